@@ -1,0 +1,3 @@
+module github.com/rotajobs/rota
+
+go 1.26
