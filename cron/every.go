@@ -1,0 +1,90 @@
+package cron
+
+import "time"
+
+// The bounds of an interval. A millisecond is the finest time that every face of the scheduler shows, so a smaller or
+// uneven interval would have fires that look alike.
+const (
+	EveryMin = time.Millisecond
+	EveryMax = 100 * 365 * 24 * time.Hour
+)
+
+// Every fires at a fixed interval of real time. Each fire is computed from the first, so nothing drifts: not by late
+// runs, restarts or clock changes.
+type Every struct {
+	first    time.Time
+	interval time.Duration
+}
+
+// EveryFrom fires at starts and then at every interval after it: EVERY with STARTS.
+func EveryFrom(starts time.Time, interval time.Duration) (Every, error) {
+	return newEvery(starts, interval, 0)
+}
+
+// EveryAfter fires for the first time one interval after the instant of creation: EVERY without STARTS.
+func EveryAfter(created time.Time, interval time.Duration) (Every, error) {
+	return newEvery(created, interval, interval)
+}
+
+func newEvery(anchor time.Time, interval, wait time.Duration) (Every, error) {
+	if interval < EveryMin || interval > EveryMax || interval%EveryMin != 0 {
+		return Every{}, &Error{
+			Field: "every", Value: interval.String(), Reason: "is not a usable interval",
+			Allowed: "whole milliseconds from 1ms to 100 years of 365 days",
+		}
+	}
+	first := anchor.Round(0).Add(wait)
+	if unix := first.Unix(); anchor.IsZero() || unix < calendarStart || unix >= calendarEnd {
+		return Every{}, &Error{
+			Field: "every", Value: anchor.Format(time.RFC3339), Reason: "cannot be counted from",
+			Allowed: "a time in the years 1 to 9999",
+		}
+	}
+	return Every{first: first, interval: interval}, nil
+}
+
+// Next returns the first fire strictly after an instant.
+func (e Every) Next(after time.Time) (time.Time, bool) {
+	if e.interval == 0 || after.Unix() >= calendarEnd {
+		return time.Time{}, false
+	}
+	if after.Before(e.first) {
+		return e.first, true
+	}
+	at := e.fire(e.periods(after) + 1)
+	return at, at.Unix() < calendarEnd
+}
+
+// Prev returns the last fire strictly before an instant.
+func (e Every) Prev(before time.Time) (time.Time, bool) {
+	if e.interval == 0 || !before.After(e.first) {
+		return time.Time{}, false
+	}
+	if before.Unix() >= calendarEnd {
+		before = time.Unix(calendarEnd, 0)
+	}
+	return e.fire(e.periods(before.Add(-1))), true
+}
+
+// periods returns how many whole intervals lie between the first fire and an instant not before it. It counts in
+// microseconds, because a Duration ends after 292 years; what the first fire has below a microsecond is moved over to
+// the instant, so that nothing is lost.
+func (e Every) periods(until time.Time) int64 {
+	passed := until.Add(-e.remainder()).UnixMicro() - e.first.UnixMicro()
+	return floorDiv(passed, e.interval.Microseconds())
+}
+
+func (e Every) fire(n int64) time.Time {
+	at := time.UnixMicro(e.first.UnixMicro() + n*e.interval.Microseconds())
+	return at.Add(e.remainder()).In(e.first.Location())
+}
+
+func (e Every) remainder() time.Duration { return time.Duration(e.first.Nanosecond() % 1000) }
+
+// Describe names the interval and the fire it is counted from.
+func (e Every) Describe() string {
+	if e.interval == 0 {
+		return "never"
+	}
+	return "every " + durationWords(e.interval) + ", counted from " + moment(e.first)
+}

@@ -1,0 +1,130 @@
+package cron
+
+import (
+	"strconv"
+	"strings"
+)
+
+// item is one member of a field's list: a star, a value, a range or a spread, with or without a step.
+type item struct {
+	text string // as written, for errors
+	low  int
+	high int
+	step int
+	open bool // no upper end was written, so a step runs to the end of the field
+}
+
+// parse reads a whole field. The seed decides where H falls.
+func (f *field) parse(text string, seed seed) (set, *Error) {
+	var all set
+	for part := range strings.SplitSeq(text, ",") {
+		members, err := f.parseItem(part, seed)
+		if err != nil {
+			return 0, err
+		}
+		all |= members
+	}
+	if f.top == sundayAgain && all.has(sundayAgain) {
+		all = all&^(1<<sundayAgain) | 1
+	}
+	return all, nil
+}
+
+func (f *field) parseItem(text string, seed seed) (set, *Error) {
+	if text == "" {
+		return 0, &Error{
+			Field: f.name, Value: text, Reason: "is an empty list item",
+			Remedy: "put a value on each side of every comma",
+		}
+	}
+	base, step, stepped := strings.Cut(text, "/")
+	it := item{text: text, step: 1}
+	if stepped {
+		var err *Error
+		if it.step, err = f.parseStep(text, step); err != nil {
+			return 0, err
+		}
+	}
+	if strings.HasPrefix(base, "H") {
+		return f.parseSpread(it, base, stepped, seed)
+	}
+	if err := f.parseRange(&it, base); err != nil {
+		return 0, err
+	}
+	return f.members(it, stepped)
+}
+
+// parseStep refuses what robs a step of its sense: nothing, zero, and more than the field holds.
+func (f *field) parseStep(text, step string) (int, *Error) {
+	if !isNumber(step) {
+		return 0, &Error{Field: f.name, Value: text, Reason: "has no number after the slash", Allowed: f.stepAllowed()}
+	}
+	n, err := strconv.Atoi(step)
+	if err == nil && n == 0 {
+		return 0, &Error{Field: f.name, Value: text, Reason: "has a step of 0", Allowed: f.stepAllowed()}
+	}
+	if err != nil || n > f.size() {
+		return 0, &Error{
+			Field: f.name, Value: text, Reason: "has a step larger than the field", Allowed: f.stepAllowed(),
+			Remedy: "for an interval that crosses hours or days use EVERY",
+		}
+	}
+	return n, nil
+}
+
+func (f *field) stepAllowed() string { return "steps " + bounds(1, f.size()) }
+
+// parseRange reads "*", "a" or "a-b" into the item.
+func (f *field) parseRange(it *item, base string) (err *Error) {
+	if base == "*" {
+		it.low, it.high = f.low, f.high
+		return nil
+	}
+	low, high, ranged := strings.Cut(base, "-")
+	if ranged && (low == "" || high == "" || strings.Contains(high, "-")) {
+		return &Error{Field: f.name, Value: it.text, Reason: "is not a range", Allowed: "two values around one dash"}
+	}
+	if it.low, err = f.value(low); err != nil {
+		return err
+	}
+	if !ranged {
+		it.high, it.open = it.low, true
+		return nil
+	}
+	if it.high, err = f.value(high); err != nil {
+		return err
+	}
+	if f.top == sundayAgain && high == weekdayNames[0] && it.low > 0 {
+		it.high = sundayAgain
+	}
+	if it.low > it.high {
+		return f.refuseDescending(it)
+	}
+	return nil
+}
+
+func (f *field) refuseDescending(it *item) *Error {
+	low := it.low
+	if low == sundayAgain {
+		low = 0
+	}
+	remedy := "write " + bounds(f.low, it.high)
+	if low > it.high {
+		remedy = "write " + bounds(low, f.high) + "," + bounds(f.low, it.high)
+	}
+	return &Error{Field: f.name, Value: it.text, Reason: "runs backwards", Remedy: remedy}
+}
+
+// members turns an item into its values; "a/n" runs from a to the end of the field.
+func (f *field) members(it item, stepped bool) (set, *Error) {
+	if !stepped || !it.open {
+		return span(it.low, it.high, it.step), nil
+	}
+	if it.low > f.high {
+		return 0, &Error{
+			Field: f.name, Value: it.text, Reason: "starts its steps at the end of the week",
+			Remedy: "write 0/" + strconv.Itoa(it.step),
+		}
+	}
+	return span(it.low, f.high, it.step), nil
+}

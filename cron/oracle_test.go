@@ -1,0 +1,194 @@
+package cron
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+// The oracle is the rule for clock changes taken by its words: walk real time minute by minute, read the clock on the
+// wall, fire if it matches; if the hours are restricted, fire only if the clock never showed this minute before. It
+// shares no code with Next: it has its own sets and takes the clock from the time package.
+type oracle struct {
+	minutes, hours, days, months, weekdays []int
+	loc                                    *time.Location
+}
+
+func (o oracle) text() string {
+	return strings.Join([]string{
+		commas(o.minutes), commas(o.hours), commas(o.days), commas(o.months), commas(o.weekdays),
+	}, " ")
+}
+
+func commas(values []int) string {
+	var words []string
+	for _, v := range values {
+		words = append(words, strconv.Itoa(v))
+	}
+	return strings.Join(words, ",")
+}
+
+func (o oracle) matches(t time.Time) bool {
+	day, weekday := slices.Contains(o.days, t.Day()), slices.Contains(o.weekdays, int(t.Weekday()))
+	onDay := day && weekday
+	if len(o.days) < 31 && len(o.weekdays) < 7 {
+		onDay = day || weekday
+	}
+	return onDay && slices.Contains(o.minutes, t.Minute()) && slices.Contains(o.hours, t.Hour()) &&
+		slices.Contains(o.months, int(t.Month()))
+}
+
+// fires walks (from, to], beginning early enough to know what the clock showed before.
+func (o oracle) fires(from, to time.Time) []time.Time {
+	var fires []time.Time
+	shown := map[string]bool{}
+	for at := from.Add(-72 * time.Hour).Truncate(time.Minute); !at.After(to); at = at.Add(time.Minute) {
+		wall := at.In(o.loc)
+		key := wall.Format("2006-01-02 15:04")
+		if at.After(from) && o.matches(wall) && (len(o.hours) == 24 || !shown[key]) {
+			fires = append(fires, wall)
+		}
+		shown[key] = true
+	}
+	return fires
+}
+
+// clockChanges are the days around which every kind of clock change that the world has made can be seen.
+var clockChanges = []struct{ zone, around, kind string }{
+	{"America/New_York", "2026-03-08", "forward at 02:00"},
+	{"America/New_York", "2026-11-01", "back at 02:00"},
+	{"Europe/Berlin", "2026-03-29", "forward at 02:00"},
+	{"Europe/Berlin", "2026-10-25", "back at 03:00"},
+	{"Europe/Berlin", "2044-10-30", "back at 03:00, beyond the table of transitions"},
+	{"America/Sao_Paulo", "2018-11-04", "forward at midnight, which is missing"},
+	{"America/Sao_Paulo", "2018-02-18", "back at midnight, to the day before"},
+	{"America/Santiago", "2026-09-06", "forward at midnight"},
+	{"America/Santiago", "2026-04-05", "back at midnight"},
+	{"Australia/Lord_Howe", "2026-10-04", "forward by 30 minutes"},
+	{"Australia/Lord_Howe", "2026-04-05", "back by 30 minutes"},
+	{"Australia/Sydney", "2026-10-04", "forward, southern"},
+	{"Australia/Sydney", "2026-04-05", "back, southern"},
+	{"Asia/Tehran", "2021-03-22", "forward at midnight"},
+	{"Asia/Tehran", "2022-09-22", "back at midnight"},
+	{"Pacific/Apia", "2011-12-30", "a whole day missing"},
+	{"Pacific/Kwajalein", "1993-08-21", "a whole day missing"},
+	{"Europe/Lisbon", "1992-09-27", "a change of zone that cancels the change of the season"},
+	{"Asia/Pyongyang", "2018-05-05", "forward by 30 minutes at 23:30"},
+	{"America/Caracas", "2007-12-09", "back by 30 minutes at 03:00"},
+	{"Africa/Casablanca", "2026-02-15", "back for Ramadan"},
+	{"Antarctica/Troll", "2026-03-29", "forward by two hours"},
+	{"Antarctica/Casey", "2010-03-05", "back by three hours"},
+	{"America/Godthab", "2024-03-31", "forward at 22:00 the evening before"},
+	{"Asia/Kathmandu", "2026-01-01", "no change, an offset of 45 minutes"},
+	{"UTC", "2028-02-29", "no change, a leap day"},
+	{"Europe/Berlin", "2028-12-31", "the last day of a leap year"},
+	{"America/New_York", "2096-12-31", "the last day of a leap year beyond the table"},
+}
+
+func TestNextAndPrevAgreeWithTheOracle(t *testing.T) {
+	for _, change := range clockChanges {
+		t.Run(change.zone+" "+change.around, func(t *testing.T) {
+			loc, err := LoadZone(change.zone)
+			if err != nil {
+				t.Fatal(err)
+			}
+			day := instant(t, change.around)
+			rapid.Check(t, func(t *rapid.T) { checkAgainstOracle(t, drawOracle(t, loc, day), day) })
+		})
+	}
+}
+
+// TestPlainExpressionsAgreeWithTheOracle takes the expressions people write to every clock change, where the random
+// ones may miss them.
+func TestPlainExpressionsAgreeWithTheOracle(t *testing.T) {
+	for _, change := range clockChanges {
+		loc, err := LoadZone(change.zone)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, minutes := range [][]int{{0}, {30}, {0, 15, 30, 45}, values(0, 59)} {
+			for _, hours := range [][]int{{0}, {1}, {2}, {3}, {23}, {0, 12}, {1, 2, 3}, values(0, 22), values(0, 23)} {
+				o := oracle{minutes, hours, values(1, 31), values(1, 12), values(0, 6), loc}
+				checkAgainstOracle(t, o, instant(t, change.around))
+			}
+		}
+	}
+}
+
+func values(low, high int) []int {
+	var all []int
+	for v := low; v <= high; v++ {
+		all = append(all, v)
+	}
+	return all
+}
+
+// drawOracle prefers what falls near the change: its days, its hours, and sets that are full.
+func drawOracle(t *rapid.T, loc *time.Location, day time.Time) oracle {
+	o := oracle{loc: loc}
+	o.minutes = drawValues(t, "minutes", 0, 59, []int{0, 15, 30, 45, 59})
+	o.hours = drawValues(t, "hours", 0, 23, []int{0, 1, 2, 3, 22, 23})
+	o.days = drawValues(t, "days", 1, 31, []int{day.Day(), day.AddDate(0, 0, 1).Day()})
+	o.months = drawValues(t, "months", 1, 12, []int{int(day.Month())})
+	o.weekdays = drawValues(t, "weekdays", 0, 6, []int{int(day.Weekday()), int(day.Weekday()+1) % 7})
+	return o
+}
+
+func drawValues(t *rapid.T, label string, low, high int, likely []int) []int {
+	switch rapid.IntRange(0, 3).Draw(t, label+" kind") {
+	case 0:
+		return values(low, high)
+	case 1:
+		return likely[:rapid.IntRange(1, len(likely)).Draw(t, label+" likely")]
+	case 2:
+		return values(rapid.IntRange(low, high).Draw(t, label+" from"), high)
+	}
+	drawn := rapid.SliceOfNDistinct(rapid.IntRange(low, high), 1, 8, rapid.ID).Draw(t, label)
+	slices.Sort(drawn)
+	return drawn
+}
+
+type failer interface {
+	Helper()
+	Fatalf(format string, args ...any)
+}
+
+func checkAgainstOracle(t failer, o oracle, day time.Time) {
+	t.Helper()
+	c, err := Parse(o.text(), Config{Zone: o.loc.String()})
+	if refused, ok := err.(*Error); ok && strings.Contains(refused.Reason, "never fires") {
+		return
+	}
+	if err != nil {
+		t.Fatalf("%s: %v", o.text(), err)
+	}
+	from, to := day.Add(-48*time.Hour), day.Add(72*time.Hour)
+	want := o.fires(from, to)
+	forward, _ := Between(c, from, to, len(want)+10)
+	backward, _ := Latest(c, from, to, len(want)+10)
+	if diff := firstDifference(want, forward); diff != "" {
+		t.Fatalf("%s in %s: Next: %s", o.text(), o.loc, diff)
+	}
+	if diff := firstDifference(want, backward); diff != "" {
+		t.Fatalf("%s in %s: Prev: %s", o.text(), o.loc, diff)
+	}
+}
+
+func firstDifference(want, got []time.Time) string {
+	for i := range max(len(want), len(got)) {
+		switch {
+		case i >= len(want):
+			return fmt.Sprintf("fires at %v, which the oracle does not", got[i])
+		case i >= len(got):
+			return fmt.Sprintf("does not fire at %v", want[i])
+		case !want[i].Equal(got[i]):
+			return fmt.Sprintf("fires at %v, want %v", got[i], want[i])
+		}
+	}
+	return ""
+}

@@ -1,0 +1,126 @@
+package cron
+
+import (
+	"strings"
+	"time"
+)
+
+// TextMax bounds an expression in bytes. Every minute of an hour written out takes 170.
+const TextMax = 512
+
+// Config is what an expression needs besides its text.
+type Config struct {
+	Zone string // IANA name of the zone whose clock the fields are read on; empty means UTC
+	Name string // the schedule's name, by which H spreads; needed only where H stands
+}
+
+// Parse reads a five-field expression or one of the @ names. Every error is an *Error.
+func Parse(text string, config Config) (Cron, error) {
+	loc, err := LoadZone(config.Zone)
+	if err != nil {
+		return Cron{}, err
+	}
+	c, refusal := parse(text, config.Name)
+	if refusal != nil {
+		return Cron{}, refusal
+	}
+	c.loc = loc
+	return c, nil
+}
+
+func parse(text, name string) (Cron, *Error) {
+	text, err := clean(text)
+	if err != nil {
+		return Cron{}, err
+	}
+	fields, err := split(text)
+	if err != nil {
+		return Cron{}, err
+	}
+	c := Cron{text: text, loc: time.UTC}
+	if err := c.fill(fields, name); err != nil {
+		return Cron{}, err
+	}
+	return c, c.refuseNever()
+}
+
+// clean refuses what cannot be an expression at all.
+func clean(text string) (string, *Error) {
+	if len(text) > TextMax {
+		return "", &Error{Field: "expression", Value: text, Reason: "is too long", Allowed: "up to " + counted(TextMax, "byte")}
+	}
+	for _, r := range text {
+		if r != '\t' && (r < ' ' || r > '~') {
+			return "", &Error{
+				Field: "expression", Value: text, Reason: "has a character that is not printable ASCII: " + quoted(string(r)),
+			}
+		}
+	}
+	text = strings.Trim(text, " \t")
+	if text == "" {
+		return "", &Error{Field: "expression", Value: text, Reason: "is empty", Allowed: fieldsAllowed}
+	}
+	return text, nil
+}
+
+func split(text string) ([]string, *Error) {
+	upper := strings.ToUpper(text)
+	if strings.HasPrefix(upper, "TZ=") || strings.HasPrefix(upper, "CRON_TZ=") {
+		return nil, refuseZonePrefix(text)
+	}
+	if text[0] == '@' {
+		expansion, ok := macros[strings.ToLower(text)]
+		if !ok {
+			return nil, refuseMacro(text)
+		}
+		upper = expansion
+	}
+	fields := strings.Fields(upper)
+	if len(fields) != 5 {
+		return nil, refuseCount(text, len(fields))
+	}
+	return fields, nil
+}
+
+func (c *Cron) fill(fields []string, name string) *Error {
+	targets := [5]struct {
+		field *field
+		into  *set
+	}{
+		{&minuteField, &c.minutes},
+		{&hourField, &c.hours},
+		{&dayField, &c.days},
+		{&monthField, &c.months},
+		{&weekdayField, &c.weekdays},
+	}
+	for i, target := range targets {
+		members, err := target.field.parse(fields[i], newSeed(name, target.field))
+		if err != nil {
+			return err
+		}
+		*target.into = members
+	}
+	c.week = repeatWeek(c.weekdays)
+	return nil
+}
+
+// refuseNever refuses an expression without a single fire, such as the 30th of February. A restricted weekday always
+// comes round, so only the day of the month can starve.
+func (c *Cron) refuseNever() *Error {
+	if c.weekdays != allWeekdays {
+		return nil
+	}
+	longest := 0
+	for month := 1; month <= 12; month++ {
+		if c.months.has(month) {
+			longest = max(longest, monthLengthMax(month))
+		}
+	}
+	if c.days.first() <= longest {
+		return nil
+	}
+	return &Error{
+		Field: "day-of-month", Value: c.text, Reason: "never fires: none of its months has such a day",
+		Allowed: "days up to " + bounds(longest, longest) + " in these months",
+	}
+}
