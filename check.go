@@ -1,0 +1,213 @@
+package rota
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+func eachItem[T any](items []T, check func(*T) *Error) error {
+	if err := checkCount("items", len(items), 1, ItemsMax); err != nil {
+		return err
+	}
+	for i := range items {
+		if err := check(&items[i]); err != nil {
+			return within(fmt.Sprintf("items[%d]", i), err)
+		}
+	}
+	return nil
+}
+
+// within puts a path in front of the field that err names.
+func within(path string, err error) error {
+	e, ok := err.(*Error)
+	if !ok {
+		return err
+	}
+	inner := *e
+	inner.Field = path + "." + e.Field
+	return &inner
+}
+
+func first(errs ...*Error) *Error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// asError keeps a nil *Error a nil error.
+func asError(err *Error) error {
+	if err == nil {
+		return nil
+	}
+	return err
+}
+
+func asType(err error) *Error {
+	if err == nil {
+		return nil
+	}
+	return err.(*Error)
+}
+
+func checkCount(field string, n, low, high int) error {
+	if n < low || n > high {
+		return Invalidf(field, "has %d entries; allowed are %d to %d", n, low, high)
+	}
+	return nil
+}
+
+func checkID(field string, id ID) *Error {
+	if id.IsZero() {
+		return Invalidf(field, "is empty")
+	}
+	return nil
+}
+
+// checkName holds names to what can stand in a URL, a lane and a metric's
+// label without quoting.
+func checkName(field, name string, required bool) *Error {
+	switch {
+	case name == "" && required:
+		return Invalidf(field, "is empty")
+	case len(name) > NameMax:
+		return Invalidf(field, "has %d bytes; at most %d are allowed", len(name), NameMax)
+	}
+	for i := 0; i < len(name); i++ {
+		if !nameByte[name[i]] {
+			return Invalidf(field, "%s has %q in it; allowed are letters, digits and . _ - : / @ #", quote(name), rune(name[i]))
+		}
+	}
+	return nil
+}
+
+var nameByte = func() (ok [256]bool) {
+	for _, c := range "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-:/@#" {
+		ok[c] = true
+	}
+	return ok
+}()
+
+func checkText(field, text string, most int) *Error {
+	if len(text) > most {
+		return Invalidf(field, "has %d bytes; at most %d are allowed", len(text), most)
+	}
+	return checkUTF8(field, text)
+}
+
+// checkUTF8 also refuses NUL, which SQL text cannot hold everywhere.
+func checkUTF8(field, text string) *Error {
+	if !utf8.ValidString(text) {
+		return Invalidf(field, "is not UTF-8 text")
+	}
+	if strings.IndexByte(text, 0) >= 0 {
+		return Invalidf(field, "has a NUL byte in it")
+	}
+	return nil
+}
+
+func checkInt(field string, n, low, high int) *Error {
+	if n < low || n > high {
+		return Invalidf(field, "is %d; allowed are %d to %d", n, low, high)
+	}
+	return nil
+}
+
+func checkIntPtr(field string, n *int, low, high int) *Error {
+	if n == nil {
+		return nil
+	}
+	return checkInt(field, *n, low, high)
+}
+
+func checkDuration(field string, d, low, high time.Duration) *Error {
+	if d < low || d > high {
+		return Invalidf(field, "is %s; allowed are %s to %s", d, low, high)
+	}
+	return nil
+}
+
+func checkDurationPtr(field string, d *time.Duration, low, high time.Duration) *Error {
+	if d == nil {
+		return nil
+	}
+	return checkDuration(field, *d, low, high)
+}
+
+func checkFraction(field string, f *float64) *Error {
+	if f != nil && (math.IsNaN(*f) || *f < 0 || *f > 1) {
+		return Invalidf(field, "is %v; it is a fraction of the delay, 0 to 1", *f)
+	}
+	return nil
+}
+
+func checkTime(field string, t time.Time) *Error {
+	if t.IsZero() {
+		return nil
+	}
+	if y := t.UTC().Year(); y < 1970 || y > YearMax {
+		return Invalidf(field, "is in the year %d; allowed are 1970 to %d", y, YearMax)
+	}
+	return nil
+}
+
+func checkJSON(field string, doc json.RawMessage, most int) *Error {
+	switch {
+	case doc == nil:
+		return nil
+	case len(doc) > most:
+		return Invalidf(field, "has %d bytes; at most %d are allowed", len(doc), most)
+	case !json.Valid(doc):
+		return Invalidf(field, "is not JSON")
+	case !utf8.Valid(doc):
+		return Invalidf(field, "is not UTF-8 text")
+	}
+	return nil
+}
+
+// checkObject holds params to an object, since they are merged key by key.
+func checkObject(field string, doc json.RawMessage, most int) *Error {
+	if err := checkJSON(field, doc, most); err != nil || doc == nil {
+		return err
+	}
+	if bytes.TrimLeft(doc, " \t\r\n")[0] != '{' {
+		return Invalidf(field, "is not a JSON object")
+	}
+	return nil
+}
+
+func checkPaths(field string, paths []string) *Error {
+	if len(paths) > ArtifactMax {
+		return Invalidf(field, "has %d entries; at most %d are allowed", len(paths), ArtifactMax)
+	}
+	for i, p := range paths {
+		at := fmt.Sprintf("%s[%d]", field, i)
+		if p == "" {
+			return Invalidf(at, "is empty")
+		}
+		if err := checkText(at, p, PathMax); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func checkOneOf[T ~string](field string, value T, allowed ...T) *Error {
+	for _, a := range allowed {
+		if value == a {
+			return nil
+		}
+	}
+	names := make([]string, len(allowed))
+	for i, a := range allowed {
+		names[i] = string(a)
+	}
+	return Invalidf(field, "is %s; allowed are %s", quote(string(value)), strings.Join(names, ", "))
+}

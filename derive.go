@@ -1,0 +1,34 @@
+package rota
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/binary"
+)
+
+// JobID is the id of the i-th job of the command.
+func (c *Enqueue) JobID(i int) ID {
+	if id := c.Jobs[i].ID; !id.IsZero() {
+		return id
+	}
+	var salt [4]byte
+	binary.BigEndian.PutUint32(salt[:], uint32(i))
+	return c.ID.Derive(salt[:])
+}
+
+// RunID is the id of the run that a command makes for a job.
+func RunID(command, job ID) ID { return command.Derive(job[:]) }
+
+// RetryID is the id of the job that a command makes to retry another.
+func RetryID(command, job ID) ID { return command.Derive(append([]byte("retry"), job[:]...)) }
+
+// AuditID is the id of the audit entry that a command writes about a job.
+func AuditID(command, job ID) ID { return command.Derive(append([]byte("audit"), job[:]...)) }
+
+// TokenFor is the lease token that the claim gives a job. It cannot be
+// computed from anything that is shown to others.
+func (c *Claim) TokenFor(job ID) Token {
+	mac := hmac.New(sha256.New, c.Seed[:])
+	mac.Write(job[:])
+	return Token(mac.Sum(nil)[:16])
+}

@@ -1,0 +1,85 @@
+package rota
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// ID names a job, a run, an execution or a command. It is a UUIDv7: ids made
+// later sort later, which keeps neighbours in time neighbours on disk.
+type ID [16]byte
+
+// NewID mints an id from the clock and randomness of this process. Ids minted
+// by one process are strictly increasing.
+func NewID() ID {
+	return ID(uuid.Must(uuid.NewV7()))
+}
+
+// ParseID reads the text form of an id.
+func ParseID(text string) (ID, error) {
+	if len(text) != 36 {
+		return ID{}, Invalidf("id", "%s is not an id; an id looks like 01926a5e-7c3b-7f3a-8d2e-1b2c3d4e5f60", quote(text))
+	}
+	id, err := uuid.Parse(text)
+	if err != nil {
+		return ID{}, Invalidf("id", "%s is not an id; an id looks like 01926a5e-7c3b-7f3a-8d2e-1b2c3d4e5f60", quote(text))
+	}
+	return ID(id), nil
+}
+
+// Derive makes the id of something that a command creates. It keeps the time
+// bits of id and takes the rest from a hash of id and salt, so that the same
+// command sent again names the same rows.
+func (id ID) Derive(salt []byte) ID {
+	var buf [64]byte
+	sum := sha256.Sum256(append(append(buf[:0], id[:]...), salt...))
+	derived := id
+	copy(derived[6:], sum[:10])
+	derived[6] = derived[6]&0x0f | 0x70
+	derived[8] = derived[8]&0x3f | 0x80
+	return derived
+}
+
+// Time is the millisecond an id was minted in. It is a hint for people; the
+// law never reads a clock from an id.
+func (id ID) Time() time.Time {
+	var ms int64
+	for _, b := range id[:6] {
+		ms = ms<<8 | int64(b)
+	}
+	return time.UnixMilli(ms).UTC()
+}
+
+// IsZero reports whether id names nothing.
+func (id ID) IsZero() bool { return id == ID{} }
+
+// Compare orders ids as bytes, which is the order they were minted in.
+func (id ID) Compare(other ID) int { return bytes.Compare(id[:], other[:]) }
+
+// String is the canonical text form; the zero id is the empty string.
+func (id ID) String() string {
+	if id.IsZero() {
+		return ""
+	}
+	return uuid.UUID(id).String()
+}
+
+// MarshalText writes the canonical text form.
+func (id ID) MarshalText() ([]byte, error) { return []byte(id.String()), nil }
+
+// UnmarshalText reads what MarshalText writes.
+func (id *ID) UnmarshalText(text []byte) error {
+	if len(text) == 0 {
+		*id = ID{}
+		return nil
+	}
+	parsed, err := ParseID(string(text))
+	if err != nil {
+		return err
+	}
+	*id = parsed
+	return nil
+}

@@ -1,0 +1,153 @@
+package rota
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Status is what is stored of a job's life. RUNNING and CANCELLED are final as
+// statuses: a job that ran ends by FinishedAt, and its outcome is its run's.
+type Status string
+
+// The stored statuses.
+const (
+	StatusQueued    Status = "QUEUED"
+	StatusRunning   Status = "RUNNING"
+	StatusCancelled Status = "CANCELLED"
+)
+
+// State is what a person wants to know of a job. It is derived, never stored.
+type State string
+
+// The states of a job.
+const (
+	StateScheduled State = "scheduled" // waits for its run_at
+	StateBlocked   State = "blocked"   // waits for something else
+	StateQueued    State = "queued"    // stands in the order
+	StateRunning   State = "running"
+	StateCompleted State = "completed"
+	StateFailed    State = "failed"
+	StateSkipped   State = "skipped"
+	StateCancelled State = "cancelled"
+)
+
+// Hold is the set of reasons why a QUEUED job does not stand in the order yet.
+// A job with no hold is ready.
+type Hold uint8
+
+// The reasons to hold a job back.
+const (
+	HoldDelay Hold = 1 << iota // its run_at has not come
+)
+
+// Sequel is what came after a job that has ended.
+type Sequel string
+
+// The sequels. A job that has not ended has none of them.
+const (
+	SequelNone  Sequel = "none"  // nothing: it completed, was skipped or was cancelled
+	SequelRetry Sequel = "retry" // another job, whose RetryOf names this one
+	SequelDead  Sequel = "dead"  // nothing, although it failed: the execution is a dead letter
+)
+
+// Policy says how failure and time are treated. It is fixed when a job is
+// enqueued and kept through its retries.
+type Policy struct {
+	MaxAttempts int           // retries + 1
+	Backoff     time.Duration // before the first retry; doubles with each
+	BackoffMax  time.Duration // cap of the doubling; 0 = none
+	Jitter      float64       // fraction of the delay, 0–1, taken off by a hash of the retry's id
+	Timeout     time.Duration // of one run; 0 = none
+}
+
+// Job is one attempt, in the queue or out of it.
+type Job struct {
+	ID          ID
+	ExecutionID ID     // id of the first job of its chain
+	Type        string // what to run
+	Name        string // the definition it comes from; a job without one goes by its type
+	Params      json.RawMessage
+
+	Status   Status
+	Hold     Hold
+	Priority int
+	Position int64
+	Version  ID // the last Edit or Move that changed it; zero if none did
+
+	Attempt int
+	RetryOf ID // the job this one retries
+	Sequel  Sequel
+	Policy  Policy
+
+	ScopeKind string // what the execution is for; both empty means global/global
+	ScopeID   string
+	PlanTime  time.Time // zero: not planned
+	RunAt     time.Time // zero: at once
+	UniqueKey string
+	UniqueFor time.Duration // 0: until the execution is pruned
+
+	CreatedBy  string
+	CreatedAt  time.Time
+	QueuedAt   time.Time // when it took its place in the order
+	StartedAt  time.Time
+	FinishedAt time.Time
+
+	Run *Run // nil until it is dispatched
+}
+
+// Ready reports whether a job stands in the order and could be claimed.
+func (j *Job) Ready() bool { return j.Status == StatusQueued && j.Hold == 0 }
+
+// Ended reports whether nothing more can happen to this job.
+func (j *Job) Ended() bool { return !j.FinishedAt.IsZero() }
+
+// State derives what a person wants to know.
+func (j *Job) State() State {
+	switch {
+	case j.Status == StatusCancelled:
+		return StateCancelled
+	case j.Status == StatusQueued && j.Hold&HoldDelay != 0:
+		return StateScheduled
+	case j.Status == StatusQueued && j.Hold != 0:
+		return StateBlocked
+	case j.Status == StatusQueued:
+		return StateQueued
+	case j.Run == nil || j.Run.Outcome == "":
+		return StateRunning
+	}
+	return outcomeStates[j.Run.Outcome]
+}
+
+var outcomeStates = map[Outcome]State{
+	OutcomeCompleted: StateCompleted,
+	OutcomeFailed:    StateFailed,
+	OutcomeSkipped:   StateSkipped,
+	OutcomeCancelled: StateCancelled,
+}
+
+// Before reports whether j comes before other in dispatch order: priority
+// DESC, position ASC, created_at ASC, id ASC.
+func (j *Job) Before(other *Job) bool {
+	if j.Priority != other.Priority {
+		return j.Priority > other.Priority
+	}
+	if j.Position != other.Position {
+		return j.Position < other.Position
+	}
+	if !j.CreatedAt.Equal(other.CreatedAt) {
+		return j.CreatedAt.Before(other.CreatedAt)
+	}
+	return j.ID.Compare(other.ID) < 0
+}
+
+// DefinitionName is the name an execution goes by.
+func (j *Job) DefinitionName() string {
+	if j.Name != "" {
+		return j.Name
+	}
+	return j.Type
+}
+
+// IdempotencyKey is the same for every attempt of one execution, for handlers
+// whose effects must not be repeated.
+func (j *Job) IdempotencyKey() string { return j.ExecutionID.String() }

@@ -1,0 +1,53 @@
+package rota
+
+import "time"
+
+// Limits on everything a command may carry. Each bounds what one request can
+// cost a store or a reader.
+const (
+	BatchMax = 10_000 // commands in a batch: one transaction must stay short enough for the others to wait
+	JobsMax  = 10_000 // jobs in one Enqueue: the atomic unit of POST /jobs/batch
+	ClaimMax = 1_000  // jobs in one Claim: more would sit claimed but not started
+	ItemsMax = 10_000 // leases in one Extend, Note or Finish
+	PageMax  = 1_000  // rows a typed read answers with
+	SweepMax = 1_000  // rows that one Ready, Reap or Recover touches, so that it never holds the writer for long
+	OrderMax = 10_000 // rows that one Move or Normalise renumbers
+
+	ParamsMax   = 1 << 20  // bytes of a job's params
+	ResultMax   = 64 << 10 // bytes of a run's result: results are facts, files are artifacts
+	ErrorMax    = 16 << 10 // bytes of a run's error text; longer ones are cut, since refusing a Finish would lose its outcome
+	ProgressMax = 1 << 10  // bytes of a progress note, rewritten at every heartbeat
+	NameMax     = 128      // bytes of a type, definition, worker or actor name
+	KeyMax      = 512      // bytes of a unique key, scope id or error code: they stand in indexes
+	PathMax     = 4 << 10  // bytes of an artifact or log path
+	ReasonMax   = 1 << 10  // bytes of a cancellation's reason
+	ArtifactMax = 1_000    // artifacts of one run
+
+	PriorityMin = -1_000_000 // bounds that leave room to compute with
+	PriorityMax = 1_000_000
+
+	LeaseMin = time.Second    // a heartbeat comes every third of a lease; faster ones would be the load themselves
+	LeaseMax = time.Hour      // the longest a dead process can hold its jobs
+	YearMax  = 9999           // the last year that RFC 3339 can write
+	DelayMax = 10 * 365 * day // how far a retry may be put off
+	day      = 24 * time.Hour
+)
+
+// PositionGap is the distance between neighbours in the queue, so that a job
+// can be moved between two others without touching them.
+const PositionGap = 100
+
+// Defaults of a job's policy.
+const (
+	DefaultMaxRetries = 3
+	DefaultBackoff    = 60 * time.Second
+	DefaultTimeout    = 3600 * time.Second
+	DefaultLease      = 30 * time.Second
+	MaxRetriesMax     = 1_000 // a longer chain is a loop
+)
+
+// The scope of an execution that is for nothing in particular.
+const (
+	GlobalScopeKind = "global"
+	GlobalScopeID   = "global"
+)

@@ -1,0 +1,135 @@
+package rota
+
+import "time"
+
+// Result is the answer to one command: a Reply, or the reason why it was
+// refused and changed nothing.
+type Result struct {
+	Reply Reply
+	Err   *Error
+}
+
+// Reply is what a command that was applied answers. The set is closed: one
+// type per verb.
+type Reply interface{ reply() }
+
+// Enqueued answers Enqueue, one entry per job asked for.
+type Enqueued struct{ Jobs []Submitted }
+
+// Submitted is one job as it stands. Duplicate says that its unique or plan
+// key was taken and Job is the one that holds it.
+type Submitted struct {
+	Job       *Job
+	Duplicate bool
+}
+
+// Readied answers Ready. More says that further jobs are due already.
+type Readied struct {
+	Count int
+	More  bool
+}
+
+// Claimed answers Claim, in dispatch order. Each job carries its run, and the
+// run its token.
+type Claimed struct{ Jobs []*Job }
+
+// Extended answers Extend, one entry per item.
+type Extended struct{ Items []LeaseAnswer }
+
+// Noted answers Note, one entry per item.
+type Noted struct{ Items []LeaseAnswer }
+
+// LeaseAnswer is how one lease stands. Code is empty when all is well, else
+// LeaseLost.
+type LeaseAnswer struct {
+	RunID      ID
+	Code       Code
+	StaleAfter time.Time
+	Cancel     bool // somebody asked it to stop
+	Reason     string
+}
+
+// Finished answers Finish, one entry per item.
+type Finished struct{ Items []FinishAnswer }
+
+// FinishAnswer is what came of one run. Code is empty when the outcome stands,
+// else LeaseLost.
+type FinishAnswer struct {
+	RunID   ID
+	Code    Code
+	Outcome Outcome // as it was recorded
+	Sequel  Sequel
+	RetryID ID // the job that retries it
+	RetryAt time.Time
+}
+
+// CancelledJob answers Cancel. Stopping says that it runs and was asked to
+// stop; otherwise it is cancelled.
+type CancelledJob struct {
+	Job      *Job
+	Stopping bool
+}
+
+// Edited answers Edit.
+type Edited struct{ Job *Job }
+
+// Moved answers Move.
+type Moved struct{ Job *Job }
+
+// Normalised answers Normalise. With More, Last is the After of the next page.
+type Normalised struct {
+	Count int
+	Last  ID
+	More  bool
+}
+
+// Reaped answers Reap.
+type Reaped struct {
+	Jobs []Settlement
+	More bool
+}
+
+// Recovered answers Recover.
+type Recovered struct {
+	Jobs []Settlement
+	More bool
+}
+
+// Settlement says what was done about a job that nobody looked after.
+type Settlement struct {
+	JobID   ID
+	Act     Settling
+	Outcome Outcome
+	Sequel  Sequel
+	RetryID ID
+}
+
+// Settling is what was done to settle a job.
+type Settling string
+
+// The acts of settling; those but the last two are rows of the recovery matrix.
+const (
+	SettledRunMade    Settling = "run_made"    // it ran without a run: a FAILED one was made
+	SettledRunFailed  Settling = "run_failed"  // its open run was failed
+	SettledJobClosed  Settling = "job_closed"  // its run had ended: the job was closed
+	SettledRetryMade  Settling = "retry_made"  // it had failed and its retry was missing
+	SettledLeasePull  Settling = "lease_pull"  // its lease reached too far into the future and was pulled in
+	SettledRunExpired Settling = "run_expired" // its lease went stale
+)
+
+// AllDone answers All, one reply per member.
+type AllDone struct{ Replies []Reply }
+
+func (*Enqueued) reply()     {}
+func (*Readied) reply()      {}
+func (*Claimed) reply()      {}
+func (*Extended) reply()     {}
+func (*Noted) reply()        {}
+func (*Finished) reply()     {}
+func (*CancelledJob) reply() {}
+func (*Edited) reply()       {}
+func (*Moved) reply()        {}
+func (*Normalised) reply()   {}
+func (*Reaped) reply()       {}
+func (*Recovered) reply()    {}
+func (*AllDone) reply()      {}

@@ -1,0 +1,62 @@
+package rota
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Outcome is how a run ended. It is written once.
+type Outcome string
+
+// The outcomes; an open run has none.
+const (
+	OutcomeCompleted Outcome = "COMPLETED"
+	OutcomeFailed    Outcome = "FAILED"
+	OutcomeSkipped   Outcome = "SKIPPED"
+	OutcomeCancelled Outcome = "CANCELLED" // a person asked, or its time ran out
+)
+
+// Error codes that Rota itself writes into a run.
+const (
+	CodeTimeout      = "timeout"       // ran longer than its policy allows; retried like a failure
+	CodeLeaseExpired = "lease_expired" // its process stopped beating or died
+	CodeShutdown     = "shutdown"      // cut off by the end of a shutdown; retried at once
+	CodeCancelled    = "cancelled"     // a person asked it to stop
+)
+
+// Token is the proof of a lease. It is new at each claim, and never shown to
+// anybody but the claimer.
+type Token [16]byte
+
+// IsZero reports whether there is no token.
+func (t Token) IsZero() bool { return t == Token{} }
+
+// Run is the lease and the outcome of one job. A job has at most one.
+type Run struct {
+	ID        ID
+	Runner    string // who holds the lease
+	Life      ID     // which life of that process; zero for workers that are not a Rota process
+	Token     Token
+	StartedAt time.Time
+
+	HeartbeatAt time.Time
+	StaleAfter  time.Time
+	Progress    json.RawMessage
+
+	CancelAt     time.Time // when it was asked to stop; zero if it was not
+	CancelBy     string
+	CancelReason string
+
+	Outcome      Outcome
+	FinishedAt   time.Time
+	ExitCode     *int
+	Error        string
+	ErrorCode    string
+	RowsAffected *int64
+	Result       json.RawMessage
+	Artifacts    []string
+	LogPath      string
+}
+
+// Open reports whether the run has no outcome yet.
+func (r *Run) Open() bool { return r.Outcome == "" }
