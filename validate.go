@@ -258,4 +258,3 @@ func CheckCommand(c Command) error {
 	}
 	return c.Validate()
 }
-

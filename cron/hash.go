@@ -49,7 +49,7 @@ func (f *field) parseSpread(it item, base string, stepped bool, seed seed) (set,
 	if !seed.named {
 		return 0, &Error{
 			Field: f.name, Value: it.text, Reason: "spreads by the schedule's name, and there is none",
-			Remedy: "name the schedule (rota cron: --name)",
+			Remedy: "give the name (--name NAME on the command line)",
 		}
 	}
 	return f.spreadMembers(it, stepped, seed)

@@ -41,7 +41,7 @@ func parse(text, name string) (Cron, *Error) {
 	if err := c.fill(fields, name); err != nil {
 		return Cron{}, err
 	}
-	return c, c.refuseNever()
+	return c, c.refuseNever(fields)
 }
 
 // clean refuses what cannot be an expression at all.
@@ -106,7 +106,7 @@ func (c *Cron) fill(fields []string, name string) *Error {
 
 // refuseNever refuses an expression without a single fire, such as the 30th of February. A restricted weekday always
 // comes round, so only the day of the month can starve.
-func (c *Cron) refuseNever() *Error {
+func (c *Cron) refuseNever(fields []string) *Error {
 	if c.weekdays != allWeekdays {
 		return nil
 	}
@@ -120,7 +120,7 @@ func (c *Cron) refuseNever() *Error {
 		return nil
 	}
 	return &Error{
-		Field: "day-of-month", Value: c.text, Reason: "never fires: none of its months has such a day",
-		Allowed: "days up to " + bounds(longest, longest) + " in these months",
+		Field: dayField.name, Value: fields[2], Reason: "never fires: month " + quoted(fields[3]) + " has no such day",
+		Allowed: bounds(dayField.low, longest) + " in this month",
 	}
 }
