@@ -1,0 +1,81 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/rotajobs/rota/cron"
+)
+
+// The exit codes that scripts rely on.
+const (
+	exitDone        = 0
+	exitFailed      = 1
+	exitUsage       = 2
+	exitNotClean    = 3
+	exitNotFound    = 4
+	exitDenied      = 5
+	exitUnavailable = 6
+)
+
+// exitError is an error that knows its exit code, and a hint for the person who reads it.
+type exitError struct {
+	code int
+	hint string
+	err  error
+}
+
+func (e *exitError) Error() string { return e.err.Error() }
+func (e *exitError) Unwrap() error { return e.err }
+
+// usage marks an error as one of the command line, unless it says more of itself.
+func usage(err error, hint string) error {
+	var coded *exitError
+	if errors.As(err, &coded) {
+		return err
+	}
+	return &exitError{code: exitUsage, hint: hint, err: err}
+}
+
+// usagef is usage for a message of our own, with a hint of its own.
+func usagef(hint, message string, args ...any) error {
+	return &exitError{code: exitUsage, hint: hint, err: fmt.Errorf(message, args...)}
+}
+
+// exitCode is the one table from errors to exit codes.
+func exitCode(err error) int {
+	var coded *exitError
+	var expression *cron.Error
+	switch {
+	case err == nil:
+		return exitDone
+	case errors.As(err, &coded):
+		return coded.code
+	case errors.As(err, &expression):
+		return exitUsage
+	}
+	return exitFailed
+}
+
+// report tells a person what went wrong and, on a line of its own, what to do about it.
+func report(w io.Writer, err error) {
+	if err == nil {
+		return
+	}
+	message, hint := err.Error(), ""
+	var coded *exitError
+	var expression *cron.Error
+	switch {
+	case errors.As(err, &coded):
+		hint = coded.hint
+	case errors.As(err, &expression):
+		bare := *expression
+		bare.Remedy = ""
+		message, hint = bare.Error(), expression.Remedy
+	}
+	fmt.Fprintf(w, "rota: %s\n", message)
+	if hint != "" {
+		fmt.Fprintf(w, "hint: %s\n", hint)
+	}
+}

@@ -1,0 +1,34 @@
+// Command rota is the scheduler and everything that talks to it, in one binary.
+package main
+
+import (
+	"io"
+	"os"
+	"time"
+
+	_ "time/tzdata" // zones by name, on machines that have none
+)
+
+func main() {
+	os.Exit(run(os.Args[1:], environment{out: os.Stdout, err: os.Stderr, now: time.Now}))
+}
+
+// environment is what the program takes from its surroundings. Tests give it others.
+type environment struct {
+	out io.Writer
+	err io.Writer
+	now func() time.Time
+}
+
+// run is the program without the process: it returns the exit code.
+func run(args []string, env environment) int {
+	a := &app{environment: env, output: formatTable}
+	root := newRootCommand(a)
+	root.SetArgs(append([]string{}, args...)) // cobra takes nil for the arguments of the process
+	err := root.Execute()
+	if err != nil && !a.started {
+		err = usage(err, usageHint(root, args)) // cobra refused the command line before any command began
+	}
+	report(env.err, err)
+	return exitCode(err)
+}

@@ -1,0 +1,111 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+var update = flag.Bool("update", false, "rewrite the transcripts in testdata with what the program prints now")
+
+// testNow is what the clock shows in transcripts.
+var testNow = time.Date(2026, 11, 15, 3, 0, 0, 0, time.UTC)
+
+// TestTranscripts replays the sessions in testdata: each line that begins with "$ rota" is run in this process, and
+// the file must be what it prints. Lines of standard error begin with "! "; an exit code other than 0 is named.
+func TestTranscripts(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.transcript")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no transcripts: %v", err)
+	}
+	for _, file := range files {
+		t.Run(filepath.Base(file), func(t *testing.T) { replay(t, file) })
+	}
+}
+
+func replay(t *testing.T, file string) {
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := transcript(string(want))
+	if *update {
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if got != string(want) {
+		t.Errorf("%s is not what the program prints (run with -update and read the diff):\n%s", file, got)
+	}
+}
+
+// transcript keeps the comments and commands of a session and prints anew what comes of them.
+func transcript(session string) string {
+	var b strings.Builder
+	for line := range strings.Lines(session) {
+		switch {
+		case strings.HasPrefix(line, "# "):
+			b.WriteString(line)
+		case strings.HasPrefix(line, "$ rota"):
+			b.WriteString(line + perform(strings.TrimPrefix(line, "$ rota")) + "\n")
+		}
+	}
+	return b.String()
+}
+
+func perform(commandLine string) string {
+	var out, errs bytes.Buffer
+	env := environment{out: &out, err: &errs, now: func() time.Time { return testNow }}
+	code := run(words(commandLine), env)
+	text := out.String()
+	for line := range strings.Lines(errs.String()) {
+		text += "! " + line
+	}
+	if code != exitDone {
+		text += fmt.Sprintf("exit %d\n", code)
+	}
+	return text
+}
+
+// words splits a command line as a shell does that knows only spaces and single quotes.
+func words(commandLine string) []string {
+	var all []string
+	for i, part := range strings.Split(commandLine, "'") {
+		if i%2 == 1 {
+			all = append(all, part)
+		} else {
+			all = append(all, strings.Fields(part)...)
+		}
+	}
+	return all
+}
+
+// TestBinary builds the program as a user does and runs it where there is no zone database.
+func TestBinary(t *testing.T) {
+	binary := filepath.Join(t.TempDir(), "rota")
+	if out, err := exec.Command("go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	out, err := exec.Command(binary, "cron", "30 2 * * *", "--tz", "Europe/Berlin", "--from", "2026-03-28", "-n", "2", "-o", "json").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`"at": "2026-03-30T02:30:00+02:00"`, "skipped 2026-03-29 02:30", "every day at 02:30, Berlin time"} {
+		if !bytes.Contains(out, []byte(want)) {
+			t.Errorf("no %s in\n%s", want, out)
+		}
+	}
+	err = exec.Command(binary, "cron", "61 * * * *").Run()
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || exit.ExitCode() != exitUsage {
+		t.Errorf("a bad expression exits with %v, want %d", err, exitUsage)
+	}
+}

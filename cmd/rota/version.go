@@ -1,0 +1,44 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+)
+
+// version is set by the linker for releases; a build from source takes what the module system knows.
+var version string
+
+type versionView struct {
+	Version  string `json:"version"`
+	Go       string `json:"go"`
+	Platform string `json:"platform"`
+}
+
+func newVersionCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Says which rota this is",
+		Args:  cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			view := versionView{buildVersion(), runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH}
+			return a.print(view, func(w io.Writer) error {
+				_, err := fmt.Fprintf(w, "rota %s %s %s\n", view.Version, view.Go, view.Platform)
+				return err
+			})
+		},
+	}
+}
+
+func buildVersion() string {
+	if version != "" {
+		return version
+	}
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		return info.Main.Version
+	}
+	return "(devel)"
+}
