@@ -29,7 +29,10 @@ func within(path string, err error) error {
 		return err
 	}
 	inner := *e
-	inner.Field = path + "." + e.Field
+	inner.Field = path
+	if e.Field != "" {
+		inner.Field += "." + e.Field
+	}
 	return &inner
 }
 
@@ -82,7 +85,8 @@ func checkName(field, name string, required bool) *Error {
 	}
 	for i := 0; i < len(name); i++ {
 		if !nameByte[name[i]] {
-			return Invalidf(field, "%s has %q in it; allowed are letters, digits and . _ - : / @ #", quote(name), rune(name[i]))
+			bad, _ := utf8.DecodeRuneInString(name[i:])
+			return Invalidf(field, "%s has %q in it; allowed are letters, digits and . _ - : / @ #", quote(name), bad)
 		}
 	}
 	return nil

@@ -84,14 +84,14 @@ func Invalidf(field, format string, args ...any) *Error {
 	return &Error{Code: Invalid, Field: field, Reason: fmt.Sprintf(format, args...)}
 }
 
-// Errorf makes an error of any code. A cause given for %w is kept.
+// Errorf makes an error of any code. Causes given for %w are kept.
 func Errorf(code Code, act, format string, args ...any) *Error {
 	err := fmt.Errorf(format, args...)
-	e := &Error{Code: code, Act: act, Reason: err.Error()}
-	if cause := errors.Unwrap(err); cause != nil {
-		e.Reason, e.Err = "", err
+	switch err.(type) {
+	case interface{ Unwrap() error }, interface{ Unwrap() []error }:
+		return &Error{Code: code, Act: act, Err: err}
 	}
-	return e
+	return &Error{Code: code, Act: act, Reason: err.Error()}
 }
 
 // quote shows a bad value in an error without letting it flood the reader.

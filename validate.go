@@ -249,6 +249,9 @@ func (c *All) Validate() error {
 
 // CheckCommand validates a command and the head that all commands share.
 func CheckCommand(c Command) error {
+	if c == nil {
+		return Invalidf("", "there is no command")
+	}
 	h := c.Head()
 	if h.Law < 0 || h.Law > Law {
 		return Invalidf("law", "the command speaks law %d, this program knows up to %d; upgrade it", h.Law, Law)
