@@ -1,0 +1,128 @@
+package rota
+
+import (
+	"reflect"
+	"time"
+
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+// The encoding of a batch is one version byte, then a message in protobuf's
+// wire format whose field numbers are the wire tags of the structs. It is
+// canonical: a batch has one encoding, and whatever decodes encodes to the
+// same bytes again, so that encodings can be compared and hashed.
+//
+//	bool, int, Duration   varint; integers are zigzag, durations nanoseconds
+//	float64               fixed64
+//	string, bytes         bytes; nil bytes are absent, empty ones are not
+//	ID, Token             16 bytes
+//	Time                  zigzag varint, microseconds since 1970 as in the law
+//	struct                a message
+//	pointer               as what it points at, present even when that is zero
+//	slice                 one field per element
+//	Command               a message of one field, numbered by wireCommands
+//
+// Fields stand in ascending order and zero values are left out. Durations keep
+// their nanoseconds because validation lets them: a batch must mean the same
+// before and after it was encoded.
+const codecVersion = 1
+
+// Limits of an encoded batch, beyond those of its commands. They bound what a
+// few bytes can make a reader allocate; a larger batch is sent as several.
+const (
+	EncodedMax = 64 << 20     // bytes
+	EntriesMax = 10 * JobsMax // commands, jobs, items and strings in lists, all together
+)
+
+// wireCommands numbers the commands. A number is never given to another
+// command and never reused.
+var wireCommands = [...]reflect.Type{
+	1:  reflect.TypeFor[Enqueue](),
+	2:  reflect.TypeFor[Ready](),
+	3:  reflect.TypeFor[Claim](),
+	4:  reflect.TypeFor[Extend](),
+	5:  reflect.TypeFor[Note](),
+	6:  reflect.TypeFor[Finish](),
+	7:  reflect.TypeFor[Cancel](),
+	8:  reflect.TypeFor[Edit](),
+	9:  reflect.TypeFor[Move](),
+	10: reflect.TypeFor[Normalise](),
+	11: reflect.TypeFor[Reap](),
+	12: reflect.TypeFor[Recover](),
+	13: reflect.TypeFor[All](),
+}
+
+// wireBatch is Batch with its field numbers.
+type wireBatch struct {
+	Now      time.Time `wire:"1"`
+	Commands []Command `wire:"2"`
+}
+
+// AppendBatch appends the encoding of b to dst. It does not validate the
+// commands, since a wrong one is answered by the store like any other; it
+// refuses, with Invalid, what cannot be written: a nil or foreign command, an
+// All inside an All, a time out of range, and more than EncodedMax or
+// EntriesMax. Times lose what is below a microsecond.
+func AppendBatch(dst []byte, b Batch) ([]byte, error) {
+	e := encoder{buf: append(dst, codecVersion), start: len(dst)}
+	w := wireBatch(b)
+	if err := e.message(batchPlan, reflect.ValueOf(&w).Elem()); err != nil {
+		err.Act = "encode"
+		return dst, err
+	}
+	return e.buf, nil
+}
+
+// DecodeBatch reads what AppendBatch writes, and nothing else: every other
+// input is refused with Invalid, naming where it goes wrong. The batch shares
+// no memory with data. Its commands are not validated.
+func DecodeBatch(data []byte) (Batch, error) {
+	var w wireBatch
+	if err := decodeBatch(data, &w); err != nil {
+		err.Act = "decode"
+		return Batch{}, err
+	}
+	return Batch(w), nil
+}
+
+func decodeBatch(data []byte, w *wireBatch) *Error {
+	switch {
+	case len(data) == 0:
+		return Invalidf("version", "the input is empty")
+	case len(data) > EncodedMax:
+		return tooLong(len(data))
+	case data[0] != codecVersion:
+		return Invalidf("version", "is %d; this program reads %d", data[0], codecVersion)
+	}
+	d := decoder{data: data[1:]}
+	return d.message(batchPlan, reflect.ValueOf(w).Elem())
+}
+
+func tooLong(n int) *Error {
+	return Invalidf("", "the batch has %d bytes or more; at most %d are allowed; send it as several", n, EncodedMax)
+}
+
+// countEntry refuses a list, or a batch, with too many entries.
+func countEntry(total *int, index int) *Error {
+	*total++
+	switch {
+	case index >= BatchMax:
+		return Invalidf("", "the list has more than %d entries", BatchMax)
+	case *total > EntriesMax:
+		return Invalidf("", "the batch has more than %d entries; send it as several", EntriesMax)
+	}
+	return nil
+}
+
+var allNumber = commandNumbers[reflect.TypeFor[All]()]
+
+// commandNumbers is wireCommands turned round.
+var commandNumbers = func() map[reflect.Type]protowire.Number {
+	numbers := make(map[reflect.Type]protowire.Number, len(wireCommands))
+	for n, t := range wireCommands {
+		if t != nil {
+			numbers[t] = protowire.Number(n)
+		}
+	}
+	return numbers
+}()

@@ -1,0 +1,236 @@
+package rota
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+	"time"
+
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+// decoder reads one batch. It accepts the canonical encoding only, and
+// allocates no more than a small multiple of what it has read.
+type decoder struct {
+	data    []byte // what is left of the message being read
+	entries int
+	depth   int // how many commands are open
+}
+
+func (d *decoder) message(p *plan, v reflect.Value) *Error {
+	last, index := -1, 0 // the place in the plan of the field before, and its entries so far
+	for len(d.data) > 0 {
+		number, wire, err := d.tag()
+		if err != nil {
+			return err
+		}
+		i := p.find(number)
+		if i < 0 {
+			return Invalidf("", "there is no field %d", number)
+		}
+		f := &p.fields[i]
+		switch {
+		case wire != wireType[f.kind]:
+			return Invalidf(f.name, "has wire type %d; %d belongs there", wire, wireType[f.kind])
+		case i < last:
+			return Invalidf(f.name, "comes after %s; fields stand in ascending order", p.fields[last].name)
+		case i > last:
+			last, index = i, 0
+		case f.shape != shapeMany:
+			return Invalidf(f.name, "is given twice")
+		}
+		if err := d.field(f, v.Field(f.index), index); err != nil {
+			return err
+		}
+		index++
+	}
+	return nil
+}
+
+func (p *plan) find(number protowire.Number) int {
+	for i := range p.fields {
+		if p.fields[i].number == number {
+			return i
+		}
+	}
+	return -1
+}
+
+func (d *decoder) field(f *planField, v reflect.Value, index int) *Error {
+	switch f.shape {
+	case shapeMany:
+		err := countEntry(&d.entries, index)
+		if err == nil {
+			if index == 0 {
+				v.Grow(d.entriesAhead(f))
+			}
+			v.SetLen(index + 1)
+			err = d.value(f, v.Index(index))
+		}
+		if err != nil {
+			return at(fmt.Sprintf("%s[%d]", f.name, index), err)
+		}
+	case shapeOpt:
+		v.Set(reflect.New(v.Type().Elem()))
+		return at(f.name, d.value(f, v.Elem()))
+	case shapeOne:
+		if err := d.value(f, v); err != nil {
+			return at(f.name, err)
+		}
+		if v.IsZero() {
+			return Invalidf(f.name, "is zero; zero values are left out")
+		}
+	}
+	return nil
+}
+
+// entriesAhead counts the entries of a list whose first tag has been read, so
+// that the list is allocated once and no larger than it is.
+func (d *decoder) entriesAhead(f *planField) int {
+	rest := d.data
+	for count := 1; ; count++ {
+		n := protowire.ConsumeFieldValue(f.number, wireType[f.kind], rest)
+		if n < 0 || count == BatchMax {
+			return count
+		}
+		rest = rest[n:]
+		number, _, n := protowire.ConsumeTag(rest)
+		if n < 0 || number != f.number {
+			return count
+		}
+		rest = rest[n:]
+	}
+}
+
+func (d *decoder) value(f *planField, v reflect.Value) *Error {
+	switch wireType[f.kind] {
+	case protowire.VarintType:
+		return d.number(f, v)
+	case protowire.Fixed64Type:
+		bits, n := protowire.ConsumeFixed64(d.data)
+		if n < 0 {
+			return truncated()
+		}
+		d.data = d.data[n:]
+		v.SetFloat(math.Float64frombits(bits))
+		return nil
+	}
+	body, err := d.bytes()
+	if err != nil {
+		return err
+	}
+	switch f.kind {
+	case kindString:
+		v.SetString(string(body))
+	case kindBytes:
+		v.SetBytes(append([]byte{}, body...))
+	case kindArray:
+		if len(body) != v.Len() {
+			return Invalidf("", "has %d bytes; %d belong there", len(body), v.Len())
+		}
+		reflect.Copy(v, reflect.ValueOf(body))
+	case kindStruct:
+		return d.nested(body, func() *Error { return d.message(f.inner, v) })
+	case kindCommand:
+		return d.nested(body, func() *Error { return d.command(v) })
+	}
+	return nil
+}
+
+func (d *decoder) number(f *planField, v reflect.Value) *Error {
+	raw, err := d.varint()
+	if err != nil {
+		return err
+	}
+	n := protowire.DecodeZigZag(raw)
+	switch {
+	case f.kind == kindBool && raw > 1:
+		return Invalidf("", "is %d; a bool is 0 or 1", raw)
+	case f.kind == kindBool:
+		v.SetBool(raw == 1)
+	case f.kind == kindTime:
+		t := time.UnixMicro(n).UTC()
+		v.Set(reflect.ValueOf(t))
+		return checkWireTime(t)
+	case v.OverflowInt(n):
+		return Invalidf("", "is %d; this program cannot hold it", n)
+	default:
+		v.SetInt(n)
+	}
+	return nil
+}
+
+// command reads a message whose only field says which command it is.
+func (d *decoder) command(v reflect.Value) *Error {
+	number, wire, err := d.tag()
+	switch {
+	case err != nil:
+		return err
+	case int(number) >= len(wireCommands) || wireCommands[number] == nil:
+		return Invalidf("", "there is no command %d; it may need a later version of this program", number)
+	case wire != protowire.BytesType:
+		return Invalidf("", "has wire type %d; %d belongs there", wire, protowire.BytesType)
+	case number == allNumber && d.depth > 0:
+		return nestedAll()
+	}
+	body, err := d.bytes()
+	if err != nil {
+		return err
+	}
+	if len(d.data) > 0 {
+		return Invalidf("", "has %d bytes after its command", len(d.data))
+	}
+	d.depth++
+	defer func() { d.depth-- }()
+	made := reflect.New(wireCommands[number])
+	v.Set(made)
+	return d.nested(body, func() *Error { return d.message(commandPlans[number], made.Elem()) })
+}
+
+// nested reads body as a message of its own.
+func (d *decoder) nested(body []byte, read func() *Error) *Error {
+	rest := d.data
+	d.data = body
+	err := read()
+	d.data = rest
+	return err
+}
+
+func (d *decoder) tag() (protowire.Number, protowire.Type, *Error) {
+	raw, err := d.varint()
+	if err != nil {
+		return 0, 0, err
+	}
+	number, wire := protowire.DecodeTag(raw)
+	if !number.IsValid() {
+		return 0, 0, Invalidf("", "%d is no field number", raw>>3)
+	}
+	return number, wire, nil
+}
+
+func (d *decoder) varint() (uint64, *Error) {
+	raw, n := protowire.ConsumeVarint(d.data)
+	switch {
+	case len(d.data) == 0 || n < 0 && len(d.data) < 10:
+		return 0, truncated()
+	case n < 0 || n != protowire.SizeVarint(raw):
+		return 0, Invalidf("", "a number is longer than it needs to be")
+	}
+	d.data = d.data[n:]
+	return raw, nil
+}
+
+func (d *decoder) bytes() ([]byte, *Error) {
+	n, err := d.varint()
+	switch {
+	case err != nil:
+		return nil, err
+	case n > uint64(len(d.data)):
+		return nil, Invalidf("", "says it has %d bytes, but %d are left", n, len(d.data))
+	}
+	body := d.data[:n]
+	d.data = d.data[n:]
+	return body, nil
+}
+
+func truncated() *Error { return Invalidf("", "the input ends in the middle of a value") }

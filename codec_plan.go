@@ -1,0 +1,155 @@
+package rota
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+// plan is how the fields of a struct are written, in ascending order of their
+// numbers. Plans are made once, when the program starts.
+type plan struct{ fields []planField }
+
+type planField struct {
+	number protowire.Number
+	name   string // as errors call it
+	index  int    // in the Go struct
+	shape  shape
+	kind   kind
+	inner  *plan // of a kindStruct
+}
+
+// shape is how often a field may be there.
+type shape uint8
+
+const (
+	shapeOne  shape = iota // absent when zero
+	shapeOpt               // a pointer: absent when nil
+	shapeMany              // a slice: one field per element
+)
+
+// kind is how one value is written.
+type kind uint8
+
+const (
+	kindBool kind = iota
+	kindInt
+	kindFloat
+	kindString
+	kindBytes
+	kindArray
+	kindTime
+	kindStruct
+	kindCommand
+)
+
+// wireType is the wire type that each kind is written as.
+var wireType = [...]protowire.Type{
+	kindBool: protowire.VarintType, kindInt: protowire.VarintType, kindTime: protowire.VarintType,
+	kindFloat:  protowire.Fixed64Type,
+	kindString: protowire.BytesType, kindBytes: protowire.BytesType, kindArray: protowire.BytesType,
+	kindStruct: protowire.BytesType, kindCommand: protowire.BytesType,
+}
+
+var (
+	batchPlan    = mustPlan(reflect.TypeFor[wireBatch]())
+	commandPlans = func() (plans [len(wireCommands)]*plan) {
+		for n, t := range wireCommands {
+			if t != nil {
+				plans[n] = mustPlan(t)
+			}
+		}
+		return plans
+	}()
+)
+
+// mustPlan panics on a struct that was declared wrongly, at program start.
+func mustPlan(t reflect.Type) *plan {
+	p, err := planOf(t)
+	if err != nil {
+		panic("rota: " + err.Error())
+	}
+	return p
+}
+
+func planOf(t reflect.Type) (*plan, error) {
+	p := &plan{}
+	for i := range t.NumField() {
+		f, err := planFieldOf(t.Field(i), i)
+		if err != nil {
+			return nil, fmt.Errorf("%s.%s: %w", t, t.Field(i).Name, err)
+		}
+		p.fields = append(p.fields, f)
+	}
+	slices.SortFunc(p.fields, func(a, b planField) int { return int(a.number - b.number) })
+	for i := 1; i < len(p.fields); i++ {
+		if p.fields[i].number == p.fields[i-1].number {
+			return nil, fmt.Errorf("%s: wire number %d is given twice", t, p.fields[i].number)
+		}
+	}
+	return p, nil
+}
+
+func planFieldOf(sf reflect.StructField, index int) (planField, error) {
+	n, err := strconv.Atoi(sf.Tag.Get("wire"))
+	if err != nil || n < 1 {
+		return planField{}, fmt.Errorf("wire tag %q is not a number from 1", sf.Tag.Get("wire"))
+	}
+	f := planField{number: protowire.Number(n), name: snake(sf.Name), index: index}
+	t := sf.Type
+	switch {
+	case t == reflect.TypeFor[json.RawMessage]() || t == reflect.TypeFor[[]byte]():
+	case t.Kind() == reflect.Pointer:
+		f.shape, t = shapeOpt, t.Elem()
+	case t.Kind() == reflect.Slice:
+		f.shape, t = shapeMany, t.Elem()
+	}
+	if f.kind, err = kindOf(t); err == nil && f.kind == kindStruct {
+		f.inner, err = planOf(t)
+	}
+	return f, err
+}
+
+func kindOf(t reflect.Type) (kind, error) {
+	switch {
+	case t == reflect.TypeFor[time.Time]():
+		return kindTime, nil
+	case t == reflect.TypeFor[Command]():
+		return kindCommand, nil
+	case t.Kind() == reflect.Bool:
+		return kindBool, nil
+	case t.Kind() == reflect.Int || t.Kind() == reflect.Int64:
+		return kindInt, nil
+	case t.Kind() == reflect.Float64:
+		return kindFloat, nil
+	case t.Kind() == reflect.String:
+		return kindString, nil
+	case t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Uint8:
+		return kindBytes, nil
+	case t.Kind() == reflect.Array && t.Elem().Kind() == reflect.Uint8:
+		return kindArray, nil
+	case t.Kind() == reflect.Struct:
+		return kindStruct, nil
+	}
+	return 0, fmt.Errorf("the codec has no way to write %s", t)
+}
+
+// snake turns JobID into job_id, the way errors name fields.
+func snake(name string) string {
+	var b strings.Builder
+	runes := []rune(name)
+	for i, r := range runes {
+		if i > 0 && unicode.IsUpper(r) && !unicode.IsUpper(runes[i-1]) {
+			b.WriteByte('_')
+		}
+		b.WriteRune(unicode.ToLower(r))
+	}
+	return b.String()
+}

@@ -1,0 +1,173 @@
+package rota
+
+import (
+	"bytes"
+	"errors"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestDecodeRefuses hands the decoder one wrong thing at a time. A batch is
+// version, then now (1) and commands (2).
+func TestDecodeRefuses(t *testing.T) {
+	tests := []struct{ name, input, field, reason string }{
+		{"nothing", "", "version", "empty"},
+		{"later version", "\x02", "version", "is 2; this program reads 1"},
+		{"unknown field", "\x01\x18\x01", "", "there is no field 3"},
+		{"field number zero", "\x01\x00", "", "0 is no field number"},
+		{"wrong wire type", "\x01\x0a\x00", "now", "has wire type 2; 0 belongs there"},
+		{"truncated tag", "\x01\x80", "", "ends in the middle"},
+		{"truncated number", "\x01\x08\x80", "now", "ends in the middle"},
+		{"endless number", "\x01\x08" + strings.Repeat("\xff", 11), "now", "longer than it needs"},
+		{"padded number", "\x01\x08\x82\x00", "now", "longer than it needs"},
+		{"padded tag", "\x01\x88\x00\x02", "", "longer than it needs"},
+		{"padded length", "\x01\x12\x82\x00\x12\x00", "commands[0]", "longer than it needs"},
+		{"given twice", "\x01\x08\x02\x08\x02", "now", "is given twice"},
+		{"out of order", "\x01\x12\x02\x12\x00\x08\x02", "now", "comes after commands"},
+		{"time out of range", "\x01\x08\xfe\xff\xff\xff\xff\xff\xff\xff\xff\x01", "now", "is in the year 294247"},
+		{"zero time", "\x01" + field(1, zigzag(time.Time{}.UnixMicro())), "now", "is zero"},
+		{"length past the end", "\x01\x12\x05\x12\x00", "commands[0]", "says it has 5 bytes, but 2 are left"},
+		{"huge length", "\x01\x12\xff\xff\xff\xff\x0f", "commands[0]", "but 0 are left"},
+		{"empty command", "\x01\x12\x00", "commands[0]", "ends in the middle"},
+		{"unknown command", "\x01\x12\x03\xf2\x05\x00", "commands[0]", "there is no command 94"},
+		{"command of another wire type", "\x01\x12\x02\x10\x01", "commands[0]", "has wire type 0; 2 belongs there"},
+		{"two commands in one", "\x01\x12\x04\x12\x00\x12\x00", "commands[0]", "has 2 bytes after its command"},
+		{"unknown field of a command", command(2, "\x78\x01"), "commands[0]", "there is no field 15"},
+		{"zero int", command(2, "\x10\x00"), "commands[0].limit", "is zero"},
+		{"empty head", command(2, "\x0a\x00"), "commands[0].meta", "is zero"},
+		{"short id", command(2, "\x0a\x03\x0a\x01\x07"), "commands[0].meta.id", "has 1 bytes; 16 belong there"},
+		{"zero id", command(2, "\x0a\x12\x0a\x10"+strings.Repeat("\x00", 16)), "commands[0].meta.id", "is zero"},
+		{"empty string", command(2, "\x0a\x02\x12\x00"), "commands[0].meta.actor", "is zero"},
+		{"bool beyond one", command(6, "\x12\x02\x50\x02"), "commands[0].items[0].permanent", "is 2; a bool is 0 or 1"},
+		{"truncated float", command(1, "\x12\x04\x81\x01\x00\x00"), "commands[0].jobs[0].jitter", "ends in the middle"},
+		{"all in all", command(13, "\x12\x02\x6a\x00"), "commands[0].members[0]", "all cannot be part of all"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			_, err := DecodeBatch([]byte(test.input))
+			checkRefusal(t, err, "decode", test.field, test.reason)
+		})
+	}
+}
+
+// command frames a body of less than 126 bytes as the only command of a batch.
+func command(number byte, body string) string {
+	return "\x01\x12" + string([]byte{byte(len(body) + 2), number<<3 | 2, byte(len(body))}) + body
+}
+
+func checkRefusal(t *testing.T, err error, act, field, reason string) {
+	t.Helper()
+	var e *Error
+	if !errors.As(err, &e) {
+		t.Fatalf("got %v, want an *Error", err)
+	}
+	if e.Code != Invalid || e.Act != act || e.Field != field || !strings.Contains(e.Reason, reason) {
+		t.Errorf("got %q (code %s, act %q, field %q)\nwant act %q, field %q, a reason with %q", e, e.Code, e.Act, e.Field, act, field, reason)
+	}
+}
+
+// TestDecodeRefusesEveryTruncation cuts a batch of everything at each byte.
+func TestDecodeRefusesEveryTruncation(t *testing.T) {
+	for _, c := range sampleCommands() {
+		data := mustEncode(t, Batch{Commands: []Command{c}})
+		for n := 2; n < len(data); n++ {
+			if b, err := DecodeBatch(data[:n]); CodeOf(err) != Invalid {
+				t.Fatalf("%s cut at %d of %d: got %+v, %v", c.Verb(), n, len(data), b, err)
+			}
+		}
+	}
+}
+
+func TestCodecBoundsListsAndBatches(t *testing.T) {
+	ready := "\x12\x02\x12\x00"
+	tooMany := "\x01" + strings.Repeat(ready, BatchMax+1)
+	_, err := DecodeBatch([]byte(tooMany))
+	checkRefusal(t, err, "decode", "commands[10000]", "more than 10000 entries")
+	if _, err := DecodeBatch([]byte(tooMany[:len(tooMany)-len(ready)])); err != nil {
+		t.Errorf("a full batch is refused: %v", err)
+	}
+	_, err = DecodeBatch(make([]byte, EncodedMax+1))
+	checkRefusal(t, err, "decode", "", "at most 67108864")
+
+	_, err = AppendBatch(nil, Batch{Commands: make([]Command, BatchMax+1)})
+	checkRefusal(t, err, "encode", "commands[0]", "there is no command")
+	_, err = AppendBatch(nil, Batch{Commands: []Command{&Enqueue{Jobs: make([]NewJob, JobsMax+1)}}})
+	checkRefusal(t, err, "encode", "commands[0].jobs[10000]", "more than 10000 entries")
+
+	full := &Enqueue{Jobs: make([]NewJob, JobsMax)}
+	_, err = AppendBatch(nil, Batch{Commands: []Command{full, full, full, full, full, full, full, full, full, full}})
+	checkRefusal(t, err, "encode", "commands[9].jobs[9990]", "send it as several")
+	large := NewJob{Params: bytes.Repeat([]byte("1"), EncodedMax)}
+	_, err = AppendBatch(nil, Batch{Commands: []Command{&Enqueue{Jobs: []NewJob{large}}}})
+	checkRefusal(t, err, "encode", "commands[0].jobs[0]", "at most 67108864")
+}
+
+// TestDecodeAllocatesLittle sends the input that asks for most: empty jobs, as
+// many as are allowed.
+func TestDecodeAllocatesLittle(t *testing.T) {
+	full := &Enqueue{Jobs: make([]NewJob, JobsMax)}
+	data := mustEncode(t, Batch{Commands: []Command{full, full, full, full, full, full, full, full, full}})
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	mustDecode(t, data)
+	runtime.ReadMemStats(&after)
+	mib := (after.TotalAlloc - before.TotalAlloc) >> 20
+	t.Logf("%d KiB of input, %d MiB allocated", len(data)>>10, mib)
+	if mib > 32 {
+		t.Errorf("%d MiB allocated, want at most 32", mib)
+	}
+}
+
+// foreign satisfies Command from outside the closed set.
+type foreign struct{ Ready }
+
+func TestEncodeRefuses(t *testing.T) {
+	tests := []struct {
+		name          string
+		batch         Batch
+		field, reason string
+	}{
+		{"no command", Batch{Commands: []Command{nil}}, "commands[0]", "there is no command"},
+		{"a nil command", Batch{Commands: []Command{&Ready{}, (*Ready)(nil)}}, "commands[1]", "there is no command"},
+		{"a foreign command", Batch{Commands: []Command{&foreign{}}}, "commands[0]", "rota.foreign is no command"},
+		{"all in all", Batch{Commands: []Command{&All{Members: []Command{&All{}}}}}, "commands[0].members[0]", "cannot be part"},
+		{"a far time", Batch{Now: time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)}, "now", "is in the year 10000"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			prefix := []byte("kept")
+			out, err := AppendBatch(prefix, test.batch)
+			checkRefusal(t, err, "encode", test.field, test.reason)
+			if string(out) != "kept" {
+				t.Errorf("left %q behind", out)
+			}
+		})
+	}
+}
+
+func TestAppendBatchAppends(t *testing.T) {
+	b := Batch{Commands: []Command{&Ready{Meta: sampleMeta(1)}}}
+	out, err := AppendBatch([]byte("before"), b)
+	if err != nil || string(out) != "before"+string(mustEncode(t, b)) {
+		t.Errorf("got %q, %v", out, err)
+	}
+}
+
+func TestTimesLoseWhatIsBelowAMicrosecond(t *testing.T) {
+	zone := time.FixedZone("east", 3600)
+	b := mustDecode(t, mustEncode(t, Batch{Now: sampleTime.Add(999).In(zone)}))
+	if b.Now != sampleTime {
+		t.Errorf("got %v, want %v", b.Now, sampleTime)
+	}
+	for _, zero := range []time.Time{{}, time.Time{}.In(zone), time.Time{}.Add(999)} {
+		if data := mustEncode(t, Batch{Now: zero}); len(data) != 1 {
+			t.Errorf("a zero time takes %d bytes", len(data)-1)
+		}
+	}
+	epoch := time.Unix(0, 0).UTC()
+	if b := mustDecode(t, mustEncode(t, Batch{Now: epoch})); b.Now != epoch {
+		t.Errorf("1970 came back as %v", b.Now)
+	}
+}
