@@ -1,9 +1,6 @@
 package cron
 
-import (
-	"strings"
-	"time"
-)
+import "time"
 
 // At fires once.
 type At struct{ at time.Time }
@@ -48,7 +45,7 @@ func ParseTime(text string, loc *time.Location) (time.Time, error) {
 		return inCalendar(t.In(loc), text)
 	}
 	for _, layout := range timeLayouts {
-		if t, err := time.Parse(layout, text); err == nil && !strings.ContainsAny(text, ",.") {
+		if t, err := time.Parse(layout, text); err == nil && t.Format(layout) == text { // Parse alone lets 9:00 and 09:00:00.5 pass
 			return firstShown(t, text, loc)
 		}
 	}

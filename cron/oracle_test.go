@@ -16,7 +16,6 @@ import (
 // shares no code with Next: it has its own sets and takes the clock from the time package.
 type oracle struct {
 	minutes, hours, days, months, weekdays []int
-	loc                                    *time.Location
 }
 
 func (o oracle) text() string {
@@ -33,29 +32,65 @@ func commas(values []int) string {
 	return strings.Join(words, ",")
 }
 
-func (o oracle) matches(t time.Time) bool {
-	day, weekday := slices.Contains(o.days, t.Day()), slices.Contains(o.weekdays, int(t.Weekday()))
-	onDay := day && weekday
-	if len(o.days) < 31 && len(o.weekdays) < 7 {
-		onDay = day || weekday
-	}
-	return onDay && slices.Contains(o.minutes, t.Minute()) && slices.Contains(o.hours, t.Hour()) &&
-		slices.Contains(o.months, int(t.Month()))
-}
-
-// fires walks (from, to], beginning early enough to know what the clock showed before.
-func (o oracle) fires(from, to time.Time) []time.Time {
+func (o oracle) fires(w wall) []time.Time {
 	var fires []time.Time
-	shown := map[string]bool{}
-	for at := from.Add(-72 * time.Hour).Truncate(time.Minute); !at.After(to); at = at.Add(time.Minute) {
-		wall := at.In(o.loc)
-		key := wall.Format("2006-01-02 15:04")
-		if at.After(from) && o.matches(wall) && (len(o.hours) == 24 || !shown[key]) {
-			fires = append(fires, wall)
+	for _, shown := range w.minutes {
+		if o.matches(shown) && (len(o.hours) == 24 || !shown.again) {
+			fires = append(fires, shown.at)
 		}
-		shown[key] = true
 	}
 	return fires
+}
+
+func (o oracle) matches(w wallMinute) bool {
+	if !slices.Contains(o.minutes, w.minute) || !slices.Contains(o.hours, w.hour) || !slices.Contains(o.months, w.month) {
+		return false
+	}
+	day, weekday := slices.Contains(o.days, w.day), slices.Contains(o.weekdays, w.weekday)
+	if len(o.days) < 31 && len(o.weekdays) < 7 {
+		return day || weekday
+	}
+	return day && weekday
+}
+
+// wall is what a clock shows, minute by minute of real time, in (from, to].
+type wall struct {
+	loc      *time.Location
+	from, to time.Time
+	minutes  []wallMinute
+}
+
+type wallMinute struct {
+	at                                time.Time
+	minute, hour, day, month, weekday int
+	again                             bool // the clock showed this before
+}
+
+// watch begins two days early, to know what the clock showed before.
+func watch(loc *time.Location, from, to time.Time) wall {
+	w := wall{loc: loc, from: from, to: to}
+	before := map[string]bool{}
+	for at := from.Add(-48 * time.Hour); !at.After(to); at = at.Add(time.Minute) {
+		local := at.In(loc)
+		key := local.Format("2006-01-02 15:04")
+		if at.After(from) {
+			w.minutes = append(w.minutes, wallMinute{
+				at: local, again: before[key],
+				minute: local.Minute(), hour: local.Hour(), day: local.Day(), month: int(local.Month()), weekday: int(local.Weekday()),
+			})
+		}
+		before[key] = true
+	}
+	return w
+}
+
+func watchAround(t testing.TB, zone, day string) wall {
+	loc, err := LoadZone(zone)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := instant(t, day)
+	return watch(loc, at.Add(-36*time.Hour), at.Add(60*time.Hour))
 }
 
 // clockChanges are the days around which every kind of clock change that the world has made can be seen.
@@ -93,12 +128,8 @@ var clockChanges = []struct{ zone, around, kind string }{
 func TestNextAndPrevAgreeWithTheOracle(t *testing.T) {
 	for _, change := range clockChanges {
 		t.Run(change.zone+" "+change.around, func(t *testing.T) {
-			loc, err := LoadZone(change.zone)
-			if err != nil {
-				t.Fatal(err)
-			}
-			day := instant(t, change.around)
-			rapid.Check(t, func(t *rapid.T) { checkAgainstOracle(t, drawOracle(t, loc, day), day) })
+			w := watchAround(t, change.zone, change.around)
+			rapid.Check(t, func(t *rapid.T) { checkAgainstOracle(t, drawOracle(t, w), w) })
 		})
 	}
 }
@@ -107,14 +138,10 @@ func TestNextAndPrevAgreeWithTheOracle(t *testing.T) {
 // ones may miss them.
 func TestPlainExpressionsAgreeWithTheOracle(t *testing.T) {
 	for _, change := range clockChanges {
-		loc, err := LoadZone(change.zone)
-		if err != nil {
-			t.Fatal(err)
-		}
+		w := watchAround(t, change.zone, change.around)
 		for _, minutes := range [][]int{{0}, {30}, {0, 15, 30, 45}, values(0, 59)} {
 			for _, hours := range [][]int{{0}, {1}, {2}, {3}, {23}, {0, 12}, {1, 2, 3}, values(0, 22), values(0, 23)} {
-				o := oracle{minutes, hours, values(1, 31), values(1, 12), values(0, 6), loc}
-				checkAgainstOracle(t, o, instant(t, change.around))
+				checkAgainstOracle(t, oracle{minutes, hours, values(1, 31), values(1, 12), values(0, 6)}, w)
 			}
 		}
 	}
@@ -129,8 +156,9 @@ func values(low, high int) []int {
 }
 
 // drawOracle prefers what falls near the change: its days, its hours, and sets that are full.
-func drawOracle(t *rapid.T, loc *time.Location, day time.Time) oracle {
-	o := oracle{loc: loc}
+func drawOracle(t *rapid.T, w wall) oracle {
+	day := w.from.Add(36 * time.Hour)
+	var o oracle
 	o.minutes = drawValues(t, "minutes", 0, 59, []int{0, 15, 30, 45, 59})
 	o.hours = drawValues(t, "hours", 0, 23, []int{0, 1, 2, 3, 22, 23})
 	o.days = drawValues(t, "days", 1, 31, []int{day.Day(), day.AddDate(0, 0, 1).Day()})
@@ -158,24 +186,23 @@ type failer interface {
 	Fatalf(format string, args ...any)
 }
 
-func checkAgainstOracle(t failer, o oracle, day time.Time) {
+func checkAgainstOracle(t failer, o oracle, w wall) {
 	t.Helper()
-	c, err := Parse(o.text(), Config{Zone: o.loc.String()})
+	c, err := Parse(o.text(), Config{Zone: w.loc.String()})
 	if refused, ok := err.(*Error); ok && strings.Contains(refused.Reason, "never fires") {
 		return
 	}
 	if err != nil {
 		t.Fatalf("%s: %v", o.text(), err)
 	}
-	from, to := day.Add(-48*time.Hour), day.Add(72*time.Hour)
-	want := o.fires(from, to)
-	forward, _ := Between(c, from, to, len(want)+10)
-	backward, _ := Latest(c, from, to, len(want)+10)
+	want := o.fires(w)
+	forward, _ := Between(c, w.from, w.to, len(want)+10)
+	backward, _ := Latest(c, w.from, w.to, len(want)+10)
 	if diff := firstDifference(want, forward); diff != "" {
-		t.Fatalf("%s in %s: Next: %s", o.text(), o.loc, diff)
+		t.Fatalf("%s in %s: Next: %s", o.text(), w.loc, diff)
 	}
 	if diff := firstDifference(want, backward); diff != "" {
-		t.Fatalf("%s in %s: Prev: %s", o.text(), o.loc, diff)
+		t.Fatalf("%s in %s: Prev: %s", o.text(), w.loc, diff)
 	}
 }
 

@@ -7,7 +7,7 @@ package cron
 func (c *Cron) ceil(minute int64) (int64, bool) {
 	day := floorDiv(minute, minutesPerDay)
 	year, month, dom := civil(day)
-	if c.months.has(month) {
+	if year >= yearMin && year <= yearMax && c.months.has(month) {
 		days := c.daysOf(year, month, weekday(day-int64(dom)+1))
 		if days.has(dom) {
 			if rest := c.ceilOfDay(int(minute - day*minutesPerDay)); rest != none {
@@ -24,6 +24,9 @@ func (c *Cron) ceil(minute int64) (int64, bool) {
 // ceilMonth returns the first matching minute in the given month or a later one. It looks at no more than the eight
 // years that may lie between two leap days, because Parse refuses what never fires.
 func (c *Cron) ceilMonth(year, month int) (int64, bool) {
+	if year < yearMin {
+		year, month = yearMin, 1
+	}
 	for ; year <= yearMax; year, month = year+1, 1 {
 		for month = c.months.from(month); month != none; month = c.months.from(month + 1) {
 			first := dayNumber(year, month, 1)
@@ -54,7 +57,7 @@ func (c *Cron) firstOfDay() int64 { return int64(c.hours.first()*60 + c.minutes.
 func (c *Cron) floor(minute int64) (int64, bool) {
 	day := floorDiv(minute, minutesPerDay)
 	year, month, dom := civil(day)
-	if c.months.has(month) {
+	if year >= yearMin && year <= yearMax && c.months.has(month) {
 		days := c.daysOf(year, month, weekday(day-int64(dom)+1))
 		if days.has(dom) {
 			if rest := c.floorOfDay(int(minute - day*minutesPerDay)); rest != none {
@@ -70,6 +73,9 @@ func (c *Cron) floor(minute int64) (int64, bool) {
 
 // floorMonth returns the last matching minute in the given month or an earlier one.
 func (c *Cron) floorMonth(year, month int) (int64, bool) {
+	if year > yearMax {
+		year, month = yearMax, 12
+	}
 	for ; year >= yearMin; year, month = year-1, 12 {
 		for month = c.months.upTo(month); month != none; month = c.months.upTo(month - 1) {
 			first := dayNumber(year, month, 1)

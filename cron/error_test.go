@@ -1,0 +1,132 @@
+package cron
+
+import (
+	"errors"
+	"strings"
+	"testing"
+)
+
+func TestRefusals(t *testing.T) {
+	for _, row := range []struct{ text, want string }{
+		// Values.
+		{"61 * * * *", `minute: "61" is out of range; allowed 0-59`},
+		{"60 * * * *", `minute: "60" is out of range; allowed 0-59`},
+		{"* 24 * * *", `hour: "24" is out of range; allowed 0-23`},
+		{"* * 0 * *", `day-of-month: "0" is out of range; allowed 1-31`},
+		{"* * 32 * *", `day-of-month: "32" is out of range; allowed 1-31`},
+		{"* * * 13 *", `month: "13" is out of range; allowed 1-12 or JAN-DEC`},
+		{"* * * * 8", `day-of-week: "8" is out of range; allowed 0-7 or SUN-SAT`},
+		{"99999999999999999999 * * * *", `minute: "99999999999999999999" is out of range; allowed 0-59`},
+		{"x * * * *", `minute: "X" is not a value; allowed 0-59`},
+		{"1.5 * * * *", `minute: "1.5" is not a value; allowed 0-59`},
+		{"+5 * * * *", `minute: "+5" is not a value; allowed 0-59`},
+		{"* * * MONDAY *", `month: "MONDAY" is not a value; allowed 1-12 or JAN-DEC`},
+		{"* * * * monday", `day-of-week: "MONDAY" is not a value; allowed 0-7 or SUN-SAT; write MON`},
+		{"* * * September *", `month: "SEPTEMBER" is not a value; allowed 1-12 or JAN-DEC; write SEP`},
+		{"** * * * *", `minute: "**" is not a value; allowed 0-59`},
+		// Lists, ranges, steps.
+		{"1,,2 * * * *", `minute: "" is an empty list item; put a value on each side of every comma`},
+		{"1, * * * *", `minute: "" is an empty list item; put a value on each side of every comma`},
+		{", * * * *", `minute: "" is an empty list item; put a value on each side of every comma`},
+		{"1--2 * * * *", `minute: "1--2" is not a range; allowed two values around one dash`},
+		{"1-2-3 * * * *", `minute: "1-2-3" is not a range; allowed two values around one dash`},
+		{"-5 * * * *", `minute: "-5" is not a range; allowed two values around one dash`},
+		{"5- * * * *", `minute: "5-" is not a range; allowed two values around one dash`},
+		{"*-5 * * * *", `minute: "*" is not a value; allowed 0-59`},
+		{"0 22-2 * * *", `hour: "22-2" runs backwards; write 22-23,0-2`},
+		{"50-10 * * * *", `minute: "50-10" runs backwards; write 50-59,0-10`},
+		{"0 0 * NOV-FEB *", `month: "NOV-FEB" runs backwards; write 11-12,1-2`},
+		{"0 0 * * SAT-MON", `day-of-week: "SAT-MON" runs backwards; write 6,0-1`},
+		{"0 0 * * 5-0", `day-of-week: "5-0" runs backwards; write 5-6,0`},
+		{"0 0 * * 7-2", `day-of-week: "7-2" runs backwards; write 0-2`},
+		{"*/0 * * * *", `minute: "*/0" has a step of 0; allowed steps 1-60`},
+		{"*/61 * * * *", `minute: "*/61" has a step larger than the field; allowed steps 1-60; for an interval that crosses hours or days use EVERY`},
+		{"0 */25 * * *", `hour: "*/25" has a step larger than the field; allowed steps 1-24; for an interval that crosses hours or days use EVERY`},
+		{"0 0 * * */8", `day-of-week: "*/8" has a step larger than the field; allowed steps 1-7; for an interval that crosses hours or days use EVERY`},
+		{"*/ * * * *", `minute: "*/" has no number after the slash; allowed steps 1-60`},
+		{"*/x * * * *", `minute: "*/X" has no number after the slash; allowed steps 1-60`},
+		{"*/-5 * * * *", `minute: "*/-5" has no number after the slash; allowed steps 1-60`},
+		{"*/5/5 * * * *", `minute: "*/5/5" has no number after the slash; allowed steps 1-60`},
+		{"/5 * * * *", `minute: "" is not a value; allowed 0-59`},
+		{"0 0 * * 7/2", `day-of-week: "7/2" starts its steps at the end of the week; write 0/2`},
+		// Spreads.
+		{"H(0-29 * * * *", `minute: "H(0-29" is not a spread; allowed H, H/n, H(a-b), H(a-b)/n`},
+		{"H(5) * * * *", `minute: "H(5)" is not a spread; allowed H, H/n, H(a-b), H(a-b)/n`},
+		{"Hello * * * *", `minute: "HELLO" is not a spread; allowed H, H/n, H(a-b), H(a-b)/n`},
+		{"H(29-0) * * * *", `minute: "H(29-0)" runs backwards; write 29-59,0`},
+		{"H(0-99) * * * *", `minute: "99" is out of range; allowed 0-59`},
+		{"H(0-9)/20 * * * *", `minute: "H(0-9)/20" has a step larger than its range; allowed steps 1-10`},
+		// What other crons have.
+		{"0 0 ? * *", `day-of-month: "?" is not supported; write * for any value`},
+		{"0 0 L * *", `day-of-month: "L" is not supported: there is no last day; run on 28-31 and let the job check the date, or run on day 1 for the month before`},
+		{"0 0 L-3 * *", `day-of-month: "L" is not supported: there is no last day; run on 28-31 and let the job check the date, or run on day 1 for the month before`},
+		{"0 0 * * 5L", `day-of-week: "5L" is not supported: there is no last day; run on 28-31 and let the job check the date, or run on day 1 for the month before`},
+		{"0 0 15W * *", `day-of-month: "15W" is not supported: there is no nearest weekday; run on 1-5 and let the job check the date`},
+		{"0 0 * * 5#2", `day-of-week: "5#2" is not supported: there is no n-th weekday of a month; run on that weekday every week and let the job check the date`},
+		{"@every 5m", `expression: "@every 5m" is an interval, not a cron expression; use EVERY with the interval, which keeps its rhythm from STARTS`},
+		{"@reboot", `expression: "@reboot" is not supported: a schedule outlives the machine it runs on; enqueue the job from whatever starts the machine`},
+		{"@fortnightly", `expression: "@fortnightly" is not known; allowed @hourly @daily @midnight @weekly @monthly @yearly @annually`},
+		{"TZ=UTC 0 0 * * *", `expression: "TZ=UTC" is not part of an expression; give the zone by its own option (TIME ZONE, timezone, --tz)`},
+		{"CRON_TZ=UTC 0 0 * * *", `expression: "CRON_TZ=UTC" is not part of an expression; give the zone by its own option (TIME ZONE, timezone, --tz)`},
+		// The whole.
+		{"", `expression: "" is empty; allowed 5 fields: minute hour day-of-month month day-of-week`},
+		{"  \t ", `expression: "" is empty; allowed 5 fields: minute hour day-of-month month day-of-week`},
+		{"5", `expression: "5" has 1 field; allowed 5 fields: minute hour day-of-month month day-of-week; write * for a field that does not matter`},
+		{"* * * *", `expression: "* * * *" has 4 fields; allowed 5 fields: minute hour day-of-month month day-of-week; write * for a field that does not matter`},
+		{"0 * * * * *", `expression: "0 * * * * *" has 6 fields; allowed 5 fields: minute hour day-of-month month day-of-week; seconds are not supported: leave them out, or use EVERY for intervals below a minute`},
+		{"0 * * * * * 2026", `expression: "0 * * * * * 2026" has 7 fields; allowed 5 fields: minute hour day-of-month month day-of-week; seconds and years are not supported: leave them out`},
+		{"0 0 * * MÖN", `expression: "0 0 * * M\u00d6N" has a character that is not printable ASCII: "\u00d6"`},
+		{"٠ * * * *", `expression: "\u0660 * * * *" has a character that is not printable ASCII: "\u0660"`},
+		{"0 0 * * *\n", `expression: "0 0 * * *\n" has a character that is not printable ASCII: "\n"`},
+		{"0 0 * * *\x00", `expression: "0 0 * * *\x00" has a character that is not printable ASCII: "\x00"`},
+		{strings.Repeat("1,", 300) + "1 * * * *", `expression: "1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,..." is too long; allowed up to 512 bytes`},
+		// What never comes.
+		{"0 0 30 2 *", `day-of-month: "30" never fires: month "2" has no such day; allowed 1-29 in this month`},
+		{"0 0 31 2 *", `day-of-month: "31" never fires: month "2" has no such day; allowed 1-29 in this month`},
+		{"0 0 31 4,6,9,11 *", `day-of-month: "31" never fires: month "4,6,9,11" has no such day; allowed 1-30 in this month`},
+		{"0 0 31 FEB 0-7", `day-of-month: "31" never fires: month "FEB" has no such day; allowed 1-29 in this month`},
+	} {
+		c, err := Parse(row.text, Config{Name: "test"})
+		var refusal *Error
+		if !errors.As(err, &refusal) {
+			t.Errorf("%q is accepted: %s", row.text, c.Describe())
+			continue
+		}
+		if refusal.Error() != row.want {
+			t.Errorf("%q:\n got %s\nwant %s", row.text, refusal, row.want)
+		}
+	}
+}
+
+func TestSpreadNeedsAName(t *testing.T) {
+	_, err := Parse("H * * * *", Config{})
+	want := `minute: "H" spreads by the schedule's name, and there is none; give the name (--name NAME on the command line)`
+	if err == nil || err.Error() != want {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestZoneRefusals(t *testing.T) {
+	for _, row := range []struct{ zone, want string }{
+		{"Local", `zone: "Local" depends on the machine; name the zone, such as Europe/Berlin`},
+		{"local", `zone: "local" depends on the machine; name the zone, such as Europe/Berlin`},
+		{"localtime", `zone: "localtime" depends on the machine; name the zone, such as Europe/Berlin`},
+		{"europe/berlin", `zone: "europe/berlin" is not a known time zone; did you mean Europe/Berlin?`},
+		{"Berlin", `zone: "Berlin" is not a known time zone; did you mean Europe/Berlin?`},
+		{"new york", `zone: "new york" is not a known time zone; did you mean America/New_York?`},
+		{"PST", `zone: "PST" is not a known time zone; did you mean America/Los_Angeles?`},
+		{"cest", `zone: "cest" is not a known time zone; did you mean Europe/Berlin?`},
+		{"utc", `zone: "utc" is not a known time zone; did you mean UTC?`},
+		{"Mars/Olympus", `zone: "Mars/Olympus" is not a known time zone; use an IANA name, such as Europe/Berlin or America/New_York`},
+		{"../../etc/passwd", `zone: "../../etc/passwd" is not a zone name; name the zone, such as Europe/Berlin`},
+		{"/etc/localtime", `zone: "/etc/localtime" is not a known time zone; use an IANA name, such as Europe/Berlin or America/New_York`},
+		{"right/Europe/Berlin", `zone: "right/Europe/Berlin" is not the name of a place; name the zone, such as Europe/Berlin`},
+		{"Europe", `zone: "Europe" is not a known time zone; use an IANA name, such as Europe/Berlin or America/New_York`},
+		{"München", `zone: "M\u00fcnchen" is not a zone name; name the zone, such as Europe/Berlin`},
+		{"+02:00", `zone: "+02:00" is not a known time zone; use an IANA name, such as Europe/Berlin or America/New_York`},
+	} {
+		if _, err := Parse("@daily", Config{Zone: row.zone}); err == nil || err.Error() != row.want {
+			t.Errorf("%q:\n got %v\nwant %s", row.zone, err, row.want)
+		}
+	}
+}

@@ -1,0 +1,208 @@
+package cron
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+func TestEveryWithStartsFiresAtStarts(t *testing.T) {
+	starts := instant(t, "2026-11-15 09:00")
+	every, err := EveryFrom(starts, 90*time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range []struct{ after, want string }{
+		{"2020-01-01 00:00", "2026-11-15 09:00"},
+		{"2026-11-15 08:59:59", "2026-11-15 09:00"},
+		{"2026-11-15 09:00", "2026-11-15 10:30"},
+		{"2026-11-15 10:29:59", "2026-11-15 10:30"},
+		{"2026-11-15 10:30", "2026-11-15 12:00"},
+		{"2036-11-15 09:01", "2036-11-15 10:30"},
+	} {
+		if at, ok := every.Next(instant(t, row.after)); !ok || !at.Equal(instant(t, row.want)) {
+			t.Errorf("after %s comes %v, want %s", row.after, at, row.want)
+		}
+	}
+	if at, ok := every.Prev(starts); ok {
+		t.Errorf("before STARTS comes %v", at)
+	}
+}
+
+func TestEveryWithoutStartsFiresOneIntervalAfterCreation(t *testing.T) {
+	created := instant(t, "2026-11-15 09:00:07")
+	every, err := EveryAfter(created, time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, _ := every.Next(created)
+	second, _ := every.Next(first)
+	if !first.Equal(created.Add(time.Hour)) || !second.Equal(created.Add(2*time.Hour)) {
+		t.Errorf("fires at %v and %v", first, second)
+	}
+	if at, _ := every.Next(created.Add(-24 * time.Hour)); !at.Equal(first) {
+		t.Errorf("seen from the past the first fire is %v", at)
+	}
+}
+
+// TestEveryNeverDrifts looks far ahead and back: each fire is a whole number of intervals from the first, and nothing
+// lies between neighbours.
+func TestEveryNeverDrifts(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		first := time.Unix(rapid.Int64Range(-60_000_000_000, 200_000_000_000).Draw(t, "s"), rapid.Int64Range(0, 999_999_999).Draw(t, "ns"))
+		interval := time.Duration(rapid.Int64Range(1, int64(EveryMax/EveryMin)).Draw(t, "ms")) * time.Millisecond
+		if rapid.Bool().Draw(t, "short") {
+			interval = time.Duration(rapid.Int64Range(1, 100_000).Draw(t, "short ms")) * time.Millisecond
+		}
+		every, err := EveryFrom(first, interval)
+		if err != nil {
+			t.Fatal(err)
+		}
+		after := time.Unix(rapid.Int64Range(-62_000_000_000, 200_000_000_000).Draw(t, "after"), rapid.Int64Range(0, 999_999_999).Draw(t, "after ns"))
+		next, ok := every.Next(after)
+		if !ok || !next.After(after) || next.Before(first) {
+			t.Fatalf("after %v comes %v", after, next)
+		}
+		if ns := next.Nanosecond() % 1_000_000; ns != first.Nanosecond()%1_000_000 {
+			t.Fatalf("%v has lost the rhythm of %v", next, first)
+		}
+		if prev, ok := every.Prev(next); ok != next.After(first) || ok && (prev.After(after) || !prev.Add(interval).Equal(next)) {
+			t.Fatalf("before %v comes %v", next, prev)
+		}
+	})
+}
+
+func TestEveryRefusals(t *testing.T) {
+	now := instant(t, "2026-11-15")
+	for _, interval := range []time.Duration{-time.Second, 0, time.Microsecond, 1500 * time.Microsecond, EveryMax + EveryMin} {
+		if _, err := EveryFrom(now, interval); err == nil || !strings.HasPrefix(err.Error(), "every: ") {
+			t.Errorf("%v: %v", interval, err)
+		}
+	}
+	if _, err := EveryFrom(time.Time{}, time.Hour); err == nil {
+		t.Error("no anchor is accepted")
+	}
+	if _, err := EveryAfter(time.Date(9999, 12, 31, 23, 0, 0, 0, time.UTC), 2*time.Hour); err == nil {
+		t.Error("a first fire beyond the calendar is accepted")
+	}
+}
+
+func TestAt(t *testing.T) {
+	at, err := NewAt(instant(t, "2026-11-15 09:00"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, ok := at.Next(instant(t, "2026-11-15 08:59")); !ok || !got.Equal(instant(t, "2026-11-15 09:00")) {
+		t.Errorf("fires at %v", got)
+	}
+	if _, ok := at.Next(instant(t, "2026-11-15 09:00")); ok {
+		t.Error("fires after itself")
+	}
+	if _, ok := at.Prev(instant(t, "2026-11-15 09:00")); ok {
+		t.Error("fires before itself")
+	}
+	if _, err := NewAt(time.Time{}); err == nil {
+		t.Error("no time is accepted")
+	}
+}
+
+// TestBoundsAreInclusive cuts a timetable at fires, which stay, and beside them.
+func TestBoundsAreInclusive(t *testing.T) {
+	hourly := mustParse(t, "@hourly", "")
+	for _, row := range []struct{ starts, ends, first, last string }{
+		{"2026-11-15 09:00", "2026-11-15 12:00", "2026-11-15 09:00", "2026-11-15 12:00"},
+		{"2026-11-15 09:01", "2026-11-15 11:59", "2026-11-15 10:00", "2026-11-15 11:00"},
+		{"2026-11-15 09:00", "2026-11-15 09:00", "2026-11-15 09:00", "2026-11-15 09:00"},
+	} {
+		b, err := Within(hourly, instant(t, row.starts), instant(t, row.ends))
+		if err != nil {
+			t.Fatal(err)
+		}
+		first, _ := b.Next(time.Time{})
+		last, _ := b.Prev(instant(t, "2030-01-01"))
+		if !first.Equal(instant(t, row.first)) || !last.Equal(instant(t, row.last)) {
+			t.Errorf("%s to %s: from %v to %v", row.starts, row.ends, first, last)
+		}
+		if at, ok := b.Next(last); ok {
+			t.Errorf("after the last fire comes %v", at)
+		}
+		if at, ok := b.Prev(first); ok {
+			t.Errorf("before the first fire comes %v", at)
+		}
+	}
+	if _, err := Within(hourly, instant(t, "2026-11-15"), instant(t, "2026-11-14")); err == nil {
+		t.Error("an end before the start is accepted")
+	}
+	if open, err := Within(hourly, time.Time{}, time.Time{}); err != nil || open.Describe() != hourly.Describe() {
+		t.Errorf("no bounds change the description to %q, %v", open.Describe(), err)
+	}
+}
+
+func TestOthersDescribeThemselves(t *testing.T) {
+	berlin, err := LoadZone("Europe/Berlin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	nine := time.Date(2026, 11, 15, 9, 0, 0, 0, berlin)
+	at, _ := NewAt(nine)
+	atUTC, _ := NewAt(nine.UTC().Add(7 * time.Second))
+	every, _ := EveryFrom(nine.UTC(), 90*time.Minute)
+	day, _ := EveryFrom(nine, 24*time.Hour)
+	small, _ := EveryAfter(nine.UTC(), 1500*time.Millisecond)
+	both, _ := Within(mustParse(t, "30 9 * * 1-5", "Europe/Berlin"), nine, nine.AddDate(0, 1, 0))
+	for _, row := range []struct {
+		table Timetable
+		want  string
+	}{
+		{at, "once at 2026-11-15 09:00 +01:00, Berlin time"},
+		{atUTC, "once at 2026-11-15 08:00:07 UTC"},
+		{every, "every 1 hour 30 minutes, counted from 2026-11-15 08:00 UTC"},
+		{day, "every day, counted from 2026-11-15 09:00 +01:00, Berlin time"},
+		{small, "every 1 second 500 milliseconds, counted from 2026-11-15 08:00:01.5 UTC"},
+		{both, "every weekday at 09:30, Berlin time, from 2026-11-15 09:00 +01:00, Berlin time, until 2026-12-15 09:00 +01:00, Berlin time"},
+	} {
+		if got := row.table.Describe(); got != row.want {
+			t.Errorf("got  %s\nwant %s", got, row.want)
+		}
+	}
+}
+
+func TestParseTime(t *testing.T) {
+	for _, row := range []struct{ text, zone, want string }{
+		{"2026-11-15T09:00:00Z", "Europe/Berlin", "2026-11-15T10:00:00+01:00"},
+		{"2026-11-15T09:00:00+05:30", "UTC", "2026-11-15T03:30:00Z"},
+		{"2026-11-15", "Europe/Berlin", "2026-11-15T00:00:00+01:00"},
+		{"2026-11-15 09:00", "Europe/Berlin", "2026-11-15T09:00:00+01:00"},
+		{"2026-11-15 09:00:30", "Europe/Berlin", "2026-11-15T09:00:30+01:00"},
+		{"2026-11-15T09:00", "Europe/Berlin", "2026-11-15T09:00:00+01:00"},
+		// Twice: the first time. Around it: what the clock shows.
+		{"2026-10-25 02:30", "Europe/Berlin", "2026-10-25T02:30:00+02:00"},
+		{"2026-10-25 03:00", "Europe/Berlin", "2026-10-25T03:00:00+01:00"},
+		{"2026-03-29 03:00", "Europe/Berlin", "2026-03-29T03:00:00+02:00"},
+		// Never: refused, with the reason.
+		{"2026-03-29 02:30", "Europe/Berlin", `time: "2026-03-29 02:30" does not exist in Europe/Berlin: clocks go forward over it; write a time that the clock shows, or one with an offset`},
+		{"2018-11-04", "America/Sao_Paulo", `time: "2018-11-04" does not exist in America/Sao_Paulo: clocks go forward over it; write a time that the clock shows, or one with an offset`},
+		{"2011-12-30 12:00", "Pacific/Apia", `time: "2011-12-30 12:00" does not exist in Pacific/Apia: clocks go forward over it; write a time that the clock shows, or one with an offset`},
+		// Not times.
+		{"2026-02-30", "UTC", `time: "2026-02-30" is not a time; allowed RFC 3339 or YYYY-MM-DD[ HH:MM[:SS]]`},
+		{"2026-11-15 9:00", "UTC", `time: "2026-11-15 9:00" is not a time; allowed RFC 3339 or YYYY-MM-DD[ HH:MM[:SS]]`},
+		{"2026-11-15 09:00:00.5", "UTC", `time: "2026-11-15 09:00:00.5" is not a time; allowed RFC 3339 or YYYY-MM-DD[ HH:MM[:SS]]`},
+		{"0000-01-01", "UTC", `time: "0000-01-01" is out of range; allowed the years 1 to 9999`},
+		{"", "UTC", `time: "" is not a time; allowed RFC 3339 or YYYY-MM-DD[ HH:MM[:SS]]`},
+	} {
+		loc, err := LoadZone(row.zone)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at, err := ParseTime(row.text, loc)
+		got := at.Format(time.RFC3339)
+		if err != nil {
+			got = err.Error()
+		}
+		if got != row.want {
+			t.Errorf("%q in %s:\n got %s\nwant %s", row.text, row.zone, got, row.want)
+		}
+	}
+}

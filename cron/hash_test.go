@@ -1,0 +1,71 @@
+package cron
+
+import (
+	"fmt"
+	"testing"
+)
+
+// TestSpreadIsForEver pins the hash: users plan around the times it gave them, so a release must not move them.
+func TestSpreadIsForEver(t *testing.T) {
+	for _, row := range []struct{ text, name, want string }{
+		{"H H * * *", "nightly-backup", "every day at 09:22, UTC"},
+		{"H H(1-4) * * *", "nightly-backup", "every day at 02:22, UTC"},
+		{"H/15 * * * *", "nightly-backup", "at minutes 7, 22, 37 and 52 of every hour"},
+		{"H(0-29)/10 * * * *", "nightly-backup", "at minutes 2, 12 and 22 of every hour"},
+		{"H(0-29),45 * * * *", "nightly-backup", "at minutes 22 and 45 of every hour"},
+		{"0 0 H * *", "nightly-backup", "at 00:00 on day 24 of every month, UTC"},
+		{"0 0 1 h(JAN-JUN) *", "nightly-backup", "at 00:00 on day 1 of May, UTC"},
+		{"0 0 * * H", "nightly-backup", "at 00:00 on Wednesday, UTC"},
+		{"0 0 * * H(5-7)", "nightly-backup", "at 00:00 on Friday, UTC"},
+		{"H H * * *", "Nightly-backup", "every day at 04:14, UTC"},
+	} {
+		c, err := Parse(row.text, Config{Name: row.name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := c.Describe(); got != row.want {
+			t.Errorf("%s of %s: %s, want %s", row.text, row.name, got, row.want)
+		}
+	}
+}
+
+// TestSpreadIsEven gives H to many names: each value of each field must be met about as often as the others, within
+// the 28 days that every month has.
+func TestSpreadIsEven(t *testing.T) {
+	const perValue = 400
+	for _, f := range []*field{&minuteField, &hourField, &dayField, &monthField, &weekdayField} {
+		size := f.spread - f.low + 1
+		counts := map[int]int{}
+		for i := range perValue * size {
+			s, err := f.parse("H", newSeed(fmt.Sprintf("job-%d", i), f))
+			if err != nil {
+				t.Fatal(err)
+			}
+			counts[s.first()]++
+		}
+		for v := f.low; v <= f.spread; v++ {
+			if counts[v] < perValue*3/4 || counts[v] > perValue*5/4 {
+				t.Errorf("%s: %d comes %d times, want about %d", f.name, v, counts[v], perValue)
+			}
+		}
+		if len(counts) != size {
+			t.Errorf("%s: %d values, want %d", f.name, len(counts), size)
+		}
+	}
+}
+
+// TestSpreadFieldsAreIndependent counts pairs of minute modulo 6 and hour modulo 6: were one hash used for both
+// fields, only six of the 36 pairs could come.
+func TestSpreadFieldsAreIndependent(t *testing.T) {
+	pairs := map[[2]int]bool{}
+	for i := range 1000 {
+		c, err := Parse("H H * * *", Config{Name: fmt.Sprintf("job-%d", i)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		pairs[[2]int{c.minutes.first() % 6, c.hours.first() % 6}] = true
+	}
+	if len(pairs) != 36 {
+		t.Errorf("%d of 36 pairs", len(pairs))
+	}
+}
