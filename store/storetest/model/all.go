@@ -1,0 +1,30 @@
+package model
+
+import (
+	"fmt"
+
+	"github.com/rotajobs/rota"
+)
+
+// all works on the one copy that the whole command has, so a refusal throws
+// away what the members before it did.
+func (s *step) all(c *rota.All) (rota.Reply, *rota.Error) {
+	reply := &rota.AllDone{}
+	for i, m := range c.Members {
+		one, err := s.apply(m)
+		if err != nil {
+			return nil, inMember(i, err)
+		}
+		reply.Replies = append(reply.Replies, one)
+	}
+	return reply, nil
+}
+
+func inMember(i int, err *rota.Error) *rota.Error {
+	inner := *err
+	inner.Field = fmt.Sprintf("members[%d]", i)
+	if err.Field != "" {
+		inner.Field += "." + err.Field
+	}
+	return &inner
+}

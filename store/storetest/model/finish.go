@@ -1,0 +1,79 @@
+package model
+
+import (
+	"slices"
+	"unicode/utf8"
+
+	"github.com/rotajobs/rota"
+)
+
+func (s *step) finish(c *rota.Finish) (rota.Reply, *rota.Error) {
+	reply := &rota.Finished{}
+	for i := range c.Items {
+		reply.Items = append(reply.Items, s.finishOne(c, &c.Items[i]))
+	}
+	return reply, nil
+}
+
+func (s *step) finishOne(c *rota.Finish, it *rota.FinishItem) rota.FinishAnswer {
+	lost := rota.FinishAnswer{RunID: it.RunID, Code: rota.LeaseLost}
+	j := s.leased(it.LeaseRef)
+	if j == nil {
+		return lost
+	}
+	outcome := it.Outcome
+	if !j.Run.CancelAt.IsZero() && outcome != rota.OutcomeCompleted {
+		outcome = rota.OutcomeCancelled
+	}
+	switch {
+	case j.Run.Open():
+		s.closeRun(j, it, outcome)
+		s.settle(j, settling{command: c.ID, permanent: it.Permanent, retryAt: cut(it.RetryAt)})
+	case j.Run.ErrorCode == rota.CodeLeaseExpired && it.ErrorCode != rota.CodeLeaseExpired:
+		return lost
+	case j.Run.Outcome != outcome:
+		return lost
+	}
+	return s.finished(j)
+}
+
+func (s *step) closeRun(j *rota.Job, it *rota.FinishItem, outcome rota.Outcome) {
+	r := j.Run
+	r.Outcome = outcome
+	r.FinishedAt = s.now
+	r.ExitCode = copyOf(it.ExitCode)
+	r.RowsAffected = copyOf(it.RowsAffected)
+	r.Result = slices.Clone(it.Result)
+	r.Error = shortened(it.Error)
+	r.ErrorCode = it.ErrorCode
+	if !r.CancelAt.IsZero() && outcome == rota.OutcomeCancelled && it.ErrorCode == "" {
+		r.ErrorCode = rota.CodeCancelled
+	}
+	r.Artifacts = appended(r.Artifacts, it.Artifacts)
+	if r.LogPath == "" {
+		r.LogPath = it.LogPath
+	}
+	j.FinishedAt = s.now
+}
+
+// finished is the answer for a run that stands closed.
+func (s *step) finished(j *rota.Job) rota.FinishAnswer {
+	answer := rota.FinishAnswer{RunID: j.Run.ID, Outcome: j.Run.Outcome, Sequel: j.Sequel}
+	if retry := s.retryOf(j.ID); retry != nil {
+		answer.RetryID, answer.RetryAt = retry.ID, retry.RunAt
+	}
+	return answer
+}
+
+// shortened cuts an error text that is too long, between two characters.
+func shortened(text string) string {
+	const mark = "… (cut)"
+	if len(text) <= rota.ErrorMax {
+		return text
+	}
+	n := rota.ErrorMax - len(mark)
+	for !utf8.RuneStart(text[n]) {
+		n--
+	}
+	return text[:n] + mark
+}

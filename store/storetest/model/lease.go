@@ -1,0 +1,81 @@
+package model
+
+import (
+	"slices"
+
+	"github.com/rotajobs/rota"
+)
+
+// leased is the job whose run a lease names and proves, open or closed; nil if
+// the lease is nobody's.
+func (s *step) leased(ref rota.LeaseRef) *rota.Job {
+	j := s.find(ref.JobID)
+	if j == nil || j.Run == nil || j.Run.ID != ref.RunID || j.Run.Token != ref.Token {
+		return nil
+	}
+	return j
+}
+
+func lost(ref rota.LeaseRef) rota.LeaseAnswer {
+	return rota.LeaseAnswer{RunID: ref.RunID, Code: rota.LeaseLost}
+}
+
+func standing(r *rota.Run) rota.LeaseAnswer {
+	return rota.LeaseAnswer{
+		RunID: r.ID, StaleAfter: r.StaleAfter,
+		Cancel: !r.CancelAt.IsZero(), Reason: r.CancelReason,
+	}
+}
+
+func (s *step) extend(c *rota.Extend) (rota.Reply, *rota.Error) {
+	reply := &rota.Extended{}
+	for _, it := range c.Items {
+		answer := lost(it.LeaseRef)
+		if j := s.leased(it.LeaseRef); j != nil && j.Run.Open() {
+			j.Run.HeartbeatAt = s.now
+			j.Run.StaleAfter = cut(s.now.Add(c.Lease))
+			if it.Progress != nil {
+				j.Run.Progress = slices.Clone(it.Progress)
+			}
+			answer = standing(j.Run)
+		}
+		reply.Items = append(reply.Items, answer)
+	}
+	return reply, nil
+}
+
+func (s *step) note(c *rota.Note) (rota.Reply, *rota.Error) {
+	reply := &rota.Noted{}
+	for _, it := range c.Items {
+		answer := lost(it.LeaseRef)
+		if j := s.leased(it.LeaseRef); j != nil {
+			writeDown(j.Run, it)
+			answer = standing(j.Run)
+		}
+		reply.Items = append(reply.Items, answer)
+	}
+	return reply, nil
+}
+
+func writeDown(r *rota.Run, it rota.NoteItem) {
+	r.Artifacts = appended(r.Artifacts, it.Artifacts)
+	if !r.Open() {
+		return
+	}
+	if it.Progress != nil {
+		r.Progress = slices.Clone(it.Progress)
+	}
+	if r.LogPath == "" {
+		r.LogPath = it.LogPath
+	}
+}
+
+func appended(have, more []string) []string {
+	all := slices.Clone(have)
+	for _, path := range more {
+		if !slices.Contains(all, path) && len(all) < rota.ArtifactMax {
+			all = append(all, path)
+		}
+	}
+	return all
+}

@@ -1,0 +1,159 @@
+// Package model is a store held in memory, written straight from the law of
+// each verb and as plainly as it can be: slices, linear scans, a copy of
+// everything before each command. It is what the real stores are compared
+// with, so it is kept easy to believe rather than fast.
+package model
+
+import (
+	"context"
+	"iter"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/rotajobs/rota"
+)
+
+// Model is a rota.Store that forgets everything when it is dropped.
+type Model struct {
+	clock func() time.Time
+
+	mu    sync.Mutex
+	state *state
+	wakes []chan struct{}
+}
+
+// New makes an empty model. The clock stamps batches that come without a time.
+func New(clock func() time.Time) *Model {
+	return &Model{clock: clock, state: &state{keys: map[keyName]keyRecord{}}}
+}
+
+// Apply applies each command to a copy of the state and keeps the copy unless
+// the command was refused.
+func (m *Model) Apply(ctx context.Context, b rota.Batch) ([]rota.Result, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	now := b.Now
+	if now.IsZero() {
+		now = m.clock()
+	}
+	results := make([]rota.Result, len(b.Commands))
+	for i, c := range b.Commands {
+		results[i] = m.applyOne(cut(now), c)
+	}
+	m.wakeAll()
+	return results, nil
+}
+
+func (m *Model) applyOne(now time.Time, c rota.Command) rota.Result {
+	trial := &step{state: m.state.clone(), now: now}
+	reply, err := trial.apply(c)
+	if err != nil {
+		return rota.Result{Err: err}
+	}
+	m.state = trial.state
+	return rota.Result{Reply: reply}
+}
+
+// cut gives a time the precision that is stored.
+func cut(t time.Time) time.Time {
+	if t.IsZero() {
+		return time.Time{}
+	}
+	return t.UTC().Truncate(time.Microsecond)
+}
+
+// step is one command under way: the state it works on and its only clock.
+type step struct {
+	*state
+	now time.Time
+}
+
+func (s *step) apply(c rota.Command) (rota.Reply, *rota.Error) {
+	if err := rota.CheckCommand(c); err != nil {
+		return nil, err.(*rota.Error)
+	}
+	switch c := c.(type) {
+	case *rota.Enqueue:
+		return s.enqueue(c)
+	case *rota.Ready:
+		return s.ready(c)
+	case *rota.Claim:
+		return s.claim(c)
+	case *rota.Extend:
+		return s.extend(c)
+	case *rota.Note:
+		return s.note(c)
+	case *rota.Finish:
+		return s.finish(c)
+	case *rota.Cancel:
+		return s.cancel(c)
+	case *rota.Edit:
+		return s.edit(c)
+	case *rota.Move:
+		return s.move(c)
+	case *rota.Normalise:
+		return s.normalise(c)
+	case *rota.Reap:
+		return s.reap(c)
+	case *rota.Recover:
+		return s.recover(c)
+	case *rota.All:
+		return s.all(c)
+	}
+	return nil, rota.Errorf(rota.Internal, string(c.Verb()), "the model does not know this verb")
+}
+
+// Wake returns a channel that receives after every batch.
+func (m *Model) Wake() (<-chan struct{}, func()) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	ch := make(chan struct{}, 1)
+	m.wakes = append(m.wakes, ch)
+	return ch, func() { m.giveBack(ch) }
+}
+
+func (m *Model) giveBack(ch chan struct{}) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.wakes = slices.DeleteFunc(m.wakes, func(c chan struct{}) bool { return c == ch })
+}
+
+func (m *Model) wakeAll() {
+	for _, ch := range m.wakes {
+		select {
+		case ch <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// Verify yields nothing: what the model holds is right by definition.
+func (m *Model) Verify(context.Context) iter.Seq2[rota.Violation, error] {
+	return func(func(rota.Violation, error) bool) {}
+}
+
+// Limits states what the commands themselves allow.
+func (m *Model) Limits() rota.Limits {
+	return rota.Limits{Jobs: rota.JobsMax, Claim: rota.ClaimMax, Items: rota.ItemsMax}
+}
+
+// Close does nothing.
+func (m *Model) Close() error { return nil }
+
+// Damage changes a job behind the law's back, so that tests of recovery have
+// something to recover. A change that returns nil removes the job.
+func (m *Model) Damage(id rota.ID, change func(*rota.Job) *rota.Job) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	job := m.state.find(id)
+	if job == nil {
+		return
+	}
+	if change(job) == nil {
+		m.state.jobs = slices.DeleteFunc(m.state.jobs, func(j *rota.Job) bool { return j.ID == id })
+	}
+}

@@ -1,0 +1,111 @@
+package model
+
+import (
+	"slices"
+
+	"github.com/rotajobs/rota"
+)
+
+func (s *step) move(c *rota.Move) (rota.Reply, *rota.Error) {
+	j, again, err := s.changeable(&c.Meta, c.JobID, c.Version)
+	if err != nil {
+		return nil, err
+	}
+	if again {
+		return &rota.Moved{Job: shown(j)}, nil
+	}
+	switch c.Place {
+	case rota.PlaceTop:
+		if head := s.queued(j.Priority)[0]; head != j {
+			j.Position = head.Position - rota.PositionGap
+		}
+	case rota.PlaceBottom:
+		if row := s.queued(j.Priority); row[len(row)-1] != j {
+			j.Position = row[len(row)-1].Position + rota.PositionGap
+		}
+	default:
+		if err := s.moveBeside(c, j); err != nil {
+			return nil, err
+		}
+	}
+	j.Version = c.ID
+	s.write(&c.Meta, rota.AuditJobModified, j.ID, "move")
+	return &rota.Moved{Job: shown(j)}, nil
+}
+
+func (s *step) moveBeside(c *rota.Move, j *rota.Job) *rota.Error {
+	anchor := s.find(c.Anchor)
+	switch {
+	case anchor == nil:
+		return rota.Errorf(rota.NotFound, "move", "there is no job %s", c.Anchor)
+	case anchor.Status != rota.StatusQueued:
+		return rota.Errorf(rota.Conflict, "move", "job %s has left the queue", c.Anchor)
+	}
+	row := s.queued(anchor.Priority)
+	at := slices.Index(row, anchor)
+	if c.Place == rota.PlaceBefore {
+		s.moveBetween(j, at, at-1, row)
+	} else {
+		s.moveBetween(j, at, at+1, row)
+	}
+	return nil
+}
+
+// moveBetween puts a job between the anchor, row[at], and its neighbour on one
+// side, row[beside], which may lie outside the row.
+func (s *step) moveBetween(j *rota.Job, at, beside int, row []*rota.Job) {
+	anchor := row[at]
+	if beside >= 0 && beside < len(row) && row[beside] == j {
+		return
+	}
+	j.Priority = anchor.Priority
+	switch {
+	case beside < 0:
+		j.Position = anchor.Position - rota.PositionGap
+	case beside >= len(row):
+		j.Position = anchor.Position + rota.PositionGap
+	default:
+		low, high := row[min(at, beside)], row[max(at, beside)]
+		if gap := high.Position - low.Position; gap >= 2 {
+			j.Position = low.Position + gap/2
+			return
+		}
+		renumber(row, j, high)
+	}
+}
+
+// renumber gives a row fresh positions, with a job put in before another.
+func renumber(row []*rota.Job, j, before *rota.Job) {
+	row = slices.DeleteFunc(slices.Clone(row), func(r *rota.Job) bool { return r == j })
+	row = slices.Insert(row, slices.Index(row, before), j)
+	for i, r := range row {
+		r.Position = int64(i+1) * rota.PositionGap
+	}
+}
+
+func (s *step) normalise(c *rota.Normalise) (rota.Reply, *rota.Error) {
+	row := s.queued(c.Priority)
+	var low int64
+	if !c.After.IsZero() {
+		at := slices.IndexFunc(row, func(j *rota.Job) bool { return j.ID == c.After })
+		if at < 0 {
+			return nil, rota.Errorf(rota.Conflict, "normalise", "job %s is not in this row", c.After)
+		}
+		low, row = row[at].Position, row[at+1:]
+	}
+	step, more := int64(rota.PositionGap), len(row) > rota.OrderMax
+	if more {
+		next := row[rota.OrderMax]
+		row = row[:rota.OrderMax]
+		step = min(step, (next.Position-low)/int64(len(row)+1))
+	}
+	reply := &rota.Normalised{More: more}
+	for i, j := range row {
+		reply.Last = j.ID
+		if to := low + int64(i+1)*step; step >= 1 && j.Position != to {
+			j.Position = to
+			reply.Count++
+		}
+	}
+	return reply, nil
+}

@@ -1,0 +1,105 @@
+package model
+
+import (
+	"slices"
+
+	"github.com/rotajobs/rota"
+)
+
+func (s *step) reap(c *rota.Reap) (rota.Reply, *rota.Error) {
+	far := s.now.Add(rota.LeaseMax)
+	found := s.pick(func(j *rota.Job) bool {
+		if !open(j) {
+			return false
+		}
+		own := !c.Life.IsZero() && j.Run.Life == c.Life
+		return j.Run.StaleAfter.After(far) || !own && j.Run.StaleAfter.Before(s.now)
+	})
+	slices.SortFunc(found, byStaleAfter)
+	found, more := page(found, c.Limit)
+	reply := &rota.Reaped{More: more}
+	for _, j := range found {
+		if j.Run.StaleAfter.After(far) {
+			j.Run.StaleAfter = far
+			reply.Jobs = append(reply.Jobs, rota.Settlement{JobID: j.ID, Act: rota.SettledLeasePull})
+			continue
+		}
+		s.expire(j)
+		reply.Jobs = append(reply.Jobs, s.settled(&c.Meta, j, rota.SettledRunExpired))
+	}
+	return reply, nil
+}
+
+func byStaleAfter(a, b *rota.Job) int {
+	if c := a.Run.StaleAfter.Compare(b.Run.StaleAfter); c != 0 {
+		return c
+	}
+	return byID(a, b)
+}
+
+// expire closes a run that nobody will finish.
+func (s *step) expire(j *rota.Job) {
+	j.Run.Outcome = rota.OutcomeFailed
+	if !j.Run.CancelAt.IsZero() {
+		j.Run.Outcome = rota.OutcomeCancelled
+	}
+	j.Run.ErrorCode = rota.CodeLeaseExpired
+	j.Run.FinishedAt = s.now
+	j.FinishedAt = s.now
+}
+
+func (s *step) settled(m *rota.Meta, j *rota.Job, act rota.Settling) rota.Settlement {
+	s.settle(j, settling{command: m.ID})
+	done := rota.Settlement{JobID: j.ID, Act: act, Outcome: j.Run.Outcome, Sequel: j.Sequel}
+	if retry := s.retryOf(j.ID); retry != nil {
+		done.RetryID = retry.ID
+	}
+	return done
+}
+
+func (s *step) recover(c *rota.Recover) (rota.Reply, *rota.Error) {
+	found := s.pick(func(j *rota.Job) bool {
+		unsettled := j.Status == rota.StatusRunning && j.Sequel == ""
+		return unsettled && (!open(j) || earlierLife(c, j.Run))
+	})
+	slices.SortFunc(found, byID)
+	found, more := page(found, c.Limit)
+	reply := &rota.Recovered{More: more}
+	for _, j := range found {
+		act := s.mend(c, j)
+		reply.Jobs = append(reply.Jobs, s.settled(&c.Meta, j, act))
+		s.write(&c.Meta, rota.AuditJobRecovered, j.ID, string(act))
+	}
+	return reply, nil
+}
+
+func earlierLife(c *rota.Recover, r *rota.Run) bool {
+	return r.Runner == c.Runner && !r.Life.IsZero() && r.Life != c.Life
+}
+
+// mend closes what is open of a job, row by row of the recovery matrix.
+func (s *step) mend(c *rota.Recover, j *rota.Job) rota.Settling {
+	switch {
+	case j.Run == nil:
+		s.makeRun(c, j)
+		return rota.SettledRunMade
+	case j.Run.Open():
+		s.expire(j)
+		return rota.SettledRunFailed
+	case j.FinishedAt.IsZero():
+		j.FinishedAt = j.Run.FinishedAt
+		return rota.SettledJobClosed
+	}
+	return rota.SettledRetryMade
+}
+
+func (s *step) makeRun(c *rota.Recover, j *rota.Job) {
+	j.Run = &rota.Run{
+		ID: rota.RunID(c.ID, j.ID), Runner: c.Runner, Life: c.Life,
+		StartedAt: j.StartedAt, HeartbeatAt: j.StartedAt, StaleAfter: j.StartedAt,
+		Outcome: rota.OutcomeFailed, ErrorCode: rota.CodeLeaseExpired, FinishedAt: s.now,
+	}
+	if j.FinishedAt.IsZero() {
+		j.FinishedAt = s.now
+	}
+}

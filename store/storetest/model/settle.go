@@ -1,0 +1,97 @@
+package model
+
+import (
+	"encoding/binary"
+	"time"
+
+	"github.com/rotajobs/rota"
+)
+
+// settling is what the end of a run brings along for its sequel.
+type settling struct {
+	command   rota.ID
+	permanent bool
+	retryAt   time.Time // zero: after the backoff
+}
+
+// settle gives a job whose run has ended its sequel, and its key its due.
+func (s *step) settle(j *rota.Job, how settling) {
+	switch {
+	case s.retryOf(j.ID) != nil:
+		j.Sequel = rota.SequelRetry
+	case !failed(j.Run):
+		j.Sequel = rota.SequelNone
+	case how.permanent || j.Attempt >= j.Policy.MaxAttempts:
+		j.Sequel = rota.SequelDead
+	default:
+		j.Sequel = rota.SequelRetry
+		s.retry(j, how)
+	}
+	s.settleKey(j)
+}
+
+func failed(r *rota.Run) bool {
+	timedOut := r.Outcome == rota.OutcomeCancelled && r.ErrorCode == rota.CodeTimeout && r.CancelAt.IsZero()
+	return r.Outcome == rota.OutcomeFailed || timedOut
+}
+
+func (s *step) retry(j *rota.Job, how settling) {
+	r := &rota.Job{
+		ID: rota.RetryID(how.command, j.ID), ExecutionID: j.ExecutionID, RetryOf: j.ID, Attempt: j.Attempt + 1,
+		Type: j.Type, Name: j.Name, Params: j.Params, Policy: j.Policy,
+		Status: rota.StatusQueued, Priority: j.Priority, Position: s.end(j.Priority),
+		ScopeKind: j.ScopeKind, ScopeID: j.ScopeID, PlanTime: j.PlanTime,
+		UniqueKey: j.UniqueKey, UniqueFor: j.UniqueFor,
+		CreatedBy: j.CreatedBy, CreatedAt: s.now,
+	}
+	switch {
+	case !how.retryAt.IsZero():
+		r.RunAt = how.retryAt
+	case j.Run.ErrorCode == rota.CodeShutdown:
+		r.RunAt = s.now
+	default:
+		r.RunAt = cut(s.now.Add(delay(j, r.ID)))
+	}
+	s.place(r)
+	s.jobs = append(s.jobs, r)
+}
+
+// delay is the backoff before the retry of a job: doubled with every attempt,
+// capped, and made shorter by a part that hangs on the retry's id.
+func delay(j *rota.Job, retry rota.ID) time.Duration {
+	most := time.Duration(rota.DelayMax)
+	if j.Policy.BackoffMax > 0 && j.Policy.BackoffMax < most {
+		most = j.Policy.BackoffMax
+	}
+	d := min(j.Policy.Backoff, most)
+	for n := 1; n < j.Attempt && d < most; n++ {
+		d = min(d*2, most)
+	}
+	u := float64(binary.BigEndian.Uint32(retry[12:])) / (1 << 32)
+	off := time.Duration(float64(d) * j.Policy.Jitter * u)
+	return (d - off).Truncate(time.Microsecond)
+}
+
+// settleKey releases the unique key of an execution that is dead or cancelled,
+// and lets that of a completed one go when its time has passed.
+func (s *step) settleKey(j *rota.Job) {
+	name := keyName{j.Type, j.UniqueKey}
+	record, taken := s.keys[name]
+	if j.UniqueKey == "" || !taken || record.execution != j.ExecutionID || j.Sequel == rota.SequelRetry {
+		return
+	}
+	var outcome rota.Outcome
+	if j.Run != nil {
+		outcome = j.Run.Outcome
+	}
+	switch {
+	case outcome != rota.OutcomeCompleted && outcome != rota.OutcomeSkipped:
+		delete(s.keys, name)
+	case record.freeAt.IsZero():
+	case !record.freeAt.After(s.now):
+		delete(s.keys, name)
+	default:
+		record.ended = true
+		s.keys[name] = record
+	}
+}
