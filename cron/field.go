@@ -91,7 +91,7 @@ func (f *field) allowed() string {
 // value reads a number or a name. A number too large to be anything is out of range like any other.
 func (f *field) value(text string) (int, *Error) {
 	for i, name := range f.names {
-		if text == name {
+		if strings.EqualFold(text, name) {
 			return f.low + i, nil
 		}
 	}

@@ -36,10 +36,10 @@ func (s seed) below(n int) int { return int(s.value % uint64(n)) }
 // step-th value from an offset below the step.
 func (f *field) parseSpread(it item, base string, stepped bool, seed seed) (set, *Error) {
 	it.low, it.high = f.low, f.spread
-	if base != "H" {
-		inner, ok := strings.CutPrefix(base, "H(")
+	if inner := base[1:]; inner != "" {
+		inner, opened := strings.CutPrefix(inner, "(")
 		inner, closed := strings.CutSuffix(inner, ")")
-		if !ok || !closed {
+		if !opened || !closed {
 			return 0, &Error{Field: f.name, Value: it.text, Reason: "is not a spread", Allowed: "H, H/n, H(a-b), H(a-b)/n"}
 		}
 		if err := f.parseSpreadRange(&it, inner); err != nil {

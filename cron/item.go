@@ -45,7 +45,7 @@ func (f *field) parseItem(text string, seed seed) (set, *Error) {
 			return 0, err
 		}
 	}
-	if strings.HasPrefix(base, "H") {
+	if strings.HasPrefix(base, "H") || strings.HasPrefix(base, "h") {
 		return f.parseSpread(it, base, stepped, seed)
 	}
 	if err := f.parseRange(&it, base); err != nil {
@@ -94,7 +94,7 @@ func (f *field) parseRange(it *item, base string) (err *Error) {
 	if it.high, err = f.value(high); err != nil {
 		return err
 	}
-	if f.top == sundayAgain && high == weekdayNames[0] && it.low > 0 {
+	if f.top == sundayAgain && strings.EqualFold(high, weekdayNames[0]) && it.low > 0 {
 		it.high = sundayAgain
 	}
 	if it.low > it.high {

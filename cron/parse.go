@@ -73,9 +73,9 @@ func split(text string) ([]string, *Error) {
 		if !ok {
 			return nil, refuseMacro(text)
 		}
-		upper = expansion
+		text = expansion
 	}
-	fields := strings.Fields(upper)
+	fields := strings.Fields(text)
 	if len(fields) != 5 {
 		return nil, refuseCount(text, len(fields))
 	}

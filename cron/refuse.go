@@ -14,16 +14,17 @@ var longNames = []string{
 func (f *field) refuseWord(text string) *Error {
 	e := &Error{Field: f.name, Value: text, Reason: "is not a value", Allowed: f.allowed()}
 	days := f == &dayField || f == &weekdayField
+	letters := strings.TrimLeft(strings.ToUpper(text), "0123456789")
 	switch {
 	case strings.Contains(text, "?"):
 		e.Reason, e.Allowed, e.Remedy = "is not supported", "", "write * for any value"
 	case strings.Contains(text, "#"):
 		e.Reason, e.Allowed = "is not supported: there is no n-th weekday of a month", ""
 		e.Remedy = "run on that weekday every week and let the job check the date"
-	case days && strings.HasPrefix(strings.TrimLeft(text, "0123456789"), "L"):
+	case days && strings.HasPrefix(letters, "L"):
 		e.Reason, e.Allowed = "is not supported: there is no last day", ""
 		e.Remedy = "run on 28-31 and let the job check the date, or run on day 1 for the month before"
-	case days && strings.HasPrefix(strings.TrimLeft(text, "0123456789"), "W"):
+	case days && strings.HasPrefix(letters, "W"):
 		e.Reason, e.Allowed = "is not supported: there is no nearest weekday", ""
 		e.Remedy = "run on 1-5 and let the job check the date"
 	default:
@@ -35,7 +36,7 @@ func (f *field) refuseWord(text string) *Error {
 func shortName(f *field, text string) string {
 	for _, long := range longNames {
 		for _, short := range f.names {
-			if text == long && strings.HasPrefix(long, short) {
+			if strings.EqualFold(text, long) && strings.HasPrefix(long, short) {
 				return "write " + short
 			}
 		}
