@@ -139,7 +139,7 @@ func TestEveryVerbHasAWireNumber(t *testing.T) {
 		}
 		numbered[string(c.Verb())] = true
 	}
-	for _, verb := range declaredVerbs(t) {
+	for _, verb := range declaredConstants(t, "command.go", "Verb") {
 		if !numbered[verb] {
 			t.Errorf("verb %s has no number in wireCommands", verb)
 		}
@@ -150,26 +150,31 @@ func TestEveryVerbHasAWireNumber(t *testing.T) {
 	}
 }
 
-func declaredVerbs(t *testing.T) (verbs []string) {
-	file, err := parser.ParseFile(token.NewFileSet(), "command.go", nil, 0)
+// declaredConstants reads the string constants of a type from the source.
+func declaredConstants(t *testing.T, path, typ string) (values []string) {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	ast.Inspect(file, func(n ast.Node) bool {
 		spec, ok := n.(*ast.ValueSpec)
-		if ok && len(spec.Values) == 1 && strings.HasPrefix(spec.Names[0].Name, "Verb") {
-			verb, err := strconv.Unquote(spec.Values[0].(*ast.BasicLit).Value)
+		if !ok || len(spec.Values) != 1 {
+			return true
+		}
+		if name, ok := spec.Type.(*ast.Ident); ok && name.Name == typ {
+			value, err := strconv.Unquote(spec.Values[0].(*ast.BasicLit).Value)
 			if err != nil {
 				t.Fatal(err)
 			}
-			verbs = append(verbs, verb)
+			values = append(values, value)
 		}
 		return true
 	})
-	if len(verbs) == 0 {
-		t.Fatal("command.go declares no verbs")
+	if len(values) == 0 {
+		t.Fatalf("%s declares no constants of type %s", path, typ)
 	}
-	return verbs
+	return values
 }
 
 func TestPlanRefusesWhatItCannotWrite(t *testing.T) {

@@ -1,0 +1,115 @@
+package rota
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"pgregory.net/rapid"
+)
+
+func TestNewIDsAscendAndTellTheirTime(t *testing.T) {
+	from := time.Now().Truncate(time.Millisecond)
+	last := ID{}
+	for range 1000 {
+		id := NewID()
+		if id.Compare(last) <= 0 {
+			t.Fatalf("%s came after %s", id, last)
+		}
+		last = id
+	}
+	if at := last.Time(); at.Before(from) || at.After(time.Now().Add(time.Second)) {
+		t.Errorf("%s says it was minted at %s", last, at)
+	}
+	if v := uuid.UUID(last).Version(); v != 7 {
+		t.Errorf("version %d, want 7", v)
+	}
+}
+
+func TestParseID(t *testing.T) {
+	const text = "01926a5e-7c3b-7f3a-8d2e-1b2c3d4e5f60"
+	for _, good := range []string{text, strings.ToUpper(text)} {
+		if id, err := ParseID(good); err != nil || id.String() != text {
+			t.Errorf("ParseID(%q) = %q, %v", good, id, err)
+		}
+	}
+	for _, bad := range []string{
+		"", "7", strings.ReplaceAll(text, "-", ""), "{" + text + "}", "urn:uuid:" + text,
+		text + "0", text[:35], text[:35] + "g", strings.Replace(text, "-", "_", 1), strings.Repeat("x", 10_000),
+	} {
+		_, err := ParseID(bad)
+		if CodeOf(err) != Invalid || err.(*Error).Field != "id" || len(err.Error()) > 500 {
+			t.Errorf("ParseID(%.50q) = %v", bad, err)
+		}
+	}
+}
+
+func TestIDTextRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		id := ID(rapid.SliceOfN(rapid.Byte(), 16, 16).Draw(t, "id"))
+		doc, err := json.Marshal(map[string]ID{"id": id})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var back map[string]ID
+		if err := json.Unmarshal(doc, &back); err != nil || back["id"] != id {
+			t.Fatalf("%s came back as %v, %v", doc, back, err)
+		}
+	})
+}
+
+func TestZeroIDIsTheEmptyText(t *testing.T) {
+	doc, err := json.Marshal(ID{})
+	if err != nil || string(doc) != `""` {
+		t.Errorf("got %s, %v", doc, err)
+	}
+	id := sampleID(1)
+	if err := json.Unmarshal([]byte(`""`), &id); err != nil || !id.IsZero() {
+		t.Errorf("got %s, %v", id, err)
+	}
+	if err := json.Unmarshal([]byte(`"x"`), &id); CodeOf(err) != Invalid {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestDerive holds derived ids to what stores rely on: a second sending names
+// the same rows, and rows made together stand together on disk.
+func TestDerive(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		id := NewID()
+		salt := rapid.SliceOfN(rapid.Byte(), 0, 100).Draw(t, "salt")
+		derived := id.Derive(salt)
+		switch {
+		case derived != id.Derive(salt):
+			t.Fatal("two derivations differ")
+		case derived == id || derived == id.Derive(append(salt, 0)) || derived == NewID().Derive(salt):
+			t.Fatal("ids of different things are equal")
+		case derived.Time() != id.Time():
+			t.Fatal("the time bits are lost")
+		case uuid.UUID(derived).Version() != 7 || uuid.UUID(derived).Variant() != uuid.RFC4122:
+			t.Fatalf("%s is not a UUIDv7", derived)
+		}
+	})
+}
+
+// TestDerivedIDsStay holds the derivations to what is on disk already.
+func TestDerivedIDsStay(t *testing.T) {
+	c := &Enqueue{Meta: sampleMeta(1), Jobs: []NewJob{{}, {ID: sampleID(9)}, {}}}
+	claim := &Claim{Seed: sampleToken(1)}
+	token := claim.TokenFor(sampleID(2))
+	for name, pair := range map[string][2]string{
+		"first job": {c.JobID(0).String(), "00926a5e-7c3b-702c-bb3c-02a66516a4e6"},
+		"given job": {c.JobID(1).String(), sampleID(9).String()},
+		"third job": {c.JobID(2).String(), "00926a5e-7c3b-7db5-b6e2-8b1272239f49"},
+		"run":       {RunID(sampleID(1), sampleID(2)).String(), "00926a5e-7c3b-7fbe-8bfd-7be4b1fe53c6"},
+		"retry":     {RetryID(sampleID(1), sampleID(2)).String(), "00926a5e-7c3b-7a29-ac16-d62d578f6189"},
+		"audit":     {AuditID(sampleID(1), sampleID(2)).String(), "00926a5e-7c3b-7d16-8e60-5af89ae12f2a"},
+		"its token": {uuid.UUID(token).String(), "83fff44b-b75d-784b-6390-e794ba1efdce"},
+	} {
+		if pair[0] != pair[1] {
+			t.Errorf("%s: %s, want %s", name, pair[0], pair[1])
+		}
+	}
+}
