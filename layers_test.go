@@ -1,0 +1,202 @@
+package rota_test
+
+import (
+	"fmt"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/fstest"
+)
+
+const module = "github.com/rotajobs/rota"
+
+// room is one package directory. It may import rooms on lower floors only,
+// and a room with an only list is entered by those on it and nobody else.
+type room struct {
+	floor int
+	only  []string // who may import it; empty: everybody above
+	tests []string // what its tests may import beyond that
+}
+
+// rooms is the plan of the house. A new directory is added here on purpose,
+// or the test fails.
+var rooms = map[string]room{
+	"cmd/rota": {floor: 8},
+
+	"node": {floor: 7},
+
+	"httpapi": {floor: 6},
+	"pgwire":  {floor: 6},
+
+	"console": {floor: 5},
+
+	"engine":          {floor: 4, tests: []string{"store/sqlite", "store/wrap"}},
+	"action":          {floor: 4},
+	"store/sqlite":    {floor: 4, tests: []string{"store/storetest", "store/wrap"}},
+	"store/postgres":  {floor: 4, tests: []string{"store/storetest", "store/wrap"}},
+	"store/dynamo":    {floor: 4, tests: []string{"store/storetest", "store/wrap"}},
+	"store/raft":      {floor: 4, tests: []string{"store/storetest", "store/wrap", "store/sqlite"}},
+	"store/remote":    {floor: 4, tests: []string{"store/storetest", "store/wrap", "store/sqlite"}},
+	"store/wrap":      {floor: 4, tests: []string{"store/storetest", "store/sqlite"}},
+	"store/storetest": {floor: 4, tests: []string{"store/sqlite", "store/wrap"}},
+
+	// The law is for those who keep rows. Above all the suite and its model
+	// keep out: a law that is tested against itself is always right.
+	"internal/rules": {floor: 3, only: []string{"store/sqlite", "store/postgres", "store/dynamo"}},
+	"access":         {floor: 3},
+	"payload":        {floor: 3},
+
+	"store/storetest/model": {floor: 3, only: []string{"store/storetest"}},
+
+	".": {floor: 2, tests: []string{"store/sqlite", "engine"}}, // its examples show the whole
+
+	"cron": {floor: pure},
+	"ddl":  {floor: pure},
+	"web":  {floor: pure},
+}
+
+// pure is the floor with nothing below it: not us, and not anybody else's
+// code either.
+const pure = 1
+
+func TestImportsPointDown(t *testing.T) {
+	problems, err := checkLayers(os.DirFS("."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range problems {
+		t.Error(p)
+	}
+}
+
+// checkLayers reads every Go file of the module, whatever its build tags, and
+// says what breaks the plan. Modules inside the module are left alone.
+func checkLayers(tree fs.FS) (problems []string, err error) {
+	err = fs.WalkDir(tree, ".", func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir():
+			return enter(tree, name)
+		case path.Ext(name) != ".go":
+			return nil
+		}
+		found, err := checkFile(tree, name)
+		problems = append(problems, found...)
+		return err
+	})
+	return problems, err
+}
+
+func enter(tree fs.FS, dir string) error {
+	base := path.Base(dir)
+	if dir == "." {
+		return nil
+	}
+	if base == "testdata" || base == "node_modules" || base[0] == '.' || base[0] == '_' {
+		return fs.SkipDir
+	}
+	if _, err := fs.Stat(tree, path.Join(dir, "go.mod")); err == nil {
+		return fs.SkipDir
+	}
+	return nil
+}
+
+func checkFile(tree fs.FS, name string) (problems []string, err error) {
+	source, err := fs.ReadFile(tree, name)
+	if err != nil {
+		return nil, err
+	}
+	file, err := parser.ParseFile(token.NewFileSet(), name, source, parser.ImportsOnly)
+	if err != nil {
+		return nil, err
+	}
+	dir := path.Dir(name)
+	if _, known := rooms[dir]; !known {
+		return []string{fmt.Sprintf("%s: the directory %s is not in the table of floors", name, dir)}, nil
+	}
+	for _, spec := range file.Imports {
+		imported, err := strconv.Unquote(spec.Path.Value)
+		if err != nil {
+			return nil, err
+		}
+		if why := forbidden(dir, imported, strings.HasSuffix(name, "_test.go")); why != "" {
+			problems = append(problems, fmt.Sprintf("%s imports %s: %s", name, imported, why))
+		}
+	}
+	return problems, nil
+}
+
+// forbidden says why a file in dir must not import a package, or nothing.
+func forbidden(dir, imported string, test bool) string {
+	from := rooms[dir]
+	if imported != module && !strings.HasPrefix(imported, module+"/") {
+		first, _, _ := strings.Cut(imported, "/")
+		if from.floor == pure && !test && strings.Contains(first, ".") {
+			return "floor 1 is pure and imports the standard library only"
+		}
+		return ""
+	}
+	target := strings.TrimPrefix(strings.TrimPrefix(imported, module), "/")
+	if target == "" {
+		target = "."
+	}
+	to, known := rooms[target]
+	switch {
+	case !known:
+		return "it is not in the table of floors"
+	case test && (target == dir || slices.Contains(from.tests, target)):
+		return ""
+	case to.floor >= from.floor:
+		return fmt.Sprintf("floor %d must not import floor %d", from.floor, to.floor)
+	case to.only != nil && !slices.Contains(to.only, dir):
+		return "it is for " + strings.Join(to.only, ", ") + " only"
+	}
+	return ""
+}
+
+// TestLayersAreGuarded breaks the plan in a house of paper, one file each.
+func TestLayersAreGuarded(t *testing.T) {
+	for _, test := range []struct{ file, imports, want string }{
+		{"store/sqlite/store.go", module, ""},
+		{"store/sqlite/store.go", module + "/internal/rules", ""},
+		{"store/sqlite/store_test.go", module + "/store/storetest", ""},
+		{"cron/cron.go", "time", ""},
+		{"cron/oracle_test.go", "example.org/oracle", ""},
+		{"cron/example_test.go", module + "/cron", ""},
+		{"cmd/rota/main.go", module + "/store/sqlite", ""},
+		{"example_test.go", module + "/store/sqlite", ""},
+		{"bench/main.go", module + "/store/sqlite", ""},
+		{"store/testdata/x.go", module + "/node", ""},
+
+		{"store/sqlite/store.go", module + "/engine", "floor 4 must not import floor 4"},
+		{"store/sqlite/store.go", module + "/store/postgres", "floor 4 must not import floor 4"},
+		{"store/sqlite/store_test.go", module + "/store/postgres", "floor 4 must not import floor 4"},
+		{"store/sqlite/store.go", module + "/store/storetest", "floor 4 must not import floor 4"},
+		{"job.go", module + "/internal/rules", "floor 2 must not import floor 3"},
+		{"cron/cron.go", module, "floor 1 must not import floor 2"},
+		{"cron/cron.go", module + "/ddl", "floor 1 must not import floor 1"},
+		{"cron/cron.go", "example.org/oracle", "standard library only"},
+		{"node/node.go", module + "/internal/rules", "is for store/sqlite"},
+		{"store/storetest/suite.go", module + "/internal/rules", "is for store/sqlite"},
+		{"store/storetest/model/model.go", module + "/internal/rules", "floor 3 must not import floor 3"},
+		{"node/node.go", module + "/attic", "not in the table"},
+		{"attic/attic.go", "time", "directory attic is not in the table"},
+	} {
+		tree := fstest.MapFS{
+			"bench/go.mod": {Data: []byte("module bench")},
+			test.file:      {Data: fmt.Appendf(nil, "package p\n\nimport _ %q\n", test.imports)},
+		}
+		problems, err := checkLayers(tree)
+		got := strings.Join(problems, "; ")
+		if err != nil || (test.want == "") != (got == "") || !strings.Contains(got, test.want) {
+			t.Errorf("%s importing %s: got %q, %v; want %q", test.file, test.imports, got, err, test.want)
+		}
+	}
+}
