@@ -1,0 +1,54 @@
+GO       ?= go
+GOFMT    := $(shell $(GO) env GOROOT)/bin/gofmt
+VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
+FUZZTIME ?= 30s
+
+# Tools run at fixed versions and stay out of go.mod.
+GOFUMPT     := $(GO) run mvdan.cc/gofumpt@v0.12.0
+STATICCHECK := $(GO) run honnef.co/go/tools/cmd/staticcheck@v0.8.2
+
+# Modules beside the main one, such as the benchmarks with their rivals.
+MODULES := $(patsubst %/go.mod,%,$(wildcard */go.mod))
+
+.PHONY: help build test check format vet lint fuzz crash bench clean
+
+help: ## explain the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
+
+build: ## make bin/rota, one static binary
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/rota ./cmd/rota
+
+# The tests come last, so that what they say is the last thing read.
+test: format vet ## check the formatting, vet, and run all tests; needs nothing but Go
+	$(GO) test -timeout 9m ./...
+
+check: lint test ## lint and test: run it before you push
+
+format:
+	@unformatted="$$($(GOFMT) -l .)"; if [ -n "$$unformatted" ]; then \
+		echo "not formatted, run gofmt -w on:"; echo "$$unformatted"; exit 1; fi
+
+vet:
+	$(GO) vet ./...
+	@set -e; for module in $(MODULES); do echo "vet and build $$module"; \
+		(cd $$module && $(GO) vet ./... && $(GO) build -o /dev/null ./...); done
+
+lint: vet ## vet, gofumpt and staticcheck
+	@unformatted="$$($(GOFUMPT) -l .)" || exit 1; if [ -n "$$unformatted" ]; then \
+		echo "not formatted, run gofumpt -w on:"; echo "$$unformatted"; exit 1; fi
+	$(STATICCHECK) -checks all ./...
+
+fuzz: ## run each fuzz target for FUZZTIME (30s)
+	@grep -roE '^func Fuzz[A-Za-z0-9_]+' --include='*_test.go' $(MODULES:%=--exclude-dir=%) . | sort | while IFS=: read -r file func; do \
+		echo "$$file: $${func#func }"; \
+		$(GO) test -run '^$$' -fuzz "^$${func#func }\$$" -fuzztime $(FUZZTIME) "$$(dirname "$$file")" </dev/null || exit 1; \
+	done
+
+crash: ## kill real processes at random moments and audit what they leave
+	$(GO) test -tags crash -run Crash ./store/sqlite/... -count=1 -timeout 60m -v
+
+bench: ## measure, beside rivals and the raw engine
+	cd bench && $(GO) run .
+
+clean: ## remove what was built
+	rm -rf bin
