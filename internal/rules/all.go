@@ -1,0 +1,38 @@
+package rules
+
+import (
+	"fmt"
+
+	"github.com/rotajobs/rota"
+)
+
+// decideAll decides its members one after the other in one world, so that
+// each sees what those before it did. The caller takes everything back when
+// one is refused.
+func decideAll(tx Tx, w *World, c *rota.All) (rota.Reply, *rota.Error, error) {
+	replies := make([]rota.Reply, 0, len(c.Members))
+	for i, member := range c.Members {
+		if err := load(tx, w, []rota.Command{member}); err != nil {
+			return nil, nil, err
+		}
+		w.mark()
+		reply, refusal, err := decide(tx, w, member)
+		if err != nil {
+			return nil, nil, err
+		}
+		if refusal != nil {
+			return nil, inMember(i, refusal), nil
+		}
+		replies = append(replies, reply)
+	}
+	return &rota.AllDone{Replies: replies}, nil, nil
+}
+
+func inMember(i int, refusal *rota.Error) *rota.Error {
+	e := *refusal
+	e.Field = fmt.Sprintf("members[%d]", i)
+	if refusal.Field != "" {
+		e.Field += "." + refusal.Field
+	}
+	return &e
+}

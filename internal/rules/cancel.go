@@ -1,0 +1,83 @@
+package rules
+
+import (
+	"strings"
+
+	"github.com/rotajobs/rota"
+)
+
+func needCancel(n *Need, c *rota.Cancel) {
+	if j := n.tailOfChain(c.JobID); j != nil {
+		needKey(n, j)
+	}
+}
+
+// decideCancel stops a queued job at once and asks a running one to stop. The
+// id of an old attempt stands for the last of its execution.
+func decideCancel(w *World, c *rota.Cancel) (rota.Reply, *rota.Error) {
+	j := tailOfChain(w, c.JobID)
+	switch {
+	case j == nil:
+		return nil, noJob("job_id", c.JobID)
+	case j.Status == rota.StatusQueued:
+		return &rota.CancelledJob{Job: public(cancelQueued(w, c, j.ID))}, nil
+	case j.Status == rota.StatusCancelled:
+		return &rota.CancelledJob{Job: public(j)}, nil
+	case j.Run != nil && j.Run.Open():
+		return &rota.CancelledJob{Job: public(askToStop(w, c, j)), Stopping: true}, nil
+	case j.Run != nil && j.Run.Outcome == rota.OutcomeCancelled && !j.Run.CancelAt.IsZero():
+		return &rota.CancelledJob{Job: public(j)}, nil
+	}
+	return nil, &rota.Error{
+		Code: rota.Conflict, Reason: "job " + j.ID.String() + " has ended: " + string(j.State()),
+		Hint: "only a job that waits or runs can be cancelled",
+	}
+}
+
+func tailOfChain(w *World, id rota.ID) *rota.Job {
+	j := w.job(id)
+	for j != nil && j.Sequel == rota.SequelRetry {
+		next := w.job(w.retries[j.ID])
+		if next == nil {
+			return j
+		}
+		j = next
+	}
+	return j
+}
+
+func cancelQueued(w *World, c *rota.Cancel, id rota.ID) *rota.Job {
+	j := w.edit(id)
+	w.leave(j)
+	j.Status = rota.StatusCancelled
+	j.FinishedAt = w.Now
+	j.Sequel = rota.SequelNone
+	endKey(w, j, false)
+	w.log(&c.Meta, rota.AuditJobCancelled, id, c.Reason)
+	return j
+}
+
+func askToStop(w *World, c *rota.Cancel, j *rota.Job) *rota.Job {
+	if !j.Run.CancelAt.IsZero() {
+		return j
+	}
+	j = w.edit(j.ID)
+	j.Run.CancelAt, j.Run.CancelBy, j.Run.CancelReason = w.Now, c.Actor, c.Reason
+	w.log(&c.Meta, rota.AuditJobCancelled, j.ID, c.Reason)
+	return j
+}
+
+func noJob(field string, id rota.ID) *rota.Error {
+	return &rota.Error{
+		Code: rota.NotFound, Field: field, Reason: "there is no job " + id.String(),
+		Hint: "it may have been pruned; list the jobs to see what is there",
+	}
+}
+
+// notQueued refuses to change a job that has left the queue.
+func notQueued(field string, j *rota.Job) *rota.Error {
+	return &rota.Error{
+		Code: rota.Conflict, Field: field,
+		Reason: "job " + j.ID.String() + " is no longer queued: it is " + strings.ToLower(string(j.State())),
+	}
+}

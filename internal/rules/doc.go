@@ -1,0 +1,22 @@
+// Package rules is the law: what each command does to the rows of a store. It
+// is written once, one file per verb, and runs on every store.
+//
+// A verb has three steps. Need says which rows it looks at, by key or by one
+// of the orders (the claim order, what is due, what is stale). Where a row is
+// found only through another, Need is asked again with what has been loaded
+// so far, until it asks for nothing more. The store loads the rows in sets
+// into a [World]. Decide is plain Go on that world: it reads, refuses or
+// changes rows, and touches nothing else. Write hands the store the
+// differences between the world as it was loaded and as it was decided.
+//
+// Locks. A store with one writer has nothing to do. Any other store locks all
+// rows of a world, once, in the order of the classes below and by key within
+// each, looks at them again, and if one has moved the step is repeated. The
+// classes, in order: names (unique keys, plan keys), definitions, groups,
+// executions (by the id of their first job), jobs with their runs, lanes. The
+// heads of the claim order are locked as they are found, exactly those that
+// are taken.
+//
+// No step reads a clock, a random number, a time zone or a schema: the same
+// batch on the same rows gives the same rows.
+package rules

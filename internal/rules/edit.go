@@ -1,0 +1,53 @@
+package rules
+
+import "github.com/rotajobs/rota"
+
+func needEdit(n *Need, c *rota.Edit) {
+	if n.whole(c.JobID) != nil && c.Priority != nil {
+		n.tail(*c.Priority)
+	}
+}
+
+// decideEdit changes what may still change of a queued job.
+func decideEdit(w *World, c *rota.Edit) (rota.Reply, *rota.Error) {
+	j := w.job(c.JobID)
+	again, refusal := mayChange(j, c.JobID, &c.Meta, c.Version)
+	if refusal != nil {
+		return nil, refusal
+	}
+	if again {
+		return &rota.Edited{Job: public(j)}, nil
+	}
+	j = w.edit(j.ID)
+	if c.Priority != nil && *c.Priority != j.Priority {
+		w.leave(j)
+		j.Priority = *c.Priority
+		j.Position = w.append(j.Priority)
+	}
+	if c.Params != nil {
+		j.Params = c.Params
+	}
+	j.Version = c.ID
+	w.log(&c.Meta, rota.AuditJobModified, j.ID, string(rota.VerbEdit))
+	return &rota.Edited{Job: public(j)}, nil
+}
+
+// mayChange refuses a change of a job that is absent, has left the queue, or
+// was changed by somebody else since it was read. It reports again when this
+// very command has changed it already.
+func mayChange(j *rota.Job, id rota.ID, c *rota.Meta, version *rota.ID) (again bool, refusal *rota.Error) {
+	switch {
+	case j == nil:
+		return false, noJob("job_id", id)
+	case j.Version == c.ID:
+		return true, nil
+	case j.Status != rota.StatusQueued:
+		return false, notQueued("job_id", j)
+	case version != nil && *version != j.Version:
+		return false, &rota.Error{
+			Code: rota.Conflict, Field: "version", Reason: "job " + j.ID.String() + " was changed since it was read",
+			Hint: "read it again and decide anew",
+		}
+	}
+	return false, nil
+}

@@ -1,0 +1,31 @@
+package rules
+
+import "github.com/rotajobs/rota"
+
+func needExtend(n *Need, c *rota.Extend) {
+	for i := range c.Items {
+		n.job(c.Items[i].JobID)
+	}
+}
+
+// decideExtend beats for each lease that is still held. A stale lease that
+// nobody reaped is held.
+func decideExtend(w *World, c *rota.Extend) (rota.Reply, *rota.Error) {
+	answers := make([]rota.LeaseAnswer, len(c.Items))
+	for i := range c.Items {
+		item := &c.Items[i]
+		j := leased(w, &item.LeaseRef)
+		if j == nil || !j.Run.Open() {
+			answers[i] = leaseLost(&item.LeaseRef)
+			continue
+		}
+		run := w.edit(j.ID).Run
+		run.HeartbeatAt = w.Now
+		run.StaleAfter = micros(w.Now.Add(c.Lease))
+		if item.Progress != nil {
+			run.Progress = item.Progress
+		}
+		answers[i] = leaseAnswer(run)
+	}
+	return &rota.Extended{Items: answers}, nil
+}

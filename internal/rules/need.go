@@ -1,0 +1,194 @@
+package rules
+
+import (
+	"time"
+
+	"github.com/rotajobs/rota"
+)
+
+// Need is what a step wants to look at and does not know yet. Its methods
+// answer from the world and note down what the world lacks.
+type Need struct {
+	world *World
+
+	Jobs    []rota.ID // a job and its run, by id; params may be left out
+	Whole   []rota.ID // the same, with params
+	Retries []rota.ID // the job that retries this one
+	Keys    []Key
+	Plans   []Plan
+	Tails   []int // priorities: the QUEUED job that comes last
+
+	Taken *Taken
+	Heads *Heads
+	Due   *Due
+	Stale *Stale
+	Left  *Left
+	Order []OrderPage
+}
+
+// Taken asks for the open runs that an earlier sending of a claim made.
+type Taken struct {
+	Command rota.ID
+	Types   []string
+}
+
+// Heads asks for the first ready jobs of some types, whole, in dispatch order.
+// A store merges the heads of the lanes, so a type that is not asked for costs
+// nothing.
+type Heads struct {
+	Types []string
+	Limit int
+}
+
+// Due asks for delayed jobs whose time has come, in run_at order.
+type Due struct {
+	Now   time.Time
+	Limit int
+}
+
+// Stale asks for open runs whose lease ended before Before or ends after
+// Ahead, without those of one life, in (stale_after, job id) order.
+type Stale struct {
+	Before, Ahead time.Time
+	Except        rota.ID
+	Limit         int
+}
+
+// Left asks for RUNNING jobs that nobody settled, but for those with an open
+// run of somebody else, in id order.
+type Left struct {
+	Runner string
+	Life   rota.ID
+	Limit  int
+}
+
+// OrderPage asks for QUEUED jobs of one priority, held ones included, in
+// dispatch order from a job on, or against it, without that job itself. With
+// a zero From it begins at the end it walks away from.
+type OrderPage struct {
+	Priority int
+	From     rota.ID
+	Back     bool
+	Limit    int
+}
+
+func (n *Need) empty() bool {
+	return len(n.Jobs)+len(n.Whole)+len(n.Retries)+len(n.Keys)+len(n.Plans)+len(n.Tails)+len(n.Order) == 0 &&
+		n.Taken == nil && n.Heads == nil && n.Due == nil && n.Stale == nil && n.Left == nil
+}
+
+// job returns a job, or nil if it is absent or not loaded yet.
+func (n *Need) job(id rota.ID) *rota.Job {
+	r, known := n.world.jobs[id]
+	if !known {
+		n.world.jobs[id] = &jobRow{}
+		n.Jobs = append(n.Jobs, id)
+		return nil
+	}
+	return r.is
+}
+
+// whole returns a job with its params, or nil if it is absent or not loaded
+// yet.
+func (n *Need) whole(id rota.ID) *rota.Job {
+	r, known := n.world.jobs[id]
+	if !known {
+		r = &jobRow{}
+		n.world.jobs[id] = r
+	}
+	if !known || (r.is != nil && r.is.Params == nil && !r.asked) {
+		r.asked = true
+		n.Whole = append(n.Whole, id)
+		return nil
+	}
+	return r.is
+}
+
+// tailOfChain follows retries from a job to the last of its execution.
+func (n *Need) tailOfChain(id rota.ID) *rota.Job {
+	j := n.whole(id)
+	for j != nil && j.Sequel == rota.SequelRetry {
+		next := n.retry(j.ID)
+		if next.IsZero() {
+			return j
+		}
+		j = n.whole(next)
+	}
+	return j
+}
+
+// retry returns the id of the job that retries this one, zero if none does.
+func (n *Need) retry(of rota.ID) rota.ID {
+	id, known := n.world.retries[of]
+	if !known {
+		n.world.retries[of] = rota.ID{}
+		n.Retries = append(n.Retries, of)
+	}
+	return id
+}
+
+func (n *Need) key(k Key) *KeyRecord {
+	r, known := n.world.keys[k]
+	if !known {
+		n.world.keys[k] = &keyRow{}
+		n.Keys = append(n.Keys, k)
+		return nil
+	}
+	return r.is
+}
+
+func (n *Need) plan(p Plan) rota.ID {
+	id, known := n.world.plans[p]
+	if !known {
+		n.world.plans[p] = rota.ID{}
+		n.Plans = append(n.Plans, p)
+	}
+	return id
+}
+
+func (n *Need) tail(priority int) {
+	if _, known := n.world.tails[priority]; !known {
+		n.world.tails[priority] = n.world.standing(priority)
+		n.Tails = append(n.Tails, priority)
+	}
+}
+
+// page returns jobs beside one in the order; false if they are not loaded yet.
+func (n *Need) page(p OrderPage) ([]rota.ID, bool) {
+	ids, known := n.world.pages[p]
+	if !known {
+		n.world.pages[p] = nil
+		n.Order = append(n.Order, p)
+	}
+	return ids, known
+}
+
+func (n *Need) taken(t Taken) ([]rota.ID, bool) {
+	return ask(&n.world.taken, &n.Taken, t)
+}
+
+func (n *Need) heads(h Heads) ([]rota.ID, bool) {
+	return ask(&n.world.heads, &n.Heads, h)
+}
+
+func (n *Need) due(d Due) ([]rota.ID, bool) {
+	return ask(&n.world.due, &n.Due, d)
+}
+
+func (n *Need) stale(s Stale) ([]rota.ID, bool) {
+	return ask(&n.world.stale, &n.Stale, s)
+}
+
+func (n *Need) left(l Left) ([]rota.ID, bool) {
+	return ask(&n.world.left, &n.Left, l)
+}
+
+// ask puts a question to one of the orders, once.
+func ask[Q any](f *finding, slot **Q, question Q) ([]rota.ID, bool) {
+	if f.asked {
+		return f.ids, true
+	}
+	f.asked = true
+	*slot = &question
+	return nil, false
+}

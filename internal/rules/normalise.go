@@ -1,0 +1,45 @@
+package rules
+
+import "github.com/rotajobs/rota"
+
+func needNormalise(n *Need, c *rota.Normalise) {
+	if !c.After.IsZero() && n.job(c.After) == nil {
+		return
+	}
+	n.page(normalPage(c))
+}
+
+func normalPage(c *rota.Normalise) OrderPage {
+	return OrderPage{Priority: c.Priority, From: c.After, Limit: rota.OrderMax + 1}
+}
+
+// decideNormalise renumbers a page of one priority, between the position of
+// the job before the page and that of the job after it.
+func decideNormalise(w *World, c *rota.Normalise) (rota.Reply, *rota.Error) {
+	r := room{open: true}
+	if !c.After.IsZero() {
+		after := w.job(c.After)
+		if after == nil || !standsAt(after, c.Priority) {
+			return nil, &rota.Error{
+				Code: rota.Conflict, Field: "after", Reason: "job " + c.After.String() + " is not queued at this priority any more",
+				Hint: "begin again without after",
+			}
+		}
+		r.low = after.Position
+	}
+	all, _ := w.page(normalPage(c))
+	ids, more := firstOf(all, rota.OrderMax)
+	reply := &rota.Normalised{More: more}
+	if len(ids) == 0 {
+		return reply, nil
+	}
+	r.ids = ids
+	if more {
+		r.open, r.high = false, w.job(all[rota.OrderMax]).Position
+	}
+	reply.Last = ids[len(ids)-1]
+	if step := r.step(); step >= 1 {
+		reply.Count = renumber(w, ids, r.low, step)
+	}
+	return reply, nil
+}

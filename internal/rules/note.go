@@ -1,0 +1,39 @@
+package rules
+
+import "github.com/rotajobs/rota"
+
+func needNote(n *Need, c *rota.Note) {
+	for i := range c.Items {
+		n.job(c.Items[i].JobID)
+	}
+}
+
+// decideNote writes down what a run has to show. After its end only artifacts
+// may be added.
+func decideNote(w *World, c *rota.Note) (rota.Reply, *rota.Error) {
+	answers := make([]rota.LeaseAnswer, len(c.Items))
+	for i := range c.Items {
+		item := &c.Items[i]
+		j := leased(w, &item.LeaseRef)
+		if j == nil {
+			answers[i] = leaseLost(&item.LeaseRef)
+			continue
+		}
+		run := w.edit(j.ID).Run
+		addArtifacts(run, item.Artifacts)
+		if run.Open() {
+			noteOpen(run, item)
+		}
+		answers[i] = leaseAnswer(run)
+	}
+	return &rota.Noted{Items: answers}, nil
+}
+
+func noteOpen(run *rota.Run, item *rota.NoteItem) {
+	if item.Progress != nil {
+		run.Progress = item.Progress
+	}
+	if run.LogPath == "" {
+		run.LogPath = item.LogPath
+	}
+}

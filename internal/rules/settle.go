@@ -1,0 +1,78 @@
+package rules
+
+import (
+	"encoding/binary"
+	"time"
+
+	"github.com/rotajobs/rota"
+)
+
+// isFailure says whether a run that ended so is to be tried again: it failed,
+// or its time ran out. What a person has cancelled never is.
+func isFailure(outcome rota.Outcome, code string, run *rota.Run) bool {
+	return outcome == rota.OutcomeFailed ||
+		outcome == rota.OutcomeCancelled && code == rota.CodeTimeout && run.CancelAt.IsZero()
+}
+
+// needRetry asks for what making a retry takes.
+func needRetry(n *Need, j *rota.Job) {
+	n.retry(j.ID)
+	n.whole(j.ID)
+	n.tail(j.Priority)
+}
+
+// settle decides what comes after a job whose run has ended: nothing, a
+// retry, or the dead letter; and frees or keeps its unique key.
+func settle(w *World, c *rota.Meta, j *rota.Job, e ending) {
+	run := j.Run
+	switch {
+	case !isFailure(run.Outcome, run.ErrorCode, run):
+		j.Sequel = rota.SequelNone
+		endKey(w, j, run.Outcome == rota.OutcomeCompleted || run.Outcome == rota.OutcomeSkipped)
+	case !w.retries[j.ID].IsZero():
+		j.Sequel = rota.SequelRetry
+	case e.permanent || j.Attempt >= j.Policy.MaxAttempts:
+		j.Sequel = rota.SequelDead
+		endKey(w, j, false)
+	default:
+		j.Sequel = rota.SequelRetry
+		retry(w, c, j, e)
+	}
+}
+
+// retry makes the next attempt: a new job, since a job runs once.
+func retry(w *World, c *rota.Meta, j *rota.Job, e ending) {
+	next := &rota.Job{
+		ID: rota.RetryID(c.ID, j.ID), ExecutionID: j.ExecutionID, Type: j.Type, Name: j.Name, Params: j.Params,
+		Status: rota.StatusQueued, Priority: j.Priority, Attempt: j.Attempt + 1, RetryOf: j.ID, Policy: j.Policy,
+		ScopeKind: j.ScopeKind, ScopeID: j.ScopeID, PlanTime: j.PlanTime, UniqueKey: j.UniqueKey, UniqueFor: j.UniqueFor,
+		CreatedBy: j.CreatedBy, CreatedAt: w.Now,
+	}
+	switch {
+	case !e.retryAt.IsZero():
+		next.RunAt = e.retryAt
+	case j.Run.ErrorCode == rota.CodeShutdown:
+		next.RunAt = w.Now
+	default:
+		next.RunAt = micros(w.Now.Add(retryDelay(j.Policy, j.Attempt, next.ID)))
+	}
+	place(w, next)
+	w.insert(next)
+}
+
+// retryDelay is backoff × 2^(retries so far), capped, less a fraction of it
+// that is spread by the retry's id, so that jobs which failed together do not
+// come back together.
+func retryDelay(p rota.Policy, attempt int, retry rota.ID) time.Duration {
+	most := time.Duration(rota.DelayMax)
+	if p.BackoffMax > 0 {
+		most = min(most, p.BackoffMax)
+	}
+	delay := min(p.Backoff, most)
+	for n := 1; n < attempt && delay < most && delay > 0; n++ {
+		delay = min(2*delay, most)
+	}
+	spread := float64(binary.BigEndian.Uint32(retry[12:])) / (1 << 32)
+	delay -= time.Duration(float64(delay) * p.Jitter * spread)
+	return delay.Truncate(time.Microsecond)
+}

@@ -1,0 +1,46 @@
+package rules
+
+import "github.com/rotajobs/rota"
+
+// Tx is one transaction of a store, as the law sees it. What it has written
+// it also reads.
+type Tx interface {
+	// Load reads everything n asks for into w, by w's Put methods. Rows that
+	// are not there are left out; the world then knows them as absent.
+	Load(n *Need, w *World) error
+	// Lock locks the rows of w and reports whether one of them has moved since
+	// it was loaded; w then holds it as it is now. With a single writer it
+	// does nothing and reports false.
+	Lock(w *World) (moved bool, err error)
+	// Write stores the differences.
+	Write(c *Changes) error
+}
+
+// Key is a unique key: it belongs to a type.
+type Key struct{ Type, Key string }
+
+// KeyRecord says which execution holds a unique key.
+type KeyRecord struct {
+	Key         Key
+	ExecutionID rota.ID
+	FreeAt      int64 // µs; 0: held until the execution is pruned
+	Ended       bool  // the execution completed; the key is free once FreeAt has passed
+}
+
+// Plan is the planned-execution key, unique among first attempts.
+type Plan struct {
+	Name, ScopeKind, ScopeID string
+	Time                     int64 // µs
+}
+
+// PlanOf is the plan key of a job. A job that is not planned has none.
+func PlanOf(j *rota.Job) (Plan, bool) {
+	if j.PlanTime.IsZero() {
+		return Plan{}, false
+	}
+	kind, id := j.ScopeKind, j.ScopeID
+	if kind == "" {
+		kind, id = rota.GlobalScopeKind, rota.GlobalScopeID
+	}
+	return Plan{Name: j.DefinitionName(), ScopeKind: kind, ScopeID: id, Time: j.PlanTime.UnixMicro()}, true
+}

@@ -1,0 +1,58 @@
+package rules
+
+import "github.com/rotajobs/rota"
+
+// keyHolder returns the first job of the execution that holds the unique key
+// asked for, nil if the key is free. A key is free when its execution is gone,
+// or has completed and its time has passed.
+func keyHolder(w *World, nj *rota.NewJob) *rota.Job {
+	if nj.UniqueKey == "" {
+		return nil
+	}
+	held := w.key(Key{nj.Type, nj.UniqueKey})
+	if held == nil || held.Ended && passed(w, held) {
+		return nil
+	}
+	return w.job(held.ExecutionID)
+}
+
+// holdKey takes the job's unique key for its execution.
+func holdKey(w *World, j *rota.Job) {
+	if j.UniqueKey == "" {
+		return
+	}
+	record := &KeyRecord{Key: Key{j.Type, j.UniqueKey}, ExecutionID: j.ExecutionID}
+	if j.UniqueFor > 0 {
+		record.FreeAt = j.CreatedAt.Add(j.UniqueFor).UnixMicro()
+	}
+	w.setKey(record.Key, record)
+}
+
+// endKey does to the key of an execution what its end asks for: completion
+// keeps it until its time has passed, death and cancellation free it.
+func endKey(w *World, j *rota.Job, completed bool) {
+	if j.UniqueKey == "" {
+		return
+	}
+	held := w.key(Key{j.Type, j.UniqueKey})
+	switch {
+	case held == nil || held.ExecutionID != j.ExecutionID:
+	case !completed || passed(w, held):
+		w.setKey(held.Key, nil)
+	case held.FreeAt != 0:
+		ended := *held
+		ended.Ended = true
+		w.setKey(held.Key, &ended)
+	}
+}
+
+func passed(w *World, k *KeyRecord) bool {
+	return k.FreeAt != 0 && k.FreeAt <= w.Now.UnixMicro()
+}
+
+// needKey asks for the key of a job that may end.
+func needKey(n *Need, j *rota.Job) {
+	if j.UniqueKey != "" {
+		n.key(Key{j.Type, j.UniqueKey})
+	}
+}

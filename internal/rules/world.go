@@ -1,0 +1,263 @@
+package rules
+
+import (
+	"time"
+
+	"github.com/rotajobs/rota"
+)
+
+// World is the part of a store that one step has loaded, overlaid with what
+// it has decided so far. A row that is known and nil is absent.
+type World struct {
+	Now time.Time
+
+	jobs    map[rota.ID]*jobRow
+	retries map[rota.ID]rota.ID
+	keys    map[Key]*keyRow
+	plans   map[Plan]rota.ID
+	tails   map[int]int64
+	pages   map[OrderPage][]rota.ID
+
+	taken, heads, due, stale, left finding
+
+	touchedJobs []*jobRow
+	touchedKeys []*keyRow
+	audit       []rota.AuditEntry
+	undo        []func()
+	step        int // counts commands, so that each can be taken back alone
+}
+
+// finding is what one of the orders yielded, in its order.
+type finding struct {
+	asked bool
+	ids   []rota.ID
+}
+
+type jobRow struct {
+	was, is *rota.Job // as the store has it, as it is decided
+	step    int       // the command for which `is` is a copy of its own
+	touched bool
+	asked   bool // params were asked for
+}
+
+type keyRow struct {
+	key     Key
+	was, is *KeyRecord
+	touched bool
+}
+
+func newWorld(now time.Time) *World {
+	return &World{
+		Now:     now,
+		jobs:    map[rota.ID]*jobRow{},
+		retries: map[rota.ID]rota.ID{},
+		keys:    map[Key]*keyRow{},
+		plans:   map[Plan]rota.ID{},
+		tails:   map[int]int64{},
+		pages:   map[OrderPage][]rota.ID{},
+		step:    1,
+	}
+}
+
+// PutJob brings in a job as the store has it, with its run. A row that is
+// known already keeps what was decided about it, and gains its params.
+func (w *World) PutJob(j *rota.Job) {
+	r := w.jobs[j.ID]
+	switch {
+	case r == nil:
+		w.jobs[j.ID] = &jobRow{was: j, is: j}
+	case r.was == nil && r.is == nil:
+		r.was, r.is = j, j
+	case r.was != nil && r.was.Params == nil:
+		r.was.Params = j.Params
+		if r.is != nil && r.is.Params == nil {
+			r.is.Params = j.Params
+		}
+	}
+}
+
+// PutRetry says which job retries another.
+func (w *World) PutRetry(of, id rota.ID) { w.retries[of] = id }
+
+// PutKey brings in a unique key's record.
+func (w *World) PutKey(k KeyRecord) {
+	if r := w.keys[k.Key]; r != nil && !r.touched {
+		r.was, r.is = &k, &k
+	}
+}
+
+// PutPlan says which first attempt holds a plan key.
+func (w *World) PutPlan(p Plan, id rota.ID) { w.plans[p] = id }
+
+// PutTail offers the last QUEUED job of a priority. It reports false if that
+// job has left its place in this world: the store then offers the one before.
+func (w *World) PutTail(priority int, id rota.ID, position int64) bool {
+	if r := w.jobs[id]; r != nil && r.is != nil && !standsAt(r.is, priority) {
+		return false
+	}
+	w.tails[priority] = max(w.tails[priority], position)
+	return true
+}
+
+// PutTaken adds a job that an earlier sending of the claim took.
+func (w *World) PutTaken(j *rota.Job) { w.find(&w.taken, j) }
+
+// PutHead adds a job of the claim order.
+func (w *World) PutHead(j *rota.Job) { w.find(&w.heads, j) }
+
+// PutDue adds a job that is due.
+func (w *World) PutDue(j *rota.Job) { w.find(&w.due, j) }
+
+// PutStale adds a job whose lease is stale.
+func (w *World) PutStale(j *rota.Job) { w.find(&w.stale, j) }
+
+// PutLeft adds a job that nobody settled.
+func (w *World) PutLeft(j *rota.Job) { w.find(&w.left, j) }
+
+// PutPage adds a job to a page of the order.
+func (w *World) PutPage(p OrderPage, j *rota.Job) {
+	w.PutJob(j)
+	w.pages[p] = append(w.pages[p], j.ID)
+}
+
+func (w *World) find(f *finding, j *rota.Job) {
+	w.PutJob(j)
+	f.ids = append(f.ids, j.ID)
+}
+
+// job returns a job to read, nil if it is absent.
+func (w *World) job(id rota.ID) *rota.Job {
+	if r := w.jobs[id]; r != nil {
+		return r.is
+	}
+	return nil
+}
+
+// edit returns a job to change, with a run of its own to change.
+func (w *World) edit(id rota.ID) *rota.Job {
+	r := w.jobs[id]
+	if r.step == w.step {
+		return r.is
+	}
+	before, stepBefore := r.is, r.step
+	w.undo = append(w.undo, func() { r.is, r.step = before, stepBefore })
+	copied := *r.is
+	if copied.Run != nil {
+		run := *copied.Run
+		copied.Run = &run
+	}
+	r.is, r.step = &copied, w.step
+	w.touch(r)
+	return r.is
+}
+
+// insert adds a job that was not there.
+func (w *World) insert(j *rota.Job) {
+	r := w.jobs[j.ID]
+	if r == nil {
+		r = &jobRow{}
+		w.jobs[j.ID] = r
+	}
+	r.is, r.step = j, w.step
+	w.undo = append(w.undo, func() { r.is, r.step = nil, 0 })
+	w.touch(r)
+	if !j.RetryOf.IsZero() {
+		setWithUndo(w, w.retries, j.RetryOf, j.ID)
+		return
+	}
+	if p, planned := PlanOf(j); planned {
+		setWithUndo(w, w.plans, p, j.ID)
+	}
+}
+
+func (w *World) touch(r *jobRow) {
+	if !r.touched {
+		r.touched = true
+		w.touchedJobs = append(w.touchedJobs, r)
+	}
+}
+
+// append is the position at the end of a priority.
+func (w *World) append(priority int) int64 {
+	position := w.tails[priority] + rota.PositionGap
+	setWithUndo(w, w.tails, priority, position)
+	return position
+}
+
+// leave forgets the tail of a priority if the job that leaves it may be the
+// tail, so that whoever appends next asks for it again.
+func (w *World) leave(j *rota.Job) {
+	tail, known := w.tails[j.Priority]
+	if !known || j.Position < tail {
+		return
+	}
+	delete(w.tails, j.Priority)
+	w.undo = append(w.undo, func() { w.tails[j.Priority] = tail })
+}
+
+// standing is the highest position that this world itself has put at a
+// priority, for a tail that is asked for again.
+func (w *World) standing(priority int) (position int64) {
+	for _, r := range w.touchedJobs {
+		if r.is != nil && standsAt(r.is, priority) {
+			position = max(position, r.is.Position)
+		}
+	}
+	return position
+}
+
+func standsAt(j *rota.Job, priority int) bool {
+	return j.Status == rota.StatusQueued && j.Priority == priority
+}
+
+func (w *World) key(k Key) *KeyRecord {
+	if r := w.keys[k]; r != nil {
+		return r.is
+	}
+	return nil
+}
+
+// setKey holds a unique key, or frees it with a nil record.
+func (w *World) setKey(k Key, record *KeyRecord) {
+	r := w.keys[k]
+	before := r.is
+	w.undo = append(w.undo, func() { r.is = before })
+	r.key, r.is = k, record
+	if !r.touched {
+		r.touched = true
+		w.touchedKeys = append(w.touchedKeys, r)
+	}
+}
+
+func (w *World) log(c *rota.Meta, act string, job rota.ID, detail string) {
+	kept := len(w.audit)
+	w.undo = append(w.undo, func() { w.audit = w.audit[:kept] })
+	w.audit = append(w.audit, rota.AuditEntry{
+		ID: rota.AuditID(c.ID, job), At: w.Now, Actor: c.Actor, Act: act, JobID: job, Detail: detail,
+	})
+}
+
+// mark begins a command; back takes back what was decided since.
+func (w *World) mark() int {
+	w.step++
+	return len(w.undo)
+}
+
+func (w *World) back(mark int) {
+	for i := len(w.undo) - 1; i >= mark; i-- {
+		w.undo[i]()
+	}
+	w.undo = w.undo[:mark]
+}
+
+func setWithUndo[K comparable, V any](w *World, m map[K]V, key K, value V) {
+	before, known := m[key]
+	w.undo = append(w.undo, func() {
+		if known {
+			m[key] = before
+		} else {
+			delete(m, key)
+		}
+	})
+	m[key] = value
+}

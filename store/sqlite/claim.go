@@ -1,0 +1,182 @@
+package sqlite
+
+import (
+	"slices"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/rules"
+	"zombiezen.com/go/sqlite"
+)
+
+const (
+	sqlHeads = `
+SELECT ` + wholeColumns + `
+FROM rota_jobs j INDEXED BY rota_jobs_claim
+LEFT JOIN rota_runs r ON r.job_id = j.id
+WHERE j.lane = ? AND j.status = 'QUEUED' AND j.hold = 0
+ORDER BY j.priority DESC, j.position, j.created_at, j.id
+LIMIT ?`
+	sqlTaken = `
+SELECT ` + wholeColumns + `
+FROM rota_jobs j INDEXED BY rota_jobs_open
+JOIN rota_runs r ON r.job_id = j.id
+WHERE j.lane = ? AND j.status = 'RUNNING' AND j.sequel IS NULL
+  AND j.run_id BETWEEN ? AND ? AND r.outcome IS NULL`
+	sqlInsertRun = `
+INSERT OR ROLLBACK INTO rota_runs (
+  job_id, token, runner, life, started_at, heartbeat_at, stale_after, outcome, finished_at, error_code, error)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+)
+
+// loadHeads merges the heads of the lanes in dispatch order. Each lane is
+// walked by a statement of its own, only as far as it is claimed.
+func (w *writer) loadHeads(h *rules.Heads, world *rules.World) error {
+	lanes, err := w.openLanes(h)
+	defer func() { closeLanes(lanes) }()
+	if err != nil {
+		return err
+	}
+	for taken := 0; taken < h.Limit && len(lanes) > 0; taken++ {
+		first := 0
+		for i := range lanes {
+			if lanes[i].head.Before(lanes[first].head) {
+				first = i
+			}
+		}
+		world.PutHead(lanes[first].head)
+		if err := lanes[first].next(); err != nil {
+			return err
+		}
+		if lanes[first].head == nil {
+			lanes = slices.Delete(lanes, first, first+1)
+		}
+	}
+	return nil
+}
+
+type lane struct {
+	stmt *sqlite.Stmt
+	head *rota.Job // nil: it has no more
+}
+
+func (w *writer) openLanes(h *rules.Heads) (lanes []*lane, err error) {
+	for i, name := range distinct(h.Types) {
+		s, err := w.headStmt(i)
+		if err != nil {
+			return lanes, err
+		}
+		s.BindText(1, name)
+		s.BindInt64(2, int64(h.Limit))
+		l := &lane{stmt: s}
+		if err := l.next(); err != nil {
+			return append(lanes, l), err
+		}
+		if l.head != nil {
+			lanes = append(lanes, l)
+		}
+	}
+	return lanes, nil
+}
+
+func (l *lane) next() error {
+	more, err := l.stmt.Step()
+	if err != nil {
+		return err
+	}
+	if !more {
+		l.head = nil
+		return l.stmt.Reset()
+	}
+	l.head = scanJob(l.stmt)
+	return nil
+}
+
+func closeLanes(lanes []*lane) {
+	for _, l := range lanes {
+		_ = l.stmt.Reset()
+	}
+}
+
+func (w *writer) headStmt(i int) (*sqlite.Stmt, error) {
+	if i < len(w.stmts.heads) {
+		return w.stmts.heads[i], nil
+	}
+	s, _, err := w.conn.PrepareTransient(sqlHeads)
+	if err != nil {
+		return nil, err
+	}
+	w.stmts.heads = append(w.stmts.heads, s)
+	return s, nil
+}
+
+func distinct(names []string) []string {
+	if len(names) < 2 {
+		return names
+	}
+	sorted := slices.Clone(names)
+	slices.Sort(sorted)
+	return slices.Compact(sorted)
+}
+
+// loadTaken finds the open runs that a claim made when it was sent before:
+// their ids begin with its time bits.
+func (w *writer) loadTaken(t *rules.Taken, world *rules.World) error {
+	low, high := t.Command, t.Command
+	for i := 6; i < len(low); i++ {
+		low[i], high[i] = 0, 0xff
+	}
+	var taken []*rota.Job
+	for _, name := range distinct(t.Types) {
+		s, err := w.stmt(sqlTaken)
+		if err != nil {
+			return err
+		}
+		s.BindText(1, name)
+		s.BindBytes(2, low[:])
+		s.BindBytes(3, high[:])
+		err = rows(s, func(s *sqlite.Stmt) error {
+			if j := scanJob(s); j.Run.ID == rota.RunID(t.Command, j.ID) {
+				taken = append(taken, j)
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	slices.SortFunc(taken, inOrder)
+	for _, j := range taken {
+		world.PutTaken(j)
+	}
+	return nil
+}
+
+func inOrder(a, b *rota.Job) int {
+	switch {
+	case a.Before(b):
+		return -1
+	case b.Before(a):
+		return 1
+	}
+	return 0
+}
+
+func (w *writer) insertRun(j *rota.Job) error {
+	s, err := w.stmt(sqlInsertRun)
+	if err != nil {
+		return err
+	}
+	r := j.Run
+	bindID(s, 1, j.ID)
+	s.BindBytes(2, r.Token[:])
+	s.BindText(3, r.Runner)
+	bindID(s, 4, r.Life)
+	bindTime(s, 5, r.StartedAt)
+	bindTime(s, 6, r.HeartbeatAt)
+	bindTime(s, 7, r.StaleAfter)
+	bindText(s, 8, string(r.Outcome))
+	bindTime(s, 9, r.FinishedAt)
+	bindText(s, 10, r.ErrorCode)
+	bindText(s, 11, r.Error)
+	return w.write(s)
+}

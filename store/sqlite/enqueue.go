@@ -1,0 +1,121 @@
+package sqlite
+
+import (
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/rules"
+	"zombiezen.com/go/sqlite"
+)
+
+const sqlInsertJob = `
+INSERT OR ROLLBACK INTO rota_jobs (
+  id, execution_id, retry_of, lane, hold, priority, position, attempt, max_attempts,
+  backoff, backoff_max, jitter, timeout, created_at, queued_at, run_at, plan_time,
+  scope_kind, scope_id, name, unique_key, unique_for, created_by, params)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+
+func (w *writer) insertJob(j *rota.Job) error {
+	s, err := w.stmt(sqlInsertJob)
+	if err != nil {
+		return err
+	}
+	bindID(s, 1, j.ID)
+	if !j.RetryOf.IsZero() {
+		bindID(s, 2, j.ExecutionID)
+		bindID(s, 3, j.RetryOf)
+	}
+	s.BindText(4, j.Type)
+	s.BindInt64(5, int64(j.Hold))
+	s.BindInt64(6, int64(j.Priority))
+	s.BindInt64(7, j.Position)
+	s.BindInt64(8, int64(j.Attempt))
+	s.BindInt64(9, int64(j.Policy.MaxAttempts))
+	s.BindInt64(10, j.Policy.Backoff.Microseconds())
+	bindDuration(s, 11, j.Policy.BackoffMax)
+	if j.Policy.Jitter != 0 {
+		s.BindFloat(12, j.Policy.Jitter)
+	}
+	s.BindInt64(13, j.Policy.Timeout.Microseconds())
+	bindTime(s, 14, j.CreatedAt)
+	bindTime(s, 15, j.QueuedAt)
+	bindTime(s, 16, j.RunAt)
+	bindTime(s, 17, j.PlanTime)
+	bindText(s, 18, j.ScopeKind)
+	bindText(s, 19, j.ScopeID)
+	bindText(s, 20, j.Name)
+	bindText(s, 21, j.UniqueKey)
+	bindDuration(s, 22, j.UniqueFor)
+	bindText(s, 23, j.CreatedBy)
+	s.BindText(24, string(j.Params))
+	return w.write(s)
+}
+
+const (
+	sqlKeyGet = `
+SELECT execution_id, free_at, ended
+FROM rota_keys
+WHERE type = ? AND key = ?`
+	sqlKeyPut = `
+INSERT OR ROLLBACK INTO rota_keys (type, key, execution_id, free_at, ended)
+VALUES (?, ?, ?, ?, ?)
+ON CONFLICT (type, key) DO UPDATE
+SET execution_id = excluded.execution_id, free_at = excluded.free_at, ended = excluded.ended`
+	sqlKeyDelete = `
+DELETE FROM rota_keys
+WHERE type = ? AND key = ?`
+	sqlPlan = `
+SELECT id
+FROM rota_jobs
+WHERE coalesce(name, lane) = ? AND coalesce(scope_kind, 'global') = ? AND coalesce(scope_id, 'global') = ?
+  AND plan_time = ? AND plan_time IS NOT NULL AND retry_of IS NULL`
+)
+
+func (w *writer) loadKey(k rules.Key, world *rules.World) error {
+	s, err := w.stmt(sqlKeyGet)
+	if err != nil {
+		return err
+	}
+	s.BindText(1, k.Type)
+	s.BindText(2, k.Key)
+	return rows(s, func(s *sqlite.Stmt) error {
+		world.PutKey(rules.KeyRecord{
+			Key: k, ExecutionID: scanID(s, 0), FreeAt: s.ColumnInt64(1), Ended: s.ColumnInt64(2) == 1,
+		})
+		return nil
+	})
+}
+
+func (w *writer) writeKey(c rules.KeyChange) error {
+	sql := sqlKeyPut
+	if c.Record == nil {
+		sql = sqlKeyDelete
+	}
+	s, err := w.stmt(sql)
+	if err != nil {
+		return err
+	}
+	s.BindText(1, c.Key.Type)
+	s.BindText(2, c.Key.Key)
+	if c.Record != nil {
+		bindID(s, 3, c.Record.ExecutionID)
+		if c.Record.FreeAt != 0 {
+			s.BindInt64(4, c.Record.FreeAt)
+		}
+		s.BindBool(5, c.Record.Ended)
+	}
+	return w.write(s)
+}
+
+func (w *writer) loadPlan(p rules.Plan, world *rules.World) error {
+	s, err := w.stmt(sqlPlan)
+	if err != nil {
+		return err
+	}
+	s.BindText(1, p.Name)
+	s.BindText(2, p.ScopeKind)
+	s.BindText(3, p.ScopeID)
+	s.BindInt64(4, p.Time)
+	return rows(s, func(s *sqlite.Stmt) error {
+		world.PutPlan(p, scanID(s, 0))
+		return nil
+	})
+}

@@ -1,0 +1,47 @@
+package sqlite
+
+import (
+	"errors"
+
+	"github.com/rotajobs/rota"
+	"zombiezen.com/go/sqlite"
+)
+
+// fault translates an error of SQLite, by its result code, into one that
+// names the reason and the remedy.
+func fault(act string, err error) error {
+	var known *rota.Error
+	if err == nil || errors.As(err, &known) {
+		return err
+	}
+	e := &rota.Error{Code: rota.Internal, Act: "sqlite: " + act, Err: err}
+	code := sqlite.ErrCode(err)
+	if explained, ok := faults[code.ToPrimary()]; ok {
+		e.Code, e.Reason, e.Hint = explained.code, explained.reason, explained.hint
+	}
+	return e
+}
+
+var faults = map[sqlite.ResultCode]struct {
+	code         rota.Code
+	reason, hint string
+}{
+	sqlite.ResultBusy:      {rota.Unavailable, "another connection holds the file", "end its transaction, or wait and send again"},
+	sqlite.ResultLocked:    {rota.Unavailable, "another connection holds the file", "end its transaction, or wait and send again"},
+	sqlite.ResultReadOnly:  {rota.Unavailable, "the file cannot be written", "give this process the right to write the file and its directory"},
+	sqlite.ResultPerm:      {rota.Unavailable, "the file may not be opened", "give this process the right to read and write the file"},
+	sqlite.ResultCantOpen:  {rota.Unavailable, "the file cannot be opened", "see that its directory exists and may be written"},
+	sqlite.ResultFull:      {rota.Unavailable, "the disk is full; nothing of this batch was written", "free some space and send it again"},
+	sqlite.ResultIOErr:     {rota.Unavailable, "the disk failed", "see the system's log; send the batch again when it works"},
+	sqlite.ResultInterrupt: {rota.Unavailable, "it was interrupted", "send it again"},
+	sqlite.ResultNoMem:     {rota.Unavailable, "there is not enough memory", ""},
+	sqlite.ResultCorrupt:   {rota.Internal, "the file is damaged", "stop, keep a copy of it, and restore a backup"},
+	sqlite.ResultNotADB:    {rota.Internal, "the file is not an SQLite database", "name another file, or restore a backup"},
+}
+
+// isConstraint reports whether the database itself refused a write.
+func isConstraint(err error) bool {
+	var known *rota.Error
+	return errors.As(err, &known) && known.Err != nil &&
+		sqlite.ErrCode(known.Err).ToPrimary() == sqlite.ResultConstraint
+}

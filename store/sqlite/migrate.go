@@ -1,0 +1,109 @@
+package sqlite
+
+import (
+	"embed"
+	"fmt"
+	"io/fs"
+	"strconv"
+	"strings"
+
+	"github.com/rotajobs/rota"
+	"zombiezen.com/go/sqlite"
+	"zombiezen.com/go/sqlite/sqlitex"
+)
+
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+// Keys of rota_meta.
+const (
+	metaVersion = "version" // of the schema
+	metaClean   = "clean"   // 1 after Close, 0 while in use
+)
+
+const (
+	sqlMetaTable = `
+CREATE TABLE IF NOT EXISTS rota_meta (
+  key   TEXT NOT NULL PRIMARY KEY,
+  value TEXT NOT NULL
+) STRICT, WITHOUT ROWID`
+	sqlMetaGet = `SELECT value FROM rota_meta WHERE key = ?`
+	sqlMetaSet = `INSERT INTO rota_meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value`
+)
+
+// migrate brings the schema up to date, one transaction a step, forward only.
+func migrate(conn *sqlite.Conn) error {
+	steps, err := fs.Glob(migrations, "migrations/*.sql")
+	if err != nil {
+		return err
+	}
+	if err := sqlitex.ExecuteTransient(conn, sqlMetaTable, nil); err != nil {
+		return err
+	}
+	at, err := schemaVersion(conn)
+	if err != nil {
+		return err
+	}
+	if at > len(steps) {
+		return &rota.Error{
+			Code: rota.Conflict, Act: "sqlite: open",
+			Reason: fmt.Sprintf("the file was written by a newer Rota (schema %d, this one knows %d)", at, len(steps)),
+			Hint:   "upgrade this program, or restore a backup from before the upgrade",
+		}
+	}
+	for i := at; i < len(steps); i++ {
+		if err := migrateOne(conn, steps[i], i+1); err != nil {
+			return fmt.Errorf("migration %s: %w", steps[i], err)
+		}
+	}
+	return nil
+}
+
+func schemaVersion(conn *sqlite.Conn) (int, error) {
+	text, err := getMeta(conn, metaVersion)
+	if err != nil || text == "" {
+		return 0, err
+	}
+	version, err := strconv.Atoi(text)
+	if err != nil {
+		return 0, &rota.Error{
+			Code: rota.Internal, Act: "sqlite: open", Reason: fmt.Sprintf("rota_meta holds %q as its version", text),
+			Hint: "the file is damaged or not Rota's; restore a backup",
+		}
+	}
+	return version, nil
+}
+
+func migrateOne(conn *sqlite.Conn, name string, version int) (err error) {
+	script, err := migrations.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	end, err := sqlitex.ImmediateTransaction(conn)
+	if err != nil {
+		return err
+	}
+	defer end(&err)
+	if err := sqlitex.ExecScript(conn, strings.TrimSpace(string(script))); err != nil {
+		return err
+	}
+	return putMeta(conn, metaVersion, strconv.Itoa(version))
+}
+
+func getMeta(conn *sqlite.Conn, key string) (value string, err error) {
+	err = sqlitex.Execute(conn, sqlMetaGet, &sqlitex.ExecOptions{
+		Args: []any{key},
+		ResultFunc: func(stmt *sqlite.Stmt) error {
+			value = stmt.ColumnText(0)
+			return nil
+		},
+	})
+	return value, err
+}
+
+func putMeta(conn *sqlite.Conn, key, value string) error {
+	return sqlitex.Execute(conn, sqlMetaSet, &sqlitex.ExecOptions{Args: []any{key, value}})
+}
+
+func (w *writer) meta(key string) (string, error) { return getMeta(w.conn, key) }
+func (w *writer) setMeta(key, value string) error { return putMeta(w.conn, key, value) }

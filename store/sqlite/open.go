@@ -1,0 +1,131 @@
+package sqlite
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/rotajobs/rota"
+	"zombiezen.com/go/sqlite"
+	"zombiezen.com/go/sqlite/sqlitex"
+)
+
+// busyTimeout is how long a statement waits for another connection. A
+// heartbeat that gave up at once would cost its lease.
+const busyTimeout = 10 * time.Second
+
+// Cache sizes, in KiB as SQLite wants them: negative. The writer's holds the
+// pages that a batch of 1,000 touches; more only fills memory.
+const (
+	writerCache = "-16384"
+	readerCache = "-2048"
+)
+
+// checkpointPages is how long the log grows before it is written back. Larger
+// than SQLite's default, since every batch touches many pages once.
+const checkpointPages = "4000"
+
+// Open opens the store in the file at path, and makes it if it is not there.
+func Open(path string) (*Store, error) { return OpenWith(path, Config{}) }
+
+// OpenWith opens a store with a Config. After an unclean stop it checks the
+// rows that were open and logs what it finds; Recover mends it.
+func OpenWith(path string, config Config) (*Store, error) {
+	config = config.withDefaults()
+	lock, err := acquireLock(path)
+	if err != nil {
+		return nil, err
+	}
+	s := &Store{config: config, path: path, lock: lock, writer: make(chan *writer, 1), closed: make(chan struct{})}
+	w, err := openWriter(path, config)
+	if err != nil {
+		_ = lock.release()
+		return nil, err
+	}
+	s.readers, err = openReaders(path, config.Readers)
+	if err == nil {
+		err = s.begin(w)
+	}
+	if err != nil {
+		if s.readers != nil {
+			_ = s.readers.Close()
+		}
+		_ = w.close()
+		_ = lock.release()
+		return nil, fault("open "+filepath.Base(path), err)
+	}
+	s.writer <- w
+	return s, nil
+}
+
+func openWriter(path string, config Config) (*writer, error) {
+	act := "open " + filepath.Base(path)
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return nil, &rota.Error{Code: rota.Unavailable, Act: "sqlite: " + act, Reason: "it is a directory", Hint: "name a file"}
+	}
+	conn, err := sqlite.OpenConn(path, sqlite.OpenReadWrite|sqlite.OpenCreate)
+	if err != nil {
+		return nil, fault(act, err)
+	}
+	conn.SetBusyTimeout(busyTimeout)
+	w := &writer{conn: conn, fault: config.fault}
+	for _, pragma := range []string{
+		"PRAGMA journal_mode = WAL", "PRAGMA synchronous = FULL", "PRAGMA cache_size = " + writerCache,
+		"PRAGMA wal_autocheckpoint = " + checkpointPages,
+	} {
+		if err := sqlitex.ExecuteTransient(conn, pragma, nil); err != nil {
+			_ = conn.Close()
+			return nil, fault(act, err)
+		}
+	}
+	if err := migrate(conn); err != nil {
+		_ = conn.Close()
+		return nil, fault(act, err)
+	}
+	if err := w.prepare(); err != nil {
+		_ = w.close()
+		return nil, fault(act, err)
+	}
+	return w, nil
+}
+
+func openReaders(path string, n int) (*sqlitex.Pool, error) {
+	return sqlitex.NewPool(path, sqlitex.PoolOptions{
+		Flags:    sqlite.OpenReadWrite,
+		PoolSize: n,
+		PrepareConn: func(conn *sqlite.Conn) error {
+			conn.SetBusyTimeout(busyTimeout)
+			if err := sqlitex.ExecuteTransient(conn, "PRAGMA cache_size = "+readerCache, nil); err != nil {
+				return err
+			}
+			return sqlitex.ExecuteTransient(conn, "PRAGMA query_only = 1", nil)
+		},
+	})
+}
+
+// begin notes that the store is in use, so that the next Open can tell whether
+// this one ended cleanly, and looks at what an unclean end left open.
+func (s *Store) begin(w *writer) error {
+	clean, err := w.meta(metaClean)
+	if err != nil {
+		return err
+	}
+	if err := w.setMeta(metaClean, "0"); err != nil {
+		return err
+	}
+	if clean != "0" {
+		return nil
+	}
+	s.config.Logger.Warn("the store was not closed cleanly; checking what was open", "file", s.path)
+	found := 0
+	for v, err := range s.verifyOpen(context.Background()) {
+		if err != nil {
+			return err
+		}
+		found++
+		s.config.Logger.Error("after an unclean stop", "check", v.Check, "rows", v.Rows, "detail", v.Detail)
+	}
+	s.config.Logger.Info("checked what was open", "violations", found)
+	return nil
+}

@@ -1,0 +1,101 @@
+package sqlite
+
+import (
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/rules"
+	"zombiezen.com/go/sqlite"
+)
+
+const (
+	sqlTail = `
+SELECT id, position
+FROM rota_jobs INDEXED BY rota_jobs_order
+WHERE status = 'QUEUED' AND priority = ?
+ORDER BY position DESC, created_at DESC, id DESC`
+	sqlOrderAhead = `
+SELECT ` + jobColumns + `
+FROM rota_jobs j INDEXED BY rota_jobs_order
+LEFT JOIN rota_runs r ON r.job_id = j.id
+WHERE j.status = 'QUEUED' AND j.priority = ? AND (j.position, j.created_at, j.id) > (?, ?, ?)
+ORDER BY j.position, j.created_at, j.id
+LIMIT ?`
+	sqlOrderBack = `
+SELECT ` + jobColumns + `
+FROM rota_jobs j INDEXED BY rota_jobs_order
+LEFT JOIN rota_runs r ON r.job_id = j.id
+WHERE j.status = 'QUEUED' AND j.priority = ? AND (j.position, j.created_at, j.id) < (?, ?, ?)
+ORDER BY j.position DESC, j.created_at DESC, j.id DESC
+LIMIT ?`
+	sqlPlace = `
+SELECT position, created_at
+FROM rota_jobs
+WHERE id = ?`
+)
+
+// loadTail offers the last jobs of a priority until one is taken.
+func (w *writer) loadTail(priority int, world *rules.World) error {
+	s, err := w.stmt(sqlTail)
+	if err != nil {
+		return err
+	}
+	s.BindInt64(1, int64(priority))
+	for {
+		more, err := s.Step()
+		if err != nil || !more || world.PutTail(priority, scanID(s, 0), s.ColumnInt64(1)) {
+			if resetErr := s.Reset(); err == nil {
+				err = resetErr
+			}
+			return err
+		}
+	}
+}
+
+func (w *writer) loadOrder(p rules.OrderPage, world *rules.World) error {
+	position, created, err := w.place(p)
+	if err != nil {
+		return err
+	}
+	sql := sqlOrderAhead
+	if p.Back {
+		sql = sqlOrderBack
+	}
+	s, err := w.stmt(sql)
+	if err != nil {
+		return err
+	}
+	s.BindInt64(1, int64(p.Priority))
+	s.BindInt64(2, position)
+	s.BindInt64(3, created)
+	s.BindBytes(4, p.From[:])
+	s.BindInt64(5, int64(p.Limit))
+	return rows(s, func(s *sqlite.Stmt) error {
+		world.PutPage(p, scanJob(s))
+		return nil
+	})
+}
+
+// Beyond any place there is.
+const (
+	placeFirst = -1 << 63
+	placeLast  = 1<<63 - 1
+)
+
+// place is where a page begins: at a job, or at the end it walks away from.
+func (w *writer) place(p rules.OrderPage) (position, created int64, err error) {
+	if p.From == (rota.ID{}) {
+		if p.Back {
+			return placeLast, placeLast, nil
+		}
+		return placeFirst, placeFirst, nil
+	}
+	s, err := w.stmt(sqlPlace)
+	if err != nil {
+		return 0, 0, err
+	}
+	s.BindBytes(1, p.From[:])
+	err = rows(s, func(s *sqlite.Stmt) error {
+		position, created = s.ColumnInt64(0), s.ColumnInt64(1)
+		return nil
+	})
+	return position, created, err
+}

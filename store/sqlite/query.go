@@ -1,0 +1,229 @@
+package sqlite
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/rotajobs/rota"
+	"zombiezen.com/go/sqlite"
+)
+
+const (
+	sqlList = `
+SELECT ` + wholeColumns + `
+FROM rota_jobs j
+LEFT JOIN rota_runs r ON r.job_id = j.id
+WHERE j.id < ?1 AND (?2 IS NULL OR j.status = ?2) AND (?3 IS NULL OR j.lane = ?3)
+ORDER BY j.id DESC
+LIMIT ?4`
+	sqlQueue = `
+SELECT ` + wholeColumns + `
+FROM rota_jobs j INDEXED BY rota_jobs_order
+LEFT JOIN rota_runs r ON r.job_id = j.id
+WHERE j.status = 'QUEUED' AND j.hold = 0
+ORDER BY j.priority DESC, j.position, j.created_at, j.id
+LIMIT ?1`
+	sqlQueueAfter = `
+SELECT ` + wholeColumns + `
+FROM rota_jobs a
+JOIN rota_jobs j INDEXED BY rota_jobs_order
+LEFT JOIN rota_runs r ON r.job_id = j.id
+WHERE a.id = ?2 AND j.status = 'QUEUED' AND j.hold = 0 AND j.priority <= a.priority
+  AND (j.priority < a.priority OR (j.position, j.created_at, j.id) > (a.position, a.created_at, a.id))
+ORDER BY j.priority DESC, j.position, j.created_at, j.id
+LIMIT ?1`
+	sqlNextDue = `
+SELECT min(run_at)
+FROM rota_jobs INDEXED BY rota_jobs_due
+WHERE status = 'QUEUED' AND hold & 1`
+	sqlAuditAfter = `
+SELECT id, at, actor, act, job_id, detail
+FROM rota_audit
+WHERE id > ?
+ORDER BY id
+LIMIT ?`
+)
+
+const pageDefault = 100
+
+// read lends a connection that only reads.
+func (s *Store) read(ctx context.Context, act string, use func(*sqlite.Conn) error) error {
+	select {
+	case <-s.closed:
+		return errClosed()
+	default:
+	}
+	conn, err := s.readers.Take(ctx)
+	if err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		return fault(act, err)
+	}
+	defer s.readers.Put(conn)
+	return fault(act, use(conn))
+}
+
+// Job returns a job with its run.
+func (s *Store) Job(ctx context.Context, id rota.ID) (*rota.Job, error) {
+	jobs, err := s.list(ctx, sqlWholeJob, func(stmt *sqlite.Stmt) { stmt.BindBytes(1, id[:]) })
+	if err != nil {
+		return nil, err
+	}
+	if len(jobs) == 0 {
+		return nil, noJob(id)
+	}
+	return jobs[0], nil
+}
+
+// Jobs lists jobs, newest first.
+func (s *Store) Jobs(ctx context.Context, q rota.JobQuery) ([]*rota.Job, error) {
+	limit, err := pageLimit(q.Limit)
+	if err != nil {
+		return nil, err
+	}
+	return s.list(ctx, sqlList, func(stmt *sqlite.Stmt) {
+		before := q.Before
+		if before.IsZero() {
+			before = rota.ID(slices.Repeat([]byte{0xff}, len(before)))
+		}
+		stmt.BindBytes(1, before[:])
+		bindText(stmt, 2, string(q.Status))
+		bindText(stmt, 3, q.Type)
+		stmt.BindInt64(4, limit)
+	})
+}
+
+// Queue lists what is ready, in dispatch order.
+func (s *Store) Queue(ctx context.Context, after rota.ID, limit int) ([]*rota.Job, error) {
+	most, err := pageLimit(limit)
+	if err != nil {
+		return nil, err
+	}
+	if after.IsZero() {
+		return s.list(ctx, sqlQueue, func(stmt *sqlite.Stmt) { stmt.BindInt64(1, most) })
+	}
+	from, err := s.Job(ctx, after)
+	if err != nil {
+		return nil, err
+	}
+	if !from.Ready() {
+		return nil, &rota.Error{
+			Code: rota.NotFound, Act: "queue", Field: "after", Reason: "job " + after.String() + " has left the queue",
+			Hint: "begin again at the head",
+		}
+	}
+	return s.list(ctx, sqlQueueAfter, func(stmt *sqlite.Stmt) {
+		stmt.BindInt64(1, most)
+		stmt.BindBytes(2, after[:])
+	})
+}
+
+// Execution lists the attempts of an execution, first to last.
+func (s *Store) Execution(ctx context.Context, id rota.ID) ([]*rota.Job, error) {
+	any, err := s.Job(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	var attempts []*rota.Job
+	err = s.read(ctx, "execution", func(conn *sqlite.Conn) error {
+		for next := any.ExecutionID; !next.IsZero(); {
+			jobs, err := queryJobs(conn, sqlWholeJob, func(stmt *sqlite.Stmt) { stmt.BindBytes(1, next[:]) })
+			if err != nil {
+				return err
+			}
+			attempts = append(attempts, jobs...)
+			if next, err = queryRetry(conn, next); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return attempts, err
+}
+
+// NextDue is the earliest run_at of a delayed job.
+func (s *Store) NextDue(ctx context.Context) (next time.Time, err error) {
+	err = s.read(ctx, "next due", func(conn *sqlite.Conn) error {
+		return query(conn, sqlNextDue, nil, func(stmt *sqlite.Stmt) { next = scanTime(stmt, 0) })
+	})
+	return next, err
+}
+
+// Audit lists the audit, oldest first.
+func (s *Store) Audit(ctx context.Context, after rota.ID, limit int) (entries []rota.AuditEntry, err error) {
+	most, err := pageLimit(limit)
+	if err != nil {
+		return nil, err
+	}
+	err = s.read(ctx, "audit", func(conn *sqlite.Conn) error {
+		return query(conn, sqlAuditAfter, func(stmt *sqlite.Stmt) {
+			stmt.BindBytes(1, after[:])
+			stmt.BindInt64(2, most)
+		}, func(stmt *sqlite.Stmt) {
+			entries = append(entries, rota.AuditEntry{
+				ID: scanID(stmt, 0), At: scanTime(stmt, 1), Actor: stmt.ColumnText(2), Act: stmt.ColumnText(3),
+				JobID: scanID(stmt, 4), Detail: stmt.ColumnText(5),
+			})
+		})
+	})
+	return entries, err
+}
+
+func (s *Store) list(ctx context.Context, sql string, bind func(*sqlite.Stmt)) (jobs []*rota.Job, err error) {
+	err = s.read(ctx, "list", func(conn *sqlite.Conn) error {
+		jobs, err = queryJobs(conn, sql, bind)
+		return err
+	})
+	return jobs, err
+}
+
+// queryJobs reads jobs as anybody may see them: without the proofs of their
+// leases.
+func queryJobs(conn *sqlite.Conn, sql string, bind func(*sqlite.Stmt)) (jobs []*rota.Job, err error) {
+	err = query(conn, sql, bind, func(stmt *sqlite.Stmt) {
+		j := scanJob(stmt)
+		if j.Run != nil {
+			j.Run.Token = rota.Token{}
+		}
+		jobs = append(jobs, j)
+	})
+	return jobs, err
+}
+
+func queryRetry(conn *sqlite.Conn, of rota.ID) (id rota.ID, err error) {
+	return id, query(conn, sqlRetry, func(stmt *sqlite.Stmt) { stmt.BindBytes(1, of[:]) },
+		func(stmt *sqlite.Stmt) { id = scanID(stmt, 0) })
+}
+
+func query(conn *sqlite.Conn, sql string, bind, each func(*sqlite.Stmt)) error {
+	stmt, err := conn.Prepare(sql)
+	if err != nil {
+		return err
+	}
+	if bind != nil {
+		bind(stmt)
+	}
+	return rows(stmt, func(s *sqlite.Stmt) error {
+		each(s)
+		return nil
+	})
+}
+
+func pageLimit(limit int) (int64, error) {
+	switch {
+	case limit == 0:
+		return pageDefault, nil
+	case limit < 0 || limit > rota.PageMax:
+		return 0, rota.Invalidf("limit", "is %d; allowed are 1 to %d", limit, rota.PageMax)
+	}
+	return int64(limit), nil
+}
+
+func noJob(id rota.ID) *rota.Error {
+	return &rota.Error{
+		Code: rota.NotFound, Act: "job", Reason: "there is no job " + id.String(),
+		Hint: "it may have been pruned; list the jobs to see what is there",
+	}
+}

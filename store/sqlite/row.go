@@ -1,0 +1,215 @@
+package sqlite
+
+import (
+	"encoding/json"
+	"strings"
+	"time"
+
+	"github.com/rotajobs/rota"
+	"zombiezen.com/go/sqlite"
+)
+
+// jobColumns are the columns of a job with its run, as scanJob reads them;
+// params come last, so that they can be left out.
+const jobColumns = `
+  j.id, j.execution_id, j.retry_of, j.run_id, j.lane, j.status, j.hold, j.priority, j.position,
+  j.attempt, j.max_attempts, j.sequel, j.backoff, j.backoff_max, j.jitter, j.timeout,
+  j.created_at, j.queued_at, j.started_at, j.finished_at, j.run_at, j.plan_time,
+  j.scope_kind, j.scope_id, j.name, j.unique_key, j.unique_for, j.version, j.created_by,
+  r.token, r.runner, r.life, r.started_at, r.heartbeat_at, r.stale_after,
+  r.outcome, r.finished_at, r.exit_code, r.error_code, r.error, r.rows_affected,
+  r.cancel_at, r.cancel_by, r.cancel_reason, r.progress, r.log_path, r.artifacts, r.result`
+
+const wholeColumns = jobColumns + `, j.params`
+
+// The places of jobColumns.
+const (
+	colID = iota
+	colExecutionID
+	colRetryOf
+	colRunID
+	colLane
+	colStatus
+	colHold
+	colPriority
+	colPosition
+	colAttempt
+	colMaxAttempts
+	colSequel
+	colBackoff
+	colBackoffMax
+	colJitter
+	colTimeout
+	colCreatedAt
+	colQueuedAt
+	colStartedAt
+	colFinishedAt
+	colRunAt
+	colPlanTime
+	colScopeKind
+	colScopeID
+	colName
+	colUniqueKey
+	colUniqueFor
+	colVersion
+	colCreatedBy
+	colToken
+	colRunner
+	colLife
+	colRunStartedAt
+	colHeartbeatAt
+	colStaleAfter
+	colOutcome
+	colRunFinishedAt
+	colExitCode
+	colErrorCode
+	colError
+	colRowsAffected
+	colCancelAt
+	colCancelBy
+	colCancelReason
+	colProgress
+	colLogPath
+	colArtifacts
+	colResult
+	colParams
+)
+
+// scanJob reads a job and its run.
+func scanJob(s *sqlite.Stmt) *rota.Job {
+	j := &rota.Job{
+		ID: scanID(s, colID), ExecutionID: scanID(s, colExecutionID), RetryOf: scanID(s, colRetryOf),
+		Type: s.ColumnText(colLane), Status: rota.Status(s.ColumnText(colStatus)), Hold: rota.Hold(s.ColumnInt64(colHold)),
+		Priority: int(s.ColumnInt64(colPriority)), Position: s.ColumnInt64(colPosition),
+		Attempt: int(s.ColumnInt64(colAttempt)), Sequel: rota.Sequel(s.ColumnText(colSequel)),
+		Policy: rota.Policy{
+			MaxAttempts: int(s.ColumnInt64(colMaxAttempts)), Backoff: scanDuration(s, colBackoff),
+			BackoffMax: scanDuration(s, colBackoffMax), Jitter: s.ColumnFloat(colJitter), Timeout: scanDuration(s, colTimeout),
+		},
+		CreatedAt: scanTime(s, colCreatedAt), QueuedAt: scanTime(s, colQueuedAt),
+		StartedAt: scanTime(s, colStartedAt), FinishedAt: scanTime(s, colFinishedAt),
+		RunAt: scanTime(s, colRunAt), PlanTime: scanTime(s, colPlanTime),
+		ScopeKind: s.ColumnText(colScopeKind), ScopeID: s.ColumnText(colScopeID), Name: s.ColumnText(colName),
+		UniqueKey: s.ColumnText(colUniqueKey), UniqueFor: scanDuration(s, colUniqueFor),
+		Version: scanID(s, colVersion), CreatedBy: s.ColumnText(colCreatedBy),
+	}
+	if j.ExecutionID.IsZero() {
+		j.ExecutionID = j.ID
+	}
+	if !s.ColumnIsNull(colRunner) {
+		j.Run = scanRun(s)
+	}
+	if s.ColumnCount() > colParams {
+		j.Params = scanJSON(s, colParams)
+	}
+	return j
+}
+
+func scanRun(s *sqlite.Stmt) *rota.Run {
+	r := &rota.Run{
+		ID: scanID(s, colRunID), Runner: s.ColumnText(colRunner), Life: scanID(s, colLife),
+		StartedAt: scanTime(s, colRunStartedAt), HeartbeatAt: scanTime(s, colHeartbeatAt), StaleAfter: scanTime(s, colStaleAfter),
+		Progress: scanJSON(s, colProgress), LogPath: s.ColumnText(colLogPath), Artifacts: scanLines(s, colArtifacts),
+	}
+	s.ColumnBytes(colToken, r.Token[:])
+	if !s.ColumnIsNull(colCancelAt) {
+		r.CancelAt, r.CancelBy, r.CancelReason = scanTime(s, colCancelAt), s.ColumnText(colCancelBy), s.ColumnText(colCancelReason)
+	}
+	if s.ColumnIsNull(colOutcome) {
+		return r
+	}
+	r.Outcome, r.FinishedAt = rota.Outcome(s.ColumnText(colOutcome)), scanTime(s, colRunFinishedAt)
+	r.Error, r.ErrorCode, r.Result = s.ColumnText(colError), s.ColumnText(colErrorCode), scanJSON(s, colResult)
+	if !s.ColumnIsNull(colExitCode) {
+		r.ExitCode = new(int(s.ColumnInt64(colExitCode)))
+	}
+	if !s.ColumnIsNull(colRowsAffected) {
+		r.RowsAffected = new(s.ColumnInt64(colRowsAffected))
+	}
+	return r
+}
+
+func scanID(s *sqlite.Stmt, col int) (id rota.ID) {
+	s.ColumnBytes(col, id[:])
+	return id
+}
+
+func scanTime(s *sqlite.Stmt, col int) time.Time {
+	if s.ColumnIsNull(col) {
+		return time.Time{}
+	}
+	return time.UnixMicro(s.ColumnInt64(col)).UTC()
+}
+
+func scanDuration(s *sqlite.Stmt, col int) time.Duration {
+	return time.Duration(s.ColumnInt64(col)) * time.Microsecond
+}
+
+func scanJSON(s *sqlite.Stmt, col int) json.RawMessage {
+	n := s.ColumnLen(col)
+	if n == 0 {
+		return nil
+	}
+	doc := make(json.RawMessage, n)
+	s.ColumnBytes(col, doc)
+	return doc
+}
+
+// scanLines reads artifacts: one JSON string a line.
+func scanLines(s *sqlite.Stmt, col int) []string {
+	text := s.ColumnText(col)
+	if text == "" {
+		return nil
+	}
+	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+	for i, line := range lines {
+		var plain string
+		if json.Unmarshal([]byte(line), &plain) == nil {
+			lines[i] = plain
+		}
+	}
+	return lines
+}
+
+func formatLines(lines []string) string {
+	var b strings.Builder
+	for _, line := range lines {
+		quoted, _ := json.Marshal(line) // a string always marshals
+		b.Write(quoted)
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// The binders leave a zero value NULL: a statement's bindings are cleared
+// before it is bound anew.
+
+func bindID(s *sqlite.Stmt, param int, id rota.ID) {
+	if !id.IsZero() {
+		s.BindBytes(param, id[:])
+	}
+}
+
+func bindTime(s *sqlite.Stmt, param int, t time.Time) {
+	if !t.IsZero() {
+		s.BindInt64(param, t.UnixMicro())
+	}
+}
+
+func bindText(s *sqlite.Stmt, param int, text string) {
+	if text != "" {
+		s.BindText(param, text)
+	}
+}
+
+func bindJSON(s *sqlite.Stmt, param int, doc json.RawMessage) {
+	if len(doc) > 0 {
+		s.BindText(param, string(doc))
+	}
+}
+
+func bindDuration(s *sqlite.Stmt, param int, d time.Duration) {
+	if d != 0 {
+		s.BindInt64(param, d.Microseconds())
+	}
+}

@@ -1,0 +1,100 @@
+package sqlite
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/rotajobs/rota/internal/rules"
+	"zombiezen.com/go/sqlite"
+)
+
+// statements are prepared once and kept. Those that change rows say OR
+// ROLLBACK, which spares SQLite the statement journal that a trigger beside a
+// constraint would otherwise make it keep.
+type statements struct {
+	plain     map[string]*sqlite.Stmt
+	jobUpdate map[rules.JobField]*sqlite.Stmt
+	runUpdate map[rules.RunField]*sqlite.Stmt
+	heads     []*sqlite.Stmt // one for each lane that a claim walks at once
+}
+
+func (w *writer) prepare() error {
+	w.stmts = statements{
+		plain:     map[string]*sqlite.Stmt{},
+		jobUpdate: map[rules.JobField]*sqlite.Stmt{},
+		runUpdate: map[rules.RunField]*sqlite.Stmt{},
+	}
+	for _, sql := range []string{sqlBegin, sqlCommit, sqlInsertJob, sqlInsertRun, sqlJob, sqlTail} {
+		if _, err := w.stmt(sql); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *statements) finalize() {
+	all := slices.Collect(maps.Values(s.plain))
+	all = slices.AppendSeq(all, maps.Values(s.jobUpdate))
+	all = slices.AppendSeq(all, maps.Values(s.runUpdate))
+	for _, stmt := range append(all, s.heads...) {
+		_ = stmt.Finalize() // repeats the error of its last step, if any
+	}
+}
+
+// stmt returns the statement for a constant of SQL, ready to be bound.
+func (w *writer) stmt(sql string) (*sqlite.Stmt, error) {
+	if s := w.stmts.plain[sql]; s != nil {
+		return s, s.ClearBindings()
+	}
+	s, _, err := w.conn.PrepareTransient(sql)
+	if err != nil {
+		return nil, err
+	}
+	w.stmts.plain[sql] = s
+	return s, nil
+}
+
+// exec runs a statement that neither takes nor gives anything.
+func (w *writer) exec(sql string) error {
+	s, err := w.stmt(sql)
+	if err != nil {
+		return err
+	}
+	return w.step(s)
+}
+
+// step runs a bound statement that gives nothing.
+func (w *writer) step(s *sqlite.Stmt) error {
+	_, err := s.Step()
+	if resetErr := s.Reset(); err == nil {
+		err = resetErr
+	}
+	return err
+}
+
+// write runs a bound statement that changes rows.
+func (w *writer) write(s *sqlite.Stmt) error {
+	if w.fault != nil {
+		w.wrote++
+		if err := w.fault(w.wrote); err != nil {
+			return err
+		}
+	}
+	return w.step(s)
+}
+
+// rows runs a bound query.
+func rows(s *sqlite.Stmt, each func(*sqlite.Stmt) error) error {
+	for {
+		more, err := s.Step()
+		if err == nil && more {
+			err = each(s)
+		}
+		if err != nil || !more {
+			if resetErr := s.Reset(); err == nil {
+				err = resetErr
+			}
+			return err
+		}
+	}
+}

@@ -1,0 +1,189 @@
+package sqlite
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/rules"
+	"zombiezen.com/go/sqlite"
+	"zombiezen.com/go/sqlite/sqlitex"
+)
+
+// Config of a store. The zero value works.
+type Config struct {
+	// Clock stamps batches that come without a Now. Default time.Now.
+	Clock func() time.Time
+	// Readers is how many reads may run at once. Default 4.
+	Readers int
+	// Logger hears of what was found after an unclean stop. Default slog.Default.
+	Logger *slog.Logger
+
+	fault func(statement int) error // for tests: called before each statement that writes
+}
+
+func (c Config) withDefaults() Config {
+	if c.Clock == nil {
+		c.Clock = time.Now
+	}
+	if c.Readers == 0 {
+		c.Readers = 4
+	}
+	if c.Logger == nil {
+		c.Logger = slog.Default()
+	}
+	return c
+}
+
+// Store is a rota.Store in one SQLite file.
+type Store struct {
+	config  Config
+	path    string
+	lock    *fileLock
+	writer  chan *writer // holds the one writer while nobody writes
+	readers *sqlitex.Pool
+	wake    wakers
+	closing sync.Once
+	closed  chan struct{}
+	err     error // of Close
+}
+
+var _ rota.Store = (*Store)(nil)
+
+// Apply applies a batch in one transaction. If a constraint that no rule
+// foresaw refuses it, the commands are applied one by one, so that the one
+// that broke it is refused alone.
+func (s *Store) Apply(ctx context.Context, b rota.Batch) ([]rota.Result, error) {
+	if len(b.Commands) > rota.BatchMax {
+		return nil, rota.Invalidf("commands", "has %d entries; at most %d are allowed", len(b.Commands), rota.BatchMax)
+	}
+	w, err := s.acquire(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer s.release(w)
+	if b.Now.IsZero() {
+		b.Now = s.config.Clock()
+	}
+	results, err := w.apply(b)
+	if isConstraint(err) {
+		results, err = w.applyEach(b)
+	}
+	if w.ready {
+		w.ready = false
+		s.wake.all()
+	}
+	return results, err
+}
+
+func (s *Store) acquire(ctx context.Context) (*writer, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	select {
+	case w := <-s.writer:
+		return w, nil
+	case <-s.closed:
+		return nil, errClosed()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+func (s *Store) release(w *writer) { s.writer <- w }
+
+// Limits states the largest atomic command.
+func (s *Store) Limits() rota.Limits {
+	return rota.Limits{Jobs: rota.JobsMax, Claim: rota.ClaimMax, Items: rota.ItemsMax}
+}
+
+// Wake returns a channel that receives when jobs may have become ready.
+func (s *Store) Wake() (<-chan struct{}, func()) { return s.wake.add() }
+
+// Close waits for the batch under way, notes that the stop was clean, and
+// lets go of the file.
+func (s *Store) Close() error {
+	s.closing.Do(func() {
+		w := <-s.writer
+		close(s.closed)
+		s.err = s.shut(w)
+	})
+	return s.err
+}
+
+func (s *Store) shut(w *writer) error {
+	err := w.setMeta(metaClean, "1")
+	for _, closer := range []func() error{s.readers.Close, w.close, s.lock.release} {
+		if e := closer(); err == nil {
+			err = e
+		}
+	}
+	return fault("close", err)
+}
+
+func errClosed() *rota.Error {
+	return &rota.Error{Code: rota.Unavailable, Act: "sqlite", Reason: "the store is closed"}
+}
+
+// writer is the one connection that writes. Whoever holds it is alone.
+type writer struct {
+	conn  *sqlite.Conn
+	stmts statements
+	fault func(statement int) error
+	wrote int  // statements that wrote, for fault injection
+	ready bool // something became ready since the last wake-up
+}
+
+func (w *writer) apply(b rota.Batch) ([]rota.Result, error) {
+	if err := w.exec(sqlBegin); err != nil {
+		return nil, fault("begin", err)
+	}
+	results, err := rules.Apply(w, b)
+	if err == nil {
+		err = w.exec(sqlCommit)
+	}
+	if err != nil {
+		w.rollback()
+		return nil, fault("apply", err)
+	}
+	return results, nil
+}
+
+func (w *writer) applyEach(b rota.Batch) ([]rota.Result, error) {
+	results := make([]rota.Result, len(b.Commands))
+	for i := range b.Commands {
+		one, err := w.apply(rota.Batch{Now: b.Now, Commands: b.Commands[i : i+1]})
+		switch {
+		case isConstraint(err):
+			results[i].Err = err.(*rota.Error)
+		case err != nil:
+			return nil, err
+		default:
+			results[i] = one[0]
+		}
+	}
+	return results, nil
+}
+
+// rollback ends the transaction, unless SQLite has ended it already.
+func (w *writer) rollback() {
+	if !w.conn.AutocommitEnabled() {
+		_ = w.exec(sqlRollback)
+	}
+}
+
+const (
+	sqlBegin    = `BEGIN IMMEDIATE`
+	sqlCommit   = `COMMIT`
+	sqlRollback = `ROLLBACK`
+)
+
+// Lock has nothing to do: there is one writer.
+func (w *writer) Lock(*rules.World) (bool, error) { return false, nil }
+
+func (w *writer) close() error {
+	w.stmts.finalize()
+	return w.conn.Close()
+}

@@ -1,0 +1,174 @@
+package sqlite
+
+import (
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/rules"
+	"zombiezen.com/go/sqlite"
+)
+
+var _ rules.Tx = (*writer)(nil)
+
+const (
+	sqlJob = `
+SELECT ` + jobColumns + `
+FROM rota_jobs j
+LEFT JOIN rota_runs r ON r.job_id = j.id
+WHERE j.id = ?`
+	sqlWholeJob = `
+SELECT ` + wholeColumns + `
+FROM rota_jobs j
+LEFT JOIN rota_runs r ON r.job_id = j.id
+WHERE j.id = ?`
+	sqlNewest = `
+SELECT id
+FROM rota_jobs
+ORDER BY id DESC
+LIMIT 1`
+	sqlRetry = `
+SELECT id
+FROM rota_jobs
+WHERE retry_of = ?`
+)
+
+// Load reads what the law needs.
+func (w *writer) Load(n *rules.Need, world *rules.World) error {
+	if err := w.loadJobs(sqlJob, n.Jobs, world); err != nil {
+		return err
+	}
+	if err := w.loadJobs(sqlWholeJob, n.Whole, world); err != nil {
+		return err
+	}
+	err := firstError(
+		each(n.Retries, func(of rota.ID) error { return w.loadRetry(of, world) }),
+		each(n.Keys, func(k rules.Key) error { return w.loadKey(k, world) }),
+		each(n.Plans, func(p rules.Plan) error { return w.loadPlan(p, world) }),
+		each(n.Tails, func(priority int) error { return w.loadTail(priority, world) }),
+		each(n.Order, func(p rules.OrderPage) error { return w.loadOrder(p, world) }),
+	)
+	if err != nil {
+		return err
+	}
+	return w.loadOrders(n, world)
+}
+
+func (w *writer) loadOrders(n *rules.Need, world *rules.World) error {
+	return firstError(
+		ifAsked(n.Taken, world, w.loadTaken),
+		ifAsked(n.Heads, world, w.loadHeads),
+		ifAsked(n.Due, world, w.loadDue),
+		ifAsked(n.Stale, world, w.loadStale),
+		ifAsked(n.Left, world, w.loadLeft),
+	)
+}
+
+func ifAsked[Q any](question *Q, world *rules.World, load func(*Q, *rules.World) error) func() error {
+	return func() error {
+		if question == nil {
+			return nil
+		}
+		return load(question, world)
+	}
+}
+
+func each[T any](all []T, load func(T) error) func() error {
+	return func() error {
+		for _, one := range all {
+			if err := load(one); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+func firstError(steps ...func() error) error {
+	for _, step := range steps {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// loadJobs reads jobs by id. Ids sort by the time they were minted, so those
+// of jobs about to be enqueued lie beyond the newest there is, and need not
+// be looked for one by one.
+func (w *writer) loadJobs(sql string, ids []rota.ID, world *rules.World) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	newest, err := w.newest()
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		if id.Compare(newest) > 0 {
+			continue
+		}
+		s, err := w.stmt(sql)
+		if err != nil {
+			return err
+		}
+		s.BindBytes(1, id[:])
+		err = rows(s, func(s *sqlite.Stmt) error {
+			world.PutJob(scanJob(s))
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *writer) newest() (id rota.ID, err error) {
+	s, err := w.stmt(sqlNewest)
+	if err != nil {
+		return id, err
+	}
+	return id, rows(s, func(s *sqlite.Stmt) error {
+		id = scanID(s, 0)
+		return nil
+	})
+}
+
+func (w *writer) loadRetry(of rota.ID, world *rules.World) error {
+	s, err := w.stmt(sqlRetry)
+	if err != nil {
+		return err
+	}
+	s.BindBytes(1, of[:])
+	return rows(s, func(s *sqlite.Stmt) error {
+		world.PutRetry(of, scanID(s, 0))
+		return nil
+	})
+}
+
+// Write stores what the law decided.
+func (w *writer) Write(c *rules.Changes) error {
+	err := firstError(
+		each(c.NewJobs, w.insertJob),
+		each(c.Jobs, w.updateJob),
+		each(c.NewRuns, w.insertRun),
+		each(c.Runs, w.updateRun),
+		each(c.Keys, w.writeKey),
+		each(c.Audit, w.writeAudit),
+	)
+	w.ready = w.ready || makesReady(c)
+	return err
+}
+
+// makesReady says whether a claim that found nothing may find something now.
+func makesReady(c *rules.Changes) bool {
+	for _, j := range c.NewJobs {
+		if j.Ready() {
+			return true
+		}
+	}
+	for _, j := range c.Jobs {
+		if j.Fields&rules.JobHold != 0 && j.Job.Ready() {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,98 @@
+package sqlite
+
+import (
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/rules"
+	"zombiezen.com/go/sqlite"
+)
+
+const (
+	sqlDue = `
+SELECT ` + jobColumns + `
+FROM rota_jobs j INDEXED BY rota_jobs_due
+LEFT JOIN rota_runs r ON r.job_id = j.id
+WHERE j.status = 'QUEUED' AND j.hold & 1 AND j.run_at <= ?
+ORDER BY j.run_at, j.id
+LIMIT ?`
+	sqlStale = `
+SELECT ` + jobColumns + `
+FROM rota_jobs j INDEXED BY rota_jobs_open
+JOIN rota_runs r ON r.job_id = j.id
+WHERE j.status = 'RUNNING' AND j.sequel IS NULL AND r.outcome IS NULL
+  AND ((r.stale_after < ?1 AND r.life IS NOT ?2) OR r.stale_after > ?3)
+ORDER BY r.stale_after, j.id
+LIMIT ?4`
+	sqlLeft = `
+SELECT ` + jobColumns + `
+FROM rota_jobs j INDEXED BY rota_jobs_open
+LEFT JOIN rota_runs r ON r.job_id = j.id
+WHERE j.status = 'RUNNING' AND j.sequel IS NULL
+  AND (r.job_id IS NULL OR r.outcome IS NOT NULL OR (r.runner = ?1 AND r.life IS NOT NULL AND r.life <> ?2))
+ORDER BY j.id
+LIMIT ?3`
+	sqlInsertAudit = `
+INSERT OR ROLLBACK INTO rota_audit (id, at, actor, act, job_id, detail)
+VALUES (?, ?, ?, ?, ?, ?)`
+)
+
+func (w *writer) loadDue(d *rules.Due, world *rules.World) error {
+	s, err := w.stmt(sqlDue)
+	if err != nil {
+		return err
+	}
+	s.BindInt64(1, d.Now.UnixMicro())
+	s.BindInt64(2, int64(d.Limit))
+	return rows(s, func(s *sqlite.Stmt) error {
+		world.PutDue(scanJob(s))
+		return nil
+	})
+}
+
+// loadStale looks at every open run: there are never more of them than
+// workers, and an index on stale_after would be rewritten by each heartbeat.
+func (w *writer) loadStale(q *rules.Stale, world *rules.World) error {
+	s, err := w.stmt(sqlStale)
+	if err != nil {
+		return err
+	}
+	s.BindInt64(1, q.Before.UnixMicro())
+	// Without a life to except, a value no life can be stands for it.
+	s.BindBytes(2, []byte{0})
+	if !q.Except.IsZero() {
+		s.BindBytes(2, q.Except[:])
+	}
+	s.BindInt64(3, q.Ahead.UnixMicro())
+	s.BindInt64(4, int64(q.Limit))
+	return rows(s, func(s *sqlite.Stmt) error {
+		world.PutStale(scanJob(s))
+		return nil
+	})
+}
+
+func (w *writer) loadLeft(q *rules.Left, world *rules.World) error {
+	s, err := w.stmt(sqlLeft)
+	if err != nil {
+		return err
+	}
+	s.BindText(1, q.Runner)
+	s.BindBytes(2, q.Life[:])
+	s.BindInt64(3, int64(q.Limit))
+	return rows(s, func(s *sqlite.Stmt) error {
+		world.PutLeft(scanJob(s))
+		return nil
+	})
+}
+
+func (w *writer) writeAudit(e rota.AuditEntry) error {
+	s, err := w.stmt(sqlInsertAudit)
+	if err != nil {
+		return err
+	}
+	bindID(s, 1, e.ID)
+	bindTime(s, 2, e.At)
+	bindText(s, 3, e.Actor)
+	s.BindText(4, e.Act)
+	bindID(s, 5, e.JobID)
+	bindText(s, 6, e.Detail)
+	return w.write(s)
+}

@@ -1,0 +1,140 @@
+package wrap
+
+import (
+	"context"
+	"sync"
+
+	"github.com/rotajobs/rota"
+)
+
+// gatherMax is how many commands share one transaction. Beyond it the wait of
+// the last grows faster than the gain of sharing.
+const gatherMax = 1_000
+
+// Coalesce makes concurrent callers share a transaction: while one batch is
+// being synced to disk, those who come meanwhile gather, and are applied
+// together next. A caller who is alone waits for nobody.
+//
+// Batches with a Now of their own keep to themselves, since a shared batch
+// has one clock.
+func Coalesce(store rota.Store) rota.Store {
+	return &coalesced{Store: store}
+}
+
+type coalesced struct {
+	rota.Store
+
+	mu      sync.Mutex
+	waiting []*call
+	busy    bool // somebody is applying
+}
+
+type call struct {
+	commands []rota.Command
+	results  []rota.Result
+	err      error
+	done     chan struct{} // closed when answered
+	lead     chan struct{} // closed when this caller is to apply for all
+}
+
+// Apply gathers with whoever else is applying.
+func (c *coalesced) Apply(ctx context.Context, b rota.Batch) ([]rota.Result, error) {
+	if !b.Now.IsZero() || len(b.Commands) >= gatherMax || len(b.Commands) == 0 {
+		return c.Store.Apply(ctx, b)
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	mine := &call{commands: b.Commands, done: make(chan struct{}), lead: make(chan struct{})}
+	c.join(mine)
+	select {
+	case <-mine.lead:
+		c.applyFor(ctx, c.gather(mine))
+	case <-mine.done:
+	case <-ctx.Done():
+		if c.withdraw(mine) {
+			return nil, ctx.Err()
+		}
+		<-mine.done // its batch is under way: the answer is worth having
+	}
+	return mine.results, mine.err
+}
+
+// join queues a call; the first one to come leads.
+func (c *coalesced) join(mine *call) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.waiting = append(c.waiting, mine)
+	if !c.busy {
+		c.busy = true
+		close(mine.lead)
+	}
+}
+
+// gather takes the leader's call and as many others as fit, in the order in
+// which they came.
+func (c *coalesced) gather(leader *call) []*call {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	n, commands := 0, 0
+	for n < len(c.waiting) && (n == 0 || commands+len(c.waiting[n].commands) <= gatherMax) {
+		commands += len(c.waiting[n].commands)
+		n++
+	}
+	calls := append([]*call(nil), c.waiting[:n]...)
+	c.waiting = append(c.waiting[:0], c.waiting[n:]...)
+	return calls
+}
+
+// applyFor applies the calls as one batch, answers them, and hands the lead
+// to the next who waits.
+func (c *coalesced) applyFor(ctx context.Context, calls []*call) {
+	defer c.passOn()
+	var all rota.Batch
+	for _, one := range calls {
+		all.Commands = append(all.Commands, one.commands...)
+	}
+	// The batch belongs to all of them: the leader's leaving must not end it.
+	results, err := c.Store.Apply(context.WithoutCancel(ctx), all)
+	for _, one := range calls {
+		one.err = err
+		if err == nil {
+			one.results, results = results[:len(one.commands):len(one.commands)], results[len(one.commands):]
+		}
+		close(one.done)
+	}
+}
+
+func (c *coalesced) passOn() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.waiting) == 0 {
+		c.busy = false
+		return
+	}
+	close(c.waiting[0].lead)
+}
+
+// withdraw takes back a call that nobody has taken up yet.
+func (c *coalesced) withdraw(mine *call) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for i, one := range c.waiting {
+		if one != mine {
+			continue
+		}
+		select {
+		case <-mine.lead: // it was given the lead: pass it on
+			c.waiting = append(c.waiting[:i], c.waiting[i+1:]...)
+			if len(c.waiting) == 0 {
+				c.busy = false
+			} else {
+				close(c.waiting[0].lead)
+			}
+		default:
+			c.waiting = append(c.waiting[:i], c.waiting[i+1:]...)
+		}
+		return true
+	}
+	return false
+}

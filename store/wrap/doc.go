@@ -1,0 +1,3 @@
+// Package wrap holds stores in front of a store: each takes a rota.Store and
+// is one.
+package wrap
