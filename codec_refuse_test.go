@@ -3,6 +3,7 @@ package rota
 import (
 	"bytes"
 	"errors"
+	"reflect"
 	"runtime"
 	"strings"
 	"testing"
@@ -104,19 +105,39 @@ func TestCodecBoundsListsAndBatches(t *testing.T) {
 	checkRefusal(t, err, "encode", "commands[0].jobs[0]", "at most 67108864")
 }
 
-// TestDecodeAllocatesLittle sends the input that asks for most: empty jobs, as
-// many as are allowed.
+// TestDecodeAllocatesLittle sends the inputs that ask for most: empty jobs, as
+// many as are allowed, and a list far longer than that.
 func TestDecodeAllocatesLittle(t *testing.T) {
 	full := &Enqueue{Jobs: make([]NewJob, JobsMax)}
-	data := mustEncode(t, Batch{Commands: []Command{full, full, full, full, full, full, full, full, full}})
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	mustDecode(t, data)
-	runtime.ReadMemStats(&after)
-	mib := (after.TotalAlloc - before.TotalAlloc) >> 20
-	t.Logf("%d KiB of input, %d MiB allocated", len(data)>>10, mib)
-	if mib > 32 {
-		t.Errorf("%d MiB allocated, want at most 32", mib)
+	most := mustEncode(t, Batch{Commands: []Command{full, full, full, full, full, full, full, full, full}})
+	for _, test := range []struct {
+		name  string
+		input []byte
+		code  Code
+		mib   uint64
+	}{
+		{"the most that is allowed", most, "", 32},
+		{"a list too long", []byte("\x01" + strings.Repeat("\x12\x02\x12\x00", 1_000_000)), Invalid, 4},
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err := DecodeBatch(test.input)
+		runtime.ReadMemStats(&after)
+		mib := (after.TotalAlloc - before.TotalAlloc) >> 20
+		t.Logf("%s: %d KiB of input, %d MiB allocated", test.name, len(test.input)>>10, mib)
+		if mib > test.mib || CodeOf(err) != test.code {
+			t.Errorf("%s: %d MiB allocated, want at most %d; %v", test.name, mib, test.mib, err)
+		}
+	}
+}
+
+func TestDecodedBatchSharesNoMemory(t *testing.T) {
+	want := Batch{Now: sampleTime, Commands: sampleCommands()}
+	data := mustEncode(t, want)
+	got := mustDecode(t, data)
+	clear(data)
+	if !reflect.DeepEqual(got, want) {
+		t.Error("the batch changed with the bytes it was read from")
 	}
 }
 

@@ -91,7 +91,9 @@ func TestCheckCommandRefusesNone(t *testing.T) {
 // TestEnqueueFindsRepeatedIDs looks at every pair of places, in ascending and
 // in other orders, with jobs between them that have no id.
 func TestEnqueueFindsRepeatedIDs(t *testing.T) {
-	orders := map[string][]byte{"ascending": {1, 2, 3, 4, 5}, "descending": {5, 4, 3, 2, 1}, "with gaps": {3, 0, 5, 0, 1}}
+	orders := map[string][]byte{
+		"ascending": {1, 2, 3, 4, 5}, "descending": {5, 4, 3, 2, 1}, "mixed": {2, 1, 4, 3, 5}, "with gaps": {3, 0, 5, 0, 1},
+	}
 	for name, order := range orders {
 		c := &Enqueue{Meta: sampleMeta(1)}
 		for _, n := range order {
