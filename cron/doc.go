@@ -20,13 +20,13 @@
 //
 // A field is a list of items joined by commas; names are read in any case.
 //
-//   - every value
-//     a          one value
-//     a-b        from a to b; b may not be less than a, but a week may end on Sunday (FRI-SUN, 5-7)
-//     */n a-b/n  every n-th value of these, from the first on
-//     a/n        every n-th value from a to the end of the field
-//     H          one value, chosen by the schedule's name; H(a-b) chooses from a range
-//     H/n        every n-th value from an offset chosen by the name; H(a-b)/n within a range
+//	a          one value
+//	a-b        from a to b; b may not be less than a, but a week may end on Sunday (FRI-SUN, 5-7)
+//	*          every value
+//	*/n a-b/n  every n-th value of these, from the first on
+//	a/n        every n-th value from a to the end of the field
+//	H          one value, chosen by the schedule's name; H(a-b) chooses from a range
+//	H/n        every n-th value from an offset chosen by the name; H(a-b)/n within a range
 //
 // A day must match both day fields; if both are restricted, it is enough to match one. A field is restricted if a
 // value is missing from its set: 1-31 and */1 restrict nothing, */2 does.

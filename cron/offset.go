@@ -6,7 +6,7 @@ import (
 )
 
 // A period is a stretch of instants, in seconds since 1970 UTC, over which a zone's clock runs without a change. It
-// holds start and not end. Two neighbouring periods may have the same offset: nothing here needs them to be longest.
+// holds start and not end. It need not be the longest such stretch, and two of the same offset may overlap.
 type period struct {
 	start, end int64
 	offset     int64
@@ -48,10 +48,10 @@ func trueEnd(end, at int64) int64 {
 	return end
 }
 
-// trueStart mends ZoneBounds in the year of the last transition of its table, where it may answer with the first of
-// January although the transition came later.
+// trueStart mends ZoneBounds in the year of the last transition of its table, where it goes by the rule of the years to
+// come and may answer with a start before that transition (Ciudad Juárez in December 2022, by Go's own zone data).
 func trueStart(loc *time.Location, start, at int64, offset int) int64 {
-	if start%secondsPerDay != 0 || offsetAt(loc, start) == offset {
+	if offsetAt(loc, start) == offset {
 		return start
 	}
 	wrong, right := start, at
@@ -74,11 +74,12 @@ func offsetAt(loc *time.Location, at int64) int {
 // stretch of p, as instants from and until, for which this holds for the same reason.
 func (p period) shownBefore(loc *time.Location, at int64) (from, until int64, shown bool) {
 	local := at + p.offset
-	for before := p; before.start > at-shiftMax; {
-		before = periodAt(loc, before.start-1)
-		if low, high := before.start+before.offset, before.end+before.offset; low <= local && local < high {
+	for end := p.start; end > at-shiftMax; {
+		before := periodAt(loc, end-1)
+		if low, high := before.start+before.offset, end+before.offset; low <= local && local < high {
 			return max(low-p.offset, p.start), min(high-p.offset, p.end), true
 		}
+		end = before.start
 	}
 	return 0, 0, false
 }
@@ -86,11 +87,12 @@ func (p period) shownBefore(loc *time.Location, at int64) (from, until int64, sh
 // shownAgain reports whether the local time at an instant of p will be shown once more.
 func (p period) shownAgain(loc *time.Location, at int64) bool {
 	local := at + p.offset
-	for after := p; after.end < at+shiftMax; {
-		after = periodAt(loc, after.end)
-		if after.start+after.offset <= local && local < after.end+after.offset {
+	for start := p.end; start < at+shiftMax; {
+		after := periodAt(loc, start)
+		if start+after.offset <= local && local < after.end+after.offset {
 			return true
 		}
+		start = after.end
 	}
 	return false
 }

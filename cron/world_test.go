@@ -3,6 +3,7 @@ package cron
 import (
 	"archive/zip"
 	"flag"
+	"io/fs"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -12,8 +13,9 @@ import (
 
 var world = flag.Bool("world", false, "check every clock change of every zone since 1975, which takes minutes")
 
-// zoneNames lists the zone database that comes with Go.
-func zoneNames(t testing.TB) []string {
+// zoneData opens the zone database that comes with Go and is built into programs. Unlike that of most systems it has no
+// table of the years to come, only a rule.
+func zoneData(t testing.TB) *zip.ReadCloser {
 	t.Helper()
 	root, err := exec.Command("go", "env", "GOROOT").Output()
 	if err != nil {
@@ -23,9 +25,14 @@ func zoneNames(t testing.TB) []string {
 	if err != nil {
 		t.Skipf("no zone database beside the toolchain: %v", err)
 	}
-	defer archive.Close()
+	t.Cleanup(func() { archive.Close() })
+	return archive
+}
+
+func zoneNames(t testing.TB) []string {
+	t.Helper()
 	var names []string
-	for _, file := range archive.File {
+	for _, file := range zoneData(t).File {
 		if !strings.HasSuffix(file.Name, "/") && refuseZone(file.Name) == "" {
 			names = append(names, file.Name)
 		}
@@ -33,26 +40,63 @@ func zoneNames(t testing.TB) []string {
 	return names
 }
 
-// TestEveryClockChangeOfTheWorld takes plain expressions to all of them. It begins in 1975, when the last zone had
-// come to whole minutes, which is what the oracle walks in.
+// TestRulesInsteadOfTables repeats the plain expressions with the built-in zone data, and with zones whose last
+// transition fell in the middle of a year.
+func TestRulesInsteadOfTables(t *testing.T) {
+	archive := zoneData(t)
+	changes := append([]clockChange{
+		{"America/Ciudad_Juarez", "2022-11-30", "back at midnight, three weeks after the rest of the zone"},
+		{"America/Metlakatla", "2019-01-20", "back at 02:00 in January"},
+		{"America/Tijuana", "2010-01-01", "a new rule and no change"},
+		{"America/Indiana/Winamac", "2007-03-11", "forward by two hours"},
+	}, clockChanges...)
+	for _, change := range changes {
+		if change.zone == "UTC" {
+			continue
+		}
+		day := instant(t, change.around)
+		checkPlain(t, watch(builtIn(t, archive, change.zone), day.Add(-36*time.Hour), day.Add(60*time.Hour)))
+	}
+}
+
+func builtIn(t testing.TB, archive fs.FS, zone string) *time.Location {
+	t.Helper()
+	data, err := fs.ReadFile(archive, zone)
+	if err != nil {
+		t.Fatal(err)
+	}
+	loc, err := time.LoadLocationFromTZData(zone, data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return loc
+}
+
+// TestEveryClockChangeOfTheWorld takes plain expressions to all of them, by the system's zone data and by the built-in.
+// It begins in 1975, when the last zone had come to whole minutes, which is what the oracle walks in.
 func TestEveryClockChangeOfTheWorld(t *testing.T) {
 	if !*world {
 		t.Skip("run with -world")
 	}
-	changes := 0
+	archive, changes := zoneData(t), 0
 	for _, zone := range zoneNames(t) {
 		loc, err := LoadZone(zone)
 		if err != nil {
 			t.Fatal(err)
 		}
-		end := instant(t, "2045-01-01").Unix()
-		for p := periodAt(loc, instant(t, "1975-01-01").Unix()); p.end < end; p = periodAt(loc, p.end) {
-			changes++
-			at := time.Unix(p.end, 0).Truncate(time.Minute)
-			checkPlain(t, watch(loc, at.Add(-4*time.Hour), at.Add(28*time.Hour)))
-		}
+		changes += checkZone(t, loc) + checkZone(t, builtIn(t, archive, zone))
 	}
 	t.Logf("%d clock changes", changes)
+}
+
+func checkZone(t *testing.T, loc *time.Location) (changes int) {
+	end := instant(t, "2045-01-01").Unix()
+	for p := periodAt(loc, instant(t, "1975-01-01").Unix()); p.end < end; p = periodAt(loc, p.end) {
+		changes++
+		at := time.Unix(p.end, 0).Truncate(time.Minute)
+		checkPlain(t, watch(loc, at.Add(-4*time.Hour), at.Add(28*time.Hour)))
+	}
+	return changes
 }
 
 func checkPlain(t *testing.T, w wall) {

@@ -26,16 +26,21 @@ func TestTranscripts(t *testing.T) {
 		t.Fatalf("no transcripts: %v", err)
 	}
 	for _, file := range files {
-		t.Run(filepath.Base(file), func(t *testing.T) { replay(t, file) })
+		t.Run(filepath.Base(file), func(t *testing.T) { replay(t, file, transcript) })
 	}
 }
 
-func replay(t *testing.T, file string) {
+// TestReference replays the console blocks of the reference, so that it shows what the program prints.
+func TestReference(t *testing.T) { replay(t, "../../docs/reference/cron.md", reference) }
+
+// replay checks or, with -update, rewrites a file that a function makes anew from its own text.
+func replay(t *testing.T, file string, anew func(string) string) {
+	t.Helper()
 	want, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := transcript(string(want))
+	got := anew(string(want))
 	if *update {
 		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
 			t.Fatal(err)
@@ -61,18 +66,43 @@ func transcript(session string) string {
 	return b.String()
 }
 
+// perform runs one command line and returns what a transcript says of it.
 func perform(commandLine string) string {
-	var out, errs bytes.Buffer
-	env := environment{out: &out, err: &errs, now: func() time.Time { return testNow }}
-	code := run(words(commandLine), env)
-	text := out.String()
-	for line := range strings.Lines(errs.String()) {
+	out, errs, code := runLine(commandLine)
+	text := out
+	for line := range strings.Lines(errs) {
 		text += "! " + line
 	}
 	if code != exitDone {
 		text += fmt.Sprintf("exit %d\n", code)
 	}
 	return text
+}
+
+// reference keeps the prose of a page and prints anew what the commands in its console blocks print.
+func reference(page string) string {
+	var b strings.Builder
+	console := false
+	for line := range strings.Lines(page) {
+		fence := strings.HasPrefix(line, "```")
+		console = fence && !console && line == "```console\n" || console && !fence
+		command, isCommand := strings.CutPrefix(line, "$ rota")
+		if !console || fence || isCommand {
+			b.WriteString(line)
+		}
+		if console && isCommand {
+			out, errs, _ := runLine(command)
+			b.WriteString(out + errs)
+		}
+	}
+	return b.String()
+}
+
+func runLine(commandLine string) (out, errs string, code int) {
+	var stdout, stderr bytes.Buffer
+	env := environment{out: &stdout, err: &stderr, now: func() time.Time { return testNow }}
+	code = run(words(commandLine), env)
+	return stdout.String(), stderr.String(), code
 }
 
 // words splits a command line as a shell does that knows only spaces and single quotes.

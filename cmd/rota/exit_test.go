@@ -1,0 +1,49 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/rotajobs/rota/cron"
+)
+
+func TestExitCodes(t *testing.T) {
+	_, expression := cron.Parse("61 * * * *", cron.Config{})
+	for _, row := range []struct {
+		err  error
+		want int
+	}{
+		{nil, exitDone},
+		{errors.New("disk full"), exitFailed},
+		{expression, exitUsage},
+		{fmt.Errorf("reading the schedule: %w", expression), exitUsage},
+		{usage(errors.New("unknown flag"), ""), exitUsage},
+		{usagef("quote it", "%d arguments", 8), exitUsage},
+		{usage(&exitError{code: exitNotFound, err: errors.New("no such job")}, ""), exitNotFound},
+	} {
+		if got := exitCode(row.err); got != row.want {
+			t.Errorf("%v exits with %d, want %d", row.err, got, row.want)
+		}
+	}
+}
+
+// TestBareProgramAndCompletion are what a user tries first.
+func TestBareProgramAndCompletion(t *testing.T) {
+	for _, row := range []struct{ line, want string }{
+		{"", "Available Commands:"},
+		{"--help", "Available Commands:"},
+		{"version", "rota "},
+		{"version -o json", `"version": `},
+		{"completion bash", "bash completion"},
+		{"completion zsh", "zsh completion"},
+		{"completion fish", "fish completion"},
+		{"__complete cron --output ''", "table\njson\nyaml\n"},
+	} {
+		out, errs, code := runLine(row.line)
+		if code != exitDone || !strings.Contains(out, row.want) {
+			t.Errorf("rota %s exits with %d without %q: %s%s", row.line, code, row.want, out, errs)
+		}
+	}
+}
