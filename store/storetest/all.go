@@ -1,0 +1,112 @@
+package storetest
+
+import (
+	"testing"
+
+	"github.com/rotajobs/rota"
+)
+
+func testAll(t *testing.T, h Harness) {
+	tellAll(t, h, []tale{
+		{"members are applied in order, each seeing those before it", allInOrder},
+		{"the first refusal refuses them all", allRefused},
+		{"a refusal names its member and its field", allNamesField},
+		{"a lost lease is an answer, not a refusal", allLostLease},
+		{"a refused member's keys, audit and retries are gone with it", allLeavesNothing},
+		{"a bad member refuses them all before any is applied", allBadMember},
+		{"verbs that look for their rows by order cannot be members", allForbidden},
+	})
+}
+
+func (y *story) allOf(members ...rota.Command) *rota.All {
+	return &rota.All{Meta: y.mint.meta(), Members: members}
+}
+
+func (y *story) enqueueCommand(n ...rota.NewJob) *rota.Enqueue {
+	for i := range n {
+		if n[i].Type == "" {
+			n[i].Type = "mail"
+		}
+	}
+	return &rota.Enqueue{Meta: y.mint.meta(), Jobs: n}
+}
+
+func allInOrder(y *story) {
+	make1 := y.enqueueCommand(rota.NewJob{UniqueKey: "k"})
+	edit := y.editCommand(make1.JobID(0), toPriority(7))
+	again := y.enqueueCommand(rota.NewJob{UniqueKey: "k"})
+	stop := y.cancelCommand(make1.JobID(0))
+	free := y.enqueueCommand(rota.NewJob{UniqueKey: "k"})
+	replies := do[*rota.AllDone](y, y.allOf(make1, edit, again, stop, free)).Replies
+	if len(replies) != 5 {
+		y.Fatalf("5 members got %d replies", len(replies))
+	}
+	want(y, "priority as edited", replies[1].(*rota.Edited).Job.Priority, 7)
+	want(y, "duplicate of the first", replies[2].(*rota.Enqueued).Jobs[0].Duplicate, true)
+	want(y, "cancelled", replies[3].(*rota.CancelledJob).Job.Status, rota.StatusCancelled)
+	last := replies[4].(*rota.Enqueued).Jobs[0]
+	want(y, "the freed key", last.Duplicate, false)
+	wantIDs(y, "the queue", y.queue(), last.Job)
+}
+
+func allRefused(y *story) {
+	j := y.running(rota.NewJob{})
+	done := rota.FinishItem{LeaseRef: leaseOf(j), Outcome: rota.OutcomeFailed}
+	finish := &rota.Finish{Meta: y.mint.meta(), Items: []rota.FinishItem{done}}
+	all := y.allOf(finish, y.enqueueCommand(rota.NewJob{}), y.cancelCommand(y.mint.id()), y.enqueueCommand(rota.NewJob{}))
+	err := y.refused(rota.NotFound, all)
+	want(y, "member", lawfulField(err), "members[2]")
+	want(y, "the run is open", y.look(j.ID).Run.Open(), true)
+}
+
+func allNamesField(y *story) {
+	j := y.enqueue(rota.NewJob{})
+	clash := y.enqueueCommand(rota.NewJob{}, rota.NewJob{Type: "other", ID: j.ID})
+	err := y.refused(rota.Conflict, y.allOf(y.enqueueCommand(rota.NewJob{}), clash))
+	want(y, "field", err.Field, "members[1].jobs[1].id")
+}
+
+func allLostLease(y *story) {
+	j := y.running(rota.NewJob{})
+	y.complete(j)
+	late := &rota.Finish{Meta: y.mint.meta(), Items: []rota.FinishItem{{LeaseRef: leaseOf(j), Outcome: rota.OutcomeFailed}}}
+	replies := do[*rota.AllDone](y, y.allOf(late, y.enqueueCommand(rota.NewJob{}))).Replies
+	want(y, "code", replies[0].(*rota.Finished).Items[0].Code, rota.LeaseLost)
+	want(y, "in the queue", len(y.queue()), 1)
+}
+
+func allLeavesNothing(y *story) {
+	held := y.enqueue(keyed)
+	other := y.enqueue(rota.NewJob{Priority: -1})
+	y.refused(rota.NotFound, y.allOf(
+		y.cancelCommand(held.ID),
+		y.editCommand(other.ID, toPriority(4)),
+		y.enqueueCommand(rota.NewJob{UniqueKey: "new"}),
+		y.cancelCommand(y.mint.id()),
+	))
+	y.held(held)
+	if y.submit(rota.NewJob{UniqueKey: "new"}).Duplicate {
+		y.Error("a key of the refused command is held")
+	}
+	y.audited()
+}
+
+func allBadMember(y *story) {
+	err := y.refused(rota.Invalid, y.allOf(y.enqueueCommand(rota.NewJob{}), y.enqueueCommand(rota.NewJob{}, rota.NewJob{Type: "no spaces"})))
+	want(y, "field", err.Field, "members[1].jobs[1].type")
+}
+
+func allForbidden(y *story) {
+	y.enqueue(rota.NewJob{})
+	for _, c := range []rota.Command{
+		y.claimCommand(1),
+		&rota.Ready{Meta: y.mint.meta()},
+		&rota.Reap{Meta: y.mint.meta()},
+		&rota.Recover{Meta: y.mint.meta(), Runner: "w1", Life: lifeTwo},
+		&rota.Normalise{Meta: y.mint.meta()},
+		y.allOf(y.enqueueCommand(rota.NewJob{})),
+	} {
+		err := y.refused(rota.Invalid, y.allOf(y.enqueueCommand(rota.NewJob{}), c))
+		want(y, "field", err.Field, "members[1]")
+	}
+}

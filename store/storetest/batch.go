@@ -1,0 +1,108 @@
+package storetest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/rotajobs/rota"
+)
+
+func testBatch(t *testing.T, h Harness) {
+	tellAll(t, h, []tale{
+		{"commands are applied in order, each seeing those before it", batchInOrder},
+		{"a refused command between two good ones leaves them alone", batchNeighbours},
+		{"refused commands of every kind leave their neighbours alone", batchManyRefused},
+		{"an empty batch changes nothing", batchEmpty},
+		{"a batch without a time is stamped by the store", batchStamped},
+		{"an ended context is told so, and the batch can be sent again", batchContext},
+	})
+}
+
+func batchInOrder(y *story) {
+	make1 := y.enqueueCommand(rota.NewJob{}, rota.NewJob{})
+	claim := y.claimCommand(1)
+	id := make1.JobID(0)
+	ref := rota.LeaseRef{JobID: id, RunID: rota.RunID(claim.ID, id), Token: claim.TokenFor(id)}
+	fail := &rota.Finish{Meta: y.mint.meta(), Items: []rota.FinishItem{{LeaseRef: ref, Outcome: rota.OutcomeFailed, ErrorCode: rota.CodeShutdown}}}
+	second := y.claimCommand(5)
+	results := y.send(make1, claim, fail, second)
+	for i, r := range results {
+		if r.Err != nil {
+			y.Fatalf("command %d was refused: %v", i, r.Err)
+		}
+	}
+	retry := results[2].Reply.(*rota.Finished).Items[0].RetryID
+	got := idsOf(results[3].Reply.(*rota.Claimed).Jobs)
+	want(y, "claimed by the second", len(got), 2)
+	want(y, "first", got[0], make1.JobID(1))
+	want(y, "then the retry", got[1], retry)
+}
+
+func batchNeighbours(y *story) {
+	before := y.enqueueCommand(rota.NewJob{})
+	after := y.enqueueCommand(rota.NewJob{})
+	results := y.send(before, y.cancelCommand(y.mint.id()), after)
+	want(y, "first refused", results[0].Err == nil, true)
+	want(y, "second refused with", results[1].Err.Code, rota.NotFound)
+	want(y, "third refused", results[2].Err == nil, true)
+	want(y, "in the queue", len(y.queue()), 2)
+	want(y, "position of the third", results[2].Reply.(*rota.Enqueued).Jobs[0].Job.Position, 200)
+}
+
+func batchManyRefused(y *story) {
+	j := y.running(rota.NewJob{})
+	bad := []rota.Command{
+		y.enqueueCommand(rota.NewJob{UniqueKey: "k"}, rota.NewJob{Type: "other", ID: j.ID}),
+		y.allOf(y.enqueueCommand(rota.NewJob{UniqueKey: "k"}), y.cancelCommand(y.mint.id())),
+		y.editCommand(j.ID, toPriority(3)),
+		&rota.Move{Meta: y.mint.meta(), JobID: j.ID, Place: rota.PlaceTop},
+		&rota.Normalise{Meta: y.mint.meta(), After: j.ID},
+		&rota.Claim{Meta: y.mint.meta()},
+	}
+	var batch []rota.Command
+	for _, c := range bad {
+		batch = append(batch, y.enqueueCommand(rota.NewJob{}), c)
+	}
+	results := y.send(append(batch, y.enqueueCommand(rota.NewJob{UniqueKey: "k"}))...)
+	for i, r := range results {
+		if refused := i%2 == 1; (r.Err != nil) != refused {
+			y.Errorf("command %d: %v", i, r.Err)
+		}
+	}
+	want(y, "the key was free", results[len(results)-1].Reply.(*rota.Enqueued).Jobs[0].Duplicate, false)
+	want(y, "in the queue", len(y.queue()), len(bad)+1)
+	for i, id := range y.queue() {
+		want(y, "position", y.look(id).Position, int64(i+1)*100)
+	}
+}
+
+func batchEmpty(y *story) {
+	y.enqueue(rota.NewJob{})
+	before := y.dump()
+	results, err := y.s.Apply(y.ctx, rota.Batch{Now: y.now})
+	if err != nil || len(results) != 0 {
+		y.Errorf("%d results, %v", len(results), err)
+	}
+	y.unchanged(before)
+}
+
+func batchStamped(y *story) {
+	y.now = time.Time{}
+	from := time.Now().Add(-time.Minute)
+	j := y.enqueue(rota.NewJob{})
+	if to := time.Now().Add(time.Minute); j.CreatedAt.Before(from) || j.CreatedAt.After(to) {
+		y.Errorf("created at %s, but it is %s", j.CreatedAt, to)
+	}
+	wantTime(y, "whole microseconds", j.CreatedAt, j.CreatedAt.Truncate(time.Microsecond))
+}
+
+func batchContext(y *story) {
+	c := y.enqueueCommand(rota.NewJob{})
+	gone, cancel := contextEnded()
+	defer cancel()
+	if _, err := y.s.Apply(gone, rota.Batch{Now: y.now, Commands: []rota.Command{c}}); err == nil {
+		y.Log("the batch was applied although the context had ended, which is allowed")
+	}
+	do[*rota.Enqueued](y, c)
+	want(y, "in the queue", len(y.queue()), 1)
+}

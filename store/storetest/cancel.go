@@ -1,0 +1,162 @@
+package storetest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/rotajobs/rota"
+)
+
+func testCancel(t *testing.T, h Harness) {
+	tellAll(t, h, []tale{
+		{"a queued job is cancelled at once", cancelQueued},
+		{"a held job is cancelled at once", cancelHeld},
+		{"a running job is asked to stop", cancelRunning},
+		{"the first to ask is the one remembered", cancelAskedTwice},
+		{"a job that ended is not cancelled any more", cancelEnded},
+		{"a job that is cancelled stays so", cancelCancelled},
+		{"an attempt that was retried stands for the last of its chain", cancelChain},
+		{"a job that does not exist is not found", cancelUnknown},
+		{"a run that failed while its cancel was under way is not retried", cancelNoRetry},
+		{"a long reason of many bytes is kept whole", cancelReason},
+	})
+}
+
+func cancelQueued(y *story) {
+	first := y.enqueue(rota.NewJob{})
+	j := y.enqueue(rota.NewJob{})
+	y.pass(time.Second)
+	c := y.cancelCommand(j.ID)
+	got := do[*rota.CancelledJob](y, c)
+	want(y, "stopping", got.Stopping, false)
+	want(y, "answered", got.Job.Status, rota.StatusCancelled)
+	row := y.look(j.ID)
+	want(y, "status", row.Status, rota.StatusCancelled)
+	want(y, "sequel", row.Sequel, rota.SequelNone)
+	want(y, "run", row.Run, nil)
+	wantTime(y, "finished at", row.FinishedAt, y.now)
+	wantIDs(y, "the queue", y.queue(), first)
+	y.audited(rota.AuditEntry{ID: rota.AuditID(c.ID, j.ID), At: y.now, Actor: "ada", Act: rota.AuditJobCancelled, JobID: j.ID, Detail: "not needed"})
+}
+
+// audited wants the audit to be exactly these entries.
+func (y *story) audited(entries ...rota.AuditEntry) {
+	y.Helper()
+	got, err := wholeAudit(y.ctx, y.s)
+	if err != nil {
+		y.Fatalf("audit: %v", err)
+	}
+	if len(got) != len(entries) {
+		y.Fatalf("the audit has %d entries, want %d: %v", len(got), len(entries), got)
+	}
+	for i := range got {
+		wantTime(y, "audited at", got[i].At, entries[i].At)
+		got[i].At = entries[i].At
+		want(y, "audit", got[i], entries[i])
+	}
+}
+
+func cancelHeld(y *story) {
+	j := y.enqueue(rota.NewJob{Delay: time.Minute})
+	y.cancel(j.ID)
+	y.pass(time.Hour)
+	y.makeReady()
+	want(y, "claimed", len(y.claim(5)), 0)
+	want(y, "state", y.look(j.ID).State(), rota.StateCancelled)
+}
+
+func cancelRunning(y *story) {
+	j := y.running(rota.NewJob{})
+	y.pass(time.Second)
+	got := y.cancel(j.ID)
+	want(y, "stopping", got.Stopping, true)
+	want(y, "token shown", got.Job.Run.Token, rota.Token{})
+	row := y.look(j.ID)
+	want(y, "status", row.Status, rota.StatusRunning)
+	want(y, "open", row.Run.Open(), true)
+	want(y, "by", row.Run.CancelBy, "ada")
+	want(y, "reason", row.Run.CancelReason, "not needed")
+	wantTime(y, "asked at", row.Run.CancelAt, y.now)
+	want(y, "the lease holds", y.beat(j).Code, "")
+}
+
+func cancelAskedTwice(y *story) {
+	j := y.running(rota.NewJob{})
+	y.cancel(j.ID)
+	y.pass(time.Second)
+	before := y.dump()
+	second := y.cancelCommand(j.ID)
+	second.Actor, second.Reason = "bob", "me too"
+	got := do[*rota.CancelledJob](y, second)
+	want(y, "stopping", got.Stopping, true)
+	want(y, "by", got.Job.Run.CancelBy, "ada")
+	y.unchanged(before)
+}
+
+func cancelEnded(y *story) {
+	done := y.running(rota.NewJob{})
+	y.complete(done)
+	dead := y.running(rota.NewJob{})
+	y.die(dead)
+	for _, j := range []*rota.Job{done, dead} {
+		y.refused(rota.Conflict, y.cancelCommand(j.ID))
+	}
+	gaveUp := y.running(rota.NewJob{})
+	y.mustEnd(gaveUp, rota.FinishItem{Outcome: rota.OutcomeCancelled})
+	y.refused(rota.Conflict, y.cancelCommand(gaveUp.ID))
+}
+
+func cancelCancelled(y *story) {
+	queued := y.enqueue(rota.NewJob{Priority: -1})
+	y.cancel(queued.ID)
+	stopped := y.running(rota.NewJob{})
+	y.cancel(stopped.ID)
+	y.mustEnd(stopped, rota.FinishItem{Outcome: rota.OutcomeCancelled})
+	y.pass(time.Second)
+	before := y.dump()
+	for _, j := range []*rota.Job{queued, stopped} {
+		got := y.cancel(j.ID)
+		want(y, "job", got.Job.ID, j.ID)
+		want(y, "stopping", got.Stopping, false)
+	}
+	y.unchanged(before)
+}
+
+func cancelChain(y *story) {
+	j := y.running(rota.NewJob{Backoff: ptr(time.Duration(0))})
+	first := j.ID
+	y.fail(j)
+	second := y.claimOne()
+	y.fail(second)
+	third := y.queue()[0]
+	got := y.cancel(first)
+	want(y, "cancelled", got.Job.ID, third)
+	want(y, "status", got.Job.Status, rota.StatusCancelled)
+	want(y, "by the second", y.cancel(second.ID).Job.ID, third)
+}
+
+func cancelUnknown(y *story) {
+	y.enqueue(rota.NewJob{})
+	y.refused(rota.NotFound, y.cancelCommand(y.mint.id()))
+}
+
+func cancelNoRetry(y *story) {
+	j := y.running(rota.NewJob{})
+	y.cancel(j.ID)
+	y.pass(time.Hour)
+	got := y.reap().Jobs[0]
+	want(y, "outcome", got.Outcome, rota.OutcomeCancelled)
+	want(y, "sequel", got.Sequel, rota.SequelNone)
+	want(y, "error code", y.look(j.ID).Run.ErrorCode, rota.CodeLeaseExpired)
+	want(y, "cancelled again", y.cancel(j.ID).Stopping, false)
+}
+
+func cancelReason(y *story) {
+	j := y.running(rota.NewJob{})
+	c := y.cancelCommand(j.ID)
+	for len(c.Reason) < rota.ReasonMax-2 {
+		c.Reason += "é"
+	}
+	do[*rota.CancelledJob](y, c)
+	want(y, "reason", y.look(j.ID).Run.CancelReason, c.Reason)
+}

@@ -1,0 +1,160 @@
+package storetest
+
+import (
+	"encoding/json"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/rotajobs/rota"
+)
+
+func testClaim(t *testing.T, h Harness) {
+	tellAll(t, h, []tale{
+		{"the order is priority, then position", claimInOrder},
+		{"a claim makes the run and starts the job in one step", claimMakesRun},
+		{"every lease has a token of its own, which only its claimer sees", claimTokens},
+		{"a job of an unknown type at the head does not block the others", claimPastUnknown},
+		{"a claim of several types merges them in order", claimTypes},
+		{"a claim takes no more than its limit", claimLimit},
+		{"a job is claimed once", claimOnce},
+		{"a job that was claimed never returns to the queue", claimOneWay},
+		{"a job that was claimed can no longer be edited or moved", claimFreezes},
+		{"sent again a claim answers with its own leases and takes no more", claimAgain},
+		{"sent again a claim leaves out the leases that have ended", claimAgainAfterSome},
+		{"a claim with nothing to take answers with nothing", claimNothing},
+	})
+}
+
+func claimInOrder(y *story) {
+	low := y.enqueue(rota.NewJob{Priority: -5})
+	mid1 := y.enqueue(rota.NewJob{})
+	high := y.enqueue(rota.NewJob{Priority: 9})
+	mid2 := y.enqueue(rota.NewJob{})
+	wantIDs(y, "the queue", y.queue(), high, mid1, mid2, low)
+	wantIDs(y, "the first claim", idsOf(y.claim(3)), high, mid1, mid2)
+	wantIDs(y, "the second claim", idsOf(y.claim(3)), low)
+}
+
+func claimMakesRun(y *story) {
+	queued := y.enqueue(rota.NewJob{Params: json.RawMessage(`{"a":1}`)})
+	y.pass(time.Second)
+	c := y.claimCommand(1)
+	j := do[*rota.Claimed](y, c).Jobs[0]
+	want(y, "status", j.Status, rota.StatusRunning)
+	want(y, "state", j.State(), rota.StateRunning)
+	want(y, "params", string(j.Params), `{"a":1}`)
+	wantTime(y, "started at", j.StartedAt, y.now)
+	wantTime(y, "finished at", j.FinishedAt, time.Time{})
+	want(y, "position", j.Position, queued.Position)
+	r := j.Run
+	want(y, "run id", r.ID, rota.RunID(c.ID, j.ID))
+	want(y, "runner", r.Runner, "w1")
+	want(y, "life", r.Life, lifeOne)
+	want(y, "token", r.Token, c.TokenFor(j.ID))
+	want(y, "outcome", r.Outcome, "")
+	wantTime(y, "run started at", r.StartedAt, y.now)
+	wantTime(y, "heartbeat at", r.HeartbeatAt, y.now)
+	wantTime(y, "stale after", r.StaleAfter, y.now.Add(lease))
+	row := y.look(j.ID)
+	r.Token = rota.Token{}
+	want(y, "answer and row alike", difference(jobText(j), jobText(row)), "")
+}
+
+func claimTokens(y *story) {
+	y.enqueueMany(3)
+	seen := map[rota.Token]bool{{}: true}
+	for _, j := range append(y.claim(2), y.claim(1)...) {
+		if seen[j.Run.Token] {
+			y.Errorf("the token of %s is empty or another's", j.ID)
+		}
+		seen[j.Run.Token] = true
+		want(y, "token read", y.look(j.ID).Run.Token, rota.Token{})
+	}
+	jobs, err := y.s.Jobs(y.ctx, rota.JobQuery{})
+	if err != nil || len(jobs) != 3 {
+		y.Fatalf("%d jobs, %v", len(jobs), err)
+	}
+	for _, j := range jobs {
+		want(y, "token listed", j.Run.Token, rota.Token{})
+	}
+}
+
+func claimPastUnknown(y *story) {
+	stuck := y.enqueue(rota.NewJob{Type: "unknown", Priority: 10})
+	j := y.enqueue(rota.NewJob{})
+	wantIDs(y, "claimed", idsOf(y.claim(5)), j)
+	wantIDs(y, "the queue", y.queue(), stuck)
+}
+
+func claimTypes(y *story) {
+	a1 := y.enqueue(rota.NewJob{Type: "a"})
+	b1 := y.enqueue(rota.NewJob{Type: "b"})
+	c1 := y.enqueue(rota.NewJob{Type: "c", Priority: 1})
+	a2 := y.enqueue(rota.NewJob{Type: "a"})
+	b2 := y.enqueue(rota.NewJob{Type: "b", Priority: 1})
+	wantIDs(y, "claimed", idsOf(y.claim(9, "b", "a", "a")), b2, a1, b1, a2)
+	wantIDs(y, "the queue", y.queue(), c1)
+}
+
+func claimLimit(y *story) {
+	jobs := y.enqueueMany(5)
+	wantIDs(y, "claimed", idsOf(y.claim(2)), jobs[:2]...)
+	wantIDs(y, "the queue", y.queue(), jobs[2:]...)
+}
+
+func claimOnce(y *story) {
+	jobs := y.enqueueMany(4)
+	var all []rota.ID
+	for range 6 {
+		all = append(all, idsOf(y.claim(1))...)
+	}
+	wantIDs(y, "claimed", all, jobs...)
+}
+
+func claimOneWay(y *story) {
+	j := y.running(rota.NewJob{MaxRetries: ptr(0)})
+	y.pass(2 * time.Hour)
+	y.makeReady()
+	y.reap()
+	want(y, "claimed after its end", len(y.claim(5)), 0)
+	want(y, "status", y.look(j.ID).Status, rota.StatusRunning)
+}
+
+func claimFreezes(y *story) {
+	j := y.running(rota.NewJob{})
+	other := y.enqueue(rota.NewJob{})
+	y.refused(rota.Conflict, &rota.Edit{Meta: y.mint.meta(), JobID: j.ID, Params: json.RawMessage(`{"a":1}`)})
+	y.refused(rota.Conflict, &rota.Edit{Meta: y.mint.meta(), JobID: j.ID, Priority: ptr(1)})
+	y.refused(rota.Conflict, &rota.Move{Meta: y.mint.meta(), JobID: j.ID, Place: rota.PlaceTop})
+	y.refused(rota.Conflict, &rota.Move{Meta: y.mint.meta(), JobID: other.ID, Place: rota.PlaceBefore, Anchor: j.ID})
+}
+
+func claimAgain(y *story) {
+	y.enqueueMany(5)
+	c := y.claimCommand(2)
+	first := y.send(c)
+	y.pass(time.Second)
+	y.enqueue(rota.NewJob{Priority: 5})
+	before := y.dump()
+	want(y, "the answer sent again", difference(Answers(first), Answers(y.send(c))), "")
+	y.unchanged(before)
+}
+
+func claimAgainAfterSome(y *story) {
+	y.enqueueMany(4)
+	c := y.claimCommand(3)
+	jobs := do[*rota.Claimed](y, c).Jobs
+	y.complete(jobs[1])
+	wantIDs(y, "sent again", idsOf(do[*rota.Claimed](y, c).Jobs), jobs[0], jobs[2])
+	want(y, "left in the queue", len(y.queue()), 1)
+}
+
+func claimNothing(y *story) {
+	before := y.dump()
+	want(y, "claimed", len(y.claim(5)), 0)
+	y.unchanged(before)
+	y.enqueueMany(2)
+	types := slices.Repeat([]string{"none"}, 3)
+	want(y, "claimed of another type", len(y.claim(5, types...)), 0)
+}

@@ -1,0 +1,3 @@
+package storetest
+import "testing"
+func Concurrent(t *testing.T, h Harness) {}

@@ -1,0 +1,147 @@
+package storetest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/rotajobs/rota"
+)
+
+// dumpPage is small enough that the dump of a busy store needs several pages.
+const dumpPage = 50
+
+// Dump is the canonical text of everything that can be read through the
+// contract: each job with its run, the order of the queue, the next due time
+// and the audit. Two stores that hold the same rows have equal dumps.
+func Dump(ctx context.Context, s rota.Store) (string, error) {
+	var b text
+	jobs, err := allJobs(ctx, s, rota.JobQuery{Limit: dumpPage})
+	if err != nil {
+		return "", err
+	}
+	for _, j := range jobs {
+		b.job("", j)
+	}
+	queue, err := wholeQueue(ctx, s)
+	if err != nil {
+		return "", err
+	}
+	for i, j := range queue {
+		b.line("", fmt.Sprintf("queue %d", i), j.ID.String())
+	}
+	due, err := s.NextDue(ctx)
+	if err != nil {
+		return "", err
+	}
+	b.line("", "next due", clock(due))
+	entries, err := wholeAudit(ctx, s)
+	if err != nil {
+		return "", err
+	}
+	for _, e := range entries {
+		b.line("", "audit "+e.ID.String(), fmt.Sprintf("%s %s %s job %s: %s", clock(e.At), e.Act, e.Actor, e.JobID, brief(e.Detail)))
+	}
+	return b.String(), nil
+}
+
+// allJobs reads every page of a query.
+func allJobs(ctx context.Context, s rota.Store, q rota.JobQuery) ([]*rota.Job, error) {
+	var all []*rota.Job
+	for {
+		jobs, err := s.Jobs(ctx, q)
+		if err != nil || len(jobs) == 0 {
+			return all, err
+		}
+		all = append(all, jobs...)
+		if len(jobs) < q.Limit {
+			return all, nil
+		}
+		q.Before = jobs[len(jobs)-1].ID
+	}
+}
+
+func wholeQueue(ctx context.Context, s rota.Store) ([]*rota.Job, error) {
+	var all []*rota.Job
+	var after rota.ID
+	for {
+		jobs, err := s.Queue(ctx, after, dumpPage)
+		if err != nil || len(jobs) == 0 {
+			return all, err
+		}
+		all = append(all, jobs...)
+		if len(jobs) < dumpPage {
+			return all, nil
+		}
+		after = jobs[len(jobs)-1].ID
+	}
+}
+
+// wholeAudit sorts by id what it reads: entries of one millisecond may stand
+// in either order.
+func wholeAudit(ctx context.Context, s rota.Store) ([]rota.AuditEntry, error) {
+	var all []rota.AuditEntry
+	var after rota.ID
+	for {
+		entries, err := s.Audit(ctx, after, dumpPage)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, entries...)
+		if len(entries) < dumpPage {
+			break
+		}
+		after = entries[len(entries)-1].ID
+	}
+	slices.SortFunc(all, func(a, b rota.AuditEntry) int { return a.ID.Compare(b.ID) })
+	return all, nil
+}
+
+// difference shows where two texts part, with what stands around it; it is
+// empty if they are equal.
+func difference(want, got string) string {
+	if want == got {
+		return ""
+	}
+	w, g := strings.Split(want, "\n"), strings.Split(got, "\n")
+	head := 0
+	for head < len(w) && head < len(g) && w[head] == g[head] {
+		head++
+	}
+	tail := 0
+	for tail < len(w)-head && tail < len(g)-head && w[len(w)-1-tail] == g[len(g)-1-tail] {
+		tail++
+	}
+	var b strings.Builder
+	for _, l := range w[max(0, head-30):head] {
+		fmt.Fprintf(&b, "    %s\n", l)
+	}
+	few(&b, "  - ", w[head:len(w)-tail])
+	few(&b, "  + ", g[head:len(g)-tail])
+	return b.String()
+}
+
+func few(b *strings.Builder, mark string, lines []string) {
+	const shown = 60
+	for i, l := range lines {
+		if i == shown {
+			fmt.Fprintf(b, "%s… %d more lines\n", mark, len(lines)-shown)
+			return
+		}
+		fmt.Fprintf(b, "%s%s\n", mark, l)
+	}
+}
+
+// violations is what Verify names, as text; empty if the store is sound.
+func violations(ctx context.Context, s rota.Store) string {
+	var b strings.Builder
+	for v, err := range s.Verify(ctx) {
+		if err != nil {
+			fmt.Fprintf(&b, "verify: %v\n", err)
+			continue
+		}
+		fmt.Fprintf(&b, "%s: %s %v\n", v.Check, v.Detail, v.Rows)
+	}
+	return b.String()
+}

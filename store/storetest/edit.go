@@ -1,0 +1,122 @@
+package storetest
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/rotajobs/rota"
+)
+
+func testEdit(t *testing.T, h Harness) {
+	tellAll(t, h, []tale{
+		{"params of a queued job are replaced", editParams},
+		{"a new priority puts it at the end of that priority", editPriority},
+		{"its own priority leaves it where it is", editSamePriority},
+		{"a held job can be edited", editHeld},
+		{"a version that was read earlier is a conflict", editVersion},
+		{"a job that left the queue cannot be edited", editLeft},
+		{"a job that does not exist is not found", editUnknown},
+		{"an edit is audited", editAudit},
+		{"an edit sent again after the job was claimed is answered as it stands", editAgainAfterClaim},
+	})
+}
+
+func (y *story) edit(id rota.ID, change func(*rota.Edit)) *rota.Job {
+	y.Helper()
+	return do[*rota.Edited](y, y.editCommand(id, change)).Job
+}
+
+func (y *story) editCommand(id rota.ID, change func(*rota.Edit)) *rota.Edit {
+	c := &rota.Edit{Meta: y.mint.meta(), JobID: id}
+	change(c)
+	return c
+}
+
+func toPriority(p int) func(*rota.Edit) { return func(c *rota.Edit) { c.Priority = &p } }
+
+func toParams(doc string) func(*rota.Edit) {
+	return func(c *rota.Edit) { c.Params = json.RawMessage(doc) }
+}
+
+func editParams(y *story) {
+	j := y.enqueue(rota.NewJob{Params: json.RawMessage(`{"a":1}`)})
+	c := y.editCommand(j.ID, toParams(`{"b":2}`))
+	got := do[*rota.Edited](y, c).Job
+	want(y, "answered params", string(got.Params), `{"b":2}`)
+	row := y.look(j.ID)
+	want(y, "params", string(row.Params), `{"b":2}`)
+	want(y, "version", row.Version, c.ID)
+	want(y, "position", row.Position, j.Position)
+	want(y, "claimed params", string(y.claimOne().Params), `{"b":2}`)
+}
+
+func editPriority(y *story) {
+	j := y.enqueue(rota.NewJob{})
+	other := y.enqueue(rota.NewJob{})
+	high := y.enqueue(rota.NewJob{Priority: 5})
+	got := y.edit(j.ID, toPriority(5))
+	want(y, "priority", got.Priority, 5)
+	want(y, "position", got.Position, 200)
+	want(y, "params", string(got.Params), "{}")
+	wantIDs(y, "the queue", y.queue(), high, j, other)
+}
+
+func editSamePriority(y *story) {
+	j := y.enqueue(rota.NewJob{Priority: 5})
+	second := y.enqueue(rota.NewJob{Priority: 5})
+	want(y, "position", y.edit(j.ID, toPriority(5)).Position, 100)
+	wantIDs(y, "the queue", y.queue(), j, second)
+}
+
+func editHeld(y *story) {
+	j := y.enqueue(rota.NewJob{Delay: time.Hour})
+	got := y.edit(j.ID, toPriority(3))
+	want(y, "hold", got.Hold, rota.HoldDelay)
+	want(y, "priority", got.Priority, 3)
+}
+
+func editVersion(y *story) {
+	j := y.enqueue(rota.NewJob{})
+	at := func(v rota.ID) func(*rota.Edit) {
+		return func(c *rota.Edit) { c.Version, c.Params = &v, json.RawMessage(`{"v":1}`) }
+	}
+	y.refused(rota.Conflict, y.editCommand(j.ID, at(y.mint.id())))
+	first := y.edit(j.ID, at(rota.ID{}))
+	y.refused(rota.Conflict, y.editCommand(j.ID, at(rota.ID{})))
+	y.edit(j.ID, at(first.Version))
+}
+
+func editLeft(y *story) {
+	gone := y.enqueue(rota.NewJob{})
+	y.cancel(gone.ID)
+	running := y.running(rota.NewJob{})
+	for _, j := range []*rota.Job{gone, running} {
+		y.refused(rota.Conflict, y.editCommand(j.ID, toPriority(1)))
+		y.refused(rota.Conflict, y.editCommand(j.ID, toParams(`{"a":1}`)))
+	}
+}
+
+func editUnknown(y *story) {
+	y.refused(rota.NotFound, y.editCommand(y.mint.id(), toPriority(1)))
+}
+
+func editAudit(y *story) {
+	j := y.enqueue(rota.NewJob{})
+	c := y.editCommand(j.ID, toPriority(1))
+	y.pass(time.Second)
+	do[*rota.Edited](y, c)
+	y.audited(rota.AuditEntry{ID: rota.AuditID(c.ID, j.ID), At: y.now, Actor: "ada", Act: rota.AuditJobModified, JobID: j.ID, Detail: "edit"})
+}
+
+func editAgainAfterClaim(y *story) {
+	j := y.enqueue(rota.NewJob{})
+	c := y.editCommand(j.ID, toPriority(1))
+	do[*rota.Edited](y, c)
+	y.claimOne()
+	before := y.dump()
+	got := do[*rota.Edited](y, c).Job
+	want(y, "status", got.Status, rota.StatusRunning)
+	want(y, "token shown", got.Run.Token, rota.Token{})
+	y.unchanged(before)
+}

@@ -1,0 +1,190 @@
+package storetest
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/rotajobs/rota"
+)
+
+func testEnqueue(t *testing.T, h Harness) {
+	tellAll(t, h, []tale{
+		{"a plain job takes the defaults and stands ready", plainJob},
+		{"a job keeps everything it was asked for with", fullJob},
+		{"times are kept to the microsecond", microseconds},
+		{"a position is the highest of the queued ones of its priority plus 100", positions},
+		{"positions count the held jobs and begin at 100 when the queue is empty", positionsOfHeld},
+		{"many jobs of one command keep their own order", manyJobs},
+		{"a command with one bad job makes none of them", oneBadJob},
+		{"a job whose time is still to come is held", heldUntilDue},
+		{"a job whose time has come is not held", dueAtOnce},
+		{"an id that another job has is a conflict and makes nothing", idTaken},
+		{"the id of a retry is nobody's first attempt", idOfRetry},
+		{"a job of one's own sent again is answered as it stands now", ownJobAgain},
+		{"what the sender does to its slices later changes nothing", inputCopied},
+	})
+}
+
+func plainJob(y *story) {
+	j := y.enqueue(rota.NewJob{Type: "mail"})
+	want(y, "execution", j.ExecutionID, j.ID)
+	want(y, "status", j.Status, rota.StatusQueued)
+	want(y, "ready", j.Ready(), true)
+	want(y, "params", string(j.Params), "{}")
+	want(y, "position", j.Position, 100)
+	want(y, "attempt", j.Attempt, 1)
+	want(y, "sequel", j.Sequel, "")
+	want(y, "version", j.Version, rota.ID{})
+	want(y, "created by", j.CreatedBy, "ada")
+	want(y, "run", j.Run, nil)
+	want(y, "policy", j.Policy, rota.Policy{MaxAttempts: 4, Backoff: time.Minute, Timeout: time.Hour})
+	wantTime(y, "created at", j.CreatedAt, y.now)
+	wantTime(y, "queued at", j.QueuedAt, y.now)
+	wantTime(y, "run at", j.RunAt, time.Time{})
+	wantTime(y, "plan time", j.PlanTime, time.Time{})
+	want(y, "answer and row alike", difference(jobText(j), jobText(y.look(j.ID))), "")
+}
+
+func jobText(j *rota.Job) string {
+	var b text
+	b.job("", j)
+	return b.String()
+}
+
+func fullJob(y *story) {
+	n := rota.NewJob{
+		ID: y.mint.id(), Type: "mail", Name: "nightly", Params: json.RawMessage(`{"to":"bob"}`), Priority: -7,
+		RunAt: y.now.Add(time.Hour), UniqueKey: "k", UniqueFor: time.Minute,
+		ScopeKind: "tenant", ScopeID: "42", PlanTime: y.now.Add(-time.Minute),
+		MaxRetries: ptr(5), Backoff: ptr(2 * time.Second), BackoffMax: ptr(time.Minute), Jitter: ptr(0.25), Timeout: ptr(time.Duration(0)),
+	}
+	y.enqueue(n)
+	j := y.look(n.ID)
+	want(y, "name", j.Name, "nightly")
+	want(y, "params", string(j.Params), `{"to":"bob"}`)
+	want(y, "priority", j.Priority, -7)
+	want(y, "unique key", j.UniqueKey, "k")
+	want(y, "unique for", j.UniqueFor, time.Minute)
+	want(y, "scope", j.ScopeKind+"/"+j.ScopeID, "tenant/42")
+	want(y, "policy", j.Policy, rota.Policy{MaxAttempts: 6, Backoff: 2 * time.Second, BackoffMax: time.Minute, Jitter: 0.25})
+	wantTime(y, "run at", j.RunAt, n.RunAt)
+	wantTime(y, "plan time", j.PlanTime, n.PlanTime)
+	wantTime(y, "queued at", j.QueuedAt, time.Time{})
+}
+
+func ptr[T any](v T) *T { return &v }
+
+func microseconds(y *story) {
+	y.now = y.now.Add(999 * time.Nanosecond)
+	j := y.enqueue(rota.NewJob{RunAt: y.now.Add(time.Hour), PlanTime: y.now})
+	wantTime(y, "created at", j.CreatedAt, dawn)
+	wantTime(y, "run at", y.look(j.ID).RunAt, dawn.Add(time.Hour))
+	wantTime(y, "plan time", y.look(j.ID).PlanTime, dawn)
+}
+
+func positions(y *story) {
+	want(y, "first", y.enqueue(rota.NewJob{Priority: 1}).Position, 100)
+	want(y, "second", y.enqueue(rota.NewJob{Priority: 1}).Position, 200)
+	want(y, "first of another priority", y.enqueue(rota.NewJob{Priority: 2}).Position, 100)
+	third := y.enqueue(rota.NewJob{Priority: 1, Type: "other"})
+	want(y, "third, of another type", third.Position, 300)
+	y.cancel(third.ID)
+	want(y, "after the last was cancelled", y.enqueue(rota.NewJob{Priority: 1}).Position, 300)
+}
+
+func positionsOfHeld(y *story) {
+	y.enqueue(rota.NewJob{Delay: time.Hour})
+	want(y, "behind a held job", y.enqueue(rota.NewJob{}).Position, 200)
+	y.claimOne()
+	want(y, "behind a held job only", y.enqueue(rota.NewJob{}).Position, 200)
+	y.pass(time.Hour)
+	y.makeReady()
+	y.claim(10)
+	want(y, "in an empty queue", y.enqueue(rota.NewJob{}).Position, 100)
+}
+
+func manyJobs(y *story) {
+	c := &rota.Enqueue{Meta: y.mint.meta(), Jobs: make([]rota.NewJob, 60)}
+	for i := range c.Jobs {
+		c.Jobs[i] = rota.NewJob{Type: "mail", Priority: i % 2}
+	}
+	reply := do[*rota.Enqueued](y, c)
+	var high, low []*rota.Job
+	for i, one := range reply.Jobs {
+		want(y, "id", one.Job.ID, c.JobID(i))
+		want(y, "position", one.Job.Position, int64(i/2+1)*100)
+		if i%2 == 1 {
+			high = append(high, one.Job)
+		} else {
+			low = append(low, one.Job)
+		}
+	}
+	wantIDs(y, "the queue", y.queue(), append(high, low...)...)
+}
+
+func oneBadJob(y *story) {
+	taken := y.enqueue(rota.NewJob{})
+	c := &rota.Enqueue{Meta: y.mint.meta(), Jobs: []rota.NewJob{
+		{Type: "mail", UniqueKey: "k"}, {Type: "other", ID: taken.ID}, {Type: "mail"},
+	}}
+	err := y.refused(rota.Conflict, c)
+	want(y, "field", err.Field, "jobs[1].id")
+	if one := y.submit(rota.NewJob{UniqueKey: "k"}); one.Duplicate {
+		y.Error("the key of a job that was not made is held")
+	}
+}
+
+func heldUntilDue(y *story) {
+	at := y.enqueue(rota.NewJob{RunAt: y.now.Add(time.Microsecond)})
+	in := y.enqueue(rota.NewJob{Delay: time.Minute})
+	want(y, "hold", at.Hold, rota.HoldDelay)
+	want(y, "hold", in.Hold, rota.HoldDelay)
+	wantTime(y, "run at", in.RunAt, y.now.Add(time.Minute))
+	wantTime(y, "queued at", at.QueuedAt, time.Time{})
+	want(y, "claimed", len(y.claim(10)), 0)
+	want(y, "in the queue", len(y.queue()), 0)
+}
+
+func dueAtOnce(y *story) {
+	for _, at := range []time.Time{y.now, y.now.Add(-time.Hour)} {
+		j := y.enqueue(rota.NewJob{RunAt: at})
+		want(y, "ready", j.Ready(), true)
+		wantTime(y, "run at", j.RunAt, at)
+		wantTime(y, "queued at", j.QueuedAt, y.now)
+	}
+}
+
+func idTaken(y *story) {
+	j := y.enqueue(rota.NewJob{Type: "mail", Name: "a"})
+	for _, n := range []rota.NewJob{{ID: j.ID, Type: "other", Name: "a"}, {ID: j.ID, Type: "mail", Name: "b"}} {
+		err := y.refused(rota.Conflict, &rota.Enqueue{Meta: y.mint.meta(), Jobs: []rota.NewJob{n}})
+		want(y, "field", err.Field, "jobs[0].id")
+	}
+}
+
+func idOfRetry(y *story) {
+	retry := y.fail(y.running(rota.NewJob{})).RetryID
+	y.refused(rota.Conflict, &rota.Enqueue{Meta: y.mint.meta(), Jobs: []rota.NewJob{{ID: retry, Type: "mail"}}})
+}
+
+func ownJobAgain(y *story) {
+	c := &rota.Enqueue{Meta: y.mint.meta(), Jobs: []rota.NewJob{{Type: "mail", UniqueKey: "k", PlanTime: y.now}}}
+	first := do[*rota.Enqueued](y, c).Jobs[0].Job
+	y.claimOne()
+	before := y.dump()
+	again := do[*rota.Enqueued](y, c).Jobs[0]
+	want(y, "duplicate", again.Duplicate, false)
+	want(y, "id", again.Job.ID, first.ID)
+	want(y, "status", again.Job.Status, rota.StatusRunning)
+	want(y, "token shown", again.Job.Run.Token.IsZero(), true)
+	y.unchanged(before)
+}
+
+func inputCopied(y *story) {
+	params := json.RawMessage(`{"to":"bob"}`)
+	j := y.enqueue(rota.NewJob{Params: params})
+	params[2] = 'X'
+	j.Params[2] = 'Y'
+	want(y, "params", string(y.look(j.ID).Params), `{"to":"bob"}`)
+}

@@ -1,0 +1,141 @@
+package storetest
+
+import (
+	"encoding/json"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/store/storetest/model"
+)
+
+// gen makes random commands about a small world: few types, keys, priorities
+// and workers, so that they collide all the time. It remembers the jobs and
+// leases it has heard of, the dead ones too, so that some commands come late.
+type gen struct {
+	t     *rapid.T
+	mint  minter
+	now   time.Time
+	model *model.Model
+
+	jobs     []rota.ID
+	leases   []rota.LeaseRef
+	versions []rota.ID
+	sent     []rota.Batch
+}
+
+func choose[T any](g *gen, label string, from ...T) T {
+	return from[rapid.IntRange(0, len(from)-1).Draw(g.t, label)]
+}
+
+// rarely is true once in n times, and false when rapid simplifies.
+func (g *gen) rarely(n int, label string) bool {
+	return rapid.IntRange(0, n-1).Draw(g.t, label) == n-1
+}
+
+// batch makes the next batch, or sends an earlier one again.
+func (g *gen) batch(rt *rapid.T) rota.Batch {
+	g.t = rt
+	g.now = g.now.Add(choose(g, "pass", 0, time.Microsecond, time.Second, 20*time.Second, 31*time.Second,
+		61*time.Second, 5*time.Minute, 2*time.Hour, -90*time.Second, -2*time.Hour, 400*24*time.Hour))
+	if len(g.sent) > 0 && g.rarely(8, "again") {
+		return rota.Batch{Now: g.now, Commands: choose(g, "which", g.sent...).Commands}
+	}
+	b := rota.Batch{Now: g.now}
+	for range rapid.IntRange(1, 6).Draw(g.t, "commands") {
+		b.Commands = append(b.Commands, g.command())
+	}
+	return b
+}
+
+// learn remembers what an answer tells.
+func (g *gen) learn(reply rota.Reply) {
+	switch r := reply.(type) {
+	case *rota.Enqueued:
+		for _, one := range r.Jobs {
+			g.jobs = append(g.jobs, one.Job.ID)
+		}
+	case *rota.Claimed:
+		for _, j := range r.Jobs {
+			g.leases = append(g.leases, leaseOf(j))
+		}
+	case *rota.Finished:
+		for _, it := range r.Items {
+			g.learnRetry(it.RetryID)
+		}
+	case *rota.Reaped:
+		for _, it := range r.Jobs {
+			g.learnRetry(it.RetryID)
+		}
+	case *rota.Recovered:
+		for _, it := range r.Jobs {
+			g.learnRetry(it.RetryID)
+		}
+	case *rota.Edited:
+		g.versions = append(g.versions, r.Job.Version)
+	case *rota.Moved:
+		g.versions = append(g.versions, r.Job.Version)
+	case *rota.AllDone:
+		for _, one := range r.Replies {
+			g.learn(one)
+		}
+	}
+}
+
+func (g *gen) learnRetry(id rota.ID) {
+	if !id.IsZero() {
+		g.jobs = append(g.jobs, id)
+	}
+}
+
+// job names a job that was heard of, the latest ones more often, or sometimes
+// one that never was.
+func (g *gen) job() rota.ID {
+	if len(g.jobs) == 0 || g.rarely(12, "unknown job") {
+		return g.mint.id()
+	}
+	return latest(g, "job", g.jobs)
+}
+
+// lease names a lease that was heard of, or sometimes one that is wrong in one
+// part.
+func (g *gen) lease() rota.LeaseRef {
+	if len(g.leases) == 0 {
+		return rota.LeaseRef{JobID: g.job(), RunID: g.mint.id(), Token: g.mint.seed()}
+	}
+	ref := latest(g, "lease", g.leases)
+	switch choose(g, "foreign", 0, 0, 0, 0, 0, 0, 0, 1, 2, 3) {
+	case 1:
+		ref.Token[3] ^= 0x10
+	case 2:
+		ref.RunID = g.mint.id()
+	case 3:
+		ref.JobID = g.job()
+	}
+	return ref
+}
+
+// latest draws from the end of a list three times out of four.
+func latest[T any](g *gen, label string, list []T) T {
+	const few = 6
+	if len(list) > few && !g.rarely(4, "long ago") {
+		list = list[len(list)-few:]
+	}
+	return choose(g, label, list...)
+}
+
+func (g *gen) document() json.RawMessage {
+	return choose(g, "document", nil, json.RawMessage(`{"a":1}`), json.RawMessage(`{"b":"é"}`))
+}
+
+func (g *gen) priority() int { return choose(g, "priority", 0, 0, 1, -1) }
+
+func (g *gen) life() rota.ID { return choose(g, "life", lifeOne, lifeTwo, lifeOther, rota.ID{}) }
+
+func (g *gen) worker() string { return choose(g, "worker", "w1", "w2") }
+
+// meta heads a command; some come from an actor, some from nobody.
+func (g *gen) meta() rota.Meta {
+	return rota.Meta{ID: g.mint.id(), Actor: choose(g, "actor", "", "ada"), Law: choose(g, "law", 0, rota.Law)}
+}

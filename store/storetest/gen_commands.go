@@ -1,0 +1,219 @@
+package storetest
+
+import (
+	"strings"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/rotajobs/rota"
+)
+
+// command makes one command of any kind, the common ones more often.
+func (g *gen) command() rota.Command {
+	kinds := []func() rota.Command{
+		g.enqueue, g.enqueue, g.enqueue, g.enqueue,
+		g.claim, g.claim, g.claim, g.claim,
+		g.finish, g.finish, g.finish, g.finish,
+		g.ready, g.ready, g.extend, g.note, g.cancel, g.cancel, g.edit,
+		g.move, g.move, g.normalise, g.reap, g.reap, g.recover, g.all, g.all, g.wrong,
+	}
+	return choose(g, "verb", kinds...)()
+}
+
+func (g *gen) enqueue() rota.Command {
+	c := &rota.Enqueue{Meta: g.meta()}
+	for range rapid.IntRange(1, 4).Draw(g.t, "jobs") {
+		c.Jobs = append(c.Jobs, g.newJob())
+	}
+	return c
+}
+
+func (g *gen) newJob() rota.NewJob {
+	n := rota.NewJob{
+		Type: choose(g, "type", "a", "b", "c"), Name: choose(g, "name", "", "", "a", "n"),
+		Params: g.document(), Priority: g.priority(),
+	}
+	if g.rarely(12, "own id") {
+		n.ID = g.job()
+	}
+	switch choose(g, "when", 0, 0, 0, 1, 2) {
+	case 1:
+		n.Delay = choose(g, "delay", time.Second, time.Minute, 3*time.Hour)
+	case 2:
+		n.RunAt = g.now.Add(choose(g, "run at", 0, time.Second, time.Minute, -time.Hour))
+	}
+	if g.rarely(2, "keyed") {
+		n.UniqueKey = choose(g, "key", "k", "l")
+		n.UniqueFor = choose(g, "unique for", 0, 0, time.Second, 2*time.Minute)
+	}
+	if g.rarely(4, "planned") {
+		n.PlanTime = dawn.Add(choose(g, "plan", 0, time.Hour, time.Nanosecond))
+		scope := choose(g, "scope", "", "", "global", "tenant")
+		n.ScopeKind, n.ScopeID = scope, scope
+	}
+	g.policy(&n)
+	return n
+}
+
+func (g *gen) policy(n *rota.NewJob) {
+	if g.rarely(2, "retries") {
+		n.MaxRetries = ptr(choose(g, "max retries", 0, 1, 2))
+	}
+	if g.rarely(2, "backoff") {
+		n.Backoff = ptr(choose(g, "base", 0, time.Second, 45*time.Second, time.Duration(rota.DelayMax)))
+	}
+	if g.rarely(4, "backoff max") {
+		n.BackoffMax = ptr(choose(g, "most", 0, time.Minute))
+	}
+	if g.rarely(4, "jitter") {
+		n.Jitter = ptr(choose(g, "part", 0, 0.5, 1))
+	}
+	if g.rarely(6, "timeout") {
+		n.Timeout = ptr(choose(g, "time", 0, time.Minute))
+	}
+}
+
+func (g *gen) ready() rota.Command {
+	return &rota.Ready{Meta: g.meta(), Limit: choose(g, "limit", 0, 1, 2)}
+}
+
+func (g *gen) claim() rota.Command {
+	types := choose(g, "types", []string{"a", "b", "c"}, []string{"a", "b"}, []string{"c"}, []string{"c", "a", "c"}, []string{"none"})
+	return &rota.Claim{
+		Meta: g.meta(), Worker: g.worker(), Life: g.life(), Types: types,
+		Limit: choose(g, "limit", 1, 2, 3, 10), Lease: choose(g, "lease", lease, time.Second, rota.LeaseMax), Seed: g.mint.seed(),
+	}
+}
+
+func (g *gen) extend() rota.Command {
+	c := &rota.Extend{Meta: g.meta(), Lease: choose(g, "lease", lease, time.Second, rota.LeaseMax)}
+	for range rapid.IntRange(1, 3).Draw(g.t, "items") {
+		c.Items = append(c.Items, rota.ExtendItem{LeaseRef: g.lease(), Progress: g.document()})
+	}
+	return c
+}
+
+func (g *gen) note() rota.Command {
+	c := &rota.Note{Meta: g.meta()}
+	for range rapid.IntRange(1, 3).Draw(g.t, "items") {
+		c.Items = append(c.Items, rota.NoteItem{
+			LeaseRef: g.lease(), Progress: g.document(), Artifacts: g.artifacts(), LogPath: choose(g, "log", "", "log", "log2"),
+		})
+	}
+	return c
+}
+
+func (g *gen) artifacts() []string {
+	return choose(g, "artifacts", nil, []string{"p"}, []string{"q", "p", "q"})
+}
+
+func (g *gen) finish() rota.Command {
+	c := &rota.Finish{Meta: g.meta()}
+	for range rapid.IntRange(1, 3).Draw(g.t, "items") {
+		c.Items = append(c.Items, g.finishItem())
+	}
+	return c
+}
+
+func (g *gen) finishItem() rota.FinishItem {
+	it := rota.FinishItem{
+		LeaseRef:  g.lease(),
+		Outcome:   choose(g, "outcome", rota.OutcomeCompleted, rota.OutcomeFailed, rota.OutcomeFailed, rota.OutcomeFailed, rota.OutcomeCancelled, rota.OutcomeSkipped),
+		ErrorCode: choose(g, "error code", "", "", "oops", rota.CodeTimeout, rota.CodeShutdown, rota.CodeLeaseExpired),
+		Result:    g.document(), Artifacts: g.artifacts(), LogPath: choose(g, "log", "", "log", "log2"),
+		Permanent: g.rarely(6, "permanent"),
+	}
+	if g.rarely(3, "numbers") {
+		it.ExitCode, it.RowsAffected = ptr(choose(g, "exit", 0, 1, -1)), ptr(int64(7))
+	}
+	if g.rarely(3, "words") {
+		it.Error = choose(g, "error", "bad", strings.Repeat("é", rota.ErrorMax))
+	}
+	if g.rarely(6, "retry at") {
+		it.RetryAt = g.now.Add(choose(g, "retry in", 0, time.Minute, -time.Minute))
+	}
+	return it
+}
+
+func (g *gen) cancel() rota.Command {
+	return &rota.Cancel{Meta: g.meta(), JobID: g.job(), Reason: choose(g, "reason", "", "why not")}
+}
+
+// version is nil, or the first one, or one that some job has or had.
+func (g *gen) version() *rota.ID {
+	switch choose(g, "version", 0, 0, 1, 2) {
+	case 1:
+		return &rota.ID{}
+	case 2:
+		if len(g.versions) > 0 {
+			return ptr(latest(g, "of", g.versions))
+		}
+	}
+	return nil
+}
+
+func (g *gen) edit() rota.Command {
+	c := &rota.Edit{Meta: g.meta(), JobID: g.job(), Version: g.version(), Params: g.document()}
+	if c.Params == nil || g.rarely(2, "new priority") {
+		c.Priority = ptr(g.priority())
+	}
+	return c
+}
+
+func (g *gen) move() rota.Command {
+	c := &rota.Move{Meta: g.meta(), JobID: g.job(), Version: g.version()}
+	c.Place = choose(g, "place", rota.PlaceBefore, rota.PlaceAfter, rota.PlaceBefore, rota.PlaceAfter, rota.PlaceTop, rota.PlaceBottom)
+	if c.Place == rota.PlaceBefore || c.Place == rota.PlaceAfter {
+		c.Anchor = g.job()
+	}
+	return c
+}
+
+func (g *gen) normalise() rota.Command {
+	c := &rota.Normalise{Meta: g.meta(), Priority: g.priority()}
+	if g.rarely(3, "after") {
+		c.After = g.job()
+	}
+	return c
+}
+
+func (g *gen) reap() rota.Command {
+	return &rota.Reap{Meta: g.meta(), Life: g.life(), Limit: choose(g, "limit", 0, 1, 2)}
+}
+
+func (g *gen) recover() rota.Command {
+	life := choose(g, "new life", lifeOne, lifeTwo)
+	return &rota.Recover{Meta: g.meta(), Runner: g.worker(), Life: life, Limit: choose(g, "limit", 0, 1)}
+}
+
+func (g *gen) all() rota.Command {
+	c := &rota.All{Meta: g.meta()}
+	for range rapid.IntRange(1, 4).Draw(g.t, "members") {
+		c.Members = append(c.Members, choose(g, "member", g.enqueue, g.finish, g.cancel, g.edit, g.note)())
+	}
+	return c
+}
+
+// wrong makes a command that is refused for what it is.
+func (g *gen) wrong() rota.Command {
+	switch choose(g, "wrong", 0, 1, 2, 3, 4) {
+	case 0:
+		c := g.enqueue().(*rota.Enqueue)
+		c.Jobs[len(c.Jobs)-1].Type = "no spaces"
+		return c
+	case 1:
+		c := g.claim().(*rota.Claim)
+		c.Limit = 0
+		return c
+	case 2:
+		c := g.finish().(*rota.Finish)
+		c.Items[len(c.Items)-1].Outcome = "DONE"
+		return c
+	case 3:
+		return &rota.All{Meta: g.meta(), Members: []rota.Command{g.enqueue(), g.claim()}}
+	}
+	c := g.cancel().(*rota.Cancel)
+	c.ID = rota.ID{}
+	return c
+}

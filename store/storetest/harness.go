@@ -1,0 +1,100 @@
+package storetest
+
+import (
+	"testing"
+
+	"github.com/rotajobs/rota"
+)
+
+// Harness is how the suite gets at a store.
+type Harness struct {
+	// Open opens a fresh, empty store. The suite closes it.
+	Open func(t testing.TB) rota.Store
+
+	// Break damages a job behind the store's back, as a crash between two
+	// writes of a lesser store would have left it. It goes around the
+	// constraints that forbid such rows.
+	Break func(t testing.TB, s rota.Store, job rota.ID, how Breakage)
+}
+
+// Breakage is a row, or a missing one, that the contract itself cannot make.
+type Breakage string
+
+// The breakages. What is not named stays as it is.
+const (
+	// BreakRun removes the run of a RUNNING job.
+	BreakRun Breakage = "its run is gone"
+	// BreakClose empties finished_at and sequel of a job whose run has ended,
+	// and removes its retry if there is one.
+	BreakClose Breakage = "its run has ended but it was not closed"
+	// BreakRetry empties the sequel of a job that failed, and removes its
+	// retry if there is one.
+	BreakRetry Breakage = "it failed but its retry was not made"
+	// BreakSequel empties the sequel of a job that was retried.
+	BreakSequel Breakage = "its retry was made but not written down"
+	// BreakJob removes a job and its run, but leaves its unique key taken.
+	BreakJob Breakage = "it is gone but its key is not"
+)
+
+// Run holds a store to the whole suite.
+func Run(t *testing.T, h Harness) {
+	t.Helper()
+	if h.Open == nil || h.Break == nil {
+		t.Fatal("the harness must have both Open and Break: without them promises would go untested")
+	}
+	t.Run("Stories", func(t *testing.T) { Stories(t, h) })
+	t.Run("RandomAgainstModel", func(t *testing.T) { RandomAgainstModel(t, h) })
+	t.Run("Replay", func(t *testing.T) { Replay(t, h) })
+	t.Run("Concurrent", func(t *testing.T) { Concurrent(t, h) })
+}
+
+// Stories runs the part of the suite that shows one promise at a time.
+func Stories(t *testing.T, h Harness) {
+	t.Helper()
+	for _, part := range []struct {
+		name string
+		run  func(*testing.T, Harness)
+	}{
+		{"enqueue", testEnqueue},
+		{"unique", testUnique},
+		{"plan", testPlan},
+		{"ready", testReady},
+		{"claim", testClaim},
+		{"extend", testExtend},
+		{"note", testNote},
+		{"finish", testFinish},
+		{"retry", testRetry},
+		{"cancel", testCancel},
+		{"edit", testEdit},
+		{"move", testMove},
+		{"normalise", testNormalise},
+		{"reap", testReap},
+		{"recover", testRecover},
+		{"all", testAll},
+		{"batch", testBatch},
+		{"again", testAgain},
+		{"invalid", testInvalid},
+		{"refused", testRefused},
+		{"reads", testReads},
+		{"wake", testWake},
+	} {
+		t.Run(part.name, func(t *testing.T) { part.run(t, h) })
+	}
+}
+
+// tale is one story and the behaviour it shows.
+type tale struct {
+	name string
+	tell func(y *story)
+}
+
+// tellAll runs stories, each on a store of its own.
+func tellAll(t *testing.T, h Harness, tales []tale) {
+	t.Helper()
+	for _, one := range tales {
+		t.Run(one.name, func(t *testing.T) {
+			y := newStory(t, h)
+			one.tell(y)
+		})
+	}
+}

@@ -1,0 +1,114 @@
+package storetest
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/rotajobs/rota"
+)
+
+// The wrong fields of the commands that carry leases. The first item is
+// always good, so that one which is applied before the others were looked at
+// shows.
+
+// badRefs are leases with a part missing.
+func badRefs() map[string]func(*rota.LeaseRef) {
+	return map[string]func(*rota.LeaseRef){
+		"items[1].job_id":      func(r *rota.LeaseRef) { r.JobID = rota.ID{} },
+		"items[1].run_id":      func(r *rota.LeaseRef) { r.RunID = rota.ID{} },
+		"items[1].lease_token": func(r *rota.LeaseRef) { r.Token = rota.Token{} },
+	}
+}
+
+func invalidExtends() []spoilt {
+	set := func(field string, change func(*rota.Extend)) spoilt {
+		return spoilt{field, func(sc *scene) rota.Command {
+			it := rota.ExtendItem{LeaseRef: leaseOf(sc.running)}
+			c := &rota.Extend{Meta: sc.mint.meta(), Lease: 2 * lease, Items: []rota.ExtendItem{it, it}}
+			change(c)
+			return c
+		}}
+	}
+	cases := []spoilt{
+		set("lease", func(c *rota.Extend) { c.Lease = rota.LeaseMin - 1 }),
+		set("lease", func(c *rota.Extend) { c.Lease = rota.LeaseMax + 1 }),
+		set("items", func(c *rota.Extend) { c.Items = nil }),
+		set("items", func(c *rota.Extend) { c.Items = slices.Repeat(c.Items[:1], rota.ItemsMax+1) }),
+		set("items[1].progress", func(c *rota.Extend) { c.Items[1].Progress = json.RawMessage(`{`) }),
+		set("items[1].progress", func(c *rota.Extend) { c.Items[1].Progress = oversized(rota.ProgressMax) }),
+	}
+	for field, spoil := range badRefs() {
+		cases = append(cases, set(field, func(c *rota.Extend) { spoil(&c.Items[1].LeaseRef) }))
+	}
+	return cases
+}
+
+func invalidNotes() []spoilt {
+	set := func(field string, change func(*rota.Note)) spoilt {
+		return spoilt{field, func(sc *scene) rota.Command {
+			it := rota.NoteItem{LeaseRef: leaseOf(sc.running), Artifacts: []string{"a"}}
+			c := &rota.Note{Meta: sc.mint.meta(), Items: []rota.NoteItem{it, it}}
+			change(c)
+			return c
+		}}
+	}
+	cases := []spoilt{
+		set("items", func(c *rota.Note) { c.Items = nil }),
+		set("items[1].progress", func(c *rota.Note) { c.Items[1].Progress = json.RawMessage(`nope`) }),
+		set("items[1].artifacts", func(c *rota.Note) {
+			c.Items[1].Artifacts = slices.Repeat([]string{"a"}, rota.ArtifactMax+1)
+		}),
+		set("items[1].artifacts[1]", func(c *rota.Note) { c.Items[1].Artifacts = []string{"a", ""} }),
+		set("items[1].artifacts[0]", func(c *rota.Note) { c.Items[1].Artifacts = []string{strings.Repeat("x", rota.PathMax+1)} }),
+		set("items[1].log_path", func(c *rota.Note) { c.Items[1].LogPath = strings.Repeat("x", rota.PathMax+1) }),
+	}
+	for field, spoil := range badRefs() {
+		cases = append(cases, set(field, func(c *rota.Note) { spoil(&c.Items[1].LeaseRef) }))
+	}
+	return cases
+}
+
+func invalidFinishes() []spoilt {
+	set := func(field string, change func(*rota.FinishItem)) spoilt {
+		return spoilt{field, func(sc *scene) rota.Command {
+			it := rota.FinishItem{LeaseRef: leaseOf(sc.running), Outcome: rota.OutcomeFailed}
+			c := &rota.Finish{Meta: sc.mint.meta(), Items: []rota.FinishItem{it, it}}
+			change(&c.Items[1])
+			return c
+		}}
+	}
+	cases := []spoilt{
+		{"items", func(sc *scene) rota.Command { return &rota.Finish{Meta: sc.mint.meta()} }},
+		set("items[1].outcome", func(it *rota.FinishItem) { it.Outcome = "" }),
+		set("items[1].outcome", func(it *rota.FinishItem) { it.Outcome = "completed" }),
+		set("items[1].error", func(it *rota.FinishItem) { it.Error = "\xff" }),
+		set("items[1].error", func(it *rota.FinishItem) { it.Error = "a\x00" }),
+		set("items[1].error_code", func(it *rota.FinishItem) { it.ErrorCode = strings.Repeat("x", rota.KeyMax+1) }),
+		set("items[1].result", func(it *rota.FinishItem) { it.Result = json.RawMessage(`{"a"}`) }),
+		set("items[1].result", func(it *rota.FinishItem) { it.Result = oversized(rota.ResultMax) }),
+		set("items[1].artifacts[0]", func(it *rota.FinishItem) { it.Artifacts = []string{""} }),
+		set("items[1].log_path", func(it *rota.FinishItem) { it.LogPath = "a\x00" }),
+		set("items[1].retry_at", func(it *rota.FinishItem) { it.RetryAt = time.Date(1900, 1, 1, 0, 0, 0, 0, time.UTC) }),
+	}
+	for field, spoil := range badRefs() {
+		cases = append(cases, set(field, func(it *rota.FinishItem) { spoil(&it.LeaseRef) }))
+	}
+	return cases
+}
+
+func invalidAlls() []spoilt {
+	return []spoilt{
+		{"members", func(sc *scene) rota.Command { return sc.allOf() }},
+		{"members[1]", func(sc *scene) rota.Command { return sc.allOf(sc.enqueueCommand(rota.NewJob{}), nil) }},
+		{"members[1].id", func(sc *scene) rota.Command {
+			c := sc.enqueueCommand(rota.NewJob{})
+			c.ID = rota.ID{}
+			return sc.allOf(sc.enqueueCommand(rota.NewJob{}), c)
+		}},
+		{"members[1].job_id", func(sc *scene) rota.Command {
+			return sc.allOf(sc.enqueueCommand(rota.NewJob{}), sc.cancelCommand(rota.ID{}))
+		}},
+	}
+}

@@ -1,0 +1,213 @@
+package storetest
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/rotajobs/rota"
+)
+
+func testReads(t *testing.T, h Harness) {
+	tellAll(t, h, []tale{
+		{"a job that does not exist is not found", readUnknown},
+		{"jobs are listed by id, newest first, page by page", readPages},
+		{"jobs are picked by status and by type", readPicked},
+		{"a listed job is the same as one read alone", readAlike},
+		{"without a limit a list has a hundred", readDefaultLimit},
+		{"the queue is listed in dispatch order, page by page", readQueue},
+		{"a job that left the queue is no place to read on from", readQueueGone},
+		{"an execution is found by any of its attempts, first to last", readExecution},
+		{"the audit is listed oldest first, page by page", readAudit},
+		{"what was read belongs to the reader", readCopies},
+		{"limits are stated and can be used to the full", readLimits},
+		{"a sound store has nothing for verify to name", readVerify},
+	})
+}
+
+func readUnknown(y *story) {
+	y.enqueue(rota.NewJob{})
+	_, err := y.s.Job(y.ctx, y.mint.id())
+	want(y, "job", rota.CodeOf(err), rota.NotFound)
+	_, err = y.s.Execution(y.ctx, y.mint.id())
+	want(y, "execution", rota.CodeOf(err), rota.NotFound)
+	_, err = y.s.Queue(y.ctx, y.mint.id(), 10)
+	want(y, "queue", rota.CodeOf(err), rota.NotFound)
+}
+
+func readPages(y *story) {
+	jobs := y.enqueueMany(7)
+	slices.Reverse(jobs)
+	for _, limit := range []int{1, 2, 3, 7, 8} {
+		got, err := allJobs(y.ctx, y.s, rota.JobQuery{Limit: limit})
+		if err != nil {
+			y.Fatal(err)
+		}
+		wantIDs(y, "the list", idsOf(got), jobs...)
+	}
+}
+
+func readPicked(y *story) {
+	running := y.running(rota.NewJob{})
+	gone := y.enqueue(rota.NewJob{})
+	y.cancel(gone.ID)
+	other := y.enqueue(rota.NewJob{Type: "other"})
+	queued := y.enqueue(rota.NewJob{})
+	for _, one := range []struct {
+		q    rota.JobQuery
+		jobs []*rota.Job
+	}{
+		{rota.JobQuery{Status: rota.StatusQueued}, []*rota.Job{queued, other}},
+		{rota.JobQuery{Status: rota.StatusRunning}, []*rota.Job{running}},
+		{rota.JobQuery{Status: rota.StatusCancelled}, []*rota.Job{gone}},
+		{rota.JobQuery{Type: "other"}, []*rota.Job{other}},
+		{rota.JobQuery{Type: "mail", Status: rota.StatusQueued}, []*rota.Job{queued}},
+		{rota.JobQuery{Type: "mail", Before: gone.ID}, []*rota.Job{running}},
+		{rota.JobQuery{Type: "none"}, nil},
+	} {
+		got, err := y.s.Jobs(y.ctx, one.q)
+		if err != nil {
+			y.Fatal(err)
+		}
+		wantIDs(y, "the list", idsOf(got), one.jobs...)
+	}
+}
+
+func readAlike(y *story) {
+	j := y.running(rota.NewJob{Params: []byte(`{"a":1}`), UniqueKey: "k"})
+	y.note(j, rota.NoteItem{Artifacts: []string{"a", "b"}, Progress: []byte(`3`)})
+	y.mustEnd(j, rota.FinishItem{Outcome: rota.OutcomeFailed, ExitCode: ptr(2), Result: []byte(`[1]`), Error: "e", ErrorCode: "c"})
+	y.enqueue(rota.NewJob{})
+	for _, listed := range y.allJobs() {
+		want(y, "listed and read differ", difference(jobText(y.look(listed.ID)), jobText(listed)), "")
+	}
+	chain, err := y.s.Execution(y.ctx, j.ID)
+	if err != nil {
+		y.Fatal(err)
+	}
+	for _, attempt := range chain {
+		want(y, "attempt and job differ", difference(jobText(y.look(attempt.ID)), jobText(attempt)), "")
+	}
+	queue, err := wholeQueue(y.ctx, y.s)
+	if err != nil {
+		y.Fatal(err)
+	}
+	want(y, "queued and read differ", difference(jobText(y.look(queue[0].ID)), jobText(queue[0])), "")
+}
+
+func readDefaultLimit(y *story) {
+	do[*rota.Enqueued](y, y.enqueueCommand(make([]rota.NewJob, 120)...))
+	got, err := y.s.Jobs(y.ctx, rota.JobQuery{})
+	if err != nil {
+		y.Fatal(err)
+	}
+	want(y, "listed", len(got), 100)
+	want(y, "in the queue", len(y.queue()), 120)
+}
+
+func readQueue(y *story) {
+	low := y.enqueueMany(2)
+	y.enqueue(rota.NewJob{Delay: time.Hour})
+	high := y.enqueue(rota.NewJob{Priority: 1, Type: "other"})
+	first, err := y.s.Queue(y.ctx, rota.ID{}, 2)
+	if err != nil {
+		y.Fatal(err)
+	}
+	wantIDs(y, "first page", idsOf(first), high, low[0])
+	rest, err := y.s.Queue(y.ctx, low[0].ID, 2)
+	if err != nil {
+		y.Fatal(err)
+	}
+	wantIDs(y, "second page", idsOf(rest), low[1])
+	end, err := y.s.Queue(y.ctx, low[1].ID, 2)
+	if err != nil || len(end) != 0 {
+		y.Errorf("after the last: %d jobs, %v", len(end), err)
+	}
+}
+
+func readQueueGone(y *story) {
+	j := y.running(rota.NewJob{})
+	y.enqueue(rota.NewJob{})
+	held := y.enqueue(rota.NewJob{Delay: time.Hour})
+	for _, after := range []*rota.Job{j, held} {
+		_, err := y.s.Queue(y.ctx, after.ID, 10)
+		want(y, "after "+string(after.State()), rota.CodeOf(err), rota.NotFound)
+	}
+}
+
+func readExecution(y *story) {
+	first := y.running(rota.NewJob{Backoff: ptr(time.Duration(0))})
+	y.fail(first)
+	second := y.claimOne()
+	y.fail(second)
+	third := y.claimOne()
+	y.running(rota.NewJob{})
+	for _, id := range []rota.ID{first.ID, second.ID, third.ID} {
+		chain, err := y.s.Execution(y.ctx, id)
+		if err != nil {
+			y.Fatal(err)
+		}
+		wantIDs(y, "the attempts", idsOf(chain), first, second, third)
+		want(y, "token", chain[2].Run.Token, rota.Token{})
+	}
+	want(y, "idempotency key", third.IdempotencyKey(), first.IdempotencyKey())
+}
+
+func readAudit(y *story) {
+	jobs := y.enqueueMany(5)
+	for _, j := range jobs {
+		y.pass(time.Second)
+		y.cancel(j.ID)
+	}
+	var seen []rota.ID
+	var after rota.ID
+	for range 4 {
+		entries, err := y.s.Audit(y.ctx, after, 2)
+		if err != nil {
+			y.Fatal(err)
+		}
+		for _, e := range entries {
+			seen, after = append(seen, e.JobID), e.ID
+		}
+	}
+	wantIDs(y, "the audit", seen, jobs...)
+}
+
+func readCopies(y *story) {
+	j := y.running(rota.NewJob{Params: []byte(`{"a":1}`)})
+	y.mustEnd(j, rota.FinishItem{Outcome: rota.OutcomeCompleted, Artifacts: []string{"a"}, ExitCode: ptr(1), Result: []byte(`{"r":1}`)})
+	before := y.dump()
+	got := y.look(j.ID)
+	got.Params[2], got.Run.Result[2], got.Run.Artifacts[0] = 'X', 'X', "X"
+	*got.Run.ExitCode = 9
+	got.Run.Outcome = rota.OutcomeFailed
+	y.unchanged(before)
+}
+
+func readLimits(y *story) {
+	l := y.s.Limits()
+	if l.Jobs < 1 || l.Claim < 1 || l.Items < 1 {
+		y.Fatalf("the limits are %+v", l)
+	}
+	count := min(l.Claim, l.Items, l.Jobs)
+	do[*rota.Enqueued](y, y.enqueueCommand(make([]rota.NewJob, count)...))
+	jobs := y.claim(count)
+	want(y, "claimed", len(jobs), count)
+	c := &rota.Finish{Meta: y.mint.meta()}
+	for _, j := range jobs {
+		c.Items = append(c.Items, rota.FinishItem{LeaseRef: leaseOf(j), Outcome: rota.OutcomeCompleted})
+	}
+	for _, a := range do[*rota.Finished](y, c).Items {
+		want(y, "finished", a.Code, "")
+	}
+}
+
+func readVerify(y *story) {
+	y.fail(y.running(keyed))
+	y.cancel(y.enqueue(rota.NewJob{}).ID)
+	y.running(rota.NewJob{})
+	y.enqueue(planned)
+	if found := violations(y.ctx, y.s); found != "" {
+		y.Errorf("verify found:\n%s", found)
+	}
+}

@@ -1,0 +1,214 @@
+package storetest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/rotajobs/rota"
+)
+
+func testReap(t *testing.T, h Harness) {
+	tellAll(t, h, []tale{
+		{"a stale run is failed and retried", reapStale},
+		{"a lease that has not gone stale is left alone", reapHealthy},
+		{"a reaper that meets a run just completed does nothing", reapCompleted},
+		{"the former holder cannot write after the reap", reapFormerHolder},
+		{"a run finishing after being reaped has lost its lease and its retry is untouched", reapThenFinish},
+		{"a process never reaps its own live runs", reapOwn},
+		{"a reaper without a life of its own reaps every stale run", reapWithoutLife},
+		{"a worker without a life is reaped by everybody", reapLifeless},
+		{"a run that was asked to stop is cancelled and not retried", reapCancelled},
+		{"a run with its attempts used up is dead", reapDead},
+		{"long healthy runs do not hide stale ones behind a first page", reapPastHealthy},
+		{"stale runs are reaped in the order they went stale, page by page", reapPages},
+		{"a lease too far ahead of a clock set back is pulled in", reapPull},
+		{"even one's own lease too far ahead is pulled in", reapPullOwn},
+		{"a healthy run without a time-out is not reaped", reapWithoutTimeout},
+	})
+}
+
+func reapStale(y *story) {
+	j := y.running(rota.NewJob{Params: []byte(`{"a":1}`)})
+	y.pass(lease + time.Microsecond)
+	c := &rota.Reap{Meta: y.mint.meta(), Life: lifeOther}
+	got := do[*rota.Reaped](y, c)
+	want(y, "reaped", len(got.Jobs), 1)
+	retry := rota.RetryID(c.ID, j.ID)
+	want(y, "settlement", got.Jobs[0], rota.Settlement{
+		JobID: j.ID, Act: rota.SettledRunExpired, Outcome: rota.OutcomeFailed, Sequel: rota.SequelRetry, RetryID: retry,
+	})
+	row := y.look(j.ID)
+	want(y, "error code", row.Run.ErrorCode, rota.CodeLeaseExpired)
+	wantTime(y, "run finished at", row.Run.FinishedAt, y.now)
+	wantTime(y, "finished at", row.FinishedAt, y.now)
+	want(y, "sequel", row.Sequel, rota.SequelRetry)
+	r := y.look(retry)
+	want(y, "attempt", r.Attempt, 2)
+	want(y, "retry of", r.RetryOf, j.ID)
+	want(y, "params", string(r.Params), `{"a":1}`)
+	wantTime(y, "run at", r.RunAt, y.now.Add(time.Minute))
+	y.audited()
+}
+
+func reapHealthy(y *story) {
+	y.running(rota.NewJob{})
+	y.pass(lease)
+	before := y.dump()
+	want(y, "reaped", len(y.reap().Jobs), 0)
+	y.unchanged(before)
+}
+
+func reapCompleted(y *story) {
+	j := y.running(rota.NewJob{})
+	y.pass(time.Hour)
+	y.complete(j)
+	before := y.dump()
+	want(y, "reaped", len(y.reap().Jobs), 0)
+	y.unchanged(before)
+}
+
+func reapFormerHolder(y *story) {
+	j := y.running(rota.NewJob{})
+	y.pass(time.Hour)
+	y.reap()
+	before := y.dump()
+	want(y, "heartbeat", y.beat(j).Code, rota.LeaseLost)
+	for _, o := range []rota.Outcome{rota.OutcomeCompleted, rota.OutcomeFailed, rota.OutcomeCancelled, rota.OutcomeSkipped} {
+		want(y, "finish as "+string(o), y.end(j, rota.FinishItem{Outcome: o}).Code, rota.LeaseLost)
+	}
+	y.unchanged(before)
+	y.note(j, rota.NoteItem{Progress: []byte(`1`), LogPath: "log"})
+	y.unchanged(before)
+}
+
+func reapThenFinish(y *story) {
+	j := y.running(rota.NewJob{Backoff: ptr(time.Duration(0))})
+	y.pass(time.Hour)
+	retry := y.reap().Jobs[0].RetryID
+	second := y.claimOne()
+	want(y, "the retry runs", second.ID, retry)
+	before := y.dump()
+	want(y, "late finish", y.end(j, rota.FinishItem{Outcome: rota.OutcomeFailed}).Code, rota.LeaseLost)
+	y.unchanged(before)
+	want(y, "finish of the retry", y.complete(second).Outcome, rota.OutcomeCompleted)
+}
+
+func reapOwn(y *story) {
+	j := y.running(rota.NewJob{})
+	y.pass(time.Hour)
+	before := y.dump()
+	got := do[*rota.Reaped](y, &rota.Reap{Meta: y.mint.meta(), Life: lifeOne})
+	want(y, "reaped", len(got.Jobs), 0)
+	y.unchanged(before)
+	want(y, "its heart beats on", y.beat(j).Code, "")
+}
+
+func reapWithoutLife(y *story) {
+	y.running(rota.NewJob{})
+	y.pass(time.Hour)
+	got := do[*rota.Reaped](y, &rota.Reap{Meta: y.mint.meta()})
+	want(y, "reaped", len(got.Jobs), 1)
+}
+
+func reapLifeless(y *story) {
+	for _, life := range []rota.ID{{}, lifeOne} {
+		y.enqueue(rota.NewJob{MaxRetries: ptr(0)})
+		c := y.claimCommand(1)
+		c.Life = rota.ID{}
+		do[*rota.Claimed](y, c)
+		y.pass(time.Hour)
+		got := do[*rota.Reaped](y, &rota.Reap{Meta: y.mint.meta(), Life: life})
+		want(y, "reaped", len(got.Jobs), 1)
+	}
+}
+
+func reapCancelled(y *story) {
+	j := y.running(rota.NewJob{})
+	y.cancel(j.ID)
+	y.pass(time.Hour)
+	want(y, "settlement", y.reap().Jobs[0], rota.Settlement{
+		JobID: j.ID, Act: rota.SettledRunExpired, Outcome: rota.OutcomeCancelled, Sequel: rota.SequelNone,
+	})
+}
+
+func reapDead(y *story) {
+	j := y.running(rota.NewJob{MaxRetries: ptr(0)})
+	y.pass(time.Hour)
+	want(y, "settlement", y.reap().Jobs[0], rota.Settlement{
+		JobID: j.ID, Act: rota.SettledRunExpired, Outcome: rota.OutcomeFailed, Sequel: rota.SequelDead,
+	})
+}
+
+func reapPastHealthy(y *story) {
+	y.enqueueMany(8)
+	jobs := y.claim(8)
+	y.pass(time.Hour)
+	for _, j := range jobs[:7] {
+		y.beat(j)
+	}
+	for _, life := range []rota.ID{lifeOther, {}} {
+		y.enqueue(rota.NewJob{MaxRetries: ptr(0), Priority: 1})
+		own := y.claimCommand(1)
+		own.Life = lifeOther
+		mine := do[*rota.Claimed](y, own).Jobs[0]
+		got := do[*rota.Reaped](y, &rota.Reap{Meta: y.mint.meta(), Life: life, Limit: 1})
+		if life == lifeOther {
+			want(y, "reaped", len(got.Jobs), 1)
+			want(y, "the stale one", got.Jobs[0].JobID, jobs[7].ID)
+		} else {
+			want(y, "reaped when all are healthy", len(got.Jobs), 0)
+		}
+		want(y, "more", got.More, false)
+		want(y, "its own run is open", y.look(mine.ID).Run.Open(), true)
+	}
+}
+
+func reapPages(y *story) {
+	y.enqueueMany(5)
+	var jobs []*rota.Job
+	for range 5 {
+		jobs = append(jobs, y.claimOne())
+		y.pass(time.Second)
+	}
+	y.beat(jobs[0])
+	y.pass(time.Hour)
+	order := []*rota.Job{jobs[1], jobs[2], jobs[3], jobs[4], jobs[0]}
+	for page := range 3 {
+		got := do[*rota.Reaped](y, &rota.Reap{Meta: y.mint.meta(), Life: lifeOther, Limit: 2})
+		want(y, "more", got.More, page < 2)
+		for _, s := range got.Jobs {
+			want(y, "reaped", s.JobID, order[0].ID)
+			order = order[1:]
+		}
+	}
+	want(y, "left over", len(order), 0)
+}
+
+func reapPull(y *story) {
+	j := y.running(rota.NewJob{})
+	y.pass(-3 * time.Hour)
+	got := y.reap()
+	want(y, "settlement", got.Jobs[0], rota.Settlement{JobID: j.ID, Act: rota.SettledLeasePull})
+	row := y.look(j.ID)
+	want(y, "open", row.Run.Open(), true)
+	wantTime(y, "stale after", row.Run.StaleAfter, y.now.Add(rota.LeaseMax))
+	want(y, "pulled again", len(y.reap().Jobs), 0)
+	want(y, "the lease holds", y.beat(j).Code, "")
+}
+
+func reapPullOwn(y *story) {
+	j := y.running(rota.NewJob{})
+	y.pass(-3 * time.Hour)
+	got := do[*rota.Reaped](y, &rota.Reap{Meta: y.mint.meta(), Life: lifeOne})
+	want(y, "pulled", len(got.Jobs), 1)
+	wantTime(y, "stale after", y.look(j.ID).Run.StaleAfter, y.now.Add(rota.LeaseMax))
+}
+
+func reapWithoutTimeout(y *story) {
+	j := y.running(rota.NewJob{Timeout: ptr(time.Duration(0))})
+	for range 100 {
+		y.pass(lease)
+		want(y, "heartbeat", y.beat(j).Code, "")
+		want(y, "reaped", len(y.reap().Jobs), 0)
+	}
+}

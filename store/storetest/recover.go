@@ -1,0 +1,261 @@
+package storetest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/rotajobs/rota"
+)
+
+// The recovery matrix, row by row, as far as it is about jobs; then who is
+// left alone.
+func testRecover(t *testing.T, h Harness) {
+	tellAll(t, h, []tale{
+		{"queued jobs resume in the queue as they were", recoverQueued},
+		{"running without a run: a failed run is made and retried", recoverNoRun},
+		{"running with an open run of an earlier life: it is failed and retried", recoverOpenRun},
+		{"running with a completed run: the job is closed", recoverCompletedRun},
+		{"running with a failed run: the job is closed and retried", recoverFailedRun},
+		{"failed without its retry: the retry is made once", recoverNoRetry},
+		{"failed with its attempts used up: no retry, a dead letter", recoverDead},
+		{"a retry that exists is not made again", recoverRetryThere},
+		{"a shutdown's retry is made for at once", recoverShutdown},
+		{"an open run that was asked to stop is cancelled and not retried", recoverCancelled},
+		{"leases of this life, of other processes and of plain workers are left alone", recoverOthers},
+		{"a reused name recovers the runs of its former life", recoverReusedName},
+		{"the former life cannot write after the recovery", recoverFormerLife},
+		{"recovery goes page by page and past what it leaves alone", recoverPages},
+		{"a dead execution releases its key in recovery too", recoverKey},
+		{"recovery is audited", recoverAudit},
+	})
+}
+
+// recoverOne recovers exactly one job, and answers with what was done.
+func (y *story) recoverOne(j *rota.Job, act rota.Settling) rota.Settlement {
+	y.Helper()
+	got := y.recover()
+	if len(got.Jobs) != 1 || got.More {
+		y.Fatalf("%d jobs were recovered, more %v; want 1", len(got.Jobs), got.More)
+	}
+	want(y, "job", got.Jobs[0].JobID, j.ID)
+	want(y, "act", got.Jobs[0].Act, act)
+	y.nothingLeft()
+	return got.Jobs[0]
+}
+
+// nothingLeft wants a second recovery to find nothing.
+func (y *story) nothingLeft() {
+	y.Helper()
+	before := y.dump()
+	if again := y.recover(); len(again.Jobs) != 0 || again.More {
+		y.Errorf("a second recovery found %v", again.Jobs)
+	}
+	y.unchanged(before)
+}
+
+func recoverQueued(y *story) {
+	y.enqueueMany(3)
+	y.enqueue(rota.NewJob{Delay: time.Hour})
+	y.nothingLeft()
+}
+
+func recoverNoRun(y *story) {
+	j := y.running(rota.NewJob{})
+	y.damage(j.ID, BreakRun)
+	y.pass(time.Minute)
+	c := &rota.Recover{Meta: y.mint.meta(), Runner: "w1", Life: lifeTwo}
+	got := do[*rota.Recovered](y, c)
+	retry := rota.RetryID(c.ID, j.ID)
+	want(y, "recovered", len(got.Jobs), 1)
+	want(y, "settlement", got.Jobs[0], rota.Settlement{
+		JobID: j.ID, Act: rota.SettledRunMade, Outcome: rota.OutcomeFailed, Sequel: rota.SequelRetry, RetryID: retry,
+	})
+	row := y.look(j.ID)
+	made := rota.Run{
+		ID: rota.RunID(c.ID, j.ID), Runner: "w1", Life: lifeTwo,
+		StartedAt: j.StartedAt, HeartbeatAt: j.StartedAt, StaleAfter: j.StartedAt,
+		Outcome: rota.OutcomeFailed, ErrorCode: rota.CodeLeaseExpired, FinishedAt: y.now,
+	}
+	var expected, actual text
+	expected.run("", &made)
+	actual.run("", row.Run)
+	want(y, "the run made differs", difference(expected.String(), actual.String()), "")
+	wantTime(y, "finished at", row.FinishedAt, y.now)
+	want(y, "attempt of the retry", y.look(retry).Attempt, 2)
+	y.nothingLeft()
+}
+
+func recoverOpenRun(y *story) {
+	j := y.running(rota.NewJob{})
+	y.pass(time.Second)
+	got := y.recoverOne(j, rota.SettledRunFailed)
+	want(y, "outcome", got.Outcome, rota.OutcomeFailed)
+	want(y, "sequel", got.Sequel, rota.SequelRetry)
+	row := y.look(j.ID)
+	want(y, "error code", row.Run.ErrorCode, rota.CodeLeaseExpired)
+	want(y, "runner", row.Run.Runner, "w1")
+	wantTime(y, "run finished at", row.Run.FinishedAt, y.now)
+	wantTime(y, "finished at", row.FinishedAt, y.now)
+	wantTime(y, "retry at", y.look(got.RetryID).RunAt, y.now.Add(time.Minute))
+}
+
+func recoverCompletedRun(y *story) {
+	j := y.running(rota.NewJob{})
+	y.complete(j)
+	ended := y.now
+	y.damage(j.ID, BreakClose)
+	y.pass(time.Minute)
+	got := y.recoverOne(j, rota.SettledJobClosed)
+	want(y, "outcome", got.Outcome, rota.OutcomeCompleted)
+	want(y, "sequel", got.Sequel, rota.SequelNone)
+	wantTime(y, "finished at", y.look(j.ID).FinishedAt, ended)
+}
+
+func recoverFailedRun(y *story) {
+	j := y.running(rota.NewJob{})
+	y.fail(j)
+	ended := y.now
+	y.damage(j.ID, BreakClose)
+	y.pass(time.Minute)
+	got := y.recoverOne(j, rota.SettledJobClosed)
+	want(y, "sequel", got.Sequel, rota.SequelRetry)
+	row := y.look(j.ID)
+	wantTime(y, "finished at", row.FinishedAt, ended)
+	want(y, "error code", row.Run.ErrorCode, "dns")
+	wantTime(y, "retry at", y.look(got.RetryID).RunAt, y.now.Add(time.Minute))
+}
+
+func recoverNoRetry(y *story) {
+	j := y.running(rota.NewJob{})
+	y.fail(j)
+	ended := y.now
+	y.damage(j.ID, BreakRetry)
+	y.pass(time.Minute)
+	got := y.recoverOne(j, rota.SettledRetryMade)
+	want(y, "sequel", got.Sequel, rota.SequelRetry)
+	wantTime(y, "finished at", y.look(j.ID).FinishedAt, ended)
+	chain, err := y.s.Execution(y.ctx, j.ID)
+	if err != nil || len(chain) != 2 {
+		y.Fatalf("the execution has %d attempts, %v", len(chain), err)
+	}
+	want(y, "the retry", chain[1].ID, got.RetryID)
+}
+
+func recoverDead(y *story) {
+	j := y.running(rota.NewJob{MaxRetries: ptr(0)})
+	y.fail(j)
+	y.damage(j.ID, BreakRetry)
+	got := y.recoverOne(j, rota.SettledRetryMade)
+	want(y, "sequel", got.Sequel, rota.SequelDead)
+	want(y, "retry", got.RetryID, rota.ID{})
+}
+
+func recoverRetryThere(y *story) {
+	j := y.running(rota.NewJob{})
+	retry := y.fail(j).RetryID
+	before := jobText(y.look(retry))
+	y.damage(j.ID, BreakSequel)
+	y.pass(time.Minute)
+	got := y.recoverOne(j, rota.SettledRetryMade)
+	want(y, "sequel", got.Sequel, rota.SequelRetry)
+	want(y, "retry", got.RetryID, retry)
+	want(y, "the retry changed", difference(before, jobText(y.look(retry))), "")
+	want(y, "jobs", len(y.allJobs()), 2)
+}
+
+func (y *story) allJobs() []*rota.Job {
+	y.Helper()
+	jobs, err := allJobs(y.ctx, y.s, rota.JobQuery{Limit: dumpPage})
+	if err != nil {
+		y.Fatalf("jobs: %v", err)
+	}
+	return jobs
+}
+
+func recoverShutdown(y *story) {
+	j := y.running(rota.NewJob{})
+	y.mustEnd(j, rota.FinishItem{Outcome: rota.OutcomeFailed, ErrorCode: rota.CodeShutdown})
+	y.damage(j.ID, BreakRetry)
+	y.pass(time.Minute)
+	got := y.recoverOne(j, rota.SettledRetryMade)
+	want(y, "claimed", y.claimOne().ID, got.RetryID)
+}
+
+func recoverCancelled(y *story) {
+	j := y.running(rota.NewJob{})
+	y.cancel(j.ID)
+	got := y.recoverOne(j, rota.SettledRunFailed)
+	want(y, "outcome", got.Outcome, rota.OutcomeCancelled)
+	want(y, "sequel", got.Sequel, rota.SequelNone)
+}
+
+// claimAs claims the next job for another worker.
+func (y *story) claimAs(worker string, life rota.ID) *rota.Job {
+	y.Helper()
+	y.enqueue(rota.NewJob{})
+	c := y.claimCommand(1)
+	c.Worker, c.Life = worker, life
+	return do[*rota.Claimed](y, c).Jobs[0]
+}
+
+func recoverOthers(y *story) {
+	y.claimAs("w1", lifeTwo)
+	y.claimAs("w2", lifeOne)
+	y.claimAs("w1", rota.ID{})
+	y.complete(y.claimAs("w1", lifeOne))
+	y.pass(100 * time.Hour)
+	y.nothingLeft()
+}
+
+func recoverReusedName(y *story) {
+	former := y.claimAs("w1", lifeOther)
+	y.claimAs("w1", lifeTwo)
+	y.recoverOne(former, rota.SettledRunFailed)
+}
+
+func recoverFormerLife(y *story) {
+	j := y.running(rota.NewJob{})
+	y.recover()
+	before := y.dump()
+	want(y, "heartbeat", y.beat(j).Code, rota.LeaseLost)
+	want(y, "finish", y.end(j, rota.FinishItem{Outcome: rota.OutcomeCompleted}).Code, rota.LeaseLost)
+	want(y, "finish as failed", y.end(j, rota.FinishItem{Outcome: rota.OutcomeFailed}).Code, rota.LeaseLost)
+	y.unchanged(before)
+}
+
+func recoverPages(y *story) {
+	for range 4 {
+		y.claimAs("w2", lifeOther)
+	}
+	var former []*rota.Job
+	for range 5 {
+		former = append(former, y.claimAs("w1", lifeOne))
+	}
+	for page := range 3 {
+		got := do[*rota.Recovered](y, &rota.Recover{Meta: y.mint.meta(), Runner: "w1", Life: lifeTwo, Limit: 2})
+		want(y, "more", got.More, page < 2)
+		for _, s := range got.Jobs {
+			want(y, "recovered", s.JobID, former[0].ID)
+			former = former[1:]
+		}
+	}
+	want(y, "left over", len(former), 0)
+}
+
+func recoverKey(y *story) {
+	n := keyed
+	n.MaxRetries = ptr(0)
+	j := y.running(n)
+	want(y, "sequel", y.recoverOne(j, rota.SettledRunFailed).Sequel, rota.SequelDead)
+	y.free()
+}
+
+func recoverAudit(y *story) {
+	j := y.running(rota.NewJob{})
+	y.pass(time.Second)
+	c := &rota.Recover{Meta: y.mint.meta(), Runner: "w1", Life: lifeTwo}
+	do[*rota.Recovered](y, c)
+	y.audited(rota.AuditEntry{
+		ID: rota.AuditID(c.ID, j.ID), At: y.now, Actor: "ada", Act: rota.AuditJobRecovered, JobID: j.ID, Detail: string(rota.SettledRunFailed),
+	})
+}
