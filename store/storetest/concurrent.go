@@ -1,3 +1,235 @@
 package storetest
-import "testing"
-func Concurrent(t *testing.T, h Harness) {}
+
+import (
+	"context"
+	"os"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/rotajobs/rota"
+)
+
+// ScaleVar names the environment variable that multiplies the work of the
+// concurrent part.
+const ScaleVar = "ROTA_STORETEST_SCALE"
+
+func scale(t testing.TB) int {
+	t.Helper()
+	text := os.Getenv(ScaleVar)
+	if text == "" {
+		return 1
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 {
+		t.Fatalf("%s is %q; it must be a whole number, 1 or more", ScaleVar, text)
+	}
+	return n
+}
+
+// Concurrent lets many hands at one store at once, and looks afterwards at
+// what they were told and at what is left.
+func Concurrent(t *testing.T, h Harness) {
+	t.Helper()
+	tellAll(t, h, []tale{
+		{"many workers at once lose nothing and run nothing twice", crowd},
+		{"one claimer takes what many enqueued in the one order", oneClaimer},
+		{"one claim sent twice at once takes its jobs once", twinClaims},
+		{"claimers at once share the queue without overlap", rivalClaims},
+		{"of two outcomes told at once one stands", rivalOutcomes},
+		{"a finish and a reaper at once leave one outcome and one retry at most", finishAgainstReap},
+		{"one unique key enqueued by many at once is one job", rivalKeys},
+		{"one planned execution fired by many at once is one job", rivalPlans},
+	})
+}
+
+// apply sends one command under the store's own clock, from any goroutine.
+func apply[R rota.Reply](y *story, now time.Time, c rota.Command) (reply R, ok bool) {
+	results, err := y.s.Apply(context.Background(), rota.Batch{Now: now, Commands: []rota.Command{c}})
+	switch {
+	case err != nil:
+		y.Errorf("apply %s: %v", c.Verb(), err)
+	case len(results) != 1:
+		y.Errorf("apply %s: %d results", c.Verb(), len(results))
+	case results[0].Err == nil:
+		return results[0].Reply.(R), true
+	}
+	return reply, false
+}
+
+// together runs functions at once and waits for them all.
+func together(count int, run func(i int)) {
+	var all sync.WaitGroup
+	for i := range count {
+		all.Go(func() { run(i) })
+	}
+	all.Wait()
+}
+
+func newClaim(limit int, types ...string) *rota.Claim {
+	return &rota.Claim{
+		Meta: rota.NewMeta(""), Worker: "w1", Life: lifeOne, Types: types,
+		Limit: limit, Lease: lease, Seed: rota.Token(rota.NewID()),
+	}
+}
+
+func newFinish(j *rota.Job, outcome rota.Outcome) *rota.Finish {
+	it := rota.FinishItem{LeaseRef: leaseOf(j), Outcome: outcome}
+	return &rota.Finish{Meta: rota.NewMeta(""), Items: []rota.FinishItem{it}}
+}
+
+// fill enqueues from many hands at once.
+func fill(y *story, hands, each int) {
+	together(hands, func(i int) {
+		for k := range each {
+			n := rota.NewJob{Type: "mail", Priority: (i + k) % 3}
+			apply[*rota.Enqueued](y, time.Time{}, &rota.Enqueue{Meta: rota.NewMeta(""), Jobs: []rota.NewJob{n, n}})
+		}
+	})
+}
+
+func oneClaimer(y *story) {
+	const hands = 4
+	each := 15 * scale(y)
+	fill(y, hands, each)
+	order := y.queue()
+	var taken []*rota.Job
+	for limit := 1; ; limit = limit%7 + 1 {
+		got, _ := apply[*rota.Claimed](y, time.Time{}, newClaim(limit, "mail"))
+		if got == nil || len(got.Jobs) == 0 {
+			break
+		}
+		taken = append(taken, got.Jobs...)
+	}
+	want(y, "claimed", len(taken), hands*each*2)
+	for i, j := range taken {
+		want(y, "claimed in the queue's order", j.ID, order[i])
+		if i > 0 && !taken[i-1].Before(j) {
+			y.Errorf("%s was claimed before %s, which comes first", taken[i-1].ID, j.ID)
+		}
+	}
+}
+
+func twinClaims(y *story) {
+	for range 20 * scale(y) {
+		y.enqueueMany(3)
+		c := newClaim(2, "mail")
+		var answers [2]*rota.Claimed
+		together(2, func(i int) { answers[i], _ = apply[*rota.Claimed](y, time.Time{}, c) })
+		if answers[0] == nil || answers[1] == nil {
+			y.Fatal("a claim was refused")
+		}
+		wantIDs(y, "the twin's answer", idsOf(answers[1].Jobs), answers[0].Jobs...)
+		want(y, "claimed", len(answers[0].Jobs), 2)
+		want(y, "left in the queue", len(y.queue()), 1)
+		apply[*rota.Claimed](y, time.Time{}, newClaim(9, "mail"))
+	}
+}
+
+func rivalClaims(y *story) {
+	fill(y, 2, 30*scale(y))
+	total := len(y.queue())
+	answers := make([][]*rota.Job, 6)
+	together(len(answers), func(i int) {
+		for {
+			got, ok := apply[*rota.Claimed](y, time.Time{}, newClaim(i+1, "mail"))
+			if !ok || len(got.Jobs) == 0 {
+				return
+			}
+			answers[i] = append(answers[i], got.Jobs...)
+		}
+	})
+	seen := map[rota.ID]bool{}
+	for _, jobs := range answers {
+		for k, j := range jobs {
+			if seen[j.ID] {
+				y.Errorf("%s was claimed twice", j.ID)
+			}
+			seen[j.ID] = true
+			if k > 0 && !jobs[k-1].Before(j) {
+				y.Errorf("one claimer got %s before %s, which comes first", jobs[k-1].ID, j.ID)
+			}
+		}
+	}
+	want(y, "claimed", len(seen), total)
+}
+
+func rivalOutcomes(y *story) {
+	told := []rota.Outcome{rota.OutcomeCompleted, rota.OutcomeFailed, rota.OutcomeSkipped}
+	for range 15 * scale(y) {
+		j := y.running(rota.NewJob{Priority: 1})
+		answers := make([]rota.FinishAnswer, len(told))
+		together(len(told), func(i int) {
+			if got, ok := apply[*rota.Finished](y, time.Time{}, newFinish(j, told[i])); ok {
+				answers[i] = got.Items[0]
+			}
+		})
+		won := 0
+		for i, a := range answers {
+			if a.Code == "" {
+				won++
+				want(y, "the outcome answered", a.Outcome, told[i])
+				want(y, "the outcome stored", y.look(j.ID).Run.Outcome, told[i])
+			}
+		}
+		want(y, "outcomes that stand", won, 1)
+	}
+}
+
+func finishAgainstReap(y *story) {
+	for range 15 * scale(y) {
+		j := y.running(rota.NewJob{Priority: 1})
+		late := y.now.Add(time.Hour)
+		var finished *rota.Finished
+		var reaped *rota.Reaped
+		together(2, func(i int) {
+			if i == 0 {
+				finished, _ = apply[*rota.Finished](y, late, newFinish(j, rota.OutcomeFailed))
+			} else {
+				reaped, _ = apply[*rota.Reaped](y, late, &rota.Reap{Meta: rota.NewMeta("")})
+			}
+		})
+		if finished == nil || reaped == nil {
+			y.Fatal("a command was refused")
+		}
+		want(y, "either finished or reaped", (finished.Items[0].Code == "") != (len(reaped.Jobs) == 1), true)
+		chain, err := y.s.Execution(y.ctx, j.ID)
+		if err != nil {
+			y.Fatal(err)
+		}
+		want(y, "attempts", len(chain), 2)
+	}
+}
+
+func rivalKeys(y *story) { rivalSubmits(y, func(n *rota.NewJob, k string) { n.UniqueKey = k }) }
+
+func rivalPlans(y *story) {
+	rivalSubmits(y, func(n *rota.NewJob, k string) { n.Name, n.PlanTime = "plan-"+k, dawn })
+}
+
+// rivalSubmits enqueues one job under one key from many hands at once.
+func rivalSubmits(y *story, mark func(n *rota.NewJob, k string)) {
+	for round := range 10 * scale(y) {
+		answers := make([]rota.Submitted, 4)
+		together(len(answers), func(i int) {
+			n := rota.NewJob{Type: "mail"}
+			mark(&n, strconv.Itoa(round))
+			got, ok := apply[*rota.Enqueued](y, time.Time{}, &rota.Enqueue{Meta: rota.NewMeta(""), Jobs: []rota.NewJob{n}})
+			if ok {
+				answers[i] = got.Jobs[0]
+			}
+		})
+		made := 0
+		for _, a := range answers {
+			if a.Job == nil || a.Job.ID != answers[0].Job.ID {
+				y.Fatalf("the answers name different jobs: %v", answers)
+			}
+			if !a.Duplicate {
+				made++
+			}
+		}
+		want(y, "jobs made", made, 1)
+		want(y, "in the queue", len(y.queue()), round+1)
+	}
+}

@@ -1,0 +1,239 @@
+package storetest
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/rotajobs/rota"
+)
+
+// The crowd: enqueuers, claimers that finish, fail or drop their jobs, people
+// who cancel, a forger with wrong tokens and a reaper whose clock runs ahead, so
+// that every open lease looks stale to it.
+const (
+	crowdEnqueuers = 3
+	crowdClaimers  = 4
+	crowdEach      = 40 // commands of each enqueuer, with up to three jobs
+	crowdReaps     = 12
+	aheadOfLeases  = 2 * lease
+)
+
+// ledger is what the crowd was told, each line by the one it was told to.
+type ledger struct {
+	mu       sync.Mutex
+	made     map[rota.ID]bool              // executions
+	claims   map[rota.ID]rota.ID           // job to run
+	finished map[rota.ID]rota.FinishAnswer // by job; what its holder was told
+	expired  map[rota.ID]bool              // jobs that a reaper was told it reaped
+	leases   []rota.LeaseRef
+	faults   []string
+}
+
+func (l *ledger) fault(format string, args ...any) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.faults = append(l.faults, fmt.Sprintf(format, args...))
+}
+
+func crowd(y *story) {
+	l := &ledger{
+		made: map[rota.ID]bool{}, claims: map[rota.ID]rota.ID{},
+		finished: map[rota.ID]rota.FinishAnswer{}, expired: map[rota.ID]bool{},
+	}
+	filled := make(chan struct{})
+	var enqueuers, others sync.WaitGroup
+	for i := range crowdEnqueuers {
+		enqueuers.Go(func() { l.enqueuer(y, chance(i)) })
+	}
+	for i := range crowdClaimers {
+		others.Go(func() { l.claimer(y, chance(100+i), filled) })
+	}
+	others.Go(func() { l.canceller(y, chance(200)) })
+	others.Go(func() { l.forger(y, chance(300)) })
+	others.Go(func() { l.reaper(y) })
+	enqueuers.Wait()
+	close(filled)
+	others.Wait()
+	l.settleRest(y)
+	l.audit(y)
+}
+
+func chance(seed int) *rand.Rand { return rand.New(rand.NewPCG(uint64(seed), 7)) }
+
+func (l *ledger) enqueuer(y *story, r *rand.Rand) {
+	for range crowdEach * scale(y) {
+		c := &rota.Enqueue{Meta: rota.NewMeta("")}
+		for range 1 + r.IntN(3) {
+			n := rota.NewJob{Type: "mail", Priority: r.IntN(3), MaxRetries: ptr(r.IntN(3)), Backoff: ptr(time.Duration(0))}
+			if r.IntN(4) == 0 {
+				n.UniqueKey = fmt.Sprint("k", r.IntN(10))
+			}
+			c.Jobs = append(c.Jobs, n)
+		}
+		for range 1 + r.IntN(2) { // some are sent twice
+			got, ok := apply[*rota.Enqueued](y, time.Time{}, c)
+			if !ok {
+				l.fault("an enqueue was refused")
+				continue
+			}
+			l.noteMade(c, got)
+		}
+	}
+}
+
+func (l *ledger) noteMade(c *rota.Enqueue, got *rota.Enqueued) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for i, one := range got.Jobs {
+		if !one.Duplicate && one.Job.ID == c.JobID(i) {
+			l.made[one.Job.ID] = true
+		}
+	}
+}
+
+// claimer works until the queue is empty and nobody fills it any more. While
+// there is nothing to do it waits for the store's hint.
+func (l *ledger) claimer(y *story, r *rand.Rand, filled <-chan struct{}) {
+	wake, stop := y.s.Wake()
+	defer stop()
+	for {
+		full := false
+		select {
+		case <-filled:
+			full = true
+		default:
+		}
+		got, ok := apply[*rota.Claimed](y, time.Time{}, newClaim(1+r.IntN(5), "mail"))
+		if !ok {
+			l.fault("a claim was refused")
+			return
+		}
+		l.noteClaims(got.Jobs)
+		for _, j := range got.Jobs {
+			l.work(y, r, j)
+		}
+		if len(got.Jobs) > 0 {
+			continue
+		}
+		if full {
+			return
+		}
+		select {
+		case <-wake:
+		case <-filled:
+		}
+	}
+}
+
+func (l *ledger) noteClaims(jobs []*rota.Job) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for i, j := range jobs {
+		if run, taken := l.claims[j.ID]; taken {
+			l.faults = append(l.faults, fmt.Sprintf("%s was claimed twice, by runs %s and %s", j.ID, run, j.Run.ID))
+		}
+		l.claims[j.ID] = j.Run.ID
+		l.leases = append(l.leases, leaseOf(j))
+		if i > 0 && !jobs[i-1].Before(j) {
+			l.faults = append(l.faults, fmt.Sprintf("a claim answered %s before %s", jobs[i-1].ID, j.ID))
+		}
+	}
+}
+
+// work ends a job in one of several ways, or drops it.
+func (l *ledger) work(y *story, r *rand.Rand, j *rota.Job) {
+	if r.IntN(3) == 0 {
+		apply[*rota.Extended](y, time.Time{}, &rota.Extend{
+			Meta: rota.NewMeta(""), Lease: lease, Items: []rota.ExtendItem{{LeaseRef: leaseOf(j)}},
+		})
+	}
+	outcome := rota.OutcomeCompleted
+	switch r.IntN(10) {
+	case 0:
+		return // it crashed; somebody will reap it
+	case 1, 2, 3:
+		outcome = rota.OutcomeFailed
+	}
+	c := newFinish(j, outcome)
+	var first rota.FinishAnswer
+	for again := range 1 + r.IntN(2) {
+		got, ok := apply[*rota.Finished](y, time.Time{}, c)
+		if !ok {
+			l.fault("a finish was refused")
+			return
+		}
+		if again == 0 {
+			first = got.Items[0]
+		} else if got.Items[0].Outcome != first.Outcome || got.Items[0].Code != first.Code {
+			l.fault("a finish of %s was told %v, then %v", j.ID, first, got.Items[0])
+		}
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.finished[j.ID] = first
+}
+
+// someLease is a lease that was given out at some time.
+func (l *ledger) someLease(r *rand.Rand) (rota.LeaseRef, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.leases) == 0 {
+		return rota.LeaseRef{}, false
+	}
+	return l.leases[r.IntN(len(l.leases))], true
+}
+
+func (l *ledger) canceller(y *story, r *rand.Rand) {
+	for range crowdEach * scale(y) {
+		ref, ok := l.someLease(r)
+		if !ok {
+			ref.JobID = rota.NewID()
+		}
+		apply[*rota.CancelledJob](y, time.Time{}, &rota.Cancel{Meta: rota.NewMeta("ada"), JobID: ref.JobID})
+		if queue, err := y.s.Queue(y.ctx, rota.ID{}, 5); err == nil && len(queue) == 5 {
+			apply[*rota.CancelledJob](y, time.Time{}, &rota.Cancel{Meta: rota.NewMeta("ada"), JobID: queue[4].ID})
+		}
+	}
+}
+
+// forger finishes what is not its own.
+func (l *ledger) forger(y *story, r *rand.Rand) {
+	for range crowdEach * scale(y) {
+		ref, ok := l.someLease(r)
+		if !ok {
+			continue
+		}
+		ref.Token[r.IntN(len(ref.Token))] ^= 1
+		it := rota.FinishItem{LeaseRef: ref, Outcome: rota.OutcomeSkipped}
+		got, ok := apply[*rota.Finished](y, time.Time{}, &rota.Finish{Meta: rota.NewMeta(""), Items: []rota.FinishItem{it}})
+		if ok && got.Items[0].Code != rota.LeaseLost {
+			l.fault("a forged token finished %s", ref.JobID)
+		}
+	}
+}
+
+func (l *ledger) reaper(y *story) {
+	for range crowdReaps * scale(y) {
+		l.reap(y, 3)
+	}
+}
+
+// reap fails whatever is open, and reports whether there was any.
+func (l *ledger) reap(y *story, limit int) bool {
+	got, ok := apply[*rota.Reaped](y, time.Now().Add(aheadOfLeases), &rota.Reap{Meta: rota.NewMeta(""), Limit: limit})
+	if !ok {
+		l.fault("a reap was refused")
+		return false
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, s := range got.Jobs {
+		if l.expired[s.JobID] {
+			l.faults = append(l.faults, fmt.Sprintf("%s was reaped twice", s.JobID))
+		}
+		l.expired[s.JobID] = true
+	}
+	return len(got.Jobs) > 0
+}
