@@ -1,0 +1,44 @@
+package main
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+)
+
+type config struct {
+	pick       *regexp.Regexp
+	runs       int
+	scale      float64 // 1 is the size that the figures are quoted for
+	dir        string
+	json       string
+	cpuProfile string
+	enforce    bool
+}
+
+func configFromEnv(env func(string) string) (c config, err error) {
+	c = config{runs: 5, scale: 1, dir: ".", json: env("BENCH_JSON"), cpuProfile: env("BENCH_CPUPROFILE")}
+	c.enforce = env("BENCH_ENFORCE") == "1"
+	if dir := env("BENCH_DIR"); dir != "" {
+		c.dir = dir
+	}
+	if c.pick, err = regexp.Compile(env("BENCH")); err != nil {
+		return c, fmt.Errorf("BENCH: %w", err)
+	}
+	if text := env("BENCH_RUNS"); text != "" {
+		if c.runs, err = strconv.Atoi(text); err != nil || c.runs < 1 {
+			return c, fmt.Errorf("BENCH_RUNS is %q; give a number of at least 1", text)
+		}
+	}
+	if text := env("BENCH_SCALE"); text != "" {
+		if c.scale, err = strconv.ParseFloat(text, 64); err != nil || c.scale <= 0 || c.scale > 10 {
+			return c, fmt.Errorf("BENCH_SCALE is %q; give a number above 0 and up to 10", text)
+		}
+	}
+	return c, nil
+}
+
+// sized is a count at the scale asked for, and at least least.
+func (c config) sized(full, least int) int {
+	return max(least, int(float64(full)*c.scale))
+}

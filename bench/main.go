@@ -1,0 +1,88 @@
+// Command bench measures Rota beside the raw engine and beside rivals, on a
+// real disk and with every commit synced. docs/reference/benchmarks.md says
+// how to read what it prints.
+//
+//	BENCH=regexp           run the cases that match
+//	BENCH_RUNS=5           interleaved runs; the medians are printed
+//	BENCH_SCALE=1          size of every case; 0.01 is a smoke test
+//	BENCH_DIR=.            where the files are made
+//	BENCH_JSON=file        write the rows as JSON too
+//	BENCH_CPUPROFILE=file  profile, with the labels case and subject
+//	BENCH_ENFORCE=1        exit with an error if a bar is missed
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"runtime/pprof"
+)
+
+func main() {
+	if path := os.Getenv(childEnv); path != "" {
+		exit(memoryChild(path))
+	}
+	config, err := configFromEnv(os.Getenv)
+	if err != nil {
+		exit(err)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	exit(run(ctx, config))
+}
+
+func exit(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+func run(ctx context.Context, config config) error {
+	stop, err := profile(config.cpuProfile)
+	if err != nil {
+		return err
+	}
+	b, err := newBench(ctx, config)
+	if err != nil {
+		return err
+	}
+	err = b.measure(allBenchmarks())
+	stop()
+	if cleanErr := os.RemoveAll(b.dir); err == nil {
+		err = cleanErr
+	}
+	if err != nil {
+		return err
+	}
+	b.report.print(os.Stdout)
+	if config.json != "" {
+		if err := b.report.writeJSON(config.json); err != nil {
+			return err
+		}
+	}
+	if config.enforce && b.report.missed() {
+		return errors.New("a bar was missed")
+	}
+	return nil
+}
+
+func profile(path string) (stop func(), err error) {
+	if path == "" {
+		return func() {}, nil
+	}
+	file, err := os.Create(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := pprof.StartCPUProfile(file); err != nil {
+		return nil, err
+	}
+	return func() {
+		pprof.StopCPUProfile()
+		_ = file.Close()
+	}, nil
+}

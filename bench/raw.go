@@ -1,0 +1,252 @@
+package main
+
+import (
+	"crypto/rand"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/rotajobs/rota"
+	"zombiezen.com/go/sqlite"
+	"zombiezen.com/go/sqlite/sqlitex"
+)
+
+// rawPragmas are those of the store's writer; a test holds them to its source.
+var rawPragmas = []string{
+	"PRAGMA journal_mode = WAL",
+	"PRAGMA synchronous = FULL",
+	"PRAGMA cache_size = -16384",
+	"PRAGMA wal_autocheckpoint = 4000",
+}
+
+const (
+	rawBegin  = `BEGIN IMMEDIATE`
+	rawCommit = `COMMIT`
+	rawInsert = `
+INSERT OR ROLLBACK INTO rota_jobs (
+  id, lane, priority, position, max_attempts, backoff, timeout, created_at, queued_at, params)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+	rawHeads = `
+SELECT id, execution_id, retry_of, lane, hold, priority, position, attempt, max_attempts, backoff, backoff_max,
+  jitter, timeout, created_at, queued_at, run_at, plan_time, scope_kind, scope_id, name, unique_key, unique_for,
+  version, created_by, params
+FROM rota_jobs INDEXED BY rota_jobs_claim
+WHERE lane = ? AND status = 'QUEUED' AND hold = 0
+ORDER BY priority DESC, position, created_at, id
+LIMIT ?`
+	rawDispatch = `
+UPDATE OR ROLLBACK rota_jobs
+SET status = 'RUNNING', started_at = ?, run_id = ?
+WHERE id = ?`
+	rawInsertRun = `
+INSERT OR ROLLBACK INTO rota_runs (job_id, token, runner, life, started_at, heartbeat_at, stale_after)
+VALUES (?, ?, ?, ?, ?, ?, ?)`
+	rawCloseRun = `
+UPDATE OR ROLLBACK rota_runs
+SET outcome = 'COMPLETED', finished_at = ?
+WHERE job_id = ? AND token = ? AND outcome IS NULL`
+	rawCloseJob = `
+UPDATE OR ROLLBACK rota_jobs
+SET finished_at = ?, sequel = 'none'
+WHERE id = ?`
+)
+
+// raw is the engine alone: it makes the row changes that Rota makes, in the
+// same tables, and decides nothing.
+type raw struct {
+	conn                                              *sqlite.Conn
+	begin, commit, insert, heads, dispatch, insertRun *sqlite.Stmt
+	closeRun, closeJob                                *sqlite.Stmt
+	tail                                              int64 // the last position
+	life                                              rota.ID
+}
+
+// openRaw opens a file that a store has made, so the schema is the store's.
+func openRaw(path string) (*raw, error) {
+	conn, err := sqlite.OpenConn(path, sqlite.OpenReadWrite)
+	if err != nil {
+		return nil, err
+	}
+	r := &raw{conn: conn, life: rota.NewID()}
+	for _, pragma := range rawPragmas {
+		if err := sqlitex.ExecuteTransient(conn, pragma, nil); err != nil {
+			_ = conn.Close()
+			return nil, err
+		}
+	}
+	for sql, stmt := range map[string]**sqlite.Stmt{
+		rawBegin: &r.begin, rawCommit: &r.commit, rawInsert: &r.insert, rawHeads: &r.heads, rawDispatch: &r.dispatch,
+		rawInsertRun: &r.insertRun, rawCloseRun: &r.closeRun, rawCloseJob: &r.closeJob,
+	} {
+		if *stmt, err = conn.Prepare(sql); err != nil {
+			_ = conn.Close()
+			return nil, err
+		}
+	}
+	return r, nil
+}
+
+func (r *raw) close() error { return r.conn.Close() }
+
+// enqueue inserts a job for each params, in one transaction.
+func (r *raw) enqueue(params []string) error {
+	if err := do(r.begin); err != nil {
+		return err
+	}
+	now := time.Now().UnixMicro()
+	for _, p := range params {
+		r.tail += rota.PositionGap
+		id, s := rota.NewID(), r.insert
+		s.BindBytes(1, id[:])
+		s.BindText(2, jobType)
+		s.BindInt64(3, 0)
+		s.BindInt64(4, r.tail)
+		s.BindInt64(5, rota.DefaultMaxRetries+1)
+		s.BindInt64(6, rota.DefaultBackoff.Microseconds())
+		s.BindInt64(7, rota.DefaultTimeout.Microseconds())
+		s.BindInt64(8, now)
+		s.BindInt64(9, now)
+		s.BindText(10, p)
+		if err := do(s); err != nil {
+			return err
+		}
+	}
+	return do(r.commit)
+}
+
+// rawJob is what a worker has to know of a job it has claimed.
+type rawJob struct {
+	id        rota.ID
+	token     rota.Token
+	lane      string
+	name, key string
+	scope     [2]string
+	createdBy string
+	numbers   [12]int64
+	jitter    float64
+	ids       [3]rota.ID
+	params    []byte
+}
+
+// claim takes the first n jobs, in one transaction.
+func (r *raw) claim(n int) ([]rawJob, error) {
+	if err := do(r.begin); err != nil {
+		return nil, err
+	}
+	jobs, err := r.readHeads(n)
+	if err != nil {
+		return nil, err
+	}
+	now := time.Now()
+	for i := range jobs {
+		if err := r.lease(&jobs[i], now.UnixMicro(), now.Add(rota.DefaultLease).UnixMicro()); err != nil {
+			return nil, err
+		}
+	}
+	return jobs, do(r.commit)
+}
+
+func (r *raw) readHeads(n int) ([]rawJob, error) {
+	jobs := make([]rawJob, 0, n)
+	r.heads.BindText(1, jobType)
+	r.heads.BindInt64(2, int64(n))
+	for {
+		more, err := r.heads.Step()
+		if err != nil {
+			return nil, err
+		}
+		if !more {
+			return jobs, r.heads.Reset()
+		}
+		jobs = append(jobs, scanRaw(r.heads))
+	}
+}
+
+func scanRaw(s *sqlite.Stmt) (j rawJob) {
+	s.ColumnBytes(0, j.id[:])
+	for i, col := range []int{1, 2, 22} {
+		s.ColumnBytes(col, j.ids[i][:])
+	}
+	for i, col := range []int{4, 5, 6, 7, 8, 9, 10, 12, 13, 14, 15, 16} {
+		j.numbers[i] = s.ColumnInt64(col)
+	}
+	j.jitter = s.ColumnFloat(11)
+	j.lane, j.name, j.key, j.createdBy = s.ColumnText(3), s.ColumnText(19), s.ColumnText(20), s.ColumnText(23)
+	j.scope = [2]string{s.ColumnText(17), s.ColumnText(18)}
+	j.params = make([]byte, s.ColumnLen(24))
+	s.ColumnBytes(24, j.params)
+	return j
+}
+
+func (r *raw) lease(j *rawJob, now, stale int64) error {
+	run, s := rota.NewID(), r.dispatch
+	s.BindInt64(1, now)
+	s.BindBytes(2, run[:])
+	s.BindBytes(3, j.id[:])
+	if err := do(s); err != nil {
+		return err
+	}
+	_, _ = rand.Read(j.token[:]) // never fails
+	s = r.insertRun
+	s.BindBytes(1, j.id[:])
+	s.BindBytes(2, j.token[:])
+	s.BindText(3, worker)
+	s.BindBytes(4, r.life[:])
+	s.BindInt64(5, now)
+	s.BindInt64(6, now)
+	s.BindInt64(7, stale)
+	return do(s)
+}
+
+// finish completes jobs, in one transaction.
+func (r *raw) finish(jobs []rawJob) error {
+	if err := do(r.begin); err != nil {
+		return err
+	}
+	now := time.Now().UnixMicro()
+	for i := range jobs {
+		j, s := &jobs[i], r.closeRun
+		s.BindInt64(1, now)
+		s.BindBytes(2, j.id[:])
+		s.BindBytes(3, j.token[:])
+		if err := do(s); err != nil {
+			return err
+		}
+		if r.conn.Changes() != 1 {
+			return fmt.Errorf("the lease of job %s is lost", j.id)
+		}
+		s = r.closeJob
+		s.BindInt64(1, now)
+		s.BindBytes(2, j.id[:])
+		if err := do(s); err != nil {
+			return err
+		}
+	}
+	return do(r.commit)
+}
+
+// do runs a bound statement that gives nothing.
+func do(s *sqlite.Stmt) error {
+	_, err := s.Step()
+	if resetErr := s.Reset(); err == nil {
+		err = resetErr
+	}
+	return err
+}
+
+// explainRaw prints what the raw engine is made to do.
+func explainRaw(b *bench, what string, statements ...string) {
+	body := "on a file that the store has made (the same tables, indexes, CHECKs and triggers), opened with\n" +
+		strings.Join(rawPragmas, "; ") + "\n" + strings.Join(statements, "\n")
+	b.report.explain("raw, "+what, body)
+}
+
+// copyFile gives two subjects the same start.
+func copyFile(from, to string) error {
+	data, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(to, data, 0o666)
+}
