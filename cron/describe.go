@@ -25,13 +25,13 @@ func (c *Cron) everyDay() bool {
 // sentence puts the days where they read best: before a list of times ("every weekday at 09:30"), else behind.
 func (c *Cron) sentence() string {
 	times, list := c.timeWords()
-	everyMonthDay := c.days == allDays && c.months == allMonths
+	anyDay, anyMonth := c.days == allDays && c.weekdays == allWeekdays, c.months == allMonths
 	switch {
-	case c.everyDay() && list:
+	case anyDay && !list:
+		return times + c.inMonths()
+	case anyDay && anyMonth:
 		return "every day " + times
-	case c.everyDay():
-		return times
-	case everyMonthDay && list && c.weekdays == workdays:
+	case list && anyMonth && c.days == allDays && c.weekdays == workdays:
 		return "every weekday " + times
 	}
 	return times + " " + c.dayWords()

@@ -74,7 +74,7 @@ func TestDescribe(t *testing.T) {
 		{"0 0 1 1,4,7,10 *", "UTC", "at 00:00 on day 1 of January, April, July and October, UTC"},
 		{"0 0 1 */3 *", "UTC", "at 00:00 on day 1 of January, April, July and October, UTC"},
 		{"0 9 * 6-8 *", "UTC", "at 09:00 every day in June to August, UTC"},
-		{"*/5 * * 12 *", "UTC", "every 5 minutes every day in December, UTC"},
+		{"*/5 * * 12 *", "UTC", "every 5 minutes in December, UTC"},
 		{"0 9 * 12 1-5", "UTC", "at 09:00 on weekdays in December, UTC"},
 		{"0 9 * 12 1", "UTC", "at 09:00 on Monday in December, UTC"},
 		// Both kinds of days are joined by OR.

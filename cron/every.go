@@ -51,7 +51,7 @@ func (e Every) Next(after time.Time) (time.Time, bool) {
 	if after.Before(e.first) {
 		return e.first, true
 	}
-	at := e.fire(e.periods(after) + 1)
+	at := e.fire(e.intervals(after) + 1)
 	return at, at.Unix() < calendarEnd
 }
 
@@ -63,13 +63,13 @@ func (e Every) Prev(before time.Time) (time.Time, bool) {
 	if before.Unix() >= calendarEnd {
 		before = time.Unix(calendarEnd, 0)
 	}
-	return e.fire(e.periods(before.Add(-1))), true
+	return e.fire(e.intervals(before.Add(-1))), true
 }
 
-// periods returns how many whole intervals lie between the first fire and an instant not before it. It counts in
+// intervals returns how many whole intervals lie between the first fire and an instant not before it. It counts in
 // microseconds, because a Duration ends after 292 years; what the first fire has below a microsecond is moved over to
 // the instant, so that nothing is lost.
-func (e Every) periods(until time.Time) int64 {
+func (e Every) intervals(until time.Time) int64 {
 	passed := until.Add(-e.remainder()).UnixMicro() - e.first.UnixMicro()
 	return floorDiv(passed, e.interval.Microseconds())
 }

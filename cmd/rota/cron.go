@@ -135,31 +135,25 @@ func writeCron(w io.Writer, expression cron.Cron, from time.Time, fires []cron.F
 			fire.At.Format("Mon"),
 			fire.At.Format("2006-01-02 15:04 -07:00"),
 			fire.At.UTC().Format("2006-01-02 15:04"),
-			distance(fire.At.Sub(from)),
+			distance(fire.At.Unix() - from.Unix()),
 			fire.Note,
 		})
 	}
 	return writeTable(w, []string{"DAY", "LOCAL TIME", "UTC", "IN", "NOTE"}, rows)
 }
 
-// distance names the two largest units of a duration, which is all that a person wants to know of it.
-func distance(d time.Duration) string {
+// distance names the two largest units of a number of seconds, which is all that a person wants to know of it.
+func distance(seconds int64) string {
 	units := []struct {
-		size time.Duration
+		size int64
 		sign string
-	}{{24 * time.Hour, "d"}, {time.Hour, "h"}, {time.Minute, "m"}, {time.Second, "s"}}
+	}{{24 * 60 * 60, "d"}, {60 * 60, "h"}, {60, "m"}, {1, "s"}}
 	var words []string
 	for _, unit := range units {
-		if n := d / unit.size; n > 0 {
+		if n := seconds / unit.size; n > 0 && len(words) < 2 {
 			words = append(words, fmt.Sprintf("%d%s", n, unit.sign))
-			d -= n * unit.size
+			seconds -= n * unit.size
 		}
-		if len(words) == 2 {
-			break
-		}
-	}
-	if len(words) == 0 {
-		return "0s"
 	}
 	return strings.Join(words, " ")
 }
