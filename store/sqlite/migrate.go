@@ -45,11 +45,7 @@ func migrate(conn *sqlite.Conn) error {
 		return err
 	}
 	if at > len(steps) {
-		return &rota.Error{
-			Code: rota.Conflict, Act: "sqlite: open",
-			Reason: fmt.Sprintf("the file was written by a newer Rota (schema %d, this one knows %d)", at, len(steps)),
-			Hint:   "upgrade this program, or restore a backup from before the upgrade",
-		}
+		return tooNew(at, len(steps))
 	}
 	for i := at; i < len(steps); i++ {
 		if err := migrateOne(conn, steps[i], i+1); err != nil {
@@ -57,6 +53,14 @@ func migrate(conn *sqlite.Conn) error {
 		}
 	}
 	return nil
+}
+
+func tooNew(at, known int) *rota.Error {
+	return &rota.Error{
+		Code: rota.Conflict, Act: "sqlite: open",
+		Reason: fmt.Sprintf("the file was written by a newer Rota (schema %d, this one knows %d)", at, known),
+		Hint:   "upgrade this program, or restore a backup from before the upgrade",
+	}
 }
 
 func schemaVersion(conn *sqlite.Conn) (int, error) {

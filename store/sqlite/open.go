@@ -33,6 +33,11 @@ func Open(path string) (*Store, error) { return OpenWith(path, Config{}) }
 // rows that were open and logs what it finds; Recover mends it.
 func OpenWith(path string, config Config) (*Store, error) {
 	config = config.withDefaults()
+	if config.ReadOnly {
+		if err := holdsStore(path); err != nil {
+			return nil, err
+		}
+	}
 	lock, err := acquireLock(path)
 	if err != nil {
 		return nil, err
@@ -62,7 +67,10 @@ func OpenWith(path string, config Config) (*Store, error) {
 func openWriter(path string, config Config) (*writer, error) {
 	act := "open " + filepath.Base(path)
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return nil, &rota.Error{Code: rota.Unavailable, Act: "sqlite: " + act, Reason: "it is a directory", Hint: "name a file"}
+		return nil, isDirectory(path)
+	}
+	if config.ReadOnly {
+		return openOnlooker(path)
 	}
 	conn, err := sqlite.OpenConn(path, sqlite.OpenReadWrite|sqlite.OpenCreate)
 	if err != nil {
@@ -90,6 +98,12 @@ func openWriter(path string, config Config) (*writer, error) {
 	return w, nil
 }
 
+func isDirectory(path string) *rota.Error {
+	return &rota.Error{
+		Code: rota.Unavailable, Act: "sqlite: open " + filepath.Base(path), Reason: "it is a directory", Hint: "name a file",
+	}
+}
+
 func openReaders(path string, n int) (*sqlitex.Pool, error) {
 	return sqlitex.NewPool(path, sqlitex.PoolOptions{
 		Flags:    sqlite.OpenReadWrite,
@@ -107,6 +121,9 @@ func openReaders(path string, n int) (*sqlitex.Pool, error) {
 // begin notes that the store is in use, so that the next Open can tell whether
 // this one ended cleanly, and looks at what an unclean end left open.
 func (s *Store) begin(w *writer) error {
+	if s.config.ReadOnly {
+		return nil
+	}
 	clean, err := w.meta(metaClean)
 	if err != nil {
 		return err

@@ -18,6 +18,10 @@ type Config struct {
 	Clock func() time.Time
 	// Readers is how many reads may run at once. Default 4.
 	Readers int
+	// ReadOnly opens a store that is there, to look at it: nothing is made,
+	// migrated or written, and Apply is refused. A file that holds no store is
+	// NotFound.
+	ReadOnly bool
 	// Logger hears of what was found after an unclean stop. Default slog.Default.
 	Logger *slog.Logger
 
@@ -58,6 +62,9 @@ var _ rota.Store = (*Store)(nil)
 func (s *Store) Apply(ctx context.Context, b rota.Batch) ([]rota.Result, error) {
 	if len(b.Commands) > rota.BatchMax {
 		return nil, rota.Invalidf("commands", "has %d entries; at most %d are allowed", len(b.Commands), rota.BatchMax)
+	}
+	if s.config.ReadOnly {
+		return nil, &rota.Error{Code: rota.Conflict, Act: "sqlite: apply", Reason: "the store was opened only to be looked at"}
 	}
 	w, err := s.acquire(ctx)
 	if err != nil {
@@ -113,8 +120,10 @@ func (s *Store) Close() error {
 	return s.err
 }
 
-func (s *Store) shut(w *writer) error {
-	err := w.setMeta(metaClean, "1")
+func (s *Store) shut(w *writer) (err error) {
+	if !s.config.ReadOnly {
+		err = w.setMeta(metaClean, "1")
+	}
 	for _, closer := range []func() error{s.readers.Close, w.close, s.lock.release} {
 		if e := closer(); err == nil {
 			err = e

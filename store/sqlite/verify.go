@@ -2,16 +2,129 @@ package sqlite
 
 import (
 	"context"
+	"errors"
 	"iter"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/rules"
+	"zombiezen.com/go/sqlite"
 )
 
-// Verify checks every invariant.
+// Checked counts the rows that a verification has looked at.
+type Checked struct{ Jobs, Runs, Keys, Audit int }
+
+// checkedEvery is after how many jobs a count is told.
+const checkedEvery = 10_000
+
+// Verify checks every invariant of rota.Checks on one state of the file, while
+// others write the next ones.
 func (s *Store) Verify(ctx context.Context) iter.Seq2[rota.Violation, error] {
-	return func(yield func(rota.Violation, error) bool) {}
+	return s.VerifyAloud(ctx, func(Checked) {})
 }
 
+// VerifyAloud is Verify for somebody who waits: it tells how many rows it has
+// looked at, every now and then and at the end.
+func (s *Store) VerifyAloud(ctx context.Context, heard func(Checked)) iter.Seq2[rota.Violation, error] {
+	return s.inspect(ctx, heard, (*inspection).everything)
+}
+
+// verifyOpen checks only what runs, and what ended without being settled: all
+// that an unclean stop can have torn.
 func (s *Store) verifyOpen(ctx context.Context) iter.Seq2[rota.Violation, error] {
-	return func(yield func(rota.Violation, error) bool) {}
+	return s.inspect(ctx, func(Checked) {}, func(in *inspection) error { return in.jobs(sqlVerifyOpen) })
+}
+
+// inspection is one verification on one connection.
+type inspection struct {
+	*rules.Verifier
+	conn    *sqlite.Conn
+	heard   func(Checked)
+	checked Checked
+	tell    func(rota.Violation)
+	stopped bool // nobody listens any more
+}
+
+// errStopped ends an inspection that nobody listens to.
+var errStopped = errors.New("stopped")
+
+func (s *Store) inspect(
+	ctx context.Context, heard func(Checked), look func(*inspection) error,
+) iter.Seq2[rota.Violation, error] {
+	return func(yield func(rota.Violation, error) bool) {
+		in := &inspection{heard: heard}
+		in.tell = func(v rota.Violation) { in.stopped = in.stopped || !yield(v, nil) }
+		in.Verifier = rules.NewVerifier(in.tell)
+		err := s.read(ctx, "verify", func(conn *sqlite.Conn) error {
+			in.conn = conn
+			return in.damage(in.snapshot(look))
+		})
+		switch {
+		case in.stopped || err == nil:
+		case ctx.Err() != nil:
+			yield(rota.Violation{}, ctx.Err())
+		default:
+			yield(rota.Violation{}, err)
+		}
+	}
+}
+
+// snapshot looks at one state of the file: the one of its first read.
+func (in *inspection) snapshot(look func(*inspection) error) error {
+	if err := in.each("BEGIN", nil, nil); err != nil {
+		return err
+	}
+	defer func() {
+		in.conn.SetInterrupt(nil) // whoever cancelled it, the transaction must end
+		_ = in.each("ROLLBACK", nil, nil)
+	}()
+	return look(in)
+}
+
+// damage makes a violation of an error that says the file is damaged: it is
+// what was looked for, not a failure to look.
+func (in *inspection) damage(err error) error {
+	switch sqlite.ErrCode(err).ToPrimary() {
+	case sqlite.ResultCorrupt, sqlite.ResultNotADB:
+		in.file("it cannot be read to the end: " + err.Error())
+		return nil
+	}
+	return err
+}
+
+func (in *inspection) everything() error {
+	err := firstError(
+		in.engine,
+		in.schema,
+		func() error { return in.jobs(sqlVerifyJobs) },
+		in.orphans,
+		in.keys,
+		in.audit,
+		func() error { return in.order(sqlVerifyQueue, in.Queue()) },
+		func() error { return in.order(sqlVerifyClaim, in.Ready()) },
+	)
+	if err != nil {
+		return err
+	}
+	in.End()
+	in.heard(in.checked)
+	return nil
+}
+
+// each runs a query and leaves its statement ready for the next, also if the
+// listener never comes back.
+func (in *inspection) each(sql string, bind func(*sqlite.Stmt), row func(*sqlite.Stmt) error) error {
+	stmt, err := in.conn.Prepare(sql)
+	if err != nil {
+		return err
+	}
+	defer stmt.Reset()
+	if bind != nil {
+		bind(stmt)
+	}
+	return rows(stmt, func(s *sqlite.Stmt) error {
+		if err := row(s); err != nil || !in.stopped {
+			return err
+		}
+		return errStopped
+	})
 }

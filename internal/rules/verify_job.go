@@ -1,0 +1,112 @@
+package rules
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"github.com/rotajobs/rota"
+)
+
+// identity: the words are known, and the attempt fits the place in the chain.
+func (v *Verifier) identity(j *rota.Job) {
+	if j.ID.IsZero() {
+		v.about(j.ID, rota.CheckIDShape, "its id is all zeros")
+	}
+	switch j.Status {
+	case rota.StatusQueued, rota.StatusRunning, rota.StatusCancelled:
+	default:
+		v.about(j.ID, rota.CheckUnknownWord, "its status is %q", j.Status)
+	}
+	switch j.Sequel {
+	case "", rota.SequelNone, rota.SequelRetry, rota.SequelDead:
+	default:
+		v.about(j.ID, rota.CheckUnknownWord, "its sequel is %q", j.Sequel)
+	}
+	first := j.RetryOf.IsZero()
+	switch {
+	case j.Attempt < 1 || j.Attempt > j.Policy.MaxAttempts:
+		v.about(j.ID, rota.CheckAttemptRange, "it is attempt %d of at most %d", j.Attempt, j.Policy.MaxAttempts)
+	case first && j.Attempt != 1:
+		v.about(j.ID, rota.CheckAttemptRange, "it is attempt %d, but retries no job", j.Attempt)
+	case !first && j.Attempt == 1:
+		v.about(j.ID, rota.CheckAttemptRange, "it is attempt 1, but retries %s", jobRef(j.RetryOf))
+	}
+	if first != (j.ExecutionID == j.ID) {
+		v.find(rota.CheckExecutionIdentity, []string{jobRef(j.ID), "execution " + j.ExecutionID.String()},
+			"its execution does not go by the id of its first attempt")
+	}
+}
+
+// content: it is what an Enqueue would accept. The same code that let a job
+// in judges it here.
+func (v *Verifier) content(j *rota.Job) {
+	retries := j.Policy.MaxAttempts - 1
+	err := (&rota.Enqueue{Jobs: []rota.NewJob{{
+		ID: j.ID, Type: j.Type, Name: j.Name, Params: j.Params, Priority: j.Priority, RunAt: j.RunAt,
+		UniqueKey: j.UniqueKey, UniqueFor: j.UniqueFor, ScopeKind: j.ScopeKind, ScopeID: j.ScopeID, PlanTime: j.PlanTime,
+		MaxRetries: &retries, Backoff: &j.Policy.Backoff, BackoffMax: &j.Policy.BackoffMax,
+		Jitter: &j.Policy.Jitter, Timeout: &j.Policy.Timeout,
+	}}}).Validate()
+	var refusal *rota.Error
+	switch {
+	case errors.As(err, &refusal):
+		field := strings.TrimPrefix(refusal.Field, "jobs[0].")
+		check := rota.CheckOutOfRange
+		if field == "params" {
+			check = rota.CheckBadJSON
+		}
+		v.about(j.ID, check, "its %s %s", field, refusal.Reason)
+	case len(j.Params) == 0:
+		v.about(j.ID, rota.CheckBadJSON, "its params are empty")
+	}
+	if j.Position < -positionMax || j.Position > positionMax {
+		v.about(j.ID, rota.CheckOutOfRange, "its position is %d, where no room is left to compute", j.Position)
+	}
+	if j.Run == nil {
+		return
+	}
+	v.unless(j.Run.Result == nil || json.Valid(j.Run.Result), j, rota.CheckBadJSON, "the result of its run is not JSON")
+	v.unless(j.Run.Progress == nil || json.Valid(j.Run.Progress), j, rota.CheckBadJSON, "the progress of its run is not JSON")
+}
+
+// positionMax is far beyond what moves can reach, and far from overflow.
+const positionMax = 1 << 62
+
+// shape: the times and the hold fit the status. Times are never compared with
+// each other where a clock that was set back would make them differ.
+func (v *Verifier) shape(j *rota.Job) {
+	switch j.Status {
+	case rota.StatusQueued:
+		v.queuedShape(j)
+	case rota.StatusRunning:
+		v.unless(!j.StartedAt.IsZero(), j, rota.CheckRunningShape, "it is RUNNING without a start time")
+		v.unless(j.Hold == 0, j, rota.CheckRunningShape, "it is RUNNING with hold %d", j.Hold)
+		v.unless(!j.QueuedAt.IsZero(), j, rota.CheckRunningShape, "it is RUNNING, but never stood in the order")
+	case rota.StatusCancelled:
+		v.unless(j.StartedAt.IsZero(), j, rota.CheckCancelledShape, "it is CANCELLED, but has started")
+		v.unless(!j.FinishedAt.IsZero(), j, rota.CheckCancelledShape, "it is CANCELLED, but has not ended")
+		v.unless(j.Sequel == "" || j.Sequel == rota.SequelNone, j, rota.CheckCancelledShape,
+			"it is CANCELLED, but its sequel is %s", j.Sequel)
+	}
+	// Ready and Enqueue compare run_at with the very time they write as
+	// queued_at, so this holds whatever the clock did later.
+	if !j.QueuedAt.IsZero() && j.RunAt.After(j.QueuedAt) {
+		v.about(j.ID, rota.CheckQueuedEarly, "it took its place at %s, before its run_at %s", stamp(j.QueuedAt), stamp(j.RunAt))
+	}
+}
+
+func (v *Verifier) queuedShape(j *rota.Job) {
+	v.unless(j.StartedAt.IsZero(), j, rota.CheckQueuedShape, "it is QUEUED, but has started")
+	v.unless(j.FinishedAt.IsZero(), j, rota.CheckQueuedShape, "it is QUEUED, but has ended")
+	v.unless(j.Hold != 0 || !j.QueuedAt.IsZero(), j, rota.CheckQueuedShape, "it is ready, but has no queued_at")
+	v.unless(j.Hold&^rota.HoldDelay == 0, j, rota.CheckHoldShape, "its hold is %d, which has no meaning", j.Hold)
+	v.unless(j.Hold&rota.HoldDelay == 0 || !j.RunAt.IsZero(), j, rota.CheckHoldShape, "it is delayed, but has no run_at")
+	v.unless(j.Hold == 0 || j.QueuedAt.IsZero(), j, rota.CheckHoldShape, "it is held, but has a queued_at")
+}
+
+func (v *Verifier) unless(ok bool, j *rota.Job, check, format string, args ...any) {
+	if !ok {
+		v.about(j.ID, check, format, args...)
+	}
+}

@@ -1,0 +1,67 @@
+package rules
+
+import (
+	"fmt"
+
+	"github.com/rotajobs/rota"
+)
+
+// keyOf: an execution holds its unique key for as long as it was promised.
+// The last attempt of a chain speaks for it.
+func (v *Verifier) keyOf(j *rota.Job, held *KeyRecord) {
+	if j.UniqueKey == "" || j.Sequel == rota.SequelRetry {
+		return
+	}
+	holds := held != nil && held.ExecutionID == j.ExecutionID
+	rows := []string{jobRef(j.ID), keyRef(Key{j.Type, j.UniqueKey})}
+	switch {
+	case gaveUp(j):
+		if holds {
+			v.find(rota.CheckUniqueKeyFreed, rows, "its execution is dead or cancelled, but still holds the key")
+		}
+	case !j.Ended() && !holds:
+		v.find(rota.CheckUniqueKeyLive, rows, "its execution has not ended, but does not hold the key")
+	case !j.Ended() && held.Ended:
+		v.find(rota.CheckUniqueKeyLive, rows, "its execution has not ended, but the key is marked as if it had")
+	case completed(j) && !holds && j.UniqueFor == 0:
+		v.find(rota.CheckUniqueKeyLive, rows, "its execution completed and keeps the key until it is pruned, but does not hold it")
+	case completed(j) && holds && held.FreeAt != 0 && !held.Ended:
+		v.find(rota.CheckUniqueKeyLive, rows, "its execution has completed, but the key is not marked so and would never be free")
+	}
+}
+
+// gaveUp says whether an execution ended without completing.
+func gaveUp(tail *rota.Job) bool {
+	return tail.Status == rota.StatusCancelled || tail.Sequel == rota.SequelDead ||
+		tail.Sequel == rota.SequelNone && tail.Run != nil && tail.Run.Outcome == rota.OutcomeCancelled
+}
+
+func completed(tail *rota.Job) bool {
+	return tail.Ended() && tail.Run != nil && (tail.Run.Outcome == rota.OutcomeCompleted || tail.Run.Outcome == rota.OutcomeSkipped)
+}
+
+// Key looks at a unique key and at the job that its execution goes by, nil if
+// that is gone: such a key is free to be taken over.
+func (v *Verifier) Key(k KeyRecord, first *rota.Job) {
+	if first == nil {
+		return
+	}
+	rows := []string{keyRef(k.Key), jobRef(first.ID)}
+	switch {
+	case !first.RetryOf.IsZero():
+		v.find(rota.CheckUniqueKeyOwner, rows, "the key names a retry instead of the first job of its execution")
+	case first.Type != k.Key.Type || first.UniqueKey != k.Key.Key:
+		v.find(rota.CheckUniqueKeyOwner, rows, "the key is held by an execution that was not enqueued with it")
+	case k.FreeAt != freeAt(first):
+		v.find(rota.CheckUniqueKeyOwner, rows, "the key is not held for as long as its job was enqueued to hold it")
+	}
+}
+
+func freeAt(first *rota.Job) int64 {
+	if first.UniqueFor <= 0 {
+		return 0
+	}
+	return first.CreatedAt.Add(first.UniqueFor).UnixMicro()
+}
+
+func keyRef(k Key) string { return fmt.Sprintf("key %s of type %s", k.Key, k.Type) }

@@ -1,0 +1,86 @@
+package rules
+
+import (
+	"encoding/binary"
+
+	"github.com/rotajobs/rota"
+)
+
+// census counts jobs and adds up what of them decides the order, in a sum
+// that does not depend on the order in which they come. Two equal ones hold
+// the same jobs in the same places.
+type census struct {
+	jobs int
+	sum  uint64
+}
+
+func (c *census) add(j *rota.Job) {
+	c.jobs++
+	c.sum += placeHash(j)
+}
+
+// placeHash mixes the fields of the order (the finaliser of SplitMix64, word
+// by word): a damaged index differs by accident, not by design.
+func placeHash(j *rota.Job) uint64 {
+	h := uint64(j.Priority)
+	for _, word := range []uint64{
+		uint64(j.Position), uint64(j.CreatedAt.UnixMicro()),
+		binary.BigEndian.Uint64(j.ID[:8]), binary.BigEndian.Uint64(j.ID[8:]),
+	} {
+		h += word + 0x9e3779b97f4a7c15
+		h = (h ^ h>>30) * 0xbf58476d1ce4e5b9
+		h = (h ^ h>>27) * 0x94d049bb133111eb
+		h ^= h >> 31
+	}
+	return h
+}
+
+// count takes the census of what the order should hold.
+func (v *Verifier) count(j *rota.Job) {
+	if j.Status == rota.StatusQueued {
+		v.queue.add(j)
+	}
+	if j.Ready() {
+		v.ready.add(j)
+	}
+}
+
+// Order is an order as a store keeps it, to be walked from its head. Only the
+// fields that decide the order need be set in its jobs.
+type Order struct {
+	v    *Verifier
+	name string
+	want *census
+	seen census
+	last *rota.Job
+}
+
+// Queue begins the walk of the order of all QUEUED jobs. Jobs come first.
+func (v *Verifier) Queue() *Order {
+	return &Order{v: v, name: "the order of the queue", want: &v.queue}
+}
+
+// Ready begins the walk of the order of claims, type by type.
+func (v *Verifier) Ready() *Order { return &Order{v: v, name: "the order of claims", want: &v.ready} }
+
+// Lane begins the next type.
+func (o *Order) Lane() { o.last = nil }
+
+// Next looks at the next job of the order.
+func (o *Order) Next(j *rota.Job) {
+	o.seen.add(j)
+	if o.last != nil && !o.last.Before(j) {
+		o.v.pair(rota.CheckOrderTotal, o.last.ID, j.ID, "%s has the first before the second", o.name)
+	}
+	o.last = j
+}
+
+// End compares what was walked with what should have been.
+func (o *Order) End() {
+	switch {
+	case o.seen.jobs != o.want.jobs:
+		o.v.find(rota.CheckOrderTotal, []string{o.name}, "it holds %d jobs, but %d belong into it", o.seen.jobs, o.want.jobs)
+	case o.seen.sum != o.want.sum:
+		o.v.find(rota.CheckOrderTotal, []string{o.name}, "it has jobs at places where the jobs themselves are not")
+	}
+}

@@ -1,0 +1,76 @@
+package rules
+
+import (
+	"time"
+
+	"github.com/rotajobs/rota"
+)
+
+// run: a job that was dispatched has a run, and the two agree.
+func (v *Verifier) run(j *rota.Job, named rota.ID) {
+	r := j.Run
+	switch {
+	case r == nil && j.Status == rota.StatusRunning:
+		v.about(j.ID, rota.CheckRunningWithoutRun, "it is RUNNING, but has no run")
+		return
+	case r == nil:
+		v.unless(named.IsZero(), j, rota.CheckRunWithoutRunningJob, "it is %s, but names run %s", j.Status, named)
+		return
+	case j.Status != rota.StatusRunning:
+		v.about(j.ID, rota.CheckRunWithoutRunningJob, "it is %s, but has a run", j.Status)
+	default:
+		v.runShape(j, r)
+	}
+	v.ownRun(j, r)
+	switch {
+	case r.Open() && j.Ended():
+		v.about(j.ID, rota.CheckClosedJobOpenRun, "it ended at %s, but its run has no outcome", stamp(j.FinishedAt))
+	case !r.Open() && !j.Ended():
+		v.about(j.ID, rota.CheckOpenJobClosedRun, "its run is %s, but the job has not ended", r.Outcome)
+	}
+	if r.Open() && r.Token.IsZero() {
+		v.about(j.ID, rota.CheckTokenEmpty, "its run is open, but nobody can hold its lease: the token is empty")
+	}
+}
+
+func (v *Verifier) runShape(j *rota.Job, r *rota.Run) {
+	v.unless(!r.ID.IsZero(), j, rota.CheckRunShape, "its run has no id")
+	v.unless(r.StartedAt.Equal(j.StartedAt) || j.StartedAt.IsZero(), j, rota.CheckRunShape,
+		"it started at %s, its run at %s", stamp(j.StartedAt), stamp(r.StartedAt))
+	v.unless(r.Open() == r.FinishedAt.IsZero(), j, rota.CheckRunShape, "its run has one of outcome and finish time without the other")
+	switch r.Outcome {
+	case "", rota.OutcomeCompleted, rota.OutcomeCancelled:
+	case rota.OutcomeFailed, rota.OutcomeSkipped:
+		v.unless(r.CancelAt.IsZero(), j, rota.CheckCancelIgnored, "its run was asked to stop and is %s", r.Outcome)
+	default:
+		v.about(j.ID, rota.CheckUnknownWord, "the outcome of its run is %q", r.Outcome)
+	}
+}
+
+// ownRun: no other job has the same run.
+func (v *Verifier) ownRun(j *rota.Job, r *rota.Run) {
+	if r.ID.IsZero() {
+		return
+	}
+	if other, taken := v.runs[r.ID]; taken {
+		v.pair(rota.CheckDoubleRun, other, j.ID, "both have run %s", r.ID)
+		return
+	}
+	v.runs[r.ID] = j.ID
+}
+
+// sequel: what came after a job fits how it ended.
+func (v *Verifier) sequel(j *rota.Job) {
+	switch {
+	case j.Sequel == "" && j.Ended() && j.Status != rota.StatusQueued:
+		v.about(j.ID, rota.CheckFinishedWithoutSequel, "it ended at %s, but what came after it was not settled", stamp(j.FinishedAt))
+	case j.Sequel != "" && !j.Ended():
+		v.about(j.ID, rota.CheckSequelUnfinished, "its sequel is %s, but it has not ended", j.Sequel)
+	case j.Sequel != "" && j.Status == rota.StatusRunning && j.Run != nil && !j.Run.Open():
+		failed := isFailure(j.Run.Outcome, j.Run.ErrorCode, j.Run)
+		v.unless(failed == (j.Sequel != rota.SequelNone), j, rota.CheckWrongSequel,
+			"its run is %s, but its sequel is %s", j.Run.Outcome, j.Sequel)
+	}
+}
+
+func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }

@@ -1,0 +1,77 @@
+package sqlite
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/rotajobs/rota"
+	"zombiezen.com/go/sqlite"
+)
+
+const (
+	// SQLite's own check covers every table of the file, its user's too: a
+	// damaged page does not ask whose it is.
+	sqlIntegrity = `PRAGMA integrity_check(100)`
+	sqlSchema    = `
+SELECT type || ' ' || name, sql
+FROM sqlite_schema
+WHERE name GLOB 'rota_*'
+ORDER BY name`
+)
+
+// engine asks SQLite itself.
+func (in *inspection) engine() error {
+	return in.each(sqlIntegrity, nil, func(s *sqlite.Stmt) error {
+		if text := s.ColumnText(0); text != "ok" {
+			in.file(strings.ReplaceAll(text, "\n", "; "))
+		}
+		return nil
+	})
+}
+
+func (in *inspection) file(detail string) {
+	in.tell(rota.Violation{Check: rota.CheckFile, Rows: []string{"file"}, Detail: detail})
+}
+
+// schema compares what guards the rows with what a new file would have.
+func (in *inspection) schema() error {
+	want, err := newSchema()
+	if err != nil {
+		return err
+	}
+	is, err := schemaOf(in.conn)
+	if err != nil {
+		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(want)) {
+		sql, there := is[name]
+		switch {
+		case !there:
+			in.tell(rota.Violation{Check: rota.CheckSchema, Rows: []string{name}, Detail: "it is missing"})
+		case sql != want[name]:
+			in.tell(rota.Violation{Check: rota.CheckSchema, Rows: []string{name}, Detail: "it is not as this version makes it"})
+		}
+	}
+	return nil
+}
+
+// newSchema is what a new file would have.
+var newSchema = sync.OnceValues(func() (map[string]string, error) {
+	conn, err := sqlite.OpenConn(":memory:", sqlite.OpenReadWrite|sqlite.OpenCreate)
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Close()
+	if err := migrate(conn); err != nil {
+		return nil, err
+	}
+	return schemaOf(conn)
+})
+
+func schemaOf(conn *sqlite.Conn) (map[string]string, error) {
+	schema := map[string]string{}
+	err := query(conn, sqlSchema, nil, func(s *sqlite.Stmt) { schema[s.ColumnText(0)] = s.ColumnText(1) })
+	return schema, err
+}

@@ -1,0 +1,179 @@
+package sqlite
+
+import (
+	"fmt"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/rules"
+	"zombiezen.com/go/sqlite"
+)
+
+const (
+	sqlVerifyJobs = `
+SELECT ` + wholeColumns + `
+FROM rota_jobs j
+LEFT JOIN rota_runs r ON r.job_id = j.id
+ORDER BY j.id`
+	sqlVerifyOpen = `
+SELECT ` + wholeColumns + `
+FROM rota_jobs j INDEXED BY rota_jobs_open
+LEFT JOIN rota_runs r ON r.job_id = j.id
+WHERE j.status = 'RUNNING' AND j.sequel IS NULL
+ORDER BY j.id`
+	sqlVerifyOrphans = `
+SELECT r.job_id
+FROM rota_runs r
+WHERE NOT EXISTS (SELECT 1 FROM rota_jobs WHERE id = r.job_id)
+ORDER BY r.job_id`
+	sqlVerifyKeys = `
+SELECT type, key, execution_id, free_at, ended
+FROM rota_keys
+ORDER BY type, key`
+	sqlVerifyAudit = `
+SELECT id
+FROM rota_audit
+ORDER BY id`
+	sqlVerifyQueue = `
+SELECT '', priority, position, created_at, id
+FROM rota_jobs INDEXED BY rota_jobs_order
+WHERE status = 'QUEUED'
+ORDER BY priority DESC, position, created_at, id`
+	sqlVerifyClaim = `
+SELECT lane, priority, position, created_at, id
+FROM rota_jobs INDEXED BY rota_jobs_claim
+WHERE status = 'QUEUED' AND hold = 0
+ORDER BY lane, priority DESC, position, created_at, id`
+)
+
+// idColumns are the columns of a job with its run that hold ids, and the
+// token, which is as wide.
+var idColumns = []struct {
+	col  int
+	name string
+}{
+	{colID, "id"},
+	{colExecutionID, "execution_id"},
+	{colRetryOf, "retry_of"},
+	{colRunID, "run_id"},
+	{colVersion, "version"},
+	{colToken, "lease token"},
+	{colLife, "life"},
+}
+
+// jobs streams jobs with their runs, and looks up what they refer to.
+func (in *inspection) jobs(sql string) error {
+	return in.each(sql, nil, func(s *sqlite.Stmt) (err error) {
+		row := rules.Row{Job: scanJob(s), RunID: scanID(s, colRunID)}
+		for _, c := range idColumns {
+			in.width(s, c.col, "job "+row.Job.ID.String(), c.name)
+		}
+		if of := row.Job.RetryOf; !of.IsZero() {
+			if row.Parent, err = in.job(sqlWholeJob, of); err != nil {
+				return err
+			}
+		}
+		if row.Job.UniqueKey != "" {
+			if row.Key, err = in.key(rules.Key{Type: row.Job.Type, Key: row.Job.UniqueKey}); err != nil {
+				return err
+			}
+		}
+		in.Job(row)
+		in.countJob(row.Job)
+		return nil
+	})
+}
+
+func (in *inspection) countJob(j *rota.Job) {
+	in.checked.Jobs++
+	if j.Run != nil {
+		in.checked.Runs++
+	}
+	if in.checked.Jobs%checkedEvery == 0 {
+		in.heard(in.checked)
+	}
+}
+
+// width tells of an id that is not as wide as ids are: what was scanned of it
+// is not what stands there.
+func (in *inspection) width(s *sqlite.Stmt, col int, row, name string) {
+	if n := s.ColumnLen(col); n != len(rota.ID{}) && !s.ColumnIsNull(col) {
+		in.tell(rota.Violation{
+			Check: rota.CheckIDShape, Rows: []string{row}, Detail: fmt.Sprintf("its %s has %d bytes instead of 16", name, n),
+		})
+	}
+}
+
+func (in *inspection) job(sql string, id rota.ID) (j *rota.Job, err error) {
+	err = in.each(sql, func(s *sqlite.Stmt) { s.BindBytes(1, id[:]) }, func(s *sqlite.Stmt) error {
+		j = scanJob(s)
+		return nil
+	})
+	return j, err
+}
+
+func (in *inspection) key(k rules.Key) (record *rules.KeyRecord, err error) {
+	bind := func(s *sqlite.Stmt) {
+		s.BindText(1, k.Type)
+		s.BindText(2, k.Key)
+	}
+	err = in.each(sqlKeyGet, bind, func(s *sqlite.Stmt) error {
+		record = &rules.KeyRecord{Key: k, ExecutionID: scanID(s, 0), FreeAt: s.ColumnInt64(1), Ended: s.ColumnInt64(2) == 1}
+		return nil
+	})
+	return record, err
+}
+
+func (in *inspection) orphans() error {
+	return in.each(sqlVerifyOrphans, nil, func(s *sqlite.Stmt) error {
+		in.checked.Runs++
+		in.width(s, 0, "run of job "+scanID(s, 0).String(), "job_id")
+		in.OrphanRun(scanID(s, 0))
+		return nil
+	})
+}
+
+func (in *inspection) keys() error {
+	return in.each(sqlVerifyKeys, nil, func(s *sqlite.Stmt) error {
+		in.checked.Keys++
+		k := rules.KeyRecord{
+			Key:         rules.Key{Type: s.ColumnText(0), Key: s.ColumnText(1)},
+			ExecutionID: scanID(s, 2), FreeAt: s.ColumnInt64(3), Ended: s.ColumnInt64(4) == 1,
+		}
+		in.width(s, 2, "key "+k.Key.Key+" of type "+k.Key.Type, "execution_id")
+		first, err := in.job(sqlJob, k.ExecutionID)
+		if err == nil {
+			in.Key(k, first)
+		}
+		return err
+	})
+}
+
+func (in *inspection) audit() error {
+	return in.each(sqlVerifyAudit, nil, func(s *sqlite.Stmt) error {
+		in.checked.Audit++
+		in.width(s, 0, "audit "+scanID(s, 0).String(), "id")
+		return nil
+	})
+}
+
+// order walks an index of the queue. If the index is gone, schema has told.
+func (in *inspection) order(sql string, order *rules.Order) error {
+	if _, err := in.conn.Prepare(sql); err != nil {
+		return nil
+	}
+	lane := ""
+	err := in.each(sql, nil, func(s *sqlite.Stmt) error {
+		if s.ColumnText(0) != lane {
+			lane = s.ColumnText(0)
+			order.Lane()
+		}
+		order.Next(&rota.Job{
+			Priority: int(s.ColumnInt64(1)), Position: s.ColumnInt64(2), CreatedAt: scanTime(s, 3), ID: scanID(s, 4),
+		})
+		return nil
+	})
+	if err == nil {
+		order.End()
+	}
+	return err
+}
