@@ -10,7 +10,7 @@
 // sends long random sequences to the store and to package model, which is the
 // law in its plainest form, and wants the same answers and the same rows.
 // Replay wants one log of batches to leave the same rows in every store, however
-// it is cut. Concurrent lets many workers loose at once and audits the
+// it is cut up. Concurrent lets many workers loose at once and audits the
 // history afterwards.
 //
 // The number of random sequences is rapid's flag, -rapid.checks; the number of

@@ -15,8 +15,11 @@ type text struct{ strings.Builder }
 
 // line writes a field, unless it is empty.
 func (b *text) line(indent, name, value string) {
-	if value != "" {
-		fmt.Fprintf(b, "%s%s: %s\n", indent, name, value)
+	if value == "" {
+		return
+	}
+	for _, part := range [...]string{indent, name, ": ", value, "\n"} {
+		b.WriteString(part)
 	}
 }
 

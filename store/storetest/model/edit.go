@@ -13,7 +13,7 @@ func (s *step) changeable(m *rota.Meta, id rota.ID, version *rota.ID) (j *rota.J
 	switch {
 	case j == nil:
 		return nil, false, rota.Errorf(rota.NotFound, "change", "there is no job %s", id)
-	case j.Version == m.ID:
+	case s.wrote(m, id):
 		return j, true, nil
 	case j.Status != rota.StatusQueued:
 		return nil, false, rota.Errorf(rota.Conflict, "change", "job %s has left the queue", id)

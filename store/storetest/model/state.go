@@ -145,16 +145,16 @@ func (s *step) place(j *rota.Job) {
 	j.QueuedAt = s.now
 }
 
-// write adds a line to the audit. A command that is sent again writes the line
-// it wrote before, which is there already.
+// write adds a line to the audit.
 func (s *step) write(m *rota.Meta, act string, job rota.ID, detail string) {
-	id := rota.AuditID(m.ID, job)
-	for _, e := range s.audit {
-		if e.ID == id {
-			return
-		}
-	}
-	s.audit = append(s.audit, rota.AuditEntry{ID: id, At: s.now, Actor: m.Actor, Act: act, JobID: job, Detail: detail})
+	s.audit = append(s.audit, rota.AuditEntry{
+		ID: rota.AuditID(m.ID, job), At: s.now, Actor: m.Actor, Act: act, JobID: job, Detail: detail,
+	})
+}
+
+// wrote says whether a command has written about a job before.
+func (s *step) wrote(m *rota.Meta, job rota.ID) bool {
+	return slices.ContainsFunc(s.audit, func(e rota.AuditEntry) bool { return e.ID == rota.AuditID(m.ID, job) })
 }
 
 // page cuts a list to a limit, 0 meaning SweepMax, and says if there was more.
