@@ -52,7 +52,7 @@ const (
 type Meta struct {
 	ID    ID     `wire:"1"`
 	Actor string `wire:"2"` // on whose behalf; empty is the process itself
-	Law   int    `wire:"3"` // the version of the law it was written under; 0 means the current one
+	Law   int    `wire:"3"` // the version of the law it was written under; 0 is read as 1, the first
 }
 
 // NewMeta begins a command with a fresh id.

@@ -47,9 +47,9 @@ type Store interface {
 	// Limits states the largest atomic command of this store.
 	Limits() Limits
 
-	// Wake returns a channel that receives when jobs may have become ready,
-	// and a function that gives it back. It is a hint: it may come for
-	// nothing, but while it is read no new readiness goes unannounced.
+	// Wake returns a channel that receives when jobs may have become ready or
+	// NextDue may have come nearer, and a function that gives it back. It is a
+	// hint: it may come for nothing, but none is missed while it is read.
 	Wake() (<-chan struct{}, func())
 
 	// Close waits for what is under way and closes the store.

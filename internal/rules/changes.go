@@ -87,23 +87,26 @@ func (w *World) changes() *Changes {
 	return c
 }
 
+// addJob adds what became of a row. One that was made here enters as it was
+// made, and is changed from there: a job enters the store as QUEUED.
 func (c *Changes) addJob(r *jobRow) {
-	switch {
-	case r.is == nil || r.is == r.was:
-		return
-	case r.was == nil:
-		c.NewJobs = append(c.NewJobs, r.is)
+	was := r.was
+	if r.born != nil {
+		was = r.born
+		c.NewJobs = append(c.NewJobs, r.born)
+	}
+	if r.is == nil || r.is == was {
 		return
 	}
-	if fields := diffJob(r.was, r.is); fields != 0 {
+	if fields := diffJob(was, r.is); fields != 0 {
 		c.Jobs = append(c.Jobs, JobChange{Job: r.is, Fields: fields})
 	}
 	switch {
 	case r.is.Run == nil:
-	case r.was.Run == nil:
+	case was.Run == nil:
 		c.NewRuns = append(c.NewRuns, r.is)
 	default:
-		if fields := diffRun(r.was.Run, r.is.Run); fields != 0 {
+		if fields := diffRun(was.Run, r.is.Run); fields != 0 {
 			c.Runs = append(c.Runs, RunChange{Job: r.is, Fields: fields})
 		}
 	}

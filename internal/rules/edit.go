@@ -3,6 +3,7 @@ package rules
 import "github.com/rotajobs/rota"
 
 func needEdit(n *Need, c *rota.Edit) {
+	n.wrote(&c.Meta, c.JobID)
 	if n.whole(c.JobID) != nil && c.Priority != nil {
 		n.tail(*c.Priority)
 	}
@@ -10,15 +11,14 @@ func needEdit(n *Need, c *rota.Edit) {
 
 // decideEdit changes what may still change of a queued job.
 func decideEdit(w *World, c *rota.Edit) (rota.Reply, *rota.Error) {
-	j := w.job(c.JobID)
-	again, refusal := mayChange(j, c.JobID, &c.Meta, c.Version)
+	again, refusal := mayChange(w, c.JobID, &c.Meta, c.Version)
 	if refusal != nil {
 		return nil, refusal
 	}
 	if again {
-		return &rota.Edited{Job: public(j)}, nil
+		return &rota.Edited{Job: public(w.job(c.JobID))}, nil
 	}
-	j = w.edit(j.ID)
+	j := w.edit(c.JobID)
 	if c.Priority != nil && *c.Priority != j.Priority {
 		w.leave(j)
 		j.Priority = *c.Priority
@@ -34,12 +34,14 @@ func decideEdit(w *World, c *rota.Edit) (rota.Reply, *rota.Error) {
 
 // mayChange refuses a change of a job that is absent, has left the queue, or
 // was changed by somebody else since it was read. It reports again when this
-// very command has changed it already.
-func mayChange(j *rota.Job, id rota.ID, c *rota.Meta, version *rota.ID) (again bool, refusal *rota.Error) {
+// very command has changed it already: the audit remembers that even if others
+// have changed the job since.
+func mayChange(w *World, id rota.ID, c *rota.Meta, version *rota.ID) (again bool, refusal *rota.Error) {
+	j := w.job(id)
 	switch {
 	case j == nil:
 		return false, noJob("job_id", id)
-	case j.Version == c.ID:
+	case w.audits[rota.AuditID(c.ID, id)]:
 		return true, nil
 	case j.Status != rota.StatusQueued:
 		return false, notQueued("job_id", j)

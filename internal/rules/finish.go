@@ -15,8 +15,8 @@ func needFinish(n *Need, c *rota.Finish) {
 			continue
 		}
 		if !j.Run.Open() {
-			if j.Sequel == rota.SequelRetry {
-				n.job(n.retry(j.ID))
+			if retry := n.retry(j.ID); !retry.IsZero() {
+				n.job(retry)
 			}
 			continue
 		}

@@ -16,7 +16,8 @@ type Need struct {
 	Retries []rota.ID // the job that retries this one
 	Keys    []Key
 	Plans   []Plan
-	Tails   []int // priorities: the QUEUED job that comes last
+	Tails   []int     // priorities: the QUEUED job that comes last
+	Audits  []rota.ID // whether such an entry was written
 
 	Taken *Taken
 	Heads *Heads
@@ -73,7 +74,7 @@ type OrderPage struct {
 }
 
 func (n *Need) empty() bool {
-	return len(n.Jobs)+len(n.Whole)+len(n.Retries)+len(n.Keys)+len(n.Plans)+len(n.Tails)+len(n.Order) == 0 &&
+	return len(n.Jobs)+len(n.Whole)+len(n.Retries)+len(n.Keys)+len(n.Plans)+len(n.Tails)+len(n.Audits)+len(n.Order) == 0 &&
 		n.Taken == nil && n.Heads == nil && n.Due == nil && n.Stale == nil && n.Left == nil
 }
 
@@ -150,6 +151,15 @@ func (n *Need) tail(priority int) {
 	if _, known := n.world.tails[priority]; !known {
 		n.world.tails[priority] = n.world.standing(priority)
 		n.Tails = append(n.Tails, priority)
+	}
+}
+
+// wrote asks whether a command has written about a job before.
+func (n *Need) wrote(c *rota.Meta, job rota.ID) {
+	id := rota.AuditID(c.ID, job)
+	if _, known := n.world.audits[id]; !known {
+		n.world.audits[id] = false
+		n.Audits = append(n.Audits, id)
 	}
 }
 

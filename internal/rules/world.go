@@ -16,6 +16,7 @@ type World struct {
 	keys    map[Key]*keyRow
 	plans   map[Plan]rota.ID
 	tails   map[int]int64
+	audits  map[rota.ID]bool
 	pages   map[OrderPage][]rota.ID
 
 	taken, heads, due, stale, left finding
@@ -35,6 +36,7 @@ type finding struct {
 
 type jobRow struct {
 	was, is *rota.Job // as the store has it, as it is decided
+	born    *rota.Job // as it was inserted, if this world made it
 	step    int       // the command for which `is` is a copy of its own
 	touched bool
 	asked   bool // params were asked for
@@ -54,6 +56,7 @@ func newWorld(now time.Time) *World {
 		keys:    map[Key]*keyRow{},
 		plans:   map[Plan]rota.ID{},
 		tails:   map[int]int64{},
+		audits:  map[rota.ID]bool{},
 		pages:   map[OrderPage][]rota.ID{},
 		step:    1,
 	}
@@ -88,6 +91,9 @@ func (w *World) PutKey(k KeyRecord) {
 
 // PutPlan says which first attempt holds a plan key.
 func (w *World) PutPlan(p Plan, id rota.ID) { w.plans[p] = id }
+
+// PutAudit says that an audit entry stands.
+func (w *World) PutAudit(id rota.ID) { w.audits[id] = true }
 
 // PutTail offers the last QUEUED job of a priority. It reports false if that
 // job has left its place in this world: the store then offers the one before.
@@ -158,8 +164,8 @@ func (w *World) insert(j *rota.Job) {
 		r = &jobRow{}
 		w.jobs[j.ID] = r
 	}
-	r.is, r.step = j, w.step
-	w.undo = append(w.undo, func() { r.is, r.step = nil, 0 })
+	r.is, r.born, r.step = j, j, w.step
+	w.undo = append(w.undo, func() { r.is, r.born, r.step = nil, nil, 0 })
 	w.touch(r)
 	if !j.RetryOf.IsZero() {
 		setWithUndo(w, w.retries, j.RetryOf, j.ID)
@@ -230,10 +236,11 @@ func (w *World) setKey(k Key, record *KeyRecord) {
 }
 
 func (w *World) log(c *rota.Meta, act string, job rota.ID, detail string) {
-	kept := len(w.audit)
+	kept, id := len(w.audit), rota.AuditID(c.ID, job)
 	w.undo = append(w.undo, func() { w.audit = w.audit[:kept] })
+	setWithUndo(w, w.audits, id, true)
 	w.audit = append(w.audit, rota.AuditEntry{
-		ID: rota.AuditID(c.ID, job), At: w.Now, Actor: c.Actor, Act: act, JobID: job, Detail: detail,
+		ID: id, At: w.Now, Actor: c.Actor, Act: act, JobID: job, Detail: detail,
 	})
 }
 

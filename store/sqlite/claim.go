@@ -28,73 +28,20 @@ INSERT OR ROLLBACK INTO rota_runs (
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 )
 
-// loadHeads merges the heads of the lanes in dispatch order. Each lane is
-// walked by a statement of its own, only as far as it is claimed.
+// loadHeads merges the heads of the lanes in dispatch order.
 func (w *writer) loadHeads(h *rules.Heads, world *rules.World) error {
-	lanes, err := w.openLanes(h)
-	defer func() { closeLanes(lanes) }()
-	if err != nil {
-		return err
-	}
-	for taken := 0; taken < h.Limit && len(lanes) > 0; taken++ {
-		first := 0
-		for i := range lanes {
-			if lanes[i].head.Before(lanes[first].head) {
-				first = i
-			}
-		}
-		world.PutHead(lanes[first].head)
-		if err := lanes[first].next(); err != nil {
-			return err
-		}
-		if lanes[first].head == nil {
-			lanes = slices.Delete(lanes, first, first+1)
-		}
-	}
-	return nil
-}
-
-type lane struct {
-	stmt *sqlite.Stmt
-	head *rota.Job // nil: it has no more
-}
-
-func (w *writer) openLanes(h *rules.Heads) (lanes []*lane, err error) {
+	var lanes []*cursor
+	defer func() { closeAll(lanes) }()
 	for i, name := range distinct(h.Types) {
 		s, err := w.headStmt(i)
 		if err != nil {
-			return lanes, err
+			return err
 		}
 		s.BindText(1, name)
 		s.BindInt64(2, int64(h.Limit))
-		l := &lane{stmt: s}
-		if err := l.next(); err != nil {
-			return append(lanes, l), err
-		}
-		if l.head != nil {
-			lanes = append(lanes, l)
-		}
+		lanes = append(lanes, &cursor{stmt: s})
 	}
-	return lanes, nil
-}
-
-func (l *lane) next() error {
-	more, err := l.stmt.Step()
-	if err != nil {
-		return err
-	}
-	if !more {
-		l.head = nil
-		return l.stmt.Reset()
-	}
-	l.head = scanJob(l.stmt)
-	return nil
-}
-
-func closeLanes(lanes []*lane) {
-	for _, l := range lanes {
-		_ = l.stmt.Reset()
-	}
+	return mergeInOrder(lanes, h.Limit, world.PutHead)
 }
 
 func (w *writer) headStmt(i int) (*sqlite.Stmt, error) {

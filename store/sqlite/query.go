@@ -17,32 +17,10 @@ LEFT JOIN rota_runs r ON r.job_id = j.id
 WHERE j.id < ?1 AND (?2 IS NULL OR j.status = ?2) AND (?3 IS NULL OR j.lane = ?3)
 ORDER BY j.id DESC
 LIMIT ?4`
-	sqlQueue = `
-SELECT ` + wholeColumns + `
-FROM rota_jobs j INDEXED BY rota_jobs_order
-LEFT JOIN rota_runs r ON r.job_id = j.id
-WHERE j.status = 'QUEUED' AND j.hold = 0
-ORDER BY j.priority DESC, j.position, j.created_at, j.id
-LIMIT ?1`
-	sqlQueueAfter = `
-SELECT ` + wholeColumns + `
-FROM rota_jobs a
-JOIN rota_jobs j INDEXED BY rota_jobs_order
-LEFT JOIN rota_runs r ON r.job_id = j.id
-WHERE a.id = ?2 AND j.status = 'QUEUED' AND j.hold = 0 AND j.priority <= a.priority
-  AND (j.priority < a.priority OR (j.position, j.created_at, j.id) > (a.position, a.created_at, a.id))
-ORDER BY j.priority DESC, j.position, j.created_at, j.id
-LIMIT ?1`
 	sqlNextDue = `
 SELECT min(run_at)
 FROM rota_jobs INDEXED BY rota_jobs_due
 WHERE status = 'QUEUED' AND hold & 1`
-	sqlAuditAfter = `
-SELECT id, at, actor, act, job_id, detail
-FROM rota_audit
-WHERE id > ?
-ORDER BY id
-LIMIT ?`
 )
 
 const pageDefault = 100
@@ -95,31 +73,6 @@ func (s *Store) Jobs(ctx context.Context, q rota.JobQuery) ([]*rota.Job, error) 
 	})
 }
 
-// Queue lists what is ready, in dispatch order.
-func (s *Store) Queue(ctx context.Context, after rota.ID, limit int) ([]*rota.Job, error) {
-	most, err := pageLimit(limit)
-	if err != nil {
-		return nil, err
-	}
-	if after.IsZero() {
-		return s.list(ctx, sqlQueue, func(stmt *sqlite.Stmt) { stmt.BindInt64(1, most) })
-	}
-	from, err := s.Job(ctx, after)
-	if err != nil {
-		return nil, err
-	}
-	if !from.Ready() {
-		return nil, &rota.Error{
-			Code: rota.NotFound, Act: "queue", Field: "after", Reason: "job " + after.String() + " has left the queue",
-			Hint: "begin again at the head",
-		}
-	}
-	return s.list(ctx, sqlQueueAfter, func(stmt *sqlite.Stmt) {
-		stmt.BindInt64(1, most)
-		stmt.BindBytes(2, after[:])
-	})
-}
-
 // Execution lists the attempts of an execution, first to last.
 func (s *Store) Execution(ctx context.Context, id rota.ID) ([]*rota.Job, error) {
 	any, err := s.Job(ctx, id)
@@ -149,26 +102,6 @@ func (s *Store) NextDue(ctx context.Context) (next time.Time, err error) {
 		return query(conn, sqlNextDue, nil, func(stmt *sqlite.Stmt) { next = scanTime(stmt, 0) })
 	})
 	return next, err
-}
-
-// Audit lists the audit, oldest first.
-func (s *Store) Audit(ctx context.Context, after rota.ID, limit int) (entries []rota.AuditEntry, err error) {
-	most, err := pageLimit(limit)
-	if err != nil {
-		return nil, err
-	}
-	err = s.read(ctx, "audit", func(conn *sqlite.Conn) error {
-		return query(conn, sqlAuditAfter, func(stmt *sqlite.Stmt) {
-			stmt.BindBytes(1, after[:])
-			stmt.BindInt64(2, most)
-		}, func(stmt *sqlite.Stmt) {
-			entries = append(entries, rota.AuditEntry{
-				ID: scanID(stmt, 0), At: scanTime(stmt, 1), Actor: stmt.ColumnText(2), Act: stmt.ColumnText(3),
-				JobID: scanID(stmt, 4), Detail: stmt.ColumnText(5),
-			})
-		})
-	})
-	return entries, err
 }
 
 func (s *Store) list(ctx context.Context, sql string, bind func(*sqlite.Stmt)) (jobs []*rota.Job, err error) {

@@ -1,6 +1,8 @@
 package sqlite
 
 import (
+	"slices"
+
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/internal/rules"
 	"zombiezen.com/go/sqlite"
@@ -43,6 +45,7 @@ func (w *writer) Load(n *rules.Need, world *rules.World) error {
 		each(n.Keys, func(k rules.Key) error { return w.loadKey(k, world) }),
 		each(n.Plans, func(p rules.Plan) error { return w.loadPlan(p, world) }),
 		each(n.Tails, func(priority int) error { return w.loadTail(priority, world) }),
+		each(n.Audits, func(id rota.ID) error { return w.loadAudit(id, world) }),
 		each(n.Order, func(p rules.OrderPage) error { return w.loadOrder(p, world) }),
 	)
 	if err != nil {
@@ -158,17 +161,11 @@ func (w *writer) Write(c *rules.Changes) error {
 	return err
 }
 
-// makesReady says whether a claim that found nothing may find something now.
+// makesReady says whether a claim that found nothing may find something now,
+// or later than it thinks.
 func makesReady(c *rules.Changes) bool {
-	for _, j := range c.NewJobs {
-		if j.Ready() {
-			return true
-		}
+	if len(c.NewJobs) > 0 {
+		return true
 	}
-	for _, j := range c.Jobs {
-		if j.Fields&rules.JobHold != 0 && j.Job.Ready() {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.Jobs, func(j rules.JobChange) bool { return j.Fields&rules.JobHold != 0 })
 }

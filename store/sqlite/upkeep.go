@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/internal/rules"
 	"zombiezen.com/go/sqlite"
 )
@@ -30,9 +29,6 @@ WHERE j.status = 'RUNNING' AND j.sequel IS NULL
   AND (r.job_id IS NULL OR r.outcome IS NOT NULL OR (r.runner = ?1 AND r.life IS NOT NULL AND r.life <> ?2))
 ORDER BY j.id
 LIMIT ?3`
-	sqlInsertAudit = `
-INSERT OR ROLLBACK INTO rota_audit (id, at, actor, act, job_id, detail)
-VALUES (?, ?, ?, ?, ?, ?)`
 )
 
 func (w *writer) loadDue(d *rules.Due, world *rules.World) error {
@@ -81,18 +77,4 @@ func (w *writer) loadLeft(q *rules.Left, world *rules.World) error {
 		world.PutLeft(scanJob(s))
 		return nil
 	})
-}
-
-func (w *writer) writeAudit(e rota.AuditEntry) error {
-	s, err := w.stmt(sqlInsertAudit)
-	if err != nil {
-		return err
-	}
-	bindID(s, 1, e.ID)
-	bindTime(s, 2, e.At)
-	bindText(s, 3, e.Actor)
-	s.BindText(4, e.Act)
-	bindID(s, 5, e.JobID)
-	bindText(s, 6, e.Detail)
-	return w.write(s)
 }

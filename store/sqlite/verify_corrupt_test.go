@@ -207,15 +207,6 @@ func corrupt(t testing.TB, path string, jobs map[string]rota.ID, statements []st
 	}
 }
 
-func column(t testing.TB, conn *sqlite.Conn, sql string) (all []string) {
-	t.Helper()
-	must(t, sqlitex.ExecuteTransient(conn, sql, &sqlitex.ExecOptions{ResultFunc: func(s *sqlite.Stmt) error {
-		all = append(all, s.ColumnText(0))
-		return nil
-	}}))
-	return all
-}
-
 // cast makes a healthy store with one job in each part.
 func cast(t testing.TB, s rota.Store) map[string]rota.ID {
 	t.Helper()

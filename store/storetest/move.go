@@ -22,6 +22,7 @@ func testMove(t *testing.T, h Harness) {
 		{"a version that was read earlier is a conflict", moveVersion},
 		{"a job or an anchor that does not exist is not found", moveUnknown},
 		{"a job or an anchor that left the queue is a conflict", moveLeft},
+		{"a move sent again after another one does not undo it", moveAgainAfterOther},
 		{"a move is audited and marks the version", moveAudit},
 	})
 }
@@ -156,6 +157,17 @@ func moveLeft(y *story) {
 	j := y.enqueue(rota.NewJob{})
 	y.refused(rota.Conflict, &rota.Move{Meta: y.mint.meta(), JobID: running.ID, Place: rota.PlaceBottom})
 	y.refused(rota.Conflict, &rota.Move{Meta: y.mint.meta(), JobID: j.ID, Place: rota.PlaceBefore, Anchor: running.ID})
+}
+
+func moveAgainAfterOther(y *story) {
+	jobs := y.enqueueMany(3)
+	down := &rota.Move{Meta: y.mint.meta(), JobID: jobs[0].ID, Place: rota.PlaceBottom}
+	do[*rota.Moved](y, down)
+	y.move(jobs[0], rota.PlaceTop, nil)
+	before := y.dump()
+	want(y, "position", do[*rota.Moved](y, down).Job.Position, y.look(jobs[0].ID).Position)
+	y.unchanged(before)
+	wantIDs(y, "the queue", y.queue(), jobs...)
 }
 
 func moveAudit(y *story) {

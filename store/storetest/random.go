@@ -133,7 +133,7 @@ func replay(rt *rapid.T, s rota.Store, b rota.Batch) []rota.Result {
 
 // logMax bounds the batches of a log. Replay writes each of them three times,
 // and what it looks for shows in short logs.
-const logMax = 20
+const logMax = 12
 
 // randomLog makes batches whose later commands are about what the earlier
 // ones did.

@@ -24,6 +24,10 @@ func testWake(t *testing.T, h Harness) {
 			j := y.running(rota.NewJob{Backoff: ptr(time.Duration(0))})
 			y.announced(func() { y.fail(j) })
 		}},
+		{"a job due earlier than the others is announced", func(y *story) {
+			y.enqueue(rota.NewJob{Delay: time.Hour})
+			y.announced(func() { y.enqueue(rota.NewJob{Delay: time.Minute}) })
+		}},
 		{"every listener hears it, and one that left does not hinder", wakeAll},
 	})
 }

@@ -49,7 +49,7 @@ func (c *coalesced) Apply(ctx context.Context, b rota.Batch) ([]rota.Result, err
 	c.join(mine)
 	select {
 	case <-mine.lead:
-		c.applyFor(ctx, c.gather(mine))
+		c.applyFor(ctx, c.gather())
 	case <-mine.done:
 	case <-ctx.Done():
 		if c.withdraw(mine) {
@@ -71,9 +71,9 @@ func (c *coalesced) join(mine *call) {
 	}
 }
 
-// gather takes the leader's call and as many others as fit, in the order in
-// which they came.
-func (c *coalesced) gather(leader *call) []*call {
+// gather takes the call at the front, which is the leader's, and as many
+// others as fit, in the order in which they came.
+func (c *coalesced) gather() []*call {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	n, commands := 0, 0

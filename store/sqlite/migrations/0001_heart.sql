@@ -177,7 +177,7 @@ BEGIN
 END;
 
 CREATE TRIGGER rota_jobs_frozen BEFORE UPDATE OF params, priority, position, hold, version ON rota_jobs
-WHEN (OLD.status <> 'QUEUED' OR NEW.status <> 'QUEUED')
+WHEN OLD.status <> 'QUEUED'
   AND (NEW.params IS NOT OLD.params OR NEW.priority IS NOT OLD.priority OR NEW.position IS NOT OLD.position
     OR NEW.hold IS NOT OLD.hold OR NEW.version IS NOT OLD.version)
 BEGIN

@@ -7,7 +7,7 @@ import (
 )
 
 // changeable finds the job that an Edit or Move may change. Again says that
-// this very command has changed it already.
+// this very command has changed it already, whatever others did since.
 func (s *step) changeable(m *rota.Meta, id rota.ID, version *rota.ID) (j *rota.Job, again bool, err *rota.Error) {
 	j = s.find(id)
 	switch {

@@ -152,9 +152,14 @@ func (s *step) write(m *rota.Meta, act string, job rota.ID, detail string) {
 	})
 }
 
-// wrote says whether a command has written about a job before.
+// wrote reports whether a command has written a line about a job before.
 func (s *step) wrote(m *rota.Meta, job rota.ID) bool {
-	return slices.ContainsFunc(s.audit, func(e rota.AuditEntry) bool { return e.ID == rota.AuditID(m.ID, job) })
+	for _, e := range s.audit {
+		if e.ID == rota.AuditID(m.ID, job) {
+			return true
+		}
+	}
+	return false
 }
 
 // page cuts a list to a limit, 0 meaning SweepMax, and says if there was more.

@@ -1,0 +1,71 @@
+package sqlite
+
+import (
+	"context"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/rules"
+	"zombiezen.com/go/sqlite"
+)
+
+const (
+	sqlInsertAudit = `
+INSERT OR ROLLBACK INTO rota_audit (id, at, actor, act, job_id, detail)
+VALUES (?, ?, ?, ?, ?, ?)`
+	sqlAuditGet = `
+SELECT 1
+FROM rota_audit
+WHERE id = ?`
+	sqlAuditAfter = `
+SELECT id, at, actor, act, job_id, detail
+FROM rota_audit
+WHERE id > ?
+ORDER BY id
+LIMIT ?`
+)
+
+func (w *writer) writeAudit(e rota.AuditEntry) error {
+	s, err := w.stmt(sqlInsertAudit)
+	if err != nil {
+		return err
+	}
+	bindID(s, 1, e.ID)
+	bindTime(s, 2, e.At)
+	bindText(s, 3, e.Actor)
+	s.BindText(4, e.Act)
+	bindID(s, 5, e.JobID)
+	bindText(s, 6, e.Detail)
+	return w.write(s)
+}
+
+func (w *writer) loadAudit(id rota.ID, world *rules.World) error {
+	s, err := w.stmt(sqlAuditGet)
+	if err != nil {
+		return err
+	}
+	s.BindBytes(1, id[:])
+	return rows(s, func(*sqlite.Stmt) error {
+		world.PutAudit(id)
+		return nil
+	})
+}
+
+// Audit lists the audit, oldest first.
+func (s *Store) Audit(ctx context.Context, after rota.ID, limit int) (entries []rota.AuditEntry, err error) {
+	most, err := pageLimit(limit)
+	if err != nil {
+		return nil, err
+	}
+	err = s.read(ctx, "audit", func(conn *sqlite.Conn) error {
+		return query(conn, sqlAuditAfter, func(stmt *sqlite.Stmt) {
+			stmt.BindBytes(1, after[:])
+			stmt.BindInt64(2, most)
+		}, func(stmt *sqlite.Stmt) {
+			entries = append(entries, rota.AuditEntry{
+				ID: scanID(stmt, 0), At: scanTime(stmt, 1), Actor: stmt.ColumnText(2), Act: stmt.ColumnText(3),
+				JobID: scanID(stmt, 4), Detail: stmt.ColumnText(5),
+			})
+		})
+	})
+	return entries, err
+}

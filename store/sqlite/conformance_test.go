@@ -1,0 +1,87 @@
+package sqlite
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/store/storetest"
+	"zombiezen.com/go/sqlite"
+	"zombiezen.com/go/sqlite/sqlitex"
+)
+
+func TestConformance(t *testing.T) {
+	storetest.Run(t, storetest.Harness{
+		Open: func(t testing.TB) rota.Store { return openTest(t, Config{}) },
+		Break: func(t testing.TB, s rota.Store, job rota.ID, how storetest.Breakage) {
+			damage(t, s.(*Store).path, breakages[how], job)
+		},
+	})
+}
+
+func openTest(t testing.TB, config Config) *Store {
+	t.Helper()
+	s, err := OpenWith(filepath.Join(t.TempDir(), "rota.db"), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+// breakages are what a crash of a lesser store would have left; :job is the
+// job's id.
+var breakages = map[storetest.Breakage][]string{
+	storetest.BreakRun: {
+		`DELETE FROM rota_runs WHERE job_id = :job`,
+		`UPDATE rota_jobs SET run_id = NULL WHERE id = :job`,
+	},
+	storetest.BreakClose: {
+		`DELETE FROM rota_jobs WHERE retry_of = :job`,
+		`UPDATE rota_jobs SET finished_at = NULL, sequel = NULL WHERE id = :job`,
+	},
+	storetest.BreakRetry: {
+		`DELETE FROM rota_jobs WHERE retry_of = :job`,
+		`UPDATE rota_jobs SET sequel = NULL WHERE id = :job`,
+	},
+	storetest.BreakSequel: {
+		`UPDATE rota_jobs SET sequel = NULL WHERE id = :job`,
+	},
+	storetest.BreakJob: {
+		`DELETE FROM rota_jobs WHERE id = :job`,
+		`DELETE FROM rota_runs WHERE job_id = :job`,
+	},
+}
+
+// damage runs statements that the triggers forbid, with the triggers away.
+func damage(t testing.TB, path string, statements []string, job rota.ID) {
+	t.Helper()
+	conn, err := sqlite.OpenConn(path, sqlite.OpenReadWrite)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	triggers := map[string]string{}
+	must(t, sqlitex.Execute(conn, `SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'`, &sqlitex.ExecOptions{
+		ResultFunc: func(s *sqlite.Stmt) error {
+			triggers[s.ColumnText(0)] = s.ColumnText(1)
+			return nil
+		},
+	}))
+	for name := range triggers {
+		must(t, sqlitex.ExecuteTransient(conn, "DROP TRIGGER "+name, nil))
+	}
+	for _, sql := range statements {
+		must(t, sqlitex.ExecuteTransient(conn, sql, &sqlitex.ExecOptions{Named: map[string]any{":job": job[:]}}))
+	}
+	for _, sql := range triggers {
+		must(t, sqlitex.ExecuteTransient(conn, sql, nil))
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,147 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/store/storetest"
+)
+
+// TestCrashBetweenStatements takes a picture of the files before each
+// statement that a command writes, as a power cut there would leave them. Each
+// picture must open, verify, and hold the state from before the command.
+func TestCrashBetweenStatements(t *testing.T) {
+	for _, sc := range scenes {
+		t.Run(sc.name, func(t *testing.T) {
+			var pictures []string
+			var path string
+			armed := false
+			s := openTest(t, Config{fault: func(int) error {
+				if armed {
+					pictures = append(pictures, picture(t, path))
+				}
+				return nil
+			}})
+			path = s.path
+			batch := sc.play(t, s)
+			before := dump(t, s)
+			armed = true
+			apply(t, s, batch)
+			armed = false
+			after := dump(t, s)
+			if before == after || len(pictures) == 0 {
+				t.Fatalf("the scene changes nothing; %d statements", len(pictures))
+			}
+			for i, dir := range pictures {
+				if got := reopened(t, dir); got != before {
+					t.Errorf("crash before statement %d of %d left half a command; before:\n%s\nafter the crash:\n%s", i+1, len(pictures), before, got)
+				}
+			}
+			if got := reopened(t, picture(t, path)); got != after {
+				t.Errorf("a crash after the commit lost it; before:\n%s\nafter the crash:\n%s", after, got)
+			}
+		})
+	}
+}
+
+// TestFailedStatementChangesNothing lets each statement of a command fail in
+// turn: nothing of it may stand, and sending it again must do it all.
+func TestFailedStatementChangesNothing(t *testing.T) {
+	for _, sc := range scenes {
+		t.Run(sc.name, func(t *testing.T) {
+			broken := errors.New("broken on purpose")
+			failAt, seen := 0, 0
+			s := openTest(t, Config{fault: func(int) error {
+				seen++
+				if seen == failAt {
+					return broken
+				}
+				return nil
+			}})
+			batch := sc.play(t, s)
+			before := dump(t, s)
+			for failAt = 1; ; failAt++ {
+				seen = 0
+				_, err := s.Apply(context.Background(), batch)
+				if err == nil {
+					break
+				}
+				if !errors.Is(err, broken) {
+					t.Fatal(err)
+				}
+				if got := dump(t, s); got != before {
+					t.Fatalf("failing statement %d left half a command; before:\n%s\nafter:\n%s", failAt, before, got)
+				}
+			}
+			if failAt == 1 || dump(t, s) == before {
+				t.Fatal("the scene writes nothing")
+			}
+			verifyClean(t, s)
+		})
+	}
+}
+
+// picture copies the files of a store as they lie on disk.
+func picture(t testing.TB, path string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for _, suffix := range []string{"", "-wal"} {
+		from, err := os.Open(path + suffix)
+		if err != nil {
+			t.Fatal(err)
+		}
+		to, err := os.Create(filepath.Join(dir, filepath.Base(path)+suffix))
+		must(t, err)
+		_, err = io.Copy(to, from)
+		must(t, err)
+		must(t, errors.Join(from.Close(), to.Close()))
+	}
+	return filepath.Join(dir, filepath.Base(path))
+}
+
+// reopened opens what a crash left, verifies it, and dumps it.
+func reopened(t testing.TB, path string) string {
+	t.Helper()
+	s, err := OpenWith(path, Config{Logger: quiet})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	verifyClean(t, s)
+	return dump(t, s)
+}
+
+var quiet = slog.New(slog.DiscardHandler)
+
+func dump(t testing.TB, s rota.Store) string {
+	t.Helper()
+	text, err := storetest.Dump(context.Background(), s)
+	must(t, err)
+	return text
+}
+
+func verifyClean(t testing.TB, s rota.Store) {
+	t.Helper()
+	for v, err := range s.Verify(context.Background()) {
+		must(t, err)
+		t.Errorf("%s: %s %v", v.Check, v.Detail, v.Rows)
+	}
+}
+
+func apply(t testing.TB, s rota.Store, b rota.Batch) []rota.Result {
+	t.Helper()
+	results, err := s.Apply(context.Background(), b)
+	must(t, err)
+	for i, r := range results {
+		if r.Err != nil {
+			t.Fatalf("%s: %v", b.Commands[i].Verb(), r.Err)
+		}
+	}
+	return results
+}

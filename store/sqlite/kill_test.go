@@ -1,0 +1,129 @@
+//go:build unix
+
+package sqlite
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"testing"
+
+	"github.com/rotajobs/rota"
+)
+
+// A child process applies one batch and is killed at a chosen statement; these
+// tell it which.
+const (
+	envKillStore = "ROTA_TEST_KILL_STORE"
+	envKillBatch = "ROTA_TEST_KILL_BATCH"
+	envKillAt    = "ROTA_TEST_KILL_AT" // 0: after the commit
+)
+
+func TestMain(m *testing.M) {
+	if path := os.Getenv(envKillStore); path != "" {
+		applyAndDie(path)
+	}
+	if path := os.Getenv(envLedger); path != "" {
+		workUntilKilled(path)
+	}
+	os.Exit(m.Run())
+}
+
+// TestKilledProcess kills a real process with SIGKILL in the middle of each
+// verb, and once after its commit, and looks at what it left.
+func TestKilledProcess(t *testing.T) {
+	for _, sc := range scenes {
+		t.Run(sc.name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "rota.db")
+			batch, before := stage(t, sc, path)
+			for _, kill := range []int{1, 2} {
+				if !killAt(t, path, batch, kill) {
+					break // the command has fewer statements, and was applied
+				}
+				if got := reopened(t, path); got != before {
+					t.Fatalf("killed before statement %d it left half a command; before:\n%s\nafter:\n%s", kill, before, got)
+				}
+			}
+			path = filepath.Join(t.TempDir(), "rota.db")
+			batch, before = stage(t, sc, path)
+			killAt(t, path, batch, 0)
+			after := reopened(t, path)
+			if after == before {
+				t.Fatal("killed after its commit, the command was lost")
+			}
+			s, err := OpenWith(path, Config{Logger: quiet})
+			must(t, err)
+			defer s.Close()
+			apply(t, s, batch) // sent again, since its answer was lost
+			if got := dump(t, s); got != after {
+				t.Errorf("sent again it changed something; before:\n%s\nafter:\n%s", after, got)
+			}
+		})
+	}
+}
+
+// stage plays a scene into a file and closes it.
+func stage(t *testing.T, sc scene, path string) (rota.Batch, string) {
+	t.Helper()
+	s, err := Open(path)
+	must(t, err)
+	defer s.Close()
+	return sc.play(t, s), dump(t, s)
+}
+
+// killAt runs a child that dies before its n-th statement, or after its
+// commit. It reports false if the command ended before that.
+func killAt(t *testing.T, path string, batch rota.Batch, n int) bool {
+	t.Helper()
+	encoded, err := rota.AppendBatch(nil, batch)
+	must(t, err)
+	file := filepath.Join(t.TempDir(), "batch")
+	must(t, os.WriteFile(file, encoded, 0o600))
+	child := exec.Command(os.Args[0], "-test.run=^$")
+	child.Env = append(os.Environ(), envKillStore+"="+path, envKillBatch+"="+file, envKillAt+"="+strconv.Itoa(n))
+	child.Stderr = os.Stderr
+	err = child.Run()
+	if err == nil {
+		return false
+	}
+	if status, ok := child.ProcessState.Sys().(syscall.WaitStatus); !ok || status.Signal() != syscall.SIGKILL {
+		t.Fatalf("the child was not killed: %v", err)
+	}
+	return true
+}
+
+// applyAndDie is the child. It ends well if the batch has fewer statements
+// than it was to die at.
+func applyAndDie(path string) {
+	die := func() { _ = syscall.Kill(os.Getpid(), syscall.SIGKILL) }
+	at, _ := strconv.Atoi(os.Getenv(envKillAt))
+	encoded, err := os.ReadFile(os.Getenv(envKillBatch))
+	fail(err)
+	batch, err := rota.DecodeBatch(encoded)
+	fail(err)
+	s, err := OpenWith(path, Config{Logger: quiet, fault: func(statement int) error {
+		if statement == at {
+			die()
+			select {}
+		}
+		return nil
+	}})
+	fail(err)
+	_, err = s.Apply(context.Background(), batch)
+	fail(err)
+	if at == 0 {
+		die()
+		select {}
+	}
+	os.Exit(0)
+}
+
+func fail(err error) {
+	if err != nil {
+		_, _ = os.Stderr.WriteString(err.Error() + "\n")
+		os.Exit(9)
+	}
+}

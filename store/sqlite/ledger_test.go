@@ -1,0 +1,186 @@
+//go:build unix
+
+package sqlite
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/store/wrap"
+)
+
+const (
+	envLedger    = "ROTA_TEST_LEDGER_STORE"
+	envCrashTime = "ROTA_CRASH_TIME" // how long TestCrashLedger goes on; by default a few kills
+)
+
+// ledger is what a child said it had been told: each line was written after
+// the store had answered.
+type ledger struct {
+	enqueued map[string]bool
+	started  map[string]int
+	finished map[string]string
+}
+
+// TestCrashLedger kills a busy process again and again at random moments, and
+// holds what it left against what it had been told.
+func TestCrashLedger(t *testing.T) {
+	lives, until := 4, time.Time{}
+	if text := os.Getenv(envCrashTime); text != "" {
+		d, err := time.ParseDuration(text)
+		must(t, err)
+		until = time.Now().Add(d)
+	}
+	path := filepath.Join(t.TempDir(), "rota.db")
+	book := ledger{enqueued: map[string]bool{}, started: map[string]int{}, finished: map[string]string{}}
+	for life := 0; life < lives || time.Now().Before(until); life++ {
+		liveAndDie(t, path, &book)
+		if life%10 == 3 {
+			book.audit(t, path)
+		}
+	}
+	book.audit(t, path)
+	t.Logf("%d enqueued, %d started, %d finished", len(book.enqueued), len(book.started), len(book.finished))
+	if len(book.finished) == 0 {
+		t.Error("no life lasted long enough to finish anything; nothing was shown")
+	}
+}
+
+func liveAndDie(t *testing.T, path string, book *ledger) {
+	t.Helper()
+	child := exec.Command(os.Args[0], "-test.run=^$")
+	child.Env = append(os.Environ(), envLedger+"="+path)
+	child.Stderr = os.Stderr
+	out, err := child.StdoutPipe()
+	must(t, err)
+	must(t, child.Start())
+	time.AfterFunc(time.Duration(100+rand.IntN(500))*time.Millisecond, func() { _ = child.Process.Kill() })
+	lines := bufio.NewScanner(out)
+	for lines.Scan() {
+		book.add(t, lines.Text())
+	}
+	_ = child.Wait()
+	if child.ProcessState.Exited() {
+		t.Fatalf("the child ended by itself: %s", child.ProcessState)
+	}
+}
+
+func (l *ledger) add(t *testing.T, line string) {
+	word, rest, _ := strings.Cut(line, " ")
+	switch word {
+	case "enqueued":
+		l.enqueued[rest] = true
+	case "started":
+		if l.started[rest]++; l.started[rest] > 1 {
+			t.Errorf("job %s was started twice", rest)
+		}
+	case "finished":
+		id, outcome, _ := strings.Cut(rest, " ")
+		l.finished[id] = outcome
+	default:
+		t.Errorf("the child said %q", line)
+	}
+}
+
+// audit holds the store against the ledger.
+func (l *ledger) audit(t *testing.T, path string) {
+	t.Helper()
+	s, err := OpenWith(path, Config{Logger: quiet})
+	must(t, err)
+	defer s.Close()
+	verifyClean(t, s)
+	for id := range l.enqueued {
+		if _, err := s.Job(context.Background(), mustID(t, id)); err != nil {
+			t.Errorf("a job whose enqueue was answered is gone: %v", err)
+		}
+	}
+	for id, outcome := range l.finished {
+		j, err := s.Job(context.Background(), mustID(t, id))
+		must(t, err)
+		if j.Run == nil || string(j.Run.Outcome)+" "+string(j.Sequel) != outcome {
+			t.Errorf("job %s was answered %s and is %+v", id, outcome, j)
+		}
+	}
+}
+
+func mustID(t *testing.T, text string) rota.ID {
+	t.Helper()
+	id, err := rota.ParseID(text)
+	must(t, err)
+	return id
+}
+
+// workUntilKilled is the child: it recovers what its last life left, then
+// enqueues and works, and says what it was told.
+func workUntilKilled(path string) {
+	file, err := OpenWith(path, Config{Logger: quiet})
+	fail(err)
+	s := wrap.Coalesce(file)
+	life := rota.NewID()
+	for more := true; more; {
+		more = ask[*rota.Recovered](s, &rota.Recover{Meta: rota.NewMeta(""), Runner: "node", Life: life}).More
+	}
+	var group sync.WaitGroup
+	for range 4 {
+		group.Go(func() { enqueueForEver(s) })
+		group.Go(func() { workForEver(s, life) })
+	}
+	group.Wait()
+}
+
+func enqueueForEver(s rota.Store) {
+	for {
+		jobs := make([]rota.NewJob, 1+rand.IntN(5))
+		for i := range jobs {
+			jobs[i] = rota.NewJob{Type: "mail", Priority: rand.IntN(3), Backoff: new(time.Duration(0)), MaxRetries: new(1)}
+		}
+		reply := ask[*rota.Enqueued](s, &rota.Enqueue{Meta: rota.NewMeta(""), Jobs: jobs})
+		for _, one := range reply.Jobs {
+			fmt.Println("enqueued", one.Job.ID)
+		}
+	}
+}
+
+func workForEver(s rota.Store, life rota.ID) {
+	for {
+		jobs := ask[*rota.Claimed](s, &rota.Claim{
+			Meta: rota.NewMeta(""), Worker: "node", Life: life, Types: []string{"mail"}, Limit: 8, Lease: time.Minute,
+			Seed: rota.Token(rota.NewID()),
+		}).Jobs
+		if len(jobs) == 0 {
+			continue
+		}
+		finish := &rota.Finish{Meta: rota.NewMeta("")}
+		for _, j := range jobs {
+			fmt.Println("started", j.ID)
+			item := rota.FinishItem{LeaseRef: lease(j), Outcome: rota.OutcomeCompleted, Result: json.RawMessage(`"done"`)}
+			if rand.IntN(4) == 0 {
+				item.Outcome, item.Result = rota.OutcomeFailed, nil
+			}
+			finish.Items = append(finish.Items, item)
+		}
+		for i, a := range ask[*rota.Finished](s, finish).Items {
+			fmt.Println("finished", jobs[i].ID, a.Outcome, a.Sequel)
+		}
+	}
+}
+
+func ask[R rota.Reply](s rota.Store, c rota.Command) R {
+	results, err := s.Apply(context.Background(), rota.Batch{Commands: []rota.Command{c}})
+	fail(err)
+	if results[0].Err != nil {
+		fail(results[0].Err)
+	}
+	return results[0].Reply.(R)
+}

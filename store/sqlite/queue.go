@@ -1,0 +1,105 @@
+package sqlite
+
+import (
+	"context"
+
+	"github.com/rotajobs/rota"
+	"zombiezen.com/go/sqlite"
+)
+
+const (
+	sqlNextLane = `
+SELECT lane
+FROM rota_jobs INDEXED BY rota_jobs_claim
+WHERE status = 'QUEUED' AND hold = 0 AND lane > ?
+ORDER BY lane
+LIMIT 1`
+	sqlLaneAfter = `
+SELECT ` + wholeColumns + `
+FROM rota_jobs j INDEXED BY rota_jobs_claim
+LEFT JOIN rota_runs r ON r.job_id = j.id
+WHERE j.lane = ?1 AND j.status = 'QUEUED' AND j.hold = 0
+  AND j.priority = ?3 AND (j.position, j.created_at, j.id) > (?4, ?5, ?6)
+ORDER BY j.priority DESC, j.position, j.created_at, j.id
+LIMIT ?2`
+	sqlLaneBelow = `
+SELECT ` + wholeColumns + `
+FROM rota_jobs j INDEXED BY rota_jobs_claim
+LEFT JOIN rota_runs r ON r.job_id = j.id
+WHERE j.lane = ?1 AND j.status = 'QUEUED' AND j.hold = 0 AND j.priority < ?3
+ORDER BY j.priority DESC, j.position, j.created_at, j.id
+LIMIT ?2`
+)
+
+// Queue lists what is ready in dispatch order. Like a claim it merges the
+// lanes, so jobs that are held back cost it nothing.
+func (s *Store) Queue(ctx context.Context, after rota.ID, limit int) ([]*rota.Job, error) {
+	most, err := pageLimit(limit)
+	if err != nil {
+		return nil, err
+	}
+	var from *rota.Job
+	if !after.IsZero() {
+		if from, err = s.Job(ctx, after); err != nil {
+			return nil, err
+		}
+		if !from.Ready() {
+			return nil, &rota.Error{
+				Code: rota.NotFound, Act: "queue", Field: "after", Reason: "job " + after.String() + " has left the queue",
+				Hint: "begin again at the head",
+			}
+		}
+	}
+	var jobs []*rota.Job
+	err = s.read(ctx, "queue", func(conn *sqlite.Conn) error {
+		cursors, err := openQueue(conn, from, most)
+		defer finalizeAll(cursors)
+		if err != nil {
+			return err
+		}
+		return mergeInOrder(cursors, int(most), func(j *rota.Job) { jobs = append(jobs, j) })
+	})
+	return jobs, err
+}
+
+// openQueue opens a cursor for each lane; behind a job two, since what
+// follows is the rest of its priority and all that is lower.
+func openQueue(conn *sqlite.Conn, from *rota.Job, limit int64) (cursors []*cursor, err error) {
+	statements := []string{sqlHeads}
+	if from != nil {
+		statements = []string{sqlLaneAfter, sqlLaneBelow}
+	}
+	for lane := ""; ; {
+		if lane, err = nextLane(conn, lane); err != nil || lane == "" {
+			return cursors, err
+		}
+		for _, sql := range statements {
+			stmt, _, err := conn.PrepareTransient(sql)
+			if err != nil {
+				return cursors, err
+			}
+			cursors = append(cursors, &cursor{stmt: stmt})
+			stmt.BindText(1, lane)
+			stmt.BindInt64(2, limit)
+			if from != nil {
+				stmt.BindInt64(3, int64(from.Priority))
+			}
+			if sql == sqlLaneAfter {
+				stmt.BindInt64(4, from.Position)
+				stmt.BindInt64(5, from.CreatedAt.UnixMicro())
+				stmt.BindBytes(6, from.ID[:])
+			}
+		}
+	}
+}
+
+func nextLane(conn *sqlite.Conn, after string) (lane string, err error) {
+	return lane, query(conn, sqlNextLane, func(stmt *sqlite.Stmt) { stmt.BindText(1, after) },
+		func(stmt *sqlite.Stmt) { lane = stmt.ColumnText(0) })
+}
+
+func finalizeAll(cursors []*cursor) {
+	for _, c := range cursors {
+		_ = c.stmt.Finalize()
+	}
+}

@@ -1,0 +1,172 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rotajobs/rota"
+)
+
+func TestVerifyFindsNothingInABusyStore(t *testing.T) {
+	for seed := range uint64(3) {
+		s := openTest(t, Config{})
+		b := newBusy(t, s, seed)
+		for range 10 {
+			b.live(60)
+			verifyClean(t, s)
+		}
+		if len(b.jobs) < 100 || len(b.leases) < 50 {
+			t.Fatalf("%d jobs and %d leases are no busy store", len(b.jobs), len(b.leases))
+		}
+	}
+}
+
+func TestVerifySeesOneStateBesideAWriter(t *testing.T) {
+	s := openTest(t, Config{})
+	b := newBusy(t, s, 7)
+	b.live(100)
+	ctx, stop := context.WithCancel(t.Context())
+	wrote := make(chan int)
+	go func() {
+		n := 0
+		for ; ctx.Err() == nil; n++ {
+			b.live(1)
+		}
+		wrote <- n
+	}()
+	for range 20 {
+		verifyClean(t, s)
+	}
+	stop()
+	if n := <-wrote; n == 0 {
+		t.Error("nothing was written meanwhile")
+	}
+}
+
+func TestVerifyCountsWhatItLookedAt(t *testing.T) {
+	s := openTest(t, Config{})
+	cast(t, s)
+	var last Checked
+	for range s.VerifyAloud(t.Context(), func(c Checked) { last = c }) {
+	}
+	if want := (Checked{Jobs: 12, Runs: 6, Keys: 4, Audit: 1}); last != want {
+		t.Errorf("counted %+v, want %+v", last, want)
+	}
+}
+
+func TestVerifyStops(t *testing.T) {
+	s := openTest(t, Config{Logger: quiet, Readers: 1})
+	jobs := cast(t, s)
+	corrupt(t, s.path, jobs, []string{`UPDATE rota_jobs SET jitter = 1.5`})
+	t.Run("when nobody listens any more, and gives its connection back", func(t *testing.T) {
+		for range 2 {
+			for _, err := range s.Verify(t.Context()) {
+				must(t, err)
+				break
+			}
+		}
+		_, err := s.Job(t.Context(), jobs["queued"])
+		must(t, err)
+	})
+	t.Run("when its context ends", func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		var last error
+		for _, err := range s.Verify(ctx) {
+			cancel()
+			last = err
+		}
+		if !errors.Is(last, context.Canceled) {
+			t.Errorf("ended with %v", last)
+		}
+		_, err := s.Job(t.Context(), jobs["queued"])
+		must(t, err)
+	})
+	t.Run("when the store is closed", func(t *testing.T) {
+		must(t, s.Close())
+		var last error
+		for _, err := range s.Verify(t.Context()) {
+			last = err
+		}
+		if rota.CodeOf(last) != rota.Unavailable {
+			t.Errorf("ended with %v", last)
+		}
+	})
+}
+
+// TestVerifyOpenLooksAtOpenRowsOnly: an unclean stop tears nothing else, and a
+// start must not wait for a walk through history.
+func TestVerifyOpenLooksAtOpenRowsOnly(t *testing.T) {
+	s := openTest(t, Config{Logger: quiet})
+	jobs := cast(t, s)
+	corrupt(t, s.path, jobs, []string{
+		`UPDATE rota_jobs SET jitter = 1.5 WHERE id = :completed`,
+		`DELETE FROM rota_runs WHERE job_id = :running`,
+		`UPDATE rota_jobs SET sequel = NULL WHERE id = :kept`,
+	})
+	var found []string
+	for v, err := range s.verifyOpen(t.Context()) {
+		must(t, err)
+		found = append(found, v.Check+" of "+v.Rows[0])
+	}
+	want := []string{
+		"finished_without_sequel of job " + jobs["kept"].String(),
+		"running_without_run of job " + jobs["running"].String(),
+	}
+	if len(found) != 2 || found[0] != want[0] || found[1] != want[1] {
+		t.Errorf("found %v, want %v", found, want)
+	}
+}
+
+func TestReadOnlyChangesNothing(t *testing.T) {
+	s := openTest(t, Config{Logger: quiet})
+	cast(t, s)
+	torn := picture(t, s.path) // as a crash leaves it: not closed, with a log
+	for range 2 {
+		look, err := OpenWith(torn, Config{ReadOnly: true, Logger: quiet})
+		must(t, err)
+		verifyClean(t, look)
+		if _, err := look.Apply(t.Context(), at(time.Hour, enqueue(rota.NewJob{Type: "mail"}))); rota.CodeOf(err) != rota.Conflict {
+			t.Errorf("a store that is only looked at answers Apply with %v", err)
+		}
+		must(t, look.Close())
+	}
+	heard := &strings.Builder{}
+	again, err := OpenWith(torn, Config{Logger: slog.New(slog.NewTextHandler(heard, nil))})
+	must(t, err)
+	defer again.Close()
+	if dump(t, again) != dump(t, s) {
+		t.Error("looking at it changed it")
+	}
+	if !strings.Contains(heard.String(), "not closed cleanly") {
+		t.Error("looking at it hid that it was not closed cleanly")
+	}
+}
+
+func TestReadOnlyMakesNothing(t *testing.T) {
+	dir := t.TempDir()
+	foreign := filepath.Join(dir, "foreign.db")
+	must(t, os.WriteFile(filepath.Join(dir, "notes.txt"), []byte("buy milk, and then some more, for the file must be longer than a header is; thanks a lot"), 0o600))
+	conn := plainConn(t, foreign)
+	execute(t, conn, `CREATE TABLE users (name TEXT)`)
+	must(t, conn.Close())
+	before := files(t, dir)
+	for name, want := range map[string]rota.Code{
+		"missing.db": rota.NotFound, "none/missing.db": rota.NotFound, "foreign.db": rota.NotFound,
+		"notes.txt": rota.Internal, "": rota.Unavailable,
+	} {
+		_, err := OpenWith(filepath.Join(dir, name), Config{ReadOnly: true})
+		if rota.CodeOf(err) != want {
+			t.Errorf("%q answers with %v, want %s", name, err, want)
+		}
+	}
+	if after := files(t, dir); after != before {
+		t.Errorf("before:\n%s\nafter:\n%s", before, after)
+	}
+}

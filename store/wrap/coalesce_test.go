@@ -1,0 +1,149 @@
+package wrap_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/store/wrap"
+)
+
+// gate is a store whose Apply waits until it is let through, so that a test
+// can decide who gathers with whom.
+type gate struct {
+	rota.Store
+	mu      sync.Mutex
+	batches [][]rota.Command
+	pass    chan error
+}
+
+func (g *gate) Apply(_ context.Context, b rota.Batch) ([]rota.Result, error) {
+	g.mu.Lock()
+	g.batches = append(g.batches, b.Commands)
+	g.mu.Unlock()
+	if err := <-g.pass; err != nil {
+		return nil, err
+	}
+	results := make([]rota.Result, len(b.Commands))
+	for i, c := range b.Commands {
+		results[i].Err = &rota.Error{Act: c.Head().ID.String()}
+	}
+	return results, nil
+}
+
+type answer struct {
+	id      rota.ID
+	results []rota.Result
+	err     error
+}
+
+// send applies one command in the background.
+func send(ctx context.Context, s rota.Store, answers chan<- answer) rota.ID {
+	c := &rota.Ready{Meta: rota.NewMeta("")}
+	go func() {
+		results, err := s.Apply(ctx, rota.Batch{Commands: []rota.Command{c}})
+		answers <- answer{c.ID, results, err}
+	}()
+	return c.ID
+}
+
+func TestCallersThatComeDuringABatchShareTheNext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := &gate{pass: make(chan error)}
+		s := wrap.Coalesce(g)
+		answers := make(chan answer, 16)
+		for range 10 {
+			send(context.Background(), s, answers)
+			synctest.Wait()
+		}
+		g.pass <- nil
+		synctest.Wait()
+		g.pass <- nil
+		synctest.Wait()
+		if len(g.batches) != 2 || len(g.batches[0]) != 1 || len(g.batches[1]) != 9 {
+			t.Fatalf("%d batches; want the first alone and nine together", len(g.batches))
+		}
+		for range 10 {
+			a := <-answers
+			if a.err != nil || len(a.results) != 1 || a.results[0].Err.Act != a.id.String() {
+				t.Errorf("%s got somebody else's answer: %+v", a.id, a)
+			}
+		}
+	})
+}
+
+func TestAFailedBatchFailsAllWhoSharedIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := &gate{pass: make(chan error)}
+		s := wrap.Coalesce(g)
+		answers := make(chan answer, 4)
+		send(context.Background(), s, answers)
+		synctest.Wait()
+		send(context.Background(), s, answers)
+		send(context.Background(), s, answers)
+		synctest.Wait()
+		broken := errors.New("disk full")
+		g.pass <- nil
+		synctest.Wait()
+		g.pass <- broken
+		synctest.Wait()
+		failed := 0
+		for range 3 {
+			if a := <-answers; errors.Is(a.err, broken) {
+				failed++
+			}
+		}
+		if failed != 2 {
+			t.Fatalf("%d callers saw the error, want the two who shared the batch", failed)
+		}
+	})
+}
+
+func TestACallerWhoLeavesTakesNobodyAlong(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := &gate{pass: make(chan error)}
+		s := wrap.Coalesce(g)
+		answers := make(chan answer, 4)
+		leaving, leave := context.WithCancel(context.Background())
+		send(leaving, s, answers) // leads, and its batch is under way
+		synctest.Wait()
+		gone := send(leaving, s, answers) // waits
+		synctest.Wait()
+		send(context.Background(), s, answers)
+		synctest.Wait()
+		leave()
+		synctest.Wait()
+		if a := <-answers; a.id != gone || !errors.Is(a.err, context.Canceled) {
+			t.Fatalf("%+v, want the waiting caller to be let go at once", a)
+		}
+		g.pass <- nil
+		g.pass <- nil
+		synctest.Wait()
+		for range 2 {
+			if a := <-answers; a.err != nil {
+				t.Errorf("%s: %v", a.id, a.err)
+			}
+		}
+		if len(g.batches) != 2 || len(g.batches[1]) != 1 {
+			t.Errorf("the caller who left was applied all the same: %d batches", len(g.batches))
+		}
+	})
+}
+
+func TestABatchWithItsOwnClockIsNotShared(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := &gate{pass: make(chan error, 2)}
+		g.pass <- nil
+		s := wrap.Coalesce(g)
+		c := &rota.Ready{Meta: rota.NewMeta("")}
+		if _, err := s.Apply(context.Background(), rota.Batch{Now: c.ID.Time(), Commands: []rota.Command{c}}); err != nil {
+			t.Fatal(err)
+		}
+		if len(g.batches) != 1 {
+			t.Fatal("it was not passed on")
+		}
+	})
+}
