@@ -12,7 +12,7 @@ func testEnqueue(t *testing.T, h Harness) {
 	tellAll(t, h, []tale{
 		{"a plain job takes the defaults and stands ready", plainJob},
 		{"a job keeps everything it was asked for with", fullJob},
-		{"times are kept to the microsecond", microseconds},
+		{"times and durations are kept to the microsecond", microseconds},
 		{"a position is the highest of the queued ones of its priority plus 100", positions},
 		{"positions count the held jobs and begin at 100 when the queue is empty", positionsOfHeld},
 		{"many jobs of one command keep their own order", manyJobs},
@@ -81,6 +81,13 @@ func microseconds(y *story) {
 	wantTime(y, "created at", j.CreatedAt, dawn)
 	wantTime(y, "run at", y.look(j.ID).RunAt, dawn.Add(time.Hour))
 	wantTime(y, "plan time", y.look(j.ID).PlanTime, dawn)
+	fine := 7*time.Microsecond + 999*time.Nanosecond
+	j = y.enqueue(rota.NewJob{UniqueKey: "k", UniqueFor: fine, Backoff: &fine, BackoffMax: &fine, Timeout: &fine})
+	micro := 7 * time.Microsecond
+	for _, got := range []*rota.Job{j, y.look(j.ID)} {
+		want(y, "policy", got.Policy, rota.Policy{MaxAttempts: 4, Backoff: micro, BackoffMax: micro, Timeout: micro})
+		want(y, "unique for", got.UniqueFor, micro)
+	}
 }
 
 func positions(y *story) {

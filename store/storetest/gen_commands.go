@@ -45,7 +45,7 @@ func (g *gen) newJob() rota.NewJob {
 	}
 	if g.rarely(2, "keyed") {
 		n.UniqueKey = choose(g, "key", "k", "l")
-		n.UniqueFor = choose(g, "unique for", 0, 0, time.Second, 2*time.Minute)
+		n.UniqueFor = choose(g, "unique for", 0, 0, time.Second, 2*time.Minute, time.Minute+time.Nanosecond)
 	}
 	if g.rarely(4, "planned") {
 		n.PlanTime = dawn.Add(choose(g, "plan", 0, time.Hour, time.Nanosecond))
@@ -61,7 +61,7 @@ func (g *gen) policy(n *rota.NewJob) {
 		n.MaxRetries = ptr(choose(g, "max retries", 0, 1, 2))
 	}
 	if g.rarely(2, "backoff") {
-		n.Backoff = ptr(choose(g, "base", 0, time.Second, 45*time.Second, time.Duration(rota.DelayMax)))
+		n.Backoff = ptr(choose(g, "base", 0, time.Second, 45*time.Second, 1500*time.Nanosecond, time.Duration(rota.DelayMax)))
 	}
 	if g.rarely(4, "backoff max") {
 		n.BackoffMax = ptr(choose(g, "most", 0, time.Minute))

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/rotajobs/rota"
 )
@@ -73,7 +74,7 @@ func (s *step) create(c *rota.Enqueue, n *rota.NewJob, id rota.ID) *rota.Job {
 		ID: id, ExecutionID: id, Type: n.Type, Name: n.Name, Params: slices.Clone(n.Params),
 		Status: rota.StatusQueued, Priority: n.Priority, Position: s.end(n.Priority),
 		Attempt: 1, Policy: policy(n),
-		PlanTime: cut(n.PlanTime), RunAt: cut(n.RunAt), UniqueKey: n.UniqueKey, UniqueFor: n.UniqueFor,
+		PlanTime: cut(n.PlanTime), RunAt: cut(n.RunAt), UniqueKey: n.UniqueKey, UniqueFor: n.UniqueFor.Truncate(time.Microsecond),
 		CreatedBy: c.Actor, CreatedAt: s.now,
 	}
 	j.ScopeKind, j.ScopeID = storedScope(n)
@@ -111,10 +112,10 @@ func storedScope(n *rota.NewJob) (kind, id string) {
 func policy(n *rota.NewJob) rota.Policy {
 	return rota.Policy{
 		MaxAttempts: or(n.MaxRetries, rota.DefaultMaxRetries) + 1,
-		Backoff:     or(n.Backoff, rota.DefaultBackoff),
-		BackoffMax:  or(n.BackoffMax, 0),
+		Backoff:     or(n.Backoff, rota.DefaultBackoff).Truncate(time.Microsecond),
+		BackoffMax:  or(n.BackoffMax, 0).Truncate(time.Microsecond),
 		Jitter:      or(n.Jitter, 0),
-		Timeout:     or(n.Timeout, rota.DefaultTimeout),
+		Timeout:     or(n.Timeout, rota.DefaultTimeout).Truncate(time.Microsecond),
 	}
 }
 
