@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"runtime/pprof"
 	"slices"
+	"strings"
 )
 
 // benchmark makes the rows of one or more cases. Each call of run is one run
@@ -34,7 +35,7 @@ type bench struct {
 	dir      string // of this invocation's files
 	round    int    // which run this is, from 0
 	report   *report
-	fixtures map[string]string // files that serve all runs, by name
+	fixtures map[string]*fixture
 }
 
 func newBench(ctx context.Context, config config) (*bench, error) {
@@ -52,7 +53,7 @@ func newBench(ctx context.Context, config config) (*bench, error) {
 	}
 	return &bench{
 		config: config, ctx: ctx, dir: dir,
-		report: newReport(config, disk), fixtures: map[string]string{},
+		report: newReport(config, disk), fixtures: map[string]*fixture{},
 	}, nil
 }
 
@@ -162,13 +163,18 @@ func (b *bench) drop(path string) {
 	}
 }
 
-// fixture is the path of a file that serves all runs, made when it is first
-// asked for.
-func (b *bench) fixture(name string, make func(path string) error) (string, error) {
-	if path, made := b.fixtures[name]; made {
-		return path, nil
+// fixture is a file that serves all runs.
+type fixture struct {
+	path string
+	want counts // what it is to hold when nothing is under way
+}
+
+// fixture returns a file with a crowd in it, made when it is first asked for.
+func (b *bench) fixture(name string, c crowd) (*fixture, error) {
+	if f := b.fixtures[name]; f != nil {
+		return f, nil
 	}
-	path := filepath.Join(b.dir, name+".db")
-	b.fixtures[name] = path
-	return path, make(path)
+	f := &fixture{path: filepath.Join(b.dir, strings.ReplaceAll(name, "/", "-")+".db"), want: c.counts()}
+	b.fixtures[name] = f
+	return f, c.make(f.path)
 }

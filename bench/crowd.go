@@ -1,0 +1,199 @@
+package main
+
+import (
+	"crypto/rand"
+	"time"
+
+	"github.com/rotajobs/rota"
+	"zombiezen.com/go/sqlite"
+	"zombiezen.com/go/sqlite/sqlitex"
+)
+
+// crowd is what stands in a file beside the jobs that are claimed.
+type crowd struct{ delayed, blocked, finished, foreign int }
+
+// thirds is a crowd of n that no claim takes, of the type that is claimed.
+func thirds(n int) crowd {
+	return crowd{delayed: n - 2*(n/3), blocked: n / 3, finished: n / 3}
+}
+
+func (c crowd) counts() counts {
+	return counts{queued: c.delayed + c.blocked + c.foreign, completed: c.finished, blocked: c.blocked}
+}
+
+const (
+	crowdJob = `
+INSERT INTO rota_jobs (
+  id, lane, status, hold, priority, position, max_attempts, backoff, timeout, params,
+  created_at, queued_at, run_at, started_at, finished_at, run_id, sequel)
+VALUES (?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+	crowdRun = `
+INSERT INTO rota_runs (job_id, token, runner, life, started_at, heartbeat_at, stale_after, outcome, finished_at)
+VALUES (?, ?, ?, ?, ?, ?, ?, 'COMPLETED', ?)`
+	crowdTriggers = `SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'`
+)
+
+// make writes the crowd into a new store's file. Rows that have ended cannot
+// enter while the triggers stand, so these are put back afterwards.
+func (c crowd) make(path string) (err error) {
+	if err := create(path); err != nil {
+		return err
+	}
+	conn, err := sqlite.OpenConn(path, sqlite.OpenReadWrite)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if closeErr := conn.Close(); err == nil {
+			err = closeErr
+		}
+	}()
+	restore, err := dropTriggers(conn)
+	if err != nil {
+		return err
+	}
+	// Nobody but this program reads the file, and only when it is complete.
+	before := []string{"PRAGMA journal_mode = OFF", "PRAGMA synchronous = OFF", "PRAGMA cache_size = -65536", "BEGIN"}
+	if err := script(conn, before...); err != nil {
+		return err
+	}
+	if err := c.fill(conn); err != nil {
+		return err
+	}
+	return script(conn, append(append([]string{"COMMIT"}, restore...), "PRAGMA journal_mode = WAL")...)
+}
+
+func script(conn *sqlite.Conn, statements ...string) error {
+	for _, sql := range statements {
+		if err := sqlitex.ExecuteTransient(conn, sql, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// dropTriggers returns the statements that make them again.
+func dropTriggers(conn *sqlite.Conn) (restore []string, err error) {
+	var drop []string
+	err = sqlitex.ExecuteTransient(conn, crowdTriggers, &sqlitex.ExecOptions{ResultFunc: func(s *sqlite.Stmt) error {
+		drop = append(drop, "DROP TRIGGER "+s.ColumnText(0))
+		restore = append(restore, s.ColumnText(1))
+		return nil
+	}})
+	if err != nil {
+		return nil, err
+	}
+	return restore, script(conn, drop...)
+}
+
+// fill mixes the kinds, as they would come in time.
+func (c crowd) fill(conn *sqlite.Conn) error {
+	w, err := newCrowdWriter(conn)
+	if err != nil {
+		return err
+	}
+	for c != (crowd{}) {
+		for _, kind := range []struct {
+			left *int
+			add  func() error
+		}{{&c.finished, w.addFinished}, {&c.delayed, w.addDelayed}, {&c.blocked, w.addBlocked}, {&c.foreign, w.addForeign}} {
+			if *kind.left == 0 {
+				continue
+			}
+			*kind.left--
+			if err := kind.add(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+type crowdWriter struct {
+	job, run      *sqlite.Stmt
+	params        string
+	position, now int64
+}
+
+func newCrowdWriter(conn *sqlite.Conn) (*crowdWriter, error) {
+	job, err := conn.Prepare(crowdJob)
+	if err != nil {
+		return nil, err
+	}
+	run, err := conn.Prepare(crowdRun)
+	return &crowdWriter{job: job, run: run, params: paramsText(), now: time.Now().UnixMicro()}, err
+}
+
+// begin binds what all jobs have, and returns the new job's id.
+func (w *crowdWriter) begin(lane string, status rota.Status, hold int64) (rota.ID, error) {
+	if err := w.job.ClearBindings(); err != nil {
+		return rota.ID{}, err
+	}
+	w.position += rota.PositionGap
+	id, s := rota.NewID(), w.job
+	s.BindBytes(1, id[:])
+	s.BindText(2, lane)
+	s.BindText(3, string(status))
+	s.BindInt64(4, hold)
+	s.BindInt64(5, w.position)
+	s.BindInt64(6, rota.DefaultMaxRetries+1)
+	s.BindInt64(7, rota.DefaultBackoff.Microseconds())
+	s.BindInt64(8, rota.DefaultTimeout.Microseconds())
+	s.BindText(9, w.params)
+	s.BindInt64(10, w.now)
+	return id, nil
+}
+
+func (w *crowdWriter) addDelayed() error {
+	_, err := w.begin(jobType, rota.StatusQueued, int64(rota.HoldDelay))
+	if err != nil {
+		return err
+	}
+	w.job.BindInt64(12, w.now+w.position+time.Hour.Microseconds())
+	return do(w.job)
+}
+
+// holdOther stands for any reason to wait that is not a time.
+const holdOther = 2
+
+func (w *crowdWriter) addBlocked() error {
+	if _, err := w.begin(jobType, rota.StatusQueued, holdOther); err != nil {
+		return err
+	}
+	return do(w.job)
+}
+
+func (w *crowdWriter) addForeign() error {
+	if _, err := w.begin("foreign", rota.StatusQueued, 0); err != nil {
+		return err
+	}
+	w.job.BindInt64(11, w.now)
+	return do(w.job)
+}
+
+func (w *crowdWriter) addFinished() error {
+	id, err := w.begin(jobType, rota.StatusRunning, 0)
+	if err != nil {
+		return err
+	}
+	run := rota.NewID()
+	for _, column := range []int{11, 13, 14} {
+		w.job.BindInt64(column, w.now)
+	}
+	w.job.BindBytes(15, run[:])
+	w.job.BindText(16, string(rota.SequelNone))
+	if err := do(w.job); err != nil {
+		return err
+	}
+	var token rota.Token
+	_, _ = rand.Read(token[:]) // never fails
+	s := w.run
+	s.BindBytes(1, id[:])
+	s.BindBytes(2, token[:])
+	s.BindText(3, worker)
+	s.BindBytes(4, life[:])
+	for column := 5; column <= 8; column++ {
+		s.BindInt64(column, w.now)
+	}
+	return do(s)
+}

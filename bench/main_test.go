@@ -1,0 +1,111 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestMain lets the memory case start this binary as its child.
+func TestMain(m *testing.M) {
+	if path := os.Getenv(childEnv); path != "" {
+		exit(memoryChild(path))
+	}
+	os.Exit(m.Run())
+}
+
+func tiny(t *testing.T) config {
+	return config{
+		pick: regexp.MustCompile(""), runs: 2, scale: 0.002, dir: t.TempDir(), json: filepath.Join(t.TempDir(), "rows.json"),
+	}
+}
+
+// Every case runs, audits its own work and leaves a row per subject.
+func TestEveryCaseRuns(t *testing.T) {
+	b, err := newBench(t.Context(), tiny(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := allBenchmarks()
+	if err := b.measure(slices.Clone(all)); err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range all {
+		for _, name := range m.cases {
+			if !slices.ContainsFunc(b.report.rows, func(r *row) bool { return r.caseName == name }) {
+				t.Errorf("%s left no row", name)
+			}
+		}
+		for _, bar := range m.bars {
+			if _, known := bar.value(b.report); !known {
+				t.Errorf("a bar of %s was not measured: %+v", m.cases[0], bar)
+			}
+		}
+	}
+	var out strings.Builder
+	b.report.print(&out)
+	for _, want := range []string{"fsync ms", "steal %", "INSERT OR ROLLBACK INTO rota_jobs", "plan: SEARCH j USING INDEX rota_jobs_claim"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("the report does not say %q", want)
+		}
+	}
+	checkJSON(t, b)
+}
+
+func checkJSON(t *testing.T, b *bench) {
+	t.Helper()
+	if err := b.report.writeJSON(b.json); err != nil {
+		t.Fatal(err)
+	}
+	doc, err := os.ReadFile(b.json)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows []map[string]any
+	if err := json.Unmarshal(doc, &rows); err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	for _, r := range rows {
+		for _, field := range []string{"case", "subject", "metric", "value", "unit", "runs"} {
+			if r[field] == nil {
+				t.Errorf("%v has no %s", r, field)
+			}
+		}
+		key := r["case"].(string) + " " + r["subject"].(string)
+		if seen[key] {
+			t.Errorf("two rows for %s", key)
+		}
+		seen[key] = true
+	}
+}
+
+func TestPickingNoCaseIsAnError(t *testing.T) {
+	c := tiny(t)
+	c.pick = regexp.MustCompile("^nothing$")
+	b, err := newBench(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.measure(allBenchmarks()); err == nil {
+		t.Error("no case matches, and nobody was told")
+	}
+}
+
+func TestConfigRefusesNonsense(t *testing.T) {
+	for name, value := range map[string]string{"BENCH": "(", "BENCH_RUNS": "0", "BENCH_SCALE": "-1"} {
+		_, err := configFromEnv(func(key string) string {
+			if key == name {
+				return value
+			}
+			return ""
+		})
+		if err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s=%s: %v", name, value, err)
+		}
+	}
+}

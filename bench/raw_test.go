@@ -1,0 +1,143 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	driver "zombiezen.com/go/sqlite"
+	"zombiezen.com/go/sqlite/sqlitex"
+)
+
+// The raw engine opens its file as the store's writer does. The store's
+// pragmas are read from its source, where constants stand for values.
+func TestRawPragmasAreTheStores(t *testing.T) {
+	source, err := os.ReadFile("../store/sqlite/open.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	body := regexp.MustCompile(`(?s)func openWriter\(.*?\n}\n`).FindString(string(source))
+	constants := map[string]string{}
+	for _, m := range regexp.MustCompile(`(\w+)\s*= "(-?\d+)"`).FindAllStringSubmatch(string(source), -1) {
+		constants[m[1]] = m[2]
+	}
+	var pragmas []string
+	for _, m := range regexp.MustCompile(`"(PRAGMA [^"]*)"( \+ (\w+))?`).FindAllStringSubmatch(body, -1) {
+		pragmas = append(pragmas, m[1]+constants[m[3]])
+	}
+	if got, want := strings.Join(rawPragmas, "; "), strings.Join(pragmas, "; "); got != want {
+		t.Errorf("raw opens with\n%s\nthe store with\n%s", got, want)
+	}
+}
+
+// The raw engine changes the rows that Rota changes, to the same values: all
+// but those that are minted or read from a clock.
+func TestRawWritesWhatRotaWrites(t *testing.T) {
+	rota, raw := liveOf(t, openRotaEngine), liveOf(t, openRawEngine)
+	if rota != raw {
+		t.Errorf("rota wrote\n%s\nraw wrote\n%s", rota, raw)
+	}
+	if !strings.Contains(rota, "COMPLETED") || !strings.Contains(rota, "QUEUED") {
+		t.Errorf("rota wrote\n%s", rota)
+	}
+}
+
+// liveOf enqueues three jobs, completes one, and tells what the rows hold.
+func liveOf(t *testing.T, open opener) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "live.db")
+	if err := create(path); err != nil {
+		t.Fatal(err)
+	}
+	e, err := open(path, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := e.enqueue(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := e.turn(t.Context(), 1); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.close(); err != nil {
+		t.Fatal(err)
+	}
+	return dump(t, path)
+}
+
+// dump writes the rows in dispatch order. Of what differs by nature it says
+// only whether it is there.
+func dump(t *testing.T, path string) string {
+	t.Helper()
+	conn, err := driver.OpenConn(path, driver.OpenReadOnly)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	minted := regexp.MustCompile(`^(id|job_id|run_id|token|life|\w+_at|stale_after)$`)
+	var text strings.Builder
+	for _, sql := range []string{
+		`SELECT * FROM rota_jobs ORDER BY position`,
+		`SELECT rota_runs.* FROM rota_runs JOIN rota_jobs ON id = job_id ORDER BY position`,
+	} {
+		err := sqlitex.ExecuteTransient(conn, sql, &sqlitex.ExecOptions{ResultFunc: func(s *driver.Stmt) error {
+			for col := range s.ColumnCount() {
+				name, value := s.ColumnName(col), s.ColumnText(col)
+				if s.ColumnIsNull(col) {
+					value = "NULL"
+				} else if minted.MatchString(name) {
+					value = "some"
+				}
+				text.WriteString(name + "=" + value + " ")
+			}
+			text.WriteByte('\n')
+			return nil
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return text.String()
+}
+
+// A subject that skips work is refused.
+func TestAuditRefusesWorkThatWasNotDone(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "short.db")
+	if err := create(path); err != nil {
+		t.Fatal(err)
+	}
+	if err := audit(t.Context(), path, counts{}); err != nil {
+		t.Error(err)
+	}
+	if err := audit(t.Context(), path, counts{queued: 1}); err == nil {
+		t.Error("a job that is not there was not missed")
+	}
+}
+
+// Steps are counted for the statements of the connections that are watched.
+func TestStepsGrowWithTheWork(t *testing.T) {
+	var conn *driver.Conn
+	machine, err := watchSteps(func() (err error) {
+		conn, err = driver.OpenConn(filepath.Join(t.TempDir(), "steps.db"), driver.OpenReadWrite|driver.OpenCreate)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer machine.close()
+	defer conn.Close()
+	const sql = `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?) SELECT max(i) FROM n`
+	counted := func(n int) int64 {
+		machine.take()
+		if err := sqlitex.Execute(conn, sql, &sqlitex.ExecOptions{Args: []any{n}}); err != nil {
+			t.Fatal(err)
+		}
+		return machine.take()[sql]
+	}
+	few, many := counted(10), counted(1000)
+	if few == 0 || many < 50*few {
+		t.Errorf("10 rows took %d steps, 1000 took %d", few, many)
+	}
+}
