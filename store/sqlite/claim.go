@@ -10,18 +10,15 @@ import (
 
 const (
 	sqlHeads = `
-SELECT ` + wholeColumns + `
+SELECT ` + queuedColumns + `
 FROM rota_jobs j INDEXED BY rota_jobs_claim
-LEFT JOIN rota_runs r ON r.job_id = j.id
 WHERE j.lane = ? AND j.status = 'QUEUED' AND j.hold = 0
 ORDER BY j.priority DESC, j.position, j.created_at, j.id
 LIMIT ?`
 	sqlTaken = `
-SELECT ` + wholeColumns + `
-FROM rota_jobs j INDEXED BY rota_jobs_open
-JOIN rota_runs r ON r.job_id = j.id
-WHERE j.lane = ? AND j.status = 'RUNNING' AND j.sequel IS NULL
-  AND j.run_id BETWEEN ? AND ? AND r.outcome IS NULL`
+SELECT id, run_id
+FROM rota_jobs INDEXED BY rota_jobs_open
+WHERE lane = ? AND status = 'RUNNING' AND sequel IS NULL AND run_id BETWEEN ? AND ?`
 	sqlInsertRun = `
 INSERT OR ROLLBACK INTO rota_runs (
   job_id, token, runner, life, started_at, heartbeat_at, stale_after, outcome, finished_at, error_code, error)
@@ -72,7 +69,7 @@ func (w *writer) loadTaken(t *rules.Taken, world *rules.World) error {
 	for i := 6; i < len(low); i++ {
 		low[i], high[i] = 0, 0xff
 	}
-	var taken []*rota.Job
+	var ids []rota.ID
 	for _, name := range distinct(t.Types) {
 		s, err := w.stmt(sqlTaken)
 		if err != nil {
@@ -82,7 +79,28 @@ func (w *writer) loadTaken(t *rules.Taken, world *rules.World) error {
 		s.BindBytes(2, low[:])
 		s.BindBytes(3, high[:])
 		err = rows(s, func(s *sqlite.Stmt) error {
-			if j := scanJob(s); j.Run.ID == rota.RunID(t.Command, j.ID) {
+			if id := scanID(s, 0); scanID(s, 1) == rota.RunID(t.Command, id) {
+				ids = append(ids, id)
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return w.putTaken(ids, world)
+}
+
+func (w *writer) putTaken(ids []rota.ID, world *rules.World) error {
+	var taken []*rota.Job
+	for _, id := range ids {
+		s, err := w.stmt(sqlWholeJob)
+		if err != nil {
+			return err
+		}
+		s.BindBytes(1, id[:])
+		err = rows(s, func(s *sqlite.Stmt) error {
+			if j := scanJob(s); j.Run != nil && j.Run.Open() {
 				taken = append(taken, j)
 			}
 			return nil

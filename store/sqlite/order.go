@@ -13,16 +13,14 @@ FROM rota_jobs INDEXED BY rota_jobs_order
 WHERE status = 'QUEUED' AND priority = ?
 ORDER BY position DESC, created_at DESC, id DESC`
 	sqlOrderAhead = `
-SELECT ` + jobColumns + `
+SELECT ` + jobColumns + `, NULL
 FROM rota_jobs j INDEXED BY rota_jobs_order
-LEFT JOIN rota_runs r ON r.job_id = j.id
 WHERE j.status = 'QUEUED' AND j.priority = ? AND (j.position, j.created_at, j.id) > (?, ?, ?)
 ORDER BY j.position, j.created_at, j.id
 LIMIT ?`
 	sqlOrderBack = `
-SELECT ` + jobColumns + `
+SELECT ` + jobColumns + `, NULL
 FROM rota_jobs j INDEXED BY rota_jobs_order
-LEFT JOIN rota_runs r ON r.job_id = j.id
 WHERE j.status = 'QUEUED' AND j.priority = ? AND (j.position, j.created_at, j.id) < (?, ?, ?)
 ORDER BY j.position DESC, j.created_at DESC, j.id DESC
 LIMIT ?`

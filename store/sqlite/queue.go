@@ -15,17 +15,15 @@ WHERE status = 'QUEUED' AND hold = 0 AND lane > ?
 ORDER BY lane
 LIMIT 1`
 	sqlLaneAfter = `
-SELECT ` + wholeColumns + `
+SELECT ` + queuedColumns + `
 FROM rota_jobs j INDEXED BY rota_jobs_claim
-LEFT JOIN rota_runs r ON r.job_id = j.id
 WHERE j.lane = ?1 AND j.status = 'QUEUED' AND j.hold = 0
   AND j.priority = ?3 AND (j.position, j.created_at, j.id) > (?4, ?5, ?6)
 ORDER BY j.priority DESC, j.position, j.created_at, j.id
 LIMIT ?2`
 	sqlLaneBelow = `
-SELECT ` + wholeColumns + `
+SELECT ` + queuedColumns + `
 FROM rota_jobs j INDEXED BY rota_jobs_claim
-LEFT JOIN rota_runs r ON r.job_id = j.id
 WHERE j.lane = ?1 AND j.status = 'QUEUED' AND j.hold = 0 AND j.priority < ?3
 ORDER BY j.priority DESC, j.position, j.created_at, j.id
 LIMIT ?2`

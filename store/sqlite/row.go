@@ -9,20 +9,25 @@ import (
 	"zombiezen.com/go/sqlite"
 )
 
-// jobColumns are the columns of a job with its run, as scanJob reads them;
-// params come last, so that they can be left out.
-const jobColumns = `
+// Columns as scanJob reads them: of a job, its params or nothing in their
+// place, and of its run unless it has none.
+const (
+	jobColumns = `
   j.id, j.execution_id, j.retry_of, j.run_id, j.lane, j.status, j.hold, j.priority, j.position,
   j.attempt, j.max_attempts, j.sequel, j.backoff, j.backoff_max, j.jitter, j.timeout,
   j.created_at, j.queued_at, j.started_at, j.finished_at, j.run_at, j.plan_time,
-  j.scope_kind, j.scope_id, j.name, j.unique_key, j.unique_for, j.version, j.created_by,
+  j.scope_kind, j.scope_id, j.name, j.unique_key, j.unique_for, j.version, j.created_by`
+	runColumns = `,
   r.token, r.runner, r.life, r.started_at, r.heartbeat_at, r.stale_after,
   r.outcome, r.finished_at, r.exit_code, r.error_code, r.error, r.rows_affected,
   r.cancel_at, r.cancel_by, r.cancel_reason, r.progress, r.log_path, r.artifacts, r.result`
 
-const wholeColumns = jobColumns + `, j.params`
+	leanColumns   = jobColumns + `, NULL` + runColumns
+	wholeColumns  = jobColumns + `, j.params` + runColumns
+	queuedColumns = jobColumns + `, j.params` // what is QUEUED has no run
+)
 
-// The places of jobColumns.
+// The places of the columns.
 const (
 	colID = iota
 	colExecutionID
@@ -53,6 +58,7 @@ const (
 	colUniqueFor
 	colVersion
 	colCreatedBy
+	colParams
 	colToken
 	colRunner
 	colLife
@@ -72,7 +78,6 @@ const (
 	colLogPath
 	colArtifacts
 	colResult
-	colParams
 )
 
 // scanJob reads a job and its run.
@@ -91,16 +96,13 @@ func scanJob(s *sqlite.Stmt) *rota.Job {
 		RunAt: scanTime(s, colRunAt), PlanTime: scanTime(s, colPlanTime),
 		ScopeKind: s.ColumnText(colScopeKind), ScopeID: s.ColumnText(colScopeID), Name: s.ColumnText(colName),
 		UniqueKey: s.ColumnText(colUniqueKey), UniqueFor: scanDuration(s, colUniqueFor),
-		Version: scanID(s, colVersion), CreatedBy: s.ColumnText(colCreatedBy),
+		Version: scanID(s, colVersion), CreatedBy: s.ColumnText(colCreatedBy), Params: scanJSON(s, colParams),
 	}
 	if j.ExecutionID.IsZero() {
 		j.ExecutionID = j.ID
 	}
-	if !s.ColumnIsNull(colRunner) {
+	if s.ColumnCount() > colRunner && !s.ColumnIsNull(colRunner) {
 		j.Run = scanRun(s)
-	}
-	if s.ColumnCount() > colParams {
-		j.Params = scanJSON(s, colParams)
 	}
 	return j
 }

@@ -12,7 +12,7 @@ var _ rules.Tx = (*writer)(nil)
 
 const (
 	sqlJob = `
-SELECT ` + jobColumns + `
+SELECT ` + leanColumns + `
 FROM rota_jobs j
 LEFT JOIN rota_runs r ON r.job_id = j.id
 WHERE j.id = ?`
@@ -37,7 +37,7 @@ func (w *writer) Load(n *rules.Need, world *rules.World) error {
 	if err := w.loadJobs(sqlJob, n.Jobs, world); err != nil {
 		return err
 	}
-	if err := w.loadJobs(sqlWholeJob, n.Whole, world); err != nil {
+	if err := w.loadWhole(n.Whole, world); err != nil {
 		return err
 	}
 	err := firstError(
@@ -93,21 +93,9 @@ func firstError(steps ...func() error) error {
 	return nil
 }
 
-// loadJobs reads jobs by id. Ids sort by the time they were minted, so those
-// of jobs about to be enqueued lie beyond the newest there is, and need not
-// be looked for one by one.
+// loadJobs reads jobs by id.
 func (w *writer) loadJobs(sql string, ids []rota.ID, world *rules.World) error {
-	if len(ids) == 0 {
-		return nil
-	}
-	newest, err := w.newest()
-	if err != nil {
-		return err
-	}
 	for _, id := range ids {
-		if id.Compare(newest) > 0 {
-			continue
-		}
 		s, err := w.stmt(sql)
 		if err != nil {
 			return err
@@ -122,6 +110,26 @@ func (w *writer) loadJobs(sql string, ids []rota.ID, world *rules.World) error {
 		}
 	}
 	return nil
+}
+
+// loadWhole reads jobs with their params. Ids sort by the time they were
+// minted, so those of jobs about to be enqueued lie beyond the newest there
+// is, and need not be looked for one by one.
+func (w *writer) loadWhole(ids []rota.ID, world *rules.World) error {
+	if len(ids) < 2 {
+		return w.loadJobs(sqlWholeJob, ids, world)
+	}
+	newest, err := w.newest()
+	if err != nil {
+		return err
+	}
+	there := make([]rota.ID, 0, len(ids))
+	for _, id := range ids {
+		if id.Compare(newest) <= 0 {
+			there = append(there, id)
+		}
+	}
+	return w.loadJobs(sqlWholeJob, there, world)
 }
 
 func (w *writer) newest() (id rota.ID, err error) {

@@ -7,14 +7,13 @@ import (
 
 const (
 	sqlDue = `
-SELECT ` + jobColumns + `
+SELECT ` + jobColumns + `, NULL
 FROM rota_jobs j INDEXED BY rota_jobs_due
-LEFT JOIN rota_runs r ON r.job_id = j.id
 WHERE j.status = 'QUEUED' AND j.hold & 1 AND j.run_at <= ?
 ORDER BY j.run_at, j.id
 LIMIT ?`
 	sqlStale = `
-SELECT ` + jobColumns + `
+SELECT ` + leanColumns + `
 FROM rota_jobs j INDEXED BY rota_jobs_open
 JOIN rota_runs r ON r.job_id = j.id
 WHERE j.status = 'RUNNING' AND j.sequel IS NULL AND r.outcome IS NULL
@@ -22,7 +21,7 @@ WHERE j.status = 'RUNNING' AND j.sequel IS NULL AND r.outcome IS NULL
 ORDER BY r.stale_after, j.id
 LIMIT ?4`
 	sqlLeft = `
-SELECT ` + jobColumns + `
+SELECT ` + leanColumns + `
 FROM rota_jobs j INDEXED BY rota_jobs_open
 LEFT JOIN rota_runs r ON r.job_id = j.id
 WHERE j.status = 'RUNNING' AND j.sequel IS NULL
