@@ -48,7 +48,7 @@ CREATE TABLE rota_jobs (
   CHECK ((status = 'RUNNING') = (started_at IS NOT NULL)),
   CHECK (run_id IS NULL OR status = 'RUNNING'),
   CHECK (status <> 'QUEUED' OR finished_at IS NULL),
-  CHECK (status <> 'CANCELLED' OR (finished_at IS NOT NULL AND sequel = 'none')),
+  CHECK (status <> 'CANCELLED' OR (finished_at IS NOT NULL AND sequel IS 'none')),
   CHECK (sequel IS NULL OR finished_at IS NOT NULL)
 ) STRICT, WITHOUT ROWID;
 
@@ -233,11 +233,14 @@ BEGIN
   SELECT RAISE(ROLLBACK, 'rota: the outcome of a run is written once');
 END;
 
-CREATE TRIGGER rota_runs_once BEFORE UPDATE OF finished_at, exit_code, error, cancel_at, log_path ON rota_runs
+CREATE TRIGGER rota_runs_once BEFORE UPDATE OF
+  finished_at, exit_code, error, cancel_at, cancel_by, cancel_reason, log_path
+ON rota_runs
 WHEN (OLD.finished_at IS NOT NULL AND NEW.finished_at IS NOT OLD.finished_at)
   OR (OLD.exit_code IS NOT NULL AND NEW.exit_code IS NOT OLD.exit_code)
   OR (OLD.error IS NOT NULL AND NEW.error IS NOT OLD.error)
-  OR (OLD.cancel_at IS NOT NULL AND NEW.cancel_at IS NOT OLD.cancel_at)
+  OR (OLD.cancel_at IS NOT NULL AND (NEW.cancel_at IS NOT OLD.cancel_at
+    OR NEW.cancel_by IS NOT OLD.cancel_by OR NEW.cancel_reason IS NOT OLD.cancel_reason))
   OR (OLD.log_path IS NOT NULL AND NEW.log_path IS NOT OLD.log_path)
 BEGIN
   SELECT RAISE(ROLLBACK, 'rota: finish time, exit code, error, cancellation and log of a run are written once');

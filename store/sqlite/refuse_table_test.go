@@ -1,0 +1,251 @@
+package sqlite
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// attempt is a statement from a plain connection, on the jobs that cast makes.
+type attempt struct {
+	name string
+	sql  string
+	says string // what the refusal says; empty: there is none
+}
+
+// What the database says when it refuses.
+const (
+	saysIdentity    = "what a job is never changes"
+	saysStatus      = "keeps its status"
+	saysFrozen      = "frozen once a job has left QUEUED"
+	saysOnce        = "of a job are written once"
+	saysEnter       = "a job enters as QUEUED"
+	saysExists      = "this job exists"
+	saysOneRetry    = "at most one retry"
+	saysChain       = "continues the chain"
+	saysPlanned     = "planned already"
+	saysLeave       = "only an execution that has ended"
+	saysOneRun      = "at most one run"
+	saysRunOf       = "a run belongs to a RUNNING job"
+	saysRunIdentity = "whose a run is never changes"
+	saysOutcome     = "the outcome of a run is written once"
+	saysRunOnce     = "of a run are written once"
+	saysArtifacts   = "artifacts are only appended to"
+	saysRunLeave    = "a run leaves with its job"
+	saysAudit       = "the audit is only appended to"
+	saysCheck       = "CHECK constraint failed"
+	saysType        = "cannot store"
+	saysNull        = "NOT NULL constraint failed"
+)
+
+// Other values for columns, of the right type.
+var otherJob = map[string]string{
+	"id": "randomblob(16)", "execution_id": "randomblob(16)", "retry_of": "randomblob(16)", "lane": "'other'",
+	"attempt": "2", "max_attempts": "9", "backoff": "7", "backoff_max": "7", "jitter": "0.5", "timeout": "7",
+	"created_at": "7", "run_at": "7", "plan_time": "7", "scope_kind": "'shard'", "scope_id": "'7'", "name": "'other'",
+	"unique_key": "'other'", "unique_for": "7", "created_by": "'eve'",
+}
+
+var frozenJob = map[string]string{
+	"params": `'{"n":2}'`, "priority": "priority + 1", "position": "position + 1", "hold": "hold + 1", "version": "randomblob(16)",
+}
+
+var onceJob = map[string]string{
+	"queued_at": "queued_at + 1", "started_at": "started_at + 1", "finished_at": "finished_at + 1", "sequel": "'dead'",
+	"run_id": "randomblob(16)",
+}
+
+var otherRun = map[string]string{
+	"job_id": "randomblob(16)", "token": "randomblob(16)", "runner": "'eve'", "life": "randomblob(16)", "started_at": "7",
+}
+
+var closedRun = map[string]string{
+	"outcome": "'FAILED'", "heartbeat_at": "7", "stale_after": "7", "error_code": "'E7'", "rows_affected": "7",
+	"cancel_at": "7", "cancel_by": "'eve'", "cancel_reason": "'so'", "progress": "'7'", "log_path": "'other'", "result": "'7'",
+}
+
+// forbidden is every statement that the database refuses by itself.
+func forbidden() (all []attempt) {
+	add := func(name, says, sql string) { all = append(all, attempt{name, sql, says}) }
+	each := func(table, where, says string, columns map[string]string) {
+		for _, c := range slices.Sorted(maps.Keys(columns)) {
+			add(table+": "+c+" "+where, says, "UPDATE "+table+" SET "+c+" = "+columns[c]+" WHERE "+where)
+		}
+	}
+	each("rota_jobs", "id = :queued", saysIdentity, otherJob)
+	each("rota_jobs", "id = :completed", saysIdentity, otherJob)
+	each("rota_jobs", "id = :running", saysFrozen, frozenJob)
+	each("rota_jobs", "id = :cancelled", saysFrozen, frozenJob)
+	each("rota_jobs", "id = :completed", saysOnce, onceJob)
+	each("rota_runs", "job_id = :running", saysRunIdentity, otherRun)
+	each("rota_runs", "job_id = :completed", saysRunIdentity, otherRun)
+	each("rota_runs", "job_id = :completed", saysOutcome, closedRun)
+	for _, c := range slices.Sorted(maps.Keys(onceJob)) {
+		add("a "+c+" taken back", saysOnce, "UPDATE rota_jobs SET "+c+" = NULL WHERE id = :completed")
+	}
+	all = append(all, forbiddenStates...)
+	all = append(all, forbiddenInserts()...)
+	return append(all, forbiddenDeletes...)
+}
+
+var forbiddenStates = []attempt{
+	{"RUNNING back to QUEUED", `UPDATE rota_jobs SET status = 'QUEUED' WHERE id = :running`, saysStatus},
+	{"RUNNING back to QUEUED as if it had never run", `UPDATE rota_jobs SET status = 'QUEUED', started_at = NULL, run_id = NULL WHERE id = :running`, saysOnce},
+	{"RUNNING sideways to CANCELLED", `UPDATE rota_jobs SET status = 'CANCELLED' WHERE id = :running`, saysStatus},
+	{"ended back to QUEUED", `UPDATE rota_jobs SET status = 'QUEUED' WHERE id = :completed`, saysStatus},
+	{"CANCELLED back to QUEUED", `UPDATE rota_jobs SET status = 'QUEUED' WHERE id = :cancelled`, saysStatus},
+	{"CANCELLED sideways to RUNNING", `UPDATE rota_jobs SET status = 'RUNNING' WHERE id = :cancelled`, saysStatus},
+	{"CANCELLED sideways to RUNNING, started now", `UPDATE rota_jobs SET status = 'RUNNING', started_at = 7 WHERE id = :cancelled`, saysStatus},
+	{"a status nobody knows", `UPDATE rota_jobs SET status = 'SLEEPING' WHERE id = :queued`, saysCheck},
+	{"a status in small letters", `UPDATE rota_jobs SET status = 'queued' WHERE id = :queued`, saysCheck},
+	{"a sequel nobody knows", `UPDATE rota_jobs SET finished_at = 7, sequel = 'later' WHERE id = :running`, saysCheck},
+	{"RUNNING without a start", `UPDATE rota_jobs SET status = 'RUNNING' WHERE id = :queued`, saysCheck},
+	{"QUEUED with a run", `UPDATE rota_jobs SET run_id = randomblob(16) WHERE id = :queued`, saysCheck},
+	{"QUEUED and ended", `UPDATE rota_jobs SET finished_at = 7 WHERE id = :queued`, saysCheck},
+	{"CANCELLED without an end", `UPDATE rota_jobs SET status = 'CANCELLED' WHERE id = :queued`, saysCheck},
+	{"CANCELLED without a sequel", `UPDATE rota_jobs SET status = 'CANCELLED', finished_at = 7 WHERE id = :queued`, saysCheck},
+	{"CANCELLED and dead", `UPDATE rota_jobs SET status = 'CANCELLED', finished_at = 7, sequel = 'dead' WHERE id = :queued`, saysCheck},
+	{"a sequel before the end", `UPDATE rota_jobs SET sequel = 'none' WHERE id = :running`, saysCheck},
+	{"an outcome nobody knows", `UPDATE rota_runs SET outcome = 'MAYBE' WHERE job_id = :running`, saysCheck},
+	{"an end without an outcome", `UPDATE rota_runs SET finished_at = 7 WHERE job_id = :running`, saysCheck},
+	{"an outcome taken back", `UPDATE rota_runs SET outcome = NULL WHERE job_id = :completed`, saysOutcome},
+	{"a second end", `UPDATE rota_runs SET finished_at = finished_at + 1 WHERE job_id = :completed`, saysRunOnce},
+	{"an end taken back", `UPDATE rota_runs SET finished_at = NULL WHERE job_id = :completed`, saysRunOnce},
+	{"a second exit code", `UPDATE rota_runs SET exit_code = 1 WHERE job_id = :kept`, saysRunOnce},
+	{"a second error", `UPDATE rota_runs SET error = 'other' WHERE job_id = :kept`, saysRunOnce},
+	{"a second log while open", `UPDATE rota_runs SET log_path = 'other' WHERE job_id = :asked`, saysRunOnce},
+	{"a second asking to stop while open", `UPDATE rota_runs SET cancel_at = cancel_at + 1 WHERE job_id = :asked`, saysRunOnce},
+	{"an asking to stop taken back", `UPDATE rota_runs SET cancel_at = NULL WHERE job_id = :asked`, saysRunOnce},
+	{"another who asked", `UPDATE rota_runs SET cancel_by = 'eve' WHERE job_id = :asked`, saysRunOnce},
+	{"another reason to stop", `UPDATE rota_runs SET cancel_reason = 'so' WHERE job_id = :asked`, saysRunOnce},
+	{"artifacts rewritten", `UPDATE rota_runs SET artifacts = '"z.txt"' || char(10) WHERE job_id = :kept`, saysArtifacts},
+	{"artifacts shortened", `UPDATE rota_runs SET artifacts = substr(artifacts, 1, length(artifacts) - 1) WHERE job_id = :kept`, saysArtifacts},
+	{"artifacts put in front", `UPDATE rota_runs SET artifacts = '"z.txt"' || char(10) || artifacts WHERE job_id = :kept`, saysArtifacts},
+	{"artifacts taken away", `UPDATE rota_runs SET artifacts = NULL WHERE job_id = :kept`, saysArtifacts},
+	{"artifacts emptied", `UPDATE rota_runs SET artifacts = '' WHERE job_id = :kept`, saysArtifacts},
+	{"a key that has half ended", `UPDATE rota_keys SET ended = 2`, saysCheck},
+	{"an audit entry rewritten", `UPDATE rota_audit SET actor = 'eve'`, saysAudit},
+	{"an audit entry replaced by another", `UPDATE OR REPLACE rota_audit SET id = randomblob(16)`, saysAudit},
+	{"a job replaced by update", `UPDATE OR REPLACE rota_jobs SET id = :completed WHERE id = :dead`, saysIdentity},
+	{"a retry replaced by update", `UPDATE OR REPLACE rota_jobs SET retry_of = :failed WHERE id = :queued`, saysIdentity},
+	{"a plan replaced by update", `UPDATE OR REPLACE rota_jobs SET plan_time = (SELECT plan_time FROM rota_jobs WHERE id = :planned), name = 'nightly' WHERE id = :queued`, saysIdentity},
+	{"a run replaced by update", `UPDATE OR REPLACE rota_runs SET job_id = :completed WHERE job_id = :running`, saysRunIdentity},
+	{"a constraint passed over by update", `UPDATE OR IGNORE rota_jobs SET priority = 7 WHERE id = :running`, saysFrozen},
+	{"text for a number", `UPDATE rota_jobs SET priority = 'high' WHERE id = :queued`, saysType},
+	{"a number for an id", `UPDATE rota_runs SET progress = x'00' WHERE job_id = :running`, saysType},
+	{"no params", `UPDATE rota_jobs SET params = NULL WHERE id = :queued`, saysNull},
+}
+
+// forbiddenDeletes are removals that would leave a hole.
+var forbiddenDeletes = []attempt{
+	{"a queued job removed", `DELETE FROM rota_jobs WHERE id = :queued`, saysLeave},
+	{"a delayed job removed", `DELETE FROM rota_jobs WHERE id = :delayed`, saysLeave},
+	{"a running job removed", `DELETE FROM rota_jobs WHERE id = :running`, saysLeave},
+	{"a job with a retry removed", `DELETE FROM rota_jobs WHERE id = :failed`, saysLeave},
+	{"a queued retry removed", `DELETE FROM rota_jobs WHERE id = :retry`, saysLeave},
+	{"everything removed", `DELETE FROM rota_jobs`, saysLeave},
+	{"an open run removed", `DELETE FROM rota_runs WHERE job_id = :running`, saysRunLeave},
+	{"a closed run removed", `DELETE FROM rota_runs WHERE job_id = :completed`, saysRunLeave},
+	{"an audit entry removed", `DELETE FROM rota_audit`, saysAudit},
+}
+
+// forbiddenInserts enter what may not, or replace what is there.
+func forbiddenInserts() (all []attempt) {
+	add := func(name, says, sql string) { all = append(all, attempt{name, sql, says}) }
+	job := func(name, says string, values map[string]string) { add(name, says, insertJobSQL("INSERT", values)) }
+	retry := func(of, execution, number string) map[string]string {
+		return map[string]string{"retry_of": of, "execution_id": execution, "attempt": number}
+	}
+	job("a job that enters RUNNING", saysEnter, map[string]string{"status": "'RUNNING'", "started_at": "7"})
+	job("a job that enters CANCELLED", saysEnter, map[string]string{"status": "'CANCELLED'", "finished_at": "7", "sequel": "'none'"})
+	job("a job that enters with a run", saysEnter, map[string]string{"run_id": "randomblob(16)"})
+	job("a job that enters with a sequel", saysEnter, map[string]string{"sequel": "'none'"})
+	job("a job that enters started", saysCheck, map[string]string{"started_at": "7"})
+	job("a job that enters ended", saysCheck, map[string]string{"finished_at": "7"})
+	job("no attempt allowed", saysCheck, map[string]string{"max_attempts": "0"})
+	job("attempt 0", saysCheck, map[string]string{"attempt": "0"})
+	job("a second attempt of nothing", saysCheck, map[string]string{"attempt": "2"})
+	job("an execution of its own name", saysCheck, map[string]string{"execution_id": ":queued"})
+	job("half a scope", saysCheck, map[string]string{"scope_kind": "'shard'"})
+	job("a hold below all", saysCheck, map[string]string{"hold": "-1"})
+	job("a hold beyond all", saysCheck, map[string]string{"hold": "256"})
+	job("a job without a type", saysNull, map[string]string{"lane": "NULL"})
+	job("text for an id", saysType, map[string]string{"id": "'seven'"})
+	job("an id for text", saysType, map[string]string{"params": "x'7b7d'"})
+	job("a second retry", saysOneRetry, retry(":failed", ":failed", "2"))
+	job("a retry of nothing", saysChain, retry("randomblob(16)", ":running", "2"))
+	job("a retry of another execution", saysChain, retry(":running", ":failed", "2"))
+	job("an attempt left out", saysChain, retry(":running", ":running", "3"))
+	job("a retry that is a first attempt", saysChain, retry(":running", ":running", "1"))
+	job("an attempt beyond the last", saysCheck, map[string]string{"retry_of": ":dead", "execution_id": ":dead", "attempt": "2", "max_attempts": "1"})
+	for _, or := range []string{"INSERT", "INSERT OR REPLACE", "INSERT OR IGNORE", "INSERT OR FAIL", "REPLACE"} {
+		for _, over := range []string{":queued", ":running", ":completed"} {
+			add(or+" over job "+over, saysExists, insertJobSQL(or, map[string]string{"id": over}))
+		}
+		add(or+" over a retry", saysOneRetry, insertJobSQL(or, retry(":failed", ":failed", "2")))
+		add(or+" over a plan", saysPlanned, insertJobSQL(or, planned()))
+		add(or+" over a run", saysOneRun, insertRunSQL(or, ":running"))
+		add(or+" over a closed run", saysOneRun, insertRunSQL(or, ":completed"))
+		add(or+" over the audit", saysAudit, or+` INTO rota_audit (id, at, actor, act) SELECT id, at, 'eve', act FROM rota_audit`)
+	}
+	upsert := ` ON CONFLICT DO UPDATE SET `
+	add("an upsert over a job", saysExists, insertJobSQL("INSERT", map[string]string{"id": ":completed"})+upsert+`priority = 7`)
+	add("an upsert over a plan", saysPlanned, insertJobSQL("INSERT", planned())+upsert+`priority = 7`)
+	add("an upsert over a retry", saysOneRetry, insertJobSQL("INSERT", retry(":failed", ":failed", "2"))+upsert+`priority = 7`)
+	add("an upsert over a run", saysOneRun, insertRunSQL("INSERT", ":running")+upsert+`runner = 'eve'`)
+	add("a run of a queued job", saysRunOf, insertRunSQL("INSERT", ":queued"))
+	add("a run of a cancelled job", saysRunOf, insertRunSQL("INSERT", ":cancelled"))
+	add("a run of nothing", saysRunOf, insertRunSQL("INSERT", "randomblob(16)"))
+	return all
+}
+
+func planned() map[string]string {
+	return map[string]string{"name": "'nightly'", "plan_time": "(SELECT plan_time FROM rota_jobs WHERE id = :planned)"}
+}
+
+// insertJobSQL inserts a job that is as it should be, but for some values.
+func insertJobSQL(verb string, values map[string]string) string {
+	row := map[string]string{
+		"id": "randomblob(16)", "lane": "'web'", "priority": "0", "position": "900", "max_attempts": "4", "backoff": "0",
+		"timeout": "0", "created_at": "7", "queued_at": "7", "params": "'{}'",
+	}
+	maps.Copy(row, values)
+	columns := slices.Sorted(maps.Keys(row))
+	var list []string
+	for _, c := range columns {
+		list = append(list, row[c])
+	}
+	return fmt.Sprintf("%s INTO rota_jobs (%s) VALUES (%s)", verb, strings.Join(columns, ", "), strings.Join(list, ", "))
+}
+
+func insertRunSQL(verb, job string) string {
+	return verb + ` INTO rota_runs (job_id, token, runner, started_at, heartbeat_at, stale_after)
+VALUES (` + job + `, randomblob(16), 'eve', 7, 7, 7)`
+}
+
+// allowed are the neighbours of what is forbidden: the law itself writes so.
+var allowed = []attempt{
+	{name: "params, priority and position of a queued job", sql: `UPDATE rota_jobs SET params = '{"n":2}', priority = 7, position = 7, version = randomblob(16) WHERE id = :queued`},
+	{name: "a delayed job made ready", sql: `UPDATE rota_jobs SET hold = 0, queued_at = 7 WHERE id = :delayed`},
+	{name: "QUEUED to RUNNING", sql: `UPDATE rota_jobs SET status = 'RUNNING', started_at = 7, run_id = randomblob(16) WHERE id = :queued`},
+	{name: "QUEUED to CANCELLED", sql: `UPDATE rota_jobs SET status = 'CANCELLED', finished_at = 7, sequel = 'none' WHERE id = :queued`},
+	{name: "RUNNING ended and settled", sql: `UPDATE rota_jobs SET finished_at = 7, sequel = 'none' WHERE id = :running`},
+	{name: "an outcome", sql: `UPDATE rota_runs SET outcome = 'COMPLETED', finished_at = 7, exit_code = 0, error = 'e', result = '1' WHERE job_id = :running`},
+	{name: "a heartbeat", sql: `UPDATE rota_runs SET heartbeat_at = 7, stale_after = 7, progress = '1' WHERE job_id = :running`},
+	{name: "an asking to stop", sql: `UPDATE rota_runs SET cancel_at = 7, cancel_by = 'ada', cancel_reason = 'so' WHERE job_id = :running`},
+	{name: "a first exit code after the end", sql: `UPDATE rota_runs SET exit_code = 1 WHERE job_id = :completed`},
+	{name: "a first error after the end", sql: `UPDATE rota_runs SET error = 'e' WHERE job_id = :completed`},
+	{name: "a first log", sql: `UPDATE rota_runs SET log_path = 'log' WHERE job_id = :running`},
+	{name: "first artifacts after the end", sql: `UPDATE rota_runs SET artifacts = '"z.txt"' || char(10) WHERE job_id = :completed`},
+	{name: "artifacts appended", sql: `UPDATE rota_runs SET artifacts = artifacts || '"z.txt"' || char(10) WHERE job_id = :kept`},
+	{name: "a job", sql: insertJobSQL("INSERT", nil)},
+	{name: "a job, or replace", sql: insertJobSQL("INSERT OR REPLACE", nil)},
+	{name: "a planned job", sql: insertJobSQL("INSERT", map[string]string{"name": "'nightly'", "plan_time": "7"})},
+	{name: "a scope", sql: insertJobSQL("INSERT", map[string]string{"scope_kind": "'shard'", "scope_id": "'7'"})},
+	{name: "a first retry", sql: insertJobSQL("INSERT", map[string]string{"retry_of": ":running", "execution_id": ":running", "attempt": "2"})},
+	{name: "an ended job removed", sql: `DELETE FROM rota_jobs WHERE id = :completed`},
+	{name: "a dead job removed", sql: `DELETE FROM rota_jobs WHERE id = :dead`},
+	{name: "an audit entry", sql: `INSERT INTO rota_audit (id, at, act) VALUES (randomblob(16), 7, 'X')`},
+	{name: "a key freed", sql: `DELETE FROM rota_keys`},
+}

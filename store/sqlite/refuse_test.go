@@ -1,0 +1,210 @@
+package sqlite
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rotajobs/rota"
+	"zombiezen.com/go/sqlite"
+	"zombiezen.com/go/sqlite/sqlitex"
+)
+
+// TestRefused sends every forbidden statement from a connection that knows
+// nothing of Rota, beside an open store and after it was closed.
+func TestRefused(t *testing.T) {
+	s := openTest(t, Config{})
+	jobs := refuseCast(t, s)
+	for _, when := range []string{"open", "closed"} {
+		if when == "closed" {
+			must(t, s.Close())
+		}
+		conn := plainConn(t, s.path)
+		for _, a := range forbidden() {
+			t.Run(when+"/"+a.name, func(t *testing.T) {
+				before := tables(t, conn)
+				err := sqlitex.ExecuteTransient(conn, a.sql, &sqlitex.ExecOptions{Named: namedIn(a.sql, jobs)})
+				if err == nil || !strings.Contains(err.Error(), a.says) {
+					t.Errorf("answered with %v, want %q\n%s", err, a.says, a.sql)
+				}
+				if after := tables(t, conn); after != before {
+					t.Fatalf("changed the database; before:\n%s\nafter:\n%s", before, after)
+				}
+			})
+		}
+		must(t, conn.Close())
+	}
+}
+
+// TestAllowed sends the neighbours of the forbidden statements, which pass.
+func TestAllowed(t *testing.T) {
+	s := openTest(t, Config{})
+	jobs := refuseCast(t, s)
+	conn := plainConn(t, s.path)
+	for _, a := range allowed {
+		t.Run(a.name, func(t *testing.T) {
+			if changed, err := tried(t, conn, a, jobs); err != nil || !changed {
+				t.Errorf("answered with %v, changed %t\n%s", err, changed, a.sql)
+			}
+		})
+	}
+	t.Run("a run leaves with its job", func(t *testing.T) {
+		execute(t, conn, "BEGIN")
+		defer execute(t, conn, "ROLLBACK")
+		sql := `DELETE FROM rota_jobs WHERE id = :completed`
+		must(t, sqlitex.ExecuteTransient(conn, sql, &sqlitex.ExecOptions{Named: namedIn(sql, jobs)}))
+		if left := column(t, conn, `SELECT count(*) FROM rota_runs WHERE job_id NOT IN (SELECT id FROM rota_jobs)`); left[0] != "0" {
+			t.Errorf("%s runs stayed", left[0])
+		}
+	})
+}
+
+// TestRefusalEndsTheTransaction: what was written before a forbidden statement
+// goes with it.
+func TestRefusalEndsTheTransaction(t *testing.T) {
+	s := openTest(t, Config{})
+	refuseCast(t, s)
+	conn := plainConn(t, s.path)
+	before := tables(t, conn)
+	execute(t, conn, `BEGIN`)
+	execute(t, conn, `DELETE FROM rota_keys`)
+	err := sqlitex.ExecuteTransient(conn, `DELETE FROM rota_audit`, nil)
+	if err == nil || !conn.AutocommitEnabled() || tables(t, conn) != before {
+		t.Errorf("answered with %v, and half of the transaction stands", err)
+	}
+}
+
+// TestEveryColumnIsRefused: a column that no forbidden update names is one
+// that somebody added and nobody thought about.
+func TestEveryColumnIsRefused(t *testing.T) {
+	s := openTest(t, Config{})
+	conn := plainConn(t, s.path)
+	for _, table := range []string{"rota_jobs", "rota_runs"} { // the audit's trigger refuses all columns at once
+		for _, name := range column(t, conn, `SELECT name FROM pragma_table_info('`+table+`')`) {
+			named := regexp.MustCompile(`UPDATE (OR \w+ )?` + table + ` SET ([^W]*, )?` + name + ` = `)
+			found := false
+			for _, a := range forbidden() {
+				found = found || named.MatchString(a.sql)
+			}
+			if !found {
+				t.Errorf("no update of %s.%s is refused", table, name)
+			}
+		}
+	}
+}
+
+// TestEveryGuardIsNeeded takes away each trigger and each CHECK in turn: some
+// forbidden statement must then pass.
+func TestEveryGuardIsNeeded(t *testing.T) {
+	s := openTest(t, Config{})
+	jobs := refuseCast(t, s)
+	image := standalone(t, s)
+	without := func(t *testing.T, mutate string, args ...any) {
+		conn := disarmed(t, image, mutate, args...)
+		for _, a := range forbidden() {
+			if changed, err := tried(t, conn, a, jobs); err == nil && changed {
+				return
+			}
+		}
+		t.Error("without it nothing more is allowed: no case needs it")
+	}
+	conn := plainConn(t, s.path)
+	for _, name := range column(t, conn, `SELECT name FROM sqlite_schema WHERE type = 'trigger'`) {
+		if name == "rota_jobs_left" {
+			continue // it refuses nothing; TestAllowed needs it
+		}
+		t.Run(name, func(t *testing.T) { without(t, `DELETE FROM sqlite_schema WHERE name = ?`, name) })
+	}
+	script, err := migrations.ReadFile("migrations/0001_heart.sql")
+	must(t, err)
+	lines := regexp.MustCompile(`(?m)^  CHECK \(.*\),?$`).FindAllString(string(script), -1)
+	if count := strings.Count(string(script), "CHECK ("); len(lines) != count {
+		t.Fatalf("found %d of %d checks", len(lines), count)
+	}
+	for _, line := range lines {
+		check := strings.TrimSuffix(strings.TrimSpace(line), ",")
+		t.Run(check, func(t *testing.T) {
+			without(t, `UPDATE sqlite_schema SET sql = replace(sql, ?, 'CHECK (1)') WHERE type = 'table'`, check)
+		})
+	}
+}
+
+// tried runs a statement, looks whether it changed anything, and undoes it.
+func tried(t *testing.T, conn *sqlite.Conn, a attempt, jobs map[string]rota.ID) (changed bool, err error) {
+	t.Helper()
+	before := tables(t, conn)
+	execute(t, conn, "BEGIN")
+	err = sqlitex.ExecuteTransient(conn, a.sql, &sqlitex.ExecOptions{Named: namedIn(a.sql, jobs)})
+	changed = tables(t, conn) != before
+	if !conn.AutocommitEnabled() {
+		execute(t, conn, "ROLLBACK")
+	}
+	return changed, err
+}
+
+// refuseCast is cast with some more to protect: a run that has all there is to
+// a run, and one that was asked to stop.
+func refuseCast(t testing.TB, s *Store) map[string]rota.ID {
+	t.Helper()
+	asked := running(t, s, 1)[0]
+	apply(t, s, at(time.Second, &rota.Cancel{Meta: rota.NewMeta("ada"), JobID: asked.ID, Reason: "no"}))
+	apply(t, s, at(time.Second, &rota.Note{Meta: rota.NewMeta(""), Items: []rota.NoteItem{{LeaseRef: lease(asked), LogPath: "log"}}}))
+	jobs := cast(t, s)
+	jobs["asked"] = asked.ID
+	conn := plainConn(t, s.path)
+	defer conn.Close()
+	sql := `UPDATE rota_runs SET exit_code = 3, error = 'e', artifacts = '"a.txt"' || char(10) || '"b.txt"' || char(10) WHERE job_id = :kept`
+	must(t, sqlitex.ExecuteTransient(conn, sql, &sqlitex.ExecOptions{Named: namedIn(sql, jobs)}))
+	return jobs
+}
+
+// tables writes down every row of every table.
+func tables(t testing.TB, conn *sqlite.Conn) string {
+	t.Helper()
+	var b strings.Builder
+	for _, table := range column(t, conn, `SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name`) {
+		columns := column(t, conn, `SELECT 'quote(' || name || ')' FROM pragma_table_info('`+table+`')`)
+		for _, row := range column(t, conn, `SELECT `+strings.Join(columns, ` || ' ' || `)+` FROM `+table) {
+			fmt.Fprintln(&b, table, row)
+		}
+	}
+	return b.String()
+}
+
+// standalone is the file of a store with everything in it.
+func standalone(t *testing.T, s *Store) []byte {
+	t.Helper()
+	conn := plainConn(t, s.path)
+	copied := filepath.Join(t.TempDir(), "copy.db")
+	must(t, sqlitex.ExecuteTransient(conn, "VACUUM INTO ?", &sqlitex.ExecOptions{Args: []any{copied}}))
+	must(t, conn.Close())
+	image, err := os.ReadFile(copied)
+	must(t, err)
+	return image
+}
+
+// disarmed opens a file in memory whose schema was changed behind its back.
+func disarmed(t *testing.T, image []byte, mutate string, args ...any) *sqlite.Conn {
+	t.Helper()
+	for range 2 { // opened twice, since the schema is read when a file is opened
+		conn := plainConn(t, ":memory:")
+		must(t, conn.Deserialize("main", image))
+		if mutate == "" {
+			return conn
+		}
+		execute(t, conn, "PRAGMA writable_schema = ON")
+		must(t, sqlitex.ExecuteTransient(conn, mutate, &sqlitex.ExecOptions{Args: args}))
+		if conn.Changes() == 0 {
+			t.Fatal("there is no such guard")
+		}
+		var err error
+		image, err = conn.Serialize("main")
+		must(t, err)
+		mutate = ""
+	}
+	return nil
+}
