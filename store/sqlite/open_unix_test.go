@@ -1,0 +1,185 @@
+//go:build unix
+
+package sqlite
+
+import (
+	"bufio"
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/rotajobs/rota"
+)
+
+// envHold is the file that a child process opens; it says how that went and
+// waits for its end.
+const envHold = "ROTA_TEST_HOLD"
+
+// init runs the child before any test does.
+func init() {
+	path := os.Getenv(envHold)
+	if path == "" {
+		return
+	}
+	_, err := OpenWith(path, Config{Logger: quiet})
+	if err != nil {
+		_, _ = os.Stdout.WriteString(string(rota.CodeOf(err)) + " " + err.Error() + "\n")
+		os.Exit(0)
+	}
+	_, _ = os.Stdout.WriteString("held\n")
+	select {}
+}
+
+// hold starts a child that opens the store, and returns what it says.
+func hold(t *testing.T, path string, as *syscall.SysProcAttr) (child *exec.Cmd, says string) {
+	t.Helper()
+	child = exec.Command(os.Args[0], "-test.run=^$")
+	child.Env = append(os.Environ(), envHold+"="+path)
+	child.SysProcAttr = as
+	out, err := child.StdoutPipe()
+	must(t, err)
+	if err := child.Start(); err != nil {
+		t.Skipf("a child cannot be started so: %v", err)
+	}
+	t.Cleanup(func() {
+		_ = child.Process.Kill()
+		_ = child.Wait()
+	})
+	line, err := bufio.NewReader(out).ReadString('\n')
+	must(t, err)
+	return child, strings.TrimSpace(line)
+}
+
+func TestSecondProcessIsToldWhoHoldsTheFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "rota.db")
+	child, says := hold(t, path, nil)
+	if says != "held" {
+		t.Fatal(says)
+	}
+	for _, config := range []Config{{}, {ReadOnly: true}} {
+		_, err := OpenWith(path, config)
+		refused(t, err, rota.Busy, "held by process "+strconv.Itoa(child.Process.Pid), "stop that process")
+	}
+	t.Run("until that is killed", func(t *testing.T) {
+		must(t, child.Process.Kill())
+		_ = child.Wait()
+		s, err := OpenWith(path, Config{Logger: quiet})
+		must(t, err)
+		must(t, s.Close())
+	})
+}
+
+func TestSecondOpenInOneProcessIsRefused(t *testing.T) {
+	s := openTest(t, Config{})
+	_, err := Open(s.path)
+	refused(t, err, rota.Busy, "held by process "+strconv.Itoa(os.Getpid()))
+	apply(t, s, at(0, enqueue(rota.NewJob{Type: "mail"})))
+}
+
+// TestOpenWithoutTheRightToWrite runs as a user who has none: for root, as
+// which tests may run, permission bits do not bind.
+func TestOpenWithoutTheRightToWrite(t *testing.T) {
+	var as *syscall.SysProcAttr
+	if os.Getuid() == 0 {
+		as = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+	}
+	dir := t.TempDir()
+	path := filepath.Join(dir, "rota.db")
+	s, err := Open(path)
+	must(t, err)
+	must(t, s.Close())
+	reachable(t, dir)
+	reachable(t, filepath.Dir(os.Args[0]))
+	t.Run("to the file", func(t *testing.T) {
+		must(t, os.Chmod(dir, 0o777))
+		must(t, os.Chmod(path, 0o444))
+		must(t, os.Chmod(path+".lock", 0o666))
+		_, says := hold(t, path, as)
+		if !strings.HasPrefix(says, "unavailable ") || !strings.Contains(says, "give this process the right to write") {
+			t.Error(says)
+		}
+	})
+	t.Run("to the directory", func(t *testing.T) {
+		must(t, os.Remove(path+".lock"))
+		must(t, os.Chmod(dir, 0o555))
+		defer os.Chmod(dir, 0o755)
+		_, says := hold(t, path, as)
+		if !strings.HasPrefix(says, "unavailable ") || !strings.Contains(says, "this process may write there") {
+			t.Error(says)
+		}
+	})
+}
+
+// reachable lets another user pass through to a directory. It opens only what
+// tests have made below the directory for such things.
+func reachable(t *testing.T, dir string) {
+	t.Helper()
+	for ; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		info, err := os.Stat(dir)
+		must(t, err)
+		if info.Mode().Perm()&0o001 != 0 {
+			continue
+		}
+		if !strings.HasPrefix(dir, filepath.Clean(os.TempDir())+"/") {
+			t.Skipf("another user cannot reach %s", dir)
+		}
+		must(t, os.Chmod(dir, info.Mode().Perm()|0o011))
+	}
+}
+
+// TestFullDisk fills a small disk to the last page. The refusal says so,
+// nothing half is left, and with space freed the store works on.
+func TestFullDisk(t *testing.T) {
+	dir := t.TempDir()
+	if err := mountSmall(dir); err != nil {
+		t.Skipf("no small disk can be mounted here: %v", err)
+	}
+	t.Cleanup(func() { _ = unmount(dir) })
+	s, err := OpenWith(filepath.Join(dir, "rota.db"), Config{Logger: quiet})
+	must(t, err)
+	defer s.Close()
+	ballast := filepath.Join(dir, "ballast")
+	must(t, os.WriteFile(ballast, bytes.Repeat([]byte{1}, 1<<20), 0o600))
+	var full error
+	accepted := 0
+	var lost rota.Batch
+	for n := 0; full == nil; n++ {
+		lost = at(time.Duration(n)*time.Second, enqueue(make50()...))
+		if _, full = s.Apply(t.Context(), lost); full == nil {
+			accepted += 50
+		}
+		if n > 1000 {
+			t.Fatal("the disk is never full")
+		}
+	}
+	refused(t, full, rota.Unavailable, "the disk is full", "free some space")
+	if got := count(t, s); got != accepted {
+		t.Errorf("%d jobs are there, %d were accepted", got, accepted)
+	}
+	must(t, os.Remove(ballast))
+	apply(t, s, lost)
+	if got := count(t, s); got != accepted+50 {
+		t.Errorf("%d jobs are there, %d were accepted", got, accepted+50)
+	}
+	verifyClean(t, s)
+	must(t, s.Close())
+	if got := reopened(t, s.path); !strings.Contains(got, "mail") {
+		t.Error("nothing is there after it was opened again")
+	}
+}
+
+func count(t *testing.T, s *Store) int {
+	t.Helper()
+	last := Checked{}
+	for v, err := range s.VerifyAloud(t.Context(), func(c Checked) { last = c }) {
+		must(t, err)
+		t.Errorf("%+v", v)
+	}
+	return last.Jobs
+}
