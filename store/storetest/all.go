@@ -9,6 +9,7 @@ import (
 func testAll(t *testing.T, h Harness) {
 	tellAll(t, h, []tale{
 		{"members are applied in order, each seeing those before it", allInOrder},
+		{"a position that a member gives up is taken by the next", allPositions},
 		{"the first refusal refuses them all", allRefused},
 		{"a refusal names its member and its field", allNamesField},
 		{"a lost lease is an answer, not a refusal", allLostLease},
@@ -47,6 +48,15 @@ func allInOrder(y *story) {
 	last := replies[4].(*rota.Enqueued).Jobs[0]
 	want(y, "the freed key", last.Duplicate, false)
 	wantIDs(y, "the queue", y.queue(), last.Job)
+}
+
+func allPositions(y *story) {
+	jobs := y.enqueueMany(3)
+	edit, next := y.editCommand(jobs[2].ID, toPriority(1)), y.enqueueCommand(rota.NewJob{}, rota.NewJob{Priority: 1})
+	replies := do[*rota.AllDone](y, y.allOf(y.cancelCommand(jobs[1].ID), edit, next)).Replies
+	made := replies[2].(*rota.Enqueued).Jobs
+	want(y, "behind the only one left", made[0].Job.Position, 200)
+	want(y, "behind the one that came", made[1].Job.Position, 200)
 }
 
 func allRefused(y *story) {

@@ -10,6 +10,7 @@ import (
 func testBatch(t *testing.T, h Harness) {
 	tellAll(t, h, []tale{
 		{"commands are applied in order, each seeing those before it", batchInOrder},
+		{"a position that a command gives up is taken by the next", batchPositions},
 		{"a refused command between two good ones leaves them alone", batchNeighbours},
 		{"refused commands of every kind leave their neighbours alone", batchManyRefused},
 		{"an empty batch changes nothing", batchEmpty},
@@ -36,6 +37,19 @@ func batchInOrder(y *story) {
 	want(y, "claimed by the second", len(got), 2)
 	want(y, "first", got[0], make1.JobID(1))
 	want(y, "then the retry", got[1], retry)
+}
+
+func batchPositions(y *story) {
+	jobs := y.enqueueMany(4)
+	next := func() *rota.Enqueue { return y.enqueueCommand(rota.NewJob{Priority: -1}) }
+	results := y.send(
+		y.claimCommand(2), y.enqueueCommand(rota.NewJob{}),
+		y.cancelCommand(jobs[2].ID), y.editCommand(jobs[3].ID, toPriority(-1)), next(),
+		&rota.Move{Meta: y.mint.meta(), JobID: jobs[3].ID, Place: rota.PlaceBottom}, next(),
+	)
+	for i, position := range map[int]int64{1: 500, 4: 200, 6: 400} {
+		want(y, "position", results[i].Reply.(*rota.Enqueued).Jobs[0].Job.Position, position)
+	}
 }
 
 func batchNeighbours(y *story) {

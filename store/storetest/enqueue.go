@@ -15,6 +15,7 @@ func testEnqueue(t *testing.T, h Harness) {
 		{"times and durations are kept to the microsecond", microseconds},
 		{"a position is the highest of the queued ones of its priority plus 100", positions},
 		{"positions count the held jobs and begin at 100 when the queue is empty", positionsOfHeld},
+		{"a position counts from the highest even where all were moved below zero", positionsBelowZero},
 		{"many jobs of one command keep their own order", manyJobs},
 		{"a command with one bad job makes none of them", oneBadJob},
 		{"a job whose time is still to come is held", heldUntilDue},
@@ -109,6 +110,17 @@ func positionsOfHeld(y *story) {
 	y.makeReady()
 	y.claim(10)
 	want(y, "in an empty queue", y.enqueue(rota.NewJob{}).Position, 100)
+}
+
+func positionsBelowZero(y *story) {
+	jobs := y.enqueueMany(3)
+	y.move(jobs[1], rota.PlaceTop, nil)
+	y.move(jobs[2], rota.PlaceTop, nil)
+	y.cancel(jobs[0].ID)
+	y.cancel(jobs[1].ID)
+	want(y, "the only one left", y.look(jobs[2].ID).Position, -100)
+	want(y, "the next", y.enqueue(rota.NewJob{}).Position, 0)
+	want(y, "and the next", y.enqueue(rota.NewJob{}).Position, 100)
 }
 
 func manyJobs(y *story) {

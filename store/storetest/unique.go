@@ -32,6 +32,8 @@ func testUnique(t *testing.T, h Harness) {
 		{"a key with a time is free when that has passed after completion", keyFreeInTime},
 		{"a key with a time is held while its job runs, however long", keyHeldPastTime},
 		{"a key whose time passed before completion is free at once", keyFreeAtCompletion},
+		{"a key that was let go stays free when the clock is set back", keyFreeForGood},
+		{"an execution that lost its key does not release it for its successor", keyOfSuccessor},
 		{"a skipped run keeps its key like a completed one", keyOfSkipped},
 		{"a dead execution releases a key whose time has not passed", keyOfDeadInTime},
 		{"a key taken again is held by the new execution", keyTakenAgain},
@@ -169,6 +171,26 @@ func keyFreeAtCompletion(y *story) {
 	y.pass(time.Second)
 	y.complete(j)
 	y.free()
+}
+
+func keyFreeForGood(y *story) {
+	j := y.running(keyedFor(time.Minute))
+	y.pass(time.Hour)
+	y.complete(j)
+	y.now = j.CreatedAt
+	y.free()
+}
+
+func keyOfSuccessor(y *story) {
+	n := keyed
+	n.Backoff = ptr(time.Duration(0))
+	first := y.running(n)
+	y.fail(first)
+	second := y.claimOne()
+	y.damage(first.ID, BreakJob)
+	successor := y.free()
+	y.die(second)
+	y.held(successor)
 }
 
 func keyOfSkipped(y *story) {
