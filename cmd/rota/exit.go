@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/cron"
 )
 
@@ -18,6 +19,18 @@ const (
 	exitDenied      = 5
 	exitUnavailable = 6
 )
+
+// exitCodes is what each code of the store's errors exits with.
+var exitCodes = map[rota.Code]int{
+	rota.Invalid:     exitUsage,
+	rota.NotFound:    exitNotFound,
+	rota.Conflict:    exitFailed,
+	rota.Denied:      exitDenied,
+	rota.LeaseLost:   exitFailed,
+	rota.Busy:        exitUnavailable,
+	rota.Unavailable: exitUnavailable,
+	rota.Internal:    exitFailed,
+}
 
 // exitError is an error that knows its exit code, and a hint for the person who reads it.
 type exitError struct {
@@ -47,6 +60,7 @@ func usagef(hint, message string, args ...any) error {
 func exitCode(err error) int {
 	var coded *exitError
 	var expression *cron.Error
+	var refusal *rota.Error
 	switch {
 	case err == nil:
 		return exitDone
@@ -54,6 +68,8 @@ func exitCode(err error) int {
 		return coded.code
 	case errors.As(err, &expression):
 		return exitUsage
+	case errors.As(err, &refusal):
+		return exitCodes[refusal.Code]
 	}
 	return exitFailed
 }
@@ -66,9 +82,14 @@ func report(w io.Writer, err error) {
 	message, hint := err.Error(), ""
 	var coded *exitError
 	var expression *cron.Error
+	var refusal *rota.Error
 	switch {
 	case errors.As(err, &coded):
 		hint = coded.hint
+	case errors.As(err, &refusal):
+		bare := *refusal
+		bare.Hint = ""
+		message, hint = bare.Error(), refusal.Hint
 	case errors.As(err, &expression):
 		bare := *expression
 		bare.Remedy = ""

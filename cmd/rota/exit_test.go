@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/cron"
 )
 
@@ -26,6 +27,18 @@ func TestExitCodes(t *testing.T) {
 		if got := exitCode(row.err); got != row.want {
 			t.Errorf("%v exits with %d, want %d", row.err, got, row.want)
 		}
+	}
+}
+
+// TestEveryCodeHasAnExit: a code without one would exit with 0, as if all were well.
+func TestEveryCodeHasAnExit(t *testing.T) {
+	for _, code := range rota.Codes {
+		if got := exitCode(fmt.Errorf("apply: %w", &rota.Error{Code: code})); got == exitDone {
+			t.Errorf("%s exits with 0", code)
+		}
+	}
+	if len(exitCodes) != len(rota.Codes) {
+		t.Errorf("%d codes have an exit, there are %d", len(exitCodes), len(rota.Codes))
 	}
 }
 

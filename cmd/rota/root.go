@@ -26,6 +26,7 @@ func newRootCommand(a *app) *cobra.Command {
 	completeFrom(root, "output", formatNames)
 	root.AddCommand(
 		newCronCommand(a),
+		newVerifyCommand(a),
 		newVersionCommand(a),
 	)
 	return root
