@@ -11,6 +11,9 @@ func testBatch(t *testing.T, h Harness) {
 	tellAll(t, h, []tale{
 		{"commands are applied in order, each seeing those before it", batchInOrder},
 		{"a position that a command gives up is taken by the next", batchPositions},
+		{"a reaper sees the finish, the heartbeat and the cancel before it", batchReap},
+		{"a finish sees the reaper before it", batchReapedFirst},
+		{"a claim sees the cancel, the edit and the move before it", batchClaim},
 		{"a refused command between two good ones leaves them alone", batchNeighbours},
 		{"refused commands of every kind leave their neighbours alone", batchManyRefused},
 		{"an empty batch changes nothing", batchEmpty},
@@ -50,6 +53,36 @@ func batchPositions(y *story) {
 	for i, position := range map[int]int64{1: 500, 4: 200, 6: 400} {
 		want(y, "position", results[i].Reply.(*rota.Enqueued).Jobs[0].Job.Position, position)
 	}
+}
+
+func batchReap(y *story) {
+	y.enqueueMany(3)
+	jobs := y.claim(3)
+	y.pass(time.Hour)
+	beat := &rota.Extend{Meta: y.mint.meta(), Lease: lease, Items: []rota.ExtendItem{{LeaseRef: leaseOf(jobs[1])}}}
+	results := y.send(newFinish(jobs[0], rota.OutcomeCompleted), beat, y.cancelCommand(jobs[2].ID), &rota.Reap{Meta: y.mint.meta()})
+	reaped := results[3].Reply.(*rota.Reaped).Jobs
+	want(y, "reaped", len(reaped), 1)
+	want(y, "the one asked to stop", reaped[0].JobID, jobs[2].ID)
+	want(y, "its outcome", reaped[0].Outcome, rota.OutcomeCancelled)
+}
+
+func batchReapedFirst(y *story) {
+	j := y.running(rota.NewJob{})
+	y.pass(time.Hour)
+	results := y.send(&rota.Reap{Meta: y.mint.meta()}, newFinish(j, rota.OutcomeFailed), y.cancelCommand(j.ID))
+	want(y, "reaped", len(results[0].Reply.(*rota.Reaped).Jobs), 1)
+	want(y, "code", results[1].Reply.(*rota.Finished).Items[0].Code, rota.LeaseLost)
+	retry := results[0].Reply.(*rota.Reaped).Jobs[0].RetryID
+	want(y, "cancelled", results[2].Reply.(*rota.CancelledJob).Job.ID, retry)
+}
+
+func batchClaim(y *story) {
+	jobs := y.enqueueMany(4)
+	top := &rota.Move{Meta: y.mint.meta(), JobID: jobs[3].ID, Place: rota.PlaceTop}
+	results := y.send(y.cancelCommand(jobs[0].ID), y.editCommand(jobs[2].ID, toPriority(1)), top, y.claimCommand(2), y.claimCommand(2))
+	wantIDs(y, "the first claim", idsOf(results[3].Reply.(*rota.Claimed).Jobs), jobs[2], jobs[3])
+	wantIDs(y, "the second claim", idsOf(results[4].Reply.(*rota.Claimed).Jobs), jobs[1])
 }
 
 func batchNeighbours(y *story) {
