@@ -52,11 +52,13 @@ func allInOrder(y *story) {
 
 func allPositions(y *story) {
 	jobs := y.enqueueMany(3)
-	edit, next := y.editCommand(jobs[2].ID, toPriority(1)), y.enqueueCommand(rota.NewJob{}, rota.NewJob{Priority: 1})
-	replies := do[*rota.AllDone](y, y.allOf(y.cancelCommand(jobs[1].ID), edit, next)).Replies
-	made := replies[2].(*rota.Enqueued).Jobs
-	want(y, "behind the only one left", made[0].Job.Position, 200)
-	want(y, "behind the one that came", made[1].Job.Position, 200)
+	for i, givesUp := range []rota.Command{y.cancelCommand(jobs[2].ID), y.editCommand(jobs[1].ID, toPriority(1))} {
+		next := y.enqueueCommand(rota.NewJob{}, rota.NewJob{Priority: 1})
+		made := do[*rota.AllDone](y, y.allOf(givesUp, next)).Replies[1].(*rota.Enqueued).Jobs
+		want(y, "behind those left", made[0].Job.Position, int64(3-i)*100)
+		want(y, "of the other priority", made[1].Job.Position, int64(1+2*i)*100)
+		y.cancel(made[0].Job.ID)
+	}
 }
 
 func allRefused(y *story) {

@@ -16,6 +16,7 @@ func testRecover(t *testing.T, h Harness) {
 		{"running with an open run of an earlier life: it is failed and retried", recoverOpenRun},
 		{"running with a completed run: the job is closed", recoverCompletedRun},
 		{"running with a failed run: the job is closed and retried", recoverFailedRun},
+		{"a run of another process that has ended is settled too", recoverOthersEnded},
 		{"failed without its retry: the retry is made once", recoverNoRetry},
 		{"failed with its attempts used up: no retry, a dead letter", recoverDead},
 		{"a retry that exists is not made again", recoverRetryThere},
@@ -204,6 +205,18 @@ func recoverOthers(y *story) {
 	y.claimAs("w1", rota.ID{})
 	y.complete(y.claimAs("w1", lifeOne))
 	y.pass(100 * time.Hour)
+	y.nothingLeft()
+}
+
+func recoverOthersEnded(y *story) {
+	for _, how := range []Breakage{BreakClose, BreakRetry} {
+		j := y.claimAs("w2", lifeOther)
+		y.fail(j)
+		y.damage(j.ID, how)
+		got := y.recover()
+		want(y, "recovered", len(got.Jobs), 1)
+		want(y, "sequel", y.look(j.ID).Sequel, rota.SequelRetry)
+	}
 	y.nothingLeft()
 }
 
