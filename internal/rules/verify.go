@@ -2,37 +2,25 @@ package rules
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 
 	"github.com/rotajobs/rota"
 )
 
 // Verifier holds rows to the invariants. A store streams what it has, in any
-// order, into Job, OrphanRun, Key and Ordered; each tells what it finds as it
-// goes. End tells what only the whole shows. It remembers no row, only ids of
-// runs, retries and plans, so that millions of jobs fit into memory.
+// order, into Job, OrphanRun, Key and an Order; each tells what it finds as it
+// goes. It keeps no rows, so that millions of jobs fit into memory: if some of
+// them seem to share what only one may have, they are streamed once more.
 type Verifier struct {
 	tell func(rota.Violation)
 
-	runs    map[rota.ID]rota.ID  // which job a run belongs to
-	plans   map[[16]byte]rota.ID // by digest: which first attempt was planned
-	retried map[rota.ID]struct{} // jobs of which a retry was seen
-	owed    map[rota.ID]struct{} // jobs that were to be retried, whose retry was not seen yet
-	queue   census               // every QUEUED job
-	ready   census               // every ready one
+	runs, plans, retries, owed prints
+	doubts                     doubts
+
+	queue, ready census // every QUEUED job, and every ready one
 }
 
 // NewVerifier makes a Verifier that tells each violation once.
-func NewVerifier(tell func(rota.Violation)) *Verifier {
-	return &Verifier{
-		tell:    tell,
-		runs:    map[rota.ID]rota.ID{},
-		plans:   map[[16]byte]rota.ID{},
-		retried: map[rota.ID]struct{}{},
-		owed:    map[rota.ID]struct{}{},
-	}
-}
+func NewVerifier(tell func(rota.Violation)) *Verifier { return &Verifier{tell: tell} }
 
 // Row is a job with what it refers to, as one state of the store has it.
 type Row struct {
@@ -51,21 +39,14 @@ func (v *Verifier) Job(r Row) {
 	v.run(j, r.RunID)
 	v.sequel(j)
 	v.chain(j, r.Parent)
-	v.plan(j)
 	v.keyOf(j, r.Key)
+	v.remember(j)
 	v.count(j)
 }
 
 // OrphanRun tells of a run whose job is not there.
 func (v *Verifier) OrphanRun(job rota.ID) {
 	v.find(rota.CheckOrphanRun, []string{"run of job " + job.String()}, "there is no such job")
-}
-
-// End tells what only the whole shows. The store has then fed everything.
-func (v *Verifier) End() {
-	for _, id := range slices.SortedFunc(maps.Keys(v.owed), rota.ID.Compare) {
-		v.about(id, rota.CheckRetryMissing, "its sequel is retry, but no job retries it")
-	}
 }
 
 // find tells a violation.

@@ -1,10 +1,6 @@
 package rules
 
-import (
-	"encoding/binary"
-
-	"github.com/rotajobs/rota"
-)
+import "github.com/rotajobs/rota"
 
 // census counts jobs and adds up what of them decides the order, in a sum
 // that does not depend on the order in which they come. Two equal ones hold
@@ -19,20 +15,13 @@ func (c *census) add(j *rota.Job) {
 	c.sum += placeHash(j)
 }
 
-// placeHash mixes the fields of the order (the finaliser of SplitMix64, word
-// by word): a damaged index differs by accident, not by design.
+// placeHash mixes the fields of the order: a damaged index differs by
+// accident, not by design.
 func placeHash(j *rota.Job) uint64 {
-	h := uint64(j.Priority)
-	for _, word := range []uint64{
-		uint64(j.Position), uint64(j.CreatedAt.UnixMicro()),
-		binary.BigEndian.Uint64(j.ID[:8]), binary.BigEndian.Uint64(j.ID[8:]),
-	} {
-		h += word + 0x9e3779b97f4a7c15
-		h = (h ^ h>>30) * 0xbf58476d1ce4e5b9
-		h = (h ^ h>>27) * 0x94d049bb133111eb
-		h ^= h >> 31
-	}
-	return h
+	h := mix(0, uint64(j.Priority))
+	h = mix(h, uint64(j.Position))
+	h = mix(h, uint64(j.CreatedAt.UnixMicro()))
+	return mix(h, printOf(j.ID))
 }
 
 // count takes the census of what the order should hold.

@@ -21,7 +21,6 @@ func (v *Verifier) run(j *rota.Job, named rota.ID) {
 	default:
 		v.runShape(j, r)
 	}
-	v.ownRun(j, r)
 	switch {
 	case r.Open() && j.Ended():
 		v.about(j.ID, rota.CheckClosedJobOpenRun, "it ended at %s, but its run has no outcome", stamp(j.FinishedAt))
@@ -45,18 +44,6 @@ func (v *Verifier) runShape(j *rota.Job, r *rota.Run) {
 	default:
 		v.about(j.ID, rota.CheckUnknownWord, "the outcome of its run is %q", r.Outcome)
 	}
-}
-
-// ownRun: no other job has the same run.
-func (v *Verifier) ownRun(j *rota.Job, r *rota.Run) {
-	if r.ID.IsZero() {
-		return
-	}
-	if other, taken := v.runs[r.ID]; taken {
-		v.pair(rota.CheckDoubleRun, other, j.ID, "both have run %s", r.ID)
-		return
-	}
-	v.runs[r.ID] = j.ID
 }
 
 // sequel: what came after a job fits how it ended.

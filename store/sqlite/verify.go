@@ -92,22 +92,22 @@ func (in *inspection) damage(err error) error {
 }
 
 func (in *inspection) everything() error {
+	in.heard(in.checked)
 	err := firstError(
 		in.engine,
 		in.schema,
 		func() error { return in.jobs(sqlVerifyJobs) },
+		in.again,
 		in.orphans,
 		in.keys,
 		in.audit,
 		func() error { return in.order(sqlVerifyQueue, in.Queue()) },
 		func() error { return in.order(sqlVerifyClaim, in.Ready()) },
 	)
-	if err != nil {
-		return err
+	if err == nil {
+		in.heard(in.checked)
 	}
-	in.End()
-	in.heard(in.checked)
-	return nil
+	return err
 }
 
 // each runs a query and leaves its statement ready for the next, also if the

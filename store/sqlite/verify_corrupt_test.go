@@ -3,6 +3,8 @@ package sqlite
 import (
 	"context"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -78,7 +80,7 @@ var corruptions = []corruption{
 	{rota.CheckCancelIgnored, "failed", []string{`UPDATE rota_runs SET cancel_at = 1 WHERE job_id = :dead`}, nil},
 
 	{rota.CheckFinishedWithoutSequel, "completed", []string{`UPDATE rota_jobs SET sequel = NULL WHERE id = :completed`}, nil},
-	{rota.CheckFinishedWithoutSequel, "cancelled", []string{`UPDATE rota_jobs SET sequel = NULL WHERE id = :cancelled`}, nil},
+	{rota.CheckFinishedWithoutSequel, "cancelled", []string{`UPDATE rota_jobs SET sequel = NULL WHERE id = :cancelled`}, []string{rota.CheckFile}},
 	{rota.CheckSequelUnfinished, "running", []string{`UPDATE rota_jobs SET sequel = 'dead' WHERE id = :running`}, []string{rota.CheckFile}},
 	{rota.CheckWrongSequel, "completed, yet dead", []string{`UPDATE rota_jobs SET sequel = 'dead' WHERE id = :completed`}, nil},
 	{rota.CheckWrongSequel, "failed, yet nothing", []string{`UPDATE rota_jobs SET sequel = 'none' WHERE id = :dead`}, nil},
@@ -131,13 +133,17 @@ func swapIndex(name, columns, where string) []string {
 }
 
 func TestVerifyNamesCorruption(t *testing.T) {
+	s := openTest(t, Config{Logger: quiet})
+	jobs := cast(t, s)
+	must(t, s.Close())
+	healthy, err := os.ReadFile(s.path)
+	must(t, err)
 	for _, c := range corruptions {
 		t.Run(c.check+"/"+c.name, func(t *testing.T) {
-			s := openTest(t, Config{Logger: quiet})
-			jobs := cast(t, s)
-			must(t, s.Close())
-			corrupt(t, s.path, jobs, c.sql)
-			found := violated(t, s.path)
+			path := filepath.Join(t.TempDir(), "rota.db")
+			must(t, os.WriteFile(path, healthy, 0o600))
+			corrupt(t, path, jobs, c.sql)
+			found := violated(t, path)
 			want := append([]string{c.check}, c.implies...)
 			slices.Sort(want)
 			if got := slices.Sorted(maps.Keys(found)); !slices.Equal(got, want) {

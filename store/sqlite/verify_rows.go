@@ -83,6 +83,17 @@ func (in *inspection) jobs(sql string) error {
 	})
 }
 
+// again streams the jobs once more, if the first time left doubts.
+func (in *inspection) again() error {
+	if !in.Doubt() {
+		return nil
+	}
+	return in.each(sqlVerifyJobs, nil, func(s *sqlite.Stmt) error {
+		in.Again(scanJob(s))
+		return nil
+	})
+}
+
 func (in *inspection) countJob(j *rota.Job) {
 	in.checked.Jobs++
 	if j.Run != nil {
