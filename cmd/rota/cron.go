@@ -91,7 +91,7 @@ func cronArgs(_ *cobra.Command, args []string) error {
 }
 
 func (a *app) cron(text string, opts cronOptions) error {
-	expression, err := cron.Parse(text, cron.Config{Zone: opts.zone, Name: opts.name})
+	expression, err := a.parseCron(text, opts)
 	if err != nil {
 		return err
 	}
@@ -103,6 +103,21 @@ func (a *app) cron(text string, opts cronOptions) error {
 	return a.print(newCronView(expression, fires), func(w io.Writer) error {
 		return writeCron(w, expression, from, fires)
 	})
+}
+
+// parseCron reads the expression. One that spreads by a name which was not
+// given is shown under its own text, so that it can be looked at all the same.
+func (a *app) parseCron(text string, opts cronOptions) (cron.Cron, error) {
+	expression, err := cron.Parse(text, cron.Config{Zone: opts.zone, Name: opts.name})
+	if err == nil || opts.name != "" {
+		return expression, err
+	}
+	spread, secondErr := cron.Parse(text, cron.Config{Zone: opts.zone, Name: text})
+	if secondErr != nil {
+		return expression, err
+	}
+	_, err = fmt.Fprintln(a.err, "rota: H spreads by the schedule's name; without --name NAME these times are an example")
+	return spread, err
 }
 
 func (a *app) cronFrom(text string, loc *time.Location) (time.Time, error) {
