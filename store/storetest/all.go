@@ -10,6 +10,7 @@ func testAll(t *testing.T, h Harness) {
 	tellAll(t, h, []tale{
 		{"members are applied in order, each seeing those before it", allInOrder},
 		{"a position that a member gives up is taken by the next", allPositions},
+		{"a position that a member took and another gave up is taken by the next", allOwnPositions},
 		{"the first refusal refuses them all", allRefused},
 		{"a refusal names its member and its field", allNamesField},
 		{"a lost lease is an answer, not a refusal", allLostLease},
@@ -57,6 +58,19 @@ func allPositions(y *story) {
 		made := do[*rota.AllDone](y, y.allOf(givesUp, next)).Replies[1].(*rota.Enqueued).Jobs
 		want(y, "behind those left", made[0].Job.Position, int64(3-i)*100)
 		want(y, "of the other priority", made[1].Job.Position, int64(1+2*i)*100)
+		y.cancel(made[0].Job.ID)
+	}
+}
+
+func allOwnPositions(y *story) {
+	y.enqueue(rota.NewJob{})
+	for _, givesUp := range []func(rota.ID) rota.Command{
+		func(id rota.ID) rota.Command { return y.cancelCommand(id) },
+		func(id rota.ID) rota.Command { return y.editCommand(id, toPriority(1)) },
+	} {
+		first, next := y.enqueueCommand(rota.NewJob{}), y.enqueueCommand(rota.NewJob{})
+		made := do[*rota.AllDone](y, y.allOf(first, givesUp(first.JobID(0)), next)).Replies[2].(*rota.Enqueued).Jobs
+		want(y, "the position given up", made[0].Job.Position, 200)
 		y.cancel(made[0].Job.ID)
 	}
 }
