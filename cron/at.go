@@ -71,6 +71,9 @@ func firstShown(t time.Time, text string, loc *time.Location) (time.Time, error)
 		if at := local - p.offset; p.start <= at && at < p.end {
 			return time.Unix(at, 0).In(loc), nil
 		}
+		if p.end == forever { // the last clock change is behind, and nothing comes after it to look at
+			break
+		}
 	}
 	return time.Time{}, &Error{
 		Field: "time", Value: text, Reason: "does not exist in " + loc.String() + ": clocks go forward over it",

@@ -107,6 +107,41 @@ func checkPlain(t *testing.T, w wall) {
 	}
 }
 
+// TestTheLastGapOfEveryZoneIsRefused takes a local time that is never shown from the last time each zone set its clocks
+// forward: behind the last change of all there is no period to go on to.
+func TestTheLastGapOfEveryZoneIsRefused(t *testing.T) {
+	archive, gaps := zoneData(t), 0
+	for _, zone := range zoneNames(t) {
+		loc, err := LoadZone(zone)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, loc := range []*time.Location{loc, builtIn(t, archive, zone)} {
+			if text, ok := lastGap(loc); ok {
+				gaps++
+				if at, err := ParseTime(text, loc); err == nil || !strings.Contains(err.Error(), "does not exist") {
+					t.Errorf("%s in %s is %v, %v", text, loc, at, err)
+				}
+			}
+		}
+	}
+	if gaps < 500 {
+		t.Errorf("%d gaps are too few to prove anything", gaps)
+	}
+}
+
+// lastGap returns a local time in the last gap of a zone that is a minute wide or more, before the year 2040.
+func lastGap(loc *time.Location) (text string, found bool) {
+	for p := periodAt(loc, dayNumber(1850, 1, 1)*secondsPerDay); p.end < dayNumber(2040, 1, 1)*secondsPerDay; {
+		next := periodAt(loc, p.end)
+		if width := next.offset - p.offset; width >= 60 {
+			text, found = localText(p.end+p.offset+width/2, "2006-01-02 15:04:05"), true
+		}
+		p = next
+	}
+	return text, found
+}
+
 // TestZonePhrasesAreUnambiguous lets two zones share a phrase only if they share their clock.
 func TestZonePhrasesAreUnambiguous(t *testing.T) {
 	first := map[string]*time.Location{}
