@@ -10,13 +10,13 @@ func TestSpreadIsForEver(t *testing.T) {
 	for _, row := range []struct{ text, name, want string }{
 		{"H H * * *", "nightly-backup", "every day at 09:22, UTC"},
 		{"H H(1-4) * * *", "nightly-backup", "every day at 02:22, UTC"},
-		{"H/15 * * * *", "nightly-backup", "at minutes 7, 22, 37 and 52 of every hour"},
-		{"H(0-29)/10 * * * *", "nightly-backup", "at minutes 2, 12 and 22 of every hour"},
-		{"H(0-29),45 * * * *", "nightly-backup", "at minutes 22 and 45 of every hour"},
+		{"H/15 * * * *", "nightly-backup", "at minutes 7, 22, 37 and 52 of every hour, UTC"},
+		{"H(0-29)/10 * * * *", "nightly-backup", "at minutes 2, 12 and 22 of every hour, UTC"},
+		{"H(0-29),45 * * * *", "nightly-backup", "at minutes 22 and 45 of every hour, UTC"},
 		{"0 0 H * *", "nightly-backup", "at 00:00 on day 24 of every month, UTC"},
-		{"0 0 1 h(JAN-JUN) *", "nightly-backup", "at 00:00 on day 1 of May, UTC"},
-		{"0 0 * * H", "nightly-backup", "at 00:00 on Wednesday, UTC"},
-		{"0 0 * * H(5-7)", "nightly-backup", "at 00:00 on Friday, UTC"},
+		{"0 0 1 h(JAN-JUN) *", "nightly-backup", "every year on 1 May at 00:00, UTC"},
+		{"0 0 * * H", "nightly-backup", "every Wednesday at 00:00, UTC"},
+		{"0 0 * * H(5-7)", "nightly-backup", "every Friday at 00:00, UTC"},
 		{"H H * * *", "Nightly-backup", "every day at 04:14, UTC"},
 	} {
 		c, err := Parse(row.text, Config{Name: row.name})

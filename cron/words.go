@@ -18,12 +18,14 @@ func counted(n int, noun string) string {
 }
 
 // joined writes a list as a sentence has it: "a", "a and b", "a, b and c".
-func joined(words []string) string {
+func joined(words []string) string { return joinedBy(words, "and") }
+
+func joinedBy(words []string, conjunction string) string {
 	if len(words) < 2 {
 		return strings.Join(words, "")
 	}
 	last := len(words) - 1
-	return strings.Join(words[:last], ", ") + " and " + words[last]
+	return strings.Join(words[:last], ", ") + " " + conjunction + " " + words[last]
 }
 
 // runMin is how many neighbours it takes to be written as "a to b".
@@ -37,16 +39,21 @@ func listed(s set, name func(int) string) string {
 		for s.has(end + 1) {
 			end++
 		}
-		if end-n+1 >= runMin {
-			words = append(words, name(n)+" to "+name(end))
-		} else {
-			for ; n <= end; n++ {
-				words = append(words, name(n))
-			}
-		}
+		words = append(words, runWords(n, end, name)...)
 		n = s.from(end + 1)
 	}
 	return joined(words)
+}
+
+// runWords writes a run of neighbours, if it is long enough, by its two ends.
+func runWords(first, last int, name func(int) string) (words []string) {
+	if last-first+1 >= runMin {
+		return []string{name(first) + " to " + name(last)}
+	}
+	for n := first; n <= last; n++ {
+		words = append(words, name(n))
+	}
+	return words
 }
 
 // progressionMin is how many evenly spaced members it takes to be written as "a, b, c, … z".

@@ -86,19 +86,3 @@ func inTitleCase(name string) string {
 	}
 	return string(letters)
 }
-
-// zonePhrase is how a sentence names a zone: by its place where the place alone is clear, else in full.
-func zonePhrase(loc *time.Location) string {
-	name := loc.String()
-	if name == "UTC" {
-		return name
-	}
-	area, _, filed := strings.Cut(name, "/")
-	for _, known := range areas {
-		if filed && area == known {
-			name = name[strings.LastIndexByte(name, '/')+1:]
-			break
-		}
-	}
-	return strings.ReplaceAll(name, "_", " ") + " time"
-}
