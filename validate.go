@@ -1,6 +1,9 @@
 package rota
 
-import "fmt"
+import (
+	"fmt"
+	"time"
+)
 
 // Validate refuses bad jobs, naming the first bad field.
 func (c *Enqueue) Validate() error {
@@ -71,8 +74,11 @@ func (n *NewJob) validateDelay() *Error {
 }
 
 func (n *NewJob) validateUnique() *Error {
-	if n.UniqueFor != 0 && n.UniqueKey == "" {
+	switch {
+	case n.UniqueFor != 0 && n.UniqueKey == "":
 		return Invalidf("unique_for", "there is no unique_key for it to hold")
+	case n.UniqueFor > 0 && n.UniqueFor < time.Microsecond:
+		return Invalidf("unique_for", "is %s; times are kept to the microsecond", n.UniqueFor)
 	}
 	return nil
 }
@@ -149,12 +155,21 @@ func (c *Finish) Validate() error {
 			checkOneOf("outcome", it.Outcome, OutcomeCompleted, OutcomeFailed, OutcomeSkipped, OutcomeCancelled),
 			checkUTF8("error", it.Error),
 			checkText("error_code", it.ErrorCode, KeyMax),
+			it.validateCode(),
 			checkJSON("result", it.Result, ResultMax),
 			checkPaths("artifacts", it.Artifacts),
 			checkText("log_path", it.LogPath, PathMax),
 			checkTime("retry_at", it.RetryAt),
 		)
 	})
+}
+
+// validateCode keeps a worker from claiming what only Rota can know.
+func (it *FinishItem) validateCode() *Error {
+	if it.ErrorCode == CodeLeaseExpired {
+		return Invalidf("error_code", "%s is written by Rota alone, when a holder is not heard of", CodeLeaseExpired)
+	}
+	return nil
 }
 
 func (r *LeaseRef) validate() *Error {

@@ -43,8 +43,7 @@ func finishOne(w *World, c *rota.Finish, item *rota.FinishItem) rota.FinishAnswe
 	}
 	outcome := recorded(j.Run, item.Outcome)
 	if !j.Run.Open() {
-		reaped := j.Run.ErrorCode == rota.CodeLeaseExpired && item.ErrorCode != rota.CodeLeaseExpired
-		if reaped || j.Run.Outcome != outcome {
+		if takenAway(j.Run) || j.Run.Outcome != outcome {
 			return lost
 		}
 		return finishAnswer(w, j)

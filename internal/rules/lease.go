@@ -12,6 +12,9 @@ func leased(w *World, ref *rota.LeaseRef) *rota.Job {
 	return j
 }
 
+// takenAway says that a run was closed because its holder was not heard of.
+func takenAway(run *rota.Run) bool { return run.ErrorCode == rota.CodeLeaseExpired }
+
 func leaseAnswer(run *rota.Run) rota.LeaseAnswer {
 	return rota.LeaseAnswer{
 		RunID: run.ID, StaleAfter: run.StaleAfter, Cancel: !run.CancelAt.IsZero(), Reason: run.CancelReason,

@@ -9,13 +9,13 @@ func needNote(n *Need, c *rota.Note) {
 }
 
 // decideNote writes down what a run has to show. After its end only artifacts
-// may be added.
+// may be added, and nothing by a holder whose lease was taken away.
 func decideNote(w *World, c *rota.Note) (rota.Reply, *rota.Error) {
 	answers := make([]rota.LeaseAnswer, len(c.Items))
 	for i := range c.Items {
 		item := &c.Items[i]
 		j := leased(w, &item.LeaseRef)
-		if j == nil {
+		if j == nil || takenAway(j.Run) {
 			answers[i] = leaseLost(&item.LeaseRef)
 			continue
 		}

@@ -15,7 +15,7 @@ type World struct {
 	retries map[rota.ID]rota.ID
 	keys    map[Key]*keyRow
 	plans   map[Plan]rota.ID
-	tails   map[int]int64
+	tails   map[int]tail
 	audits  map[rota.ID]bool
 	pages   map[OrderPage][]rota.ID
 
@@ -26,6 +26,20 @@ type World struct {
 	audit       []rota.AuditEntry
 	undo        []func()
 	step        int // counts commands, so that each can be taken back alone
+}
+
+// tail is the end of a priority: the highest position of a QUEUED job there,
+// if there is one.
+type tail struct {
+	position int64
+	some     bool
+}
+
+func (t tail) or(position int64) tail {
+	if t.some {
+		position = max(t.position, position)
+	}
+	return tail{position, true}
 }
 
 // finding is what one of the orders yielded, in its order.
@@ -55,7 +69,7 @@ func newWorld(now time.Time) *World {
 		retries: map[rota.ID]rota.ID{},
 		keys:    map[Key]*keyRow{},
 		plans:   map[Plan]rota.ID{},
-		tails:   map[int]int64{},
+		tails:   map[int]tail{},
 		audits:  map[rota.ID]bool{},
 		pages:   map[OrderPage][]rota.ID{},
 		step:    1,
@@ -101,7 +115,7 @@ func (w *World) PutTail(priority int, id rota.ID, position int64) bool {
 	if r := w.jobs[id]; r != nil && r.is != nil && !standsAt(r.is, priority) {
 		return false
 	}
-	w.tails[priority] = max(w.tails[priority], position)
+	w.tails[priority] = w.tails[priority].or(position)
 	return true
 }
 
@@ -183,33 +197,35 @@ func (w *World) touch(r *jobRow) {
 	}
 }
 
-// append is the position at the end of a priority.
+// append is the position at the end of a priority. An empty one begins at the
+// first gap.
 func (w *World) append(priority int) int64 {
-	position := w.tails[priority] + rota.PositionGap
-	setWithUndo(w, w.tails, priority, position)
+	position := w.tails[priority].position + rota.PositionGap
+	setWithUndo(w, w.tails, priority, tail{position, true})
 	return position
 }
 
 // leave forgets the tail of a priority if the job that leaves it may be the
 // tail, so that whoever appends next asks for it again.
 func (w *World) leave(j *rota.Job) {
-	tail, known := w.tails[j.Priority]
-	if !known || j.Position < tail {
+	end, known := w.tails[j.Priority]
+	if !known || j.Position < end.position {
 		return
 	}
-	delete(w.tails, j.Priority)
-	w.undo = append(w.undo, func() { w.tails[j.Priority] = tail })
+	priority := j.Priority
+	delete(w.tails, priority)
+	w.undo = append(w.undo, func() { w.tails[priority] = end })
 }
 
-// standing is the highest position that this world itself has put at a
-// priority, for a tail that is asked for again.
-func (w *World) standing(priority int) (position int64) {
+// standing is the end of what this world itself has put at a priority, for a
+// tail that is asked for again.
+func (w *World) standing(priority int) (end tail) {
 	for _, r := range w.touchedJobs {
 		if r.is != nil && standsAt(r.is, priority) {
-			position = max(position, r.is.Position)
+			end = end.or(r.is.Position)
 		}
 	}
-	return position
+	return end
 }
 
 func standsAt(j *rota.Job, priority int) bool {

@@ -29,7 +29,7 @@ func (s *step) finishOne(c *rota.Finish, it *rota.FinishItem) rota.FinishAnswer 
 	case j.Run.Open():
 		s.closeRun(j, it, outcome)
 		s.settle(j, settling{command: c.ID, permanent: it.Permanent, retryAt: cut(it.RetryAt)})
-	case j.Run.ErrorCode == rota.CodeLeaseExpired && it.ErrorCode != rota.CodeLeaseExpired:
+	case j.Run.ErrorCode == rota.CodeLeaseExpired:
 		return lost
 	case j.Run.Outcome != outcome:
 		return lost

@@ -48,7 +48,7 @@ func (s *step) note(c *rota.Note) (rota.Reply, *rota.Error) {
 	reply := &rota.Noted{}
 	for _, it := range c.Items {
 		answer := lost(it.LeaseRef)
-		if j := s.leased(it.LeaseRef); j != nil {
+		if j := s.leased(it.LeaseRef); j != nil && j.Run.ErrorCode != rota.CodeLeaseExpired {
 			writeDown(j.Run, it)
 			answer = standing(j.Run)
 		}
