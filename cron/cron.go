@@ -12,7 +12,7 @@ type Cron struct {
 	text string
 }
 
-// String returns the expression as it was written.
+// String returns the expression as it was written, with one space between fields.
 func (c Cron) String() string { return c.text }
 
 // Location returns the zone whose clock the expression is read on.

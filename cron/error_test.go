@@ -2,6 +2,7 @@ package cron
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -25,20 +26,20 @@ func TestRefusals(t *testing.T) {
 		{"* * * September *", `month: "September" is not a value; allowed 1-12 or JAN-DEC; write SEP`},
 		{"** * * * *", `minute: "**" is not a value; allowed 0-59`},
 		// Lists, ranges, steps.
-		{"1,,2 * * * *", `minute: "" is an empty list item; put a value on each side of every comma`},
-		{"1, * * * *", `minute: "" is an empty list item; put a value on each side of every comma`},
-		{", * * * *", `minute: "" is an empty list item; put a value on each side of every comma`},
-		{"1--2 * * * *", `minute: "1--2" is not a range; allowed two values around one dash`},
-		{"1-2-3 * * * *", `minute: "1-2-3" is not a range; allowed two values around one dash`},
-		{"-5 * * * *", `minute: "-5" is not a range; allowed two values around one dash`},
-		{"5- * * * *", `minute: "5-" is not a range; allowed two values around one dash`},
-		{"*-5 * * * *", `minute: "*" is not a value; allowed 0-59`},
-		{"0 22-2 * * *", `hour: "22-2" runs backwards; write 22-23,0-2`},
-		{"50-10 * * * *", `minute: "50-10" runs backwards; write 50-59,0-10`},
-		{"0 0 * NOV-FEB *", `month: "NOV-FEB" runs backwards; write 11-12,1-2`},
-		{"0 0 * * SAT-MON", `day-of-week: "SAT-MON" runs backwards; write 6,0-1`},
-		{"0 0 * * 5-0", `day-of-week: "5-0" runs backwards; write 5-6,0`},
-		{"0 0 * * 7-2", `day-of-week: "7-2" runs backwards; write 0-2`},
+		{"1,,2 * * * *", `minute: "1,,2" has an empty list item; allowed 0-59; put a value on each side of every comma`},
+		{"1, * * * *", `minute: "1," has an empty list item; allowed 0-59; put a value on each side of every comma`},
+		{", * * * *", `minute: "," has an empty list item; allowed 0-59; put a value on each side of every comma`},
+		{"1--2 * * * *", `minute: "1--2" is not a range; allowed a-b within 0-59`},
+		{"1-2-3 * * * *", `minute: "1-2-3" is not a range; allowed a-b within 0-59`},
+		{"-5 * * * *", `minute: "-5" is negative; allowed 0-59`},
+		{"5- * * * *", `minute: "5-" is not a range; allowed a-b within 0-59`},
+		{"*-5 * * * *", `minute: "*-5" is not a range; allowed a-b within 0-59; write 0-5`},
+		{"0 22-2 * * *", `hour: "22-2" runs backwards; allowed 0-23, low to high; write 22-23,0-2`},
+		{"50-10 * * * *", `minute: "50-10" runs backwards; allowed 0-59, low to high; write 50-59,0-10`},
+		{"0 0 * NOV-FEB *", `month: "NOV-FEB" runs backwards; allowed 1-12 or JAN-DEC, low to high; write NOV-DEC,JAN-FEB`},
+		{"0 0 * * SAT-MON", `day-of-week: "SAT-MON" runs backwards; allowed 0-7 or SUN-SAT, low to high; write SAT-SUN,MON`},
+		{"0 0 * * 5-0", `day-of-week: "5-0" runs backwards; allowed 0-7 or SUN-SAT, low to high; write 5-7`},
+		{"0 0 * * 7-2", `day-of-week: "7-2" runs backwards; allowed 0-7 or SUN-SAT, low to high; write 0-2`},
 		{"*/0 * * * *", `minute: "*/0" has a step of 0; allowed steps 1-60`},
 		{"*/61 * * * *", `minute: "*/61" has a step larger than the field; allowed steps 1-60; for an interval that crosses hours or days use EVERY`},
 		{"0 */25 * * *", `hour: "*/25" has a step larger than the field; allowed steps 1-24; for an interval that crosses hours or days use EVERY`},
@@ -47,27 +48,58 @@ func TestRefusals(t *testing.T) {
 		{"*/x * * * *", `minute: "*/x" has no number after the slash; allowed steps 1-60`},
 		{"*/-5 * * * *", `minute: "*/-5" has no number after the slash; allowed steps 1-60`},
 		{"*/5/5 * * * *", `minute: "*/5/5" has no number after the slash; allowed steps 1-60`},
-		{"/5 * * * *", `minute: "" is not a value; allowed 0-59`},
-		{"0 0 * * 7/2", `day-of-week: "7/2" starts its steps at the end of the week; write 0/2`},
+		{"/5 * * * *", `minute: "/5" has nothing before the slash; allowed 0-59; write */5`},
+		{"0 0 * * 7/2", `day-of-week: "7/2" starts its steps at the end of the week; allowed 0-6 before a step; write 0/2`},
+		{"-1 * * * *", `minute: "-1" is negative; allowed 0-59`},
+		{"- * * * *", `minute: "-" is not a value; allowed 0-59`},
+		{"-5,10 * * * *", `minute: "-5" is negative; allowed 0-59`},
+		{"-n5 * * * *", `minute: "-n5" is not a value; allowed 0-59`},
+		{"-1-5 * * * *", `minute: "-1-5" is not a range; allowed a-b within 0-59`},
+		{"0 0 * * -1", `day-of-week: "-1" is negative; allowed 0-7 or SUN-SAT`},
+		{"5-* * * * *", `minute: "5-*" is not a range; allowed a-b within 0-59; write 5-59`},
+		{"5-99 * * * *", `minute: "5-99" is out of range; allowed 0-59`},
+		{"[1-5] * * * *", `minute: "[1-5]" is not a value; allowed 0-59; write lists and ranges without brackets, such as 1,3-5`},
+		{"0 0 * * FRI-MON", `day-of-week: "FRI-MON" runs backwards; allowed 0-7 or SUN-SAT, low to high; write FRI-SUN,MON`},
+		{"0 0 * * FRI-MON/2", `day-of-week: "FRI-MON/2" runs backwards; allowed 0-7 or SUN-SAT, low to high; write FRI,SUN`},
+		{"0 0 * nov-feb *", `month: "nov-feb" runs backwards; allowed 1-12 or JAN-DEC, low to high; write NOV-DEC,JAN-FEB`},
+		{"0 0 * MAY-JUNE *", `month: "MAY-JUNE" is not a value; allowed 1-12 or JAN-DEC; write MAY-JUN`},
+		{"50-10/5 * * * *", `minute: "50-10/5" runs backwards; allowed 0-59, low to high; write 50,55,0,5,10`},
+		{"5-5/61 * * * *", `minute: "5-5/61" has a step larger than the field; allowed steps 1-60; for an interval that crosses hours or days use EVERY`},
+		{"H/61 * * * *", `minute: "H/61" has a step larger than the field; allowed steps 1-60; for an interval that crosses hours or days use EVERY`},
 		// Spreads.
-		{"H(0-29 * * * *", `minute: "H(0-29" is not a spread; allowed H, H/n, H(a-b), H(a-b)/n`},
-		{"H(5) * * * *", `minute: "H(5)" is not a spread; allowed H, H/n, H(a-b), H(a-b)/n`},
-		{"Hello * * * *", `minute: "Hello" is not a spread; allowed H, H/n, H(a-b), H(a-b)/n`},
-		{"H(29-0) * * * *", `minute: "H(29-0)" runs backwards; write 29-59,0`},
-		{"H(0-99) * * * *", `minute: "99" is out of range; allowed 0-59`},
-		{"H(0-9)/20 * * * *", `minute: "H(0-9)/20" has a step larger than its range; allowed steps 1-10`},
+		{"H(0-29 * * * *", `minute: "H(0-29" is not a spread; allowed H, H/n, H(a-b), H(a-b)/n within 0-59`},
+		{"H(5) * * * *", `minute: "H(5)" is not a spread; allowed H, H/n, H(a-b), H(a-b)/n within 0-59`},
+		{"Hello * * * *", `minute: "Hello" is not a spread; allowed H, H/n, H(a-b), H(a-b)/n within 0-59`},
+		{"H(29-0) * * * *", `minute: "H(29-0)" runs backwards; allowed 0-59, low to high; H chooses from one range: write H(29-59) or 0`},
+		{"H(0-99) * * * *", `minute: "H(0-99)" is out of range; allowed 0-59`},
 		// What other crons have.
-		{"0 0 ? * *", `day-of-month: "?" is not supported; write * for any value`},
-		{"0 0 L * *", `day-of-month: "L" is not supported: there is no last day; run on 28-31 and let the job check the date, or run on day 1 for the month before`},
-		{"0 0 L-3 * *", `day-of-month: "L" is not supported: there is no last day; run on 28-31 and let the job check the date, or run on day 1 for the month before`},
-		{"0 0 * * 5L", `day-of-week: "5L" is not supported: there is no last day; run on 28-31 and let the job check the date, or run on day 1 for the month before`},
-		{"0 0 15W * *", `day-of-month: "15W" is not supported: there is no nearest weekday; run on 1-5 and let the job check the date`},
-		{"0 0 * * 5#2", `day-of-week: "5#2" is not supported: there is no n-th weekday of a month; run on that weekday every week and let the job check the date`},
-		{"@every 5m", `expression: "@every 5m" is an interval, not a cron expression; use EVERY with the interval, which keeps its rhythm from STARTS`},
-		{"@reboot", `expression: "@reboot" is not supported: a schedule outlives the machine it runs on; enqueue the job from whatever starts the machine`},
+		{"0 0 ? * *", `day-of-month: "?" is not supported; allowed 1-31; write * for any value`},
+		{"0 0 L * *", `day-of-month: "L" is not supported: there is no last day; allowed 1-31; write 28-31 and let the job check the date, or run on day 1 for the month before`},
+		{"0 0 L-3 * *", `day-of-month: "L-3" is not supported: there is no last day; allowed 1-31; write 25-28 and let the job check the date`},
+		{"0 0 * * 5L", `day-of-week: "5L" is not supported: there is no last weekday of a month; allowed 0-7 or SUN-SAT; write 5 and let the job check that it is the last Friday of the month`},
+		{"0 0 15W * *", `day-of-month: "15W" is not supported: there is no nearest weekday; allowed 1-31; write 14-16 and let the job check that it is the weekday nearest to day 15`},
+		{"0 0 * * 5#2", `day-of-week: "5#2" is not supported: there is no n-th weekday of a month; allowed 0-7 or SUN-SAT; write 5 and let the job check that the day of the month is 8-14`},
+		{"0 0 * * L", `day-of-week: "L" is not supported: a week has no last day; allowed 0-7 or SUN-SAT; name the weekday, such as SAT`},
+		{"0 0 * * FRIL", `day-of-week: "FRIL" is not supported: there is no last weekday of a month; allowed 0-7 or SUN-SAT; write FRI and let the job check that it is the last Friday of the month`},
+		{"0 0 LW * *", `day-of-month: "LW" is not supported: there is no last weekday; allowed 1-31; write 26-31 and let the job check that it is the last weekday of the month`},
+		{"0 0 W * *", `day-of-month: "W" is not supported: there is no nearest weekday; allowed 1-31; write the days it may fall on, such as 14-16, and let the job check the date`},
+		{"0 0 1W * *", `day-of-month: "1W" is not supported: there is no nearest weekday; allowed 1-31; write 1-3 and let the job check that it is the weekday nearest to day 1`},
+		{"0 0 31W * *", `day-of-month: "31W" is not supported: there is no nearest weekday; allowed 1-31; write 29-31 and let the job check that it is the weekday nearest to day 31`},
+		{"0 L * * *", `hour: "L" is not a value; allowed 0-23`},
+		{"0 0 * * MON#5", `day-of-week: "MON#5" is not supported: there is no n-th weekday of a month; allowed 0-7 or SUN-SAT; write MON and let the job check that the day of the month is 29-31`},
+		{"0 0 * * ?", `day-of-week: "?" is not supported; allowed 0-7 or SUN-SAT; write * for any value`},
+		{"@every\t1h", `expression: "@every 1h" is an interval, not a cron expression; allowed @hourly @daily @midnight @weekly @monthly @yearly @annually; use EVERY with the interval, which keeps its rhythm from STARTS`},
+		{"@daily root", `expression: "@daily root" has more than a name; allowed @hourly @daily @midnight @weekly @monthly @yearly @annually; give only @daily, without user or command`},
+		{"TZ=UTC\t0 0 * * *", `expression: "TZ=UTC" is not part of an expression; allowed 5 fields: minute hour day-of-month month day-of-week; give the zone by its own option (TIME ZONE, timezone, --tz)`},
+		{"0 0 * * * root", `expression: "0 0 * * * root" has more than five fields; allowed 5 fields: minute hour day-of-month month day-of-week; give only the five time fields, without user or command`},
+		{"0 0 * * * root /usr/bin/backup -q", `expression: "0 0 * * * root /usr/bin/backup -q" has more than five fields; allowed 5 fields: minute hour day-of-month month day-of-week; give only the five time fields, without user or command`},
+		{"0 0 * * * # at night", `expression: "0 0 * * * # at night" has more than five fields; allowed 5 fields: minute hour day-of-month month day-of-week; give only the five time fields, without user or command`},
+		{"# at night", `expression: "# at night" is a comment; allowed 5 fields: minute hour day-of-month month day-of-week; give only the five time fields, without user or command`},
+		{"@every 5m", `expression: "@every 5m" is an interval, not a cron expression; allowed @hourly @daily @midnight @weekly @monthly @yearly @annually; use EVERY with the interval, which keeps its rhythm from STARTS`},
+		{"@reboot", `expression: "@reboot" is not supported: a schedule outlives the machine it runs on; allowed @hourly @daily @midnight @weekly @monthly @yearly @annually; enqueue the job from whatever starts the machine`},
 		{"@fortnightly", `expression: "@fortnightly" is not known; allowed @hourly @daily @midnight @weekly @monthly @yearly @annually`},
-		{"TZ=UTC 0 0 * * *", `expression: "TZ=UTC" is not part of an expression; give the zone by its own option (TIME ZONE, timezone, --tz)`},
-		{"CRON_TZ=UTC 0 0 * * *", `expression: "CRON_TZ=UTC" is not part of an expression; give the zone by its own option (TIME ZONE, timezone, --tz)`},
+		{"TZ=UTC 0 0 * * *", `expression: "TZ=UTC" is not part of an expression; allowed 5 fields: minute hour day-of-month month day-of-week; give the zone by its own option (TIME ZONE, timezone, --tz)`},
+		{"CRON_TZ=UTC 0 0 * * *", `expression: "CRON_TZ=UTC" is not part of an expression; allowed 5 fields: minute hour day-of-month month day-of-week; give the zone by its own option (TIME ZONE, timezone, --tz)`},
 		// The whole.
 		{"", `expression: "" is empty; allowed 5 fields: minute hour day-of-month month day-of-week`},
 		{"  \t ", `expression: "" is empty; allowed 5 fields: minute hour day-of-month month day-of-week`},
@@ -75,15 +107,14 @@ func TestRefusals(t *testing.T) {
 		{"* * * *", `expression: "* * * *" has 4 fields; allowed 5 fields: minute hour day-of-month month day-of-week; write * for a field that does not matter`},
 		{"0 * * * * *", `expression: "0 * * * * *" has 6 fields; allowed 5 fields: minute hour day-of-month month day-of-week; seconds are not supported: leave them out, or use EVERY for intervals below a minute`},
 		{"0 * * * * * 2026", `expression: "0 * * * * * 2026" has 7 fields; allowed 5 fields: minute hour day-of-month month day-of-week; seconds and years are not supported: leave them out`},
-		{"0 0 * * MÖN", `expression: "0 0 * * M\u00d6N" has a character that is not printable ASCII: "\u00d6"`},
-		{"٠ * * * *", `expression: "\u0660 * * * *" has a character that is not printable ASCII: "\u0660"`},
-		{"0 0 * * *\n", `expression: "0 0 * * *\n" has a character that is not printable ASCII: "\n"`},
-		{"0 0 * * *\x00", `expression: "0 0 * * *\x00" has a character that is not printable ASCII: "\x00"`},
+		{"0 0 * * MÖN", `expression: "0 0 * * M\u00d6N" has the character "\u00d6"; allowed printable ASCII`},
+		{"٠ * * * *", `expression: "\u0660 * * * *" has the character "\u0660"; allowed printable ASCII`},
+		{"0 0 * * *\x00", `expression: "0 0 * * *\x00" has the character "\x00"; allowed printable ASCII`},
 		{strings.Repeat("1,", 300) + "1 * * * *", `expression: "1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,..." is too long; allowed up to 512 bytes`},
 		// What never comes.
 		{"0 0 30 2 *", `day-of-month: "30" never fires: month "2" has no such day; allowed 1-29 in this month`},
 		{"0 0 31 2 *", `day-of-month: "31" never fires: month "2" has no such day; allowed 1-29 in this month`},
-		{"0 0 31 4,6,9,11 *", `day-of-month: "31" never fires: month "4,6,9,11" has no such day; allowed 1-30 in this month`},
+		{"0 0 31 4,6,9,11 *", `day-of-month: "31" never fires: months "4,6,9,11" have no such day; allowed 1-30 in these months`},
 		{"0 0 31 FEB 0-7", `day-of-month: "31" never fires: month "FEB" has no such day; allowed 1-29 in this month`},
 	} {
 		c, err := Parse(row.text, Config{Name: "test"})
@@ -94,6 +125,28 @@ func TestRefusals(t *testing.T) {
 		}
 		if refusal.Error() != row.want {
 			t.Errorf("%q:\n got %s\nwant %s", row.text, refusal, row.want)
+		}
+	}
+}
+
+// TestRemediesForWrappedRangesMeanThem writes what every refused range is told to, and finds the values it ran over.
+func TestRemediesForWrappedRangesMeanThem(t *testing.T) {
+	for _, f := range []*field{&minuteField, &hourField, &dayField, &monthField, &weekdayField} {
+		for low := f.low; low <= f.high; low++ {
+			for high := f.low; high < low; high++ {
+				for _, step := range []int{1, 2, 5} {
+					var want set
+					for n := low; n <= high+f.size(); n += step {
+						want |= 1 << uint(f.low+(n-f.low)%f.size())
+					}
+					text := fmt.Sprintf("%d-%d/%d", low, high, step)
+					_, err := f.parse(text, seed{})
+					remedy, ok := strings.CutPrefix(err.Remedy, "write ")
+					if got, err := f.parse(remedy, seed{}); !ok || err != nil || got != want {
+						t.Fatalf("%s %s: %s, %v", f.name, text, remedy, err)
+					}
+				}
+			}
 		}
 	}
 }

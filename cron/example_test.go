@@ -27,7 +27,7 @@ func ExampleParse_refused() {
 	_, err = cron.Parse("61 * * * *", cron.Config{})
 	fmt.Println(err)
 	// Output:
-	// hour: "22-2" runs backwards; write 22-23,0-2
+	// hour: "22-2" runs backwards; allowed 0-23, low to high; write 22-23,0-2
 	// minute: "61" is out of range; allowed 0-59
 }
 

@@ -88,19 +88,20 @@ func (f *field) allowed() string {
 	return text
 }
 
-// value reads a number or a name. A number too large to be anything is out of range like any other.
-func (f *field) value(text string) (int, *Error) {
+// value reads a number or a name that stands in an item. A number too large to be anything is out of range like any
+// other.
+func (f *field) value(text, item string) (int, *Error) {
 	for i, name := range f.names {
 		if strings.EqualFold(text, name) {
 			return f.low + i, nil
 		}
 	}
 	if !isNumber(text) {
-		return 0, f.refuseWord(text)
+		return 0, f.refuseWord(text, item)
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < f.low || n > f.top {
-		return 0, &Error{Field: f.name, Value: text, Reason: "is out of range", Allowed: f.allowed()}
+		return 0, f.refuse(item, "is out of range", "", "")
 	}
 	return n, nil
 }

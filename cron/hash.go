@@ -39,10 +39,10 @@ func (f *field) parseSpread(it item, base string, stepped bool, seed seed) (set,
 	if inner := base[1:]; inner != "" {
 		inner, opened := strings.CutPrefix(inner, "(")
 		inner, closed := strings.CutSuffix(inner, ")")
-		if !opened || !closed {
-			return 0, &Error{Field: f.name, Value: it.text, Reason: "is not a spread", Allowed: "H, H/n, H(a-b), H(a-b)/n"}
+		if !opened || !closed || !strings.Contains(inner, "-") {
+			return 0, f.refuse(it.text, "is not a spread", "H, H/n, H(a-b), H(a-b)/n within "+f.allowed(), "")
 		}
-		if err := f.parseSpreadRange(&it, inner); err != nil {
+		if err := f.parseRange(&it, inner); err != nil {
 			return 0, err
 		}
 	}
@@ -52,25 +52,9 @@ func (f *field) parseSpread(it item, base string, stepped bool, seed seed) (set,
 			Remedy: "give the name (--name NAME on the command line)",
 		}
 	}
-	return f.spreadMembers(it, stepped, seed)
-}
-
-func (f *field) parseSpreadRange(it *item, inner string) *Error {
-	if !strings.Contains(inner, "-") {
-		return &Error{Field: f.name, Value: it.text, Reason: "is not a spread", Allowed: "H, H/n, H(a-b), H(a-b)/n"}
-	}
-	return f.parseRange(it, inner)
-}
-
-func (f *field) spreadMembers(it item, stepped bool, seed seed) (set, *Error) {
 	size := it.high - it.low + 1
 	if !stepped {
 		return 1 << uint(it.low+seed.below(size)), nil
 	}
-	if it.step > size {
-		return 0, &Error{
-			Field: f.name, Value: it.text, Reason: "has a step larger than its range", Allowed: "steps " + bounds(1, size),
-		}
-	}
-	return span(it.low+seed.below(it.step), it.high, it.step), nil
+	return span(it.low+seed.below(min(it.step, size)), it.high, it.step), nil // a long step leaves one value, and not none
 }

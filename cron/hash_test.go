@@ -17,6 +17,8 @@ func TestSpreadIsForEver(t *testing.T) {
 		{"0 0 1 h(JAN-JUN) *", "nightly-backup", "every year on 1 May at 00:00, UTC"},
 		{"0 0 * * H", "nightly-backup", "every Wednesday at 00:00, UTC"},
 		{"0 0 * * H(5-7)", "nightly-backup", "every Friday at 00:00, UTC"},
+		{"H(0-29)/40 * * * *", "nightly-backup", "at minute 22 of every hour, UTC"},
+		{"0 0 H/30 * *", "nightly-backup", "at 00:00 on day 24 of every month, UTC"},
 		{"H H * * *", "Nightly-backup", "every day at 04:14, UTC"},
 	} {
 		c, err := Parse(row.text, Config{Name: row.name})

@@ -18,6 +18,9 @@ type item struct {
 func (f *field) parse(text string, seed seed) (set, *Error) {
 	var all set
 	for part := range strings.SplitSeq(text, ",") {
+		if part == "" {
+			return 0, f.refuse(text, "has an empty list item", "", "put a value on each side of every comma")
+		}
 		members, err := f.parseItem(part, seed)
 		if err != nil {
 			return 0, err
@@ -31,11 +34,8 @@ func (f *field) parse(text string, seed seed) (set, *Error) {
 }
 
 func (f *field) parseItem(text string, seed seed) (set, *Error) {
-	if text == "" {
-		return 0, &Error{
-			Field: f.name, Value: text, Reason: "is an empty list item",
-			Remedy: "put a value on each side of every comma",
-		}
+	if err := f.refuseForeign(text); err != nil {
+		return 0, err
 	}
 	base, step, stepped := strings.Cut(text, "/")
 	it := item{text: text, step: 1}
@@ -48,31 +48,31 @@ func (f *field) parseItem(text string, seed seed) (set, *Error) {
 	if strings.HasPrefix(base, "H") || strings.HasPrefix(base, "h") {
 		return f.parseSpread(it, base, stepped, seed)
 	}
+	if base == "" {
+		return 0, f.refuse(text, "has nothing before the slash", "", "write *"+text)
+	}
 	if err := f.parseRange(&it, base); err != nil {
 		return 0, err
 	}
 	return f.members(it, stepped)
 }
 
-// parseStep refuses what robs a step of its sense: nothing, zero, and more than the field holds.
+// parseStep refuses what robs a step of its sense: nothing, zero, and more than the field holds. That is the one rule
+// for steps, wherever they stand; one that is smaller may still leave a single value.
 func (f *field) parseStep(text, step string) (int, *Error) {
+	allowed := "steps " + bounds(1, f.size())
 	if !isNumber(step) {
-		return 0, &Error{Field: f.name, Value: text, Reason: "has no number after the slash", Allowed: f.stepAllowed()}
+		return 0, f.refuse(text, "has no number after the slash", allowed, "")
 	}
 	n, err := strconv.Atoi(step)
 	if err == nil && n == 0 {
-		return 0, &Error{Field: f.name, Value: text, Reason: "has a step of 0", Allowed: f.stepAllowed()}
+		return 0, f.refuse(text, "has a step of 0", allowed, "")
 	}
 	if err != nil || n > f.size() {
-		return 0, &Error{
-			Field: f.name, Value: text, Reason: "has a step larger than the field", Allowed: f.stepAllowed(),
-			Remedy: "for an interval that crosses hours or days use EVERY",
-		}
+		return 0, f.refuse(text, "has a step larger than the field", allowed, "for an interval that crosses hours or days use EVERY")
 	}
 	return n, nil
 }
-
-func (f *field) stepAllowed() string { return "steps " + bounds(1, f.size()) }
 
 // parseRange reads "*", "a" or "a-b" into the item.
 func (f *field) parseRange(it *item, base string) (err *Error) {
@@ -81,38 +81,26 @@ func (f *field) parseRange(it *item, base string) (err *Error) {
 		return nil
 	}
 	low, high, ranged := strings.Cut(base, "-")
-	if ranged && (low == "" || high == "" || strings.Contains(high, "-")) {
-		return &Error{Field: f.name, Value: it.text, Reason: "is not a range", Allowed: "two values around one dash"}
+	if err := f.refuseDashes(it.text, low, high, ranged); err != nil {
+		return err
 	}
-	if it.low, err = f.value(low); err != nil {
+	if it.low, err = f.value(low, it.text); err != nil {
 		return err
 	}
 	if !ranged {
 		it.high, it.open = it.low, true
 		return nil
 	}
-	if it.high, err = f.value(high); err != nil {
+	if it.high, err = f.value(high, it.text); err != nil {
 		return err
 	}
 	if f.top == sundayAgain && strings.EqualFold(high, weekdayNames[0]) && it.low > 0 {
 		it.high = sundayAgain
 	}
 	if it.low > it.high {
-		return f.refuseDescending(it)
+		return f.refuseDescending(it, isNumber(low) || isNumber(high))
 	}
 	return nil
-}
-
-func (f *field) refuseDescending(it *item) *Error {
-	low := it.low
-	if low == sundayAgain {
-		low = 0
-	}
-	remedy := "write " + bounds(f.low, it.high)
-	if low > it.high {
-		remedy = "write " + bounds(low, f.high) + "," + bounds(f.low, it.high)
-	}
-	return &Error{Field: f.name, Value: it.text, Reason: "runs backwards", Remedy: remedy}
 }
 
 // members turns an item into its values; "a/n" runs from a to the end of the field.
@@ -121,10 +109,8 @@ func (f *field) members(it item, stepped bool) (set, *Error) {
 		return span(it.low, it.high, it.step), nil
 	}
 	if it.low > f.high {
-		return 0, &Error{
-			Field: f.name, Value: it.text, Reason: "starts its steps at the end of the week",
-			Remedy: "write 0/" + strconv.Itoa(it.step),
-		}
+		return 0, f.refuse(it.text, "starts its steps at the end of the week", bounds(f.low, f.high)+" before a step",
+			"write 0/"+strconv.Itoa(it.step))
 	}
 	return span(it.low, f.high, it.step), nil
 }

@@ -44,40 +44,43 @@ func parse(text, name string) (Cron, *Error) {
 	return c, c.refuseNever(fields)
 }
 
-// clean refuses what cannot be an expression at all.
+// whiteSpace may stand around and between fields, as files and shells leave it there.
+const whiteSpace = " \t\n\v\f\r"
+
+// clean refuses what cannot be an expression at all, and puts single spaces between the words of the rest.
 func clean(text string) (string, *Error) {
 	if len(text) > TextMax {
 		return "", &Error{Field: "expression", Value: text, Reason: "is too long", Allowed: "up to " + counted(TextMax, "byte")}
 	}
 	for _, r := range text {
-		if r != '\t' && (r < ' ' || r > '~') {
+		if (r < ' ' || r > '~') && !strings.ContainsRune(whiteSpace, r) {
 			return "", &Error{
-				Field: "expression", Value: text, Reason: "has a character that is not printable ASCII: " + quoted(string(r)),
+				Field: "expression", Value: text, Reason: "has the character " + quoted(string(r)), Allowed: "printable ASCII",
 			}
 		}
 	}
-	text = strings.Trim(text, " \t")
+	text = strings.Join(strings.Fields(text), " ")
 	if text == "" {
 		return "", &Error{Field: "expression", Value: text, Reason: "is empty", Allowed: fieldsAllowed}
 	}
 	return text, nil
 }
 
+// split takes a cleaned text apart.
 func split(text string) ([]string, *Error) {
-	upper := strings.ToUpper(text)
-	if strings.HasPrefix(upper, "TZ=") || strings.HasPrefix(upper, "CRON_TZ=") {
-		return nil, refuseZonePrefix(text)
+	fields := strings.Split(text, " ")
+	if first := strings.ToUpper(fields[0]); strings.HasPrefix(first, "TZ=") || strings.HasPrefix(first, "CRON_TZ=") {
+		return nil, refuseZonePrefix(fields[0])
 	}
 	if text[0] == '@' {
 		expansion, ok := macros[strings.ToLower(text)]
 		if !ok {
 			return nil, refuseMacro(text)
 		}
-		text = expansion
+		return strings.Split(expansion, " "), nil
 	}
-	fields := strings.Fields(text)
 	if len(fields) != 5 {
-		return nil, refuseCount(text, len(fields))
+		return nil, refuseCount(text, fields)
 	}
 	return fields, nil
 }
@@ -119,8 +122,9 @@ func (c *Cron) refuseNever(fields []string) *Error {
 	if c.days.first() <= longest {
 		return nil
 	}
-	return &Error{
-		Field: dayField.name, Value: fields[2], Reason: "never fires: month " + quoted(fields[3]) + " has no such day",
-		Allowed: bounds(dayField.low, longest) + " in this month",
+	whose, these := "month "+quoted(fields[3])+" has", "this month"
+	if c.months.size() > 1 {
+		whose, these = "months "+quoted(fields[3])+" have", "these months"
 	}
+	return dayField.refuse(fields[2], "never fires: "+whose+" no such day", bounds(dayField.low, longest)+" in "+these, "")
 }

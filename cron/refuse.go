@@ -1,47 +1,35 @@
 package cron
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
 
-// This file holds what other crons accept and this one refuses, each with the way out: a user who moves in should
-// read what to write, not only that they may not.
+// refuse is the form of every refusal of a field: what stands there in full, and what is allowed, if nothing else the
+// values of the field.
+func (f *field) refuse(text, reason, allowed, remedy string) *Error {
+	if allowed == "" {
+		allowed = f.allowed()
+	}
+	return &Error{Field: f.name, Value: text, Reason: reason, Allowed: allowed, Remedy: remedy}
+}
 
 var longNames = []string{
 	"SUNDAY", "MONDAY", "TUESDAY", "WEDNESDAY", "THURSDAY", "FRIDAY", "SATURDAY", "JANUARY", "FEBRUARY", "MARCH", "APRIL",
 	"JUNE", "JULY", "AUGUST", "SEPTEMBER", "OCTOBER", "NOVEMBER", "DECEMBER",
 }
 
-// refuseWord explains a value that is neither a number nor a name of the field.
-func (f *field) refuseWord(text string) *Error {
-	e := &Error{Field: f.name, Value: text, Reason: "is not a value", Allowed: f.allowed()}
-	days := f == &dayField || f == &weekdayField
-	letters := strings.TrimLeft(strings.ToUpper(text), "0123456789")
-	switch {
-	case strings.Contains(text, "?"):
-		e.Reason, e.Allowed, e.Remedy = "is not supported", "", "write * for any value"
-	case strings.Contains(text, "#"):
-		e.Reason, e.Allowed = "is not supported: there is no n-th weekday of a month", ""
-		e.Remedy = "run on that weekday every week and let the job check the date"
-	case days && strings.HasPrefix(letters, "L"):
-		e.Reason, e.Allowed = "is not supported: there is no last day", ""
-		e.Remedy = "run on 28-31 and let the job check the date, or run on day 1 for the month before"
-	case days && strings.HasPrefix(letters, "W"):
-		e.Reason, e.Allowed = "is not supported: there is no nearest weekday", ""
-		e.Remedy = "run on 1-5 and let the job check the date"
-	default:
-		e.Remedy = shortName(f, text)
-	}
-	return e
-}
-
-func shortName(f *field, text string) string {
+// refuseWord explains a value that is neither a number nor a name of the field, in the item where it stands.
+func (f *field) refuseWord(word, item string) *Error {
+	remedy := ""
 	for _, long := range longNames {
 		for _, short := range f.names {
-			if strings.EqualFold(text, long) && strings.HasPrefix(long, short) {
-				return "write " + short
+			if strings.EqualFold(word, long) && strings.HasPrefix(long, short) {
+				remedy = "write " + strings.Replace(item, word, short, 1)
 			}
 		}
 	}
-	return ""
+	return f.refuse(item, "is not a value", "", remedy)
 }
 
 // macros are the names for common expressions.
@@ -59,22 +47,38 @@ const macrosAllowed = "@hourly @daily @midnight @weekly @monthly @yearly @annual
 
 func refuseMacro(text string) *Error {
 	e := &Error{Field: "expression", Value: text, Reason: "is not known", Allowed: macrosAllowed}
-	switch word, _, _ := strings.Cut(strings.ToLower(text), " "); word {
-	case "@every":
-		e.Reason, e.Allowed = "is an interval, not a cron expression", ""
-		e.Remedy = "use EVERY with the interval, which keeps its rhythm from STARTS"
-	case "@reboot":
-		e.Reason, e.Allowed = "is not supported: a schedule outlives the machine it runs on", ""
+	word, rest, _ := strings.Cut(strings.ToLower(text), " ")
+	_, known := macros[word]
+	switch {
+	case word == "@every":
+		e.Reason, e.Remedy = "is an interval, not a cron expression", "use EVERY with the interval, which keeps its rhythm from STARTS"
+	case word == "@reboot":
+		e.Reason = "is not supported: a schedule outlives the machine it runs on"
 		e.Remedy = "enqueue the job from whatever starts the machine"
+	case known && rest != "":
+		e.Reason, e.Remedy = "has more than a name", "give only "+word+", without user or command"
 	}
 	return e
 }
 
 const fieldsAllowed = "5 fields: minute hour day-of-month month day-of-week"
 
-func refuseCount(text string, count int) *Error {
-	e := &Error{Field: "expression", Value: text, Allowed: fieldsAllowed, Reason: "has " + counted(count, "field")}
-	switch {
+// timeField matches what may be a field of some cron. What is none, among too many fields, is the rest of a crontab.
+var timeField = regexp.MustCompile(`^(?i:[0-9*/,?#LWH()-]|SUN|MON|TUE|WED|THU|FRI|SAT|JAN|FEB|MAR|APR|MAY|JUN|JUL|AUG|SEP|OCT|NOV|DEC)+$`)
+
+func refuseCount(text string, fields []string) *Error {
+	e := &Error{Field: "expression", Value: text, Allowed: fieldsAllowed, Reason: "has " + counted(len(fields), "field")}
+	if text[0] == '#' {
+		e.Reason, e.Remedy = "is a comment", "give only the five time fields, without user or command"
+		return e
+	}
+	for _, field := range fields[min(5, len(fields)):] {
+		if !timeField.MatchString(field) || field[0] == '#' {
+			e.Reason, e.Remedy = "has more than five fields", "give only the five time fields, without user or command"
+			return e
+		}
+	}
+	switch count := len(fields); {
 	case count < 5:
 		e.Remedy = "write * for a field that does not matter"
 	case count == 6:
@@ -85,10 +89,9 @@ func refuseCount(text string, count int) *Error {
 	return e
 }
 
-func refuseZonePrefix(text string) *Error {
-	prefix, _, _ := strings.Cut(text, " ")
+func refuseZonePrefix(prefix string) *Error {
 	return &Error{
-		Field: "expression", Value: prefix, Reason: "is not part of an expression",
+		Field: "expression", Value: prefix, Reason: "is not part of an expression", Allowed: fieldsAllowed,
 		Remedy: "give the zone by its own option (TIME ZONE, timezone, --tz)",
 	}
 }
