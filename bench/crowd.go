@@ -24,7 +24,7 @@ func (c crowd) counts() counts {
 const (
 	crowdJob = `
 INSERT INTO rota_jobs (
-  id, lane, status, hold, priority, position, max_attempts, backoff, timeout, params,
+  id, type, status, hold, priority, position, max_attempts, backoff, timeout, params,
   created_at, queued_at, run_at, started_at, finished_at, run_id, sequel)
 VALUES (?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 	crowdRun = `
@@ -125,14 +125,14 @@ func newCrowdWriter(conn *sqlite.Conn) (*crowdWriter, error) {
 }
 
 // begin binds what all jobs have, and returns the new job's id.
-func (w *crowdWriter) begin(lane string, status rota.Status, hold int64) (rota.ID, error) {
+func (w *crowdWriter) begin(jobType string, status rota.Status, hold int64) (rota.ID, error) {
 	if err := w.job.ClearBindings(); err != nil {
 		return rota.ID{}, err
 	}
 	w.position += rota.PositionGap
 	id, s := rota.NewID(), w.job
 	s.BindBytes(1, id[:])
-	s.BindText(2, lane)
+	s.BindText(2, jobType)
 	s.BindText(3, string(status))
 	s.BindInt64(4, hold)
 	s.BindInt64(5, w.position)

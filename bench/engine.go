@@ -2,11 +2,9 @@ package main
 
 import (
 	"context"
-	"time"
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/store/sqlite"
-	"golang.org/x/sys/unix"
 )
 
 // engine is what both sides of the comparison with the raw engine can do.
@@ -72,29 +70,3 @@ func (e *rawEngine) turn(_ context.Context, n int) (first, last spent, err error
 }
 
 func (e *rawEngine) close() error { return e.raw.close() }
-
-// spent is what something took. Processor time is the whole process's, with
-// the collection of garbage; it holds still when neighbours do not.
-type spent struct{ wall, processor time.Duration }
-
-// measure adds what an act takes.
-func (s *spent) measure(act func() error) error {
-	begun, used := time.Now(), processorUsed()
-	err := act()
-	s.wall += time.Since(begun)
-	s.processor += processorUsed() - used
-	return err
-}
-
-func (s *spent) add(other spent) {
-	s.wall += other.wall
-	s.processor += other.processor
-}
-
-func processorUsed() time.Duration {
-	var usage unix.Rusage
-	if err := unix.Getrusage(unix.RUSAGE_SELF, &usage); err != nil {
-		return 0
-	}
-	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
-}

@@ -53,7 +53,7 @@ func fsyncTime(dir string) (time.Duration, error) {
 // line of /proc/stat has it.
 type processors struct {
 	all, busy, steal float64
-	own              time.Duration // of which this process used
+	own              time.Duration // of which this process and its children used
 }
 
 // since is the noise between two readings.
@@ -102,7 +102,7 @@ func readProcessors() (p processors, err error) {
 			p.busy += ticks
 		}
 	}
-	p.own = processorUsed()
+	p.own = usageOf(unix.RUSAGE_SELF) + usageOf(unix.RUSAGE_CHILDREN)
 	return p, nil
 }
 

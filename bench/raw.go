@@ -25,14 +25,14 @@ const (
 	rawCommit = `COMMIT`
 	rawInsert = `
 INSERT OR ROLLBACK INTO rota_jobs (
-  id, lane, priority, position, max_attempts, backoff, timeout, created_at, queued_at, params)
+  id, type, priority, position, max_attempts, backoff, timeout, created_at, queued_at, params)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 	rawHeads = `
-SELECT id, execution_id, retry_of, lane, hold, priority, position, attempt, max_attempts, backoff, backoff_max,
+SELECT id, execution_id, retry_of, type, hold, priority, position, attempt, max_attempts, backoff, backoff_max,
   jitter, timeout, created_at, queued_at, run_at, plan_time, scope_kind, scope_id, name, unique_key, unique_for,
   version, created_by, params
 FROM rota_jobs INDEXED BY rota_jobs_claim
-WHERE lane = ? AND status = 'QUEUED' AND hold = 0
+WHERE type = ? AND status = 'QUEUED' AND hold = 0
 ORDER BY priority DESC, position, created_at, id
 LIMIT ?`
 	rawDispatch = `
@@ -119,7 +119,7 @@ func (r *raw) enqueue(params []string) error {
 type rawJob struct {
 	id        rota.ID
 	token     rota.Token
-	lane      string
+	jobType   string
 	name, key string
 	scope     [2]string
 	createdBy string
@@ -172,7 +172,7 @@ func scanRaw(s *sqlite.Stmt) (j rawJob) {
 		j.numbers[i] = s.ColumnInt64(col)
 	}
 	j.jitter = s.ColumnFloat(11)
-	j.lane, j.name, j.key, j.createdBy = s.ColumnText(3), s.ColumnText(19), s.ColumnText(20), s.ColumnText(23)
+	j.jobType, j.name, j.key, j.createdBy = s.ColumnText(3), s.ColumnText(19), s.ColumnText(20), s.ColumnText(23)
 	j.scope = [2]string{s.ColumnText(17), s.ColumnText(18)}
 	j.params = make([]byte, s.ColumnLen(24))
 	s.ColumnBytes(24, j.params)

@@ -51,14 +51,18 @@ func (r *report) row(caseName, subject string) *row {
 	return r.rows[i]
 }
 
-// processorTail marks the case that tells processor time instead of speed.
-const processorTail = "/processor"
+// The tails mark the cases that tell something else than speed.
+const (
+	processorTail = "/processor"
+	writtenTail   = "/written"
+)
 
 // addSpent notes how many jobs a second a subject managed, and what each took
-// of a processor.
+// of a processor and a disk.
 func (r *report) addSpent(caseName, subject string, jobs int, took spent) {
 	r.add(caseName, subject, "throughput", float64(jobs)/took.wall.Seconds(), "jobs/s")
 	r.add(caseName+processorTail, subject, "processor time", took.processor.Seconds()*1e6/float64(jobs), "µs/job")
+	r.add(caseName+writtenTail, subject, "bytes written", float64(took.written)/float64(jobs), "bytes/job")
 }
 
 func (r *report) noteNoise(caseName string, n noise) {
