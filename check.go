@@ -74,6 +74,18 @@ func checkID(field string, id ID) *Error {
 	return nil
 }
 
+// checkMinted holds an id that names something new to the form that sorts by
+// time.
+func checkMinted(field string, id ID) *Error {
+	if id.IsZero() {
+		return Invalidf(field, "is empty")
+	}
+	if id[6]>>4 != 7 || id[8]>>6 != 2 {
+		return Invalidf(field, "%s is not a UUIDv7", id)
+	}
+	return nil
+}
+
 // checkName holds names to what can stand in a URL, a lane and a metric's
 // label without quoting.
 func checkName(field, name string, required bool) *Error {
@@ -131,7 +143,12 @@ func checkIntPtr(field string, n *int, low, high int) *Error {
 	return checkInt(field, *n, low, high)
 }
 
+// checkDuration also refuses what would be cut to nothing, which often means
+// something else.
 func checkDuration(field string, d, low, high time.Duration) *Error {
+	if d > 0 && d < time.Microsecond {
+		return Invalidf(field, "is %s; durations are kept to the microsecond", d)
+	}
 	if d < low || d > high {
 		return Invalidf(field, "is %s; allowed are %s to %s", d, low, high)
 	}

@@ -25,6 +25,8 @@ type Command interface {
 	// Validate refuses fields that are wrong whatever the store holds, naming
 	// the field.
 	Validate() error
+	// weigh counts the entries and the bytes that it carries.
+	weigh() (entries, bytes int)
 }
 
 // Verb names a command.

@@ -6,7 +6,8 @@ import (
 )
 
 // Enqueue puts jobs into the queue, all of them or none, in their own order.
-// Sent again it finds its own jobs and answers with them.
+// Sent again it finds its own jobs and answers with them; what was a duplicate
+// then is not created now.
 type Enqueue struct {
 	Meta `wire:"1"`
 	Jobs []NewJob `wire:"2"`
@@ -44,8 +45,8 @@ type Ready struct {
 }
 
 // Claim takes the first ready jobs of the given types, dispatches them and
-// leases them to the worker. Sent again it answers with the leases it took,
-// as long as they are open.
+// leases them to the worker. Sent again after it took some, it answers with
+// those that are still open and takes no more.
 type Claim struct {
 	Meta   `wire:"1"`
 	Worker string        `wire:"2"`

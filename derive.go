@@ -22,7 +22,9 @@ func RunID(command, job ID) ID { return command.Derive(job[:]) }
 func RetryID(command, job ID) ID { return command.Derive(append([]byte("retry"), job[:]...)) }
 
 // AuditID is the id of the audit entry that a command writes about a job.
-func AuditID(command, job ID) ID { return command.Derive(append([]byte("audit"), job[:]...)) }
+func AuditID(command ID, verb Verb, job ID) ID {
+	return command.Derive(append([]byte("audit "+string(verb)), job[:]...))
+}
 
 // TokenFor is the lease token that the claim gives a job. It cannot be
 // computed from anything that is shown to others.

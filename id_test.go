@@ -105,7 +105,7 @@ func TestDerivedIDsStay(t *testing.T) {
 		"third job": {c.JobID(2).String(), "00926a5e-7c3b-7db5-b6e2-8b1272239f49"},
 		"run":       {RunID(sampleID(1), sampleID(2)).String(), "00926a5e-7c3b-7fbe-8bfd-7be4b1fe53c6"},
 		"retry":     {RetryID(sampleID(1), sampleID(2)).String(), "00926a5e-7c3b-7a29-ac16-d62d578f6189"},
-		"audit":     {AuditID(sampleID(1), sampleID(2)).String(), "00926a5e-7c3b-7d16-8e60-5af89ae12f2a"},
+		"audit":     {AuditID(sampleID(1), VerbCancel, sampleID(2)).String(), "00926a5e-7c3b-74ac-81f2-335178b23cf6"},
 		"its token": {uuid.UUID(token).String(), "83fff44b-b75d-784b-6390-e794ba1efdce"},
 	} {
 		if pair[0] != pair[1] {

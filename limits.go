@@ -13,6 +13,12 @@ const (
 	SweepMax = 1_000  // rows that one Ready, Reap or Recover touches, so that it never holds the writer for long
 	OrderMax = 10_000 // rows that one Move or Normalise renumbers
 
+	TypesMax = 256 // types in one Claim: each is a lane that the claim walks
+
+	CommandEntriesMax = 50_000   // jobs, items and artifacts of one command
+	CommandBytesMax   = 32 << 20 // bytes of one command: what is valid can be encoded and sent
+	ClaimBytesMax     = 32 << 20 // bytes of params in the answer to one Claim; the first job always comes
+
 	ParamsMax   = 1 << 20  // bytes of a job's params
 	ResultMax   = 64 << 10 // bytes of a run's result: results are facts, files are artifacts
 	ErrorMax    = 16 << 10 // bytes of a run's error text; longer ones are cut, since refusing a Finish would lose its outcome

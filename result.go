@@ -17,7 +17,8 @@ type Reply interface{ reply() }
 type Enqueued struct{ Jobs []Submitted }
 
 // Submitted is one job as it stands. Duplicate says that its unique or plan
-// key was taken and Job is the one that holds it.
+// key was taken, and Job is the one that holds it; when the command is sent
+// again after that one is gone, Job is nil.
 type Submitted struct {
 	Job       *Job
 	Duplicate bool

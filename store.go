@@ -37,8 +37,9 @@ type Store interface {
 	// NextDue is the earliest run_at of a delayed job, zero if there is none.
 	NextDue(ctx context.Context) (time.Time, error)
 
-	// Audit lists the audit after the entry with the given id, oldest first.
-	Audit(ctx context.Context, after ID, limit int) ([]AuditEntry, error)
+	// Audit lists the audit after the entry with the given number, in the
+	// order in which it was written.
+	Audit(ctx context.Context, after int64, limit int) ([]AuditEntry, error)
 
 	// Verify checks every invariant and yields what breaks it. It may run
 	// beside writers.
@@ -73,7 +74,8 @@ type Limits struct {
 
 // AuditEntry is one line of the append-only audit.
 type AuditEntry struct {
-	ID     ID
+	Seq    int64 // its number: entries are numbered as they are written, from 1
+	ID     ID    // from the command and the job, so that a command is written down once
 	At     time.Time
 	Actor  string
 	Act    string // such as JOB_CANCELLED

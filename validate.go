@@ -2,7 +2,7 @@ package rota
 
 import (
 	"fmt"
-	"time"
+	"reflect"
 )
 
 // Validate refuses bad jobs, naming the first bad field.
@@ -48,6 +48,7 @@ func (c *Enqueue) validateIDs() error {
 
 func (n *NewJob) validate() *Error {
 	return first(
+		n.validateID(),
 		checkName("type", n.Type, true),
 		checkName("name", n.Name, false),
 		checkObject("params", n.Params, ParamsMax),
@@ -66,6 +67,13 @@ func (n *NewJob) validate() *Error {
 	)
 }
 
+func (n *NewJob) validateID() *Error {
+	if n.ID.IsZero() {
+		return nil
+	}
+	return checkMinted("id", n.ID)
+}
+
 func (n *NewJob) validateDelay() *Error {
 	if n.Delay != 0 && !n.RunAt.IsZero() {
 		return Invalidf("delay", "run_at is given too; give one of them")
@@ -74,11 +82,8 @@ func (n *NewJob) validateDelay() *Error {
 }
 
 func (n *NewJob) validateUnique() *Error {
-	switch {
-	case n.UniqueFor != 0 && n.UniqueKey == "":
+	if n.UniqueFor != 0 && n.UniqueKey == "" {
 		return Invalidf("unique_for", "there is no unique_key for it to hold")
-	case n.UniqueFor > 0 && n.UniqueFor < time.Microsecond:
-		return Invalidf("unique_for", "is %s; times are kept to the microsecond", n.UniqueFor)
 	}
 	return nil
 }
@@ -112,7 +117,7 @@ func (c *Ready) Validate() error {
 func (c *Claim) Validate() error {
 	err := first(
 		checkName("worker", c.Worker, true),
-		asType(checkCount("types", len(c.Types), 1, JobsMax)),
+		asType(checkCount("types", len(c.Types), 1, TypesMax)),
 		checkInt("limit", c.Limit, 1, ClaimMax),
 		checkDuration("lease", c.Lease, LeaseMin, LeaseMax),
 	)
@@ -245,9 +250,10 @@ func (c *All) Validate() error {
 	if err := checkCount("members", len(c.Members), 1, BatchMax); err != nil {
 		return err
 	}
+	seen := map[ID]bool{c.ID: true}
 	for i, m := range c.Members {
 		field := fmt.Sprintf("members[%d]", i)
-		if m == nil {
+		if IsNil(m) {
 			return Invalidf(field, "is empty")
 		}
 		switch m.Verb() {
@@ -258,21 +264,30 @@ func (c *All) Validate() error {
 		if err := CheckCommand(m); err != nil {
 			return within(field, err)
 		}
+		if seen[m.Head().ID] {
+			return Invalidf(field+".id", "is another command's id too; what they make would be taken for one")
+		}
+		seen[m.Head().ID] = true
 	}
 	return nil
 }
 
 // CheckCommand validates a command and the head that all commands share.
 func CheckCommand(c Command) error {
-	if c == nil {
-		return Invalidf("", "there is no command")
+	if IsNil(c) {
+		return Invalidf("command", "is empty")
 	}
 	h := c.Head()
 	if h.Law < 0 || h.Law > Law {
 		return Invalidf("law", "the command speaks law %d, this program knows up to %d; upgrade it", h.Law, Law)
 	}
-	if err := first(checkID("id", h.ID), checkText("actor", h.Actor, NameMax)); err != nil {
+	if err := first(checkMinted("id", h.ID), checkText("actor", h.Actor, NameMax), checkWeight(c)); err != nil {
 		return err
 	}
 	return c.Validate()
+}
+
+// IsNil reports whether there is no command; it also sees through a nil pointer in a Command.
+func IsNil(c Command) bool {
+	return c == nil || reflect.ValueOf(c).IsNil()
 }

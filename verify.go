@@ -24,6 +24,7 @@ const (
 
 	CheckRunningWithoutRun    = "running_without_run"
 	CheckOrphanRun            = "orphan_run"
+	CheckOrphanParams         = "orphan_params"
 	CheckRunWithoutRunningJob = "run_without_running_job"
 	CheckDoubleRun            = "double_run"
 	CheckRunShape             = "run_shape"
@@ -71,6 +72,7 @@ var Checks = []Check{
 
 	{CheckRunningWithoutRun, "a RUNNING job has a run"},
 	{CheckOrphanRun, "a run has a job"},
+	{CheckOrphanParams, "params that stand apart have a job"},
 	{CheckRunWithoutRunningJob, "the job of a run is RUNNING"},
 	{CheckDoubleRun, "a run belongs to one job"},
 	{CheckRunShape, "a run has an id and its job's start time, and a finish time exactly if it has an outcome"},

@@ -23,9 +23,34 @@ func decideAll(tx Tx, w *World, c *rota.All) (rota.Reply, *rota.Error, error) {
 		if refusal != nil {
 			return nil, inMember(i, refusal), nil
 		}
+		if refusal := leaseGone(reply); refusal != nil {
+			return nil, inMember(i, refusal), nil
+		}
 		replies = append(replies, reply)
 	}
 	return &rota.AllDone{Replies: replies}, nil, nil
+}
+
+// leaseGone refuses the whole when a member speaks for a lease that is lost:
+// what stands beside it is the work of a holder that others have replaced.
+func leaseGone(reply rota.Reply) *rota.Error {
+	var lost func(i int) bool
+	n := 0
+	switch r := reply.(type) {
+	case *rota.Finished:
+		n, lost = len(r.Items), func(i int) bool { return r.Items[i].Code != "" }
+	case *rota.Noted:
+		n, lost = len(r.Items), func(i int) bool { return r.Items[i].Code != "" }
+	}
+	for i := range n {
+		if lost(i) {
+			return &rota.Error{
+				Code: rota.LeaseLost, Act: string(rota.VerbAll), Field: fmt.Sprintf("items[%d]", i),
+				Reason: "the lease is lost: another attempt has taken its place",
+			}
+		}
+	}
+	return nil
 }
 
 func inMember(i int, refusal *rota.Error) *rota.Error {

@@ -1,16 +1,20 @@
 package rules
 
 import (
+	"errors"
 	"fmt"
+	"reflect"
 	"time"
 
 	"github.com/rotajobs/rota"
 )
 
-// roundsMax bounds how often a step may find further rows or be overtaken. A
-// chain of retries is followed one link a round, so it is a little more than
-// the longest chain.
-const roundsMax = rota.MaxRetriesMax + 16
+// roundsMax bounds how often a step may find rows through rows; the longest
+// way (a job, the tail of its chain, the key of that) takes four rounds.
+const roundsMax = 8
+
+// triesMax bounds how often a step is done again because others moved its rows.
+const triesMax = 16
 
 // Apply applies the commands of a batch, in order, in one transaction. It
 // answers one result per command; an error is the transaction's, which is
@@ -35,23 +39,46 @@ func Apply(tx Tx, b rota.Batch) ([]rota.Result, error) {
 // verb and find their rows by key, so deciding them one after the other on
 // what was loaded together equals applying them one after the other.
 func mergeable(a, b rota.Command) bool {
-	if a == nil || b == nil || a.Verb() != b.Verb() {
+	if reflect.TypeOf(a) != reflect.TypeOf(b) {
 		return false
 	}
-	switch a.Verb() {
-	case rota.VerbEnqueue, rota.VerbExtend, rota.VerbNote, rota.VerbFinish:
+	switch a.(type) {
+	case *rota.Enqueue, *rota.Extend, *rota.Note, *rota.Finish:
 		return true
 	}
 	return false
 }
 
-// applyRun loads what some commands need, decides them one after the other,
-// and writes what came of it.
+// applyRun decides some commands, locks what they looked at, and writes what
+// came of it. If somebody moved a row before it was locked, the world is thrown
+// away and the commands are decided anew.
 func applyRun(tx Tx, now time.Time, commands []rota.Command, results []rota.Result) error {
-	w := newWorld(now)
+	for range triesMax {
+		w := newWorld(now)
+		if err := decideRun(tx, w, commands, results); err != nil {
+			return err
+		}
+		moved, err := tx.Lock(w)
+		if err != nil {
+			return err
+		}
+		if moved {
+			continue
+		}
+		changes := w.changes()
+		if changes.Empty() {
+			return nil
+		}
+		return tx.Write(changes)
+	}
+	return rota.Errorf(rota.Busy, "apply", "its rows kept moving; send it again")
+}
+
+// decideRun loads what the commands need and decides them one after the other.
+func decideRun(tx Tx, w *World, commands []rota.Command, results []rota.Result) error {
 	valid := make([]rota.Command, 0, len(commands))
 	for i, c := range commands {
-		if results[i].Err = check(c); results[i].Err == nil {
+		if results[i] = (rota.Result{Err: check(c)}); results[i].Err == nil {
 			valid = append(valid, c)
 		}
 	}
@@ -74,50 +101,40 @@ func applyRun(tx Tx, now time.Time, commands []rota.Command, results []rota.Resu
 		}
 		results[i].Reply = reply
 	}
-	changes := w.changes()
-	if changes.Empty() {
-		return nil
-	}
-	return tx.Write(changes)
+	return nil
 }
 
 func check(c rota.Command) *rota.Error {
-	if c == nil {
-		return rota.Invalidf("command", "is empty")
-	}
 	err := rota.CheckCommand(c)
 	if err == nil {
 		return nil
 	}
-	e, ok := err.(*rota.Error)
-	if !ok {
-		return &rota.Error{Code: rota.Internal, Act: string(c.Verb()), Err: err}
+	var refusal *rota.Error
+	if !errors.As(err, &refusal) {
+		return &rota.Error{Code: rota.Internal, Err: err}
 	}
-	refusal := *e
-	refusal.Act = string(c.Verb())
-	return &refusal
+	named := *refusal
+	if named.Field != "command" {
+		named.Act = string(c.Verb())
+	}
+	return &named
 }
 
-// load asks the commands what they need until they need nothing more and no
-// row has moved under them.
+// load asks the commands what they need until they need nothing more.
 func load(tx Tx, w *World, commands []rota.Command) error {
 	for range roundsMax {
 		n := &Need{world: w}
 		for _, c := range commands {
 			need(n, c)
 		}
-		if !n.empty() {
-			if err := tx.Load(n, w); err != nil {
-				return err
-			}
-			continue
+		if n.empty() {
+			return nil
 		}
-		moved, err := tx.Lock(w)
-		if err != nil || !moved {
+		if err := tx.Load(n, w); err != nil {
 			return err
 		}
 	}
-	return rota.Errorf(rota.Busy, "apply", "its rows kept moving; send it again")
+	return rota.Errorf(rota.Internal, "apply", "a command asked for rows %d times over", roundsMax)
 }
 
 func need(n *Need, c rota.Command) {

@@ -9,16 +9,19 @@ import (
 func needCancel(n *Need, c *rota.Cancel) {
 	if j := n.tailOfChain(c.JobID); j != nil {
 		needKey(n, j)
+		n.wrote(c, j.ID)
 	}
 }
 
 // decideCancel stops a queued job at once and asks a running one to stop. The
 // id of an old attempt stands for the last of its execution.
 func decideCancel(w *World, c *rota.Cancel) (rota.Reply, *rota.Error) {
-	j := tailOfChain(w, c.JobID)
+	j := w.job(w.tailOfChain(c.JobID))
 	switch {
 	case j == nil:
 		return nil, noJob("job_id", c.JobID)
+	case w.wrote(c, j.ID):
+		return &rota.CancelledJob{Job: public(j), Stopping: j.Run != nil && j.Run.Open()}, nil
 	case j.Status == rota.StatusQueued:
 		return &rota.CancelledJob{Job: public(cancelQueued(w, c, j.ID))}, nil
 	case j.Status == rota.StatusCancelled:
@@ -29,21 +32,9 @@ func decideCancel(w *World, c *rota.Cancel) (rota.Reply, *rota.Error) {
 		return &rota.CancelledJob{Job: public(j)}, nil
 	}
 	return nil, &rota.Error{
-		Code: rota.Conflict, Reason: "job " + j.ID.String() + " has ended: " + string(j.State()),
+		Code: rota.Conflict, Reason: "job " + j.ID.String() + " can no longer be cancelled: it is " + string(j.State()),
 		Hint: "only a job that waits or runs can be cancelled",
 	}
-}
-
-func tailOfChain(w *World, id rota.ID) *rota.Job {
-	j := w.job(id)
-	for j != nil && j.Sequel == rota.SequelRetry {
-		next := w.job(w.retries[j.ID])
-		if next == nil {
-			return j
-		}
-		j = next
-	}
-	return j
 }
 
 func cancelQueued(w *World, c *rota.Cancel, id rota.ID) *rota.Job {
@@ -53,7 +44,7 @@ func cancelQueued(w *World, c *rota.Cancel, id rota.ID) *rota.Job {
 	j.FinishedAt = w.Now
 	j.Sequel = rota.SequelNone
 	endKey(w, j, false)
-	w.log(&c.Meta, rota.AuditJobCancelled, id, c.Reason)
+	w.log(c, rota.AuditJobCancelled, id, c.Reason)
 	return j
 }
 
@@ -63,7 +54,7 @@ func askToStop(w *World, c *rota.Cancel, j *rota.Job) *rota.Job {
 	}
 	j = w.edit(j.ID)
 	j.Run.CancelAt, j.Run.CancelBy, j.Run.CancelReason = w.Now, c.Actor, c.Reason
-	w.log(&c.Meta, rota.AuditJobCancelled, j.ID, c.Reason)
+	w.log(c, rota.AuditJobCancelled, j.ID, c.Reason)
 	return j
 }
 

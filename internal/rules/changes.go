@@ -8,14 +8,15 @@ import (
 )
 
 // Changes are the differences between a world as it was loaded and as it was
-// decided, in the order in which they were decided. A store writes new jobs,
-// then changed jobs, new runs, changed runs, keys and audit: each statement
-// then finds the rows it refers to.
+// decided, in the order in which they were decided. A store writes its lists
+// in the order in which they stand here: each statement then finds the rows
+// that it refers to as they must be.
 type Changes struct {
-	NewJobs []*rota.Job
-	Jobs    []JobChange
+	Started []JobChange // jobs that leave the queue to run
 	NewRuns []*rota.Job // jobs whose run is new
 	Runs    []RunChange
+	NewJobs []*rota.Job
+	Jobs    []JobChange // all other changes of jobs
 	Keys    []KeyChange
 	Audit   []rota.AuditEntry
 }
@@ -54,7 +55,8 @@ const (
 	RunCancel // who asked it to stop, when and why
 	RunArtifacts
 	RunLogPath
-	RunOutcome // outcome, finished_at and all that is told with it
+	RunOutcome  // outcome, finished_at and all that is told with it
+	RunFinished // finished_at alone, of a run that was closed without it
 )
 
 // RunChange is a job whose run differs, and in what.
@@ -71,7 +73,7 @@ type KeyChange struct {
 
 // Empty reports whether there is nothing to write.
 func (c *Changes) Empty() bool {
-	return len(c.NewJobs)+len(c.Jobs)+len(c.NewRuns)+len(c.Runs)+len(c.Keys)+len(c.Audit) == 0
+	return len(c.Started)+len(c.NewJobs)+len(c.Jobs)+len(c.NewRuns)+len(c.Runs)+len(c.Keys)+len(c.Audit) == 0
 }
 
 func (w *World) changes() *Changes {
@@ -98,7 +100,11 @@ func (c *Changes) addJob(r *jobRow) {
 	if r.is == nil || r.is == was {
 		return
 	}
-	if fields := diffJob(was, r.is); fields != 0 {
+	fields := diffJob(was, r.is)
+	switch {
+	case fields&JobStartedAt != 0:
+		c.Started = append(c.Started, JobChange{Job: r.is, Fields: fields})
+	case fields != 0:
 		c.Jobs = append(c.Jobs, JobChange{Job: r.is, Fields: fields})
 	}
 	switch {
@@ -144,5 +150,6 @@ func diffRun(was, is *rota.Run) (f RunField) {
 	set(!slices.Equal(was.Artifacts, is.Artifacts), RunArtifacts)
 	set(was.LogPath != is.LogPath, RunLogPath)
 	set(was.Outcome != is.Outcome, RunOutcome)
+	set(was.Outcome == is.Outcome && !was.FinishedAt.Equal(is.FinishedAt), RunFinished)
 	return f
 }

@@ -3,18 +3,18 @@ package rules
 import "github.com/rotajobs/rota"
 
 func needClaim(n *Need, c *rota.Claim) {
-	taken, known := n.taken(Taken{Command: c.ID, Types: c.Types})
+	taken, known := n.taken(Taken{Command: c.ID})
 	if known && len(taken) == 0 {
-		n.heads(Heads{Types: c.Types, Limit: c.Limit})
+		n.heads(Heads{Types: c.Types, Limit: c.Limit, Bytes: rota.ClaimBytesMax})
 	}
 }
 
 // decideClaim dispatches the head of the order: job and run change in one
-// step. What this very command took when it was sent before is answered
-// again, so that no lease is taken that nobody knows of.
+// step. If this very command took jobs when it was sent before, it takes no
+// others, so that no lease is taken that nobody knows of.
 func decideClaim(w *World, c *rota.Claim) (rota.Reply, *rota.Error) {
 	if len(w.taken.ids) > 0 {
-		return &rota.Claimed{Jobs: jobsOf(w, w.taken.ids)}, nil
+		return &rota.Claimed{Jobs: stillOpen(w, w.taken.ids)}, nil
 	}
 	known := map[string]bool{}
 	for _, t := range c.Types {
@@ -42,10 +42,14 @@ func dispatch(w *World, c *rota.Claim, id rota.ID) *rota.Job {
 	return j
 }
 
-func jobsOf(w *World, ids []rota.ID) []*rota.Job {
-	jobs := make([]*rota.Job, len(ids))
-	for i, id := range ids {
-		jobs[i] = w.job(id)
+// stillOpen are those of the jobs whose leases are good: to answer with the
+// others would have them run twice.
+func stillOpen(w *World, ids []rota.ID) []*rota.Job {
+	jobs := make([]*rota.Job, 0, len(ids))
+	for _, id := range ids {
+		if j := w.job(id); j.Run != nil && j.Run.Open() {
+			jobs = append(jobs, j)
+		}
 	}
 	return jobs
 }

@@ -9,13 +9,14 @@
 // changes rows, and touches nothing else. Write hands the store the
 // differences between the world as it was loaded and as it was decided.
 //
-// Locks. A store with one writer has nothing to do. Any other store locks all
-// rows of a world, once, in the order of the classes below and by key within
-// each, looks at them again, and if one has moved the step is repeated. The
-// classes, in order: names (unique keys, plan keys), definitions, groups,
-// executions (by the id of their first job), jobs with their runs, lanes. The
-// heads of the claim order are locked as they are found, exactly those that
-// are taken.
+// Locks. A store with one writer has nothing to do. Any other store locks what
+// a world has looked at, once, when everything is decided and nothing written:
+// in the order of the classes of [Locks] and by key within each. If a row has
+// moved since it was loaded, the step is done again under the locks it holds.
+// The heads of the claim order are locked as they are found, exactly those
+// that are taken. Classes that come with groups, schedules and limits take
+// their places among these: names (command ids, unique keys, plan keys),
+// definitions, groups, executions, jobs with their runs, lanes.
 //
 // No step reads a clock, a random number, a time zone or a schema: the same
 // batch on the same rows gives the same rows.

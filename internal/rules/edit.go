@@ -3,7 +3,7 @@ package rules
 import "github.com/rotajobs/rota"
 
 func needEdit(n *Need, c *rota.Edit) {
-	n.wrote(&c.Meta, c.JobID)
+	n.wrote(c, c.JobID)
 	if n.whole(c.JobID) != nil && c.Priority != nil {
 		n.tail(*c.Priority)
 	}
@@ -11,7 +11,7 @@ func needEdit(n *Need, c *rota.Edit) {
 
 // decideEdit changes what may still change of a queued job.
 func decideEdit(w *World, c *rota.Edit) (rota.Reply, *rota.Error) {
-	again, refusal := mayChange(w, c.JobID, &c.Meta, c.Version)
+	again, refusal := mayChange(w, c, c.JobID, c.Version)
 	if refusal != nil {
 		return nil, refusal
 	}
@@ -28,7 +28,7 @@ func decideEdit(w *World, c *rota.Edit) (rota.Reply, *rota.Error) {
 		j.Params = c.Params
 	}
 	j.Version = c.ID
-	w.log(&c.Meta, rota.AuditJobModified, j.ID, string(rota.VerbEdit))
+	w.log(c, rota.AuditJobModified, j.ID, string(rota.VerbEdit))
 	return &rota.Edited{Job: public(j)}, nil
 }
 
@@ -36,12 +36,12 @@ func decideEdit(w *World, c *rota.Edit) (rota.Reply, *rota.Error) {
 // was changed by somebody else since it was read. It reports again when this
 // very command has changed it already: the audit remembers that even if others
 // have changed the job since.
-func mayChange(w *World, id rota.ID, c *rota.Meta, version *rota.ID) (again bool, refusal *rota.Error) {
+func mayChange(w *World, c rota.Command, id rota.ID, version *rota.ID) (again bool, refusal *rota.Error) {
 	j := w.job(id)
 	switch {
 	case j == nil:
 		return false, noJob("job_id", id)
-	case w.audits[rota.AuditID(c.ID, id)]:
+	case w.wrote(c, id):
 		return true, nil
 	case j.Status != rota.StatusQueued:
 		return false, notQueued("job_id", j)

@@ -30,8 +30,9 @@ func needEnqueue(n *Need, c *rota.Enqueue) {
 
 func decideEnqueue(w *World, c *rota.Enqueue) (rota.Reply, *rota.Error) {
 	reply := &rota.Enqueued{Jobs: make([]rota.Submitted, len(c.Jobs))}
+	again := standsAlready(w, c)
 	for i := range c.Jobs {
-		submitted, refusal := enqueueOne(w, c, i)
+		submitted, refusal := enqueueOne(w, c, i, again)
 		if refusal != nil {
 			return nil, refusal
 		}
@@ -40,9 +41,21 @@ func decideEnqueue(w *World, c *rota.Enqueue) (rota.Reply, *rota.Error) {
 	return reply, nil
 }
 
+// standsAlready says whether the command was applied before: it is atomic, so
+// one job of it that stands is proof. What it did not create then was a
+// duplicate, or has been pruned since.
+func standsAlready(w *World, c *rota.Enqueue) bool {
+	for i := range c.Jobs {
+		if w.job(c.JobID(i)) != nil {
+			return true
+		}
+	}
+	return false
+}
+
 // enqueueOne creates a job, unless it stands there already: as this command's
 // own row, under its unique key, or under its plan key.
-func enqueueOne(w *World, c *rota.Enqueue, i int) (rota.Submitted, *rota.Error) {
+func enqueueOne(w *World, c *rota.Enqueue, i int, again bool) (rota.Submitted, *rota.Error) {
 	nj, id := &c.Jobs[i], c.JobID(i)
 	if own := w.job(id); own != nil {
 		if own.Type != nj.Type || own.Name != nj.Name || own.Attempt != 1 {
@@ -60,6 +73,9 @@ func enqueueOne(w *World, c *rota.Enqueue, i int) (rota.Submitted, *rota.Error) 
 		if first := w.job(w.plans[plan]); first != nil {
 			return rota.Submitted{Job: public(first), Duplicate: true}, nil
 		}
+	}
+	if again {
+		return rota.Submitted{Duplicate: true}, nil
 	}
 	j := newJob(w, c, nj, id)
 	w.insert(j)
@@ -132,13 +148,14 @@ func micros(t time.Time) time.Time {
 	return t.UTC().Truncate(time.Microsecond)
 }
 
-// public is a job as anybody may see it: without the proof of its lease.
+// public is a copy of a job as anybody may see it: without the proof of its
+// lease.
 func public(j *rota.Job) *rota.Job {
-	if j.Run == nil || j.Run.Token.IsZero() {
-		return j
+	shown := *j
+	if j.Run != nil {
+		run := *j.Run
+		run.Token = rota.Token{}
+		shown.Run = &run
 	}
-	shown, run := *j, *j.Run
-	run.Token = rota.Token{}
-	shown.Run = &run
 	return &shown
 }

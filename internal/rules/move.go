@@ -3,7 +3,7 @@ package rules
 import "github.com/rotajobs/rota"
 
 func needMove(n *Need, c *rota.Move) {
-	n.wrote(&c.Meta, c.JobID)
+	n.wrote(c, c.JobID)
 	j := n.whole(c.JobID)
 	anchor := j
 	if !c.Anchor.IsZero() {
@@ -22,7 +22,7 @@ func needMove(n *Need, c *rota.Move) {
 // the gap there; where the gap is used up, neighbours are renumbered.
 func decideMove(w *World, c *rota.Move) (rota.Reply, *rota.Error) {
 	j := w.job(c.JobID)
-	again, refusal := mayChange(w, c.JobID, &c.Meta, c.Version)
+	again, refusal := mayChange(w, c, c.JobID, c.Version)
 	if refusal != nil {
 		return nil, refusal
 	}
@@ -49,7 +49,7 @@ func decideMove(w *World, c *rota.Move) (rota.Reply, *rota.Error) {
 	case !s.stays:
 		moved.Position = s.position()
 	}
-	w.log(&c.Meta, rota.AuditJobModified, j.ID, string(rota.VerbMove))
+	w.log(c, rota.AuditJobModified, j.ID, string(rota.VerbMove))
 	return &rota.Moved{Job: public(moved)}, nil
 }
 

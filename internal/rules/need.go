@@ -14,6 +14,7 @@ type Need struct {
 	Jobs    []rota.ID // a job and its run, by id; params may be left out
 	Whole   []rota.ID // the same, with params
 	Retries []rota.ID // the job that retries this one
+	Chains  []rota.ID // the last job of the chain that begins with, or goes through, this one
 	Keys    []Key
 	Plans   []Plan
 	Tails   []int     // priorities: the QUEUED job that comes last
@@ -27,11 +28,9 @@ type Need struct {
 	Order []OrderPage
 }
 
-// Taken asks for the open runs that an earlier sending of a claim made.
-type Taken struct {
-	Command rota.ID
-	Types   []string
-}
+// Taken asks for the jobs that an earlier sending of a claim took, whole, in
+// dispatch order.
+type Taken struct{ Command rota.ID }
 
 // Heads asks for the first ready jobs of some types, whole, in dispatch order.
 // A store merges the heads of the lanes, so a type that is not asked for costs
@@ -39,6 +38,7 @@ type Taken struct {
 type Heads struct {
 	Types []string
 	Limit int
+	Bytes int // of params; the first job comes however long it is
 }
 
 // Due asks for delayed jobs whose time has come, in run_at order.
@@ -74,7 +74,7 @@ type OrderPage struct {
 }
 
 func (n *Need) empty() bool {
-	return len(n.Jobs)+len(n.Whole)+len(n.Retries)+len(n.Keys)+len(n.Plans)+len(n.Tails)+len(n.Audits)+len(n.Order) == 0 &&
+	return len(n.Jobs)+len(n.Whole)+len(n.Retries)+len(n.Chains)+len(n.Keys)+len(n.Plans)+len(n.Tails)+len(n.Audits)+len(n.Order) == 0 &&
 		n.Taken == nil && n.Heads == nil && n.Due == nil && n.Stale == nil && n.Left == nil
 }
 
@@ -105,17 +105,18 @@ func (n *Need) whole(id rota.ID) *rota.Job {
 	return r.is
 }
 
-// tailOfChain follows retries from a job to the last of its execution.
+// tailOfChain returns the last job of the chain that a job stands in.
 func (n *Need) tailOfChain(id rota.ID) *rota.Job {
 	j := n.whole(id)
-	for j != nil && j.Sequel == rota.SequelRetry {
-		next := n.retry(j.ID)
-		if next.IsZero() {
-			return j
-		}
-		j = n.whole(next)
+	if j == nil || j.Sequel != rota.SequelRetry {
+		return j
 	}
-	return j
+	if _, known := n.world.chains[id]; !known {
+		n.world.chains[id] = id
+		n.Chains = append(n.Chains, id)
+		return nil
+	}
+	return n.whole(n.world.tailOfChain(id))
 }
 
 // retry returns the id of the job that retries this one, zero if none does.
@@ -155,8 +156,8 @@ func (n *Need) tail(priority int) {
 }
 
 // wrote asks whether a command has written about a job before.
-func (n *Need) wrote(c *rota.Meta, job rota.ID) {
-	id := rota.AuditID(c.ID, job)
+func (n *Need) wrote(c rota.Command, job rota.ID) {
+	id := rota.AuditID(c.Head().ID, c.Verb(), job)
 	if _, known := n.world.audits[id]; !known {
 		n.world.audits[id] = false
 		n.Audits = append(n.Audits, id)
@@ -174,6 +175,9 @@ func (n *Need) page(p OrderPage) ([]rota.ID, bool) {
 }
 
 func (n *Need) taken(t Taken) ([]rota.ID, bool) {
+	if !n.world.taken.asked {
+		n.world.claims = append(n.world.claims, t.Command)
+	}
 	return ask(&n.world.taken, &n.Taken, t)
 }
 

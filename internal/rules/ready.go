@@ -17,7 +17,7 @@ func decideReady(w *World, c *rota.Ready) (rota.Reply, *rota.Error) {
 		j := w.edit(id)
 		j.Hold &^= rota.HoldDelay
 		j.Position = w.append(j.Priority)
-		if j.Hold == 0 {
+		if j.Hold == 0 && j.QueuedAt.IsZero() {
 			j.QueuedAt = w.Now
 		}
 	}

@@ -22,7 +22,7 @@ func decideRecover(w *World, c *rota.Recover) (rota.Reply, *rota.Error) {
 			continue
 		}
 		reply.Jobs = append(reply.Jobs, settlement(w, w.job(id), act))
-		w.log(&c.Meta, rota.AuditJobRecovered, id, string(act))
+		w.log(c, rota.AuditJobRecovered, id, string(act))
 	}
 	return reply, nil
 }
@@ -45,6 +45,9 @@ func recoverOne(w *World, c *rota.Recover, id rota.ID) (rota.Settling, bool) {
 		abandon(w, &c.Meta, j, "its process ended while it ran")
 		return rota.SettledRunFailed, true
 	case j.FinishedAt.IsZero():
+		if j.Run.FinishedAt.IsZero() {
+			j.Run.FinishedAt = w.Now
+		}
 		j.FinishedAt = j.Run.FinishedAt
 		settle(w, &c.Meta, j, ending{})
 		return rota.SettledJobClosed, true

@@ -8,9 +8,9 @@ type Tx interface {
 	// Load reads everything n asks for into w, by w's Put methods. Rows that
 	// are not there are left out; the world then knows them as absent.
 	Load(n *Need, w *World) error
-	// Lock locks the rows of w and reports whether one of them has moved since
-	// it was loaded; w then holds it as it is now. With a single writer it
-	// does nothing and reports false.
+	// Lock locks what w.Locks names, in that order, and reports whether any of
+	// it has moved since it was loaded; the step is then done again under
+	// these locks. With a single writer it does nothing and reports false.
 	Lock(w *World) (moved bool, err error)
 	// Write stores the differences.
 	Write(c *Changes) error

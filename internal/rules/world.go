@@ -13,6 +13,7 @@ type World struct {
 
 	jobs    map[rota.ID]*jobRow
 	retries map[rota.ID]rota.ID
+	chains  map[rota.ID]rota.ID
 	keys    map[Key]*keyRow
 	plans   map[Plan]rota.ID
 	tails   map[int]tail
@@ -20,6 +21,7 @@ type World struct {
 	pages   map[OrderPage][]rota.ID
 
 	taken, heads, due, stale, left finding
+	claims                         []rota.ID // commands whose earlier sendings were asked for
 
 	touchedJobs []*jobRow
 	touchedKeys []*keyRow
@@ -67,6 +69,7 @@ func newWorld(now time.Time) *World {
 		Now:     now,
 		jobs:    map[rota.ID]*jobRow{},
 		retries: map[rota.ID]rota.ID{},
+		chains:  map[rota.ID]rota.ID{},
 		keys:    map[Key]*keyRow{},
 		plans:   map[Plan]rota.ID{},
 		tails:   map[int]tail{},
@@ -95,6 +98,9 @@ func (w *World) PutJob(j *rota.Job) {
 
 // PutRetry says which job retries another.
 func (w *World) PutRetry(of, id rota.ID) { w.retries[of] = id }
+
+// PutChain says which job is the last of a chain.
+func (w *World) PutChain(id, last rota.ID) { w.chains[id] = last }
 
 // PutKey brings in a unique key's record.
 func (w *World) PutKey(k KeyRecord) {
@@ -151,6 +157,18 @@ func (w *World) job(id rota.ID) *rota.Job {
 		return r.is
 	}
 	return nil
+}
+
+// tailOfChain is the last job of the chain that a job stands in: the last that
+// the store knows, and what was added to it here.
+func (w *World) tailOfChain(id rota.ID) rota.ID {
+	if last, known := w.chains[id]; known {
+		id = last
+	}
+	for !w.retries[id].IsZero() {
+		id = w.retries[id]
+	}
+	return id
 }
 
 // edit returns a job to change, with a run of its own to change.
@@ -251,12 +269,17 @@ func (w *World) setKey(k Key, record *KeyRecord) {
 	}
 }
 
-func (w *World) log(c *rota.Meta, act string, job rota.ID, detail string) {
-	kept, id := len(w.audit), rota.AuditID(c.ID, job)
+// wrote says whether a command has written about a job before.
+func (w *World) wrote(c rota.Command, job rota.ID) bool {
+	return w.audits[rota.AuditID(c.Head().ID, c.Verb(), job)]
+}
+
+func (w *World) log(c rota.Command, act string, job rota.ID, detail string) {
+	kept, id := len(w.audit), rota.AuditID(c.Head().ID, c.Verb(), job)
 	w.undo = append(w.undo, func() { w.audit = w.audit[:kept] })
 	setWithUndo(w, w.audits, id, true)
 	w.audit = append(w.audit, rota.AuditEntry{
-		ID: id, At: w.Now, Actor: c.Actor, Act: act, JobID: job, Detail: detail,
+		ID: id, At: w.Now, Actor: c.Head().Actor, Act: act, JobID: job, Detail: detail,
 	})
 }
 

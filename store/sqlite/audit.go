@@ -10,17 +10,17 @@ import (
 
 const (
 	sqlInsertAudit = `
-INSERT OR ROLLBACK INTO rota_audit (id, at, actor, act, job_id, detail)
-VALUES (?, ?, ?, ?, ?, ?)`
+INSERT OR ROLLBACK INTO rota_audit (seq, id, at, actor, act, job_id, detail)
+VALUES ((SELECT coalesce(max(seq), 0) + 1 FROM rota_audit), ?, ?, ?, ?, ?, ?)`
 	sqlAuditGet = `
 SELECT 1
 FROM rota_audit
 WHERE id = ?`
 	sqlAuditAfter = `
-SELECT id, at, actor, act, job_id, detail
+SELECT seq, id, at, actor, act, job_id, detail
 FROM rota_audit
-WHERE id > ?
-ORDER BY id
+WHERE seq > ?
+ORDER BY seq
 LIMIT ?`
 )
 
@@ -50,20 +50,20 @@ func (w *writer) loadAudit(id rota.ID, world *rules.World) error {
 	})
 }
 
-// Audit lists the audit, oldest first.
-func (s *Store) Audit(ctx context.Context, after rota.ID, limit int) (entries []rota.AuditEntry, err error) {
+// Audit lists the audit, in the order of writing.
+func (s *Store) Audit(ctx context.Context, after int64, limit int) (entries []rota.AuditEntry, err error) {
 	most, err := pageLimit(limit)
 	if err != nil {
 		return nil, err
 	}
 	err = s.read(ctx, "audit", func(conn *sqlite.Conn) error {
 		return query(conn, sqlAuditAfter, func(stmt *sqlite.Stmt) {
-			stmt.BindBytes(1, after[:])
+			stmt.BindInt64(1, after)
 			stmt.BindInt64(2, most)
 		}, func(stmt *sqlite.Stmt) {
 			entries = append(entries, rota.AuditEntry{
-				ID: scanID(stmt, 0), At: scanTime(stmt, 1), Actor: stmt.ColumnText(2), Act: stmt.ColumnText(3),
-				JobID: scanID(stmt, 4), Detail: stmt.ColumnText(5),
+				Seq: stmt.ColumnInt64(0), ID: scanID(stmt, 1), At: scanTime(stmt, 2), Actor: stmt.ColumnText(3),
+				Act: stmt.ColumnText(4), JobID: scanID(stmt, 5), Detail: stmt.ColumnText(6),
 			})
 		})
 	})

@@ -12,17 +12,18 @@ const (
 	sqlHeads = `
 SELECT ` + queuedColumns + `
 FROM rota_jobs j INDEXED BY rota_jobs_claim
-WHERE j.lane = ? AND j.status = 'QUEUED' AND j.hold = 0
+WHERE j.type = ? AND j.status = 'QUEUED' AND j.hold = 0
 ORDER BY j.priority DESC, j.position, j.created_at, j.id
 LIMIT ?`
 	sqlTaken = `
 SELECT id, run_id
-FROM rota_jobs INDEXED BY rota_jobs_open
-WHERE lane = ? AND status = 'RUNNING' AND sequel IS NULL AND run_id BETWEEN ? AND ?`
+FROM rota_jobs INDEXED BY rota_jobs_run
+WHERE run_id BETWEEN ? AND ? AND run_id IS NOT NULL`
 	sqlInsertRun = `
 INSERT OR ROLLBACK INTO rota_runs (
-  job_id, token, runner, life, started_at, heartbeat_at, stale_after, outcome, finished_at, error_code, error)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+  job_id, token, runner, life, started_at, heartbeat_at, stale_after, progress, log_path, artifacts,
+  cancel_at, cancel_by, cancel_reason, outcome, finished_at, exit_code, error_code, error, rows_affected, result)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 )
 
 // loadHeads merges the heads of the lanes in dispatch order.
@@ -38,7 +39,14 @@ func (w *writer) loadHeads(h *rules.Heads, world *rules.World) error {
 		s.BindInt64(2, int64(h.Limit))
 		lanes = append(lanes, &cursor{stmt: s})
 	}
-	return mergeInOrder(lanes, h.Limit, world.PutHead)
+	bytes := 0
+	return mergeInOrder(lanes, h.Limit, func(j *rota.Job) bool {
+		if bytes += len(j.Params); bytes > h.Bytes && bytes > len(j.Params) {
+			return false
+		}
+		world.PutHead(j)
+		return true
+	})
 }
 
 func (w *writer) headStmt(i int) (*sqlite.Stmt, error) {
@@ -62,31 +70,28 @@ func distinct(names []string) []string {
 	return slices.Compact(sorted)
 }
 
-// loadTaken finds the open runs that a claim made when it was sent before:
-// their ids begin with its time bits.
+// loadTaken finds what a claim took when it was sent before: the ids of its
+// runs begin with its time bits.
 func (w *writer) loadTaken(t *rules.Taken, world *rules.World) error {
 	low, high := t.Command, t.Command
 	for i := 6; i < len(low); i++ {
 		low[i], high[i] = 0, 0xff
 	}
+	s, err := w.stmt(sqlTaken)
+	if err != nil {
+		return err
+	}
+	s.BindBytes(1, low[:])
+	s.BindBytes(2, high[:])
 	var ids []rota.ID
-	for _, name := range distinct(t.Types) {
-		s, err := w.stmt(sqlTaken)
-		if err != nil {
-			return err
+	err = rows(s, func(s *sqlite.Stmt) error {
+		if id := scanID(s, 0); scanID(s, 1) == rota.RunID(t.Command, id) {
+			ids = append(ids, id)
 		}
-		s.BindText(1, name)
-		s.BindBytes(2, low[:])
-		s.BindBytes(3, high[:])
-		err = rows(s, func(s *sqlite.Stmt) error {
-			if id := scanID(s, 0); scanID(s, 1) == rota.RunID(t.Command, id) {
-				ids = append(ids, id)
-			}
-			return nil
-		})
-		if err != nil {
-			return err
-		}
+		return nil
+	})
+	if err != nil {
+		return err
 	}
 	return w.putTaken(ids, world)
 }
@@ -100,9 +105,7 @@ func (w *writer) putTaken(ids []rota.ID, world *rules.World) error {
 		}
 		s.BindBytes(1, id[:])
 		err = rows(s, func(s *sqlite.Stmt) error {
-			if j := scanJob(s); j.Run != nil && j.Run.Open() {
-				taken = append(taken, j)
-			}
+			taken = append(taken, scanJob(s))
 			return nil
 		})
 		if err != nil {
@@ -139,9 +142,12 @@ func (w *writer) insertRun(j *rota.Job) error {
 	bindTime(s, 5, r.StartedAt)
 	bindTime(s, 6, r.HeartbeatAt)
 	bindTime(s, 7, r.StaleAfter)
-	bindText(s, 8, string(r.Outcome))
-	bindTime(s, 9, r.FinishedAt)
-	bindText(s, 10, r.ErrorCode)
-	bindText(s, 11, r.Error)
+	bindJSON(s, 8, r.Progress)
+	bindText(s, 9, r.LogPath)
+	bindText(s, 10, formatLines(r.Artifacts))
+	bindCancel(s, 11, r)
+	if !r.Open() {
+		bindOutcome(s, 14, r)
+	}
 	return w.write(s)
 }

@@ -32,9 +32,9 @@ func closeAll(cursors []*cursor) {
 	}
 }
 
-// mergeInOrder takes the first jobs of all cursors in dispatch order. Each is
-// walked only as far as it is taken from.
-func mergeInOrder(all []*cursor, limit int, take func(*rota.Job)) error {
+// mergeInOrder takes the first jobs of all cursors in dispatch order, until
+// take wants no more. Each is walked only as far as it is taken from.
+func mergeInOrder(all []*cursor, limit int, take func(*rota.Job) bool) error {
 	open := slices.Clone(all)
 	for _, c := range open {
 		if err := c.next(); err != nil {
@@ -49,8 +49,7 @@ func mergeInOrder(all []*cursor, limit int, take func(*rota.Job)) error {
 				first = i
 			}
 		}
-		take(open[first].head)
-		if limit == 1 {
+		if !take(open[first].head) || limit == 1 {
 			return nil
 		}
 		if err := open[first].next(); err != nil {

@@ -8,10 +8,47 @@ import (
 
 const sqlInsertJob = `
 INSERT OR ROLLBACK INTO rota_jobs (
-  id, execution_id, retry_of, lane, hold, priority, position, attempt, max_attempts,
+  id, execution_id, retry_of, type, hold, priority, position, attempt, max_attempts,
   backoff, backoff_max, jitter, timeout, created_at, queued_at, run_at, plan_time,
   scope_kind, scope_id, name, unique_key, unique_for, created_by, params)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+
+// paramsInline is how long params may be to stand in the row of their job.
+// Longer ones would push the row into overflow pages, which are rewritten each
+// time the job changes.
+const paramsInline = 512
+
+const (
+	sqlInsertParams = `
+INSERT OR ROLLBACK INTO rota_params (params, job_id)
+VALUES (?, ?)`
+	sqlUpdateParams = `
+UPDATE OR ROLLBACK rota_params
+SET params = ?
+WHERE job_id = ?`
+	sqlUpdateInline = `
+UPDATE OR ROLLBACK rota_jobs
+SET params = ?
+WHERE id = ? AND params IS NOT NULL`
+)
+
+// updateParams replaces params where they stand.
+func (w *writer) updateParams(j *rota.Job) error {
+	if err := w.writeParams(sqlUpdateInline, j); err != nil || w.conn.Changes() > 0 {
+		return err
+	}
+	return w.writeParams(sqlUpdateParams, j)
+}
+
+func (w *writer) writeParams(sql string, j *rota.Job) error {
+	s, err := w.stmt(sql)
+	if err != nil {
+		return err
+	}
+	s.BindText(1, string(j.Params))
+	s.BindBytes(2, j.ID[:])
+	return w.write(s)
+}
 
 func (w *writer) insertJob(j *rota.Job) error {
 	s, err := w.stmt(sqlInsertJob)
@@ -45,8 +82,14 @@ func (w *writer) insertJob(j *rota.Job) error {
 	bindText(s, 21, j.UniqueKey)
 	bindDuration(s, 22, j.UniqueFor)
 	bindText(s, 23, j.CreatedBy)
-	s.BindText(24, string(j.Params))
-	return w.write(s)
+	if len(j.Params) <= paramsInline {
+		s.BindText(24, string(j.Params))
+		return w.write(s)
+	}
+	if err := w.write(s); err != nil {
+		return err
+	}
+	return w.writeParams(sqlInsertParams, j)
 }
 
 const (
@@ -65,7 +108,7 @@ WHERE type = ? AND key = ?`
 	sqlPlan = `
 SELECT id
 FROM rota_jobs
-WHERE coalesce(name, lane) = ? AND coalesce(scope_kind, 'global') = ? AND coalesce(scope_id, 'global') = ?
+WHERE coalesce(name, type) = ? AND coalesce(scope_kind, 'global') = ? AND coalesce(scope_id, 'global') = ?
   AND plan_time = ? AND plan_time IS NOT NULL AND retry_of IS NULL`
 )
 

@@ -31,7 +31,7 @@ var faults = map[sqlite.ResultCode]struct {
 	sqlite.ResultReadOnly:  {rota.Unavailable, "the file cannot be written", "give this process the right to write the file and its directory"},
 	sqlite.ResultPerm:      {rota.Unavailable, "the file may not be opened", "give this process the right to read and write the file"},
 	sqlite.ResultCantOpen:  {rota.Unavailable, "the file cannot be opened", "see that its directory exists and may be written"},
-	sqlite.ResultFull:      {rota.Unavailable, "the disk is full; nothing of this batch was written", "free some space and send it again"},
+	sqlite.ResultFull:      {rota.Unavailable, "the disk is full", "free some space and send the batch again; what was answered is safe"},
 	sqlite.ResultIOErr:     {rota.Unavailable, "the disk failed", "see the system's log; send the batch again when it works"},
 	sqlite.ResultInterrupt: {rota.Unavailable, "it was interrupted", "send it again"},
 	sqlite.ResultNoMem:     {rota.Unavailable, "there is not enough memory", ""},

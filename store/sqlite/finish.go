@@ -19,16 +19,15 @@ var jobFields = []struct {
 	{rules.JobPriority, "priority", func(s *sqlite.Stmt, p int, j *rota.Job) { s.BindInt64(p, int64(j.Priority)) }},
 	{rules.JobPosition, "position", func(s *sqlite.Stmt, p int, j *rota.Job) { s.BindInt64(p, j.Position) }},
 	{rules.JobVersion, "version", func(s *sqlite.Stmt, p int, j *rota.Job) { bindID(s, p, j.Version) }},
-	{rules.JobParams, "params", func(s *sqlite.Stmt, p int, j *rota.Job) { s.BindText(p, string(j.Params)) }},
 	{rules.JobQueuedAt, "queued_at", func(s *sqlite.Stmt, p int, j *rota.Job) { bindTime(s, p, j.QueuedAt) }},
 	{rules.JobStartedAt, "started_at", func(s *sqlite.Stmt, p int, j *rota.Job) { bindTime(s, p, j.StartedAt) }},
 	{rules.JobFinishedAt, "finished_at", func(s *sqlite.Stmt, p int, j *rota.Job) { bindTime(s, p, j.FinishedAt) }},
 	{rules.JobSequel, "sequel", func(s *sqlite.Stmt, p int, j *rota.Job) { bindText(s, p, string(j.Sequel)) }},
-	{rules.JobRunID, "run_id", func(s *sqlite.Stmt, p int, j *rota.Job) { bindID(s, p, j.Run.ID) }},
+	{rules.JobRunID, "run_id", func(s *sqlite.Stmt, p int, j *rota.Job) { bindID(s, p, j.Run.ID) }}, // kept if it has one
 }
 
 // runFields is the same for runs. A field may be several columns that change
-// together; bind returns how many it bound.
+// together.
 var runFields = []struct {
 	field   rules.RunField
 	columns []string
@@ -39,6 +38,7 @@ var runFields = []struct {
 	{rules.RunCancel, []string{"cancel_at", "cancel_by", "cancel_reason"}, bindCancel},
 	{rules.RunArtifacts, []string{"artifacts"}, func(s *sqlite.Stmt, p int, r *rota.Run) { bindText(s, p, formatLines(r.Artifacts)) }},
 	{rules.RunLogPath, []string{"log_path"}, func(s *sqlite.Stmt, p int, r *rota.Run) { bindText(s, p, r.LogPath) }},
+	{rules.RunFinished, []string{"finished_at"}, func(s *sqlite.Stmt, p int, r *rota.Run) { bindTime(s, p, r.FinishedAt) }},
 	{rules.RunOutcome, []string{"outcome", "finished_at", "exit_code", "error_code", "error", "rows_affected", "result"}, bindOutcome},
 }
 
@@ -70,6 +70,15 @@ func bindOutcome(s *sqlite.Stmt, p int, r *rota.Run) {
 // updateJob writes the fields of a job that differ, and no others: a trigger
 // is looked at only for the columns a statement names.
 func (w *writer) updateJob(c rules.JobChange) error {
+	if c.Fields&rules.JobParams != 0 {
+		if err := w.updateParams(c.Job); err != nil {
+			return err
+		}
+	}
+	c.Fields &^= rules.JobParams
+	if c.Fields == 0 {
+		return nil
+	}
 	s, err := w.jobUpdateStmt(c.Fields)
 	if err != nil {
 		return err
@@ -96,8 +105,11 @@ func (w *writer) jobUpdateStmt(fields rules.JobField) (*sqlite.Stmt, error) {
 		}
 	}
 	s, _, err := w.conn.PrepareTransient(updateSQL("rota_jobs", columns, "id"))
+	if err != nil {
+		return nil, err
+	}
 	w.stmts.jobUpdate[fields] = s
-	return s, err
+	return s, nil
 }
 
 // updateRun writes the fields of a run that differ.
@@ -128,12 +140,15 @@ func (w *writer) runUpdateStmt(fields rules.RunField) (*sqlite.Stmt, error) {
 		}
 	}
 	s, _, err := w.conn.PrepareTransient(updateSQL("rota_runs", columns, "job_id"))
+	if err != nil {
+		return nil, err
+	}
 	w.stmts.runUpdate[fields] = s
-	return s, err
+	return s, nil
 }
 
 func updateSQL(table string, columns []string, key string) string {
-	return "UPDATE OR ROLLBACK " + table +
-		"\nSET " + strings.Join(columns, " = ?, ") + " = ?" +
-		"\nWHERE " + key + " = ?"
+	set := strings.Join(columns, " = ?, ") + " = ?"
+	set = strings.Replace(set, "run_id = ?", "run_id = coalesce(run_id, ?)", 1)
+	return "UPDATE OR ROLLBACK " + table + "\nSET " + set + "\nWHERE " + key + " = ?"
 }

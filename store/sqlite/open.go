@@ -38,7 +38,7 @@ func OpenWith(path string, config Config) (*Store, error) {
 			return nil, err
 		}
 	}
-	lock, err := acquireLock(path)
+	lock, err := acquireLock(realPath(path))
 	if err != nil {
 		return nil, err
 	}
@@ -62,6 +62,15 @@ func OpenWith(path string, config Config) (*Store, error) {
 	}
 	s.writer <- w
 	return s, nil
+}
+
+// realPath is the file behind links, so that two names of one file are one
+// lock.
+func realPath(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	return path
 }
 
 func openWriter(path string, config Config) (*writer, error) {
@@ -95,6 +104,7 @@ func openWriter(path string, config Config) (*writer, error) {
 		_ = w.close()
 		return nil, fault(act, err)
 	}
+	conn.SetBlockOnBusy() // from here on begin decides how long
 	return w, nil
 }
 

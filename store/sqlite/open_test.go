@@ -173,7 +173,7 @@ func TestClosed(t *testing.T) {
 		"Queue":     func() error { _, err := s.Queue(t.Context(), rota.ID{}, 1); return err },
 		"Execution": func() error { _, err := s.Execution(t.Context(), jobs["queued"]); return err },
 		"NextDue":   func() error { _, err := s.NextDue(t.Context()); return err },
-		"Audit":     func() error { _, err := s.Audit(t.Context(), rota.ID{}, 1); return err },
+		"Audit":     func() error { _, err := s.Audit(t.Context(), 0, 1); return err },
 	}
 	for name, read := range reads {
 		t.Run(name, func(t *testing.T) { refused(t, read(), rota.Unavailable, "closed") })

@@ -7,6 +7,7 @@ import (
 
 	"github.com/rotajobs/rota"
 	"zombiezen.com/go/sqlite"
+	"zombiezen.com/go/sqlite/sqlitex"
 )
 
 const (
@@ -14,7 +15,7 @@ const (
 SELECT ` + wholeColumns + `
 FROM rota_jobs j
 LEFT JOIN rota_runs r ON r.job_id = j.id
-WHERE j.id < ?1 AND (?2 IS NULL OR j.status = ?2) AND (?3 IS NULL OR j.lane = ?3)
+WHERE j.id < ?1 AND (?2 IS NULL OR j.status = ?2) AND (?3 IS NULL OR j.type = ?3)
 ORDER BY j.id DESC
 LIMIT ?4`
 	sqlNextDue = `
@@ -27,20 +28,44 @@ const pageDefault = 100
 
 // read lends a connection that only reads.
 func (s *Store) read(ctx context.Context, act string, use func(*sqlite.Conn) error) error {
-	select {
-	case <-s.closed:
+	if s.isClosed() {
 		return errClosed()
-	default:
 	}
 	conn, err := s.readers.Take(ctx)
-	if err != nil {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		return fault(act, err)
+	if err == nil {
+		err = snapshot(conn, use)
+		s.readers.Put(conn)
 	}
-	defer s.readers.Put(conn)
-	return fault(act, use(conn))
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case s.isClosed():
+		return errClosed()
+	}
+	return fault(act, err)
+}
+
+func (s *Store) isClosed() bool {
+	select {
+	case <-s.closed:
+		return true
+	default:
+		return false
+	}
+}
+
+// snapshot lets several statements see one state of the file.
+func snapshot(conn *sqlite.Conn, use func(*sqlite.Conn) error) error {
+	if err := sqlitex.Execute(conn, "BEGIN", nil); err != nil {
+		return err
+	}
+	defer func() {
+		conn.SetInterrupt(nil) // whoever cancelled it, the transaction must end
+		_ = sqlitex.Execute(conn, "ROLLBACK", nil)
+	}()
+	return use(conn)
 }
 
 // Job returns a job with its run.

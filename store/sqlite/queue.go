@@ -9,22 +9,22 @@ import (
 
 const (
 	sqlNextLane = `
-SELECT lane
+SELECT type
 FROM rota_jobs INDEXED BY rota_jobs_claim
-WHERE status = 'QUEUED' AND hold = 0 AND lane > ?
-ORDER BY lane
+WHERE status = 'QUEUED' AND hold = 0 AND type > ?
+ORDER BY type
 LIMIT 1`
 	sqlLaneAfter = `
 SELECT ` + queuedColumns + `
 FROM rota_jobs j INDEXED BY rota_jobs_claim
-WHERE j.lane = ?1 AND j.status = 'QUEUED' AND j.hold = 0
+WHERE j.type = ?1 AND j.status = 'QUEUED' AND j.hold = 0
   AND j.priority = ?3 AND (j.position, j.created_at, j.id) > (?4, ?5, ?6)
 ORDER BY j.priority DESC, j.position, j.created_at, j.id
 LIMIT ?2`
 	sqlLaneBelow = `
 SELECT ` + queuedColumns + `
 FROM rota_jobs j INDEXED BY rota_jobs_claim
-WHERE j.lane = ?1 AND j.status = 'QUEUED' AND j.hold = 0 AND j.priority < ?3
+WHERE j.type = ?1 AND j.status = 'QUEUED' AND j.hold = 0 AND j.priority < ?3
 ORDER BY j.priority DESC, j.position, j.created_at, j.id
 LIMIT ?2`
 )
@@ -55,7 +55,10 @@ func (s *Store) Queue(ctx context.Context, after rota.ID, limit int) ([]*rota.Jo
 		if err != nil {
 			return err
 		}
-		return mergeInOrder(cursors, int(most), func(j *rota.Job) { jobs = append(jobs, j) })
+		return mergeInOrder(cursors, int(most), func(j *rota.Job) bool {
+			jobs = append(jobs, j)
+			return true
+		})
 	})
 	return jobs, err
 }

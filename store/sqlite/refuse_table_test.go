@@ -36,12 +36,17 @@ const (
 	saysAudit       = "the audit is only appended to"
 	saysCheck       = "CHECK constraint failed"
 	saysType        = "cannot store"
+	saysPlace       = "replaced where they stand"
+	saysClose       = "ends with its run"
+	saysParams      = "this job has its params"
+	saysParamsLeave = "params leave with their job"
+	saysFailed      = "only a run that failed is retried"
 	saysNull        = "NOT NULL constraint failed"
 )
 
 // Other values for columns, of the right type.
 var otherJob = map[string]string{
-	"id": "randomblob(16)", "execution_id": "randomblob(16)", "retry_of": "randomblob(16)", "lane": "'other'",
+	"id": "randomblob(16)", "execution_id": "randomblob(16)", "retry_of": "randomblob(16)", "type": "'other'",
 	"attempt": "2", "max_attempts": "9", "backoff": "7", "backoff_max": "7", "jitter": "0.5", "timeout": "7",
 	"created_at": "7", "run_at": "7", "plan_time": "7", "scope_kind": "'shard'", "scope_id": "'7'", "name": "'other'",
 	"unique_key": "'other'", "unique_for": "7", "created_by": "'eve'",
@@ -99,7 +104,7 @@ var forbiddenStates = []attempt{
 	{"CANCELLED sideways to RUNNING, started now", `UPDATE rota_jobs SET status = 'RUNNING', started_at = 7 WHERE id = :cancelled`, saysStatus},
 	{"a status nobody knows", `UPDATE rota_jobs SET status = 'SLEEPING' WHERE id = :queued`, saysCheck},
 	{"a status in small letters", `UPDATE rota_jobs SET status = 'queued' WHERE id = :queued`, saysCheck},
-	{"a sequel nobody knows", `UPDATE rota_jobs SET finished_at = 7, sequel = 'later' WHERE id = :running`, saysCheck},
+	{"a sequel nobody knows", `UPDATE rota_jobs SET finished_at = 7, sequel = 'later' WHERE id = :longrun`, saysCheck},
 	{"RUNNING without a start", `UPDATE rota_jobs SET status = 'RUNNING' WHERE id = :queued`, saysCheck},
 	{"QUEUED with a run", `UPDATE rota_jobs SET run_id = randomblob(16) WHERE id = :queued`, saysCheck},
 	{"QUEUED and ended", `UPDATE rota_jobs SET finished_at = 7 WHERE id = :queued`, saysCheck},
@@ -134,7 +139,11 @@ var forbiddenStates = []attempt{
 	{"a constraint passed over by update", `UPDATE OR IGNORE rota_jobs SET priority = 7 WHERE id = :running`, saysFrozen},
 	{"text for a number", `UPDATE rota_jobs SET priority = 'high' WHERE id = :queued`, saysType},
 	{"a number for an id", `UPDATE rota_runs SET progress = x'00' WHERE job_id = :running`, saysType},
-	{"no params", `UPDATE rota_jobs SET params = NULL WHERE id = :queued`, saysNull},
+	{"no params", `UPDATE rota_jobs SET params = NULL WHERE id = :queued`, saysPlace},
+	{"params in two places", `UPDATE rota_jobs SET params = '{}' WHERE id = :long`, saysPlace},
+	{"long params of a running job", `UPDATE rota_params SET params = '{}' WHERE job_id = :longrun`, saysFrozen},
+	{"long params given to another", `UPDATE rota_params SET job_id = :queued WHERE job_id = :long`, saysFrozen},
+	{"a job that ends before its run", `UPDATE rota_jobs SET finished_at = 7, sequel = 'none' WHERE id = :running`, saysClose},
 }
 
 // forbiddenDeletes are removals that would leave a hole.
@@ -145,6 +154,7 @@ var forbiddenDeletes = []attempt{
 	{"a job with a retry removed", `DELETE FROM rota_jobs WHERE id = :failed`, saysLeave},
 	{"a queued retry removed", `DELETE FROM rota_jobs WHERE id = :retry`, saysLeave},
 	{"everything removed", `DELETE FROM rota_jobs`, saysLeave},
+	{"long params removed", `DELETE FROM rota_params WHERE job_id = :long`, saysParamsLeave},
 	{"an open run removed", `DELETE FROM rota_runs WHERE job_id = :running`, saysRunLeave},
 	{"a closed run removed", `DELETE FROM rota_runs WHERE job_id = :completed`, saysRunLeave},
 	{"an audit entry removed", `DELETE FROM rota_audit`, saysAudit},
@@ -170,7 +180,7 @@ func forbiddenInserts() (all []attempt) {
 	job("half a scope", saysCheck, map[string]string{"scope_kind": "'shard'"})
 	job("a hold below all", saysCheck, map[string]string{"hold": "-1"})
 	job("a hold beyond all", saysCheck, map[string]string{"hold": "256"})
-	job("a job without a type", saysNull, map[string]string{"lane": "NULL"})
+	job("a job without a type", saysNull, map[string]string{"type": "NULL"})
 	job("text for an id", saysType, map[string]string{"id": "'seven'"})
 	job("an id for text", saysType, map[string]string{"params": "x'7b7d'"})
 	job("a second retry", saysOneRetry, retry(":failed", ":failed", "2"))
@@ -185,6 +195,7 @@ func forbiddenInserts() (all []attempt) {
 		}
 		add(or+" over a retry", saysOneRetry, insertJobSQL(or, retry(":failed", ":failed", "2")))
 		add(or+" over a plan", saysPlanned, insertJobSQL(or, planned()))
+		add(or+" over params", saysParams, or+` INTO rota_params VALUES (:long, '{}')`)
 		add(or+" over a run", saysOneRun, insertRunSQL(or, ":running"))
 		add(or+" over a closed run", saysOneRun, insertRunSQL(or, ":completed"))
 		add(or+" over the audit", saysAudit, or+` INTO rota_audit (id, at, actor, act) SELECT id, at, 'eve', act FROM rota_audit`)
@@ -194,6 +205,10 @@ func forbiddenInserts() (all []attempt) {
 	add("an upsert over a plan", saysPlanned, insertJobSQL("INSERT", planned())+upsert+`priority = 7`)
 	add("an upsert over a retry", saysOneRetry, insertJobSQL("INSERT", retry(":failed", ":failed", "2"))+upsert+`priority = 7`)
 	add("an upsert over a run", saysOneRun, insertRunSQL("INSERT", ":running")+upsert+`runner = 'eve'`)
+	add("params beside a job's own", saysParams, `INSERT INTO rota_params VALUES (:queued, '{}')`)
+	add("params of nothing", saysParams, `INSERT INTO rota_params VALUES (randomblob(16), '{}')`)
+	job("a retry of a job that runs", saysFailed, retry(":running", ":running", "2"))
+	job("a retry of a job that completed", saysFailed, retry(":completed", ":completed", "2"))
 	add("a run of a queued job", saysRunOf, insertRunSQL("INSERT", ":queued"))
 	add("a run of a cancelled job", saysRunOf, insertRunSQL("INSERT", ":cancelled"))
 	add("a run of nothing", saysRunOf, insertRunSQL("INSERT", "randomblob(16)"))
@@ -207,7 +222,7 @@ func planned() map[string]string {
 // insertJobSQL inserts a job that is as it should be, but for some values.
 func insertJobSQL(verb string, values map[string]string) string {
 	row := map[string]string{
-		"id": "randomblob(16)", "lane": "'web'", "priority": "0", "position": "900", "max_attempts": "4", "backoff": "0",
+		"id": "randomblob(16)", "type": "'web'", "priority": "0", "position": "900", "max_attempts": "4", "backoff": "0",
 		"timeout": "0", "created_at": "7", "queued_at": "7", "params": "'{}'",
 	}
 	maps.Copy(row, values)
@@ -230,7 +245,8 @@ var allowed = []attempt{
 	{name: "a delayed job made ready", sql: `UPDATE rota_jobs SET hold = 0, queued_at = 7 WHERE id = :delayed`},
 	{name: "QUEUED to RUNNING", sql: `UPDATE rota_jobs SET status = 'RUNNING', started_at = 7, run_id = randomblob(16) WHERE id = :queued`},
 	{name: "QUEUED to CANCELLED", sql: `UPDATE rota_jobs SET status = 'CANCELLED', finished_at = 7, sequel = 'none' WHERE id = :queued`},
-	{name: "RUNNING ended and settled", sql: `UPDATE rota_jobs SET finished_at = 7, sequel = 'none' WHERE id = :running`},
+	{name: "RUNNING ended and settled, when its run has ended", sql: `UPDATE rota_jobs SET finished_at = 7, sequel = 'none' WHERE id = :longrun`},
+	{name: "long params of a queued job", sql: `UPDATE rota_params SET params = '{}' WHERE job_id = :long`},
 	{name: "an outcome", sql: `UPDATE rota_runs SET outcome = 'COMPLETED', finished_at = 7, exit_code = 0, error = 'e', result = '1' WHERE job_id = :running`},
 	{name: "a heartbeat", sql: `UPDATE rota_runs SET heartbeat_at = 7, stale_after = 7, progress = '1' WHERE job_id = :running`},
 	{name: "an asking to stop", sql: `UPDATE rota_runs SET cancel_at = 7, cancel_by = 'ada', cancel_reason = 'so' WHERE job_id = :running`},
@@ -243,7 +259,7 @@ var allowed = []attempt{
 	{name: "a job, or replace", sql: insertJobSQL("INSERT OR REPLACE", nil)},
 	{name: "a planned job", sql: insertJobSQL("INSERT", map[string]string{"name": "'nightly'", "plan_time": "7"})},
 	{name: "a scope", sql: insertJobSQL("INSERT", map[string]string{"scope_kind": "'shard'", "scope_id": "'7'"})},
-	{name: "a first retry", sql: insertJobSQL("INSERT", map[string]string{"retry_of": ":running", "execution_id": ":running", "attempt": "2"})},
+	{name: "a first retry", sql: insertJobSQL("INSERT", map[string]string{"retry_of": ":dead", "execution_id": ":dead", "attempt": "2"})},
 	{name: "an ended job removed", sql: `DELETE FROM rota_jobs WHERE id = :completed`},
 	{name: "a dead job removed", sql: `DELETE FROM rota_jobs WHERE id = :dead`},
 	{name: "an audit entry", sql: `INSERT INTO rota_audit (id, at, act) VALUES (randomblob(16), 7, 'X')`},

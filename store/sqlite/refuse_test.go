@@ -159,6 +159,8 @@ func refuseCast(t testing.TB, s *Store) map[string]rota.ID {
 	defer conn.Close()
 	sql := `UPDATE rota_runs SET exit_code = 3, error = 'e', artifacts = '"a.txt"' || char(10) || '"b.txt"' || char(10) WHERE job_id = :kept`
 	must(t, sqlitex.ExecuteTransient(conn, sql, &sqlitex.ExecOptions{Named: namedIn(sql, jobs)}))
+	sql = `UPDATE rota_runs SET outcome = 'FAILED', finished_at = 7 WHERE job_id = :longrun`
+	must(t, sqlitex.ExecuteTransient(conn, sql, &sqlitex.ExecOptions{Named: namedIn(sql, jobs)}))
 	return jobs
 }
 

@@ -13,7 +13,7 @@ import (
 // place, and of its run unless it has none.
 const (
 	jobColumns = `
-  j.id, j.execution_id, j.retry_of, j.run_id, j.lane, j.status, j.hold, j.priority, j.position,
+  j.id, j.execution_id, j.retry_of, j.run_id, j.type, j.status, j.hold, j.priority, j.position,
   j.attempt, j.max_attempts, j.sequel, j.backoff, j.backoff_max, j.jitter, j.timeout,
   j.created_at, j.queued_at, j.started_at, j.finished_at, j.run_at, j.plan_time,
   j.scope_kind, j.scope_id, j.name, j.unique_key, j.unique_for, j.version, j.created_by`
@@ -23,8 +23,11 @@ const (
   r.cancel_at, r.cancel_by, r.cancel_reason, r.progress, r.log_path, r.artifacts, r.result`
 
 	leanColumns   = jobColumns + `, NULL` + runColumns
-	wholeColumns  = jobColumns + `, j.params` + runColumns
-	queuedColumns = jobColumns + `, j.params` // what is QUEUED has no run
+	wholeColumns  = jobColumns + params + runColumns
+	queuedColumns = jobColumns + params // what is QUEUED has no run
+
+	params = `,
+  coalesce(j.params, (SELECT p.params FROM rota_params p WHERE p.job_id = j.id))`
 )
 
 // The places of the columns.
@@ -33,7 +36,7 @@ const (
 	colExecutionID
 	colRetryOf
 	colRunID
-	colLane
+	colType
 	colStatus
 	colHold
 	colPriority
@@ -84,7 +87,7 @@ const (
 func scanJob(s *sqlite.Stmt) *rota.Job {
 	j := &rota.Job{
 		ID: scanID(s, colID), ExecutionID: scanID(s, colExecutionID), RetryOf: scanID(s, colRetryOf),
-		Type: s.ColumnText(colLane), Status: rota.Status(s.ColumnText(colStatus)), Hold: rota.Hold(s.ColumnInt64(colHold)),
+		Type: s.ColumnText(colType), Status: rota.Status(s.ColumnText(colStatus)), Hold: rota.Hold(s.ColumnInt64(colHold)),
 		Priority: int(s.ColumnInt64(colPriority)), Position: s.ColumnInt64(colPosition),
 		Attempt: int(s.ColumnInt64(colAttempt)), Sequel: rota.Sequel(s.ColumnText(colSequel)),
 		Policy: rota.Policy{

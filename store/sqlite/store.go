@@ -18,9 +18,10 @@ type Config struct {
 	Clock func() time.Time
 	// Readers is how many reads may run at once. Default 4.
 	Readers int
-	// ReadOnly opens a store that is there, to look at it: nothing is made,
-	// migrated or written, and Apply is refused. A file that holds no store is
-	// NotFound.
+	// ReadOnly opens a store that is there, to look at it: no row is made,
+	// migrated or changed, and Apply is refused. A file that holds no store is
+	// NotFound. A log that a crash left is read back into the file, as by any
+	// opening.
 	ReadOnly bool
 	// Logger hears of what was found after an unclean stop. Default slog.Default.
 	Logger *slog.Logger
@@ -57,8 +58,8 @@ type Store struct {
 var _ rota.Store = (*Store)(nil)
 
 // Apply applies a batch in one transaction. If a constraint that no rule
-// foresaw refuses it, the commands are applied one by one, so that the one
-// that broke it is refused alone.
+// foresaw refuses it, its halves are applied one after the other, and so on, so
+// that the command that broke it is refused alone.
 func (s *Store) Apply(ctx context.Context, b rota.Batch) ([]rota.Result, error) {
 	if len(b.Commands) > rota.BatchMax {
 		return nil, rota.Invalidf("commands", "has %d entries; at most %d are allowed", len(b.Commands), rota.BatchMax)
@@ -74,10 +75,7 @@ func (s *Store) Apply(ctx context.Context, b rota.Batch) ([]rota.Result, error) 
 	if b.Now.IsZero() {
 		b.Now = s.config.Clock()
 	}
-	results, err := w.apply(b)
-	if isConstraint(err) {
-		results, err = w.applyEach(b)
-	}
+	results, err := w.applyHalves(ctx, b)
 	if w.ready {
 		w.ready = false
 		s.wake.all()
@@ -145,38 +143,66 @@ type writer struct {
 	ready bool // something became ready since the last wake-up
 }
 
-func (w *writer) apply(b rota.Batch) ([]rota.Result, error) {
-	if err := w.exec(sqlBegin); err != nil {
-		return nil, fault("begin", err)
+// applyHalves applies a batch, or its halves if the database refuses it.
+func (w *writer) applyHalves(ctx context.Context, b rota.Batch) ([]rota.Result, error) {
+	results, err := w.apply(ctx, b)
+	switch {
+	case !isConstraint(err):
+		return results, err
+	case len(b.Commands) == 1:
+		return []rota.Result{{Err: err.(*rota.Error)}}, nil
 	}
+	half := len(b.Commands) / 2
+	left, err := w.applyHalves(ctx, rota.Batch{Now: b.Now, Commands: b.Commands[:half]})
+	if err != nil {
+		return nil, err
+	}
+	right, err := w.applyHalves(ctx, rota.Batch{Now: b.Now, Commands: b.Commands[half:]})
+	if err != nil {
+		return nil, err
+	}
+	return append(left, right...), nil
+}
+
+// apply applies a batch in one transaction. Whatever happens in between, a
+// panic too, none is left open.
+func (w *writer) apply(ctx context.Context, b rota.Batch) ([]rota.Result, error) {
+	if err := w.begin(ctx); err != nil {
+		return nil, err
+	}
+	defer w.rollback()
 	results, err := rules.Apply(w, b)
 	if err == nil {
 		err = w.exec(sqlCommit)
 	}
 	if err != nil {
-		w.rollback()
 		return nil, fault("apply", err)
 	}
 	return results, nil
 }
 
-func (w *writer) applyEach(b rota.Batch) ([]rota.Result, error) {
-	results := make([]rota.Result, len(b.Commands))
-	for i := range b.Commands {
-		one, err := w.apply(rota.Batch{Now: b.Now, Commands: b.Commands[i : i+1]})
-		switch {
-		case isConstraint(err):
-			results[i].Err = err.(*rota.Error)
-		case err != nil:
-			return nil, err
-		default:
-			results[i] = one[0]
-		}
+// begin waits for other connections as long as the caller does, but not for
+// ever. Once the transaction has begun it is seen through.
+func (w *writer) begin(ctx context.Context) error {
+	waiting, done := context.WithTimeout(ctx, busyTimeout)
+	defer done()
+	w.conn.SetInterrupt(waiting.Done())
+	err := w.exec(sqlBegin)
+	w.conn.SetInterrupt(nil)
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case waiting.Err() != nil:
+		e := faults[sqlite.ResultBusy]
+		return &rota.Error{Code: e.code, Act: "sqlite: begin", Reason: e.reason, Hint: e.hint, Err: err}
 	}
-	return results, nil
+	return fault("begin", err)
 }
 
-// rollback ends the transaction, unless SQLite has ended it already.
+// rollback ends a transaction that was not committed, unless SQLite has ended
+// it already.
 func (w *writer) rollback() {
 	if !w.conn.AutocommitEnabled() {
 		_ = w.exec(sqlRollback)

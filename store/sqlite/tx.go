@@ -30,6 +30,17 @@ LIMIT 1`
 SELECT id
 FROM rota_jobs
 WHERE retry_of = ?`
+	sqlChain = `
+WITH RECURSIVE chain (id, n) AS (
+  SELECT ?, 0
+  UNION ALL
+  SELECT j.id, chain.n + 1
+  FROM chain JOIN rota_jobs j ON j.retry_of = chain.id
+)
+SELECT id
+FROM chain
+ORDER BY n DESC
+LIMIT 1`
 )
 
 // Load reads what the law needs.
@@ -42,6 +53,7 @@ func (w *writer) Load(n *rules.Need, world *rules.World) error {
 	}
 	err := firstError(
 		each(n.Retries, func(of rota.ID) error { return w.loadRetry(of, world) }),
+		each(n.Chains, func(id rota.ID) error { return w.loadChain(id, world) }),
 		each(n.Keys, func(k rules.Key) error { return w.loadKey(k, world) }),
 		each(n.Plans, func(p rules.Plan) error { return w.loadPlan(p, world) }),
 		each(n.Tails, func(priority int) error { return w.loadTail(priority, world) }),
@@ -155,13 +167,26 @@ func (w *writer) loadRetry(of rota.ID, world *rules.World) error {
 	})
 }
 
+func (w *writer) loadChain(id rota.ID, world *rules.World) error {
+	s, err := w.stmt(sqlChain)
+	if err != nil {
+		return err
+	}
+	s.BindBytes(1, id[:])
+	return rows(s, func(s *sqlite.Stmt) error {
+		world.PutChain(id, scanID(s, 0))
+		return nil
+	})
+}
+
 // Write stores what the law decided.
 func (w *writer) Write(c *rules.Changes) error {
 	err := firstError(
-		each(c.NewJobs, w.insertJob),
-		each(c.Jobs, w.updateJob),
+		each(c.Started, w.updateJob),
 		each(c.NewRuns, w.insertRun),
 		each(c.Runs, w.updateRun),
+		each(c.NewJobs, w.insertJob),
+		each(c.Jobs, w.updateJob),
 		each(c.Keys, w.writeKey),
 		each(c.Audit, w.writeAudit),
 	)

@@ -56,7 +56,7 @@ func (s *Store) inspect(
 		in.Verifier = rules.NewVerifier(in.tell)
 		err := s.read(ctx, "verify", func(conn *sqlite.Conn) error {
 			in.conn = conn
-			return in.damage(in.snapshot(look))
+			return in.damage(look(in))
 		})
 		switch {
 		case in.stopped || err == nil:
@@ -66,18 +66,6 @@ func (s *Store) inspect(
 			yield(rota.Violation{}, err)
 		}
 	}
-}
-
-// snapshot looks at one state of the file: the one of its first read.
-func (in *inspection) snapshot(look func(*inspection) error) error {
-	if err := in.each("BEGIN", nil, nil); err != nil {
-		return err
-	}
-	defer func() {
-		in.conn.SetInterrupt(nil) // whoever cancelled it, the transaction must end
-		_ = in.each("ROLLBACK", nil, nil)
-	}()
-	return look(in)
 }
 
 // damage makes a violation of an error that says the file is damaged: it is
@@ -99,6 +87,7 @@ func (in *inspection) everything() error {
 		func() error { return in.jobs(sqlVerifyJobs) },
 		in.again,
 		in.orphans,
+		in.orphanParams,
 		in.keys,
 		in.audit,
 		func() error { return in.order(sqlVerifyQueue, in.Queue()) },

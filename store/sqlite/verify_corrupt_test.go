@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -40,10 +41,12 @@ var corruptions = []corruption{
 	{rota.CheckOutOfRange, "priority", []string{`UPDATE rota_jobs SET priority = 1000001 WHERE id = :queued`}, nil},
 	{rota.CheckOutOfRange, "position", []string{`UPDATE rota_jobs SET position = 9223372036854775807 WHERE id = :queued`}, nil},
 	{rota.CheckOutOfRange, "jitter", []string{`UPDATE rota_jobs SET jitter = 1.5 WHERE id = :queued`}, nil},
-	{rota.CheckOutOfRange, "type", []string{`UPDATE rota_jobs SET lane = 'two words' WHERE id = :queued`}, nil},
+	{rota.CheckOutOfRange, "type", []string{`UPDATE rota_jobs SET type = 'two words' WHERE id = :queued`}, nil},
 	{rota.CheckBadJSON, "params", []string{`UPDATE rota_jobs SET params = '{' WHERE id = :queued`}, nil},
 	{rota.CheckBadJSON, "params that are no object", []string{`UPDATE rota_jobs SET params = '[]' WHERE id = :queued`}, nil},
 	{rota.CheckBadJSON, "no params", []string{`UPDATE rota_jobs SET params = '' WHERE id = :queued`}, nil},
+	{rota.CheckBadJSON, "long params gone", []string{`DELETE FROM rota_params WHERE job_id = :long`}, nil},
+	{rota.CheckOrphanParams, "params of nothing", []string{`INSERT INTO rota_params VALUES (randomblob(16), '{}')`}, nil},
 	{rota.CheckBadJSON, "result", []string{`UPDATE rota_runs SET result = 'done' WHERE job_id = :completed`}, nil},
 	{rota.CheckBadJSON, "progress", []string{`UPDATE rota_runs SET progress = '50%' WHERE job_id = :running`}, nil},
 
@@ -92,7 +95,7 @@ var corruptions = []corruption{
 	{rota.CheckRetryUnasked, "the parent is dead", []string{`UPDATE rota_jobs SET sequel = 'dead' WHERE id = :failed`}, nil},
 	{rota.CheckRetryMissingParent, "the parent is gone", []string{`DELETE FROM rota_runs WHERE job_id = :failed`, `DELETE FROM rota_jobs WHERE id = :failed`}, nil},
 	{rota.CheckRetryTwice, "two retries", []string{`DROP INDEX rota_jobs_retry`, `UPDATE rota_jobs SET
-		retry_of = :failed, execution_id = :failed, attempt = 2, lane = 'web', priority = 0 WHERE id = :queued`}, []string{rota.CheckSchema}},
+		retry_of = :failed, execution_id = :failed, attempt = 2, type = 'web', priority = 0 WHERE id = :queued`}, []string{rota.CheckSchema}},
 
 	{rota.CheckAttemptRange, "beyond the last", []string{`UPDATE rota_jobs SET max_attempts = 0 WHERE id = :queued`}, []string{rota.CheckFile, rota.CheckOutOfRange}},
 	{rota.CheckAttemptRange, "a second that retries nothing", []string{`UPDATE rota_jobs SET attempt = 2 WHERE id = :queued`}, []string{rota.CheckFile}},
@@ -100,7 +103,7 @@ var corruptions = []corruption{
 	{rota.CheckExecutionIdentity, "a first attempt of another", []string{`UPDATE rota_jobs SET execution_id = :running WHERE id = :queued`}, []string{rota.CheckFile}},
 	{rota.CheckChainLength, "an attempt left out", []string{`UPDATE rota_jobs SET attempt = 3 WHERE id = :retry`}, nil},
 	{rota.CheckChainIdentity, "another execution", []string{`UPDATE rota_jobs SET execution_id = :queued WHERE id = :retry`}, nil},
-	{rota.CheckChainKept, "another type", []string{`UPDATE rota_jobs SET lane = 'mail' WHERE id = :retry`}, nil},
+	{rota.CheckChainKept, "another type", []string{`UPDATE rota_jobs SET type = 'mail' WHERE id = :retry`}, nil},
 	{rota.CheckChainKept, "another name", []string{`UPDATE rota_jobs SET name = 'other' WHERE id = :retry`}, nil},
 	{rota.CheckChainKept, "another scope", []string{`UPDATE rota_jobs SET scope_kind = 'shard', scope_id = '7' WHERE id = :retry`}, nil},
 	{rota.CheckChainKept, "another plan", []string{`UPDATE rota_jobs SET plan_time = 7 WHERE id = :retry`}, nil},
@@ -113,7 +116,7 @@ var corruptions = []corruption{
 	// The index of the order is made over other rows, then put in place.
 	{rota.CheckOrderTotal, "a job that is not in it", swapIndex("rota_jobs_order", "priority DESC, position, created_at, id",
 		"status = 'QUEUED' AND priority < 5"), []string{rota.CheckFile}},
-	{rota.CheckOrderTotal, "claims that pass over a job", swapIndex("rota_jobs_claim", "lane, priority DESC, position, created_at, id",
+	{rota.CheckOrderTotal, "claims that pass over a job", swapIndex("rota_jobs_claim", "type, priority DESC, position, created_at, id",
 		"status = 'QUEUED' AND hold = 0 AND priority < 5"), []string{rota.CheckFile}},
 	{rota.CheckOrderTotal, "a queue in another order", swapIndex("rota_jobs_order", "-priority DESC, position, created_at, id",
 		"status = 'QUEUED'"), []string{rota.CheckFile}},
@@ -244,6 +247,8 @@ func cast(t testing.TB, s rota.Store) map[string]rota.ID {
 		{"failed", rota.NewJob{Type: "web"}},
 		{"dead", *once(&rota.NewJob{Type: "web", UniqueKey: "lost"})},
 		{"running", rota.NewJob{Type: "web"}},
+		{"long", rota.NewJob{Type: "idle", Priority: 4, Params: longParams}},
+		{"longrun", rota.NewJob{Type: "web", Params: longParams}},
 	}
 	jobs := map[string]rota.ID{}
 	leases := map[string]rota.LeaseRef{}
@@ -273,3 +278,6 @@ func cast(t testing.TB, s rota.Store) map[string]rota.ID {
 	verifyClean(t, s)
 	return jobs
 }
+
+// longParams are too long to stand in the row of their job.
+var longParams = []byte(`{"x":"` + strings.Repeat("p", 2*paramsInline) + `"}`)

@@ -25,6 +25,11 @@ SELECT r.job_id
 FROM rota_runs r
 WHERE NOT EXISTS (SELECT 1 FROM rota_jobs WHERE id = r.job_id)
 ORDER BY r.job_id`
+	sqlVerifyParams = `
+SELECT p.job_id
+FROM rota_params p
+WHERE NOT EXISTS (SELECT 1 FROM rota_jobs WHERE id = p.job_id)
+ORDER BY p.job_id`
 	sqlVerifyKeys = `
 SELECT type, key, execution_id, free_at, ended
 FROM rota_keys
@@ -39,10 +44,10 @@ FROM rota_jobs INDEXED BY rota_jobs_order
 WHERE status = 'QUEUED'
 ORDER BY priority DESC, position, created_at, id`
 	sqlVerifyClaim = `
-SELECT lane, priority, position, created_at, id
+SELECT type, priority, position, created_at, id
 FROM rota_jobs INDEXED BY rota_jobs_claim
 WHERE status = 'QUEUED' AND hold = 0
-ORDER BY lane, priority DESC, position, created_at, id`
+ORDER BY type, priority DESC, position, created_at, id`
 )
 
 // idColumns are the columns of a job with its run that hold ids, and the
@@ -139,6 +144,15 @@ func (in *inspection) orphans() error {
 		in.checked.Runs++
 		in.width(s, 0, "run of job "+scanID(s, 0).String(), "job_id")
 		in.OrphanRun(scanID(s, 0))
+		return nil
+	})
+}
+
+func (in *inspection) orphanParams() error {
+	return in.each(sqlVerifyParams, nil, func(s *sqlite.Stmt) error {
+		in.tell(rota.Violation{
+			Check: rota.CheckOrphanParams, Rows: []string{"params of job " + scanID(s, 0).String()}, Detail: "there is no such job",
+		})
 		return nil
 	})
 }

@@ -50,6 +50,87 @@ func testAgain(t *testing.T, h Harness) {
 	}
 }
 
+// testLate sends commands again after the world has moved on.
+func testLate(t *testing.T, h Harness) {
+	tellAll(t, h, []tale{
+		{"an enqueue does not create what was a duplicate then", lateEnqueue},
+		{"a claim whose runs have ended takes nothing more", lateClaim},
+		{"a cancel whose job completed all the same is answered as before", lateCancel},
+		{"a cancel by the first id finds the end of a long chain", cancelLongChain},
+		{"all is answered as before when a member's job has gone on", lateAll},
+		{"a note by a former holder is told that the lease is lost", lateNote},
+	})
+}
+
+func lateEnqueue(y *story) {
+	c := y.enqueueCommand(rota.NewJob{UniqueKey: "k"}, rota.NewJob{UniqueKey: "k"})
+	first := do[*rota.Enqueued](y, c).Jobs[0].Job
+	y.cancel(first.ID)
+	before := y.dump()
+	again := do[*rota.Enqueued](y, c).Jobs
+	want(y, "the first", again[0].Job.ID, first.ID)
+	want(y, "the second is a duplicate", again[1].Duplicate, true)
+	want(y, "the second has no job", again[1].Job == nil, true)
+	y.unchanged(before)
+}
+
+func lateClaim(y *story) {
+	y.enqueueMany(4)
+	c := y.claimCommand(2)
+	took := do[*rota.Claimed](y, c).Jobs
+	y.complete(took[0])
+	open := do[*rota.Claimed](y, c).Jobs
+	wantIDs(y, "still open", idsOf(open), took[1])
+	want(y, "its token", open[0].Run.Token, took[1].Run.Token)
+	y.complete(took[1])
+	before := y.dump()
+	want(y, "taken when all have ended", len(do[*rota.Claimed](y, c).Jobs), 0)
+	y.unchanged(before)
+}
+
+func lateCancel(y *story) {
+	j := y.running(rota.NewJob{})
+	c := y.cancelCommand(j.ID)
+	want(y, "stopping", do[*rota.CancelledJob](y, c).Stopping, true)
+	y.complete(j)
+	before := y.dump()
+	again := do[*rota.CancelledJob](y, c)
+	want(y, "stopping", again.Stopping, false)
+	want(y, "state", again.Job.State(), rota.StateCompleted)
+	y.unchanged(before)
+}
+
+func cancelLongChain(y *story) {
+	const attempts = 520
+	first := y.enqueue(rota.NewJob{MaxRetries: ptr(attempts), Backoff: ptr(time.Duration(0))})
+	for range attempts {
+		y.mustEnd(y.claim(1)[0], rota.FinishItem{Outcome: rota.OutcomeFailed})
+	}
+	got := y.cancel(first.ID)
+	want(y, "attempt", got.Job.Attempt, attempts+1)
+	want(y, "status", got.Job.Status, rota.StatusCancelled)
+}
+
+func lateAll(y *story) {
+	j := y.running(rota.NewJob{})
+	c := y.allOf(y.enqueueCommand(rota.NewJob{}), y.cancelCommand(j.ID))
+	do[*rota.AllDone](y, c)
+	y.complete(j)
+	before := y.dump()
+	do[*rota.AllDone](y, c)
+	y.unchanged(before)
+}
+
+func lateNote(y *story) {
+	j := y.running(rota.NewJob{})
+	y.pass(time.Hour)
+	do[*rota.Reaped](y, &rota.Reap{Meta: y.mint.meta()})
+	before := y.dump()
+	note := &rota.Note{Meta: y.mint.meta(), Items: []rota.NoteItem{{LeaseRef: leaseOf(j), Artifacts: []string{"late"}}}}
+	want(y, "code", do[*rota.Noted](y, note).Items[0].Code, rota.LeaseLost)
+	y.unchanged(before)
+}
+
 // wantSilent wants an answer that reports nothing done.
 func (y *story) wantSilent(r rota.Result) {
 	y.Helper()

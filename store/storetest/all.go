@@ -13,7 +13,7 @@ func testAll(t *testing.T, h Harness) {
 		{"a position that a member took and another gave up is taken by the next", allOwnPositions},
 		{"the first refusal refuses them all", allRefused},
 		{"a refusal names its member and its field", allNamesField},
-		{"a lost lease is an answer, not a refusal", allLostLease},
+		{"a lost lease refuses what was handed on with it", allLostLease},
 		{"a refused member's keys, audit and retries are gone with it", allLeavesNothing},
 		{"a bad member refuses them all before any is applied", allBadMember},
 		{"verbs that look for their rows by order cannot be members", allForbidden},
@@ -96,9 +96,9 @@ func allLostLease(y *story) {
 	j := y.running(rota.NewJob{})
 	y.complete(j)
 	late := &rota.Finish{Meta: y.mint.meta(), Items: []rota.FinishItem{{LeaseRef: leaseOf(j), Outcome: rota.OutcomeFailed}}}
-	replies := do[*rota.AllDone](y, y.allOf(late, y.enqueueCommand(rota.NewJob{}))).Replies
-	want(y, "code", replies[0].(*rota.Finished).Items[0].Code, rota.LeaseLost)
-	want(y, "in the queue", len(y.queue()), 1)
+	err := y.refused(rota.LeaseLost, y.allOf(y.enqueueCommand(rota.NewJob{}), late))
+	want(y, "field", err.Field, "members[1].items[0]")
+	want(y, "in the queue", len(y.queue()), 0)
 }
 
 func allLeavesNothing(y *story) {

@@ -45,7 +45,9 @@ func (b *text) reply(indent string, reply rota.Reply) {
 	case *rota.Enqueued:
 		for _, one := range r.Jobs {
 			b.line(indent, "enqueued, duplicate", fmt.Sprint(one.Duplicate))
-			b.job(indent, one.Job)
+			if one.Job != nil {
+				b.job(indent, one.Job)
+			}
 		}
 	case *rota.Readied:
 		b.line(indent, "readied", fmt.Sprintf("%d more %v", r.Count, r.More))

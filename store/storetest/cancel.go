@@ -36,7 +36,7 @@ func cancelQueued(y *story) {
 	want(y, "run", row.Run, nil)
 	wantTime(y, "finished at", row.FinishedAt, y.now)
 	wantIDs(y, "the queue", y.queue(), first)
-	y.audited(rota.AuditEntry{ID: rota.AuditID(c.ID, j.ID), At: y.now, Actor: "ada", Act: rota.AuditJobCancelled, JobID: j.ID, Detail: "not needed"})
+	y.audited(rota.AuditEntry{ID: rota.AuditID(c.ID, c.Verb(), j.ID), At: y.now, Actor: "ada", Act: rota.AuditJobCancelled, JobID: j.ID, Detail: "not needed"})
 }
 
 // audited wants the audit to be exactly these entries.
@@ -52,6 +52,7 @@ func (y *story) audited(entries ...rota.AuditEntry) {
 	for i := range got {
 		wantTime(y, "audited at", got[i].At, entries[i].At)
 		got[i].At = entries[i].At
+		entries[i].Seq = int64(i + 1)
 		want(y, "audit", got[i], entries[i])
 	}
 }

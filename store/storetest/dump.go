@@ -3,7 +3,6 @@ package storetest
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/rotajobs/rota"
@@ -41,7 +40,7 @@ func Dump(ctx context.Context, s rota.Store) (string, error) {
 		return "", err
 	}
 	for _, e := range entries {
-		b.line("", "audit "+e.ID.String(), fmt.Sprintf("%s %s %s job %s: %s", clock(e.At), e.Act, e.Actor, e.JobID, brief(e.Detail)))
+		b.line("", fmt.Sprintf("audit %d", e.Seq), fmt.Sprintf("%s %s %s %s job %s: %s", e.ID, clock(e.At), e.Act, e.Actor, e.JobID, brief(e.Detail)))
 	}
 	return b.String(), nil
 }
@@ -78,11 +77,10 @@ func wholeQueue(ctx context.Context, s rota.Store) ([]*rota.Job, error) {
 	}
 }
 
-// wholeAudit sorts by id what it reads: entries of one millisecond may stand
-// in either order.
+// wholeAudit reads every page of the audit.
 func wholeAudit(ctx context.Context, s rota.Store) ([]rota.AuditEntry, error) {
 	var all []rota.AuditEntry
-	var after rota.ID
+	var after int64
 	for {
 		entries, err := s.Audit(ctx, after, dumpPage)
 		if err != nil {
@@ -90,12 +88,10 @@ func wholeAudit(ctx context.Context, s rota.Store) ([]rota.AuditEntry, error) {
 		}
 		all = append(all, entries...)
 		if len(entries) < dumpPage {
-			break
+			return all, nil
 		}
-		after = entries[len(entries)-1].ID
+		after = entries[len(entries)-1].Seq
 	}
-	slices.SortFunc(all, func(a, b rota.AuditEntry) int { return a.ID.Compare(b.ID) })
-	return all, nil
 }
 
 // difference shows where two texts part, with what stands around it; it is

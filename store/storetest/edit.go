@@ -107,7 +107,7 @@ func editAudit(y *story) {
 	c := y.editCommand(j.ID, toPriority(1))
 	y.pass(time.Second)
 	do[*rota.Edited](y, c)
-	y.audited(rota.AuditEntry{ID: rota.AuditID(c.ID, j.ID), At: y.now, Actor: "ada", Act: rota.AuditJobModified, JobID: j.ID, Detail: "edit"})
+	y.audited(rota.AuditEntry{ID: rota.AuditID(c.ID, c.Verb(), j.ID), At: y.now, Actor: "ada", Act: rota.AuditJobModified, JobID: j.ID, Detail: "edit"})
 }
 
 func editAgainAfterOther(y *story) {

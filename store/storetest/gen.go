@@ -54,7 +54,9 @@ func (g *gen) learn(reply rota.Reply) {
 	switch r := reply.(type) {
 	case *rota.Enqueued:
 		for _, one := range r.Jobs {
-			g.jobs = append(g.jobs, one.Job.ID)
+			if one.Job != nil {
+				g.jobs = append(g.jobs, one.Job.ID)
+			}
 		}
 	case *rota.Claimed:
 		for _, j := range r.Jobs {

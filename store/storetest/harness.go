@@ -73,6 +73,7 @@ func Stories(t *testing.T, h Harness) {
 		{"all", testAll},
 		{"batch", testBatch},
 		{"again", testAgain},
+		{"late", testLate},
 		{"invalid", testInvalid},
 		{"refused", testRefused},
 		{"reads", testReads},

@@ -176,5 +176,5 @@ func moveAudit(y *story) {
 	do[*rota.Moved](y, c)
 	want(y, "version", y.look(jobs[0].ID).Version, c.ID)
 	want(y, "version of its neighbour", y.look(jobs[1].ID).Version, rota.ID{})
-	y.audited(rota.AuditEntry{ID: rota.AuditID(c.ID, c.JobID), At: y.now, Actor: "ada", Act: rota.AuditJobModified, JobID: c.JobID, Detail: "move"})
+	y.audited(rota.AuditEntry{ID: rota.AuditID(c.ID, c.Verb(), c.JobID), At: y.now, Actor: "ada", Act: rota.AuditJobModified, JobID: c.JobID, Detail: "move"})
 }

@@ -160,14 +160,14 @@ func readAudit(y *story) {
 		y.cancel(j.ID)
 	}
 	var seen []rota.ID
-	var after rota.ID
+	var after int64
 	for range 4 {
 		entries, err := y.s.Audit(y.ctx, after, 2)
 		if err != nil {
 			y.Fatal(err)
 		}
 		for _, e := range entries {
-			seen, after = append(seen, e.JobID), e.ID
+			seen, after = append(seen, e.JobID), e.Seq
 		}
 	}
 	wantIDs(y, "the audit", seen, jobs...)

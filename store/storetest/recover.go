@@ -269,6 +269,6 @@ func recoverAudit(y *story) {
 	c := &rota.Recover{Meta: y.mint.meta(), Runner: "w1", Life: lifeTwo}
 	do[*rota.Recovered](y, c)
 	y.audited(rota.AuditEntry{
-		ID: rota.AuditID(c.ID, j.ID), At: y.now, Actor: "ada", Act: rota.AuditJobRecovered, JobID: j.ID, Detail: string(rota.SettledRunFailed),
+		ID: rota.AuditID(c.ID, c.Verb(), j.ID), At: y.now, Actor: "ada", Act: rota.AuditJobRecovered, JobID: j.ID, Detail: string(rota.SettledRunFailed),
 	})
 }

@@ -7,9 +7,12 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// gatherMax is how many commands share one transaction. Beyond it the wait of
-// the last grows faster than the gain of sharing.
-const gatherMax = 1_000
+// How much work shares one transaction, in jobs and leases and in bytes.
+// Beyond it the wait of the last grows faster than the gain of sharing.
+const (
+	gatherEntries = 2_000
+	gatherBytes   = 4 << 20
+)
 
 // Coalesce makes concurrent callers share a transaction: while one batch is
 // being synced to disk, those who come meanwhile gather, and are applied
@@ -31,21 +34,43 @@ type coalesced struct {
 
 type call struct {
 	commands []rota.Command
+	load     load
 	results  []rota.Result
 	err      error
 	done     chan struct{} // closed when answered
 	lead     chan struct{} // closed when this caller is to apply for all
 }
 
+// load is how much work a call brings.
+type load struct{ entries, bytes int }
+
+func weigh(commands []rota.Command) (all load) {
+	for _, c := range commands {
+		if rota.IsNil(c) {
+			return load{gatherEntries + 1, 0} // the store refuses it; nobody should share that
+		}
+		entries, bytes := rota.Weigh(c)
+		all = all.plus(load{entries, bytes})
+	}
+	return all
+}
+
+func (l load) plus(other load) load {
+	return load{l.entries + other.entries, l.bytes + other.bytes}
+}
+
+func (l load) heavy() bool { return l.entries > gatherEntries || l.bytes > gatherBytes }
+
 // Apply gathers with whoever else is applying.
 func (c *coalesced) Apply(ctx context.Context, b rota.Batch) ([]rota.Result, error) {
-	if !b.Now.IsZero() || len(b.Commands) >= gatherMax || len(b.Commands) == 0 {
+	load := weigh(b.Commands)
+	if !b.Now.IsZero() || len(b.Commands) == 0 || load.heavy() {
 		return c.Store.Apply(ctx, b)
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	mine := &call{commands: b.Commands, done: make(chan struct{}), lead: make(chan struct{})}
+	mine := &call{commands: b.Commands, load: load, done: make(chan struct{}), lead: make(chan struct{})}
 	c.join(mine)
 	select {
 	case <-mine.lead:
@@ -76,9 +101,9 @@ func (c *coalesced) join(mine *call) {
 func (c *coalesced) gather() []*call {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	n, commands := 0, 0
-	for n < len(c.waiting) && (n == 0 || commands+len(c.waiting[n].commands) <= gatherMax) {
-		commands += len(c.waiting[n].commands)
+	n, all := 0, load{}
+	for n < len(c.waiting) && !all.plus(c.waiting[n].load).heavy() {
+		all = all.plus(c.waiting[n].load)
 		n++
 	}
 	calls := append([]*call(nil), c.waiting[:n]...)
@@ -89,13 +114,18 @@ func (c *coalesced) gather() []*call {
 // applyFor applies the calls as one batch, answers them, and hands the lead
 // to the next who waits.
 func (c *coalesced) applyFor(ctx context.Context, calls []*call) {
+	results, err := []rota.Result(nil), error(rota.Errorf(rota.Internal, "coalesce", "the store panicked"))
 	defer c.passOn()
+	defer func() { answer(calls, results, err) }() // after a panic too, or the others would wait for ever
 	var all rota.Batch
 	for _, one := range calls {
 		all.Commands = append(all.Commands, one.commands...)
 	}
 	// The batch belongs to all of them: the leader's leaving must not end it.
-	results, err := c.Store.Apply(context.WithoutCancel(ctx), all)
+	results, err = c.Store.Apply(context.WithoutCancel(ctx), all)
+}
+
+func answer(calls []*call, results []rota.Result, err error) {
 	for _, one := range calls {
 		one.err = err
 		if err == nil {

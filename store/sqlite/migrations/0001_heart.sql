@@ -11,7 +11,7 @@ CREATE TABLE rota_jobs (
   execution_id BLOB,               -- of a retry: the first job of its chain
   retry_of     BLOB,               -- of a retry: the job before it
   run_id       BLOB,               -- set when it is dispatched
-  lane         TEXT NOT NULL,      -- what a claim chooses by: the type
+  type         TEXT NOT NULL,
   status       TEXT NOT NULL DEFAULT 'QUEUED',
   hold         INTEGER NOT NULL DEFAULT 0, -- why it does not stand in the order; 1: its run_at has not come
   priority     INTEGER NOT NULL,
@@ -36,7 +36,7 @@ CREATE TABLE rota_jobs (
   unique_for   INTEGER,
   version      BLOB,               -- the last command that edited or moved it
   created_by   TEXT,
-  params       TEXT NOT NULL,
+  params       TEXT,               -- NULL: they are long, and stand in rota_params
 
   CHECK (status IN ('QUEUED', 'RUNNING', 'CANCELLED')),
   CHECK (sequel IN ('none', 'retry', 'dead')),
@@ -52,9 +52,9 @@ CREATE TABLE rota_jobs (
   CHECK (sequel IS NULL OR finished_at IS NOT NULL)
 ) STRICT, WITHOUT ROWID;
 
--- The claim order of each lane. Delayed, blocked and finished jobs stand
--- outside, so they cost a claim nothing.
-CREATE INDEX rota_jobs_claim ON rota_jobs (lane, priority DESC, position, created_at, id)
+-- The claim order of each lane; a lane is a type. Delayed, blocked and
+-- finished jobs stand outside, so they cost a claim nothing.
+CREATE INDEX rota_jobs_claim ON rota_jobs (type, priority DESC, position, created_at, id)
   WHERE status = 'QUEUED' AND hold = 0;
 
 -- The order of the whole queue, held jobs included: the end of a priority,
@@ -66,10 +66,15 @@ CREATE INDEX rota_jobs_order ON rota_jobs (priority DESC, position, created_at, 
 CREATE INDEX rota_jobs_due ON rota_jobs (run_at, id)
   WHERE status = 'QUEUED' AND hold & 1;
 
--- What runs, and what ended without being settled. By run, so that a claim
--- which is sent again finds what it took.
-CREATE INDEX rota_jobs_open ON rota_jobs (lane, run_id)
+-- What runs, and what ended without being settled.
+CREATE INDEX rota_jobs_open ON rota_jobs (type, id)
   WHERE status = 'RUNNING' AND sequel IS NULL;
+
+-- Runs by their ids, which begin with the time of their claim: a claim that
+-- is sent again finds what it took. Not UNIQUE, or UPDATE OR REPLACE of one
+-- job's run_id could remove another job.
+CREATE INDEX rota_jobs_run ON rota_jobs (run_id)
+  WHERE run_id IS NOT NULL;
 
 -- At most one retry per job.
 CREATE UNIQUE INDEX rota_jobs_retry ON rota_jobs (retry_of)
@@ -77,8 +82,14 @@ CREATE UNIQUE INDEX rota_jobs_retry ON rota_jobs (retry_of)
 
 -- The planned-execution key, unique among first attempts.
 CREATE UNIQUE INDEX rota_jobs_plan ON rota_jobs (
-    coalesce(name, lane), coalesce(scope_kind, 'global'), coalesce(scope_id, 'global'), plan_time)
+    coalesce(name, type), coalesce(scope_kind, 'global'), coalesce(scope_id, 'global'), plan_time)
   WHERE plan_time IS NOT NULL AND retry_of IS NULL;
+
+-- Long params, which would otherwise be rewritten whenever their job changes.
+CREATE TABLE rota_params (
+  job_id BLOB NOT NULL PRIMARY KEY,
+  params TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
 
 -- At most one run per job: the job's id is its key. Its own id is the job's
 -- run_id; its params are the job's, which are frozen.
@@ -120,13 +131,14 @@ CREATE TABLE rota_keys (
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE rota_audit (
-  id     BLOB NOT NULL PRIMARY KEY,
+  seq    INTEGER NOT NULL PRIMARY KEY, -- in the order of writing
+  id     BLOB NOT NULL UNIQUE,         -- from the command and the job: a command is written down once
   at     INTEGER NOT NULL,
   actor  TEXT,
   act    TEXT NOT NULL,
   job_id BLOB,
   detail TEXT
-) STRICT, WITHOUT ROWID;
+) STRICT;
 
 -- INSERT OR REPLACE deletes without firing delete triggers, so an insert must
 -- not meet any row it could replace.
@@ -143,24 +155,26 @@ CREATE TRIGGER rota_jobs_enter_retry BEFORE INSERT ON rota_jobs WHEN NEW.retry_o
   SELECT RAISE(ROLLBACK, 'rota: a retry continues the chain of the job it retries')
     WHERE NOT EXISTS (SELECT 1 FROM rota_jobs WHERE id = NEW.retry_of
       AND attempt = NEW.attempt - 1 AND coalesce(execution_id, id) = NEW.execution_id);
+  SELECT RAISE(ROLLBACK, 'rota: only a run that failed is retried')
+    WHERE NOT EXISTS (SELECT 1 FROM rota_runs WHERE job_id = NEW.retry_of AND outcome IN ('FAILED', 'CANCELLED'));
 END;
 
 CREATE TRIGGER rota_jobs_enter_plan BEFORE INSERT ON rota_jobs
 WHEN NEW.plan_time IS NOT NULL AND NEW.retry_of IS NULL BEGIN
   SELECT RAISE(ROLLBACK, 'rota: this execution is planned already')
     WHERE EXISTS (SELECT 1 FROM rota_jobs
-      WHERE coalesce(name, lane) = coalesce(NEW.name, NEW.lane)
+      WHERE coalesce(name, type) = coalesce(NEW.name, NEW.type)
         AND coalesce(scope_kind, 'global') = coalesce(NEW.scope_kind, 'global')
         AND coalesce(scope_id, 'global') = coalesce(NEW.scope_id, 'global')
         AND plan_time = NEW.plan_time AND plan_time IS NOT NULL AND retry_of IS NULL);
 END;
 
 CREATE TRIGGER rota_jobs_identity BEFORE UPDATE OF
-  id, execution_id, retry_of, lane, attempt, max_attempts, backoff, backoff_max, jitter, timeout, created_at,
+  id, execution_id, retry_of, type, attempt, max_attempts, backoff, backoff_max, jitter, timeout, created_at,
   run_at, plan_time, scope_kind, scope_id, name, unique_key, unique_for, created_by
 ON rota_jobs
 WHEN NEW.id IS NOT OLD.id OR NEW.execution_id IS NOT OLD.execution_id OR NEW.retry_of IS NOT OLD.retry_of
-  OR NEW.lane IS NOT OLD.lane OR NEW.attempt IS NOT OLD.attempt OR NEW.max_attempts IS NOT OLD.max_attempts
+  OR NEW.type IS NOT OLD.type OR NEW.attempt IS NOT OLD.attempt OR NEW.max_attempts IS NOT OLD.max_attempts
   OR NEW.backoff IS NOT OLD.backoff OR NEW.backoff_max IS NOT OLD.backoff_max OR NEW.jitter IS NOT OLD.jitter
   OR NEW.timeout IS NOT OLD.timeout OR NEW.created_at IS NOT OLD.created_at OR NEW.run_at IS NOT OLD.run_at
   OR NEW.plan_time IS NOT OLD.plan_time OR NEW.scope_kind IS NOT OLD.scope_kind OR NEW.scope_id IS NOT OLD.scope_id
@@ -184,6 +198,12 @@ BEGIN
   SELECT RAISE(ROLLBACK, 'rota: params, priority and position are frozen once a job has left QUEUED');
 END;
 
+CREATE TRIGGER rota_jobs_params BEFORE UPDATE OF params ON rota_jobs
+WHEN (NEW.params IS NULL) <> (OLD.params IS NULL)
+BEGIN
+  SELECT RAISE(ROLLBACK, 'rota: params are replaced where they stand');
+END;
+
 CREATE TRIGGER rota_jobs_once BEFORE UPDATE OF queued_at, started_at, finished_at, sequel, run_id ON rota_jobs
 WHEN (OLD.queued_at IS NOT NULL AND NEW.queued_at IS NOT OLD.queued_at)
   OR (OLD.started_at IS NOT NULL AND NEW.started_at IS NOT OLD.started_at)
@@ -192,6 +212,13 @@ WHEN (OLD.queued_at IS NOT NULL AND NEW.queued_at IS NOT OLD.queued_at)
   OR (OLD.run_id IS NOT NULL AND NEW.run_id IS NOT OLD.run_id)
 BEGIN
   SELECT RAISE(ROLLBACK, 'rota: the times, the run and the sequel of a job are written once');
+END;
+
+CREATE TRIGGER rota_jobs_close BEFORE UPDATE OF finished_at ON rota_jobs
+WHEN NEW.status = 'RUNNING' AND NEW.finished_at IS NOT NULL
+  AND NOT EXISTS (SELECT 1 FROM rota_runs WHERE job_id = OLD.id AND outcome IS NOT NULL)
+BEGIN
+  SELECT RAISE(ROLLBACK, 'rota: a job that runs ends with its run');
 END;
 
 -- Jobs leave from the end of their chain, when they have ended.
@@ -203,6 +230,26 @@ END;
 
 CREATE TRIGGER rota_jobs_left AFTER DELETE ON rota_jobs BEGIN
   DELETE FROM rota_runs WHERE job_id = OLD.id;
+  DELETE FROM rota_params WHERE job_id = OLD.id;
+END;
+
+CREATE TRIGGER rota_params_enter BEFORE INSERT ON rota_params BEGIN
+  SELECT RAISE(ROLLBACK, 'rota: this job has its params')
+    WHERE EXISTS (SELECT 1 FROM rota_params WHERE job_id = NEW.job_id)
+       OR NOT EXISTS (SELECT 1 FROM rota_jobs WHERE id = NEW.job_id AND params IS NULL AND status = 'QUEUED');
+END;
+
+CREATE TRIGGER rota_params_frozen BEFORE UPDATE ON rota_params
+WHEN NEW.job_id IS NOT OLD.job_id
+  OR NOT EXISTS (SELECT 1 FROM rota_jobs WHERE id = OLD.job_id AND status = 'QUEUED')
+BEGIN
+  SELECT RAISE(ROLLBACK, 'rota: params, priority and position are frozen once a job has left QUEUED');
+END;
+
+CREATE TRIGGER rota_params_leave BEFORE DELETE ON rota_params
+WHEN EXISTS (SELECT 1 FROM rota_jobs WHERE id = OLD.job_id)
+BEGIN
+  SELECT RAISE(ROLLBACK, 'rota: params leave with their job');
 END;
 
 CREATE TRIGGER rota_runs_enter BEFORE INSERT ON rota_runs BEGIN
@@ -260,7 +307,7 @@ BEGIN
 END;
 
 CREATE TRIGGER rota_audit_enter BEFORE INSERT ON rota_audit
-WHEN EXISTS (SELECT 1 FROM rota_audit WHERE id = NEW.id)
+WHEN EXISTS (SELECT 1 FROM rota_audit WHERE id = NEW.id OR seq = NEW.seq)
 BEGIN
   SELECT RAISE(ROLLBACK, 'rota: the audit is only appended to');
 END;

@@ -15,9 +15,35 @@ func (s *step) all(c *rota.All) (rota.Reply, *rota.Error) {
 		if err != nil {
 			return nil, inMember(i, err)
 		}
+		if err := leaseGone(one); err != nil {
+			return nil, inMember(i, err)
+		}
 		reply.Replies = append(reply.Replies, one)
 	}
 	return reply, nil
+}
+
+// leaseGone refuses what is said on behalf of a lost lease.
+func leaseGone(reply rota.Reply) *rota.Error {
+	var codes []rota.Code
+	switch r := reply.(type) {
+	case *rota.Finished:
+		for _, a := range r.Items {
+			codes = append(codes, a.Code)
+		}
+	case *rota.Noted:
+		for _, a := range r.Items {
+			codes = append(codes, a.Code)
+		}
+	}
+	for i, code := range codes {
+		if code != "" {
+			err := rota.Errorf(code, "all", "the lease is lost")
+			err.Field = fmt.Sprintf("items[%d]", i)
+			return err
+		}
+	}
+	return nil
 }
 
 func inMember(i int, err *rota.Error) *rota.Error {

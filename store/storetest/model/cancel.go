@@ -11,12 +11,14 @@ func (s *step) cancel(c *rota.Cancel) (rota.Reply, *rota.Error) {
 		j = s.retryOf(j.ID)
 	}
 	switch {
+	case s.wrote(c, j.ID):
+		return &rota.CancelledJob{Job: shown(j), Stopping: open(j)}, nil
 	case j.Status == rota.StatusQueued:
 		j.Status = rota.StatusCancelled
 		j.FinishedAt = s.now
 		j.Sequel = rota.SequelNone
 		s.settleKey(j)
-		s.write(&c.Meta, rota.AuditJobCancelled, j.ID, c.Reason)
+		s.write(c, rota.AuditJobCancelled, j.ID, c.Reason)
 		return &rota.CancelledJob{Job: shown(j)}, nil
 	case open(j):
 		s.askToStop(c, j)
@@ -35,5 +37,5 @@ func (s *step) askToStop(c *rota.Cancel, j *rota.Job) {
 		return
 	}
 	j.Run.CancelAt, j.Run.CancelBy, j.Run.CancelReason = s.now, c.Actor, c.Reason
-	s.write(&c.Meta, rota.AuditJobCancelled, j.ID, c.Reason)
+	s.write(c, rota.AuditJobCancelled, j.ID, c.Reason)
 }

@@ -15,7 +15,7 @@ func (s *step) ready(c *rota.Ready) (rota.Reply, *rota.Error) {
 	for _, j := range due {
 		j.Hold &^= rota.HoldDelay
 		j.Position = s.end(j.Priority)
-		if j.Hold == 0 {
+		if j.Hold == 0 && j.QueuedAt.IsZero() {
 			j.QueuedAt = s.now
 		}
 	}
@@ -30,12 +30,11 @@ func byRunAt(a, b *rota.Job) int {
 }
 
 func (s *step) claim(c *rota.Claim) (rota.Reply, *rota.Error) {
-	mine := s.pick(func(j *rota.Job) bool {
-		return slices.Contains(c.Types, j.Type) && open(j) && j.Run.ID == rota.RunID(c.ID, j.ID)
-	})
+	mine := s.pick(func(j *rota.Job) bool { return j.Run != nil && j.Run.ID == rota.RunID(c.ID, j.ID) })
 	if len(mine) == 0 {
 		mine = s.dispatch(c)
 	}
+	mine = slices.DeleteFunc(mine, func(j *rota.Job) bool { return !open(j) })
 	slices.SortFunc(mine, inOrder)
 	reply := &rota.Claimed{}
 	for _, j := range mine {

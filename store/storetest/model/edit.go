@@ -8,12 +8,12 @@ import (
 
 // changeable finds the job that an Edit or Move may change. Again says that
 // this very command has changed it already, whatever others did since.
-func (s *step) changeable(m *rota.Meta, id rota.ID, version *rota.ID) (j *rota.Job, again bool, err *rota.Error) {
+func (s *step) changeable(c rota.Command, id rota.ID, version *rota.ID) (j *rota.Job, again bool, err *rota.Error) {
 	j = s.find(id)
 	switch {
 	case j == nil:
 		return nil, false, rota.Errorf(rota.NotFound, "change", "there is no job %s", id)
-	case s.wrote(m, id):
+	case s.wrote(c, id):
 		return j, true, nil
 	case j.Status != rota.StatusQueued:
 		return nil, false, rota.Errorf(rota.Conflict, "change", "job %s has left the queue", id)
@@ -24,7 +24,7 @@ func (s *step) changeable(m *rota.Meta, id rota.ID, version *rota.ID) (j *rota.J
 }
 
 func (s *step) edit(c *rota.Edit) (rota.Reply, *rota.Error) {
-	j, again, err := s.changeable(&c.Meta, c.JobID, c.Version)
+	j, again, err := s.changeable(c, c.JobID, c.Version)
 	if err != nil {
 		return nil, err
 	}
@@ -39,6 +39,6 @@ func (s *step) edit(c *rota.Edit) (rota.Reply, *rota.Error) {
 		j.Params = slices.Clone(c.Params)
 	}
 	j.Version = c.ID
-	s.write(&c.Meta, rota.AuditJobModified, j.ID, "edit")
+	s.write(c, rota.AuditJobModified, j.ID, "edit")
 	return &rota.Edited{Job: shown(j)}, nil
 }

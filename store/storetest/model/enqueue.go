@@ -11,8 +11,9 @@ import (
 
 func (s *step) enqueue(c *rota.Enqueue) (rota.Reply, *rota.Error) {
 	reply := &rota.Enqueued{}
+	again := s.stands(c)
 	for i := range c.Jobs {
-		one, err := s.submit(c, i)
+		one, err := s.submit(c, i, again)
 		if err != nil {
 			return nil, err
 		}
@@ -21,7 +22,18 @@ func (s *step) enqueue(c *rota.Enqueue) (rota.Reply, *rota.Error) {
 	return reply, nil
 }
 
-func (s *step) submit(c *rota.Enqueue, i int) (rota.Submitted, *rota.Error) {
+// stands says whether a job of the command is there: then it was applied, and
+// creates nothing more.
+func (s *step) stands(c *rota.Enqueue) bool {
+	for i := range c.Jobs {
+		if s.find(c.JobID(i)) != nil {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *step) submit(c *rota.Enqueue, i int, again bool) (rota.Submitted, *rota.Error) {
 	n, id := &c.Jobs[i], c.JobID(i)
 	if own := s.find(id); own != nil {
 		if own.Type != n.Type || own.Name != n.Name || own.Attempt != 1 {
@@ -36,6 +48,9 @@ func (s *step) submit(c *rota.Enqueue, i int) (rota.Submitted, *rota.Error) {
 	}
 	if planned := s.planned(n); planned != nil {
 		return rota.Submitted{Job: shown(planned), Duplicate: true}, nil
+	}
+	if again {
+		return rota.Submitted{Duplicate: true}, nil
 	}
 	job := s.create(c, n, id)
 	return rota.Submitted{Job: shown(job)}, nil

@@ -7,7 +7,7 @@ import (
 )
 
 func (s *step) move(c *rota.Move) (rota.Reply, *rota.Error) {
-	j, again, err := s.changeable(&c.Meta, c.JobID, c.Version)
+	j, again, err := s.changeable(c, c.JobID, c.Version)
 	if err != nil {
 		return nil, err
 	}
@@ -29,7 +29,7 @@ func (s *step) move(c *rota.Move) (rota.Reply, *rota.Error) {
 		}
 	}
 	j.Version = c.ID
-	s.write(&c.Meta, rota.AuditJobModified, j.ID, "move")
+	s.write(c, rota.AuditJobModified, j.ID, "move")
 	return &rota.Moved{Job: shown(j)}, nil
 }
 

@@ -80,16 +80,15 @@ func (m *Model) NextDue(context.Context) (time.Time, error) {
 	})
 }
 
-// Audit lists the audit by id, which is by the time of its command.
-func (m *Model) Audit(_ context.Context, after rota.ID, limit int) ([]rota.AuditEntry, error) {
+// Audit lists the audit as it was written.
+func (m *Model) Audit(_ context.Context, after int64, limit int) ([]rota.AuditEntry, error) {
 	return view(m, func(s *state) ([]rota.AuditEntry, error) {
 		var entries []rota.AuditEntry
 		for _, e := range s.audit {
-			if e.ID.Compare(after) > 0 {
+			if e.Seq > after {
 				entries = append(entries, e)
 			}
 		}
-		slices.SortFunc(entries, func(a, b rota.AuditEntry) int { return a.ID.Compare(b.ID) })
 		return entries[:min(len(entries), atMost(limit))], nil
 	})
 }

@@ -68,7 +68,7 @@ func (s *step) recover(c *rota.Recover) (rota.Reply, *rota.Error) {
 	for _, j := range found {
 		act := s.mend(c, j)
 		reply.Jobs = append(reply.Jobs, s.settled(&c.Meta, j, act))
-		s.write(&c.Meta, rota.AuditJobRecovered, j.ID, string(act))
+		s.write(c, rota.AuditJobRecovered, j.ID, string(act))
 	}
 	return reply, nil
 }

@@ -146,20 +146,17 @@ func (s *step) place(j *rota.Job) {
 }
 
 // write adds a line to the audit.
-func (s *step) write(m *rota.Meta, act string, job rota.ID, detail string) {
+func (s *step) write(c rota.Command, act string, job rota.ID, detail string) {
 	s.audit = append(s.audit, rota.AuditEntry{
-		ID: rota.AuditID(m.ID, job), At: s.now, Actor: m.Actor, Act: act, JobID: job, Detail: detail,
+		Seq: int64(len(s.audit) + 1), ID: rota.AuditID(c.Head().ID, c.Verb(), job),
+		At: s.now, Actor: c.Head().Actor, Act: act, JobID: job, Detail: detail,
 	})
 }
 
-// wrote reports whether a command has written a line about a job before.
-func (s *step) wrote(m *rota.Meta, job rota.ID) bool {
-	for _, e := range s.audit {
-		if e.ID == rota.AuditID(m.ID, job) {
-			return true
-		}
-	}
-	return false
+// wrote says whether a command has written about a job before.
+func (s *step) wrote(c rota.Command, job rota.ID) bool {
+	id := rota.AuditID(c.Head().ID, c.Verb(), job)
+	return slices.ContainsFunc(s.audit, func(e rota.AuditEntry) bool { return e.ID == id })
 }
 
 // page cuts a list to a limit, 0 meaning SweepMax, and says if there was more.

@@ -1,0 +1,115 @@
+package sqlite
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rotajobs/rota"
+)
+
+// TestRecoverMendsWhatTheSchemaAllows takes rows that no command leaves, but
+// that the constraints let stand: each must be settled, and none may keep its
+// neighbours from it.
+func TestRecoverMendsWhatTheSchemaAllows(t *testing.T) {
+	for name, harm := range map[string]string{
+		"a run that is gone although the job names it": `DELETE FROM rota_runs WHERE job_id = :job`,
+		"an outcome without the time of its end":       `UPDATE rota_runs SET outcome = 'FAILED' WHERE job_id = :job`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := openTest(t, Config{})
+			jobs := running(t, s, 3)
+			damage(t, s.path, []string{harm}, jobs[1].ID)
+			again := at(time.Minute, &rota.Recover{Meta: rota.NewMeta(""), Runner: "node", Life: reborn})
+			reply := apply(t, s, again)[0].Reply.(*rota.Recovered)
+			if len(reply.Jobs) != 3 || reply.More {
+				t.Fatalf("%d of 3 jobs were settled", len(reply.Jobs))
+			}
+			verifyClean(t, s)
+		})
+	}
+}
+
+// TestAPanicLeavesNoTransactionBehind lets a statement panic, as a defect of
+// ours would, and sees the store go on.
+func TestAPanicLeavesNoTransactionBehind(t *testing.T) {
+	armed := false
+	s := openTest(t, Config{fault: func(int) error {
+		if armed {
+			panic("a defect")
+		}
+		return nil
+	}})
+	batch := at(0, enqueue(rota.NewJob{Type: "mail"}))
+	armed = true
+	func() {
+		defer func() { _ = recover() }()
+		_, _ = s.Apply(context.Background(), batch)
+		t.Error("it did not panic")
+	}()
+	armed = false
+	apply(t, s, batch)
+	verifyClean(t, s)
+}
+
+// TestLongParamsStandApart moves long params through the life of a job.
+func TestLongParamsStandApart(t *testing.T) {
+	s := openTest(t, Config{})
+	long := func(letter string) []byte { return []byte(`{"x":"` + strings.Repeat(letter, 3*paramsInline) + `"}`) }
+	job := apply(t, s, at(0, enqueue(rota.NewJob{Type: "mail", Params: long("a")})))[0].Reply.(*rota.Enqueued).Jobs[0].Job
+	apply(t, s, at(0, &rota.Edit{Meta: rota.NewMeta(""), JobID: job.ID, Params: long("b")}))
+	claimed := apply(t, s, at(0, claim(1)))[0].Reply.(*rota.Claimed).Jobs[0]
+	if string(claimed.Params) != string(long("b")) {
+		t.Fatalf("claimed with %.20q", claimed.Params)
+	}
+	apply(t, s, at(0, &rota.Finish{Meta: rota.NewMeta(""), Items: []rota.FinishItem{{LeaseRef: lease(claimed), Outcome: rota.OutcomeFailed}}}))
+	attempts, err := s.Execution(context.Background(), job.ID)
+	must(t, err)
+	if len(attempts) != 2 || string(attempts[1].Params) != string(long("b")) {
+		t.Fatalf("%d attempts; the retry has %.20q", len(attempts), attempts[1].Params)
+	}
+	apply(t, s, at(0, &rota.Edit{Meta: rota.NewMeta(""), JobID: attempts[1].ID, Params: []byte(`{"short":1}`)}))
+	retry, err := s.Job(context.Background(), attempts[1].ID)
+	must(t, err)
+	if string(retry.Params) != `{"short":1}` {
+		t.Fatalf("edited to %.20q", retry.Params)
+	}
+	verifyClean(t, s)
+}
+
+// TestAClaimIsBoundedByBytes sees a claim stop before its answer grows too
+// large, but never before the first job.
+func TestAClaimIsBoundedByBytes(t *testing.T) {
+	s := openTest(t, Config{})
+	big := []byte(`{"x":"` + strings.Repeat("p", rota.ParamsMax-8) + `"}`)
+	for range 2 {
+		jobs := make([]rota.NewJob, 20)
+		for i := range jobs {
+			jobs[i] = rota.NewJob{Type: "mail", Params: big}
+		}
+		apply(t, s, at(0, enqueue(jobs...)))
+	}
+	want := rota.ClaimBytesMax / len(big)
+	if got := len(apply(t, s, at(0, claim(40)))[0].Reply.(*rota.Claimed).Jobs); got != want {
+		t.Errorf("%d jobs of %d bytes were claimed at once, want %d", got, len(big), want)
+	}
+}
+
+// TestTwoNamesOfOneFileAreOneLock opens a store a second time by a link.
+func TestTwoNamesOfOneFileAreOneLock(t *testing.T) {
+	s := openTest(t, Config{})
+	link := filepath.Join(t.TempDir(), "link.db")
+	if err := os.Symlink(s.path, link); err != nil {
+		t.Skip(err)
+	}
+	second, err := Open(link)
+	if rota.CodeOf(err) != rota.Busy {
+		t.Errorf("the second opening by another name: %v", err)
+	}
+	if err == nil {
+		_ = second.Close()
+	}
+}
