@@ -3,6 +3,7 @@ package wrap_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -144,6 +145,69 @@ func TestABatchWithItsOwnClockIsNotShared(t *testing.T) {
 		}
 		if len(g.batches) != 1 {
 			t.Fatal("it was not passed on")
+		}
+	})
+}
+
+// bomb is a store that panics.
+type bomb struct {
+	rota.Store
+	armed chan struct{}
+}
+
+func (b *bomb) Apply(context.Context, rota.Batch) ([]rota.Result, error) {
+	<-b.armed
+	panic("a defect")
+}
+
+func TestAPanicLeavesNobodyWaiting(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := &bomb{armed: make(chan struct{})}
+		s := wrap.Coalesce(b)
+		answers := make(chan answer, 4)
+		for range 3 {
+			go func() {
+				defer func() {
+					if recover() != nil {
+						answers <- answer{err: errors.New("panicked")}
+					}
+				}()
+				_, err := s.Apply(context.Background(), rota.Batch{Commands: []rota.Command{&rota.Ready{Meta: rota.NewMeta("")}}})
+				answers <- answer{err: err}
+			}()
+			synctest.Wait()
+		}
+		close(b.armed)
+		synctest.Wait()
+		for range 3 {
+			if a := <-answers; a.err == nil {
+				t.Error("a caller was told that all is well")
+			}
+		}
+	})
+}
+
+func TestSharingIsBoundedByWork(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := &gate{pass: make(chan error)}
+		s := wrap.Coalesce(g)
+		for range 5 {
+			go func() {
+				c := &rota.Enqueue{Meta: rota.NewMeta(""), Jobs: make([]rota.NewJob, 900)}
+				_, _ = s.Apply(context.Background(), rota.Batch{Commands: []rota.Command{c}})
+			}()
+			synctest.Wait()
+		}
+		for range 3 {
+			g.pass <- nil
+			synctest.Wait()
+		}
+		var sizes []int
+		for _, b := range g.batches {
+			sizes = append(sizes, len(b))
+		}
+		if !slices.Equal(sizes, []int{1, 2, 2}) {
+			t.Errorf("batches of %v commands with 900 jobs each, want 1, 2 and 2", sizes)
 		}
 	})
 }

@@ -1,0 +1,100 @@
+package sqlite
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/rules"
+)
+
+// overtaken is the writer as a store with many of them would find it: between
+// deciding and locking, somebody else moves a row.
+type overtaken struct {
+	*writer
+	times     int
+	meanwhile func()
+	locks     rules.Locks
+}
+
+func (o *overtaken) Lock(w *rules.World) (bool, error) {
+	o.locks = w.Locks()
+	if o.times == 0 {
+		return false, nil
+	}
+	o.times--
+	if o.meanwhile != nil {
+		o.meanwhile()
+	}
+	return true, nil
+}
+
+// asTx runs a test inside the writer's transaction.
+func asTx(t *testing.T, s *Store, use func(w *writer)) {
+	t.Helper()
+	w, err := s.acquire(context.Background())
+	must(t, err)
+	defer s.release(w)
+	must(t, w.begin(context.Background()))
+	use(w)
+	must(t, w.exec(sqlCommit))
+}
+
+func TestAStepIsDoneAgainWhenItsRowsMoved(t *testing.T) {
+	s := openTest(t, Config{})
+	job := queued(t, s, 1)[0]
+	cancel := at(2*time.Second, &rota.Cancel{Meta: rota.NewMeta("ada"), JobID: job.ID})
+	asTx(t, s, func(w *writer) {
+		tx := &overtaken{writer: w, times: 1}
+		tx.meanwhile = func() { // somebody claims the job that is about to be cancelled
+			_, err := rules.Apply(w, at(time.Second, claim(1)))
+			must(t, err)
+		}
+		results, err := rules.Apply(tx, cancel)
+		must(t, err)
+		if reply, ok := results[0].Reply.(*rota.CancelledJob); !ok || !reply.Stopping {
+			t.Errorf("decided on rows of before: %+v", results[0])
+		}
+		if !slices.Contains(tx.locks.Jobs, job.ID) || len(tx.locks.Keys) != 1 {
+			t.Errorf("not all that was looked at is locked: %+v", tx.locks)
+		}
+	})
+	verifyClean(t, s)
+}
+
+func TestAStepWhoseRowsNeverRestIsGivenUp(t *testing.T) {
+	s := openTest(t, Config{})
+	asTx(t, s, func(w *writer) {
+		_, err := rules.Apply(&overtaken{writer: w, times: 1000}, at(0, enqueue(rota.NewJob{Type: "mail"})))
+		if rota.CodeOf(err) != rota.Busy {
+			t.Errorf("got %v, want Busy", err)
+		}
+	})
+	if got := dump(t, s); got != dump(t, openTest(t, Config{})) {
+		t.Errorf("something was written:\n%s", got)
+	}
+}
+
+func TestLocksAreSorted(t *testing.T) {
+	s := openTest(t, Config{})
+	asTx(t, s, func(w *writer) {
+		tx := &overtaken{writer: w}
+		_, err := rules.Apply(tx, at(0, enqueue(
+			rota.NewJob{Type: "web", UniqueKey: "b"}, rota.NewJob{Type: "mail", UniqueKey: "b"}, rota.NewJob{Type: "mail", UniqueKey: "a"},
+			rota.NewJob{Type: "web", PlanTime: noon.Add(1)}, rota.NewJob{Type: "mail", PlanTime: noon.Add(time.Hour)}, rota.NewJob{Type: "mail", PlanTime: noon},
+		)))
+		must(t, err)
+		keys := []rules.Key{{Type: "mail", Key: "a"}, {Type: "mail", Key: "b"}, {Type: "web", Key: "b"}}
+		if !slices.Equal(tx.locks.Keys, keys) || len(tx.locks.Plans) != 3 || tx.locks.Plans[0].Time > tx.locks.Plans[1].Time {
+			t.Errorf("%+v", tx.locks)
+		}
+		c := claim(1)
+		_, err = rules.Apply(tx, at(0, c))
+		must(t, err)
+		if !slices.Equal(tx.locks.Commands, []rota.ID{c.ID}) {
+			t.Errorf("a claim does not lock its own id: %+v", tx.locks)
+		}
+	})
+}

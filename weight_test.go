@@ -1,0 +1,63 @@
+package rota
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestWhatIsTooHeavyIsRefused(t *testing.T) {
+	million := []byte(`{"x":"` + strings.Repeat("p", ParamsMax-8) + `"}`)
+	heavy := &Enqueue{Meta: sampleMeta(1)}
+	for range 40 {
+		heavy.Jobs = append(heavy.Jobs, NewJob{Type: "mail", Params: million})
+	}
+	paths := make([]string, ArtifactMax)
+	for i := range paths {
+		paths[i] = "p"
+	}
+	many := &Note{Meta: sampleMeta(1)}
+	for range 60 {
+		many.Items = append(many.Items, NoteItem{LeaseRef: sampleLease(), Artifacts: paths})
+	}
+	members := &All{Meta: sampleMeta(1)}
+	for i := range byte(8) {
+		part := &Enqueue{Meta: sampleMeta(i + 2), Jobs: make([]NewJob, JobsMax)}
+		for k := range part.Jobs {
+			part.Jobs[k].Type = "mail"
+		}
+		members.Members = append(members.Members, part)
+	}
+	for name, c := range map[string]Command{"bytes": heavy, "entries": many, "members": members} {
+		err := CheckCommand(c)
+		if CodeOf(err) != Invalid || !strings.Contains(err.Error(), "send it as several") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	heavy.Jobs = heavy.Jobs[:30]
+	if err := CheckCommand(heavy); err != nil {
+		t.Errorf("30 MiB: %v", err)
+	}
+	if _, err := AppendBatch(nil, Batch{Commands: []Command{heavy}}); err != nil {
+		t.Errorf("what is valid cannot be encoded: %v", err)
+	}
+}
+
+func TestACommandThatIsNilInsideIsRefused(t *testing.T) {
+	for _, c := range []Command{nil, (*Enqueue)(nil), (*All)(nil), &All{Meta: sampleMeta(1), Members: []Command{(*Cancel)(nil)}}} {
+		if err := CheckCommand(c); CodeOf(err) != Invalid {
+			t.Errorf("%#v: %v", c, err)
+		}
+	}
+}
+
+func TestMembersOfAllHaveIDsOfTheirOwn(t *testing.T) {
+	one := &Cancel{Meta: sampleMeta(1), JobID: sampleID(2)}
+	err := CheckCommand(&All{Meta: sampleMeta(1), Members: []Command{one}})
+	if e, ok := err.(*Error); !ok || e.Field != "members[0].id" {
+		t.Errorf("the id of the All itself: %v", err)
+	}
+	err = CheckCommand(&All{Meta: sampleMeta(9), Members: []Command{one, one}})
+	if e, ok := err.(*Error); !ok || e.Field != "members[1].id" {
+		t.Errorf("the id of a neighbour: %v", err)
+	}
+}
