@@ -1,6 +1,7 @@
 package cron
 
 import (
+	"math"
 	"strconv"
 	"time"
 )
@@ -12,33 +13,34 @@ type Fire struct {
 }
 
 // Upcoming returns the next n fires after an instant, each with its note: that its local time occurs twice, or which
-// planned times before it were skipped because the clock never shows them.
+// planned times before it were skipped, because the clock never shows them or because it showed them before.
 func Upcoming(t Timetable, after time.Time, n int) []Fire {
 	var fires []Fire
 	for at, ok := t.Next(after); ok && len(fires) < n; at, ok = t.Next(at) {
-		fires = append(fires, Fire{At: at, Note: noteOn(t, after, at)})
+		fires = append(fires, Fire{At: at, Note: noteOn(t, after, at, len(fires) == 0)})
 		after = at
 	}
 	return fires
 }
 
-// noteOn explains a fire whose predecessor, or the start of the search, was at after. Only Cron reads a local clock.
-func noteOn(t Timetable, after, at time.Time) string {
+// noteOn explains a fire whose predecessor or, if it is the first, the start of the search was at after. Only Cron reads
+// a local clock.
+func noteOn(t Timetable, after, at time.Time, first bool) string {
 	switch t := t.(type) {
 	case Cron:
-		return t.note(after.Unix(), at.Unix())
+		return t.note(after.Unix(), at.Unix(), first)
 	case Bounded:
 		if after.Before(t.starts) {
-			after = t.starts.Add(-1)
+			after, first = t.starts.Add(-1), true
 		}
-		return noteOn(t.of, after, at)
+		return noteOn(t.of, after, at, first)
 	}
 	return ""
 }
 
-func (c *Cron) note(after, at int64) string {
+func (c *Cron) note(after, at int64, first bool) string {
 	p := periodAt(c.loc, at)
-	note := c.skips(after, at)
+	note := sentences(c.skips(after, at), c.silence(after, at, first))
 	if again := c.repeat(p, at); again != "" {
 		note = sentences(note, again)
 	}
@@ -98,6 +100,35 @@ func (c *Cron) gap(from, to int64) string {
 	return "skipped " + skipped(planned) + ": they do not exist, clocks go forward"
 }
 
+// silence notes the planned times between two fires that the clock shows for a second time. A reader who has seen the
+// fire of the first time knows from its note; what needs words is a list that begins between the two, and a fire that
+// comes late after them, as with */15 0-22.
+func (c *Cron) silence(after, at int64, first bool) string {
+	if c.followsClock() {
+		return ""
+	}
+	note := ""
+	for p := periodAt(c.loc, after-shiftMax); p.end <= at; {
+		next := periodAt(c.loc, p.end)
+		until := min(p.end+p.offset-next.offset, next.end) // when the clock shows again what it has not shown before
+		if next.offset < p.offset && (first || at < until+60*60) {
+			note = sentences(note, again(c.planned(ceilDiv(max(p.end, after+1)+next.offset, 60), ceilDiv(min(until, at)+next.offset, 60))))
+		}
+		p = next
+	}
+	return note
+}
+
+func again(minutes []int64) string {
+	switch len(minutes) {
+	case 0:
+		return ""
+	case 1:
+		return "skipped " + skipped(minutes) + " the second time: clocks go back, it fires once"
+	}
+	return "skipped " + skipped(minutes) + " the second time: clocks go back, they fire once"
+}
+
 // planned returns the matching local minutes in [from, to).
 func (c *Cron) planned(from, to int64) []int64 {
 	var minutes []int64
@@ -117,9 +148,14 @@ func skipped(minutes []int64) string {
 	if len(minutes) > skippedListMax {
 		return strconv.Itoa(len(minutes)) + " times from " + first + " to " + last
 	}
-	words := []string{first}
-	for _, m := range minutes[1:] {
-		words = append(words, localText(m*60, "15:04")) // a gap of a few planned times lies within one day
+	var words []string
+	day := int64(math.MinInt64)
+	for _, m := range minutes {
+		layout := "15:04"
+		if today := floorDiv(m, minutesPerDay); today != day { // the date again where a gap crosses midnight
+			layout, day = fullLayout, today
+		}
+		words = append(words, localText(m*60, layout))
 	}
 	return joined(words)
 }

@@ -39,6 +39,27 @@ func TestNotes(t *testing.T) {
 		{"twice, fires once", "30 2 * * *", "Europe/Berlin", "2026-10-24", []string{
 			"", "02:30 occurs twice on 2026-10-25, clocks go back; fires once, the first time", "",
 		}},
+		{"a gap over midnight", "15,45 0,23 * * *", "America/Toronto", "1919-03-30 23:00", []string{
+			"", "skipped 1919-03-30 23:45 and 1919-03-31 00:15: they do not exist, clocks go forward", "",
+		}},
+		{"a gap of several times in a day", "0 12,23 * * *", "Pacific/Apia", "2011-12-29 12:30", []string{
+			"", "skipped 2011-12-30 12:00 and 23:00: they do not exist, clocks go forward",
+		}},
+		{"the list begins between the two", "30 2 * * *", "Europe/Berlin", "2026-10-25 02:45 +02:00", []string{
+			"skipped 2026-10-25 02:30 the second time: clocks go back, it fires once", "",
+		}},
+		{"the list begins in the repeated hour", "30 2 * * *", "Europe/Berlin", "2026-10-25 02:15 +01:00", []string{
+			"skipped 2026-10-25 02:30 the second time: clocks go back, it fires once", "",
+		}},
+		{"the list begins after the second", "30 2 * * *", "Europe/Berlin", "2026-10-25 02:30 +01:00", []string{"", ""}},
+		{"a silent hour among many", "*/15 0-22 * * *", "Europe/Berlin", "2026-10-25 02:30", []string{
+			"02:45 occurs twice on 2026-10-25, clocks go back; fires once, the first time",
+			"skipped 2026-10-25 02:00, 02:15, 02:30 and 02:45 the second time: clocks go back, they fire once", "",
+		}},
+		{"a silent hour before midnight", "*/30 0-11,13-23 * * *", "America/Sao_Paulo", "2018-02-17 23:15 -02:00", []string{
+			"23:30 occurs twice on 2018-02-17, clocks go back; fires once, the first time",
+			"skipped 2018-02-17 23:00 and 23:30 the second time: clocks go back, they fire once", "",
+		}},
 		{"twice, on the evening before", "30 23 * * *", "America/Santiago", "2026-04-04", []string{
 			"23:30 occurs twice on 2026-04-04, clocks go back; fires once, the first time", "",
 		}},

@@ -13,6 +13,11 @@ var clocks = map[string]string{
 	"CST6CDT": "CST6CDT", "EST5EDT": "EST5EDT", "MST7MDT": "MST7MDT", "PST8PDT": "PST8PDT",
 }
 
+// areas are the parts of the world under which the database files its places.
+var areas = []string{
+	"Africa", "America", "Antarctica", "Arctic", "Asia", "Atlantic", "Australia", "Europe", "Indian", "Pacific",
+}
+
 // zonePhrase is how a sentence names a zone: a clock by its name, a place by the place where that alone is clear, else
 // in full.
 func zonePhrase(loc *time.Location) string {

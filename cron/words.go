@@ -92,10 +92,14 @@ func moment(t time.Time) string {
 	if t.Location() == time.UTC {
 		return t.Format(layout) + " UTC"
 	}
-	if t.Location().String() == "" { // an offset without a place, as RFC 3339 has it
-		return t.Format(layout + " -07:00")
+	layout += " -07:00"
+	if _, offset := t.Zone(); offset%60 != 0 {
+		layout += ":00"
 	}
-	return t.Format(layout+" -07:00") + ", " + zonePhrase(t.Location())
+	if t.Location().String() == "" { // an offset without a place, as RFC 3339 has it
+		return t.Format(layout)
+	}
+	return t.Format(layout) + ", " + zonePhrase(t.Location())
 }
 
 // durationWords writes an interval in the largest units that divide it: "90 minutes" as "1 hour 30 minutes".

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -38,6 +39,15 @@ func zoneNames(t testing.TB) []string {
 		}
 	}
 	return names
+}
+
+// TestZoneNamesAreThoseOfTheDatabase keeps the list, by which names are completed and guessed, to what can be loaded.
+func TestZoneNamesAreThoseOfTheDatabase(t *testing.T) {
+	names := zoneNames(t)
+	slices.Sort(names)
+	if listed := ZoneNames(); !slices.Equal(listed, names) {
+		t.Errorf("zones.txt has %d names, the database %d: write its sorted names there", len(listed), len(names))
+	}
 }
 
 // TestRulesInsteadOfTables repeats the plain expressions with the built-in zone data, and with zones whose last

@@ -1,6 +1,7 @@
 package cron
 
 import (
+	_ "embed"
 	"strings"
 	"sync"
 	"time"
@@ -10,7 +11,7 @@ import (
 const zoneNameMax = 64
 
 // zones keeps what LoadZone has read, so that ten thousand schedules in one zone share one table. Only names that
-// exist enter it, so it cannot outgrow the zone database.
+// exist enter it, each in one spelling, so it cannot outgrow the zone database.
 var zones sync.Map // string → *time.Location
 
 // LoadZone returns the zone with an IANA name; the empty name is UTC. Local is refused, because a schedule must mean
@@ -25,15 +26,22 @@ func LoadZone(name string) (*time.Location, error) {
 	if reason := refuseZone(name); reason != "" {
 		return nil, &Error{Field: "zone", Value: name, Reason: reason, Remedy: "name the zone, such as Europe/Berlin"}
 	}
+	if meant := nearZone(name); meant != "" {
+		return nil, &Error{Field: "zone", Value: name, Reason: "is not a known time zone", Remedy: "did you mean " + meant + "?"}
+	}
 	loc, err := time.LoadLocation(name)
 	if err != nil {
-		return nil, &Error{Field: "zone", Value: name, Reason: "is not a known time zone", Remedy: nearZone(name)}
+		return nil, &Error{
+			Field: "zone", Value: name, Reason: "is not a known time zone",
+			Remedy: "use an IANA name, such as Europe/Berlin or America/New_York",
+		}
 	}
 	kept, _ := zones.LoadOrStore(name, loc)
 	return kept.(*time.Location), nil
 }
 
-// refuseZone names the files of a zone directory that are not zones of the world, and what cannot be a name at all.
+// refuseZone names the files of a zone directory that are not zones of the world, and what cannot be a name at all. A
+// name has one spelling: a file system would also take Europe//Berlin, and another would not.
 func refuseZone(name string) string {
 	area, _, _ := strings.Cut(name, "/")
 	switch {
@@ -41,7 +49,7 @@ func refuseZone(name string) string {
 		return "depends on the machine"
 	case area == "posix", area == "right", name == "posixrules", name == "Factory":
 		return "is not the name of a place"
-	case len(name) > zoneNameMax, strings.Trim(name, zoneLetters) != "":
+	case len(name) > zoneNameMax, strings.Trim(name, zoneLetters) != "", strings.Contains("/"+name+"/", "//"):
 		return "is not a zone name"
 	}
 	return ""
@@ -49,10 +57,13 @@ func refuseZone(name string) string {
 
 const zoneLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+-_/ :"
 
-// areas are the parts of the world under which the database files its places.
-var areas = []string{
-	"Africa", "America", "Antarctica", "Arctic", "Asia", "Atlantic", "Australia", "Europe", "Indian", "Pacific",
-}
+// zoneList names the zones of the database that Go programs carry, a line each and sorted.
+//
+//go:embed zones.txt
+var zoneList string
+
+// ZoneNames returns the names of the zones of the world, sorted. A system may know newer ones; they are loaded as well.
+func ZoneNames() []string { return strings.Fields(zoneList) }
 
 // abbreviations are what people write for zones that the database does not know by that name.
 var abbreviations = map[string]string{
@@ -62,27 +73,25 @@ var abbreviations = map[string]string{
 	"AEST": "Australia/Sydney", "AEDT": "Australia/Sydney", "Z": "UTC",
 }
 
-// nearZone guesses what was meant: a known abbreviation, the same name in the right case, or a city without its area.
+// nearZone guesses what was meant by a name that is not in the list: the same in another case or with spaces, a known
+// abbreviation, or a city without its area. It is asked before the file system, because some do not tell the cases of
+// letters apart. It is empty for a name that is right, or unlike any. Etc/GMT+2 is never a guess: it lies two hours
+// behind, and who writes GMT+2 means ahead.
 func nearZone(name string) string {
-	guesses := []string{abbreviations[strings.ToUpper(name)], strings.ToUpper(name), inTitleCase(name)}
-	for _, area := range areas {
-		guesses = append(guesses, area+"/"+inTitleCase(name))
-	}
-	for _, guess := range guesses {
-		if _, err := time.LoadLocation(guess); err == nil && guess != "" {
-			return "did you mean " + guess + "?"
+	bare := strings.ReplaceAll(strings.TrimSpace(name), " ", "_")
+	city := ""
+	for _, known := range ZoneNames() {
+		switch {
+		case known == name:
+			return ""
+		case strings.EqualFold(known, bare):
+			return known
+		case city == "" && !strings.HasPrefix(known, "Etc/") && strings.EqualFold(known[strings.LastIndexByte(known, '/')+1:], bare):
+			city = known
 		}
 	}
-	return "use an IANA name, such as Europe/Berlin or America/New_York"
-}
-
-// inTitleCase writes "america/new york" as the database does.
-func inTitleCase(name string) string {
-	letters := []byte(strings.ToLower(strings.ReplaceAll(name, " ", "_")))
-	for i := range letters {
-		if (i == 0 || letters[i-1] == '/' || letters[i-1] == '_') && 'a' <= letters[i] && letters[i] <= 'z' {
-			letters[i] -= 'a' - 'A'
-		}
+	if meant, ok := abbreviations[strings.ToUpper(bare)]; ok {
+		return meant
 	}
-	return string(letters)
+	return city
 }
