@@ -5,14 +5,20 @@ import (
 	"encoding/binary"
 )
 
-// JobID is the id of the i-th job of the command.
+// JobID is the id of the i-th job of the command. Derived ones sort by their
+// place in it, so that neighbours in the queue lie on one page: claims and
+// finishes of a batch then write half the pages.
 func (c *Enqueue) JobID(i int) ID {
 	if id := c.Jobs[i].ID; !id.IsZero() {
 		return id
 	}
 	var salt [4]byte
 	binary.BigEndian.PutUint32(salt[:], uint32(i))
-	return c.ID.Derive(salt[:])
+	id := c.ID.Derive(salt[:])
+	copy(id[6:8], c.ID[6:8])
+	id[8] = 0x80 | byte(i>>8)&0x3f
+	id[9] = byte(i)
+	return id
 }
 
 // RunID is the id of the run that a command makes for a job.

@@ -100,9 +100,9 @@ func TestDerivedIDsStay(t *testing.T) {
 	claim := &Claim{Seed: sampleToken(1)}
 	token := claim.TokenFor(sampleID(2))
 	for name, pair := range map[string][2]string{
-		"first job": {c.JobID(0).String(), "00926a5e-7c3b-702c-bb3c-02a66516a4e6"},
+		"first job": {c.JobID(0).String(), "00926a5e-7c3b-7000-8000-02a66516a4e6"},
 		"given job": {c.JobID(1).String(), sampleID(9).String()},
-		"third job": {c.JobID(2).String(), "00926a5e-7c3b-7db5-b6e2-8b1272239f49"},
+		"third job": {c.JobID(2).String(), "00926a5e-7c3b-7000-8002-8b1272239f49"},
 		"run":       {RunID(sampleID(1), sampleID(2)).String(), "00926a5e-7c3b-7fbe-8bfd-7be4b1fe53c6"},
 		"retry":     {RetryID(sampleID(1), sampleID(2)).String(), "00926a5e-7c3b-7a29-ac16-d62d578f6189"},
 		"audit":     {AuditID(sampleID(1), VerbCancel, sampleID(2)).String(), "00926a5e-7c3b-74ac-81f2-335178b23cf6"},
@@ -111,5 +111,17 @@ func TestDerivedIDsStay(t *testing.T) {
 		if pair[0] != pair[1] {
 			t.Errorf("%s: %s, want %s", name, pair[0], pair[1])
 		}
+	}
+}
+
+func TestDerivedJobsSortByTheirPlace(t *testing.T) {
+	c := &Enqueue{Meta: NewMeta(""), Jobs: make([]NewJob, JobsMax)}
+	for i := 1; i < len(c.Jobs); i++ {
+		if a, b := c.JobID(i-1), c.JobID(i); a.Compare(b) >= 0 || checkMinted("id", b) != nil {
+			t.Fatalf("job %d is %s, job %d is %s", i-1, a, i, b)
+		}
+	}
+	if next := NewMeta("").ID; c.JobID(0).Compare(next) > 0 {
+		t.Errorf("a job of an earlier command, %s, sorts behind a later one, %s", c.JobID(0), next)
 	}
 }
