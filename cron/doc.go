@@ -28,6 +28,8 @@
 //	H          one value, chosen by the schedule's name; H(a-b) chooses from a range
 //	H/n        every n-th value from an offset chosen by the name; H(a-b)/n within a range
 //
+// A step larger than the field is refused, H/n included; a smaller one may leave a single value, as in 58/5.
+//
 // A day must match both day fields; if both are restricted, it is enough to match one. A field is restricted if a
 // value is missing from its set: 1-31 and */1 restrict nothing, */2 does.
 //

@@ -21,14 +21,10 @@ const (
 	cronArgsMax = 7
 )
 
-const cronExample = `  rota cron '30 9 * * 1-5' --tz Europe/Berlin
-  rota cron '30 2 * * *' --tz Europe/Berlin --from 2026-03-27 -n 4    # what happens to 02:30 in spring
-  rota cron 'H H(1-4) * * *' --name nightly-backup                    # where H falls for this name
-  rota cron @monthly --output json`
-
 // cronOptions are the flags of one call.
 type cronOptions struct {
 	zone, from, name string
+	fromGiven        bool // --from '' is a mistake of a script, not now
 	count            cronCount
 }
 
@@ -62,21 +58,42 @@ type cronTime struct {
 func newCronCommand(a *app) *cobra.Command {
 	opts := cronOptions{count: cronCountDefault}
 	cmd := &cobra.Command{
-		Use:   "cron EXPR",
-		Short: "Says a cron expression in words and lists its next times",
-		Long: `Says a cron expression in words and lists its next times, with what clock changes do to them.
-It needs no server. EXPR has five fields (minute hour day-of-month month day-of-week) or is one of
-@hourly @daily @midnight @weekly @monthly @yearly @annually.`,
+		Use:     "cron EXPR",
+		Short:   "Says a cron expression in words and lists its next times",
+		Long:    cronLong,
 		Example: cronExample,
 		Args:    cronArgs,
-		RunE:    func(_ *cobra.Command, args []string) error { return a.cron(strings.Join(args, " "), opts) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			opts.fromGiven = cmd.Flags().Changed("from")
+			if opts.zone == "" {
+				return &cron.Error{Field: "--tz", Reason: "is not a zone name", Remedy: "name the zone, such as Europe/Berlin, or leave --tz out for UTC"}
+			}
+			return hintQuotes(a.cron(strings.Join(args, " "), opts), len(args))
+		},
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&opts.zone, "tz", "UTC", "IANA `ZONE` whose clock the fields are read on")
 	flags.StringVar(&opts.from, "from", "", "list times after `TIME`: RFC 3339, or YYYY-MM-DD[ HH:MM[:SS]] in the zone (default now)")
-	flags.VarP(&opts.count, "count", "n", "list `N` times")
+	flags.VarP(&opts.count, "count", "n", fmt.Sprintf("list `N` times, 1-%d", cronCountMax))
 	flags.StringVar(&opts.name, "name", "", "schedule `NAME`, by which H spreads")
+	completeCron(cmd)
 	return cmd
+}
+
+const quotesHint = "put the expression in quotes, or the shell replaces * by file names"
+
+// hintQuotes reminds of the quotes whenever an expression that came in pieces is refused: what the shell made of a star
+// looks like a mistake in a field.
+func hintQuotes(err error, args int) error {
+	var refusal *cron.Error
+	if args < 2 || !errors.As(err, &refusal) || strings.HasPrefix(refusal.Field, "--") || refusal.Field == "zone" {
+		return err
+	}
+	if refusal.Remedy != "" {
+		refusal.Remedy += "; "
+	}
+	refusal.Remedy += quotesHint
+	return err
 }
 
 // cronArgs accepts an expression whose quotes were forgotten, unless the shell has put file names in place of a star.
@@ -85,7 +102,7 @@ func cronArgs(_ *cobra.Command, args []string) error {
 	case n == 0:
 		return usagef("write one, such as rota cron '30 9 * * 1-5'", "cron needs an expression")
 	case n > cronArgsMax:
-		return usagef("put the expression in quotes, or the shell replaces * by file names", "cron got %d arguments", n)
+		return usagef(quotesHint, "cron got %d arguments", n)
 	}
 	return nil
 }
@@ -95,13 +112,13 @@ func (a *app) cron(text string, opts cronOptions) error {
 	if err != nil {
 		return err
 	}
-	from, err := a.cronFrom(opts.from, expression.Location())
+	from, err := a.cronFrom(opts, expression.Location())
 	if err != nil {
 		return err
 	}
 	fires := cron.Upcoming(expression, from, int(opts.count))
 	return a.print(newCronView(expression, fires), func(w io.Writer) error {
-		return writeCron(w, expression, from, fires)
+		return writeCron(w, expression, from, fires, int(opts.count))
 	})
 }
 
@@ -120,11 +137,11 @@ func (a *app) parseCron(text string, opts cronOptions) (cron.Cron, error) {
 	return spread, err
 }
 
-func (a *app) cronFrom(text string, loc *time.Location) (time.Time, error) {
-	if text == "" {
+func (a *app) cronFrom(opts cronOptions, loc *time.Location) (time.Time, error) {
+	if !opts.fromGiven {
 		return a.now(), nil
 	}
-	from, err := cron.ParseTime(text, loc)
+	from, err := cron.ParseTime(opts.from, loc)
 	var refusal *cron.Error
 	if errors.As(err, &refusal) {
 		refusal.Field = "--from" // the name by which the reader knows it
@@ -135,26 +152,57 @@ func (a *app) cronFrom(text string, loc *time.Location) (time.Time, error) {
 func newCronView(expression cron.Cron, fires []cron.Fire) cronView {
 	view := cronView{Describe: expression.Describe(), Times: []cronTime{}}
 	for _, fire := range fires {
-		view.Times = append(view.Times, cronTime{At: fire.At.Format(time.RFC3339), Note: fire.Note})
+		view.Times = append(view.Times, cronTime{At: exactTime(fire.At), Note: fire.Note})
 	}
 	return view
 }
 
-func writeCron(w io.Writer, expression cron.Cron, from time.Time, fires []cron.Fire) error {
+// exactTime writes RFC 3339, whose offsets are whole minutes. Where the clock was off by seconds, as in Monrovia before
+// 1972, only UTC names the instant.
+func exactTime(at time.Time) string {
+	if offsetHasSeconds(at) {
+		at = at.UTC()
+	}
+	return at.Format(time.RFC3339)
+}
+
+func offsetHasSeconds(at time.Time) bool {
+	_, offset := at.Zone()
+	return offset%60 != 0
+}
+
+func writeCron(w io.Writer, expression cron.Cron, from time.Time, fires []cron.Fire, count int) error {
 	if _, err := fmt.Fprintf(w, "%s\n\n", expression.Describe()); err != nil {
 		return err
 	}
 	var rows [][]string
 	for _, fire := range fires {
-		rows = append(rows, []string{
-			fire.At.Format("Mon"),
-			fire.At.Format("2006-01-02 15:04 -07:00"),
-			fire.At.UTC().Format("2006-01-02 15:04"),
-			distance(fire.At.Unix() - from.Unix()),
-			fire.Note,
-		})
+		rows = append(rows, cronRow(fire, from))
 	}
-	return writeTable(w, []string{"DAY", "LOCAL TIME", "UTC", "IN", "NOTE"}, rows)
+	if len(rows) > 0 {
+		if err := writeTable(w, []string{"DAY", "LOCAL TIME", "UTC", "IN", "NOTE"}, rows); err != nil {
+			return err
+		}
+	}
+	if len(rows) == count {
+		return nil
+	}
+	_, err := fmt.Fprintln(w, "nothing more before the year 10000")
+	return err
+}
+
+func cronRow(fire cron.Fire, from time.Time) []string {
+	local, utc := "2006-01-02 15:04 -07:00", "2006-01-02 15:04"
+	if offsetHasSeconds(fire.At) {
+		local, utc = local+":00", utc+":05"
+	}
+	return []string{
+		fire.At.Format("Mon"),
+		fire.At.Format(local),
+		fire.At.UTC().Format(utc),
+		distance(fire.At.Unix() - from.Unix()),
+		fire.Note,
+	}
 }
 
 // distance names the two largest units of a number of seconds, which is all that a person wants to know of it.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/cron"
@@ -48,7 +49,7 @@ func usage(err error, hint string) error {
 	if errors.As(err, &coded) {
 		return err
 	}
-	return &exitError{code: exitUsage, hint: hint, err: err}
+	return &exitError{code: exitUsage, hint: hint, err: errors.New(shortened(err.Error()))}
 }
 
 // usagef is usage for a message of our own, with a hint of its own.
@@ -99,4 +100,21 @@ func report(w io.Writer, err error) {
 	if hint != "" {
 		fmt.Fprintf(w, "hint: %s\n", hint)
 	}
+}
+
+// usageMax bounds a message about the command line, which repeats what was typed.
+const usageMax = 200
+
+// shortened cuts the middle out of a message that is too long, since its end says what is allowed, and keeps control
+// characters from the terminal.
+func shortened(message string) string {
+	if len(message) > usageMax {
+		message = strings.ToValidUTF8(message[:60]+"..."+message[len(message)-60:], "?")
+	}
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return '?'
+		}
+		return r
+	}, message)
 }

@@ -53,6 +53,13 @@ func TestBareProgramAndCompletion(t *testing.T) {
 		{"completion zsh", "zsh completion"},
 		{"completion fish", "fish completion"},
 		{"__complete cron --output ''", "table\njson\nyaml\n"},
+		{"__complete cron --tz ''", "Zulu\n:4\n"},
+		{"__complete cron ''", "@annually\n:4\n"},
+		{"__complete cron @daily ''", ":4\n"},
+		{"__complete cron --from ''", ":4\n"},
+		{"__complete version ''", ":4\n"},
+		{"help cron", "rota cron EXPR"},
+		{"help", "Available Commands:"},
 	} {
 		out, errs, code := runLine(row.line)
 		if code != exitDone || !strings.Contains(out, row.want) {

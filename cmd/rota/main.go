@@ -24,6 +24,7 @@ type environment struct {
 func run(args []string, env environment) int {
 	a := &app{environment: env, output: formatTable}
 	root := newRootCommand(a)
+	args = shieldExpression(root, args)
 	root.SetArgs(append([]string{}, args...)) // cobra takes nil for the arguments of the process
 	err := root.Execute()
 	if err != nil && !a.started {

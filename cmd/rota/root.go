@@ -1,6 +1,11 @@
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
 
 // app is what the commands share: the surroundings and the global flags.
 type app struct {
@@ -29,17 +34,53 @@ func newRootCommand(a *app) *cobra.Command {
 		newVerifyCommand(a),
 		newVersionCommand(a),
 	)
+	for _, cmd := range root.Commands() {
+		if cmd.ValidArgsFunction == nil {
+			cmd.ValidArgsFunction = cobra.NoFileCompletions // no argument of a command is a file
+		}
+	}
+	root.SetHelpCommand(newHelpCommand(root))
 	return root
+}
+
+// newHelpCommand is cobra's, except that help for what does not exist is a mistake of the command line.
+func newHelpCommand(root *cobra.Command) *cobra.Command {
+	return &cobra.Command{
+		Use:               "help [COMMAND]",
+		Short:             "Help about any command",
+		ValidArgsFunction: completeCommands,
+		RunE: func(_ *cobra.Command, args []string) error {
+			cmd, rest, err := root.Find(args)
+			if err != nil || len(rest) > 0 {
+				return usagef(usageHint(root, args), "no help for %s", shortened(strconv.Quote(strings.Join(args, " "))))
+			}
+			cmd.InitDefaultHelpFlag()
+			return cmd.Help()
+		},
+	}
+}
+
+func completeCommands(help *cobra.Command, args []string, _ string) (names []string, _ cobra.ShellCompDirective) {
+	if len(args) == 0 {
+		for _, cmd := range help.Root().Commands() {
+			names = append(names, cmd.Name())
+		}
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
 // usageHint names the command that was meant, if one is near, else where help is.
 func usageHint(root *cobra.Command, args []string) string {
-	if _, _, err := root.Find(args); err != nil && len(args) > 0 {
+	cmd, _, err := root.Find(args)
+	if err != nil && len(args) > 0 {
 		if near := root.SuggestionsFor(args[0]); len(near) > 0 {
 			return "did you mean rota " + near[0] + "?"
 		}
 	}
-	return "see rota --help"
+	if err != nil {
+		cmd = root
+	}
+	return "see " + cmd.CommandPath() + " --help"
 }
 
 // completeFrom lets the shell complete a flag from a fixed list.

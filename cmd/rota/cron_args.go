@@ -1,0 +1,66 @@
+package main
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// dashedField matches a field that begins with a dash and cannot be a flag.
+var dashedField = regexp.MustCompile(`^-[0-9*/,-]*$`)
+
+// shieldExpression keeps an expression that begins with a dash, such as '-1 * * * *', from being read as a flag, so that
+// the parser can say what is wrong with it. It moves the words that are no flags behind a "--"; other command lines it
+// leaves as they are.
+func shieldExpression(root *cobra.Command, args []string) []string {
+	cmd, rest, err := root.Find(args)
+	if err != nil || cmd.Name() != "cron" {
+		return args
+	}
+	flags, words, dashed := []string{cmd.Name()}, []string{}, false
+	for i := 0; i < len(rest); i++ {
+		arg := rest[i]
+		switch {
+		case arg == "--":
+			words = append(words, rest[i+1:]...)
+			i = len(rest)
+		case isDashedExpression(arg):
+			words, dashed = append(words, arg), true
+		case strings.HasPrefix(arg, "-"):
+			flags = append(flags, arg)
+			if takesNext(cmd, arg) && i+1 < len(rest) {
+				i++
+				flags = append(flags, rest[i])
+			}
+		default:
+			words = append(words, arg)
+		}
+	}
+	if !dashed {
+		return args
+	}
+	return append(append(flags, "--"), words...)
+}
+
+// isDashedExpression tells '-n5 * * * *' from -n5 by its fields, and -1 from a flag by having no letter.
+func isDashedExpression(arg string) bool {
+	if !strings.HasPrefix(arg, "-") || strings.HasPrefix(arg, "--") && len(arg) > 2 && arg[2] != ' ' {
+		return false
+	}
+	return len(strings.Fields(arg)) > 1 || arg != "--" && dashedField.MatchString(arg)
+}
+
+// takesNext reports whether a flag's value is the argument after it.
+func takesNext(cmd *cobra.Command, arg string) bool {
+	var flag *pflag.Flag
+	if name, long := strings.CutPrefix(arg, "--"); long && !strings.Contains(name, "=") {
+		flag = cmd.Flag(name)
+	} else if !long && len(arg) == 2 {
+		if flag = cmd.Flags().ShorthandLookup(arg[1:]); flag == nil {
+			flag = cmd.InheritedFlags().ShorthandLookup(arg[1:])
+		}
+	}
+	return flag != nil && flag.NoOptDefVal == ""
+}
