@@ -123,6 +123,8 @@ func (p dayPlan) monthDays() string {
 		return text + " (29 February in leap years)"
 	case p.days.size() == 1:
 		return text + " that has it"
+	case lacking == p.days:
+		return text + " (in months that have them)"
 	case lacking.size() == 1:
 		return text + " (" + strconv.Itoa(lacking.first()) + " in months that have it)"
 	}

@@ -101,7 +101,7 @@ func TestDescribe(t *testing.T) {
 		{"0 0 31 * *", "UTC", "at 00:00 on day 31 of every month that has it, UTC"},
 		{"0 0 30 * *", "UTC", "at 00:00 on day 30 of every month that has it, UTC"},
 		{"0 0 29 * *", "UTC", "at 00:00 on day 29 of every month (29 February in leap years), UTC"},
-		{"0 0 29-31 * *", "UTC", "at 00:00 on days 29 to 31 of every month (29 to 31 in months that have them), UTC"},
+		{"0 0 29-31 * *", "UTC", "at 00:00 on days 29 to 31 of every month (in months that have them), UTC"},
 		{"0 0 1-15,31 * *", "UTC", "at 00:00 on days 1 to 15 and 31 of every month (31 in months that have it), UTC"},
 		{"0 0 31 */2 *", "UTC", "at 00:00 on day 31 of January, March, May and July every year, UTC"},
 		{"0 0 31 1,3,5,7-8,10,12 *", "UTC", "at 00:00 on day 31 of every month that has it, UTC"},

@@ -42,7 +42,6 @@ func span(low, high, step int) set {
 
 // The values that leave a field unrestricted, however they were written.
 var (
-	allMinutes  = span(0, 59, 1)
 	allHours    = span(0, 23, 1)
 	allDays     = span(1, 31, 1)
 	allMonths   = span(1, 12, 1)
