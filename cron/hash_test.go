@@ -56,6 +56,18 @@ func TestSpreadIsEven(t *testing.T) {
 	}
 }
 
+// TestALongStepLeavesOneValue: with a step longer than its range H still falls somewhere, whatever the name.
+func TestALongStepLeavesOneValue(t *testing.T) {
+	for i := range 100 {
+		for text, f := range map[string]*field{"H(0-29)/40": &minuteField, "H/30": &dayField} {
+			s, err := f.parse(text, newSeed(fmt.Sprintf("job-%d", i), f))
+			if err != nil || s.size() != 1 {
+				t.Fatalf("%s of job-%d has %d values, %v", text, i, s.size(), err)
+			}
+		}
+	}
+}
+
 // TestSpreadFieldsAreIndependent counts pairs of minute modulo 6 and hour modulo 6: were one hash used for both
 // fields, only six of the 36 pairs could come.
 func TestSpreadFieldsAreIndependent(t *testing.T) {

@@ -40,6 +40,9 @@ func newRootCommand(a *app) *cobra.Command {
 		}
 	}
 	root.SetHelpCommand(newHelpCommand(root))
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return usage(err, "see "+cmd.CommandPath()+" --help") // where the flags of this command are
+	})
 	return root
 }
 
@@ -71,16 +74,12 @@ func completeCommands(help *cobra.Command, args []string, _ string) (names []str
 
 // usageHint names the command that was meant, if one is near, else where help is.
 func usageHint(root *cobra.Command, args []string) string {
-	cmd, _, err := root.Find(args)
-	if err != nil && len(args) > 0 {
+	if _, _, err := root.Find(args); err != nil && len(args) > 0 {
 		if near := root.SuggestionsFor(args[0]); len(near) > 0 {
 			return "did you mean rota " + near[0] + "?"
 		}
 	}
-	if err != nil {
-		cmd = root
-	}
-	return "see " + cmd.CommandPath() + " --help"
+	return "see rota --help"
 }
 
 // completeFrom lets the shell complete a flag from a fixed list.
