@@ -126,7 +126,7 @@ func thousandJobs() Batch {
 	for i := range 1000 {
 		id := sampleID(0)
 		binary.BigEndian.PutUint16(id[14:], uint16(i))
-		c.Jobs = append(c.Jobs, NewJob{ID: id, Type: "mail.send", Params: params, Priority: i % 3, MaxRetries: new(5)})
+		c.Jobs = append(c.Jobs, NewJob{ID: id, Type: "mail.send", Params: params, Priority: new(i % 3), MaxRetries: new(5)})
 	}
 	return Batch{Now: sampleTime, Commands: []Command{c}}
 }

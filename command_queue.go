@@ -19,7 +19,7 @@ type NewJob struct {
 	Type     string          `wire:"2"`
 	Name     string          `wire:"3"` // the definition; empty: the type
 	Params   json.RawMessage `wire:"4"` // a JSON object; empty: {}
-	Priority int             `wire:"5"`
+	Priority *int            `wire:"5"`
 	RunAt    time.Time       `wire:"6"` // not before; at most one of RunAt and Delay
 	Delay    time.Duration   `wire:"7"` // from the store's Now
 

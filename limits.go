@@ -45,6 +45,7 @@ const PositionGap = 100
 
 // Defaults of a job's policy.
 const (
+	DefaultPriority   = 0
 	DefaultMaxRetries = 3
 	DefaultBackoff    = 60 * time.Second
 	DefaultTimeout    = 3600 * time.Second

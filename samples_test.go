@@ -55,7 +55,7 @@ func sampleEnqueue() *Enqueue {
 	return &Enqueue{Meta: sampleMeta(1), Jobs: []NewJob{
 		{
 			ID: sampleID(0x11), Type: "mail.send", Name: "newsletter", Params: json.RawMessage(`{"to":"a@example.org"}`),
-			Priority: -3, RunAt: sampleTime, UniqueKey: "mail:7", UniqueFor: 24 * time.Hour,
+			Priority: new(-3), RunAt: sampleTime, UniqueKey: "mail:7", UniqueFor: 24 * time.Hour,
 			ScopeKind: "user", ScopeID: "7", PlanTime: sampleTime.Add(time.Hour),
 			MaxRetries: new(0), Backoff: new(1500 * time.Millisecond), BackoffMax: new(time.Hour),
 			Jitter: new(0.25), Timeout: new(time.Duration(0)),

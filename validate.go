@@ -52,7 +52,7 @@ func (n *NewJob) validate() *Error {
 		checkName("type", n.Type, true),
 		checkName("name", n.Name, false),
 		checkObject("params", n.Params, ParamsMax),
-		checkInt("priority", n.Priority, PriorityMin, PriorityMax),
+		checkIntPtr("priority", n.Priority, PriorityMin, PriorityMax),
 		checkTime("run_at", n.RunAt),
 		checkDuration("delay", n.Delay, 0, DelayMax),
 		n.validateDelay(),

@@ -116,7 +116,7 @@ func enqueueRefusals() []refusal {
 		job("params null", func(n *NewJob) { n.Params = json.RawMessage(`null`) }, "params", "is not a JSON object"),
 		job("params not UTF-8", func(n *NewJob) { n.Params = json.RawMessage("{\"a\":\"\xff\"}") }, "params", "UTF-8"),
 		job("large params", func(n *NewJob) { n.Params = make(json.RawMessage, ParamsMax+1) }, "params", "has 1048577 bytes; at most 1048576"),
-		job("high priority", func(n *NewJob) { n.Priority = PriorityMax + 1 }, "priority", "is 1000001; allowed are -1000000 to 1000000"),
+		job("high priority", func(n *NewJob) { n.Priority = new(PriorityMax + 1) }, "priority", "is 1000001; allowed are -1000000 to 1000000"),
 		job("run_at before 1970", func(n *NewJob) { n.Delay, n.RunAt = 0, time.Unix(-1, 0) }, "run_at", "the year 1969; allowed are 1970 to 9999"),
 		job("negative delay", func(n *NewJob) { n.Delay = -time.Second }, "delay", "is -1s"),
 		job("long delay", func(n *NewJob) { n.Delay = DelayMax + 1 }, "delay", "allowed are 0s to 87600h0m0s"),

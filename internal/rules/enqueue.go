@@ -11,7 +11,7 @@ import (
 func needEnqueue(n *Need, c *rota.Enqueue) {
 	for i := range c.Jobs {
 		nj := &c.Jobs[i]
-		n.tail(nj.Priority)
+		n.tail(or(nj.Priority, rota.DefaultPriority))
 		if n.whole(c.JobID(i)) != nil {
 			continue
 		}
@@ -86,7 +86,7 @@ func enqueueOne(w *World, c *rota.Enqueue, i int, again bool) (rota.Submitted, *
 func newJob(w *World, c *rota.Enqueue, nj *rota.NewJob, id rota.ID) *rota.Job {
 	j := &rota.Job{
 		ID: id, ExecutionID: id, Type: nj.Type, Name: nj.Name, Params: nj.Params,
-		Status: rota.StatusQueued, Priority: nj.Priority, Attempt: 1, Policy: policyOf(nj),
+		Status: rota.StatusQueued, Priority: or(nj.Priority, rota.DefaultPriority), Attempt: 1, Policy: policyOf(nj),
 		PlanTime: micros(nj.PlanTime), RunAt: micros(nj.RunAt), UniqueKey: nj.UniqueKey, UniqueFor: nj.UniqueFor.Truncate(time.Microsecond),
 		CreatedBy: c.Actor, CreatedAt: w.Now,
 	}

@@ -43,7 +43,7 @@ func (v *Verifier) identity(j *rota.Job) {
 func (v *Verifier) content(j *rota.Job) {
 	retries := j.Policy.MaxAttempts - 1
 	err := (&rota.Enqueue{Jobs: []rota.NewJob{{
-		ID: j.ID, Type: j.Type, Name: j.Name, Params: j.Params, Priority: j.Priority, RunAt: j.RunAt,
+		ID: j.ID, Type: j.Type, Name: j.Name, Params: j.Params, Priority: &j.Priority, RunAt: j.RunAt,
 		UniqueKey: j.UniqueKey, UniqueFor: j.UniqueFor, ScopeKind: j.ScopeKind, ScopeID: j.ScopeID, PlanTime: j.PlanTime,
 		MaxRetries: &retries, Backoff: &j.Policy.Backoff, BackoffMax: &j.Policy.BackoffMax,
 		Jitter: &j.Policy.Jitter, Timeout: &j.Policy.Timeout,

@@ -52,7 +52,7 @@ func (b *busy) enqueue() {
 	c := enqueue()
 	for range 1 + b.random.IntN(3) {
 		nj := rota.NewJob{
-			Type: []string{"mail", "web", "idle"}[b.random.IntN(3)], Priority: b.random.IntN(3),
+			Type: []string{"mail", "web", "idle"}[b.random.IntN(3)], Priority: new(b.random.IntN(3)),
 			MaxRetries: new(b.random.IntN(3)), Backoff: new(time.Duration(b.random.IntN(30)) * time.Second),
 		}
 		switch b.random.IntN(5) {

@@ -32,7 +32,7 @@ func Example() {
 	enqueued := apply(store, &rota.Enqueue{Meta: rota.NewMeta("ada"), Jobs: []rota.NewJob{
 		{Type: "mail", Params: json.RawMessage(`{"to": "bo"}`), UniqueKey: "welcome:bo"},
 		{Type: "mail", Params: json.RawMessage(`{"to": "bo"}`), UniqueKey: "welcome:bo"}, // answered with the first
-		{Type: "mail", Params: json.RawMessage(`{"to": "cy"}`), Priority: 5},
+		{Type: "mail", Params: json.RawMessage(`{"to": "cy"}`), Priority: new(5)},
 	}}).(*rota.Enqueued)
 	fmt.Println("a duplicate:", enqueued.Jobs[1].Duplicate)
 

@@ -143,7 +143,7 @@ func enqueueForEver(s rota.Store) {
 	for {
 		jobs := make([]rota.NewJob, 1+rand.IntN(5))
 		for i := range jobs {
-			jobs[i] = rota.NewJob{Type: "mail", Priority: rand.IntN(3), Backoff: new(time.Duration(0)), MaxRetries: new(1)}
+			jobs[i] = rota.NewJob{Type: "mail", Priority: new(rand.IntN(3)), Backoff: new(time.Duration(0)), MaxRetries: new(1)}
 		}
 		reply := ask[*rota.Enqueued](s, &rota.Enqueue{Meta: rota.NewMeta(""), Jobs: jobs})
 		for _, one := range reply.Jobs {

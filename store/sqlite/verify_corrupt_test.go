@@ -236,7 +236,7 @@ func cast(t testing.TB, s rota.Store) map[string]rota.ID {
 		name string
 		job  rota.NewJob
 	}{
-		{"queued", rota.NewJob{Type: "idle", Priority: 5}},
+		{"queued", rota.NewJob{Type: "idle", Priority: new(5)}},
 		{"keyed", rota.NewJob{Type: "idle", UniqueKey: "held"}},
 		{"delayed", rota.NewJob{Type: "idle", Delay: time.Hour}},
 		{"planned", rota.NewJob{Type: "idle", Name: "nightly", PlanTime: noon}},
@@ -247,7 +247,7 @@ func cast(t testing.TB, s rota.Store) map[string]rota.ID {
 		{"failed", rota.NewJob{Type: "web"}},
 		{"dead", *once(&rota.NewJob{Type: "web", UniqueKey: "lost"})},
 		{"running", rota.NewJob{Type: "web"}},
-		{"long", rota.NewJob{Type: "idle", Priority: 4, Params: longParams}},
+		{"long", rota.NewJob{Type: "idle", Priority: new(4), Params: longParams}},
 		{"longrun", rota.NewJob{Type: "web", Params: longParams}},
 	}
 	jobs := map[string]rota.ID{}

@@ -54,7 +54,7 @@ func allInOrder(y *story) {
 func allPositions(y *story) {
 	jobs := y.enqueueMany(3)
 	for i, givesUp := range []rota.Command{y.cancelCommand(jobs[2].ID), y.editCommand(jobs[1].ID, toPriority(1))} {
-		next := y.enqueueCommand(rota.NewJob{}, rota.NewJob{Priority: 1})
+		next := y.enqueueCommand(rota.NewJob{}, rota.NewJob{Priority: new(1)})
 		made := do[*rota.AllDone](y, y.allOf(givesUp, next)).Replies[1].(*rota.Enqueued).Jobs
 		want(y, "behind those left", made[0].Job.Position, int64(3-i)*100)
 		want(y, "of the other priority", made[1].Job.Position, int64(1+2*i)*100)
@@ -103,7 +103,7 @@ func allLostLease(y *story) {
 
 func allLeavesNothing(y *story) {
 	held := y.enqueue(keyed)
-	other := y.enqueue(rota.NewJob{Priority: -1})
+	other := y.enqueue(rota.NewJob{Priority: new(-1)})
 	y.refused(rota.NotFound, y.allOf(
 		y.cancelCommand(held.ID),
 		y.editCommand(other.ID, toPriority(4)),

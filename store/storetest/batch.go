@@ -44,7 +44,7 @@ func batchInOrder(y *story) {
 
 func batchPositions(y *story) {
 	jobs := y.enqueueMany(4)
-	next := func() *rota.Enqueue { return y.enqueueCommand(rota.NewJob{Priority: -1}) }
+	next := func() *rota.Enqueue { return y.enqueueCommand(rota.NewJob{Priority: new(-1)}) }
 	results := y.send(
 		y.claimCommand(2), y.enqueueCommand(rota.NewJob{}),
 		y.cancelCommand(jobs[2].ID), y.editCommand(jobs[3].ID, toPriority(-1)), next(),

@@ -108,7 +108,7 @@ func cancelEnded(y *story) {
 }
 
 func cancelCancelled(y *story) {
-	queued := y.enqueue(rota.NewJob{Priority: -1})
+	queued := y.enqueue(rota.NewJob{Priority: new(-1)})
 	y.cancel(queued.ID)
 	stopped := y.running(rota.NewJob{})
 	y.cancel(stopped.ID)

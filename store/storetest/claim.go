@@ -27,9 +27,9 @@ func testClaim(t *testing.T, h Harness) {
 }
 
 func claimInOrder(y *story) {
-	low := y.enqueue(rota.NewJob{Priority: -5})
+	low := y.enqueue(rota.NewJob{Priority: new(-5)})
 	mid1 := y.enqueue(rota.NewJob{})
-	high := y.enqueue(rota.NewJob{Priority: 9})
+	high := y.enqueue(rota.NewJob{Priority: new(9)})
 	mid2 := y.enqueue(rota.NewJob{})
 	wantIDs(y, "the queue", y.queue(), high, mid1, mid2, low)
 	wantIDs(y, "the first claim", idsOf(y.claim(3)), high, mid1, mid2)
@@ -81,7 +81,7 @@ func claimTokens(y *story) {
 }
 
 func claimPastUnknown(y *story) {
-	stuck := y.enqueue(rota.NewJob{Type: "unknown", Priority: 10})
+	stuck := y.enqueue(rota.NewJob{Type: "unknown", Priority: new(10)})
 	j := y.enqueue(rota.NewJob{})
 	wantIDs(y, "claimed", idsOf(y.claim(5)), j)
 	wantIDs(y, "the queue", y.queue(), stuck)
@@ -90,9 +90,9 @@ func claimPastUnknown(y *story) {
 func claimTypes(y *story) {
 	a1 := y.enqueue(rota.NewJob{Type: "a"})
 	b1 := y.enqueue(rota.NewJob{Type: "b"})
-	c1 := y.enqueue(rota.NewJob{Type: "c", Priority: 1})
+	c1 := y.enqueue(rota.NewJob{Type: "c", Priority: new(1)})
 	a2 := y.enqueue(rota.NewJob{Type: "a"})
-	b2 := y.enqueue(rota.NewJob{Type: "b", Priority: 1})
+	b2 := y.enqueue(rota.NewJob{Type: "b", Priority: new(1)})
 	wantIDs(y, "claimed", idsOf(y.claim(9, "b", "a", "a")), b2, a1, b1, a2)
 	wantIDs(y, "the queue", y.queue(), c1)
 }
@@ -135,7 +135,7 @@ func claimAgain(y *story) {
 	c := y.claimCommand(2)
 	first := y.send(c)
 	y.pass(time.Second)
-	y.enqueue(rota.NewJob{Priority: 5})
+	y.enqueue(rota.NewJob{Priority: new(5)})
 	before := y.dump()
 	want(y, "the answer sent again", difference(Answers(first), Answers(y.send(c))), "")
 	y.unchanged(before)

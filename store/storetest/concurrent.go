@@ -83,7 +83,7 @@ func newFinish(j *rota.Job, outcome rota.Outcome) *rota.Finish {
 func fill(y *story, hands, each int) {
 	together(hands, func(i int) {
 		for k := range each {
-			n := rota.NewJob{Type: "mail", Priority: (i + k) % 3}
+			n := rota.NewJob{Type: "mail", Priority: new((i + k) % 3)}
 			apply[*rota.Enqueued](y, time.Time{}, &rota.Enqueue{Meta: rota.NewMeta(""), Jobs: []rota.NewJob{n, n}})
 		}
 	})
@@ -158,7 +158,7 @@ func rivalClaims(y *story) {
 func rivalOutcomes(y *story) {
 	told := []rota.Outcome{rota.OutcomeCompleted, rota.OutcomeFailed, rota.OutcomeSkipped}
 	for range 15 * scale(y) {
-		j := y.running(rota.NewJob{Priority: 1})
+		j := y.running(rota.NewJob{Priority: new(1)})
 		answers := make([]rota.FinishAnswer, len(told))
 		together(len(told), func(i int) {
 			if got, ok := apply[*rota.Finished](y, time.Time{}, newFinish(j, told[i])); ok {
@@ -179,7 +179,7 @@ func rivalOutcomes(y *story) {
 
 func finishAgainstReap(y *story) {
 	for range 15 * scale(y) {
-		j := y.running(rota.NewJob{Priority: 1})
+		j := y.running(rota.NewJob{Priority: new(1)})
 		late := y.now.Add(time.Hour)
 		var finished *rota.Finished
 		var reaped *rota.Reaped

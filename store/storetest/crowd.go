@@ -66,7 +66,7 @@ func (l *ledger) enqueuer(y *story, r *rand.Rand) {
 	for range crowdEach * scale(y) {
 		c := &rota.Enqueue{Meta: rota.NewMeta("")}
 		for range 1 + r.IntN(3) {
-			n := rota.NewJob{Type: "mail", Priority: r.IntN(3), MaxRetries: ptr(r.IntN(3)), Backoff: ptr(time.Duration(0))}
+			n := rota.NewJob{Type: "mail", Priority: new(r.IntN(3)), MaxRetries: ptr(r.IntN(3)), Backoff: ptr(time.Duration(0))}
 			if r.IntN(4) == 0 {
 				n.UniqueKey = fmt.Sprint("k", r.IntN(10))
 			}

@@ -55,7 +55,7 @@ func editParams(y *story) {
 func editPriority(y *story) {
 	j := y.enqueue(rota.NewJob{})
 	other := y.enqueue(rota.NewJob{})
-	high := y.enqueue(rota.NewJob{Priority: 5})
+	high := y.enqueue(rota.NewJob{Priority: new(5)})
 	got := y.edit(j.ID, toPriority(5))
 	want(y, "priority", got.Priority, 5)
 	want(y, "position", got.Position, 200)
@@ -64,8 +64,8 @@ func editPriority(y *story) {
 }
 
 func editSamePriority(y *story) {
-	j := y.enqueue(rota.NewJob{Priority: 5})
-	second := y.enqueue(rota.NewJob{Priority: 5})
+	j := y.enqueue(rota.NewJob{Priority: new(5)})
+	second := y.enqueue(rota.NewJob{Priority: new(5)})
 	want(y, "position", y.edit(j.ID, toPriority(5)).Position, 100)
 	wantIDs(y, "the queue", y.queue(), j, second)
 }

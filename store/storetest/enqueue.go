@@ -55,7 +55,7 @@ func jobText(j *rota.Job) string {
 
 func fullJob(y *story) {
 	n := rota.NewJob{
-		ID: y.mint.id(), Type: "mail", Name: "nightly", Params: json.RawMessage(`{"to":"bob"}`), Priority: -7,
+		ID: y.mint.id(), Type: "mail", Name: "nightly", Params: json.RawMessage(`{"to":"bob"}`), Priority: new(-7),
 		RunAt: y.now.Add(time.Hour), UniqueKey: "k", UniqueFor: time.Minute,
 		ScopeKind: "tenant", ScopeID: "42", PlanTime: y.now.Add(-time.Minute),
 		MaxRetries: ptr(5), Backoff: ptr(2 * time.Second), BackoffMax: ptr(time.Minute), Jitter: ptr(0.25), Timeout: ptr(time.Duration(0)),
@@ -92,13 +92,13 @@ func microseconds(y *story) {
 }
 
 func positions(y *story) {
-	want(y, "first", y.enqueue(rota.NewJob{Priority: 1}).Position, 100)
-	want(y, "second", y.enqueue(rota.NewJob{Priority: 1}).Position, 200)
-	want(y, "first of another priority", y.enqueue(rota.NewJob{Priority: 2}).Position, 100)
-	third := y.enqueue(rota.NewJob{Priority: 1, Type: "other"})
+	want(y, "first", y.enqueue(rota.NewJob{Priority: new(1)}).Position, 100)
+	want(y, "second", y.enqueue(rota.NewJob{Priority: new(1)}).Position, 200)
+	want(y, "first of another priority", y.enqueue(rota.NewJob{Priority: new(2)}).Position, 100)
+	third := y.enqueue(rota.NewJob{Priority: new(1), Type: "other"})
 	want(y, "third, of another type", third.Position, 300)
 	y.cancel(third.ID)
-	want(y, "after the last was cancelled", y.enqueue(rota.NewJob{Priority: 1}).Position, 300)
+	want(y, "after the last was cancelled", y.enqueue(rota.NewJob{Priority: new(1)}).Position, 300)
 }
 
 func positionsOfHeld(y *story) {
@@ -126,7 +126,7 @@ func positionsBelowZero(y *story) {
 func manyJobs(y *story) {
 	c := &rota.Enqueue{Meta: y.mint.meta(), Jobs: make([]rota.NewJob, 60)}
 	for i := range c.Jobs {
-		c.Jobs[i] = rota.NewJob{Type: "mail", Priority: i % 2}
+		c.Jobs[i] = rota.NewJob{Type: "mail", Priority: new(i % 2)}
 	}
 	reply := do[*rota.Enqueued](y, c)
 	var high, low []*rota.Job

@@ -32,7 +32,7 @@ func (g *gen) enqueue() rota.Command {
 func (g *gen) newJob() rota.NewJob {
 	n := rota.NewJob{
 		Type: choose(g, "type", "a", "b", "c"), Name: choose(g, "name", "", "", "a", "n"),
-		Params: g.document(), Priority: g.priority(),
+		Params: g.document(), Priority: new(g.priority()),
 	}
 	if g.rarely(12, "own id") {
 		n.ID = g.job()

@@ -29,7 +29,7 @@ func testMove(t *testing.T, h Harness) {
 
 func moveEnds(y *story) {
 	jobs := y.enqueueMany(3)
-	y.enqueue(rota.NewJob{Priority: -1})
+	y.enqueue(rota.NewJob{Priority: new(-1)})
 	want(y, "top", y.move(jobs[2], rota.PlaceTop, nil).Position, 0)
 	wantIDs(y, "the queue", y.queue()[:3], jobs[2], jobs[0], jobs[1])
 	want(y, "bottom", y.move(jobs[0], rota.PlaceBottom, nil).Position, 300)
@@ -71,7 +71,7 @@ func moveNowhere(y *story) {
 
 func moveAdopts(y *story) {
 	low := y.enqueueMany(2)
-	high := y.enqueue(rota.NewJob{Priority: 8})
+	high := y.enqueue(rota.NewJob{Priority: new(8)})
 	got := y.move(low[0], rota.PlaceAfter, high)
 	want(y, "priority", got.Priority, 8)
 	want(y, "position", got.Position, 200)
@@ -95,7 +95,7 @@ func moveBesideHeld(y *story) {
 // row in its order.
 func squeeze(y *story, priority int) (row []*rota.Job, spare *rota.Job) {
 	for range 9 {
-		row = append(row, y.enqueue(rota.NewJob{Priority: priority}))
+		row = append(row, y.enqueue(rota.NewJob{Priority: new(priority)}))
 	}
 	spare = row[8]
 	row = row[:8]
@@ -125,7 +125,7 @@ func moveRenumbers(y *story) {
 
 func moveRenumbersAdopting(y *story) {
 	row, spare := squeeze(y, 3)
-	other := y.enqueue(rota.NewJob{Priority: 1})
+	other := y.enqueue(rota.NewJob{Priority: new(1)})
 	got := y.move(other, rota.PlaceAfter, row[0])
 	want(y, "priority", got.Priority, 3)
 	order := append(slices.Insert(slices.Clone(row), 1, other), spare)

@@ -27,7 +27,7 @@ func (y *story) normalise(priority int, after rota.ID) *rota.Normalised {
 
 func normaliseRow(y *story) {
 	row, spare := squeeze(y, 0)
-	other := y.enqueue(rota.NewJob{Priority: 1})
+	other := y.enqueue(rota.NewJob{Priority: new(1)})
 	y.move(other, rota.PlaceTop, nil)
 	y.move(spare, rota.PlaceTop, nil)
 	order := y.queue()[1:]
@@ -75,14 +75,14 @@ func normaliseAfter(y *story) {
 
 func normaliseAfterGone(y *story) {
 	j := y.running(rota.NewJob{})
-	other := y.enqueue(rota.NewJob{Priority: 1})
+	other := y.enqueue(rota.NewJob{Priority: new(1)})
 	for _, after := range []rota.ID{j.ID, other.ID, y.mint.id()} {
 		y.refused(rota.Conflict, &rota.Normalise{Meta: y.mint.meta(), Priority: 0, After: after})
 	}
 }
 
 func normaliseEmpty(y *story) {
-	y.enqueue(rota.NewJob{Priority: 1})
+	y.enqueue(rota.NewJob{Priority: new(1)})
 	want(y, "answer", *y.normalise(0, rota.ID{}), rota.Normalised{})
 }
 

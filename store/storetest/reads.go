@@ -108,7 +108,7 @@ func readDefaultLimit(y *story) {
 func readQueue(y *story) {
 	low := y.enqueueMany(2)
 	y.enqueue(rota.NewJob{Delay: time.Hour})
-	high := y.enqueue(rota.NewJob{Priority: 1, Type: "other"})
+	high := y.enqueue(rota.NewJob{Priority: new(1), Type: "other"})
 	first, err := y.s.Queue(y.ctx, rota.ID{}, 2)
 	if err != nil {
 		y.Fatal(err)

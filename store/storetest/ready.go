@@ -38,7 +38,7 @@ func dueAtEnd(y *story) {
 func dueInTimeOrder(y *story) {
 	late := y.enqueue(rota.NewJob{Delay: 3 * time.Second})
 	early := y.enqueue(rota.NewJob{Delay: time.Second})
-	high := y.enqueue(rota.NewJob{Delay: 4 * time.Second, Priority: 1})
+	high := y.enqueue(rota.NewJob{Delay: 4 * time.Second, Priority: new(1)})
 	middle := y.enqueue(rota.NewJob{Delay: 2 * time.Second})
 	y.pass(time.Minute)
 	want(y, "readied", y.makeReady().Count, 4)
@@ -98,8 +98,8 @@ func nextDue(y *story) {
 }
 
 func retryReadied(y *story) {
-	j := y.running(rota.NewJob{Priority: 3})
-	y.enqueue(rota.NewJob{Priority: 3})
+	j := y.running(rota.NewJob{Priority: new(3)})
+	y.enqueue(rota.NewJob{Priority: new(3)})
 	retry := y.look(y.fail(j).RetryID)
 	want(y, "hold", retry.Hold, rota.HoldDelay)
 	y.pass(time.Minute)

@@ -29,7 +29,7 @@ func testRetry(t *testing.T, h Harness) {
 
 func retryIsNewJob(y *story) {
 	j := y.running(rota.NewJob{
-		Name: "nightly", Params: json.RawMessage(`{"a":1}`), Priority: 4, UniqueKey: "k", UniqueFor: time.Hour,
+		Name: "nightly", Params: json.RawMessage(`{"a":1}`), Priority: new(4), UniqueKey: "k", UniqueFor: time.Hour,
 		ScopeKind: "tenant", ScopeID: "1", PlanTime: y.now, Jitter: ptr(0.0), Timeout: ptr(time.Minute),
 	})
 	y.pass(time.Second)
@@ -128,7 +128,7 @@ func retryOverflow(y *story) {
 	want(y, "second delay", got[1], time.Duration(rota.DelayMax)/3*2)
 	want(y, "third delay", got[2], time.Duration(rota.DelayMax))
 	want(y, "fourth delay", got[3], time.Duration(rota.DelayMax))
-	j := y.running(rota.NewJob{Backoff: ptr(time.Microsecond), BackoffMax: ptr(time.Second), MaxRetries: ptr(100), Priority: 1})
+	j := y.running(rota.NewJob{Backoff: ptr(time.Microsecond), BackoffMax: ptr(time.Second), MaxRetries: ptr(100), Priority: new(1)})
 	for range 80 {
 		y.now = y.fail(j).RetryAt
 		y.makeReady()
@@ -185,8 +185,8 @@ func retryShutdownExhausted(y *story) {
 }
 
 func retryAtEnd(y *story) {
-	j := y.running(rota.NewJob{Priority: 2, Backoff: ptr(time.Duration(0))})
-	next := y.enqueue(rota.NewJob{Priority: 2})
+	j := y.running(rota.NewJob{Priority: new(2), Backoff: ptr(time.Duration(0))})
+	next := y.enqueue(rota.NewJob{Priority: new(2)})
 	low := y.enqueue(rota.NewJob{})
 	r := y.look(y.fail(j).RetryID)
 	wantIDs(y, "the queue", y.queue(), next, r, low)

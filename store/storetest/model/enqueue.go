@@ -87,7 +87,7 @@ func (s *step) planned(n *rota.NewJob) *rota.Job {
 func (s *step) create(c *rota.Enqueue, n *rota.NewJob, id rota.ID) *rota.Job {
 	j := &rota.Job{
 		ID: id, ExecutionID: id, Type: n.Type, Name: n.Name, Params: slices.Clone(n.Params),
-		Status: rota.StatusQueued, Priority: n.Priority, Position: s.end(n.Priority),
+		Status: rota.StatusQueued, Priority: or(n.Priority, 0), Position: s.end(or(n.Priority, 0)),
 		Attempt: 1, Policy: policy(n),
 		PlanTime: cut(n.PlanTime), RunAt: cut(n.RunAt), UniqueKey: n.UniqueKey, UniqueFor: n.UniqueFor.Truncate(time.Microsecond),
 		CreatedBy: c.Actor, CreatedAt: s.now,
