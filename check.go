@@ -147,7 +147,7 @@ func checkIntPtr(field string, n *int, low, high int) *Error {
 // something else.
 func checkDuration(field string, d, low, high time.Duration) *Error {
 	if d > 0 && d < time.Microsecond {
-		return Invalidf(field, "is %s; durations are kept to the microsecond", d)
+		return Invalidf(field, "is %s, shorter than a microsecond, which is the least that is kept", d)
 	}
 	if d < low || d > high {
 		return Invalidf(field, "is %s; allowed are %s to %s", d, low, high)

@@ -1,6 +1,7 @@
 package rota
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strconv"
@@ -66,15 +67,18 @@ func join(left, right string) string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// CodeOf returns the code of the first Error in err's chain, Internal if there
-// is none, and the empty code for a nil error.
+// CodeOf returns the code of the first Error in err's chain, and the empty code
+// for a nil error. A context that ended is Unavailable: nothing was decided.
+// Any other error is Internal.
 func CodeOf(err error) Code {
-	if err == nil {
-		return ""
-	}
 	var e *Error
-	if errors.As(err, &e) {
+	switch {
+	case err == nil:
+		return ""
+	case errors.As(err, &e):
 		return e.Code
+	case errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded):
+		return Unavailable
 	}
 	return Internal
 }

@@ -148,6 +148,15 @@ func (j *Job) DefinitionName() string {
 	return j.Type
 }
 
+// Lease is the proof that the claimer of a job shows with every heartbeat and
+// outcome. Of a job that was read and not claimed it proves nothing.
+func (j *Job) Lease() LeaseRef {
+	if j.Run == nil {
+		return LeaseRef{JobID: j.ID}
+	}
+	return LeaseRef{JobID: j.ID, RunID: j.Run.ID, Token: j.Run.Token}
+}
+
 // IdempotencyKey is the same for every attempt of one execution, for handlers
 // whose effects must not be repeated.
 func (j *Job) IdempotencyKey() string { return j.ExecutionID.String() }

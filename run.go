@@ -1,7 +1,11 @@
 package rota
 
 import (
+	"crypto/rand"
+	"encoding/hex"
 	"encoding/json"
+	"fmt"
+	"io"
 	"time"
 )
 
@@ -28,8 +32,34 @@ const (
 // anybody but the claimer.
 type Token [16]byte
 
+// NewToken makes a token from randomness, such as the seed of a Claim.
+func NewToken() (t Token) {
+	_, _ = rand.Read(t[:]) // never fails: see crypto/rand
+	return t
+}
+
+// ParseToken reads what Reveal writes.
+func ParseToken(text string) (t Token, err error) {
+	raw, err := hex.DecodeString(text)
+	if err != nil || len(raw) != len(t) {
+		return Token{}, Invalidf("lease_token", "is not a token; a token is %d hexadecimal digits", 2*len(t))
+	}
+	return Token(raw), nil
+}
+
 // IsZero reports whether there is no token.
 func (t Token) IsZero() bool { return t == Token{} }
+
+// Reveal writes the token for its holder.
+func (t Token) Reveal() string { return hex.EncodeToString(t[:]) }
+
+// Format keeps a token out of logs, whatever the verb.
+func (t Token) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, tokenShown) }
+
+// MarshalText keeps a token out of JSON, where only Reveal may put it.
+func (t Token) MarshalText() ([]byte, error) { return []byte(tokenShown), nil }
+
+const tokenShown = "[token]"
 
 // Run is the lease and the outcome of one job. A job has at most one.
 type Run struct {

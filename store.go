@@ -22,7 +22,7 @@ type Store interface {
 	// out: it belongs to the claimer alone.
 	Job(ctx context.Context, id ID) (*Job, error)
 
-	// Jobs lists jobs by id, newest first.
+	// Jobs lists jobs by id, newest first. A query that is wrong is Invalid.
 	Jobs(ctx context.Context, q JobQuery) ([]*Job, error)
 
 	// Queue lists QUEUED jobs without holds in dispatch order, after the job
@@ -63,6 +63,15 @@ type JobQuery struct {
 	Type   string
 	Before ID  // jobs with a smaller id
 	Limit  int // at most PageMax; 0 means 100
+}
+
+// Validate refuses what could only ever pick nothing.
+func (q *JobQuery) Validate() error {
+	err := first(checkName("type", q.Type, false), checkInt("limit", q.Limit, 0, PageMax))
+	if err == nil && q.Status != "" {
+		err = checkOneOf("status", q.Status, StatusQueued, StatusRunning, StatusCancelled)
+	}
+	return asError(err)
 }
 
 // Limits states the largest atomic command of a store.

@@ -113,3 +113,42 @@ func TestTwoNamesOfOneFileAreOneLock(t *testing.T) {
 		_ = second.Close()
 	}
 }
+
+// TestWhatIsNoFileIsNotOpened refuses names for which SQLite would keep the
+// rows in memory or in a file of its own.
+func TestWhatIsNoFileIsNotOpened(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, path := range []string{"", ":memory:", "file:x.db", "file::memory:?cache=shared"} {
+		s, err := Open(path)
+		if rota.CodeOf(err) != rota.Invalid {
+			t.Errorf("%q: %v", path, err)
+		}
+		if err == nil {
+			_ = s.Close()
+		}
+	}
+	if left := files(t, "."); left != "" {
+		t.Errorf("left behind:\n%s", left)
+	}
+}
+
+// TestAMissingIndexIsNoticedAtOnce, not when the first verb that needs it
+// comes along.
+func TestAMissingIndexIsNoticedAtOnce(t *testing.T) {
+	for _, index := range []string{"rota_jobs_claim", "rota_jobs_order", "rota_jobs_due", "rota_jobs_open", "rota_jobs_run"} {
+		path := filepath.Join(t.TempDir(), "rota.db")
+		s, err := Open(path)
+		must(t, err)
+		must(t, s.Close())
+		conn := plainConn(t, path)
+		execute(t, conn, "DROP INDEX "+index)
+		must(t, conn.Close())
+		s, err = Open(path)
+		if rota.CodeOf(err) != rota.Internal || !strings.Contains(err.Error(), "rota verify") {
+			t.Errorf("%s: %v", index, err)
+		}
+		if err == nil {
+			_ = s.Close()
+		}
+	}
+}

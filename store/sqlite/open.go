@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/rotajobs/rota"
@@ -33,6 +34,9 @@ func Open(path string) (*Store, error) { return OpenWith(path, Config{}) }
 // rows that were open and logs what it finds; Recover mends it.
 func OpenWith(path string, config Config) (*Store, error) {
 	config = config.withDefaults()
+	if err := checkPath(path); err != nil {
+		return nil, err
+	}
 	if config.ReadOnly {
 		if err := holdsStore(path); err != nil {
 			return nil, err
@@ -62,6 +66,18 @@ func OpenWith(path string, config Config) (*Store, error) {
 	}
 	s.writer <- w
 	return s, nil
+}
+
+// checkPath refuses what SQLite would open without a file: what is answered
+// must be on disk.
+func checkPath(path string) error {
+	switch {
+	case path == "":
+		return rota.Invalidf("path", "is empty; name the file that holds the store")
+	case path == ":memory:" || strings.HasPrefix(path, "file:"):
+		return rota.Invalidf("path", "%q is not the name of a file; a store is always on disk", path)
+	}
+	return nil
 }
 
 // realPath is the file behind links, so that two names of one file are one
@@ -102,7 +118,10 @@ func openWriter(path string, config Config) (*writer, error) {
 	}
 	if err := w.prepare(); err != nil {
 		_ = w.close()
-		return nil, fault(act, err)
+		return nil, &rota.Error{
+			Code: rota.Internal, Act: "sqlite: " + act, Reason: "its tables or indexes are not as Rota made them", Err: err,
+			Hint: "look with rota verify, and restore a backup",
+		}
 	}
 	conn.SetBlockOnBusy() // from here on begin decides how long
 	return w, nil
@@ -110,7 +129,7 @@ func openWriter(path string, config Config) (*writer, error) {
 
 func isDirectory(path string) *rota.Error {
 	return &rota.Error{
-		Code: rota.Unavailable, Act: "sqlite: open " + filepath.Base(path), Reason: "it is a directory", Hint: "name a file",
+		Code: rota.Unavailable, Act: "sqlite: open " + path, Reason: "it is a directory", Hint: "name a file",
 	}
 }
 

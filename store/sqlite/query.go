@@ -82,6 +82,9 @@ func (s *Store) Job(ctx context.Context, id rota.ID) (*rota.Job, error) {
 
 // Jobs lists jobs, newest first.
 func (s *Store) Jobs(ctx context.Context, q rota.JobQuery) ([]*rota.Job, error) {
+	if err := q.Validate(); err != nil {
+		return nil, err
+	}
 	limit, err := pageLimit(q.Limit)
 	if err != nil {
 		return nil, err
@@ -174,7 +177,7 @@ func pageLimit(limit int) (int64, error) {
 	case limit == 0:
 		return pageDefault, nil
 	case limit < 0 || limit > rota.PageMax:
-		return 0, rota.Invalidf("limit", "is %d; allowed are 1 to %d", limit, rota.PageMax)
+		return 0, rota.Invalidf("limit", "is %d; allowed are 1 to %d, or 0 for %d", limit, rota.PageMax, pageDefault)
 	}
 	return int64(limit), nil
 }

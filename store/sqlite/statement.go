@@ -18,18 +18,24 @@ type statements struct {
 	heads     []*sqlite.Stmt // one for each lane that a claim walks at once
 }
 
+// prepare also finds out, before anything is accepted, whether the tables and
+// indexes that every verb needs are there.
 func (w *writer) prepare() error {
 	w.stmts = statements{
 		plain:     map[string]*sqlite.Stmt{},
 		jobUpdate: map[rules.JobField]*sqlite.Stmt{},
 		runUpdate: map[rules.RunField]*sqlite.Stmt{},
 	}
-	for _, sql := range []string{sqlBegin, sqlCommit, sqlInsertJob, sqlInsertRun, sqlJob, sqlTail} {
+	for _, sql := range []string{
+		sqlBegin, sqlCommit, sqlInsertJob, sqlInsertParams, sqlInsertRun, sqlInsertAudit, sqlJob, sqlTail, sqlTaken,
+		sqlDue, sqlStale, sqlLeft, sqlOrderAhead, sqlKeyGet, sqlPlan, sqlRetry,
+	} {
 		if _, err := w.stmt(sql); err != nil {
 			return err
 		}
 	}
-	return nil
+	_, err := w.headStmt(0)
+	return err
 }
 
 func (s *statements) finalize() {

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"errors"
 	"slices"
 	"testing"
 	"time"
@@ -20,6 +21,7 @@ func testReads(t *testing.T, h Harness) {
 		{"an execution is found by any of its attempts, first to last", readExecution},
 		{"the audit is listed oldest first, page by page", readAudit},
 		{"what was read belongs to the reader", readCopies},
+		{"a query that could only pick nothing is refused", readWrongQuery},
 		{"limits are stated and can be used to the full", readLimits},
 		{"a sound store has nothing for verify to name", readVerify},
 	})
@@ -182,6 +184,19 @@ func readCopies(y *story) {
 	*got.Run.ExitCode = 9
 	got.Run.Outcome = rota.OutcomeFailed
 	y.unchanged(before)
+}
+
+func readWrongQuery(y *story) {
+	y.enqueue(rota.NewJob{})
+	for field, q := range map[string]rota.JobQuery{
+		"status": {Status: "queued"}, "type": {Type: "two words"}, "limit": {Limit: rota.PageMax + 1},
+	} {
+		_, err := y.s.Jobs(y.ctx, q)
+		var refusal *rota.Error
+		if !errors.As(err, &refusal) || refusal.Code != rota.Invalid || refusal.Field != field {
+			y.Errorf("%s: %v", field, err)
+		}
+	}
 }
 
 func readLimits(y *story) {

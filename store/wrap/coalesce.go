@@ -2,6 +2,8 @@ package wrap
 
 import (
 	"context"
+	"runtime/debug"
+	"slices"
 	"sync"
 
 	"github.com/rotajobs/rota"
@@ -19,7 +21,8 @@ const (
 // together next. A caller who is alone waits for nobody.
 //
 // Batches with a Now of their own keep to themselves, since a shared batch
-// has one clock.
+// has one clock. A caller whose context ends is let go; its batch may be applied
+// all the same if it was under way, as after any lost answer.
 func Coalesce(store rota.Store) rota.Store {
 	return &coalesced{Store: store}
 }
@@ -38,7 +41,6 @@ type call struct {
 	results  []rota.Result
 	err      error
 	done     chan struct{} // closed when answered
-	lead     chan struct{} // closed when this caller is to apply for all
 }
 
 // load is how much work a call brings.
@@ -70,37 +72,42 @@ func (c *coalesced) Apply(ctx context.Context, b rota.Batch) ([]rota.Result, err
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	mine := &call{commands: b.Commands, load: load, done: make(chan struct{}), lead: make(chan struct{})}
+	mine := &call{commands: b.Commands, load: load, done: make(chan struct{})}
 	c.join(mine)
 	select {
-	case <-mine.lead:
-		c.applyFor(ctx, c.gather())
 	case <-mine.done:
+		return mine.results, mine.err
 	case <-ctx.Done():
-		if c.withdraw(mine) {
-			return nil, ctx.Err()
-		}
-		<-mine.done // its batch is under way: the answer is worth having
+		c.withdraw(mine)
+		return nil, ctx.Err()
 	}
-	return mine.results, mine.err
 }
 
-// join queues a call; the first one to come leads.
+// join queues a call. If nobody is applying, somebody now is.
 func (c *coalesced) join(mine *call) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.waiting = append(c.waiting, mine)
 	if !c.busy {
 		c.busy = true
-		close(mine.lead)
+		go c.applyAll()
 	}
 }
 
-// gather takes the call at the front, which is the leader's, and as many
-// others as fit, in the order in which they came.
+// applyAll applies batch after batch until nobody waits. A batch belongs to all
+// who share it, so no one's context ends it.
+func (c *coalesced) applyAll() {
+	for calls := c.gather(); len(calls) > 0; calls = c.gather() {
+		c.applyFor(context.Background(), calls)
+	}
+}
+
+// gather takes as many calls as fit, in the order in which they came. When
+// there are none, whoever comes next begins anew.
 func (c *coalesced) gather() []*call {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.busy = len(c.waiting) > 0
 	n, all := 0, load{}
 	for n < len(c.waiting) && !all.plus(c.waiting[n].load).heavy() {
 		all = all.plus(c.waiting[n].load)
@@ -111,18 +118,21 @@ func (c *coalesced) gather() []*call {
 	return calls
 }
 
-// applyFor applies the calls as one batch, answers them, and hands the lead
-// to the next who waits.
+// applyFor applies the calls as one batch and answers them.
 func (c *coalesced) applyFor(ctx context.Context, calls []*call) {
-	results, err := []rota.Result(nil), error(rota.Errorf(rota.Internal, "coalesce", "the store panicked"))
-	defer c.passOn()
-	defer func() { answer(calls, results, err) }() // after a panic too, or the others would wait for ever
+	var results []rota.Result
+	var err error
+	defer func() {
+		if p := recover(); p != nil { // nobody up the stack could: it is not a caller's
+			results, err = nil, rota.Errorf(rota.Internal, "coalesce", "the store panicked: %v\n%s", p, debug.Stack())
+		}
+		answer(calls, results, err)
+	}()
 	var all rota.Batch
 	for _, one := range calls {
 		all.Commands = append(all.Commands, one.commands...)
 	}
-	// The batch belongs to all of them: the leader's leaving must not end it.
-	results, err = c.Store.Apply(context.WithoutCancel(ctx), all)
+	results, err = c.Store.Apply(ctx, all)
 }
 
 func answer(calls []*call, results []rota.Result, err error) {
@@ -135,36 +145,9 @@ func answer(calls []*call, results []rota.Result, err error) {
 	}
 }
 
-func (c *coalesced) passOn() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if len(c.waiting) == 0 {
-		c.busy = false
-		return
-	}
-	close(c.waiting[0].lead)
-}
-
 // withdraw takes back a call that nobody has taken up yet.
-func (c *coalesced) withdraw(mine *call) bool {
+func (c *coalesced) withdraw(mine *call) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for i, one := range c.waiting {
-		if one != mine {
-			continue
-		}
-		select {
-		case <-mine.lead: // it was given the lead: pass it on
-			c.waiting = append(c.waiting[:i], c.waiting[i+1:]...)
-			if len(c.waiting) == 0 {
-				c.busy = false
-			} else {
-				close(c.waiting[0].lead)
-			}
-		default:
-			c.waiting = append(c.waiting[:i], c.waiting[i+1:]...)
-		}
-		return true
-	}
-	return false
+	c.waiting = slices.DeleteFunc(c.waiting, func(one *call) bool { return one == mine })
 }

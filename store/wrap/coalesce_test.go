@@ -109,27 +109,25 @@ func TestACallerWhoLeavesTakesNobodyAlong(t *testing.T) {
 		s := wrap.Coalesce(g)
 		answers := make(chan answer, 4)
 		leaving, leave := context.WithCancel(context.Background())
-		send(leaving, s, answers) // leads, and its batch is under way
+		send(leaving, s, answers) // its batch is under way
 		synctest.Wait()
-		gone := send(leaving, s, answers) // waits
+		send(leaving, s, answers) // waits
 		synctest.Wait()
-		send(context.Background(), s, answers)
+		stays := send(context.Background(), s, answers)
 		synctest.Wait()
 		leave()
-		synctest.Wait()
-		if a := <-answers; a.id != gone || !errors.Is(a.err, context.Canceled) {
-			t.Fatalf("%+v, want the waiting caller to be let go at once", a)
-		}
-		g.pass <- nil
-		g.pass <- nil
-		synctest.Wait()
 		for range 2 {
-			if a := <-answers; a.err != nil {
-				t.Errorf("%s: %v", a.id, a.err)
+			if a := <-answers; a.id == stays || !errors.Is(a.err, context.Canceled) {
+				t.Fatalf("%+v, want those who leave to be let go at once", a)
 			}
 		}
-		if len(g.batches) != 2 || len(g.batches[1]) != 1 {
-			t.Errorf("the caller who left was applied all the same: %d batches", len(g.batches))
+		g.pass <- nil
+		g.pass <- nil
+		if a := <-answers; a.id != stays || a.err != nil || len(a.results) != 1 {
+			t.Errorf("who stayed got %+v", a)
+		}
+		if len(g.batches) != 2 || len(g.batches[0]) != 1 || len(g.batches[1]) != 1 {
+			t.Errorf("%d batches; want the one under way seen through, and the one who had only waited left out", len(g.batches))
 		}
 	})
 }
@@ -166,22 +164,14 @@ func TestAPanicLeavesNobodyWaiting(t *testing.T) {
 		s := wrap.Coalesce(b)
 		answers := make(chan answer, 4)
 		for range 3 {
-			go func() {
-				defer func() {
-					if recover() != nil {
-						answers <- answer{err: errors.New("panicked")}
-					}
-				}()
-				_, err := s.Apply(context.Background(), rota.Batch{Commands: []rota.Command{&rota.Ready{Meta: rota.NewMeta("")}}})
-				answers <- answer{err: err}
-			}()
+			send(context.Background(), s, answers)
 			synctest.Wait()
 		}
 		close(b.armed)
 		synctest.Wait()
 		for range 3 {
-			if a := <-answers; a.err == nil {
-				t.Error("a caller was told that all is well")
+			if a := <-answers; rota.CodeOf(a.err) != rota.Internal {
+				t.Errorf("got %v, want Internal", a.err)
 			}
 		}
 	})

@@ -28,6 +28,9 @@ func (m *Model) Job(_ context.Context, id rota.ID) (*rota.Job, error) {
 
 // Jobs lists jobs by id, newest first.
 func (m *Model) Jobs(_ context.Context, q rota.JobQuery) ([]*rota.Job, error) {
+	if err := q.Validate(); err != nil {
+		return nil, err
+	}
 	return view(m, func(s *state) ([]*rota.Job, error) {
 		jobs := s.pick(func(j *rota.Job) bool {
 			return (q.Status == "" || j.Status == q.Status) &&
