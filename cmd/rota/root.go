@@ -23,6 +23,7 @@ func newRootCommand(a *app) *cobra.Command {
 		SilenceErrors:              true, // report prints it
 		DisableSuggestions:         true, // usageHint makes them, on one line
 		SuggestionsMinimumDistance: 2,
+		Version:                    buildVersion(),
 		PersistentPreRunE:          func(*cobra.Command, []string) error { a.started = true; return nil },
 	}
 	root.SetOut(a.out)
@@ -39,6 +40,7 @@ func newRootCommand(a *app) *cobra.Command {
 			cmd.ValidArgsFunction = cobra.NoFileCompletions // no argument of a command is a file
 		}
 	}
+	root.SetVersionTemplate("rota {{.Version}}\n")
 	root.SetHelpCommand(newHelpCommand(root))
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usage(err, "see "+cmd.CommandPath()+" --help") // where the flags of this command are

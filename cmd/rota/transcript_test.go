@@ -48,8 +48,19 @@ func replay(t *testing.T, file string, anew func(string) string) {
 		return
 	}
 	if got != string(want) {
-		t.Errorf("%s is not what the program prints (run with -update and read the diff):\n%s", file, got)
+		t.Errorf("%s is not what the program prints (run with -update and read the diff); first at %s", file, parting(string(want), got))
 	}
+}
+
+// parting shows the first line in which two texts differ.
+func parting(want, got string) string {
+	wants, gots := strings.Split(want, "\n"), strings.Split(got, "\n")
+	for i := range wants {
+		if i >= len(gots) || wants[i] != gots[i] {
+			return fmt.Sprintf("line %d\n- %s\n+ %s", i+1, wants[i], strings.Join(gots[min(i, len(gots)):min(i+1, len(gots))], ""))
+		}
+	}
+	return fmt.Sprintf("line %d\n+ %s", len(wants)+1, gots[len(wants)])
 }
 
 // transcript keeps the comments and commands of a session and prints anew what comes of them.

@@ -56,7 +56,7 @@ func newVerifyCommand(a *app) *cobra.Command {
 		Long: `Checks every invariant of a store and names each row that breaks one. It changes nothing.
 The store must be one that no server holds. Exits with 0 if it is clean and with 3 if it is not.`,
 		Example: verifyExample,
-		Args:    cobra.NoArgs,
+		Args:    verifyArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if opts.list {
 				return a.listChecks()
@@ -170,3 +170,11 @@ func newProgress(w io.Writer) progress {
 
 func (p progress) show(format string, args ...any) { fmt.Fprintf(p.w, "\r\x1b[K"+format, args...) }
 func (p progress) clear()                          { fmt.Fprint(p.w, "\r\x1b[K") }
+
+// verifyArgs sees through the natural first guess: the file as an argument.
+func verifyArgs(_ *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	return usagef("write rota verify --store sqlite:"+shortened(args[0]), "verify takes no argument; the store is named by --store")
+}
