@@ -1,0 +1,98 @@
+package sqlite
+
+import (
+	"context"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/rules"
+	"zombiezen.com/go/sqlite"
+)
+
+// writer is the one connection that writes. Whoever holds it is alone.
+type writer struct {
+	conn  *sqlite.Conn
+	stmts statements
+	fault func(statement int) error
+	wrote int  // statements that wrote, for fault injection
+	ready bool // something became ready since the last wake-up
+}
+
+// applyHalves applies a batch, or its halves if the database refuses it.
+func (w *writer) applyHalves(ctx context.Context, b rota.Batch) ([]rota.Result, error) {
+	results, err := w.apply(ctx, b)
+	switch {
+	case !isConstraint(err):
+		return results, err
+	case len(b.Commands) == 1:
+		return []rota.Result{{Err: err.(*rota.Error)}}, nil
+	}
+	half := len(b.Commands) / 2
+	left, err := w.applyHalves(ctx, rota.Batch{Now: b.Now, Commands: b.Commands[:half]})
+	if err != nil {
+		return nil, err
+	}
+	right, err := w.applyHalves(ctx, rota.Batch{Now: b.Now, Commands: b.Commands[half:]})
+	if err != nil {
+		return nil, err
+	}
+	return append(left, right...), nil
+}
+
+// apply applies a batch in one transaction. Whatever happens in between, a
+// panic too, none is left open.
+func (w *writer) apply(ctx context.Context, b rota.Batch) ([]rota.Result, error) {
+	if err := w.begin(ctx); err != nil {
+		return nil, err
+	}
+	defer w.rollback()
+	results, err := rules.Apply(w, b)
+	if err == nil {
+		err = w.exec(sqlCommit)
+	}
+	if err != nil {
+		return nil, fault("apply", err)
+	}
+	return results, nil
+}
+
+// begin waits for other connections as long as the caller does, but not for
+// ever. Once the transaction has begun it is seen through.
+func (w *writer) begin(ctx context.Context) error {
+	waiting, done := context.WithTimeout(ctx, busyTimeout)
+	defer done()
+	w.conn.SetInterrupt(waiting.Done())
+	err := w.exec(sqlBegin)
+	w.conn.SetInterrupt(nil)
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case waiting.Err() != nil:
+		e := faults[sqlite.ResultBusy]
+		return &rota.Error{Code: e.code, Act: "sqlite: begin", Reason: e.reason, Hint: e.hint, Err: err}
+	}
+	return fault("begin", err)
+}
+
+// rollback ends a transaction that was not committed, unless SQLite has ended
+// it already.
+func (w *writer) rollback() {
+	if !w.conn.AutocommitEnabled() {
+		_ = w.exec(sqlRollback)
+	}
+}
+
+const (
+	sqlBegin    = `BEGIN IMMEDIATE`
+	sqlCommit   = `COMMIT`
+	sqlRollback = `ROLLBACK`
+)
+
+// Lock has nothing to do: there is one writer.
+func (w *writer) Lock(*rules.World) (bool, error) { return false, nil }
+
+func (w *writer) close() error {
+	w.stmts.finalize()
+	return w.conn.Close()
+}
