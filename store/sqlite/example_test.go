@@ -2,20 +2,19 @@ package sqlite_test
 
 import (
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"log"
 	"os"
 	"path/filepath"
-	"time"
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/store/sqlite"
 	"github.com/rotajobs/rota/store/wrap"
 )
 
-// A job goes through its life: enqueued, claimed, finished.
+// A job goes through its life: enqueued, claimed, finished. A program that
+// runs jobs for long also keeps its leases and its clock: see the worker.
 func Example() {
 	dir, err := os.MkdirTemp("", "rota")
 	if err != nil {
@@ -29,26 +28,34 @@ func Example() {
 	defer file.Close()
 	store := wrap.Coalesce(file) // callers that come together share a commit
 
-	enqueued := apply(store, &rota.Enqueue{Meta: rota.NewMeta("ada"), Jobs: []rota.NewJob{
+	ctx := context.Background()
+	enqueued, err := rota.Do[*rota.Enqueued](ctx, store, &rota.Enqueue{Meta: rota.NewMeta("ada"), Jobs: []rota.NewJob{
 		{Type: "mail", Params: json.RawMessage(`{"to": "bo"}`), UniqueKey: "welcome:bo"},
 		{Type: "mail", Params: json.RawMessage(`{"to": "bo"}`), UniqueKey: "welcome:bo"}, // answered with the first
 		{Type: "mail", Params: json.RawMessage(`{"to": "cy"}`), Priority: new(5)},
-	}}).(*rota.Enqueued)
+	}})
+	if err != nil {
+		log.Fatal(err) // sent again after an error, it is not done twice
+	}
 	fmt.Println("a duplicate:", enqueued.Jobs[1].Duplicate)
 
-	claim := &rota.Claim{Meta: rota.NewMeta(""), Worker: "worker-1", Types: []string{"mail"}, Limit: 10, Lease: 30 * time.Second}
-	rand.Read(claim.Seed[:])
-	finish := &rota.Finish{Meta: rota.NewMeta("")}
-	for _, job := range apply(store, claim).(*rota.Claimed).Jobs {
-		fmt.Println("run", string(job.Params))
-		finish.Items = append(finish.Items, rota.FinishItem{
-			LeaseRef: rota.LeaseRef{JobID: job.ID, RunID: job.Run.ID, Token: job.Run.Token},
-			Outcome:  rota.OutcomeCompleted,
-		})
+	claimed, err := rota.Do[*rota.Claimed](ctx, store, &rota.Claim{
+		Meta: rota.NewMeta(""), Worker: "worker-1", Seed: rota.NewToken(),
+		Types: []string{"mail"}, Limit: 10, Lease: rota.DefaultLease,
+	})
+	if err != nil {
+		log.Fatal(err)
 	}
-	apply(store, finish)
+	finish := &rota.Finish{Meta: rota.NewMeta("")}
+	for _, job := range claimed.Jobs {
+		fmt.Println("run", string(job.Params))
+		finish.Items = append(finish.Items, rota.FinishItem{LeaseRef: job.Lease(), Outcome: rota.OutcomeCompleted})
+	}
+	if _, err := rota.Do[*rota.Finished](ctx, store, finish); err != nil {
+		log.Fatal(err)
+	}
 
-	jobs, err := store.Jobs(context.Background(), rota.JobQuery{Type: "mail"})
+	jobs, err := store.Jobs(ctx, rota.JobQuery{Type: "mail"})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -61,16 +68,4 @@ func Example() {
 	// run {"to": "bo"}
 	// completed after attempt 1
 	// completed after attempt 1
-}
-
-// apply sends one command. Sent again after an error, it is not done twice.
-func apply(store rota.Store, command rota.Command) rota.Reply {
-	results, err := store.Apply(context.Background(), rota.Batch{Commands: []rota.Command{command}})
-	if err != nil {
-		log.Fatal(err)
-	}
-	if results[0].Err != nil {
-		log.Fatal(results[0].Err)
-	}
-	return results[0].Reply
 }
