@@ -1,9 +1,29 @@
 // Package sqlite is the embedded store: one file, one writer, readers beside
-// it, every commit synced to disk. Tables carry the prefix rota_, so the file
-// may hold its user's own tables too.
+// it, every commit synced to disk.
 //
+// The file may hold its user's own tables too: those of Rota carry the prefix
+// rota_. Beside app.db there are, while it is open,
+//
+//	app.db-wal    what was committed and not yet written back: a part of the store
+//	app.db-shm    the index of that log, which SQLite can make again
+//	app.db.lock   the lock of the process that holds the store, with its number
+//
+// The first two go when the last connection is closed; what a crash left of
+// them is read by the next opening. The lock file stays, and holds nobody back
+// once its process has ended. A copy of app.db alone is no backup while it is
+// open: use VACUUM INTO.
+//
+// One process holds a store, and opens it once. A second [Open] is refused as Busy, by this name
+// or a symbolic link to it; hard links and network file systems are not
+// supported. Other connections may read the file, and write to tables of their
+// own. [Store.Apply] waits 10 seconds for one that is writing, or as long as
+// its context allows, and is then Unavailable.
+//
+// The log is on and synchronous is FULL: what Apply has answered survives the
+// end of the process and the loss of power.
+package sqlite
+
 // The files follow the verbs: enqueue.go writes new jobs, claim.go reads the
 // heads of the order, finish.go writes what became of jobs and runs, order.go
 // reads the queue, upkeep.go what is due, stale or left behind, query.go the
 // typed reads.
-package sqlite
