@@ -5,11 +5,12 @@ import (
 	"time"
 )
 
-// Extend is the heartbeat of many leases at once. A lease that is lost
-// changes nothing and is answered LeaseLost; its neighbours go on.
+// Extend is the heartbeat of many leases at once, and brings back who was
+// asked to stop. A lease that is lost changes nothing and is answered
+// LeaseLost; its neighbours go on.
 type Extend struct {
 	Meta  `wire:"1"`
-	Lease time.Duration `wire:"2"`
+	Lease time.Duration `wire:"2"` // from now on, LeaseMin to LeaseMax
 	Items []ExtendItem  `wire:"3"`
 }
 
@@ -38,6 +39,10 @@ type NoteItem struct {
 // Finish closes runs with their outcomes, and makes the retry or the dead
 // letter in the same step. A run that is already closed with this token and
 // outcome is answered as done.
+//
+// A run that was asked to stop is recorded as CANCELLED, whatever is reported,
+// unless it completed. CANCELLED that nobody asked for is recorded too; it is
+// retried only with the code CodeTimeout.
 type Finish struct {
 	Meta  `wire:"1"`
 	Items []FinishItem `wire:"2"`
@@ -48,8 +53,8 @@ type FinishItem struct {
 	LeaseRef     `wire:"1"`
 	Outcome      Outcome         `wire:"2"`
 	ExitCode     *int            `wire:"3"`
-	Error        string          `wire:"4"`
-	ErrorCode    string          `wire:"5"`
+	Error        string          `wire:"4"` // for people, in UTF-8; cut to ErrorMax
+	ErrorCode    string          `wire:"5"` // for programs: CodeTimeout, CodeShutdown, or your own
 	RowsAffected *int64          `wire:"6"`
 	Result       json.RawMessage `wire:"7"`
 	Artifacts    []string        `wire:"8"`
@@ -58,21 +63,27 @@ type FinishItem struct {
 	RetryAt      time.Time       `wire:"11"` // retry then instead of after the backoff
 }
 
-// Reap fails the runs whose leases went stale, at most Limit of them (0:
-// SweepMax), and pulls in leases that a clock set back has left too far ahead.
+// Reap fails the runs whose leases went stale, and pulls in leases that a
+// clock set back has left too far ahead. Send it as often as you beat: nothing
+// else ends the runs of a worker that never comes back.
 type Reap struct {
 	Meta  `wire:"1"`
-	Life  ID  `wire:"2"` // the sender's own life, whose runs are never reaped by it
-	Limit int `wire:"3"`
+	Life  ID  `wire:"2"` // the sender's own, whose runs it never fails, even if they hang; zero: fails all that are stale
+	Limit int `wire:"3"` // at most so many runs; 0: SweepMax
 }
 
 // Recover settles what an earlier life of a process left open: it follows the
-// recovery matrix and touches no lease of another process.
+// recovery matrix and touches no lease of another process. Send it at the
+// start of a process until the answer has no More, before the first Claim.
+//
+// Of open runs it fails only those of the same Runner with another Life that
+// is not zero. Those of other names, and of workers without a Life, are left
+// to Reap.
 type Recover struct {
 	Meta   `wire:"1"`
-	Runner string `wire:"2"`
-	Life   ID     `wire:"3"` // the life that begins now
-	Limit  int    `wire:"4"`
+	Runner string `wire:"2"` // the Worker of the claims, the same at every start
+	Life   ID     `wire:"3"` // the one that begins now, from NewID; not zero
+	Limit  int    `wire:"4"` // at most so many jobs; 0: SweepMax
 }
 
 // Verb names the command.

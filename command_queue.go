@@ -24,7 +24,7 @@ type NewJob struct {
 	Delay    time.Duration   `wire:"7"` // from the store's Now
 
 	UniqueKey string        `wire:"8"` // a second job of this type and key is answered with the first
-	UniqueFor time.Duration `wire:"9"` // how long after enqueue the key is held at least; 0: until pruned
+	UniqueFor time.Duration `wire:"9"` // how long after enqueue the key is held at least; 0: as long as the execution is kept
 
 	ScopeKind string    `wire:"10"` // both or neither; neither is global/global
 	ScopeID   string    `wire:"11"`
@@ -34,11 +34,13 @@ type NewJob struct {
 	Backoff    *time.Duration `wire:"14"`
 	BackoffMax *time.Duration `wire:"15"`
 	Jitter     *float64       `wire:"16"`
-	Timeout    *time.Duration `wire:"17"`
+	Timeout    *time.Duration `wire:"17"` // of one run; see Policy.Timeout for who enforces it
 }
 
 // Ready gives due jobs their place at the end of the order, in run_at order,
-// at most Limit of them (0: SweepMax).
+// at most Limit of them (0: SweepMax). A delayed job is not claimed before
+// somebody sends this: when NextDue has come, and at Wake, which tells that it
+// may have come nearer.
 type Ready struct {
 	Meta  `wire:"1"`
 	Limit int `wire:"2"`
@@ -49,12 +51,12 @@ type Ready struct {
 // those that are still open and takes no more.
 type Claim struct {
 	Meta   `wire:"1"`
-	Worker string        `wire:"2"`
-	Life   ID            `wire:"3"` // this life of a Rota process; zero for other workers
-	Types  []string      `wire:"4"`
-	Limit  int           `wire:"5"`
-	Lease  time.Duration `wire:"6"`
-	Seed   Token         `wire:"7"` // random; the lease tokens come from it
+	Worker string        `wire:"2"` // who runs them; with a Life, the same name at every start, for Recover
+	Life   ID            `wire:"3"` // of the process that holds the store, new at each start; zero: Reap alone ends what it leaves
+	Types  []string      `wire:"4"` // those the worker can run, 1 to TypesMax; others are passed over
+	Limit  int           `wire:"5"` // at most so many jobs, 1 to ClaimMax: those that can start now
+	Lease  time.Duration `wire:"6"` // until when the worker is heard of again, LeaseMin to LeaseMax; Extend every third of it
+	Seed   Token         `wire:"7"` // random, see NewToken; the lease tokens come from it
 }
 
 // Cancel stops a job: a QUEUED one at once, a RUNNING one by asking. An
@@ -87,7 +89,9 @@ const (
 	PlaceBottom Place = "bottom"
 )
 
-// Move puts a QUEUED job elsewhere in the order.
+// Move puts a QUEUED job elsewhere in the order. A delayed job may be moved,
+// which also gives it the anchor's priority, but its new place does not last:
+// when it becomes due, Ready puts it at the end of its priority.
 type Move struct {
 	Meta    `wire:"1"`
 	JobID   ID    `wire:"2"`

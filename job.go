@@ -57,7 +57,7 @@ type Policy struct {
 	Backoff     time.Duration // before the first retry; doubles with each
 	BackoffMax  time.Duration // cap of the doubling; 0 = none
 	Jitter      float64       // fraction of the delay, 0–1, taken off by a hash of the retry's id
-	Timeout     time.Duration // of one run; 0 = none
+	Timeout     time.Duration // of one run; 0 = none. The runner enforces it, no store does: see CodeTimeout
 }
 
 // Job is one attempt, in the queue or out of it.
@@ -84,7 +84,7 @@ type Job struct {
 	PlanTime  time.Time // zero: not planned
 	RunAt     time.Time // zero: at once
 	UniqueKey string
-	UniqueFor time.Duration // 0: until the execution is pruned
+	UniqueFor time.Duration // 0: as long as the execution is kept
 
 	CreatedBy  string
 	CreatedAt  time.Time

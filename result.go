@@ -45,9 +45,9 @@ type Noted struct{ Items []LeaseAnswer }
 type LeaseAnswer struct {
 	RunID      ID
 	Code       Code
-	StaleAfter time.Time
-	Cancel     bool // somebody asked it to stop
-	Reason     string
+	StaleAfter time.Time // when the lease ends, unless it is extended
+	Cancel     bool      // somebody asked it to stop
+	Reason     string    // why they did
 }
 
 // Finished answers Finish, one entry per item.
@@ -58,10 +58,10 @@ type Finished struct{ Items []FinishAnswer }
 type FinishAnswer struct {
 	RunID   ID
 	Code    Code
-	Outcome Outcome // as it was recorded
+	Outcome Outcome // as it was recorded: after a Cancel, CANCELLED unless it completed
 	Sequel  Sequel
-	RetryID ID // the job that retries it
-	RetryAt time.Time
+	RetryID ID        // the job that retries it
+	RetryAt time.Time // and when that is due
 }
 
 // CancelledJob answers Cancel. Stopping says that it runs and was asked to
@@ -84,13 +84,13 @@ type Normalised struct {
 	More  bool
 }
 
-// Reaped answers Reap.
+// Reaped answers Reap. More says that there are further ones.
 type Reaped struct {
 	Jobs []Settlement
 	More bool
 }
 
-// Recovered answers Recover.
+// Recovered answers Recover. More says that there are further ones.
 type Recovered struct {
 	Jobs []Settlement
 	More bool

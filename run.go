@@ -20,9 +20,11 @@ const (
 	OutcomeCancelled Outcome = "CANCELLED" // a person asked, or its time ran out
 )
 
-// Error codes that Rota itself writes into a run.
+// Error codes with a meaning. A store writes CodeLeaseExpired, which no worker
+// may send, and CodeCancelled where a worker gave no code; workers send the
+// other two.
 const (
-	CodeTimeout      = "timeout"       // ran longer than its policy allows; retried like a failure
+	CodeTimeout      = "timeout"       // ran longer than its policy allows: its runner finishes it CANCELLED; retried like a failure
 	CodeLeaseExpired = "lease_expired" // its process stopped beating or died
 	CodeShutdown     = "shutdown"      // cut off by the end of a shutdown; retried at once
 	CodeCancelled    = "cancelled"     // a person asked it to stop
@@ -65,7 +67,7 @@ const tokenShown = "[token]"
 type Run struct {
 	ID        ID
 	Runner    string // who holds the lease
-	Life      ID     // which life of that process; zero for workers that are not a Rota process
+	Life      ID     // which life of that process; zero for workers that name none
 	Token     Token
 	StartedAt time.Time
 
