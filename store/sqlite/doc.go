@@ -13,9 +13,9 @@
 // once its process has ended. A copy of app.db alone is no backup while it is
 // open: use VACUUM INTO.
 //
-// One process holds a store, and opens it once. A second [Open] is refused as Busy, by this name
-// or a symbolic link to it; hard links and network file systems are not
-// supported. Other connections may read the file, and write to tables of their
+// One process holds a store, and opens it once. A second [Open] is refused as
+// Busy, by this name or a symbolic link to it; hard links and network file
+// systems are not supported. Other connections may read the file, and write to tables of their
 // own. [Store.Apply] waits 10 seconds for one that is writing, or as long as
 // its context allows, and is then Unavailable.
 //
