@@ -99,7 +99,7 @@ var corruptions = []corruption{
 
 	{rota.CheckAttemptRange, "beyond the last", []string{`UPDATE rota_jobs SET max_attempts = 0 WHERE id = :queued`}, []string{rota.CheckFile, rota.CheckOutOfRange}},
 	{rota.CheckAttemptRange, "a second that retries nothing", []string{`UPDATE rota_jobs SET attempt = 2 WHERE id = :queued`}, []string{rota.CheckFile}},
-	{rota.CheckAttemptRange, "a first that retries", []string{`UPDATE rota_jobs SET attempt = 1 WHERE id = :retry`}, []string{rota.CheckFile, rota.CheckChainLength}},
+	{rota.CheckAttemptRange, "a first that retries", []string{`UPDATE rota_jobs SET attempt = 1 WHERE id = :retry`}, []string{rota.CheckChainLength}},
 	{rota.CheckExecutionIdentity, "a first attempt of another", []string{`UPDATE rota_jobs SET execution_id = :running WHERE id = :queued`}, []string{rota.CheckFile}},
 	{rota.CheckChainLength, "an attempt left out", []string{`UPDATE rota_jobs SET attempt = 3 WHERE id = :retry`}, nil},
 	{rota.CheckChainIdentity, "another execution", []string{`UPDATE rota_jobs SET execution_id = :queued WHERE id = :retry`}, nil},
