@@ -53,8 +53,9 @@ func newVerifyCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "verify",
 		Short: "Checks that a store keeps every promise",
-		Long: `Checks every invariant of a store and names each row that breaks one. It changes nothing.
-The store must be one that no server holds. Exits with 0 if it is clean and with 3 if it is not.`,
+		Long: `Checks every invariant of a store and names each row that breaks one. It changes no row, but a log that a
+crash left is folded into the file: for evidence, copy the file with its -wal and -shm first. The store
+must be one that no process holds. Exits with 0 if it is clean and with 3 if it is not.`,
 		Example: verifyExample,
 		Args:    verifyArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
