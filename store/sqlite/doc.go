@@ -15,9 +15,9 @@
 //
 // One process holds a store, and opens it once. A second [Open] is refused as
 // Busy, by this name or a symbolic link to it; hard links and network file
-// systems are not supported. Other connections may read the file, and write to tables of their
-// own. [Store.Apply] waits 10 seconds for one that is writing, or as long as
-// its context allows, and is then Unavailable.
+// systems are not supported. Other connections may read the file, and write to
+// tables of their own. [Store.Apply] waits 10 seconds for one that is writing,
+// or as long as its context allows, and is then Unavailable.
 //
 // The log is on and synchronous is FULL: what Apply has answered survives the
 // end of the process and the loss of power.
