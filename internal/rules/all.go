@@ -12,7 +12,7 @@ import (
 func decideAll(tx Tx, w *World, c *rota.All) (rota.Reply, *rota.Error, error) {
 	replies := make([]rota.Reply, 0, len(c.Members))
 	for i, member := range c.Members {
-		if err := load(tx, w, []rota.Command{member}); err != nil {
+		if err := load(tx, &Need{world: w, whole: true}, []rota.Command{member}); err != nil {
 			return nil, nil, err
 		}
 		w.mark()

@@ -82,7 +82,7 @@ func decideRun(tx Tx, w *World, commands []rota.Command, results []rota.Result) 
 			valid = append(valid, c)
 		}
 	}
-	if err := load(tx, w, valid); err != nil {
+	if err := load(tx, &Need{world: w}, valid); err != nil {
 		return err
 	}
 	for i, c := range commands {
@@ -121,16 +121,16 @@ func check(c rota.Command) *rota.Error {
 }
 
 // load asks the commands what they need until they need nothing more.
-func load(tx Tx, w *World, commands []rota.Command) error {
+func load(tx Tx, begin *Need, commands []rota.Command) error {
 	for range roundsMax {
-		n := &Need{world: w}
+		n := *begin
 		for _, c := range commands {
-			need(n, c)
+			need(&n, c)
 		}
 		if n.empty() {
 			return nil
 		}
-		if err := tx.Load(n, w); err != nil {
+		if err := tx.Load(&n, n.world); err != nil {
 			return err
 		}
 	}

@@ -55,8 +55,12 @@ const (
 	RunCancel // who asked it to stop, when and why
 	RunArtifacts
 	RunLogPath
-	RunOutcome  // outcome, finished_at and all that is told with it
+	RunOutcome  // outcome and finished_at
 	RunFinished // finished_at alone, of a run that was closed without it
+	RunExitCode
+	RunError // error and error_code
+	RunRows
+	RunResult
 )
 
 // RunChange is a job whose run differs, and in what.
@@ -151,5 +155,9 @@ func diffRun(was, is *rota.Run) (f RunField) {
 	set(was.LogPath != is.LogPath, RunLogPath)
 	set(was.Outcome != is.Outcome, RunOutcome)
 	set(was.Outcome == is.Outcome && !was.FinishedAt.Equal(is.FinishedAt), RunFinished)
+	set(was.ExitCode != is.ExitCode, RunExitCode)
+	set(was.Error != is.Error || was.ErrorCode != is.ErrorCode, RunError)
+	set(was.RowsAffected != is.RowsAffected, RunRows)
+	set(!bytes.Equal(was.Result, is.Result), RunResult)
 	return f
 }

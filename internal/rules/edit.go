@@ -4,7 +4,7 @@ import "github.com/rotajobs/rota"
 
 func needEdit(n *Need, c *rota.Edit) {
 	n.wrote(c, c.JobID)
-	if n.whole(c.JobID) != nil && c.Priority != nil {
+	if n.job(c.JobID) != nil && c.Priority != nil {
 		n.tail(*c.Priority)
 	}
 }

@@ -12,17 +12,17 @@ func needEnqueue(n *Need, c *rota.Enqueue) {
 	for i := range c.Jobs {
 		nj := &c.Jobs[i]
 		n.tail(or(nj.Priority, rota.DefaultPriority))
-		if n.whole(c.JobID(i)) != nil {
+		if n.job(c.JobID(i)) != nil {
 			continue
 		}
 		if nj.UniqueKey != "" {
 			if held := n.key(Key{nj.Type, nj.UniqueKey}); held != nil {
-				n.whole(held.ExecutionID)
+				n.job(held.ExecutionID)
 			}
 		}
 		if plan, planned := planOfNew(nj); planned {
 			if id := n.plan(plan); !id.IsZero() {
-				n.whole(id)
+				n.job(id)
 			}
 		}
 	}

@@ -4,7 +4,7 @@ import "github.com/rotajobs/rota"
 
 func needExtend(n *Need, c *rota.Extend) {
 	for i := range c.Items {
-		n.job(c.Items[i].JobID)
+		n.lease(c.Items[i].JobID)
 	}
 }
 

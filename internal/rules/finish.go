@@ -10,7 +10,7 @@ import (
 func needFinish(n *Need, c *rota.Finish) {
 	for i := range c.Items {
 		item := &c.Items[i]
-		j := n.job(item.JobID)
+		j := n.lease(item.JobID)
 		if j == nil || j.Run == nil {
 			continue
 		}

@@ -4,7 +4,7 @@ import "github.com/rotajobs/rota"
 
 func needMove(n *Need, c *rota.Move) {
 	n.wrote(c, c.JobID)
-	j := n.whole(c.JobID)
+	j := n.job(c.JobID)
 	anchor := j
 	if !c.Anchor.IsZero() {
 		anchor = n.job(c.Anchor)

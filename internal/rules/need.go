@@ -10,9 +10,10 @@ import (
 // answer from the world and note down what the world lacks.
 type Need struct {
 	world *World
+	whole bool // leases are asked for whole, since more may be decided about them
 
-	Jobs    []rota.ID // a job and its run, by id; params may be left out
-	Whole   []rota.ID // the same, with params
+	Leases  []rota.ID // a job and its run, by id, as far as it takes to beat for it or end it
+	Whole   []rota.ID // the same with everything
 	Retries []rota.ID // the job that retries this one
 	Chains  []rota.ID // the last job of the chain that begins with, or goes through, this one
 	Keys    []Key
@@ -74,24 +75,28 @@ type OrderPage struct {
 }
 
 func (n *Need) empty() bool {
-	return len(n.Jobs)+len(n.Whole)+len(n.Retries)+len(n.Chains)+len(n.Keys)+len(n.Plans)+len(n.Tails)+len(n.Audits)+len(n.Order) == 0 &&
+	return len(n.Leases)+len(n.Whole)+len(n.Retries)+len(n.Chains)+len(n.Keys)+len(n.Plans)+len(n.Tails)+len(n.Audits)+len(n.Order) == 0 &&
 		n.Taken == nil && n.Heads == nil && n.Due == nil && n.Stale == nil && n.Left == nil
 }
 
-// job returns a job, or nil if it is absent or not loaded yet.
-func (n *Need) job(id rota.ID) *rota.Job {
+// lease returns what a lease is about, or nil if it is absent or not loaded
+// yet.
+func (n *Need) lease(id rota.ID) *rota.Job {
+	if n.whole {
+		return n.job(id)
+	}
 	r, known := n.world.jobs[id]
 	if !known {
 		n.world.jobs[id] = &jobRow{}
-		n.Jobs = append(n.Jobs, id)
+		n.Leases = append(n.Leases, id)
 		return nil
 	}
 	return r.is
 }
 
-// whole returns a job with its params, or nil if it is absent or not loaded
-// yet.
-func (n *Need) whole(id rota.ID) *rota.Job {
+// job returns a job with all there is to it, or nil if it is absent or not
+// loaded yet.
+func (n *Need) job(id rota.ID) *rota.Job {
 	r, known := n.world.jobs[id]
 	if !known {
 		r = &jobRow{}
@@ -107,7 +112,7 @@ func (n *Need) whole(id rota.ID) *rota.Job {
 
 // tailOfChain returns the last job of the chain that a job stands in.
 func (n *Need) tailOfChain(id rota.ID) *rota.Job {
-	j := n.whole(id)
+	j := n.job(id)
 	if j == nil || j.Sequel != rota.SequelRetry {
 		return j
 	}
@@ -116,7 +121,7 @@ func (n *Need) tailOfChain(id rota.ID) *rota.Job {
 		n.Chains = append(n.Chains, id)
 		return nil
 	}
-	return n.whole(n.world.tailOfChain(id))
+	return n.job(n.world.tailOfChain(id))
 }
 
 // retry returns the id of the job that retries this one, zero if none does.

@@ -4,7 +4,7 @@ import "github.com/rotajobs/rota"
 
 func needNote(n *Need, c *rota.Note) {
 	for i := range c.Items {
-		n.job(c.Items[i].JobID)
+		n.lease(c.Items[i].JobID)
 	}
 }
 

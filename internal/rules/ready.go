@@ -5,7 +5,7 @@ import "github.com/rotajobs/rota"
 func needReady(n *Need, c *rota.Ready) {
 	due, _ := n.due(Due{Now: n.world.Now, Limit: sweep(c.Limit) + 1})
 	for _, id := range due {
-		n.tail(n.job(id).Priority)
+		n.tail(n.world.job(id).Priority)
 	}
 }
 

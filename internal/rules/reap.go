@@ -12,7 +12,7 @@ func needReap(n *Need, c *rota.Reap) {
 		Before: n.world.Now, Ahead: n.world.Now.Add(rota.LeaseMax), Except: c.Life, Limit: sweep(c.Limit) + 1,
 	})
 	for _, id := range ids {
-		if j := n.job(id); j.Run.StaleAfter.Before(n.world.Now) {
+		if j := n.world.job(id); j.Run.StaleAfter.Before(n.world.Now) {
 			needKey(n, j)
 			needRetry(n, j)
 		}

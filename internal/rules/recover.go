@@ -5,7 +5,7 @@ import "github.com/rotajobs/rota"
 func needRecover(n *Need, c *rota.Recover) {
 	ids, _ := n.left(Left{Runner: c.Runner, Life: c.Life, Limit: sweep(c.Limit) + 1})
 	for _, id := range ids {
-		j := n.job(id)
+		j := n.world.job(id)
 		needKey(n, j)
 		needRetry(n, j)
 	}

@@ -17,7 +17,7 @@ func isFailure(outcome rota.Outcome, code string, run *rota.Run) bool {
 // needRetry asks for what making a retry takes.
 func needRetry(n *Need, j *rota.Job) {
 	n.retry(j.ID)
-	n.whole(j.ID)
+	n.job(j.ID)
 	n.tail(j.Priority)
 }
 

@@ -55,7 +55,7 @@ type jobRow struct {
 	born    *rota.Job // as it was inserted, if this world made it
 	step    int       // the command for which `is` is a copy of its own
 	touched bool
-	asked   bool // params were asked for
+	asked   bool // it was asked for whole
 }
 
 type keyRow struct {
@@ -79,20 +79,16 @@ func newWorld(now time.Time) *World {
 	}
 }
 
-// PutJob brings in a job as the store has it, with its run. A row that is
-// known already keeps what was decided about it, and gains its params.
+// PutJob brings in a job as the store has it, with its run. It gives way to
+// what was decided about the job, and to the job with its params.
 func (w *World) PutJob(j *rota.Job) {
 	r := w.jobs[j.ID]
-	switch {
-	case r == nil:
+	if r == nil {
 		w.jobs[j.ID] = &jobRow{was: j, is: j}
-	case r.was == nil && r.is == nil:
+		return
+	}
+	if !r.touched && (r.is == nil || r.is.Params == nil) {
 		r.was, r.is = j, j
-	case r.was != nil && r.was.Params == nil:
-		r.was.Params = j.Params
-		if r.is != nil && r.is.Params == nil {
-			r.is.Params = j.Params
-		}
 	}
 }
 

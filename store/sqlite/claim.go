@@ -146,8 +146,10 @@ func (w *writer) insertRun(j *rota.Job) error {
 	bindText(s, 9, r.LogPath)
 	bindText(s, 10, formatLines(r.Artifacts))
 	bindCancel(s, 11, r)
-	if !r.Open() {
-		bindOutcome(s, 14, r)
-	}
+	bindOutcome(s, 14, r)
+	bindExitCode(s, 16, r)
+	bindError(s, 17, r)
+	bindRows(s, 19, r)
+	bindJSON(s, 20, r.Result)
 	return w.write(s)
 }

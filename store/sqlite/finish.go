@@ -39,7 +39,11 @@ var runFields = []struct {
 	{rules.RunArtifacts, []string{"artifacts"}, func(s *sqlite.Stmt, p int, r *rota.Run) { bindText(s, p, formatLines(r.Artifacts)) }},
 	{rules.RunLogPath, []string{"log_path"}, func(s *sqlite.Stmt, p int, r *rota.Run) { bindText(s, p, r.LogPath) }},
 	{rules.RunFinished, []string{"finished_at"}, func(s *sqlite.Stmt, p int, r *rota.Run) { bindTime(s, p, r.FinishedAt) }},
-	{rules.RunOutcome, []string{"outcome", "finished_at", "exit_code", "error_code", "error", "rows_affected", "result"}, bindOutcome},
+	{rules.RunOutcome, []string{"outcome", "finished_at"}, bindOutcome},
+	{rules.RunExitCode, []string{"exit_code"}, bindExitCode},
+	{rules.RunError, []string{"error_code", "error"}, bindError},
+	{rules.RunRows, []string{"rows_affected"}, bindRows},
+	{rules.RunResult, []string{"result"}, func(s *sqlite.Stmt, p int, r *rota.Run) { bindJSON(s, p, r.Result) }},
 }
 
 func bindHeartbeat(s *sqlite.Stmt, p int, r *rota.Run) {
@@ -54,17 +58,25 @@ func bindCancel(s *sqlite.Stmt, p int, r *rota.Run) {
 }
 
 func bindOutcome(s *sqlite.Stmt, p int, r *rota.Run) {
-	s.BindText(p, string(r.Outcome))
+	bindText(s, p, string(r.Outcome))
 	bindTime(s, p+1, r.FinishedAt)
+}
+
+func bindExitCode(s *sqlite.Stmt, p int, r *rota.Run) {
 	if r.ExitCode != nil {
-		s.BindInt64(p+2, int64(*r.ExitCode))
+		s.BindInt64(p, int64(*r.ExitCode))
 	}
-	bindText(s, p+3, r.ErrorCode)
-	bindText(s, p+4, r.Error)
+}
+
+func bindError(s *sqlite.Stmt, p int, r *rota.Run) {
+	bindText(s, p, r.ErrorCode)
+	bindText(s, p+1, r.Error)
+}
+
+func bindRows(s *sqlite.Stmt, p int, r *rota.Run) {
 	if r.RowsAffected != nil {
-		s.BindInt64(p+5, *r.RowsAffected)
+		s.BindInt64(p, *r.RowsAffected)
 	}
-	bindJSON(s, p+6, r.Result)
 }
 
 // updateJob writes the fields of a job that differ, and no others: a trigger

@@ -42,6 +42,7 @@ func OpenWith(path string, config Config) (*Store, error) {
 			return nil, err
 		}
 	}
+	pinMemory()
 	lock, err := acquireLock(realPath(path))
 	if err != nil {
 		return nil, err

@@ -10,7 +10,8 @@ import (
 )
 
 // Columns as scanJob reads them: of a job, its params or nothing in their
-// place, and of its run unless it has none.
+// place, and of its run unless it has none. What a lease is about is less, and
+// scanLease reads it.
 const (
 	jobColumns = `
   j.id, j.execution_id, j.retry_of, j.run_id, j.type, j.status, j.hold, j.priority, j.position,
@@ -21,6 +22,11 @@ const (
   r.token, r.runner, r.life, r.started_at, r.heartbeat_at, r.stale_after,
   r.outcome, r.finished_at, r.exit_code, r.error_code, r.error, r.rows_affected,
   r.cancel_at, r.cancel_by, r.cancel_reason, r.progress, r.log_path, r.artifacts, r.result`
+
+	leaseColumns = `
+  j.id, j.execution_id, j.run_id, j.type, j.status, j.priority, j.attempt, j.max_attempts, j.sequel, j.unique_key,
+  j.finished_at, r.token, r.runner, r.heartbeat_at, r.stale_after, r.outcome, r.error_code, r.cancel_at,
+  r.cancel_reason, r.log_path, r.artifacts`
 
 	leanColumns   = jobColumns + `, NULL` + runColumns
 	wholeColumns  = jobColumns + params + runColumns
@@ -132,6 +138,27 @@ func scanRun(s *sqlite.Stmt) *rota.Run {
 		r.RowsAffected = new(s.ColumnInt64(colRowsAffected))
 	}
 	return r
+}
+
+// scanLease reads what it takes to beat for a job or to end it.
+func scanLease(s *sqlite.Stmt) *rota.Job {
+	j := &rota.Job{
+		ID: scanID(s, 0), ExecutionID: scanID(s, 1), Type: s.ColumnText(3), Status: rota.Status(s.ColumnText(4)),
+		Priority: int(s.ColumnInt64(5)), Attempt: int(s.ColumnInt64(6)), Policy: rota.Policy{MaxAttempts: int(s.ColumnInt64(7))},
+		Sequel: rota.Sequel(s.ColumnText(8)), UniqueKey: s.ColumnText(9), FinishedAt: scanTime(s, 10),
+	}
+	if j.ExecutionID.IsZero() {
+		j.ExecutionID = j.ID
+	}
+	if s.ColumnIsNull(12) {
+		return j
+	}
+	j.Run = &rota.Run{
+		ID: scanID(s, 2), Token: rota.Token(scanID(s, 11)), Runner: s.ColumnText(12), HeartbeatAt: scanTime(s, 13),
+		StaleAfter: scanTime(s, 14), Outcome: rota.Outcome(s.ColumnText(15)), ErrorCode: s.ColumnText(16),
+		CancelAt: scanTime(s, 17), CancelReason: s.ColumnText(18), LogPath: s.ColumnText(19), Artifacts: scanLines(s, 20),
+	}
+	return j
 }
 
 func scanID(s *sqlite.Stmt, col int) (id rota.ID) {

@@ -27,7 +27,7 @@ func (w *writer) prepare() error {
 		runUpdate: map[rules.RunField]*sqlite.Stmt{},
 	}
 	for _, sql := range []string{
-		sqlBegin, sqlCommit, sqlInsertJob, sqlInsertParams, sqlInsertRun, sqlInsertAudit, sqlJob, sqlTail, sqlTaken,
+		sqlBegin, sqlCommit, sqlInsertJob, sqlInsertParams, sqlInsertRun, sqlInsertAudit, sqlLease, sqlTail, sqlTaken,
 		sqlDue, sqlStale, sqlLeft, sqlOrderAhead, sqlKeyGet, sqlPlan, sqlRetry,
 	} {
 		if _, err := w.stmt(sql); err != nil {

@@ -11,8 +11,8 @@ import (
 var _ rules.Tx = (*writer)(nil)
 
 const (
-	sqlJob = `
-SELECT ` + leanColumns + `
+	sqlLease = `
+SELECT ` + leaseColumns + `
 FROM rota_jobs j
 LEFT JOIN rota_runs r ON r.job_id = j.id
 WHERE j.id = ?`
@@ -45,7 +45,7 @@ LIMIT 1`
 
 // Load reads what the law needs.
 func (w *writer) Load(n *rules.Need, world *rules.World) error {
-	if err := w.loadJobs(sqlJob, n.Jobs, world); err != nil {
+	if err := w.loadJobs(sqlLease, n.Leases, scanLease, world); err != nil {
 		return err
 	}
 	if err := w.loadWhole(n.Whole, world); err != nil {
@@ -106,7 +106,7 @@ func firstError(steps ...func() error) error {
 }
 
 // loadJobs reads jobs by id.
-func (w *writer) loadJobs(sql string, ids []rota.ID, world *rules.World) error {
+func (w *writer) loadJobs(sql string, ids []rota.ID, scan func(*sqlite.Stmt) *rota.Job, world *rules.World) error {
 	for _, id := range ids {
 		s, err := w.stmt(sql)
 		if err != nil {
@@ -114,7 +114,7 @@ func (w *writer) loadJobs(sql string, ids []rota.ID, world *rules.World) error {
 		}
 		s.BindBytes(1, id[:])
 		err = rows(s, func(s *sqlite.Stmt) error {
-			world.PutJob(scanJob(s))
+			world.PutJob(scan(s))
 			return nil
 		})
 		if err != nil {
@@ -129,7 +129,7 @@ func (w *writer) loadJobs(sql string, ids []rota.ID, world *rules.World) error {
 // is, and need not be looked for one by one.
 func (w *writer) loadWhole(ids []rota.ID, world *rules.World) error {
 	if len(ids) < 2 {
-		return w.loadJobs(sqlWholeJob, ids, world)
+		return w.loadJobs(sqlWholeJob, ids, scanJob, world)
 	}
 	newest, err := w.newest()
 	if err != nil {
@@ -141,7 +141,7 @@ func (w *writer) loadWhole(ids []rota.ID, world *rules.World) error {
 			there = append(there, id)
 		}
 	}
-	return w.loadJobs(sqlWholeJob, there, world)
+	return w.loadJobs(sqlWholeJob, there, scanJob, world)
 }
 
 func (w *writer) newest() (id rota.ID, err error) {

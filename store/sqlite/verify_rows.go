@@ -73,7 +73,7 @@ func (in *inspection) jobs(sql string) error {
 			in.width(s, c.col, "job "+row.Job.ID.String(), c.name)
 		}
 		if of := row.Job.RetryOf; !of.IsZero() {
-			if row.Parent, err = in.job(sqlWholeJob, of); err != nil {
+			if row.Parent, err = in.job(of); err != nil {
 				return err
 			}
 		}
@@ -119,8 +119,8 @@ func (in *inspection) width(s *sqlite.Stmt, col int, row, name string) {
 	}
 }
 
-func (in *inspection) job(sql string, id rota.ID) (j *rota.Job, err error) {
-	err = in.each(sql, func(s *sqlite.Stmt) { s.BindBytes(1, id[:]) }, func(s *sqlite.Stmt) error {
+func (in *inspection) job(id rota.ID) (j *rota.Job, err error) {
+	err = in.each(sqlWholeJob, func(s *sqlite.Stmt) { s.BindBytes(1, id[:]) }, func(s *sqlite.Stmt) error {
 		j = scanJob(s)
 		return nil
 	})
@@ -165,7 +165,7 @@ func (in *inspection) keys() error {
 			ExecutionID: scanID(s, 2), FreeAt: s.ColumnInt64(3), Ended: s.ColumnInt64(4) == 1,
 		}
 		in.width(s, 2, "key "+k.Key.Key+" of type "+k.Key.Type, "execution_id")
-		first, err := in.job(sqlJob, k.ExecutionID)
+		first, err := in.job(k.ExecutionID)
 		if err == nil {
 			in.Key(k, first)
 		}
