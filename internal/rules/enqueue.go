@@ -9,10 +9,10 @@ import (
 )
 
 func needEnqueue(n *Need, c *rota.Enqueue) {
-	for i := range c.Jobs {
+	for i, id := range n.world.jobIDs(c) {
 		nj := &c.Jobs[i]
 		n.tail(or(nj.Priority, rota.DefaultPriority))
-		if n.job(c.JobID(i)) != nil {
+		if n.job(id) != nil {
 			continue
 		}
 		if nj.UniqueKey != "" {
@@ -45,8 +45,8 @@ func decideEnqueue(w *World, c *rota.Enqueue) (rota.Reply, *rota.Error) {
 // one job of it that stands is proof. What it did not create then was a
 // duplicate, or has been pruned since.
 func standsAlready(w *World, c *rota.Enqueue) bool {
-	for i := range c.Jobs {
-		if w.job(c.JobID(i)) != nil {
+	for _, id := range w.jobIDs(c) {
+		if w.job(id) != nil {
 			return true
 		}
 	}
@@ -56,7 +56,7 @@ func standsAlready(w *World, c *rota.Enqueue) bool {
 // enqueueOne creates a job, unless it stands there already: as this command's
 // own row, under its unique key, or under its plan key.
 func enqueueOne(w *World, c *rota.Enqueue, i int, again bool) (rota.Submitted, *rota.Error) {
-	nj, id := &c.Jobs[i], c.JobID(i)
+	nj, id := &c.Jobs[i], w.jobIDs(c)[i]
 	if own := w.job(id); own != nil {
 		if own.Type != nj.Type || own.Name != nj.Name || own.Attempt != 1 {
 			return rota.Submitted{}, &rota.Error{

@@ -26,8 +26,10 @@ type World struct {
 	touchedJobs []*jobRow
 	touchedKeys []*keyRow
 	audit       []rota.AuditEntry
-	undo        []func()
+	undo        []undo
 	step        int // counts commands, so that each can be taken back alone
+
+	ids map[*rota.Enqueue][]rota.ID // of its jobs, derived once
 }
 
 // tail is the end of a priority: the highest position of a QUEUED job there,
@@ -35,13 +37,14 @@ type World struct {
 type tail struct {
 	position int64
 	some     bool
+	step     int // the command that moved it last
 }
 
 func (t tail) or(position int64) tail {
 	if t.some {
 		position = max(t.position, position)
 	}
-	return tail{position, true}
+	return tail{position: position, some: true}
 }
 
 // finding is what one of the orders yielded, in its order.
@@ -76,75 +79,8 @@ func newWorld(now time.Time) *World {
 		audits:  map[rota.ID]bool{},
 		pages:   map[OrderPage][]rota.ID{},
 		step:    1,
+		ids:     map[*rota.Enqueue][]rota.ID{},
 	}
-}
-
-// PutJob brings in a job as the store has it, with its run. It gives way to
-// what was decided about the job, and to the job with its params.
-func (w *World) PutJob(j *rota.Job) {
-	r := w.jobs[j.ID]
-	if r == nil {
-		w.jobs[j.ID] = &jobRow{was: j, is: j}
-		return
-	}
-	if !r.touched && (r.is == nil || r.is.Params == nil) {
-		r.was, r.is = j, j
-	}
-}
-
-// PutRetry says which job retries another.
-func (w *World) PutRetry(of, id rota.ID) { w.retries[of] = id }
-
-// PutChain says which job is the last of a chain.
-func (w *World) PutChain(id, last rota.ID) { w.chains[id] = last }
-
-// PutKey brings in a unique key's record.
-func (w *World) PutKey(k KeyRecord) {
-	if r := w.keys[k.Key]; r != nil && !r.touched {
-		r.was, r.is = &k, &k
-	}
-}
-
-// PutPlan says which first attempt holds a plan key.
-func (w *World) PutPlan(p Plan, id rota.ID) { w.plans[p] = id }
-
-// PutAudit says that an audit entry stands.
-func (w *World) PutAudit(id rota.ID) { w.audits[id] = true }
-
-// PutTail offers the last QUEUED job of a priority. It reports false if that
-// job has left its place in this world: the store then offers the one before.
-func (w *World) PutTail(priority int, id rota.ID, position int64) bool {
-	if r := w.jobs[id]; r != nil && r.is != nil && !standsAt(r.is, priority) {
-		return false
-	}
-	w.tails[priority] = w.tails[priority].or(position)
-	return true
-}
-
-// PutTaken adds a job that an earlier sending of the claim took.
-func (w *World) PutTaken(j *rota.Job) { w.find(&w.taken, j) }
-
-// PutHead adds a job of the claim order.
-func (w *World) PutHead(j *rota.Job) { w.find(&w.heads, j) }
-
-// PutDue adds a job that is due.
-func (w *World) PutDue(j *rota.Job) { w.find(&w.due, j) }
-
-// PutStale adds a job whose lease is stale.
-func (w *World) PutStale(j *rota.Job) { w.find(&w.stale, j) }
-
-// PutLeft adds a job that nobody settled.
-func (w *World) PutLeft(j *rota.Job) { w.find(&w.left, j) }
-
-// PutPage adds a job to a page of the order.
-func (w *World) PutPage(p OrderPage, j *rota.Job) {
-	w.PutJob(j)
-	w.pages[p] = append(w.pages[p], j.ID)
-}
-
-func (w *World) find(f *finding, j *rota.Job) {
-	w.PutJob(j)
-	f.ids = append(f.ids, j.ID)
 }
 
 // job returns a job to read, nil if it is absent.
@@ -173,8 +109,7 @@ func (w *World) edit(id rota.ID) *rota.Job {
 	if r.step == w.step {
 		return r.is
 	}
-	before, stepBefore := r.is, r.step
-	w.undo = append(w.undo, func() { r.is, r.step = before, stepBefore })
+	w.remember(r)
 	copied := *r.is
 	if copied.Run != nil {
 		run := *copied.Run
@@ -192,8 +127,8 @@ func (w *World) insert(j *rota.Job) {
 		r = &jobRow{}
 		w.jobs[j.ID] = r
 	}
+	w.remember(r)
 	r.is, r.born, r.step = j, j, w.step
-	w.undo = append(w.undo, func() { r.is, r.born, r.step = nil, nil, 0 })
 	w.touch(r)
 	if !j.RetryOf.IsZero() {
 		setWithUndo(w, w.retries, j.RetryOf, j.ID)
@@ -214,9 +149,13 @@ func (w *World) touch(r *jobRow) {
 // append is the position at the end of a priority. An empty one begins at the
 // first gap.
 func (w *World) append(priority int) int64 {
-	position := w.tails[priority].position + rota.PositionGap
-	setWithUndo(w, w.tails, priority, tail{position, true})
-	return position
+	end := w.tails[priority]
+	if end.step != w.step {
+		w.otherwise(func() { w.tails[priority] = end })
+	}
+	end = tail{position: end.position + rota.PositionGap, some: true, step: w.step}
+	w.tails[priority] = end
+	return end.position
 }
 
 // leave forgets the tail of a priority if the job that leaves it may be the
@@ -228,7 +167,20 @@ func (w *World) leave(j *rota.Job) {
 	}
 	priority := j.Priority
 	delete(w.tails, priority)
-	w.undo = append(w.undo, func() { w.tails[priority] = end })
+	w.otherwise(func() { w.tails[priority] = end })
+}
+
+// jobIDs are the ids of a command's jobs.
+func (w *World) jobIDs(c *rota.Enqueue) []rota.ID {
+	ids, known := w.ids[c]
+	if !known {
+		ids = make([]rota.ID, len(c.Jobs))
+		for i := range ids {
+			ids[i] = c.JobID(i)
+		}
+		w.ids[c] = ids
+	}
+	return ids
 }
 
 // standing is the end of what this world itself has put at a priority, for a
@@ -257,7 +209,7 @@ func (w *World) key(k Key) *KeyRecord {
 func (w *World) setKey(k Key, record *KeyRecord) {
 	r := w.keys[k]
 	before := r.is
-	w.undo = append(w.undo, func() { r.is = before })
+	w.otherwise(func() { r.is = before })
 	r.key, r.is = k, record
 	if !r.touched {
 		r.touched = true
@@ -272,34 +224,9 @@ func (w *World) wrote(c rota.Command, job rota.ID) bool {
 
 func (w *World) log(c rota.Command, act string, job rota.ID, detail string) {
 	kept, id := len(w.audit), rota.AuditID(c.Head().ID, c.Verb(), job)
-	w.undo = append(w.undo, func() { w.audit = w.audit[:kept] })
+	w.otherwise(func() { w.audit = w.audit[:kept] })
 	setWithUndo(w, w.audits, id, true)
 	w.audit = append(w.audit, rota.AuditEntry{
 		ID: id, At: w.Now, Actor: c.Head().Actor, Act: act, JobID: job, Detail: detail,
 	})
-}
-
-// mark begins a command; back takes back what was decided since.
-func (w *World) mark() int {
-	w.step++
-	return len(w.undo)
-}
-
-func (w *World) back(mark int) {
-	for i := len(w.undo) - 1; i >= mark; i-- {
-		w.undo[i]()
-	}
-	w.undo = w.undo[:mark]
-}
-
-func setWithUndo[K comparable, V any](w *World, m map[K]V, key K, value V) {
-	before, known := m[key]
-	w.undo = append(w.undo, func() {
-		if known {
-			m[key] = before
-		} else {
-			delete(m, key)
-		}
-	})
-	m[key] = value
 }

@@ -1,0 +1,71 @@
+package rules
+
+import "github.com/rotajobs/rota"
+
+// PutJob brings in a job as the store has it, with its run. It gives way to
+// what was decided about the job, and to the job with its params.
+func (w *World) PutJob(j *rota.Job) {
+	r := w.jobs[j.ID]
+	if r == nil {
+		w.jobs[j.ID] = &jobRow{was: j, is: j}
+		return
+	}
+	if !r.touched && (r.is == nil || r.is.Params == nil) {
+		r.was, r.is = j, j
+	}
+}
+
+// PutRetry says which job retries another.
+func (w *World) PutRetry(of, id rota.ID) { w.retries[of] = id }
+
+// PutChain says which job is the last of a chain.
+func (w *World) PutChain(id, last rota.ID) { w.chains[id] = last }
+
+// PutKey brings in a unique key's record.
+func (w *World) PutKey(k KeyRecord) {
+	if r := w.keys[k.Key]; r != nil && !r.touched {
+		r.was, r.is = &k, &k
+	}
+}
+
+// PutPlan says which first attempt holds a plan key.
+func (w *World) PutPlan(p Plan, id rota.ID) { w.plans[p] = id }
+
+// PutAudit says that an audit entry stands.
+func (w *World) PutAudit(id rota.ID) { w.audits[id] = true }
+
+// PutTail offers the last QUEUED job of a priority. It reports false if that
+// job has left its place in this world: the store then offers the one before.
+func (w *World) PutTail(priority int, id rota.ID, position int64) bool {
+	if r := w.jobs[id]; r != nil && r.is != nil && !standsAt(r.is, priority) {
+		return false
+	}
+	w.tails[priority] = w.tails[priority].or(position)
+	return true
+}
+
+// PutTaken adds a job that an earlier sending of the claim took.
+func (w *World) PutTaken(j *rota.Job) { w.find(&w.taken, j) }
+
+// PutHead adds a job of the claim order.
+func (w *World) PutHead(j *rota.Job) { w.find(&w.heads, j) }
+
+// PutDue adds a job that is due.
+func (w *World) PutDue(j *rota.Job) { w.find(&w.due, j) }
+
+// PutStale adds a job whose lease is stale.
+func (w *World) PutStale(j *rota.Job) { w.find(&w.stale, j) }
+
+// PutLeft adds a job that nobody settled.
+func (w *World) PutLeft(j *rota.Job) { w.find(&w.left, j) }
+
+// PutPage adds a job to a page of the order.
+func (w *World) PutPage(p OrderPage, j *rota.Job) {
+	w.PutJob(j)
+	w.pages[p] = append(w.pages[p], j.ID)
+}
+
+func (w *World) find(f *finding, j *rota.Job) {
+	w.PutJob(j)
+	f.ids = append(f.ids, j.ID)
+}
