@@ -42,7 +42,6 @@ func OpenWith(path string, config Config) (*Store, error) {
 			return nil, err
 		}
 	}
-	pinMemory()
 	lock, err := acquireLock(realPath(path))
 	if err != nil {
 		return nil, err
