@@ -1,0 +1,50 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/store/wrap"
+)
+
+// TestAHeartbeatWaitsForAForeignWriter: the file may be its user's own, so
+// another connection may hold it just when a lease is to be extended. That must
+// cost neither the lease nor the caller's patience.
+func TestAHeartbeatWaitsForAForeignWriter(t *testing.T) {
+	for name, front := range map[string]func(rota.Store) rota.Store{
+		"alone": func(s rota.Store) rota.Store { return s }, "coalesced": wrap.Coalesce,
+	} {
+		t.Run(name, func(t *testing.T) {
+			file := openTest(t, Config{})
+			s := front(file)
+			job := running(t, file, 1)[0]
+			extend := &rota.Extend{Meta: rota.NewMeta(""), Lease: time.Minute, Items: []rota.ExtendItem{{LeaseRef: lease(job)}}}
+			conn := plainConn(t, file.path)
+			execute(t, conn, "BEGIN IMMEDIATE")
+
+			hurried, end := context.WithTimeout(t.Context(), 50*time.Millisecond)
+			defer end()
+			if _, err := rota.Do[*rota.Extended](hurried, s, extend); !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("a caller in a hurry got %v", err)
+			}
+			freed := make(chan error, 1)
+			time.AfterFunc(50*time.Millisecond, func() {
+				stmt, _, err := conn.PrepareTransient("ROLLBACK")
+				if err == nil {
+					_, err = stmt.Step()
+					_ = stmt.Finalize()
+				}
+				freed <- err
+			})
+			reply, err := rota.Do[*rota.Extended](t.Context(), s, extend)
+			if err != nil || reply.Items[0].Code != "" {
+				t.Errorf("a caller with time got %+v, %v", reply, err)
+			}
+			must(t, <-freed)
+			verifyClean(t, file)
+		})
+	}
+}
