@@ -41,8 +41,24 @@ func (e *encoder) field(f *planField, v reflect.Value) *Error {
 		return at(f.name, e.value(f, v.Elem()))
 	case f.kind == kindTime && micros(v).IsZero(), v.IsZero():
 		return nil
+	case f.kind == kindStruct:
+		return at(f.name, e.inner(f, v))
 	}
 	return at(f.name, e.value(f, v))
+}
+
+// inner writes a struct, and nothing if it turns out to hold nothing: one with
+// an empty list in it is not zero to Go.
+func (e *encoder) inner(f *planField, v reflect.Value) *Error {
+	e.buf = protowire.AppendTag(e.buf, f.number, wireType[f.kind])
+	from := len(e.buf)
+	if err := e.nested(func() *Error { return e.message(f.inner, v) }); err != nil {
+		return err
+	}
+	if len(e.buf) == from+1 {
+		e.buf = e.buf[:from-protowire.SizeTag(f.number)]
+	}
+	return nil
 }
 
 func (e *encoder) list(f *planField, v reflect.Value) *Error {

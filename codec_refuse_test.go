@@ -192,3 +192,21 @@ func TestTimesLoseWhatIsBelowAMicrosecond(t *testing.T) {
 		t.Errorf("1970 came back as %v", b.Now)
 	}
 }
+
+// TestAnEmptyListIsNothing writes a specification with an empty list in it like
+// one without: Go tells them apart, the encoding does not.
+func TestAnEmptyListIsNothing(t *testing.T) {
+	for _, pair := range [][2]Command{
+		{&PutThrottle{Spec: ThrottleSpec{Types: []TypeLimit{}, Keys: []KeyLimit{}}}, &PutThrottle{}},
+		{&PutSchedule{Spec: ScheduleSpec{Scopes: []Scope{}, At: time.Time{}.Add(1)}, Name: "s"}, &PutSchedule{Name: "s"}},
+		{&Direct{Lease: 1, Job: NewJob{RunAt: time.Time{}.Add(1)}}, &Direct{Lease: 1}},
+	} {
+		data := mustEncode(t, Batch{Commands: pair[:1]})
+		if plain := mustEncode(t, Batch{Commands: pair[1:]}); !bytes.Equal(data, plain) {
+			t.Errorf("%s: got %x, want %x", pair[0].Verb(), data, plain)
+		}
+		if back := mustDecode(t, data); !reflect.DeepEqual(back.Commands[0], pair[1]) {
+			t.Errorf("got %+v", back.Commands[0])
+		}
+	}
+}

@@ -7,9 +7,11 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -26,6 +28,9 @@ func TestCodecGolden(t *testing.T) {
 	for _, c := range sampleCommands() {
 		mixed.Commands = append(mixed.Commands, c)
 		checkGolden(t, string(c.Verb()), Batch{Now: sampleTime, Commands: []Command{c}})
+	}
+	for name, c := range sampleVariants() {
+		checkGolden(t, name, Batch{Now: sampleTime, Commands: []Command{c}})
 	}
 	checkGolden(t, "mixed", mixed)
 	checkGolden(t, "empty", Batch{})
@@ -55,7 +60,7 @@ func checkGolden(t *testing.T, name string, b Batch) {
 // TestSamplesSetEveryField keeps the golden files complete.
 func TestSamplesSetEveryField(t *testing.T) {
 	seen := map[string]bool{}
-	for _, c := range sampleCommands() {
+	for _, c := range append(sampleCommands(), slices.Collect(maps.Values(sampleVariants()))...) {
 		noteFields(reflect.ValueOf(c).Elem(), seen)
 	}
 	for _, typ := range wireStructs() {

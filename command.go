@@ -47,6 +47,28 @@ const (
 	VerbReap      Verb = "reap"
 	VerbRecover   Verb = "recover"
 	VerbAll       Verb = "all"
+
+	VerbPutType        Verb = "put_type"
+	VerbSwitchType     Verb = "switch_type"
+	VerbPutTemplate    Verb = "put_template"
+	VerbArchive        Verb = "archive"
+	VerbUnarchive      Verb = "unarchive"
+	VerbPutThrottle    Verb = "put_throttle"
+	VerbPutSchedule    Verb = "put_schedule"
+	VerbSwitchSchedule Verb = "switch_schedule"
+	VerbDeleteSchedule Verb = "delete_schedule"
+	VerbFire           Verb = "fire"
+	VerbTrigger        Verb = "trigger"
+	VerbBackfill       Verb = "backfill"
+	VerbEnqueueGroup   Verb = "enqueue_group"
+	VerbCancelGroup    Verb = "cancel_group"
+	VerbReserve        Verb = "reserve"
+	VerbDirect         Verb = "direct"
+	VerbRelease        Verb = "release"
+	VerbExpire         Verb = "expire"
+	VerbSweep          Verb = "sweep"
+	VerbPrune          Verb = "prune"
+	VerbRedrive        Verb = "redrive"
 )
 
 // Meta is what every command carries. The id makes sending again harmless:

@@ -35,6 +35,16 @@ type NewJob struct {
 	BackoffMax *time.Duration `wire:"15"`
 	Jitter     *float64       `wire:"16"`
 	Timeout    *time.Duration `wire:"17"` // of one run; see Policy.Timeout for who enforces it
+
+	Template       string  `wire:"18"` // made from this; the type is then the template's, and may be left empty
+	ConcurrencyKey *string `wire:"19"` // nil: the template's; empty: none
+}
+
+// Patch is what the request says about the policy.
+func (n *NewJob) Patch() PolicyPatch {
+	return PolicyPatch{
+		MaxRetries: n.MaxRetries, Backoff: n.Backoff, BackoffMax: n.BackoffMax, Jitter: n.Jitter, Timeout: n.Timeout,
+	}
 }
 
 // Ready gives due jobs their place at the end of the order, in run_at order,

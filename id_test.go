@@ -2,6 +2,7 @@ package rota
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -123,5 +124,67 @@ func TestDerivedJobsSortByTheirPlace(t *testing.T) {
 	}
 	if next := NewMeta("").ID; c.JobID(0).Compare(next) > 0 {
 		t.Errorf("a job of an earlier command, %s, sorts behind a later one, %s", c.JobID(0), next)
+	}
+}
+
+// TestDerivedIDsOfCompanyStay holds the derivations to what is on disk already.
+func TestDerivedIDsOfCompanyStay(t *testing.T) {
+	meta := sampleMeta(1)
+	direct := &Direct{Meta: meta, Seed: sampleToken(1)}
+	token := direct.TokenFor(sampleID(2))
+	first := (&Enqueue{Meta: meta, Jobs: []NewJob{{}}}).JobID(0).String()
+	for name, pair := range map[string][2]string{
+		"group":        {(&EnqueueGroup{Meta: meta}).GroupID().String(), "00926a5e-7c3b-764b-9a65-a7e126149442"},
+		"member":       {(&EnqueueGroup{Meta: meta, Jobs: []NewJob{{}}}).JobID(0).String(), first},
+		"given member": {(&EnqueueGroup{Meta: meta, Jobs: []NewJob{{ID: sampleID(9)}}}).JobID(0).String(), sampleID(9).String()},
+		"fire":         {(&Fire{Meta: meta}).JobID(0).String(), first},
+		"trigger":      {(&Trigger{Meta: meta}).JobID(0).String(), first},
+		"backfill":     {(&Backfill{Meta: meta}).JobID(0).String(), first},
+		"redrive":      {(&Redrive{Meta: meta}).NewJobID().String(), first},
+		"direct":       {direct.JobID().String(), first},
+		"given direct": {(&Direct{Meta: meta, Job: NewJob{ID: sampleID(9)}}).JobID().String(), sampleID(9).String()},
+		"its token":    {uuid.UUID(token).String(), "83fff44b-b75d-784b-6390-e794ba1efdce"},
+		"reservation":  {(&Reserve{Meta: meta}).ReservationID().String(), "00926a5e-7c3b-7067-a6e4-fd98fa97dd59"},
+		"audit":        {AuditNameID(sampleID(1), VerbArchive, "template mail").String(), "00926a5e-7c3b-771e-9ac5-60c2288e8c14"},
+	} {
+		if pair[0] != pair[1] {
+			t.Errorf("%s: %s, want %s", name, pair[0], pair[1])
+		}
+	}
+}
+
+// TestDerivedIDsAreDistinct makes everything that one command could make, and a
+// few neighbours: no id names two things. A command makes its jobs under one
+// verb, so jobs differ by their place alone.
+func TestDerivedIDsAreDistinct(t *testing.T) {
+	names := map[ID]string{}
+	take := func(id ID, name string) {
+		if other := names[id]; other != "" {
+			t.Fatalf("%s and %s are both %s", other, name, id)
+		}
+		if err := checkMinted("id", id); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		names[id] = name
+	}
+	for n := range byte(3) {
+		meta := Meta{ID: sampleID(n + 1)}
+		take(meta.ID, fmt.Sprint("command ", n))
+		take((&EnqueueGroup{Meta: meta}).GroupID(), fmt.Sprint("group ", n))
+		take((&Reserve{Meta: meta}).ReservationID(), fmt.Sprint("reservation ", n))
+		for i := range JobsMax {
+			take((&Fire{Meta: meta}).JobID(i), fmt.Sprint("job ", n, " ", i))
+		}
+		for k := range byte(3) {
+			about := sampleID(0x80 + k)
+			take(RunID(meta.ID, about), fmt.Sprint("run ", n, k))
+			take(RetryID(meta.ID, about), fmt.Sprint("retry ", n, k))
+			for _, c := range sampleCommands() {
+				take(AuditID(meta.ID, c.Verb(), about), fmt.Sprint("audit ", c.Verb(), n, k))
+				for _, kind := range []string{"type ", "template ", "schedule ", "group ", "reservation ", "limits"} {
+					take(AuditNameID(meta.ID, c.Verb(), kind+about.String()), fmt.Sprint("audit ", c.Verb(), kind, n, k))
+				}
+			}
+		}
 	}
 }

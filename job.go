@@ -37,7 +37,11 @@ type Hold uint8
 
 // The reasons to hold a job back.
 const (
-	HoldDelay Hold = 1 << iota // its run_at has not come
+	HoldDelay      Hold = 1 << iota // its run_at has not come
+	HoldGroup                       // it is not its turn in its group
+	HoldDependency                  // what it depends on has not completed
+	HoldOverlap                     // an earlier execution of its schedule has not ended
+	HoldKey                         // its concurrency key is at its limit
 )
 
 // Sequel is what came after a job that has ended.
@@ -49,16 +53,6 @@ const (
 	SequelRetry Sequel = "retry" // another job, whose RetryOf names this one
 	SequelDead  Sequel = "dead"  // nothing, although it failed: the execution is a dead letter
 )
-
-// Policy says how failure and time are treated. It is fixed when a job is
-// enqueued and kept through its retries.
-type Policy struct {
-	MaxAttempts int           // retries + 1
-	Backoff     time.Duration // before the first retry; doubles with each
-	BackoffMax  time.Duration // cap of the doubling; 0 = none
-	Jitter      float64       // fraction of the delay, 0–1, taken off by a hash of the retry's id
-	Timeout     time.Duration // of one run; 0 = none. The runner enforces it, no store does: see CodeTimeout
-}
 
 // Job is one attempt, in the queue or out of it.
 type Job struct {
@@ -85,6 +79,16 @@ type Job struct {
 	RunAt     time.Time // zero: at once
 	UniqueKey string
 	UniqueFor time.Duration // 0: as long as the execution is kept
+
+	Template       string // what it was made from
+	Schedule       string // what fired it
+	GroupID        ID
+	GroupPosition  int       // its place in the group, from 1
+	ConcurrencyKey string    // how many of one key run at once is limited
+	CountsAt       time.Time // of a schedule's job: when it counts for those that depend on the schedule
+	WaitFrom       time.Time // of a job with dependencies: they count if they come after this
+	WaitUntil      time.Time // and it waits for them until then
+	RedriveOf      ID        // the execution that this one tries anew
 
 	CreatedBy  string
 	CreatedAt  time.Time

@@ -15,6 +15,18 @@ const (
 
 	TypesMax = 256 // types in one Claim: each is a lane that the claim walks
 
+	ScopesMax     = 1_000   // scopes of a schedule: one time fires as many jobs at once
+	DependsMax    = 100     // schedules that one depends on
+	DependentsMax = 1_000   // schedules that depend on one: its end looks at them all
+	FireJobsMax   = 50      // jobs in one Fire, unless a single time has more scopes
+	CatchUpMax    = 1_000   // missed times that are caught up with
+	BackfillMax   = 1_000   // times in one Backfill
+	MembersMax    = 100     // members of a group that one command ends at once; Sweep ends the others
+	PruneMax      = 1_000   // executions in one Prune
+	ThrottleMax   = 1_000   // entries of a Throttle, which every claim looks at
+	LimitMax      = 100_000 // of runs at once, and of starts in one period
+	KeyLimitMax   = 1_000   // of runs at once of a concurrency key: as many are kept ready
+
 	CommandEntriesMax = 50_000   // jobs, items and artifacts of one command
 	CommandBytesMax   = 32 << 20 // bytes of one command: what is valid can be encoded and sent
 	ClaimBytesMax     = 32 << 20 // bytes of params in the answer to one Claim; the first job always comes
@@ -32,11 +44,18 @@ const (
 	PriorityMin = -1_000_000 // bounds that leave room to compute with
 	PriorityMax = 1_000_000
 
-	LeaseMin = time.Second    // a heartbeat comes every third of a lease; faster ones would be the load themselves
-	LeaseMax = time.Hour      // the longest a dead process can hold its jobs
-	YearMax  = 9999           // the last year that RFC 3339 can write
-	DelayMax = 10 * 365 * day // how far a retry may be put off
-	day      = 24 * time.Hour
+	LeaseMin = time.Second // a heartbeat comes every third of a lease; faster ones would be the load themselves
+	LeaseMax = time.Hour   // the longest a dead process can hold its jobs
+	YearMax  = 9999        // the last year that RFC 3339 can write
+
+	RatePerMin     = time.Second // the period of a rate
+	RatePerMax     = day
+	ReservationMax = time.Hour // the longest that a dead caller can hold its node back
+
+	DescriptionMax = 4 << 10        // bytes of a description
+	SchemaMax      = 256 << 10      // bytes of a type's schema
+	DelayMax       = 10 * 365 * day // how far a retry may be put off
+	day            = 24 * time.Hour
 )
 
 // PositionGap is the distance between neighbours in the queue, so that a job
@@ -51,6 +70,14 @@ const (
 	DefaultTimeout    = 3600 * time.Second
 	DefaultLease      = 30 * time.Second
 	MaxRetriesMax     = 1_000 // a longer chain is a loop
+
+	DefaultReservation = 5 * time.Minute
+)
+
+// Times that the law of schedules counts with.
+const (
+	MisfireGrace   = 60 * time.Second // later than this is a gap, for which the catch-up decides
+	DependencyWait = day              // how long the last execution of a schedule waits for its dependencies
 )
 
 // The scope of an execution that is for nothing in particular.

@@ -31,8 +31,14 @@ type Readied struct {
 }
 
 // Claimed answers Claim, in dispatch order. Each job carries its run, and the
-// run its token.
-type Claimed struct{ Jobs []*Job }
+// run its token. More says that jobs were put aside that may not start, so that
+// others behind them can be claimed now; Next is when a rate that holds jobs
+// back has room again.
+type Claimed struct {
+	Jobs []*Job
+	More bool
+	Next time.Time
+}
 
 // Extended answers Extend, one entry per item.
 type Extended struct{ Items []LeaseAnswer }
@@ -90,10 +96,12 @@ type Reaped struct {
 	More bool
 }
 
-// Recovered answers Recover. More says that there are further ones.
+// Recovered answers Recover. More says that there are further ones. Reservation
+// is the one of the earlier life that was given up.
 type Recovered struct {
-	Jobs []Settlement
-	More bool
+	Jobs        []Settlement
+	Reservation ID
+	More        bool
 }
 
 // Settlement says what was done about a job that nobody looked after.

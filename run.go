@@ -28,6 +28,10 @@ const (
 	CodeLeaseExpired = "lease_expired" // its process stopped beating or died
 	CodeShutdown     = "shutdown"      // cut off by the end of a shutdown; retried at once
 	CodeCancelled    = "cancelled"     // a person asked it to stop
+
+	CodeOverlap    = "overlap"    // skipped: an earlier execution had not ended
+	CodeDependency = "dependency" // skipped: what it depends on did not complete in time
+	CodeGroup      = "group"      // skipped: another member of its group died
 )
 
 // Token is the proof of a lease. It is new at each claim, and never shown to

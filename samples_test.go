@@ -2,6 +2,7 @@ package rota
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
 )
 
@@ -20,9 +21,14 @@ func sampleLease() LeaseRef {
 	return LeaseRef{JobID: sampleID(0x21), RunID: sampleID(0x22), Token: sampleToken(0x23)}
 }
 
-// sampleCommands holds a valid command of every verb with every field set. An
-// Enqueue cannot have both a run_at and a delay, so it has two jobs.
+// sampleCommands holds a valid command of every verb, in the order of their
+// numbers, with every field set. An Enqueue cannot have both a run_at and a
+// delay, so it has two jobs.
 func sampleCommands() []Command {
+	return slices.Concat(sampleQueue(), sampleDefinitions(), sampleFires(), sampleUpkeep())
+}
+
+func sampleQueue() []Command {
 	return []Command{
 		sampleEnqueue(),
 		&Ready{Meta: sampleMeta(2), Limit: 7},
@@ -58,7 +64,7 @@ func sampleEnqueue() *Enqueue {
 			Priority: new(-3), RunAt: sampleTime, UniqueKey: "mail:7", UniqueFor: 24 * time.Hour,
 			ScopeKind: "user", ScopeID: "7", PlanTime: sampleTime.Add(time.Hour),
 			MaxRetries: new(0), Backoff: new(1500 * time.Millisecond), BackoffMax: new(time.Hour),
-			Jitter: new(0.25), Timeout: new(time.Duration(0)),
+			Jitter: new(0.25), Timeout: new(time.Duration(0)), Template: "mail", ConcurrencyKey: new("tenant:7"),
 		},
 		{Type: "report", Delay: 90 * time.Second},
 	}}
@@ -70,4 +76,89 @@ func sampleFinish() *Finish {
 		RowsAffected: new(int64(0)), Result: json.RawMessage(`[1,2]`), Artifacts: []string{"out/a.csv"},
 		LogPath: "logs/a.log", Permanent: true, RetryAt: sampleTime,
 	}}}
+}
+
+func samplePolicy() PolicyPatch {
+	return PolicyPatch{
+		MaxRetries: new(5), Backoff: new(time.Second), BackoffMax: new(time.Minute),
+		Jitter: new(0.5), Timeout: new(10 * time.Minute),
+	}
+}
+
+func sampleDefinitions() []Command {
+	return []Command{
+		&PutType{Meta: sampleMeta(16), Name: "mail.send", Mode: PutCreate, Version: new(sampleID(0x41)), Spec: TypeSpec{
+			Description: "sends a mail", Schema: json.RawMessage(`{"required":["to"]}`), Policy: samplePolicy(),
+		}},
+		&SwitchType{Meta: sampleMeta(17), Name: "mail.send", Paused: true},
+		&PutTemplate{Meta: sampleMeta(18), Name: "mail", Mode: PutReplace, Version: new(ID{}), Spec: TemplateSpec{
+			Type: "mail.send", Description: "a mail of ours", Params: json.RawMessage(`{"from":"us"}`), Priority: new(7),
+			Policy: samplePolicy(), UniqueFor: time.Hour, ConcurrencyKey: "mail",
+		}},
+		&Archive{Meta: sampleMeta(19), Name: "mail"},
+		&Unarchive{Meta: sampleMeta(20), Name: "mail"},
+		&PutThrottle{Meta: sampleMeta(21), Version: new(sampleID(0x42)), Spec: ThrottleSpec{
+			Global: 100, Types: []TypeLimit{{Type: "mail.send", Concurrency: 5, Rate: Rate{Count: 100, Per: time.Minute}}},
+			Keys: []KeyLimit{{Key: "tenant:7", Concurrency: 2}},
+		}},
+		&PutSchedule{
+			Meta: sampleMeta(22), Name: "nightly", Mode: PutReplace, Version: new(sampleID(0x43)), State: SchedulePaused,
+			Spec: sampleSchedule(), Anchor: sampleTime, Next: sampleTime.Add(time.Hour),
+		},
+		&SwitchSchedule{Meta: sampleMeta(23), Name: "nightly", State: ScheduleEnabled, Next: sampleTime.Add(time.Hour)},
+		&DeleteSchedule{Meta: sampleMeta(24), Name: "nightly", Version: new(sampleID(0x44))},
+	}
+}
+
+// sampleVariants sets what cannot be set beside the rest of a sample.
+func sampleVariants() map[string]Command {
+	return map[string]Command{
+		"put_schedule_at":    &PutSchedule{Meta: sampleMeta(37), Name: "once", Spec: ScheduleSpec{Template: "mail", At: sampleTime}},
+		"put_schedule_every": &PutSchedule{Meta: sampleMeta(38), Name: "often", Spec: ScheduleSpec{Template: "mail", Every: 90 * time.Second}},
+	}
+}
+
+func sampleSchedule() ScheduleSpec {
+	return ScheduleSpec{
+		Template: "mail", Description: "every night", Cron: "30 2 * * *", Zone: "Europe/Berlin",
+		StartsAt: sampleTime, EndsAt: sampleTime.AddDate(1, 0, 0), Scopes: []Scope{{"user", "7"}, {"user", "8"}},
+		Params: json.RawMessage(`{"to":"all"}`), Priority: new(-7), Policy: samplePolicy(),
+		CatchUp: CatchUpAll, Overlap: OverlapSkip, OnCompletion: CompletionDrop, DependsOn: []string{"backup", "import"},
+	}
+}
+
+func sampleFires() []Command {
+	time1 := FireTime{At: sampleTime, From: sampleTime.Add(-time.Hour), Until: sampleTime.Add(time.Hour)}
+	time2 := FireTime{At: sampleTime.Add(time.Hour)}
+	return []Command{
+		&Fire{
+			Meta: sampleMeta(25), Schedule: "nightly", Version: sampleID(0x45), Expect: sampleTime.Add(-time.Hour),
+			Times: []FireTime{time1, time2}, Next: sampleTime.Add(2 * time.Hour), CatchUp: true, Missed: sampleTime.Add(-time.Hour),
+		},
+		&Trigger{Meta: sampleMeta(26), Schedule: "nightly", Params: json.RawMessage(`{"to":"one"}`), Priority: new(9)},
+		&Backfill{Meta: sampleMeta(27), Schedule: "nightly", Times: []FireTime{time1, time2}},
+		&EnqueueGroup{
+			Meta: sampleMeta(28), Name: "Monday's mails", Mode: GroupSequential, OnFailure: FailureStop,
+			Jobs: []NewJob{{ID: sampleID(0x46), Type: "mail.send"}, {Template: "mail", Delay: time.Minute}},
+		},
+		&CancelGroup{Meta: sampleMeta(29), GroupID: sampleID(0x47), Reason: "not needed any more"},
+	}
+}
+
+func sampleUpkeep() []Command {
+	return []Command{
+		&Reserve{Meta: sampleMeta(30), Node: "node-1", Life: sampleID(0x48), For: time.Minute},
+		&Direct{
+			Meta: sampleMeta(31), ReservationID: sampleID(0x49), Lease: 30 * time.Second, Seed: sampleToken(0x50),
+			Job: NewJob{
+				ID: sampleID(0x51), Type: "mail.send", Name: "by-hand", Params: json.RawMessage(`{"to":"me"}`), Priority: new(1),
+				ScopeKind: "user", ScopeID: "7", MaxRetries: new(0), Timeout: new(time.Minute), Template: "mail", ConcurrencyKey: new(""),
+			},
+		},
+		&Release{Meta: sampleMeta(32), ReservationID: sampleID(0x52)},
+		&Expire{Meta: sampleMeta(33), Limit: 8},
+		&Sweep{Meta: sampleMeta(34), Limit: 9},
+		&Prune{Meta: sampleMeta(35), Executions: []ID{sampleID(0x53), sampleID(0x54)}, Before: sampleTime},
+		&Redrive{Meta: sampleMeta(36), JobID: sampleID(0x55)},
+	}
 }

@@ -34,8 +34,39 @@ type Store interface {
 	// may be any attempt's. NotFound if there is none.
 	Execution(ctx context.Context, id ID) ([]*Job, error)
 
-	// NextDue is the earliest run_at of a delayed job, zero if there is none.
-	NextDue(ctx context.Context) (time.Time, error)
+	// NextDue says when which upkeep is to be done next.
+	NextDue(ctx context.Context) (Due, error)
+
+	// Type, Template, Schedule and Group return one by its name or id, or
+	// NotFound. Types, Templates and Schedules list by name, Groups by id,
+	// newest first.
+	Type(ctx context.Context, name string) (*Type, error)
+	Types(ctx context.Context, q NameQuery) ([]*Type, error)
+	Template(ctx context.Context, name string) (*Template, error)
+	Templates(ctx context.Context, q NameQuery) ([]*Template, error)
+	Schedule(ctx context.Context, name string) (*Schedule, error)
+	Schedules(ctx context.Context, q ScheduleQuery) ([]*Schedule, error)
+	Group(ctx context.Context, id ID) (*Group, error)
+	Groups(ctx context.Context, before ID, limit int) ([]*Group, error)
+
+	// DueSchedules lists the ENABLED schedules that owe a fire, oldest first,
+	// by the clock of the store's authority, and says what that shows. PlanFire
+	// turns each into a command.
+	DueSchedules(ctx context.Context, limit int) (DuePage, error)
+
+	// Throttle returns the limits in force.
+	Throttle(ctx context.Context) (*Throttle, error)
+
+	// Reservations lists reservations by id, newest first.
+	Reservations(ctx context.Context, before ID, limit int) ([]*Reservation, error)
+
+	// Explain says why a job does not run, most important reason first, or
+	// NotFound. An attempt that was retried stands for the last of its
+	// execution. There is always a reason.
+	Explain(ctx context.Context, id ID) ([]Reason, error)
+
+	// Prunable finds executions that need no longer be kept.
+	Prunable(ctx context.Context, q PruneQuery) (PrunePage, error)
 
 	// Audit lists the audit after the entry with the given number, in the
 	// order in which it was written.
@@ -57,17 +88,65 @@ type Store interface {
 	Close() error
 }
 
+// Due says when which upkeep is to be done next. A zero time is never.
+type Due struct {
+	Ready  time.Time // the earliest run_at of a delayed job
+	Fire   time.Time // the earliest next fire of an ENABLED schedule
+	Expire time.Time // the earliest end of a wait for dependencies, or of a reservation
+	Sweep  bool      // something was decided that a Sweep is to carry out
+}
+
+// DuePage is some schedules that owe a fire, and the time by which they do.
+type DuePage struct {
+	Now       time.Time
+	Schedules []*Schedule
+}
+
+// NameQuery pages through what has a name.
+type NameQuery struct {
+	After string // names that sort after this
+	Limit int    // at most PageMax; 0 means 100
+}
+
+// Validate refuses a limit out of range.
+func (q *NameQuery) Validate() error { return asError(checkInt("limit", q.Limit, 0, PageMax)) }
+
+// ScheduleQuery picks schedules to list. Zero fields pick everything.
+type ScheduleQuery struct {
+	After    string // names that sort after this
+	State    ScheduleState
+	Template string
+	Ahead    time.Time // those whose calendar was moved after this: the clock was set back since
+	Limit    int       // at most PageMax; 0 means 100
+}
+
+// Validate refuses what could only ever pick nothing.
+func (q *ScheduleQuery) Validate() error {
+	err := first(checkName("template", q.Template, false), checkInt("limit", q.Limit, 0, PageMax))
+	if err == nil && q.State != "" {
+		err = checkState(q.State)
+	}
+	return asError(err)
+}
+
 // JobQuery picks jobs to list. Zero fields pick everything.
 type JobQuery struct {
-	Status Status
-	Type   string
-	Before ID  // jobs with a smaller id
-	Limit  int // at most PageMax; 0 means 100
+	Status   Status
+	Type     string
+	Template string
+	Schedule string
+	GroupID  ID
+	Dead     bool // only dead letters that were not redriven
+	Before   ID   // jobs with a smaller id
+	Limit    int  // at most PageMax; 0 means 100
 }
 
 // Validate refuses what could only ever pick nothing.
 func (q *JobQuery) Validate() error {
-	err := first(checkName("type", q.Type, false), checkInt("limit", q.Limit, 0, PageMax))
+	err := first(
+		checkName("type", q.Type, false), checkName("template", q.Template, false),
+		checkName("schedule", q.Schedule, false), checkInt("limit", q.Limit, 0, PageMax),
+	)
 	if err == nil && q.Status != "" {
 		err = checkOneOf("status", q.Status, StatusQueued, StatusRunning, StatusCancelled)
 	}
@@ -83,13 +162,14 @@ type Limits struct {
 
 // AuditEntry is one line of the append-only audit.
 type AuditEntry struct {
-	Seq    int64 // its number: entries are numbered as they are written, from 1
-	ID     ID    // from the command and the job, so that a command is written down once
-	At     time.Time
-	Actor  string
-	Act    string // such as JOB_CANCELLED
-	JobID  ID
-	Detail string
+	Seq     int64 // its number: entries are numbered as they are written, from 1
+	ID      ID    // from the command and the job, so that a command is written down once
+	At      time.Time
+	Actor   string
+	Act     string // such as JOB_CANCELLED
+	JobID   ID
+	Subject string // what else it is about, such as "schedule nightly"
+	Detail  string
 }
 
 // The acts that are written to the audit.
@@ -97,6 +177,28 @@ const (
 	AuditJobCancelled = "JOB_CANCELLED"
 	AuditJobModified  = "JOB_MODIFIED"
 	AuditJobRecovered = "JOB_RECOVERED"
+	AuditJobRedriven  = "JOB_REDRIVEN"
+
+	AuditScheduleCreated  = "JOB_CREATED" // a schedule is what others call a job
+	AuditScheduleModified = AuditJobModified
+	AuditScheduleDeleted  = "JOB_DELETED"
+	AuditScheduleFired    = "JOB_EXECUTED"      // by hand: triggered or backfilled
+	AuditScheduleDisabled = "SCHEDULE_DISABLED" // by Rota, with the reason
+	AuditScheduleMissed   = "SCHEDULE_MISSED"   // times that were given up
+
+	AuditTypeCreated  = "TYPE_CREATED"
+	AuditTypeModified = "TYPE_MODIFIED"
+	AuditTypePaused   = "TYPE_PAUSED"
+	AuditTypeResumed  = "TYPE_RESUMED"
+
+	AuditTemplateCreated    = "TEMPLATE_CREATED"
+	AuditTemplateModified   = "TEMPLATE_MODIFIED"
+	AuditTemplateArchived   = "TEMPLATE_ARCHIVED"
+	AuditTemplateUnarchived = "TEMPLATE_UNARCHIVED"
+
+	AuditThrottleModified   = "LIMITS_MODIFIED"
+	AuditGroupCancelled     = "GROUP_CANCELLED"
+	AuditReservationExpired = "RESERVATION_EXPIRED"
 )
 
 // Violation is a row, or some rows, that break an invariant.

@@ -49,7 +49,8 @@ func (c *Enqueue) validateIDs() error {
 func (n *NewJob) validate() *Error {
 	return first(
 		n.validateID(),
-		checkName("type", n.Type, true),
+		checkName("type", n.Type, n.Template == ""),
+		checkName("template", n.Template, false),
 		checkName("name", n.Name, false),
 		checkObject("params", n.Params, ParamsMax),
 		checkIntPtr("priority", n.Priority, PriorityMin, PriorityMax),
@@ -64,7 +65,15 @@ func (n *NewJob) validate() *Error {
 		n.validateScope(),
 		checkTime("plan_time", n.PlanTime),
 		n.validatePolicy(),
+		n.validateKey(),
 	)
+}
+
+func (n *NewJob) validateKey() *Error {
+	if n.ConcurrencyKey == nil {
+		return nil
+	}
+	return checkText("concurrency_key", *n.ConcurrencyKey, KeyMax)
 }
 
 func (n *NewJob) validateID() *Error {
@@ -99,13 +108,8 @@ func (n *NewJob) validateScope() *Error {
 }
 
 func (n *NewJob) validatePolicy() *Error {
-	return first(
-		checkIntPtr("max_retries", n.MaxRetries, 0, MaxRetriesMax),
-		checkDurationPtr("backoff", n.Backoff, 0, DelayMax),
-		checkDurationPtr("backoff_max", n.BackoffMax, 0, DelayMax),
-		checkFraction("jitter", n.Jitter),
-		checkDurationPtr("timeout", n.Timeout, 0, DelayMax),
-	)
+	patch := n.Patch()
+	return patch.validate()
 }
 
 // Validate refuses a limit out of range.
@@ -256,10 +260,8 @@ func (c *All) Validate() error {
 		if IsNil(m) {
 			return Invalidf(field, "is empty")
 		}
-		switch m.Verb() {
-		case VerbEnqueue, VerbFinish, VerbCancel, VerbEdit, VerbNote:
-		default:
-			return Invalidf(field, "%s cannot be part of all; allowed are enqueue, finish, note, cancel and edit", m.Verb())
+		if !inAll[m.Verb()] {
+			return Invalidf(field, "%s cannot be part of all; send it by itself", m.Verb())
 		}
 		if err := CheckCommand(m); err != nil {
 			return within(field, err)
@@ -270,6 +272,16 @@ func (c *All) Validate() error {
 		seen[m.Head().ID] = true
 	}
 	return nil
+}
+
+// inAll are the verbs that can be part of All: those that people send and that
+// find their rows by name or id. What they find does not depend on who else is
+// looking.
+var inAll = map[Verb]bool{
+	VerbEnqueue: true, VerbFinish: true, VerbCancel: true, VerbEdit: true, VerbNote: true,
+	VerbPutType: true, VerbSwitchType: true, VerbPutTemplate: true, VerbArchive: true, VerbUnarchive: true,
+	VerbPutThrottle: true, VerbPutSchedule: true, VerbSwitchSchedule: true, VerbDeleteSchedule: true,
+	VerbTrigger: true, VerbEnqueueGroup: true, VerbCancelGroup: true, VerbRedrive: true,
 }
 
 // CheckCommand validates a command and the head that all commands share.

@@ -3,7 +3,9 @@ package rota
 import (
 	"encoding/json"
 	"errors"
+	"maps"
 	"math"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -24,9 +26,14 @@ func breaks[T any](name string, change func(*T), field, reason string) refusal {
 }
 
 func TestSamplesAreValid(t *testing.T) {
-	for _, c := range sampleCommands() {
+	for i, c := range sampleCommands() {
+		if err := CheckCommand(c); err != nil || reflect.TypeOf(c).Elem() != wireCommands[i+1] {
+			t.Errorf("%s, sample %d: %v", c.Verb(), i, err)
+		}
+	}
+	for name, c := range sampleVariants() {
 		if err := CheckCommand(c); err != nil {
-			t.Errorf("%s: %v", c.Verb(), err)
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }
@@ -54,6 +61,8 @@ func TestValidateRefuses(t *testing.T) {
 			breaks("limit", func(c *Recover) { c.Limit = SweepMax + 1 }, "limit", "is 1001"),
 		},
 	}
+	maps.Copy(refusals, definitionRefusals())
+	maps.Copy(refusals, companyRefusals())
 	for verb := range refusals {
 		for _, r := range append(headRefusals(), refusals[verb]...) {
 			t.Run(string(verb)+"/"+r.name, func(t *testing.T) { checkRefused(t, verb, r) })
@@ -72,8 +81,8 @@ func checkRefused(t *testing.T, verb Verb, r refusal) {
 	if err := CheckCommand(c); !errors.As(err, &e) {
 		t.Fatalf("got %v, want a refusal", err)
 	}
-	if e.Code != Invalid || e.Field != r.field || !strings.Contains(e.Reason, r.reason) {
-		t.Errorf("got %s, field %q, reason %q\nwant field %q, a reason with %q", e.Code, e.Field, e.Reason, r.field, r.reason)
+	if e.Code != Invalid || e.Field != r.field || !strings.Contains(strings.TrimPrefix(e.Error(), e.Field), r.reason) {
+		t.Errorf("got %s, field %q: %v\nwant field %q, a reason with %q", e.Code, e.Field, e, r.field, r.reason)
 	}
 }
 
@@ -130,6 +139,9 @@ func enqueueRefusals() []refusal {
 		job("scope_kind alone", func(n *NewJob) { n.ScopeKind = "user" }, "scope_id", `scope_kind is "user"; give both`),
 		job("scope_id alone", func(n *NewJob) { n.ScopeID = "7" }, "scope_kind", `scope_id is "7"; give both`),
 		job("plan_time far off", func(n *NewJob) { n.PlanTime = time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC) }, "plan_time", "the year 10000"),
+		job("template with a space", func(n *NewJob) { n.Template = "a b" }, "template", `"a b" has ' ' in it`),
+		job("long concurrency_key", func(n *NewJob) { n.ConcurrencyKey = new(strings.Repeat("k", KeyMax+1)) }, "concurrency_key", "has 513 bytes"),
+		job("concurrency_key with NUL", func(n *NewJob) { n.ConcurrencyKey = new("\x00") }, "concurrency_key", "NUL"),
 	}
 }
 

@@ -28,6 +28,9 @@ func (c *Enqueue) weigh() (entries, bytes int) {
 	for i := range c.Jobs {
 		n := &c.Jobs[i]
 		bytes += entryBytes + len(n.Params) + len(n.UniqueKey) + len(n.ScopeID)
+		if n.ConcurrencyKey != nil {
+			bytes += len(*n.ConcurrencyKey)
+		}
 	}
 	return len(c.Jobs), bytes
 }
@@ -58,6 +61,49 @@ func (c *Finish) weigh() (entries, bytes int) {
 }
 
 func (c *Edit) weigh() (entries, bytes int) { return 1, entryBytes + len(c.Params) }
+
+func (c *EnqueueGroup) weigh() (entries, bytes int) {
+	plain := Enqueue{Jobs: c.Jobs}
+	return plain.weigh()
+}
+
+func (c *Direct) weigh() (entries, bytes int) { return 1, 2*entryBytes + len(c.Job.Params) }
+
+func (c *PutType) weigh() (entries, bytes int) {
+	return 1, entryBytes + len(c.Spec.Schema) + len(c.Spec.Description)
+}
+
+func (c *PutTemplate) weigh() (entries, bytes int) {
+	return 1, 2*entryBytes + len(c.Spec.Params) + len(c.Spec.Description)
+}
+
+func (c *PutThrottle) weigh() (entries, bytes int) {
+	n := 1 + len(c.Spec.Types) + len(c.Spec.Keys)
+	for _, k := range c.Spec.Keys {
+		bytes += len(k.Key)
+	}
+	return n, bytes + n*entryBytes
+}
+
+func (c *PutSchedule) weigh() (entries, bytes int) {
+	for _, scope := range c.Spec.Scopes {
+		bytes += len(scope.Kind) + len(scope.ID)
+	}
+	n := 1 + len(c.Spec.Scopes) + len(c.Spec.DependsOn)
+	return n, bytes + n*entryBytes + len(c.Spec.Params) + len(c.Spec.Description) + len(c.Spec.Cron)
+}
+
+func (c *Fire) weigh() (entries, bytes int) { return 1 + len(c.Times), entryBytes + 64*len(c.Times) }
+
+func (c *Trigger) weigh() (entries, bytes int) { return 1, entryBytes + len(c.Params) }
+
+func (c *Backfill) weigh() (entries, bytes int) {
+	return 1 + len(c.Times), entryBytes + 64*len(c.Times)
+}
+
+func (c *Prune) weigh() (entries, bytes int) {
+	return 1 + len(c.Executions), entryBytes + 32*len(c.Executions)
+}
 
 func (c *All) weigh() (entries, bytes int) {
 	for _, m := range c.Members {

@@ -1,6 +1,7 @@
 package rota
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -60,4 +61,31 @@ func TestMembersOfAllHaveIDsOfTheirOwn(t *testing.T) {
 	if e, ok := err.(*Error); !ok || e.Field != "members[1].id" {
 		t.Errorf("the id of a neighbour: %v", err)
 	}
+}
+
+// TestWhatIsValidCanBeEncoded fills a command to the brim: with jobs that have
+// long names and keys, and with params in what room is left.
+func TestWhatIsValidCanBeEncoded(t *testing.T) {
+	name, key := strings.Repeat("n", NameMax), strings.Repeat("k", KeyMax)
+	small := NewJob{Type: name, Name: name, Template: name, ScopeKind: name, ScopeID: "7", ConcurrencyKey: &key}
+	large := NewJob{Type: "mail", Params: []byte(`{"x":"` + strings.Repeat("p", ParamsMax-8) + `"}`)}
+	all := &All{Meta: sampleMeta(1)}
+	for n := range byte(CommandEntriesMax / JobsMax) {
+		all.Members = append(all.Members, &Enqueue{Meta: sampleMeta(n + 2), Jobs: slices.Repeat([]NewJob{small}, JobsMax-10)})
+		if CheckCommand(all) != nil {
+			all.Members = all.Members[:n]
+		}
+	}
+	_, weight := Weigh(all)
+	fits := (CommandBytesMax - weight) / (ParamsMax + entryBytes)
+	all.Members = append(all.Members, &Enqueue{Meta: sampleMeta(0xff), Jobs: slices.Repeat([]NewJob{large}, fits)})
+	if err := CheckCommand(all); err != nil {
+		t.Fatal(err)
+	}
+	data, err := AppendBatch(nil, Batch{Commands: []Command{all}})
+	if err != nil {
+		t.Errorf("what is valid cannot be encoded: %v", err)
+	}
+	entries, weight := Weigh(all)
+	t.Logf("%d entries, reckoned %s, encoded %s", entries, mebibytes(weight), mebibytes(len(data)))
 }

@@ -24,7 +24,7 @@ type benchmark struct {
 func allBenchmarks() []benchmark {
 	return slices.Concat(
 		enqueueBenchmarks(), claimBenchmarks(), concurrentBenchmarks(), rivalBenchmarks(),
-		backlogBenchmarks(), memoryBenchmarks(),
+		backlogBenchmarks(), memoryBenchmarks(), burstBenchmarks(), fireGrowthBenchmarks(), companyBenchmarks(),
 	)
 }
 
@@ -153,7 +153,7 @@ func (b *bench) compare(caseName string, subjects ...subject) error {
 
 // file is the path of a file that serves one run of one case.
 func (b *bench) file(name string) string {
-	return filepath.Join(b.dir, fmt.Sprintf("%s-%d.db", name, b.round))
+	return filepath.Join(b.dir, fmt.Sprintf("%s-%d.db", strings.ReplaceAll(name, " ", "-"), b.round))
 }
 
 // drop removes a file that has served, with its log.
@@ -169,8 +169,14 @@ type fixture struct {
 	want counts // what it is to hold when nothing is under way
 }
 
-// fixture returns a file with a crowd in it, made when it is first asked for.
-func (b *bench) fixture(name string, c crowd) (*fixture, error) {
+// contents is what a fixture holds.
+type contents interface {
+	make(path string) error
+	counts() counts
+}
+
+// fixture returns a file with something in it, made when it is first asked for.
+func (b *bench) fixture(name string, c contents) (*fixture, error) {
 	if f := b.fixtures[name]; f != nil {
 		return f, nil
 	}
@@ -178,3 +184,6 @@ func (b *bench) fixture(name string, c crowd) (*fixture, error) {
 	b.fixtures[name] = f
 	return f, c.make(f.path)
 }
+
+// empty is a store without a row.
+func (b *bench) empty() (*fixture, error) { return b.fixture("empty", crowd{}) }

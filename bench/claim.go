@@ -13,16 +13,24 @@ const throughAim = 12_000
 
 // drain is a queue that is claimed and completed in batches until it is empty.
 type drain struct {
-	size  int // jobs in a batch
-	turns int // batches in a part
+	prefix string // of the names of its cases
+	size   int    // jobs in a batch
+	turns  int    // batches in a part
 }
 
-func (d drain) claimCase() string   { return fmt.Sprintf("claim/%d", d.size) }
-func (d drain) finishCase() string  { return fmt.Sprintf("finish/%d", d.size) }
-func (d drain) throughCase() string { return fmt.Sprintf("claim+finish/%d", d.size) }
+func (d drain) claimCase() string   { return fmt.Sprintf("%sclaim/%d", d.prefix, d.size) }
+func (d drain) finishCase() string  { return fmt.Sprintf("%sfinish/%d", d.prefix, d.size) }
+func (d drain) throughCase() string { return fmt.Sprintf("%sclaim+finish/%d", d.prefix, d.size) }
+
+// largeDrain and smallDrain are batches as of one who hoards and of one who
+// does not.
+var (
+	largeDrain = drain{size: 1000, turns: 8}
+	smallDrain = drain{size: 16, turns: 80}
+)
 
 func claimBenchmarks() []benchmark {
-	large, small := drain{size: 1000, turns: 8}, drain{size: 16, turns: 80}
+	large, small := largeDrain, smallDrain
 	first, second := large.benchmark(), small.benchmark()
 	first.bars = append(first.bars, bar{caseName: large.throughCase(), subject: "rota", least: throughAim, aim: true})
 	return []benchmark{first, second}
@@ -39,27 +47,41 @@ func (d drain) benchmark() benchmark {
 
 // run gives both subjects a copy of one file.
 func (d drain) run(b *bench) error {
-	turns := b.sized(d.turns, 1)
-	full := b.file(fmt.Sprintf("queue-%d", d.size))
-	defer b.drop(full)
-	err := withStore(full, func(store *sqlite.Store) error { return enqueueAll(b.ctx, store, parts*turns*d.size) })
+	f, err := b.empty()
 	if err != nil {
 		return err
 	}
+	full, err := d.fill(b, "raw", f)
+	if err != nil {
+		return err
+	}
+	defer b.drop(full.path)
 	explainRaw(b, "claim", rawBegin, rawHeads, rawDispatch, rawInsertRun, "-- the last two for each job", rawCommit)
 	explainRaw(b, "finish", rawBegin, rawCloseRun, rawCloseJob, "-- for each job", rawCommit)
-	return b.compare(d.throughCase(),
-		d.subject(b, full, "rota", openRotaEngine, turns), d.subject(b, full, "raw", openRawEngine, turns))
+	return b.compare(d.throughCase(), d.subject(b, "rota", full, openRotaEngine), d.subject(b, "raw", full, openRawEngine))
 }
 
-func (d drain) subject(b *bench, full, name string, open opener, turns int) subject {
-	path, jobs := b.file(fmt.Sprintf("claim-%d-%s", d.size, name)), parts*turns*d.size
+// jobs is how many a subject drains in one run.
+func (d drain) jobs(b *bench) int { return parts * b.sized(d.turns, 1) * d.size }
+
+// fill copies a file and puts in what is to be drained.
+func (d drain) fill(b *bench, name string, start *fixture) (*fixture, error) {
+	full := &fixture{path: b.file(fmt.Sprintf("queue-%d-%s", d.size, name)), want: start.want}
+	if err := copyFile(start.path, full.path); err != nil {
+		return nil, err
+	}
+	return full, withStore(full.path, func(store *sqlite.Store) error { return enqueueAll(b.ctx, store, d.jobs(b)) })
+}
+
+// subject drains a copy of a full file.
+func (d drain) subject(b *bench, name string, full *fixture, open opener) subject {
+	path, turns := b.file(fmt.Sprintf("claim-%d-%s", d.size, name)), b.sized(d.turns, 1)
 	var e engine
 	var claims, finishes spent
 	return subject{
 		name: name,
 		open: func() (err error) {
-			if err = copyFile(full, path); err == nil {
+			if err = copyFile(full.path, path); err == nil {
 				e, err = open(path, d.size)
 			}
 			return err
@@ -82,10 +104,10 @@ func (d drain) subject(b *bench, full, name string, open opener, turns int) subj
 			}
 			through := claims
 			through.add(finishes)
-			b.report.addSpent(d.throughCase(), name, jobs, through)
-			b.report.addSpent(d.claimCase(), name, jobs, claims)
-			b.report.addSpent(d.finishCase(), name, jobs, finishes)
-			return audit(ctx, path, counts{completed: jobs})
+			b.report.addSpent(d.throughCase(), name, d.jobs(b), through)
+			b.report.addSpent(d.claimCase(), name, d.jobs(b), claims)
+			b.report.addSpent(d.finishCase(), name, d.jobs(b), finishes)
+			return audit(ctx, path, full.want.plus(counts{completed: d.jobs(b)}))
 		},
 	}
 }

@@ -9,7 +9,9 @@ import (
 	"zombiezen.com/go/sqlite/sqlitex"
 )
 
-// crowd is what stands in a file beside the jobs that are claimed.
+// crowd is what stands in a file beside the jobs that are claimed. Those that
+// are blocked wait behind one that is delayed, so there must be one for each
+// crowdGroup of them.
 type crowd struct{ delayed, blocked, finished, foreign int }
 
 // thirds is a crowd of n that no claim takes, of the type that is claimed.
@@ -25,17 +27,24 @@ const (
 	crowdJob = `
 INSERT INTO rota_jobs (
   id, type, status, hold, priority, position, max_attempts, backoff, timeout, params,
-  created_at, queued_at, run_at, started_at, finished_at, run_id, sequel)
-VALUES (?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+  created_at, queued_at, run_at, started_at, finished_at, run_id, sequel, group_id, group_position)
+VALUES (?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 	crowdRun = `
 INSERT INTO rota_runs (job_id, token, runner, life, started_at, heartbeat_at, stale_after, outcome, finished_at)
 VALUES (?, ?, ?, ?, ?, ?, ?, 'COMPLETED', ?)`
+	crowdGroups = `
+INSERT INTO rota_groups (id, mode, on_failure, size, created_at)
+VALUES (?, 'sequential', 'continue', ?, ?)`
 	crowdTriggers = `SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'`
 )
 
-// make writes the crowd into a new store's file. Rows that have ended cannot
-// enter while the triggers stand, so these are put back afterwards.
-func (c crowd) make(path string) (err error) {
+// make writes the crowd into a new store's file.
+func (c crowd) make(path string) error { return writePast(path, c.fill) }
+
+// writePast writes into a new store's file past the store. Rows that have
+// ended cannot enter while the triggers stand, so these are put back
+// afterwards.
+func writePast(path string, fill func(*sqlite.Conn) error) (err error) {
 	if err := create(path); err != nil {
 		return err
 	}
@@ -57,7 +66,7 @@ func (c crowd) make(path string) (err error) {
 	if err := script(conn, before...); err != nil {
 		return err
 	}
-	if err := c.fill(conn); err != nil {
+	if err := fill(conn); err != nil {
 		return err
 	}
 	return script(conn, append(append([]string{"COMMIT"}, restore...), "PRAGMA journal_mode = WAL")...)
@@ -88,7 +97,7 @@ func dropTriggers(conn *sqlite.Conn) (restore []string, err error) {
 
 // fill mixes the kinds, as they would come in time.
 func (c crowd) fill(conn *sqlite.Conn) error {
-	w, err := newCrowdWriter(conn)
+	w, err := newCrowdWriter(conn, c.blocked)
 	if err != nil {
 		return err
 	}
@@ -109,19 +118,28 @@ func (c crowd) fill(conn *sqlite.Conn) error {
 	return nil
 }
 
+// crowdGroup is how many wait behind the first of their group.
+const crowdGroup = 99
+
 type crowdWriter struct {
-	job, run      *sqlite.Stmt
-	params        string
-	position, now int64
+	job, run, group *sqlite.Stmt
+	params          string
+	position, now   int64
+
+	waiting       int     // blocked jobs that have no group yet
+	groupID       rota.ID // the group that is being filled
+	place, places int     // the last one taken, and how many there are
 }
 
-func newCrowdWriter(conn *sqlite.Conn) (*crowdWriter, error) {
-	job, err := conn.Prepare(crowdJob)
-	if err != nil {
-		return nil, err
+func newCrowdWriter(conn *sqlite.Conn, blocked int) (*crowdWriter, error) {
+	w := &crowdWriter{params: paramsText(), now: time.Now().UnixMicro(), waiting: blocked}
+	for sql, stmt := range map[string]**sqlite.Stmt{crowdJob: &w.job, crowdRun: &w.run, crowdGroups: &w.group} {
+		var err error
+		if *stmt, err = conn.Prepare(sql); err != nil {
+			return nil, err
+		}
 	}
-	run, err := conn.Prepare(crowdRun)
-	return &crowdWriter{job: job, run: run, params: paramsText(), now: time.Now().UnixMicro()}, err
+	return w, nil
 }
 
 // begin binds what all jobs have, and returns the new job's id.
@@ -144,23 +162,48 @@ func (w *crowdWriter) begin(jobType string, status rota.Status, hold int64) (rot
 	return id, nil
 }
 
+// addDelayed adds a job whose time has not come. If there is nobody for blocked
+// jobs to wait for, it is the first of their group.
 func (w *crowdWriter) addDelayed() error {
 	_, err := w.begin(jobType, rota.StatusQueued, int64(rota.HoldDelay))
 	if err != nil {
 		return err
 	}
 	w.job.BindInt64(12, w.now+w.position+time.Hour.Microseconds())
+	if w.waiting > 0 && w.place == w.places {
+		if err := w.openGroup(); err != nil {
+			return err
+		}
+		w.join()
+	}
 	return do(w.job)
 }
 
-// holdOther stands for any reason to wait that is not a time.
-const holdOther = 2
-
+// addBlocked adds a job that waits for its turn.
 func (w *crowdWriter) addBlocked() error {
-	if _, err := w.begin(jobType, rota.StatusQueued, holdOther); err != nil {
+	if _, err := w.begin(jobType, rota.StatusQueued, int64(rota.HoldGroup)); err != nil {
 		return err
 	}
+	w.join()
 	return do(w.job)
+}
+
+// openGroup makes a group for as many as will wait.
+func (w *crowdWriter) openGroup() error {
+	behind := min(w.waiting, crowdGroup)
+	w.waiting -= behind
+	w.groupID, w.place, w.places = rota.NewID(), 0, behind+1
+	w.group.BindBytes(1, w.groupID[:])
+	w.group.BindInt64(2, int64(w.places))
+	w.group.BindInt64(3, w.now)
+	return do(w.group)
+}
+
+// join gives the job that is being written the next place of the group.
+func (w *crowdWriter) join() {
+	w.place++
+	w.job.BindBytes(17, w.groupID[:])
+	w.job.BindInt64(18, int64(w.place))
 }
 
 func (w *crowdWriter) addForeign() error {

@@ -27,22 +27,25 @@ func rawBars(caseName string) []bar {
 
 // runEnqueue enqueues batches of 1,000 jobs, a command and a commit each.
 func runEnqueue(b *bench) error {
-	batches, size := b.sized(10, 1), b.sized(1000, 10)
-	explainRaw(b, "enqueue", rawBegin, rawInsert, "-- for each job", rawCommit)
-	open := func(name string, open opener) subject {
-		return enqueueSubject(b, name, open, batches, size)
+	f, err := b.empty()
+	if err != nil {
+		return err
 	}
-	return b.compare(enqueueCase, open("rota", openRotaEngine), open("raw", openRawEngine))
+	explainRaw(b, "enqueue", rawBegin, rawInsert, "-- for each job", rawCommit)
+	return b.compare(enqueueCase,
+		enqueueSubject(b, enqueueCase, "rota", f, openRotaEngine), enqueueSubject(b, enqueueCase, "raw", f, openRawEngine))
 }
 
-func enqueueSubject(b *bench, name string, open opener, batches, size int) subject {
+// enqueueSubject enqueues into a copy of a file.
+func enqueueSubject(b *bench, caseName, name string, start *fixture, open opener) subject {
+	batches, size := b.sized(10, 1), b.sized(1000, 10)
 	path, jobs := b.file("enqueue-"+name), parts*batches*size
 	var e engine
 	var took spent
 	return subject{
 		name: name,
 		open: func() (err error) {
-			if err = create(path); err == nil {
+			if err = copyFile(start.path, path); err == nil {
 				e, err = open(path, size)
 			}
 			return err
@@ -60,8 +63,8 @@ func enqueueSubject(b *bench, name string, open opener, batches, size int) subje
 			if err := e.close(); err != nil {
 				return err
 			}
-			b.report.addSpent(enqueueCase, name, jobs, took)
-			return audit(ctx, path, counts{queued: jobs})
+			b.report.addSpent(caseName, name, jobs, took)
+			return audit(ctx, path, start.want.plus(counts{queued: jobs}))
 		},
 	}
 }

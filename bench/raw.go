@@ -30,7 +30,8 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 	rawHeads = `
 SELECT id, execution_id, retry_of, type, hold, priority, position, attempt, max_attempts, backoff, backoff_max,
   jitter, timeout, created_at, queued_at, run_at, plan_time, scope_kind, scope_id, name, unique_key, unique_for,
-  version, created_by, params
+  version, created_by, params, template, schedule, group_id, group_position, concurrency_key, counts_at,
+  wait_from, wait_until, redrive_of
 FROM rota_jobs INDEXED BY rota_jobs_claim
 WHERE type = ? AND status = 'QUEUED' AND hold = 0
 ORDER BY priority DESC, position, created_at, id
@@ -127,6 +128,14 @@ type rawJob struct {
 	jitter    float64
 	ids       [3]rota.ID
 	params    []byte
+	company   rawCompany
+}
+
+// rawCompany is what it has to do with others: nothing, mostly.
+type rawCompany struct {
+	template, schedule, key string
+	ids                     [2]rota.ID
+	numbers                 [4]int64
 }
 
 // claim takes the first n jobs, in one transaction.
@@ -176,7 +185,27 @@ func scanRaw(s *sqlite.Stmt) (j rawJob) {
 	j.scope = [2]string{s.ColumnText(17), s.ColumnText(18)}
 	j.params = make([]byte, s.ColumnLen(24))
 	s.ColumnBytes(24, j.params)
+	j.company.scan(s)
 	return j
+}
+
+// scan asks for each before it reads it, as the store does.
+func (c *rawCompany) scan(s *sqlite.Stmt) {
+	for i, text := range [...]*string{&c.template, &c.schedule, &c.key} {
+		if col := [...]int{25, 26, 29}[i]; !s.ColumnIsNull(col) {
+			*text = s.ColumnText(col)
+		}
+	}
+	for i, col := range [...]int{27, 33} {
+		if !s.ColumnIsNull(col) {
+			s.ColumnBytes(col, c.ids[i][:])
+		}
+	}
+	for i, col := range [...]int{28, 30, 31, 32} {
+		if !s.ColumnIsNull(col) {
+			c.numbers[i] = s.ColumnInt64(col)
+		}
+	}
 }
 
 func (r *raw) lease(j *rawJob, now, stale int64) error {

@@ -64,24 +64,29 @@ func liveOf(t *testing.T, open opener) string {
 	if err := e.close(); err != nil {
 		t.Fatal(err)
 	}
-	return dump(t, path)
+	return dump(t, path, jobRows, runRows)
 }
 
-// dump writes the rows in dispatch order. Of what differs by nature it says
+const (
+	jobRows      = `SELECT * FROM rota_jobs ORDER BY position`
+	runRows      = `SELECT rota_runs.* FROM rota_runs JOIN rota_jobs ON id = job_id ORDER BY position`
+	scheduleRows = `SELECT * FROM rota_schedules ORDER BY name`
+	templateRows = `SELECT * FROM rota_templates ORDER BY name`
+	auditRows    = `SELECT * FROM rota_audit ORDER BY seq`
+)
+
+// dump writes the rows that some queries give. Of what differs by nature it says
 // only whether it is there.
-func dump(t *testing.T, path string) string {
+func dump(t *testing.T, path string, queries ...string) string {
 	t.Helper()
 	conn, err := driver.OpenConn(path, driver.OpenReadOnly)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	minted := regexp.MustCompile(`^(id|job_id|run_id|token|life|\w+_at|stale_after)$`)
+	minted := regexp.MustCompile(`^(id|job_id|run_id|token|life|version|\w+_at|stale_after)$`)
 	var text strings.Builder
-	for _, sql := range []string{
-		`SELECT * FROM rota_jobs ORDER BY position`,
-		`SELECT rota_runs.* FROM rota_runs JOIN rota_jobs ON id = job_id ORDER BY position`,
-	} {
+	for _, sql := range queries {
 		err := sqlitex.ExecuteTransient(conn, sql, &sqlitex.ExecOptions{ResultFunc: func(s *driver.Stmt) error {
 			for col := range s.ColumnCount() {
 				name, value := s.ColumnName(col), s.ColumnText(col)

@@ -2,7 +2,6 @@ package rules
 
 import (
 	"errors"
-	"fmt"
 	"reflect"
 	"time"
 
@@ -10,8 +9,9 @@ import (
 )
 
 // roundsMax bounds how often a step may find rows through rows; the longest
-// way (a job, the tail of its chain, the key of that) takes four rounds.
-const roundsMax = 8
+// way (a run that ends, its schedule, who depends on it, their jobs, what else
+// these depend on, its latest execution, the last attempt of that) takes nine.
+const roundsMax = 16
 
 // triesMax bounds how often a step is done again because others moved its rows.
 const triesMax = 16
@@ -43,7 +43,7 @@ func mergeable(a, b rota.Command) bool {
 		return false
 	}
 	switch a.(type) {
-	case *rota.Enqueue, *rota.Extend, *rota.Note, *rota.Finish:
+	case *rota.Enqueue, *rota.Extend, *rota.Note, *rota.Finish, *rota.Fire:
 		return true
 	}
 	return false
@@ -55,6 +55,7 @@ func mergeable(a, b rota.Command) bool {
 func applyRun(tx Tx, now time.Time, commands []rota.Command, results []rota.Result) error {
 	for range triesMax {
 		w := newWorld(now)
+		w.more = func(n *Need) error { return tx.Load(n, w) }
 		if err := decideRun(tx, w, commands, results); err != nil {
 			return err
 		}
@@ -93,6 +94,9 @@ func decideRun(tx Tx, w *World, commands []rota.Command, results []rota.Result) 
 		reply, refusal, err := decide(tx, w, c)
 		if err != nil {
 			return err
+		}
+		if w.failed != nil {
+			return w.failed
 		}
 		if refusal != nil {
 			w.back(mark)
@@ -166,7 +170,7 @@ func need(n *Need, c rota.Command) {
 	case *rota.All:
 		// Each member is asked when those before it have been decided.
 	default:
-		panic(fmt.Sprintf("rules: no law for %T", c))
+		needCompany(n, c)
 	}
 }
 
@@ -174,11 +178,19 @@ func decide(tx Tx, w *World, c rota.Command) (rota.Reply, *rota.Error, error) {
 	if all, ok := c.(*rota.All); ok {
 		return decideAll(tx, w, all)
 	}
+	w.stirred = w.stirred[:0]
 	reply, refusal := decideOne(w, c)
-	if refusal != nil && refusal.Act == "" {
-		refusal.Act = string(c.Verb())
+	if refusal != nil {
+		if refusal.Act == "" {
+			refusal.Act = string(c.Verb())
+		}
+		return nil, refusal, nil
 	}
-	return reply, refusal, nil
+	if len(w.stirred) > 0 {
+		w.balanceAll()
+		refresh(w, reply)
+	}
+	return reply, nil, nil
 }
 
 func decideOne(w *World, c rota.Command) (rota.Reply, *rota.Error) {
@@ -208,5 +220,5 @@ func decideOne(w *World, c rota.Command) (rota.Reply, *rota.Error) {
 	case *rota.Recover:
 		return decideRecover(w, c)
 	}
-	panic(fmt.Sprintf("rules: no law for %T", c))
+	return decideCompany(w, c)
 }

@@ -8,7 +8,7 @@ import (
 
 func needCancel(n *Need, c *rota.Cancel) {
 	if j := n.tailOfChain(c.JobID); j != nil {
-		needKey(n, j)
+		needEnd(n, j, false)
 		n.wrote(c, j.ID)
 	}
 }
@@ -38,24 +38,16 @@ func decideCancel(w *World, c *rota.Cancel) (rota.Reply, *rota.Error) {
 }
 
 func cancelQueued(w *World, c *rota.Cancel, id rota.ID) *rota.Job {
-	j := w.edit(id)
-	w.leave(j)
-	j.Status = rota.StatusCancelled
-	j.FinishedAt = w.Now
-	j.Sequel = rota.SequelNone
-	endKey(w, j, false)
+	j := cancelJob(w, c, id, true)
 	w.log(c, rota.AuditJobCancelled, id, c.Reason)
 	return j
 }
 
 func askToStop(w *World, c *rota.Cancel, j *rota.Job) *rota.Job {
-	if !j.Run.CancelAt.IsZero() {
-		return j
+	if stopRun(w, j.ID, c.Actor, c.Reason) {
+		w.log(c, rota.AuditJobCancelled, j.ID, c.Reason)
 	}
-	j = w.edit(j.ID)
-	j.Run.CancelAt, j.Run.CancelBy, j.Run.CancelReason = w.Now, c.Actor, c.Reason
-	w.log(c, rota.AuditJobCancelled, j.ID, c.Reason)
-	return j
+	return w.job(j.ID)
 }
 
 func noJob(field string, id rota.ID) *rota.Error {

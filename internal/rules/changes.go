@@ -12,13 +12,29 @@ import (
 // in the order in which they stand here: each statement then finds the rows
 // that it refers to as they must be.
 type Changes struct {
-	Started []JobChange // jobs that leave the queue to run
-	NewRuns []*rota.Job // jobs whose run is new
-	Runs    []RunChange
-	NewJobs []*rota.Job
-	Jobs    []JobChange // all other changes of jobs
-	Keys    []KeyChange
-	Audit   []rota.AuditEntry
+	Groups     []Change[rota.ID, rota.Group]
+	Started    []JobChange // jobs that leave the queue to run
+	NewRuns    []*rota.Job // jobs whose run is new
+	Runs       []RunChange
+	NewJobs    []*rota.Job // as they enter: QUEUED
+	NewStarted []JobChange // of those, what leaves the queue in the same step
+	NewJobRuns []*rota.Job // and its runs
+	Jobs       []JobChange // all other changes of jobs
+	Gone       []*rota.Job // jobs that are removed with their runs, last attempts first
+	Keys       []Change[Key, KeyRecord]
+
+	Types        []Change[string, rota.Type]
+	Templates    []Change[string, rota.Template]
+	Schedules    []Change[string, rota.Schedule]
+	Throttle     []Change[struct{}, rota.Throttle]
+	Reservations []Change[rota.ID, rota.Reservation]
+	Buckets      []Change[string, rota.Bucket]
+	Intents      []Change[Intent, Intent]
+	Audit        []rota.AuditEntry
+
+	// Wake says that a claim that found nothing may find something now, or
+	// that something falls due earlier than before.
+	Wake bool
 }
 
 // JobField names a column of a job that may change.
@@ -69,58 +85,68 @@ type RunChange struct {
 	Fields RunField
 }
 
-// KeyChange is a unique key's new record; nil frees it.
-type KeyChange struct {
-	Key    Key
-	Record *KeyRecord
-}
-
 // Empty reports whether there is nothing to write.
 func (c *Changes) Empty() bool {
-	return len(c.Started)+len(c.NewJobs)+len(c.Jobs)+len(c.NewRuns)+len(c.Runs)+len(c.Keys)+len(c.Audit) == 0
+	return len(c.Started)+len(c.NewJobs)+len(c.Jobs)+len(c.NewRuns)+len(c.Runs)+len(c.Gone)+len(c.Keys)+len(c.Audit)+
+		len(c.Types)+len(c.Templates)+len(c.Schedules)+len(c.Throttle)+len(c.Groups)+len(c.Reservations)+
+		len(c.Buckets)+len(c.Intents) == 0
 }
 
 func (w *World) changes() *Changes {
-	c := &Changes{Audit: w.audit}
+	c := &Changes{
+		Keys: w.keys.changes(), Types: w.types.changes(), Templates: w.templates.changes(), Schedules: w.schedules.changes(),
+		Throttle: w.throttle.changes(), Groups: w.groups.changes(), Reservations: w.reservations.changes(),
+		Buckets: w.buckets.changes(), Intents: w.intents.changes(), Audit: w.audit,
+	}
 	for _, r := range w.touchedJobs {
 		c.addJob(r)
 	}
-	for _, r := range w.touchedKeys {
-		if r.is != r.was {
-			c.Keys = append(c.Keys, KeyChange{Key: r.key, Record: r.is})
-		}
-	}
+	c.Wake = w.wake || len(c.NewJobs)+len(c.Types)+len(c.Schedules)+len(c.Throttle)+len(c.Reservations)+len(c.Intents) > 0 ||
+		slices.ContainsFunc(c.Jobs, func(j JobChange) bool { return j.Fields&JobHold != 0 })
 	return c
 }
 
 // addJob adds what became of a row. One that was made here enters as it was
-// made, and is changed from there: a job enters the store as QUEUED.
+// made, and is changed from there: a job enters the store as QUEUED. One that
+// starts and ends in one step is closed after its run is there.
 func (c *Changes) addJob(r *jobRow) {
 	was := r.was
 	if r.born != nil {
 		was = r.born
 		c.NewJobs = append(c.NewJobs, r.born)
 	}
-	if r.is == nil || r.is == was {
+	switch {
+	case r.is == was:
+		return
+	case r.is == nil:
+		c.Gone = append(c.Gone, was)
 		return
 	}
+	started, runs := &c.Started, &c.NewRuns
+	if r.born != nil {
+		started, runs = &c.NewStarted, &c.NewJobRuns
+	}
 	fields := diffJob(was, r.is)
-	switch {
-	case fields&JobStartedAt != 0:
-		c.Started = append(c.Started, JobChange{Job: r.is, Fields: fields})
-	case fields != 0:
+	if fields&JobStartedAt != 0 {
+		*started = append(*started, JobChange{Job: r.is, Fields: fields &^ closing})
+		fields &= closing
+	}
+	if fields != 0 {
 		c.Jobs = append(c.Jobs, JobChange{Job: r.is, Fields: fields})
 	}
 	switch {
 	case r.is.Run == nil:
 	case was.Run == nil:
-		c.NewRuns = append(c.NewRuns, r.is)
+		*runs = append(*runs, r.is)
 	default:
 		if fields := diffRun(was.Run, r.is.Run); fields != 0 {
 			c.Runs = append(c.Runs, RunChange{Job: r.is, Fields: fields})
 		}
 	}
 }
+
+// closing are the fields that are written when a job has ended.
+const closing = JobFinishedAt | JobSequel
 
 func diffJob(was, is *rota.Job) (f JobField) {
 	set := func(differs bool, field JobField) {

@@ -1,34 +1,192 @@
 package rules
 
-import "github.com/rotajobs/rota"
+import (
+	"slices"
+	"time"
+
+	"github.com/rotajobs/rota"
+)
 
 func needClaim(n *Need, c *rota.Claim) {
 	taken, known := n.taken(Taken{Command: c.ID})
-	if known && len(taken) == 0 {
-		n.heads(Heads{Types: c.Types, Limit: c.Limit, Bytes: rota.ClaimBytesMax})
+	if !known || len(taken) > 0 {
+		return
 	}
+	lanes := distinct(c.Types)
+	if !needRooms(n, lanes) || heldBack(n.world, c) {
+		return
+	}
+	types, rooms, most := roomsOf(n.world, lanes, c.Limit)
+	if most == 0 || len(types) == 0 {
+		return
+	}
+	heads, _ := n.heads(Heads{Types: types, Rooms: rooms, Limit: most, Bytes: rota.ClaimBytesMax})
+	for _, id := range heads {
+		needStart(n, n.world.job(id))
+	}
+}
+
+// needRooms asks for what bounds the starts of some types, and reports whether
+// it is known.
+func needRooms(n *Need, types []string) bool {
+	_, known := n.active()
+	n.throttle()
+	for _, t := range types {
+		n.typ(t)
+	}
+	if !known {
+		return false
+	}
+	limits := n.world.limits()
+	if limits.Global > 0 {
+		_, counted := n.open(Open{})
+		known = known && counted
+	}
+	for _, t := range types {
+		limit := limits.Type(t)
+		if limit.Concurrency > 0 {
+			_, counted := n.open(Open{Type: t})
+			known = known && counted
+		}
+		if limit.Rate.Count > 0 {
+			known = known && n.world.buckets.rows[t] != nil
+			n.bucket(t)
+		}
+	}
+	return known
+}
+
+// needStart asks for what may keep a head of the order from starting.
+func needStart(n *Need, j *rota.Job) {
+	if j.ConcurrencyKey != "" {
+		n.lane(j.ConcurrencyKey)
+	}
+	if j.GroupID.IsZero() {
+		return
+	}
+	if g := n.group(j.GroupID); g != nil && g.Ending != "" {
+		needEnd(n, j, false)
+	}
+}
+
+// roomsOf are the types of which something may start, how much of each, and how
+// much of all.
+func roomsOf(w *World, lanes []string, most int) (types []string, rooms []int, room int) {
+	limits := w.limits()
+	if limits.Global > 0 {
+		most = min(most, max(0, limits.Global-w.open.get(Open{})))
+	}
+	for _, t := range lanes {
+		if typ := w.types.get(t); typ != nil && typ.Paused {
+			continue
+		}
+		room := most
+		limit := limits.Type(t)
+		if limit.Concurrency > 0 {
+			room = min(room, limit.Concurrency-w.open.get(Open{Type: t}))
+		}
+		if limit.Rate.Count > 0 {
+			room = min(room, bucketOf(w, t, limit.Rate).Room(limit.Rate))
+		}
+		if room > 0 {
+			types, rooms = append(types, t), append(rooms, room)
+		}
+	}
+	return types, rooms, most
+}
+
+// bucketOf is the bucket of a type as it stands now.
+func bucketOf(w *World, typ string, rate rota.Rate) rota.Bucket {
+	b := rota.Bucket{Type: typ}
+	if kept := w.buckets.get(typ); kept != nil {
+		b = *kept
+	}
+	return b.At(rate, w.Now)
+}
+
+// heldBack says whether a direct run keeps this worker from claiming.
+func heldBack(w *World, c *rota.Claim) bool {
+	r := w.activeReservation()
+	return r != nil && r.Node == c.Worker && r.ExpiresAt.After(w.Now)
 }
 
 // decideClaim dispatches the head of the order: job and run change in one
 // step. If this very command took jobs when it was sent before, it takes no
 // others, so that no lease is taken that nobody knows of.
+//
+// What stands in the order and yet may not start is put aside, or it would stand
+// at the head for ever.
 func decideClaim(w *World, c *rota.Claim) (rota.Reply, *rota.Error) {
 	if len(w.taken.ids) > 0 {
 		return &rota.Claimed{Jobs: stillOpen(w, w.taken.ids)}, nil
 	}
-	known := map[string]bool{}
-	for _, t := range c.Types {
-		known[t] = true
+	if heldBack(w, c) {
+		return &rota.Claimed{Jobs: []*rota.Job{}}, nil
 	}
-	claimed := make([]*rota.Job, 0, min(len(w.heads.ids), c.Limit))
+	reply := &rota.Claimed{Jobs: make([]*rota.Job, 0, min(len(w.heads.ids), c.Limit))}
+	byKey, byType := map[string]int{}, map[string]int{}
 	for _, id := range w.heads.ids {
 		j := w.job(id)
-		if !j.Ready() || !known[j.Type] || len(claimed) == c.Limit {
+		if !j.Ready() || !slices.Contains(c.Types, j.Type) || len(reply.Jobs) == c.Limit {
 			continue
 		}
-		claimed = append(claimed, dispatch(w, c, id))
+		if putAside(w, c, j, byKey[j.ConcurrencyKey]) {
+			reply.More = true
+			continue
+		}
+		byKey[j.ConcurrencyKey]++
+		byType[j.Type]++
+		reply.Jobs = append(reply.Jobs, dispatch(w, c, id))
 	}
-	return &rota.Claimed{Jobs: claimed}, nil
+	spend(w, byType)
+	reply.Next = roomAgain(w, c.Types)
+	return reply, nil
+}
+
+// putAside takes a job out of the order that must not start: its group was
+// ended, or its key is at its limit.
+func putAside(w *World, c *rota.Claim, j *rota.Job, started int) bool {
+	if g := w.groups.get(j.GroupID); !j.GroupID.IsZero() && g != nil && g.Ending != "" {
+		doom(w, c, g, j.ID)
+		return true
+	}
+	if limit, limited := w.limits().Key(j.ConcurrencyKey); limited && j.ConcurrencyKey != "" {
+		if w.lanes.get(Lane{Key: j.ConcurrencyKey}).Open+started >= limit {
+			w.edit(j.ID).Hold = rota.HoldKey
+			return true
+		}
+	}
+	return false
+}
+
+// spend notes down what was started of the types that have a rate.
+func spend(w *World, started map[string]int) {
+	for _, limit := range w.limits().Types {
+		if n := started[limit.Type]; n > 0 && limit.Rate.Count > 0 {
+			b := bucketOf(w, limit.Type, limit.Rate)
+			b.Starts[0] += n
+			w.buckets.set(w, limit.Type, &b)
+		}
+	}
+}
+
+// roomAgain is when the first of the types that have used up their rate has
+// room again.
+func roomAgain(w *World, types []string) (next time.Time) {
+	for _, t := range types {
+		rate := w.limits().Type(t).Rate
+		if typ := w.types.get(t); rate.Count == 0 || typ != nil && typ.Paused {
+			continue
+		}
+		b := bucketOf(w, t, rate)
+		if b.Room(rate) > 0 {
+			continue
+		}
+		if at := b.RoomAt(rate); next.IsZero() || at.Before(next) {
+			next = at
+		}
+	}
+	return next
 }
 
 func dispatch(w *World, c *rota.Claim, id rota.ID) *rota.Job {
@@ -52,4 +210,13 @@ func stillOpen(w *World, ids []rota.ID) []*rota.Job {
 		}
 	}
 	return jobs
+}
+
+func distinct(names []string) []string {
+	if len(names) < 2 {
+		return names
+	}
+	sorted := slices.Clone(names)
+	slices.Sort(sorted)
+	return slices.Compact(sorted)
 }

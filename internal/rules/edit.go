@@ -4,8 +4,9 @@ import "github.com/rotajobs/rota"
 
 func needEdit(n *Need, c *rota.Edit) {
 	n.wrote(c, c.JobID)
-	if n.job(c.JobID) != nil && c.Priority != nil {
+	if j := n.job(c.JobID); j != nil && c.Priority != nil {
 		n.tail(*c.Priority)
+		n.lane(j.ConcurrencyKey)
 	}
 }
 
@@ -23,6 +24,7 @@ func decideEdit(w *World, c *rota.Edit) (rota.Reply, *rota.Error) {
 		w.leave(j)
 		j.Priority = *c.Priority
 		j.Position = w.append(j.Priority)
+		w.stir(j.ConcurrencyKey)
 	}
 	if c.Params != nil {
 		j.Params = c.Params

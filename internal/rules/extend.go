@@ -3,6 +3,7 @@ package rules
 import "github.com/rotajobs/rota"
 
 func needExtend(n *Need, c *rota.Extend) {
+	n.active()
 	for i := range c.Items {
 		n.lease(c.Items[i].JobID)
 	}
@@ -22,6 +23,7 @@ func decideExtend(w *World, c *rota.Extend) (rota.Reply, *rota.Error) {
 		run := w.edit(j.ID).Run
 		run.HeartbeatAt = w.Now
 		run.StaleAfter = micros(w.Now.Add(c.Lease))
+		keepReservation(w, j.ID, run.StaleAfter)
 		if item.Progress != nil {
 			run.Progress = item.Progress
 		}

@@ -20,10 +20,16 @@ func needFinish(n *Need, c *rota.Finish) {
 			}
 			continue
 		}
-		needKey(n, j)
-		if isFailure(recorded(j.Run, item.Outcome), item.ErrorCode, j.Run) {
+		if hasCompany(j) {
+			if j = n.job(item.JobID); j == nil {
+				continue
+			}
+		}
+		fails := isFailure(recorded(j.Run, item.Outcome), item.ErrorCode, j.Run)
+		if fails {
 			needRetry(n, j)
 		}
+		needEnd(n, j, fails && (item.Permanent || j.Attempt >= j.Policy.MaxAttempts))
 	}
 }
 
@@ -51,7 +57,7 @@ func finishOne(w *World, c *rota.Finish, item *rota.FinishItem) rota.FinishAnswe
 	j = w.edit(j.ID)
 	tell(w, j.Run, item)
 	endRun(w, j, outcome)
-	settle(w, &c.Meta, j, ending{permanent: item.Permanent, retryAt: micros(item.RetryAt)})
+	settle(w, c, j, ending{permanent: item.Permanent, retryAt: micros(item.RetryAt)})
 	return finishAnswer(w, j)
 }
 

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"github.com/rotajobs/rota"
@@ -14,15 +15,37 @@ type Locks struct {
 	Commands []rota.ID // claims: two sendings of one must not both find nothing taken
 	Keys     []Key
 	Plans    []Plan
-	Jobs     []rota.ID // with their runs, and with the jobs that retry them
+
+	Graph     bool // what depends on what, as a whole: two edges may make a cycle only together
+	Throttle  bool // the limits in force
+	Types     []string
+	Templates []string // with the set of schedules that use them, where that was asked for
+	Schedules []string // with the set of schedules that depend on them, and of their live jobs
+	Groups    []rota.ID
+	Active    bool // which reservation is active, present or absent
+
+	Jobs []rota.ID // with their runs, and with the jobs that retry them
+
+	Lanes []string // concurrency keys: who is ready and who is held back
+	Open  []string // types whose open runs were counted, with their buckets; empty: all types
 }
 
 // Locks lists them.
 func (w *World) Locks() Locks {
-	l := Locks{Commands: w.claims}
-	for k := range w.keys {
-		l.Keys = append(l.Keys, k)
+	l := Locks{
+		Commands: w.claims, Keys: slices.Collect(maps.Keys(w.keys.rows)),
+		Graph: len(w.reach.answers) > 0, Throttle: w.throttleAsked, Active: w.activeAsked,
+		Types: sortedKeys(w.types.rows), Templates: sortedKeys(w.templates.rows), Schedules: sortedKeys(w.schedules.rows),
+		Groups: slices.SortedFunc(maps.Keys(w.groups.rows), rota.ID.Compare),
 	}
+	for q := range w.lanes.answers {
+		l.Lanes = append(l.Lanes, q.Key)
+	}
+	for q := range w.open.answers {
+		l.Open = append(l.Open, q.Type)
+	}
+	slices.Sort(l.Lanes)
+	slices.Sort(l.Open)
 	for p := range w.plans {
 		l.Plans = append(l.Plans, p)
 	}
@@ -42,3 +65,5 @@ func (w *World) Locks() Locks {
 	slices.SortFunc(l.Jobs, rota.ID.Compare)
 	return l
 }
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -12,6 +12,7 @@ func needMove(n *Need, c *rota.Move) {
 	if j == nil || anchor == nil || j.Status != rota.StatusQueued || anchor.Status != rota.StatusQueued {
 		return
 	}
+	n.lane(j.ConcurrencyKey)
 	s, known := spotOf(n.world, c, j, anchor, n.page)
 	if known && s.full() {
 		n.roomFor(c, anchor)
@@ -49,6 +50,7 @@ func decideMove(w *World, c *rota.Move) (rota.Reply, *rota.Error) {
 	case !s.stays:
 		moved.Position = s.position()
 	}
+	w.stir(moved.ConcurrencyKey)
 	w.log(c, rota.AuditJobModified, j.ID, string(rota.VerbMove))
 	return &rota.Moved{Job: public(moved)}, nil
 }

@@ -21,6 +21,31 @@ type Need struct {
 	Tails   []int     // priorities: the QUEUED job that comes last
 	Audits  []rota.ID // whether such an entry was written
 
+	Types        []string
+	Templates    []string
+	Schedules    []string
+	Groups       []rota.ID
+	Reservations []rota.ID
+	Buckets      []string
+	Throttle     bool // the limits in force
+	Active       bool // the active reservation
+
+	JobsOf     []JobsOf
+	Planned    []Planned
+	Members    []Members
+	Blocked    []Blocked
+	Latest     []Latest
+	Dependents []Dependents
+	Reach      []Reach
+	Using      []Using
+	Lanes      []Lane
+	Open       []Open
+	Redriven   []Redriven
+	Attempts   []Attempts
+	Waits      []Waits
+	Intents    []Intents
+	Bygone     []Bygone
+
 	Taken *Taken
 	Heads *Heads
 	Due   *Due
@@ -34,10 +59,11 @@ type Need struct {
 type Taken struct{ Command rota.ID }
 
 // Heads asks for the first ready jobs of some types, whole, in dispatch order.
-// A store merges the heads of the lanes, so a type that is not asked for costs
-// nothing.
+// A store merges the heads of the lanes, so a type that is not asked for, or has
+// no room, costs nothing.
 type Heads struct {
-	Types []string
+	Types []string // distinct
+	Rooms []int    // at most so many of each type
 	Limit int
 	Bytes int // of params; the first job comes however long it is
 }
@@ -74,9 +100,19 @@ type OrderPage struct {
 	Limit    int
 }
 
+// empty says whether nothing is missing. Every field but the first two is a
+// question.
 func (n *Need) empty() bool {
 	return len(n.Leases)+len(n.Whole)+len(n.Retries)+len(n.Chains)+len(n.Keys)+len(n.Plans)+len(n.Tails)+len(n.Audits)+len(n.Order) == 0 &&
-		n.Taken == nil && n.Heads == nil && n.Due == nil && n.Stale == nil && n.Left == nil
+		n.Taken == nil && n.Heads == nil && n.Due == nil && n.Stale == nil && n.Left == nil && n.alone()
+}
+
+// alone says whether nothing is missing of what jobs have to do with others.
+func (n *Need) alone() bool {
+	return !n.Throttle && !n.Active &&
+		len(n.Types)+len(n.Templates)+len(n.Schedules)+len(n.Groups)+len(n.Reservations)+len(n.Buckets)+
+			len(n.JobsOf)+len(n.Planned)+len(n.Members)+len(n.Blocked)+len(n.Latest)+len(n.Dependents)+len(n.Reach)+
+			len(n.Using)+len(n.Lanes)+len(n.Open)+len(n.Redriven)+len(n.Attempts)+len(n.Waits)+len(n.Intents)+len(n.Bygone) == 0
 }
 
 // lease returns what a lease is about, or nil if it is absent or not loaded
@@ -134,15 +170,7 @@ func (n *Need) retry(of rota.ID) rota.ID {
 	return id
 }
 
-func (n *Need) key(k Key) *KeyRecord {
-	r, known := n.world.keys[k]
-	if !known {
-		n.world.keys[k] = &keyRow{}
-		n.Keys = append(n.Keys, k)
-		return nil
-	}
-	return r.is
-}
+func (n *Need) key(k Key) *KeyRecord { return n.world.keys.ask(&n.Keys, k) }
 
 func (n *Need) plan(p Plan) rota.ID {
 	id, known := n.world.plans[p]
@@ -178,6 +206,59 @@ func (n *Need) page(p OrderPage) ([]rota.ID, bool) {
 	}
 	return ids, known
 }
+
+// wroteOf asks whether a command has written about something with a name before.
+func (n *Need) wroteOf(c rota.Command, subject string) {
+	id := rota.AuditNameID(c.Head().ID, c.Verb(), subject)
+	if _, known := n.world.audits[id]; !known {
+		n.world.audits[id] = false
+		n.Audits = append(n.Audits, id)
+	}
+}
+
+func (n *Need) typ(name string) *rota.Type          { return n.world.types.ask(&n.Types, name) }
+func (n *Need) template(name string) *rota.Template { return n.world.templates.ask(&n.Templates, name) }
+func (n *Need) schedule(name string) *rota.Schedule { return n.world.schedules.ask(&n.Schedules, name) }
+func (n *Need) group(id rota.ID) *rota.Group        { return n.world.groups.ask(&n.Groups, id) }
+func (n *Need) bucket(name string) *rota.Bucket     { return n.world.buckets.ask(&n.Buckets, name) }
+func (n *Need) reserved(id rota.ID) *rota.Reservation {
+	return n.world.reservations.ask(&n.Reservations, id)
+}
+
+// throttle asks for the limits in force; nil if there are none, or they are not
+// loaded yet.
+func (n *Need) throttle() *rota.Throttle {
+	if !n.world.throttleAsked {
+		n.world.throttleAsked, n.Throttle = true, true
+		return nil
+	}
+	return n.world.throttle.get(theThrottle)
+}
+
+// active asks for the active reservation; false if it is not loaded yet.
+func (n *Need) active() (*rota.Reservation, bool) {
+	if !n.world.activeAsked {
+		n.world.activeAsked, n.Active = true, true
+		return nil, false
+	}
+	return n.world.activeReservation(), true
+}
+
+func (n *Need) open(q Open) (int, bool)             { return n.world.open.ask(&n.Open, q) }
+func (n *Need) jobsOf(q JobsOf) ([]rota.ID, bool)   { return n.world.jobsOf.ask(&n.JobsOf, q) }
+func (n *Need) planned(q Planned) ([]rota.ID, bool) { return n.world.planned.ask(&n.Planned, q) }
+func (n *Need) members(q Members) ([]rota.ID, bool) { return n.world.members.ask(&n.Members, q) }
+func (n *Need) blocked(q Blocked) ([]rota.ID, bool) { return n.world.blocked.ask(&n.Blocked, q) }
+func (n *Need) latest(q Latest) (rota.ID, bool)     { return n.world.latest.ask(&n.Latest, q) }
+func (n *Need) dependents(q Dependents) ([]string, bool) {
+	return n.world.dependents.ask(&n.Dependents, q)
+}
+func (n *Need) using(q Using) ([]string, bool)        { return n.world.using.ask(&n.Using, q) }
+func (n *Need) redriven(q Redriven) (rota.ID, bool)   { return n.world.redriven.ask(&n.Redriven, q) }
+func (n *Need) attempts(q Attempts) ([]rota.ID, bool) { return n.world.attempts.ask(&n.Attempts, q) }
+func (n *Need) waits(q Waits) ([]rota.ID, bool)       { return n.world.waits.ask(&n.Waits, q) }
+func (n *Need) intents(q Intents) ([]Intent, bool)    { return n.world.standingBy.ask(&n.Intents, q) }
+func (n *Need) bygone(q Bygone) ([]rota.ID, bool)     { return n.world.bygone.ask(&n.Bygone, q) }
 
 func (n *Need) taken(t Taken) ([]rota.ID, bool) {
 	if !n.world.taken.asked {

@@ -22,11 +22,7 @@ func (w *World) PutRetry(of, id rota.ID) { w.retries[of] = id }
 func (w *World) PutChain(id, last rota.ID) { w.chains[id] = last }
 
 // PutKey brings in a unique key's record.
-func (w *World) PutKey(k KeyRecord) {
-	if r := w.keys[k.Key]; r != nil && !r.touched {
-		r.was, r.is = &k, &k
-	}
-}
+func (w *World) PutKey(k KeyRecord) { w.keys.put(k.Key, &k) }
 
 // PutPlan says which first attempt holds a plan key.
 func (w *World) PutPlan(p Plan, id rota.ID) { w.plans[p] = id }

@@ -5,7 +5,9 @@ import "github.com/rotajobs/rota"
 func needReady(n *Need, c *rota.Ready) {
 	due, _ := n.due(Due{Now: n.world.Now, Limit: sweep(c.Limit) + 1})
 	for _, id := range due {
-		n.tail(n.world.job(id).Priority)
+		j := n.world.job(id)
+		n.tail(j.Priority)
+		n.lane(j.ConcurrencyKey)
 	}
 }
 
@@ -14,12 +16,8 @@ func needReady(n *Need, c *rota.Ready) {
 func decideReady(w *World, c *rota.Ready) (rota.Reply, *rota.Error) {
 	due, more := firstOf(w.due.ids, sweep(c.Limit))
 	for _, id := range due {
-		j := w.edit(id)
-		j.Hold &^= rota.HoldDelay
-		j.Position = w.append(j.Priority)
-		if j.Hold == 0 && j.QueuedAt.IsZero() {
-			j.QueuedAt = w.Now
-		}
+		w.edit(id).Position = w.append(w.job(id).Priority)
+		free(w, id, rota.HoldDelay)
 	}
 	return &rota.Readied{Count: len(due), More: more}, nil
 }

@@ -13,8 +13,8 @@ func needReap(n *Need, c *rota.Reap) {
 	})
 	for _, id := range ids {
 		if j := n.world.job(id); j.Run.StaleAfter.Before(n.world.Now) {
-			needKey(n, j)
 			needRetry(n, j)
+			needEnd(n, j, j.Attempt >= j.Policy.MaxAttempts)
 		}
 	}
 }
@@ -31,7 +31,7 @@ func decideReap(w *World, c *rota.Reap) (rota.Reply, *rota.Error) {
 		case j.Run == nil || !j.Run.Open():
 			continue
 		case j.Run.StaleAfter.Before(w.Now) && (c.Life.IsZero() || j.Run.Life != c.Life):
-			reply.Jobs = append(reply.Jobs, expire(w, &c.Meta, id))
+			reply.Jobs = append(reply.Jobs, expire(w, c, id))
 		case j.Run.StaleAfter.After(w.Now.Add(rota.LeaseMax)):
 			w.edit(id).Run.StaleAfter = micros(w.Now.Add(rota.LeaseMax))
 			reply.Jobs = append(reply.Jobs, rota.Settlement{JobID: id, Act: rota.SettledLeasePull})
@@ -40,7 +40,7 @@ func decideReap(w *World, c *rota.Reap) (rota.Reply, *rota.Error) {
 	return reply, nil
 }
 
-func expire(w *World, c *rota.Meta, id rota.ID) rota.Settlement {
+func expire(w *World, c rota.Command, id rota.ID) rota.Settlement {
 	j := w.edit(id)
 	abandon(w, c, j, fmt.Sprintf("lease expired: %s was last heard of at %s",
 		j.Run.Runner, j.Run.HeartbeatAt.Format(time.RFC3339Nano)))
@@ -48,7 +48,7 @@ func expire(w *World, c *rota.Meta, id rota.ID) rota.Settlement {
 }
 
 // abandon fails the open run of a holder that is gone.
-func abandon(w *World, c *rota.Meta, j *rota.Job, reason string) {
+func abandon(w *World, c rota.Command, j *rota.Job, reason string) {
 	j.Run.Error, j.Run.ErrorCode = reason, rota.CodeLeaseExpired
 	endRun(w, j, recorded(j.Run, rota.OutcomeFailed))
 	settle(w, c, j, ending{})

@@ -6,9 +6,10 @@ func needRecover(n *Need, c *rota.Recover) {
 	ids, _ := n.left(Left{Runner: c.Runner, Life: c.Life, Limit: sweep(c.Limit) + 1})
 	for _, id := range ids {
 		j := n.world.job(id)
-		needKey(n, j)
 		needRetry(n, j)
+		needEnd(n, j, j.Attempt >= j.Policy.MaxAttempts)
 	}
+	n.active()
 }
 
 // decideRecover settles what an earlier life of a process left behind, row by
@@ -23,6 +24,10 @@ func decideRecover(w *World, c *rota.Recover) (rota.Reply, *rota.Error) {
 		}
 		reply.Jobs = append(reply.Jobs, settlement(w, w.job(id), act))
 		w.log(c, rota.AuditJobRecovered, id, string(act))
+	}
+	if r := w.activeReservation(); r != nil && r.Node == c.Runner && !r.Life.IsZero() && r.Life != c.Life {
+		expireReservation(w, c, r)
+		reply.Reservation = r.ID
 	}
 	return reply, nil
 }
@@ -39,20 +44,20 @@ func recoverOne(w *World, c *rota.Recover, id rota.ID) (rota.Settling, bool) {
 	switch {
 	case j.Run == nil:
 		j.Run = lostRun(c, j)
-		abandon(w, &c.Meta, j, "it was running without a run")
+		abandon(w, c, j, "it was running without a run")
 		return rota.SettledRunMade, true
 	case j.Run.Open():
-		abandon(w, &c.Meta, j, "its process ended while it ran")
+		abandon(w, c, j, "its process ended while it ran")
 		return rota.SettledRunFailed, true
 	case j.FinishedAt.IsZero():
 		if j.Run.FinishedAt.IsZero() {
 			j.Run.FinishedAt = w.Now
 		}
 		j.FinishedAt = j.Run.FinishedAt
-		settle(w, &c.Meta, j, ending{})
+		settle(w, c, j, ending{})
 		return rota.SettledJobClosed, true
 	}
-	settle(w, &c.Meta, j, ending{})
+	settle(w, c, j, ending{})
 	return rota.SettledRetryMade, true
 }
 

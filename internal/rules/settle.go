@@ -22,22 +22,30 @@ func needRetry(n *Need, j *rota.Job) {
 }
 
 // settle decides what comes after a job whose run has ended: nothing, a
-// retry, or the dead letter; and frees or keeps its unique key.
-func settle(w *World, c *rota.Meta, j *rota.Job, e ending) {
+// retry, or the dead letter; and what that means for others.
+func settle(w *World, c rota.Command, j *rota.Job, e ending) {
 	run := j.Run
+	slotFree(w, j)
 	switch {
 	case !isFailure(run.Outcome, run.ErrorCode, run):
 		j.Sequel = rota.SequelNone
-		endKey(w, j, run.Outcome == rota.OutcomeCompleted || run.Outcome == rota.OutcomeSkipped)
+		ended(w, c, j, true)
 	case !w.retries[j.ID].IsZero():
 		j.Sequel = rota.SequelRetry
-	case e.permanent || j.Attempt >= j.Policy.MaxAttempts:
+	case e.permanent || j.Attempt >= j.Policy.MaxAttempts || groupEnding(w, j):
 		j.Sequel = rota.SequelDead
-		endKey(w, j, false)
+		ended(w, c, j, true)
 	default:
 		j.Sequel = rota.SequelRetry
-		retry(w, c, j, e)
+		retry(w, c.Head(), j, e)
 	}
+}
+
+// groupEnding says that the job's group was ended, so that nothing more of it
+// starts.
+func groupEnding(w *World, j *rota.Job) bool {
+	g := w.groups.get(j.GroupID)
+	return !j.GroupID.IsZero() && g != nil && g.Ending != ""
 }
 
 // retry makes the next attempt: a new job, since a job runs once.
@@ -46,6 +54,8 @@ func retry(w *World, c *rota.Meta, j *rota.Job, e ending) {
 		ID: rota.RetryID(c.ID, j.ID), ExecutionID: j.ExecutionID, Type: j.Type, Name: j.Name, Params: j.Params,
 		Status: rota.StatusQueued, Priority: j.Priority, Attempt: j.Attempt + 1, RetryOf: j.ID, Policy: j.Policy,
 		ScopeKind: j.ScopeKind, ScopeID: j.ScopeID, PlanTime: j.PlanTime, UniqueKey: j.UniqueKey, UniqueFor: j.UniqueFor,
+		Template: j.Template, Schedule: j.Schedule, GroupID: j.GroupID, GroupPosition: j.GroupPosition,
+		ConcurrencyKey: j.ConcurrencyKey, CountsAt: j.CountsAt,
 		CreatedBy: j.CreatedBy, CreatedAt: w.Now,
 	}
 	switch {
@@ -56,7 +66,7 @@ func retry(w *World, c *rota.Meta, j *rota.Job, e ending) {
 	default:
 		next.RunAt = micros(w.Now.Add(retryDelay(j.Policy, j.Attempt, next.ID)))
 	}
-	place(w, next)
+	enter(w, next, 0)
 	w.insert(next)
 }
 

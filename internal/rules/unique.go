@@ -5,11 +5,11 @@ import "github.com/rotajobs/rota"
 // keyHolder returns the first job of the execution that holds the unique key
 // asked for, nil if the key is free. A key is free when its execution is gone,
 // or has completed and its time has passed.
-func keyHolder(w *World, nj *rota.NewJob) *rota.Job {
-	if nj.UniqueKey == "" {
+func keyHolder(w *World, typ, key string) *rota.Job {
+	if key == "" {
 		return nil
 	}
-	held := w.key(Key{nj.Type, nj.UniqueKey})
+	held := w.keys.get(Key{typ, key})
 	if held == nil || held.Ended && passed(w, held) {
 		return nil
 	}
@@ -25,7 +25,7 @@ func holdKey(w *World, j *rota.Job) {
 	if j.UniqueFor > 0 {
 		record.FreeAt = j.CreatedAt.Add(j.UniqueFor).UnixMicro()
 	}
-	w.setKey(record.Key, record)
+	w.keys.set(w, record.Key, record)
 }
 
 // endKey does to the key of an execution what its end asks for: completion
@@ -34,15 +34,15 @@ func endKey(w *World, j *rota.Job, completed bool) {
 	if j.UniqueKey == "" {
 		return
 	}
-	held := w.key(Key{j.Type, j.UniqueKey})
+	held := w.keys.get(Key{j.Type, j.UniqueKey})
 	switch {
 	case held == nil || held.ExecutionID != j.ExecutionID:
 	case !completed || passed(w, held):
-		w.setKey(held.Key, nil)
+		w.keys.set(w, held.Key, nil)
 	case held.FreeAt != 0:
 		ended := *held
 		ended.Ended = true
-		w.setKey(held.Key, &ended)
+		w.keys.set(w, held.Key, &ended)
 	}
 }
 

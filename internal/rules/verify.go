@@ -6,10 +6,13 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// Verifier holds rows to the invariants. A store streams what it has, in any
-// order, into Job, OrphanRun, Key and an Order; each tells what it finds as it
-// goes. It keeps no rows, so that millions of jobs fit into memory: if some of
-// them seem to share what only one may have, they are streamed once more.
+// Verifier holds rows to the invariants. A store streams what it has into it:
+// first what was declared and what a Sweep is to see to, then jobs in any order,
+// then again those that have to do with each other, side by side, into Turns,
+// Lanes, Redrives and the Roll of each group. Each tells what it finds as it
+// goes; References is the last. It keeps no jobs, so that millions of them fit
+// into memory: if some of them seem to share what only one may have, they are
+// streamed once more.
 type Verifier struct {
 	tell func(rota.Violation)
 
@@ -17,10 +20,22 @@ type Verifier struct {
 	doubts                     doubts
 
 	queue, ready census // every QUEUED job, and every ready one
+
+	intents   map[Intent]bool
+	limits    rota.ThrottleSpec
+	templates map[string]rota.TemplateState
+	schedules map[string]*declaredSchedule
+	madeFrom  map[string]rota.ID // by template, one job that was made from it
+	active    rota.ID            // the reservation that is ACTIVE
 }
 
 // NewVerifier makes a Verifier that tells each violation once.
-func NewVerifier(tell func(rota.Violation)) *Verifier { return &Verifier{tell: tell} }
+func NewVerifier(tell func(rota.Violation)) *Verifier {
+	return &Verifier{
+		tell: tell, intents: map[Intent]bool{}, templates: map[string]rota.TemplateState{},
+		schedules: map[string]*declaredSchedule{}, madeFrom: map[string]rota.ID{},
+	}
+}
 
 // Row is a job with what it refers to, as one state of the store has it.
 type Row struct {
@@ -36,6 +51,7 @@ func (v *Verifier) Job(r Row) {
 	v.identity(j)
 	v.content(j)
 	v.shape(j)
+	v.company(j)
 	v.run(j, r.RunID)
 	v.sequel(j)
 	v.chain(j, r.Parent)

@@ -46,6 +46,14 @@ func lost(j, parent *rota.Job) string {
 		return "plan time"
 	case j.UniqueKey != parent.UniqueKey || j.UniqueFor != parent.UniqueFor:
 		return "unique key"
+	case j.Template != parent.Template:
+		return "template"
+	case j.Schedule != parent.Schedule || !j.CountsAt.Equal(parent.CountsAt):
+		return "schedule"
+	case j.GroupID != parent.GroupID || j.GroupPosition != parent.GroupPosition:
+		return "place in a group"
+	case j.ConcurrencyKey != parent.ConcurrencyKey:
+		return "concurrency key"
 	case j.Policy != parent.Policy:
 		return "policy"
 	case j.CreatedBy != parent.CreatedBy:

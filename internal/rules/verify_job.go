@@ -46,7 +46,7 @@ func (v *Verifier) content(j *rota.Job) {
 		ID: j.ID, Type: j.Type, Name: j.Name, Params: j.Params, Priority: &j.Priority, RunAt: j.RunAt,
 		UniqueKey: j.UniqueKey, UniqueFor: j.UniqueFor, ScopeKind: j.ScopeKind, ScopeID: j.ScopeID, PlanTime: j.PlanTime,
 		MaxRetries: &retries, Backoff: &j.Policy.Backoff, BackoffMax: &j.Policy.BackoffMax,
-		Jitter: &j.Policy.Jitter, Timeout: &j.Policy.Timeout,
+		Jitter: &j.Policy.Jitter, Timeout: &j.Policy.Timeout, Template: j.Template, ConcurrencyKey: &j.ConcurrencyKey,
 	}}}).Validate()
 	var refusal *rota.Error
 	switch {
@@ -59,6 +59,8 @@ func (v *Verifier) content(j *rota.Job) {
 		v.about(j.ID, check, "its %s %s", field, refusal.Reason)
 	case len(j.Params) == 0:
 		v.about(j.ID, rota.CheckBadJSON, "its params are empty")
+	case j.Type == "":
+		v.about(j.ID, rota.CheckOutOfRange, "its type is empty")
 	}
 	if j.Position < -positionMax || j.Position > positionMax {
 		v.about(j.ID, rota.CheckOutOfRange, "its position is %d, where no room is left to compute", j.Position)
@@ -91,18 +93,47 @@ func (v *Verifier) shape(j *rota.Job) {
 	}
 	// Ready and Enqueue compare run_at with the very time they write as
 	// queued_at, so this holds whatever the clock did later.
-	if !j.QueuedAt.IsZero() && j.RunAt.After(j.QueuedAt) {
+	if waitedForTime(j) && !j.QueuedAt.IsZero() && j.RunAt.After(j.QueuedAt) {
 		v.about(j.ID, rota.CheckQueuedEarly, "it took its place at %s, before its run_at %s", stamp(j.QueuedAt), stamp(j.RunAt))
 	}
+}
+
+// waitedForTime says that nothing but its run_at can have held a job back. One
+// that waited for its turn or its key took its place later, when the clock may
+// have been set back; one that was skipped was not waited for.
+func waitedForTime(j *rota.Job) bool {
+	turn := !j.GroupID.IsZero() && j.RetryOf.IsZero()
+	return !turn && j.ConcurrencyKey == "" && !(j.Run != nil && j.Run.Outcome == rota.OutcomeSkipped)
 }
 
 func (v *Verifier) queuedShape(j *rota.Job) {
 	v.unless(j.StartedAt.IsZero(), j, rota.CheckQueuedShape, "it is QUEUED, but has started")
 	v.unless(j.FinishedAt.IsZero(), j, rota.CheckQueuedShape, "it is QUEUED, but has ended")
 	v.unless(j.Hold != 0 || !j.QueuedAt.IsZero(), j, rota.CheckQueuedShape, "it is ready, but has no queued_at")
-	v.unless(j.Hold&^rota.HoldDelay == 0, j, rota.CheckHoldShape, "its hold is %d, which has no meaning", j.Hold)
-	v.unless(j.Hold&rota.HoldDelay == 0 || !j.RunAt.IsZero(), j, rota.CheckHoldShape, "it is delayed, but has no run_at")
-	v.unless(j.Hold == 0 || j.QueuedAt.IsZero(), j, rota.CheckHoldShape, "it is held, but has a queued_at")
+	v.holdShape(j)
+}
+
+// holdReasons are the known reasons to hold a job back, and what each is about.
+var holdReasons = []struct {
+	hold rota.Hold
+	fits func(*rota.Job) bool
+	odd  string
+}{
+	{rota.HoldDelay, func(j *rota.Job) bool { return !j.RunAt.IsZero() }, "it is delayed, but has no run_at"},
+	{rota.HoldGroup, func(j *rota.Job) bool { return !j.GroupID.IsZero() && j.RetryOf.IsZero() }, "it waits for its turn, but is no first attempt of a member of a group"},
+	{rota.HoldDependency, func(j *rota.Job) bool { return j.Schedule != "" && !j.WaitUntil.IsZero() }, "it waits for dependencies, but does not say until when"},
+	{rota.HoldOverlap, func(j *rota.Job) bool { return j.Schedule != "" && j.RetryOf.IsZero() }, "it waits for an earlier execution, but is no first attempt of a schedule"},
+	{rota.HoldKey, func(j *rota.Job) bool { return j.ConcurrencyKey != "" && j.Hold == rota.HoldKey }, "its concurrency key holds it back, but it has none, or waits for something else too"},
+}
+
+func (v *Verifier) holdShape(j *rota.Job) {
+	rest := j.Hold
+	for _, r := range holdReasons {
+		v.unless(j.Hold&r.hold == 0 || r.fits(j), j, rota.CheckHoldShape, "%s", r.odd)
+		rest &^= r.hold
+	}
+	v.unless(rest == 0, j, rota.CheckHoldShape, "its hold is %d, which has no meaning", j.Hold)
+	v.unless(j.Hold&^rota.HoldKey == 0 || j.QueuedAt.IsZero(), j, rota.CheckHoldShape, "it is held, but has a queued_at")
 }
 
 func (v *Verifier) unless(ok bool, j *rota.Job, check, format string, args ...any) {

@@ -23,6 +23,7 @@ func (v *Verifier) keyOf(j *rota.Job, held *KeyRecord) {
 		v.find(rota.CheckUniqueKeyLive, rows, "its execution has not ended, but does not hold the key")
 	case !j.Ended() && held.Ended:
 		v.find(rota.CheckUniqueKeyLive, rows, "its execution has not ended, but the key is marked as if it had")
+	case j.Run != nil && j.Run.Outcome == rota.OutcomeSkipped && !holds: // whoever tried it anew took the key over
 	case completed(j) && !holds && j.UniqueFor == 0:
 		v.find(rota.CheckUniqueKeyLive, rows, "its execution completed and keeps the key until it is pruned, but does not hold it")
 	case completed(j) && holds && held.FreeAt != 0 && !held.Ended:

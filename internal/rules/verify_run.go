@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/rotajobs/rota"
@@ -37,6 +38,9 @@ func (v *Verifier) runShape(j *rota.Job, r *rota.Run) {
 	v.unless(r.StartedAt.Equal(j.StartedAt) || j.StartedAt.IsZero(), j, rota.CheckRunShape,
 		"it started at %s, its run at %s", stamp(j.StartedAt), stamp(r.StartedAt))
 	v.unless(r.Open() == r.FinishedAt.IsZero(), j, rota.CheckRunShape, "its run has one of outcome and finish time without the other")
+	if r.Runner == "" {
+		v.skippedShape(j, r)
+	}
 	switch r.Outcome {
 	case "", rota.OutcomeCompleted, rota.OutcomeCancelled:
 	case rota.OutcomeFailed, rota.OutcomeSkipped:
@@ -44,6 +48,26 @@ func (v *Verifier) runShape(j *rota.Job, r *rota.Run) {
 	default:
 		v.about(j.ID, rota.CheckUnknownWord, "the outcome of its run is %q", r.Outcome)
 	}
+}
+
+// skippedShape: what nobody ran, Rota itself has skipped, for a reason that the
+// job can have.
+func (v *Verifier) skippedShape(j *rota.Job, r *rota.Run) {
+	if r.Outcome != rota.OutcomeSkipped {
+		v.about(j.ID, rota.CheckSkippedShape, "nobody ran it, but its run is %s", cmp.Or(string(r.Outcome), "open"))
+		return
+	}
+	known := false
+	switch r.ErrorCode {
+	case rota.CodeOverlap:
+		known = j.Schedule != ""
+	case rota.CodeDependency:
+		known = j.Schedule != "" && !j.WaitUntil.IsZero()
+	case rota.CodeGroup:
+		known = !j.GroupID.IsZero()
+	}
+	v.unless(known, j, rota.CheckSkippedShape, "it was skipped with the code %q, which it cannot have", r.ErrorCode)
+	v.unless(r.Token.IsZero(), j, rota.CheckSkippedShape, "it was skipped, but its run has a lease token")
 }
 
 // sequel: what came after a job fits how it ended.

@@ -35,7 +35,7 @@ func readyJob(n int) *rota.Job {
 func endedJob(n int, outcome rota.Outcome, sequel rota.Sequel) *rota.Job {
 	j := readyJob(n)
 	j.Status, j.StartedAt, j.FinishedAt, j.Sequel = rota.StatusRunning, verifyNow, verifyNow, sequel
-	j.Run = &rota.Run{ID: jobID(1_000_000 + n), Token: rota.Token{1}, StartedAt: verifyNow, Outcome: outcome, FinishedAt: verifyNow}
+	j.Run = &rota.Run{ID: jobID(1_000_000 + n), Runner: "node", Token: rota.Token{1}, StartedAt: verifyNow, Outcome: outcome, FinishedAt: verifyNow}
 	return j
 }
 

@@ -14,22 +14,59 @@ type World struct {
 	jobs    map[rota.ID]*jobRow
 	retries map[rota.ID]rota.ID
 	chains  map[rota.ID]rota.ID
-	keys    map[Key]*keyRow
 	plans   map[Plan]rota.ID
 	tails   map[int]tail
 	audits  map[rota.ID]bool
 	pages   map[OrderPage][]rota.ID
 
+	keys         shelf[Key, KeyRecord]
+	types        shelf[string, rota.Type]
+	templates    shelf[string, rota.Template]
+	schedules    shelf[string, rota.Schedule]
+	groups       shelf[rota.ID, rota.Group]
+	reservations shelf[rota.ID, rota.Reservation]
+	buckets      shelf[string, rota.Bucket]
+	throttle     shelf[struct{}, rota.Throttle]
+	intents      shelf[Intent, Intent]
+
+	jobsOf     book[JobsOf, []rota.ID]
+	planned    book[Planned, []rota.ID]
+	members    book[Members, []rota.ID]
+	blocked    book[Blocked, []rota.ID]
+	latest     book[Latest, rota.ID]
+	dependents book[Dependents, []string]
+	reach      book[Reach, bool]
+	edges      map[string][]string // what schedules depend on, as Reach found it
+	using      book[Using, []string]
+	lanes      book[Lane, LaneView]
+	open       book[Open, int]
+	redriven   book[Redriven, rota.ID]
+	attempts   book[Attempts, []rota.ID]
+	waits      book[Waits, []rota.ID]
+	standingBy book[Intents, []Intent]
+	bygone     book[Bygone, []rota.ID]
+
+	throttleAsked bool
+	activeAsked   bool
+	active        rota.ID // the active reservation as the store has it
+
 	taken, heads, due, stale, left finding
 	claims                         []rota.ID // commands whose earlier sendings were asked for
 
 	touchedJobs []*jobRow
-	touchedKeys []*keyRow
+	born        map[string][]rota.ID  // jobs made here, by schedule
+	joined      map[rota.ID][]rota.ID // jobs made here, by group
+	keyed       map[string][]*jobRow  // touched jobs, by concurrency key
+	stirred     []string              // concurrency keys to balance at the end of the command
+	wake        bool                  // a claim that found nothing may find something
 	audit       []rota.AuditEntry
 	undo        []undo
 	step        int // counts commands, so that each can be taken back alone
 
 	ids map[*rota.Enqueue][]rota.ID // of its jobs, derived once
+
+	more   func(*Need) error // loads what only a decision shows to be missing
+	failed error             // what came of that
 }
 
 // tail is the end of a priority: the highest position of a QUEUED job there,
@@ -61,11 +98,8 @@ type jobRow struct {
 	asked   bool // it was asked for whole
 }
 
-type keyRow struct {
-	key     Key
-	was, is *KeyRecord
-	touched bool
-}
+// theThrottle is the key of the one row of its kind.
+var theThrottle = struct{}{}
 
 func newWorld(now time.Time) *World {
 	return &World{
@@ -73,7 +107,6 @@ func newWorld(now time.Time) *World {
 		jobs:    map[rota.ID]*jobRow{},
 		retries: map[rota.ID]rota.ID{},
 		chains:  map[rota.ID]rota.ID{},
-		keys:    map[Key]*keyRow{},
 		plans:   map[Plan]rota.ID{},
 		tails:   map[int]tail{},
 		audits:  map[rota.ID]bool{},
@@ -120,6 +153,17 @@ func (w *World) edit(id rota.ID) *rota.Job {
 	return r.is
 }
 
+// depart returns a job to change that leaves the queue. One that was made in this
+// very step is parted from how it entered: a job enters the store as QUEUED.
+func (w *World) depart(id rota.ID) *rota.Job {
+	if r := w.jobs[id]; r.born != nil && r.is == r.born {
+		w.remember(r)
+		copied := *r.is
+		r.is, r.step = &copied, w.step
+	}
+	return w.edit(id)
+}
+
 // insert adds a job that was not there.
 func (w *World) insert(j *rota.Job) {
 	r := w.jobs[j.ID]
@@ -130,6 +174,7 @@ func (w *World) insert(j *rota.Job) {
 	w.remember(r)
 	r.is, r.born, r.step = j, j, w.step
 	w.touch(r)
+	w.bear(j)
 	if !j.RetryOf.IsZero() {
 		setWithUndo(w, w.retries, j.RetryOf, j.ID)
 		return
@@ -140,22 +185,69 @@ func (w *World) insert(j *rota.Job) {
 }
 
 func (w *World) touch(r *jobRow) {
-	if !r.touched {
-		r.touched = true
-		w.touchedJobs = append(w.touchedJobs, r)
+	if r.touched {
+		return
 	}
+	r.touched = true
+	w.touchedJobs = append(w.touchedJobs, r)
+	if key := r.is.ConcurrencyKey; key != "" {
+		if w.keyed == nil {
+			w.keyed = map[string][]*jobRow{}
+		}
+		w.keyed[key] = append(w.keyed[key], r)
+	}
+}
+
+// bear remembers a job that was made here under its schedule and its group. One
+// that is taken back is absent from the world, and so passed over where this is
+// read.
+func (w *World) bear(j *rota.Job) {
+	if j.Schedule != "" {
+		if w.born == nil {
+			w.born = map[string][]rota.ID{}
+		}
+		w.born[j.Schedule] = append(w.born[j.Schedule], j.ID)
+	}
+	if !j.GroupID.IsZero() {
+		if w.joined == nil {
+			w.joined = map[rota.ID][]rota.ID{}
+		}
+		w.joined[j.GroupID] = append(w.joined[j.GroupID], j.ID)
+	}
+}
+
+// remove takes a job out of the store, with its run.
+func (w *World) remove(id rota.ID) {
+	r := w.jobs[id]
+	w.remember(r)
+	w.touch(r)
+	r.is = nil
 }
 
 // append is the position at the end of a priority. An empty one begins at the
 // first gap.
 func (w *World) append(priority int) int64 {
-	end := w.tails[priority]
+	end, known := w.tails[priority]
+	if !known {
+		end = w.tailAnew(priority)
+	}
 	if end.step != w.step {
 		w.otherwise(func() { w.tails[priority] = end })
 	}
-	end = tail{position: end.position + rota.PositionGap, some: true, step: w.step}
-	w.tails[priority] = end
-	return end.position
+	longer := tail{position: end.position + rota.PositionGap, some: true, step: w.step}
+	w.tails[priority] = longer
+	return longer.position
+}
+
+// tailAnew looks for the end of a priority whose tail has left it in this very
+// step: the one thing that a decision can miss.
+func (w *World) tailAnew(priority int) tail {
+	n := &Need{world: w}
+	n.tail(priority)
+	if w.more != nil && w.failed == nil {
+		w.failed = w.more(n)
+	}
+	return w.tails[priority]
 }
 
 // leave forgets the tail of a priority if the job that leaves it may be the
@@ -198,35 +290,69 @@ func standsAt(j *rota.Job, priority int) bool {
 	return j.Status == rota.StatusQueued && j.Priority == priority
 }
 
-func (w *World) key(k Key) *KeyRecord {
-	if r := w.keys[k]; r != nil {
-		return r.is
-	}
-	return nil
-}
-
-// setKey holds a unique key, or frees it with a nil record.
-func (w *World) setKey(k Key, record *KeyRecord) {
-	r := w.keys[k]
-	before := r.is
-	w.otherwise(func() { r.is = before })
-	r.key, r.is = k, record
-	if !r.touched {
-		r.touched = true
-		w.touchedKeys = append(w.touchedKeys, r)
-	}
-}
-
 // wrote says whether a command has written about a job before.
 func (w *World) wrote(c rota.Command, job rota.ID) bool {
 	return w.audits[rota.AuditID(c.Head().ID, c.Verb(), job)]
 }
 
 func (w *World) log(c rota.Command, act string, job rota.ID, detail string) {
-	kept, id := len(w.audit), rota.AuditID(c.Head().ID, c.Verb(), job)
-	w.otherwise(func() { w.audit = w.audit[:kept] })
-	setWithUndo(w, w.audits, id, true)
-	w.audit = append(w.audit, rota.AuditEntry{
-		ID: id, At: w.Now, Actor: c.Head().Actor, Act: act, JobID: job, Detail: detail,
+	w.write(rota.AuditEntry{
+		ID: rota.AuditID(c.Head().ID, c.Verb(), job), At: w.Now, Actor: c.Head().Actor, Act: act, JobID: job, Detail: detail,
 	})
+}
+
+// wroteOf says whether a command has written about something with a name before.
+func (w *World) wroteOf(c rota.Command, subject string) bool {
+	return w.audits[rota.AuditNameID(c.Head().ID, c.Verb(), subject)]
+}
+
+// logOf writes about something that has a name.
+func (w *World) logOf(c rota.Command, act, subject, detail string) {
+	w.write(rota.AuditEntry{
+		ID: rota.AuditNameID(c.Head().ID, c.Verb(), subject), At: w.Now, Actor: c.Head().Actor, Act: act,
+		Subject: subject, Detail: detail,
+	})
+}
+
+// noteOf writes what a command did to something besides what it is about. A
+// command may do several things to one.
+func (w *World) noteOf(c rota.Command, act, subject, detail string) {
+	w.write(rota.AuditEntry{
+		ID: rota.AuditNameID(c.Head().ID, c.Verb(), act+" "+subject), At: w.Now, Actor: c.Head().Actor, Act: act,
+		Subject: subject, Detail: detail,
+	})
+}
+
+func (w *World) write(e rota.AuditEntry) {
+	kept := len(w.audit)
+	w.otherwise(func() { w.audit = w.audit[:kept] })
+	setWithUndo(w, w.audits, e.ID, true)
+	w.audit = append(w.audit, e)
+}
+
+// activeReservation is the one that is active, nil if none is.
+func (w *World) activeReservation() *rota.Reservation {
+	if r := w.reservations.get(w.active); r != nil && r.Status == rota.ReservationActive {
+		return r
+	}
+	for _, k := range w.reservations.touched {
+		if k.is != nil && k.is.Status == rota.ReservationActive {
+			return k.is
+		}
+	}
+	return nil
+}
+
+// drop forgets an intent, whether or not it stands.
+func (w *World) drop(i Intent) {
+	if w.intents.rows[i] == nil {
+		w.intents.put(i, &i)
+	}
+	w.intents.set(w, i, nil)
+}
+
+// intend notes down that a Sweep has something to do.
+func (w *World) intend(kind, name string) {
+	i := Intent{Kind: kind, Name: name}
+	w.intents.set(w, i, &i)
 }

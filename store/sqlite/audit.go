@@ -10,14 +10,14 @@ import (
 
 const (
 	sqlInsertAudit = `
-INSERT OR ROLLBACK INTO rota_audit (seq, id, at, actor, act, job_id, detail)
-VALUES ((SELECT coalesce(max(seq), 0) + 1 FROM rota_audit), ?, ?, ?, ?, ?, ?)`
+INSERT OR ROLLBACK INTO rota_audit (seq, id, at, actor, act, job_id, subject, detail)
+VALUES ((SELECT coalesce(max(seq), 0) + 1 FROM rota_audit), ?, ?, ?, ?, ?, ?, ?)`
 	sqlAuditGet = `
 SELECT 1
 FROM rota_audit
 WHERE id = ?`
 	sqlAuditAfter = `
-SELECT seq, id, at, actor, act, job_id, detail
+SELECT seq, id, at, actor, act, job_id, subject, detail
 FROM rota_audit
 WHERE seq > ?
 ORDER BY seq
@@ -34,7 +34,8 @@ func (w *writer) writeAudit(e rota.AuditEntry) error {
 	bindText(s, 3, e.Actor)
 	s.BindText(4, e.Act)
 	bindID(s, 5, e.JobID)
-	bindText(s, 6, e.Detail)
+	bindText(s, 6, e.Subject)
+	bindText(s, 7, e.Detail)
 	return w.write(s)
 }
 
@@ -63,7 +64,7 @@ func (s *Store) Audit(ctx context.Context, after int64, limit int) (entries []ro
 		}, func(stmt *sqlite.Stmt) {
 			entries = append(entries, rota.AuditEntry{
 				Seq: stmt.ColumnInt64(0), ID: scanID(stmt, 1), At: scanTime(stmt, 2), Actor: stmt.ColumnText(3),
-				Act: stmt.ColumnText(4), JobID: scanID(stmt, 5), Detail: stmt.ColumnText(6),
+				Act: stmt.ColumnText(4), JobID: scanID(stmt, 5), Subject: stmt.ColumnText(6), Detail: stmt.ColumnText(7),
 			})
 		})
 	})

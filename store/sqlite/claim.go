@@ -26,17 +26,18 @@ INSERT OR ROLLBACK INTO rota_runs (
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 )
 
-// loadHeads merges the heads of the lanes in dispatch order.
+// loadHeads merges the heads of the lanes in dispatch order. A lane is left when
+// its room is used up.
 func (w *writer) loadHeads(h *rules.Heads, world *rules.World) error {
 	var lanes []*cursor
 	defer func() { closeAll(lanes) }()
-	for i, name := range distinct(h.Types) {
+	for i, name := range h.Types {
 		s, err := w.headStmt(i)
 		if err != nil {
 			return err
 		}
 		s.BindText(1, name)
-		s.BindInt64(2, int64(h.Limit))
+		s.BindInt64(2, int64(min(h.Limit, h.Rooms[i])))
 		lanes = append(lanes, &cursor{stmt: s})
 	}
 	bytes := 0
@@ -59,15 +60,6 @@ func (w *writer) headStmt(i int) (*sqlite.Stmt, error) {
 	}
 	w.stmts.heads = append(w.stmts.heads, s)
 	return s, nil
-}
-
-func distinct(names []string) []string {
-	if len(names) < 2 {
-		return names
-	}
-	sorted := slices.Clone(names)
-	slices.Sort(sorted)
-	return slices.Compact(sorted)
 }
 
 // loadTaken finds what a claim took when it was sent before: the ids of its

@@ -25,5 +25,12 @@ package sqlite
 
 // The files follow the verbs: enqueue.go writes new jobs, claim.go reads the
 // heads of the order, finish.go writes what became of jobs and runs, order.go
-// reads the queue, upkeep.go what is due, stale or left behind, query.go the
-// typed reads.
+// reads the queue, upkeep.go what is due, stale or left behind, query.go and
+// list.go the typed reads.
+//
+// What jobs have to do with others stands by what it is about: types.go,
+// template.go, schedule.go and throttle.go hold what is declared, and spec.go
+// what these have in common; fire.go and depend.go the jobs of schedules and
+// whom they wait for, group.go and member.go groups, lane.go concurrency keys,
+// reservation.go direct runs, intent.go what a Sweep is to do, prune.go what
+// leaves, due.go when which upkeep is due.

@@ -10,8 +10,11 @@ const sqlInsertJob = `
 INSERT OR ROLLBACK INTO rota_jobs (
   id, execution_id, retry_of, type, hold, priority, position, attempt, max_attempts,
   backoff, backoff_max, jitter, timeout, created_at, queued_at, run_at, plan_time,
-  scope_kind, scope_id, name, unique_key, unique_for, created_by, params)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+  scope_kind, scope_id, name, unique_key, unique_for, created_by, params,
+  template, schedule, group_id, group_position, concurrency_key, counts_at, wait_from, wait_until, redrive_of)
+VALUES (
+  ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
+  ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 
 // paramsInline is how long params may be to stand in the row of their job.
 // Longer ones would push the row into overflow pages, which are rewritten each
@@ -82,6 +85,7 @@ func (w *writer) insertJob(j *rota.Job) error {
 	bindText(s, 21, j.UniqueKey)
 	bindDuration(s, 22, j.UniqueFor)
 	bindText(s, 23, j.CreatedBy)
+	bindCompany(s, 25, j)
 	if len(j.Params) <= paramsInline {
 		s.BindText(24, string(j.Params))
 		return w.write(s)
@@ -90,6 +94,20 @@ func (w *writer) insertJob(j *rota.Job) error {
 		return err
 	}
 	return w.writeParams(sqlInsertParams, j)
+}
+
+func bindCompany(s *sqlite.Stmt, p int, j *rota.Job) {
+	bindText(s, p, j.Template)
+	bindText(s, p+1, j.Schedule)
+	if !j.GroupID.IsZero() {
+		bindID(s, p+2, j.GroupID)
+		s.BindInt64(p+3, int64(j.GroupPosition))
+	}
+	bindText(s, p+4, j.ConcurrencyKey)
+	bindTime(s, p+5, j.CountsAt)
+	bindTime(s, p+6, j.WaitFrom)
+	bindTime(s, p+7, j.WaitUntil)
+	bindID(s, p+8, j.RedriveOf)
 }
 
 const (
@@ -127,9 +145,9 @@ func (w *writer) loadKey(k rules.Key, world *rules.World) error {
 	})
 }
 
-func (w *writer) writeKey(c rules.KeyChange) error {
+func (w *writer) writeKey(c rules.Change[rules.Key, rules.KeyRecord]) error {
 	sql := sqlKeyPut
-	if c.Record == nil {
+	if c.Is == nil {
 		sql = sqlKeyDelete
 	}
 	s, err := w.stmt(sql)
@@ -138,12 +156,12 @@ func (w *writer) writeKey(c rules.KeyChange) error {
 	}
 	s.BindText(1, c.Key.Type)
 	s.BindText(2, c.Key.Key)
-	if c.Record != nil {
-		bindID(s, 3, c.Record.ExecutionID)
-		if c.Record.FreeAt != 0 {
-			s.BindInt64(4, c.Record.FreeAt)
+	if c.Is != nil {
+		bindID(s, 3, c.Is.ExecutionID)
+		if c.Is.FreeAt != 0 {
+			s.BindInt64(4, c.Is.FreeAt)
 		}
-		s.BindBool(5, c.Record.Ended)
+		s.BindBool(5, c.Is.Ended)
 	}
 	return w.write(s)
 }

@@ -105,10 +105,10 @@ func (w *worker) take(ctx context.Context) (due <-chan time.Time, err error) {
 		}
 	}
 	next, err := w.store.NextDue(context.Background())
-	if err != nil || next.IsZero() {
+	if err != nil || next.Ready.IsZero() {
 		return nil, err
 	}
-	return time.After(time.Until(next)), nil
+	return time.After(time.Until(next.Ready)), nil
 }
 
 // start runs the handler. The store does not watch the job's timeout: we do.

@@ -135,7 +135,12 @@ func TestWhatIsNoFileIsNotOpened(t *testing.T) {
 // TestAMissingIndexIsNoticedAtOnce, not when the first verb that needs it
 // comes along.
 func TestAMissingIndexIsNoticedAtOnce(t *testing.T) {
-	for _, index := range []string{"rota_jobs_claim", "rota_jobs_order", "rota_jobs_due", "rota_jobs_open", "rota_jobs_run"} {
+	for _, index := range []string{
+		"rota_jobs_claim", "rota_jobs_order", "rota_jobs_due", "rota_jobs_open", "rota_jobs_run", "rota_jobs_schedule",
+		"rota_jobs_live", "rota_jobs_counts", "rota_jobs_group", "rota_jobs_member", "rota_jobs_wait", "rota_jobs_lane",
+		"rota_jobs_dead", "rota_jobs_redrive", "rota_schedules_due", "rota_schedules_template", "rota_edges_back",
+		"rota_reservations_active",
+	} {
 		path := filepath.Join(t.TempDir(), "rota.db")
 		s, err := Open(path)
 		must(t, err)

@@ -174,6 +174,20 @@ func TestClosed(t *testing.T) {
 		"Execution": func() error { _, err := s.Execution(t.Context(), jobs["queued"]); return err },
 		"NextDue":   func() error { _, err := s.NextDue(t.Context()); return err },
 		"Audit":     func() error { _, err := s.Audit(t.Context(), 0, 1); return err },
+
+		"Type":         func() error { _, err := s.Type(t.Context(), "mail"); return err },
+		"Types":        func() error { _, err := s.Types(t.Context(), rota.NameQuery{}); return err },
+		"Template":     func() error { _, err := s.Template(t.Context(), "digest"); return err },
+		"Templates":    func() error { _, err := s.Templates(t.Context(), rota.NameQuery{}); return err },
+		"Schedule":     func() error { _, err := s.Schedule(t.Context(), "nightly"); return err },
+		"Schedules":    func() error { _, err := s.Schedules(t.Context(), rota.ScheduleQuery{}); return err },
+		"DueSchedules": func() error { _, err := s.DueSchedules(t.Context(), 1); return err },
+		"Group":        func() error { _, err := s.Group(t.Context(), jobs["queued"]); return err },
+		"Groups":       func() error { _, err := s.Groups(t.Context(), rota.ID{}, 1); return err },
+		"Throttle":     func() error { _, err := s.Throttle(t.Context()); return err },
+		"Reservations": func() error { _, err := s.Reservations(t.Context(), rota.ID{}, 1); return err },
+		"Prunable":     func() error { _, err := s.Prunable(t.Context(), rota.PruneQuery{}); return err },
+		"Explain":      func() error { _, err := s.Explain(t.Context(), jobs["queued"]); return err },
 	}
 	for name, read := range reads {
 		t.Run(name, func(t *testing.T) { refused(t, read(), rota.Unavailable, "closed") })

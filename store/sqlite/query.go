@@ -2,26 +2,10 @@ package sqlite
 
 import (
 	"context"
-	"slices"
-	"time"
 
 	"github.com/rotajobs/rota"
 	"zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
-)
-
-const (
-	sqlList = `
-SELECT ` + wholeColumns + `
-FROM rota_jobs j
-LEFT JOIN rota_runs r ON r.job_id = j.id
-WHERE j.id < ?1 AND (?2 IS NULL OR j.status = ?2) AND (?3 IS NULL OR j.type = ?3)
-ORDER BY j.id DESC
-LIMIT ?4`
-	sqlNextDue = `
-SELECT min(run_at)
-FROM rota_jobs INDEXED BY rota_jobs_due
-WHERE status = 'QUEUED' AND hold & 1`
 )
 
 const pageDefault = 100
@@ -80,27 +64,6 @@ func (s *Store) Job(ctx context.Context, id rota.ID) (*rota.Job, error) {
 	return jobs[0], nil
 }
 
-// Jobs lists jobs, newest first.
-func (s *Store) Jobs(ctx context.Context, q rota.JobQuery) ([]*rota.Job, error) {
-	if err := q.Validate(); err != nil {
-		return nil, err
-	}
-	limit, err := pageLimit(q.Limit)
-	if err != nil {
-		return nil, err
-	}
-	return s.list(ctx, sqlList, func(stmt *sqlite.Stmt) {
-		before := q.Before
-		if before.IsZero() {
-			before = rota.ID(slices.Repeat([]byte{0xff}, len(before)))
-		}
-		stmt.BindBytes(1, before[:])
-		bindText(stmt, 2, string(q.Status))
-		bindText(stmt, 3, q.Type)
-		stmt.BindInt64(4, limit)
-	})
-}
-
 // Execution lists the attempts of an execution, first to last.
 func (s *Store) Execution(ctx context.Context, id rota.ID) ([]*rota.Job, error) {
 	any, err := s.Job(ctx, id)
@@ -122,14 +85,6 @@ func (s *Store) Execution(ctx context.Context, id rota.ID) ([]*rota.Job, error) 
 		return nil
 	})
 	return attempts, err
-}
-
-// NextDue is the earliest run_at of a delayed job.
-func (s *Store) NextDue(ctx context.Context) (next time.Time, err error) {
-	err = s.read(ctx, "next due", func(conn *sqlite.Conn) error {
-		return query(conn, sqlNextDue, nil, func(stmt *sqlite.Stmt) { next = scanTime(stmt, 0) })
-	})
-	return next, err
 }
 
 func (s *Store) list(ctx context.Context, sql string, bind func(*sqlite.Stmt)) (jobs []*rota.Job, err error) {

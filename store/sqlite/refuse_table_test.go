@@ -49,7 +49,9 @@ var otherJob = map[string]string{
 	"id": "randomblob(16)", "execution_id": "randomblob(16)", "retry_of": "randomblob(16)", "type": "'other'",
 	"attempt": "2", "max_attempts": "9", "backoff": "7", "backoff_max": "7", "jitter": "0.5", "timeout": "7",
 	"created_at": "7", "run_at": "7", "plan_time": "7", "scope_kind": "'shard'", "scope_id": "'7'", "name": "'other'",
-	"unique_key": "'other'", "unique_for": "7", "created_by": "'eve'",
+	"unique_key": "'other'", "unique_for": "7", "created_by": "'eve'", "template": "'other'", "schedule": "'other'",
+	"group_id": "randomblob(16)", "group_position": "7", "concurrency_key": "'other'", "counts_at": "7", "wait_from": "7",
+	"wait_until": "7", "redrive_of": "randomblob(16)",
 }
 
 var frozenJob = map[string]string{
@@ -91,7 +93,8 @@ func forbidden() (all []attempt) {
 	}
 	all = append(all, forbiddenStates...)
 	all = append(all, forbiddenInserts()...)
-	return append(all, forbiddenDeletes...)
+	all = append(all, forbiddenDeletes...)
+	return append(all, forbiddenCompany()...)
 }
 
 var forbiddenStates = []attempt{

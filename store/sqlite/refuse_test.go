@@ -2,9 +2,11 @@ package sqlite
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -24,9 +26,9 @@ func TestRefused(t *testing.T) {
 			must(t, s.Close())
 		}
 		conn := plainConn(t, s.path)
+		before := tables(t, conn)
 		for _, a := range forbidden() {
 			t.Run(when+"/"+a.name, func(t *testing.T) {
-				before := tables(t, conn)
 				err := sqlitex.ExecuteTransient(conn, a.sql, &sqlitex.ExecOptions{Named: namedIn(a.sql, jobs)})
 				if err == nil || !strings.Contains(err.Error(), a.says) {
 					t.Errorf("answered with %v, want %q\n%s", err, a.says, a.sql)
@@ -45,7 +47,7 @@ func TestAllowed(t *testing.T) {
 	s := openTest(t, Config{})
 	jobs := refuseCast(t, s)
 	conn := plainConn(t, s.path)
-	for _, a := range allowed {
+	for _, a := range append(slices.Clone(allowed), allowedCompany...) {
 		t.Run(a.name, func(t *testing.T) {
 			if changed, err := tried(t, conn, a, jobs); err != nil || !changed {
 				t.Errorf("answered with %v, changed %t\n%s", err, changed, a.sql)
@@ -59,6 +61,14 @@ func TestAllowed(t *testing.T) {
 		must(t, sqlitex.ExecuteTransient(conn, sql, &sqlitex.ExecOptions{Named: namedIn(sql, jobs)}))
 		if left := column(t, conn, `SELECT count(*) FROM rota_runs WHERE job_id NOT IN (SELECT id FROM rota_jobs)`); left[0] != "0" {
 			t.Errorf("%s runs stayed", left[0])
+		}
+	})
+	t.Run("dependencies leave with their schedule", func(t *testing.T) {
+		execute(t, conn, "BEGIN")
+		defer execute(t, conn, "ROLLBACK")
+		execute(t, conn, `DELETE FROM rota_schedules WHERE name = 'weekly'`)
+		if left := column(t, conn, `SELECT schedule FROM rota_edges`); len(left) != 0 {
+			t.Errorf("%v depend on something", left)
 		}
 	})
 }
@@ -83,7 +93,10 @@ func TestRefusalEndsTheTransaction(t *testing.T) {
 func TestEveryColumnIsRefused(t *testing.T) {
 	s := openTest(t, Config{})
 	conn := plainConn(t, s.path)
-	for _, table := range []string{"rota_jobs", "rota_runs"} { // the audit's trigger refuses all columns at once
+	for _, table := range []string{ // the audit's trigger refuses all columns at once
+		"rota_jobs", "rota_runs", "rota_types", "rota_templates", "rota_schedules", "rota_edges", "rota_throttle", "rota_buckets",
+		"rota_groups", "rota_reservations", "rota_intents",
+	} {
 		for _, name := range column(t, conn, `SELECT name FROM pragma_table_info('`+table+`')`) {
 			named := regexp.MustCompile(`UPDATE (OR \w+ )?` + table + ` SET ([^W]*, )?` + name + ` = `)
 			found := false
@@ -97,15 +110,18 @@ func TestEveryColumnIsRefused(t *testing.T) {
 	}
 }
 
-// TestEveryGuardIsNeeded takes away each trigger and each CHECK in turn: some
-// forbidden statement must then pass.
+// TestEveryGuardIsNeeded takes away each trigger and each term of each CHECK in
+// turn: some forbidden statement must then pass.
 func TestEveryGuardIsNeeded(t *testing.T) {
 	s := openTest(t, Config{})
 	jobs := refuseCast(t, s)
 	image := standalone(t, s)
-	without := func(t *testing.T, mutate string, args ...any) {
+	without := func(t *testing.T, table, mutate string, args ...any) {
 		conn := disarmed(t, image, mutate, args...)
 		for _, a := range forbidden() {
+			if !strings.Contains(a.sql, table) {
+				continue
+			}
 			if changed, err := tried(t, conn, a, jobs); err == nil && changed {
 				return
 			}
@@ -114,18 +130,13 @@ func TestEveryGuardIsNeeded(t *testing.T) {
 	}
 	conn := plainConn(t, s.path)
 	for _, name := range column(t, conn, `SELECT name FROM sqlite_schema WHERE type = 'trigger'`) {
-		if name == "rota_jobs_left" {
-			continue // it refuses nothing; TestAllowed needs it
+		if name == "rota_jobs_left" || name == "rota_schedules_left" {
+			continue // they refuse nothing; TestAllowed needs them
 		}
-		t.Run(name, func(t *testing.T) { without(t, `DELETE FROM sqlite_schema WHERE name = ?`, name) })
+		table := column(t, conn, `SELECT tbl_name FROM sqlite_schema WHERE name = '`+name+`'`)[0]
+		t.Run(name, func(t *testing.T) { without(t, table, `DELETE FROM sqlite_schema WHERE name = ?`, name) })
 	}
-	script, err := migrations.ReadFile("migrations/0001_heart.sql")
-	must(t, err)
-	checks := checkClause.FindAllString(string(script), -1)
-	if count := strings.Count(string(script), "CHECK ("); len(checks) != count {
-		t.Fatalf("found %d of %d checks", len(checks), count)
-	}
-	for _, check := range checks {
+	for _, check := range checks(t) {
 		for _, at := range checkTerm.FindAllStringIndex(check, -1) {
 			term := check[at[0]:at[1]]
 			always := "1"
@@ -134,24 +145,43 @@ func TestEveryGuardIsNeeded(t *testing.T) {
 			}
 			weaker := check[:at[0]] + always + check[at[1]:]
 			t.Run(fmt.Sprintf("%s at %d of %.30s", term, at[0], check), func(t *testing.T) {
-				without(t, `UPDATE sqlite_schema SET sql = replace(sql, ?, ?) WHERE type = 'table'`, check, weaker)
+				without(t, "rota_", `UPDATE sqlite_schema SET sql = replace(sql, ?, ?) WHERE type = 'table'`, check, weaker)
 			})
 		}
 	}
 }
 
+// checks are the CHECK clauses of all migrations.
+func checks(t *testing.T) (all []string) {
+	t.Helper()
+	steps, err := fs.Glob(migrations, "migrations/*.sql")
+	must(t, err)
+	for _, step := range steps {
+		script, err := migrations.ReadFile(step)
+		must(t, err)
+		found := checkClause.FindAllString(string(script), -1)
+		if count := strings.Count(string(script), "CHECK ("); len(found) != count {
+			t.Fatalf("found %d of %d checks in %s", len(found), count, step)
+		}
+		all = append(all, found...)
+	}
+	return all
+}
+
 var (
 	checkClause = regexp.MustCompile(`(?m)^  CHECK \((?:.*\n    )*.*\)`)
-	checkTerm   = regexp.MustCompile(`\(\w+ IS NULL\) = \(\w+ IS NULL\)|\w+ IS (?:NOT )?(?:NULL|'none')|\w+ (?:[<>=]+|IN) (?:\([^)]*\)|\w+)|ELSE 0`)
+	checkTerm   = regexp.MustCompile(`\(\w+ IS NULL\) = \(\w+ IS NULL\)|\w+ IS (?:NOT )?(?:NULL|'none')|\w+ & \d+ = 0|` +
+		`\w+ (?:[<>=]+|IN) (?:\([^)]*\)|\w+|'\w+')|ELSE 0`)
 )
 
 // tried runs a statement, looks whether it changed anything, and undoes it.
 func tried(t *testing.T, conn *sqlite.Conn, a attempt, jobs map[string]rota.ID) (changed bool, err error) {
 	t.Helper()
-	before := tables(t, conn)
+	changes := func() string { return column(t, conn, `SELECT total_changes()`)[0] }
 	execute(t, conn, "BEGIN")
+	before := changes()
 	err = sqlitex.ExecuteTransient(conn, a.sql, &sqlitex.ExecOptions{Named: namedIn(a.sql, jobs)})
-	changed = tables(t, conn) != before
+	changed = changes() != before
 	if !conn.AutocommitEnabled() {
 		execute(t, conn, "ROLLBACK")
 	}
@@ -173,6 +203,7 @@ func refuseCast(t testing.TB, s *Store) map[string]rota.ID {
 	must(t, sqlitex.ExecuteTransient(conn, sql, &sqlitex.ExecOptions{Named: namedIn(sql, jobs)}))
 	sql = `UPDATE rota_runs SET outcome = 'FAILED', finished_at = 7 WHERE job_id = :longrun`
 	must(t, sqlitex.ExecuteTransient(conn, sql, &sqlitex.ExecOptions{Named: namedIn(sql, jobs)}))
+	withCompany(t, s.path, jobs)
 	return jobs
 }
 

@@ -17,7 +17,9 @@ const (
   j.id, j.execution_id, j.retry_of, j.run_id, j.type, j.status, j.hold, j.priority, j.position,
   j.attempt, j.max_attempts, j.sequel, j.backoff, j.backoff_max, j.jitter, j.timeout,
   j.created_at, j.queued_at, j.started_at, j.finished_at, j.run_at, j.plan_time,
-  j.scope_kind, j.scope_id, j.name, j.unique_key, j.unique_for, j.version, j.created_by`
+  j.scope_kind, j.scope_id, j.name, j.unique_key, j.unique_for, j.version, j.created_by,
+  j.template, j.schedule, j.group_id, j.group_position, j.concurrency_key, j.counts_at, j.wait_from, j.wait_until,
+  j.redrive_of`
 	runColumns = `,
   r.token, r.runner, r.life, r.started_at, r.heartbeat_at, r.stale_after,
   r.outcome, r.finished_at, r.exit_code, r.error_code, r.error, r.rows_affected,
@@ -26,7 +28,7 @@ const (
 	leaseColumns = `
   j.id, j.execution_id, j.run_id, j.type, j.status, j.priority, j.attempt, j.max_attempts, j.sequel, j.unique_key,
   j.finished_at, r.token, r.runner, r.heartbeat_at, r.stale_after, r.outcome, r.error_code, r.cancel_at,
-  r.cancel_reason, r.log_path, r.artifacts`
+  r.cancel_reason, r.log_path, r.artifacts, j.schedule, j.group_id, j.concurrency_key`
 
 	leanColumns   = jobColumns + `, NULL` + runColumns
 	wholeColumns  = jobColumns + params + runColumns
@@ -67,6 +69,15 @@ const (
 	colUniqueFor
 	colVersion
 	colCreatedBy
+	colTemplate
+	colSchedule
+	colGroupID
+	colGroupPosition
+	colConcurrencyKey
+	colCountsAt
+	colWaitFrom
+	colWaitUntil
+	colRedriveOf
 	colParams
 	colToken
 	colRunner
@@ -110,10 +121,28 @@ func scanJob(s *sqlite.Stmt) *rota.Job {
 	if j.ExecutionID.IsZero() {
 		j.ExecutionID = j.ID
 	}
+	scanCompany(s, j)
 	if s.ColumnCount() > colRunner && !s.ColumnIsNull(colRunner) {
 		j.Run = scanRun(s)
 	}
 	return j
+}
+
+// scanCompany reads what a job has to do with others. Most have nothing, so it
+// asks for each before it reads it.
+func scanCompany(s *sqlite.Stmt, j *rota.Job) {
+	j.Template = scanText(s, colTemplate)
+	if !s.ColumnIsNull(colSchedule) {
+		j.Schedule, j.CountsAt = s.ColumnText(colSchedule), scanTime(s, colCountsAt)
+		j.WaitFrom, j.WaitUntil = scanTime(s, colWaitFrom), scanTime(s, colWaitUntil)
+	}
+	if !s.ColumnIsNull(colGroupID) {
+		j.GroupID, j.GroupPosition = scanID(s, colGroupID), int(s.ColumnInt64(colGroupPosition))
+	}
+	j.ConcurrencyKey = scanText(s, colConcurrencyKey)
+	if !s.ColumnIsNull(colRedriveOf) {
+		j.RedriveOf = scanID(s, colRedriveOf)
+	}
 }
 
 func scanRun(s *sqlite.Stmt) *rota.Run {
@@ -146,6 +175,10 @@ func scanLease(s *sqlite.Stmt) *rota.Job {
 		ID: scanID(s, 0), ExecutionID: scanID(s, 1), Type: s.ColumnText(3), Status: rota.Status(s.ColumnText(4)),
 		Priority: int(s.ColumnInt64(5)), Attempt: int(s.ColumnInt64(6)), Policy: rota.Policy{MaxAttempts: int(s.ColumnInt64(7))},
 		Sequel: rota.Sequel(s.ColumnText(8)), UniqueKey: s.ColumnText(9), FinishedAt: scanTime(s, 10),
+		Schedule: scanText(s, 21), ConcurrencyKey: scanText(s, 23),
+	}
+	if !s.ColumnIsNull(22) {
+		j.GroupID = scanID(s, 22)
 	}
 	if j.ExecutionID.IsZero() {
 		j.ExecutionID = j.ID
@@ -164,6 +197,14 @@ func scanLease(s *sqlite.Stmt) *rota.Job {
 func scanID(s *sqlite.Stmt, col int) (id rota.ID) {
 	s.ColumnBytes(col, id[:])
 	return id
+}
+
+// scanText reads a text that is mostly NULL.
+func scanText(s *sqlite.Stmt, col int) string {
+	if s.ColumnIsNull(col) {
+		return ""
+	}
+	return s.ColumnText(col)
 }
 
 func scanTime(s *sqlite.Stmt, col int) time.Time {

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"encoding/json"
+	"slices"
 	"testing"
 	"time"
 
@@ -21,7 +22,9 @@ var (
 	reborn = rota.ID{6: 0x70, 8: 0x80, 15: 2}
 )
 
-var scenes = []scene{
+var scenes = slices.Concat(queueScenes, companyScenes)
+
+var queueScenes = []scene{
 	{"enqueue", func(t testing.TB, s rota.Store) rota.Batch {
 		return at(0, enqueue(
 			rota.NewJob{Type: "mail", UniqueKey: "k"}, rota.NewJob{Type: "mail", Delay: time.Hour},

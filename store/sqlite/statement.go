@@ -29,6 +29,9 @@ func (w *writer) prepare() error {
 	for _, sql := range []string{
 		sqlBegin, sqlCommit, sqlInsertJob, sqlInsertParams, sqlInsertRun, sqlInsertAudit, sqlLease, sqlTail, sqlTaken,
 		sqlDue, sqlStale, sqlLeft, sqlOrderAhead, sqlKeyGet, sqlPlan, sqlRetry,
+		sqlType, sqlTemplate, sqlSchedule, sqlDueSchedules, sqlUsing, sqlDependents, sqlLatest, sqlWaits, sqlJobsOf,
+		sqlGroup, sqlMembersLive, sqlMembersFirst, sqlThrottle, sqlBucket, sqlLaneOpen, sqlReservation, sqlActive,
+		sqlIntents, sqlRedriven, sqlListSchedule, sqlListDead,
 	} {
 		if _, err := w.stmt(sql); err != nil {
 			return err
@@ -87,6 +90,28 @@ func (w *writer) write(s *sqlite.Stmt) error {
 		}
 	}
 	return w.step(s)
+}
+
+// ask runs a query of the law.
+func (w *writer) ask(sql string, bind func(*sqlite.Stmt), row func(*sqlite.Stmt) error) error {
+	s, err := w.stmt(sql)
+	if err != nil {
+		return err
+	}
+	if bind != nil {
+		bind(s)
+	}
+	return rows(s, row)
+}
+
+// change runs a statement that changes rows.
+func (w *writer) change(sql string, bind func(*sqlite.Stmt)) error {
+	s, err := w.stmt(sql)
+	if err != nil {
+		return err
+	}
+	bind(s)
+	return w.write(s)
 }
 
 // rows runs a bound query.

@@ -1,8 +1,6 @@
 package sqlite
 
 import (
-	"slices"
-
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/internal/rules"
 	"zombiezen.com/go/sqlite"
@@ -63,7 +61,47 @@ func (w *writer) Load(n *rules.Need, world *rules.World) error {
 	if err != nil {
 		return err
 	}
+	if err := w.loadCompany(n, world); err != nil {
+		return err
+	}
 	return w.loadOrders(n, world)
+}
+
+// loadCompany reads what jobs have to do with others.
+func (w *writer) loadCompany(n *rules.Need, world *rules.World) error {
+	return firstError(
+		each(n.Types, func(name string) error { return w.loadType(name, world) }),
+		each(n.Templates, func(name string) error { return w.loadTemplate(name, world) }),
+		each(n.Schedules, func(name string) error { return w.loadSchedule(name, world) }),
+		each(n.Groups, func(id rota.ID) error { return w.loadGroup(id, world) }),
+		each(n.Reservations, func(id rota.ID) error { return w.loadReservation(id, world) }),
+		each(n.Buckets, func(name string) error { return w.loadBucket(name, world) }),
+		onlyIf(n.Throttle, func() error { return w.loadThrottle(world) }),
+		onlyIf(n.Active, func() error { return w.loadActive(world) }),
+
+		each(n.JobsOf, func(q rules.JobsOf) error { return w.loadJobsOf(q, world) }),
+		each(n.Planned, func(q rules.Planned) error { return w.loadPlanned(q, world) }),
+		each(n.Members, func(q rules.Members) error { return w.loadMembers(q, world) }),
+		each(n.Blocked, func(q rules.Blocked) error { return w.loadBlocked(q, world) }),
+		each(n.Latest, func(q rules.Latest) error { return w.loadLatest(q, world) }),
+		each(n.Dependents, func(q rules.Dependents) error { return w.loadDependents(q, world) }),
+		each(n.Reach, func(q rules.Reach) error { return w.loadReach(q, world) }),
+		each(n.Using, func(q rules.Using) error { return w.loadUsing(q, world) }),
+		each(n.Lanes, func(q rules.Lane) error { return w.loadLane(q, world) }),
+		each(n.Open, func(q rules.Open) error { return w.loadOpen(q, world) }),
+		each(n.Redriven, func(q rules.Redriven) error { return w.loadRedriven(q, world) }),
+		each(n.Attempts, func(q rules.Attempts) error { return w.loadAttempts(q, world) }),
+		each(n.Waits, func(q rules.Waits) error { return w.loadWaits(q, world) }),
+		each(n.Intents, func(q rules.Intents) error { return w.loadIntents(q, world) }),
+		each(n.Bygone, func(q rules.Bygone) error { return w.loadBygone(q, world) }),
+	)
+}
+
+func onlyIf(asked bool, load func() error) func() error {
+	if !asked {
+		return func() error { return nil }
+	}
+	return load
 }
 
 func (w *writer) loadOrders(n *rules.Need, world *rules.World) error {
@@ -181,24 +219,27 @@ func (w *writer) loadChain(id rota.ID, world *rules.World) error {
 
 // Write stores what the law decided.
 func (w *writer) Write(c *rules.Changes) error {
-	err := firstError(
+	w.ready = w.ready || c.Wake
+	return firstError(
+		each(c.Groups, w.writeGroup),
 		each(c.Started, w.updateJob),
 		each(c.NewRuns, w.insertRun),
 		each(c.Runs, w.updateRun),
 		each(c.NewJobs, w.insertJob),
+		each(c.NewStarted, w.updateJob),
+		each(c.NewJobRuns, w.insertRun),
 		each(c.Jobs, w.updateJob),
+		each(c.Gone, w.deleteJob),
+		each(c.Groups, w.deleteGroup), // its members have gone
 		each(c.Keys, w.writeKey),
+		each(c.Types, w.writeType),
+		each(c.Templates, w.writeTemplate),
+		each(c.Schedules, w.writeSchedule),
+		each(c.Throttle, w.writeThrottle),
+		each(c.Reservations, w.endReservation),
+		each(c.Reservations, w.insertReservation), // the one before it has ended
+		each(c.Buckets, w.writeBucket),
+		each(c.Intents, w.writeIntent),
 		each(c.Audit, w.writeAudit),
 	)
-	w.ready = w.ready || makesReady(c)
-	return err
-}
-
-// makesReady says whether a claim that found nothing may find something now,
-// or later than it thinks.
-func makesReady(c *rules.Changes) bool {
-	if len(c.NewJobs) > 0 {
-		return true
-	}
-	return slices.ContainsFunc(c.Jobs, func(j rules.JobChange) bool { return j.Fields&rules.JobHold != 0 })
 }

@@ -84,10 +84,13 @@ func (in *inspection) everything() error {
 	err := firstError(
 		in.engine,
 		in.schema,
+		in.declarations,
 		func() error { return in.jobs(sqlVerifyJobs) },
 		in.again,
 		in.orphans,
 		in.orphanParams,
+		in.company,
+		in.references,
 		in.keys,
 		in.audit,
 		func() error { return in.order(sqlVerifyQueue, in.Queue()) },
@@ -97,6 +100,11 @@ func (in *inspection) everything() error {
 		in.heard(in.checked)
 	}
 	return err
+}
+
+func (in *inspection) references() error {
+	in.References()
+	return nil
 }
 
 // each runs a query and leaves its statement ready for the next, also if the

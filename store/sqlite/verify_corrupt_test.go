@@ -54,7 +54,7 @@ var corruptions = []corruption{
 	{rota.CheckQueuedShape, "finished", []string{`UPDATE rota_jobs SET finished_at = 1 WHERE id = :queued`}, []string{rota.CheckFile}},
 	{rota.CheckQueuedShape, "ready since never", []string{`UPDATE rota_jobs SET queued_at = NULL WHERE id = :queued`}, nil},
 	{rota.CheckHoldShape, "delayed without a time", []string{`UPDATE rota_jobs SET run_at = NULL WHERE id = :delayed`}, nil},
-	{rota.CheckHoldShape, "held for no known reason", []string{`UPDATE rota_jobs SET hold = 5 WHERE id = :delayed`}, nil},
+	{rota.CheckHoldShape, "held for no known reason", []string{`UPDATE rota_jobs SET hold = 33 WHERE id = :delayed`}, nil},
 	{rota.CheckHoldShape, "held and in the order", []string{`UPDATE rota_jobs SET queued_at = run_at WHERE id = :delayed`}, nil},
 	{rota.CheckQueuedEarly, "queued", []string{`UPDATE rota_jobs SET run_at = queued_at + 1 WHERE id = :queued`}, nil},
 	{rota.CheckQueuedEarly, "run", []string{`UPDATE rota_jobs SET run_at = queued_at + 1 WHERE id = :completed`}, nil},
@@ -147,9 +147,13 @@ func swapIndex(name, columns, where string) []string {
 	}
 }
 
-func TestVerifyNamesCorruption(t *testing.T) {
+func TestVerifyNamesCorruption(t *testing.T) { namesCorruption(t, cast, corruptions) }
+
+func TestVerifyNamesCorruptionOfCompany(t *testing.T) { namesCorruption(t, troupe, companyCorruptions) }
+
+func namesCorruption(t *testing.T, fill func(testing.TB, rota.Store) map[string]rota.ID, corruptions []corruption) {
 	s := openTest(t, Config{Logger: quiet})
-	jobs := cast(t, s)
+	jobs := fill(t, s)
 	must(t, s.Close())
 	healthy, err := os.ReadFile(s.path)
 	must(t, err)
@@ -168,10 +172,10 @@ func TestVerifyNamesCorruption(t *testing.T) {
 	}
 }
 
-// TestEveryCheckIsTested holds the table above to the list of checks.
+// TestEveryCheckIsTested holds the tables of corruptions to the list of checks.
 func TestEveryCheckIsTested(t *testing.T) {
 	tested := map[string]bool{}
-	for _, c := range corruptions {
+	for _, c := range slices.Concat(corruptions, companyCorruptions) {
 		tested[c.check] = true
 	}
 	for _, check := range rota.Checks {

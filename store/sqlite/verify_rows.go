@@ -61,6 +61,8 @@ var idColumns = []struct {
 	{colRetryOf, "retry_of"},
 	{colRunID, "run_id"},
 	{colVersion, "version"},
+	{colGroupID, "group_id"},
+	{colRedriveOf, "redrive_of"},
 	{colToken, "lease token"},
 	{colLife, "life"},
 }
@@ -68,7 +70,7 @@ var idColumns = []struct {
 // jobs streams jobs with their runs, and looks up what they refer to.
 func (in *inspection) jobs(sql string) error {
 	return in.each(sql, nil, func(s *sqlite.Stmt) (err error) {
-		row := rules.Row{Job: scanJob(s), RunID: scanID(s, colRunID)}
+		row := rules.Row{Job: scanAsIs(s), RunID: scanID(s, colRunID)}
 		for _, c := range idColumns {
 			in.width(s, c.col, "job "+row.Job.ID.String(), c.name)
 		}
@@ -86,6 +88,15 @@ func (in *inspection) jobs(sql string) error {
 		in.countJob(row.Job)
 		return nil
 	})
+}
+
+// scanAsIs reads a job with whatever stands in its row, also where nothing
+// should: to everybody else half a company is none.
+func scanAsIs(s *sqlite.Stmt) *rota.Job {
+	j := scanJob(s)
+	j.GroupPosition, j.CountsAt = int(s.ColumnInt64(colGroupPosition)), scanTime(s, colCountsAt)
+	j.WaitFrom, j.WaitUntil = scanTime(s, colWaitFrom), scanTime(s, colWaitUntil)
+	return j
 }
 
 // again streams the jobs once more, if the first time left doubts.

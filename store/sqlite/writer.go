@@ -15,6 +15,8 @@ type writer struct {
 	fault func(statement int) error
 	wrote int  // statements that wrote, for fault injection
 	ready bool // something became ready since the last wake-up
+
+	limits limits // as they were read last
 }
 
 // applyHalves applies a batch, or its halves if the database refuses it.

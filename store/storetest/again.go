@@ -7,14 +7,17 @@ import (
 	"github.com/rotajobs/rota"
 )
 
+// repeated is a command that is sent twice.
+type repeated struct {
+	name   string
+	make   func(*story) rota.Command
+	silent bool // the second answer says that nothing is left to do
+}
+
 // testAgain sends each command, then the same batch later on: the store must
 // stay as it is, and what answers for rows must answer with them again.
 func testAgain(t *testing.T, h Harness) {
-	for _, one := range []struct {
-		name   string
-		make   func(*story) rota.Command
-		silent bool // the second answer says that nothing is left to do
-	}{
+	for _, one := range append(againCompany(), []repeated{
 		{"enqueue", againEnqueue, false},
 		{"claim", againClaim, false},
 		{"note", againNote, false},
@@ -32,7 +35,7 @@ func testAgain(t *testing.T, h Harness) {
 		{"ready", againReady, true},
 		{"reap", againReap, true},
 		{"recover", againRecover, true},
-	} {
+	}...) {
 		t.Run(one.name+" sent again changes nothing", func(t *testing.T) {
 			y := newStory(t, h)
 			c := one.make(y)
@@ -60,6 +63,7 @@ func testLate(t *testing.T, h Harness) {
 		{"all is answered as before when a member's job has gone on", lateAll},
 		{"a note by a former holder is told that the lease is lost", lateNote},
 	})
+	tellAll(t, h, lateCompany())
 }
 
 func lateEnqueue(y *story) {
@@ -144,8 +148,34 @@ func (y *story) wantSilent(r rota.Result) {
 		done = len(reply.Jobs)
 	case *rota.Recovered:
 		done = len(reply.Jobs)
+	case *rota.Expired:
+		done = len(reply.Skipped) + len(reply.Freed)
+		want(y, "given up by the second", reply.Reservation, rota.ID{})
+	case *rota.Swept:
+		done = reply.Count
+	case *rota.Pruned:
+		done = reply.Executions + reply.Jobs + len(reply.Kept)
+	case *rota.CancelledGroup:
+		done = reply.Cancelled + reply.Stopping
+	case *rota.TypePut:
+		done = count(reply.Changed)
+	case *rota.TemplatePut:
+		done = count(reply.Changed) + reply.Disabled
+	case *rota.ThrottlePut:
+		done = count(reply.Changed)
+	case *rota.SchedulePut:
+		done = count(reply.Changed)
+	case *rota.ScheduleDeleted:
+		done = count(!reply.Gone)
 	}
 	want(y, "done by the second", done, 0)
+}
+
+func count(is bool) int {
+	if is {
+		return 1
+	}
+	return 0
 }
 
 func againEnqueue(y *story) rota.Command {

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/rotajobs/rota"
@@ -17,6 +18,9 @@ func testAll(t *testing.T, h Harness) {
 		{"a refused member's keys, audit and retries are gone with it", allLeavesNothing},
 		{"a bad member refuses them all before any is applied", allBadMember},
 		{"verbs that look for their rows by order cannot be members", allForbidden},
+		{"what is declared and what is made of it are one command", allDeclares},
+		{"a refused member takes declarations, groups and limits with it", allUndeclares},
+		{"keys are balanced after each member", allBalances},
 	})
 }
 
@@ -130,9 +134,55 @@ func allForbidden(y *story) {
 		&rota.Reap{Meta: y.mint.meta()},
 		&rota.Recover{Meta: y.mint.meta(), Runner: "w1", Life: lifeTwo},
 		&rota.Normalise{Meta: y.mint.meta()},
+		&rota.Expire{Meta: y.mint.meta()},
+		&rota.Sweep{Meta: y.mint.meta()},
+		&rota.Prune{Meta: y.mint.meta(), Executions: []rota.ID{y.mint.id()}},
+		y.reserveCommand(),
+		y.directCommand(&rota.Reservation{ID: y.mint.id()}, rota.NewJob{}),
 		y.allOf(y.enqueueCommand(rota.NewJob{})),
 	} {
 		err := y.refused(rota.Invalid, y.allOf(y.enqueueCommand(rota.NewJob{}), c))
 		want(y, "field", err.Field, "members[1]")
 	}
+}
+
+func allDeclares(y *story) {
+	trigger := &rota.Trigger{Meta: y.mint.meta(), Schedule: "nightly"}
+	replies := do[*rota.AllDone](y, y.allOf(
+		y.templateCommand("report", rota.TemplateSpec{}), y.declareCommand("nightly", rota.ScheduleSpec{}), trigger,
+		&rota.Archive{Meta: y.mint.meta(), Name: "report"},
+	)).Replies
+	want(y, "triggered", replies[2].(*rota.Triggered).Jobs[0].ID, trigger.JobID(0))
+	want(y, "disabled", replies[3].(*rota.TemplatePut).Disabled, 1)
+	want(y, "claimed", y.claimOne().ID, trigger.JobID(0))
+}
+
+func allUndeclares(y *story) {
+	j := y.keyedRow(1, 2)[0]
+	y.declare("old", rota.ScheduleSpec{})
+	group := y.groupCommand(rota.GroupSequential, "", rota.NewJob{}, keyed)
+	err := y.refused(rota.NotFound, y.allOf(
+		y.typeCommand("mail", typeSpec), y.templateCommand("letter", templateSpec),
+		&rota.PutThrottle{Meta: y.mint.meta(), Spec: keyLimit("db", 9)},
+		y.declareCommand("nightly", rota.ScheduleSpec{DependsOn: []string{"old"}}),
+		&rota.Trigger{Meta: y.mint.meta(), Schedule: "nightly"}, group,
+		&rota.CancelGroup{Meta: y.mint.meta(), GroupID: group.GroupID()},
+		y.cancelCommand(j.ID), y.redriveCommand(j.ID),
+		&rota.DeleteSchedule{Meta: y.mint.meta(), Name: "old"},
+		&rota.SwitchSchedule{Meta: y.mint.meta(), Name: "missing", State: rota.SchedulePaused},
+	))
+	want(y, "member", lawfulMember(err), "members[10]")
+	y.free()
+}
+
+// lawfulMember is which member of an All was refused.
+func lawfulMember(err *rota.Error) string {
+	member, _, _ := strings.Cut(err.Field, ".")
+	return member
+}
+
+func allBalances(y *story) {
+	jobs := y.keyedRow(1, 2)
+	replies := do[*rota.AllDone](y, y.allOf(y.cancelCommand(jobs[0].ID), y.editCommand(jobs[1].ID, toPriority(1)))).Replies
+	want(y, "the second is ready when it is edited", replies[1].(*rota.Edited).Job.Hold, 0)
 }

@@ -52,10 +52,9 @@ func (b *text) reply(indent string, reply rota.Reply) {
 	case *rota.Readied:
 		b.line(indent, "readied", fmt.Sprintf("%d more %v", r.Count, r.More))
 	case *rota.Claimed:
-		b.line(indent, "claimed", fmt.Sprint(len(r.Jobs)))
-		for _, j := range r.Jobs {
-			b.job(indent, j)
-		}
+		b.line(indent, "claimed", fmt.Sprintf("%d more %v", len(r.Jobs), r.More))
+		b.line(indent, "next", clock(r.Next))
+		b.jobs(indent, r.Jobs)
 	case *rota.Extended:
 		b.leases(indent, "extended", r.Items)
 	case *rota.Noted:
@@ -79,14 +78,97 @@ func (b *text) reply(indent string, reply rota.Reply) {
 		b.settlements(indent, "reaped", r.Jobs, r.More)
 	case *rota.Recovered:
 		b.settlements(indent, "recovered", r.Jobs, r.More)
+		b.line(indent, "reservation given up", r.Reservation.String())
 	case *rota.AllDone:
 		for i, one := range r.Replies {
 			b.line(indent, "member", fmt.Sprint(i))
 			b.reply(indent+"  ", one)
 		}
 	default:
+		b.declaration(indent, reply)
+	}
+}
+
+// declaration is the answer to what declares something.
+func (b *text) declaration(indent string, reply rota.Reply) {
+	switch r := reply.(type) {
+	case *rota.TypePut:
+		b.line(indent, "put, changed", fmt.Sprint(r.Changed))
+		b.typ(indent, r.Type)
+	case *rota.TemplatePut:
+		b.line(indent, "put, changed", fmt.Sprintf("%v disabled %d", r.Changed, r.Disabled))
+		b.template(indent, r.Template)
+	case *rota.ThrottlePut:
+		b.line(indent, "put, changed", fmt.Sprint(r.Changed))
+		b.throttle(indent, r.Throttle)
+	case *rota.SchedulePut:
+		b.line(indent, "put, changed", fmt.Sprint(r.Changed))
+		b.schedule(indent, r.Schedule)
+	case *rota.ScheduleDeleted:
+		b.line(indent, "deleted, gone", fmt.Sprint(r.Gone))
+	case *rota.Fired:
+		b.line(indent, "fired", fmt.Sprintf("%d known %d moved %v", len(r.Jobs), r.Known, r.Moved))
+		b.line(indent, "disabled", r.Disabled)
+		b.jobs(indent, r.Jobs)
+	case *rota.Triggered:
+		b.line(indent, "triggered", fmt.Sprint(len(r.Jobs)))
+		b.jobs(indent, r.Jobs)
+	case *rota.Backfilled:
+		b.line(indent, "backfilled", fmt.Sprintf("%d known %d", len(r.Jobs), r.Known))
+		b.jobs(indent, r.Jobs)
+	default:
+		b.upkeep(indent, reply)
+	}
+}
+
+// upkeep is the answer about groups and reservations, and to what keeps a store
+// in order.
+func (b *text) upkeep(indent string, reply rota.Reply) {
+	switch r := reply.(type) {
+	case *rota.GroupEnqueued:
+		b.line(indent, "group enqueued", fmt.Sprint(len(r.Jobs)))
+		b.group(indent, r.Group)
+		b.jobs(indent, r.Jobs)
+	case *rota.CancelledGroup:
+		b.line(indent, "group cancelled", fmt.Sprintf("%d stopping %d more %v", r.Cancelled, r.Stopping, r.More))
+		b.group(indent, r.Group)
+	case *rota.Reserved:
+		b.line(indent, "reserved", "yes")
+		b.reservation(indent, r.Reservation)
+	case *rota.Directed:
+		b.line(indent, "directed", "yes")
+		b.job(indent, r.Job)
+	case *rota.Released:
+		b.line(indent, "released", "yes")
+		b.reservation(indent, r.Reservation)
+	case *rota.Expired:
+		b.line(indent, "expired", fmt.Sprintf("skipped %s freed %s more %v", idsText(r.Skipped), idsText(r.Freed), r.More))
+		b.line(indent, "reservation given up", r.Reservation.String())
+	case *rota.Swept:
+		b.line(indent, "swept", fmt.Sprintf("%d more %v", r.Count, r.More))
+	case *rota.Pruned:
+		b.line(indent, "pruned", fmt.Sprintf("%d with %d jobs, kept %s", r.Executions, r.Jobs, idsText(r.Kept)))
+	case *rota.Redriven:
+		b.line(indent, "redriven", "yes")
+		b.job(indent, r.Job)
+	default:
 		b.line(indent, "answer of an unknown kind", fmt.Sprintf("%T", reply))
 	}
+}
+
+func (b *text) jobs(indent string, jobs []*rota.Job) {
+	for _, j := range jobs {
+		b.job(indent, j)
+	}
+}
+
+// idsText does not tell an empty list from none.
+func idsText(ids []rota.ID) string {
+	var names []string
+	for _, id := range ids {
+		names = append(names, id.String())
+	}
+	return "[" + strings.Join(names, " ") + "]"
 }
 
 func (b *text) leases(indent, name string, items []rota.LeaseAnswer) {

@@ -16,6 +16,7 @@ func testBatch(t *testing.T, h Harness) {
 		{"a claim sees the cancel, the edit and the move before it", batchClaim},
 		{"a refused command between two good ones leaves them alone", batchNeighbours},
 		{"refused commands of every kind leave their neighbours alone", batchManyRefused},
+		{"what a refused command took it gives back", batchGivesBack},
 		{"an empty batch changes nothing", batchEmpty},
 		{"a batch without a time is stamped by the store", batchStamped},
 		{"an ended context is told so, and the batch can be sent again", batchContext},
@@ -121,6 +122,37 @@ func batchManyRefused(y *story) {
 	for i, id := range y.queue() {
 		want(y, "position", y.look(id).Position, int64(i+1)*100)
 	}
+}
+
+// batchGivesBack has commands that are refused half way: the places, keys, slots
+// and starts they had taken by then are free for the next in the batch.
+func batchGivesBack(y *story) {
+	taken := y.keyedRow(1, 1)[0]
+	y.declare("nightly", rota.ScheduleSpec{})
+	r := y.reserve()
+	missing := rota.NewJob{Template: "missing"}
+	first := rota.NewJob{Type: "mail", UniqueKey: "k", ConcurrencyKey: new("other")}
+	bad := []rota.Command{
+		&rota.Enqueue{Meta: y.mint.meta(), Jobs: []rota.NewJob{first, first, missing}},
+		y.groupCommand(rota.GroupParallel, "", first, missing),
+		y.groupCommand(rota.GroupParallel, "", first, rota.NewJob{UniqueKey: "k"}),
+		y.allOf(y.enqueueCommand(first), y.cancelCommand(taken.ID), y.cancelCommand(y.mint.id())),
+		y.allOf(&rota.Trigger{Meta: y.mint.meta(), Schedule: "nightly"}, y.redriveCommand(y.mint.id())),
+		y.directCommand(r, rota.NewJob{ID: taken.ID}),
+	}
+	var batch []rota.Command
+	for _, c := range bad {
+		batch = append(batch, c, y.enqueueCommand(rota.NewJob{}))
+	}
+	results := y.send(append(batch, y.enqueueCommand(first))...)
+	for i := range bad {
+		want(y, "refused", results[2*i].Err != nil, true)
+		want(y, "position", results[2*i+1].Reply.(*rota.Enqueued).Jobs[0].Job.Position, int64(i+2)*100)
+	}
+	last := results[len(results)-1].Reply.(*rota.Enqueued).Jobs[0]
+	want(y, "duplicate", last.Duplicate, false)
+	want(y, "position", last.Job.Position, int64(len(bad)+2)*100)
+	want(y, "the key's place", y.look(taken.ID).Ready(), true)
 }
 
 func batchEmpty(y *story) {

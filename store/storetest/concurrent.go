@@ -34,6 +34,7 @@ func Concurrent(t *testing.T, h Harness) {
 	t.Helper()
 	tellAll(t, h, []tale{
 		{"many workers at once lose nothing and run nothing twice", crowd},
+		{"limits, groups and schedules keep their word in a crowd", companyCrowd},
 		{"one claimer takes what many enqueued in the one order", oneClaimer},
 		{"one claim sent twice at once takes its jobs once", twinClaims},
 		{"claimers at once share the queue without overlap", rivalClaims},

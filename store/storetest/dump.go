@@ -12,37 +12,117 @@ import (
 const dumpPage = 50
 
 // Dump is the canonical text of everything that can be read through the
-// contract: each job with its run, the order of the queue, the next due time
-// and the audit. Two stores that hold the same rows have equal dumps.
+// contract: each job with its run, the order of the queue, what was declared,
+// groups and reservations, when upkeep is due, and the audit. Two stores that
+// hold the same rows have equal dumps. What a Sweep is still to do and the
+// recent starts of a rate cannot be read, but for whether there is anything to
+// sweep.
 func Dump(ctx context.Context, s rota.Store) (string, error) {
 	var b text
+	for _, part := range []func(context.Context, rota.Store, *text) error{
+		dumpJobs, dumpDeclared, dumpThrottle, dumpGroups, dumpReservations, dumpDue, dumpAudit,
+	} {
+		if err := part(ctx, s, &b); err != nil {
+			return "", err
+		}
+	}
+	return b.String(), nil
+}
+
+func dumpJobs(ctx context.Context, s rota.Store, b *text) error {
 	jobs, err := allJobs(ctx, s, rota.JobQuery{Limit: dumpPage})
 	if err != nil {
-		return "", err
+		return err
 	}
 	for _, j := range jobs {
 		b.job("", j)
 	}
 	queue, err := wholeQueue(ctx, s)
-	if err != nil {
-		return "", err
-	}
 	for i, j := range queue {
 		b.line("", fmt.Sprintf("queue %d", i), j.ID.String())
 	}
+	return err
+}
+
+// dumpDeclared lists what has a name: types, templates and schedules.
+func dumpDeclared(ctx context.Context, s rota.Store, b *text) error {
+	named := func(after string) rota.NameQuery { return rota.NameQuery{After: after, Limit: dumpPage} }
+	err := eachPage("", func(after string) ([]*rota.Type, error) { return s.Types(ctx, named(after)) },
+		func(t *rota.Type) string { b.typ("", t); return t.Name })
+	if err != nil {
+		return err
+	}
+	err = eachPage("", func(after string) ([]*rota.Template, error) { return s.Templates(ctx, named(after)) },
+		func(t *rota.Template) string { b.template("", t); return t.Name })
+	if err != nil {
+		return err
+	}
+	return eachPage("", func(after string) ([]*rota.Schedule, error) {
+		return s.Schedules(ctx, rota.ScheduleQuery{After: after, Limit: dumpPage})
+	}, func(d *rota.Schedule) string { b.schedule("", d); return d.Name })
+}
+
+func dumpThrottle(ctx context.Context, s rota.Store, b *text) error {
+	limits, err := s.Throttle(ctx)
+	if err != nil {
+		return err
+	}
+	b.throttle("", limits)
+	return nil
+}
+
+func dumpGroups(ctx context.Context, s rota.Store, b *text) error {
+	return eachPage(rota.ID{}, func(before rota.ID) ([]*rota.Group, error) { return s.Groups(ctx, before, dumpPage) },
+		func(g *rota.Group) rota.ID { b.group("", g); return g.ID })
+}
+
+func dumpReservations(ctx context.Context, s rota.Store, b *text) error {
+	return eachPage(rota.ID{}, func(before rota.ID) ([]*rota.Reservation, error) { return s.Reservations(ctx, before, dumpPage) },
+		func(r *rota.Reservation) rota.ID { b.reservation("", r); return r.ID })
+}
+
+func dumpDue(ctx context.Context, s rota.Store, b *text) error {
 	due, err := s.NextDue(ctx)
 	if err != nil {
-		return "", err
+		return err
 	}
-	b.line("", "next due", clock(due))
+	b.due(due)
+	return nil
+}
+
+func dumpAudit(ctx context.Context, s rota.Store, b *text) error {
 	entries, err := wholeAudit(ctx, s)
 	if err != nil {
-		return "", err
+		return err
 	}
 	for _, e := range entries {
-		b.line("", fmt.Sprintf("audit %d", e.Seq), fmt.Sprintf("%s %s %s %s job %s: %s", e.ID, clock(e.At), e.Act, e.Actor, e.JobID, brief(e.Detail)))
+		about := "job " + e.JobID.String()
+		if e.Subject != "" {
+			about = e.Subject
+		}
+		if e.Subject != "" && !e.JobID.IsZero() {
+			about += " and job " + e.JobID.String()
+		}
+		b.line("", fmt.Sprintf("audit %d", e.Seq), fmt.Sprintf("%s %s %s %s %s: %s", e.ID, clock(e.At), e.Act, e.Actor, about, brief(e.Detail)))
 	}
-	return b.String(), nil
+	return nil
+}
+
+// eachPage reads a list page by page. Visit shows a row and returns where the
+// next page goes on.
+func eachPage[Row, Mark any](from Mark, read func(Mark) ([]*Row, error), visit func(*Row) Mark) error {
+	for {
+		rows, err := read(from)
+		if err != nil {
+			return err
+		}
+		for _, r := range rows {
+			from = visit(r)
+		}
+		if len(rows) < dumpPage {
+			return nil
+		}
+	}
 }
 
 // allJobs reads every page of a query.

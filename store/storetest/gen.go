@@ -19,10 +19,12 @@ type gen struct {
 	now   time.Time
 	model *model.Model
 
-	jobs     []rota.ID
-	leases   []rota.LeaseRef
-	versions []rota.ID
-	sent     []rota.Batch
+	jobs         []rota.ID
+	leases       []rota.LeaseRef
+	versions     []rota.ID
+	groups       []rota.ID
+	reservations []rota.ID
+	sent         []rota.Batch
 }
 
 func choose[T any](g *gen, label string, from ...T) T {
@@ -82,6 +84,8 @@ func (g *gen) learn(reply rota.Reply) {
 		for _, one := range r.Replies {
 			g.learn(one)
 		}
+	default:
+		g.learnCompany(reply)
 	}
 }
 

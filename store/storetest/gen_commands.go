@@ -11,6 +11,9 @@ import (
 
 // command makes one command of any kind, the common ones more often.
 func (g *gen) command() rota.Command {
+	if g.rarely(2, "company") {
+		return g.company()
+	}
 	kinds := []func() rota.Command{
 		g.enqueue, g.enqueue, g.enqueue, g.enqueue,
 		g.claim, g.claim, g.claim, g.claim,
@@ -53,6 +56,7 @@ func (g *gen) newJob() rota.NewJob {
 		n.ScopeKind, n.ScopeID = scope, scope
 	}
 	g.policy(&n)
+	g.made(&n)
 	return n
 }
 
@@ -190,14 +194,14 @@ func (g *gen) recover() rota.Command {
 func (g *gen) all() rota.Command {
 	c := &rota.All{Meta: g.meta()}
 	for range rapid.IntRange(1, 4).Draw(g.t, "members") {
-		c.Members = append(c.Members, choose(g, "member", g.enqueue, g.finish, g.cancel, g.edit, g.note)())
+		c.Members = append(c.Members, choose(g, "member", g.members()...)())
 	}
 	return c
 }
 
 // wrong makes a command that is refused for what it is.
 func (g *gen) wrong() rota.Command {
-	switch choose(g, "wrong", 0, 1, 2, 3, 4) {
+	switch choose(g, "wrong", 0, 1, 2, 3, 4, 5, 6) {
 	case 0:
 		c := g.enqueue().(*rota.Enqueue)
 		c.Jobs[len(c.Jobs)-1].Type = "no spaces"
@@ -212,6 +216,14 @@ func (g *gen) wrong() rota.Command {
 		return c
 	case 3:
 		return &rota.All{Meta: g.meta(), Members: []rota.Command{g.enqueue(), g.claim()}}
+	case 4:
+		c := g.fire().(*rota.Fire)
+		c.Expect = time.Time{}
+		return c
+	case 5:
+		c := g.enqueueGroup().(*rota.EnqueueGroup)
+		c.Jobs[len(c.Jobs)-1].PlanTime = dawn
+		return c
 	}
 	c := g.cancel().(*rota.Cancel)
 	c.ID = rota.ID{}

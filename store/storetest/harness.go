@@ -15,6 +15,12 @@ type Harness struct {
 	// writes of a lesser store would have left it. It goes around the
 	// constraints that forbid such rows.
 	Break func(t testing.TB, s rota.Store, job rota.ID, how Breakage)
+
+	// Pause makes the store call at, from now on, in every Apply: after it has
+	// decided what the commands do, and before it locks what they touch and
+	// writes. The suite holds callers there to make races certain. A store that
+	// has no such point leaves it nil, and is raced often instead.
+	Pause func(t testing.TB, s rota.Store, at func(commands []rota.Command))
 }
 
 // Breakage is a row, or a missing one, that the contract itself cannot make.
@@ -45,6 +51,7 @@ func Run(t *testing.T, h Harness) {
 	t.Run("Stories", func(t *testing.T) { Stories(t, h) })
 	t.Run("RandomAgainstModel", func(t *testing.T) { RandomAgainstModel(t, h) })
 	t.Run("Replay", func(t *testing.T) { Replay(t, h) })
+	t.Run("Races", func(t *testing.T) { Races(t, h) })
 	t.Run("Concurrent", func(t *testing.T) { Concurrent(t, h) })
 }
 
@@ -78,6 +85,26 @@ func Stories(t *testing.T, h Harness) {
 		{"refused", testRefused},
 		{"reads", testReads},
 		{"wake", testWake},
+		{"types", testTypes},
+		{"templates", testTemplates},
+		{"archive", testArchive},
+		{"schedules", testSchedules},
+		{"switches", testSwitches},
+		{"cycles", testCycles},
+		{"fire", testFire},
+		{"catch-up", testCatchUp},
+		{"completion", testCompletion},
+		{"trigger", testTrigger},
+		{"overlap", testOverlap},
+		{"depend", testDepend},
+		{"depend on change", testDependChange},
+		{"group", testGroup},
+		{"group end", testGroupEnd},
+		{"limits", testLimits},
+		{"key limit", testKeyLimit},
+		{"reservations", testReservations},
+		{"prune", testPrune},
+		{"redrive", testRedrive},
 	} {
 		t.Run(part.name, func(t *testing.T) { part.run(t, h) })
 	}

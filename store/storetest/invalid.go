@@ -19,16 +19,21 @@ type spoilt struct {
 }
 
 // scene is a store with something of everything in it for commands to be
-// about: a queued job, another one, and a running one.
+// about: a queued job, another one, a running one, and a schedule that is due.
 type scene struct {
 	*story
 	queued, other, running *rota.Job
+	nightly                *rota.Schedule
+	reserved               *rota.Reservation
 }
 
 func newScene(t testing.TB, h Harness) *scene {
 	y := newStory(t, h)
 	sc := &scene{story: y, running: y.running(rota.NewJob{})}
 	sc.queued, sc.other = y.enqueue(rota.NewJob{}), y.enqueue(rota.NewJob{})
+	sc.nightly = y.declare("nightly", rota.ScheduleSpec{})
+	sc.reserved = y.reserve()
+	y.wait(sc.nightly.NextFire)
 	return sc
 }
 
@@ -50,6 +55,16 @@ func testInvalid(t *testing.T, h Harness) {
 		{rota.VerbMove, invalidMoves()},
 		{"sweep", invalidSweeps()},
 		{rota.VerbAll, invalidAlls()},
+		{rota.VerbPutType, invalidTypes()},
+		{rota.VerbPutTemplate, invalidTemplates()},
+		{rota.VerbPutThrottle, invalidThrottles()},
+		{rota.VerbPutSchedule, invalidSchedules()},
+		{"names", invalidNames()},
+		{rota.VerbFire, invalidFires()},
+		{rota.VerbTrigger, invalidTriggers()},
+		{rota.VerbEnqueueGroup, invalidGroups()},
+		{rota.VerbDirect, invalidDirects()},
+		{rota.VerbPrune, invalidPrunes()},
 	} {
 		t.Run(string(group.verb), func(t *testing.T) {
 			sc := newScene(t, h)
@@ -140,6 +155,9 @@ func invalidKeysAndPolicies() []spoilt {
 		setJob("jitter", func(n *rota.NewJob) { n.Jitter = ptr(1.5) }),
 		setJob("jitter", func(n *rota.NewJob) { n.Jitter = ptr(math.NaN()) }),
 		setJob("timeout", func(n *rota.NewJob) { n.Timeout = ptr(-time.Second) }),
+		setJob("template", func(n *rota.NewJob) { n.Template = "two words" }),
+		setJob("concurrency_key", func(n *rota.NewJob) { n.ConcurrencyKey = ptr(strings.Repeat("x", rota.KeyMax+1)) }),
+		setJob("concurrency_key", func(n *rota.NewJob) { n.ConcurrencyKey = ptr("a\x00") }),
 	}
 }
 
@@ -216,6 +234,8 @@ func invalidSweeps() []spoilt {
 		cases = append(cases,
 			spoilt{"limit", func(sc *scene) rota.Command { return &rota.Ready{Meta: sc.mint.meta(), Limit: limit} }},
 			spoilt{"limit", func(sc *scene) rota.Command { return &rota.Reap{Meta: sc.mint.meta(), Limit: limit} }},
+			spoilt{"limit", func(sc *scene) rota.Command { return &rota.Expire{Meta: sc.mint.meta(), Limit: limit} }},
+			spoilt{"limit", func(sc *scene) rota.Command { return &rota.Sweep{Meta: sc.mint.meta(), Limit: limit} }},
 			spoilt{"limit", func(sc *scene) rota.Command {
 				return &rota.Recover{Meta: sc.mint.meta(), Runner: "w1", Life: lifeTwo, Limit: limit}
 			}})

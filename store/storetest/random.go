@@ -38,10 +38,60 @@ func RandomAgainstModel(t *testing.T, h Harness) {
 			},
 		})
 		compareRows(rt, g.model, s)
+		compareLists(rt, g, s)
+		writtenOnce(rt, s)
 		if found := violations(context.Background(), s); found != "" {
 			rt.Errorf("verify found:\n%s", found)
 		}
 	})
+}
+
+// compareLists wants the same dead letters and the same executions to prune, page
+// by page, whatever is to be kept.
+func compareLists(rt *rapid.T, g *gen, s rota.Store) {
+	keep := func(label string) rota.Keep {
+		return rota.Keep{
+			Age:   rapid.SampledFrom([]time.Duration{0, 0, time.Second, time.Hour}).Draw(rt, label+" age"),
+			Count: rapid.SampledFrom([]int{0, 0, 1, 3}).Draw(rt, label+" count"),
+		}
+	}
+	q := rota.PruneQuery{Now: g.now, Limit: rapid.IntRange(1, 5).Draw(rt, "page")}
+	q.Retention = rota.Retention{Completed: keep("completed"), Skipped: keep("skipped"), Cancelled: keep("cancelled"), Dead: keep("dead")}
+	if diff := difference(lists(rt, g.model, q), lists(rt, s, q)); diff != "" {
+		rt.Fatalf("the lists differ (- model, + store), keeping %+v:\n%s", q.Retention, diff)
+	}
+}
+
+func lists(rt *rapid.T, s rota.Store, q rota.PruneQuery) string {
+	var b strings.Builder
+	dead, err := allJobs(context.Background(), s, rota.JobQuery{Dead: true, Limit: dumpPage})
+	fmt.Fprintf(&b, "dead: %v %v\n", idsOf(dead), rota.CodeOf(err))
+	for {
+		page, err := s.Prunable(context.Background(), q)
+		if err != nil {
+			rt.Fatalf("prunable: %v", err)
+		}
+		fmt.Fprintf(&b, "prunable: %v more %v\n", page.Executions, page.More)
+		if !page.More {
+			return b.String()
+		}
+		q.From = page.Next
+	}
+}
+
+// writtenOnce wants no command to have written one line twice.
+func writtenOnce(rt *rapid.T, s rota.Store) {
+	entries, err := wholeAudit(context.Background(), s)
+	if err != nil {
+		rt.Fatalf("audit: %v", err)
+	}
+	seen := map[rota.ID]rota.AuditEntry{}
+	for _, e := range entries {
+		if first, twice := seen[e.ID]; twice {
+			rt.Errorf("two lines of the audit have one id: %v and %v", first, e)
+		}
+		seen[e.ID] = e
+	}
 }
 
 func closeStore(rt *rapid.T, s rota.Store) {

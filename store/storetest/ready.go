@@ -78,13 +78,7 @@ func notDue(y *story) {
 }
 
 func nextDue(y *story) {
-	due := func() time.Time {
-		at, err := y.s.NextDue(y.ctx)
-		if err != nil {
-			y.Fatalf("next due: %v", err)
-		}
-		return at
-	}
+	due := func() time.Time { return y.due().Ready }
 	y.enqueue(rota.NewJob{})
 	wantTime(y, "without a held job", due(), time.Time{})
 	y.enqueue(rota.NewJob{Delay: time.Hour})

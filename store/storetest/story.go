@@ -23,6 +23,7 @@ type story struct {
 	ctx  context.Context
 	now  time.Time
 	mint minter
+	sent []rota.Batch
 }
 
 func newStory(t testing.TB, h Harness) *story {
@@ -63,7 +64,9 @@ func (y *story) pass(d time.Duration) { y.now = y.now.Add(d) }
 // send applies commands as one batch at the story's time.
 func (y *story) send(commands ...rota.Command) []rota.Result {
 	y.Helper()
-	results, err := y.s.Apply(y.ctx, rota.Batch{Now: y.now, Commands: commands})
+	b := rota.Batch{Now: y.now, Commands: commands}
+	y.sent = append(y.sent, b)
+	results, err := y.s.Apply(y.ctx, b)
 	if err != nil {
 		y.Fatalf("apply %s: %v", commands[0].Verb(), err)
 	}

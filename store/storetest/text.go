@@ -50,12 +50,26 @@ func (b *text) job(indent string, j *rota.Job) {
 	b.line(in, "run_at", clock(j.RunAt))
 	b.line(in, "unique_key", j.UniqueKey)
 	b.line(in, "unique_for", number(int64(j.UniqueFor)))
+	b.company(in, j)
 	b.line(in, "created_by", j.CreatedBy)
 	b.line(in, "created_at", clock(j.CreatedAt))
 	b.line(in, "queued_at", clock(j.QueuedAt))
 	b.line(in, "started_at", clock(j.StartedAt))
 	b.line(in, "finished_at", clock(j.FinishedAt))
 	b.run(in, j.Run)
+}
+
+// company is what a job has to do with others.
+func (b *text) company(in string, j *rota.Job) {
+	b.line(in, "template", j.Template)
+	b.line(in, "schedule", j.Schedule)
+	b.line(in, "group", j.GroupID.String())
+	b.line(in, "group_position", number(int64(j.GroupPosition)))
+	b.line(in, "concurrency_key", j.ConcurrencyKey)
+	b.line(in, "counts_at", clock(j.CountsAt))
+	b.line(in, "wait_from", clock(j.WaitFrom))
+	b.line(in, "wait_until", clock(j.WaitUntil))
+	b.line(in, "redrive_of", j.RedriveOf.String())
 }
 
 func (b *text) run(indent string, r *rota.Run) {
@@ -93,6 +107,131 @@ func (b *text) run(indent string, r *rota.Run) {
 		b.line(in, "artifact", path)
 	}
 	b.line(in, "log_path", r.LogPath)
+}
+
+func (b *text) typ(indent string, t *rota.Type) {
+	if t == nil {
+		b.line(indent, "type", "none")
+		return
+	}
+	b.line(indent, "type", t.Name)
+	b.line(indent+"  ", "paused", yes(t.Paused))
+	b.declared(indent+"  ", t.Spec, t.Version, t.CreatedBy, t.CreatedAt, t.UpdatedAt)
+}
+
+func (b *text) template(indent string, t *rota.Template) {
+	if t == nil {
+		b.line(indent, "template", "none")
+		return
+	}
+	b.line(indent, "template", t.Name)
+	b.line(indent+"  ", "state", string(t.State))
+	b.declared(indent+"  ", t.Spec, t.Version, t.CreatedBy, t.CreatedAt, t.UpdatedAt)
+}
+
+func (b *text) schedule(indent string, s *rota.Schedule) {
+	if s == nil {
+		b.line(indent, "schedule", "none")
+		return
+	}
+	b.line(indent, "schedule", s.Name)
+	in := indent + "  "
+	b.line(in, "state", string(s.State))
+	b.line(in, "reason", brief(s.Reason))
+	b.line(in, "anchor", clock(s.Anchor))
+	b.line(in, "next_fire", clock(s.NextFire))
+	b.line(in, "last_fire", clock(s.LastFire))
+	b.line(in, "moved_at", clock(s.MovedAt))
+	b.declared(in, s.Spec, s.Version, s.CreatedBy, s.CreatedAt, s.UpdatedAt)
+}
+
+func (b *text) throttle(indent string, t *rota.Throttle) {
+	if t == nil {
+		b.line(indent, "throttle", "none")
+		return
+	}
+	b.line(indent, "throttle", long(rota.EncodeSpec(t.Spec)))
+	in := indent + "  "
+	b.line(in, "version", t.Version.String())
+	b.line(in, "updated_by", t.UpdatedBy)
+	b.line(in, "updated_at", clock(t.UpdatedAt))
+}
+
+// declared is what all rows have that somebody declared.
+func (b *text) declared(in string, spec any, version rota.ID, by string, made, changed time.Time) {
+	b.line(in, "spec", long(rota.EncodeSpec(spec)))
+	b.line(in, "version", version.String())
+	b.line(in, "created_by", by)
+	b.line(in, "created_at", clock(made))
+	b.line(in, "updated_at", clock(changed))
+}
+
+func (b *text) group(indent string, g *rota.Group) {
+	if g == nil {
+		b.line(indent, "group", "none")
+		return
+	}
+	b.line(indent, "group", g.ID.String())
+	in := indent + "  "
+	b.line(in, "name", g.Name)
+	b.line(in, "mode", fmt.Sprintf("%s, on failure %s, size %d", g.Mode, g.OnFailure, g.Size))
+	b.line(in, "status", string(g.Status()))
+	b.line(in, "ending", string(g.Ending))
+	b.line(in, "ending_reason", brief(g.EndingReason))
+	b.line(in, "ending_by", g.EndingBy)
+	b.line(in, "created_by", g.CreatedBy)
+	b.line(in, "created_at", clock(g.CreatedAt))
+	b.line(in, "tally", tally(g.Tally))
+	b.line(in, "pruned", tally(g.Pruned))
+}
+
+func (b *text) reservation(indent string, r *rota.Reservation) {
+	if r == nil {
+		b.line(indent, "reservation", "none")
+		return
+	}
+	b.line(indent, "reservation", r.ID.String())
+	in := indent + "  "
+	b.line(in, "node", r.Node)
+	b.line(in, "life", r.Life.String())
+	b.line(in, "status", string(r.Status))
+	b.line(in, "reserved_by", r.ReservedBy)
+	b.line(in, "reserved_at", clock(r.ReservedAt))
+	b.line(in, "expires_at", clock(r.ExpiresAt))
+	b.line(in, "ended_at", clock(r.EndedAt))
+	b.line(in, "job", r.JobID.String())
+}
+
+func (b *text) due(d rota.Due) {
+	b.line("", "next ready", clock(d.Ready))
+	b.line("", "next fire", clock(d.Fire))
+	b.line("", "next expire", clock(d.Expire))
+	b.line("", "sweep", yes(d.Sweep))
+}
+
+// tally is empty if nothing was counted.
+func tally(t rota.GroupTally) string {
+	if t == (rota.GroupTally{}) {
+		return ""
+	}
+	return fmt.Sprintf("%d queued, %d running, %d completed, %d dead, %d skipped, %d cancelled",
+		t.Queued, t.Running, t.Completed, t.Dead, t.Skipped, t.Cancelled)
+}
+
+func yes(is bool) string {
+	if is {
+		return "yes"
+	}
+	return ""
+}
+
+// long prints a specification whole, unless it is beyond reading.
+func long(doc []byte) string {
+	const shown = 4 << 10
+	if len(doc) <= shown {
+		return string(doc)
+	}
+	return brief(string(doc))
 }
 
 // brief keeps a long text recognisable without printing all of it.

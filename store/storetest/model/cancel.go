@@ -5,37 +5,60 @@ import "github.com/rotajobs/rota"
 func (s *step) cancel(c *rota.Cancel) (rota.Reply, *rota.Error) {
 	j := s.find(c.JobID)
 	if j == nil {
-		return nil, rota.Errorf(rota.NotFound, "cancel", "there is no job %s", c.JobID)
+		return nil, s.refuse(rota.NotFound, "job_id", "there is no job %s", c.JobID)
 	}
 	for j.Sequel == rota.SequelRetry {
 		j = s.retryOf(j.ID)
 	}
 	switch {
-	case s.wrote(c, j.ID):
-		return &rota.CancelledJob{Job: shown(j), Stopping: open(j)}, nil
+	case s.wrote(j.ID):
+		return &rota.CancelledJob{Job: j, Stopping: leased(j)}, nil
 	case j.Status == rota.StatusQueued:
-		j.Status = rota.StatusCancelled
-		j.FinishedAt = s.now
-		j.Sequel = rota.SequelNone
-		s.settleKey(j)
-		s.write(c, rota.AuditJobCancelled, j.ID, c.Reason)
-		return &rota.CancelledJob{Job: shown(j)}, nil
-	case open(j):
-		s.askToStop(c, j)
-		return &rota.CancelledJob{Job: shown(j), Stopping: true}, nil
+		s.callOff(j)
+		s.write(rota.AuditJobCancelled, j.ID, c.Reason)
+		return &rota.CancelledJob{Job: j}, nil
+	case leased(j):
+		if s.askToStop(j, c.Actor, c.Reason) {
+			s.write(rota.AuditJobCancelled, j.ID, c.Reason)
+		}
+		return &rota.CancelledJob{Job: j, Stopping: true}, nil
 	case j.Status == rota.StatusCancelled:
-		return &rota.CancelledJob{Job: shown(j)}, nil
+		return &rota.CancelledJob{Job: j}, nil
 	case j.Run != nil && j.Run.Outcome == rota.OutcomeCancelled && !j.Run.CancelAt.IsZero():
-		return &rota.CancelledJob{Job: shown(j)}, nil
+		return &rota.CancelledJob{Job: j}, nil
 	}
-	return nil, rota.Errorf(rota.Conflict, "cancel", "job %s has ended", j.ID)
+	return nil, s.refuse(rota.Conflict, "job_id", "job %s has ended", j.ID)
 }
 
-// askToStop keeps the first question: a second one changes nothing.
-func (s *step) askToStop(c *rota.Cancel, j *rota.Job) {
+// callOff cancels a job that has not started.
+func (s *step) callOff(j *rota.Job) {
+	j.Status = rota.StatusCancelled
+	j.FinishedAt = s.now
+	j.Sequel = rota.SequelNone
+	s.ended(j)
+}
+
+// askToStop keeps the first question: a second one changes nothing. It says
+// whether this was the first.
+func (s *step) askToStop(j *rota.Job, by, reason string) bool {
 	if !j.Run.CancelAt.IsZero() {
-		return
+		return false
 	}
-	j.Run.CancelAt, j.Run.CancelBy, j.Run.CancelReason = s.now, c.Actor, c.Reason
-	s.write(c, rota.AuditJobCancelled, j.ID, c.Reason)
+	j.Run.CancelAt, j.Run.CancelBy, j.Run.CancelReason = s.now, by, reason
+	return true
+}
+
+// skip records that a job which waited will not run. Its run is there to say
+// why, and began and ended at once.
+func (s *step) skip(j *rota.Job, code, text string) {
+	j.Status = rota.StatusRunning
+	j.Hold = 0
+	s.stand(j)
+	j.StartedAt, j.FinishedAt = s.now, s.now
+	j.Sequel = rota.SequelNone
+	j.Run = &rota.Run{
+		ID: rota.RunID(s.id(), j.ID), StartedAt: s.now, HeartbeatAt: s.now, StaleAfter: s.now, FinishedAt: s.now,
+		Outcome: rota.OutcomeSkipped, ErrorCode: code, Error: text,
+	}
+	s.ended(j)
 }

@@ -2,6 +2,7 @@ package model
 
 import (
 	"slices"
+	"time"
 
 	"github.com/rotajobs/rota"
 )
@@ -13,11 +14,8 @@ func (s *step) ready(c *rota.Ready) (rota.Reply, *rota.Error) {
 	slices.SortFunc(due, byRunAt)
 	due, more := page(due, c.Limit)
 	for _, j := range due {
-		j.Hold &^= rota.HoldDelay
 		j.Position = s.end(j.Priority)
-		if j.Hold == 0 && j.QueuedAt.IsZero() {
-			j.QueuedAt = s.now
-		}
+		s.free(j, rota.HoldDelay)
 	}
 	return &rota.Readied{Count: len(due), More: more}, nil
 }
@@ -30,35 +28,88 @@ func byRunAt(a, b *rota.Job) int {
 }
 
 func (s *step) claim(c *rota.Claim) (rota.Reply, *rota.Error) {
-	mine := s.pick(func(j *rota.Job) bool { return j.Run != nil && j.Run.ID == rota.RunID(c.ID, j.ID) })
-	if len(mine) == 0 {
-		mine = s.dispatch(c)
+	taken := s.pick(func(j *rota.Job) bool { return j.Run != nil && j.Run.ID == rota.RunID(c.ID, j.ID) })
+	if len(taken) > 0 {
+		taken = slices.DeleteFunc(taken, func(j *rota.Job) bool { return !leased(j) })
+		slices.SortFunc(taken, inOrder)
+		return &rota.Claimed{Jobs: taken}, nil
 	}
-	mine = slices.DeleteFunc(mine, func(j *rota.Job) bool { return !open(j) })
-	slices.SortFunc(mine, inOrder)
+	if r := s.active(); r != nil && r.ExpiresAt.After(s.now) && r.Node == c.Worker {
+		return &rota.Claimed{}, nil
+	}
 	reply := &rota.Claimed{}
-	for _, j := range mine {
-		reply.Jobs = append(reply.Jobs, withToken(j))
+	lanes := s.lanes(c)
+	for _, j := range s.heads(c, lanes) {
+		if s.putAside(j) {
+			reply.More = true
+			continue
+		}
+		s.dispatch(j, c.Worker, c.Life, c.TokenFor(j.ID), c.Lease)
+		s.countStart(j.Type)
+		reply.Jobs = append(reply.Jobs, j)
 	}
+	reply.Next = s.nextRoom(lanes)
 	return reply, nil
 }
 
-func (s *step) dispatch(c *rota.Claim) []*rota.Job {
-	ready := s.pick(func(j *rota.Job) bool { return j.Ready() && slices.Contains(c.Types, j.Type) })
-	slices.SortFunc(ready, inOrder)
-	ready, _ = page(ready, c.Limit)
-	for _, j := range ready {
-		j.Status = rota.StatusRunning
-		j.StartedAt = s.now
-		j.Run = &rota.Run{
-			ID: rota.RunID(c.ID, j.ID), Runner: c.Worker, Life: c.Life, Token: c.TokenFor(j.ID),
-			StartedAt: s.now, HeartbeatAt: s.now, StaleAfter: cut(s.now.Add(c.Lease)),
+// lanes are the types that a claim may take from, each once.
+func (s *step) lanes(c *rota.Claim) []string {
+	var lanes []string
+	for _, name := range c.Types {
+		if t := s.typ(name); (t == nil || !t.Paused) && !slices.Contains(lanes, name) {
+			lanes = append(lanes, name)
 		}
 	}
-	return ready
+	return lanes
 }
 
-// open reports whether a job is leased to somebody.
-func open(j *rota.Job) bool {
-	return j.Status == rota.StatusRunning && j.Run != nil && j.Run.Open()
+// heads are the first ready jobs that the limits leave room for. A lane without
+// room is passed over; what the answer may weigh ends the list.
+func (s *step) heads(c *rota.Claim, lanes []string) []*rota.Job {
+	ready := s.pick(func(j *rota.Job) bool { return j.Ready() && slices.Contains(lanes, j.Type) })
+	slices.SortFunc(ready, inOrder)
+	room, rooms := min(c.Limit, s.room()), map[string]int{}
+	for _, name := range lanes {
+		rooms[name] = s.roomOf(name)
+	}
+	var heads []*rota.Job
+	bytes := 0
+	for _, j := range ready {
+		if len(heads) >= room {
+			break
+		}
+		if rooms[j.Type] == 0 {
+			continue
+		}
+		if bytes += len(j.Params); bytes > rota.ClaimBytesMax && len(heads) > 0 {
+			break
+		}
+		rooms[j.Type]--
+		heads = append(heads, j)
+	}
+	return heads
+}
+
+// putAside ends a job whose group was ended, and holds one back whose key is at
+// its limit. It says whether it did either.
+func (s *step) putAside(j *rota.Job) bool {
+	if g := s.group(j.GroupID); g != nil && g.Ending != "" {
+		s.endMember(g, j)
+		return true
+	}
+	if s.keyFull(j.ConcurrencyKey) {
+		j.Hold = rota.HoldKey
+		return true
+	}
+	return false
+}
+
+// dispatch starts a job: it and its run change in one step.
+func (s *step) dispatch(j *rota.Job, runner string, life rota.ID, token rota.Token, lease time.Duration) {
+	j.Status = rota.StatusRunning
+	j.StartedAt = s.now
+	j.Run = &rota.Run{
+		ID: rota.RunID(s.id(), j.ID), Runner: runner, Life: life, Token: token,
+		StartedAt: s.now, HeartbeatAt: s.now, StaleAfter: cut(s.now.Add(lease)),
+	}
 }

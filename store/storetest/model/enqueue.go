@@ -1,7 +1,6 @@
 package model
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
@@ -34,32 +33,69 @@ func (s *step) stands(c *rota.Enqueue) bool {
 }
 
 func (s *step) submit(c *rota.Enqueue, i int, again bool) (rota.Submitted, *rota.Error) {
-	n, id := &c.Jobs[i], c.JobID(i)
-	if own := s.find(id); own != nil {
-		if own.Type != n.Type || own.Name != n.Name || own.Attempt != 1 {
-			err := rota.Errorf(rota.Conflict, "enqueue", "another job has this id")
-			err.Field = fmt.Sprintf("jobs[%d].id", i)
-			return rota.Submitted{}, err
+	n, field := &c.Jobs[i], fmt.Sprintf("jobs[%d]", i)
+	if own := s.find(c.JobID(i)); own != nil {
+		if !sameRequest(own, n) {
+			return rota.Submitted{}, s.refuse(rota.Conflict, field+".id", "another job has this id")
 		}
-		return rota.Submitted{Job: shown(own)}, nil
-	}
-	if holder := s.holder(n); holder != nil {
-		return rota.Submitted{Job: shown(holder), Duplicate: true}, nil
-	}
-	if planned := s.planned(n); planned != nil {
-		return rota.Submitted{Job: shown(planned), Duplicate: true}, nil
+		return rota.Submitted{Job: own}, nil
 	}
 	if again {
-		return rota.Submitted{Duplicate: true}, nil
+		return rota.Submitted{Job: s.duplicateOf(s.likely(n)), Duplicate: true}, nil
 	}
-	job := s.create(c, n, id)
-	return rota.Submitted{Job: shown(job)}, nil
+	j, err := s.draft(n, c.JobID(i), field)
+	if err != nil {
+		return rota.Submitted{}, err
+	}
+	if !j.PlanTime.IsZero() && s.schedule(j.DefinitionName()) != nil {
+		return rota.Submitted{}, s.refuse(rota.Conflict, field+".plan_time", "schedule %s plans these", j.DefinitionName())
+	}
+	if taken := s.duplicateOf(j); taken != nil {
+		return rota.Submitted{Job: taken, Duplicate: true}, nil
+	}
+	s.enter(j)
+	s.holdKey(j)
+	return rota.Submitted{Job: j}, nil
 }
 
-// holder is the first job of the execution that holds the unique key.
-func (s *step) holder(n *rota.NewJob) *rota.Job {
-	record, taken := s.keys[keyName{n.Type, n.UniqueKey}]
-	if n.UniqueKey == "" || !taken {
+// sameRequest says whether a job may be what a request made when it was sent
+// before.
+func sameRequest(own *rota.Job, n *rota.NewJob) bool {
+	sameType := n.Type == "" || own.Type == n.Type
+	return sameType && own.Name == requestName(n) && own.Template == n.Template && own.Attempt == 1 && own.Schedule == "" && own.GroupID.IsZero()
+}
+
+func requestName(n *rota.NewJob) string {
+	if n.Name != "" {
+		return n.Name
+	}
+	return n.Template
+}
+
+// likely is as much of a request as it takes to find the job it is a duplicate
+// of. It refuses nothing, since the request was applied already.
+func (s *step) likely(n *rota.NewJob) *rota.Job {
+	j := &rota.Job{Type: n.Type, Name: requestName(n), UniqueKey: n.UniqueKey, PlanTime: cut(n.PlanTime)}
+	if t := s.template(n.Template); t != nil {
+		j.Type = t.Spec.Type
+	}
+	j.ScopeKind, j.ScopeID = storedScope(n)
+	return j
+}
+
+// duplicateOf is the job that holds the unique key or the plan key of another,
+// nil if both are free.
+func (s *step) duplicateOf(j *rota.Job) *rota.Job {
+	if holder := s.holder(j.Type, j.UniqueKey); holder != nil {
+		return holder
+	}
+	return s.planned(j)
+}
+
+// holder is the first job of the execution that holds a unique key.
+func (s *step) holder(typ, key string) *rota.Job {
+	record, taken := s.keys[keyName{typ, key}]
+	if key == "" || !taken {
 		return nil
 	}
 	if record.ended && !record.freeAt.IsZero() && !record.freeAt.After(s.now) {
@@ -69,42 +105,17 @@ func (s *step) holder(n *rota.NewJob) *rota.Job {
 }
 
 // planned is the first attempt that has the same plan key.
-func (s *step) planned(n *rota.NewJob) *rota.Job {
-	if n.PlanTime.IsZero() {
+func (s *step) planned(like *rota.Job) *rota.Job {
+	if like.PlanTime.IsZero() {
 		return nil
 	}
-	want := rota.Job{Type: n.Type, Name: n.Name}
-	kind, scope := storedScope(n)
-	for _, j := range s.jobs {
-		if j.Attempt == 1 && j.DefinitionName() == want.DefinitionName() &&
-			j.ScopeKind == kind && j.ScopeID == scope && j.PlanTime.Equal(cut(n.PlanTime)) {
-			return j
-		}
-	}
-	return nil
+	return pickOne(s.jobs, func(j *rota.Job) bool {
+		return j.Attempt == 1 && j.DefinitionName() == like.DefinitionName() &&
+			scopeOf(j) == scopeOf(like) && j.PlanTime.Equal(like.PlanTime)
+	})
 }
 
-func (s *step) create(c *rota.Enqueue, n *rota.NewJob, id rota.ID) *rota.Job {
-	j := &rota.Job{
-		ID: id, ExecutionID: id, Type: n.Type, Name: n.Name, Params: slices.Clone(n.Params),
-		Status: rota.StatusQueued, Priority: or(n.Priority, 0), Position: s.end(or(n.Priority, 0)),
-		Attempt: 1, Policy: policy(n),
-		PlanTime: cut(n.PlanTime), RunAt: cut(n.RunAt), UniqueKey: n.UniqueKey, UniqueFor: n.UniqueFor.Truncate(time.Microsecond),
-		CreatedBy: c.Actor, CreatedAt: s.now,
-	}
-	j.ScopeKind, j.ScopeID = storedScope(n)
-	if n.Params == nil {
-		j.Params = json.RawMessage("{}")
-	}
-	if n.Delay > 0 {
-		j.RunAt = cut(s.now.Add(n.Delay))
-	}
-	s.place(j)
-	s.jobs = append(s.jobs, j)
-	s.holdKey(j)
-	return j
-}
-
+// holdKey takes the unique key of a job for its execution.
 func (s *step) holdKey(j *rota.Job) {
 	if j.UniqueKey == "" {
 		return
@@ -116,22 +127,73 @@ func (s *step) holdKey(j *rota.Job) {
 	s.keys[keyName{j.Type, j.UniqueKey}] = record
 }
 
+// draft is the job that a request and its template make, before it is entered.
+func (s *step) draft(n *rota.NewJob, id rota.ID, field string) (*rota.Job, *rota.Error) {
+	j := &rota.Job{
+		ID: id, ExecutionID: id, Attempt: 1, Type: n.Type, Name: requestName(n), Template: n.Template,
+		Params: rota.MergeParams(), PlanTime: cut(n.PlanTime), RunAt: cut(n.RunAt),
+		UniqueKey: n.UniqueKey, UniqueFor: n.UniqueFor.Truncate(time.Microsecond),
+		CreatedBy: s.actor(), CreatedAt: s.now,
+	}
+	j.ScopeKind, j.ScopeID = storedScope(n)
+	if n.Params != nil {
+		j.Params = slices.Clone(n.Params)
+	}
+	if n.Delay > 0 {
+		j.RunAt = cut(s.now.Add(n.Delay))
+	}
+	t := &rota.Template{}
+	if n.Template != "" {
+		if t = s.template(n.Template); t == nil {
+			return nil, s.refuse(rota.NotFound, field+".template", "there is no template %s", n.Template)
+		}
+		if err := s.fill(j, t, field); err != nil {
+			return nil, err
+		}
+	}
+	j.Priority = or(n.Priority, or(t.Spec.Priority, rota.DefaultPriority))
+	j.ConcurrencyKey = or(n.ConcurrencyKey, t.Spec.ConcurrencyKey)
+	j.Policy = s.policy(j.Type, n.Patch(), t.Spec.Policy)
+	return j, nil
+}
+
+// fill gives a job what its template says and refuses what does not fit.
+func (s *step) fill(j *rota.Job, t *rota.Template, field string) *rota.Error {
+	switch {
+	case t.State == rota.TemplateArchived:
+		return s.refuse(rota.Conflict, field+".template", "template %s is archived", t.Name)
+	case j.Type != "" && j.Type != t.Spec.Type:
+		return s.refuse(rota.Invalid, field+".type", "template %s makes jobs of type %s", t.Name, t.Spec.Type)
+	}
+	j.Type = t.Spec.Type
+	j.Params = rota.MergeParams(t.Spec.Params, j.Params)
+	if len(j.Params) > rota.ParamsMax {
+		return s.refuse(rota.Invalid, field+".params", "have %d bytes with those of the template", len(j.Params))
+	}
+	if j.UniqueKey != "" && j.UniqueFor == 0 {
+		j.UniqueFor = t.Spec.UniqueFor
+	}
+	return nil
+}
+
+// policy lays what was said about a job over what its type says.
+func (s *step) policy(typ string, said ...rota.PolicyPatch) rota.Policy {
+	var patch rota.PolicyPatch
+	for _, p := range said {
+		patch = patch.Or(p)
+	}
+	if t := s.typ(typ); t != nil {
+		patch = patch.Or(t.Spec.Policy)
+	}
+	return patch.Policy()
+}
+
 // storedScope keeps the global scope empty, however it was written.
 func storedScope(n *rota.NewJob) (kind, id string) {
 	if n.ScopeKind == rota.GlobalScopeKind && n.ScopeID == rota.GlobalScopeID {
 		return "", ""
 	}
 	return n.ScopeKind, n.ScopeID
-}
-
-func policy(n *rota.NewJob) rota.Policy {
-	return rota.Policy{
-		MaxAttempts: or(n.MaxRetries, rota.DefaultMaxRetries) + 1,
-		Backoff:     or(n.Backoff, rota.DefaultBackoff).Truncate(time.Microsecond),
-		BackoffMax:  or(n.BackoffMax, 0).Truncate(time.Microsecond),
-		Jitter:      or(n.Jitter, 0),
-		Timeout:     or(n.Timeout, rota.DefaultTimeout).Truncate(time.Microsecond),
-	}
 }
 
 func or[T any](given *T, otherwise T) T {

@@ -10,14 +10,14 @@ import (
 func (s *step) finish(c *rota.Finish) (rota.Reply, *rota.Error) {
 	reply := &rota.Finished{}
 	for i := range c.Items {
-		reply.Items = append(reply.Items, s.finishOne(c, &c.Items[i]))
+		reply.Items = append(reply.Items, s.finishOne(&c.Items[i]))
 	}
 	return reply, nil
 }
 
-func (s *step) finishOne(c *rota.Finish, it *rota.FinishItem) rota.FinishAnswer {
+func (s *step) finishOne(it *rota.FinishItem) rota.FinishAnswer {
 	lost := rota.FinishAnswer{RunID: it.RunID, Code: rota.LeaseLost}
-	j := s.leased(it.LeaseRef)
+	j := s.proven(it.LeaseRef)
 	if j == nil {
 		return lost
 	}
@@ -28,7 +28,7 @@ func (s *step) finishOne(c *rota.Finish, it *rota.FinishItem) rota.FinishAnswer 
 	switch {
 	case j.Run.Open():
 		s.closeRun(j, it, outcome)
-		s.settle(j, settling{command: c.ID, permanent: it.Permanent, retryAt: cut(it.RetryAt)})
+		s.settle(j, settling{permanent: it.Permanent, retryAt: cut(it.RetryAt)})
 	case j.Run.ErrorCode == rota.CodeLeaseExpired:
 		return lost
 	case j.Run.Outcome != outcome:

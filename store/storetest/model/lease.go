@@ -6,9 +6,9 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// leased is the job whose run a lease names and proves, open or closed; nil if
+// proven is the job whose run a lease names and proves, open or closed; nil if
 // the lease is nobody's.
-func (s *step) leased(ref rota.LeaseRef) *rota.Job {
+func (s *step) proven(ref rota.LeaseRef) *rota.Job {
 	j := s.find(ref.JobID)
 	if j == nil || j.Run == nil || j.Run.ID != ref.RunID || j.Run.Token != ref.Token {
 		return nil
@@ -31,12 +31,13 @@ func (s *step) extend(c *rota.Extend) (rota.Reply, *rota.Error) {
 	reply := &rota.Extended{}
 	for _, it := range c.Items {
 		answer := lost(it.LeaseRef)
-		if j := s.leased(it.LeaseRef); j != nil && j.Run.Open() {
+		if j := s.proven(it.LeaseRef); j != nil && j.Run.Open() {
 			j.Run.HeartbeatAt = s.now
 			j.Run.StaleAfter = cut(s.now.Add(c.Lease))
 			if it.Progress != nil {
 				j.Run.Progress = slices.Clone(it.Progress)
 			}
+			s.extendReservation(j)
 			answer = standing(j.Run)
 		}
 		reply.Items = append(reply.Items, answer)
@@ -48,7 +49,7 @@ func (s *step) note(c *rota.Note) (rota.Reply, *rota.Error) {
 	reply := &rota.Noted{}
 	for _, it := range c.Items {
 		answer := lost(it.LeaseRef)
-		if j := s.leased(it.LeaseRef); j != nil && j.Run.ErrorCode != rota.CodeLeaseExpired {
+		if j := s.proven(it.LeaseRef); j != nil && j.Run.ErrorCode != rota.CodeLeaseExpired {
 			writeDown(j.Run, it)
 			answer = standing(j.Run)
 		}

@@ -25,7 +25,7 @@ type Model struct {
 
 // New makes an empty model. The clock stamps batches that come without a time.
 func New(clock func() time.Time) *Model {
-	return &Model{clock: clock, state: &state{keys: map[keyName]keyRecord{}}}
+	return &Model{clock: clock, state: newState()}
 }
 
 // Apply applies each command to a copy of the state and keeps the copy unless
@@ -64,47 +64,6 @@ func cut(t time.Time) time.Time {
 		return time.Time{}
 	}
 	return t.UTC().Truncate(time.Microsecond)
-}
-
-// step is one command under way: the state it works on and its only clock.
-type step struct {
-	*state
-	now time.Time
-}
-
-func (s *step) apply(c rota.Command) (rota.Reply, *rota.Error) {
-	if err := rota.CheckCommand(c); err != nil {
-		return nil, err.(*rota.Error)
-	}
-	switch c := c.(type) {
-	case *rota.Enqueue:
-		return s.enqueue(c)
-	case *rota.Ready:
-		return s.ready(c)
-	case *rota.Claim:
-		return s.claim(c)
-	case *rota.Extend:
-		return s.extend(c)
-	case *rota.Note:
-		return s.note(c)
-	case *rota.Finish:
-		return s.finish(c)
-	case *rota.Cancel:
-		return s.cancel(c)
-	case *rota.Edit:
-		return s.edit(c)
-	case *rota.Move:
-		return s.move(c)
-	case *rota.Normalise:
-		return s.normalise(c)
-	case *rota.Reap:
-		return s.reap(c)
-	case *rota.Recover:
-		return s.recover(c)
-	case *rota.All:
-		return s.all(c)
-	}
-	return nil, rota.Errorf(rota.Internal, string(c.Verb()), "the model does not know this verb")
 }
 
 // Wake returns a channel that receives after every batch.

@@ -7,12 +7,12 @@ import (
 )
 
 func (s *step) move(c *rota.Move) (rota.Reply, *rota.Error) {
-	j, again, err := s.changeable(c, c.JobID, c.Version)
+	j, again, err := s.changeable(c.JobID, c.Version)
 	if err != nil {
 		return nil, err
 	}
 	if again {
-		return &rota.Moved{Job: shown(j)}, nil
+		return &rota.Moved{Job: j}, nil
 	}
 	switch c.Place {
 	case rota.PlaceTop:
@@ -28,18 +28,19 @@ func (s *step) move(c *rota.Move) (rota.Reply, *rota.Error) {
 			return nil, err
 		}
 	}
+	s.touch(j)
 	j.Version = c.ID
-	s.write(c, rota.AuditJobModified, j.ID, "move")
-	return &rota.Moved{Job: shown(j)}, nil
+	s.write(rota.AuditJobModified, j.ID, "move")
+	return &rota.Moved{Job: j}, nil
 }
 
 func (s *step) moveBeside(c *rota.Move, j *rota.Job) *rota.Error {
 	anchor := s.find(c.Anchor)
 	switch {
 	case anchor == nil:
-		return rota.Errorf(rota.NotFound, "move", "there is no job %s", c.Anchor)
+		return s.refuse(rota.NotFound, "anchor", "there is no job %s", c.Anchor)
 	case anchor.Status != rota.StatusQueued:
-		return rota.Errorf(rota.Conflict, "move", "job %s has left the queue", c.Anchor)
+		return s.refuse(rota.Conflict, "anchor", "job %s has left the queue", c.Anchor)
 	}
 	row := s.queued(anchor.Priority)
 	at := slices.Index(row, anchor)
@@ -71,6 +72,7 @@ func (s *step) moveBetween(j *rota.Job, at, beside int, row []*rota.Job) {
 			return
 		}
 		renumber(row, j, high)
+		s.touch(j) // its number may be the same by chance, its place is not
 	}
 }
 
@@ -89,7 +91,7 @@ func (s *step) normalise(c *rota.Normalise) (rota.Reply, *rota.Error) {
 	if !c.After.IsZero() {
 		at := slices.IndexFunc(row, func(j *rota.Job) bool { return j.ID == c.After })
 		if at < 0 {
-			return nil, rota.Errorf(rota.Conflict, "normalise", "job %s is not in this row", c.After)
+			return nil, s.refuse(rota.Conflict, "after", "job %s is not in this row", c.After)
 		}
 		low, row = row[at].Position, row[at+1:]
 	}

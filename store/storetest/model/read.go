@@ -3,7 +3,6 @@ package model
 import (
 	"context"
 	"slices"
-	"time"
 
 	"github.com/rotajobs/rota"
 )
@@ -35,11 +34,15 @@ func (m *Model) Jobs(_ context.Context, q rota.JobQuery) ([]*rota.Job, error) {
 		jobs := s.pick(func(j *rota.Job) bool {
 			return (q.Status == "" || j.Status == q.Status) &&
 				(q.Type == "" || j.Type == q.Type) &&
+				(q.Template == "" || j.Template == q.Template) &&
+				(q.Schedule == "" || j.Schedule == q.Schedule) &&
+				(q.GroupID.IsZero() || j.GroupID == q.GroupID) &&
+				(!q.Dead || s.deadLetter(j)) &&
 				(q.Before.IsZero() || j.ID.Compare(q.Before) < 0)
 		})
 		slices.SortFunc(jobs, byID)
 		slices.Reverse(jobs)
-		return shownAll(jobs, q.Limit), nil
+		return listed(jobs, q.Limit, shown), nil
 	})
 }
 
@@ -55,7 +58,7 @@ func (m *Model) Queue(_ context.Context, after rota.ID, limit int) ([]*rota.Job,
 			}
 			jobs = jobs[at+1:]
 		}
-		return shownAll(jobs, limit), nil
+		return listed(jobs, limit, shown), nil
 	})
 }
 
@@ -68,18 +71,24 @@ func (m *Model) Execution(_ context.Context, id rota.ID) ([]*rota.Job, error) {
 		}
 		jobs := s.pick(func(j *rota.Job) bool { return j.ExecutionID == named.ExecutionID })
 		slices.SortFunc(jobs, func(a, b *rota.Job) int { return a.Attempt - b.Attempt })
-		return shownAll(jobs, len(jobs)), nil
+		return listed(jobs, len(jobs), shown), nil
 	})
 }
 
-// NextDue is the earliest run_at of a delayed job.
-func (m *Model) NextDue(context.Context) (time.Time, error) {
-	return view(m, func(s *state) (time.Time, error) {
-		held := s.pick(func(j *rota.Job) bool { return j.Status == rota.StatusQueued && j.Hold&rota.HoldDelay != 0 })
-		if len(held) == 0 {
-			return time.Time{}, nil
+// deadLetter says that a job died and nobody tried its execution anew.
+func (s *state) deadLetter(j *rota.Job) bool {
+	redrive := pickOne(s.jobs, func(r *rota.Job) bool { return r.RedriveOf == j.ExecutionID })
+	return j.Sequel == rota.SequelDead && redrive == nil
+}
+
+// Explain knows no reason but that others come first: explanations are compared
+// with what they should say, not with the model.
+func (m *Model) Explain(_ context.Context, id rota.ID) ([]rota.Reason, error) {
+	return view(m, func(s *state) ([]rota.Reason, error) {
+		if s.find(id) == nil {
+			return nil, rota.Errorf(rota.NotFound, "explain", "there is no job %s", id)
 		}
-		return slices.MinFunc(held, byRunAt).RunAt, nil
+		return []rota.Reason{{Code: rota.ReasonOrder}}, nil
 	})
 }
 
@@ -94,16 +103,6 @@ func (m *Model) Audit(_ context.Context, after int64, limit int) ([]rota.AuditEn
 		}
 		return entries[:min(len(entries), atMost(limit))], nil
 	})
-}
-
-// shownAll copies the first jobs of a list out.
-func shownAll(jobs []*rota.Job, limit int) []*rota.Job {
-	jobs = jobs[:min(len(jobs), atMost(limit))]
-	out := make([]*rota.Job, len(jobs))
-	for i, j := range jobs {
-		out[i] = shown(j)
-	}
-	return out
 }
 
 func atMost(limit int) int {

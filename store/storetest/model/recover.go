@@ -9,7 +9,7 @@ import (
 func (s *step) reap(c *rota.Reap) (rota.Reply, *rota.Error) {
 	far := s.now.Add(rota.LeaseMax)
 	found := s.pick(func(j *rota.Job) bool {
-		if !open(j) {
+		if !leased(j) {
 			return false
 		}
 		own := !c.Life.IsZero() && j.Run.Life == c.Life
@@ -24,8 +24,8 @@ func (s *step) reap(c *rota.Reap) (rota.Reply, *rota.Error) {
 			reply.Jobs = append(reply.Jobs, rota.Settlement{JobID: j.ID, Act: rota.SettledLeasePull})
 			continue
 		}
-		s.expire(j)
-		reply.Jobs = append(reply.Jobs, s.settled(&c.Meta, j, rota.SettledRunExpired))
+		s.lapse(j)
+		reply.Jobs = append(reply.Jobs, s.settled(j, rota.SettledRunExpired))
 	}
 	return reply, nil
 }
@@ -37,8 +37,8 @@ func byStaleAfter(a, b *rota.Job) int {
 	return byID(a, b)
 }
 
-// expire closes a run that nobody will finish.
-func (s *step) expire(j *rota.Job) {
+// lapse closes a run that nobody will finish.
+func (s *step) lapse(j *rota.Job) {
 	j.Run.Outcome = rota.OutcomeFailed
 	if !j.Run.CancelAt.IsZero() {
 		j.Run.Outcome = rota.OutcomeCancelled
@@ -48,8 +48,8 @@ func (s *step) expire(j *rota.Job) {
 	j.FinishedAt = s.now
 }
 
-func (s *step) settled(m *rota.Meta, j *rota.Job, act rota.Settling) rota.Settlement {
-	s.settle(j, settling{command: m.ID})
+func (s *step) settled(j *rota.Job, act rota.Settling) rota.Settlement {
+	s.settle(j, settling{})
 	done := rota.Settlement{JobID: j.ID, Act: act, Outcome: j.Run.Outcome, Sequel: j.Sequel}
 	if retry := s.retryOf(j.ID); retry != nil {
 		done.RetryID = retry.ID
@@ -59,16 +59,20 @@ func (s *step) settled(m *rota.Meta, j *rota.Job, act rota.Settling) rota.Settle
 
 func (s *step) recover(c *rota.Recover) (rota.Reply, *rota.Error) {
 	found := s.pick(func(j *rota.Job) bool {
-		unsettled := j.Status == rota.StatusRunning && j.Sequel == ""
-		return unsettled && (!open(j) || earlierLife(c, j.Run))
+		unsettled := j.Status == rota.StatusRunning && live(j)
+		return unsettled && (!leased(j) || earlierLife(c, j.Run))
 	})
 	slices.SortFunc(found, byID)
 	found, more := page(found, c.Limit)
 	reply := &rota.Recovered{More: more}
 	for _, j := range found {
 		act := s.mend(c, j)
-		reply.Jobs = append(reply.Jobs, s.settled(&c.Meta, j, act))
-		s.write(c, rota.AuditJobRecovered, j.ID, string(act))
+		reply.Jobs = append(reply.Jobs, s.settled(j, act))
+		s.write(rota.AuditJobRecovered, j.ID, string(act))
+	}
+	if r := s.active(); r != nil && r.Node == c.Runner && !r.Life.IsZero() && r.Life != c.Life {
+		s.giveUp(r)
+		reply.Reservation = r.ID
 	}
 	return reply, nil
 }
@@ -84,7 +88,7 @@ func (s *step) mend(c *rota.Recover, j *rota.Job) rota.Settling {
 		s.makeRun(c, j)
 		return rota.SettledRunMade
 	case j.Run.Open():
-		s.expire(j)
+		s.lapse(j)
 		return rota.SettledRunFailed
 	case j.FinishedAt.IsZero():
 		j.FinishedAt = j.Run.FinishedAt

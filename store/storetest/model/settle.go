@@ -9,25 +9,35 @@ import (
 
 // settling is what the end of a run brings along for its sequel.
 type settling struct {
-	command   rota.ID
 	permanent bool
 	retryAt   time.Time // zero: after the backoff
 }
 
-// settle gives a job whose run has ended its sequel, and its key its due.
+// settle gives a job whose run has ended its sequel.
 func (s *step) settle(j *rota.Job, how settling) {
 	switch {
 	case s.retryOf(j.ID) != nil:
 		j.Sequel = rota.SequelRetry
 	case !failed(j.Run):
 		j.Sequel = rota.SequelNone
-	case how.permanent || j.Attempt >= j.Policy.MaxAttempts:
+	case how.permanent || j.Attempt >= j.Policy.MaxAttempts || s.groupEnds(j):
 		j.Sequel = rota.SequelDead
 	default:
 		j.Sequel = rota.SequelRetry
 		s.retry(j, how)
 	}
-	s.settleKey(j)
+	if j.Sequel == rota.SequelRetry {
+		s.runClosed(j)
+		return
+	}
+	s.ended(j)
+}
+
+// groupEnds says that the group of a job was ended, so that nothing more of it
+// is to start.
+func (s *step) groupEnds(j *rota.Job) bool {
+	g := s.group(j.GroupID)
+	return g != nil && g.Ending != ""
 }
 
 func failed(r *rota.Run) bool {
@@ -37,11 +47,12 @@ func failed(r *rota.Run) bool {
 
 func (s *step) retry(j *rota.Job, how settling) {
 	r := &rota.Job{
-		ID: rota.RetryID(how.command, j.ID), ExecutionID: j.ExecutionID, RetryOf: j.ID, Attempt: j.Attempt + 1,
-		Type: j.Type, Name: j.Name, Params: j.Params, Policy: j.Policy,
-		Status: rota.StatusQueued, Priority: j.Priority, Position: s.end(j.Priority),
+		ID: rota.RetryID(s.id(), j.ID), ExecutionID: j.ExecutionID, RetryOf: j.ID, Attempt: j.Attempt + 1,
+		Type: j.Type, Name: j.Name, Params: j.Params, Policy: j.Policy, Priority: j.Priority,
 		ScopeKind: j.ScopeKind, ScopeID: j.ScopeID, PlanTime: j.PlanTime,
 		UniqueKey: j.UniqueKey, UniqueFor: j.UniqueFor,
+		Template: j.Template, Schedule: j.Schedule, GroupID: j.GroupID, GroupPosition: j.GroupPosition,
+		ConcurrencyKey: j.ConcurrencyKey, CountsAt: j.CountsAt,
 		CreatedBy: j.CreatedBy, CreatedAt: s.now,
 	}
 	switch {
@@ -52,8 +63,7 @@ func (s *step) retry(j *rota.Job, how settling) {
 	default:
 		r.RunAt = cut(s.now.Add(delay(j, r.ID)))
 	}
-	s.place(r)
-	s.jobs = append(s.jobs, r)
+	s.enter(r)
 }
 
 // delay is the backoff before the retry of a job: doubled with every attempt,
@@ -77,7 +87,7 @@ func delay(j *rota.Job, retry rota.ID) time.Duration {
 func (s *step) settleKey(j *rota.Job) {
 	name := keyName{j.Type, j.UniqueKey}
 	record, taken := s.keys[name]
-	if j.UniqueKey == "" || !taken || record.execution != j.ExecutionID || j.Sequel == rota.SequelRetry {
+	if j.UniqueKey == "" || !taken || record.execution != j.ExecutionID {
 		return
 	}
 	var outcome rota.Outcome

@@ -13,8 +13,18 @@ type state struct {
 	jobs  []*rota.Job // in the order they were made; each has its run inside
 	keys  map[keyName]keyRecord
 	audit []rota.AuditEntry
+
+	types        []*rota.Type
+	templates    []*rota.Template
+	schedules    []*rota.Schedule
+	throttle     rota.Throttle // zero: none was ever set
+	buckets      map[string]rota.Bucket
+	groups       []*rota.Group // their Tally stays zero: it is derived when they are shown
+	reservations []*rota.Reservation
+	intents      map[intent]bool
 }
 
+// keyName names a unique key: it belongs to a type.
 type keyName struct{ typ, key string }
 
 // keyRecord says which execution holds a unique key, and until when.
@@ -24,47 +34,41 @@ type keyRecord struct {
 	ended     bool
 }
 
-func (s *state) clone() *state {
-	c := &state{keys: maps.Clone(s.keys), audit: slices.Clone(s.audit)}
-	c.jobs = make([]*rota.Job, len(s.jobs))
-	for i, j := range s.jobs {
-		c.jobs[i] = rowCopy(j)
-	}
-	return c
+// intent is something that was decided for more rows than a command may touch.
+// A Sweep carries it out.
+type intent struct {
+	kind string // group, key or template
+	name string
 }
 
-// rowCopy copies what the law writes in place. Documents and lists are always
-// replaced whole, so two copies may share them.
+func newState() *state {
+	return &state{keys: map[keyName]keyRecord{}, buckets: map[string]rota.Bucket{}, intents: map[intent]bool{}}
+}
+
+// clone copies what the law writes in place. Documents, lists and
+// specifications are always replaced whole, so two copies may share them.
+func (s *state) clone() *state {
+	return &state{
+		jobs: rowCopies(s.jobs, rowCopy), keys: maps.Clone(s.keys), audit: slices.Clone(s.audit),
+		types: rowCopies(s.types, copyOf), templates: rowCopies(s.templates, copyOf),
+		schedules: rowCopies(s.schedules, copyOf), throttle: s.throttle, buckets: maps.Clone(s.buckets),
+		groups: rowCopies(s.groups, copyOf), reservations: rowCopies(s.reservations, copyOf),
+		intents: maps.Clone(s.intents),
+	}
+}
+
+func rowCopies[T any](rows []*T, one func(*T) *T) []*T {
+	copies := make([]*T, len(rows))
+	for i, r := range rows {
+		copies[i] = one(r)
+	}
+	return copies
+}
+
 func rowCopy(j *rota.Job) *rota.Job {
 	c := *j
-	if j.Run != nil {
-		r := *j.Run
-		c.Run = &r
-	}
+	c.Run = copyOf(j.Run)
 	return &c
-}
-
-// shown is a job as everybody may see it: nothing shared, no token.
-func shown(j *rota.Job) *rota.Job {
-	c := withToken(j)
-	if c.Run != nil {
-		c.Run.Token = rota.Token{}
-	}
-	return c
-}
-
-// withToken is a job as its claimer sees it.
-func withToken(j *rota.Job) *rota.Job {
-	c := rowCopy(j)
-	c.Params = slices.Clone(j.Params)
-	if r := c.Run; r != nil {
-		r.Progress = slices.Clone(r.Progress)
-		r.Result = slices.Clone(r.Result)
-		r.Artifacts = slices.Clone(r.Artifacts)
-		r.ExitCode = copyOf(r.ExitCode)
-		r.RowsAffected = copyOf(r.RowsAffected)
-	}
-	return c
 }
 
 func copyOf[T any](p *T) *T {
@@ -75,23 +79,46 @@ func copyOf[T any](p *T) *T {
 	return &v
 }
 
-func (s *state) find(id rota.ID) *rota.Job {
-	for _, j := range s.jobs {
-		if j.ID == id {
-			return j
-		}
+// pickOne is the first row that a condition holds for, nil if there is none.
+func pickOne[T any](rows []*T, cond func(*T) bool) *T {
+	if at := slices.IndexFunc(rows, cond); at >= 0 {
+		return rows[at]
 	}
 	return nil
 }
 
+func (s *state) find(id rota.ID) *rota.Job {
+	return pickOne(s.jobs, func(j *rota.Job) bool { return j.ID == id })
+}
+
 // retryOf is the job that retries another, nil if there is none.
 func (s *state) retryOf(id rota.ID) *rota.Job {
-	for _, j := range s.jobs {
-		if j.RetryOf == id {
-			return j
-		}
-	}
-	return nil
+	return pickOne(s.jobs, func(j *rota.Job) bool { return j.RetryOf == id })
+}
+
+func (s *state) typ(name string) *rota.Type {
+	return pickOne(s.types, func(t *rota.Type) bool { return t.Name == name })
+}
+
+func (s *state) template(name string) *rota.Template {
+	return pickOne(s.templates, func(t *rota.Template) bool { return t.Name == name })
+}
+
+func (s *state) schedule(name string) *rota.Schedule {
+	return pickOne(s.schedules, func(d *rota.Schedule) bool { return d.Name == name })
+}
+
+func (s *state) group(id rota.ID) *rota.Group {
+	return pickOne(s.groups, func(g *rota.Group) bool { return g.ID == id })
+}
+
+func (s *state) reservation(id rota.ID) *rota.Reservation {
+	return pickOne(s.reservations, func(r *rota.Reservation) bool { return r.ID == id })
+}
+
+// active is the one reservation that is ACTIVE, nil if none is.
+func (s *state) active() *rota.Reservation {
+	return pickOne(s.reservations, func(r *rota.Reservation) bool { return r.Status == rota.ReservationActive })
 }
 
 // pick returns the jobs that a condition holds for.
@@ -105,59 +132,34 @@ func (s *state) pick(cond func(*rota.Job) bool) []*rota.Job {
 	return picked
 }
 
-// queued returns the QUEUED jobs of a priority in order, held ones included.
-func (s *state) queued(priority int) []*rota.Job {
-	jobs := s.pick(func(j *rota.Job) bool { return j.Status == rota.StatusQueued && j.Priority == priority })
-	slices.SortFunc(jobs, inOrder)
-	return jobs
-}
-
-// end is the position at the end of a priority.
-func (s *state) end(priority int) int64 {
-	var tail int64
-	found := false
+// tail is the last attempt of an execution, nil if there is none.
+func (s *state) tail(execution rota.ID) *rota.Job {
+	var last *rota.Job
 	for _, j := range s.jobs {
-		if j.Status == rota.StatusQueued && j.Priority == priority && (!found || j.Position > tail) {
-			tail, found = j.Position, true
+		if j.ExecutionID == execution && (last == nil || j.Attempt > last.Attempt) {
+			last = j
 		}
 	}
-	return tail + rota.PositionGap
+	return last
 }
 
-func inOrder(a, b *rota.Job) int {
-	switch {
-	case a.Before(b):
-		return -1
-	case b.Before(a):
-		return 1
-	}
-	return 0
+// open counts the jobs that hold a slot and that a condition holds for.
+func (s *state) open(cond func(*rota.Job) bool) int {
+	return len(s.pick(func(j *rota.Job) bool { return j.Status == rota.StatusRunning && live(j) && cond(j) }))
 }
+
+// live says that a job has not ended, or not been settled yet.
+func live(j *rota.Job) bool { return j.Sequel == "" }
+
+// leased says that a job runs, and that somebody holds its lease.
+func leased(j *rota.Job) bool {
+	return j.Status == rota.StatusRunning && j.Run != nil && j.Run.Open()
+}
+
+// scopeOf is what a job is for; empty is global.
+func scopeOf(j *rota.Job) rota.Scope { return rota.Scope{Kind: j.ScopeKind, ID: j.ScopeID} }
 
 func byID(a, b *rota.Job) int { return a.ID.Compare(b.ID) }
-
-// place holds a job back until its run_at, or puts it into the order now.
-func (s *step) place(j *rota.Job) {
-	if j.RunAt.After(s.now) {
-		j.Hold = rota.HoldDelay
-		return
-	}
-	j.QueuedAt = s.now
-}
-
-// write adds a line to the audit.
-func (s *step) write(c rota.Command, act string, job rota.ID, detail string) {
-	s.audit = append(s.audit, rota.AuditEntry{
-		Seq: int64(len(s.audit) + 1), ID: rota.AuditID(c.Head().ID, c.Verb(), job),
-		At: s.now, Actor: c.Head().Actor, Act: act, JobID: job, Detail: detail,
-	})
-}
-
-// wrote says whether a command has written about a job before.
-func (s *step) wrote(c rota.Command, job rota.ID) bool {
-	id := rota.AuditID(c.Head().ID, c.Verb(), job)
-	return slices.ContainsFunc(s.audit, func(e rota.AuditEntry) bool { return e.ID == id })
-}
 
 // page cuts a list to a limit, 0 meaning SweepMax, and says if there was more.
 func page[T any](list []T, limit int) ([]T, bool) {

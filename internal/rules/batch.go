@@ -1,0 +1,121 @@
+package rules
+
+import "github.com/rotajobs/rota"
+
+// needBatch asks for what it takes to make the jobs of a schedule for some
+// times, one for each of its scopes.
+func needBatch(n *Need, s *rota.Schedule, times []rota.FireTime, id func(int) rota.ID) {
+	t := n.template(s.Spec.Template)
+	scopes := s.Spec.EachScope()
+	for i := range len(times) * len(scopes) {
+		n.job(id(i))
+	}
+	if t == nil {
+		return
+	}
+	needMake(n, s, t)
+	for _, scope := range scopes {
+		if s.Spec.Overlap != rota.OverlapAllow {
+			needMeet(n, s, scope)
+		}
+		for i := range times {
+			j := plannedJob(n.world, s, t, scope, &times[i])
+			plan, _ := PlanOf(j)
+			n.plan(plan)
+			needMetBy(n, j, s.Spec.DependsOn)
+		}
+	}
+}
+
+// needMake asks for what every job of a schedule needs.
+func needMake(n *Need, s *rota.Schedule, t *rota.Template) {
+	n.typ(t.Spec.Type)
+	n.tail(schedulePriority(s, t))
+	n.lane(t.Spec.ConcurrencyKey)
+}
+
+// needMeet asks for what has not ended of a schedule and a scope, and for what
+// its end would touch.
+func needMeet(n *Need, s *rota.Schedule, scope rota.Scope) {
+	needPrevious(n, s.Name, scope)
+	if s.Spec.Overlap != rota.OverlapCancel {
+		return
+	}
+	waiting, others := n.world.liveOf(s.Name, scope)
+	for _, j := range append(waiting, others...) {
+		needEnd(n, j, false)
+	}
+}
+
+// makeBatch makes the jobs of a schedule for some times, unless they were
+// planned already. It answers with the ids of those it made and the number of
+// those that stood there.
+func makeBatch(w *World, c rota.Command, s *rota.Schedule, t *rota.Template, times []rota.FireTime, catchUp bool, id func(int) rota.ID) (made []rota.ID, known int) {
+	i := 0
+	for k := range times {
+		for _, scope := range s.Spec.EachScope() {
+			j := plannedJob(w, s, t, scope, &times[k])
+			j.ID, j.ExecutionID = id(i), id(i)
+			i++
+			plan, _ := PlanOf(j)
+			if !w.plans[plan].IsZero() {
+				known++
+				continue
+			}
+			makeOne(w, c, s, j, catchUp)
+			made = append(made, j.ID)
+		}
+	}
+	return made, known
+}
+
+// makeOne puts a job of a schedule into the queue, as its overlap and its
+// dependencies allow.
+func makeOne(w *World, c rota.Command, s *rota.Schedule, j *rota.Job, catchUp bool) {
+	skipped, hold := meet(w, c, s, scopeOf(j), catchUp)
+	if !skipped && !j.PlanTime.IsZero() && unmet(w, j) != "" {
+		hold |= rota.HoldDependency
+	} else {
+		j.WaitFrom, j.WaitUntil = noTime, noTime
+	}
+	enter(w, j, hold)
+	w.insert(j)
+	if skipped {
+		skip(w, c, j.ID, rota.CodeOverlap, "skipped: an earlier execution of schedule "+s.Name+" has not ended", true)
+	}
+}
+
+// plannedJob is a job of a schedule for one time and scope, before it enters the
+// queue.
+func plannedJob(w *World, s *rota.Schedule, t *rota.Template, scope rota.Scope, at *rota.FireTime) *rota.Job {
+	j := scheduledJob(w, s, t, scope)
+	j.PlanTime, j.CountsAt = micros(at.At), micros(at.At)
+	if len(s.Spec.DependsOn) == 0 {
+		return j
+	}
+	if j.WaitFrom = micros(at.From); at.From.IsZero() {
+		j.WaitFrom = s.CreatedAt
+	}
+	if j.WaitUntil = micros(at.Until); at.Until.IsZero() {
+		later := j.PlanTime
+		if w.Now.After(later) {
+			later = w.Now
+		}
+		j.WaitUntil = later.Add(rota.DependencyWait)
+	}
+	return j
+}
+
+// scheduledJob is what all jobs of a schedule have in common.
+func scheduledJob(w *World, s *rota.Schedule, t *rota.Template, scope rota.Scope) *rota.Job {
+	return &rota.Job{
+		Type: t.Spec.Type, Name: s.Name, Template: t.Name, Schedule: s.Name, ScopeKind: scope.Kind, ScopeID: scope.ID,
+		Params: rota.MergeParams(t.Spec.Params, s.Spec.Params), Status: rota.StatusQueued, Attempt: 1,
+		Priority: schedulePriority(s, t), Policy: policyOf(w, t.Spec.Type, s.Spec.Policy.Or(t.Spec.Policy)),
+		ConcurrencyKey: t.Spec.ConcurrencyKey, CreatedBy: s.CreatedBy, CreatedAt: w.Now,
+	}
+}
+
+func schedulePriority(s *rota.Schedule, t *rota.Template) int {
+	return or(s.Spec.Priority, or(t.Spec.Priority, rota.DefaultPriority))
+}

@@ -1,0 +1,141 @@
+package rules
+
+import (
+	"fmt"
+
+	"github.com/rotajobs/rota"
+)
+
+// needCompany asks for what the verbs of definitions, schedules, groups,
+// reservations and upkeep need.
+func needCompany(n *Need, c rota.Command) {
+	switch c := c.(type) {
+	case *rota.PutType:
+		needPutType(n, c)
+	case *rota.SwitchType:
+		needSwitchType(n, c)
+	case *rota.PutTemplate:
+		needPutTemplate(n, c)
+	case *rota.Archive:
+		needArchive(n, c)
+	case *rota.Unarchive:
+		needUnarchive(n, c)
+	case *rota.PutThrottle:
+		needPutThrottle(n, c)
+	case *rota.PutSchedule:
+		needPutSchedule(n, c)
+	case *rota.SwitchSchedule:
+		needSwitchSchedule(n, c)
+	case *rota.DeleteSchedule:
+		needDeleteSchedule(n, c)
+	case *rota.Fire:
+		needFire(n, c)
+	case *rota.Trigger:
+		needTrigger(n, c)
+	case *rota.Backfill:
+		needBackfill(n, c)
+	case *rota.EnqueueGroup:
+		needEnqueueGroup(n, c)
+	case *rota.CancelGroup:
+		needCancelGroup(n, c)
+	case *rota.Reserve:
+		needReserve(n, c)
+	case *rota.Direct:
+		needDirect(n, c)
+	case *rota.Release:
+		needRelease(n, c)
+	case *rota.Expire:
+		needExpire(n, c)
+	case *rota.Sweep:
+		needSweep(n, c)
+	case *rota.Prune:
+		needPrune(n, c)
+	case *rota.Redrive:
+		needRedrive(n, c)
+	default:
+		panic(fmt.Sprintf("rules: no law for %T", c))
+	}
+}
+
+func decideCompany(w *World, c rota.Command) (rota.Reply, *rota.Error) {
+	switch c := c.(type) {
+	case *rota.PutType:
+		return decidePutType(w, c)
+	case *rota.SwitchType:
+		return decideSwitchType(w, c)
+	case *rota.PutTemplate:
+		return decidePutTemplate(w, c)
+	case *rota.Archive:
+		return decideArchive(w, c)
+	case *rota.Unarchive:
+		return decideUnarchive(w, c)
+	case *rota.PutThrottle:
+		return decidePutThrottle(w, c)
+	case *rota.PutSchedule:
+		return decidePutSchedule(w, c)
+	case *rota.SwitchSchedule:
+		return decideSwitchSchedule(w, c)
+	case *rota.DeleteSchedule:
+		return decideDeleteSchedule(w, c)
+	case *rota.Fire:
+		return decideFire(w, c)
+	case *rota.Trigger:
+		return decideTrigger(w, c)
+	case *rota.Backfill:
+		return decideBackfill(w, c)
+	case *rota.EnqueueGroup:
+		return decideEnqueueGroup(w, c)
+	case *rota.CancelGroup:
+		return decideCancelGroup(w, c)
+	case *rota.Reserve:
+		return decideReserve(w, c)
+	case *rota.Direct:
+		return decideDirect(w, c)
+	case *rota.Release:
+		return decideRelease(w, c)
+	case *rota.Expire:
+		return decideExpire(w, c)
+	case *rota.Sweep:
+		return decideSweep(w, c)
+	case *rota.Prune:
+		return decidePrune(w, c)
+	case *rota.Redrive:
+		return decideRedrive(w, c)
+	}
+	panic(fmt.Sprintf("rules: no law for %T", c))
+}
+
+// refresh shows the jobs of a reply as they stand at the end of the command,
+// when lanes were balanced after it was written.
+func refresh(w *World, reply rota.Reply) {
+	again := func(jobs []*rota.Job) {
+		for i, j := range jobs {
+			jobs[i] = public(w.job(j.ID))
+		}
+	}
+	one := func(j **rota.Job) { *j = public(w.job((*j).ID)) }
+	switch r := reply.(type) {
+	case *rota.Enqueued:
+		for i := range r.Jobs {
+			if r.Jobs[i].Job != nil {
+				one(&r.Jobs[i].Job)
+			}
+		}
+	case *rota.CancelledJob:
+		one(&r.Job)
+	case *rota.Edited:
+		one(&r.Job)
+	case *rota.Moved:
+		one(&r.Job)
+	case *rota.Redriven:
+		one(&r.Job)
+	case *rota.Fired:
+		again(r.Jobs)
+	case *rota.Triggered:
+		again(r.Jobs)
+	case *rota.Backfilled:
+		again(r.Jobs)
+	case *rota.GroupEnqueued:
+		again(r.Jobs)
+	}
+}

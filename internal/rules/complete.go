@@ -1,0 +1,86 @@
+package rules
+
+import (
+	"slices"
+
+	"github.com/rotajobs/rota"
+)
+
+// plannedMax bounds the planned jobs of an AT schedule that are looked at: it
+// fires once for each of its scopes, and some backfills may stand beside.
+const plannedMax = 2 * rota.ScopesMax
+
+// needCompletion asks for what is left of an AT schedule when a planned job of
+// it ends.
+func needCompletion(n *Need, j *rota.Job) {
+	s := n.schedule(j.Schedule)
+	if s == nil || j.PlanTime.IsZero() || !spent(s) {
+		return
+	}
+	n.planned(Planned{Schedule: s.Name, Limit: plannedMax})
+	needCompleted(n, s)
+}
+
+// needCompleted asks for what the completion of a schedule touches.
+func needCompleted(n *Need, s *rota.Schedule) {
+	if s.Spec.OnCompletion != rota.CompletionDrop {
+		return
+	}
+	n.template(s.Spec.Template)
+	n.using(Using{Template: s.Spec.Template, Disabled: true, Limit: 2})
+	needBlocked(n, s.Name, everyScope)
+	needDependents(n, s.Name, everyScope)
+}
+
+// spent says that a schedule was to fire once and has.
+func spent(s *rota.Schedule) bool {
+	return !s.Spec.At.IsZero() && s.State == rota.ScheduleEnabled && s.NextFire.IsZero()
+}
+
+// complete ends an AT schedule when the last of its planned executions has
+// ended.
+func complete(w *World, c rota.Command, j *rota.Job) {
+	if s := w.schedules.get(j.Schedule); s != nil && !j.PlanTime.IsZero() {
+		completeSchedule(w, c, s)
+	}
+}
+
+func completeSchedule(w *World, c rota.Command, s *rota.Schedule) {
+	if !spent(s) || w.plannedLeft(s.Name) {
+		return
+	}
+	if s.Spec.OnCompletion == rota.CompletionPreserve {
+		disable(w, c, s, "it was to run once, and has")
+		return
+	}
+	removeSchedule(w, c, s)
+	w.noteOf(c, rota.AuditScheduleDeleted, scheduleSubject(s.Name), "on completion")
+	t := w.templates.get(s.Spec.Template)
+	if t == nil || t.Name != s.Name || t.State != rota.TemplateActive || usedByOthers(w, t.Name, s.Name) {
+		return
+	}
+	archived := *t
+	archived.State, archived.Version, archived.UpdatedAt = rota.TemplateArchived, c.Head().ID, w.Now
+	w.templates.set(w, t.Name, &archived)
+	w.noteOf(c, rota.AuditTemplateArchived, templateSubject(t.Name), "")
+}
+
+// plannedLeft says whether a planned execution of the schedule has not ended.
+func (w *World) plannedLeft(schedule string) bool {
+	ids := slices.Concat(w.planned.get(Planned{Schedule: schedule, Limit: plannedMax}), w.born[schedule])
+	return slices.ContainsFunc(ids, func(id rota.ID) bool {
+		j := w.job(id)
+		return j != nil && j.Sequel == "" && !j.PlanTime.IsZero()
+	})
+}
+
+func usedByOthers(w *World, template, but string) bool {
+	names := slices.Clone(w.using.get(Using{Template: template, Disabled: true, Limit: 2}))
+	for _, r := range w.schedules.touched {
+		names = append(names, r.key)
+	}
+	return slices.ContainsFunc(names, func(name string) bool {
+		s := w.schedules.get(name)
+		return name != but && (s == nil && w.schedules.rows[name] == nil || s != nil && s.Spec.Template == template)
+	})
+}

@@ -1,0 +1,90 @@
+package rules
+
+import (
+	"github.com/rotajobs/rota"
+)
+
+// mayPut refuses to write a definition that is not as its sender expects it.
+func mayPut(mode rota.PutMode, kind, name string, there bool, is rota.ID, read *rota.ID) *rota.Error {
+	switch {
+	case mode == rota.PutCreate && there:
+		return &rota.Error{
+			Code: rota.Conflict, Field: "name", Reason: "there is a " + kind + " " + name + " already", Hint: "change that one, or choose another name",
+		}
+	case !there && (mode == rota.PutReplace || read != nil):
+		return noName(kind, name)
+	case read != nil && *read != is:
+		return changedSince(kind + " " + name)
+	}
+	return nil
+}
+
+func noName(kind, name string) *rota.Error {
+	return &rota.Error{
+		Code: rota.NotFound, Field: "name", Reason: "there is no " + kind + " " + name, Hint: "see that the name is right",
+	}
+}
+
+func changedSince(what string) *rota.Error {
+	return &rota.Error{
+		Code: rota.Conflict, Field: "version", Reason: what + " was changed since it was read", Hint: "read it again and decide anew",
+	}
+}
+
+func typeSubject(name string) string { return "type " + name }
+
+func needPutType(n *Need, c *rota.PutType) {
+	n.wroteOf(c, typeSubject(c.Name))
+	n.typ(c.Name)
+}
+
+func decidePutType(w *World, c *rota.PutType) (rota.Reply, *rota.Error) {
+	t := w.types.get(c.Name)
+	if w.wroteOf(c, typeSubject(c.Name)) {
+		return &rota.TypePut{Type: t}, nil
+	}
+	if refusal := mayPut(c.Mode, "type", c.Name, t != nil, versionOf(t), c.Version); refusal != nil {
+		return nil, refusal
+	}
+	next, act := &rota.Type{Name: c.Name, CreatedBy: c.Actor, CreatedAt: w.Now}, rota.AuditTypeCreated
+	if t != nil {
+		if t.Spec.Equal(c.Spec) {
+			return &rota.TypePut{Type: t}, nil
+		}
+		*next, act = *t, rota.AuditTypeModified
+	}
+	next.Spec, next.Version, next.UpdatedAt = c.Spec.Canonical(), c.ID, w.Now
+	w.types.set(w, c.Name, next)
+	w.logOf(c, act, typeSubject(c.Name), "")
+	return &rota.TypePut{Type: next, Changed: true}, nil
+}
+
+func versionOf(t *rota.Type) rota.ID {
+	if t == nil {
+		return rota.ID{}
+	}
+	return t.Version
+}
+
+func needSwitchType(n *Need, c *rota.SwitchType) {
+	n.wroteOf(c, typeSubject(c.Name))
+	n.typ(c.Name)
+}
+
+func decideSwitchType(w *World, c *rota.SwitchType) (rota.Reply, *rota.Error) {
+	t := w.types.get(c.Name)
+	switch {
+	case t == nil:
+		return nil, noName("type", c.Name)
+	case w.wroteOf(c, typeSubject(c.Name)) || t.Paused == c.Paused:
+		return &rota.TypePut{Type: t}, nil
+	}
+	next, act := *t, rota.AuditTypeResumed
+	if c.Paused {
+		act = rota.AuditTypePaused
+	}
+	next.Paused, next.Version, next.UpdatedAt = c.Paused, c.ID, w.Now
+	w.types.set(w, c.Name, &next)
+	w.logOf(c, act, typeSubject(c.Name), "")
+	return &rota.TypePut{Type: &next, Changed: true}, nil
+}

@@ -1,0 +1,184 @@
+package rules
+
+import (
+	"math"
+	"slices"
+
+	"github.com/rotajobs/rota"
+)
+
+// everyScope stands for no scope in particular, where jobs of all of them are
+// looked at.
+var everyScope = rota.Scope{Kind: "\x00"}
+
+// needDependents asks for the jobs that may wait for a schedule, and for what
+// else they wait for.
+func needDependents(n *Need, schedule string, scope rota.Scope) {
+	n.dependents(Dependents{Schedule: schedule})
+	for _, name := range n.world.dependents.get(Dependents{Schedule: schedule}) {
+		n.schedule(name)
+	}
+	for _, name := range n.world.dependentsOf(schedule) {
+		needBlocked(n, name, scope)
+	}
+}
+
+// needBlocked asks for the jobs of a schedule that wait for dependencies, and
+// for these.
+func needBlocked(n *Need, schedule string, scope rota.Scope) {
+	n.schedule(schedule)
+	n.blocked(Blocked{Schedule: schedule})
+	for _, id := range n.world.blockedOf(schedule, scope) {
+		j := n.world.job(id)
+		needMet(n, j)
+		n.lane(j.ConcurrencyKey)
+	}
+}
+
+// needMet asks for what says whether the dependencies of a job have completed.
+func needMet(n *Need, b *rota.Job) {
+	if s := n.schedule(b.Schedule); s != nil {
+		needMetBy(n, b, s.Spec.DependsOn)
+	}
+}
+
+func needMetBy(n *Need, b *rota.Job, dependsOn []string) {
+	for _, name := range dependsOn {
+		d := n.schedule(name)
+		if d == nil {
+			continue
+		}
+		for _, scope := range scopesThatCount(b, d) {
+			q := windowOf(b, d, scope)
+			n.latest(q)
+			if id := n.world.latestOf(q); !id.IsZero() {
+				n.tailOfChain(id)
+			}
+		}
+	}
+}
+
+// dependentsOf are the schedules that depend on one, by name.
+func (w *World) dependentsOf(schedule string) (names []string) {
+	all := slices.Clone(w.dependents.get(Dependents{Schedule: schedule}))
+	for _, r := range w.schedules.touched {
+		all = append(all, r.key)
+	}
+	slices.Sort(all)
+	for _, name := range slices.Compact(all) {
+		if s := w.schedules.get(name); s != nil && slices.Contains(s.Spec.DependsOn, schedule) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// blockedOf are the jobs of a schedule that wait for dependencies, by id: those
+// whom the end of an execution for the given scope may concern.
+func (w *World) blockedOf(schedule string, scope rota.Scope) (ids []rota.ID) {
+	all := slices.Concat(w.blocked.get(Blocked{Schedule: schedule}), w.born[schedule])
+	slices.SortFunc(all, rota.ID.Compare)
+	for _, id := range slices.Compact(all) {
+		j := w.job(id)
+		if j == nil || j.Status != rota.StatusQueued || j.Hold&rota.HoldDependency == 0 {
+			continue
+		}
+		if own := scopeOf(j); scope == everyScope || scope == (rota.Scope{}) || own == scope || own == (rota.Scope{}) {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// latestOf is the first attempt of the execution that counts.
+func (w *World) latestOf(q Latest) rota.ID {
+	best := w.job(w.latest.get(q))
+	for _, id := range w.born[q.Schedule] {
+		j := w.job(id)
+		if j == nil || !j.RetryOf.IsZero() || scopeOf(j) != q.Scope {
+			continue
+		}
+		if at := j.CountsAt.UnixMicro(); at <= q.After || at > q.Until {
+			continue
+		}
+		if best == nil || j.CountsAt.After(best.CountsAt) || j.CountsAt.Equal(best.CountsAt) && j.ID.Compare(best.ID) > 0 {
+			best = j
+		}
+	}
+	if best == nil {
+		return w.latest.get(q)
+	}
+	return best.ID
+}
+
+// scopesThatCount are those of a dependency that a job needs: its own, or all of
+// them if it is for nothing in particular.
+func scopesThatCount(b *rota.Job, d *rota.Schedule) []rota.Scope {
+	own := scopeOf(b)
+	if own == (rota.Scope{}) || len(d.Spec.Scopes) == 0 {
+		return d.Spec.EachScope()
+	}
+	return []rota.Scope{own}
+}
+
+func windowOf(b *rota.Job, d *rota.Schedule, scope rota.Scope) Latest {
+	after := int64(math.MinInt64)
+	if !b.WaitFrom.IsZero() {
+		after = b.WaitFrom.UnixMicro()
+	}
+	return Latest{Schedule: d.Name, Scope: scope, After: after, Until: b.PlanTime.UnixMicro()}
+}
+
+// unmet names the first dependency of a job that has not completed in its
+// window; empty if all have. Of each, all that it owed until the job's own time
+// must exist, and the latest of it must have completed.
+func unmet(w *World, b *rota.Job) string {
+	s := w.schedules.get(b.Schedule)
+	if s == nil {
+		return ""
+	}
+	for _, name := range s.Spec.DependsOn {
+		if d := w.schedules.get(name); d != nil && !meets(w, b, d) {
+			return name
+		}
+	}
+	return ""
+}
+
+func meets(w *World, b *rota.Job, d *rota.Schedule) bool {
+	if d.State != rota.ScheduleDisabled && !d.NextFire.IsZero() && !d.NextFire.After(b.PlanTime) {
+		return false
+	}
+	for _, scope := range scopesThatCount(b, d) {
+		id := w.latestOf(windowOf(b, d, scope))
+		if id.IsZero() {
+			return false
+		}
+		tail := w.job(w.tailOfChain(id))
+		if tail == nil || !tail.Ended() || tail.Run == nil || tail.Run.Outcome != rota.OutcomeCompleted {
+			return false
+		}
+	}
+	return true
+}
+
+// lookAgain frees the jobs that waited for a schedule and need wait no longer.
+func lookAgain(w *World, c rota.Command, schedule string, scope rota.Scope) {
+	left := rota.DependentsMax
+	for _, name := range w.dependentsOf(schedule) {
+		left -= freeBlocked(w, name, scope, left)
+	}
+}
+
+// freeBlocked frees those jobs of a schedule whose dependencies have completed,
+// and counts those that it looked at.
+func freeBlocked(w *World, schedule string, scope rota.Scope, most int) int {
+	ids := w.blockedOf(schedule, scope)
+	ids = ids[:min(len(ids), max(0, most))]
+	for _, id := range ids {
+		if unmet(w, w.job(id)) == "" {
+			free(w, id, rota.HoldDependency)
+		}
+	}
+	return len(ids)
+}

@@ -1,0 +1,44 @@
+package rules
+
+import "github.com/rotajobs/rota"
+
+// enter gives a job that enters the queue its position, and holds it back for
+// what is known, and until its time has come.
+func enter(w *World, j *rota.Job, hold rota.Hold) {
+	j.Position = w.append(j.Priority)
+	j.Hold = hold
+	if j.RunAt.After(w.Now) {
+		j.Hold |= rota.HoldDelay
+	}
+	settleHold(w, j)
+}
+
+// free takes one reason away to hold a job back.
+func free(w *World, id rota.ID, reason rota.Hold) *rota.Job {
+	j := w.edit(id)
+	j.Hold &^= reason
+	settleHold(w, j)
+	return j
+}
+
+// settleHold lets a job that nothing holds back any more stand in the order,
+// unless its concurrency key is limited: then it joins those who wait for the
+// key, and the balance at the end of the command decides.
+func settleHold(w *World, j *rota.Job) {
+	if j.Hold != 0 {
+		return
+	}
+	w.stir(j.ConcurrencyKey)
+	if limitedKey(w, j.ConcurrencyKey) {
+		j.Hold = rota.HoldKey
+		return
+	}
+	ready(w, j)
+}
+
+// ready marks since when a job stands in the order.
+func ready(w *World, j *rota.Job) {
+	if j.QueuedAt.IsZero() {
+		j.QueuedAt = w.Now
+	}
+}

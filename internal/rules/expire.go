@@ -1,0 +1,42 @@
+package rules
+
+import "github.com/rotajobs/rota"
+
+func needExpire(n *Need, c *rota.Expire) {
+	n.active()
+	ids, _ := n.waits(overdue(n.world, c))
+	for _, id := range ids {
+		j := n.world.job(id)
+		needMet(n, j)
+		needEnd(n, j, false)
+	}
+}
+
+func overdue(w *World, c *rota.Expire) Waits {
+	return Waits{Now: w.Now.UnixMicro(), Limit: sweep(c.Limit) + 1}
+}
+
+// decideExpire ends the wait of jobs whose dependencies did not complete in
+// time, and gives up the reservation whose time is over.
+func decideExpire(w *World, c *rota.Expire) (rota.Reply, *rota.Error) {
+	ids, more := firstOf(w.waits.get(overdue(w, c)), sweep(c.Limit))
+	reply := &rota.Expired{More: more}
+	for _, id := range ids {
+		j := w.job(id)
+		if j.Status != rota.StatusQueued || j.Hold&rota.HoldDependency == 0 {
+			continue // the end of another has settled it
+		}
+		if missing := unmet(w, j); missing != "" {
+			skip(w, c, id, rota.CodeDependency, "skipped: schedule "+missing+" did not complete in time", true)
+			reply.Skipped = append(reply.Skipped, id)
+			continue
+		}
+		free(w, id, rota.HoldDependency)
+		reply.Freed = append(reply.Freed, id)
+	}
+	if r := w.activeReservation(); r != nil && !r.ExpiresAt.After(w.Now) {
+		expireReservation(w, c, r)
+		reply.Reservation = r.ID
+	}
+	return reply, nil
+}

@@ -1,0 +1,128 @@
+package rules
+
+import (
+	"fmt"
+
+	"github.com/rotajobs/rota"
+)
+
+// Dependency is a schedule that a job depends on, and how it stands in the
+// job's window.
+type Dependency struct {
+	Schedule *rota.Schedule
+	Latest   []LatestTail // of the scopes that Windows asks for; those behind the first that has not completed may be left out
+}
+
+// LatestTail is the last attempt of the execution that counts; nil: there is
+// none.
+type LatestTail struct {
+	Scope rota.Scope
+	Tail  *rota.Job
+}
+
+// Completed says that a dependency is met for its scope.
+func (l LatestTail) Completed() bool {
+	return l.Tail != nil && l.Tail.Ended() && l.Tail.Run != nil && l.Tail.Run.Outcome == rota.OutcomeCompleted
+}
+
+// Windows asks for the executions of a dependency that the job needs.
+func (f *Facts) Windows(d *rota.Schedule) (windows []Latest) {
+	for _, scope := range scopesThatCount(f.Job, d) {
+		windows = append(windows, windowOf(f.Job, d, scope))
+	}
+	return windows
+}
+
+// dependencies tells of each dependency that has not completed.
+func (a *account) dependencies() {
+	j := a.Job
+	if j.Hold&rota.HoldDependency == 0 {
+		return
+	}
+	told := len(a.reasons)
+	for _, d := range a.Dependencies {
+		a.dependency(d)
+	}
+	if told == len(a.reasons) {
+		a.because(rota.ReasonDependency,
+			fmt.Sprintf("Schedule %s has nothing more to wait for, and this job has yet to be let go.", j.Schedule),
+			fmt.Sprintf("A server lets it go, at %s at the latest; if this stays so, none is running: rota serve.", stamp(j.WaitUntil)),
+		).Until = j.WaitUntil
+	}
+}
+
+func (a *account) dependency(d Dependency) {
+	s := d.Schedule
+	if s.State != rota.ScheduleDisabled && !s.NextFire.IsZero() && !s.NextFire.After(a.Job.PlanTime) {
+		a.owes(s)
+		return
+	}
+	for _, l := range d.Latest {
+		switch {
+		case l.Completed():
+			continue
+		case l.Tail == nil:
+			a.hasNotRun(s, l.Scope)
+		default:
+			a.hasNotCompleted(s, l)
+		}
+		return
+	}
+}
+
+// owes tells of a dependency that has a fire to make up.
+func (a *account) owes(s *rota.Schedule) {
+	text := fmt.Sprintf("It depends on schedule %s, which has yet to fire for %s", s.Name, stamp(s.NextFire))
+	remedy := "It fires by itself; if it does not, no server is running: rota serve"
+	if s.State == rota.SchedulePaused {
+		text += " and is paused"
+		remedy = "Resume it: rota schedule resume " + s.Name
+	}
+	a.depends(text, remedy)
+}
+
+// hasNotRun tells of a dependency that owes nothing and yet has not run.
+func (a *account) hasNotRun(s *rota.Schedule, scope rota.Scope) {
+	state, window := "", "up to "+stamp(a.Job.PlanTime)
+	if s.State == rota.ScheduleDisabled {
+		state = " is disabled and"
+	}
+	if !a.Job.WaitFrom.IsZero() {
+		window = "after " + stamp(a.Job.WaitFrom) + " and " + window
+	}
+	a.depends(
+		fmt.Sprintf("It depends on schedule %s, which%s has not run%s for a time %s", s.Name, state, forScope(scope), window),
+		"Nothing that it waits for is under way; to run it without: "+anew(a.Job.ID))
+}
+
+// hasNotCompleted tells of a dependency whose execution has not ended, or ended
+// otherwise.
+func (a *account) hasNotCompleted(s *rota.Schedule, l LatestTail) {
+	j := l.Tail
+	remedy := "See why: rota job explain " + j.ID.String()
+	switch {
+	case j.Sequel == rota.SequelDead:
+		remedy = "When the cause is mended, try it anew: rota dead retry " + j.ID.String()
+	case j.Ended():
+		remedy = "Run it all the same: rota job retry " + j.ID.String()
+	case j.Status == rota.StatusRunning:
+		remedy = "Wait until it ends"
+	}
+	a.depends(
+		fmt.Sprintf("It depends on schedule %s, whose latest execution%s, %s, %s", s.Name, forScope(l.Scope), jobRef(j.ID), standing(j)),
+		remedy).Jobs = []rota.ID{j.ID}
+}
+
+// depends tells of a dependency and of what becomes of the wait for it.
+func (a *account) depends(text, remedy string) *rota.Reason {
+	until := a.Job.WaitUntil
+	text += fmt.Sprintf("; it is waited for until %s.", stamp(until))
+	if until.After(a.Now) {
+		remedy += fmt.Sprintf("; if it has not completed by %s, this job is recorded as SKIPPED.", stamp(until))
+	} else {
+		remedy += "; the wait is over, and this job is about to be recorded as SKIPPED."
+	}
+	reason := a.because(rota.ReasonDependency, text, remedy)
+	reason.Until = until
+	return reason
+}

@@ -1,0 +1,129 @@
+package rules
+
+import (
+	"fmt"
+
+	"github.com/rotajobs/rota"
+)
+
+const raiseLimit = "PUT /api/v1/limits"
+
+// key: as many jobs of a concurrency key stand in the order as may start.
+func (a *account) key() {
+	j := a.Job
+	limit, limited := a.Limits.Key(j.ConcurrencyKey)
+	held, name := j.Hold&rota.HoldKey != 0, brief(j.ConcurrencyKey)
+	remedy := fmt.Sprintf("It goes on when one of them ends; to let more run at once, raise the limit of the key: %s.", raiseLimit)
+	switch {
+	case j.ConcurrencyKey == "" || !held && j.Hold != 0:
+	case limited && a.OpenKey >= limit:
+		a.because(rota.ReasonKeyLimit,
+			fmt.Sprintf("%d of at most %d jobs with the concurrency key %s run.", a.OpenKey, limit, name), remedy)
+	case held && limited && a.OpenKey+a.ReadyKey >= limit:
+		a.because(rota.ReasonKeyLimit,
+			fmt.Sprintf("At most %d jobs with the concurrency key %s run at once; running: %d, ready before it: %d.",
+				limit, name, a.OpenKey, a.ReadyKey), remedy)
+	case held && limited:
+		a.because(rota.ReasonKeyLimit,
+			fmt.Sprintf("The concurrency key %s has room, and it has yet to be let into the order.", name), letGo)
+	case held:
+		a.because(rota.ReasonKeyLimit,
+			fmt.Sprintf("The concurrency key %s has no limit any more, and it has yet to be let into the order.", name), letGo)
+	}
+}
+
+// global: as many jobs run as may run at once.
+func (a *account) global() {
+	if limit := a.Limits.Global; limit > 0 && a.Open >= limit {
+		a.because(rota.ReasonGlobalLimit,
+			fmt.Sprintf("%d of at most %d jobs of all types run.", a.Open, limit),
+			fmt.Sprintf("Others start when one of them ends; to let more run at once, raise the global limit: %s.", raiseLimit))
+	}
+}
+
+func (a *account) typeLimit() {
+	if limit := a.Limits.Type(a.Job.Type).Concurrency; limit > 0 && a.OpenType >= limit {
+		a.because(rota.ReasonTypeLimit,
+			fmt.Sprintf("%d of at most %d jobs of type %s run.", a.OpenType, limit, a.Job.Type),
+			fmt.Sprintf("Others start when one of them ends; to let more run at once, raise the limit of the type: %s.", raiseLimit))
+	}
+}
+
+// rate: its type has started as often as it may.
+func (a *account) rate() {
+	rate := a.Limits.Type(a.Job.Type).Rate
+	if rate.Count == 0 {
+		return
+	}
+	bucket := rota.Bucket{Type: a.Job.Type}
+	if a.Bucket != nil {
+		bucket = *a.Bucket
+	}
+	if bucket = bucket.At(rate, a.Now); bucket.Room(rate) > 0 {
+		return
+	}
+	again := bucket.RoomAt(rate)
+	a.because(rota.ReasonRate,
+		fmt.Sprintf("Jobs of type %s have started as often as they may: %d in %s.", a.Job.Type, rate.Count, span(rate.Per)),
+		fmt.Sprintf("The next may start at %s; to let more start, raise the rate of the type: %s.", stamp(again), raiseLimit),
+	).Until = again
+}
+
+// reservation: a node that is reserved for a direct run takes nothing else.
+func (a *account) reservation() {
+	r := a.Reservation
+	if r == nil || r.Status != rota.ReservationActive || !r.ExpiresAt.After(a.Now) {
+		return
+	}
+	what, jobs := "a direct run", []rota.ID(nil)
+	if !r.JobID.IsZero() {
+		what, jobs = "the direct run of "+jobRef(r.JobID), []rota.ID{r.JobID}
+	}
+	reason := a.because(rota.ReasonReservation,
+		fmt.Sprintf("Node %s is reserved for %s until %s and takes nothing from the queue meanwhile.", r.Node, what, stamp(r.ExpiresAt)),
+		fmt.Sprintf("The node goes on when the reservation ends; another one may take jobs of type %s at any time.", a.Job.Type))
+	reason.Until, reason.Jobs = r.ExpiresAt, jobs
+}
+
+// order: others come first, or a worker has yet to take it.
+func (a *account) order() {
+	typ := a.Job.Type
+	text := fmt.Sprintf("In the order %s before it, %s of type %s.", a.others(), count(a.BeforeType), typ)
+	switch {
+	case a.Before == 0:
+		text = "It is the first in the order."
+	case a.BeforeType == 0:
+		text = fmt.Sprintf("It is the first of type %s; in the whole order %s before it.", typ, a.others())
+	}
+	a.because(rota.ReasonOrder, text, a.taken())
+}
+
+// taken says how a job that stands in the order comes to run.
+func (a *account) taken() string {
+	typ, id := a.Job.Type, a.Job.ID
+	unless := ""
+	if a.Before > 0 {
+		unless = ", unless it takes those before it as well"
+	}
+	switch {
+	case a.BeforeType > 0:
+		return fmt.Sprintf("It has its turn when they have started; to put it first: rota job move %s --top, or rota job priority %s N.", id, id)
+	case len(a.reasons) > 0:
+		return fmt.Sprintf("When nothing else holds it back, the next worker for type %s with a free slot takes it%s.", typ, unless)
+	}
+	return fmt.Sprintf("The next worker for type %s with a free slot takes it%s; if none does, none may be running.", typ, unless)
+}
+
+func (a *account) others() string {
+	if a.Before == 1 {
+		return "1 ready job comes"
+	}
+	return count(a.Before) + " ready jobs come"
+}
+
+func count(n int) string {
+	if n > BeforeMax {
+		return "more than 10,000"
+	}
+	return fmt.Sprint(n)
+}

@@ -1,0 +1,133 @@
+package rules
+
+import (
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/rotajobs/rota"
+)
+
+// The words that explanations share.
+
+// Upkeep that is overdue: a server does it without being asked.
+const letGo = "A server lets it go within moments; if this stays so, none is running: rota serve."
+
+// anew is how a job is run at once, without what it waits for: what tries an
+// execution anew starts without delay, dependencies and group.
+func anew(id rota.ID) string {
+	return fmt.Sprintf("rota job cancel %s, then rota job retry %s", id, id)
+}
+
+// standing says how a job stands, as the end of a sentence about it.
+func standing(j *rota.Job) string {
+	switch {
+	case j.Sequel == rota.SequelDead:
+		return "has failed for good"
+	case j.Status == rota.StatusRunning && j.Run != nil && j.Run.Open() && !j.Run.CancelAt.IsZero():
+		return "runs and was asked to stop"
+	case j.State() == rota.StateScheduled && !j.RetryOf.IsZero():
+		return fmt.Sprintf("failed, and waits until %s for attempt %d of %d", stamp(j.RunAt), j.Attempt, j.Policy.MaxAttempts)
+	case j.State() == rota.StateScheduled:
+		return "waits until " + stamp(j.RunAt)
+	}
+	return standings[j.State()]
+}
+
+var standings = map[rota.State]string{
+	rota.StateBlocked:   "waits for something itself",
+	rota.StateQueued:    "waits in the queue",
+	rota.StateRunning:   "is running",
+	rota.StateCompleted: "has completed",
+	rota.StateFailed:    "has failed",
+	rota.StateSkipped:   "was skipped",
+	rota.StateCancelled: "was cancelled",
+}
+
+// among names the first of some jobs and counts the others.
+func among(jobs []*rota.Job) string {
+	first := fmt.Sprintf("%s, which %s", jobRef(jobs[0].ID), standing(jobs[0]))
+	switch others := len(jobs) - 1; {
+	case others == 0:
+		return first
+	case others == 1:
+		return first + ", and 1 other"
+	case others < FewJobs:
+		return fmt.Sprintf("%s, and %d others", first, others)
+	}
+	return fmt.Sprintf("%s, and at least %d others", first, FewJobs)
+}
+
+// few are the ids of the first of some jobs.
+func few(jobs []*rota.Job) (ids []rota.ID) {
+	for _, j := range jobs[:min(len(jobs), FewJobs)] {
+		ids = append(ids, j.ID)
+	}
+	return ids
+}
+
+func groupName(g *rota.Group, id rota.ID) string {
+	if g != nil && g.Name != "" {
+		return fmt.Sprintf("group %s (%s)", g.Name, id)
+	}
+	return "group " + id.String()
+}
+
+// forScope says what an execution is for, if for anything in particular.
+func forScope(s rota.Scope) string {
+	if s == (rota.Scope{}) {
+		return ""
+	}
+	return fmt.Sprintf(" for %s %s", brief(s.Kind), brief(s.ID))
+}
+
+// errorOf says what went wrong in a run, in one line.
+func errorOf(r *rota.Run) string {
+	code, text := brief(r.ErrorCode), brief(r.Error)
+	if code == "" || text == "" {
+		return code + text
+	}
+	return code + ": " + text
+}
+
+// afterColon appends what there is to say.
+func afterColon(text string) string {
+	if text == "" {
+		return ""
+	}
+	return ": " + text
+}
+
+func inBrackets(text string) string {
+	if text = brief(text); text == "" {
+		return ""
+	}
+	return " (" + text + ")"
+}
+
+// brief cuts a text that somebody else wrote to one line of a sentence.
+func brief(text string) string {
+	const most = 200
+	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "")), " ")
+	if len(text) <= most {
+		return strings.TrimRight(text, ".")
+	}
+	cut := most
+	for !utf8.RuneStart(text[cut]) {
+		cut--
+	}
+	return text[:cut] + "…"
+}
+
+// span writes a duration without the parts that are zero: 1h, not 1h0m0s.
+func span(d time.Duration) string {
+	text := d.String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
+}

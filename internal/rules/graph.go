@@ -1,0 +1,135 @@
+package rules
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/rotajobs/rota"
+)
+
+// noTime is a time that is not set.
+var noTime time.Time
+
+// needGraph asks for what a schedule's new dependencies depend on in their turn,
+// and for who else depends on them.
+func needGraph(n *Need, c *rota.PutSchedule) {
+	for _, on := range c.Spec.DependsOn {
+		n.schedule(on)
+		n.dependents(Dependents{Schedule: on})
+	}
+	n.world.walk(c.Spec.DependsOn, func(name string) bool {
+		if r := n.world.schedules.rows[name]; r != nil && r.touched {
+			return true
+		}
+		if _, known := n.world.edges[name]; !known {
+			n.world.reach.ask(&n.Reach, Reach{Schedule: name})
+		}
+		return true
+	})
+}
+
+// mayDepend refuses dependencies that are not there, that make a circle, or that
+// too many depend on already.
+func mayDepend(w *World, c *rota.PutSchedule, s *rota.Schedule) *rota.Error {
+	for _, on := range c.Spec.DependsOn {
+		if w.schedules.get(on) == nil {
+			return &rota.Error{
+				Code: rota.NotFound, Field: "depends_on", Reason: "there is no schedule " + on, Hint: "declare it first, or see that the name is right",
+			}
+		}
+	}
+	if path := w.pathTo(c.Spec.DependsOn, c.Name); path != nil {
+		return &rota.Error{
+			Code: rota.Invalid, Field: "depends_on", Reason: "makes a cycle: " + strings.Join(append([]string{c.Name}, path...), " → "),
+			Hint: "leave one of these dependencies out",
+		}
+	}
+	for _, on := range c.Spec.DependsOn {
+		if s != nil && slices.Contains(s.Spec.DependsOn, on) {
+			continue
+		}
+		if w.countDependents(on) >= rota.DependentsMax {
+			return &rota.Error{
+				Code: rota.Conflict, Field: "depends_on",
+				Reason: fmt.Sprintf("schedule %s has %d dependents already, which is the most", on, rota.DependentsMax),
+			}
+		}
+	}
+	return nil
+}
+
+// countDependents counts the schedules that depend on one. Those that this world
+// has not looked at are as the store has them.
+func (w *World) countDependents(schedule string) (count int) {
+	names := slices.Clone(w.dependents.get(Dependents{Schedule: schedule}))
+	for _, r := range w.schedules.touched {
+		names = append(names, r.key)
+	}
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
+		r := w.schedules.rows[name]
+		if r == nil || !r.touched || r.is != nil && slices.Contains(r.is.Spec.DependsOn, schedule) {
+			count++
+		}
+	}
+	return count
+}
+
+// dependsOn is what a schedule depends on, as it stands in this world.
+func (w *World) dependsOn(name string) []string {
+	if r := w.schedules.rows[name]; r != nil && r.is != nil {
+		return r.is.Spec.DependsOn
+	}
+	return w.edges[name]
+}
+
+// walk visits schedules and all that they depend on, each once.
+func (w *World) walk(from []string, visit func(string) bool) {
+	seen := map[string]bool{}
+	stack := slices.Clone(from)
+	for len(stack) > 0 {
+		name := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		if seen[name] {
+			continue
+		}
+		seen[name] = true
+		if visit(name) {
+			stack = append(stack, w.dependsOn(name)...)
+		}
+	}
+}
+
+// pathTo is a way from one of some schedules to another along what they depend
+// on; nil if there is none.
+func (w *World) pathTo(from []string, to string) []string {
+	came := map[string]string{}
+	queue := slices.Clone(from)
+	for _, name := range from {
+		came[name] = ""
+	}
+	for len(queue) > 0 {
+		name := queue[0]
+		queue = queue[1:]
+		if name == to {
+			return trace(came, name)
+		}
+		for _, next := range w.dependsOn(name) {
+			if _, seen := came[next]; !seen {
+				came[next] = name
+				queue = append(queue, next)
+			}
+		}
+	}
+	return nil
+}
+
+func trace(came map[string]string, name string) (path []string) {
+	for ; name != ""; name = came[name] {
+		path = append(path, name)
+	}
+	slices.Reverse(path)
+	return path
+}

@@ -1,0 +1,271 @@
+package rules
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/rotajobs/rota"
+)
+
+func needEnqueueGroup(n *Need, c *rota.EnqueueGroup) {
+	if n.group(c.GroupID()) != nil {
+		n.members(Members{Group: c.GroupID(), Which: MembersFirst, Limit: rota.JobsMax})
+		return
+	}
+	for i := range c.Jobs {
+		nj := &c.Jobs[i]
+		n.job(c.JobID(i))
+		if needNew(n, nj) {
+			needHolder(n, nj, typeOf(n.world, nj))
+		}
+	}
+}
+
+// decideEnqueueGroup puts the members of a group into the queue. In a sequential
+// one all but the first wait for their turn.
+func decideEnqueueGroup(w *World, c *rota.EnqueueGroup) (rota.Reply, *rota.Error) {
+	if g := w.groups.get(c.GroupID()); g != nil {
+		reply := &rota.GroupEnqueued{Group: g}
+		for _, id := range w.members.get(Members{Group: g.ID, Which: MembersFirst, Limit: rota.JobsMax}) {
+			reply.Jobs = append(reply.Jobs, public(w.job(id)))
+		}
+		return reply, nil
+	}
+	g := &rota.Group{
+		ID: c.GroupID(), Name: c.Name, Mode: c.Mode, OnFailure: c.OnFailure, Size: len(c.Jobs),
+		CreatedBy: c.Actor, CreatedAt: w.Now,
+	}
+	if g.Mode == "" {
+		g.Mode = rota.GroupParallel
+	}
+	if g.OnFailure == "" {
+		g.OnFailure = rota.FailureContinue
+	}
+	for i := range c.Jobs {
+		if id := c.JobID(i); w.job(id) != nil {
+			return nil, within(fmt.Sprintf("jobs[%d]", i), otherJob("id", id))
+		}
+	}
+	w.groups.set(w, g.ID, g)
+	reply := &rota.GroupEnqueued{Group: g}
+	for i := range c.Jobs {
+		j, refusal := enqueueMember(w, c, g, i)
+		if refusal != nil {
+			return nil, within(fmt.Sprintf("jobs[%d]", i), refusal)
+		}
+		reply.Jobs = append(reply.Jobs, j)
+	}
+	return reply, nil
+}
+
+func enqueueMember(w *World, c *rota.EnqueueGroup, g *rota.Group, i int) (*rota.Job, *rota.Error) {
+	nj, id := &c.Jobs[i], c.JobID(i)
+	if refusal := mayUse(w, nj); refusal != nil {
+		return nil, refusal
+	}
+	if holder := keyHolder(w, typeOf(w, nj), nj.UniqueKey); holder != nil {
+		return nil, &rota.Error{
+			Code: rota.Conflict, Field: "unique_key", Reason: "is held by job " + holder.ID.String(),
+			Hint: "a group has its members itself; leave the job or its key out",
+		}
+	}
+	j := newJob(w, c.Actor, nj, id)
+	j.GroupID, j.GroupPosition = g.ID, i+1
+	hold := rota.Hold(0)
+	if g.Mode == rota.GroupSequential && i > 0 {
+		hold = rota.HoldGroup
+	}
+	enter(w, j, hold)
+	w.insert(j)
+	holdKey(w, j)
+	return j, nil
+}
+
+// needMemberEnd asks for the members that the end of one concerns.
+func needMemberEnd(n *Need, j *rota.Job, dies bool) {
+	g := n.group(j.GroupID)
+	if g == nil || g.Ending != "" {
+		return
+	}
+	if dies && g.OnFailure != rota.FailureContinue {
+		needDoom(n, Members{Group: g.ID, Which: MembersQueued, Limit: rota.MembersMax + 1})
+	}
+	if g.Mode == rota.GroupSequential {
+		ids, _ := n.members(nextMembers(g.ID))
+		for _, id := range ids {
+			n.lane(n.world.job(id).ConcurrencyKey)
+		}
+	}
+}
+
+// nextMembers asks for those who may have their turn next.
+func nextMembers(group rota.ID) Members {
+	return Members{Group: group, Which: MembersLive, Limit: rota.MembersMax + 1}
+}
+
+// needDoom asks for members that are to be ended, and for what their end touches.
+func needDoom(n *Need, q Members) {
+	ids, _ := n.members(q)
+	for _, id := range ids {
+		j := n.world.job(id)
+		needKey(n, j)
+		n.lane(j.ConcurrencyKey)
+	}
+}
+
+// memberEnded goes on with a group when the execution of a member has ended:
+// after a death as its policy says, otherwise with whose turn it is.
+func memberEnded(w *World, c rota.Command, j *rota.Job) {
+	g := w.groups.get(j.GroupID)
+	if g == nil || g.Ending != "" {
+		return
+	}
+	if j.Sequel == rota.SequelDead && g.OnFailure != rota.FailureContinue {
+		ending := rota.EndingStop
+		if g.OnFailure == rota.FailureSkip {
+			ending = rota.EndingSkip
+		}
+		g = endGroup(w, g, ending, "a member died: job "+j.ID.String(), c.Head().Actor)
+		doomSome(w, c, g, Members{Group: g.ID, Which: MembersQueued, Limit: rota.MembersMax + 1})
+		return
+	}
+	if g.Mode == rota.GroupSequential {
+		nextTurn(w, g)
+	}
+}
+
+// nextTurn gives the first member that has not ended its turn. If all that were
+// looked at have ended meanwhile, a Sweep looks further.
+func nextTurn(w *World, g *rota.Group) {
+	q := nextMembers(g.ID)
+	if live := w.membersOf(q); len(live) > 0 {
+		if live[0].Hold&rota.HoldGroup != 0 {
+			free(w, live[0].ID, rota.HoldGroup)
+		}
+		return
+	}
+	if len(w.members.get(q)) == q.Limit {
+		w.intend(IntentGroup, g.ID.String())
+	}
+}
+
+// membersOf are the members asked for as they stand in this world, by their
+// place.
+func (w *World) membersOf(q Members) (live []*rota.Job) {
+	for _, id := range slices.Concat(w.members.get(q), w.joined[q.Group]) {
+		j := w.job(w.tailOfChain(id))
+		if j != nil && q.picks(j) && !slices.Contains(live, j) {
+			live = append(live, j)
+		}
+	}
+	slices.SortStableFunc(live, func(a, b *rota.Job) int { return cmp.Compare(a.GroupPosition, b.GroupPosition) })
+	return live[:min(len(live), q.Limit)]
+}
+
+func (q Members) picks(j *rota.Job) bool {
+	switch {
+	case j.Sequel != "":
+		return false
+	case j.Status == rota.StatusQueued || q.Which == MembersLive:
+		return true
+	}
+	return q.Which == MembersDoomed && j.Run != nil && j.Run.Open() && j.Run.CancelAt.IsZero()
+}
+
+func endGroup(w *World, g *rota.Group, ending rota.Ending, reason, by string) *rota.Group {
+	changed := *g
+	changed.Ending, changed.EndingReason, changed.EndingBy = ending, reason, by
+	w.groups.set(w, g.ID, &changed)
+	return &changed
+}
+
+// doomSome ends the members that were found, but for the one beyond the limit,
+// which says that a Sweep has to go on.
+func doomSome(w *World, c rota.Command, g *rota.Group, q Members) (cancelled, stopping int, more bool) {
+	members := w.membersOf(q)
+	if more = len(members) == q.Limit; more {
+		members = members[:q.Limit-1]
+	}
+	for _, j := range members {
+		switch doom(w, c, g, j.ID) {
+		case doomedQueued:
+			cancelled++
+		case doomedRunning:
+			stopping++
+		}
+	}
+	if more {
+		w.intend(IntentGroup, g.ID.String())
+	}
+	return cancelled, stopping, more
+}
+
+// doomed is what the end of its group did to a member.
+type doomed uint8
+
+const (
+	doomedNot doomed = iota
+	doomedQueued
+	doomedRunning
+)
+
+// doom ends a member that has not started as its group was ended, or asks one
+// that runs to stop.
+func doom(w *World, c rota.Command, g *rota.Group, id rota.ID) doomed {
+	j := w.job(id)
+	switch {
+	case j == nil || j.Sequel != "":
+		return doomedNot
+	case j.Status == rota.StatusQueued && g.Ending == rota.EndingSkip:
+		skip(w, c, id, rota.CodeGroup, "skipped: "+g.EndingReason, false)
+		return doomedQueued
+	case j.Status == rota.StatusQueued:
+		cancelJob(w, c, id, false)
+		return doomedQueued
+	case g.Ending == rota.EndingCancel && stopRun(w, id, g.EndingBy, g.EndingReason):
+		return doomedRunning
+	}
+	return doomedNot
+}
+
+func doomedMembers(g *rota.Group, limit int) Members {
+	which := MembersQueued
+	if g.Ending == rota.EndingCancel {
+		which = MembersDoomed
+	}
+	return Members{Group: g.ID, Which: which, Limit: limit}
+}
+
+func groupSubject(id rota.ID) string { return "group " + id.String() }
+
+func needCancelGroup(n *Need, c *rota.CancelGroup) {
+	n.wroteOf(c, groupSubject(c.GroupID))
+	if n.group(c.GroupID) == nil {
+		return
+	}
+	n.members(Members{Group: c.GroupID, Which: MembersLive, Limit: 1})
+	needDoom(n, Members{Group: c.GroupID, Which: MembersDoomed, Limit: rota.MembersMax + 1})
+}
+
+// decideCancelGroup writes down that the group is cancelled, which takes effect
+// at once, and carries it out for the first members.
+func decideCancelGroup(w *World, c *rota.CancelGroup) (rota.Reply, *rota.Error) {
+	g := w.groups.get(c.GroupID)
+	switch {
+	case g == nil:
+		return nil, &rota.Error{
+			Code: rota.NotFound, Field: "group_id", Reason: "there is no group " + c.GroupID.String(),
+			Hint: "it may have been pruned; list the groups to see what is there",
+		}
+	case w.wroteOf(c, groupSubject(g.ID)) || g.Ending == rota.EndingCancel:
+		return &rota.CancelledGroup{Group: g}, nil
+	case len(w.membersOf(Members{Group: g.ID, Which: MembersLive, Limit: 1})) == 0:
+		return nil, &rota.Error{Code: rota.Conflict, Field: "group_id", Reason: "group " + g.ID.String() + " has ended"}
+	}
+	g = endGroup(w, g, rota.EndingCancel, c.Reason, c.Actor)
+	w.logOf(c, rota.AuditGroupCancelled, groupSubject(g.ID), c.Reason)
+	reply := &rota.CancelledGroup{Group: g}
+	reply.Cancelled, reply.Stopping, reply.More = doomSome(w, c, g, Members{Group: g.ID, Which: MembersDoomed, Limit: rota.MembersMax + 1})
+	return reply, nil
+}

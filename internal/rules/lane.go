@@ -1,0 +1,167 @@
+package rules
+
+import (
+	"math"
+	"slices"
+
+	"github.com/rotajobs/rota"
+)
+
+// A lane is the jobs of one concurrency key. As many of them stand in the order
+// as may still start; the others are held back. So a key at its limit costs a
+// claim nothing, however many jobs wait for it.
+
+// lane asks for what it takes to balance a key.
+func (n *Need) lane(key string) {
+	if key == "" {
+		return
+	}
+	n.throttle()
+	n.world.lanes.ask(&n.Lanes, Lane{Key: key})
+}
+
+// stir notes down that the lane of a key has changed.
+func (w *World) stir(key string) {
+	if key != "" && !slices.Contains(w.stirred, key) {
+		w.stirred = append(w.stirred, key)
+	}
+}
+
+// balanceAll balances the lanes that the command has stirred.
+func (w *World) balanceAll() {
+	slices.Sort(w.stirred)
+	for _, key := range w.stirred {
+		if _, done := balance(w, key, rota.KeyLimitMax); !done {
+			w.intend(IntentKey, key)
+		}
+	}
+	w.stirred = w.stirred[:0]
+}
+
+func limitedKey(w *World, key string) bool {
+	_, limited := w.limits().Key(key)
+	return limited
+}
+
+// limits are the limits in force.
+func (w *World) limits() *rota.ThrottleSpec {
+	if t := w.throttle.get(theThrottle); t != nil {
+		return &t.Spec
+	}
+	return &rota.ThrottleSpec{}
+}
+
+// balance makes the first jobs of a lane ready, as many as may start, and holds
+// the others back. It stops when it has changed so many jobs, two at a time where
+// they change places, and reports whether it got done.
+func balance(w *World, key string, most int) (changed int, done bool) {
+	b := newBalance(w, key)
+	for changed < most {
+		switch {
+		case b.ready > b.want && len(b.stand) > 0:
+			b.hold(w)
+			changed++
+		case b.ready < b.want && len(b.held) > 0:
+			b.let(w)
+			changed++
+		case b.outOfOrder(w):
+			b.hold(w)
+			b.let(w)
+			changed += 2
+		default:
+			return changed, true
+		}
+	}
+	return changed, b.settled(w)
+}
+
+// balancing is a lane under way: who stands in the order, as far as may matter,
+// and who is held back by the key alone, both in dispatch order.
+type balancing struct {
+	stand, held []rota.ID
+	ready, want int
+}
+
+func newBalance(w *World, key string) *balancing {
+	view := w.lanes.get(Lane{Key: key})
+	b := &balancing{ready: view.Ready, want: math.MaxInt}
+	open, ids := view.Open, slices.Concat(view.Last, view.Held)
+	for _, r := range w.keyed[key] {
+		open += truth(isOpen(r.is)) - truth(isOpen(r.was))
+		b.ready += truth(isReady(r.is)) - truth(isReady(r.was))
+		if r.is != nil {
+			ids = append(ids, r.is.ID)
+		}
+	}
+	slices.SortFunc(ids, rota.ID.Compare)
+	for _, id := range slices.Compact(ids) {
+		switch j := w.job(id); {
+		case isReady(j):
+			b.stand = append(b.stand, id)
+		case j != nil && j.Status == rota.StatusQueued && j.Hold == rota.HoldKey:
+			b.held = append(b.held, id)
+		}
+	}
+	slices.SortFunc(b.stand, w.inOrder)
+	slices.SortFunc(b.held, w.inOrder)
+	if limit, limited := w.limits().Key(key); limited {
+		b.want = max(0, limit-open)
+	}
+	return b
+}
+
+// hold holds back the last of those who stand.
+func (b *balancing) hold(w *World) {
+	last := len(b.stand) - 1
+	id := b.stand[last]
+	w.edit(id).Hold = rota.HoldKey
+	b.stand, b.held = b.stand[:last], w.intoOrder(b.held, id)
+	b.ready--
+}
+
+// let lets the first of those who are held back stand.
+func (b *balancing) let(w *World) {
+	id := b.held[0]
+	j := w.edit(id)
+	j.Hold = 0
+	ready(w, j)
+	b.held, b.stand = b.held[1:], w.intoOrder(b.stand, id)
+	b.ready++
+}
+
+// outOfOrder says whether somebody is held back who comes before one who stands.
+func (b *balancing) outOfOrder(w *World) bool {
+	return len(b.held) > 0 && len(b.stand) > 0 && w.inOrder(b.held[0], b.stand[len(b.stand)-1]) < 0
+}
+
+func (b *balancing) settled(w *World) bool {
+	return !(b.ready > b.want && len(b.stand) > 0) && !(b.ready < b.want && len(b.held) > 0) && !b.outOfOrder(w)
+}
+
+func (w *World) inOrder(a, b rota.ID) int {
+	switch left, right := w.job(a), w.job(b); {
+	case left.Before(right):
+		return -1
+	case right.Before(left):
+		return 1
+	}
+	return 0
+}
+
+func (w *World) intoOrder(ids []rota.ID, id rota.ID) []rota.ID {
+	at, _ := slices.BinarySearchFunc(ids, id, w.inOrder)
+	return slices.Insert(slices.Clone(ids), at, id)
+}
+
+func isOpen(j *rota.Job) bool {
+	return j != nil && j.Status == rota.StatusRunning && j.Sequel == ""
+}
+
+func isReady(j *rota.Job) bool { return j != nil && j.Ready() }
+
+func truth(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}

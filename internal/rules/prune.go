@@ -1,0 +1,91 @@
+package rules
+
+import (
+	"slices"
+
+	"github.com/rotajobs/rota"
+)
+
+func needPrune(n *Need, c *rota.Prune) {
+	for _, id := range c.Executions {
+		first := n.job(id)
+		if first == nil || first.Attempt != 1 {
+			continue
+		}
+		attempts, _ := n.attempts(Attempts{Execution: id})
+		for _, attempt := range attempts {
+			n.job(attempt)
+		}
+		needKey(n, first)
+		if !first.GroupID.IsZero() {
+			n.group(first.GroupID)
+		}
+	}
+	if !c.Before.IsZero() {
+		n.bygone(bygoneOf(c))
+	}
+}
+
+func bygoneOf(c *rota.Prune) Bygone {
+	return Bygone{Before: micros(c.Before).UnixMicro(), Limit: rota.PruneMax}
+}
+
+// decidePrune removes whole executions that have ended, and what only they held.
+func decidePrune(w *World, c *rota.Prune) (rota.Reply, *rota.Error) {
+	reply := &rota.Pruned{}
+	for _, id := range c.Executions {
+		first := w.job(id)
+		if first == nil {
+			continue
+		}
+		attempts := w.attempts.get(Attempts{Execution: id})
+		if first.Attempt != 1 || !prunable(w, c, attempts) {
+			reply.Kept = append(reply.Kept, id)
+			continue
+		}
+		pruneOne(w, first, attempts)
+		reply.Executions++
+		reply.Jobs += len(attempts)
+	}
+	if !c.Before.IsZero() {
+		for _, id := range w.bygone.get(bygoneOf(c)) {
+			w.reservations.set(w, id, nil)
+		}
+	}
+	return reply, nil
+}
+
+func prunable(w *World, c *rota.Prune, attempts []rota.ID) bool {
+	if len(attempts) == 0 {
+		return false
+	}
+	tail := w.job(attempts[len(attempts)-1])
+	return tail != nil && tail.Ended() && tail.Sequel != "" && tail.Sequel != rota.SequelRetry &&
+		(c.Before.IsZero() || tail.FinishedAt.Before(micros(c.Before)))
+}
+
+func pruneOne(w *World, first *rota.Job, attempts []rota.ID) {
+	tail := w.job(attempts[len(attempts)-1])
+	if held := w.keys.get(Key{first.Type, first.UniqueKey}); first.UniqueKey != "" && held != nil && held.ExecutionID == first.ID {
+		w.keys.set(w, held.Key, nil)
+	}
+	if g := w.groups.get(first.GroupID); !first.GroupID.IsZero() && g != nil {
+		forget(w, g, tail)
+	}
+	for _, id := range slices.Backward(attempts) {
+		w.remove(id)
+	}
+}
+
+// forget counts a member of a group that is no longer kept; a group without
+// members goes with the last.
+func forget(w *World, g *rota.Group, tail *rota.Job) {
+	next := *g
+	next.Pruned.Count(tail)
+	if p := next.Pruned; p.Completed+p.Dead+p.Skipped+p.Cancelled < g.Size {
+		w.groups.set(w, g.ID, &next)
+		return
+	}
+	w.groups.set(w, g.ID, nil)
+	w.drop(Intent{Kind: IntentGroup, Name: g.ID.String()})
+}

@@ -1,0 +1,94 @@
+package rules
+
+import "github.com/rotajobs/rota"
+
+// PutType brings in a type.
+func (w *World) PutType(t *rota.Type) { w.types.put(t.Name, t) }
+
+// PutTemplate brings in a template.
+func (w *World) PutTemplate(t *rota.Template) { w.templates.put(t.Name, t) }
+
+// PutSchedule brings in a schedule.
+func (w *World) PutSchedule(s *rota.Schedule) { w.schedules.put(s.Name, s) }
+
+// PutGroup brings in a group. Its tally need not be counted.
+func (w *World) PutGroup(g *rota.Group) { w.groups.put(g.ID, g) }
+
+// PutReservation brings in a reservation.
+func (w *World) PutReservation(r *rota.Reservation) { w.reservations.put(r.ID, r) }
+
+// PutActive brings in the active reservation.
+func (w *World) PutActive(r *rota.Reservation) {
+	w.active = r.ID
+	w.PutReservation(r)
+}
+
+// PutBucket brings in the recent starts of a type.
+func (w *World) PutBucket(b *rota.Bucket) { w.buckets.put(b.Type, b) }
+
+// PutThrottle brings in the limits in force.
+func (w *World) PutThrottle(t *rota.Throttle) { w.throttle.put(theThrottle, t) }
+
+// PutJobsOf adds a job of a schedule.
+func (w *World) PutJobsOf(q JobsOf, j *rota.Job) { gather(w, &w.jobsOf, q, j) }
+
+// PutPlanned adds a planned job of a schedule.
+func (w *World) PutPlanned(q Planned, j *rota.Job) { gather(w, &w.planned, q, j) }
+
+// PutMember adds a member of a group.
+func (w *World) PutMember(q Members, j *rota.Job) { gather(w, &w.members, q, j) }
+
+// PutBlocked adds a job that waits for dependencies.
+func (w *World) PutBlocked(q Blocked, j *rota.Job) { gather(w, &w.blocked, q, j) }
+
+// PutWait adds a job whose wait for dependencies is over.
+func (w *World) PutWait(q Waits, j *rota.Job) { gather(w, &w.waits, q, j) }
+
+// PutLatest says which execution counts.
+func (w *World) PutLatest(q Latest, id rota.ID) { w.latest.put(q, id) }
+
+// PutDependent adds the name of a schedule that depends on another.
+func (w *World) PutDependent(q Dependents, name string) {
+	w.dependents.put(q, append(w.dependents.get(q), name))
+}
+
+// PutEdge says that one schedule depends on another.
+func (w *World) PutEdge(from, to string) {
+	if w.edges == nil {
+		w.edges = map[string][]string{}
+	}
+	w.edges[from] = append(w.edges[from], to)
+}
+
+// PutUsing adds the name of a schedule of a template.
+func (w *World) PutUsing(q Using, name string) { w.using.put(q, append(w.using.get(q), name)) }
+
+// PutLane says how a concurrency key stands.
+func (w *World) PutLane(q Lane, v LaneView) { w.lanes.put(q, v) }
+
+// PutOpen says how many jobs are open.
+func (w *World) PutOpen(q Open, count int) { w.open.put(q, count) }
+
+// PutRedriven says which job tries an execution anew.
+func (w *World) PutRedriven(q Redriven, id rota.ID) { w.redriven.put(q, id) }
+
+// PutAttempt adds the id of an attempt of an execution.
+func (w *World) PutAttempt(q Attempts, id rota.ID) { w.attempts.put(q, append(w.attempts.get(q), id)) }
+
+// PutIntent adds something that is to be carried out.
+func (w *World) PutIntent(q Intents, i Intent) {
+	w.intents.put(i, &i)
+	w.standingBy.put(q, append(w.standingBy.get(q), i))
+}
+
+// PutBygone adds a reservation that ended.
+func (w *World) PutBygone(q Bygone, r *rota.Reservation) {
+	w.PutReservation(r)
+	w.bygone.put(q, append(w.bygone.get(q), r.ID))
+}
+
+// gather adds a job to the answer to a question.
+func gather[Q comparable](w *World, b *book[Q, []rota.ID], q Q, j *rota.Job) {
+	w.PutJob(j)
+	b.put(q, append(b.get(q), j.ID))
+}

@@ -1,0 +1,128 @@
+package rules
+
+import "github.com/rotajobs/rota"
+
+// The questions that a step may put to a store besides rows by key. Each is
+// answered with what the store holds; what the step itself has decided is laid
+// over it by the world.
+
+// JobsOf asks for the live jobs of a schedule and a scope, by id: those that
+// wait behind an earlier execution, or those that do not.
+type JobsOf struct {
+	Schedule string
+	Scope    rota.Scope // empty: global
+	Waiting  bool       // with HoldOverlap
+}
+
+// jobsOfMax bounds the answer: more jobs than one command can end.
+const jobsOfMax = rota.ItemsMax + 1
+
+// Limit is how many jobs are wanted.
+func (JobsOf) Limit() int { return jobsOfMax }
+
+// Planned asks for the live planned jobs of a schedule, whatever their scope, by
+// id, at most Limit of them.
+type Planned struct {
+	Schedule string
+	Limit    int
+}
+
+// Members asks for live members of a group, by their place in it.
+type Members struct {
+	Group rota.ID
+	Which Which
+	Limit int
+}
+
+// Which picks members.
+type Which uint8
+
+// The picks.
+const (
+	MembersLive   Which = iota // all of them
+	MembersQueued              // those that have not started
+	MembersDoomed              // those that have not started, and those that run and were not asked to stop
+	MembersFirst               // the first attempt of each, live or not
+)
+
+// Blocked asks for the QUEUED jobs of a schedule that wait for dependencies, by
+// id, at most DependentsMax.
+type Blocked struct{ Schedule string }
+
+// Latest asks for the first attempt of the execution that counts last for those
+// that depend on a schedule: of a scope, after After, not after Until, in
+// microseconds; the greatest (counts_at, id).
+type Latest struct {
+	Schedule     string
+	Scope        rota.Scope // empty: global
+	After, Until int64
+}
+
+// Dependents asks for the names of the schedules that depend on one, sorted, at
+// most DependentsMax+1.
+type Dependents struct{ Schedule string }
+
+// Reach asks for what a schedule depends on, directly and through others: the
+// edges of every schedule on the way, and its own.
+type Reach struct{ Schedule string }
+
+// Using asks for the names of the schedules of a template, sorted, at most Limit.
+type Using struct {
+	Template string
+	Disabled bool // those that are DISABLED, too
+	Limit    int
+}
+
+// Lane asks how a concurrency key stands.
+type Lane struct{ Key string }
+
+// laneMax is how many jobs of each end of a lane are wanted: one more than one
+// command changes.
+const laneMax = rota.KeyLimitMax + 1
+
+// Limit is how many ids are wanted of each list.
+func (Lane) Limit() int { return laneMax }
+
+// LaneView answers it: how many jobs of the key are open (RUNNING and not
+// settled) and how many are ready; the last of the ready ones, last first; the
+// first of those that only the key holds back, first first. The jobs of both
+// lists are put into the world as well, whole.
+type LaneView struct {
+	Open, Ready int
+	Last, Held  []rota.ID
+}
+
+// Open asks how many jobs are open, of one type or, with an empty one, of all.
+type Open struct{ Type string }
+
+// Redriven asks for the newest first attempt that tries an execution anew.
+type Redriven struct{ Execution rota.ID }
+
+// Attempts asks for the ids of all attempts of an execution, first to last.
+type Attempts struct{ Execution rota.ID }
+
+// Waits asks for the QUEUED jobs that wait for dependencies until Now or less,
+// by (wait_until, id).
+type Waits struct {
+	Now   int64
+	Limit int
+}
+
+// Intents asks for what is still to be carried out, by kind and name.
+type Intents struct{ Limit int }
+
+// Intent is something that was decided for more rows than a command may touch.
+type Intent struct{ Kind, Name string }
+
+// The kinds of intents; their names are the group's id, the key, the template.
+const (
+	IntentGroup    = "group"
+	IntentKey      = "key"
+	IntentTemplate = "template"
+)
+
+// Bygone asks for the ids of reservations that ended before Before, by id.
+type Bygone struct {
+	Before int64
+	Limit  int
+}

@@ -1,0 +1,100 @@
+package rules
+
+import "github.com/rotajobs/rota"
+
+func needRedrive(n *Need, c *rota.Redrive) {
+	n.job(c.NewJobID())
+	tail := n.tailOfChain(c.JobID)
+	if tail == nil {
+		return
+	}
+	if id, _ := n.redriven(Redriven{Execution: tail.ExecutionID}); !id.IsZero() {
+		n.tailOfChain(id)
+	}
+	needHolder(n, &rota.NewJob{UniqueKey: tail.UniqueKey}, tail.Type)
+	n.tail(tail.Priority)
+	n.lane(tail.ConcurrencyKey)
+	if tail.Schedule != "" {
+		n.schedule(tail.Schedule)
+		needPrevious(n, tail.Schedule, scopeOf(tail))
+	}
+}
+
+// decideRedrive tries an execution anew that did not complete: as a fresh job,
+// since what has ended stays as it is.
+func decideRedrive(w *World, c *rota.Redrive) (rota.Reply, *rota.Error) {
+	if own := w.job(c.NewJobID()); own != nil {
+		return &rota.Redriven{Job: public(own)}, nil
+	}
+	tail := w.job(w.tailOfChain(c.JobID))
+	if tail == nil {
+		return nil, noJob("job_id", c.JobID)
+	}
+	if refusal := mayRedrive(w, tail); refusal != nil {
+		return nil, refusal
+	}
+	j := &rota.Job{
+		ID: c.NewJobID(), ExecutionID: c.NewJobID(), Type: tail.Type, Name: tail.Name, Params: tail.Params,
+		Status: rota.StatusQueued, Priority: tail.Priority, Attempt: 1, Policy: tail.Policy,
+		ScopeKind: tail.ScopeKind, ScopeID: tail.ScopeID, UniqueKey: tail.UniqueKey, UniqueFor: tail.UniqueFor,
+		Template: tail.Template, Schedule: tail.Schedule, ConcurrencyKey: tail.ConcurrencyKey, CountsAt: tail.CountsAt,
+		RedriveOf: tail.ExecutionID, CreatedBy: c.Actor, CreatedAt: w.Now,
+	}
+	enter(w, j, behind(w, j))
+	w.insert(j)
+	holdKey(w, j)
+	w.log(c, rota.AuditJobRedriven, tail.ID, j.ID.String())
+	return &rota.Redriven{Job: public(j)}, nil
+}
+
+// behind lets a job wait for what has not ended of its schedule, unless that may
+// overlap.
+func behind(w *World, j *rota.Job) rota.Hold {
+	s := w.schedules.get(j.Schedule)
+	if j.Schedule == "" || s == nil || s.Spec.Overlap == rota.OverlapAllow {
+		return 0
+	}
+	if waiting, others := w.liveOf(s.Name, scopeOf(j)); len(waiting)+len(others) > 0 {
+		return rota.HoldOverlap
+	}
+	return 0
+}
+
+func mayRedrive(w *World, tail *rota.Job) *rota.Error {
+	conflict := func(reason, hint string) *rota.Error {
+		return &rota.Error{Code: rota.Conflict, Field: "job_id", Reason: reason, Hint: hint}
+	}
+	name := "job " + tail.ID.String()
+	switch {
+	case !tail.Ended():
+		return conflict(name+" has not ended: it is "+string(tail.State()), "only what died, was cancelled or was skipped is redriven")
+	case tail.Run != nil && tail.Run.Outcome == rota.OutcomeCompleted:
+		return conflict(name+" has completed", "to run it once more, enqueue it again")
+	}
+	if again := w.redriveOf(tail.ExecutionID); again != nil && !calledOff(again) {
+		return conflict(name+" was redriven already, as job "+again.ExecutionID.String(), "if that died, redrive that")
+	}
+	if holder := keyHolder(w, tail.Type, tail.UniqueKey); holder != nil && holder.ExecutionID != tail.ExecutionID {
+		return conflict("its unique key is held by job "+holder.ID.String(), "wait until that has ended")
+	}
+	return nil
+}
+
+// redriveOf is the last attempt of what tries an execution anew; nil if nothing
+// does.
+func (w *World) redriveOf(execution rota.ID) *rota.Job {
+	best := w.job(w.redriven.get(Redriven{Execution: execution}))
+	for _, r := range w.touchedJobs {
+		if r.is != nil && r.is.RedriveOf == execution && (best == nil || r.is.ID.Compare(best.ID) > 0) {
+			best = r.is
+		}
+	}
+	if best == nil {
+		return nil
+	}
+	return w.job(w.tailOfChain(best.ID))
+}
+
+func calledOff(j *rota.Job) bool {
+	return j.Status == rota.StatusCancelled || j.Run != nil && j.Run.Outcome == rota.OutcomeCancelled
+}

@@ -1,0 +1,88 @@
+package rules
+
+import (
+	"cmp"
+	"time"
+
+	"github.com/rotajobs/rota"
+)
+
+func reservationSubject(id rota.ID) string { return "reservation " + id.String() }
+
+func needReserve(n *Need, c *rota.Reserve) {
+	n.reserved(c.ReservationID())
+	n.active()
+}
+
+// decideReserve keeps a node from dispatching. One reservation is active at a
+// time; one whose time is over gives way.
+func decideReserve(w *World, c *rota.Reserve) (rota.Reply, *rota.Error) {
+	if own := w.reservations.get(c.ReservationID()); own != nil {
+		return &rota.Reserved{Reservation: own}, nil
+	}
+	if held := w.activeReservation(); held != nil {
+		if held.ExpiresAt.After(w.Now) {
+			return nil, &rota.Error{
+				Code: rota.Busy, Field: "node", Reason: "node " + held.Node + " is reserved for a direct run until " + stamp(held.ExpiresAt) + " at the latest",
+				Hint: "try again when it is released",
+			}
+		}
+		expireReservation(w, c, held)
+	}
+	r := &rota.Reservation{
+		ID: c.ReservationID(), Node: c.Node, Life: c.Life, Status: rota.ReservationActive,
+		ReservedBy: c.Actor, ReservedAt: w.Now, ExpiresAt: micros(w.Now.Add(cmp.Or(c.For, rota.DefaultReservation))),
+	}
+	w.reservations.set(w, r.ID, r)
+	return &rota.Reserved{Reservation: r}, nil
+}
+
+func endReservation(w *World, r *rota.Reservation, status rota.ReservationStatus) *rota.Reservation {
+	next := *r
+	next.Status, next.EndedAt = status, w.Now
+	w.reservations.set(w, r.ID, &next)
+	return &next
+}
+
+// expireReservation gives up a reservation that nobody released.
+func expireReservation(w *World, c rota.Command, r *rota.Reservation) {
+	endReservation(w, r, rota.ReservationExpired)
+	w.noteOf(c, rota.AuditReservationExpired, reservationSubject(r.ID), "")
+}
+
+// keepReservation lets the active reservation last as long as the lease of its
+// direct run.
+func keepReservation(w *World, job rota.ID, until time.Time) {
+	if r := w.activeReservation(); r != nil && r.JobID == job && until.After(r.ExpiresAt) {
+		next := *r
+		next.ExpiresAt = until
+		w.reservations.set(w, r.ID, &next)
+	}
+}
+
+func needRelease(n *Need, c *rota.Release) {
+	if r := n.reserved(c.ReservationID); r != nil && !r.JobID.IsZero() {
+		n.job(r.JobID)
+	}
+}
+
+func decideRelease(w *World, c *rota.Release) (rota.Reply, *rota.Error) {
+	r := w.reservations.get(c.ReservationID)
+	switch {
+	case r == nil:
+		return nil, noReservation(c.ReservationID)
+	case r.Status != rota.ReservationActive:
+		return &rota.Released{Reservation: r}, nil
+	}
+	if j := w.job(r.JobID); j != nil && j.Run != nil && j.Run.Open() {
+		return nil, &rota.Error{
+			Code: rota.Conflict, Field: "reservation_id", Reason: "its direct run, job " + j.ID.String() + ", has not ended",
+			Hint: "cancel the job: its end releases the reservation",
+		}
+	}
+	return &rota.Released{Reservation: endReservation(w, r, rota.ReservationReleased)}, nil
+}
+
+func noReservation(id rota.ID) *rota.Error {
+	return &rota.Error{Code: rota.NotFound, Field: "reservation_id", Reason: "there is no reservation " + id.String()}
+}

@@ -1,0 +1,172 @@
+package rules
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/rotajobs/rota"
+)
+
+// needNew asks for what a job that is asked for is made from: its template and
+// its type. It reports whether these are known.
+func needNew(n *Need, nj *rota.NewJob) bool {
+	typ := nj.Type
+	if nj.Template != "" {
+		t, known := n.templateKnown(nj.Template)
+		if t == nil {
+			return known
+		}
+		typ = t.Spec.Type
+		n.lane(t.Spec.ConcurrencyKey)
+	}
+	n.typ(typ)
+	if nj.ConcurrencyKey != nil {
+		n.lane(*nj.ConcurrencyKey)
+	}
+	if !nj.PlanTime.IsZero() {
+		n.schedule(definitionName(nj, typ))
+	}
+	n.tail(priorityOf(n.world, nj))
+	return true
+}
+
+// templateKnown returns a template, and whether it has been looked for.
+func (n *Need) templateKnown(name string) (*rota.Template, bool) {
+	known := n.world.templates.rows[name] != nil
+	return n.template(name), known
+}
+
+func definitionName(nj *rota.NewJob, typ string) string {
+	switch {
+	case nj.Name != "":
+		return nj.Name
+	case nj.Template != "":
+		return nj.Template
+	}
+	return typ
+}
+
+func priorityOf(w *World, nj *rota.NewJob) int {
+	if nj.Priority == nil && nj.Template != "" {
+		if t := w.templates.get(nj.Template); t != nil {
+			return or(t.Spec.Priority, rota.DefaultPriority)
+		}
+	}
+	return or(nj.Priority, rota.DefaultPriority)
+}
+
+func typeOf(w *World, nj *rota.NewJob) string {
+	if t := w.templates.get(nj.Template); nj.Template != "" && t != nil {
+		return t.Spec.Type
+	}
+	return nj.Type
+}
+
+// mayUse refuses a job whose template is not there, is archived, or is of
+// another type, and one that would take a schedule's plan time.
+func mayUse(w *World, nj *rota.NewJob) *rota.Error {
+	if nj.Template != "" {
+		t := w.templates.get(nj.Template)
+		if refusal := usable(t, "template", nj.Template); refusal != nil {
+			return refusal
+		}
+		if nj.Type != "" && nj.Type != t.Spec.Type {
+			return rota.Invalidf("type", "is %s, but template %s is of type %s; leave the type out", nj.Type, t.Name, t.Spec.Type)
+		}
+		if n := len(rota.MergeParams(t.Spec.Params, nj.Params)); n > rota.ParamsMax {
+			return rota.Invalidf("params", "have %d bytes together with those of template %s; at most %d are allowed", n, t.Name, rota.ParamsMax)
+		}
+	}
+	if nj.PlanTime.IsZero() {
+		return nil
+	}
+	if s := w.schedules.get(definitionName(nj, typeOf(w, nj))); s != nil {
+		return &rota.Error{
+			Code: rota.Conflict, Field: "plan_time", Reason: "the plan times of " + s.Name + " belong to the schedule of that name",
+			Hint: "give the job another name, or trigger or backfill the schedule",
+		}
+	}
+	return nil
+}
+
+// usable refuses a template that is not there or is archived.
+func usable(t *rota.Template, field, name string) *rota.Error {
+	switch {
+	case t == nil:
+		return &rota.Error{
+			Code: rota.NotFound, Field: field, Reason: "there is no template " + name, Hint: "declare it first, or see that the name is right",
+		}
+	case t.State == rota.TemplateArchived:
+		return &rota.Error{
+			Code: rota.Conflict, Field: field, Reason: "template " + name + " is archived", Hint: "unarchive it, or use another",
+		}
+	}
+	return nil
+}
+
+// newJob is a job as it is asked for, before it enters the queue.
+func newJob(w *World, actor string, nj *rota.NewJob, id rota.ID) *rota.Job {
+	j := &rota.Job{
+		ID: id, ExecutionID: id, Type: typeOf(w, nj), Name: nj.Name, Template: nj.Template,
+		Status: rota.StatusQueued, Priority: priorityOf(w, nj), Attempt: 1,
+		PlanTime: micros(nj.PlanTime), RunAt: micros(nj.RunAt), UniqueKey: nj.UniqueKey, UniqueFor: nj.UniqueFor.Truncate(time.Microsecond),
+		CreatedBy: actor, CreatedAt: w.Now,
+	}
+	patch := nj.Patch()
+	if t := w.templates.get(nj.Template); nj.Template != "" && t != nil {
+		j.Params = rota.MergeParams(t.Spec.Params, nj.Params)
+		if j.Name == "" {
+			j.Name = t.Name
+		}
+		if j.UniqueKey != "" && j.UniqueFor == 0 {
+			j.UniqueFor = t.Spec.UniqueFor
+		}
+		j.ConcurrencyKey = t.Spec.ConcurrencyKey
+		patch = patch.Or(t.Spec.Policy)
+	} else if j.Params = nj.Params; len(j.Params) == 0 {
+		j.Params = json.RawMessage("{}")
+	}
+	j.ConcurrencyKey = or(nj.ConcurrencyKey, j.ConcurrencyKey)
+	j.Policy = policyOf(w, j.Type, patch)
+	if nj.ScopeKind != rota.GlobalScopeKind || nj.ScopeID != rota.GlobalScopeID {
+		j.ScopeKind, j.ScopeID = nj.ScopeKind, nj.ScopeID
+	}
+	if nj.Delay > 0 {
+		j.RunAt = micros(w.Now.Add(nj.Delay))
+	}
+	return j
+}
+
+// policyOf fills what a patch leaves open from the type, and at last from the
+// defaults.
+func policyOf(w *World, typ string, patch rota.PolicyPatch) rota.Policy {
+	if t := w.types.get(typ); t != nil {
+		patch = patch.Or(t.Spec.Policy)
+	}
+	return patch.Policy()
+}
+
+func or[T any](value *T, otherwise T) T {
+	if value == nil {
+		return otherwise
+	}
+	return *value
+}
+
+// micros cuts a time to what is stored. The zero time stays zero.
+func micros(t time.Time) time.Time {
+	if t.IsZero() {
+		return time.Time{}
+	}
+	return t.UTC().Truncate(time.Microsecond)
+}
+
+// within puts a path in front of the field that a refusal names.
+func within(path string, refusal *rota.Error) *rota.Error {
+	e := *refusal
+	e.Field = path
+	if refusal.Field != "" {
+		e.Field += "." + refusal.Field
+	}
+	return &e
+}

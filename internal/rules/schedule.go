@@ -1,0 +1,208 @@
+package rules
+
+import (
+	"slices"
+
+	"github.com/rotajobs/rota"
+)
+
+func scheduleSubject(name string) string { return "schedule " + name }
+
+func needPutSchedule(n *Need, c *rota.PutSchedule) {
+	n.wroteOf(c, scheduleSubject(c.Name))
+	n.schedule(c.Name)
+	n.template(c.Spec.Template)
+	needGraph(n, c)
+	needBlocked(n, c.Name, everyScope)
+	for _, id := range n.world.blockedOf(c.Name, everyScope) {
+		needMetBy(n, n.world.job(id), c.Spec.DependsOn)
+	}
+	needDependents(n, c.Name, everyScope)
+}
+
+// decidePutSchedule declares a schedule. What stands there as it is declared is
+// left alone, or a program that declares its schedules at each start would put
+// them off each time.
+func decidePutSchedule(w *World, c *rota.PutSchedule) (rota.Reply, *rota.Error) {
+	s := w.schedules.get(c.Name)
+	if w.wroteOf(c, scheduleSubject(c.Name)) {
+		return &rota.SchedulePut{Schedule: s}, nil
+	}
+	version := rota.ID{}
+	if s != nil {
+		version = s.Version
+	}
+	if refusal := mayPut(c.Mode, "schedule", c.Name, s != nil, version, c.Version); refusal != nil {
+		return nil, refusal
+	}
+	if s != nil && s.Spec.Equal(c.Spec) && (c.State == "" || c.State == s.State) {
+		return &rota.SchedulePut{Schedule: s}, nil
+	}
+	next, refusal := declared(w, c, s)
+	if refusal != nil {
+		return nil, refusal
+	}
+	w.schedules.set(w, c.Name, next)
+	act := rota.AuditScheduleModified
+	if s == nil {
+		act = rota.AuditScheduleCreated
+	}
+	w.logOf(c, act, scheduleSubject(c.Name), "")
+	freeBlocked(w, c.Name, everyScope, rota.DependentsMax)
+	lookAgain(w, c, c.Name, everyScope)
+	return &rota.SchedulePut{Schedule: next, Changed: true}, nil
+}
+
+// declared is a schedule as it becomes, or the reason why it may not.
+func declared(w *World, c *rota.PutSchedule, s *rota.Schedule) (*rota.Schedule, *rota.Error) {
+	if refusal := usable(w.templates.get(c.Spec.Template), "template", c.Spec.Template); refusal != nil {
+		return nil, refusal
+	}
+	anew := s == nil || !s.Spec.SameTimes(c.Spec)
+	if refusal := mayTime(w, c, anew); refusal != nil {
+		return nil, refusal
+	}
+	if refusal := mayDepend(w, c, s); refusal != nil {
+		return nil, refusal
+	}
+	next := &rota.Schedule{Name: c.Name, State: rota.ScheduleEnabled, CreatedBy: c.Actor, CreatedAt: w.Now}
+	if s != nil {
+		*next = *s
+		if next.State == rota.ScheduleDisabled && next.Reason != "" {
+			next.State = rota.ScheduleEnabled
+		}
+	}
+	if c.State != "" {
+		next.State = c.State
+	}
+	if s != nil && !anew && s.State == rota.ScheduleDisabled && next.State == rota.ScheduleEnabled {
+		if refusal := timePassed(w, s); refusal != nil {
+			return nil, refusal
+		}
+	}
+	takesNext := next.State != rota.ScheduleDisabled && (anew || next.NextFire.IsZero())
+	if anew || takesNext {
+		next.Anchor = micros(c.Anchor)
+		if c.Anchor.IsZero() {
+			next.Anchor = w.Now
+		}
+	}
+	switch {
+	case next.State == rota.ScheduleDisabled:
+		next.NextFire = noTime
+	case takesNext:
+		next.NextFire, next.MovedAt = micros(c.Next), w.Now
+	}
+	next.Spec, next.Reason, next.Version, next.UpdatedAt = c.Spec.Canonical(), "", c.ID, w.Now
+	return next, nil
+}
+
+// mayTime refuses times that have passed, by the only clock that counts.
+func mayTime(w *World, c *rota.PutSchedule, anew bool) *rota.Error {
+	switch at, ends := micros(c.Spec.At), micros(c.Spec.EndsAt); {
+	case !anew:
+		return nil
+	case !at.IsZero() && at.Before(w.Now):
+		return rota.Invalidf("at", "%s has passed; it is %s", stamp(at), stamp(w.Now))
+	case !ends.IsZero() && ends.Before(w.Now):
+		return rota.Invalidf("ends_at", "%s has passed; it is %s: the schedule would never fire", stamp(ends), stamp(w.Now))
+	}
+	return nil
+}
+
+// timePassed refuses to enable a schedule whose only time has passed.
+func timePassed(w *World, s *rota.Schedule) *rota.Error {
+	if s.Spec.At.IsZero() || !s.Spec.At.Before(w.Now) {
+		return nil
+	}
+	return &rota.Error{
+		Code: rota.Conflict, Field: "state", Reason: "schedule " + s.Name + " was to run once, at " + stamp(s.Spec.At) + ", which has passed",
+		Hint: "give it another time, or trigger it",
+	}
+}
+
+func needSwitchSchedule(n *Need, c *rota.SwitchSchedule) {
+	n.wroteOf(c, scheduleSubject(c.Name))
+	if s := n.schedule(c.Name); s != nil {
+		n.template(s.Spec.Template)
+		needDependents(n, c.Name, everyScope)
+	}
+}
+
+func decideSwitchSchedule(w *World, c *rota.SwitchSchedule) (rota.Reply, *rota.Error) {
+	s := w.schedules.get(c.Name)
+	switch {
+	case s == nil:
+		return nil, noName("schedule", c.Name)
+	case w.wroteOf(c, scheduleSubject(c.Name)) || s.State == c.State:
+		return &rota.SchedulePut{Schedule: s}, nil
+	}
+	next := *s
+	next.State, next.Reason, next.Version, next.UpdatedAt = c.State, "", c.ID, w.Now
+	switch c.State {
+	case rota.ScheduleEnabled:
+		if refusal := usable(w.templates.get(s.Spec.Template), "template", s.Spec.Template); refusal != nil {
+			return nil, refusal
+		}
+		if s.NextFire.IsZero() {
+			if refusal := timePassed(w, s); refusal != nil {
+				return nil, refusal
+			}
+			next.NextFire, next.MovedAt = micros(c.Next), w.Now
+		}
+	case rota.ScheduleDisabled:
+		next.NextFire = noTime
+	}
+	w.schedules.set(w, c.Name, &next)
+	w.logOf(c, rota.AuditScheduleModified, scheduleSubject(c.Name), string(c.State))
+	lookAgain(w, c, c.Name, everyScope)
+	return &rota.SchedulePut{Schedule: &next, Changed: true}, nil
+}
+
+// disable disables a schedule for a reason of Rota's own.
+func disable(w *World, c rota.Command, s *rota.Schedule, reason string) {
+	next := *s
+	next.State, next.NextFire, next.Reason = rota.ScheduleDisabled, noTime, reason
+	w.schedules.set(w, s.Name, &next)
+	w.noteOf(c, rota.AuditScheduleDisabled, scheduleSubject(s.Name), reason)
+}
+
+func needDeleteSchedule(n *Need, c *rota.DeleteSchedule) {
+	n.wroteOf(c, scheduleSubject(c.Name))
+	if n.schedule(c.Name) != nil {
+		needBlocked(n, c.Name, everyScope)
+		needDependents(n, c.Name, everyScope)
+	}
+}
+
+func decideDeleteSchedule(w *World, c *rota.DeleteSchedule) (rota.Reply, *rota.Error) {
+	s := w.schedules.get(c.Name)
+	switch {
+	case s == nil || w.wroteOf(c, scheduleSubject(c.Name)):
+		return &rota.ScheduleDeleted{Gone: true}, nil
+	case c.Version != nil && *c.Version != s.Version:
+		return nil, changedSince("schedule " + c.Name)
+	}
+	removeSchedule(w, c, s)
+	w.logOf(c, rota.AuditScheduleDeleted, scheduleSubject(s.Name), "")
+	return &rota.ScheduleDeleted{}, nil
+}
+
+// removeSchedule takes a schedule away, and its name from those that depend on
+// it. Their jobs, and its own, then wait for what is left.
+func removeSchedule(w *World, c rota.Command, s *rota.Schedule) {
+	dependents := w.dependentsOf(s.Name)
+	w.schedules.set(w, s.Name, nil)
+	for _, name := range dependents {
+		next := *w.schedules.get(name)
+		next.Spec.DependsOn = slices.DeleteFunc(slices.Clone(next.Spec.DependsOn), func(on string) bool { return on == s.Name })
+		next.Spec = next.Spec.Canonical()
+		next.Version, next.UpdatedAt = c.Head().ID, w.Now
+		w.schedules.set(w, name, &next)
+	}
+	freeBlocked(w, s.Name, everyScope, rota.DependentsMax)
+	left := rota.DependentsMax
+	for _, name := range dependents {
+		left -= freeBlocked(w, name, everyScope, left)
+	}
+}

@@ -1,0 +1,103 @@
+package rules
+
+// shelf holds the rows of one kind that a world knows, by key. A row that is
+// known and nil is absent. Rows are never changed in place: who decides sets
+// another.
+type shelf[K comparable, V any] struct {
+	rows    map[K]*kept[K, V]
+	touched []*kept[K, V]
+}
+
+type kept[K comparable, V any] struct {
+	key     K
+	was, is *V // as the store has it, as it is decided
+	touched bool
+}
+
+// Change is a row that was decided anew: one of the two is nil if the row is new
+// or goes.
+type Change[K comparable, V any] struct {
+	Key     K
+	Was, Is *V
+}
+
+// get returns a row to read, nil if it is absent.
+func (s *shelf[K, V]) get(key K) *V {
+	if r := s.rows[key]; r != nil {
+		return r.is
+	}
+	return nil
+}
+
+// ask returns a row, or notes down that it is wanted.
+func (s *shelf[K, V]) ask(wanted *[]K, key K) *V {
+	if r := s.rows[key]; r != nil {
+		return r.is
+	}
+	s.row(key)
+	*wanted = append(*wanted, key)
+	return nil
+}
+
+// put brings in a row as the store has it. It gives way to what was decided.
+func (s *shelf[K, V]) put(key K, row *V) {
+	if r := s.row(key); !r.touched {
+		r.was, r.is = row, row
+	}
+}
+
+// set decides a row; nil removes it.
+func (s *shelf[K, V]) set(w *World, key K, row *V) {
+	r := s.row(key)
+	before := r.is
+	w.otherwise(func() { r.is = before })
+	r.is = row
+	if !r.touched {
+		r.touched = true
+		s.touched = append(s.touched, r)
+	}
+}
+
+func (s *shelf[K, V]) row(key K) *kept[K, V] {
+	r := s.rows[key]
+	if r == nil {
+		if s.rows == nil {
+			s.rows = map[K]*kept[K, V]{}
+		}
+		r = &kept[K, V]{key: key}
+		s.rows[key] = r
+	}
+	return r
+}
+
+func (s *shelf[K, V]) changes() (changes []Change[K, V]) {
+	for _, r := range s.touched {
+		if r.is != r.was {
+			changes = append(changes, Change[K, V]{Key: r.key, Was: r.was, Is: r.is})
+		}
+	}
+	return changes
+}
+
+// book holds the answers to questions of one kind, each asked once.
+type book[Q comparable, A any] struct{ answers map[Q]A }
+
+// ask returns an answer, or notes the question down; false if it was not asked
+// before.
+func (b *book[Q, A]) ask(wanted *[]Q, question Q) (A, bool) {
+	answer, known := b.answers[question]
+	if !known {
+		b.put(question, answer)
+		*wanted = append(*wanted, question)
+	}
+	return answer, known
+}
+
+func (b *book[Q, A]) get(question Q) A { return b.answers[question] }
+
+func (b *book[Q, A]) put(question Q, answer A) {
+	if b.answers == nil {
+		b.answers = map[Q]A{}
+	}
+	b.answers[question] = answer
+}

@@ -1,0 +1,126 @@
+package rules
+
+import (
+	"slices"
+
+	"github.com/rotajobs/rota"
+)
+
+func templateSubject(name string) string { return "template " + name }
+
+func needPutTemplate(n *Need, c *rota.PutTemplate) {
+	n.wroteOf(c, templateSubject(c.Name))
+	n.template(c.Name)
+}
+
+func decidePutTemplate(w *World, c *rota.PutTemplate) (rota.Reply, *rota.Error) {
+	t := w.templates.get(c.Name)
+	if w.wroteOf(c, templateSubject(c.Name)) {
+		return &rota.TemplatePut{Template: t}, nil
+	}
+	version := rota.ID{}
+	if t != nil {
+		version = t.Version
+	}
+	if refusal := mayPut(c.Mode, "template", c.Name, t != nil, version, c.Version); refusal != nil {
+		return nil, refusal
+	}
+	next := &rota.Template{Name: c.Name, State: rota.TemplateActive, CreatedBy: c.Actor, CreatedAt: w.Now}
+	act := rota.AuditTemplateCreated
+	if t != nil {
+		if t.Spec.Equal(c.Spec) {
+			return &rota.TemplatePut{Template: t}, nil
+		}
+		*next, act = *t, rota.AuditTemplateModified
+	}
+	next.Spec, next.Version, next.UpdatedAt = c.Spec.Canonical(), c.ID, w.Now
+	w.templates.set(w, c.Name, next)
+	w.logOf(c, act, templateSubject(c.Name), "")
+	return &rota.TemplatePut{Template: next, Changed: true}, nil
+}
+
+func needArchive(n *Need, c *rota.Archive) {
+	n.wroteOf(c, templateSubject(c.Name))
+	if n.template(c.Name) != nil {
+		needUsing(n, c.Name, rota.SweepMax+1)
+	}
+}
+
+func needUsing(n *Need, template string, limit int) {
+	names, _ := n.using(Using{Template: template, Limit: limit})
+	for _, name := range names {
+		n.schedule(name)
+	}
+}
+
+// decideArchive ends the use of a template, which takes effect at once, and
+// disables the first of its schedules.
+func decideArchive(w *World, c *rota.Archive) (rota.Reply, *rota.Error) {
+	t := w.templates.get(c.Name)
+	switch {
+	case t == nil:
+		return nil, noName("template", c.Name)
+	case w.wroteOf(c, templateSubject(c.Name)) || t.State == rota.TemplateArchived:
+		return &rota.TemplatePut{Template: t}, nil
+	}
+	next := setTemplate(w, c, t, rota.TemplateArchived, rota.AuditTemplateArchived)
+	disabled, more := disableUsing(w, c, c.Name, rota.SweepMax+1)
+	if more {
+		w.intend(IntentTemplate, c.Name)
+	}
+	return &rota.TemplatePut{Template: next, Changed: true, Disabled: disabled}, nil
+}
+
+func setTemplate(w *World, c rota.Command, t *rota.Template, state rota.TemplateState, act string) *rota.Template {
+	next := *t
+	next.State, next.Version, next.UpdatedAt = state, c.Head().ID, w.Now
+	w.templates.set(w, t.Name, &next)
+	w.logOf(c, act, templateSubject(t.Name), "")
+	return &next
+}
+
+// disableUsing disables the schedules of a template that were found, but for the
+// one beyond the limit, which says that there are more.
+func disableUsing(w *World, c rota.Command, template string, limit int) (disabled int, more bool) {
+	for _, s := range w.usersOf(template, limit) {
+		if disabled == limit-1 {
+			return disabled, true
+		}
+		disable(w, c, s, "template "+template+" is archived")
+		disabled++
+	}
+	return disabled, false
+}
+
+// usersOf are the schedules of a template that are not disabled, by name.
+func (w *World) usersOf(template string, limit int) (users []*rota.Schedule) {
+	names := slices.Clone(w.using.get(Using{Template: template, Limit: limit}))
+	for _, r := range w.schedules.touched {
+		names = append(names, r.key)
+	}
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
+		if s := w.schedules.get(name); s != nil && s.Spec.Template == template && s.State != rota.ScheduleDisabled {
+			users = append(users, s)
+		}
+	}
+	return users[:min(len(users), limit)]
+}
+
+func needUnarchive(n *Need, c *rota.Unarchive) {
+	n.wroteOf(c, templateSubject(c.Name))
+	n.template(c.Name)
+}
+
+func decideUnarchive(w *World, c *rota.Unarchive) (rota.Reply, *rota.Error) {
+	t := w.templates.get(c.Name)
+	switch {
+	case t == nil:
+		return nil, noName("template", c.Name)
+	case w.wroteOf(c, templateSubject(c.Name)) || t.State == rota.TemplateActive:
+		return &rota.TemplatePut{Template: t}, nil
+	}
+	return &rota.TemplatePut{
+		Template: setTemplate(w, c, t, rota.TemplateActive, rota.AuditTemplateUnarchived), Changed: true,
+	}, nil
+}

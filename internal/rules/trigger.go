@@ -1,0 +1,102 @@
+package rules
+
+import (
+	"github.com/rotajobs/rota"
+)
+
+func needTrigger(n *Need, c *rota.Trigger) {
+	n.wroteOf(c, scheduleSubject(c.Schedule))
+	s := n.schedule(c.Schedule)
+	if s == nil {
+		return
+	}
+	for i, scope := range s.Spec.EachScope() {
+		n.job(c.JobID(i))
+		if s.Spec.Overlap != rota.OverlapAllow {
+			needMeet(n, s, scope)
+		}
+	}
+	if t := n.template(s.Spec.Template); t != nil {
+		needMake(n, s, t)
+		n.tail(or(c.Priority, schedulePriority(s, t)))
+	}
+}
+
+// decideTrigger runs a schedule now. Its calendar, its state and its
+// dependencies do not matter; its overlap does.
+func decideTrigger(w *World, c *rota.Trigger) (rota.Reply, *rota.Error) {
+	s, t, refusal := firable(w, c.Schedule)
+	if s == nil {
+		return nil, refusal
+	}
+	scopes := s.Spec.EachScope()
+	if own, _ := ownJobs(w, len(scopes), c.JobID); len(own) > 0 || w.wroteOf(c, scheduleSubject(s.Name)) {
+		return &rota.Triggered{Jobs: own}, nil
+	}
+	if refusal != nil {
+		return nil, refusal
+	}
+	params := rota.MergeParams(t.Spec.Params, s.Spec.Params, c.Params)
+	if len(params) > rota.ParamsMax {
+		return nil, rota.Invalidf("params", "have %d bytes together with those of schedule %s; at most %d are allowed", len(params), s.Name, rota.ParamsMax)
+	}
+	var made []rota.ID
+	for i, scope := range scopes {
+		j := scheduledJob(w, s, t, scope)
+		j.ID, j.ExecutionID, j.CountsAt, j.CreatedBy = c.JobID(i), c.JobID(i), w.Now, c.Actor
+		j.Params, j.Priority = params, or(c.Priority, j.Priority)
+		makeOne(w, c, s, j, false)
+		made = append(made, j.ID)
+	}
+	w.logOf(c, rota.AuditScheduleFired, scheduleSubject(s.Name), string(c.Verb()))
+	return &rota.Triggered{Jobs: shown(w, made)}, nil
+}
+
+// firable returns a schedule and its template, and why it cannot be fired by
+// hand.
+func firable(w *World, name string) (*rota.Schedule, *rota.Template, *rota.Error) {
+	s := w.schedules.get(name)
+	if s == nil {
+		refusal := noName("schedule", name)
+		refusal.Field = "schedule"
+		return nil, nil, refusal
+	}
+	t := w.templates.get(s.Spec.Template)
+	if reason := unusable(t, s.Spec.Template); reason != "" {
+		return s, nil, &rota.Error{
+			Code: rota.Conflict, Field: "schedule", Reason: "schedule " + name + " cannot run: " + reason, Hint: "unarchive the template, or give the schedule another",
+		}
+	}
+	return s, t, nil
+}
+
+func needBackfill(n *Need, c *rota.Backfill) {
+	n.wroteOf(c, scheduleSubject(c.Schedule))
+	if s := n.schedule(c.Schedule); s != nil {
+		needBatch(n, s, c.Times, c.JobID)
+	}
+}
+
+// decideBackfill runs a schedule for past times. What was planned for them
+// stands.
+func decideBackfill(w *World, c *rota.Backfill) (rota.Reply, *rota.Error) {
+	s, t, refusal := firable(w, c.Schedule)
+	if s == nil {
+		return nil, refusal
+	}
+	count := len(c.Times) * len(s.Spec.EachScope())
+	if own, others := ownJobs(w, count, c.JobID); len(own) > 0 || w.wroteOf(c, scheduleSubject(s.Name)) {
+		return &rota.Backfilled{Jobs: own, Known: others}, nil
+	}
+	switch last := c.Times[len(c.Times)-1].At; {
+	case refusal != nil:
+		return nil, refusal
+	case count > rota.JobsMax:
+		return nil, rota.Invalidf("times", "and scopes make %d jobs; at most %d are allowed: ask for a shorter range", count, rota.JobsMax)
+	case micros(last).After(w.Now):
+		return nil, rota.Invalidf("times", "%s has not come yet; it is %s", stamp(last), stamp(w.Now))
+	}
+	made, known := makeBatch(w, c, s, t, c.Times, true, c.JobID)
+	w.logOf(c, rota.AuditScheduleFired, scheduleSubject(s.Name), string(c.Verb()))
+	return &rota.Backfilled{Jobs: shown(w, made), Known: known}, nil
+}

@@ -1,0 +1,120 @@
+package rules
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/rotajobs/rota"
+)
+
+// Type looks at a type, given its spec as it is stored.
+func (v *Verifier) Type(t *rota.Type, stored []byte) {
+	row := "type " + t.Name
+	v.times(row, t.CreatedAt, t.UpdatedAt)
+	if spec, read := readSpec[rota.TypeSpec](v, row, stored); read {
+		v.accepts(row, (&rota.PutType{Name: t.Name, Spec: spec}).Validate(), rota.CheckBadSpec)
+	}
+}
+
+// Template looks at a template, given the type that stands beside its spec, and
+// the spec as it is stored.
+func (v *Verifier) Template(t *rota.Template, typ string, stored []byte) {
+	row := templateSubject(t.Name)
+	v.templates[t.Name] = t.State
+	knownWord(v, row, "state", t.State, rota.TemplateActive, rota.TemplateArchived)
+	v.times(row, t.CreatedAt, t.UpdatedAt)
+	spec, read := readSpec[rota.TemplateSpec](v, row, stored)
+	if !read {
+		return
+	}
+	v.accepts(row, (&rota.PutTemplate{Name: t.Name, Spec: spec}).Validate(), rota.CheckBadSpec)
+	v.column(row, "type", typ, spec.Type)
+}
+
+// Throttle looks at the limits in force, given their spec as it is stored.
+func (v *Verifier) Throttle(t *rota.Throttle, stored []byte) {
+	v.times(throttleSubject, t.UpdatedAt)
+	if spec, read := readSpec[rota.ThrottleSpec](v, throttleSubject, stored); read {
+		v.accepts(throttleSubject, (&rota.PutThrottle{Spec: spec}).Validate(), rota.CheckBadSpec)
+		v.limits = spec
+	}
+}
+
+// Bucket looks at the recent starts of a type, after the limits.
+func (v *Verifier) Bucket(b *rota.Bucket) {
+	row := []string{"starts of type " + b.Type}
+	rate := v.limits.Type(b.Type).Rate
+	slots := len(rota.Bucket{}.At(rota.Rate{Count: 1, Per: time.Second}, time.Time{}).Starts)
+	sum := 0
+	for _, n := range b.Starts {
+		sum += n
+	}
+	switch {
+	case rate.Count == 0:
+		v.find(rota.CheckBucketShape, row, "they are counted, but the type has no rate")
+	case len(b.Starts) != slots:
+		v.find(rota.CheckBucketShape, row, "%d slots of time are counted instead of %d", len(b.Starts), slots)
+	case slices.Min(b.Starts) < 0:
+		v.find(rota.CheckBucketShape, row, "less than none are counted in a slot of time")
+	case sum > rate.Count:
+		v.find(rota.CheckBucketShape, row, "%d are counted, but only %d are allowed", sum, rate.Count)
+	}
+}
+
+// Unreadable tells of counts that are not written as Rota writes them.
+func (v *Verifier) Unreadable(row string, err error) {
+	v.find(rota.CheckBadJSON, []string{row}, "what is counted of it cannot be read: %v", err)
+}
+
+// readSpec reads what is declared, as it is stored.
+func readSpec[T interface{ Canonical() T }](v *Verifier, row string, stored []byte) (spec T, read bool) {
+	if err := json.Unmarshal(stored, &spec); err != nil {
+		v.find(rota.CheckBadSpec, []string{row}, "its spec cannot be read: %v", err)
+		return spec, false
+	}
+	if !bytes.Equal(rota.EncodeSpec(spec.Canonical()), stored) {
+		v.find(rota.CheckBadSpec, []string{row}, "its spec is not written as this version writes it")
+	}
+	return spec, true
+}
+
+// accepts tells what a command would refuse. The same code that let it in judges
+// it here.
+func (v *Verifier) accepts(row string, err error, check string) {
+	var refusal *rota.Error
+	if !errors.As(err, &refusal) {
+		return
+	}
+	if refusal.Field == "name" {
+		check = rota.CheckOutOfRange
+	}
+	reason := refusal.Reason
+	if reason == "" && refusal.Err != nil {
+		reason = refusal.Err.Error()
+	}
+	v.find(check, []string{row}, "its %s %s", refusal.Field, reason)
+}
+
+// column holds what stands beside a spec, to be found by, to the spec.
+func (v *Verifier) column(row, name, beside, inside string) {
+	if beside != inside {
+		v.find(rota.CheckSpecColumn, []string{row}, "its %s is %q, but %q in its spec", name, beside, inside)
+	}
+}
+
+func (v *Verifier) times(row string, times ...time.Time) {
+	for _, t := range times {
+		if !inRange(t) {
+			v.find(rota.CheckOutOfRange, []string{row}, "one of its times is %s", stamp(t))
+		}
+	}
+}
+
+func knownWord[T ~string](v *Verifier, row, what string, word T, words ...T) {
+	if !slices.Contains(words, word) {
+		v.find(rota.CheckUnknownWord, []string{row}, "its %s is %q", what, word)
+	}
+}

@@ -1,0 +1,113 @@
+package rules
+
+import "github.com/rotajobs/rota"
+
+// Roll is the roll call of one group: its members, by place and attempt.
+type Roll struct {
+	v       *Verifier
+	g       *rota.Group
+	owed    bool // a Sweep is to see to the group
+	present int  // executions
+	last    *rota.Job
+	first   *rota.Job // the first that has not ended
+}
+
+// Group looks at a group, after the intents, and begins to call its members.
+func (v *Verifier) Group(g *rota.Group) *Roll {
+	row := groupSubject(g.ID)
+	knownWord(v, row, "mode", g.Mode, rota.GroupParallel, rota.GroupSequential)
+	knownWord(v, row, "policy on failure", g.OnFailure, rota.FailureContinue, rota.FailureStop, rota.FailureSkip)
+	knownWord(v, row, "ending", g.Ending, "", rota.EndingCancel, rota.EndingStop, rota.EndingSkip)
+	v.accepts(row, (&rota.EnqueueGroup{Name: g.Name, Jobs: []rota.NewJob{{Type: "any"}}}).Validate(), rota.CheckOutOfRange)
+	v.times(row, g.CreatedAt)
+	v.groupShape(row, g)
+	return &Roll{v: v, g: g, owed: v.intents[Intent{IntentGroup, g.ID.String()}]}
+}
+
+func (v *Verifier) groupShape(row string, g *rota.Group) {
+	asPolicy := rota.Ending(g.OnFailure) // what ends a group by itself has the name of its policy
+	p := g.Pruned
+	switch {
+	case g.ID.IsZero():
+		v.find(rota.CheckIDShape, []string{row}, "its id is all zeros")
+	case g.Size < 1 || g.Size > rota.JobsMax:
+		v.find(rota.CheckOutOfRange, []string{row}, "its size is %d", g.Size)
+	case (g.Ending == rota.EndingStop || g.Ending == rota.EndingSkip) && g.Ending != asPolicy:
+		v.find(rota.CheckGroupShape, []string{row}, "it was ended by %s, but its policy on failure is %s", g.Ending, g.OnFailure)
+	case g.Ending == "" && (g.EndingReason != "" || g.EndingBy != ""):
+		v.find(rota.CheckGroupShape, []string{row}, "it was not ended, but says why or by whom")
+	case p.Queued != 0 || p.Running != 0 || min(p.Completed, p.Dead, p.Skipped, p.Cancelled) < 0:
+		v.find(rota.CheckGroupShape, []string{row}, "it counts members as pruned that had not ended")
+	case pruned(g) >= g.Size:
+		v.find(rota.CheckGroupShape, []string{row}, "all of its %d members were pruned, but it is there", g.Size)
+	}
+}
+
+func pruned(g *rota.Group) int {
+	p := g.Pruned
+	return p.Completed + p.Dead + p.Skipped + p.Cancelled
+}
+
+// Next calls the next member.
+func (r *Roll) Next(j *rota.Job) {
+	if j.RetryOf.IsZero() {
+		r.place(j)
+	}
+	if j.Sequel != "" {
+		return
+	}
+	r.turn(j)
+	if r.g.Ending != "" && !r.owed {
+		r.ended(j)
+	}
+	if r.first == nil {
+		r.first = j
+	}
+}
+
+func (r *Roll) place(j *rota.Job) {
+	r.present++
+	switch {
+	case j.GroupPosition > r.g.Size:
+		r.v.find(rota.CheckGroupPlaces, []string{groupSubject(r.g.ID), jobRef(j.ID)}, "the job has place %d of %d", j.GroupPosition, r.g.Size)
+	case r.last != nil && r.last.GroupPosition == j.GroupPosition:
+		r.v.pair(rota.CheckGroupPlaces, r.last.ID, j.ID, "both have place %d of %s", j.GroupPosition, groupSubject(r.g.ID))
+	}
+	r.last = j
+}
+
+// turn: a member that has its turn keeps it until it has ended, so whoever comes
+// later waits, whatever was decided about the group.
+func (r *Roll) turn(j *rota.Job) {
+	waits := j.Status == rota.StatusQueued && j.Hold&rota.HoldGroup != 0
+	switch {
+	case r.g.Mode == rota.GroupParallel && waits:
+		r.v.about(j.ID, rota.CheckGroupTurn, "it waits for its turn, but %s is parallel", groupSubject(r.g.ID))
+	case r.g.Mode != rota.GroupSequential:
+	case r.first == nil && waits && r.g.Ending == "" && !r.owed:
+		r.v.about(j.ID, rota.CheckGroupTurn, "it waits for its turn in %s, but everybody before it has ended", groupSubject(r.g.ID))
+	case r.first != nil && !waits:
+		r.v.pair(rota.CheckGroupTurn, r.first.ID, j.ID, "both have their turn in %s", groupSubject(r.g.ID))
+	}
+}
+
+func (r *Roll) ended(j *rota.Job) {
+	switch {
+	case j.Status == rota.StatusQueued:
+		r.v.about(j.ID, rota.CheckGroupEnded, "it is QUEUED, but %s was ended by %s", groupSubject(r.g.ID), r.g.Ending)
+	case r.g.Ending == rota.EndingCancel && j.Run != nil && j.Run.Open() && j.Run.CancelAt.IsZero():
+		r.v.about(j.ID, rota.CheckGroupEnded, "it was not asked to stop, but %s was cancelled", groupSubject(r.g.ID))
+	}
+}
+
+// End counts who was called.
+func (r *Roll) End() {
+	if gone := pruned(r.g); r.present+gone != r.g.Size {
+		r.v.find(rota.CheckGroupPlaces, []string{groupSubject(r.g.ID)}, "of its %d members %d are there and %d were pruned", r.g.Size, r.present, gone)
+	}
+}
+
+// OrphanMember tells of a group that is not there, and of a job in it.
+func (v *Verifier) OrphanMember(group, job rota.ID) {
+	v.find(rota.CheckGroupMissing, []string{groupSubject(group), jobRef(job)}, "the job is in the group, which does not exist")
+}

@@ -1,0 +1,53 @@
+package rules
+
+import "github.com/rotajobs/rota"
+
+// Reservation looks at a reservation, given its direct run: nil if it has none,
+// or that is gone.
+func (v *Verifier) Reservation(r *rota.Reservation, j *rota.Job) {
+	row := reservationSubject(r.ID)
+	knownWord(v, row, "status", r.Status, rota.ReservationActive, rota.ReservationReleased, rota.ReservationExpired)
+	v.accepts(row, (&rota.Reserve{Node: r.Node}).Validate(), rota.CheckOutOfRange)
+	v.times(row, r.ReservedAt, r.ExpiresAt, r.EndedAt)
+	active := r.Status == rota.ReservationActive
+	switch {
+	case r.ID.IsZero():
+		v.find(rota.CheckIDShape, []string{row}, "its id is all zeros")
+	case active && !r.EndedAt.IsZero():
+		v.find(rota.CheckReservationShape, []string{row}, "it is ACTIVE, but ended at %s", stamp(r.EndedAt))
+	case !active && r.EndedAt.IsZero():
+		v.find(rota.CheckReservationShape, []string{row}, "it is %s, but has no end", r.Status)
+	}
+	if !active {
+		return
+	}
+	if !v.active.IsZero() {
+		v.find(rota.CheckReservationTwice, []string{reservationSubject(v.active), row}, "both are ACTIVE")
+	}
+	v.active = r.ID
+	v.directRun(row, r, j)
+}
+
+func (v *Verifier) directRun(row string, r *rota.Reservation, j *rota.Job) {
+	rows := []string{row, jobRef(r.JobID)}
+	switch {
+	case r.JobID.IsZero():
+	case j == nil:
+		v.find(rota.CheckReservationRun, rows, "it is ACTIVE, but the job of its direct run does not exist")
+	case !isOpen(j):
+		v.find(rota.CheckReservationRun, rows, "it is ACTIVE, but its direct run is %s", j.State())
+	case j.Run != nil && j.Run.Runner != r.Node:
+		v.find(rota.CheckReservationRun, rows, "it is for node %s, but its direct run is on %s", r.Node, j.Run.Runner)
+	}
+}
+
+// Intent notes down that a Sweep is to see to something. There says whether that
+// exists; a key always does.
+func (v *Verifier) Intent(i Intent, there bool) {
+	v.intents[i] = true
+	row := "intent " + i.Kind + " " + i.Name
+	knownWord(v, row, "kind", i.Kind, IntentGroup, IntentKey, IntentTemplate)
+	if !there {
+		v.find(rota.CheckIntentMissing, []string{row}, "there is no %s %s", i.Kind, i.Name)
+	}
+}

@@ -1,0 +1,154 @@
+package rules
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/rotajobs/rota"
+)
+
+// declaredSchedule is what is kept of a schedule until everything was seen.
+type declaredSchedule struct {
+	template  string
+	dependsOn []string
+	enabled   bool
+	spent     bool // it was to fire once, and has
+	planned   bool // some of what it planned has not ended
+}
+
+// ScheduleRow is a schedule with what stands beside it.
+type ScheduleRow struct {
+	Schedule *rota.Schedule
+	Template string   // beside its spec
+	Edges    []string // what it depends on, sorted, as the graph has it
+	Spec     []byte   // as it is stored
+}
+
+// Schedule looks at a schedule.
+func (v *Verifier) Schedule(r ScheduleRow) {
+	s, row := r.Schedule, scheduleSubject(r.Schedule.Name)
+	knownWord(v, row, "state", s.State, rota.ScheduleEnabled, rota.ScheduleDisabled, rota.SchedulePaused)
+	v.times(row, s.Anchor, s.NextFire, s.LastFire, s.MovedAt, s.CreatedAt, s.UpdatedAt)
+	switch {
+	case s.State == rota.ScheduleDisabled && !s.NextFire.IsZero():
+		v.find(rota.CheckScheduleShape, []string{row}, "it is DISABLED, but fires next at %s", stamp(s.NextFire))
+	case !s.NextFire.IsZero() && s.MovedAt.IsZero():
+		v.find(rota.CheckScheduleShape, []string{row}, "it fires next at %s, but not since when", stamp(s.NextFire))
+	case s.State != rota.ScheduleDisabled && s.Reason != "":
+		v.find(rota.CheckScheduleShape, []string{row}, "it is %s, but was disabled because %s", s.State, s.Reason)
+	}
+	kept := &declaredSchedule{template: r.Template, dependsOn: r.Edges, enabled: s.State == rota.ScheduleEnabled}
+	v.schedules[s.Name] = kept
+	spec, read := readSpec[rota.ScheduleSpec](v, row, r.Spec)
+	if !read {
+		return
+	}
+	v.accepts(row, (&rota.PutSchedule{Name: s.Name, Spec: spec}).Validate(), rota.CheckBadSpec)
+	v.column(row, "template", r.Template, spec.Template)
+	if !slices.Equal(r.Edges, spec.DependsOn) {
+		v.find(rota.CheckScheduleEdges, []string{row}, "it depends on [%s], but on [%s] by its spec",
+			strings.Join(r.Edges, " "), strings.Join(spec.DependsOn, " "))
+	}
+	kept.dependsOn = spec.DependsOn
+	kept.spent = kept.enabled && !spec.At.IsZero() && s.NextFire.IsZero() && s.LastFire.Equal(spec.At)
+}
+
+// OrphanEdge tells of a dependency of a schedule that is not there.
+func (v *Verifier) OrphanEdge(schedule, on string) {
+	v.find(rota.CheckScheduleEdges, []string{"edge from " + schedule + " to " + on}, "there is no schedule %s", schedule)
+}
+
+// References holds what was seen to what it refers to. It is the last of all.
+func (v *Verifier) References() {
+	for _, name := range slices.Sorted(maps.Keys(v.madeFrom)) {
+		if _, there := v.templates[name]; !there {
+			v.find(rota.CheckTemplateMissing, []string{templateSubject(name), jobRef(v.madeFrom[name])}, "the job was made from the template, which does not exist")
+		}
+	}
+	names := slices.Sorted(maps.Keys(v.schedules))
+	for _, name := range names {
+		v.scheduleRefers(name, v.schedules[name])
+	}
+	v.cycles(names)
+}
+
+func (v *Verifier) scheduleRefers(name string, s *declaredSchedule) {
+	row := scheduleSubject(name)
+	state, there := v.templates[s.template]
+	switch {
+	case !there:
+		v.find(rota.CheckTemplateMissing, []string{templateSubject(s.template), row}, "the schedule runs the template, which does not exist")
+	case s.enabled && state == rota.TemplateArchived && !v.intents[Intent{IntentTemplate, s.template}]:
+		v.find(rota.CheckScheduleArchived, []string{row}, "it is ENABLED, but template %s is archived", s.template)
+	}
+	if s.spent && !s.planned {
+		v.find(rota.CheckScheduleSpent, []string{row}, "it has fired, and all that it planned has ended, but it is ENABLED")
+	}
+	for _, on := range s.dependsOn {
+		if v.schedules[on] == nil {
+			v.find(rota.CheckDependencyMissing, []string{row}, "it depends on schedule %s, which does not exist", on)
+		}
+	}
+}
+
+// cycles peels off the schedules that depend on nothing that is left. What
+// remains stands in a cycle, or depends on one.
+func (v *Verifier) cycles(names []string) {
+	left := map[string][]string{}
+	for _, name := range names {
+		left[name] = v.schedules[name].dependsOn
+	}
+	for {
+		peel(left)
+		start := slices.IndexFunc(names, func(name string) bool { _, is := left[name]; return is })
+		if start < 0 {
+			return
+		}
+		path := cycleFrom(left, names[start])
+		v.find(rota.CheckDependencyCycle, []string{scheduleSubject(path[0])}, "it depends on itself: %s", strings.Join(path, " → "))
+		for _, name := range path {
+			delete(left, name)
+		}
+	}
+}
+
+// peel removes what depends on nothing that is left, until all that is left does.
+func peel(left map[string][]string) {
+	needs, users := map[string]int{}, map[string][]string{}
+	var free []string
+	for name, dependsOn := range left {
+		for _, on := range dependsOn {
+			if _, is := left[on]; is {
+				needs[name]++
+				users[on] = append(users[on], name)
+			}
+		}
+		if needs[name] == 0 {
+			free = append(free, name)
+		}
+	}
+	for len(free) > 0 {
+		name := free[len(free)-1]
+		free = free[:len(free)-1]
+		delete(left, name)
+		for _, user := range users[name] {
+			if needs[user]--; needs[user] == 0 {
+				free = append(free, user)
+			}
+		}
+	}
+}
+
+// cycleFrom follows dependencies until a name comes again. Each that is left
+// depends on another that is.
+func cycleFrom(left map[string][]string, name string) (path []string) {
+	for {
+		if again := slices.Index(path, name); again >= 0 {
+			return append(path[again:], name)
+		}
+		path = append(path, name)
+		next := slices.IndexFunc(left[name], func(on string) bool { _, is := left[on]; return is })
+		name = left[name][next]
+	}
+}

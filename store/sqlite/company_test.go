@@ -1,0 +1,235 @@
+package sqlite
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rotajobs/rota"
+)
+
+// TestAFireRewritesItsTimesOnly: a spec may hold a thousand scopes.
+func TestAFireRewritesItsTimesOnly(t *testing.T) {
+	s := openTest(t, Config{})
+	template(t, s, rota.TemplateSpec{Type: "mail"})
+	declare(t, s, "hourly", rota.ScheduleSpec{Every: time.Hour})
+	execute(t, plainConn(t, s.path), `CREATE TRIGGER mine BEFORE UPDATE OF
+		name, template, state, reason, anchor, version, created_by, created_at, updated_at, spec
+		ON rota_schedules BEGIN SELECT RAISE(ROLLBACK, 'it was rewritten'); END`)
+	fire := owed(t, s, "hourly", time.Hour)
+	apply(t, s, at(time.Hour, fire))
+	row, err := s.Schedule(t.Context(), "hourly")
+	must(t, err)
+	if !row.NextFire.Equal(noon.Add(2*time.Hour)) || !row.LastFire.Equal(noon.Add(time.Hour)) || row.Spec.Every != time.Hour {
+		t.Errorf("it stands as %+v", row)
+	}
+}
+
+// TestEdgesFollowTheSpec: what depends on what is looked up by edges, and
+// declared by specs.
+func TestEdgesFollowTheSpec(t *testing.T) {
+	s := openTest(t, Config{})
+	template(t, s, rota.TemplateSpec{Type: "mail"})
+	for _, name := range []string{"a", "b", "c"} {
+		declare(t, s, name, rota.ScheduleSpec{Every: time.Hour})
+	}
+	conn := plainConn(t, s.path)
+	edges := func(want ...string) {
+		t.Helper()
+		if got := column(t, conn, `SELECT schedule || ' ' || depends_on FROM rota_edges ORDER BY schedule, depends_on`); !slices.Equal(got, want) {
+			t.Errorf("the edges are %q, want %q", got, want)
+		}
+	}
+	declare(t, s, "d", rota.ScheduleSpec{Every: time.Hour, DependsOn: []string{"a", "b"}})
+	declare(t, s, "c", rota.ScheduleSpec{Every: time.Hour, DependsOn: []string{"d"}})
+	edges("c d", "d a", "d b")
+	declare(t, s, "d", rota.ScheduleSpec{Every: time.Hour, DependsOn: []string{"b"}})
+	edges("c d", "d b")
+	apply(t, s, at(time.Second, &rota.DeleteSchedule{Meta: rota.NewMeta("ada"), Name: "d"}))
+	edges()
+	verifyClean(t, s)
+}
+
+// TestLimitsAreKeptAsTheyWereWritten: what somebody does to an answer is no
+// change of the limits, and a change is seen at once.
+func TestLimitsAreKeptAsTheyWereWritten(t *testing.T) {
+	s := openTest(t, Config{})
+	queued(t, s, 9)
+	one := func(most int) rota.ThrottleSpec {
+		return rota.ThrottleSpec{Types: []rota.TypeLimit{{Type: "mail", Concurrency: most}}}
+	}
+	put := limitsOf(0, one(2))
+	claimed := func() int { return len(apply(t, s, at(time.Second, claim(9)))[0].Reply.(*rota.Claimed).Jobs) }
+	for range 2 { // sent again it is answered from the row
+		apply(t, s, put)[0].Reply.(*rota.ThrottlePut).Throttle.Spec.Types[0].Concurrency = 7
+	}
+	if got := claimed(); got != 2 {
+		t.Errorf("%d jobs run at once; 2 may", got)
+	}
+	apply(t, s, limitsOf(time.Second, one(5)))
+	if got := claimed(); got != 3 {
+		t.Errorf("%d more jobs run; 3 may", got)
+	}
+}
+
+// TestADamagedSpecIsNamed: whoever reads it learns which row is wrong.
+func TestADamagedSpecIsNamed(t *testing.T) {
+	s := openTest(t, Config{})
+	template(t, s, rota.TemplateSpec{Type: "mail"})
+	execute(t, plainConn(t, s.path), `UPDATE rota_templates SET spec = '{'`)
+	_, err := s.Template(t.Context(), "digest")
+	refused(t, err, rota.Internal, "template digest", "rota verify")
+	_, err = s.Apply(t.Context(), at(time.Second, enqueue(rota.NewJob{Template: "digest"})))
+	refused(t, err, rota.Internal, "template digest", "rota verify")
+}
+
+// TestEveryListFindsWhatItIsAskedFor compares each combination of filters, page
+// by page, with a look at all jobs.
+func TestEveryListFindsWhatItIsAskedFor(t *testing.T) {
+	s := openTest(t, Config{})
+	group := companyOf(t, s)
+	all := listOf(t, s, rota.JobQuery{Limit: rota.PageMax})
+	anew := map[rota.ID]bool{}
+	for _, j := range all {
+		anew[j.RedriveOf] = true
+	}
+	found := map[string]int{}
+	for i := range 1 << 6 {
+		q := rota.JobQuery{Limit: 3}
+		pick := func(bit int, set func()) {
+			if i&(1<<bit) != 0 {
+				set()
+			}
+		}
+		pick(0, func() { q.Status = rota.StatusRunning })
+		pick(1, func() { q.Type = "mail" })
+		pick(2, func() { q.Template = "digest" })
+		pick(3, func() { q.Schedule = "hourly" })
+		pick(4, func() { q.GroupID = group })
+		pick(5, func() { q.Dead = true })
+		var want []rota.ID
+		for _, j := range all {
+			if (q.Status == "" || j.Status == q.Status) && (q.Type == "" || j.Type == q.Type) &&
+				(q.Template == "" || j.Template == q.Template) && (q.Schedule == "" || j.Schedule == q.Schedule) &&
+				(q.GroupID.IsZero() || j.GroupID == q.GroupID) &&
+				(!q.Dead || j.Sequel == rota.SequelDead && !anew[j.ExecutionID]) {
+				want = append(want, j.ID)
+			}
+		}
+		var got []rota.ID
+		for page := listOf(t, s, q); len(page) > 0; page = listOf(t, s, q) {
+			for _, j := range page {
+				got = append(got, j.ID)
+			}
+			q.Before = page[len(page)-1].ID
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%+v finds %d jobs, want %d", q, len(got), len(want))
+		}
+		found[listSQL(&q)] += len(want)
+	}
+	for sql, n := range found {
+		if n == 0 {
+			t.Errorf("nothing was to be found by %s", sql)
+		}
+	}
+}
+
+func listOf(t *testing.T, s rota.Store, q rota.JobQuery) []*rota.Job {
+	t.Helper()
+	jobs, err := s.Jobs(t.Context(), q)
+	must(t, err)
+	return jobs
+}
+
+// companyOf makes jobs of all kinds and lets some of them end; it answers with a
+// group that has some of each.
+func companyOf(t *testing.T, s rota.Store) rota.ID {
+	t.Helper()
+	random := rand.New(rand.NewPCG(1, 2))
+	template(t, s, rota.TemplateSpec{Type: "mail", Policy: rota.PolicyPatch{Backoff: new(time.Duration(0))}})
+	declare(t, s, "hourly", rota.ScheduleSpec{Every: time.Hour, Scopes: []rota.Scope{{Kind: "shard", ID: "1"}, {Kind: "shard", ID: "2"}}})
+	c := grouped(rota.GroupParallel, "", 6)
+	for i := range c.Jobs {
+		c.Jobs[i] = rota.NewJob{Template: "digest", MaxRetries: new(i % 2)}
+	}
+	apply(t, s, at(0, c))
+	for range 6 {
+		apply(t, s, at(0, &rota.Trigger{Meta: rota.NewMeta("ada"), Schedule: "hourly"}))
+		apply(t, s, at(0, enqueue(rota.NewJob{Type: "mail"}, rota.NewJob{Type: "web"}, rota.NewJob{Template: "digest"})))
+	}
+	for n := range 60 {
+		for _, j := range apply(t, s, at(time.Second, claim(1)))[0].Reply.(*rota.Claimed).Jobs {
+			end := finish(j, []rota.Outcome{rota.OutcomeCompleted, rota.OutcomeFailed, rota.OutcomeFailed}[random.IntN(3)])
+			if n < 40 {
+				end.Items[0].Permanent = random.IntN(2) == 0
+				apply(t, s, at(2*time.Second, end))
+			}
+		}
+	}
+	for i, j := range listOf(t, s, rota.JobQuery{Dead: true}) {
+		if i%2 == 0 {
+			apply(t, s, at(3*time.Second, &rota.Redrive{Meta: rota.NewMeta("ada"), JobID: j.ID}))
+		}
+	}
+	return c.GroupID()
+}
+
+// TestAGroupIsCountedByItsMembers compares its tally with a look at them all.
+func TestAGroupIsCountedByItsMembers(t *testing.T) {
+	s := openTest(t, Config{})
+	id := companyOf(t, s)
+	var want rota.GroupTally
+	for _, j := range listOf(t, s, rota.JobQuery{GroupID: id, Limit: rota.PageMax}) {
+		if j.Sequel != rota.SequelRetry {
+			want.Count(j)
+		}
+	}
+	g, err := s.Group(t.Context(), id)
+	must(t, err)
+	if g.Tally != want || want.Completed == 0 || want.Dead == 0 {
+		t.Errorf("counted %+v, want %+v", g.Tally, want)
+	}
+	groups, err := s.Groups(t.Context(), rota.ID{}, 0)
+	must(t, err)
+	if len(groups) != 1 || groups[0].Tally != want {
+		t.Errorf("listed %+v", groups)
+	}
+}
+
+// TestPrunableLooksAtEveryExecutionOnce, whatever the size of its pages.
+func TestPrunableLooksAtEveryExecutionOnce(t *testing.T) {
+	s := openTest(t, Config{})
+	companyOf(t, s)
+	later := time.Now().Add(100 * 24 * time.Hour) // ids are made by the clock
+	for name, keep := range map[string]rota.Retention{
+		"by age":   rota.DefaultRetention,
+		"by count": {Completed: rota.Keep{Count: 1}, Dead: rota.Keep{Count: 2}, Cancelled: rota.Keep{Count: 1}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var first string
+			for _, limit := range []int{1, 3, 1000} {
+				var found []string
+				q := rota.PruneQuery{Retention: keep, Now: later, Limit: limit}
+				for more := true; more; {
+					page, err := s.Prunable(t.Context(), q)
+					must(t, err)
+					for _, id := range page.Executions {
+						found = append(found, id.String())
+					}
+					q.From, more = page.Next, page.More
+				}
+				text := fmt.Sprintf("%d of %+v: %s", len(found), q.From.Seen, strings.Join(found, " "))
+				if first == "" {
+					first = text
+				}
+				if text != first || len(found) == 0 {
+					t.Errorf("in pages of %d it finds %s\nwant %s", limit, text, first)
+				}
+			}
+		})
+	}
+}

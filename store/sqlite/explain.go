@@ -1,0 +1,288 @@
+package sqlite
+
+import (
+	"context"
+	"time"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/rules"
+	"zombiezen.com/go/sqlite"
+)
+
+const (
+	sqlLeanJob = `
+SELECT ` + leanColumns + `
+FROM rota_jobs j
+LEFT JOIN rota_runs r ON r.job_id = j.id
+WHERE j.id = ?`
+	sqlEarlier = `
+SELECT ` + leanColumns + `
+FROM rota_jobs j INDEXED BY rota_jobs_member
+LEFT JOIN rota_runs r ON r.job_id = j.id
+WHERE j.group_id = ? AND j.sequel IS NULL AND j.group_position < ?
+ORDER BY j.group_position, j.id
+LIMIT ?`
+	// Those that wait have their turn by id, when no other is under way.
+	sqlAhead = `
+SELECT ` + leanColumns + `
+FROM rota_jobs j INDEXED BY rota_jobs_live
+LEFT JOIN rota_runs r ON r.job_id = j.id
+WHERE j.schedule = ?1 AND j.scope_kind IS ?2 AND j.scope_id IS ?3 AND j.sequel IS NULL
+  AND j.id <> ?4 AND (j.hold & 8 = 0 OR j.id < ?4)
+ORDER BY j.hold & 8, j.id
+LIMIT ?5`
+
+	// Those of a type that come before a place in the order: all of a higher
+	// priority, and the first of its own.
+	sqlLaneAbove = `
+SELECT count(*)
+FROM (
+  SELECT 1
+  FROM rota_jobs INDEXED BY rota_jobs_claim
+  WHERE type = ?1 AND status = 'QUEUED' AND hold = 0 AND priority > ?3
+  LIMIT ?2)`
+	sqlLaneBefore = `
+SELECT count(*)
+FROM (
+  SELECT 1
+  FROM rota_jobs INDEXED BY rota_jobs_claim
+  WHERE type = ?1 AND status = 'QUEUED' AND hold = 0
+    AND priority = ?3 AND (position, created_at, id) < (?4, ?5, ?6)
+  LIMIT ?2)`
+)
+
+// Explain says why a job does not run.
+func (s *Store) Explain(ctx context.Context, id rota.ID) (reasons []rota.Reason, err error) {
+	err = s.read(ctx, "explain", func(conn *sqlite.Conn) error {
+		e := &explanation{conn: conn, Facts: rules.Facts{Now: s.config.Clock().UTC().Truncate(time.Microsecond)}}
+		if err := e.read(id); err != nil {
+			return err
+		}
+		reasons = rules.Explain(&e.Facts)
+		return nil
+	})
+	return reasons, err
+}
+
+// explanation reads the facts about a job.
+type explanation struct {
+	rules.Facts
+	conn *sqlite.Conn
+}
+
+func (e *explanation) read(id rota.ID) (err error) {
+	if e.Job, err = e.tail(id); err != nil {
+		return err
+	}
+	j := e.Job
+	if j == nil {
+		return noJob(id)
+	}
+	if e.Group, err = readRow(e.conn, sqlGroup, func(stmt *sqlite.Stmt) { bindID(stmt, 1, j.GroupID) }, scanGroup); err != nil {
+		return err
+	}
+	switch {
+	case j.Status == rota.StatusQueued:
+		return firstError(e.readHolds, e.readLimits, e.readOrder)
+	case j.Ended():
+		return e.readRedrive()
+	}
+	return nil
+}
+
+// tail is the last attempt of an execution, given any; nil if there is none.
+func (e *explanation) tail(id rota.ID) (*rota.Job, error) {
+	err := query(e.conn, sqlChain, func(stmt *sqlite.Stmt) { stmt.BindBytes(1, id[:]) },
+		func(stmt *sqlite.Stmt) { id = scanID(stmt, 0) })
+	if err != nil {
+		return nil, err
+	}
+	return e.job(id)
+}
+
+func (e *explanation) job(id rota.ID) (*rota.Job, error) {
+	jobs, err := queryJobs(e.conn, sqlLeanJob, func(stmt *sqlite.Stmt) { stmt.BindBytes(1, id[:]) })
+	if err != nil || len(jobs) == 0 {
+		return nil, err
+	}
+	return jobs[0], nil
+}
+
+func (e *explanation) readRedrive() error {
+	var id rota.ID
+	err := query(e.conn, sqlRedriven, func(stmt *sqlite.Stmt) { stmt.BindBytes(1, e.Job.ExecutionID[:]) },
+		func(stmt *sqlite.Stmt) { id = scanID(stmt, 0) })
+	if err == nil && !id.IsZero() {
+		e.Redrive, err = e.tail(id)
+	}
+	return err
+}
+
+// readHolds reads whom the job waits for.
+func (e *explanation) readHolds() (err error) {
+	j := e.Job
+	if !j.RetryOf.IsZero() {
+		e.Failed, err = e.job(j.RetryOf)
+	}
+	if err == nil && j.Hold&rota.HoldGroup != 0 {
+		e.Earlier, err = queryJobs(e.conn, sqlEarlier, func(stmt *sqlite.Stmt) {
+			bindID(stmt, 1, j.GroupID)
+			stmt.BindInt64(2, int64(j.GroupPosition))
+			stmt.BindInt64(3, rules.FewJobs+1)
+		})
+	}
+	if err == nil && j.Hold&rota.HoldOverlap != 0 {
+		e.Ahead, err = queryJobs(e.conn, sqlAhead, func(stmt *sqlite.Stmt) {
+			stmt.BindText(1, j.Schedule)
+			bindScope(stmt, 2, rota.Scope{Kind: j.ScopeKind, ID: j.ScopeID})
+			bindID(stmt, 4, j.ID)
+			stmt.BindInt64(5, rules.FewJobs+1)
+		})
+	}
+	if err == nil && j.Hold&rota.HoldDependency != 0 {
+		err = e.readDependencies()
+	}
+	return err
+}
+
+func (e *explanation) readDependencies() error {
+	own, err := e.schedule(e.Job.Schedule)
+	if err != nil || own == nil {
+		return err
+	}
+	for _, name := range own.Spec.DependsOn {
+		d, err := e.schedule(name)
+		if err != nil {
+			return err
+		}
+		if d == nil {
+			continue
+		}
+		latest, err := e.latest(d)
+		if err != nil {
+			return err
+		}
+		e.Dependencies = append(e.Dependencies, rules.Dependency{Schedule: d, Latest: latest})
+	}
+	return nil
+}
+
+func (e *explanation) schedule(name string) (*rota.Schedule, error) {
+	return readRow(e.conn, sqlSchedule, func(stmt *sqlite.Stmt) { stmt.BindText(1, name) }, scanSchedule)
+}
+
+// latest reads how a dependency stands, up to the first scope for which it has
+// not completed.
+func (e *explanation) latest(d *rota.Schedule) (all []rules.LatestTail, err error) {
+	for _, q := range e.Windows(d) {
+		var id rota.ID
+		err := query(e.conn, sqlLatest, func(stmt *sqlite.Stmt) { bindLatest(stmt, q) },
+			func(stmt *sqlite.Stmt) { id = scanID(stmt, 0) })
+		if err != nil {
+			return nil, err
+		}
+		one := rules.LatestTail{Scope: q.Scope}
+		if !id.IsZero() {
+			if one.Tail, err = e.tail(id); err != nil {
+				return nil, err
+			}
+		}
+		if all = append(all, one); !one.Completed() {
+			break
+		}
+	}
+	return all, nil
+}
+
+func bindLatest(stmt *sqlite.Stmt, q rules.Latest) {
+	stmt.BindText(1, q.Schedule)
+	bindScope(stmt, 2, q.Scope)
+	stmt.BindInt64(4, q.After)
+	stmt.BindInt64(5, q.Until)
+}
+
+// readLimits reads what bounds the starts of the job's type and key.
+func (e *explanation) readLimits() (err error) {
+	named := func(name string) func(*sqlite.Stmt) { return func(stmt *sqlite.Stmt) { stmt.BindText(1, name) } }
+	typ, key := named(e.Job.Type), named(e.Job.ConcurrencyKey)
+	if e.Type, err = readRow(e.conn, sqlType, typ, scanType); err != nil {
+		return err
+	}
+	if e.Bucket, err = readRow(e.conn, sqlBucket, typ, scanBucket); err != nil {
+		return err
+	}
+	if e.Reservation, err = readRow(e.conn, sqlActive, nil, scanReservation); err != nil {
+		return err
+	}
+	throttle, err := readRow(e.conn, sqlThrottle, nil, scanThrottle)
+	if err != nil || throttle == nil {
+		return err
+	}
+	e.Limits = throttle.Spec
+	return firstError(
+		func() error { return e.count(&e.Open, sqlOpenAll, nil) },
+		func() error { return e.count(&e.OpenType, sqlOpenOf, typ) },
+		func() error { return e.count(&e.OpenKey, sqlLaneOpen, key) },
+		func() error { return e.count(&e.ReadyKey, sqlLaneReady, key) },
+	)
+}
+
+// readOrder counts those that come before the job, lane by lane.
+func (e *explanation) readOrder() (err error) {
+	if !e.Job.Ready() {
+		return nil
+	}
+	if e.BeforeType, err = e.beforeIn(e.Job.Type); err != nil {
+		return err
+	}
+	e.Before = e.BeforeType
+	for lane := ""; e.Before <= rules.BeforeMax; {
+		if lane, err = nextLane(e.conn, lane); err != nil || lane == "" {
+			return err
+		}
+		if lane == e.Job.Type {
+			continue
+		}
+		before, err := e.beforeIn(lane)
+		if err != nil {
+			return err
+		}
+		e.Before += before
+	}
+	return nil
+}
+
+// beforeIn counts those of one type, up to one more than is told.
+func (e *explanation) beforeIn(lane string) (int, error) {
+	var above, before int
+	place := func(stmt *sqlite.Stmt) {
+		stmt.BindText(1, lane)
+		stmt.BindInt64(2, rules.BeforeMax+1)
+		stmt.BindInt64(3, int64(e.Job.Priority))
+	}
+	err := firstError(
+		func() error { return e.count(&above, sqlLaneAbove, place) },
+		func() error {
+			return e.count(&before, sqlLaneBefore, func(stmt *sqlite.Stmt) {
+				place(stmt)
+				stmt.BindInt64(4, e.Job.Position)
+				bindTime(stmt, 5, e.Job.CreatedAt)
+				bindID(stmt, 6, e.Job.ID)
+			})
+		},
+	)
+	return above + before, err
+}
+
+func (e *explanation) count(into *int, sql string, bind func(*sqlite.Stmt)) error {
+	return query(e.conn, sql, bind, func(stmt *sqlite.Stmt) { *into = int(stmt.ColumnInt64(0)) })
+}
+
+// readRow reads the only row that there can be; nil if there is none.
+func readRow[T any](conn *sqlite.Conn, sql string, bind func(*sqlite.Stmt), scan func(*sqlite.Stmt) (*T, error)) (*T, error) {
+	all, err := queryAll(conn, sql, bind, scan)
+	if err != nil || len(all) == 0 {
+		return nil, err
+	}
+	return all[0], nil
+}

@@ -1,0 +1,47 @@
+package sqlite
+
+import (
+	"github.com/rotajobs/rota/internal/rules"
+	"zombiezen.com/go/sqlite"
+)
+
+const (
+	sqlJobsOf = `
+SELECT ` + wholeColumns + `
+FROM rota_jobs j INDEXED BY rota_jobs_live
+LEFT JOIN rota_runs r ON r.job_id = j.id
+WHERE j.schedule = ? AND j.scope_kind IS ? AND j.scope_id IS ? AND j.sequel IS NULL AND (j.hold & 8 <> 0) = ?
+ORDER BY j.id
+LIMIT ?`
+	sqlPlanned = `
+SELECT ` + wholeColumns + `
+FROM rota_jobs j INDEXED BY rota_jobs_live
+LEFT JOIN rota_runs r ON r.job_id = j.id
+WHERE j.schedule = ? AND j.sequel IS NULL AND j.plan_time IS NOT NULL
+ORDER BY j.id
+LIMIT ?`
+)
+
+func (w *writer) loadJobsOf(q rules.JobsOf, world *rules.World) error {
+	return w.ask(sqlJobsOf, func(s *sqlite.Stmt) {
+		s.BindText(1, q.Schedule)
+		bindScope(s, 2, q.Scope)
+		s.BindBool(4, q.Waiting)
+		s.BindInt64(5, int64(q.Limit()))
+	}, func(s *sqlite.Stmt) error {
+		world.PutJobsOf(q, scanJob(s))
+		return nil
+	})
+}
+
+// loadPlanned sorts what lives of all scopes: a schedule that fires once has one
+// execution for each.
+func (w *writer) loadPlanned(q rules.Planned, world *rules.World) error {
+	return w.ask(sqlPlanned, func(s *sqlite.Stmt) {
+		s.BindText(1, q.Schedule)
+		s.BindInt64(2, int64(q.Limit))
+	}, func(s *sqlite.Stmt) error {
+		world.PutPlanned(q, scanJob(s))
+		return nil
+	})
+}

@@ -1,0 +1,94 @@
+package sqlite
+
+import (
+	"context"
+	"slices"
+
+	"github.com/rotajobs/rota"
+	"zombiezen.com/go/sqlite"
+)
+
+// Jobs are listed by id. Most filters are looked at on the way; a group, dead
+// letters and a schedule have indexes, of which the one that leaves least is
+// walked. The members of a group are few enough to be sorted, without what else
+// is in their rows.
+const (
+	listed = `
+SELECT ` + wholeColumns
+	listedRuns = `
+LEFT JOIN rota_runs r ON r.job_id = j.id`
+	picked = `
+WHERE j.id < ?1 AND (?3 IS NULL OR j.status = ?3) AND (?4 IS NULL OR j.type = ?4) AND (?5 IS NULL OR j.template = ?5)`
+	pickedDead = ` AND j.sequel = 'dead'
+  AND NOT EXISTS (SELECT 1 FROM rota_jobs a INDEXED BY rota_jobs_redrive WHERE a.redrive_of = coalesce(j.execution_id, j.id))`
+	newestFirst = `
+ORDER BY j.id DESC
+LIMIT ?2`
+
+	sqlList = listed + `
+FROM rota_jobs j` + listedRuns + picked + newestFirst
+	sqlListSchedule = listed + `
+FROM rota_jobs j INDEXED BY rota_jobs_schedule` + listedRuns + picked + ` AND j.schedule = ?6` + newestFirst
+	sqlListDead = listed + `
+FROM rota_jobs j INDEXED BY rota_jobs_dead` + listedRuns + picked + pickedDead + ` AND (?6 IS NULL OR j.schedule = ?6)` + newestFirst
+	sqlListGroup = listed + `
+FROM (
+  SELECT j.id
+  FROM rota_jobs j INDEXED BY rota_jobs_group` + picked + ` AND j.group_id = ?7 AND (?6 IS NULL OR j.schedule = ?6)` + newestFirst + `
+) one
+JOIN rota_jobs j ON j.id = one.id` + listedRuns + `
+ORDER BY j.id DESC`
+	sqlListGroupDead = listed + `
+FROM (
+  SELECT j.id
+  FROM rota_jobs j INDEXED BY rota_jobs_group` + picked + pickedDead + ` AND j.group_id = ?7 AND (?6 IS NULL OR j.schedule = ?6)` + newestFirst + `
+) one
+JOIN rota_jobs j ON j.id = one.id` + listedRuns + `
+ORDER BY j.id DESC`
+)
+
+// Jobs lists jobs, newest first.
+func (s *Store) Jobs(ctx context.Context, q rota.JobQuery) ([]*rota.Job, error) {
+	if err := q.Validate(); err != nil {
+		return nil, err
+	}
+	limit, err := pageLimit(q.Limit)
+	if err != nil {
+		return nil, err
+	}
+	return s.list(ctx, listSQL(&q), func(stmt *sqlite.Stmt) {
+		bindBefore(stmt, 1, q.Before)
+		stmt.BindInt64(2, limit)
+		bindText(stmt, 3, string(q.Status))
+		bindText(stmt, 4, q.Type)
+		bindText(stmt, 5, q.Template)
+		if stmt.BindParamCount() >= 6 {
+			bindText(stmt, 6, q.Schedule)
+		}
+		if stmt.BindParamCount() >= 7 {
+			bindID(stmt, 7, q.GroupID)
+		}
+	})
+}
+
+func listSQL(q *rota.JobQuery) string {
+	switch {
+	case !q.GroupID.IsZero() && q.Dead:
+		return sqlListGroupDead
+	case !q.GroupID.IsZero():
+		return sqlListGroup
+	case q.Dead:
+		return sqlListDead
+	case q.Schedule != "":
+		return sqlListSchedule
+	}
+	return sqlList
+}
+
+// bindBefore binds the id that others are to come before; zero is beyond all.
+func bindBefore(s *sqlite.Stmt, param int, before rota.ID) {
+	if before.IsZero() {
+		before = rota.ID(slices.Repeat([]byte{0xff}, len(before)))
+	}
+	s.BindBytes(param, before[:])
+}

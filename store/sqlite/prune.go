@@ -1,0 +1,179 @@
+package sqlite
+
+import (
+	"context"
+	"time"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/rules"
+	"zombiezen.com/go/sqlite"
+)
+
+const (
+	sqlDeleteJob = `
+DELETE FROM rota_jobs
+WHERE id = ?`
+	attempts = `
+WITH RECURSIVE chain (id, n) AS (
+  SELECT id, 1
+  FROM rota_jobs
+  WHERE id = ?
+  UNION ALL
+  SELECT j.id, chain.n + 1
+  FROM chain JOIN rota_jobs j ON j.retry_of = chain.id
+)`
+	sqlAttempts = attempts + `
+SELECT id
+FROM chain
+ORDER BY n`
+	sqlRedriven = `
+SELECT id
+FROM rota_jobs INDEXED BY rota_jobs_redrive
+WHERE redrive_of = ?
+ORDER BY id DESC
+LIMIT 1`
+
+	ends = `
+SELECT ` + endColumns + `
+FROM rota_jobs j
+LEFT JOIN rota_runs r ON r.job_id = j.id`
+	sqlOldest = ends + `
+WHERE j.id > ? AND j.id <= ? AND j.retry_of IS NULL
+ORDER BY j.id
+LIMIT ?`
+	sqlLatestFirst = ends + `
+WHERE j.id < ? AND j.retry_of IS NULL
+ORDER BY j.id DESC
+LIMIT ?`
+	sqlEndOfChain = attempts + ends + `
+WHERE j.id = (SELECT id FROM chain ORDER BY n DESC LIMIT 1)`
+)
+
+// deleteJob removes a job; its run and its params leave with it.
+func (w *writer) deleteJob(j *rota.Job) error {
+	return w.change(sqlDeleteJob, func(s *sqlite.Stmt) { s.BindBytes(1, j.ID[:]) })
+}
+
+func (w *writer) loadAttempts(q rules.Attempts, world *rules.World) error {
+	return w.ask(sqlAttempts, func(s *sqlite.Stmt) { s.BindBytes(1, q.Execution[:]) }, func(s *sqlite.Stmt) error {
+		world.PutAttempt(q, scanID(s, 0))
+		return nil
+	})
+}
+
+func (w *writer) loadRedriven(q rules.Redriven, world *rules.World) error {
+	return w.ask(sqlRedriven, func(s *sqlite.Stmt) { s.BindBytes(1, q.Execution[:]) }, func(s *sqlite.Stmt) error {
+		world.PutRedriven(q, scanID(s, 0))
+		return nil
+	})
+}
+
+// Prunable finds executions that need no longer be kept: oldest first as far as
+// one can be old enough, or, if newer ones have to be counted, newest first
+// through them all.
+func (s *Store) Prunable(ctx context.Context, q rota.PruneQuery) (page rota.PrunePage, err error) {
+	if q.Now.IsZero() {
+		q.Now = s.config.Clock()
+	}
+	if q.Limit == 0 {
+		q.Limit = rota.PageMax
+	}
+	if _, err := pageLimit(q.Limit); err != nil {
+		return page, err
+	}
+	page.Next = q.From
+	err = s.read(ctx, "prunable", func(conn *sqlite.Conn) error {
+		firsts, err := firstAttempts(conn, &q)
+		if page.More = len(firsts) > q.Limit; page.More {
+			firsts = firsts[:q.Limit]
+		}
+		for _, first := range firsts {
+			if err != nil {
+				return err
+			}
+			err = prunableOne(conn, &q, &page, first)
+		}
+		return err
+	})
+	return page, err
+}
+
+// firstAttempts are the executions to look at next, and one more if there is.
+func firstAttempts(conn *sqlite.Conn, q *rota.PruneQuery) ([]*rota.Job, error) {
+	sql, bind := sqlLatestFirst, func(stmt *sqlite.Stmt) {
+		bindBefore(stmt, 1, q.From.Last)
+		stmt.BindInt64(2, int64(q.Limit)+1)
+	}
+	if !q.Retention.Counts() {
+		youngest, some := lastOf(&q.Retention, q.Now)
+		if !some {
+			return nil, nil
+		}
+		sql, bind = sqlOldest, func(stmt *sqlite.Stmt) {
+			stmt.BindBytes(1, q.From.Last[:])
+			stmt.BindBytes(2, youngest[:])
+			stmt.BindInt64(3, int64(q.Limit)+1)
+		}
+	}
+	return queryAll(conn, sql, bind, func(s *sqlite.Stmt) (*rota.Job, error) { return scanEnd(s), nil })
+}
+
+// lastOf is the last id of an execution that can have ended as long ago as the
+// smallest age asks for: ids begin with the millisecond they were made in. It is
+// false if no age is asked for.
+func lastOf(r *rota.Retention, now time.Time) (last rota.ID, some bool) {
+	var least time.Duration
+	for _, keep := range []rota.Keep{r.Completed, r.Skipped, r.Cancelled, r.Dead} {
+		if keep.Age > 0 && (least == 0 || keep.Age < least) {
+			least = keep.Age
+		}
+	}
+	ms := now.Add(-least).UnixMilli()
+	if least == 0 || ms < 0 {
+		return last, false
+	}
+	for i := range last {
+		last[i] = 0xff
+	}
+	for i := 5; i >= 0; i-- {
+		last[i], ms = byte(ms), ms>>8
+	}
+	return last, true
+}
+
+// prunableOne looks at one execution.
+func prunableOne(conn *sqlite.Conn, q *rota.PruneQuery, page *rota.PrunePage, first *rota.Job) error {
+	page.Next.Last = first.ID
+	tail := first
+	if first.Sequel == rota.SequelRetry {
+		err := query(conn, sqlEndOfChain, func(stmt *sqlite.Stmt) { stmt.BindBytes(1, first.ID[:]) },
+			func(stmt *sqlite.Stmt) { tail = scanEnd(stmt) })
+		if err != nil {
+			return err
+		}
+	}
+	if tail.Sequel == "" || tail.Sequel == rota.SequelRetry {
+		return nil
+	}
+	before := page.Next.Seen
+	page.Next.Seen.Count(tail)
+	keep := q.Retention.For(tail)
+	if keep.Age > 0 && tail.FinishedAt.Before(q.Now.Add(-keep.Age)) ||
+		keep.Count > 0 && grown(before, page.Next.Seen) > keep.Count {
+		page.Executions = append(page.Executions, first.ID)
+	}
+	return nil
+}
+
+// grown is the count of the outcome that was seen last.
+func grown(before, seen rota.GroupTally) int {
+	switch {
+	case seen.Completed > before.Completed:
+		return seen.Completed
+	case seen.Skipped > before.Skipped:
+		return seen.Skipped
+	case seen.Dead > before.Dead:
+		return seen.Dead
+	}
+	return seen.Cancelled
+}

@@ -1,0 +1,167 @@
+package sqlite
+
+import (
+	"context"
+	"time"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/rules"
+	"zombiezen.com/go/sqlite"
+)
+
+const (
+	scheduleColumns = `
+SELECT name, state, reason, anchor, next_fire, last_fire, version, created_by, created_at, updated_at, spec, moved_at
+FROM rota_schedules`
+	sqlSchedule = scheduleColumns + `
+WHERE name = ?`
+	sqlSchedules = scheduleColumns + `
+WHERE name > ?1 AND (?3 IS NULL OR state = ?3) AND (?4 IS NULL OR template = ?4) AND (?5 IS NULL OR moved_at > ?5)
+ORDER BY name
+LIMIT ?2`
+	sqlSchedulesOf = scheduleColumns + ` INDEXED BY rota_schedules_template
+WHERE name > ?1 AND (?3 IS NULL OR state = ?3) AND template = ?4 AND (?5 IS NULL OR moved_at > ?5)
+ORDER BY name
+LIMIT ?2`
+	sqlDueSchedules = scheduleColumns + ` INDEXED BY rota_schedules_due
+WHERE state = 'ENABLED' AND next_fire <= ?
+ORDER BY next_fire, name
+LIMIT ?`
+	sqlUsing = `
+SELECT name
+FROM rota_schedules INDEXED BY rota_schedules_template
+WHERE template = ? AND (? OR state <> 'DISABLED')
+ORDER BY name
+LIMIT ?`
+	sqlInsertSchedule = `
+INSERT OR ROLLBACK INTO rota_schedules (
+  name, next_fire, last_fire, moved_at, template, state, reason, anchor, version, updated_at, spec, created_by, created_at)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+	sqlUpdateSchedule = `
+UPDATE OR ROLLBACK rota_schedules
+SET next_fire = ?2, last_fire = ?3, moved_at = ?4, template = ?5, state = ?6, reason = ?7, anchor = ?8, version = ?9,
+  updated_at = ?10, spec = ?11
+WHERE name = ?1`
+	sqlFireSchedule = `
+UPDATE OR ROLLBACK rota_schedules
+SET next_fire = ?2, last_fire = ?3, moved_at = ?4
+WHERE name = ?1`
+	sqlDeleteSchedule = `
+DELETE FROM rota_schedules
+WHERE name = ?`
+)
+
+func scanSchedule(s *sqlite.Stmt) (*rota.Schedule, error) {
+	one := &rota.Schedule{
+		Name: s.ColumnText(0), State: rota.ScheduleState(s.ColumnText(1)), Reason: s.ColumnText(2), Anchor: scanTime(s, 3),
+		NextFire: scanTime(s, 4), LastFire: scanTime(s, 5), Version: scanID(s, 6), CreatedBy: s.ColumnText(7),
+		CreatedAt: scanTime(s, 8), UpdatedAt: scanTime(s, 9), MovedAt: scanTime(s, 11),
+	}
+	return one, scanSpec(s, 10, &one.Spec, "schedule "+one.Name)
+}
+
+func (w *writer) loadSchedule(name string, world *rules.World) error {
+	return w.ask(sqlSchedule, func(s *sqlite.Stmt) { s.BindText(1, name) }, put(scanSchedule, world.PutSchedule))
+}
+
+func (w *writer) loadUsing(q rules.Using, world *rules.World) error {
+	return w.ask(sqlUsing, func(s *sqlite.Stmt) {
+		s.BindText(1, q.Template)
+		s.BindBool(2, q.Disabled)
+		s.BindInt64(3, int64(q.Limit))
+	}, func(s *sqlite.Stmt) error {
+		world.PutUsing(q, s.ColumnText(0))
+		return nil
+	})
+}
+
+// writeSchedule writes a schedule, and what it depends on if that differs. Its
+// edges leave with it.
+func (w *writer) writeSchedule(c rules.Change[string, rota.Schedule]) error {
+	if err := w.writeScheduleRow(c); err != nil || c.Is == nil || onlyFired(c.Was, c.Is) {
+		return err
+	}
+	var was []string
+	if c.Was != nil {
+		was = c.Was.Spec.DependsOn
+	}
+	return w.writeEdges(c.Key, was, c.Is.Spec.DependsOn)
+}
+
+func (w *writer) writeScheduleRow(c rules.Change[string, rota.Schedule]) error {
+	fired := onlyFired(c.Was, c.Is)
+	sql := oneOf(c.Was == nil, c.Is == nil, sqlInsertSchedule, sqlUpdateSchedule, sqlDeleteSchedule)
+	if fired {
+		sql = sqlFireSchedule
+	}
+	return w.change(sql, func(s *sqlite.Stmt) {
+		s.BindText(1, c.Key)
+		if c.Is == nil {
+			return
+		}
+		bindTime(s, 2, c.Is.NextFire)
+		bindTime(s, 3, c.Is.LastFire)
+		bindTime(s, 4, c.Is.MovedAt)
+		if fired {
+			return
+		}
+		s.BindText(5, c.Is.Spec.Template)
+		s.BindText(6, string(c.Is.State))
+		bindText(s, 7, c.Is.Reason)
+		bindTime(s, 8, c.Is.Anchor)
+		bindID(s, 9, c.Is.Version)
+		bindTime(s, 10, c.Is.UpdatedAt)
+		bindSpec(s, 11, c.Is.Spec)
+		if c.Was == nil {
+			bindText(s, 12, c.Is.CreatedBy)
+			bindTime(s, 13, c.Is.CreatedAt)
+		}
+	})
+}
+
+// onlyFired says that nothing of a schedule differs but its times. Whoever
+// changes its spec also gives it another version.
+func onlyFired(was, is *rota.Schedule) bool {
+	return was != nil && is != nil && was.Version == is.Version && was.State == is.State && was.Reason == is.Reason
+}
+
+// Schedule returns a schedule by its name.
+func (s *Store) Schedule(ctx context.Context, name string) (*rota.Schedule, error) {
+	return readOne(ctx, s, "schedule", name, sqlSchedule, func(stmt *sqlite.Stmt) { stmt.BindText(1, name) }, scanSchedule)
+}
+
+// Schedules lists schedules by name.
+func (s *Store) Schedules(ctx context.Context, q rota.ScheduleQuery) ([]*rota.Schedule, error) {
+	if err := q.Validate(); err != nil {
+		return nil, err
+	}
+	limit, err := pageLimit(q.Limit)
+	if err != nil {
+		return nil, err
+	}
+	sql := sqlSchedules
+	if q.Template != "" {
+		sql = sqlSchedulesOf
+	}
+	return readAll(ctx, s, "schedules", sql, func(stmt *sqlite.Stmt) {
+		stmt.BindText(1, q.After)
+		stmt.BindInt64(2, limit)
+		bindText(stmt, 3, string(q.State))
+		bindText(stmt, 4, q.Template)
+		bindTime(stmt, 5, q.Ahead)
+	}, scanSchedule)
+}
+
+// DueSchedules lists the schedules that owe a fire by the store's clock.
+func (s *Store) DueSchedules(ctx context.Context, limit int) (rota.DuePage, error) {
+	most, err := pageLimit(limit)
+	if err != nil {
+		return rota.DuePage{}, err
+	}
+	now := s.config.Clock().UTC().Truncate(time.Microsecond)
+	due, err := readAll(ctx, s, "due schedules", sqlDueSchedules, func(stmt *sqlite.Stmt) {
+		stmt.BindInt64(1, now.UnixMicro())
+		stmt.BindInt64(2, most)
+	}, scanSchedule)
+	return rota.DuePage{Now: now, Schedules: due}, err
+}

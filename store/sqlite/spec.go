@@ -1,0 +1,110 @@
+package sqlite
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/rotajobs/rota"
+	"zombiezen.com/go/sqlite"
+)
+
+// What types, templates, schedules, groups, limits and reservations have in
+// common: rows with a name, most of them with a spec.
+
+// scanSpec reads a specification. One that cannot be read was not written by
+// this program.
+func scanSpec(s *sqlite.Stmt, col int, into any, whose string) error {
+	if err := json.Unmarshal(scanJSON(s, col), into); err != nil {
+		return &rota.Error{
+			Code: rota.Internal, Act: "sqlite: read", Reason: "what is stored of " + whose + " is not what Rota writes", Err: err,
+			Hint: "look with rota verify, and restore a backup",
+		}
+	}
+	return nil
+}
+
+func bindSpec(s *sqlite.Stmt, param int, spec any) { s.BindText(param, string(rota.EncodeSpec(spec))) }
+
+// put brings a row into a world.
+func put[T any](scan func(*sqlite.Stmt) (*T, error), into func(*T)) func(*sqlite.Stmt) error {
+	return func(s *sqlite.Stmt) error {
+		row, err := scan(s)
+		if err == nil {
+			into(row)
+		}
+		return err
+	}
+}
+
+// oneOf picks the statement for a row that is new, that goes, or that changes.
+func oneOf(enters, leaves bool, insert, update, remove string) string {
+	switch {
+	case leaves:
+		return remove
+	case enters:
+		return insert
+	}
+	return update
+}
+
+// readAll reads rows as anybody may see them.
+func readAll[T any](
+	ctx context.Context, s *Store, act, sql string, bind func(*sqlite.Stmt), scan func(*sqlite.Stmt) (*T, error),
+) (all []*T, err error) {
+	err = s.read(ctx, act, func(conn *sqlite.Conn) error {
+		all, err = queryAll(conn, sql, bind, scan)
+		return err
+	})
+	return all, err
+}
+
+func queryAll[T any](
+	conn *sqlite.Conn, sql string, bind func(*sqlite.Stmt), scan func(*sqlite.Stmt) (*T, error),
+) (all []*T, err error) {
+	stmt, err := conn.Prepare(sql)
+	if err != nil {
+		return nil, err
+	}
+	if bind != nil {
+		bind(stmt)
+	}
+	return all, rows(stmt, put(scan, func(row *T) { all = append(all, row) }))
+}
+
+// readOne reads the row of a name, or says that there is none.
+func readOne[T any](
+	ctx context.Context, s *Store, what, name, sql string, bind func(*sqlite.Stmt), scan func(*sqlite.Stmt) (*T, error),
+) (*T, error) {
+	all, err := readAll(ctx, s, what, sql, bind, scan)
+	if err != nil {
+		return nil, err
+	}
+	if len(all) == 0 {
+		return nil, none(what, name)
+	}
+	return all[0], nil
+}
+
+func none(what, name string) *rota.Error {
+	return &rota.Error{
+		Code: rota.NotFound, Act: what, Reason: "there is no " + what + " " + name,
+		Hint: "list the " + what + "s to see what is there",
+	}
+}
+
+// readNames reads a page of what has a name.
+func readNames[T any](
+	ctx context.Context, s *Store, act, sql string, q rota.NameQuery, scan func(*sqlite.Stmt) (*T, error),
+) ([]*T, error) {
+	if err := q.Validate(); err != nil {
+		return nil, err
+	}
+	limit, err := pageLimit(q.Limit)
+	if err != nil {
+		return nil, err
+	}
+	return readAll(ctx, s, act, sql, func(stmt *sqlite.Stmt) {
+		stmt.BindText(1, q.After)
+		stmt.BindInt64(2, limit)
+	}, scan)
+}

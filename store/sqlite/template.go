@@ -1,0 +1,72 @@
+package sqlite
+
+import (
+	"context"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/rules"
+	"zombiezen.com/go/sqlite"
+)
+
+const (
+	templateColumns = `
+SELECT name, state, version, created_by, created_at, updated_at, spec
+FROM rota_templates`
+	sqlTemplate = templateColumns + `
+WHERE name = ?`
+	sqlTemplates = templateColumns + `
+WHERE name > ?
+ORDER BY name
+LIMIT ?`
+	sqlInsertTemplate = `
+INSERT OR ROLLBACK INTO rota_templates (name, type, state, version, updated_at, spec, created_by, created_at)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?)`
+	sqlUpdateTemplate = `
+UPDATE OR ROLLBACK rota_templates
+SET type = ?2, state = ?3, version = ?4, updated_at = ?5, spec = ?6
+WHERE name = ?1`
+	sqlDeleteTemplate = `
+DELETE FROM rota_templates
+WHERE name = ?`
+)
+
+func scanTemplate(s *sqlite.Stmt) (*rota.Template, error) {
+	t := &rota.Template{
+		Name: s.ColumnText(0), State: rota.TemplateState(s.ColumnText(1)), Version: scanID(s, 2), CreatedBy: s.ColumnText(3),
+		CreatedAt: scanTime(s, 4), UpdatedAt: scanTime(s, 5),
+	}
+	return t, scanSpec(s, 6, &t.Spec, "template "+t.Name)
+}
+
+func (w *writer) loadTemplate(name string, world *rules.World) error {
+	return w.ask(sqlTemplate, func(s *sqlite.Stmt) { s.BindText(1, name) }, put(scanTemplate, world.PutTemplate))
+}
+
+func (w *writer) writeTemplate(c rules.Change[string, rota.Template]) error {
+	sql := oneOf(c.Was == nil, c.Is == nil, sqlInsertTemplate, sqlUpdateTemplate, sqlDeleteTemplate)
+	return w.change(sql, func(s *sqlite.Stmt) {
+		s.BindText(1, c.Key)
+		if c.Is == nil {
+			return
+		}
+		s.BindText(2, c.Is.Spec.Type)
+		s.BindText(3, string(c.Is.State))
+		bindID(s, 4, c.Is.Version)
+		bindTime(s, 5, c.Is.UpdatedAt)
+		bindSpec(s, 6, c.Is.Spec)
+		if c.Was == nil {
+			bindText(s, 7, c.Is.CreatedBy)
+			bindTime(s, 8, c.Is.CreatedAt)
+		}
+	})
+}
+
+// Template returns a template by its name.
+func (s *Store) Template(ctx context.Context, name string) (*rota.Template, error) {
+	return readOne(ctx, s, "template", name, sqlTemplate, func(stmt *sqlite.Stmt) { stmt.BindText(1, name) }, scanTemplate)
+}
+
+// Templates lists templates by name.
+func (s *Store) Templates(ctx context.Context, q rota.NameQuery) ([]*rota.Template, error) {
+	return readNames(ctx, s, "templates", sqlTemplates, q, scanTemplate)
+}

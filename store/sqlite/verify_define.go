@@ -1,0 +1,145 @@
+package sqlite
+
+import (
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/rules"
+	"zombiezen.com/go/sqlite"
+)
+
+const (
+	sqlVerifyIntents = `
+SELECT kind, name
+FROM rota_intents
+ORDER BY kind, name`
+	sqlVerifyBuckets = `
+SELECT type, slot, starts
+FROM rota_buckets
+ORDER BY type`
+	sqlVerifyTypes = typeColumns + `
+ORDER BY name`
+	// What stands beside a spec comes last, after the columns that are scanned as
+	// ever.
+	sqlVerifyTemplates = `
+SELECT name, state, version, created_by, created_at, updated_at, spec, type
+FROM rota_templates
+ORDER BY name`
+	sqlVerifySchedules = `
+SELECT name, state, reason, anchor, next_fire, last_fire, version, created_by, created_at, updated_at, spec, moved_at, template
+FROM rota_schedules
+ORDER BY name`
+	sqlVerifyEdges = `
+SELECT depends_on
+FROM rota_edges
+WHERE schedule = ?
+ORDER BY depends_on`
+	sqlVerifyLooseEdges = `
+SELECT e.schedule, e.depends_on
+FROM rota_edges e
+WHERE NOT EXISTS (SELECT 1 FROM rota_schedules WHERE name = e.schedule)
+ORDER BY e.schedule, e.depends_on`
+)
+
+// declarations streams what was declared, and what a Sweep is to see to. A spec
+// that cannot be scanned is judged as it stands, so its error is passed over.
+func (in *inspection) declarations() error {
+	return firstError(
+		in.intents,
+		in.throttle,
+		in.buckets,
+		in.types,
+		in.templates,
+		in.schedules,
+		in.looseEdges,
+	)
+}
+
+func (in *inspection) intents() error {
+	return in.each(sqlVerifyIntents, nil, func(s *sqlite.Stmt) error {
+		i := rules.Intent{Kind: s.ColumnText(0), Name: s.ColumnText(1)}
+		there, err := in.there(i)
+		if err == nil {
+			in.Intent(i, there)
+		}
+		return err
+	})
+}
+
+// there says whether what an intent names exists.
+func (in *inspection) there(i rules.Intent) (found bool, err error) {
+	see := func(*sqlite.Stmt) error {
+		found = true
+		return nil
+	}
+	switch i.Kind {
+	case rules.IntentGroup:
+		if id, odd := rota.ParseID(i.Name); odd == nil {
+			err = in.each(sqlGroup, func(s *sqlite.Stmt) { s.BindBytes(1, id[:]) }, see)
+		}
+	case rules.IntentTemplate:
+		err = in.each(sqlTemplate, func(s *sqlite.Stmt) { s.BindText(1, i.Name) }, see)
+	default:
+		found = i.Name != ""
+	}
+	return found, err
+}
+
+func (in *inspection) throttle() error {
+	return in.each(sqlThrottle, nil, func(s *sqlite.Stmt) error {
+		in.width(s, 0, "limits", "version")
+		in.Throttle(scanThrottleHead(s), scanJSON(s, 3))
+		return nil
+	})
+}
+
+func (in *inspection) buckets() error {
+	return in.each(sqlVerifyBuckets, nil, func(s *sqlite.Stmt) error {
+		b, err := scanBucket(s)
+		if err != nil {
+			in.Unreadable("starts of type "+b.Type, err)
+			return nil
+		}
+		in.Bucket(b)
+		return nil
+	})
+}
+
+func (in *inspection) types() error {
+	return in.each(sqlVerifyTypes, nil, func(s *sqlite.Stmt) error {
+		t, _ := scanType(s)
+		in.width(s, 2, "type "+t.Name, "version")
+		in.Type(t, scanJSON(s, 6))
+		return nil
+	})
+}
+
+func (in *inspection) templates() error {
+	return in.each(sqlVerifyTemplates, nil, func(s *sqlite.Stmt) error {
+		t, _ := scanTemplate(s)
+		in.width(s, 2, "template "+t.Name, "version")
+		in.Template(t, s.ColumnText(s.ColumnCount()-1), scanJSON(s, 6))
+		return nil
+	})
+}
+
+func (in *inspection) schedules() error {
+	return in.each(sqlVerifySchedules, nil, func(s *sqlite.Stmt) error {
+		one, _ := scanSchedule(s)
+		in.width(s, 6, "schedule "+one.Name, "version")
+		row := rules.ScheduleRow{Schedule: one, Template: s.ColumnText(s.ColumnCount() - 1), Spec: scanJSON(s, 10)}
+		err := in.each(sqlVerifyEdges, func(s *sqlite.Stmt) { s.BindText(1, one.Name) }, func(s *sqlite.Stmt) error {
+			row.Edges = append(row.Edges, s.ColumnText(0))
+			return nil
+		})
+		if err == nil {
+			in.Schedule(row)
+		}
+		return err
+	})
+}
+
+func (in *inspection) looseEdges() error {
+	return in.each(sqlVerifyLooseEdges, nil, func(s *sqlite.Stmt) error {
+		in.OrphanEdge(s.ColumnText(0), s.ColumnText(1))
+		return nil
+	})
+}

@@ -1,0 +1,275 @@
+package storetest
+
+import (
+	"time"
+
+	"github.com/rotajobs/rota"
+)
+
+// againCompany are the commands about types, templates, schedules, groups,
+// limits and reservations, each in a scene where it has something to do.
+func againCompany() []repeated {
+	nightly := func(y *story) { y.declare("nightly", rota.ScheduleSpec{}) }
+	return []repeated{
+		{"put type", func(y *story) rota.Command { return y.typeCommand("mail", typeSpec) }, true},
+		{"put type to create", func(y *story) rota.Command {
+			c := y.typeCommand("mail", typeSpec)
+			c.Mode = rota.PutCreate
+			return c
+		}, true},
+		{"switch type", func(y *story) rota.Command {
+			y.declareType("mail", typeSpec)
+			return &rota.SwitchType{Meta: y.mint.meta(), Name: "mail", Paused: true}
+		}, true},
+		{"put template", func(y *story) rota.Command { return y.templateCommand("letter", templateSpec) }, true},
+		{"archive", func(y *story) rota.Command {
+			nightly(y)
+			return &rota.Archive{Meta: y.mint.meta(), Name: "report"}
+		}, true},
+		{"unarchive", func(y *story) rota.Command {
+			nightly(y)
+			y.archive("report")
+			return &rota.Unarchive{Meta: y.mint.meta(), Name: "report"}
+		}, true},
+		{"put throttle", func(y *story) rota.Command {
+			y.keyedRow(1, 2)
+			return &rota.PutThrottle{Meta: y.mint.meta(), Spec: keyLimit("db", 2)}
+		}, true},
+		{"put schedule", func(y *story) rota.Command {
+			y.declareTemplate("report", rota.TemplateSpec{})
+			c := y.declareCommand("nightly", rota.ScheduleSpec{})
+			c.Mode = rota.PutCreate
+			return c
+		}, true},
+		{"switch schedule", func(y *story) rota.Command {
+			nightly(y)
+			return y.switchCommand("nightly", rota.ScheduleDisabled, time.Time{})
+		}, true},
+		{"delete schedule", func(y *story) rota.Command {
+			nightly(y)
+			return &rota.DeleteSchedule{Meta: y.mint.meta(), Name: "nightly", Version: new(y.schedule("nightly").Version)}
+		}, true},
+		{"fire", againFire, false},
+		{"fire of a gap", againFireGap, false},
+		{"trigger", func(y *story) rota.Command {
+			y.declare("nightly", rota.ScheduleSpec{Overlap: rota.OverlapSkip, Scopes: tenants})
+			y.trigger2("nightly")
+			return &rota.Trigger{Meta: y.mint.meta(), Schedule: "nightly"}
+		}, false},
+		{"backfill", func(y *story) rota.Command {
+			nightly(y)
+			y.pass(3 * time.Hour)
+			return y.backfillCommand("nightly", dawn, y.now)
+		}, false},
+		{"enqueue group", func(y *story) rota.Command {
+			return y.groupCommand(rota.GroupSequential, rota.FailureStop, rota.NewJob{}, keyed, rota.NewJob{Delay: time.Hour})
+		}, false},
+		{"cancel group", func(y *story) rota.Command {
+			id, _ := y.three(rota.GroupParallel, "")
+			y.claimOne()
+			return &rota.CancelGroup{Meta: y.mint.meta(), GroupID: id}
+		}, true},
+		{"reserve", func(y *story) rota.Command { return y.reserveCommand() }, false},
+		{"direct", func(y *story) rota.Command { return y.directCommand(y.reserve(), rota.NewJob{}) }, false},
+		{"release", func(y *story) rota.Command {
+			return &rota.Release{Meta: y.mint.meta(), ReservationID: y.reserve().ID}
+		}, false},
+		{"expire", func(y *story) rota.Command {
+			y.chain()
+			y.both()
+			y.reserve()
+			y.pass(2 * time.Hour)
+			return &rota.Expire{Meta: y.mint.meta()}
+		}, true},
+		{"sweep", func(y *story) rota.Command {
+			y.keyedRow(1, 3)
+			y.throttle(keyLimit("db", 2))
+			return &rota.Sweep{Meta: y.mint.meta()}
+		}, true},
+		{"prune", func(y *story) rota.Command {
+			done, _, _, dead := y.ended()
+			return &rota.Prune{Meta: y.mint.meta(), Executions: []rota.ID{done.ID, dead.ID}}
+		}, true},
+		{"redrive", func(y *story) rota.Command {
+			_, _, _, dead := y.ended()
+			return y.redriveCommand(dead.ID)
+		}, false},
+	}
+}
+
+// trigger2 triggers a schedule of two scopes, of which one then completes.
+func (y *story) trigger2(name string) {
+	y.Helper()
+	do[*rota.Triggered](y, &rota.Trigger{Meta: y.mint.meta(), Schedule: name})
+	y.complete(y.claimOne())
+}
+
+func againFire(y *story) rota.Command {
+	y.declare("extract", rota.ScheduleSpec{})
+	y.declare("nightly", rota.ScheduleSpec{Overlap: rota.OverlapCancel, Scopes: tenants, DependsOn: []string{"extract"}})
+	y.trigger2("nightly")
+	y.pass(time.Hour)
+	return y.fireCommand("nightly")
+}
+
+func againFireGap(y *story) rota.Command {
+	y.declare("nightly", rota.ScheduleSpec{CatchUp: rota.CatchUpAll, Overlap: rota.OverlapSkip})
+	y.pass(4*time.Hour + 2*time.Minute)
+	return y.fireCommand("nightly")
+}
+
+// lateCompany sends commands again after others have changed what they did: the
+// others' word stands.
+func lateCompany() []tale {
+	return []tale{
+		{"a put does not undo what was put since", latePut},
+		{"a switch does not undo what was switched since", lateSwitch},
+		{"an archive does not undo an unarchive", lateArchive},
+		{"limits do not undo what was set since", lateThrottle},
+		{"a put does not bring back what was deleted", lateDeleted},
+		{"a trigger does not run again when its jobs are gone", lateTrigger},
+		{"a backfill does not run again when its jobs are gone", lateBackfill},
+		{"a trigger is answered with its jobs though its template is archived", lateTriggerArchived},
+		{"a fire of a schedule that is gone finds it moved", lateFire},
+		{"a group is answered with what is left of it", lateGroup},
+		{"a cancel of a group that has ended is answered as before", lateCancelGroup},
+		{"a reservation is answered as it stands", lateReserve},
+	}
+}
+
+// stays wants a command that was sent before to change nothing now.
+func (y *story) stays(c rota.Command) rota.Result {
+	y.Helper()
+	y.pass(time.Second)
+	before := y.dump()
+	r := y.send(c)[0]
+	y.unchanged(before)
+	if r.Err != nil {
+		y.Errorf("%s sent again was refused: %v", c.Verb(), r.Err)
+	}
+	return r
+}
+
+func latePut(y *story) {
+	y.declareTemplate("report", rota.TemplateSpec{})
+	for _, pair := range [][2]rota.Command{
+		{y.typeCommand("mail", typeSpec), y.typeCommand("mail", rota.TypeSpec{})},
+		{y.templateCommand("letter", templateSpec), y.templateCommand("letter", rota.TemplateSpec{})},
+		{y.declareCommand("nightly", rota.ScheduleSpec{}), y.declareCommand("nightly", rota.ScheduleSpec{Every: time.Minute})},
+	} {
+		for _, r := range append(y.send(pair[0]), y.send(pair[1])...) {
+			if r.Err != nil {
+				y.Fatal(r.Err)
+			}
+		}
+		y.stays(pair[0])
+	}
+}
+
+func lateSwitch(y *story) {
+	y.declare("nightly", rota.ScheduleSpec{})
+	off := y.switchCommand("nightly", rota.SchedulePaused, time.Time{})
+	do[*rota.SchedulePut](y, off)
+	y.switchTo("nightly", rota.ScheduleEnabled)
+	want(y, "state", y.stays(off).Reply.(*rota.SchedulePut).Schedule.State, rota.ScheduleEnabled)
+	y.declareType("mail", typeSpec)
+	pause := &rota.SwitchType{Meta: y.mint.meta(), Name: "mail", Paused: true}
+	do[*rota.TypePut](y, pause)
+	y.pause("mail", false)
+	y.stays(pause)
+}
+
+func lateArchive(y *story) {
+	y.declare("nightly", rota.ScheduleSpec{})
+	archive := &rota.Archive{Meta: y.mint.meta(), Name: "report"}
+	do[*rota.TemplatePut](y, archive)
+	unarchive := &rota.Unarchive{Meta: y.mint.meta(), Name: "report"}
+	do[*rota.TemplatePut](y, unarchive)
+	want(y, "state", y.stays(archive).Reply.(*rota.TemplatePut).Template.State, rota.TemplateActive)
+	y.archive("report")
+	y.stays(unarchive)
+}
+
+func lateThrottle(y *story) {
+	c := &rota.PutThrottle{Meta: y.mint.meta(), Version: &rota.ID{}, Spec: rota.ThrottleSpec{Global: 1}}
+	do[*rota.ThrottlePut](y, c)
+	y.throttle(rota.ThrottleSpec{Global: 2})
+	want(y, "global", y.stays(c).Reply.(*rota.ThrottlePut).Throttle.Spec.Global, 2)
+}
+
+func lateDeleted(y *story) {
+	y.declareTemplate("report", rota.TemplateSpec{})
+	c := y.declareCommand("nightly", rota.ScheduleSpec{})
+	do[*rota.SchedulePut](y, c)
+	off := y.switchCommand("nightly", rota.SchedulePaused, time.Time{})
+	do[*rota.SchedulePut](y, off)
+	y.deleteSchedule("nightly")
+	want(y, "schedule", y.stays(c).Reply.(*rota.SchedulePut).Schedule, nil)
+	y.scheduleGone("nightly")
+	y.refused(rota.NotFound, off)
+}
+
+func lateTrigger(y *story) {
+	y.declare("nightly", rota.ScheduleSpec{})
+	c := &rota.Trigger{Meta: y.mint.meta(), Schedule: "nightly"}
+	y.deleteAll(do[*rota.Triggered](y, c).Jobs[0].ID)
+	want(y, "jobs", len(y.stays(c).Reply.(*rota.Triggered).Jobs), 0)
+}
+
+func lateBackfill(y *story) {
+	y.declare("nightly", rota.ScheduleSpec{})
+	y.pass(3 * time.Hour)
+	c := y.backfillCommand("nightly", dawn, y.now)
+	for _, j := range do[*rota.Backfilled](y, c).Jobs {
+		y.deleteAll(j.ID)
+	}
+	want(y, "jobs", len(y.stays(c).Reply.(*rota.Backfilled).Jobs), 0)
+}
+
+func lateTriggerArchived(y *story) {
+	y.declare("nightly", rota.ScheduleSpec{})
+	y.pass(time.Hour)
+	trigger := &rota.Trigger{Meta: y.mint.meta(), Schedule: "nightly"}
+	do[*rota.Triggered](y, trigger)
+	fill := y.backfillCommand("nightly", dawn, y.now)
+	do[*rota.Backfilled](y, fill)
+	y.archive("report")
+	want(y, "triggered", len(y.stays(trigger).Reply.(*rota.Triggered).Jobs), 1)
+	want(y, "filled in", len(y.stays(fill).Reply.(*rota.Backfilled).Jobs), 1)
+}
+
+func lateFire(y *story) {
+	y.wait(y.declare("nightly", rota.ScheduleSpec{}).NextFire)
+	c := y.fireCommand("nightly")
+	do[*rota.Fired](y, c)
+	y.deleteSchedule("nightly")
+	want(y, "moved", y.stays(c).Reply.(*rota.Fired).Moved, true)
+}
+
+func lateGroup(y *story) {
+	c := y.groupCommand(rota.GroupParallel, "", keyed, rota.NewJob{}, rota.NewJob{})
+	jobs := do[*rota.GroupEnqueued](y, c).Jobs
+	y.deleteAll(jobs[1].ID)
+	y.fail(y.claimOne())
+	again := y.stays(c).Reply.(*rota.GroupEnqueued)
+	wantIDs(y, "its first attempts", idsOf(again.Jobs), jobs[0], jobs[2])
+}
+
+func lateCancelGroup(y *story) {
+	id, _ := y.three(rota.GroupParallel, "")
+	running := y.claimOne()
+	c := &rota.CancelGroup{Meta: y.mint.meta(), GroupID: id}
+	do[*rota.CancelledGroup](y, c)
+	y.complete(running)
+	y.stays(c)
+	other := &rota.CancelGroup{Meta: y.mint.meta(), GroupID: id}
+	want(y, "done by another", do[*rota.CancelledGroup](y, other).Cancelled, 0)
+}
+
+func lateReserve(y *story) {
+	c := y.reserveCommand()
+	y.release(do[*rota.Reserved](y, c).Reservation)
+	want(y, "status", y.stays(c).Reply.(*rota.Reserved).Reservation.Status, rota.ReservationReleased)
+	y.reserve()
+	y.stays(c)
+}

@@ -1,0 +1,149 @@
+package storetest
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/rotajobs/rota"
+)
+
+func testArchive(t *testing.T, h Harness) {
+	tellAll(t, h, []tale{
+		{"an archived template makes nothing more", archiveStops},
+		{"the jobs of an archived template go on, and are retried", archiveLeavesJobs},
+		{"archiving disables the schedules and says why", archiveDisables},
+		{"an unarchived template is used again, its schedules stay disabled", archiveUndone},
+		{"an archived template that is changed stays archived", archiveKept},
+		{"of very many schedules a sweep disables the rest, and none of them fires", archiveMany},
+		{"a sweep leaves the schedules alone if the template is used again", archiveManyUndone},
+	})
+}
+
+func archiveStops(y *story) {
+	y.declare("nightly", rota.ScheduleSpec{})
+	y.wait(y.schedule("nightly").NextFire)
+	late := y.fireCommand("nightly")
+	y.pass(time.Second)
+	written := len(y.wholeAudit())
+	c := &rota.Archive{Meta: y.mint.meta(), Name: "report"}
+	row := do[*rota.TemplatePut](y, c).Template
+	want(y, "state", row.State, rota.TemplateArchived)
+	want(y, "version", row.Version, c.ID)
+	wantTime(y, "updated at", row.UpdatedAt, y.now)
+	want(y, "the archive is written down", y.wholeAudit()[written].Act, rota.AuditTemplateArchived)
+	y.wantField(rota.Conflict, "jobs[0].template", &rota.Enqueue{Meta: y.mint.meta(), Jobs: []rota.NewJob{{Template: "report"}}})
+	y.wantField(rota.Conflict, "schedule", &rota.Trigger{Meta: y.mint.meta(), Schedule: "nightly"})
+	y.wantField(rota.Conflict, "template", y.declareCommand("hourly", rota.ScheduleSpec{}))
+	want(y, "a fire finds it moved", do[*rota.Fired](y, late).Moved, true)
+	want(y, "jobs made", len(y.allJobs()), 0)
+	before := y.dump()
+	want(y, "changed by a second", y.archive("report").Changed, false)
+	y.unchanged(before)
+}
+
+func archiveLeavesJobs(y *story) {
+	y.declareTemplate("letter", rota.TemplateSpec{})
+	first := y.running(rota.NewJob{Template: "letter", Backoff: new(time.Duration(0))})
+	second := y.enqueue(rota.NewJob{Template: "letter"})
+	y.archive("letter")
+	want(y, "sequel", y.fail(first).Sequel, rota.SequelRetry)
+	jobs := y.claim(5)
+	want(y, "claimed", len(jobs), 2)
+	want(y, "first", jobs[0].ID, second.ID)
+	want(y, "template of the retry", jobs[1].Template, "letter")
+	want(y, "outcome", y.complete(jobs[1]).Outcome, rota.OutcomeCompleted)
+}
+
+func archiveDisables(y *story) {
+	y.declare("a", rota.ScheduleSpec{})
+	paused := y.declare("b", rota.ScheduleSpec{})
+	y.switchTo("b", rota.SchedulePaused)
+	y.declare("c", rota.ScheduleSpec{})
+	y.switchTo("c", rota.ScheduleDisabled)
+	y.declare("d", rota.ScheduleSpec{Template: "other"})
+	version := y.schedule("b").Version
+	written := len(y.wholeAudit())
+	y.pass(time.Second)
+	c := &rota.Archive{Meta: y.mint.meta(), Name: "report"}
+	want(y, "disabled", do[*rota.TemplatePut](y, c).Disabled, 2)
+	const why = "template report is archived"
+	row := y.schedule("b")
+	want(y, "state", row.State, rota.ScheduleDisabled)
+	want(y, "reason", row.Reason, why)
+	want(y, "version", row.Version, version)
+	wantTime(y, "next fire", row.NextFire, time.Time{})
+	wantTime(y, "updated at", row.UpdatedAt, paused.UpdatedAt)
+	want(y, "reason of the one a person disabled", y.schedule("c").Reason, "")
+	want(y, "state of another template's", y.schedule("d").State, rota.ScheduleEnabled)
+	y.auditedSince(written, y.entry(c, rota.AuditTemplateArchived, "template report", ""),
+		y.effect(c, rota.AuditScheduleDisabled, "schedule a", why), y.effect(c, rota.AuditScheduleDisabled, "schedule b", why))
+}
+
+func archiveUndone(y *story) {
+	y.declare("nightly", rota.ScheduleSpec{})
+	y.archive("report")
+	y.pass(time.Second)
+	written := len(y.wholeAudit())
+	c := &rota.Unarchive{Meta: y.mint.meta(), Name: "report"}
+	row := do[*rota.TemplatePut](y, c).Template
+	want(y, "state", row.State, rota.TemplateActive)
+	want(y, "version", row.Version, c.ID)
+	y.auditedSince(written, y.entry(c, rota.AuditTemplateUnarchived, "template report", ""))
+	want(y, "state of its schedule", y.schedule("nightly").State, rota.ScheduleDisabled)
+	y.enqueue(rota.NewJob{Template: "report"})
+	y.switchTo("nightly", rota.ScheduleEnabled)
+	want(y, "reason", y.schedule("nightly").Reason, "")
+	y.fireNext("nightly")
+	want(y, "changed by a second", y.unarchive("report").Changed, false)
+}
+
+func archiveKept(y *story) {
+	y.declareTemplate("letter", templateSpec)
+	y.archive("letter")
+	want(y, "state", y.declareTemplate("letter", rota.TemplateSpec{}).State, rota.TemplateArchived)
+}
+
+// declareMany declares so many schedules of one template, due at dawn + 1h.
+func (y *story) declareMany(count int) {
+	y.Helper()
+	y.declareTemplate("report", rota.TemplateSpec{})
+	var batch []rota.Command
+	for i := range count {
+		batch = append(batch, y.declareCommand(fmt.Sprintf("s%04d", i), rota.ScheduleSpec{}))
+	}
+	for i, r := range y.send(batch...) {
+		if r.Err != nil {
+			y.Fatalf("schedule %d: %v", i, r.Err)
+		}
+	}
+}
+
+func archiveMany(y *story) {
+	y.declareMany(rota.SweepMax + 2)
+	last, other := fmt.Sprintf("s%04d", rota.SweepMax), fmt.Sprintf("s%04d", rota.SweepMax+1)
+	y.wait(y.schedule(last).NextFire)
+	fire := y.fireCommand(last)
+	want(y, "disabled at once", y.archive("report").Disabled, rota.SweepMax)
+	want(y, "state of the rest", y.schedule(last).State, rota.ScheduleEnabled)
+	want(y, "a sweep is due", y.due().Sweep, true)
+	const why = "template report is archived"
+	want(y, "a fire is answered", do[*rota.Fired](y, fire).Disabled, why)
+	want(y, "jobs made", len(y.allJobs()), 0)
+	want(y, "state of the fired", y.schedule(last).State, rota.ScheduleDisabled)
+	want(y, "swept", *y.sweep(0), rota.Swept{Count: 1})
+	row := y.schedule(other)
+	want(y, "state of the swept", row.State, rota.ScheduleDisabled)
+	want(y, "reason of the swept", row.Reason, why)
+	want(y, "a sweep is due", y.due().Sweep, false)
+}
+
+func archiveManyUndone(y *story) {
+	y.declareMany(rota.SweepMax + 1)
+	last := fmt.Sprintf("s%04d", rota.SweepMax)
+	y.archive("report")
+	y.unarchive("report")
+	want(y, "swept", *y.sweep(0), rota.Swept{})
+	want(y, "a sweep is due", y.due().Sweep, false)
+	y.fireNext(last)
+}

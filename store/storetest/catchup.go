@@ -1,0 +1,168 @@
+package storetest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/rotajobs/rota"
+)
+
+func testCatchUp(t *testing.T, h Harness) {
+	tellAll(t, h, []tale{
+		{"a fire that is a little late fires each time", graceEach},
+		{"after a gap one job is made, for the latest time", catchLast},
+		{"after a gap nothing is made if nothing is to be caught up with", catchNone},
+		{"after a gap every time is made up for, page by page", catchAll},
+		{"of a very long gap the newest are made up for", catchMost},
+		{"times that were given up are written down", catchAudit},
+		{"a clock that jumps ahead by a year fires once", clockForward},
+		{"after the clock is set back it fires again, and no time twice", clockBack},
+		{"after the clock is set back before the first fire it fires by the new clock", clockBackEarly},
+		{"a machine that slept through the day catches up as if it had been off", clockSlept},
+	})
+}
+
+func plansOf(jobs []*rota.Job) (times []time.Duration) {
+	for _, j := range jobs {
+		times = append(times, j.PlanTime.Sub(dawn))
+	}
+	return times
+}
+
+// wantPlans wants jobs to be planned for times, counted from dawn.
+func (y *story) wantPlans(jobs []*rota.Job, times ...time.Duration) {
+	y.Helper()
+	got := plansOf(jobs)
+	if len(got) != len(times) {
+		y.Fatalf("planned for %v, want %v", got, times)
+	}
+	for i := range got {
+		want(y, "plan time", got[i], times[i])
+	}
+}
+
+func graceEach(y *story) {
+	y.declare("often", rota.ScheduleSpec{Every: 20 * time.Second, CatchUp: rota.CatchUpNone})
+	y.now = dawn.Add(20*time.Second + rota.MisfireGrace)
+	y.wantPlans(y.fire("often"), 20*time.Second, 40*time.Second, 60*time.Second, 80*time.Second)
+	wantTime(y, "next fire", y.schedule("often").NextFire, dawn.Add(100*time.Second))
+}
+
+func catchLast(y *story) {
+	y.declare("nightly", rota.ScheduleSpec{})
+	y.now = dawn.Add(5*time.Hour + 30*time.Minute)
+	y.wantPlans(y.fire("nightly"), 5*time.Hour)
+	row := y.schedule("nightly")
+	wantTime(y, "next fire", row.NextFire, dawn.Add(6*time.Hour))
+	wantTime(y, "last fire", row.LastFire, dawn.Add(5*time.Hour))
+}
+
+func catchNone(y *story) {
+	y.declare("nightly", rota.ScheduleSpec{CatchUp: rota.CatchUpNone})
+	y.now = dawn.Add(time.Hour + rota.MisfireGrace + time.Microsecond)
+	y.wantPlans(y.fire("nightly"))
+	row := y.schedule("nightly")
+	wantTime(y, "next fire", row.NextFire, dawn.Add(2*time.Hour))
+	wantTime(y, "last fire", row.LastFire, time.Time{})
+	y.fireNext("nightly")
+}
+
+func catchAll(y *story) {
+	y.declare("often", rota.ScheduleSpec{Every: time.Minute, CatchUp: rota.CatchUpAll})
+	y.now = dawn.Add(2 * time.Hour)
+	var all []*rota.Job
+	for _, count := range []int{rota.FireJobsMax, rota.FireJobsMax, 20} {
+		jobs := y.fire("often")
+		want(y, "made at once", len(jobs), count)
+		all = append(all, jobs...)
+	}
+	for i, at := range plansOf(all) {
+		want(y, "plan time", at, time.Duration(i+1)*time.Minute)
+	}
+	wantTime(y, "next fire", y.schedule("often").NextFire, y.now.Add(time.Minute))
+}
+
+func catchMost(y *story) {
+	y.declare("often", rota.ScheduleSpec{Every: time.Minute, CatchUp: rota.CatchUpAll})
+	missed := y.schedule("often").NextFire
+	y.now = dawn.Add((rota.CatchUpMax + 500) * time.Minute)
+	c := y.fireCommand("often")
+	wantTime(y, "the oldest that is kept", c.Times[0].At, dawn.Add(501*time.Minute))
+	wantTime(y, "the first that is given up", c.Missed, missed)
+	jobs := do[*rota.Fired](y, c).Jobs
+	want(y, "made at once", len(jobs), rota.FireJobsMax)
+	wantTime(y, "next fire", y.schedule("often").NextFire, dawn.Add((501+rota.FireJobsMax)*time.Minute))
+}
+
+func catchAudit(y *story) {
+	for policy, text := range map[rota.CatchUp]string{
+		rota.CatchUpLast: "fire times from 2026-03-01T13:00:00.123456Z on were given up (catch-up last)",
+		rota.CatchUpNone: "fire times from 2026-03-01T13:00:00.123456Z on were given up (catch-up none)",
+	} {
+		y.now = dawn
+		name := "nightly-" + string(policy)
+		y.declare(name, rota.ScheduleSpec{CatchUp: policy})
+		y.pass(5 * time.Hour)
+		written := len(y.wholeAudit())
+		c := y.fireCommand(name)
+		do[*rota.Fired](y, c)
+		y.auditedSince(written, y.effect(c, rota.AuditScheduleMissed, "schedule "+name, text))
+		y.pass(time.Hour)
+		written = len(y.wholeAudit())
+		y.fire(name)
+		y.auditedSince(written)
+	}
+}
+
+func clockForward(y *story) {
+	y.declare("often", rota.ScheduleSpec{Every: time.Minute})
+	y.fireNext("often")
+	y.pass(365 * 24 * time.Hour)
+	want(y, "fired", len(y.fire("often")), 1)
+	wantTime(y, "next fire", y.schedule("often").NextFire, y.now.Add(time.Minute))
+	want(y, "all jobs", len(y.allJobs()), 2)
+}
+
+func clockBack(y *story) {
+	y.declare("nightly", rota.ScheduleSpec{})
+	y.fireNext("nightly")
+	y.fireNext("nightly")
+	y.now = dawn.Add(30 * time.Minute)
+	back := y.fireCommand("nightly")
+	want(y, "times", len(back.Times), 0)
+	want(y, "moved", do[*rota.Fired](y, back).Moved, false)
+	wantTime(y, "next fire", y.schedule("nightly").NextFire, dawn.Add(time.Hour))
+	for hour := time.Duration(1); hour <= 2; hour++ {
+		y.wait(dawn.Add(hour * time.Hour))
+		again := do[*rota.Fired](y, y.fireCommand("nightly"))
+		want(y, "made again", len(again.Jobs), 0)
+		want(y, "known", again.Known, 1)
+	}
+	y.wantPlans([]*rota.Job{y.fireNext("nightly")}, 3*time.Hour)
+	want(y, "all jobs", len(y.allJobs()), 3)
+}
+
+func clockBackEarly(y *story) {
+	y.declare("daily", rota.ScheduleSpec{Cron: "0 13 * * *"})
+	every := y.declare("hourly", rota.ScheduleSpec{})
+	y.now = dawn.AddDate(0, 0, -2)
+	if c, err := rota.PlanFire(y.mint.meta(), every, y.now); c != nil || err != nil {
+		y.Errorf("an interval that counts from its making owes %v, %v", c, err)
+	}
+	y.fire("daily")
+	wantTime(y, "next fire", y.schedule("daily").NextFire, time.Date(2026, time.February, 27, 13, 0, 0, 0, time.UTC))
+	y.fireNext("daily")
+	early := &rota.Fire{Meta: y.mint.meta(), Schedule: "daily", Version: y.schedule("daily").Version, Expect: y.schedule("daily").NextFire, Next: dawn}
+	y.wantField(rota.Conflict, "expect", early)
+}
+
+func clockSlept(y *story) {
+	y.declare("a", rota.ScheduleSpec{CatchUp: rota.CatchUpAll, Overlap: rota.OverlapSkip})
+	y.fireNext("a")
+	y.complete(y.claimOne())
+	y.pass(3*time.Hour + time.Minute + time.Second)
+	jobs := y.fire("a")
+	y.wantPlans(jobs, 2*time.Hour, 3*time.Hour, 4*time.Hour)
+	y.wantState(rota.StateQueued, jobs[0])
+	y.wantState(rota.StateBlocked, jobs[1:]...)
+}

@@ -1,0 +1,186 @@
+package storetest
+
+import (
+	"cmp"
+	"strings"
+	"time"
+
+	"github.com/rotajobs/rota"
+)
+
+// What stories look up, and what they hold it against.
+
+// must is what was read, which must be there.
+func must[T any](y *story, what string, got T, err error) T {
+	y.Helper()
+	if err != nil {
+		y.Fatalf("%s: %v", what, err)
+	}
+	return got
+}
+
+func (y *story) schedule(name string) *rota.Schedule {
+	y.Helper()
+	s, err := y.s.Schedule(y.ctx, name)
+	return must(y, "schedule "+name, s, err)
+}
+
+func (y *story) template(name string) *rota.Template {
+	y.Helper()
+	t, err := y.s.Template(y.ctx, name)
+	return must(y, "template "+name, t, err)
+}
+
+func (y *story) typeRow(name string) *rota.Type {
+	y.Helper()
+	t, err := y.s.Type(y.ctx, name)
+	return must(y, "type "+name, t, err)
+}
+
+func (y *story) group(id rota.ID) *rota.Group {
+	y.Helper()
+	g, err := y.s.Group(y.ctx, id)
+	return must(y, "group", g, err)
+}
+
+func (y *story) due() rota.Due {
+	y.Helper()
+	d, err := y.s.NextDue(y.ctx)
+	return must(y, "next due", d, err)
+}
+
+// reservation reads a reservation as it stands.
+func (y *story) reservation(id rota.ID) *rota.Reservation {
+	y.Helper()
+	list, err := y.s.Reservations(y.ctx, rota.ID{}, 0)
+	for _, r := range must(y, "reservations", list, err) {
+		if r.ID == id {
+			return r
+		}
+	}
+	y.Fatalf("there is no reservation %s", id)
+	return nil
+}
+
+// tail reads the last attempt of an execution.
+func (y *story) tail(id rota.ID) *rota.Job {
+	y.Helper()
+	chain, err := y.s.Execution(y.ctx, id)
+	must(y, "execution", chain, err)
+	return chain[len(chain)-1]
+}
+
+// wantState wants jobs to stand in one state.
+func (y *story) wantState(state rota.State, jobs ...*rota.Job) {
+	y.Helper()
+	for i, j := range jobs {
+		if got := y.look(j.ID).State(); got != state {
+			y.Errorf("job %d of %d is %s, want %s", i+1, len(jobs), got, state)
+		}
+	}
+}
+
+// wantHold wants a queued job to be held back for exactly these reasons.
+func (y *story) wantHold(j *rota.Job, hold rota.Hold) {
+	y.Helper()
+	row := y.look(j.ID)
+	if row.Status != rota.StatusQueued || row.Hold != hold {
+		y.Errorf("job %s is %s with hold %05b, want it QUEUED with %05b", j.ID, row.Status, row.Hold, hold)
+	}
+}
+
+// wantSkipped wants a job to be recorded as SKIPPED now, with a code and a text.
+func (y *story) wantSkipped(j *rota.Job, code, text string) {
+	y.Helper()
+	row := y.look(j.ID)
+	if row.Run == nil {
+		y.Fatalf("job %s is %s and has no run; it should have been skipped", j.ID, row.State())
+	}
+	want(y, "status", row.Status, rota.StatusRunning)
+	want(y, "outcome", row.Run.Outcome, rota.OutcomeSkipped)
+	want(y, "sequel", row.Sequel, rota.SequelNone)
+	want(y, "hold", row.Hold, 0)
+	want(y, "error code", row.Run.ErrorCode, code)
+	want(y, "error", row.Run.Error, text)
+	want(y, "runner", row.Run.Runner, "")
+	wantTime(y, "started at", row.StartedAt, y.now)
+	wantTime(y, "finished at", row.FinishedAt, y.now)
+	wantTime(y, "run finished at", row.Run.FinishedAt, y.now)
+	wantTime(y, "stale after", row.Run.StaleAfter, y.now)
+}
+
+// wantField sends a command that must be refused with a code, blaming a field.
+func (y *story) wantField(code rota.Code, field string, c rota.Command) *rota.Error {
+	y.Helper()
+	err := y.refused(code, c)
+	want(y, "the field blamed by "+string(c.Verb()), err.Field, field)
+	return err
+}
+
+// entry is the line that a command writes about a subject now.
+func (y *story) entry(c rota.Command, act, subject, detail string) rota.AuditEntry {
+	return rota.AuditEntry{
+		ID: rota.AuditNameID(c.Head().ID, c.Verb(), subject), At: y.now, Actor: c.Head().Actor,
+		Act: act, Subject: subject, Detail: detail,
+	}
+}
+
+// effect is the line about what a command did besides what it is about.
+func (y *story) effect(c rota.Command, act, subject, detail string) rota.AuditEntry {
+	e := y.entry(c, act, subject, detail)
+	e.ID = rota.AuditNameID(c.Head().ID, c.Verb(), act+" "+subject)
+	return e
+}
+
+// auditedSince wants exactly these entries to have been written since the audit
+// had a given length.
+func (y *story) auditedSince(length int, entries ...rota.AuditEntry) {
+	y.Helper()
+	all := y.wholeAudit()
+	if len(all)-length != len(entries) {
+		y.Fatalf("%d entries were written, want %d: %v", len(all)-length, len(entries), all[length:])
+	}
+	for i, e := range all[length:] {
+		w := entries[i]
+		wantTime(y, "audited at", e.At, w.At)
+		e.At, w.At, w.Seq = time.Time{}, time.Time{}, int64(length+i+1)
+		want(y, "audit", e, w)
+	}
+}
+
+func (y *story) wholeAudit() []rota.AuditEntry {
+	y.Helper()
+	all, err := wholeAudit(y.ctx, y.s)
+	return must(y, "audit", all, err)
+}
+
+// sound wants the store to have nothing for verify to name.
+func (y *story) sound() {
+	y.Helper()
+	if found := violations(y.ctx, y.s); found != "" {
+		y.Errorf("verify found:\n%s", found)
+	}
+}
+
+// gone wants something not to be found.
+func (y *story) gone(what string, err error) {
+	y.Helper()
+	if rota.CodeOf(err) != rota.NotFound {
+		y.Errorf("%s: %v, want it not to be found", what, err)
+	}
+}
+
+func (y *story) scheduleGone(name string) {
+	y.Helper()
+	_, err := y.s.Schedule(y.ctx, name)
+	y.gone("schedule "+name, err)
+}
+
+// names are those of what was listed.
+func names[T any](list []T, name func(T) string) string {
+	var all []string
+	for _, one := range list {
+		all = append(all, name(one))
+	}
+	return cmp.Or(strings.Join(all, " "), "none")
+}

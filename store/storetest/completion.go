@@ -1,0 +1,227 @@
+package storetest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/rotajobs/rota"
+)
+
+func testCompletion(t *testing.T, h Harness) {
+	tellAll(t, h, []tale{
+		{"an AT schedule that has run is kept, disabled", oncePreserved},
+		{"an AT schedule that is to be dropped is gone after its run", onceDropped},
+		{"it ends when its execution does, not at a failure that is retried", onceRetried},
+		{"a dead or cancelled execution has run, too", onceDead},
+		{"with several scopes it ends with the last of them", onceScopes},
+		{"a trigger before its time does not end it", onceTriggered},
+		{"a fire that is skipped ends it at once", onceSkipped},
+		{"it runs late if it is to catch up", onceLate},
+		{"it is disabled if its time passed and nothing is to be caught up with", onceMissed},
+		{"paused before its end it stays as it is", oncePaused},
+		{"a dropped schedule archives its own template", onceTemplate},
+		{"a dropped schedule leaves a template that is not its own", onceTemplateShared},
+		{"a dropped schedule is taken from those that depend on it", onceUnties},
+		{"a preserved schedule can be given a new time", onceAnew},
+		{"an AT fires once through a clock set back", onceClockBack},
+	})
+}
+
+const hasRun = "it was to run once, and has"
+
+// once declares a schedule for an hour from now.
+func (y *story) once(spec rota.ScheduleSpec) *rota.Schedule {
+	y.Helper()
+	spec.At = y.now.Add(time.Hour)
+	return y.declare("once", spec)
+}
+
+// wantRan wants the schedule to be disabled because it ran.
+func (y *story) wantRan() {
+	y.Helper()
+	row := y.schedule("once")
+	want(y, "state", row.State, rota.ScheduleDisabled)
+	want(y, "reason", row.Reason, hasRun)
+	wantTime(y, "next fire", row.NextFire, time.Time{})
+}
+
+// wantWaits wants the schedule to be enabled, with nothing to fire.
+func (y *story) wantWaits() {
+	y.Helper()
+	row := y.schedule("once")
+	want(y, "state", row.State, rota.ScheduleEnabled)
+	wantTime(y, "next fire", row.NextFire, time.Time{})
+}
+
+func oncePreserved(y *story) {
+	s := y.once(rota.ScheduleSpec{})
+	y.fireNext("once")
+	y.wantWaits()
+	j := y.claimOne()
+	y.wantWaits()
+	written := len(y.wholeAudit())
+	y.pass(time.Second)
+	c := newFinish(j, rota.OutcomeCompleted)
+	do[*rota.Finished](y, c)
+	y.wantRan()
+	row := y.schedule("once")
+	want(y, "version", row.Version, s.Version)
+	wantTime(y, "last fire", row.LastFire, s.NextFire)
+	y.auditedSince(written, y.effect(c, rota.AuditScheduleDisabled, "schedule once", hasRun))
+}
+
+func onceDropped(y *story) {
+	y.once(rota.ScheduleSpec{OnCompletion: rota.CompletionDrop})
+	y.fireNext("once")
+	j := y.claimOne()
+	written := len(y.wholeAudit())
+	c := newFinish(j, rota.OutcomeCompleted)
+	do[*rota.Finished](y, c)
+	y.scheduleGone("once")
+	y.auditedSince(written, y.effect(c, rota.AuditScheduleDeleted, "schedule once", "on completion"))
+	want(y, "its job", y.look(j.ID).State(), rota.StateCompleted)
+	want(y, "its template", y.template("report").State, rota.TemplateActive)
+}
+
+func onceRetried(y *story) {
+	y.once(rota.ScheduleSpec{OnCompletion: rota.CompletionDrop, Policy: rota.PolicyPatch{MaxRetries: new(1)}})
+	y.fireNext("once")
+	y.fail(y.claimOne())
+	y.wantWaits()
+	y.pass(time.Hour)
+	y.makeReady()
+	retry := y.claimOne()
+	y.wantWaits()
+	want(y, "sequel", y.fail(retry).Sequel, rota.SequelDead)
+	y.scheduleGone("once")
+}
+
+func onceDead(y *story) {
+	y.once(rota.ScheduleSpec{})
+	y.fireNext("once")
+	y.die(y.claimOne())
+	y.wantRan()
+	y.declare("once", rota.ScheduleSpec{At: y.now.Add(time.Hour)})
+	y.cancel(y.fireNext("once").ID)
+	y.wantRan()
+}
+
+func onceScopes(y *story) {
+	y.once(rota.ScheduleSpec{Scopes: []rota.Scope{{Kind: "t", ID: "a"}, {Kind: "t", ID: "b"}}})
+	y.pass(time.Hour)
+	y.fire("once")
+	jobs := y.claim(2)
+	y.complete(jobs[1])
+	y.wantWaits()
+	y.complete(jobs[0])
+	y.wantRan()
+}
+
+func onceTriggered(y *story) {
+	s := y.once(rota.ScheduleSpec{OnCompletion: rota.CompletionDrop})
+	y.trigger("once")
+	y.complete(y.claimOne())
+	wantTime(y, "next fire", y.schedule("once").NextFire, s.NextFire)
+	y.fireNext("once")
+	y.trigger("once")
+	jobs := y.claim(2)
+	y.complete(jobs[1])
+	y.wantWaits()
+	y.complete(jobs[0])
+	y.scheduleGone("once")
+}
+
+func onceSkipped(y *story) {
+	y.once(rota.ScheduleSpec{Overlap: rota.OverlapSkip})
+	y.trigger("once")
+	y.wantState(rota.StateSkipped, y.fireNext("once"))
+	y.wantRan()
+}
+
+func onceLate(y *story) {
+	y.once(rota.ScheduleSpec{})
+	y.pass(100 * 24 * time.Hour)
+	y.wantPlans(y.fire("once"), time.Hour)
+	y.wantWaits()
+	y.complete(y.claimOne())
+	y.wantRan()
+}
+
+func onceMissed(y *story) {
+	y.once(rota.ScheduleSpec{CatchUp: rota.CatchUpNone, OnCompletion: rota.CompletionDrop})
+	y.pass(2 * time.Hour)
+	y.wantPlans(y.fire("once"))
+	row := y.schedule("once")
+	want(y, "state", row.State, rota.ScheduleDisabled)
+	want(y, "reason", row.Reason, "its time passed while nobody fired it")
+	acts := names(y.wholeAudit(), func(e rota.AuditEntry) string { return e.Act })
+	want(y, "the audit", acts, "TEMPLATE_CREATED JOB_CREATED SCHEDULE_MISSED SCHEDULE_DISABLED")
+}
+
+func oncePaused(y *story) {
+	y.once(rota.ScheduleSpec{})
+	y.fireNext("once")
+	y.switchTo("once", rota.SchedulePaused)
+	y.complete(y.claimOne())
+	want(y, "state", y.schedule("once").State, rota.SchedulePaused)
+	want(y, "reason", y.schedule("once").Reason, "")
+}
+
+func onceTemplate(y *story) {
+	y.once(rota.ScheduleSpec{Template: "once", OnCompletion: rota.CompletionDrop})
+	y.fireNext("once")
+	j := y.claimOne()
+	written := len(y.wholeAudit())
+	c := newFinish(j, rota.OutcomeCompleted)
+	do[*rota.Finished](y, c)
+	row := y.template("once")
+	want(y, "state", row.State, rota.TemplateArchived)
+	want(y, "version", row.Version, c.ID)
+	y.auditedSince(written, y.effect(c, rota.AuditScheduleDeleted, "schedule once", "on completion"),
+		y.effect(c, rota.AuditTemplateArchived, "template once", ""))
+}
+
+func onceTemplateShared(y *story) {
+	y.once(rota.ScheduleSpec{Template: "once", OnCompletion: rota.CompletionDrop})
+	y.declare("other", rota.ScheduleSpec{Template: "once"})
+	y.pass(time.Hour)
+	y.fire("once")
+	y.complete(y.claimOne())
+	y.scheduleGone("once")
+	want(y, "state", y.template("once").State, rota.TemplateActive)
+	want(y, "state of the other", y.schedule("other").State, rota.ScheduleEnabled)
+}
+
+func onceUnties(y *story) {
+	y.once(rota.ScheduleSpec{OnCompletion: rota.CompletionDrop})
+	y.declare("then", rota.ScheduleSpec{At: dawn.Add(time.Hour), DependsOn: []string{"once"}})
+	y.fireNext("once")
+	waits := y.fireNext("then")
+	y.wantHold(waits, rota.HoldDependency)
+	y.complete(y.claimOne())
+	want(y, "depends on", len(y.schedule("then").Spec.DependsOn), 0)
+	y.wantHold(waits, 0)
+}
+
+func onceAnew(y *story) {
+	y.once(rota.ScheduleSpec{})
+	y.fireNext("once")
+	y.pass(time.Second)
+	y.complete(y.claimOne())
+	y.wantField(rota.Conflict, "state", y.switchCommand("once", rota.ScheduleEnabled, time.Time{}))
+	row := y.declare("once", rota.ScheduleSpec{At: y.now.Add(time.Hour)})
+	want(y, "state", row.State, rota.ScheduleEnabled)
+	want(y, "reason", row.Reason, "")
+	y.fireNext("once")
+	y.complete(y.claimOne())
+	y.wantRan()
+}
+
+func onceClockBack(y *story) {
+	y.once(rota.ScheduleSpec{})
+	y.fireNext("once")
+	y.now = dawn
+	y.complete(y.claimOne())
+	y.wantRan()
+	want(y, "all jobs", len(y.allJobs()), 1)
+}

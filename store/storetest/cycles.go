@@ -1,0 +1,98 @@
+package storetest
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/rotajobs/rota"
+)
+
+func testCycles(t *testing.T, h Harness) {
+	tellAll(t, h, []tale{
+		{"a schedule that would wait for itself is refused", cycleShort},
+		{"a long way round is a cycle too, and the way is shown", cycleLong},
+		{"two ways to one schedule are no cycle", cycleDiamond},
+		{"a cycle through a changed schedule is refused, and the change with it", cycleByChange},
+		{"a tie that was cut makes no cycle", cycleCut},
+		{"what a schedule depends on must be there", dependUnknown},
+		{"a schedule has as many dependents as its end can look at", dependentsMost},
+	})
+}
+
+// chained declares schedules that each depend on the one before.
+func (y *story) chained(names ...string) {
+	y.Helper()
+	for i, name := range names {
+		var on []string
+		if i > 0 {
+			on = names[i-1 : i]
+		}
+		y.declare(name, rota.ScheduleSpec{DependsOn: on})
+	}
+}
+
+func cycleShort(y *story) {
+	y.declareTemplate("report", rota.TemplateSpec{})
+	self := &rota.PutSchedule{Meta: y.mint.meta(), Name: "a", Spec: rota.ScheduleSpec{Template: "report", Cron: "@hourly", DependsOn: []string{"a"}}}
+	y.wantField(rota.Invalid, "depends_on[0]", self)
+	y.chained("a", "b")
+	y.wantField(rota.Invalid, "depends_on", y.declareCommand("a", rota.ScheduleSpec{DependsOn: []string{"b"}}))
+}
+
+func cycleLong(y *story) {
+	y.chained("a", "b", "c", "d")
+	err := y.wantField(rota.Invalid, "depends_on", y.declareCommand("a", rota.ScheduleSpec{DependsOn: []string{"d"}}))
+	for _, name := range []string{"a", "b", "c", "d"} {
+		if !strings.Contains(err.Error(), name) {
+			y.Errorf("the way is not shown, %s is missing: %v", name, err)
+		}
+	}
+}
+
+func cycleDiamond(y *story) {
+	y.chained("a", "b")
+	y.declare("c", rota.ScheduleSpec{DependsOn: []string{"a"}})
+	row := y.declare("d", rota.ScheduleSpec{DependsOn: []string{"c", "b", "a", "b"}})
+	want(y, "depends on", strings.Join(row.Spec.DependsOn, " "), "a b c")
+}
+
+func cycleByChange(y *story) {
+	y.chained("a", "b")
+	y.declare("c", rota.ScheduleSpec{})
+	y.wantField(rota.Invalid, "depends_on", y.declareCommand("a", rota.ScheduleSpec{DependsOn: []string{"c", "b"}, Description: "new"}))
+	y.declare("a", rota.ScheduleSpec{DependsOn: []string{"c"}})
+	y.wantField(rota.Invalid, "depends_on", y.declareCommand("c", rota.ScheduleSpec{DependsOn: []string{"b"}}))
+}
+
+func cycleCut(y *story) {
+	y.chained("a", "b", "c")
+	y.declare("b", rota.ScheduleSpec{})
+	y.declare("a", rota.ScheduleSpec{DependsOn: []string{"c"}})
+	y.deleteSchedule("c")
+	y.declare("b", rota.ScheduleSpec{DependsOn: []string{"a"}})
+}
+
+func dependUnknown(y *story) {
+	y.declare("a", rota.ScheduleSpec{})
+	y.wantField(rota.NotFound, "depends_on", y.declareCommand("b", rota.ScheduleSpec{DependsOn: []string{"a", "z"}}))
+	y.scheduleGone("b")
+	y.wantField(rota.NotFound, "depends_on", y.declareCommand("a", rota.ScheduleSpec{DependsOn: []string{"z"}}))
+}
+
+func dependentsMost(y *story) {
+	y.declare("root", rota.ScheduleSpec{})
+	var batch []rota.Command
+	for i := range rota.DependentsMax {
+		batch = append(batch, y.declareCommand(fmt.Sprintf("d%04d", i), rota.ScheduleSpec{DependsOn: []string{"root"}}))
+	}
+	for _, r := range y.send(batch...) {
+		if r.Err != nil {
+			y.Fatal(r.Err)
+		}
+	}
+	y.wantField(rota.Conflict, "depends_on", y.declareCommand("late", rota.ScheduleSpec{DependsOn: []string{"root"}}))
+	y.declare("d0007", rota.ScheduleSpec{DependsOn: []string{"root"}, Description: "one of them may change"})
+	y.deleteSchedule("d0008")
+	y.declare("late", rota.ScheduleSpec{DependsOn: []string{"root"}})
+}

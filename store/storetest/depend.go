@@ -1,0 +1,294 @@
+package storetest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/rotajobs/rota"
+)
+
+func testDepend(t *testing.T, h Harness) {
+	tellAll(t, h, []tale{
+		{"a job waits until what it depends on completed", dependWaits},
+		{"a job whose dependency completed before starts at once", dependMet},
+		{"it waits for a dependency that has yet to be fired", dependUnfired},
+		{"it waits for the last of several", dependSeveral},
+		{"the executions of other windows do not count", dependWindow},
+		{"the first window opens when the schedule is made", dependFirstWindow},
+		{"of one window the newest execution counts", dependNewest},
+		{"a failure that is retried is waited for", dependRetried},
+		{"a dependency that died frees nobody, redriven it does", dependRedriven},
+		{"a trigger in its window counts", dependTriggered},
+		{"a backfill counts for the window it is planned in", dependBackfilled},
+		{"at the end of its wait it is skipped, with the reason", dependExpired},
+		{"what was skipped frees nobody behind it", dependChain},
+		{"a paused dependency is waited for", dependPaused},
+		{"a disabled dependency completes nothing", dependDisabled},
+		{"a retry of one that waited does not wait again", dependRetryRuns},
+		{"a job that waits can be cancelled, and takes its turn only when freed", dependOverlap},
+		{"catch-ups have their own windows", dependCatchUp},
+		{"an AT waits for an AT", dependAt},
+	})
+}
+
+// chain is two hourly schedules, the second waiting for the first.
+func (y *story) chain() {
+	y.Helper()
+	y.declare("extract", rota.ScheduleSpec{})
+	y.declare("load", rota.ScheduleSpec{DependsOn: []string{"extract"}, Priority: new(-1)})
+}
+
+// both fires extract and then load, at the next hour.
+func (y *story) both() (extract, load *rota.Job) {
+	y.Helper()
+	extract = y.fireNext("extract")
+	return extract, y.fireNext("load")
+}
+
+func dependWaits(y *story) {
+	y.chain()
+	_, load := y.both()
+	want(y, "hold", load.Hold, rota.HoldDependency)
+	want(y, "state", load.State(), rota.StateBlocked)
+	wantTime(y, "wait from", load.WaitFrom, dawn)
+	wantTime(y, "wait until", load.WaitUntil, dawn.Add(2*time.Hour))
+	wantTime(y, "queued at", load.QueuedAt, time.Time{})
+	wantTime(y, "due", y.due().Expire, dawn.Add(2*time.Hour))
+	running := y.claim(5)
+	want(y, "claimed", len(running), 1)
+	y.pass(time.Minute)
+	y.complete(running[0])
+	y.wantHold(load, 0)
+	wantTime(y, "queued at", y.look(load.ID).QueuedAt, y.now)
+	want(y, "claimed", y.claimOne().ID, load.ID)
+	wantTime(y, "due", y.due().Expire, time.Time{})
+	y.sound()
+}
+
+func dependMet(y *story) {
+	y.chain()
+	y.fireNext("extract")
+	y.complete(y.claimOne())
+	load := y.fireNext("load")
+	want(y, "ready", load.Ready(), true)
+	wantTime(y, "wait from", load.WaitFrom, time.Time{})
+	wantTime(y, "wait until", load.WaitUntil, time.Time{})
+}
+
+func dependUnfired(y *story) {
+	y.chain()
+	load := y.fireNext("load")
+	y.wantHold(load, rota.HoldDependency)
+	y.fireNext("extract")
+	y.wantHold(load, rota.HoldDependency)
+	y.complete(y.claimOne())
+	y.wantHold(load, 0)
+}
+
+func dependSeveral(y *story) {
+	y.declare("a", rota.ScheduleSpec{})
+	y.declare("b", rota.ScheduleSpec{})
+	y.declare("load", rota.ScheduleSpec{DependsOn: []string{"b", "a"}})
+	y.fireNext("a")
+	y.fireNext("b")
+	load := y.fireNext("load")
+	jobs := y.claim(2)
+	y.complete(jobs[1])
+	y.wantHold(load, rota.HoldDependency)
+	y.complete(jobs[0])
+	y.wantHold(load, 0)
+}
+
+func dependWindow(y *story) {
+	y.chain()
+	_, first := y.both()
+	old := y.claimOne()
+	_, second := y.both()
+	y.complete(y.claimOne())
+	y.wantHold(second, 0)
+	y.wantHold(first, rota.HoldDependency)
+	y.complete(old)
+	y.wantHold(first, 0)
+}
+
+func dependFirstWindow(y *story) {
+	y.declare("extract", rota.ScheduleSpec{Every: 10 * time.Hour})
+	y.pass(10 * time.Minute)
+	y.trigger("extract")
+	y.complete(y.claimOne())
+	y.declare("load", rota.ScheduleSpec{DependsOn: []string{"extract"}})
+	y.wantHold(y.fireNext("load"), rota.HoldDependency)
+	y.pass(time.Second)
+	y.trigger("extract")
+	y.complete(y.claimOne())
+	want(y, "ready in the next window", y.fireNext("load").Ready(), true)
+}
+
+func dependNewest(y *story) {
+	y.chain()
+	y.pass(30 * time.Minute)
+	y.trigger("extract")
+	y.complete(y.claimOne())
+	_, load := y.both()
+	y.wantHold(load, rota.HoldDependency)
+	y.die(y.claimOne())
+	y.wantHold(load, rota.HoldDependency)
+}
+
+func dependRetried(y *story) {
+	y.chain()
+	_, load := y.both()
+	y.fail(y.claimOne())
+	y.wantHold(load, rota.HoldDependency)
+	y.pass(time.Minute)
+	y.makeReady()
+	retry := y.claimOne()
+	y.wantHold(load, rota.HoldDependency)
+	y.complete(retry)
+	y.wantHold(load, 0)
+}
+
+func dependRedriven(y *story) {
+	y.chain()
+	extract, load := y.both()
+	y.die(y.claimOne())
+	y.wantHold(load, rota.HoldDependency)
+	y.pass(30 * time.Minute)
+	anew := y.redrive(extract.ID)
+	wantTime(y, "counts at", anew.CountsAt, extract.PlanTime)
+	y.complete(y.claimOne())
+	y.wantHold(load, 0)
+}
+
+func dependTriggered(y *story) {
+	y.declare("extract", rota.ScheduleSpec{Every: 10 * time.Hour})
+	y.declare("load", rota.ScheduleSpec{DependsOn: []string{"extract"}})
+	y.pass(30 * time.Minute)
+	y.trigger("extract")
+	running := y.claimOne()
+	load := y.fireNext("load")
+	y.wantHold(load, rota.HoldDependency)
+	y.complete(running)
+	y.wantHold(load, 0)
+}
+
+func dependBackfilled(y *story) {
+	y.declare("extract", rota.ScheduleSpec{CatchUp: rota.CatchUpNone})
+	y.declare("load", rota.ScheduleSpec{DependsOn: []string{"extract"}})
+	load := y.fireNext("load")
+	y.pass(30 * time.Minute)
+	want(y, "fired late", len(y.fire("extract")), 0)
+	y.wantHold(load, rota.HoldDependency)
+	y.backfill("extract", dawn, y.now)
+	y.complete(y.claimOne())
+	y.wantHold(load, 0)
+}
+
+func dependExpired(y *story) {
+	y.chain()
+	extract, load := y.both()
+	y.die(y.claimOne())
+	y.now = load.WaitUntil.Add(-time.Microsecond)
+	want(y, "skipped too early", len(y.expire().Skipped), 0)
+	y.now = load.WaitUntil
+	got := y.expire()
+	want(y, "skipped", names(got.Skipped, rota.ID.String), load.ID.String())
+	want(y, "freed", len(got.Freed), 0)
+	y.wantSkipped(load, rota.CodeDependency, "skipped: schedule extract did not complete in time")
+	y.redrive(extract.ID)
+	y.complete(y.claimOne())
+	y.wantState(rota.StateSkipped, load)
+	y.sound()
+}
+
+func dependChain(y *story) {
+	y.chain()
+	y.declare("publish", rota.ScheduleSpec{DependsOn: []string{"load"}})
+	_, load := y.both()
+	publish := y.fireNext("publish")
+	y.die(y.claimOne())
+	y.wait(load.WaitUntil)
+	want(y, "skipped", len(y.expire().Skipped), 2)
+	y.wantSkipped(publish, rota.CodeDependency, "skipped: schedule load did not complete in time")
+}
+
+func dependPaused(y *story) {
+	y.chain()
+	y.switchTo("extract", rota.SchedulePaused)
+	load := y.fireNext("load")
+	y.wantHold(load, rota.HoldDependency)
+	y.pass(30 * time.Minute)
+	y.switchTo("extract", rota.ScheduleEnabled)
+	y.wantHold(load, rota.HoldDependency)
+	y.fire("extract")
+	y.complete(y.claimOne())
+	y.wantHold(load, 0)
+}
+
+func dependDisabled(y *story) {
+	y.chain()
+	y.switchTo("extract", rota.ScheduleDisabled)
+	load := y.fireNext("load")
+	y.wantHold(load, rota.HoldDependency)
+	y.wait(load.WaitUntil)
+	want(y, "skipped", len(y.expire().Skipped), 1)
+	y.trigger("extract")
+	y.complete(y.claimOne())
+	want(y, "met by a trigger", y.fireNext("load").Ready(), true)
+}
+
+func dependRetryRuns(y *story) {
+	y.chain()
+	y.both()
+	y.complete(y.claimOne())
+	retry := y.look(y.fail(y.claimOne()).RetryID)
+	want(y, "hold", retry.Hold, rota.HoldDelay)
+	wantTime(y, "wait from", retry.WaitFrom, time.Time{})
+	wantTime(y, "wait until", retry.WaitUntil, time.Time{})
+}
+
+func dependOverlap(y *story) {
+	y.declare("extract", rota.ScheduleSpec{})
+	y.declare("load", rota.ScheduleSpec{DependsOn: []string{"extract"}, Overlap: rota.OverlapCancel})
+	_, first := y.both()
+	y.claimOne()
+	_, second := y.both()
+	y.wantState(rota.StateCancelled, first)
+	y.wantHold(second, rota.HoldDependency)
+	y.complete(y.claimOne())
+	running := y.claimOne()
+	want(y, "claimed", running.ID, second.ID)
+	_, third := y.both()
+	y.wantHold(third, rota.HoldOverlap|rota.HoldDependency)
+	y.complete(running)
+	y.wantHold(third, rota.HoldDependency)
+	y.complete(y.claimOne())
+	y.wantHold(third, 0)
+}
+
+func dependCatchUp(y *story) {
+	y.declare("extract", rota.ScheduleSpec{CatchUp: rota.CatchUpAll})
+	y.declare("load", rota.ScheduleSpec{CatchUp: rota.CatchUpAll, DependsOn: []string{"extract"}})
+	y.now = dawn.Add(3*time.Hour + 2*time.Minute)
+	y.fire("extract")
+	loads := y.fire("load")
+	for i, j := range y.claim(3) {
+		y.wantHold(loads[i], rota.HoldDependency)
+		y.complete(j)
+		y.wantHold(loads[i], 0)
+	}
+	wantTime(y, "wait from", loads[2].WaitFrom, dawn.Add(2*time.Hour))
+	wantTime(y, "wait until", loads[0].WaitUntil, dawn.Add(4*time.Hour))
+}
+
+func dependAt(y *story) {
+	y.declare("extract", rota.ScheduleSpec{At: dawn.Add(time.Hour)})
+	y.declare("load", rota.ScheduleSpec{At: dawn.Add(2 * time.Hour), DependsOn: []string{"extract"}})
+	y.fireNext("extract")
+	running := y.claimOne()
+	load := y.fireNext("load")
+	y.wantHold(load, rota.HoldDependency)
+	wantTime(y, "wait until", load.WaitUntil, y.now.Add(rota.DependencyWait))
+	y.complete(running)
+	y.wantHold(load, 0)
+}

@@ -1,0 +1,208 @@
+package storetest
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/rotajobs/rota"
+)
+
+func testDependChange(t *testing.T, h Harness) {
+	tellAll(t, h, []tale{
+		{"scopes wait for their own scope", dependOwnScope},
+		{"a global job waits for every scope of what it depends on", dependEveryScope},
+		{"scopes wait for the one execution of a schedule without", dependGlobalScope},
+		{"a scope that the dependency does not have is never completed", dependMissingScope},
+		{"a changed schedule keeps its dependents", dependParentChanged},
+		{"a deleted dependent leaves its siblings", dependChildDeleted},
+		{"a deleted dependency is no longer waited for", dependParentDeleted},
+		{"a tie that is cut frees what waits", dependTieCut},
+		{"a tie that is made later holds nothing that was fired before", dependTieLater},
+		{"a deleted schedule's own jobs wait for nothing", dependOwnDeleted},
+		{"a dependency whose next fire moves past the plan is no longer waited for", dependNextMoves},
+		{"jobs are skipped page by page, those waiting longest first", expirePages},
+		{"very many that wait are let go at last", expireFrees},
+		{"when nothing waits expire does nothing", expireNothing},
+	})
+}
+
+var tenants = []rota.Scope{{Kind: "t", ID: "a"}, {Kind: "t", ID: "b"}}
+
+// scoped declares extract and load with scopes and fires both an hour later.
+func (y *story) scoped(extract, load []rota.Scope) (extracts, loads []*rota.Job) {
+	y.Helper()
+	y.declare("extract", rota.ScheduleSpec{Scopes: extract})
+	y.declare("load", rota.ScheduleSpec{Scopes: load, DependsOn: []string{"extract"}, Priority: new(-1)})
+	y.pass(time.Hour)
+	y.fire("extract")
+	return y.claim(len(extract) + 1), y.fire("load")
+}
+
+func dependOwnScope(y *story) {
+	extracts, loads := y.scoped(tenants, tenants)
+	y.complete(extracts[1])
+	y.wantHold(loads[0], rota.HoldDependency)
+	y.wantHold(loads[1], 0)
+	y.complete(extracts[0])
+	y.wantHold(loads[0], 0)
+}
+
+func dependEveryScope(y *story) {
+	extracts, loads := y.scoped(tenants, nil)
+	y.complete(extracts[1])
+	y.wantHold(loads[0], rota.HoldDependency)
+	y.complete(extracts[0])
+	y.wantHold(loads[0], 0)
+}
+
+func dependGlobalScope(y *story) {
+	extracts, loads := y.scoped(nil, tenants)
+	y.wantHold(loads[0], rota.HoldDependency)
+	y.complete(extracts[0])
+	y.wantHold(loads[0], 0)
+	y.wantHold(loads[1], 0)
+}
+
+func dependMissingScope(y *story) {
+	extracts, loads := y.scoped(tenants[:1], tenants)
+	y.complete(extracts[0])
+	y.wantHold(loads[0], 0)
+	y.wantHold(loads[1], rota.HoldDependency)
+}
+
+func dependParentChanged(y *story) {
+	y.chain()
+	_, load := y.both()
+	running := y.claimOne()
+	y.declare("extract", rota.ScheduleSpec{Description: "changed"})
+	y.declare("extract", rota.ScheduleSpec{Every: 2 * time.Hour})
+	want(y, "depends on", len(y.schedule("load").Spec.DependsOn), 1)
+	y.wantHold(load, rota.HoldDependency)
+	y.complete(running)
+	y.wantHold(load, 0)
+	y.wantHold(y.fireNext("load"), rota.HoldDependency)
+}
+
+func dependChildDeleted(y *story) {
+	y.chain()
+	y.declare("sibling", rota.ScheduleSpec{DependsOn: []string{"extract"}})
+	y.both()
+	sibling := y.fireNext("sibling")
+	running := y.claimOne()
+	y.deleteSchedule("load")
+	y.wantHold(sibling, rota.HoldDependency)
+	y.complete(running)
+	y.wantHold(sibling, 0)
+	want(y, "next of the parent", y.fireNext("extract").Ready(), true)
+}
+
+func dependParentDeleted(y *story) {
+	y.chain()
+	_, load := y.both()
+	y.deleteSchedule("extract")
+	y.wantHold(load, 0)
+	want(y, "depends on", len(y.schedule("load").Spec.DependsOn), 0)
+	want(y, "ready at the next fire", y.fireNext("load").Ready(), true)
+}
+
+func dependTieCut(y *story) {
+	y.chain()
+	_, load := y.both()
+	y.declare("load", rota.ScheduleSpec{})
+	y.wantHold(load, 0)
+}
+
+func dependTieLater(y *story) {
+	y.declare("extract", rota.ScheduleSpec{})
+	y.declare("load", rota.ScheduleSpec{})
+	_, load := y.both()
+	y.declare("load", rota.ScheduleSpec{DependsOn: []string{"extract"}})
+	y.wantHold(load, 0)
+}
+
+func dependOwnDeleted(y *story) {
+	y.chain()
+	_, load := y.both()
+	y.deleteSchedule("load")
+	y.wantHold(load, 0)
+}
+
+func dependNextMoves(y *story) {
+	y.declare("extract", rota.ScheduleSpec{})
+	y.declare("load", rota.ScheduleSpec{DependsOn: []string{"extract"}})
+	y.pass(30 * time.Minute)
+	y.trigger("extract")
+	y.complete(y.claimOne())
+	load := y.fireNext("load")
+	y.wantHold(load, rota.HoldDependency)
+	y.declare("extract", rota.ScheduleSpec{Every: 5 * time.Hour})
+	y.wantHold(load, 0)
+}
+
+// waiting declares so many schedules that wait for one, and fires them all.
+func (y *story) waiting(count int) {
+	y.Helper()
+	y.declare("extract", rota.ScheduleSpec{At: dawn.Add(time.Hour)})
+	var batch []rota.Command
+	for i := range count {
+		batch = append(batch, y.declareCommand(fmt.Sprintf("w%03d", i), rota.ScheduleSpec{DependsOn: []string{"extract"}}))
+	}
+	y.send(batch...)
+	y.fireNext("extract")
+	batch = batch[:0]
+	for i := range count {
+		batch = append(batch, y.fireCommand(fmt.Sprintf("w%03d", i)))
+	}
+	y.send(batch...)
+}
+
+func expirePages(y *story) {
+	y.waiting(5)
+	y.wait(dawn.Add(2 * time.Hour))
+	var seen []rota.ID
+	for _, count := range []int{2, 2, 1} {
+		got := do[*rota.Expired](y, &rota.Expire{Meta: y.mint.meta(), Limit: 2})
+		want(y, "skipped", len(got.Skipped), count)
+		want(y, "more", got.More, count == 2)
+		seen = append(seen, got.Skipped...)
+	}
+	for i := 1; i < len(seen); i++ {
+		want(y, "the older first", seen[i-1].Compare(seen[i]), -1)
+	}
+}
+
+// expireFrees has one schedule with more scopes waiting than the end of an
+// execution looks at: what it leaves is freed by Expire, not skipped.
+func expireFrees(y *story) {
+	var scopes []rota.Scope
+	for i := range rota.ScopesMax {
+		scopes = append(scopes, rota.Scope{Kind: "t", ID: fmt.Sprintf("%04d", i)})
+	}
+	y.declare("extract", rota.ScheduleSpec{At: dawn.Add(time.Hour)})
+	y.declare("load", rota.ScheduleSpec{DependsOn: []string{"extract"}, Scopes: scopes})
+	y.declare("other", rota.ScheduleSpec{DependsOn: []string{"extract"}})
+	y.fireNext("extract")
+	y.fire("load")
+	other := y.fireNext("other")
+	y.complete(y.claimOne())
+	want(y, "let go at once", len(y.queue()), rota.DependentsMax)
+	y.wantHold(other, rota.HoldDependency)
+	y.wait(other.WaitUntil)
+	got := y.expire()
+	want(y, "skipped", len(got.Skipped), 0)
+	want(y, "freed", names(got.Freed, rota.ID.String), other.ID.String())
+	y.wantHold(other, 0)
+}
+
+func expireNothing(y *story) {
+	y.chain()
+	y.both()
+	y.complete(y.claimOne())
+	y.pass(100 * time.Hour)
+	before := y.dump()
+	got := y.expire()
+	want(y, "done", len(got.Skipped)+len(got.Freed), 0)
+	want(y, "more", got.More, false)
+	y.unchanged(before)
+}

@@ -1,0 +1,136 @@
+package storetest
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/store/storetest/model"
+)
+
+func testExplain(t *testing.T, h Harness) {
+	s := h.Open(t)
+	explains := !explainsNothing(s)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if !explains {
+		t.Skip("the model explains nothing")
+	}
+	tales := []tale{
+		{"of what has ended it is told how", explainEnded},
+		{"of what runs it is told who runs it", explainRunning},
+		{"of what was retried the last attempt is told of", explainRetried},
+		{"of what is tried anew it is told by which job", explainRedriven},
+		{"of what is not there nothing is told", explainNotFound},
+		{"it is told that a type is paused", explainPaused},
+		{"it is told when the time of a job comes", explainDelay},
+		{"it is told which dependency is waited for, and why", explainDependency},
+		{"it is told that a dependency is paused", explainDependencyPaused},
+		{"it is told for which scope a dependency is waited for", explainDependencyScope},
+		{"it is told whose turn it is in a group", explainGroup},
+		{"it is told that a group was ended", explainEnding},
+		{"it is told behind which execution a job waits", explainOverlap},
+		{"it is told that a key is at its limit", explainKey},
+		{"it is told that a type and everything are at their limits", explainLimits},
+		{"it is told that a rate is used up", explainRate},
+		{"it is told that a node is reserved", explainReservation},
+		{"it is told how many come before", explainOrder},
+		{"every reason that holds a job back is told", explainEverything},
+	}
+	for i := range tales {
+		tell := tales[i].tell
+		// Explanations go by the clock of the store.
+		tales[i].tell = func(y *story) { y.now = today(); tell(y) }
+	}
+	tellAll(t, h, tales)
+	t.Run("what is told agrees with what a claim does", func(t *testing.T) { explainAgrees(t, h) })
+}
+
+func today() time.Time { return time.Now().UTC().Truncate(time.Microsecond) }
+
+// explainsNothing tells the model, which knows no reasons, from a store.
+func explainsNothing(s rota.Store) bool {
+	_, is := s.(*model.Model)
+	return is
+}
+
+// explainAll wants every queued job of a store to have a reason, well told.
+func explainAll(ctx context.Context, s rota.Store) error {
+	if explainsNothing(s) {
+		return nil
+	}
+	for q := (rota.JobQuery{Status: rota.StatusQueued, Limit: rota.PageMax}); ; {
+		jobs, err := s.Jobs(ctx, q)
+		if err != nil || len(jobs) == 0 {
+			return err
+		}
+		for _, j := range jobs {
+			reasons, err := s.Explain(ctx, j.ID)
+			if err != nil {
+				return err
+			}
+			if wrong := badlyTold(j, reasons); wrong != "" {
+				return fmt.Errorf("job %s, %s with hold %05b: %s: %+v", j.ID, j.Status, j.Hold, wrong, reasons)
+			}
+		}
+		q.Before = jobs[len(jobs)-1].ID
+	}
+}
+
+// badlyTold says what is wrong with the reasons of a job; nothing if all is well.
+func badlyTold(j *rota.Job, reasons []rota.Reason) string {
+	place := func(r rota.Reason) int { return slices.Index(rota.ReasonCodes, r.Code) }
+	for _, r := range reasons {
+		if place(r) < 0 || strings.TrimSpace(r.Text) == "" || strings.TrimSpace(r.Remedy) == "" {
+			return "a reason without a known code, a text or a remedy"
+		}
+	}
+	codes := codesOf(reasons)
+	switch {
+	case len(reasons) == 0:
+		return "no reason"
+	case !slices.IsSortedFunc(reasons, func(a, b rota.Reason) int { return cmp.Compare(place(a), place(b)) }):
+		return "reasons out of order"
+	case j.Ready() && !strings.HasSuffix(codes, string(rota.ReasonOrder)):
+		return "ready, and nothing said of the order"
+	case j.Status != rota.StatusQueued && len(reasons) != 1:
+		return "more than one reason"
+	case (j.Status == rota.StatusQueued) == (codes == string(rota.ReasonEnded) || codes == string(rota.ReasonRunning)):
+		return "a reason that does not fit its status"
+	}
+	return ""
+}
+
+func codesOf(reasons []rota.Reason) string {
+	return names(reasons, func(r rota.Reason) string { return string(r.Code) })
+}
+
+// reasons are those of a job, which must be well told and have these codes.
+func (y *story) reasons(j *rota.Job, codes ...rota.ReasonCode) []rota.Reason {
+	y.Helper()
+	all, err := y.s.Explain(y.ctx, j.ID)
+	must(y, "explain", all, err)
+	if wrong := badlyTold(y.tail(j.ID), all); wrong != "" {
+		y.Errorf("%s: %+v", wrong, all)
+	}
+	if got, w := codesOf(all), names(codes, func(c rota.ReasonCode) string { return string(c) }); got != w {
+		y.Fatalf("the reasons are %s, want %s: %+v", got, w, all)
+	}
+	return all
+}
+
+// says wants a reason to name something, in its text or in its remedy.
+func says(y *story, r rota.Reason, words ...string) {
+	y.Helper()
+	for _, word := range words {
+		if !strings.Contains(r.Text+"\n"+r.Remedy, word) {
+			y.Errorf("%s: nothing is said of %s in: %s %s", r.Code, word, r.Text, r.Remedy)
+		}
+	}
+}

@@ -1,0 +1,158 @@
+package storetest
+
+import (
+	"context"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/rotajobs/rota"
+)
+
+// putSchedule declares one of three schedules; which may depend on which is left
+// to the store.
+func (g *gen) putSchedule() rota.Command {
+	name := g.scheduleName()
+	spec := rota.ScheduleSpec{
+		Template: choose(g, "template", "t", "t", "u", "x", "none"), Description: choose(g, "description", "", "d"),
+		Params: g.document(), Policy: g.patch(),
+		CatchUp:      choose(g, "catch-up", "", rota.CatchUpNone, rota.CatchUpAll),
+		Overlap:      choose(g, "overlap", "", rota.OverlapSkip, rota.OverlapCancel, rota.OverlapAllow),
+		OnCompletion: choose(g, "on completion", "", rota.CompletionDrop),
+		Scopes:       choose(g, "scopes", nil, nil, tenants, tenants[:1], []rota.Scope{{Kind: "global", ID: "global"}, tenants[1]}),
+	}
+	g.times(&spec)
+	for _, on := range []string{"x", "y", "z"} {
+		if on != name && g.rarely(3, "depends on") {
+			spec.DependsOn = append(spec.DependsOn, on)
+		}
+	}
+	c, err := rota.Declare(g.meta(), name, spec, g.now)
+	if err != nil { // a time before 1970, say
+		c = &rota.PutSchedule{Meta: g.meta(), Name: name, Spec: spec, Anchor: g.now}
+	}
+	c.Mode, c.Version = g.mode(), g.putVersion()
+	c.State = choose(g, "state", "", "", "", rota.ScheduleEnabled, rota.SchedulePaused, rota.ScheduleDisabled)
+	if g.rarely(8, "another next") {
+		c.Next = g.around("next")
+	}
+	return c
+}
+
+func (g *gen) times(spec *rota.ScheduleSpec) {
+	switch choose(g, "kind", 0, 0, 1, 2) {
+	case 0:
+		spec.Every = choose(g, "every", time.Minute, time.Hour, 25*time.Second)
+	case 1:
+		spec.Cron = choose(g, "cron", "0 * * * *", "*/5 * * * *", "30 3 * * *")
+		spec.Zone = choose(g, "zone", "", "UTC", "Europe/Berlin")
+	case 2:
+		spec.At = g.around("at")
+		return
+	}
+	if g.rarely(4, "starts") {
+		spec.StartsAt = g.around("starts at")
+	}
+	if g.rarely(4, "ends") {
+		spec.EndsAt = spec.StartsAt.Add(time.Hour)
+		if spec.StartsAt.IsZero() {
+			spec.EndsAt = g.now.Add(choose(g, "ends in", -time.Hour, time.Minute, 2*time.Hour))
+		}
+	}
+}
+
+// around is a time not far from now, of few that collide.
+func (g *gen) around(label string) time.Time {
+	off := choose(g, label, 0, time.Minute, time.Hour, -time.Minute, -time.Hour, 1500*time.Nanosecond)
+	return g.now.Truncate(time.Minute).Add(off)
+}
+
+func (g *gen) switchSchedule() rota.Command {
+	c := &rota.SwitchSchedule{Meta: g.meta(), Name: g.scheduleName()}
+	c.State = choose(g, "state", rota.ScheduleEnabled, rota.ScheduleEnabled, rota.SchedulePaused, rota.ScheduleDisabled)
+	if c.State == rota.ScheduleEnabled {
+		c.Next = g.around("next")
+		if s := g.stands(c.Name); s != nil && !g.rarely(4, "made-up next") {
+			c.Next, _ = s.NextAfter(g.now)
+		}
+	}
+	return c
+}
+
+func (g *gen) deleteSchedule() rota.Command {
+	return &rota.DeleteSchedule{Meta: g.meta(), Name: g.scheduleName(), Version: g.putVersion()}
+}
+
+// stands is a schedule as the model has it, nil if it has none.
+func (g *gen) stands(name string) *rota.Schedule {
+	s, err := g.model.Schedule(context.Background(), name)
+	if err != nil {
+		return nil
+	}
+	return s
+}
+
+// fire fires what the model says is due, or makes something up.
+func (g *gen) fire() rota.Command {
+	name := g.scheduleName()
+	s := g.stands(name)
+	if s != nil && !g.rarely(5, "made-up fire") {
+		if c, err := rota.PlanFire(g.meta(), s, g.now); err == nil && c != nil {
+			return c
+		}
+	}
+	return g.madeUpFire(name, s)
+}
+
+// madeUpFire has some of it right and some wrong.
+func (g *gen) madeUpFire(name string, s *rota.Schedule) rota.Command {
+	c := &rota.Fire{Meta: g.meta(), Schedule: name, Version: g.mint.id(), Expect: g.around("expect"), CatchUp: g.rarely(2, "catch up")}
+	if s != nil && !g.rarely(4, "wrong version") {
+		c.Version = s.Version
+	}
+	if s != nil && !s.NextFire.IsZero() && !g.rarely(4, "wrong expectation") {
+		c.Expect = s.NextFire
+	}
+	c.Times = g.fireTimes(0)
+	if g.rarely(2, "missed") {
+		c.Missed = c.Expect
+	}
+	if !g.rarely(3, "no next") {
+		c.Next = g.now.Add(choose(g, "next in", time.Second, time.Hour))
+	}
+	return c
+}
+
+// fireTimes are few times up to now or a little beyond, oldest first.
+func (g *gen) fireTimes(least int) (times []rota.FireTime) {
+	at := g.now.Truncate(time.Minute).Add(choose(g, "from", -3*time.Hour, -time.Hour, -3*time.Minute))
+	for range rapid.IntRange(least, 3).Draw(g.t, "times") {
+		at = at.Add(choose(g, "step", time.Minute, time.Hour))
+		t := rota.FireTime{At: at}
+		if g.rarely(2, "framed") {
+			t.From, t.Until = at.Add(-choose(g, "window", time.Minute, time.Hour)), at.Add(choose(g, "wait", time.Minute, time.Hour))
+		}
+		times = append(times, t)
+	}
+	return times
+}
+
+func (g *gen) trigger() rota.Command {
+	c := &rota.Trigger{Meta: g.meta(), Schedule: g.scheduleName(), Params: g.document()}
+	if g.rarely(3, "trigger priority") {
+		c.Priority = new(g.priority())
+	}
+	return c
+}
+
+// backfill fills in what the model's schedule says, or makes times up.
+func (g *gen) backfill() rota.Command {
+	name := g.scheduleName()
+	if s := g.stands(name); s != nil && !g.rarely(3, "made-up backfill") {
+		from := g.now.Add(-choose(g, "back to", 2*time.Minute, 2*time.Hour))
+		if c, err := rota.PlanBackfill(g.meta(), s, from, g.now, g.now); err == nil && len(c.Times) <= 10 {
+			return c
+		}
+	}
+	return &rota.Backfill{Meta: g.meta(), Schedule: name, Times: g.fireTimes(1)}
+}

@@ -1,0 +1,215 @@
+package storetest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/rotajobs/rota"
+)
+
+func testGroupEnd(t *testing.T, h Harness) {
+	tellAll(t, h, []tale{
+		{"a cancelled group starts nothing more and asks what runs to stop", cancelGroupAll},
+		{"a retry that waits is cancelled with its group", cancelGroupRetry},
+		{"of a cancelled group what completes has completed", cancelGroupCompletes},
+		{"a group is cancelled once, whoever asks", cancelGroupTwice},
+		{"a group that has ended, or never was, is not cancelled", cancelGroupRefused},
+		{"a large group is cancelled from the first moment on, and swept", cancelLarge},
+		{"of a large cancelled group a claim gets none", cancelLargeClaim},
+		{"of a large cancelled group those that run are asked by the sweep", cancelLargeRunning},
+		{"a large group is stopped from the first moment on, and swept", stopLarge},
+		{"a large group is skipped from the first moment on, and swept", skipLarge},
+		{"a sweep takes no more than its limit", sweepPages},
+		{"a sweep with nothing to do does nothing", sweepNothing},
+		{"a sequential group of very many members that end at once goes on", sequentialLarge},
+	})
+}
+
+func cancelGroupAll(y *story) {
+	id, jobs := y.three(rota.GroupSequential, "")
+	running := y.claimOne()
+	y.pass(time.Second)
+	written := len(y.wholeAudit())
+	c := &rota.CancelGroup{Meta: y.mint.meta(), GroupID: id, Reason: "not needed"}
+	got := do[*rota.CancelledGroup](y, c)
+	want(y, "cancelled", got.Cancelled, 2)
+	want(y, "stopping", got.Stopping, 1)
+	want(y, "more", got.More, false)
+	want(y, "tally in an answer", got.Group.Tally, rota.GroupTally{})
+	g := y.group(id)
+	want(y, "ending", g.Ending, rota.EndingCancel)
+	want(y, "reason", g.EndingReason, "not needed")
+	want(y, "by", g.EndingBy, "ada")
+	y.wantState(rota.StateCancelled, jobs[1:]...)
+	run := y.look(running.ID).Run
+	want(y, "asked by", run.CancelBy, "ada")
+	want(y, "asked why", run.CancelReason, "not needed")
+	wantTime(y, "asked at", run.CancelAt, y.now)
+	y.auditedSince(written, y.entry(c, rota.AuditGroupCancelled, "group "+id.String(), "not needed"))
+	want(y, "status meanwhile", g.Status(), rota.GroupRunning)
+	want(y, "outcome", y.fail(running).Outcome, rota.OutcomeCancelled)
+	y.wantTally(id, rota.GroupCancelled, rota.GroupTally{Cancelled: 3})
+	want(y, "claimed", len(y.claim(5)), 0)
+	y.sound()
+}
+
+func cancelGroupRetry(y *story) {
+	id, _ := y.three(rota.GroupSequential, "")
+	retry := y.fail(y.claimOne()).RetryID
+	want(y, "cancelled", y.cancelGroup(id).Cancelled, 3)
+	want(y, "the retry", y.look(retry).State(), rota.StateCancelled)
+	want(y, "status", y.group(id).Status(), rota.GroupCancelled)
+}
+
+func cancelGroupCompletes(y *story) {
+	id, _ := y.three(rota.GroupParallel, "")
+	running := y.claim(2)
+	y.cancelGroup(id)
+	want(y, "outcome", y.complete(running[0]).Outcome, rota.OutcomeCompleted)
+	want(y, "outcome", y.fail(running[1]).Outcome, rota.OutcomeCancelled)
+	y.wantTally(id, rota.GroupPartial, rota.GroupTally{Completed: 1, Cancelled: 2})
+}
+
+func cancelGroupTwice(y *story) {
+	id, _ := y.three(rota.GroupParallel, "")
+	y.claimOne()
+	y.cancelGroup(id)
+	y.pass(time.Second)
+	before := y.dump()
+	c := &rota.CancelGroup{Meta: y.mint.meta(), GroupID: id, Reason: "me too"}
+	c.Actor = "bob"
+	got := do[*rota.CancelledGroup](y, c)
+	want(y, "done", got.Cancelled+got.Stopping, 0)
+	want(y, "reason", got.Group.EndingReason, "not needed")
+	y.unchanged(before)
+}
+
+func cancelGroupRefused(y *story) {
+	cancel := func(id rota.ID) *rota.CancelGroup { return &rota.CancelGroup{Meta: y.mint.meta(), GroupID: id} }
+	y.wantField(rota.NotFound, "group_id", cancel(y.mint.id()))
+	id, _ := y.three(rota.GroupParallel, "")
+	for _, j := range y.claim(3) {
+		y.complete(j)
+	}
+	y.wantField(rota.Conflict, "group_id", cancel(id))
+	stopped, _ := y.three(rota.GroupParallel, rota.FailureStop)
+	running := y.claim(2)
+	y.die(running[0])
+	got := do[*rota.CancelledGroup](y, cancel(stopped))
+	want(y, "one that was stopped is cancelled", got.Group.Ending, rota.EndingCancel)
+	want(y, "stopping", got.Stopping, 1)
+}
+
+// large enqueues a group with fifty members more than one command ends.
+func (y *story) large(mode rota.GroupMode, on rota.OnFailure) (rota.ID, []*rota.Job) {
+	y.Helper()
+	got := y.enqueueGroup(mode, on, make([]rota.NewJob, rota.MembersMax+50)...)
+	return got.Group.ID, got.Jobs
+}
+
+func cancelLarge(y *story) {
+	id, jobs := y.large(rota.GroupParallel, "")
+	got := y.cancelGroup(id)
+	want(y, "cancelled at once", got.Cancelled, rota.MembersMax)
+	want(y, "more", got.More, true)
+	want(y, "a sweep is due", y.due().Sweep, true)
+	y.wantState(rota.StateCancelled, jobs[:rota.MembersMax]...)
+	want(y, "status meanwhile", y.group(id).Status(), rota.GroupRunning)
+	want(y, "swept", *y.sweep(0), rota.Swept{Count: 50})
+	want(y, "a sweep is due", y.due().Sweep, false)
+	y.wantTally(id, rota.GroupCancelled, rota.GroupTally{Cancelled: rota.MembersMax + 50})
+	y.sound()
+}
+
+func cancelLargeClaim(y *story) {
+	id, jobs := y.large(rota.GroupParallel, "")
+	other := y.enqueue(rota.NewJob{})
+	y.cancelGroup(id)
+	y.pass(time.Second)
+	got := do[*rota.Claimed](y, y.claimCommand(30))
+	want(y, "claimed", len(got.Jobs), 0)
+	want(y, "more", got.More, true)
+	row := y.look(jobs[rota.MembersMax].ID)
+	want(y, "cancelled in place", row.Status, rota.StatusCancelled)
+	wantTime(y, "finished at", row.FinishedAt, y.now)
+	got = do[*rota.Claimed](y, y.claimCommand(30))
+	wantIDs(y, "claimed behind them", idsOf(got.Jobs), other)
+	want(y, "swept", *y.sweep(0), rota.Swept{})
+	want(y, "a sweep is due", y.due().Sweep, false)
+}
+
+func cancelLargeRunning(y *story) {
+	id, _ := y.large(rota.GroupParallel, "")
+	running := y.claim(rota.MembersMax + 50)
+	got := y.cancelGroup(id)
+	want(y, "asked at once", got.Stopping, rota.MembersMax)
+	last := running[len(running)-1]
+	want(y, "asked", y.beat(last).Cancel, false)
+	y.pass(time.Second)
+	sweep := &rota.Sweep{Meta: y.mint.meta()}
+	sweep.Actor = ""
+	want(y, "swept", do[*rota.Swept](y, sweep).Count, 50)
+	run := y.look(last.ID).Run
+	want(y, "asked by", run.CancelBy, "ada")
+	want(y, "asked why", run.CancelReason, "not needed")
+	wantTime(y, "asked at", run.CancelAt, y.now)
+}
+
+func stopLarge(y *story) {
+	id, jobs := y.large(rota.GroupSequential, rota.FailureStop)
+	y.die(y.claimOne())
+	y.wantState(rota.StateCancelled, jobs[1:rota.MembersMax+1]...)
+	y.wantState(rota.StateBlocked, jobs[rota.MembersMax+1:]...)
+	want(y, "claimed", len(y.claim(5)), 0)
+	want(y, "swept", *y.sweep(0), rota.Swept{Count: 49})
+	y.wantTally(id, rota.GroupPartial, rota.GroupTally{Dead: 1, Cancelled: rota.MembersMax + 49})
+}
+
+func skipLarge(y *story) {
+	id, jobs := y.large(rota.GroupParallel, rota.FailureSkip)
+	y.die(y.claimOne())
+	got := do[*rota.Claimed](y, y.claimCommand(1))
+	want(y, "claimed", len(got.Jobs), 0)
+	want(y, "more", got.More, true)
+	y.wantSkipped(jobs[rota.MembersMax+1], rota.CodeGroup, "skipped: a member died: job "+jobs[0].ID.String())
+	want(y, "swept", *y.sweep(0), rota.Swept{Count: 48})
+	y.wantSkipped(jobs[len(jobs)-1], rota.CodeGroup, "skipped: a member died: job "+jobs[0].ID.String())
+	y.wantTally(id, rota.GroupPartial, rota.GroupTally{Dead: 1, Skipped: rota.MembersMax + 49})
+}
+
+func sweepPages(y *story) {
+	one, _ := y.large(rota.GroupParallel, "")
+	two, _ := y.large(rota.GroupParallel, "")
+	y.cancelGroup(one)
+	y.cancelGroup(two)
+	for _, page := range []rota.Swept{{Count: 40, More: true}, {Count: 40, More: true}} {
+		want(y, "swept", *y.sweep(40), page)
+	}
+	rest := y.sweep(40)
+	want(y, "swept", rest.Count, 20)
+	y.sweep(40)
+	want(y, "a sweep is due", y.due().Sweep, false)
+	want(y, "cancelled", y.group(two).Tally.Cancelled, rota.MembersMax+50)
+}
+
+func sweepNothing(y *story) {
+	y.enqueueMany(2)
+	before := y.dump()
+	want(y, "swept", *y.sweep(0), rota.Swept{})
+	y.unchanged(before)
+}
+
+// sequentialLarge cancels all but the first and the last of a long group in one
+// step with the first, so that the turn passes over very many.
+func sequentialLarge(y *story) {
+	_, jobs := y.large(rota.GroupSequential, "")
+	var members []rota.Command
+	for _, j := range jobs[:len(jobs)-1] {
+		members = append(members, y.cancelCommand(j.ID))
+	}
+	do[*rota.AllDone](y, y.allOf(members...))
+	for y.due().Sweep {
+		y.sweep(0)
+	}
+	want(y, "claimed", y.claimOne().ID, jobs[len(jobs)-1].ID)
+}

@@ -1,0 +1,202 @@
+package storetest
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/rotajobs/rota"
+)
+
+// The wrong fields of what is declared.
+
+var (
+	longName = strings.Repeat("x", rota.NameMax+1)
+	longText = strings.Repeat("x", rota.DescriptionMax+1)
+	longKey  = strings.Repeat("x", rota.KeyMax+1)
+	farAhead = time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)
+)
+
+// badPolicies are patches with one wrong field.
+func badPolicies() map[string][]rota.PolicyPatch {
+	return map[string][]rota.PolicyPatch{
+		"max_retries": {{MaxRetries: new(-1)}, {MaxRetries: new(rota.MaxRetriesMax + 1)}},
+		"backoff":     {{Backoff: new(-time.Second)}, {Backoff: new(time.Duration(1))}},
+		"backoff_max": {{BackoffMax: new(time.Duration(rota.DelayMax + 1))}},
+		"jitter":      {{Jitter: new(1.5)}, {Jitter: new(math.NaN())}, {Jitter: new(-0.1)}},
+		"timeout":     {{Timeout: new(-time.Second)}},
+	}
+}
+
+func withPolicies(cases []spoilt, set func(string, rota.PolicyPatch) spoilt) []spoilt {
+	for field, patches := range badPolicies() {
+		for _, p := range patches {
+			cases = append(cases, set(field, p))
+		}
+	}
+	return cases
+}
+
+func invalidTypes() []spoilt {
+	set := func(field string, change func(*rota.PutType)) spoilt {
+		return spoilt{field, func(sc *scene) rota.Command {
+			c := sc.typeCommand("mail", typeSpec)
+			change(c)
+			return c
+		}}
+	}
+	return withPolicies([]spoilt{
+		set("name", func(c *rota.PutType) { c.Name = "" }),
+		set("name", func(c *rota.PutType) { c.Name = "two words" }),
+		set("name", func(c *rota.PutType) { c.Name = longName }),
+		set("mode", func(c *rota.PutType) { c.Mode = "upsert" }),
+		set("description", func(c *rota.PutType) { c.Spec.Description = longText }),
+		set("description", func(c *rota.PutType) { c.Spec.Description = "a\xff" }),
+		set("schema", func(c *rota.PutType) { c.Spec.Schema = json.RawMessage(`true`) }),
+		set("schema", func(c *rota.PutType) { c.Spec.Schema = oversized(rota.SchemaMax) }),
+	}, func(field string, p rota.PolicyPatch) spoilt {
+		return set(field, func(c *rota.PutType) { c.Spec.Policy = p })
+	})
+}
+
+func invalidTemplates() []spoilt {
+	set := func(field string, change func(*rota.PutTemplate)) spoilt {
+		return spoilt{field, func(sc *scene) rota.Command {
+			c := sc.templateCommand("letter", templateSpec)
+			change(c)
+			return c
+		}}
+	}
+	return withPolicies([]spoilt{
+		set("name", func(c *rota.PutTemplate) { c.Name = "" }),
+		set("mode", func(c *rota.PutTemplate) { c.Mode = "upsert" }),
+		set("type", func(c *rota.PutTemplate) { c.Spec.Type = "" }),
+		set("type", func(c *rota.PutTemplate) { c.Spec.Type = "two words" }),
+		set("description", func(c *rota.PutTemplate) { c.Spec.Description = longText }),
+		set("params", func(c *rota.PutTemplate) { c.Spec.Params = json.RawMessage(`[]`) }),
+		set("params", func(c *rota.PutTemplate) { c.Spec.Params = oversized(rota.ParamsMax) }),
+		set("priority", func(c *rota.PutTemplate) { c.Spec.Priority = new(rota.PriorityMax + 1) }),
+		set("unique_for", func(c *rota.PutTemplate) { c.Spec.UniqueFor = -1 }),
+		set("concurrency_key", func(c *rota.PutTemplate) { c.Spec.ConcurrencyKey = longKey }),
+	}, func(field string, p rota.PolicyPatch) spoilt {
+		return set(field, func(c *rota.PutTemplate) { c.Spec.Policy = p })
+	})
+}
+
+func invalidThrottles() []spoilt {
+	set := func(field string, change func(*rota.ThrottleSpec)) spoilt {
+		return spoilt{field, func(sc *scene) rota.Command {
+			c := &rota.PutThrottle{Meta: sc.mint.meta(), Spec: rota.ThrottleSpec{
+				Types: []rota.TypeLimit{{Type: "a", Concurrency: 1}, {Type: "b", Rate: rota.Rate{Count: 1, Per: time.Second}}},
+				Keys:  []rota.KeyLimit{{Key: "a", Concurrency: 1}, {Key: "b", Concurrency: 1}},
+			}}
+			change(&c.Spec)
+			return c
+		}}
+	}
+	return []spoilt{
+		set("global", func(s *rota.ThrottleSpec) { s.Global = -1 }),
+		set("global", func(s *rota.ThrottleSpec) { s.Global = rota.LimitMax + 1 }),
+		set("types", func(s *rota.ThrottleSpec) { s.Keys = slices.Repeat(s.Keys, rota.ThrottleMax/2) }),
+		set("types[1].type", func(s *rota.ThrottleSpec) { s.Types[1].Type = "" }),
+		set("types[1].type", func(s *rota.ThrottleSpec) { s.Types[1].Type = "a" }),
+		set("types[0].concurrency", func(s *rota.ThrottleSpec) { s.Types[0].Concurrency = 0 }),
+		set("types[0].concurrency", func(s *rota.ThrottleSpec) { s.Types[0].Concurrency = -1 }),
+		set("types[1].rate.count", func(s *rota.ThrottleSpec) { s.Types[1].Rate.Count = 0 }),
+		set("types[1].rate.per", func(s *rota.ThrottleSpec) { s.Types[1].Rate.Per = rota.RatePerMin - 1 }),
+		set("types[1].rate.per", func(s *rota.ThrottleSpec) { s.Types[1].Rate.Per = rota.RatePerMax + 1 }),
+		set("keys[1].key", func(s *rota.ThrottleSpec) { s.Keys[1].Key = "" }),
+		set("keys[1].key", func(s *rota.ThrottleSpec) { s.Keys[1].Key = "a" }),
+		set("keys[1].key", func(s *rota.ThrottleSpec) { s.Keys[1].Key = longKey }),
+		set("keys[1].concurrency", func(s *rota.ThrottleSpec) { s.Keys[1].Concurrency = 0 }),
+		set("keys[1].concurrency", func(s *rota.ThrottleSpec) { s.Keys[1].Concurrency = rota.KeyLimitMax + 1 }),
+	}
+}
+
+func invalidSchedules() []spoilt {
+	set := func(field string, change func(*rota.PutSchedule)) spoilt {
+		return spoilt{field, func(sc *scene) rota.Command {
+			c := sc.declareCommand("hourly", rota.ScheduleSpec{})
+			change(c)
+			return c
+		}}
+	}
+	spec := func(field string, change func(*rota.ScheduleSpec)) spoilt {
+		return set(field, func(c *rota.PutSchedule) { change(&c.Spec) })
+	}
+	cases := []spoilt{
+		set("name", func(c *rota.PutSchedule) { c.Name = "" }),
+		set("mode", func(c *rota.PutSchedule) { c.Mode = "upsert" }),
+		set("state", func(c *rota.PutSchedule) { c.State = "enabled" }),
+		set("anchor", func(c *rota.PutSchedule) { c.Anchor = farAhead }),
+		set("next", func(c *rota.PutSchedule) { c.Next = farAhead }),
+		spec("template", func(s *rota.ScheduleSpec) { s.Template = "" }),
+		spec("description", func(s *rota.ScheduleSpec) { s.Description = longText }),
+		spec("params", func(s *rota.ScheduleSpec) { s.Params = json.RawMessage(`1`) }),
+		spec("priority", func(s *rota.ScheduleSpec) { s.Priority = new(rota.PriorityMin - 1) }),
+		spec("catch_up", func(s *rota.ScheduleSpec) { s.CatchUp = "some" }),
+		spec("overlap", func(s *rota.ScheduleSpec) { s.Overlap = "forbid" }),
+		spec("on_completion", func(s *rota.ScheduleSpec) { s.OnCompletion = "keep" }),
+		spec("scopes[1]", func(s *rota.ScheduleSpec) { s.Scopes = []rota.Scope{tenants[0], {Kind: "t"}} }),
+		spec("scopes[0].id", func(s *rota.ScheduleSpec) { s.Scopes = []rota.Scope{{Kind: "t", ID: "\xff"}} }),
+		spec("scopes", func(s *rota.ScheduleSpec) { s.Scopes = slices.Repeat(tenants, rota.ScopesMax) }),
+		spec("depends_on", func(s *rota.ScheduleSpec) { s.DependsOn = manyNames(rota.DependsMax + 1) }),
+		spec("depends_on[0]", func(s *rota.ScheduleSpec) { s.DependsOn = []string{"two words"} }),
+		spec("depends_on[1]", func(s *rota.ScheduleSpec) { s.DependsOn = []string{"a", "hourly"} }),
+	}
+	cases = append(cases, invalidTimes(spec)...)
+	return withPolicies(cases, func(field string, p rota.PolicyPatch) spoilt {
+		return spec(field, func(s *rota.ScheduleSpec) { s.Policy = p })
+	})
+}
+
+func manyNames(count int) (names []string) {
+	for i := range count {
+		names = append(names, fmt.Sprint("n", i))
+	}
+	return names
+}
+
+func invalidTimes(spec func(string, func(*rota.ScheduleSpec)) spoilt) []spoilt {
+	return []spoilt{
+		spec("cron", func(s *rota.ScheduleSpec) { s.Every = 0 }),
+		spec("cron", func(s *rota.ScheduleSpec) { s.Cron = "@hourly" }),
+		spec("cron", func(s *rota.ScheduleSpec) { s.At = dawn.AddDate(1, 0, 0) }),
+		spec("cron", func(s *rota.ScheduleSpec) { s.Every, s.Cron = 0, "61 * * * *" }),
+		spec("cron", func(s *rota.ScheduleSpec) { s.Every, s.Cron = 0, "@every 5m" }),
+		spec("cron", func(s *rota.ScheduleSpec) { s.Every, s.Cron = 0, "0 0 31 2 *" }),
+		spec("every", func(s *rota.ScheduleSpec) { s.Every = -time.Second }),
+		spec("every", func(s *rota.ScheduleSpec) { s.Every = time.Microsecond }),
+		spec("timezone", func(s *rota.ScheduleSpec) { s.Zone = "Europe/Berlin" }),
+		spec("timezone", func(s *rota.ScheduleSpec) { s.Every, s.Cron, s.Zone = 0, "@daily", longName }),
+		spec("at", func(s *rota.ScheduleSpec) { s.Every, s.At = 0, farAhead }),
+		spec("at", func(s *rota.ScheduleSpec) { s.Every, s.At, s.EndsAt = 0, dawn.AddDate(1, 0, 0), dawn.AddDate(2, 0, 0) }),
+		spec("starts_at", func(s *rota.ScheduleSpec) { s.StartsAt = farAhead }),
+		spec("ends_at", func(s *rota.ScheduleSpec) { s.StartsAt, s.EndsAt = dawn.AddDate(2, 0, 0), dawn.AddDate(1, 0, 0) }),
+	}
+}
+
+// invalidNames are the commands that only name something, with nothing named.
+func invalidNames() []spoilt {
+	return []spoilt{
+		{"name", func(sc *scene) rota.Command { return &rota.SwitchType{Meta: sc.mint.meta(), Paused: true} }},
+		{"name", func(sc *scene) rota.Command { return &rota.Archive{Meta: sc.mint.meta()} }},
+		{"name", func(sc *scene) rota.Command { return &rota.Unarchive{Meta: sc.mint.meta(), Name: "two words"} }},
+		{"name", func(sc *scene) rota.Command { return &rota.DeleteSchedule{Meta: sc.mint.meta()} }},
+		{"name", func(sc *scene) rota.Command { return sc.switchCommand("", rota.SchedulePaused, time.Time{}) }},
+		{"state", func(sc *scene) rota.Command { return sc.switchCommand("nightly", "OFF", time.Time{}) }},
+		{"next", func(sc *scene) rota.Command { return sc.switchCommand("nightly", rota.SchedulePaused, dawn) }},
+		{"next", func(sc *scene) rota.Command { return sc.switchCommand("nightly", rota.ScheduleEnabled, farAhead) }},
+		{"group_id", func(sc *scene) rota.Command { return &rota.CancelGroup{Meta: sc.mint.meta()} }},
+		{"reservation_id", func(sc *scene) rota.Command { return &rota.Release{Meta: sc.mint.meta()} }},
+		{"node", func(sc *scene) rota.Command { return &rota.Reserve{Meta: sc.mint.meta()} }},
+		{"for", func(sc *scene) rota.Command {
+			return &rota.Reserve{Meta: sc.mint.meta(), Node: "w1", For: rota.ReservationMax + 1}
+		}},
+		{"for", func(sc *scene) rota.Command { return &rota.Reserve{Meta: sc.mint.meta(), Node: "w1", For: -1} }},
+		{"job_id", func(sc *scene) rota.Command { return &rota.Redrive{Meta: sc.mint.meta()} }},
+	}
+}

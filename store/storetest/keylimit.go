@@ -1,0 +1,250 @@
+package storetest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/rotajobs/rota"
+)
+
+func testKeyLimit(t *testing.T, h Harness) {
+	tellAll(t, h, []tale{
+		{"of a limited key as many are ready as may run, the others wait", keyLimited},
+		{"an end frees the next, in order", keyFreesNext},
+		{"a key that drains is never stuck", keyDrains},
+		{"a key is shared by all types, and other keys pass by", keyAcross},
+		{"a job that comes before the others takes the place of one of them", keyOvertakes},
+		{"a job with a higher priority takes the place of one of them", keyReprioritised},
+		{"a job that is moved takes the place of one of them", keyMoved},
+		{"a job that is cancelled gives its place to the next", keyCancelled},
+		{"a delayed job counts when it is due", keyDelayed},
+		{"a retry waits for its key like any other", keyRetry},
+		{"a lowered limit holds at the next claim, and is swept", keyLowered},
+		{"a raised limit lets go at the sweep", keyRaised},
+		{"a limit that is taken away lets all go at the sweep", keyRemoved},
+		{"a limit that comes later holds at the next claim", keyLater},
+		{"a key is held back by nothing it is not", keyFree},
+		{"a direct run takes a place of its key", keyDirect},
+		{"numbering the queue anew changes nothing for a key", keyNormalised},
+	})
+}
+
+// ofKey is a job of the key db.
+func ofKey(priority int) rota.NewJob {
+	return rota.NewJob{ConcurrencyKey: new("db"), Priority: &priority}
+}
+
+// keyedRow enqueues so many jobs of the key db, limited to so many at once.
+func (y *story) keyedRow(limit, count int) []*rota.Job {
+	y.Helper()
+	y.throttle(keyLimit("db", limit))
+	var jobs []*rota.Job
+	for range count {
+		jobs = append(jobs, y.enqueue(ofKey(0)))
+	}
+	return jobs
+}
+
+func keyLimited(y *story) {
+	jobs := y.keyedRow(2, 4)
+	wantIDs(y, "the queue", y.queue(), jobs[0], jobs[1])
+	y.wantHold(jobs[2], rota.HoldKey)
+	wantTime(y, "queued at", y.look(jobs[2].ID).QueuedAt, time.Time{})
+	want(y, "state", y.look(jobs[3].ID).State(), rota.StateBlocked)
+	wantIDs(y, "claimed", idsOf(y.claim(5)), jobs[0], jobs[1])
+	y.sound()
+}
+
+func keyFreesNext(y *story) {
+	jobs := y.keyedRow(1, 3)
+	first := y.claimOne()
+	want(y, "claimed meanwhile", len(y.claim(5)), 0)
+	y.pass(time.Second)
+	y.complete(first)
+	wantIDs(y, "the queue", y.queue(), jobs[1])
+	wantTime(y, "queued at", y.look(jobs[1].ID).QueuedAt, y.now)
+	want(y, "position", y.look(jobs[1].ID).Position, jobs[1].Position)
+}
+
+// keyDrains enqueues now before and now after an end, so that each end meets
+// jobs that wait, that are ready, or none.
+func keyDrains(y *story) {
+	y.keyedRow(1, 1)
+	const all = 9
+	made, done := 1, 0
+	for jobs := y.claim(5); len(jobs) > 0; jobs = y.claim(5) {
+		want(y, "claimed at once", len(jobs), 1)
+		for range done % 3 {
+			if made < all {
+				y.enqueue(ofKey(done % 2))
+				made++
+			}
+		}
+		y.complete(jobs[0])
+		if done++; made < all && done%3 != 2 {
+			y.enqueue(ofKey(0))
+			made++
+		}
+	}
+	want(y, "made", made, all)
+	want(y, "done", done, all)
+}
+
+func keyAcross(y *story) {
+	jobs := y.keyedRow(1, 1)
+	other := y.enqueue(rota.NewJob{Type: "other", ConcurrencyKey: new("db")})
+	pass := y.enqueue(rota.NewJob{ConcurrencyKey: new("disk")})
+	plain := y.enqueue(rota.NewJob{})
+	wantIDs(y, "claimed", idsOf(y.claim(9, "mail", "other")), jobs[0], pass, plain)
+	y.wantHold(other, rota.HoldKey)
+}
+
+func keyOvertakes(y *story) {
+	jobs := y.keyedRow(2, 3)
+	high := y.enqueue(ofKey(5))
+	wantIDs(y, "the queue", y.queue(), high, jobs[0])
+	y.wantHold(jobs[1], rota.HoldKey)
+	wantTime(y, "it was in the order once", y.look(jobs[1].ID).QueuedAt, y.now)
+}
+
+func keyReprioritised(y *story) {
+	jobs := y.keyedRow(1, 3)
+	got := y.edit(jobs[2].ID, toPriority(5))
+	want(y, "answered as ready", got.Hold, 0)
+	wantIDs(y, "the queue", y.queue(), jobs[2])
+	y.wantHold(jobs[0], rota.HoldKey)
+	y.edit(jobs[2].ID, toPriority(-5))
+	wantIDs(y, "the queue", y.queue(), jobs[0])
+	y.complete(y.claimOne())
+	wantIDs(y, "the queue", y.queue(), jobs[1])
+}
+
+func keyMoved(y *story) {
+	jobs := y.keyedRow(1, 3)
+	y.move(jobs[2], rota.PlaceBefore, jobs[0])
+	wantIDs(y, "the queue", y.queue(), jobs[2])
+	y.move(jobs[2], rota.PlaceBottom, nil)
+	wantIDs(y, "the queue", y.queue(), jobs[0])
+	y.claimOne()
+	y.move(jobs[2], rota.PlaceTop, nil)
+	y.wantHold(jobs[2], rota.HoldKey)
+}
+
+func keyCancelled(y *story) {
+	jobs := y.keyedRow(1, 3)
+	y.cancel(jobs[0].ID)
+	wantIDs(y, "the queue", y.queue(), jobs[1])
+	y.cancel(jobs[2].ID)
+	wantIDs(y, "the queue", y.queue(), jobs[1])
+	running := y.claimOne()
+	late := y.enqueue(ofKey(0))
+	y.cancel(running.ID)
+	y.wantHold(late, rota.HoldKey)
+	y.fail(running)
+	y.wantHold(late, 0)
+}
+
+func keyDelayed(y *story) {
+	y.throttle(keyLimit("db", 1))
+	n := ofKey(5)
+	n.Delay = time.Minute
+	late := y.enqueue(n)
+	want(y, "hold", late.Hold, rota.HoldDelay)
+	first := y.enqueue(ofKey(0))
+	wantIDs(y, "the queue", y.queue(), first)
+	y.pass(time.Minute)
+	want(y, "readied", y.makeReady().Count, 1)
+	wantIDs(y, "the queue", y.queue(), late)
+	y.claimOne()
+	y.enqueue(n)
+	y.pass(time.Minute)
+	y.makeReady()
+	want(y, "claimed at the limit", len(y.claim(5)), 0)
+}
+
+func keyRetry(y *story) {
+	jobs := y.keyedRow(1, 2)
+	first := y.claimOne()
+	retry := y.mustEnd(first, rota.FinishItem{Outcome: rota.OutcomeFailed, ErrorCode: rota.CodeShutdown}).RetryID
+	wantIDs(y, "the queue", y.queue(), jobs[1])
+	want(y, "hold of the retry", y.look(retry).Hold, rota.HoldKey)
+	y.complete(y.claimOne())
+	want(y, "claimed", y.claimOne().ID, retry)
+}
+
+func keyLowered(y *story) {
+	jobs := y.keyedRow(3, 4)
+	y.throttle(keyLimit("db", 1))
+	want(y, "a sweep is due", y.due().Sweep, true)
+	want(y, "ready until it is swept", len(y.queue()), 3)
+	got := do[*rota.Claimed](y, y.claimCommand(5))
+	wantIDs(y, "claimed", idsOf(got.Jobs), jobs[0])
+	want(y, "put aside", got.More, true)
+	y.wantHold(jobs[1], rota.HoldKey)
+	y.sweep(0)
+	want(y, "a sweep is due", y.due().Sweep, false)
+	want(y, "ready", len(y.queue()), 0)
+	y.complete(&rota.Job{ID: got.Jobs[0].ID, Run: got.Jobs[0].Run})
+	wantIDs(y, "the queue", y.queue(), jobs[1])
+}
+
+func keyRaised(y *story) {
+	jobs := y.keyedRow(1, 4)
+	y.throttle(keyLimit("db", 3))
+	want(y, "a sweep is due", y.due().Sweep, true)
+	want(y, "swept", *y.sweep(0), rota.Swept{Count: 2})
+	wantIDs(y, "the queue", y.queue(), jobs[:3]...)
+	want(y, "a sweep is due", y.due().Sweep, false)
+}
+
+func keyRemoved(y *story) {
+	jobs := y.keyedRow(1, 5)
+	y.claimOne()
+	y.throttle(rota.ThrottleSpec{})
+	for _, page := range []rota.Swept{{Count: 3, More: true}, {Count: 1}} {
+		want(y, "swept", *y.sweep(3), page)
+	}
+	wantIDs(y, "the queue", y.queue(), jobs[1:]...)
+}
+
+func keyLater(y *story) {
+	var jobs []*rota.Job
+	for range 3 {
+		jobs = append(jobs, y.enqueue(ofKey(0)))
+	}
+	other := y.enqueue(rota.NewJob{})
+	want(y, "ready", len(y.queue()), 4)
+	y.throttle(keyLimit("db", 1))
+	got := do[*rota.Claimed](y, y.claimCommand(3))
+	wantIDs(y, "claimed", idsOf(got.Jobs), jobs[0])
+	want(y, "more", got.More, true)
+	wantIDs(y, "claimed behind them", idsOf(y.claim(3)), other)
+	y.complete(got.Jobs[0])
+	wantIDs(y, "the queue", y.queue(), jobs[1])
+}
+
+func keyFree(y *story) {
+	y.throttle(keyLimit("db", 1))
+	for range 3 {
+		want(y, "ready", y.enqueue(rota.NewJob{ConcurrencyKey: new("DB")}).Ready(), true)
+		want(y, "ready", y.enqueue(rota.NewJob{UniqueKey: ""}).Ready(), true)
+	}
+}
+
+func keyDirect(y *story) {
+	jobs := y.keyedRow(2, 2)
+	direct := y.direct(y.reserve(), ofKey(0))
+	wantIDs(y, "the queue", y.queue(), jobs[0])
+	y.wantHold(jobs[1], rota.HoldKey)
+	y.complete(direct)
+	wantIDs(y, "the queue", y.queue(), jobs...)
+}
+
+func keyNormalised(y *story) {
+	jobs := y.keyedRow(1, 3)
+	y.move(jobs[1], rota.PlaceBefore, jobs[0])
+	do[*rota.Normalised](y, &rota.Normalise{Meta: y.mint.meta()})
+	wantIDs(y, "the queue", y.queue(), jobs[1])
+	y.complete(y.claimOne())
+	wantIDs(y, "the queue", y.queue(), jobs[0])
+}

@@ -1,0 +1,81 @@
+package model
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/rotajobs/rota"
+)
+
+// touch notes that the jobs of a concurrency key are to be balanced when the
+// command is done.
+func (s *step) touch(j *rota.Job) {
+	if j.ConcurrencyKey != "" {
+		s.touched[j.ConcurrencyKey] = true
+	}
+}
+
+func (s *step) balanceTouched() {
+	for _, key := range slices.Sorted(maps.Keys(s.touched)) {
+		if _, left := s.rebalance(key, rota.KeyLimitMax); left {
+			s.intents[intent{"key", key}] = true
+		}
+	}
+}
+
+// rebalance makes as many jobs of a key ready as may start, and of all that only
+// the key holds back the first ones. It stops when it has changed so many jobs,
+// says how many it changed, and whether there is work left.
+func (s *step) rebalance(key string, most int) (cost int, left bool) {
+	for {
+		change := s.unbalanced(key)
+		if len(change) == 0 {
+			return cost, false
+		}
+		if cost >= most {
+			return cost, true
+		}
+		for _, j := range change {
+			s.turn(j)
+		}
+		cost += len(change)
+	}
+}
+
+// unbalanced are the next jobs of a key to change from ready to held or from
+// held to ready; none if the key is in balance.
+func (s *step) unbalanced(key string) []*rota.Job {
+	ready, held := s.candidates(key, 0), s.candidates(key, rota.HoldKey)
+	want := len(ready) + len(held) // without a limit: all of them
+	if limit, limited := s.throttle.Spec.Key(key); limited {
+		want = max(0, limit-s.open(func(j *rota.Job) bool { return j.ConcurrencyKey == key }))
+	}
+	switch {
+	case len(ready) > want:
+		return ready[len(ready)-1:]
+	case len(ready) < want && len(held) > 0:
+		return held[:1]
+	case len(ready) > 0 && len(held) > 0 && held[0].Before(ready[len(ready)-1]):
+		return []*rota.Job{ready[len(ready)-1], held[0]}
+	}
+	return nil
+}
+
+// candidates are the jobs of a key with exactly this hold, in dispatch order.
+func (s *step) candidates(key string, hold rota.Hold) []*rota.Job {
+	jobs := s.pick(func(j *rota.Job) bool {
+		return j.Status == rota.StatusQueued && j.Hold == hold && j.ConcurrencyKey == key
+	})
+	slices.SortFunc(jobs, inOrder)
+	return jobs
+}
+
+// turn holds a ready job back, or lets a held one stand in the order.
+func (s *step) turn(j *rota.Job) {
+	if j.Hold == 0 {
+		j.Hold = rota.HoldKey
+		return
+	}
+	j.Hold = 0
+	s.stand(j)
+}

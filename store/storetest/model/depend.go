@@ -1,0 +1,114 @@
+package model
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/rotajobs/rota"
+)
+
+// unmet is the first schedule that a job waits for, empty if it waits for none:
+// what it depends on has completed, or is no longer there to wait for.
+func (s *step) unmet(j *rota.Job) string {
+	d := s.schedule(j.Schedule)
+	if d == nil {
+		return ""
+	}
+	for _, name := range d.Spec.DependsOn {
+		if on := s.schedule(name); on != nil && !s.completed(on, j) {
+			return name
+		}
+	}
+	return ""
+}
+
+// completed says whether a schedule has done what a job waits for, in each scope
+// that counts for it.
+func (s *step) completed(on *rota.Schedule, j *rota.Job) bool {
+	owes := on.State != rota.ScheduleDisabled && !on.NextFire.IsZero() && !on.NextFire.After(j.PlanTime)
+	if owes {
+		return false
+	}
+	scopes := []rota.Scope{scopeOf(j)}
+	if len(on.Spec.Scopes) == 0 || scopeOf(j) == (rota.Scope{}) {
+		scopes = on.Spec.EachScope()
+	}
+	for _, scope := range scopes {
+		last := s.lastToCount(on.Name, scope, j)
+		if last == nil || !endedWell(s.tail(last.ExecutionID)) {
+			return false
+		}
+	}
+	return true
+}
+
+// lastToCount is the first attempt of the last execution that counts for a job.
+func (s *step) lastToCount(schedule string, scope rota.Scope, j *rota.Job) *rota.Job {
+	counting := s.pick(func(e *rota.Job) bool {
+		return e.Attempt == 1 && e.Schedule == schedule && scopeOf(e) == scope &&
+			e.CountsAt.After(j.WaitFrom) && !e.CountsAt.After(j.PlanTime)
+	})
+	if len(counting) == 0 {
+		return nil
+	}
+	return slices.MaxFunc(counting, func(a, b *rota.Job) int { return cmp.Or(a.CountsAt.Compare(b.CountsAt), byID(a, b)) })
+}
+
+func endedWell(tail *rota.Job) bool {
+	return !live(tail) && tail.Run != nil && tail.Run.Outcome == rota.OutcomeCompleted
+}
+
+// dependents are the schedules that depend on one, by name.
+func (s *step) dependents(name string) []*rota.Schedule {
+	return s.schedulesWhere(func(d *rota.Schedule) bool { return slices.Contains(d.Spec.DependsOn, name) })
+}
+
+// blocked are the jobs of a schedule that wait for what it depends on, by id.
+func (s *step) blocked(schedule string) []*rota.Job {
+	return s.sorted(func(j *rota.Job) bool { return waits(j) && j.Schedule == schedule })
+}
+
+func waits(j *rota.Job) bool { return j.Status == rota.StatusQueued && j.Hold&rota.HoldDependency != 0 }
+
+// lookAgain lets those jobs go that need wait no longer.
+func (s *step) lookAgain(jobs []*rota.Job) {
+	for _, j := range jobs {
+		if s.unmet(j) == "" {
+			s.free(j, rota.HoldDependency)
+		}
+	}
+}
+
+// lookAgainBehind looks at all that waits for a schedule, because the schedule
+// itself has changed.
+func (s *step) lookAgainBehind(name string) {
+	for _, d := range s.dependents(name) {
+		s.lookAgain(s.blocked(d.Name))
+	}
+}
+
+// endForDependents looks at what waits for the execution that has ended: for one
+// of a scope the jobs of that scope and the global ones, for a global one all.
+// Those beyond what one command may look at are left to Expire.
+func (s *step) endForDependents(j *rota.Job) {
+	if j.Schedule == "" {
+		return
+	}
+	var jobs []*rota.Job
+	for _, d := range s.dependents(j.Schedule) {
+		for _, b := range s.blocked(d.Name) {
+			if scopeOf(j) == (rota.Scope{}) || scopeOf(b) == (rota.Scope{}) || scopeOf(b) == scopeOf(j) {
+				jobs = append(jobs, b)
+			}
+		}
+	}
+	jobs, _ = page(jobs, rota.DependentsMax)
+	s.lookAgain(jobs)
+}
+
+// sorted returns the jobs that a condition holds for, by id.
+func (s *state) sorted(cond func(*rota.Job) bool) []*rota.Job {
+	jobs := s.pick(cond)
+	slices.SortFunc(jobs, byID)
+	return jobs
+}

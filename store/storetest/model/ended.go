@@ -1,0 +1,80 @@
+package model
+
+import "github.com/rotajobs/rota"
+
+// ended is what the end of an execution brings about, given its last attempt:
+// it was settled for good, called off while it waited, or skipped.
+func (s *step) ended(j *rota.Job) {
+	s.settleKey(j)
+	s.endInGroup(j)
+	s.endOverlap(j)
+	s.endForDependents(j)
+	if !j.PlanTime.IsZero() {
+		s.endSchedule(j.Schedule)
+	}
+	s.runClosed(j)
+}
+
+// runClosed is what the end of a run brings about, also of one that is retried.
+func (s *step) runClosed(j *rota.Job) {
+	if r := s.active(); r != nil && r.JobID == j.ID {
+		r.Status, r.EndedAt = rota.ReservationReleased, s.now
+	}
+	s.touch(j)
+}
+
+// endOverlap lets the next execution of a schedule go that waits behind this
+// one, if nothing else is before it.
+func (s *step) endOverlap(j *rota.Job) {
+	if j.Schedule == "" {
+		return
+	}
+	var next *rota.Job
+	for _, other := range s.liveOf(j.Schedule, scopeOf(j)) {
+		if other.Hold&rota.HoldOverlap == 0 {
+			return
+		}
+		if next == nil {
+			next = other
+		}
+	}
+	if next != nil {
+		s.free(next, rota.HoldOverlap)
+	}
+}
+
+// liveOf are the jobs of a schedule and a scope that have not ended, by id.
+func (s *step) liveOf(schedule string, scope rota.Scope) []*rota.Job {
+	return s.sorted(func(j *rota.Job) bool { return live(j) && j.Schedule == schedule && scopeOf(j) == scope })
+}
+
+// endSchedule ends a schedule that was to run once, when nothing more of it is
+// to come.
+func (s *step) endSchedule(name string) {
+	d := s.schedule(name)
+	if d == nil || d.Spec.At.IsZero() || d.State != rota.ScheduleEnabled || !d.NextFire.IsZero() {
+		return
+	}
+	planned := s.pick(func(j *rota.Job) bool { return live(j) && j.Schedule == name && !j.PlanTime.IsZero() })
+	if len(planned) > 0 {
+		return
+	}
+	if d.Spec.OnCompletion == rota.CompletionPreserve {
+		s.disable(d, "it was to run once, and has")
+		return
+	}
+	s.removeSchedule(d)
+	s.noteOf(rota.AuditScheduleDeleted, ofSchedule(d.Name), "on completion")
+	s.archiveUnused(d)
+}
+
+// archiveUnused archives the template that was made for one schedule only, once
+// that is gone.
+func (s *step) archiveUnused(d *rota.Schedule) {
+	t := s.template(d.Spec.Template)
+	if t == nil || t.Name != d.Name || t.State != rota.TemplateActive || len(s.schedulesOf(t.Name)) > 0 {
+		return
+	}
+	t.State, t.Version, t.UpdatedAt = rota.TemplateArchived, s.id(), s.now
+	s.noteOf(rota.AuditTemplateArchived, ofTemplate(t.Name), "")
+}

@@ -1,0 +1,177 @@
+package model
+
+import (
+	"time"
+
+	"github.com/rotajobs/rota"
+)
+
+// fire makes the jobs that a schedule owes, if it is as the sender read it.
+func (s *step) fire(c *rota.Fire) (rota.Reply, *rota.Error) {
+	d := s.schedule(c.Schedule)
+	if d == nil {
+		return &rota.Fired{Moved: true}, nil
+	}
+	if own, others := s.ownJobs(c.JobID, len(c.Times)*len(d.Spec.EachScope())); len(own) > 0 {
+		return &rota.Fired{Jobs: own, Known: others}, nil
+	}
+	expect := cut(c.Expect)
+	if d.State != rota.ScheduleEnabled || d.Version != c.Version || !d.NextFire.Equal(expect) {
+		return &rota.Fired{Moved: true}, nil
+	}
+	switch {
+	case s.ahead(c.Times):
+		return nil, s.refuse(rota.Conflict, "times", "have not come yet")
+	case expect.After(s.now) && !d.MovedAt.After(s.now):
+		return nil, s.refuse(rota.Conflict, "expect", "has not come yet")
+	}
+	if reason := s.unusable(d); reason != "" {
+		s.disable(d, reason)
+		s.lookAgainBehind(d.Name)
+		return &rota.Fired{Disabled: reason}, nil
+	}
+	reply := &rota.Fired{}
+	reply.Jobs, reply.Known = s.fireAll(d, c.Times, c.JobID, c.CatchUp)
+	s.moveOn(d, c)
+	s.lookAgainBehind(d.Name)
+	return reply, nil
+}
+
+// ownJobs are those of a command's jobs that are there, and how many are not.
+func (s *step) ownJobs(id func(int) rota.ID, count int) (own []*rota.Job, others int) {
+	for i := range count {
+		if j := s.find(id(i)); j != nil {
+			own = append(own, j)
+		}
+	}
+	return own, count - len(own)
+}
+
+// ahead says whether any of the times has not come.
+func (s *step) ahead(times []rota.FireTime) bool {
+	for _, t := range times {
+		if cut(t.At).After(s.now) {
+			return true
+		}
+	}
+	return false
+}
+
+// unusable is why the template of a schedule cannot be run, empty if it can.
+func (s *step) unusable(d *rota.Schedule) string {
+	switch t := s.template(d.Spec.Template); {
+	case t == nil:
+		return "template " + d.Spec.Template + " is gone"
+	case t.State == rota.TemplateArchived:
+		return "template " + d.Spec.Template + " is archived"
+	}
+	return ""
+}
+
+// fireAll makes one job for each time and scope, unless it was planned before.
+func (s *step) fireAll(d *rota.Schedule, times []rota.FireTime, id func(int) rota.ID, catchUp bool) (made []*rota.Job, known int) {
+	i := 0
+	for _, t := range times {
+		for _, scope := range d.Spec.EachScope() {
+			j := s.scheduled(d, id(i), scope)
+			i++
+			j.PlanTime, j.CountsAt, j.CreatedBy = cut(t.At), cut(t.At), d.CreatedBy
+			if s.planned(j) != nil {
+				known++
+				continue
+			}
+			made = append(made, j)
+			if s.overlap(d, j, catchUp) {
+				continue
+			}
+			s.await(d, j, t)
+			s.enter(j)
+		}
+	}
+	return made, known
+}
+
+// scheduled is a job as a schedule and its template make it.
+func (s *step) scheduled(d *rota.Schedule, id rota.ID, scope rota.Scope) *rota.Job {
+	t := s.template(d.Spec.Template)
+	return &rota.Job{
+		ID: id, ExecutionID: id, Attempt: 1, Type: t.Spec.Type, Name: d.Name, Schedule: d.Name, Template: t.Name,
+		ScopeKind: scope.Kind, ScopeID: scope.ID, Params: rota.MergeParams(t.Spec.Params, d.Spec.Params),
+		Priority:       or(d.Spec.Priority, or(t.Spec.Priority, rota.DefaultPriority)),
+		Policy:         s.policy(t.Spec.Type, d.Spec.Policy, t.Spec.Policy),
+		ConcurrencyKey: t.Spec.ConcurrencyKey, CreatedAt: s.now,
+	}
+}
+
+// overlap decides what becomes of a job that is fired while earlier ones of its
+// schedule and scope have not ended. It says whether the job was skipped.
+func (s *step) overlap(d *rota.Schedule, j *rota.Job, catchUp bool) (skipped bool) {
+	previous := s.liveOf(d.Name, scopeOf(j))
+	switch {
+	case d.Spec.Overlap == rota.OverlapAllow || len(previous) == 0:
+		return false
+	case catchUp:
+		j.Hold |= rota.HoldOverlap
+		return false
+	case d.Spec.Overlap == rota.OverlapSkip:
+		s.enter(j)
+		s.skip(j, rota.CodeOverlap, "skipped: an earlier execution of schedule "+d.Name+" has not ended")
+		return true
+	}
+	for _, p := range previous {
+		s.replace(p, "replaced by a later fire of schedule "+d.Name)
+	}
+	if len(s.liveOf(d.Name, scopeOf(j))) > 0 {
+		j.Hold |= rota.HoldOverlap
+	}
+	return false
+}
+
+// replace makes way for a later execution.
+func (s *step) replace(j *rota.Job, reason string) {
+	switch {
+	case j.Status == rota.StatusQueued:
+		s.callOff(j)
+		s.write(rota.AuditJobCancelled, j.ID, reason)
+	case leased(j) && s.askToStop(j, s.actor(), reason):
+		s.write(rota.AuditJobCancelled, j.ID, reason)
+	}
+}
+
+// await holds a job back that depends on what has not completed.
+func (s *step) await(d *rota.Schedule, j *rota.Job, t rota.FireTime) {
+	if len(d.Spec.DependsOn) == 0 {
+		return
+	}
+	j.WaitFrom, j.WaitUntil = cut(t.From), cut(t.Until)
+	if j.WaitFrom.IsZero() {
+		j.WaitFrom = d.CreatedAt
+	}
+	if j.WaitUntil.IsZero() {
+		j.WaitUntil = cut(s.now.Add(rota.DependencyWait)) // no time lies after now, so this is the later
+	}
+	if s.unmet(j) == "" {
+		j.WaitFrom, j.WaitUntil = time.Time{}, time.Time{}
+		return
+	}
+	j.Hold |= rota.HoldDependency
+}
+
+// moveOn moves the calendar of a schedule that was fired.
+func (s *step) moveOn(d *rota.Schedule, c *rota.Fire) {
+	d.NextFire, d.MovedAt = cut(c.Next), s.now
+	if n := len(c.Times); n > 0 {
+		d.LastFire = cut(c.Times[n-1].At)
+	}
+	if missed := cut(c.Missed); !missed.IsZero() {
+		s.noteOf(rota.AuditScheduleMissed, ofSchedule(d.Name), "fire times from "+missed.Format(time.RFC3339Nano)+
+			" on were given up (catch-up "+string(d.Spec.CatchUp)+")")
+	}
+	switch {
+	case d.Spec.At.IsZero() || !d.NextFire.IsZero():
+	case len(c.Times) == 0:
+		s.disable(d, "its time passed while nobody fired it")
+	default:
+		s.endSchedule(d.Name)
+	}
+}

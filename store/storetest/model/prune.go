@@ -1,0 +1,144 @@
+package model
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/rotajobs/rota"
+)
+
+// prune removes executions that have ended, with all that is kept of them.
+func (s *step) prune(c *rota.Prune) (rota.Reply, *rota.Error) {
+	reply, before := &rota.Pruned{}, cut(c.Before)
+	for _, id := range c.Executions {
+		first := s.find(id)
+		if first == nil {
+			continue
+		}
+		tail := s.tail(first.ExecutionID)
+		late := !before.IsZero() && !tail.FinishedAt.Before(before)
+		if first.Attempt != 1 || live(tail) || late {
+			reply.Kept = append(reply.Kept, id)
+			continue
+		}
+		reply.Executions++
+		reply.Jobs += s.removeExecution(first, tail)
+	}
+	if !before.IsZero() {
+		s.pruneReservations(before)
+	}
+	return reply, nil
+}
+
+// removeExecution removes an execution whole and says how many jobs it had.
+func (s *step) removeExecution(first, tail *rota.Job) int {
+	if g := s.group(first.GroupID); g != nil {
+		s.pruneMember(g, tail)
+	}
+	name := keyName{first.Type, first.UniqueKey}
+	if record, held := s.keys[name]; held && record.execution == first.ID {
+		delete(s.keys, name)
+	}
+	had := len(s.jobs)
+	s.jobs = slices.DeleteFunc(s.jobs, func(j *rota.Job) bool { return j.ExecutionID == first.ID })
+	return had - len(s.jobs)
+}
+
+// pruneMember remembers how a member ended, and forgets the group with its last.
+func (s *step) pruneMember(g *rota.Group, tail *rota.Job) {
+	g.Pruned.Count(tail)
+	p := g.Pruned
+	if p.Queued+p.Running+p.Completed+p.Dead+p.Skipped+p.Cancelled < g.Size {
+		return
+	}
+	s.groups = slices.DeleteFunc(s.groups, func(other *rota.Group) bool { return other == g })
+	delete(s.intents, intent{"group", g.ID.String()})
+}
+
+func (s *step) pruneReservations(before time.Time) {
+	var old []rota.ID
+	for _, r := range s.reservations {
+		if r.Status != rota.ReservationActive && r.EndedAt.Before(before) {
+			old = append(old, r.ID)
+		}
+	}
+	slices.SortFunc(old, rota.ID.Compare)
+	old, _ = page(old, rota.PruneMax)
+	s.reservations = slices.DeleteFunc(s.reservations, func(r *rota.Reservation) bool { return slices.Contains(old, r.ID) })
+}
+
+// Prunable finds executions that need no longer be kept.
+func (m *Model) Prunable(_ context.Context, q rota.PruneQuery) (rota.PrunePage, error) {
+	now := q.Now
+	if now.IsZero() {
+		now = m.clock()
+	}
+	return view(m, func(s *state) (rota.PrunePage, error) {
+		return s.prunable(q, now), nil
+	})
+}
+
+// prunable walks the executions by id: newest first if newer ones have to be
+// counted, else oldest first up to those that are too young to have ended long
+// enough ago.
+func (s *state) prunable(q rota.PruneQuery, now time.Time) rota.PrunePage {
+	rest := s.prunableAfter(q, now)
+	looked, more := page(rest, cmp.Or(q.Limit, rota.PageMax))
+	result := rota.PrunePage{Next: q.From, More: more}
+	for _, first := range looked {
+		result.Next.Last = first.ID
+		tail := s.tail(first.ID)
+		if live(tail) {
+			continue
+		}
+		result.Next.Seen.Count(tail)
+		if needless(q.Retention, tail, result.Next.Seen, now) {
+			result.Executions = append(result.Executions, first.ID)
+		}
+	}
+	return result
+}
+
+func (s *state) prunableAfter(q rota.PruneQuery, now time.Time) []*rota.Job {
+	counts, last := q.Retention.Counts(), q.From.Last
+	young := youngest(q.Retention, now)
+	rest := s.sorted(func(j *rota.Job) bool {
+		switch {
+		case j.Attempt != 1:
+			return false
+		case counts:
+			return last.IsZero() || j.ID.Compare(last) < 0
+		}
+		return j.ID.Compare(last) > 0 && !j.ID.Time().After(young)
+	})
+	if counts {
+		slices.Reverse(rest)
+	}
+	return rest
+}
+
+// youngest is when the youngest execution began that may have outlived the
+// smallest age; without any age it lies before all.
+func youngest(r rota.Retention, now time.Time) (young time.Time) {
+	for _, k := range []rota.Keep{r.Completed, r.Skipped, r.Cancelled, r.Dead} {
+		if at := now.Add(-k.Age); k.Age > 0 && at.After(young) {
+			young = at
+		}
+	}
+	return young
+}
+
+// needless says whether an execution need no longer be kept, given how many of
+// each outcome have been seen with it.
+func needless(r rota.Retention, tail *rota.Job, seen rota.GroupTally, now time.Time) bool {
+	keep := r.For(tail)
+	if keep.Age > 0 && tail.FinishedAt.Before(now.Add(-keep.Age)) {
+		return true
+	}
+	var alike rota.GroupTally
+	alike.Count(tail)
+	number := alike.Completed*seen.Completed + alike.Dead*seen.Dead + alike.Skipped*seen.Skipped + alike.Cancelled*seen.Cancelled
+	return keep.Count > 0 && number > keep.Count
+}

@@ -1,0 +1,25 @@
+package model
+
+import "github.com/rotajobs/rota"
+
+// expectation is what a Put says about the row it is to find.
+type expectation struct {
+	mode    rota.PutMode
+	version *rota.ID
+}
+
+// meets refuses a Put that does not find what it expects. The version is that of
+// the row, nil if there is none.
+func (s *step) meets(want expectation, version *rota.ID, subject string) *rota.Error {
+	switch {
+	case want.mode == rota.PutCreate && version != nil:
+		return s.refuse(rota.Conflict, "name", "%s is there already", subject)
+	case want.mode == rota.PutReplace && version == nil:
+		return s.refuse(rota.NotFound, "name", "there is no %s", subject)
+	case want.version != nil && version == nil:
+		return s.refuse(rota.NotFound, "name", "there is no %s", subject)
+	case want.version != nil && *want.version != *version:
+		return s.refuse(rota.Conflict, "version", "%s was changed meanwhile", subject)
+	}
+	return nil
+}

@@ -1,0 +1,129 @@
+package model
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/rotajobs/rota"
+)
+
+// Type returns a type.
+func (m *Model) Type(_ context.Context, name string) (*rota.Type, error) {
+	return view(m, func(s *state) (*rota.Type, error) {
+		return found(shownType(s.typ(name)), "type", name)
+	})
+}
+
+// Types lists types by name.
+func (m *Model) Types(_ context.Context, q rota.NameQuery) ([]*rota.Type, error) {
+	if err := q.Validate(); err != nil {
+		return nil, err
+	}
+	return view(m, func(s *state) ([]*rota.Type, error) {
+		rows := after(s.types, q.After, func(t *rota.Type) string { return t.Name })
+		return listed(rows, q.Limit, shownType), nil
+	})
+}
+
+// Template returns a template.
+func (m *Model) Template(_ context.Context, name string) (*rota.Template, error) {
+	return view(m, func(s *state) (*rota.Template, error) {
+		return found(shownTemplate(s.template(name)), "template", name)
+	})
+}
+
+// Templates lists templates by name.
+func (m *Model) Templates(_ context.Context, q rota.NameQuery) ([]*rota.Template, error) {
+	if err := q.Validate(); err != nil {
+		return nil, err
+	}
+	return view(m, func(s *state) ([]*rota.Template, error) {
+		rows := after(s.templates, q.After, func(t *rota.Template) string { return t.Name })
+		return listed(rows, q.Limit, shownTemplate), nil
+	})
+}
+
+// Schedule returns a schedule.
+func (m *Model) Schedule(_ context.Context, name string) (*rota.Schedule, error) {
+	return view(m, func(s *state) (*rota.Schedule, error) {
+		return found(shownSchedule(s.schedule(name)), "schedule", name)
+	})
+}
+
+// Schedules lists schedules by name.
+func (m *Model) Schedules(_ context.Context, q rota.ScheduleQuery) ([]*rota.Schedule, error) {
+	if err := q.Validate(); err != nil {
+		return nil, err
+	}
+	return view(m, func(s *state) ([]*rota.Schedule, error) {
+		rows := s.schedulesWhere(func(d *rota.Schedule) bool {
+			return d.Name > q.After &&
+				(q.State == "" || d.State == q.State) &&
+				(q.Template == "" || d.Spec.Template == q.Template) &&
+				(q.Ahead.IsZero() || d.MovedAt.After(q.Ahead))
+		})
+		return listed(rows, q.Limit, shownSchedule), nil
+	})
+}
+
+// Group returns a group with its tally.
+func (m *Model) Group(_ context.Context, id rota.ID) (*rota.Group, error) {
+	return view(m, func(s *state) (*rota.Group, error) {
+		g, err := found(s.group(id), "group", id.String())
+		if err != nil {
+			return nil, err
+		}
+		return s.shownGroup(g), nil
+	})
+}
+
+// Groups lists groups by id, newest first.
+func (m *Model) Groups(_ context.Context, before rota.ID, limit int) ([]*rota.Group, error) {
+	return view(m, func(s *state) ([]*rota.Group, error) {
+		rows := newestBefore(s.groups, before, func(g *rota.Group) rota.ID { return g.ID })
+		return listed(rows, limit, s.shownGroup), nil
+	})
+}
+
+// Throttle returns the limits in force.
+func (m *Model) Throttle(context.Context) (*rota.Throttle, error) {
+	return view(m, func(s *state) (*rota.Throttle, error) { return shownThrottle(&s.throttle), nil })
+}
+
+// Reservations lists reservations by id, newest first.
+func (m *Model) Reservations(_ context.Context, before rota.ID, limit int) ([]*rota.Reservation, error) {
+	return view(m, func(s *state) ([]*rota.Reservation, error) {
+		rows := newestBefore(s.reservations, before, func(r *rota.Reservation) rota.ID { return r.ID })
+		return listed(rows, limit, copyOf), nil
+	})
+}
+
+func found[T any](row *T, kind, name string) (*T, error) {
+	if row == nil {
+		return nil, rota.Errorf(rota.NotFound, kind, "there is no %s %s", kind, name)
+	}
+	return row, nil
+}
+
+// after are the rows whose names sort after one, by name.
+func after[T any](rows []*T, name string, nameOf func(*T) string) []*T {
+	rest := slices.DeleteFunc(slices.Clone(rows), func(r *T) bool { return nameOf(r) <= name })
+	slices.SortFunc(rest, func(a, b *T) int { return cmp.Compare(nameOf(a), nameOf(b)) })
+	return rest
+}
+
+// newestBefore are the rows with ids before one, or all if it is zero, newest
+// first.
+func newestBefore[T any](rows []*T, before rota.ID, idOf func(*T) rota.ID) []*T {
+	rest := slices.DeleteFunc(slices.Clone(rows), func(r *T) bool {
+		return !before.IsZero() && idOf(r).Compare(before) >= 0
+	})
+	slices.SortFunc(rest, func(a, b *T) int { return idOf(b).Compare(idOf(a)) })
+	return rest
+}
+
+// listed copies the first rows of a list out.
+func listed[T any](rows []*T, limit int, one func(*T) *T) []*T {
+	return rowCopies(rows[:min(len(rows), atMost(limit))], one)
+}

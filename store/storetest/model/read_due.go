@@ -1,0 +1,56 @@
+package model
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/rotajobs/rota"
+)
+
+// NextDue says when which upkeep is to be done next.
+func (m *Model) NextDue(context.Context) (rota.Due, error) {
+	return view(m, func(s *state) (due rota.Due, err error) {
+		for _, j := range s.jobs {
+			if j.Status == rota.StatusQueued && j.Hold&rota.HoldDelay != 0 {
+				due.Ready = earlier(due.Ready, j.RunAt)
+			}
+			if waits(j) {
+				due.Expire = earlier(due.Expire, j.WaitUntil)
+			}
+		}
+		for _, d := range s.schedules {
+			if d.State == rota.ScheduleEnabled {
+				due.Fire = earlier(due.Fire, d.NextFire)
+			}
+		}
+		if r := s.active(); r != nil {
+			due.Expire = earlier(due.Expire, r.ExpiresAt)
+		}
+		due.Sweep = len(s.intents) > 0
+		return due, nil
+	})
+}
+
+// earlier is the earlier of two times, where zero is never.
+func earlier(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
+}
+
+// DueSchedules lists the schedules that owe a fire by the model's clock.
+func (m *Model) DueSchedules(_ context.Context, limit int) (rota.DuePage, error) {
+	now := cut(m.clock())
+	return view(m, func(s *state) (rota.DuePage, error) {
+		due := s.schedulesWhere(func(d *rota.Schedule) bool {
+			return d.State == rota.ScheduleEnabled && !d.NextFire.IsZero() && !d.NextFire.After(now)
+		})
+		slices.SortFunc(due, func(a, b *rota.Schedule) int {
+			return cmp.Or(a.NextFire.Compare(b.NextFire), cmp.Compare(a.Name, b.Name))
+		})
+		return rota.DuePage{Now: now, Schedules: listed(due, limit, shownSchedule)}, nil
+	})
+}

@@ -1,0 +1,98 @@
+package model
+
+import (
+	"cmp"
+
+	"github.com/rotajobs/rota"
+)
+
+// reserve takes the one place for a reservation, unless somebody is on it whose
+// time is not over.
+func (s *step) reserve(c *rota.Reserve) (rota.Reply, *rota.Error) {
+	if own := s.reservation(c.ReservationID()); own != nil {
+		return &rota.Reserved{Reservation: own}, nil
+	}
+	if r := s.active(); r != nil {
+		if r.ExpiresAt.After(s.now) {
+			return nil, s.refuse(rota.Busy, "", "node %s is reserved", r.Node)
+		}
+		s.giveUp(r)
+	}
+	r := &rota.Reservation{
+		ID: c.ReservationID(), Node: c.Node, Life: c.Life, Status: rota.ReservationActive,
+		ReservedBy: c.Actor, ReservedAt: s.now, ExpiresAt: cut(s.now.Add(cmp.Or(c.For, rota.DefaultReservation))),
+	}
+	s.reservations = append(s.reservations, r)
+	return &rota.Reserved{Reservation: r}, nil
+}
+
+// giveUp ends a reservation that nobody ended.
+func (s *step) giveUp(r *rota.Reservation) {
+	r.Status, r.EndedAt = rota.ReservationExpired, s.now
+	s.noteOf(rota.AuditReservationExpired, ofReservation(r.ID), "")
+}
+
+// extendReservation keeps a reservation for as long as its run is leased.
+func (s *step) extendReservation(j *rota.Job) {
+	if r := s.active(); r != nil && r.JobID == j.ID && j.Run.StaleAfter.After(r.ExpiresAt) {
+		r.ExpiresAt = j.Run.StaleAfter
+	}
+}
+
+func (s *step) release(c *rota.Release) (rota.Reply, *rota.Error) {
+	r := s.reservation(c.ReservationID)
+	if r == nil {
+		return nil, s.refuse(rota.NotFound, "reservation_id", "there is no reservation %s", c.ReservationID)
+	}
+	if r.Status != rota.ReservationActive {
+		return &rota.Released{Reservation: r}, nil
+	}
+	if j := s.find(r.JobID); j != nil && leased(j) {
+		return nil, s.refuse(rota.Conflict, "reservation_id", "job %s runs", j.ID)
+	}
+	r.Status, r.EndedAt = rota.ReservationReleased, s.now
+	return &rota.Released{Reservation: r}, nil
+}
+
+// direct starts a job past the queue, for the holder of a reservation.
+func (s *step) direct(c *rota.Direct) (rota.Reply, *rota.Error) {
+	if own := s.find(c.JobID()); own != nil {
+		if own.Run == nil || own.Run.ID != rota.RunID(c.ID, own.ID) {
+			return nil, s.refuse(rota.Conflict, "job.id", "another job has this id")
+		}
+		return &rota.Directed{Job: own}, nil
+	}
+	r := s.reservation(c.ReservationID)
+	switch {
+	case r == nil:
+		return nil, s.refuse(rota.NotFound, "reservation_id", "there is no reservation %s", c.ReservationID)
+	case r.Status != rota.ReservationActive || !r.ExpiresAt.After(s.now):
+		return nil, s.refuse(rota.Conflict, "reservation_id", "reservation %s has ended", r.ID)
+	case !r.JobID.IsZero():
+		return nil, s.refuse(rota.Conflict, "reservation_id", "reservation %s is used", r.ID)
+	}
+	j, err := s.draft(&c.Job, c.JobID(), "job")
+	if err != nil {
+		return nil, err
+	}
+	if t := s.typ(j.Type); t != nil && t.Paused {
+		return nil, s.refuse(rota.Busy, "", "type %s is paused", j.Type)
+	}
+	if s.room() == 0 || s.roomOf(j.Type) == 0 || s.keyFull(j.ConcurrencyKey) {
+		return nil, s.refuse(rota.Busy, "", "a limit is reached")
+	}
+	s.startDirectly(c, j, r)
+	return &rota.Directed{Job: j}, nil
+}
+
+func (s *step) startDirectly(c *rota.Direct, j *rota.Job, r *rota.Reservation) {
+	j.Policy.MaxAttempts = 1
+	j.Position = s.end(j.Priority)
+	j.QueuedAt = s.now
+	s.jobs = append(s.jobs, j)
+	s.dispatch(j, r.Node, r.Life, c.TokenFor(j.ID), c.Lease)
+	s.countStart(j.Type)
+	s.touch(j)
+	r.JobID = j.ID
+	s.extendReservation(j)
+}

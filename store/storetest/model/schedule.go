@@ -1,0 +1,113 @@
+package model
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/rotajobs/rota"
+)
+
+// never is the next fire of a schedule that owes nothing.
+var never time.Time
+
+// schedulesWhere returns the schedules that a condition holds for, by name.
+func (s *state) schedulesWhere(cond func(*rota.Schedule) bool) []*rota.Schedule {
+	var picked []*rota.Schedule
+	for _, d := range s.schedules {
+		if cond(d) {
+			picked = append(picked, d)
+		}
+	}
+	slices.SortFunc(picked, func(a, b *rota.Schedule) int { return cmp.Compare(a.Name, b.Name) })
+	return picked
+}
+
+// schedulesOf are the schedules that run a template, by name.
+func (s *state) schedulesOf(template string) []*rota.Schedule {
+	return s.schedulesWhere(func(d *rota.Schedule) bool { return d.Spec.Template == template })
+}
+
+// disable is Rota's own doing: no person changed the schedule, so its version
+// stays, and the reason is kept.
+func (s *step) disable(d *rota.Schedule, reason string) {
+	d.State, d.NextFire, d.Reason = rota.ScheduleDisabled, never, reason
+	s.noteOf(rota.AuditScheduleDisabled, ofSchedule(d.Name), reason)
+}
+
+func (s *step) switchSchedule(c *rota.SwitchSchedule) (rota.Reply, *rota.Error) {
+	d := s.schedule(c.Name)
+	switch {
+	case d == nil:
+		return nil, s.refuse(rota.NotFound, "name", "there is no schedule %s", c.Name)
+	case s.wroteOf(ofSchedule(c.Name)) || d.State == c.State:
+		return &rota.SchedulePut{Schedule: d}, nil
+	}
+	switch c.State {
+	case rota.ScheduleEnabled:
+		if err := s.enable(d, c); err != nil {
+			return nil, err
+		}
+	case rota.ScheduleDisabled:
+		d.NextFire = never
+	}
+	d.State, d.Reason, d.Version, d.UpdatedAt = c.State, "", c.ID, s.now
+	s.writeOf(rota.AuditScheduleModified, ofSchedule(c.Name), string(c.State))
+	s.lookAgainBehind(c.Name)
+	return &rota.SchedulePut{Schedule: d, Changed: true}, nil
+}
+
+// enable keeps a next fire that is still owed, so that a schedule which was only
+// paused catches up.
+func (s *step) enable(d *rota.Schedule, c *rota.SwitchSchedule) *rota.Error {
+	if err := s.usable(d.Spec.Template); err != nil {
+		return err
+	}
+	if !d.NextFire.IsZero() {
+		return nil
+	}
+	if !d.Spec.At.IsZero() && d.Spec.At.Before(s.now) {
+		return s.refuse(rota.Conflict, "state", "the time of schedule %s has passed", d.Name)
+	}
+	d.NextFire, d.MovedAt = cut(c.Next), s.now
+	return nil
+}
+
+// usable refuses a template that a schedule cannot run.
+func (s *step) usable(template string) *rota.Error {
+	switch t := s.template(template); {
+	case t == nil:
+		return s.refuse(rota.NotFound, "template", "there is no template %s", template)
+	case t.State == rota.TemplateArchived:
+		return s.refuse(rota.Conflict, "template", "template %s is archived", template)
+	}
+	return nil
+}
+
+func (s *step) deleteSchedule(c *rota.DeleteSchedule) (rota.Reply, *rota.Error) {
+	d := s.schedule(c.Name)
+	switch {
+	case d == nil || s.wroteOf(ofSchedule(c.Name)):
+		return &rota.ScheduleDeleted{Gone: true}, nil
+	case c.Version != nil && *c.Version != d.Version:
+		return nil, s.refuse(rota.Conflict, "version", "schedule %s was changed meanwhile", c.Name)
+	}
+	s.removeSchedule(d)
+	s.writeOf(rota.AuditScheduleDeleted, ofSchedule(d.Name), "")
+	return &rota.ScheduleDeleted{}, nil
+}
+
+// removeSchedule takes a schedule away, and its name from those that depend on
+// it. What waited for it, and what of it waited, is looked at again.
+func (s *step) removeSchedule(d *rota.Schedule) {
+	s.schedules = slices.DeleteFunc(s.schedules, func(other *rota.Schedule) bool { return other == d })
+	dependents := s.dependents(d.Name)
+	for _, other := range dependents {
+		other.Spec.DependsOn = slices.DeleteFunc(slices.Clone(other.Spec.DependsOn), func(n string) bool { return n == d.Name })
+		other.Version, other.UpdatedAt = s.id(), s.now
+	}
+	s.lookAgain(s.blocked(d.Name))
+	for _, other := range dependents {
+		s.lookAgain(s.blocked(other.Name))
+	}
+}

@@ -1,0 +1,142 @@
+package model
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/rotajobs/rota"
+)
+
+func (s *step) putSchedule(c *rota.PutSchedule) (rota.Reply, *rota.Error) {
+	d, subject := s.schedule(c.Name), ofSchedule(c.Name)
+	if s.wroteOf(subject) {
+		return &rota.SchedulePut{Schedule: d}, nil
+	}
+	var version *rota.ID
+	if d != nil {
+		version = &d.Version
+	}
+	if err := s.meets(expectation{c.Mode, c.Version}, version, subject); err != nil {
+		return nil, err
+	}
+	if d != nil && d.Spec.Equal(c.Spec) && (c.State == "" || c.State == d.State) {
+		return &rota.SchedulePut{Schedule: d}, nil
+	}
+	if err := s.checkSchedule(c, d); err != nil {
+		return nil, err
+	}
+	act := rota.AuditScheduleModified
+	anew := timedAnew(c, d)
+	if d == nil {
+		act = rota.AuditScheduleCreated
+		d = &rota.Schedule{Name: c.Name, State: rota.ScheduleEnabled, CreatedBy: c.Actor, CreatedAt: s.now}
+		s.schedules = append(s.schedules, d)
+	}
+	s.declare(d, c, anew)
+	s.writeOf(act, subject, "")
+	s.lookAgain(s.blocked(c.Name))
+	s.lookAgainBehind(c.Name)
+	return &rota.SchedulePut{Schedule: d, Changed: true}, nil
+}
+
+// timedAnew says that a schedule is to fire at other times than it did.
+func timedAnew(c *rota.PutSchedule, d *rota.Schedule) bool {
+	return d == nil || !d.Spec.SameTimes(c.Spec)
+}
+
+// stateAfter is the state that a schedule gets: what Rota disabled, a change by
+// a person enables.
+func stateAfter(c *rota.PutSchedule, d *rota.Schedule) rota.ScheduleState {
+	switch {
+	case c.State != "":
+		return c.State
+	case d == nil, d.State == rota.ScheduleDisabled && d.Reason != "":
+		return rota.ScheduleEnabled
+	}
+	return d.State
+}
+
+// checkSchedule refuses what does not fit the clock and the other rows.
+func (s *step) checkSchedule(c *rota.PutSchedule, d *rota.Schedule) *rota.Error {
+	if err := s.usable(c.Spec.Template); err != nil {
+		return err
+	}
+	spec, anew := c.Spec.Canonical(), timedAnew(c, d)
+	past := !spec.At.IsZero() && spec.At.Before(s.now)
+	switch {
+	case anew && past:
+		return s.refuse(rota.Invalid, "at", "has passed")
+	case anew && !spec.EndsAt.IsZero() && spec.EndsAt.Before(s.now):
+		return s.refuse(rota.Invalid, "ends_at", "has passed")
+	}
+	if err := s.checkDepends(c.Name, spec.DependsOn, d); err != nil {
+		return err
+	}
+	wakes := d != nil && d.State == rota.ScheduleDisabled && stateAfter(c, d) == rota.ScheduleEnabled
+	if wakes && !anew && past {
+		return s.refuse(rota.Conflict, "state", "the time of schedule %s has passed", c.Name)
+	}
+	return nil
+}
+
+func (s *step) checkDepends(name string, on []string, d *rota.Schedule) *rota.Error {
+	for _, other := range on {
+		if s.schedule(other) == nil {
+			return s.refuse(rota.NotFound, "depends_on", "there is no schedule %s", other)
+		}
+	}
+	for _, other := range on {
+		if path := s.pathTo(name, other, nil); path != nil {
+			return s.refuse(rota.Invalid, "depends_on", "is a cycle: %s", strings.Join(append([]string{name}, path...), " → "))
+		}
+	}
+	for _, other := range on {
+		added := d == nil || !slices.Contains(d.Spec.DependsOn, other)
+		if added && len(s.dependents(other)) >= rota.DependentsMax {
+			return s.refuse(rota.Conflict, "depends_on", "too many schedules depend on %s", other)
+		}
+	}
+	return nil
+}
+
+// pathTo is the way from one schedule to another along what they depend on, nil
+// if there is none. A schedule that was passed already leads nowhere else.
+func (s *step) pathTo(goal, from string, passed map[string]bool) []string {
+	if from == goal {
+		return []string{from}
+	}
+	if passed == nil {
+		passed = map[string]bool{}
+	}
+	d := s.schedule(from)
+	if d == nil || passed[from] {
+		return nil
+	}
+	passed[from] = true
+	for _, next := range d.Spec.DependsOn {
+		if path := s.pathTo(goal, next, passed); path != nil {
+			return append([]string{from}, path...)
+		}
+	}
+	return nil
+}
+
+// declare writes what was declared. Times that stay the same keep their anchor
+// and what they owe.
+func (s *step) declare(d *rota.Schedule, c *rota.PutSchedule, anew bool) {
+	d.State = stateAfter(c, d)
+	d.Spec, d.Reason, d.Version, d.UpdatedAt = c.Spec.Canonical(), "", c.ID, s.now
+	fires := d.State != rota.ScheduleDisabled
+	if anew || fires && d.NextFire.IsZero() {
+		if d.Anchor = cut(c.Anchor); d.Anchor.IsZero() {
+			d.Anchor = s.now
+		}
+		d.NextFire = never
+	}
+	switch {
+	case !fires:
+		d.NextFire = never
+	case d.NextFire.IsZero():
+		d.NextFire, d.MovedAt = cut(c.Next), s.now
+	}
+}

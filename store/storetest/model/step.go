@@ -1,0 +1,125 @@
+package model
+
+import (
+	"time"
+
+	"github.com/rotajobs/rota"
+)
+
+// step is one command under way: the state it works on and its only clock.
+type step struct {
+	*state
+	now     time.Time
+	command rota.Command    // the one that is decided; of an All, the member
+	touched map[string]bool // concurrency keys to balance when it is done
+}
+
+// apply does what a command says, balances the keys that it touched, and only
+// then copies out what it answers with: a job is answered as the command leaves
+// it.
+func (s *step) apply(c rota.Command) (rota.Reply, *rota.Error) {
+	if err := rota.CheckCommand(c); err != nil {
+		return nil, err.(*rota.Error)
+	}
+	s.command, s.touched = c, map[string]bool{}
+	reply, err := s.decide(c)
+	if err != nil {
+		return nil, err
+	}
+	s.balanceTouched()
+	return s.copiedOut(reply), nil
+}
+
+func (s *step) decide(c rota.Command) (rota.Reply, *rota.Error) {
+	switch c := c.(type) {
+	case *rota.Enqueue:
+		return s.enqueue(c)
+	case *rota.Ready:
+		return s.ready(c)
+	case *rota.Claim:
+		return s.claim(c)
+	case *rota.Extend:
+		return s.extend(c)
+	case *rota.Note:
+		return s.note(c)
+	case *rota.Finish:
+		return s.finish(c)
+	case *rota.Cancel:
+		return s.cancel(c)
+	case *rota.Edit:
+		return s.edit(c)
+	case *rota.Move:
+		return s.move(c)
+	case *rota.Normalise:
+		return s.normalise(c)
+	case *rota.Reap:
+		return s.reap(c)
+	case *rota.Recover:
+		return s.recover(c)
+	case *rota.All:
+		return s.all(c)
+	}
+	return s.decideCompany(c)
+}
+
+// decideCompany knows the verbs about what jobs have to do with each other.
+func (s *step) decideCompany(c rota.Command) (rota.Reply, *rota.Error) {
+	switch c := c.(type) {
+	case *rota.PutType:
+		return s.putType(c)
+	case *rota.SwitchType:
+		return s.switchType(c)
+	case *rota.PutTemplate:
+		return s.putTemplate(c)
+	case *rota.Archive:
+		return s.archive(c)
+	case *rota.Unarchive:
+		return s.unarchive(c)
+	case *rota.PutThrottle:
+		return s.putThrottle(c)
+	case *rota.PutSchedule:
+		return s.putSchedule(c)
+	case *rota.SwitchSchedule:
+		return s.switchSchedule(c)
+	case *rota.DeleteSchedule:
+		return s.deleteSchedule(c)
+	case *rota.Fire:
+		return s.fire(c)
+	case *rota.Trigger:
+		return s.trigger(c)
+	case *rota.Backfill:
+		return s.backfill(c)
+	case *rota.EnqueueGroup:
+		return s.enqueueGroup(c)
+	case *rota.CancelGroup:
+		return s.cancelGroup(c)
+	case *rota.Reserve:
+		return s.reserve(c)
+	case *rota.Direct:
+		return s.direct(c)
+	case *rota.Release:
+		return s.release(c)
+	case *rota.Expire:
+		return s.expire(c)
+	case *rota.Sweep:
+		return s.sweep(c)
+	case *rota.Prune:
+		return s.prune(c)
+	case *rota.Redrive:
+		return s.redrive(c)
+	}
+	return nil, rota.Errorf(rota.Internal, string(c.Verb()), "the model does not know this verb")
+}
+
+// id is the command's, from which the ids of what it makes are derived.
+func (s *step) id() rota.ID { return s.command.Head().ID }
+
+// actor is on whose behalf the command comes.
+func (s *step) actor() string { return s.command.Head().Actor }
+
+// refuse refuses the command because of a field.
+func (s *step) refuse(code rota.Code, field, format string, args ...any) *rota.Error {
+	err := rota.Errorf(code, string(s.command.Verb()), format, args...)
+	err.Field = field
+	return err
+}

@@ -1,0 +1,59 @@
+package model
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/rotajobs/rota"
+)
+
+// sweep carries out what was decided for more rows than a command may touch.
+func (s *step) sweep(c *rota.Sweep) (rota.Reply, *rota.Error) {
+	budget := cmp.Or(c.Limit, rota.SweepMax)
+	reply := &rota.Swept{}
+	for _, what := range slices.SortedFunc(maps.Keys(s.intents), byKindAndName) {
+		if reply.Count == budget {
+			break
+		}
+		count, left := s.carryOut(what, budget-reply.Count)
+		reply.Count += count
+		if !left {
+			delete(s.intents, what)
+		}
+	}
+	reply.More = len(s.intents) > 0
+	return reply, nil
+}
+
+func byKindAndName(a, b intent) int {
+	return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(a.name, b.name))
+}
+
+// carryOut touches at most so many rows. It says how many, and whether there are
+// more.
+func (s *step) carryOut(what intent, most int) (count int, left bool) {
+	switch what.kind {
+	case "group":
+		return s.sweepGroup(what.name, most)
+	case "key":
+		return s.rebalance(what.name, most)
+	}
+	t := s.template(what.name)
+	if t == nil || t.State != rota.TemplateArchived {
+		return 0, false
+	}
+	return s.disableSchedulesOf(t, most)
+}
+
+func (s *step) sweepGroup(id string, most int) (count int, left bool) {
+	g := pickOne(s.groups, func(g *rota.Group) bool { return g.ID.String() == id })
+	if g == nil || g.Ending == "" {
+		return 0, false
+	}
+	doomed, left := page(s.doomed(g), most)
+	for _, j := range doomed {
+		s.endMember(g, j)
+	}
+	return len(doomed), left
+}

@@ -1,0 +1,84 @@
+package model
+
+import "github.com/rotajobs/rota"
+
+func (s *step) putTemplate(c *rota.PutTemplate) (rota.Reply, *rota.Error) {
+	t, subject := s.template(c.Name), ofTemplate(c.Name)
+	if s.wroteOf(subject) {
+		return &rota.TemplatePut{Template: t}, nil
+	}
+	var version *rota.ID
+	if t != nil {
+		version = &t.Version
+	}
+	if err := s.meets(expectation{c.Mode, c.Version}, version, subject); err != nil {
+		return nil, err
+	}
+	act := rota.AuditTemplateModified
+	switch {
+	case t == nil:
+		act = rota.AuditTemplateCreated
+		t = &rota.Template{Name: c.Name, State: rota.TemplateActive, CreatedBy: c.Actor, CreatedAt: s.now}
+		s.templates = append(s.templates, t)
+	case t.Spec.Equal(c.Spec):
+		return &rota.TemplatePut{Template: t}, nil
+	}
+	t.Spec, t.Version, t.UpdatedAt = c.Spec.Canonical(), c.ID, s.now
+	s.writeOf(act, subject, "")
+	return &rota.TemplatePut{Template: t, Changed: true}, nil
+}
+
+// archive also disables the schedules of the template, as many as one command
+// may; a Sweep does the rest.
+func (s *step) archive(c *rota.Archive) (rota.Reply, *rota.Error) {
+	t, err := s.templateToSwitch(c.Name)
+	if err != nil {
+		return nil, err
+	}
+	if s.wroteOf(ofTemplate(c.Name)) || t.State == rota.TemplateArchived {
+		return &rota.TemplatePut{Template: t}, nil
+	}
+	t.State, t.Version, t.UpdatedAt = rota.TemplateArchived, c.ID, s.now
+	s.writeOf(rota.AuditTemplateArchived, ofTemplate(c.Name), "")
+	count, left := s.disableSchedulesOf(t, rota.SweepMax)
+	if left {
+		s.intents[intent{"template", t.Name}] = true
+	}
+	return &rota.TemplatePut{Template: t, Changed: true, Disabled: count}, nil
+}
+
+func (s *step) unarchive(c *rota.Unarchive) (rota.Reply, *rota.Error) {
+	t, err := s.templateToSwitch(c.Name)
+	if err != nil {
+		return nil, err
+	}
+	if s.wroteOf(ofTemplate(c.Name)) || t.State == rota.TemplateActive {
+		return &rota.TemplatePut{Template: t}, nil
+	}
+	t.State, t.Version, t.UpdatedAt = rota.TemplateActive, c.ID, s.now
+	s.writeOf(rota.AuditTemplateUnarchived, ofTemplate(c.Name), "")
+	return &rota.TemplatePut{Template: t, Changed: true}, nil
+}
+
+func (s *step) templateToSwitch(name string) (*rota.Template, *rota.Error) {
+	if t := s.template(name); t != nil {
+		return t, nil
+	}
+	return nil, s.refuse(rota.NotFound, "name", "there is no template %s", name)
+}
+
+// disableSchedulesOf disables the schedules of an archived template, at most so
+// many. It says how many, and whether there are more.
+func (s *step) disableSchedulesOf(t *rota.Template, most int) (count int, left bool) {
+	for _, d := range s.schedulesOf(t.Name) {
+		if d.State == rota.ScheduleDisabled {
+			continue
+		}
+		if count == most {
+			return count, true
+		}
+		s.disable(d, "template "+t.Name+" is archived")
+		count++
+	}
+	return count, false
+}

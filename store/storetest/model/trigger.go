@@ -1,0 +1,75 @@
+package model
+
+import (
+	"slices"
+
+	"github.com/rotajobs/rota"
+)
+
+// trigger runs a schedule by hand. Its overlap is obeyed, its calendar, its
+// state and its dependencies are not looked at.
+func (s *step) trigger(c *rota.Trigger) (rota.Reply, *rota.Error) {
+	d, err := s.runnable(c.Schedule)
+	if d == nil {
+		return nil, err
+	}
+	scopes := d.Spec.EachScope()
+	if own, _ := s.ownJobs(c.JobID, len(scopes)); len(own) > 0 || s.wroteOf(ofSchedule(c.Schedule)) {
+		return &rota.Triggered{Jobs: own}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	reply := &rota.Triggered{}
+	for i, scope := range scopes {
+		j := s.scheduled(d, c.JobID(i), scope)
+		j.Params = slices.Clone(rota.MergeParams(s.template(d.Spec.Template).Spec.Params, d.Spec.Params, c.Params))
+		if len(j.Params) > rota.ParamsMax {
+			return nil, s.refuse(rota.Invalid, "params", "have %d bytes with those of the schedule", len(j.Params))
+		}
+		j.Priority, j.CountsAt, j.CreatedBy = or(c.Priority, j.Priority), s.now, c.Actor
+		reply.Jobs = append(reply.Jobs, j)
+		if !s.overlap(d, j, false) {
+			s.enter(j)
+		}
+	}
+	s.writeOf(rota.AuditScheduleFired, ofSchedule(c.Schedule), "trigger")
+	return reply, nil
+}
+
+// backfill runs a schedule for times that have passed, one behind the other
+// unless overlap is allowed.
+func (s *step) backfill(c *rota.Backfill) (rota.Reply, *rota.Error) {
+	d, err := s.runnable(c.Schedule)
+	if d == nil {
+		return nil, err
+	}
+	count := len(c.Times) * len(d.Spec.EachScope())
+	if own, others := s.ownJobs(c.JobID, count); len(own) > 0 || s.wroteOf(ofSchedule(c.Schedule)) {
+		return &rota.Backfilled{Jobs: own, Known: others}, nil
+	}
+	switch {
+	case err != nil:
+		return nil, err
+	case count > rota.JobsMax:
+		return nil, s.refuse(rota.Invalid, "times", "make %d jobs with all scopes", count)
+	case s.ahead(c.Times):
+		return nil, s.refuse(rota.Invalid, "times", "have not come yet")
+	}
+	reply := &rota.Backfilled{}
+	reply.Jobs, reply.Known = s.fireAll(d, c.Times, c.JobID, true)
+	s.writeOf(rota.AuditScheduleFired, ofSchedule(c.Schedule), "backfill")
+	return reply, nil
+}
+
+// runnable is a schedule, if it is there, and why a person may not run it.
+func (s *step) runnable(name string) (*rota.Schedule, *rota.Error) {
+	d := s.schedule(name)
+	if d == nil {
+		return nil, s.refuse(rota.NotFound, "schedule", "there is no schedule %s", name)
+	}
+	if reason := s.unusable(d); reason != "" {
+		return d, s.refuse(rota.Conflict, "schedule", "%s", reason)
+	}
+	return d, nil
+}

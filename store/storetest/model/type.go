@@ -1,0 +1,46 @@
+package model
+
+import "github.com/rotajobs/rota"
+
+func (s *step) putType(c *rota.PutType) (rota.Reply, *rota.Error) {
+	t, subject := s.typ(c.Name), ofType(c.Name)
+	if s.wroteOf(subject) {
+		return &rota.TypePut{Type: t}, nil
+	}
+	var version *rota.ID
+	if t != nil {
+		version = &t.Version
+	}
+	if err := s.meets(expectation{c.Mode, c.Version}, version, subject); err != nil {
+		return nil, err
+	}
+	act := rota.AuditTypeModified
+	switch {
+	case t == nil:
+		act = rota.AuditTypeCreated
+		t = &rota.Type{Name: c.Name, CreatedBy: c.Actor, CreatedAt: s.now}
+		s.types = append(s.types, t)
+	case t.Spec.Equal(c.Spec):
+		return &rota.TypePut{Type: t}, nil
+	}
+	t.Spec, t.Version, t.UpdatedAt = c.Spec.Canonical(), c.ID, s.now
+	s.writeOf(act, subject, "")
+	return &rota.TypePut{Type: t, Changed: true}, nil
+}
+
+func (s *step) switchType(c *rota.SwitchType) (rota.Reply, *rota.Error) {
+	t, subject := s.typ(c.Name), ofType(c.Name)
+	switch {
+	case t == nil:
+		return nil, s.refuse(rota.NotFound, "name", "there is no %s", subject)
+	case s.wroteOf(subject) || t.Paused == c.Paused:
+		return &rota.TypePut{Type: t}, nil
+	}
+	t.Paused, t.Version, t.UpdatedAt = c.Paused, c.ID, s.now
+	act := rota.AuditTypeResumed
+	if c.Paused {
+		act = rota.AuditTypePaused
+	}
+	s.writeOf(act, subject, "")
+	return &rota.TypePut{Type: t, Changed: true}, nil
+}

@@ -1,0 +1,221 @@
+package storetest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/rotajobs/rota"
+)
+
+func testOverlap(t *testing.T, h Harness) {
+	tellAll(t, h, []tale{
+		{"allowed, a fire does not look at those before it", overlapAllowed},
+		{"skipped, a fire is recorded and never runs", overlapSkipped},
+		{"what waits in the queue has not ended", overlapQueued},
+		{"what waits for a retry has not ended", overlapRetry},
+		{"after the end of the one before it runs again", overlapEnded},
+		{"after a crash that was reaped it runs again", overlapReaped},
+		{"after a crash that was recovered from it runs again", overlapRecovered},
+		{"cancelled, a fire asks the one that runs to stop and follows it", overlapCancelled},
+		{"cancelled, a fire takes the place of one that waits", overlapReplaced},
+		{"of many fires only the newest follows the one that stops", overlapNewest},
+		{"catch-ups run one behind the other", overlapCatchUp},
+		{"a catch-up that is cancelled leaves the others their turn", overlapCatchUpCancelled},
+		{"scopes do not overlap with each other", overlapScopes},
+		{"a trigger while a catch-up waits its turn is skipped", overlapTriggerBehind},
+		{"a retry does not lose its turn to one that waits", overlapRetryKeepsTurn},
+		{"a schedule that allows overlap again leaves those that wait their turn", overlapAllowedAgain},
+	})
+}
+
+const skippedText = "skipped: an earlier execution of schedule nightly has not ended"
+
+func overlapAllowed(y *story) {
+	y.declare("nightly", rota.ScheduleSpec{})
+	y.fireNext("nightly")
+	y.claimOne()
+	y.fireNext("nightly")
+	y.claimOne()
+}
+
+func overlapSkipped(y *story) {
+	y.declare("nightly", rota.ScheduleSpec{Overlap: rota.OverlapSkip})
+	y.fireNext("nightly")
+	running := y.claimOne()
+	y.wait(y.schedule("nightly").NextFire)
+	c := y.fireCommand("nightly")
+	j := do[*rota.Fired](y, c).Jobs[0]
+	y.wantSkipped(j, rota.CodeOverlap, skippedText)
+	row := y.look(j.ID)
+	want(y, "run id", row.Run.ID, rota.RunID(c.ID, j.ID))
+	want(y, "the answer differs", difference(jobText(row), jobText(j)), "")
+	wantTime(y, "queued at", row.QueuedAt, y.now)
+	wantTime(y, "plan time", row.PlanTime, y.now)
+	want(y, "in the queue", len(y.queue()), 0)
+	want(y, "the one that runs", y.beat(running).Cancel, false)
+	y.sound()
+}
+
+func overlapQueued(y *story) {
+	y.declare("nightly", rota.ScheduleSpec{Overlap: rota.OverlapSkip})
+	first := y.fireNext("nightly")
+	y.wantState(rota.StateSkipped, y.fireNext("nightly"))
+	want(y, "claimed", y.claimOne().ID, first.ID)
+}
+
+func overlapRetry(y *story) {
+	y.declare("nightly", rota.ScheduleSpec{Overlap: rota.OverlapSkip, Policy: rota.PolicyPatch{Backoff: new(2 * time.Hour)}})
+	y.fireNext("nightly")
+	y.fail(y.claimOne())
+	y.wantState(rota.StateSkipped, y.fireNext("nightly"))
+}
+
+func overlapEnded(y *story) {
+	y.declare("nightly", rota.ScheduleSpec{Overlap: rota.OverlapSkip})
+	for _, end := range []func(*rota.Job){
+		func(j *rota.Job) { y.complete(j) },
+		func(j *rota.Job) { y.die(j) },
+		func(j *rota.Job) { y.cancel(j.ID); y.fail(j) },
+		func(j *rota.Job) { y.mustEnd(j, rota.FinishItem{Outcome: rota.OutcomeSkipped}) },
+	} {
+		first := y.fireNext("nightly")
+		y.wantState(rota.StateQueued, first)
+		end(y.claimOne())
+	}
+	y.cancel(y.fireNext("nightly").ID)
+	y.wantState(rota.StateQueued, y.fireNext("nightly"))
+}
+
+func overlapReaped(y *story) {
+	y.declare("nightly", rota.ScheduleSpec{Overlap: rota.OverlapSkip, Policy: rota.PolicyPatch{MaxRetries: new(0)}})
+	y.fireNext("nightly")
+	y.claimOne()
+	y.pass(time.Hour)
+	want(y, "reaped", len(y.reap().Jobs), 1)
+	y.wantState(rota.StateQueued, y.fire("nightly")...)
+	y.claimOne()
+}
+
+func overlapRecovered(y *story) {
+	y.declare("nightly", rota.ScheduleSpec{Overlap: rota.OverlapSkip, Policy: rota.PolicyPatch{MaxRetries: new(0)}})
+	y.fireNext("nightly")
+	y.claimOne()
+	want(y, "recovered", len(y.recover().Jobs), 1)
+	y.wantState(rota.StateQueued, y.fireNext("nightly"))
+	y.claimOne()
+}
+
+func overlapCancelled(y *story) {
+	y.declare("nightly", rota.ScheduleSpec{Overlap: rota.OverlapCancel})
+	y.fireNext("nightly")
+	first := y.claimOne()
+	y.wait(y.schedule("nightly").NextFire)
+	written := len(y.wholeAudit())
+	c := y.fireCommand("nightly")
+	second := do[*rota.Fired](y, c).Jobs[0]
+	const why = "replaced by a later fire of schedule nightly"
+	run := y.look(first.ID).Run
+	want(y, "reason", run.CancelReason, why)
+	want(y, "by", run.CancelBy, "ada")
+	wantTime(y, "asked at", run.CancelAt, y.now)
+	y.auditedSince(written, rota.AuditEntry{ID: rota.AuditID(c.ID, c.Verb(), first.ID), At: y.now, Actor: "ada", Act: rota.AuditJobCancelled, JobID: first.ID, Detail: why})
+	y.wantHold(second, rota.HoldOverlap)
+	want(y, "claimed meanwhile", len(y.claim(5)), 0)
+	y.pass(time.Minute)
+	want(y, "outcome", y.fail(first).Outcome, rota.OutcomeCancelled)
+	y.wantHold(second, 0)
+	wantTime(y, "queued at", y.look(second.ID).QueuedAt, y.now)
+	want(y, "claimed", y.claimOne().ID, second.ID)
+}
+
+func overlapReplaced(y *story) {
+	y.declare("nightly", rota.ScheduleSpec{Overlap: rota.OverlapCancel})
+	first := y.fireNext("nightly")
+	second := y.fireNext("nightly")
+	y.wantState(rota.StateCancelled, first)
+	want(y, "claimed", y.claimOne().ID, second.ID)
+}
+
+func overlapNewest(y *story) {
+	y.declare("nightly", rota.ScheduleSpec{Overlap: rota.OverlapCancel})
+	y.fireNext("nightly")
+	running := y.claimOne()
+	second := y.fireNext("nightly")
+	asked := y.look(running.ID).Run.CancelAt
+	third := y.fireNext("nightly")
+	wantTime(y, "asked once", y.look(running.ID).Run.CancelAt, asked)
+	y.wantState(rota.StateCancelled, second)
+	y.wantHold(third, rota.HoldOverlap)
+	y.complete(running)
+	want(y, "claimed", y.claimOne().ID, third.ID)
+}
+
+func overlapCatchUp(y *story) {
+	y.declare("nightly", rota.ScheduleSpec{Overlap: rota.OverlapSkip, CatchUp: rota.CatchUpAll})
+	y.now = dawn.Add(4*time.Hour + 2*time.Minute)
+	jobs := y.fire("nightly")
+	want(y, "caught up with", len(jobs), 4)
+	ends := []func(*rota.Job){
+		func(j *rota.Job) { y.complete(j) }, func(j *rota.Job) { y.die(j) }, func(j *rota.Job) { y.cancel(j.ID); y.fail(j) },
+	}
+	for i, end := range ends {
+		wantIDs(y, "the queue", y.queue(), jobs[i])
+		running := y.claimOne()
+		y.wantHold(jobs[3], rota.HoldOverlap)
+		end(running)
+	}
+	want(y, "the last", y.claimOne().ID, jobs[3].ID)
+}
+
+func overlapCatchUpCancelled(y *story) {
+	y.declare("nightly", rota.ScheduleSpec{Overlap: rota.OverlapSkip, CatchUp: rota.CatchUpAll})
+	y.now = dawn.Add(3*time.Hour + 2*time.Minute)
+	jobs := y.fire("nightly")
+	y.cancel(jobs[1].ID)
+	y.wantHold(jobs[2], rota.HoldOverlap)
+	y.cancel(jobs[0].ID)
+	y.wantHold(jobs[2], 0)
+}
+
+func overlapScopes(y *story) {
+	y.declare("nightly", rota.ScheduleSpec{Overlap: rota.OverlapSkip, Scopes: []rota.Scope{{Kind: "t", ID: "a"}, {Kind: "t", ID: "b"}}})
+	y.pass(time.Hour)
+	y.fire("nightly")
+	y.complete(y.claimOne())
+	y.pass(time.Hour)
+	jobs := y.fire("nightly")
+	y.wantState(rota.StateQueued, jobs[0])
+	y.wantState(rota.StateSkipped, jobs[1])
+}
+
+func overlapTriggerBehind(y *story) {
+	y.declare("nightly", rota.ScheduleSpec{Overlap: rota.OverlapSkip, CatchUp: rota.CatchUpAll})
+	y.now = dawn.Add(2*time.Hour + 2*time.Minute)
+	jobs := y.fire("nightly")
+	y.wantState(rota.StateSkipped, y.trigger("nightly"))
+	y.complete(y.claimOne())
+	y.wantHold(jobs[1], 0)
+}
+
+func overlapRetryKeepsTurn(y *story) {
+	y.declare("nightly", rota.ScheduleSpec{Overlap: rota.OverlapSkip, CatchUp: rota.CatchUpAll})
+	y.now = dawn.Add(2*time.Hour + 2*time.Minute)
+	jobs := y.fire("nightly")
+	y.fail(y.claimOne())
+	y.wantHold(jobs[1], rota.HoldOverlap)
+	y.pass(time.Minute)
+	y.makeReady()
+	y.complete(y.claimOne())
+	y.wantHold(jobs[1], 0)
+}
+
+func overlapAllowedAgain(y *story) {
+	y.declare("nightly", rota.ScheduleSpec{Overlap: rota.OverlapSkip, CatchUp: rota.CatchUpAll})
+	y.now = dawn.Add(2*time.Hour + 2*time.Minute)
+	jobs := y.fire("nightly")
+	y.declare("nightly", rota.ScheduleSpec{})
+	y.wantHold(jobs[1], rota.HoldOverlap)
+	y.deleteSchedule("nightly")
+	y.complete(y.claimOne())
+	y.wantHold(jobs[1], 0)
+}

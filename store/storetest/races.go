@@ -1,0 +1,203 @@
+package storetest
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/store/storetest/model"
+)
+
+// race is two commands that must not both be decided on the same rows.
+type race struct {
+	name string
+	// set makes the scene and the two commands.
+	set func(y *story) (a, b rota.Command)
+	// holds is what must be true afterwards, whoever came first.
+	holds func(y *story, a, b rota.Result)
+}
+
+const (
+	// gateWait is how long a caller is waited for at the gate. A store with one
+	// writer never lets a second one come so far.
+	gateWait = 4 * time.Millisecond
+	// freeRounds is how often a store without a gate is raced.
+	freeRounds = 8
+)
+
+// Races lets two callers meet at the worst point, in every order. Afterwards
+// the rows and the answers must be those that the model gives for one command
+// after the other; if one was answered before the other was let go, in exactly
+// that order.
+func Races(t *testing.T, h Harness) {
+	t.Helper()
+	for _, r := range races() {
+		t.Run(r.name, func(t *testing.T) { r.run(t, h) })
+	}
+	for _, c := range crowdRaces() {
+		t.Run(c.name, func(t *testing.T) { c.run(t, h) })
+	}
+}
+
+func (r race) run(t testing.TB, h Harness) {
+	t.Helper()
+	if h.Pause == nil {
+		for range freeRounds {
+			r.free(t, h)
+		}
+		return
+	}
+	for _, turn := range []struct{ bStarts, bLeaves bool }{{false, false}, {false, true}, {true, false}, {true, true}} {
+		r.gated(t, h, turn.bStarts, turn.bLeaves)
+	}
+}
+
+// free races without a gate.
+func (r race) free(t testing.TB, h Harness) {
+	t.Helper()
+	y := newStory(t, h)
+	commands := pair(r.set(y))
+	var results [2]rota.Result
+	together(2, func(i int) { results[i] = y.race(commands[i]) })
+	r.settle(y, commands, results, nil)
+}
+
+func pair(a, b rota.Command) [2]rota.Command { return [2]rota.Command{a, b} }
+
+// race sends a command from a goroutine of its own.
+func (y *story) race(c rota.Command) rota.Result {
+	results, err := y.s.Apply(context.Background(), rota.Batch{Now: y.now, Commands: []rota.Command{c}})
+	if err != nil || len(results) != 1 {
+		y.Errorf("apply %s: %d results, %v", c.Verb(), len(results), err)
+		return rota.Result{Err: rota.Errorf(rota.Internal, string(c.Verb()), "was not applied")}
+	}
+	return results[0]
+}
+
+// gated holds both commands at the gate, then lets one go and, when it was
+// answered, the other.
+func (r race) gated(t testing.TB, h Harness, bStarts, bLeaves bool) {
+	t.Helper()
+	y := newStory(t, h)
+	commands := pair(r.set(y))
+	gates := [2]*gate{newGate(), newGate()}
+	h.Pause(t, y.s, func(held []rota.Command) { waitAt(gates, commands, held) })
+	var results [2]rota.Result
+	var answered [2]chan struct{}
+	start := func(i int) {
+		answered[i] = make(chan struct{})
+		go func() {
+			defer close(answered[i])
+			results[i] = y.race(commands[i])
+		}()
+		came(gates[i].arrived)
+	}
+	starts, leaves := count(bStarts), count(bLeaves)
+	start(starts)
+	start(1 - starts)
+	gates[leaves].open()
+	inTurn := came(answered[leaves])
+	gates[1-leaves].open()
+	<-answered[0]
+	<-answered[1]
+	var order []int
+	if inTurn {
+		order = []int{leaves, 1 - leaves}
+	}
+	r.settle(y, commands, results, order)
+}
+
+// gate is where one command waits.
+type gate struct {
+	arrived, opened chan struct{}
+	once            sync.Once
+}
+
+func newGate() *gate { return &gate{arrived: make(chan struct{}), opened: make(chan struct{})} }
+
+func (g *gate) open() { close(g.opened) }
+
+// waitAt holds those of the commands that have a gate, each of them once.
+func waitAt(gates [2]*gate, commands [2]rota.Command, held []rota.Command) {
+	var mine []*gate
+	for i, c := range commands {
+		for _, h := range held {
+			if h.Head().ID == c.Head().ID {
+				gates[i].once.Do(func() {
+					close(gates[i].arrived)
+					mine = append(mine, gates[i])
+				})
+			}
+		}
+	}
+	for _, g := range mine {
+		<-g.opened
+	}
+}
+
+// came waits a little for something, and reports whether it came.
+func came(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	case <-time.After(gateWait):
+		return false
+	}
+}
+
+// settle wants what one command after the other could have done: in the order
+// given, or in either.
+func (r race) settle(y *story, commands [2]rota.Command, results [2]rota.Result, order []int) {
+	y.Helper()
+	orders := [][]int{order}
+	if order == nil {
+		orders = [][]int{{0, 1}, {1, 0}}
+	}
+	got := outcome(results) + y.dump()
+	var diffs string
+	for _, o := range orders {
+		diff := difference(y.serially(commands, o), got)
+		if diff == "" {
+			diffs = ""
+			break
+		}
+		diffs += fmt.Sprintf("as if %s came first:\n%s", commands[o[0]].Verb(), diff)
+	}
+	if diffs != "" {
+		y.Errorf("%s and %s did what neither order does\n%s", commands[0].Verb(), commands[1].Verb(), diffs)
+	}
+	r.holds(y, results[0], results[1])
+	y.sound()
+}
+
+func outcome(results [2]rota.Result) string {
+	return Answers(results[:1]) + Answers(results[1:])
+}
+
+// serially is what the model answers and holds after the story so far and the
+// commands in an order.
+func (y *story) serially(commands [2]rota.Command, order []int) string {
+	y.Helper()
+	m := model.New(time.Now)
+	for _, b := range y.sent {
+		if _, err := m.Apply(y.ctx, b); err != nil {
+			y.Fatalf("the model: %v", err)
+		}
+	}
+	var results [2]rota.Result
+	for _, i := range order {
+		got, err := m.Apply(y.ctx, rota.Batch{Now: y.now, Commands: []rota.Command{commands[i]}})
+		if err != nil {
+			y.Fatalf("the model: %v", err)
+		}
+		results[i] = got[0]
+	}
+	d, err := Dump(y.ctx, m)
+	if err != nil {
+		y.Fatalf("the model's dump: %v", err)
+	}
+	return outcome(results) + d
+}

@@ -1,0 +1,202 @@
+package storetest
+
+import (
+	"time"
+
+	"github.com/rotajobs/rota"
+)
+
+// races are those that the design names: each pair of commands reads what the
+// other writes.
+func races() []race {
+	return append(scheduleRaces(), []race{
+		{"the end of a member against the cancel of the next: the turn goes on", endAgainstMember, turnGoesOn},
+		{"two members that end at once: the turn goes on", endAgainstEnd, turnGoesOn},
+		{"a death against a failure: a stopped group retries nothing", deathAgainstFailure, nobodyLives},
+		{"the end of a member against the cancel of its group: nothing more starts", endAgainstCancel, nobodyLives},
+		{"two claims at a limit: no more run than may", claimAgainstClaim, oneRuns},
+		{"a claim against a job that overtakes, of one key", claimAgainstEdit, oneRuns},
+		{"a claim against a direct run at a limit", claimAgainstDirect, oneRuns},
+		{"an enqueue against the end that would let it go: nobody is left behind", enqueueAgainstEnd, keyGoesOn},
+		{"a retry that is due against the end that would let it go", readyAgainstEnd, keyGoesOn},
+		{"a lowered limit against an enqueue", throttleAgainstEnqueue, func(*story, rota.Result, rota.Result) {}},
+		{"a reserve against a claim of its node", reserveAgainstClaim, reservedOrClaimed},
+		{"a reserve against a reserve: one is told to come back", reserveAgainstReserve, oneRefused},
+		{"a release against a direct run", releaseAgainstDirect, oneRefused},
+		{"a pause against a claim", pauseAgainstClaim, func(*story, rota.Result, rota.Result) {}},
+		{"a prune against a redrive", pruneAgainstRedrive, prunedOrRedriven},
+		{"a redrive against a redrive: one is refused", redriveAgainstRedrive, oneRefused},
+		{"a prune against the last member of its group", pruneAgainstPrune, groupIsGone},
+	}...)
+}
+
+func (y *story) finishCommand(j *rota.Job, outcome rota.Outcome, permanent bool) *rota.Finish {
+	it := rota.FinishItem{LeaseRef: leaseOf(j), Outcome: outcome, Permanent: permanent}
+	return &rota.Finish{Meta: y.mint.meta(), Items: []rota.FinishItem{it}}
+}
+
+func endAgainstMember(y *story) (a, b rota.Command) {
+	_, jobs := y.three(rota.GroupSequential, "")
+	return y.finishCommand(y.claimOne(), rota.OutcomeCompleted, false), y.cancelCommand(jobs[1].ID)
+}
+
+// endAgainstEnd ends the member whose turn it is and the one whose turn it
+// would be.
+func endAgainstEnd(y *story) (a, b rota.Command) {
+	_, jobs := y.three(rota.GroupSequential, "")
+	return y.cancelCommand(jobs[0].ID), y.cancelCommand(jobs[1].ID)
+}
+
+// turnGoesOn wants the last of three members to be the one whose turn it is.
+func turnGoesOn(y *story, _, _ rota.Result) {
+	y.Helper()
+	jobs := y.claim(5)
+	want(y, "claimed", len(jobs), 1)
+	if len(jobs) == 1 {
+		want(y, "whose turn it is", jobs[0].GroupPosition, 3)
+	}
+}
+
+func deathAgainstFailure(y *story) (a, b rota.Command) {
+	y.three(rota.GroupParallel, rota.FailureStop)
+	jobs := y.claim(2)
+	return y.finishCommand(jobs[0], rota.OutcomeFailed, true), y.finishCommand(jobs[1], rota.OutcomeFailed, false)
+}
+
+func endAgainstCancel(y *story) (a, b rota.Command) {
+	id, _ := y.three(rota.GroupSequential, "")
+	done := y.finishCommand(y.claimOne(), rota.OutcomeCompleted, false)
+	return done, &rota.CancelGroup{Meta: y.mint.meta(), GroupID: id}
+}
+
+func nobodyLives(y *story, _, _ rota.Result) {
+	y.Helper()
+	for _, j := range y.allJobs() {
+		if !j.Ended() {
+			y.Errorf("member %d, attempt %d, is still %s", j.GroupPosition, j.Attempt, j.State())
+		}
+	}
+}
+
+func claimAgainstClaim(y *story) (a, b rota.Command) {
+	y.throttle(rota.ThrottleSpec{Global: 1})
+	y.enqueue(rota.NewJob{})
+	y.enqueue(rota.NewJob{Type: "other"})
+	return y.claimCommand(1), y.claimCommand(1, "other")
+}
+
+func claimAgainstEdit(y *story) (a, b rota.Command) {
+	jobs := y.keyedRow(1, 2)
+	return y.claimCommand(1), y.editCommand(jobs[1].ID, toPriority(1))
+}
+
+func claimAgainstDirect(y *story) (a, b rota.Command) {
+	y.throttle(rota.ThrottleSpec{Global: 1})
+	y.enqueue(rota.NewJob{})
+	claim := y.claimCommand(1)
+	claim.Worker = "w2"
+	return claim, y.directCommand(y.reserve(), rota.NewJob{})
+}
+
+// oneRuns wants one job to run, and no other to be let go beside it.
+func oneRuns(y *story, _, _ rota.Result) {
+	y.Helper()
+	running := 0
+	for _, j := range y.allJobs() {
+		running += count(j.State() == rota.StateRunning)
+	}
+	want(y, "running", running, 1)
+	want(y, "claimed beside it", len(y.claimBy("w3", 5)), 0)
+}
+
+func enqueueAgainstEnd(y *story) (a, b rota.Command) {
+	y.keyedRow(1, 1)
+	j := y.claimOne()
+	return y.finishCommand(j, rota.OutcomeCompleted, false), y.enqueueCommand(ofKey(0))
+}
+
+func readyAgainstEnd(y *story) (a, b rota.Command) {
+	n := ofKey(0)
+	n.Delay = time.Minute
+	y.keyedRow(1, 1)
+	y.enqueue(n)
+	j := y.claimOne()
+	y.pass(time.Minute)
+	return y.finishCommand(j, rota.OutcomeCompleted, false), &rota.Ready{Meta: y.mint.meta()}
+}
+
+func keyGoesOn(y *story, _, _ rota.Result) {
+	y.Helper()
+	want(y, "claimed", len(y.claim(5)), 1)
+}
+
+func throttleAgainstEnqueue(y *story) (a, b rota.Command) {
+	y.keyedRow(2, 1)
+	y.claimOne()
+	return &rota.PutThrottle{Meta: y.mint.meta(), Spec: keyLimit("db", 1)}, y.enqueueCommand(ofKey(0))
+}
+
+func reserveAgainstClaim(y *story) (a, b rota.Command) {
+	y.enqueue(rota.NewJob{})
+	return y.reserveCommand(), y.claimCommand(1)
+}
+
+func reservedOrClaimed(y *story, reserved, _ rota.Result) {
+	y.Helper()
+	want(y, "refused", reserved.Err, nil)
+	want(y, "claimed by the reserved node", len(y.claim(5)), 0)
+}
+
+func reserveAgainstReserve(y *story) (a, b rota.Command) {
+	return y.reserveCommand(), y.reserveCommand()
+}
+
+func oneRefused(y *story, a, b rota.Result) {
+	y.Helper()
+	want(y, "refused", count(a.Err != nil)+count(b.Err != nil), 1)
+}
+
+func releaseAgainstDirect(y *story) (a, b rota.Command) {
+	r := y.reserve()
+	return &rota.Release{Meta: y.mint.meta(), ReservationID: r.ID}, y.directCommand(r, rota.NewJob{})
+}
+
+func pauseAgainstClaim(y *story) (a, b rota.Command) {
+	y.declareType("mail", rota.TypeSpec{})
+	y.enqueue(rota.NewJob{})
+	return &rota.SwitchType{Meta: y.mint.meta(), Name: "mail", Paused: true}, y.claimCommand(1)
+}
+
+func pruneAgainstRedrive(y *story) (a, b rota.Command) {
+	j := y.running(rota.NewJob{})
+	y.die(j)
+	return &rota.Prune{Meta: y.mint.meta(), Executions: []rota.ID{j.ID}}, y.redriveCommand(j.ID)
+}
+
+func prunedOrRedriven(y *story, pruned, redriven rota.Result) {
+	y.Helper()
+	want(y, "pruned", pruned.Reply.(*rota.Pruned).Executions, 1)
+	want(y, "jobs left", len(y.allJobs()), count(redriven.Err == nil))
+}
+
+func redriveAgainstRedrive(y *story) (a, b rota.Command) {
+	j := y.running(rota.NewJob{})
+	y.die(j)
+	return y.redriveCommand(j.ID), y.redriveCommand(j.ID)
+}
+
+func pruneAgainstPrune(y *story) (a, b rota.Command) {
+	y.enqueueGroup(rota.GroupParallel, "", rota.NewJob{}, rota.NewJob{})
+	var prunes []rota.Command
+	for _, j := range y.claim(2) {
+		y.complete(j)
+		prunes = append(prunes, &rota.Prune{Meta: y.mint.meta(), Executions: []rota.ID{j.ID}})
+	}
+	return prunes[0], prunes[1]
+}
+
+func groupIsGone(y *story, _, _ rota.Result) {
+	y.Helper()
+	list, err := y.s.Groups(y.ctx, rota.ID{}, 0)
+	want(y, "groups", len(must(y, "groups", list, err)), 0)
+}

@@ -1,0 +1,173 @@
+package storetest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/rotajobs/rota"
+)
+
+func testRedrive(t *testing.T, h Harness) {
+	tellAll(t, h, []tale{
+		{"a dead execution is tried anew as a fresh job", redriveDead},
+		{"what was cancelled or skipped can be tried anew", redriveOthers},
+		{"any attempt names the execution", redriveAttempt},
+		{"what has not ended, or completed, is not tried anew", redriveRefused},
+		{"an execution is redriven once, unless that was cancelled", redriveOnce},
+		{"a redriven one that died is redriven itself", redriveAgain},
+		{"a dead letter that was redriven is no longer listed as one", redriveListed},
+		{"it takes its unique key again, if that is free", redriveKey},
+		{"it leaves its group", redriveGroup},
+		{"it waits behind an earlier execution of its schedule", redriveOverlap},
+		{"an archived template does not hinder it", redriveArchived},
+	})
+}
+
+func (y *story) redriveCommand(id rota.ID) *rota.Redrive {
+	return &rota.Redrive{Meta: y.mint.meta(), JobID: id}
+}
+
+func redriveDead(y *story) {
+	y.declareTemplate("report", rota.TemplateSpec{Params: []byte(`{"a":1}`), ConcurrencyKey: "db"})
+	y.declare("nightly", rota.ScheduleSpec{Scopes: tenants[:1], Priority: new(3)})
+	fired := y.fireNext("nightly")
+	y.die(y.claimOne())
+	y.pass(time.Minute)
+	written := len(y.wholeAudit())
+	c := y.redriveCommand(fired.ID)
+	c.Actor = "bob"
+	got := do[*rota.Redriven](y, c).Job
+	expected := rota.Job{
+		ID: c.NewJobID(), ExecutionID: c.NewJobID(), RedriveOf: fired.ID, Attempt: 1, Type: "mail", Name: "nightly",
+		Params: fired.Params, Policy: fired.Policy, Priority: 3, Position: 100, Status: rota.StatusQueued,
+		Template: "report", Schedule: "nightly", ScopeKind: "t", ScopeID: "a", ConcurrencyKey: "db", CountsAt: fired.CountsAt,
+		CreatedBy: "bob", CreatedAt: y.now, QueuedAt: y.now,
+	}
+	want(y, "the job differs", difference(jobText(&expected), jobText(y.look(got.ID))), "")
+	y.auditedSince(written, rota.AuditEntry{
+		ID: rota.AuditID(c.ID, c.Verb(), fired.ID), At: y.now, Actor: "bob", Act: rota.AuditJobRedriven, JobID: fired.ID, Detail: got.ID.String(),
+	})
+	want(y, "the dead one", y.look(fired.ID).Sequel, rota.SequelDead)
+	y.complete(y.claimOne())
+	y.sound()
+}
+
+func redriveOthers(y *story) {
+	_, skipped, cancelled, _ := y.ended()
+	stopped := y.running(rota.NewJob{})
+	y.cancel(stopped.ID)
+	y.fail(stopped)
+	for _, j := range []*rota.Job{skipped, cancelled, stopped} {
+		want(y, "redrive of", y.redrive(j.ID).RedriveOf, j.ID)
+		y.complete(y.claimOne())
+	}
+}
+
+func redriveAttempt(y *story) {
+	first := y.running(rota.NewJob{MaxRetries: new(1), Backoff: new(time.Duration(0))})
+	second := y.look(y.fail(first).RetryID)
+	y.edit(second.ID, toParams(`{"edited":true}`))
+	y.fail(y.claimOne())
+	anew := y.redrive(second.ID)
+	want(y, "redrive of", anew.RedriveOf, first.ID)
+	want(y, "attempt", anew.Attempt, 1)
+	want(y, "attempts", anew.Policy.MaxAttempts, 2)
+	want(y, "params of the last attempt", string(anew.Params), `{"edited":true}`)
+	wantTime(y, "run at", anew.RunAt, time.Time{})
+	y.refused(rota.Conflict, y.redriveCommand(first.ID))
+}
+
+func redriveRefused(y *story) {
+	y.wantField(rota.NotFound, "job_id", y.redriveCommand(y.mint.id()))
+	done := y.running(rota.NewJob{})
+	y.complete(done)
+	waits := y.running(rota.NewJob{})
+	y.fail(waits)
+	runs := y.running(rota.NewJob{})
+	queued := y.enqueue(rota.NewJob{})
+	for _, j := range []*rota.Job{done, waits, runs, queued} {
+		y.refused(rota.Conflict, y.redriveCommand(j.ID))
+	}
+}
+
+func redriveOnce(y *story) {
+	dead := y.running(rota.NewJob{})
+	y.die(dead)
+	first := y.redrive(dead.ID)
+	y.refused(rota.Conflict, y.redriveCommand(dead.ID))
+	y.cancel(first.ID)
+	second := y.redrive(dead.ID)
+	running := y.claimOne()
+	want(y, "claimed", running.ID, second.ID)
+	y.cancel(running.ID)
+	y.refused(rota.Conflict, y.redriveCommand(dead.ID))
+	y.fail(running)
+	y.redrive(dead.ID)
+	y.complete(y.claimOne())
+	y.refused(rota.Conflict, y.redriveCommand(dead.ID))
+}
+
+func redriveAgain(y *story) {
+	dead := y.running(rota.NewJob{})
+	y.die(dead)
+	first := y.redrive(dead.ID)
+	y.die(y.claimOne())
+	y.refused(rota.Conflict, y.redriveCommand(dead.ID))
+	want(y, "redrive of", y.redrive(first.ID).RedriveOf, first.ID)
+}
+
+func redriveListed(y *story) {
+	dead, other := y.running(rota.NewJob{}), y.running(rota.NewJob{})
+	y.die(dead)
+	y.die(other)
+	y.complete(y.running(rota.NewJob{}))
+	list := func() []rota.ID {
+		jobs, err := y.s.Jobs(y.ctx, rota.JobQuery{Dead: true})
+		return idsOf(must(y, "dead letters", jobs, err))
+	}
+	wantIDs(y, "dead letters", list(), other, dead)
+	y.redrive(dead.ID)
+	wantIDs(y, "dead letters", list(), other)
+}
+
+func redriveKey(y *story) {
+	dead := y.running(keyed)
+	y.die(dead)
+	holder := y.free()
+	y.refused(rota.Conflict, y.redriveCommand(dead.ID))
+	y.cancel(holder.ID)
+	anew := y.redrive(dead.ID)
+	want(y, "unique key", anew.UniqueKey, "k")
+	y.held(anew)
+}
+
+func redriveGroup(y *story) {
+	id, _ := y.three(rota.GroupSequential, rota.FailureSkip)
+	running := y.claimOne()
+	y.die(running)
+	anew := y.redrive(running.ID)
+	want(y, "group", anew.GroupID, rota.ID{})
+	want(y, "place", anew.GroupPosition, 0)
+	y.complete(y.claimOne())
+	y.wantTally(id, rota.GroupPartial, rota.GroupTally{Dead: 1, Skipped: 2})
+}
+
+func redriveOverlap(y *story) {
+	y.declare("nightly", rota.ScheduleSpec{Overlap: rota.OverlapSkip})
+	dead := y.fireNext("nightly")
+	y.die(y.claimOne())
+	y.fireNext("nightly")
+	running := y.claimOne()
+	anew := y.redrive(dead.ID)
+	y.wantHold(anew, rota.HoldOverlap)
+	y.complete(running)
+	y.wantHold(anew, 0)
+}
+
+func redriveArchived(y *story) {
+	y.declareTemplate("letter", rota.TemplateSpec{})
+	dead := y.running(rota.NewJob{Template: "letter"})
+	y.die(dead)
+	y.archive("letter")
+	want(y, "template", y.redrive(dead.ID).Template, "letter")
+}

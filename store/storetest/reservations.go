@@ -1,0 +1,282 @@
+package storetest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/rotajobs/rota"
+)
+
+func testReservations(t *testing.T, h Harness) {
+	tellAll(t, h, []tale{
+		{"a reservation holds its node back, and no other", reserveHolds},
+		{"while one is active another is told to come back", reserveBusy},
+		{"a reservation expires by itself", reserveExpires},
+		{"an expired reservation gives way to a new one", reserveGivesWay},
+		{"a released reservation is over, and stays as it is", releaseOver},
+		{"reservations are listed newest first", reservationsListed},
+		{"a reservation of an earlier life is given up at recovery", reserveRecovered},
+		{"a direct run starts at once and leaves the order alone", directStarts},
+		{"a direct run takes a template's word", directTemplate},
+		{"a direct run is tried once", directOnce},
+		{"its end ends the reservation", directEnds},
+		{"its heartbeat extends the reservation", directExtends},
+		{"a crash of a direct run frees the node", directReaped},
+		{"while it runs its reservation is not released", directNotReleased},
+		{"a direct run needs a reservation that is there and unused", directRefused},
+		{"a direct run obeys the limits and a pause", directLimits},
+		{"a direct run sent again is answered with its token while it runs", directAgain},
+	})
+}
+
+func (y *story) claimBy(worker string, limit int) []*rota.Job {
+	y.Helper()
+	c := y.claimCommand(limit)
+	c.Worker = worker
+	return do[*rota.Claimed](y, c).Jobs
+}
+
+func reserveHolds(y *story) {
+	y.enqueueMany(3)
+	running := y.claimOne()
+	c := y.reserveCommand()
+	r := do[*rota.Reserved](y, c).Reservation
+	want(y, "id", r.ID, c.ReservationID())
+	want(y, "node", r.Node, "w1")
+	want(y, "life", r.Life, lifeOne)
+	want(y, "status", r.Status, rota.ReservationActive)
+	want(y, "by", r.ReservedBy, "ada")
+	wantTime(y, "at", r.ReservedAt, y.now)
+	wantTime(y, "expires at", r.ExpiresAt, y.now.Add(rota.DefaultReservation))
+	wantTime(y, "due", y.due().Expire, r.ExpiresAt)
+	queue := y.queue()
+	want(y, "claimed by the node", len(y.claimBy("w1", 5)), 0)
+	want(y, "the order", len(y.queue()), len(queue))
+	want(y, "its run goes on", y.beat(running).Code, "")
+	want(y, "claimed by another", y.claimBy("w2", 1)[0].ID, queue[0])
+	y.release(r)
+	want(y, "claimed by the node again", y.claimBy("w1", 5)[0].ID, queue[1])
+}
+
+func reserveBusy(y *story) {
+	y.reserve()
+	y.refused(rota.Busy, y.reserveCommand())
+	other := y.reserveCommand()
+	other.Node = "w2"
+	y.refused(rota.Busy, other)
+}
+
+func reserveExpires(y *story) {
+	c := y.reserveCommand()
+	c.For = time.Minute
+	r := do[*rota.Reserved](y, c).Reservation
+	y.enqueueMany(2)
+	y.pass(time.Minute - time.Microsecond)
+	want(y, "claimed too early", len(y.claimBy("w1", 1)), 0)
+	want(y, "expired too early", y.expire().Reservation, rota.ID{})
+	y.pass(time.Microsecond)
+	want(y, "claimed in time", len(y.claimBy("w1", 1)), 1)
+	written := len(y.wholeAudit())
+	expire := &rota.Expire{Meta: y.mint.meta()}
+	want(y, "expired", do[*rota.Expired](y, expire).Reservation, r.ID)
+	row := y.reservation(r.ID)
+	want(y, "status", row.Status, rota.ReservationExpired)
+	wantTime(y, "ended at", row.EndedAt, y.now)
+	y.auditedSince(written, y.effect(expire, rota.AuditReservationExpired, "reservation "+r.ID.String(), ""))
+	wantTime(y, "due", y.due().Expire, time.Time{})
+	y.wantField(rota.Conflict, "reservation_id", y.directCommand(r, rota.NewJob{}))
+}
+
+func reserveGivesWay(y *story) {
+	old := y.reserve()
+	y.pass(rota.DefaultReservation)
+	written := len(y.wholeAudit())
+	c := y.reserveCommand()
+	r := do[*rota.Reserved](y, c).Reservation
+	want(y, "status", r.Status, rota.ReservationActive)
+	want(y, "status of the old", y.reservation(old.ID).Status, rota.ReservationExpired)
+	y.auditedSince(written, y.effect(c, rota.AuditReservationExpired, "reservation "+old.ID.String(), ""))
+	y.sound()
+}
+
+func releaseOver(y *story) {
+	y.refused(rota.NotFound, &rota.Release{Meta: y.mint.meta(), ReservationID: y.mint.id()})
+	r := y.reserve()
+	y.pass(time.Second)
+	row := y.release(r)
+	want(y, "status", row.Status, rota.ReservationReleased)
+	wantTime(y, "ended at", row.EndedAt, y.now)
+	y.pass(time.Second)
+	before := y.dump()
+	want(y, "released again", y.release(r).Status, rota.ReservationReleased)
+	y.unchanged(before)
+	y.reserve()
+}
+
+func reservationsListed(y *story) {
+	var ids []rota.ID
+	for range 3 {
+		r := y.reserve()
+		ids = append([]rota.ID{r.ID}, ids...)
+		y.release(r)
+	}
+	list := func(before rota.ID, limit int) string {
+		all, err := y.s.Reservations(y.ctx, before, limit)
+		return names(must(y, "reservations", all, err), func(r *rota.Reservation) string { return r.ID.String() })
+	}
+	want(y, "all", list(rota.ID{}, 0), names(ids, rota.ID.String))
+	want(y, "the first page", list(rota.ID{}, 2), names(ids[:2], rota.ID.String))
+	want(y, "the second page", list(ids[1], 2), names(ids[2:], rota.ID.String))
+}
+
+func reserveRecovered(y *story) {
+	r := y.reserve()
+	same := &rota.Recover{Meta: y.mint.meta(), Runner: "w1", Life: lifeOne}
+	want(y, "given up by its own life", do[*rota.Recovered](y, same).Reservation, rota.ID{})
+	other := &rota.Recover{Meta: y.mint.meta(), Runner: "w2", Life: lifeTwo}
+	want(y, "given up by another node", do[*rota.Recovered](y, other).Reservation, rota.ID{})
+	written := len(y.wholeAudit())
+	c := &rota.Recover{Meta: y.mint.meta(), Runner: "w1", Life: lifeTwo}
+	want(y, "given up", do[*rota.Recovered](y, c).Reservation, r.ID)
+	want(y, "status", y.reservation(r.ID).Status, rota.ReservationExpired)
+	y.auditedSince(written, y.effect(c, rota.AuditReservationExpired, "reservation "+r.ID.String(), ""))
+}
+
+func directStarts(y *story) {
+	waits := y.enqueueMany(2)
+	r := y.reserve()
+	y.pass(time.Second)
+	c := y.directCommand(r, rota.NewJob{Name: "now", Params: []byte(`{"a":1}`), Priority: new(-3)})
+	j := do[*rota.Directed](y, c).Job
+	id := c.JobID()
+	expected := rota.Job{
+		ID: id, ExecutionID: id, Type: "mail", Name: "now", Params: []byte(`{"a":1}`), Status: rota.StatusRunning,
+		Priority: -3, Position: 100, Attempt: 1, Policy: rota.PolicyPatch{MaxRetries: new(0)}.Policy(),
+		CreatedBy: "ada", CreatedAt: y.now, QueuedAt: y.now, StartedAt: y.now,
+		Run: &rota.Run{
+			ID: rota.RunID(c.ID, id), Runner: "w1", Life: lifeOne, Token: c.TokenFor(id),
+			StartedAt: y.now, HeartbeatAt: y.now, StaleAfter: y.now.Add(lease),
+		},
+	}
+	want(y, "the answer differs", difference(jobText(&expected), jobText(j)), "")
+	expected.Run.Token = rota.Token{}
+	want(y, "the row differs", difference(jobText(&expected), jobText(y.look(id))), "")
+	want(y, "its reservation knows it", y.reservation(r.ID).JobID, id)
+	wantIDs(y, "the queue", y.queue(), waits...)
+	want(y, "claimed while it runs", len(y.claim(5)), 0)
+	want(y, "the lease holds", y.beat(j).Code, "")
+	y.sound()
+}
+
+func directTemplate(y *story) {
+	y.declareTemplate("letter", templateSpec)
+	j := y.direct(y.reserve(), rota.NewJob{Template: "letter", Params: []byte(`{"a":2}`)})
+	want(y, "params", string(j.Params), `{"a":2,"deep":{"x":1}}`)
+	want(y, "name", j.Name, "letter")
+	want(y, "concurrency key", j.ConcurrencyKey, "smtp")
+	want(y, "attempts", j.Policy.MaxAttempts, 1)
+}
+
+func directOnce(y *story) {
+	j := y.direct(y.reserve(), rota.NewJob{})
+	want(y, "sequel", y.fail(j).Sequel, rota.SequelDead)
+}
+
+func directEnds(y *story) {
+	r := y.reserve()
+	j := y.direct(r, rota.NewJob{})
+	y.pass(time.Second)
+	y.complete(j)
+	row := y.reservation(r.ID)
+	want(y, "status", row.Status, rota.ReservationReleased)
+	wantTime(y, "ended at", row.EndedAt, y.now)
+	y.enqueue(rota.NewJob{})
+	y.claimOne()
+}
+
+func directExtends(y *story) {
+	c := y.reserveCommand()
+	c.For = time.Minute
+	r := do[*rota.Reserved](y, c).Reservation
+	j := y.direct(r, rota.NewJob{})
+	wantTime(y, "expires at", y.reservation(r.ID).ExpiresAt, r.ExpiresAt)
+	for range 3 {
+		y.pass(20 * time.Second)
+		y.beat(j)
+	}
+	wantTime(y, "expires at", y.reservation(r.ID).ExpiresAt, y.now.Add(lease))
+	y.enqueue(rota.NewJob{})
+	want(y, "claimed", len(y.claim(1)), 0)
+	want(y, "expired", y.expire().Reservation, rota.ID{})
+	y.refused(rota.Busy, y.reserveCommand())
+}
+
+func directReaped(y *story) {
+	r := y.reserve()
+	y.direct(r, rota.NewJob{})
+	y.pass(time.Hour)
+	want(y, "reaped", len(y.reap().Jobs), 1)
+	want(y, "status", y.reservation(r.ID).Status, rota.ReservationReleased)
+	y.reserve()
+}
+
+func directNotReleased(y *story) {
+	r := y.reserve()
+	j := y.direct(r, rota.NewJob{})
+	y.wantField(rota.Conflict, "reservation_id", &rota.Release{Meta: y.mint.meta(), ReservationID: r.ID})
+	y.complete(j)
+	want(y, "status", y.release(r).Status, rota.ReservationReleased)
+}
+
+func directRefused(y *story) {
+	missing := &rota.Reservation{ID: y.mint.id()}
+	y.wantField(rota.NotFound, "reservation_id", y.directCommand(missing, rota.NewJob{}))
+	released := y.reserve()
+	y.release(released)
+	y.wantField(rota.Conflict, "reservation_id", y.directCommand(released, rota.NewJob{}))
+	r := y.reserve()
+	y.wantField(rota.NotFound, "job.template", y.directCommand(r, rota.NewJob{Template: "missing"}))
+	y.declareTemplate("letter", rota.TemplateSpec{Params: oversized(rota.ParamsMax - 9)})
+	y.wantField(rota.Invalid, "job.type", y.directCommand(r, rota.NewJob{Template: "letter", Type: "other"}))
+	y.wantField(rota.Invalid, "job.params", y.directCommand(r, rota.NewJob{Template: "letter", Params: []byte(`{"b":"more"}`)}))
+	y.archive("letter")
+	y.wantField(rota.Conflict, "job.template", y.directCommand(r, rota.NewJob{Template: "letter"}))
+	other := y.enqueue(rota.NewJob{})
+	y.wantField(rota.Conflict, "job.id", y.directCommand(r, rota.NewJob{ID: other.ID}))
+	y.direct(r, rota.NewJob{})
+	y.wantField(rota.Conflict, "reservation_id", y.directCommand(r, rota.NewJob{}))
+}
+
+func directLimits(y *story) {
+	y.enqueue(ofKey(0))
+	y.claimOne()
+	r := y.reserve()
+	for _, spec := range []rota.ThrottleSpec{{Global: 1}, typeLimit(1, rota.Rate{}), keyLimit("db", 1)} {
+		y.throttle(spec)
+		y.refused(rota.Busy, y.directCommand(r, ofKey(0)))
+	}
+	y.throttle(rota.ThrottleSpec{})
+	y.declareType("mail", rota.TypeSpec{})
+	y.pause("mail", true)
+	y.refused(rota.Busy, y.directCommand(r, rota.NewJob{}))
+	y.pause("mail", false)
+	y.throttle(typeLimit(0, rota.Rate{Count: 1, Per: time.Hour}))
+	y.complete(y.direct(r, rota.NewJob{}))
+	y.refused(rota.Busy, y.directCommand(y.reserve(), rota.NewJob{}))
+}
+
+func directAgain(y *story) {
+	c := y.directCommand(y.reserve(), rota.NewJob{})
+	first := do[*rota.Directed](y, c).Job
+	y.pass(time.Hour)
+	before := y.dump()
+	again := do[*rota.Directed](y, c).Job
+	want(y, "token", again.Run.Token, first.Run.Token)
+	y.unchanged(before)
+	y.complete(again)
+	before = y.dump()
+	again = do[*rota.Directed](y, c).Job
+	want(y, "token when it has ended", again.Run.Token, rota.Token{})
+	want(y, "state", again.State(), rota.StateCompleted)
+	y.unchanged(before)
+}
