@@ -58,8 +58,8 @@ func needRooms(n *Need, types []string) bool {
 
 // needStart asks for what may keep a head of the order from starting.
 func needStart(n *Need, j *rota.Job) {
-	if j.ConcurrencyKey != "" {
-		n.lane(j.ConcurrencyKey)
+	if _, limited := n.world.limits().Key(j.ConcurrencyKey); limited {
+		n.open(Open{Key: j.ConcurrencyKey})
 	}
 	if j.GroupID.IsZero() {
 		return
@@ -151,7 +151,7 @@ func putAside(w *World, c *rota.Claim, j *rota.Job, started int) bool {
 		return true
 	}
 	if limit, limited := w.limits().Key(j.ConcurrencyKey); limited && j.ConcurrencyKey != "" {
-		if w.lanes.get(Lane{Key: j.ConcurrencyKey}).Open+started >= limit {
+		if w.open.get(Open{Key: j.ConcurrencyKey})+started >= limit {
 			w.edit(j.ID).Hold = rota.HoldKey
 			return true
 		}

@@ -10,7 +10,11 @@ func needDirect(n *Need, c *rota.Direct) {
 	if n.job(c.JobID()) != nil || !needNew(n, &c.Job) {
 		return
 	}
-	needRooms(n, []string{typeOf(n.world, &c.Job)})
+	if needRooms(n, []string{typeOf(n.world, &c.Job)}) {
+		if key := newJob(n.world, "", &c.Job, c.JobID()).ConcurrencyKey; limitedKey(n.world, key) {
+			n.open(Open{Key: key})
+		}
+	}
 }
 
 // decideDirect starts a job past the queue, for the holder of a reservation. It
@@ -80,7 +84,7 @@ func roomToStart(w *World, j *rota.Job) *rota.Error {
 	if limit.Concurrency > 0 && w.open.get(Open{Type: j.Type}) >= limit.Concurrency {
 		return busy("as many jobs of type " + j.Type + " run as may run at once")
 	}
-	if most, limited := limits.Key(j.ConcurrencyKey); limited && w.lanes.get(Lane{Key: j.ConcurrencyKey}).Open >= most {
+	if most, limited := limits.Key(j.ConcurrencyKey); limited && w.open.get(Open{Key: j.ConcurrencyKey}) >= most {
 		return busy("as many jobs of the key " + j.ConcurrencyKey + " run as may run at once")
 	}
 	if limit.Rate.Count > 0 && bucketOf(w, j.Type, limit.Rate).Room(limit.Rate) == 0 {

@@ -99,6 +99,13 @@ func needMemberEnd(n *Need, j *rota.Job, dies bool) {
 	}
 }
 
+// cutShort says that there may be more members than were found: the store has as
+// many as were asked for, whatever became of them in this step, or the step has
+// added to them.
+func (w *World) cutShort(q Members) bool {
+	return len(w.members.get(q)) >= q.Limit || len(w.membersOf(q)) >= q.Limit
+}
+
 // nextMembers asks for those who may have their turn next.
 func nextMembers(group rota.ID) Members {
 	return Members{Group: group, Which: MembersLive, Limit: rota.MembersMax + 1}
@@ -145,7 +152,7 @@ func nextTurn(w *World, g *rota.Group) {
 		}
 		return
 	}
-	if len(w.members.get(q)) == q.Limit {
+	if w.cutShort(q) {
 		w.intend(IntentGroup, g.ID.String())
 	}
 }
@@ -184,10 +191,8 @@ func endGroup(w *World, g *rota.Group, ending rota.Ending, reason, by string) *r
 // which says that a Sweep has to go on.
 func doomSome(w *World, c rota.Command, g *rota.Group, q Members) (cancelled, stopping int, more bool) {
 	members := w.membersOf(q)
-	if more = len(members) == q.Limit; more {
-		members = members[:q.Limit-1]
-	}
-	for _, j := range members {
+	more = w.cutShort(q)
+	for _, j := range members[:min(len(members), q.Limit-1)] {
 		switch doom(w, c, g, j.ID) {
 		case doomedQueued:
 			cancelled++
@@ -244,7 +249,7 @@ func needCancelGroup(n *Need, c *rota.CancelGroup) {
 	if n.group(c.GroupID) == nil {
 		return
 	}
-	n.members(Members{Group: c.GroupID, Which: MembersLive, Limit: 1})
+	n.members(nextMembers(c.GroupID))
 	needDoom(n, Members{Group: c.GroupID, Which: MembersDoomed, Limit: rota.MembersMax + 1})
 }
 
@@ -260,7 +265,7 @@ func decideCancelGroup(w *World, c *rota.CancelGroup) (rota.Reply, *rota.Error) 
 		}
 	case w.wroteOf(c, groupSubject(g.ID)) || g.Ending == rota.EndingCancel:
 		return &rota.CancelledGroup{Group: g}, nil
-	case len(w.membersOf(Members{Group: g.ID, Which: MembersLive, Limit: 1})) == 0:
+	case len(w.membersOf(nextMembers(g.ID))) == 0 && !w.cutShort(nextMembers(g.ID)):
 		return nil, &rota.Error{Code: rota.Conflict, Field: "group_id", Reason: "group " + g.ID.String() + " has ended"}
 	}
 	g = endGroup(w, g, rota.EndingCancel, c.Reason, c.Actor)

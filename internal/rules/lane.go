@@ -17,7 +17,24 @@ func (n *Need) lane(key string) {
 		return
 	}
 	n.throttle()
-	n.world.lanes.ask(&n.Lanes, Lane{Key: key})
+	if n.Throttle {
+		return // it comes first: the limit says how much of the lane matters
+	}
+	n.world.lanes.ask(&n.Lanes, laneOf(n.world, key))
+}
+
+// laneSpare is how many jobs of a lane are looked at beyond its limit: as many as
+// may leave it in one step besides those that end.
+const laneSpare = 16
+
+// laneOf is the question that a key asks as it is limited now. A command lets at
+// most as many jobs go as may run.
+func laneOf(w *World, key string) Lane {
+	limit, limited := w.limits().Key(key)
+	if !limited {
+		return Lane{Key: key, Limit: rota.KeyLimitMax + 1, Free: true}
+	}
+	return Lane{Key: key, Limit: min(limit, rota.KeyLimitMax) + laneSpare}
 }
 
 // stir notes down that the lane of a key has changed.
@@ -31,7 +48,7 @@ func (w *World) stir(key string) {
 func (w *World) balanceAll() {
 	slices.Sort(w.stirred)
 	for _, key := range w.stirred {
-		if _, done := balance(w, key, rota.KeyLimitMax); !done {
+		if _, done := balance(w, laneOf(w, key), rota.KeyLimitMax); !done {
 			w.intend(IntentKey, key)
 		}
 	}
@@ -54,13 +71,15 @@ func (w *World) limits() *rota.ThrottleSpec {
 // balance makes the first jobs of a lane ready, as many as may start, and holds
 // the others back. It stops when it has changed so many jobs, two at a time where
 // they change places, and reports whether it got done.
-func balance(w *World, key string, most int) (changed int, done bool) {
-	b := newBalance(w, key)
+func balance(w *World, lane Lane, most int) (changed int, done bool) {
+	b := newBalance(w, lane)
 	for changed < most {
 		switch {
 		case b.ready > b.want && len(b.stand) > 0:
 			b.hold(w)
 			changed++
+		case b.blind || b.ready > b.want:
+			return changed, false
 		case b.ready < b.want && len(b.held) > 0:
 			b.let(w)
 			changed++
@@ -80,13 +99,18 @@ func balance(w *World, key string, most int) (changed int, done bool) {
 type balancing struct {
 	stand, held []rota.ID
 	ready, want int
+	edge        rota.ID // the last that is known to be held back, if there may be more
+	blind       bool    // that one was let go: who comes next is not known
 }
 
-func newBalance(w *World, key string) *balancing {
-	view := w.lanes.get(Lane{Key: key})
+func newBalance(w *World, lane Lane) *balancing {
+	view := w.lanes.get(lane)
 	b := &balancing{ready: view.Ready, want: math.MaxInt}
+	if n := len(view.Held); n == lane.Limit {
+		b.edge = view.Held[n-1]
+	}
 	open, ids := view.Open, slices.Concat(view.Last, view.Held)
-	for _, r := range w.keyed[key] {
+	for _, r := range w.keyed[lane.Key] {
 		open += truth(isOpen(r.is)) - truth(isOpen(r.was))
 		b.ready += truth(isReady(r.is)) - truth(isReady(r.was))
 		if r.is != nil {
@@ -104,7 +128,7 @@ func newBalance(w *World, key string) *balancing {
 	}
 	slices.SortFunc(b.stand, w.inOrder)
 	slices.SortFunc(b.held, w.inOrder)
-	if limit, limited := w.limits().Key(key); limited {
+	if limit, limited := w.limits().Key(lane.Key); limited {
 		b.want = max(0, limit-open)
 	}
 	return b
@@ -127,6 +151,7 @@ func (b *balancing) let(w *World) {
 	ready(w, j)
 	b.held, b.stand = b.held[1:], w.intoOrder(b.stand, id)
 	b.ready++
+	b.blind = b.blind || id == b.edge
 }
 
 // outOfOrder says whether somebody is held back who comes before one who stands.
@@ -135,7 +160,7 @@ func (b *balancing) outOfOrder(w *World) bool {
 }
 
 func (b *balancing) settled(w *World) bool {
-	return !(b.ready > b.want && len(b.stand) > 0) && !(b.ready < b.want && len(b.held) > 0) && !b.outOfOrder(w)
+	return !b.blind && b.ready <= b.want && !(b.ready < b.want && len(b.held) > 0) && !b.outOfOrder(w)
 }
 
 func (w *World) inOrder(a, b rota.ID) int {

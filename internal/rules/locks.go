@@ -42,9 +42,14 @@ func (w *World) Locks() Locks {
 		l.Lanes = append(l.Lanes, q.Key)
 	}
 	for q := range w.open.answers {
-		l.Open = append(l.Open, q.Type)
+		if q.Key != "" {
+			l.Lanes = append(l.Lanes, q.Key)
+		} else {
+			l.Open = append(l.Open, q.Type)
+		}
 	}
 	slices.Sort(l.Lanes)
+	l.Lanes = slices.Compact(l.Lanes)
 	slices.Sort(l.Open)
 	for p := range w.plans {
 		l.Plans = append(l.Plans, p)

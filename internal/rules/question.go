@@ -73,15 +73,13 @@ type Using struct {
 	Limit    int
 }
 
-// Lane asks how a concurrency key stands.
-type Lane struct{ Key string }
-
-// laneMax is how many jobs of each end of a lane are wanted: one more than one
-// command changes.
-const laneMax = rota.KeyLimitMax + 1
-
-// Limit is how many ids are wanted of each list.
-func (Lane) Limit() int { return laneMax }
+// Lane asks how a concurrency key stands. Of its jobs no more are wanted than one
+// command is likely to change.
+type Lane struct {
+	Key   string
+	Limit int  // ids in each list
+	Free  bool // the key has no limit: only who is held back matters
+}
 
 // LaneView answers it: how many jobs of the key are open (RUNNING and not
 // settled) and how many are ready; the last of the ready ones, last first; the
@@ -92,8 +90,9 @@ type LaneView struct {
 	Last, Held  []rota.ID
 }
 
-// Open asks how many jobs are open, of one type or, with an empty one, of all.
-type Open struct{ Type string }
+// Open asks how many jobs are open: of a concurrency key, of a type, or, with
+// neither, of all.
+type Open struct{ Type, Key string }
 
 // Redriven asks for the newest first attempt that tries an execution anew.
 type Redriven struct{ Execution rota.ID }

@@ -65,17 +65,15 @@ func declared(w *World, c *rota.PutSchedule, s *rota.Schedule) (*rota.Schedule, 
 	if refusal := mayDepend(w, c, s); refusal != nil {
 		return nil, refusal
 	}
-	next := &rota.Schedule{Name: c.Name, State: rota.ScheduleEnabled, CreatedBy: c.Actor, CreatedAt: w.Now}
+	next := &rota.Schedule{Name: c.Name, CreatedBy: c.Actor, CreatedAt: w.Now}
 	if s != nil {
 		*next = *s
-		if next.State == rota.ScheduleDisabled && next.Reason != "" {
-			next.State = rota.ScheduleEnabled
-		}
 	}
-	if c.State != "" {
-		next.State = c.State
+	next.State = stateAfter(w, c, s, anew)
+	if next.State != rota.ScheduleDisabled || c.State != "" {
+		next.Reason = ""
 	}
-	if s != nil && !anew && s.State == rota.ScheduleDisabled && next.State == rota.ScheduleEnabled {
+	if s != nil && !anew && s.State != rota.ScheduleEnabled && next.State == rota.ScheduleEnabled && s.NextFire.IsZero() {
 		if refusal := timePassed(w, s); refusal != nil {
 			return nil, refusal
 		}
@@ -93,8 +91,20 @@ func declared(w *World, c *rota.PutSchedule, s *rota.Schedule) (*rota.Schedule, 
 	case takesNext:
 		next.NextFire, next.MovedAt = micros(c.Next), w.Now
 	}
-	next.Spec, next.Reason, next.Version, next.UpdatedAt = c.Spec.Canonical(), "", c.ID, w.Now
+	next.Spec, next.Version, next.UpdatedAt = c.Spec.Canonical(), c.ID, w.Now
 	return next, nil
+}
+
+// stateAfter is the state that a declared schedule gets. What a person set is
+// kept; what Rota disabled, a change enables again, unless it would never fire.
+func stateAfter(w *World, c *rota.PutSchedule, s *rota.Schedule, anew bool) rota.ScheduleState {
+	switch {
+	case c.State != "":
+		return c.State
+	case s == nil || s.State == rota.ScheduleDisabled && s.Reason != "" && (anew || timePassed(w, s) == nil):
+		return rota.ScheduleEnabled
+	}
+	return s.State
 }
 
 // mayTime refuses times that have passed, by the only clock that counts.

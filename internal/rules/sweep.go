@@ -13,12 +13,21 @@ func needSweep(n *Need, c *rota.Sweep) {
 		case IntentGroup:
 			needSweepGroup(n, i, limit)
 		case IntentKey:
-			n.lane(i.Name)
+			if n.throttle(); !n.Throttle {
+				n.world.lanes.ask(&n.Lanes, laneToSweep(n.world, i.Name, limit))
+			}
 		case IntentTemplate:
 			n.template(i.Name)
 			needUsing(n, i.Name, limit)
 		}
 	}
+}
+
+// laneToSweep asks for as much of a lane as a Sweep may change.
+func laneToSweep(w *World, key string, limit int) Lane {
+	lane := laneOf(w, key)
+	lane.Limit = max(lane.Limit, limit)
+	return lane
 }
 
 func needSweepGroup(n *Need, i Intent, limit int) {
@@ -65,7 +74,7 @@ func carryOut(w *World, c *rota.Sweep, i Intent, most, asked int) (touched int, 
 	case IntentGroup:
 		return sweepGroup(w, c, i, most, asked)
 	case IntentKey:
-		return balance(w, i.Name, most)
+		return balance(w, laneToSweep(w, i.Name, asked), most)
 	}
 	if t := w.templates.get(i.Name); t == nil || t.State != rota.TemplateArchived {
 		return 0, true

@@ -49,7 +49,7 @@ func (w *writer) loadLane(q rules.Lane, world *rules.World) error {
 		return func() error {
 			return w.ask(sql, func(s *sqlite.Stmt) {
 				s.BindText(1, q.Key)
-				s.BindInt64(2, int64(q.Limit()))
+				s.BindInt64(2, int64(q.Limit))
 			}, func(s *sqlite.Stmt) error {
 				j := scanJob(s)
 				world.PutJob(j)
@@ -58,10 +58,10 @@ func (w *writer) loadLane(q rules.Lane, world *rules.World) error {
 			})
 		}
 	}
-	err := firstError(
-		count(sqlLaneOpen, &view.Open), count(sqlLaneReady, &view.Ready),
-		list(sqlLaneLast, &view.Last), list(sqlLaneHeld, &view.Held),
-	)
+	err := list(sqlLaneHeld, &view.Held)()
+	if err == nil && !q.Free {
+		err = firstError(count(sqlLaneOpen, &view.Open), count(sqlLaneReady, &view.Ready), list(sqlLaneLast, &view.Last))
+	}
 	if err == nil {
 		world.PutLane(q, view)
 	}
@@ -69,13 +69,16 @@ func (w *writer) loadLane(q rules.Lane, world *rules.World) error {
 }
 
 func (w *writer) loadOpen(q rules.Open, world *rules.World) error {
-	sql := sqlOpenAll
-	if q.Type != "" {
-		sql = sqlOpenOf
+	sql, of := sqlOpenAll, ""
+	switch {
+	case q.Key != "":
+		sql, of = sqlLaneOpen, q.Key
+	case q.Type != "":
+		sql, of = sqlOpenOf, q.Type
 	}
 	return w.ask(sql, func(s *sqlite.Stmt) {
-		if q.Type != "" {
-			s.BindText(1, q.Type)
+		if of != "" {
+			s.BindText(1, of)
 		}
 	}, func(s *sqlite.Stmt) error {
 		world.PutOpen(q, int(s.ColumnInt64(0)))

@@ -38,7 +38,7 @@ func TestRacesCatchACarelessStore(t *testing.T) {
 // TestCarelessStoreIsRightAlone shows that nothing but company makes the
 // careless store wrong.
 func TestCarelessStoreIsRightAlone(t *testing.T) {
-	storetest.RandomAgainstModel(t, storetest.Harness{Open: func(testing.TB) rota.Store { return newCareless() }})
+	storetest.AgainstModel(t, func() rota.Store { return newCareless() })
 }
 
 // TestRacesOfTheModel shows that the gate by itself makes nothing fail.

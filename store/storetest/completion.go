@@ -22,6 +22,7 @@ func testCompletion(t *testing.T, h Harness) {
 		{"a dropped schedule archives its own template", onceTemplate},
 		{"a dropped schedule leaves a template that is not its own", onceTemplateShared},
 		{"a dropped schedule is taken from those that depend on it", onceUnties},
+		{"a preserved schedule that is changed stays disabled, and says why", onceChanged},
 		{"a preserved schedule can be given a new time", onceAnew},
 		{"an AT fires once through a clock set back", onceClockBack},
 	})
@@ -165,6 +166,11 @@ func oncePaused(y *story) {
 	y.complete(y.claimOne())
 	want(y, "state", y.schedule("once").State, rota.SchedulePaused)
 	want(y, "reason", y.schedule("once").Reason, "")
+	y.pass(time.Second)
+	y.wantField(rota.Conflict, "state", y.switchCommand("once", rota.ScheduleEnabled, time.Time{}))
+	enable := y.declareCommand("once", rota.ScheduleSpec{At: dawn.Add(time.Hour), Description: "new"})
+	enable.State = rota.ScheduleEnabled
+	y.wantField(rota.Conflict, "state", enable)
 }
 
 func onceTemplate(y *story) {
@@ -201,6 +207,19 @@ func onceUnties(y *story) {
 	y.complete(y.claimOne())
 	want(y, "depends on", len(y.schedule("then").Spec.DependsOn), 0)
 	y.wantHold(waits, 0)
+}
+
+func onceChanged(y *story) {
+	y.once(rota.ScheduleSpec{})
+	y.fireNext("once")
+	y.complete(y.claimOne())
+	y.pass(time.Second)
+	row := y.declare("once", rota.ScheduleSpec{At: dawn.Add(time.Hour), Description: "new"})
+	want(y, "description", row.Spec.Description, "new")
+	y.wantRan()
+	off := y.declareCommand("once", rota.ScheduleSpec{At: dawn.Add(time.Hour), Description: "newer"})
+	off.State = rota.ScheduleDisabled
+	want(y, "reason when a person says so", do[*rota.SchedulePut](y, off).Schedule.Reason, "")
 }
 
 func onceAnew(y *story) {

@@ -85,6 +85,7 @@ func Stories(t *testing.T, h Harness) {
 		{"refused", testRefused},
 		{"reads", testReads},
 		{"wake", testWake},
+		{"explain", testExplain},
 		{"types", testTypes},
 		{"templates", testTemplates},
 		{"archive", testArchive},

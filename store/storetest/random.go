@@ -40,6 +40,9 @@ func RandomAgainstModel(t *testing.T, h Harness) {
 		compareRows(rt, g.model, s)
 		compareLists(rt, g, s)
 		writtenOnce(rt, s)
+		if err := explainAll(context.Background(), s); err != nil {
+			rt.Errorf("explain: %v", err)
+		}
 		if found := violations(context.Background(), s); found != "" {
 			rt.Errorf("verify found:\n%s", found)
 		}

@@ -88,7 +88,7 @@ func (m *Model) Explain(_ context.Context, id rota.ID) ([]rota.Reason, error) {
 		if s.find(id) == nil {
 			return nil, rota.Errorf(rota.NotFound, "explain", "there is no job %s", id)
 		}
-		return []rota.Reason{{Code: rota.ReasonOrder}}, nil
+		return []rota.Reason{{Code: rota.ReasonOrder, Text: "It waits.", Remedy: "Wait."}}, nil
 	})
 }
 

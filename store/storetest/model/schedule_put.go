@@ -45,15 +45,21 @@ func timedAnew(c *rota.PutSchedule, d *rota.Schedule) bool {
 }
 
 // stateAfter is the state that a schedule gets: what Rota disabled, a change by
-// a person enables.
-func stateAfter(c *rota.PutSchedule, d *rota.Schedule) rota.ScheduleState {
+// a person enables, unless it would never fire.
+func (s *step) stateAfter(c *rota.PutSchedule, d *rota.Schedule) rota.ScheduleState {
 	switch {
 	case c.State != "":
 		return c.State
-	case d == nil, d.State == rota.ScheduleDisabled && d.Reason != "":
+	case d == nil, d.State == rota.ScheduleDisabled && d.Reason != "" && (timedAnew(c, d) || !s.past(c)):
 		return rota.ScheduleEnabled
 	}
 	return d.State
+}
+
+// past says that the only time of a schedule has passed.
+func (s *step) past(c *rota.PutSchedule) bool {
+	at := cut(c.Spec.At)
+	return !at.IsZero() && at.Before(s.now)
 }
 
 // checkSchedule refuses what does not fit the clock and the other rows.
@@ -62,9 +68,8 @@ func (s *step) checkSchedule(c *rota.PutSchedule, d *rota.Schedule) *rota.Error 
 		return err
 	}
 	spec, anew := c.Spec.Canonical(), timedAnew(c, d)
-	past := !spec.At.IsZero() && spec.At.Before(s.now)
 	switch {
-	case anew && past:
+	case anew && s.past(c):
 		return s.refuse(rota.Invalid, "at", "has passed")
 	case anew && !spec.EndsAt.IsZero() && spec.EndsAt.Before(s.now):
 		return s.refuse(rota.Invalid, "ends_at", "has passed")
@@ -72,8 +77,8 @@ func (s *step) checkSchedule(c *rota.PutSchedule, d *rota.Schedule) *rota.Error 
 	if err := s.checkDepends(c.Name, spec.DependsOn, d); err != nil {
 		return err
 	}
-	wakes := d != nil && d.State == rota.ScheduleDisabled && stateAfter(c, d) == rota.ScheduleEnabled
-	if wakes && !anew && past {
+	wakes := d != nil && d.State != rota.ScheduleEnabled && d.NextFire.IsZero() && s.stateAfter(c, d) == rota.ScheduleEnabled
+	if wakes && !anew && s.past(c) {
 		return s.refuse(rota.Conflict, "state", "the time of schedule %s has passed", c.Name)
 	}
 	return nil
@@ -124,8 +129,11 @@ func (s *step) pathTo(goal, from string, passed map[string]bool) []string {
 // declare writes what was declared. Times that stay the same keep their anchor
 // and what they owe.
 func (s *step) declare(d *rota.Schedule, c *rota.PutSchedule, anew bool) {
-	d.State = stateAfter(c, d)
-	d.Spec, d.Reason, d.Version, d.UpdatedAt = c.Spec.Canonical(), "", c.ID, s.now
+	d.State = s.stateAfter(c, d)
+	if c.State != "" || d.State != rota.ScheduleDisabled {
+		d.Reason = ""
+	}
+	d.Spec, d.Version, d.UpdatedAt = c.Spec.Canonical(), c.ID, s.now
 	fires := d.State != rota.ScheduleDisabled
 	if anew || fires && d.NextFire.IsZero() {
 		if d.Anchor = cut(c.Anchor); d.Anchor.IsZero() {

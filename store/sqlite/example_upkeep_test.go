@@ -1,0 +1,179 @@
+package sqlite_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/store/sqlite"
+)
+
+// tend does the upkeep that is due, and says when there is more to do; zero:
+// when Wake says so. What an error left undone is due still.
+func tend(ctx context.Context, store rota.Store, now time.Time) (next time.Time, err error) {
+	due, err := store.NextDue(ctx)
+	if err != nil {
+		return next, err
+	}
+	passed := func(t time.Time) bool { return !t.IsZero() && !t.After(now) }
+	var upkeep []rota.Command
+	if passed(due.Ready) {
+		upkeep = append(upkeep, &rota.Ready{Meta: rota.NewMeta("")})
+	}
+	if passed(due.Fire) {
+		if upkeep, err = fires(ctx, store, upkeep); err != nil {
+			return next, err
+		}
+	}
+	if passed(due.Expire) {
+		upkeep = append(upkeep, &rota.Expire{Meta: rota.NewMeta("")})
+	}
+	if due.Sweep {
+		upkeep = append(upkeep, &rota.Sweep{Meta: rota.NewMeta("")})
+	}
+	if len(upkeep) > 0 {
+		results, err := store.Apply(ctx, rota.Batch{Commands: upkeep})
+		if err != nil {
+			return next, err
+		}
+		for i, result := range results {
+			if result.Err != nil {
+				log.Println(upkeep[i].Verb(), result.Err)
+			}
+		}
+		if due, err = store.NextDue(ctx); err != nil {
+			return next, err
+		}
+	}
+	return earliest(due, now), nil
+}
+
+// fires adds a Fire for each schedule that owes one. A Fire that finds its
+// schedule changed meanwhile makes nothing, and the next round reads it anew.
+func fires(ctx context.Context, store rota.Store, upkeep []rota.Command) ([]rota.Command, error) {
+	page, err := store.DueSchedules(ctx, rota.PageMax)
+	if err != nil {
+		return upkeep, err
+	}
+	for _, schedule := range page.Schedules {
+		fire, err := rota.PlanFire(rota.NewMeta(""), schedule, page.Now) // by the store's clock, not by ours
+		if err != nil {
+			log.Println(schedule.Name, err) // such as a zone that this machine does not know
+		} else if fire != nil {
+			upkeep = append(upkeep, fire)
+		}
+	}
+	return upkeep, nil
+}
+
+func earliest(due rota.Due, now time.Time) (next time.Time) {
+	if due.Sweep {
+		return now
+	}
+	for _, t := range []time.Time{due.Ready, due.Fire, due.Expire} {
+		if next.IsZero() || !t.IsZero() && t.Before(next) {
+			next = t
+		}
+	}
+	return next
+}
+
+// prune removes what need no longer be kept, a page at a time.
+func prune(ctx context.Context, store rota.Store, now time.Time) (removed int, err error) {
+	for query := (rota.PruneQuery{Retention: rota.DefaultRetention, Now: now}); ; {
+		page, err := store.Prunable(ctx, query)
+		if err != nil {
+			return removed, err
+		}
+		if len(page.Executions) > 0 {
+			pruned, err := rota.Do[*rota.Pruned](ctx, store, &rota.Prune{
+				Meta: rota.NewMeta(""), Executions: page.Executions,
+				Before: now.Add(-rota.DefaultRetention.Completed.Age), // also removes reservations that ended before
+			})
+			if err != nil {
+				return removed, err
+			}
+			removed += pruned.Executions
+		}
+		if !page.More {
+			return removed, nil
+		}
+		query.From = page.Next
+	}
+}
+
+// redrive tries every dead letter of a type anew.
+func redrive(ctx context.Context, store rota.Store, typ string) (count int, err error) {
+	for query := (rota.JobQuery{Type: typ, Dead: true}); ; {
+		dead, err := store.Jobs(ctx, query)
+		if err != nil || len(dead) == 0 {
+			return count, err
+		}
+		for _, job := range dead {
+			if _, err := rota.Do[*rota.Redriven](ctx, store, &rota.Redrive{Meta: rota.NewMeta("ada"), JobID: job.ID}); err != nil {
+				log.Println(err) // such as a unique key that another job holds by now
+				continue
+			}
+			count++
+		}
+		query.Before = dead[len(dead)-1].ID
+	}
+}
+
+// direct runs a job now, past the queue, on a node that it holds back meanwhile.
+// Busy says that another direct run is under way, or that a limit is reached.
+func direct(ctx context.Context, store rota.Store, node string, job rota.NewJob, work func(*rota.Job) rota.FinishItem) error {
+	reserved, err := rota.Do[*rota.Reserved](ctx, store, &rota.Reserve{Meta: rota.NewMeta("ada"), Node: node})
+	if err != nil {
+		return err
+	}
+	started, err := rota.Do[*rota.Directed](ctx, store, &rota.Direct{
+		Meta: rota.NewMeta("ada"), ReservationID: reserved.Reservation.ID, Job: job, Seed: rota.NewToken(), Lease: rota.DefaultLease,
+	})
+	if err != nil {
+		_, _ = rota.Do[*rota.Released](ctx, store, &rota.Release{Meta: rota.NewMeta("ada"), ReservationID: reserved.Reservation.ID})
+		return err
+	}
+	item := work(started.Job) // extend its lease meanwhile, as of any run
+	_, err = rota.Do[*rota.Finished](ctx, store, &rota.Finish{Meta: rota.NewMeta(""), Items: []rota.FinishItem{item}})
+	return err
+}
+
+// A job fails for good, is tried anew, and is forgotten in time.
+func Example_upkeep() {
+	dir, err := os.MkdirTemp("", "rota")
+	must(err)
+	defer os.RemoveAll(dir)
+	now := time.Now()
+	store, err := sqlite.OpenWith(filepath.Join(dir, "app.db"), sqlite.Config{Clock: func() time.Time { return now }})
+	must(err)
+	defer store.Close()
+	ctx := context.Background()
+
+	fails := func(job *rota.Job) rota.FinishItem {
+		return rota.FinishItem{LeaseRef: job.Lease(), Outcome: rota.OutcomeFailed, Error: "the printer is on fire"}
+	}
+	must(direct(ctx, store, "worker-1", rota.NewJob{Type: "build"}, fails)) // tried once, so it is a dead letter
+	count, err := redrive(ctx, store, "build")
+	must(err)
+	fmt.Println("redriven", count)
+	count, err = redrive(ctx, store, "build")
+	must(err)
+	fmt.Println("redriven again", count)
+
+	for _, days := range []int{30, 61} {
+		now = now.AddDate(0, 0, days)
+		count, err = prune(ctx, store, now)
+		must(err)
+		fmt.Println("pruned", count)
+	}
+	// Output:
+	// redriven 1
+	// redriven again 0
+	// pruned 0
+	// pruned 1
+}
