@@ -62,6 +62,9 @@ type TemplateSpec struct {
 // it is returned as it was written; else the keys are sorted, so that the same
 // objects always give the same text.
 func MergeParams(layers ...json.RawMessage) json.RawMessage {
+	if only, alone := onlyLayer(layers); alone {
+		return only
+	}
 	merged := map[string]json.RawMessage{}
 	only, count := json.RawMessage("{}"), 0
 	for _, layer := range layers {
@@ -78,6 +81,22 @@ func MergeParams(layers ...json.RawMessage) json.RawMessage {
 		return only
 	}
 	return EncodeSpec(merged)
+}
+
+// onlyLayer is the one layer that has anything to say, if that can be seen
+// without reading it.
+func onlyLayer(layers []json.RawMessage) (only json.RawMessage, alone bool) {
+	only = json.RawMessage("{}")
+	for _, layer := range layers {
+		switch {
+		case len(layer) == 0 || string(layer) == "{}":
+		case alone || !bytes.HasPrefix(layer, []byte(`{"`)):
+			return nil, false
+		default:
+			only, alone = layer, true
+		}
+	}
+	return only, true
 }
 
 // EncodeSpec is a specification as it is stored: JSON, its documents compact and

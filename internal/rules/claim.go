@@ -58,7 +58,7 @@ func needRooms(n *Need, types []string) bool {
 
 // needStart asks for what may keep a head of the order from starting.
 func needStart(n *Need, j *rota.Job) {
-	if _, limited := n.world.limits().Key(j.ConcurrencyKey); limited {
+	if j.ConcurrencyKey != "" && limitedKey(n.world, j.ConcurrencyKey) {
 		n.open(Open{Key: j.ConcurrencyKey})
 	}
 	if j.GroupID.IsZero() {
@@ -150,7 +150,10 @@ func putAside(w *World, c *rota.Claim, j *rota.Job, started int) bool {
 		doom(w, c, g, j.ID)
 		return true
 	}
-	if limit, limited := w.limits().Key(j.ConcurrencyKey); limited && j.ConcurrencyKey != "" {
+	if j.ConcurrencyKey == "" {
+		return false
+	}
+	if limit, limited := w.limits().Key(j.ConcurrencyKey); limited {
 		if w.open.get(Open{Key: j.ConcurrencyKey})+started >= limit {
 			w.edit(j.ID).Hold = rota.HoldKey
 			return true

@@ -62,7 +62,9 @@ func needMetBy(n *Need, b *rota.Job, dependsOn []string) {
 func (w *World) dependentsOf(schedule string) (names []string) {
 	all := slices.Clone(w.dependents.get(Dependents{Schedule: schedule}))
 	for _, r := range w.schedules.touched {
-		all = append(all, r.key)
+		if r.is != nil && slices.Contains(r.is.Spec.DependsOn, schedule) {
+			all = append(all, r.key)
+		}
 	}
 	slices.Sort(all)
 	for _, name := range slices.Compact(all) {

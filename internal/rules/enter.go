@@ -28,10 +28,12 @@ func settleHold(w *World, j *rota.Job) {
 	if j.Hold != 0 {
 		return
 	}
-	w.stir(j.ConcurrencyKey)
-	if limitedKey(w, j.ConcurrencyKey) {
-		j.Hold = rota.HoldKey
-		return
+	if j.ConcurrencyKey != "" {
+		w.stir(j.ConcurrencyKey)
+		if limitedKey(w, j.ConcurrencyKey) {
+			j.Hold = rota.HoldKey
+			return
+		}
 	}
 	ready(w, j)
 }

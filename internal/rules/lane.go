@@ -65,8 +65,10 @@ func (w *World) limits() *rota.ThrottleSpec {
 	if t := w.throttle.get(theThrottle); t != nil {
 		return &t.Spec
 	}
-	return &rota.ThrottleSpec{}
+	return &noLimits
 }
+
+var noLimits rota.ThrottleSpec
 
 // balance makes the first jobs of a lane ready, as many as may start, and holds
 // the others back. It stops when it has changed so many jobs, two at a time where

@@ -8,6 +8,7 @@ func needRedrive(n *Need, c *rota.Redrive) {
 	if tail == nil {
 		return
 	}
+	n.wrote(c, tail.ID)
 	if id, _ := n.redriven(Redriven{Execution: tail.ExecutionID}); !id.IsZero() {
 		n.tailOfChain(id)
 	}
@@ -29,6 +30,9 @@ func decideRedrive(w *World, c *rota.Redrive) (rota.Reply, *rota.Error) {
 	tail := w.job(w.tailOfChain(c.JobID))
 	if tail == nil {
 		return nil, noJob("job_id", c.JobID)
+	}
+	if w.wrote(c, tail.ID) {
+		return nil, noJob("job_id", c.NewJobID()) // it was made, and has been pruned since
 	}
 	if refusal := mayRedrive(w, tail); refusal != nil {
 		return nil, refusal

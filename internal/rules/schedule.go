@@ -58,6 +58,9 @@ func declared(w *World, c *rota.PutSchedule, s *rota.Schedule) (*rota.Schedule, 
 	if refusal := usable(w.templates.get(c.Spec.Template), "template", c.Spec.Template); refusal != nil {
 		return nil, refusal
 	}
+	if refusal := fitTogether(w.templates.get(c.Spec.Template), c); refusal != nil {
+		return nil, refusal
+	}
 	anew := s == nil || !s.Spec.SameTimes(c.Spec)
 	if refusal := mayTime(w, c, anew); refusal != nil {
 		return nil, refusal
@@ -93,6 +96,14 @@ func declared(w *World, c *rota.PutSchedule, s *rota.Schedule) (*rota.Schedule, 
 	}
 	next.Spec, next.Version, next.UpdatedAt = c.Spec.Canonical(), c.ID, w.Now
 	return next, nil
+}
+
+// fitTogether refuses params that are too long together with the template's.
+func fitTogether(t *rota.Template, c *rota.PutSchedule) *rota.Error {
+	if n := len(rota.MergeParams(t.Spec.Params, c.Spec.Params)); n > rota.ParamsMax {
+		return rota.Invalidf("params", "have %d bytes together with those of template %s; at most %d are allowed", n, t.Name, rota.ParamsMax)
+	}
+	return nil
 }
 
 // stateAfter is the state that a declared schedule gets. What a person set is

@@ -21,11 +21,11 @@ func decidePutThrottle(w *World, c *rota.PutThrottle) (rota.Reply, *rota.Error) 
 	}
 	switch {
 	case w.wroteOf(c, throttleSubject):
-		return &rota.ThrottlePut{Throttle: t}, nil
+		return &rota.ThrottlePut{Throttle: ownThrottle(t)}, nil
 	case c.Version != nil && *c.Version != t.Version:
 		return nil, changedSince("the set of limits")
 	case t.Spec.Equal(c.Spec):
-		return &rota.ThrottlePut{Throttle: t}, nil
+		return &rota.ThrottlePut{Throttle: ownThrottle(t)}, nil
 	}
 	next := &rota.Throttle{Spec: c.Spec.Canonical(), Version: c.ID, UpdatedBy: c.Actor, UpdatedAt: w.Now}
 	w.throttle.set(w, theThrottle, next)
@@ -39,6 +39,13 @@ func decidePutThrottle(w *World, c *rota.PutThrottle) (rota.Reply, *rota.Error) 
 	}
 	w.logOf(c, rota.AuditThrottleModified, throttleSubject, "")
 	return &rota.ThrottlePut{Throttle: next, Changed: true}, nil
+}
+
+// ownThrottle is a copy for whoever asked: a store may keep the row itself.
+func ownThrottle(t *rota.Throttle) *rota.Throttle {
+	own := *t
+	own.Spec = t.Spec.Canonical()
+	return &own
 }
 
 // changedKeys are the keys that have another limit than before, or none.

@@ -11,7 +11,8 @@ import (
 const (
 	sqlInsertAudit = `
 INSERT OR ROLLBACK INTO rota_audit (seq, id, at, actor, act, job_id, subject, detail)
-VALUES ((SELECT coalesce(max(seq), 0) + 1 FROM rota_audit), ?, ?, ?, ?, ?, ?, ?)`
+SELECT (SELECT coalesce(max(seq), 0) + 1 FROM rota_audit), ?1, ?2, ?3, ?4, ?5, ?6, ?7
+WHERE NOT EXISTS (SELECT 1 FROM rota_audit WHERE id = ?1)`
 	sqlAuditGet = `
 SELECT 1
 FROM rota_audit
@@ -24,6 +25,8 @@ ORDER BY seq
 LIMIT ?`
 )
 
+// writeAudit writes a line once: a command that is sent again may find the same
+// thing to do again.
 func (w *writer) writeAudit(e rota.AuditEntry) error {
 	s, err := w.stmt(sqlInsertAudit)
 	if err != nil {

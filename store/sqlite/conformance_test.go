@@ -16,6 +16,12 @@ func TestConformance(t *testing.T) {
 		Break: func(t testing.TB, s rota.Store, job rota.ID, how storetest.Breakage) {
 			damage(t, s.(*Store).path, breakages[how], job)
 		},
+		Pause: func(_ testing.TB, s rota.Store, at func([]rota.Command)) {
+			store := s.(*Store)
+			w := <-store.writer
+			w.decided = at
+			store.writer <- w
+		},
 	})
 }
 

@@ -1,20 +1,33 @@
 package sqlite
 
 import (
+	"strings"
+
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/internal/rules"
 	"zombiezen.com/go/sqlite"
 )
 
-const sqlInsertJob = `
+// Jobs are inserted some at a time: a statement opens each index of the table
+// once, however many rows it brings.
+const (
+	sqlInsertJob = `
 INSERT OR ROLLBACK INTO rota_jobs (
   id, execution_id, retry_of, type, hold, priority, position, attempt, max_attempts,
   backoff, backoff_max, jitter, timeout, created_at, queued_at, run_at, plan_time,
   scope_kind, scope_id, name, unique_key, unique_for, created_by, params,
   template, schedule, group_id, group_position, concurrency_key, counts_at, wait_from, wait_until, redrive_of)
-VALUES (
+VALUES ` + jobValues
+	jobValues = `(
   ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
   ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+	jobsAtOnce = 16
+)
+
+var (
+	sqlInsertJobs = sqlInsertJob + strings.Repeat(", "+jobValues, jobsAtOnce-1)
+	jobWidth      = strings.Count(jobValues, "?")
+)
 
 // paramsInline is how long params may be to stand in the row of their job.
 // Longer ones would push the row into overflow pages, which are rewritten each
@@ -53,47 +66,74 @@ func (w *writer) writeParams(sql string, j *rota.Job) error {
 	return w.write(s)
 }
 
-func (w *writer) insertJob(j *rota.Job) error {
-	s, err := w.stmt(sqlInsertJob)
+func (w *writer) insertJobs(jobs []*rota.Job) error {
+	for len(jobs) > 0 {
+		sql, n := sqlInsertJobs, jobsAtOnce
+		if len(jobs) < n {
+			sql, n = sqlInsertJob, 1
+		}
+		if err := w.insertSome(sql, jobs[:n]); err != nil {
+			return err
+		}
+		jobs = jobs[n:]
+	}
+	return nil
+}
+
+func (w *writer) insertSome(sql string, jobs []*rota.Job) error {
+	s, err := w.stmt(sql)
 	if err != nil {
 		return err
 	}
-	bindID(s, 1, j.ID)
-	if !j.RetryOf.IsZero() {
-		bindID(s, 2, j.ExecutionID)
-		bindID(s, 3, j.RetryOf)
-	}
-	s.BindText(4, j.Type)
-	s.BindInt64(5, int64(j.Hold))
-	s.BindInt64(6, int64(j.Priority))
-	s.BindInt64(7, j.Position)
-	s.BindInt64(8, int64(j.Attempt))
-	s.BindInt64(9, int64(j.Policy.MaxAttempts))
-	s.BindInt64(10, j.Policy.Backoff.Microseconds())
-	bindDuration(s, 11, j.Policy.BackoffMax)
-	if j.Policy.Jitter != 0 {
-		s.BindFloat(12, j.Policy.Jitter)
-	}
-	s.BindInt64(13, j.Policy.Timeout.Microseconds())
-	bindTime(s, 14, j.CreatedAt)
-	bindTime(s, 15, j.QueuedAt)
-	bindTime(s, 16, j.RunAt)
-	bindTime(s, 17, j.PlanTime)
-	bindText(s, 18, j.ScopeKind)
-	bindText(s, 19, j.ScopeID)
-	bindText(s, 20, j.Name)
-	bindText(s, 21, j.UniqueKey)
-	bindDuration(s, 22, j.UniqueFor)
-	bindText(s, 23, j.CreatedBy)
-	bindCompany(s, 25, j)
-	if len(j.Params) <= paramsInline {
-		s.BindText(24, string(j.Params))
-		return w.write(s)
+	for i, j := range jobs {
+		bindJob(s, i*jobWidth, j)
 	}
 	if err := w.write(s); err != nil {
 		return err
 	}
-	return w.writeParams(sqlInsertParams, j)
+	for _, j := range jobs {
+		if len(j.Params) > paramsInline {
+			if err := w.writeParams(sqlInsertParams, j); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// bindJob binds a job to the parameters after a place.
+func bindJob(s *sqlite.Stmt, at int, j *rota.Job) {
+	bindID(s, at+1, j.ID)
+	if !j.RetryOf.IsZero() {
+		bindID(s, at+2, j.ExecutionID)
+		bindID(s, at+3, j.RetryOf)
+	}
+	s.BindText(at+4, j.Type)
+	s.BindInt64(at+5, int64(j.Hold))
+	s.BindInt64(at+6, int64(j.Priority))
+	s.BindInt64(at+7, j.Position)
+	s.BindInt64(at+8, int64(j.Attempt))
+	s.BindInt64(at+9, int64(j.Policy.MaxAttempts))
+	s.BindInt64(at+10, j.Policy.Backoff.Microseconds())
+	bindDuration(s, at+11, j.Policy.BackoffMax)
+	if j.Policy.Jitter != 0 {
+		s.BindFloat(at+12, j.Policy.Jitter)
+	}
+	s.BindInt64(at+13, j.Policy.Timeout.Microseconds())
+	bindTime(s, at+14, j.CreatedAt)
+	bindTime(s, at+15, j.QueuedAt)
+	bindTime(s, at+16, j.RunAt)
+	bindTime(s, at+17, j.PlanTime)
+	bindText(s, at+18, j.ScopeKind)
+	bindText(s, at+19, j.ScopeID)
+	bindText(s, at+20, j.Name)
+	bindText(s, at+21, j.UniqueKey)
+	bindDuration(s, at+22, j.UniqueFor)
+	bindText(s, at+23, j.CreatedBy)
+	bindCompany(s, at+25, j)
+	if len(j.Params) <= paramsInline {
+		s.BindText(at+24, string(j.Params))
+	}
 }
 
 func bindCompany(s *sqlite.Stmt, p int, j *rota.Job) {

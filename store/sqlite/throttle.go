@@ -3,7 +3,6 @@ package sqlite
 import (
 	"context"
 	"encoding/json"
-	"slices"
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/internal/rules"
@@ -47,27 +46,21 @@ func scanThrottleHead(s *sqlite.Stmt) *rota.Throttle {
 
 // limits are the limits in force as they were read last. Every claim looks at
 // them, and reading up to ThrottleMax entries anew would cost more than it does.
-type limits struct {
-	text string
-	spec rota.ThrottleSpec
-}
+type limits struct{ last *rota.Throttle }
 
 func (w *writer) loadThrottle(world *rules.World) error {
 	return w.ask(sqlThrottle, nil, put(w.scanLimits, world.PutThrottle))
 }
 
 func (w *writer) scanLimits(s *sqlite.Stmt) (*rota.Throttle, error) {
-	if text := s.ColumnText(3); text != w.limits.text {
-		t, err := scanThrottle(s)
-		if err != nil {
-			return nil, err
-		}
-		w.limits = limits{text: text, spec: t.Spec}
+	if last := w.limits.last; last != nil && last.Version == scanID(s, 0) {
+		return last, nil
 	}
-	t := scanThrottleHead(s)
-	t.Spec = w.limits.spec
-	t.Spec.Types, t.Spec.Keys = slices.Clone(t.Spec.Types), slices.Clone(t.Spec.Keys)
-	return t, nil
+	t, err := scanThrottle(s)
+	if err == nil {
+		w.limits.last = t
+	}
+	return t, err
 }
 
 func (w *writer) writeThrottle(c rules.Change[struct{}, rota.Throttle]) error {

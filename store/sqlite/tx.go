@@ -225,7 +225,7 @@ func (w *writer) Write(c *rules.Changes) error {
 		each(c.Started, w.updateJob),
 		each(c.NewRuns, w.insertRun),
 		each(c.Runs, w.updateRun),
-		each(c.NewJobs, w.insertJob),
+		func() error { return w.insertJobs(c.NewJobs) },
 		each(c.NewStarted, w.updateJob),
 		each(c.NewJobRuns, w.insertRun),
 		each(c.Jobs, w.updateJob),

@@ -17,6 +17,9 @@ type writer struct {
 	ready bool // something became ready since the last wake-up
 
 	limits limits // as they were read last
+
+	decided  func([]rota.Command) // for tests: called when a step is decided and not yet written
+	commands []rota.Command       // under way
 }
 
 // applyHalves applies a batch, or its halves if the database refuses it.
@@ -47,6 +50,7 @@ func (w *writer) apply(ctx context.Context, b rota.Batch) ([]rota.Result, error)
 		return nil, err
 	}
 	defer w.rollback()
+	w.commands = b.Commands
 	results, err := rules.Apply(w, b)
 	if err == nil {
 		err = w.exec(sqlCommit)
@@ -92,7 +96,12 @@ const (
 )
 
 // Lock has nothing to do: there is one writer.
-func (w *writer) Lock(*rules.World) (bool, error) { return false, nil }
+func (w *writer) Lock(*rules.World) (bool, error) {
+	if w.decided != nil {
+		w.decided(w.commands)
+	}
+	return false, nil
+}
 
 func (w *writer) close() error {
 	w.stmts.finalize()

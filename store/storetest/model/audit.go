@@ -31,7 +31,12 @@ func (s *step) noteOf(act, subject, detail string) {
 	s.log(rota.AuditEntry{ID: s.auditNameID(act + " " + subject), Act: act, Subject: subject, Detail: detail})
 }
 
+// log writes a line once, however often its command is sent and finds something
+// to do again.
 func (s *step) log(e rota.AuditEntry) {
+	if s.hasEntry(e.ID) {
+		return
+	}
 	e.Seq, e.At, e.Actor = int64(len(s.audit)+1), s.now, s.actor()
 	s.audit = append(s.audit, e)
 }

@@ -14,6 +14,8 @@ func (s *step) redrive(c *rota.Redrive) (rota.Reply, *rota.Error) {
 	tail := s.tail(named.ExecutionID)
 	holder := s.holder(tail.Type, tail.UniqueKey)
 	switch {
+	case s.wrote(tail.ID):
+		return nil, s.refuse(rota.NotFound, "job_id", "job %s was made, and is gone", c.NewJobID())
 	case live(tail):
 		return nil, s.refuse(rota.Conflict, "job_id", "job %s has not ended", tail.ID)
 	case endedWell(tail):

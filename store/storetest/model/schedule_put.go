@@ -68,6 +68,9 @@ func (s *step) checkSchedule(c *rota.PutSchedule, d *rota.Schedule) *rota.Error 
 		return err
 	}
 	spec, anew := c.Spec.Canonical(), timedAnew(c, d)
+	if n := len(rota.MergeParams(s.template(spec.Template).Spec.Params, spec.Params)); n > rota.ParamsMax {
+		return s.refuse(rota.Invalid, "params", "have %d bytes with those of the template", n)
+	}
 	switch {
 	case anew && s.past(c):
 		return s.refuse(rota.Invalid, "at", "has passed")
