@@ -21,6 +21,10 @@
 // at its start, then [Ready] for what becomes due and [Reap] for workers that
 // are gone. The examples of store/sqlite show one round, and a whole worker.
 //
+// [Declare] makes the command that declares a schedule, and [PlanFire] the one
+// that fires it. [Store.NextDue] says when there is something to fire, to expire
+// or to sweep.
+//
 // # Which reply answers which command
 //
 //	Enqueue    *Enqueued       the jobs, or those that hold their keys
@@ -36,6 +40,24 @@
 //	Reap       *Reaped         what was settled
 //	Recover    *Recovered      what was settled
 //	All        *AllDone        the replies of its members
+//
+//	PutType, SwitchType              *TypePut          the type, and whether anything changed
+//	PutTemplate, Archive, Unarchive  *TemplatePut      the template, and how many schedules it disabled
+//	PutSchedule, SwitchSchedule      *SchedulePut      the schedule
+//	DeleteSchedule                   *ScheduleDeleted  whether it was gone already
+//	PutThrottle                      *ThrottlePut      the limits
+//	Fire                             *Fired            the jobs, or that somebody else came first
+//	Trigger                          *Triggered        the jobs
+//	Backfill                         *Backfilled       the jobs, and how many there were already
+//	EnqueueGroup                     *GroupEnqueued    the group and its jobs
+//	CancelGroup                      *CancelledGroup   what was done at once
+//	Reserve                          *Reserved         the reservation
+//	Direct                           *Directed         the job with its run and token
+//	Release                          *Released         the reservation
+//	Expire                           *Expired          what was skipped, what was let go
+//	Sweep                            *Swept            how many rows it touched, and whether there are more
+//	Prune                            *Pruned           how much went, and what was kept
+//	Redrive                          *Redriven         the new job
 //
 // A command that is refused has an [Error] in place of a reply.
 package rota

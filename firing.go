@@ -120,14 +120,14 @@ func (c *Fire) frame(table cron.Timetable, s *Schedule, now time.Time) {
 		return
 	}
 	for i := range c.Times {
-		frameOne(&c.Times[i], table, s, now)
+		frameOne(&c.Times[i], table, s, now, c.CatchUp)
 	}
 }
 
 // frameOne opens the window at the time before, or where the schedule began if
 // that is later. A backfill may reach behind that: the beginning bounds nothing
 // there, and the first time of all looks back as far as the last one waits.
-func frameOne(t *FireTime, table cron.Timetable, s *Schedule, now time.Time) {
+func frameOne(t *FireTime, table cron.Timetable, s *Schedule, now time.Time, missed bool) {
 	before, found := table.Prev(t.At)
 	behind := !s.CreatedAt.Before(t.At)
 	switch {
@@ -142,8 +142,9 @@ func frameOne(t *FireTime, table cron.Timetable, s *Schedule, now time.Time) {
 	if now.After(late) {
 		late = now
 	}
-	if t.Until = nextOf(table, late); t.Until.IsZero() {
-		t.Until = cutTime(late.Add(DependencyWait))
+	t.Until = nextOf(table, late)
+	if t.Until.IsZero() || missed && !nextOf(table, t.At).After(now) {
+		t.Until = cutTime(late.Add(DependencyWait)) // the last, or one whose own window is over
 	}
 }
 
@@ -172,7 +173,7 @@ func PlanBackfill(meta Meta, s *Schedule, from, to, now time.Time) (*Backfill, e
 	for _, at := range times {
 		t := FireTime{At: cutTime(at)}
 		if len(s.Spec.DependsOn) > 0 {
-			frameOne(&t, table, s, now)
+			frameOne(&t, table, s, now, true)
 		}
 		b.Times = append(b.Times, t)
 	}

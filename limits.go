@@ -26,6 +26,7 @@ const (
 	ThrottleMax   = 1_000   // entries of a Throttle, which every claim looks at
 	LimitMax      = 100_000 // of runs at once, and of starts in one period
 	KeyLimitMax   = 1_000   // of runs at once of a concurrency key: as many are kept ready
+	KeySpare      = 16      // jobs of a limited key that one command makes ready or holds back beyond its limit; Sweep does the rest
 
 	CommandEntriesMax = 50_000   // jobs, items and artifacts of one command
 	CommandBytesMax   = 32 << 20 // bytes of one command: what is valid can be encoded and sent

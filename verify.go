@@ -129,7 +129,7 @@ var Checks = []Check{
 	{CheckChainLength, "the attempt of a retry is its parent's + 1"},
 	{CheckChainIdentity, "a retry is of the same execution as the job it retries"},
 	{CheckChainKept, "a retry keeps type, name, scope, plan, template, schedule, group, keys and policy, and until it is edited also params and priority"},
-	{CheckRedriveShape, "only a first attempt tries another execution anew, at once, and one that ended without completing"},
+	{CheckRedriveShape, "only a first attempt tries another execution anew, and does so at once"},
 	{CheckRedriveTwice, "of those that try an execution anew at most one was not called off"},
 
 	{CheckOrderTotal, "the dispatch order holds every QUEUED job once, each before the next"},

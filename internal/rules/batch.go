@@ -38,12 +38,14 @@ func needMake(n *Need, s *rota.Schedule, t *rota.Template) {
 // its end would touch.
 func needMeet(n *Need, s *rota.Schedule, scope rota.Scope) {
 	needPrevious(n, s.Name, scope)
-	if s.Spec.Overlap != rota.OverlapCancel {
-		return
-	}
 	waiting, others := n.world.liveOf(s.Name, scope)
 	for _, j := range append(waiting, others...) {
-		needEnd(n, j, false)
+		if waitedOut(n.world, j) {
+			needMet(n, j)
+			needEnd(n, j, false)
+		} else if s.Spec.Overlap == rota.OverlapCancel {
+			needEnd(n, j, false)
+		}
 	}
 }
 

@@ -30,6 +30,7 @@ func needClaim(n *Need, c *rota.Claim) {
 // it is known.
 func needRooms(n *Need, types []string) bool {
 	_, known := n.active()
+	n.world.activeBinds = true
 	n.throttle()
 	for _, t := range types {
 		n.typ(t)

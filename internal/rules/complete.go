@@ -41,16 +41,21 @@ func spent(s *rota.Schedule) bool {
 // ended.
 func complete(w *World, c rota.Command, j *rota.Job) {
 	if s := w.schedules.get(j.Schedule); s != nil && !j.PlanTime.IsZero() {
-		completeSchedule(w, c, s)
+		completeSchedule(w, c, s, j.Run != nil && j.Run.Outcome == rota.OutcomeCompleted)
 	}
 }
 
-func completeSchedule(w *World, c rota.Command, s *rota.Schedule) {
-	if !spent(s) || w.plannedLeft(s.Name) {
+// completeSchedule ends a schedule that is spent. One whose last execution did
+// not complete is kept, or what depends on it would take it for done.
+func completeSchedule(w *World, c rota.Command, s *rota.Schedule, completed bool) {
+	switch {
+	case !spent(s) || w.plannedLeft(s.Name):
 		return
-	}
-	if s.Spec.OnCompletion == rota.CompletionPreserve {
+	case s.Spec.OnCompletion == rota.CompletionPreserve:
 		disable(w, c, s, "it was to run once, and has")
+		return
+	case !completed:
+		disable(w, c, s, "it was to run once, and did not complete")
 		return
 	}
 	removeSchedule(w, c, s)

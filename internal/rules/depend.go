@@ -27,7 +27,7 @@ func needDependents(n *Need, schedule string, scope rota.Scope) {
 // for these.
 func needBlocked(n *Need, schedule string, scope rota.Scope) {
 	n.schedule(schedule)
-	n.blocked(Blocked{Schedule: schedule})
+	n.blocked(blockedBy(schedule, scope))
 	for _, id := range n.world.blockedOf(schedule, scope) {
 		j := n.world.job(id)
 		needMet(n, j)
@@ -44,16 +44,20 @@ func needMet(n *Need, b *rota.Job) {
 
 func needMetBy(n *Need, b *rota.Job, dependsOn []string) {
 	for _, name := range dependsOn {
-		d := n.schedule(name)
-		if d == nil {
-			continue
+		if d := n.schedule(name); d != nil {
+			needWindows(n, b, d)
 		}
-		for _, scope := range scopesThatCount(b, d) {
-			q := windowOf(b, d, scope)
-			n.latest(q)
-			if id := n.world.latestOf(q); !id.IsZero() {
-				n.tailOfChain(id)
-			}
+	}
+}
+
+// needWindows asks which executions of a schedule count for a job, and how they
+// ended.
+func needWindows(n *Need, b *rota.Job, d *rota.Schedule) {
+	for _, scope := range scopesThatCount(b, d) {
+		q := windowOf(b, d, scope)
+		n.latest(q)
+		if id := n.world.latestOf(q); !id.IsZero() {
+			n.tailOfChain(id)
 		}
 	}
 }
@@ -75,10 +79,19 @@ func (w *World) dependentsOf(schedule string) (names []string) {
 	return names
 }
 
+// blockedBy asks for the jobs whom the end of an execution for a scope may
+// concern.
+func blockedBy(schedule string, scope rota.Scope) Blocked {
+	if scope == everyScope || scope == (rota.Scope{}) {
+		return Blocked{Schedule: schedule, Every: true}
+	}
+	return Blocked{Schedule: schedule, Scope: scope}
+}
+
 // blockedOf are the jobs of a schedule that wait for dependencies, by id: those
 // whom the end of an execution for the given scope may concern.
 func (w *World) blockedOf(schedule string, scope rota.Scope) (ids []rota.ID) {
-	all := slices.Concat(w.blocked.get(Blocked{Schedule: schedule}), w.born[schedule])
+	all := slices.Concat(w.blocked.get(blockedBy(schedule, scope)), w.born[schedule])
 	slices.SortFunc(all, rota.ID.Compare)
 	for _, id := range slices.Compact(all) {
 		j := w.job(id)
@@ -173,14 +186,13 @@ func lookAgain(w *World, c rota.Command, schedule string, scope rota.Scope) {
 }
 
 // freeBlocked frees those jobs of a schedule whose dependencies have completed,
-// and counts those that it looked at.
-func freeBlocked(w *World, schedule string, scope rota.Scope, most int) int {
-	ids := w.blockedOf(schedule, scope)
-	ids = ids[:min(len(ids), max(0, most))]
-	for _, id := range ids {
-		if unmet(w, w.job(id)) == "" {
+// at most so many, and counts them.
+func freeBlocked(w *World, schedule string, scope rota.Scope, most int) (freed int) {
+	for _, id := range w.blockedOf(schedule, scope) {
+		if freed < most && unmet(w, w.job(id)) == "" {
 			free(w, id, rota.HoldDependency)
+			freed++
 		}
 	}
-	return len(ids)
+	return freed
 }

@@ -27,7 +27,7 @@ func decideExpire(w *World, c *rota.Expire) (rota.Reply, *rota.Error) {
 			continue // the end of another has settled it
 		}
 		if missing := unmet(w, j); missing != "" {
-			skip(w, c, id, rota.CodeDependency, "skipped: schedule "+missing+" did not complete in time", true)
+			skip(w, c, id, rota.CodeDependency, tooLate(missing), true)
 			reply.Skipped = append(reply.Skipped, id)
 			continue
 		}

@@ -34,7 +34,7 @@ func decideFire(w *World, c *rota.Fire) (rota.Reply, *rota.Error) {
 		return nil, refusal
 	}
 	t := w.templates.get(s.Spec.Template)
-	if reason := unusable(t, s.Spec.Template); reason != "" {
+	if reason := unusable(t, s); reason != "" {
 		disable(w, c, s, reason)
 		lookAgain(w, c, s.Name, everyScope)
 		return &rota.Fired{Disabled: reason}, nil
@@ -60,17 +60,25 @@ func mayFire(w *World, c *rota.Fire, s *rota.Schedule) *rota.Error {
 	if s.NextFire.After(w.Now) && !s.MovedAt.After(w.Now) {
 		return &rota.Error{
 			Code: rota.Conflict, Field: "expect", Reason: stamp(s.NextFire) + " has not come yet; it is " + stamp(w.Now),
+			Hint: "ask the store what is due: its clock decides",
 		}
+	}
+	scopes := len(s.Spec.EachScope())
+	if count, most := len(c.Times)*scopes, max(rota.FireJobsMax, scopes); count > most {
+		return rota.Invalidf("times", "and scopes make %d jobs; at most %d are allowed in one fire", count, most)
 	}
 	return nil
 }
 
-func unusable(t *rota.Template, name string) string {
+// unusable is why the template of a schedule cannot be run, empty if it can.
+func unusable(t *rota.Template, s *rota.Schedule) string {
 	switch {
 	case t == nil:
-		return "template " + name + " is gone"
+		return "template " + s.Spec.Template + " is gone"
 	case t.State == rota.TemplateArchived:
-		return "template " + name + " is archived"
+		return "template " + t.Name + " is archived"
+	case len(rota.MergeParams(t.Spec.Params, s.Spec.Params)) > rota.ParamsMax:
+		return "its params are too long together with those of template " + t.Name
 	}
 	return ""
 }
@@ -99,7 +107,7 @@ func finishFire(w *World, c *rota.Fire, name string) {
 	case len(c.Times) == 0:
 		disable(w, c, s, "its time passed while nobody fired it")
 	default:
-		completeSchedule(w, c, s)
+		completeSchedule(w, c, s, false)
 	}
 }
 

@@ -23,18 +23,20 @@ func (n *Need) lane(key string) {
 	n.world.lanes.ask(&n.Lanes, laneOf(n.world, key))
 }
 
-// laneSpare is how many jobs of a lane are looked at beyond its limit: as many as
-// may leave it in one step besides those that end.
-const laneSpare = 16
-
-// laneOf is the question that a key asks as it is limited now. A command lets at
-// most as many jobs go as may run.
+// laneOf is the question that a key asks as it is limited now: for one more job
+// than a command changes.
 func laneOf(w *World, key string) Lane {
+	return Lane{Key: key, Limit: laneMost(w, key) + 1, Free: !limitedKey(w, key)}
+}
+
+// laneMost is how many jobs of a lane a command changes: as many as may run, and
+// some to spare.
+func laneMost(w *World, key string) int {
 	limit, limited := w.limits().Key(key)
 	if !limited {
-		return Lane{Key: key, Limit: rota.KeyLimitMax + 1, Free: true}
+		return rota.KeyLimitMax
 	}
-	return Lane{Key: key, Limit: min(limit, rota.KeyLimitMax) + laneSpare}
+	return min(limit, rota.KeyLimitMax) + rota.KeySpare
 }
 
 // stir notes down that the lane of a key has changed.
@@ -48,7 +50,7 @@ func (w *World) stir(key string) {
 func (w *World) balanceAll() {
 	slices.Sort(w.stirred)
 	for _, key := range w.stirred {
-		if _, done := balance(w, laneOf(w, key), rota.KeyLimitMax); !done {
+		if _, done := balance(w, laneOf(w, key), laneMost(w, key)); !done {
 			w.intend(IntentKey, key)
 		}
 	}
@@ -74,6 +76,9 @@ var noLimits rota.ThrottleSpec
 // the others back. It stops when it has changed so many jobs, two at a time where
 // they change places, and reports whether it got done.
 func balance(w *World, lane Lane, most int) (changed int, done bool) {
+	if lane.Free && len(w.lanes.get(lane).Held) == 0 {
+		return 0, true
+	}
 	b := newBalance(w, lane)
 	for changed < most {
 		switch {
@@ -101,8 +106,8 @@ func balance(w *World, lane Lane, most int) (changed int, done bool) {
 type balancing struct {
 	stand, held []rota.ID
 	ready, want int
-	edge        rota.ID // the last that is known to be held back, if there may be more
-	blind       bool    // that one was let go: who comes next is not known
+	edge        rota.ID // the last that the store has told of, if there may be more
+	blind       bool    // that one is held back no longer: who comes next is not known
 }
 
 func newBalance(w *World, lane Lane) *balancing {
@@ -128,6 +133,7 @@ func newBalance(w *World, lane Lane) *balancing {
 			b.held = append(b.held, id)
 		}
 	}
+	b.blind = !b.edge.IsZero() && !slices.Contains(b.held, b.edge)
 	slices.SortFunc(b.stand, w.inOrder)
 	slices.SortFunc(b.held, w.inOrder)
 	if limit, limited := w.limits().Key(lane.Key); limited {

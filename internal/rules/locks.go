@@ -22,7 +22,8 @@ type Locks struct {
 	Templates []string // with the set of schedules that use them, where that was asked for
 	Schedules []string // with the set of schedules that depend on them, and of their live jobs
 	Groups    []rota.ID
-	Active    bool // which reservation is active, present or absent
+	Redriven  []rota.ID // executions, with the set of what tries them anew
+	Active    bool      // which reservation is active, present or absent
 
 	Jobs []rota.ID // with their runs, and with the jobs that retry them
 
@@ -34,10 +35,14 @@ type Locks struct {
 func (w *World) Locks() Locks {
 	l := Locks{
 		Commands: w.claims, Keys: slices.Collect(maps.Keys(w.keys.rows)),
-		Graph: len(w.reach.answers) > 0, Throttle: w.throttleAsked, Active: w.activeAsked,
+		Graph: len(w.reach.answers) > 0, Throttle: w.throttleAsked, Active: w.activeBinds,
 		Types: sortedKeys(w.types.rows), Templates: sortedKeys(w.templates.rows), Schedules: sortedKeys(w.schedules.rows),
 		Groups: slices.SortedFunc(maps.Keys(w.groups.rows), rota.ID.Compare),
 	}
+	for q := range w.redriven.answers {
+		l.Redriven = append(l.Redriven, q.Execution)
+	}
+	slices.SortFunc(l.Redriven, rota.ID.Compare)
 	for q := range w.lanes.answers {
 		l.Lanes = append(l.Lanes, q.Key)
 	}

@@ -34,6 +34,7 @@ type Need struct {
 	Planned    []Planned
 	Members    []Members
 	Blocked    []Blocked
+	Behind     []Behind
 	Latest     []Latest
 	Dependents []Dependents
 	Reach      []Reach
@@ -111,7 +112,7 @@ func (n *Need) empty() bool {
 func (n *Need) alone() bool {
 	return !n.Throttle && !n.Active &&
 		len(n.Types)+len(n.Templates)+len(n.Schedules)+len(n.Groups)+len(n.Reservations)+len(n.Buckets)+
-			len(n.JobsOf)+len(n.Planned)+len(n.Members)+len(n.Blocked)+len(n.Latest)+len(n.Dependents)+len(n.Reach)+
+			len(n.JobsOf)+len(n.Planned)+len(n.Members)+len(n.Blocked)+len(n.Behind)+len(n.Latest)+len(n.Dependents)+len(n.Reach)+
 			len(n.Using)+len(n.Lanes)+len(n.Open)+len(n.Redriven)+len(n.Attempts)+len(n.Waits)+len(n.Intents)+len(n.Bygone) == 0
 }
 
@@ -249,6 +250,7 @@ func (n *Need) jobsOf(q JobsOf) ([]rota.ID, bool)   { return n.world.jobsOf.ask(
 func (n *Need) planned(q Planned) ([]rota.ID, bool) { return n.world.planned.ask(&n.Planned, q) }
 func (n *Need) members(q Members) ([]rota.ID, bool) { return n.world.members.ask(&n.Members, q) }
 func (n *Need) blocked(q Blocked) ([]rota.ID, bool) { return n.world.blocked.ask(&n.Blocked, q) }
+func (n *Need) behind(q Behind) ([]rota.ID, bool)   { return n.world.behind.ask(&n.Behind, q) }
 func (n *Need) latest(q Latest) (rota.ID, bool)     { return n.world.latest.ask(&n.Latest, q) }
 func (n *Need) dependents(q Dependents) ([]string, bool) {
 	return n.world.dependents.ask(&n.Dependents, q)

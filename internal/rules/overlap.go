@@ -9,6 +9,7 @@ import (
 // needTurn asks who waits behind an execution of a schedule that ends, and, if
 // somebody does, who else has not ended.
 func needTurn(n *Need, j *rota.Job) {
+	n.schedule(j.Schedule)
 	q := JobsOf{Schedule: j.Schedule, Scope: scopeOf(j), Waiting: true}
 	n.jobsOf(q)
 	for _, id := range n.world.jobsOf.get(q) {
@@ -49,12 +50,39 @@ func (w *World) liveOf(schedule string, scope rota.Scope) (waiting, others []*ro
 }
 
 // giveTurn lets the next execution of a schedule go when one has ended and no
-// other is under way.
+// other is under way, or none need be waited for.
 func giveTurn(w *World, j *rota.Job) {
 	waiting, others := w.liveOf(j.Schedule, scopeOf(j))
-	if len(waiting) > 0 && len(others) == 0 {
+	if len(waiting) > 0 && (len(others) == 0 || mayOverlap(w, j.Schedule)) {
 		free(w, waiting[0].ID, rota.HoldOverlap)
 	}
+}
+
+// needFreeTurns asks for those who wait behind others.
+func needFreeTurns(n *Need, schedule string) {
+	ids, _ := n.behind(Behind{Schedule: schedule})
+	for _, id := range ids {
+		n.lane(n.world.job(id).ConcurrencyKey)
+	}
+}
+
+// freeTurns lets those go who wait behind others, if they need not any more.
+func freeTurns(w *World, schedule string) {
+	if !mayOverlap(w, schedule) {
+		return
+	}
+	for _, id := range w.behind.get(Behind{Schedule: schedule}) {
+		if j := w.job(id); j.Status == rota.StatusQueued && j.Hold&rota.HoldOverlap != 0 {
+			free(w, id, rota.HoldOverlap)
+		}
+	}
+}
+
+// mayOverlap says that nobody need wait behind another any more: the schedule
+// allows it now, or is gone.
+func mayOverlap(w *World, schedule string) bool {
+	s := w.schedules.get(schedule)
+	return s == nil || s.Spec.Overlap == rota.OverlapAllow
 }
 
 // meet does what the overlap of a schedule asks for when a job is to be made
@@ -62,6 +90,9 @@ func giveTurn(w *World, j *rota.Job) {
 func meet(w *World, c rota.Command, s *rota.Schedule, scope rota.Scope, catchUp bool) (skipped bool, hold rota.Hold) {
 	if s.Spec.Overlap == rota.OverlapAllow {
 		return false, 0
+	}
+	if !catchUp {
+		endWaits(w, c, s.Name, scope)
 	}
 	waiting, others := w.liveOf(s.Name, scope)
 	previous := slices.Concat(waiting, others)
@@ -73,14 +104,41 @@ func meet(w *World, c rota.Command, s *rota.Schedule, scope rota.Scope, catchUp 
 	case s.Spec.Overlap == rota.OverlapSkip:
 		return true, 0
 	}
-	slices.SortFunc(previous, func(a, b *rota.Job) int { return a.ID.Compare(b.ID) })
-	for _, j := range previous {
+	for _, j := range sortedByID(previous) {
 		replace(w, c, s, j.ID)
 	}
 	if waiting, others = w.liveOf(s.Name, scope); len(waiting)+len(others) > 0 {
 		return false, rota.HoldOverlap
 	}
 	return false, 0
+}
+
+// endWaits ends what has waited too long for dependencies, as Expire does: its
+// wait is over when its schedule fires again, and it must not be in the way.
+func endWaits(w *World, c rota.Command, schedule string, scope rota.Scope) {
+	waiting, others := w.liveOf(schedule, scope)
+	for _, j := range sortedByID(append(waiting, others...)) {
+		if !waitedOut(w, w.job(j.ID)) {
+			continue
+		}
+		if missing := unmet(w, w.job(j.ID)); missing != "" {
+			skip(w, c, j.ID, rota.CodeDependency, tooLate(missing), true)
+		}
+	}
+}
+
+// waitedOut says that a job has waited for dependencies as long as it may.
+func waitedOut(w *World, j *rota.Job) bool {
+	return j.Status == rota.StatusQueued && j.Hold&rota.HoldDependency != 0 && !j.WaitUntil.After(w.Now)
+}
+
+func tooLate(missing string) string {
+	return "skipped: schedule " + missing + " did not complete in time"
+}
+
+func sortedByID(jobs []*rota.Job) []*rota.Job {
+	slices.SortFunc(jobs, func(a, b *rota.Job) int { return a.ID.Compare(b.ID) })
+	return jobs
 }
 
 // replace stops an execution in favour of a later one.

@@ -17,6 +17,9 @@ func needPrune(n *Need, c *rota.Prune) {
 			n.job(attempt)
 		}
 		needKey(n, first)
+		if !first.RedriveOf.IsZero() {
+			n.job(first.RedriveOf)
+		}
 		if !first.GroupID.IsZero() {
 			n.group(first.GroupID)
 		}
@@ -31,6 +34,8 @@ func bygoneOf(c *rota.Prune) Bygone {
 }
 
 // decidePrune removes whole executions that have ended, and what only they held.
+// What tries another anew is kept as long as that: a dead letter that has been
+// seen to must not come back.
 func decidePrune(w *World, c *rota.Prune) (rota.Reply, *rota.Error) {
 	reply := &rota.Pruned{}
 	for _, id := range c.Executions {
@@ -39,7 +44,7 @@ func decidePrune(w *World, c *rota.Prune) (rota.Reply, *rota.Error) {
 			continue
 		}
 		attempts := w.attempts.get(Attempts{Execution: id})
-		if first.Attempt != 1 || !prunable(w, c, attempts) {
+		if first.Attempt != 1 || w.job(first.RedriveOf) != nil || !prunable(w, c, attempts) {
 			reply.Kept = append(reply.Kept, id)
 			continue
 		}

@@ -41,6 +41,9 @@ func (w *World) PutMember(q Members, j *rota.Job) { gather(w, &w.members, q, j) 
 // PutBlocked adds a job that waits for dependencies.
 func (w *World) PutBlocked(q Blocked, j *rota.Job) { gather(w, &w.blocked, q, j) }
 
+// PutBehind adds a job that waits behind an earlier execution.
+func (w *World) PutBehind(q Behind, j *rota.Job) { gather(w, &w.behind, q, j) }
+
 // PutWait adds a job whose wait for dependencies is over.
 func (w *World) PutWait(q Waits, j *rota.Job) { gather(w, &w.waits, q, j) }
 

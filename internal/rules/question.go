@@ -46,8 +46,16 @@ const (
 )
 
 // Blocked asks for the QUEUED jobs of a schedule that wait for dependencies, by
-// id, at most DependentsMax.
-type Blocked struct{ Schedule string }
+// id, at most DependentsMax: those of a scope and the global ones, or all.
+type Blocked struct {
+	Schedule string
+	Scope    rota.Scope
+	Every    bool
+}
+
+// Behind asks for the QUEUED jobs of a schedule that wait behind an earlier
+// execution, whatever their scope, by id, at most DependentsMax.
+type Behind struct{ Schedule string }
 
 // Latest asks for the first attempt of the execution that counts last for those
 // that depend on a schedule: of a scope, after After, not after Until, in

@@ -12,6 +12,7 @@ func reservationSubject(id rota.ID) string { return "reservation " + id.String()
 func needReserve(n *Need, c *rota.Reserve) {
 	n.reserved(c.ReservationID())
 	n.active()
+	n.world.activeBinds = true
 }
 
 // decideReserve keeps a node from dispatching. One reservation is active at a

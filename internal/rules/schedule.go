@@ -2,6 +2,7 @@ package rules
 
 import (
 	"slices"
+	"time"
 
 	"github.com/rotajobs/rota"
 )
@@ -18,6 +19,19 @@ func needPutSchedule(n *Need, c *rota.PutSchedule) {
 		needMetBy(n, n.world.job(id), c.Spec.DependsOn)
 	}
 	needDependents(n, c.Name, everyScope)
+	needNewScopes(n, c)
+	needFreeTurns(n, c.Name)
+}
+
+// needNewScopes asks what those who depend on a schedule need of it for the
+// scopes that it is to have.
+func needNewScopes(n *Need, c *rota.PutSchedule) {
+	next := &rota.Schedule{Name: c.Name, Spec: c.Spec.Canonical()}
+	for _, name := range n.world.dependentsOf(c.Name) {
+		for _, id := range n.world.blockedOf(name, everyScope) {
+			needWindows(n, n.world.job(id), next)
+		}
+	}
 }
 
 // decidePutSchedule declares a schedule. What stands there as it is declared is
@@ -48,6 +62,7 @@ func decidePutSchedule(w *World, c *rota.PutSchedule) (rota.Reply, *rota.Error) 
 		act = rota.AuditScheduleCreated
 	}
 	w.logOf(c, act, scheduleSubject(c.Name), "")
+	freeTurns(w, c.Name)
 	freeBlocked(w, c.Name, everyScope, rota.DependentsMax)
 	lookAgain(w, c, c.Name, everyScope)
 	return &rota.SchedulePut{Schedule: next, Changed: true}, nil
@@ -81,7 +96,12 @@ func declared(w *World, c *rota.PutSchedule, s *rota.Schedule) (*rota.Schedule, 
 			return nil, refusal
 		}
 	}
-	takesNext := next.State != rota.ScheduleDisabled && (anew || next.NextFire.IsZero())
+	takesNext := next.State != rota.ScheduleDisabled && (anew || next.NextFire.IsZero() && timePassed(w, s) == nil)
+	if takesNext {
+		if refusal := mayBegin(w, c.Next); refusal != nil {
+			return nil, refusal
+		}
+	}
 	if anew || takesNext {
 		next.Anchor = micros(c.Anchor)
 		if c.Anchor.IsZero() {
@@ -131,6 +151,18 @@ func mayTime(w *World, c *rota.PutSchedule, anew bool) *rota.Error {
 	return nil
 }
 
+// mayBegin refuses a next fire that was found by a clock far behind: it would
+// catch up with times for which the schedule owed nothing.
+func mayBegin(w *World, next time.Time) *rota.Error {
+	if next.IsZero() || !next.Before(w.Now.Add(-rota.MisfireGrace)) {
+		return nil
+	}
+	return &rota.Error{
+		Code: rota.Conflict, Field: "next", Reason: stamp(next) + " lies too far back; it is " + stamp(w.Now),
+		Hint: "find the next fire by a clock that is right",
+	}
+}
+
 // timePassed refuses to enable a schedule whose only time has passed.
 func timePassed(w *World, s *rota.Schedule) *rota.Error {
 	if s.Spec.At.IsZero() || !s.Spec.At.Before(w.Now) {
@@ -167,6 +199,9 @@ func decideSwitchSchedule(w *World, c *rota.SwitchSchedule) (rota.Reply, *rota.E
 		}
 		if s.NextFire.IsZero() {
 			if refusal := timePassed(w, s); refusal != nil {
+				return nil, refusal
+			}
+			if refusal := mayBegin(w, c.Next); refusal != nil {
 				return nil, refusal
 			}
 			next.NextFire, next.MovedAt = micros(c.Next), w.Now

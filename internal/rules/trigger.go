@@ -62,9 +62,9 @@ func firable(w *World, name string) (*rota.Schedule, *rota.Template, *rota.Error
 		return nil, nil, refusal
 	}
 	t := w.templates.get(s.Spec.Template)
-	if reason := unusable(t, s.Spec.Template); reason != "" {
+	if reason := unusable(t, s); reason != "" {
 		return s, nil, &rota.Error{
-			Code: rota.Conflict, Field: "schedule", Reason: "schedule " + name + " cannot run: " + reason, Hint: "unarchive the template, or give the schedule another",
+			Code: rota.Conflict, Field: "schedule", Reason: "schedule " + name + " cannot run: " + reason, Hint: "mend or unarchive the template, or give the schedule another",
 		}
 	}
 	return s, t, nil

@@ -75,13 +75,10 @@ type Redrives struct {
 func (v *Verifier) Redrives() *Redrives { return &Redrives{v: v} }
 
 // Next looks at the next first attempt that tries an execution anew: given its
-// own last attempt, and the first and the last of that execution, nil if they
-// are gone.
-func (r *Redrives) Next(j, tail, first, last *rota.Job) {
+// own last attempt, and the first of that execution, nil if it is gone.
+func (r *Redrives) Next(j, tail, first *rota.Job) {
 	if first != nil && !first.RetryOf.IsZero() {
 		r.v.pair(rota.CheckRedriveShape, first.ID, j.ID, "the second tries the first anew, which is no first attempt")
-	} else if last != nil && (!last.Ended() || last.Run != nil && last.Run.Outcome == rota.OutcomeCompleted) {
-		r.v.pair(rota.CheckRedriveShape, last.ID, j.ID, "the second tries the execution of the first anew, which is %s", last.State())
 	}
 	if r.of != j.RedriveOf {
 		r.of, r.goes = j.RedriveOf, rota.ID{}

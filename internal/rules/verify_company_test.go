@@ -70,13 +70,13 @@ func TestCalledOffRedrivesMayBeMany(t *testing.T) {
 	other.RedriveOf = jobID(7)
 	v, names := told()
 	r := v.Redrives()
-	r.Next(off, off, dead, dead)
-	r.Next(goes, goes, dead, dead)
-	r.Next(other, other, nil, nil) // of an execution that was pruned
+	r.Next(off, off, dead)
+	r.Next(goes, goes, dead)
+	r.Next(other, other, nil) // of an execution that was pruned
 	if len(*names) > 0 {
 		t.Errorf("found %v", *names)
 	}
-	r.Next(readyLike(other, 5), other, nil, nil)
+	r.Next(readyLike(other, 5), other, nil)
 	if !slices.Equal(*names, []string{rota.CheckRedriveTwice}) {
 		t.Errorf("found %v", *names)
 	}

@@ -33,6 +33,7 @@ type World struct {
 	planned    book[Planned, []rota.ID]
 	members    book[Members, []rota.ID]
 	blocked    book[Blocked, []rota.ID]
+	behind     book[Behind, []rota.ID]
 	latest     book[Latest, rota.ID]
 	dependents book[Dependents, []string]
 	reach      book[Reach, bool]
@@ -48,6 +49,7 @@ type World struct {
 
 	throttleAsked bool
 	activeAsked   bool
+	activeBinds   bool    // that it is absent matters as well
 	active        rota.ID // the active reservation as the store has it
 
 	taken, heads, due, stale, left finding

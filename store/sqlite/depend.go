@@ -75,7 +75,14 @@ LIMIT 1`
 	sqlBlocked = `
 SELECT ` + queuedColumns + `
 FROM rota_jobs j INDEXED BY rota_jobs_live
-WHERE j.schedule = ? AND j.sequel IS NULL AND j.status = 'QUEUED' AND j.hold & 4
+WHERE j.schedule = ?1 AND j.sequel IS NULL AND j.status = 'QUEUED' AND j.hold & 4
+  AND (?5 OR j.scope_kind IS NULL OR (j.scope_kind = ?3 AND j.scope_id = ?4))
+ORDER BY j.id
+LIMIT ?2`
+	sqlBehind = `
+SELECT ` + queuedColumns + `
+FROM rota_jobs j INDEXED BY rota_jobs_live
+WHERE j.schedule = ? AND j.sequel IS NULL AND j.status = 'QUEUED' AND j.hold & 8
 ORDER BY j.id
 LIMIT ?`
 	sqlWaits = `
@@ -102,8 +109,20 @@ func (w *writer) loadBlocked(q rules.Blocked, world *rules.World) error {
 	return w.ask(sqlBlocked, func(s *sqlite.Stmt) {
 		s.BindText(1, q.Schedule)
 		s.BindInt64(2, rota.DependentsMax)
+		bindScope(s, 3, q.Scope)
+		s.BindBool(5, q.Every)
 	}, func(s *sqlite.Stmt) error {
 		world.PutBlocked(q, scanJob(s))
+		return nil
+	})
+}
+
+func (w *writer) loadBehind(q rules.Behind, world *rules.World) error {
+	return w.ask(sqlBehind, func(s *sqlite.Stmt) {
+		s.BindText(1, q.Schedule)
+		s.BindInt64(2, rota.DependentsMax)
+	}, func(s *sqlite.Stmt) error {
+		world.PutBehind(q, scanJob(s))
 		return nil
 	})
 }

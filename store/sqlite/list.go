@@ -19,8 +19,22 @@ SELECT ` + wholeColumns
 LEFT JOIN rota_runs r ON r.job_id = j.id`
 	picked = `
 WHERE j.id < ?1 AND (?3 IS NULL OR j.status = ?3) AND (?4 IS NULL OR j.type = ?4) AND (?5 IS NULL OR j.template = ?5)`
-	pickedDead = ` AND j.sequel = 'dead'
-  AND NOT EXISTS (SELECT 1 FROM rota_jobs a INDEXED BY rota_jobs_redrive WHERE a.redrive_of = coalesce(j.execution_id, j.id))`
+	// A dead letter is seen to while something tries it anew that was not called
+	// off.
+	pickedDead = ` AND j.sequel = 'dead' AND NOT EXISTS (
+    WITH RECURSIVE chain (id) AS (
+      SELECT a.id
+      FROM rota_jobs a INDEXED BY rota_jobs_redrive
+      WHERE a.redrive_of = coalesce(j.execution_id, j.id)
+      UNION ALL
+      SELECT n.id
+      FROM chain JOIN rota_jobs n ON n.retry_of = chain.id
+    )
+    SELECT 1
+    FROM chain
+    JOIN rota_jobs t ON t.id = chain.id
+    LEFT JOIN rota_runs u ON u.job_id = t.id
+    WHERE t.sequel IS NOT 'retry' AND t.status <> 'CANCELLED' AND u.outcome IS NOT 'CANCELLED')`
 	newestFirst = `
 ORDER BY j.id DESC
 LIMIT ?2`

@@ -61,6 +61,7 @@ var plans = map[string]plan{
 	"sqlReach":        {sql: sqlReach},
 	"sqlLatest":       {sql: sqlLatest, by: []string{"rota_jobs_counts"}},
 	"sqlBlocked":      {sql: sqlBlocked, by: []string{"rota_jobs_live"}, sorts: true},
+	"sqlBehind":       {sql: sqlBehind, by: []string{"rota_jobs_live"}, sorts: true},
 	"sqlWaits":        {sql: sqlWaits, by: []string{"rota_jobs_wait"}},
 	"sqlJobsOf":       {sql: sqlJobsOf, by: []string{"rota_jobs_live"}},
 	"sqlPlanned":      {sql: sqlPlanned, by: []string{"rota_jobs_live"}, sorts: true},
@@ -97,9 +98,9 @@ var plans = map[string]plan{
 
 	"sqlList":          {sql: sqlList},
 	"sqlListSchedule":  {sql: sqlListSchedule, by: []string{"rota_jobs_schedule"}},
-	"sqlListDead":      {sql: sqlListDead, by: []string{"rota_jobs_dead", "rota_jobs_redrive"}},
+	"sqlListDead":      {sql: sqlListDead, by: []string{"rota_jobs_dead", "rota_jobs_redrive", "rota_jobs_retry"}},
 	"sqlListGroup":     {sql: sqlListGroup, by: []string{"rota_jobs_group"}, sorts: true},
-	"sqlListGroupDead": {sql: sqlListGroupDead, by: []string{"rota_jobs_group", "rota_jobs_redrive"}, sorts: true},
+	"sqlListGroupDead": {sql: sqlListGroupDead, by: []string{"rota_jobs_group", "rota_jobs_redrive", "rota_jobs_retry"}, sorts: true},
 
 	"sqlLeanJob":    {sql: sqlLeanJob},
 	"sqlEarlier":    {sql: sqlEarlier, by: []string{"rota_jobs_member"}},

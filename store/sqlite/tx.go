@@ -83,6 +83,7 @@ func (w *writer) loadCompany(n *rules.Need, world *rules.World) error {
 		each(n.Planned, func(q rules.Planned) error { return w.loadPlanned(q, world) }),
 		each(n.Members, func(q rules.Members) error { return w.loadMembers(q, world) }),
 		each(n.Blocked, func(q rules.Blocked) error { return w.loadBlocked(q, world) }),
+		each(n.Behind, func(q rules.Behind) error { return w.loadBehind(q, world) }),
 		each(n.Latest, func(q rules.Latest) error { return w.loadLatest(q, world) }),
 		each(n.Dependents, func(q rules.Dependents) error { return w.loadDependents(q, world) }),
 		each(n.Reach, func(q rules.Reach) error { return w.loadReach(q, world) }),

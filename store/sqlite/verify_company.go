@@ -92,9 +92,9 @@ func (in *inspection) redrives() error {
 		if err != nil || j == nil {
 			return err
 		}
-		first, last, err := in.chain(j.RedriveOf)
+		first, err := in.job(j.RedriveOf)
 		if err == nil {
-			redrives.Next(j, tail, first, last)
+			redrives.Next(j, tail, first)
 		}
 		return err
 	})

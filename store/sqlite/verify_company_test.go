@@ -56,8 +56,6 @@ var companyCorruptions = []corruption{
 	{rota.CheckChainKept, "another place", []string{`UPDATE rota_jobs SET group_position = 2 WHERE id = :retry`}, nil},
 	{rota.CheckChainKept, "another concurrency key", []string{`UPDATE rota_jobs SET concurrency_key = 'other' WHERE id = :retry`}, nil},
 	{rota.CheckRedriveShape, "of itself", []string{`UPDATE rota_jobs SET redrive_of = id WHERE id = :plain`}, nil},
-	{rota.CheckRedriveShape, "of what completed", []string{`UPDATE rota_jobs SET redrive_of = :done WHERE id = :again`}, nil},
-	{rota.CheckRedriveShape, "of what has not ended", []string{`UPDATE rota_jobs SET redrive_of = :plain WHERE id = :again`}, nil},
 	{rota.CheckRedriveShape, "of a retry", []string{`UPDATE rota_jobs SET redrive_of = :retry WHERE id = :again`}, nil},
 	{rota.CheckRedriveShape, "by a retry", []string{`UPDATE rota_jobs SET redrive_of = :died WHERE id = :retry`}, []string{rota.CheckFile}},
 	{rota.CheckRedriveShape, "planned", []string{`UPDATE rota_jobs SET plan_time = 1 WHERE id = :again`}, nil},

@@ -16,6 +16,7 @@ func testCompletion(t *testing.T, h Harness) {
 		{"with several scopes it ends with the last of them", onceScopes},
 		{"a trigger before its time does not end it", onceTriggered},
 		{"a fire that is skipped ends it at once", onceSkipped},
+		{"one that was to be dropped and did not complete is kept", onceFailed},
 		{"it runs late if it is to catch up", onceLate},
 		{"it is disabled if its time passed and nothing is to be caught up with", onceMissed},
 		{"paused before its end it stays as it is", oncePaused},
@@ -93,8 +94,22 @@ func onceRetried(y *story) {
 	y.makeReady()
 	retry := y.claimOne()
 	y.wantWaits()
-	want(y, "sequel", y.fail(retry).Sequel, rota.SequelDead)
+	y.complete(retry)
 	y.scheduleGone("once")
+}
+
+// onceFailed keeps what was to be dropped: whoever depends on it would take it
+// for done.
+func onceFailed(y *story) {
+	y.once(rota.ScheduleSpec{OnCompletion: rota.CompletionDrop})
+	y.declare("after", rota.ScheduleSpec{DependsOn: []string{"once"}})
+	y.fireNext("once")
+	waiting := y.fire("after")[0]
+	y.die(y.claimOne())
+	row := y.schedule("once")
+	want(y, "state", row.State, rota.ScheduleDisabled)
+	want(y, "reason", row.Reason, "it was to run once, and did not complete")
+	y.wantHold(waiting, rota.HoldDependency)
 }
 
 func onceDead(y *story) {

@@ -24,7 +24,8 @@ func testOverlap(t *testing.T, h Harness) {
 		{"scopes do not overlap with each other", overlapScopes},
 		{"a trigger while a catch-up waits its turn is skipped", overlapTriggerBehind},
 		{"a retry does not lose its turn to one that waits", overlapRetryKeepsTurn},
-		{"a schedule that allows overlap again leaves those that wait their turn", overlapAllowedAgain},
+		{"a schedule that allows overlap again lets those go that wait their turn", overlapAllowedAgain},
+		{"a schedule that is gone leaves none of its jobs behind", overlapGone},
 	})
 }
 
@@ -214,8 +215,16 @@ func overlapAllowedAgain(y *story) {
 	y.now = dawn.Add(2*time.Hour + 2*time.Minute)
 	jobs := y.fire("nightly")
 	y.declare("nightly", rota.ScheduleSpec{})
-	y.wantHold(jobs[1], rota.HoldOverlap)
+	y.wantHold(jobs[1], 0)
+}
+
+func overlapGone(y *story) {
+	y.declare("nightly", rota.ScheduleSpec{Overlap: rota.OverlapSkip, CatchUp: rota.CatchUpAll})
+	y.now = dawn.Add(3*time.Hour + 2*time.Minute)
+	jobs := y.fire("nightly")
 	y.deleteSchedule("nightly")
 	y.complete(y.claimOne())
 	y.wantHold(jobs[1], 0)
+	y.complete(y.claimOne())
+	y.wantHold(jobs[2], 0)
 }

@@ -243,8 +243,9 @@ func schedulesListed(y *story) {
 func schedulesDue(y *story) {
 	y.declareTemplate("report", rota.TemplateSpec{})
 	for name, year := range map[string]int{"a": 1972, "b": 1971, "c": 9000, "d": 1973, "e": 1970, "f": 1973} {
+		y.now = time.Date(year, 2, 3, 0, 0, 0, 0, time.UTC)
 		c := y.declareCommand(name, rota.ScheduleSpec{})
-		c.Next = time.Date(year, 2, 3, 0, 0, 0, 0, time.UTC)
+		c.Next = y.now
 		do[*rota.SchedulePut](y, c)
 	}
 	y.switchTo("e", rota.SchedulePaused)

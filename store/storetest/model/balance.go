@@ -17,7 +17,11 @@ func (s *step) touch(j *rota.Job) {
 
 func (s *step) balanceTouched() {
 	for _, key := range slices.Sorted(maps.Keys(s.touched)) {
-		if _, left := s.rebalance(key, rota.KeyLimitMax); left {
+		most := rota.KeyLimitMax
+		if limit, limited := s.throttle.Spec.Key(key); limited {
+			most = min(limit, rota.KeyLimitMax) + rota.KeySpare
+		}
+		if _, left := s.rebalance(key, most); left {
 			s.intents[intent{"key", key}] = true
 		}
 	}

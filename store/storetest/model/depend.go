@@ -89,21 +89,21 @@ func (s *step) lookAgainBehind(name string) {
 
 // endForDependents looks at what waits for the execution that has ended: for one
 // of a scope the jobs of that scope and the global ones, for a global one all.
-// Those beyond what one command may look at are left to Expire.
+// Those beyond what one command may let go are left to Expire.
 func (s *step) endForDependents(j *rota.Job) {
 	if j.Schedule == "" {
 		return
 	}
-	var jobs []*rota.Job
+	freed := 0
 	for _, d := range s.dependents(j.Schedule) {
 		for _, b := range s.blocked(d.Name) {
-			if scopeOf(j) == (rota.Scope{}) || scopeOf(b) == (rota.Scope{}) || scopeOf(b) == scopeOf(j) {
-				jobs = append(jobs, b)
+			concerned := scopeOf(j) == (rota.Scope{}) || scopeOf(b) == (rota.Scope{}) || scopeOf(b) == scopeOf(j)
+			if concerned && freed < rota.DependentsMax && s.unmet(b) == "" {
+				s.free(b, rota.HoldDependency)
+				freed++
 			}
 		}
 	}
-	jobs, _ = page(jobs, rota.DependentsMax)
-	s.lookAgain(jobs)
 }
 
 // sorted returns the jobs that a condition holds for, by id.

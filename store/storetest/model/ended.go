@@ -10,7 +10,7 @@ func (s *step) ended(j *rota.Job) {
 	s.endOverlap(j)
 	s.endForDependents(j)
 	if !j.PlanTime.IsZero() {
-		s.endSchedule(j.Schedule)
+		s.endSchedule(j.Schedule, endedWell(j))
 	}
 	s.runClosed(j)
 }
@@ -30,11 +30,13 @@ func (s *step) endOverlap(j *rota.Job) {
 		return
 	}
 	var next *rota.Job
+	d := s.schedule(j.Schedule)
+	free := d == nil || d.Spec.Overlap == rota.OverlapAllow // nobody need wait any more
 	for _, other := range s.liveOf(j.Schedule, scopeOf(j)) {
-		if other.Hold&rota.HoldOverlap == 0 {
+		switch waits := other.Hold&rota.HoldOverlap != 0; {
+		case !waits && !free:
 			return
-		}
-		if next == nil {
+		case waits && next == nil:
 			next = other
 		}
 	}
@@ -50,7 +52,7 @@ func (s *step) liveOf(schedule string, scope rota.Scope) []*rota.Job {
 
 // endSchedule ends a schedule that was to run once, when nothing more of it is
 // to come.
-func (s *step) endSchedule(name string) {
+func (s *step) endSchedule(name string, completed bool) {
 	d := s.schedule(name)
 	if d == nil || d.Spec.At.IsZero() || d.State != rota.ScheduleEnabled || !d.NextFire.IsZero() {
 		return
@@ -59,8 +61,12 @@ func (s *step) endSchedule(name string) {
 	if len(planned) > 0 {
 		return
 	}
-	if d.Spec.OnCompletion == rota.CompletionPreserve {
+	switch {
+	case d.Spec.OnCompletion == rota.CompletionPreserve:
 		s.disable(d, "it was to run once, and has")
+		return
+	case !completed:
+		s.disable(d, "it was to run once, and did not complete")
 		return
 	}
 	s.removeSchedule(d)

@@ -25,6 +25,9 @@ func (s *step) fire(c *rota.Fire) (rota.Reply, *rota.Error) {
 	case expect.After(s.now) && !d.MovedAt.After(s.now):
 		return nil, s.refuse(rota.Conflict, "expect", "has not come yet")
 	}
+	if scopes := len(d.Spec.EachScope()); len(c.Times)*scopes > max(rota.FireJobsMax, scopes) {
+		return nil, s.refuse(rota.Invalid, "times", "make too many jobs")
+	}
 	if reason := s.unusable(d); reason != "" {
 		s.disable(d, reason)
 		s.lookAgainBehind(d.Name)
@@ -64,6 +67,8 @@ func (s *step) unusable(d *rota.Schedule) string {
 		return "template " + d.Spec.Template + " is gone"
 	case t.State == rota.TemplateArchived:
 		return "template " + d.Spec.Template + " is archived"
+	case len(rota.MergeParams(t.Spec.Params, d.Spec.Params)) > rota.ParamsMax:
+		return "its params are too long together with those of template " + t.Name
 	}
 	return ""
 }
@@ -106,6 +111,9 @@ func (s *step) scheduled(d *rota.Schedule, id rota.ID, scope rota.Scope) *rota.J
 // overlap decides what becomes of a job that is fired while earlier ones of its
 // schedule and scope have not ended. It says whether the job was skipped.
 func (s *step) overlap(d *rota.Schedule, j *rota.Job, catchUp bool) (skipped bool) {
+	if d.Spec.Overlap != rota.OverlapAllow && !catchUp {
+		s.endWaits(d.Name, scopeOf(j))
+	}
 	previous := s.liveOf(d.Name, scopeOf(j))
 	switch {
 	case d.Spec.Overlap == rota.OverlapAllow || len(previous) == 0:
@@ -125,6 +133,19 @@ func (s *step) overlap(d *rota.Schedule, j *rota.Job, catchUp bool) (skipped boo
 		j.Hold |= rota.HoldOverlap
 	}
 	return false
+}
+
+// endWaits ends what has waited too long for dependencies, as Expire does: it
+// falls due when its schedule fires again, and must not be in the way.
+func (s *step) endWaits(schedule string, scope rota.Scope) {
+	for _, p := range s.liveOf(schedule, scope) {
+		if !waits(p) || p.WaitUntil.After(s.now) {
+			continue
+		}
+		if missing := s.unmet(p); missing != "" {
+			s.skip(p, rota.CodeDependency, "skipped: schedule "+missing+" did not complete in time")
+		}
+	}
 }
 
 // replace makes way for a later execution.
@@ -172,6 +193,6 @@ func (s *step) moveOn(d *rota.Schedule, c *rota.Fire) {
 	case len(c.Times) == 0:
 		s.disable(d, "its time passed while nobody fired it")
 	default:
-		s.endSchedule(d.Name)
+		s.endSchedule(d.Name, false)
 	}
 }

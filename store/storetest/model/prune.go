@@ -19,7 +19,8 @@ func (s *step) prune(c *rota.Prune) (rota.Reply, *rota.Error) {
 		}
 		tail := s.tail(first.ExecutionID)
 		late := !before.IsZero() && !tail.FinishedAt.Before(before)
-		if first.Attempt != 1 || live(tail) || late {
+		seen := s.find(first.RedriveOf) != nil // what tries another anew is kept as long as that
+		if first.Attempt != 1 || live(tail) || late || seen {
 			reply.Kept = append(reply.Kept, id)
 			continue
 		}

@@ -75,10 +75,9 @@ func (m *Model) Execution(_ context.Context, id rota.ID) ([]*rota.Job, error) {
 	})
 }
 
-// deadLetter says that a job died and nobody tried its execution anew.
+// deadLetter says that a job died and nobody tries its execution anew.
 func (s *state) deadLetter(j *rota.Job) bool {
-	redrive := pickOne(s.jobs, func(r *rota.Job) bool { return r.RedriveOf == j.ExecutionID })
-	return j.Sequel == rota.SequelDead && redrive == nil
+	return j.Sequel == rota.SequelDead && !s.redriven(j.ExecutionID)
 }
 
 // Explain knows no reason but that others come first: explanations are compared

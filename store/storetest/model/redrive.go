@@ -33,7 +33,7 @@ func (s *step) redrive(c *rota.Redrive) (rota.Reply, *rota.Error) {
 }
 
 // redriven says whether an execution was tried anew, and that was not cancelled.
-func (s *step) redriven(execution rota.ID) bool {
+func (s *state) redriven(execution rota.ID) bool {
 	tries := s.sorted(func(j *rota.Job) bool { return j.RedriveOf == execution })
 	if len(tries) == 0 {
 		return false

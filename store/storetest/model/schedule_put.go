@@ -3,6 +3,7 @@ package model
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/rotajobs/rota"
 )
@@ -26,14 +27,15 @@ func (s *step) putSchedule(c *rota.PutSchedule) (rota.Reply, *rota.Error) {
 		return nil, err
 	}
 	act := rota.AuditScheduleModified
-	anew := timedAnew(c, d)
+	anew, takes := timedAnew(c, d), s.takesNext(c, d)
 	if d == nil {
 		act = rota.AuditScheduleCreated
 		d = &rota.Schedule{Name: c.Name, State: rota.ScheduleEnabled, CreatedBy: c.Actor, CreatedAt: s.now}
 		s.schedules = append(s.schedules, d)
 	}
-	s.declare(d, c, anew)
+	s.declare(d, c, anew, takes)
 	s.writeOf(act, subject, "")
+	s.freeTurns(d)
 	s.lookAgain(s.blocked(c.Name))
 	s.lookAgainBehind(c.Name)
 	return &rota.SchedulePut{Schedule: d, Changed: true}, nil
@@ -79,6 +81,9 @@ func (s *step) checkSchedule(c *rota.PutSchedule, d *rota.Schedule) *rota.Error 
 	}
 	if err := s.checkDepends(c.Name, spec.DependsOn, d); err != nil {
 		return err
+	}
+	if s.takesNext(c, d) && s.tooOld(c.Next) {
+		return s.refuse(rota.Conflict, "next", "lies too far back")
 	}
 	wakes := d != nil && d.State != rota.ScheduleEnabled && d.NextFire.IsZero() && s.stateAfter(c, d) == rota.ScheduleEnabled
 	if wakes && !anew && s.past(c) {
@@ -131,23 +136,52 @@ func (s *step) pathTo(goal, from string, passed map[string]bool) []string {
 
 // declare writes what was declared. Times that stay the same keep their anchor
 // and what they owe.
-func (s *step) declare(d *rota.Schedule, c *rota.PutSchedule, anew bool) {
+func (s *step) declare(d *rota.Schedule, c *rota.PutSchedule, anew, takes bool) {
 	d.State = s.stateAfter(c, d)
 	if c.State != "" || d.State != rota.ScheduleDisabled {
 		d.Reason = ""
 	}
 	d.Spec, d.Version, d.UpdatedAt = c.Spec.Canonical(), c.ID, s.now
-	fires := d.State != rota.ScheduleDisabled
-	if anew || fires && d.NextFire.IsZero() {
+	if anew || takes {
 		if d.Anchor = cut(c.Anchor); d.Anchor.IsZero() {
 			d.Anchor = s.now
 		}
-		d.NextFire = never
 	}
 	switch {
-	case !fires:
+	case d.State == rota.ScheduleDisabled:
 		d.NextFire = never
-	case d.NextFire.IsZero():
+	case takes:
 		d.NextFire, d.MovedAt = cut(c.Next), s.now
+	}
+}
+
+// takesNext says whether a schedule gets its next fire from the command: it has
+// other times now, or none that it owes. One whose only time has passed does not.
+func (s *step) takesNext(c *rota.PutSchedule, d *rota.Schedule) bool {
+	switch {
+	case s.stateAfter(c, d) == rota.ScheduleDisabled:
+		return false
+	case timedAnew(c, d):
+		return true
+	}
+	return d.NextFire.IsZero() && !s.past(c)
+}
+
+// tooOld says that a next fire was found by a clock far behind.
+func (s *step) tooOld(next time.Time) bool {
+	return !next.IsZero() && next.Before(s.now.Add(-rota.MisfireGrace))
+}
+
+// freeTurns lets those go who wait behind others and need not any more.
+func (s *step) freeTurns(d *rota.Schedule) {
+	if d.Spec.Overlap != rota.OverlapAllow {
+		return
+	}
+	behind := s.sorted(func(j *rota.Job) bool {
+		return j.Schedule == d.Name && j.Status == rota.StatusQueued && j.Hold&rota.HoldOverlap != 0
+	})
+	behind, _ = page(behind, rota.DependentsMax)
+	for _, j := range behind {
+		s.free(j, rota.HoldOverlap)
 	}
 }
