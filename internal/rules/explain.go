@@ -26,7 +26,7 @@ type Facts struct {
 	Open        int // jobs that run
 	OpenType    int // of its type
 	OpenKey     int // of its concurrency key
-	ReadyKey    int // jobs of its concurrency key that are ready
+	ReadyKey    int // jobs of its concurrency key and its type that are ready
 	Bucket      *rota.Bucket
 	Reservation *rota.Reservation // the ACTIVE one
 

@@ -21,7 +21,7 @@ func (a *account) key() {
 			fmt.Sprintf("%d of at most %d jobs with the concurrency key %s run.", a.OpenKey, limit, name), remedy)
 	case held && limited && a.OpenKey+a.ReadyKey >= limit:
 		a.because(rota.ReasonKeyLimit,
-			fmt.Sprintf("At most %d jobs with the concurrency key %s run at once; running: %d, ready before it: %d.",
+			fmt.Sprintf("At most %d jobs with the concurrency key %s run at once; running: %d, ready before it, of its type: %d.",
 				limit, name, a.OpenKey, a.ReadyKey), remedy)
 	case held && limited:
 		a.because(rota.ReasonKeyLimit,

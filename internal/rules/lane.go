@@ -1,15 +1,16 @@
 package rules
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
 	"github.com/rotajobs/rota"
 )
 
-// A lane is the jobs of one concurrency key. As many of them stand in the order
-// as may still start; the others are held back. So a key at its limit costs a
-// claim nothing, however many jobs wait for it.
+// A lane is the jobs of one concurrency key. As many of each type stand in the
+// order as may still start; the others are held back. So a key at its limit costs
+// a claim next to nothing, however many jobs wait for it.
 
 // lane asks for what it takes to balance a key.
 func (n *Need) lane(key string) {
@@ -72,14 +73,91 @@ func (w *World) limits() *rota.ThrottleSpec {
 
 var noLimits rota.ThrottleSpec
 
-// balance makes the first jobs of a lane ready, as many as may start, and holds
-// the others back. It stops when it has changed so many jobs, two at a time where
-// they change places, and reports whether it got done.
+// balance makes the first jobs of each type in a lane ready, as many as may
+// start, and holds the others back. Each type has its own: whoever stands may be
+// of a type that is paused, or that no worker takes, and must not keep the others
+// waiting. That no more start than may, the claim sees to.
+//
+// It stops when it has changed so many jobs, two at a time where they change
+// places, and reports whether it got done.
 func balance(w *World, lane Lane, most int) (changed int, done bool) {
-	if lane.Free && len(w.lanes.get(lane).Held) == 0 {
+	view := w.lanes.get(lane)
+	if lane.Free && len(view.Types) == 0 {
 		return 0, true
 	}
-	b := newBalance(w, lane)
+	want := roomOfLane(w, lane, view)
+	done = true
+	for _, t := range laneTypes(w, lane, view) {
+		n, settled := newBalance(w, lane, t, want).run(w, most-changed)
+		changed, done = changed+n, done && settled
+	}
+	return changed, done
+}
+
+// roomOfLane is how many jobs of a lane may start.
+func roomOfLane(w *World, lane Lane, view LaneView) int {
+	limit, limited := w.limits().Key(lane.Key)
+	if !limited {
+		return math.MaxInt
+	}
+	open := view.Open
+	for _, r := range w.keyed[lane.Key] {
+		open += truth(isOpen(r.is)) - truth(isOpen(r.was))
+	}
+	return max(0, limit-open)
+}
+
+// laneTypes are the types in a lane: those that the store knows of, and those
+// that this world has brought.
+func laneTypes(w *World, lane Lane, view LaneView) []LaneType {
+	types := slices.Clone(view.Types)
+	for _, r := range w.keyed[lane.Key] {
+		if r.is == nil || slices.ContainsFunc(types, func(t LaneType) bool { return t.Type == r.is.Type }) {
+			continue
+		}
+		types = append(types, LaneType{Type: r.is.Type})
+	}
+	slices.SortFunc(types, func(a, b LaneType) int { return cmp.Compare(a.Type, b.Type) })
+	return types
+}
+
+// balancing is one type of a lane under way: who stands in the order, as far as
+// may matter, and who is held back by the key alone, both in dispatch order.
+type balancing struct {
+	stand, held []rota.ID
+	ready, want int
+	edge        rota.ID // the last that the store has told of, if there may be more
+	blind       bool    // that one is held back no longer: who comes next is not known
+}
+
+func newBalance(w *World, lane Lane, t LaneType, want int) *balancing {
+	b := &balancing{ready: t.Ready, want: want}
+	if n := len(t.Held); n == lane.Limit {
+		b.edge = t.Held[n-1]
+	}
+	ids := slices.Concat(t.Last, t.Held)
+	for _, r := range w.keyed[lane.Key] {
+		if r.is != nil && r.is.Type == t.Type {
+			b.ready += truth(isReady(r.is)) - truth(isReady(r.was))
+			ids = append(ids, r.is.ID)
+		}
+	}
+	slices.SortFunc(ids, rota.ID.Compare)
+	for _, id := range slices.Compact(ids) {
+		switch j := w.job(id); {
+		case isReady(j):
+			b.stand = append(b.stand, id)
+		case j != nil && j.Status == rota.StatusQueued && j.Hold == rota.HoldKey:
+			b.held = append(b.held, id)
+		}
+	}
+	b.blind = !b.edge.IsZero() && !slices.Contains(b.held, b.edge)
+	slices.SortFunc(b.stand, w.inOrder)
+	slices.SortFunc(b.held, w.inOrder)
+	return b
+}
+
+func (b *balancing) run(w *World, most int) (changed int, done bool) {
 	for changed < most {
 		switch {
 		case b.ready > b.want && len(b.stand) > 0:
@@ -99,47 +177,6 @@ func balance(w *World, lane Lane, most int) (changed int, done bool) {
 		}
 	}
 	return changed, b.settled(w)
-}
-
-// balancing is a lane under way: who stands in the order, as far as may matter,
-// and who is held back by the key alone, both in dispatch order.
-type balancing struct {
-	stand, held []rota.ID
-	ready, want int
-	edge        rota.ID // the last that the store has told of, if there may be more
-	blind       bool    // that one is held back no longer: who comes next is not known
-}
-
-func newBalance(w *World, lane Lane) *balancing {
-	view := w.lanes.get(lane)
-	b := &balancing{ready: view.Ready, want: math.MaxInt}
-	if n := len(view.Held); n == lane.Limit {
-		b.edge = view.Held[n-1]
-	}
-	open, ids := view.Open, slices.Concat(view.Last, view.Held)
-	for _, r := range w.keyed[lane.Key] {
-		open += truth(isOpen(r.is)) - truth(isOpen(r.was))
-		b.ready += truth(isReady(r.is)) - truth(isReady(r.was))
-		if r.is != nil {
-			ids = append(ids, r.is.ID)
-		}
-	}
-	slices.SortFunc(ids, rota.ID.Compare)
-	for _, id := range slices.Compact(ids) {
-		switch j := w.job(id); {
-		case isReady(j):
-			b.stand = append(b.stand, id)
-		case j != nil && j.Status == rota.StatusQueued && j.Hold == rota.HoldKey:
-			b.held = append(b.held, id)
-		}
-	}
-	b.blind = !b.edge.IsZero() && !slices.Contains(b.held, b.edge)
-	slices.SortFunc(b.stand, w.inOrder)
-	slices.SortFunc(b.held, w.inOrder)
-	if limit, limited := w.limits().Key(lane.Key); limited {
-		b.want = max(0, limit-open)
-	}
-	return b
 }
 
 // hold holds back the last of those who stand.

@@ -90,12 +90,19 @@ type Lane struct {
 }
 
 // LaneView answers it: how many jobs of the key are open (RUNNING and not
-// settled) and how many are ready; the last of the ready ones, last first; the
-// first of those that only the key holds back, first first. The jobs of both
-// lists are put into the world as well, whole.
+// settled), and who else stands in its lane, by type.
 type LaneView struct {
-	Open, Ready int
-	Last, Held  []rota.ID
+	Open  int
+	Types []LaneType // sorted; of a Free lane those of which somebody is held back
+}
+
+// LaneType is the part of a lane that one type has: how many are ready; the last
+// of them, last first; the first of those that only the key holds back, first
+// first. The jobs of both lists are put into the world as well, whole.
+type LaneType struct {
+	Type       string
+	Ready      int
+	Last, Held []rota.ID
 }
 
 // Open asks how many jobs are open: of a concurrency key, of a type, or, with

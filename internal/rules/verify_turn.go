@@ -1,6 +1,11 @@
 package rules
 
-import "github.com/rotajobs/rota"
+import (
+	"maps"
+	"slices"
+
+	"github.com/rotajobs/rota"
+)
 
 // Turns is the walk of the live jobs of schedules, by schedule and scope, after
 // the schedules themselves: somebody of each must be able to go on.
@@ -51,10 +56,17 @@ func inScope(s rota.Scope) string {
 // Lanes is the walk of the live jobs that have a concurrency key, by key, after
 // the limits and the intents.
 type Lanes struct {
-	v           *Verifier
-	key         string
-	open, ready int
-	last, held  *rota.Job // the last that is ready, the first that the key alone holds back
+	v     *Verifier
+	key   string
+	open  int
+	types map[string]*laneOfType
+}
+
+// laneOfType is how many jobs of one type are ready, the last of them, and the
+// first that the key alone holds back.
+type laneOfType struct {
+	ready      int
+	last, held *rota.Job
 }
 
 // Lanes begins the walk.
@@ -64,19 +76,24 @@ func (v *Verifier) Lanes() *Lanes { return &Lanes{v: v} }
 func (l *Lanes) Next(j *rota.Job) {
 	if j.ConcurrencyKey != l.key {
 		l.End()
-		*l = Lanes{v: l.v, key: j.ConcurrencyKey}
+		*l = Lanes{v: l.v, key: j.ConcurrencyKey, types: map[string]*laneOfType{}}
+	}
+	t := l.types[j.Type]
+	if t == nil {
+		t = &laneOfType{}
+		l.types[j.Type] = t
 	}
 	switch {
 	case isOpen(j):
 		l.open++
 	case j.Ready():
-		l.ready++
-		if l.last == nil || l.last.Before(j) {
-			l.last = j
+		t.ready++
+		if t.last == nil || t.last.Before(j) {
+			t.last = j
 		}
 	case j.Status == rota.StatusQueued && j.Hold == rota.HoldKey:
-		if l.held == nil || j.Before(l.held) {
-			l.held = j
+		if t.held == nil || j.Before(t.held) {
+			t.held = j
 		}
 	}
 }
@@ -86,18 +103,24 @@ func (l *Lanes) End() {
 	if l.key == "" || l.v.intents[Intent{IntentKey, l.key}] {
 		return
 	}
+	for _, name := range slices.Sorted(maps.Keys(l.types)) {
+		l.endType(l.types[name])
+	}
+}
+
+func (l *Lanes) endType(t *laneOfType) {
 	row := "concurrency key " + l.key
 	limit, limited := l.v.limits.Key(l.key)
 	room := max(0, limit-l.open)
 	switch {
-	case l.held != nil && !limited:
-		l.v.find(rota.CheckKeyTurn, []string{row, jobRef(l.held.ID)}, "it holds a job back, but has no limit")
+	case t.held != nil && !limited:
+		l.v.find(rota.CheckKeyTurn, []string{row, jobRef(t.held.ID)}, "it holds a job back, but has no limit")
 	case !limited:
-	case l.ready > room:
-		l.v.find(rota.CheckKeyTurn, []string{row, jobRef(l.last.ID)}, "%d of its jobs are ready, but only %d may start", l.ready, room)
-	case l.held != nil && l.ready < room:
-		l.v.find(rota.CheckKeyTurn, []string{row, jobRef(l.held.ID)}, "it holds a job back, but %d may start and %d are ready", room, l.ready)
-	case l.held != nil && l.last != nil && l.held.Before(l.last):
-		l.v.find(rota.CheckKeyTurn, []string{row, jobRef(l.held.ID), jobRef(l.last.ID)}, "it holds the first job back, which comes before the second")
+	case t.ready > limit:
+		l.v.find(rota.CheckKeyTurn, []string{row, jobRef(t.last.ID)}, "%d of its jobs of one type are ready, but only %d may run at once", t.ready, limit)
+	case t.held != nil && t.ready < room:
+		l.v.find(rota.CheckKeyTurn, []string{row, jobRef(t.held.ID)}, "it holds a job back, but %d may start and %d of its type are ready", room, t.ready)
+	case t.held != nil && t.last != nil && t.held.Before(t.last):
+		l.v.find(rota.CheckKeyTurn, []string{row, jobRef(t.held.ID), jobRef(t.last.ID)}, "it holds the first job back, which comes before the second")
 	}
 }

@@ -223,7 +223,12 @@ func (e *explanation) readLimits() (err error) {
 		func() error { return e.count(&e.Open, sqlOpenAll, nil) },
 		func() error { return e.count(&e.OpenType, sqlOpenOf, typ) },
 		func() error { return e.count(&e.OpenKey, sqlLaneOpen, key) },
-		func() error { return e.count(&e.ReadyKey, sqlLaneReady, key) },
+		func() error {
+			return e.count(&e.ReadyKey, sqlLaneReady, func(stmt *sqlite.Stmt) {
+				stmt.BindText(1, e.Job.ConcurrencyKey)
+				stmt.BindText(2, e.Job.Type)
+			})
+		},
 	)
 }
 

@@ -1,6 +1,8 @@
 package sqlite
 
 import (
+	"slices"
+
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/internal/rules"
 	"zombiezen.com/go/sqlite"
@@ -14,17 +16,21 @@ WHERE concurrency_key = ? AND sequel IS NULL AND status = 'RUNNING'`
 	sqlLaneReady = `
 SELECT count(*)
 FROM rota_jobs INDEXED BY rota_jobs_lane
-WHERE concurrency_key = ? AND sequel IS NULL AND status = 'QUEUED' AND hold = 0`
+WHERE concurrency_key = ? AND sequel IS NULL AND status = 'QUEUED' AND hold = 0 AND type = ?`
+	sqlLaneType = `
+SELECT min(type)
+FROM rota_jobs INDEXED BY rota_jobs_lane
+WHERE concurrency_key = ? AND sequel IS NULL AND status = 'QUEUED' AND hold = ? AND type > ?`
 	sqlLaneLast = `
 SELECT ` + queuedColumns + `
 FROM rota_jobs j INDEXED BY rota_jobs_lane
-WHERE j.concurrency_key = ? AND j.sequel IS NULL AND j.status = 'QUEUED' AND j.hold = 0
+WHERE j.concurrency_key = ? AND j.sequel IS NULL AND j.status = 'QUEUED' AND j.hold = 0 AND j.type = ?
 ORDER BY j.priority, j.position DESC, j.created_at DESC, j.id DESC
 LIMIT ?`
 	sqlLaneHeld = `
 SELECT ` + queuedColumns + `
 FROM rota_jobs j INDEXED BY rota_jobs_lane
-WHERE j.concurrency_key = ? AND j.sequel IS NULL AND j.status = 'QUEUED' AND j.hold = 16
+WHERE j.concurrency_key = ? AND j.sequel IS NULL AND j.status = 'QUEUED' AND j.hold = 16 AND j.type = ?
 ORDER BY j.priority DESC, j.position, j.created_at, j.id
 LIMIT ?`
 
@@ -37,19 +43,59 @@ WHERE status = 'RUNNING' AND sequel IS NULL`
 
 func (w *writer) loadLane(q rules.Lane, world *rules.World) error {
 	var view rules.LaneView
-	count := func(sql string, into *int) func() error {
-		return func() error {
-			return w.ask(sql, func(s *sqlite.Stmt) { s.BindText(1, q.Key) }, func(s *sqlite.Stmt) error {
-				*into = int(s.ColumnInt64(0))
+	types, err := w.laneTypes(q)
+	if err == nil && !q.Free {
+		err = w.countLane(&view.Open, sqlLaneOpen, q.Key)
+	}
+	for _, name := range types {
+		if err != nil {
+			return err
+		}
+		var t rules.LaneType
+		t, err = w.laneOfType(q, name, world)
+		view.Types = append(view.Types, t)
+	}
+	if err == nil {
+		world.PutLane(q, view)
+	}
+	return err
+}
+
+// laneTypes are the types of which somebody is held back by the key alone or, if
+// that matters, stands in the order. They are found one after the other, so the
+// many jobs of each cost nothing.
+func (w *writer) laneTypes(q rules.Lane) (types []string, err error) {
+	holds := []rota.Hold{rota.HoldKey, 0}
+	if q.Free {
+		holds = holds[:1]
+	}
+	for _, hold := range holds {
+		for last, more := "", true; more && err == nil; {
+			err = w.ask(sqlLaneType, func(s *sqlite.Stmt) {
+				s.BindText(1, q.Key)
+				s.BindInt64(2, int64(hold))
+				s.BindText(3, last)
+			}, func(s *sqlite.Stmt) error {
+				if more = !s.ColumnIsNull(0); more {
+					last = s.ColumnText(0)
+					types = append(types, last)
+				}
 				return nil
 			})
 		}
 	}
+	slices.Sort(types)
+	return slices.Compact(types), err
+}
+
+func (w *writer) laneOfType(q rules.Lane, name string, world *rules.World) (t rules.LaneType, err error) {
+	t.Type = name
 	list := func(sql string, into *[]rota.ID) func() error {
 		return func() error {
 			return w.ask(sql, func(s *sqlite.Stmt) {
 				s.BindText(1, q.Key)
-				s.BindInt64(2, int64(q.Limit))
+				s.BindText(2, name)
+				s.BindInt64(3, int64(q.Limit))
 			}, func(s *sqlite.Stmt) error {
 				j := scanJob(s)
 				world.PutJob(j)
@@ -58,14 +104,24 @@ func (w *writer) loadLane(q rules.Lane, world *rules.World) error {
 			})
 		}
 	}
-	err := list(sqlLaneHeld, &view.Held)()
-	if err == nil && !q.Free {
-		err = firstError(count(sqlLaneOpen, &view.Open), count(sqlLaneReady, &view.Ready), list(sqlLaneLast, &view.Last))
+	if err = list(sqlLaneHeld, &t.Held)(); err != nil || q.Free {
+		return t, err
 	}
-	if err == nil {
-		world.PutLane(q, view)
-	}
-	return err
+	return t, firstError(
+		func() error { return w.countLane(&t.Ready, sqlLaneReady, q.Key, name) },
+		list(sqlLaneLast, &t.Last),
+	)
+}
+
+func (w *writer) countLane(into *int, sql string, of ...string) error {
+	return w.ask(sql, func(s *sqlite.Stmt) {
+		for i, name := range of {
+			s.BindText(i+1, name)
+		}
+	}, func(s *sqlite.Stmt) error {
+		*into = int(s.ColumnInt64(0))
+		return nil
+	})
 }
 
 func (w *writer) loadOpen(q rules.Open, world *rules.World) error {

@@ -76,6 +76,7 @@ var plans = map[string]plan{
 
 	"sqlLaneOpen":  {sql: sqlLaneOpen, by: []string{"COVERING INDEX rota_jobs_lane"}},
 	"sqlLaneReady": {sql: sqlLaneReady, by: []string{"COVERING INDEX rota_jobs_lane"}},
+	"sqlLaneType":  {sql: sqlLaneType, by: []string{"COVERING INDEX rota_jobs_lane"}},
 	"sqlLaneLast":  {sql: sqlLaneLast, by: []string{"rota_jobs_lane"}},
 	"sqlLaneHeld":  {sql: sqlLaneHeld, by: []string{"rota_jobs_lane"}},
 	"sqlOpenAll":   {sql: sqlOpenAll, by: []string{"COVERING INDEX rota_jobs_open"}, walks: []string{"rota_jobs"}},

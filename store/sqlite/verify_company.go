@@ -12,7 +12,7 @@ FROM rota_jobs
 WHERE schedule IS NOT NULL AND sequel IS NULL
 ORDER BY schedule, scope_kind, scope_id, id`
 	sqlVerifyLanes = `
-SELECT id, concurrency_key, status, hold, priority, position, created_at
+SELECT id, concurrency_key, status, hold, priority, position, created_at, type
 FROM rota_jobs
 WHERE concurrency_key IS NOT NULL AND sequel IS NULL
 ORDER BY concurrency_key`
@@ -75,7 +75,7 @@ func (in *inspection) lanes() error {
 	err := in.each(sqlVerifyLanes, nil, func(s *sqlite.Stmt) error {
 		lanes.Next(&rota.Job{
 			ID: scanID(s, 0), ConcurrencyKey: s.ColumnText(1), Status: rota.Status(s.ColumnText(2)),
-			Hold: rota.Hold(s.ColumnInt64(3)), Priority: int(s.ColumnInt64(4)), Position: s.ColumnInt64(5), CreatedAt: scanTime(s, 6),
+			Hold: rota.Hold(s.ColumnInt64(3)), Priority: int(s.ColumnInt64(4)), Position: s.ColumnInt64(5), CreatedAt: scanTime(s, 6), Type: s.ColumnText(7),
 		})
 		return nil
 	})

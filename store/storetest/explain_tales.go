@@ -188,7 +188,7 @@ func explainKey(y *story) {
 	one, two, three := keyed(), keyed(), keyed()
 	y.reasons(one, rota.ReasonOrder)
 	y.reasons(two, rota.ReasonOrder)
-	says(y, y.reasons(three, rota.ReasonKeyLimit)[0], "db", "running: 0, ready before it: 2")
+	says(y, y.reasons(three, rota.ReasonKeyLimit)[0], "db", "running: 0, ready before it, of its type: 2")
 	running := y.claim(2)
 	says(y, y.reasons(three, rota.ReasonKeyLimit)[0], "2 of at most 2", "db")
 	y.complete(running[0])

@@ -26,6 +26,8 @@ func testKeyLimit(t *testing.T, h Harness) {
 		{"a key is held back by nothing it is not", keyFree},
 		{"a direct run takes a place of its key", keyDirect},
 		{"numbering the queue anew changes nothing for a key", keyNormalised},
+		{"a job that cannot start keeps none of another type waiting", keyPaused},
+		{"when many of a key end at once, whoever waits behind them is not forgotten", keyManyEnd},
 	})
 }
 
@@ -247,4 +249,39 @@ func keyNormalised(y *story) {
 	wantIDs(y, "the queue", y.queue(), jobs[1])
 	y.complete(y.claimOne())
 	wantIDs(y, "the queue", y.queue(), jobs[0])
+}
+
+// keyPaused has a job of a paused type, and one that no worker takes, at the head
+// of their key.
+func keyPaused(y *story) {
+	y.throttle(keyLimit("db", 1))
+	y.declareType("report", rota.TypeSpec{})
+	y.pause("report", true)
+	paused := y.enqueue(rota.NewJob{Type: "report", ConcurrencyKey: new("db")})
+	foreign := y.enqueue(rota.NewJob{Type: "foreign", ConcurrencyKey: new("db")})
+	mail := y.enqueue(ofKey(0))
+	first := y.claim(5, "mail", "report")
+	wantIDs(y, "claimed", idsOf(first), mail)
+	y.pause("report", false)
+	want(y, "claimed beyond the limit", len(y.claim(5, "mail", "report", "foreign")), 0)
+	y.complete(first[0])
+	wantIDs(y, "claimed then", idsOf(y.claim(5, "mail", "report", "foreign")), paused)
+	y.wantHold(foreign, rota.HoldKey)
+	y.sound()
+}
+
+// keyManyEnd ends more jobs of a key in one command than it looks at.
+func keyManyEnd(y *story) {
+	y.throttle(keyLimit("db", 1))
+	members := make([]rota.NewJob, 40)
+	for i := range members {
+		members[i] = ofKey(0)
+	}
+	g := y.enqueueGroup(rota.GroupParallel, rota.FailureContinue, members...).Group
+	last := y.enqueue(ofKey(0))
+	y.cancelGroup(g.ID)
+	for y.sweep(0).More {
+	}
+	wantIDs(y, "claimed", idsOf(y.claim(5)), last)
+	y.sound()
 }

@@ -47,7 +47,8 @@ CREATE INDEX rota_jobs_wait ON rota_jobs (wait_until, id)
 
 -- The lane of a concurrency key: who runs, who is ready, who is held back. The
 -- sequel stands in it so that counting reads the index alone.
-CREATE INDEX rota_jobs_lane ON rota_jobs (concurrency_key, status, hold, priority DESC, position, created_at, id, sequel)
+CREATE INDEX rota_jobs_lane ON rota_jobs (
+    concurrency_key, status, hold, type, priority DESC, position, created_at, id, sequel)
   WHERE concurrency_key IS NOT NULL AND sequel IS NULL;
 
 -- What runs is counted by each claim of a type that is limited.

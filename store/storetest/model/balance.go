@@ -27,9 +27,9 @@ func (s *step) balanceTouched() {
 	}
 }
 
-// rebalance makes as many jobs of a key ready as may start, and of all that only
-// the key holds back the first ones. It stops when it has changed so many jobs,
-// says how many it changed, and whether there is work left.
+// rebalance makes as many jobs of each type ready as may start of the key, and of
+// all that only the key holds back the first ones. It stops when it has changed
+// so many jobs, says how many it changed, and whether there is work left.
 func (s *step) rebalance(key string, most int) (cost int, left bool) {
 	for {
 		change := s.unbalanced(key)
@@ -49,7 +49,22 @@ func (s *step) rebalance(key string, most int) (cost int, left bool) {
 // unbalanced are the next jobs of a key to change from ready to held or from
 // held to ready; none if the key is in balance.
 func (s *step) unbalanced(key string) []*rota.Job {
-	ready, held := s.candidates(key, 0), s.candidates(key, rota.HoldKey)
+	types := map[string]bool{}
+	for _, j := range s.jobs {
+		if j.ConcurrencyKey == key {
+			types[j.Type] = true
+		}
+	}
+	for _, typ := range slices.Sorted(maps.Keys(types)) {
+		if change := s.unbalancedOf(key, typ); len(change) > 0 {
+			return change
+		}
+	}
+	return nil
+}
+
+func (s *step) unbalancedOf(key, typ string) []*rota.Job {
+	ready, held := s.candidates(key, typ, 0), s.candidates(key, typ, rota.HoldKey)
 	want := len(ready) + len(held) // without a limit: all of them
 	if limit, limited := s.throttle.Spec.Key(key); limited {
 		want = max(0, limit-s.open(func(j *rota.Job) bool { return j.ConcurrencyKey == key }))
@@ -65,10 +80,11 @@ func (s *step) unbalanced(key string) []*rota.Job {
 	return nil
 }
 
-// candidates are the jobs of a key with exactly this hold, in dispatch order.
-func (s *step) candidates(key string, hold rota.Hold) []*rota.Job {
+// candidates are the jobs of a key and a type with exactly this hold, in dispatch
+// order.
+func (s *step) candidates(key, typ string, hold rota.Hold) []*rota.Job {
 	jobs := s.pick(func(j *rota.Job) bool {
-		return j.Status == rota.StatusQueued && j.Hold == hold && j.ConcurrencyKey == key
+		return j.Status == rota.StatusQueued && j.Hold == hold && j.ConcurrencyKey == key && j.Type == typ
 	})
 	slices.SortFunc(jobs, inOrder)
 	return jobs
