@@ -162,7 +162,8 @@ func (c *crowd) define() {
 }
 
 func (c *crowd) expire() { c.send(&rota.Expire{Meta: rota.NewMeta(""), Limit: 1 + c.random.IntN(3)}) }
-func (c *crowd) sweep()  { c.send(&rota.Sweep{Meta: rota.NewMeta(""), Limit: 1 + c.random.IntN(60)}) }
+
+func (c *crowd) sweep() { c.send(&rota.Sweep{Meta: rota.NewMeta(""), Limit: 1 + c.random.IntN(60)}) }
 
 // group now and then makes more members than one command can end.
 func (c *crowd) group() {
