@@ -78,7 +78,7 @@ func checkID(field string, id ID) *Error {
 // time.
 func checkMinted(field string, id ID) *Error {
 	if id.IsZero() {
-		return Invalidf(field, "is empty")
+		return Invalidf(field, "is empty; NewID mints one, and NewMeta begins a command with it")
 	}
 	if id[6]>>4 != 7 || id[8]>>6 != 2 {
 		return Invalidf(field, "%s is not a UUIDv7", id)

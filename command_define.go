@@ -76,7 +76,7 @@ type PutSchedule struct {
 }
 
 // SwitchSchedule sets the state of a schedule. From PAUSED to ENABLED it catches
-// up; from DISABLED it starts at Next.
+// up; from DISABLED it starts at Next, which Enable finds.
 type SwitchSchedule struct {
 	Meta  `wire:"1"`
 	Name  string        `wire:"2"`

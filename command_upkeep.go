@@ -18,7 +18,9 @@ type Sweep struct {
 }
 
 // Prune removes whole executions that have ended, with their runs. Prunable says
-// which. One that has not ended, or ended too late, is kept.
+// which. One that has not ended, or ended too late, is kept, and so is one that
+// tries another anew which is still there. Reservations that ended a while ago
+// (ReservationKeep) go with them.
 type Prune struct {
 	Meta       `wire:"1"`
 	Executions []ID      `wire:"2"` // at most PruneMax

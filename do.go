@@ -20,7 +20,7 @@ func Do[R Reply](ctx context.Context, s Store, c Command) (R, error) {
 	}
 	reply, ok := results[0].Reply.(R)
 	if !ok {
-		return none, Errorf(Internal, string(c.Verb()), "answers with %T, not with %T", results[0].Reply, none)
+		return none, Errorf(Internal, string(c.Verb()), "was applied, and answers with %T, not with %T: ask for its own reply", results[0].Reply, none)
 	}
 	return reply, nil
 }

@@ -17,9 +17,10 @@
 // Package store/sqlite opens a [Store]. A [Batch] is what it applies, and [Do]
 // applies a single command. [Enqueue] puts jobs into the queue, [Claim] leases
 // them to a worker, [Extend] keeps the leases, and [Finish] says how the jobs
-// ended. Three keepers belong to every process that runs jobs: [Recover] once
-// at its start, then [Ready] for what becomes due and [Reap] for workers that
-// are gone. The examples of store/sqlite show one round, and a whole worker.
+// ended. Keepers belong to every process that runs jobs: [Recover] once at its
+// start, then [Ready] for what becomes due and [Reap] for workers that are gone;
+// and [Fire], [Expire], [Sweep] and [Prune] where there are schedules,
+// dependencies, groups and a history. The examples of store/sqlite show one round, and a whole worker.
 //
 // [Declare] makes the command that declares a schedule, and [PlanFire] the one
 // that fires it. [Store.NextDue] says when there is something to fire, to expire

@@ -12,12 +12,12 @@ import (
 func Declare(meta Meta, name string, spec ScheduleSpec, now time.Time) (*PutSchedule, error) {
 	c := &PutSchedule{Meta: meta, Name: name, Spec: spec, Anchor: cutTime(now)}
 	if err := c.Validate(); err != nil { // as it was written, so that the refusal names what stands there
-		return nil, err
+		return nil, aboutSchedule(name, err)
 	}
 	c.Spec = spec.Canonical()
 	table, err := c.Spec.Timetable(name, c.Anchor)
 	if err != nil {
-		return nil, err
+		return nil, aboutSchedule(name, err)
 	}
 	switch {
 	case !spec.At.IsZero():
@@ -28,6 +28,30 @@ func Declare(meta Meta, name string, spec ScheduleSpec, now time.Time) (*PutSche
 		c.Next = nextOf(table, now)
 	}
 	return c, nil
+}
+
+// aboutSchedule says which of many declarations was wrong.
+func aboutSchedule(name string, err error) error {
+	e, ok := err.(*Error)
+	if !ok {
+		return err
+	}
+	named := *e
+	named.Act = "schedule " + quote(name)
+	return &named
+}
+
+// Enable makes the command that enables a schedule, with its next fire from now
+// on. One that was paused still owes its own, and catches up.
+func Enable(meta Meta, s *Schedule, now time.Time) (*SwitchSchedule, error) {
+	next, err := s.NextAfter(now)
+	if err != nil {
+		return nil, aboutSchedule(s.Name, err)
+	}
+	if s.Spec.At.After(now) {
+		next = s.Spec.At
+	}
+	return &SwitchSchedule{Meta: meta, Name: s.Name, State: ScheduleEnabled, Next: next}, nil
 }
 
 // PlanFire makes the command that fires what a schedule owes, or nil if nothing

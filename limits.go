@@ -77,8 +77,9 @@ const (
 
 // Times that the law of schedules counts with.
 const (
-	MisfireGrace   = 60 * time.Second // later than this is a gap, for which the catch-up decides
-	DependencyWait = day              // how long the last execution of a schedule waits for its dependencies
+	MisfireGrace    = 60 * time.Second // later than this is a gap, for which the catch-up decides
+	ReservationKeep = 30 * day         // how long a reservation that has ended is kept; Prune removes it then
+	DependencyWait  = day              // how long the last execution of a schedule waits for its dependencies
 )
 
 // The scope of an execution that is for nothing in particular.

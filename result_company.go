@@ -61,8 +61,8 @@ type Swept struct {
 }
 
 // Pruned answers Prune: what was removed. Kept are the executions that were not,
-// because they have not ended or ended too late; those that are gone count as
-// neither.
+// because they have not ended, ended too late, or try one anew that is still
+// there; those that are gone count as neither.
 type Pruned struct {
 	Executions int
 	Jobs       int

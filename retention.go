@@ -1,6 +1,11 @@
 package rota
 
-import "time"
+import (
+	"math"
+	"time"
+
+	"github.com/rotajobs/rota/cron"
+)
 
 // Retention says how long executions are kept once they have ended.
 type Retention struct {
@@ -47,9 +52,24 @@ func (r *Retention) Counts() bool {
 // PruneQuery asks for executions that need no longer be kept, a page at a time.
 type PruneQuery struct {
 	Retention Retention
-	Now       time.Time
+	Now       time.Time   // zero: by the clock of the store
 	From      PruneCursor // zero: at the beginning
 	Limit     int         // executions looked at, at most PageMax; 0: PageMax
+}
+
+// Validate refuses bounds that could only be meant otherwise.
+func (q *PruneQuery) Validate() error {
+	err := first(checkInt("limit", q.Limit, 0, PageMax), checkTime("now", q.Now))
+	for _, k := range []struct {
+		name string
+		keep Keep
+	}{
+		{"completed", q.Retention.Completed}, {"skipped", q.Retention.Skipped},
+		{"cancelled", q.Retention.Cancelled}, {"dead", q.Retention.Dead},
+	} {
+		err = first(err, checkDuration(k.name+".age", k.keep.Age, 0, cron.EveryMax), checkInt(k.name+".count", k.keep.Count, 0, math.MaxInt32))
+	}
+	return asError(err)
 }
 
 // PruneCursor is where the next page begins.

@@ -20,9 +20,9 @@ const (
 	OutcomeCancelled Outcome = "CANCELLED" // a person asked, or its time ran out
 )
 
-// Error codes with a meaning. A store writes CodeLeaseExpired, which no worker
-// may send, and CodeCancelled where a worker gave no code; workers send the
-// other two.
+// Error codes with a meaning. Workers send CodeTimeout and CodeShutdown. A store
+// writes CodeLeaseExpired, which no worker may send, CodeCancelled where a worker
+// gave no code, and the last three for what it skips.
 const (
 	CodeTimeout      = "timeout"       // ran longer than its policy allows: its runner finishes it CANCELLED; retried like a failure
 	CodeLeaseExpired = "lease_expired" // its process stopped beating or died

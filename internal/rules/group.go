@@ -67,7 +67,7 @@ func enqueueMember(w *World, c *rota.EnqueueGroup, g *rota.Group, i int) (*rota.
 	if holder := keyHolder(w, typeOf(w, nj), nj.UniqueKey); holder != nil {
 		return nil, &rota.Error{
 			Code: rota.Conflict, Field: "unique_key", Reason: "is held by job " + holder.ID.String(),
-			Hint: "a group has its members itself; leave the job or its key out",
+			Hint: "leave this member out, or its key",
 		}
 	}
 	j := newJob(w, c.Actor, nj, id)
@@ -266,7 +266,7 @@ func decideCancelGroup(w *World, c *rota.CancelGroup) (rota.Reply, *rota.Error) 
 	case w.wroteOf(c, groupSubject(g.ID)) || g.Ending == rota.EndingCancel:
 		return &rota.CancelledGroup{Group: g}, nil
 	case len(w.membersOf(nextMembers(g.ID))) == 0 && !w.cutShort(nextMembers(g.ID)):
-		return nil, &rota.Error{Code: rota.Conflict, Field: "group_id", Reason: "group " + g.ID.String() + " has ended"}
+		return nil, &rota.Error{Code: rota.Conflict, Field: "group_id", Reason: "group " + g.ID.String() + " has ended", Hint: "nothing of it is left to cancel"}
 	}
 	g = endGroup(w, g, rota.EndingCancel, c.Reason, c.Actor)
 	w.logOf(c, rota.AuditGroupCancelled, groupSubject(g.ID), c.Reason)

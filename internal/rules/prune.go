@@ -24,13 +24,11 @@ func needPrune(n *Need, c *rota.Prune) {
 			n.group(first.GroupID)
 		}
 	}
-	if !c.Before.IsZero() {
-		n.bygone(bygoneOf(c))
-	}
+	n.bygone(bygoneOf(n.world))
 }
 
-func bygoneOf(c *rota.Prune) Bygone {
-	return Bygone{Before: micros(c.Before).UnixMicro(), Limit: rota.PruneMax}
+func bygoneOf(w *World) Bygone {
+	return Bygone{Before: w.Now.Add(-rota.ReservationKeep).UnixMicro(), Limit: rota.PruneMax}
 }
 
 // decidePrune removes whole executions that have ended, and what only they held.
@@ -52,10 +50,8 @@ func decidePrune(w *World, c *rota.Prune) (rota.Reply, *rota.Error) {
 		reply.Executions++
 		reply.Jobs += len(attempts)
 	}
-	if !c.Before.IsZero() {
-		for _, id := range w.bygone.get(bygoneOf(c)) {
-			w.reservations.set(w, id, nil)
-		}
+	for _, id := range w.bygone.get(bygoneOf(w)) {
+		w.reservations.set(w, id, nil)
 	}
 	return reply, nil
 }

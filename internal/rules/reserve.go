@@ -85,5 +85,5 @@ func decideRelease(w *World, c *rota.Release) (rota.Reply, *rota.Error) {
 }
 
 func noReservation(id rota.ID) *rota.Error {
-	return &rota.Error{Code: rota.NotFound, Field: "reservation_id", Reason: "there is no reservation " + id.String()}
+	return &rota.Error{Code: rota.NotFound, Field: "reservation_id", Reason: "there is no reservation " + id.String(), Hint: "reserve first"}
 }

@@ -98,7 +98,7 @@ func declared(w *World, c *rota.PutSchedule, s *rota.Schedule) (*rota.Schedule, 
 	}
 	takesNext := next.State != rota.ScheduleDisabled && (anew || next.NextFire.IsZero() && timePassed(w, s) == nil)
 	if takesNext {
-		if refusal := mayBegin(w, c.Next); refusal != nil {
+		if refusal := mayBegin(w, &c.Spec, c.Next); refusal != nil {
 			return nil, refusal
 		}
 	}
@@ -144,17 +144,21 @@ func mayTime(w *World, c *rota.PutSchedule, anew bool) *rota.Error {
 	case !anew:
 		return nil
 	case !at.IsZero() && at.Before(w.Now):
-		return rota.Invalidf("at", "%s has passed; it is %s", stamp(at), stamp(w.Now))
+		return rota.Invalidf("at", "of schedule %s, %s, has passed; it is %s: give a time to come, or trigger it", c.Name, stamp(at), stamp(w.Now))
 	case !ends.IsZero() && ends.Before(w.Now):
-		return rota.Invalidf("ends_at", "%s has passed; it is %s: the schedule would never fire", stamp(ends), stamp(w.Now))
+		return rota.Invalidf("ends_at", "of schedule %s, %s, has passed; it is %s: it would never fire", c.Name, stamp(ends), stamp(w.Now))
 	}
 	return nil
 }
 
-// mayBegin refuses a next fire that was found by a clock far behind: it would
-// catch up with times for which the schedule owed nothing.
-func mayBegin(w *World, next time.Time) *rota.Error {
-	if next.IsZero() || !next.Before(w.Now.Add(-rota.MisfireGrace)) {
+// mayBegin refuses a next fire that is missing, and one that was found by a clock
+// far behind: the one would leave the schedule silent, the other would catch up
+// with times for which it owed nothing.
+func mayBegin(w *World, spec *rota.ScheduleSpec, next time.Time) *rota.Error {
+	switch {
+	case next.IsZero() && spec.EndsAt.IsZero():
+		return rota.Invalidf("next", "is empty, but the schedule has no end; rota.Declare and rota.Enable find it")
+	case next.IsZero() || !next.Before(w.Now.Add(-rota.MisfireGrace)):
 		return nil
 	}
 	return &rota.Error{
@@ -201,7 +205,7 @@ func decideSwitchSchedule(w *World, c *rota.SwitchSchedule) (rota.Reply, *rota.E
 			if refusal := timePassed(w, s); refusal != nil {
 				return nil, refusal
 			}
-			if refusal := mayBegin(w, c.Next); refusal != nil {
+			if refusal := mayBegin(w, &s.Spec, c.Next); refusal != nil {
 				return nil, refusal
 			}
 			next.NextFire, next.MovedAt = micros(c.Next), w.Now

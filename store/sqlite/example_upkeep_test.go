@@ -92,7 +92,6 @@ func prune(ctx context.Context, store rota.Store, now time.Time) (removed int, e
 		if len(page.Executions) > 0 {
 			pruned, err := rota.Do[*rota.Pruned](ctx, store, &rota.Prune{
 				Meta: rota.NewMeta(""), Executions: page.Executions,
-				Before: now.Add(-rota.DefaultRetention.Completed.Age), // also removes reservations that ended before
 			})
 			if err != nil {
 				return removed, err

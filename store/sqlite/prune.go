@@ -78,7 +78,7 @@ func (s *Store) Prunable(ctx context.Context, q rota.PruneQuery) (page rota.Prun
 	if q.Limit == 0 {
 		q.Limit = rota.PageMax
 	}
-	if _, err := pageLimit(q.Limit); err != nil {
+	if err := q.Validate(); err != nil {
 		return page, err
 	}
 	page.Next = q.From

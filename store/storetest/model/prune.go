@@ -27,9 +27,7 @@ func (s *step) prune(c *rota.Prune) (rota.Reply, *rota.Error) {
 		reply.Executions++
 		reply.Jobs += s.removeExecution(first, tail)
 	}
-	if !before.IsZero() {
-		s.pruneReservations(before)
-	}
+	s.pruneReservations(s.now.Add(-rota.ReservationKeep))
 	return reply, nil
 }
 
@@ -72,6 +70,9 @@ func (s *step) pruneReservations(before time.Time) {
 
 // Prunable finds executions that need no longer be kept.
 func (m *Model) Prunable(_ context.Context, q rota.PruneQuery) (rota.PrunePage, error) {
+	if err := q.Validate(); err != nil {
+		return rota.PrunePage{}, err
+	}
 	now := q.Now
 	if now.IsZero() {
 		now = m.clock()

@@ -69,8 +69,8 @@ func (s *step) enable(d *rota.Schedule, c *rota.SwitchSchedule) *rota.Error {
 	if !d.Spec.At.IsZero() && d.Spec.At.Before(s.now) {
 		return s.refuse(rota.Conflict, "state", "the time of schedule %s has passed", d.Name)
 	}
-	if s.tooOld(c.Next) {
-		return s.refuse(rota.Conflict, "next", "lies too far back")
+	if err := s.mayBegin(d.Spec, c.Next); err != nil {
+		return err
 	}
 	d.NextFire, d.MovedAt = cut(c.Next), s.now
 	return nil

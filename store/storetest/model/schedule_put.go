@@ -82,8 +82,10 @@ func (s *step) checkSchedule(c *rota.PutSchedule, d *rota.Schedule) *rota.Error 
 	if err := s.checkDepends(c.Name, spec.DependsOn, d); err != nil {
 		return err
 	}
-	if s.takesNext(c, d) && s.tooOld(c.Next) {
-		return s.refuse(rota.Conflict, "next", "lies too far back")
+	if s.takesNext(c, d) {
+		if err := s.mayBegin(spec, c.Next); err != nil {
+			return err
+		}
 	}
 	wakes := d != nil && d.State != rota.ScheduleEnabled && d.NextFire.IsZero() && s.stateAfter(c, d) == rota.ScheduleEnabled
 	if wakes && !anew && s.past(c) {
@@ -167,9 +169,16 @@ func (s *step) takesNext(c *rota.PutSchedule, d *rota.Schedule) bool {
 	return d.NextFire.IsZero() && !s.past(c)
 }
 
-// tooOld says that a next fire was found by a clock far behind.
-func (s *step) tooOld(next time.Time) bool {
-	return !next.IsZero() && next.Before(s.now.Add(-rota.MisfireGrace))
+// mayBegin refuses a next fire that is missing, or was found by a clock far
+// behind.
+func (s *step) mayBegin(spec rota.ScheduleSpec, next time.Time) *rota.Error {
+	switch {
+	case next.IsZero() && spec.EndsAt.IsZero():
+		return s.refuse(rota.Invalid, "next", "is empty")
+	case !next.IsZero() && next.Before(s.now.Add(-rota.MisfireGrace)):
+		return s.refuse(rota.Conflict, "next", "lies too far back")
+	}
+	return nil
 }
 
 // freeTurns lets those go who wait behind others and need not any more.
