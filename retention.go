@@ -64,8 +64,10 @@ func (q *PruneQuery) Validate() error {
 		name string
 		keep Keep
 	}{
-		{"completed", q.Retention.Completed}, {"skipped", q.Retention.Skipped},
-		{"cancelled", q.Retention.Cancelled}, {"dead", q.Retention.Dead},
+		{"completed", q.Retention.Completed},
+		{"skipped", q.Retention.Skipped},
+		{"cancelled", q.Retention.Cancelled},
+		{"dead", q.Retention.Dead},
 	} {
 		err = first(err, checkDuration(k.name+".age", k.keep.Age, 0, cron.EveryMax), checkInt(k.name+".count", k.keep.Count, 0, math.MaxInt32))
 	}
