@@ -135,7 +135,7 @@ var Checks = []Check{
 	{CheckOrderTotal, "the dispatch order holds every QUEUED job once, each before the next"},
 	{CheckPlanTwice, "a planned execution has one first attempt"},
 	{CheckUniqueKeyOwner, "a unique key is held by the first job of an execution that was enqueued with it, or by one that is gone"},
-	{CheckUniqueKeyFreed, "a dead or cancelled execution holds no unique key"},
+	{CheckUniqueKeyFreed, "an execution that died, was cancelled, or was skipped by Rota holds no unique key"},
 	{CheckUniqueKeyLive, "an execution that waits, runs or completed holds its unique key as long as it was promised"},
 
 	{CheckOverlapTurn, "of the executions of a schedule and a scope not all wait for another to end"},

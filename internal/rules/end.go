@@ -30,7 +30,7 @@ func hasCompany(j *rota.Job) bool {
 // ended does what the end of an execution asks for, given its last attempt. Of
 // its group it looks after the others only if that is not being ended itself.
 func ended(w *World, c rota.Command, j *rota.Job, withGroup bool) {
-	endKey(w, j, j.Run != nil && (j.Run.Outcome == rota.OutcomeCompleted || j.Run.Outcome == rota.OutcomeSkipped))
+	endKey(w, j, keepsKey(j))
 	if withGroup && !j.GroupID.IsZero() {
 		memberEnded(w, c, j)
 	}
@@ -39,6 +39,13 @@ func ended(w *World, c rota.Command, j *rota.Job, withGroup bool) {
 		lookAgain(w, c, j.Schedule, scopeOf(j))
 		complete(w, c, j)
 	}
+}
+
+// keepsKey says that an execution did what its unique key stands for: it
+// completed, or its worker found that there was nothing to do. What Rota skipped
+// never ran.
+func keepsKey(j *rota.Job) bool {
+	return j.Run != nil && (j.Run.Outcome == rota.OutcomeCompleted || j.Run.Outcome == rota.OutcomeSkipped && j.Run.Runner != "")
 }
 
 // slotFree does what the end of a run asks for, whether it is tried again or

@@ -17,7 +17,7 @@ func (v *Verifier) keyOf(j *rota.Job, held *KeyRecord) {
 	switch {
 	case gaveUp(j):
 		if holds {
-			v.find(rota.CheckUniqueKeyFreed, rows, "its execution is dead or cancelled, but still holds the key")
+			v.find(rota.CheckUniqueKeyFreed, rows, "its execution died, was cancelled or was skipped, but still holds the key")
 		}
 	case !j.Ended() && !holds:
 		v.find(rota.CheckUniqueKeyLive, rows, "its execution has not ended, but does not hold the key")
@@ -34,7 +34,7 @@ func (v *Verifier) keyOf(j *rota.Job, held *KeyRecord) {
 // gaveUp says whether an execution ended without completing.
 func gaveUp(tail *rota.Job) bool {
 	return tail.Status == rota.StatusCancelled || tail.Sequel == rota.SequelDead ||
-		tail.Sequel == rota.SequelNone && tail.Run != nil && tail.Run.Outcome == rota.OutcomeCancelled
+		tail.Sequel == rota.SequelNone && tail.Run != nil && !keepsKey(tail)
 }
 
 func completed(tail *rota.Job) bool {

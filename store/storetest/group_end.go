@@ -22,6 +22,7 @@ func testGroupEnd(t *testing.T, h Harness) {
 		{"a sweep takes no more than its limit", sweepPages},
 		{"a sweep with nothing to do does nothing", sweepNothing},
 		{"a sequential group of very many members that end at once goes on", sequentialLarge},
+		{"what a group has skipped gives its unique key back", groupSkippedKey},
 	})
 }
 
@@ -212,4 +213,14 @@ func sequentialLarge(y *story) {
 		y.sweep(0)
 	}
 	want(y, "claimed", y.claimOne().ID, jobs[len(jobs)-1].ID)
+}
+
+// groupSkippedKey submits anew what a group has skipped.
+func groupSkippedKey(y *story) {
+	first, second := rota.NewJob{MaxRetries: new(0)}, rota.NewJob{UniqueKey: "k"}
+	jobs := y.enqueueGroup(rota.GroupSequential, rota.FailureSkip, first, second).Jobs
+	y.die(y.claimOne())
+	y.wantState(rota.StateSkipped, jobs[1])
+	again := y.submit(rota.NewJob{UniqueKey: "k"})
+	want(y, "duplicate", again.Duplicate, false)
 }

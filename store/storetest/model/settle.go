@@ -90,12 +90,9 @@ func (s *step) settleKey(j *rota.Job) {
 	if j.UniqueKey == "" || !taken || record.execution != j.ExecutionID {
 		return
 	}
-	var outcome rota.Outcome
-	if j.Run != nil {
-		outcome = j.Run.Outcome
-	}
+	ran := j.Run != nil && j.Run.Runner != "" // what was skipped by the law itself never did
 	switch {
-	case outcome != rota.OutcomeCompleted && outcome != rota.OutcomeSkipped:
+	case !ran || j.Run.Outcome != rota.OutcomeCompleted && j.Run.Outcome != rota.OutcomeSkipped:
 		delete(s.keys, name)
 	case record.freeAt.IsZero():
 	case !record.freeAt.After(s.now):
