@@ -59,7 +59,7 @@ func (c *PutThrottle) Validate() error {
 	for i := range s.Types {
 		field := fmt.Sprintf("types[%d]", i)
 		if err := s.Types[i].validate(); err != nil {
-			return within(field, err)
+			return within(field, ofWhat("type", s.Types[i].Type, err))
 		}
 		if seen[s.Types[i].Type] {
 			return Invalidf(field+".type", "%s has a limit already; give each type once", quote(s.Types[i].Type))
@@ -70,7 +70,7 @@ func (c *PutThrottle) Validate() error {
 	for i, k := range s.Keys {
 		field := fmt.Sprintf("keys[%d]", i)
 		if err := k.validate(); err != nil {
-			return within(field, err)
+			return within(field, ofWhat("key", k.Key, err))
 		}
 		if seen[k.Key] {
 			return Invalidf(field+".key", "%s has a limit already; give each key once", quote(k.Key))
@@ -78,6 +78,15 @@ func (c *PutThrottle) Validate() error {
 		seen[k.Key] = true
 	}
 	return nil
+}
+
+// ofWhat names what a limit is of: its place in a list says little.
+func ofWhat(kind, name string, err *Error) *Error {
+	named := *err
+	if name != "" {
+		named.Reason = "of " + kind + " " + quote(name) + " " + err.Reason
+	}
+	return &named
 }
 
 func (t *TypeLimit) validate() *Error {

@@ -18,11 +18,11 @@ func (a *account) key() {
 	case j.ConcurrencyKey == "" || !held && j.Hold != 0:
 	case limited && a.OpenKey >= limit:
 		a.because(rota.ReasonKeyLimit,
-			fmt.Sprintf("%d of at most %d jobs with the concurrency key %s run.", a.OpenKey, limit, name), remedy)
+			fmt.Sprintf("%d of at most %s with the concurrency key %s run.", a.OpenKey, someJobs(limit), name), remedy)
 	case held && limited && a.OpenKey+a.ReadyKey >= limit:
 		a.because(rota.ReasonKeyLimit,
-			fmt.Sprintf("At most %d jobs with the concurrency key %s run at once; running: %d, ready before it, of its type: %d.",
-				limit, name, a.OpenKey, a.ReadyKey), remedy)
+			fmt.Sprintf("At most %s with the concurrency key %s may run at once; running: %d, ready before it, of its type: %d.",
+				someJobs(limit), name, a.OpenKey, a.ReadyKey), remedy)
 	case held && limited:
 		a.because(rota.ReasonKeyLimit,
 			fmt.Sprintf("The concurrency key %s has room, and it has yet to be let into the order.", name), letGo)
@@ -36,7 +36,7 @@ func (a *account) key() {
 func (a *account) global() {
 	if limit := a.Limits.Global; limit > 0 && a.Open >= limit {
 		a.because(rota.ReasonGlobalLimit,
-			fmt.Sprintf("%d of at most %d jobs of all types run.", a.Open, limit),
+			fmt.Sprintf("%d of at most %s of all types run.", a.Open, someJobs(limit)),
 			fmt.Sprintf("Others start when one of them ends; to let more run at once, raise the global limit: %s.", raiseLimit))
 	}
 }
@@ -44,7 +44,7 @@ func (a *account) global() {
 func (a *account) typeLimit() {
 	if limit := a.Limits.Type(a.Job.Type).Concurrency; limit > 0 && a.OpenType >= limit {
 		a.because(rota.ReasonTypeLimit,
-			fmt.Sprintf("%d of at most %d jobs of type %s run.", a.OpenType, limit, a.Job.Type),
+			fmt.Sprintf("%d of at most %s of type %s run.", a.OpenType, someJobs(limit), a.Job.Type),
 			fmt.Sprintf("Others start when one of them ends; to let more run at once, raise the limit of the type: %s.", raiseLimit))
 	}
 }
@@ -126,4 +126,12 @@ func count(n int) string {
 		return "more than 10,000"
 	}
 	return fmt.Sprint(n)
+}
+
+// someJobs counts jobs in words.
+func someJobs(n int) string {
+	if n == 1 {
+		return "1 job"
+	}
+	return fmt.Sprintf("%d jobs", n)
 }

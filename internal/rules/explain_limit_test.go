@@ -32,7 +32,7 @@ var limits = []explained{
 	{
 		"others of its key are ready",
 		aboutKey(rota.HoldKey, 1, 1),
-		only(because(rota.ReasonKeyLimit, "At most 2 jobs with the concurrency key db run at once; running: 1, ready before it, of its type: 1.", whenOneEnds)),
+		only(because(rota.ReasonKeyLimit, "At most 2 jobs with the concurrency key db may run at once; running: 1, ready before it, of its type: 1.", whenOneEnds)),
 	},
 	{
 		"its key has room and nobody let it go",
