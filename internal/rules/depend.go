@@ -178,7 +178,7 @@ func meets(w *World, b *rota.Job, d *rota.Schedule) bool {
 }
 
 // lookAgain frees the jobs that waited for a schedule and need wait no longer.
-func lookAgain(w *World, c rota.Command, schedule string, scope rota.Scope) {
+func lookAgain(w *World, schedule string, scope rota.Scope) {
 	left := rota.DependentsMax
 	for _, name := range w.dependentsOf(schedule) {
 		left -= freeBlocked(w, name, scope, left)

@@ -14,9 +14,11 @@
 // in the order of the classes of [Locks] and by key within each. If a row has
 // moved since it was loaded, the step is done again under the locks it holds.
 // The heads of the claim order are locked as they are found, exactly those
-// that are taken. Classes that come with groups, schedules and limits take
-// their places among these: names (command ids, unique keys, plan keys),
-// definitions, groups, executions, jobs with their runs, lanes.
+// that are taken.
+//
+// What a decision misses is nil to it, so every path to a row has its question in
+// Need. One thing alone is asked for while deciding: the end of a priority whose
+// last job left it in the same step.
 //
 // No step reads a clock, a random number, a time zone or a schema: the same
 // batch on the same rows gives the same rows.

@@ -36,7 +36,7 @@ func ended(w *World, c rota.Command, j *rota.Job, withGroup bool) {
 	}
 	if j.Schedule != "" {
 		giveTurn(w, j)
-		lookAgain(w, c, j.Schedule, scopeOf(j))
+		lookAgain(w, j.Schedule, scopeOf(j))
 		complete(w, c, j)
 	}
 }

@@ -36,13 +36,13 @@ func decideFire(w *World, c *rota.Fire) (rota.Reply, *rota.Error) {
 	t := w.templates.get(s.Spec.Template)
 	if reason := unusable(t, s); reason != "" {
 		disable(w, c, s, reason)
-		lookAgain(w, c, s.Name, everyScope)
+		lookAgain(w, s.Name, everyScope)
 		return &rota.Fired{Disabled: reason}, nil
 	}
 	jobs, known := makeBatch(w, c, s, t, c.Times, c.CatchUp, c.JobID)
 	moveOn(w, c, s.Name)
 	finishFire(w, c, s.Name)
-	lookAgain(w, c, s.Name, everyScope)
+	lookAgain(w, s.Name, everyScope)
 	return &rota.Fired{Jobs: shown(w, jobs), Known: known}, nil
 }
 

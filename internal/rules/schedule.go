@@ -64,7 +64,7 @@ func decidePutSchedule(w *World, c *rota.PutSchedule) (rota.Reply, *rota.Error) 
 	w.logOf(c, act, scheduleSubject(c.Name), "")
 	freeTurns(w, c.Name)
 	freeBlocked(w, c.Name, everyScope, rota.DependentsMax)
-	lookAgain(w, c, c.Name, everyScope)
+	lookAgain(w, c.Name, everyScope)
 	return &rota.SchedulePut{Schedule: next, Changed: true}, nil
 }
 
@@ -167,9 +167,10 @@ func mayBegin(w *World, spec *rota.ScheduleSpec, next time.Time) *rota.Error {
 	}
 }
 
-// timePassed refuses to enable a schedule whose only time has passed.
+// timePassed refuses to enable a schedule whose only time has passed, or was
+// fired.
 func timePassed(w *World, s *rota.Schedule) *rota.Error {
-	if s.Spec.At.IsZero() || !s.Spec.At.Before(w.Now) {
+	if s.Spec.At.IsZero() || !s.Spec.At.Before(w.Now) && !s.LastFire.Equal(s.Spec.At) {
 		return nil
 	}
 	return &rota.Error{
@@ -215,7 +216,7 @@ func decideSwitchSchedule(w *World, c *rota.SwitchSchedule) (rota.Reply, *rota.E
 	}
 	w.schedules.set(w, c.Name, &next)
 	w.logOf(c, rota.AuditScheduleModified, scheduleSubject(c.Name), string(c.State))
-	lookAgain(w, c, c.Name, everyScope)
+	lookAgain(w, c.Name, everyScope)
 	return &rota.SchedulePut{Schedule: &next, Changed: true}, nil
 }
 

@@ -17,6 +17,7 @@ func testCompletion(t *testing.T, h Harness) {
 		{"a trigger before its time does not end it", onceTriggered},
 		{"a fire that is skipped ends it at once", onceSkipped},
 		{"one that was to be dropped and did not complete is kept", onceFailed},
+		{"one that has fired is not armed again by another description", onceDescribed},
 		{"it runs late if it is to catch up", onceLate},
 		{"it is disabled if its time passed and nothing is to be caught up with", onceMissed},
 		{"paused before its end it stays as it is", oncePaused},
@@ -258,4 +259,16 @@ func onceClockBack(y *story) {
 	y.complete(y.claimOne())
 	y.wantRan()
 	want(y, "all jobs", len(y.allJobs()), 1)
+}
+
+func onceDescribed(y *story) {
+	s := y.once(rota.ScheduleSpec{OnCompletion: rota.CompletionDrop})
+	y.fireNext("once")
+	spec := s.Spec
+	spec.Description = "said better"
+	c := y.declareCommand("once", spec)
+	do[*rota.SchedulePut](y, c)
+	wantTime(y, "next fire", y.schedule("once").NextFire, time.Time{})
+	y.complete(y.claimOne())
+	y.scheduleGone("once")
 }

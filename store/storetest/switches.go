@@ -9,6 +9,7 @@ import (
 
 func testSwitches(t *testing.T, h Harness) {
 	tellAll(t, h, []tale{
+		{"a schedule is not enabled into silence, nor by a clock far behind", switchWithoutNext},
 		{"a paused schedule fires nothing, and catches up when it is enabled", switchPaused},
 		{"a disabled schedule owes nothing, and starts anew when it is enabled", switchDisabled},
 		{"a switch to the state it has changes nothing", switchSame},
@@ -153,4 +154,16 @@ func deleteUnties(y *story) {
 	want(y, "depends on", names(row.Spec.DependsOn, func(s string) string { return s }), "other")
 	want(y, "version", row.Version, c.ID)
 	wantTime(y, "updated at", row.UpdatedAt, y.now)
+}
+
+func switchWithoutNext(y *story) {
+	y.declare("nightly", rota.ScheduleSpec{})
+	y.switchTo("nightly", rota.ScheduleDisabled)
+	none := y.refused(rota.Invalid, y.switchCommand("nightly", rota.ScheduleEnabled, time.Time{}))
+	want(y, "field", none.Field, "next")
+	old := y.refused(rota.Conflict, y.switchCommand("nightly", rota.ScheduleEnabled, y.now.Add(-time.Hour)))
+	want(y, "field", old.Field, "next")
+	c, err := rota.Enable(y.mint.meta(), y.schedule("nightly"), y.now)
+	do[*rota.SchedulePut](y, must(y, "enable", c, err))
+	want(y, "state", y.schedule("nightly").State, rota.ScheduleEnabled)
 }

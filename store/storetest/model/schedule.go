@@ -66,7 +66,7 @@ func (s *step) enable(d *rota.Schedule, c *rota.SwitchSchedule) *rota.Error {
 	if !d.NextFire.IsZero() {
 		return nil
 	}
-	if !d.Spec.At.IsZero() && d.Spec.At.Before(s.now) {
+	if s.over(d) {
 		return s.refuse(rota.Conflict, "state", "the time of schedule %s has passed", d.Name)
 	}
 	if err := s.mayBegin(d.Spec, c.Next); err != nil {

@@ -52,13 +52,19 @@ func (s *step) stateAfter(c *rota.PutSchedule, d *rota.Schedule) rota.ScheduleSt
 	switch {
 	case c.State != "":
 		return c.State
-	case d == nil, d.State == rota.ScheduleDisabled && d.Reason != "" && (timedAnew(c, d) || !s.past(c)):
+	case d == nil, d.State == rota.ScheduleDisabled && d.Reason != "" && (timedAnew(c, d) || !s.over(d)):
 		return rota.ScheduleEnabled
 	}
 	return d.State
 }
 
-// past says that the only time of a schedule has passed.
+// over says that the only time of a schedule has passed, or was fired.
+func (s *step) over(d *rota.Schedule) bool {
+	at := d.Spec.At
+	return !at.IsZero() && (at.Before(s.now) || d.LastFire.Equal(at))
+}
+
+// past says that the only time of a declaration has passed.
 func (s *step) past(c *rota.PutSchedule) bool {
 	at := cut(c.Spec.At)
 	return !at.IsZero() && at.Before(s.now)
@@ -88,7 +94,7 @@ func (s *step) checkSchedule(c *rota.PutSchedule, d *rota.Schedule) *rota.Error 
 		}
 	}
 	wakes := d != nil && d.State != rota.ScheduleEnabled && d.NextFire.IsZero() && s.stateAfter(c, d) == rota.ScheduleEnabled
-	if wakes && !anew && s.past(c) {
+	if wakes && !anew && s.over(d) {
 		return s.refuse(rota.Conflict, "state", "the time of schedule %s has passed", c.Name)
 	}
 	return nil
@@ -166,7 +172,7 @@ func (s *step) takesNext(c *rota.PutSchedule, d *rota.Schedule) bool {
 	case timedAnew(c, d):
 		return true
 	}
-	return d.NextFire.IsZero() && !s.past(c)
+	return d.NextFire.IsZero() && !s.over(d)
 }
 
 // mayBegin refuses a next fire that is missing, or was found by a clock far
