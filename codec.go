@@ -71,6 +71,7 @@ var wireCommands = [...]reflect.Type{
 	32: reflect.TypeFor[Sweep](),
 	33: reflect.TypeFor[Prune](),
 	34: reflect.TypeFor[Redrive](),
+	35: reflect.TypeFor[Remember](),
 }
 
 // wireBatch is Batch with its field numbers.

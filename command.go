@@ -69,6 +69,7 @@ const (
 	VerbSweep          Verb = "sweep"
 	VerbPrune          Verb = "prune"
 	VerbRedrive        Verb = "redrive"
+	VerbRemember       Verb = "remember"
 )
 
 // Meta is what every command carries. The id makes sending again harmless:

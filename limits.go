@@ -32,15 +32,16 @@ const (
 	CommandBytesMax   = 32 << 20 // bytes of one command: what is valid can be encoded and sent
 	ClaimBytesMax     = 32 << 20 // bytes of params in the answer to one Claim; the first job always comes
 
-	ParamsMax   = 1 << 20  // bytes of a job's params
-	ResultMax   = 64 << 10 // bytes of a run's result: results are facts, files are artifacts
-	ErrorMax    = 16 << 10 // bytes of a run's error text; longer ones are cut, since refusing a Finish would lose its outcome
-	ProgressMax = 1 << 10  // bytes of a progress note, rewritten at every heartbeat
-	NameMax     = 128      // bytes of a type, definition, worker or actor name
-	KeyMax      = 512      // bytes of a unique key, scope id or error code: they stand in indexes
-	PathMax     = 4 << 10  // bytes of an artifact or log path
-	ReasonMax   = 1 << 10  // bytes of a cancellation's reason
-	ArtifactMax = 1_000    // artifacts of one run
+	ParamsMax     = 1 << 20  // bytes of a job's params
+	ResultMax     = 64 << 10 // bytes of a run's result: results are facts, files are artifacts
+	ErrorMax      = 16 << 10 // bytes of a run's error text; longer ones are cut, since refusing a Finish would lose its outcome
+	ProgressMax   = 1 << 10  // bytes of a progress note, rewritten at every heartbeat
+	NameMax       = 128      // bytes of a type, definition, worker or actor name
+	KeyMax        = 512      // bytes of a unique key, scope id or error code: they stand in indexes
+	EventErrorMax = 1 << 10  // bytes of an error text in an event: whoever wants all of it reads the run
+	PathMax       = 4 << 10  // bytes of an artifact or log path
+	ReasonMax     = 1 << 10  // bytes of a cancellation's reason
+	ArtifactMax   = 1_000    // artifacts of one run
 
 	PriorityMin = -1_000_000 // bounds that leave room to compute with
 	PriorityMax = 1_000_000
@@ -79,6 +80,7 @@ const (
 const (
 	MisfireGrace    = 60 * time.Second // later than this is a gap, for which the catch-up decides
 	ReservationKeep = 30 * day         // how long a reservation that has ended is kept; Prune removes it then
+	RequestKeep     = day              // how long the key of a request is remembered
 	DependencyWait  = day              // how long the last execution of a schedule waits for its dependencies
 )
 

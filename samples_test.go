@@ -3,6 +3,7 @@ package rota
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -160,5 +161,6 @@ func sampleUpkeep() []Command {
 		&Sweep{Meta: sampleMeta(34), Limit: 9},
 		&Prune{Meta: sampleMeta(35), Executions: []ID{sampleID(0x53), sampleID(0x54)}, Before: sampleTime},
 		&Redrive{Meta: sampleMeta(36), JobID: sampleID(0x55)},
+		&Remember{Meta: sampleMeta(39), Key: "order-7", Hash: strings.Repeat("0123456789abcdef", 4), Command: sampleID(0x56)},
 	}
 }

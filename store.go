@@ -54,6 +54,9 @@ type Store interface {
 	// turns each into a command.
 	DueSchedules(ctx context.Context, limit int) (DuePage, error)
 
+	// Stats counts what lives in the store.
+	Stats(ctx context.Context) (*Stats, error)
+
 	// Throttle returns the limits in force.
 	Throttle(ctx context.Context) (*Throttle, error)
 
@@ -84,12 +87,18 @@ type Store interface {
 	// hint: it may come for nothing, but none is missed while it is read.
 	Wake() (<-chan struct{}, func())
 
+	// Watch calls a function with what happened, after each commit that this
+	// store made and before the next: it must be quick, and must not call the
+	// store. The function that it returns ends that.
+	Watch(see func([]Event)) (stop func())
+
 	// Close waits for what is under way and closes the store.
 	Close() error
 }
 
 // Due says when which upkeep is to be done next. A zero time is never.
 type Due struct {
+	Now    time.Time // by the clock of the store's authority, for the times below
 	Ready  time.Time // the earliest run_at of a delayed job
 	Fire   time.Time // the earliest next fire of an ENABLED schedule
 	Expire time.Time // the earliest end of a wait for dependencies, or of a reservation
@@ -136,9 +145,11 @@ type JobQuery struct {
 	Template string
 	Schedule string
 	GroupID  ID
-	Dead     bool // only dead letters that were not redriven
-	Before   ID   // jobs with a smaller id
-	Limit    int  // at most PageMax; 0 means 100
+	State    State // what a person calls it; beside a Status that cannot have it, nothing is picked
+	Tails    bool  // only the last attempt of each execution
+	Dead     bool  // only dead letters that were not redriven
+	Before   ID    // jobs with a smaller id
+	Limit    int   // at most PageMax; 0 means 100
 }
 
 // Validate refuses what could only ever pick nothing.
@@ -149,6 +160,10 @@ func (q *JobQuery) Validate() error {
 	)
 	if err == nil && q.Status != "" {
 		err = checkOneOf("status", q.Status, StatusQueued, StatusRunning, StatusCancelled)
+	}
+	if err == nil && q.State != "" {
+		err = checkOneOf("state", q.State, StateScheduled, StateBlocked, StateQueued, StateRunning,
+			StateCompleted, StateFailed, StateSkipped, StateCancelled)
 	}
 	return asError(err)
 }

@@ -160,3 +160,28 @@ func (c *Prune) Validate() error {
 
 // Validate refuses to redrive nothing.
 func (c *Redrive) Validate() error { return asError(checkID("job_id", c.JobID)) }
+
+// Validate refuses a key or a hash that could not be compared later, and an id
+// that no command can have.
+func (c *Remember) Validate() error {
+	if c.Key == "" {
+		return Invalidf("key", "is empty")
+	}
+	return asError(first(checkText("key", c.Key, KeyMax), checkHash("hash", c.Hash), checkMinted("command", c.Command)))
+}
+
+// hashDigits is how long a SHA-256 is as text.
+const hashDigits = 64
+
+// checkHash wants a hash to be written in one way, since it is compared as text.
+func checkHash(field, hash string) *Error {
+	if len(hash) != hashDigits {
+		return Invalidf(field, "has %d bytes; a hash is %d hexadecimal digits", len(hash), hashDigits)
+	}
+	for i := range len(hash) {
+		if c := hash[i]; (c < '0' || c > '9') && (c < 'a' || c > 'f') {
+			return Invalidf(field, "has something else in it than the digits 0 to 9 and a to f")
+		}
+	}
+	return nil
+}

@@ -44,6 +44,18 @@ func companyRefusals() map[Verb][]refusal {
 			breaks("before 1970", func(c *Prune) { c.Before = time.Unix(-1, 0) }, "before", "the year 1969"),
 		},
 		VerbRedrive: {breaks("no job", func(c *Redrive) { c.JobID = ID{} }, "job_id", "is empty")},
+		VerbRemember: {
+			breaks("no key", func(c *Remember) { c.Key = "" }, "key", "is empty"),
+			breaks("a long key", func(c *Remember) { c.Key = strings.Repeat("x", KeyMax+1) }, "key", "has 513 bytes; at most 512 are allowed"),
+			breaks("a key of bytes", func(c *Remember) { c.Key = "\xff" }, "key", "is not UTF-8 text"),
+			breaks("a NUL in the key", func(c *Remember) { c.Key = "a\x00b" }, "key", "has a NUL byte in it"),
+			breaks("no hash", func(c *Remember) { c.Hash = "" }, "hash", "has 0 bytes; a hash is 64 hexadecimal digits"),
+			breaks("a long hash", func(c *Remember) { c.Hash += "0" }, "hash", "has 65 bytes"),
+			breaks("a hash in capitals", func(c *Remember) { c.Hash = strings.ToUpper(c.Hash) }, "hash", "the digits 0 to 9 and a to f"),
+			breaks("a hash of letters", func(c *Remember) { c.Hash = strings.Repeat("g", 64) }, "hash", "the digits 0 to 9 and a to f"),
+			breaks("no command", func(c *Remember) { c.Command = ID{} }, "command", "is empty"),
+			breaks("a command that is no UUIDv7", func(c *Remember) { c.Command = ID{1} }, "command", "is not a UUIDv7"),
+		},
 	}
 }
 
@@ -119,7 +131,7 @@ func TestAllTakesWhatFindsItsRowsByName(t *testing.T) {
 	alone := map[Verb]bool{
 		VerbReady: true, VerbClaim: true, VerbExtend: true, VerbMove: true, VerbNormalise: true, VerbReap: true, VerbRecover: true,
 		VerbAll: true, VerbFire: true, VerbBackfill: true, VerbReserve: true, VerbDirect: true, VerbRelease: true,
-		VerbExpire: true, VerbSweep: true, VerbPrune: true,
+		VerbExpire: true, VerbSweep: true, VerbPrune: true, VerbRemember: true,
 	}
 	for _, c := range sampleCommands() {
 		err := CheckCommand(&All{Meta: sampleMeta(0xff), Members: []Command{c}})
@@ -150,6 +162,7 @@ func TestQueriesRefuse(t *testing.T) {
 		{"template of schedules", &ScheduleQuery{Template: "a b"}, "template", `"a b" has ' ' in it`},
 		{"high limit of jobs", &JobQuery{Limit: PageMax + 1}, "limit", "is 1001"},
 		{"unknown status", &JobQuery{Status: "DONE"}, "status", `is "DONE"; allowed are QUEUED, RUNNING, CANCELLED`},
+		{"unknown state of jobs", &JobQuery{State: "done"}, "state", `is "done"; allowed are scheduled, blocked, queued, running`},
 		{"type of jobs", &JobQuery{Type: "ä"}, "type", "allowed are letters"},
 		{"template of jobs", &JobQuery{Template: "a b"}, "template", "allowed are letters"},
 		{"schedule of jobs", &JobQuery{Schedule: "a b"}, "schedule", "allowed are letters"},
@@ -159,6 +172,7 @@ func TestQueriesRefuse(t *testing.T) {
 	for _, good := range []interface{ Validate() error }{
 		&NameQuery{}, &NameQuery{After: "m", Limit: PageMax}, &ScheduleQuery{},
 		&ScheduleQuery{After: "a", State: SchedulePaused, Template: "t", Ahead: sampleTime, Limit: 1}, &JobQuery{},
+		&JobQuery{State: StateBlocked, Tails: true},
 		&JobQuery{Status: StatusRunning, Type: "t", Template: "t", Schedule: "s", GroupID: sampleID(1), Dead: true, Before: sampleID(2), Limit: PageMax},
 	} {
 		if err := good.Validate(); err != nil {

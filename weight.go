@@ -105,6 +105,10 @@ func (c *Prune) weigh() (entries, bytes int) {
 	return 1 + len(c.Executions), entryBytes + 32*len(c.Executions)
 }
 
+func (c *Remember) weigh() (entries, bytes int) {
+	return 1, entryBytes + len(c.Key) + len(c.Hash)
+}
+
 func (c *All) weigh() (entries, bytes int) {
 	for _, m := range c.Members {
 		if IsNil(m) {

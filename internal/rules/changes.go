@@ -3,6 +3,7 @@ package rules
 import (
 	"bytes"
 	"slices"
+	"time"
 
 	"github.com/rotajobs/rota"
 )
@@ -12,6 +13,8 @@ import (
 // in the order in which they stand here: each statement then finds the rows
 // that it refers to as they must be.
 type Changes struct {
+	Now time.Time // of the step
+
 	Groups     []Change[rota.ID, rota.Group]
 	Started    []JobChange // jobs that leave the queue to run
 	NewRuns    []*rota.Job // jobs whose run is new
@@ -28,6 +31,7 @@ type Changes struct {
 	Schedules    []Change[string, rota.Schedule]
 	Throttle     []Change[struct{}, rota.Throttle]
 	Reservations []Change[rota.ID, rota.Reservation]
+	Requests     []Change[RequestKey, Request]
 	Buckets      []Change[string, rota.Bucket]
 	Intents      []Change[Intent, Intent]
 	Audit        []rota.AuditEntry
@@ -89,14 +93,15 @@ type RunChange struct {
 func (c *Changes) Empty() bool {
 	return len(c.Started)+len(c.NewJobs)+len(c.Jobs)+len(c.NewRuns)+len(c.Runs)+len(c.Gone)+len(c.Keys)+len(c.Audit)+
 		len(c.Types)+len(c.Templates)+len(c.Schedules)+len(c.Throttle)+len(c.Groups)+len(c.Reservations)+
-		len(c.Buckets)+len(c.Intents) == 0
+		len(c.Requests)+len(c.Buckets)+len(c.Intents) == 0
 }
 
 func (w *World) changes() *Changes {
 	c := &Changes{
+		Now:  w.Now,
 		Keys: w.keys.changes(), Types: w.types.changes(), Templates: w.templates.changes(), Schedules: w.schedules.changes(),
 		Throttle: w.throttle.changes(), Groups: w.groups.changes(), Reservations: w.reservations.changes(),
-		Buckets: w.buckets.changes(), Intents: w.intents.changes(), Audit: w.audit,
+		Requests: w.requests.changes(), Buckets: w.buckets.changes(), Intents: w.intents.changes(), Audit: w.audit,
 	}
 	for _, r := range w.touchedJobs {
 		c.addJob(r)

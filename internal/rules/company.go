@@ -52,6 +52,8 @@ func needCompany(n *Need, c rota.Command) {
 		needPrune(n, c)
 	case *rota.Redrive:
 		needRedrive(n, c)
+	case *rota.Remember:
+		needRemember(n, c)
 	default:
 		panic(fmt.Sprintf("rules: no law for %T", c))
 	}
@@ -101,6 +103,8 @@ func decideCompany(w *World, c rota.Command) (rota.Reply, *rota.Error) {
 		return decidePrune(w, c)
 	case *rota.Redrive:
 		return decideRedrive(w, c)
+	case *rota.Remember:
+		return decideRemember(w, c)
 	}
 	panic(fmt.Sprintf("rules: no law for %T", c))
 }

@@ -51,11 +51,37 @@ func (w *World) stir(key string) {
 func (w *World) balanceAll() {
 	slices.Sort(w.stirred)
 	for _, key := range w.stirred {
-		if _, done := balance(w, laneOf(w, key), laneMost(w, key)); !done {
+		if _, done := balance(w, w.laneAnew(laneOf(w, key)), laneMost(w, key)); !done {
 			w.intend(IntentKey, key)
 		}
 	}
 	w.stirred = w.stirred[:0]
+}
+
+// laneAnew looks further down a lane that has more jobs than were asked for, if
+// some of those left it in this very step: who comes after them counts instead.
+func (w *World) laneAnew(lane Lane) Lane {
+	view := w.lanes.get(lane)
+	if !slices.ContainsFunc(view.Types, func(t LaneType) bool { return max(len(t.Last), len(t.Held)) == lane.Limit }) {
+		return lane
+	}
+	wider := lane
+	for _, r := range w.keyed[lane.Key] {
+		wider.Limit += truth(leftPlace(r))
+	}
+	n := &Need{world: w}
+	w.lanes.ask(&n.Lanes, wider)
+	if len(n.Lanes) > 0 && w.more != nil && w.failed == nil {
+		w.failed = w.more(n)
+	}
+	return wider
+}
+
+// leftPlace says that a job stands elsewhere than where the store has it: ready,
+// held back, or neither.
+func leftPlace(r *jobRow) bool {
+	return r.was != nil && r.was.Status == rota.StatusQueued &&
+		(r.is == nil || r.is.Status != r.was.Status || r.is.Hold != r.was.Hold)
 }
 
 func limitedKey(w *World, key string) bool {

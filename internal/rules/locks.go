@@ -23,7 +23,8 @@ type Locks struct {
 	Schedules []string // with the set of schedules that depend on them, and of their live jobs
 	Groups    []rota.ID
 	Redriven  []rota.ID // executions, with the set of what tries them anew
-	Active    bool      // which reservation is active, present or absent
+	Requests  []RequestKey
+	Active    bool // which reservation is active, present or absent
 
 	Jobs []rota.ID // with their runs, and with the jobs that retry them
 
@@ -39,6 +40,9 @@ func (w *World) Locks() Locks {
 		Types: sortedKeys(w.types.rows), Templates: sortedKeys(w.templates.rows), Schedules: sortedKeys(w.schedules.rows),
 		Groups: slices.SortedFunc(maps.Keys(w.groups.rows), rota.ID.Compare),
 	}
+	l.Requests = slices.SortedFunc(maps.Keys(w.requests.rows), func(a, b RequestKey) int {
+		return cmp.Or(cmp.Compare(a.Actor, b.Actor), cmp.Compare(a.Key, b.Key))
+	})
 	for q := range w.redriven.answers {
 		l.Redriven = append(l.Redriven, q.Execution)
 	}

@@ -26,6 +26,7 @@ type Need struct {
 	Schedules    []string
 	Groups       []rota.ID
 	Reservations []rota.ID
+	Requests     []RequestKey
 	Buckets      []string
 	Throttle     bool // the limits in force
 	Active       bool // the active reservation
@@ -46,6 +47,7 @@ type Need struct {
 	Waits      []Waits
 	Intents    []Intents
 	Bygone     []Bygone
+	Lapsed     []Lapsed
 
 	Taken *Taken
 	Heads *Heads
@@ -111,9 +113,9 @@ func (n *Need) empty() bool {
 // alone says whether nothing is missing of what jobs have to do with others.
 func (n *Need) alone() bool {
 	return !n.Throttle && !n.Active &&
-		len(n.Types)+len(n.Templates)+len(n.Schedules)+len(n.Groups)+len(n.Reservations)+len(n.Buckets)+
+		len(n.Types)+len(n.Templates)+len(n.Schedules)+len(n.Groups)+len(n.Reservations)+len(n.Requests)+len(n.Buckets)+
 			len(n.JobsOf)+len(n.Planned)+len(n.Members)+len(n.Blocked)+len(n.Behind)+len(n.Latest)+len(n.Dependents)+len(n.Reach)+
-			len(n.Using)+len(n.Lanes)+len(n.Open)+len(n.Redriven)+len(n.Attempts)+len(n.Waits)+len(n.Intents)+len(n.Bygone) == 0
+			len(n.Using)+len(n.Lanes)+len(n.Open)+len(n.Redriven)+len(n.Attempts)+len(n.Waits)+len(n.Intents)+len(n.Bygone)+len(n.Lapsed) == 0
 }
 
 // lease returns what a lease is about, or nil if it is absent or not loaded

@@ -21,6 +21,8 @@ func (n *Need) reserved(id rota.ID) *rota.Reservation {
 	return n.world.reservations.ask(&n.Reservations, id)
 }
 
+func (n *Need) request(key RequestKey) *Request { return n.world.requests.ask(&n.Requests, key) }
+
 // throttle asks for the limits in force; nil if there are none, or they are not
 // loaded yet.
 func (n *Need) throttle() *rota.Throttle {
@@ -56,4 +58,5 @@ func (n *Need) redriven(q Redriven) (rota.ID, bool) { return n.world.redriven.as
 func (n *Need) attempts(q Attempts) ([]rota.ID, bool) { return n.world.attempts.ask(&n.Attempts, q) }
 func (n *Need) waits(q Waits) ([]rota.ID, bool)       { return n.world.waits.ask(&n.Waits, q) }
 func (n *Need) intents(q Intents) ([]Intent, bool)    { return n.world.standingBy.ask(&n.Intents, q) }
+func (n *Need) lapsed(q Lapsed) ([]RequestKey, bool)  { return n.world.lapsed.ask(&n.Lapsed, q) }
 func (n *Need) bygone(q Bygone) ([]rota.ID, bool)     { return n.world.bygone.ask(&n.Bygone, q) }

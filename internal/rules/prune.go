@@ -25,6 +25,7 @@ func needPrune(n *Need, c *rota.Prune) {
 		}
 	}
 	n.bygone(bygoneOf(n.world))
+	n.lapsed(lapsedOf(n.world, rota.PruneMax))
 }
 
 func bygoneOf(w *World) Bygone {
@@ -53,6 +54,7 @@ func decidePrune(w *World, c *rota.Prune) (rota.Reply, *rota.Error) {
 	for _, id := range w.bygone.get(bygoneOf(w)) {
 		w.reservations.set(w, id, nil)
 	}
+	forgetLapsed(w, rota.PruneMax)
 	return reply, nil
 }
 

@@ -95,3 +95,12 @@ func gather[Q comparable](w *World, b *book[Q, []rota.ID], q Q, j *rota.Job) {
 	w.PutJob(j)
 	b.put(q, append(b.get(q), j.ID))
 }
+
+// PutRequest brings in what the key of a request is tied to.
+func (w *World) PutRequest(r *Request) { w.requests.put(r.Key, r) }
+
+// PutLapsed adds the key of a request that is free again.
+func (w *World) PutLapsed(q Lapsed, r *Request) {
+	w.requests.put(r.Key, r)
+	w.lapsed.put(q, append(w.lapsed.get(q), r.Key))
+}

@@ -140,3 +140,10 @@ type Bygone struct {
 	Before int64
 	Limit  int
 }
+
+// Lapsed asks for the keys of requests that were tied at By or before, by
+// (at, actor, key).
+type Lapsed struct {
+	By    int64
+	Limit int
+}

@@ -1,6 +1,10 @@
 package rules
 
-import "github.com/rotajobs/rota"
+import (
+	"time"
+
+	"github.com/rotajobs/rota"
+)
 
 // Tx is one transaction of a store, as the law sees it. What it has written
 // it also reads.
@@ -25,6 +29,17 @@ type KeyRecord struct {
 	ExecutionID rota.ID
 	FreeAt      int64 // µs; 0: held until the execution is pruned
 	Ended       bool  // the execution completed; the key is free once FreeAt has passed
+}
+
+// RequestKey is the key that an actor gave a request.
+type RequestKey struct{ Actor, Key string }
+
+// Request is what a key is tied to.
+type Request struct {
+	Key     RequestKey
+	Hash    string
+	Command rota.ID
+	At      time.Time
 }
 
 // Plan is the planned-execution key, unique among first attempts.

@@ -25,6 +25,7 @@ type World struct {
 	schedules    shelf[string, rota.Schedule]
 	groups       shelf[rota.ID, rota.Group]
 	reservations shelf[rota.ID, rota.Reservation]
+	requests     shelf[RequestKey, Request]
 	buckets      shelf[string, rota.Bucket]
 	throttle     shelf[struct{}, rota.Throttle]
 	intents      shelf[Intent, Intent]
@@ -46,6 +47,7 @@ type World struct {
 	waits      book[Waits, []rota.ID]
 	standingBy book[Intents, []Intent]
 	bygone     book[Bygone, []rota.ID]
+	lapsed     book[Lapsed, []RequestKey]
 
 	throttleAsked bool
 	activeAsked   bool

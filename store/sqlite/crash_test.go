@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/rotajobs/rota"
@@ -123,6 +124,11 @@ func dump(t testing.TB, s rota.Store) string {
 	t.Helper()
 	text, err := storetest.Dump(context.Background(), s)
 	must(t, err)
+	if store, is := s.(*Store); is { // the contract does not show them
+		conn := plainConn(t, store.path)
+		defer conn.Close()
+		text += strings.Join(column(t, conn, `SELECT actor || ' ' || key || ' ' || at || ' ' || hex(command_id) FROM rota_requests`), "\n")
+	}
 	return text
 }
 

@@ -11,7 +11,7 @@
 // The first two go when the last connection is closed; what a crash left of
 // them is read by the next opening. The lock file stays, and holds nobody back
 // once its process has ended. A copy of app.db alone is no backup while it is
-// open: use VACUUM INTO.
+// open: use [Store.Backup].
 //
 // One process holds a store, and opens it once. A second [Open] is refused as
 // Busy, by this name or a symbolic link to it; hard links and network file
@@ -33,4 +33,6 @@ package sqlite
 // what these have in common; fire.go and depend.go the jobs of schedules and
 // whom they wait for, group.go and member.go groups, lane.go concurrency keys,
 // reservation.go direct runs, intent.go what a Sweep is to do, prune.go what
-// leaves, due.go when which upkeep is due.
+// leaves, due.go when which upkeep is due. request.go holds the keys of requests,
+// stats.go counts what lives, watch.go tells what happened, backup.go copies it
+// all.

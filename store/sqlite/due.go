@@ -20,6 +20,7 @@ func (s *Store) NextDue(ctx context.Context) (due rota.Due, err error) {
 	err = s.read(ctx, "next due", func(conn *sqlite.Conn) error {
 		return query(conn, sqlNextDue, nil, func(stmt *sqlite.Stmt) {
 			due = rota.Due{
+				Now:   s.now(),
 				Ready: scanTime(stmt, 0), Fire: scanTime(stmt, 1), Expire: scanTime(stmt, 2), Sweep: stmt.ColumnInt64(4) == 1,
 			}
 			if ends := scanTime(stmt, 3); due.Expire.IsZero() || !ends.IsZero() && ends.Before(due.Expire) {

@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"time"
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/internal/rules"
@@ -54,7 +53,7 @@ FROM (
 // Explain says why a job does not run.
 func (s *Store) Explain(ctx context.Context, id rota.ID) (reasons []rota.Reason, err error) {
 	err = s.read(ctx, "explain", func(conn *sqlite.Conn) error {
-		e := &explanation{conn: conn, Facts: rules.Facts{Now: s.config.Clock().UTC().Truncate(time.Microsecond)}}
+		e := &explanation{conn: conn, Facts: rules.Facts{Now: s.now()}}
 		if err := e.read(id); err != nil {
 			return err
 		}

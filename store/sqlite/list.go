@@ -18,10 +18,16 @@ SELECT ` + wholeColumns
 	listedRuns = `
 LEFT JOIN rota_runs r ON r.job_id = j.id`
 	picked = `
-WHERE j.id < ?1 AND (?3 IS NULL OR j.status = ?3) AND (?4 IS NULL OR j.type = ?4) AND (?5 IS NULL OR j.template = ?5)`
+WHERE j.id < ?1 AND (?3 IS NULL OR j.status = ?3) AND (?4 IS NULL OR j.type = ?4) AND (?5 IS NULL OR j.template = ?5)
+  AND (?9 IS NULL OR j.sequel IS NOT 'retry')
+  AND (?8 IS NULL OR ?8 = CASE j.status
+    WHEN 'QUEUED' THEN CASE WHEN j.hold & 1 THEN 'scheduled' WHEN j.hold THEN 'blocked' ELSE 'queued' END
+    WHEN 'CANCELLED' THEN 'cancelled'
+    ELSE coalesce(lower(r.outcome), 'running') END)`
 	// A dead letter is seen to while something tries it anew that was not called
 	// off.
-	pickedDead = ` AND j.sequel = 'dead' AND NOT EXISTS (
+	pickedDead = ` AND` + isDead
+	isDead     = ` j.sequel = 'dead' AND NOT EXISTS (
     WITH RECURSIVE chain (id) AS (
       SELECT a.id
       FROM rota_jobs a INDEXED BY rota_jobs_redrive
@@ -48,14 +54,38 @@ FROM rota_jobs j INDEXED BY rota_jobs_dead` + listedRuns + picked + pickedDead +
 	sqlListGroup = listed + `
 FROM (
   SELECT j.id
-  FROM rota_jobs j INDEXED BY rota_jobs_group` + picked + ` AND j.group_id = ?7 AND (?6 IS NULL OR j.schedule = ?6)` + newestFirst + `
+  FROM rota_jobs j INDEXED BY rota_jobs_group` + listedRuns + picked + ` AND j.group_id = ?7 AND (?6 IS NULL OR j.schedule = ?6)` + newestFirst + `
 ) one
 JOIN rota_jobs j ON j.id = one.id` + listedRuns + `
 ORDER BY j.id DESC`
+	// What lives is found by the indexes that hold nothing else, however much has
+	// ended, and sorted; only a schedule leaves less.
+	live = listed + `
+FROM (
+  SELECT j.id
+  FROM rota_jobs j INDEXED BY `
+	liveNewest = newestFirst + `
+) one
+JOIN rota_jobs j ON j.id = one.id` + listedRuns + `
+ORDER BY j.id DESC`
+	ofType     = ` AND j.id < ?1 AND (?4 IS NULL OR j.type = ?4)`
+	ofTemplate = ` AND j.template = ?5`
+
+	sqlListReady = live + `rota_jobs_claim
+WHERE j.status = 'QUEUED' AND j.hold = 0` + ofType + liveNewest
+	sqlListReadyOf = live + `rota_jobs_claim
+WHERE j.status = 'QUEUED' AND j.hold = 0` + ofType + ofTemplate + liveNewest
+	sqlListHeld = live + `rota_jobs_held
+WHERE j.status = 'QUEUED' AND j.hold <> 0 AND j.hold & 1 = (?8 = 'scheduled')` + ofType + liveNewest
+	sqlListHeldOf = live + `rota_jobs_held
+WHERE j.status = 'QUEUED' AND j.hold <> 0 AND j.hold & 1 = (?8 = 'scheduled')` + ofType + ofTemplate + liveNewest
+	sqlListOpen = live + `rota_jobs_open` + listedRuns + picked + ` AND j.status = 'RUNNING' AND j.sequel IS NULL` + liveNewest
+	sqlListLive = live + `rota_jobs_live` + listedRuns + picked + ` AND j.schedule = ?6 AND j.sequel IS NULL` + liveNewest
+
 	sqlListGroupDead = listed + `
 FROM (
   SELECT j.id
-  FROM rota_jobs j INDEXED BY rota_jobs_group` + picked + pickedDead + ` AND j.group_id = ?7 AND (?6 IS NULL OR j.schedule = ?6)` + newestFirst + `
+  FROM rota_jobs j INDEXED BY rota_jobs_group` + listedRuns + picked + pickedDead + ` AND j.group_id = ?7 AND (?6 IS NULL OR j.schedule = ?6)` + newestFirst + `
 ) one
 JOIN rota_jobs j ON j.id = one.id` + listedRuns + `
 ORDER BY j.id DESC`
@@ -70,17 +100,22 @@ func (s *Store) Jobs(ctx context.Context, q rota.JobQuery) ([]*rota.Job, error) 
 	if err != nil {
 		return nil, err
 	}
+	if one := statusOf[q.State]; one != "" && q.Status != "" && q.Status != one {
+		return nil, nil
+	}
 	return s.list(ctx, listSQL(&q), func(stmt *sqlite.Stmt) {
 		bindBefore(stmt, 1, q.Before)
 		stmt.BindInt64(2, limit)
 		bindText(stmt, 3, string(q.Status))
 		bindText(stmt, 4, q.Type)
 		bindText(stmt, 5, q.Template)
-		if stmt.BindParamCount() >= 6 {
-			bindText(stmt, 6, q.Schedule)
+		bindText(stmt, 6, q.Schedule)
+		bindID(stmt, 7, q.GroupID)
+		if stmt.BindParamCount() >= 8 {
+			bindText(stmt, 8, string(q.State))
 		}
-		if stmt.BindParamCount() >= 7 {
-			bindID(stmt, 7, q.GroupID)
+		if stmt.BindParamCount() >= 9 && q.Tails { // what lives has not been retried
+			stmt.BindInt64(9, 1)
 		}
 	})
 }
@@ -93,10 +128,34 @@ func listSQL(q *rota.JobQuery) string {
 		return sqlListGroup
 	case q.Dead:
 		return sqlListDead
+	case statusOf[q.State] != "":
+		return listLiveSQL(q)
 	case q.Schedule != "":
 		return sqlListSchedule
 	}
 	return sqlList
+}
+
+// statusOf is the status of each state that lives.
+var statusOf = map[rota.State]rota.Status{
+	rota.StateQueued: rota.StatusQueued, rota.StateScheduled: rota.StatusQueued, rota.StateBlocked: rota.StatusQueued,
+	rota.StateRunning: rota.StatusRunning,
+}
+
+func listLiveSQL(q *rota.JobQuery) string {
+	switch {
+	case q.Schedule != "":
+		return sqlListLive
+	case q.State == rota.StateRunning:
+		return sqlListOpen
+	case q.State == rota.StateQueued && q.Template != "":
+		return sqlListReadyOf
+	case q.State == rota.StateQueued:
+		return sqlListReady
+	case q.Template != "":
+		return sqlListHeldOf
+	}
+	return sqlListHeld
 }
 
 // bindBefore binds the id that others are to come before; zero is beyond all.

@@ -52,6 +52,7 @@ func OpenWith(path string, config Config) (*Store, error) {
 		_ = lock.release()
 		return nil, err
 	}
+	w.watch = &s.watch
 	s.readers, err = openReaders(path, config.Readers)
 	if err == nil {
 		err = s.begin(w)

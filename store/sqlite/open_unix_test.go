@@ -174,6 +174,24 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
+// TestBackupToAFullDisk leaves the disk as it was, and says why.
+func TestBackupToAFullDisk(t *testing.T) {
+	dir := t.TempDir()
+	if err := mountSmall(dir); err != nil {
+		t.Skipf("no small disk can be mounted here: %v", err)
+	}
+	t.Cleanup(func() { _ = unmount(dir) })
+	s := openTest(t, Config{})
+	bulk(t, s, 15)
+	path := filepath.Join(dir, "copy.db")
+	refused(t, s.Backup(t.Context(), path, nil), rota.Unavailable, "the disk is full", "free some space")
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) > 0 {
+		t.Errorf("left behind: %v, %v", entries, err)
+	}
+	bulk(t, s, 1)
+	verifyClean(t, s)
+}
+
 func count(t *testing.T, s *Store) int {
 	t.Helper()
 	last := Checked{}

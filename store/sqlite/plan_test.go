@@ -103,6 +103,24 @@ var plans = map[string]plan{
 	"sqlListGroup":     {sql: sqlListGroup, by: []string{"rota_jobs_group"}, sorts: true},
 	"sqlListGroupDead": {sql: sqlListGroupDead, by: []string{"rota_jobs_group", "rota_jobs_redrive", "rota_jobs_retry"}, sorts: true},
 
+	"sqlListReady":   {sql: sqlListReady, by: []string{"COVERING INDEX rota_jobs_claim"}, walks: []string{"j"}, sorts: true},
+	"sqlListReadyOf": {sql: sqlListReadyOf, by: []string{"rota_jobs_claim"}, walks: []string{"j"}, sorts: true},
+	"sqlListHeld":    {sql: sqlListHeld, by: []string{"COVERING INDEX rota_jobs_held"}, walks: []string{"j"}, sorts: true},
+	"sqlListHeldOf":  {sql: sqlListHeldOf, by: []string{"rota_jobs_held"}, walks: []string{"j"}, sorts: true},
+	"sqlListOpen":    {sql: sqlListOpen, by: []string{"rota_jobs_open"}, walks: []string{"j"}, sorts: true},
+	"sqlListLive":    {sql: sqlListLive, by: []string{"rota_jobs_live"}, sorts: true},
+
+	"sqlStatsReady": {sql: sqlStatsReady, by: []string{"COVERING INDEX rota_jobs_claim"}, walks: []string{"rota_jobs"}},
+	"sqlStatsHeld":  {sql: sqlStatsHeld, by: []string{"COVERING INDEX rota_jobs_held"}, walks: []string{"rota_jobs"}},
+	"sqlStatsOpen":  {sql: sqlStatsOpen, by: []string{"COVERING INDEX rota_jobs_open"}, walks: []string{"j"}},
+	"sqlStatsDead":  {sql: sqlStatsDead, by: []string{"rota_jobs_dead", "rota_jobs_redrive", "rota_jobs_retry"}, walks: []string{"j"}},
+	"sqlStatsSchedules": {
+		sql: sqlStatsSchedules, by: []string{"COVERING INDEX rota_schedules_enabled"}, walks: []string{"rota_schedules"},
+	},
+
+	"sqlRequest": {sql: sqlRequest},
+	"sqlLapsed":  {sql: sqlLapsed, by: []string{"rota_requests_at"}},
+
 	"sqlLeanJob":    {sql: sqlLeanJob},
 	"sqlEarlier":    {sql: sqlEarlier, by: []string{"rota_jobs_member"}},
 	"sqlAhead":      {sql: sqlAhead, by: []string{"rota_jobs_live"}, sorts: true},

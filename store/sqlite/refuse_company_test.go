@@ -30,6 +30,8 @@ const (
 	saysReserveIs     = "whose a reservation is never changes"
 	saysReserveOnce   = "a reservation ends once"
 	saysReserveLeave  = "only a reservation that has ended"
+	saysRequestTied   = "this key is tied already"
+	saysRequestKept   = "a key is tied once"
 )
 
 // companyRows are one of each, as plain statements: what they guard needs no
@@ -48,6 +50,7 @@ var companyRows = []string{
 	`INSERT INTO rota_throttle VALUES (1, randomblob(16), 'ada', 7, '{}')`,
 	`INSERT INTO rota_buckets VALUES ('mail', 7, '[1]')`,
 	`INSERT INTO rota_intents VALUES ('key', 'k')`,
+	requestSQL("INSERT", "'ada'", "'order-7'", "randomblob(16)", hash64),
 	`INSERT INTO rota_groups (id, mode, on_failure, size, created_at) VALUES (:group, 'parallel', 'stop', 3, 7)`,
 	`INSERT INTO rota_groups (id, mode, on_failure, size, created_at) VALUES (:stopped, 'parallel', 'stop', 3, 7)`,
 	`UPDATE rota_groups SET ending = 'stop', ending_reason = 'one died', ending_by = 'ada' WHERE id = :stopped`,
@@ -59,6 +62,13 @@ var companyRows = []string{
 	`UPDATE rota_reservations SET status = 'RELEASED', ended_at = 8 WHERE id = :released`,
 	reserveSQL("INSERT", ":reserved", "'ACTIVE'", "NULL"),
 	`UPDATE rota_reservations SET job_id = :running WHERE id = :reserved`,
+}
+
+const hash64 = `'0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef'`
+
+func requestSQL(verb, actor, key, command, hash string) string {
+	return verb + ` INTO rota_requests (actor, key, at, command_id, hash)
+VALUES (` + actor + `, ` + key + `, 7, ` + command + `, ` + hash + `)`
 }
 
 func reserveSQL(verb, id, status, ended string) string {
@@ -129,6 +139,7 @@ func forbiddenCompany() (all []attempt) {
 	all = append(all, forbiddenJobs()...)
 	all = append(all, forbiddenDefinitions()...)
 	all = append(all, forbiddenGroups()...)
+	all = append(all, forbiddenRequests()...)
 	return append(all, forbiddenReservations()...)
 }
 
@@ -216,6 +227,24 @@ func forbiddenGroups() (all []attempt) {
 	add("another reason to cancel", saysGroupEnded, `UPDATE rota_groups SET ending_reason = 'so' WHERE id = :called`)
 	add("pruned members that are no text", saysType, `UPDATE rota_groups SET pruned = x'00' WHERE id = :group`)
 	add("a group removed before its members", saysGroupLeave, `DELETE FROM rota_groups WHERE id = :group`)
+	return all
+}
+
+func forbiddenRequests() (all []attempt) {
+	add := func(name, says, sql string) { all = append(all, attempt{name, sql, says}) }
+	for _, or := range []string{"INSERT", "INSERT OR REPLACE", "INSERT OR IGNORE", "REPLACE"} {
+		add(or+" over a key", saysRequestTied, requestSQL(or, "'ada'", "'order-7'", "randomblob(16)", hash64))
+	}
+	for column, value := range map[string]string{
+		"actor": "'eve'", "key": "'other'", "at": "8", "command_id": "randomblob(16)", "hash": "upper(hash)",
+	} {
+		add("a key with another "+column, saysRequestKept, `UPDATE rota_requests SET `+column+` = `+value)
+		add("a key without "+column, saysRequestKept, `UPDATE rota_requests SET `+column+` = NULL`)
+	}
+	add("a key of nothing", saysCheck, requestSQL("INSERT", "'ada'", "''", "randomblob(16)", hash64))
+	add("a key of nobody", saysNull, requestSQL("INSERT", "NULL", "'k'", "randomblob(16)", hash64))
+	add("a key tied to no command", saysCheck, requestSQL("INSERT", "'ada'", "'k'", "randomblob(15)", hash64))
+	add("a key tied to no request", saysCheck, requestSQL("INSERT", "'ada'", "'k'", "randomblob(16)", "'0123'"))
 	return all
 }
 

@@ -171,7 +171,7 @@ func checks(t *testing.T) (all []string) {
 var (
 	checkClause = regexp.MustCompile(`(?m)^  CHECK \((?:.*\n    )*.*\)`)
 	checkTerm   = regexp.MustCompile(`\(\w+ IS NULL\) = \(\w+ IS NULL\)|\w+ IS (?:NOT )?(?:NULL|'none')|\w+ & \d+ = 0|` +
-		`\w+ (?:[<>=]+|IN) (?:\([^)]*\)|\w+|'\w+')|ELSE 0`)
+		`length\(\w+\) = \d+|\w+ (?:[<>=]+|IN) (?:\([^)]*\)|\w+|'\w*')|ELSE 0`)
 )
 
 // tried runs a statement, looks whether it changed anything, and undoes it.

@@ -28,7 +28,8 @@ const (
 	leaseColumns = `
   j.id, j.execution_id, j.run_id, j.type, j.status, j.priority, j.attempt, j.max_attempts, j.sequel, j.unique_key,
   j.finished_at, r.token, r.runner, r.heartbeat_at, r.stale_after, r.outcome, r.error_code, r.cancel_at,
-  r.cancel_reason, r.log_path, r.artifacts, j.schedule, j.group_id, j.concurrency_key`
+  r.cancel_reason, r.log_path, r.artifacts, j.schedule, j.group_id, j.concurrency_key,
+  j.started_at, j.plan_time, j.name, j.template`
 
 	leanColumns   = jobColumns + `, NULL` + runColumns
 	wholeColumns  = jobColumns + params + runColumns
@@ -169,13 +170,15 @@ func scanRun(s *sqlite.Stmt) *rota.Run {
 	return r
 }
 
-// scanLease reads what it takes to beat for a job or to end it.
+// scanLease reads what it takes to beat for a job or to end it, and to tell of
+// that.
 func scanLease(s *sqlite.Stmt) *rota.Job {
 	j := &rota.Job{
 		ID: scanID(s, 0), ExecutionID: scanID(s, 1), Type: s.ColumnText(3), Status: rota.Status(s.ColumnText(4)),
 		Priority: int(s.ColumnInt64(5)), Attempt: int(s.ColumnInt64(6)), Policy: rota.Policy{MaxAttempts: int(s.ColumnInt64(7))},
 		Sequel: rota.Sequel(s.ColumnText(8)), UniqueKey: s.ColumnText(9), FinishedAt: scanTime(s, 10),
 		Schedule: scanText(s, 21), ConcurrencyKey: scanText(s, 23),
+		StartedAt: scanTime(s, 24), PlanTime: scanTime(s, 25), Name: scanText(s, 26), Template: scanText(s, 27),
 	}
 	if !s.ColumnIsNull(22) {
 		j.GroupID = scanID(s, 22)

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -146,6 +147,16 @@ var companyScenes = []scene{
 		apply(t, s, at(2*time.Second, end))
 		return at(3*time.Second, &rota.Redrive{Meta: rota.NewMeta("ada"), JobID: j.ID})
 	}},
+	{"remember", func(t testing.TB, s rota.Store) rota.Batch {
+		for _, key := range []string{"a", "b", "c"} {
+			apply(t, s, at(0, remembered(key)))
+		}
+		return at(rota.RequestKeep, remembered("c")) // takes two others with it that are free again
+	}},
+}
+
+func remembered(key string) *rota.Remember {
+	return &rota.Remember{Meta: rota.NewMeta("ada"), Key: key, Hash: strings.Trim(hash64, "'"), Command: rota.NewID()}
 }
 
 func template(t testing.TB, s rota.Store, spec rota.TemplateSpec) {

@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"time"
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/internal/rules"
@@ -158,7 +157,7 @@ func (s *Store) DueSchedules(ctx context.Context, limit int) (rota.DuePage, erro
 	if err != nil {
 		return rota.DuePage{}, err
 	}
-	now := s.config.Clock().UTC().Truncate(time.Microsecond)
+	now := s.now()
 	due, err := readAll(ctx, s, "due schedules", sqlDueSchedules, func(stmt *sqlite.Stmt) {
 		stmt.BindInt64(1, now.UnixMicro())
 		stmt.BindInt64(2, most)

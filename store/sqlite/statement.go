@@ -31,7 +31,8 @@ func (w *writer) prepare() error {
 		sqlDue, sqlStale, sqlLeft, sqlOrderAhead, sqlKeyGet, sqlPlan, sqlRetry,
 		sqlType, sqlTemplate, sqlSchedule, sqlDueSchedules, sqlUsing, sqlDependents, sqlLatest, sqlWaits, sqlJobsOf,
 		sqlGroup, sqlMembersLive, sqlMembersFirst, sqlThrottle, sqlBucket, sqlLaneOpen, sqlReservation, sqlActive,
-		sqlIntents, sqlRedriven, sqlListSchedule, sqlListDead,
+		sqlIntents, sqlRedriven, sqlListSchedule, sqlListDead, sqlRequest, sqlLapsed,
+		sqlStatsReady, sqlStatsHeld, sqlStatsSchedules,
 	} {
 		if _, err := w.stmt(sql); err != nil {
 			return err

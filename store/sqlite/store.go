@@ -48,6 +48,7 @@ type Store struct {
 	writer  chan *writer // holds the one writer while nobody writes
 	readers *sqlitex.Pool
 	wake    wakers
+	watch   watchers
 	closing sync.Once
 	closed  chan struct{}
 	err     error // of Close
@@ -101,6 +102,9 @@ func (s *Store) release(w *writer) { s.writer <- w }
 func (s *Store) Limits() rota.Limits {
 	return rota.Limits{Jobs: rota.JobsMax, Claim: rota.ClaimMax, Items: rota.ItemsMax}
 }
+
+// now is the time by the store's clock, with the precision that is kept.
+func (s *Store) now() time.Time { return s.config.Clock().UTC().Truncate(time.Microsecond) }
 
 // Wake returns a channel that receives when jobs may have become ready.
 func (s *Store) Wake() (<-chan struct{}, func()) { return s.wake.add() }

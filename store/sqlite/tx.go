@@ -75,6 +75,7 @@ func (w *writer) loadCompany(n *rules.Need, world *rules.World) error {
 		each(n.Schedules, func(name string) error { return w.loadSchedule(name, world) }),
 		each(n.Groups, func(id rota.ID) error { return w.loadGroup(id, world) }),
 		each(n.Reservations, func(id rota.ID) error { return w.loadReservation(id, world) }),
+		each(n.Requests, func(key rules.RequestKey) error { return w.loadRequest(key, world) }),
 		each(n.Buckets, func(name string) error { return w.loadBucket(name, world) }),
 		onlyIf(n.Throttle, func() error { return w.loadThrottle(world) }),
 		onlyIf(n.Active, func() error { return w.loadActive(world) }),
@@ -95,6 +96,7 @@ func (w *writer) loadCompany(n *rules.Need, world *rules.World) error {
 		each(n.Waits, func(q rules.Waits) error { return w.loadWaits(q, world) }),
 		each(n.Intents, func(q rules.Intents) error { return w.loadIntents(q, world) }),
 		each(n.Bygone, func(q rules.Bygone) error { return w.loadBygone(q, world) }),
+		each(n.Lapsed, func(q rules.Lapsed) error { return w.loadLapsed(q, world) }),
 	)
 }
 
@@ -221,6 +223,9 @@ func (w *writer) loadChain(id rota.ID, world *rules.World) error {
 // Write stores what the law decided.
 func (w *writer) Write(c *rules.Changes) error {
 	w.ready = w.ready || c.Wake
+	if w.tells {
+		w.tellLater(rules.Events(c))
+	}
 	return firstError(
 		each(c.Groups, w.writeGroup),
 		each(c.Started, w.updateJob),
@@ -239,6 +244,7 @@ func (w *writer) Write(c *rules.Changes) error {
 		each(c.Throttle, w.writeThrottle),
 		each(c.Reservations, w.endReservation),
 		each(c.Reservations, w.insertReservation), // the one before it has ended
+		each(c.Requests, w.writeRequest),
 		each(c.Buckets, w.writeBucket),
 		each(c.Intents, w.writeIntent),
 		each(c.Audit, w.writeAudit),

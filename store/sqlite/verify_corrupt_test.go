@@ -116,7 +116,7 @@ var corruptions = []corruption{
 	// The index of the order is made over other rows, then put in place.
 	{rota.CheckOrderTotal, "a job that is not in it", swapIndex("rota_jobs_order", "priority DESC, position, created_at, id",
 		"status = 'QUEUED' AND priority < 5"), []string{rota.CheckFile}},
-	{rota.CheckOrderTotal, "claims that pass over a job", swapIndex("rota_jobs_claim", "type, priority DESC, position, created_at, id",
+	{rota.CheckOrderTotal, "claims that pass over a job", swapIndex("rota_jobs_claim", "type, priority DESC, position, created_at, id, queued_at",
 		"status = 'QUEUED' AND hold = 0 AND priority < 5"), []string{rota.CheckFile}},
 	{rota.CheckOrderTotal, "a queue in another order", swapIndex("rota_jobs_order", "-priority DESC, position, created_at, id",
 		"status = 'QUEUED'"), []string{rota.CheckFile}},

@@ -16,6 +16,10 @@ type writer struct {
 	wrote int  // statements that wrote, for fault injection
 	ready bool // something became ready since the last wake-up
 
+	watch  *watchers
+	tells  bool         // somebody watches the transaction under way
+	events []rota.Event // what it does
+
 	limits limits // as they were read last
 
 	decided  func([]rota.Command) // for tests: called when a step is decided and not yet written
@@ -50,7 +54,7 @@ func (w *writer) apply(ctx context.Context, b rota.Batch) ([]rota.Result, error)
 		return nil, err
 	}
 	defer w.rollback()
-	w.commands = b.Commands
+	w.commands, w.tells, w.events = b.Commands, w.watch.some(), nil
 	results, err := rules.Apply(w, b)
 	if err == nil {
 		err = w.exec(sqlCommit)
@@ -58,7 +62,17 @@ func (w *writer) apply(ctx context.Context, b rota.Batch) ([]rota.Result, error)
 	if err != nil {
 		return nil, fault("apply", err)
 	}
+	w.watch.tell(w.events)
 	return results, nil
+}
+
+// tellLater keeps what a step did until it is committed.
+func (w *writer) tellLater(events []rota.Event) {
+	if w.events == nil {
+		w.events = events
+		return
+	}
+	w.events = append(w.events, events...)
 }
 
 // begin waits for other connections as long as the caller does, but not for

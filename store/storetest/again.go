@@ -17,7 +17,27 @@ type repeated struct {
 // testAgain sends each command, then the same batch later on: the store must
 // stay as it is, and what answers for rows must answer with them again.
 func testAgain(t *testing.T, h Harness) {
-	for _, one := range append(againCompany(), []repeated{
+	for _, one := range againCommands() {
+		t.Run(one.name+" sent again changes nothing", func(t *testing.T) {
+			y := newStory(t, h)
+			c := one.make(y)
+			first := y.send(c)
+			after := y.dump()
+			y.pass(time.Second)
+			second := y.send(c)
+			y.unchanged(after)
+			if one.silent {
+				y.wantSilent(second[0])
+			} else if diff := difference(Answers(first), Answers(second)); diff != "" {
+				y.Errorf("the answers differ:\n%s", diff)
+			}
+		})
+	}
+}
+
+// againCommands are all commands, each in a scene where it has something to do.
+func againCommands() []repeated {
+	return append(againCompany(), []repeated{
 		{"enqueue", againEnqueue, false},
 		{"claim", againClaim, false},
 		{"note", againNote, false},
@@ -35,22 +55,7 @@ func testAgain(t *testing.T, h Harness) {
 		{"ready", againReady, true},
 		{"reap", againReap, true},
 		{"recover", againRecover, true},
-	}...) {
-		t.Run(one.name+" sent again changes nothing", func(t *testing.T) {
-			y := newStory(t, h)
-			c := one.make(y)
-			first := y.send(c)
-			after := y.dump()
-			y.pass(time.Second)
-			second := y.send(c)
-			y.unchanged(after)
-			if one.silent {
-				y.wantSilent(second[0])
-			} else if diff := difference(Answers(first), Answers(second)); diff != "" {
-				y.Errorf("the answers differ:\n%s", diff)
-			}
-		})
-	}
+	}...)
 }
 
 // testLate sends commands again after the world has moved on.

@@ -94,6 +94,7 @@ func againCompany() []repeated {
 			_, _, _, dead := y.ended()
 			return y.redriveCommand(dead.ID)
 		}, false},
+		{"remember", func(y *story) rota.Command { return y.rememberCommand("k", "a") }, false},
 	}
 }
 

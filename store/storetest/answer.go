@@ -151,6 +151,8 @@ func (b *text) upkeep(indent string, reply rota.Reply) {
 	case *rota.Redriven:
 		b.line(indent, "redriven", "yes")
 		b.job(indent, r.Job)
+	case *rota.Remembered:
+		b.line(indent, "remembered", fmt.Sprintf("%s known %v", r.Command, r.Known))
 	default:
 		b.line(indent, "answer of an unknown kind", fmt.Sprintf("%T", reply))
 	}

@@ -24,6 +24,7 @@ type gen struct {
 	versions     []rota.ID
 	groups       []rota.ID
 	reservations []rota.ID
+	remembered   []rota.ID // commands that keys were tied to
 	sent         []rota.Batch
 }
 

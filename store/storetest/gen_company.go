@@ -19,7 +19,7 @@ func (g *gen) company() rota.Command {
 		g.putTemplate, g.putTemplate, g.putTemplate, g.archive, g.unarchive, g.putType, g.switchType,
 		g.putThrottle, g.putThrottle, g.switchSchedule, g.switchSchedule, g.deleteSchedule,
 		g.reserve, g.direct, g.direct, g.release, g.expire, g.expire, g.sweep, g.sweep,
-		g.prune, g.prune, g.redrive, g.redrive,
+		g.prune, g.prune, g.redrive, g.redrive, g.remember, g.remember,
 	)()
 }
 
@@ -51,6 +51,8 @@ func (g *gen) learnCompany(reply rota.Reply) {
 		if !r.Job.Run.Token.IsZero() {
 			g.leases = append(g.leases, leaseOf(r.Job))
 		}
+	case *rota.Remembered:
+		g.remembered = append(g.remembered, r.Command)
 	case *rota.Reserved:
 		g.reservations = append(g.reservations, r.Reservation.ID)
 	case *rota.TypePut:
@@ -238,3 +240,15 @@ func (g *gen) prune() rota.Command {
 }
 
 func (g *gen) redrive() rota.Command { return &rota.Redrive{Meta: g.meta(), JobID: g.job()} }
+
+// remember asks for one of a few keys, mostly with the same request, and names
+// a command of its own or, sometimes, one that a key is tied to by now.
+func (g *gen) remember() rota.Command {
+	c := &rota.Remember{
+		Meta: g.meta(), Key: choose(g, "request key", "k", "l", "m"), Hash: hashOf(choose(g, "request", "a", "a", "b")), Command: g.mint.id(),
+	}
+	if len(g.remembered) > 0 && g.rarely(4, "tied command") {
+		c.Command = latest(g, "command", g.remembered)
+	}
+	return c
+}

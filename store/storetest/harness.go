@@ -106,6 +106,10 @@ func Stories(t *testing.T, h Harness) {
 		{"reservations", testReservations},
 		{"prune", testPrune},
 		{"redrive", testRedrive},
+		{"remember", testRemember},
+		{"states", testStates},
+		{"stats", testStats},
+		{"events", testEvents},
 	} {
 		t.Run(part.name, func(t *testing.T) { part.run(t, h) })
 	}

@@ -65,6 +65,7 @@ func testInvalid(t *testing.T, h Harness) {
 		{rota.VerbEnqueueGroup, invalidGroups()},
 		{rota.VerbDirect, invalidDirects()},
 		{rota.VerbPrune, invalidPrunes()},
+		{rota.VerbRemember, invalidRemembers()},
 	} {
 		t.Run(string(group.verb), func(t *testing.T) {
 			sc := newScene(t, h)

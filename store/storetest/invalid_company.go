@@ -124,6 +124,24 @@ func invalidDirects() []spoilt {
 	}
 }
 
+func invalidRemembers() []spoilt {
+	set := func(field string, change func(*rota.Remember)) spoilt {
+		return spoilt{field, func(sc *scene) rota.Command {
+			c := sc.rememberCommand("k", "a")
+			change(c)
+			return c
+		}}
+	}
+	return []spoilt{
+		set("key", func(c *rota.Remember) { c.Key = "" }),
+		set("key", func(c *rota.Remember) { c.Key = strings.Repeat("k", rota.KeyMax+1) }),
+		set("key", func(c *rota.Remember) { c.Key = "a\x00" }),
+		set("hash", func(c *rota.Remember) { c.Hash = "" }),
+		set("hash", func(c *rota.Remember) { c.Hash = strings.ToUpper(c.Hash) }),
+		set("command", func(c *rota.Remember) { c.Command = rota.ID{} }),
+	}
+}
+
 func invalidPrunes() []spoilt {
 	set := func(field string, change func(*scene, *rota.Prune)) spoilt {
 		return spoilt{field, func(sc *scene) rota.Command {

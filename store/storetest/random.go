@@ -27,11 +27,13 @@ func RandomAgainstModel(t *testing.T, h Harness) {
 		s := h.Open(t)
 		defer closeStore(rt, s)
 		g := newGen(rt)
+		expects, hears := listen(g.model), listen(s)
 		rt.Repeat(map[string]func(*rapid.T){
 			"batch": func(rt *rapid.T) {
 				b := g.batch(rt)
 				expected := g.apply(rt, b)
 				compareAnswers(rt, s, b, expected)
+				compareEvents(rt, b, expects.take(), hears.take())
 				if len(g.sent)%rowsEvery == 0 {
 					compareRows(rt, g.model, s)
 				}
@@ -39,6 +41,10 @@ func RandomAgainstModel(t *testing.T, h Harness) {
 		})
 		compareRows(rt, g.model, s)
 		compareLists(rt, g, s)
+		compareStats(rt, g.model, s)
+		if err := replayed(context.Background(), s, hears.events); err != nil {
+			rt.Errorf("events: %v", err)
+		}
 		writtenOnce(rt, s)
 		if err := explainAll(context.Background(), s); err != nil {
 			rt.Errorf("explain: %v", err)
@@ -69,6 +75,10 @@ func lists(rt *rapid.T, s rota.Store, q rota.PruneQuery) string {
 	var b strings.Builder
 	dead, err := allJobs(context.Background(), s, rota.JobQuery{Dead: true, Limit: dumpPage})
 	fmt.Fprintf(&b, "dead: %v %v\n", idsOf(dead), rota.CodeOf(err))
+	for _, pick := range stateQueries(q.Limit) {
+		jobs, err := allJobs(context.Background(), s, pick)
+		fmt.Fprintf(&b, "%+v: %v %v\n", pick, idsOf(jobs), rota.CodeOf(err))
+	}
 	for {
 		page, err := s.Prunable(context.Background(), q)
 		if err != nil {
@@ -110,6 +120,19 @@ func compareAnswers(rt *rapid.T, s rota.Store, b rota.Batch, expected []rota.Res
 	}
 	if diff := difference(Answers(expected), Answers(got)); diff != "" {
 		rt.Fatalf("the answers differ (- model, + store):\n%s\n%s", diff, outline(b))
+	}
+}
+
+// compareEvents wants the same to be told of each thing that a batch touched.
+func compareEvents(rt *rapid.T, b rota.Batch, expected, got []rota.Event) {
+	if diff := difference(eventsText(sorted(expected)), eventsText(sorted(got))); diff != "" {
+		rt.Fatalf("the events differ (- model, + store):\n%s\n%s", diff, outline(b))
+	}
+}
+
+func compareStats(rt *rapid.T, want, got rota.Store) {
+	if diff := difference(statsText(rt, want), statsText(rt, got)); diff != "" {
+		rt.Fatalf("the stats differ (- model, + store):\n%s", diff)
 	}
 }
 

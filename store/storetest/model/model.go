@@ -18,9 +18,11 @@ import (
 type Model struct {
 	clock func() time.Time
 
-	mu    sync.Mutex
-	state *state
-	wakes []chan struct{}
+	mu       sync.Mutex
+	state    *state
+	wakes    []chan struct{}
+	watchers []*watcher
+	events   []rota.Event // of the batch under way
 }
 
 // New makes an empty model. The clock stamps batches that come without a time.
@@ -44,6 +46,8 @@ func (m *Model) Apply(ctx context.Context, b rota.Batch) ([]rota.Result, error) 
 	for i, c := range b.Commands {
 		results[i] = m.applyOne(cut(now), c)
 	}
+	m.tellAll(m.events)
+	m.events = nil
 	m.wakeAll()
 	return results, nil
 }
@@ -53,6 +57,9 @@ func (m *Model) applyOne(now time.Time, c rota.Command) rota.Result {
 	reply, err := trial.apply(c)
 	if err != nil {
 		return rota.Result{Err: err}
+	}
+	if len(m.watchers) > 0 {
+		m.events = append(m.events, happened(m.state, trial.state, now)...)
 	}
 	m.state = trial.state
 	return rota.Result{Reply: reply}

@@ -28,6 +28,7 @@ func (s *step) prune(c *rota.Prune) (rota.Reply, *rota.Error) {
 		reply.Jobs += s.removeExecution(first, tail)
 	}
 	s.pruneReservations(s.now.Add(-rota.ReservationKeep))
+	s.forgetLapsed(rota.PruneMax)
 	return reply, nil
 }
 

@@ -37,6 +37,8 @@ func (m *Model) Jobs(_ context.Context, q rota.JobQuery) ([]*rota.Job, error) {
 				(q.Template == "" || j.Template == q.Template) &&
 				(q.Schedule == "" || j.Schedule == q.Schedule) &&
 				(q.GroupID.IsZero() || j.GroupID == q.GroupID) &&
+				(q.State == "" || j.State() == q.State) &&
+				(!q.Tails || j.Sequel != rota.SequelRetry) &&
 				(!q.Dead || s.deadLetter(j)) &&
 				(q.Before.IsZero() || j.ID.Compare(q.Before) < 0)
 		})

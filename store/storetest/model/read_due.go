@@ -11,7 +11,9 @@ import (
 
 // NextDue says when which upkeep is to be done next.
 func (m *Model) NextDue(context.Context) (rota.Due, error) {
+	now := cut(m.clock())
 	return view(m, func(s *state) (due rota.Due, err error) {
+		due.Now = now
 		for _, j := range s.jobs {
 			if j.Status == rota.StatusQueued && j.Hold&rota.HoldDelay != 0 {
 				due.Ready = earlier(due.Ready, j.RunAt)

@@ -21,6 +21,7 @@ type state struct {
 	buckets      map[string]rota.Bucket
 	groups       []*rota.Group // their Tally stays zero: it is derived when they are shown
 	reservations []*rota.Reservation
+	requests     map[requestKey]request
 	intents      map[intent]bool
 }
 
@@ -42,7 +43,10 @@ type intent struct {
 }
 
 func newState() *state {
-	return &state{keys: map[keyName]keyRecord{}, buckets: map[string]rota.Bucket{}, intents: map[intent]bool{}}
+	return &state{
+		keys: map[keyName]keyRecord{}, buckets: map[string]rota.Bucket{}, requests: map[requestKey]request{},
+		intents: map[intent]bool{},
+	}
 }
 
 // clone copies what the law writes in place. Documents, lists and
@@ -53,7 +57,7 @@ func (s *state) clone() *state {
 		types: rowCopies(s.types, copyOf), templates: rowCopies(s.templates, copyOf),
 		schedules: rowCopies(s.schedules, copyOf), throttle: s.throttle, buckets: maps.Clone(s.buckets),
 		groups: rowCopies(s.groups, copyOf), reservations: rowCopies(s.reservations, copyOf),
-		intents: maps.Clone(s.intents),
+		requests: maps.Clone(s.requests), intents: maps.Clone(s.intents),
 	}
 }
 

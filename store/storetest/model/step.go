@@ -107,6 +107,8 @@ func (s *step) decideCompany(c rota.Command) (rota.Reply, *rota.Error) {
 		return s.prune(c)
 	case *rota.Redrive:
 		return s.redrive(c)
+	case *rota.Remember:
+		return s.remember(c)
 	}
 	return nil, rota.Errorf(rota.Internal, string(c.Verb()), "the model does not know this verb")
 }

@@ -1,0 +1,180 @@
+package rules
+
+import (
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/rotajobs/rota"
+)
+
+// Events tells what some changes mean to whoever watches. They are differences,
+// so a command that is sent again, and changes nothing, tells nothing. Of each
+// job the events come in the order of its life; what ended comes before what
+// was made of it.
+func Events(c *Changes) []rota.Event {
+	n := 0
+	c.tell(func(rota.EventKind, *rota.Job) { n++ }, func(rota.Event) { n++ })
+	if n == 0 {
+		return nil
+	}
+	events := make([]rota.Event, 0, n)
+	c.tell(func(kind rota.EventKind, j *rota.Job) {
+		events = append(events, rota.Event{})
+		fillJobEvent(&events[len(events)-1], kind, j)
+	}, func(e rota.Event) { events = append(events, e) })
+	for i := range events {
+		events[i].At = c.Now
+	}
+	return events
+}
+
+// tell walks through what happened: to jobs, and to other things.
+func (c *Changes) tell(job func(rota.EventKind, *rota.Job), other func(rota.Event)) {
+	for _, j := range c.NewRuns {
+		tellNewRun(j, job)
+	}
+	for _, r := range c.Runs {
+		tellRun(r, job)
+	}
+	for _, j := range c.NewJobs {
+		job(rota.EventJobEnqueued, j)
+	}
+	for _, j := range c.NewJobRuns {
+		tellNewRun(j, job)
+	}
+	for _, j := range c.Jobs {
+		if j.Fields&JobStatus != 0 && j.Job.Status == rota.StatusCancelled {
+			job(rota.EventJobCancelled, j.Job)
+		}
+		if j.Fields&JobSequel != 0 && j.Job.Sequel == rota.SequelDead {
+			job(rota.EventJobDead, j.Job)
+		}
+	}
+	c.tellSchedules(other)
+	c.tellReservations(other)
+}
+
+// tellNewRun tells of a job that was dispatched, or closed without ever being.
+func tellNewRun(j *rota.Job, job func(rota.EventKind, *rota.Job)) {
+	if j.Run.Open() {
+		job(rota.EventJobStarted, j)
+		return
+	}
+	job(endings[j.Run.Outcome], j)
+}
+
+func tellRun(r RunChange, job func(rota.EventKind, *rota.Job)) {
+	switch {
+	case r.Fields&RunOutcome != 0:
+		job(endings[r.Job.Run.Outcome], r.Job)
+	case r.Fields&RunCancel != 0 && r.Job.Run.Open():
+		job(rota.EventJobStopping, r.Job)
+	}
+}
+
+var endings = map[rota.Outcome]rota.EventKind{
+	rota.OutcomeCompleted: rota.EventJobCompleted,
+	rota.OutcomeFailed:    rota.EventJobFailed,
+	rota.OutcomeSkipped:   rota.EventJobSkipped,
+	rota.OutcomeCancelled: rota.EventJobCancelled,
+}
+
+// tellSchedules tells of fires by the rows, since a time that is fired twice
+// moves nothing, and of what Rota gave up by the audit.
+func (c *Changes) tellSchedules(other func(rota.Event)) {
+	for _, s := range c.Schedules {
+		if s.Was == nil || s.Is == nil || s.Is.LastFire.IsZero() || s.Is.LastFire.Equal(s.Was.LastFire) {
+			continue
+		}
+		other(rota.Event{
+			Kind: rota.EventScheduleFired, Name: s.Key, Schedule: s.Key, Template: s.Is.Spec.Template,
+			PlanTime: s.Is.LastFire, Detail: c.firedJobs(s.Key),
+		})
+	}
+	for i := range c.Audit {
+		e := &c.Audit[i]
+		kind := rota.EventScheduleMissed
+		switch e.Act {
+		case rota.AuditScheduleMissed:
+		case rota.AuditScheduleDisabled:
+			kind = rota.EventScheduleDisabled
+		default:
+			continue
+		}
+		name := strings.TrimPrefix(e.Subject, scheduleSubject(""))
+		other(rota.Event{Kind: kind, Name: name, Schedule: name, Detail: e.Detail})
+	}
+}
+
+// firedJobs says how many jobs a fire made.
+func (c *Changes) firedJobs(schedule string) string {
+	n := 0
+	for _, j := range c.NewJobs {
+		if j.Schedule == schedule && j.RetryOf.IsZero() {
+			n++
+		}
+	}
+	if n == 1 {
+		return "1 job"
+	}
+	return strconv.Itoa(n) + " jobs"
+}
+
+// tellReservations tells of the ends first: one that is over gives way to the
+// next.
+func (c *Changes) tellReservations(other func(rota.Event)) {
+	tell := func(kind rota.EventKind, r *rota.Reservation) {
+		other(rota.Event{Kind: kind, ReservationID: r.ID, JobID: r.JobID, Runner: r.Node})
+	}
+	for _, r := range c.Reservations {
+		if r.Was != nil && r.Is != nil && r.Was.Status != r.Is.Status {
+			tell(reservationEnds[r.Is.Status], r.Is)
+		}
+	}
+	for _, r := range c.Reservations {
+		if r.Was == nil && r.Is != nil {
+			tell(rota.EventReservationActive, r.Is)
+		}
+	}
+}
+
+var reservationEnds = map[rota.ReservationStatus]rota.EventKind{
+	rota.ReservationReleased: rota.EventReservationReleased,
+	rota.ReservationExpired:  rota.EventReservationExpired,
+}
+
+// fillJobEvent writes in place: an event is larger than is good to copy about.
+func fillJobEvent(e *rota.Event, kind rota.EventKind, j *rota.Job) {
+	e.Kind, e.JobID, e.ExecutionID, e.Type, e.Name = kind, j.ID, j.ExecutionID, j.Type, j.DefinitionName()
+	e.Template, e.Schedule, e.GroupID, e.Attempt, e.PlanTime = j.Template, j.Schedule, j.GroupID, j.Attempt, j.PlanTime
+	run := j.Run
+	if run == nil {
+		return
+	}
+	e.RunID, e.Runner = run.ID, run.Runner
+	switch {
+	case kind == rota.EventJobStarted:
+		e.QueuedAt = j.QueuedAt
+	case kind == rota.EventJobStopping:
+		e.Detail = run.CancelReason
+	default:
+		e.Error, e.ErrorCode = eventError(run.Error), run.ErrorCode
+		if run.Runner != "" { // what Rota closed by itself never began
+			e.StartedAt = j.StartedAt
+		}
+	}
+}
+
+// eventError shortens an error text at the border of a letter, and lets go of
+// the rest: events are kept longer than what they came from.
+func eventError(text string) string {
+	if len(text) <= rota.EventErrorMax {
+		return text
+	}
+	end := rota.EventErrorMax
+	for end > 0 && !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return strings.Clone(text[:end])
+}

@@ -1,0 +1,155 @@
+package storetest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/rotajobs/rota"
+)
+
+// ear remembers what a store tells.
+type ear struct {
+	stop func()
+
+	mu     sync.Mutex
+	events []rota.Event
+	taken  int
+}
+
+func listen(s rota.Store) *ear {
+	e := &ear{}
+	e.stop = s.Watch(func(events []rota.Event) {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		e.events = append(e.events, events...)
+	})
+	return e
+}
+
+// take returns what was told since it was taken last.
+func (e *ear) take() []rota.Event {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	events := slices.Clone(e.events[e.taken:])
+	e.taken = len(e.events)
+	return events
+}
+
+// heard says whether something was told of a job.
+func (e *ear) heard(kind rota.EventKind, job rota.ID) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return slices.ContainsFunc(e.events, func(one rota.Event) bool { return one.Kind == kind && one.JobID == job })
+}
+
+// eventsText is the form in which events are compared. How a store counts what
+// a fire made, and says that a lease is lost, are its own words.
+func eventsText(events []rota.Event) string {
+	var b text
+	for _, e := range events {
+		b.line("", "event", string(e.Kind))
+		for _, f := range []struct{ name, value string }{
+			{"at", clock(e.At)},
+			{"job", e.JobID.String()},
+			{"execution", e.ExecutionID.String()},
+			{"run", e.RunID.String()},
+			{"type", e.Type},
+			{"name", e.Name},
+			{"template", e.Template},
+			{"schedule", e.Schedule},
+			{"group", e.GroupID.String()},
+			{"attempt", number(int64(e.Attempt))},
+			{"plan time", clock(e.PlanTime)},
+			{"queued at", clock(e.QueuedAt)},
+			{"started at", clock(e.StartedAt)},
+			{"runner", e.Runner},
+			{"error code", e.ErrorCode},
+			{"reservation", e.ReservationID.String()},
+		} {
+			b.line("  ", f.name, f.value)
+		}
+		if e.ErrorCode != rota.CodeLeaseExpired {
+			b.line("  ", "error", brief(e.Error))
+		}
+		if e.Kind != rota.EventScheduleFired {
+			b.line("  ", "detail", brief(e.Detail))
+		}
+	}
+	return b.String()
+}
+
+// sorted puts together what a batch did to one thing, in its order. A schedule
+// that is fired twice at once may be told of once.
+func sorted(events []rota.Event) []rota.Event {
+	subject := func(e rota.Event) string {
+		if strings.HasPrefix(string(e.Kind), "job.") {
+			return "job " + e.JobID.String()
+		}
+		return fmt.Sprintf("%s %s %s", e.Kind, e.Schedule, e.ReservationID)
+	}
+	slices.SortStableFunc(events, func(a, b rota.Event) int { return strings.Compare(subject(a), subject(b)) })
+	var kept []rota.Event
+	for i, e := range events {
+		if e.Kind == rota.EventScheduleFired && i+1 < len(events) && subject(e) == subject(events[i+1]) {
+			continue
+		}
+		kept = append(kept, e)
+	}
+	return kept
+}
+
+// lives are the states that events lead to. Those of the queue are one here:
+// what holds a job back is not told.
+var lives = map[rota.EventKind]rota.State{
+	rota.EventJobEnqueued: rota.StateQueued, rota.EventJobStarted: rota.StateRunning, rota.EventJobStopping: rota.StateRunning,
+	rota.EventJobCompleted: rota.StateCompleted, rota.EventJobFailed: rota.StateFailed,
+	rota.EventJobCancelled: rota.StateCancelled, rota.EventJobSkipped: rota.StateSkipped,
+}
+
+// follows says whether an event can come next for a job. One that was pruned,
+// which is not told, may be enqueued anew.
+func follows(before rota.State, kind rota.EventKind) bool {
+	live := before == rota.StateQueued || before == rota.StateRunning
+	switch kind {
+	case rota.EventJobEnqueued:
+		return !live
+	case rota.EventJobDead:
+		return before == rota.StateFailed || before == rota.StateCancelled
+	case rota.EventJobStarted:
+		return before == rota.StateQueued
+	}
+	return live
+}
+
+// replayed wants whoever heard everything to know how each job stands, and each
+// event to follow from those before it.
+func replayed(ctx context.Context, s rota.Store, events []rota.Event) error {
+	states, dead := map[rota.ID]rota.State{}, map[rota.ID]bool{}
+	for i, e := range events {
+		if !strings.HasPrefix(string(e.Kind), "job.") {
+			continue
+		}
+		before := states[e.JobID]
+		if !follows(before, e.Kind) {
+			return fmt.Errorf("event %d: %s of job %s, which was %q", i, e.Kind, e.JobID, before)
+		}
+		dead[e.JobID] = e.Kind == rota.EventJobDead
+		if e.Kind != rota.EventJobDead {
+			states[e.JobID] = lives[e.Kind]
+		}
+	}
+	jobs, err := allJobs(ctx, s, rota.JobQuery{Limit: dumpPage})
+	for _, j := range jobs {
+		state := j.State()
+		if j.Status == rota.StatusQueued {
+			state = rota.StateQueued
+		}
+		if states[j.ID] != state || dead[j.ID] != (j.Sequel == rota.SequelDead) {
+			return fmt.Errorf("job %s is %s, dead %v, but was told to be %q, dead %v", j.ID, state, j.Sequel == rota.SequelDead, states[j.ID], dead[j.ID])
+		}
+	}
+	return err
+}

@@ -1,0 +1,54 @@
+package model
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/rotajobs/rota"
+)
+
+// requestKey names the key of a request: it belongs to an actor.
+type requestKey struct{ actor, key string }
+
+// request is what a key is tied to, and since when.
+type request struct {
+	hash    string
+	command rota.ID
+	at      time.Time
+}
+
+// remember ties a key to a command, or says to which one it is tied. Two keys
+// that are free again go when one is tied.
+func (s *step) remember(c *rota.Remember) (rota.Reply, *rota.Error) {
+	name := requestKey{c.Actor, c.Key}
+	held, tied := s.requests[name]
+	switch {
+	case !tied || s.lapsed(held):
+	case held.hash != c.Hash:
+		return nil, s.refuse(rota.Conflict, "key", "the key was used for another request")
+	default:
+		return &rota.Remembered{Command: held.command, Known: held.command != c.Command}, nil
+	}
+	s.forgetLapsed(2)
+	s.requests[name] = request{hash: c.Hash, command: c.Command, at: s.now}
+	return &rota.Remembered{Command: c.Command}, nil
+}
+
+func (s *step) lapsed(r request) bool { return !r.at.Add(rota.RequestKeep).After(s.now) }
+
+// forgetLapsed removes keys that are free again, oldest first.
+func (s *step) forgetLapsed(limit int) {
+	var old []requestKey
+	for name, r := range s.requests {
+		if s.lapsed(r) {
+			old = append(old, name)
+		}
+	}
+	slices.SortFunc(old, func(a, b requestKey) int {
+		return cmp.Or(s.requests[a].at.Compare(s.requests[b].at), cmp.Compare(a.actor, b.actor), cmp.Compare(a.key, b.key))
+	})
+	for _, name := range old[:min(len(old), limit)] {
+		delete(s.requests, name)
+	}
+}

@@ -1,0 +1,146 @@
+package model
+
+import (
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/rotajobs/rota"
+)
+
+// Watch calls a function with what happened, after each batch.
+func (m *Model) Watch(see func([]rota.Event)) (stop func()) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	w := &watcher{see: see}
+	m.watchers = append(m.watchers, w)
+	return func() {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		m.watchers = slices.DeleteFunc(m.watchers, func(other *watcher) bool { return other == w })
+	}
+}
+
+type watcher struct{ see func([]rota.Event) }
+
+func (m *Model) tellAll(events []rota.Event) {
+	if len(events) == 0 {
+		return
+	}
+	for _, w := range m.watchers {
+		w.see(slices.Clone(events))
+	}
+}
+
+// happened is what a command did, found by laying the rows after it beside those
+// before.
+func happened(before, after *state, now time.Time) (events []rota.Event) {
+	for _, j := range after.jobs {
+		events = append(events, jobEvents(before.find(j.ID), j)...)
+	}
+	for _, d := range after.schedules {
+		if was := before.schedule(d.Name); was != nil && !d.LastFire.IsZero() && !d.LastFire.Equal(was.LastFire) {
+			events = append(events, rota.Event{
+				Kind: rota.EventScheduleFired, Name: d.Name, Schedule: d.Name, Template: d.Spec.Template, PlanTime: d.LastFire,
+			})
+		}
+	}
+	for _, r := range after.reservations {
+		events = append(events, reservationEvents(before.reservation(r.ID), r)...)
+	}
+	for _, e := range after.audit[len(before.audit):] {
+		kind := map[string]rota.EventKind{
+			rota.AuditScheduleMissed: rota.EventScheduleMissed, rota.AuditScheduleDisabled: rota.EventScheduleDisabled,
+		}[e.Act]
+		if kind != "" {
+			name := strings.TrimPrefix(e.Subject, "schedule ")
+			events = append(events, rota.Event{Kind: kind, Name: name, Schedule: name, Detail: e.Detail})
+		}
+	}
+	for i := range events {
+		events[i].At = now
+	}
+	return events
+}
+
+// jobEvents tells the steps that a job took, in their order.
+func jobEvents(was, is *rota.Job) (events []rota.Event) {
+	add := func(kind rota.EventKind) { events = append(events, jobEvent(kind, is)) }
+	if was == nil {
+		add(rota.EventJobEnqueued)
+		was = &rota.Job{}
+	}
+	if was.Run == nil && leased(is) {
+		add(rota.EventJobStarted)
+	}
+	if leased(is) && !is.Run.CancelAt.IsZero() && (was.Run == nil || was.Run.CancelAt.IsZero()) {
+		add(rota.EventJobStopping)
+	}
+	if is.Status == rota.StatusCancelled && was.Status != rota.StatusCancelled {
+		add(rota.EventJobCancelled)
+	}
+	if is.Run != nil && !is.Run.Open() && (was.Run == nil || was.Run.Open()) {
+		add(map[rota.Outcome]rota.EventKind{
+			rota.OutcomeCompleted: rota.EventJobCompleted, rota.OutcomeFailed: rota.EventJobFailed,
+			rota.OutcomeSkipped: rota.EventJobSkipped, rota.OutcomeCancelled: rota.EventJobCancelled,
+		}[is.Run.Outcome])
+	}
+	if is.Sequel == rota.SequelDead && was.Sequel != rota.SequelDead {
+		add(rota.EventJobDead)
+	}
+	return events
+}
+
+func jobEvent(kind rota.EventKind, j *rota.Job) rota.Event {
+	e := rota.Event{
+		Kind: kind, JobID: j.ID, ExecutionID: j.ExecutionID, Type: j.Type, Name: j.DefinitionName(), Template: j.Template,
+		Schedule: j.Schedule, GroupID: j.GroupID, Attempt: j.Attempt, PlanTime: j.PlanTime,
+	}
+	if kind == rota.EventJobEnqueued || j.Run == nil {
+		return e
+	}
+	e.RunID, e.Runner = j.Run.ID, j.Run.Runner
+	switch {
+	case kind == rota.EventJobStarted:
+		e.QueuedAt = j.QueuedAt
+	case kind == rota.EventJobStopping:
+		e.Detail = j.Run.CancelReason
+	default:
+		e.Error, e.ErrorCode = short(j.Run.Error), j.Run.ErrorCode
+		if j.Run.Runner != "" {
+			e.StartedAt = j.StartedAt
+		}
+	}
+	return e
+}
+
+// short cuts an error text to what an event carries, between two letters.
+func short(text string) string {
+	if len(text) <= rota.EventErrorMax {
+		return text
+	}
+	text = text[:rota.EventErrorMax]
+	for !utf8.ValidString(text) {
+		text = text[:len(text)-1]
+	}
+	return text
+}
+
+func reservationEvents(was, is *rota.Reservation) (events []rota.Event) {
+	add := func(kind rota.EventKind) {
+		events = append(events, rota.Event{Kind: kind, ReservationID: is.ID, JobID: is.JobID, Runner: is.Node})
+	}
+	if was == nil {
+		add(rota.EventReservationActive)
+	}
+	if was == nil || was.Status == rota.ReservationActive {
+		switch is.Status {
+		case rota.ReservationReleased:
+			add(rota.EventReservationReleased)
+		case rota.ReservationExpired:
+			add(rota.EventReservationExpired)
+		}
+	}
+	return events
+}

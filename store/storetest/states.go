@@ -1,0 +1,157 @@
+package storetest
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/rotajobs/rota"
+)
+
+func testStates(t *testing.T, h Harness) {
+	tellAll(t, h, []tale{
+		{"jobs are picked by what a person calls their state", statesPicked},
+		{"a state beside a status that cannot have it picks nothing", statesStatus},
+		{"states are picked page by page, beside other filters", statesFilters},
+		{"the last attempts alone can be listed", statesTails},
+		{"an unknown state is refused", statesUnknown},
+		{"next due says what time it is", statesNow},
+	})
+}
+
+// inEveryState makes a job in each state, oldest first.
+func (y *story) inEveryState() map[rota.State]*rota.Job {
+	y.Helper()
+	all := map[rota.State]*rota.Job{}
+	all[rota.StateCompleted], all[rota.StateSkipped], all[rota.StateCancelled], all[rota.StateFailed] = y.ended()
+	all[rota.StateRunning] = y.running(rota.NewJob{})
+	all[rota.StateScheduled] = y.enqueue(rota.NewJob{Delay: time.Hour})
+	group := y.enqueueGroup(rota.GroupSequential, "", rota.NewJob{}, rota.NewJob{})
+	all[rota.StateQueued], all[rota.StateBlocked] = group.Jobs[0], group.Jobs[1]
+	return all
+}
+
+func (y *story) listed(q rota.JobQuery) []rota.ID {
+	y.Helper()
+	jobs, err := y.s.Jobs(y.ctx, q)
+	return idsOf(must(y, "jobs", jobs, err))
+}
+
+func statesPicked(y *story) {
+	all := y.inEveryState()
+	for state, j := range all {
+		want(y, "state", y.look(j.ID).State(), state)
+		wantIDs(y, string(state), y.listed(rota.JobQuery{State: state}), j)
+		wantIDs(y, string(state)+" of its type", y.listed(rota.JobQuery{State: state, Type: "mail"}), j)
+		wantIDs(y, string(state)+" of another type", y.listed(rota.JobQuery{State: state, Type: "other"}))
+		wantIDs(y, string(state)+" before it", y.listed(rota.JobQuery{State: state, Before: j.ID}))
+	}
+	run := y.running(rota.NewJob{Type: "mail", Priority: new(9)})
+	y.cancel(run.ID)
+	wantIDs(y, "running, and asked to stop", y.listed(rota.JobQuery{State: rota.StateRunning}), run, all[rota.StateRunning])
+	y.mustEnd(run, rota.FinishItem{Outcome: rota.OutcomeFailed})
+	wantIDs(y, "cancelled while it ran", y.listed(rota.JobQuery{State: rota.StateCancelled}), run, all[rota.StateCancelled])
+	wantIDs(y, "dead and failed", y.listed(rota.JobQuery{State: rota.StateFailed, Dead: true}), all[rota.StateFailed])
+	wantIDs(y, "dead and running", y.listed(rota.JobQuery{State: rota.StateRunning, Dead: true}))
+}
+
+func statesStatus(y *story) {
+	for state, j := range y.inEveryState() {
+		for _, status := range []rota.Status{rota.StatusQueued, rota.StatusRunning, rota.StatusCancelled} {
+			got := y.listed(rota.JobQuery{State: state, Status: status})
+			if j.Status = y.look(j.ID).Status; j.Status == status {
+				wantIDs(y, string(state), got, j)
+			} else {
+				wantIDs(y, string(state)+" beside "+string(status), got)
+			}
+		}
+	}
+}
+
+func statesFilters(y *story) {
+	y.declare("nightly", rota.ScheduleSpec{})
+	y.complete(y.claimOneOf(y.trigger("nightly")))
+	fired, other := y.trigger("nightly"), y.trigger("nightly")
+	plain := y.enqueueMany(3)
+	held := y.enqueueGroup(rota.GroupSequential, "", rota.NewJob{}, rota.NewJob{Template: "report"}, rota.NewJob{Template: "report"})
+	late := y.enqueue(rota.NewJob{Template: "report", Type: "mail", Delay: time.Hour})
+	first, second, third := held.Jobs[0], held.Jobs[1], held.Jobs[2]
+	for _, one := range []struct {
+		q    rota.JobQuery
+		jobs []*rota.Job
+	}{
+		{rota.JobQuery{State: rota.StateQueued, Schedule: "nightly"}, []*rota.Job{other, fired}},
+		{rota.JobQuery{State: rota.StateCompleted, Schedule: "nightly", Limit: 5}, []*rota.Job{y.oldest("nightly")}},
+		{rota.JobQuery{State: rota.StateRunning, Schedule: "nightly"}, nil},
+		{rota.JobQuery{State: rota.StateQueued, Template: "report"}, []*rota.Job{other, fired}},
+		{rota.JobQuery{State: rota.StateQueued, Limit: 2}, []*rota.Job{first, plain[2]}},
+		{rota.JobQuery{State: rota.StateQueued, Limit: 2, Before: plain[2].ID}, []*rota.Job{plain[1], plain[0]}},
+		{rota.JobQuery{State: rota.StateQueued, GroupID: held.Group.ID}, []*rota.Job{first}},
+		{rota.JobQuery{State: rota.StateBlocked, GroupID: held.Group.ID}, []*rota.Job{third, second}},
+		{rota.JobQuery{State: rota.StateBlocked, Template: "report", Limit: 1}, []*rota.Job{third}},
+		{rota.JobQuery{State: rota.StateScheduled, Template: "report"}, []*rota.Job{late}},
+		{rota.JobQuery{State: rota.StateScheduled, Template: "other"}, nil},
+	} {
+		wantIDs(y, string(one.q.State)+" "+one.q.Schedule+one.q.Template, y.listed(one.q), one.jobs...)
+	}
+}
+
+// claimOneOf claims a job that must be the head of the queue.
+func (y *story) claimOneOf(j *rota.Job) *rota.Job {
+	y.Helper()
+	claimed := y.claimOne()
+	want(y, "claimed", claimed.ID, j.ID)
+	return claimed
+}
+
+// oldest is the first job of a schedule.
+func (y *story) oldest(schedule string) *rota.Job {
+	y.Helper()
+	jobs, err := y.s.Jobs(y.ctx, rota.JobQuery{Schedule: schedule})
+	must(y, "jobs", jobs, err)
+	return jobs[len(jobs)-1]
+}
+
+func statesTails(y *story) {
+	first := y.running(rota.NewJob{Backoff: ptr(time.Duration(0))})
+	y.fail(first)
+	second := y.claimOne()
+	y.fail(second)
+	third := y.claimOne()
+	alone := y.enqueue(rota.NewJob{})
+	wantIDs(y, "all", y.listed(rota.JobQuery{}), alone, third, second, first)
+	wantIDs(y, "tails", y.listed(rota.JobQuery{Tails: true}), alone, third)
+	wantIDs(y, "failed", y.listed(rota.JobQuery{State: rota.StateFailed}), second, first)
+	wantIDs(y, "failed tails", y.listed(rota.JobQuery{State: rota.StateFailed, Tails: true}))
+	wantIDs(y, "running tails", y.listed(rota.JobQuery{State: rota.StateRunning, Tails: true}), third)
+	y.die(third)
+	wantIDs(y, "the failure that is left", y.listed(rota.JobQuery{State: rota.StateFailed, Tails: true}), third)
+}
+
+func statesUnknown(y *story) {
+	_, err := y.s.Jobs(y.ctx, rota.JobQuery{State: "done"})
+	var refusal *rota.Error
+	if !errors.As(err, &refusal) || refusal.Code != rota.Invalid || refusal.Field != "state" {
+		y.Errorf("an unknown state: %v", err)
+	}
+}
+
+func statesNow(y *story) {
+	if now := y.due().Now; now.IsZero() || now.Location() != time.UTC {
+		y.Errorf("next due has the time %s", now)
+	}
+}
+
+// stateQueries are lists that the model is compared with.
+func stateQueries(limit int) (all []rota.JobQuery) {
+	for _, state := range []rota.State{
+		rota.StateScheduled, rota.StateBlocked, rota.StateQueued, rota.StateRunning,
+		rota.StateCompleted, rota.StateFailed, rota.StateSkipped, rota.StateCancelled,
+	} {
+		all = append(all,
+			rota.JobQuery{State: state, Limit: limit}, rota.JobQuery{State: state, Type: "a", Limit: limit},
+			rota.JobQuery{State: state, Template: "t", Limit: limit}, rota.JobQuery{State: state, Schedule: "x", Limit: limit},
+			rota.JobQuery{State: state, Status: rota.StatusRunning, Tails: true, Limit: limit})
+	}
+	return append(all, rota.JobQuery{Tails: true, Limit: limit}, rota.JobQuery{Tails: true, Schedule: "y", Limit: limit})
+}
