@@ -1,0 +1,105 @@
+package rota
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+)
+
+// Payload is a Go value that is the params of a job. It is written as a JSON
+// object; the name of its type is the same for every value of it.
+//
+// A payload with a method Validate() error is asked before it is accepted; what
+// it answers is Invalid with the field "params".
+type Payload interface{ JobType() string }
+
+// Checker holds payloads to the schema of their Go type.
+type Checker interface {
+	// Schema is the JSON Schema of the payload's Go type.
+	Schema(p Payload) (json.RawMessage, error)
+	// Check holds params to it. The error is Invalid and names the field, such
+	// as params.to.
+	Check(p Payload, params json.RawMessage) error
+}
+
+// params are the payload as JSON, after all that can be said against it.
+func (c *Client) params(p Payload) (json.RawMessage, error) {
+	if isNilPayload(p) {
+		return nil, Invalidf("params", "the payload is nil (%T)", p)
+	}
+	if err := checkName("type", p.JobType(), true); err != nil {
+		return nil, &Error{Code: Invalid, Field: "type", Reason: fmt.Sprintf("of %T %s", p, err.Reason), Hint: "its method JobType names it"}
+	}
+	if err := validatePayload(p); err != nil {
+		return nil, err
+	}
+	params, err := encodePayload(p)
+	if err != nil || c.checker == nil {
+		return params, err
+	}
+	return params, c.checker.Check(p, params)
+}
+
+func isNilPayload(p Payload) bool {
+	v := reflect.ValueOf(p)
+	switch v.Kind() {
+	case reflect.Invalid:
+		return true
+	case reflect.Pointer, reflect.Map, reflect.Slice, reflect.Func, reflect.Chan:
+		return v.IsNil()
+	}
+	return false
+}
+
+// validatePayload asks the payload itself. An error that names a field of its
+// own is told below params.
+func validatePayload(p Payload) error {
+	v, is := p.(interface{ Validate() error })
+	if !is {
+		return nil
+	}
+	err := v.Validate()
+	var e *Error
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &e) && e.Code == Invalid && e.Field != "" && !strings.HasPrefix(e.Field, "params"):
+		return within("params", e)
+	case errors.As(err, &e) && e.Code == Invalid && e.Field != "":
+		return e
+	}
+	return &Error{Code: Invalid, Field: "params", Err: err}
+}
+
+// encodePayload writes a payload as the object that params are.
+func encodePayload(p Payload) (json.RawMessage, error) {
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(p); err != nil {
+		return nil, &Error{Code: Invalid, Field: "params", Reason: fmt.Sprintf("%T cannot be written as JSON", p), Err: err}
+	}
+	params := bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+	if params[0] != '{' {
+		return nil, Invalidf("params", "%T, the payload of type %s, is written as %s; params are a JSON object, so make it a struct or a map",
+			p, quote(p.JobType()), quote(string(params)))
+	}
+	return params, nil
+}
+
+// withoutIndex takes the place off what is wrong with the only job of a command.
+func withoutIndex(err error) error {
+	e, is := err.(*Error)
+	if !is {
+		return err
+	}
+	if field, found := strings.CutPrefix(e.Field, "jobs[0]."); found {
+		alone := *e
+		alone.Field = field
+		return &alone
+	}
+	return err
+}

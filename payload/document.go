@@ -1,0 +1,97 @@
+package payload
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/rotajobs/rota"
+)
+
+// What a document may cost. A check counts with exact numbers, which a text such
+// as 1e999999 makes large beyond its length.
+const (
+	depthMost    = 500   // lists and objects inside each other
+	schemaDepth  = 200   // the same, of a schema
+	digitsMost   = 1_000 // bytes of a number
+	exponentMost = 1_000 // of a number
+)
+
+// document is JSON that has been read: numbers stay as they were written.
+type document struct {
+	value any
+	bytes int
+	nodes int
+	depth int // at most so deep
+}
+
+// read reads a document, and refuses what would be costly to check. Of a key
+// that is given twice the last counts, as in encoding/json.
+func read(root string, doc json.RawMessage, depth int) (document, error) {
+	decoder := json.NewDecoder(bytes.NewReader(doc))
+	decoder.UseNumber()
+	d := document{bytes: len(doc), depth: depth}
+	if err := decoder.Decode(&d.value); err != nil {
+		return d, notJSON(root, err)
+	}
+	if _, err := decoder.Token(); err != io.EOF {
+		return d, rota.Invalidf(root, "is not JSON: something follows its end")
+	}
+	if err := d.measure(d.value, place{root: root}, 0); err != nil {
+		return d, err
+	}
+	return d, nil
+}
+
+func notJSON(root string, err error) error {
+	var syntax *json.SyntaxError
+	switch {
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return rota.Invalidf(root, "is not JSON: it ends too early")
+	case errors.As(err, &syntax):
+		return rota.Invalidf(root, "is not JSON: %s, at byte %d", syntax.Error(), syntax.Offset)
+	}
+	return &rota.Error{Code: rota.Invalid, Field: root, Reason: "is not JSON", Err: err}
+}
+
+func (d *document) measure(v any, at place, depth int) error {
+	d.nodes++
+	if depth > d.depth {
+		return rota.Invalidf(at.root, "is nested more than %d deep", d.depth)
+	}
+	switch v := v.(type) {
+	case json.Number:
+		return checkNumber(v.String(), at)
+	case []any:
+		for i, item := range v {
+			if err := d.measure(item, at.item(i), depth+1); err != nil {
+				return err
+			}
+		}
+	case map[string]any:
+		for key, item := range v {
+			if err := d.measure(item, at.key(key), depth+1); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func checkNumber(text string, at place) error {
+	if len(text) > digitsMost {
+		return rota.Invalidf(at.String(), "is a number of %d digits; at most %d are allowed", len(text), digitsMost)
+	}
+	e := strings.IndexAny(text, "eE")
+	if e < 0 {
+		return nil
+	}
+	exponent, err := strconv.Atoi(strings.TrimPrefix(text[e+1:], "+"))
+	if err != nil || exponent > exponentMost || exponent < -exponentMost {
+		return rota.Invalidf(at.String(), "is %s, a number out of range", shown(text))
+	}
+	return nil
+}

@@ -1,0 +1,127 @@
+package payload
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+)
+
+// typeWords are the types of JSON Schema in plain words.
+var typeWords = map[string]string{
+	"null": "null", "boolean": "true or false", "number": "a number", "integer": "a whole number",
+	"string": "text", "array": "a list", "object": "an object",
+}
+
+func wrongType(value any, want []string) string {
+	got := kindOf(value)
+	if n, is := value.(json.Number); is && slices.Contains(want, "integer") {
+		got = numberText(n)
+	}
+	if b, is := value.(bool); is {
+		got = brief(b)
+	}
+	return "is " + got + "; " + eitherOf(want) + " is wanted"
+}
+
+func eitherOf(types []string) string {
+	var words []string
+	for _, t := range types {
+		if t != "null" {
+			words = append(words, typeWords[t])
+		}
+	}
+	if slices.Contains(types, "null") {
+		words = append(words, "null")
+	}
+	return strings.Join(words, " or ")
+}
+
+// formatWords say how a format is written.
+var formatWords = map[string]string{
+	"date-time": "a time such as 2026-11-15T07:00:00Z",
+	"date":      "a date such as 2026-11-15",
+	"time":      "a time of day such as 07:00:00Z",
+	"email":     "an e-mail address",
+	"uuid":      "a UUID such as 01926a5e-7c3b-7f3a-8d2e-1b2c3d4e5f60",
+	"uri":       "a URL such as https://example.com/a",
+	"hostname":  "the name of a host",
+	"ipv4":      "an IPv4 address",
+	"ipv6":      "an IPv6 address",
+	"duration":  "an ISO 8601 duration such as PT90S",
+
+	durationFormat: "a duration; write it like 90s, 1h30m or 2 DAYS",
+}
+
+func wrongFormat(k *kind.Format) string {
+	switch words := formatWords[k.Want]; {
+	case k.Want == "regex":
+		return "is not a pattern: " + k.Err.Error()
+	case words != "":
+		return "is not " + words
+	}
+	return "is not of the format " + shown(k.Want)
+}
+
+// nearest reads an error about several forms that a value may have, none of
+// which it has. Forms of another type are not what was meant, nor are those that
+// refuse the value as a whole; of the others the one that complains least is.
+func (r reader) nearest(at string, e *jsonschema.ValidationError) Problems {
+	var forms []Problems
+	var types []string
+	for _, cause := range e.Causes {
+		if want := otherType(cause, len(e.InstanceLocation)); want != nil {
+			types = append(types, want...)
+		} else if found := r.read(cause); len(found) > 0 {
+			forms = append(forms, found)
+		}
+	}
+	if len(forms) == 0 && len(types) > 0 {
+		slices.Sort(types)
+		return Problems{{at, wrongType(valueAt(r.value, e.InstanceLocation), slices.Compact(types))}}
+	}
+	if len(forms) == 0 {
+		return Problems{{at, "has none of the forms that are allowed here"}}
+	}
+	if deep := slices.DeleteFunc(slices.Clone(forms), func(p Problems) bool { return complainsOf(p, at) }); len(deep) > 0 {
+		forms = deep
+	}
+	best := slices.MinFunc(forms, func(a, b Problems) int { return len(a) - len(b) })
+	if len(forms) == 1 {
+		return best
+	}
+	reason := best[0].Reason
+	if best[0].Field != at {
+		reason = best[0].Field + " " + reason
+	}
+	return Problems{{at, "has none of the forms that are allowed here; of the nearest, " + reason}}
+}
+
+// complainsOf reports whether one of the problems is with the value itself, not
+// with what is in it.
+func complainsOf(p Problems, at string) bool {
+	return slices.ContainsFunc(p, func(one Problem) bool { return one.Field == at })
+}
+
+// otherType is the types that a form wants instead of the value's own, if that
+// is all that is wrong.
+func otherType(e *jsonschema.ValidationError, depth int) []string {
+	for {
+		switch k := e.ErrorKind.(type) {
+		case *kind.Type:
+			if len(e.InstanceLocation) == depth {
+				return k.Want
+			}
+			return nil
+		case *kind.Reference, *kind.Group, *kind.AllOf:
+			if len(e.Causes) != 1 {
+				return nil
+			}
+			e = e.Causes[0]
+		default:
+			return nil
+		}
+	}
+}
