@@ -1,0 +1,74 @@
+package engine
+
+import (
+	"context"
+	"time"
+
+	"github.com/rotajobs/rota"
+)
+
+// Sending again begins soon and slows down.
+const (
+	againFirst = 10 * time.Millisecond
+	againMax   = time.Second
+)
+
+// apply sends commands until the store has decided them, or ctx ends: sent
+// again they are not done twice. An outage is logged when it begins and ends.
+func (e *Engine) apply(ctx context.Context, commands ...rota.Command) ([]rota.Result, error) {
+	var out outage
+	for wait := againFirst; ; wait = min(2*wait, againMax) {
+		results, err := e.store.Apply(ctx, rota.Batch{Commands: commands})
+		switch {
+		case err == nil:
+			out.passed(e.config.Logger, "the store answers again")
+			return results, nil
+		case ctx.Err() != nil:
+			return nil, err
+		case rota.CodeOf(err) == rota.Invalid:
+			return nil, err // it will be so the next time, too
+		}
+		out.failed(e.config.Logger, "the store does not answer; trying until it does", "verb", commands[0].Verb(), "error", err)
+		if !pause(ctx, wait) {
+			return nil, err
+		}
+	}
+}
+
+// do sends one command until it is decided, and returns its reply.
+func do[R rota.Reply](ctx context.Context, e *Engine, command rota.Command) (R, error) {
+	var none R
+	results, err := e.apply(ctx, command)
+	if err != nil {
+		return none, err
+	}
+	if results[0].Err != nil {
+		return none, results[0].Err
+	}
+	return results[0].Reply.(R), nil
+}
+
+// pause waits, and reports whether ctx let it.
+func pause(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// bell wakes one loop. It may be rung from anywhere, and rings once however
+// often it is rung before it is heard.
+type bell chan struct{}
+
+func newBell() bell { return make(bell, 1) }
+
+func (b bell) ring() {
+	select {
+	case b <- struct{}{}:
+	default:
+	}
+}

@@ -1,0 +1,75 @@
+package engine
+
+import (
+	"context"
+	"slices"
+
+	"github.com/rotajobs/rota"
+)
+
+// declare tells the store the types that have a handler here, with their schemas
+// and policies, and how many of each may run at once. What stands so already is
+// left alone.
+func (e *Engine) declare(ctx context.Context) error {
+	var commands []rota.Command
+	for _, name := range e.reg.Types() {
+		one := e.reg.types[name]
+		known, err := e.store.Type(ctx, name)
+		if err != nil && rota.CodeOf(err) != rota.NotFound {
+			return err
+		}
+		if known == nil || !known.Spec.Equal(one.spec) {
+			commands = append(commands, &rota.PutType{Meta: rota.NewMeta(e.client.Actor()), Name: name, Spec: one.spec})
+		}
+	}
+	if len(commands) > 0 {
+		results, err := e.apply(ctx, commands...)
+		if err != nil {
+			return err
+		}
+		for _, result := range results {
+			if result.Err != nil {
+				return result.Err
+			}
+		}
+	}
+	return e.throttle(ctx)
+}
+
+// throttle sets the limits that the registry asks for. All limits are one
+// document, so it is read, changed, and written if nobody else has written it
+// meanwhile.
+func (e *Engine) throttle(ctx context.Context) error {
+	for {
+		throttle, err := e.store.Throttle(ctx)
+		if err != nil {
+			return err
+		}
+		spec, changed := e.limited(throttle.Spec)
+		if !changed {
+			return nil
+		}
+		_, err = do[*rota.ThrottlePut](ctx, e, &rota.PutThrottle{Meta: rota.NewMeta(e.client.Actor()), Version: &throttle.Version, Spec: spec})
+		if rota.CodeOf(err) != rota.Conflict {
+			return err
+		}
+	}
+}
+
+func (e *Engine) limited(spec rota.ThrottleSpec) (_ rota.ThrottleSpec, changed bool) {
+	spec.Types = slices.Clone(spec.Types)
+	for _, name := range e.reg.Types() {
+		limit := e.reg.types[name].concurrency
+		if limit == 0 || spec.Type(name).Concurrency == limit {
+			continue
+		}
+		changed = true
+		i := slices.IndexFunc(spec.Types, func(t rota.TypeLimit) bool { return t.Type == name })
+		if i < 0 {
+			i = len(spec.Types)
+			spec.Types = append(spec.Types, rota.TypeLimit{Type: name})
+		}
+		spec.Types[i].Concurrency = limit
+	}
+	return spec, changed
+}

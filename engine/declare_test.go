@@ -1,0 +1,127 @@
+package engine_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/engine"
+	"github.com/rotajobs/rota/store/wrap"
+)
+
+func declared(limit int) *engine.Registry {
+	reg := engine.NewRegistry()
+	engine.Handle(reg, func(context.Context, letter) error { return nil },
+		engine.WithTimeout(time.Minute), engine.WithRetries(7), engine.WithBackoff(time.Second),
+		engine.WithConcurrency(limit), engine.WithDescription("sends a letter"))
+	return reg
+}
+
+func TestTypesAreDeclaredWithTheirPolicies(t *testing.T) {
+	w := newWorld(t)
+	w.start(declared(2), engine.Config{})
+	typ, err := w.store.Type(context.Background(), "letter")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := typ.Spec.Policy.Policy()
+	if typ.Spec.Description != "sends a letter" || p.Timeout != time.Minute || p.MaxAttempts != 8 || p.Backoff != time.Second {
+		t.Errorf("%+v", typ.Spec)
+	}
+	if !bytes.Contains(typ.Spec.Schema, []byte(`"to"`)) {
+		t.Errorf("schema %s", typ.Spec.Schema)
+	}
+}
+
+func TestLimitsAreMergedIntoThoseThatStand(t *testing.T) {
+	w := newWorld(t)
+	rate := rota.Rate{Count: 5, Per: time.Minute}
+	does[*rota.ThrottlePut](w, &rota.PutThrottle{Meta: meta(), Spec: rota.ThrottleSpec{
+		Global: 50, Types: []rota.TypeLimit{{Type: "other", Concurrency: 3}, {Type: "letter", Concurrency: 9, Rate: rate}},
+		Keys: []rota.KeyLimit{{Key: "db", Concurrency: 1}},
+	}})
+	w.start(declared(2), engine.Config{})
+	throttle, err := w.store.Throttle(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := rota.ThrottleSpec{
+		Global: 50, Types: []rota.TypeLimit{{Type: "other", Concurrency: 3}, {Type: "letter", Concurrency: 2, Rate: rate}},
+		Keys: []rota.KeyLimit{{Key: "db", Concurrency: 1}},
+	}
+	if !throttle.Spec.Equal(want) {
+		t.Errorf("%+v, want %+v", throttle.Spec, want)
+	}
+}
+
+// Somebody else changes the limits between the read and the write.
+func TestLimitsThatChangeMeanwhileAreNotOverwritten(t *testing.T) {
+	w := newWorld(t)
+	var times tally[string]
+	store := wrap.Flaky(w.store, wrap.Fault{Before: func(b rota.Batch) error {
+		if hasVerb(b, rota.VerbPutThrottle) && times.add("put", 1) == 1 {
+			does[*rota.ThrottlePut](w, &rota.PutThrottle{Meta: meta(), Spec: rota.ThrottleSpec{Global: 77}})
+		}
+		return nil
+	}})
+	w.startOn(store, declared(2), engine.Config{})
+	throttle, err := w.store.Throttle(context.Background())
+	if err != nil || throttle.Spec.Global != 77 || throttle.Spec.Type("letter").Concurrency != 2 {
+		t.Errorf("%+v, %v", throttle.Spec, err)
+	}
+}
+
+func TestWhatStandsIsNotDeclaredAgain(t *testing.T) {
+	w := newWorld(t)
+	if err := w.start(declared(2), engine.Config{}).shutdown(); err != nil {
+		t.Fatal(err)
+	}
+	store := wrap.Flaky(w.store, wrap.Fault{Before: func(b rota.Batch) error {
+		if hasVerb(b, rota.VerbPutType) || hasVerb(b, rota.VerbPutThrottle) {
+			t.Error("it was written again")
+		}
+		return nil
+	}})
+	w.startOn(store, declared(2), engine.Config{})
+}
+
+func TestAnEngineThatCannotRunSaysWhy(t *testing.T) {
+	crowd := engine.NewRegistry()
+	for i := range rota.TypesMax + 1 {
+		crowd.Func(fmt.Sprint("t", i), rota.TypeSpec{}, done)
+	}
+	badName := engine.NewRegistry()
+	badName.Func("no spaces", rota.TypeSpec{}, done)
+	for name, c := range map[string]struct {
+		reg    *engine.Registry
+		config engine.Config
+		field  string
+	}{
+		"too many types":        {crowd, engine.Config{}, "types"},
+		"no types":              {engine.NewRegistry(), engine.Config{}, "types"},
+		"a type without a name": {badName, engine.Config{}, "name"},
+		"a limit below nothing": {registry(done, engine.WithConcurrency(-1)), engine.Config{}, "concurrency"},
+		"too many workers":      {registry(done), engine.Config{Workers: engine.WorkersMax + 1}, "workers"},
+		"workers below nothing": {registry(done), engine.Config{Workers: -1}, "workers"},
+		"a lease too short":     {registry(done), engine.Config{Lease: time.Millisecond}, "lease"},
+		"a lease too long":      {registry(done), engine.Config{Lease: 2 * rota.LeaseMax}, "lease"},
+		"a grace below nothing": {registry(done), engine.Config{CancelGrace: -1}, "cancel_grace"},
+		"an end below nothing":  {registry(done), engine.Config{ShutdownGrace: -1}, "shutdown_grace"},
+		"pruned all the time":   {registry(done), engine.Config{PruneEvery: time.Millisecond}, "prune_every"},
+		"a name too long":       {registry(done), engine.Config{Name: strings.Repeat("x", rota.NameMax+1)}, "name"},
+		"a name that is none":   {registry(done), engine.Config{Name: "no spaces"}, "runner"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			r := w.launch(w.store, c.reg, c.config)
+			w.comes(r.over, "the refusal")
+			if rota.CodeOf(r.err) != rota.Invalid || !strings.Contains(r.err.Error(), c.field) {
+				t.Errorf("%v, want Invalid and %s", r.err, c.field)
+			}
+		})
+	}
+}

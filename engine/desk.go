@@ -1,0 +1,238 @@
+package engine
+
+import (
+	"context"
+	"runtime"
+	"sync/atomic"
+	"time"
+
+	"github.com/rotajobs/rota"
+)
+
+// desk records what has ended and takes what comes next, in one step: an end
+// and the claim for the slot that it frees share a transaction. It waits for
+// nobody: while one step is being written, the next gathers.
+type desk struct {
+	e    *Engine
+	bell bell
+	due  atomic.Bool // delayed jobs have become due
+
+	hungry bool        // a claim may find something
+	rate   *time.Timer // until a rate has room again
+}
+
+func newDesk(e *Engine) *desk {
+	rate := time.NewTimer(time.Hour)
+	rate.Stop()
+	return &desk{e: e, bell: newBell(), hungry: true, rate: rate}
+}
+
+// poke tells the desk to look around: a run has ended, or a slot is free.
+func (d *desk) poke() { d.bell.ring() }
+
+// ready tells the desk that delayed jobs have become due.
+func (d *desk) ready() {
+	d.due.Store(true)
+	d.bell.ring()
+}
+
+func (d *desk) run(ctx context.Context) {
+	wake, unwake := d.e.store.Wake()
+	defer unwake()
+	for ctx.Err() == nil {
+		d.gather()
+		select {
+		case <-wake:
+			d.hungry = true
+		default:
+		}
+		if d.step(ctx) {
+			continue
+		}
+		select {
+		case <-wake:
+			d.hungry = true
+		case <-d.rate.C:
+			d.hungry = true
+		case <-d.bell:
+			runtime.Gosched() // those that were started together end together: one step for all of them
+		case <-ctx.Done():
+		}
+	}
+}
+
+// gather lets short runs end that were started together, so that one step is
+// written for all of them and not one for the first and one for the rest. It
+// yields as long as each yield brings some more, and only while every slot is in
+// use: then nothing could be started any sooner.
+func (d *desk) gather() {
+	for before := -1; ; {
+		ended, full := d.e.pool.unrecorded()
+		if !full || ended == before {
+			return
+		}
+		before = ended
+		runtime.Gosched()
+	}
+}
+
+// step records what has ended, readies what is due and claims as much as there
+// is room for. It reports whether there was anything to do.
+func (d *desk) step(ctx context.Context) bool {
+	ended := d.e.pool.takeEnded()
+	commands := finishes(ended)
+	count := len(commands)
+	ready := d.due.Swap(false)
+	if ready {
+		d.hungry = true
+		commands = append(commands, &rota.Ready{Meta: rota.NewMeta("")})
+	}
+	slots := 0
+	if d.hungry {
+		if slots = d.e.pool.take(rota.ClaimMax); slots > 0 {
+			commands = append(commands, d.claim(slots))
+		}
+	}
+	if len(commands) == 0 {
+		return false
+	}
+	results, err := d.e.apply(ctx, commands...)
+	if err != nil {
+		return d.undecided(ctx, ended, slots, err)
+	}
+	d.recorded(ctx, ended, commands[:count], results[:count])
+	results = results[count:]
+	if ready {
+		d.readied(results[0])
+		results = results[1:]
+	}
+	if slots > 0 {
+		d.claimed(slots, results[0])
+	}
+	return true
+}
+
+// undecided looks at a step that the store would not even decide. Unless the
+// process ends, when the next life settles it, each end is told by itself.
+func (d *desk) undecided(ctx context.Context, ended []ending, slots int, why error) bool {
+	if ctx.Err() != nil {
+		return false
+	}
+	d.recordEach(ctx, ended, why)
+	d.claimed(slots, rota.Result{Err: rota.Errorf(rota.Internal, "claim", "%w", why)})
+	return true
+}
+
+func (d *desk) claim(slots int) *rota.Claim {
+	return &rota.Claim{
+		Meta: rota.NewMeta(""), Worker: d.e.config.Name, Life: d.e.life, Types: d.e.pool.types,
+		Limit: slots, Lease: d.e.config.Lease, Seed: rota.NewToken(),
+	}
+}
+
+// claimed starts what was claimed, and knows whether to claim again: a full
+// answer may have left some, a short one has not until somebody wakes us.
+func (d *desk) claimed(slots int, result rota.Result) {
+	if result.Err != nil {
+		d.e.pool.give(slots)
+		d.hungry = false
+		d.e.config.Logger.Error("a claim was refused", "error", result.Err)
+		d.rate.Reset(againMax)
+		return
+	}
+	claimed := result.Reply.(*rota.Claimed)
+	for _, job := range claimed.Jobs {
+		d.e.pool.start(job, nil)
+	}
+	d.e.pool.give(slots - len(claimed.Jobs))
+	d.hungry = claimed.More || len(claimed.Jobs) == slots || heavy(claimed.Jobs)
+	if !claimed.Next.IsZero() {
+		d.rate.Reset(max(0, claimed.Next.Sub(d.e.config.Clock())))
+	}
+}
+
+// heavy reports whether jobs may have been left because their params did not fit
+// into the answer.
+func heavy(jobs []*rota.Job) bool {
+	bytes := 0
+	for _, job := range jobs {
+		bytes += len(job.Params)
+	}
+	return bytes > rota.ClaimBytesMax-rota.ParamsMax
+}
+
+func (d *desk) readied(result rota.Result) {
+	if result.Err != nil {
+		d.e.config.Logger.Error("due jobs were not readied", "error", result.Err)
+		return
+	}
+	if result.Reply.(*rota.Readied).More {
+		d.due.Store(true)
+	}
+}
+
+// recorded lets go of the runs whose end is decided. Where a whole Finish was
+// refused, each of its items is tried by itself, and at last recorded as failed:
+// no run is left open.
+func (d *desk) recorded(ctx context.Context, ended []ending, commands []rota.Command, results []rota.Result) {
+	for i, command := range commands {
+		finish := command.(*rota.Finish)
+		mine := ended[:len(finish.Items)]
+		ended = ended[len(finish.Items):]
+		if results[i].Err != nil {
+			d.recordEach(ctx, mine, results[i].Err)
+			continue
+		}
+		for k, answer := range results[i].Reply.(*rota.Finished).Items {
+			d.letGo(mine[k].task, answer)
+		}
+	}
+}
+
+func (d *desk) recordEach(ctx context.Context, ended []ending, why error) {
+	for _, one := range ended {
+		item := one.item
+		finished, err := do[*rota.Finished](ctx, d.e, finishOf(item))
+		if err != nil && ctx.Err() == nil {
+			d.e.config.Logger.Error("the end of a run was refused as it was told", "job", one.task.job.ID, "error", err, "before", why)
+			finished, err = do[*rota.Finished](ctx, d.e, finishOf(refused(item, err)))
+		}
+		if err != nil {
+			d.e.config.Logger.Error("the end of a run was not recorded", "job", one.task.job.ID, "error", err)
+			d.e.pool.forget(one.task)
+			continue
+		}
+		d.letGo(one.task, finished.Items[0])
+	}
+}
+
+func (d *desk) letGo(t *task, answer rota.FinishAnswer) {
+	if answer.Code == rota.LeaseLost {
+		d.e.pool.countLost()
+		d.e.config.Logger.Error("a run ended after its lease was lost; how it ended is dropped", "job", t.job.ID, "type", t.job.Type)
+	}
+	d.e.pool.forget(t)
+}
+
+// finishes puts endings into as few commands as can carry them.
+func finishes(ended []ending) (commands []rota.Command) {
+	items := make([]rota.FinishItem, len(ended))
+	var last *rota.Finish
+	from, entries, bytes := 0, 0, 0
+	for i := range ended {
+		items[i] = ended[i].item
+		n, weight := rota.Weigh(&rota.Finish{Items: items[i : i+1]})
+		if last == nil || entries+n > rota.ItemsMax || bytes+weight > rota.CommandBytesMax/2 {
+			last = &rota.Finish{Meta: rota.NewMeta("")}
+			commands = append(commands, last)
+			from, entries, bytes = i, 0, 0
+		}
+		last.Items = items[from : i+1]
+		entries, bytes = entries+n, bytes+weight
+	}
+	return commands
+}
+
+func finishOf(item rota.FinishItem) *rota.Finish {
+	return &rota.Finish{Meta: rota.NewMeta(""), Items: []rota.FinishItem{item}}
+}

@@ -1,0 +1,258 @@
+package engine
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/rotajobs/rota"
+)
+
+// direct lets callers run a job now, past the queue: one after the other, since
+// a store has one reservation at a time.
+type direct struct {
+	e       *Engine
+	turn    chan struct{} // holds one token: whose turn it is
+	release bell          // a reservation has ended
+	closed  chan struct{}
+	closing sync.Once
+}
+
+// call is what one caller wants.
+type call struct {
+	job      rota.NewJob
+	wait     time.Duration
+	begun    chan error    // how it began, told once
+	id       rota.ID       // of the job that has begun
+	recorded chan struct{} // closed when its end is recorded
+}
+
+// reserveAgain is how long to wait for a reservation of somebody else, which may
+// end without a word to this process.
+const reserveAgain = 100 * time.Millisecond
+
+func newDirect(e *Engine) *direct {
+	d := &direct{e: e, turn: make(chan struct{}, 1), release: newBell(), closed: make(chan struct{})}
+	d.turn <- struct{}{}
+	return d
+}
+
+func (d *direct) freed() { d.release.ring() }
+func (d *direct) close() { d.closing.Do(func() { close(d.closed) }) }
+
+// Direct runs a job now, past the queue, in the next slot that is free, and
+// returns it as it ended. Meanwhile this engine claims nothing. If that cannot
+// begin before the wait is over, it is Busy. If ctx ends once it has begun, it
+// goes on.
+func (e *Engine) Direct(ctx context.Context, job rota.NewJob, wait time.Duration) (*rota.Job, error) {
+	if e.reg.types[job.Type] == nil {
+		return nil, &rota.Error{
+			Code: rota.Invalid, Act: "direct", Field: "type", Reason: "no handler of " + job.Type + " is registered here",
+			Hint: "a direct run needs one of the types that this process runs",
+		}
+	}
+	c := &call{job: job, wait: max(wait, 0), begun: make(chan error, 1), recorded: make(chan struct{})}
+	if err := e.direct.enter(ctx, c); err != nil {
+		return nil, err
+	}
+	select {
+	case err := <-c.begun:
+		if err != nil {
+			return nil, err
+		}
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	select {
+	case <-c.recorded:
+		return e.store.Job(ctx, c.id)
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case <-e.last.Done():
+		return e.lastWord(ctx, c)
+	}
+}
+
+// lastWord answers a caller when the engine has ended.
+func (e *Engine) lastWord(ctx context.Context, c *call) (*rota.Job, error) {
+	select {
+	case <-c.recorded:
+		return e.store.Job(ctx, c.id)
+	default:
+		return nil, rota.Errorf(rota.Unavailable, "direct", "the process stopped before the end of job %s could be recorded", c.id)
+	}
+}
+
+// enter begins a call in a goroutine of its own: what it has sent to the store
+// is seen through, also when its caller has gone.
+func (d *direct) enter(ctx context.Context, c *call) error {
+	select {
+	case <-d.e.ready:
+	default:
+		return errNotReady()
+	}
+	if !d.e.pool.enter() {
+		return errNotReady()
+	}
+	patience, done := context.WithTimeout(ctx, c.wait)
+	go func() {
+		defer d.e.pool.leave()
+		defer done()
+		c.tell(d.begin(ctx, patience, c))
+	}()
+	return nil
+}
+
+// tell answers the caller. What is told later is not heard.
+func (c *call) tell(err error) {
+	select {
+	case c.begun <- err:
+	default:
+	}
+}
+
+// begin waits for its turn, for the reservation and for a slot, all within the
+// wait, and starts the job.
+func (d *direct) begin(ctx, patience context.Context, c *call) error {
+	if err := d.await(patience); err != nil {
+		return d.busy(ctx, err, "another direct run is under way")
+	}
+	defer func() { d.turn <- struct{}{} }()
+	reservation, err := d.reserve(ctx, patience, c)
+	if err != nil {
+		return err
+	}
+	if err := d.start(ctx, patience, reservation, c); err != nil {
+		d.giveBack(reservation)
+		return d.busy(ctx, err, "no slot came free")
+	}
+	return nil
+}
+
+// await waits for the turn. One that is there is taken without waiting.
+func (d *direct) await(ctx context.Context) error {
+	select {
+	case <-d.closed:
+		return errNotReady()
+	default:
+	}
+	select {
+	case <-d.turn:
+		return nil
+	default:
+	}
+	select {
+	case <-d.turn:
+		return nil
+	case <-d.closed:
+		return errNotReady()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func errNotReady() error {
+	return &rota.Error{Code: rota.Unavailable, Act: "direct", Reason: "this process is starting or stopping", Hint: "try again in a moment"}
+}
+
+// busy tells a caller who has waited long enough why; one who has gone, that.
+func (d *direct) busy(ctx context.Context, err error, reason string) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err == context.DeadlineExceeded {
+		return &rota.Error{Code: rota.Busy, Act: "direct", Reason: reason, Hint: "wait longer, or put the job into the queue"}
+	}
+	return err
+}
+
+// reserve holds this process's claims back. A wait of nothing is no reason not
+// to try once. Whoever gives up without knowing whether the store has reserved
+// takes it back: it would hold the queue up for minutes.
+func (d *direct) reserve(ctx, patience context.Context, c *call) (rota.ID, error) {
+	reserve := &rota.Reserve{
+		Meta: rota.NewMeta(d.e.client.Actor()), Node: d.e.config.Name, Life: d.e.life,
+		For: min(c.wait+rota.DefaultReservation, rota.ReservationMax),
+	}
+	for doubt := false; ; {
+		results, err := d.e.store.Apply(d.e.last, rota.Batch{Commands: []rota.Command{reserve}})
+		switch {
+		case err != nil:
+			doubt = true
+		case results[0].Err == nil:
+			return reserve.ReservationID(), nil
+		case results[0].Err.Code != rota.Busy:
+			return rota.ID{}, results[0].Err
+		}
+		if rested := d.rest(patience); rested != nil {
+			if err == nil {
+				err = d.busy(ctx, rested, "another direct run is under way")
+			}
+			if doubt {
+				c.tell(err)
+				d.giveBack(reserve.ReservationID())
+			}
+			return rota.ID{}, err
+		}
+	}
+}
+
+// rest waits until it is worth another try.
+func (d *direct) rest(patience context.Context) error {
+	timer := time.NewTimer(reserveAgain)
+	defer timer.Stop()
+	select {
+	case <-d.release:
+		return nil
+	case <-timer.C:
+		return nil
+	case <-d.closed:
+		return errNotReady()
+	case <-patience.Done():
+		return patience.Err()
+	}
+}
+
+// start takes a slot and begins the run, unless the caller has gone. Where a
+// limit is reached it tries until the wait is over.
+func (d *direct) start(ctx, patience context.Context, reservation rota.ID, c *call) error {
+	if err := d.e.pool.await(patience); err != nil {
+		return err
+	}
+	err := ctx.Err()
+	for err == nil {
+		if err = d.send(reservation, c); err == nil {
+			return nil
+		}
+		if rota.CodeOf(err) == rota.Busy && d.rest(patience) == nil {
+			err = nil
+		}
+	}
+	d.e.pool.give(1)
+	d.e.desk.poke()
+	return err
+}
+
+// send starts the job in the store and in the pool. What the store may have
+// started is asked for until it is known: nobody else would look after it.
+func (d *direct) send(reservation rota.ID, c *call) error {
+	started, err := do[*rota.Directed](d.e.last, d.e, &rota.Direct{
+		Meta: rota.NewMeta(d.e.client.Actor()), ReservationID: reservation, Job: c.job, Lease: d.e.config.Lease, Seed: rota.NewToken(),
+	})
+	if err != nil {
+		return err
+	}
+	c.id = started.Job.ID
+	d.e.pool.start(started.Job, c.recorded)
+	return nil
+}
+
+// giveBack ends a reservation whose run never began.
+func (d *direct) giveBack(reservation rota.ID) {
+	ctx, done := context.WithTimeout(context.Background(), recordGrace)
+	defer done()
+	_, err := do[*rota.Released](ctx, d.e, &rota.Release{Meta: rota.NewMeta(d.e.client.Actor()), ReservationID: reservation})
+	if err != nil && rota.CodeOf(err) != rota.NotFound {
+		d.e.config.Logger.Warn("a reservation was not released; it expires by itself", "reservation", reservation, "error", err)
+	}
+}

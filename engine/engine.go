@@ -1,0 +1,180 @@
+package engine
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/feed"
+)
+
+// Engine runs the jobs of a store: it claims them, runs their handlers, keeps
+// their leases, records how they ended, fires schedules and sees to the upkeep.
+type Engine struct {
+	client *rota.Client
+	store  rota.Store
+	reg    *Registry
+	config Config
+	feed   *feed.Feed
+	life   rota.ID // this start of this process
+
+	pool     *pool
+	desk     *desk
+	firer    *firer
+	sweeper  *sweeper
+	heart    *heart
+	notifier *notifier
+	direct   *direct
+
+	ran   atomic.Bool
+	ready chan struct{} // closed when jobs are taken
+	cut   chan struct{} // closed when the grace of a shutdown is over at once
+	cutIt sync.Once
+
+	last context.Context // ends when the last run has ended, or nothing can be done about it
+	done context.CancelFunc
+
+	recordGrace time.Duration // for tests
+}
+
+// New makes an engine; Run starts it.
+func New(client *rota.Client, reg *Registry, config Config) *Engine {
+	e := &Engine{
+		client: client, store: client.Store(), reg: reg, config: config.withDefaults(), life: rota.NewID(),
+		ready: make(chan struct{}), cut: make(chan struct{}), recordGrace: recordGrace,
+	}
+	e.last, e.done = context.WithCancel(context.Background())
+	e.heart = newHeart(e)
+	e.pool = newPool(e)
+	e.desk = newDesk(e)
+	e.firer = newFirer(e)
+	e.sweeper = newSweeper(e)
+	e.notifier = newNotifier(e)
+	e.direct = newDirect(e)
+	return e
+}
+
+// Ready is closed when what an earlier life left is settled and jobs are taken.
+func (e *Engine) Ready() <-chan struct{} { return e.ready }
+
+// Cut ends the grace of a shutdown at once: what still runs is recorded as cut
+// off, and is retried.
+func (e *Engine) Cut() { e.cutIt.Do(func() { close(e.cut) }) }
+
+// Snapshot is how an engine stands.
+type Snapshot struct {
+	Workers   int // slots
+	Running   int // slots in use
+	Abandoned int // handlers that were given up and have not returned
+	LeaseLost int // leases that were lost since the start
+}
+
+// Snapshot is how the engine stands.
+func (e *Engine) Snapshot() Snapshot { return e.pool.snapshot() }
+
+// Run runs jobs until ctx ends. Then it takes no more, waits for those that run
+// as long as the grace allows, cuts off the rest, and returns when the end of
+// each is recorded. An engine runs once.
+func (e *Engine) Run(ctx context.Context) error {
+	if e.ran.Swap(true) {
+		return rota.Errorf(rota.Conflict, "engine: run", "an engine runs once; make a new one")
+	}
+	defer e.done()
+	if err := e.config.validate(); err != nil {
+		return err
+	}
+	if err := e.reg.check(); err != nil {
+		return err
+	}
+	if e.feed = e.config.Feed; e.feed == nil {
+		e.feed = feed.New(e.store, 1) // it is only heard, never gone back to
+		defer e.feed.Close()
+	}
+	defer e.feed.Hear(e.hear)()
+	if err := e.begin(ctx); err != nil {
+		if ctx.Err() != nil {
+			return nil
+		}
+		return err
+	}
+	return e.work(ctx)
+}
+
+// begin declares the types and settles what an earlier life left.
+func (e *Engine) begin(ctx context.Context) error {
+	if err := e.declare(ctx); err != nil {
+		return err
+	}
+	return e.recover(ctx)
+}
+
+// work runs the loops. Those that begin new work end with ctx; those that see
+// work to its end go on until it has ended.
+func (e *Engine) work(ctx context.Context) error {
+	var ends, works sync.WaitGroup
+	for _, loop := range []func(context.Context){e.desk.run, e.heart.run, e.notifier.run} {
+		ends.Go(func() { loop(e.last) })
+	}
+	for _, loop := range []func(context.Context){
+		newAgenda(e).run, e.firer.run, e.sweeper.run, newReaper(e).run, newPruner(e).run,
+	} {
+		works.Go(func() { loop(ctx) })
+	}
+	close(e.ready)
+	<-ctx.Done()
+	e.direct.close()
+	e.pool.close()
+	err := e.drain()
+	works.Wait()
+	e.done()
+	ends.Wait()
+	return err
+}
+
+// drain waits for what runs, cuts it off when the grace is over, and waits until
+// the end of all of it is recorded.
+func (e *Engine) drain() error {
+	grace := time.NewTimer(e.config.ShutdownGrace)
+	defer grace.Stop()
+	idle := e.pool.idle()
+	select {
+	case <-idle:
+		return nil
+	case <-grace.C:
+		e.pool.cutOff(cutGrace)
+	case <-e.cut:
+		e.pool.cutOff(0)
+	}
+	last := time.NewTimer(cutGrace + e.recordGrace)
+	defer last.Stop()
+	select {
+	case <-idle:
+		return nil
+	case <-last.C:
+		return rota.Errorf(rota.Unavailable, "engine: stop", "the end of %d runs could not be recorded; they are failed and retried at the next start", e.pool.snapshot().Running)
+	}
+}
+
+const (
+	cutGrace    = time.Second      // how long a handler has to return once a shutdown has cut it off
+	recordGrace = 10 * time.Second // how long a store may take to record what was cut off
+)
+
+// hear takes from what happened what concerns the engine. The store waits
+// meanwhile.
+func (e *Engine) hear(events []rota.Event) {
+	for i := range events {
+		switch ev := &events[i]; ev.Kind {
+		case rota.EventJobStopping:
+			e.pool.stopJob(ev.JobID)
+		case rota.EventReservationReleased, rota.EventReservationExpired:
+			e.direct.freed()
+		case rota.EventJobCompleted, rota.EventJobDead, rota.EventJobCancelled, rota.EventJobSkipped:
+			if !ev.GroupID.IsZero() {
+				e.notifier.note(ev.GroupID)
+			}
+		}
+	}
+}

@@ -1,0 +1,100 @@
+package engine_test
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/store/wrap"
+)
+
+// errDown is what a store says that cannot be reached.
+var errDown = rota.Errorf(rota.Unavailable, "test", "the store is down")
+
+// hasVerb says whether a batch has a command of a kind.
+func hasVerb(b rota.Batch, verb rota.Verb) bool {
+	return slices.ContainsFunc(b.Commands, func(c rota.Command) bool { return c.Verb() == verb })
+}
+
+// power is a switch: while it is off, the store does not answer.
+type power struct {
+	off    atomic.Bool
+	denied atomic.Int64
+}
+
+func (p *power) fault() wrap.Fault {
+	return wrap.Fault{Before: func(rota.Batch) error {
+		if p.off.Load() {
+			p.denied.Add(1)
+			return errDown
+		}
+		return nil
+	}}
+}
+
+// gate holds back the answer, or the sending, of batches with a verb.
+type gate struct {
+	verb    rota.Verb
+	once    sync.Once
+	reached chan struct{} // closed when one stands before it
+	open    chan struct{} // close it to let them through
+}
+
+func newGate(verb rota.Verb) *gate {
+	return &gate{verb: verb, reached: make(chan struct{}), open: make(chan struct{})}
+}
+
+func (g *gate) hold(b rota.Batch) {
+	if hasVerb(b, g.verb) {
+		g.once.Do(func() { close(g.reached) })
+		<-g.open
+	}
+}
+
+// before holds batches back before they are applied.
+func (g *gate) before() wrap.Fault {
+	return wrap.Fault{Before: func(b rota.Batch) error { g.hold(b); return nil }}
+}
+
+// after holds their answers back.
+func (g *gate) after() wrap.Fault {
+	return wrap.Fault{After: func(b rota.Batch, _ []rota.Result) error { g.hold(b); return nil }}
+}
+
+// refusing is a store that refuses some commands, each by itself.
+type refusing struct {
+	rota.Store
+	refuse func(rota.Command) *rota.Error
+}
+
+// Apply applies what is not refused.
+func (s *refusing) Apply(ctx context.Context, b rota.Batch) ([]rota.Result, error) {
+	all := make([]rota.Result, len(b.Commands))
+	passed := rota.Batch{Now: b.Now}
+	for i, c := range b.Commands {
+		if all[i].Err = s.refuse(c); all[i].Err == nil {
+			passed.Commands = append(passed.Commands, c)
+		}
+	}
+	if len(passed.Commands) == 0 {
+		return all, nil
+	}
+	results, err := s.Store.Apply(ctx, passed)
+	if err != nil {
+		return nil, err
+	}
+	for i := range all {
+		if all[i].Err == nil {
+			all[i], results = results[0], results[1:]
+		}
+	}
+	return all, nil
+}
+
+// deaf is a store that tells nobody what happens.
+type deaf struct{ rota.Store }
+
+// Watch never calls.
+func (deaf) Watch(func([]rota.Event)) (stop func()) { return func() {} }

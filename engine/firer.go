@@ -1,0 +1,192 @@
+package engine
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	"github.com/rotajobs/rota"
+)
+
+// firer fires what schedules owe. The expressions and zones are looked at here;
+// the store decides, and of two that fire the same, one does.
+type firer struct {
+	e    *Engine
+	bell bell
+	back atomic.Bool          // the clock was set back
+	now  atomic.Int64         // by which was fired last, in µs: a clock that shows less was set back since
+	late map[string]time.Time // schedules that could not be fired, and when to try again
+	out  outage
+}
+
+// fireBatch is how many schedules are fired in one transaction: others wait no
+// longer than that for theirs.
+const fireBatch = 250
+
+func newFirer(e *Engine) *firer {
+	f := &firer{e: e, bell: newBell(), late: map[string]time.Time{}}
+	f.setBack() // while nobody looked, it may have been
+	return f
+}
+
+// setBack has schedules looked at whose calendar was moved by a clock that was
+// ahead of this one.
+func (f *firer) setBack() {
+	f.back.Store(true)
+	f.bell.ring()
+}
+
+func (f *firer) run(ctx context.Context) {
+	for {
+		select {
+		case <-f.bell:
+		case <-ctx.Done():
+			return
+		}
+		if f.back.Swap(false) {
+			f.realign(ctx)
+		}
+		for f.fireDue(ctx) {
+		}
+	}
+}
+
+// fireDue fires a page of what is due, and reports whether there may be more.
+func (f *firer) fireDue(ctx context.Context) bool {
+	page, err := f.e.store.DueSchedules(ctx, rota.PageMax)
+	if err != nil {
+		f.again(ctx, err)
+		return false
+	}
+	f.out.passed(f.e.config.Logger, "schedules are looked at again")
+	fired := 0
+	for schedules := page.Schedules; len(schedules) > 0 && ctx.Err() == nil; {
+		n := min(len(schedules), fireBatch)
+		fired += f.fire(ctx, schedules[:n], page.Now)
+		schedules = schedules[n:]
+	}
+	return fired > 0 && ctx.Err() == nil
+}
+
+// again has the bell rung later: an error ends no schedule.
+func (f *firer) again(ctx context.Context, err error) {
+	if ctx.Err() == nil {
+		f.out.failed(f.e.config.Logger, "schedules were not looked at", "error", err)
+		time.AfterFunc(againMax, f.bell.ring)
+	}
+}
+
+// fire fires some schedules in one step, and says how many calendars moved.
+func (f *firer) fire(ctx context.Context, schedules []*rota.Schedule, now time.Time) (moved int) {
+	f.now.Store(now.UnixMicro())
+	var fires []rota.Command
+	for _, s := range schedules {
+		if f.isLate(s, now) {
+			continue
+		}
+		fire, err := rota.PlanFire(rota.NewMeta(""), s, now)
+		switch {
+		case err != nil:
+			moved += f.disable(ctx, s, err, now)
+		case fire != nil:
+			fires = append(fires, fire)
+		}
+	}
+	if len(fires) == 0 {
+		return moved
+	}
+	results, err := f.e.apply(ctx, fires...)
+	if err != nil {
+		return moved
+	}
+	for i, result := range results {
+		moved += f.fired(fires[i].(*rota.Fire), result, now)
+	}
+	return moved
+}
+
+// fired looks at what came of a fire. One that was refused is tried again later,
+// and does not keep the others waiting.
+func (f *firer) fired(fire *rota.Fire, result rota.Result, now time.Time) (moved int) {
+	if result.Err != nil {
+		f.e.config.Logger.Error("a schedule could not be fired", "schedule", fire.Schedule, "error", result.Err)
+		f.later(fire.Schedule, now)
+		if fire.Expect.After(now) {
+			f.back.Store(true) // it was not due: only a second look finds it
+		}
+		return 0
+	}
+	delete(f.late, fire.Schedule)
+	fired := result.Reply.(*rota.Fired)
+	switch {
+	case fired.Disabled != "":
+		f.e.config.Logger.Warn("a schedule was disabled", "schedule", fire.Schedule, "reason", fired.Disabled)
+	case !fire.Missed.IsZero():
+		f.e.config.Logger.Warn("a schedule gave up times that were missed", "schedule", fire.Schedule, "first", fire.Missed)
+	}
+	return 1
+}
+
+// later has a schedule tried again in a while.
+func (f *firer) later(name string, now time.Time) {
+	f.late[name] = now.Add(againMax)
+	time.AfterFunc(againMax, f.bell.ring)
+}
+
+// isLate says whether it is too early to try a schedule again. A time further
+// off than that was told by a clock that has been set back since.
+func (f *firer) isLate(s *rota.Schedule, now time.Time) bool {
+	wait := f.late[s.Name].Sub(now)
+	return wait > 0 && wait <= againMax && !s.NextFire.After(now)
+}
+
+// disable ends a schedule whose times cannot be found here, such as in a zone
+// that this machine does not know: it would stand at the head of what is due for
+// ever.
+func (f *firer) disable(ctx context.Context, s *rota.Schedule, why error, now time.Time) (moved int) {
+	f.e.config.Logger.Error("a schedule has no times and is disabled", "schedule", s.Name, "error", why)
+	_, err := do[*rota.SchedulePut](ctx, f.e, &rota.SwitchSchedule{Meta: rota.NewMeta(""), Name: s.Name, State: rota.ScheduleDisabled})
+	if err != nil && ctx.Err() == nil {
+		f.e.config.Logger.Error("a schedule could not be disabled", "schedule", s.Name, "error", err)
+		f.later(s.Name, now)
+		return 0
+	}
+	return 1
+}
+
+// checkBack looks for a clock that was ahead so shortly that only a fire saw it.
+func (f *firer) checkBack(now time.Time) {
+	if now.UnixMicro() < f.now.Load() {
+		f.setBack()
+	}
+}
+
+// realign finds the next times anew of schedules that were moved by a clock
+// which has been set back since.
+func (f *firer) realign(ctx context.Context) {
+	due, err := f.e.store.NextDue(ctx)
+	if err != nil {
+		f.back.Store(true)
+		f.again(ctx, err)
+		return
+	}
+	f.now.Store(due.Now.UnixMicro())
+	query := rota.ScheduleQuery{State: rota.ScheduleEnabled, Ahead: due.Now, Limit: rota.PageMax}
+	for {
+		schedules, err := f.e.store.Schedules(ctx, query)
+		if err != nil {
+			f.back.Store(true)
+			f.again(ctx, err)
+			return
+		}
+		if len(schedules) == 0 {
+			return
+		}
+		query.After = schedules[len(schedules)-1].Name
+		for len(schedules) > 0 && ctx.Err() == nil {
+			n := min(len(schedules), fireBatch)
+			f.fire(ctx, schedules[:n], due.Now)
+			schedules = schedules[n:]
+		}
+	}
+}

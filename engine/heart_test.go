@@ -1,0 +1,125 @@
+package engine_test
+
+import (
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/engine"
+	"github.com/rotajobs/rota/store/wrap"
+)
+
+// besiege takes every lease that goes stale, for a while, as an eager process
+// elsewhere would.
+func (w *world) besiege(d time.Duration) {
+	w.Helper()
+	for end := time.Now().Add(d); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		if stolen := does[*rota.Reaped](w, &rota.Reap{Meta: meta()}).Jobs; len(stolen) > 0 {
+			w.Fatalf("a lease went stale: %+v", stolen)
+		}
+	}
+}
+
+// The leases of these tests are twice the shortest, so that a busy machine does
+// not lose them.
+const (
+	shortLease       = 2 * rota.LeaseMin
+	longerThanALease = 2_600 * time.Millisecond
+)
+
+func TestALeaseLastsAsLongAsTheHandler(t *testing.T) {
+	w := newWorld(t)
+	s := newStage()
+	w.start(registry(s.play), engine.Config{Lease: shortLease})
+	id := w.addOne()
+	s.next(w)
+	w.besiege(longerThanALease)
+	s.end <- nil
+	if job := w.ended(id); job.State() != rota.StateCompleted || job.Attempt != 1 {
+		t.Errorf("%s, attempt %d", job.State(), job.Attempt)
+	}
+}
+
+func TestTheHeartBeatsDuringAShutdown(t *testing.T) {
+	w := newWorld(t)
+	s := newStage()
+	r := w.start(registry(s.play), engine.Config{Lease: shortLease})
+	id := w.addOne()
+	s.next(w)
+	r.stop()
+	w.besiege(longerThanALease)
+	s.end <- nil
+	w.comes(r.over, "the end of the engine")
+	if job := w.job(id); job.State() != rota.StateCompleted {
+		t.Errorf("%s", job.State())
+	}
+}
+
+func TestBeatsThatFailLoseNoLease(t *testing.T) {
+	w := newWorld(t)
+	s := newStage()
+	var beats tally[string]
+	store := wrap.Flaky(w.store, wrap.Fault{Before: func(b rota.Batch) error {
+		if hasVerb(b, rota.VerbExtend) && beats.add("all", 1) <= 3 { // at every third, the fourth would come too late
+			return errDown
+		}
+		return nil
+	}})
+	w.startOn(store, registry(s.play), engine.Config{Lease: shortLease})
+	id := w.addOne()
+	s.next(w)
+	w.besiege(longerThanALease)
+	s.end <- nil
+	if job := w.ended(id); job.State() != rota.StateCompleted {
+		t.Errorf("%s", job.State())
+	}
+	if failed, again := w.log.count("leases were not extended"), w.log.count("extended again"); failed != 1 || again != 1 {
+		t.Errorf("the failure was logged %d times, its end %d times", failed, again)
+	}
+}
+
+// A process whose beats do not come through may still be the one that records
+// the end.
+func TestAnEngineNeverTakesItsOwnRuns(t *testing.T) {
+	w := newWorld(t)
+	s := newStage()
+	store := wrap.Flaky(w.store, wrap.Fault{Before: func(b rota.Batch) error {
+		if hasVerb(b, rota.VerbExtend) {
+			return errDown
+		}
+		return nil
+	}})
+	w.startOn(store, registry(s.play), engine.Config{Lease: rota.LeaseMin})
+	id := w.addOne()
+	s.next(w)
+	stale := w.job(id).Run.StaleAfter.Add(rota.LeaseMin) // by then it has looked for stale ones
+	w.until("the lease is stale", func() bool { return w.clock.now().After(stale) })
+	s.end <- nil
+	if job := w.ended(id); job.State() != rota.StateCompleted {
+		t.Errorf("%s: %s", job.State(), job.Run.Error)
+	}
+}
+
+// The end of a run that the store does not take yet must not cost its lease.
+func TestALeaseLastsUntilTheEndIsRecorded(t *testing.T) {
+	w := newWorld(t)
+	s := newStage()
+	var broken atomic.Bool
+	broken.Store(true)
+	store := wrap.Flaky(w.store, wrap.Fault{Before: func(b rota.Batch) error {
+		if broken.Load() && hasVerb(b, rota.VerbFinish) {
+			return errDown
+		}
+		return nil
+	}})
+	w.startOn(store, registry(s.play), engine.Config{Lease: shortLease})
+	id := w.addOne()
+	s.next(w)
+	s.end <- nil
+	w.besiege(longerThanALease)
+	broken.Store(false)
+	if job := w.ended(id); job.State() != rota.StateCompleted {
+		t.Errorf("%s", job.State())
+	}
+}

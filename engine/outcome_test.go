@@ -1,0 +1,228 @@
+package engine_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/engine"
+	"github.com/rotajobs/rota/store/wrap"
+)
+
+// coded is an error with a code; a nil one panics when it is asked.
+type coded struct{ code string }
+
+func (e *coded) Error() string { return "coded " + e.code }
+func (e *coded) Code() string  { return e.code }
+
+// evil is an error whose code cannot be had.
+type evil struct{}
+
+func (evil) Error() string { return "evil" }
+func (evil) Code() string  { panic("no code today") }
+
+func TestHowAFailureIsRecorded(t *testing.T) {
+	tomorrow := time.Now().Add(24 * time.Hour).UTC().Truncate(time.Microsecond)
+	var nothing *coded
+	cases := map[string]struct {
+		fail    func() error
+		code    string
+		text    string // is part of the error
+		sequel  rota.Sequel
+		retryAt time.Time
+	}{
+		"an error":                       {func() error { return errors.New("no luck") }, "", "no luck", rota.SequelRetry, time.Time{}},
+		"an error with a code":           {func() error { return fmt.Errorf("x: %w", &coded{"E42"}) }, "E42", "x: coded E42", rota.SequelRetry, time.Time{}},
+		"a permanent error":              {func() error { return fmt.Errorf("y: %w", rota.Permanent(errors.New("z"))) }, "", "y: z", rota.SequelDead, time.Time{}},
+		"a permanent error with a code":  {func() error { return rota.Permanent(&coded{"E1"}) }, "E1", "coded E1", rota.SequelDead, time.Time{}},
+		"one that says when":             {func() error { return fmt.Errorf("wait: %w", rota.RetryAt(tomorrow, errors.New("w"))) }, "", "wait: w", rota.SequelRetry, tomorrow},
+		"bytes that are no text":         {func() error { return errors.New("a\xff\xfeb\x00c") }, "", "a?b?c", rota.SequelRetry, time.Time{}},
+		"a code that is no text":         {func() error { return &coded{"a\xffb\x00"} }, "a?b?", "", rota.SequelRetry, time.Time{}},
+		"a code that is too long":        {func() error { return &coded{strings.Repeat("x", rota.KeyMax+1)} }, "", "coded xxx", rota.SequelRetry, time.Time{}},
+		"a code that is Rota's alone":    {func() error { return &coded{rota.CodeLeaseExpired} }, "", "coded lease_expired", rota.SequelRetry, time.Time{}},
+		"an error that is nil inside":    {func() error { return nothing }, "panic", "nil pointer", rota.SequelRetry, time.Time{}},
+		"an error whose code panics":     {func() error { return evil{} }, "panic", "no code today", rota.SequelRetry, time.Time{}},
+		"a panic":                        {func() error { panic("boom") }, "panic", "panic: boom", rota.SequelRetry, time.Time{}},
+		"a panic shows where":            {func() error { panic("boom") }, "panic", "outcome_test.go", rota.SequelRetry, time.Time{}},
+		"a panic with a permanent error": {func() error { panic(rota.Permanent(errors.New("p"))) }, "panic", "panic: p", rota.SequelRetry, time.Time{}},
+		"an empty error":                 {func() error { return errors.New("") }, "", "", rota.SequelRetry, time.Time{}},
+		"an error in many lines":         {func() error { return errors.Join(errors.New("1"), errors.New("2")) }, "", "1\n2", rota.SequelRetry, time.Time{}},
+		"a goroutine that ends itself": {func() error {
+			runtime.Goexit()
+			return nil
+		}, "", "goroutine", rota.SequelRetry, time.Time{}},
+	}
+	w := newWorld(t)
+	w.start(registry(func(_ context.Context, job *rota.Job) error { return cases[job.UniqueKey].fail() }), engine.Config{Workers: 2})
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			id := w.add(rota.NewJob{UniqueKey: name})[0]
+			job := w.ended(id)
+			if run := job.Run; run.Outcome != rota.OutcomeFailed || run.ErrorCode != c.code || !strings.Contains(run.Error, c.text) {
+				t.Errorf("%s, code %q, error %q", run.Outcome, run.ErrorCode, run.Error)
+			}
+			if job.Sequel != c.sequel {
+				t.Fatalf("%s, want %s", job.Sequel, c.sequel)
+			}
+			if !c.retryAt.IsZero() && !w.retryOf(id).RunAt.Equal(c.retryAt) {
+				t.Errorf("retried at %s, want %s", w.retryOf(id).RunAt, c.retryAt)
+			}
+		})
+	}
+}
+
+func TestAHugeErrorIsCutAtALetter(t *testing.T) {
+	w := newWorld(t)
+	w.start(registry(func(context.Context, *rota.Job) error { return errors.New(strings.Repeat("é€", 40<<20/5)) }), engine.Config{})
+	run := w.ended(w.addOne()).Run
+	if n := len(run.Error); n > rota.ErrorMax || n < rota.ErrorMax-100 || !utf8.ValidString(run.Error) {
+		t.Errorf("%d bytes kept, valid %t", n, utf8.ValidString(run.Error))
+	}
+}
+
+func TestAPanicsStackIsInTheLog(t *testing.T) {
+	w := newWorld(t)
+	shelf := newShelf()
+	w.start(registry(func(context.Context, *rota.Job) error { panic("boom") }), engine.Config{Logs: shelf})
+	id := w.addOne()
+	w.ended(id)
+	if text, closed := shelf.text(id); !strings.Contains(text, "panic: boom") || !strings.Contains(text, "outcome_test.go") || closed != 1 {
+		t.Errorf("closed %d times: %s", closed, text)
+	}
+}
+
+func TestWhatIsTooMuchIsRefusedAndTheRunGoesOn(t *testing.T) {
+	w := newWorld(t)
+	errs := make(chan error, 10)
+	w.start(registry(func(ctx context.Context, _ *rota.Job) error {
+		errs <- engine.Result(ctx, strings.Repeat("x", rota.ResultMax))
+		errs <- engine.Result(ctx, make(chan int))
+		errs <- engine.Result(ctx, json.RawMessage("\"\xff\""))
+		errs <- engine.Progress(ctx, strings.Repeat("x", rota.ProgressMax))
+		errs <- engine.Progress(ctx, json.RawMessage("\"\xff\""))
+		errs <- engine.Artifact(ctx, "")
+		errs <- engine.Artifact(ctx, strings.Repeat("x", rota.PathMax+1))
+		for i := range rota.ArtifactMax {
+			if err := engine.Artifact(ctx, fmt.Sprint(i)); err != nil {
+				return err
+			}
+		}
+		errs <- engine.Artifact(ctx, "one more")
+		return nil
+	}), engine.Config{})
+	job := w.ended(w.addOne())
+	if job.State() != rota.StateCompleted || job.Run.Result != nil || job.Run.Progress != nil || len(job.Run.Artifacts) != rota.ArtifactMax {
+		t.Errorf("%s, result %s, progress %s, %d artifacts", job.State(), job.Run.Result, job.Run.Progress, len(job.Run.Artifacts))
+	}
+	close(errs)
+	n := 0
+	for err := range errs {
+		if n++; rota.CodeOf(err) != rota.Invalid {
+			t.Errorf("no. %d: %v, want Invalid", n, err)
+		}
+	}
+	if n != 8 {
+		t.Errorf("%d answers", n)
+	}
+}
+
+// A store that would not take an end as it was told must not leave the run open,
+// nor take its neighbours along.
+func TestAnEndThatIsRefusedIsRecordedAsAFailure(t *testing.T) {
+	w := newWorld(t)
+	s := newStage()
+	w.start(registry(s.play), engine.Config{})
+	bad, good := w.addOne(), w.addOne()
+	s.next(w)
+	s.next(w)
+	far := rota.RetryAt(time.Date(12345, 1, 1, 0, 0, 0, 0, time.UTC), errors.New("much later"))
+	go func() { s.end <- far }()
+	s.end <- far
+	for _, id := range []rota.ID{bad, good} {
+		job := w.ended(id)
+		if run := job.Run; run.Outcome != rota.OutcomeFailed || run.ErrorCode != "refused" || !strings.Contains(run.Error, "retry_at") {
+			t.Errorf("%s, code %q, error %q", run.Outcome, run.ErrorCode, run.Error)
+		}
+	}
+}
+
+// A Finish has room for so many artifacts: ends that have more are told in
+// several.
+func TestEndsWithManyArtifactsAreRecordedTogether(t *testing.T) {
+	w := newWorld(t)
+	g := newGate(rota.VerbFinish)
+	const n = 2 + rota.CommandEntriesMax/rota.ArtifactMax
+	var returned, finishes tally[string]
+	w.startOn(wrap.Flaky(w.store, wrap.Fault{Before: func(b rota.Batch) error {
+		if hasVerb(b, rota.VerbFinish) {
+			finishes.add("all", 1)
+		}
+		g.hold(b)
+		return nil
+	}}), registry(func(ctx context.Context, job *rota.Job) error {
+		if job.UniqueKey == "plug" {
+			return nil
+		}
+		<-g.reached
+		for i := range rota.ArtifactMax {
+			_ = engine.Artifact(ctx, fmt.Sprint(i))
+		}
+		returned.add("all", 1)
+		return nil
+	}), engine.Config{Workers: n + 1})
+	ids := w.add(make([]rota.NewJob, n)...)
+	w.add(rota.NewJob{UniqueKey: "plug"})
+	w.until("all have returned", func() bool { return returned.of("all") == n })
+	close(g.open)
+	for _, id := range ids {
+		if job := w.ended(id); job.State() != rota.StateCompleted || len(job.Run.Artifacts) != rota.ArtifactMax {
+			t.Fatalf("%s with %d artifacts: %s", job.State(), len(job.Run.Artifacts), job.Run.Error)
+		}
+	}
+	if n := finishes.of("all"); n > 10 {
+		t.Errorf("they took %d steps", n)
+	}
+}
+
+func TestARefusedEndTakesNoNeighbourAlong(t *testing.T) {
+	w := newWorld(t)
+	s := newStage()
+	g := newGate(rota.VerbFinish)
+	w.startOn(&refusing{w.store, func(c rota.Command) *rota.Error {
+		finish, ok := c.(*rota.Finish)
+		if ok && len(finish.Items) == 1 && finish.Items[0].Error == "plug" {
+			g.hold(rota.Batch{Commands: []rota.Command{c}})
+		}
+		if ok && len(finish.Items) > 1 {
+			return rota.Invalidf("items[0].error", "is bad luck")
+		}
+		return nil
+	}}, registry(s.play), engine.Config{})
+	plug, one, two := w.addOne(), w.addOne(), w.addOne()
+	for range 3 {
+		s.next(w)
+	}
+	s.end <- errors.New("plug") // while its end is written, the others gather
+	w.comes(g.reached, "the first end")
+	s.end <- nil
+	s.end <- nil
+	time.Sleep(20 * time.Millisecond) // until both have returned, which nobody signals
+	close(g.open)
+	w.ended(plug)
+	completed := 0
+	for _, id := range []rota.ID{one, two, plug} {
+		if w.ended(id).State() == rota.StateCompleted {
+			completed++
+		}
+	}
+	if completed != 2 {
+		t.Errorf("%d completed, want 2", completed)
+	}
+}

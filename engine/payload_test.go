@@ -1,0 +1,77 @@
+package engine_test
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/engine"
+)
+
+// A job may have been accepted by another version of the program.
+func TestParamsThatNoLongerFitFailForGood(t *testing.T) {
+	w := newWorld(t)
+	reg := engine.NewRegistry()
+	engine.Handle(reg, func(context.Context, letter) error {
+		t.Error("the handler was called")
+		return nil
+	})
+	w.start(reg, engine.Config{})
+	for params, field := range map[string]string{
+		`{"to":7}`:               "to",
+		`{}`:                     "to",
+		`{"to":"ada","cc":"bo"}`: "cc",
+	} {
+		job := w.ended(w.add(rota.NewJob{Type: "letter", Params: json.RawMessage(params)})[0])
+		run := job.Run
+		if run.Outcome != rota.OutcomeFailed || run.ErrorCode != "payload" || job.Sequel != rota.SequelDead || !strings.Contains(run.Error, field) {
+			t.Errorf("%s: %s, %q, %s: %s", params, run.Outcome, run.ErrorCode, job.Sequel, run.Error)
+		}
+	}
+}
+
+// picky is a payload that its own decoder refuses, though it fits its schema.
+type picky struct {
+	Pick pick `json:"pick"`
+}
+
+func (picky) JobType() string { return "picky" }
+
+type pick string
+
+func (p *pick) UnmarshalText([]byte) error { return &coded{"its own"} }
+
+func TestParamsThatCannotBeReadFailForGood(t *testing.T) {
+	w := newWorld(t)
+	reg := engine.NewRegistry()
+	engine.Handle(reg, func(context.Context, picky) error { return nil })
+	w.start(reg, engine.Config{})
+	job := w.ended(w.add(rota.NewJob{Type: "picky", Params: json.RawMessage(`{"pick":"x"}`)})[0])
+	if job.Run.ErrorCode != "payload" || job.Sequel != rota.SequelDead {
+		t.Errorf("%q, %s: %s", job.Run.ErrorCode, job.Sequel, job.Run.Error)
+	}
+}
+
+func TestMistakesInARegistryPanic(t *testing.T) {
+	nothing := func(context.Context, *rota.Job) error { return nil }
+	for name, mistake := range map[string]func(*engine.Registry){
+		"two handlers of one type": func(reg *engine.Registry) { reg.Func("letter", rota.TypeSpec{}, nothing) },
+		"twice the same payload":   func(reg *engine.Registry) { engine.Handle(reg, func(context.Context, letter) error { return nil }) },
+		"a schema that is none": func(reg *engine.Registry) {
+			reg.Func("x", rota.TypeSpec{Schema: json.RawMessage(`{"type":"nonsense"}`)}, nothing)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			reg := engine.NewRegistry()
+			engine.Handle(reg, func(context.Context, letter) error { return nil })
+			defer func() {
+				if recover() == nil {
+					t.Error("it was accepted")
+				}
+			}()
+			mistake(reg)
+		})
+	}
+}

@@ -1,0 +1,357 @@
+package engine
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/rotajobs/rota"
+)
+
+// pool runs handlers, each in a goroutine of its own, in a fixed number of
+// slots. It calls neither the store nor the feed, so that both may call it.
+type pool struct {
+	e     *Engine
+	heart *heart
+	base  context.Context
+	types []string
+
+	mu        sync.Mutex
+	free      int               // slots nobody holds
+	held      int               // slots taken for what has yet to start
+	callers   int               // of direct runs that have not begun
+	closed    bool              // no more are taken
+	cut       *time.Duration    // what still starts is told to stop, with this grace; nil: it is not
+	waiters   []chan error      // direct runs that wait for a slot, in their order
+	byRun     map[rota.ID]*task // those whose end is not recorded
+	byJob     map[rota.ID]*task // the same
+	early     map[rota.ID]bool  // jobs asked to stop while the answer that brings them may be under way
+	done      []ending          // those whose end has yet to be recorded
+	landing   []chan struct{}   // closed when no slot is held
+	emptied   []chan struct{}   // closed when nothing is left
+	abandoned int
+	lost      int
+}
+
+// ending is a run that has ended, and how.
+type ending struct {
+	task *task
+	item rota.FinishItem
+}
+
+func newPool(e *Engine) *pool {
+	return &pool{
+		e: e, heart: e.heart, base: context.Background(), free: e.config.Workers, types: e.reg.Types(),
+		byRun: map[rota.ID]*task{}, byJob: map[rota.ID]*task{}, early: map[rota.ID]bool{},
+	}
+}
+
+// take takes up to so many free slots. Each is used by start or given back.
+func (p *pool) take(limit int) int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return 0
+	}
+	n := min(p.free, limit)
+	p.free -= n
+	p.held += n
+	return n
+}
+
+// give gives slots back in which nothing was started.
+func (p *pool) give(n int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.held -= n
+	p.freed(n)
+	p.land()
+	p.rest()
+}
+
+// freed hands free slots to those who wait for one, and keeps the others.
+func (p *pool) freed(n int) {
+	for ; n > 0 && len(p.waiters) > 0; n-- {
+		p.waiters[0] <- nil
+		p.waiters = p.waiters[1:]
+		p.held++
+	}
+	p.free += n
+}
+
+// close has no more slots taken, and sends away who waits for one.
+func (p *pool) close() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.closed = true
+	for _, turn := range p.waiters {
+		turn <- errNotReady()
+	}
+	p.waiters = nil
+}
+
+// enter lets a caller of a direct run in, who leaves once it has begun or never
+// will: the store is not let go before.
+func (p *pool) enter() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return false
+	}
+	p.callers++
+	return true
+}
+
+func (p *pool) leave() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.callers--
+	p.rest()
+}
+
+// await takes a slot, or waits for one until ctx ends.
+func (p *pool) await(ctx context.Context) error {
+	p.mu.Lock()
+	if p.closed {
+		p.mu.Unlock()
+		return errNotReady()
+	}
+	if p.free > 0 {
+		p.free--
+		p.held++
+		p.mu.Unlock()
+		return nil
+	}
+	turn := make(chan error, 1)
+	p.waiters = append(p.waiters, turn)
+	p.mu.Unlock()
+	select {
+	case err := <-turn:
+		return err
+	case <-ctx.Done():
+	}
+	select { // a claim under way, which holds all that was free, may bring some back
+	case err := <-turn:
+		return err
+	case <-p.landed():
+		return p.unwait(ctx, turn)
+	}
+}
+
+// landed returns a channel that is closed when no slot is held for what has yet
+// to start.
+func (p *pool) landed() <-chan struct{} {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	landed := make(chan struct{})
+	p.landing = append(p.landing, landed)
+	p.land()
+	return landed
+}
+
+// land settles what was put off until no answer of the store is under way that
+// may bring jobs.
+func (p *pool) land() {
+	if p.held > 0 {
+		return
+	}
+	clear(p.early)
+	for _, landed := range p.landing {
+		close(landed)
+	}
+	p.landing = nil
+}
+
+// unwait leaves the row of those who wait, unless the answer has just come.
+func (p *pool) unwait(ctx context.Context, turn chan error) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for i, other := range p.waiters {
+		if other == turn {
+			p.waiters = append(p.waiters[:i:i], p.waiters[i+1:]...)
+			return ctx.Err()
+		}
+	}
+	return <-turn
+}
+
+// start runs a job in a slot that was taken for it.
+func (p *pool) start(job *rota.Job, recorded chan struct{}) *task {
+	t := &task{pool: p, job: job, typ: p.e.reg.types[job.Type], lease: job.Lease(), recorded: recorded}
+	t.log.logs, t.log.job, t.log.server = p.e.config.Logs, job, p.e.config.Logger
+	ctx, cancel := context.WithCancelCause(p.base)
+	t.ctx, t.cancel = context.WithValue(ctx, taskKey{}, t), cancel
+	p.mu.Lock()
+	p.byRun[t.lease.RunID], p.byJob[job.ID] = t, t
+	p.held--
+	asked, cut := p.early[job.ID], p.cut
+	p.land()
+	p.mu.Unlock()
+	switch {
+	case asked:
+		t.stop(errAsked, p.e.config.CancelGrace)
+	case cut != nil:
+		t.stop(errShutdown, *cut)
+	}
+	if limit := job.Policy.Timeout; limit > 0 {
+		t.mu.Lock() // it may fire before it is assigned
+		t.timeout = time.AfterFunc(limit, func() { t.stop(errTimeout, p.e.config.CancelGrace) })
+		t.mu.Unlock()
+	}
+	go t.run()
+	return t
+}
+
+// ended hands the end of a run to the desk. One that lost its lease has nothing
+// to record: another attempt stands for it.
+func (p *pool) ended(t *task, err error) {
+	item := t.item(err)
+	lost := context.Cause(t.ctx) == errLost
+	t.cancel(nil)
+	p.mu.Lock()
+	if lost {
+		p.drop(t)
+		p.freed(1)
+	} else {
+		p.done = append(p.done, ending{t, item})
+	}
+	p.mu.Unlock()
+	p.e.desk.poke()
+}
+
+// abandon ends a run whose handler does not return.
+func (p *pool) abandon(t *task) {
+	cause := context.Cause(t.ctx)
+	p.mu.Lock()
+	p.abandoned++
+	p.mu.Unlock()
+	p.e.config.Logger.Error("a handler ignores the end of its context and was given up; its goroutine still runs",
+		"job", t.job.ID, "type", t.job.Type, "why", cause)
+	p.ended(t, cause)
+}
+
+// cameBack is told when a handler returns that was given up.
+func (p *pool) cameBack(t *task) {
+	p.mu.Lock()
+	p.abandoned--
+	p.mu.Unlock()
+	p.e.config.Logger.Warn("a handler that was given up has returned", "job", t.job.ID, "type", t.job.Type)
+}
+
+// unrecorded is how many runs wait for their end to be recorded, and whether others
+// run in all slots that are left.
+func (p *pool) unrecorded() (ended int, full bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.done), p.free == 0 && len(p.done) < len(p.byRun)
+}
+
+// takeEnded takes the runs whose end is to be recorded, and frees their slots.
+func (p *pool) takeEnded() []ending {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	taken := p.done
+	p.done = nil
+	p.freed(len(taken))
+	return taken
+}
+
+// forget lets go of a run whose end is decided.
+func (p *pool) forget(t *task) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.drop(t)
+}
+
+func (p *pool) drop(t *task) {
+	delete(p.byRun, t.lease.RunID)
+	delete(p.byJob, t.job.ID)
+	if t.recorded != nil {
+		close(t.recorded)
+	}
+	p.rest()
+}
+
+// rest tells those who wait for it that nothing is left.
+func (p *pool) rest() {
+	if len(p.byRun)+p.held+p.callers > 0 {
+		return
+	}
+	for _, idle := range p.emptied {
+		close(idle)
+	}
+	p.emptied = nil
+}
+
+// idle returns a channel that is closed when no run is left whose end is not
+// recorded, and none is about to start.
+func (p *pool) idle() <-chan struct{} {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	idle := make(chan struct{})
+	p.emptied = append(p.emptied, idle)
+	p.rest()
+	return idle
+}
+
+// live lists the runs whose end is not recorded.
+func (p *pool) live() []*task {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	tasks := make([]*task, 0, len(p.byRun))
+	for _, t := range p.byRun {
+		tasks = append(tasks, t)
+	}
+	return tasks
+}
+
+// cutOff stops all that run, and what a claim under way still brings.
+func (p *pool) cutOff(grace time.Duration) {
+	p.mu.Lock()
+	p.cut = &grace
+	p.mu.Unlock()
+	for _, t := range p.live() {
+		t.stop(errShutdown, grace)
+	}
+}
+
+// stopJob stops the run of a job, if it is one of ours. It may be one that the
+// store has given us and we have not heard of yet.
+func (p *pool) stopJob(id rota.ID) {
+	p.mu.Lock()
+	t := p.byJob[id]
+	if t == nil && p.held > 0 {
+		p.early[id] = true
+	}
+	p.mu.Unlock()
+	if t != nil {
+		t.stop(errAsked, p.e.config.CancelGrace)
+	}
+}
+
+// leaseLost stops a run that belongs to nobody, or to somebody else, by now.
+func (p *pool) leaseLost(t *task) {
+	t.mu.Lock()
+	settled := t.settled
+	t.mu.Unlock()
+	if settled {
+		return // its end is under way, or was recorded just now
+	}
+	p.countLost()
+	p.e.config.Logger.Error("a lease is lost: the run was given to another attempt", "job", t.job.ID, "type", t.job.Type)
+	t.stop(errLost, p.e.config.CancelGrace)
+}
+
+func (p *pool) countLost() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.lost++
+}
+
+func (p *pool) snapshot() Snapshot {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return Snapshot{
+		Workers: p.e.config.Workers, Running: len(p.byRun), Abandoned: p.abandoned, LeaseLost: p.lost,
+	}
+}

@@ -1,0 +1,65 @@
+package engine_test
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/engine"
+	"github.com/rotajobs/rota/store/wrap"
+)
+
+// toldProgress runs a job that tells its progress and then waits to be let go.
+func toldProgress(w *world, store rota.Store, config engine.Config) rota.ID {
+	w.Helper()
+	s := newStage()
+	w.startOn(store, registry(func(ctx context.Context, job *rota.Job) error {
+		for i := range 100 {
+			if err := engine.Progress(ctx, map[string]int{"done": i}); err != nil {
+				return err
+			}
+		}
+		return s.play(ctx, job)
+	}), config)
+	id := w.addOne()
+	s.next(w)
+	return id
+}
+
+func TestProgressIsSeenWhileTheJobRuns(t *testing.T) {
+	w := newWorld(t)
+	var notes atomic.Int64
+	counted := wrap.Flaky(w.store, wrap.Fault{Before: func(b rota.Batch) error {
+		if hasVerb(b, rota.VerbNote) {
+			notes.Add(1)
+		}
+		return nil
+	}})
+	began := time.Now()
+	id := toldProgress(w, counted, engine.Config{})
+	w.until("there is progress", func() bool { return w.job(id).Run.Progress != nil })
+	if got := string(w.job(id).Run.Progress); got != `{"done":99}` {
+		t.Errorf("progress %s, want the last", got)
+	}
+	if took := time.Since(began); took > 5*time.Second { // a beat would come after 10 s
+		t.Errorf("it took %v", took)
+	}
+	if n := notes.Load(); n != 1 {
+		t.Errorf("a hundred were written down in %d notes, want 1", n)
+	}
+}
+
+func TestProgressThatWasNotWrittenDownComesWithTheNextBeat(t *testing.T) {
+	w := newWorld(t)
+	store := wrap.Flaky(w.store, wrap.Fault{Before: func(b rota.Batch) error {
+		if hasVerb(b, rota.VerbNote) {
+			return errDown
+		}
+		return nil
+	}})
+	id := toldProgress(w, store, engine.Config{Lease: 3 * time.Second})
+	w.until("there is progress", func() bool { return fmt.Sprint(string(w.job(id).Run.Progress)) == `{"done":99}` })
+}

@@ -1,0 +1,56 @@
+package engine
+
+import (
+	"context"
+	"time"
+
+	"github.com/rotajobs/rota"
+)
+
+// reaper fails the runs of workers that beat no more. Those of its own process
+// it never touches: if they hang, that is for the pool to see.
+type reaper struct{ e *Engine }
+
+func newReaper(e *Engine) *reaper { return &reaper{e} }
+
+// run looks every third of a lease. After a pause of the whole process, and at
+// its start, workers elsewhere could not reach it either: they get a lease's
+// time to be heard of again.
+func (r *reaper) run(ctx context.Context) {
+	every := r.e.config.Lease / 3
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	last := r.e.config.Clock()
+	spare := last.Add(r.e.config.Lease)
+	for {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+		now := r.e.config.Clock()
+		if away := now.Sub(last); away > 2*every || away < 0 {
+			spare = now.Add(r.e.config.Lease)
+		}
+		last = now
+		if !now.Before(spare) {
+			r.reap(ctx)
+		}
+	}
+}
+
+func (r *reaper) reap(ctx context.Context) {
+	for more := true; more; {
+		reaped, err := do[*rota.Reaped](ctx, r.e, &rota.Reap{Meta: rota.NewMeta(""), Life: r.e.life})
+		if err != nil {
+			if ctx.Err() == nil {
+				r.e.config.Logger.Error("stale leases were not looked at", "error", err)
+			}
+			return
+		}
+		for _, s := range reaped.Jobs {
+			r.e.config.Logger.Warn("the lease of a run went stale", "job", s.JobID, "act", s.Act, "retry", s.RetryID)
+		}
+		more = reaped.More
+	}
+}

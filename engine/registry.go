@@ -1,0 +1,142 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"time"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/payload"
+)
+
+// Registry knows the handler of each type. Fill it before the engine runs.
+type Registry struct {
+	types map[string]*registered
+}
+
+// registered is what is known of one type.
+type registered struct {
+	name        string
+	spec        rota.TypeSpec
+	concurrency int
+	check       *payload.Compiled // nil: anything goes
+	handler     func(context.Context, *rota.Job) error
+}
+
+// TypeOption sets something of a type.
+type TypeOption func(*registered)
+
+// WithTimeout bounds a run of this type, unless its template or the request says
+// otherwise.
+func WithTimeout(d time.Duration) TypeOption {
+	return func(r *registered) { r.spec.Policy.Timeout = &d }
+}
+
+// WithRetries says how often a failure of this type is tried again.
+func WithRetries(n int) TypeOption { return func(r *registered) { r.spec.Policy.MaxRetries = &n } }
+
+// WithBackoff says how long the first retry of this type waits; each further one
+// waits twice as long.
+func WithBackoff(d time.Duration) TypeOption {
+	return func(r *registered) { r.spec.Policy.Backoff = &d }
+}
+
+// WithConcurrency bounds how many of this type run at once, in all processes on
+// the store.
+func WithConcurrency(n int) TypeOption { return func(r *registered) { r.concurrency = n } }
+
+// WithDescription says what the type is for.
+func WithDescription(text string) TypeOption {
+	return func(r *registered) { r.spec.Description = text }
+}
+
+// NewRegistry makes an empty registry.
+func NewRegistry() *Registry { return &Registry{types: map[string]*registered{}} }
+
+// Handle registers the handler of a payload's type. The schema of its params is
+// derived from the Go type. It panics if the type has a handler already, or if
+// no schema can be made of it: these are mistakes in the program.
+func Handle[P rota.Payload](reg *Registry, handler func(context.Context, P) error, options ...TypeOption) {
+	zero := zeroPayload[P]()
+	schema, err := payload.Schema(zero)
+	if err != nil {
+		panic(fmt.Sprintf("engine: %T cannot be a payload: %v", zero, err))
+	}
+	reg.Func(zero.JobType(), rota.TypeSpec{Schema: schema}, func(ctx context.Context, job *rota.Job) error {
+		p := zeroPayload[P]()
+		target := any(&p)
+		if reflect.TypeFor[P]().Kind() == reflect.Pointer {
+			target = p
+		}
+		if err := json.Unmarshal(job.Params, target); err != nil {
+			return &payloadError{err}
+		}
+		return handler(ctx, p)
+	}, options...)
+}
+
+// zeroPayload is a payload that can be asked for its type: a pointer points
+// somewhere.
+func zeroPayload[P rota.Payload]() (zero P) {
+	if t := reflect.TypeFor[P](); t.Kind() == reflect.Pointer {
+		return reflect.New(t.Elem()).Interface().(P)
+	}
+	return zero
+}
+
+// Func registers a handler that reads its params itself. It panics as Handle does.
+func (r *Registry) Func(name string, spec rota.TypeSpec, handler func(context.Context, *rota.Job) error, options ...TypeOption) {
+	one := &registered{name: name, spec: spec, handler: handler}
+	for _, option := range options {
+		option(one)
+	}
+	if _, twice := r.types[name]; twice {
+		panic(fmt.Sprintf("engine: type %q has a handler already", name))
+	}
+	if len(spec.Schema) > 0 {
+		compiled, err := payload.Compile(spec.Schema)
+		if err != nil {
+			panic(fmt.Sprintf("engine: type %q: %v", name, err))
+		}
+		one.check = compiled
+	}
+	r.types[name] = one
+}
+
+// Types lists the types that have a handler, by name.
+func (r *Registry) Types() []string {
+	names := make([]string, 0, len(r.types))
+	for name := range r.types {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// check refuses a registry that no claim could carry.
+func (r *Registry) check() error {
+	if n := len(r.types); n == 0 || n > rota.TypesMax {
+		return rota.Invalidf("types", "the registry has handlers for %d types; allowed are 1 to %d", n, rota.TypesMax)
+	}
+	return nil
+}
+
+// run checks the params and calls the handler.
+func (r *registered) run(ctx context.Context, job *rota.Job) error {
+	if r.check != nil {
+		if err := r.check.Check(job.Params); err != nil {
+			return &payloadError{err}
+		}
+	}
+	return r.handler(ctx, job)
+}
+
+// payloadError says that the params do not fit the type: no retry mends that.
+type payloadError struct{ err error }
+
+func (e *payloadError) Error() string { return "the params do not fit the type: " + e.err.Error() }
+func (e *payloadError) Unwrap() error { return e.err }
+func (e *payloadError) Code() string  { return codePayload }

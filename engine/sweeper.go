@@ -1,0 +1,48 @@
+package engine
+
+import (
+	"context"
+
+	"github.com/rotajobs/rota"
+)
+
+// sweeper ends what has waited too long, and carries out, page by page, what was
+// decided for many.
+type sweeper struct {
+	e    *Engine
+	bell bell
+}
+
+func newSweeper(e *Engine) *sweeper { return &sweeper{e: e, bell: newBell()} }
+
+func (s *sweeper) run(ctx context.Context) {
+	for {
+		select {
+		case <-s.bell:
+		case <-ctx.Done():
+			return
+		}
+		for s.sweep(ctx) {
+		}
+	}
+}
+
+// sweep does one page of each, and reports whether there is more.
+func (s *sweeper) sweep(ctx context.Context) (more bool) {
+	results, err := s.e.apply(ctx, &rota.Expire{Meta: rota.NewMeta("")}, &rota.Sweep{Meta: rota.NewMeta("")})
+	if err != nil {
+		return false
+	}
+	for _, result := range results {
+		switch reply := result.Reply.(type) {
+		case *rota.Expired:
+			more = more || reply.More
+		case *rota.Swept:
+			more = more || reply.More
+		default:
+			s.e.config.Logger.Error("upkeep was refused", "error", result.Err)
+			return false
+		}
+	}
+	return more
+}

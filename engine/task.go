@@ -1,0 +1,149 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"github.com/rotajobs/rota"
+)
+
+// Why a handler's context ended. A handler finds it by context.Cause.
+var (
+	errTimeout  = errors.New("it ran out of time")
+	errAsked    = errors.New("it was asked to stop")
+	errLost     = errors.New("its lease is lost")
+	errShutdown = errors.New("the process stops")
+)
+
+// task is one run in this process, from its claim until its end is recorded.
+type task struct {
+	pool  *pool
+	job   *rota.Job
+	typ   *registered
+	lease rota.LeaseRef
+	log   runLog
+
+	ctx     context.Context
+	cancel  context.CancelCauseFunc
+	timeout *time.Timer // nil: as long as it takes
+
+	mu        sync.Mutex
+	settled   bool        // how it ended is known: it returned, or was given up
+	stopped   bool        // it was told to stop
+	grace     *time.Timer // runs once it was told to stop
+	progress  json.RawMessage
+	dirty     bool // the progress has yet to be written down
+	artifacts []string
+	result    json.RawMessage
+	rows      *int64
+	exit      *int
+
+	recorded chan struct{} // closed when the end is recorded, or was lost; nil: nobody waits for it
+}
+
+// run runs the handler and settles how it ended. A handler that leaves by
+// runtime.Goexit ends here, too.
+func (t *task) run() {
+	err := errors.New("the handler ended its goroutine")
+	defer func() {
+		if p := recover(); p != nil {
+			err = newPanicError(p)
+			_, _ = fmt.Fprintf(&t.log, "%s\n", err.(*panicError).full())
+		}
+		t.returned(err)
+	}()
+	err = t.typ.run(t.ctx, t.job)
+}
+
+// returned settles a run whose handler has returned. If it was given up before
+// that, what it says comes too late.
+func (t *task) returned(err error) {
+	if !t.settle() {
+		t.pool.cameBack(t)
+		return
+	}
+	t.pool.ended(t, err)
+}
+
+// settle reports whether the caller is the one who says how the run ended.
+func (t *task) settle() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.settled {
+		return false
+	}
+	t.settled = true
+	if t.timeout != nil {
+		t.timeout.Stop()
+	}
+	if t.grace != nil {
+		t.grace.Stop()
+	}
+	return true
+}
+
+// stop tells the handler to stop. When the grace is over and it has not
+// returned, it is given up. The first reason is the one that counts, but a later
+// one may shorten the grace.
+func (t *task) stop(cause error, grace time.Duration) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.settled || t.stopped && cause != errShutdown {
+		return
+	}
+	t.stopped = true
+	t.cancel(cause)
+	if t.grace != nil {
+		t.grace.Stop()
+	}
+	t.grace = time.AfterFunc(grace, t.giveUp)
+}
+
+// giveUp settles a run whose handler does not return: nobody else would ever
+// end it. Its slot is free again; its goroutine is not.
+func (t *task) giveUp() {
+	if !t.settle() {
+		return
+	}
+	t.pool.abandon(t)
+}
+
+// panicError is what a handler panicked with.
+type panicError struct {
+	value any
+	stack []byte
+}
+
+func newPanicError(value any) *panicError { return &panicError{value, debug.Stack()} }
+
+func (e *panicError) Error() string { return fmt.Sprintf("panic: %v\n\n%s", e.value, e.stack) }
+
+func (e *panicError) full() string { return e.Error() }
+
+// Code is the error code of the run.
+func (e *panicError) Code() string { return codePanic }
+
+// takeProgress is the progress that has yet to be written down, nil if there is
+// none.
+func (t *task) takeProgress() (progress []byte) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.dirty && !t.settled {
+		progress, t.dirty = t.progress, false
+	}
+	return progress
+}
+
+// untakeProgress has it told again, unless there is a newer one.
+func (t *task) untakeProgress(progress []byte) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if progress != nil && !t.dirty {
+		t.dirty = true
+	}
+}

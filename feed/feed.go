@@ -1,0 +1,128 @@
+// Package feed keeps what happened lately, in this process, for those who
+// follow it.
+package feed
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"sync"
+
+	"github.com/rotajobs/rota"
+)
+
+// DefaultSize is how many events are kept.
+const DefaultSize = 16_384
+
+// Feed is a ring of the newest events, numbered from 1. Numbers belong to one
+// life of a process: an event that is no longer kept, or of another life, cannot
+// be gone back to, and a follower has to read the rows anew.
+type Feed struct {
+	life string
+	stop func()
+
+	mu        sync.Mutex
+	ring      []rota.Event
+	last      uint64 // the number of the newest event
+	changed   chan struct{}
+	awaited   bool // somebody has taken changed
+	listeners map[int]func([]rota.Event)
+	next      int // names the next listener
+}
+
+// Entry is one event and its number.
+type Entry struct {
+	Seq uint64
+	rota.Event
+}
+
+// New follows a store. A size of 0 is DefaultSize.
+func New(store rota.Store, size int) *Feed {
+	if size == 0 {
+		size = DefaultSize
+	}
+	f := &Feed{
+		life: newLife(), ring: make([]rota.Event, size), changed: make(chan struct{}), listeners: map[int]func([]rota.Event){},
+	}
+	f.stop = store.Watch(f.add)
+	return f
+}
+
+func newLife() string {
+	var b [4]byte
+	_, _ = rand.Read(b[:]) // never fails: see crypto/rand
+	return hex.EncodeToString(b[:])
+}
+
+// Life names this numbering among those of other processes.
+func (f *Feed) Life() string { return f.life }
+
+// Publish adds what no store tells.
+func (f *Feed) Publish(e rota.Event) { f.add([]rota.Event{e}) }
+
+func (f *Feed) add(events []rota.Event) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, e := range events {
+		f.last++
+		f.ring[f.last%uint64(len(f.ring))] = e
+	}
+	if f.awaited {
+		close(f.changed)
+		f.changed, f.awaited = make(chan struct{}), false
+	}
+	for _, hear := range f.listeners {
+		hear(events)
+	}
+}
+
+// Last is the number of the newest event, 0 if there is none.
+func (f *Feed) Last() uint64 {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.last
+}
+
+// Since returns the events after a number. Gap says that some of them are no
+// longer kept, or that the number is not of this life.
+func (f *Feed) Since(seq uint64) (entries []Entry, gap bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if seq > f.last {
+		return nil, true
+	}
+	if kept := uint64(len(f.ring)); f.last-seq > kept {
+		seq, gap = f.last-kept, true
+	}
+	for seq < f.last {
+		seq++
+		entries = append(entries, Entry{seq, f.ring[seq%uint64(len(f.ring))]})
+	}
+	return entries, gap
+}
+
+// Changed returns a channel that is closed at the next event. Take it before
+// asking Since, and nothing is missed.
+func (f *Feed) Changed() <-chan struct{} {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.awaited = true
+	return f.changed
+}
+
+// Hear calls a function with events as they come, one call after the other. It
+// must be quick, and must call neither the store nor the feed.
+func (f *Feed) Hear(hear func([]rota.Event)) (stop func()) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	name := f.next
+	f.next++
+	f.listeners[name] = hear
+	return func() {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		delete(f.listeners, name)
+	}
+}
+
+// Close follows the store no longer. What is kept can still be read.
+func (f *Feed) Close() { f.stop() }
