@@ -1,0 +1,125 @@
+package httpapi_test
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/httpapi"
+	"github.com/rotajobs/rota/store/sqlite"
+	"github.com/rotajobs/rota/store/wrap"
+)
+
+const benchBody = `{"type": "mail", "params": {"to": "ada@example.com", "n": 7}, "priority": 5, "delay": "5m"}`
+
+func benchHandler(b *testing.B, store func(rota.Store) rota.Store) http.Handler {
+	b.Helper()
+	file, err := sqlite.Open(filepath.Join(b.TempDir(), "rota.db"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { file.Close() })
+	handler, err := httpapi.New(httpapi.Config{Store: store(file), Token: token})
+	if err != nil {
+		b.Fatal(err)
+	}
+	ask(handler, "PUT", "/api/v1/types/mail", `{"schema": {"type": "object", "properties": {"to": {"type": "string"}, "n": {"type": "integer"}}}}`)
+	return handler
+}
+
+func ask(h http.Handler, method, path, body string) *httptest.ResponseRecorder {
+	r := httptest.NewRequest(method, path, strings.NewReader(body))
+	r.Header.Set("Authorization", "Bearer "+token)
+	r.Header.Set("Content-Type", "application/json")
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	return w
+}
+
+// BenchmarkCreateJob is one request after the other's like, 32 at once: what the
+// handler and the store cost together.
+func BenchmarkCreateJob(b *testing.B) {
+	h := benchHandler(b, wrap.Coalesce)
+	b.SetParallelism(16)
+	b.ReportAllocs()
+	b.ResetTimer()
+	b.RunParallel(func(pb *testing.PB) {
+		for pb.Next() {
+			if w := ask(h, "POST", "/api/v1/jobs", benchBody); w.Code != http.StatusCreated {
+				b.Fatal(w.Body)
+			}
+		}
+	})
+}
+
+// BenchmarkHandlerAlone is what the handler costs without the commit.
+func BenchmarkHandlerAlone(b *testing.B) {
+	h := benchHandler(b, func(s rota.Store) rota.Store { return &repeater{Store: s} })
+	b.ReportAllocs()
+	for b.Loop() {
+		if w := ask(h, "POST", "/api/v1/jobs", benchBody); w.Code != http.StatusCreated {
+			b.Fatal(w.Body)
+		}
+	}
+}
+
+// BenchmarkRefuse is what a bad request costs.
+func BenchmarkRefuse(b *testing.B) {
+	h := benchHandler(b, wrap.Coalesce)
+	b.ReportAllocs()
+	for b.Loop() {
+		ask(h, "POST", "/api/v1/jobs", `{"type": "mail", "params": {"to": 7}, "prioritty": 5}`)
+	}
+}
+
+// repeater answers every Enqueue with the reply to the first, without a commit.
+type repeater struct {
+	rota.Store
+	first []rota.Result
+}
+
+func (r *repeater) Apply(ctx context.Context, b rota.Batch) ([]rota.Result, error) {
+	if b.Commands[0].Verb() != rota.VerbEnqueue {
+		return r.Store.Apply(ctx, b)
+	}
+	if r.first == nil {
+		first, err := r.Store.Apply(ctx, b)
+		if err != nil {
+			return nil, err
+		}
+		r.first = first
+	}
+	return r.first, nil
+}
+
+// BenchmarkOverTheWire is 32 clients with a connection each. They share the
+// machine with the server.
+func BenchmarkOverTheWire(b *testing.B) {
+	server := httptest.NewServer(benchHandler(b, wrap.Coalesce))
+	b.Cleanup(server.Close)
+	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}
+	b.SetParallelism(16)
+	b.ResetTimer()
+	b.RunParallel(func(pb *testing.PB) {
+		for pb.Next() {
+			r, _ := http.NewRequest("POST", server.URL+"/api/v1/jobs", strings.NewReader(benchBody))
+			r.Header.Set("Authorization", "Bearer "+token)
+			r.Header.Set("Content-Type", "application/json")
+			got, err := client.Do(r)
+			if err != nil {
+				b.Fatal(err)
+			}
+			_, _ = io.Copy(io.Discard, got.Body)
+			got.Body.Close()
+			if got.StatusCode != http.StatusCreated {
+				b.Fatal(got.Status)
+			}
+		}
+	})
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "jobs/s")
+}

@@ -1,0 +1,171 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/rotajobs/rota"
+)
+
+// call is one request under way.
+type call struct {
+	*api
+	w     http.ResponseWriter
+	r     *http.Request
+	ctx   context.Context
+	op    *operation
+	query url.Values
+	actor string
+
+	command rota.ID // what the request's first command is called
+	sent    int     // how many commands were begun
+	known   bool    // the request was sent before, under the same key
+}
+
+// reply is what a handler answers. A handler that wrote its answer itself says
+// so.
+type reply struct {
+	status   int
+	body     any
+	location string
+	written  bool
+}
+
+func ok(body any) (reply, error) { return reply{status: http.StatusOK, body: body}, nil }
+func created(body any, location string) (reply, error) {
+	return reply{status: http.StatusCreated, body: body, location: location}, nil
+}
+
+// meta begins a command. The first is named by the request, so that the same
+// request sent again is the same command; further ones are derived from it.
+func (c *call) meta() rota.Meta {
+	if c.command.IsZero() {
+		c.command = rota.NewID()
+	}
+	id := c.command
+	if c.sent > 0 {
+		id = c.command.Derive([]byte("command " + strconv.Itoa(c.sent)))
+	}
+	c.sent++
+	return rota.Meta{ID: id, Actor: c.actor, Law: rota.Law}
+}
+
+// metaFor begins the command of a request that is about one of many.
+func (c *call) metaFor(job rota.ID) rota.Meta {
+	if c.command.IsZero() {
+		c.command = rota.NewID()
+	}
+	return rota.Meta{ID: c.command.Derive(append([]byte("for "), job[:]...)), Actor: c.actor, Law: rota.Law}
+}
+
+// do sends a command.
+func do[R rota.Reply](c *call, command rota.Command) (R, error) {
+	return rota.Do[R](c.ctx, c.Store, command)
+}
+
+// name is the name in the path.
+func (c *call) name() string { return c.r.PathValue("name") }
+
+// id is the id in the path. What is no id names nothing.
+func (c *call) id() (rota.ID, error) {
+	id, err := rota.ParseID(c.r.PathValue("id"))
+	if err != nil {
+		return id, &rota.Error{Code: rota.NotFound, Reason: "what stands in the path is not an id", Hint: "an id looks like " + exampleID}
+	}
+	return id, nil
+}
+
+// readQuery holds the query to what the operation knows: a filter with a typo
+// must not list everything.
+func (c *call) readQuery() error {
+	if c.r.URL.RawQuery == "" {
+		return nil
+	}
+	query, err := url.ParseQuery(c.r.URL.RawQuery)
+	if err != nil {
+		return malformed("", "the query of the address cannot be read")
+	}
+	for name, values := range query {
+		switch {
+		case !c.op.knows(name):
+			return c.unknownQuery(name)
+		case len(values) > 1:
+			return malformed(joinPath("", name), "is given more than once")
+		}
+	}
+	c.query = query
+	return nil
+}
+
+func (c *call) unknownQuery(name string) *Problem {
+	p := malformed(joinPath("", name), "is not a parameter of this address")
+	var known []string
+	for i := range c.op.query {
+		known = append(known, c.op.query[i].name)
+	}
+	p.Hint = "it has none"
+	if len(known) > 0 {
+		p.Hint = "it has " + strings.Join(known, ", ")
+	}
+	return p
+}
+
+// limit is how many rows a page shows.
+func (c *call) limit() (int, error) {
+	return c.number("limit", 100, 1, rota.PageMax)
+}
+
+func (c *call) number(name string, otherwise, low, high int) (int, error) {
+	text, given := c.given(name)
+	if !given {
+		return otherwise, nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < low || n > high {
+		return 0, malformed(name, "is not a number from %d to %d", low, high)
+	}
+	return n, nil
+}
+
+func (c *call) flag(name string) (bool, error) {
+	switch text, given := c.given(name); {
+	case !given || text == "false":
+		return false, nil
+	case text == "true":
+		return true, nil
+	}
+	return false, malformed(name, "is neither true nor false")
+}
+
+// given is a query parameter, and whether it is there.
+func (c *call) given(name string) (string, bool) {
+	values, there := c.query[name]
+	if !there {
+		return "", false
+	}
+	return values[0], true
+}
+
+// word is a query parameter that is one of some words, in any case.
+func (c *call) word(name string, allowed ...string) (string, error) {
+	text, given := c.given(name)
+	if !given {
+		return "", nil
+	}
+	if found := oneOf(text, allowed); found != "" {
+		return found, nil
+	}
+	return "", malformed(name, "is none of %s", strings.Join(allowed, ", "))
+}
+
+func oneOf(text string, allowed []string) string {
+	for _, a := range allowed {
+		if strings.EqualFold(a, text) {
+			return a
+		}
+	}
+	return ""
+}

@@ -1,0 +1,110 @@
+package httpapi
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/engine"
+	"github.com/rotajobs/rota/feed"
+	"github.com/rotajobs/rota/payload"
+)
+
+// Config of the HTTP face. Store and Token are needed; the rest has defaults, or
+// turns something off by its absence.
+//
+// Streams (events, logs that are followed, backups) end with the context of
+// their request: a server that is to stop cancels its BaseContext.
+type Config struct {
+	Store  rota.Store
+	Engine *engine.Engine // nil: there are no direct runs
+	Feed   *feed.Feed     // nil: one of its own
+	Book   *payload.Book  // nil: one of its own
+
+	Token string    // of the admin; whoever shows it may do everything
+	Logs  LogReader // nil: runs have no logs
+
+	// Backup writes a consistent copy of the store to a file that is not there
+	// yet. ScratchDir is where the copy stands until it is sent. Nil: there are
+	// no backups.
+	Backup     func(ctx context.Context, path string, progress func(done, total int64)) error
+	ScratchDir string
+
+	Metrics   http.Handler             // nil: none
+	Ready     func() error             // why the server cannot work just now; nil: it always can
+	Addresses func() map[string]string // where this process listens, for the page at /
+	Version   string
+	Logger    *slog.Logger
+	Clock     func() time.Time // the store's; nil: the wall clock
+
+	Rate        rota.Rate // how many requests are answered; zero: no limit
+	InFlightMax int       // requests at once beside streams; 0: 1,024
+	StreamsMax  int       // streams at once; 0: 256
+	BodyMax     int64     // bytes of a body; 0: 1.5 MiB
+	BatchMax    int64     // bytes of a body with many jobs; 0: 64 MiB
+}
+
+// LogReader opens the logs of runs.
+type LogReader interface {
+	// Open returns the log of a job's run, or NotFound if it wrote none.
+	Open(job *rota.Job) (io.ReadSeekCloser, error)
+}
+
+const (
+	bodyMaxDefault  = 3 << 19  // params and what is written around them
+	batchMaxDefault = 64 << 20 // beyond CommandBytesMax, since text is longer than what is stored
+)
+
+func (c Config) withDefaults() Config {
+	if c.Feed == nil && c.Store != nil {
+		c.Feed = feed.New(c.Store, 0)
+	}
+	if c.Book == nil {
+		c.Book = payload.NewBook()
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	if c.Clock == nil {
+		c.Clock = time.Now
+	}
+	if c.Version == "" {
+		c.Version = "devel"
+	}
+	if c.ScratchDir == "" {
+		c.ScratchDir = os.TempDir()
+	}
+	c.InFlightMax = orElse(c.InFlightMax, 1024)
+	c.StreamsMax = orElse(c.StreamsMax, 256)
+	c.BodyMax = orElse(c.BodyMax, bodyMaxDefault)
+	c.BatchMax = orElse(c.BatchMax, batchMaxDefault)
+	return c
+}
+
+func orElse[N int | int64](given, otherwise N) N {
+	if given == 0 {
+		return otherwise
+	}
+	return given
+}
+
+func (c *Config) validate() error {
+	switch {
+	case c.Store == nil:
+		return rota.Invalidf("store", "is missing; the API is about a store")
+	case len(c.Token) < tokenMin:
+		return rota.Invalidf("token", "has %d bytes; a token that nobody guesses has at least %d", len(c.Token), tokenMin)
+	case c.InFlightMax < 0 || c.StreamsMax < 0 || c.BodyMax < 0 || c.BatchMax < 0 || c.Rate.Count < 0 || c.Rate.Per < 0:
+		return rota.Invalidf("limits", "one of them is negative")
+	case (c.Rate.Count == 0) != (c.Rate.Per == 0):
+		return rota.Invalidf("rate", "needs both a count and a period, such as 5000/1s")
+	}
+	return nil
+}
+
+// tokenMin is the least length of a token: 64 bits written in hexadecimal.
+const tokenMin = 16

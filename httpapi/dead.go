@@ -1,0 +1,27 @@
+package httpapi
+
+func (a *api) deadRoutes() {
+	get(a, operation{
+		method: "GET", path: "/dead", id: "list-dead", tag: "Jobs", summary: "List the dead letters",
+		description: "The last attempts of executions that failed for good and were not tried anew, newest first.",
+		query:       pageParams(filterParams(nil)[1:]...), answer: List[Job]{},
+	}, func(c *call) (reply, error) {
+		limit, before, err := c.idPage(markDead)
+		if err != nil {
+			return reply{}, err
+		}
+		f, err := c.filter(nil)
+		if err != nil {
+			return reply{}, err
+		}
+		scans, err := retryScans(f)
+		if err != nil {
+			return reply{}, err
+		}
+		rows, next, err := c.gather(scans, f, before, limit)
+		if err != nil {
+			return reply{}, err
+		}
+		return ok(List[Job]{Items: NewJobs(rows), NextCursor: nextCursor(markDead, next)})
+	})
+}

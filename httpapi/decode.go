@@ -1,0 +1,113 @@
+package httpapi
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"reflect"
+	"strings"
+	"sync"
+	"unicode/utf8"
+)
+
+// bodies are buffers for requests; large ones are not kept.
+var bodies = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+
+const bodyKept = 64 << 10
+
+// readBody reads a request's body into a buffer, which the caller gives back.
+func readBody(w http.ResponseWriter, r *http.Request, most int64) (*bytes.Buffer, error) {
+	buf := bodies.Get().(*bytes.Buffer)
+	buf.Reset()
+	_, err := buf.ReadFrom(http.MaxBytesReader(w, r.Body, most))
+	if err == nil {
+		return buf, nil
+	}
+	giveBack(buf)
+	var large *http.MaxBytesError
+	switch {
+	case errors.As(err, &large):
+		return nil, &Problem{
+			Title: "Body too large", Status: http.StatusRequestEntityTooLarge, Code: codeTooLarge,
+			Detail: "the body is longer than " + sizeText(most), Hint: "send less at once",
+		}
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return nil, malformed("", "the body ended before its end")
+	}
+	return nil, malformed("", "the body could not be read")
+}
+
+func giveBack(buf *bytes.Buffer) {
+	if buf.Cap() <= bodyKept {
+		bodies.Put(buf)
+	}
+}
+
+// checkMediaType refuses a body that says it is not JSON. One that says nothing
+// is taken for it.
+func checkMediaType(r *http.Request) error {
+	given, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";")
+	given = strings.ToLower(strings.TrimSpace(given))
+	if given == "" || given == "application/json" || strings.HasPrefix(given, "application/") && strings.HasSuffix(given, "+json") {
+		return nil
+	}
+	return &Problem{
+		Title: "Unsupported media type", Status: http.StatusUnsupportedMediaType, Code: codeMediaType,
+		Detail: "the body is not said to be JSON", Hint: "send the header Content-Type: application/json",
+	}
+}
+
+// decode reads a body into a value, strictly: what cannot be read is 400 with
+// its place; unknown fields, fields given twice and values of the wrong form are
+// 422, all of them by their paths.
+func decode(body []byte, into any) error {
+	if err := checkJSON(body); err != nil {
+		return err
+	}
+	if errs := checkShape(body, shapeOf(reflect.TypeOf(into).Elem())); len(errs) > 0 {
+		return badFields(errs)
+	}
+	if err := json.Unmarshal(body, into); err != nil { // its shape is right: this is about a defect here
+		return badFields([]FieldError{{Field: "", Reason: "the body cannot be read"}})
+	}
+	return nil
+}
+
+func checkJSON(body []byte) error {
+	switch {
+	case len(bytes.TrimSpace(body)) == 0:
+		return malformed("", "the body is empty; send a JSON object")
+	case !utf8.Valid(body):
+		return malformed("", "the body is not UTF-8 text")
+	case json.Valid(body):
+		return nil
+	}
+	var any json.RawMessage
+	var syntax *json.SyntaxError
+	if err := json.Unmarshal(body, &any); errors.As(err, &syntax) {
+		at := max(0, min(int(syntax.Offset)-1, len(body)))
+		line, column := 1+bytes.Count(body[:at], []byte("\n")), at-bytes.LastIndexByte(body[:at], '\n')
+		return malformed("", "the body is not JSON: line %d, column %d: %s", line, column, plainSyntax(syntax))
+	}
+	return malformed("", "the body is not JSON")
+}
+
+// plainSyntax says what is wrong without repeating what stands there, but for
+// one character, which the reader needs to find it.
+func plainSyntax(err *json.SyntaxError) string {
+	text := err.Error()
+	if strings.HasPrefix(text, "invalid character") || strings.HasPrefix(text, "unexpected end") || strings.HasPrefix(text, "exceeded max depth") {
+		return text
+	}
+	return "it breaks off or goes on wrongly"
+}
+
+func sizeText(n int64) string {
+	if n >= 1<<20 {
+		return fmt.Sprintf("%.3g MiB", float64(n)/(1<<20))
+	}
+	return fmt.Sprintf("%d bytes", n)
+}

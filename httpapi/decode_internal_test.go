@@ -1,0 +1,168 @@
+package httpapi
+
+import (
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// sample has every form.
+type sample struct {
+	Text   string         `json:"text"`
+	Number int            `json:"number"`
+	Part   *float64       `json:"part"`
+	Flag   bool           `json:"flag"`
+	When   Time           `json:"when"`
+	Long   *Duration      `json:"long"`
+	Who    ID             `json:"who"`
+	Doc    Document       `json:"doc"`
+	Limits map[string]int `json:"limits"`
+	Each   []sampleItem   `json:"each"`
+	Maybe  Opt[int]       `json:"maybe"`
+	Any    anything       `json:"any"`
+	PolicyRequest
+}
+
+type sampleItem struct {
+	Name string   `json:"name"`
+	IDs  []string `json:"ids"`
+}
+
+func TestBodiesAreReadStrictly(t *testing.T) {
+	for _, test := range []struct {
+		body   string
+		status int // 0: it is right
+		fields string
+	}{
+		{`{}`, 0, ""},
+		{` {"text" : "a\"}]," , "number":-3,"part":1e3,"flag":true,"doc":{"a":[1,{"b":null}]}} `, 0, ""},
+		{`{"when":"2026-11-15T07:00:00+01:00","long":"5 MINUTES","who":"01926a5e-7c3b-7f3a-8d2e-1b2c3d4e5f60"}`, 0, ""},
+		{`{"text":null,"number":null,"doc":null,"each":null,"maybe":null,"long":null,"when":null,"who":null}`, 0, ""},
+		{`{"each":[{"name":"a","ids":["x","y"]},{}, {"ids":[]}],"limits":{"a":1,"b":2},"any":[1,2]}`, 0, ""},
+		{`{"timeout":"1h","\u0074ext":"escaped"}`, 0, ""},
+
+		{``, 400, ""},
+		{`   `, 400, ""},
+		{`{`, 400, ""},
+		{`{"text":}`, 400, ""},
+		{`{"text":"a"} x`, 400, ""},
+		{"{\"text\":\"\xff\"}", 400, ""},
+		{strings.Repeat("[", 20_000), 400, ""},
+
+		{`[]`, 422, ""},
+		{`"text"`, 422, ""},
+		{`7`, 422, ""},
+		{`{"txet":1}`, 422, "txet"},
+		{`{"Text":"a"}`, 422, "Text"},
+		{`{"text":"a","text":"b"}`, 422, "text"},
+		{`{"number":1.5}`, 422, "number"},
+		{`{"number":"1"}`, 422, "number"},
+		{`{"number":99999999999999999999}`, 422, "number"},
+		{`{"part":1e999}`, 422, "part"},
+		{`{"flag":1}`, 422, "flag"},
+		{`{"when":"tomorrow"}`, 422, "when"},
+		{`{"when":1700000000}`, 422, "when"},
+		{`{"long":90}`, 422, "long"},
+		{`{"long":"90"}`, 422, "long"},
+		{`{"who":"me"}`, 422, "who"},
+		{`{"doc":[]}`, 422, "doc"},
+		{`{"doc":"{}"}`, 422, "doc"},
+		{`{"limits":{"a":"b"}}`, 422, "limits.a"},
+		{`{"each":{}}`, 422, "each"},
+		{`{"each":[{"name":1},{"nmae":"x"},3]}`, 422, "each[0].name each[1].nmae each[2]"},
+		{`{"each":[{"ids":["a",2]}]}`, 422, "each[0].ids[1]"},
+		{`{"maybe":"x","text":5,"timeout":7}`, 422, "maybe text timeout"},
+	} {
+		var into sample
+		err := decode([]byte(test.body), &into)
+		var p *Problem
+		if errors.As(err, &p); err == nil && test.status == 0 {
+			continue
+		}
+		if p == nil || p.Status != test.status {
+			t.Errorf("%.80q is answered with %v", test.body, err)
+			continue
+		}
+		var fields []string
+		for _, e := range p.Errors {
+			fields = append(fields, e.Field)
+		}
+		if got := strings.Join(fields, " "); got != test.fields {
+			t.Errorf("%.80q: the fields %q are refused, not %q", test.body, got, test.fields)
+		}
+	}
+}
+
+func TestMalformedBodiesSayWhere(t *testing.T) {
+	err := decode([]byte("{\n  \"text\": \"a\",\n  \"number\": x\n}"), &sample{})
+	if want := "line 3, column 13"; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("%v does not say %s", err, want)
+	}
+}
+
+func TestATypoIsGuessed(t *testing.T) {
+	err := decode([]byte(`{"numbr": 1}`), &sample{})
+	if err == nil || !strings.Contains(err.Error(), "did you mean number?") {
+		t.Error(err)
+	}
+}
+
+func TestTooManyErrorsAreCut(t *testing.T) {
+	err := decode([]byte(`{"each":[`+strings.Repeat("1,", 500)+`2]}`), &sample{})
+	var p *Problem
+	if !errors.As(err, &p) || len(p.Errors) != errorsMax {
+		t.Error(err)
+	}
+}
+
+func TestOptionalFieldsKnowNull(t *testing.T) {
+	var into TemplateRequest
+	if err := decode([]byte(`{"priority":null,"timeout":"5s"}`), &into); err != nil {
+		t.Fatal(err)
+	}
+	if !into.Priority.Set || into.Priority.Value != nil || into.Timeout.Value == nil || into.MaxRetries.Set {
+		t.Errorf("%+v", into)
+	}
+	text, err := json.Marshal(into)
+	if err != nil || string(text) != `{"priority":null,"timeout":"5s"}` {
+		t.Errorf("%s %v", text, err)
+	}
+}
+
+// FuzzDecode holds the reader of bodies to this: it never panics, what it takes
+// the standard library takes too, and what it refuses has a status of its own.
+func FuzzDecode(f *testing.F) {
+	for _, seed := range []string{
+		`{}`, `{"text":"a","number":1}`, `{"each":[{"name":"x","ids":["a"]}]}`, `{"doc":{"a":{"b":[1,2,{}]}}}`, `{"limits":{"a":1}}`,
+		`{"when":"2026-11-15T07:00:00Z","long":"5s","maybe":null}`, `[`, `{"a`, `{"text":"\u0000\ud800"}`, "\xff", `{"":{}}`, `{"number":-0}`,
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		var into sample
+		err := decode(slices.Clone(body), &into)
+		var p *Problem
+		if err != nil && (!errors.As(err, &p) || p.Status != 400 && p.Status != 422 || p.Detail == "the body cannot be read") {
+			t.Fatalf("%q: %v", body, err)
+		}
+		var plain sample
+		if err == nil && json.Unmarshal(body, &plain) != nil {
+			t.Fatalf("%q is taken", body)
+		}
+	})
+}
+
+func FuzzCursor(f *testing.F) {
+	f.Add(string(idCursor(markJobs, [16]byte{1, 2, 3})))
+	f.Add("AAAA")
+	f.Fuzz(func(t *testing.T, text string) {
+		for _, list := range []mark{markJobs, markAudit} {
+			if place, err := readCursor(list, text); err == nil && place != nil && string(cursorOf(list, place)) != text {
+				t.Fatalf("%q is taken for a cursor", text)
+			}
+		}
+		_, _ = readQueueCursor(text)
+	})
+}

@@ -1,0 +1,95 @@
+package httpapi
+
+import (
+	"encoding/json"
+
+	"github.com/rotajobs/rota"
+)
+
+// typeNamed is a type that a request names. That nobody declared it is a mistake
+// in the request.
+func (c *call) typeNamed(name string) (*rota.Type, error) {
+	t, err := c.Store.Type(c.ctx, name)
+	if rota.CodeOf(err) == rota.NotFound {
+		return nil, &rota.Error{
+			Code: rota.Invalid, Field: "type", Reason: "nobody declared the type " + name,
+			Hint: "see that the name is right, or declare it with PUT /types/NAME",
+		}
+	}
+	return t, err
+}
+
+// templateNamed is a template that a request names, if it may be used.
+func (c *call) templateNamed(name string) (*rota.Template, error) {
+	t, err := c.Store.Template(c.ctx, name)
+	switch {
+	case rota.CodeOf(err) == rota.NotFound:
+		return nil, &rota.Error{
+			Code: rota.Invalid, Field: "template", Reason: "there is no template " + name, Hint: "see that the name is right",
+		}
+	case err != nil:
+		return nil, err
+	case t.State == rota.TemplateArchived:
+		return nil, &rota.Error{
+			Code: rota.Conflict, Field: "template", Reason: "template " + name + " is archived: nothing more is made from it",
+			Hint: "unarchive it, or use another",
+		}
+	}
+	return t, nil
+}
+
+// checkParams holds params, as a handler will get them, to the schema of their
+// type.
+func (c *call) checkParams(t *rota.Type, layers ...json.RawMessage) error {
+	return c.Book.Check(t, rota.MergeParams(layers...))
+}
+
+// definitions are the types and templates that one request has to do with, each
+// read once.
+type definitions struct {
+	c         *call
+	types     map[string]*rota.Type
+	templates map[string]*rota.Template
+}
+
+func (c *call) definitions() *definitions {
+	return &definitions{c: c, types: map[string]*rota.Type{}, templates: map[string]*rota.Template{}}
+}
+
+func (d *definitions) typ(name string) (t *rota.Type, err error) {
+	if t = d.types[name]; t == nil {
+		t, err = d.c.typeNamed(name)
+		d.types[name] = t
+	}
+	return t, err
+}
+
+func (d *definitions) template(name string) (t *rota.Template, err error) {
+	if t = d.templates[name]; t == nil {
+		t, err = d.c.templateNamed(name)
+		d.templates[name] = t
+	}
+	return t, err
+}
+
+// check holds a job to its definitions: its template may be used, its type was
+// declared, its params fit.
+func (d *definitions) check(n *rota.NewJob) error {
+	var defaults json.RawMessage
+	name := n.Type
+	if n.Template != "" {
+		t, err := d.template(n.Template)
+		if err != nil {
+			return err
+		}
+		if n.Type != "" && n.Type != t.Spec.Type {
+			return rota.Invalidf("type", "is %s, but template %s is of type %s; leave it out", n.Type, n.Template, t.Spec.Type)
+		}
+		defaults, name = t.Spec.Params, t.Spec.Type
+	}
+	t, err := d.typ(name)
+	if err != nil {
+		return err
+	}
+	return d.c.checkParams(t, defaults, n.Params)
+}

@@ -1,0 +1,144 @@
+package httpapi_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/rotajobs/rota/httpapi"
+)
+
+func TestTypesAreDeclared(t *testing.T) {
+	s := newServer(t)
+	made := read[httpapi.Type](s.send("PUT", "types/mail", `{"description": "sends", "schema": {"type": "object"}, "max_retries": 9, "timeout": "5s", "jitter": 0.1}`).is(201))
+	if made.Name != "mail" || *made.MaxRetries != 9 || made.Backoff != nil || string(made.Schema) != `{"type":"object"}` || made.Paused || made.CreatedBy != "admin" {
+		t.Errorf("%+v", made)
+	}
+	again := s.send("PUT", "types/mail", `{"description": "sends", "schema": {"type": "object"}, "max_retries": 9, "timeout": "5s", "jitter": 0.1}`).is(200)
+	if read[httpapi.Type](again).Version != made.Version {
+		t.Error("declared again it changed")
+	}
+	changed := read[httpapi.Type](s.send("PUT", "types/mail", `{}`).is(200))
+	if changed.MaxRetries != nil || changed.Schema != nil && string(changed.Schema) != "null" || changed.Description != "" {
+		t.Errorf("%+v", changed)
+	}
+	if job := s.post("jobs", `{"type": "mail"}`).is(201).job(); job.MaxAttempts != 4 {
+		t.Errorf("%+v", job)
+	}
+	if !read[httpapi.Type](s.post("types/mail/pause", nil).is(200)).Paused || read[httpapi.Type](s.post("types/mail/resume", nil).is(200)).Paused {
+		t.Error("it is not switched")
+	}
+	s.post("types/nobody/pause", nil).problem(404, "not_found")
+	s.get("types/nobody").problem(404, "not_found")
+	s.get("types/mail").is(200)
+	s.declare("a", "b", "c")
+	if got := s.all("types", 2); !slices.Equal(got, []string{"a", "b", "c", "mail"}) {
+		t.Errorf("the types are %v", got)
+	}
+	for _, schema := range []string{`{"type": "nonsense"}`, `{"$ref": "https://example.com/schema.json"}`, `{"properties": 7}`} {
+		if p := s.send("PUT", "types/bad", `{"schema": `+schema+`}`).problem(422, "invalid"); !strings.HasPrefix(p.Errors[0].Field, "schema") {
+			t.Errorf("%s: %+v", schema, p)
+		}
+	}
+	s.get("types/bad").is(404)
+}
+
+func TestNamesWithSlashesAreReached(t *testing.T) {
+	s := newServer(t)
+	s.send("PUT", "types/mail%2Fnews:a@b%23c", `{}`).is(201)
+	if got := read[httpapi.Type](s.get("types/mail%2Fnews:a@b%23c").is(200)); got.Name != "mail/news:a@b#c" {
+		t.Errorf("its name is %s", got.Name)
+	}
+	made := s.post("templates", `{"name": "a/b#c", "type": "mail/news:a@b#c"}`).is(201)
+	if got := read[httpapi.Template](s.send("GET", made.header.Get("Location"), nil).is(200)); got.Name != "a/b#c" {
+		t.Errorf("its location leads to %+v", got)
+	}
+}
+
+func TestTemplatesAreMadeAndChanged(t *testing.T) {
+	s := newServer(t)
+	s.mail()
+	body := `{"name": "welcome", "type": "mail", "default_params": {"n": 1}, "priority": 4, "max_retries": 5, "backoff": "10s", "backoff_max": "1 HOUR",
+		"jitter": 0.25, "timeout": "30s", "unique_for": "2 DAYS", "description": "hello", "concurrency_key": "k"}`
+	made := s.post("templates", body).is(201)
+	if made.header.Get("Location") != "/api/v1/templates/welcome" {
+		t.Error(made.header.Get("Location"))
+	}
+	for _, want := range []string{
+		`"default_params":{"n":1}`, `"priority":4`, `"max_retries":5`, `"backoff":"10s"`, `"backoff_max":"1h"`, `"jitter":0.25`, `"timeout":"30s"`,
+		`"unique_for":"48h"`, `"state":"ACTIVE"`, `"description":"hello"`, `"concurrency_key":"k"`,
+	} {
+		if !strings.Contains(made.text, want) {
+			t.Errorf("%s is not in %s", want, made.text)
+		}
+	}
+	if p := s.post("templates", body).problem(409, "conflict"); p.Errors[0].Field != "name" {
+		t.Errorf("%+v", p)
+	}
+	changed := s.send("PATCH", "templates/welcome", `{"priority": null, "timeout": "1m", "default_params": {"to": "all"}, "unique_for": null, "name": "welcome"}`).is(200)
+	got := read[httpapi.Template](changed)
+	if got.Priority != nil || got.UniqueFor != nil || string(got.DefaultParams) != `{"to":"all"}` || *got.MaxRetries != 5 || got.Description != "hello" {
+		t.Errorf("%s", changed.text)
+	}
+	if s.get("templates/welcome").text != changed.text {
+		t.Error("it is shown otherwise")
+	}
+	s.send("PATCH", "templates/welcome", `{"name": "other"}`).problem(422, "invalid")
+	s.send("PATCH", "templates/welcome", `{"type": null}`).problem(422, "invalid")
+	s.send("PATCH", "templates/welcome", `{"type": "nobody"}`).problem(422, "invalid")
+	s.send("PATCH", "templates/nobody", `{"priority": 1}`).problem(404, "not_found")
+	s.get("templates/nobody").problem(404, "not_found")
+	s.post("templates", `{"name": "b", "type": "mail"}`).is(201)
+	if got := s.all("templates", 1); !slices.Equal(got, []string{"b", "welcome"}) {
+		t.Errorf("the templates are %v", got)
+	}
+}
+
+func TestATemplateIsArchived(t *testing.T) {
+	s := newServer(t)
+	s.declare("a")
+	s.post("templates", `{"name": "t", "type": "a"}`).is(201)
+	for i := range 3 {
+		s.post("schedules", fmt.Sprintf(`{"name": "s%d", "template": "t", "cron": "0 3 * * *"}`, i)).is(201)
+	}
+	gone := read[httpapi.TemplateArchived](s.post("templates/t/archive", nil).is(200))
+	if gone.State != "ARCHIVED" || gone.SchedulesDisabled != 3 {
+		t.Errorf("%+v", gone)
+	}
+	if one := read[httpapi.Schedule](s.get("schedules/s1").is(200)); one.State != "DISABLED" || one.Reason == "" {
+		t.Errorf("%+v", one)
+	}
+	if p := s.post("jobs", `{"template": "t"}`).problem(409, "conflict"); p.Errors[0].Field != "template" {
+		t.Errorf("%+v", p)
+	}
+	s.post("jobs/batch", `{"jobs": [{"type": "a"}, {"template": "t"}]}`).problem(409, "conflict")
+	s.post("schedules", `{"name": "new", "template": "t", "cron": "0 3 * * *"}`).problem(409, "conflict")
+	s.post("schedules/s1/trigger", nil).problem(409, "conflict")
+	s.post("schedules/s1/resume", nil).problem(409, "conflict")
+	if back := read[httpapi.TemplateArchived](s.post("templates/t/unarchive", nil).is(200)); back.State != "ACTIVE" {
+		t.Errorf("%+v", back)
+	}
+	s.post("jobs", `{"template": "t"}`).is(201)
+	s.post("schedules/s1/resume", nil).is(200)
+	s.post("templates/nobody/archive", nil).problem(404, "not_found")
+	s.post("templates/nobody/unarchive", nil).problem(404, "not_found")
+}
+
+// TestChangesBesideEachOther lets many change different fields of one template:
+// none is lost.
+func TestChangesBesideEachOther(t *testing.T) {
+	s := newServer(t)
+	s.declare("a")
+	s.post("templates", `{"name": "t", "type": "a"}`).is(201)
+	var all sync.WaitGroup
+	for _, body := range []string{`{"priority": 3}`, `{"max_retries": 2}`, `{"timeout": "5s"}`, `{"description": "d"}`, `{"jitter": 0.5}`} {
+		all.Go(func() { s.send("PATCH", "templates/t", body).is(200) })
+	}
+	all.Wait()
+	got := read[httpapi.Template](s.get("templates/t").is(200))
+	if *got.Priority != 3 || *got.MaxRetries != 2 || got.Timeout == nil || got.Description != "d" || *got.Jitter != 0.5 {
+		t.Errorf("%+v", got)
+	}
+}

@@ -1,0 +1,88 @@
+package httpapi
+
+import (
+	"time"
+
+	"github.com/rotajobs/rota"
+)
+
+// DirectRequest asks for a run at once, past the queue.
+type DirectRequest struct {
+	Type    string    `json:"type" doc:"A type that this server runs itself." example:"sleep"`
+	Params  Document  `json:"params,omitempty"`
+	Wait    *Duration `json:"wait,omitempty" doc:"How long to wait for a slot, at most 1h; 30s if left out."`
+	Timeout *Duration `json:"timeout,omitempty" doc:"How long the run may take; left out: as its type says."`
+}
+
+const directWait = 30 * time.Second
+
+func (a *api) directRoutes() {
+	route(a, operation{
+		method: "POST", path: "/direct", id: "direct", tag: "Jobs", summary: "Run a job now and answer with its result",
+		description: "Reserves the next slot of this server, runs the job past the queue and answers when it has ended. The status is 200 also if the run failed: its run says so. 409 busy if no slot came free in time.",
+		example:     `{"type": "sleep", "params": {"for": "2s"}, "wait": "10s"}`, answer: Job{}, errors: []int{409}, stream: true,
+	}, runDirect)
+}
+
+func runDirect(c *call, body *DirectRequest) (reply, error) {
+	if c.Engine == nil {
+		return reply{}, rota.Errorf(rota.Unavailable, "direct", "this server runs no jobs itself")
+	}
+	wait := directWait
+	if body.Wait != nil {
+		wait = time.Duration(*body.Wait)
+	}
+	if wait < 0 || wait > rota.ReservationMax {
+		return reply{}, rota.Invalidf("wait", "is %s; allowed are 0s to %s", rota.FormatDuration(wait), rota.FormatDuration(rota.ReservationMax))
+	}
+	job := rota.NewJob{Type: body.Type, Params: body.Params.raw(), Timeout: spanOf(body.Timeout)}
+	if err := (&rota.Enqueue{Jobs: []rota.NewJob{job}}).Validate(); err != nil {
+		return reply{}, rename(err, "jobs[0]", "")
+	}
+	if err := c.checkJob(&job); err != nil {
+		return reply{}, err
+	}
+	unbounded(c.w)
+	job.ID = c.meta().ID
+	ran, err := c.runOnce(job, wait)
+	switch {
+	case err != nil && rota.CodeOf(err) == rota.Busy:
+		return reply{}, busyHere{err}
+	case err != nil:
+		return reply{}, rename(err, "job", "")
+	}
+	return ok(NewJob(ran))
+}
+
+// runOnce runs a job directly, unless an earlier sending of the request did, or
+// does: then its end is waited for.
+func (c *call) runOnce(job rota.NewJob, wait time.Duration) (*rota.Job, error) {
+	if c.known {
+		if _, err := c.Store.Job(c.ctx, job.ID); rota.CodeOf(err) != rota.NotFound {
+			return c.awaitEnd(job.ID)
+		}
+	}
+	ran, err := c.Engine.Direct(c.ctx, job, wait)
+	if err != nil && c.known && c.ctx.Err() == nil {
+		if _, missing := c.Store.Job(c.ctx, job.ID); missing == nil {
+			return c.awaitEnd(job.ID)
+		}
+	}
+	return ran, err
+}
+
+// awaitEnd waits until a job has ended.
+func (c *call) awaitEnd(id rota.ID) (*rota.Job, error) {
+	for {
+		changed := c.Feed.Changed()
+		job, err := c.Store.Job(c.ctx, id)
+		if err != nil || job.Ended() {
+			return job, err
+		}
+		select {
+		case <-changed:
+		case <-c.ctx.Done():
+			return nil, c.ctx.Err()
+		}
+	}
+}

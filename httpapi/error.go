@@ -1,0 +1,171 @@
+package httpapi
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/payload"
+)
+
+// kind is how one code is answered.
+type kind struct {
+	status int
+	title  string
+}
+
+// kinds maps the codes of the library. A test proves it complete.
+var kinds = map[rota.Code]kind{
+	rota.Invalid:     {http.StatusUnprocessableEntity, "Invalid request"},
+	rota.NotFound:    {http.StatusNotFound, "Not found"},
+	rota.Conflict:    {http.StatusConflict, "Conflict"},
+	rota.Denied:      {http.StatusForbidden, "Denied"},
+	rota.LeaseLost:   {http.StatusConflict, "Lease lost"},
+	rota.Busy:        {http.StatusServiceUnavailable, "Busy"},
+	rota.Unavailable: {http.StatusServiceUnavailable, "Unavailable"},
+	rota.Internal:    {http.StatusInternalServerError, "Internal error"},
+}
+
+// Codes of problems that only HTTP knows.
+const (
+	codeMethod    = "method_not_allowed"
+	codeTooLarge  = "too_large"
+	codeMediaType = "unsupported_media_type"
+	codeTooMany   = "too_many_requests"
+)
+
+// busyHere is an error that says Busy about what was asked for, not about the
+// store: another has it, and asking again at once is of no use.
+type busyHere struct{ error }
+
+func (b busyHere) Unwrap() error { return b.error }
+
+// problemOf turns any error into what is answered. What is broken inside is not
+// told to strangers: it goes to the log.
+func problemOf(err error) *Problem {
+	var ready *Problem
+	if errors.As(err, &ready) {
+		return ready
+	}
+	code := rota.CodeOf(err)
+	k, known := kinds[code]
+	if !known {
+		code, k = rota.Internal, kinds[rota.Internal]
+	}
+	p := &Problem{Title: k.title, Status: k.status, Code: string(code)}
+	var busy busyHere
+	if code == rota.Busy && errors.As(err, &busy) {
+		p.Status = http.StatusConflict
+	}
+	if code == rota.Internal {
+		p.Detail, p.Hint = "something is broken inside Rota", "the log of the server says what; if it goes on, run rota verify"
+		return p
+	}
+	p.describe(err)
+	return p
+}
+
+// describe says what is wrong, and where.
+func (p *Problem) describe(err error) {
+	var e *rota.Error
+	if !errors.As(err, &e) { // a context that ended
+		p.Detail, p.Hint = "the request ended before it was answered", "send it again; with an Idempotency-Key it is not done twice"
+		return
+	}
+	plain := *e
+	plain.Hint, plain.Act = "", ""
+	p.Detail, p.Hint = plain.Error(), e.Hint
+	if code := rota.Code(p.Code); e.Field == "" || code != rota.Invalid && code != rota.Conflict {
+		if e.Field != "" && code == rota.NotFound {
+			plain.Field = ""
+			p.Detail = plain.Error()
+		}
+		return
+	}
+	var many payload.Problems
+	if errors.As(err, &many) && len(many) > 0 {
+		for _, one := range many[:min(len(many), errorsMax)] {
+			p.Errors = append(p.Errors, FieldError{Field: one.Field, Reason: one.Reason})
+		}
+		p.Detail = detailOf(p.Errors)
+		return
+	}
+	plain.Field = ""
+	p.Errors = []FieldError{{Field: e.Field, Reason: plain.Error()}}
+}
+
+// errorsMax is how many bad fields one answer names.
+const errorsMax = 20
+
+// malformed refuses what cannot even be read: 400.
+func malformed(field, format string, args ...any) *Problem {
+	reason := fmt.Sprintf(format, args...)
+	p := &Problem{Title: "Malformed request", Status: http.StatusBadRequest, Code: string(rota.Invalid), Detail: reason}
+	if field != "" {
+		p.Detail = field + ": " + reason
+		p.Errors = []FieldError{{Field: field, Reason: reason}}
+	}
+	return p
+}
+
+// badFields refuses a body whose fields are wrong: 422.
+func badFields(errs []FieldError) *Problem {
+	return &Problem{
+		Title: kinds[rota.Invalid].title, Status: http.StatusUnprocessableEntity, Code: string(rota.Invalid),
+		Detail: detailOf(errs), Errors: errs,
+	}
+}
+
+// detailOf says in one sentence what is wrong with some fields.
+func detailOf(errs []FieldError) string {
+	text := errs[0].Reason
+	if errs[0].Field != "" {
+		text = errs[0].Field + ": " + text
+	}
+	if more := len(errs) - 1; more > 0 {
+		text += fmt.Sprintf("; and %d more", more)
+	}
+	return text
+}
+
+// rename puts the names of fields as clients know them in place of those of the
+// library. A path is renamed if it begins with the old name.
+func rename(err error, names ...string) error {
+	var e *rota.Error
+	if err == nil || !errors.As(err, &e) {
+		return err
+	}
+	for i := 0; i+1 < len(names); i += 2 {
+		if rest, found := cutName(e.Field, names[i]); found {
+			renamed := *e
+			renamed.Field = strings.TrimPrefix(names[i+1]+rest, ".")
+			renamed.Err = renameAll(e.Err, names[i], names[i+1])
+			return &renamed
+		}
+	}
+	return err
+}
+
+// cutName takes a name off the front of a path, whole.
+func cutName(path, name string) (rest string, found bool) {
+	rest, found = strings.CutPrefix(path, name)
+	return rest, found && (rest == "" || rest[0] == '.' || rest[0] == '[')
+}
+
+// renameAll renames all problems of a payload.
+func renameAll(err error, from, to string) error {
+	var many payload.Problems
+	if !errors.As(err, &many) {
+		return err
+	}
+	renamed := make(payload.Problems, len(many))
+	for i, one := range many {
+		if rest, found := cutName(one.Field, from); found {
+			one.Field = strings.TrimPrefix(to+rest, ".")
+		}
+		renamed[i] = one
+	}
+	return renamed
+}

@@ -1,0 +1,189 @@
+package httpapi
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/rotajobs/rota"
+)
+
+// Times of the stream.
+const (
+	heartbeat = 15 * time.Second // a comment, so that nobody on the way thinks it dead
+	patience  = 30 * time.Second // a client that takes nothing for so long is let go
+)
+
+func (a *api) eventRoutes() {
+	kinds := make([]string, len(rota.EventKinds))
+	for i, k := range rota.EventKinds {
+		kinds[i] = string(k)
+	}
+	get(a, operation{
+		method: "GET", path: "/events", id: "stream-events", tag: "Server", summary: "Follow what happens",
+		description: "Server-sent events, from now on or after Last-Event-ID. An event named reset says that some are gone: read what you show anew. Kinds: " + strings.Join(kinds, ", ") + ".",
+		query: []param{
+			{name: "kinds", form: formText, doc: "Only these, separated by commas; job.* is all of job.", example: "job.completed,job.failed"},
+			{name: "type", form: formText, doc: "Only of jobs of this type."},
+			{name: "schedule", form: formText, doc: "Only of this schedule."},
+			{name: "template", form: formText, doc: "Only of this template."},
+			{name: "group", form: formID, doc: "Only of this group."},
+			{name: "execution", form: formID, doc: "Only of this execution."},
+			{name: "last_event_id", form: formText, doc: "In place of the header Last-Event-ID, for clients that cannot set it."},
+		}, answer: Event{}, text: "text/event-stream", stream: true,
+	}, streamEvents)
+}
+
+// eventFilter picks events.
+type eventFilter struct {
+	kinds []string
+	jobs  filter
+}
+
+func (c *call) eventFilter() (f eventFilter, err error) {
+	if f.jobs, err = c.filter(nil); err != nil {
+		return f, err
+	}
+	text, given := c.given("kinds")
+	if !given {
+		return f, nil
+	}
+	for _, kind := range strings.Split(text, ",") {
+		kind = strings.TrimSpace(kind)
+		if !slices.ContainsFunc(rota.EventKinds, func(k rota.EventKind) bool { return kindMatches(kind, string(k)) }) {
+			return f, malformed("kinds", "has a word in it that is no kind of event; they are such as job.completed or job.*")
+		}
+		f.kinds = append(f.kinds, kind)
+	}
+	return f, nil
+}
+
+func kindMatches(asked, kind string) bool {
+	noun, all := strings.CutSuffix(asked, "*")
+	return asked == kind || all && strings.HasSuffix(noun, ".") && strings.HasPrefix(kind, noun)
+}
+
+func (f *eventFilter) match(e *rota.Event) bool {
+	if len(f.kinds) > 0 && !slices.ContainsFunc(f.kinds, func(asked string) bool { return kindMatches(asked, string(e.Kind)) }) {
+		return false
+	}
+	j := &f.jobs
+	return (j.typ == "" || e.Type == j.typ) && (j.template == "" || e.Template == j.template) &&
+		(j.schedule == "" || e.Schedule == j.schedule) && (j.group.IsZero() || e.GroupID == j.group) &&
+		(j.execution.IsZero() || e.ExecutionID == j.execution)
+}
+
+// stream is one client that follows. It reads from the ring at its own pace:
+// nobody waits for it, and what it was too slow for is gone.
+type stream struct {
+	c      *call
+	filter eventFilter
+	seq    uint64 // the last event that it has
+	out    bytes.Buffer
+}
+
+func streamEvents(c *call) (reply, error) {
+	f, err := c.eventFilter()
+	if err != nil {
+		return reply{}, err
+	}
+	s := &stream{c: c, filter: f, seq: c.Feed.Last()}
+	unbounded(c.w)
+	h := c.w.Header()
+	h.Set("Content-Type", "text/event-stream")
+	h.Set("X-Accel-Buffering", "no")
+	c.w.WriteHeader(http.StatusOK)
+	s.begin()
+	s.run()
+	return reply{written: true}, nil
+}
+
+// begin finds where to go on.
+func (s *stream) begin() {
+	s.out.WriteString("retry: 1000\n\n")
+	last := s.c.r.Header.Get("Last-Event-ID")
+	if last == "" {
+		last, _ = s.c.given("last_event_id")
+	}
+	life, number, _ := strings.Cut(last, "-")
+	seq, err := strconv.ParseUint(number, 10, 64)
+	switch {
+	case last == "":
+		s.place()
+	case err != nil || life != s.c.Feed.Life() || seq > s.seq:
+		s.reset("these events are of another life of the server")
+	default:
+		s.seq = seq
+	}
+}
+
+// run writes what happens until the client goes.
+func (s *stream) run() {
+	beat := time.NewTicker(heartbeat)
+	defer beat.Stop()
+	for {
+		changed := s.c.Feed.Changed()
+		s.take()
+		if !s.flush() {
+			return
+		}
+		select {
+		case <-changed:
+		case <-beat.C:
+			s.out.WriteString(": still here\n")
+			s.place()
+		case <-s.c.ctx.Done():
+			return
+		}
+	}
+}
+
+// take writes down what has happened since.
+func (s *stream) take() {
+	entries, gap := s.c.Feed.Since(s.seq)
+	if gap {
+		s.seq = s.c.Feed.Last()
+		s.reset("some events are gone: more happened than is kept")
+		return
+	}
+	for i := range entries {
+		s.seq = entries[i].Seq
+		if s.filter.match(&entries[i].Event) {
+			s.event(&entries[i].Event)
+		}
+	}
+}
+
+func (s *stream) event(e *rota.Event) {
+	fmt.Fprintf(&s.out, "id: %s-%d\nevent: %s\ndata: ", s.c.Feed.Life(), s.seq, e.Kind)
+	text := json.NewEncoder(&s.out)
+	text.SetEscapeHTML(false)
+	_ = text.Encode(NewEvent(e)) // it holds nothing that cannot be written; and it ends the line
+	s.out.WriteString("\n")
+}
+
+// place tells the client where it is, though nothing happened that it asked for.
+func (s *stream) place() { fmt.Fprintf(&s.out, "id: %s-%d\n\n", s.c.Feed.Life(), s.seq) }
+
+func (s *stream) reset(reason string) {
+	fmt.Fprintf(&s.out, "id: %s-%d\nevent: reset\ndata: {\"reason\":%q}\n\n", s.c.Feed.Life(), s.seq, reason)
+}
+
+// flush sends what was written down, and reports whether the client took it.
+func (s *stream) flush() bool {
+	if s.out.Len() == 0 {
+		return true
+	}
+	control := http.NewResponseController(s.c.w)
+	_ = control.SetWriteDeadline(time.Now().Add(patience)) // a writer without deadlines has a client that takes all
+	_, err := s.out.WriteTo(s.c.w)
+	if err == nil {
+		err = control.Flush()
+	}
+	return err == nil
+}

@@ -1,0 +1,100 @@
+package httpapi
+
+import "github.com/rotajobs/rota"
+
+func (a *api) executionRoutes() {
+	get(a, operation{
+		method: "GET", path: "/executions", id: "list-executions", tag: "Executions", summary: "List executions",
+		description: "One for each job and its retries, newest last attempt first. A page may be shorter than its limit; go on while there is a next_cursor.",
+		query:       pageParams(filterParams(executionStates)...), answer: List[Execution]{},
+	}, listExecutions)
+	get(a, operation{
+		method: "GET", path: "/executions/{id}", id: "get-execution", tag: "Executions", summary: "Show an execution with its attempts",
+		description: "The id of any of its jobs will do.", answer: ExecutionDetail{}, errors: []int{404},
+	}, func(c *call) (reply, error) {
+		id, err := c.id()
+		if err != nil {
+			return reply{}, err
+		}
+		attempts, err := c.Store.Execution(c.ctx, id)
+		if err != nil {
+			return reply{}, err
+		}
+		return ok(NewExecution(attempts))
+	})
+}
+
+func listExecutions(c *call) (reply, error) {
+	limit, before, err := c.idPage(markExecutions)
+	if err != nil {
+		return reply{}, err
+	}
+	f, err := c.filter(executionStates)
+	if err != nil {
+		return reply{}, err
+	}
+	tails, next, err := c.gather(executionScans(f), f, before, limit)
+	if err != nil {
+		return reply{}, err
+	}
+	list := List[Execution]{Items: make([]Execution, len(tails)), NextCursor: nextCursor(markExecutions, next)}
+	for i, tail := range tails {
+		if list.Items[i], err = c.execution(tail); err != nil {
+			return reply{}, err
+		}
+	}
+	return ok(list)
+}
+
+// execution shows an execution by its last attempt. When it began stands in the
+// first, and what went wrong in the one before.
+func (c *call) execution(tail *rota.Job) (Execution, error) {
+	if tail.Attempt == 1 {
+		return newExecution(tail, tail), nil
+	}
+	first, err := c.Store.Job(c.ctx, tail.ExecutionID)
+	if rota.CodeOf(err) == rota.NotFound { // pruned in between
+		return newExecution(tail, tail), nil
+	}
+	if err != nil {
+		return Execution{}, err
+	}
+	v := newExecution(first, tail)
+	if tail.Run != nil {
+		return v, nil
+	}
+	failed := first
+	if tail.RetryOf != first.ID {
+		if failed, err = c.Store.Job(c.ctx, tail.RetryOf); err != nil {
+			return v, nil
+		}
+	}
+	if failed.Run != nil {
+		v.Error, v.ErrorCode = Text(failed.Run.Error), Text(failed.Run.ErrorCode)
+	}
+	return v, nil
+}
+
+// executionScans finds the last attempts of executions in a state. A time-out
+// that is not tried again is a dead letter, though its run was cancelled.
+func executionScans(f filter) []scan {
+	q := f.query()
+	q.Tails = true
+	in := func(status rota.Status, state rota.State, keep func(*rota.Job) bool) scan {
+		s := scan{query: q, keep: keep}
+		s.query.Status, s.query.State = status, state
+		return s
+	}
+	is := func(j *rota.Job) bool { return executionState(j) == f.state }
+	switch f.state {
+	case "":
+		return []scan{in("", "", nil)}
+	case ExecutionPending, ExecutionFailed:
+		return []scan{in(rota.StatusQueued, "", is)}
+	case ExecutionDead:
+		return []scan{in("", rota.StateFailed, nil), in("", rota.StateCancelled, is)}
+	case ExecutionCancelled:
+		return []scan{in("", rota.StateCancelled, is)}
+	}
+	return []scan{in("", rota.State(f.state), nil)}
+}

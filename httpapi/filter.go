@@ -1,0 +1,162 @@
+package httpapi
+
+import (
+	"slices"
+
+	"github.com/rotajobs/rota"
+)
+
+// filter picks jobs and executions.
+type filter struct {
+	state     string
+	typ       string
+	template  string
+	schedule  string
+	group     rota.ID
+	execution rota.ID
+}
+
+var jobStates = []string{"scheduled", "blocked", "queued", "running", "completed", "failed", "skipped", "cancelled"}
+
+func filterParams(states []string) []param {
+	return []param{
+		{name: "state", form: formText, doc: "How they stand.", enum: states},
+		{name: "type", form: formText, doc: "Of this type.", example: "mail"},
+		{name: "template", form: formText, doc: "Made from this template."},
+		{name: "schedule", form: formText, doc: "Fired by this schedule."},
+		{name: "group", form: formID, doc: "In this group."},
+		{name: "execution", form: formID, doc: "Of this execution; the id of any of its jobs will do."},
+	}
+}
+
+// filter reads the filter of a query.
+func (c *call) filter(states []string) (f filter, err error) {
+	if f.state, err = c.word("state", states...); err != nil {
+		return f, err
+	}
+	f.typ, _ = c.given("type")
+	f.template, _ = c.given("template")
+	f.schedule, _ = c.given("schedule")
+	for name, text := range map[string]string{"type": f.typ, "template": f.template, "schedule": f.schedule} {
+		if _, given := c.given(name); given && text == "" {
+			return f, malformed(name, "is empty; leave it out to list all")
+		}
+	}
+	if f.group, err = c.queryID("group"); err != nil {
+		return f, err
+	}
+	f.execution, err = c.queryID("execution")
+	return f, err
+}
+
+func (c *call) queryID(name string) (id rota.ID, err error) {
+	text, given := c.given(name)
+	if !given {
+		return id, nil
+	}
+	if id, err = rota.ParseID(text); err != nil {
+		return id, malformed(name, "is not an id; an id looks like %s", exampleID)
+	}
+	return id, nil
+}
+
+// query is the filter for the store, but for the state, whose words differ.
+func (f *filter) query() rota.JobQuery {
+	return rota.JobQuery{Type: f.typ, Template: f.template, Schedule: f.schedule, GroupID: f.group}
+}
+
+// match is the filter for a job that was found otherwise.
+func (f *filter) match(j *rota.Job) bool {
+	return (f.typ == "" || j.Type == f.typ) && (f.template == "" || j.Template == f.template) &&
+		(f.schedule == "" || j.Schedule == f.schedule) && (f.group.IsZero() || j.GroupID == f.group)
+}
+
+// scan is one way to find jobs: what the store can pick, and what has to be
+// looked at here.
+type scan struct {
+	query rota.JobQuery
+	keep  func(*rota.Job) bool
+}
+
+// scanMax is how many rows one request looks at. A page that would need more is
+// shorter than its limit, and its cursor goes on from there.
+const scanMax = 20_000
+
+// gather finds a page of jobs, newest first, and where the next one begins; zero:
+// there is none.
+func (c *call) gather(scans []scan, f filter, before rota.ID, limit int) (jobs []*rota.Job, next rota.ID, err error) {
+	if !f.execution.IsZero() {
+		return c.gatherExecution(scans, f, before, limit)
+	}
+	floor := rota.ID{} // a scan that gave up has seen nothing below this
+	for _, s := range scans {
+		found, last, err := c.scan(s, before, limit+1)
+		if err != nil {
+			return nil, next, err
+		}
+		if last.Compare(floor) > 0 {
+			floor = last
+		}
+		jobs = append(jobs, found...)
+	}
+	return cutPage(jobs, floor, limit)
+}
+
+// cutPage sorts what was found and cuts it to a page.
+func cutPage(jobs []*rota.Job, floor rota.ID, limit int) ([]*rota.Job, rota.ID, error) {
+	slices.SortFunc(jobs, func(a, b *rota.Job) int { return b.ID.Compare(a.ID) })
+	jobs = slices.DeleteFunc(jobs, func(j *rota.Job) bool { return j.ID.Compare(floor) < 0 })
+	if len(jobs) > limit {
+		return jobs[:limit], jobs[limit-1].ID, nil
+	}
+	return jobs, floor, nil
+}
+
+// scan finds up to want jobs. Last is where it gave up, zero if it saw all there
+// is or found enough.
+func (c *call) scan(s scan, before rota.ID, want int) (found []*rota.Job, last rota.ID, err error) {
+	for seen := 0; seen < scanMax; {
+		q := s.query
+		q.Before, q.Limit = before, min(max(want-len(found), 1), rota.PageMax)
+		if s.keep != nil && seen > 0 {
+			q.Limit = rota.PageMax // what is looked for is rare
+		}
+		rows, err := c.Store.Jobs(c.ctx, q)
+		if err != nil {
+			return nil, last, badQuery(err)
+		}
+		for _, j := range rows {
+			if s.keep == nil || s.keep(j) {
+				found = append(found, j)
+			}
+		}
+		if len(rows) < q.Limit || len(found) >= want {
+			return found, rota.ID{}, nil
+		}
+		seen += len(rows)
+		before = rows[len(rows)-1].ID
+	}
+	return found, before, nil
+}
+
+// gatherExecution picks among the attempts of one execution.
+func (c *call) gatherExecution(scans []scan, f filter, before rota.ID, limit int) (jobs []*rota.Job, next rota.ID, err error) {
+	attempts, err := c.Store.Execution(c.ctx, f.execution)
+	if rota.CodeOf(err) == rota.NotFound {
+		return []*rota.Job{}, next, nil
+	}
+	if err != nil {
+		return nil, next, err
+	}
+	tail := attempts[len(attempts)-1]
+	for _, j := range attempts {
+		picked := slices.ContainsFunc(scans, func(s scan) bool {
+			return (!s.query.Tails || j == tail) && (s.query.Status == "" || s.query.Status == j.Status) &&
+				(s.query.State == "" || s.query.State == j.State()) && (s.keep == nil || s.keep(j))
+		})
+		if picked && f.match(j) && (before.IsZero() || j.ID.Compare(before) < 0) {
+			jobs = append(jobs, j)
+		}
+	}
+	return cutPage(jobs, rota.ID{}, limit)
+}

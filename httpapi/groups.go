@@ -1,0 +1,107 @@
+package httpapi
+
+import (
+	"slices"
+
+	"github.com/rotajobs/rota"
+)
+
+// GroupRequest asks for jobs that belong together, all of them or none.
+type GroupRequest struct {
+	Name      string       `json:"name,omitempty" doc:"For people; need not be unique."`
+	Mode      string       `json:"mode,omitempty" enum:"parallel,sequential" doc:"parallel if left out."`
+	OnFailure string       `json:"on_failure,omitempty" enum:"continue,stop,skip" doc:"What the death of a member means for those that have not started; continue if left out."`
+	Jobs      []JobRequest `json:"jobs" doc:"1 to 10,000, in the order of the group."`
+}
+
+func (a *api) groupRoutes() {
+	route(a, operation{
+		method: "POST", path: "/groups", id: "create-group", tag: "Groups", summary: "Enqueue a group",
+		example: `{"name": "release", "mode": "sequential", "on_failure": "stop", "jobs": [{"type": "build"}, {"type": "deploy"}]}`,
+		status:  201, answer: GroupDetail{}, errors: []int{409, 413, 415}, many: true,
+	}, createGroup)
+	get(a, operation{
+		method: "GET", path: "/groups", id: "list-groups", tag: "Groups", summary: "List groups", description: "Newest first.",
+		query: pageParams(), answer: List[Group]{},
+	}, func(c *call) (reply, error) {
+		limit, before, err := c.idPage(markGroups)
+		if err != nil {
+			return reply{}, err
+		}
+		rows, err := c.Store.Groups(c.ctx, before, askFor(limit))
+		if err != nil {
+			return reply{}, err
+		}
+		return ok(pageOf(rows, limit, NewGroup, func(g *rota.Group) Text { return idCursor(markGroups, g.ID) }))
+	})
+	get(a, operation{
+		method: "GET", path: "/groups/{id}", id: "get-group", tag: "Groups", summary: "Show a group with its members",
+		answer: GroupDetail{}, errors: []int{404},
+	}, getGroup)
+	route(a, operation{
+		method: "POST", path: "/groups/{id}/cancel", id: "cancel-group", tag: "Groups", summary: "Cancel a group",
+		description: "Members that have not started are cancelled, those that run are asked to stop.",
+		example:     `{"reason": "called off"}`, optional: true, answer: GroupCancelled{}, errors: []int{404, 409},
+	}, cancelGroup)
+}
+
+func createGroup(c *call, body *GroupRequest) (reply, error) {
+	command := &rota.EnqueueGroup{Meta: c.meta(), Name: body.Name, Mode: rota.GroupMode(body.Mode), OnFailure: rota.OnFailure(body.OnFailure)}
+	if word := oneOf(body.Mode, []string{"parallel", "sequential"}); word != "" {
+		command.Mode = rota.GroupMode(word)
+	}
+	if word := oneOf(body.OnFailure, []string{"continue", "stop", "skip"}); word != "" {
+		command.OnFailure = rota.OnFailure(word)
+	}
+	if len(body.Jobs) == 0 {
+		return reply{}, command.Validate()
+	}
+	jobs, err := newJobs(c, body.Jobs)
+	if err != nil {
+		return reply{}, err
+	}
+	command.Jobs = jobs
+	made, err := do[*rota.GroupEnqueued](c, command)
+	if err != nil {
+		return reply{}, inBody(err)
+	}
+	group, err := c.Store.Group(c.ctx, made.Group.ID) // a command does not count its members
+	if err != nil {
+		return reply{}, err
+	}
+	v := GroupDetail{Group: NewGroup(group), Jobs: NewJobs(made.Jobs)}
+	return created(v, base+"/groups/"+v.ID.String())
+}
+
+func getGroup(c *call) (reply, error) {
+	id, err := c.id()
+	if err != nil {
+		return reply{}, err
+	}
+	group, err := c.Store.Group(c.ctx, id)
+	if err != nil {
+		return reply{}, err
+	}
+	tails, err := c.Store.Jobs(c.ctx, rota.JobQuery{GroupID: id, Tails: true, Limit: rota.PageMax})
+	if err != nil {
+		return reply{}, err
+	}
+	slices.SortFunc(tails, func(a, b *rota.Job) int { return a.GroupPosition - b.GroupPosition })
+	return ok(GroupDetail{Group: NewGroup(group), Jobs: NewJobs(tails)})
+}
+
+func cancelGroup(c *call, body *CancelRequest) (reply, error) {
+	id, err := c.id()
+	if err != nil {
+		return reply{}, err
+	}
+	done, err := do[*rota.CancelledGroup](c, &rota.CancelGroup{Meta: c.meta(), GroupID: id, Reason: body.Reason})
+	if err != nil {
+		return reply{}, err
+	}
+	group, err := c.Store.Group(c.ctx, id)
+	if err != nil {
+		return reply{}, err
+	}
+	return ok(GroupCancelled{Group: NewGroup(group), Cancelled: done.Cancelled, Stopping: done.Stopping, More: done.More})
+}

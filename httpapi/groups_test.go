@@ -1,0 +1,83 @@
+package httpapi_test
+
+import (
+	"testing"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/httpapi"
+)
+
+func TestGroups(t *testing.T) {
+	s := newServer(t)
+	s.declare("a")
+	made := s.post("groups", `{"name": "release", "mode": "SEQUENTIAL", "on_failure": "stop", "jobs": [{"type": "a"}, {"type": "a"}, {"type": "a"}]}`).is(201)
+	group := read[httpapi.GroupDetail](made)
+	if made.header.Get("Location") != "/api/v1/groups/"+group.ID.String() || group.Status != "QUEUED" || group.Size != 3 || group.Mode != "sequential" || group.OnFailure != "stop" ||
+		len(group.Jobs) != 3 || group.Jobs[1].State != "blocked" || *group.Jobs[2].GroupPosition != 3 || group.Counts.Queued != 3 {
+		t.Errorf("%s", made.text)
+	}
+	s.drive([]string{"a"}, rota.FinishItem{Outcome: rota.OutcomeCompleted})
+	group = read[httpapi.GroupDetail](s.get("groups/" + group.ID.String()).is(200))
+	if group.Status != "RUNNING" || group.Counts.Completed != 1 || group.Jobs[0].State != "completed" || group.Jobs[1].State != "queued" {
+		t.Errorf("%+v", group)
+	}
+	gone := read[httpapi.GroupCancelled](s.post("groups/"+group.ID.String()+"/cancel", `{"reason": "off"}`).is(200))
+	if gone.Cancelled != 2 || gone.Status != "PARTIAL" || gone.Ending != "cancel" || gone.EndingReason != "off" || gone.EndingBy != "admin" {
+		t.Errorf("%+v", gone)
+	}
+	s.post("groups", `{"jobs": [{"type": "a"}]}`).is(201)
+	if got := s.all("groups", 1); len(got) != 2 {
+		t.Errorf("%v", got)
+	}
+	s.get("groups/"+rota.NewID().String()).problem(404, "not_found")
+	s.post("groups/"+rota.NewID().String()+"/cancel", nil).problem(404, "not_found")
+}
+
+func TestLimits(t *testing.T) {
+	s := newServer(t)
+	if got := s.get("limits").is(200).text; got != `{"global":0,"types":{},"keys":{}}`+"\n" {
+		t.Error(got)
+	}
+	put := s.send("PUT", "limits", `{"global": 100, "types": {"mail": {"concurrency": 5, "rate": "100/1m"}, "sms": {"rate": "7 / 1 HOUR"}}, "keys": {"k": 2}}`).is(200)
+	if put.text != s.get("limits").text {
+		t.Error("it is shown otherwise")
+	}
+	got := read[httpapi.Throttle](put)
+	if got.Global != 100 || got.Types["mail"] != (httpapi.TypeLimit{Concurrency: 5, Rate: "100/1m"}) || got.Types["sms"].Rate != "7/1h" || got.Keys["k"] != 2 {
+		t.Errorf("%+v", got)
+	}
+	s.send("PUT", "limits", put.text).is(200)
+	before := s.dump()
+	for body, field := range map[string]string{
+		`{"types": {"mail": {"rate": "often"}}}`: "types.mail.rate", `{"types": {"mail": {"rate": "1/x"}}}`: "types.mail.rate", `{"types": {"mail": {"rate": "0/1m"}}}`: "types.mail.rate",
+		`{"types": {"mail": {"rate": "5/1ms"}}}`: "types.mail.rate", `{"types": {"a": {"concurrency": 1}, "mail": {"rate": "-5/1m"}}}`: "types.mail.rate",
+		`{"types": {"mail": {"concurrency": -1}}}`: "types.mail.concurrency", `{"types": {"mail": {}}}`: "types.mail.concurrency", `{"types": {"a b": {"concurrency": 1}}}`: "types",
+		`{"global": -1}`: "global", `{"global": "1"}`: "global", `{"keys": {"k": 0}}`: "keys.k", `{"keys": {"k": "x"}}`: "keys.k", `{"keys": {"": 1}}`: "keys", `{"types": {"mail": {"rates": "1/1m"}}}`: "types.mail.rates",
+	} {
+		if p := s.send("PUT", "limits", body).problem(422, "invalid"); p.Errors[0].Field != field {
+			t.Errorf("%s: %+v", body, p)
+		}
+	}
+	if s.dump() != before {
+		t.Error("something changed")
+	}
+	if got := s.send("PUT", "limits", `{}`).is(200).text; got != `{"global":0,"types":{},"keys":{}}`+"\n" {
+		t.Error(got)
+	}
+}
+
+func TestStatsAndAudit(t *testing.T) {
+	s := newServer(t)
+	s.declare("a", "b")
+	s.enqueue(`{"type": "a"}`)
+	s.enqueue(`{"type": "b", "delay": "1h"}`)
+	stats := read[httpapi.Stats](s.get("stats").is(200))
+	if stats.Queued != 1 || stats.Scheduled != 1 || len(stats.Types) != 2 || stats.Types[0].Type != "a" || stats.Now.IsZero() || stats.Oldest.IsZero() {
+		t.Errorf("%+v", stats)
+	}
+	first := read[httpapi.List[httpapi.AuditEntry]](s.get("audit?limit=1").is(200))
+	rest := read[httpapi.List[httpapi.AuditEntry]](s.get("audit?cursor=" + string(first.NextCursor)).is(200))
+	if first.Items[0].Act != "TYPE_CREATED" || first.Items[0].Actor != "admin" || first.Items[0].Subject != "type a" || len(rest.Items) != 1 || rest.NextCursor != "" || rest.Items[0].Seq <= first.Items[0].Seq {
+		t.Errorf("%+v %+v", first, rest)
+	}
+}

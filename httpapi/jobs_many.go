@@ -1,0 +1,183 @@
+package httpapi
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/rotajobs/rota"
+)
+
+// FilterRequest picks jobs to act on. To pick all, all has to be said.
+type FilterRequest struct {
+	State     string `json:"state,omitempty" doc:"How they stand."`
+	Type      string `json:"type,omitempty" doc:"Of this type."`
+	Template  string `json:"template,omitempty" doc:"Made from this template."`
+	Schedule  string `json:"schedule,omitempty" doc:"Fired by this schedule."`
+	Group     ID     `json:"group,omitzero" doc:"In this group."`
+	Execution ID     `json:"execution,omitzero" doc:"Of this execution."`
+	All       bool   `json:"all,omitempty" doc:"Needed if nothing else is given."`
+	Limit     int    `json:"limit,omitempty" doc:"At most so many, 1 to 100,000; 10,000 if left out."`
+	Reason    string `json:"reason,omitempty" doc:"Of a cancel: why."`
+}
+
+const (
+	manyDefault = 10_000
+	manyMax     = 100_000
+	manyPage    = 500 // commands in one batch, so that others need not wait long
+)
+
+func (a *api) manyRoutes() {
+	route(a, operation{
+		method: "POST", path: "/jobs/cancel", id: "cancel-jobs", tag: "Jobs", summary: "Cancel many jobs",
+		description: "Those that wait are cancelled, those that run are asked to stop. An empty filter is refused unless all is true.",
+		example:     `{"type": "mail", "state": "queued", "reason": "the campaign is off"}`, answer: Many{},
+	}, func(c *call, body *FilterRequest) (reply, error) {
+		return many(c, body, cancelScans, func(j *rota.Job) rota.Command {
+			return &rota.Cancel{Meta: c.metaFor(j.ID), JobID: j.ID, Reason: body.Reason}
+		})
+	})
+	for path, id := range map[string]string{"/jobs/retry": "retry-jobs", "/dead/retry": "retry-dead"} {
+		route(a, operation{
+			method: "POST", path: path, id: id, tag: "Jobs", summary: "Try many executions anew",
+			description: "Dead letters, or with a state those that were cancelled or skipped. An empty filter is refused unless all is true.",
+			example:     `{"type": "mail"}`, answer: Many{},
+		}, func(c *call, body *FilterRequest) (reply, error) {
+			return many(c, body, retryScans, func(j *rota.Job) rota.Command {
+				return &rota.Redrive{Meta: c.metaFor(j.ID), JobID: j.ID}
+			})
+		})
+	}
+}
+
+// cancelScans finds what can be cancelled.
+func cancelScans(f filter) ([]scan, error) {
+	states := []string{"scheduled", "blocked", "queued", "running"}
+	return eachState(f, states, states...)
+}
+
+// retryScans finds what can be tried anew: dead letters, unless a state says
+// otherwise.
+func retryScans(f filter) ([]scan, error) {
+	if f.state != "" && oneOf(f.state, []string{"dead", "failed"}) == "" {
+		return eachState(f, []string{"cancelled", "skipped"}, "dead", "failed", "cancelled", "skipped")
+	}
+	q := f.query()
+	q.Dead = true
+	return []scan{{query: q, keep: func(j *rota.Job) bool { return j.Sequel == rota.SequelDead }}}, nil
+}
+
+// eachState makes a scan for the state of a filter, or for each of some if it
+// has none.
+func eachState(f filter, states []string, allowed ...string) (scans []scan, err error) {
+	if f.state != "" {
+		state := oneOf(f.state, states)
+		if state == "" {
+			return nil, rota.Invalidf("state", "is none of %s: others cannot be acted on so", strings.Join(allowed, ", "))
+		}
+		states = []string{state}
+	}
+	for _, state := range states {
+		q := f.query()
+		q.State, q.Tails = rota.State(state), true
+		scans = append(scans, scan{query: q})
+	}
+	return scans, nil
+}
+
+// many sends a command for each job that a filter picks, a page at a time, and
+// counts. Each is decided by itself: one that has moved on since is counted as
+// refused.
+func many(c *call, body *FilterRequest, find func(filter) ([]scan, error), command func(*rota.Job) rota.Command) (reply, error) {
+	f, err := body.filter()
+	if err != nil {
+		return reply{}, err
+	}
+	scans, err := find(f)
+	if err != nil {
+		return reply{}, err
+	}
+	most := body.Limit
+	if most == 0 {
+		most = manyDefault
+	}
+	var done Many
+	for before := (rota.ID{}); ; {
+		page, next, err := c.gather(scans, f, before, min(manyPage, max(1, most-done.Matched)))
+		if err != nil {
+			return reply{}, err
+		}
+		if len(page) > 0 && done.Matched >= most {
+			done.More = true
+			return ok(done)
+		}
+		if err := done.send(c, page, command); err != nil {
+			return reply{}, err
+		}
+		if next.IsZero() {
+			return ok(done)
+		}
+		before = next
+	}
+}
+
+// filter refuses a filter that picks everything without saying so.
+func (r *FilterRequest) filter() (filter, error) {
+	f := filter{
+		state: r.State, typ: r.Type, template: r.Template, schedule: r.Schedule, group: r.Group.ID, execution: r.Execution.ID,
+	}
+	if r.Limit < 0 || r.Limit > manyMax {
+		return f, rota.Invalidf("limit", "is %d; allowed are 1 to %d", r.Limit, manyMax)
+	}
+	if f == (filter{}) != r.All {
+		if r.All {
+			return f, rota.Invalidf("all", "is given together with a filter; give one of them")
+		}
+		return f, &rota.Error{Code: rota.Invalid, Field: "all", Reason: "the filter is empty, which would pick everything", Hint: `if that is meant, send {"all": true}`}
+	}
+	q := f.query()
+	return f, q.Validate()
+}
+
+func (m *Many) send(c *call, page []*rota.Job, command func(*rota.Job) rota.Command) error {
+	if len(page) == 0 {
+		return nil
+	}
+	commands := make([]rota.Command, len(page))
+	for i, j := range page {
+		commands[i] = command(j)
+		if err := commands[i].Validate(); err != nil {
+			return err
+		}
+	}
+	results, err := c.Store.Apply(c.ctx, rota.Batch{Commands: commands})
+	if err != nil {
+		return err
+	}
+	for _, result := range results {
+		m.count(result)
+	}
+	if i := slices.IndexFunc(results, func(r rota.Result) bool {
+		return r.Err != nil && r.Err.Code != rota.Conflict && r.Err.Code != rota.NotFound
+	}); i >= 0 {
+		return results[i].Err
+	}
+	return nil
+}
+
+func (m *Many) count(result rota.Result) {
+	m.Matched++
+	switch r := result.Reply.(type) {
+	case *rota.CancelledJob:
+		m.Changed++
+		if r.Stopping {
+			m.Stopping++
+		} else {
+			m.Cancelled++
+		}
+	case *rota.Redriven:
+		m.Changed++
+		m.Retried++
+	default:
+		m.Refused++
+	}
+}

@@ -1,0 +1,155 @@
+package httpapi
+
+import (
+	"bytes"
+	"encoding/json"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/rotajobs/rota"
+)
+
+var null = []byte("null")
+
+// Time is a time as it is written to clients: RFC 3339 in UTC, null if there is
+// none.
+type Time struct{ time.Time }
+
+// MarshalJSON writes null for the zero time.
+func (t Time) MarshalJSON() ([]byte, error) {
+	if t.IsZero() {
+		return null, nil
+	}
+	return t.UTC().AppendFormat(make([]byte, 0, len(time.RFC3339Nano)+2), `"`+time.RFC3339Nano+`"`), nil
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (t *Time) UnmarshalJSON(text []byte) error {
+	if bytes.Equal(text, null) {
+		*t = Time{}
+		return nil
+	}
+	var word string
+	if err := json.Unmarshal(text, &word); err != nil {
+		return err
+	}
+	read, err := parseTime(word)
+	*t = Time{read}
+	return err
+}
+
+// Schema describes a time.
+func (Time) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeString, Format: "date-time", Nullable: true, Examples: []any{"2026-11-15T07:00:00Z"}}
+}
+
+func parseTime(text string) (time.Time, error) {
+	t, err := time.Parse(time.RFC3339Nano, text)
+	if err != nil {
+		return time.Time{}, rota.Invalidf("", "is not a time in RFC 3339; write one such as 2026-11-15T07:00:00Z")
+	}
+	return t.UTC(), nil
+}
+
+// ID is an id as it is written to clients, null if there is none.
+type ID struct{ rota.ID }
+
+// MarshalJSON writes null for the zero id.
+func (id ID) MarshalJSON() ([]byte, error) {
+	if id.IsZero() {
+		return null, nil
+	}
+	return []byte(`"` + id.String() + `"`), nil
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (id *ID) UnmarshalJSON(text []byte) error {
+	if bytes.Equal(text, null) {
+		*id = ID{}
+		return nil
+	}
+	var word string
+	if err := json.Unmarshal(text, &word); err != nil {
+		return err
+	}
+	read, err := rota.ParseID(word)
+	*id = ID{read}
+	return err
+}
+
+// Schema describes an id.
+func (ID) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeString, Format: "uuid", Nullable: true, Examples: []any{exampleID}}
+}
+
+const exampleID = "01926a5e-7c3b-7f3a-8d2e-1b2c3d4e5f60"
+
+// Text is a text as it is written to clients, null if there is none.
+type Text string
+
+// MarshalJSON writes null for the empty text.
+func (t Text) MarshalJSON() ([]byte, error) {
+	if t == "" {
+		return null, nil
+	}
+	return json.Marshal(string(t))
+}
+
+// Schema describes a text.
+func (Text) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeString, Nullable: true}
+}
+
+// Duration is a length of time as text: read in Go's style or in SQL's, written
+// in Go's.
+type Duration time.Duration
+
+// MarshalJSON writes Go's style.
+func (d Duration) MarshalJSON() ([]byte, error) {
+	return []byte(`"` + rota.FormatDuration(time.Duration(d)) + `"`), nil
+}
+
+// UnmarshalJSON reads both styles. A number has no unit, and is refused.
+func (d *Duration) UnmarshalJSON(text []byte) error {
+	if bytes.Equal(text, null) {
+		return nil
+	}
+	var word string
+	if json.Unmarshal(text, &word) != nil {
+		return rota.Invalidf("", "is not a length of time; write it with its unit, such as \"90s\" or \"5 MINUTES\"")
+	}
+	read, err := rota.ParseDuration(word)
+	*d = Duration(read)
+	return err
+}
+
+// Schema describes a duration.
+func (Duration) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{
+		Type: huma.TypeString, Examples: []any{"1h30m"},
+		Description: "A length of time: Go's style (90s, 1h30m) or SQL's (90 SECONDS, 5 MINUTES).",
+	}
+}
+
+// span is a duration for clients, nil if it is not set.
+func span(d *time.Duration) *Duration {
+	if d == nil {
+		return nil
+	}
+	return new(Duration(*d))
+}
+
+// spanOf is a duration for the library, nil if it was not given.
+func spanOf(d *Duration) *time.Duration {
+	if d == nil {
+		return nil
+	}
+	return new(time.Duration(*d))
+}
+
+// List is one page. NextCursor is null on the last.
+type List[T any] struct {
+	Items      []T  `json:"items" nullable:"false" doc:"One page, in the order of the list."`
+	NextCursor Text `json:"next_cursor" doc:"Give this as cursor for the next page. Null: this is the last."`
+}

@@ -1,0 +1,106 @@
+package httpapi
+
+import (
+	"bytes"
+	"encoding/json"
+	"reflect"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/rotajobs/rota"
+)
+
+// Opt is a field that may be left out, be null, or have a value: in a change,
+// left out keeps what is there, and null goes back to the default.
+type Opt[T any] struct {
+	Set   bool
+	Value *T // nil: null
+}
+
+// Some is a field that has a value.
+func Some[T any](value T) Opt[T] { return Opt[T]{Set: true, Value: &value} }
+
+// IsZero reports whether the field was left out.
+func (o Opt[T]) IsZero() bool { return !o.Set }
+
+// MarshalJSON writes the value, or null.
+func (o Opt[T]) MarshalJSON() ([]byte, error) { return json.Marshal(o.Value) }
+
+// UnmarshalJSON reads a field that is there.
+func (o *Opt[T]) UnmarshalJSON(text []byte) error {
+	o.Set, o.Value = true, nil
+	if bytes.Equal(text, null) {
+		return nil
+	}
+	o.Value = new(T)
+	return json.Unmarshal(text, o.Value)
+}
+
+// Schema is that of the value.
+func (o Opt[T]) Schema(r huma.Registry) *huma.Schema {
+	s := *r.Schema(reflect.TypeFor[T](), true, "")
+	if s.Ref == "" && s.Type != "" {
+		s.Nullable = true
+	}
+	return &s
+}
+
+func (Opt[T]) inner() reflect.Type { return reflect.TypeFor[T]() }
+
+// into changes a field that may be empty.
+func (o Opt[T]) into(field **T) {
+	if o.Set {
+		*field = o.Value
+	}
+}
+
+// over changes a field whose zero value is its default.
+func (o Opt[T]) over(field *T) {
+	if !o.Set {
+		return
+	}
+	var zero T
+	*field = zero
+	if o.Value != nil {
+		*field = *o.Value
+	}
+}
+
+// Document is a JSON object, as it was written.
+type Document json.RawMessage
+
+// MarshalJSON writes the object.
+func (d Document) MarshalJSON() ([]byte, error) {
+	if len(d) == 0 {
+		return null, nil
+	}
+	return d, nil
+}
+
+// UnmarshalJSON keeps the object. Null is none.
+func (d *Document) UnmarshalJSON(text []byte) error {
+	*d = nil
+	if !bytes.Equal(text, null) {
+		*d = append(Document{}, text...)
+	}
+	return nil
+}
+
+// Schema is that of any object.
+func (Document) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeObject, Nullable: true, AdditionalProperties: true}
+}
+
+// raw is the object for the library; nil is none.
+func (d Document) raw() json.RawMessage { return json.RawMessage(d) }
+
+// anything is a field that is known and not looked at.
+type anything = Opt[json.RawMessage]
+
+// notYet refuses a field whose time has not come. Null is as good as left out.
+func notYet(field string, given anything) error {
+	if given.Value == nil {
+		return nil
+	}
+	return &rota.Error{Code: rota.Invalid, Field: field, Reason: "is not supported yet", Hint: "leave it out"}
+}

@@ -1,0 +1,30 @@
+package httpapi
+
+import (
+	"bytes"
+	"net/http"
+)
+
+// frontPage is what a person sees who opens the server's address.
+type frontPage struct {
+	Version   string
+	Addresses []docsField
+	Metrics   bool
+}
+
+// page greets. It shows no token and needs none.
+func (a *api) page(w http.ResponseWriter, _ *http.Request) {
+	view := frontPage{Version: a.Version, Metrics: a.Metrics != nil}
+	if a.Addresses != nil {
+		addresses := a.Addresses()
+		for _, name := range sortedKeys(addresses) {
+			view.Addresses = append(view.Addresses, docsField{Name: name, About: addresses[name]})
+		}
+	}
+	var out bytes.Buffer
+	if err := pageTemplate.Execute(&out, view); err != nil {
+		writeProblem(w, problemOf(err))
+		return
+	}
+	writePage(w, out.Bytes())
+}

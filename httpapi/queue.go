@@ -1,0 +1,106 @@
+package httpapi
+
+import (
+	"encoding/binary"
+	"time"
+
+	"github.com/rotajobs/rota"
+)
+
+func (a *api) queueRoutes() {
+	get(a, operation{
+		method: "GET", path: "/queue", id: "list-queue", tag: "Jobs", summary: "List the queue",
+		description: "The jobs that are ready, in the order in which they are dispatched.", query: pageParams(), answer: List[Job]{}, errors: []int{409},
+	}, listQueue)
+}
+
+func listQueue(c *call) (reply, error) {
+	limit, err := c.limit()
+	if err != nil {
+		return reply{}, err
+	}
+	text, _ := c.given("cursor")
+	after, err := readQueueCursor(text)
+	if err != nil {
+		return reply{}, err
+	}
+	jobs, err := c.queueAfter(after, askFor(limit))
+	if err != nil {
+		return reply{}, err
+	}
+	return ok(pageOf(jobs, limit, NewJob, queueCursor))
+}
+
+// queueCursor keeps the whole place of a job, so that the list can go on where
+// it was when the job itself has left.
+func queueCursor(j *rota.Job) Text {
+	place := append([]byte{}, j.ID[:]...)
+	place = binary.BigEndian.AppendUint64(place, uint64(j.Priority))
+	place = binary.BigEndian.AppendUint64(place, uint64(j.Position))
+	return cursorOf(markQueue, binary.BigEndian.AppendUint64(place, uint64(j.CreatedAt.UnixMicro())))
+}
+
+// readQueueCursor is the place, as a job that stands there; nil: the head.
+func readQueueCursor(text string) (*rota.Job, error) {
+	place, err := readCursor(markQueue, text)
+	if err != nil || place == nil {
+		return nil, err
+	}
+	if len(place) != 40 {
+		return nil, malformed("cursor", "is not one that this server made; leave it out to begin anew")
+	}
+	number := func(at int) int64 { return int64(binary.BigEndian.Uint64(place[at:])) }
+	return &rota.Job{
+		ID: rota.ID(place[:16]), Priority: int(number(16)), Position: number(24), CreatedAt: time.UnixMicro(number(32)).UTC(),
+	}, nil
+}
+
+// queueScanMax is how far the queue is searched for the place of a job that has
+// left it.
+const queueScanMax = 100_000
+
+// queueAfter lists the queue after a place. If the job that stood there has
+// left, most of those before it have too: the place is found from the head.
+func (c *call) queueAfter(after *rota.Job, limit int) ([]*rota.Job, error) {
+	if after == nil {
+		return c.Store.Queue(c.ctx, rota.ID{}, limit)
+	}
+	jobs, err := c.Store.Queue(c.ctx, after.ID, limit)
+	if rota.CodeOf(err) != rota.NotFound {
+		return jobs, err
+	}
+	last := rota.ID{}
+	for seen := 0; seen < queueScanMax; {
+		page, err := c.Store.Queue(c.ctx, last, rota.PageMax)
+		if rota.CodeOf(err) == rota.NotFound { // it left while we looked
+			last = rota.ID{}
+			seen += rota.PageMax
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		for i, j := range page {
+			if after.Before(j) {
+				return c.queueFrom(page[i:], limit)
+			}
+		}
+		if len(page) < rota.PageMax {
+			return nil, nil
+		}
+		seen += len(page)
+		last = page[len(page)-1].ID
+	}
+	return nil, &rota.Error{
+		Code: rota.Conflict, Field: "cursor", Reason: "the job at which the last page ended has left the queue", Hint: "list the queue from its head",
+	}
+}
+
+// queueFrom fills a page that was begun.
+func (c *call) queueFrom(begun []*rota.Job, limit int) ([]*rota.Job, error) {
+	if len(begun) >= limit {
+		return begun[:limit], nil
+	}
+	more, err := c.queueAfter(begun[len(begun)-1], limit-len(begun))
+	return append(begun, more...), err
+}

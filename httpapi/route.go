@@ -1,0 +1,142 @@
+package httpapi
+
+import (
+	"bytes"
+	"log/slog"
+	"net/http"
+	"reflect"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"github.com/rotajobs/rota"
+)
+
+// nothing is the body of an operation that takes none.
+type nothing struct{}
+
+// get registers an operation without a body.
+func get(a *api, op operation, handle func(*call) (reply, error)) {
+	route(a, op, func(c *call, _ *nothing) (reply, error) { return handle(c) })
+}
+
+// route registers an operation. Its body is read strictly into a B.
+func route[B any](a *api, op operation, handle func(*call, *B) (reply, error)) {
+	entry := op.describe(a.doc.OpenAPI().Components.Schemas, reflect.TypeFor[B]())
+	a.doc.OpenAPI().AddOperation(entry)
+	a.doc.Adapter().Handle(entry, func(ctx huma.Context) {
+		r, w := humago.Unwrap(ctx)
+		c := &call{api: a, w: w, r: r, ctx: r.Context(), op: &op, actor: actorOf(r)}
+		crowd := a.crowd(&op)
+		if !crowd.enter() {
+			writeProblem(w, crowded("as many requests are under way as this server is set to answer at once"))
+			return
+		}
+		defer crowd.leave()
+		c.finish(serve(c, handle))
+	})
+}
+
+// crowd is who a request is counted with: what goes on for long must not keep
+// out what is short.
+func (a *api) crowd(op *operation) crowd {
+	if op.stream {
+		return a.streams
+	}
+	return a.requests
+}
+
+// serve reads the request and handles it.
+func serve[B any](c *call, handle func(*call, *B) (reply, error)) (reply, error) {
+	if err := c.readQuery(); err != nil {
+		return reply{}, err
+	}
+	body, err := c.readBody(reflect.TypeFor[B]().NumField() > 0)
+	if err != nil {
+		return reply{}, err
+	}
+	defer giveBack(body)
+	var into B
+	if body.Len() > 0 {
+		if err := decode(body.Bytes(), &into); err != nil {
+			return reply{}, err
+		}
+	}
+	if err := c.remember(body.Bytes()); err != nil {
+		return reply{}, err
+	}
+	if c.op.stream && c.r.Method == http.MethodHead { // a stream without a body would go on for nothing
+		return reply{status: http.StatusOK}, nil
+	}
+	return handle(c, &into)
+}
+
+// readBody reads the body. An operation that takes none, or may do without one,
+// is content with none.
+func (c *call) readBody(takes bool) (*bytes.Buffer, error) {
+	most := c.BodyMax
+	if c.op.many {
+		most = c.BatchMax
+	}
+	body, err := readBody(c.w, c.r, most)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(bytes.TrimSpace(body.Bytes())) == 0 && (!takes || c.op.optional):
+		body.Reset()
+	default:
+		err = checkMediaType(c.r)
+		if err == nil && body.Len() == 0 {
+			err = malformed("", "the body is empty; send a JSON object")
+		}
+	}
+	if err != nil {
+		giveBack(body)
+		return nil, err
+	}
+	return body, nil
+}
+
+// finish writes the answer, and the log what nobody is told.
+func (c *call) finish(answer reply, err error) {
+	switch {
+	case err != nil:
+		p := problemOf(err)
+		if p.Status == http.StatusInternalServerError {
+			c.Logger.Error("a request was not answered", slog.String("method", c.r.Method), slog.String("path", c.r.URL.Path), slog.Any("err", err))
+		}
+		writeProblem(c.w, p)
+	case answer.written:
+	case answer.body == nil:
+		c.w.WriteHeader(answer.status)
+	default:
+		if answer.location != "" {
+			c.w.Header().Set("Location", answer.location)
+		}
+		writeJSON(c.w, answer.status, "application/json", answer.body)
+	}
+}
+
+// inBody turns what a body names and is not there into a mistake in the body.
+func inBody(err error) error {
+	e, isOurs := err.(*rota.Error)
+	if !isOurs || e.Code != rota.NotFound || e.Field == "" || e.Field == "name" {
+		return err
+	}
+	return refusedAs(err, rota.NotFound, rota.Invalid, e.Field)
+}
+
+// refusedAs turns a refusal of one code into another, such as a name in a body
+// that is not found: the request is wrong, not its address.
+func refusedAs(err error, from, to rota.Code, field string) error {
+	if rota.CodeOf(err) != from {
+		return err
+	}
+	e, isOurs := err.(*rota.Error)
+	if !isOurs {
+		return err
+	}
+	changed := *e
+	changed.Code, changed.Field = to, field
+	return &changed
+}

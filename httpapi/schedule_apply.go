@@ -1,0 +1,110 @@
+package httpapi
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/rotajobs/rota"
+)
+
+// apply changes what is named.
+func (r *ScheduleRequest) apply(s *rota.ScheduleSpec) error {
+	r.Template.over(&s.Template)
+	r.Description.over(&s.Description)
+	r.applyTimes(s)
+	if err := r.applyScopes(s); err != nil {
+		return err
+	}
+	if r.ParamOverrides.Set {
+		s.Params = nil
+		if r.ParamOverrides.Value != nil {
+			s.Params = r.ParamOverrides.Value.raw()
+		}
+	}
+	r.Priority.into(&s.Priority)
+	r.PolicyRequest.apply(&s.Policy)
+	applyWord(r.CatchUp, &s.CatchUp, rota.CatchUpNone, rota.CatchUpLast, rota.CatchUpAll)
+	applyWord(r.Overlap, &s.Overlap, rota.OverlapAllow, rota.OverlapSkip, rota.OverlapCancel)
+	applyWord(r.OnCompletion, &s.OnCompletion, rota.CompletionPreserve, rota.CompletionDrop)
+	r.DependsOn.over(&s.DependsOn)
+	return nil
+}
+
+// applyTimes changes when. Of cron, at and every one is enough to replace the
+// one there was.
+func (r *ScheduleRequest) applyTimes(s *rota.ScheduleSpec) {
+	if r.Cron.Value != nil || r.At.Value != nil || r.Every.Value != nil {
+		s.At, s.Every = time.Time{}, 0
+		if r.Cron.Value == nil {
+			s.Cron, s.Zone = "", ""
+		}
+		if r.At.Value != nil {
+			s.StartsAt, s.EndsAt = time.Time{}, time.Time{}
+		}
+	}
+	r.Cron.over(&s.Cron)
+	r.Timezone.over(&s.Zone)
+	applyTime(r.At, &s.At)
+	applyTime(r.StartsAt, &s.StartsAt)
+	applyTime(r.EndsAt, &s.EndsAt)
+	if r.Every.Set {
+		s.Every = 0
+		if r.Every.Value != nil {
+			s.Every = time.Duration(*r.Every.Value)
+		}
+	}
+}
+
+func applyTime(given Opt[Time], field *time.Time) {
+	if given.Set {
+		*field = time.Time{}
+	}
+	if given.Value != nil {
+		*field = given.Value.Time
+	}
+}
+
+// applyWord changes a word, written in any case. One that is not known is left
+// for the law to refuse.
+func applyWord[W ~string](given Opt[string], field *W, known ...W) {
+	if given.Set {
+		*field = ""
+	}
+	if given.Value == nil {
+		return
+	}
+	*field = W(*given.Value)
+	for _, word := range known {
+		if oneOf(*given.Value, []string{string(word)}) != "" {
+			*field = word
+		}
+	}
+}
+
+// applyScopes writes out what names several ids of one kind.
+func (r *ScheduleRequest) applyScopes(s *rota.ScheduleSpec) error {
+	if !r.Scopes.Set {
+		return nil
+	}
+	s.Scopes = nil
+	if r.Scopes.Value == nil {
+		return nil
+	}
+	for i, scope := range *r.Scopes.Value {
+		ids := scope.IDs
+		if scope.ID != "" {
+			if len(ids) > 0 {
+				return rota.Invalidf(fmt.Sprintf("scopes[%d].ids", i), "id is given too; give one of them")
+			}
+			ids = []string{scope.ID}
+		}
+		if scope.Kind == "" || len(ids) == 0 || slices.Contains(ids, "") {
+			return rota.Invalidf(fmt.Sprintf("scopes[%d]", i), "has an empty kind or id; give both")
+		}
+		for _, id := range ids {
+			s.Scopes = append(s.Scopes, rota.Scope{Kind: scope.Kind, ID: id})
+		}
+	}
+	return nil
+}

@@ -1,0 +1,139 @@
+package httpapi
+
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+	"sync"
+)
+
+// shape is what a body may look like, taken from the Go type that it is read
+// into. It is known before the first request, and shared by all.
+type shape struct {
+	form   form
+	fields map[string]*shape // of an object
+	elem   *shape            // of a list or a map
+}
+
+type form int
+
+const (
+	formAny form = iota
+	formObject
+	formMap
+	formList
+	formDocument // any object
+	formText
+	formInteger
+	formNumber
+	formFlag
+	formTime
+	formDuration
+	formID
+)
+
+var words = map[form]string{
+	formObject: "an object", formMap: "an object", formDocument: "an object", formList: "a list", formText: "a text",
+	formInteger: "a whole number", formNumber: "a number", formFlag: "true or false",
+	formTime:     "a time in RFC 3339; write one such as 2026-11-15T07:00:00Z",
+	formDuration: "a length of time; write it with its unit, such as \"90s\" or \"5 MINUTES\"",
+	formID:       "an id; an id looks like " + exampleID,
+}
+
+var shapes sync.Map // reflect.Type → *shape
+
+func shapeOf(t reflect.Type) *shape {
+	if known, ok := shapes.Load(t); ok {
+		return known.(*shape)
+	}
+	made, _ := shapes.LoadOrStore(t, newShape(t))
+	return made.(*shape)
+}
+
+var leaves = map[reflect.Type]form{
+	reflect.TypeFor[Time]():            formTime,
+	reflect.TypeFor[Duration]():        formDuration,
+	reflect.TypeFor[ID]():              formID,
+	reflect.TypeFor[Document]():        formDocument,
+	reflect.TypeFor[json.RawMessage](): formAny,
+}
+
+// newShape reads a type. Types of requests are no deeper than a list of objects
+// and do not contain themselves.
+func newShape(t reflect.Type) *shape {
+	if form, known := leaves[t]; known {
+		return &shape{form: form}
+	}
+	if opt, ok := reflect.Zero(t).Interface().(interface{ inner() reflect.Type }); ok {
+		return newShape(opt.inner())
+	}
+	switch t.Kind() {
+	case reflect.Pointer:
+		return newShape(t.Elem())
+	case reflect.Slice:
+		return &shape{form: formList, elem: newShape(t.Elem())}
+	case reflect.Map:
+		return &shape{form: formMap, elem: newShape(t.Elem())}
+	case reflect.Struct:
+		s := &shape{form: formObject, fields: map[string]*shape{}}
+		s.addFields(t)
+		return s
+	case reflect.String:
+		return &shape{form: formText}
+	case reflect.Int, reflect.Int64:
+		return &shape{form: formInteger}
+	case reflect.Float64:
+		return &shape{form: formNumber}
+	case reflect.Bool:
+		return &shape{form: formFlag}
+	}
+	panic("httpapi: a request cannot hold a " + t.String())
+}
+
+func (s *shape) addFields(t reflect.Type) {
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		switch {
+		case f.Anonymous && name == "":
+			s.addFields(f.Type)
+		case name != "-":
+			s.fields[name] = newShape(f.Type)
+		}
+	}
+}
+
+// nearest is the field that was probably meant.
+func (s *shape) nearest(name string) string {
+	best, least := "", 3
+	for field := range s.fields {
+		if d := distance(strings.ToLower(name), field); d < least || d == least && d < 3 && field < best {
+			best, least = field, d
+		}
+	}
+	return best
+}
+
+// distance counts the letters by which two short words differ.
+func distance(a, b string) int {
+	if len(a) > 64 {
+		return len(a)
+	}
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		corner := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			change := corner
+			if a[i] != b[j] {
+				change++
+			}
+			corner = row[j+1]
+			row[j+1] = min(change, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,100 @@
+package httpapi
+
+import (
+	"net/http"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/payload"
+)
+
+// PolicyRequest is what a request says about failure and time.
+type PolicyRequest struct {
+	MaxRetries Opt[int]      `json:"max_retries,omitzero" doc:"How often a failure is tried again, 0 to 1,000."`
+	Backoff    Opt[Duration] `json:"backoff,omitzero" doc:"The wait before the first retry; it doubles with each."`
+	BackoffMax Opt[Duration] `json:"backoff_max,omitzero" doc:"The longest that the wait becomes; 0s: there is no bound."`
+	Jitter     Opt[float64]  `json:"jitter,omitzero" doc:"Which fraction of a wait is taken off at random, 0 to 1."`
+	Timeout    Opt[Duration] `json:"timeout,omitzero" doc:"How long one run may take; 0s: as long as it likes."`
+}
+
+// apply changes what is named.
+func (r *PolicyRequest) apply(p *rota.PolicyPatch) {
+	r.MaxRetries.into(&p.MaxRetries)
+	r.Jitter.into(&p.Jitter)
+	if r.Backoff.Set {
+		p.Backoff = spanOf(r.Backoff.Value)
+	}
+	if r.BackoffMax.Set {
+		p.BackoffMax = spanOf(r.BackoffMax.Value)
+	}
+	if r.Timeout.Set {
+		p.Timeout = spanOf(r.Timeout.Value)
+	}
+}
+
+// TypeRequest declares a type, whole.
+type TypeRequest struct {
+	Description string   `json:"description,omitempty"`
+	Schema      Document `json:"schema,omitempty" doc:"The JSON Schema of its params. Left out: any object will do."`
+	PolicyRequest
+}
+
+func (a *api) typeRoutes() {
+	get(a, operation{
+		method: "GET", path: "/types", id: "list-types", tag: "Types", summary: "List types", description: "By name.",
+		query: pageParams(), answer: List[Type]{},
+	}, listTypes)
+	get(a, operation{
+		method: "GET", path: "/types/{name}", id: "get-type", tag: "Types", summary: "Show a type", answer: Type{}, errors: []int{404},
+	}, func(c *call) (reply, error) {
+		t, err := c.Store.Type(c.ctx, c.name())
+		if err != nil {
+			return reply{}, err
+		}
+		return ok(NewType(t))
+	})
+	route(a, operation{
+		method: "PUT", path: "/types/{name}", id: "put-type", tag: "Types", summary: "Declare a type",
+		description: "Declares a type that workers elsewhere handle, or changes one. A job of a type that nobody declared is refused. What is left out goes back to its default.",
+		example:     `{"schema": {"type": "object", "properties": {"to": {"type": "string"}}, "required": ["to"]}, "max_retries": 5, "timeout": "30s"}`,
+		answer:      Type{}, also: map[int]string{201: "It is new."},
+	}, putType)
+	for path, paused := range map[string]bool{"pause": true, "resume": false} {
+		get(a, operation{
+			method: "POST", path: "/types/{name}/" + path, id: path + "-type", tag: "Types", summary: switchWords[paused], answer: Type{}, errors: []int{404},
+			description: "Jobs of a paused type are accepted and not started; those that run go on.",
+		}, func(c *call) (reply, error) { return switchType(c, paused) })
+	}
+}
+
+var switchWords = map[bool]string{true: "Pause a type", false: "Let a type go on"}
+
+func listTypes(c *call) (reply, error) {
+	return listNamed(c, markTypes, c.Store.Types, NewType, func(t *rota.Type) string { return t.Name })
+}
+
+func putType(c *call, body *TypeRequest) (reply, error) {
+	spec := rota.TypeSpec{Description: body.Description, Schema: body.Schema.raw()}
+	body.apply(&spec.Policy)
+	if len(spec.Schema) > 0 && len(spec.Schema) <= rota.SchemaMax {
+		if _, err := payload.Compile(spec.Schema); err != nil {
+			return reply{}, err
+		}
+	}
+	put, err := do[*rota.TypePut](c, &rota.PutType{Meta: c.meta(), Name: c.name(), Spec: spec})
+	if err != nil {
+		return reply{}, err
+	}
+	status := http.StatusOK
+	if put.Type.CreatedAt.Equal(put.Type.UpdatedAt) && (put.Changed || put.Type.Version == c.command) {
+		status = http.StatusCreated
+	}
+	return reply{status: status, body: NewType(put.Type)}, nil
+}
+
+func switchType(c *call, paused bool) (reply, error) {
+	put, err := do[*rota.TypePut](c, &rota.SwitchType{Meta: c.meta(), Name: c.name(), Paused: paused})
+	if err != nil {
+		return reply{}, err
+	}
+	return ok(NewType(put.Type))
+}
