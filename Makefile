@@ -11,13 +11,16 @@ STATICCHECK := $(GO) run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 # Modules beside the main one, such as the benchmarks with their rivals.
 MODULES := $(patsubst %/go.mod,%,$(wildcard */go.mod))
 
-.PHONY: help build test check format vet lint fuzz crash bench clean
+.PHONY: help build run test check format vet lint fuzz crash bench clean
 
 help: ## explain the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
 
 build: ## make bin/rota, one static binary
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/rota ./cmd/rota
+
+run: build ## build, and run the server in ./rota-data until Ctrl-C; ARGS='--workers 4' are its flags
+	@bin/rota serve $(ARGS)
 
 # The tests come last, so that what they say is the last thing read.
 test: format vet ## check the formatting, vet, and run all tests; needs nothing but Go
@@ -45,8 +48,9 @@ fuzz: ## run each fuzz target for FUZZTIME (30s)
 		$(GO) test -run '^$$' -fuzz "^$${func#func }\$$" -fuzztime $(FUZZTIME) "$$(dirname "$$file")" </dev/null || exit 1; \
 	done
 
-crash: ## kill real processes at random moments for CRASHTIME (5m) and audit what they leave
+crash: ## kill real processes, first of the store and then of the server, for CRASHTIME (5m) each, and audit what they leave
 	ROTA_CRASH_TIME=$(CRASHTIME) $(GO) test -run 'Crash|Killed' ./store/sqlite -count=1 -timeout 0 -v
+	ROTA_CRASH_TIME=$(CRASHTIME) $(GO) test ./node/crashtest -count=1 -timeout 0 -v
 
 bench: ## measure, beside rivals and the raw engine
 	cd bench && $(GO) run .

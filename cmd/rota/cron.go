@@ -118,7 +118,7 @@ func (a *app) cron(text string, opts cronOptions) error {
 	}
 	fires := cron.Upcoming(expression, from, int(opts.count))
 	return a.print(newCronView(expression, fires), func(w io.Writer) error {
-		return writeCron(w, expression, from, fires, int(opts.count))
+		return a.writeCron(w, expression, from, fires, int(opts.count))
 	})
 }
 
@@ -171,20 +171,20 @@ func offsetHasSeconds(at time.Time) bool {
 	return offset%60 != 0
 }
 
-func writeCron(w io.Writer, expression cron.Cron, from time.Time, fires []cron.Fire, count int) error {
+func (a *app) writeCron(w io.Writer, expression cron.Cron, from time.Time, fires []cron.Fire, count int) error {
 	if _, err := fmt.Fprintf(w, "%s\n\n", expression.Describe()); err != nil {
 		return err
 	}
-	var rows [][]string
+	times := newTable("DAY", "LOCAL TIME", "UTC", "IN", "~NOTE")
 	for _, fire := range fires {
-		rows = append(rows, cronRow(fire, from))
+		times.add(cronRow(fire, from)...)
 	}
-	if len(rows) > 0 {
-		if err := writeTable(w, []string{"DAY", "LOCAL TIME", "UTC", "IN", "NOTE"}, rows); err != nil {
+	if len(fires) > 0 {
+		if err := a.printTable(w, times); err != nil {
 			return err
 		}
 	}
-	if len(rows) == count {
+	if len(fires) == count {
 		return nil
 	}
 	_, err := fmt.Fprintln(w, "nothing more before the year 10000")

@@ -12,14 +12,14 @@ import (
 var dashedField = regexp.MustCompile(`^-[0-9*/,-]*$`)
 
 // shieldExpression keeps an expression that begins with a dash, such as '-1 * * * *', from being read as a flag, so that
-// the parser can say what is wrong with it. It moves the words that are no flags behind a "--"; other command lines it
+// the parser can say what is wrong with it, and a negative priority, with which nothing is wrong. It moves the words that are no flags behind a "--"; other command lines it
 // leaves as they are.
 func shieldExpression(root *cobra.Command, args []string) []string {
 	cmd, rest, err := root.Find(args)
-	if err != nil || cmd.Name() != "cron" {
+	if err != nil || cmd.Name() != "cron" && cmd.Name() != "priority" {
 		return args
 	}
-	flags, words, dashed := []string{cmd.Name()}, []string{}, false
+	flags, words, dashed := strings.Fields(cmd.CommandPath())[1:], []string{}, false
 	for i := 0; i < len(rest); i++ {
 		arg := rest[i]
 		switch {

@@ -1,10 +1,6 @@
 package main
 
-import (
-	"github.com/spf13/cobra"
-
-	"github.com/rotajobs/rota/cron"
-)
+import "github.com/spf13/cobra"
 
 const cronLong = `Says a cron expression in words and lists its next times, with what clock changes do to them.
 It needs no server. EXPR has five fields, or is one of @hourly @daily @midnight @weekly @monthly
@@ -34,7 +30,7 @@ func completeCron(cmd *cobra.Command) {
 		}
 		return cronNames, cobra.ShellCompDirectiveNoFileComp
 	}
-	completeFrom(cmd, "tz", cron.ZoneNames())
+	completeZones(cmd)
 	for _, flag := range []string{"from", "count", "name"} {
 		completeFrom(cmd, flag, nil)
 	}

@@ -45,8 +45,8 @@ func TestEveryCodeHasAnExit(t *testing.T) {
 // TestBareProgramAndCompletion are what a user tries first.
 func TestBareProgramAndCompletion(t *testing.T) {
 	for _, row := range []struct{ line, want string }{
-		{"", "Available Commands:"},
-		{"--help", "Available Commands:"},
+		{"", "Definitions:\n"},
+		{"--help", "Definitions:\n"},
 		{"version", "rota "},
 		{"version -o json", `"version": `},
 		{"completion bash", "bash completion"},
@@ -59,11 +59,42 @@ func TestBareProgramAndCompletion(t *testing.T) {
 		{"__complete cron --from ''", ":4\n"},
 		{"__complete version ''", ":4\n"},
 		{"help cron", "rota cron EXPR"},
-		{"help", "Available Commands:"},
+		{"help", "Definitions:\n"},
 	} {
 		out, errs, code := runLine(row.line)
 		if code != exitDone || !strings.Contains(out, row.want) {
 			t.Errorf("rota %s exits with %d without %q: %s%s", row.line, code, row.want, out, errs)
+		}
+	}
+}
+
+// TestCompletionOfNames: what a server names, a shell completes; without a server it completes nothing, and is quick.
+func TestCompletionOfNames(t *testing.T) {
+	s := startServer(t)
+	s.must("template create nightly --type noop")
+	for line, want := range map[string]string{
+		"__complete type show ''":                   "fail\nnoop\nsleep\n:4\n",
+		"__complete template show ''":               "nightly\n:4\n",
+		"__complete template show nightly ''":       ":4\n",
+		"__complete job create --template ''":       "nightly\n:4\n",
+		"__complete job list --state ''":            "scheduled\nblocked\nqueued\nrunning\ncompleted\nfailed\nskipped\ncancelled\n:4\n",
+		"__complete backup ''":                      ":0\n",
+		"__complete type show --url localhost:1 ''": ":4\n",
+	} {
+		if out, errs, code := s.run(line); code != exitDone || out != want {
+			t.Errorf("rota %s exits with %d and %q, want %q: %s", line, code, out, want, errs)
+		}
+	}
+}
+
+// TestFlagsGoByTheNamesOfTheAPI, too.
+func TestFlagsGoByTheNamesOfTheAPI(t *testing.T) {
+	s := startServer(t)
+	s.must("type pause noop")
+	out := s.must("job create --type noop --max-retries 7 --unique_key k --run_at 2099-01-01T00:00:00Z --concurrency-key c -o json")
+	for _, want := range []string{`"max_attempts": 8`, `"unique_key": "k"`, `"run_at": "2099-01-01T00:00:00Z"`, `"concurrency_key": "c"`} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %s in %s", want, out)
 		}
 	}
 }

@@ -10,14 +10,19 @@ import (
 )
 
 func main() {
-	os.Exit(run(os.Args[1:], environment{out: os.Stdout, err: os.Stderr, now: time.Now}))
+	os.Exit(run(os.Args[1:], environment{
+		in: os.Stdin, out: os.Stdout, err: os.Stderr, now: time.Now, getenv: os.Getenv, screen: screenOf(os.Stdin, os.Stdout, os.Stderr),
+	}))
 }
 
 // environment is what the program takes from its surroundings. Tests give it others.
 type environment struct {
-	out io.Writer
-	err io.Writer
-	now func() time.Time
+	in     io.Reader
+	out    io.Writer
+	err    io.Writer
+	now    func() time.Time
+	getenv func(string) string
+	screen screen
 }
 
 // run is the program without the process: it returns the exit code.

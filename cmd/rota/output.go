@@ -6,8 +6,9 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
-	"unicode/utf8"
+	"unicode"
 
 	"github.com/goccy/go-yaml"
 )
@@ -52,7 +53,7 @@ func (a *app) print(value any, table func(w io.Writer) error) error {
 	text := b.Bytes()
 	if a.output == formatYAML {
 		var err error
-		if text, err = yaml.JSONToYAML(text); err != nil {
+		if text, err = asYAML(text); err != nil {
 			return err
 		}
 	}
@@ -60,24 +61,24 @@ func (a *app) print(value any, table func(w io.Writer) error) error {
 	return err
 }
 
-// writeTable aligns rows under their heads, without borders and without spaces at the end of a line, so that what
-// people copy and scripts cut is the text alone.
-func writeTable(w io.Writer, head []string, rows [][]string) error {
-	rows = slices.Insert(slices.Clone(rows), 0, head)
-	widths := make([]int, len(head))
-	for _, row := range rows {
-		for i, cell := range row {
-			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
-		}
+// asYAML is JSON in other clothes, its fields in their order. Controls stay escaped, as JSON has them.
+func asYAML(text []byte) ([]byte, error) {
+	var value any
+	if err := yaml.UnmarshalWithOptions(text, &value, yaml.UseOrderedMap()); err != nil {
+		return nil, err
 	}
-	var b strings.Builder
-	for _, row := range rows {
-		line := ""
-		for i, cell := range row {
-			line += cell + strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell)+2)
+	return yaml.MarshalWithOptions(value, yaml.CustomMarshaler[string](func(s string) ([]byte, error) {
+		if strings.ContainsFunc(s, func(r rune) bool { return r != '\n' && unicode.IsControl(r) }) {
+			return []byte(strconv.Quote(s)), nil
 		}
-		b.WriteString(strings.TrimRight(line, " ") + "\n")
-	}
-	_, err := io.WriteString(w, b.String())
-	return err
+		return yaml.Marshal(s)
+	}))
+}
+
+// say tells a person what was done, in one sentence; scripts get the server's answer.
+func (a *app) say(answer json.RawMessage, format string, args ...any) error {
+	return a.print(answer, func(w io.Writer) error {
+		_, err := fmt.Fprintf(w, "%s\n", plainText(fmt.Sprintf(format, args...)))
+		return err
+	})
 }

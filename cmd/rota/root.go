@@ -1,16 +1,20 @@
 package main
 
 import (
+	"net/http"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // app is what the commands share: the surroundings and the global flags.
 type app struct {
 	environment
 	output  format
+	server  server
+	http    *http.Client
 	started bool // a command's own code has begun, so an error is no longer a matter of the command line
 }
 
@@ -30,22 +34,82 @@ func newRootCommand(a *app) *cobra.Command {
 	root.SetErr(a.err)
 	root.PersistentFlags().VarP(&a.output, "output", "o", "how to print: table, json or yaml")
 	completeFrom(root, "output", formatNames)
-	root.AddCommand(
-		newCronCommand(a),
-		newVerifyCommand(a),
-		newVersionCommand(a),
-	)
-	for _, cmd := range root.Commands() {
-		if cmd.ValidArgsFunction == nil {
-			cmd.ValidArgsFunction = cobra.NoFileCompletions // no argument of a command is a file
-		}
-	}
+	a.server.flags(root)
+	addGroups(root, a)
+	completeNothing(root)
+	// A command that only leads to others is not run by itself, so its usage does not say so.
+	root.SetUsageTemplate(strings.Replace(root.UsageTemplate(), "{{if .Runnable}}", "{{if and .Runnable (not .HasAvailableSubCommands)}}", 1))
 	root.SetVersionTemplate("rota {{.Version}}\n")
 	root.SetHelpCommand(newHelpCommand(root))
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usage(err, "see "+cmd.CommandPath()+" --help") // where the flags of this command are
-	})
+	root.SetGlobalNormalizationFunc(flagName)
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usage(err, flagHint(cmd)) })
 	return root
+}
+
+// fieldFlags are the flags that are shorter than the fields of the API that they stand for. Whoever knows the fields need
+// not learn them anew.
+var fieldFlags = map[string]string{
+	"max-retries": "retries", "unique-key": "unique", "run-at": "at", "plan-time": "plan", "concurrency-key": "key",
+	"timezone": "tz", "starts-at": "starts", "ends-at": "ends", "default-params": "params", "param-overrides": "params",
+}
+
+// flagName is the name of a flag as we write it, for one who wrote it as the API does.
+func flagName(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+	name = strings.ReplaceAll(name, "_", "-")
+	if flag, known := fieldFlags[name]; known {
+		name = flag
+	}
+	return pflag.NormalizedName(name)
+}
+
+// flagHint says where the flags of a command are.
+func flagHint(cmd *cobra.Command) string {
+	hint := "see " + cmd.CommandPath() + " --help"
+	for _, verb := range cmd.Commands() {
+		if cmd.HasParent() && (verb.Name() == "list" || verb.Name() == "show") {
+			return "say first what to do, such as " + verb.CommandPath() + "; " + hint
+		}
+	}
+	return hint
+}
+
+// addGroups adds the commands, under the heads that help shows them.
+func addGroups(root *cobra.Command, a *app) {
+	for _, group := range []struct {
+		title    string
+		commands []*cobra.Command
+	}{
+		{"Jobs", []*cobra.Command{
+			newJobCommand(a), newQueueCommand(a), newExecutionCommand(a), newGroupCommand(a), newDeadCommand(a),
+			newDirectCommand(a), newExplainCommand(a, "explain JOB"),
+		}},
+		{"Definitions", []*cobra.Command{
+			newTypeCommand(a), newTemplateCommand(a), newScheduleCommand(a), newLimitsCommand(a), newCronCommand(a),
+		}},
+		{"Server", []*cobra.Command{
+			newServeCommand(a), newStatsCommand(a), newEventsCommand(a), newAuditCommand(a), newReservationCommand(a),
+		}},
+		{"Store", []*cobra.Command{
+			newBackupCommand(a), newRestoreCommand(a), newVerifyCommand(a), newBenchCommand(a),
+		}},
+	} {
+		root.AddGroup(&cobra.Group{ID: group.title, Title: group.title + ":"})
+		for _, cmd := range group.commands {
+			cmd.GroupID = group.title
+			root.AddCommand(cmd)
+		}
+	}
+	root.AddCommand(newVersionCommand(a))
+}
+
+// completeNothing keeps the shell from offering files as arguments that are none.
+func completeNothing(cmd *cobra.Command) {
+	for _, verb := range cmd.Commands() {
+		if verb.ValidArgsFunction == nil {
+			verb.ValidArgsFunction = cobra.NoFileCompletions
+		}
+		completeNothing(verb)
+	}
 }
 
 // newHelpCommand is cobra's, except that help for what does not exist is a mistake of the command line.

@@ -111,8 +111,9 @@ func reference(page string) string {
 
 func runLine(commandLine string) (out, errs string, code int) {
 	var stdout, stderr bytes.Buffer
-	env := environment{out: &stdout, err: &stderr, now: func() time.Time { return testNow }}
-	code = run(words(commandLine), env)
+	code = run(words(commandLine), environment{
+		in: strings.NewReader(""), out: &stdout, err: &stderr, now: func() time.Time { return testNow }, getenv: func(string) string { return "" },
+	})
 	return stdout.String(), stderr.String(), code
 }
 

@@ -4,16 +4,17 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/httpapi"
 	"github.com/rotajobs/rota/store/sqlite"
 )
 
-const verifyExample = `  rota verify --store sqlite:rota-data/rota.db
+const verifyExample = `  rota verify                                           # the store of the running server
+  rota verify --store sqlite:rota-data/rota.db
   rota verify --store sqlite:backup.db --output json    # for scripts: exit 0 clean, 3 violated
   rota verify --list                                    # what is checked`
 
@@ -53,9 +54,11 @@ func newVerifyCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "verify",
 		Short: "Checks that a store keeps every promise",
-		Long: `Checks every invariant of a store and names each row that breaks one. It changes no row, but a log that a
-crash left is folded into the file: for evidence, copy the file with its -wal and -shm first. The store
-must be one that no process holds. Exits with 0 if it is clean and with 3 if it is not.`,
+		Long: `Checks every invariant of a store and names each row that breaks one. Exits with 0 if it is clean and with 3 if
+it is not. Without --store a running server checks its own, while it goes on.
+
+With --store it is one that no process holds. No row is changed, but a log that a crash left is folded
+into the file: for evidence, copy the file with its -wal and -shm first.`,
 		Example: verifyExample,
 		Args:    verifyArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -72,6 +75,9 @@ must be one that no process holds. Exits with 0 if it is clean and with 3 if it 
 }
 
 func (a *app) verify(ctx context.Context, opts verifyOptions) error {
+	if opts.store == "" {
+		return a.verifyServer(ctx)
+	}
 	path, err := storePath(opts.store)
 	if err != nil {
 		return err
@@ -81,35 +87,83 @@ func (a *app) verify(ctx context.Context, opts verifyOptions) error {
 		return err
 	}
 	defer store.Close()
+	view, err := a.check(ctx, store)
+	if err != nil {
+		return err
+	}
+	if err := a.print(view, func(w io.Writer) error { return a.writeVerify(w, view) }); err != nil || view.Clean {
+		return err
+	}
+	return notClean(path, view)
+}
+
+// check looks at every row of a store and tells how far it is.
+func (a *app) check(ctx context.Context, store *sqlite.Store) (verifyView, error) {
 	view := verifyView{Violations: []violationView{}}
-	progress := newProgress(a.err)
+	progress := a.newProgress()
+	defer progress.clear()
 	for v, err := range store.VerifyAloud(ctx, func(c sqlite.Checked) {
 		view.Checked = verifyCount(c)
 		progress.show("checked %d jobs", c.Jobs)
 	}) {
 		if err != nil {
-			progress.clear()
-			return err
+			return view, err
 		}
 		view.Violations = append(view.Violations, violationView(v))
 	}
-	progress.clear()
 	view.Clean = len(view.Violations) == 0
-	if err := a.print(view, func(w io.Writer) error { return writeVerify(w, view) }); err != nil || view.Clean {
-		return err
-	}
+	return view, nil
+}
+
+func notClean(path string, view verifyView) error {
 	return &exitError{
 		code: exitNotClean, err: fmt.Errorf("%s is not clean: %s", path, plural(len(view.Violations), "violation", "violations")),
 		hint: "keep a copy of the file; rota verify --list says what each check promises",
 	}
 }
 
+// verifyServer asks a running server to check its store.
+func (a *app) verifyServer(ctx context.Context) error {
+	progress := a.newProgress()
+	progress.show("the server is checking its store")
+	answer, err := a.get(ctx, "/verify", nil)
+	progress.clear()
+	if err != nil {
+		return err
+	}
+	found, err := decode[httpapi.Verification](answer)
+	if err != nil {
+		return err
+	}
+	if err := a.print(answer, func(w io.Writer) error { return a.writeVerification(w, found) }); err != nil || found.Clean {
+		return err
+	}
+	return &exitError{
+		code: exitNotClean, err: fmt.Errorf("the server's store is not clean: %s", plural(len(found.Violations), "violation", "violations")),
+		hint: "make a backup for a closer look; rota verify --list says what each check promises",
+	}
+}
+
+func (a *app) writeVerification(w io.Writer, found httpapi.Verification) error {
+	if found.Clean {
+		_, err := fmt.Fprintln(w, "clean: the server's store keeps every promise")
+		return err
+	}
+	t := newTable("CHECK", "~ROWS", "~DETAIL")
+	for _, v := range found.Violations {
+		t.add(v.Check, strings.Join(v.Rows, ", "), v.Detail)
+	}
+	if err := a.printTable(w, t); err != nil || !found.More {
+		return err
+	}
+	_, err := fmt.Fprintln(w, "and more")
+	return err
+}
+
 // storePath is the file that the URL of a store names.
 func storePath(url string) (string, error) {
 	path, isFile := strings.CutPrefix(url, "sqlite:")
 	switch {
-	case url == "":
-		return "", usagef("name one, such as rota verify --store sqlite:rota-data/rota.db", "verify needs --store")
 	case !isFile:
 		return "", usagef("write --store sqlite:PATH", "--store %s is not a store that verify can open", url)
 	case path == "":
@@ -118,13 +172,13 @@ func storePath(url string) (string, error) {
 	return path, nil
 }
 
-func writeVerify(w io.Writer, view verifyView) error {
-	var rows [][]string
+func (a *app) writeVerify(w io.Writer, view verifyView) error {
+	t := newTable("CHECK", "~ROWS", "~DETAIL")
 	for _, v := range view.Violations {
-		rows = append(rows, []string{v.Check, strings.Join(v.Rows, ", "), v.Detail})
+		t.add(v.Check, strings.Join(v.Rows, ", "), v.Detail)
 	}
-	if len(rows) > 0 {
-		if err := writeTable(w, []string{"CHECK", "ROWS", "DETAIL"}, rows); err != nil {
+	if len(t.rows) > 0 {
+		if err := a.printTable(w, t); err != nil {
 			return err
 		}
 	}
@@ -140,37 +194,13 @@ func writeVerify(w io.Writer, view verifyView) error {
 
 func (a *app) listChecks() error {
 	var views []checkView
-	var rows [][]string
+	t := newTable("CHECK", "~PROMISE")
 	for _, c := range rota.Checks {
 		views = append(views, checkView{c.Name, c.Promise})
-		rows = append(rows, []string{c.Name, c.Promise})
+		t.add(c.Name, c.Promise)
 	}
-	return a.print(views, func(w io.Writer) error { return writeTable(w, []string{"CHECK", "PROMISE"}, rows) })
+	return a.print(views, func(w io.Writer) error { return a.printTable(w, t) })
 }
-
-func plural(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
-}
-
-// progress is one line that is written over and over, for a person who waits at a terminal. A pipe gets nothing.
-type progress struct{ w io.Writer }
-
-func newProgress(w io.Writer) progress {
-	file, isFile := w.(*os.File)
-	if !isFile {
-		return progress{io.Discard}
-	}
-	if info, err := file.Stat(); err != nil || info.Mode()&os.ModeCharDevice == 0 {
-		return progress{io.Discard}
-	}
-	return progress{w}
-}
-
-func (p progress) show(format string, args ...any) { fmt.Fprintf(p.w, "\r\x1b[K"+format, args...) }
-func (p progress) clear()                          { fmt.Fprint(p.w, "\r\x1b[K") }
 
 // verifyArgs sees through the natural first guess: the file as an argument.
 func verifyArgs(_ *cobra.Command, args []string) error {

@@ -48,14 +48,10 @@ func TestVerifyReference(t *testing.T) {
 	})
 }
 
-// TestVerifyBinary runs the program as scripts do, on a store that is broken and on one that is held.
-func TestVerifyBinary(t *testing.T) {
-	binary := filepath.Join(t.TempDir(), "rota")
-	if out, err := exec.Command("go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
-	}
+// TestVerifyProcess runs the program as scripts do, on a store that is broken and on one that is held.
+func TestVerifyProcess(t *testing.T) {
 	verifyFixture(t)
-	out, errs, code := runBinary(t, binary, "verify", "--store", "sqlite:broken.db", "-o", "json")
+	out, errs, code := runProcess(t, "verify", "--store", "sqlite:broken.db", "-o", "json")
 	var view verifyView
 	if err := json.Unmarshal(out, &view); err != nil || code != exitNotClean || view.Clean || len(view.Violations) != 2 {
 		t.Errorf("exit %d, %v, %+v, %s", code, err, view, errs)
@@ -64,22 +60,24 @@ func TestVerifyBinary(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, errs, code = runBinary(t, binary, "verify", "--store", "sqlite:healthy.db")
+	_, errs, code = runProcess(t, "verify", "--store", "sqlite:healthy.db")
 	if code != exitUnavailable || !strings.Contains(errs, "held by process "+strconv.Itoa(os.Getpid())) || !strings.Contains(errs, "hint: stop that process") {
 		t.Errorf("a held store exits with %d: %s", code, errs)
 	}
 	if err := held.Close(); err != nil {
 		t.Fatal(err)
 	}
-	out, errs, code = runBinary(t, binary, "verify", "--store", "sqlite:healthy.db")
+	out, errs, code = runProcess(t, "verify", "--store", "sqlite:healthy.db")
 	if code != exitDone || !strings.HasPrefix(string(out), "clean: ") || errs != "" {
 		t.Errorf("exit %d, %s%s", code, out, errs)
 	}
 }
 
-func runBinary(t *testing.T, binary string, args ...string) (out []byte, errs string, code int) {
+func runProcess(t *testing.T, args ...string) (out []byte, errs string, code int) {
 	t.Helper()
-	out, err := exec.Command(binary, args...).Output()
+	process := exec.Command(os.Args[0], args...)
+	process.Env = append(os.Environ(), "ROTA_TEST_PROGRAM=1")
+	out, err := process.Output()
 	var exit *exec.ExitError
 	switch {
 	case errors.As(err, &exit):

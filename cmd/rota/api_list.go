@@ -1,0 +1,123 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/url"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/httpapi"
+)
+
+// page is a list as the server answers it, its items as they came.
+type page = httpapi.List[json.RawMessage]
+
+// listing is the flags that every list has.
+type listing struct {
+	limit  int
+	cursor string
+}
+
+const (
+	listDefault = 100
+	listMax     = 1_000_000 // more than anybody reads
+)
+
+func (l *listing) flags(cmd *cobra.Command) {
+	number(cmd, &l.limit, "limit", listDefault, 0, listMax, "list at most `N`; 0 for all")
+	cmd.Flags().StringVar(&l.cursor, "cursor", "", "go on where a list ended, at its next_cursor: `CURSOR`")
+	completeFrom(cmd, "cursor", nil)
+}
+
+// list reads as many pages as the limit takes, and puts them together as one.
+func (a *app) list(ctx context.Context, path string, query url.Values, l listing) (page, error) {
+	all := page{Items: []json.RawMessage{}, NextCursor: httpapi.Text(l.cursor)}
+	for {
+		size := rota.PageMax
+		if l.limit > 0 {
+			size = min(size, l.limit-len(all.Items))
+		}
+		part, err := a.page(ctx, path, query, all.NextCursor, size)
+		if err != nil {
+			return page{}, err
+		}
+		all.Items, all.NextCursor = append(all.Items, part.Items...), part.NextCursor
+		if all.NextCursor == "" || l.limit > 0 && len(all.Items) >= l.limit {
+			return all, nil
+		}
+	}
+}
+
+func (a *app) page(ctx context.Context, path string, query url.Values, cursor httpapi.Text, size int) (page, error) {
+	asked := url.Values{"limit": {strconv.Itoa(size)}}
+	for name, values := range query {
+		asked[name] = values
+	}
+	if cursor != "" {
+		asked.Set("cursor", string(cursor))
+	}
+	answer, err := a.get(ctx, path, asked)
+	if err != nil {
+		return page{}, err
+	}
+	return decode[page](answer)
+}
+
+// printPage prints a list: scripts get it as it came, people a table and how to go on.
+func printPage[T any](a *app, p page, none string, t *table, row func(T) []string) error {
+	return a.print(p, func(w io.Writer) error {
+		if len(p.Items) == 0 {
+			_, err := fmt.Fprintln(w, none)
+			return err
+		}
+		for _, item := range p.Items {
+			value, err := decode[T](item)
+			if err != nil {
+				return err
+			}
+			t.add(row(value)...)
+		}
+		if err := a.printTable(w, t); err != nil || p.NextCursor == "" {
+			return err
+		}
+		_, err := fmt.Fprintf(a.err, "there are more: add --cursor %s, or --limit 0 for all\n", p.NextCursor)
+		return err
+	})
+}
+
+// filters is flags that become a query by the same name.
+type filters map[string]*string
+
+// add makes a flag of a filter.
+func (f filters) add(cmd *cobra.Command, name, usage string, words ...string) {
+	value := ""
+	f[name] = &value
+	cmd.Flags().StringVar(&value, name, "", usage)
+	completeFrom(cmd, name, words)
+}
+
+func (f filters) query() url.Values {
+	query := url.Values{}
+	for name, value := range f {
+		if *value != "" {
+			query.Set(name, *value)
+		}
+	}
+	return query
+}
+
+// body is the filters as the fields of a request for many.
+func (f filters) body() map[string]any {
+	body := map[string]any{}
+	for name, value := range f {
+		if *value != "" {
+			body[name] = *value
+		}
+	}
+	return body
+}

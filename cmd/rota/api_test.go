@@ -1,0 +1,232 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/rotajobs/rota/httpapi"
+)
+
+// TestServerIsFound: a flag beats the environment, which beats what the server on this machine wrote down.
+func TestServerIsFound(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	env := map[string]string{"ROTA_DATA": dir}
+	a := &app{environment: environment{getenv: func(name string) string { return env[name] }}}
+	expect := func(what, address, token, source string) {
+		t.Helper()
+		gotAddress, err := a.address()
+		gotToken, gotSource := a.secret()
+		if err != nil || gotAddress != address || gotToken != token || gotSource != source {
+			t.Errorf("%s: got %s %s from %s, %v; want %s %s from %s", what, gotAddress, gotToken, gotSource, err, address, token, source)
+		}
+	}
+	file := filepath.Join(dir, "admin.token")
+	expect("nothing is known", defaultURL, "", file)
+	write("rota.addr", "not JSON")
+	expect("a file that makes no sense", defaultURL, "", file)
+	write("rota.addr", `{"http": "0.0.0.0:4711", "sql": "127.0.0.1:1"}`)
+	write("admin.token", "from-file\n")
+	expect("the data directory", "http://127.0.0.1:4711", "from-file", file)
+	env["ROTA_URL"], env["ROTA_TOKEN"] = "https://rota.example.com/base/", "from-env"
+	expect("the environment", "https://rota.example.com/base", "from-env", "ROTA_TOKEN")
+	a.server = server{url: "localhost:99", token: "from-flag"}
+	expect("the flags", "http://localhost:99", "from-flag", "--token")
+	for _, bad := range []string{"ftp://host", "http://", "http://bad host"} {
+		a.server.url = bad
+		if _, err := a.address(); exitCode(err) != exitUsage {
+			t.Errorf("the address %q gives %v", bad, err)
+		}
+	}
+}
+
+// TestNoServer: whoever gets no answer is told how to start a server, or that something else listens.
+func TestNoServer(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	nobody := listener.Addr().String()
+	listener.Close()
+	stranger := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "<html>hello") }))
+	defer stranger.Close()
+	missing := httptest.NewServer(http.NotFoundHandler())
+	defer missing.Close()
+	moved := httptest.NewServer(http.RedirectHandler("http://elsewhere.example.com", http.StatusFound))
+	defer moved.Close()
+	for address, want := range map[string]string{
+		"http://" + nobody: "hint: start one with rota serve",
+		stranger.URL:       "its answer is not JSON",
+		missing.URL:        "it answered 404 Not Found",
+		moved.URL:          "it answered 302 Found",
+	} {
+		_, errs, code := runLine("stats --url " + address)
+		if code != exitUnavailable || !strings.Contains(errs, want) {
+			t.Errorf("%s exits with %d: %s", address, code, errs)
+		}
+	}
+}
+
+// TestRefusalsExitByTheirKind goes through the codes and statuses that a server answers with.
+func TestRefusalsExitByTheirKind(t *testing.T) {
+	for _, row := range []struct {
+		status int
+		code   string
+		want   int
+	}{
+		{400, "invalid", exitUsage},
+		{422, "invalid", exitUsage},
+		{401, "denied", exitDenied},
+		{403, "denied", exitDenied},
+		{404, "not_found", exitNotFound},
+		{405, "method_not_allowed", exitFailed},
+		{409, "conflict", exitFailed},
+		{409, "busy", exitUnavailable},
+		{409, "lease_lost", exitFailed},
+		{413, "too_large", exitUsage},
+		{429, "too_many_requests", exitUnavailable},
+		{500, "internal", exitFailed},
+		{503, "unavailable", exitUnavailable},
+		{503, "", exitUnavailable},
+		{418, "teapot", exitFailed},
+	} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/problem+json")
+			w.WriteHeader(row.status)
+			json.NewEncoder(w).Encode(httpapi.Problem{Title: "No", Status: row.status, Code: row.code, Detail: "it is wrong", Hint: "mend it"})
+		}))
+		_, errs, code := runLine("stats --token x --url " + server.URL)
+		server.Close()
+		if code != row.want || !strings.HasPrefix(errs, "rota: it is wrong\nhint: ") {
+			t.Errorf("%d %s exits with %d, want %d: %s", row.status, row.code, code, row.want, errs)
+		}
+	}
+}
+
+// TestProblemsNameEachFieldOnce and keep what others wrote from the terminal.
+func TestProblemsNameEachFieldOnce(t *testing.T) {
+	for _, row := range []struct {
+		problem httpapi.Problem
+		want    string
+	}{
+		{httpapi.Problem{Title: "No"}, "No"},
+		{httpapi.Problem{Title: "No", Detail: "type: is empty", Errors: []httpapi.FieldError{{Field: "type", Reason: "is empty"}}}, "type: is empty"},
+		{httpapi.Problem{Detail: "two are wrong", Errors: []httpapi.FieldError{{Field: "a", Reason: "is odd"}, {Field: "b", Reason: "is \x1b[31mred"}}}, "two are wrong\n  a: is odd\n  b: is ?[31mred"},
+	} {
+		if got := problemText(row.problem); got != row.want {
+			t.Errorf("got %q, want %q", got, row.want)
+		}
+	}
+}
+
+// TestAWriteSurvivesALostConnection: the job is made although the first answer is lost, and only once.
+func TestAWriteSurvivesALostConnection(t *testing.T) {
+	s := startServer(t)
+	address := addressIn(s.data)
+	target, err := url.Parse("http://" + address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var posts atomic.Int32
+	proxy := httputil.NewSingleHostReverseProxy(target)
+	proxy.ModifyResponse = func(r *http.Response) error {
+		if r.Request.Method == http.MethodPost && posts.Add(1) == 1 {
+			return errors.New("lost")
+		}
+		return nil
+	}
+	proxy.ErrorHandler = func(w http.ResponseWriter, _ *http.Request, _ error) { panic(http.ErrAbortHandler) }
+	front := httptest.NewUnstartedServer(proxy)
+	front.Config.ErrorLog = nil
+	front.Start()
+	defer front.Close()
+	s.must("type pause noop")
+	out, errs, code := s.run("job create noop --url " + front.URL)
+	if code != exitDone || !strings.Contains(out, "queued") {
+		t.Fatalf("exit %d: %s%s", code, out, errs)
+	}
+	if n := strings.Count(s.must("job list --type noop"), "queued"); n != 1 || posts.Load() != 2 {
+		t.Errorf("%d jobs were made in %d posts", n, posts.Load())
+	}
+}
+
+// TestPagesAreFollowed: a list longer than a page comes whole if it is asked for.
+func TestPagesAreFollowed(t *testing.T) {
+	s := startServer(t)
+	s.must("type pause noop")
+	var jobs strings.Builder
+	for range 1500 {
+		jobs.WriteString("- {type: noop}\n")
+	}
+	file := filepath.Join(t.TempDir(), "group.yaml")
+	if err := os.WriteFile(file, []byte("mode: parallel\njobs:\n"+jobs.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.must("group create --file " + file)
+	for limit, want := range map[string]int{"0": 1500, "1200": 1200, "1": 1, "1000": 1000} {
+		var list struct {
+			Items []json.RawMessage `json:"items"`
+			Next  *string           `json:"next_cursor"`
+		}
+		if err := json.Unmarshal([]byte(s.must("job list -o json --limit "+limit)), &list); err != nil {
+			t.Fatal(err)
+		}
+		if len(list.Items) != want || (list.Next == nil) != (want == 1500) {
+			t.Errorf("--limit %s lists %d, next %v", limit, len(list.Items), list.Next)
+		}
+	}
+	out, errs, _ := s.run("queue list --limit 3")
+	_, cursor, found := strings.Cut(errs, "--cursor ")
+	cursor, _, _ = strings.Cut(cursor, ",")
+	if next := s.must("queue list --limit 3 --cursor " + cursor); !found || next == out || strings.Count(next, "noop") != 3 {
+		t.Errorf("the second page is\n%s after\n%s%s", next, out, errs)
+	}
+}
+
+// TestAnInterruptedWaitLeavesNothingOpen: what is followed ends with the server, and says so.
+func TestAFollowedStreamEndsWithTheServer(t *testing.T) {
+	s := startServer(t)
+	var out lockedBuffer
+	started := out.waitFor("job.enqueued")
+	code := make(chan int, 1)
+	var errs bytes.Buffer
+	go func() {
+		code <- run([]string{"events", "-f", "--kind", "job.*", "-o", "json"}, environment{
+			in: strings.NewReader(""), out: &out, err: &errs, now: time.Now,
+			getenv: func(name string) string { return map[string]string{"ROTA_DATA": s.data}[name] },
+		})
+	}()
+	for waiting := true; waiting; { // until the stream is open, which only its events show
+		s.must("job create noop --wait")
+		select {
+		case <-started:
+			waiting = false
+		case <-time.After(time.Millisecond):
+		}
+	}
+	s.stop()
+	if got := <-code; got != exitUnavailable || !strings.Contains(errs.String(), "the server ended the stream") {
+		t.Errorf("exit %d: %s", got, errs.String())
+	}
+	first, _, _ := strings.Cut(out.String(), "\n")
+	if e, err := decode[httpapi.Event](json.RawMessage(first)); err != nil || e.Type != "noop" {
+		t.Errorf("the first line is %s: %v", first, err)
+	}
+}

@@ -1,0 +1,29 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/rotajobs/rota/httpapi"
+)
+
+func newAuditCommand(a *app) *cobra.Command {
+	var l listing
+	list := &cobra.Command{
+		Use: "list", Short: "Lists the audit", Args: nothing(), Example: "  rota audit list --limit 20",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			found, err := a.list(cmd.Context(), "/audit", nil, l)
+			if err != nil {
+				return err
+			}
+			t := newTable("SEQ", "WHEN", "WHO", "ACT", "~SUBJECT", "~DETAIL")
+			return printPage(a, found, "the audit is empty", t, func(e httpapi.AuditEntry) []string {
+				subject := firstText(string(e.Subject), e.JobID.String())
+				return []string{fmt.Sprint(e.Seq), a.ago(e.At.Time), firstText(string(e.Actor), "rota"), e.Act, subject, string(e.Detail)}
+			})
+		},
+	}
+	l.flags(list)
+	return newNoun("audit", "The audit: who changed what", list)
+}

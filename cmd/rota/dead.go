@@ -1,0 +1,66 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/rotajobs/rota/httpapi"
+)
+
+func newDeadCommand(a *app) *cobra.Command {
+	return newNoun("dead", "Dead letters: what failed for good", newDeadListCommand(a), newDeadRetryCommand(a))
+}
+
+func newDeadListCommand(a *app) *cobra.Command {
+	var l listing
+	f := filters{}
+	cmd := &cobra.Command{
+		Use: "list", Short: "Lists dead letters, newest first", Args: nothing(), Example: "  rota dead list --type mail.send",
+	}
+	deadFilters(cmd, f)
+	l.flags(cmd)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		found, err := a.list(cmd.Context(), "/dead", f.query(), l)
+		if err != nil {
+			return err
+		}
+		t := newTable("ID", "NAME", "ATTEMPTS", "DIED", "CODE", "~ERROR")
+		return printPage(a, found, "no dead letters", t, func(j httpapi.Job) []string {
+			code := ""
+			if j.Run != nil {
+				code = string(j.Run.ErrorCode)
+			}
+			return []string{j.ID.String(), j.Name, fmt.Sprint(j.Attempt), a.ago(j.FinishedAt.Time), code, runError(j)}
+		})
+	}
+	return cmd
+}
+
+func deadFilters(cmd *cobra.Command, f filters) {
+	f.add(cmd, "type", "only those of this `TYPE`")
+	f.add(cmd, "template", "only those made from this template `NAME`")
+	f.add(cmd, "schedule", "only those that this schedule `NAME` fired")
+	f.add(cmd, "group", "only those of the group with this `ID`")
+}
+
+func newDeadRetryCommand(a *app) *cobra.Command {
+	m := many{filters: filters{}}
+	cmd := &cobra.Command{
+		Use: "retry [ID]...", Short: "Tries dead letters again",
+		Example: `  rota dead retry 01926a5e-7c3b-7f3a-8d2e-1b2c3d4e5f60
+  rota dead retry --type mail.send
+  rota dead retry --all --yes`,
+		ValidArgsFunction: a.completeNames("/dead", "id"),
+	}
+	deadFilters(cmd, m.filters)
+	cmd.Flags().BoolVar(&m.all, "all", false, "try every one again")
+	cmd.Flags().BoolVar(&m.yes, "yes", false, "do not ask")
+	cmd.RunE = func(cmd *cobra.Command, ids []string) error {
+		if err := m.check(cmd, ids); err != nil {
+			return err
+		}
+		return a.retry(cmd.Context(), &m, ids, "/dead/retry")
+	}
+	return cmd
+}

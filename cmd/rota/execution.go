@@ -1,0 +1,155 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/url"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/httpapi"
+)
+
+var executionStates = []string{
+	httpapi.ExecutionPending, httpapi.ExecutionRunning, httpapi.ExecutionCompleted, httpapi.ExecutionFailed,
+	httpapi.ExecutionDead, httpapi.ExecutionSkipped, httpapi.ExecutionCancelled,
+}
+
+func newExecutionCommand(a *app) *cobra.Command {
+	return newNoun("execution", "Executions: jobs together with their retries", newExecutionListCommand(a), newExecutionShowCommand(a))
+}
+
+func newExecutionListCommand(a *app) *cobra.Command {
+	var l listing
+	cmd := &cobra.Command{
+		Use: "list", Short: "Lists executions, newest first", Args: nothing(),
+		Example: `  rota execution list --state dead
+  rota execution list --schedule nightly --limit 7`,
+	}
+	f := jobFilters(a, cmd, executionStates)
+	l.flags(cmd)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return a.listExecutions(cmd.Context(), f.query(), l) }
+	return cmd
+}
+
+func (a *app) listExecutions(ctx context.Context, query url.Values, l listing) error {
+	found, err := a.list(ctx, "/executions", query, l)
+	if err != nil {
+		return err
+	}
+	t := newTable("ID", "NAME", "!STATE", "ATTEMPTS", "PLANNED", "STARTED", "TOOK", "~ERROR")
+	return printPage(a, found, "no executions", t, func(e httpapi.Execution) []string {
+		took := ""
+		if !e.FinishedAt.IsZero() || e.State == httpapi.ExecutionRunning {
+			took = a.took(e.StartedAt.Time, e.FinishedAt.Time)
+		}
+		return []string{
+			e.ID.String(), e.Name, e.State, fmt.Sprintf("%d/%d", e.Attempts, e.MaxAttempts), planText(e.PlanTime.Time),
+			a.ago(e.StartedAt.Time), took, string(e.Error),
+		}
+	})
+}
+
+func planText(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format("2006-01-02 15:04")
+}
+
+func newExecutionShowCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use: "show ID", Short: "Shows an execution with its attempts; ID may be any attempt's", Args: wants("an ID"),
+		Example: "  rota execution show 01926a5e-7c3b-7f3a-8d2e-1b2c3d4e5f60",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			answer, err := a.get(cmd.Context(), "/executions"+segment(args[0]), nil)
+			if err != nil {
+				return err
+			}
+			e, err := decode[httpapi.ExecutionDetail](answer)
+			if err != nil {
+				return err
+			}
+			return a.print(answer, func(w io.Writer) error { return a.writeExecution(w, e) })
+		},
+		ValidArgsFunction: a.completeNames("/executions", "id"),
+	}
+}
+
+func (a *app) writeExecution(w io.Writer, e httpapi.ExecutionDetail) error {
+	s := &sheet{}
+	s.add("id", e.ID.String())
+	s.add("name", e.Name)
+	s.add("type", e.Type)
+	s.add("state", e.State)
+	s.add("template", string(e.Template))
+	s.add("schedule", string(e.Schedule))
+	s.add("group", e.GroupID.String())
+	s.add("tries anew", e.RedriveOf.String())
+	s.add("planned for", a.stamp(e.PlanTime.Time))
+	if e.ScopeKind != rota.GlobalScopeKind {
+		s.add("scope", e.ScopeKind+" "+e.ScopeID)
+	}
+	s.add("created", a.stamp(e.CreatedAt.Time))
+	s.add("started", a.stamp(e.StartedAt.Time))
+	s.add("finished", a.stamp(e.FinishedAt.Time))
+	s.add("next retry", a.stamp(e.NextRetryAt.Time))
+	if err := a.printSheet(w, s); err != nil {
+		return err
+	}
+	fmt.Fprintln(w)
+	t := newTable("ATTEMPT", "JOB", "!STATE", "STARTED", "TOOK", "~ERROR")
+	for _, j := range e.Attempts {
+		problem := ""
+		if j.Run != nil {
+			problem = string(j.Run.Error)
+		}
+		t.add(fmt.Sprint(j.Attempt), j.ID.String(), j.State, a.ago(j.StartedAt.Time), a.took(j.StartedAt.Time, j.FinishedAt.Time), problem)
+	}
+	return a.printTable(w, t)
+}
+
+// newJobRunsCommand is the history of one name.
+func newJobRunsCommand(a *app) *cobra.Command {
+	var l listing
+	cmd := &cobra.Command{
+		Use: "runs [NAME]", Short: "Lists executions, of one name or of all", Args: cobra.MaximumNArgs(1),
+		Long: `Lists executions, newest first. NAME is a template, a schedule or a type, looked for in this order: of a
+schedule that was made together with its template these are all its runs, planned or not.`,
+		Example: `  rota job runs
+  rota job runs nightly --limit 7`,
+		ValidArgsFunction: a.completeNames("/templates", "name"),
+	}
+	f := filters{}
+	f.add(cmd, "state", "only those in this `STATE`", executionStates...)
+	l.flags(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		query := f.query()
+		if len(args) > 0 {
+			field, err := a.kindOf(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			query.Set(field, args[0])
+		}
+		return a.listExecutions(cmd.Context(), query, l)
+	}
+	return cmd
+}
+
+// kindOf says what a name is the name of.
+func (a *app) kindOf(ctx context.Context, name string) (string, error) {
+	var err error
+	for _, kind := range []string{"template", "schedule", "type"} {
+		if _, err = a.get(ctx, "/"+kind+"s"+segment(name), nil); exitCode(err) != exitNotFound {
+			return kind, err
+		}
+	}
+	return "", &exitError{
+		code: exitNotFound, err: fmt.Errorf("there is no template, schedule or type %q", name),
+		hint: "rota template list and rota schedule list name what there is",
+	}
+}

@@ -1,0 +1,57 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/rotajobs/rota/httpapi"
+)
+
+// newExplainCommand is found under job and, since it is what a person in a hurry wants, at the top.
+func newExplainCommand(a *app, use string) *cobra.Command {
+	return &cobra.Command{
+		Use: use, Short: "Says why a job does not run, and what would change that", Args: wants("the ID of a job"),
+		Example: "  rota explain 01926a5e-7c3b-7f3a-8d2e-1b2c3d4e5f60",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			answer, err := a.get(cmd.Context(), "/jobs"+segment(args[0])+"/explain", nil)
+			if err != nil {
+				return err
+			}
+			e, err := decode[httpapi.Explanation](answer)
+			if err != nil {
+				return err
+			}
+			return a.print(answer, func(w io.Writer) error { return a.writeExplanation(w, e) })
+		},
+		ValidArgsFunction: a.completeNames("/jobs", "id"),
+	}
+}
+
+// writeExplanation writes a paragraph for each reason: what it is, until when, and what to do.
+func (a *app) writeExplanation(w io.Writer, e httpapi.Explanation) error {
+	var b strings.Builder
+	for i, r := range e.Reasons {
+		if i > 0 {
+			b.WriteString("\n")
+		}
+		b.WriteString(plainText(r.Text) + "\n")
+		if !r.Until.IsZero() {
+			fmt.Fprintf(&b, "  until:  %s\n", a.stamp(r.Until.Time))
+		}
+		if len(r.Jobs) > 0 {
+			ids := make([]string, len(r.Jobs))
+			for j, id := range r.Jobs {
+				ids[j] = id.String()
+			}
+			fmt.Fprintf(&b, "  waits for:  %s\n", strings.Join(ids, ", "))
+		}
+		if r.Remedy != "" {
+			fmt.Fprintf(&b, "  do:  %s\n", asCommands(plainText(r.Remedy)))
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}

@@ -1,0 +1,223 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+	"github.com/spf13/cobra"
+
+	"github.com/rotajobs/rota/httpapi"
+)
+
+func newGroupCommand(a *app) *cobra.Command {
+	return newNoun("group", "Groups: jobs that belong together",
+		newGroupListCommand(a), newGroupShowCommand(a), newGroupCreateCommand(a), newGroupCancelCommand(a))
+}
+
+func newGroupListCommand(a *app) *cobra.Command {
+	var l listing
+	cmd := &cobra.Command{
+		Use: "list", Short: "Lists groups, newest first", Args: nothing(), Example: "  rota group list --limit 10",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			found, err := a.list(cmd.Context(), "/groups", nil, l)
+			if err != nil {
+				return err
+			}
+			t := newTable("ID", "NAME", "!STATUS", "MODE", "CREATED", "~MEMBERS")
+			return printPage(a, found, "no groups", t, func(g httpapi.Group) []string {
+				return []string{g.ID.String(), string(g.Name), g.Status, g.Mode, a.ago(g.CreatedAt.Time), tallyText(g)}
+			})
+		},
+	}
+	l.flags(cmd)
+	return cmd
+}
+
+// tallyText counts the members that there are.
+func tallyText(g httpapi.Group) string {
+	var parts []string
+	for _, count := range []struct {
+		n    int
+		word string
+	}{
+		{g.Counts.Completed, "completed"},
+		{g.Counts.Running, "running"},
+		{g.Counts.Queued, "queued"},
+		{g.Counts.Dead, "dead"},
+		{g.Counts.Skipped, "skipped"},
+		{g.Counts.Cancelled, "cancelled"},
+	} {
+		if count.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", count.n, count.word))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+func newGroupShowCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use: "show ID", Short: "Shows a group and its members", Args: wants("an ID"),
+		Example: "  rota group show 01926a5e-7c3b-7f3a-8d2e-1b2c3d4e5f60",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			answer, err := a.get(cmd.Context(), "/groups"+segment(args[0]), nil)
+			if err != nil {
+				return err
+			}
+			return a.printGroup(answer)
+		},
+		ValidArgsFunction: a.completeNames("/groups", "id"),
+	}
+}
+
+func (a *app) printGroup(answer json.RawMessage) error {
+	g, err := decode[httpapi.GroupDetail](answer)
+	if err != nil {
+		return err
+	}
+	return a.print(answer, func(w io.Writer) error {
+		s := &sheet{}
+		s.add("id", g.ID.String())
+		s.add("name", string(g.Name))
+		s.add("status", g.Status)
+		s.add("mode", g.Mode)
+		s.add("on failure", g.OnFailure)
+		s.add("members", fmt.Sprintf("%d: %s", g.Size, tallyText(g.Group)))
+		if g.Ending != "" {
+			s.add("ended", string(g.Ending)+by(g.EndingBy))
+			s.add("because", string(g.EndingReason))
+		}
+		s.add("created", a.stamp(g.CreatedAt.Time)+by(g.CreatedBy))
+		if err := a.printSheet(w, s); err != nil || len(g.Jobs) == 0 {
+			return err
+		}
+		fmt.Fprintln(w)
+		return a.writeJobs(w, g.Jobs)
+	})
+}
+
+const groupCreateExample = `  rota group create --name import --mode sequential --on-failure stop --job load --job 'build={"table": "users"}'
+  rota group create --file group.yaml
+
+  # group.yaml
+  name: import
+  mode: sequential      # or parallel
+  on_failure: stop      # or continue, or skip
+  jobs:
+    - {type: load}
+    - {template: build, params: {table: users}, max_retries: 5}`
+
+func newGroupCreateCommand(a *app) *cobra.Command {
+	var file string
+	var jobs []string
+	cmd := &cobra.Command{
+		Use: "create", Short: "Puts a group of jobs into the queue", Args: nothing(), Example: groupCreateExample,
+		Long: `Puts a group of jobs into the queue, all or none: those of a file, and those of --job. A flag wins over what the
+file says.`,
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&file, "file", "", "YAML or JSON `FILE` with the group, or - for standard input")
+	flags.StringArrayVar(&jobs, "job", nil, "one member as `TYPE[=PARAMS]`, PARAMS being a JSON object (repeatable)")
+	completeFrom(cmd, "job", nil)
+	s := newSettings(cmd)
+	s.add("name", "name", "`NAME` for people", asText)
+	s.add("mode", "mode", "how the members follow each other, a `WORD`: parallel or sequential", asText, "parallel", "sequential")
+	s.add("on-failure", "on_failure", "what the death of one means for those not started, a `WORD`: continue, stop or skip", asText, "continue", "stop", "skip")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		body, err := a.groupFile(file)
+		if err != nil {
+			return err
+		}
+		if err := addMembers(body, jobs); err != nil {
+			return err
+		}
+		if err := s.fill(body); err != nil {
+			return err
+		}
+		if members, _ := body["jobs"].([]any); len(members) == 0 {
+			return usagef("give --file or --job", "a group needs members")
+		}
+		answer, err := a.post(cmd.Context(), "/groups", body)
+		if err != nil {
+			return err
+		}
+		g, err := decode[httpapi.Group](answer)
+		if err != nil {
+			return err
+		}
+		return a.say(answer, "%s has %s", g.ID, plural(g.Size, "member", "members"))
+	}
+	return cmd
+}
+
+// groupFile reads a group from a file. YAML contains JSON, so one reader does for both.
+func (a *app) groupFile(name string) (map[string]any, error) {
+	body := map[string]any{}
+	if name == "" {
+		return body, nil
+	}
+	if name != "-" {
+		name = "@" + name
+	}
+	source, err := a.content(name)
+	if err != nil {
+		return nil, err
+	}
+	if err := yaml.Unmarshal(source, &body); err != nil {
+		return nil, usagef("see rota group create --help", "the group cannot be read: %s", shortened(yaml.FormatError(err, false, false)))
+	}
+	return body, nil
+}
+
+func addMembers(body map[string]any, jobs []string) error {
+	members, _ := body["jobs"].([]any)
+	for _, text := range jobs {
+		kind, params, given := strings.Cut(text, "=")
+		member := map[string]any{"type": kind}
+		if given {
+			var object map[string]json.RawMessage
+			if err := json.Unmarshal([]byte(params), &object); err != nil || object == nil {
+				return badJSON("--job "+shortened(kind), err)
+			}
+			member["params"] = json.RawMessage(params)
+		}
+		members = append(members, member)
+	}
+	if len(members) > 0 {
+		body["jobs"] = members
+	}
+	return nil
+}
+
+func newGroupCancelCommand(a *app) *cobra.Command {
+	reason := ""
+	cmd := &cobra.Command{
+		Use: "cancel ID", Short: "Cancels a group; members that run are asked to stop", Args: wants("an ID"),
+		Example:           "  rota group cancel 01926a5e-7c3b-7f3a-8d2e-1b2c3d4e5f60 --reason 'wrong file'",
+		ValidArgsFunction: a.completeNames("/groups", "id"),
+	}
+	cmd.Flags().StringVar(&reason, "reason", "", "`TEXT` that is kept with it")
+	completeFrom(cmd, "reason", nil)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		body := map[string]any{}
+		if reason != "" {
+			body["reason"] = reason
+		}
+		answer, err := a.post(cmd.Context(), "/groups"+segment(args[0])+"/cancel", body)
+		if err != nil {
+			return err
+		}
+		g, err := decode[httpapi.GroupCancelled](answer)
+		if err != nil {
+			return err
+		}
+		text := fmt.Sprintf("cancelled %s, asked %d to stop", plural(g.Cancelled, "member", "members"), g.Stopping)
+		if g.More {
+			text += "; the others follow in a moment, and none of them starts"
+		}
+		return a.say(answer, "%s", text)
+	}
+	return cmd
+}

@@ -1,0 +1,213 @@
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/httpapi"
+)
+
+func newJobCommand(a *app) *cobra.Command {
+	return newNoun("job", "Jobs: the attempts in the queue and out of it",
+		newJobListCommand(a), newJobShowCommand(a), newJobCreateCommand(a), newJobRunsCommand(a), newJobCancelCommand(a),
+		newJobMoveCommand(a), newJobPriorityCommand(a), newJobRetryCommand(a), newExplainCommand(a, "explain ID"), newJobLogsCommand(a),
+	)
+}
+
+var jobStates = []string{
+	string(rota.StateScheduled), string(rota.StateBlocked), string(rota.StateQueued), string(rota.StateRunning),
+	string(rota.StateCompleted), string(rota.StateFailed), string(rota.StateSkipped), string(rota.StateCancelled),
+}
+
+// jobFilters are the flags that pick jobs.
+func jobFilters(a *app, cmd *cobra.Command, states []string) filters {
+	f := filters{}
+	f.add(cmd, "state", "only those in this `STATE`", states...)
+	f.add(cmd, "type", "only those of this `TYPE`")
+	f.add(cmd, "template", "only those made from this template `NAME`")
+	f.add(cmd, "schedule", "only those that this schedule `NAME` fired")
+	f.add(cmd, "group", "only those of the group with this `ID`")
+	return f
+}
+
+func newJobListCommand(a *app) *cobra.Command {
+	var l listing
+	cmd := &cobra.Command{
+		Use: "list", Short: "Lists jobs, newest first", Args: nothing(),
+		Example: `  rota job list --state failed --type report.build
+  rota job list --schedule nightly --limit 5 --output json`,
+	}
+	f := jobFilters(a, cmd, jobStates)
+	f.add(cmd, "execution", "only the attempts of the execution with this `ID`")
+	l.flags(cmd)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		found, err := a.list(cmd.Context(), "/jobs", f.query(), l)
+		if err != nil {
+			return err
+		}
+		return printPage(a, found, "no jobs", newJobTable(), a.jobRow)
+	}
+	return cmd
+}
+
+func newJobTable() *table {
+	return newTable("ID", "NAME", "!STATE", "PRIORITY", "ATTEMPT", "SINCE", "~NOTE")
+}
+
+func (a *app) jobRow(j httpapi.Job) []string {
+	return []string{
+		j.ID.String(), j.Name, j.State, fmt.Sprint(j.Priority), fmt.Sprintf("%d/%d", j.Attempt, j.MaxAttempts), a.jobSince(j), a.jobNote(j),
+	}
+}
+
+// jobSince is the time that matters about a job in its state.
+func (a *app) jobSince(j httpapi.Job) string {
+	switch {
+	case !j.FinishedAt.IsZero():
+		return a.ago(j.FinishedAt.Time)
+	case !j.StartedAt.IsZero():
+		return a.ago(j.StartedAt.Time)
+	}
+	return a.ago(j.CreatedAt.Time)
+}
+
+// jobNote is what a person asks next: why it failed, when it starts, what it waits for.
+func (a *app) jobNote(j httpapi.Job) string {
+	switch {
+	case j.Run != nil && j.Run.Error != "":
+		return string(j.Run.Error)
+	case j.Run != nil && !j.Run.CancelAt.IsZero() && j.FinishedAt.IsZero():
+		return "asked to stop"
+	case j.State == string(rota.StateScheduled):
+		return "starts " + a.ago(j.RunAt.Time)
+	case j.State == string(rota.StateBlocked):
+		return "see rota job explain"
+	}
+	return ""
+}
+
+func newJobShowCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use: "show ID", Short: "Shows everything about one job", Args: wants("an ID"),
+		Example: "  rota job show 01926a5e-7c3b-7f3a-8d2e-1b2c3d4e5f60",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			answer, err := a.get(cmd.Context(), "/jobs"+segment(args[0]), nil)
+			if err != nil {
+				return err
+			}
+			return a.printJob(answer)
+		},
+		ValidArgsFunction: a.completeNames("/jobs", "id"),
+	}
+}
+
+// printJob prints one job whole.
+func (a *app) printJob(answer json.RawMessage) error {
+	j, err := decode[httpapi.Job](answer)
+	if err != nil {
+		return err
+	}
+	return a.print(answer, func(w io.Writer) error { return a.printSheet(w, a.jobSheet(j)) })
+}
+
+func (a *app) jobSheet(j httpapi.Job) *sheet {
+	s := &sheet{}
+	s.add("id", j.ID.String())
+	if j.ExecutionID != j.ID {
+		s.add("execution", j.ExecutionID.String())
+	}
+	s.add("type", j.Type)
+	if j.Name != j.Type {
+		s.add("name", j.Name)
+	}
+	s.add("state", j.State)
+	s.add("attempt", fmt.Sprintf("%d of %d", j.Attempt, j.MaxAttempts))
+	s.add("retry of", j.RetryOf.String())
+	s.add("tries anew", j.RedriveOf.String())
+	s.add("priority", fmt.Sprint(j.Priority))
+	s.add("position", fmt.Sprint(j.Position))
+	a.jobOrigin(s, j)
+	s.add("params", string(j.Params))
+	s.add("created", a.stamp(j.CreatedAt.Time)+by(j.CreatedBy))
+	s.add("runs at", a.stamp(j.RunAt.Time))
+	s.add("queued", a.stamp(j.QueuedAt.Time))
+	s.add("started", a.stamp(j.StartedAt.Time))
+	s.add("finished", a.stamp(j.FinishedAt.Time))
+	s.add("policy", policyText(j))
+	if j.Run != nil {
+		a.runFacts(s, j)
+	}
+	return s
+}
+
+func by(actor httpapi.Text) string {
+	if actor == "" {
+		return ""
+	}
+	return " by " + string(actor)
+}
+
+// jobOrigin is where a job comes from and what it is for.
+func (a *app) jobOrigin(s *sheet, j httpapi.Job) {
+	s.add("template", string(j.Template))
+	s.add("schedule", string(j.Schedule))
+	s.add("planned for", a.stamp(j.PlanTime.Time))
+	if !j.GroupID.IsZero() {
+		s.add("group", fmt.Sprintf("%s, member %d", j.GroupID, *cmp.Or(j.GroupPosition, new(int))))
+	}
+	if j.ScopeKind != rota.GlobalScopeKind {
+		s.add("scope", j.ScopeKind+" "+j.ScopeID)
+	}
+	s.add("unique key", string(j.UniqueKey))
+	s.add("concurrency key", string(j.ConcurrencyKey))
+}
+
+func policyText(j httpapi.Job) string {
+	text := plural(j.MaxAttempts-1, "retry", "retries") + ", backoff " + spanText(&j.Backoff)
+	if j.BackoffMax != nil {
+		text += " up to " + spanText(j.BackoffMax)
+	}
+	if j.Jitter > 0 {
+		text += fmt.Sprintf(", jitter %g", j.Jitter)
+	}
+	if j.Timeout != nil {
+		text += ", time-out " + spanText(j.Timeout)
+	}
+	return text
+}
+
+func (a *app) runFacts(s *sheet, j httpapi.Job) {
+	r := j.Run
+	s.add("took", a.took(r.StartedAt.Time, r.FinishedAt.Time))
+	s.add("worker", string(r.Runner))
+	s.add("progress", nonNull(r.Progress))
+	if !r.CancelAt.IsZero() {
+		s.add("asked to stop", a.stamp(r.CancelAt.Time)+by(r.CancelBy))
+		s.add("because", string(r.CancelReason))
+	}
+	s.add("error", string(r.Error))
+	s.add("error code", string(r.ErrorCode))
+	s.add("result", nonNull(r.Result))
+	if r.ExitCode != nil {
+		s.add("exit code", fmt.Sprint(*r.ExitCode))
+	}
+	if r.RowsAffected != nil {
+		s.add("rows", fmt.Sprint(*r.RowsAffected))
+	}
+	for _, path := range r.Artifacts {
+		s.add("artifact", path)
+	}
+	s.add("log", string(r.LogPath))
+}
+
+func nonNull(doc json.RawMessage) string {
+	if string(doc) == "null" {
+		return ""
+	}
+	return string(doc)
+}

@@ -1,0 +1,207 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/rotajobs/rota/httpapi"
+)
+
+// many is the flags of an act on one job or on all that a filter picks.
+type many struct {
+	filters  filters
+	all, yes bool
+}
+
+func (m *many) flags(a *app, cmd *cobra.Command, what string, states []string) {
+	m.filters = jobFilters(a, cmd, states)
+	cmd.Flags().BoolVar(&m.all, "all", false, what)
+	cmd.Flags().BoolVar(&m.yes, "yes", false, "do not ask")
+}
+
+// check wants either jobs by their ids or a filter, and --all for everything.
+func (m *many) check(cmd *cobra.Command, ids []string) error {
+	picked := len(m.filters.query()) > 0
+	switch {
+	case len(ids) > 0 && (picked || m.all):
+		return usagef("leave the ids or the filter out", "%s takes ids or a filter, not both", pathOf(cmd))
+	case len(ids) == 0 && !picked && !m.all:
+		return usagef("name an ID, give a filter such as --type, or --all", "%s needs to know which", pathOf(cmd))
+	}
+	return nil
+}
+
+// words says what was picked, for the question.
+func (m *many) words() string {
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(m.filters)) {
+		if value := *m.filters[name]; value != "" {
+			parts = append(parts, name+" "+plainText(value))
+		}
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return " with " + strings.Join(parts, ", ")
+}
+
+// act sends a request for many until all are done: the server stops at a page.
+func (m *many) act(ctx context.Context, a *app, path string, extra map[string]any) (total httpapi.Many, err error) {
+	body := m.filters.body()
+	maps.Copy(body, extra)
+	if len(m.filters.query()) == 0 {
+		body["all"] = true // a filter says more
+	}
+	bar := a.newProgress()
+	defer bar.clear()
+	for {
+		answer, err := a.post(ctx, path, body)
+		if err != nil {
+			return total, err
+		}
+		part, err := decode[httpapi.Many](answer)
+		if err != nil {
+			return total, err
+		}
+		addMany(&total, part)
+		if !part.More || part.Changed == 0 { // nothing changes any more: the rest is refused
+			total.More = part.More
+			return total, nil
+		}
+		bar.show("%d so far", total.Changed)
+	}
+}
+
+func addMany(total *httpapi.Many, part httpapi.Many) {
+	total.Matched += part.Matched
+	total.Changed += part.Changed
+	total.Cancelled += part.Cancelled
+	total.Stopping += part.Stopping
+	total.Retried += part.Retried
+	total.Refused += part.Refused
+}
+
+func newJobCancelCommand(a *app) *cobra.Command {
+	var m many
+	reason := ""
+	cmd := &cobra.Command{
+		Use: "cancel [ID]...", Short: "Cancels jobs; one that runs is asked to stop",
+		Example: `  rota job cancel 01926a5e-7c3b-7f3a-8d2e-1b2c3d4e5f60 --reason 'wrong month'
+  rota job cancel --type report.build --state queued
+  rota job cancel --schedule nightly --yes`,
+		ValidArgsFunction: a.completeNames("/jobs", "id"),
+	}
+	m.flags(a, cmd, "cancel everything that has not ended", []string{"scheduled", "blocked", "queued", "running"})
+	cmd.Flags().StringVar(&reason, "reason", "", "`TEXT` that is kept with it")
+	completeFrom(cmd, "reason", nil)
+	cmd.RunE = func(cmd *cobra.Command, ids []string) error {
+		if err := m.check(cmd, ids); err != nil {
+			return err
+		}
+		body := map[string]any{}
+		if reason != "" {
+			body["reason"] = reason
+		}
+		if len(ids) > 0 {
+			return eachOf(ids, func(id string) error { return a.cancelJob(cmd.Context(), id, body) })
+		}
+		if err := a.confirm(m.yes, "Cancel every job"+m.words()+" that has not ended?"); err != nil {
+			return err
+		}
+		done, err := m.act(cmd.Context(), a, "/jobs/cancel", body)
+		if err != nil {
+			return err
+		}
+		return a.printMany(done, fmt.Sprintf("cancelled %s, asked %d that run to stop", plural(done.Cancelled, "job", "jobs"), done.Stopping))
+	}
+	return cmd
+}
+
+func (a *app) cancelJob(ctx context.Context, id string, body map[string]any) error {
+	answer, err := a.post(ctx, "/jobs"+segment(id)+"/cancel", body)
+	if err != nil {
+		return err
+	}
+	j, err := decode[httpapi.JobCancelled](answer)
+	if err != nil {
+		return err
+	}
+	if j.Stopping {
+		return a.say(answer, "%s runs and was asked to stop", j.ID)
+	}
+	return a.say(answer, "%s %s", j.ID, j.State)
+}
+
+func newJobRetryCommand(a *app) *cobra.Command {
+	var m many
+	cmd := &cobra.Command{
+		Use: "retry [ID]...", Short: "Tries again what failed for good or was cancelled",
+		Long: `Tries an execution anew that has ended without completing: a new one is made with the same params and policy,
+which names the old one.`,
+		Example: `  rota job retry 01926a5e-7c3b-7f3a-8d2e-1b2c3d4e5f60
+  rota job retry --type mail.send --state failed`,
+		ValidArgsFunction: a.completeNames("/dead", "id"),
+	}
+	m.flags(a, cmd, "try every dead letter again", []string{"failed", "cancelled", "skipped"})
+	cmd.RunE = func(cmd *cobra.Command, ids []string) error {
+		if err := m.check(cmd, ids); err != nil {
+			return err
+		}
+		return a.retry(cmd.Context(), &m, ids, "/jobs/retry")
+	}
+	return cmd
+}
+
+// retry tries jobs again, by their ids or by the filter.
+func (a *app) retry(ctx context.Context, m *many, ids []string, path string) error {
+	if len(ids) > 0 {
+		return eachOf(ids, func(id string) error { return a.retryJob(ctx, id) })
+	}
+	if err := a.confirm(m.yes, "Try everything"+m.words()+" again that ended without completing?"); err != nil {
+		return err
+	}
+	done, err := m.act(ctx, a, path, nil)
+	if err != nil {
+		return err
+	}
+	return a.printMany(done, plural(done.Retried, "job is tried again", "jobs are tried again"))
+}
+
+func (a *app) retryJob(ctx context.Context, id string) error {
+	answer, err := a.post(ctx, "/jobs"+segment(id)+"/retry", nil)
+	if err != nil {
+		return err
+	}
+	j, err := decode[httpapi.Job](answer)
+	if err != nil {
+		return err
+	}
+	return a.say(answer, "%s tries %s again, %s", j.ID, id, a.standing(j))
+}
+
+// eachOf does something to one after the other, and stops at the first that is refused.
+func eachOf(ids []string, act func(id string) error) error {
+	for _, id := range ids {
+		if err := act(id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// printMany tells how many were changed.
+func (a *app) printMany(done httpapi.Many, text string) error {
+	if done.Refused > 0 {
+		text += fmt.Sprintf("; %d had changed meanwhile and were left", done.Refused)
+	}
+	return a.print(done, func(w io.Writer) error {
+		_, err := fmt.Fprintln(w, text)
+		return err
+	})
+}

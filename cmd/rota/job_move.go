@@ -1,0 +1,73 @@
+package main
+
+import (
+	"net/http"
+
+	"github.com/spf13/cobra"
+
+	"github.com/rotajobs/rota/httpapi"
+)
+
+func newJobMoveCommand(a *app) *cobra.Command {
+	var before, after string
+	var top, bottom bool
+	cmd := &cobra.Command{
+		Use: "move ID", Short: "Moves a job in the queue", Args: wants("an ID"),
+		Long: `Moves a job in the queue: before or after another, or to the top or the bottom of its priority. Next to a job
+of another priority it takes that priority.`,
+		Example: `  rota job move ID --top
+  rota job move ID --before OTHER-ID`,
+		ValidArgsFunction: a.completeNames("/queue", "id"),
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&before, "before", "", "before the job with this `ID`")
+	flags.StringVar(&after, "after", "", "after the job with this `ID`")
+	flags.BoolVar(&top, "top", false, "to the top of its priority")
+	flags.BoolVar(&bottom, "bottom", false, "to the bottom of its priority")
+	a.completeFlagNames(cmd, "before", "/queue", "id")
+	a.completeFlagNames(cmd, "after", "/queue", "id")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		var places []map[string]string
+		for _, place := range []struct {
+			given      bool
+			key, value string
+		}{{before != "", "before", before}, {after != "", "after", after}, {top, "to", "top"}, {bottom, "to", "bottom"}} {
+			if place.given {
+				places = append(places, map[string]string{place.key: place.value})
+			}
+		}
+		if len(places) != 1 {
+			return usagef("see rota job move --help", "job move needs one of --before, --after, --top and --bottom")
+		}
+		return a.sayPlace(a.call(cmd.Context(), request{method: http.MethodPost, path: "/jobs" + segment(args[0]) + "/move", body: places[0]}))
+	}
+	return cmd
+}
+
+func newJobPriorityCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use: "priority ID N", Short: "Changes the priority of a queued job", Args: wants("an ID", "a priority N"),
+		Example:           "  rota job priority ID 10",
+		ValidArgsFunction: a.completeNames("/queue", "id"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			n, err := asInt(nil, "priority", args[1])
+			if err != nil {
+				return err
+			}
+			body := map[string]any{"priority": n}
+			return a.sayPlace(a.call(cmd.Context(), request{method: http.MethodPatch, path: "/jobs" + segment(args[0]), body: body}))
+		},
+	}
+}
+
+// sayPlace tells where a job stands now.
+func (a *app) sayPlace(answer []byte, err error) error {
+	if err != nil {
+		return err
+	}
+	j, err := decode[httpapi.Job](answer)
+	if err != nil {
+		return err
+	}
+	return a.say(answer, "%s has priority %d, position %d", j.ID, j.Priority, j.Position)
+}

@@ -1,0 +1,181 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/httpapi"
+)
+
+func newLimitsCommand(a *app) *cobra.Command {
+	return newNoun("limits", "Limits: how much runs at once and how fast it starts", newLimitsShowCommand(a), newLimitsSetCommand(a))
+}
+
+func newLimitsShowCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use: "show", Short: "Shows the limits in force", Args: nothing(), Example: "  rota limits show",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			answer, err := a.get(cmd.Context(), "/limits", nil)
+			if err != nil {
+				return err
+			}
+			return a.printLimits(answer)
+		},
+	}
+}
+
+func (a *app) printLimits(answer json.RawMessage) error {
+	limits, err := decode[httpapi.Throttle](answer)
+	if err != nil {
+		return err
+	}
+	return a.print(answer, func(w io.Writer) error {
+		t := newTable("OF", "NAME", "AT ONCE", "RATE")
+		if limits.Global > 0 {
+			t.add("everything", "", fmt.Sprint(limits.Global), "")
+		}
+		for _, name := range slices.Sorted(maps.Keys(limits.Types)) {
+			limit := limits.Types[name]
+			t.add("type", name, limitText(limit.Concurrency), string(limit.Rate))
+		}
+		for _, name := range slices.Sorted(maps.Keys(limits.Keys)) {
+			t.add("key", name, fmt.Sprint(limits.Keys[name]), "")
+		}
+		if len(t.rows) == 0 {
+			_, err := fmt.Fprintln(w, "nothing is limited")
+			return err
+		}
+		return a.printTable(w, t)
+	})
+}
+
+func limitText(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprint(n)
+}
+
+// limitsSet is the flags of one call.
+type limitsSet struct {
+	global             int
+	types, rates, keys []string
+}
+
+func newLimitsSetCommand(a *app) *cobra.Command {
+	var set limitsSet
+	cmd := &cobra.Command{
+		Use: "set", Short: "Changes limits: only those that are named", Args: nothing(),
+		Long: `Changes the limits that the flags name and leaves the others. 0 takes one away.`,
+		Example: `  rota limits set --global 50
+  rota limits set --type mail.send=5 --rate mail.send=100/1m --key tenant-7=2
+  rota limits set --type mail.send=0 --rate mail.send=0    # no limits any more`,
+	}
+	flags := cmd.Flags()
+	number(cmd, &set.global, "global", 0, 0, rota.LimitMax, "at most `N` runs at once, of all types")
+	flags.StringArrayVar(&set.types, "type", nil, "at most N runs at once of a type, as `TYPE=N` (repeatable)")
+	flags.StringArrayVar(&set.rates, "rate", nil, "at most N starts of a type in a time, as `TYPE=N/DURATION` (repeatable)")
+	flags.StringArrayVar(&set.keys, "key", nil, "at most N runs at once of a concurrency key, as `KEY=N` (repeatable)")
+	for _, flag := range []string{"type", "rate", "key"} {
+		completeFrom(cmd, flag, nil)
+	}
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if cmd.Flags().NFlag() == 0 {
+			return usagef("see rota limits set --help", "limits set needs to know what to set")
+		}
+		answer, err := a.get(cmd.Context(), "/limits", nil)
+		if err != nil {
+			return err
+		}
+		limits, err := decode[httpapi.Throttle](answer)
+		if err != nil {
+			return err
+		}
+		if err := set.apply(&limits, cmd.Flags().Changed("global")); err != nil {
+			return err
+		}
+		answer, err = a.call(cmd.Context(), request{method: http.MethodPut, path: "/limits", body: limits})
+		if err != nil {
+			return err
+		}
+		return a.printLimits(answer)
+	}
+	return cmd
+}
+
+// apply changes what was named.
+func (set *limitsSet) apply(limits *httpapi.Throttle, global bool) error {
+	if global {
+		limits.Global = set.global
+	}
+	if limits.Types == nil {
+		limits.Types = map[string]httpapi.TypeLimit{}
+	}
+	if limits.Keys == nil {
+		limits.Keys = map[string]int{}
+	}
+	for _, text := range set.types {
+		name, n, err := countOf("--type", text)
+		if err != nil {
+			return err
+		}
+		limit := limits.Types[name]
+		limit.Concurrency = n
+		keepLimit(limits, name, limit)
+	}
+	for _, text := range set.rates {
+		name, rate, found := cutLast(text)
+		if !found {
+			return usagef("write it like --rate mail.send=100/1m", "--rate %s is not a type and a rate", shortened(text))
+		}
+		limit := limits.Types[name]
+		if limit.Rate = httpapi.Text(rate); rate == "0" {
+			limit.Rate = ""
+		}
+		keepLimit(limits, name, limit)
+	}
+	for _, text := range set.keys {
+		name, n, err := countOf("--key", text)
+		if err != nil {
+			return err
+		}
+		if limits.Keys[name] = n; n == 0 {
+			delete(limits.Keys, name)
+		}
+	}
+	return nil
+}
+
+// keepLimit keeps a limit that says something.
+func keepLimit(limits *httpapi.Throttle, name string, limit httpapi.TypeLimit) {
+	if limits.Types[name] = limit; limit == (httpapi.TypeLimit{}) {
+		delete(limits.Types, name)
+	}
+}
+
+// cutLast cuts at the last =, since a key may hold one.
+func cutLast(text string) (name, value string, found bool) {
+	at := strings.LastIndexByte(text, '=')
+	if at < 1 {
+		return "", "", false
+	}
+	return text[:at], text[at+1:], true
+}
+
+func countOf(flag, text string) (string, int, error) {
+	name, value, found := cutLast(text)
+	n, err := strconv.Atoi(value)
+	if !found || err != nil || n < 0 {
+		return "", 0, usagef("write it like "+flag+" NAME=5; 0 takes a limit away", "%s %s is not a name and a number", flag, shortened(text))
+	}
+	return name, n, nil
+}

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"context"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+// newNoun is a command that only leads to others. Alone it shows them, and a word that is none of them is a mistake of
+// the command line rather than a page of help.
+func newNoun(name, short string, verbs ...*cobra.Command) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:                        name,
+		Short:                      short,
+		Args:                       cobra.ArbitraryArgs,
+		DisableFlagsInUseLine:      true,
+		SuggestionsMinimumDistance: 2,
+		RunE:                       unknownVerb,
+	}
+	cmd.AddCommand(verbs...)
+	return cmd
+}
+
+func unknownVerb(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return cmd.Help()
+	}
+	hint := "see " + cmd.CommandPath() + " --help"
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		hint = "did you mean " + cmd.CommandPath() + " " + near[0] + "?"
+	}
+	return usagef(hint, "unknown command %s for %q", shortened(strconv.Quote(args[0])), cmd.CommandPath())
+}
+
+// wants is the arguments of a command by their names, for a refusal that says which is missing.
+func wants(names ...string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		hint := "write " + cmd.UseLine() + "; see " + cmd.CommandPath() + " --help"
+		switch {
+		case len(args) < len(names):
+			return usagef(hint, "%s needs %s", pathOf(cmd), names[len(args)])
+		case len(args) > len(names):
+			return usagef(hint, "%s got %s too many: %s", pathOf(cmd),
+				plural(len(args)-len(names), "argument", "arguments"), shortened(strconv.Quote(args[len(names)])))
+		}
+		return nil
+	}
+}
+
+// pathOf names a command as messages do, which begin with rota already.
+func pathOf(cmd *cobra.Command) string { return strings.TrimPrefix(cmd.CommandPath(), "rota ") }
+
+// nothing refuses arguments.
+func nothing() cobra.PositionalArgs { return wants() }
+
+// patience is how long a shell waits for names: a person who pressed a key waits no longer.
+const patience = time.Second
+
+// completeNames lets the shell complete the first argument with what a list of the server names. A server that does not
+// answer completes nothing.
+func (a *app) completeNames(path, field string) cobra.CompletionFunc {
+	return func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		if len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return a.names(path, field), cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// completeFlagNames is completeNames for a flag.
+func (a *app) completeFlagNames(cmd *cobra.Command, flag, path, field string) {
+	complete := func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return a.names(path, field), cobra.ShellCompDirectiveNoFileComp
+	}
+	if err := cmd.RegisterFlagCompletionFunc(flag, complete); err != nil {
+		panic(err) // the flag was not declared, or twice: a mistake in this program
+	}
+}
+
+func (a *app) names(path, field string) (names []string) {
+	ctx, stop := context.WithTimeout(context.Background(), patience)
+	defer stop()
+	found, err := a.list(ctx, path, nil, listing{limit: listDefault})
+	if err != nil {
+		return nil
+	}
+	for _, item := range found.Items {
+		if fields, err := decode[map[string]any](item); err == nil {
+			if name, is := fields[field].(string); is {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
+}

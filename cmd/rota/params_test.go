@@ -1,0 +1,48 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestParams(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "params.json")
+	if err := os.WriteFile(file, []byte(` {"a": 1}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range []struct {
+		document string
+		fields   []string
+		want     string
+	}{
+		{"", nil, ""},
+		{"{}", nil, "{}"},
+		{`{"a": 1}`, []string{"b=2", "a=3"}, `{"a":3,"b":2}`},
+		{"", []string{"n=12345678901234567890", "text=hello", "quoted=\"5\"", "list=[1,2]", "nothing=null", "empty=", "is=a=b"}, `{"empty":"","is":"a=b","list":[1,2],"n":12345678901234567890,"nothing":null,"quoted":"5","text":"hello"}`},
+		{"@" + file, nil, `{"a": 1}`},
+		{"-", []string{"b=2"}, `{"b":2,"in":true}`},
+		// Refused.
+		{"", []string{"novalue"}, "-p novalue is not a key and a value"},
+		{"", []string{"=x"}, "-p =x is not a key and a value"},
+		{`{"a": `, nil, "--params: this is not JSON: unexpected end of JSON input, at byte 6"},
+		{`[1]`, nil, "--params: this is not a JSON object"},
+		{`null`, nil, "--params: this is null"},
+		{"@" + file + "x", nil, "no such file or directory"},
+	} {
+		a := &app{environment: environment{in: strings.NewReader(`{"in": true}`)}}
+		p := paramFlags{document: row.document, fields: row.fields}
+		got, err := p.read(a)
+		text := strings.TrimSpace(string(got))
+		if err != nil {
+			text = err.Error()
+			if exitCode(err) != exitUsage {
+				t.Errorf("%s %q exits with %d", row.document, row.fields, exitCode(err))
+			}
+		}
+		if text != row.want && (err == nil || !strings.Contains(text, row.want)) {
+			t.Errorf("%s %q is %s, want %s", row.document, row.fields, text, row.want)
+		}
+	}
+}

@@ -1,0 +1,29 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/rotajobs/rota/httpapi"
+)
+
+func newQueueCommand(a *app) *cobra.Command {
+	var l listing
+	list := &cobra.Command{
+		Use: "list", Short: "Lists the jobs that are ready, in the order in which they start", Args: nothing(),
+		Example: "  rota queue list --limit 10",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			found, err := a.list(cmd.Context(), "/queue", nil, l)
+			if err != nil {
+				return err
+			}
+			t := newTable("ID", "NAME", "PRIORITY", "POSITION", "QUEUED", "~PARAMS")
+			return printPage(a, found, "the queue is empty", t, func(j httpapi.Job) []string {
+				return []string{j.ID.String(), j.Name, fmt.Sprint(j.Priority), fmt.Sprint(j.Position), a.ago(j.QueuedAt.Time), string(j.Params)}
+			})
+		},
+	}
+	l.flags(list)
+	return newNoun("queue", "The queue: what is ready to start, in its order", list)
+}

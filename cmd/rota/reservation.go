@@ -1,0 +1,28 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/rotajobs/rota/httpapi"
+)
+
+func newReservationCommand(a *app) *cobra.Command {
+	var l listing
+	list := &cobra.Command{
+		Use: "list", Short: "Lists reservations, newest first", Args: nothing(), Example: "  rota reservation list",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			found, err := a.list(cmd.Context(), "/reservations", nil, l)
+			if err != nil {
+				return err
+			}
+			t := newTable("ID", "!STATUS", "NODE", "BY", "RESERVED", "ENDED", "JOB")
+			return printPage(a, found, "no reservations", t, func(r httpapi.Reservation) []string {
+				return []string{
+					r.ID.String(), r.Status, r.Node, string(r.ReservedBy), a.ago(r.ReservedAt.Time), a.ago(r.EndedAt.Time), r.JobID.String(),
+				}
+			})
+		},
+	}
+	l.flags(list)
+	return newNoun("reservation", "Reservations: slots kept for direct runs", list)
+}

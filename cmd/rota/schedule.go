@@ -1,0 +1,112 @@
+package main
+
+import (
+	"encoding/json"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/httpapi"
+)
+
+func newScheduleCommand(a *app) *cobra.Command {
+	return newNoun("schedule", "Schedules: when templates are run",
+		newScheduleListCommand(a), newScheduleShowCommand(a), newScheduleCreateCommand(a), newScheduleEditCommand(a),
+		newScheduleDeleteCommand(a), newSchedulePauseCommand(a), newScheduleResumeCommand(a), newScheduleTriggerCommand(a),
+		newScheduleUpcomingCommand(a), newScheduleBackfillCommand(a))
+}
+
+var scheduleStates = []string{string(rota.ScheduleEnabled), string(rota.ScheduleDisabled), string(rota.SchedulePaused)}
+
+func newScheduleListCommand(a *app) *cobra.Command {
+	var l listing
+	f := filters{}
+	cmd := &cobra.Command{
+		Use: "list", Short: "Lists schedules by name", Args: nothing(),
+		Example: "  rota schedule list\n  rota schedule list --state DISABLED",
+	}
+	f.add(cmd, "state", "only those in this `STATE`", scheduleStates...)
+	f.add(cmd, "template", "only those of this template `NAME`")
+	l.flags(cmd)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		query := f.query()
+		if state := query.Get("state"); state != "" {
+			query.Set("state", strings.ToUpper(state))
+		}
+		found, err := a.list(cmd.Context(), "/schedules", query, l)
+		if err != nil {
+			return err
+		}
+		t := newTable("NAME", "!STATE", "NEXT", "LAST", "TEMPLATE", "~WHEN")
+		return printPage(a, found, "no schedules; make one with rota schedule create", t, func(s httpapi.Schedule) []string {
+			return []string{s.Name, s.State, a.ago(s.NextFireAt.Time), a.ago(s.LastFireAt.Time), s.Template, s.Describe}
+		})
+	}
+	return cmd
+}
+
+func newScheduleShowCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use: "show NAME", Short: "Shows one schedule", Args: wants("a NAME"), Example: "  rota schedule show nightly",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			answer, err := a.get(cmd.Context(), "/schedules"+segment(args[0]), nil)
+			if err != nil {
+				return err
+			}
+			return a.printSchedule(answer)
+		},
+		ValidArgsFunction: a.completeNames("/schedules", "name"),
+	}
+}
+
+func (a *app) printSchedule(answer json.RawMessage) error {
+	v, err := decode[httpapi.Schedule](answer)
+	if err != nil {
+		return err
+	}
+	return a.print(answer, func(w io.Writer) error {
+		s := &sheet{}
+		s.add("name", v.Name)
+		s.add("description", string(v.Description))
+		s.add("state", v.State)
+		s.add("reason", string(v.Reason))
+		s.add("template", v.Template)
+		s.add("when", v.Describe)
+		s.add("cron", string(v.Cron))
+		if v.Cron != "" {
+			s.add("time zone", v.Timezone)
+		}
+		s.add("every", spanText(v.Every))
+		s.add("at", a.stamp(v.At.Time))
+		s.add("starts", a.stamp(v.StartsAt.Time))
+		s.add("ends", a.stamp(v.EndsAt.Time))
+		s.add("next", a.stamp(v.NextFireAt.Time))
+		s.add("last", a.stamp(v.LastFireAt.Time))
+		a.scheduleTerms(s, v)
+		s.add("created", a.stamp(v.CreatedAt.Time)+by(v.CreatedBy))
+		s.add("changed", a.stamp(v.UpdatedAt.Time))
+		return a.printSheet(w, s)
+	})
+}
+
+// scheduleTerms is how its executions are made.
+func (a *app) scheduleTerms(s *sheet, v httpapi.Schedule) {
+	scopes := make([]string, len(v.Scopes))
+	for i, scope := range v.Scopes {
+		scopes[i] = scope.Kind + "=" + scope.ID
+	}
+	s.add("scopes", strings.Join(scopes, ", "))
+	if params := string(v.ParamOverrides); params != "{}" {
+		s.add("params", params)
+	}
+	s.add("priority", numberText(v.Priority))
+	addPolicy(s, v.Policy)
+	s.add("catch up", v.CatchUp)
+	s.add("overlap", v.Overlap)
+	if !v.At.IsZero() {
+		s.add("on completion", v.OnCompletion)
+	}
+	s.add("depends on", strings.Join(v.DependsOn, ", "))
+}

@@ -1,0 +1,148 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+
+	"github.com/spf13/cobra"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/httpapi"
+)
+
+func newScheduleDeleteCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use: "delete NAME", Short: "Deletes a schedule; what it made is kept", Args: wants("a NAME"),
+		Example: "  rota schedule delete nightly",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if _, err := a.call(cmd.Context(), request{method: http.MethodDelete, path: "/schedules" + segment(args[0])}); err != nil {
+				return err
+			}
+			return a.say(rota.EncodeSpec(map[string]string{"deleted": args[0]}), "deleted schedule %s", args[0])
+		},
+		ValidArgsFunction: a.completeNames("/schedules", "name"),
+	}
+}
+
+func newSchedulePauseCommand(a *app) *cobra.Command {
+	return a.scheduleSwitch("pause", "Pauses a schedule; resumed, it catches up as it is told to", "paused")
+}
+
+func newScheduleResumeCommand(a *app) *cobra.Command {
+	return a.scheduleSwitch("resume", "Resumes a schedule that was paused or disabled", "resumed")
+}
+
+func (a *app) scheduleSwitch(verb, short, done string) *cobra.Command {
+	return &cobra.Command{
+		Use: verb + " NAME", Short: short, Args: wants("a NAME"), Example: "  rota schedule " + verb + " nightly",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			answer, err := a.post(cmd.Context(), "/schedules"+segment(args[0])+"/"+verb, nil)
+			if err != nil {
+				return err
+			}
+			v, err := decode[httpapi.Schedule](answer)
+			if err != nil {
+				return err
+			}
+			next := ""
+			if v.State == string(rota.ScheduleEnabled) && !v.NextFireAt.IsZero() {
+				next = ", fires " + a.ago(v.NextFireAt.Time)
+			}
+			return a.say(answer, "%s schedule %s%s", done, v.Name, next)
+		},
+		ValidArgsFunction: a.completeNames("/schedules", "name"),
+	}
+}
+
+func newScheduleTriggerCommand(a *app) *cobra.Command {
+	var params paramFlags
+	cmd := &cobra.Command{
+		Use: "trigger NAME", Short: "Fires a schedule now, beside its times", Args: wants("a NAME"),
+		Example:           "  rota schedule trigger nightly\n  rota schedule trigger nightly -p full=true --priority 10",
+		ValidArgsFunction: a.completeNames("/schedules", "name"),
+	}
+	params.flags(cmd)
+	s := newSettings(cmd)
+	s.add("priority", "priority", "`N`: higher ones go first", asInt)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		body := map[string]any{}
+		if err := fillParams(a, body, "params", &params, s); err != nil {
+			return err
+		}
+		answer, err := a.post(cmd.Context(), "/schedules"+segment(args[0])+"/trigger", body)
+		if err != nil {
+			return err
+		}
+		made, err := decode[httpapi.Triggered](answer)
+		if err != nil {
+			return err
+		}
+		return a.print(answer, func(w io.Writer) error { return a.writeJobs(w, made.Items) })
+	}
+	return cmd
+}
+
+// writeJobs lists the jobs that something made.
+func (a *app) writeJobs(w io.Writer, jobs []httpapi.Job) error {
+	if len(jobs) == 0 {
+		_, err := fmt.Fprintln(w, "no jobs were made")
+		return err
+	}
+	t := newJobTable()
+	for _, j := range jobs {
+		t.add(a.jobRow(j)...)
+	}
+	return a.printTable(w, t)
+}
+
+func newScheduleBackfillCommand(a *app) *cobra.Command {
+	var from, to, zone string
+	cmd := &cobra.Command{
+		Use: "backfill NAME --from TIME --to TIME", Short: "Makes the executions of times that passed", Args: wants("a NAME"),
+		DisableFlagsInUseLine: true,
+		Long: `Makes an execution for every time of the schedule from --from to --to, both included, that has none yet. Sent
+again it makes no second ones.`,
+		Example:           "  rota schedule backfill nightly --from 2026-11-01 --to 2026-11-07T00:00:00Z",
+		ValidArgsFunction: a.completeNames("/schedules", "name"),
+	}
+	cmd.Flags().StringVar(&from, "from", "", "the first `TIME`: RFC 3339, or YYYY-MM-DD[ HH:MM] on this machine's clock or that of --tz")
+	cmd.Flags().StringVar(&to, "to", "", "the last `TIME`")
+	zoneFlag(cmd, &zone)
+	completeFrom(cmd, "from", nil)
+	completeFrom(cmd, "to", nil)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if from == "" || to == "" {
+			return usagef("give both", "schedule backfill needs --from and --to")
+		}
+		first, err := moment("--from", from, zone)
+		if err != nil {
+			return err
+		}
+		last, err := moment("--to", to, zone)
+		if err != nil {
+			return err
+		}
+		answer, err := a.post(cmd.Context(), "/schedules"+segment(args[0])+"/backfill", map[string]any{"from": first.UTC(), "to": last.UTC()})
+		if err != nil {
+			return err
+		}
+		return a.sayBackfilled(answer)
+	}
+	return cmd
+}
+
+func (a *app) sayBackfilled(answer json.RawMessage) error {
+	made, err := decode[httpapi.Backfilled](answer)
+	if err != nil {
+		return err
+	}
+	return a.print(answer, func(w io.Writer) error {
+		if err := a.writeJobs(w, made.Items); err != nil || made.Known == 0 {
+			return err
+		}
+		_, err := fmt.Fprintf(w, "%s there already\n", plural(made.Known, "execution was", "executions were"))
+		return err
+	})
+}

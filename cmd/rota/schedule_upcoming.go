@@ -1,0 +1,68 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"net/url"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/rotajobs/rota/httpapi"
+)
+
+func newScheduleUpcomingCommand(a *app) *cobra.Command {
+	count := cronCount(cronCountDefault)
+	var from, zone string
+	cmd := &cobra.Command{
+		Use: "upcoming NAME", Short: "Lists when a schedule fires next, and what clock changes do to it", Args: wants("a NAME"),
+		Example:           "  rota schedule upcoming nightly -n 5\n  rota schedule upcoming nightly --from 2027-03-27",
+		ValidArgsFunction: a.completeNames("/schedules", "name"),
+	}
+	cmd.Flags().VarP(&count, "count", "n", fmt.Sprintf("list `N` times, 1-%d", cronCountMax))
+	cmd.Flags().StringVar(&from, "from", "", "list times after `TIME` (default now)")
+	zoneFlag(cmd, &zone)
+	completeFrom(cmd, "count", nil)
+	completeFrom(cmd, "from", nil)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		start, query := a.now(), url.Values{"n": {count.String()}}
+		if from != "" {
+			var err error
+			if start, err = moment("--from", from, zone); err != nil {
+				return err
+			}
+			query.Set("from", start.UTC().Format(time.RFC3339Nano))
+		}
+		answer, err := a.get(cmd.Context(), "/schedules"+segment(args[0])+"/upcoming", query)
+		if err != nil {
+			return err
+		}
+		u, err := decode[httpapi.Upcoming](answer)
+		if err != nil {
+			return err
+		}
+		return a.print(answer, func(w io.Writer) error { return a.writeUpcoming(w, u, start) })
+	}
+	return cmd
+}
+
+// writeUpcoming is the table of rota cron, with the times that the server worked out.
+func (a *app) writeUpcoming(w io.Writer, u httpapi.Upcoming, from time.Time) error {
+	if _, err := fmt.Fprintf(w, "%s\n\n", plainText(u.Describe)); err != nil {
+		return err
+	}
+	t := newTable("DAY", "LOCAL TIME", "UTC", "IN", "~NOTE")
+	for _, item := range u.Items {
+		local, err := time.Parse(time.RFC3339Nano, item.At)
+		if err != nil {
+			local = item.UTC.Time
+		}
+		t.add(local.Format("Mon"), local.Format("2006-01-02 15:04:05 -07:00"), item.UTC.UTC().Format("2006-01-02 15:04:05"),
+			distance(item.UTC.Unix()-from.Unix()), item.Note)
+	}
+	if len(u.Items) == 0 {
+		_, err := fmt.Fprintln(w, "it does not fire any more")
+		return err
+	}
+	return a.printTable(w, t)
+}

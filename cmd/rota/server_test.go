@@ -1,0 +1,202 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// TestMain lets the tests start this very program as another process.
+func TestMain(m *testing.M) {
+	if os.Getenv("ROTA_TEST_PROGRAM") != "" {
+		main()
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// testServer is a server in a process of its own, as users have it.
+type testServer struct {
+	t       *testing.T
+	data    string
+	process *exec.Cmd
+	errs    *bytes.Buffer
+}
+
+// startServer starts a server on a free port and waits until it is ready. It is stopped when the test ends.
+func startServer(t *testing.T, args ...string) *testServer {
+	t.Helper()
+	s := &testServer{t: t, data: filepath.Join(t.TempDir(), "data")}
+	s.start(args...)
+	return s
+}
+
+func (s *testServer) start(args ...string) {
+	s.t.Helper()
+	s.errs = &bytes.Buffer{}
+	s.process = exec.Command(os.Args[0], append([]string{"serve", "--data", s.data, "--http", "127.0.0.1:0", "--sql", "127.0.0.1:0"}, args...)...)
+	s.process.Env = []string{"ROTA_TEST_PROGRAM=1", "PATH=" + os.Getenv("PATH"), "HOME=" + s.t.TempDir()}
+	s.process.Dir = s.t.TempDir()
+	s.process.Stderr = s.errs
+	out, err := s.process.StdoutPipe()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if err := s.process.Start(); err != nil {
+		s.t.Fatal(err)
+	}
+	s.t.Cleanup(s.stop)
+	lines := bufio.NewScanner(out)
+	for lines.Scan() {
+		if strings.Contains(lines.Text(), "is ready") {
+			go func() {
+				for lines.Scan() { // it must not be kept waiting for a reader
+				}
+			}()
+			return
+		}
+	}
+	_ = s.process.Wait()
+	s.t.Fatalf("the server did not become ready:\n%s", s.errs)
+}
+
+func (s *testServer) stop() {
+	if s.process.ProcessState != nil {
+		return
+	}
+	_ = s.process.Process.Signal(syscall.SIGTERM)
+	if err := s.process.Wait(); err != nil {
+		s.t.Errorf("the server ended with %v:\n%s", err, s.errs)
+	}
+}
+
+// run runs one command line against the server.
+func (s *testServer) run(commandLine string) (out, errs string, code int) {
+	return s.runIn(commandLine, screen{}, nil)
+}
+
+// runIn is run in other surroundings.
+func (s *testServer) runIn(commandLine string, sc screen, env map[string]string) (out, errs string, code int) {
+	var stdout, stderr bytes.Buffer
+	code = run(words(commandLine), environment{
+		in: strings.NewReader(env["STDIN"]), out: &stdout, err: &stderr, now: time.Now, screen: sc,
+		getenv: func(name string) string {
+			if name == "ROTA_DATA" {
+				return s.data
+			}
+			return env[name]
+		},
+	})
+	return stdout.String(), stderr.String(), code
+}
+
+// must runs a command line that is to succeed.
+func (s *testServer) must(commandLine string) string {
+	s.t.Helper()
+	out, errs, code := s.run(commandLine)
+	if code != exitDone {
+		s.t.Fatalf("rota %s exits with %d: %s%s", commandLine, code, out, errs)
+	}
+	return out
+}
+
+// session replays a transcript against a server. What differs from run to run is written as what it is: the ids by the
+// order in which they were first seen, so that a later command can name them (ID1), and times.
+type session struct {
+	server *testServer
+	ids    []string
+}
+
+func (s *session) transcript(text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		switch {
+		case strings.HasPrefix(line, "# "):
+			b.WriteString(line)
+		case strings.HasPrefix(line, "$ rota"):
+			b.WriteString(line + s.perform(strings.TrimPrefix(line, "$ rota")) + "\n")
+		}
+	}
+	return b.String()
+}
+
+func (s *session) perform(commandLine string) string {
+	commandLine = regexp.MustCompile(`\bID\d+\b`).ReplaceAllStringFunc(commandLine, func(name string) string {
+		n, _ := strconv.Atoi(name[2:])
+		if n > len(s.ids) {
+			return name
+		}
+		return s.ids[n-1]
+	})
+	out, errs, code := s.server.run(strings.ReplaceAll(commandLine, "DATA", s.server.data))
+	text := out
+	for line := range strings.Lines(errs) {
+		text += "! " + line
+	}
+	if code != exitDone {
+		text += fmt.Sprintf("exit %d\n", code)
+	}
+	return s.normal(text)
+}
+
+var volatile = []struct {
+	shape *regexp.Regexp
+	name  string
+}{
+	{regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z`), "TIME"},
+	{regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC \([^)]*\)`), "TIME"},
+	{regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+( UTC)?`), "TIME"},
+	{regexp.MustCompile(`\b(\d+[dhms] )?\d+[dhms] ago|\bnow\b`), "AGO"},
+	{regexp.MustCompile(`\bin (\d+[dhm] )?\d+[dhms]\b`), "SOON"},
+	{regexp.MustCompile(`(in |  )\d+(\.\d+)?(ms|µs|s)\b`), "${1}TOOK"},
+	{regexp.MustCompile(`(cursor:? "?)[\w-]{10,}`), "${1}CURSOR"},
+	{regexp.MustCompile(`127\.0\.0\.1:\d{2,5}\b`), "HOST"},
+	{regexp.MustCompile(`logs/\d{4}-\d\d-\d\d/`), "logs/DAY/"},
+	{regexp.MustCompile(`  +`), "  "},
+}
+
+// sampleID is the one that messages show.
+const sampleID = "01926a5e-7c3b-7f3a-8d2e-1b2c3d4e5f60"
+
+var idShape = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}`)
+
+func (s *session) normal(text string) string {
+	text = strings.ReplaceAll(text, s.server.data, "DATA")
+	text = strings.ReplaceAll(text, sampleID, "SAMPLE")
+	text = idShape.ReplaceAllStringFunc(text, func(id string) string {
+		for i, known := range s.ids {
+			if known == id {
+				return fmt.Sprintf("ID%d", i+1)
+			}
+		}
+		s.ids = append(s.ids, id)
+		return fmt.Sprintf("ID%d", len(s.ids))
+	})
+	for _, v := range volatile {
+		text = v.shape.ReplaceAllString(text, v.name)
+	}
+	return text
+}
+
+// TestSessions replays what users do, each session against a server of its own.
+func TestSessions(t *testing.T) {
+	files, err := filepath.Glob("testdata/server/*.transcript")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no transcripts: %v", err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".transcript"), func(t *testing.T) {
+			s := &session{server: startServer(t)}
+			replay(t, file, s.transcript)
+		})
+	}
+}

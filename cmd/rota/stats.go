@@ -1,0 +1,54 @@
+package main
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/rotajobs/rota/httpapi"
+)
+
+func newStatsCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use: "stats", Short: "Counts what waits, runs and is dead", Args: nothing(),
+		Example: "  rota stats\n  watch -n 1 rota stats",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			answer, err := a.get(cmd.Context(), "/stats", nil)
+			if err != nil {
+				return err
+			}
+			s, err := decode[httpapi.Stats](answer)
+			if err != nil {
+				return err
+			}
+			return a.print(answer, func(w io.Writer) error { return a.writeStats(w, s) })
+		},
+	}
+}
+
+func (a *app) writeStats(w io.Writer, v httpapi.Stats) error {
+	s := &sheet{}
+	oldest := ""
+	if !v.Oldest.IsZero() {
+		oldest = ", the oldest came " + a.ago(v.Oldest.Time)
+	}
+	s.add("queued", fmt.Sprint(v.Queued)+oldest)
+	s.add("scheduled", fmt.Sprint(v.Scheduled))
+	s.add("blocked", fmt.Sprint(v.Blocked))
+	s.add("running", fmt.Sprintf("%d, %d of %d slots in use", v.Running, v.Workers.Running, v.Workers.Slots))
+	if v.Workers.Abandoned > 0 {
+		s.add("abandoned", fmt.Sprintf("%d: handlers that do not stop", v.Workers.Abandoned))
+	}
+	s.add("dead letters", fmt.Sprint(v.Dead))
+	s.add("schedules", fmt.Sprintf("%d enabled", v.Schedules))
+	if err := a.printSheet(w, s); err != nil || len(v.Types) == 0 {
+		return err
+	}
+	fmt.Fprintln(w)
+	t := newTable("TYPE", "QUEUED", "SCHEDULED", "BLOCKED", "RUNNING")
+	for _, c := range v.Types {
+		t.add(c.Type, fmt.Sprint(c.Queued), fmt.Sprint(c.Scheduled), fmt.Sprint(c.Blocked), fmt.Sprint(c.Running))
+	}
+	return a.printTable(w, t)
+}

@@ -1,0 +1,156 @@
+package main
+
+import (
+	"io"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// column is one column of a table.
+type column struct {
+	head  string
+	wide  bool // may be cut where the terminal is narrow; ids and names never are
+	state bool // coloured on a terminal
+}
+
+// columnMin is what a column that is cut still shows.
+const columnMin = 8
+
+// table is rows for people. Scripts take JSON.
+type table struct {
+	columns []column
+	rows    [][]string
+}
+
+// newTable names the columns. A head with a "~" before it may be cut, one with a "!" is a state.
+func newTable(heads ...string) *table {
+	t := &table{}
+	for _, head := range heads {
+		c := column{head: head}
+		c.head, c.wide = cutMark(c.head, "~")
+		c.head, c.state = cutMark(c.head, "!")
+		t.columns = append(t.columns, c)
+	}
+	return t
+}
+
+func cutMark(head, mark string) (string, bool) { return strings.CutPrefix(head, mark) }
+
+// add adds a row. What comes from a server is shown as text, whatever it holds.
+func (t *table) add(cells ...string) {
+	for i, cell := range cells {
+		cells[i] = plainText(cell)
+	}
+	t.rows = append(t.rows, cells)
+}
+
+// printTable aligns rows under their heads, as wide as the terminal is, without borders and without spaces at the end of
+// a line, so that what people copy and scripts cut is the text alone.
+func (a *app) printTable(w io.Writer, t *table) error {
+	widths := t.fit(a.width())
+	var b strings.Builder
+	for i, c := range t.columns {
+		t.pad(&b, i, widths, cutText(c.head, widths[i]), false)
+	}
+	for _, row := range t.rows {
+		for i, cell := range row {
+			t.pad(&b, i, widths, cutText(cell, widths[i]), a.colourful() && t.columns[i].state)
+		}
+	}
+	_, err := io.WriteString(w, trimLines(b.String()))
+	return err
+}
+
+// pad writes one cell, and the end of its line after the last.
+func (t *table) pad(b *strings.Builder, i int, widths []int, text string, coloured bool) {
+	space := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(text))
+	if coloured {
+		text = paintState(text)
+	}
+	b.WriteString(text)
+	if i == len(t.columns)-1 {
+		b.WriteString(space + "\n")
+		return
+	}
+	b.WriteString(space + "  ")
+}
+
+// fit is how wide each column is. Where the terminal is too narrow, the wide columns give way, the last one first; what
+// must stay copyable never does.
+func (t *table) fit(width int) []int {
+	widths, total := make([]int, len(t.columns)), -2
+	for i, c := range t.columns {
+		widths[i] = utf8.RuneCountInString(c.head)
+		for _, row := range t.rows {
+			widths[i] = max(widths[i], utf8.RuneCountInString(row[i]))
+		}
+		total += widths[i] + 2
+	}
+	if width == 0 {
+		return widths
+	}
+	for i, c := range slices.Backward(t.columns) {
+		if over := total - width; over > 0 && c.wide {
+			kept := max(widths[i]-over, min(widths[i], columnMin))
+			total -= widths[i] - kept
+			widths[i] = kept
+		}
+	}
+	return widths
+}
+
+func cutText(text string, width int) string {
+	if utf8.RuneCountInString(text) <= width {
+		return text
+	}
+	return string([]rune(text)[:max(0, width-1)]) + "…"
+}
+
+func trimLines(text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		b.WriteString(strings.TrimRight(line, " \n") + "\n")
+	}
+	return b.String()
+}
+
+// plainText keeps what others wrote from moving the cursor or breaking the line.
+func plainText(text string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t' || r == '\r':
+			return ' '
+		case r < ' ' || r >= 0x7f && r < 0xa0 || r == 0x2028 || r == 0x2029 || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069:
+			return '?' // controls, and what turns the direction of writing round
+		}
+		return r
+	}, text)
+}
+
+// sheet is the facts of one thing, a line each. Facts that are empty are left out.
+type sheet struct{ labels, values []string }
+
+func (s *sheet) add(label, value string) {
+	if value != "" {
+		s.labels, s.values = append(s.labels, label), append(s.values, plainText(value))
+	}
+}
+
+// printSheet aligns the facts behind their labels. It cuts nothing: whoever asks for one thing wants all of it.
+func (a *app) printSheet(w io.Writer, s *sheet) error {
+	width := 0
+	for _, label := range s.labels {
+		width = max(width, utf8.RuneCountInString(label))
+	}
+	var b strings.Builder
+	for i, label := range s.labels {
+		value := s.values[i]
+		if (label == "state" || label == "status") && a.colourful() {
+			value = paintState(value)
+		}
+		b.WriteString(label + strings.Repeat(" ", width-utf8.RuneCountInString(label)+2) + value + "\n")
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}

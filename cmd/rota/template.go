@@ -1,0 +1,227 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+
+	"github.com/spf13/cobra"
+
+	"github.com/rotajobs/rota/httpapi"
+)
+
+func newTemplateCommand(a *app) *cobra.Command {
+	return newNoun("template", "Templates: what to run, with which params and policy",
+		newTemplateListCommand(a), newTemplateShowCommand(a), newTemplateCreateCommand(a), newTemplateEditCommand(a),
+		newTemplateArchiveCommand(a), newTemplateUnarchiveCommand(a))
+}
+
+func newTemplateListCommand(a *app) *cobra.Command {
+	var l listing
+	cmd := &cobra.Command{
+		Use: "list", Short: "Lists templates by name", Args: nothing(), Example: "  rota template list",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			found, err := a.list(cmd.Context(), "/templates", nil, l)
+			if err != nil {
+				return err
+			}
+			t := newTable("NAME", "TYPE", "!STATE", "CHANGED", "~DEFAULT PARAMS")
+			return printPage(a, found, "no templates; make one with rota template create", t, func(t httpapi.Template) []string {
+				return []string{t.Name, t.Type, t.State, a.ago(t.UpdatedAt.Time), string(t.DefaultParams)}
+			})
+		},
+	}
+	l.flags(cmd)
+	return cmd
+}
+
+func newTemplateShowCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use: "show NAME", Short: "Shows one template", Args: wants("a NAME"), Example: "  rota template show nightly",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			answer, err := a.get(cmd.Context(), "/templates"+segment(args[0]), nil)
+			if err != nil {
+				return err
+			}
+			return a.printTemplate(answer)
+		},
+		ValidArgsFunction: a.completeNames("/templates", "name"),
+	}
+}
+
+func (a *app) printTemplate(answer json.RawMessage) error {
+	t, err := decode[httpapi.Template](answer)
+	if err != nil {
+		return err
+	}
+	return a.print(answer, func(w io.Writer) error {
+		s := &sheet{}
+		s.add("name", t.Name)
+		s.add("type", t.Type)
+		s.add("description", string(t.Description))
+		s.add("state", t.State)
+		s.add("default params", string(t.DefaultParams))
+		s.add("priority", numberText(t.Priority))
+		s.add("concurrency key", string(t.ConcurrencyKey))
+		addPolicy(s, t.Policy)
+		s.add("unique for", spanText(t.UniqueFor))
+		s.add("created", a.stamp(t.CreatedAt.Time)+by(t.CreatedBy))
+		s.add("changed", a.stamp(t.UpdatedAt.Time))
+		return a.printSheet(w, s)
+	})
+}
+
+// addPolicy adds what a definition says about failure and time, and leaves out what it leaves to others.
+func addPolicy(s *sheet, p httpapi.Policy) {
+	s.add("retries", numberText(p.MaxRetries))
+	s.add("backoff", spanText(p.Backoff))
+	s.add("backoff max", spanText(p.BackoffMax))
+	if p.Jitter != nil {
+		s.add("jitter", fmt.Sprintf("%g", *p.Jitter))
+	}
+	s.add("time-out", spanText(p.Timeout))
+}
+
+func numberText(n *int) string {
+	if n == nil {
+		return ""
+	}
+	return fmt.Sprint(*n)
+}
+
+// templateSettings are the flags of create and edit.
+func templateSettings(cmd *cobra.Command, params *paramFlags) *settings {
+	params.flags(cmd)
+	s := newSettings(cmd)
+	s.add("description", "description", "`TEXT` for people", asText)
+	s.policy()
+	s.add("unique-for", "unique_for", "how long the unique key of a job is held, if it does not say: a `DURATION`", asDuration)
+	s.add("key", "concurrency_key", "`KEY` whose jobs at once are limited", asText)
+	return s
+}
+
+func newTemplateCreateCommand(a *app) *cobra.Command {
+	var params paramFlags
+	kind := ""
+	cmd := &cobra.Command{
+		Use: "create NAME --type TYPE", Short: "Makes a template", Args: wants("a NAME"), DisableFlagsInUseLine: true,
+		Example: `  rota template create report --type report.build -p format=pdf --retries 5 --timeout 10m`,
+	}
+	cmd.Flags().StringVar(&kind, "type", "", "the `TYPE` of its jobs")
+	a.completeFlagNames(cmd, "type", "/types", "name")
+	s := templateSettings(cmd, &params)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if kind == "" {
+			return usagef("name one, such as --type noop; rota type list shows them", "template create needs --type")
+		}
+		body := map[string]any{"name": args[0], "type": kind}
+		if err := fillParams(a, body, "default_params", &params, s); err != nil {
+			return err
+		}
+		answer, err := a.post(cmd.Context(), "/templates", body)
+		if err != nil {
+			return err
+		}
+		return a.say(answer, "made template %s", args[0])
+	}
+	return cmd
+}
+
+// fillParams puts the params and all other flags into a body.
+func fillParams(a *app, body map[string]any, field string, params *paramFlags, s *settings) error {
+	document, err := params.read(a)
+	if err != nil {
+		return err
+	}
+	if document != nil {
+		body[field] = document
+	}
+	return s.fill(body)
+}
+
+func newTemplateEditCommand(a *app) *cobra.Command {
+	var params paramFlags
+	var reset []string
+	kind := ""
+	cmd := &cobra.Command{
+		Use: "edit NAME", Short: "Changes a template: only what is named", Args: wants("a NAME"),
+		Long: `Changes what the flags name and leaves the rest as it is. --params replaces the default params whole. --reset
+FIELD leaves a field to the type again, by the name that JSON output has for it.`,
+		Example: `  rota template edit report --retries 8
+  rota template edit report --reset timeout,max_retries`,
+		ValidArgsFunction: a.completeNames("/templates", "name"),
+	}
+	cmd.Flags().StringVar(&kind, "type", "", "the `TYPE` of its jobs")
+	a.completeFlagNames(cmd, "type", "/types", "name")
+	s := templateSettings(cmd, &params)
+	resetFlag(cmd, &reset)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		body := map[string]any{}
+		if kind != "" {
+			body["type"] = kind
+		}
+		if err := fillParams(a, body, "default_params", &params, s); err != nil {
+			return err
+		}
+		return a.patch(cmd, "/templates"+segment(args[0]), body, reset, "changed template "+args[0])
+	}
+	return cmd
+}
+
+func resetFlag(cmd *cobra.Command, reset *[]string) {
+	cmd.Flags().StringSliceVar(reset, "reset", nil, "put `FIELD` back to its default (repeatable)")
+	completeFrom(cmd, "reset", nil)
+}
+
+// patch changes what a body names, and says so.
+func (a *app) patch(cmd *cobra.Command, path string, body map[string]any, reset []string, done string) error {
+	for _, field := range reset {
+		if _, both := body[field]; both {
+			return usagef("leave one of them out", "%s is both given and reset", field)
+		}
+		body[field] = nil
+	}
+	if len(body) == 0 {
+		return usagef("see "+cmd.CommandPath()+" --help", "there is nothing to change: no flag was given")
+	}
+	answer, err := a.call(cmd.Context(), request{method: http.MethodPatch, path: path, body: body})
+	if err != nil {
+		return err
+	}
+	return a.say(answer, "%s", done)
+}
+
+func newTemplateArchiveCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use: "archive NAME", Short: "Archives a template: it makes no more jobs, and its schedules are disabled", Args: wants("a NAME"),
+		Example: "  rota template archive report",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			answer, err := a.post(cmd.Context(), "/templates"+segment(args[0])+"/archive", nil)
+			if err != nil {
+				return err
+			}
+			t, err := decode[httpapi.TemplateArchived](answer)
+			if err != nil {
+				return err
+			}
+			return a.say(answer, "archived template %s; %s disabled", t.Name, plural(t.SchedulesDisabled, "schedule was", "schedules were"))
+		},
+		ValidArgsFunction: a.completeNames("/templates", "name"),
+	}
+}
+
+func newTemplateUnarchiveCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use: "unarchive NAME", Short: "Puts an archived template back to use; its schedules stay disabled", Args: wants("a NAME"),
+		Example: "  rota template unarchive report",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			answer, err := a.post(cmd.Context(), "/templates"+segment(args[0])+"/unarchive", nil)
+			if err != nil {
+				return err
+			}
+			return a.say(answer, "template %s is active again", args[0])
+		},
+		ValidArgsFunction: a.completeNames("/templates", "name"),
+	}
+}

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+
+	"github.com/spf13/cobra"
+
+	"github.com/rotajobs/rota/httpapi"
+)
+
+func newTypeCommand(a *app) *cobra.Command {
+	return newNoun("type", "Types: names with a schema of their params and a handler",
+		newTypeListCommand(a), newTypeShowCommand(a), newTypePutCommand(a),
+		a.typeSwitch("pause", "Pauses a type: its jobs are kept and not started", "paused"),
+		a.typeSwitch("resume", "Lets the jobs of a paused type start again", "resumed"))
+}
+
+func newTypeListCommand(a *app) *cobra.Command {
+	var l listing
+	cmd := &cobra.Command{
+		Use: "list", Short: "Lists types by name", Args: nothing(), Example: "  rota type list",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			found, err := a.list(cmd.Context(), "/types", nil, l)
+			if err != nil {
+				return err
+			}
+			t := newTable("NAME", "!STATE", "SCHEMA", "~DESCRIPTION")
+			return printPage(a, found, "no types", t, func(t httpapi.Type) []string {
+				schema := "any"
+				if nonNull(t.Schema) != "" {
+					schema = "checked"
+				}
+				return []string{t.Name, typeState(t), schema, string(t.Description)}
+			})
+		},
+	}
+	l.flags(cmd)
+	return cmd
+}
+
+func typeState(t httpapi.Type) string {
+	if t.Paused {
+		return "paused"
+	}
+	return "active"
+}
+
+func newTypeShowCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use: "show NAME", Short: "Shows one type", Args: wants("a NAME"), Example: "  rota type show sleep",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			answer, err := a.get(cmd.Context(), "/types"+segment(args[0]), nil)
+			if err != nil {
+				return err
+			}
+			return a.printType(answer)
+		},
+		ValidArgsFunction: a.completeNames("/types", "name"),
+	}
+}
+
+func (a *app) printType(answer json.RawMessage) error {
+	t, err := decode[httpapi.Type](answer)
+	if err != nil {
+		return err
+	}
+	return a.print(answer, func(w io.Writer) error {
+		s := &sheet{}
+		s.add("name", t.Name)
+		s.add("description", string(t.Description))
+		s.add("state", typeState(t))
+		addPolicy(s, t.Policy)
+		s.add("created", a.stamp(t.CreatedAt.Time)+by(t.CreatedBy))
+		s.add("changed", a.stamp(t.UpdatedAt.Time))
+		s.add("schema", nonNull(t.Schema))
+		return a.printSheet(w, s)
+	})
+}
+
+func newTypePutCommand(a *app) *cobra.Command {
+	schema := ""
+	cmd := &cobra.Command{
+		Use: "put NAME", Short: "Declares a type, or declares it anew", Args: wants("a NAME"),
+		Long: `Declares a type that workers elsewhere handle. It replaces what was declared before: what no flag names is left
+to the defaults.`,
+		Example: `  rota type put mail.send --schema @mail.schema.json --retries 5 --timeout 30s
+  rota type put legacy.import --description 'run by the old importer'`,
+		ValidArgsFunction: a.completeNames("/types", "name"),
+	}
+	cmd.Flags().StringVar(&schema, "schema", "", "JSON Schema of its params: `JSON`, @FILE, or - for standard input")
+	s := newSettings(cmd)
+	s.add("description", "description", "`TEXT` for people", asText)
+	s.failure()
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		body := map[string]any{}
+		document, err := a.document("--schema", schema)
+		if err != nil {
+			return err
+		}
+		if document != nil {
+			body["schema"] = document
+		}
+		if err := s.fill(body); err != nil {
+			return err
+		}
+		answer, err := a.call(cmd.Context(), request{method: http.MethodPut, path: "/types" + segment(args[0]), body: body})
+		if err != nil {
+			return err
+		}
+		return a.say(answer, "declared type %s", args[0])
+	}
+	return cmd
+}
+
+func (a *app) typeSwitch(verb, short, done string) *cobra.Command {
+	return &cobra.Command{
+		Use: verb + " NAME", Short: short, Args: wants("a NAME"), Example: "  rota type " + verb + " mail.send",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			answer, err := a.post(cmd.Context(), "/types"+segment(args[0])+"/"+verb, nil)
+			if err != nil {
+				return err
+			}
+			return a.say(answer, "%s type %s", done, args[0])
+		},
+		ValidArgsFunction: a.completeNames("/types", "name"),
+	}
+}

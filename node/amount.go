@@ -1,0 +1,98 @@
+package node
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/rotajobs/rota"
+)
+
+// parseDuration reads what durations are everywhere, and whole days as 30d,
+// since what is kept is kept for days.
+func parseDuration(text string) (time.Duration, error) {
+	if text == "0" {
+		return 0, nil
+	}
+	if days, ok := strings.CutSuffix(text, "d"); ok {
+		if n, err := strconv.ParseUint(days, 10, 31); err == nil && time.Duration(n) < math.MaxInt64/day {
+			return time.Duration(n) * day, nil
+		}
+	}
+	d, err := rota.ParseDuration(text)
+	if err != nil {
+		return 0, fmt.Errorf("%s is not a duration", quoted(text))
+	}
+	return d, nil
+}
+
+func formatDuration(d time.Duration) string {
+	if d > 0 && d%day == 0 {
+		return fmt.Sprintf("%dd", d/day)
+	}
+	return rota.FormatDuration(d)
+}
+
+type sizeKind struct {
+	to        *int64
+	low, high int64
+}
+
+// units are how sizes are written. The first that fits is how one is shown.
+var units = []struct {
+	name  string
+	bytes int64
+}{
+	{"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}, {"GB", 1e9}, {"MB", 1e6}, {"kB", 1e3}, {"KB", 1e3}, {"B", 1},
+}
+
+func (k sizeKind) noun() string { return "SIZE" }
+
+func (k sizeKind) Set(text string) error {
+	size, err := parseSize(text)
+	if err != nil {
+		return err
+	}
+	*k.to = size
+	return k.check()
+}
+
+func (k sizeKind) String() string { return formatSize(*k.to) }
+
+func (k sizeKind) check() error {
+	if *k.to < k.low || *k.to > k.high {
+		return fmt.Errorf("%s is out of range", formatSize(*k.to))
+	}
+	return nil
+}
+
+// parseSize reads a whole number of bytes, or of a unit.
+func parseSize(text string) (int64, error) {
+	count, size := text, int64(1)
+	for _, unit := range units {
+		if before, ok := strings.CutSuffix(text, unit.name); ok {
+			count, size = strings.TrimSpace(before), unit.bytes
+			break
+		}
+	}
+	n, err := strconv.ParseInt(count, 10, 64)
+	switch {
+	case errors.Is(err, strconv.ErrRange) || err == nil && (n > math.MaxInt64/size || n < 0):
+		return 0, fmt.Errorf("%s is out of range", quoted(text))
+	case err != nil:
+		return 0, fmt.Errorf("%s is not a size", quoted(text))
+	}
+	return n * size, nil
+}
+
+func formatSize(size int64) string {
+	for _, unit := range units {
+		if size >= unit.bytes && size%unit.bytes == 0 {
+			return strconv.FormatInt(size/unit.bytes, 10) + unit.name
+		}
+	}
+	return strconv.FormatInt(size, 10) + "B"
+}

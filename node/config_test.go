@@ -1,0 +1,387 @@
+package node
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rotajobs/rota"
+)
+
+// noEnv is an environment without variables.
+func noEnv(string) string { return "" }
+
+// variablesOf is an environment with a few.
+func variablesOf(entries ...string) func(string) string {
+	return func(name string) string {
+		for _, entry := range entries {
+			if text, ours := strings.CutPrefix(entry, name+"="); ours {
+				return text
+			}
+		}
+		return ""
+	}
+}
+
+// configFile writes a file of its own.
+func configFile(t *testing.T, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "test.yaml")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestDefaults(t *testing.T) {
+	t.Chdir(t.TempDir())
+	c, err := Load("", noEnv)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Data != "rota-data" || c.Store != "sqlite:rota-data/rota.db" || c.HTTP != "127.0.0.1:7420" || c.Workers != 16 ||
+		c.Lease != 30*time.Second || c.LogMax != 10<<20 || c.LogKeep != 30*day || *c.Retention != rota.DefaultRetention {
+		t.Errorf("%+v", c)
+	}
+	if err := c.validate(); err != nil {
+		t.Error("the defaults are refused:", err)
+	}
+}
+
+func TestTheStoreFollowsTheData(t *testing.T) {
+	c, err := Load(configFile(t, "data: elsewhere"), noEnv)
+	if err != nil || c.Store != "sqlite:elsewhere/rota.db" {
+		t.Errorf("%q, %v", c.Store, err)
+	}
+}
+
+func TestFlagsBeatVariablesBeatTheFile(t *testing.T) {
+	file := configFile(t, "workers: 2\nname: file\nhttp: 127.0.0.1:2\nretention:\n  dead: {age: 7d}\n")
+	env := variablesOf("ROTA_WORKERS=3", "ROTA_NAME=env", "ROTA_RETENTION_DEAD_COUNT=5")
+	c, err := Load(file, env, Given{"workers", "4"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Workers != 4 || c.Name != "env" || c.HTTP != "127.0.0.1:2" {
+		t.Errorf("workers %d, name %q, http %q; want that of the flag, the variable and the file", c.Workers, c.Name, c.HTTP)
+	}
+	if want := (rota.Keep{Age: 7 * day, Count: 5}); c.Retention.Dead != want || c.Retention.Completed != rota.DefaultRetention.Completed {
+		t.Errorf("retention %+v", *c.Retention)
+	}
+	if rota.DefaultRetention.Dead.Age != 90*day {
+		t.Error("the default itself was written to")
+	}
+}
+
+// TestEverySettingIsReadFromEverywhere sets each to something else than its
+// default, by each source, and looks whether that is what is then shown.
+func TestEverySettingIsReadFromEverywhere(t *testing.T) {
+	others := map[string]string{
+		"data": "/srv/rota", "store": "sqlite:other.db", "http": "[::1]:80", "sql": ":0", "workers": "3", "name": "w-1@host",
+		"lease": "1m", "cancel_grace": "5s", "shutdown_grace": "2m", "log_level": "debug", "log_format": "json",
+		"log_max": "1MiB", "log_keep": "7d", "prune_every": "10m", "http_rate": "5000/1s",
+	}
+	for _, s := range Settings() {
+		text := others[s.Key]
+		if strings.HasSuffix(s.Key, ".age") || strings.HasSuffix(s.Key, ".count") {
+			text = map[bool]string{true: "3d", false: "77"}[strings.HasSuffix(s.Key, ".age")]
+		}
+		if text == "" || text == s.Default() {
+			t.Errorf("%s: the test has no other value than the default %q", s.Key, s.Default())
+			continue
+		}
+		for source, load := range map[string]func() (Config, error){
+			"file": func() (Config, error) { return Load(configFile(t, nest(s.Key, text)), noEnv) },
+			"env":  func() (Config, error) { return Load(configFile(t, ""), variablesOf(s.Variable()+"="+text)) },
+			"flag": func() (Config, error) { return Load(configFile(t, ""), noEnv, Given{s.Key, text}) },
+		} {
+			c, err := load()
+			if err != nil {
+				t.Errorf("%s by %s: %v", s.Key, source, err)
+				continue
+			}
+			if got := s.field(&c).String(); got != text {
+				t.Errorf("%s by %s is %q, want %q", s.Key, source, got, text)
+			}
+		}
+	}
+}
+
+// nest writes a key with dots as a file has it.
+func nest(key, text string) string {
+	parts := strings.Split(key, ".")
+	for i, part := range parts {
+		parts[i] = strings.Repeat("  ", i) + part + ":"
+	}
+	return strings.Join(parts, "\n") + " '" + text + "'\n"
+}
+
+func TestAmountsAreReadAsPeopleWriteThem(t *testing.T) {
+	for text, want := range map[string]time.Duration{
+		"90s": 90 * time.Second, "1h30m": 90 * time.Minute, "2 MINUTES": 2 * time.Minute, "30 DAYS": 30 * day, "30d": 30 * day, "0": 0,
+	} {
+		if got, err := parseDuration(text); err != nil || got != want {
+			t.Errorf("%s is %v, %v", text, got, err)
+		}
+	}
+	for text, want := range map[string]int64{
+		"10MiB": 10 << 20, "1 GiB": 1 << 30, "64KiB": 64 << 10, "2MB": 2e6, "5kB": 5e3, "12B": 12, "4096": 4096,
+	} {
+		if got, err := parseSize(text); err != nil || got != want {
+			t.Errorf("%s is %v, %v", text, got, err)
+		}
+	}
+}
+
+// TestWhatIsWrongIsNamed wants of every mistake where it stands, what is wrong
+// and what to do. FILE stands for the name of the file.
+func TestWhatIsWrongIsNamed(t *testing.T) {
+	const none = ""
+	for _, row := range []struct {
+		file, env string
+		flag      Given
+		where     string
+		want      []string
+	}{
+		{"workers: many", none, Given{}, "FILE:1", []string{"workers", `"many" is not a whole number`, "1 to 10000"}},
+		{"\n\n# so\nworkers: 0", none, Given{}, "FILE:4", []string{"0 is out of range"}},
+		{"workers: -1", none, Given{}, "FILE:1", []string{"-1 is out of range"}},
+		{"workers: 10001", none, Given{}, "FILE:1", []string{"out of range"}},
+		{"workers: 1.5", none, Given{}, "FILE:1", []string{"not a whole number"}},
+		{"workers: 0x10", none, Given{}, "FILE:1", []string{"not a whole number"}},
+		{"workers: 99999999999999999999", none, Given{}, "FILE:1", []string{"out of range"}},
+		{"workers: true", none, Given{}, "FILE:1", []string{"not a whole number"}},
+		{"workers:", none, Given{}, "FILE:1", []string{"no value", "leave the line out"}},
+		{"workers: ~", none, Given{}, "FILE:1", []string{"no value"}},
+		{"workers: [1]", none, Given{}, "FILE:1", []string{"not a plain one"}},
+		{"workers: {a: 1}", none, Given{}, "FILE:1", []string{"not a plain one"}},
+		{"workers: 1\nname: a\nworkers: 2", none, Given{}, "FILE:3", []string{"workers"}},
+		{"wrokers: 4", none, Given{}, "FILE:1", []string{`no setting "wrokers"`, "did you mean workers?"}},
+		{"log-level: info", none, Given{}, "FILE:1", []string{"did you mean log_level?"}},
+		{"name: a\nelephants: 4", none, Given{}, "FILE:2", []string{`no setting "elephants"`, "--help"}},
+		{"retention: 30d", none, Given{}, "FILE:1", []string{"settings of its own", "completed, skipped, cancelled, dead"}},
+		{"retention:\n  completed: 30d", none, Given{}, "FILE:2", []string{"settings of its own", "age, count"}},
+		{"retention:\n  completd:\n    age: 1d", none, Given{}, "FILE:2", []string{"no setting"}},
+		{"retention:\n  dead:\n    age: soon", none, Given{}, "FILE:3", []string{"retention.dead.age", "not a duration"}},
+		{"retention:\n  dead:\n    count: -4", none, Given{}, "FILE:3", []string{"out of range"}},
+		{"retention.dead.age: -1h", none, Given{}, "FILE:1", []string{"out of range"}},
+		{"http: 7420", none, Given{}, "FILE:1", []string{"not an address", "127.0.0.1:7420"}},
+		{"http: http://127.0.0.1:7420", none, Given{}, "FILE:1", []string{"is a URL", "HOST:PORT"}},
+		{"http: 127.0.0.1:70000", none, Given{}, "FILE:1", []string{"not a port"}},
+		{"http: 'a b:1'", none, Given{}, "FILE:1", []string{"not a host"}},
+		{"http: '::1:7420'", none, Given{}, "FILE:1", []string{"not an address"}},
+		{"store: postgres://u:secret@host/db", none, Given{}, "FILE:1", []string{"postgres", "later release"}},
+		{"store: dynamodb://table", none, Given{}, "FILE:1", []string{"dynamodb", "later release"}},
+		{"store: raft:data", none, Given{}, "FILE:1", []string{"raft", "later release"}},
+		{"store: mysql:x", none, Given{}, "FILE:1", []string{`scheme "mysql"`, "sqlite:PATH"}},
+		{"store: rota.db", none, Given{}, "FILE:1", []string{"no scheme"}},
+		{"store: 'sqlite:'", none, Given{}, "FILE:1", []string{"names no file"}},
+		{"store: sqlite://rota.db", none, Given{}, "FILE:1", []string{"no slashes"}},
+		{"lease: 30", none, Given{}, "FILE:1", []string{"not a duration"}},
+		{"lease: 1ms", none, Given{}, "FILE:1", []string{"out of range", "1s to 1h"}},
+		{"lease: 2h", none, Given{}, "FILE:1", []string{"out of range"}},
+		{"shutdown_grace: 0s", none, Given{}, "FILE:1", []string{"out of range"}},
+		{"cancel_grace: forever", none, Given{}, "FILE:1", []string{"not a duration"}},
+		{"log_level: loud", none, Given{}, "FILE:1", []string{"not a level", "debug, info"}},
+		{"log_format: xml", none, Given{}, "FILE:1", []string{"text or json"}},
+		{"log_max: 10 elephants", none, Given{}, "FILE:1", []string{"not a size"}},
+		{"log_max: 1B", none, Given{}, "FILE:1", []string{"1B is out of range"}},
+		{"log_max: 99999999999GiB", none, Given{}, "FILE:1", []string{"out of range"}},
+		{"log_keep: 1s", none, Given{}, "FILE:1", []string{"out of range"}},
+		{"log_keep: 99999999999d", none, Given{}, "FILE:1", []string{"not a duration"}},
+		{"prune_every: 1ms", none, Given{}, "FILE:1", []string{"out of range"}},
+		{"http_rate: 100", none, Given{}, "FILE:1", []string{"not a rate", "5000/1s"}},
+		{"http_rate: 0/1s", none, Given{}, "FILE:1", []string{"its count"}},
+		{"http_rate: 5/1ms", none, Given{}, "FILE:1", []string{"its time"}},
+		{"name: 'a b'", none, Given{}, "FILE:1", []string{`' '`}},
+		{"name: " + strings.Repeat("x", 200), none, Given{}, "FILE:1", []string{"at most 128"}},
+		{"data: ''", none, Given{}, "FILE:1", []string{"no value"}},
+		{`data: "a\0b"`, none, Given{}, "FILE:1", []string{"NUL"}},
+		{"- workers", none, Given{}, "FILE:1", []string{"not a list of settings"}},
+		{"just text", none, Given{}, "FILE:1", []string{"not a list of settings"}},
+		{"workers: 1\n---\nworkers: 2", none, Given{}, "FILE:3", []string{"second document"}},
+		{"workers: \"1\n", none, Given{}, "FILE:1", []string{"not YAML"}},
+		{"workers: 1\n\tname: b", none, Given{}, "FILE:2", []string{"not YAML"}},
+		{"a: &x 1\nworkers: *x", none, Given{}, "FILE:1", []string{"no setting"}},
+		{"workers: &x 4", none, Given{}, "FILE:1", []string{"not a plain one"}},
+		{"? [a]\n: b", none, Given{}, "FILE:2", []string{"not YAML"}},
+		{"? workers\n: 4", none, Given{}, "FILE:1", []string{"not the name"}},
+		{none, "ROTA_WORKERS=many", Given{}, "ROTA_WORKERS", []string{"not a whole number", "1 to 10000"}},
+		{none, "ROTA_HTTP=nowhere", Given{}, "ROTA_HTTP", []string{"not an address"}},
+		{none, "ROTA_RETENTION_DEAD_AGE=x", Given{}, "ROTA_RETENTION_DEAD_AGE", []string{"not a duration"}},
+		{none, none, Given{"workers", "0"}, "--workers", []string{"out of range"}},
+		{none, none, Given{"data", ""}, "--data", []string{"empty"}},
+		{none, none, Given{"shutdown_grace", "x"}, "--shutdown-grace", []string{"not a duration"}},
+		{"workers: many", none, Given{"workers", "1"}, "FILE:1", []string{"not a whole number"}}, // though a flag says better
+	} {
+		file := configFile(t, row.file)
+		_, err := Load(file, variablesOf(row.env), row.flag)
+		if row.flag == (Given{}) {
+			_, err = Load(file, variablesOf(row.env))
+		}
+		var refusal *rota.Error
+		if !errors.As(err, &refusal) || refusal.Code != rota.Invalid {
+			t.Errorf("%q %q %v: %v, want it refused", row.file, row.env, row.flag, err)
+			continue
+		}
+		if where := strings.ReplaceAll(row.where, "FILE", file); refusal.Act != where {
+			t.Errorf("%q %q %v: it is said to stand at %q, want %q (%v)", row.file, row.env, row.flag, refusal.Act, where, err)
+		}
+		for _, want := range row.want {
+			if !strings.Contains(err.Error(), want) {
+				t.Errorf("%q %q %v: %q does not say %q", row.file, row.env, row.flag, err, want)
+			}
+		}
+		if refusal.Hint == "" {
+			t.Errorf("%q: %q says no remedy", row.file, err)
+		}
+		if strings.Contains(err.Error(), "secret") {
+			t.Errorf("%q: the error repeats the password", row.file)
+		}
+	}
+}
+
+func TestTheFileIsOptionalUnlessItIsNamed(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if _, err := Load("", noEnv); err != nil {
+		t.Errorf("without a file: %v", err)
+	}
+	_, err := Load("named.yaml", noEnv)
+	if rota.CodeOf(err) != rota.Invalid || !strings.Contains(err.Error(), "named.yaml") || strings.Count(err.Error(), "named.yaml") > 1 {
+		t.Errorf("a named file that is not there: %v", err)
+	}
+	if err := os.WriteFile(DefaultFile, []byte("workers: 5\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if c, err := Load("", noEnv); err != nil || c.Workers != 5 {
+		t.Errorf("rota.yaml of the working directory: %d workers, %v", c.Workers, err)
+	}
+	if err := os.WriteFile("huge.yaml", []byte(strings.Repeat("# long\n", fileMax)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Load("huge.yaml", noEnv); rota.CodeOf(err) != rota.Invalid {
+		t.Errorf("a huge file: %v", err)
+	}
+	if _, err := Load(".", noEnv); rota.CodeOf(err) != rota.Invalid {
+		t.Errorf("a directory: %v", err)
+	}
+}
+
+func TestEmptyFilesSetNothing(t *testing.T) {
+	for _, text := range []string{"", "\n", "# only a comment\n", "---\n", "---\n# x\n...\n", "{}"} {
+		if lines, err := parseFile("x", []byte(text)); err != nil || len(lines) > 0 {
+			t.Errorf("%q: %v, %v", text, lines, err)
+		}
+	}
+}
+
+func TestMistakenVariables(t *testing.T) {
+	got := Mistaken([]string{
+		"ROTA_WORKERS=1", "ROTA_WROKERS=2", "ROTA_URL=x", "ROTA_TOKEN=y", "PATH=z", "ROTA_SERVICE_PORT_7420_TCP_PROTO=tcp", "ROTA_LOGLEVEL=debug",
+	})
+	want := []string{"ROTA_WROKERS (did you mean ROTA_WORKERS?)", "ROTA_LOGLEVEL (did you mean ROTA_LOG_LEVEL?)"}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// TestAConfigOfAProgramIsCheckedToo: nobody has to come through Load.
+func TestAConfigOfAProgramIsCheckedToo(t *testing.T) {
+	for _, row := range []struct {
+		config Config
+		field  string
+	}{
+		{Config{Workers: -1}, "workers"},
+		{Config{HTTP: "x"}, "http"},
+		{Config{Store: "postgres://x"}, "store"},
+		{Config{Lease: time.Millisecond}, "lease"},
+		{Config{LogFormat: "xml"}, "log_format"},
+		{Config{HTTPRate: rota.Rate{Count: 1}}, "http_rate"},
+		{Config{Retention: &rota.Retention{Dead: rota.Keep{Count: -1}}}, "retention.dead.count"},
+	} {
+		row.config.Data = t.TempDir()
+		_, err := Open(t.Context(), row.config)
+		var refusal *rota.Error
+		if !errors.As(err, &refusal) || refusal.Code != rota.Invalid || refusal.Field != row.field {
+			t.Errorf("%s: %v", row.field, err)
+		}
+	}
+}
+
+// TestTheBoundsAreThoseOfTheStore: what is accepted at the start must not be
+// refused by each prune.
+func TestTheBoundsAreThoseOfTheStore(t *testing.T) {
+	longest := rota.Keep{Age: keepMax, Count: countMax}
+	config := Config{Retention: &rota.Retention{Completed: longest, Skipped: longest, Cancelled: longest, Dead: longest}}
+	query := rota.PruneQuery{Retention: *config.Retention}
+	if err := config.withDefaults().validate(); err != nil {
+		t.Error(err)
+	}
+	if err := query.Validate(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestTheLogFollowsItsSettings(t *testing.T) {
+	var b strings.Builder
+	log := Config{LogLevel: slog.LevelWarn, LogFormat: "json"}.NewLogger(&b)
+	log.Info("quiet")
+	log.Warn("loud")
+	if text := b.String(); strings.Contains(text, "quiet") || !strings.Contains(text, `"msg":"loud"`) {
+		t.Errorf("%s", text)
+	}
+}
+
+// TestTheReferenceListsEverySetting wants its table to be what the program reads.
+func TestTheReferenceListsEverySetting(t *testing.T) {
+	page, err := os.ReadFile("../docs/reference/config.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range Settings() {
+		flag := "–"
+		if s.Flag() != "" {
+			flag = "`--" + s.Flag() + "`"
+		}
+		row := fmt.Sprintf("| `%s` | %s | `%s` | `%s` | %s |\n", s.Key, flag, s.Variable(), s.Default(), s.About)
+		if !strings.Contains(string(page), row) {
+			t.Errorf("the table lacks\n%s", row)
+		}
+	}
+}
+
+func FuzzParseFile(f *testing.F) {
+	for _, text := range []string{
+		"workers: 16\nhttp: 127.0.0.1:0\n", "retention:\n  dead: {age: 7d, count: 4}\n", "a: &x [1, *x]\n<<: *x", "--- |\n  x\n...\n", "? a\n: b",
+		"workers: !!int '4'", "\"\\x00\": 1", "workers: 1 # one", "%YAML 1.2\n---\nname: x",
+	} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		lines, err := parseFile("f", []byte(text))
+		if err != nil {
+			if rota.CodeOf(err) != rota.Invalid {
+				t.Fatalf("%q: %v", text, err)
+			}
+			return
+		}
+		var c Config
+		for _, l := range lines {
+			if _, known := settingOf(l.key); !known || l.number < 1 {
+				t.Fatalf("%q: %+v", text, l)
+			}
+			if err := c.set(l.key, l.text, l.where(), l.key); err != nil && rota.CodeOf(err) != rota.Invalid {
+				t.Fatalf("%q: %v", text, err)
+			}
+		}
+		if err := c.withDefaults().validate(); err != nil && rota.CodeOf(err) != rota.Invalid {
+			t.Fatal(err)
+		}
+	})
+}

@@ -1,0 +1,203 @@
+package node
+
+import (
+	"bytes"
+	"encoding/json"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/rotajobs/rota"
+)
+
+var quiet = slog.New(slog.DiscardHandler)
+
+func mode(t *testing.T, path string) os.FileMode {
+	t.Helper()
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return info.Mode().Perm()
+}
+
+func TestTheTokenIsMadeOnce(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "admin.token")
+	first, err := openToken(path, quiet)
+	if err != nil || len(first) != 64 {
+		t.Fatalf("%d characters, %v", len(first), err)
+	}
+	if got := mode(t, path); got != 0o600 {
+		t.Errorf("mode %v", got)
+	}
+	again, err := openToken(path, quiet)
+	if err != nil || again != first {
+		t.Errorf("at the second start it is another: %v", err)
+	}
+	other, err := openToken(filepath.Join(t.TempDir(), "admin.token"), quiet)
+	if err != nil || other == first {
+		t.Error("two directories have one token")
+	}
+}
+
+func TestATokenFileThatIsWrongIsNamed(t *testing.T) {
+	for _, row := range []struct {
+		text string
+		mode os.FileMode
+		want string
+	}{
+		{"", 0o600, "empty"},
+		{"\n \n", 0o600, "empty"},
+		{"short\n", 0o600, "5 characters"},
+		{strings.Repeat("x", 31), 0o600, "at least 32"},
+		{strings.Repeat("x", 5000), 0o600, "more than 4096"},
+		{strings.Repeat("x y ", 20), 0o600, "visible ASCII"},
+		{strings.Repeat("ä", 40), 0o600, "visible ASCII"},
+		{strings.Repeat("x", 64), 0o644, "chmod 600"},
+		{strings.Repeat("x", 64), 0o660, "chmod 600"},
+	} {
+		path := filepath.Join(t.TempDir(), "admin.token")
+		if err := os.WriteFile(path, []byte(row.text), row.mode); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chmod(path, row.mode); err != nil { // whatever the mask
+			t.Fatal(err)
+		}
+		_, err := openToken(path, quiet)
+		if rota.CodeOf(err) != rota.Invalid || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), row.want) {
+			t.Errorf("%.10q: %v, want it to name the file and %q", row.text, err, row.want)
+		}
+		if len(row.text) > 40 && err != nil && strings.Contains(err.Error(), row.text[:40]) {
+			t.Errorf("the error shows the token: %v", err)
+		}
+	}
+	path := filepath.Join(t.TempDir(), "admin.token")
+	if err := os.Mkdir(path, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := openToken(path, quiet); rota.CodeOf(err) != rota.Invalid {
+		t.Errorf("a directory: %v", err)
+	}
+}
+
+func TestAGroupThatMayReadTheTokenIsWarnedOf(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "admin.token")
+	if err := os.WriteFile(path, []byte(strings.Repeat("x", 64)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(path, 0o640); err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if _, err := openToken(path, slog.New(slog.NewTextHandler(&b, nil))); err != nil || !strings.Contains(b.String(), "chmod 600") {
+		t.Errorf("%v, %s", err, &b)
+	}
+}
+
+func TestTheDirectoryIsForItsOwner(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "a", "b")
+	if err := openData(dir, quiet); err != nil || mode(t, dir) != 0o700 {
+		t.Errorf("%v, mode %v", err, mode(t, dir))
+	}
+	if err := os.Chmod(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := openData(dir, slog.New(slog.NewTextHandler(&b, nil))); err != nil || !strings.Contains(b.String(), "chmod 700") {
+		t.Errorf("an open one: %v, %s", err, &b)
+	}
+}
+
+func TestADirectoryThatIsNoneIsUnavailable(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{file, filepath.Join(file, "below"), "/proc/no/such"} {
+		if err := openData(dir, quiet); rota.CodeOf(err) != rota.Unavailable || !strings.Contains(err.Error(), dir) || !strings.Contains(err.Error(), "--data") {
+			t.Errorf("%s: %v", dir, err)
+		}
+	}
+}
+
+func TestTheLockNamesItsHolder(t *testing.T) {
+	dir := t.TempDir()
+	lock, err := lockData(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := lockData(dir); rota.CodeOf(err) != rota.Busy || !strings.Contains(err.Error(), strconv.Itoa(os.Getpid())) {
+		t.Errorf("%v, want the number of the process", err)
+	}
+	if err := lock.release(); err != nil {
+		t.Fatal(err)
+	}
+	again, err := lockData(dir)
+	if err != nil {
+		t.Fatal("after its release:", err)
+	}
+	_ = again.release()
+}
+
+func TestTheScratchIsEmptied(t *testing.T) {
+	data := t.TempDir()
+	left := filepath.Join(data, "tmp", "half.db")
+	if err := os.MkdirAll(filepath.Dir(left), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(left, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	dir, err := emptyScratch(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) > 0 {
+		t.Errorf("%v, %v", entries, err)
+	}
+}
+
+func TestAddressesAreWrittenWhole(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "rota.addr")
+	for _, address := range []string{"127.0.0.1:1", "127.0.0.1:2"} {
+		if err := writeAddr(path, map[string]string{"http": address}); err != nil {
+			t.Fatal(err)
+		}
+		text, err := os.ReadFile(path)
+		var got map[string]string
+		if err != nil || json.Unmarshal(text, &got) != nil || len(got) != 1 || got["http"] != address {
+			t.Errorf("%s, %v", text, err)
+		}
+	}
+	if entries, _ := os.ReadDir(filepath.Dir(path)); len(entries) != 1 {
+		t.Errorf("%d files, want the one", len(entries))
+	}
+	for range 2 {
+		if err := removeAddr(path); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestAnAddressThatCannotBeHadSaysWhy(t *testing.T) {
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	for address, want := range map[string]string{
+		taken.Addr().String(): "another program listens there",
+		"192.0.2.1:80":        "no interface of this machine",
+		"no.such.invalid:80":  "cannot be listened on",
+	} {
+		_, err := listen(address)
+		if rota.CodeOf(err) != rota.Unavailable || !strings.Contains(err.Error(), address) || !strings.Contains(err.Error(), want) ||
+			!strings.Contains(err.Error(), "--http") {
+			t.Errorf("%s: %v, want %q", address, err, want)
+		}
+	}
+}

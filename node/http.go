@@ -1,0 +1,69 @@
+package node
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/rotajobs/rota/httpapi"
+	"github.com/rotajobs/rota/payload"
+)
+
+// The bounds of a connection. There is none on how long an answer takes: those
+// who follow events or a log are answered for as long as they like.
+const (
+	readHeaderMax = 5 * time.Second
+	idleMax       = 2 * time.Minute
+	headerMax     = 64 << 10
+)
+
+// openHTTP puts the API together.
+func (n *Node) openHTTP() error {
+	api, err := httpapi.New(httpapi.Config{
+		Store: n.store, Engine: n.engine, Feed: n.feed, Book: payload.NewBook(),
+		Token: n.token, Logs: logReader{n.logs}, Backup: n.file.Backup, ScratchDir: n.scratch,
+		Metrics: n.meters.handler(n.logger), Ready: n.readiness, Version: n.config.Version,
+		Logger: n.logger, Clock: n.clock, Addresses: n.Addresses, Rate: n.config.HTTPRate,
+	})
+	if err != nil {
+		return err
+	}
+	base, hangUp := context.WithCancel(context.Background())
+	n.hangUp = hangUp
+	n.server = &http.Server{
+		Handler:           n.gate(api),
+		ReadHeaderTimeout: readHeaderMax,
+		IdleTimeout:       idleMax,
+		MaxHeaderBytes:    headerMax,
+		BaseContext:       func(net.Listener) context.Context { return base },
+		ErrorLog:          slog.NewLogLogger(n.logger.Handler(), slog.LevelDebug),
+	}
+	return nil
+}
+
+// gate keeps callers out until what an earlier life left is settled, except
+// those who ask how the server is.
+func (n *Node) gate(api http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		select {
+		case <-n.ready:
+			api.ServeHTTP(w, r)
+			return
+		default:
+		}
+		switch r.URL.Path {
+		case "/healthz", "/readyz", "/metrics":
+			api.ServeHTTP(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", "application/problem+json")
+		w.Header().Set("Retry-After", "1")
+		w.WriteHeader(http.StatusServiceUnavailable)
+		_, _ = w.Write([]byte(startingProblem))
+	})
+}
+
+const startingProblem = `{"title":"Unavailable","status":503,"code":"unavailable",` +
+	`"detail":"the server is starting","hint":"send it again in a second"}` + "\n"

@@ -1,0 +1,157 @@
+package node
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rotajobs/rota"
+)
+
+// patience is how long a test waits for what should come at once.
+const patience = 20 * time.Second
+
+// live is a node that runs, and a client of its API.
+type live struct {
+	*Node
+	t    *testing.T
+	stop context.CancelFunc
+	end  *task
+}
+
+// start runs a node in a directory, on a free port.
+func start(t *testing.T, config Config) *live {
+	t.Helper()
+	config.HTTP, config.Logger = "127.0.0.1:0", quiet
+	n, err := Open(t.Context(), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	l := &live{n, t, stop, begin(func() error { return n.Run(ctx) })}
+	t.Cleanup(func() {
+		stop()
+		n.Cut()
+		l.wait()
+	})
+	select {
+	case <-n.Ready():
+	case <-l.end.done:
+		t.Fatal("it ended before it was ready:", l.end.err)
+	case <-time.After(patience):
+		t.Fatal("it does not become ready")
+	}
+	return l
+}
+
+// wait waits for the end of the node.
+func (l *live) wait() error {
+	l.t.Helper()
+	select {
+	case <-l.end.done:
+		return l.end.err
+	case <-time.After(patience):
+		l.t.Fatal("it does not end")
+		return nil
+	}
+}
+
+// shut stops the node and wants it to end well.
+func (l *live) shut() {
+	l.t.Helper()
+	l.stop()
+	if err := l.wait(); err != nil {
+		l.t.Fatal(err)
+	}
+}
+
+// ask sends a request. What comes back is read whole, unless it is a stream.
+func (l *live) ask(method, path, body string) (*http.Response, string) {
+	l.t.Helper()
+	response := l.open(method, path, body)
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	return response, string(text)
+}
+
+func (l *live) open(method, path, body string) *http.Response {
+	l.t.Helper()
+	request, err := http.NewRequestWithContext(l.t.Context(), method, "http://"+l.Addresses()["http"]+path, bytes.NewBufferString(body))
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	request.Header.Set("Authorization", "Bearer "+l.token)
+	if body != "" {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	return response
+}
+
+// enqueue asks for a job over HTTP.
+func (l *live) enqueue(body string) rota.ID {
+	l.t.Helper()
+	response, text := l.ask("POST", "/api/v1/jobs", body)
+	var job struct {
+		ID string `json:"id"`
+	}
+	if err := json.Unmarshal([]byte(text), &job); response.StatusCode != http.StatusCreated || err != nil {
+		l.t.Fatalf("%d %s", response.StatusCode, text)
+	}
+	id, err := rota.ParseID(job.ID)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	return id
+}
+
+// await waits until something has happened to a job.
+func (l *live) await(kind rota.EventKind, id rota.ID) rota.Event {
+	l.t.Helper()
+	late := time.After(patience)
+	for seq := uint64(0); ; {
+		changed := l.feed.Changed()
+		entries, _ := l.feed.Since(seq)
+		for _, entry := range entries {
+			seq = entry.Seq
+			if entry.Kind == kind && entry.ExecutionID == id {
+				return entry.Event
+			}
+		}
+		select {
+		case <-changed:
+		case <-late:
+			l.t.Fatalf("no %s of %s", kind, id)
+		}
+	}
+}
+
+// status asks for what is open to everybody.
+func (l *live) status(path string) int {
+	l.t.Helper()
+	response, _ := l.ask("GET", path, "")
+	return response.StatusCode
+}
+
+// metric is the value of one line of the metrics.
+func (l *live) metric(name string) string {
+	l.t.Helper()
+	_, text := l.ask("GET", "/metrics", "")
+	for line := range strings.Lines(text) {
+		if value, found := strings.CutPrefix(line, name+" "); found {
+			return strings.TrimSpace(value)
+		}
+	}
+	return "missing"
+}

@@ -1,0 +1,251 @@
+package node
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/engine"
+)
+
+// logNow is when the runs of these tests begin.
+var logNow = time.Date(2026, 11, 15, 23, 30, 0, 0, time.FixedZone("", -2*60*60))
+
+func newLogs(t *testing.T, limit int64) (*runLogs, *bytes.Buffer) {
+	t.Helper()
+	server := &bytes.Buffer{}
+	return &runLogs{
+		data: t.TempDir(), max: limit, keep: 30 * day, clock: func() time.Time { return logNow },
+		logger: slog.New(slog.NewTextHandler(server, nil)),
+	}, server
+}
+
+func startedJob() *rota.Job {
+	return &rota.Job{ID: rota.NewID(), StartedAt: logNow, Run: &rota.Run{StartedAt: logNow}}
+}
+
+func openLog(t *testing.T, logs *runLogs, job *rota.Job) engine.LogFile {
+	t.Helper()
+	file, err := logs.Open(job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = file.Close() })
+	return file
+}
+
+func write(t *testing.T, file io.Writer, text string) {
+	t.Helper()
+	if n, err := io.WriteString(file, text); n != len(text) || err != nil {
+		t.Fatalf("it took %d of %d bytes: %v; a run must never fail by its log", n, len(text), err)
+	}
+}
+
+func readLog(t *testing.T, logs *runLogs, job *rota.Job) string {
+	t.Helper()
+	file, err := logReader{logs}.Open(job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	text, err := io.ReadAll(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func TestALogComesWithItsFirstLineAndIsReadAtOnce(t *testing.T) {
+	logs, _ := newLogs(t, 1<<20)
+	job := startedJob()
+	file := openLog(t, logs, job)
+	if want := "logs/2026-11-16/" + job.ID.String() + ".log"; file.Path() != want {
+		t.Errorf("path %s, want %s: by the day in UTC", file.Path(), want)
+	}
+	if _, err := os.Stat(filepath.Join(logs.data, "logs")); err == nil {
+		t.Error("there is a folder before there is a line")
+	}
+	if _, err := (logReader{logs}).Open(job); rota.CodeOf(err) != rota.NotFound {
+		t.Errorf("a log that was not written: %v", err)
+	}
+	write(t, file, "one\n")
+	if got := readLog(t, logs, job); got != "one\n" {
+		t.Errorf("a follower sees %q", got)
+	}
+	write(t, file, "two")
+	if got := readLog(t, logs, job); got != "one\ntwo" {
+		t.Errorf("a follower sees %q", got)
+	}
+	info, err := os.Stat(logs.file(file.Path()))
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("mode %v, %v", info.Mode(), err)
+	}
+	if err := file.Close(); err != nil {
+		t.Fatal(err)
+	}
+	write(t, file, "of a handler that was given up\n")
+	if got := readLog(t, logs, job); got != "one\ntwo" {
+		t.Errorf("what came after the end was kept: %q", got)
+	}
+}
+
+func TestALogIsFullOnce(t *testing.T) {
+	logs, _ := newLogs(t, 1024)
+	job := startedJob()
+	file := openLog(t, logs, job)
+	for i := range 100 {
+		write(t, file, fmt.Sprintf("line %3d of what would be too much to keep\n", i))
+	}
+	text := readLog(t, logs, job)
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	if last := lines[len(lines)-1]; !strings.Contains(last, "the log is full at 1KiB") || strings.Count(text, "[rota:") != 1 {
+		t.Errorf("it ends with %q", last)
+	}
+	if kept := lines[len(lines)-2]; !strings.HasSuffix(kept, "too much to keep") {
+		t.Errorf("the last line was cut: %q", kept)
+	}
+	if len(text) > 1024+128 || len(text) < 900 {
+		t.Errorf("it has %d bytes", len(text))
+	}
+}
+
+func TestOneEndlessLineIsCut(t *testing.T) {
+	logs, _ := newLogs(t, 1024)
+	job := startedJob()
+	file := openLog(t, logs, job)
+	write(t, file, strings.Repeat("x", 5000))
+	text := readLog(t, logs, job)
+	if !strings.HasPrefix(text, strings.Repeat("x", 1024)+"\n[rota: ") {
+		t.Errorf("%d bytes, ending in %q", len(text), text[max(0, len(text)-100):])
+	}
+}
+
+// TestAFullDiskCostsLinesOnly writes to the device that is always full.
+func TestAFullDiskCostsLinesOnly(t *testing.T) {
+	if _, err := os.Stat("/dev/full"); err != nil {
+		t.Skip("this system has no device that is full")
+	}
+	logs, server := newLogs(t, 1<<20)
+	job := startedJob()
+	file := openLog(t, logs, job)
+	name := logs.file(file.Path())
+	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("/dev/full", name); err != nil {
+		t.Fatal(err)
+	}
+	for range 10 {
+		write(t, file, "lost line\n")
+	}
+	if got := strings.Count(server.String(), "cannot be written"); got != 1 {
+		t.Errorf("the server tells of it %d times, want once:\n%s", got, server)
+	}
+	if err := os.Remove(name); err != nil { // now there is space
+		t.Fatal(err)
+	}
+	write(t, file, "kept line\n")
+	if got, want := readLog(t, logs, job), "[rota: 100 bytes are missing here: they could not be written]\nkept line\n"; got != want {
+		t.Errorf("the log is %q, want %q", got, want)
+	}
+	if !strings.Contains(server.String(), "can be written again") {
+		t.Errorf("the server does not tell that it is over:\n%s", server)
+	}
+}
+
+func TestAFolderThatCannotBeMadeCostsLinesOnly(t *testing.T) {
+	logs, server := newLogs(t, 1<<20)
+	if err := os.WriteFile(filepath.Join(logs.data, "logs"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	write(t, openLog(t, logs, startedJob()), "lost\n")
+	if !strings.Contains(server.String(), "cannot be written") {
+		t.Error("nobody was told")
+	}
+}
+
+// TestFewFilesAreOpen writes to many logs at once, line by line.
+func TestFewFilesAreOpen(t *testing.T) {
+	logs, _ := newLogs(t, 1<<20)
+	jobs := make([]*rota.Job, keptOpenMax+50)
+	files := make([]engine.LogFile, len(jobs))
+	for i := range jobs {
+		jobs[i] = startedJob()
+		files[i] = openLog(t, logs, jobs[i])
+	}
+	var group sync.WaitGroup
+	for _, file := range files {
+		group.Go(func() {
+			for range 3 {
+				_, _ = io.WriteString(file, "line\n")
+			}
+		})
+	}
+	group.Wait()
+	if kept := logs.kept.Load(); kept != keptOpenMax {
+		t.Errorf("%d files are open, want %d", kept, keptOpenMax)
+	}
+	for i, job := range jobs {
+		if got := readLog(t, logs, job); got != "line\nline\nline\n" {
+			t.Errorf("log %d is %q", i, got)
+		}
+	}
+	for _, file := range files {
+		_ = file.Close()
+	}
+	if kept := logs.kept.Load(); kept != 0 {
+		t.Errorf("%d are open after the end", kept)
+	}
+}
+
+func TestOldDaysGo(t *testing.T) {
+	logs, _ := newLogs(t, 1<<20)
+	for _, name := range []string{"2026-10-01", "2026-10-16", "2026-10-17", "2026-11-15", "notes", "2026-13-01"} {
+		if err := os.MkdirAll(filepath.Join(logs.data, "logs", name, "below"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	logs.removeOldDays() // at 2026-11-16 01:30 UTC
+	entries, err := os.ReadDir(filepath.Join(logs.data, "logs"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var left []string
+	for _, entry := range entries {
+		left = append(left, entry.Name())
+	}
+	if got := strings.Join(left, " "); got != "2026-10-17 2026-11-15 2026-13-01 notes" {
+		t.Errorf("left are %s: a day goes when its last minute is older than 30 days, and nothing else does", got)
+	}
+}
+
+func TestAPathThatWasStoredLeadsNowhere(t *testing.T) {
+	logs, _ := newLogs(t, 1<<20)
+	job := startedJob()
+	job.Run.LogPath = "../../etc/passwd"
+	if _, err := (logReader{logs}).Open(job); rota.CodeOf(err) != rota.NotFound {
+		t.Errorf("%v", err)
+	}
+	job.Run = nil
+	if _, err := (logReader{logs}).Open(job); rota.CodeOf(err) != rota.NotFound || !strings.Contains(err.Error(), "not started") {
+		t.Errorf("%v", err)
+	}
+}
+
+func BenchmarkLogLine(b *testing.B) {
+	logs := &runLogs{data: b.TempDir(), max: 100 << 30, logger: slog.New(slog.DiscardHandler)}
+	file, _ := logs.Open(startedJob())
+	line := []byte("2026-11-15T23:30:00Z INFO a line of a log as long as most of them are\n")
+	for b.Loop() {
+		_, _ = file.Write(line)
+	}
+	_ = file.Close()
+}

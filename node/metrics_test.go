@@ -1,0 +1,156 @@
+package node
+
+import (
+	"errors"
+	"fmt"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/engine"
+	"github.com/rotajobs/rota/store/sqlite"
+	"github.com/rotajobs/rota/store/wrap"
+)
+
+// scrape is what a collector would read, one line for each value.
+func scrape(t *testing.T, m *meters) string {
+	t.Helper()
+	answer := httptest.NewRecorder()
+	m.handler(quiet).ServeHTTP(answer, httptest.NewRequest("GET", "/metrics", nil))
+	if answer.Code != 200 {
+		t.Fatalf("%d %s", answer.Code, answer.Body)
+	}
+	return "\n" + answer.Body.String()
+}
+
+func wantLines(t *testing.T, text string, lines ...string) {
+	t.Helper()
+	for _, line := range lines {
+		if !strings.Contains(text, "\n"+line+"\n") {
+			name, _, _ := strings.Cut(line, " ")
+			name, _, _ = strings.Cut(name, "{")
+			t.Errorf("there is no line %q; there are\n%s", line, linesOf(text, name))
+		}
+	}
+}
+
+func linesOf(text, name string) string {
+	var found []string
+	for line := range strings.Lines(text) {
+		if strings.HasPrefix(line, name) {
+			found = append(found, line)
+		}
+	}
+	return strings.Join(found, "")
+}
+
+func TestEventsAreCounted(t *testing.T) {
+	at := time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC)
+	m := newMeters()
+	newCounted(m).hear([]rota.Event{
+		{Kind: rota.EventJobEnqueued, Type: "mail", Attempt: 1, At: at},
+		{Kind: rota.EventJobStarted, Type: "mail", QueuedAt: at, At: at.Add(1500 * time.Microsecond)},
+		{Kind: rota.EventJobFailed, Type: "mail", At: at},
+		{Kind: rota.EventJobEnqueued, Type: "mail", Attempt: 2, At: at},
+		{Kind: rota.EventJobStarted, Type: "mail", QueuedAt: at.Add(time.Hour), At: at}, // the clock was set back
+		{Kind: rota.EventJobFailed, Type: "mail", ErrorCode: rota.CodeLeaseExpired},
+		{Kind: rota.EventJobDead, Type: "mail"},
+		{Kind: rota.EventJobCompleted, Type: "noop"},
+		{Kind: rota.EventJobSkipped, Type: "noop"},
+		{Kind: rota.EventJobCancelled, Type: "noop"},
+		{Kind: rota.EventScheduleFired, PlanTime: at, At: at.Add(30 * time.Millisecond)},
+		{Kind: rota.EventScheduleMissed},
+		{Kind: rota.EventGroupFinished},
+	})
+	wantLines(t, scrape(t, m),
+		`rota_enqueued_total{type="mail"} 2`, `rota_started_total{type="mail"} 2`, `rota_retries_total{type="mail"} 1`,
+		`jobs_failed_total{type="mail"} 2`, `rota_finished_total{outcome="failed",type="mail"} 2`,
+		`rota_finished_total{outcome="completed",type="noop"} 1`, `rota_finished_total{outcome="skipped",type="noop"} 1`,
+		`rota_finished_total{outcome="cancelled",type="noop"} 1`, `rota_dead_letters_total{type="mail"} 1`,
+		`rota_lease_losses_total 1`, `rota_schedule_missed_total 1`,
+		`job_run_latency_ms_count 2`, `job_run_latency_ms_sum 1.5`, `job_run_latency_ms_bucket{le="1"} 1`, `job_run_latency_ms_bucket{le="2"} 2`,
+		`rota_schedule_fire_lateness_seconds_sum 0.03`,
+	)
+}
+
+func TestManyTypesAreCountedTogether(t *testing.T) {
+	m := newMeters()
+	c := newCounted(m)
+	for i := range 3 * typesCounted {
+		c.hear([]rota.Event{{Kind: rota.EventJobEnqueued, Type: fmt.Sprintf("type-%d", i)}})
+	}
+	text := scrape(t, m)
+	wantLines(t, text, fmt.Sprintf(`rota_enqueued_total{type="other"} %d`, 2*typesCounted))
+	if n := strings.Count(text, "\nrota_enqueued_total{"); n != typesCounted+1 {
+		t.Errorf("%d labels", n)
+	}
+}
+
+func TestTheStoreIsMetered(t *testing.T) {
+	file, err := sqlite.Open(filepath.Join(t.TempDir(), "rota.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	m := newMeters()
+	var broken error
+	store := newMetered(wrap.Flaky(file, wrap.Fault{Before: func(rota.Batch) error { return broken }}), m)
+	m.registry.MustRegister(&gauges{store: store, pool: func() engine.Snapshot { return engine.Snapshot{Workers: 4, Running: 3, Abandoned: 1} }})
+	send := func() error {
+		_, err := rota.Do[*rota.Enqueued](t.Context(), store, &rota.Enqueue{Meta: rota.NewMeta(""), Jobs: []rota.NewJob{{Type: "mail"}, {Type: "mail"}}})
+		return err
+	}
+	if err := send(); err != nil || store.writable() != nil {
+		t.Fatal(err, store.writable())
+	}
+	wantLines(t, scrape(t, m), `rota_store_batch_commands_count 1`, `rota_store_apply_seconds_count 1`,
+		`scheduler_queue_depth 2`, `jobs_running 0`, `rota_jobs{state="queued"} 2`, `rota_jobs{state="dead"} 0`,
+		`rota_pool_slots 4`, `rota_pool_busy 3`, `rota_pool_abandoned 1`)
+
+	broken = &rota.Error{Code: rota.Unavailable, Reason: "the disk is full"}
+	if err := send(); !errors.Is(err, broken) || !errors.Is(store.writable(), broken) {
+		t.Errorf("%v; then the store is said to be writable: %v", err, store.writable())
+	}
+	wantLines(t, scrape(t, m), `rota_store_errors_total{code="unavailable"} 1`)
+	full := broken
+	broken = nil
+	if _, err := rota.Do[*rota.Reaped](t.Context(), store, &rota.Reap{Meta: rota.NewMeta("")}); err != nil || !errors.Is(store.writable(), full) {
+		t.Errorf("a batch that wrote nothing: %v; then the store is said to be writable: %v", err, store.writable())
+	}
+	store.tried = time.Time{} // as if that had been a while ago
+	if err := store.writable(); err != nil {
+		t.Errorf("when there is space again: %v", err)
+	}
+}
+
+// TestAStoreThatHangsIsNotWritable looks at one whose batch began long ago.
+func TestAStoreThatHangsIsNotWritable(t *testing.T) {
+	store := newMetered(nil, newMeters())
+	long := time.Now().Add(-stuckAfter - time.Second)
+	store.begin(&long)
+	if err := store.writable(); err == nil || !strings.Contains(err.Error(), "not answered for 21s") {
+		t.Errorf("%v", err)
+	}
+	store.end(&long, t.Context(), nil)
+	if err := store.writable(); err != nil {
+		t.Errorf("once it has answered: %v", err)
+	}
+}
+
+// BenchmarkCount is what one event costs the store that waits for it.
+func BenchmarkCount(b *testing.B) {
+	at := time.Now()
+	events := []rota.Event{
+		{Kind: rota.EventJobEnqueued, Type: "mail", Attempt: 1, At: at},
+		{Kind: rota.EventJobStarted, Type: "mail", QueuedAt: at, At: at.Add(3 * time.Millisecond)},
+		{Kind: rota.EventJobCompleted, Type: "mail", At: at},
+	}
+	c := newCounted(newMeters())
+	for b.Loop() {
+		c.hear(events)
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(events)), "ns/event")
+}

@@ -1,0 +1,140 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/engine"
+	"github.com/rotajobs/rota/feed"
+	"github.com/rotajobs/rota/store/sqlite"
+)
+
+// Node is one process of Rota: a store, an engine and their faces.
+type Node struct {
+	config Config
+	logger *slog.Logger
+	clock  func() time.Time
+	offset *offsetClock // nil unless a test sets the clock
+
+	scratch  string // directory for what is under way
+	token    string
+	file     *sqlite.Store
+	meter    *metered
+	store    rota.Store // what everybody uses
+	feed     *feed.Feed
+	meters   *meters
+	logs     *runLogs
+	engine   *engine.Engine
+	listener net.Listener
+	server   *http.Server
+	hangUp   context.CancelFunc // ends what the server is still answering
+
+	ready    chan struct{} // closed when everything stands
+	stopping atomic.Bool
+	cut      chan struct{} // closed when nobody wants to wait any more
+	cutIt    sync.Once
+
+	closing sync.Once
+	closers []func() error // what Open took, in that order
+	closed  error
+}
+
+// Ready is closed when the node has recovered what an earlier life left, runs
+// jobs and answers.
+func (n *Node) Ready() <-chan struct{} { return n.ready }
+
+// Run runs the node until ctx ends, or something in it does. Then it takes no
+// more jobs, lets those that run end within the grace, answers meanwhile, hangs
+// up, and closes what Open took. A node runs once.
+func (n *Node) Run(ctx context.Context) error {
+	life, die := context.WithCancel(context.Background())
+	defer die()
+	jobs := begin(func() error { return n.engine.Run(life) })
+	web := begin(func() error { return n.server.Serve(n.listener) })
+	var upkeep sync.WaitGroup
+	upkeep.Go(func() { n.logs.run(life) })
+	if n.offset != nil {
+		upkeep.Go(func() { n.offset.run(life) })
+	}
+	err := n.attend(ctx, jobs, web)
+	n.stop(die, jobs, web)
+	upkeep.Wait()
+	err = errors.Join(err, jobs.result(), n.Close())
+	n.logger.Info("stopped")
+	return err
+}
+
+// attend waits until everything stands, says so, and waits for the end.
+func (n *Node) attend(ctx context.Context, jobs, web *task) error {
+	select {
+	case <-n.engine.Ready():
+	case <-jobs.done: // its error is told by Run
+		return nil
+	case <-web.done:
+		return webFault(web.err)
+	case <-ctx.Done():
+		return nil
+	}
+	if err := writeAddr(n.path(addrName), n.Addresses()); err != nil {
+		return err
+	}
+	close(n.ready)
+	n.logger.Info("ready", "http", n.listener.Addr().String(), "data", n.config.Data, "workers", n.config.Workers)
+	select {
+	case <-jobs.done: // its error is told by Run
+		return nil
+	case <-web.done:
+		return webFault(web.err)
+	case <-ctx.Done():
+		return nil
+	}
+}
+
+func webFault(err error) error {
+	return &rota.Error{Code: rota.Unavailable, Act: "http", Reason: "the server cannot go on", Err: err}
+}
+
+// readiness says why the node is not ready for requests.
+func (n *Node) readiness() error {
+	if n.stopping.Load() {
+		return errors.New("the server is stopping")
+	}
+	select {
+	case <-n.ready:
+		return n.meter.writable()
+	default:
+		return errors.New("the server is starting")
+	}
+}
+
+// task is something that runs beside us until it ends.
+type task struct {
+	done chan struct{}
+	err  error // once done
+}
+
+func begin(work func() error) *task {
+	t := &task{done: make(chan struct{})}
+	go func() {
+		defer close(t.done)
+		t.err = work()
+	}()
+	return t
+}
+
+// result is the error of a task that has ended.
+func (t *task) result() error {
+	select {
+	case <-t.done:
+		return t.err
+	default:
+		return nil
+	}
+}

@@ -1,0 +1,129 @@
+package node
+
+import (
+	"context"
+	"path/filepath"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/engine"
+	"github.com/rotajobs/rota/feed"
+	"github.com/rotajobs/rota/payload"
+	"github.com/rotajobs/rota/store/sqlite"
+	"github.com/rotajobs/rota/store/wrap"
+)
+
+// actor is who stands in the audit for what the server does by itself.
+const actor = "rota"
+
+// Open takes what a node needs: the data directory, the store, the address. It
+// starts nothing. A directory or a file that another process holds is Busy; an
+// address that is taken is Unavailable.
+func Open(ctx context.Context, config Config) (*Node, error) {
+	config = config.withDefaults()
+	if err := config.validate(); err != nil {
+		return nil, err
+	}
+	n := &Node{config: config, logger: config.Logger, ready: make(chan struct{}), cut: make(chan struct{})}
+	for _, step := range []func() error{n.openData, n.openStore, n.listen, n.openEngine, n.openHTTP} {
+		err := ctx.Err()
+		if err == nil {
+			err = step()
+		}
+		if err != nil {
+			_ = n.Close()
+			return nil, err
+		}
+	}
+	return n, nil
+}
+
+// openData takes the data directory. From here on nobody else is in it.
+func (n *Node) openData() (err error) {
+	data := n.config.Data
+	if err := openData(data, n.logger); err != nil {
+		return err
+	}
+	lock, err := lockData(data)
+	if err != nil {
+		return err
+	}
+	n.closeLast(lock.release)
+	if err := removeAddr(n.path(addrName)); err != nil {
+		return err
+	}
+	if n.scratch, err = emptyScratch(data); err != nil {
+		return err
+	}
+	n.token, err = openToken(n.path(tokenName), n.logger)
+	return err
+}
+
+func (n *Node) openStore() error {
+	n.clock = n.config.Clock
+	if n.config.ClockOffsetFile != "" {
+		n.offset = newOffsetClock(n.config.ClockOffsetFile, n.clock, n.logger)
+		n.clock = n.offset.now
+	}
+	file, err := sqlite.OpenWith(storePath(n.config.Store), sqlite.Config{Clock: n.clock, Logger: n.logger})
+	if err != nil {
+		return err
+	}
+	n.closeLast(file.Close)
+	n.file, n.meters = file, newMeters()
+	kept := rota.Store(file)
+	if n.config.Wrap != nil {
+		kept = n.config.Wrap(kept)
+	}
+	n.meter = newMetered(kept, n.meters)
+	n.store = wrap.Coalesce(n.meter)
+	n.feed = feed.New(n.store, 0)
+	n.closeLast(func() error { n.feed.Close(); return nil })
+	n.feed.Hear(newCounted(n.meters).hear)
+	return nil
+}
+
+func (n *Node) listen() error {
+	listener, err := listen(n.config.HTTP)
+	if err != nil {
+		return err
+	}
+	n.closeLast(func() error { _ = listener.Close(); return nil }) // the server has closed it if it was started
+	n.listener = listener
+	if !loopback(listener.Addr()) {
+		n.logger.Warn("the API can be reached from other machines, and nothing encrypts what is sent, the token included; "+
+			"put a proxy with TLS in front of it, or listen on 127.0.0.1", "address", listener.Addr().String())
+	}
+	if n.config.SQL != DefaultSQL {
+		n.logger.Warn("nothing listens on the SQL address yet; it comes with a later release", "address", n.config.SQL)
+	}
+	return nil
+}
+
+func (n *Node) openEngine() error {
+	reg := engine.NewRegistry()
+	engine.Builtins(reg)
+	if n.config.Register != nil {
+		n.config.Register(reg)
+	}
+	n.logs = &runLogs{data: n.config.Data, max: n.config.LogMax, keep: n.config.LogKeep, clock: n.clock, logger: n.logger}
+	client := rota.New(n.store, rota.WithActor(actor), rota.WithChecker(payload.NewChecker()))
+	n.engine = engine.New(client, reg, engine.Config{
+		Workers: n.config.Workers, Name: n.config.Name, Lease: n.config.Lease,
+		CancelGrace: n.config.CancelGrace, ShutdownGrace: n.config.ShutdownGrace,
+		Retention: n.config.Retention, PruneEvery: n.config.PruneEvery,
+		Logger: n.logger, Logs: n.logs, Clock: n.clock, Feed: n.feed,
+	})
+	n.meters.registry.MustRegister(&gauges{store: n.store, pool: n.engine.Snapshot})
+	return nil
+}
+
+// path is something in the data directory.
+func (n *Node) path(name string) string { return filepath.Join(n.config.Data, name) }
+
+// Addresses says where the node listens.
+func (n *Node) Addresses() map[string]string {
+	return map[string]string{"http": n.listener.Addr().String()}
+}
+
+// TokenFile is the file that holds the token of the API.
+func (n *Node) TokenFile() string { return n.path(tokenName) }

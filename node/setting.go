@@ -1,0 +1,167 @@
+package node
+
+import (
+	"strings"
+	"time"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/cron"
+)
+
+// Setting is one thing that can be set by a flag, a variable or a line of the
+// file.
+type Setting struct {
+	Key     string // in the file; a dot is a level
+	About   string // what it sets
+	Allowed string // what may be written, for whoever wrote something else
+
+	field func(*Config) kind
+}
+
+// Settings lists them all, in the order in which people want to read of them.
+func Settings() []Setting { return append([]Setting(nil), settings...) }
+
+// The bounds of what can be set.
+const (
+	workersMax  = 10_000
+	graceMin    = 10 * time.Millisecond
+	graceMax    = 24 * time.Hour
+	logMaxMin   = 1 << 10
+	logMaxMax   = 100 << 30
+	logKeepMin  = time.Hour
+	keepMax     = cron.EveryMax // the longest that a store keeps by
+	pruneMin    = time.Second
+	pruneMax    = 7 * day
+	countMax    = 1<<31 - 1
+	rateMax     = 1_000_000
+	ratePeriods = time.Hour
+)
+
+var settings = []Setting{
+	{
+		"data", "directory of everything that the server keeps", "a directory, such as ./rota-data",
+		func(c *Config) kind { return pathKind{&c.Data} },
+	},
+	{
+		"store", "URL of the store (sqlite:DATA/rota.db)", "sqlite:PATH",
+		func(c *Config) kind { return storeKind{&c.Store} },
+	},
+	{
+		"http", "address of the HTTP API; port 0 picks a free one", "HOST:PORT, such as 127.0.0.1:7420",
+		func(c *Config) kind { return addressKind{&c.HTTP} },
+	},
+	{
+		"sql", "address of the SQL port, which comes with a later release", "HOST:PORT, such as 127.0.0.1:7432",
+		func(c *Config) kind { return addressKind{&c.SQL} },
+	},
+	{
+		"workers", "jobs that run at once", "a whole number from 1 to 10000, such as 16",
+		func(c *Config) kind { return wholeKind{&c.Workers, 1, workersMax} },
+	},
+	{
+		"name", "name of this worker, the same at every start", "letters, digits and . _ - : / @ #, such as local",
+		func(c *Config) kind { return nameKind{&c.Name} },
+	},
+	{
+		"lease", "how long a run belongs to a worker that no longer beats", "a duration from 1s to 1h, such as 30s",
+		func(c *Config) kind { return durationKind{&c.Lease, rota.LeaseMin, rota.LeaseMax} },
+	},
+	{
+		"cancel_grace", "how long a handler may take to stop when it is asked to", "a duration from 10ms to 24h, such as 10s",
+		func(c *Config) kind { return durationKind{&c.CancelGrace, graceMin, graceMax} },
+	},
+	{
+		"shutdown_grace", "how long running jobs may go on once the server is to stop", "a duration from 10ms to 24h, such as 30s",
+		func(c *Config) kind { return durationKind{&c.ShutdownGrace, graceMin, graceMax} },
+	},
+	{
+		"log_level", "least level that is logged", "debug, info, warn or error",
+		func(c *Config) kind { return levelKind{&c.LogLevel} },
+	},
+	{
+		"log_format", "form of the server's log", "text or json",
+		func(c *Config) kind { return wordKind{&c.LogFormat, []string{"text", "json"}} },
+	},
+	{
+		"log_max", "size at which the log of one run is full", "a size from 1KiB to 100GiB, such as 10MiB",
+		func(c *Config) kind { return sizeKind{&c.LogMax, logMaxMin, logMaxMax} },
+	},
+	{
+		"log_keep", "how long logs of runs are kept", "a duration of at least 1h, such as 30d",
+		func(c *Config) kind { return durationKind{&c.LogKeep, logKeepMin, keepMax} },
+	},
+	{
+		"prune_every", "how often what is past its retention is removed", "a duration from 1s to 7d, such as 1h",
+		func(c *Config) kind { return durationKind{&c.PruneEvery, pruneMin, pruneMax} },
+	},
+	{
+		"http_rate", "requests that are answered in a time, of all callers", "none, or COUNT/TIME such as 5000/1s",
+		func(c *Config) kind { return rateKind{&c.HTTPRate} },
+	},
+	ageSetting("completed", func(r *rota.Retention) *rota.Keep { return &r.Completed }),
+	countSetting("completed", func(r *rota.Retention) *rota.Keep { return &r.Completed }),
+	ageSetting("skipped", func(r *rota.Retention) *rota.Keep { return &r.Skipped }),
+	countSetting("skipped", func(r *rota.Retention) *rota.Keep { return &r.Skipped }),
+	ageSetting("cancelled", func(r *rota.Retention) *rota.Keep { return &r.Cancelled }),
+	countSetting("cancelled", func(r *rota.Retention) *rota.Keep { return &r.Cancelled }),
+	ageSetting("dead", func(r *rota.Retention) *rota.Keep { return &r.Dead }),
+	countSetting("dead", func(r *rota.Retention) *rota.Keep { return &r.Dead }),
+}
+
+func ageSetting(outcome string, keep func(*rota.Retention) *rota.Keep) Setting {
+	return Setting{
+		"retention." + outcome + ".age", "how long executions that ended " + outcome + " are kept; 0: for ever",
+		"a duration, such as 30d, or 0",
+		func(c *Config) kind { return durationKind{&keep(c.retention()).Age, 0, keepMax} },
+	}
+}
+
+func countSetting(outcome string, keep func(*rota.Retention) *rota.Keep) Setting {
+	return Setting{
+		"retention." + outcome + ".count", "how many executions that ended " + outcome + " are kept; 0: any number",
+		"a whole number, such as 100000, or 0",
+		func(c *Config) kind { return wholeKind{&keep(c.retention()).Count, 0, countMax} },
+	}
+}
+
+// retention is what a setting may write to.
+func (c *Config) retention() *rota.Retention {
+	if c.Retention == nil {
+		c.Retention = new(rota.DefaultRetention)
+	}
+	return c.Retention
+}
+
+// Variable is the environment variable of a setting.
+func (s Setting) Variable() string {
+	return "ROTA_" + strings.ToUpper(strings.ReplaceAll(s.Key, ".", "_"))
+}
+
+// Flag is the flag of a setting, without its dashes. What stands deeper in the
+// file has none.
+func (s Setting) Flag() string {
+	if strings.Contains(s.Key, ".") {
+		return ""
+	}
+	return strings.ReplaceAll(s.Key, "_", "-")
+}
+
+// Noun is what its value is, in one word.
+func (s Setting) Noun() string { return s.field(&Config{}).noun() }
+
+// Default is what holds where nothing is set, as it would be written.
+func (s Setting) Default() string {
+	c := Config{}.withDefaults()
+	return s.field(&c).String()
+}
+
+func (s Setting) remedy() string { return "write " + s.Allowed }
+
+func settingOf(key string) (Setting, bool) {
+	for _, s := range settings {
+		if s.Key == key {
+			return s, true
+		}
+	}
+	return Setting{}, false
+}

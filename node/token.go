@@ -1,0 +1,92 @@
+package node
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+	"strings"
+
+	"github.com/rotajobs/rota"
+)
+
+// Bounds of the admin token. One that is shorter could be guessed.
+const (
+	tokenMin = 32
+	tokenMax = 4 << 10
+)
+
+// openToken reads the admin token, or makes it at the first start.
+func openToken(path string, logger *slog.Logger) (string, error) {
+	file, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return makeToken(path)
+	}
+	if err != nil {
+		return "", dataFault(path, err)
+	}
+	defer file.Close()
+	if err := checkTokenMode(path, file, logger); err != nil {
+		return "", err
+	}
+	text, err := io.ReadAll(io.LimitReader(file, tokenMax+1))
+	if err != nil {
+		return "", dataFault(path, err)
+	}
+	return checkToken(path, strings.TrimSpace(string(text)))
+}
+
+func makeToken(path string) (string, error) {
+	var secret [32]byte
+	_, _ = rand.Read(secret[:]) // never fails: see crypto/rand
+	token := hex.EncodeToString(secret[:])
+	if err := writeFile(path, []byte(token+"\n")); err != nil {
+		return "", dataFault(path, err)
+	}
+	return token, nil
+}
+
+// checkTokenMode refuses a secret that is none. A group that may read it is
+// let pass, since some systems hand files to processes that way.
+func checkTokenMode(path string, file *os.File, logger *slog.Logger) error {
+	info, err := file.Stat()
+	if err != nil {
+		return dataFault(path, err)
+	}
+	switch mode := info.Mode(); {
+	case !mode.IsRegular():
+		return badToken(path, "it is not a file")
+	case mode.Perm()&0o037 != 0:
+		return &rota.Error{
+			Code: rota.Invalid, Act: "token file " + path, Reason: fmt.Sprintf("others may read or change it (mode %v)", mode.Perm()),
+			Hint: "chmod 600 " + path + "; if others may have seen it, remove it and a new one is made",
+		}
+	case mode.Perm()&0o040 != 0:
+		logger.Warn("the group of the token file may read it; chmod 600 keeps it out", "file", path)
+	}
+	return nil
+}
+
+func checkToken(path, token string) (string, error) {
+	switch {
+	case token == "":
+		return "", badToken(path, "it is empty")
+	case len(token) < tokenMin:
+		return "", badToken(path, fmt.Sprintf("the token in it has %d characters; it needs at least %d", len(token), tokenMin))
+	case len(token) > tokenMax:
+		return "", badToken(path, fmt.Sprintf("the token in it has more than %d characters", tokenMax))
+	case strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }):
+		return "", badToken(path, "the token in it has other characters than visible ASCII")
+	}
+	return token, nil
+}
+
+func badToken(path, reason string) error {
+	return &rota.Error{
+		Code: rota.Invalid, Act: "token file " + path, Reason: reason, Hint: "remove the file, and a new token is made at the next start",
+	}
+}
