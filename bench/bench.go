@@ -23,8 +23,9 @@ type benchmark struct {
 
 func allBenchmarks() []benchmark {
 	return slices.Concat(
-		enqueueBenchmarks(), claimBenchmarks(), concurrentBenchmarks(), rivalBenchmarks(),
+		enqueueBenchmarks(), claimBenchmarks(), concurrentBenchmarks(), rivalBenchmarks(), workBenchmarks(),
 		backlogBenchmarks(), memoryBenchmarks(), burstBenchmarks(), fireGrowthBenchmarks(), companyBenchmarks(),
+		latencyBenchmarks(), dueBenchmarks(), idleBenchmarks(), httpBenchmarks(),
 	)
 }
 

@@ -58,7 +58,7 @@ func (d drain) run(b *bench) error {
 	defer b.drop(full.path)
 	explainRaw(b, "claim", rawBegin, rawHeads, rawDispatch, rawInsertRun, "-- the last two for each job", rawCommit)
 	explainRaw(b, "finish", rawBegin, rawCloseRun, rawCloseJob, "-- for each job", rawCommit)
-	return b.compare(d.throughCase(), d.subject(b, "rota", full, openRotaEngine), d.subject(b, "raw", full, openRawEngine))
+	return b.compare(d.throughCase(), d.subject(b, "rota", full, openRotaLoop), d.subject(b, "raw", full, openRawLoop))
 }
 
 // jobs is how many a subject drains in one run.
@@ -76,7 +76,7 @@ func (d drain) fill(b *bench, name string, start *fixture) (*fixture, error) {
 // subject drains a copy of a full file.
 func (d drain) subject(b *bench, name string, full *fixture, open opener) subject {
 	path, turns := b.file(fmt.Sprintf("claim-%d-%s", d.size, name)), b.sized(d.turns, 1)
-	var e engine
+	var e loop
 	var claims, finishes spent
 	return subject{
 		name: name,

@@ -49,8 +49,8 @@ func runCompanyEnqueue(b *bench) error {
 		return err
 	}
 	return b.compare(companyEnqueue,
-		enqueueSubject(b, companyEnqueue, byItself, plain, openRotaEngine),
-		enqueueSubject(b, companyEnqueue, inCompany, crowded, openRotaEngine))
+		enqueueSubject(b, companyEnqueue, byItself, plain, openRotaLoop),
+		enqueueSubject(b, companyEnqueue, inCompany, crowded, openRotaLoop))
 }
 
 // runCompany drains both files.
@@ -69,7 +69,7 @@ func (d drain) runCompany(b *bench) error {
 			return err
 		}
 		defer b.drop(full.path)
-		subjects = append(subjects, d.subject(b, s.name, full, openRotaEngine))
+		subjects = append(subjects, d.subject(b, s.name, full, openRotaLoop))
 	}
 	return b.compare(d.throughCase(), subjects...)
 }

@@ -33,14 +33,14 @@ func runEnqueue(b *bench) error {
 	}
 	explainRaw(b, "enqueue", rawBegin, rawInsert, "-- for each job", rawCommit)
 	return b.compare(enqueueCase,
-		enqueueSubject(b, enqueueCase, "rota", f, openRotaEngine), enqueueSubject(b, enqueueCase, "raw", f, openRawEngine))
+		enqueueSubject(b, enqueueCase, "rota", f, openRotaLoop), enqueueSubject(b, enqueueCase, "raw", f, openRawLoop))
 }
 
 // enqueueSubject enqueues into a copy of a file.
 func enqueueSubject(b *bench, caseName, name string, start *fixture, open opener) subject {
 	batches, size := b.sized(10, 1), b.sized(1000, 10)
 	path, jobs := b.file("enqueue-"+name), parts*batches*size
-	var e engine
+	var e loop
 	var took spent
 	return subject{
 		name: name,

@@ -20,6 +20,8 @@ var rawPragmas = []string{
 	"PRAGMA wal_autocheckpoint = 4000",
 }
 
+// Where a LIMIT is a bare parameter, SQLite plans by its value, and so compiles
+// the statement anew each time it is bound: hence the plus.
 const (
 	rawBegin  = `BEGIN IMMEDIATE`
 	rawCommit = `COMMIT`
@@ -35,7 +37,7 @@ SELECT id, execution_id, retry_of, type, hold, priority, position, attempt, max_
 FROM rota_jobs INDEXED BY rota_jobs_claim
 WHERE type = ? AND status = 'QUEUED' AND hold = 0
 ORDER BY priority DESC, position, created_at, id
-LIMIT ?`
+LIMIT +?`
 	rawDispatch = `
 UPDATE OR ROLLBACK rota_jobs
 SET status = 'RUNNING', started_at = ?, run_id = ?

@@ -14,7 +14,7 @@ SELECT name, state, reason, anchor, next_fire, last_fire, version, created_by, c
 FROM rota_schedules INDEXED BY rota_schedules_due
 WHERE state = 'ENABLED' AND next_fire <= ?
 ORDER BY next_fire, name
-LIMIT ?`
+LIMIT +?`
 	rawPlanned = `
 INSERT OR ROLLBACK INTO rota_jobs (
   id, type, priority, position, max_attempts, backoff, timeout, created_at, queued_at, params,

@@ -35,7 +35,7 @@ func TestRawPragmasAreTheStores(t *testing.T) {
 // The raw engine changes the rows that Rota changes, to the same values: all
 // but those that are minted or read from a clock.
 func TestRawWritesWhatRotaWrites(t *testing.T) {
-	rota, raw := liveOf(t, openRotaEngine), liveOf(t, openRawEngine)
+	rota, raw := liveOf(t, openRotaLoop), liveOf(t, openRawLoop)
 	if rota != raw {
 		t.Errorf("rota wrote\n%s\nraw wrote\n%s", rota, raw)
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"time"
 
 	"github.com/mikestefanello/backlite"
 )
@@ -43,5 +44,5 @@ type backliteTask struct {
 }
 
 func (backliteTask) Config() backlite.QueueConfig {
-	return backlite.QueueConfig{Name: jobType, MaxAttempts: 4}
+	return backlite.QueueConfig{Name: jobType, MaxAttempts: 4, Retention: &backlite.Retention{Duration: time.Hour}}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"database/sql"
 	"log/slog"
 
 	"github.com/riverqueue/river"
@@ -29,12 +30,8 @@ func openRiver(ctx context.Context, path string, size int) (rivalQueue, error) {
 	if err != nil {
 		return nil, err
 	}
-	driver := riversqlite.New(db)
-	migrator, err := rivermigrate.New(driver, &rivermigrate.Config{Logger: slog.New(slog.DiscardHandler)})
+	driver, err := migrateRiver(ctx, db)
 	if err != nil {
-		return nil, err
-	}
-	if _, err := migrator.Migrate(ctx, rivermigrate.DirectionUp, nil); err != nil {
 		return nil, err
 	}
 	client, err := river.NewClient(driver, &river.Config{Logger: slog.New(slog.DiscardHandler)})
@@ -49,6 +46,17 @@ func openRiver(ctx context.Context, path string, size int) (rivalQueue, error) {
 		_, err := client.InsertManyFast(ctx, batch)
 		return err
 	}}, nil
+}
+
+// migrateRiver makes River's tables.
+func migrateRiver(ctx context.Context, db *sql.DB) (*riversqlite.Driver, error) {
+	driver := riversqlite.New(db)
+	migrator, err := rivermigrate.New(driver, &rivermigrate.Config{Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		return nil, err
+	}
+	_, err = migrator.Migrate(ctx, rivermigrate.DirectionUp, nil)
+	return driver, err
 }
 
 // riverArgs is written as a JSON object of as many bytes as everybody's.

@@ -26,8 +26,8 @@ type rivalQueue interface {
 func allRivals(size int) []rival {
 	return []rival{
 		{"rota", "Enqueue with all jobs in one command", func(_ context.Context, path string) (rivalQueue, error) {
-			e, err := openRotaEngine(path, size)
-			return &rotaRival{engine: e, path: path}, err
+			e, err := openRotaLoop(path, size)
+			return &rotaRival{loop: e, path: path}, err
 		}},
 		backliteRival(size),
 		riverRival(size),
@@ -89,7 +89,7 @@ func (r rival) subject(b *bench, batches, size int) subject {
 }
 
 type rotaRival struct {
-	engine
+	loop
 	path string
 }
 

@@ -1,0 +1,118 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/engine"
+	"github.com/rotajobs/rota/feed"
+	"github.com/rotajobs/rota/store/sqlite"
+	"github.com/rotajobs/rota/store/wrap"
+)
+
+func rotaApplicant() applicant {
+	return applicant{
+		name: "rota",
+		note: "an engine with a typed handler, its params checked against their schema, on a store that shares commits and has a feed, as the server's has",
+		open: func(_ context.Context, path string, workers int) (crew, error) {
+			c := &rotaCrew{path: path, workers: workers}
+			return c, c.open()
+		},
+	}
+}
+
+// benchJob is the payload of jobs as newJobs makes them.
+type benchJob struct {
+	Text string `json:"text"`
+}
+
+// JobType names the type.
+func (benchJob) JobType() string { return jobType }
+
+// rotaCrew is a store with an engine, as a server has them.
+type rotaCrew struct {
+	path    string
+	workers int
+	handler func(context.Context, benchJob) error // nil: one that does nothing
+	inner   *sqlite.Store
+	store   rota.Store
+	feed    *feed.Feed
+	ended   tally // jobs whose end is recorded
+
+	stop func()
+	ran  chan error
+}
+
+func (c *rotaCrew) open() (err error) {
+	if c.inner, err = sqlite.Open(c.path); err != nil {
+		return err
+	}
+	c.store = wrap.Coalesce(c.inner)
+	c.feed = feed.New(c.store, 0)
+	c.feed.Hear(func(events []rota.Event) {
+		n := 0
+		for i := range events {
+			if events[i].Kind == rota.EventJobCompleted {
+				n++
+			}
+		}
+		c.ended.add(n)
+	})
+	return nil
+}
+
+func (c *rotaCrew) fill(ctx context.Context, n int) error { return enqueueAll(ctx, c.store, n) }
+
+func (c *rotaCrew) work(ctx context.Context, n int) error {
+	ended := c.ended.await(n)
+	c.start(ctx)
+	select {
+	case <-ended:
+		return nil
+	case err := <-c.ran:
+		c.stop = nil
+		return errors.Join(errors.New("the engine ended"), err)
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// start starts an engine, which goes on until rest.
+func (c *rotaCrew) start(ctx context.Context) *engine.Engine {
+	reg := engine.NewRegistry()
+	handler := c.handler
+	if handler == nil {
+		handler = func(context.Context, benchJob) error { return nil }
+	}
+	engine.Handle(reg, handler)
+	e := engine.New(rota.New(c.store), reg, engine.Config{Workers: c.workers, Feed: c.feed, Logger: warnings()})
+	ctx, c.stop = context.WithCancel(context.WithoutCancel(ctx))
+	c.ran = make(chan error, 1)
+	go func() { c.ran <- e.Run(ctx) }()
+	return e
+}
+
+// warnings shows what goes wrong, and nothing else.
+func warnings() *slog.Logger {
+	return slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+}
+
+func (c *rotaCrew) rest(context.Context) error {
+	if c.stop == nil {
+		return nil
+	}
+	c.stop()
+	c.stop = nil
+	return <-c.ran
+}
+
+func (c *rotaCrew) close(ctx context.Context, n int) error {
+	c.feed.Close()
+	if err := c.inner.Close(); err != nil {
+		return err
+	}
+	return audit(ctx, c.path, counts{completed: n})
+}
