@@ -1,0 +1,179 @@
+//go:build unix
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/store/sqlite"
+)
+
+// audit is what a store and a ledger hold, side by side.
+type audit struct {
+	*site
+	book   *book
+	store  *sqlite.Store
+	jobs   map[rota.ID]*rota.Job
+	chains map[rota.ID][]*rota.Job // executions, attempts in their order
+	lines  []line
+	starts map[rota.ID]line
+	ends   map[rota.ID]string
+}
+
+// line is one line of the ledger.
+type line struct {
+	word      string
+	job       rota.ID
+	execution rota.ID
+	attempt   int
+	who       string
+	how       string
+}
+
+// verify opens the store between two lives and checks every invariant.
+func (c *crash) verify() {
+	store := c.site.open()
+	defer store.Close()
+	verifyClean(c.site, store)
+}
+
+// open opens the store of a site whose server has ended.
+func (s *site) open() *sqlite.Store {
+	s.Helper()
+	store, err := sqlite.OpenWith(s.database(), sqlite.Config{Logger: slog.New(slog.DiscardHandler)})
+	must(s, err)
+	return store
+}
+
+func verifyClean(s *site, store *sqlite.Store) {
+	s.Helper()
+	for v, err := range store.Verify(context.Background()) {
+		must(s, err)
+		s.Errorf("%s: %s %v", v.Check, v.Detail, v.Rows)
+	}
+}
+
+// audit holds what the server left against what it answered and what its
+// handlers did.
+func (c *crash) audit(stopped time.Time) {
+	a := c.site.audit(c.book)
+	defer a.store.Close()
+	a.acknowledged()
+	a.started()
+	a.endings()
+	a.cancels()
+	a.pauses()
+	a.schedules(stopped)
+	a.groups()
+	a.reservations()
+	a.complaints()
+	a.count()
+}
+
+// audit reads the store and the ledger, and checks what holds of any of them.
+func (s *site) audit(b *book) *audit {
+	s.Helper()
+	a := &audit{
+		site: s, book: b, store: s.open(), jobs: map[rota.ID]*rota.Job{}, chains: map[rota.ID][]*rota.Job{},
+		starts: map[rota.ID]line{}, ends: map[rota.ID]string{},
+	}
+	verifyClean(s, a.store)
+	a.readStore()
+	a.readLedger()
+	return a
+}
+
+func (a *audit) readStore() {
+	for query := (rota.JobQuery{Limit: rota.PageMax}); ; {
+		page, err := a.store.Jobs(context.Background(), query)
+		must(a, err)
+		for _, j := range page {
+			a.jobs[j.ID] = j
+			chain := a.chains[j.ExecutionID]
+			for len(chain) < j.Attempt {
+				chain = append(chain, nil)
+			}
+			if chain[j.Attempt-1] != nil {
+				a.Errorf("execution %s has two attempts %d", j.ExecutionID, j.Attempt)
+			}
+			chain[j.Attempt-1] = j
+			a.chains[j.ExecutionID] = chain
+		}
+		if len(page) < rota.PageMax {
+			return
+		}
+		query.Before = page[len(page)-1].ID
+	}
+}
+
+func (a *audit) readLedger() {
+	text, err := os.ReadFile(a.path("ledger"))
+	must(a, err)
+	for row := range strings.Lines(string(text)) {
+		l := line{}
+		job, execution, plan, pid := "", "", "", 0
+		if n, _ := fmt.Sscanf(row, "start %s %s %d %s %d %s\n", &job, &execution, &l.attempt, &plan, &pid, &l.who); n == 6 {
+			l.word = "start"
+		} else if n, _ := fmt.Sscanf(row, "end %s %s\n", &job, &l.how); n == 2 {
+			l.word = "end"
+		} else {
+			a.Fatalf("the ledger says %q", row)
+		}
+		l.job, _ = rota.ParseID(job)
+		l.execution, _ = rota.ParseID(execution)
+		a.lines = append(a.lines, l)
+	}
+}
+
+func (a *audit) reservations() {
+	list, err := a.store.Reservations(context.Background(), rota.ID{}, rota.PageMax)
+	must(a, err)
+	for _, r := range list {
+		if r.Status == rota.ReservationActive {
+			a.Errorf("reservation %s is still active", r.ID)
+		}
+	}
+}
+
+// complaints: a kill is no fault of the store's, nor of the engine's. All that a
+// server may complain of is handlers that do not listen.
+func (a *audit) complaints() {
+	text, err := os.ReadFile(a.path("log"))
+	must(a, err)
+	for row := range strings.Lines(string(text)) {
+		if strings.Contains(row, "level=ERROR") && !strings.Contains(row, "a handler ignores the end of its context") {
+			a.Errorf("the server complained: %s", row)
+		}
+	}
+}
+
+// count adds to the summary what the store and the ledger show.
+func (a *audit) count() {
+	n := a.book.counts
+	n["executions"] = len(a.chains)
+	for id, j := range a.jobs {
+		n["jobs"]++
+		if j.Attempt > 1 {
+			n["retries"]++
+		}
+		if !j.PlanTime.IsZero() && j.Attempt == 1 {
+			n["fires"]++
+		}
+		if j.Run != nil && j.Run.ErrorCode == rota.CodeLeaseExpired {
+			n["cut"]++
+		}
+		n[string(j.State())]++
+		if l := a.starts[id]; l.word != "" {
+			n["starts"]++
+			if l.who == ghostName {
+				n["ghosts"]++
+			}
+		}
+	}
+}

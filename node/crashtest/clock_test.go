@@ -1,0 +1,101 @@
+//go:build unix
+
+package main
+
+import (
+	"fmt"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/rotajobs/rota/httpapi"
+)
+
+// TestClockJumps sets the clock of a running server half a day ahead, then half a
+// day behind, and right again. Schedules go on at once each time, and make up for
+// what they missed as their catch-up says and no more; runs are not touched.
+func TestClockJumps(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	l, c, b := s.run(envClock+"="+s.path("clock")), newCaller(s), newBook()
+	began := time.Now()
+	c.must("POST", "/templates", object{"name": "tick", "type": "ledger"}, nil)
+	starts := began.Add(-24 * time.Hour).UTC().Format(time.RFC3339) // before that there is nothing to fire
+	for name, every := range map[string]string{"none": "1s", "last": "1s", "all": "10m"} {
+		c.must("POST", "/schedules", object{
+			"name": "tick-" + name, "template": "tick", "every": every, "catch_up": name, "starts_at": starts,
+		}, nil)
+	}
+	mark := b.mark()
+	long := c.enqueue(object{"behave": "sleep", "for": "4s", "mark": mark}, nil)
+	b.acknowledge(mark, long)
+
+	offsets := []time.Duration{0, 12 * time.Hour, -12 * time.Hour, 0}
+	for _, offset := range offsets {
+		set := s.path("clock.new")
+		must(t, os.WriteFile(set, []byte(offset.String()+"\n"), 0o600))
+		must(t, os.Rename(set, s.path("clock")))
+		by := time.Now().Add(offset)
+		c.goesOn("tick-none", by, 1)
+		c.goesOn("tick-last", by, 2) // the first may be for what it missed
+	}
+	s.until("the long job is done", func() bool { return s.begun() > 0 && c.state(long) == "completed" })
+	took := time.Since(began)
+	for _, name := range []string{"tick-none", "tick-last", "tick-all"} {
+		c.must("POST", "/schedules/"+name+"/pause", nil, nil)
+	}
+	c.comesToRest()
+	l.stop()
+
+	a := s.audit(b)
+	defer a.store.Close()
+	a.acknowledged()
+	a.started()
+	a.endings()
+	made := map[string]int{}
+	for p, n := range a.plans() {
+		if made[p.schedule] += n; n != 1 {
+			t.Errorf("%d executions are planned for %s at %s", n, p.schedule, time.UnixMicro(p.at).UTC())
+		}
+	}
+	seconds := int(took/time.Second) + 2
+	if n := made["tick-none"]; n > seconds {
+		t.Errorf("within %s, tick-none fired %d times", took, n)
+	}
+	if n := made["tick-last"]; n > seconds+len(offsets) {
+		t.Errorf("within %s and %d jumps, tick-last fired %d times", took, len(offsets), n)
+	}
+	// Half a day ahead, and half a day behind: each time of both was owed once.
+	if n := made["tick-all"]; n < 2*72-2 || n > 2*72+2 {
+		t.Errorf("tick-all fired %d times for one day", n)
+	}
+	if chain := a.chains[long.ID.ID]; len(chain) != 1 {
+		t.Errorf("a job was tried %d times; the clock is not its fault", len(chain))
+	}
+	t.Logf("within %s: %v", took.Round(time.Second), made)
+}
+
+// goesOn waits until a schedule has fired so often for times after the one at
+// which its clock was set. A clock that was set is read within a second.
+func (c *caller) goesOn(name string, set time.Time, often int) {
+	c.site.Helper()
+	c.site.until(fmt.Sprintf("schedule %s goes on at %s", name, set), func() bool {
+		var list httpapi.List[httpapi.Job]
+		c.see("/jobs?schedule="+name+"&limit=5", &list)
+		fires := 0
+		for _, job := range list.Items {
+			if away := job.PlanTime.Sub(set); away > 0 && away < patience {
+				fires++
+			}
+		}
+		return fires >= often
+	})
+}
+
+// state is what a person wants to know of a job.
+func (c *caller) state(job httpapi.Job) string {
+	c.site.Helper()
+	var now httpapi.Job
+	c.see("/jobs/"+job.ID.String(), &now)
+	return now.State
+}

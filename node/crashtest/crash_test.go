@@ -1,0 +1,244 @@
+//go:build unix
+
+package main
+
+import (
+	"math/rand/v2"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// envCrashTime is how long TestCrash goes on; by default it is a few kills.
+const envCrashTime = "ROTA_CRASH_TIME"
+
+// crash is a server that is killed again and again under load, and what is known
+// of it from outside.
+type crash struct {
+	*site
+	caller *caller
+	book   *book
+	load   *load
+
+	lives   int
+	kills   int
+	points  []point        // that are to be tried, the next one first
+	tried   map[string]int // how often, by point
+	reached map[string]int
+}
+
+// TestCrash kills a server under load at random moments and at chosen ones,
+// while it works, starts, recovers and stops, and in the end holds what it left
+// against what it had answered and what its handlers did.
+func TestCrash(t *testing.T) {
+	t.Parallel()
+	c := newCrash(t)
+	c.declare()
+	c.load = begin(c.caller, c.book, 3)
+	endings := []func(){
+		c.atPoint, c.atRandom, c.atPoint, c.whileStarting, c.atPoint, c.whileStopping,
+		c.atPoint, c.atRandom, c.away, c.atPoint, c.cleanly, c.atPoint, c.hastily,
+	}
+	until := crashTime(t)
+	for i := 0; i < len(endings) || time.Now().Before(until); i++ {
+		endings[i%len(endings)]()
+		if t.Failed() {
+			break
+		}
+		if i%60 == 59 {
+			c.verify()
+			t.Logf("%d lives, %d kills, %d of %d points reached so far", c.lives, c.kills, len(c.reached), len(points()))
+		}
+	}
+	stopped := c.settle()
+	c.audit(stopped)
+	c.sum(!until.IsZero())
+}
+
+// crashTime is when a long test ends; zero, if it is to be short.
+func crashTime(t *testing.T) time.Time {
+	text := os.Getenv(envCrashTime)
+	if text == "" {
+		return time.Time{}
+	}
+	d, err := time.ParseDuration(text)
+	must(t, err)
+	return time.Now().Add(d)
+}
+
+func newCrash(t *testing.T) *crash {
+	s := newSite(t)
+	c := &crash{site: s, caller: newCaller(s), book: newBook(), tried: map[string]int{}, reached: map[string]int{}}
+	return c
+}
+
+// declare gives the server its schedules. They are all owed in full: no downtime
+// of the test is as long as the grace for misfires.
+func (c *crash) declare() {
+	c.Helper()
+	l := c.site.run()
+	defer l.kill()
+	c.caller.must("POST", "/templates", object{"name": "tick", "type": "ledger", "default_params": object{"behave": "succeed"}}, nil)
+	for _, s := range []object{
+		{"name": "tick-allow", "every": "1s", "overlap": "allow"},
+		{"name": "tick-skip", "every": "1s", "overlap": "skip", "param_overrides": object{"behave": "sleep", "for": "600ms"}},
+		{"name": "tick-cancel", "every": "2s", "overlap": "cancel", "param_overrides": object{"behave": "sleep", "for": "1500ms"}},
+		{"name": "tick-scoped", "every": "2s", "scopes": []object{{"kind": "user", "ids": []string{"a", "b", "c"}}}},
+		{"name": "tick-after", "every": "2s", "depends_on": []string{"tick-skip"}},
+	} {
+		s["template"], s["catch_up"] = "tick", "all"
+		c.caller.must("POST", "/schedules", s, nil)
+	}
+}
+
+// begin begins a life under load.
+func (c *crash) begin(settings ...string) *life {
+	c.lives++
+	return c.site.start(append(settings, envGhost+"=400ms:ledger:late")...)
+}
+
+// died counts the end of a life that was killed.
+func (c *crash) died(l *life) {
+	c.kills++
+	if how := l.howItEnded(); how != "killed" {
+		c.Errorf("the server was to be killed and ended with %s\n%s", how, c.logTail())
+	}
+}
+
+// atRandom kills the server at any moment of its work.
+func (c *crash) atRandom() {
+	l := c.begin()
+	if l.becomesReady() {
+		l.diesWithin(time.Duration(rand.IntN(900)) * time.Millisecond)
+		l.kill()
+	}
+	c.died(l)
+}
+
+// whileStarting kills the server before or while it recovers.
+func (c *crash) whileStarting() {
+	l := c.begin()
+	l.diesWithin(time.Duration(rand.IntN(120)) * time.Millisecond)
+	l.kill()
+	c.died(l)
+}
+
+// whileStopping tells the server to stop and kills it before it has.
+func (c *crash) whileStopping() {
+	l := c.begin()
+	if l.becomesReady() {
+		l.diesWithin(time.Duration(200+rand.IntN(400)) * time.Millisecond)
+		l.signal(syscall.SIGTERM)
+		if l.diesWithin(time.Duration(rand.IntN(300)) * time.Millisecond) {
+			l.stop() // it was quick, and has ended well
+			return
+		}
+		l.kill()
+	}
+	c.died(l)
+}
+
+// cleanly stops the server as it should be.
+func (c *crash) cleanly() {
+	l := c.begin()
+	if l.becomesReady() {
+		l.diesWithin(time.Duration(200+rand.IntN(600)) * time.Millisecond)
+	}
+	l.stop()
+}
+
+// hastily stops the server with two signals: what runs is cut off, and that is
+// recorded.
+func (c *crash) hastily() {
+	l := c.begin()
+	if l.becomesReady() {
+		l.diesWithin(time.Duration(200+rand.IntN(600)) * time.Millisecond)
+	}
+	l.signal(syscall.SIGTERM)
+	l.diesWithin(time.Duration(rand.IntN(20)) * time.Millisecond)
+	l.stop()
+}
+
+// away leaves the server down for some fires of its schedules.
+func (c *crash) away() { time.Sleep(3500 * time.Millisecond) }
+
+// pointPatience is how long a server may take to get to a point. Callers do what
+// leads there meanwhile.
+const pointPatience = 8 * time.Second
+
+// atPoint lets the server kill itself at the next of the points.
+func (c *crash) atPoint() {
+	if len(c.points) == 0 {
+		c.points = points()
+		rand.Shuffle(len(c.points), func(i, k int) { c.points[i], c.points[k] = c.points[k], c.points[i] })
+	}
+	p := c.points[0]
+	c.points = c.points[1:]
+	if p.focus != "" {
+		c.load.focus.Store(actionNamed(p.focus))
+		defer c.load.focus.Store(nil)
+	}
+	l := c.begin(p.setting())
+	if p.verb == "shutdown" && l.becomesReady() {
+		l.diesWithin(300 * time.Millisecond)
+		l.signal(syscall.SIGTERM)
+	}
+	c.tried[p.String()]++
+	began := time.Now()
+	if l.diesWithin(pointPatience) {
+		c.reached[p.String()]++
+	}
+	if took := time.Since(began); took > pointPatience/2 {
+		c.Logf("it took %s to get to %s", took.Round(time.Millisecond), p)
+	}
+	l.kill()
+	c.died(l)
+}
+
+// settle lets everything come to its end, and returns when schedules were told to
+// fire no more.
+func (c *crash) settle() time.Time {
+	c.Helper()
+	c.lives++
+	l := c.site.run()
+	began := time.Now()
+	c.load.end()
+	answered := time.Since(began)
+	var stopped time.Time
+	for _, name := range []string{"tick-allow", "tick-skip", "tick-cancel", "tick-scoped", "tick-after"} {
+		stopped = time.Now()
+		c.caller.must("POST", "/schedules/"+name+"/pause", nil, nil)
+	}
+	c.caller.comesToRest()
+	c.Logf("within %s everybody was answered, within %s everything had ended", answered.Round(time.Millisecond), time.Since(began).Round(time.Millisecond))
+	l.stop()
+	return stopped
+}
+
+// sum says what was done. A point that a long test never got to has shown
+// nothing, and neither has a test without work.
+func (c *crash) sum(long bool) {
+	var never []string
+	for p, n := range c.tried {
+		if c.reached[p] == 0 && n > 2 {
+			never = append(never, p)
+		}
+	}
+	if long && len(never) > 0 {
+		c.Errorf("the server never got to %s", strings.Join(never, ", "))
+	}
+	c.Logf("%d lives, %d kills, %d of %d points reached; %d requests answered, %d of them sent again",
+		c.lives, c.kills, len(c.reached), len(points()), c.caller.answered.Load(), c.caller.resent.Load())
+	c.Logf("%v", c.book.counts)
+	all := []string{"jobs", "starts", "completed", "retries", "fires", "directs", "triggers", "redrives", "sequences", "ghosts"}
+	if !long {
+		all = all[:5] // there was no time for each of the others
+	}
+	for _, what := range all {
+		if c.book.counts[what] == 0 {
+			c.Errorf("the test saw no %s, and shows nothing about them", what)
+		}
+	}
+}

@@ -1,0 +1,122 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/httpapi"
+)
+
+// TestDiskFull fills the disk under a running server to the last page. It stays
+// up, says what is wrong, loses nothing that it answered, and goes on by itself
+// when there is space: runs that ended meanwhile are recorded then, once.
+func TestDiskFull(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	if err := mountSmall(s.data); err != nil {
+		t.Skipf("no small disk can be mounted here: %v", err)
+	}
+	t.Cleanup(func() { _ = unmount(s.data) })
+	ballast := filepath.Join(s.data, "ballast")
+	must(t, os.WriteFile(ballast, bytes.Repeat([]byte{1}, 3<<20), 0o600))
+	l, c, b := s.run(), newCaller(s), newBook()
+	c.must("PUT", "/types/parked", object{}, nil)
+
+	var ran []httpapi.Job
+	for range 4 { // they end while the disk is full
+		mark := b.mark()
+		job := c.enqueue(object{"until": s.path("full"), "mark": mark}, nil)
+		b.acknowledge(mark, job)
+		ran = append(ran, job)
+	}
+	s.until("all run", func() bool { return s.begun() == len(ran) })
+	problem := fill(c, b)
+	if problem.Code != string(rota.Unavailable) || !strings.Contains(problem.Detail, "the disk is full") || problem.Hint == "" {
+		t.Errorf("a request on a full disk is answered %+v", problem)
+	}
+	must(t, os.WriteFile(s.path("full"), nil, 0o600))
+	s.until("all runs have ended", func() bool { return s.ended() == len(ran) })
+	for range 20 { // however often it is asked, and whatever else the server does
+		if status, text := c.ready(); status != http.StatusServiceUnavailable || !strings.Contains(text, "the disk is full") {
+			t.Errorf("with a full disk the server is ready: %d %s", status, text)
+			break
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	for _, job := range ran {
+		if state := c.state(job); state != "running" {
+			t.Errorf("job %s is %s, but nothing can be written", job.ID, state)
+		}
+	}
+
+	must(t, os.Remove(ballast))
+	s.until("the server is ready", func() bool { status, _ := c.ready(); return status == http.StatusOK })
+	for _, job := range ran {
+		s.until("the runs are recorded", func() bool { return c.state(job) == "completed" })
+	}
+	mark := b.mark()
+	b.acknowledge(mark, c.enqueue(object{"mark": mark}, nil))
+	s.until("new work is done", func() bool { return s.ended() == len(ran)+1 })
+	l.stop()
+
+	a := s.audit(b)
+	defer a.store.Close()
+	a.acknowledged()
+	a.started()
+	for _, job := range ran {
+		if chain := a.chains[job.ID.ID]; len(chain) != 1 {
+			t.Errorf("job %s was tried %d times; a full disk is not its fault", job.ID, len(chain))
+		}
+	}
+}
+
+// fill asks for jobs that nobody runs until there is no room for the smallest,
+// and returns what the server said then.
+func fill(c *caller, b *book) (problem httpapi.Problem) {
+	c.site.Helper()
+	for size := 64 << 10; size > 0; size /= 4 {
+		for full := 0; full < 8; { // what is written back from the log makes room now and then
+			mark := b.mark()
+			body, err := json.Marshal(object{"type": "parked", "params": object{"mark": mark, "pad": strings.Repeat("x", size)}})
+			must(c.site, err)
+			addr, _ := c.site.where()
+			a, err := c.once(context.Background(), "POST", "http://"+addr+"/api/v1/jobs", body, mark)
+			must(c.site, err)
+			if a.status == http.StatusServiceUnavailable {
+				full++
+				must(c.site, json.Unmarshal(a.body, &problem))
+				continue
+			}
+			full = 0
+			var job httpapi.Job
+			must(c.site, a.into(&job))
+			b.acknowledge(mark, job)
+		}
+	}
+	return problem
+}
+
+// ready asks whether the server is ready.
+func (c *caller) ready() (status int, text string) {
+	addr, _ := c.site.where()
+	a, err := c.once(context.Background(), "GET", "http://"+addr+"/readyz", nil, "")
+	must(c.site, err)
+	return a.status, string(a.body)
+}
+
+// ended counts the ends in the ledger.
+func (s *site) ended() int {
+	text, err := os.ReadFile(s.path("ledger"))
+	must(s, err)
+	return strings.Count("\n"+string(text), "\nend ")
+}

@@ -1,0 +1,59 @@
+//go:build unix
+
+package main
+
+import (
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/httpapi"
+)
+
+// TestFrozenServer stops the whole process for three leases, as a machine that
+// sleeps does. Its runs go on and complete, nothing is doubled; a worker that
+// could not reach it meanwhile is given a lease's time to be heard of again.
+func TestFrozenServer(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	l, c, b := s.run(envGhost+"=50ms:haunted"), newCaller(s), newBook()
+	c.must("PUT", "/types/haunted", object{"max_retries": 0}, nil)
+	c.must("POST", "/templates", object{"name": "tick", "type": "ledger"}, nil)
+	c.must("POST", "/schedules", object{"name": "tick-allow", "template": "tick", "every": "1s", "catch_up": "all"}, nil)
+	var ran []httpapi.Job
+	for range 3 {
+		mark := b.mark()
+		ran = append(ran, c.enqueue(object{"behave": "sleep", "for": "1500ms", "mark": mark}, nil))
+		b.acknowledge(mark, ran[len(ran)-1])
+	}
+	time.Sleep(rota.LeaseMin) // past the time that a start gives to ghosts
+	ghost := c.enqueue(nil, object{"type": "haunted", "params": object{}})
+	s.until("the ghost has come", func() bool { return c.state(ghost) == "running" })
+
+	l.signal(syscall.SIGSTOP)
+	time.Sleep(3 * time.Second)
+	woken := time.Now()
+	l.signal(syscall.SIGCONT)
+	s.until("the ghost is given up", func() bool { return c.state(ghost) == "failed" })
+	stopped := time.Now()
+	c.must("POST", "/schedules/tick-allow/pause", nil, nil)
+	c.comesToRest()
+	l.stop()
+
+	a := s.audit(b)
+	defer a.store.Close()
+	a.acknowledged()
+	a.started()
+	a.endings()
+	a.schedules(stopped)
+	for _, job := range ran {
+		if chain := a.chains[job.ID.ID]; len(chain) != 1 || chain[0].State() != rota.StateCompleted {
+			t.Errorf("job %s was tried %d times and ended %s; a pause is not its fault", job.ID, len(chain), chain[0].State())
+		}
+	}
+	run := a.jobs[ghost.ID.ID].Run
+	if grace := run.FinishedAt.Sub(woken); run.ErrorCode != rota.CodeLeaseExpired || grace < 9*rota.LeaseMin/10 {
+		t.Errorf("the ghost was given up as %q, %s after the pause", run.ErrorCode, grace)
+	}
+}

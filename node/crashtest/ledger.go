@@ -1,0 +1,47 @@
+//go:build unix
+
+package main
+
+import (
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/rotajobs/rota"
+)
+
+// ledger is the file that says what handlers did. It stands outside of the data
+// directory, and each line is one write, so that no kill can take it back:
+//
+//	start JOB EXECUTION ATTEMPT PLAN PID WHO
+//	end JOB HOW
+type ledger struct{ file *os.File }
+
+func openLedger(path string) (*ledger, error) {
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", envLedger, err)
+	}
+	return &ledger{file}, nil
+}
+
+// started is written before a handler does anything.
+func (l *ledger) started(j *rota.Job, who string) {
+	plan := "-"
+	if !j.PlanTime.IsZero() {
+		plan = j.PlanTime.UTC().Format(time.RFC3339Nano)
+	}
+	l.line("start %s %s %d %s %d %s\n", j.ID, j.ExecutionID, j.Attempt, plan, os.Getpid(), who)
+}
+
+// ended is written when a handler has done what it does, before it says so.
+func (l *ledger) ended(j *rota.Job, how string) { l.line("end %s %s\n", j.ID, how) }
+
+// line writes one line. A ledger that cannot be written shows nothing, so the
+// test has to fail.
+func (l *ledger) line(format string, args ...any) {
+	if _, err := fmt.Fprintf(l.file, format, args...); err != nil {
+		fmt.Fprintln(os.Stderr, "crashtest: the ledger cannot be written:", err)
+		os.Exit(1)
+	}
+}

@@ -1,0 +1,190 @@
+//go:build unix
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/rotajobs/rota/httpapi"
+)
+
+// load is some callers who want everything that Rota does, all the time.
+type load struct {
+	*caller
+	book  *book
+	ctx   context.Context
+	focus atomic.Pointer[action] // what is done more often just now
+	full  atomic.Bool            // the queue is long enough
+	turn  sync.Mutex             // held by who has paused the type
+	ended atomic.Bool
+	wg    sync.WaitGroup
+}
+
+// action is one thing that callers do.
+type action struct {
+	name   string
+	weight int  // how often, in proportion
+	adds   bool // it makes jobs for the queue
+	act    func(*load)
+}
+
+// actions are all of them. A weight of 0 is for those that are done only when
+// somebody asks for them.
+var actions = []action{
+	{"single", 24, true, (*load).single},
+	{"batch", 8, true, (*load).batch},
+	{"group", 5, true, (*load).group},
+	{"crowd", 0, false, (*load).crowd},
+	{"direct", 3, false, (*load).direct},
+	{"squeeze", 0, false, (*load).squeeze},
+	{"impatient", 3, false, (*load).impatient},
+	{"cancel", 6, false, (*load).cancel},
+	{"edit", 3, false, (*load).edit},
+	{"move", 3, false, (*load).move},
+	{"redrive", 2, false, (*load).redrive},
+	{"trigger", 2, false, (*load).trigger},
+	{"backfill", 1, false, (*load).backfill},
+	{"once", 2, false, (*load).oneTime},
+	{"forget", 1, false, (*load).forget},
+	{"hold", 1, false, (*load).hold},
+	{"pause", 1, false, (*load).pause},
+	{"template", 1, false, (*load).template},
+	{"type", 1, false, (*load).putType},
+	{"limit", 1, false, (*load).limit},
+	{"sleeper", 2, true, (*load).sleeper},
+	{"delayed", 2, true, (*load).delayed},
+	{"look", 4, false, (*load).look},
+}
+
+func actionNamed(name string) *action {
+	for i := range actions {
+		if actions[i].name == name {
+			return &actions[i]
+		}
+	}
+	panic("there is no action " + name)
+}
+
+// queueMost is how long the queue may become before callers hold back.
+const queueMost = 100
+
+// begin sets some callers to work. They go on through the lives of the server.
+func begin(c *caller, b *book, callers int) *load {
+	l := &load{caller: c, book: b, ctx: context.Background()}
+	for i := range callers {
+		l.wg.Go(func() {
+			for !l.ended.Load() {
+				l.step(i)
+			}
+		})
+	}
+	return l
+}
+
+// end waits until every request that was begun is answered.
+func (l *load) end() {
+	l.ended.Store(true)
+	l.wg.Wait()
+}
+
+func (l *load) step(caller int) {
+	a := pickAction()
+	if focus := l.focus.Load(); focus != nil && (caller == 0 || rand.IntN(4) == 0) {
+		a = focus
+	}
+	if !a.adds || !l.full.Load() {
+		a.act(l)
+	} else {
+		l.look()
+	}
+	time.Sleep(time.Duration(2+rand.IntN(12)) * time.Millisecond) // a caller has other things to do, too
+}
+
+var weights = func() (all int) {
+	for i := range actions {
+		all += actions[i].weight
+	}
+	return all
+}()
+
+func pickAction() *action {
+	at := rand.IntN(weights)
+	for i := range actions {
+		if at -= actions[i].weight; at < 0 {
+			return &actions[i]
+		}
+	}
+	panic("unreachable")
+}
+
+// ask sends a request for an action until it is answered. What the server refuses
+// in a way that is not allowed here is an error; into may be nil.
+func (l *load) ask(action, method, path string, body, into any, allowed ...int) bool {
+	a, err := l.write(l.ctx, method, path, body)
+	if err != nil {
+		l.site.Errorf("%s: %s %s: %v", action, method, path, err)
+		return false
+	}
+	l.book.met(action, a.status)
+	if a.refused(allowed...) {
+		return false
+	}
+	if into == nil && a.status < 300 {
+		return true
+	}
+	if err := a.into(into); err != nil {
+		l.site.Errorf("%s: %s %s with %v: %v", action, method, path, body, err)
+		return false
+	}
+	return true
+}
+
+// look sees how long the queue is, now and then.
+func (l *load) look() {
+	var s httpapi.Stats
+	if l.ask("look", "GET", "/stats", nil, &s) {
+		l.full.Store(s.Queued > queueMost)
+	}
+}
+
+// work is the params of a job and what else its request needs to end soon.
+func (l *load) work(mark string) (params, policy object) {
+	params, policy = object{"behave": "succeed", "mark": mark}, object{}
+	switch n := rand.IntN(100); {
+	case n < 55:
+		params["log"] = n < 5
+	case n < 75:
+		params["behave"], params["for"] = "sleep", millis(5+rand.IntN(60))
+	case n < 84:
+		params["behave"], policy["max_retries"], policy["backoff"] = "fail", 1, "20ms"
+	case n < 91:
+		params["behave"] = "permanent"
+	case n < 97:
+		params["behave"], policy["max_retries"] = "panic", 0
+	default:
+		params["behave"], params["for"] = "stubborn", "400ms"
+		policy["timeout"], policy["max_retries"] = "50ms", 0
+	}
+	return params, policy
+}
+
+// job is a request for a job.
+func (l *load) job(mark string) object {
+	params, job := l.work(mark)
+	job["params"], job["priority"] = params, rand.IntN(3)
+	job["type"] = []string{"ledger", "ledger", "ledger", steps}[rand.IntN(4)]
+	switch rand.IntN(12) {
+	case 0:
+		job["delay"] = millis(50 + rand.IntN(600))
+	case 1:
+		job["unique_key"] = fmt.Sprint("key-", rand.IntN(40))
+	}
+	return job
+}
+
+func millis(n int) string { return fmt.Sprint(n, "ms") }

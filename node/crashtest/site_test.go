@@ -1,0 +1,227 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// envServer makes this program the server instead of the tests.
+const envServer = "ROTA_CRASHTEST_SERVER"
+
+// TestMain lets the tests start this very program as another process. They run
+// beside each other, however few processors there are: mostly they wait.
+func TestMain(m *testing.M) {
+	if os.Getenv(envServer) != "" {
+		main()
+		return
+	}
+	flag.Parse()
+	if err := flag.Set("test.parallel", "8"); err != nil {
+		panic(err)
+	}
+	os.Exit(m.Run())
+}
+
+// patience is how long something may take on a very busy machine.
+const patience = 60 * time.Second
+
+// site is where a server lives through its lives: its data, the ledger beside
+// it, and where it listens just now.
+type site struct {
+	*testing.T
+	dir  string
+	data string
+	env  []string
+
+	mu      sync.Mutex
+	addr    string        // empty: it listens nowhere
+	changed chan struct{} // closed when that changes
+}
+
+// newSite makes a site. Its server has short leases and few workers; settings
+// such as ROTA_LEASE=5s say otherwise.
+func newSite(t *testing.T, settings ...string) *site {
+	t.Helper()
+	dir := t.TempDir()
+	s := &site{T: t, dir: dir, data: filepath.Join(dir, "data"), changed: make(chan struct{})}
+	s.env = append([]string{
+		envServer + "=1", envParent + "=1", envLedger + "=" + s.path("ledger"),
+		"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "ROTA_DATA=" + s.data, "ROTA_HTTP=127.0.0.1:0", "ROTA_WORKERS=6",
+		"ROTA_LEASE=1s", "ROTA_CANCEL_GRACE=200ms", "ROTA_SHUTDOWN_GRACE=500ms", "ROTA_PRUNE_EVERY=1s",
+	}, settings...)
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("the end of the server's log:\n%s", s.logTail())
+		}
+	})
+	return s
+}
+
+func (s *site) path(name string) string { return filepath.Join(s.dir, name) }
+
+// database is the file of the store.
+func (s *site) database() string { return filepath.Join(s.data, "rota.db") }
+
+func (s *site) logTail() string {
+	text, _ := os.ReadFile(s.path("log"))
+	if cut := 6_000; len(text) > cut {
+		text = text[len(text)-cut:]
+	}
+	return string(text)
+}
+
+// where is the address of the server, and a channel that is closed when that
+// changes.
+func (s *site) where() (string, <-chan struct{}) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.addr, s.changed
+}
+
+func (s *site) moved(addr string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.addr = addr
+	close(s.changed)
+	s.changed = make(chan struct{})
+}
+
+// life is one process of a site's server, from its start to its end.
+type life struct {
+	site  *site
+	cmd   *exec.Cmd
+	hold  io.Closer     // its standard input
+	ready chan struct{} // closed when it is
+	over  chan struct{} // closed when it has ended
+}
+
+// start begins a life. It does not wait until the server is ready. Extra
+// settings are for this life alone.
+func (s *site) start(settings ...string) *life {
+	s.Helper()
+	l := &life{site: s, cmd: exec.Command(os.Args[0]), ready: make(chan struct{}), over: make(chan struct{})}
+	l.cmd.Env, l.cmd.Dir = append(append([]string{}, s.env...), settings...), s.dir
+	log, err := os.OpenFile(s.path("log"), os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	must(s, err)
+	defer log.Close()
+	l.cmd.Stderr = log
+	l.hold, err = l.cmd.StdinPipe()
+	must(s, err)
+	out, err := l.cmd.StdoutPipe()
+	must(s, err)
+	must(s, l.cmd.Start())
+	s.Cleanup(l.kill)
+	go l.follow(out)
+	return l
+}
+
+// follow hears where the server listens, and of its end.
+func (l *life) follow(out io.Reader) {
+	lines := bufio.NewScanner(out)
+	for lines.Scan() {
+		if addr, found := strings.CutPrefix(lines.Text(), "ready "); found {
+			l.site.moved(addr)
+			close(l.ready)
+		}
+	}
+	_ = l.cmd.Wait()
+	l.site.moved("")
+	close(l.over)
+}
+
+// run begins a life and waits until the server is ready.
+func (s *site) run(settings ...string) *life {
+	s.Helper()
+	l := s.start(settings...)
+	if !l.becomesReady() {
+		s.Fatalf("the server ended before it was ready: %v\n%s", l.cmd.ProcessState, s.logTail())
+	}
+	return l
+}
+
+// becomesReady waits until the server is ready, or has ended before.
+func (l *life) becomesReady() bool {
+	l.site.Helper()
+	select {
+	case <-l.ready:
+		return true
+	case <-l.over:
+		return false
+	case <-time.After(patience):
+		l.site.Fatalf("the server is not ready\n%s", l.site.logTail())
+		return false
+	}
+}
+
+// signal sends a signal to the process, if it still lives.
+func (l *life) signal(s syscall.Signal) {
+	select {
+	case <-l.over:
+	default:
+		_ = l.cmd.Process.Signal(s)
+	}
+}
+
+// kill ends the life, if it has not ended yet.
+func (l *life) kill() {
+	l.signal(syscall.SIGKILL)
+	<-l.over
+	_ = l.hold.Close()
+}
+
+// diesWithin waits for the end of the process, for so long.
+func (l *life) diesWithin(d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-l.over:
+		return true
+	case <-timer.C:
+		return false
+	}
+}
+
+// stop ends the life as a person would, and expects a clean end.
+func (l *life) stop() {
+	l.site.Helper()
+	l.signal(syscall.SIGTERM)
+	if !l.diesWithin(patience) {
+		l.site.Fatalf("the server does not stop\n%s", l.site.logTail())
+	}
+	if how := l.howItEnded(); how != "exit 0" {
+		l.site.Errorf("told to stop, the server ended with %s", how)
+	}
+	_ = l.hold.Close()
+}
+
+// howItEnded is "killed" or "exit N".
+func (l *life) howItEnded() string {
+	<-l.over
+	status := l.cmd.ProcessState.Sys().(syscall.WaitStatus)
+	if status.Signaled() && status.Signal() == syscall.SIGKILL {
+		return "killed"
+	}
+	if status.Exited() {
+		return fmt.Sprint("exit ", status.ExitStatus())
+	}
+	return l.cmd.ProcessState.String()
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

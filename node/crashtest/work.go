@@ -1,0 +1,111 @@
+//go:build unix
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"time"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/engine"
+	"github.com/rotajobs/rota/payload"
+)
+
+// Work is what a job of the test does.
+type Work struct {
+	Behave string           `json:"behave,omitempty" jsonschema:"enum=succeed,enum=fail,enum=permanent,enum=sleep,enum=stubborn,enum=panic"`
+	For    payload.Duration `json:"for,omitempty"`
+	Until  string           `json:"until,omitempty"` // a file: it waits until that is there
+	Log    bool             `json:"log,omitempty"`
+	Mark   string           `json:"mark,omitempty"` // names the request that made it
+}
+
+// JobType names the type.
+func (Work) JobType() string { return "ledger" }
+
+// steps is a second type that does the same, to be paused.
+const steps = "steps"
+
+// register registers the types of the test. Retries come soon, since the test
+// waits for them.
+func register(reg *engine.Registry, book *ledger, kill *killer) {
+	w := &worker{book, kill}
+	options := []engine.TypeOption{engine.WithRetries(3), engine.WithBackoff(50 * time.Millisecond)}
+	engine.Handle(reg, w.work, options...)
+	reg.Func(steps, rota.TypeSpec{}, func(ctx context.Context, j *rota.Job) error {
+		var p Work
+		if err := json.Unmarshal(j.Params, &p); err != nil {
+			return rota.Permanent(err)
+		}
+		return w.work(ctx, p)
+	}, options...)
+}
+
+// worker runs the jobs of the test.
+type worker struct {
+	book *ledger
+	kill *killer
+}
+
+func (w *worker) work(ctx context.Context, p Work) error {
+	job := engine.Job(ctx)
+	w.book.started(job, "engine")
+	if p.Log {
+		engine.Log(ctx).Info("at work", "attempt", job.Attempt)
+	}
+	if err := engine.Progress(ctx, map[string]int{"percent": 50}); err != nil {
+		return err
+	}
+	w.kill.reached("handler", "mid")
+	err := behave(ctx, p)
+	how := "ok"
+	if err != nil {
+		how = "failed"
+	}
+	w.book.ended(job, how)
+	if p.Behave == "panic" {
+		panic("as it was told to")
+	}
+	return err
+}
+
+func behave(ctx context.Context, p Work) error {
+	if p.Behave == "stubborn" { // it does not listen
+		time.Sleep(time.Duration(p.For))
+		return nil
+	}
+	if err := sleep(ctx, time.Duration(p.For)); err != nil {
+		return err
+	}
+	for p.Until != "" && !there(p.Until) {
+		if err := sleep(ctx, 10*time.Millisecond); err != nil {
+			return err
+		}
+	}
+	switch p.Behave {
+	case "fail", "panic":
+		return errors.New("failed, as it was told to")
+	case "permanent":
+		return rota.Permanent(errors.New("failed for good, as it was told to"))
+	}
+	return nil
+}
+
+func there(file string) bool {
+	_, err := os.Stat(file)
+	return err == nil
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
