@@ -119,7 +119,9 @@ func (d *desk) undecided(ctx context.Context, ended []ending, slots int, why err
 		return false
 	}
 	d.recordEach(ctx, ended, why)
-	d.claimed(slots, rota.Result{Err: rota.Errorf(rota.Internal, "claim", "%w", why)})
+	if slots > 0 {
+		d.claimed(slots, rota.Result{Err: rota.Errorf(rota.Internal, "claim", "%w", why)})
+	}
 	return true
 }
 

@@ -113,6 +113,7 @@ func (e *Engine) begin(ctx context.Context) error {
 // work runs the loops. Those that begin new work end with ctx; those that see
 // work to its end go on until it has ended.
 func (e *Engine) work(ctx context.Context) error {
+	e.pool.open(ctx)
 	var ends, works sync.WaitGroup
 	for _, loop := range []func(context.Context){e.desk.run, e.heart.run, e.notifier.run} {
 		ends.Go(func() { loop(e.last) })

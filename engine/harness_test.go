@@ -18,7 +18,7 @@ import (
 )
 
 // patience is how long something may take on a very busy machine.
-const patience = 20 * time.Second
+const patience = time.Minute
 
 // TestMain runs more tests at once than there are processors: mostly they wait.
 func TestMain(m *testing.M) {
@@ -141,6 +141,21 @@ func (w *world) until(what string, holds func() bool) {
 	}
 }
 
+// soon wants something to come in time. On a busy machine it may take a few
+// tries.
+func (w *world) soon(what string, late func() time.Duration) {
+	w.Helper()
+	var by time.Duration
+	for range 5 {
+		if by = late(); by < 0 || by < 500*time.Millisecond {
+			break
+		}
+	}
+	if by < 0 || by >= 500*time.Millisecond {
+		w.Errorf("%s came %v after its time", what, by)
+	}
+}
+
 // does applies a command that must not be refused.
 func does[R rota.Reply](w *world, c rota.Command) R {
 	w.Helper()
@@ -189,6 +204,14 @@ func (w *world) ended(id rota.ID) *rota.Job {
 		return e.JobID == id && isEnd[e.Kind]
 	})
 	return w.job(id)
+}
+
+// completes waits for a job to complete, and does not read it.
+func (w *world) completes(id rota.ID) {
+	w.Helper()
+	w.seen.await(w.T, "the completion of job "+id.String(), func(e rota.Event) bool {
+		return e.JobID == id && e.Kind == rota.EventJobCompleted
+	})
 }
 
 var isEnd = map[rota.EventKind]bool{

@@ -21,6 +21,7 @@ type pool struct {
 	held      int               // slots taken for what has yet to start
 	callers   int               // of direct runs that have not begun
 	closed    bool              // no more are taken
+	until     context.Context   // nor when this has ended
 	cut       *time.Duration    // what still starts is told to stop, with this grace; nil: it is not
 	waiters   []chan error      // direct runs that wait for a slot, in their order
 	byRun     map[rota.ID]*task // those whose end is not recorded
@@ -41,138 +42,9 @@ type ending struct {
 
 func newPool(e *Engine) *pool {
 	return &pool{
-		e: e, heart: e.heart, base: context.Background(), free: e.config.Workers, types: e.reg.Types(),
+		e: e, heart: e.heart, base: context.Background(), until: context.Background(), free: e.config.Workers, types: e.reg.Types(),
 		byRun: map[rota.ID]*task{}, byJob: map[rota.ID]*task{}, early: map[rota.ID]bool{},
 	}
-}
-
-// take takes up to so many free slots. Each is used by start or given back.
-func (p *pool) take(limit int) int {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.closed {
-		return 0
-	}
-	n := min(p.free, limit)
-	p.free -= n
-	p.held += n
-	return n
-}
-
-// give gives slots back in which nothing was started.
-func (p *pool) give(n int) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.held -= n
-	p.freed(n)
-	p.land()
-	p.rest()
-}
-
-// freed hands free slots to those who wait for one, and keeps the others.
-func (p *pool) freed(n int) {
-	for ; n > 0 && len(p.waiters) > 0; n-- {
-		p.waiters[0] <- nil
-		p.waiters = p.waiters[1:]
-		p.held++
-	}
-	p.free += n
-}
-
-// close has no more slots taken, and sends away who waits for one.
-func (p *pool) close() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.closed = true
-	for _, turn := range p.waiters {
-		turn <- errNotReady()
-	}
-	p.waiters = nil
-}
-
-// enter lets a caller of a direct run in, who leaves once it has begun or never
-// will: the store is not let go before.
-func (p *pool) enter() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.closed {
-		return false
-	}
-	p.callers++
-	return true
-}
-
-func (p *pool) leave() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.callers--
-	p.rest()
-}
-
-// await takes a slot, or waits for one until ctx ends.
-func (p *pool) await(ctx context.Context) error {
-	p.mu.Lock()
-	if p.closed {
-		p.mu.Unlock()
-		return errNotReady()
-	}
-	if p.free > 0 {
-		p.free--
-		p.held++
-		p.mu.Unlock()
-		return nil
-	}
-	turn := make(chan error, 1)
-	p.waiters = append(p.waiters, turn)
-	p.mu.Unlock()
-	select {
-	case err := <-turn:
-		return err
-	case <-ctx.Done():
-	}
-	select { // a claim under way, which holds all that was free, may bring some back
-	case err := <-turn:
-		return err
-	case <-p.landed():
-		return p.unwait(ctx, turn)
-	}
-}
-
-// landed returns a channel that is closed when no slot is held for what has yet
-// to start.
-func (p *pool) landed() <-chan struct{} {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	landed := make(chan struct{})
-	p.landing = append(p.landing, landed)
-	p.land()
-	return landed
-}
-
-// land settles what was put off until no answer of the store is under way that
-// may bring jobs.
-func (p *pool) land() {
-	if p.held > 0 {
-		return
-	}
-	clear(p.early)
-	for _, landed := range p.landing {
-		close(landed)
-	}
-	p.landing = nil
-}
-
-// unwait leaves the row of those who wait, unless the answer has just come.
-func (p *pool) unwait(ctx context.Context, turn chan error) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for i, other := range p.waiters {
-		if other == turn {
-			p.waiters = append(p.waiters[:i:i], p.waiters[i+1:]...)
-			return ctx.Err()
-		}
-	}
-	return <-turn
 }
 
 // start runs a job in a slot that was taken for it.

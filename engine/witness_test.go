@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -73,8 +72,6 @@ func (s *witness) starts(id rota.ID) int {
 	return s.count(func(e rota.Event) bool { return e.Kind == rota.EventJobStarted && e.JobID == id })
 }
 
-var talk = os.Getenv("TALK") != ""
-
 // logbook keeps what an engine logs.
 type logbook struct {
 	mu    sync.Mutex
@@ -91,9 +88,6 @@ func (b *logbook) Handle(_ context.Context, record slog.Record) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.lines = append(b.lines, line.String())
-	if talk {
-		println(line.String())
-	}
 	return nil
 }
 

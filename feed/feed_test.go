@@ -120,7 +120,7 @@ func TestANumberOfAnotherLifeIsAGap(t *testing.T) {
 	if entries, gap := f.Since(4); !gap || len(entries) != 0 {
 		t.Errorf("%v, %t", entries, gap)
 	}
-	if other := newFeed(t, 10); other.Life() == f.Life() || f.Life() == "" || f.Life() != f.Life() {
+	if other := newFeed(t, 10); other.Life() == f.Life() || f.Life() == "" {
 		t.Errorf("lives %q and %q", f.Life(), other.Life())
 	}
 }
@@ -209,7 +209,7 @@ func TestFollowersMissNothing(t *testing.T) {
 				}
 				select {
 				case <-changed:
-				case <-time.After(20 * time.Second):
+				case <-time.After(time.Minute):
 					t.Errorf("waited in vain after %d", seq)
 					return
 				}
