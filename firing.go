@@ -66,7 +66,7 @@ func Enable(meta Meta, s *Schedule, now time.Time) (*SwitchSchedule, error) {
 // set back. Its next time is found again from now, and the plan key keeps what
 // was fired from being fired twice.
 func PlanFire(meta Meta, s *Schedule, now time.Time) (*Fire, error) {
-	table, err := s.Timetable()
+	table, err := s.timetableAt(now)
 	if err != nil {
 		return nil, err
 	}

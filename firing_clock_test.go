@@ -108,6 +108,22 @@ func TestAClockThatWasWrongAtTheBeginning(t *testing.T) {
 	}
 }
 
+// TestAnIntervalDeclaredByAWrongClock counts from its creation, which has not come
+// yet once the clock is right.
+func TestAnIntervalDeclaredByAWrongClock(t *testing.T) {
+	s := declared(t, ScheduleSpec{Every: time.Hour}, "2026-11-15 20:10")
+	drained(t, s, moment("2026-11-15 08:00"))
+	times := watched(t, s, moment("2026-11-15 08:00"), moment("2026-11-15 10:30"), time.Minute)
+	if show(times...) != "2026-11-15 08:10, 2026-11-15 09:10, 2026-11-15 10:10" {
+		t.Errorf("fires %s", show(times...))
+	}
+
+	s = declared(t, ScheduleSpec{Every: time.Hour}, "2026-11-15 20:10")
+	if f := planned(t, s, moment("2026-11-15 20:09:59")); f != nil {
+		t.Errorf("a small step back plans %+v; it fires one interval after its creation as before", f)
+	}
+}
+
 // TestClockChangesAreFiredThrough plans through the days on which a zone changes
 // its clocks, as gocron #911 and db-scheduler #662 did not, by a clock that ticks
 // and by one that stood still and catches up.

@@ -195,10 +195,22 @@ func asInvalid(field string, err error) *Error {
 // Timetable is when the schedule fires.
 func (s *Schedule) Timetable() (cron.Timetable, error) { return s.Spec.Timetable(s.Name, s.Anchor) }
 
+// timetableAt is when the schedule fires, by a clock that may have been set back
+// since it was declared. EVERY without STARTS counts from its creation: where that
+// lies more than an interval ahead, it counts as many intervals back from it, so
+// that a clock which was wrong then does not silence it until it is right.
+func (s *Schedule) timetableAt(now time.Time) (cron.Timetable, error) {
+	anchor, every := s.Anchor, s.Spec.Every
+	if ahead := anchor.Sub(now); every > 0 && s.Spec.StartsAt.IsZero() && ahead > every {
+		anchor = anchor.Add(-(ahead/every + 1) * every)
+	}
+	return s.Spec.Timetable(s.Name, anchor)
+}
+
 // NextAfter is the first time after a given one that the schedule fires, zero if
 // there is none.
 func (s *Schedule) NextAfter(t time.Time) (time.Time, error) {
-	table, err := s.Timetable()
+	table, err := s.timetableAt(t)
 	if err != nil {
 		return time.Time{}, err
 	}
