@@ -22,7 +22,7 @@ SELECT seq, id, at, actor, act, job_id, subject, detail
 FROM rota_audit
 WHERE seq > ?
 ORDER BY seq
-LIMIT ?`
+LIMIT +?`
 )
 
 // writeAudit writes a line once: a command that is sent again may find the same

@@ -14,7 +14,7 @@ SELECT ` + queuedColumns + `
 FROM rota_jobs j INDEXED BY rota_jobs_claim
 WHERE j.type = ? AND j.status = 'QUEUED' AND j.hold = 0
 ORDER BY j.priority DESC, j.position, j.created_at, j.id
-LIMIT ?`
+LIMIT +?`
 	sqlTaken = `
 SELECT id, run_id
 FROM rota_jobs INDEXED BY rota_jobs_run

@@ -20,7 +20,7 @@ SELECT schedule
 FROM rota_edges INDEXED BY rota_edges_back
 WHERE depends_on = ?
 ORDER BY schedule
-LIMIT ?`
+LIMIT +?`
 	sqlReach = `
 WITH RECURSIVE reach (name) AS (
   SELECT ?
@@ -78,19 +78,19 @@ FROM rota_jobs j INDEXED BY rota_jobs_live
 WHERE j.schedule = ?1 AND j.sequel IS NULL AND j.status = 'QUEUED' AND j.hold & 4
   AND (?5 OR j.scope_kind IS NULL OR (j.scope_kind = ?3 AND j.scope_id = ?4))
 ORDER BY j.id
-LIMIT ?2`
+LIMIT +?2`
 	sqlBehind = `
 SELECT ` + queuedColumns + `
 FROM rota_jobs j INDEXED BY rota_jobs_live
 WHERE j.schedule = ? AND j.sequel IS NULL AND j.status = 'QUEUED' AND j.hold & 8
 ORDER BY j.id
-LIMIT ?`
+LIMIT +?`
 	sqlWaits = `
 SELECT ` + queuedColumns + `
 FROM rota_jobs j INDEXED BY rota_jobs_wait
 WHERE j.status = 'QUEUED' AND j.hold & 4 AND j.wait_until <= ?
 ORDER BY j.wait_until, j.id
-LIMIT ?`
+LIMIT +?`
 )
 
 func (w *writer) loadLatest(q rules.Latest, world *rules.World) error {

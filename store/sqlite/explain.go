@@ -20,7 +20,7 @@ FROM rota_jobs j INDEXED BY rota_jobs_member
 LEFT JOIN rota_runs r ON r.job_id = j.id
 WHERE j.group_id = ? AND j.sequel IS NULL AND j.group_position < ?
 ORDER BY j.group_position, j.id
-LIMIT ?`
+LIMIT +?`
 	// Those that wait have their turn by id, when no other is under way.
 	sqlAhead = `
 SELECT ` + leanColumns + `
@@ -29,7 +29,7 @@ LEFT JOIN rota_runs r ON r.job_id = j.id
 WHERE j.schedule = ?1 AND j.scope_kind IS ?2 AND j.scope_id IS ?3 AND j.sequel IS NULL
   AND j.id <> ?4 AND (j.hold & 8 = 0 OR j.id < ?4)
 ORDER BY j.hold & 8, j.id
-LIMIT ?5`
+LIMIT +?5`
 
 	// Those of a type that come before a place in the order: all of a higher
 	// priority, and the first of its own.
@@ -39,7 +39,7 @@ FROM (
   SELECT 1
   FROM rota_jobs INDEXED BY rota_jobs_claim
   WHERE type = ?1 AND status = 'QUEUED' AND hold = 0 AND priority > ?3
-  LIMIT ?2)`
+  LIMIT +?2)`
 	sqlLaneBefore = `
 SELECT count(*)
 FROM (
@@ -47,7 +47,7 @@ FROM (
   FROM rota_jobs INDEXED BY rota_jobs_claim
   WHERE type = ?1 AND status = 'QUEUED' AND hold = 0
     AND priority = ?3 AND (position, created_at, id) < (?4, ?5, ?6)
-  LIMIT ?2)`
+  LIMIT +?2)`
 )
 
 // Explain says why a job does not run.

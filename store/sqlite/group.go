@@ -18,7 +18,7 @@ WHERE id = ?`
 	sqlGroups = groupColumns + `
 WHERE id < ?
 ORDER BY id DESC
-LIMIT ?`
+LIMIT +?`
 	sqlInsertGroup = `
 INSERT OR ROLLBACK INTO rota_groups (id, name, mode, on_failure, size, created_by, created_at)
 VALUES (?, ?, ?, ?, ?, ?, ?)`

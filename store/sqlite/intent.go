@@ -10,7 +10,7 @@ const (
 SELECT kind, name
 FROM rota_intents
 ORDER BY kind, name
-LIMIT ?`
+LIMIT +?`
 	// What is decided twice is still to be carried out once.
 	sqlPutIntent = `
 INSERT OR ROLLBACK INTO rota_intents (kind, name)

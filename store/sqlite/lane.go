@@ -26,13 +26,13 @@ SELECT ` + queuedColumns + `
 FROM rota_jobs j INDEXED BY rota_jobs_lane
 WHERE j.concurrency_key = ? AND j.sequel IS NULL AND j.status = 'QUEUED' AND j.hold = 0 AND j.type = ?
 ORDER BY j.priority, j.position DESC, j.created_at DESC, j.id DESC
-LIMIT ?`
+LIMIT +?`
 	sqlLaneHeld = `
 SELECT ` + queuedColumns + `
 FROM rota_jobs j INDEXED BY rota_jobs_lane
 WHERE j.concurrency_key = ? AND j.sequel IS NULL AND j.status = 'QUEUED' AND j.hold = 16 AND j.type = ?
 ORDER BY j.priority DESC, j.position, j.created_at, j.id
-LIMIT ?`
+LIMIT +?`
 
 	sqlOpenAll = `
 SELECT count(*)

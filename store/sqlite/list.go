@@ -43,7 +43,7 @@ WHERE j.id < ?1 AND (?3 IS NULL OR j.status = ?3) AND (?4 IS NULL OR j.type = ?4
     WHERE t.sequel IS NOT 'retry' AND t.status <> 'CANCELLED' AND u.outcome IS NOT 'CANCELLED')`
 	newestFirst = `
 ORDER BY j.id DESC
-LIMIT ?2`
+LIMIT +?2`
 
 	sqlList = listed + `
 FROM rota_jobs j` + listedRuns + picked + newestFirst

@@ -14,21 +14,21 @@ LEFT JOIN rota_runs r ON r.job_id = j.id
 WHERE j.group_id = ? AND j.sequel IS NULL`
 	sqlMembersLive = members + `
 ORDER BY j.group_position, j.id
-LIMIT ?`
+LIMIT +?`
 	sqlMembersQueued = members + ` AND j.status = 'QUEUED'
 ORDER BY j.group_position, j.id
-LIMIT ?`
+LIMIT +?`
 	sqlMembersDoomed = members + `
   AND (j.status = 'QUEUED' OR (r.job_id IS NOT NULL AND r.outcome IS NULL AND r.cancel_at IS NULL))
 ORDER BY j.group_position, j.id
-LIMIT ?`
+LIMIT +?`
 	sqlMembersFirst = `
 SELECT ` + wholeColumns + `
 FROM rota_jobs j INDEXED BY rota_jobs_group
 LEFT JOIN rota_runs r ON r.job_id = j.id
 WHERE j.group_id = ? AND j.attempt = 1
 ORDER BY j.group_position
-LIMIT ?`
+LIMIT +?`
 	sqlTally = `
 SELECT ` + endColumns + `
 FROM rota_jobs j INDEXED BY rota_jobs_group

@@ -17,13 +17,13 @@ SELECT ` + jobColumns + `, NULL
 FROM rota_jobs j INDEXED BY rota_jobs_order
 WHERE j.status = 'QUEUED' AND j.priority = ? AND (j.position, j.created_at, j.id) > (?, ?, ?)
 ORDER BY j.position, j.created_at, j.id
-LIMIT ?`
+LIMIT +?`
 	sqlOrderBack = `
 SELECT ` + jobColumns + `, NULL
 FROM rota_jobs j INDEXED BY rota_jobs_order
 WHERE j.status = 'QUEUED' AND j.priority = ? AND (j.position, j.created_at, j.id) < (?, ?, ?)
 ORDER BY j.position DESC, j.created_at DESC, j.id DESC
-LIMIT ?`
+LIMIT +?`
 	sqlPlace = `
 SELECT position, created_at
 FROM rota_jobs

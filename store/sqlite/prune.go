@@ -40,11 +40,11 @@ LEFT JOIN rota_runs r ON r.job_id = j.id`
 	sqlOldest = ends + `
 WHERE j.id > ? AND j.id <= ? AND j.retry_of IS NULL
 ORDER BY j.id
-LIMIT ?`
+LIMIT +?`
 	sqlLatestFirst = ends + `
 WHERE j.id < ? AND j.retry_of IS NULL
 ORDER BY j.id DESC
-LIMIT ?`
+LIMIT +?`
 	sqlEndOfChain = attempts + ends + `
 WHERE j.id = (SELECT id FROM chain ORDER BY n DESC LIMIT 1)`
 )

@@ -20,13 +20,13 @@ FROM rota_jobs j INDEXED BY rota_jobs_claim
 WHERE j.type = ?1 AND j.status = 'QUEUED' AND j.hold = 0
   AND j.priority = ?3 AND (j.position, j.created_at, j.id) > (?4, ?5, ?6)
 ORDER BY j.priority DESC, j.position, j.created_at, j.id
-LIMIT ?2`
+LIMIT +?2`
 	sqlLaneBelow = `
 SELECT ` + queuedColumns + `
 FROM rota_jobs j INDEXED BY rota_jobs_claim
 WHERE j.type = ?1 AND j.status = 'QUEUED' AND j.hold = 0 AND j.priority < ?3
 ORDER BY j.priority DESC, j.position, j.created_at, j.id
-LIMIT ?2`
+LIMIT +?2`
 )
 
 // Queue lists what is ready in dispatch order. Like a claim it merges the

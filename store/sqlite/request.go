@@ -14,7 +14,7 @@ WHERE actor = ? AND key = ?`
 	sqlLapsed = requestColumns + ` INDEXED BY rota_requests_at
 WHERE at <= ?
 ORDER BY at, actor, key
-LIMIT ?`
+LIMIT +?`
 	sqlInsertRequest = `
 INSERT OR ROLLBACK INTO rota_requests (actor, key, at, command_id, hash)
 VALUES (?, ?, ?, ?, ?)`

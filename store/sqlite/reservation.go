@@ -19,11 +19,11 @@ WHERE status = 'ACTIVE'`
 	sqlReservations = reservationColumns + `
 WHERE id < ?
 ORDER BY id DESC
-LIMIT ?`
+LIMIT +?`
 	sqlBygone = reservationColumns + `
 WHERE status <> 'ACTIVE' AND ended_at < ?
 ORDER BY id
-LIMIT ?`
+LIMIT +?`
 	sqlInsertReservation = `
 INSERT OR ROLLBACK INTO rota_reservations (id, status, expires_at, ended_at, job_id, node, life, reserved_by, reserved_at)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`

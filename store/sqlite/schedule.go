@@ -17,21 +17,21 @@ WHERE name = ?`
 	sqlSchedules = scheduleColumns + `
 WHERE name > ?1 AND (?3 IS NULL OR state = ?3) AND (?4 IS NULL OR template = ?4) AND (?5 IS NULL OR moved_at > ?5)
 ORDER BY name
-LIMIT ?2`
+LIMIT +?2`
 	sqlSchedulesOf = scheduleColumns + ` INDEXED BY rota_schedules_template
 WHERE name > ?1 AND (?3 IS NULL OR state = ?3) AND template = ?4 AND (?5 IS NULL OR moved_at > ?5)
 ORDER BY name
-LIMIT ?2`
+LIMIT +?2`
 	sqlDueSchedules = scheduleColumns + ` INDEXED BY rota_schedules_due
 WHERE state = 'ENABLED' AND next_fire <= ?
 ORDER BY next_fire, name
-LIMIT ?`
+LIMIT +?`
 	sqlUsing = `
 SELECT name
 FROM rota_schedules INDEXED BY rota_schedules_template
 WHERE template = ? AND (? OR state <> 'DISABLED')
 ORDER BY name
-LIMIT ?`
+LIMIT +?`
 	sqlInsertSchedule = `
 INSERT OR ROLLBACK INTO rota_schedules (
   name, next_fire, last_fire, moved_at, template, state, reason, anchor, version, updated_at, spec, created_by, created_at)

@@ -17,7 +17,7 @@ WHERE name = ?`
 	sqlTemplates = templateColumns + `
 WHERE name > ?
 ORDER BY name
-LIMIT ?`
+LIMIT +?`
 	sqlInsertTemplate = `
 INSERT OR ROLLBACK INTO rota_templates (name, type, state, version, updated_at, spec, created_by, created_at)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?)`

@@ -17,7 +17,7 @@ WHERE name = ?`
 	sqlTypes = typeColumns + `
 WHERE name > ?
 ORDER BY name
-LIMIT ?`
+LIMIT +?`
 	sqlInsertType = `
 INSERT OR ROLLBACK INTO rota_types (name, paused, version, updated_at, spec, created_by, created_at)
 VALUES (?, ?, ?, ?, ?, ?, ?)`

@@ -11,7 +11,7 @@ SELECT ` + jobColumns + `, NULL
 FROM rota_jobs j INDEXED BY rota_jobs_due
 WHERE j.status = 'QUEUED' AND j.hold & 1 AND j.run_at <= ?
 ORDER BY j.run_at, j.id
-LIMIT ?`
+LIMIT +?`
 	sqlStale = `
 SELECT ` + leanColumns + `
 FROM rota_jobs j INDEXED BY rota_jobs_open
@@ -19,7 +19,7 @@ JOIN rota_runs r ON r.job_id = j.id
 WHERE j.status = 'RUNNING' AND j.sequel IS NULL AND r.outcome IS NULL
   AND ((r.stale_after < ?1 AND r.life IS NOT ?2) OR r.stale_after > ?3)
 ORDER BY r.stale_after, j.id
-LIMIT ?4`
+LIMIT +?4`
 	sqlLeft = `
 SELECT ` + leanColumns + `
 FROM rota_jobs j INDEXED BY rota_jobs_open
@@ -27,7 +27,7 @@ LEFT JOIN rota_runs r ON r.job_id = j.id
 WHERE j.status = 'RUNNING' AND j.sequel IS NULL
   AND (r.job_id IS NULL OR r.outcome IS NOT NULL OR (r.runner = ?1 AND r.life IS NOT NULL AND r.life <> ?2))
 ORDER BY j.id
-LIMIT ?3`
+LIMIT +?3`
 )
 
 func (w *writer) loadDue(d *rules.Due, world *rules.World) error {
