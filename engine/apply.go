@@ -29,6 +29,7 @@ func (e *Engine) apply(ctx context.Context, commands ...rota.Command) ([]rota.Re
 			return nil, err // it will be so the next time, too
 		}
 		out.failed(e.config.Logger, "the store does not answer; trying until it does", "verb", commands[0].Verb(), "error", err)
+		e.resent.Add(1)
 		if !pause(ctx, wait) {
 			return nil, err
 		}

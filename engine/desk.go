@@ -80,7 +80,9 @@ func (d *desk) gather() {
 // is room for. It reports whether there was anything to do.
 func (d *desk) step(ctx context.Context) bool {
 	ended := d.e.pool.takeEnded()
-	commands := finishes(ended)
+	commands := notes(ended)
+	noted := len(commands)
+	commands = append(commands, finishes(ended)...)
 	count := len(commands)
 	ready := d.due.Swap(false)
 	if ready {
@@ -96,18 +98,19 @@ func (d *desk) step(ctx context.Context) bool {
 	if len(commands) == 0 {
 		return false
 	}
+	resent := d.e.resent.Load()
 	results, err := d.e.apply(ctx, commands...)
 	if err != nil {
 		return d.undecided(ctx, ended, slots, err)
 	}
-	d.recorded(ctx, ended, commands[:count], results[:count])
+	d.recorded(ctx, ended, commands[noted:count], results[noted:count])
 	results = results[count:]
 	if ready {
 		d.readied(results[0])
 		results = results[1:]
 	}
 	if slots > 0 {
-		d.claimed(slots, results[0])
+		d.claimed(slots, results[0], d.e.resent.Load() > resent)
 	}
 	return true
 }
@@ -120,7 +123,7 @@ func (d *desk) undecided(ctx context.Context, ended []ending, slots int, why err
 	}
 	d.recordEach(ctx, ended, why)
 	if slots > 0 {
-		d.claimed(slots, rota.Result{Err: rota.Errorf(rota.Internal, "claim", "%w", why)})
+		d.claimed(slots, rota.Result{Err: rota.Errorf(rota.Internal, "claim", "%w", why)}, false)
 	}
 	return true
 }
@@ -133,8 +136,9 @@ func (d *desk) claim(slots int) *rota.Claim {
 }
 
 // claimed starts what was claimed, and knows whether to claim again: a full
-// answer may have left some, a short one has not until somebody wakes us.
-func (d *desk) claimed(slots int, result rota.Result) {
+// answer may have left some, a short one has not until somebody wakes us, and one
+// to a claim that was sent again tells nothing of what else there is.
+func (d *desk) claimed(slots int, result rota.Result, again bool) {
 	if result.Err != nil {
 		d.e.pool.give(slots)
 		d.hungry = false
@@ -147,7 +151,7 @@ func (d *desk) claimed(slots int, result rota.Result) {
 		d.e.pool.start(job, nil)
 	}
 	d.e.pool.give(slots - len(claimed.Jobs))
-	d.hungry = claimed.More || len(claimed.Jobs) == slots || heavy(claimed.Jobs)
+	d.hungry = claimed.More || len(claimed.Jobs) == slots || heavy(claimed.Jobs) || again
 	if !claimed.Next.IsZero() {
 		d.rate.Reset(max(0, claimed.Next.Sub(d.e.config.Clock())))
 	}
@@ -214,6 +218,21 @@ func (d *desk) letGo(t *task, answer rota.FinishAnswer) {
 		d.e.config.Logger.Error("a run ended after its lease was lost; how it ended is dropped", "job", t.job.ID, "type", t.job.Type)
 	}
 	d.e.pool.forget(t)
+}
+
+// notes is what runs told of their progress just before they ended. A note that
+// is refused is no reason not to record an end.
+func notes(ended []ending) (commands []rota.Command) {
+	note := &rota.Note{Meta: rota.NewMeta("")}
+	for i := range ended {
+		if ended[i].note != nil && len(note.Items) < rota.ItemsMax {
+			note.Items = append(note.Items, *ended[i].note)
+		}
+	}
+	if len(note.Items) > 0 {
+		commands = append(commands, note)
+	}
+	return commands
 }
 
 // finishes puts endings into as few commands as can carry them.

@@ -118,15 +118,34 @@ func (d *direct) begin(ctx, patience context.Context, c *call) error {
 		return d.busy(ctx, err, "another direct run is under way")
 	}
 	defer func() { d.turn <- struct{}{} }()
-	reservation, err := d.reserve(ctx, patience, c)
-	if err != nil {
-		return err
-	}
-	if err := d.start(ctx, patience, reservation, c); err != nil {
+	for {
+		reservation, err := d.reserve(ctx, patience, c)
+		if err != nil {
+			return err
+		}
+		if err = d.start(ctx, patience, reservation, c); err == nil {
+			return nil
+		}
 		d.giveBack(reservation)
-		return d.busy(ctx, err, "no slot came free")
+		if rota.CodeOf(err) != rota.Busy || !d.nap(patience) {
+			return d.busy(ctx, err, "no slot came free")
+		}
 	}
-	return nil
+}
+
+// nap waits before another try where a limit or a pause holds the job back. The
+// queue goes on meanwhile: nothing is reserved.
+func (d *direct) nap(patience context.Context) bool {
+	timer := time.NewTimer(reserveAgain)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-d.closed:
+		return false
+	case <-patience.Done():
+		return false
+	}
 }
 
 // await waits for the turn. One that is there is taken without waiting.
@@ -213,23 +232,19 @@ func (d *direct) rest(patience context.Context) error {
 	}
 }
 
-// start takes a slot and begins the run, unless the caller has gone. Where a
-// limit is reached it tries until the wait is over.
+// start takes a slot and begins the run, unless the caller has gone.
 func (d *direct) start(ctx, patience context.Context, reservation rota.ID, c *call) error {
 	if err := d.e.pool.await(patience); err != nil {
 		return err
 	}
 	err := ctx.Err()
-	for err == nil {
-		if err = d.send(reservation, c); err == nil {
-			return nil
-		}
-		if rota.CodeOf(err) == rota.Busy && d.rest(patience) == nil {
-			err = nil
-		}
+	if err == nil {
+		err = d.send(reservation, c)
 	}
-	d.e.pool.give(1)
-	d.e.desk.poke()
+	if err != nil {
+		d.e.pool.give(1)
+		d.e.desk.poke()
+	}
 	return err
 }
 
@@ -243,6 +258,11 @@ func (d *direct) send(reservation rota.ID, c *call) error {
 		return err
 	}
 	c.id = started.Job.ID
+	if !started.Job.Run.Open() { // the first answer was lost, and somebody has ended it since
+		d.e.pool.give(1)
+		close(c.recorded)
+		return nil
+	}
 	d.e.pool.start(started.Job, c.recorded)
 	return nil
 }

@@ -95,7 +95,7 @@ func TestADirectRunHoldsTheQueueBackAndLeavesItsOrder(t *testing.T) {
 	}
 	s.end <- nil
 	if a := w.hears(answers); a.err != nil || a.job.ID != job.ID || a.job.State() != rota.StateCompleted {
-		t.Errorf("%+v", a)
+		t.Errorf("%v, %v", a.job, a.err)
 	}
 	for range 3 { // and all slots are there again
 		if next := s.next(w); !slices.Contains(ids, next.ID) {
@@ -125,7 +125,7 @@ func TestASecondDirectRunIsBusyOrWaits(t *testing.T) {
 	}
 	s.end <- nil
 	if a := w.hears(third); a.err != nil || a.job.State() != rota.StateCompleted {
-		t.Errorf("%+v", a)
+		t.Errorf("%v, %v", a.job, a.err)
 	}
 }
 
@@ -206,7 +206,7 @@ func TestADirectRunGoesOnWithoutItsCaller(t *testing.T) {
 	job := s.next(w)
 	leave()
 	if a := w.hears(answers); !errors.Is(a.err, context.Canceled) {
-		t.Errorf("%+v", a)
+		t.Errorf("%v, %v", a.job, a.err)
 	}
 	s.end <- nil
 	if ended := w.ended(job.ID); ended.State() != rota.StateCompleted {
@@ -226,7 +226,7 @@ func TestACallerWhoLeavesHoldsNothingUp(t *testing.T) {
 	w.comes(g.reached, "the reservation")
 	leave()
 	if a := w.hears(answers); !errors.Is(a.err, context.Canceled) {
-		t.Errorf("%+v", a)
+		t.Errorf("%v, %v", a.job, a.err)
 	}
 	close(g.open)
 	id := w.addOne()
@@ -248,7 +248,7 @@ func TestALostAnswerLeavesNoReservation(t *testing.T) {
 		return nil
 	}}), registry(s.play), engine.Config{})
 	if a := w.hears(r.direct(context.Background(), "lost", 0)); rota.CodeOf(a.err) != rota.Unavailable {
-		t.Errorf("%+v", a)
+		t.Errorf("%v, %v", a.job, a.err)
 	}
 	w.until("it is released", func() bool { return w.active() == nil })
 	w.addOne()
@@ -268,7 +268,7 @@ func TestADirectRunInAShutdown(t *testing.T) {
 	r.stop()
 	for _, answers := range []<-chan answer{waits, behind} {
 		if a := w.hears(answers); rota.CodeOf(a.err) != rota.Unavailable {
-			t.Errorf("%+v", a)
+			t.Errorf("%v, %v", a.job, a.err)
 		}
 	}
 	s.end <- nil
@@ -279,7 +279,7 @@ func TestADirectRunInAShutdown(t *testing.T) {
 		t.Errorf("still reserved: %+v", held)
 	}
 	if a := w.hears(r.direct(context.Background(), "too late", 0)); rota.CodeOf(a.err) != rota.Unavailable {
-		t.Errorf("%+v", a)
+		t.Errorf("%v, %v", a.job, a.err)
 	}
 }
 
@@ -292,7 +292,7 @@ func TestADirectRunIsSeenThroughInAShutdown(t *testing.T) {
 	r.stop()
 	s.end <- nil
 	if a := w.hears(answers); a.err != nil || a.job.State() != rota.StateCompleted {
-		t.Errorf("%+v", a)
+		t.Errorf("%v, %v", a.job, a.err)
 	}
 }
 
@@ -303,7 +303,7 @@ func TestADirectRunThatIsCancelledAnswers(t *testing.T) {
 	answers := r.direct(context.Background(), "cancelled", 0)
 	w.cancel(s.next(w).ID)
 	if a := w.hears(answers); a.err != nil || a.job.State() != rota.StateCancelled {
-		t.Errorf("%+v", a)
+		t.Errorf("%v, %v", a.job, a.err)
 	}
 }
 
@@ -324,5 +324,24 @@ func TestADirectRunThatCannotBeIsRefused(t *testing.T) {
 	s.next(w) // nothing is held up
 	if w.active() != nil {
 		t.Error("still reserved")
+	}
+}
+
+func TestADirectRunOfAPausedTypeHoldsUpNoQueue(t *testing.T) {
+	w := newWorld(t)
+	reg := registry(done)
+	reg.Func("other", rota.TypeSpec{}, done)
+	r := w.start(reg, engine.Config{Workers: 1})
+	does[*rota.TypePut](w, &rota.SwitchType{Meta: meta(), Name: "work", Paused: true})
+	waits := r.direct(t.Context(), "held-back", patience)
+	w.until("it has tried", func() bool {
+		all, err := w.store.Reservations(t.Context(), rota.ID{}, 100)
+		return err == nil && len(all) > 0
+	})
+	id := w.add(rota.NewJob{Type: "other"})[0]
+	w.until("the queue goes on", func() bool { return w.job(id).Ended() })
+	does[*rota.TypePut](w, &rota.SwitchType{Meta: meta(), Name: "work"})
+	if a := w.hears(waits); a.err != nil || a.job.State() != rota.StateCompleted {
+		t.Errorf("%v, %v", a.job, a.err)
 	}
 }

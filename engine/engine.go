@@ -28,10 +28,11 @@ type Engine struct {
 	notifier *notifier
 	direct   *direct
 
-	ran   atomic.Bool
-	ready chan struct{} // closed when jobs are taken
-	cut   chan struct{} // closed when the grace of a shutdown is over at once
-	cutIt sync.Once
+	ran    atomic.Bool
+	resent atomic.Int64  // how often something had to be sent again
+	ready  chan struct{} // closed when jobs are taken
+	cut    chan struct{} // closed when the grace of a shutdown is over at once
+	cutIt  sync.Once
 
 	last context.Context // ends when the last run has ended, or nothing can be done about it
 	done context.CancelFunc
@@ -73,6 +74,9 @@ type Snapshot struct {
 
 // Snapshot is how the engine stands.
 func (e *Engine) Snapshot() Snapshot { return e.pool.snapshot() }
+
+// Handles reports whether this engine runs jobs of a type.
+func (e *Engine) Handles(typ string) bool { return e.reg.types[typ] != nil }
 
 // Run runs jobs until ctx ends. Then it takes no more, waits for those that run
 // as long as the grace allows, cuts off the rest, and returns when the end of
@@ -146,21 +150,40 @@ func (e *Engine) drain() error {
 	case <-grace.C:
 		e.pool.cutOff(cutGrace)
 	case <-e.cut:
-		e.pool.cutOff(0)
+		e.pool.cutOff(cutNow)
 	}
+	return e.lastWait(idle)
+}
+
+// lastWait waits until the end of what was cut off is recorded. A second signal
+// shortens what the handlers have left.
+func (e *Engine) lastWait(idle <-chan struct{}) error {
 	last := time.NewTimer(cutGrace + e.recordGrace)
 	defer last.Stop()
 	select {
 	case <-idle:
 		return nil
 	case <-last.C:
-		return rota.Errorf(rota.Unavailable, "engine: stop", "the end of %d runs could not be recorded; they are failed and retried at the next start", e.pool.snapshot().Running)
+		return e.unrecorded()
+	case <-e.cut:
+		e.pool.cutOff(cutNow)
+	}
+	select {
+	case <-idle:
+		return nil
+	case <-last.C:
+		return e.unrecorded()
 	}
 }
 
+func (e *Engine) unrecorded() error {
+	return rota.Errorf(rota.Unavailable, "engine: stop", "the end of %d runs could not be recorded; they are failed and retried at the next start", e.pool.snapshot().Running)
+}
+
 const (
-	cutGrace    = time.Second      // how long a handler has to return once a shutdown has cut it off
-	recordGrace = 10 * time.Second // how long a store may take to record what was cut off
+	cutNow      = 100 * time.Millisecond // the same, when it is to stop at once
+	cutGrace    = time.Second            // how long a handler has to return once a shutdown has cut it off
+	recordGrace = 10 * time.Second       // how long a store may take to record what was cut off
 )
 
 // hear takes from what happened what concerns the engine. The store waits

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -19,9 +20,16 @@ type firer struct {
 	out  outage
 }
 
-// fireBatch is how many schedules are fired in one transaction: others wait no
-// longer than that for theirs.
-const fireBatch = 250
+// How much is fired in one transaction: others wait no longer than that for
+// theirs. One schedule may fire more jobs by itself.
+const (
+	fireBatch = 250   // schedules
+	fireJobs  = 1_000 // jobs
+)
+
+// planAgain is how long a schedule waits whose times cannot be found here, such
+// as in a zone that this machine does not know.
+const planAgain = time.Minute
 
 func newFirer(e *Engine) *firer {
 	f := &firer{e: e, bell: newBell(), late: map[string]time.Time{}}
@@ -60,10 +68,8 @@ func (f *firer) fireDue(ctx context.Context) bool {
 	}
 	f.out.passed(f.e.config.Logger, "schedules are looked at again")
 	fired := 0
-	for schedules := page.Schedules; len(schedules) > 0 && ctx.Err() == nil; {
-		n := min(len(schedules), fireBatch)
-		fired += f.fire(ctx, schedules[:n], page.Now)
-		schedules = schedules[n:]
+	for schedules := range slices.Chunk(page.Schedules, fireBatch) {
+		fired += f.fire(ctx, schedules, page.Now)
 	}
 	return fired > 0 && ctx.Err() == nil
 }
@@ -76,28 +82,39 @@ func (f *firer) again(ctx context.Context, err error) {
 	}
 }
 
-// fire fires some schedules in one step, and says how many calendars moved.
+// fire fires some schedules in few steps, and says how many calendars moved.
 func (f *firer) fire(ctx context.Context, schedules []*rota.Schedule, now time.Time) (moved int) {
 	f.now.Store(now.UnixMicro())
 	var fires []rota.Command
+	jobs := 0
 	for _, s := range schedules {
 		if f.isLate(s, now) {
 			continue
 		}
 		fire, err := rota.PlanFire(rota.NewMeta(""), s, now)
-		switch {
-		case err != nil:
-			moved += f.disable(ctx, s, err, now)
-		case fire != nil:
-			fires = append(fires, fire)
+		if err != nil {
+			f.unplanned(s, err, now)
+		}
+		if err != nil || fire == nil {
+			continue
+		}
+		fires = append(fires, fire)
+		if jobs += len(fire.Times) * max(1, len(s.Spec.Scopes)); jobs >= fireJobs {
+			moved += f.send(ctx, fires, now)
+			fires, jobs = nil, 0
 		}
 	}
-	if len(fires) == 0 {
-		return moved
+	return moved + f.send(ctx, fires, now)
+}
+
+// send fires in one step.
+func (f *firer) send(ctx context.Context, fires []rota.Command, now time.Time) (moved int) {
+	if len(fires) == 0 || ctx.Err() != nil {
+		return 0
 	}
 	results, err := f.e.apply(ctx, fires...)
 	if err != nil {
-		return moved
+		return 0
 	}
 	for i, result := range results {
 		moved += f.fired(fires[i].(*rota.Fire), result, now)
@@ -110,7 +127,7 @@ func (f *firer) fire(ctx context.Context, schedules []*rota.Schedule, now time.T
 func (f *firer) fired(fire *rota.Fire, result rota.Result, now time.Time) (moved int) {
 	if result.Err != nil {
 		f.e.config.Logger.Error("a schedule could not be fired", "schedule", fire.Schedule, "error", result.Err)
-		f.later(fire.Schedule, now)
+		f.later(fire.Schedule, now, againMax)
 		if fire.Expect.After(now) {
 			f.back.Store(true) // it was not due: only a second look finds it
 		}
@@ -128,35 +145,28 @@ func (f *firer) fired(fire *rota.Fire, result rota.Result, now time.Time) (moved
 }
 
 // later has a schedule tried again in a while.
-func (f *firer) later(name string, now time.Time) {
-	f.late[name] = now.Add(againMax)
-	time.AfterFunc(againMax, f.bell.ring)
+func (f *firer) later(name string, now time.Time, wait time.Duration) {
+	f.late[name] = now.Add(wait)
+	time.AfterFunc(wait, f.bell.ring)
 }
 
 // isLate says whether it is too early to try a schedule again. A time further
 // off than that was told by a clock that has been set back since.
 func (f *firer) isLate(s *rota.Schedule, now time.Time) bool {
 	wait := f.late[s.Name].Sub(now)
-	return wait > 0 && wait <= againMax && !s.NextFire.After(now)
+	return wait > 0 && wait <= planAgain && !s.NextFire.After(now)
 }
 
-// disable ends a schedule whose times cannot be found here, such as in a zone
-// that this machine does not know: it would stand at the head of what is due for
-// ever.
-func (f *firer) disable(ctx context.Context, s *rota.Schedule, why error, now time.Time) (moved int) {
-	f.e.config.Logger.Error("a schedule has no times and is disabled", "schedule", s.Name, "error", why)
-	_, err := do[*rota.SchedulePut](ctx, f.e, &rota.SwitchSchedule{Meta: rota.NewMeta(""), Name: s.Name, State: rota.ScheduleDisabled})
-	if err != nil && ctx.Err() == nil {
-		f.e.config.Logger.Error("a schedule could not be disabled", "schedule", s.Name, "error", err)
-		f.later(s.Name, now)
-		return 0
-	}
-	return 1
+// unplanned says that the times of a schedule cannot be found here. It stays as
+// it is, since another machine, or this one tomorrow, may know its zone.
+func (f *firer) unplanned(s *rota.Schedule, why error, now time.Time) {
+	f.e.config.Logger.Error("the times of a schedule cannot be found; trying again in a minute", "schedule", s.Name, "error", why)
+	f.later(s.Name, now, planAgain)
 }
 
 // checkBack looks for a clock that was ahead so shortly that only a fire saw it.
 func (f *firer) checkBack(now time.Time) {
-	if now.UnixMicro() < f.now.Load() {
+	if now.Add(setMin).UnixMicro() < f.now.Load() {
 		f.setBack()
 	}
 }
@@ -183,10 +193,8 @@ func (f *firer) realign(ctx context.Context) {
 			return
 		}
 		query.After = schedules[len(schedules)-1].Name
-		for len(schedules) > 0 && ctx.Err() == nil {
-			n := min(len(schedules), fireBatch)
-			f.fire(ctx, schedules[:n], due.Now)
-			schedules = schedules[n:]
+		for some := range slices.Chunk(schedules, fireBatch) {
+			f.fire(ctx, some, due.Now)
 		}
 	}
 }

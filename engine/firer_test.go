@@ -2,7 +2,8 @@ package engine_test
 
 import (
 	"context"
-	"strings"
+	"strconv"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -141,7 +142,7 @@ func TestAScheduleThatIsRefusedStopsNoOther(t *testing.T) {
 	w.fires("bad", 1) // in time it is tried again; the two missed times are one, by its catch-up
 }
 
-func TestAZoneThatIsUnknownHereDisablesItsScheduleAlone(t *testing.T) {
+func TestAZoneThatIsUnknownHereHoldsUpItsScheduleAlone(t *testing.T) {
 	w := newWorld(t)
 	w.start(registry(done), engine.Config{})
 	w.declare("good", rota.ScheduleSpec{Every: time.Hour})
@@ -152,35 +153,54 @@ func TestAZoneThatIsUnknownHereDisablesItsScheduleAlone(t *testing.T) {
 	})
 	w.jump(time.Hour + time.Second)
 	w.fires("good", 1)
-	w.until("it is disabled", func() bool { return w.schedule("bad").State == rota.ScheduleDisabled })
-	if len(w.planned("bad")) != 0 || w.log.count("level=ERROR", "schedule=bad", "Atlantis") != 1 {
-		t.Errorf("fired for %v; logged: %s", w.planned("bad"), strings.Join(w.log.lines, ""))
+	w.jump(time.Hour)
+	w.fires("good", 2)
+	tried := w.log.count("level=ERROR", "schedule=bad", "Atlantis")
+	if state := w.schedule("bad").State; len(w.planned("bad")) != 0 || state != rota.ScheduleEnabled || tried == 0 || tried > 3 {
+		t.Errorf("fired for %v, %s, tried %d times", w.planned("bad"), state, tried)
 	}
 }
 
-func TestAScheduleThatCannotEvenBeDisabledIsNotTriedAllTheTime(t *testing.T) {
+// TestManyScopesAreFiredInSeveralSteps fires schedules that make many jobs each:
+// no transaction has many more than it should.
+func TestManyScopesAreFiredInSeveralSteps(t *testing.T) {
 	w := newWorld(t)
-	var seen tally[string]
-	w.startOn(&refusing{w.store, func(c rota.Command) *rota.Error {
-		if c.Verb() == rota.VerbSwitchSchedule {
-			seen.add("switch", 1)
-			return rota.Errorf(rota.Internal, "switch", "not today")
-		}
-		return nil
-	}}, registry(done), engine.Config{})
-	good := w.declare("good", rota.ScheduleSpec{Every: time.Hour})
-	spec := rota.ScheduleSpec{Template: "t", Cron: "0 * * * *", Zone: "Atlantis/Capital"}
-	does[*rota.SchedulePut](w, &rota.PutSchedule{
-		Meta: meta(), Name: "bad", Spec: spec.Canonical(), Anchor: good.Anchor, Next: good.NextFire.Add(-time.Minute),
-	})
-	w.jump(time.Hour + time.Second)
-	w.fires("good", 1)
-	w.jump(time.Hour)
-	w.fires("good", 2)
-	time.Sleep(200 * time.Millisecond) // for what must not happen
-	if n := seen.of("switch"); n == 0 || n > 10 {
-		t.Errorf("it was tried %d times", n)
+	store := &measured{Store: w.store}
+	w.startOn(store, registry(done), engine.Config{})
+	var scopes []rota.Scope
+	for i := range 400 {
+		scopes = append(scopes, rota.Scope{Kind: "user", ID: strconv.Itoa(i)})
 	}
+	for i := range 4 {
+		w.declare("many"+strconv.Itoa(i), rota.ScheduleSpec{Every: time.Hour, Scopes: scopes})
+	}
+	w.jump(time.Hour + time.Second)
+	for i := range 4 {
+		w.until("all are fired", func() bool {
+			jobs, err := w.store.Jobs(t.Context(), rota.JobQuery{Schedule: "many" + strconv.Itoa(i), Limit: rota.PageMax})
+			return err == nil && len(jobs) == len(scopes)
+		})
+	}
+	if most := store.most.Load(); most > 3 {
+		t.Errorf("one transaction fired %d schedules of 400 scopes", most)
+	}
+}
+
+// measured notes the most fires that came in one batch.
+type measured struct {
+	rota.Store
+	most atomic.Int64
+}
+
+func (m *measured) Apply(ctx context.Context, b rota.Batch) ([]rota.Result, error) {
+	n := int64(0)
+	for _, c := range b.Commands {
+		if c.Verb() == rota.VerbFire {
+			n++
+		}
+	}
+	m.most.Store(max(n, m.most.Load()))
+	return m.Store.Apply(ctx, b)
 }
 
 func TestAnOutageEndsNoSchedule(t *testing.T) {

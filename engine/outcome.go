@@ -17,6 +17,16 @@ const (
 	codePayload = "payload"
 )
 
+// lastNote is the progress of a run that has ended, if it was not written down.
+func (t *task) lastNote() (note *rota.NoteItem) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.dirty {
+		note, t.dirty = &rota.NoteItem{LeaseRef: t.lease, Progress: t.progress}, false
+	}
+	return note
+}
+
 // item is how a run ended, as it is recorded.
 func (t *task) item(err error) rota.FinishItem {
 	path := t.log.close()
@@ -89,7 +99,10 @@ func errorCode(err error) string {
 		return ""
 	}
 	code := clean(coded.Code())
-	if len(code) > rota.KeyMax || code == rota.CodeLeaseExpired { // which no worker may say
+	switch {
+	case len(code) > rota.KeyMax:
+		return ""
+	case code == rota.CodeLeaseExpired, code == rota.CodeShutdown: // which are not for a handler to say
 		return ""
 	}
 	return code

@@ -38,6 +38,7 @@ type pool struct {
 type ending struct {
 	task *task
 	item rota.FinishItem
+	note *rota.NoteItem // what it last told of its progress; nil: that is known
 }
 
 func newPool(e *Engine) *pool {
@@ -59,11 +60,10 @@ func (p *pool) start(job *rota.Job, recorded chan struct{}) *task {
 	asked, cut := p.early[job.ID], p.cut
 	p.land()
 	p.mu.Unlock()
-	switch {
-	case asked:
-		t.stop(errAsked, p.e.config.CancelGrace)
-	case cut != nil:
-		t.stop(errShutdown, *cut)
+	if why := tooLate(asked, cut != nil); why != nil { // its handler need not begin
+		t.cancel(why)
+		t.returned(why)
+		return t
 	}
 	if limit := job.Policy.Timeout; limit > 0 {
 		t.mu.Lock() // it may fire before it is assigned
@@ -72,6 +72,17 @@ func (p *pool) start(job *rota.Job, recorded chan struct{}) *task {
 	}
 	go t.run()
 	return t
+}
+
+// tooLate says why a job that was claimed is not begun any more.
+func tooLate(asked, cut bool) error {
+	switch {
+	case asked:
+		return errAsked
+	case cut:
+		return errShutdown
+	}
+	return nil
 }
 
 // ended hands the end of a run to the desk. One that lost its lease has nothing
@@ -85,7 +96,7 @@ func (p *pool) ended(t *task, err error) {
 		p.drop(t)
 		p.freed(1)
 	} else {
-		p.done = append(p.done, ending{t, item})
+		p.done = append(p.done, ending{t, item, t.lastNote()})
 	}
 	p.mu.Unlock()
 	p.e.desk.poke()

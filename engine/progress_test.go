@@ -63,3 +63,15 @@ func TestProgressThatWasNotWrittenDownComesWithTheNextBeat(t *testing.T) {
 	id := toldProgress(w, store, engine.Config{Lease: 3 * time.Second})
 	w.until("there is progress", func() bool { return fmt.Sprint(string(w.job(id).Run.Progress)) == `{"done":99}` })
 }
+
+func TestTheLastProgressIsKeptOfARunThatEndsAtOnce(t *testing.T) {
+	w := newWorld(t)
+	w.start(registry(func(ctx context.Context, _ *rota.Job) error {
+		return engine.Progress(ctx, "all of it")
+	}), engine.Config{})
+	id := w.addOne()
+	w.until("it has ended", func() bool { return w.job(id).Ended() })
+	if run := w.job(id).Run; string(run.Progress) != `"all of it"` || run.Outcome != rota.OutcomeCompleted {
+		t.Errorf("%s, progress %s", run.Outcome, run.Progress)
+	}
+}

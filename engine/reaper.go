@@ -20,7 +20,7 @@ func (r *reaper) run(ctx context.Context) {
 	every := r.e.config.Lease / 3
 	tick := time.NewTicker(every)
 	defer tick.Stop()
-	last := r.e.config.Clock()
+	last := r.e.config.Clock().Round(0) // by the wall: a machine that slept, or was set, shows only there
 	spare := last.Add(r.e.config.Lease)
 	for {
 		select {
@@ -28,7 +28,7 @@ func (r *reaper) run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		}
-		now := r.e.config.Clock()
+		now := r.e.config.Clock().Round(0)
 		if away := now.Sub(last); away > 2*every || away < 0 {
 			spare = now.Add(r.e.config.Lease)
 		}

@@ -178,3 +178,27 @@ func TestAStoreThatIsAwayAtTheEndDelaysItAndLosesNothing(t *testing.T) {
 		t.Errorf("%v, %v", r.err, states)
 	}
 }
+
+func TestACutAfterTheGraceDoesNotWaitForStubbornHandlers(t *testing.T) {
+	w := newWorld(t)
+	began, let := make(chan struct{}), make(chan struct{})
+	defer close(let)
+	r := w.start(registry(func(context.Context, *rota.Job) error {
+		close(began)
+		<-let
+		return nil
+	}), engine.Config{ShutdownGrace: time.Millisecond})
+	id := w.addOne()
+	w.comes(began, "the run")
+	start := time.Now()
+	r.stop()
+	time.Sleep(20 * time.Millisecond) // the grace is over, and the last second runs
+	r.Cut()
+	w.comes(r.over, "the end of the engine")
+	if took := time.Since(start); took > 700*time.Millisecond {
+		t.Errorf("it took %v", took)
+	}
+	if run := w.job(id).Run; run.ErrorCode != rota.CodeShutdown {
+		t.Errorf("%s %q", run.Outcome, run.ErrorCode)
+	}
+}
