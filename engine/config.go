@@ -30,7 +30,8 @@ type Config struct {
 	PruneEvery time.Duration
 	// Logger hears of what no run's own record shows. Default slog.Default.
 	Logger *slog.Logger
-	// Logs keeps what handlers write. Default: nothing does.
+	// Logs keeps what handlers write. Default: what they log goes to Logger, and
+	// what they print is discarded.
 	Logs Logs
 	// Clock is the wall clock. Default time.Now.
 	Clock func() time.Time

@@ -63,18 +63,27 @@ func (d *desk) run(ctx context.Context) {
 
 // gather lets short runs end that were started together, so that one step is
 // written for all of them and not one for the first and one for the rest. It
-// yields as long as each yield brings some more, and only while every slot is in
-// use: then nothing could be started any sooner.
+// yields while that brings some more, and only while every slot is in use: then
+// nothing could be started any sooner.
 func (d *desk) gather() {
-	for before := -1; ; {
+	before, since := -1, time.Now()
+	for {
 		ended, full := d.e.pool.unrecorded()
-		if !full || ended == before {
+		switch {
+		case !full:
+			return
+		case ended != before:
+			before, since = ended, time.Now()
+		case time.Since(since) > gatherFor:
 			return
 		}
-		before = ended
 		runtime.Gosched()
 	}
 }
+
+// gatherFor is how long nobody has to have ended for those that have to be
+// recorded without the others: little beside what a step takes.
+const gatherFor = 20 * time.Microsecond
 
 // step records what has ended, readies what is due and claims as much as there
 // is room for. It reports whether there was anything to do.

@@ -73,3 +73,16 @@ func TestABadLogPathFailsNoRun(t *testing.T) {
 		})
 	}
 }
+
+func TestWithoutLogsTheLinesGoToTheLoggerOfTheProcess(t *testing.T) {
+	w := newWorld(t)
+	w.start(registry(func(ctx context.Context, _ *rota.Job) error {
+		engine.Log(ctx).Warn("hello")
+		return nil
+	}), engine.Config{})
+	id := w.addOne()
+	w.until("it has ended", func() bool { return w.job(id).Ended() })
+	if w.log.count("hello") != 1 {
+		t.Errorf("the log of the process has no such line")
+	}
+}

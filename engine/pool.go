@@ -8,13 +8,14 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// pool runs handlers, each in a goroutine of its own, in a fixed number of
-// slots. It calls neither the store nor the feed, so that both may call it.
+// pool runs handlers, each in a goroutine that it has to itself meanwhile, in a
+// fixed number of slots. It calls neither the store nor the feed, so that both may call it.
 type pool struct {
 	e     *Engine
 	heart *heart
 	base  context.Context
 	types []string
+	runs  chan *task // to goroutines that have nothing to do
 
 	mu        sync.Mutex
 	free      int               // slots nobody holds
@@ -43,7 +44,7 @@ type ending struct {
 
 func newPool(e *Engine) *pool {
 	return &pool{
-		e: e, heart: e.heart, base: context.Background(), until: context.Background(), free: e.config.Workers, types: e.reg.Types(),
+		e: e, runs: make(chan *task), heart: e.heart, base: context.Background(), until: context.Background(), free: e.config.Workers, types: e.reg.Types(),
 		byRun: map[rota.ID]*task{}, byJob: map[rota.ID]*task{}, early: map[rota.ID]bool{},
 	}
 }
@@ -70,8 +71,31 @@ func (p *pool) start(job *rota.Job, recorded chan struct{}) *task {
 		t.timeout = time.AfterFunc(limit, func() { t.stop(errTimeout, p.e.config.CancelGrace) })
 		t.mu.Unlock()
 	}
-	go t.run()
+	p.hand(t)
 	return t
+}
+
+// hand gives a run to a goroutine that has nothing to do, or to a new one: one
+// that has run a handler keeps the stack that it took, which a new one has to
+// grow.
+func (p *pool) hand(t *task) {
+	select {
+	case p.runs <- t:
+	default:
+		go p.run(t)
+	}
+}
+
+// run runs handlers, one after the other, until the engine ends.
+func (p *pool) run(t *task) {
+	for {
+		t.run()
+		select {
+		case t = <-p.runs:
+		case <-p.e.last.Done():
+			return
+		}
+	}
 }
 
 // tooLate says why a job that was claimed is not begun any more.

@@ -59,10 +59,14 @@ func (l *runLog) give(err error) {
 	}
 }
 
-// logger writes lines into the log.
+// logger writes lines into the log, and where no logs are kept into that of the
+// process.
 func (l *runLog) logger() *slog.Logger {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.slog == nil && l.logs == nil {
+		l.slog = l.server.With("job", l.job.ID, "type", l.job.Type, "attempt", l.job.Attempt)
+	}
 	if l.slog == nil {
 		l.slog = slog.New(slog.NewTextHandler(l, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	}

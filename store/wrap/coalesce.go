@@ -5,6 +5,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/rotajobs/rota"
 )
@@ -24,7 +25,7 @@ const (
 // has one clock. A caller whose context ends is let go; its batch may be applied
 // all the same if it was under way, as after any lost answer.
 func Coalesce(store rota.Store) rota.Store {
-	return &coalesced{Store: store}
+	return &coalesced{Store: store, more: make(chan struct{}, 1)}
 }
 
 type coalesced struct {
@@ -32,8 +33,15 @@ type coalesced struct {
 
 	mu      sync.Mutex
 	waiting []*call
-	busy    bool // somebody is applying
+	busy    bool          // somebody is applying
+	resting bool          // a goroutine that has applied waits for more
+	closed  bool          // it need not
+	more    chan struct{} // wakes it
 }
+
+// rest is how long the goroutine that applies waits for more. One that has been
+// deep in the store keeps the stack that it took, which a new one has to grow.
+const rest = 5 * time.Second
 
 type call struct {
 	commands []rota.Command
@@ -88,34 +96,84 @@ func (c *coalesced) join(mine *call) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.waiting = append(c.waiting, mine)
-	if !c.busy {
+	switch {
+	case c.busy:
+	case c.resting:
+		c.busy, c.resting = true, false
+		c.more <- struct{}{}
+	default:
 		c.busy = true
-		go c.applyAll()
+		go c.run()
 	}
 }
 
-// applyAll applies batch after batch until nobody waits. A batch belongs to all
-// who share it, so no one's context ends it.
-func (c *coalesced) applyAll() {
-	for calls := c.gather(); len(calls) > 0; calls = c.gather() {
+// run applies what there is, and rests until there is more or it has waited long
+// enough.
+func (c *coalesced) run() {
+	timer := time.NewTimer(rest)
+	defer timer.Stop()
+	for c.applyAll() {
+		timer.Reset(rest)
+		select {
+		case <-c.more:
+		case <-timer.C:
+			if c.leave() {
+				return
+			}
+			<-c.more // somebody came at the last moment
+		}
+	}
+}
+
+// leave ends the rest, unless somebody has.
+func (c *coalesced) leave() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	left := c.resting
+	c.resting = false
+	return left
+}
+
+// Close ends the rest, and closes the store.
+func (c *coalesced) Close() error {
+	c.mu.Lock()
+	c.closed = true
+	if c.resting {
+		c.resting = false
+		c.more <- struct{}{}
+	}
+	c.mu.Unlock()
+	return c.Store.Close()
+}
+
+// applyAll applies batch after batch until nobody waits, and reports whether to
+// wait for more. A batch belongs to all who share it, so no one's context ends
+// it.
+func (c *coalesced) applyAll() (rests bool) {
+	for {
+		calls, rests := c.gather()
+		if len(calls) == 0 {
+			return rests
+		}
 		c.applyFor(context.Background(), calls)
 	}
 }
 
 // gather takes as many calls as fit, in the order in which they came. When
 // there are none, whoever comes next begins anew.
-func (c *coalesced) gather() []*call {
+func (c *coalesced) gather() (calls []*call, rests bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.busy = len(c.waiting) > 0
+	c.resting = !c.busy && !c.closed
 	n, all := 0, load{}
 	for n < len(c.waiting) && !all.plus(c.waiting[n].load).heavy() {
 		all = all.plus(c.waiting[n].load)
 		n++
 	}
-	calls := append([]*call(nil), c.waiting[:n]...)
+	calls = append([]*call(nil), c.waiting[:n]...)
 	c.waiting = append(c.waiting[:0], c.waiting[n:]...)
-	return calls
+	return calls, c.resting
 }
 
 // applyFor applies the calls as one batch and answers them.

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/store/wrap"
@@ -53,6 +54,7 @@ func send(ctx context.Context, s rota.Store, answers chan<- answer) rota.ID {
 
 func TestCallersThatComeDuringABatchShareTheNext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
+		defer time.Sleep(time.Minute) // by then whoever applied has gone
 		g := &gate{pass: make(chan error)}
 		s := wrap.Coalesce(g)
 		answers := make(chan answer, 16)
@@ -78,6 +80,7 @@ func TestCallersThatComeDuringABatchShareTheNext(t *testing.T) {
 
 func TestAFailedBatchFailsAllWhoSharedIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
+		defer time.Sleep(time.Minute) // by then whoever applied has gone
 		g := &gate{pass: make(chan error)}
 		s := wrap.Coalesce(g)
 		answers := make(chan answer, 4)
@@ -105,6 +108,7 @@ func TestAFailedBatchFailsAllWhoSharedIt(t *testing.T) {
 
 func TestACallerWhoLeavesTakesNobodyAlong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
+		defer time.Sleep(time.Minute) // by then whoever applied has gone
 		g := &gate{pass: make(chan error)}
 		s := wrap.Coalesce(g)
 		answers := make(chan answer, 4)
@@ -134,6 +138,7 @@ func TestACallerWhoLeavesTakesNobodyAlong(t *testing.T) {
 
 func TestABatchWithItsOwnClockIsNotShared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
+		defer time.Sleep(time.Minute) // by then whoever applied has gone
 		g := &gate{pass: make(chan error, 2)}
 		g.pass <- nil
 		s := wrap.Coalesce(g)
@@ -160,6 +165,7 @@ func (b *bomb) Apply(context.Context, rota.Batch) ([]rota.Result, error) {
 
 func TestAPanicLeavesNobodyWaiting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
+		defer time.Sleep(time.Minute) // by then whoever applied has gone
 		b := &bomb{armed: make(chan struct{})}
 		s := wrap.Coalesce(b)
 		answers := make(chan answer, 4)
@@ -179,6 +185,7 @@ func TestAPanicLeavesNobodyWaiting(t *testing.T) {
 
 func TestSharingIsBoundedByWork(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
+		defer time.Sleep(time.Minute) // by then whoever applied has gone
 		g := &gate{pass: make(chan error)}
 		s := wrap.Coalesce(g)
 		for range 5 {
