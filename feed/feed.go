@@ -82,9 +82,14 @@ func (f *Feed) Last() uint64 {
 	return f.last
 }
 
-// Since returns the events after a number. Gap says that some of them are no
-// longer kept, or that the number is not of this life.
-func (f *Feed) Since(seq uint64) (entries []Entry, gap bool) {
+// PageMax is how many events are given out at a time, since whoever writes to
+// the store waits while they are.
+const PageMax = 512
+
+// Page returns the first events after a number, at most so many and at most
+// PageMax. Gap says that some of them are no longer kept, or that the number is
+// not of this life.
+func (f *Feed) Page(seq uint64, limit int) (entries []Entry, gap bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if seq > f.last {
@@ -93,11 +98,31 @@ func (f *Feed) Since(seq uint64) (entries []Entry, gap bool) {
 	if kept := uint64(len(f.ring)); f.last-seq > kept {
 		seq, gap = f.last-kept, true
 	}
-	for seq < f.last {
+	end := min(f.last, seq+uint64(min(max(limit, 0), PageMax)))
+	entries = make([]Entry, 0, end-seq)
+	for seq < end {
 		seq++
 		entries = append(entries, Entry{seq, f.ring[seq%uint64(len(f.ring))]})
 	}
 	return entries, gap
+}
+
+// Since returns all events after a number, a page at a time. What is gone by the
+// time its page comes is a gap, and what was before it is left out.
+func (f *Feed) Since(seq uint64) (entries []Entry, gap bool) {
+	for end := f.Last(); ; {
+		page, lost := f.Page(seq, PageMax)
+		if lost {
+			entries, gap = nil, true
+		}
+		entries = append(entries, page...)
+		if len(page) < PageMax {
+			return entries, gap
+		}
+		if seq = page[len(page)-1].Seq; seq >= end { // what came meanwhile is for the next time
+			return entries, gap
+		}
+	}
 }
 
 // Changed returns a channel that is closed at the next event. Take it before

@@ -93,6 +93,29 @@ func TestSinceGivesWhatCameAfter(t *testing.T) {
 	}
 }
 
+func TestAPageIsBounded(t *testing.T) {
+	f := newFeed(t, 2000)
+	publish(f, 1, 1300)
+	for _, limit := range []int{0, 1, 100, feed.PageMax, feed.PageMax + 1, 5000} {
+		want := min(limit, feed.PageMax)
+		entries, gap := f.Page(7, limit)
+		wants(t, entries, 8, 7+want)
+		if gap {
+			t.Errorf("up to %d: a gap", limit)
+		}
+	}
+	entries, gap := f.Since(0) // page after page
+	wants(t, entries, 1, 1300)
+	if gap {
+		t.Error("a gap")
+	}
+	publish(f, 1301, 3000)
+	if entries, gap = f.Page(0, 10); !gap {
+		t.Error("no gap, though the first thousand are gone")
+	}
+	wants(t, entries, 1001, 1010)
+}
+
 func TestAFeedForgetsTheOldestAndSaysSo(t *testing.T) {
 	f := newFeed(t, 10)
 	publish(f, 1, 10)

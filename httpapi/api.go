@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"runtime/debug"
 	"strings"
+	"sync/atomic"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
@@ -14,13 +15,17 @@ import (
 // api answers requests.
 type api struct {
 	Config
-	mux      *http.ServeMux
-	doc      huma.API
-	gate     *gate
-	requests crowd
-	streams  crowd
-	pace     *pace
-	copying  crowd // one backup at a time
+	mux       *http.ServeMux
+	doc       huma.API
+	gate      *gate
+	crowds    crowds
+	bodies    crowd // large ones
+	pace      *pace
+	strangers *pace // of those who show no token, so that they take nothing from those who do
+	pageBytes int
+	room      func(dir string) (free uint64, known bool)
+	audited   atomic.Int64 // the number of an entry of the audit that there is
+	complaint atomic.Value // why the server was last not ready, as it was logged
 }
 
 // New makes the handler of everything that Rota answers over HTTP.
@@ -31,8 +36,9 @@ func New(config Config) (http.Handler, error) {
 	}
 	a := &api{
 		Config: config, mux: http.NewServeMux(), gate: newGate(config.Token, config.Clock),
-		requests: make(crowd, config.InFlightMax), streams: make(crowd, config.StreamsMax),
-		pace: newPace(config.Rate, config.Clock), copying: make(crowd, 1),
+		crowds: newCrowds(&config), bodies: make(crowd, config.LargeMax),
+		pace: newPace(config.Rate, config.Clock), strangers: newPace(config.Rate, config.Clock),
+		pageBytes: pageBytesMax, room: roomIn,
 	}
 	a.doc = humago.New(a.mux, openAPI(config.Version))
 	a.routes()
@@ -85,16 +91,19 @@ func (a *api) ServeHTTP(to http.ResponseWriter, r *http.Request) {
 		return
 	}
 	h.Set("Cache-Control", "no-store")
-	if !a.pace.allow() {
-		writeProblem(w, tooFast())
-		return
-	}
 	actor, refusal := a.gate.actor(r)
+	pace := a.pace
 	if refusal != nil {
-		writeProblem(w, refusal)
-		return
+		pace = a.strangers
 	}
-	a.mux.ServeHTTP(w, withActor(r, actor))
+	switch {
+	case !pace.allow():
+		writeProblem(w, tooFast())
+	case refusal != nil:
+		writeProblem(w, refusal)
+	default:
+		a.mux.ServeHTTP(w, withActor(r, actor))
+	}
 }
 
 // shield keeps a panic from ending the server.

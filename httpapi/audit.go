@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"encoding/binary"
+	"slices"
 
 	"github.com/rotajobs/rota"
 )
@@ -9,32 +10,111 @@ import (
 func (a *api) auditRoutes() {
 	get(a, operation{
 		method: "GET", path: "/audit", id: "list-audit", tag: "Server", summary: "List the audit",
-		description: "In the order in which it was written.", query: pageParams(), answer: List[AuditEntry]{},
+		description: "Newest first; with order=asc in the order in which it was written, for those who follow it.",
+		query: pageParams(param{
+			name: "order", form: formText, doc: "desc: newest first, as if left out; asc: oldest first.", enum: auditOrders,
+		}), answer: List[AuditEntry]{},
 	}, listAudit)
 }
+
+var auditOrders = []string{"desc", "asc"}
 
 func listAudit(c *call) (reply, error) {
 	limit, err := c.limit()
 	if err != nil {
 		return reply{}, err
 	}
+	order, err := c.word("order", auditOrders...)
+	if err != nil {
+		return reply{}, err
+	}
 	text, _ := c.given("cursor")
-	place, err := readCursor(markAudit, text)
+	if order == "asc" {
+		return auditOnward(c, limit, text)
+	}
+	return auditBack(c, limit, text)
+}
+
+// auditOnward lists the audit in the order of writing.
+func auditOnward(c *call, limit int, cursor string) (reply, error) {
+	after, err := readSeqCursor(markAudit, cursor)
 	if err != nil {
 		return reply{}, err
 	}
-	after := int64(0)
-	if place != nil {
-		if len(place) != 8 {
-			return reply{}, malformed("cursor", "is not one that this server made; leave it out to begin anew")
+	rows, more, err := readPage(c, limit, nil, func(last *rota.AuditEntry, n int) ([]rota.AuditEntry, error) {
+		if last != nil {
+			after = last.Seq
 		}
-		after = int64(binary.BigEndian.Uint64(place))
-	}
-	rows, err := c.Store.Audit(c.ctx, after, askFor(limit))
+		return c.Store.Audit(c.ctx, after, n)
+	})
 	if err != nil {
 		return reply{}, err
 	}
-	return ok(pageOf(rows, limit, NewAuditEntry, func(e rota.AuditEntry) Text {
-		return cursorOf(markAudit, binary.BigEndian.AppendUint64(nil, uint64(e.Seq)))
-	}))
+	return ok(pageOf(rows, more, NewAuditEntry, func(e rota.AuditEntry) Text { return seqCursor(markAudit, e.Seq) }))
+}
+
+// auditBack lists the audit newest first. Its entries are numbered without gaps,
+// and none is ever removed, so those before a number are known by theirs.
+func auditBack(c *call, limit int, cursor string) (reply, error) {
+	before, err := readSeqCursor(markAuditBack, cursor)
+	if err != nil {
+		return reply{}, err
+	}
+	if before == 0 {
+		last, err := c.lastAudit()
+		if err != nil {
+			return reply{}, err
+		}
+		before = last + 1
+	}
+	after := max(0, before-1-int64(limit))
+	if after == before-1 {
+		return ok(List[AuditEntry]{Items: []AuditEntry{}})
+	}
+	rows, err := c.Store.Audit(c.ctx, after, int(before-1-after))
+	if err != nil {
+		return reply{}, err
+	}
+	slices.Reverse(rows)
+	return ok(pageOf(rows, after > 0, NewAuditEntry, func(e rota.AuditEntry) Text { return seqCursor(markAuditBack, e.Seq) }))
+}
+
+// lastAudit is the number of the newest entry, 0 if there is none. It is looked
+// for from one that is known to be there, in strides that grow and then shrink.
+func (c *call) lastAudit() (int64, error) {
+	last, stride := c.audited.Load(), int64(1)
+	for grows := true; stride > 0; {
+		rows, err := c.Store.Audit(c.ctx, last+stride-1, 1)
+		switch {
+		case err != nil:
+			return 0, err
+		case len(rows) > 0:
+			last += stride
+		default:
+			grows = false
+		}
+		if grows {
+			stride *= 2
+		} else {
+			stride /= 2
+		}
+	}
+	c.audited.Store(last)
+	return last, nil
+}
+
+func seqCursor(list mark, seq int64) Text {
+	return cursorOf(list, binary.BigEndian.AppendUint64(nil, uint64(seq)))
+}
+
+// readSeqCursor is 0 where there is no cursor.
+func readSeqCursor(list mark, text string) (int64, error) {
+	place, err := readCursor(list, text)
+	if err != nil || place == nil {
+		return 0, err
+	}
+	if len(place) != 8 {
+		return 0, malformed("cursor", "is not one that this server made; leave it out to begin anew")
+	}
+	return int64(binary.BigEndian.Uint64(place)), nil
 }

@@ -1,20 +1,25 @@
 package httpapi
 
 import (
+	"context"
+	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"path/filepath"
-	"time"
 
 	"github.com/rotajobs/rota"
 )
 
+// roomKept is how much room a backup leaves on its disk, which is likely to be
+// the store's own.
+const roomKept = 128 << 20
+
 func (a *api) backupRoutes() {
 	get(a, operation{
 		method: "GET", path: "/backup", id: "backup", tag: "Server", summary: "Download a consistent copy of the store",
-		description: "Made while the server goes on. One at a time.", text: "application/vnd.sqlite3", errors: []int{409}, stream: true,
+		description: "Made while the server goes on. One at a time, and only if there is room for it on the server's disk.",
+		text:        "application/vnd.sqlite3", errors: []int{409}, with: withCopies,
 	}, sendBackup)
 }
 
@@ -26,10 +31,6 @@ func sendBackup(c *call) (reply, error) {
 			Code: rota.Unavailable, Reason: "this store has no backup of its own", Hint: "use the tools of its database",
 		}
 	}
-	if !c.copying.enter() {
-		return reply{}, busyHere{rota.Errorf(rota.Busy, "backup", "another backup is under way")}
-	}
-	defer c.copying.leave()
 	unbounded(c.w)
 	dir, err := os.MkdirTemp(c.ScratchDir, "rota-backup-")
 	if err != nil {
@@ -37,18 +38,43 @@ func sendBackup(c *call) (reply, error) {
 	}
 	defer os.RemoveAll(dir)
 	path := filepath.Join(dir, "rota.db")
-	if err := c.Backup(c.ctx, path, func(int64, int64) {}); err != nil {
+	if err := c.copyStore(path); err != nil {
 		return reply{}, err
 	}
-	return reply{written: true}, c.sendFile(path)
-}
-
-func (c *call) sendFile(path string) error {
 	file, err := os.Open(path)
 	if err != nil {
-		return rota.Errorf(rota.Internal, "backup", "the copy is gone: %w", err)
+		return reply{}, rota.Errorf(rota.Internal, "backup", "the copy is gone: %w", err)
 	}
 	defer file.Close()
+	_ = os.RemoveAll(dir) // what is open can be read to its end, and is gone then whatever happens; where it cannot, it is removed later
+	return reply{written: true}, c.sendFile(file)
+}
+
+// copyStore copies the store, unless that would fill the disk. How much there is
+// to copy is known when the first part of it is.
+func (c *call) copyStore(path string) error {
+	ctx, stop := context.WithCancelCause(c.ctx)
+	defer stop(nil)
+	err := c.Backup(ctx, path, func(done, total int64) {
+		if free, known := c.room(c.ScratchDir); known && done < total && free < uint64(total-done)+roomKept {
+			stop(noRoom(total, done, free))
+		}
+	})
+	if full := (*rota.Error)(nil); err != nil && errors.As(context.Cause(ctx), &full) {
+		return full
+	}
+	return err
+}
+
+func noRoom(total, done int64, free uint64) *rota.Error {
+	return &rota.Error{
+		Code: rota.Unavailable, Act: "backup",
+		Reason: fmt.Sprintf("the copy takes %s more, and %s are free, of which %s are kept", sizeText(total-done), sizeText(int64(free)), sizeText(roomKept)),
+		Hint:   "free some space on the disk of the server",
+	}
+}
+
+func (c *call) sendFile(file *os.File) error {
 	info, err := file.Stat()
 	if err != nil {
 		return rota.Errorf(rota.Internal, "backup", "the copy cannot be read: %w", err)
@@ -58,15 +84,8 @@ func (c *call) sendFile(path string) error {
 	h.Set("Content-Length", fmt.Sprint(info.Size()))
 	h.Set("Content-Disposition", `attachment; filename="rota-`+c.Clock().UTC().Format("20060102-150405")+`.db"`)
 	c.w.WriteHeader(http.StatusOK)
-	if _, err := io.Copy(c.w, file); err != nil {
-		panic(http.ErrAbortHandler) // the client has gone, or must see that it has not all of it
+	if _, err := pour(c.w, file); err != nil {
+		hangUp() // the client has gone, or must see that it has not all of it
 	}
 	return nil
-}
-
-// unbounded lets an answer take longer than the server's time-outs.
-func unbounded(w http.ResponseWriter) {
-	control := http.NewResponseController(w)
-	_ = control.SetWriteDeadline(time.Time{}) // a writer without deadlines needs none lifted
-	_ = control.SetReadDeadline(time.Time{})
 }

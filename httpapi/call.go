@@ -21,8 +21,12 @@ type call struct {
 	actor string
 
 	command rota.ID // what the request's first command is called
+	minted  rota.ID // what it was called before the key was tied
 	sent    int     // how many commands were begun
-	known   bool    // the request was sent before, under the same key
+	key     string  // under which the request may be sent again; empty: it has none
+	hash    string  // tells the request from others under its key
+	tied    bool    // the key is tied to the command
+	known   bool    // it was before: the request was sent, and found right
 }
 
 // reply is what a handler answers. A handler that wrote its answer itself says
@@ -42,9 +46,7 @@ func created(body any, location string) (reply, error) {
 // meta begins a command. The first is named by the request, so that the same
 // request sent again is the same command; further ones are derived from it.
 func (c *call) meta() rota.Meta {
-	if c.command.IsZero() {
-		c.command = rota.NewID()
-	}
+	c.mint()
 	id := c.command
 	if c.sent > 0 {
 		id = c.command.Derive([]byte("command " + strconv.Itoa(c.sent)))
@@ -55,14 +57,26 @@ func (c *call) meta() rota.Meta {
 
 // metaFor begins the command of a request that is about one of many.
 func (c *call) metaFor(job rota.ID) rota.Meta {
-	if c.command.IsZero() {
-		c.command = rota.NewID()
-	}
+	c.mint()
 	return rota.Meta{ID: c.command.Derive(append([]byte("for "), job[:]...)), Actor: c.actor, Law: rota.Law}
 }
 
-// do sends a command.
+func (c *call) mint() {
+	if c.command.IsZero() {
+		c.command = rota.NewID()
+		c.minted = c.command
+	}
+}
+
+// do sends a command, under the id that the key of the request gives it.
 func do[R rota.Reply](c *call, command rota.Command) (R, error) {
+	if err := c.tie(); err != nil {
+		var none R
+		return none, err
+	}
+	if head := command.Head(); head.ID == c.minted {
+		head.ID = c.command
+	}
 	return rota.Do[R](c.ctx, c.Store, command)
 }
 

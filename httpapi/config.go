@@ -35,15 +35,17 @@ type Config struct {
 	ScratchDir string
 
 	Metrics   http.Handler             // nil: none
-	Ready     func() error             // why the server cannot work just now; nil: it always can
+	Ready     func() error             // why the server cannot work just now, see readyz; nil: it always can
 	Addresses func() map[string]string // where this process listens, for the page at /
 	Version   string
 	Logger    *slog.Logger
 	Clock     func() time.Time // the store's; nil: the wall clock
 
 	Rate        rota.Rate // how many requests are answered; zero: no limit
-	InFlightMax int       // requests at once beside streams; 0: 1,024
-	StreamsMax  int       // streams at once; 0: 256
+	InFlightMax int       // requests at once beside those below; 0: 1,024
+	StreamsMax  int       // followers of events and logs at once; 0: 256
+	DirectMax   int       // direct runs that are waited for at once; 0: 256
+	LargeMax    int       // bodies longer than BodyMax at once; 0: 8
 	BodyMax     int64     // bytes of a body; 0: 1.5 MiB
 	BatchMax    int64     // bytes of a body with many jobs; 0: 64 MiB
 }
@@ -80,6 +82,8 @@ func (c Config) withDefaults() Config {
 	}
 	c.InFlightMax = orElse(c.InFlightMax, 1024)
 	c.StreamsMax = orElse(c.StreamsMax, 256)
+	c.DirectMax = orElse(c.DirectMax, 256)
+	c.LargeMax = orElse(c.LargeMax, 8)
 	c.BodyMax = orElse(c.BodyMax, bodyMaxDefault)
 	c.BatchMax = orElse(c.BatchMax, batchMaxDefault)
 	return c
@@ -98,7 +102,7 @@ func (c *Config) validate() error {
 		return rota.Invalidf("store", "is missing; the API is about a store")
 	case len(c.Token) < tokenMin:
 		return rota.Invalidf("token", "has %d bytes; a token that nobody guesses has at least %d", len(c.Token), tokenMin)
-	case c.InFlightMax < 0 || c.StreamsMax < 0 || c.BodyMax < 0 || c.BatchMax < 0 || c.Rate.Count < 0 || c.Rate.Per < 0:
+	case c.InFlightMax < 0 || c.StreamsMax < 0 || c.DirectMax < 0 || c.LargeMax < 0 || c.BodyMax < 0 || c.BatchMax < 0 || c.Rate.Count < 0 || c.Rate.Per < 0:
 		return rota.Invalidf("limits", "one of them is negative")
 	case (c.Rate.Count == 0) != (c.Rate.Per == 0):
 		return rota.Invalidf("rate", "needs both a count and a period, such as 5000/1s")

@@ -23,6 +23,7 @@ const (
 	markTemplates    mark = 'm'
 	markSchedules    mark = 's'
 	markAudit        mark = 'a'
+	markAuditBack    mark = 'b'
 )
 
 // cursorOf writes where a page ended. The sum at its end tells a cursor that
@@ -60,21 +61,3 @@ func readIDCursor(list mark, text string) (id rota.ID, err error) {
 	}
 	return rota.ID(place), nil
 }
-
-// pageOf shows one page of what was asked for with room for one more: whether
-// there is one says whether this is the last page.
-func pageOf[T, V any](rows []T, limit int, show func(T) V, cursor func(T) Text) List[V] {
-	list := List[V]{Items: []V{}}
-	if len(rows) > limit || len(rows) == limit && limit == rota.PageMax {
-		rows = rows[:limit]
-		list.NextCursor = cursor(rows[limit-1])
-	}
-	for _, row := range rows {
-		list.Items = append(list.Items, show(row))
-	}
-	return list
-}
-
-// askFor is how many rows to read for a page: one more than it shows, if that
-// can be asked for.
-func askFor(limit int) int { return min(limit+1, rota.PageMax) }

@@ -131,6 +131,31 @@ func TestOptionalFieldsKnowNull(t *testing.T) {
 	}
 }
 
+func TestAFieldIsGuessedFromWhatItIsTakenToBeCalled(t *testing.T) {
+	for _, test := range []struct {
+		body, meant string
+		into        any
+	}{
+		{`{"params":{}}`, "default_params", &TemplateRequest{}},
+		{`{"Params":{}}`, "default_params", &TemplateRequest{}},
+		{`{"params":{}}`, "param_overrides", &ScheduleRequest{}},
+		{`{"corn":"* * * * *"}`, "cron", &ScheduleRequest{}},
+		{`{"priorty":1}`, "priority", &JobRequest{}},
+		{`{"jobs":[{"parms":{}}]}`, "params", &BatchRequest{}},
+		{`{"whatever":1}`, "", &JobRequest{}},
+	} {
+		err := decode([]byte(test.body), test.into)
+		var p *Problem
+		if !errors.As(err, &p) || p.Status != 422 || len(p.Errors) != 1 {
+			t.Errorf("%s: %v", test.body, err)
+			continue
+		}
+		if _, guess, _ := strings.Cut(p.Errors[0].Reason, "did you mean "); strings.TrimSuffix(guess, "?") != test.meant {
+			t.Errorf("%s: %s", test.body, p.Errors[0].Reason)
+		}
+	}
+}
+
 // FuzzDecode holds the reader of bodies to this: it never panics, what it takes
 // the standard library takes too, and what it refuses has a status of its own.
 func FuzzDecode(f *testing.F) {

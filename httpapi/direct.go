@@ -9,7 +9,7 @@ import (
 // DirectRequest asks for a run at once, past the queue.
 type DirectRequest struct {
 	Type    string    `json:"type" doc:"A type that this server runs itself." example:"sleep"`
-	Params  Document  `json:"params,omitempty"`
+	Params  Document  `json:"params,omitempty" doc:"What the handler is given: a JSON object."`
 	Wait    *Duration `json:"wait,omitempty" doc:"How long to wait for a slot, at most 1h; 30s if left out."`
 	Timeout *Duration `json:"timeout,omitempty" doc:"How long the run may take; left out: as its type says."`
 }
@@ -20,7 +20,7 @@ func (a *api) directRoutes() {
 	route(a, operation{
 		method: "POST", path: "/direct", id: "direct", tag: "Jobs", summary: "Run a job now and answer with its result",
 		description: "Reserves the next slot of this server, runs the job past the queue and answers when it has ended. The status is 200 also if the run failed: its run says so. 409 busy if no slot came free in time.",
-		example:     `{"type": "sleep", "params": {"for": "2s"}, "wait": "10s"}`, answer: Job{}, errors: []int{409}, stream: true,
+		example:     `{"type": "sleep", "params": {"for": "2s"}, "wait": "10s"}`, answer: Job{}, errors: []int{409}, with: withDirect,
 	}, runDirect)
 }
 
@@ -40,6 +40,9 @@ func runDirect(c *call, body *DirectRequest) (reply, error) {
 		return reply{}, rename(err, "jobs[0]", "")
 	}
 	if err := c.checkJob(&job); err != nil {
+		return reply{}, err
+	}
+	if err := c.tie(); err != nil {
 		return reply{}, err
 	}
 	unbounded(c.w)
@@ -73,16 +76,38 @@ func (c *call) runOnce(job rota.NewJob, wait time.Duration) (*rota.Job, error) {
 
 // awaitEnd waits until a job has ended.
 func (c *call) awaitEnd(id rota.ID) (*rota.Job, error) {
-	for {
-		changed := c.Feed.Changed()
+	for seq := c.Feed.Last(); ; {
 		job, err := c.Store.Job(c.ctx, id)
 		if err != nil || job.Ended() {
 			return job, err
 		}
+		if seq, err = c.awaitEvent(id, seq); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// awaitEvent waits until something has happened to a job since an event, or may
+// have: what happens to others does not count.
+func (c *call) awaitEvent(id rota.ID, seq uint64) (uint64, error) {
+	for {
+		changed := c.Feed.Changed()
+		entries, gap := c.Feed.Page(seq, eventsMax)
+		if gap {
+			return c.Feed.Last(), nil
+		}
+		for i := range entries {
+			if seq = entries[i].Seq; entries[i].JobID == id {
+				return seq, nil
+			}
+		}
+		if len(entries) == eventsMax {
+			continue
+		}
 		select {
 		case <-changed:
 		case <-c.ctx.Done():
-			return nil, c.ctx.Err()
+			return seq, c.ctx.Err()
 		}
 	}
 }

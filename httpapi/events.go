@@ -11,13 +11,15 @@ import (
 	"time"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/feed"
 )
 
-// Times of the stream.
-const (
-	heartbeat = 15 * time.Second // a comment, so that nobody on the way thinks it dead
-	patience  = 30 * time.Second // a client that takes nothing for so long is let go
-)
+// heartbeat is how often a stream says so, if nothing else: nobody on the way is
+// to think it dead.
+const heartbeat = 15 * time.Second
+
+// eventsMax is how many events are taken from the feed at a time.
+const eventsMax = feed.PageMax
 
 func (a *api) eventRoutes() {
 	kinds := make([]string, len(rota.EventKinds))
@@ -35,7 +37,7 @@ func (a *api) eventRoutes() {
 			{name: "group", form: formID, doc: "Only of this group."},
 			{name: "execution", form: formID, doc: "Only of this execution."},
 			{name: "last_event_id", form: formText, doc: "In place of the header Last-Event-ID, for clients that cannot set it."},
-		}, answer: Event{}, text: "text/event-stream", stream: true,
+		}, answer: Event{}, text: "text/event-stream", with: withFollowers,
 	}, streamEvents)
 }
 
@@ -128,9 +130,12 @@ func (s *stream) run() {
 	defer beat.Stop()
 	for {
 		changed := s.c.Feed.Changed()
-		s.take()
+		more := s.take()
 		if !s.flush() {
 			return
+		}
+		if more {
+			continue
 		}
 		select {
 		case <-changed:
@@ -143,13 +148,13 @@ func (s *stream) run() {
 	}
 }
 
-// take writes down what has happened since.
-func (s *stream) take() {
-	entries, gap := s.c.Feed.Since(s.seq)
+// take writes down what has happened since, and says whether there may be more.
+func (s *stream) take() (more bool) {
+	entries, gap := s.c.Feed.Page(s.seq, eventsMax)
 	if gap {
 		s.seq = s.c.Feed.Last()
 		s.reset("some events are gone: more happened than is kept")
-		return
+		return false
 	}
 	for i := range entries {
 		s.seq = entries[i].Seq
@@ -157,6 +162,7 @@ func (s *stream) take() {
 			s.event(&entries[i].Event)
 		}
 	}
+	return len(entries) == eventsMax
 }
 
 func (s *stream) event(e *rota.Event) {
@@ -179,11 +185,10 @@ func (s *stream) flush() bool {
 	if s.out.Len() == 0 {
 		return true
 	}
-	control := http.NewResponseController(s.c.w)
-	_ = control.SetWriteDeadline(time.Now().Add(patience)) // a writer without deadlines has a client that takes all
+	patient(s.c.w)
 	_, err := s.out.WriteTo(s.c.w)
 	if err == nil {
-		err = control.Flush()
+		err = http.NewResponseController(s.c.w).Flush()
 	}
 	return err == nil
 }

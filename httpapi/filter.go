@@ -99,27 +99,31 @@ func (c *call) gather(scans []scan, f filter, before rota.ID, limit int) (jobs [
 		}
 		jobs = append(jobs, found...)
 	}
-	return cutPage(jobs, floor, limit)
+	return c.cutPage(jobs, floor, limit)
 }
 
 // cutPage sorts what was found and cuts it to a page.
-func cutPage(jobs []*rota.Job, floor rota.ID, limit int) ([]*rota.Job, rota.ID, error) {
+func (c *call) cutPage(jobs []*rota.Job, floor rota.ID, limit int) ([]*rota.Job, rota.ID, error) {
 	slices.SortFunc(jobs, func(a, b *rota.Job) int { return b.ID.Compare(a.ID) })
 	jobs = slices.DeleteFunc(jobs, func(j *rota.Job) bool { return j.ID.Compare(floor) < 0 })
-	if len(jobs) > limit {
-		return jobs[:limit], jobs[limit-1].ID, nil
+	room := c.pageBytes
+	for i, j := range jobs {
+		if i == limit || room <= 0 {
+			return jobs[:i], jobs[i-1].ID, nil
+		}
+		room -= heftOf(j)
 	}
 	return jobs, floor, nil
 }
 
-// scan finds up to want jobs. Last is where it gave up, zero if it saw all there
-// is or found enough.
+// scan finds up to want jobs, or as many as fill a page. Last is where it gave
+// up, zero if it saw all there is or found enough.
 func (c *call) scan(s scan, before rota.ID, want int) (found []*rota.Job, last rota.ID, err error) {
-	for seen := 0; seen < scanMax; {
+	for seen, room := 0, c.pageBytes; seen < scanMax && room > 0; {
 		q := s.query
-		q.Before, q.Limit = before, min(max(want-len(found), 1), rota.PageMax)
+		q.Before, q.Limit = before, min(want-len(found), partRows)
 		if s.keep != nil && seen > 0 {
-			q.Limit = rota.PageMax // what is looked for is rare
+			q.Limit = partRows // what is looked for is rare
 		}
 		rows, err := c.Store.Jobs(c.ctx, q)
 		if err != nil {
@@ -128,6 +132,7 @@ func (c *call) scan(s scan, before rota.ID, want int) (found []*rota.Job, last r
 		for _, j := range rows {
 			if s.keep == nil || s.keep(j) {
 				found = append(found, j)
+				room -= heftOf(j)
 			}
 		}
 		if len(rows) < q.Limit || len(found) >= want {
@@ -158,5 +163,5 @@ func (c *call) gatherExecution(scans []scan, f filter, before rota.ID, limit int
 			jobs = append(jobs, j)
 		}
 	}
-	return cutPage(jobs, rota.ID{}, limit)
+	return c.cutPage(jobs, rota.ID{}, limit)
 }

@@ -9,8 +9,8 @@ import (
 // GroupRequest asks for jobs that belong together, all of them or none.
 type GroupRequest struct {
 	Name      string       `json:"name,omitempty" doc:"For people; need not be unique."`
-	Mode      string       `json:"mode,omitempty" enum:"parallel,sequential" doc:"parallel if left out."`
-	OnFailure string       `json:"on_failure,omitempty" enum:"continue,stop,skip" doc:"What the death of a member means for those that have not started; continue if left out."`
+	Mode      string       `json:"mode,omitempty" enum:"parallel,sequential" default:"parallel" doc:"All at once, or one after the other."`
+	OnFailure string       `json:"on_failure,omitempty" enum:"continue,stop,skip" default:"continue" doc:"What the death of a member means for those that have not started."`
 	Jobs      []JobRequest `json:"jobs" doc:"1 to 10,000, in the order of the group."`
 }
 
@@ -24,15 +24,7 @@ func (a *api) groupRoutes() {
 		method: "GET", path: "/groups", id: "list-groups", tag: "Groups", summary: "List groups", description: "Newest first.",
 		query: pageParams(), answer: List[Group]{},
 	}, func(c *call) (reply, error) {
-		limit, before, err := c.idPage(markGroups)
-		if err != nil {
-			return reply{}, err
-		}
-		rows, err := c.Store.Groups(c.ctx, before, askFor(limit))
-		if err != nil {
-			return reply{}, err
-		}
-		return ok(pageOf(rows, limit, NewGroup, func(g *rota.Group) Text { return idCursor(markGroups, g.ID) }))
+		return listByID(c, markGroups, c.Store.Groups, NewGroup, func(g *rota.Group) rota.ID { return g.ID })
 	})
 	get(a, operation{
 		method: "GET", path: "/groups/{id}", id: "get-group", tag: "Groups", summary: "Show a group with its members",

@@ -1,6 +1,8 @@
 package httpapi
 
 import (
+	"errors"
+	"log/slog"
 	"net/http"
 
 	"github.com/rotajobs/rota"
@@ -17,15 +19,37 @@ func (a *api) healthz(w http.ResponseWriter, _ *http.Request) {
 	writeJSON(w, http.StatusOK, "application/json", Health{Status: "ok"})
 }
 
-// readyz answers whether work can be given to this server.
+// readyz answers whether work can be given to this server. It needs no token, so
+// a fault of the store is told in general; the log has it whole, once.
 func (a *api) readyz(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Cache-Control", "no-store")
+	var err error
 	if a.Ready != nil {
-		if err := a.Ready(); err != nil {
-			p := problemOf(&rota.Error{Code: rota.Unavailable, Reason: "not ready", Err: err, Hint: "try again in a moment"})
-			writeProblem(w, p)
-			return
-		}
+		err = a.Ready()
 	}
-	writeJSON(w, http.StatusOK, "application/json", Health{Status: "ok"})
+	if err == nil {
+		a.complaint.Store("")
+		writeJSON(w, http.StatusOK, "application/json", Health{Status: "ok"})
+		return
+	}
+	reason := err.Error()
+	if fault := (*rota.Error)(nil); errors.As(err, &fault) {
+		if a.complaint.Swap(reason) != reason {
+			a.Logger.Warn("the server is not ready", slog.Any("err", err))
+		}
+		reason = plainFault(fault)
+	}
+	writeProblem(w, problemOf(&rota.Error{Code: rota.Unavailable, Reason: "not ready: " + reason, Hint: "try again in a moment"}))
+}
+
+// told are faults that say nothing about the machine, and may be told to anybody.
+var told = map[string]bool{
+	"the disk is full": true, "the disk failed": true, "the file cannot be written": true, "another connection holds the file": true,
+}
+
+func plainFault(fault *rota.Error) string {
+	if told[fault.Reason] {
+		return "the store cannot be written: " + fault.Reason
+	}
+	return "the store cannot be written; the log of the server says why"
 }

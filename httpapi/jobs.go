@@ -21,7 +21,7 @@ type JobRequest struct {
 	UniqueKey      string   `json:"unique_key,omitempty" doc:"While it is held, a second job of this type and key is answered with the first."`
 	UniqueFor      Duration `json:"unique_for,omitempty" doc:"How long the key is held at least; left out: as long as the execution is kept."`
 	ScopeKind      string   `json:"scope_kind,omitempty" doc:"What the execution is for: both, or neither."`
-	ScopeID        string   `json:"scope_id,omitempty"`
+	ScopeID        string   `json:"scope_id,omitempty" doc:"See scope_kind."`
 	PlanTime       Time     `json:"plan_time,omitzero" doc:"With name and scope it is unique: the same plan is not made twice."`
 	ConcurrencyKey *string  `json:"concurrency_key,omitempty" doc:"How many of one key run at once is limited by PUT /limits."`
 	PolicyRequest
@@ -76,7 +76,7 @@ func (a *api) jobRoutes() {
 	get(a, operation{
 		method: "GET", path: "/jobs", id: "list-jobs", tag: "Jobs", summary: "List jobs", description: "Newest first, every attempt by itself.",
 		query: pageParams(append(filterParams(jobStates), param{
-			name: "status", form: formText, doc: "What is stored.", enum: []string{"QUEUED", "RUNNING", "CANCELLED"},
+			name: "status", form: formText, doc: "What is stored: RUNNING stays RUNNING after the end; use state.", enum: []string{"QUEUED", "RUNNING", "CANCELLED"},
 		})...), answer: List[Job]{},
 	}, listJobs)
 	get(a, operation{

@@ -115,7 +115,7 @@ func editJob(c *call, body *EditRequest) (reply, error) {
 	if err := command.Validate(); err != nil {
 		return reply{}, err
 	}
-	if command.Params != nil {
+	if command.Params != nil && !c.known {
 		if err := c.checkEdit(id, body.Params); err != nil {
 			return reply{}, err
 		}
@@ -158,23 +158,4 @@ func retryJob(c *call) (reply, error) {
 	}
 	v := NewJob(redriven.Job)
 	return created(v, base+"/jobs/"+v.ID.String())
-}
-
-func explainJob(c *call) (reply, error) {
-	id, err := c.id()
-	if err != nil {
-		return reply{}, err
-	}
-	reasons, err := c.Store.Explain(c.ctx, id)
-	if err != nil {
-		return reply{}, err
-	}
-	v := Explanation{JobID: ID{id}, Reasons: make([]Reason, len(reasons))}
-	if attempts, err := c.Store.Execution(c.ctx, id); err == nil {
-		v.JobID = ID{attempts[len(attempts)-1].ID}
-	}
-	for i, r := range reasons {
-		v.Reasons[i] = NewReason(r)
-	}
-	return ok(v)
 }

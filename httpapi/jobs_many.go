@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"encoding/binary"
 	"slices"
 	"strings"
 
@@ -9,14 +10,14 @@ import (
 
 // FilterRequest picks jobs to act on. To pick all, all has to be said.
 type FilterRequest struct {
-	State     string `json:"state,omitempty" doc:"How they stand."`
+	State     string `json:"state,omitempty" enum:"scheduled,blocked,queued,running,dead,failed,skipped,cancelled" doc:"How they stand: of a cancel scheduled, blocked, queued or running, of a retry dead, failed, skipped or cancelled."`
 	Type      string `json:"type,omitempty" doc:"Of this type."`
 	Template  string `json:"template,omitempty" doc:"Made from this template."`
 	Schedule  string `json:"schedule,omitempty" doc:"Fired by this schedule."`
 	Group     ID     `json:"group,omitzero" doc:"In this group."`
 	Execution ID     `json:"execution,omitzero" doc:"Of this execution."`
 	All       bool   `json:"all,omitempty" doc:"Needed if nothing else is given."`
-	Limit     int    `json:"limit,omitempty" doc:"At most so many, 1 to 100,000; 10,000 if left out."`
+	Limit     int    `json:"limit,omitempty" default:"10000" doc:"At most so many, 1 to 100,000."`
 	Reason    string `json:"reason,omitempty" doc:"Of a cancel: why."`
 }
 
@@ -100,8 +101,12 @@ func many(c *call, body *FilterRequest, find func(filter) ([]scan, error), comma
 	if most == 0 {
 		most = manyDefault
 	}
+	if err := c.tie(); err != nil {
+		return reply{}, err
+	}
+	unbounded(c.w)
 	var done Many
-	for before := (rota.ID{}); ; {
+	for before := c.upTo(); ; {
 		page, next, err := c.gather(scans, f, before, min(manyPage, max(1, most-done.Matched)))
 		if err != nil {
 			return reply{}, err
@@ -118,6 +123,20 @@ func many(c *call, body *FilterRequest, find func(filter) ([]scan, error), comma
 		}
 		before = next
 	}
+}
+
+// upTo is where a request for many begins to look, zero for the newest job. One
+// that is sent again leaves alone what was made since it was sent first. Ids that
+// are derived share the millisecond of a command, so all of that is looked at.
+func (c *call) upTo() (end rota.ID) {
+	if !c.known {
+		return end
+	}
+	var moment [8]byte
+	copy(moment[2:], c.command[:6])
+	binary.BigEndian.PutUint64(moment[:], binary.BigEndian.Uint64(moment[:])+1)
+	copy(end[:6], moment[2:])
+	return end
 }
 
 // filter refuses a filter that picks everything without saying so.

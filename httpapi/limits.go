@@ -34,7 +34,7 @@ func (a *api) limitRoutes() {
 	})
 	route(a, operation{
 		method: "PUT", path: "/limits", id: "put-limits", tag: "Limits", summary: "Set all limits",
-		description: "What is not named is not limited any more. It takes effect at once; jobs that run are left alone.",
+		description: "What is not named is not limited any more. A type that nobody declared is refused, unless it is limited already. It takes effect at once; jobs that run are left alone.",
 		example:     `{"global": 100, "types": {"mail": {"concurrency": 5, "rate": "100/1m"}}, "keys": {"tenant-7": 2}}`, answer: Throttle{},
 	}, putLimits)
 }
@@ -44,7 +44,14 @@ func putLimits(c *call, body *ThrottleRequest) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	put, err := do[*rota.ThrottlePut](c, &rota.PutThrottle{Meta: c.meta(), Spec: spec})
+	command := &rota.PutThrottle{Meta: c.meta(), Spec: spec}
+	if err := command.Validate(); err != nil {
+		return reply{}, limitError(err, &spec)
+	}
+	if err := c.checkLimits(spec.Types); err != nil {
+		return reply{}, err
+	}
+	put, err := do[*rota.ThrottlePut](c, command)
 	if err != nil {
 		return reply{}, limitError(err, &spec)
 	}

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"net/http"
 	"sync"
 	"time"
@@ -21,6 +22,23 @@ func (c crowd) enter() bool {
 }
 
 func (c crowd) leave() { <-c }
+
+// bodiesWait is how long a large body waits for its turn to be read.
+const bodiesWait = 10 * time.Second
+
+// wait enters as soon as there is room, if that comes in time.
+func (c crowd) wait(ctx context.Context, most time.Duration) error {
+	late := time.NewTimer(most)
+	defer late.Stop()
+	select {
+	case c <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-late.C:
+		return crowded("as many large bodies are being read as this server is set to read at once")
+	}
+}
 
 func crowded(detail string) *Problem {
 	return &Problem{

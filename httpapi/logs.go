@@ -21,7 +21,7 @@ func (a *api) logRoutes() {
 		query: []param{
 			{name: "follow", form: formFlag, doc: "Go on until the run ends."},
 			{name: "tail", form: formInteger, doc: "Only the last so many lines.", example: 100},
-		}, text: "text/plain", errors: []int{404}, stream: true,
+		}, text: "text/plain", errors: []int{404}, with: withFollowers,
 	}, sendLog)
 }
 
@@ -81,8 +81,11 @@ func (c *call) copyLog(job *rota.Job, tail int) error {
 		return nil
 	}
 	defer log.Close()
-	if err := seekTail(log, tail); err == nil {
-		_, _ = io.Copy(c.w, log) // a client that has gone is told nothing
+	if err := seekTail(log, tail); err != nil {
+		hangUp()
+	}
+	if _, err := pour(c.w, log); err != nil {
+		hangUp()
 	}
 	return nil
 }
@@ -100,7 +103,9 @@ func (c *call) openLog(job *rota.Job) (io.ReadSeekCloser, error) {
 }
 
 // followLog sends a log as it grows, until its run has ended and all of it is
-// sent. A job that has not started is waited for.
+// sent. A job that has not started is waited for. An answer that is cut before,
+// since the server stops or the client is too slow, is not ended as if it were
+// whole.
 func (c *call) followLog(job *rota.Job, tail int) error {
 	c.w.WriteHeader(http.StatusOK)
 	control := http.NewResponseController(c.w)
@@ -121,9 +126,8 @@ func (c *call) followLog(job *rota.Job, tail int) error {
 			}
 		}
 		if log != nil {
-			_ = control.SetWriteDeadline(time.Now().Add(patience))
-			if n, err := io.Copy(c.w, log); err != nil || n > 0 && control.Flush() != nil {
-				return nil
+			if n, err := pour(c.w, log); err != nil || n > 0 && control.Flush() != nil {
+				hangUp()
 			}
 		}
 		if ended {
@@ -132,7 +136,7 @@ func (c *call) followLog(job *rota.Job, tail int) error {
 		select {
 		case <-look.C:
 		case <-c.ctx.Done():
-			return nil
+			hangUp()
 		}
 		if next, err := c.logged(job.ID); err == nil {
 			job = next

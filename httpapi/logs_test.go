@@ -2,8 +2,11 @@ package httpapi_test
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
+	"net"
+	"net/http/httptest"
 	"os"
 	"strings"
 	"testing"
@@ -47,6 +50,35 @@ func TestALogIsFollowed(t *testing.T) {
 		s.get("jobs/"+id+"/log?"+query).problem(400, "invalid")
 	}
 	s.get("jobs/"+rota.NewID().String()+"/log").problem(404, "not_found")
+}
+
+// TestALogThatIsCutIsSeenToBe stops the server while a log is followed: its run
+// has not ended, so the answer must not end as if it were whole.
+func TestALogThatIsCutIsSeenToBe(t *testing.T) {
+	s := newServer(t)
+	s.declare("a")
+	s.enqueue(`{"type": "a"}`)
+	runs := s.drive([]string{"a"}, rota.FinishItem{})
+	if err := os.WriteFile(s.logs.file(runs), []byte("so far\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	base, stop := context.WithCancel(context.Background())
+	defer stop()
+	server := httptest.NewUnstartedServer(s.handler)
+	server.Config.BaseContext = func(net.Listener) context.Context { return base }
+	server.Start()
+	defer server.Close()
+	other := *s
+	other.http = server
+	got, _ := other.open("jobs/" + runs.ID.String() + "/log?follow=true")
+	log := bufio.NewReader(got.Body)
+	if line, err := log.ReadString('\n'); err != nil || line != "so far\n" {
+		t.Fatalf("%q %v", line, err)
+	}
+	stop()
+	if rest, err := io.ReadAll(log); err == nil {
+		t.Errorf("it ends with %q as if that were all", rest)
+	}
 }
 
 func TestLogsOfAttempts(t *testing.T) {

@@ -5,25 +5,25 @@ import "github.com/rotajobs/rota"
 // Event is one thing that happened. Fields that do not belong to its kind are
 // left out.
 type Event struct {
-	Kind          string `json:"kind" example:"job.completed"`
-	At            Time   `json:"at"`
-	JobID         ID     `json:"job_id,omitzero"`
-	ExecutionID   ID     `json:"execution_id,omitzero"`
-	RunID         ID     `json:"run_id,omitzero"`
-	Type          string `json:"type,omitempty"`
-	Name          string `json:"name,omitempty"`
-	Template      string `json:"template,omitempty"`
-	Schedule      string `json:"schedule,omitempty"`
-	GroupID       ID     `json:"group_id,omitzero"`
-	Attempt       int    `json:"attempt,omitempty"`
-	PlanTime      Time   `json:"plan_time,omitzero"`
-	QueuedAt      Time   `json:"queued_at,omitzero"`
-	StartedAt     Time   `json:"started_at,omitzero"`
-	Runner        string `json:"runner,omitempty"`
-	ErrorCode     string `json:"error_code,omitempty"`
-	Error         string `json:"error,omitempty"`
-	ReservationID ID     `json:"reservation_id,omitzero"`
-	Detail        string `json:"detail,omitempty"`
+	Kind          string `json:"kind" example:"job.completed" doc:"What happened."`
+	At            Time   `json:"at" doc:"When."`
+	JobID         ID     `json:"job_id,omitzero" doc:"The job."`
+	ExecutionID   ID     `json:"execution_id,omitzero" doc:"Its execution."`
+	RunID         ID     `json:"run_id,omitzero" doc:"Its run."`
+	Type          string `json:"type,omitempty" doc:"The job's type."`
+	Name          string `json:"name,omitempty" doc:"The name that the execution goes by."`
+	Template      string `json:"template,omitempty" doc:"The template."`
+	Schedule      string `json:"schedule,omitempty" doc:"The schedule."`
+	GroupID       ID     `json:"group_id,omitzero" doc:"The group."`
+	Attempt       int    `json:"attempt,omitempty" doc:"Which attempt of its execution the job is, from 1."`
+	PlanTime      Time   `json:"plan_time,omitzero" doc:"The time for which it was planned."`
+	QueuedAt      Time   `json:"queued_at,omitzero" doc:"When it took its place in the order."`
+	StartedAt     Time   `json:"started_at,omitzero" doc:"When it started."`
+	Runner        string `json:"runner,omitempty" doc:"Who runs it, or ran it."`
+	ErrorCode     string `json:"error_code,omitempty" doc:"What went wrong, for programs."`
+	Error         string `json:"error,omitempty" doc:"What went wrong, for people."`
+	ReservationID ID     `json:"reservation_id,omitzero" doc:"The reservation."`
+	Detail        string `json:"detail,omitempty" doc:"More about it, if there is more."`
 }
 
 // NewEvent shows an event.
@@ -44,7 +44,7 @@ type Explanation struct {
 
 // Reason is one thing that keeps a job from running.
 type Reason struct {
-	Code   string `json:"code" example:"delay"`
+	Code   string `json:"code" example:"delay" doc:"What it is, for programs."`
 	Text   string `json:"text" doc:"What it is, as a sentence."`
 	Remedy string `json:"remedy" doc:"What would change it, as a sentence."`
 	Until  Time   `json:"until" doc:"When it ends by itself, if that is known."`

@@ -6,19 +6,19 @@ import "github.com/rotajobs/rota"
 type Execution struct {
 	ID          ID     `json:"id" doc:"The id of its first job."`
 	Name        string `json:"name" doc:"The name that it goes by: its schedule's, else its type."`
-	Type        string `json:"type"`
+	Type        string `json:"type" doc:"What it runs."`
 	State       string `json:"state" enum:"pending,running,completed,failed,dead,skipped,cancelled" doc:"How it stands; failed means that it waits for its retry."`
 	RetryCount  int    `json:"retry_count" doc:"How many retries there were so far."`
-	MaxAttempts int    `json:"max_attempts"`
-	Priority    int    `json:"priority"`
+	MaxAttempts int    `json:"max_attempts" doc:"How many attempts there may be: retries + 1."`
+	Priority    int    `json:"priority" doc:"Of its last attempt; higher ones go first."`
 
-	Template  Text   `json:"template"`
-	Schedule  Text   `json:"schedule"`
-	GroupID   ID     `json:"group_id"`
+	Template  Text   `json:"template" doc:"The template that it was made from."`
+	Schedule  Text   `json:"schedule" doc:"The schedule that fired it."`
+	GroupID   ID     `json:"group_id" doc:"The group that it is in."`
 	RedriveOf ID     `json:"redrive_of" doc:"The execution that it tries anew."`
-	PlanTime  Time   `json:"plan_time"`
-	ScopeKind string `json:"scope_kind"`
-	ScopeID   string `json:"scope_id"`
+	PlanTime  Time   `json:"plan_time" doc:"The time for which it was planned."`
+	ScopeKind string `json:"scope_kind" doc:"What it is for; global/global is nothing in particular."`
+	ScopeID   string `json:"scope_id" doc:"See scope_kind."`
 
 	CreatedAt   Time `json:"created_at" doc:"When its first job was made."`
 	StartedAt   Time `json:"started_at" doc:"When its first attempt started."`
@@ -26,7 +26,7 @@ type Execution struct {
 	NextRetryAt Time `json:"next_retry_at" doc:"Of a failed one: when it is tried again."`
 	LastJobID   ID   `json:"last_job_id" doc:"Its last attempt."`
 	Error       Text `json:"error" doc:"The error of its last attempt that ended."`
-	ErrorCode   Text `json:"error_code"`
+	ErrorCode   Text `json:"error_code" doc:"What went wrong, for programs."`
 
 	Attempts int `json:"attempts" doc:"How many attempts there are."`
 }

@@ -4,28 +4,28 @@ import "github.com/rotajobs/rota"
 
 // Group is some jobs that belong together.
 type Group struct {
-	ID           ID         `json:"id"`
-	Name         Text       `json:"name"`
-	Mode         string     `json:"mode" enum:"parallel,sequential"`
+	ID           ID         `json:"id" doc:"Its id."`
+	Name         Text       `json:"name" doc:"For people; need not be unique."`
+	Mode         string     `json:"mode" enum:"parallel,sequential" doc:"All at once, or one after the other."`
 	OnFailure    string     `json:"on_failure" enum:"continue,stop,skip" doc:"What the death of a member means for those that have not started."`
 	Status       string     `json:"status" enum:"QUEUED,RUNNING,COMPLETED,PARTIAL,CANCELLED" doc:"Derived from its executions."`
 	Size         int        `json:"size" doc:"How many executions it has."`
-	Counts       GroupTally `json:"counts"`
+	Counts       GroupTally `json:"counts" doc:"How its executions stand."`
 	Ending       Text       `json:"ending" enum:"cancel,stop,skip" doc:"What was decided about those that have not started. Null: nothing."`
-	EndingReason Text       `json:"ending_reason"`
-	EndingBy     Text       `json:"ending_by"`
-	CreatedBy    Text       `json:"created_by"`
-	CreatedAt    Time       `json:"created_at"`
+	EndingReason Text       `json:"ending_reason" doc:"Why."`
+	EndingBy     Text       `json:"ending_by" doc:"Who decided it. Null: Rota itself."`
+	CreatedBy    Text       `json:"created_by" doc:"Who made it."`
+	CreatedAt    Time       `json:"created_at" doc:"When it was made."`
 }
 
 // GroupTally counts the executions of a group by how they stand.
 type GroupTally struct {
 	Queued    int `json:"queued" doc:"Their first attempt has not started."`
 	Running   int `json:"running" doc:"All others that have not ended: running, or waiting for a retry."`
-	Completed int `json:"completed"`
-	Dead      int `json:"dead"`
-	Skipped   int `json:"skipped"`
-	Cancelled int `json:"cancelled"`
+	Completed int `json:"completed" doc:"They have completed."`
+	Dead      int `json:"dead" doc:"They failed, and will not be retried."`
+	Skipped   int `json:"skipped" doc:"They were skipped."`
+	Cancelled int `json:"cancelled" doc:"They were cancelled."`
 }
 
 // NewGroup shows a group.
@@ -53,13 +53,13 @@ type GroupCancelled struct {
 
 // Reservation keeps a node from dispatching, for a direct run.
 type Reservation struct {
-	ID         ID     `json:"id"`
-	Status     string `json:"status" enum:"ACTIVE,RELEASED,EXPIRED"`
+	ID         ID     `json:"id" doc:"Its id."`
+	Status     string `json:"status" enum:"ACTIVE,RELEASED,EXPIRED" doc:"Whether it still holds."`
 	Node       string `json:"node" doc:"The worker that it holds back."`
-	ReservedBy Text   `json:"reserved_by"`
-	ReservedAt Time   `json:"reserved_at"`
-	ExpiresAt  Time   `json:"expires_at"`
-	EndedAt    Time   `json:"ended_at"`
+	ReservedBy Text   `json:"reserved_by" doc:"Who asked for it."`
+	ReservedAt Time   `json:"reserved_at" doc:"Since when."`
+	ExpiresAt  Time   `json:"expires_at" doc:"When it ends by itself."`
+	EndedAt    Time   `json:"ended_at" doc:"When it ended."`
 	JobID      ID     `json:"job_id" doc:"The direct run, once it has started."`
 }
 

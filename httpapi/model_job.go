@@ -14,8 +14,8 @@ type Job struct {
 	Type        string          `json:"type" doc:"What it runs." example:"mail"`
 	Name        string          `json:"name" doc:"The name that its execution goes by: its schedule's, else its type."`
 	Params      json.RawMessage `json:"params" doc:"What the handler is given: a JSON object."`
-	Status      string          `json:"status" enum:"QUEUED,RUNNING,CANCELLED" doc:"What is stored. A job that ran stays RUNNING; finished_at says that it ended, and its run how."`
-	State       string          `json:"state" enum:"scheduled,blocked,queued,running,completed,failed,skipped,cancelled" doc:"What a person wants to know."`
+	Status      string          `json:"status" enum:"QUEUED,RUNNING,CANCELLED" doc:"What is stored: RUNNING stays RUNNING after the end; use state."`
+	State       string          `json:"state" enum:"scheduled,blocked,queued,running,completed,failed,skipped,cancelled" doc:"How it stands: what to look at to know whether it runs, and how it ended."`
 
 	Priority    int   `json:"priority" doc:"Higher ones go first."`
 	Position    int64 `json:"position" doc:"Its place among those of its priority; lower ones go first."`
@@ -25,9 +25,9 @@ type Job struct {
 	RedriveOf   ID    `json:"redrive_of" doc:"The execution that it tries anew."`
 
 	Backoff    Duration  `json:"backoff" doc:"The wait before the first retry; it doubles with each."`
-	BackoffMax *Duration `json:"backoff_max" doc:"The longest that the wait becomes. Null: there is no bound."`
+	BackoffMax *Duration `json:"backoff_max" nullable:"true" doc:"The longest that the wait becomes. Null: there is no bound."`
 	Jitter     float64   `json:"jitter" doc:"Which fraction of a wait is taken off at random, 0 to 1."`
-	Timeout    *Duration `json:"timeout" doc:"How long one run may take. Null: as long as it likes."`
+	Timeout    *Duration `json:"timeout" nullable:"true" doc:"How long one run may take. Null: as long as it likes."`
 
 	Template       Text `json:"template" doc:"The template that it was made from."`
 	Schedule       Text `json:"schedule" doc:"The schedule that fired it."`
@@ -40,15 +40,15 @@ type Job struct {
 	PlanTime  Time      `json:"plan_time" doc:"The time for which it was planned."`
 	RunAt     Time      `json:"run_at" doc:"It does not start before this. Null: it need not wait."`
 	UniqueKey Text      `json:"unique_key" doc:"While it is held, another job of this type and key is answered with this one."`
-	UniqueFor *Duration `json:"unique_for" doc:"How long the key is held at least. Null: as long as the execution is kept."`
+	UniqueFor *Duration `json:"unique_for" nullable:"true" doc:"How long the key is held at least. Null: as long as the execution is kept."`
 	Class     Text      `json:"class" doc:"The class of workers that may run it."`
 	Shard     Text      `json:"shard" doc:"The shard that it belongs to."`
 
 	CreatedBy  Text `json:"created_by" doc:"Who made it. Null: Rota itself."`
-	CreatedAt  Time `json:"created_at"`
+	CreatedAt  Time `json:"created_at" doc:"When it was made."`
 	QueuedAt   Time `json:"queued_at" doc:"When it took its place in the order."`
-	StartedAt  Time `json:"started_at"`
-	FinishedAt Time `json:"finished_at"`
+	StartedAt  Time `json:"started_at" doc:"When it was dispatched."`
+	FinishedAt Time `json:"finished_at" doc:"When it ended."`
 	Worker     Text `json:"worker" doc:"Who runs it, or ran it."`
 	Run        *Run `json:"run" doc:"The lease and the outcome. Null until it is dispatched."`
 
@@ -57,19 +57,19 @@ type Job struct {
 
 // Run is the lease and the outcome of one job.
 type Run struct {
-	ID             ID              `json:"id"`
+	ID             ID              `json:"id" doc:"Its id."`
 	Status         string          `json:"status" enum:"RUNNING,COMPLETED,FAILED,SKIPPED,CANCELLED" doc:"How it ended; RUNNING if it has not."`
-	StartedAt      Time            `json:"started_at"`
-	FinishedAt     Time            `json:"finished_at"`
-	ExitCode       *int            `json:"exit_code"`
+	StartedAt      Time            `json:"started_at" doc:"When it started."`
+	FinishedAt     Time            `json:"finished_at" doc:"When it ended."`
+	ExitCode       *int            `json:"exit_code" doc:"Of a process, if the handler ran one."`
 	Error          Text            `json:"error" doc:"What went wrong, for people."`
 	ErrorCode      Text            `json:"error_code" doc:"What went wrong, for programs."`
-	RowsAffected   *int64          `json:"rows_affected"`
+	RowsAffected   *int64          `json:"rows_affected" doc:"How many rows the handler says it changed."`
 	Result         json.RawMessage `json:"result" doc:"What the handler answered: any JSON."`
 	Artifacts      []string        `json:"artifacts" nullable:"false" doc:"The paths of what it made."`
-	LogPath        Text            `json:"log_path"`
+	LogPath        Text            `json:"log_path" doc:"Where its log is, below the data directory."`
 	Runner         Text            `json:"runner" doc:"Who holds the lease, or held it."`
-	HeartbeatAt    Time            `json:"heartbeat_at"`
+	HeartbeatAt    Time            `json:"heartbeat_at" doc:"When its worker last gave a sign."`
 	StaleAfter     Time            `json:"stale_after" doc:"When the lease ends, unless it is extended."`
 	ParamsSnapshot json.RawMessage `json:"params_snapshot" doc:"The params it was started with."`
 	Progress       json.RawMessage `json:"progress" doc:"What the handler last said about how far it is: any JSON."`

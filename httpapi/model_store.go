@@ -56,17 +56,17 @@ type Stats struct {
 
 // TypeStats counts one type.
 type TypeStats struct {
-	Type      string `json:"type"`
-	Queued    int    `json:"queued"`
-	Scheduled int    `json:"scheduled"`
-	Blocked   int    `json:"blocked"`
-	Running   int    `json:"running"`
+	Type      string `json:"type" doc:"The type."`
+	Queued    int    `json:"queued" doc:"Jobs ready to be claimed."`
+	Scheduled int    `json:"scheduled" doc:"Jobs that wait for their run_at."`
+	Blocked   int    `json:"blocked" doc:"Jobs that are held back by something else."`
+	Running   int    `json:"running" doc:"Runs that are open."`
 }
 
 // Workers are the slots of this process.
 type Workers struct {
-	Slots     int `json:"slots"`
-	Running   int `json:"running"`
+	Slots     int `json:"slots" doc:"How many jobs it runs at once."`
+	Running   int `json:"running" doc:"How many it runs now."`
 	Abandoned int `json:"abandoned" doc:"Handlers that were given up and have not returned."`
 }
 
@@ -86,13 +86,13 @@ func NewStats(s *rota.Stats, e engine.Snapshot) Stats {
 // AuditEntry is one line of the audit.
 type AuditEntry struct {
 	Seq     int64  `json:"seq" doc:"Its number, in the order in which it was written."`
-	ID      ID     `json:"id"`
-	At      Time   `json:"at"`
+	ID      ID     `json:"id" doc:"Its id."`
+	At      Time   `json:"at" doc:"When."`
 	Actor   Text   `json:"actor" doc:"Who did it. Null: Rota itself."`
-	Act     string `json:"act" example:"JOB_CANCELLED"`
-	JobID   ID     `json:"job_id"`
+	Act     string `json:"act" example:"JOB_CANCELLED" doc:"What was done."`
+	JobID   ID     `json:"job_id" doc:"The job that it is about, if it is about one."`
 	Subject Text   `json:"subject" doc:"What else it is about." example:"schedule nightly"`
-	Detail  Text   `json:"detail"`
+	Detail  Text   `json:"detail" doc:"More about it, if there is more."`
 }
 
 // NewAuditEntry shows a line of the audit.
@@ -113,6 +113,6 @@ type Verification struct {
 // Violation is a row, or some rows, that break an invariant.
 type Violation struct {
 	Check  string   `json:"check" doc:"The name of the invariant."`
-	Rows   []string `json:"rows" nullable:"false"`
-	Detail string   `json:"detail"`
+	Rows   []string `json:"rows" nullable:"false" doc:"Which rows break it."`
+	Detail string   `json:"detail" doc:"How they do, in words."`
 }

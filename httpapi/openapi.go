@@ -3,6 +3,7 @@ package httpapi
 import (
 	"encoding/json"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -55,6 +56,21 @@ func schemaName(t reflect.Type, hint string) string {
 	}
 	inner = strings.TrimSuffix(inner, "]")
 	return inner[strings.LastIndexByte(inner, '.')+1:] + name
+}
+
+// allowNull says of fields that may be null that they may, where the frame does
+// not: a list of words that lacks null forbids it, and so does a shape.
+func allowNull(schemas huma.Registry) {
+	for _, schema := range schemas.Map() {
+		for name, field := range schema.Properties {
+			switch {
+			case field.Nullable && len(field.Enum) > 0 && !slices.Contains(field.Enum, nil):
+				field.Enum = append(field.Enum, nil)
+			case name == "run" && field.Ref != "": // null until the job is dispatched
+				field.OneOf, field.Ref = []*huma.Schema{{Ref: field.Ref}, {Type: "null"}}, ""
+			}
+		}
+	}
 }
 
 // rawExample is an example as it stands in the document.

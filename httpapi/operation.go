@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"cmp"
+	"maps"
 	"net/http"
 	"reflect"
 	"strconv"
@@ -22,16 +23,17 @@ type operation struct {
 	summary      string
 	description  string
 	query        []param
-	example      string // of the body, as JSON
-	status       int    // of the usual answer; 0: 200
-	answer       any    // a value of the answer's type; nil: there is no body
-	text         string // the media type of an answer that is not JSON
+	example      string   // of the body, as JSON
+	needs        []string // fields of the body that only this operation needs
+	status       int      // of the usual answer; 0: 200
+	answer       any      // a value of the answer's type; nil: there is no body
+	text         string   // the media type of an answer that is not JSON
 	also         map[int]string
 	errors       []int // statuses beside those that every route has
 
-	many     bool // its body holds many jobs
-	optional bool // its body may be left out
-	stream   bool // it goes on as long as the client likes
+	many     bool    // its body holds many jobs
+	optional bool    // its body may be left out
+	with     company // whom it is counted with
 }
 
 // param is a query parameter.
@@ -81,10 +83,25 @@ func (op *operation) describe(r huma.Registry, body reflect.Type) *huma.Operatio
 
 func (op *operation) describeBody(r huma.Registry, body reflect.Type) *huma.RequestBody {
 	media := &huma.MediaType{Schema: r.Schema(body, true, body.Name())}
+	if len(op.needs) > 0 { // a shape that others share, who need less
+		media.Schema = needing(r.SchemaFromRef(media.Schema.Ref), op.needs)
+	}
 	if op.example != "" {
 		media.Example = rawExample(op.example)
 	}
 	return &huma.RequestBody{Required: !op.optional, Content: map[string]*huma.MediaType{"application/json": media}}
+}
+
+// needing is an object of which some fields have to be given.
+func needing(object *huma.Schema, fields []string) *huma.Schema {
+	whole := *object
+	whole.Required, whole.Properties = fields, maps.Clone(object.Properties)
+	for _, name := range fields {
+		field := *object.Properties[name]
+		field.Nullable = false
+		whole.Properties[name] = &field
+	}
+	return &whole
 }
 
 func (op *operation) describeAnswers(r huma.Registry, entry *huma.Operation) {

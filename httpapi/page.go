@@ -2,7 +2,9 @@ package httpapi
 
 import (
 	"bytes"
+	"maps"
 	"net/http"
+	"slices"
 )
 
 // frontPage is what a person sees who opens the server's address.
@@ -17,7 +19,7 @@ func (a *api) page(w http.ResponseWriter, _ *http.Request) {
 	view := frontPage{Version: a.Version, Metrics: a.Metrics != nil}
 	if a.Addresses != nil {
 		addresses := a.Addresses()
-		for _, name := range sortedKeys(addresses) {
+		for _, name := range slices.Sorted(maps.Keys(addresses)) {
 			view.Addresses = append(view.Addresses, docsField{Name: name, About: addresses[name]})
 		}
 	}

@@ -24,11 +24,16 @@ func listQueue(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	jobs, err := c.queueAfter(after, askFor(limit))
+	jobs, more, err := readPage(c, limit, heftOf, func(last **rota.Job, n int) ([]*rota.Job, error) {
+		if last != nil {
+			after = *last
+		}
+		return c.queueAfter(after, n)
+	})
 	if err != nil {
 		return reply{}, err
 	}
-	return ok(pageOf(jobs, limit, NewJob, queueCursor))
+	return ok(pageOf(jobs, more, NewJob, queueCursor))
 }
 
 // queueCursor keeps the whole place of a job, so that the list can go on where
@@ -71,7 +76,7 @@ func (c *call) queueAfter(after *rota.Job, limit int) ([]*rota.Job, error) {
 	}
 	last := rota.ID{}
 	for seen := 0; seen < queueScanMax; {
-		page, err := c.Store.Queue(c.ctx, last, rota.PageMax)
+		page, err := c.Store.Queue(c.ctx, last, partRows)
 		if rota.CodeOf(err) == rota.NotFound { // it left while we looked
 			last = rota.ID{}
 			seen += rota.PageMax
@@ -85,7 +90,7 @@ func (c *call) queueAfter(after *rota.Job, limit int) ([]*rota.Job, error) {
 				return c.queueFrom(page[i:], limit)
 			}
 		}
-		if len(page) < rota.PageMax {
+		if len(page) < partRows {
 			return nil, nil
 		}
 		seen += len(page)

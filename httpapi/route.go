@@ -27,9 +27,9 @@ func route[B any](a *api, op operation, handle func(*call, *B) (reply, error)) {
 	a.doc.Adapter().Handle(entry, func(ctx huma.Context) {
 		r, w := humago.Unwrap(ctx)
 		c := &call{api: a, w: w, r: r, ctx: r.Context(), op: &op, actor: actorOf(r)}
-		crowd := a.crowd(&op)
+		crowd := a.crowds[op.with]
 		if !crowd.enter() {
-			writeProblem(w, crowded("as many requests are under way as this server is set to answer at once"))
+			writeProblem(w, problemOf(op.with.full()))
 			return
 		}
 		defer crowd.leave()
@@ -37,19 +37,16 @@ func route[B any](a *api, op operation, handle func(*call, *B) (reply, error)) {
 	})
 }
 
-// crowd is who a request is counted with: what goes on for long must not keep
-// out what is short.
-func (a *api) crowd(op *operation) crowd {
-	if op.stream {
-		return a.streams
-	}
-	return a.requests
-}
-
 // serve reads the request and handles it.
 func serve[B any](c *call, handle func(*call, *B) (reply, error)) (reply, error) {
 	if err := c.readQuery(); err != nil {
 		return reply{}, err
+	}
+	if c.large() {
+		if err := c.bodies.wait(c.ctx, bodiesWait); err != nil {
+			return reply{}, err
+		}
+		defer c.bodies.leave()
 	}
 	body, err := c.readBody(reflect.TypeFor[B]().NumField() > 0)
 	if err != nil {
@@ -62,13 +59,22 @@ func serve[B any](c *call, handle func(*call, *B) (reply, error)) (reply, error)
 			return reply{}, err
 		}
 	}
-	if err := c.remember(body.Bytes()); err != nil {
+	if err := c.readKey(body.Bytes()); err != nil {
 		return reply{}, err
 	}
-	if c.op.stream && c.r.Method == http.MethodHead { // a stream without a body would go on for nothing
+	if c.op.with != withRequests && c.r.Method == http.MethodHead { // a stream without a body would go on for nothing
 		return reply{status: http.StatusOK}, nil
 	}
-	return handle(c, &into)
+	answer, err := handle(c, &into)
+	if err != nil && c.sentBefore(err) {
+		return handle(c, &into)
+	}
+	return answer, err
+}
+
+// large says whether a body may be longer than one of a single job.
+func (c *call) large() bool {
+	return c.op.many && (c.r.ContentLength < 0 || c.r.ContentLength > c.BodyMax)
 }
 
 // readBody reads the body. An operation that takes none, or may do without one,

@@ -8,25 +8,26 @@ import (
 )
 
 // ScheduleRequest declares a schedule, or changes what it names of one. Exactly
-// one of cron, at and every says when.
+// one of cron, at and every says when. Its defaults stand in words: a client
+// made from the document would send others with every change.
 type ScheduleRequest struct {
 	Name           Opt[string]         `json:"name,omitzero" doc:"Letters, digits and . _ - : / @ #. It cannot be changed."`
 	Template       Opt[string]         `json:"template,omitzero" doc:"What it runs."`
-	Description    Opt[string]         `json:"description,omitzero"`
+	Description    Opt[string]         `json:"description,omitzero" doc:"What it is, for people."`
 	Cron           Opt[string]         `json:"cron,omitzero" doc:"Five fields, read in timezone."`
 	At             Opt[Time]           `json:"at,omitzero" doc:"Once, then."`
 	Every          Opt[Duration]       `json:"every,omitzero" doc:"At this interval, counted from starts_at, or from its creation."`
-	Timezone       Opt[string]         `json:"timezone,omitzero" doc:"The IANA zone that cron is read in; UTC if left out."`
+	Timezone       Opt[string]         `json:"timezone,omitzero" doc:"The IANA zone that cron is read in; UTC if a new one does not say."`
 	Scopes         Opt[[]ScopeRequest] `json:"scopes,omitzero" doc:"A fire makes one execution for each."`
-	StartsAt       Opt[Time]           `json:"starts_at,omitzero"`
+	StartsAt       Opt[Time]           `json:"starts_at,omitzero" doc:"It does not fire before."`
 	EndsAt         Opt[Time]           `json:"ends_at,omitzero" doc:"The last time it may fire."`
-	State          Opt[string]         `json:"state,omitzero" doc:"ENABLED, DISABLED or PAUSED; a new one is ENABLED."`
-	ParamOverrides Opt[Document]       `json:"param_overrides,omitzero" doc:"Laid over the template's default_params, key by key."`
-	Priority       Opt[int]            `json:"priority,omitzero"`
+	State          Opt[string]         `json:"state,omitzero" enum:"ENABLED,DISABLED,PAUSED" doc:"How it is to stand; a new one is ENABLED."`
+	ParamOverrides Opt[Document]       `json:"param_overrides,omitzero" alias:"params" doc:"Laid over the template's default_params, key by key."`
+	Priority       Opt[int]            `json:"priority,omitzero" doc:"Of its jobs; left out: as the template says."`
 	PolicyRequest
-	CatchUp      Opt[string]   `json:"catch_up,omitzero" doc:"What becomes of times that passed while nobody fired: none, last or all; last if left out."`
-	Overlap      Opt[string]   `json:"overlap,omitzero" doc:"What a fire does while an earlier execution has not ended: allow, skip or cancel; allow if left out."`
-	OnCompletion Opt[string]   `json:"on_completion,omitzero" doc:"What becomes of an AT schedule when its executions ended: preserve or drop; preserve if left out."`
+	CatchUp      Opt[string]   `json:"catch_up,omitzero" enum:"none,last,all" doc:"What becomes of times that passed while nobody fired; last if a new one does not say."`
+	Overlap      Opt[string]   `json:"overlap,omitzero" enum:"allow,skip,cancel" doc:"What a fire does while an earlier execution has not ended; allow if a new one does not say."`
+	OnCompletion Opt[string]   `json:"on_completion,omitzero" enum:"preserve,drop" doc:"What becomes of an AT schedule when its executions ended; preserve if a new one does not say."`
 	DependsOn    Opt[[]string] `json:"depends_on,omitzero" doc:"Schedules whose executions it waits for."`
 	Class        anything      `json:"class,omitzero" doc:"Not supported yet."`
 	Partition    anything      `json:"partition,omitzero" doc:"Not supported yet."`
@@ -35,8 +36,8 @@ type ScheduleRequest struct {
 
 // ScopeRequest is what an execution is for: one id of a kind, or several.
 type ScopeRequest struct {
-	Kind string   `json:"kind" example:"user"`
-	ID   string   `json:"id,omitempty" example:"7"`
+	Kind string   `json:"kind" example:"user" doc:"What kind of thing."`
+	ID   string   `json:"id,omitempty" example:"7" doc:"Which of them."`
 	IDs  []string `json:"ids,omitempty" doc:"In place of id, for several of one kind."`
 }
 
@@ -51,7 +52,7 @@ func (a *api) scheduleRoutes() {
 	route(a, operation{
 		method: "POST", path: "/schedules", id: "create-schedule", tag: "Schedules", summary: "Create a schedule",
 		example: `{"name": "nightly", "template": "report", "cron": "0 3 * * *", "timezone": "Europe/Berlin", "catch_up": "last", "overlap": "skip"}`,
-		status:  201, answer: Schedule{}, errors: []int{409},
+		status:  201, needs: []string{"name", "template"}, answer: Schedule{}, errors: []int{409},
 	}, createSchedule)
 	get(a, operation{
 		method: "GET", path: "/schedules/{name}", id: "get-schedule", tag: "Schedules", summary: "Show a schedule",
@@ -89,13 +90,27 @@ func listSchedules(c *call) (reply, error) {
 	if given && template == "" {
 		return reply{}, malformed("template", "is empty; leave it out to list all")
 	}
-	rows, err := c.Store.Schedules(c.ctx, rota.ScheduleQuery{
-		After: after, State: rota.ScheduleState(state), Template: template, Limit: askFor(limit),
+	q := rota.ScheduleQuery{After: after, State: rota.ScheduleState(state), Template: template}
+	rows, more, err := readPage(c, limit, scheduleHeft, func(last **rota.Schedule, n int) ([]*rota.Schedule, error) {
+		q.Limit = n
+		if last != nil {
+			q.After = (*last).Name
+		}
+		return c.Store.Schedules(c.ctx, q)
 	})
 	if err != nil {
 		return reply{}, badQuery(err)
 	}
-	return ok(pageOf(rows, limit, NewSchedule, func(s *rota.Schedule) Text { return cursorOf(markSchedules, []byte(s.Name)) }))
+	return ok(pageOf(rows, more, NewSchedule, func(s *rota.Schedule) Text { return cursorOf(markSchedules, []byte(s.Name)) }))
+}
+
+// scheduleHeft is how long a schedule is: it may have many scopes.
+func scheduleHeft(s *rota.Schedule) int {
+	heft := len(s.Spec.Params)
+	for _, scope := range s.Spec.Scopes {
+		heft += len(scope.Kind) + len(scope.ID)
+	}
+	return heft
 }
 
 func createSchedule(c *call, body *ScheduleRequest) (reply, error) {
@@ -131,6 +146,9 @@ func changeSchedule(c *call, body *ScheduleRequest) (reply, error) {
 		if err != nil {
 			return reply{}, err
 		}
+		if c.known && c.scheduleChanged(meta, s) {
+			return ok(NewSchedule(s))
+		}
 		command, err := body.declare(c, meta, s.Name, s.Spec)
 		if err != nil {
 			return reply{}, err
@@ -147,7 +165,12 @@ func changeSchedule(c *call, body *ScheduleRequest) (reply, error) {
 	})
 }
 
+// deleteSchedule looks for the schedule first, so that a key is tied only by a
+// request that has one to delete: then the same request is answered the same.
 func deleteSchedule(c *call) (reply, error) {
+	if _, err := c.Store.Schedule(c.ctx, c.name()); err != nil && !c.known {
+		return reply{}, err
+	}
 	gone, err := do[*rota.ScheduleDeleted](c, &rota.DeleteSchedule{Meta: c.meta(), Name: c.name()})
 	if err != nil {
 		return reply{}, err
@@ -198,8 +221,11 @@ func (r *ScheduleRequest) state() (rota.ScheduleState, error) {
 	return rota.ScheduleState(state), nil
 }
 
-// checkSchedule holds what a schedule will run to its definitions.
+// checkSchedule holds what a schedule will run to its definitions, once.
 func (c *call) checkSchedule(spec *rota.ScheduleSpec) error {
+	if c.known {
+		return nil
+	}
 	template, err := c.templateNamed(spec.Template)
 	if err != nil {
 		return err

@@ -11,7 +11,7 @@ import (
 // TriggerRequest says what one forced run has of its own.
 type TriggerRequest struct {
 	Params   Document `json:"params,omitempty" doc:"Laid over those of the schedule, key by key."`
-	Priority *int     `json:"priority,omitempty"`
+	Priority *int     `json:"priority,omitempty" doc:"Of these jobs; left out: as the schedule says."`
 }
 
 // BackfillRequest says for which past times a schedule is run.
@@ -66,8 +66,11 @@ func triggerSchedule(c *call, body *TriggerRequest) (reply, error) {
 	return created(Triggered{Items: NewJobs(made.Jobs)}, "")
 }
 
-// checkTrigger holds the params of a forced run to the schema of its type.
+// checkTrigger holds the params of a forced run to the schema of its type, once.
 func (c *call) checkTrigger(command *rota.Trigger) error {
+	if c.known {
+		return nil
+	}
 	s, err := c.Store.Schedule(c.ctx, command.Schedule)
 	if err != nil {
 		return err

@@ -97,6 +97,25 @@ func TestHealth(t *testing.T) {
 	newServer(t).get("/metrics").problem(404, "not_found")
 }
 
+// TestAFaultOfTheStoreIsNotToldToStrangers: the log has it, once.
+func TestAFaultOfTheStoreIsNotToldToStrangers(t *testing.T) {
+	fault := &rota.Error{Code: rota.Unavailable, Act: "sqlite: apply", Reason: "the disk is full", Err: errors.New("/home/ada/rota.db: code 13")}
+	s := newServer(t, func(c *httpapi.Config) { c.Ready = func() error { return fault } })
+	for range 3 {
+		p := s.send("GET", "/readyz", nil, "Authorization", "").problem(503, "unavailable")
+		if !strings.Contains(p.Detail, "the store cannot be written: the disk is full") || strings.Contains(p.Detail, "ada") {
+			t.Errorf("%+v", p)
+		}
+	}
+	fault.Reason = "/home/ada/rota.db is no file"
+	if p := s.send("GET", "/readyz", nil, "Authorization", "").problem(503, "unavailable"); strings.Contains(p.Detail, "ada") {
+		t.Errorf("%+v", p)
+	}
+	if n := strings.Count(s.log.String(), "code 13"); n != 2 {
+		t.Errorf("the log says it %d times:\n%s", n, s.log)
+	}
+}
+
 func TestPages(t *testing.T) {
 	s := newServer(t)
 	front, docs := s.get("/").is(200), s.get("/docs").is(200)
@@ -247,6 +266,23 @@ func TestTheRateOfRequestsIsBounded(t *testing.T) {
 	now = now.Add(500 * time.Millisecond)
 	s.get("types").is(200)
 	s.get("types").is(429)
+}
+
+// TestStrangersTakeNothingFromTheRate: who shows no token is slowed by himself.
+func TestStrangersTakeNothingFromTheRate(t *testing.T) {
+	now := time.Now()
+	s := newServer(t, func(c *httpapi.Config) {
+		c.Rate = rota.Rate{Count: 2, Per: time.Second}
+		c.Clock = func() time.Time { return now }
+	})
+	for i, want := range []int{401, 401, 429, 429} {
+		if a := s.send("GET", "types", nil, "Authorization", ""); a.status != want {
+			t.Errorf("stranger %d is answered %d", i, a.status)
+		}
+	}
+	s.get("types").is(200)
+	s.get("types").is(200)
+	s.get("types").problem(429, "too_many_requests")
 }
 
 func TestVerify(t *testing.T) {

@@ -2,6 +2,8 @@ package httpapi
 
 import (
 	"encoding/json"
+	"iter"
+	"maps"
 	"reflect"
 	"strings"
 	"sync"
@@ -12,6 +14,7 @@ import (
 type shape struct {
 	form   form
 	fields map[string]*shape // of an object
+	meant  map[string]string // fields of an object by what they are often taken to be called
 	elem   *shape            // of a list or a map
 }
 
@@ -75,7 +78,7 @@ func newShape(t reflect.Type) *shape {
 	case reflect.Map:
 		return &shape{form: formMap, elem: newShape(t.Elem())}
 	case reflect.Struct:
-		s := &shape{form: formObject, fields: map[string]*shape{}}
+		s := &shape{form: formObject, fields: map[string]*shape{}, meant: map[string]string{}}
 		s.addFields(t)
 		return s
 	case reflect.String:
@@ -99,16 +102,28 @@ func (s *shape) addFields(t reflect.Type) {
 			s.addFields(f.Type)
 		case name != "-":
 			s.fields[name] = newShape(f.Type)
+			if other := f.Tag.Get("alias"); other != "" {
+				s.meant[other] = name
+			}
 		}
 	}
 }
 
 // nearest is the field that was probably meant.
 func (s *shape) nearest(name string) string {
+	if field, known := s.meant[strings.ToLower(name)]; known {
+		return field
+	}
+	return nearest(name, maps.Keys(s.fields))
+}
+
+// nearest is the word that was probably meant: one that differs by two letters
+// at most. There may be none.
+func nearest(name string, words iter.Seq[string]) string {
 	best, least := "", 3
-	for field := range s.fields {
-		if d := distance(strings.ToLower(name), field); d < least || d == least && d < 3 && field < best {
-			best, least = field, d
+	for word := range words {
+		if d := distance(strings.ToLower(name), strings.ToLower(word)); d < least || d == least && d < 3 && word < best {
+			best, least = word, d
 		}
 	}
 	return best

@@ -11,8 +11,8 @@ import (
 type TemplateRequest struct {
 	Name           Opt[string]   `json:"name,omitzero" doc:"Letters, digits and . _ - : / @ #. It cannot be changed."`
 	Type           Opt[string]   `json:"type,omitzero" doc:"A type that was declared."`
-	Description    Opt[string]   `json:"description,omitzero"`
-	DefaultParams  Opt[Document] `json:"default_params,omitzero" doc:"What a job's params are laid over, key by key."`
+	Description    Opt[string]   `json:"description,omitzero" doc:"What it is, for people."`
+	DefaultParams  Opt[Document] `json:"default_params,omitzero" alias:"params" doc:"What a job's params are laid over, key by key."`
 	Priority       Opt[int]      `json:"priority,omitzero" doc:"Of jobs that name none."`
 	ConcurrencyKey Opt[string]   `json:"concurrency_key,omitzero" doc:"Of jobs that name none."`
 	UniqueFor      Opt[Duration] `json:"unique_for,omitzero" doc:"How long the key of a job is held at least, if the job does not say."`
@@ -45,12 +45,13 @@ func (a *api) templateRoutes() {
 		method: "GET", path: "/templates", id: "list-templates", tag: "Templates", summary: "List templates", description: "By name.",
 		query: pageParams(), answer: List[Template]{},
 	}, func(c *call) (reply, error) {
-		return listNamed(c, markTemplates, c.Store.Templates, NewTemplate, func(t *rota.Template) string { return t.Name })
+		return listNamed(c, markTemplates, c.Store.Templates, NewTemplate,
+			func(t *rota.Template) string { return t.Name }, func(t *rota.Template) int { return len(t.Spec.Params) })
 	})
 	route(a, operation{
 		method: "POST", path: "/templates", id: "create-template", tag: "Templates", summary: "Create a template",
 		example: `{"name": "welcome", "type": "mail", "default_params": {"subject": "Welcome"}, "max_retries": 5, "backoff": "10s", "timeout": "30s"}`,
-		status:  201, answer: Template{}, errors: []int{409},
+		status:  201, needs: []string{"name", "type"}, answer: Template{}, errors: []int{409},
 	}, createTemplate)
 	get(a, operation{
 		method: "GET", path: "/templates/{name}", id: "get-template", tag: "Templates", summary: "Show a template",
@@ -101,7 +102,7 @@ func (r *TemplateRequest) check(c *call, command *rota.PutTemplate) error {
 	if err := notYet("webhooks", r.Webhooks); err != nil {
 		return err
 	}
-	if err := templateError(command.Validate()); err != nil {
+	if err := templateError(command.Validate()); err != nil || c.known {
 		return err
 	}
 	_, err := c.typeNamed(command.Spec.Type)
@@ -119,6 +120,9 @@ func changeTemplate(c *call, body *TemplateRequest) (reply, error) {
 		t, err := c.Store.Template(c.ctx, c.name())
 		if err != nil {
 			return reply{}, err
+		}
+		if c.known && c.templateChanged(meta, t) {
+			return ok(NewTemplate(t))
 		}
 		command := &rota.PutTemplate{Meta: meta, Name: t.Name, Mode: rota.PutReplace, Version: &t.Version, Spec: t.Spec}
 		body.apply(&command.Spec)

@@ -33,7 +33,7 @@ func (r *PolicyRequest) apply(p *rota.PolicyPatch) {
 
 // TypeRequest declares a type, whole.
 type TypeRequest struct {
-	Description string   `json:"description,omitempty"`
+	Description string   `json:"description,omitempty" doc:"What it is, for people."`
 	Schema      Document `json:"schema,omitempty" doc:"The JSON Schema of its params. Left out: any object will do."`
 	PolicyRequest
 }
@@ -50,7 +50,7 @@ func (a *api) typeRoutes() {
 		if err != nil {
 			return reply{}, err
 		}
-		return ok(NewType(t))
+		return ok(c.showType(t))
 	})
 	route(a, operation{
 		method: "PUT", path: "/types/{name}", id: "put-type", tag: "Types", summary: "Declare a type",
@@ -69,7 +69,15 @@ func (a *api) typeRoutes() {
 var switchWords = map[bool]string{true: "Pause a type", false: "Let a type go on"}
 
 func listTypes(c *call) (reply, error) {
-	return listNamed(c, markTypes, c.Store.Types, NewType, func(t *rota.Type) string { return t.Name })
+	return listNamed(c, markTypes, c.Store.Types, c.showType,
+		func(t *rota.Type) string { return t.Name }, func(t *rota.Type) int { return len(t.Spec.Schema) })
+}
+
+// showType shows a type, and whether this server runs jobs of it.
+func (c *call) showType(t *rota.Type) Type {
+	v := NewType(t)
+	v.Handled = c.Engine != nil && c.Engine.Handles(t.Name)
+	return v
 }
 
 func putType(c *call, body *TypeRequest) (reply, error) {
@@ -88,7 +96,7 @@ func putType(c *call, body *TypeRequest) (reply, error) {
 	if put.Type.CreatedAt.Equal(put.Type.UpdatedAt) && (put.Changed || put.Type.Version == c.command) {
 		status = http.StatusCreated
 	}
-	return reply{status: status, body: NewType(put.Type)}, nil
+	return reply{status: status, body: c.showType(put.Type)}, nil
 }
 
 func switchType(c *call, paused bool) (reply, error) {
@@ -96,5 +104,5 @@ func switchType(c *call, paused bool) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	return ok(NewType(put.Type))
+	return ok(c.showType(put.Type))
 }

@@ -5,7 +5,7 @@ const violationsMax = 1000
 func (a *api) verifyRoutes() {
 	get(a, operation{
 		method: "GET", path: "/verify", id: "verify", tag: "Server", summary: "Check every invariant of the store",
-		description: "Reads every row, which may take a while. It ends when the client goes.", answer: Verification{}, stream: true,
+		description: "Reads every row, which may take a while. It ends when the client goes. One at a time.", answer: Verification{}, errors: []int{409}, with: withChecks,
 	}, verifyStore)
 }
 

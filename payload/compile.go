@@ -16,6 +16,7 @@ type Compiled struct {
 	schema    any       // as it was read
 	lean      any       // as it is run
 	costliest int       // the costliest enum
+	plain     *plain    // nil if it says more than a plain one can
 	programs  sync.Pool // of *program: each runs one check at a time
 }
 
@@ -66,6 +67,7 @@ func Compile(schema json.RawMessage) (*Compiled, error) {
 		return nil, explain(object, err)
 	}
 	c.programs.Put(p)
+	c.plain = plainOf(object)
 	return c, nil
 }
 

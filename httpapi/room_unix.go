@@ -1,0 +1,14 @@
+//go:build linux || darwin
+
+package httpapi
+
+import "syscall"
+
+// roomIn is how many bytes are free on the disk of a directory.
+func roomIn(dir string) (free uint64, known bool) {
+	var disk syscall.Statfs_t
+	if err := syscall.Statfs(dir, &disk); err != nil {
+		return 0, false
+	}
+	return disk.Bavail * uint64(disk.Bsize), true
+}
