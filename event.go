@@ -52,6 +52,7 @@ type Event struct {
 	Attempt     int
 	PlanTime    time.Time
 	QueuedAt    time.Time // of a started job: when it took its place in the order
+	DueAt       time.Time // of a started job: when it could first have begun: its run_at if nothing but that held it back, else QueuedAt
 	StartedAt   time.Time // of an ended job: when it began; zero if it never did
 	Runner      string
 	ErrorCode   string

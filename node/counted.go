@@ -51,7 +51,7 @@ func (c *counted) count(e *rota.Event) {
 		c.enqueued(e)
 	case rota.EventJobStarted:
 		c.of(e.Type).started.Inc()
-		c.meters.latencyMillis.Observe(float64(since(e.QueuedAt, e.At).Microseconds()) / 1e3)
+		c.meters.latencyMillis.Observe(float64(since(e.DueAt, e.At).Microseconds()) / 1e3)
 	case rota.EventJobCompleted, rota.EventJobFailed, rota.EventJobCancelled, rota.EventJobSkipped:
 		c.ended(e)
 	case rota.EventJobDead:
@@ -74,8 +74,8 @@ func (c *counted) enqueued(e *rota.Event) {
 func (c *counted) ended(e *rota.Event) {
 	of := c.of(e.Type)
 	of.finished[e.Kind].Inc()
-	if e.Kind == rota.EventJobFailed {
-		of.failed.Inc()
+	if e.Kind == rota.EventJobFailed || e.Kind == rota.EventJobCancelled && e.ErrorCode == rota.CodeTimeout {
+		of.failed.Inc() // a time-out is a failure, whatever its outcome is called
 	}
 	if e.ErrorCode == rota.CodeLeaseExpired {
 		c.meters.leaseLosses.Inc()

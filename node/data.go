@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 
 	"github.com/rotajobs/rota"
@@ -17,8 +18,11 @@ const (
 	addrName    = "rota.addr"
 	tokenName   = "admin.token"
 	logsName    = "logs"
-	scratchName = "tmp"
+	scratchName = "rota.scratch"
 )
+
+// scratchOurs begins the names of what we put into the scratch directory.
+const scratchOurs = "rota-backup-"
 
 // openData makes the data directory, for its owner alone.
 func openData(dir string, logger *slog.Logger) error {
@@ -36,15 +40,25 @@ func openData(dir string, logger *slog.Logger) error {
 	return nil
 }
 
-// emptyScratch makes the directory for what is under way, without what an
-// earlier life left there. It is called with the lock held.
+// emptyScratch makes the directory for what is under way, and removes what an
+// earlier life left there: that, and nothing else, since --data may name a
+// directory in which others keep things. It is called with the lock held.
 func emptyScratch(data string) (string, error) {
 	dir := filepath.Join(data, scratchName)
-	if err := os.RemoveAll(dir); err != nil {
+	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return "", dataFault(dir, err)
 	}
-	if err := os.Mkdir(dir, 0o700); err != nil {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
 		return "", dataFault(dir, err)
+	}
+	for _, entry := range entries {
+		if !strings.HasPrefix(entry.Name(), scratchOurs) {
+			continue
+		}
+		if err := os.RemoveAll(filepath.Join(dir, entry.Name())); err != nil {
+			return "", dataFault(dir, err)
+		}
 	}
 	return dir, nil
 }

@@ -136,6 +136,9 @@ func TestTheLockNamesItsHolder(t *testing.T) {
 	if err := lock.release(); err != nil {
 		t.Fatal(err)
 	}
+	if text, err := os.ReadFile(filepath.Join(dir, lockName)); len(text) > 0 || err != nil {
+		t.Errorf("after its release it names %q, %v; that may be anybody by now", text, err)
+	}
 	again, err := lockData(dir)
 	if err != nil {
 		t.Fatal("after its release:", err)
@@ -143,21 +146,33 @@ func TestTheLockNamesItsHolder(t *testing.T) {
 	_ = again.release()
 }
 
+// TestTheScratchIsEmptied of what a backup left, in a directory in which others
+// keep things, too.
 func TestTheScratchIsEmptied(t *testing.T) {
 	data := t.TempDir()
-	left := filepath.Join(data, "tmp", "half.db")
-	if err := os.MkdirAll(filepath.Dir(left), 0o700); err != nil {
+	ours := []string{"rota.scratch/rota-backup-123/rota.db", "rota.scratch/rota-backup-9"}
+	theirs := []string{"tmp/half.db", "rota.scratch/notes.txt", "rota.scratch/backup/rota.db"}
+	for _, name := range append(ours, theirs...) {
+		path := filepath.Join(data, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := emptyScratch(data); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(left, nil, 0o600); err != nil {
-		t.Fatal(err)
+	for _, name := range ours {
+		if _, err := os.Stat(filepath.Join(data, name)); err == nil {
+			t.Errorf("%s stays", name)
+		}
 	}
-	dir, err := emptyScratch(data)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if entries, err := os.ReadDir(dir); err != nil || len(entries) > 0 {
-		t.Errorf("%v, %v", entries, err)
+	for _, name := range theirs {
+		if _, err := os.Stat(filepath.Join(data, name)); err != nil {
+			t.Errorf("what is not ours was removed: %v", err)
+		}
 	}
 }
 

@@ -13,7 +13,7 @@
 //	rota.addr     where it listens, as JSON, while it does
 //	admin.token   the bearer token of the API, made at the first start, mode 0600
 //	logs/         what runs wrote: logs/YYYY-MM-DD/JOB.log, by the UTC day they began
-//	tmp/          what a backup is made in; emptied at each start
+//	rota.scratch/ what a backup is made in; what a crash left there is removed at the next start
 package node
 
 // The files follow the life of a node: config.go says what it is given,

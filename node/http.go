@@ -11,10 +11,13 @@ import (
 	"github.com/rotajobs/rota/payload"
 )
 
-// The bounds of a connection. There is none on how long an answer takes: those
-// who follow events or a log are answered for as long as they like.
+// The bounds of a connection: a caller who sends or reads too slowly must not
+// hold what others wait for. Those who follow events or a log, or wait for a run
+// or a backup, are answered for as long as it takes: the API lifts them there.
 const (
 	readHeaderMax = 5 * time.Second
+	readMax       = time.Minute           // a request, its body included
+	writeMax      = readMax + time.Minute // counted from the head of the request, so the body is in it
 	idleMax       = 2 * time.Minute
 	headerMax     = 64 << 10
 )
@@ -35,6 +38,8 @@ func (n *Node) openHTTP() error {
 	n.server = &http.Server{
 		Handler:           n.gate(api),
 		ReadHeaderTimeout: readHeaderMax,
+		ReadTimeout:       readMax,
+		WriteTimeout:      writeMax,
 		IdleTimeout:       idleMax,
 		MaxHeaderBytes:    headerMax,
 		BaseContext:       func(net.Listener) context.Context { return base },
@@ -48,7 +53,7 @@ func (n *Node) openHTTP() error {
 func (n *Node) gate(api http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		select {
-		case <-n.ready:
+		case <-n.serving:
 			api.ServeHTTP(w, r)
 			return
 		default:

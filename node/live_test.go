@@ -27,11 +27,18 @@ type live struct {
 // start runs a node in a directory, on a free port.
 func start(t *testing.T, config Config) *live {
 	t.Helper()
+	return startWith(t, config, func(*Node) {})
+}
+
+// startWith is start with something done to the node before it runs.
+func startWith(t *testing.T, config Config, before func(*Node)) *live {
+	t.Helper()
 	config.HTTP, config.Logger = "127.0.0.1:0", quiet
 	n, err := Open(t.Context(), config)
 	if err != nil {
 		t.Fatal(err)
 	}
+	before(n)
 	ctx, stop := context.WithCancel(context.Background())
 	l := &live{n, t, stop, begin(func() error { return n.Run(ctx) })}
 	t.Cleanup(func() {

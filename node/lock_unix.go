@@ -35,4 +35,9 @@ func lockData(data string) (*dirLock, error) {
 	return &dirLock{file}, nil
 }
 
-func (l *dirLock) release() error { return l.file.Close() }
+// release leaves the file, without the number: somebody may send a signal to it,
+// and by then it may be that of another process.
+func (l *dirLock) release() error {
+	_ = l.file.Truncate(0)
+	return l.file.Close()
+}

@@ -34,6 +34,9 @@ type runLogs struct {
 
 var _ engine.Logs = (*runLogs)(nil)
 
+// logSuffix ends the name of a log.
+const logSuffix = ".log"
+
 // logPath is where the log of a job stands, from the data directory. It follows
 // from the job alone: a path that was stored might have come from anywhere.
 func logPath(job *rota.Job) string {
@@ -41,7 +44,7 @@ func logPath(job *rota.Job) string {
 	if job.Run != nil {
 		started = job.Run.StartedAt
 	}
-	return path.Join(logsName, started.UTC().Format(time.DateOnly), job.ID.String()+".log")
+	return path.Join(logsName, started.UTC().Format(time.DateOnly), job.ID.String()+logSuffix)
 }
 
 // Open makes the log of a run. The file comes with its first line, and if it

@@ -206,24 +206,44 @@ func TestFewFilesAreOpen(t *testing.T) {
 	}
 }
 
+// TestOldDaysGo with the logs in them, and with nothing that is not ours: a day
+// goes when its last minute is older than 30 days.
 func TestOldDaysGo(t *testing.T) {
-	logs, _ := newLogs(t, 1<<20)
-	for _, name := range []string{"2026-10-01", "2026-10-16", "2026-10-17", "2026-11-15", "notes", "2026-13-01"} {
-		if err := os.MkdirAll(filepath.Join(logs.data, "logs", name, "below"), 0o700); err != nil {
+	logs, server := newLogs(t, 1<<20)
+	log := rota.NewID().String() + ".log"
+	for _, name := range []string{
+		"2026-10-01/" + log, "2026-10-16/" + log, "2026-10-17/" + log, "2026-11-15/" + log,
+		"notes/" + log, "2026-13-01/" + log, "2026-10-02.txt", // no days
+		"2026-10-02/" + log, "2026-10-02/access.log", "2026-10-02/" + strings.ToUpper(log), "2026-10-02/" + log + ".gz",
+		"2026-10-02/below/" + log, "2026-10-02/" + rota.NewID().String() + ".log/mine",
+	} {
+		path := filepath.Join(logs.data, "logs", filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	logs.removeOldDays() // at 2026-11-16 01:30 UTC
-	entries, err := os.ReadDir(filepath.Join(logs.data, "logs"))
-	if err != nil {
+	if err := os.MkdirAll(filepath.Join(logs.data, "logs", "2026-10-03"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	var left []string
-	for _, entry := range entries {
-		left = append(left, entry.Name())
+	for range 2 { // at 2026-11-16 01:30 UTC
+		logs.removeOldDays()
 	}
-	if got := strings.Join(left, " "); got != "2026-10-17 2026-11-15 2026-13-01 notes" {
-		t.Errorf("left are %s: a day goes when its last minute is older than 30 days, and nothing else does", got)
+	for _, row := range []struct {
+		day  string
+		want int // entries; -1: it is gone
+	}{
+		{"2026-10-01", -1}, {"2026-10-16", -1}, {"2026-10-03", -1}, {"2026-10-17", 1}, {"2026-11-15", 1}, {"notes", 1}, {"2026-13-01", 1}, {"2026-10-02", 5},
+	} {
+		entries, err := os.ReadDir(filepath.Join(logs.data, "logs", row.day))
+		if got := len(entries); err == nil && got != row.want || err != nil && row.want >= 0 {
+			t.Errorf("%s has %v, %v; want %d entries", row.day, entries, err, row.want)
+		}
+	}
+	if told := strings.Count(server.String(), "removed old logs"); told != 3 || strings.Contains(server.String(), "ERROR") {
+		t.Errorf("it tells of %d days:\n%s", told, server)
 	}
 }
 

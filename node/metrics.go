@@ -45,7 +45,7 @@ func newMeters() *meters {
 		enqueued:    counters(r, "rota_enqueued_total", "Jobs that entered the queue, retries included.", "type"),
 		started:     counters(r, "rota_started_total", "Jobs that were started.", "type"),
 		finished:    counters(r, "rota_finished_total", "Jobs that ended, by outcome.", "outcome", "type"),
-		failed:      counters(r, "jobs_failed_total", "Jobs that ended FAILED, each attempt for itself.", "type"),
+		failed:      counters(r, "jobs_failed_total", "Jobs that failed or took longer than they may, each attempt for itself.", "type"),
 		retries:     counters(r, "rota_retries_total", "Jobs that are a second or later attempt.", "type"),
 		dead:        counters(r, "rota_dead_letters_total", "Executions that failed for good.", "type"),
 		leaseLosses: counter(r, "rota_lease_losses_total", "Runs that ended because nobody extended their lease."),

@@ -52,15 +52,16 @@ func TestEventsAreCounted(t *testing.T) {
 	m := newMeters()
 	newCounted(m).hear([]rota.Event{
 		{Kind: rota.EventJobEnqueued, Type: "mail", Attempt: 1, At: at},
-		{Kind: rota.EventJobStarted, Type: "mail", QueuedAt: at, At: at.Add(1500 * time.Microsecond)},
+		{Kind: rota.EventJobStarted, Type: "mail", DueAt: at, QueuedAt: at.Add(time.Millisecond), At: at.Add(1500 * time.Microsecond)},
 		{Kind: rota.EventJobFailed, Type: "mail", At: at},
 		{Kind: rota.EventJobEnqueued, Type: "mail", Attempt: 2, At: at},
-		{Kind: rota.EventJobStarted, Type: "mail", QueuedAt: at.Add(time.Hour), At: at}, // the clock was set back
+		{Kind: rota.EventJobStarted, Type: "mail", DueAt: at.Add(time.Hour), At: at}, // the clock was set back
 		{Kind: rota.EventJobFailed, Type: "mail", ErrorCode: rota.CodeLeaseExpired},
 		{Kind: rota.EventJobDead, Type: "mail"},
 		{Kind: rota.EventJobCompleted, Type: "noop"},
 		{Kind: rota.EventJobSkipped, Type: "noop"},
 		{Kind: rota.EventJobCancelled, Type: "noop"},
+		{Kind: rota.EventJobCancelled, Type: "slow", ErrorCode: rota.CodeTimeout},
 		{Kind: rota.EventScheduleFired, PlanTime: at, At: at.Add(30 * time.Millisecond)},
 		{Kind: rota.EventScheduleMissed},
 		{Kind: rota.EventGroupFinished},
@@ -69,7 +70,8 @@ func TestEventsAreCounted(t *testing.T) {
 		`rota_enqueued_total{type="mail"} 2`, `rota_started_total{type="mail"} 2`, `rota_retries_total{type="mail"} 1`,
 		`jobs_failed_total{type="mail"} 2`, `rota_finished_total{outcome="failed",type="mail"} 2`,
 		`rota_finished_total{outcome="completed",type="noop"} 1`, `rota_finished_total{outcome="skipped",type="noop"} 1`,
-		`rota_finished_total{outcome="cancelled",type="noop"} 1`, `rota_dead_letters_total{type="mail"} 1`,
+		`rota_finished_total{outcome="cancelled",type="noop"} 1`, `jobs_failed_total{type="noop"} 0`,
+		`rota_finished_total{outcome="cancelled",type="slow"} 1`, `jobs_failed_total{type="slow"} 1`, `rota_dead_letters_total{type="mail"} 1`,
 		`rota_lease_losses_total 1`, `rota_schedule_missed_total 1`,
 		`job_run_latency_ms_count 2`, `job_run_latency_ms_sum 1.5`, `job_run_latency_ms_bucket{le="1"} 1`, `job_run_latency_ms_bucket{le="2"} 2`,
 		`rota_schedule_fire_lateness_seconds_sum 0.03`,
@@ -145,7 +147,7 @@ func BenchmarkCount(b *testing.B) {
 	at := time.Now()
 	events := []rota.Event{
 		{Kind: rota.EventJobEnqueued, Type: "mail", Attempt: 1, At: at},
-		{Kind: rota.EventJobStarted, Type: "mail", QueuedAt: at, At: at.Add(3 * time.Millisecond)},
+		{Kind: rota.EventJobStarted, Type: "mail", DueAt: at, At: at.Add(3 * time.Millisecond)},
 		{Kind: rota.EventJobCompleted, Type: "mail", At: at},
 	}
 	c := newCounted(newMeters())

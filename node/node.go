@@ -36,7 +36,8 @@ type Node struct {
 	server   *http.Server
 	hangUp   context.CancelFunc // ends what the server is still answering
 
-	ready    chan struct{} // closed when everything stands
+	serving  chan struct{} // closed when requests are answered
+	ready    chan struct{} // closed when that is said in the data directory, too
 	stopping atomic.Bool
 	cut      chan struct{} // closed when nobody wants to wait any more
 	cutIt    sync.Once
@@ -47,7 +48,7 @@ type Node struct {
 }
 
 // Ready is closed when the node has recovered what an earlier life left, runs
-// jobs and answers.
+// jobs, answers, and has written down where.
 func (n *Node) Ready() <-chan struct{} { return n.ready }
 
 // Run runs the node until ctx ends, or something in it does. Then it takes no
@@ -82,6 +83,7 @@ func (n *Node) attend(ctx context.Context, jobs, web *task) error {
 	case <-ctx.Done():
 		return nil
 	}
+	close(n.serving) // first: whoever finds the address is answered
 	if err := writeAddr(n.path(addrName), n.Addresses()); err != nil {
 		return err
 	}
@@ -107,7 +109,7 @@ func (n *Node) readiness() error {
 		return errors.New("the server is stopping")
 	}
 	select {
-	case <-n.ready:
+	case <-n.serving:
 		return n.meter.writable()
 	default:
 		return errors.New("the server is starting")

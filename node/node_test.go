@@ -97,7 +97,7 @@ func TestAJobRunsAndEverythingShowsIt(t *testing.T) {
 		t.Error("the store, the process and the queue are not measured")
 	}
 	for path, want := range map[string]os.FileMode{
-		"": 0o700, "logs": 0o700, "tmp": 0o700, "admin.token": 0o600, "rota.lock": 0o600, "rota.addr": 0o600,
+		"": 0o700, "logs": 0o700, scratchName: 0o700, "admin.token": 0o600, "rota.lock": 0o600, "rota.addr": 0o600,
 	} {
 		if got := mode(t, n.path(path)); got != want {
 			t.Errorf("%q has mode %v, want %v", path, got, want)

@@ -23,7 +23,7 @@ func Open(ctx context.Context, config Config) (*Node, error) {
 	if err := config.validate(); err != nil {
 		return nil, err
 	}
-	n := &Node{config: config, logger: config.Logger, ready: make(chan struct{}), cut: make(chan struct{})}
+	n := &Node{config: config, logger: config.Logger, serving: make(chan struct{}), ready: make(chan struct{}), cut: make(chan struct{})}
 	for _, step := range []func() error{n.openData, n.openStore, n.listen, n.openEngine, n.openHTTP} {
 		err := ctx.Err()
 		if err == nil {

@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/node"
 )
 
 const (
@@ -40,19 +41,38 @@ func (s *server) flags(root *cobra.Command) {
 	flags := root.PersistentFlags()
 	flags.StringVar(&s.url, "url", "", "`URL` of the server (ROTA_URL; else the one of the data directory, or "+defaultURL+")")
 	flags.StringVar(&s.token, "token", "", "`TOKEN` to show it (ROTA_TOKEN; else admin.token of the data directory)")
-	flags.StringVar(&s.data, "data", "", "data `DIR` of a server on this machine (ROTA_DATA; default "+defaultData+")")
+	flags.StringVar(&s.data, "data", "", "data `DIR` of a server on this machine (ROTA_DATA; else data of "+node.DefaultFile+" here, or "+defaultData+")")
 	completeFrom(root, "url", nil)
 	completeFrom(root, "token", nil)
 }
 
-// dataDir is the directory of the server on this machine.
-func (a *app) dataDir() string { return firstText(a.server.data, a.getenv("ROTA_DATA"), defaultData) }
+// dataDir is the directory of the server on this machine: where one that is started here would put it.
+func (a *app) dataDir() string {
+	return firstText(a.server.data, a.getenv("ROTA_DATA"), a.configuredData(), defaultData)
+}
 
-// address is the server's, without a slash at its end. A server on this machine wrote down where it listens.
+// configuredData is what the configuration file in the working directory says. One that is wrong is for the server to
+// refuse.
+func (a *app) configuredData() string {
+	if a.configured == nil {
+		config, err := node.Load("", func(string) string { return "" })
+		if err != nil || config.Data == node.DefaultData {
+			config.Data = ""
+		}
+		a.configured = &config.Data
+	}
+	return *a.configured
+}
+
+// address is the server's, without a slash at its end. A server on this machine wrote down where it listens. One that
+// was met there and has stopped since is not taken for whoever listens at the default.
 func (a *app) address() (string, error) {
 	text := firstText(a.server.url, a.getenv("ROTA_URL"))
 	if text == "" {
-		text = firstText(addressIn(a.dataDir()), defaultURL)
+		if written := addressIn(a.dataDir()); written != "" {
+			a.met = written
+		}
+		text = firstText(a.met, defaultURL)
 	}
 	if !strings.Contains(text, "://") {
 		text = "http://" + text
@@ -86,19 +106,6 @@ func reachable(host string) string {
 		return net.JoinHostPort("127.0.0.1", port)
 	}
 	return host
-}
-
-// secret is the token, and where it was looked for last, for the hint of a refusal.
-func (a *app) secret() (token, source string) {
-	path := filepath.Join(a.dataDir(), "admin.token")
-	switch {
-	case a.server.token != "":
-		return a.server.token, "--token"
-	case a.getenv("ROTA_TOKEN") != "":
-		return strings.TrimSpace(a.getenv("ROTA_TOKEN")), "ROTA_TOKEN"
-	}
-	text, _ := os.ReadFile(path) // without one the server says what is missing
-	return strings.TrimSpace(string(text)), path
 }
 
 func firstText(texts ...string) string {
@@ -139,7 +146,7 @@ func (a *app) call(ctx context.Context, r request) (json.RawMessage, error) {
 	defer response.Body.Close()
 	answer, err := io.ReadAll(io.LimitReader(response.Body, answerMax))
 	if err != nil {
-		return nil, a.lost(err)
+		return nil, a.lost(err, r.method != http.MethodGet)
 	}
 	if len(bytes.TrimSpace(answer)) == 0 {
 		return json.RawMessage("null"), nil
@@ -170,7 +177,7 @@ func (a *app) open(ctx context.Context, r request) (*http.Response, error) {
 		response, err = a.try(ctx, address, r, body, key)
 	}
 	if err != nil {
-		return nil, a.lost(err)
+		return nil, a.lost(err, r.method != http.MethodGet)
 	}
 	if response.StatusCode >= 300 {
 		defer response.Body.Close()

@@ -41,7 +41,11 @@ func (a *app) refusal(address string, response *http.Response) error {
 	if response.StatusCode == http.StatusUnauthorized {
 		p.Hint = a.tokenHint()
 	}
-	return &exitError{code: code, hint: asCommands(plainText(p.Hint)), err: errors.New(problemText(p))}
+	refused := &exitError{code: code, hint: asCommands(plainText(p.Hint)), err: errors.New(problemText(p))}
+	for _, e := range p.Errors {
+		refused.fields = append(refused.fields, e.Field)
+	}
+	return refused
 }
 
 // problemText names each field that is wrong once.
@@ -54,15 +58,6 @@ func problemText(p httpapi.Problem) string {
 		text += "\n  " + plainText(e.Field+": "+e.Reason)
 	}
 	return text
-}
-
-// tokenHint says which token was shown, which is what a person who is denied wants to know.
-func (a *app) tokenHint() string {
-	token, source := a.secret()
-	if token == "" {
-		return "there is no token in " + source + "; give one with --token or ROTA_TOKEN, or name the server's data directory with --data"
-	}
-	return "the token shown was that of " + source + "; the server's stands in the file admin.token of its data directory"
 }
 
 // requests is what a server advises to send, as the commands that send it.
@@ -105,8 +100,14 @@ func wasLost(err error) bool {
 	return !errors.As(err, &dns)
 }
 
-// lost explains that no answer came.
-func (a *app) lost(err error) error {
+// neverSent reports whether no connection was made, so that nothing can have arrived.
+func neverSent(err error) bool {
+	var operation *net.OpError
+	return errors.As(err, &operation) && operation.Op == "dial"
+}
+
+// lost explains that no answer came, to a request that was to change something or to one that was not.
+func (a *app) lost(err error, wrote bool) error {
 	address, _ := a.address()
 	if errors.Is(err, context.Canceled) {
 		return &exitError{code: exitFailed, err: errors.New("interrupted")}
@@ -115,8 +116,15 @@ func (a *app) lost(err error) error {
 	for next := errors.Unwrap(cause); next != nil; next = errors.Unwrap(cause) {
 		cause = next // the last one says what happened, those before it repeat the address
 	}
-	hint := "start one with rota serve, or name another with --url"
-	if !errors.Is(err, syscall.ECONNREFUSED) {
+	var name *net.DNSError
+	if errors.As(err, &name) {
+		cause = errors.New(name.Err) // the rest says whom this machine asked
+	}
+	hint := "see that it is up and reachable, or name another with --url"
+	switch {
+	case errors.Is(err, syscall.ECONNREFUSED):
+		hint = "start one with rota serve, or name another with --url"
+	case wrote && !neverSent(err):
 		hint = "see that it is up and reachable; what was sent may have been done, and is safe to send again if it has a unique key"
 	}
 	return &exitError{code: exitUnavailable, err: fmt.Errorf("no server answers at %s: %w", address, cause), hint: hint}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"io"
@@ -14,8 +13,8 @@ import (
 	"path/filepath"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
-	"time"
 
 	"github.com/rotajobs/rota/httpapi"
 )
@@ -57,6 +56,27 @@ func TestServerIsFound(t *testing.T) {
 	}
 }
 
+// TestServerIsFoundByItsConfiguration: what the file here says of the data, unless something stronger does.
+func TestServerIsFoundByItsConfiguration(t *testing.T) {
+	t.Chdir(t.TempDir())
+	env := map[string]string{}
+	expect := func(file, want string) {
+		t.Helper()
+		if err := os.WriteFile("rota.yaml", []byte(file), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		a := &app{environment: environment{getenv: func(name string) string { return env[name] }}}
+		if got := a.dataDir(); got != want {
+			t.Errorf("with %q the data is in %s, want %s", file, got, want)
+		}
+	}
+	expect("workers: 4\n", defaultData)
+	expect("data: elsewhere\nworkers: 4\n", "elsewhere")
+	expect("data: elsewhere\nworkers: many\n", defaultData) // no server starts with this
+	env["ROTA_DATA"] = "said"
+	expect("data: elsewhere\n", "said")
+}
+
 // TestNoServer: whoever gets no answer is told how to start a server, or that something else listens.
 func TestNoServer(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -80,6 +100,24 @@ func TestNoServer(t *testing.T) {
 		_, errs, code := runLine("stats --url " + address)
 		if code != exitUnavailable || !strings.Contains(errs, want) {
 			t.Errorf("%s exits with %d: %s", address, code, errs)
+		}
+	}
+}
+
+// TestNoAnswer: what a person is told depends on whether anything can have been done.
+func TestNoAnswer(t *testing.T) {
+	a := &app{environment: environment{getenv: func(string) string { return "" }}, server: server{url: "http://nobody.example"}}
+	unknown := &url.Error{Op: "Post", URL: "http://nobody.example", Err: &net.OpError{Op: "dial", Err: &net.DNSError{Err: "no such host", Server: "10.0.0.1"}}}
+	broken := &url.Error{Op: "Post", URL: "http://nobody.example", Err: &net.OpError{Op: "read", Err: syscall.ECONNRESET}}
+	for _, row := range []struct {
+		err   error
+		wrote bool
+		doubt bool
+	}{{unknown, true, false}, {unknown, false, false}, {broken, true, true}, {broken, false, false}} {
+		var b strings.Builder
+		report(&b, a.lost(row.err, row.wrote))
+		if doubt := strings.Contains(b.String(), "may have been done"); doubt != row.doubt || strings.Contains(b.String(), "10.0.0.1") {
+			t.Errorf("%v, wrote %v: %s", row.err, row.wrote, b.String())
 		}
 	}
 }
@@ -197,36 +235,5 @@ func TestPagesAreFollowed(t *testing.T) {
 	cursor, _, _ = strings.Cut(cursor, ",")
 	if next := s.must("queue list --limit 3 --cursor " + cursor); !found || next == out || strings.Count(next, "noop") != 3 {
 		t.Errorf("the second page is\n%s after\n%s%s", next, out, errs)
-	}
-}
-
-// TestAnInterruptedWaitLeavesNothingOpen: what is followed ends with the server, and says so.
-func TestAFollowedStreamEndsWithTheServer(t *testing.T) {
-	s := startServer(t)
-	var out lockedBuffer
-	started := out.waitFor("job.enqueued")
-	code := make(chan int, 1)
-	var errs bytes.Buffer
-	go func() {
-		code <- run([]string{"events", "-f", "--kind", "job.*", "-o", "json"}, environment{
-			in: strings.NewReader(""), out: &out, err: &errs, now: time.Now,
-			getenv: func(name string) string { return map[string]string{"ROTA_DATA": s.data}[name] },
-		})
-	}()
-	for waiting := true; waiting; { // until the stream is open, which only its events show
-		s.must("job create noop --wait")
-		select {
-		case <-started:
-			waiting = false
-		case <-time.After(time.Millisecond):
-		}
-	}
-	s.stop()
-	if got := <-code; got != exitUnavailable || !strings.Contains(errs.String(), "the server ended the stream") {
-		t.Errorf("exit %d: %s", got, errs.String())
-	}
-	first, _, _ := strings.Cut(out.String(), "\n")
-	if e, err := decode[httpapi.Event](json.RawMessage(first)); err != nil || e.Type != "noop" {
-		t.Errorf("the first line is %s: %v", first, err)
 	}
 }

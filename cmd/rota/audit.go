@@ -11,7 +11,7 @@ import (
 func newAuditCommand(a *app) *cobra.Command {
 	var l listing
 	list := &cobra.Command{
-		Use: "list", Short: "Lists the audit", Args: nothing(), Example: "  rota audit list --limit 20",
+		Use: "list", Short: "Lists the audit, newest first", Args: nothing(), Example: "  rota audit list --limit 20",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			found, err := a.list(cmd.Context(), "/audit", nil, l)
 			if err != nil {

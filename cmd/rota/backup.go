@@ -79,13 +79,22 @@ func mayWrite(path string, force bool) error {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		return nil
+		return hasDir(path)
 	case err != nil:
 		return usagef("see that the path is right", "%s", openingError(err))
 	case info.IsDir():
 		return usagef("name a file in it", "%s is a directory", path)
 	case !force:
 		return &exitError{code: exitFailed, err: fmt.Errorf("%s is there already", path), hint: "name another file, or replace it with --force"}
+	}
+	return nil
+}
+
+// hasDir refuses the name of a file in a directory that is not there.
+func hasDir(path string) error {
+	dir := filepath.Dir(path)
+	if _, err := os.Stat(dir); errors.Is(err, os.ErrNotExist) {
+		return usagef("make it first, or name a file elsewhere", "there is no directory %s", dir)
 	}
 	return nil
 }
@@ -179,7 +188,7 @@ func (c *counter) Write(p []byte) (int, error) {
 // wholeDatabase compares the size of a file with what its head says of it.
 func wholeDatabase(file io.ReaderAt, size int64) error {
 	head := make([]byte, 100)
-	if _, err := file.ReadAt(head, 0); err != nil || !bytes.HasPrefix(head, []byte("SQLite format 3\x00")) {
+	if _, err := file.ReadAt(head, 0); err != nil || !bytes.HasPrefix(head, databaseMark) {
 		return &exitError{code: exitFailed, err: errors.New("what came is not a database")}
 	}
 	pageSize := int64(binary.BigEndian.Uint16(head[16:]))

@@ -68,8 +68,8 @@ func TestRestoreIntoNothing(t *testing.T) {
 	}{
 		{"healthy.db", exitDone, "restored data/rota.db from healthy.db: clean, 3 jobs"},
 		{"broken.db", exitNotClean, "broken.db is not clean: 2 violations"},
-		{"foreign.db", exitNotFound, "holds no Rota store"},
-		{"notes.txt", exitFailed, "not an SQLite database"},
+		{"foreign.db", exitNotFound, "foreign.db is not a Rota store"},
+		{"notes.txt", exitNotFound, "notes.txt is not a Rota store"},
 		{"missing.db", exitNotFound, "there is no file missing.db"},
 		{"folder", exitUsage, "folder is not a file"},
 	} {

@@ -7,13 +7,15 @@ import (
 	"strings"
 )
 
-// confirm asks a person before something that cannot be taken back is done to many. A script is not asked: it has said
-// what it wants by its flags.
-func (a *app) confirm(yes bool, question string) error {
-	if yes || !a.screen.in || !a.screen.err {
+// confirm asks a person before something is done to many. A script that cannot be asked has to say that it means it.
+func (a *app) confirm(yes bool, question func() string) error {
+	switch {
+	case yes:
 		return nil
+	case !a.screen.in || !a.screen.err:
+		return usagef("give --yes", "this is done to many at once, and there is no terminal to ask at: nothing was done")
 	}
-	fmt.Fprintf(a.err, "%s [y/N] ", question)
+	fmt.Fprintf(a.err, "%s [y/N] ", question())
 	answer, _ := bufio.NewReader(a.in).ReadString('\n') // no answer is no
 	switch strings.ToLower(strings.TrimSpace(answer)) {
 	case "y", "yes":

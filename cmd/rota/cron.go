@@ -175,7 +175,7 @@ func (a *app) writeCron(w io.Writer, expression cron.Cron, from time.Time, fires
 	if _, err := fmt.Fprintf(w, "%s\n\n", expression.Describe()); err != nil {
 		return err
 	}
-	times := newTable("DAY", "LOCAL TIME", "UTC", "IN", "~NOTE")
+	times := newTable("DAY", "LOCAL TIME", "UTC", "IN", "~NOTE").spare("UTC", "DAY")
 	for _, fire := range fires {
 		times.add(cronRow(fire, from)...)
 	}

@@ -25,13 +25,9 @@ func newDeadListCommand(a *app) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		t := newTable("ID", "NAME", "ATTEMPTS", "DIED", "CODE", "~ERROR")
+		t := newTable("ID", "^NAME", "ATTEMPTS", "DIED", "CODE", "~ERROR").spare("ATTEMPTS", "CODE", "DIED", "ERROR")
 		return printPage(a, found, "no dead letters", t, func(j httpapi.Job) []string {
-			code := ""
-			if j.Run != nil {
-				code = string(j.Run.ErrorCode)
-			}
-			return []string{j.ID.String(), j.Name, fmt.Sprint(j.Attempt), a.ago(j.FinishedAt.Time), code, runError(j)}
+			return []string{j.ExecutionID.String(), j.Name, fmt.Sprint(j.Attempt), a.ago(j.FinishedAt.Time), runCode(j), runError(j)}
 		})
 	}
 	return cmd
@@ -49,18 +45,18 @@ func newDeadRetryCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "retry [ID]...", Short: "Tries dead letters again",
 		Example: `  rota dead retry 01926a5e-7c3b-7f3a-8d2e-1b2c3d4e5f60
-  rota dead retry --type mail.send
+  rota dead retry --type mail.send           # asks first
   rota dead retry --all --yes`,
-		ValidArgsFunction: a.completeNames("/dead", "id"),
+		ValidArgsFunction: a.completeNames("/dead", "execution_id"),
 	}
 	deadFilters(cmd, m.filters)
 	cmd.Flags().BoolVar(&m.all, "all", false, "try every one again")
-	cmd.Flags().BoolVar(&m.yes, "yes", false, "do not ask")
+	cmd.Flags().BoolVar(&m.yes, "yes", false, "do not ask; needed where there is no terminal to ask at")
 	cmd.RunE = func(cmd *cobra.Command, ids []string) error {
 		if err := m.check(cmd, ids); err != nil {
 			return err
 		}
-		return a.retry(cmd.Context(), &m, ids, "/dead/retry")
+		return a.retry(cmd.Context(), &m, ids, deadRetryPath)
 	}
 	return cmd
 }

@@ -30,7 +30,7 @@ func newDirectCommand(a *app) *cobra.Command {
 		if err := fillParams(a, body, "params", &params, s); err != nil {
 			return err
 		}
-		answer, err := a.post(cmd.Context(), "/direct", body)
+		answer, err := a.create(cmd.Context(), "/direct", body)
 		if err != nil {
 			return err
 		}
@@ -47,7 +47,7 @@ func (a *app) printDirect(answer json.RawMessage) error {
 	}
 	if err := a.print(answer, func(w io.Writer) error {
 		if j.Run == nil || nonNull(j.Run.Result) == "" {
-			_, err := fmt.Fprintln(w, plainText(a.outcome(j)))
+			_, err := fmt.Fprintln(w, plainText(j.ID.String()+" "+a.outcome(j)))
 			return err
 		}
 		_, err := fmt.Fprintln(w, plainText(string(j.Run.Result)))

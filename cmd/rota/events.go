@@ -1,13 +1,9 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
-	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
@@ -24,15 +20,18 @@ type eventOptions struct {
 	kinds  []string
 	kind   string
 	follow bool
+	count  int
 }
 
 func newEventsCommand(a *app) *cobra.Command {
-	var opts eventOptions
+	opts := eventOptions{count: eventsDefault}
 	cmd := &cobra.Command{
 		Use: "events", Short: "Prints what happened lately, or what happens", Args: nothing(),
-		Long: `Prints the events that the server remembers, which are those since it was started, as far as they fit. With -f
-it prints what happens from now on, until it is interrupted. JSON output has one object a line.`,
+		Long: `Prints the newest of the events that the server remembers, which are those since it was started, as far as they
+fit. With -f it prints what happens from now on, until it is interrupted, and goes on after a restart of the
+server. JSON output has one object a line.`,
 		Example: `  rota events
+  rota events -n 500 --type mail.send
   rota events -f --kind job.failed,job.dead
   rota events -f --kind 'schedule.*' --output json`,
 	}
@@ -44,9 +43,14 @@ it prints what happens from now on, until it is interrupted. JSON output has one
 	flags.BoolVarP(&opts.follow, "follow", "f", false, "print what happens from now on")
 	flags.StringSliceVar(&opts.kinds, "kind", nil, "only events of this `KIND`, such as job.failed or job.* (repeatable)")
 	flags.StringVar(&opts.kind, "type", "", "only events of jobs of this `TYPE`")
+	flags.VarP(numberFlag{&opts.count, 1, remembered}, "count", "n", fmt.Sprintf("print the newest `N`, 1-%d", remembered))
+	completeFrom(cmd, "count", nil)
 	completeFrom(cmd, "kind", words)
 	a.completeFlagNames(cmd, "type", "/types", "name")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if opts.follow && cmd.Flags().Changed("count") {
+			return usagef("leave one of them out", "-n is for what happened, -f for what happens from now on")
+		}
 		if opts.follow {
 			return a.follow(cmd.Context(), opts.query())
 		}
@@ -77,29 +81,29 @@ func (o *eventOptions) match(e httpapi.Event) bool {
 	})
 }
 
-// stream opens the events after one that is known, or those to come.
-func (a *app) stream(ctx context.Context, query url.Values, lastID string) (*bufio.Reader, io.Closer, error) {
-	response, err := a.open(ctx, request{method: http.MethodGet, path: "/events", query: query, accept: "text/event-stream", lastID: lastID})
-	if err != nil {
-		return nil, nil, err
+// follow prints what happens until it is interrupted. A stream that breaks off is opened again where it stood.
+func (a *app) follow(ctx context.Context, query url.Values) error {
+	back, lastID := comeback{a: a}, ""
+	for {
+		events, err := a.stream(ctx, query, lastID)
+		if err == nil {
+			back.here()
+			err = a.printEvents(events)
+			events.body.Close()
+			lastID = events.lastID
+		}
+		if err := back.wait(ctx, err); err != nil {
+			return err
+		}
 	}
-	return bufio.NewReader(response.Body), response.Body, nil
 }
 
-// follow prints what happens until it is interrupted.
-func (a *app) follow(ctx context.Context, query url.Values) error {
-	events, body, err := a.stream(ctx, query, "")
-	if err != nil {
-		return err
-	}
-	defer body.Close()
+// printEvents prints a stream until it ends, which is an error: it has no end.
+func (a *app) printEvents(events *eventStream) error {
 	for {
-		e, err := readEvent(events)
-		switch {
-		case errors.Is(err, io.EOF):
-			return &exitError{code: exitUnavailable, err: errors.New("the server ended the stream"), hint: "it may be stopping; try again"}
-		case err != nil:
-			return a.lost(err)
+		e, err := events.next()
+		if err != nil {
+			return a.lost(err, false)
 		}
 		if err := a.printEvent(e); err != nil {
 			return err
@@ -107,92 +111,77 @@ func (a *app) follow(ctx context.Context, query url.Values) error {
 	}
 }
 
-// remembered is how far back is asked for: a little less than a server keeps, since it goes on meanwhile.
-const remembered = 16_000
+const (
+	// remembered is how far back is asked for: a little less than a server keeps, since it goes on meanwhile.
+	remembered = 16_000
 
-// recall prints what the server remembers. The stream begins by saying where it stands; a second one from before that is
-// read until it has come there. It is read whole and filtered here, or its end could not be seen.
+	eventsDefault = 50
+)
+
+// recall prints the newest of what the server remembers.
 func (a *app) recall(ctx context.Context, opts eventOptions) error {
-	last, err := a.lastEvent(ctx, opts.query()) // with the filter, so that the server refuses what is wrong with it
+	found, err := a.remembered(ctx, opts)
 	if err != nil {
 		return err
+	}
+	for _, e := range found[max(0, len(found)-opts.count):] {
+		if err := a.printEvent(e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// remembered reads what the server remembers. The stream begins by saying where it stands; a second one from before that
+// is read until it has come there. It is read whole and filtered here, or its end could not be seen.
+func (a *app) remembered(ctx context.Context, opts eventOptions) (found []event, err error) {
+	last, err := a.lastEvent(ctx, opts.query()) // with the filter, so that the server refuses what is wrong with it
+	if err != nil {
+		return nil, err
 	}
 	life, number, _ := strings.Cut(last, "-")
 	newest, err := strconv.ParseUint(number, 10, 64)
 	if err != nil || newest == 0 {
-		return err
+		return nil, err
 	}
-	events, body, err := a.stream(ctx, nil, fmt.Sprintf("%s-%d", life, newest-min(newest, remembered)))
+	events, err := a.stream(ctx, nil, fmt.Sprintf("%s-%d", life, newest-min(newest, remembered)))
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer body.Close()
+	defer events.body.Close()
 	for {
-		e, err := readEvent(events)
+		e, err := events.next()
 		if err != nil {
-			return a.lost(err)
+			return nil, a.lost(err, false)
 		}
-		if v, err := decode[httpapi.Event](json.RawMessage(e.data)); err != nil || e.name == "reset" || opts.match(v) {
-			if err := errors.Join(err, a.printEvent(e)); err != nil {
-				return err
-			}
+		v, err := decode[httpapi.Event](json.RawMessage(e.data))
+		switch {
+		case e.name == "reset":
+			return append(found, e), nil
+		case err != nil:
+			return nil, err
+		case opts.match(v):
+			found = append(found, e)
 		}
-		if e.id == last || e.name == "reset" {
-			return nil
+		if e.id == last {
+			return found, nil
 		}
 	}
 }
 
 // lastEvent is the id of the newest event, which a stream says first.
 func (a *app) lastEvent(ctx context.Context, query url.Values) (string, error) {
-	events, body, err := a.stream(ctx, query, "")
+	events, err := a.stream(ctx, query, "")
 	if err != nil {
 		return "", err
 	}
-	defer body.Close()
-	for {
-		line, err := events.ReadString('\n')
-		if err != nil {
-			return "", a.lost(err)
-		}
-		if id, found := strings.CutPrefix(line, "id:"); found {
-			return strings.TrimSpace(id), nil
+	defer events.body.Close()
+	for events.lastID == "" {
+		if _, err := events.message(); err != nil {
+			return "", a.lost(err, false)
 		}
 	}
-}
-
-// event is one message of a stream.
-type event struct{ id, name, data string }
-
-// readEvent reads the next message. Lines that begin with a colon only keep the connection open.
-func readEvent(r *bufio.Reader) (e event, err error) {
-	for {
-		line, err := r.ReadString('\n')
-		if err != nil {
-			return event{}, err
-		}
-		line = strings.TrimRight(line, "\r\n")
-		if line == "" {
-			if e.data != "" {
-				return e, nil
-			}
-			e = event{}
-			continue
-		}
-		field, value, _ := strings.Cut(line, ":")
-		value = strings.TrimPrefix(value, " ")
-		switch field {
-		case "id":
-			e.id = value
-		case "event":
-			e.name = value
-		case "data":
-			if e.data != "" {
-				e.data += "\n"
-			}
-			e.data += value
-		}
-	}
+	return events.lastID, nil
 }
 
 func (a *app) printEvent(e event) error {

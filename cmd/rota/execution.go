@@ -40,7 +40,8 @@ func (a *app) listExecutions(ctx context.Context, query url.Values, l listing) e
 	if err != nil {
 		return err
 	}
-	t := newTable("ID", "NAME", "!STATE", "ATTEMPTS", "PLANNED", "STARTED", "TOOK", "~ERROR")
+	t := newTable("ID", "^NAME", "!STATE", "ATTEMPTS", "PLANNED", "STARTED", "TOOK", "~ERROR").
+		spare("PLANNED", "TOOK", "ATTEMPTS", "STARTED", "ERROR")
 	return printPage(a, found, "no executions", t, func(e httpapi.Execution) []string {
 		took := ""
 		if !e.FinishedAt.IsZero() || e.State == httpapi.ExecutionRunning {
@@ -62,7 +63,7 @@ func planText(t time.Time) string {
 
 func newExecutionShowCommand(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use: "show ID", Short: "Shows an execution with its attempts; ID may be any attempt's", Args: wants("an ID"),
+		Use: "show ID", Short: "Shows an execution with its attempts; ID may be any attempt's", Args: wantsID("an ID"),
 		Example: "  rota execution show 01926a5e-7c3b-7f3a-8d2e-1b2c3d4e5f60",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			answer, err := a.get(cmd.Context(), "/executions"+segment(args[0]), nil)
@@ -101,13 +102,10 @@ func (a *app) writeExecution(w io.Writer, e httpapi.ExecutionDetail) error {
 		return err
 	}
 	fmt.Fprintln(w)
-	t := newTable("ATTEMPT", "JOB", "!STATE", "STARTED", "TOOK", "~ERROR")
+	t := newTable("ATTEMPT", "JOB", "!STATE", "STARTED", "TOOK", "CODE", "~ERROR").spare("TOOK", "STARTED", "CODE", "ERROR")
 	for _, j := range e.Attempts {
-		problem := ""
-		if j.Run != nil {
-			problem = string(j.Run.Error)
-		}
-		t.add(fmt.Sprint(j.Attempt), j.ID.String(), j.State, a.ago(j.StartedAt.Time), a.took(j.StartedAt.Time, j.FinishedAt.Time), problem)
+		t.add(fmt.Sprint(j.Attempt), j.ID.String(), j.State, a.ago(j.StartedAt.Time), a.took(j.StartedAt.Time, j.FinishedAt.Time),
+			runCode(j), runError(j))
 	}
 	return a.printTable(w, t)
 }
@@ -116,7 +114,7 @@ func (a *app) writeExecution(w io.Writer, e httpapi.ExecutionDetail) error {
 func newJobRunsCommand(a *app) *cobra.Command {
 	var l listing
 	cmd := &cobra.Command{
-		Use: "runs [NAME]", Short: "Lists executions, of one name or of all", Args: cobra.MaximumNArgs(1),
+		Use: "runs [NAME]", Short: "Lists executions, of one name or of all", Args: mayHave("a NAME"),
 		Long: `Lists executions, newest first. NAME is a template, a schedule or a type, looked for in this order: of a
 schedule that was made together with its template these are all its runs, planned or not.`,
 		Example: `  rota job runs

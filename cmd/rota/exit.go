@@ -35,9 +35,10 @@ var exitCodes = map[rota.Code]int{
 
 // exitError is an error that knows its exit code, and a hint for the person who reads it.
 type exitError struct {
-	code int
-	hint string
-	err  error
+	code   int
+	hint   string
+	err    error
+	fields []string // that a server refused, if it did
 }
 
 func (e *exitError) Error() string { return e.err.Error() }

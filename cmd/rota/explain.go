@@ -13,7 +13,7 @@ import (
 // newExplainCommand is found under job and, since it is what a person in a hurry wants, at the top.
 func newExplainCommand(a *app, use string) *cobra.Command {
 	return &cobra.Command{
-		Use: use, Short: "Says why a job does not run, and what would change that", Args: wants("the ID of a job"),
+		Use: use, Short: "Says why a job does not run, and what would change that", Args: wantsID("the ID of a job"),
 		Example: "  rota explain 01926a5e-7c3b-7f3a-8d2e-1b2c3d4e5f60",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			answer, err := a.get(cmd.Context(), "/jobs"+segment(args[0])+"/explain", nil)

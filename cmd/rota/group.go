@@ -26,7 +26,7 @@ func newGroupListCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			t := newTable("ID", "NAME", "!STATUS", "MODE", "CREATED", "~MEMBERS")
+			t := newTable("ID", "^NAME", "!STATUS", "MODE", "CREATED", "~MEMBERS").spare("MODE", "CREATED", "MEMBERS")
 			return printPage(a, found, "no groups", t, func(g httpapi.Group) []string {
 				return []string{g.ID.String(), string(g.Name), g.Status, g.Mode, a.ago(g.CreatedAt.Time), tallyText(g)}
 			})
@@ -59,7 +59,7 @@ func tallyText(g httpapi.Group) string {
 
 func newGroupShowCommand(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use: "show ID", Short: "Shows a group and its members", Args: wants("an ID"),
+		Use: "show ID", Short: "Shows a group and its members", Args: wantsID("an ID"),
 		Example: "  rota group show 01926a5e-7c3b-7f3a-8d2e-1b2c3d4e5f60",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			answer, err := a.get(cmd.Context(), "/groups"+segment(args[0]), nil)
@@ -139,7 +139,7 @@ file says.`,
 		if members, _ := body["jobs"].([]any); len(members) == 0 {
 			return usagef("give --file or --job", "a group needs members")
 		}
-		answer, err := a.post(cmd.Context(), "/groups", body)
+		answer, err := a.create(cmd.Context(), "/groups", body)
 		if err != nil {
 			return err
 		}
@@ -194,7 +194,7 @@ func addMembers(body map[string]any, jobs []string) error {
 func newGroupCancelCommand(a *app) *cobra.Command {
 	reason := ""
 	cmd := &cobra.Command{
-		Use: "cancel ID", Short: "Cancels a group; members that run are asked to stop", Args: wants("an ID"),
+		Use: "cancel ID", Short: "Cancels a group; members that run are asked to stop", Args: wantsID("an ID"),
 		Example:           "  rota group cancel 01926a5e-7c3b-7f3a-8d2e-1b2c3d4e5f60 --reason 'wrong file'",
 		ValidArgsFunction: a.completeNames("/groups", "id"),
 	}

@@ -56,7 +56,7 @@ func newJobListCommand(a *app) *cobra.Command {
 }
 
 func newJobTable() *table {
-	return newTable("ID", "NAME", "!STATE", "PRIORITY", "ATTEMPT", "SINCE", "~NOTE")
+	return newTable("ID", "^NAME", "!STATE", "PRIORITY", "ATTEMPT", "SINCE", "~NOTE").spare("PRIORITY", "ATTEMPT", "SINCE", "NOTE")
 }
 
 func (a *app) jobRow(j httpapi.Job) []string {
@@ -93,7 +93,7 @@ func (a *app) jobNote(j httpapi.Job) string {
 
 func newJobShowCommand(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use: "show ID", Short: "Shows everything about one job", Args: wants("an ID"),
+		Use: "show ID", Short: "Shows everything about one job", Args: wantsID("an ID"),
 		Example: "  rota job show 01926a5e-7c3b-7f3a-8d2e-1b2c3d4e5f60",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			answer, err := a.get(cmd.Context(), "/jobs"+segment(args[0]), nil)

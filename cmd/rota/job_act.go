@@ -22,7 +22,7 @@ type many struct {
 func (m *many) flags(a *app, cmd *cobra.Command, what string, states []string) {
 	m.filters = jobFilters(a, cmd, states)
 	cmd.Flags().BoolVar(&m.all, "all", false, what)
-	cmd.Flags().BoolVar(&m.yes, "yes", false, "do not ask")
+	cmd.Flags().BoolVar(&m.yes, "yes", false, "do not ask; needed where there is no terminal to ask at")
 }
 
 // check wants either jobs by their ids or a filter, and --all for everything.
@@ -34,8 +34,18 @@ func (m *many) check(cmd *cobra.Command, ids []string) error {
 	case len(ids) == 0 && !picked && !m.all:
 		return usagef("name an ID, give a filter such as --type, or --all", "%s needs to know which", pathOf(cmd))
 	}
-	return nil
+	return areIDs(ids)
 }
+
+// Where acts on many are asked for.
+const (
+	cancelPath    = "/jobs/cancel"
+	retryPath     = "/jobs/retry"
+	deadRetryPath = "/dead/retry"
+)
+
+// openStates is how a job stands that has not ended.
+var openStates = []string{"scheduled", "blocked", "queued", "running"}
 
 // words says what was picked, for the question.
 func (m *many) words() string {
@@ -93,11 +103,11 @@ func newJobCancelCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "cancel [ID]...", Short: "Cancels jobs; one that runs is asked to stop",
 		Example: `  rota job cancel 01926a5e-7c3b-7f3a-8d2e-1b2c3d4e5f60 --reason 'wrong month'
-  rota job cancel --type report.build --state queued
+  rota job cancel --type report.build --state queued     # asks first
   rota job cancel --schedule nightly --yes`,
 		ValidArgsFunction: a.completeNames("/jobs", "id"),
 	}
-	m.flags(a, cmd, "cancel everything that has not ended", []string{"scheduled", "blocked", "queued", "running"})
+	m.flags(a, cmd, "cancel everything that has not ended", openStates)
 	cmd.Flags().StringVar(&reason, "reason", "", "`TEXT` that is kept with it")
 	completeFrom(cmd, "reason", nil)
 	cmd.RunE = func(cmd *cobra.Command, ids []string) error {
@@ -111,10 +121,12 @@ func newJobCancelCommand(a *app) *cobra.Command {
 		if len(ids) > 0 {
 			return eachOf(ids, func(id string) error { return a.cancelJob(cmd.Context(), id, body) })
 		}
-		if err := a.confirm(m.yes, "Cancel every job"+m.words()+" that has not ended?"); err != nil {
+		if err := a.confirm(m.yes, func() string {
+			return "Cancel every job" + m.words() + " that has not ended" + m.crowd(cmd.Context(), a, cancelPath) + "?"
+		}); err != nil {
 			return err
 		}
-		done, err := m.act(cmd.Context(), a, "/jobs/cancel", body)
+		done, err := m.act(cmd.Context(), a, cancelPath, body)
 		if err != nil {
 			return err
 		}
@@ -146,14 +158,14 @@ func newJobRetryCommand(a *app) *cobra.Command {
 which names the old one.`,
 		Example: `  rota job retry 01926a5e-7c3b-7f3a-8d2e-1b2c3d4e5f60
   rota job retry --type mail.send --state failed`,
-		ValidArgsFunction: a.completeNames("/dead", "id"),
+		ValidArgsFunction: a.completeNames("/dead", "execution_id"),
 	}
 	m.flags(a, cmd, "try every dead letter again", []string{"failed", "cancelled", "skipped"})
 	cmd.RunE = func(cmd *cobra.Command, ids []string) error {
 		if err := m.check(cmd, ids); err != nil {
 			return err
 		}
-		return a.retry(cmd.Context(), &m, ids, "/jobs/retry")
+		return a.retry(cmd.Context(), &m, ids, retryPath)
 	}
 	return cmd
 }
@@ -163,7 +175,9 @@ func (a *app) retry(ctx context.Context, m *many, ids []string, path string) err
 	if len(ids) > 0 {
 		return eachOf(ids, func(id string) error { return a.retryJob(ctx, id) })
 	}
-	if err := a.confirm(m.yes, "Try everything"+m.words()+" again that ended without completing?"); err != nil {
+	if err := a.confirm(m.yes, func() string {
+		return "Try every job" + m.words() + " again that ended without completing" + m.crowd(ctx, a, path) + "?"
+	}); err != nil {
 		return err
 	}
 	done, err := m.act(ctx, a, path, nil)

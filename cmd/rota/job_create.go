@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -29,7 +30,7 @@ type jobCreate struct {
 func newJobCreateCommand(a *app) *cobra.Command {
 	var c jobCreate
 	cmd := &cobra.Command{
-		Use: "create [TYPE]", Short: "Puts a job into the queue", Example: jobCreateExample, Args: cobra.MaximumNArgs(1),
+		Use: "create [TYPE]", Short: "Puts a job into the queue", Example: jobCreateExample, Args: mayHave("a TYPE"),
 		Long: `Puts a job of a type, or made from a template, into the queue. With a unique key that is taken it answers with
 the job that holds it. With --wait it exits with 0 if the job, or one of its retries, completed, and with 1
 if it did not.`,
@@ -59,10 +60,11 @@ if it did not.`,
 		if err != nil {
 			return err
 		}
-		answer, err := a.post(cmd.Context(), "/jobs", body)
+		answer, err := a.create(cmd.Context(), "/jobs", body)
 		if err != nil {
 			return err
 		}
+		a.noteUnhandled(cmd.Context(), answer)
 		if c.wait {
 			return a.awaitJob(cmd.Context(), answer, c.follow)
 		}
@@ -101,6 +103,20 @@ func (c *jobCreate) body(a *app, args []string, s *settings) (map[string]any, er
 		body["params"] = params
 	}
 	return body, s.fill(body)
+}
+
+// noteUnhandled tells a person that nobody here runs what was put into the queue.
+func (a *app) noteUnhandled(ctx context.Context, answer json.RawMessage) {
+	j, err := decode[httpapi.Job](answer)
+	if err != nil || a.output != formatTable {
+		return
+	}
+	if answer, err = a.get(ctx, "/types"+segment(j.Type), nil); err != nil {
+		return // the job is there all the same
+	}
+	if t, err := decode[httpapi.Type](answer); err == nil && !t.Handled {
+		fmt.Fprintf(a.err, "rota: no handler of type %s runs in this server; it waits until one does\n", plainText(j.Type))
+	}
 }
 
 // setScope reads --scope.

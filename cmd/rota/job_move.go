@@ -12,7 +12,7 @@ func newJobMoveCommand(a *app) *cobra.Command {
 	var before, after string
 	var top, bottom bool
 	cmd := &cobra.Command{
-		Use: "move ID", Short: "Moves a job in the queue", Args: wants("an ID"),
+		Use: "move ID", Short: "Moves a job in the queue", Args: wantsID("an ID"),
 		Long: `Moves a job in the queue: before or after another, or to the top or the bottom of its priority. Next to a job
 of another priority it takes that priority.`,
 		Example: `  rota job move ID --top
@@ -46,7 +46,7 @@ of another priority it takes that priority.`,
 
 func newJobPriorityCommand(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use: "priority ID N", Short: "Changes the priority of a queued job", Args: wants("an ID", "a priority N"),
+		Use: "priority ID N", Short: "Changes the priority of a queued job", Args: wantsID("an ID", "a priority N"),
 		Example:           "  rota job priority ID 10",
 		ValidArgsFunction: a.completeNames("/queue", "id"),
 		RunE: func(cmd *cobra.Command, args []string) error {

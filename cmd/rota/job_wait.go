@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
-	"net/url"
 	"time"
 
 	"github.com/rotajobs/rota/httpapi"
@@ -20,24 +18,30 @@ const (
 )
 
 // awaitJob waits until an execution has ended, attempts and all, prints the last of them, and fails if it did not
-// complete.
+// complete. The id is told first: it is all that is needed should the wait be broken off.
 func (a *app) awaitJob(ctx context.Context, answer json.RawMessage, follow bool) error {
 	first, err := decode[httpapi.Job](answer)
 	if err != nil {
 		return err
 	}
+	fmt.Fprintln(a.err, plainText(first.ID.String()+" "+a.standing(first)))
 	shown := 0 // attempts whose log was printed
-	bar := a.newProgress()
+	bar, back := a.newProgress(), comeback{a: a}
 	defer bar.clear()
 	for pause := lookFirst; ; pause = min(lookLast, pause*3/2) {
 		e, raw, err := a.execution(ctx, first.ExecutionID.String())
 		if err != nil {
-			return err
+			bar.clear()
+			if err := back.wait(ctx, err); err != nil {
+				return brokenOff(first, err)
+			}
+			continue
 		}
+		back.here()
 		if follow && shown < len(e.Attempts) && !e.Attempts[shown].StartedAt.IsZero() {
 			bar.clear()
 			if err := a.copyLog(ctx, e.Attempts[shown].ID.String(), true, a.logOut()); err != nil && exitCode(err) != exitNotFound {
-				return err
+				return brokenOff(first, err)
 			}
 			shown++
 			pause = lookFirst
@@ -45,13 +49,24 @@ func (a *app) awaitJob(ctx context.Context, answer json.RawMessage, follow bool)
 		}
 		if ended(e.State) {
 			bar.clear()
-			return a.endOfWait(e, raw)
+			return a.endOfWait(first, e, raw)
 		}
 		tail := e.Attempts[len(e.Attempts)-1]
-		bar.show("%s %s, attempt %d of %d", tail.ID, tail.State, tail.Attempt, tail.MaxAttempts)
+		bar.show("%s %s, attempt %d of %d", first.ID, tail.State, tail.Attempt, tail.MaxAttempts)
 		if err := rest(ctx, pause); err != nil {
 			return err
 		}
+	}
+}
+
+// brokenOff says what a wait that ended early leaves: a job that does not need anybody to wait for it.
+func brokenOff(j httpapi.Job, err error) error {
+	if exitCode(err) != exitUnavailable {
+		return err
+	}
+	return &exitError{
+		code: exitUnavailable, err: err,
+		hint: fmt.Sprintf("job %s was accepted; rota job show %s says how it stands, once the server is back", j.ID, j.ID),
 	}
 }
 
@@ -102,11 +117,11 @@ func rest(ctx context.Context, pause time.Duration) error {
 	}
 }
 
-// endOfWait prints the last attempt and turns its end into the exit code.
-func (a *app) endOfWait(e httpapi.ExecutionDetail, tail json.RawMessage) error {
-	j := e.Attempts[len(e.Attempts)-1]
-	if err := a.print(tail, func(w io.Writer) error {
-		_, err := fmt.Fprintln(w, plainText(a.outcome(j)))
+// endOfWait prints the last attempt, under the id that the job was accepted by, and turns its end into the exit code.
+func (a *app) endOfWait(first httpapi.Job, e httpapi.ExecutionDetail, raw json.RawMessage) error {
+	last := e.Attempts[len(e.Attempts)-1]
+	if err := a.print(raw, func(w io.Writer) error {
+		_, err := fmt.Fprintln(w, plainText(first.ID.String()+" "+a.outcome(last)))
 		return err
 	}); err != nil {
 		return err
@@ -114,15 +129,18 @@ func (a *app) endOfWait(e httpapi.ExecutionDetail, tail json.RawMessage) error {
 	if e.State == httpapi.ExecutionCompleted {
 		return nil
 	}
+	hint := "rota job logs " + first.ID.String() + " shows what it wrote"
+	if len(e.Attempts) > 1 {
+		hint = "rota execution show " + first.ID.String() + " shows its attempts, rota job logs what each wrote"
+	}
 	return &exitError{
-		code: exitFailed, err: fmt.Errorf("job %s was not completed: %s", j.ID, firstText(runError(j), "it is "+e.State)),
-		hint: "rota job logs " + j.ID.String() + " shows what it wrote",
+		code: exitFailed, err: fmt.Errorf("job %s was not completed: %s", first.ID, firstText(runError(last), "it is "+e.State)), hint: hint,
 	}
 }
 
-// outcome is the end of a job in one line, with its result.
+// outcome is the end of a job in a few words, with its result.
 func (a *app) outcome(j httpapi.Job) string {
-	text := j.ID.String() + " " + j.State
+	text := j.State
 	if took := a.took(j.StartedAt.Time, j.FinishedAt.Time); took != "" {
 		text += " in " + took
 	}
@@ -139,20 +157,9 @@ func runError(j httpapi.Job) string {
 	return plainText(string(j.Run.Error))
 }
 
-// copyLog writes the log of a run, if asked to until the run has ended.
-func (a *app) copyLog(ctx context.Context, id string, follow bool, w io.Writer) error {
-	query := url.Values{}
-	if follow {
-		query.Set("follow", "true")
+func runCode(j httpapi.Job) string {
+	if j.Run == nil {
+		return ""
 	}
-	response, err := a.open(ctx, request{method: http.MethodGet, path: "/jobs" + segment(id) + "/log", query: query, accept: "text/plain"})
-	if err != nil {
-		return err
-	}
-	defer response.Body.Close()
-	_, err = io.Copy(w, response.Body)
-	if err != nil {
-		return a.lost(err)
-	}
-	return nil
+	return string(j.Run.ErrorCode)
 }

@@ -23,6 +23,8 @@ type environment struct {
 	now    func() time.Time
 	getenv func(string) string
 	screen screen
+
+	comeback time.Duration // how long a server that went away is waited for; 0: as long as is sensible
 }
 
 // run is the program without the process: it returns the exit code.

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/rotajobs/rota"
 )
 
 // newNoun is a command that only leads to others. Alone it shows them, and a word that is none of them is a mistake of
@@ -47,6 +49,37 @@ func wants(names ...string) cobra.PositionalArgs {
 				plural(len(args)-len(names), "argument", "arguments"), shortened(strconv.Quote(args[len(names)])))
 		}
 		return nil
+	}
+}
+
+// wantsID is wants for a command whose first argument is an id. One that cannot be an id is named here: no server need be
+// asked.
+func wantsID(names ...string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if err := wants(names...)(cmd, args); err != nil {
+			return err
+		}
+		return areIDs(args[:1])
+	}
+}
+
+// areIDs refuses what has not the shape of an id.
+func areIDs(texts []string) error {
+	for _, text := range texts {
+		if _, err := rota.ParseID(text); err != nil {
+			return usagef("an id looks like 01926a5e-7c3b-7f3a-8d2e-1b2c3d4e5f60; the lists show them", "%s is not an id", shortened(strconv.Quote(text)))
+		}
+	}
+	return nil
+}
+
+// mayHave is wants for one argument that can be left out.
+func mayHave(name string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return nil
+		}
+		return wants(name)(cmd, args)
 	}
 }
 

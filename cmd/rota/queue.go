@@ -18,7 +18,7 @@ func newQueueCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			t := newTable("ID", "NAME", "PRIORITY", "POSITION", "QUEUED", "~PARAMS")
+			t := newTable("ID", "^NAME", "PRIORITY", "POSITION", "QUEUED", "~PARAMS").spare("POSITION", "PARAMS", "QUEUED", "PRIORITY")
 			return printPage(a, found, "the queue is empty", t, func(j httpapi.Job) []string {
 				return []string{j.ID.String(), j.Name, fmt.Sprint(j.Priority), fmt.Sprint(j.Position), a.ago(j.QueuedAt.Time), string(j.Params)}
 			})

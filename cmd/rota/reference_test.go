@@ -36,6 +36,8 @@ Errors are one line and a hint on standard error. JSON is the server's answer as
 clothes; tables are for people and may change. Colours and progress appear on a terminal only, and ` + "`NO_COLOR`" + `
 turns colours off; ` + "`COLUMNS`" + ` says how wide tables may be. A write that lost its connection is sent once more under the
 same Idempotency-Key, so it is not done twice. A server that was started on this machine is found by its data directory.
+What acts on many at once asks first; where there is no terminal to ask at it does nothing without ` + "`--yes`" + `. What waits or
+follows stays over a restart of the server, for 30 seconds.
 
 Times are RFC 3339, or ` + "`YYYY-MM-DD[ HH:MM[:SS]]`" + ` on this machine's clock or that of ` + "`--tz`" + `. Durations are ` + "`90s`, `1h30m`" + ` or
 ` + "`'5 MINUTES'`, `'2 DAYS'`" + `.
@@ -142,7 +144,7 @@ func TestEveryCommandExplainsItself(t *testing.T) {
 		if cmd.Short == "" {
 			t.Errorf("%s has no sentence", cmd.CommandPath())
 		}
-		if !cmd.HasSubCommands() && cmd.Name() != "help" && cmd.Name() != "version" && cmd.Example == "" {
+		if !cmd.HasSubCommands() && cmd.Name() != "help" && cmd.Name() != "version" && cmd.Parent().Name() != "completion" && cmd.Example == "" {
 			t.Errorf("%s has no example", cmd.CommandPath())
 		}
 	}

@@ -15,7 +15,7 @@ func newReservationCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			t := newTable("ID", "!STATUS", "NODE", "BY", "RESERVED", "ENDED", "JOB")
+			t := newTable("ID", "!STATUS", "NODE", "BY", "RESERVED", "ENDED", "JOB").spare("BY", "NODE", "ENDED", "RESERVED", "JOB")
 			return printPage(a, found, "no reservations", t, func(r httpapi.Reservation) []string {
 				return []string{
 					r.ID.String(), r.Status, r.Node, string(r.ReservedBy), a.ago(r.ReservedAt.Time), a.ago(r.EndedAt.Time), r.JobID.String(),

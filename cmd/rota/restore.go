@@ -49,7 +49,7 @@ the backup was made is found stale by the next server, and tried again as its po
 }
 
 func (a *app) restore(ctx context.Context, file string, force bool) error {
-	if err := isFile(file); err != nil {
+	if err := isStore(file); err != nil {
 		return err
 	}
 	dir := a.dataDir()
@@ -57,7 +57,7 @@ func (a *app) restore(ctx context.Context, file string, force bool) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return usagef("name another directory with --data", "%s", openingError(err))
 	}
-	release, err := holdAll(dir, filepath.Join(dir, "rota.lock"), target+".lock")
+	release, err := holdData(dir, target)
 	if err != nil {
 		return err
 	}
@@ -78,7 +78,7 @@ func (a *app) restore(ctx context.Context, file string, force bool) error {
 	if view.Jobs, err = a.checkCopy(ctx, file, copied); err != nil {
 		return err
 	}
-	if view.Aside, err = a.replace(copied, target); err != nil {
+	if view.Aside, err = a.replace(ctx, copied, target); err != nil {
 		return err
 	}
 	return a.print(view, func(w io.Writer) error { return writeRestore(w, file, view) })
@@ -90,45 +90,6 @@ func writeRestore(w io.Writer, file string, view restoreView) error {
 	}
 	_, err := fmt.Fprintf(w, "restored %s from %s: clean, %s\n", view.Store, file, plural(view.Jobs, "job", "jobs"))
 	return err
-}
-
-func isFile(path string) error {
-	info, err := os.Stat(path)
-	switch {
-	case errors.Is(err, os.ErrNotExist):
-		return &exitError{code: exitNotFound, err: fmt.Errorf("there is no file %s", path), hint: "see that the path is right"}
-	case err != nil:
-		return usagef("see that the path is right", "%s", openingError(err))
-	case !info.Mode().IsRegular():
-		return usagef("name the file of a backup", "%s is not a file", path)
-	}
-	return nil
-}
-
-// holdAll takes the locks that a server would, and gives them back together.
-func holdAll(dir string, paths ...string) (release func(), err error) {
-	var held []*os.File
-	release = func() {
-		for _, file := range held {
-			_ = file.Close()
-		}
-	}
-	for _, path := range paths {
-		file, err := hold(path)
-		if err == nil && file == nil {
-			holder, _ := os.ReadFile(path)
-			err = &exitError{
-				code: exitUnavailable, hint: "stop it first, or name another directory with --data",
-				err: fmt.Errorf("%s is held by a server (process %s)", dir, firstText(strings.TrimSpace(string(holder)), "unknown")),
-			}
-		}
-		if err != nil {
-			release()
-			return nil, err
-		}
-		held = append(held, file)
-	}
-	return release, nil
 }
 
 func mayReplace(target string, force bool) error {
@@ -206,7 +167,7 @@ func (a *app) checkCopy(ctx context.Context, file, copied string) (jobs int, err
 		if errors.As(err, &refusal) {
 			refusal.Reason = strings.ReplaceAll(refusal.Reason, copied, file) // the name by which the reader knows it
 		}
-		return 0, err
+		return 0, storeError(file, err)
 	}
 	view, err := a.check(ctx, store)
 	if closeErr := store.Close(); err == nil {
@@ -220,29 +181,4 @@ func (a *app) checkCopy(ctx context.Context, file, copied string) (jobs int, err
 		return 0, notClean(file, view)
 	}
 	return view.Checked.Jobs, nil
-}
-
-// replace puts the copy in the place of the store, and what was there aside under a name that says when.
-func (a *app) replace(copied, target string) (aside string, err error) {
-	if _, err := os.Lstat(target); err == nil {
-		aside = target + ".before-" + a.now().UTC().Format("20060102T150405.000Z")
-	}
-	for _, suffix := range []string{"-wal", "-shm", ""} { // the log first: it must never stand beside another file
-		if aside == "" && suffix == "" {
-			break
-		}
-		name := aside + suffix
-		if aside == "" {
-			name = target + ".before-restore" + suffix
-		}
-		if err := os.Rename(target+suffix, name); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return "", err
-		}
-	}
-	for _, suffix := range []string{"-wal", ""} { // its own log, if any of it is left
-		if err := os.Rename(copied+suffix, target+suffix); err != nil && (suffix == "" || !errors.Is(err, os.ErrNotExist)) {
-			return "", err
-		}
-	}
-	return aside, syncDir(filepath.Dir(target))
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"net/http"
 	"strconv"
 	"strings"
@@ -12,10 +13,12 @@ import (
 // app is what the commands share: the surroundings and the global flags.
 type app struct {
 	environment
-	output  format
-	server  server
-	http    *http.Client
-	started bool // a command's own code has begun, so an error is no longer a matter of the command line
+	output     format
+	server     server
+	http       *http.Client
+	met        string  // the address of the server on this machine, once it was seen
+	configured *string // the data directory of a configuration file here, once it was read
+	started    bool    // a command's own code has begun, so an error is no longer a matter of the command line
 }
 
 // newRootCommand puts the program together. A subcommand is one file with one constructor, named here.
@@ -42,7 +45,8 @@ func newRootCommand(a *app) *cobra.Command {
 	root.SetVersionTemplate("rota {{.Version}}\n")
 	root.SetHelpCommand(newHelpCommand(root))
 	root.SetGlobalNormalizationFunc(flagName)
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usage(err, flagHint(cmd)) })
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usage(err, flagHint(cmd, err)) })
+	refuseOtherShells(root)
 	return root
 }
 
@@ -62,15 +66,47 @@ func flagName(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 	return pflag.NormalizedName(name)
 }
 
-// flagHint says where the flags of a command are.
-func flagHint(cmd *cobra.Command) string {
+// refuseOtherShells keeps the completion for a shell that there is none for from being a page of help.
+func refuseOtherShells(root *cobra.Command) {
+	root.InitDefaultCompletionCmd()
+	for _, cmd := range root.Commands() {
+		if cmd.Name() == "completion" {
+			cmd.Args, cmd.RunE = cobra.ArbitraryArgs, unknownVerb
+			cmd.SuggestionsMinimumDistance = 2
+		}
+	}
+}
+
+// flagHint names the flag that was meant, if one is near, else where the flags of a command are.
+func flagHint(cmd *cobra.Command, err error) string {
 	hint := "see " + cmd.CommandPath() + " --help"
+	var unknown *pflag.NotExistError
+	if errors.As(err, &unknown) {
+		if near := nearFlag(cmd, unknown.GetSpecifiedName()); near != "" {
+			return "did you mean --" + near + "? " + hint
+		}
+	}
 	for _, verb := range cmd.Commands() {
 		if cmd.HasParent() && (verb.Name() == "list" || verb.Name() == "show") {
 			return "say first what to do, such as " + verb.CommandPath() + "; " + hint
 		}
 	}
 	return hint
+}
+
+// nearFlag is the flag whose name is like one that does not exist. Commands know how to look for what was meant, so the
+// flags are put to it as commands.
+func nearFlag(cmd *cobra.Command, name string) string {
+	flags := &cobra.Command{SuggestionsMinimumDistance: 2}
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden {
+			flags.AddCommand(&cobra.Command{Use: f.Name, Run: func(*cobra.Command, []string) {}})
+		}
+	})
+	if near := flags.SuggestionsFor(name); len(name) > 1 && len(near) > 0 {
+		return near[0]
+	}
+	return ""
 }
 
 // addGroups adds the commands, under the heads that help shows them.

@@ -39,12 +39,20 @@ func newScheduleListCommand(a *app) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		t := newTable("NAME", "!STATE", "NEXT", "LAST", "TEMPLATE", "~WHEN")
+		t := newTable("NAME", "!STATE", "NEXT", "LAST", "^TEMPLATE", "~WHEN").spare("LAST", "TEMPLATE", "WHEN")
 		return printPage(a, found, "no schedules; make one with rota schedule create", t, func(s httpapi.Schedule) []string {
-			return []string{s.Name, s.State, a.ago(s.NextFireAt.Time), a.ago(s.LastFireAt.Time), s.Template, s.Describe}
+			return []string{s.Name, s.State, a.nextFire(s), a.ago(s.LastFireAt.Time), s.Template, s.Describe}
 		})
 	}
 	return cmd
+}
+
+// nextFire is when a schedule fires next. One that is held back does not, whatever its calendar says.
+func (a *app) nextFire(s httpapi.Schedule) string {
+	if s.State != string(rota.ScheduleEnabled) || s.NextFireAt.IsZero() {
+		return "-"
+	}
+	return a.ago(s.NextFireAt.Time)
 }
 
 func newScheduleShowCommand(a *app) *cobra.Command {
@@ -82,7 +90,11 @@ func (a *app) printSchedule(answer json.RawMessage) error {
 		s.add("at", a.stamp(v.At.Time))
 		s.add("starts", a.stamp(v.StartsAt.Time))
 		s.add("ends", a.stamp(v.EndsAt.Time))
-		s.add("next", a.stamp(v.NextFireAt.Time))
+		next := a.stamp(v.NextFireAt.Time)
+		if next != "" && v.State != string(rota.ScheduleEnabled) {
+			next = "- (it is " + strings.ToLower(v.State) + "; it would be " + next + ")"
+		}
+		s.add("next", next)
 		s.add("last", a.stamp(v.LastFireAt.Time))
 		a.scheduleTerms(s, v)
 		s.add("created", a.stamp(v.CreatedAt.Time)+by(v.CreatedBy))

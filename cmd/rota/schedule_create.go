@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -90,7 +89,8 @@ func newScheduleCreateCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "create NAME", Short: "Makes a schedule", Args: wants("a NAME"), Example: scheduleCreateExample,
 		Long: `Makes a schedule that runs a template by --cron, --every or --at. With --type in place of --template it makes a
-template of the same name first, and the params become that template's.`,
+template of the same name first, and the params become that template's. A template of that name that no schedule
+runs is changed to the type and the params.`,
 	}
 	f.flags(a, cmd)
 	cmd.Flags().StringVar(&f.kind, "type", "", "make a template of the schedule's name that runs this `TYPE`")
@@ -137,16 +137,7 @@ func (f *scheduleFlags) check(body map[string]any) error {
 }
 
 func (a *app) createSchedule(ctx context.Context, name, kind string, params json.RawMessage, body map[string]any) error {
-	switch {
-	case kind != "":
-		if err := a.templateFor(ctx, name, kind, params); err != nil {
-			return err
-		}
-		body["template"] = name
-	case params != nil:
-		body["param_overrides"] = params
-	}
-	answer, err := a.post(ctx, "/schedules", body)
+	answer, note, err := a.scheduleOf(ctx, name, kind, params, body)
 	if err != nil {
 		return err
 	}
@@ -155,51 +146,24 @@ func (a *app) createSchedule(ctx context.Context, name, kind string, params json
 		return err
 	}
 	next := "does not fire"
-	if !v.NextFireAt.IsZero() {
+	if v.State == string(rota.ScheduleEnabled) && !v.NextFireAt.IsZero() {
 		next = "fires " + a.ago(v.NextFireAt.Time)
 	}
-	return a.say(answer, "made schedule %s: %s; %s", v.Name, v.Describe, next)
+	return a.say(answer, "made schedule %s: %s; %s%s", v.Name, v.Describe, next, note)
 }
 
-// templateFor makes the template of a schedule. One that is there and says the same will do, so that a command which
-// failed half way can be given again; one that says something else is somebody's.
-func (a *app) templateFor(ctx context.Context, name, kind string, params json.RawMessage) error {
-	if _, err := a.get(ctx, "/schedules"+segment(name), nil); exitCode(err) != exitNotFound {
-		if err != nil {
-			return err
-		}
-		return &exitError{
-			code: exitFailed, err: fmt.Errorf("there is a schedule %s already", name),
-			hint: "change it with rota schedule edit, or delete it first",
-		}
+// scheduleOf makes a schedule of a type or of the template that its body names.
+func (a *app) scheduleOf(
+	ctx context.Context, name, kind string, params json.RawMessage, body map[string]any,
+) (answer json.RawMessage, note string, err error) {
+	if kind != "" {
+		return a.scheduleOfType(ctx, name, kind, params, body)
 	}
-	if params == nil {
-		params = json.RawMessage("{}")
+	if params != nil {
+		body["param_overrides"] = params
 	}
-	answer, err := a.get(ctx, "/templates"+segment(name), nil)
-	if exitCode(err) == exitNotFound {
-		_, err = a.post(ctx, "/templates", map[string]any{"name": name, "type": kind, "default_params": params})
-		return err
-	}
-	if err != nil {
-		return err
-	}
-	there, err := decode[httpapi.Template](answer)
-	if err != nil {
-		return err
-	}
-	if there.Type != kind || !sameJSON(there.DefaultParams, params) {
-		return &exitError{
-			code: exitFailed, err: fmt.Errorf("there is a template %s already, and it is a different one", name),
-			hint: "use it with --template " + name + ", or give the schedule another name",
-		}
-	}
-	return nil
-}
-
-func sameJSON(a, b json.RawMessage) bool {
-	var x, y any
-	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && string(rota.EncodeSpec(x)) == string(rota.EncodeSpec(y))
+	answer, err = a.create(ctx, "/schedules", body)
+	return answer, "", err
 }
 
 func newScheduleEditCommand(a *app) *cobra.Command {

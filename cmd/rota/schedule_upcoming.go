@@ -25,10 +25,10 @@ func newScheduleUpcomingCommand(a *app) *cobra.Command {
 	completeFrom(cmd, "count", nil)
 	completeFrom(cmd, "from", nil)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		start, query := a.now(), url.Values{"n": {count.String()}}
+		query := url.Values{"n": {count.String()}}
 		if from != "" {
-			var err error
-			if start, err = moment("--from", from, zone); err != nil {
+			start, err := moment("--from", from, zone)
+			if err != nil {
 				return err
 			}
 			query.Set("from", start.UTC().Format(time.RFC3339Nano))
@@ -41,24 +41,25 @@ func newScheduleUpcomingCommand(a *app) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return a.print(answer, func(w io.Writer) error { return a.writeUpcoming(w, u, start) })
+		return a.print(answer, func(w io.Writer) error { return a.writeUpcoming(w, u) })
 	}
 	return cmd
 }
 
-// writeUpcoming is the table of rota cron, with the times that the server worked out.
-func (a *app) writeUpcoming(w io.Writer, u httpapi.Upcoming, from time.Time) error {
+// writeUpcoming is the table of rota cron, with the times that the server worked out and how far they are from now,
+// wherever the list begins.
+func (a *app) writeUpcoming(w io.Writer, u httpapi.Upcoming) error {
 	if _, err := fmt.Fprintf(w, "%s\n\n", plainText(u.Describe)); err != nil {
 		return err
 	}
-	t := newTable("DAY", "LOCAL TIME", "UTC", "IN", "~NOTE")
+	t := newTable("DAY", "LOCAL TIME", "UTC", "IN", "~NOTE").spare("UTC", "DAY")
 	for _, item := range u.Items {
 		local, err := time.Parse(time.RFC3339Nano, item.At)
 		if err != nil {
 			local = item.UTC.Time
 		}
 		t.add(local.Format("Mon"), local.Format("2006-01-02 15:04:05 -07:00"), item.UTC.UTC().Format("2006-01-02 15:04:05"),
-			distance(item.UTC.Unix()-from.Unix()), item.Note)
+			a.until(item.UTC.Time), item.Note)
 	}
 	if len(u.Items) == 0 {
 		_, err := fmt.Fprintln(w, "it does not fire any more")

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -47,7 +48,7 @@ within the grace, a second one cuts them off and records it, a third ends the pr
 from flags, else from variables (ROTA_WORKERS for --workers), else from the file, else from the defaults; the
 file knows more of them, such as retention.`,
 		Example: serveExample,
-		Args:    cobra.NoArgs,
+		Args:    nothing(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := refuseClientFlags(cmd); err != nil {
 				return err
@@ -158,7 +159,7 @@ func obeySignals(logger *slog.Logger, stop func(), running *atomic.Pointer[node.
 // welcome says where everything is. The token itself is never printed: what is printed is kept in too many places.
 func (a *app) welcome(n *node.Node, config node.Config) error {
 	view := serveView{
-		Version: buildVersion(), HTTP: "http://" + n.Addresses()["http"], Data: absolute(config.Data), TokenFile: absolute(n.TokenFile()),
+		Version: buildVersion(), HTTP: "http://" + asked(config.HTTP, n.Addresses()["http"]), Data: absolute(config.Data), TokenFile: absolute(n.TokenFile()),
 	}
 	return a.print(view, func(w io.Writer) error {
 		where := ""
@@ -178,6 +179,16 @@ Stop    Ctrl-C
 `, view.Version, view.HTTP, view.Data, view.TokenFile, where, view.HTTP)
 		return err
 	})
+}
+
+// asked is the address where the server listens, as it was asked for: a system may call everywhere by another name.
+func asked(wanted, listening string) string {
+	host, _, err := net.SplitHostPort(wanted)
+	_, port, listeningErr := net.SplitHostPort(listening)
+	if ip := net.ParseIP(host); err != nil || listeningErr != nil || ip == nil {
+		return listening
+	}
+	return net.JoinHostPort(host, port)
 }
 
 func absolute(path string) string {

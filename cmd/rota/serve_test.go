@@ -260,7 +260,7 @@ func TestServeRefuses(t *testing.T) {
 		code int
 		want []string
 	}{
-		{"serve extra", exitUsage, []string{"unknown command"}},
+		{"serve extra", exitUsage, []string{"serve got 1 argument too many", "rota serve --help"}},
 		{"serve --wrokers 4", exitUsage, []string{"unknown flag", "--help"}},
 		{"serve --workers 0", exitUsage, []string{"rota: --workers: 0 is out of range", "hint: write a whole number from 1 to 10000"}},
 		{"serve --http nowhere", exitUsage, []string{"--http", "HOST:PORT"}},

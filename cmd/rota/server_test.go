@@ -137,7 +137,7 @@ func (s *session) perform(commandLine string) string {
 		}
 		return s.ids[n-1]
 	})
-	out, errs, code := s.server.run(strings.ReplaceAll(commandLine, "DATA", s.server.data))
+	out, errs, code := s.server.run(strings.NewReplacer("DATA", s.server.data, "SAMPLE", sampleID).Replace(commandLine))
 	text := out
 	for line := range strings.Lines(errs) {
 		text += "! " + line
@@ -155,6 +155,7 @@ var volatile = []struct {
 	{regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z`), "TIME"},
 	{regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC \([^)]*\)`), "TIME"},
 	{regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+( UTC)?`), "TIME"},
+	{regexp.MustCompile(`(\d\d:\d\d:\d\d  +)(\d+[dhms] )?\d+[dhms]( ago)?`), "${1}DISTANCE"},
 	{regexp.MustCompile(`\b(\d+[dhms] )?\d+[dhms] ago|\bnow\b`), "AGO"},
 	{regexp.MustCompile(`\bin (\d+[dhm] )?\d+[dhms]\b`), "SOON"},
 	{regexp.MustCompile(`(in |  )\d+(\.\d+)?(ms|µs|s)\b`), "${1}TOOK"},

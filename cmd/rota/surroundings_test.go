@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io"
 	"strings"
 	"sync"
 	"testing"
@@ -10,27 +11,46 @@ import (
 
 // lockedBuffer is what a command writes while a test looks.
 type lockedBuffer struct {
-	mu   sync.Mutex
-	text strings.Builder
-	word string
-	seen chan struct{}
+	mu     sync.Mutex
+	text   strings.Builder
+	word   string
+	seen   chan struct{}
+	closed bool
 }
 
 // waitFor returns a channel that is closed once a word was written.
 func (b *lockedBuffer) waitFor(word string) <-chan struct{} {
-	b.word, b.seen = word, make(chan struct{})
-	return b.seen
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	seen := make(chan struct{})
+	b.word, b.seen = word, seen
+	b.look()
+	return seen
+}
+
+func (b *lockedBuffer) look() {
+	if b.seen != nil && strings.Contains(b.text.String(), b.word) {
+		close(b.seen)
+		b.seen = nil
+	}
 }
 
 func (b *lockedBuffer) Write(p []byte) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.text.Write(p)
-	if b.seen != nil && strings.Contains(b.text.String(), b.word) {
-		close(b.seen)
-		b.seen = nil
+	if b.closed {
+		return 0, io.ErrClosedPipe
 	}
+	b.text.Write(p)
+	b.look()
 	return len(p), nil
+}
+
+// close makes it a pipe that nobody reads.
+func (b *lockedBuffer) close() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.closed = true
 }
 
 func (b *lockedBuffer) String() string {
@@ -58,6 +78,8 @@ func TestTerminals(t *testing.T) {
 		{"a dumb one", screen{out: true, width: 120}, map[string]string{"TERM": "dumb"}, false, 120},
 		{"COLUMNS", screen{out: true, width: 200}, map[string]string{"COLUMNS": "110"}, true, 110},
 		{"COLUMNS of a pipe", screen{}, map[string]string{"COLUMNS": "110"}, false, 110},
+		{"a very narrow one", screen{out: true, width: 60}, nil, true, 60},
+		{"COLUMNS of 50", screen{}, map[string]string{"COLUMNS": "50"}, false, 50},
 		{"too narrow for what must stay", screen{out: true, width: 20}, nil, true, 0},
 	} {
 		out, errs, code := s.runIn("job list", row.screen, row.env)
@@ -72,37 +94,62 @@ func TestTerminals(t *testing.T) {
 				t.Errorf("%s: a line is %d wide: %s", row.name, width, line)
 			}
 		}
-		if cut := strings.Contains(out, "…"); cut != (row.name != "a pipe") {
+		if cut, want := strings.Contains(out, "…"), row.width >= 60; cut != want {
 			t.Errorf("%s: cut %v: %s", row.name, cut, out)
 		}
 	}
 }
 
-// TestBulkActsAreConfirmed: a person at a terminal is asked, and no answer is no.
+// TestBulkActsAreConfirmed: a person at a terminal is asked, and told how many it will be; no answer is no.
 func TestBulkActsAreConfirmed(t *testing.T) {
 	s := startServer(t)
 	s.must("type pause noop")
 	s.must("job create noop")
+	s.must("job create noop --delay 1h")
 	terminal := screen{in: true, out: true, err: true, width: 120}
 	for _, row := range []struct {
 		line, answer string
 		want         int
-		done         bool
+		question     string
 	}{
-		{"job cancel --type noop", "", exitFailed, false},
-		{"job cancel --type noop", "n\n", exitFailed, false},
-		{"job cancel --all", "what?\n", exitFailed, false},
-		{"job cancel --type noop", "y\n", exitDone, true},
-		{"job retry --type noop --state cancelled", "no\n", exitFailed, false},
-		{"job retry --type noop --state cancelled", "Yes\n", exitDone, true},
-		{"job cancel --all --yes", "", exitDone, true},
-		{"dead retry --all --yes", "", exitDone, true},
+		{"job cancel --type noop", "", exitFailed, "Cancel every job with type noop that has not ended (2 jobs)?"},
+		{"job cancel --type noop --state queued", "n\n", exitFailed, "Cancel every job with state queued, type noop that has not ended (1 job)?"},
+		{"job cancel --template nosuch", "n\n", exitFailed, "Cancel every job with template nosuch that has not ended (0 jobs)?"},
+		{"job cancel --all", "what?\n", exitFailed, "Cancel every job that has not ended (2 jobs)?"},
+		{"job cancel --type noop", "y\n", exitDone, "Cancel every job"},
+		{"job retry --type noop --state cancelled", "no\n", exitFailed, "Try every job with state cancelled, type noop again that ended without completing (2 jobs)?"},
+		{"job retry --type noop --state cancelled", "Yes\n", exitDone, "Try every job"},
+		{"dead retry --type noop", "n\n", exitFailed, "Try every job with type noop again that ended without completing (0 jobs)?"},
+		{"dead retry --all", "n\n", exitFailed, "Try every job again that ended without completing (0 jobs)?"},
+		{"job cancel --all --yes", "", exitDone, ""},
+		{"dead retry --all --yes", "", exitDone, ""},
 	} {
 		out, errs, code := s.runIn(row.line, terminal, map[string]string{"STDIN": row.answer})
-		asked := strings.Contains(errs, "[y/N]")
-		if code != row.want || asked == strings.Contains(row.line, "--yes") || row.done == strings.Contains(errs, "nothing was done") {
+		asked, refused := strings.Contains(errs, "[y/N]"), strings.Contains(errs, "nothing was done")
+		if code != row.want || asked != (row.question != "") || !strings.HasPrefix(errs, row.question) || refused != (row.want != exitDone) {
 			t.Errorf("%s with %q exits with %d: %s%s", row.line, row.answer, code, out, errs)
 		}
+	}
+}
+
+// TestBulkActsWantATerminalOrYes: without either nothing is done, whatever standard input holds.
+func TestBulkActsWantATerminalOrYes(t *testing.T) {
+	s := startServer(t)
+	s.must("type pause noop")
+	s.must("job create noop")
+	for _, line := range []string{"job cancel --all", "job cancel --type noop", "job retry --state cancelled", "dead retry --all", "dead retry --type noop"} {
+		for _, sc := range []screen{{}, {in: true}, {out: true, err: true, width: 80}} {
+			_, errs, code := s.runIn(line, sc, map[string]string{"STDIN": "y\n"})
+			if code != exitUsage || !strings.Contains(errs, "hint: give --yes") {
+				t.Errorf("%s at %+v exits with %d: %s", line, sc, code, errs)
+			}
+		}
+	}
+	if list := s.must("job list"); strings.Count(list, "queued") != 1 {
+		t.Errorf("something was done:\n%s", list)
+	}
+	if out := s.must("job cancel --all --yes"); !strings.HasPrefix(out, "cancelled 1 job,") {
+		t.Error(out)
 	}
 }
 
@@ -119,12 +166,36 @@ func TestTablesGiveWay(t *testing.T) {
 		{40, []int{10, 18, 8}},  // down to what still says something
 		{10, []int{10, 8, 8}},   // and no further
 	} {
-		got := table.fit(row.width)
+		_, got := table.fit(row.width)
 		for i := range got {
 			if got[i] != row.want[i] {
 				t.Errorf("in %d columns: %v, want %v", row.width, got, row.want)
 				break
 			}
+		}
+	}
+}
+
+// TestTablesSpareColumns: what does not fit is left out, the least important first, before a name is cut.
+func TestTablesSpareColumns(t *testing.T) {
+	for _, row := range []struct {
+		width int
+		want  string
+	}{
+		{0, "ID          NAME              STATE  COUNT  NOTE\n0123456789  a.name.that.goes  ready  12345  it says much\n"},
+		{54, "ID          NAME              STATE  COUNT  NOTE\n0123456789  a.name.that.goes  ready  12345  it says m…\n"},
+		{51, "ID          NAME              STATE  NOTE\n0123456789  a.name.that.goes  ready  it says much\n"},
+		{45, "ID          NAME              STATE  NOTE\n0123456789  a.name.that.goes  ready  it says…\n"},
+		{36, "ID          NAME              STATE\n0123456789  a.name.that.goes  ready\n"},
+		{28, "ID          NAME       STATE\n0123456789  a.name.t…  ready\n"},
+		{10, "ID          NAME      STATE\n0123456789  a.name.…  ready\n"},
+	} {
+		table := newTable("ID", "^NAME", "!STATE", "COUNT", "~NOTE").spare("COUNT", "NOTE")
+		table.add("0123456789", "a.name.that.goes", "ready", "12345", "it says much")
+		var b strings.Builder
+		a := &app{environment: environment{screen: screen{width: row.width}, getenv: func(string) string { return "" }}}
+		if err := a.printTable(&b, table); err != nil || b.String() != row.want {
+			t.Errorf("in %d columns: %v\n%swant\n%s", row.width, err, b.String(), row.want)
 		}
 	}
 }

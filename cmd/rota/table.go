@@ -10,7 +10,8 @@ import (
 // column is one column of a table.
 type column struct {
 	head  string
-	wide  bool // may be cut where the terminal is narrow; ids and names never are
+	wide  bool // may be cut where the terminal is narrow; what is typed into the next command never is
+	last  bool // may be cut, too, if nothing else helps
 	state bool // coloured on a terminal
 }
 
@@ -21,21 +22,28 @@ const columnMin = 8
 type table struct {
 	columns []column
 	rows    [][]string
+	spared  []string // heads of what is left out where it does not fit, the least important first
 }
 
-// newTable names the columns. A head with a "~" before it may be cut, one with a "!" is a state.
+// newTable names the columns. A head with a "~" before it may be cut, one with a "^" only if nothing else helps, one with
+// a "!" is a state.
 func newTable(heads ...string) *table {
 	t := &table{}
 	for _, head := range heads {
 		c := column{head: head}
-		c.head, c.wide = cutMark(c.head, "~")
-		c.head, c.state = cutMark(c.head, "!")
+		c.head, c.wide = strings.CutPrefix(c.head, "~")
+		c.head, c.last = strings.CutPrefix(c.head, "^")
+		c.head, c.state = strings.CutPrefix(c.head, "!")
 		t.columns = append(t.columns, c)
 	}
 	return t
 }
 
-func cutMark(head, mark string) (string, bool) { return strings.CutPrefix(head, mark) }
+// spare names the columns that a narrow terminal does without, the least important first.
+func (t *table) spare(heads ...string) *table {
+	t.spared = heads
+	return t
+}
 
 // add adds a row. What comes from a server is shown as text, whatever it holds.
 func (t *table) add(cells ...string) {
@@ -48,7 +56,7 @@ func (t *table) add(cells ...string) {
 // printTable aligns rows under their heads, as wide as the terminal is, without borders and without spaces at the end of
 // a line, so that what people copy and scripts cut is the text alone.
 func (a *app) printTable(w io.Writer, t *table) error {
-	widths := t.fit(a.width())
+	t, widths := t.fit(a.width())
 	var b strings.Builder
 	for i, c := range t.columns {
 		t.pad(&b, i, widths, cutText(c.head, widths[i]), false)
@@ -76,28 +84,62 @@ func (t *table) pad(b *strings.Builder, i int, widths []int, text string, colour
 	b.WriteString(space + "  ")
 }
 
-// fit is how wide each column is. Where the terminal is too narrow, the wide columns give way, the last one first; what
-// must stay copyable never does.
-func (t *table) fit(width int) []int {
-	widths, total := make([]int, len(t.columns)), -2
+// fit makes a table as narrow as the terminal: the wide columns give way, the last one first, then those that can be
+// spared are left out, then names are cut. What must stay copyable stays whole, whatever the width.
+func (t *table) fit(width int) (*table, []int) {
+	widths := t.widths()
+	if width == 0 {
+		return t, widths
+	}
+	for _, head := range t.spared {
+		if t.narrow(widths, width, func(c column) bool { return c.wide }) {
+			return t, widths
+		}
+		t = t.without(head)
+		widths = t.widths()
+	}
+	if !t.narrow(widths, width, func(c column) bool { return c.wide }) {
+		t.narrow(widths, width, func(c column) bool { return c.last })
+	}
+	return t, widths
+}
+
+// widths is how wide each column wants to be.
+func (t *table) widths() []int {
+	widths := make([]int, len(t.columns))
 	for i, c := range t.columns {
 		widths[i] = utf8.RuneCountInString(c.head)
 		for _, row := range t.rows {
 			widths[i] = max(widths[i], utf8.RuneCountInString(row[i]))
 		}
-		total += widths[i] + 2
 	}
-	if width == 0 {
-		return widths
+	return widths
+}
+
+// narrow takes from the columns that may be cut, and reports whether that was enough.
+func (t *table) narrow(widths []int, width int, may func(column) bool) bool {
+	over := 2*(len(widths)-1) - width
+	for _, w := range widths {
+		over += w
 	}
 	for i, c := range slices.Backward(t.columns) {
-		if over := total - width; over > 0 && c.wide {
+		if over > 0 && may(c) {
 			kept := max(widths[i]-over, min(widths[i], columnMin))
-			total -= widths[i] - kept
+			over -= widths[i] - kept
 			widths[i] = kept
 		}
 	}
-	return widths
+	return over <= 0
+}
+
+// without is the table with one column less.
+func (t *table) without(head string) *table {
+	at := slices.IndexFunc(t.columns, func(c column) bool { return c.head == head })
+	less := &table{columns: slices.Delete(slices.Clone(t.columns), at, at+1)}
+	for _, row := range t.rows {
+		less.rows = append(less.rows, slices.Delete(slices.Clone(row), at, at+1))
+	}
+	return less
 }
 
 func cutText(text string, width int) string {

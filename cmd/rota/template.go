@@ -26,7 +26,7 @@ func newTemplateListCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			t := newTable("NAME", "TYPE", "!STATE", "CHANGED", "~DEFAULT PARAMS")
+			t := newTable("NAME", "^TYPE", "!STATE", "CHANGED", "~DEFAULT PARAMS").spare("CHANGED", "DEFAULT PARAMS")
 			return printPage(a, found, "no templates; make one with rota template create", t, func(t httpapi.Template) []string {
 				return []string{t.Name, t.Type, t.State, a.ago(t.UpdatedAt.Time), string(t.DefaultParams)}
 			})
@@ -119,7 +119,7 @@ func newTemplateCreateCommand(a *app) *cobra.Command {
 		if err := fillParams(a, body, "default_params", &params, s); err != nil {
 			return err
 		}
-		answer, err := a.post(cmd.Context(), "/templates", body)
+		answer, err := a.create(cmd.Context(), "/templates", body)
 		if err != nil {
 			return err
 		}

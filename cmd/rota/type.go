@@ -26,18 +26,26 @@ func newTypeListCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			t := newTable("NAME", "!STATE", "SCHEMA", "~DESCRIPTION")
+			t := newTable("NAME", "!STATE", "HANDLED", "SCHEMA", "~DESCRIPTION").spare("SCHEMA", "DESCRIPTION", "HANDLED")
 			return printPage(a, found, "no types", t, func(t httpapi.Type) []string {
 				schema := "any"
 				if nonNull(t.Schema) != "" {
 					schema = "checked"
 				}
-				return []string{t.Name, typeState(t), schema, string(t.Description)}
+				return []string{t.Name, typeState(t), handledText(t), schema, string(t.Description)}
 			})
 		},
 	}
 	l.flags(cmd)
 	return cmd
+}
+
+// handledText says whether the server runs a type.
+func handledText(t httpapi.Type) string {
+	if t.Handled {
+		return "yes"
+	}
+	return "no"
 }
 
 func typeState(t httpapi.Type) string {
@@ -71,6 +79,7 @@ func (a *app) printType(answer json.RawMessage) error {
 		s.add("name", t.Name)
 		s.add("description", string(t.Description))
 		s.add("state", typeState(t))
+		s.add("handled", handledText(t))
 		addPolicy(s, t.Policy)
 		s.add("created", a.stamp(t.CreatedAt.Time)+by(t.CreatedBy))
 		s.add("changed", a.stamp(t.UpdatedAt.Time))

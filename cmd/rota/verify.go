@@ -82,9 +82,12 @@ func (a *app) verify(ctx context.Context, opts verifyOptions) error {
 	if err != nil {
 		return err
 	}
+	if err := isStore(path); err != nil {
+		return err
+	}
 	store, err := sqlite.OpenWith(path, sqlite.Config{ReadOnly: true})
 	if err != nil {
-		return err
+		return storeError(path, err)
 	}
 	defer store.Close()
 	view, err := a.check(ctx, store)

@@ -22,6 +22,17 @@ func (a *app) ago(t time.Time) string {
 	return "in " + coarse(-gap)
 }
 
+// until is how far ahead a time is, in a column that says so already.
+func (a *app) until(t time.Time) string {
+	switch gap := t.Unix() - a.now().Unix(); {
+	case gap > 0:
+		return distance(gap)
+	case gap < 0:
+		return distance(-gap) + " ago"
+	}
+	return "now"
+}
+
 // coarse is a distance with as much of it as matters: seconds within an hour's reach, days beyond.
 func coarse(seconds int64) string {
 	switch {

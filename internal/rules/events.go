@@ -3,6 +3,7 @@ package rules
 import (
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/rotajobs/rota"
@@ -155,7 +156,7 @@ func fillJobEvent(e *rota.Event, kind rota.EventKind, j *rota.Job) {
 	e.RunID, e.Runner = run.ID, run.Runner
 	switch {
 	case kind == rota.EventJobStarted:
-		e.QueuedAt = j.QueuedAt
+		e.QueuedAt, e.DueAt = j.QueuedAt, dueAt(j)
 	case kind == rota.EventJobStopping:
 		e.Detail = run.CancelReason
 	default:
@@ -164,6 +165,17 @@ func fillJobEvent(e *rota.Event, kind rota.EventKind, j *rota.Job) {
 			e.StartedAt = j.StartedAt
 		}
 	}
+}
+
+// dueAt is when a job could first have begun. One that was delayed takes its
+// place when Ready is sent, which may be late: its run_at is what was asked for.
+// What also waited for others, or may have, was free when it took its place.
+func dueAt(j *rota.Job) time.Time {
+	behind := j.Schedule != "" && (j.RetryOf.IsZero() || !j.WaitUntil.IsZero())
+	if j.RunAt.After(j.CreatedAt) && waitedForTime(j) && !behind {
+		return j.RunAt
+	}
+	return j.QueuedAt
 }
 
 // eventError shortens an error text at the border of a letter, and lets go of

@@ -35,7 +35,7 @@ func (s *Store) Backup(ctx context.Context, path string, progress func(done, tot
 		return err
 	}
 	defer removeAll(part)
-	err = s.read(ctx, "backup", func(conn *sqlite.Conn) error { return s.copyTo(ctx, conn, part, progress) })
+	err = s.aside(ctx, "backup", func(conn *sqlite.Conn) error { return s.copyTo(ctx, conn, part, progress) })
 	if err != nil {
 		return err
 	}

@@ -55,6 +55,9 @@ func OpenWith(path string, config Config) (*Store, error) {
 	w.watch = &s.watch
 	s.readers, err = openReaders(path, config.Readers)
 	if err == nil {
+		s.file, err = placeOf(path)
+	}
+	if err == nil {
 		err = s.begin(w)
 	}
 	if err != nil {
@@ -98,6 +101,7 @@ func openWriter(path string, config Config) (*writer, error) {
 	if config.ReadOnly {
 		return openOnlooker(path)
 	}
+	ballast()
 	conn, err := sqlite.OpenConn(path, sqlite.OpenReadWrite|sqlite.OpenCreate)
 	if err != nil {
 		return nil, fault(act, err)
@@ -136,16 +140,22 @@ func isDirectory(path string) *rota.Error {
 
 func openReaders(path string, n int) (*sqlitex.Pool, error) {
 	return sqlitex.NewPool(path, sqlitex.PoolOptions{
-		Flags:    sqlite.OpenReadWrite,
-		PoolSize: n,
-		PrepareConn: func(conn *sqlite.Conn) error {
-			conn.SetBusyTimeout(busyTimeout)
-			if err := sqlitex.ExecuteTransient(conn, "PRAGMA cache_size = "+readerCache, nil); err != nil {
-				return err
-			}
-			return sqlitex.ExecuteTransient(conn, "PRAGMA query_only = 1", nil)
-		},
+		Flags:       readerFlags,
+		PoolSize:    n,
+		PrepareConn: prepareReader,
 	})
+}
+
+// readerFlags let a reader make what SQLite keeps beside the file; query_only
+// keeps it from writing the file.
+const readerFlags = sqlite.OpenReadWrite
+
+func prepareReader(conn *sqlite.Conn) error {
+	conn.SetBusyTimeout(busyTimeout)
+	if err := sqlitex.ExecuteTransient(conn, "PRAGMA cache_size = "+readerCache, nil); err != nil {
+		return err
+	}
+	return sqlitex.ExecuteTransient(conn, "PRAGMA query_only = 1", nil)
 }
 
 // begin notes that the store is in use, so that the next Open can tell whether

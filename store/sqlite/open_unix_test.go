@@ -5,6 +5,7 @@ package sqlite
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -172,6 +173,25 @@ func TestFullDisk(t *testing.T) {
 	if got := reopened(t, s.path); !strings.Contains(got, "mail") {
 		t.Error("nothing is there after it was opened again")
 	}
+}
+
+// TestOpenOnAFullDisk: what SQLite needs beside the file finds no room, which it
+// reports as if the disk had failed.
+func TestOpenOnAFullDisk(t *testing.T) {
+	dir := t.TempDir()
+	if err := mountSmall(dir); err != nil {
+		t.Skipf("no small disk can be mounted here: %v", err)
+	}
+	t.Cleanup(func() { _ = unmount(dir) })
+	path := filepath.Join(dir, "rota.db")
+	must(t, reopen(path))
+	ballast := filepath.Join(dir, "ballast")
+	if err := os.WriteFile(ballast, bytes.Repeat([]byte{1}, 4<<20), 0o600); !errors.Is(err, syscall.ENOSPC) {
+		t.Fatalf("the disk is not full: %v", err)
+	}
+	refused(t, reopen(path), rota.Unavailable, "the disk is full", "free some space")
+	must(t, os.Remove(ballast))
+	must(t, reopen(path))
 }
 
 // TestBackupToAFullDisk leaves the disk as it was, and says why.

@@ -10,7 +10,7 @@ import (
 
 const pageDefault = 100
 
-// read lends a connection that only reads.
+// read lends a connection that only reads, to be given back soon: there are few.
 func (s *Store) read(ctx context.Context, act string, use func(*sqlite.Conn) error) error {
 	if s.isClosed() {
 		return errClosed()
@@ -20,6 +20,11 @@ func (s *Store) read(ctx context.Context, act string, use func(*sqlite.Conn) err
 		err = snapshot(conn, use)
 		s.readers.Put(conn)
 	}
+	return s.readFault(ctx, act, err)
+}
+
+// readFault says why a read failed: what ended it comes before what it met.
+func (s *Store) readFault(ctx context.Context, act string, err error) error {
 	switch {
 	case err == nil:
 		return nil

@@ -14,7 +14,8 @@ import (
 type Config struct {
 	// Clock stamps batches that come without a Now. Default time.Now.
 	Clock func() time.Time
-	// Readers is how many reads may run at once. Default 4.
+	// Readers is how many reads may run at once, beside verifications and
+	// backups. Default 4.
 	Readers int
 	// ReadOnly opens a store that is there, to look at it: no row is made,
 	// migrated or changed, and Apply is refused. A file that holds no store is
@@ -43,10 +44,12 @@ func (c Config) withDefaults() Config {
 // Store is a rota.Store in one SQLite file.
 type Store struct {
 	config  Config
-	path    string
+	path    string // as it was named
+	file    place
 	lock    *fileLock
 	writer  chan *writer // holds the one writer while nobody writes
 	readers *sqlitex.Pool
+	asides  asides
 	wake    wakers
 	watch   watchers
 	closing sync.Once
@@ -109,8 +112,8 @@ func (s *Store) now() time.Time { return s.config.Clock().UTC().Truncate(time.Mi
 // Wake returns a channel that receives when jobs may have become ready.
 func (s *Store) Wake() (<-chan struct{}, func()) { return s.wake.add() }
 
-// Close waits for the batch under way, notes that the stop was clean, and
-// lets go of the file.
+// Close waits for the batch under way, interrupts those who read, notes that
+// the stop was clean, and lets go of the file.
 func (s *Store) Close() error {
 	s.closing.Do(func() {
 		w := <-s.writer
@@ -124,7 +127,7 @@ func (s *Store) shut(w *writer) (err error) {
 	if !s.config.ReadOnly {
 		err = w.setMeta(metaClean, "1")
 	}
-	for _, closer := range []func() error{s.readers.Close, w.close, s.lock.release} {
+	for _, closer := range []func() error{s.asides.close, s.readers.Close, w.close, s.lock.release} {
 		if e := closer(); err == nil {
 			err = e
 		}

@@ -54,7 +54,7 @@ func (s *Store) inspect(
 		in := &inspection{heard: heard}
 		in.tell = func(v rota.Violation) { in.stopped = in.stopped || !yield(v, nil) }
 		in.Verifier = rules.NewVerifier(in.tell)
-		err := s.read(ctx, "verify", func(conn *sqlite.Conn) error {
+		err := s.aside(ctx, "verify", func(conn *sqlite.Conn) error {
 			in.conn = conn
 			return in.damage(look(in))
 		})

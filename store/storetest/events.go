@@ -14,6 +14,7 @@ func testEvents(t *testing.T, h Harness) {
 	tellAll(t, h, []tale{
 		{"a job that is enqueued is told of", eventEnqueued},
 		{"a job that is claimed has started", eventStarted},
+		{"a start tells since when the job was due", eventDue},
 		{"each outcome is told of", eventOutcomes},
 		{"a failure is told of before its retry", eventRetry},
 		{"dead follows failed", eventDead},
@@ -80,7 +81,7 @@ func ran(kind rota.EventKind, j *rota.Job) rota.Event {
 	e.RunID, e.Runner = j.Run.ID, j.Run.Runner
 	switch kind {
 	case rota.EventJobStarted:
-		e.QueuedAt = j.QueuedAt
+		e.QueuedAt, e.DueAt = j.QueuedAt, j.QueuedAt
 	case rota.EventJobStopping:
 	default:
 		e.StartedAt = j.StartedAt
@@ -118,6 +119,34 @@ func eventStarted(y *story) {
 	}
 	want(y, "events", len(got), 2)
 	want(y, "text", eventsText(unstamped(got)), eventsText([]rota.Event{ran(rota.EventJobStarted, jobs[0]), ran(rota.EventJobStarted, jobs[1])}))
+}
+
+// eventDue looks at the starts of jobs that waited for different things, each
+// readied and claimed a minute after it could have been.
+func eventDue(y *story) {
+	due := func(what string, at time.Time) {
+		y.Helper()
+		y.pass(time.Minute)
+		y.makeReady()
+		got := y.hear(func() { y.claim(1) })
+		y.wantKinds(got, rota.EventJobStarted)
+		wantTime(y, what, got[0].DueAt, at)
+	}
+	y.enqueue(rota.NewJob{})
+	due("a job that waited for nothing", y.now)
+	y.enqueue(rota.NewJob{RunAt: y.now.Add(-time.Hour)})
+	due("a job whose time was past", y.now)
+	y.enqueue(rota.NewJob{Delay: time.Second})
+	due("a delayed job", y.now.Add(time.Second))
+	failed := y.running(rota.NewJob{})
+	retry := y.look(y.fail(failed).RetryID)
+	want(y, "the retry waits", retry.RunAt.After(y.now), true)
+	y.wait(retry.RunAt)
+	due("a retry", retry.RunAt)
+	y.enqueueGroup(rota.GroupSequential, "", rota.NewJob{Delay: time.Second})
+	due("a delayed job that may have waited for its turn", y.now.Add(time.Minute))
+	y.enqueue(rota.NewJob{Delay: time.Second, ConcurrencyKey: ptr("k")})
+	due("a delayed job that may have waited for its key", y.now.Add(time.Minute))
 }
 
 // unstamped leaves out when things happened.

@@ -64,6 +64,7 @@ func eventsText(events []rota.Event) string {
 			{"attempt", number(int64(e.Attempt))},
 			{"plan time", clock(e.PlanTime)},
 			{"queued at", clock(e.QueuedAt)},
+			{"due at", clock(e.DueAt)},
 			{"started at", clock(e.StartedAt)},
 			{"runner", e.Runner},
 			{"error code", e.ErrorCode},

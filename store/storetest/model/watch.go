@@ -103,7 +103,7 @@ func jobEvent(kind rota.EventKind, j *rota.Job) rota.Event {
 	e.RunID, e.Runner = j.Run.ID, j.Run.Runner
 	switch {
 	case kind == rota.EventJobStarted:
-		e.QueuedAt = j.QueuedAt
+		e.QueuedAt, e.DueAt = j.QueuedAt, due(j)
 	case kind == rota.EventJobStopping:
 		e.Detail = j.Run.CancelReason
 	default:
@@ -113,6 +113,22 @@ func jobEvent(kind rota.EventKind, j *rota.Job) rota.Event {
 		}
 	}
 	return e
+}
+
+// due is the time that a job was made to wait for, if there was one and nothing
+// else that it may have waited for.
+func due(j *rota.Job) time.Time {
+	first := j.RetryOf.IsZero()
+	switch {
+	case !j.RunAt.After(j.CreatedAt): // it came in time to stand in the order at once
+	case j.ConcurrencyKey != "": // its key
+	case first && !j.GroupID.IsZero(): // its turn
+	case first && j.Schedule != "": // an earlier execution
+	case j.Schedule != "" && !j.WaitUntil.IsZero(): // dependencies
+	default:
+		return j.RunAt
+	}
+	return j.QueuedAt
 }
 
 // short cuts an error text to what an event carries, between two letters.

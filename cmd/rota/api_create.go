@@ -1,0 +1,60 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// create posts something new. What it names and is not there is not found, as everywhere: a server that was sent a body
+// can only call the body wrong.
+func (a *app) create(ctx context.Context, path string, body map[string]any) (json.RawMessage, error) {
+	answer, err := a.post(ctx, path, body)
+	var refused *exitError
+	if !errors.As(err, &refused) || refused.code != exitUsage {
+		return answer, err
+	}
+	for _, field := range refused.fields {
+		for _, path := range namedAt(body, field) {
+			if _, missing := a.get(ctx, path, nil); exitCode(missing) == exitNotFound {
+				refused.code = exitNotFound
+			}
+		}
+	}
+	return answer, err
+}
+
+// namedAt is where to look for what a field of a body names, which may be the field of a job in it.
+func namedAt(body map[string]any, field string) (paths []string) {
+	if member, inside := strings.CutPrefix(field, "jobs["); inside {
+		number, rest, _ := strings.Cut(member, "].")
+		members, _ := body["jobs"].([]any)
+		at, err := strconv.Atoi(number)
+		if err != nil || at < 0 || at >= len(members) {
+			return nil
+		}
+		body, _ = members[at].(map[string]any)
+		field = rest
+	}
+	switch field {
+	case "type", "template":
+		if name, is := body[field].(string); is {
+			paths = append(paths, "/"+field+"s"+segment(name))
+		}
+	case "depends_on":
+		names, _ := body[field].([]string)
+		for _, name := range names {
+			paths = append(paths, "/schedules"+segment(name))
+		}
+	}
+	return paths
+}
+
+// refuses reports whether a server refused a field.
+func refuses(err error, field string) bool {
+	var refused *exitError
+	return errors.As(err, &refused) && refused.code == exitUsage && slices.Contains(refused.fields, field)
+}

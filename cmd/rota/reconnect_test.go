@@ -1,0 +1,136 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rotajobs/rota/httpapi"
+)
+
+// background is a command that goes on while a test does something else.
+type background struct {
+	out, errs lockedBuffer
+	code      chan int
+}
+
+// launch begins a command line against a server.
+func (s *testServer) launch(commandLine string, comeback time.Duration) *background {
+	b := &background{code: make(chan int, 1)}
+	go func() {
+		b.code <- run(words(commandLine), environment{
+			in: strings.NewReader(""), out: &b.out, err: &b.errs, now: time.Now, comeback: comeback,
+			getenv: func(name string) string { return map[string]string{"ROTA_DATA": s.data}[name] },
+		})
+	}()
+	return b
+}
+
+// await waits until a command has written something.
+func (b *background) await(t *testing.T, where *lockedBuffer, word string) {
+	t.Helper()
+	select {
+	case <-where.waitFor(word):
+	case code := <-b.code:
+		t.Fatalf("it exits with %d before it says %q: %s%s", code, word, b.out.String(), b.errs.String())
+	case <-time.After(time.Minute):
+		t.Fatalf("it does not say %q: %s%s", word, b.out.String(), b.errs.String())
+	}
+}
+
+// TestAWaitSurvivesARestart: the id is told first, and the end of the job although another process brings it about.
+func TestAWaitSurvivesARestart(t *testing.T) {
+	s := startServer(t)
+	s.must("type pause noop")
+	wait := s.launch("job create noop --wait", time.Minute)
+	wait.await(t, &wait.errs, "queued")
+	id := idShape.FindString(wait.errs.String())
+	s.stop()
+	wait.await(t, &wait.errs, "the server is gone; waiting for it to come back")
+	s.start()
+	s.must("type resume noop")
+	if code := <-wait.code; code != exitDone || !strings.HasPrefix(wait.out.String(), id+" completed") {
+		t.Errorf("exit %d: %s%s", code, wait.out.String(), wait.errs.String())
+	}
+}
+
+// TestAWaitThatIsBrokenOff says what has become of the job: nothing bad.
+func TestAWaitThatIsBrokenOff(t *testing.T) {
+	s := startServer(t)
+	s.must("type pause noop")
+	wait := s.launch("job create noop --wait", time.Nanosecond)
+	wait.await(t, &wait.errs, "queued")
+	id := idShape.FindString(wait.errs.String())
+	s.stop()
+	code := <-wait.code
+	if want := fmt.Sprintf("hint: job %s was accepted; rota job show %s ", id, id); code != exitUnavailable || !strings.Contains(wait.errs.String(), want) {
+		t.Errorf("exit %d: %s", code, wait.errs.String())
+	}
+}
+
+// TestAFollowedLogSurvivesARestart: it ends when the run has, each line of it shown once.
+func TestAFollowedLogSurvivesARestart(t *testing.T) {
+	s := startServer(t)
+	id := idShape.FindString(s.must("job create sleep -p for=1h --retries 0"))
+	logs := s.launch("job logs -f "+id, time.Minute)
+	logs.await(t, &logs.out, "msg=sleep")
+	if err := s.process.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = s.process.Wait()
+	logs.await(t, &logs.errs, "the server is gone")
+	s.start()
+	if code, out := <-logs.code, logs.out.String(); code != exitDone || strings.Count(out, "msg=sleep") != 1 {
+		t.Errorf("exit %d: %s%s", code, out, logs.errs.String())
+	}
+	if state := s.must("job show " + id); !strings.Contains(state, "failed") {
+		t.Errorf("the run goes on: %s", state)
+	}
+}
+
+// TestFollowedEventsSurviveARestart: those of the next life follow, and what may be missing is told.
+func TestFollowedEventsSurviveARestart(t *testing.T) {
+	s := startServer(t)
+	events := s.launch("events -f --kind job.* -o json", time.Minute)
+	s.until(events.out.waitFor("job.enqueued"))
+	s.stop()
+	events.await(t, &events.errs, "the server is gone")
+	first, _, _ := strings.Cut(events.out.String(), "\n")
+	if e, err := decode[httpapi.Event](json.RawMessage(first)); err != nil || e.Type != "noop" {
+		t.Errorf("the first line is %s: %v", first, err)
+	}
+	s.start()
+	events.await(t, &events.errs, "some events are no longer remembered")
+	id := idShape.FindString(s.must("job create noop"))
+	events.await(t, &events.out, id)
+	events.out.close()
+	s.must("job create noop")
+	if code := <-events.code; code != exitFailed {
+		t.Errorf("with nobody to read them it exits with %d: %s", code, events.errs.String())
+	}
+}
+
+// TestEventsGiveUp on a server that does not come back.
+func TestEventsGiveUp(t *testing.T) {
+	s := startServer(t)
+	events := s.launch("events -f", time.Nanosecond)
+	s.until(events.out.waitFor("job.enqueued"))
+	s.stop()
+	if code := <-events.code; code != exitUnavailable || !strings.Contains(events.errs.String(), "no server answers") {
+		t.Errorf("exit %d: %s", code, events.errs.String())
+	}
+}
+
+// until makes jobs until something has seen one: that a stream is open only its events show.
+func (s *testServer) until(seen <-chan struct{}) {
+	for {
+		s.must("job create noop --wait")
+		select {
+		case <-seen:
+			return
+		case <-time.After(time.Millisecond):
+		}
+	}
+}

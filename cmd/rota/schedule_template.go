@@ -1,0 +1,152 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/httpapi"
+	"github.com/rotajobs/rota/payload"
+)
+
+// scheduleOfType makes a schedule and the template that it runs, which goes by its name. A template cannot be deleted, so
+// it is made when little is left that could be wrong, and one that is there is taken over if no schedule runs it: a
+// command that was refused can always be given again, corrected. The note tells what became of such a template.
+func (a *app) scheduleOfType(
+	ctx context.Context, name, kind string, params json.RawMessage, body map[string]any,
+) (answer json.RawMessage, note string, err error) {
+	if params == nil {
+		params = json.RawMessage("{}")
+	}
+	body["template"] = name
+	if err := a.mayMake(ctx, name, kind, params); err != nil {
+		return nil, "", err
+	}
+	there, err := a.get(ctx, "/templates"+segment(name), nil)
+	if exitCode(err) == exitNotFound {
+		answer, err = a.withNewTemplate(ctx, name, kind, params, body)
+		return answer, "", err
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	t, err := decode[httpapi.Template](there)
+	if err != nil {
+		return nil, "", err
+	}
+	note, undo, err := a.takeOver(ctx, t, kind, params)
+	if err != nil {
+		return nil, "", err
+	}
+	answer, err = a.create(ctx, "/schedules", body)
+	if err != nil {
+		undo()
+	}
+	return answer, note, err
+}
+
+// mayMake refuses a name that is taken, a type that is not there and params that it does not take.
+func (a *app) mayMake(ctx context.Context, name, kind string, params json.RawMessage) error {
+	_, err := a.get(ctx, "/schedules"+segment(name), nil)
+	switch {
+	case err == nil:
+		return &exitError{
+			code: exitFailed, err: fmt.Errorf("there is a schedule %s already", name),
+			hint: "change it with rota schedule edit, or delete it first",
+		}
+	case exitCode(err) != exitNotFound:
+		return err
+	}
+	answer, err := a.get(ctx, "/types"+segment(kind), nil)
+	if err != nil {
+		return err
+	}
+	t, err := decode[httpapi.Type](answer)
+	if err != nil || nonNull(t.Schema) == "" {
+		return err
+	}
+	return paramsError(kind, payload.NewBook().Check(&rota.Type{Name: t.Name, Spec: rota.TypeSpec{Schema: t.Schema}}, params))
+}
+
+// paramsError names each param that is wrong, as a server would.
+func paramsError(kind string, err error) error {
+	var wrong payload.Problems
+	if !errors.As(err, &wrong) {
+		return err
+	}
+	lines := make([]string, len(wrong))
+	for i, one := range wrong {
+		lines[i] = plainText(one.Field + ": " + one.Reason)
+	}
+	return usagef("rota type show "+kind+" shows the schema", "%s", strings.Join(lines, "\n  "))
+}
+
+// withNewTemplate makes both. The schedule is sent first, to a server that has no template for it: that this is all it
+// finds wrong with it is what has to be known before the template is made.
+func (a *app) withNewTemplate(
+	ctx context.Context, name, kind string, params json.RawMessage, body map[string]any,
+) (json.RawMessage, error) {
+	if answer, err := a.post(ctx, "/schedules", body); !refuses(err, "template") {
+		return answer, err
+	}
+	if _, err := a.create(ctx, "/templates", map[string]any{"name": name, "type": kind, "default_params": params}); err != nil {
+		return nil, err
+	}
+	return a.create(ctx, "/schedules", body)
+}
+
+// takeOver makes a template that is there what a schedule of its name needs. Undo puts it back.
+func (a *app) takeOver(ctx context.Context, t httpapi.Template, kind string, params json.RawMessage) (note string, undo func(), err error) {
+	path, archived := "/templates"+segment(t.Name), t.State == string(rota.TemplateArchived)
+	same := t.Type == kind && sameJSON(t.DefaultParams, params)
+	if !same {
+		if err := a.unused(ctx, t.Name); err != nil {
+			return "", nil, err
+		}
+	}
+	change := func(kind string, params json.RawMessage, verb string) error {
+		var changed, switched error
+		if !same {
+			body := map[string]any{"type": kind, "default_params": params}
+			_, changed = a.call(ctx, request{method: http.MethodPatch, path: path, body: body})
+		}
+		if archived {
+			_, switched = a.post(ctx, path+"/"+verb, nil)
+		}
+		return errors.Join(changed, switched)
+	}
+	undo = func() { _ = change(t.Type, t.DefaultParams, "archive") } // what was refused is the error that counts
+	switch {
+	case !same:
+		note = fmt.Sprintf("; template %s, which no schedule ran, was changed to type %s and these params", t.Name, kind)
+	case archived:
+		note = fmt.Sprintf("; template %s is active again", t.Name)
+	}
+	return note, undo, change(kind, params, "unarchive")
+}
+
+// unused refuses a template that a schedule runs: it would run something else from now on.
+func (a *app) unused(ctx context.Context, name string) error {
+	users, err := a.page(ctx, "/schedules", url.Values{"template": {name}}, "", 1)
+	if err != nil || len(users.Items) == 0 {
+		return err
+	}
+	user, err := decode[httpapi.Schedule](users.Items[0])
+	if err != nil {
+		return err
+	}
+	return &exitError{
+		code: exitFailed, err: fmt.Errorf("there is a template %s already, it is a different one, and schedule %s runs it", name, user.Name),
+		hint: "run it too with --template " + name + ", or give the schedule another name",
+	}
+}
+
+func sameJSON(a, b json.RawMessage) bool {
+	var x, y any
+	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && string(rota.EncodeSpec(x)) == string(rota.EncodeSpec(y))
+}

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestTheTokenStaysOnThisMachine: that of the data directory is for the server of the directory, and for whoever
+// listens on this machine; others are shown what was given for them, or nothing.
+func TestTheTokenStaysOnThisMachine(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{"rota.addr": `{"http": "10.1.2.3:7420"}`, "admin.token": "secret\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for address, shown := range map[string]bool{
+		"":                           true,
+		"http://127.0.0.1:9999":      true,
+		"127.9.9.9:80":               true,
+		"https://[::1]:7420/base":    true,
+		"http://LOCALHOST:7420":      true,
+		"http://0.0.0.0:7420":        true,
+		"http://10.1.2.3:7420":       true,
+		"http://10.1.2.3:7421":       false,
+		"https://rota.example.com":   false,
+		"http://localhost.evil.test": false,
+		"http://127.0.0.1.evil.test": false,
+		"http://127.0.0.1@evil.test": false,
+		"http://bad host":            false,
+	} {
+		for _, name := range []string{"--url", "ROTA_URL"} {
+			env := map[string]string{"ROTA_DATA": dir}
+			a := &app{}
+			a.getenv = func(name string) string { return env[name] }
+			if name == "--url" {
+				a.server.url = address
+			} else {
+				env[name] = address
+			}
+			if token, _ := a.secret(); (token == "secret") != shown {
+				t.Errorf("%s %s is shown %q", name, address, token)
+			}
+			a.server.token = "given"
+			if token, _ := a.secret(); token != "given" {
+				t.Errorf("%s %s is shown %q, not what was given", name, address, token)
+			}
+		}
+	}
+}
+
+// TestTheHintOfADenial says which token that was, if any.
+func TestTheHintOfADenial(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "admin.token")
+	env := map[string]string{"ROTA_DATA": dir}
+	a := &app{}
+	a.getenv = func(name string) string { return env[name] }
+	expect := func(want string) {
+		t.Helper()
+		if got := a.tokenHint(); !strings.Contains(got, want) {
+			t.Errorf("the hint is %q, want %q", got, want)
+		}
+	}
+	expect("there is no token in " + file)
+	if err := os.WriteFile(file, []byte("secret"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	expect("the token shown was that of " + file)
+	a.server.url = "https://rota.example.com"
+	expect("the one in " + file + " is not shown to other machines")
+	a.server.token = "given"
+	expect("the token shown was that of --token")
+}
