@@ -18,6 +18,7 @@ type desk struct {
 	due  atomic.Bool // delayed jobs have become due
 
 	hungry bool        // a claim may find something
+	began  time.Time   // when jobs were started last
 	rate   *time.Timer // until a rate has room again
 }
 
@@ -63,27 +64,29 @@ func (d *desk) run(ctx context.Context) {
 
 // gather lets short runs end that were started together, so that one step is
 // written for all of them and not one for the first and one for the rest. It
-// yields while that brings some more, and only while every slot is in use: then
-// nothing could be started any sooner.
+// yields while that brings some more, only shortly after a start, and only while
+// every slot is in use: then nothing could be started any sooner.
 func (d *desk) gather() {
-	before, since := -1, time.Now()
+	before, since := -1, d.began
 	for {
+		now := time.Now()
 		ended, full := d.e.pool.unrecorded()
 		switch {
-		case !full:
+		case !full || now.Sub(d.began) > gatherWithin:
 			return
 		case ended != before:
-			before, since = ended, time.Now()
-		case time.Since(since) > gatherFor:
+			before, since = ended, now
+		case now.Sub(since) > gatherFor:
 			return
 		}
 		runtime.Gosched()
 	}
 }
 
-// gatherFor is how long nobody has to have ended for those that have to be
-// recorded without the others: little beside what a step takes.
-const gatherFor = 20 * time.Microsecond
+const (
+	gatherWithin = time.Millisecond       // after a start: what runs longer is not waited for
+	gatherFor    = 100 * time.Microsecond // without an end: it takes that long to wake a processor that sleeps
+)
 
 // step records what has ended, readies what is due and claims as much as there
 // is room for. It reports whether there was anything to do.
@@ -158,6 +161,9 @@ func (d *desk) claimed(slots int, result rota.Result, again bool) {
 	claimed := result.Reply.(*rota.Claimed)
 	for _, job := range claimed.Jobs {
 		d.e.pool.start(job, nil)
+	}
+	if len(claimed.Jobs) > 0 {
+		d.began = time.Now()
 	}
 	d.e.pool.give(slots - len(claimed.Jobs))
 	d.hungry = claimed.More || len(claimed.Jobs) == slots || heavy(claimed.Jobs) || again
