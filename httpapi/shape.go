@@ -2,11 +2,13 @@ package httpapi
 
 import (
 	"encoding/json"
-	"iter"
 	"maps"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
+
+	"github.com/rotajobs/rota/internal/near"
 )
 
 // shape is what a body may look like, taken from the Go type that it is read
@@ -114,41 +116,5 @@ func (s *shape) nearest(name string) string {
 	if field, known := s.meant[strings.ToLower(name)]; known {
 		return field
 	}
-	return nearest(name, maps.Keys(s.fields))
-}
-
-// nearest is the word that was probably meant: one that differs by two letters
-// at most. There may be none.
-func nearest(name string, words iter.Seq[string]) string {
-	best, least := "", 3
-	for word := range words {
-		if d := distance(strings.ToLower(name), strings.ToLower(word)); d < least || d == least && d < 3 && word < best {
-			best, least = word, d
-		}
-	}
-	return best
-}
-
-// distance counts the letters by which two short words differ.
-func distance(a, b string) int {
-	if len(a) > 64 {
-		return len(a)
-	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		corner := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			change := corner
-			if a[i] != b[j] {
-				change++
-			}
-			corner = row[j+1]
-			row[j+1] = min(change, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
+	return near.Word(name, slices.Sorted(maps.Keys(s.fields)))
 }

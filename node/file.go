@@ -9,8 +9,8 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
-
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/near"
 )
 
 // line is one value of a configuration file and where it stands.
@@ -157,8 +157,8 @@ func (r *reading) unknown(node ast.Node, key string) error {
 		keys = append(keys, s.Key)
 	}
 	hint := "see rota serve --help for those there are"
-	if near := nearest(key, keys); near != "" {
-		hint = "did you mean " + near + "?"
+	if meant := near.Word(strings.ReplaceAll(strings.ToLower(key), "-", "_"), keys); meant != "" {
+		hint = "did you mean " + meant + "?"
 	}
 	return r.refuse(node, "", "there is no setting "+quoted(key), hint)
 }

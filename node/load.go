@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/near"
 )
 
 // DefaultFile is read if it stands in the working directory.
@@ -116,8 +117,8 @@ func Mistaken(environ []string) (names []string) {
 		if !ours || rest == "URL" || rest == "TOKEN" {
 			continue
 		}
-		if near := nearest(name, variables()); near != "" && near != name {
-			names = append(names, name+" (did you mean "+near+"?)")
+		if meant := near.Word(name, variables()); meant != "" && meant != name {
+			names = append(names, name+" (did you mean "+meant+"?)")
 		}
 	}
 	return names

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/near"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
@@ -211,13 +212,13 @@ var drafts = []*jsonschema.Draft{jsonschema.Draft4, jsonschema.Draft6, jsonschem
 
 func unknownKeyword(word string, at place) error {
 	err := rota.Invalidf(at.key(word).String(), "is not a keyword of JSON Schema")
-	switch near := nearest(word, slices.Sorted(maps.Keys(keywords))); {
+	switch meant := near.Word(word, slices.Sorted(maps.Keys(keywords))); {
 	case word == "nullable":
 		err.Hint = `to allow null, write "type": ["string", "null"]`
 	case word == "example":
 		err.Hint = "it is called examples, and is a list"
-	case near != "":
-		err.Hint = "did you mean " + near + "?"
+	case meant != "":
+		err.Hint = "did you mean " + meant + "?"
 	default:
 		err.Hint = "a note of your own begins with x-"
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/invopop/jsonschema"
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/near"
 )
 
 // slot stands for the i-th field of a struct while its tags are read: the field
@@ -113,8 +114,8 @@ func checkTag(f field) error {
 
 func badTag(f field, part string, known bool, word string) error {
 	err := rota.Invalidf("schema", "the jsonschema tag of %s has %s in it, which is not known", f.owner, show(part))
-	if near := nearest(word, slices.Sorted(maps.Keys(tagWords))); near != "" && !known {
-		err.Hint = "did you mean " + near + "?"
+	if meant := near.Word(word, slices.Sorted(maps.Keys(tagWords))); meant != "" && !known {
+		err.Hint = "did you mean " + meant + "?"
 	} else {
 		err.Hint = `a comma in a text is written \\,`
 	}

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/rotajobs/rota/internal/near"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 )
@@ -89,9 +90,9 @@ func (r reader) properties(target string) []string {
 }
 
 func (r reader) unknown(at, name string, known []string) string {
-	switch near := nearest(name, known); {
-	case near != "":
-		return "is not a field of this type; did you mean " + at + keyStep(near) + "?"
+	switch meant := near.Word(name, known); {
+	case meant != "":
+		return "is not a field of this type; did you mean " + at + keyStep(meant) + "?"
 	case len(known) == 0:
 		return "is not allowed as a name here"
 	case len(known) <= 8:

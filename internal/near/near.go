@@ -1,10 +1,12 @@
-package payload
+// Package near finds the word that was probably meant.
+package near
 
 import "strings"
 
-// nearest is the candidate that text was likely meant to be, or empty. One slip
-// is forgiven in a short word, two in a longer one.
-func nearest(text string, candidates []string) string {
+// Word is the candidate that text was likely meant to be, or empty. One slip is
+// forgiven in a short word, two in a longer one. Of candidates that are as near,
+// the first is taken.
+func Word(text string, candidates []string) string {
 	if len(text) > 64 {
 		return ""
 	}
