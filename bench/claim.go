@@ -56,8 +56,8 @@ func (d drain) run(b *bench) error {
 		return err
 	}
 	defer b.drop(full.path)
-	explainRaw(b, "claim", rawBegin, rawHeads, rawDispatch, rawInsertRun, "-- the last two for each job", rawCommit)
-	explainRaw(b, "finish", rawBegin, rawCloseRun, rawCloseJob, "-- for each job", rawCommit)
+	explainRaw(b, "claim", rawBegin, rawHeads, rawDispatch, "-- the last for each job", rawCommit)
+	explainRaw(b, "finish", rawBegin, rawClose, "-- for each job", rawCommit)
 	return b.compare(d.throughCase(), d.subject(b, "rota", full, openRotaLoop), d.subject(b, "raw", full, openRawLoop))
 }
 

@@ -27,11 +27,9 @@ const (
 	crowdJob = `
 INSERT INTO rota_jobs (
   id, type, status, hold, priority, position, max_attempts, backoff, timeout, params,
-  created_at, queued_at, run_at, started_at, finished_at, run_id, sequel, group_id, group_position)
-VALUES (?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
-	crowdRun = `
-INSERT INTO rota_runs (job_id, token, runner, life, started_at, heartbeat_at, stale_after, outcome, finished_at)
-VALUES (?, ?, ?, ?, ?, ?, ?, 'COMPLETED', ?)`
+  created_at, queued_at, run_at, started_at, finished_at, run_id, sequel, group_id, group_position,
+  token, runner, life, heartbeat_at, stale_after, ended_at, outcome)
+VALUES (?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 	crowdGroups = `
 INSERT INTO rota_groups (id, mode, on_failure, size, created_at)
 VALUES (?, 'sequential', 'continue', ?, ?)`
@@ -122,9 +120,9 @@ func (c crowd) fill(conn *sqlite.Conn) error {
 const crowdGroup = 99
 
 type crowdWriter struct {
-	job, run, group *sqlite.Stmt
-	params          string
-	position, now   int64
+	job, group    *sqlite.Stmt
+	params        string
+	position, now int64
 
 	waiting       int     // blocked jobs that have no group yet
 	groupID       rota.ID // the group that is being filled
@@ -133,7 +131,7 @@ type crowdWriter struct {
 
 func newCrowdWriter(conn *sqlite.Conn, blocked int) (*crowdWriter, error) {
 	w := &crowdWriter{params: paramsText(), now: time.Now().UnixMicro(), waiting: blocked}
-	for sql, stmt := range map[string]**sqlite.Stmt{crowdJob: &w.job, crowdRun: &w.run, crowdGroups: &w.group} {
+	for sql, stmt := range map[string]**sqlite.Stmt{crowdJob: &w.job, crowdGroups: &w.group} {
 		var err error
 		if *stmt, err = conn.Prepare(sql); err != nil {
 			return nil, err
@@ -215,28 +213,20 @@ func (w *crowdWriter) addForeign() error {
 }
 
 func (w *crowdWriter) addFinished() error {
-	id, err := w.begin(jobType, rota.StatusRunning, 0)
-	if err != nil {
+	if _, err := w.begin(jobType, rota.StatusRunning, 0); err != nil {
 		return err
 	}
 	run := rota.NewID()
-	for _, column := range []int{11, 13, 14} {
+	for _, column := range []int{11, 13, 14, 22, 23, 24} {
 		w.job.BindInt64(column, w.now)
 	}
 	w.job.BindBytes(15, run[:])
 	w.job.BindText(16, string(rota.SequelNone))
-	if err := do(w.job); err != nil {
-		return err
-	}
 	var token rota.Token
 	_, _ = rand.Read(token[:]) // never fails
-	s := w.run
-	s.BindBytes(1, id[:])
-	s.BindBytes(2, token[:])
-	s.BindText(3, worker)
-	s.BindBytes(4, life[:])
-	for column := 5; column <= 8; column++ {
-		s.BindInt64(column, w.now)
-	}
-	return do(s)
+	w.job.BindBytes(19, token[:])
+	w.job.BindText(20, worker)
+	w.job.BindBytes(21, life[:])
+	w.job.BindText(25, string(rota.OutcomeCompleted))
+	return do(w.job)
 }

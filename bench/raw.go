@@ -40,29 +40,21 @@ ORDER BY priority DESC, position, created_at, id
 LIMIT +?`
 	rawDispatch = `
 UPDATE OR ROLLBACK rota_jobs
-SET status = 'RUNNING', started_at = ?, run_id = ?
+SET status = 'RUNNING', started_at = ?, run_id = ?, token = ?, runner = ?, life = ?, heartbeat_at = ?, stale_after = ?
 WHERE id = ?`
-	rawInsertRun = `
-INSERT OR ROLLBACK INTO rota_runs (job_id, token, runner, life, started_at, heartbeat_at, stale_after)
-VALUES (?, ?, ?, ?, ?, ?, ?)`
-	rawCloseRun = `
-UPDATE OR ROLLBACK rota_runs
-SET outcome = 'COMPLETED', finished_at = ?
-WHERE job_id = ? AND token = ? AND outcome IS NULL`
-	rawCloseJob = `
+	rawClose = `
 UPDATE OR ROLLBACK rota_jobs
-SET finished_at = ?, sequel = 'none'
-WHERE id = ?`
+SET finished_at = ?1, sequel = 'none', outcome = 'COMPLETED', ended_at = ?1
+WHERE id = ?2 AND token = ?3 AND outcome IS NULL`
 )
 
 // raw is the engine alone: it makes the row changes that Rota makes, in the
 // same tables, and decides nothing.
 type raw struct {
-	conn                                              *sqlite.Conn
-	begin, commit, insert, heads, dispatch, insertRun *sqlite.Stmt
-	closeRun, closeJob                                *sqlite.Stmt
-	tail                                              int64 // the last position
-	life                                              rota.ID
+	conn                                          *sqlite.Conn
+	begin, commit, insert, heads, dispatch, ended *sqlite.Stmt
+	tail                                          int64 // the last position
+	life                                          rota.ID
 }
 
 // openRaw opens a file that a store has made, so the schema is the store's.
@@ -80,7 +72,7 @@ func openRaw(path string) (*raw, error) {
 	}
 	for sql, stmt := range map[string]**sqlite.Stmt{
 		rawBegin: &r.begin, rawCommit: &r.commit, rawInsert: &r.insert, rawHeads: &r.heads, rawDispatch: &r.dispatch,
-		rawInsertRun: &r.insertRun, rawCloseRun: &r.closeRun, rawCloseJob: &r.closeJob,
+		rawClose: &r.ended,
 	} {
 		if *stmt, err = conn.Prepare(sql); err != nil {
 			_ = conn.Close()
@@ -211,22 +203,16 @@ func (c *rawCompany) scan(s *sqlite.Stmt) {
 }
 
 func (r *raw) lease(j *rawJob, now, stale int64) error {
+	_, _ = rand.Read(j.token[:]) // never fails
 	run, s := rota.NewID(), r.dispatch
 	s.BindInt64(1, now)
 	s.BindBytes(2, run[:])
-	s.BindBytes(3, j.id[:])
-	if err := do(s); err != nil {
-		return err
-	}
-	_, _ = rand.Read(j.token[:]) // never fails
-	s = r.insertRun
-	s.BindBytes(1, j.id[:])
-	s.BindBytes(2, j.token[:])
-	s.BindText(3, worker)
-	s.BindBytes(4, r.life[:])
-	s.BindInt64(5, now)
+	s.BindBytes(3, j.token[:])
+	s.BindText(4, worker)
+	s.BindBytes(5, r.life[:])
 	s.BindInt64(6, now)
 	s.BindInt64(7, stale)
+	s.BindBytes(8, j.id[:])
 	return do(s)
 }
 
@@ -237,7 +223,7 @@ func (r *raw) finish(jobs []rawJob) error {
 	}
 	now := time.Now().UnixMicro()
 	for i := range jobs {
-		j, s := &jobs[i], r.closeRun
+		j, s := &jobs[i], r.ended
 		s.BindInt64(1, now)
 		s.BindBytes(2, j.id[:])
 		s.BindBytes(3, j.token[:])
@@ -246,12 +232,6 @@ func (r *raw) finish(jobs []rawJob) error {
 		}
 		if r.conn.Changes() != 1 {
 			return fmt.Errorf("the lease of job %s is lost", j.id)
-		}
-		s = r.closeJob
-		s.BindInt64(1, now)
-		s.BindBytes(2, j.id[:])
-		if err := do(s); err != nil {
-			return err
 		}
 	}
 	return do(r.commit)

@@ -64,12 +64,11 @@ func liveOf(t *testing.T, open opener) string {
 	if err := e.close(); err != nil {
 		t.Fatal(err)
 	}
-	return dump(t, path, jobRows, runRows)
+	return dump(t, path, jobRows)
 }
 
 const (
 	jobRows      = `SELECT * FROM rota_jobs ORDER BY position`
-	runRows      = `SELECT rota_runs.* FROM rota_runs JOIN rota_jobs ON id = job_id ORDER BY position`
 	scheduleRows = `SELECT * FROM rota_schedules ORDER BY name`
 	templateRows = `SELECT * FROM rota_templates ORDER BY name`
 	auditRows    = `SELECT * FROM rota_audit ORDER BY seq`

@@ -174,7 +174,7 @@ SELECT count(*) FILTER (WHERE status = 'QUEUED'),
   count(*) FILTER (WHERE status = 'RUNNING' AND sequel = 'none' AND outcome = 'COMPLETED'),
   count(*) FILTER (WHERE status = 'QUEUED' AND hold & 2),
   (SELECT count(*) FROM rota_schedules)
-FROM rota_jobs LEFT JOIN rota_runs ON job_id = id`
+FROM rota_jobs`
 
 func count(path string) (c counts, err error) {
 	conn, err := driver.OpenConn(path, driver.OpenReadWrite)

@@ -94,9 +94,10 @@ func verifyFixture(t *testing.T) {
 	t.Chdir(t.TempDir())
 	makeStore(t, "healthy.db")
 	makeStore(t, "broken.db")
-	guard := readSQL(t, "broken.db", `SELECT sql FROM sqlite_schema WHERE name = 'rota_runs_leave'`)
+	start := readSQL(t, "broken.db", `SELECT sql FROM sqlite_schema WHERE name = 'rota_jobs_start'`)
 	runSQL(t, "broken.db",
-		`DROP TRIGGER rota_runs_leave`, `DELETE FROM rota_runs WHERE job_id = x'01926a5e7c3b7f3a8d2e000000000001'`, guard,
+		`DROP TRIGGER rota_jobs_start`, `UPDATE rota_jobs SET token = NULL, runner = NULL, life = NULL, heartbeat_at = NULL,
+	stale_after = NULL WHERE id = x'01926a5e7c3b7f3a8d2e000000000001'`, start,
 		`DELETE FROM rota_keys`)
 	runSQL(t, "foreign.db", `CREATE TABLE users (name TEXT)`)
 	if err := errors.Join(os.WriteFile("notes.txt", []byte(strings.Repeat("buy milk\n", 100)), 0o600), os.Mkdir("folder", 0o700)); err != nil {

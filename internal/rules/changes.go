@@ -15,16 +15,12 @@ import (
 type Changes struct {
 	Now time.Time // of the step
 
-	Groups     []Change[rota.ID, rota.Group]
-	Started    []JobChange // jobs that leave the queue to run
-	NewRuns    []*rota.Job // jobs whose run is new
-	Runs       []RunChange
-	NewJobs    []*rota.Job // as they enter: QUEUED
-	NewStarted []JobChange // of those, what leaves the queue in the same step
-	NewJobRuns []*rota.Job // and its runs
-	Jobs       []JobChange // all other changes of jobs
-	Gone       []*rota.Job // jobs that are removed with their runs, last attempts first
-	Keys       []Change[Key, KeyRecord]
+	Groups  []Change[rota.ID, rota.Group]
+	Jobs    []JobChange // jobs that were there, with their runs
+	NewJobs []*rota.Job // as they enter: QUEUED
+	Moved   []JobChange // of those, what changes in the same step
+	Gone    []*rota.Job // jobs that are removed with their runs, last attempts first
+	Keys    []Change[Key, KeyRecord]
 
 	Types        []Change[string, rota.Type]
 	Templates    []Change[string, rota.Template]
@@ -41,10 +37,10 @@ type Changes struct {
 	Wake bool
 }
 
-// JobField names a column of a job that may change.
-type JobField uint16
+// JobField names what of a job or of its run may change.
+type JobField uint32
 
-// The fields of a job that may change.
+// The fields of a job, and of its run, that may change.
 const (
 	JobStatus JobField = 1 << iota
 	JobHold
@@ -56,7 +52,18 @@ const (
 	JobStartedAt
 	JobFinishedAt
 	JobSequel
-	JobRunID
+	JobRun       // it has a run, which it had not: its id, and whose it is
+	RunHeartbeat // heartbeat_at and stale_after
+	RunProgress
+	RunCancel // who asked it to stop, when and why
+	RunArtifacts
+	RunLogPath
+	RunOutcome  // outcome and when it came
+	RunFinished // when it came alone, of a run that was closed without it
+	RunExitCode
+	RunError // error and error_code
+	RunRows
+	RunResult
 )
 
 // JobChange is a job as decided, and which of its fields differ.
@@ -65,33 +72,9 @@ type JobChange struct {
 	Fields JobField
 }
 
-// RunField names a column of a run that may change.
-type RunField uint16
-
-// The fields of a run that may change.
-const (
-	RunHeartbeat RunField = 1 << iota // heartbeat_at and stale_after
-	RunProgress
-	RunCancel // who asked it to stop, when and why
-	RunArtifacts
-	RunLogPath
-	RunOutcome  // outcome and finished_at
-	RunFinished // finished_at alone, of a run that was closed without it
-	RunExitCode
-	RunError // error and error_code
-	RunRows
-	RunResult
-)
-
-// RunChange is a job whose run differs, and in what.
-type RunChange struct {
-	Job    *rota.Job
-	Fields RunField
-}
-
 // Empty reports whether there is nothing to write.
 func (c *Changes) Empty() bool {
-	return len(c.Started)+len(c.NewJobs)+len(c.Jobs)+len(c.NewRuns)+len(c.Runs)+len(c.Gone)+len(c.Keys)+len(c.Audit)+
+	return len(c.NewJobs)+len(c.Jobs)+len(c.Gone)+len(c.Keys)+len(c.Audit)+
 		len(c.Types)+len(c.Templates)+len(c.Schedules)+len(c.Throttle)+len(c.Groups)+len(c.Reservations)+
 		len(c.Requests)+len(c.Buckets)+len(c.Intents) == 0
 }
@@ -112,46 +95,23 @@ func (w *World) changes() *Changes {
 }
 
 // addJob adds what became of a row. One that was made here enters as it was
-// made, and is changed from there: a job enters the store as QUEUED. One that
-// starts and ends in one step is closed after its run is there.
+// made, and is changed from there: a job enters the store as QUEUED.
 func (c *Changes) addJob(r *jobRow) {
-	was := r.was
+	was, changes := r.was, &c.Jobs
 	if r.born != nil {
-		was = r.born
+		was, changes = r.born, &c.Moved
 		c.NewJobs = append(c.NewJobs, r.born)
 	}
 	switch {
 	case r.is == was:
-		return
 	case r.is == nil:
 		c.Gone = append(c.Gone, was)
-		return
-	}
-	started, runs := &c.Started, &c.NewRuns
-	if r.born != nil {
-		started, runs = &c.NewStarted, &c.NewJobRuns
-	}
-	fields := diffJob(was, r.is)
-	if fields&JobStartedAt != 0 {
-		*started = append(*started, JobChange{Job: r.is, Fields: fields &^ closing})
-		fields &= closing
-	}
-	if fields != 0 {
-		c.Jobs = append(c.Jobs, JobChange{Job: r.is, Fields: fields})
-	}
-	switch {
-	case r.is.Run == nil:
-	case was.Run == nil:
-		*runs = append(*runs, r.is)
 	default:
-		if fields := diffRun(was.Run, r.is.Run); fields != 0 {
-			c.Runs = append(c.Runs, RunChange{Job: r.is, Fields: fields})
+		if fields := diffJob(was, r.is) | diffRun(was.Run, r.is.Run); fields != 0 {
+			*changes = append(*changes, JobChange{Job: r.is, Fields: fields})
 		}
 	}
 }
-
-// closing are the fields that are written when a job has ended.
-const closing = JobFinishedAt | JobSequel
 
 func diffJob(was, is *rota.Job) (f JobField) {
 	set := func(differs bool, field JobField) {
@@ -169,15 +129,20 @@ func diffJob(was, is *rota.Job) (f JobField) {
 	set(!was.StartedAt.Equal(is.StartedAt), JobStartedAt)
 	set(!was.FinishedAt.Equal(is.FinishedAt), JobFinishedAt)
 	set(was.Sequel != is.Sequel, JobSequel)
-	set(was.Run == nil && is.Run != nil, JobRunID)
 	return f
 }
 
-func diffRun(was, is *rota.Run) (f RunField) {
-	set := func(differs bool, field RunField) {
+func diffRun(was, is *rota.Run) (f JobField) {
+	set := func(differs bool, field JobField) {
 		if differs {
 			f |= field
 		}
+	}
+	if is == nil {
+		return 0
+	}
+	if was == nil {
+		was, f = &rota.Run{}, JobRun
 	}
 	set(!was.HeartbeatAt.Equal(is.HeartbeatAt) || !was.StaleAfter.Equal(is.StaleAfter), RunHeartbeat)
 	set(!bytes.Equal(was.Progress, is.Progress), RunProgress)

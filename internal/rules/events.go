@@ -32,45 +32,53 @@ func Events(c *Changes) []rota.Event {
 
 // tell walks through what happened: to jobs, and to other things.
 func (c *Changes) tell(job func(rota.EventKind, *rota.Job), other func(rota.Event)) {
-	for _, j := range c.NewRuns {
-		tellNewRun(j, job)
-	}
-	for _, r := range c.Runs {
-		tellRun(r, job)
-	}
+	tellStarts(c.Jobs, job)
+	tellEnds(c.Jobs, job)
 	for _, j := range c.NewJobs {
 		job(rota.EventJobEnqueued, j)
 	}
-	for _, j := range c.NewJobRuns {
-		tellNewRun(j, job)
+	tellStarts(c.Moved, job)
+	tellSequels(c.Jobs, job)
+	tellSequels(c.Moved, job)
+	c.tellSchedules(other)
+	c.tellReservations(other)
+}
+
+// tellStarts tells of jobs that were dispatched, or closed without ever being.
+func tellStarts(jobs []JobChange, job func(rota.EventKind, *rota.Job)) {
+	for _, j := range jobs {
+		switch {
+		case j.Fields&JobRun == 0:
+		case j.Job.Run.Open():
+			job(rota.EventJobStarted, j.Job)
+		default:
+			job(endings[j.Job.Run.Outcome], j.Job)
+		}
 	}
-	for _, j := range c.Jobs {
+}
+
+// tellEnds tells of runs that ended or were asked to.
+func tellEnds(jobs []JobChange, job func(rota.EventKind, *rota.Job)) {
+	for _, j := range jobs {
+		switch {
+		case j.Fields&JobRun != 0:
+		case j.Fields&RunOutcome != 0:
+			job(endings[j.Job.Run.Outcome], j.Job)
+		case j.Fields&RunCancel != 0 && j.Job.Run.Open():
+			job(rota.EventJobStopping, j.Job)
+		}
+	}
+}
+
+// tellSequels tells of jobs that never will run, or never again.
+func tellSequels(jobs []JobChange, job func(rota.EventKind, *rota.Job)) {
+	for _, j := range jobs {
 		if j.Fields&JobStatus != 0 && j.Job.Status == rota.StatusCancelled {
 			job(rota.EventJobCancelled, j.Job)
 		}
 		if j.Fields&JobSequel != 0 && j.Job.Sequel == rota.SequelDead {
 			job(rota.EventJobDead, j.Job)
 		}
-	}
-	c.tellSchedules(other)
-	c.tellReservations(other)
-}
-
-// tellNewRun tells of a job that was dispatched, or closed without ever being.
-func tellNewRun(j *rota.Job, job func(rota.EventKind, *rota.Job)) {
-	if j.Run.Open() {
-		job(rota.EventJobStarted, j)
-		return
-	}
-	job(endings[j.Run.Outcome], j)
-}
-
-func tellRun(r RunChange, job func(rota.EventKind, *rota.Job)) {
-	switch {
-	case r.Fields&RunOutcome != 0:
-		job(endings[r.Job.Run.Outcome], r.Job)
-	case r.Fields&RunCancel != 0 && r.Job.Run.Open():
-		job(rota.EventJobStopping, r.Job)
 	}
 }
 

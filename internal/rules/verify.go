@@ -60,9 +60,9 @@ func (v *Verifier) Job(r Row) {
 	v.count(j)
 }
 
-// OrphanRun tells of a run whose job is not there.
+// OrphanRun tells of what is left of a run that no job has.
 func (v *Verifier) OrphanRun(job rota.ID) {
-	v.find(rota.CheckOrphanRun, []string{"run of job " + job.String()}, "there is no such job")
+	v.find(rota.CheckOrphanRun, []string{"run of job " + job.String()}, "there is something of a run, but the job has none")
 }
 
 // find tells a violation.

@@ -19,11 +19,6 @@ LIMIT +?`
 SELECT id, run_id
 FROM rota_jobs INDEXED BY rota_jobs_run
 WHERE run_id BETWEEN ? AND ? AND run_id IS NOT NULL`
-	sqlInsertRun = `
-INSERT OR ROLLBACK INTO rota_runs (
-  job_id, token, runner, life, started_at, heartbeat_at, stale_after, progress, log_path, artifacts,
-  cancel_at, cancel_by, cancel_reason, outcome, finished_at, exit_code, error_code, error, rows_affected, result)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 )
 
 // loadHeads merges the heads of the lanes in dispatch order. A lane is left when
@@ -119,29 +114,4 @@ func inOrder(a, b *rota.Job) int {
 		return 1
 	}
 	return 0
-}
-
-func (w *writer) insertRun(j *rota.Job) error {
-	s, err := w.stmt(sqlInsertRun)
-	if err != nil {
-		return err
-	}
-	r := j.Run
-	bindID(s, 1, j.ID)
-	s.BindBytes(2, r.Token[:])
-	s.BindText(3, r.Runner)
-	bindID(s, 4, r.Life)
-	bindTime(s, 5, r.StartedAt)
-	bindTime(s, 6, r.HeartbeatAt)
-	bindTime(s, 7, r.StaleAfter)
-	bindJSON(s, 8, r.Progress)
-	bindText(s, 9, r.LogPath)
-	bindText(s, 10, formatLines(r.Artifacts))
-	bindCancel(s, 11, r)
-	bindOutcome(s, 14, r)
-	bindExitCode(s, 16, r)
-	bindError(s, 17, r)
-	bindRows(s, 19, r)
-	bindJSON(s, 20, r.Result)
-	return w.write(s)
 }

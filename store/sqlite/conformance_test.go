@@ -39,7 +39,7 @@ func openTest(t testing.TB, config Config) *Store {
 // job's id.
 var breakages = map[storetest.Breakage][]string{
 	storetest.BreakRun: {
-		`DELETE FROM rota_runs WHERE job_id = :job`,
+		withoutRun(":job"),
 		`UPDATE rota_jobs SET run_id = NULL WHERE id = :job`,
 	},
 	storetest.BreakClose: {
@@ -55,8 +55,15 @@ var breakages = map[storetest.Breakage][]string{
 	},
 	storetest.BreakJob: {
 		`DELETE FROM rota_jobs WHERE id = :job`,
-		`DELETE FROM rota_runs WHERE job_id = :job`,
 	},
+}
+
+// withoutRun takes away the run of a job.
+func withoutRun(job string) string {
+	return `UPDATE rota_jobs SET token = NULL, runner = NULL, life = NULL, heartbeat_at = NULL, stale_after = NULL,
+	outcome = NULL, ended_at = NULL, exit_code = NULL, error_code = NULL, error = NULL, rows_affected = NULL,
+	cancel_at = NULL, cancel_by = NULL, cancel_reason = NULL, progress = NULL, log_path = NULL, artifacts = NULL,
+	result = NULL WHERE id = ` + job
 }
 
 // damage runs statements that the triggers forbid, with the triggers away.

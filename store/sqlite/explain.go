@@ -12,12 +12,10 @@ const (
 	sqlLeanJob = `
 SELECT ` + leanColumns + `
 FROM rota_jobs j
-LEFT JOIN rota_runs r ON r.job_id = j.id
 WHERE j.id = ?`
 	sqlEarlier = `
 SELECT ` + leanColumns + `
 FROM rota_jobs j INDEXED BY rota_jobs_member
-LEFT JOIN rota_runs r ON r.job_id = j.id
 WHERE j.group_id = ? AND j.sequel IS NULL AND j.group_position < ?
 ORDER BY j.group_position, j.id
 LIMIT +?`
@@ -25,7 +23,6 @@ LIMIT +?`
 	sqlAhead = `
 SELECT ` + leanColumns + `
 FROM rota_jobs j INDEXED BY rota_jobs_live
-LEFT JOIN rota_runs r ON r.job_id = j.id
 WHERE j.schedule = ?1 AND j.scope_kind IS ?2 AND j.scope_id IS ?3 AND j.sequel IS NULL
   AND j.id <> ?4 AND (j.hold & 8 = 0 OR j.id < ?4)
 ORDER BY j.hold & 8, j.id

@@ -9,14 +9,12 @@ const (
 	sqlJobsOf = `
 SELECT ` + wholeColumns + `
 FROM rota_jobs j INDEXED BY rota_jobs_live
-LEFT JOIN rota_runs r ON r.job_id = j.id
 WHERE j.schedule = ? AND j.scope_kind IS ? AND j.scope_id IS ? AND j.sequel IS NULL AND (j.hold & 8 <> 0) = ?
 ORDER BY j.id
 LIMIT +?`
 	sqlPlanned = `
 SELECT ` + wholeColumns + `
 FROM rota_jobs j INDEXED BY rota_jobs_live
-LEFT JOIN rota_runs r ON r.job_id = j.id
 WHERE j.schedule = ? AND j.sequel IS NULL AND j.plan_time IS NOT NULL
 ORDER BY j.id
 LIMIT +?`

@@ -15,15 +15,13 @@ import (
 const (
 	listed = `
 SELECT ` + wholeColumns
-	listedRuns = `
-LEFT JOIN rota_runs r ON r.job_id = j.id`
 	picked = `
 WHERE j.id < ?1 AND (?3 IS NULL OR j.status = ?3) AND (?4 IS NULL OR j.type = ?4) AND (?5 IS NULL OR j.template = ?5)
   AND (?9 IS NULL OR j.sequel IS NOT 'retry')
   AND (?8 IS NULL OR ?8 = CASE j.status
     WHEN 'QUEUED' THEN CASE WHEN j.hold & 1 THEN 'scheduled' WHEN j.hold THEN 'blocked' ELSE 'queued' END
     WHEN 'CANCELLED' THEN 'cancelled'
-    ELSE coalesce(lower(r.outcome), 'running') END)`
+    ELSE coalesce(lower(j.outcome), 'running') END)`
 	// A dead letter is seen to while something tries it anew that was not called
 	// off.
 	pickedDead = ` AND` + isDead
@@ -39,24 +37,23 @@ WHERE j.id < ?1 AND (?3 IS NULL OR j.status = ?3) AND (?4 IS NULL OR j.type = ?4
     SELECT 1
     FROM chain
     JOIN rota_jobs t ON t.id = chain.id
-    LEFT JOIN rota_runs u ON u.job_id = t.id
-    WHERE t.sequel IS NOT 'retry' AND t.status <> 'CANCELLED' AND u.outcome IS NOT 'CANCELLED')`
+    WHERE t.sequel IS NOT 'retry' AND t.status <> 'CANCELLED' AND t.outcome IS NOT 'CANCELLED')`
 	newestFirst = `
 ORDER BY j.id DESC
 LIMIT +?2`
 
 	sqlList = listed + `
-FROM rota_jobs j` + listedRuns + picked + newestFirst
+FROM rota_jobs j` + picked + newestFirst
 	sqlListSchedule = listed + `
-FROM rota_jobs j INDEXED BY rota_jobs_schedule` + listedRuns + picked + ` AND j.schedule = ?6` + newestFirst
+FROM rota_jobs j INDEXED BY rota_jobs_schedule` + picked + ` AND j.schedule = ?6` + newestFirst
 	sqlListDead = listed + `
-FROM rota_jobs j INDEXED BY rota_jobs_dead` + listedRuns + picked + pickedDead + ` AND (?6 IS NULL OR j.schedule = ?6)` + newestFirst
+FROM rota_jobs j INDEXED BY rota_jobs_dead` + picked + pickedDead + ` AND (?6 IS NULL OR j.schedule = ?6)` + newestFirst
 	sqlListGroup = listed + `
 FROM (
   SELECT j.id
-  FROM rota_jobs j INDEXED BY rota_jobs_group` + listedRuns + picked + ` AND j.group_id = ?7 AND (?6 IS NULL OR j.schedule = ?6)` + newestFirst + `
+  FROM rota_jobs j INDEXED BY rota_jobs_group` + picked + ` AND j.group_id = ?7 AND (?6 IS NULL OR j.schedule = ?6)` + newestFirst + `
 ) one
-JOIN rota_jobs j ON j.id = one.id` + listedRuns + `
+JOIN rota_jobs j ON j.id = one.id
 ORDER BY j.id DESC`
 	// What lives is found by the indexes that hold nothing else, however much has
 	// ended, and sorted; only a schedule leaves less.
@@ -66,7 +63,7 @@ FROM (
   FROM rota_jobs j INDEXED BY `
 	liveNewest = newestFirst + `
 ) one
-JOIN rota_jobs j ON j.id = one.id` + listedRuns + `
+JOIN rota_jobs j ON j.id = one.id
 ORDER BY j.id DESC`
 	ofType     = ` AND j.id < ?1 AND (?4 IS NULL OR j.type = ?4)`
 	ofTemplate = ` AND j.template = ?5`
@@ -79,15 +76,15 @@ WHERE j.status = 'QUEUED' AND j.hold = 0` + ofType + ofTemplate + liveNewest
 WHERE j.status = 'QUEUED' AND j.hold <> 0 AND j.hold & 1 = (?8 = 'scheduled')` + ofType + liveNewest
 	sqlListHeldOf = live + `rota_jobs_held
 WHERE j.status = 'QUEUED' AND j.hold <> 0 AND j.hold & 1 = (?8 = 'scheduled')` + ofType + ofTemplate + liveNewest
-	sqlListOpen = live + `rota_jobs_open` + listedRuns + picked + ` AND j.status = 'RUNNING' AND j.sequel IS NULL` + liveNewest
-	sqlListLive = live + `rota_jobs_live` + listedRuns + picked + ` AND j.schedule = ?6 AND j.sequel IS NULL` + liveNewest
+	sqlListOpen = live + `rota_jobs_open` + picked + ` AND j.status = 'RUNNING' AND j.sequel IS NULL` + liveNewest
+	sqlListLive = live + `rota_jobs_live` + picked + ` AND j.schedule = ?6 AND j.sequel IS NULL` + liveNewest
 
 	sqlListGroupDead = listed + `
 FROM (
   SELECT j.id
-  FROM rota_jobs j INDEXED BY rota_jobs_group` + listedRuns + picked + pickedDead + ` AND j.group_id = ?7 AND (?6 IS NULL OR j.schedule = ?6)` + newestFirst + `
+  FROM rota_jobs j INDEXED BY rota_jobs_group` + picked + pickedDead + ` AND j.group_id = ?7 AND (?6 IS NULL OR j.schedule = ?6)` + newestFirst + `
 ) one
-JOIN rota_jobs j ON j.id = one.id` + listedRuns + `
+JOIN rota_jobs j ON j.id = one.id
 ORDER BY j.id DESC`
 )
 

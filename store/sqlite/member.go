@@ -10,7 +10,6 @@ const (
 	members = `
 SELECT ` + wholeColumns + `
 FROM rota_jobs j INDEXED BY rota_jobs_member
-LEFT JOIN rota_runs r ON r.job_id = j.id
 WHERE j.group_id = ? AND j.sequel IS NULL`
 	sqlMembersLive = members + `
 ORDER BY j.group_position, j.id
@@ -19,20 +18,18 @@ LIMIT +?`
 ORDER BY j.group_position, j.id
 LIMIT +?`
 	sqlMembersDoomed = members + `
-  AND (j.status = 'QUEUED' OR (r.job_id IS NOT NULL AND r.outcome IS NULL AND r.cancel_at IS NULL))
+  AND (j.status = 'QUEUED' OR (j.runner IS NOT NULL AND j.outcome IS NULL AND j.cancel_at IS NULL))
 ORDER BY j.group_position, j.id
 LIMIT +?`
 	sqlMembersFirst = `
 SELECT ` + wholeColumns + `
 FROM rota_jobs j INDEXED BY rota_jobs_group
-LEFT JOIN rota_runs r ON r.job_id = j.id
 WHERE j.group_id = ? AND j.attempt = 1
 ORDER BY j.group_position
 LIMIT +?`
 	sqlTally = `
 SELECT ` + endColumns + `
 FROM rota_jobs j INDEXED BY rota_jobs_group
-LEFT JOIN rota_runs r ON r.job_id = j.id
 WHERE j.group_id = ? AND j.sequel IS NOT 'retry'`
 )
 
@@ -59,7 +56,7 @@ func countGroup(conn *sqlite.Conn, g *rota.Group) error {
 }
 
 // endColumns are what tells how an attempt stands, and scanEnd reads them.
-const endColumns = `j.id, j.status, j.attempt, j.sequel, j.finished_at, r.outcome`
+const endColumns = `j.id, j.status, j.attempt, j.sequel, j.finished_at, j.outcome`
 
 func scanEnd(s *sqlite.Stmt) *rota.Job {
 	j := &rota.Job{

@@ -16,8 +16,8 @@ import (
 // neighbours from it.
 func TestRecoverMendsWhatTheSchemaAllows(t *testing.T) {
 	for name, harm := range map[string]string{
-		"a run that is gone although the job names it": `DELETE FROM rota_runs WHERE job_id = :job`,
-		"an outcome without the time of its end":       `UPDATE rota_runs SET outcome = 'FAILED' WHERE job_id = :job`,
+		"a run that is gone although the job names it": withoutRun(":job"),
+		"an outcome without the time of its end":       `UPDATE rota_jobs SET outcome = 'FAILED' WHERE id = :job`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := openTest(t, Config{})

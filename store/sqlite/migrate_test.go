@@ -1,8 +1,10 @@
 package sqlite
 
 import (
+	"cmp"
 	"io/fs"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -81,7 +83,7 @@ func TestAnOlderFileIsBroughtUpToDate(t *testing.T) {
 	conn = plainConn(t, path)
 	after := tables(t, conn)
 	for _, row := range before {
-		if !strings.Contains(after, row) && !strings.HasPrefix(row, "rota_meta") {
+		if !strings.Contains(after, row) && !strings.HasPrefix(row, "rota_meta") && !strings.HasPrefix(row, "rota_runs") {
 			t.Errorf("lost %s in:\n%s", row, after)
 		}
 	}
@@ -90,6 +92,18 @@ func TestAnOlderFileIsBroughtUpToDate(t *testing.T) {
 		must(t, err)
 		if j.Template+j.Schedule+j.ConcurrencyKey != "" || !j.GroupID.IsZero() || !j.RedriveOf.IsZero() || !j.CountsAt.IsZero() {
 			t.Errorf("%s has company: %+v", name, j)
+		}
+	}
+	for name, want := range map[string]string{"running": "node  - -", "failed": "node FAILED no 9", "dead": "node FAILED no 9"} {
+		j, err := s.Job(t.Context(), jobs[name])
+		must(t, err)
+		end := "-"
+		if !j.Run.FinishedAt.IsZero() {
+			end = strconv.FormatInt(j.Run.FinishedAt.UnixMicro(), 10)
+		}
+		got := strings.Join([]string{j.Run.Runner, string(j.Run.Outcome), cmp.Or(j.Run.Error, "-"), end}, " ")
+		if got != want || j.Run.StartedAt.UnixMicro() != 8 || j.Run.StaleAfter.UnixMicro() != 9 {
+			t.Errorf("the run of %s is %q: %+v", name, got, j.Run)
 		}
 	}
 	dead, err := s.Jobs(t.Context(), rota.JobQuery{Dead: true})

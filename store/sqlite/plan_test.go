@@ -112,7 +112,7 @@ var plans = map[string]plan{
 
 	"sqlStatsReady": {sql: sqlStatsReady, by: []string{"COVERING INDEX rota_jobs_claim"}, walks: []string{"rota_jobs"}},
 	"sqlStatsHeld":  {sql: sqlStatsHeld, by: []string{"COVERING INDEX rota_jobs_held"}, walks: []string{"rota_jobs"}},
-	"sqlStatsOpen":  {sql: sqlStatsOpen, by: []string{"COVERING INDEX rota_jobs_open"}, walks: []string{"j"}},
+	"sqlStatsOpen":  {sql: sqlStatsOpen, by: []string{"rota_jobs_open"}, walks: []string{"j"}},
 	"sqlStatsDead":  {sql: sqlStatsDead, by: []string{"rota_jobs_dead", "rota_jobs_redrive", "rota_jobs_retry"}, walks: []string{"j"}},
 	"sqlStatsSchedules": {
 		sql: sqlStatsSchedules, by: []string{"COVERING INDEX rota_schedules_enabled"}, walks: []string{"rota_schedules"},

@@ -35,8 +35,7 @@ LIMIT 1`
 
 	ends = `
 SELECT ` + endColumns + `
-FROM rota_jobs j
-LEFT JOIN rota_runs r ON r.job_id = j.id`
+FROM rota_jobs j`
 	sqlOldest = ends + `
 WHERE j.id > ? AND j.id <= ? AND j.retry_of IS NULL
 ORDER BY j.id

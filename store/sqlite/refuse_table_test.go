@@ -26,13 +26,10 @@ const (
 	saysChain       = "continues the chain"
 	saysPlanned     = "planned already"
 	saysLeave       = "only an execution that has ended"
-	saysOneRun      = "at most one run"
-	saysRunOf       = "a run belongs to a RUNNING job"
 	saysRunIdentity = "whose a run is never changes"
 	saysOutcome     = "the outcome of a run is written once"
 	saysRunOnce     = "of a run are written once"
 	saysArtifacts   = "artifacts are only appended to"
-	saysRunLeave    = "a run leaves with its job"
 	saysAudit       = "the audit is only appended to"
 	saysCheck       = "CHECK constraint failed"
 	saysType        = "cannot store"
@@ -64,7 +61,7 @@ var onceJob = map[string]string{
 }
 
 var otherRun = map[string]string{
-	"job_id": "randomblob(16)", "token": "randomblob(16)", "runner": "'eve'", "life": "randomblob(16)", "started_at": "7",
+	"token": "randomblob(16)", "runner": "'eve'", "life": "randomblob(16)",
 }
 
 var closedRun = map[string]string{
@@ -85,9 +82,9 @@ func forbidden() (all []attempt) {
 	each("rota_jobs", "id = :running", saysFrozen, frozenJob)
 	each("rota_jobs", "id = :cancelled", saysFrozen, frozenJob)
 	each("rota_jobs", "id = :completed", saysOnce, onceJob)
-	each("rota_runs", "job_id = :running", saysRunIdentity, otherRun)
-	each("rota_runs", "job_id = :completed", saysRunIdentity, otherRun)
-	each("rota_runs", "job_id = :completed", saysOutcome, closedRun)
+	each("rota_jobs", "id = :running", saysRunIdentity, otherRun)
+	each("rota_jobs", "id = :completed", saysRunIdentity, otherRun)
+	each("rota_jobs", "id = :completed", saysOutcome, closedRun)
 	for _, c := range slices.Sorted(maps.Keys(onceJob)) {
 		add("a "+c+" taken back", saysOnce, "UPDATE rota_jobs SET "+c+" = NULL WHERE id = :completed")
 	}
@@ -99,7 +96,7 @@ func forbidden() (all []attempt) {
 
 var forbiddenStates = []attempt{
 	{"RUNNING back to QUEUED", `UPDATE rota_jobs SET status = 'QUEUED' WHERE id = :running`, saysStatus},
-	{"RUNNING back to QUEUED as if it had never run", `UPDATE rota_jobs SET status = 'QUEUED', started_at = NULL, run_id = NULL WHERE id = :running`, saysOnce},
+	{"RUNNING back to QUEUED as if it had never run", `UPDATE rota_jobs SET status = 'QUEUED', started_at = NULL, run_id = NULL WHERE id = :running`, saysStatus},
 	{"RUNNING sideways to CANCELLED", `UPDATE rota_jobs SET status = 'CANCELLED' WHERE id = :running`, saysStatus},
 	{"ended back to QUEUED", `UPDATE rota_jobs SET status = 'QUEUED' WHERE id = :completed`, saysStatus},
 	{"CANCELLED back to QUEUED", `UPDATE rota_jobs SET status = 'QUEUED' WHERE id = :cancelled`, saysStatus},
@@ -119,33 +116,37 @@ var forbiddenStates = []attempt{
 	{"CANCELLED with a sequel but no end", `UPDATE rota_jobs SET status = 'CANCELLED', sequel = 'none' WHERE id = :queued`, saysCheck},
 	{"CANCELLED and dead", `UPDATE rota_jobs SET status = 'CANCELLED', finished_at = 7, sequel = 'dead' WHERE id = :queued`, saysCheck},
 	{"a sequel before the end", `UPDATE rota_jobs SET sequel = 'none' WHERE id = :running`, saysCheck},
-	{"an outcome nobody knows", `UPDATE rota_runs SET outcome = 'MAYBE' WHERE job_id = :running`, saysCheck},
-	{"an end without an outcome", `UPDATE rota_runs SET finished_at = 7 WHERE job_id = :running`, saysCheck},
-	{"an outcome taken back", `UPDATE rota_runs SET outcome = NULL WHERE job_id = :completed`, saysOutcome},
-	{"a second end", `UPDATE rota_runs SET finished_at = finished_at + 1 WHERE job_id = :completed`, saysRunOnce},
-	{"an end taken back", `UPDATE rota_runs SET finished_at = NULL WHERE job_id = :completed`, saysRunOnce},
-	{"a second exit code", `UPDATE rota_runs SET exit_code = 1 WHERE job_id = :kept`, saysRunOnce},
-	{"a second error", `UPDATE rota_runs SET error = 'other' WHERE job_id = :kept`, saysRunOnce},
-	{"a second log while open", `UPDATE rota_runs SET log_path = 'other' WHERE job_id = :asked`, saysRunOnce},
-	{"a second asking to stop while open", `UPDATE rota_runs SET cancel_at = cancel_at + 1 WHERE job_id = :asked`, saysRunOnce},
-	{"an asking to stop taken back", `UPDATE rota_runs SET cancel_at = NULL WHERE job_id = :asked`, saysRunOnce},
-	{"another who asked", `UPDATE rota_runs SET cancel_by = 'eve' WHERE job_id = :asked`, saysRunOnce},
-	{"another reason to stop", `UPDATE rota_runs SET cancel_reason = 'so' WHERE job_id = :asked`, saysRunOnce},
-	{"artifacts rewritten", `UPDATE rota_runs SET artifacts = '"z.txt"' || char(10) WHERE job_id = :kept`, saysArtifacts},
-	{"artifacts shortened", `UPDATE rota_runs SET artifacts = substr(artifacts, 1, length(artifacts) - 1) WHERE job_id = :kept`, saysArtifacts},
-	{"artifacts put in front", `UPDATE rota_runs SET artifacts = '"z.txt"' || char(10) || artifacts WHERE job_id = :kept`, saysArtifacts},
-	{"artifacts taken away", `UPDATE rota_runs SET artifacts = NULL WHERE job_id = :kept`, saysArtifacts},
-	{"artifacts emptied", `UPDATE rota_runs SET artifacts = '' WHERE job_id = :kept`, saysArtifacts},
+	{"an outcome nobody knows", `UPDATE rota_jobs SET outcome = 'MAYBE' WHERE id = :running`, saysCheck},
+	{"an end without an outcome", `UPDATE rota_jobs SET ended_at = 7 WHERE id = :running`, saysCheck},
+	{"an outcome taken back", `UPDATE rota_jobs SET outcome = NULL WHERE id = :completed`, saysOutcome},
+	{"a second end", `UPDATE rota_jobs SET ended_at = ended_at + 1 WHERE id = :completed`, saysRunOnce},
+	{"an end taken back", `UPDATE rota_jobs SET ended_at = NULL WHERE id = :completed`, saysRunOnce},
+	{"a second exit code", `UPDATE rota_jobs SET exit_code = 1 WHERE id = :kept`, saysRunOnce},
+	{"a second error", `UPDATE rota_jobs SET error = 'other' WHERE id = :kept`, saysRunOnce},
+	{"a second log while open", `UPDATE rota_jobs SET log_path = 'other' WHERE id = :asked`, saysRunOnce},
+	{"a second asking to stop while open", `UPDATE rota_jobs SET cancel_at = cancel_at + 1 WHERE id = :asked`, saysRunOnce},
+	{"an asking to stop taken back", `UPDATE rota_jobs SET cancel_at = NULL WHERE id = :asked`, saysRunOnce},
+	{"another who asked", `UPDATE rota_jobs SET cancel_by = 'eve' WHERE id = :asked`, saysRunOnce},
+	{"another reason to stop", `UPDATE rota_jobs SET cancel_reason = 'so' WHERE id = :asked`, saysRunOnce},
+	{"artifacts rewritten", `UPDATE rota_jobs SET artifacts = '"z.txt"' || char(10) WHERE id = :kept`, saysArtifacts},
+	{"artifacts shortened", `UPDATE rota_jobs SET artifacts = substr(artifacts, 1, length(artifacts) - 1) WHERE id = :kept`, saysArtifacts},
+	{"artifacts put in front", `UPDATE rota_jobs SET artifacts = '"z.txt"' || char(10) || artifacts WHERE id = :kept`, saysArtifacts},
+	{"artifacts taken away", `UPDATE rota_jobs SET artifacts = NULL WHERE id = :kept`, saysArtifacts},
+	{"artifacts emptied", `UPDATE rota_jobs SET artifacts = '' WHERE id = :kept`, saysArtifacts},
 	{"a key that has half ended", `UPDATE rota_keys SET ended = 2`, saysCheck},
 	{"an audit entry rewritten", `UPDATE rota_audit SET actor = 'eve'`, saysAudit},
 	{"an audit entry replaced by another", `UPDATE OR REPLACE rota_audit SET id = randomblob(16)`, saysAudit},
 	{"a job replaced by update", `UPDATE OR REPLACE rota_jobs SET id = :completed WHERE id = :dead`, saysIdentity},
 	{"a retry replaced by update", `UPDATE OR REPLACE rota_jobs SET retry_of = :failed WHERE id = :queued`, saysIdentity},
 	{"a plan replaced by update", `UPDATE OR REPLACE rota_jobs SET plan_time = (SELECT plan_time FROM rota_jobs WHERE id = :planned), name = 'nightly' WHERE id = :queued`, saysIdentity},
-	{"a run replaced by update", `UPDATE OR REPLACE rota_runs SET job_id = :completed WHERE job_id = :running`, saysRunIdentity},
+	{"a run given to a queued job", `UPDATE rota_jobs SET runner = 'eve', token = randomblob(16) WHERE id = :queued`, saysCheck},
+	{"a run given to a cancelled job", `UPDATE rota_jobs SET runner = 'eve', token = randomblob(16), progress = '1' WHERE id = :cancelled`, saysCheck},
+	{"a run without a token", `UPDATE rota_jobs SET status = 'RUNNING', started_at = 7, runner = 'eve' WHERE id = :queued`, saysCheck},
+	{"an outcome without a run", `UPDATE rota_jobs SET outcome = 'FAILED' WHERE id = :queued`, saysCheck},
+	{"part of a run", `UPDATE rota_jobs SET error = 'e' WHERE id = :queued`, saysCheck},
 	{"a constraint passed over by update", `UPDATE OR IGNORE rota_jobs SET priority = 7 WHERE id = :running`, saysFrozen},
 	{"text for a number", `UPDATE rota_jobs SET priority = 'high' WHERE id = :queued`, saysType},
-	{"a number for an id", `UPDATE rota_runs SET progress = x'00' WHERE job_id = :running`, saysType},
+	{"a number for an id", `UPDATE rota_jobs SET progress = x'00' WHERE id = :running`, saysType},
 	{"no params", `UPDATE rota_jobs SET params = NULL WHERE id = :queued`, saysPlace},
 	{"params in two places", `UPDATE rota_jobs SET params = '{}' WHERE id = :long`, saysPlace},
 	{"long params of a running job", `UPDATE rota_params SET params = '{}' WHERE job_id = :longrun`, saysFrozen},
@@ -162,8 +163,8 @@ var forbiddenDeletes = []attempt{
 	{"a queued retry removed", `DELETE FROM rota_jobs WHERE id = :retry`, saysLeave},
 	{"everything removed", `DELETE FROM rota_jobs`, saysLeave},
 	{"long params removed", `DELETE FROM rota_params WHERE job_id = :long`, saysParamsLeave},
-	{"an open run removed", `DELETE FROM rota_runs WHERE job_id = :running`, saysRunLeave},
-	{"a closed run removed", `DELETE FROM rota_runs WHERE job_id = :completed`, saysRunLeave},
+	{"an open run removed", withoutRun(":running"), saysRunIdentity},
+	{"a closed run removed", withoutRun(":completed"), saysOutcome},
 	{"an audit entry removed", `DELETE FROM rota_audit`, saysAudit},
 }
 
@@ -177,6 +178,7 @@ func forbiddenInserts() (all []attempt) {
 	job("a job that enters RUNNING", saysEnter, map[string]string{"status": "'RUNNING'", "started_at": "7"})
 	job("a job that enters CANCELLED", saysEnter, map[string]string{"status": "'CANCELLED'", "finished_at": "7", "sequel": "'none'"})
 	job("a job that enters with a run", saysEnter, map[string]string{"run_id": "randomblob(16)"})
+	job("a job that enters with a runner", saysCheck, map[string]string{"runner": "'eve'", "token": "randomblob(16)"})
 	job("a job that enters with a sequel", saysEnter, map[string]string{"sequel": "'none'"})
 	job("a job that enters started", saysCheck, map[string]string{"started_at": "7"})
 	job("a job that enters ended", saysCheck, map[string]string{"finished_at": "7"})
@@ -194,6 +196,7 @@ func forbiddenInserts() (all []attempt) {
 	job("a retry of nothing", saysChain, retry("randomblob(16)", ":running", "2"))
 	job("a retry of another execution", saysChain, retry(":running", ":failed", "2"))
 	job("an attempt left out", saysChain, retry(":running", ":running", "3"))
+	job("an attempt left out of a chain that goes on", saysChain, retry(":dead", ":dead", "3"))
 	job("a retry that is a first attempt", saysChain, retry(":running", ":running", "1"))
 	job("an attempt beyond the last", saysCheck, map[string]string{"retry_of": ":dead", "execution_id": ":dead", "attempt": "2", "max_attempts": "1"})
 	for _, or := range []string{"INSERT", "INSERT OR REPLACE", "INSERT OR IGNORE", "INSERT OR FAIL", "REPLACE"} {
@@ -203,22 +206,16 @@ func forbiddenInserts() (all []attempt) {
 		add(or+" over a retry", saysOneRetry, insertJobSQL(or, retry(":failed", ":failed", "2")))
 		add(or+" over a plan", saysPlanned, insertJobSQL(or, planned()))
 		add(or+" over params", saysParams, or+` INTO rota_params VALUES (:long, '{}')`)
-		add(or+" over a run", saysOneRun, insertRunSQL(or, ":running"))
-		add(or+" over a closed run", saysOneRun, insertRunSQL(or, ":completed"))
 		add(or+" over the audit", saysAudit, or+` INTO rota_audit (id, at, actor, act) SELECT id, at, 'eve', act FROM rota_audit`)
 	}
 	upsert := ` ON CONFLICT DO UPDATE SET `
 	add("an upsert over a job", saysExists, insertJobSQL("INSERT", map[string]string{"id": ":completed"})+upsert+`priority = 7`)
 	add("an upsert over a plan", saysPlanned, insertJobSQL("INSERT", planned())+upsert+`priority = 7`)
 	add("an upsert over a retry", saysOneRetry, insertJobSQL("INSERT", retry(":failed", ":failed", "2"))+upsert+`priority = 7`)
-	add("an upsert over a run", saysOneRun, insertRunSQL("INSERT", ":running")+upsert+`runner = 'eve'`)
 	add("params beside a job's own", saysParams, `INSERT INTO rota_params VALUES (:queued, '{}')`)
 	add("params of nothing", saysParams, `INSERT INTO rota_params VALUES (randomblob(16), '{}')`)
 	job("a retry of a job that runs", saysFailed, retry(":running", ":running", "2"))
 	job("a retry of a job that completed", saysFailed, retry(":completed", ":completed", "2"))
-	add("a run of a queued job", saysRunOf, insertRunSQL("INSERT", ":queued"))
-	add("a run of a cancelled job", saysRunOf, insertRunSQL("INSERT", ":cancelled"))
-	add("a run of nothing", saysRunOf, insertRunSQL("INSERT", "randomblob(16)"))
 	return all
 }
 
@@ -241,27 +238,22 @@ func insertJobSQL(verb string, values map[string]string) string {
 	return fmt.Sprintf("%s INTO rota_jobs (%s) VALUES (%s)", verb, strings.Join(columns, ", "), strings.Join(list, ", "))
 }
 
-func insertRunSQL(verb, job string) string {
-	return verb + ` INTO rota_runs (job_id, token, runner, started_at, heartbeat_at, stale_after)
-VALUES (` + job + `, randomblob(16), 'eve', 7, 7, 7)`
-}
-
 // allowed are the neighbours of what is forbidden: the law itself writes so.
 var allowed = []attempt{
 	{name: "params, priority and position of a queued job", sql: `UPDATE rota_jobs SET params = '{"n":2}', priority = 7, position = 7, version = randomblob(16) WHERE id = :queued`},
 	{name: "a delayed job made ready", sql: `UPDATE rota_jobs SET hold = 0, queued_at = 7 WHERE id = :delayed`},
-	{name: "QUEUED to RUNNING", sql: `UPDATE rota_jobs SET status = 'RUNNING', started_at = 7, run_id = randomblob(16) WHERE id = :queued`},
+	{name: "QUEUED to RUNNING", sql: `UPDATE rota_jobs SET status = 'RUNNING', started_at = 7, run_id = randomblob(16), token = randomblob(16), runner = 'eve', heartbeat_at = 7, stale_after = 7 WHERE id = :queued`},
 	{name: "QUEUED to CANCELLED", sql: `UPDATE rota_jobs SET status = 'CANCELLED', finished_at = 7, sequel = 'none' WHERE id = :queued`},
 	{name: "RUNNING ended and settled, when its run has ended", sql: `UPDATE rota_jobs SET finished_at = 7, sequel = 'none' WHERE id = :longrun`},
 	{name: "long params of a queued job", sql: `UPDATE rota_params SET params = '{}' WHERE job_id = :long`},
-	{name: "an outcome", sql: `UPDATE rota_runs SET outcome = 'COMPLETED', finished_at = 7, exit_code = 0, error = 'e', result = '1' WHERE job_id = :running`},
-	{name: "a heartbeat", sql: `UPDATE rota_runs SET heartbeat_at = 7, stale_after = 7, progress = '1' WHERE job_id = :running`},
-	{name: "an asking to stop", sql: `UPDATE rota_runs SET cancel_at = 7, cancel_by = 'ada', cancel_reason = 'so' WHERE job_id = :running`},
-	{name: "a first exit code after the end", sql: `UPDATE rota_runs SET exit_code = 1 WHERE job_id = :completed`},
-	{name: "a first error after the end", sql: `UPDATE rota_runs SET error = 'e' WHERE job_id = :completed`},
-	{name: "a first log", sql: `UPDATE rota_runs SET log_path = 'log' WHERE job_id = :running`},
-	{name: "first artifacts after the end", sql: `UPDATE rota_runs SET artifacts = '"z.txt"' || char(10) WHERE job_id = :completed`},
-	{name: "artifacts appended", sql: `UPDATE rota_runs SET artifacts = artifacts || '"z.txt"' || char(10) WHERE job_id = :kept`},
+	{name: "an outcome", sql: `UPDATE rota_jobs SET outcome = 'COMPLETED', ended_at = 7, exit_code = 0, error = 'e', result = '1' WHERE id = :running`},
+	{name: "a heartbeat", sql: `UPDATE rota_jobs SET heartbeat_at = 7, stale_after = 7, progress = '1' WHERE id = :running`},
+	{name: "an asking to stop", sql: `UPDATE rota_jobs SET cancel_at = 7, cancel_by = 'ada', cancel_reason = 'so' WHERE id = :running`},
+	{name: "a first exit code after the end", sql: `UPDATE rota_jobs SET exit_code = 1 WHERE id = :completed`},
+	{name: "a first error after the end", sql: `UPDATE rota_jobs SET error = 'e' WHERE id = :completed`},
+	{name: "a first log", sql: `UPDATE rota_jobs SET log_path = 'log' WHERE id = :running`},
+	{name: "first artifacts after the end", sql: `UPDATE rota_jobs SET artifacts = '"z.txt"' || char(10) WHERE id = :completed`},
+	{name: "artifacts appended", sql: `UPDATE rota_jobs SET artifacts = artifacts || '"z.txt"' || char(10) WHERE id = :kept`},
 	{name: "a job", sql: insertJobSQL("INSERT", nil)},
 	{name: "a job, or replace", sql: insertJobSQL("INSERT OR REPLACE", nil)},
 	{name: "a planned job", sql: insertJobSQL("INSERT", map[string]string{"name": "'nightly'", "plan_time": "7"})},

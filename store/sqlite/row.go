@@ -21,14 +21,14 @@ const (
   j.template, j.schedule, j.group_id, j.group_position, j.concurrency_key, j.counts_at, j.wait_from, j.wait_until,
   j.redrive_of`
 	runColumns = `,
-  r.token, r.runner, r.life, r.started_at, r.heartbeat_at, r.stale_after,
-  r.outcome, r.finished_at, r.exit_code, r.error_code, r.error, r.rows_affected,
-  r.cancel_at, r.cancel_by, r.cancel_reason, r.progress, r.log_path, r.artifacts, r.result`
+  j.token, j.runner, j.life, j.heartbeat_at, j.stale_after,
+  j.outcome, j.ended_at, j.exit_code, j.error_code, j.error, j.rows_affected,
+  j.cancel_at, j.cancel_by, j.cancel_reason, j.progress, j.log_path, j.artifacts, j.result`
 
 	leaseColumns = `
   j.id, j.execution_id, j.run_id, j.type, j.status, j.priority, j.attempt, j.max_attempts, j.sequel, j.unique_key,
-  j.finished_at, r.token, r.runner, r.heartbeat_at, r.stale_after, r.outcome, r.error_code, r.cancel_at,
-  r.cancel_reason, r.log_path, r.artifacts, j.schedule, j.group_id, j.concurrency_key,
+  j.finished_at, j.token, j.runner, j.heartbeat_at, j.stale_after, j.outcome, j.error_code, j.cancel_at,
+  j.cancel_reason, j.log_path, j.artifacts, j.schedule, j.group_id, j.concurrency_key,
   j.started_at, j.plan_time, j.name, j.template`
 
 	leanColumns   = jobColumns + `, NULL` + runColumns
@@ -83,7 +83,6 @@ const (
 	colToken
 	colRunner
 	colLife
-	colRunStartedAt
 	colHeartbeatAt
 	colStaleAfter
 	colOutcome
@@ -149,7 +148,7 @@ func scanCompany(s *sqlite.Stmt, j *rota.Job) {
 func scanRun(s *sqlite.Stmt) *rota.Run {
 	r := &rota.Run{
 		ID: scanID(s, colRunID), Runner: s.ColumnText(colRunner), Life: scanID(s, colLife),
-		StartedAt: scanTime(s, colRunStartedAt), HeartbeatAt: scanTime(s, colHeartbeatAt), StaleAfter: scanTime(s, colStaleAfter),
+		StartedAt: scanTime(s, colStartedAt), HeartbeatAt: scanTime(s, colHeartbeatAt), StaleAfter: scanTime(s, colStaleAfter),
 		Progress: scanJSON(s, colProgress), LogPath: s.ColumnText(colLogPath), Artifacts: scanLines(s, colArtifacts),
 	}
 	s.ColumnBytes(colToken, r.Token[:])

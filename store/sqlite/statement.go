@@ -14,7 +14,6 @@ import (
 type statements struct {
 	plain     map[string]*sqlite.Stmt
 	jobUpdate map[rules.JobField]*sqlite.Stmt
-	runUpdate map[rules.RunField]*sqlite.Stmt
 	heads     []*sqlite.Stmt // one for each lane that a claim walks at once
 }
 
@@ -24,10 +23,9 @@ func (w *writer) prepare() error {
 	w.stmts = statements{
 		plain:     map[string]*sqlite.Stmt{},
 		jobUpdate: map[rules.JobField]*sqlite.Stmt{},
-		runUpdate: map[rules.RunField]*sqlite.Stmt{},
 	}
 	for _, sql := range []string{
-		sqlBegin, sqlCommit, sqlInsertJob, sqlInsertParams, sqlInsertRun, sqlInsertAudit, sqlLease, sqlTail, sqlTaken,
+		sqlBegin, sqlCommit, sqlInsertJob, sqlInsertParams, sqlInsertAudit, sqlLease, sqlTail, sqlTaken,
 		sqlDue, sqlStale, sqlLeft, sqlOrderAhead, sqlKeyGet, sqlPlan, sqlRetry,
 		sqlType, sqlTemplate, sqlSchedule, sqlDueSchedules, sqlUsing, sqlDependents, sqlLatest, sqlWaits, sqlJobsOf,
 		sqlGroup, sqlMembersLive, sqlMembersFirst, sqlThrottle, sqlBucket, sqlLaneOpen, sqlReservation, sqlActive,
@@ -45,7 +43,6 @@ func (w *writer) prepare() error {
 func (s *statements) finalize() {
 	all := slices.Collect(maps.Values(s.plain))
 	all = slices.AppendSeq(all, maps.Values(s.jobUpdate))
-	all = slices.AppendSeq(all, maps.Values(s.runUpdate))
 	for _, stmt := range append(all, s.heads...) {
 		_ = stmt.Finalize() // repeats the error of its last step, if any
 	}

@@ -25,8 +25,7 @@ GROUP BY type`
 	sqlStatsOpen = `
 SELECT j.type, count(*)
 FROM rota_jobs j INDEXED BY rota_jobs_open
-LEFT JOIN rota_runs r ON r.job_id = j.id
-WHERE j.status = 'RUNNING' AND j.sequel IS NULL AND r.outcome IS NULL
+WHERE j.status = 'RUNNING' AND j.sequel IS NULL AND j.outcome IS NULL
 GROUP BY j.type`
 	sqlStatsDead = `
 SELECT count(*)

@@ -12,12 +12,10 @@ const (
 	sqlLease = `
 SELECT ` + leaseColumns + `
 FROM rota_jobs j
-LEFT JOIN rota_runs r ON r.job_id = j.id
 WHERE j.id = ?`
 	sqlWholeJob = `
 SELECT ` + wholeColumns + `
 FROM rota_jobs j
-LEFT JOIN rota_runs r ON r.job_id = j.id
 WHERE j.id = ?`
 	sqlNewest = `
 SELECT id
@@ -228,13 +226,9 @@ func (w *writer) Write(c *rules.Changes) error {
 	}
 	return firstError(
 		each(c.Groups, w.writeGroup),
-		each(c.Started, w.updateJob),
-		each(c.NewRuns, w.insertRun),
-		each(c.Runs, w.updateRun),
-		func() error { return w.insertJobs(c.NewJobs) },
-		each(c.NewStarted, w.updateJob),
-		each(c.NewJobRuns, w.insertRun),
 		each(c.Jobs, w.updateJob),
+		func() error { return w.insertJobs(c.NewJobs) },
+		each(c.Moved, w.updateJob),
 		each(c.Gone, w.deleteJob),
 		each(c.Groups, w.deleteGroup), // its members have gone
 		each(c.Keys, w.writeKey),

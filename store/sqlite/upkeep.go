@@ -15,17 +15,15 @@ LIMIT +?`
 	sqlStale = `
 SELECT ` + leanColumns + `
 FROM rota_jobs j INDEXED BY rota_jobs_open
-JOIN rota_runs r ON r.job_id = j.id
-WHERE j.status = 'RUNNING' AND j.sequel IS NULL AND r.outcome IS NULL
-  AND ((r.stale_after < ?1 AND r.life IS NOT ?2) OR r.stale_after > ?3)
-ORDER BY r.stale_after, j.id
+WHERE j.status = 'RUNNING' AND j.sequel IS NULL AND j.outcome IS NULL
+  AND ((j.stale_after < ?1 AND j.life IS NOT ?2) OR j.stale_after > ?3)
+ORDER BY j.stale_after, j.id
 LIMIT +?4`
 	sqlLeft = `
 SELECT ` + leanColumns + `
 FROM rota_jobs j INDEXED BY rota_jobs_open
-LEFT JOIN rota_runs r ON r.job_id = j.id
 WHERE j.status = 'RUNNING' AND j.sequel IS NULL
-  AND (r.job_id IS NULL OR r.outcome IS NOT NULL OR (r.runner = ?1 AND r.life IS NOT NULL AND r.life <> ?2))
+  AND (j.runner IS NULL OR j.outcome IS NOT NULL OR (j.runner = ?1 AND j.life IS NOT NULL AND j.life <> ?2))
 ORDER BY j.id
 LIMIT +?3`
 )

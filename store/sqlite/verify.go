@@ -87,7 +87,6 @@ func (in *inspection) everything() error {
 		in.declarations,
 		func() error { return in.jobs(sqlVerifyJobs) },
 		in.again,
-		in.orphans,
 		in.orphanParams,
 		in.company,
 		in.references,

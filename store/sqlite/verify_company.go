@@ -30,7 +30,6 @@ ORDER BY id`
 	sqlVerifyMembers = `
 SELECT ` + leanColumns + `
 FROM rota_jobs j
-LEFT JOIN rota_runs r ON r.job_id = j.id
 WHERE j.group_id = ?
 ORDER BY j.group_position, j.attempt`
 	sqlVerifyLooseMembers = `

@@ -28,7 +28,7 @@ type corruption struct {
 var corruptions = []corruption{
 	{rota.CheckFile, "an index without its entries", swapIndex("rota_jobs_due", "run_at, id", "status = 'QUEUED' AND hold = 9"), nil},
 	{rota.CheckSchema, "a trigger less", []string{`DROP TRIGGER IF EXISTS rota_jobs_frozen`, `DELETE FROM kept WHERE name = 'rota_jobs_frozen'`}, nil},
-	{rota.CheckSchema, "a trigger disarmed", []string{`UPDATE kept SET sql = replace(sql, 'a job that has left', 'any job') WHERE name = 'rota_jobs_status'`}, nil},
+	{rota.CheckSchema, "a trigger disarmed", []string{`UPDATE kept SET sql = replace(sql, 'a job that has left', 'any job') WHERE name = 'rota_jobs_start'`}, nil},
 	{rota.CheckSchema, "an index less", []string{`DROP INDEX rota_jobs_order`}, nil},
 
 	{rota.CheckIDShape, "a job's id cut short", []string{`UPDATE rota_jobs SET version = x'01' WHERE id = :queued`}, nil},
@@ -37,7 +37,7 @@ var corruptions = []corruption{
 	{rota.CheckIDShape, "a key with a short execution", []string{`UPDATE rota_keys SET execution_id = x'0102' WHERE key = 'gone'`}, nil},
 	{rota.CheckUnknownWord, "a status", []string{`UPDATE rota_jobs SET status = 'SLEEPING' WHERE id = :queued`}, []string{rota.CheckFile}},
 	{rota.CheckUnknownWord, "a sequel", []string{`UPDATE rota_jobs SET sequel = 'later' WHERE id = :dead`}, []string{rota.CheckFile}},
-	{rota.CheckUnknownWord, "an outcome", []string{`UPDATE rota_runs SET outcome = 'MAYBE' WHERE job_id = :completed`}, []string{rota.CheckFile}},
+	{rota.CheckUnknownWord, "an outcome", []string{`UPDATE rota_jobs SET outcome = 'MAYBE' WHERE id = :completed`}, []string{rota.CheckFile}},
 	{rota.CheckOutOfRange, "priority", []string{`UPDATE rota_jobs SET priority = 1000001 WHERE id = :queued`}, nil},
 	{rota.CheckOutOfRange, "position", []string{`UPDATE rota_jobs SET position = 9223372036854775807 WHERE id = :queued`}, nil},
 	{rota.CheckOutOfRange, "jitter", []string{`UPDATE rota_jobs SET jitter = 1.5 WHERE id = :queued`}, nil},
@@ -47,8 +47,8 @@ var corruptions = []corruption{
 	{rota.CheckBadJSON, "no params", []string{`UPDATE rota_jobs SET params = '' WHERE id = :queued`}, nil},
 	{rota.CheckBadJSON, "long params gone", []string{`DELETE FROM rota_params WHERE job_id = :long`}, nil},
 	{rota.CheckOrphanParams, "params of nothing", []string{`INSERT INTO rota_params VALUES (randomblob(16), '{}')`}, nil},
-	{rota.CheckBadJSON, "result", []string{`UPDATE rota_runs SET result = 'done' WHERE job_id = :completed`}, nil},
-	{rota.CheckBadJSON, "progress", []string{`UPDATE rota_runs SET progress = '50%' WHERE job_id = :running`}, nil},
+	{rota.CheckBadJSON, "result", []string{`UPDATE rota_jobs SET result = 'done' WHERE id = :completed`}, nil},
+	{rota.CheckBadJSON, "progress", []string{`UPDATE rota_jobs SET progress = '50%' WHERE id = :running`}, nil},
 
 	{rota.CheckQueuedShape, "started", []string{`UPDATE rota_jobs SET started_at = 1 WHERE id = :queued`}, []string{rota.CheckFile}},
 	{rota.CheckQueuedShape, "finished", []string{`UPDATE rota_jobs SET finished_at = 1 WHERE id = :queued`}, []string{rota.CheckFile}},
@@ -69,22 +69,21 @@ var corruptions = []corruption{
 		[]string{rota.CheckFile, rota.CheckSequelUnfinished},
 	},
 
-	{rota.CheckRunningWithoutRun, "open", []string{`DELETE FROM rota_runs WHERE job_id = :running`}, nil},
-	{rota.CheckRunningWithoutRun, "ended", []string{`DELETE FROM rota_runs WHERE job_id = :completed`}, nil},
-	{rota.CheckOrphanRun, "its job is gone", []string{`DELETE FROM rota_jobs WHERE id = :completed`}, nil},
+	{rota.CheckRunningWithoutRun, "open", []string{withoutRun(":running")}, nil},
+	{rota.CheckRunningWithoutRun, "ended", []string{withoutRun(":completed")}, nil},
+	{rota.CheckOrphanRun, "what is left of one", []string{`UPDATE rota_jobs SET progress = '7' WHERE id = :queued`}, []string{rota.CheckFile}},
+	{rota.CheckOrphanRun, "a token", []string{`UPDATE rota_jobs SET token = randomblob(16) WHERE id = :cancelled`}, []string{rota.CheckFile}},
 	{rota.CheckRunWithoutRunningJob, "a queued job", []string{
-		`INSERT INTO rota_runs (job_id, token, runner, started_at, heartbeat_at, stale_after)
-		 VALUES (:queued, randomblob(16), 'node', 1, 1, 1)`,
-	}, nil},
+		`UPDATE rota_jobs SET token = randomblob(16), runner = 'node', heartbeat_at = 1, stale_after = 1 WHERE id = :queued`,
+	}, []string{rota.CheckFile}},
 	{rota.CheckRunWithoutRunningJob, "a cancelled job that names one", []string{`UPDATE rota_jobs SET run_id = randomblob(16) WHERE id = :cancelled`}, []string{rota.CheckFile}},
 	{rota.CheckDoubleRun, "two jobs, one run", []string{`UPDATE rota_jobs SET run_id = (SELECT run_id FROM rota_jobs WHERE id = :completed) WHERE id = :running`}, nil},
 	{rota.CheckRunShape, "no id", []string{`UPDATE rota_jobs SET run_id = NULL WHERE id = :running`}, nil},
-	{rota.CheckRunShape, "another start", []string{`UPDATE rota_runs SET started_at = started_at + 1 WHERE job_id = :completed`}, nil},
-	{rota.CheckRunShape, "an outcome without an end", []string{`UPDATE rota_runs SET finished_at = NULL WHERE job_id = :completed`}, nil},
-	{rota.CheckTokenEmpty, "open", []string{`UPDATE rota_runs SET token = zeroblob(16) WHERE job_id = :running`}, nil},
+	{rota.CheckRunShape, "an outcome without an end", []string{`UPDATE rota_jobs SET ended_at = NULL WHERE id = :completed`}, nil},
+	{rota.CheckTokenEmpty, "open", []string{`UPDATE rota_jobs SET token = zeroblob(16) WHERE id = :running`}, nil},
 	{rota.CheckOpenJobClosedRun, "open job", []string{`UPDATE rota_jobs SET finished_at = NULL, sequel = NULL WHERE id = :completed`}, nil},
-	{rota.CheckClosedJobOpenRun, "open run", []string{`UPDATE rota_runs SET outcome = NULL, finished_at = NULL WHERE job_id = :completed`}, nil},
-	{rota.CheckCancelIgnored, "failed", []string{`UPDATE rota_runs SET cancel_at = 1 WHERE job_id = :dead`}, nil},
+	{rota.CheckClosedJobOpenRun, "open run", []string{`UPDATE rota_jobs SET outcome = NULL, ended_at = NULL WHERE id = :completed`}, nil},
+	{rota.CheckCancelIgnored, "failed", []string{`UPDATE rota_jobs SET cancel_at = 1 WHERE id = :dead`}, nil},
 
 	{rota.CheckFinishedWithoutSequel, "completed", []string{`UPDATE rota_jobs SET sequel = NULL WHERE id = :completed`}, nil},
 	{rota.CheckFinishedWithoutSequel, "cancelled", []string{`UPDATE rota_jobs SET sequel = NULL WHERE id = :cancelled`}, []string{rota.CheckFile}},
@@ -93,7 +92,7 @@ var corruptions = []corruption{
 	{rota.CheckWrongSequel, "failed, yet nothing", []string{`UPDATE rota_jobs SET sequel = 'none' WHERE id = :dead`}, nil},
 	{rota.CheckRetryMissing, "the retry is gone", []string{`DELETE FROM rota_jobs WHERE id = :retry`}, nil},
 	{rota.CheckRetryUnasked, "the parent is dead", []string{`UPDATE rota_jobs SET sequel = 'dead' WHERE id = :failed`}, nil},
-	{rota.CheckRetryMissingParent, "the parent is gone", []string{`DELETE FROM rota_runs WHERE job_id = :failed`, `DELETE FROM rota_jobs WHERE id = :failed`}, nil},
+	{rota.CheckRetryMissingParent, "the parent is gone", []string{`DELETE FROM rota_jobs WHERE id = :failed`}, nil},
 	{rota.CheckRetryTwice, "two retries", []string{`DROP INDEX rota_jobs_retry`, `UPDATE rota_jobs SET
 		retry_of = :failed, execution_id = :failed, attempt = 2, type = 'web', priority = 0 WHERE id = :queued`}, []string{rota.CheckSchema}},
 

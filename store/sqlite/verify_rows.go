@@ -12,19 +12,12 @@ const (
 	sqlVerifyJobs = `
 SELECT ` + wholeColumns + `
 FROM rota_jobs j
-LEFT JOIN rota_runs r ON r.job_id = j.id
 ORDER BY j.id`
 	sqlVerifyOpen = `
 SELECT ` + wholeColumns + `
 FROM rota_jobs j INDEXED BY rota_jobs_open
-LEFT JOIN rota_runs r ON r.job_id = j.id
 WHERE j.status = 'RUNNING' AND j.sequel IS NULL
 ORDER BY j.id`
-	sqlVerifyOrphans = `
-SELECT r.job_id
-FROM rota_runs r
-WHERE NOT EXISTS (SELECT 1 FROM rota_jobs WHERE id = r.job_id)
-ORDER BY r.job_id`
 	sqlVerifyParams = `
 SELECT p.job_id
 FROM rota_params p
@@ -74,6 +67,9 @@ func (in *inspection) jobs(sql string) error {
 		for _, c := range idColumns {
 			in.width(s, c.col, "job "+row.Job.ID.String(), c.name)
 		}
+		if row.Job.Run == nil && partsOfRun(s) {
+			in.OrphanRun(row.Job.ID)
+		}
 		if of := row.Job.RetryOf; !of.IsZero() {
 			if row.Parent, err = in.job(of); err != nil {
 				return err
@@ -88,6 +84,16 @@ func (in *inspection) jobs(sql string) error {
 		in.countJob(row.Job)
 		return nil
 	})
+}
+
+// partsOfRun says that something stands where only a run has anything.
+func partsOfRun(s *sqlite.Stmt) bool {
+	for col := colToken; col <= colResult; col++ {
+		if !s.ColumnIsNull(col) {
+			return true
+		}
+	}
+	return false
 }
 
 // scanAsIs reads a job with whatever stands in its row, also where nothing
@@ -148,15 +154,6 @@ func (in *inspection) key(k rules.Key) (record *rules.KeyRecord, err error) {
 		return nil
 	})
 	return record, err
-}
-
-func (in *inspection) orphans() error {
-	return in.each(sqlVerifyOrphans, nil, func(s *sqlite.Stmt) error {
-		in.checked.Runs++
-		in.width(s, 0, "run of job "+scanID(s, 0).String(), "job_id")
-		in.OrphanRun(scanID(s, 0))
-		return nil
-	})
 }
 
 func (in *inspection) orphanParams() error {
