@@ -103,6 +103,7 @@ func (w *writer) updateJob(c rules.JobChange) error {
 		}
 	}
 	s.BindBytes(param, c.Job.ID[:])
+	w.fresh.keep(c)
 	return w.write(s)
 }
 

@@ -25,7 +25,7 @@ func (w *writer) prepare() error {
 		jobUpdate: map[rules.JobField]*sqlite.Stmt{},
 	}
 	for _, sql := range []string{
-		sqlBegin, sqlCommit, sqlInsertJob, sqlInsertParams, sqlInsertAudit, sqlLease, sqlTail, sqlTaken,
+		sqlBegin, sqlCommit, sqlDataVersion, sqlInsertJob, sqlInsertParams, sqlInsertAudit, sqlLease, sqlTail, sqlTaken,
 		sqlDue, sqlStale, sqlLeft, sqlOrderAhead, sqlKeyGet, sqlPlan, sqlRetry,
 		sqlType, sqlTemplate, sqlSchedule, sqlDueSchedules, sqlUsing, sqlDependents, sqlLatest, sqlWaits, sqlJobsOf,
 		sqlGroup, sqlMembersLive, sqlMembersFirst, sqlThrottle, sqlBucket, sqlLaneOpen, sqlReservation, sqlActive,

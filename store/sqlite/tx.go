@@ -41,7 +41,7 @@ LIMIT 1`
 
 // Load reads what the law needs.
 func (w *writer) Load(n *rules.Need, world *rules.World) error {
-	if err := w.loadJobs(sqlLease, n.Leases, scanLease, world); err != nil {
+	if err := w.loadLeases(n.Leases, world); err != nil {
 		return err
 	}
 	if err := w.loadWhole(n.Whole, world); err != nil {
@@ -157,6 +157,20 @@ func (w *writer) loadJobs(sql string, ids []rota.ID, scan func(*sqlite.Stmt) *ro
 			return nil
 		})
 		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// loadLeases reads what it takes to beat for jobs or to end them.
+func (w *writer) loadLeases(ids []rota.ID, world *rules.World) error {
+	for i, id := range ids {
+		if job := w.fresh.jobs[id]; job != nil {
+			world.PutJob(job)
+			continue
+		}
+		if err := w.loadJobs(sqlLease, ids[i:i+1], scanLease, world); err != nil {
 			return err
 		}
 	}

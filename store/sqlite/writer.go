@@ -21,6 +21,7 @@ type writer struct {
 	events []rota.Event // what it does
 
 	limits limits // as they were read last
+	fresh  fresh  // what it dispatched last
 
 	decided  func([]rota.Command) // for tests: called when a step is decided and not yet written
 	commands []rota.Command       // under way
@@ -53,8 +54,16 @@ func (w *writer) apply(ctx context.Context, b rota.Batch) ([]rota.Result, error)
 	if err := w.begin(ctx); err != nil {
 		return nil, err
 	}
-	defer w.rollback()
+	committed := false
+	defer func() {
+		if !committed {
+			w.rollback()
+		}
+	}()
 	w.commands, w.tells, w.events = b.Commands, w.watch.some(), nil
+	if err := w.refresh(); err != nil {
+		return nil, fault("apply", err)
+	}
 	results, err := rules.Apply(w, b)
 	if err == nil {
 		err = w.exec(sqlCommit)
@@ -62,6 +71,7 @@ func (w *writer) apply(ctx context.Context, b rota.Batch) ([]rota.Result, error)
 	if err != nil {
 		return nil, fault("apply", err)
 	}
+	committed = true
 	w.watch.tell(w.events)
 	return results, nil
 }
@@ -96,8 +106,9 @@ func (w *writer) begin(ctx context.Context) error {
 }
 
 // rollback ends a transaction that was not committed, unless SQLite has ended
-// it already.
+// it already. What was remembered of it never was.
 func (w *writer) rollback() {
+	w.fresh.forgetAll()
 	if !w.conn.AutocommitEnabled() {
 		_ = w.exec(sqlRollback)
 	}
