@@ -20,11 +20,11 @@ func TestRawPragmasAreTheStores(t *testing.T) {
 	}
 	body := regexp.MustCompile(`(?s)func openWriter\(.*?\n}\n`).FindString(string(source))
 	constants := map[string]string{}
-	for _, m := range regexp.MustCompile(`(\w+)\s*= "(-?\d+)"`).FindAllStringSubmatch(string(source), -1) {
+	for _, m := range regexp.MustCompile(`(\w+)\s*= "?(-?\d+)"?`).FindAllStringSubmatch(string(source), -1) {
 		constants[m[1]] = m[2]
 	}
 	var pragmas []string
-	for _, m := range regexp.MustCompile(`"(PRAGMA [^"]*)"( \+ (\w+))?`).FindAllStringSubmatch(body, -1) {
+	for _, m := range regexp.MustCompile(`"(PRAGMA [^"]*)"( \+ (?:strconv\.Itoa\()?(\w+))?`).FindAllStringSubmatch(body, -1) {
 		pragmas = append(pragmas, m[1]+constants[m[3]])
 	}
 	if got, want := strings.Join(rawPragmas, "; "), strings.Join(pragmas, "; "); got != want {

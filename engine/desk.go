@@ -17,6 +17,7 @@ type desk struct {
 	bell bell
 	due  atomic.Bool // delayed jobs have become due
 
+	berth  berth       // for a claim that goes along with what others write
 	hungry bool        // a claim may find something
 	began  time.Time   // when jobs were started last
 	rate   *time.Timer // until a rate has room again
@@ -25,7 +26,7 @@ type desk struct {
 func newDesk(e *Engine) *desk {
 	rate := time.NewTimer(time.Hour)
 	rate.Stop()
-	return &desk{e: e, bell: newBell(), hungry: true, rate: rate}
+	return &desk{e: e, bell: newBell(), berth: newBerth(), hungry: true, rate: rate}
 }
 
 // poke tells the desk to look around: a run has ended, or a slot is free.
@@ -40,6 +41,7 @@ func (d *desk) ready() {
 func (d *desk) run(ctx context.Context) {
 	wake, unwake := d.e.store.Wake()
 	defer unwake()
+	defer d.embark()()
 	for ctx.Err() == nil {
 		d.gather()
 		select {
@@ -50,15 +52,19 @@ func (d *desk) run(ctx context.Context) {
 		if d.step(ctx) {
 			continue
 		}
+		d.berth.offer()
 		select {
 		case <-wake:
 			d.hungry = true
+		case trip := <-d.berth.trips:
+			d.arrived(ctx, trip)
 		case <-d.rate.C:
 			d.hungry = true
 		case <-d.bell:
 			runtime.Gosched() // those that were started together end together: one step for all of them
 		case <-ctx.Done():
 		}
+		d.berth.withdraw()
 	}
 }
 
@@ -147,10 +153,26 @@ func (d *desk) claim(slots int) *rota.Claim {
 	}
 }
 
-// claimed starts what was claimed, and knows whether to claim again: a full
-// answer may have left some, a short one has not until somebody wakes us, and one
-// to a claim that was sent again tells nothing of what else there is.
+// claimed starts what was claimed, and settles the claim.
 func (d *desk) claimed(slots int, result rota.Result, again bool) {
+	d.begin(result)
+	d.settle(slots, result, again)
+}
+
+// begin starts what was claimed.
+func (d *desk) begin(result rota.Result) {
+	if result.Err != nil {
+		return
+	}
+	for _, job := range result.Reply.(*rota.Claimed).Jobs {
+		d.e.pool.start(job, nil)
+	}
+}
+
+// settle gives back what a claim did not use, and knows whether to claim again: a
+// full answer may have left some, a short one has not until somebody wakes us,
+// and one to a claim that was sent again tells nothing of what else there is.
+func (d *desk) settle(slots int, result rota.Result, again bool) {
 	if result.Err != nil {
 		d.e.pool.give(slots)
 		d.hungry = false
@@ -159,9 +181,6 @@ func (d *desk) claimed(slots int, result rota.Result, again bool) {
 		return
 	}
 	claimed := result.Reply.(*rota.Claimed)
-	for _, job := range claimed.Jobs {
-		d.e.pool.start(job, nil)
-	}
 	if len(claimed.Jobs) > 0 {
 		d.began = time.Now()
 	}

@@ -57,3 +57,7 @@ func isConstraint(err error) bool {
 	return errors.As(err, &known) && known.Err != nil &&
 		sqlite.ErrCode(known.Err).ToPrimary() == sqlite.ResultConstraint
 }
+
+func isBusy(err error) bool {
+	return err != nil && sqlite.ErrCode(err).ToPrimary() == sqlite.ResultBusy
+}

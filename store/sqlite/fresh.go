@@ -24,7 +24,7 @@ const sqlDataVersion = `PRAGMA data_version`
 func (w *writer) refresh() error {
 	return w.ask(sqlDataVersion, nil, func(s *sqlite.Stmt) error {
 		if version := s.ColumnInt64(0); version != w.fresh.version {
-			w.fresh = fresh{jobs: map[rota.ID]*rota.Job{}, version: version}
+			w.fresh = fresh{version: version}
 		}
 		return nil
 	})
@@ -37,6 +37,9 @@ func (f *fresh) keep(c rules.JobChange) {
 	if c.Fields&rules.JobRun == 0 || !c.Job.Run.Open() || len(f.jobs) >= freshMax {
 		delete(f.jobs, c.Job.ID)
 		return
+	}
+	if f.jobs == nil {
+		f.jobs = map[rota.ID]*rota.Job{}
 	}
 	job, run := *c.Job, *c.Job.Run
 	job.Params, job.Run = nil, &run

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -25,7 +26,7 @@ const (
 
 // checkpointPages is how long the log grows before it is written back. Larger
 // than SQLite's default, since every batch touches many pages once.
-const checkpointPages = "4000"
+const checkpointPages = 4000
 
 // Open opens the store in the file at path, and makes it if it is not there.
 func Open(path string) (*Store, error) { return OpenWith(path, Config{}) }
@@ -68,6 +69,7 @@ func OpenWith(path string, config Config) (*Store, error) {
 		_ = lock.release()
 		return nil, fault("open "+filepath.Base(path), err)
 	}
+	w.conn.SetBusyTimeout(0) // from here on begin decides how long
 	s.writer <- w
 	return s, nil
 }
@@ -107,10 +109,10 @@ func openWriter(path string, config Config) (*writer, error) {
 		return nil, fault(act, err)
 	}
 	conn.SetBusyTimeout(busyTimeout)
-	w := &writer{conn: conn, fault: config.fault}
+	w := &writer{conn: conn, fault: config.fault, room: walRoom{path: path + "-wal"}}
 	for _, pragma := range []string{
 		"PRAGMA journal_mode = WAL", "PRAGMA synchronous = FULL", "PRAGMA cache_size = " + writerCache,
-		"PRAGMA wal_autocheckpoint = " + checkpointPages,
+		"PRAGMA wal_autocheckpoint = " + strconv.Itoa(checkpointPages),
 	} {
 		if err := sqlitex.ExecuteTransient(conn, pragma, nil); err != nil {
 			_ = conn.Close()
@@ -128,7 +130,6 @@ func openWriter(path string, config Config) (*writer, error) {
 			Hint: "look with rota verify, and restore a backup",
 		}
 	}
-	conn.SetBlockOnBusy() // from here on begin decides how long
 	return w, nil
 }
 

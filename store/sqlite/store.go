@@ -125,6 +125,7 @@ func (s *Store) Close() error {
 
 func (s *Store) shut(w *writer) (err error) {
 	if !s.config.ReadOnly {
+		w.conn.SetBusyTimeout(busyTimeout)
 		err = w.setMeta(metaClean, "1")
 	}
 	for _, closer := range []func() error{s.asides.close, s.readers.Close, w.close, s.lock.release} {

@@ -22,6 +22,7 @@ type writer struct {
 
 	limits limits // as they were read last
 	fresh  fresh  // what it dispatched last
+	room   walRoom
 
 	decided  func([]rota.Command) // for tests: called when a step is decided and not yet written
 	commands []rota.Command       // under way
@@ -64,6 +65,7 @@ func (w *writer) apply(ctx context.Context, b rota.Batch) ([]rota.Result, error)
 	if err := w.refresh(); err != nil {
 		return nil, fault("apply", err)
 	}
+	w.room.make()
 	results, err := rules.Apply(w, b)
 	if err == nil {
 		err = w.exec(sqlCommit)
@@ -88,10 +90,20 @@ func (w *writer) tellLater(events []rota.Event) {
 // begin waits for other connections as long as the caller does, but not for
 // ever. Once the transaction has begun it is seen through.
 func (w *writer) begin(ctx context.Context) error {
+	err := w.exec(sqlBegin)
+	if isBusy(err) {
+		return w.beginLater(ctx)
+	}
+	return fault("begin", err)
+}
+
+func (w *writer) beginLater(ctx context.Context) error {
 	waiting, done := context.WithTimeout(ctx, busyTimeout)
 	defer done()
 	w.conn.SetInterrupt(waiting.Done())
+	w.conn.SetBlockOnBusy()
 	err := w.exec(sqlBegin)
+	w.conn.SetBusyTimeout(0)
 	w.conn.SetInterrupt(nil)
 	switch {
 	case err == nil:
@@ -129,6 +141,7 @@ func (w *writer) Lock(*rules.World) (bool, error) {
 }
 
 func (w *writer) close() error {
+	w.room.close()
 	w.stmts.finalize()
 	return w.conn.Close()
 }

@@ -37,6 +37,8 @@ type coalesced struct {
 	resting bool          // a goroutine that has applied waits for more
 	closed  bool          // it need not
 	more    chan struct{} // wakes it
+
+	passengers []*Passenger // never changed in place
 }
 
 // rest is how long the goroutine that applies waits for more. One that has been
@@ -176,31 +178,47 @@ func (c *coalesced) gather() (calls []*call, rests bool) {
 	return calls, c.resting
 }
 
-// applyFor applies the calls as one batch and answers them.
+// applyFor applies the calls, and what goes along with them, as one batch and
+// answers them.
 func (c *coalesced) applyFor(ctx context.Context, calls []*call) {
-	var results []rota.Result
-	var err error
-	defer func() {
-		if p := recover(); p != nil { // nobody up the stack could: it is not a caller's
-			results, err = nil, rota.Errorf(rota.Internal, "coalesce", "the store panicked: %v\n%s", p, debug.Stack())
-		}
-		answer(calls, results, err)
-	}()
 	var all rota.Batch
 	for _, one := range calls {
 		all.Commands = append(all.Commands, one.commands...)
 	}
-	results, err = c.Store.Apply(ctx, all)
-}
-
-func answer(calls []*call, results []rota.Result, err error) {
+	fares := c.board(all.Commands)
+	for _, one := range fares {
+		all.Commands = append(all.Commands, one.commands...)
+	}
+	results, err := c.applyOne(ctx, all)
 	for _, one := range calls {
-		one.err = err
-		if err == nil {
-			one.results, results = results[:len(one.commands):len(one.commands)], results[len(one.commands):]
-		}
+		results = one.take(results, err)
 		close(one.done)
 	}
+	for _, one := range fares {
+		results = one.take(results, err)
+		one.arrive()
+	}
+}
+
+// applyOne applies a batch, and answers for a store that panics: nobody up the
+// stack could, since it is not a caller's.
+func (c *coalesced) applyOne(ctx context.Context, b rota.Batch) (results []rota.Result, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			results, err = nil, rota.Errorf(rota.Internal, "coalesce", "the store panicked: %v\n%s", p, debug.Stack())
+		}
+	}()
+	return c.Store.Apply(ctx, b)
+}
+
+// take takes what is its own, and leaves the rest.
+func (one *call) take(results []rota.Result, err error) []rota.Result {
+	if one.err = err; err != nil {
+		return nil
+	}
+	n := len(one.commands)
+	one.results = results[:n:n]
+	return results[n:]
 }
 
 // withdraw takes back a call that nobody has taken up yet.

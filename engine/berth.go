@@ -1,0 +1,104 @@
+package engine
+
+import (
+	"context"
+	"sync/atomic"
+
+	"github.com/rotajobs/rota"
+)
+
+// berth has a claim go along with the enqueue that it is for: while the desk
+// has nothing to do, who writes jobs to the store claims them for it in the same
+// transaction, and they start one sync earlier.
+type berth struct {
+	state *atomic.Int32
+	trips chan trip // has room for the one that may be under way
+}
+
+// States of a berth.
+const (
+	berthClosed int32 = iota // the desk is at work, and claims for itself
+	berthOpen
+	berthTaken // a claim is under way
+)
+
+// trip is a claim that went along, and what came of it.
+type trip struct {
+	claim  *rota.Claim
+	result rota.Result
+	err    error
+}
+
+func newBerth() berth { return berth{state: new(atomic.Int32), trips: make(chan trip, 1)} }
+
+// offer opens the berth while the desk waits.
+func (b berth) offer() { b.state.CompareAndSwap(berthClosed, berthOpen) }
+
+// withdraw closes it, unless it is taken: then the desk hears of it.
+func (b berth) withdraw() { b.state.CompareAndSwap(berthOpen, berthClosed) }
+
+// carrier is a store that takes commands along.
+type carrier interface {
+	Carry(func([]rota.Command) (rota.Command, func(rota.Result, error))) (off func())
+}
+
+func (d *desk) embark() (off func()) {
+	store, carries := d.e.store.(carrier)
+	if !carries {
+		return func() {}
+	}
+	return store.Carry(d.board)
+}
+
+// board claims for jobs that are about to be enqueued, as many as there are slots.
+func (d *desk) board(commands []rota.Command) (rota.Command, func(rota.Result, error)) {
+	jobs := d.startable(commands)
+	if jobs == 0 || !d.berth.state.CompareAndSwap(berthOpen, berthTaken) {
+		return nil, nil
+	}
+	slots := d.e.pool.take(min(jobs, rota.ClaimMax))
+	if slots == 0 {
+		d.berth.state.Store(berthClosed)
+		return nil, nil
+	}
+	claim := d.claim(slots)
+	return claim, func(result rota.Result, err error) {
+		d.berth.trips <- trip{claim, result, err}
+		if err == nil {
+			d.begin(result) // now: the desk may have to be woken first
+		}
+	}
+}
+
+// startable counts the jobs that could be started at once.
+func (d *desk) startable(commands []rota.Command) (n int) {
+	for _, command := range commands {
+		enqueue, ok := command.(*rota.Enqueue)
+		if !ok {
+			continue
+		}
+		for i := range enqueue.Jobs {
+			if job := &enqueue.Jobs[i]; job.RunAt.IsZero() && (job.Template != "" || d.e.Handles(job.Type)) {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// arrived settles a trip, whose jobs have begun. Where nobody knows whether it
+// was applied, the claim is sent again.
+func (d *desk) arrived(ctx context.Context, t trip) {
+	d.berth.state.Store(berthClosed)
+	if t.err == nil {
+		d.settle(t.claim.Limit, t.result, false)
+		return
+	}
+	d.e.resent.Add(1)
+	results, err := d.e.apply(ctx, t.claim)
+	if err != nil {
+		d.undecided(ctx, nil, t.claim.Limit, err)
+		return
+	}
+	d.claimed(t.claim.Limit, results[0], true)
+}

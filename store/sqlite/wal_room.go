@@ -1,0 +1,63 @@
+package sqlite
+
+import "os"
+
+// walRoom keeps room in the log that SQLite writes, the file's neighbour called
+// -wal: a sync of bytes that overwrite others costs half of one that also has to
+// record that the file has grown. The room is zeros, which no reader takes for
+// part of the log. It is made piece by piece until the log is as long as it gets
+// before a checkpoint lets it begin anew.
+type walRoom struct {
+	path string
+	file *os.File
+	size int64 // as it was left
+	full bool  // it is long enough, or the disk is
+}
+
+const (
+	walPiece = 1 << 20
+	walMost  = checkpointPages * (4096 + 24)
+)
+
+// make makes room if SQLite has used up what there was. It is called within a
+// transaction, when nobody else writes to the log.
+func (r *walRoom) make() {
+	if r.full || !r.open() {
+		return
+	}
+	info, err := r.file.Stat()
+	if err != nil || info.Size() == r.size {
+		return
+	}
+	size := info.Size()
+	if r.full = size >= walMost; r.full {
+		r.close()
+		return
+	}
+	if _, err := r.file.WriteAt(make([]byte, walPiece), size); err != nil { // the disk is full
+		_ = r.file.Truncate(size)
+		r.full = true
+		r.close()
+		return
+	}
+	r.size = size + walPiece
+}
+
+// open opens the log, which is not there before something was written.
+func (r *walRoom) open() bool {
+	if r.file == nil {
+		file, err := os.OpenFile(r.path, os.O_WRONLY, 0)
+		if err != nil {
+			return false
+		}
+		r.file = file
+	}
+	return true
+}
+
+func (r *walRoom) close() {
+	if r.file != nil {
+		_ = r.file.Close() // it holds no locks: SQLite locks its other files
+		r.file = nil
+	}
+}
