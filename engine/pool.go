@@ -120,6 +120,9 @@ func (p *pool) ended(t *task, err error) {
 		p.drop(t)
 		p.freed(1)
 	} else {
+		if p.done == nil {
+			p.done = make([]ending, 0, len(p.byRun))
+		}
 		p.done = append(p.done, ending{t, item, t.lastNote()})
 	}
 	p.mu.Unlock()

@@ -86,7 +86,11 @@ func forbidden() (all []attempt) {
 	each("rota_jobs", "id = :completed", saysRunIdentity, otherRun)
 	each("rota_jobs", "id = :completed", saysOutcome, closedRun)
 	for _, c := range slices.Sorted(maps.Keys(onceJob)) {
-		add("a "+c+" taken back", saysOnce, "UPDATE rota_jobs SET "+c+" = NULL WHERE id = :completed")
+		says := saysOnce
+		if c == "started_at" || c == "finished_at" {
+			says = saysCheck // which is looked at first
+		}
+		add("a "+c+" taken back", says, "UPDATE rota_jobs SET "+c+" = NULL WHERE id = :completed")
 	}
 	all = append(all, forbiddenStates...)
 	all = append(all, forbiddenInserts()...)
@@ -95,12 +99,12 @@ func forbidden() (all []attempt) {
 }
 
 var forbiddenStates = []attempt{
-	{"RUNNING back to QUEUED", `UPDATE rota_jobs SET status = 'QUEUED' WHERE id = :running`, saysStatus},
-	{"RUNNING back to QUEUED as if it had never run", `UPDATE rota_jobs SET status = 'QUEUED', started_at = NULL, run_id = NULL WHERE id = :running`, saysStatus},
-	{"RUNNING sideways to CANCELLED", `UPDATE rota_jobs SET status = 'CANCELLED' WHERE id = :running`, saysStatus},
-	{"ended back to QUEUED", `UPDATE rota_jobs SET status = 'QUEUED' WHERE id = :completed`, saysStatus},
-	{"CANCELLED back to QUEUED", `UPDATE rota_jobs SET status = 'QUEUED' WHERE id = :cancelled`, saysStatus},
-	{"CANCELLED sideways to RUNNING", `UPDATE rota_jobs SET status = 'RUNNING' WHERE id = :cancelled`, saysStatus},
+	{"RUNNING back to QUEUED", `UPDATE rota_jobs SET status = 'QUEUED' WHERE id = :running`, saysCheck},
+	{"RUNNING back to QUEUED as if it had never run", `UPDATE rota_jobs SET status = 'QUEUED', started_at = NULL, run_id = NULL WHERE id = :running`, saysCheck},
+	{"RUNNING sideways to CANCELLED", `UPDATE rota_jobs SET status = 'CANCELLED' WHERE id = :running`, saysCheck},
+	{"ended back to QUEUED", `UPDATE rota_jobs SET status = 'QUEUED' WHERE id = :completed`, saysCheck},
+	{"CANCELLED back to QUEUED", `UPDATE rota_jobs SET status = 'QUEUED' WHERE id = :cancelled`, saysCheck},
+	{"CANCELLED sideways to RUNNING", `UPDATE rota_jobs SET status = 'RUNNING' WHERE id = :cancelled`, saysCheck},
 	{"CANCELLED sideways to RUNNING, started now", `UPDATE rota_jobs SET status = 'RUNNING', started_at = 7 WHERE id = :cancelled`, saysStatus},
 	{"a status nobody knows", `UPDATE rota_jobs SET status = 'SLEEPING' WHERE id = :queued`, saysCheck},
 	{"a status in small letters", `UPDATE rota_jobs SET status = 'queued' WHERE id = :queued`, saysCheck},
@@ -118,7 +122,7 @@ var forbiddenStates = []attempt{
 	{"a sequel before the end", `UPDATE rota_jobs SET sequel = 'none' WHERE id = :running`, saysCheck},
 	{"an outcome nobody knows", `UPDATE rota_jobs SET outcome = 'MAYBE' WHERE id = :running`, saysCheck},
 	{"an end without an outcome", `UPDATE rota_jobs SET ended_at = 7 WHERE id = :running`, saysCheck},
-	{"an outcome taken back", `UPDATE rota_jobs SET outcome = NULL WHERE id = :completed`, saysOutcome},
+	{"an outcome taken back", `UPDATE rota_jobs SET outcome = NULL, ended_at = NULL WHERE id = :completed`, saysOutcome},
 	{"a second end", `UPDATE rota_jobs SET ended_at = ended_at + 1 WHERE id = :completed`, saysRunOnce},
 	{"an end taken back", `UPDATE rota_jobs SET ended_at = NULL WHERE id = :completed`, saysRunOnce},
 	{"a second exit code", `UPDATE rota_jobs SET exit_code = 1 WHERE id = :kept`, saysRunOnce},

@@ -236,7 +236,7 @@ func (w *writer) loadChain(id rota.ID, world *rules.World) error {
 func (w *writer) Write(c *rules.Changes) error {
 	w.ready = w.ready || c.Wake
 	if w.tells {
-		w.tellLater(rules.Events(c))
+		w.events = append(w.events, rules.Events(c)) // when it is committed
 	}
 	return firstError(
 		each(c.Groups, w.writeGroup),

@@ -19,6 +19,8 @@ const (
 	walMost  = checkpointPages * (4096 + 24)
 )
 
+var zeros [walPiece]byte
+
 // make makes room if SQLite has used up what there was. It is called within a
 // transaction, when nobody else writes to the log.
 func (r *walRoom) make() {
@@ -34,7 +36,7 @@ func (r *walRoom) make() {
 		r.close()
 		return
 	}
-	if _, err := r.file.WriteAt(make([]byte, walPiece), size); err != nil { // the disk is full
+	if _, err := r.file.WriteAt(zeros[:], size); err != nil { // the disk is full
 		_ = r.file.Truncate(size)
 		r.full = true
 		r.close()

@@ -17,8 +17,8 @@ type writer struct {
 	ready bool // something became ready since the last wake-up
 
 	watch  *watchers
-	tells  bool         // somebody watches the transaction under way
-	events []rota.Event // what it does
+	tells  bool           // somebody watches the transaction under way
+	events [][]rota.Event // what it does, step by step
 
 	limits limits // as they were read last
 	fresh  fresh  // what it dispatched last
@@ -61,7 +61,7 @@ func (w *writer) apply(ctx context.Context, b rota.Batch) ([]rota.Result, error)
 			w.rollback()
 		}
 	}()
-	w.commands, w.tells, w.events = b.Commands, w.watch.some(), nil
+	w.commands, w.tells, w.events = b.Commands, w.watch.some(), w.events[:0]
 	if err := w.refresh(); err != nil {
 		return nil, fault("apply", err)
 	}
@@ -74,17 +74,10 @@ func (w *writer) apply(ctx context.Context, b rota.Batch) ([]rota.Result, error)
 		return nil, fault("apply", err)
 	}
 	committed = true
-	w.watch.tell(w.events)
-	return results, nil
-}
-
-// tellLater keeps what a step did until it is committed.
-func (w *writer) tellLater(events []rota.Event) {
-	if w.events == nil {
-		w.events = events
-		return
+	for _, events := range w.events {
+		w.watch.tell(events)
 	}
-	w.events = append(w.events, events...)
+	return results, nil
 }
 
 // begin waits for other connections as long as the caller does, but not for

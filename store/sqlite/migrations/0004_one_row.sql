@@ -56,9 +56,10 @@ END;
 
 -- A trigger costs more by being called than by what it looks at. So there is one
 -- for what a claim and a heartbeat write, and one for what an end does, each with
--- a WHEN that is false where nothing is wrong.
+-- a WHEN that is false where nothing is wrong. They come AFTER the change: behind
+-- one that comes before, SQLite looks for the row and reads it a second time.
 
-CREATE TRIGGER rota_jobs_start BEFORE UPDATE OF
+CREATE TRIGGER rota_jobs_start AFTER UPDATE OF
   status, queued_at, started_at, run_id, token, runner, life, heartbeat_at, stale_after
 ON rota_jobs
 WHEN OLD.status <> 'QUEUED' OR (OLD.queued_at IS NOT NULL AND NEW.queued_at IS NOT OLD.queued_at)
@@ -77,7 +78,7 @@ BEGIN
       AND (NEW.heartbeat_at IS NOT OLD.heartbeat_at OR NEW.stale_after IS NOT OLD.stale_after);
 END;
 
-CREATE TRIGGER rota_jobs_end BEFORE UPDATE OF
+CREATE TRIGGER rota_jobs_end AFTER UPDATE OF
   finished_at, sequel, outcome, ended_at, exit_code, error_code, error, rows_affected,
   cancel_at, cancel_by, cancel_reason, progress, log_path, result
 ON rota_jobs
@@ -105,7 +106,7 @@ BEGIN
     WHERE NEW.finished_at IS NOT NULL AND NEW.status = 'RUNNING' AND NEW.outcome IS NULL;
 END;
 
-CREATE TRIGGER rota_jobs_artifacts BEFORE UPDATE OF artifacts ON rota_jobs
+CREATE TRIGGER rota_jobs_artifacts AFTER UPDATE OF artifacts ON rota_jobs
 WHEN OLD.artifacts IS NOT NULL
   AND (NEW.artifacts IS NULL OR substr(NEW.artifacts, 1, length(OLD.artifacts)) IS NOT OLD.artifacts)
 BEGIN
