@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"runtime"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -98,6 +99,8 @@ const (
 // is room for. It reports whether there was anything to do.
 func (d *desk) step(ctx context.Context) bool {
 	ended := d.e.pool.takeEnded()
+	// Neighbours in the queue lie on one page of a store: it is written while it is at hand.
+	slices.SortFunc(ended, func(a, b ending) int { return a.item.JobID.Compare(b.item.JobID) })
 	commands := notes(ended)
 	noted := len(commands)
 	commands = append(commands, finishes(ended)...)

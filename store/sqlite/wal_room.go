@@ -1,21 +1,27 @@
 package sqlite
 
-import "os"
+import (
+	"os"
+	"time"
+)
 
 // walRoom keeps room in the log that SQLite writes, the file's neighbour called
 // -wal: a sync of bytes that overwrite others costs half of one that also has to
 // record that the file has grown. The room is zeros, which no reader takes for
 // part of the log. It is made piece by piece until the log is as long as it gets
-// before a checkpoint lets it begin anew.
+// before a checkpoint lets it begin anew, and only while there is little to do:
+// bytes that are written twice are no gain where many are.
 type walRoom struct {
 	path string
 	file *os.File
 	size int64 // as it was left
 	full bool  // it is long enough, or the disk is
+	last time.Time
 }
 
 const (
-	walPiece = 1 << 20
+	walPiece = 256 << 10
+	walCalm  = time.Millisecond // between two transactions
 	walMost  = checkpointPages * (4096 + 24)
 )
 
@@ -24,7 +30,12 @@ var zeros [walPiece]byte
 // make makes room if SQLite has used up what there was. It is called within a
 // transaction, when nobody else writes to the log.
 func (r *walRoom) make() {
-	if r.full || !r.open() {
+	if r.full {
+		return
+	}
+	before := r.last
+	r.last = time.Now()
+	if r.last.Sub(before) < walCalm || !r.open() {
 		return
 	}
 	info, err := r.file.Stat()
