@@ -22,12 +22,14 @@ type desk struct {
 	hungry bool        // a claim may find something
 	began  time.Time   // when jobs were started last
 	rate   *time.Timer // until a rate has room again
+	pause  *time.Timer // of gather
 }
 
 func newDesk(e *Engine) *desk {
-	rate := time.NewTimer(time.Hour)
+	rate, pause := time.NewTimer(time.Hour), time.NewTimer(time.Hour)
 	rate.Stop()
-	return &desk{e: e, bell: newBell(), berth: newBerth(), hungry: true, rate: rate}
+	pause.Stop()
+	return &desk{e: e, bell: newBell(), berth: newBerth(), hungry: true, rate: rate, pause: pause}
 }
 
 // poke tells the desk to look around: a run has ended, or a slot is free.
@@ -71,23 +73,23 @@ func (d *desk) run(ctx context.Context) {
 
 // gather lets short runs end that were started together, so that one step is
 // written for all of them and not one for the first and one for the rest. It
-// yields while that brings some more, only shortly after a start, and only while
+// waits while that brings some more, only shortly after a start, and only while
 // every slot is in use: then nothing could be started any sooner.
 func (d *desk) gather() {
-	before, since := -1, d.began
-	for {
-		now := time.Now()
-		ended, full := d.e.pool.unrecorded()
-		switch {
-		case !full || now.Sub(d.began) > gatherWithin:
-			return
-		case ended != before:
-			before, since = ended, now
-		case now.Sub(since) > gatherFor:
-			return
+	for before := -1; time.Since(d.began) < gatherWithin; {
+		ended, full := d.e.pool.rally(true)
+		if !full || ended == before && !d.e.pool.spread() {
+			break
 		}
-		runtime.Gosched()
+		before = ended
+		d.pause.Reset(gatherFor)
+		select {
+		case <-d.bell:
+		case <-d.pause.C:
+		}
 	}
+	d.e.pool.rally(false)
+	d.e.pool.spread()
 }
 
 const (
@@ -167,9 +169,14 @@ func (d *desk) begin(result rota.Result) {
 	if result.Err != nil {
 		return
 	}
-	for _, job := range result.Reply.(*rota.Claimed).Jobs {
-		d.e.pool.start(job, nil)
+	jobs := result.Reply.(*rota.Claimed).Jobs
+	tasks := make([]*task, 0, len(jobs))
+	for _, job := range jobs {
+		if t := d.e.pool.prepare(job, nil); t != nil {
+			tasks = append(tasks, t)
+		}
 	}
+	d.e.pool.launch(tasks)
 }
 
 // settle gives back what a claim did not use, and knows whether to claim again: a

@@ -33,6 +33,8 @@ type pool struct {
 	emptied   []chan struct{}   // closed when nothing is left
 	abandoned int
 	lost      int
+	rallies   bool    // the desk waits for those that end together
+	relay     []*task // those that run one after the other and have not begun
 }
 
 // ending is a run that has ended, and how.
@@ -50,7 +52,14 @@ func newPool(e *Engine) *pool {
 }
 
 // start runs a job in a slot that was taken for it.
-func (p *pool) start(job *rota.Job, recorded chan struct{}) *task {
+func (p *pool) start(job *rota.Job, recorded chan struct{}) {
+	if t := p.prepare(job, recorded); t != nil {
+		p.hand(t)
+	}
+}
+
+// prepare makes a run that can be handed on, nil if it need not be.
+func (p *pool) prepare(job *rota.Job, recorded chan struct{}) *task {
 	t := &task{pool: p, job: job, typ: p.e.reg.types[job.Type], lease: job.Lease(), recorded: recorded}
 	t.log.logs, t.log.job, t.log.server = p.e.config.Logs, job, p.e.config.Logger
 	ctx, cancel := context.WithCancelCause(p.base)
@@ -64,14 +73,13 @@ func (p *pool) start(job *rota.Job, recorded chan struct{}) *task {
 	if why := tooLate(asked, cut != nil); why != nil { // its handler need not begin
 		t.cancel(why)
 		t.returned(why)
-		return t
+		return nil
 	}
 	if limit := job.Policy.Timeout; limit > 0 {
 		t.mu.Lock() // it may fire before it is assigned
 		t.timeout = time.AfterFunc(limit, func() { t.stop(errTimeout, p.e.config.CancelGrace) })
 		t.mu.Unlock()
 	}
-	p.hand(t)
 	return t
 }
 
@@ -90,6 +98,9 @@ func (p *pool) hand(t *task) {
 func (p *pool) run(t *task) {
 	for {
 		t.run()
+		if t = p.next(); t != nil {
+			continue
+		}
 		select {
 		case t = <-p.runs:
 		case <-p.e.last.Done():
@@ -125,8 +136,11 @@ func (p *pool) ended(t *task, err error) {
 		}
 		p.done = append(p.done, ending{t, item, t.lastNote()})
 	}
+	wait := p.rallies && !lost && len(p.done) < len(p.byRun)
 	p.mu.Unlock()
-	p.e.desk.poke()
+	if !wait {
+		p.e.desk.poke()
+	}
 }
 
 // abandon ends a run whose handler does not return.
@@ -148,11 +162,13 @@ func (p *pool) cameBack(t *task) {
 	p.e.config.Logger.Warn("a handler that was given up has returned", "job", t.job.ID, "type", t.job.Type)
 }
 
-// unrecorded is how many runs wait for their end to be recorded, and whether others
-// run in all slots that are left.
-func (p *pool) unrecorded() (ended int, full bool) {
+// rally is how many runs wait for their end to be recorded, and whether others
+// run in all slots that are left. While it is on, the desk is told of an end only
+// when it is the last.
+func (p *pool) rally(on bool) (ended int, full bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.rallies = on
 	return len(p.done), p.free == 0 && len(p.done) < len(p.byRun)
 }
 

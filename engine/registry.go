@@ -24,6 +24,7 @@ type registered struct {
 	concurrency int
 	check       *payload.Compiled // nil: anything goes
 	handler     func(context.Context, *rota.Job) error
+	pace        pace
 }
 
 // TypeOption sets something of a type.

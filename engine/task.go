@@ -57,7 +57,9 @@ func (t *task) run() {
 		}
 		t.returned(err)
 	}()
+	began := time.Now()
 	err = t.typ.run(t.ctx, t.job)
+	t.typ.pace.took(time.Since(began))
 }
 
 // returned settles a run whose handler has returned. If it was given up before

@@ -1,0 +1,59 @@
+package engine_test
+
+import (
+	"context"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/engine"
+)
+
+// Handlers that have been quick run one after the other. One that is not any
+// more keeps nobody waiting, nor does one that takes its goroutine along.
+func TestASlowOneAmongQuickOnesKeepsNobodyWaiting(t *testing.T) {
+	for name, leave := range map[string]func(){
+		"waits for all others": func() {},
+		"ends its goroutine":   runtime.Goexit,
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			const workers = 16
+			var slow atomic.Bool
+			var others sync.WaitGroup
+			first := make(chan struct{}, 1)
+			w.start(registry(func(context.Context, *rota.Job) error {
+				if !slow.Load() {
+					return nil
+				}
+				select {
+				case first <- struct{}{}:
+					others.Wait() // they are in its hands, unless somebody looks after them
+					leave()
+				default:
+					others.Done()
+				}
+				return nil
+			}), engine.Config{Workers: workers})
+			for range 20 {
+				w.allEnd(w.add(make([]rota.NewJob, workers)...))
+			}
+			slow.Store(true)
+			others.Add(workers - 1)
+			jobs := make([]rota.NewJob, workers)
+			for i := range jobs {
+				jobs[i].MaxRetries = new(0)
+			}
+			w.allEnd(w.add(jobs...))
+		})
+	}
+}
+
+func (w *world) allEnd(ids []rota.ID) {
+	w.Helper()
+	for _, id := range ids {
+		w.ended(id)
+	}
+}
