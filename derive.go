@@ -52,14 +52,8 @@ func jobID(command, given ID, i int) ID {
 	return id
 }
 
-// RunID is the id of the run that a command makes for a job: the first half is
-// the command's, the second the job's, which has one run alone. Those of one
-// claim lie together, in the order of their jobs.
-func RunID(command, job ID) ID {
-	id := command
-	copy(id[8:], job[8:])
-	return id
-}
+// RunID is the id of the run that a command makes for a job.
+func RunID(command, job ID) ID { return command.Derive(job[:]) }
 
 // RetryID is the id of the job that a command makes to retry another.
 func RetryID(command, job ID) ID { return command.Derive(append([]byte("retry"), job[:]...)) }

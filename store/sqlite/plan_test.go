@@ -139,7 +139,7 @@ var plans = map[string]plan{
 
 // planless are statements that look nothing up, and those that verify, which
 // looks at everything.
-var planless = regexp.MustCompile(`^sql(Insert|Put|KeyPut|Update|Fire|Delete|KeyDelete|Verify|Meta|HasMeta|Schema|Integrity|Begin|Commit|Rollback)`)
+var planless = regexp.MustCompile(`^sql(DataVersion|Insert|Put|KeyPut|Update|Fire|Delete|KeyDelete|Verify|Meta|HasMeta|Schema|Integrity|Begin|Commit|Rollback)`)
 
 var (
 	planIndex = regexp.MustCompile(`USING (COVERING )?INDEX (\w+)`)
