@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/internal/rules"
 	"zombiezen.com/go/sqlite"
 )
@@ -13,7 +14,7 @@ WHERE j.schedule = ? AND j.scope_kind IS ? AND j.scope_id IS ? AND j.sequel IS N
 ORDER BY j.id
 LIMIT +?`
 	sqlPlanned = `
-SELECT ` + wholeColumns + `
+SELECT j.id
 FROM rota_jobs j INDEXED BY rota_jobs_live
 WHERE j.schedule = ? AND j.sequel IS NULL AND j.plan_time IS NOT NULL
 ORDER BY j.id
@@ -34,12 +35,19 @@ func (w *writer) loadJobsOf(q rules.JobsOf, world *rules.World) error {
 
 // loadPlanned sorts what lives of all scopes: a schedule that fires once has one
 // execution for each.
+// loadPlanned finds planned jobs, mostly the very one that ends: of those it
+// takes no more than an end does to see that they have not.
 func (w *writer) loadPlanned(q rules.Planned, world *rules.World) error {
-	return w.ask(sqlPlanned, func(s *sqlite.Stmt) {
+	var ids []rota.ID
+	err := w.ask(sqlPlanned, func(s *sqlite.Stmt) {
 		s.BindText(1, q.Schedule)
 		s.BindInt64(2, int64(q.Limit))
 	}, func(s *sqlite.Stmt) error {
-		world.PutPlanned(q, scanJob(s))
+		ids = append(ids, scanID(s, 0))
 		return nil
 	})
+	if err != nil {
+		return err
+	}
+	return w.eachLease(ids, func(j *rota.Job) { world.PutPlanned(q, j) })
 }

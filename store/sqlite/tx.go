@@ -41,7 +41,7 @@ LIMIT 1`
 
 // Load reads what the law needs.
 func (w *writer) Load(n *rules.Need, world *rules.World) error {
-	if err := w.loadLeases(n.Leases, world); err != nil {
+	if err := w.eachLease(n.Leases, world.PutJob); err != nil {
 		return err
 	}
 	if err := w.loadWhole(n.Whole, world); err != nil {
@@ -144,16 +144,16 @@ func firstError(steps ...func() error) error {
 	return nil
 }
 
-// loadJobs reads jobs by id.
-func (w *writer) loadJobs(sql string, ids []rota.ID, scan func(*sqlite.Stmt) *rota.Job, world *rules.World) error {
+// loadJobs reads jobs by id, with their params.
+func (w *writer) loadJobs(ids []rota.ID, world *rules.World) error {
 	for _, id := range ids {
-		s, err := w.stmt(sql)
+		s, err := w.stmt(sqlWholeJob)
 		if err != nil {
 			return err
 		}
 		s.BindBytes(1, id[:])
 		err = rows(s, func(s *sqlite.Stmt) error {
-			world.PutJob(scan(s))
+			world.PutJob(scanJob(s))
 			return nil
 		})
 		if err != nil {
@@ -163,14 +163,18 @@ func (w *writer) loadJobs(sql string, ids []rota.ID, scan func(*sqlite.Stmt) *ro
 	return nil
 }
 
-// loadLeases reads what it takes to beat for jobs or to end them.
-func (w *writer) loadLeases(ids []rota.ID, world *rules.World) error {
-	for i, id := range ids {
+// eachLease reads what it takes to beat for jobs or to end them.
+func (w *writer) eachLease(ids []rota.ID, put func(*rota.Job)) error {
+	for _, id := range ids {
 		if job := w.fresh.jobs[id]; job != nil {
-			world.PutJob(job)
+			put(job)
 			continue
 		}
-		if err := w.loadJobs(sqlLease, ids[i:i+1], scanLease, world); err != nil {
+		err := w.ask(sqlLease, func(s *sqlite.Stmt) { s.BindBytes(1, id[:]) }, func(s *sqlite.Stmt) error {
+			put(scanLease(s))
+			return nil
+		})
+		if err != nil {
 			return err
 		}
 	}
@@ -182,7 +186,7 @@ func (w *writer) loadLeases(ids []rota.ID, world *rules.World) error {
 // is, and need not be looked for one by one.
 func (w *writer) loadWhole(ids []rota.ID, world *rules.World) error {
 	if len(ids) < 2 {
-		return w.loadJobs(sqlWholeJob, ids, scanJob, world)
+		return w.loadJobs(ids, world)
 	}
 	newest, err := w.newest()
 	if err != nil {
@@ -194,7 +198,7 @@ func (w *writer) loadWhole(ids []rota.ID, world *rules.World) error {
 			there = append(there, id)
 		}
 	}
-	return w.loadJobs(sqlWholeJob, there, scanJob, world)
+	return w.loadJobs(there, world)
 }
 
 func (w *writer) newest() (id rota.ID, err error) {
