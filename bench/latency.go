@@ -17,7 +17,7 @@ const (
 	latencyJobs = 500 // in a run
 
 	// What an enqueued job may wait for its handler, in milliseconds, where a
-	// write and sync takes 0.2: two commits lie between.
+	// write and sync takes 0.2: one commit lies between, in backlite two.
 	latencyMedian = 1
 	latencyWorst  = 5
 )
@@ -50,7 +50,7 @@ func (r *report) addTimes(caseName, subject, metric string, times []time.Duratio
 // pauses in between.
 func runLatency(b *bench) error {
 	b.report.explain(latencyCase+": what is timed",
-		"From the call that enqueues a job to the first instruction of its handler, both in this process: two commits lie\n"+
+		"From the call that enqueues a job to the first instruction of its handler, both in this process: one commit lies\n"+
 			"between. fsync is a write and sync of 4 KiB, timed in the same minutes.")
 	return b.compare(latencyCase,
 		latencySubject(b, "rota", openRotaProbe), latencySubject(b, "backlite", openBackliteProbe),

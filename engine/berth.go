@@ -65,8 +65,19 @@ func (d *desk) board(commands []rota.Command) (rota.Command, func(rota.Result, e
 	return claim, func(result rota.Result, err error) {
 		d.berth.trips <- trip{claim, result, err}
 		if err == nil {
-			d.begin(result) // now: the desk may have to be woken first
+			d.beginEach(result) // now: the desk may have to be woken first
 		}
+	}
+}
+
+// beginEach starts what a trip has brought, each by itself: the desk, which
+// watches over a relay, is not there to.
+func (d *desk) beginEach(result rota.Result) {
+	if result.Err != nil {
+		return
+	}
+	for _, job := range result.Reply.(*rota.Claimed).Jobs {
+		d.e.pool.start(job, nil)
 	}
 }
 
@@ -90,6 +101,8 @@ func (d *desk) startable(commands []rota.Command) (n int) {
 // was applied, the claim is sent again.
 func (d *desk) arrived(ctx context.Context, t trip) {
 	d.berth.state.Store(berthClosed)
+	hungry := d.hungry
+	defer func() { d.hungry = d.hungry || hungry }() // it knows nothing of what came after it
 	if t.err == nil {
 		d.settle(t.claim.Limit, t.result, false)
 		return

@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/engine"
@@ -94,5 +95,67 @@ func TestAClaimThatWentAlongIsSentAgain(t *testing.T) {
 	}
 	if lost == 0 {
 		t.Error("no answer was lost")
+	}
+}
+
+// A claim that went along and found nothing knows nothing of what was enqueued
+// after it: who came meanwhile is started in the slot that it gives back.
+func TestATripThatFindsNothingStrandsNobody(t *testing.T) {
+	w := newWorld(t)
+	under, gate := make(chan struct{}), make(chan struct{})
+	held := func(b rota.Batch, _ []rota.Result) error {
+		enqueue, ok := b.Commands[0].(*rota.Enqueue)
+		if _, claims := b.Commands[len(b.Commands)-1].(*rota.Claim); ok && claims && enqueue.Jobs[0].Template != "" {
+			close(under)
+			<-gate
+		}
+		return nil
+	}
+	w.store = wrap.Coalesce(wrap.Flaky(w.store, wrap.Fault{After: held}))
+	s := newStage()
+	w.start(registry(s.play), engine.Config{Workers: 2})
+	send := func(job rota.NewJob) {
+		command := &rota.Enqueue{Meta: rota.NewMeta("ada"), Jobs: []rota.NewJob{job}}
+		_, _ = w.store.Apply(context.Background(), rota.Batch{Commands: []rota.Command{command}})
+	}
+	w.add(rota.NewJob{})
+	s.next(w)
+	go send(rota.NewJob{Template: "unheard"}) // it is refused, and what it brings along finds nothing
+	w.comes(under, "a trip")
+	s.end <- nil // the desk goes to record it, behind the trip
+	for range 2 {
+		go send(rota.NewJob{Type: "work"})
+	}
+	time.Sleep(50 * time.Millisecond) // until they wait, mostly
+	close(gate)
+	s.next(w)
+	s.next(w)
+	s.end <- nil
+	s.end <- nil
+}
+
+// A slow one among many that a trip brings keeps nobody waiting, either.
+func TestASlowOneOfATripKeepsNobodyWaiting(t *testing.T) {
+	w := newWorld(t)
+	const many = 500
+	var ran, slow atomic.Int64
+	rest := make(chan struct{})
+	w.start(registry(func(context.Context, *rota.Job) error {
+		if slow.CompareAndSwap(1, 2) {
+			<-rest
+		}
+		ran.Add(1)
+		return nil
+	}), engine.Config{Workers: many})
+	for range 3 {
+		w.allEnd(w.add(make([]rota.NewJob, many)...))
+	}
+	for range 5 {
+		before := ran.Load()
+		slow.Store(1)
+		ids := w.add(make([]rota.NewJob, many)...)
+		w.until("all but one have run", func() bool { return ran.Load() == before+many-1 })
+		rest <- struct{}{}
+		w.allEnd(ids)
 	}
 }

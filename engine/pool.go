@@ -257,10 +257,7 @@ func (p *pool) stopJob(id rota.ID) {
 
 // leaseLost stops a run that belongs to nobody, or to somebody else, by now.
 func (p *pool) leaseLost(t *task) {
-	t.mu.Lock()
-	settled := t.settled
-	t.mu.Unlock()
-	if settled {
+	if t.over() {
 		return // its end is under way, or was recorded just now
 	}
 	p.countLost()

@@ -49,6 +49,10 @@ type task struct {
 // run runs the handler and settles how it ended. A handler that leaves by
 // runtime.Goexit ends here, too.
 func (t *task) run() {
+	if t.over() { // it was given up before its turn came
+		t.pool.cameBack(t)
+		return
+	}
 	err := errors.New("the handler ended its goroutine")
 	defer func() {
 		if p := recover(); p != nil {
@@ -70,6 +74,12 @@ func (t *task) returned(err error) {
 		return
 	}
 	t.pool.ended(t, err)
+}
+
+func (t *task) over() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.settled
 }
 
 // settle reports whether the caller is the one who says how the run ended.

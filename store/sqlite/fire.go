@@ -34,9 +34,8 @@ func (w *writer) loadJobsOf(q rules.JobsOf, world *rules.World) error {
 }
 
 // loadPlanned sorts what lives of all scopes: a schedule that fires once has one
-// execution for each.
-// loadPlanned finds planned jobs, mostly the very one that ends: of those it
-// takes no more than an end does to see that they have not.
+// execution for each. Mostly it finds the very one that ends; to see that it has
+// not takes no more of a job than to end it.
 func (w *writer) loadPlanned(q rules.Planned, world *rules.World) error {
 	var ids []rota.ID
 	err := w.ask(sqlPlanned, func(s *sqlite.Stmt) {

@@ -69,6 +69,9 @@ func OpenWith(path string, config Config) (*Store, error) {
 		_ = lock.release()
 		return nil, fault("open "+filepath.Base(path), err)
 	}
+	if !config.ReadOnly {
+		w.room.open(s.file.path)
+	}
 	w.conn.SetBusyTimeout(0) // from here on begin decides how long
 	s.writer <- w
 	return s, nil
@@ -109,7 +112,7 @@ func openWriter(path string, config Config) (*writer, error) {
 		return nil, fault(act, err)
 	}
 	conn.SetBusyTimeout(busyTimeout)
-	w := &writer{conn: conn, fault: config.fault, room: walRoom{path: path + "-wal"}}
+	w := &writer{conn: conn, fault: config.fault}
 	for _, pragma := range []string{
 		"PRAGMA journal_mode = WAL", "PRAGMA synchronous = FULL", "PRAGMA cache_size = " + writerCache,
 		"PRAGMA wal_autocheckpoint = " + strconv.Itoa(checkpointPages),

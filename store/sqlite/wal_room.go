@@ -12,10 +12,8 @@ import (
 // before a checkpoint lets it begin anew, and only while there is little to do:
 // bytes that are written twice are no gain where many are.
 type walRoom struct {
-	path string
-	file *os.File
-	size int64 // as it was left
-	full bool  // it is long enough, or the disk is
+	file *os.File // nil: it is long enough, or the disk is full
+	size int64    // as it was left
 	last time.Time
 }
 
@@ -30,12 +28,12 @@ var zeros [walPiece]byte
 // make makes room if SQLite has used up what there was. It is called within a
 // transaction, when nobody else writes to the log.
 func (r *walRoom) make() {
-	if r.full {
+	if r.file == nil {
 		return
 	}
 	before := r.last
 	r.last = time.Now()
-	if r.last.Sub(before) < walCalm || !r.open() {
+	if r.last.Sub(before) < walCalm {
 		return
 	}
 	info, err := r.file.Stat()
@@ -43,29 +41,24 @@ func (r *walRoom) make() {
 		return
 	}
 	size := info.Size()
-	if r.full = size >= walMost; r.full {
+	if size >= walMost {
 		r.close()
 		return
 	}
 	if _, err := r.file.WriteAt(zeros[:], size); err != nil { // the disk is full
 		_ = r.file.Truncate(size)
-		r.full = true
 		r.close()
 		return
 	}
 	r.size = size + walPiece
 }
 
-// open opens the log, which is not there before something was written.
-func (r *walRoom) open() bool {
-	if r.file == nil {
-		file, err := os.OpenFile(r.path, os.O_WRONLY, 0)
-		if err != nil {
-			return false
-		}
+// open opens the log of the file at a path that stays the same wherever the
+// process goes. It is there: the store has just been marked as in use.
+func (r *walRoom) open(path string) {
+	if file, err := os.OpenFile(path+"-wal", os.O_WRONLY, 0); err == nil {
 		r.file = file
 	}
-	return true
 }
 
 func (r *walRoom) close() {

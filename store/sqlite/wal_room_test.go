@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -43,24 +44,44 @@ func TestTheLogHasRoom(t *testing.T) {
 	}
 }
 
-// TestTheLogGrowsOnlySoFar: beyond its length at a checkpoint no room is made,
-// and none where the log cannot be written.
+// TestTheLogGrowsOnlySoFar: beyond its length at a checkpoint no room is made.
 func TestTheLogGrowsOnlySoFar(t *testing.T) {
-	path := t.TempDir() + "/log"
-	file, err := os.Create(path)
+	path := filepath.Join(t.TempDir(), "rota.db")
+	file, err := os.Create(path + "-wal")
 	must(t, err)
 	must(t, file.Truncate(walMost))
 	must(t, file.Close())
-	r := &walRoom{path: path}
+	var r walRoom
+	r.open(path)
 	r.make()
-	info, err := os.Stat(path)
+	info, err := os.Stat(path + "-wal")
 	must(t, err)
-	if info.Size() != walMost || !r.full || r.file != nil {
-		t.Errorf("it has %d bytes, and is watched: %t", info.Size(), !r.full)
+	if info.Size() != walMost || r.file != nil {
+		t.Errorf("it has %d bytes, and is watched: %t", info.Size(), r.file != nil)
 	}
-	gone := &walRoom{path: path + "-gone"}
-	gone.make()
-	if _, err := os.Stat(gone.path); !os.IsNotExist(err) {
-		t.Errorf("a log was made: %v", err)
+}
+
+// TestTheRoomIsInTheStoresOwnLog, wherever the process goes after it was opened,
+// and whatever name it was opened by.
+func TestTheRoomIsInTheStoresOwnLog(t *testing.T) {
+	mine, elsewhere := t.TempDir(), t.TempDir()
+	foreign := filepath.Join(elsewhere, "rota.db-wal")
+	must(t, os.WriteFile(foreign, []byte("not yours"), 0o600))
+	t.Chdir(mine)
+	must(t, os.Symlink("rota.db", "link.db"))
+	s, err := OpenWith("link.db", Config{Logger: quiet})
+	must(t, err)
+	defer s.Close()
+	t.Chdir(elsewhere)
+	for range 3 {
+		time.Sleep(2 * walCalm)
+		apply(t, s, at(0, enqueue(rota.NewJob{Type: "mail"})))
+	}
+	text, err := os.ReadFile(foreign)
+	must(t, err)
+	info, err := os.Stat(filepath.Join(mine, "rota.db-wal"))
+	must(t, err)
+	if string(text) != "not yours" || info.Size() < walPiece {
+		t.Errorf("the foreign log has %d bytes, its own %d", len(text), info.Size())
 	}
 }

@@ -14,7 +14,8 @@ ALTER TABLE rota_jobs ADD COLUMN runner TEXT -- NULL: it has no run; empty: nobo
   CHECK (runner IS NULL OR (status = 'RUNNING' AND token IS NOT NULL));
 ALTER TABLE rota_jobs ADD COLUMN life BLOB;
 ALTER TABLE rota_jobs ADD COLUMN heartbeat_at INTEGER;
-ALTER TABLE rota_jobs ADD COLUMN stale_after INTEGER;
+ALTER TABLE rota_jobs ADD COLUMN stale_after INTEGER
+  CHECK (runner IS NULL OR (heartbeat_at IS NOT NULL AND stale_after IS NOT NULL));
 ALTER TABLE rota_jobs ADD COLUMN outcome TEXT
   CHECK (outcome IS NULL OR (runner IS NOT NULL
     AND (outcome = 'COMPLETED' OR outcome = 'FAILED' OR outcome = 'SKIPPED' OR outcome = 'CANCELLED')));
