@@ -102,7 +102,7 @@ const (
 func (d *desk) step(ctx context.Context) bool {
 	ended := d.e.pool.takeEnded()
 	// Neighbours in the queue lie on one page of a store: it is written while it is at hand.
-	slices.SortFunc(ended, func(a, b ending) int { return a.item.JobID.Compare(b.item.JobID) })
+	slices.SortFunc(ended, func(a, b *ending) int { return a.item.JobID.Compare(b.item.JobID) })
 	commands := notes(ended)
 	noted := len(commands)
 	commands = append(commands, finishes(ended)...)
@@ -140,7 +140,7 @@ func (d *desk) step(ctx context.Context) bool {
 
 // undecided looks at a step that the store would not even decide. Unless the
 // process ends, when the next life settles it, each end is told by itself.
-func (d *desk) undecided(ctx context.Context, ended []ending, slots int, why error) bool {
+func (d *desk) undecided(ctx context.Context, ended []*ending, slots int, why error) bool {
 	if ctx.Err() != nil {
 		return false
 	}
@@ -224,7 +224,7 @@ func (d *desk) readied(result rota.Result) {
 // recorded lets go of the runs whose end is decided. Where a whole Finish was
 // refused, each of its items is tried by itself, and at last recorded as failed:
 // no run is left open.
-func (d *desk) recorded(ctx context.Context, ended []ending, commands []rota.Command, results []rota.Result) {
+func (d *desk) recorded(ctx context.Context, ended []*ending, commands []rota.Command, results []rota.Result) {
 	for i, command := range commands {
 		finish := command.(*rota.Finish)
 		mine := ended[:len(finish.Items)]
@@ -239,7 +239,7 @@ func (d *desk) recorded(ctx context.Context, ended []ending, commands []rota.Com
 	}
 }
 
-func (d *desk) recordEach(ctx context.Context, ended []ending, why error) {
+func (d *desk) recordEach(ctx context.Context, ended []*ending, why error) {
 	for _, one := range ended {
 		item := one.item
 		finished, err := do[*rota.Finished](ctx, d.e, finishOf(item))
@@ -266,7 +266,7 @@ func (d *desk) letGo(t *task, answer rota.FinishAnswer) {
 
 // notes is what runs told of their progress just before they ended. A note that
 // is refused is no reason not to record an end.
-func notes(ended []ending) (commands []rota.Command) {
+func notes(ended []*ending) (commands []rota.Command) {
 	note := &rota.Note{Meta: rota.NewMeta("")}
 	for i := range ended {
 		if ended[i].note != nil && len(note.Items) < rota.ItemsMax {
@@ -280,7 +280,7 @@ func notes(ended []ending) (commands []rota.Command) {
 }
 
 // finishes puts endings into as few commands as can carry them.
-func finishes(ended []ending) (commands []rota.Command) {
+func finishes(ended []*ending) (commands []rota.Command) {
 	items := make([]rota.FinishItem, len(ended))
 	var last *rota.Finish
 	from, entries, bytes := 0, 0, 0

@@ -28,7 +28,7 @@ type pool struct {
 	byRun     map[rota.ID]*task // those whose end is not recorded
 	byJob     map[rota.ID]*task // the same
 	early     map[rota.ID]bool  // jobs asked to stop while the answer that brings them may be under way
-	done      []ending          // those whose end has yet to be recorded
+	done      []*ending          // those whose end has yet to be recorded
 	landing   []chan struct{}   // closed when no slot is held
 	emptied   []chan struct{}   // closed when nothing is left
 	abandoned int
@@ -132,9 +132,9 @@ func (p *pool) ended(t *task, err error) {
 		p.freed(1)
 	} else {
 		if p.done == nil {
-			p.done = make([]ending, 0, len(p.byRun))
+			p.done = make([]*ending, 0, len(p.byRun))
 		}
-		p.done = append(p.done, ending{t, item, t.lastNote()})
+		p.done = append(p.done, &ending{t, item, t.lastNote()})
 	}
 	wait := p.rallies && !lost && len(p.done) < len(p.byRun)
 	p.mu.Unlock()
@@ -173,7 +173,7 @@ func (p *pool) rally(on bool) (ended int, full bool) {
 }
 
 // takeEnded takes the runs whose end is to be recorded, and frees their slots.
-func (p *pool) takeEnded() []ending {
+func (p *pool) takeEnded() []*ending {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	taken := p.done

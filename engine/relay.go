@@ -18,6 +18,7 @@ const (
 	quick     = 20 * time.Microsecond
 	paceFirst = time.Millisecond // until more is known
 	relayMin  = 4                // fewer are not worth it
+	relayMax  = 64               // more are done sooner on all processors, while the desk goes on
 )
 
 func (p *pace) took(d time.Duration) {
@@ -37,7 +38,7 @@ func (p *pace) quick() bool {
 // use does the desk wait for them, and can they run in a relay.
 func (p *pool) launch(tasks []*task) {
 	p.mu.Lock()
-	relay := p.free == 0 && len(tasks) >= relayMin && allQuick(tasks)
+	relay := p.free == 0 && len(tasks) >= relayMin && len(tasks) <= relayMax && allQuick(tasks)
 	if relay {
 		p.relay = append(p.relay, tasks[1:]...)
 		tasks = tasks[:1]
