@@ -120,8 +120,18 @@ func TestATripThatFindsNothingStrandsNobody(t *testing.T) {
 	}
 	w.add(rota.NewJob{})
 	s.next(w)
-	go send(rota.NewJob{Template: "unheard"}) // it is refused, and what it brings along finds nothing
-	w.comes(under, "a trip")
+	for away := false; !away; { // it is refused, and what it brings along finds nothing
+		refused := make(chan struct{})
+		go func() {
+			defer close(refused)
+			send(rota.NewJob{Template: "unheard"})
+		}()
+		select {
+		case <-under:
+			away = true
+		case <-refused: // the desk was not waiting yet
+		}
+	}
 	s.end <- nil // the desk goes to record it, behind the trip
 	for range 2 {
 		go send(rota.NewJob{Type: "work"})

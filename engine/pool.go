@@ -28,7 +28,7 @@ type pool struct {
 	byRun     map[rota.ID]*task // those whose end is not recorded
 	byJob     map[rota.ID]*task // the same
 	early     map[rota.ID]bool  // jobs asked to stop while the answer that brings them may be under way
-	done      []*ending          // those whose end has yet to be recorded
+	done      []*ending         // those whose end has yet to be recorded
 	landing   []chan struct{}   // closed when no slot is held
 	emptied   []chan struct{}   // closed when nothing is left
 	abandoned int
