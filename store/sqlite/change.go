@@ -79,54 +79,109 @@ func bindRows(s *sqlite.Stmt, p int, j *rota.Job) {
 	}
 }
 
-// updateJob writes the fields of a job and its run that differ, and no others:
-// a trigger is looked at only for the columns a statement names.
-func (w *writer) updateJob(c rules.JobChange) error {
-	if c.Fields&rules.JobParams != 0 {
-		if err := w.updateParams(c.Job); err != nil {
+// updateJobs writes the fields of jobs and their runs that differ, and no others:
+// a trigger is looked at only for the columns a statement names. Many that
+// change alike are written some at a time, since a statement opens each index of
+// the table once, however many rows it changes.
+func (w *writer) updateJobs(changes []rules.JobChange) error {
+	for len(changes) > 0 {
+		n := 1
+		if alike(changes, jobsAtOnce) {
+			n = jobsAtOnce
+		}
+		if err := w.updateSome(changes[:n]); err != nil {
+			return err
+		}
+		changes = changes[n:]
+	}
+	return nil
+}
+
+// alike reports whether the first n changes are of the same fields, in the rows
+// of their jobs alone.
+func alike(changes []rules.JobChange, n int) bool {
+	if len(changes) < n || changes[0].Fields&rules.JobParams != 0 {
+		return false
+	}
+	for _, c := range changes[1:n] {
+		if c.Fields != changes[0].Fields {
+			return false
+		}
+	}
+	return true
+}
+
+// updateSome writes changes that are alike, or one.
+func (w *writer) updateSome(changes []rules.JobChange) error {
+	fields := changes[0].Fields
+	if fields&rules.JobParams != 0 {
+		if err := w.updateParams(changes[0].Job); err != nil {
 			return err
 		}
 	}
-	c.Fields &^= rules.JobParams
-	if c.Fields == 0 {
+	fields &^= rules.JobParams
+	if fields == 0 {
 		return nil
 	}
-	s, err := w.jobUpdateStmt(c.Fields)
+	s, err := w.jobUpdateStmt(jobUpdate{fields, len(changes)})
 	if err != nil {
 		return err
 	}
 	param := 1
-	for i := range jobFields {
-		if f := &jobFields[i]; c.Fields&f.field != 0 {
-			f.bind(s, param, c.Job)
-			param += len(f.columns)
+	for _, c := range changes {
+		for i := range jobFields {
+			if f := &jobFields[i]; fields&f.field != 0 {
+				f.bind(s, param, c.Job)
+				param += len(f.columns)
+			}
 		}
+		s.BindBytes(param, c.Job.ID[:])
+		param++
+		w.fresh.keep(c)
 	}
-	s.BindBytes(param, c.Job.ID[:])
-	w.fresh.keep(c)
 	return w.write(s)
 }
 
-func (w *writer) jobUpdateStmt(fields rules.JobField) (*sqlite.Stmt, error) {
-	if s := w.stmts.jobUpdate[fields]; s != nil {
+// jobUpdate is a statement that changes fields in a number of rows.
+type jobUpdate struct {
+	fields rules.JobField
+	rows   int
+}
+
+func (w *writer) jobUpdateStmt(u jobUpdate) (*sqlite.Stmt, error) {
+	if s := w.stmts.jobUpdate[u]; s != nil {
 		return s, s.ClearBindings()
 	}
-	s, _, err := w.conn.PrepareTransient(jobUpdateSQL(fields))
+	s, _, err := w.conn.PrepareTransient(u.sql())
 	if err != nil {
 		return nil, err
 	}
-	w.stmts.jobUpdate[fields] = s
+	w.stmts.jobUpdate[u] = s
 	return s, nil
 }
 
-func jobUpdateSQL(fields rules.JobField) string {
-	var columns []string
+func (u jobUpdate) sql() string {
+	var columns, set []string
 	for _, f := range jobFields {
-		if fields&f.field != 0 {
+		if u.fields&f.field != 0 {
 			columns = append(columns, f.columns...)
 		}
 	}
-	set := strings.Join(columns, " = ?, ") + " = ?"
-	set = strings.Replace(set, "run_id = ?", "run_id = coalesce(run_id, ?)", 1)
-	return "UPDATE OR ROLLBACK rota_jobs\nSET " + set + "\nWHERE id = ?"
+	for _, c := range columns {
+		value := "?"
+		if u.rows > 1 {
+			value = "v." + c
+		}
+		if c == "run_id" {
+			value = "coalesce(rota_jobs.run_id, " + value + ")"
+		}
+		set = append(set, c+" = "+value)
+	}
+	update := "UPDATE OR ROLLBACK rota_jobs\nSET " + strings.Join(set, ", ")
+	if u.rows == 1 {
+		return update + "\nWHERE id = ?"
+	}
+	row := "(" + strings.Repeat("?, ", len(columns)) + "?)"
+	return "WITH v (" + strings.Join(columns, ", ") + ", id) AS (VALUES " + row + strings.Repeat(", "+row, u.rows-1) + ")\n" +
+		update + "\nFROM v WHERE rota_jobs.id = v.id"
 }

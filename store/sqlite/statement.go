@@ -4,7 +4,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/rotajobs/rota/internal/rules"
 	"zombiezen.com/go/sqlite"
 )
 
@@ -13,7 +12,7 @@ import (
 // constraint would otherwise make it keep.
 type statements struct {
 	plain     map[string]*sqlite.Stmt
-	jobUpdate map[rules.JobField]*sqlite.Stmt
+	jobUpdate map[jobUpdate]*sqlite.Stmt
 	heads     []*sqlite.Stmt // one for each lane that a claim walks at once
 }
 
@@ -22,7 +21,7 @@ type statements struct {
 func (w *writer) prepare() error {
 	w.stmts = statements{
 		plain:     map[string]*sqlite.Stmt{},
-		jobUpdate: map[rules.JobField]*sqlite.Stmt{},
+		jobUpdate: map[jobUpdate]*sqlite.Stmt{},
 	}
 	for _, sql := range []string{
 		sqlBegin, sqlCommit, sqlDataVersion, sqlInsertJob, sqlInsertParams, sqlInsertAudit, sqlLease, sqlTail, sqlTaken,

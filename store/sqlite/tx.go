@@ -244,9 +244,9 @@ func (w *writer) Write(c *rules.Changes) error {
 	}
 	return firstError(
 		each(c.Groups, w.writeGroup),
-		each(c.Jobs, w.updateJob),
+		func() error { return w.updateJobs(c.Jobs) },
 		func() error { return w.insertJobs(c.NewJobs) },
-		each(c.Moved, w.updateJob),
+		func() error { return w.updateJobs(c.Moved) },
 		each(c.Gone, w.deleteJob),
 		each(c.Groups, w.deleteGroup), // its members have gone
 		each(c.Keys, w.writeKey),
