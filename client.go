@@ -12,6 +12,7 @@ type Client struct {
 	store    Store
 	actor    string
 	checker  Checker
+	trace    func(context.Context) string
 	declared declaredTypes
 }
 
@@ -26,6 +27,16 @@ func WithActor(name string) ClientOption { return func(c *Client) { c.actor = na
 //
 //	rota.New(store, rota.WithChecker(payload.NewChecker()))
 func WithChecker(checker Checker) ClientOption { return func(c *Client) { c.checker = checker } }
+
+// WithTrace lets each job that the client enqueues go on from the trace of
+// whoever enqueues it: the function answers with a traceparent of W3C Trace
+// Context. Where it knows none, or something else, the job has no trace. Package
+// telemetry has one:
+//
+//	rota.New(store, rota.WithTrace(telemetry.Traceparent))
+func WithTrace(trace func(context.Context) string) ClientOption {
+	return func(c *Client) { c.trace = trace }
+}
 
 // New makes a client of a store.
 func New(store Store, options ...ClientOption) *Client {
@@ -120,6 +131,7 @@ func checkDistinct(jobs []NewJob) error {
 }
 
 func (c *Client) enqueue(ctx context.Context, payloads []Payload, jobs []NewJob) ([]Submitted, error) {
+	c.traced(ctx, jobs)
 	command := &Enqueue{Meta: NewMeta(c.actor), Jobs: jobs}
 	if err := CheckCommand(command); err != nil {
 		return nil, err
@@ -134,6 +146,21 @@ func (c *Client) enqueue(ctx context.Context, payloads []Payload, jobs []NewJob)
 		return nil, err
 	}
 	return enqueued.Jobs, nil
+}
+
+// traced lets jobs go on from the trace of their caller. A trace is no reason to
+// refuse a job.
+func (c *Client) traced(ctx context.Context, jobs []NewJob) {
+	if c.trace == nil {
+		return
+	}
+	trace := c.trace(ctx)
+	if !ValidTrace(trace) {
+		return
+	}
+	for i := range jobs {
+		jobs[i].Trace = trace
+	}
 }
 
 // Cancel stops a job: one that waits at once, one that runs by asking. An

@@ -305,3 +305,27 @@ func TestWhatWasDoneIsNotDoneTwice(t *testing.T) {
 		t.Errorf("got %v, want Unavailable", err)
 	}
 }
+
+func TestJobsGoOnFromTheTraceOfTheirCaller(t *testing.T) {
+	type key struct{}
+	const trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+	client := rota.New(openStore(t), rota.WithTrace(func(ctx context.Context) string {
+		text, _ := ctx.Value(key{}).(string)
+		return text
+	}))
+	for told, want := range map[string]string{trace: trace, "": "", "00-here": "", strings.ToUpper(trace): ""} {
+		ctx := context.WithValue(context.Background(), key{}, told)
+		job, err := client.Enqueue(ctx, mail{"a@example.com"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		stored, err := client.Job(ctx, job.ID)
+		if err != nil || job.Trace != want || stored.Trace != want {
+			t.Errorf("told %q the job has %q, stored %v, %v", told, job.Trace, stored, err)
+		}
+		many, err := client.EnqueueMany(ctx, []rota.Payload{mail{"b@example.com"}, mail{"c@example.com"}})
+		if err != nil || many[0].Job.Trace != want || many[1].Job.Trace != want {
+			t.Errorf("told %q many jobs have %+v, %v", told, many, err)
+		}
+	}
+}

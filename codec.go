@@ -72,6 +72,7 @@ var wireCommands = [...]reflect.Type{
 	33: reflect.TypeFor[Prune](),
 	34: reflect.TypeFor[Redrive](),
 	35: reflect.TypeFor[Remember](),
+	36: reflect.TypeFor[PutWebhooks](),
 }
 
 // wireBatch is Batch with its field numbers.

@@ -54,6 +54,7 @@ const (
 	VerbArchive        Verb = "archive"
 	VerbUnarchive      Verb = "unarchive"
 	VerbPutThrottle    Verb = "put_throttle"
+	VerbPutWebhooks    Verb = "put_webhooks"
 	VerbPutSchedule    Verb = "put_schedule"
 	VerbSwitchSchedule Verb = "switch_schedule"
 	VerbDeleteSchedule Verb = "delete_schedule"

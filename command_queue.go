@@ -38,6 +38,8 @@ type NewJob struct {
 
 	Template       string  `wire:"18"` // made from this; the type is then the template's, and may be left empty
 	ConcurrencyKey *string `wire:"19"` // nil: the template's; empty: none
+
+	Trace string `wire:"20"` // the traceparent of W3C Trace Context that it goes on from; empty: none
 }
 
 // Patch is what the request says about the policy.

@@ -55,6 +55,7 @@ type TemplateSpec struct {
 	Policy         PolicyPatch     `wire:"5" json:"policy"`
 	UniqueFor      time.Duration   `wire:"6" json:"unique_for,omitempty"`      // of requests with a unique key that say nothing
 	ConcurrencyKey string          `wire:"7" json:"concurrency_key,omitempty"` // of requests that say nothing
+	Webhooks       []Webhook       `wire:"8" json:"webhooks,omitempty"`        // told of the jobs that are made from it
 }
 
 // MergeParams overlays objects key by key, later ones over earlier ones; what

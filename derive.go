@@ -3,6 +3,9 @@ package rota
 import (
 	"crypto/sha256"
 	"encoding/binary"
+	"encoding/json"
+	"slices"
+	"time"
 )
 
 // JobID is the id of the i-th job of the command. Derived ones sort by their
@@ -57,6 +60,22 @@ func RunID(command, job ID) ID { return command.Derive(job[:]) }
 
 // RetryID is the id of the job that a command makes to retry another.
 func RetryID(command, job ID) ID { return command.Derive(append([]byte("retry"), job[:]...)) }
+
+// DeliveryID is the id of the job that makes a delivery, given its params. It
+// comes from what is told, to whom and of which time, so that it is the same on
+// every machine. It sorts by that time, and of what happened to one job at once
+// the earlier comes first.
+func DeliveryID(params json.RawMessage, kind EventKind, at time.Time) (id ID) {
+	sum := sha256.Sum256(params)
+	copy(id[6:], sum[:])
+	micros := at.UnixMicro()
+	for i, ms := 5, micros/1000; i >= 0; i, ms = i-1, ms>>8 {
+		id[i] = byte(ms)
+	}
+	binary.BigEndian.PutUint16(id[6:], 0x7000|uint16(micros%1000)&0x0fff)
+	id[8] = 0x80 | byte(slices.Index(WebhookEvents, kind))&0x3f
+	return id
+}
 
 // AuditID is the id of the audit entry that a command writes about a job.
 func AuditID(command ID, verb Verb, job ID) ID {

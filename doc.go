@@ -47,6 +47,7 @@
 //	PutSchedule, SwitchSchedule      *SchedulePut      the schedule
 //	DeleteSchedule                   *ScheduleDeleted  whether it was gone already
 //	PutThrottle                      *ThrottlePut      the limits
+//	PutWebhooks                      *WebhooksPut      the webhooks
 //	Fire                             *Fired            the jobs, or that somebody else came first
 //	Trigger                          *Triggered        the jobs
 //	Backfill                         *Backfilled       the jobs, and how many there were already

@@ -90,6 +90,8 @@ type Job struct {
 	WaitUntil      time.Time // and it waits for them until then
 	RedriveOf      ID        // the execution that this one tries anew
 
+	Trace string // the traceparent of the span that enqueued it, kept through its chain; empty: none
+
 	CreatedBy  string
 	CreatedAt  time.Time
 	QueuedAt   time.Time // when it took its place in the order

@@ -43,6 +43,10 @@ const (
 	ReasonMax     = 1 << 10  // bytes of a cancellation's reason
 	ArtifactMax   = 1_000    // artifacts of one run
 
+	WebhooksMax = 50      // webhooks of a template, and of all together: each event looks at them
+	URLMax      = 2 << 10 // bytes of a webhook's address
+	TraceMax    = 55      // bytes of a traceparent: each has as many
+
 	PriorityMin = -1_000_000 // bounds that leave room to compute with
 	PriorityMax = 1_000_000
 

@@ -33,11 +33,13 @@ type Readied struct {
 // Claimed answers Claim, in dispatch order. Each job carries its run, and the
 // run its token. More says that jobs were put aside that may not start, so that
 // others behind them can be claimed now; Next is when a rate that holds jobs
-// back has room again.
+// back has room again. Again says that the command took jobs when it was sent
+// before: those that are still open are answered, and it never takes others.
 type Claimed struct {
-	Jobs []*Job
-	More bool
-	Next time.Time
+	Jobs  []*Job
+	More  bool
+	Next  time.Time
+	Again bool
 }
 
 // Extended answers Extend, one entry per item.
@@ -54,6 +56,7 @@ type LeaseAnswer struct {
 	StaleAfter time.Time // when the lease ends, unless it is extended
 	Cancel     bool      // somebody asked it to stop
 	Reason     string    // why they did
+	Overdue    bool      // told by Extend: it has run longer than its policy allows
 }
 
 // Finished answers Finish, one entry per item.

@@ -78,6 +78,15 @@ func (q *PruneQuery) Validate() error {
 type PruneCursor struct {
 	Last ID         // the last execution that was looked at
 	Seen GroupTally // how many of each outcome have been
+	Own  GroupTally // how many of each, of internal types, which are counted apart
+}
+
+// SeenOf is the count to which an execution belongs, given its last attempt.
+func (c *PruneCursor) SeenOf(tail *Job) *GroupTally {
+	if InternalType(tail.Type) {
+		return &c.Own
+	}
+	return &c.Seen
 }
 
 // PrunePage is what a PruneQuery finds. Send its executions in a Prune, then ask

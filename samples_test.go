@@ -26,7 +26,7 @@ func sampleLease() LeaseRef {
 // numbers, with every field set. An Enqueue cannot have both a run_at and a
 // delay, so it has two jobs.
 func sampleCommands() []Command {
-	return slices.Concat(sampleQueue(), sampleDefinitions(), sampleFires(), sampleUpkeep())
+	return slices.Concat(sampleQueue(), sampleDefinitions(), sampleFires(), sampleUpkeep(), sampleReach())
 }
 
 func sampleQueue() []Command {
@@ -66,10 +66,13 @@ func sampleEnqueue() *Enqueue {
 			ScopeKind: "user", ScopeID: "7", PlanTime: sampleTime.Add(time.Hour),
 			MaxRetries: new(0), Backoff: new(1500 * time.Millisecond), BackoffMax: new(time.Hour),
 			Jitter: new(0.25), Timeout: new(time.Duration(0)), Template: "mail", ConcurrencyKey: new("tenant:7"),
+			Trace: sampleTrace,
 		},
 		{Type: "report", Delay: 90 * time.Second},
 	}}
 }
+
+const sampleTrace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 
 func sampleFinish() *Finish {
 	return &Finish{Meta: sampleMeta(6), Items: []FinishItem{{
@@ -95,6 +98,7 @@ func sampleDefinitions() []Command {
 		&PutTemplate{Meta: sampleMeta(18), Name: "mail", Mode: PutReplace, Version: new(ID{}), Spec: TemplateSpec{
 			Type: "mail.send", Description: "a mail of ours", Params: json.RawMessage(`{"from":"us"}`), Priority: new(7),
 			Policy: samplePolicy(), UniqueFor: time.Hour, ConcurrencyKey: "mail",
+			Webhooks: []Webhook{{URL: "https://example.org/mails", Events: []EventKind{EventJobDead}, Secret: "shh"}},
 		}},
 		&Archive{Meta: sampleMeta(19), Name: "mail"},
 		&Unarchive{Meta: sampleMeta(20), Name: "mail"},
@@ -162,5 +166,14 @@ func sampleUpkeep() []Command {
 		&Prune{Meta: sampleMeta(35), Executions: []ID{sampleID(0x53), sampleID(0x54)}, Before: sampleTime},
 		&Redrive{Meta: sampleMeta(36), JobID: sampleID(0x55)},
 		&Remember{Meta: sampleMeta(39), Key: "order-7", Hash: strings.Repeat("0123456789abcdef", 4), Command: sampleID(0x56)},
+	}
+}
+
+func sampleReach() []Command {
+	return []Command{
+		&PutWebhooks{Meta: sampleMeta(40), Version: new(sampleID(0x57)), Spec: []Webhook{
+			{URL: "https://example.org/hook", Events: []EventKind{EventJobFailed, EventScheduleMissed}, Secret: "between us"},
+			{URL: "http://localhost:8080/", Secret: "shh"},
+		}},
 	}
 }

@@ -22,12 +22,13 @@ type Store interface {
 	// out: it belongs to the claimer alone.
 	Job(ctx context.Context, id ID) (*Job, error)
 
-	// Jobs lists jobs by id, newest first. A query that is wrong is Invalid.
+	// Jobs lists jobs by id, newest first. Those of internal types are listed
+	// only where the query names their type. A query that is wrong is Invalid.
 	Jobs(ctx context.Context, q JobQuery) ([]*Job, error)
 
 	// Queue lists QUEUED jobs without holds in dispatch order, after the job
 	// with the given id, or from the head if it is zero. NotFound says that
-	// the job named has left the queue.
+	// the job named has left the queue. Jobs of internal types are left out.
 	Queue(ctx context.Context, after ID, limit int) ([]*Job, error)
 
 	// Execution lists the attempts of one execution, first to last. The id
@@ -39,7 +40,7 @@ type Store interface {
 
 	// Type, Template, Schedule and Group return one by its name or id, or
 	// NotFound. Types, Templates and Schedules list by name, Groups by id,
-	// newest first.
+	// newest first. Types leaves internal ones out.
 	Type(ctx context.Context, name string) (*Type, error)
 	Types(ctx context.Context, q NameQuery) ([]*Type, error)
 	Template(ctx context.Context, name string) (*Template, error)
@@ -59,6 +60,11 @@ type Store interface {
 
 	// Throttle returns the limits in force.
 	Throttle(ctx context.Context) (*Throttle, error)
+
+	// Webhooks returns those that are told of everything. Apply makes a job of
+	// TypeWebhook for each event that one of them, or one of a job's template,
+	// is told of, as part of the command that brought the event about.
+	Webhooks(ctx context.Context) (*Webhooks, error)
 
 	// Reservations lists reservations by id, newest first.
 	Reservations(ctx context.Context, before ID, limit int) ([]*Reservation, error)
@@ -141,7 +147,7 @@ func (q *ScheduleQuery) Validate() error {
 // JobQuery picks jobs to list. Zero fields pick everything.
 type JobQuery struct {
 	Status   Status
-	Type     string
+	Type     string // empty: all but internal ones
 	Template string
 	Schedule string
 	GroupID  ID
@@ -212,6 +218,7 @@ const (
 	AuditTemplateUnarchived = "TEMPLATE_UNARCHIVED"
 
 	AuditThrottleModified   = "LIMITS_MODIFIED"
+	AuditWebhooksModified   = "WEBHOOKS_MODIFIED"
 	AuditGroupCancelled     = "GROUP_CANCELLED"
 	AuditReservationExpired = "RESERVATION_EXPIRED"
 )

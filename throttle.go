@@ -18,7 +18,7 @@ type Throttle struct {
 
 // ThrottleSpec is what is declared of it.
 type ThrottleSpec struct {
-	Global int         `wire:"1" json:"global,omitempty"` // runs at once, of all types; 0: no limit
+	Global int         `wire:"1" json:"global,omitempty"` // runs at once, of all types but internal ones; 0: no limit
 	Types  []TypeLimit `wire:"2" json:"types,omitempty"`
 	Keys   []KeyLimit  `wire:"3" json:"keys,omitempty"`
 }

@@ -11,7 +11,7 @@ func (c *Enqueue) Validate() error {
 		return err
 	}
 	for i := range c.Jobs {
-		if err := c.Jobs[i].validate(); err != nil {
+		if err := first(c.Jobs[i].validate(), c.Jobs[i].validateMaker(c.Actor)); err != nil {
 			return within(fmt.Sprintf("jobs[%d]", i), err)
 		}
 	}
@@ -66,6 +66,7 @@ func (n *NewJob) validate() *Error {
 		checkTime("plan_time", n.PlanTime),
 		n.validatePolicy(),
 		n.validateKey(),
+		checkTrace("trace", n.Trace),
 	)
 }
 
@@ -280,7 +281,7 @@ func (c *All) Validate() error {
 var inAll = map[Verb]bool{
 	VerbEnqueue: true, VerbFinish: true, VerbCancel: true, VerbEdit: true, VerbNote: true,
 	VerbPutType: true, VerbSwitchType: true, VerbPutTemplate: true, VerbArchive: true, VerbUnarchive: true,
-	VerbPutThrottle: true, VerbPutSchedule: true, VerbSwitchSchedule: true, VerbDeleteSchedule: true,
+	VerbPutThrottle: true, VerbPutWebhooks: true, VerbPutSchedule: true, VerbSwitchSchedule: true, VerbDeleteSchedule: true,
 	VerbTrigger: true, VerbEnqueueGroup: true, VerbCancelGroup: true, VerbRedrive: true,
 }
 

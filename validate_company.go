@@ -78,7 +78,7 @@ func (c *EnqueueGroup) Validate() error {
 	if len(c.Jobs) == 0 {
 		return Invalidf("jobs", "is empty; a group has at least one member")
 	}
-	plain := Enqueue{Meta: c.Meta, Jobs: c.Jobs}
+	plain := Enqueue{Jobs: c.Jobs}
 	if err := plain.Validate(); err != nil {
 		return err
 	}
@@ -102,7 +102,7 @@ func (c *Reserve) Validate() error {
 
 // Validate refuses a job that cannot be run directly.
 func (c *Direct) Validate() error {
-	if err := c.Job.validate(); err != nil {
+	if err := first(c.Job.validate(), checkNotOurs("type", c.Job.Type)); err != nil {
 		return within("job", err)
 	}
 	err := first(

@@ -31,12 +31,14 @@ func (c *PutTemplate) Validate() error {
 		checkName("name", c.Name, true),
 		checkMode(c.Mode),
 		checkName("type", s.Type, true),
+		checkNotOurs("type", s.Type),
 		checkText("description", s.Description, DescriptionMax),
 		checkPart("params", s.Params, ParamsMax),
 		checkIntPtr("priority", s.Priority, PriorityMin, PriorityMax),
 		s.Policy.validate(),
 		checkDuration("unique_for", s.UniqueFor, 0, DelayMax),
 		checkText("concurrency_key", s.ConcurrencyKey, KeyMax),
+		asType(checkWebhooks("webhooks", s.Webhooks, jobEvents)),
 	))
 }
 

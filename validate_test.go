@@ -115,6 +115,8 @@ func enqueueRefusals() []refusal {
 		breaks("many jobs", func(c *Enqueue) { c.Jobs = make([]NewJob, JobsMax+1) }, "jobs", "has 10001 entries"),
 		breaks("an id twice", func(c *Enqueue) { c.Jobs[1].ID = c.Jobs[0].ID }, "jobs[1].id", "is the id of jobs[0] too"),
 		job("no type", func(n *NewJob) { n.Type = "" }, "type", "is empty"),
+		job("a type of Rota's own", func(n *NewJob) { n.Type = TypeWebhook }, "type", `"rota.webhook" is a type of Rota's own`),
+		job("a trace that is none", func(n *NewJob) { n.Trace = "here" }, "trace", `"here" has 4 bytes instead of 55`),
 		job("long type", func(n *NewJob) { n.Type = strings.Repeat("x", NameMax+1) }, "type", "has 129 bytes"),
 		job("type with a space", func(n *NewJob) { n.Type = "a b" }, "type", `"a b" has ' ' in it; allowed are letters`),
 		job("name with a letter beyond ASCII", func(n *NewJob) { n.Name = "größe" }, "name", `"größe" has 'ö' in it`),

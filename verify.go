@@ -25,6 +25,7 @@ const (
 	CheckCancelledShape = "cancelled_shape"
 	CheckScheduledShape = "scheduled_shape"
 	CheckMemberShape    = "member_shape"
+	CheckDeliveryShape  = "delivery_shape"
 
 	CheckRunningWithoutRun    = "running_without_run"
 	CheckOrphanRun            = "orphan_run"
@@ -91,9 +92,9 @@ var Checks = []Check{
 
 	{CheckIDShape, "an id is 16 bytes, and not all of them are zero"},
 	{CheckUnknownWord, "status, sequel, outcome, state, mode and ending are words that this version knows"},
-	{CheckOutOfRange, "names, priority, position, times and policy are such as a command accepts"},
+	{CheckOutOfRange, "names, priority, position, times, trace and policy are such as a command accepts"},
 	{CheckBadJSON, "params are a JSON object; result, progress and counts are JSON"},
-	{CheckBadSpec, "what is declared of a type, a template, a schedule or the limits can be read, is such as a command accepts, and is written as this version writes it"},
+	{CheckBadSpec, "what is declared of a type, a template, a schedule, the limits or the webhooks can be read, is such as a command accepts, and is written as this version writes it"},
 	{CheckSpecColumn, "what stands beside a spec is what stands in it"},
 
 	{CheckQueuedShape, "a QUEUED job has neither started nor ended, and has no run; a ready one knows since when it stands in the order"},
@@ -103,6 +104,7 @@ var Checks = []Check{
 	{CheckCancelledShape, "a CANCELLED job has ended without having started, and nothing came after it"},
 	{CheckScheduledShape, "a job of a schedule goes by its name, has a template and a time at which it counts; only its planned first attempt waits for dependencies, and no other job does"},
 	{CheckMemberShape, "a job has a place in a group exactly if it is in one, and is then neither planned nor of a schedule"},
+	{CheckDeliveryShape, "a delivery goes by the id of what it tells, tells a webhook of something that webhooks are told of, and takes no place from other jobs"},
 
 	{CheckRunningWithoutRun, "a RUNNING job has a run"},
 	{CheckOrphanRun, "a run has a job"},
@@ -128,7 +130,7 @@ var Checks = []Check{
 	{CheckExecutionIdentity, "an execution goes by the id of its first attempt"},
 	{CheckChainLength, "the attempt of a retry is its parent's + 1"},
 	{CheckChainIdentity, "a retry is of the same execution as the job it retries"},
-	{CheckChainKept, "a retry keeps type, name, scope, plan, template, schedule, group, keys and policy, and until it is edited also params and priority"},
+	{CheckChainKept, "a retry keeps type, name, scope, plan, template, schedule, group, keys, trace and policy, and until it is edited also params and priority"},
 	{CheckRedriveShape, "only a first attempt tries another execution anew, and does so at once"},
 	{CheckRedriveTwice, "of those that try an execution anew at most one was not called off"},
 

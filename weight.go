@@ -27,7 +27,7 @@ func mebibytes(n int) string { return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20)
 func (c *Enqueue) weigh() (entries, bytes int) {
 	for i := range c.Jobs {
 		n := &c.Jobs[i]
-		bytes += entryBytes + len(n.Params) + len(n.UniqueKey) + len(n.ScopeID)
+		bytes += entryBytes + len(n.Params) + len(n.UniqueKey) + len(n.ScopeID) + len(n.Trace)
 		if n.ConcurrencyKey != nil {
 			bytes += len(*n.ConcurrencyKey)
 		}
@@ -74,7 +74,8 @@ func (c *PutType) weigh() (entries, bytes int) {
 }
 
 func (c *PutTemplate) weigh() (entries, bytes int) {
-	return 1, 2*entryBytes + len(c.Spec.Params) + len(c.Spec.Description)
+	entries, bytes = weighWebhooks(c.Spec.Webhooks)
+	return entries, bytes + entryBytes + len(c.Spec.Params) + len(c.Spec.Description)
 }
 
 func (c *PutThrottle) weigh() (entries, bytes int) {

@@ -23,16 +23,36 @@ func Apply(tx Tx, b rota.Batch) ([]rota.Result, error) {
 	b.Now = b.Now.UTC().Truncate(time.Microsecond)
 	results := make([]rota.Result, len(b.Commands))
 	for from := 0; from < len(b.Commands); {
-		to := from + 1
-		for to < len(b.Commands) && mergeable(b.Commands[from], b.Commands[to]) {
-			to++
-		}
+		to := from + runOf(b.Commands[from:])
 		if err := applyRun(tx, b.Now, b.Commands[from:to], results[from:to]); err != nil {
 			return nil, err
 		}
 		from = to
 	}
 	return results, nil
+}
+
+// runOf is how many commands, from the first on, may share one world. A schedule
+// fires once in each: what is told of a step says where it stands at its end.
+func runOf(commands []rota.Command) int {
+	var fired map[string]bool
+	for n, c := range commands {
+		if n > 0 && !mergeable(commands[0], c) {
+			return n
+		}
+		f, fires := c.(*rota.Fire)
+		if !fires {
+			continue
+		}
+		if fired[f.Schedule] {
+			return n
+		}
+		if fired == nil {
+			fired = map[string]bool{}
+		}
+		fired[f.Schedule] = true
+	}
+	return len(commands)
 }
 
 // mergeable says that two neighbours may share one world: they are of one
@@ -69,6 +89,9 @@ func applyRun(tx Tx, now time.Time, commands []rota.Command, results []rota.Resu
 		changes := w.changes()
 		if changes.Empty() {
 			return nil
+		}
+		if err := deliver(tx, w, changes); err != nil {
+			return err
 		}
 		return tx.Write(changes)
 	}

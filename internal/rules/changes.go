@@ -26,6 +26,7 @@ type Changes struct {
 	Templates    []Change[string, rota.Template]
 	Schedules    []Change[string, rota.Schedule]
 	Throttle     []Change[struct{}, rota.Throttle]
+	Webhooks     []Change[struct{}, rota.Webhooks]
 	Reservations []Change[rota.ID, rota.Reservation]
 	Requests     []Change[RequestKey, Request]
 	Buckets      []Change[string, rota.Bucket]
@@ -75,7 +76,7 @@ type JobChange struct {
 // Empty reports whether there is nothing to write.
 func (c *Changes) Empty() bool {
 	return len(c.NewJobs)+len(c.Jobs)+len(c.Gone)+len(c.Keys)+len(c.Audit)+
-		len(c.Types)+len(c.Templates)+len(c.Schedules)+len(c.Throttle)+len(c.Groups)+len(c.Reservations)+
+		len(c.Types)+len(c.Templates)+len(c.Schedules)+len(c.Throttle)+len(c.Webhooks)+len(c.Groups)+len(c.Reservations)+
 		len(c.Requests)+len(c.Buckets)+len(c.Intents) == 0
 }
 
@@ -83,7 +84,7 @@ func (w *World) changes() *Changes {
 	c := &Changes{
 		Now:  w.Now,
 		Keys: w.keys.changes(), Types: w.types.changes(), Templates: w.templates.changes(), Schedules: w.schedules.changes(),
-		Throttle: w.throttle.changes(), Groups: w.groups.changes(), Reservations: w.reservations.changes(),
+		Throttle: w.throttle.changes(), Webhooks: w.webhooks.changes(), Groups: w.groups.changes(), Reservations: w.reservations.changes(),
 		Requests: w.requests.changes(), Buckets: w.buckets.changes(), Intents: w.intents.changes(), Audit: w.audit,
 	}
 	for _, r := range w.touchedJobs {

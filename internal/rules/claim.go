@@ -16,11 +16,13 @@ func needClaim(n *Need, c *rota.Claim) {
 	if !needRooms(n, lanes) || heldBack(n.world, c) {
 		return
 	}
-	types, rooms, most := roomsOf(n.world, lanes, c.Limit)
-	if most == 0 || len(types) == 0 {
+	types, rooms := roomsOf(n.world, lanes, c.Limit)
+	if len(types) == 0 {
 		return
 	}
-	heads, _ := n.heads(Heads{Types: types, Rooms: rooms, Limit: most, Bytes: rota.ClaimBytesMax})
+	heads, _ := n.heads(Heads{
+		Types: types, Rooms: rooms, Limit: c.Limit, Shared: globalRoom(n.world, c.Limit), Bytes: rota.ClaimBytesMax,
+	})
 	for _, id := range heads {
 		needStart(n, n.world.job(id))
 	}
@@ -70,18 +72,18 @@ func needStart(n *Need, j *rota.Job) {
 	}
 }
 
-// roomsOf are the types of which something may start, how much of each, and how
-// much of all.
-func roomsOf(w *World, lanes []string, most int) (types []string, rooms []int, room int) {
-	limits := w.limits()
-	if limits.Global > 0 {
-		most = min(most, max(0, limits.Global-w.open.get(Open{})))
-	}
+// roomsOf are the types of which something may start, and how much of each, up to
+// a number.
+func roomsOf(w *World, lanes []string, most int) (types []string, rooms []int) {
+	limits, shared := w.limits(), globalRoom(w, most)
 	for _, t := range lanes {
 		if typ := w.types.get(t); typ != nil && typ.Paused {
 			continue
 		}
-		room := most
+		room := shared
+		if rota.InternalType(t) {
+			room = most
+		}
 		limit := limits.Type(t)
 		if limit.Concurrency > 0 {
 			room = min(room, limit.Concurrency-w.open.get(Open{Type: t}))
@@ -93,7 +95,16 @@ func roomsOf(w *World, lanes []string, most int) (types []string, rooms []int, r
 			types, rooms = append(types, t), append(rooms, room)
 		}
 	}
-	return types, rooms, most
+	return types, rooms
+}
+
+// globalRoom is how many jobs the limit of all lets start, up to a number. Those
+// of Rota's own it neither counts nor holds back.
+func globalRoom(w *World, most int) int {
+	if limit := w.limits().Global; limit > 0 {
+		return min(most, max(0, limit-w.open.get(Open{})))
+	}
+	return most
 }
 
 // bucketOf is the bucket of a type as it stands now.
@@ -119,7 +130,7 @@ func heldBack(w *World, c *rota.Claim) bool {
 // at the head for ever.
 func decideClaim(w *World, c *rota.Claim) (rota.Reply, *rota.Error) {
 	if len(w.taken.ids) > 0 {
-		return &rota.Claimed{Jobs: stillOpen(w, w.taken.ids)}, nil
+		return &rota.Claimed{Jobs: stillOpen(w, w.taken.ids), Again: true}, nil
 	}
 	if heldBack(w, c) {
 		return &rota.Claimed{Jobs: []*rota.Job{}}, nil

@@ -22,6 +22,8 @@ func needCompany(n *Need, c rota.Command) {
 		needUnarchive(n, c)
 	case *rota.PutThrottle:
 		needPutThrottle(n, c)
+	case *rota.PutWebhooks:
+		needPutWebhooks(n, c)
 	case *rota.PutSchedule:
 		needPutSchedule(n, c)
 	case *rota.SwitchSchedule:
@@ -73,6 +75,8 @@ func decideCompany(w *World, c rota.Command) (rota.Reply, *rota.Error) {
 		return decideUnarchive(w, c)
 	case *rota.PutThrottle:
 		return decidePutThrottle(w, c)
+	case *rota.PutWebhooks:
+		return decidePutWebhooks(w, c)
 	case *rota.PutSchedule:
 		return decidePutSchedule(w, c)
 	case *rota.SwitchSchedule:

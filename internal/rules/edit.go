@@ -45,6 +45,8 @@ func mayChange(w *World, c rota.Command, id rota.ID, version *rota.ID) (again bo
 		return false, noJob("job_id", id)
 	case w.wrote(c, id):
 		return true, nil
+	case rota.InternalType(j.Type):
+		return false, ours("job_id", j)
 	case j.Status != rota.StatusQueued:
 		return false, notQueued("job_id", j)
 	case version != nil && *version != j.Version:
@@ -54,4 +56,12 @@ func mayChange(w *World, c rota.Command, id rota.ID, version *rota.ID) (again bo
 		}
 	}
 	return false, nil
+}
+
+// ours refuses to change what only Rota makes.
+func ours(field string, j *rota.Job) *rota.Error {
+	return &rota.Error{
+		Code: rota.Conflict, Field: field, Reason: "job " + j.ID.String() + " is of type " + j.Type + ", which is Rota's own",
+		Hint: "it can be cancelled, and redriven when it died; change what it comes from",
+	}
 }

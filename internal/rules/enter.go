@@ -5,12 +5,22 @@ import "github.com/rotajobs/rota"
 // enter gives a job that enters the queue its position, and holds it back for
 // what is known, and until its time has come.
 func enter(w *World, j *rota.Job, hold rota.Hold) {
-	j.Position = w.append(j.Priority)
+	j.Position = endOf(w, j)
 	j.Hold = hold
 	if j.RunAt.After(w.Now) {
 		j.Hold |= rota.HoldDelay
 	}
 	settleHold(w, j)
+}
+
+// endOf is the position of a job that comes last at its priority. Jobs of Rota's
+// own all have the position before the first: the positions of others are as if
+// they were not there.
+func endOf(w *World, j *rota.Job) int64 {
+	if rota.InternalType(j.Type) {
+		return 0
+	}
+	return w.append(j.Priority)
 }
 
 // free takes one reason away to hold a job back.

@@ -34,7 +34,7 @@ func (a *account) key() {
 
 // global: as many jobs run as may run at once.
 func (a *account) global() {
-	if limit := a.Limits.Global; limit > 0 && a.Open >= limit {
+	if limit := a.Limits.Global; limit > 0 && a.Open >= limit && !rota.InternalType(a.Job.Type) {
 		a.because(rota.ReasonGlobalLimit,
 			fmt.Sprintf("%d of at most %s of all types run.", a.Open, someJobs(limit)),
 			fmt.Sprintf("Others start when one of them ends; to let more run at once, raise the global limit: %s.", raiseLimit))

@@ -28,6 +28,13 @@ func decideExtend(w *World, c *rota.Extend) (rota.Reply, *rota.Error) {
 			run.Progress = item.Progress
 		}
 		answers[i] = leaseAnswer(run)
+		answers[i].Overdue = late(w, j)
 	}
 	return &rota.Extended{Items: answers}, nil
+}
+
+// late says that a run has taken longer than its policy allows. The law leaves
+// it alone: its runner is the one to stop it.
+func late(w *World, j *rota.Job) bool {
+	return j.Policy.Timeout > 0 && !w.Now.Before(j.StartedAt.Add(j.Policy.Timeout))
 }

@@ -18,6 +18,7 @@ type Locks struct {
 
 	Graph     bool // what depends on what, as a whole: two edges may make a cycle only together
 	Throttle  bool // the limits in force
+	Webhooks  bool // those that are told of everything
 	Types     []string
 	Templates []string // with the set of schedules that use them, where that was asked for
 	Schedules []string // with the set of schedules that depend on them, and of their live jobs
@@ -36,7 +37,7 @@ type Locks struct {
 func (w *World) Locks() Locks {
 	l := Locks{
 		Commands: w.claims, Keys: slices.Collect(maps.Keys(w.keys.rows)),
-		Graph: len(w.reach.answers) > 0, Throttle: w.throttleAsked, Active: w.activeBinds,
+		Graph: len(w.reach.answers) > 0, Throttle: w.throttleAsked, Webhooks: w.webhooksAsked, Active: w.activeBinds,
 		Types: sortedKeys(w.types.rows), Templates: sortedKeys(w.templates.rows), Schedules: sortedKeys(w.schedules.rows),
 		Groups: slices.SortedFunc(maps.Keys(w.groups.rows), rota.ID.Compare),
 	}

@@ -38,6 +38,9 @@ func decideMove(w *World, c *rota.Move) (rota.Reply, *rota.Error) {
 		if anchor.Status != rota.StatusQueued {
 			return nil, notQueued("anchor", anchor)
 		}
+		if rota.InternalType(anchor.Type) {
+			return nil, ours("anchor", anchor)
+		}
 	}
 	s, _ := spotOf(w, c, j, anchor, w.page)
 	moved := w.edit(j.ID)

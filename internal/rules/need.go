@@ -29,6 +29,7 @@ type Need struct {
 	Requests     []RequestKey
 	Buckets      []string
 	Throttle     bool // the limits in force
+	Webhooks     bool // those that are told of everything
 	Active       bool // the active reservation
 
 	JobsOf     []JobsOf
@@ -65,10 +66,11 @@ type Taken struct{ Command rota.ID }
 // A store merges the heads of the lanes, so a type that is not asked for, or has
 // no room, costs nothing.
 type Heads struct {
-	Types []string // distinct
-	Rooms []int    // at most so many of each type
-	Limit int
-	Bytes int // of params; the first job comes however long it is
+	Types  []string // distinct
+	Rooms  []int    // at most so many of each type
+	Limit  int
+	Shared int // at most so many of all types but Rota's own, which come past it
+	Bytes  int // of params; the first job comes however long it is
 }
 
 // Due asks for delayed jobs whose time has come, in run_at order.
@@ -112,7 +114,7 @@ func (n *Need) empty() bool {
 
 // alone says whether nothing is missing of what jobs have to do with others.
 func (n *Need) alone() bool {
-	return !n.Throttle && !n.Active &&
+	return !n.Throttle && !n.Webhooks && !n.Active &&
 		len(n.Types)+len(n.Templates)+len(n.Schedules)+len(n.Groups)+len(n.Reservations)+len(n.Requests)+len(n.Buckets)+
 			len(n.JobsOf)+len(n.Planned)+len(n.Members)+len(n.Blocked)+len(n.Behind)+len(n.Latest)+len(n.Dependents)+len(n.Reach)+
 			len(n.Using)+len(n.Lanes)+len(n.Open)+len(n.Redriven)+len(n.Attempts)+len(n.Waits)+len(n.Intents)+len(n.Bygone)+len(n.Lapsed) == 0

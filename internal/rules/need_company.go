@@ -33,6 +33,13 @@ func (n *Need) throttle() *rota.Throttle {
 	return n.world.throttle.get(theThrottle)
 }
 
+// webhooks asks for those that are told of everything.
+func (n *Need) webhooks() {
+	if !n.world.webhooksAsked {
+		n.world.webhooksAsked, n.Webhooks = true, true
+	}
+}
+
 // active asks for the active reservation; false if it is not loaded yet.
 func (n *Need) active() (*rota.Reservation, bool) {
 	if !n.world.activeAsked {

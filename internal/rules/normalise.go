@@ -33,13 +33,13 @@ func decideNormalise(w *World, c *rota.Normalise) (rota.Reply, *rota.Error) {
 	if len(ids) == 0 {
 		return reply, nil
 	}
-	r.ids = ids
+	r.ids = movable(w, ids)
 	if more {
 		r.open, r.high = false, w.job(all[rota.OrderMax]).Position
 	}
 	reply.Last = ids[len(ids)-1]
 	if step := r.step(); step >= 1 {
-		reply.Count = renumber(w, ids, r.low, step)
+		reply.Count = renumber(w, r.ids, r.low, step)
 	}
 	return reply, nil
 }

@@ -29,6 +29,9 @@ func (w *World) PutBucket(b *rota.Bucket) { w.buckets.put(b.Type, b) }
 // PutThrottle brings in the limits in force.
 func (w *World) PutThrottle(t *rota.Throttle) { w.throttle.put(theThrottle, t) }
 
+// PutWebhooks brings in the webhooks that are told of everything.
+func (w *World) PutWebhooks(h *rota.Webhooks) { w.webhooks.put(theWebhooks, h) }
+
 // PutJobsOf adds a job of a schedule.
 func (w *World) PutJobsOf(q JobsOf, j *rota.Job) { gather(w, &w.jobsOf, q, j) }
 

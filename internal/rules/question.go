@@ -106,7 +106,7 @@ type LaneType struct {
 }
 
 // Open asks how many jobs are open: of a concurrency key, of a type, or, with
-// neither, of all.
+// neither, of all but Rota's own types.
 type Open struct{ Type, Key string }
 
 // Redriven asks for the newest first attempt that tries an execution anew.

@@ -16,7 +16,7 @@ func needReady(n *Need, c *rota.Ready) {
 func decideReady(w *World, c *rota.Ready) (rota.Reply, *rota.Error) {
 	due, more := firstOf(w.due.ids, sweep(c.Limit))
 	for _, id := range due {
-		w.edit(id).Position = w.append(w.job(id).Priority)
+		w.edit(id).Position = endOf(w, w.job(id))
 		free(w, id, rota.HoldDelay)
 	}
 	return &rota.Readied{Count: len(due), More: more}, nil

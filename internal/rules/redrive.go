@@ -42,7 +42,7 @@ func decideRedrive(w *World, c *rota.Redrive) (rota.Reply, *rota.Error) {
 		Status: rota.StatusQueued, Priority: tail.Priority, Attempt: 1, Policy: tail.Policy,
 		ScopeKind: tail.ScopeKind, ScopeID: tail.ScopeID, UniqueKey: tail.UniqueKey, UniqueFor: tail.UniqueFor,
 		Template: tail.Template, Schedule: tail.Schedule, ConcurrencyKey: tail.ConcurrencyKey, CountsAt: tail.CountsAt,
-		RedriveOf: tail.ExecutionID, CreatedBy: c.Actor, CreatedAt: w.Now,
+		RedriveOf: tail.ExecutionID, Trace: tail.Trace, CreatedBy: c.Actor, CreatedAt: w.Now,
 	}
 	enter(w, j, behind(w, j))
 	w.insert(j)

@@ -110,7 +110,7 @@ func newJob(w *World, actor string, nj *rota.NewJob, id rota.ID) *rota.Job {
 		ID: id, ExecutionID: id, Type: typeOf(w, nj), Name: nj.Name, Template: nj.Template,
 		Status: rota.StatusQueued, Priority: priorityOf(w, nj), Attempt: 1,
 		PlanTime: micros(nj.PlanTime), RunAt: micros(nj.RunAt), UniqueKey: nj.UniqueKey, UniqueFor: nj.UniqueFor.Truncate(time.Microsecond),
-		CreatedBy: actor, CreatedAt: w.Now,
+		Trace: nj.Trace, CreatedBy: actor, CreatedAt: w.Now,
 	}
 	patch := nj.Patch()
 	if t := w.templates.get(nj.Template); nj.Template != "" && t != nil {

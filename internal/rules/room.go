@@ -52,7 +52,7 @@ func roomOf(w *World, c *rota.Move, anchor *rota.Job, page pager) (room, bool) {
 		return room{}, false
 	}
 	if len(all) <= rota.OrderMax {
-		return room{ids: withMoved(c, all), open: true}, true
+		return room{ids: withMoved(w, c, all), open: true}, true
 	}
 	for _, size := range windows {
 		r, known := window(w, c, anchor, size, page)
@@ -83,14 +83,14 @@ func window(w *World, c *rota.Move, anchor *rota.Job, size int, page pager) (roo
 	}
 	ids := append(slices.Clone(back), anchor.ID)
 	slices.Reverse(ids[:len(back)])
-	r.ids = withMoved(c, append(ids, ahead...))
+	r.ids = withMoved(w, c, append(ids, ahead...))
 	return r, true
 }
 
 // withMoved is the order with the moved job beside its anchor.
-func withMoved(c *rota.Move, ids []rota.ID) []rota.ID {
+func withMoved(w *World, c *rota.Move, ids []rota.ID) []rota.ID {
 	order := make([]rota.ID, 0, len(ids)+1)
-	for _, id := range ids {
+	for _, id := range movable(w, ids) {
 		switch {
 		case id == c.JobID:
 		case id != c.Anchor:
@@ -115,4 +115,12 @@ func renumber(w *World, ids []rota.ID, low, step int64) (changed int) {
 		}
 	}
 	return changed
+}
+
+// movable are the jobs that are renumbered: those of Rota's own keep their place.
+func movable(w *World, ids []rota.ID) []rota.ID {
+	if !slices.ContainsFunc(ids, func(id rota.ID) bool { return rota.InternalType(w.job(id).Type) }) {
+		return ids
+	}
+	return slices.DeleteFunc(slices.Clone(ids), func(id rota.ID) bool { return rota.InternalType(w.job(id).Type) })
 }

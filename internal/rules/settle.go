@@ -55,7 +55,7 @@ func retry(w *World, c *rota.Meta, j *rota.Job, e ending) {
 		Status: rota.StatusQueued, Priority: j.Priority, Attempt: j.Attempt + 1, RetryOf: j.ID, Policy: j.Policy,
 		ScopeKind: j.ScopeKind, ScopeID: j.ScopeID, PlanTime: j.PlanTime, UniqueKey: j.UniqueKey, UniqueFor: j.UniqueFor,
 		Template: j.Template, Schedule: j.Schedule, GroupID: j.GroupID, GroupPosition: j.GroupPosition,
-		ConcurrencyKey: j.ConcurrencyKey, CountsAt: j.CountsAt,
+		ConcurrencyKey: j.ConcurrencyKey, CountsAt: j.CountsAt, Trace: j.Trace,
 		CreatedBy: j.CreatedBy, CreatedAt: w.Now,
 	}
 	switch {

@@ -16,6 +16,9 @@ type Tx interface {
 	// it has moved since it was loaded; the step is then done again under
 	// these locks. With a single writer it does nothing and reports false.
 	Lock(w *World) (moved bool, err error)
+	// Hooks are the webhooks in force as the store has them; nil if there are
+	// none. Every step asks for them, so it costs nothing where there are none.
+	Hooks() (*Hooks, error)
 	// Write stores the differences.
 	Write(c *Changes) error
 }

@@ -52,6 +52,7 @@ func (v *Verifier) Job(r Row) {
 	v.content(j)
 	v.shape(j)
 	v.company(j)
+	v.delivery(j)
 	v.run(j, r.RunID)
 	v.sequel(j)
 	v.chain(j, r.Parent)

@@ -54,6 +54,8 @@ func lost(j, parent *rota.Job) string {
 		return "place in a group"
 	case j.ConcurrencyKey != parent.ConcurrencyKey:
 		return "concurrency key"
+	case j.Trace != parent.Trace:
+		return "trace"
 	case j.Policy != parent.Policy:
 		return "policy"
 	case j.CreatedBy != parent.CreatedBy:

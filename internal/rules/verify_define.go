@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/rotajobs/rota"
@@ -19,9 +20,9 @@ func (v *Verifier) Type(t *rota.Type, stored []byte) {
 	}
 }
 
-// Template looks at a template, given the type that stands beside its spec, and
-// the spec as it is stored.
-func (v *Verifier) Template(t *rota.Template, typ string, stored []byte) {
+// Template looks at a template, given the type and the number of webhooks that
+// stand beside its spec, and the spec as it is stored.
+func (v *Verifier) Template(t *rota.Template, typ string, webhooks int, stored []byte) {
 	row := templateSubject(t.Name)
 	v.templates[t.Name] = t.State
 	knownWord(v, row, "state", t.State, rota.TemplateActive, rota.TemplateArchived)
@@ -32,6 +33,7 @@ func (v *Verifier) Template(t *rota.Template, typ string, stored []byte) {
 	}
 	v.accepts(row, (&rota.PutTemplate{Name: t.Name, Spec: spec}).Validate(), rota.CheckBadSpec)
 	v.column(row, "type", typ, spec.Type)
+	v.column(row, "number of webhooks", strconv.Itoa(webhooks), strconv.Itoa(len(spec.Webhooks)))
 }
 
 // Throttle looks at the limits in force, given their spec as it is stored.
@@ -42,6 +44,21 @@ func (v *Verifier) Throttle(t *rota.Throttle, stored []byte) {
 		v.limits = spec
 	}
 }
+
+// Webhooks looks at the webhooks that are told of everything, given their spec as
+// it is stored.
+func (v *Verifier) Webhooks(h *rota.Webhooks, stored []byte) {
+	v.times(webhooksSubject, h.UpdatedAt)
+	if spec, read := readSpec[webhookList](v, webhooksSubject, stored); read {
+		v.accepts(webhooksSubject, (&rota.PutWebhooks{Spec: spec}).Validate(), rota.CheckBadSpec)
+	}
+}
+
+// webhookList is a list that knows how it is stored.
+type webhookList []rota.Webhook
+
+// Canonical is the list as it is stored.
+func (l webhookList) Canonical() webhookList { return rota.CanonicalWebhooks(l) }
 
 // Bucket looks at the recent starts of a type, after the limits.
 func (v *Verifier) Bucket(b *rota.Bucket) {

@@ -43,10 +43,11 @@ func (v *Verifier) identity(j *rota.Job) {
 func (v *Verifier) content(j *rota.Job) {
 	retries := j.Policy.MaxAttempts - 1
 	err := (&rota.Enqueue{Jobs: []rota.NewJob{{
-		ID: j.ID, Type: j.Type, Name: j.Name, Params: j.Params, Priority: &j.Priority, RunAt: j.RunAt,
+		ID: j.ID, Type: submittable(j.Type), Name: j.Name, Params: j.Params, Priority: &j.Priority, RunAt: j.RunAt,
 		UniqueKey: j.UniqueKey, UniqueFor: j.UniqueFor, ScopeKind: j.ScopeKind, ScopeID: j.ScopeID, PlanTime: j.PlanTime,
 		MaxRetries: &retries, Backoff: &j.Policy.Backoff, BackoffMax: &j.Policy.BackoffMax,
 		Jitter: &j.Policy.Jitter, Timeout: &j.Policy.Timeout, Template: j.Template, ConcurrencyKey: &j.ConcurrencyKey,
+		Trace: j.Trace,
 	}}}).Validate()
 	var refusal *rota.Error
 	switch {
@@ -70,6 +71,15 @@ func (v *Verifier) content(j *rota.Job) {
 	}
 	v.unless(j.Run.Result == nil || json.Valid(j.Run.Result), j, rota.CheckBadJSON, "the result of its run is not JSON")
 	v.unless(j.Run.Progress == nil || json.Valid(j.Run.Progress), j, rota.CheckBadJSON, "the progress of its run is not JSON")
+}
+
+// submittable is a type of which a command accepts jobs exactly if this one is in
+// order: of Rota's own types it accepts none.
+func submittable(typ string) string {
+	if rota.InternalType(typ) {
+		return "own." + typ
+	}
+	return typ
 }
 
 // positionMax is far beyond what moves can reach, and far from overflow.

@@ -28,6 +28,7 @@ type World struct {
 	requests     shelf[RequestKey, Request]
 	buckets      shelf[string, rota.Bucket]
 	throttle     shelf[struct{}, rota.Throttle]
+	webhooks     shelf[struct{}, rota.Webhooks]
 	intents      shelf[Intent, Intent]
 
 	jobsOf     book[JobsOf, []rota.ID]
@@ -50,6 +51,7 @@ type World struct {
 	lapsed     book[Lapsed, []RequestKey]
 
 	throttleAsked bool
+	webhooksAsked bool
 	activeAsked   bool
 	activeBinds   bool    // that it is absent matters as well
 	active        rota.ID // the active reservation as the store has it
@@ -102,8 +104,8 @@ type jobRow struct {
 	asked   bool // it was asked for whole
 }
 
-// theThrottle is the key of the one row of its kind.
-var theThrottle = struct{}{}
+// theThrottle and theWebhooks are the keys of the one row of their kind.
+var theThrottle, theWebhooks = struct{}{}, struct{}{}
 
 func newWorld(now time.Time) *World {
 	return &World{

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"math"
 	"slices"
 
 	"github.com/rotajobs/rota"
@@ -35,13 +36,24 @@ func (w *writer) loadHeads(h *rules.Heads, world *rules.World) error {
 		s.BindInt64(2, int64(min(h.Limit, h.Rooms[i])))
 		lanes = append(lanes, &cursor{stmt: s})
 	}
-	bytes := 0
-	return mergeInOrder(lanes, h.Limit, func(j *rota.Job) bool {
+	limit := h.Limit
+	if !slices.ContainsFunc(h.Types, rota.InternalType) {
+		limit = h.Shared
+	}
+	bytes, taken, shared := 0, 0, 0
+	return mergeInOrder(lanes, math.MaxInt, func(j *rota.Job) bool {
+		if !rota.InternalType(j.Type) {
+			if shared == h.Shared {
+				return true
+			}
+			shared++
+		}
 		if bytes += len(j.Params); bytes > h.Bytes && bytes > len(j.Params) {
 			return false
 		}
 		world.PutHead(j)
-		return true
+		taken++
+		return taken < limit
 	})
 }
 

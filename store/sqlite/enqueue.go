@@ -16,11 +16,12 @@ INSERT OR ROLLBACK INTO rota_jobs (
   id, execution_id, retry_of, type, hold, priority, position, attempt, max_attempts,
   backoff, backoff_max, jitter, timeout, created_at, queued_at, run_at, plan_time,
   scope_kind, scope_id, name, unique_key, unique_for, created_by, params,
-  template, schedule, group_id, group_position, concurrency_key, counts_at, wait_from, wait_until, redrive_of)
+  template, schedule, group_id, group_position, concurrency_key, counts_at, wait_from, wait_until, redrive_of,
+  trace)
 VALUES ` + jobValues
 	jobValues = `(
   ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
-  ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+  ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 	jobsAtOnce = 16
 )
 
@@ -148,6 +149,7 @@ func bindCompany(s *sqlite.Stmt, p int, j *rota.Job) {
 	bindTime(s, p+6, j.WaitFrom)
 	bindTime(s, p+7, j.WaitUntil)
 	bindID(s, p+8, j.RedriveOf)
+	bindText(s, p+9, j.Trace)
 }
 
 const (

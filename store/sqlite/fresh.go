@@ -20,11 +20,11 @@ const freshMax = 4096
 
 const sqlDataVersion = `PRAGMA data_version`
 
-// refresh forgets all if somebody else has written.
+// refresh forgets all, and the webhooks, if somebody else has written.
 func (w *writer) refresh() error {
 	return w.ask(sqlDataVersion, nil, func(s *sqlite.Stmt) error {
 		if version := s.ColumnInt64(0); version != w.fresh.version {
-			w.fresh = fresh{version: version}
+			w.fresh, w.hooks = fresh{version: version}, hooks{}
 		}
 		return nil
 	})

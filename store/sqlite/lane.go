@@ -34,11 +34,15 @@ WHERE j.concurrency_key = ? AND j.sequel IS NULL AND j.status = 'QUEUED' AND j.h
 ORDER BY j.priority DESC, j.position, j.created_at, j.id
 LIMIT +?`
 
-	sqlOpenAll = `
+	sqlOpenOf = openJobs + ` AND type = ?`
+	openJobs  = `
 SELECT count(*)
 FROM rota_jobs INDEXED BY rota_jobs_open
 WHERE status = 'RUNNING' AND sequel IS NULL`
-	sqlOpenOf = sqlOpenAll + ` AND type = ?`
+	// Rota's own are few, and stand side by side in the index.
+	sqlOpenAll = `
+SELECT (` + openJobs + `) - (` + openJobs + ` AND ` + internal + `)`
+	internal = `type >= 'rota.' AND type < 'rota/'`
 )
 
 func (w *writer) loadLane(q rules.Lane, world *rules.World) error {

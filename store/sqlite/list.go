@@ -11,17 +11,18 @@ import (
 // Jobs are listed by id. Most filters are looked at on the way; a group, dead
 // letters and a schedule have indexes, of which the one that leaves least is
 // walked. The members of a group are few enough to be sorted, without what else
-// is in their rows.
+// is in their rows. Internal types are passed over unless one is asked for.
 const (
 	listed = `
 SELECT ` + wholeColumns
 	picked = `
-WHERE j.id < ?1 AND (?3 IS NULL OR j.status = ?3) AND (?4 IS NULL OR j.type = ?4) AND (?5 IS NULL OR j.template = ?5)
+WHERE j.id < ?1 AND (?3 IS NULL OR j.status = ?3) AND CASE WHEN ?4 IS NULL THEN ` + notInternal + ` ELSE j.type = ?4 END AND (?5 IS NULL OR j.template = ?5)
   AND (?9 IS NULL OR j.sequel IS NOT 'retry')
   AND (?8 IS NULL OR ?8 = CASE j.status
     WHEN 'QUEUED' THEN CASE WHEN j.hold & 1 THEN 'scheduled' WHEN j.hold THEN 'blocked' ELSE 'queued' END
     WHEN 'CANCELLED' THEN 'cancelled'
     ELSE coalesce(lower(j.outcome), 'running') END)`
+	notInternal = `(j.type < 'rota.' OR j.type >= 'rota/')`
 	// A dead letter is seen to while something tries it anew that was not called
 	// off.
 	pickedDead = ` AND` + isDead
@@ -65,7 +66,7 @@ FROM (
 ) one
 JOIN rota_jobs j ON j.id = one.id
 ORDER BY j.id DESC`
-	ofType     = ` AND j.id < ?1 AND (?4 IS NULL OR j.type = ?4)`
+	ofType     = ` AND j.id < ?1 AND CASE WHEN ?4 IS NULL THEN ` + notInternal + ` ELSE j.type = ?4 END`
 	ofTemplate = ` AND j.template = ?5`
 
 	sqlListReady = live + `rota_jobs_claim

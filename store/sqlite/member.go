@@ -56,12 +56,12 @@ func countGroup(conn *sqlite.Conn, g *rota.Group) error {
 }
 
 // endColumns are what tells how an attempt stands, and scanEnd reads them.
-const endColumns = `j.id, j.status, j.attempt, j.sequel, j.finished_at, j.outcome`
+const endColumns = `j.id, j.status, j.attempt, j.sequel, j.finished_at, j.outcome, j.type`
 
 func scanEnd(s *sqlite.Stmt) *rota.Job {
 	j := &rota.Job{
 		ID: scanID(s, 0), Status: rota.Status(s.ColumnText(1)), Attempt: int(s.ColumnInt64(2)),
-		Sequel: rota.Sequel(s.ColumnText(3)), FinishedAt: scanTime(s, 4),
+		Sequel: rota.Sequel(s.ColumnText(3)), FinishedAt: scanTime(s, 4), Type: s.ColumnText(6),
 	}
 	if j.Status == rota.StatusRunning {
 		j.Run = &rota.Run{Outcome: rota.Outcome(s.ColumnText(5))}

@@ -52,6 +52,9 @@ var plans = map[string]plan{
 	"sqlThrottle":  {sql: sqlThrottle, walks: []string{"rota_throttle"}}, // its one row
 	"sqlBucket":    {sql: sqlBucket},
 
+	"sqlWebhooks":   {sql: sqlWebhooks, walks: []string{"rota_webhooks"}},                                             // its one row
+	"sqlWebhooksOf": {sql: sqlWebhooksOf, by: []string{"rota_templates_webhooks"}, walks: []string{"rota_templates"}}, // those that have some
+
 	"sqlSchedule":     {sql: sqlSchedule},
 	"sqlSchedules":    {sql: sqlSchedules},
 	"sqlSchedulesOf":  {sql: sqlSchedulesOf, by: []string{"rota_schedules_template"}},

@@ -154,11 +154,12 @@ func prunableOne(conn *sqlite.Conn, q *rota.PruneQuery, page *rota.PrunePage, fi
 	if tail.Sequel == "" || tail.Sequel == rota.SequelRetry {
 		return nil
 	}
-	before := page.Next.Seen
-	page.Next.Seen.Count(tail)
+	seen := page.Next.SeenOf(tail)
+	before := *seen
+	seen.Count(tail)
 	keep := q.Retention.For(tail)
 	if keep.Age > 0 && tail.FinishedAt.Before(q.Now.Add(-keep.Age)) ||
-		keep.Count > 0 && grown(before, page.Next.Seen) > keep.Count {
+		keep.Count > 0 && grown(before, *seen) > keep.Count {
 		page.Executions = append(page.Executions, first.ID)
 	}
 	return nil

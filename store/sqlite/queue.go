@@ -74,6 +74,9 @@ func openQueue(conn *sqlite.Conn, from *rota.Job, limit int64) (cursors []*curso
 		if lane, err = nextLane(conn, lane); err != nil || lane == "" {
 			return cursors, err
 		}
+		if rota.InternalType(lane) {
+			continue
+		}
 		for _, sql := range statements {
 			stmt, _, err := conn.PrepareTransient(sql)
 			if err != nil {

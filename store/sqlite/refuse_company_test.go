@@ -39,7 +39,7 @@ const (
 // ended and one has not.
 var companyRows = []string{
 	`INSERT INTO rota_types VALUES ('mail', 0, randomblob(16), 'ada', 7, 7, '{"policy":{}}')`,
-	`INSERT INTO rota_templates VALUES ('digest', 'mail', 'ACTIVE', randomblob(16), 'ada', 7, 7, '{"type":"mail","policy":{}}')`,
+	`INSERT INTO rota_templates VALUES ('digest', 'mail', 'ACTIVE', randomblob(16), 'ada', 7, 7, '{"type":"mail","policy":{}}', 0)`,
 	`INSERT INTO rota_schedules (name, template, anchor, next_fire, version, created_by, created_at, updated_at, spec)
 	 VALUES ('nightly', 'digest', 7, 9, randomblob(16), 'ada', 7, 7, '{"template":"digest"}')`,
 	`INSERT INTO rota_schedules (name, template, state, anchor, next_fire, version, created_at, updated_at, spec)
@@ -48,6 +48,7 @@ var companyRows = []string{
 	 VALUES ('once', 'digest', 'DISABLED', 'it has', 7, randomblob(16), 7, 7, '{"template":"digest"}')`,
 	`INSERT INTO rota_edges VALUES ('weekly', 'nightly')`,
 	`INSERT INTO rota_throttle VALUES (1, randomblob(16), 'ada', 7, '{}')`,
+	`INSERT INTO rota_webhooks VALUES (1, randomblob(16), 'ada', 7, '[]')`,
 	`INSERT INTO rota_buckets VALUES ('mail', 7, '[1]')`,
 	`INSERT INTO rota_intents VALUES ('key', 'k')`,
 	requestSQL("INSERT", "'ada'", "'order-7'", "randomblob(16)", hash64),
@@ -123,9 +124,10 @@ func forbiddenCompany() (all []attempt) {
 	each("rota_reservations", "id = :reserved", saysReserveIs, otherReservation)
 	each("rota_reservations", "id = :released", saysReserveIs, otherReservation)
 	for table, columns := range map[string][]string{
-		"rota_types": {"paused", "version", "updated_at", "spec"}, "rota_templates": {"type", "state", "version", "updated_at", "spec"},
+		"rota_types": {"paused", "version", "updated_at", "spec"}, "rota_templates": {"type", "state", "version", "updated_at", "spec", "webhooks"},
 		"rota_schedules": {"template", "state", "anchor", "version", "updated_at", "spec"},
 		"rota_throttle":  {"version", "updated_at", "spec"},
+		"rota_webhooks":  {"version", "updated_at", "spec"},
 		"rota_buckets":   {"type", "slot", "starts"}, "rota_intents": {"kind", "name"}, "rota_reservations": {"status", "expires_at"},
 	} {
 		where := "1"
@@ -181,7 +183,7 @@ func forbiddenDefinitions() (all []attempt) {
 	add := func(name, says, sql string) { all = append(all, attempt{name, sql, says}) }
 	for _, or := range []string{"INSERT", "INSERT OR REPLACE", "INSERT OR IGNORE", "REPLACE"} {
 		add(or+" over a type", saysTypeExists, or+` INTO rota_types VALUES ('mail', 1, randomblob(16), 'eve', 8, 8, '{}')`)
-		add(or+" over a template", saysTemplateThere, or+` INTO rota_templates VALUES ('digest', 'web', 'ACTIVE', randomblob(16), 'eve', 8, 8, '{}')`)
+		add(or+" over a template", saysTemplateThere, or+` INTO rota_templates VALUES ('digest', 'web', 'ACTIVE', randomblob(16), 'eve', 8, 8, '{}', 0)`)
 		add(or+" over a schedule", saysScheduleThere, or+` INTO rota_schedules (name, template, anchor, version, created_at, updated_at, spec)
 		 VALUES ('nightly', 'digest', 8, randomblob(16), 8, 8, '{}')`)
 	}
@@ -200,6 +202,9 @@ func forbiddenDefinitions() (all []attempt) {
 	add("another dependency", saysEdgeKept, `UPDATE rota_edges SET depends_on = 'once'`)
 	add("two sets of limits", saysCheck, `INSERT INTO rota_throttle VALUES (2, randomblob(16), 'eve', 7, '{}')`)
 	add("limits that are not the ones", saysCheck, `UPDATE rota_throttle SET id = 2`)
+	add("two lists of webhooks", saysCheck, `INSERT INTO rota_webhooks VALUES (2, randomblob(16), 'eve', 7, '[]')`)
+	add("webhooks that are not the ones", saysCheck, `UPDATE rota_webhooks SET id = 2`)
+	add("webhooks of a number", saysType, `UPDATE rota_webhooks SET updated_by = x'00'`)
 	add("limits of a number", saysType, `UPDATE rota_throttle SET updated_by = x'00'`)
 	add("an intent of no known kind", saysCheck, `INSERT INTO rota_intents VALUES ('wish', 'k')`)
 	return all

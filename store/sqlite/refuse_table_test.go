@@ -48,7 +48,7 @@ var otherJob = map[string]string{
 	"created_at": "7", "run_at": "7", "plan_time": "7", "scope_kind": "'shard'", "scope_id": "'7'", "name": "'other'",
 	"unique_key": "'other'", "unique_for": "7", "created_by": "'eve'", "template": "'other'", "schedule": "'other'",
 	"group_id": "randomblob(16)", "group_position": "7", "concurrency_key": "'other'", "counts_at": "7", "wait_from": "7",
-	"wait_until": "7", "redrive_of": "randomblob(16)",
+	"wait_until": "7", "redrive_of": "randomblob(16)", "trace": "'other'",
 }
 
 var frozenJob = map[string]string{

@@ -19,7 +19,7 @@ const (
   j.created_at, j.queued_at, j.started_at, j.finished_at, j.run_at, j.plan_time,
   j.scope_kind, j.scope_id, j.name, j.unique_key, j.unique_for, j.version, j.created_by,
   j.template, j.schedule, j.group_id, j.group_position, j.concurrency_key, j.counts_at, j.wait_from, j.wait_until,
-  j.redrive_of`
+  j.redrive_of, j.trace`
 	runColumns = `,
   j.token, j.runner, j.life, j.heartbeat_at, j.stale_after,
   j.outcome, j.ended_at, j.exit_code, j.error_code, j.error, j.rows_affected,
@@ -29,7 +29,7 @@ const (
   j.id, j.execution_id, j.run_id, j.type, j.status, j.priority, j.attempt, j.max_attempts, j.sequel, j.unique_key,
   j.finished_at, j.token, j.runner, j.heartbeat_at, j.stale_after, j.outcome, j.error_code, j.cancel_at,
   j.cancel_reason, j.log_path, j.artifacts, j.schedule, j.group_id, j.concurrency_key,
-  j.started_at, j.plan_time, j.name, j.template`
+  j.started_at, j.plan_time, j.name, j.template, j.timeout`
 
 	leanColumns   = jobColumns + `, NULL` + runColumns
 	wholeColumns  = jobColumns + params + runColumns
@@ -79,6 +79,7 @@ const (
 	colWaitFrom
 	colWaitUntil
 	colRedriveOf
+	colTrace
 	colParams
 	colToken
 	colRunner
@@ -143,6 +144,7 @@ func scanCompany(s *sqlite.Stmt, j *rota.Job) {
 	if !s.ColumnIsNull(colRedriveOf) {
 		j.RedriveOf = scanID(s, colRedriveOf)
 	}
+	j.Trace = scanText(s, colTrace)
 }
 
 func scanRun(s *sqlite.Stmt) *rota.Run {
@@ -174,7 +176,8 @@ func scanRun(s *sqlite.Stmt) *rota.Run {
 func scanLease(s *sqlite.Stmt) *rota.Job {
 	j := &rota.Job{
 		ID: scanID(s, 0), ExecutionID: scanID(s, 1), Type: s.ColumnText(3), Status: rota.Status(s.ColumnText(4)),
-		Priority: int(s.ColumnInt64(5)), Attempt: int(s.ColumnInt64(6)), Policy: rota.Policy{MaxAttempts: int(s.ColumnInt64(7))},
+		Priority: int(s.ColumnInt64(5)), Attempt: int(s.ColumnInt64(6)),
+		Policy: rota.Policy{MaxAttempts: int(s.ColumnInt64(7)), Timeout: scanDuration(s, 28)},
 		Sequel: rota.Sequel(s.ColumnText(8)), UniqueKey: s.ColumnText(9), FinishedAt: scanTime(s, 10),
 		Schedule: scanText(s, 21), ConcurrencyKey: scanText(s, 23),
 		StartedAt: scanTime(s, 24), PlanTime: scanTime(s, 25), Name: scanText(s, 26), Template: scanText(s, 27),

@@ -22,7 +22,7 @@ var (
 	reborn = rota.ID{6: 0x70, 8: 0x80, 15: 2}
 )
 
-var scenes = slices.Concat(queueScenes, companyScenes)
+var scenes = slices.Concat(queueScenes, companyScenes, webhookScenes)
 
 var queueScenes = []scene{
 	{"enqueue", func(t testing.TB, s rota.Store) rota.Batch {

@@ -28,7 +28,7 @@ func (w *writer) prepare() error {
 		sqlDue, sqlStale, sqlLeft, sqlOrderAhead, sqlKeyGet, sqlPlan, sqlRetry,
 		sqlType, sqlTemplate, sqlSchedule, sqlDueSchedules, sqlUsing, sqlDependents, sqlLatest, sqlWaits, sqlJobsOf,
 		sqlGroup, sqlMembersLive, sqlMembersFirst, sqlThrottle, sqlBucket, sqlLaneOpen, sqlReservation, sqlActive,
-		sqlIntents, sqlRedriven, sqlListSchedule, sqlListDead, sqlRequest, sqlLapsed,
+		sqlIntents, sqlRedriven, sqlListSchedule, sqlListDead, sqlRequest, sqlLapsed, sqlWebhooks, sqlWebhooksOf,
 		sqlStatsReady, sqlStatsHeld, sqlStatsSchedules,
 	} {
 		if _, err := w.stmt(sql); err != nil {

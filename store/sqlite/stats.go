@@ -30,7 +30,7 @@ GROUP BY j.type`
 	sqlStatsDead = `
 SELECT count(*)
 FROM rota_jobs j INDEXED BY rota_jobs_dead
-WHERE` + isDead
+WHERE` + isDead + ` AND ` + notInternal
 	sqlStatsSchedules = `
 SELECT count(*)
 FROM rota_schedules INDEXED BY rota_schedules_enabled
@@ -72,7 +72,11 @@ func (c *census) of(s *sqlite.Stmt) *rota.TypeStats {
 }
 
 func (c *census) ready(s *sqlite.Stmt) {
-	c.of(s).Queued = int(s.ColumnInt64(1))
+	one := c.of(s)
+	one.Queued = int(s.ColumnInt64(1))
+	if rota.InternalType(one.Type) {
+		return
+	}
 	if since := scanTime(s, 2); c.stats.Oldest.IsZero() || since.Before(c.stats.Oldest) {
 		c.stats.Oldest = since
 	}
@@ -88,6 +92,10 @@ func (c *census) open(s *sqlite.Stmt) { c.of(s).Running = int(s.ColumnInt64(1)) 
 
 func (c *census) done() *rota.Stats {
 	for _, one := range slices.SortedFunc(maps.Values(c.types), func(a, b *rota.TypeStats) int { return cmp.Compare(a.Type, b.Type) }) {
+		if rota.InternalType(one.Type) {
+			c.stats.Deliveries += one.Queued + one.Scheduled + one.Blocked + one.Running
+			continue
+		}
 		c.stats.Types = append(c.stats.Types, *one)
 		c.stats.Queued += one.Queued
 		c.stats.Scheduled += one.Scheduled

@@ -19,11 +19,11 @@ WHERE name > ?
 ORDER BY name
 LIMIT +?`
 	sqlInsertTemplate = `
-INSERT OR ROLLBACK INTO rota_templates (name, type, state, version, updated_at, spec, created_by, created_at)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?)`
+INSERT OR ROLLBACK INTO rota_templates (name, type, state, version, updated_at, spec, webhooks, created_by, created_at)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`
 	sqlUpdateTemplate = `
 UPDATE OR ROLLBACK rota_templates
-SET type = ?2, state = ?3, version = ?4, updated_at = ?5, spec = ?6
+SET type = ?2, state = ?3, version = ?4, updated_at = ?5, spec = ?6, webhooks = ?7
 WHERE name = ?1`
 	sqlDeleteTemplate = `
 DELETE FROM rota_templates
@@ -43,6 +43,9 @@ func (w *writer) loadTemplate(name string, world *rules.World) error {
 }
 
 func (w *writer) writeTemplate(c rules.Change[string, rota.Template]) error {
+	if c.Was != nil && len(c.Was.Spec.Webhooks) > 0 || c.Is != nil && len(c.Is.Spec.Webhooks) > 0 {
+		w.hooks = hooks{}
+	}
 	sql := oneOf(c.Was == nil, c.Is == nil, sqlInsertTemplate, sqlUpdateTemplate, sqlDeleteTemplate)
 	return w.change(sql, func(s *sqlite.Stmt) {
 		s.BindText(1, c.Key)
@@ -54,9 +57,10 @@ func (w *writer) writeTemplate(c rules.Change[string, rota.Template]) error {
 		bindID(s, 4, c.Is.Version)
 		bindTime(s, 5, c.Is.UpdatedAt)
 		bindSpec(s, 6, c.Is.Spec)
+		s.BindInt64(7, int64(len(c.Is.Spec.Webhooks)))
 		if c.Was == nil {
-			bindText(s, 7, c.Is.CreatedBy)
-			bindTime(s, 8, c.Is.CreatedAt)
+			bindText(s, 8, c.Is.CreatedBy)
+			bindTime(s, 9, c.Is.CreatedAt)
 		}
 	})
 }

@@ -76,6 +76,7 @@ func (w *writer) loadCompany(n *rules.Need, world *rules.World) error {
 		each(n.Requests, func(key rules.RequestKey) error { return w.loadRequest(key, world) }),
 		each(n.Buckets, func(name string) error { return w.loadBucket(name, world) }),
 		onlyIf(n.Throttle, func() error { return w.loadThrottle(world) }),
+		onlyIf(n.Webhooks, func() error { return w.loadWebhooks(world) }),
 		onlyIf(n.Active, func() error { return w.loadActive(world) }),
 
 		each(n.JobsOf, func(q rules.JobsOf) error { return w.loadJobsOf(q, world) }),
@@ -254,6 +255,7 @@ func (w *writer) Write(c *rules.Changes) error {
 		each(c.Templates, w.writeTemplate),
 		each(c.Schedules, w.writeSchedule),
 		each(c.Throttle, w.writeThrottle),
+		each(c.Webhooks, w.writeWebhooks),
 		each(c.Reservations, w.endReservation),
 		each(c.Reservations, w.insertReservation), // the one before it has ended
 		each(c.Requests, w.writeRequest),

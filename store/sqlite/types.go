@@ -15,7 +15,7 @@ FROM rota_types`
 	sqlType = typeColumns + `
 WHERE name = ?`
 	sqlTypes = typeColumns + `
-WHERE name > ?
+WHERE name > ? AND (name < 'rota.' OR name >= 'rota/')
 ORDER BY name
 LIMIT +?`
 	sqlInsertType = `

@@ -20,7 +20,7 @@ ORDER BY name`
 	// What stands beside a spec comes last, after the columns that are scanned as
 	// ever.
 	sqlVerifyTemplates = `
-SELECT name, state, version, created_by, created_at, updated_at, spec, type
+SELECT name, state, version, created_by, created_at, updated_at, spec, type, webhooks
 FROM rota_templates
 ORDER BY name`
 	sqlVerifySchedules = `
@@ -45,6 +45,7 @@ func (in *inspection) declarations() error {
 	return firstError(
 		in.intents,
 		in.throttle,
+		in.webhooks,
 		in.buckets,
 		in.types,
 		in.templates,
@@ -91,6 +92,14 @@ func (in *inspection) throttle() error {
 	})
 }
 
+func (in *inspection) webhooks() error {
+	return in.each(sqlWebhooks, nil, func(s *sqlite.Stmt) error {
+		in.width(s, 0, "webhooks", "version")
+		in.Webhooks(scanWebhooksHead(s), scanJSON(s, 3))
+		return nil
+	})
+}
+
 func (in *inspection) buckets() error {
 	return in.each(sqlVerifyBuckets, nil, func(s *sqlite.Stmt) error {
 		b, err := scanBucket(s)
@@ -116,7 +125,7 @@ func (in *inspection) templates() error {
 	return in.each(sqlVerifyTemplates, nil, func(s *sqlite.Stmt) error {
 		t, _ := scanTemplate(s)
 		in.width(s, 2, "template "+t.Name, "version")
-		in.Template(t, s.ColumnText(s.ColumnCount()-1), scanJSON(s, 6))
+		in.Template(t, s.ColumnText(7), int(s.ColumnInt64(8)), scanJSON(s, 6))
 		return nil
 	})
 }

@@ -18,6 +18,7 @@ func troupe(t testing.TB, s rota.Store) map[string]rota.ID {
 	p.throttle()
 	p.redrive()
 	p.reserve()
+	p.tell()
 	verifyClean(t, s)
 	return p.ids
 }
@@ -160,4 +161,19 @@ func (p *players) reserve() {
 		Meta: rota.NewMeta("ada"), ReservationID: p.ids["active"], Job: rota.NewJob{Type: "idle"},
 		Lease: time.Minute, Seed: rota.Token(rota.NewID()),
 	}).(*rota.Directed).Job.ID
+}
+
+// tell leaves a job that goes on from a trace, and the deliveries that tell of it.
+func (p *players) tell() {
+	p.t.Helper()
+	hooks := []rota.Webhook{{URL: "https://a.example/", Secret: "s", Events: []rota.EventKind{rota.EventJobEnqueued}}}
+	p.do(&rota.PutWebhooks{Meta: rota.NewMeta("ada"), Spec: hooks})
+	p.do(&rota.PutTemplate{Meta: rota.NewMeta("ada"), Name: "loud", Spec: rota.TemplateSpec{Type: "idle", Webhooks: hooks}})
+	p.enqueue("traced", rota.NewJob{Template: "loud", Trace: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"})
+	told, err := p.s.Jobs(p.t.Context(), rota.JobQuery{Type: rota.TypeWebhook})
+	must(p.t, err)
+	if len(told) != 2 {
+		p.t.Fatalf("%d deliveries", len(told))
+	}
+	p.ids["told"] = told[0].ID
 }

@@ -21,6 +21,7 @@ type writer struct {
 	events [][]rota.Event // what it does, step by step
 
 	limits limits // as they were read last
+	hooks  hooks  // the webhooks in force, as they were read last
 	fresh  fresh  // what it dispatched last
 	room   walRoom
 
@@ -114,6 +115,7 @@ func (w *writer) beginLater(ctx context.Context) error {
 // it already. What was remembered of it never was.
 func (w *writer) rollback() {
 	w.fresh.forgetAll()
+	w.hooks = hooks{}
 	if !w.conn.AutocommitEnabled() {
 		_ = w.exec(sqlRollback)
 	}

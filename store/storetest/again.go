@@ -86,14 +86,20 @@ func lateEnqueue(y *story) {
 func lateClaim(y *story) {
 	y.enqueueMany(4)
 	c := y.claimCommand(2)
-	took := do[*rota.Claimed](y, c).Jobs
+	first := do[*rota.Claimed](y, c)
+	took := first.Jobs
 	y.complete(took[0])
-	open := do[*rota.Claimed](y, c).Jobs
+	second := do[*rota.Claimed](y, c)
+	open := second.Jobs
+	want(y, "the first was sent before", first.Again, false)
+	want(y, "the second was", second.Again, true)
 	wantIDs(y, "still open", idsOf(open), took[1])
 	want(y, "its token", open[0].Run.Token, took[1].Run.Token)
 	y.complete(took[1])
 	before := y.dump()
-	want(y, "taken when all have ended", len(do[*rota.Claimed](y, c).Jobs), 0)
+	last := do[*rota.Claimed](y, c)
+	want(y, "taken when all have ended", len(last.Jobs), 0)
+	want(y, "the last was sent before", last.Again, true)
 	y.unchanged(before)
 }
 
@@ -167,6 +173,8 @@ func (y *story) wantSilent(r rota.Result) {
 	case *rota.TemplatePut:
 		done = count(reply.Changed) + reply.Disabled
 	case *rota.ThrottlePut:
+		done = count(reply.Changed)
+	case *rota.WebhooksPut:
 		done = count(reply.Changed)
 	case *rota.SchedulePut:
 		done = count(reply.Changed)

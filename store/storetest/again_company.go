@@ -35,6 +35,10 @@ func againCompany() []repeated {
 			y.keyedRow(1, 2)
 			return &rota.PutThrottle{Meta: y.mint.meta(), Spec: keyLimit("db", 2)}
 		}, true},
+		{"put webhooks", func(y *story) rota.Command {
+			y.putWebhooks(hook("a"))
+			return y.webhooksCommand(hook("b"))
+		}, true},
 		{"put schedule", func(y *story) rota.Command {
 			y.declareTemplate("report", rota.TemplateSpec{})
 			c := y.declareCommand("nightly", rota.ScheduleSpec{})
@@ -127,6 +131,7 @@ func lateCompany() []tale {
 		{"a switch does not undo what was switched since", lateSwitch},
 		{"an archive does not undo an unarchive", lateArchive},
 		{"limits do not undo what was set since", lateThrottle},
+		{"webhooks do not undo what was put since", lateWebhooks},
 		{"a put does not bring back what was deleted", lateDeleted},
 		{"a trigger does not run again when its jobs are gone", lateTrigger},
 		{"a backfill does not run again when its jobs are gone", lateBackfill},
@@ -196,6 +201,14 @@ func lateThrottle(y *story) {
 	do[*rota.ThrottlePut](y, c)
 	y.throttle(rota.ThrottleSpec{Global: 2})
 	want(y, "global", y.stays(c).Reply.(*rota.ThrottlePut).Throttle.Spec.Global, 2)
+}
+
+func lateWebhooks(y *story) {
+	c := y.webhooksCommand(hook("a"))
+	c.Version = &rota.ID{}
+	do[*rota.WebhooksPut](y, c)
+	y.putWebhooks(hook("b"))
+	want(y, "address", y.stays(c).Reply.(*rota.WebhooksPut).Webhooks.Spec[0].URL, hook("b").URL)
 }
 
 func lateDeleted(y *story) {

@@ -19,7 +19,7 @@ func testAll(t *testing.T, h Harness) {
 		{"a bad member refuses them all before any is applied", allBadMember},
 		{"verbs that look for their rows by order cannot be members", allForbidden},
 		{"what is declared and what is made of it are one command", allDeclares},
-		{"a refused member takes declarations, groups and limits with it", allUndeclares},
+		{"a refused member takes declarations, groups, limits and webhooks with it", allUndeclares},
 		{"keys are balanced after each member", allBalances},
 	})
 }
@@ -163,7 +163,7 @@ func allUndeclares(y *story) {
 	group := y.groupCommand(rota.GroupSequential, "", rota.NewJob{}, keyed)
 	err := y.refused(rota.NotFound, y.allOf(
 		y.typeCommand("mail", typeSpec), y.templateCommand("letter", templateSpec),
-		&rota.PutThrottle{Meta: y.mint.meta(), Spec: keyLimit("db", 9)},
+		&rota.PutThrottle{Meta: y.mint.meta(), Spec: keyLimit("db", 9)}, y.webhooksCommand(hook("a")),
 		y.declareCommand("nightly", rota.ScheduleSpec{DependsOn: []string{"old"}}),
 		&rota.Trigger{Meta: y.mint.meta(), Schedule: "nightly"}, group,
 		&rota.CancelGroup{Meta: y.mint.meta(), GroupID: group.GroupID()},
@@ -171,7 +171,7 @@ func allUndeclares(y *story) {
 		&rota.DeleteSchedule{Meta: y.mint.meta(), Name: "old"},
 		&rota.SwitchSchedule{Meta: y.mint.meta(), Name: "missing", State: rota.SchedulePaused},
 	))
-	want(y, "member", lawfulMember(err), "members[10]")
+	want(y, "member", lawfulMember(err), "members[11]")
 	y.free()
 }
 

@@ -101,6 +101,9 @@ func (b *text) declaration(indent string, reply rota.Reply) {
 	case *rota.ThrottlePut:
 		b.line(indent, "put, changed", fmt.Sprint(r.Changed))
 		b.throttle(indent, r.Throttle)
+	case *rota.WebhooksPut:
+		b.line(indent, "put, changed", fmt.Sprint(r.Changed))
+		b.webhooks(indent, r.Webhooks)
 	case *rota.SchedulePut:
 		b.line(indent, "put, changed", fmt.Sprint(r.Changed))
 		b.schedule(indent, r.Schedule)
@@ -182,6 +185,7 @@ func (b *text) leases(indent, name string, items []rota.LeaseAnswer) {
 			b.line(indent+"  ", "cancel", "yes")
 		}
 		b.line(indent+"  ", "reason", brief(it.Reason))
+		b.line(indent+"  ", "overdue", yes(it.Overdue))
 	}
 }
 

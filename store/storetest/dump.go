@@ -20,7 +20,7 @@ const dumpPage = 50
 func Dump(ctx context.Context, s rota.Store) (string, error) {
 	var b text
 	for _, part := range []func(context.Context, rota.Store, *text) error{
-		dumpJobs, dumpDeclared, dumpThrottle, dumpGroups, dumpReservations, dumpDue, dumpAudit,
+		dumpJobs, dumpDeclared, dumpThrottle, dumpWebhooks, dumpGroups, dumpReservations, dumpDue, dumpAudit,
 	} {
 		if err := part(ctx, s, &b); err != nil {
 			return "", err
@@ -34,7 +34,11 @@ func dumpJobs(ctx context.Context, s rota.Store, b *text) error {
 	if err != nil {
 		return err
 	}
-	for _, j := range jobs {
+	deliveries, err := allJobs(ctx, s, rota.JobQuery{Type: rota.TypeWebhook, Limit: dumpPage})
+	if err != nil {
+		return err
+	}
+	for _, j := range append(jobs, deliveries...) {
 		b.job("", j)
 	}
 	queue, err := wholeQueue(ctx, s)
@@ -68,6 +72,15 @@ func dumpThrottle(ctx context.Context, s rota.Store, b *text) error {
 		return err
 	}
 	b.throttle("", limits)
+	return nil
+}
+
+func dumpWebhooks(ctx context.Context, s rota.Store, b *text) error {
+	hooks, err := s.Webhooks(ctx)
+	if err != nil {
+		return err
+	}
+	b.webhooks("", hooks)
 	return nil
 }
 

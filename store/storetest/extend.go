@@ -17,6 +17,7 @@ func testExtend(t *testing.T, h Harness) {
 		{"a run that has ended is told the lease is lost", beatEnded},
 		{"a lost lease leaves its neighbours alone", beatNeighbours},
 		{"a heartbeat brings the news of a cancel", beatCancel},
+		{"a heartbeat says when a run has taken longer than it may", beatOverdue},
 	})
 }
 
@@ -107,4 +108,20 @@ func beatCancel(y *story) {
 	want(y, "reason", a.Reason, "not needed")
 	want(y, "code", a.Code, "")
 	wantTime(y, "stale after", a.StaleAfter, y.now.Add(lease))
+}
+
+func beatOverdue(y *story) {
+	j := y.running(rota.NewJob{Timeout: ptr(time.Minute)})
+	free := y.running(rota.NewJob{Timeout: ptr(time.Duration(0))})
+	y.pass(time.Minute - time.Microsecond)
+	want(y, "before its time", y.beat(j).Overdue, false)
+	y.pass(time.Microsecond)
+	want(y, "when it has passed", y.beat(j).Overdue, true)
+	want(y, "in the answer to a note", y.note(j, rota.NoteItem{Progress: json.RawMessage(`1`)}).Overdue, false)
+	y.pass(time.Hour)
+	want(y, "long after", y.beat(j).Overdue, true)
+	want(y, "code", y.beat(j).Code, "")
+	want(y, "without an end", y.beat(free).Overdue, false)
+	y.pass(-2 * time.Hour)
+	want(y, "by a clock that was set back", y.beat(j).Overdue, false)
 }

@@ -64,6 +64,9 @@ func (g *gen) learn(reply rota.Reply) {
 	case *rota.Claimed:
 		for _, j := range r.Jobs {
 			g.leases = append(g.leases, leaseOf(j))
+			if rota.InternalType(j.Type) {
+				g.jobs = append(g.jobs, j.ID) // nobody was told of it before
+			}
 		}
 	case *rota.Finished:
 		for _, it := range r.Items {
@@ -136,7 +139,7 @@ func (g *gen) document() json.RawMessage {
 	return choose(g, "document", nil, json.RawMessage(`{"a":1}`), json.RawMessage(`{"b":"é"}`))
 }
 
-func (g *gen) priority() int { return choose(g, "priority", 0, 0, 1, -1) }
+func (g *gen) priority() int { return choose(g, "priority", 0, 0, 0, 0, 1, 1, -1, rota.PriorityMin) }
 
 func (g *gen) life() rota.ID { return choose(g, "life", lifeOne, lifeTwo, lifeOther, rota.ID{}) }
 

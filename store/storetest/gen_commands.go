@@ -55,10 +55,19 @@ func (g *gen) newJob() rota.NewJob {
 		scope := choose(g, "scope", "", "", "global", "tenant")
 		n.ScopeKind, n.ScopeID = scope, scope
 	}
+	if g.rarely(4, "traced") {
+		n.Trace = choose(g, "trace", traceOne, traceTwo)
+	}
 	g.policy(&n)
 	g.made(&n)
 	return n
 }
+
+// Two traceparents.
+const (
+	traceOne = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+	traceTwo = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00"
+)
 
 func (g *gen) policy(n *rota.NewJob) {
 	if g.rarely(2, "retries") {
@@ -83,7 +92,8 @@ func (g *gen) ready() rota.Command {
 }
 
 func (g *gen) claim() rota.Command {
-	types := choose(g, "types", []string{"a", "b", "c"}, []string{"a", "b"}, []string{"c"}, []string{"c", "a", "c"}, []string{"none"})
+	types := choose(g, "types", []string{"a", "b", "c"}, []string{"a", "b"}, []string{"c"}, []string{"c", "a", "c"}, []string{"none"},
+		[]string{rota.TypeWebhook}, []string{"a", rota.TypeWebhook, "c"})
 	return &rota.Claim{
 		Meta: g.meta(), Worker: g.worker(), Life: g.life(), Types: types,
 		Limit: choose(g, "limit", 1, 2, 3, 10), Lease: choose(g, "lease", lease, time.Second, rota.LeaseMax), Seed: g.mint.seed(),

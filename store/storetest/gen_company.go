@@ -19,7 +19,7 @@ func (g *gen) company() rota.Command {
 		g.putTemplate, g.putTemplate, g.putTemplate, g.archive, g.unarchive, g.putType, g.switchType,
 		g.putThrottle, g.putThrottle, g.switchSchedule, g.switchSchedule, g.deleteSchedule,
 		g.reserve, g.direct, g.direct, g.release, g.expire, g.expire, g.sweep, g.sweep,
-		g.prune, g.prune, g.redrive, g.redrive, g.remember, g.remember,
+		g.prune, g.prune, g.redrive, g.redrive, g.remember, g.remember, g.putWebhooks,
 	)()
 }
 
@@ -29,6 +29,7 @@ func (g *gen) members() []func() rota.Command {
 		g.enqueue, g.enqueue, g.finish, g.finish, g.cancel, g.edit, g.note,
 		g.putSchedule, g.putTemplate, g.putType, g.switchType, g.archive, g.unarchive, g.putThrottle,
 		g.switchSchedule, g.deleteSchedule, g.trigger, g.enqueueGroup, g.cancelGroup, g.redrive,
+		g.putWebhooks,
 	}
 }
 
@@ -69,6 +70,8 @@ func (g *gen) learnCompany(reply rota.Reply) {
 		}
 	case *rota.ThrottlePut:
 		g.versions = append(g.versions, r.Throttle.Version)
+	case *rota.WebhooksPut:
+		g.versions = append(g.versions, r.Webhooks.Version)
 	}
 }
 
@@ -82,7 +85,9 @@ func (g *gen) templateName() string { return choose(g, "template", "t", "t", "u"
 
 func (g *gen) scheduleName() string { return choose(g, "schedule", "x", "y", "z") }
 
-func (g *gen) typeName() string { return choose(g, "declared type", "a", "b") }
+func (g *gen) typeName() string {
+	return choose(g, "declared type", "a", "b", "a", "b", rota.TypeWebhook)
+}
 
 func (g *gen) mode() rota.PutMode {
 	return choose(g, "mode", rota.PutAny, rota.PutAny, rota.PutAny, rota.PutAny, rota.PutCreate, rota.PutReplace)
@@ -135,7 +140,25 @@ func (g *gen) putTemplate() rota.Command {
 	if g.rarely(2, "template priority") {
 		c.Spec.Priority = new(g.priority())
 	}
+	if g.rarely(4, "template webhooks") {
+		c.Spec.Webhooks = g.webhooks("https://t.example/", "https://all.example/")
+	}
 	return c
+}
+
+func (g *gen) putWebhooks() rota.Command {
+	return &rota.PutWebhooks{Meta: g.meta(), Version: g.putVersion(), Spec: g.webhooks("https://all.example/", "https://few.example/")}
+}
+
+// webhooks are some of these addresses, each told of some events or of all.
+func (g *gen) webhooks(urls ...string) (hooks []rota.Webhook) {
+	for _, url := range urls {
+		if !g.rarely(3, "no webhook") {
+			hooks = append(hooks, rota.Webhook{URL: url, Secret: choose(g, "secret", "s", "z"), Events: choose(g, "told of",
+				nil, []rota.EventKind{rota.EventJobDead, rota.EventJobFailed}, []rota.EventKind{rota.EventJobStarted})})
+		}
+	}
+	return hooks
 }
 
 func (g *gen) archive() rota.Command {
@@ -152,7 +175,7 @@ func (g *gen) unarchive() rota.Command {
 func (g *gen) putThrottle() rota.Command {
 	c := &rota.PutThrottle{Meta: g.meta(), Version: g.putVersion()}
 	c.Spec.Global = choose(g, "global", 0, 0, 0, 2, 5)
-	for _, name := range []string{"b", "a"} {
+	for _, name := range []string{"b", "a", rota.TypeWebhook} {
 		if g.rarely(3, "type limit") {
 			l := rota.TypeLimit{Type: name, Concurrency: choose(g, "concurrency", 1, 2)}
 			if g.rarely(2, "rate") {

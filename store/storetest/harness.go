@@ -110,6 +110,10 @@ func Stories(t *testing.T, h Harness) {
 		{"states", testStates},
 		{"stats", testStats},
 		{"events", testEvents},
+		{"webhooks", testWebhooks},
+		{"deliveries", testDeliveries},
+		{"hidden", testHidden},
+		{"trace", testTrace},
 	} {
 		t.Run(part.name, func(t *testing.T) { part.run(t, h) })
 	}

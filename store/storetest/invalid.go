@@ -58,6 +58,7 @@ func testInvalid(t *testing.T, h Harness) {
 		{rota.VerbPutType, invalidTypes()},
 		{rota.VerbPutTemplate, invalidTemplates()},
 		{rota.VerbPutThrottle, invalidThrottles()},
+		{rota.VerbPutWebhooks, invalidWebhooks()},
 		{rota.VerbPutSchedule, invalidSchedules()},
 		{"names", invalidNames()},
 		{rota.VerbFire, invalidFires()},
@@ -159,6 +160,12 @@ func invalidKeysAndPolicies() []spoilt {
 		setJob("template", func(n *rota.NewJob) { n.Template = "two words" }),
 		setJob("concurrency_key", func(n *rota.NewJob) { n.ConcurrencyKey = ptr(strings.Repeat("x", rota.KeyMax+1)) }),
 		setJob("concurrency_key", func(n *rota.NewJob) { n.ConcurrencyKey = ptr("a\x00") }),
+		setJob("trace", func(n *rota.NewJob) { n.Trace = "here" }),
+		setJob("trace", func(n *rota.NewJob) { n.Trace = "01" + traceOne[2:] }),
+		setJob("trace", func(n *rota.NewJob) { n.Trace = strings.ToUpper(traceOne) }),
+		setJob("trace", func(n *rota.NewJob) { n.Trace = strings.Replace(traceOne, "00f067aa0ba902b7", "0000000000000000", 1) }),
+		setJob("trace", func(n *rota.NewJob) { n.Trace = traceOne + "-" }),
+		setJob("type", func(n *rota.NewJob) { n.Type = rota.TypeWebhook }),
 	}
 }
 

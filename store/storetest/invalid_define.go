@@ -75,15 +75,48 @@ func invalidTemplates() []spoilt {
 		set("mode", func(c *rota.PutTemplate) { c.Mode = "upsert" }),
 		set("type", func(c *rota.PutTemplate) { c.Spec.Type = "" }),
 		set("type", func(c *rota.PutTemplate) { c.Spec.Type = "two words" }),
+		set("type", func(c *rota.PutTemplate) { c.Spec.Type = rota.TypeWebhook }),
 		set("description", func(c *rota.PutTemplate) { c.Spec.Description = longText }),
 		set("params", func(c *rota.PutTemplate) { c.Spec.Params = json.RawMessage(`[]`) }),
 		set("params", func(c *rota.PutTemplate) { c.Spec.Params = oversized(rota.ParamsMax) }),
 		set("priority", func(c *rota.PutTemplate) { c.Spec.Priority = new(rota.PriorityMax + 1) }),
 		set("unique_for", func(c *rota.PutTemplate) { c.Spec.UniqueFor = -1 }),
 		set("concurrency_key", func(c *rota.PutTemplate) { c.Spec.ConcurrencyKey = longKey }),
+		set("webhooks[0].url", func(c *rota.PutTemplate) { c.Spec.Webhooks = []rota.Webhook{{URL: "here", Secret: "s"}} }),
+		set("webhooks[0].events[0]", func(c *rota.PutTemplate) { c.Spec.Webhooks = []rota.Webhook{hook("a", rota.EventScheduleFired)} }),
 	}, func(field string, p rota.PolicyPatch) spoilt {
 		return set(field, func(c *rota.PutTemplate) { c.Spec.Policy = p })
 	})
+}
+
+func invalidWebhooks() []spoilt {
+	set := func(field string, change func(*rota.PutWebhooks)) spoilt {
+		return spoilt{field, func(sc *scene) rota.Command {
+			c := sc.webhooksCommand(hook("a"), hook("b", rota.EventJobFailed, rota.EventJobDead))
+			change(c)
+			return c
+		}}
+	}
+	address := func(url string) spoilt {
+		return set("webhooks[1].url", func(c *rota.PutWebhooks) { c.Spec[1].URL = url })
+	}
+	return []spoilt{
+		address(""),
+		address("b.example/hook"),
+		address("ftp://b.example/hook"),
+		address("https:///hook"),
+		address("https://b.example:port/"),
+		address("https://ada:secret@b.example/"),
+		address("https://b.example/\x00"),
+		address("https://b.example/" + strings.Repeat("x", rota.URLMax)),
+		address(hook("a").URL),
+		set("webhooks[1].secret", func(c *rota.PutWebhooks) { c.Spec[1].Secret = "" }),
+		set("webhooks[1].secret", func(c *rota.PutWebhooks) { c.Spec[1].Secret = longKey }),
+		set("webhooks[1].events[0]", func(c *rota.PutWebhooks) { c.Spec[1].Events[0] = "job.born" }),
+		set("webhooks[1].events[0]", func(c *rota.PutWebhooks) { c.Spec[1].Events[0] = rota.EventJobStopping }),
+		set("webhooks[1].events[1]", func(c *rota.PutWebhooks) { c.Spec[1].Events[1] = rota.EventJobFailed }),
+		set("webhooks", func(c *rota.PutWebhooks) { c.Spec = slices.Repeat(c.Spec, rota.WebhooksMax/2+1) }),
+	}
 }
 
 func invalidThrottles() []spoilt {

@@ -84,6 +84,7 @@ func statsLines(s *rota.Stats) string {
 	var b text
 	b.line("", "all", fmt.Sprintf("%d queued, %d scheduled, %d blocked, %d running, %d dead, %d schedules",
 		s.Queued, s.Scheduled, s.Blocked, s.Running, s.Dead, s.Schedules))
+	b.line("", "deliveries", fmt.Sprint(s.Deliveries))
 	b.line("", "oldest", clock(s.Oldest))
 	for _, t := range s.Types {
 		b.line("  ", t.Type, fmt.Sprintf("%d queued, %d scheduled, %d blocked, %d running", t.Queued, t.Scheduled, t.Blocked, t.Running))

@@ -70,6 +70,7 @@ func (b *text) company(in string, j *rota.Job) {
 	b.line(in, "wait_from", clock(j.WaitFrom))
 	b.line(in, "wait_until", clock(j.WaitUntil))
 	b.line(in, "redrive_of", j.RedriveOf.String())
+	b.line(in, "trace", j.Trace)
 }
 
 func (b *text) run(indent string, r *rota.Run) {
@@ -155,6 +156,14 @@ func (b *text) throttle(indent string, t *rota.Throttle) {
 	b.line(in, "version", t.Version.String())
 	b.line(in, "updated_by", t.UpdatedBy)
 	b.line(in, "updated_at", clock(t.UpdatedAt))
+}
+
+func (b *text) webhooks(indent string, h *rota.Webhooks) {
+	b.line(indent, "webhooks", long(rota.EncodeSpec(h.Spec)))
+	in := indent + "  "
+	b.line(in, "version", h.Version.String())
+	b.line(in, "updated_by", h.UpdatedBy)
+	b.line(in, "updated_at", clock(h.UpdatedAt))
 }
 
 // declared is what all rows have that somebody declared.

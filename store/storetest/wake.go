@@ -140,6 +140,11 @@ func wakeCompany() []tale {
 			y.pass(time.Hour)
 			return func() { y.expire() }
 		}),
+		wakes("a delivery", func(y *story) func() {
+			j := y.running(rota.NewJob{})
+			y.putWebhooks(hook("a", rota.EventJobCompleted))
+			return func() { y.complete(j) }
+		}),
 		wakes("a redrive", func(y *story) func() {
 			j := y.running(rota.NewJob{})
 			y.die(j)

@@ -14,7 +14,7 @@ func (s *step) ready(c *rota.Ready) (rota.Reply, *rota.Error) {
 	slices.SortFunc(due, byRunAt)
 	due, more := page(due, c.Limit)
 	for _, j := range due {
-		j.Position = s.end(j.Priority)
+		j.Position = s.endOf(j)
 		s.free(j, rota.HoldDelay)
 	}
 	return &rota.Readied{Count: len(due), More: more}, nil
@@ -32,7 +32,7 @@ func (s *step) claim(c *rota.Claim) (rota.Reply, *rota.Error) {
 	if len(taken) > 0 {
 		taken = slices.DeleteFunc(taken, func(j *rota.Job) bool { return !leased(j) })
 		slices.SortFunc(taken, inOrder)
-		return &rota.Claimed{Jobs: taken}, nil
+		return &rota.Claimed{Jobs: taken, Again: true}, nil
 	}
 	if r := s.active(); r != nil && r.ExpiresAt.After(s.now) && r.Node == c.Worker {
 		return &rota.Claimed{}, nil
@@ -68,23 +68,26 @@ func (s *step) lanes(c *rota.Claim) []string {
 func (s *step) heads(c *rota.Claim, lanes []string) []*rota.Job {
 	ready := s.pick(func(j *rota.Job) bool { return j.Ready() && slices.Contains(lanes, j.Type) })
 	slices.SortFunc(ready, inOrder)
-	room, rooms := min(c.Limit, s.room()), map[string]int{}
+	room, rooms := s.room(), map[string]int{}
 	for _, name := range lanes {
 		rooms[name] = s.roomOf(name)
 	}
 	var heads []*rota.Job
 	bytes := 0
 	for _, j := range ready {
-		if len(heads) >= room {
+		if len(heads) >= c.Limit {
 			break
 		}
-		if rooms[j.Type] == 0 {
+		if rooms[j.Type] == 0 || room == 0 && !rota.InternalType(j.Type) {
 			continue
 		}
 		if bytes += len(j.Params); bytes > rota.ClaimBytesMax && len(heads) > 0 {
 			break
 		}
 		rooms[j.Type]--
+		if !rota.InternalType(j.Type) {
+			room--
+		}
 		heads = append(heads, j)
 	}
 	return heads

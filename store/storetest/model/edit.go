@@ -15,6 +15,8 @@ func (s *step) changeable(id rota.ID, version *rota.ID) (j *rota.Job, again bool
 		return nil, false, s.refuse(rota.NotFound, "job_id", "there is no job %s", id)
 	case s.wrote(id):
 		return j, true, nil
+	case rota.InternalType(j.Type):
+		return nil, false, s.refuse(rota.Conflict, "job_id", "job %s is Rota's own", id)
 	case j.Status != rota.StatusQueued:
 		return nil, false, s.refuse(rota.Conflict, "job_id", "job %s has left the queue", id)
 	case version != nil && *version != j.Version:

@@ -133,7 +133,7 @@ func (s *step) draft(n *rota.NewJob, id rota.ID, field string) (*rota.Job, *rota
 		ID: id, ExecutionID: id, Attempt: 1, Type: n.Type, Name: requestName(n), Template: n.Template,
 		Params: rota.MergeParams(), PlanTime: cut(n.PlanTime), RunAt: cut(n.RunAt),
 		UniqueKey: n.UniqueKey, UniqueFor: n.UniqueFor.Truncate(time.Microsecond),
-		CreatedBy: s.actor(), CreatedAt: s.now,
+		Trace: n.Trace, CreatedBy: s.actor(), CreatedAt: s.now,
 	}
 	j.ScopeKind, j.ScopeID = storedScope(n)
 	if n.Params != nil {

@@ -39,6 +39,7 @@ func (s *step) extend(c *rota.Extend) (rota.Reply, *rota.Error) {
 			}
 			s.extendReservation(j)
 			answer = standing(j.Run)
+			answer.Overdue = j.Policy.Timeout > 0 && s.now.Sub(j.StartedAt) >= j.Policy.Timeout
 		}
 		reply.Items = append(reply.Items, answer)
 	}

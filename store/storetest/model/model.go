@@ -58,6 +58,7 @@ func (m *Model) applyOne(now time.Time, c rota.Command) rota.Result {
 	if err != nil {
 		return rota.Result{Err: err}
 	}
+	deliver(m.state, trial.state, now)
 	if len(m.watchers) > 0 {
 		m.events = append(m.events, happened(m.state, trial.state, now)...)
 	}

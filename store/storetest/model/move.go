@@ -41,6 +41,8 @@ func (s *step) moveBeside(c *rota.Move, j *rota.Job) *rota.Error {
 		return s.refuse(rota.NotFound, "anchor", "there is no job %s", c.Anchor)
 	case anchor.Status != rota.StatusQueued:
 		return s.refuse(rota.Conflict, "anchor", "job %s has left the queue", c.Anchor)
+	case rota.InternalType(anchor.Type):
+		return s.refuse(rota.Conflict, "anchor", "job %s is Rota's own", c.Anchor)
 	}
 	row := s.queued(anchor.Priority)
 	at := slices.Index(row, anchor)
@@ -80,9 +82,14 @@ func (s *step) moveBetween(j *rota.Job, at, beside int, row []*rota.Job) {
 func renumber(row []*rota.Job, j, before *rota.Job) {
 	row = slices.DeleteFunc(slices.Clone(row), func(r *rota.Job) bool { return r == j })
 	row = slices.Insert(row, slices.Index(row, before), j)
-	for i, r := range row {
+	for i, r := range others(row) {
 		r.Position = int64(i+1) * rota.PositionGap
 	}
+}
+
+// others are those of a row that are not Rota's own, which keep their place.
+func others(row []*rota.Job) []*rota.Job {
+	return slices.DeleteFunc(slices.Clone(row), func(j *rota.Job) bool { return rota.InternalType(j.Type) })
 }
 
 func (s *step) normalise(c *rota.Normalise) (rota.Reply, *rota.Error) {
@@ -99,11 +106,13 @@ func (s *step) normalise(c *rota.Normalise) (rota.Reply, *rota.Error) {
 	if more {
 		next := row[rota.OrderMax]
 		row = row[:rota.OrderMax]
-		step = min(step, (next.Position-low)/int64(len(row)+1))
+		step = min(step, (next.Position-low)/int64(len(others(row))+1))
 	}
 	reply := &rota.Normalised{More: more}
-	for i, j := range row {
-		reply.Last = j.ID
+	if len(row) > 0 {
+		reply.Last = row[len(row)-1].ID
+	}
+	for i, j := range others(row) {
 		if to := low + int64(i+1)*step; step >= 1 && j.Position != to {
 			j.Position = to
 			reply.Count++

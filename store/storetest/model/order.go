@@ -10,7 +10,7 @@ import (
 // that were decided and, if its time has not come, that of the delay.
 func (s *step) enter(j *rota.Job) {
 	j.Status = rota.StatusQueued
-	j.Position = s.end(j.Priority)
+	j.Position = s.endOf(j)
 	if j.RunAt.After(s.now) {
 		j.Hold |= rota.HoldDelay
 	}
@@ -63,6 +63,14 @@ func (s *state) end(priority int) int64 {
 		}
 	}
 	return tail + rota.PositionGap
+}
+
+// endOf is the position of a job that comes last; those of Rota's own take none.
+func (s *state) endOf(j *rota.Job) int64 {
+	if rota.InternalType(j.Type) {
+		return 0
+	}
+	return s.end(j.Priority)
 }
 
 func inOrder(a, b *rota.Job) int {

@@ -96,8 +96,12 @@ func (s *state) prunable(q rota.PruneQuery, now time.Time) rota.PrunePage {
 		if live(tail) {
 			continue
 		}
-		result.Next.Seen.Count(tail)
-		if needless(q.Retention, tail, result.Next.Seen, now) {
+		seen := &result.Next.Seen
+		if rota.InternalType(tail.Type) {
+			seen = &result.Next.Own
+		}
+		seen.Count(tail)
+		if needless(q.Retention, tail, *seen, now) {
 			result.Executions = append(result.Executions, first.ID)
 		}
 	}

@@ -33,7 +33,7 @@ func (m *Model) Jobs(_ context.Context, q rota.JobQuery) ([]*rota.Job, error) {
 	return view(m, func(s *state) ([]*rota.Job, error) {
 		jobs := s.pick(func(j *rota.Job) bool {
 			return (q.Status == "" || j.Status == q.Status) &&
-				(q.Type == "" || j.Type == q.Type) &&
+				(q.Type == "" && !rota.InternalType(j.Type) || j.Type == q.Type) &&
 				(q.Template == "" || j.Template == q.Template) &&
 				(q.Schedule == "" || j.Schedule == q.Schedule) &&
 				(q.GroupID.IsZero() || j.GroupID == q.GroupID) &&
@@ -60,7 +60,7 @@ func (m *Model) Queue(_ context.Context, after rota.ID, limit int) ([]*rota.Job,
 			}
 			jobs = jobs[at+1:]
 		}
-		return listed(jobs, limit, shown), nil
+		return listed(others(jobs), limit, shown), nil
 	})
 }
 

@@ -22,6 +22,7 @@ func (m *Model) Types(_ context.Context, q rota.NameQuery) ([]*rota.Type, error)
 	}
 	return view(m, func(s *state) ([]*rota.Type, error) {
 		rows := after(s.types, q.After, func(t *rota.Type) string { return t.Name })
+		rows = slices.DeleteFunc(rows, func(t *rota.Type) bool { return rota.InternalType(t.Name) })
 		return listed(rows, q.Limit, shownType), nil
 	})
 }

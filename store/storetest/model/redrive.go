@@ -50,7 +50,7 @@ func (s *step) anew(tail *rota.Job, id rota.ID) *rota.Job {
 		Type: tail.Type, Name: tail.Name, Params: tail.Params, Priority: tail.Priority, Policy: tail.Policy,
 		Template: tail.Template, Schedule: tail.Schedule, ScopeKind: tail.ScopeKind, ScopeID: tail.ScopeID,
 		UniqueKey: tail.UniqueKey, UniqueFor: tail.UniqueFor, ConcurrencyKey: tail.ConcurrencyKey, CountsAt: tail.CountsAt,
-		CreatedBy: s.actor(), CreatedAt: s.now,
+		Trace: tail.Trace, CreatedBy: s.actor(), CreatedAt: s.now,
 	}
 	d := s.schedule(j.Schedule)
 	if d != nil && d.Spec.Overlap != rota.OverlapAllow && len(s.liveOf(d.Name, scopeOf(j))) > 0 {

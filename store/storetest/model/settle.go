@@ -53,7 +53,7 @@ func (s *step) retry(j *rota.Job, how settling) {
 		UniqueKey: j.UniqueKey, UniqueFor: j.UniqueFor,
 		Template: j.Template, Schedule: j.Schedule, GroupID: j.GroupID, GroupPosition: j.GroupPosition,
 		ConcurrencyKey: j.ConcurrencyKey, CountsAt: j.CountsAt,
-		CreatedBy: j.CreatedBy, CreatedAt: s.now,
+		Trace: j.Trace, CreatedBy: j.CreatedBy, CreatedAt: s.now,
 	}
 	switch {
 	case !how.retryAt.IsZero():

@@ -122,6 +122,8 @@ func (s *step) copiedOut(reply rota.Reply) rota.Reply {
 		r.Template = shownTemplate(r.Template)
 	case *rota.ThrottlePut:
 		r.Throttle = shownThrottle(r.Throttle)
+	case *rota.WebhooksPut:
+		r.Webhooks = shownWebhooks(r.Webhooks)
 	case *rota.SchedulePut:
 		r.Schedule = shownSchedule(r.Schedule)
 	}

@@ -18,6 +18,7 @@ type state struct {
 	templates    []*rota.Template
 	schedules    []*rota.Schedule
 	throttle     rota.Throttle // zero: none was ever set
+	webhooks     rota.Webhooks // likewise
 	buckets      map[string]rota.Bucket
 	groups       []*rota.Group // their Tally stays zero: it is derived when they are shown
 	reservations []*rota.Reservation
@@ -55,7 +56,7 @@ func (s *state) clone() *state {
 	return &state{
 		jobs: rowCopies(s.jobs, rowCopy), keys: maps.Clone(s.keys), audit: slices.Clone(s.audit),
 		types: rowCopies(s.types, copyOf), templates: rowCopies(s.templates, copyOf),
-		schedules: rowCopies(s.schedules, copyOf), throttle: s.throttle, buckets: maps.Clone(s.buckets),
+		schedules: rowCopies(s.schedules, copyOf), throttle: s.throttle, webhooks: s.webhooks, buckets: maps.Clone(s.buckets),
 		groups: rowCopies(s.groups, copyOf), reservations: rowCopies(s.reservations, copyOf),
 		requests: maps.Clone(s.requests), intents: maps.Clone(s.intents),
 	}

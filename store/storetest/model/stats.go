@@ -14,7 +14,13 @@ func (m *Model) Stats(context.Context) (*rota.Stats, error) {
 	return view(m, func(s *state) (*rota.Stats, error) {
 		stats := &rota.Stats{Now: now}
 		for _, j := range s.jobs {
-			if s.deadLetter(j) {
+			switch {
+			case rota.InternalType(j.Type):
+				if !j.Ended() {
+					stats.Deliveries++
+				}
+				continue
+			case s.deadLetter(j):
 				stats.Dead++
 			}
 			countLive(stats, j)

@@ -77,6 +77,8 @@ func (s *step) decideCompany(c rota.Command) (rota.Reply, *rota.Error) {
 		return s.unarchive(c)
 	case *rota.PutThrottle:
 		return s.putThrottle(c)
+	case *rota.PutWebhooks:
+		return s.putWebhooks(c)
 	case *rota.PutSchedule:
 		return s.putSchedule(c)
 	case *rota.SwitchSchedule:

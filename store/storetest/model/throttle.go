@@ -47,12 +47,13 @@ func (s *step) intendKeys(old rota.ThrottleSpec) {
 	}
 }
 
-// room is how many jobs may start before everything is at its limit.
+// room is how many jobs may start before everything is at its limit, which those
+// of Rota's own neither fill nor wait for.
 func (s *step) room() int {
 	if s.throttle.Spec.Global == 0 {
 		return math.MaxInt
 	}
-	return max(0, s.throttle.Spec.Global-s.open(func(*rota.Job) bool { return true }))
+	return max(0, s.throttle.Spec.Global-s.open(func(j *rota.Job) bool { return !rota.InternalType(j.Type) }))
 }
 
 // roomOf is how many jobs of a type may start, by its number of runs and by its

@@ -43,6 +43,7 @@ func happened(before, after *state, now time.Time) (events []rota.Event) {
 		if was := before.schedule(d.Name); was != nil && !d.LastFire.IsZero() && !d.LastFire.Equal(was.LastFire) {
 			events = append(events, rota.Event{
 				Kind: rota.EventScheduleFired, Name: d.Name, Schedule: d.Name, Template: d.Spec.Template, PlanTime: d.LastFire,
+				Detail: fired(before, after, d.Name),
 			})
 		}
 	}

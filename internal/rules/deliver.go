@@ -1,0 +1,152 @@
+package rules
+
+import (
+	"slices"
+
+	"github.com/rotajobs/rota"
+)
+
+// Hooks are the webhooks in force.
+type Hooks struct {
+	All []rota.Webhook            // told of everything
+	Of  map[string][]rota.Webhook // by template, told of its jobs; only templates that have some
+}
+
+// deliver adds to a step that was decided the jobs that tell webhooks of it, so
+// that what happened and the telling of it are stored together or not at all.
+// What a step changed of the webhooks themselves holds for all of the step.
+func deliver(tx Tx, w *World, c *Changes) error {
+	hooks, err := tx.Hooks()
+	if err != nil || !anybody(hooks, c) {
+		return err
+	}
+	p := &postman{hooks: hooks, changes: c}
+	if c.tell(p.job, p.other); len(p.bag) == 0 {
+		return nil
+	}
+	known, err := delivered(tx, w, p.bag)
+	if err != nil {
+		return err
+	}
+	for _, j := range p.bag {
+		if !known[j.ID] {
+			known[j.ID] = true
+			c.NewJobs = append(c.NewJobs, j)
+		}
+	}
+	c.Wake = true
+	return nil
+}
+
+// anybody says whether there is somebody to be told.
+func anybody(hooks *Hooks, c *Changes) bool {
+	return hooks != nil || len(c.Webhooks) > 0 ||
+		slices.ContainsFunc(c.Templates, func(t Change[string, rota.Template]) bool { return t.Is != nil && len(t.Is.Spec.Webhooks) > 0 })
+}
+
+// delivered finds those of some deliveries that are there already: what they tell
+// of was pruned, and has happened once more at the very same time.
+func delivered(tx Tx, w *World, bag []*rota.Job) (map[rota.ID]bool, error) {
+	n := &Need{world: w}
+	for _, j := range bag {
+		n.job(j.ID)
+	}
+	if err := tx.Load(n, w); err != nil {
+		return nil, err
+	}
+	known := make(map[rota.ID]bool, len(bag))
+	for _, j := range bag {
+		known[j.ID] = w.job(j.ID) != nil
+	}
+	return known, nil
+}
+
+// postman gathers the deliveries of a step.
+type postman struct {
+	hooks   *Hooks // as the store has them
+	changes *Changes
+	bag     []*rota.Job
+}
+
+// all are the webhooks that are told of everything.
+func (p *postman) all() []rota.Webhook {
+	switch {
+	case len(p.changes.Webhooks) > 0:
+		return p.changes.Webhooks[0].Is.Spec
+	case p.hooks != nil:
+		return p.hooks.All
+	}
+	return nil
+}
+
+// of are the webhooks of a template.
+func (p *postman) of(template string) []rota.Webhook {
+	if template == "" {
+		return nil
+	}
+	for _, c := range p.changes.Templates {
+		if c.Key == template && c.Is != nil {
+			return c.Is.Spec.Webhooks
+		}
+	}
+	if p.hooks == nil {
+		return nil
+	}
+	return p.hooks.Of[template]
+}
+
+// job tells of what happened to a job, unless it is one of Rota's own: what they
+// do is not told, or each delivery would be followed by others for ever.
+func (p *postman) job(kind rota.EventKind, j *rota.Job) {
+	if rota.InternalType(j.Type) {
+		return
+	}
+	all, of := p.all(), p.of(j.Template)
+	if len(all)+len(of) == 0 {
+		return
+	}
+	d := rota.Delivery{Event: kind, JobID: named(j.ID), Schedule: j.Schedule, GroupID: named(j.GroupID)}
+	p.tell(all, d)
+	d.Template = j.Template
+	p.tell(of, d)
+}
+
+// other tells of what happened to something else.
+func (p *postman) other(e rota.Event) {
+	p.tell(p.all(), rota.Delivery{
+		Event: e.Kind, JobID: named(e.JobID), Schedule: e.Schedule, PlanTime: e.PlanTime, GroupID: named(e.GroupID),
+		ReservationID: named(e.ReservationID), Detail: e.Detail,
+	})
+}
+
+// tell makes a delivery to each webhook that is told of an event.
+func (p *postman) tell(hooks []rota.Webhook, d rota.Delivery) {
+	for i := range hooks {
+		if hooks[i].Tells(d.Event) {
+			d.URL, d.Time = hooks[i].URL, p.changes.Now
+			p.bag = append(p.bag, delivery(&d))
+		}
+	}
+}
+
+// delivery is the job that makes a delivery. It is ready at once, comes after the
+// jobs of everybody else, and takes no place from them.
+func delivery(d *rota.Delivery) *rota.Job {
+	params := rota.EncodeSpec(d)
+	id := rota.DeliveryID(params, d.Event, d.Time)
+	return &rota.Job{
+		ID: id, ExecutionID: id, Type: rota.TypeWebhook, Name: deliveryName, Params: params,
+		Status: rota.StatusQueued, Priority: rota.PriorityMin, Attempt: 1, Policy: rota.DeliveryPolicy,
+		CreatedBy: rota.DeliveredBy, CreatedAt: d.Time, QueuedAt: d.Time,
+	}
+}
+
+// deliveryName is what deliveries go by.
+const deliveryName = "webhook"
+
+func named(id rota.ID) *rota.ID {
+	if id.IsZero() {
+		return nil
+	}
+	return &id
+}

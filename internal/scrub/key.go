@@ -1,0 +1,75 @@
+package scrub
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// inKeys are what names a secret wherever it stands in a key, without regard to
+// case and separators: api_key, apiKey, X-API-KEY and MYAPIKEY are one.
+var inKeys = []string{
+	"password", "passwd", "passphrase", "passcode", "secret", "token", "apikey", "authorization", "cookie", "credential",
+	"privatekey", "accesskey", "signingkey", "encryptionkey", "masterkey", "sessionid", "connectionstring", "bearer",
+}
+
+// asWords are too short for that: author is not auth, and wordsnippet no DSN.
+var asWords = []string{"auth", "pass", "pwd", "dsn", "otp", "jwt", "csrf", "xsrf"}
+
+// atEnds name a secret at either end of a key as well, for those who write
+// sentrydsn or MYSQLPWD.
+var atEnds = []string{"dsn", "pwd", "jwt"}
+
+// Key reports whether what stands under a key is a secret.
+func Key(key string) bool {
+	flat := flatten(key)
+	for _, part := range inKeys {
+		if strings.Contains(flat, part) {
+			return true
+		}
+	}
+	for _, end := range atEnds {
+		if strings.HasPrefix(flat, end) || strings.HasSuffix(flat, end) {
+			return true
+		}
+	}
+	for _, word := range words(key) {
+		if slices.Contains(asWords, word) {
+			return true
+		}
+	}
+	return false
+}
+
+// counts reports whether a number under the key is how many there are, as in
+// max_tokens: models are told of tokens that are no secrets.
+func counts(key string) bool {
+	return slices.Contains(words(key), "tokens")
+}
+
+// flatten leaves the letters and digits of a key, in lower case.
+func flatten(key string) string {
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsLetter(r) && !unicode.IsDigit(r) {
+			return -1
+		}
+		return unicode.ToLower(r)
+	}, key)
+}
+
+// words splits a key at separators and where a capital follows a small letter.
+func words(key string) []string {
+	var b strings.Builder
+	small := false
+	for _, r := range key {
+		switch {
+		case !unicode.IsLetter(r) && !unicode.IsDigit(r):
+			r = ' '
+		case unicode.IsUpper(r) && small:
+			b.WriteByte(' ')
+		}
+		small = unicode.IsLower(r)
+		b.WriteRune(unicode.ToLower(r))
+	}
+	return strings.Fields(b.String())
+}

@@ -1,0 +1,97 @@
+package scrub
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// passesMax bounds how often a text is looked through. What hiding one secret
+// leaves may look like another; a text that does not come to rest is hidden whole.
+const passesMax = 8
+
+// Text hides what looks like a secret in a text: passwords in URLs, headers that
+// prove who somebody is, values that are given to a name as in password=…, keys
+// whose form is known, private keys.
+func Text(text string) string {
+	for range passesMax {
+		once := pass(text)
+		if once == text {
+			return text
+		}
+		text = once
+	}
+	return Hidden
+}
+
+// pass looks through a text once, by the rules whose hints are in it: an error
+// that has none costs next to nothing.
+func pass(text string) string {
+	low := strings.ToLower(text)
+	for _, r := range rules {
+		if slices.ContainsFunc(r.hints, func(hint string) bool { return strings.Contains(low, hint) }) {
+			text = r.hide(text)
+		}
+	}
+	return text
+}
+
+// rules are applied in this order: those that know most of a secret's extent
+// come first. Where none of its hints is, in small letters, a rule finds nothing.
+var rules = []struct {
+	hints []string
+	hide  func(string) string
+}{
+	{[]string{"private key"}, hidePrivateKeys},
+	{[]string{"://", "invalid port"}, hideURLs},
+	{[]string{"@tcp", "@udp", "@unix"}, hideSources},
+	{[]string{"authorization", "cookie"}, hideHeaders},
+	{[]string{"pass", "pwd", "secret", "token", "key", "credential", "session", "connection", "authorization", "cookie", "dsn", "jwt"}, hideGiven},
+	{[]string{"bearer", "basic", "digest", "negotiate", "token", "key"}, hideBearers},
+	{[]string{"eyj", "akia", "asia", "gh", "glpat-", "xox", "k_live", "k_test", "sk-", "aiza", "ya29.", "npm_"}, hideShapes},
+}
+
+var privateKey = regexp.MustCompile(`(?s)-----BEGIN [A-Z0-9 ]*PRIVATE KEY[A-Z ]*-----.*?(?:-----END [A-Z0-9 ]*PRIVATE KEY[A-Z ]*-----|\z)`)
+
+func hidePrivateKeys(text string) string { return privateKey.ReplaceAllLiteralString(text, Hidden) }
+
+// source is how MySQL's driver writes whom to log in as.
+var source = regexp.MustCompile(`([^\s:/@"']*):(\S+)@(tcp6?|udp|unix)\(`)
+
+func hideSources(text string) string { return source.ReplaceAllString(text, "${1}:"+Hidden+"@${3}(") }
+
+// bearer is a proof behind the name of its scheme.
+var bearer = regexp.MustCompile(`(?i)\b(bearer|basic|digest|negotiate|token|api-?key)([ \t]+)([A-Za-z0-9._~+/=\-]{6,})`)
+
+func hideBearers(text string) string {
+	return replace(bearer, text, func(m []string) string {
+		if prose(m[3]) || !proof(m[3]) {
+			return m[0]
+		}
+		return m[1] + m[2] + Hidden
+	})
+}
+
+// proof tells a proof from a word: basic knowledge, but Basic dXNlcjpwYXNz.
+var proof = regexp.MustCompile(`[0-9A-Z=]`).MatchString
+
+// shapes are keys that services give out in a form of their own.
+var shapes = regexp.MustCompile(`\b(?:` +
+	`eyJ[A-Za-z0-9_\-]{6,}\.[A-Za-z0-9_\-]+\.?[A-Za-z0-9_\-]*` + // JSON Web Token
+	`|A[KS]IA[0-9A-Z]{16}` + // AWS
+	`|gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,}` +
+	`|glpat-[A-Za-z0-9_\-]{16,}` +
+	`|xox[a-z]-[A-Za-z0-9\-]{10,}` + // Slack
+	`|[sr]k_(?:live|test)_[A-Za-z0-9]{10,}` + // Stripe
+	`|sk-[A-Za-z0-9_\-]{20,}` +
+	`|AIza[0-9A-Za-z_\-]{30,}` + // Google
+	`|ya29\.[0-9A-Za-z_\-]{10,}` +
+	`|npm_[A-Za-z0-9]{30,}` +
+	`)`)
+
+func hideShapes(text string) string { return shapes.ReplaceAllLiteralString(text, Hidden) }
+
+// replace is ReplaceAllStringFunc with what the groups matched.
+func replace(re *regexp.Regexp, text string, with func(groups []string) string) string {
+	return re.ReplaceAllStringFunc(text, func(match string) string { return with(re.FindStringSubmatch(match)) })
+}

@@ -1,0 +1,188 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/rules"
+)
+
+// webhookScenes are commands that somebody is told of: what they do and the
+// telling stand or fall together.
+var webhookScenes = []scene{
+	{"put webhooks", func(t testing.TB, s rota.Store) rota.Batch {
+		hooked(t, s, 0)
+		return at(time.Second, putHooks(hookTo("b")))
+	}},
+	{"enqueue, told of", func(t testing.TB, s rota.Store) rota.Batch {
+		hooked(t, s, 0)
+		return at(time.Second, enqueue(rota.NewJob{Type: "mail"}, rota.NewJob{Template: "digest"}))
+	}},
+	{"claim, told of", func(t testing.TB, s rota.Store) rota.Batch {
+		queued(t, s, 3)
+		hooked(t, s, 0)
+		return at(time.Second, claim(3))
+	}},
+	{"finish, told of", func(t testing.TB, s rota.Store) rota.Batch {
+		jobs := running(t, s, 3)
+		hooked(t, s, 2*time.Second)
+		return at(5*time.Second, &rota.Finish{Meta: rota.NewMeta(""), Items: []rota.FinishItem{
+			{LeaseRef: lease(jobs[0]), Outcome: rota.OutcomeCompleted},
+			{LeaseRef: lease(jobs[1]), Outcome: rota.OutcomeFailed, Error: "again"},
+			{LeaseRef: lease(jobs[2]), Outcome: rota.OutcomeFailed, Permanent: true},
+		}})
+	}},
+	{"fire, told of", func(t testing.TB, s rota.Store) rota.Batch {
+		hooked(t, s, 0)
+		declare(t, s, "hourly", rota.ScheduleSpec{Every: time.Hour})
+		return at(time.Hour, owed(t, s, "hourly", time.Hour))
+	}},
+	{"reap, told of", func(t testing.TB, s rota.Store) rota.Batch {
+		running(t, s, 2)
+		hooked(t, s, 2*time.Second)
+		return at(time.Hour, &rota.Reap{Meta: rota.NewMeta("")})
+	}},
+	{"all, told of by what it puts", func(t testing.TB, s rota.Store) rota.Batch {
+		return at(0, &rota.All{Meta: rota.NewMeta("ada"), Members: []rota.Command{
+			enqueue(rota.NewJob{Type: "mail"}), putHooks(hookTo("a")),
+		}})
+	}},
+	{"claim of a delivery", func(t testing.TB, s rota.Store) rota.Batch {
+		hooked(t, s, 0)
+		queued(t, s, 2)
+		return at(time.Second, claimDeliveries(5))
+	}},
+	{"finish of a delivery", func(t testing.TB, s rota.Store) rota.Batch {
+		hooked(t, s, 0)
+		queued(t, s, 2)
+		jobs := apply(t, s, at(time.Second, claimDeliveries(5)))[0].Reply.(*rota.Claimed).Jobs
+		return at(5*time.Second, &rota.Finish{Meta: rota.NewMeta(""), Items: []rota.FinishItem{
+			{LeaseRef: lease(jobs[0]), Outcome: rota.OutcomeCompleted},
+			{LeaseRef: lease(jobs[1]), Outcome: rota.OutcomeFailed, Error: "410 Gone"},
+		}})
+	}},
+}
+
+// hooked puts one webhook that is told of everything, and one of a template.
+func hooked(t testing.TB, s rota.Store, after time.Duration) {
+	t.Helper()
+	apply(t, s, at(after, putHooks(hookTo("a"))))
+	template(t, s, rota.TemplateSpec{Type: "mail", Webhooks: []rota.Webhook{hookTo("t")}})
+}
+
+func hookTo(name string) rota.Webhook {
+	return rota.Webhook{URL: "https://" + name + ".example/hook", Secret: "s"}
+}
+
+func putHooks(hooks ...rota.Webhook) *rota.PutWebhooks {
+	return &rota.PutWebhooks{Meta: rota.NewMeta("ada"), Spec: hooks}
+}
+
+func claimDeliveries(limit int) *rota.Claim {
+	c := claim(limit)
+	c.Types = []string{rota.TypeWebhook}
+	return c
+}
+
+func deliveries(t testing.TB, s rota.Store) []*rota.Job {
+	t.Helper()
+	jobs, err := s.Jobs(t.Context(), rota.JobQuery{Type: rota.TypeWebhook})
+	must(t, err)
+	return jobs
+}
+
+// TestWebhooksAreReadOnce: a step looks at what was read last, and reads nothing,
+// whether or not there are any.
+func TestWebhooksAreReadOnce(t *testing.T) {
+	s := openTest(t, Config{})
+	queued(t, s, 1)
+	w := <-s.writer
+	if !w.hooks.known || w.hooks.inForce != nil {
+		t.Errorf("of none it remembers %+v", w.hooks)
+	}
+	w.hooks.inForce = &rules.Hooks{All: []rota.Webhook{hookTo("made-up")}}
+	s.writer <- w
+	apply(t, s, at(0, enqueue(rota.NewJob{Type: "mail"})))
+	if got := deliveries(t, s); len(got) != 1 || !strings.Contains(string(got[0].Params), "made-up") {
+		t.Errorf("it was read again: %v", got)
+	}
+}
+
+// TestWebhooksThatOthersPut: another process may change what is in force.
+func TestWebhooksThatOthersPut(t *testing.T) {
+	s := openTest(t, Config{})
+	hooked(t, s, 0)
+	queued(t, s, 1)
+	before := len(deliveries(t, s))
+	conn := plainConn(t, s.path)
+	execute(t, conn, `UPDATE rota_webhooks SET spec = '[]'`)
+	apply(t, s, at(time.Second, enqueue(rota.NewJob{Template: "digest"})))
+	if got := len(deliveries(t, s)) - before; got != 1 {
+		t.Errorf("%d deliveries, want that of the template", got)
+	}
+	execute(t, conn, `UPDATE rota_templates SET webhooks = 0`)
+	apply(t, s, at(2*time.Second, enqueue(rota.NewJob{Template: "digest"})))
+	if got := len(deliveries(t, s)) - before; got != 1 {
+		t.Errorf("%d deliveries, want none more", got)
+	}
+}
+
+// TestWebhooksTakenBackAreForgotten: what a transaction put that was not
+// committed tells nobody of anything.
+func TestWebhooksTakenBackAreForgotten(t *testing.T) {
+	broken, count := false, 0
+	s := openTest(t, Config{fault: func(int) error {
+		if count++; broken && count > 3 {
+			return errors.New("no")
+		}
+		return nil
+	}})
+	queued(t, s, 1)
+	both := rota.Batch{Now: noon, Commands: []rota.Command{putHooks(hookTo("a")), enqueue(rota.NewJob{Type: "mail"}), claim(1)}}
+	broken, count = true, 0
+	if _, err := s.Apply(context.Background(), both); err == nil {
+		t.Fatal("nothing was refused")
+	}
+	broken = false
+	apply(t, s, at(time.Second, enqueue(rota.NewJob{Type: "mail"})))
+	if got := deliveries(t, s); len(got) != 0 {
+		t.Errorf("deliveries %v", got)
+	}
+	verifyClean(t, s)
+}
+
+// TestADeliveryThatStandsAlready: what was pruned, and happens once more at the
+// very same time, is told of once, and is not refused.
+func TestADeliveryThatStandsAlready(t *testing.T) {
+	s := openTest(t, Config{})
+	hooked(t, s, 0)
+	id := rota.NewID()
+	for range 2 {
+		apply(t, s, at(0, enqueue(rota.NewJob{ID: id, Type: "mail"})))
+		apply(t, s, at(0, &rota.Cancel{Meta: rota.NewMeta(""), JobID: id}))
+		apply(t, s, at(0, &rota.Prune{Meta: rota.NewMeta(""), Executions: []rota.ID{id}}))
+	}
+	if got := deliveries(t, s); len(got) != 2 {
+		t.Errorf("%d deliveries, want one of each event", len(got))
+	}
+	verifyClean(t, s)
+}
+
+// TestLongDeliveries: an address that is too long to stand beside its job.
+func TestLongDeliveries(t *testing.T) {
+	s := openTest(t, Config{})
+	hook := hookTo("a")
+	hook.URL += strings.Repeat("x", rota.URLMax-len(hook.URL))
+	apply(t, s, at(0, putHooks(hook)))
+	queued(t, s, 20)
+	for _, j := range deliveries(t, s) {
+		if d, err := rota.ParseDelivery(j.Params); err != nil || d.URL != hook.URL {
+			t.Errorf("it is to tell %q: %v", d.URL, err)
+		}
+	}
+	verifyClean(t, s)
+}

@@ -1,0 +1,98 @@
+package model
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/rotajobs/rota"
+)
+
+const ofWebhooks = "webhooks"
+
+// Webhooks returns those that are told of everything.
+func (m *Model) Webhooks(context.Context) (*rota.Webhooks, error) {
+	return view(m, func(s *state) (*rota.Webhooks, error) { return shownWebhooks(&s.webhooks), nil })
+}
+
+func shownWebhooks(h *rota.Webhooks) *rota.Webhooks {
+	c := copyOf(h)
+	c.Spec = rota.CanonicalWebhooks(h.Spec)
+	return c
+}
+
+func (s *step) putWebhooks(c *rota.PutWebhooks) (rota.Reply, *rota.Error) {
+	switch {
+	case s.wroteOf(ofWebhooks):
+		return &rota.WebhooksPut{Webhooks: &s.webhooks}, nil
+	case c.Version != nil && *c.Version != s.webhooks.Version:
+		return nil, s.refuse(rota.Conflict, "version", "the webhooks were changed meanwhile")
+	case rota.EqualWebhooks(s.webhooks.Spec, c.Spec):
+		return &rota.WebhooksPut{Webhooks: &s.webhooks}, nil
+	}
+	s.webhooks = rota.Webhooks{Spec: rota.CanonicalWebhooks(c.Spec), Version: c.ID, UpdatedBy: c.Actor, UpdatedAt: s.now}
+	s.writeOf(rota.AuditWebhooksModified, ofWebhooks, "")
+	return &rota.WebhooksPut{Webhooks: &s.webhooks, Changed: true}, nil
+}
+
+// deliver adds a job for each webhook that is told of what a command did, as the
+// webhooks stand after it.
+func deliver(before, after *state, now time.Time) {
+	for _, e := range happened(before, after, now) {
+		if rota.InternalType(e.Type) {
+			continue
+		}
+		d := rota.Delivery{
+			Event: e.Kind, Time: now, JobID: idOf(e.JobID), Schedule: e.Schedule, GroupID: idOf(e.GroupID),
+			ReservationID: idOf(e.ReservationID),
+		}
+		if !aboutJob(e.Kind) {
+			d.Detail, d.PlanTime = e.Detail, e.PlanTime
+		}
+		after.tell(after.webhooks.Spec, d)
+		if t := after.template(e.Template); t != nil && aboutJob(e.Kind) {
+			d.Template = t.Name
+			after.tell(t.Spec.Webhooks, d)
+		}
+	}
+}
+
+func (s *state) tell(hooks []rota.Webhook, d rota.Delivery) {
+	for _, h := range hooks {
+		if !h.Tells(d.Event) {
+			continue
+		}
+		d.URL = h.URL
+		params := rota.EncodeSpec(d)
+		id := rota.DeliveryID(params, d.Event, d.Time)
+		if s.find(id) != nil {
+			continue
+		}
+		s.jobs = append(s.jobs, &rota.Job{
+			ID: id, ExecutionID: id, Attempt: 1, Type: rota.TypeWebhook, Name: "webhook", Params: params,
+			Status: rota.StatusQueued, Priority: rota.PriorityMin, Policy: rota.DeliveryPolicy,
+			CreatedBy: "rota", CreatedAt: d.Time, QueuedAt: d.Time,
+		})
+	}
+}
+
+func aboutJob(kind rota.EventKind) bool { return strings.HasPrefix(string(kind), "job.") }
+
+func idOf(id rota.ID) *rota.ID {
+	if id.IsZero() {
+		return nil
+	}
+	return &id
+}
+
+// fired says how many jobs a fire made.
+func fired(before, after *state, schedule string) string {
+	made := after.pick(func(j *rota.Job) bool {
+		return j.Schedule == schedule && j.Attempt == 1 && before.find(j.ID) == nil
+	})
+	if len(made) == 1 {
+		return "1 job"
+	}
+	return fmt.Sprintf("%d jobs", len(made))
+}

@@ -1,0 +1,80 @@
+package rota
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+)
+
+func putWebhooksRefusals() []refusal {
+	hook := func(name string, change func(*Webhook), field, reason string) refusal {
+		return breaks(name, func(c *PutWebhooks) { change(&c.Spec[0]) }, "webhooks[0]."+field, reason)
+	}
+	address := func(name, url, reason string) refusal {
+		return hook(name, func(h *Webhook) { h.URL = url }, "url", reason)
+	}
+	return []refusal{
+		address("no address", "", `"" is not an address; write http:// or https://`),
+		address("no scheme", "example.org/hook", "is not an address"),
+		address("another scheme", "ftp://example.org/", "is not an address"),
+		address("no host", "https:///hook", "is not an address"),
+		address("a port alone", "https://:80/hook", "is not an address"),
+		address("a port that is none", "https://example.org:http/", "is not an address"),
+		address("a password", "https://ada:shh@example.org/", "has a user or password in it"),
+		address("a user", "https://ada@example.org/", "has a user or password in it"),
+		address("a long one", "https://example.org/"+strings.Repeat("x", URLMax), "has 2068 bytes; at most 2048"),
+		address("not UTF-8", "https://example.org/\xff", "is not UTF-8"),
+		hook("no secret", func(h *Webhook) { h.Secret = "" }, "secret", "is missing; deliveries are signed with it"),
+		hook("a long secret", func(h *Webhook) { h.Secret = strings.Repeat("s", KeyMax+1) }, "secret", "has 513 bytes"),
+		hook("an event that is none", func(h *Webhook) { h.Events[1] = "job.born" }, "events[1]", `"job.born" is nothing that it can be told of; it is told of job.enqueued, `),
+		hook("an event that only watchers hear", func(h *Webhook) { h.Events[1] = EventJobStopping }, "events[1]", "is nothing that it can be told of"),
+		hook("an event twice", func(h *Webhook) { h.Events[1] = h.Events[0] }, "events[1]", `"job.failed" stands there already`),
+		breaks("an address twice", func(c *PutWebhooks) { c.Spec[1].URL = c.Spec[0].URL }, "webhooks[1].url", "stands in the list already"),
+		breaks("many", func(c *PutWebhooks) { c.Spec = make([]Webhook, WebhooksMax+1) }, "webhooks", "there are 51; at most 50"),
+	}
+}
+
+// TestOnlyRotaMakesDeliveries: an engine makes those of what no store finds out,
+// and none that a store would not have made.
+func TestOnlyRotaMakesDeliveries(t *testing.T) {
+	group := sampleID(7)
+	params := json.RawMessage(EncodeSpec(Delivery{URL: "https://example.org/", Event: EventGroupFinished, Time: sampleTime, GroupID: &group}))
+	delivery := func() *Enqueue {
+		return &Enqueue{Meta: Meta{ID: sampleID(1), Actor: DeliveredBy}, Jobs: []NewJob{{
+			ID: DeliveryID(params, EventGroupFinished, sampleTime), Type: TypeWebhook, Name: "webhook", Params: params, Priority: new(PriorityMin),
+		}}}
+	}
+	if err := CheckCommand(delivery()); err != nil {
+		t.Errorf("Rota's own: %v", err)
+	}
+	for name, change := range map[string]func(*Enqueue){
+		"somebody else":     func(c *Enqueue) { c.Actor = "ada" },
+		"another type":      func(c *Enqueue) { c.Jobs[0].Type = "rota.other" },
+		"another id":        func(c *Enqueue) { c.Jobs[0].ID = sampleID(9) },
+		"no id":             func(c *Enqueue) { c.Jobs[0].ID = ID{} },
+		"another event":     func(c *Enqueue) { c.Jobs[0].Params = []byte(strings.Replace(string(params), "group.", "job.", 1)) },
+		"no params":         func(c *Enqueue) { c.Jobs[0].Params = nil },
+		"another priority":  func(c *Enqueue) { c.Jobs[0].Priority = new(0) },
+		"no priority":       func(c *Enqueue) { c.Jobs[0].Priority = nil },
+		"a unique key":      func(c *Enqueue) { c.Jobs[0].UniqueKey = "k" },
+		"a template":        func(c *Enqueue) { c.Jobs[0].Template = "mail" },
+		"a concurrency key": func(c *Enqueue) { c.Jobs[0].ConcurrencyKey = new("k") },
+		"a delay":           func(c *Enqueue) { c.Jobs[0].Delay = time.Second },
+	} {
+		c := delivery()
+		change(c)
+		if e, is := CheckCommand(c).(*Error); !is || e.Code != Invalid || e.Field != "jobs[0].type" {
+			t.Errorf("%s: %v", name, e)
+		}
+	}
+	members := &EnqueueGroup{Meta: delivery().Meta, Jobs: delivery().Jobs}
+	if e, is := CheckCommand(members).(*Error); !is || e.Field != "jobs[0].type" {
+		t.Errorf("in a group: %v", e)
+	}
+	direct := sampleOf(VerbDirect).(*Direct)
+	direct.Actor, direct.Job = DeliveredBy, delivery().Jobs[0]
+	if e, is := CheckCommand(direct).(*Error); !is || e.Field != "job.type" {
+		t.Errorf("as a direct run: %v", e)
+	}
+}
