@@ -22,16 +22,52 @@ func (e *Engine) apply(ctx context.Context, commands ...rota.Command) ([]rota.Re
 		switch {
 		case err == nil:
 			out.passed(e.config.Logger, "the store answers again")
+			for i := range results {
+				if results[i].Err != nil {
+					e.deny(results[i].Err)
+				}
+			}
 			return results, nil
 		case ctx.Err() != nil:
 			return nil, err
-		case rota.CodeOf(err) == rota.Invalid:
+		case rota.CodeOf(err) == rota.Invalid, e.deny(err):
 			return nil, err // it will be so the next time, too
 		}
 		out.failed(e.config.Logger, "the store does not answer; trying until it does", "verb", commands[0].Verb(), "error", err)
 		e.resent.Add(1)
 		if !pause(ctx, wait) {
 			return nil, err
+		}
+	}
+}
+
+// deny ends an engine that its server denies, and reports whether that is so.
+// Nothing that still runs could be recorded, nor could its lease be kept: it is
+// cut off at once, before it is given to somebody else.
+func (e *Engine) deny(err error) bool {
+	if !e.config.Remote || rota.CodeOf(err) != rota.Denied {
+		return false
+	}
+	e.denied.CompareAndSwap(nil, rota.Errorf(rota.Denied, "engine: run", "%w", err))
+	e.Cut()
+	e.end()
+	return true
+}
+
+// ask reads until the store answers, or ctx ends. A store that is at hand and
+// does not answer is broken; one that is far away may only be restarting.
+func (e *Engine) ask(ctx context.Context, read func() error) error {
+	var out outage
+	for wait := againFirst; ; wait = min(2*wait, againMax) {
+		err := read()
+		code := rota.CodeOf(err)
+		if !e.config.Remote || code != rota.Unavailable && code != rota.Busy || ctx.Err() != nil {
+			out.passed(e.config.Logger, "the server answers")
+			return err
+		}
+		out.failed(e.config.Logger, "the server does not answer; trying until it does", "error", err)
+		if !pause(ctx, wait) {
+			return err
 		}
 	}
 }

@@ -37,6 +37,17 @@ type Config struct {
 	Clock func() time.Time
 	// Feed tells what happens in the store. Default: one of its own.
 	Feed *feed.Feed
+	// WorkOnly has the engine claim and run jobs and nothing else: it fires no
+	// schedules, readies no delayed jobs, reaps, sweeps and prunes nothing, makes
+	// no direct runs and tells nobody of groups or failures. Somebody else on the
+	// store does.
+	WorkOnly bool
+	// Remote says that the store is a server's, far away: a claim waits there
+	// until there is something to claim, and the server settles what a worker
+	// leaves. A server that denies this worker ends Run. It implies WorkOnly.
+	Remote bool
+	// Reporter is told of what failed. Default: nobody is.
+	Reporter Reporter
 }
 
 // DefaultWorkers, DefaultCancelGrace, DefaultShutdownGrace and DefaultPruneEvery
@@ -77,6 +88,7 @@ func (c Config) withDefaults() Config {
 	if c.Clock == nil {
 		c.Clock = time.Now
 	}
+	c.WorkOnly = c.WorkOnly || c.Remote
 	return c
 }
 

@@ -14,7 +14,11 @@ func (e *Engine) declare(ctx context.Context) error {
 	var commands []rota.Command
 	for _, name := range e.reg.Types() {
 		one := e.reg.types[name]
-		known, err := e.store.Type(ctx, name)
+		var known *rota.Type
+		err := e.ask(ctx, func() (err error) {
+			known, err = e.store.Type(ctx, name)
+			return err
+		})
 		if err != nil && rota.CodeOf(err) != rota.NotFound {
 			return err
 		}
@@ -36,12 +40,16 @@ func (e *Engine) declare(ctx context.Context) error {
 	return e.throttle(ctx)
 }
 
-// throttle sets the limits that the registry asks for. All limits are one
-// document, so it is read, changed, and written if nobody else has written it
-// meanwhile.
+// throttle sets the limits that the registry asks for, if it does. All limits
+// are one document, so it is read, changed, and written if nobody else has
+// written it meanwhile.
 func (e *Engine) throttle(ctx context.Context) error {
-	for {
-		throttle, err := e.store.Throttle(ctx)
+	for e.reg.limits() {
+		var throttle *rota.Throttle
+		err := e.ask(ctx, func() (err error) {
+			throttle, err = e.store.Throttle(ctx)
+			return err
+		})
 		if err != nil {
 			return err
 		}
@@ -54,6 +62,7 @@ func (e *Engine) throttle(ctx context.Context) error {
 			return err
 		}
 	}
+	return nil
 }
 
 func (e *Engine) limited(spec rota.ThrottleSpec) (_ rota.ThrottleSpec, changed bool) {

@@ -20,7 +20,7 @@ type desk struct {
 
 	berth  berth       // for a claim that goes along with what others write
 	hungry bool        // a claim may find something
-	began  time.Time   // when jobs were started last
+	began  since       // when jobs were started last
 	rate   *time.Timer // until a rate has room again
 	pause  *time.Timer // of gather
 }
@@ -29,7 +29,7 @@ func newDesk(e *Engine) *desk {
 	rate, pause := time.NewTimer(time.Hour), time.NewTimer(time.Hour)
 	rate.Stop()
 	pause.Stop()
-	return &desk{e: e, bell: newBell(), berth: newBerth(), hungry: true, rate: rate, pause: pause}
+	return &desk{e: e, bell: newBell(), berth: newBerth(), hungry: !e.config.Remote, began: newSince(), rate: rate, pause: pause}
 }
 
 // poke tells the desk to look around: a run has ended, or a slot is free.
@@ -42,9 +42,8 @@ func (d *desk) ready() {
 }
 
 func (d *desk) run(ctx context.Context) {
-	wake, unwake := d.e.store.Wake()
-	defer unwake()
-	defer d.embark()()
+	wake, off := d.attend()
+	defer off()
 	for ctx.Err() == nil {
 		d.gather()
 		select {
@@ -71,12 +70,27 @@ func (d *desk) run(ctx context.Context) {
 	}
 }
 
+// attend has the desk hear of what can be claimed, and its claims go along with
+// what others write. Of what is claimed far away it is the caller who hears: then
+// the desk records, and never is hungry.
+func (d *desk) attend() (wake <-chan struct{}, off func()) {
+	if d.e.config.Remote {
+		return nil, func() {}
+	}
+	wake, unwake := d.e.store.Wake()
+	disembark := d.embark()
+	return wake, func() {
+		disembark()
+		unwake()
+	}
+}
+
 // gather lets short runs end that were started together, so that one step is
 // written for all of them and not one for the first and one for the rest. It
 // waits while that brings some more, only shortly after a start, and only while
 // every slot is in use: then nothing could be started any sooner.
 func (d *desk) gather() {
-	for before := -1; time.Since(d.began) < gatherWithin; {
+	for before := -1; d.began.passed() < gatherWithin; {
 		ended, full := d.e.pool.rally(true)
 		if !full || ended == before && !d.e.pool.spread() {
 			break
@@ -151,11 +165,17 @@ func (d *desk) undecided(ctx context.Context, ended []*ending, slots int, why er
 	return true
 }
 
+// claim asks for jobs. One that is sent far away names no life: it is the server
+// who settles what this worker leaves, and not by the time of its own start.
 func (d *desk) claim(slots int) *rota.Claim {
-	return &rota.Claim{
-		Meta: rota.NewMeta(""), Worker: d.e.config.Name, Life: d.e.life, Types: d.e.pool.types,
+	claim := &rota.Claim{
+		Meta: rota.NewMeta(""), Worker: d.e.config.Name, Types: d.e.pool.types,
 		Limit: slots, Lease: d.e.config.Lease, Seed: rota.NewToken(),
 	}
+	if !d.e.config.Remote {
+		claim.Life = d.e.life
+	}
+	return claim
 }
 
 // claimed starts what was claimed, and settles the claim.
@@ -192,7 +212,7 @@ func (d *desk) settle(slots int, result rota.Result, again bool) {
 	}
 	claimed := result.Reply.(*rota.Claimed)
 	if len(claimed.Jobs) > 0 {
-		d.began = time.Now()
+		d.began.mark()
 	}
 	d.e.pool.give(slots - len(claimed.Jobs))
 	d.hungry = claimed.More || len(claimed.Jobs) == slots || heavy(claimed.Jobs) || again
@@ -241,6 +261,10 @@ func (d *desk) recorded(ctx context.Context, ended []*ending, commands []rota.Co
 
 func (d *desk) recordEach(ctx context.Context, ended []*ending, why error) {
 	for _, one := range ended {
+		if d.e.denied.Load() != nil { // it is failed when its lease runs out
+			d.unrecorded(one.task, why)
+			continue
+		}
 		item := one.item
 		finished, err := do[*rota.Finished](ctx, d.e, finishOf(item))
 		if err != nil && ctx.Err() == nil {
@@ -248,12 +272,16 @@ func (d *desk) recordEach(ctx context.Context, ended []*ending, why error) {
 			finished, err = do[*rota.Finished](ctx, d.e, finishOf(refused(item, err)))
 		}
 		if err != nil {
-			d.e.config.Logger.Error("the end of a run was not recorded", "job", one.task.job.ID, "error", err)
-			d.e.pool.forget(one.task)
+			d.unrecorded(one.task, err)
 			continue
 		}
 		d.letGo(one.task, finished.Items[0])
 	}
+}
+
+func (d *desk) unrecorded(t *task, why error) {
+	d.e.config.Logger.Error("the end of a run was not recorded", "job", t.job.ID, "error", why)
+	d.e.pool.forget(t)
 }
 
 func (d *desk) letGo(t *task, answer rota.FinishAnswer) {

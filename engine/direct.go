@@ -45,6 +45,12 @@ func (d *direct) close() { d.closing.Do(func() { close(d.closed) }) }
 // begin before the wait is over, it is Busy. If ctx ends once it has begun, it
 // goes on.
 func (e *Engine) Direct(ctx context.Context, job rota.NewJob, wait time.Duration) (*rota.Job, error) {
+	if e.config.WorkOnly {
+		return nil, &rota.Error{
+			Code: rota.Conflict, Act: "direct", Reason: "this process only works through the queue",
+			Hint: "ask the one that holds the store",
+		}
+	}
 	if e.reg.types[job.Type] == nil {
 		return nil, &rota.Error{
 			Code: rota.Invalid, Act: "direct", Field: "type", Reason: "no handler of " + job.Type + " is registered here",

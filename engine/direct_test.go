@@ -137,7 +137,7 @@ func TestDirectRunsComeInTheOrderOfTheirCallers(t *testing.T) {
 	var callers []<-chan answer
 	for _, name := range names {
 		callers = append(callers, r.direct(context.Background(), name, patience))
-		time.Sleep(10 * time.Millisecond) // for it to stand in the row, which nobody signals
+		time.Sleep(50 * time.Millisecond) // for it to stand in the row, which nobody signals
 	}
 	for i, name := range names {
 		if job := s.next(w); job.Name != name {
@@ -264,7 +264,7 @@ func TestADirectRunInAShutdown(t *testing.T) {
 	waits := r.direct(context.Background(), "waits for a slot", patience)
 	w.until("it has reserved", func() bool { return w.active() != nil })
 	behind := r.direct(context.Background(), "waits for its turn", patience)
-	time.Sleep(10 * time.Millisecond) // for it to stand in the row, which nobody signals
+	time.Sleep(50 * time.Millisecond) // for it to stand in the row, which nobody signals
 	r.stop()
 	for _, answers := range []<-chan answer{waits, behind} {
 		if a := w.hears(answers); rota.CodeOf(a.err) != rota.Unavailable {

@@ -27,24 +27,27 @@ type Engine struct {
 	heart    *heart
 	notifier *notifier
 	direct   *direct
+	reporter *reporter // nil: nobody wants to know
 
 	ran    atomic.Bool
-	resent atomic.Int64  // how often something had to be sent again
-	ready  chan struct{} // closed when jobs are taken
-	cut    chan struct{} // closed when the grace of a shutdown is over at once
+	end    context.CancelFunc         // ends Run as its context does
+	denied atomic.Pointer[rota.Error] // why the server has nothing to do with this worker; nil: it has
+	resent atomic.Int64               // how often something had to be sent again
+	ready  chan struct{}              // closed when jobs are taken
+	cut    chan struct{}              // closed when the grace of a shutdown is over at once
 	cutIt  sync.Once
 
 	last context.Context // ends when the last run has ended, or nothing can be done about it
 	done context.CancelFunc
 
-	recordGrace time.Duration // for tests
+	recordGrace, reportGrace time.Duration // for tests
 }
 
 // New makes an engine; Run starts it.
 func New(client *rota.Client, reg *Registry, config Config) *Engine {
 	e := &Engine{
 		client: client, store: client.Store(), reg: reg, config: config.withDefaults(), life: rota.NewID(),
-		ready: make(chan struct{}), cut: make(chan struct{}), recordGrace: recordGrace,
+		ready: make(chan struct{}), cut: make(chan struct{}), recordGrace: recordGrace, reportGrace: reportGrace,
 	}
 	e.last, e.done = context.WithCancel(context.Background())
 	e.heart = newHeart(e)
@@ -54,6 +57,9 @@ func New(client *rota.Client, reg *Registry, config Config) *Engine {
 	e.sweeper = newSweeper(e)
 	e.notifier = newNotifier(e)
 	e.direct = newDirect(e)
+	if e.config.Reporter != nil && !e.config.WorkOnly {
+		e.reporter = newReporter(e)
+	}
 	return e
 }
 
@@ -92,24 +98,49 @@ func (e *Engine) Run(ctx context.Context) error {
 	if err := e.reg.check(); err != nil {
 		return err
 	}
-	if e.feed = e.config.Feed; e.feed == nil {
-		e.feed = feed.New(e.store, 1) // it is only heard, never gone back to
-		defer e.feed.Close()
+	kinds, err := e.reg.kinds()
+	if err != nil {
+		return err
 	}
-	defer e.feed.Hear(e.hear)()
-	if err := e.begin(ctx); err != nil {
+	e.pool.kinds = kinds
+	defer e.listen()()
+	within, end := context.WithCancel(ctx)
+	defer end()
+	e.end = end
+	if err := e.begin(within); err != nil {
 		if ctx.Err() != nil {
 			return nil
 		}
 		return err
 	}
-	return e.work(ctx)
+	return e.work(within)
 }
 
-// begin declares the types and settles what an earlier life left.
+// listen hears what happens in the store. One that is far away tells nothing.
+func (e *Engine) listen() (stop func()) {
+	if e.config.Remote {
+		return func() {}
+	}
+	own := func() {}
+	if e.feed = e.config.Feed; e.feed == nil {
+		e.feed = feed.New(e.store, 1) // it is only heard, never gone back to
+		own = e.feed.Close
+	}
+	unhear := e.feed.Hear(e.hear)
+	return func() {
+		unhear()
+		own()
+	}
+}
+
+// begin declares the types and settles what an earlier life left. What a worker
+// far away left is settled where the store is, when its leases run out.
 func (e *Engine) begin(ctx context.Context) error {
 	if err := e.declare(ctx); err != nil {
 		return err
+	}
+	if e.config.Remote {
+		return nil
 	}
 	return e.recover(ctx)
 }
@@ -118,13 +149,13 @@ func (e *Engine) begin(ctx context.Context) error {
 // work to its end go on until it has ended.
 func (e *Engine) work(ctx context.Context) error {
 	e.pool.open(ctx)
+	e.reporter.start()
 	var ends, works sync.WaitGroup
-	for _, loop := range []func(context.Context){e.desk.run, e.heart.run, e.notifier.run} {
+	toEnd, toWork := e.loops()
+	for _, loop := range toEnd {
 		ends.Go(func() { loop(e.last) })
 	}
-	for _, loop := range []func(context.Context){
-		newAgenda(e).run, e.firer.run, e.sweeper.run, newReaper(e).run, newPruner(e).run,
-	} {
+	for _, loop := range toWork {
 		works.Go(func() { loop(ctx) })
 	}
 	close(e.ready)
@@ -135,7 +166,24 @@ func (e *Engine) work(ctx context.Context) error {
 	works.Wait()
 	e.done()
 	ends.Wait()
+	e.reporter.close()
+	if why := e.denied.Load(); why != nil {
+		return why
+	}
 	return err
+}
+
+// loops are those that see work to its end, and those that begin it.
+func (e *Engine) loops() (ends, works []func(context.Context)) {
+	ends = append(ends, e.desk.run, e.heart.run)
+	switch {
+	case e.config.Remote:
+		works = append(works, newCaller(e).run)
+	case !e.config.WorkOnly:
+		ends = append(ends, e.notifier.run)
+		works = append(works, newAgenda(e).run, e.firer.run, e.sweeper.run, newReaper(e).run, newPruner(e).run)
+	}
+	return ends, works
 }
 
 // drain waits for what runs, cuts it off when the grace is over, and waits until
@@ -189,6 +237,7 @@ const (
 // hear takes from what happened what concerns the engine. The store waits
 // meanwhile.
 func (e *Engine) hear(events []rota.Event) {
+	e.reporter.hear(events)
 	for i := range events {
 		switch ev := &events[i]; ev.Kind {
 		case rota.EventJobStopping:
@@ -196,7 +245,7 @@ func (e *Engine) hear(events []rota.Event) {
 		case rota.EventReservationReleased, rota.EventReservationExpired:
 			e.direct.freed()
 		case rota.EventJobCompleted, rota.EventJobDead, rota.EventJobCancelled, rota.EventJobSkipped:
-			if !ev.GroupID.IsZero() {
+			if !ev.GroupID.IsZero() && !e.config.WorkOnly {
 				e.notifier.note(ev.GroupID)
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"time"
@@ -78,6 +79,54 @@ func Example() {
 	// enqueue: params.format: is "docx"; allowed are "pdf", "html": see the schema of its type
 	// attempt 1: completed ""
 	// attempt 1: failed "user 13 has no address"
+}
+
+// tenantKey is where a context has whose job it is.
+type tenantKey struct{}
+
+// Tenant is a middleware: it tells handlers whose job they run, and refuses jobs
+// that are nobody's.
+func Tenant(next engine.Handler) engine.Handler {
+	return func(ctx context.Context, job *rota.Job) error {
+		if job.ScopeKind != "tenant" {
+			return rota.Permanent(fmt.Errorf("job %q is nobody's", job.DefinitionName()))
+		}
+		return next(context.WithValue(ctx, tenantKey{}, job.ScopeID), job)
+	}
+}
+
+// Middleware stands around handlers: the first is the outermost, that of a type
+// comes after that of all.
+func ExampleRegistry_Use() {
+	dir, err := os.MkdirTemp("", "rota")
+	must(err)
+	defer os.RemoveAll(dir)
+	store, err := sqlite.Open(filepath.Join(dir, "app.db"))
+	must(err)
+	defer store.Close()
+	client := rota.New(store)
+
+	reg := engine.NewRegistry()
+	reg.Use(engine.Logging(slog.New(slog.DiscardHandler))) // in a program: nil, for slog.Default
+	engine.Handle(reg, func(ctx context.Context, s Summary) error {
+		return engine.Result(ctx, fmt.Sprintf("a summary of user %d for %s", s.User, ctx.Value(tenantKey{})))
+	}, engine.WithMiddleware(Tenant))
+
+	ctx, stop := context.WithCancel(context.Background())
+	stopped := make(chan error)
+	go func() { stopped <- engine.New(client, reg, engine.Config{}).Run(ctx) }()
+
+	good, err := client.Enqueue(ctx, Summary{User: 7}, rota.ForScope("tenant", "acme"))
+	must(err)
+	bad, err := client.Enqueue(ctx, Summary{User: 7})
+	must(err)
+	fmt.Println(string(ended(ctx, client, good.ID).Run.Result))
+	fmt.Println(ended(ctx, client, bad.ID).Run.Error)
+	stop()
+	must(<-stopped)
+	// Output:
+	// "a summary of user 7 for acme"
+	// job "summary" is nobody's
 }
 
 // ended waits for the end of a job.

@@ -74,6 +74,7 @@ func (h *heart) extend(ctx context.Context, tasks []*task) bool {
 		extend.Items[i] = rota.ExtendItem{LeaseRef: t.lease, Progress: t.takeProgress()}
 	}
 	extended, err := rota.Do[*rota.Extended](ctx, h.e.store, extend)
+	h.e.deny(err)
 	if err != nil {
 		for i, t := range tasks {
 			t.untakeProgress(extend.Items[i].Progress)

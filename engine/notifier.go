@@ -8,8 +8,13 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// notifier tells of groups that have finished. A store does not: how a group
-// stands is derived from its members, so somebody has to look when they end.
+// notifier tells of groups that have finished: the feed, and the webhooks that are
+// told of it. A store does not: how a group stands is derived from its members, so
+// somebody has to look when they end.
+//
+// So these deliveries are not made in one step with what they tell of, as all
+// others are: if the process dies after the last member has ended, and before the
+// notifier has looked, nobody is told that the group has finished.
 type notifier struct {
 	e    *Engine
 	bell bell
@@ -69,26 +74,43 @@ func (n *notifier) take() (groups []rota.ID) {
 	return groups
 }
 
+// look tells of a group if it has finished. If that cannot be found out, or
+// nobody could be told, it is looked at again.
 func (n *notifier) look(ctx context.Context, id rota.ID) {
+	if n.told[id] {
+		return
+	}
 	group, err := n.e.store.Group(ctx, id)
+	if err == nil && finished(group) {
+		err = n.tell(ctx, group)
+	}
 	switch {
 	case rota.CodeOf(err) == rota.NotFound:
-		return
 	case err != nil:
 		n.out.failed(n.e.config.Logger, "groups were not looked at; trying until they are", "group", id, "error", err)
 		n.note(id)
-		return
+	default:
+		n.out.passed(n.e.config.Logger, "groups are looked at again")
 	}
-	n.out.passed(n.e.config.Logger, "groups are looked at again")
+}
+
+func finished(group *rota.Group) bool {
 	status := group.Status()
-	if status == rota.GroupQueued || status == rota.GroupRunning || n.told[id] {
-		return
+	return status != rota.GroupQueued && status != rota.GroupRunning
+}
+
+// tell tells first the webhooks, of which it may be that they cannot be told now.
+func (n *notifier) tell(ctx context.Context, group *rota.Group) error {
+	event := rota.Event{
+		Kind: rota.EventGroupFinished, At: n.e.config.Clock().UTC(), GroupID: group.ID, Name: group.Name, Detail: string(group.Status()),
+	}
+	if err := n.deliver(ctx, &event); err != nil {
+		return err
 	}
 	if len(n.told) >= toldMax {
 		clear(n.told)
 	}
-	n.told[id] = true
-	n.e.feed.Publish(rota.Event{
-		Kind: rota.EventGroupFinished, At: n.e.config.Clock().UTC(), GroupID: id, Name: group.Name, Detail: string(status),
-	})
+	n.told[group.ID] = true
+	n.e.feed.Publish(event)
+	return nil
 }

@@ -15,7 +15,8 @@ type pool struct {
 	heart *heart
 	base  context.Context
 	types []string
-	runs  chan *task // to goroutines that have nothing to do
+	kinds map[string]*kind // the same
+	runs  chan *task       // to goroutines that have nothing to do
 
 	mu        sync.Mutex
 	free      int               // slots nobody holds
@@ -60,7 +61,7 @@ func (p *pool) start(job *rota.Job, recorded chan struct{}) {
 
 // prepare makes a run that can be handed on, nil if it need not be.
 func (p *pool) prepare(job *rota.Job, recorded chan struct{}) *task {
-	t := &task{pool: p, job: job, typ: p.e.reg.types[job.Type], lease: job.Lease(), recorded: recorded}
+	t := &task{pool: p, job: job, typ: p.kinds[job.Type], lease: job.Lease(), recorded: recorded}
 	t.log.logs, t.log.job, t.log.server = p.e.config.Logs, job, p.e.config.Logger
 	ctx, cancel := context.WithCancelCause(p.base)
 	t.ctx, t.cancel = context.WithValue(ctx, taskKey{}, t), cancel

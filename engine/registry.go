@@ -14,7 +14,8 @@ import (
 
 // Registry knows the handler of each type. Fill it before the engine runs.
 type Registry struct {
-	types map[string]*registered
+	types  map[string]*registered
+	around []Middleware // of all, the first is the outermost
 }
 
 // registered is what is known of one type.
@@ -23,8 +24,8 @@ type registered struct {
 	spec        rota.TypeSpec
 	concurrency int
 	check       *payload.Compiled // nil: anything goes
-	handler     func(context.Context, *rota.Job) error
-	pace        pace
+	handler     Handler
+	around      []Middleware // inside of those of all
 }
 
 // TypeOption sets something of a type.
@@ -89,7 +90,7 @@ func zeroPayload[P rota.Payload]() (zero P) {
 }
 
 // Func registers a handler that reads its params itself. It panics as Handle does.
-func (r *Registry) Func(name string, spec rota.TypeSpec, handler func(context.Context, *rota.Job) error, options ...TypeOption) {
+func (r *Registry) Func(name string, spec rota.TypeSpec, handler Handler, options ...TypeOption) {
 	one := &registered{name: name, spec: spec, handler: handler}
 	for _, option := range options {
 		option(one)
@@ -115,6 +116,25 @@ func (r *Registry) Types() []string {
 	}
 	slices.Sort(names)
 	return names
+}
+
+// Spec is how a type is declared, and whether it has a handler at all.
+func (r *Registry) Spec(name string) (spec rota.TypeSpec, found bool) {
+	one := r.types[name]
+	if one == nil {
+		return rota.TypeSpec{}, false
+	}
+	return one.spec, true
+}
+
+// limits reports whether some type may not run as often as there are slots.
+func (r *Registry) limits() bool {
+	for _, one := range r.types {
+		if one.concurrency != 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // check refuses a registry that no claim could carry.

@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"runtime/debug"
 	"sync"
 	"time"
 
@@ -20,11 +18,14 @@ var (
 	errShutdown = errors.New("the process stops")
 )
 
+// errUnreturned is how a run ended whose handler neither returned nor panicked.
+var errUnreturned = errors.New("the handler ended its goroutine")
+
 // task is one run in this process, from its claim until its end is recorded.
 type task struct {
 	pool  *pool
 	job   *rota.Job
-	typ   *registered
+	typ   *kind
 	lease rota.LeaseRef
 	log   runLog
 
@@ -53,11 +54,10 @@ func (t *task) run() {
 		t.pool.cameBack(t)
 		return
 	}
-	err := errors.New("the handler ended its goroutine")
+	err := errUnreturned
 	defer func() {
 		if p := recover(); p != nil {
-			err = newPanicError(p)
-			_, _ = fmt.Fprintf(&t.log, "%s\n", err.(*panicError).full())
+			err = caught(p, &t.log)
 		}
 		t.returned(err)
 	}()
@@ -124,21 +124,6 @@ func (t *task) giveUp() {
 	}
 	t.pool.abandon(t)
 }
-
-// panicError is what a handler panicked with.
-type panicError struct {
-	value any
-	stack []byte
-}
-
-func newPanicError(value any) *panicError { return &panicError{value, debug.Stack()} }
-
-func (e *panicError) Error() string { return fmt.Sprintf("panic: %v\n\n%s", e.value, e.stack) }
-
-func (e *panicError) full() string { return e.Error() }
-
-// Code is the error code of the run.
-func (e *panicError) Code() string { return codePanic }
 
 // takeProgress is the progress that has yet to be written down, nil if there is
 // none.

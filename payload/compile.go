@@ -95,6 +95,7 @@ func newCompiler(p *purse) *jsonschema.Compiler {
 	c.UseRegexpEngine(patterns(p))
 	c.AssertFormat()
 	c.RegisterFormat(&jsonschema.Format{Name: durationFormat, Validate: checkDuration})
+	c.RegisterFormat(&jsonschema.Format{Name: urlFormat, Validate: checkURL})
 	c.AssertContent()
 	c.RegisterContentMediaType(&jsonschema.MediaType{Name: "application/json", Validate: validJSON, UnmarshalJSON: readJSON})
 	return c

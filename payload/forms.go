@@ -53,6 +53,7 @@ var formatWords = map[string]string{
 	"duration":  "an ISO 8601 duration such as PT90S",
 
 	durationFormat: "a duration; write it like 90s, 1h30m or 2 DAYS",
+	urlFormat:      "an address of http or https such as https://example.com/a, without a user or password in it",
 }
 
 func wrongFormat(k *kind.Format) string {

@@ -1,0 +1,65 @@
+package engine
+
+import (
+	"context"
+	"slices"
+
+	"github.com/rotajobs/rota"
+)
+
+// Handler runs one job.
+type Handler func(ctx context.Context, job *rota.Job) error
+
+// Middleware is what goes on around a handler: it is given the next one and
+// returns one that calls it. It may give it a context with more in it, answer
+// without calling it, and change its error; what it returns is how the run ended.
+// It runs in the goroutine of the handler, within its time-out, and has all that
+// the context of a handler has: [Job], [Log] and the others. That the params do
+// not fit the type, and that the handler panicked, it sees as errors.
+type Middleware func(next Handler) Handler
+
+// Use puts middleware around every handler, no matter which of them was
+// registered first. The first is the outermost.
+func (r *Registry) Use(around ...Middleware) {
+	mustBe(around)
+	r.around = append(r.around, around...)
+}
+
+// WithMiddleware puts middleware around the handler of one type, inside of what
+// Use puts around all.
+func WithMiddleware(around ...Middleware) TypeOption {
+	mustBe(around)
+	return func(r *registered) { r.around = append(r.around, around...) }
+}
+
+func mustBe(around []Middleware) {
+	if slices.ContainsFunc(around, func(m Middleware) bool { return m == nil }) {
+		panic("engine: a middleware is nil")
+	}
+}
+
+// kind is a type as one engine runs it.
+type kind struct {
+	run  Handler
+	pace pace
+}
+
+// kinds puts the middleware around each handler, once for all its runs. Next to
+// the handler stands one that turns a panic into an error, so that all others
+// see it; where there are no others, the task does that by itself.
+func (r *Registry) kinds() (map[string]*kind, error) {
+	all := make(map[string]*kind, len(r.types))
+	for name, one := range r.types {
+		run, around := Handler(one.run), slices.Concat(r.around, one.around)
+		if len(around) > 0 {
+			run = Recovery()(run)
+		}
+		for i, wrap := range slices.Backward(around) {
+			if run = wrap(run); run == nil {
+				return nil, rota.Invalidf("middleware", "number %d around type %q makes no handler", i+1, name)
+			}
+		}
+		all[name] = &kind{run: run}
+	}
+	return all, nil
+}

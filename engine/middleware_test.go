@@ -1,0 +1,319 @@
+package engine_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/engine"
+)
+
+// trail is the order in which things happened.
+type trail struct {
+	mu    sync.Mutex
+	steps []string
+}
+
+func (t *trail) step(name string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.steps = append(t.steps, name)
+}
+
+func (t *trail) all() []string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return slices.Clone(t.steps)
+}
+
+// marks is a middleware that says when it is passed.
+func (t *trail) marks(name string) engine.Middleware {
+	return func(next engine.Handler) engine.Handler {
+		t.step("make " + name)
+		return func(ctx context.Context, job *rota.Job) error {
+			t.step(name)
+			defer t.step("/" + name)
+			return next(ctx, job)
+		}
+	}
+}
+
+func TestMiddlewareStandsAroundHandlersInItsOrder(t *testing.T) {
+	w := newWorld(t)
+	var passed trail
+	reg := engine.NewRegistry()
+	reg.Use(passed.marks("a"))
+	reg.Func("work", rota.TypeSpec{}, func(context.Context, *rota.Job) error {
+		passed.step("work")
+		return nil
+	}, engine.WithMiddleware(passed.marks("c"), passed.marks("d")))
+	reg.Use(passed.marks("b")) // around what is there already, too
+	w.start(reg, engine.Config{})
+	w.ended(w.addOne())
+	w.ended(w.addOne())
+	run := []string{"a", "b", "c", "d", "work", "/d", "/c", "/b", "/a"}
+	want := slices.Concat([]string{"make d", "make c", "make b", "make a"}, run, run) // made once, passed twice
+	if got := passed.all(); !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+func TestTheMiddlewareOfATypeLeavesOthersAlone(t *testing.T) {
+	w := newWorld(t)
+	var passed trail
+	reg := registry(done)
+	reg.Func("other", rota.TypeSpec{}, done, engine.WithMiddleware(passed.marks("x")))
+	w.start(reg, engine.Config{})
+	w.ended(w.addOne())
+	if got := passed.all(); !slices.Equal(got, []string{"make x"}) {
+		t.Errorf("%q", got)
+	}
+}
+
+type guest struct{}
+
+func TestWhatMiddlewarePutsIntoTheContextReachesHandlers(t *testing.T) {
+	w := newWorld(t)
+	reg := registry(func(ctx context.Context, job *rota.Job) error {
+		if engine.Job(ctx) != job {
+			return errors.New("the context has lost its run")
+		}
+		return engine.Result(ctx, ctx.Value(guest{}))
+	})
+	reg.Use(func(next engine.Handler) engine.Handler {
+		return func(ctx context.Context, job *rota.Job) error {
+			engine.Log(ctx).Info("seen by the middleware")
+			return next(context.WithValue(ctx, guest{}, engine.Job(ctx).ID.String()), job)
+		}
+	})
+	shelf := newShelf()
+	w.start(reg, engine.Config{Logs: shelf})
+	id := w.addOne()
+	if job := w.ended(id); string(job.Run.Result) != `"`+id.String()+`"` {
+		t.Errorf("%s %s", job.Run.Result, job.Run.Error)
+	}
+	if text, _ := shelf.text(id); !strings.Contains(text, "seen by the middleware") {
+		t.Errorf("the log is %q", text)
+	}
+}
+
+// around is a middleware that does one thing.
+func around(do func(ctx context.Context, job *rota.Job, next engine.Handler) error) engine.Middleware {
+	return func(next engine.Handler) engine.Handler {
+		return func(ctx context.Context, job *rota.Job) error { return do(ctx, job, next) }
+	}
+}
+
+func TestWhatMiddlewareReturnsIsHowTheRunEnded(t *testing.T) {
+	noLuck := errors.New("no luck")
+	for name, c := range map[string]struct {
+		handler engine.Handler
+		around  func(ctx context.Context, job *rota.Job, next engine.Handler) error
+		outcome rota.Outcome
+		sequel  rota.Sequel
+		code    string
+		text    string
+	}{
+		"it does not call the handler": {
+			func(context.Context, *rota.Job) error { panic("it was called") },
+			func(context.Context, *rota.Job, engine.Handler) error { return errors.New("closed today") },
+			rota.OutcomeFailed, rota.SequelRetry, "", "closed today",
+		},
+		"it does not call the handler and is content": {
+			func(context.Context, *rota.Job) error { panic("it was called") },
+			func(context.Context, *rota.Job, engine.Handler) error { return nil },
+			rota.OutcomeCompleted, rota.SequelNone, "", "",
+		},
+		"it makes an error permanent": {
+			func(context.Context, *rota.Job) error { return noLuck },
+			func(ctx context.Context, job *rota.Job, next engine.Handler) error {
+				return rota.Permanent(next(ctx, job))
+			},
+			rota.OutcomeFailed, rota.SequelDead, "", "no luck",
+		},
+		"it gives an error a code": {
+			func(context.Context, *rota.Job) error { return noLuck },
+			func(ctx context.Context, job *rota.Job, next engine.Handler) error {
+				return fmt.Errorf("%w after %w", &coded{"E7"}, next(ctx, job))
+			},
+			rota.OutcomeFailed, rota.SequelRetry, "E7", "coded E7 after no luck",
+		},
+		"it forgives an error": {
+			func(context.Context, *rota.Job) error { return noLuck },
+			func(ctx context.Context, job *rota.Job, next engine.Handler) error {
+				if err := next(ctx, job); err != noLuck {
+					return fmt.Errorf("it came as %w", err)
+				}
+				return nil
+			},
+			rota.OutcomeCompleted, rota.SequelNone, "", "",
+		},
+		"it sees a panic as an error": {
+			func(context.Context, *rota.Job) error { panic("boom") },
+			func(ctx context.Context, job *rota.Job, next engine.Handler) error {
+				return fmt.Errorf("seen: %w", next(ctx, job))
+			},
+			rota.OutcomeFailed, rota.SequelRetry, "panic", "seen: panic: boom\n\ngoroutine",
+		},
+		"it panics before": {
+			func(context.Context, *rota.Job) error { return nil },
+			func(context.Context, *rota.Job, engine.Handler) error { panic("bang") },
+			rota.OutcomeFailed, rota.SequelRetry, "panic", "panic: bang\n\ngoroutine",
+		},
+		"it panics after": {
+			func(context.Context, *rota.Job) error { return noLuck },
+			func(ctx context.Context, job *rota.Job, next engine.Handler) error {
+				_ = next(ctx, job)
+				panic("bang")
+			},
+			rota.OutcomeFailed, rota.SequelRetry, "panic", "panic: bang\n\ngoroutine",
+		},
+		"it ends its goroutine": {
+			func(context.Context, *rota.Job) error { return nil },
+			func(context.Context, *rota.Job, engine.Handler) error { runtime.Goexit(); return nil },
+			rota.OutcomeFailed, rota.SequelRetry, "", "ended its goroutine",
+		},
+		"the handler ends its goroutine": {
+			func(context.Context, *rota.Job) error { runtime.Goexit(); return nil },
+			func(ctx context.Context, job *rota.Job, next engine.Handler) error { return next(ctx, job) },
+			rota.OutcomeFailed, rota.SequelRetry, "", "ended its goroutine",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			shelf := newShelf()
+			reg := registry(c.handler)
+			reg.Use(around(c.around))
+			w.start(reg, engine.Config{Logs: shelf})
+			job := w.ended(w.add(rota.NewJob{})[0])
+			run := job.Run
+			if run.Outcome != c.outcome || job.Sequel != c.sequel || run.ErrorCode != c.code || !strings.Contains(run.Error, c.text) {
+				t.Errorf("%s, %s, %q: %s", run.Outcome, job.Sequel, run.ErrorCode, run.Error)
+			}
+			if text, _ := shelf.text(job.ID); c.code == "panic" && (strings.Count(text, "panic: b") != 1 || !strings.Contains(text, "middleware_test.go")) {
+				t.Errorf("the log is %q", text)
+			}
+		})
+	}
+}
+
+func TestMiddlewareSeesParamsThatDoNotFit(t *testing.T) {
+	w := newWorld(t)
+	reg := engine.NewRegistry()
+	engine.Handle(reg, func(context.Context, letter) error {
+		t.Error("the handler was called")
+		return nil
+	})
+	seen := make(chan error, 1)
+	reg.Use(around(func(ctx context.Context, job *rota.Job, next engine.Handler) error {
+		err := next(ctx, job)
+		seen <- err
+		return err
+	}))
+	w.start(reg, engine.Config{})
+	job := w.ended(w.add(rota.NewJob{Type: "letter", Params: json.RawMessage(`{"to":7}`)})[0])
+	if err := <-seen; err == nil || !strings.Contains(err.Error(), "to") {
+		t.Errorf("it saw %v", err)
+	}
+	if job.Run.ErrorCode != "payload" || job.Sequel != rota.SequelDead {
+		t.Errorf("%q, %s", job.Run.ErrorCode, job.Sequel)
+	}
+}
+
+// A registry may serve several engines at once.
+func TestTwoEnginesShareARegistry(t *testing.T) {
+	w := newWorld(t)
+	var passed tally[string]
+	reg := registry(done)
+	reg.Use(around(func(ctx context.Context, job *rota.Job, next engine.Handler) error {
+		passed.add("all", 1)
+		return next(ctx, job)
+	}))
+	w.start(reg, engine.Config{Name: "one"})
+	w.start(reg, engine.Config{Name: "two", WorkOnly: true})
+	w.allEnd(w.add(make([]rota.NewJob, 50)...))
+	if n := passed.of("all"); n != 50 {
+		t.Errorf("it was passed %d times", n)
+	}
+}
+
+func TestMiddlewareThatIsNoneIsRefused(t *testing.T) {
+	for name, use := range map[string]func(){
+		"for all":      func() { engine.NewRegistry().Use(engine.Recovery(), nil) },
+		"for one type": func() { registry(done, engine.WithMiddleware(nil)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			defer func() {
+				if p := recover(); p == nil || !strings.Contains(fmt.Sprint(p), "middleware is nil") {
+					t.Errorf("%v", p)
+				}
+			}()
+			use()
+		})
+	}
+	w := newWorld(t)
+	reg := registry(done)
+	reg.Use(engine.Recovery(), func(engine.Handler) engine.Handler { return nil })
+	r := w.launch(w.store, reg, engine.Config{})
+	w.comes(r.over, "the end of the engine")
+	if rota.CodeOf(r.err) != rota.Invalid || !strings.Contains(r.err.Error(), `number 2 around type "work"`) {
+		t.Errorf("%v", r.err)
+	}
+}
+
+func TestAHandlerWithoutMiddlewareCostsNothingMore(t *testing.T) {
+	run, job := registry(done).Kind("work"), &rota.Job{}
+	if n := testing.AllocsPerRun(100, func() { _ = run(context.Background(), job) }); n != 0 {
+		t.Errorf("%v allocations a job", n)
+	}
+}
+
+func TestLoggingHasALineForEachEnd(t *testing.T) {
+	w := newWorld(t)
+	lines := &logbook{}
+	reg := engine.NewRegistry()
+	reg.Use(engine.Logging(slog.New(lines)))
+	s := newStage()
+	ends := map[string]engine.Handler{
+		"completed": done,
+		"failed":    func(context.Context, *rota.Job) error { return errors.New("no luck") },
+		"panicked":  func(context.Context, *rota.Job) error { panic("boom") },
+		"left":      func(context.Context, *rota.Job) error { runtime.Goexit(); return nil },
+		"stopped":   s.play,
+	}
+	for name, handler := range ends {
+		reg.Func(name, rota.TypeSpec{}, handler)
+	}
+	reg.Func("late", rota.TypeSpec{}, untilTold(func(cause error) error { return cause }), engine.WithTimeout(20*time.Millisecond))
+	reg.Func("broken", rota.TypeSpec{}, done, engine.WithMiddleware(around(func(context.Context, *rota.Job, engine.Handler) error { panic("bang") })))
+	w.start(reg, engine.Config{})
+	for name, want := range map[string][]string{
+		"completed": {"level=INFO", "outcome=completed"},
+		"failed":    {"level=ERROR", "outcome=failed", `error="no luck"`},
+		"panicked":  {"level=ERROR", "outcome=failed", `error="panic: boom"`},
+		"left":      {"level=ERROR", "outcome=failed", "did not return"},
+		"stopped":   {"level=WARN", "outcome=cancelled", "asked to stop"},
+		"late":      {"level=ERROR", "outcome=timeout", "out of time"},
+		"broken":    {"level=ERROR", "outcome=failed", "did not return"},
+	} {
+		id := w.add(rota.NewJob{Type: name, MaxRetries: new(0)})[0]
+		if name == "stopped" {
+			s.next(w)
+			w.cancel(id)
+		}
+		w.ended(id)
+		all := append(want, "job="+id.String(), "type="+name, "attempt=1", "duration=")
+		if n := lines.count(all...); n != 1 || lines.count("job="+id.String()) != 1 {
+			t.Errorf("%s: %d such lines in %q", name, n, lines.lines)
+		}
+	}
+}

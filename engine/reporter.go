@@ -1,0 +1,257 @@
+package engine
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/rotajobs/rota"
+)
+
+// reporter tells a Reporter what failed, and a Monitor how schedules fare. It
+// follows the feed, so that it knows of what ran elsewhere, and reads from the
+// store what the events leave out. A nil one does nothing.
+type reporter struct {
+	e       *Engine
+	to      Reporter
+	monitor Monitor // the same; nil: it does not care about schedules
+	bell    bell
+	ctx     context.Context // ends when it has to be done
+	end     context.CancelFunc
+	over    chan struct{}
+
+	mu      sync.Mutex
+	room    int // for events that wait
+	queue   []rota.Event
+	dropped int  // since the queue was empty
+	closing bool // nothing more comes
+
+	reads, calls outage
+}
+
+const (
+	reportMax   = 4_096            // events that wait to be told
+	reportFor   = 10 * time.Second // what one call may take, if it heeds its context
+	reportGrace = 5 * time.Second  // for all that is left when the engine ends
+)
+
+func newReporter(e *Engine) *reporter {
+	r := &reporter{e: e, to: e.config.Reporter, room: reportMax, bell: newBell(), over: make(chan struct{})}
+	r.monitor, _ = r.to.(Monitor)
+	r.ctx, r.end = context.WithCancel(context.Background())
+	return r
+}
+
+// hear puts aside what is to be told. The store waits meanwhile.
+func (r *reporter) hear(events []rota.Event) {
+	if r == nil {
+		return
+	}
+	for i := range events {
+		if r.tells(&events[i]) {
+			r.put(events[i])
+		}
+	}
+}
+
+// tells picks the events that somebody wants to know of.
+func (r *reporter) tells(ev *rota.Event) bool {
+	return isFailure(ev) || r.monitor != nil && isCheckIn(ev)
+}
+
+// isFailure picks the ends that are reported. Of Rota's own jobs only their death
+// is of interest: that they are tried again is all in the day's work.
+func isFailure(ev *rota.Event) bool {
+	if rota.InternalType(ev.Type) {
+		return ev.Kind == rota.EventJobDead
+	}
+	return ev.Kind == rota.EventJobFailed || ev.Kind == rota.EventJobCancelled && ev.ErrorCode == rota.CodeTimeout
+}
+
+// isCheckIn picks what executions of schedules come by once. Retries begin, too,
+// but that is no news of the schedule.
+func isCheckIn(ev *rota.Event) bool {
+	if ev.Schedule == "" || ev.Kind == rota.EventJobStarted && ev.Attempt > 1 {
+		return false
+	}
+	return checkIns[ev.Kind] != ""
+}
+
+var checkIns = map[rota.EventKind]CheckInStatus{
+	rota.EventJobStarted: CheckInStarted, rota.EventJobCompleted: CheckInCompleted, rota.EventJobDead: CheckInFailed,
+	rota.EventScheduleMissed: CheckInMissed,
+}
+
+// put has an event told in its turn, unless too many wait already. The line that
+// says so is written by another: the store waits.
+func (r *reporter) put(ev rota.Event) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.queue) < r.room {
+		r.queue = append(r.queue, ev)
+		r.bell.ring()
+		return
+	}
+	if r.dropped++; r.dropped == 1 {
+		go r.e.config.Logger.Warn("too many reports wait to be told; others are left out", "waiting", len(r.queue))
+	}
+}
+
+func (r *reporter) start() {
+	if r != nil {
+		go r.run()
+	}
+}
+
+// close has what waits told, and gives up on it after a while: a Reporter that
+// does not return must not keep the process.
+func (r *reporter) close() {
+	if r == nil {
+		return
+	}
+	r.mu.Lock()
+	r.closing = true
+	r.mu.Unlock()
+	r.bell.ring()
+	grace := time.NewTimer(r.e.reportGrace)
+	defer grace.Stop()
+	select {
+	case <-r.over:
+	case <-grace.C:
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.e.config.Logger.Error("the reporter takes too long; what it was not told is lost", "waiting", len(r.queue))
+	}
+	r.end()
+}
+
+func (r *reporter) run() {
+	defer close(r.over)
+	for r.await() {
+		ev, dropped := r.take()
+		if dropped > 0 {
+			r.e.config.Logger.Warn("reports were left out", "reports", dropped)
+		}
+		if isFailure(&ev) {
+			r.report(&ev)
+		} else {
+			r.checkIn(&ev)
+		}
+	}
+}
+
+// await waits until there is something to tell, and reports whether there is.
+func (r *reporter) await() bool {
+	for {
+		r.mu.Lock()
+		some, closing := len(r.queue) > 0, r.closing
+		r.mu.Unlock()
+		if r.ctx.Err() != nil || !some && closing {
+			return false
+		}
+		if some {
+			return true
+		}
+		select {
+		case <-r.bell:
+		case <-r.ctx.Done():
+		}
+	}
+}
+
+// take takes the first event. With the last one it says how many others there
+// was no room for.
+func (r *reporter) take() (ev rota.Event, dropped int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	ev = r.queue[0]
+	r.queue[0], r.queue = rota.Event{}, r.queue[1:]
+	if len(r.queue) == 0 {
+		r.queue, dropped, r.dropped = nil, r.dropped, 0
+	}
+	return ev, dropped
+}
+
+func (r *reporter) report(ev *rota.Event) {
+	job := r.job(ev.JobID)
+	if job == nil {
+		return
+	}
+	dead := job.Sequel == rota.SequelDead
+	if ev.ErrorCode == rota.CodeShutdown && !dead {
+		return
+	}
+	r.call(func(ctx context.Context) { r.to.Report(ctx, Report{Job: job, Dead: dead}) })
+}
+
+func (r *reporter) checkIn(ev *rota.Event) {
+	c := CheckIn{Status: checkIns[ev.Kind], At: ev.At}
+	switch c.Status {
+	case CheckInMissed:
+		c.Missed = ev.Detail
+	case CheckInStarted:
+		if !ev.PlanTime.IsZero() {
+			c.Late = max(0, ev.At.Sub(ev.PlanTime))
+		}
+	}
+	if c.Status != CheckInMissed {
+		if c.Job = r.job(ev.JobID); c.Job == nil {
+			return
+		}
+	}
+	if c.Schedule = r.schedule(ev.Schedule); c.Schedule == nil {
+		return
+	}
+	r.call(func(ctx context.Context) { r.monitor.CheckIn(ctx, c) })
+}
+
+// job reads a job, nil if it cannot be had, or no more.
+func (r *reporter) job(id rota.ID) (job *rota.Job) {
+	_ = r.read(func() (err error) {
+		job, err = r.e.store.Job(r.ctx, id)
+		return err
+	})
+	return job
+}
+
+// schedule reads a schedule, nil if it cannot be had. Of one that is gone the
+// name is left.
+func (r *reporter) schedule(name string) (schedule *rota.Schedule) {
+	err := r.read(func() (err error) {
+		schedule, err = r.e.store.Schedule(r.ctx, name)
+		return err
+	})
+	if rota.CodeOf(err) == rota.NotFound {
+		return &rota.Schedule{Name: name}
+	}
+	return schedule
+}
+
+// read reads again while the store cannot be reached.
+func (r *reporter) read(one func() error) error {
+	for wait := againFirst; ; wait = min(2*wait, againMax) {
+		err := one()
+		code := rota.CodeOf(err)
+		if err == nil || code == rota.NotFound {
+			r.reads.passed(r.e.config.Logger, "what is to be reported can be read again")
+			return err
+		}
+		r.reads.failed(r.e.config.Logger, "what is to be reported cannot be read", "error", err)
+		if code != rota.Unavailable && code != rota.Busy || !pause(r.ctx, wait) {
+			return err
+		}
+	}
+}
+
+// call calls the Reporter, whose panics are its own.
+func (r *reporter) call(tell func(context.Context)) {
+	ctx, done := context.WithTimeout(r.ctx, reportFor)
+	defer done()
+	defer func() {
+		if p := recover(); p != nil {
+			r.calls.failed(r.e.config.Logger, "the reporter panicked", "error", newPanicError(p))
+		}
+	}()
+	tell(ctx)
+	r.calls.passed(r.e.config.Logger, "the reporter reports again")
+}

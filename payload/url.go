@@ -1,0 +1,48 @@
+package payload
+
+import (
+	"errors"
+	"net/url"
+
+	"github.com/invopop/jsonschema"
+)
+
+// URL is an address of HTTP or HTTPS, with a host and without a user or password:
+// params are shown to people.
+type URL string
+
+// urlFormat is the format of a URL in a schema. The format "uri" of JSON Schema
+// takes much more.
+const urlFormat = "rota-url"
+
+const urlMost = 8 << 10
+
+// JSONSchema describes the text.
+func (URL) JSONSchema() *jsonschema.Schema {
+	most := uint64(urlMost)
+	return &jsonschema.Schema{
+		Type: "string", Format: urlFormat, MaxLength: &most, Examples: []any{"https://example.com/a"},
+		Description: "an address of http or https, without a user or password in it",
+	}
+}
+
+// Parse reads the address.
+func (u URL) Parse() (*url.URL, error) {
+	parsed, err := url.Parse(string(u))
+	switch {
+	case err != nil, parsed.Scheme != "http" && parsed.Scheme != "https", parsed.Hostname() == "", parsed.User != nil:
+		return nil, errURL
+	}
+	return parsed, nil
+}
+
+var errURL = errors.New("is not " + formatWords[urlFormat])
+
+func checkURL(v any) error {
+	text, is := v.(string)
+	if !is {
+		return nil
+	}
+	_, err := URL(text).Parse()
+	return err
+}
