@@ -24,6 +24,7 @@ type api struct {
 	strangers *pace // of those who show no token, so that they take nothing from those who do
 	pageBytes int
 	room      func(dir string) (free uint64, known bool)
+	waiting   *waitingRoom // of workers
 	audited   atomic.Int64 // the number of an entry of the audit that there is
 	complaint atomic.Value // why the server was last not ready, as it was logged
 }
@@ -38,7 +39,7 @@ func New(config Config) (http.Handler, error) {
 		Config: config, mux: http.NewServeMux(), gate: newGate(config.Token, config.Clock),
 		crowds: newCrowds(&config), bodies: make(crowd, config.LargeMax),
 		pace: newPace(config.Rate, config.Clock), strangers: newPace(config.Rate, config.Clock),
-		pageBytes: pageBytesMax, room: roomIn,
+		pageBytes: pageBytesMax, room: roomIn, waiting: newWaitingRoom(&config),
 	}
 	a.doc = humago.New(a.mux, openAPI(config.Version))
 	a.routes()
@@ -66,6 +67,9 @@ func (a *api) routes() {
 	a.logRoutes()
 	a.backupRoutes()
 	a.verifyRoutes()
+	a.workerRoutes()
+	a.webhookRoutes()
+	a.definitionRoutes()
 }
 
 // open registers what needs no token.
@@ -102,7 +106,9 @@ func (a *api) ServeHTTP(to http.ResponseWriter, r *http.Request) {
 	case refusal != nil:
 		writeProblem(w, refusal)
 	default:
-		a.mux.ServeHTTP(w, withActor(r, actor))
+		asked := withActor(r, actor)
+		defer func() { r.Pattern = asked.Pattern }() // for whoever counts requests around this
+		a.mux.ServeHTTP(w, asked)
 	}
 }
 

@@ -99,7 +99,7 @@ func TestBadInputIsRefused(t *testing.T) {
 		{"POST", "templates", `{"name": "a b", "type": "a"}`, 422, "name"},
 		{"POST", "templates", `{"name": "n", "type": "a", "default_params": 5}`, 422, "default_params"},
 		{"POST", "templates", `{"name": "n", "type": "a", "params": {}}`, 422, "params"},
-		{"POST", "templates", `{"name": "n", "type": "a", "webhooks": [{"url": "x"}]}`, 422, "webhooks"},
+		{"POST", "templates", `{"name": "n", "type": "a", "webhooks": [{"url": "x"}]}`, 422, "webhooks[0].url"},
 		{"POST", "templates", `{"name": "n", "type": "a", "unique_for": "-1h"}`, 422, "unique_for"},
 		{"POST", "templates", `{"name": "t", "type": "a"}`, 409, "name"},
 		{"PATCH", "templates/t", `{"timeout": 7}`, 422, "timeout"},

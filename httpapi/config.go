@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/action"
 	"github.com/rotajobs/rota/engine"
 	"github.com/rotajobs/rota/feed"
 	"github.com/rotajobs/rota/payload"
@@ -17,8 +18,8 @@ import (
 // Config of the HTTP face. Store and Token are needed; the rest has defaults, or
 // turns something off by its absence.
 //
-// Streams (events, logs that are followed, backups) end with the context of
-// their request: a server that is to stop cancels its BaseContext.
+// Streams (events, logs that are followed, backups) and claims that wait end with
+// the context of their request: a server that is to stop cancels its BaseContext.
 type Config struct {
 	Store  rota.Store
 	Engine *engine.Engine // nil: there are no direct runs
@@ -27,6 +28,21 @@ type Config struct {
 
 	Token string    // of the admin; whoever shows it may do everything
 	Logs  LogReader // nil: runs have no logs
+
+	// LogWriter keeps what workers elsewhere send of their runs' logs. Nil: it is
+	// thrown away.
+	LogWriter LogWriter
+	// Polls is told how many claims of workers wait, whenever that changes; it must
+	// be quick. Nil: nobody is.
+	Polls func(waiting int)
+	// Enqueuing is told of each request that submits jobs, and answers with the
+	// traceparent that they go on from, given that of the request, and with what
+	// is to be called when they were accepted or refused. Nil: they go on from
+	// that of the request.
+	Enqueuing func(ctx context.Context, parent string, jobs int) (trace string, done func(error))
+
+	// Webhooks sends the tests of webhooks. Nil: there are none.
+	Webhooks *action.Sender
 
 	// Backup writes a consistent copy of the store to a file that is not there
 	// yet. ScratchDir is where the copy stands until it is sent. Nil: there are
@@ -45,6 +61,7 @@ type Config struct {
 	InFlightMax int       // requests at once beside those below; 0: 1,024
 	StreamsMax  int       // followers of events and logs at once; 0: 256
 	DirectMax   int       // direct runs that are waited for at once; 0: 256
+	PollsMax    int       // claims of workers at once, most of which wait; 0: 4,096
 	LargeMax    int       // bodies longer than BodyMax at once; 0: 8
 	BodyMax     int64     // bytes of a body; 0: 1.5 MiB
 	BatchMax    int64     // bytes of a body with many jobs; 0: 64 MiB
@@ -54,6 +71,14 @@ type Config struct {
 type LogReader interface {
 	// Open returns the log of a job's run, or NotFound if it wrote none.
 	Open(job *rota.Job) (io.ReadSeekCloser, error)
+}
+
+// LogWriter keeps the logs of runs that ran elsewhere.
+type LogWriter interface {
+	// Path is where the log of a job's run stands, as it is stored of it.
+	Path(job *rota.Job) string
+	// Keep writes the log of a run that has ended. What is too long is cut.
+	Keep(job *rota.Job, text string) error
 }
 
 const (
@@ -74,6 +99,9 @@ func (c Config) withDefaults() Config {
 	if c.Clock == nil {
 		c.Clock = time.Now
 	}
+	if c.Polls == nil {
+		c.Polls = func(int) {}
+	}
 	if c.Version == "" {
 		c.Version = "devel"
 	}
@@ -83,6 +111,7 @@ func (c Config) withDefaults() Config {
 	c.InFlightMax = orElse(c.InFlightMax, 1024)
 	c.StreamsMax = orElse(c.StreamsMax, 256)
 	c.DirectMax = orElse(c.DirectMax, 256)
+	c.PollsMax = orElse(c.PollsMax, 4096)
 	c.LargeMax = orElse(c.LargeMax, 8)
 	c.BodyMax = orElse(c.BodyMax, bodyMaxDefault)
 	c.BatchMax = orElse(c.BatchMax, batchMaxDefault)
@@ -102,7 +131,7 @@ func (c *Config) validate() error {
 		return rota.Invalidf("store", "is missing; the API is about a store")
 	case len(c.Token) < tokenMin:
 		return rota.Invalidf("token", "has %d bytes; a token that nobody guesses has at least %d", len(c.Token), tokenMin)
-	case c.InFlightMax < 0 || c.StreamsMax < 0 || c.DirectMax < 0 || c.LargeMax < 0 || c.BodyMax < 0 || c.BatchMax < 0 || c.Rate.Count < 0 || c.Rate.Per < 0:
+	case c.InFlightMax < 0 || c.StreamsMax < 0 || c.DirectMax < 0 || c.PollsMax < 0 || c.LargeMax < 0 || c.BodyMax < 0 || c.BatchMax < 0 || c.Rate.Count < 0 || c.Rate.Per < 0:
 		return rota.Invalidf("limits", "one of them is negative")
 	case (c.Rate.Count == 0) != (c.Rate.Per == 0):
 		return rota.Invalidf("rate", "needs both a count and a period, such as 5000/1s")

@@ -10,6 +10,7 @@ const (
 	withRequests  company = iota // most
 	withFollowers                // of events and logs
 	withDirect                   // those who wait for a run
+	withPolls                    // workers who wait for jobs
 	withChecks                   // of the whole store: one at a time, since each reads all of it
 	withCopies                   // of the whole store: one at a time, since each takes as much room
 	companies
@@ -20,6 +21,7 @@ type crowds [companies]crowd
 func newCrowds(c *Config) crowds {
 	return crowds{
 		withRequests: make(crowd, c.InFlightMax), withFollowers: make(crowd, c.StreamsMax), withDirect: make(crowd, c.DirectMax),
+		withPolls:  make(crowd, c.PollsMax),
 		withChecks: make(crowd, 1), withCopies: make(crowd, 1),
 	}
 }

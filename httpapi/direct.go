@@ -24,7 +24,7 @@ func (a *api) directRoutes() {
 	}, runDirect)
 }
 
-func runDirect(c *call, body *DirectRequest) (reply, error) {
+func runDirect(c *call, body *DirectRequest) (answer reply, err error) {
 	if c.Engine == nil {
 		return reply{}, rota.Errorf(rota.Unavailable, "direct", "this server runs no jobs itself")
 	}
@@ -35,7 +35,9 @@ func runDirect(c *call, body *DirectRequest) (reply, error) {
 	if wait < 0 || wait > rota.ReservationMax {
 		return reply{}, rota.Invalidf("wait", "is %s; allowed are 0s to %s", rota.FormatDuration(wait), rota.FormatDuration(rota.ReservationMax))
 	}
-	job := rota.NewJob{Type: body.Type, Params: body.Params.raw(), Timeout: spanOf(body.Timeout)}
+	trace, done := c.enqueuing(1)
+	defer func() { done(err) }()
+	job := rota.NewJob{Type: body.Type, Params: body.Params.raw(), Timeout: spanOf(body.Timeout), Trace: trace}
 	if err := (&rota.Enqueue{Jobs: []rota.NewJob{job}}).Validate(); err != nil {
 		return reply{}, rename(err, "jobs[0]", "")
 	}

@@ -75,6 +75,9 @@ func (f *eventFilter) match(e *rota.Event) bool {
 		return false
 	}
 	j := &f.jobs
+	if rota.InternalType(e.Type) && j.typ == "" && j.execution.IsZero() { // Rota's own are told of to who asks
+		return false
+	}
 	return (j.typ == "" || e.Type == j.typ) && (j.template == "" || e.Template == j.template) &&
 		(j.schedule == "" || e.Schedule == j.schedule) && (j.group.IsZero() || e.GroupID == j.group) &&
 		(j.execution.IsZero() || e.ExecutionID == j.execution)

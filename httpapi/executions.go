@@ -1,6 +1,10 @@
 package httpapi
 
-import "github.com/rotajobs/rota"
+import (
+	"context"
+
+	"github.com/rotajobs/rota"
+)
 
 func (a *api) executionRoutes() {
 	get(a, operation{
@@ -49,10 +53,14 @@ func listExecutions(c *call) (reply, error) {
 // execution shows an execution by its last attempt. When it began stands in the
 // first, and what went wrong in the one before.
 func (c *call) execution(tail *rota.Job) (Execution, error) {
+	return executionOf(c.ctx, c.Store, tail)
+}
+
+func executionOf(ctx context.Context, store rota.Store, tail *rota.Job) (Execution, error) {
 	if tail.Attempt == 1 {
 		return newExecution(tail, tail), nil
 	}
-	first, err := c.Store.Job(c.ctx, tail.ExecutionID)
+	first, err := store.Job(ctx, tail.ExecutionID)
 	if rota.CodeOf(err) == rota.NotFound { // pruned in between
 		return newExecution(tail, tail), nil
 	}
@@ -65,7 +73,7 @@ func (c *call) execution(tail *rota.Job) (Execution, error) {
 	}
 	failed := first
 	if tail.RetryOf != first.ID {
-		if failed, err = c.Store.Job(c.ctx, tail.RetryOf); err != nil {
+		if failed, err = store.Job(ctx, tail.RetryOf); err != nil {
 			return v, nil
 		}
 	}

@@ -37,7 +37,7 @@ func (a *api) groupRoutes() {
 	}, cancelGroup)
 }
 
-func createGroup(c *call, body *GroupRequest) (reply, error) {
+func createGroup(c *call, body *GroupRequest) (answer reply, err error) {
 	command := &rota.EnqueueGroup{Meta: c.meta(), Name: body.Name, Mode: rota.GroupMode(body.Mode), OnFailure: rota.OnFailure(body.OnFailure)}
 	if word := oneOf(body.Mode, []string{"parallel", "sequential"}); word != "" {
 		command.Mode = rota.GroupMode(word)
@@ -48,7 +48,9 @@ func createGroup(c *call, body *GroupRequest) (reply, error) {
 	if len(body.Jobs) == 0 {
 		return reply{}, command.Validate()
 	}
-	jobs, err := newJobs(c, body.Jobs)
+	trace, done := c.enqueuing(len(body.Jobs))
+	defer func() { done(err) }()
+	jobs, err := newJobs(c, body.Jobs, trace)
 	if err != nil {
 		return reply{}, err
 	}

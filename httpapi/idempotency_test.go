@@ -56,6 +56,8 @@ func writes() []write {
 		}, 200},
 		{"POST", "jobs/cancel", `{"type": "a"}`, job, 200},
 		{"PUT", "limits", `{"global": 9}`, none, 200},
+		{"POST", "claim", `{"worker": "w", "types": ["a"], "limit": 2}`, job, 200},
+		{"PUT", "definitions", `{"templates": {"another": {"type": "a"}}, "limits": {"global": 8}}`, none, 200},
 	}
 }
 

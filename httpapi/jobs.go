@@ -64,7 +64,7 @@ type Batch struct {
 func (a *api) jobRoutes() {
 	route(a, operation{
 		method: "POST", path: "/jobs", id: "create-job", tag: "Jobs", summary: "Enqueue a job",
-		description: "If its unique key or its plan is taken, the job that holds it is answered, with duplicate true and the status 200.",
+		description: "If its unique key or its plan is taken, the job that holds it is answered, with duplicate true and the status 200. A header traceparent, of W3C Trace Context, is kept with the job: its run goes on from there.",
 		example:     `{"type": "mail", "params": {"to": "ada@example.com"}, "priority": 10, "delay": "5m", "unique_key": "welcome:7"}`,
 		status:      201, answer: Job{}, also: map[int]string{200: "Its key is taken: the job that holds it."}, errors: []int{409, 413, 415},
 	}, createJob)
@@ -94,11 +94,14 @@ func (a *api) jobRoutes() {
 	})
 }
 
-func createJob(c *call, body *JobRequest) (reply, error) {
+func createJob(c *call, body *JobRequest) (answer reply, err error) {
+	trace, done := c.enqueuing(1)
+	defer func() { done(err) }()
 	job, err := body.newJob()
 	if err != nil {
 		return reply{}, err
 	}
+	job.Trace = trace
 	command := &rota.Enqueue{Meta: c.meta(), Jobs: []rota.NewJob{job}}
 	if err := command.Validate(); err != nil {
 		return reply{}, rename(err, "jobs[0]", "")
@@ -134,8 +137,10 @@ func submitted(s rota.Submitted) (reply, error) {
 	return created(v, base+"/jobs/"+v.ID.String())
 }
 
-func createJobs(c *call, body *BatchRequest) (reply, error) {
-	jobs, err := newJobs(c, body.Jobs)
+func createJobs(c *call, body *BatchRequest) (answer reply, err error) {
+	trace, done := c.enqueuing(len(body.Jobs))
+	defer func() { done(err) }()
+	jobs, err := newJobs(c, body.Jobs, trace)
 	if err != nil {
 		return reply{}, err
 	}
@@ -154,13 +159,14 @@ func createJobs(c *call, body *BatchRequest) (reply, error) {
 }
 
 // newJobs are the jobs of a request for many, each held to its definitions.
-func newJobs(c *call, asked []JobRequest) ([]rota.NewJob, error) {
+func newJobs(c *call, asked []JobRequest, trace string) ([]rota.NewJob, error) {
 	jobs := make([]rota.NewJob, len(asked))
 	for i := range asked {
 		job, err := asked[i].newJob()
 		if err != nil {
 			return nil, inItem("jobs", i, err)
 		}
+		job.Trace = trace
 		jobs[i] = job
 	}
 	if err := (&rota.Enqueue{Jobs: jobs}).Validate(); err != nil {

@@ -116,7 +116,7 @@ func (c *call) followLog(job *rota.Job, tail int) error {
 			log.Close()
 		}
 	}()
-	look := time.NewTicker(logLook)
+	look, late := time.NewTicker(logLook), false
 	defer look.Stop()
 	for {
 		ended := job.Ended() // known before the log is read: what is written until then is read
@@ -130,9 +130,10 @@ func (c *call) followLog(job *rota.Job, tail int) error {
 				hangUp()
 			}
 		}
-		if ended {
+		if ended && (log != nil || late || job.Run == nil || job.Run.LogPath == "") {
 			return nil
 		}
+		late = ended // a worker elsewhere sends its log with the end: it is written a moment after that
 		select {
 		case <-look.C:
 		case <-c.ctx.Done():

@@ -30,6 +30,7 @@ type Type struct {
 	Policy
 	Paused    bool `json:"paused" doc:"Its jobs are kept and not started."`
 	Handled   bool `json:"handled" doc:"Whether this server runs jobs of it. If not, its jobs wait for a program that does."`
+	Workers   int  `json:"workers" doc:"How many programs elsewhere wait for jobs of it just now."`
 	Version   ID   `json:"version" doc:"Changes with every change."`
 	CreatedBy Text `json:"created_by" doc:"Who declared it."`
 	CreatedAt Time `json:"created_at" doc:"When it was declared."`
@@ -54,6 +55,7 @@ type Template struct {
 	ConcurrencyKey Text            `json:"concurrency_key" doc:"Of jobs that name none."`
 	Policy
 	UniqueFor *Duration `json:"unique_for" nullable:"true" doc:"How long the key of a job is held at least, if the job does not say."`
+	Webhooks  []Webhook `json:"webhooks" nullable:"false" doc:"Told of the jobs that are made from it."`
 	State     string    `json:"state" enum:"ACTIVE,ARCHIVED" doc:"An archived template makes no more jobs."`
 	Version   ID        `json:"version" doc:"Changes with every change."`
 	CreatedBy Text      `json:"created_by" doc:"Who made it."`
@@ -66,7 +68,7 @@ func NewTemplate(t *rota.Template) Template {
 	s := &t.Spec
 	return Template{
 		Name: t.Name, Type: s.Type, Description: Text(s.Description), DefaultParams: object(s.Params), Priority: s.Priority,
-		ConcurrencyKey: Text(s.ConcurrencyKey), Policy: newPolicy(s.Policy), UniqueFor: bound(s.UniqueFor), State: string(t.State),
+		ConcurrencyKey: Text(s.ConcurrencyKey), Policy: newPolicy(s.Policy), UniqueFor: bound(s.UniqueFor), Webhooks: newWebhooks(s.Webhooks), State: string(t.State),
 		Version: ID{t.Version}, CreatedBy: Text(t.CreatedBy), CreatedAt: Time{t.CreatedAt}, UpdatedAt: Time{t.UpdatedAt},
 	}
 }

@@ -44,6 +44,7 @@ type Job struct {
 	Class     Text      `json:"class" doc:"The class of workers that may run it."`
 	Shard     Text      `json:"shard" doc:"The shard that it belongs to."`
 
+	Trace      Text `json:"trace" doc:"The W3C traceparent that it goes on from, that of the request that submitted it."`
 	CreatedBy  Text `json:"created_by" doc:"Who made it. Null: Rota itself."`
 	CreatedAt  Time `json:"created_at" doc:"When it was made."`
 	QueuedAt   Time `json:"queued_at" doc:"When it took its place in the order."`
@@ -91,7 +92,7 @@ func NewJob(j *rota.Job) Job {
 		Backoff: Duration(j.Policy.Backoff), BackoffMax: bound(j.Policy.BackoffMax), Jitter: j.Policy.Jitter, Timeout: bound(j.Policy.Timeout),
 		Template: Text(j.Template), Schedule: Text(j.Schedule), GroupID: ID{j.GroupID}, ConcurrencyKey: Text(j.ConcurrencyKey),
 		PlanTime: Time{j.PlanTime}, RunAt: Time{j.RunAt}, UniqueKey: Text(j.UniqueKey), UniqueFor: bound(j.UniqueFor),
-		CreatedBy: Text(j.CreatedBy), CreatedAt: Time{j.CreatedAt}, QueuedAt: Time{j.QueuedAt},
+		Trace: Text(j.Trace), CreatedBy: Text(j.CreatedBy), CreatedAt: Time{j.CreatedAt}, QueuedAt: Time{j.QueuedAt},
 		StartedAt: Time{j.StartedAt}, FinishedAt: Time{j.FinishedAt}, Run: newRun(j),
 	}
 	v.ScopeKind, v.ScopeID = scope(j)

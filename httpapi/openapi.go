@@ -28,6 +28,8 @@ func openAPI(version string) huma.Config {
 				{Name: "Jobs", Description: "One attempt each, in the queue or out of it."},
 				{Name: "Executions", Description: "A job and its retries."},
 				{Name: "Groups", Description: "Jobs that belong together."},
+				{Name: "Workers", Description: "How programs elsewhere, in any language, take jobs and tell how they ended."},
+				{Name: "Webhooks", Description: "Addresses that are told of what happens."},
 				{Name: "Types", Description: "What can be run."},
 				{Name: "Templates", Description: "What to run: a type, default params, a policy."},
 				{Name: "Schedules", Description: "When templates are run."},

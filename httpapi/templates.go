@@ -17,7 +17,7 @@ type TemplateRequest struct {
 	ConcurrencyKey Opt[string]   `json:"concurrency_key,omitzero" doc:"Of jobs that name none."`
 	UniqueFor      Opt[Duration] `json:"unique_for,omitzero" doc:"How long the key of a job is held at least, if the job does not say."`
 	PolicyRequest
-	Webhooks anything `json:"webhooks,omitzero" doc:"Not supported yet."`
+	Webhooks Opt[[]WebhookRequest] `json:"webhooks,omitzero" alias:"webhook" doc:"Told of the jobs that are made from it. A change names all of them."`
 }
 
 func (r *TemplateRequest) apply(s *rota.TemplateSpec) {
@@ -38,6 +38,11 @@ func (r *TemplateRequest) apply(s *rota.TemplateSpec) {
 		}
 	}
 	r.PolicyRequest.apply(&s.Policy)
+	if r.Webhooks.Set {
+		var given []WebhookRequest
+		r.Webhooks.over(&given)
+		s.Webhooks = webhooksOf(given, s.Webhooks)
+	}
 }
 
 func (a *api) templateRoutes() {
@@ -96,12 +101,8 @@ func createTemplate(c *call, body *TemplateRequest) (reply, error) {
 	return created(NewTemplate(put.Template), base+"/templates/"+url.PathEscape(command.Name))
 }
 
-// check refuses what no store can see: fields to come, and a type that nobody
-// declared.
+// check refuses what no store can see: a type that nobody declared.
 func (r *TemplateRequest) check(c *call, command *rota.PutTemplate) error {
-	if err := notYet("webhooks", r.Webhooks); err != nil {
-		return err
-	}
 	if err := templateError(command.Validate()); err != nil || c.known {
 		return err
 	}

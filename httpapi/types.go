@@ -73,14 +73,18 @@ func listTypes(c *call) (reply, error) {
 		func(t *rota.Type) string { return t.Name }, func(t *rota.Type) int { return len(t.Spec.Schema) })
 }
 
-// showType shows a type, and whether this server runs jobs of it.
+// showType shows a type, and who runs jobs of it.
 func (c *call) showType(t *rota.Type) Type {
 	v := NewType(t)
 	v.Handled = c.Engine != nil && c.Engine.Handles(t.Name)
+	v.Workers = c.waiting.waitingFor(t.Name)
 	return v
 }
 
 func putType(c *call, body *TypeRequest) (reply, error) {
+	if rota.InternalType(c.name()) {
+		return reply{}, internalType("name")
+	}
 	spec := rota.TypeSpec{Description: body.Description, Schema: body.Schema.raw()}
 	body.apply(&spec.Policy)
 	if len(spec.Schema) > 0 && len(spec.Schema) <= rota.SchemaMax {

@@ -19,6 +19,9 @@ const (
 	DefaultLogMax    = 10 << 20
 	DefaultLogKeep   = 30 * day
 
+	DefaultWebhookWorkers = 16
+	DefaultTraceSample    = 1.0
+
 	day = 24 * time.Hour
 )
 
@@ -43,6 +46,15 @@ type Config struct {
 	Retention  *rota.Retention // nil: rota.DefaultRetention
 	PruneEvery time.Duration
 	HTTPRate   rota.Rate // requests that are answered; zero: as many as come
+
+	HTTPAllow      string // where http jobs and webhooks may go beside the public internet, see action.ParseAllow
+	WebhookWorkers int    // webhooks that are delivered at once
+
+	SentryDSN    string  // where failures are reported; empty: nowhere
+	Environment  string  // what a report or a trace says this server is for
+	OTLPEndpoint string  // where traces are sent; empty: nowhere
+	OTLPHeaders  string  // sent along with them, such as a key
+	TraceSample  float64 // of the traces that begin here, the fraction that is sent
 
 	// What a program gives that no file could.
 
@@ -76,6 +88,8 @@ func (c Config) withDefaults() Config {
 	fill(&c.LogMax, DefaultLogMax)
 	fill(&c.LogKeep, DefaultLogKeep)
 	fill(&c.PruneEvery, engine.DefaultPruneEvery)
+	fill(&c.WebhookWorkers, DefaultWebhookWorkers)
+	fill(&c.TraceSample, DefaultTraceSample)
 	if c.Retention == nil {
 		c.Retention = new(rota.DefaultRetention)
 	}

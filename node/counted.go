@@ -9,9 +9,11 @@ import (
 )
 
 // typesCounted bounds the labels: what has more types than this is counted
-// together, as otherType.
+// together, as otherType. How long runs take is a dozen values for each type, so
+// it is told apart for fewer.
 const (
 	typesCounted = 1_000
+	typesTimed   = 100
 	otherType    = "other"
 )
 
@@ -26,9 +28,22 @@ type counted struct {
 type typeCounts struct {
 	enqueued, started, retries, failed, dead prometheus.Counter
 	finished                                 map[rota.EventKind]prometheus.Counter
+	seconds                                  prometheus.Observer
 }
 
-func newCounted(m *meters) *counted { return &counted{meters: m, types: map[string]*typeCounts{}} }
+func newCounted(m *meters) *counted {
+	for _, result := range deliveryResults {
+		m.deliveries.WithLabelValues(result) // from the start, or the first failure would not show as a change
+	}
+	return &counted{meters: m, types: map[string]*typeCounts{}}
+}
+
+// deliveryResults are the events of deliveries that are counted, and as what.
+var deliveryResults = map[rota.EventKind]string{
+	rota.EventJobCompleted: "delivered",
+	rota.EventJobFailed:    "failed",
+	rota.EventJobDead:      "given_up",
+}
 
 // outcomes are the events that end a job, and what they are counted as.
 var outcomes = map[rota.EventKind]string{
@@ -46,6 +61,10 @@ func (c *counted) hear(events []rota.Event) {
 }
 
 func (c *counted) count(e *rota.Event) {
+	if rota.InternalType(e.Type) {
+		c.internal(e)
+		return
+	}
 	switch e.Kind {
 	case rota.EventJobEnqueued:
 		c.enqueued(e)
@@ -63,6 +82,21 @@ func (c *counted) count(e *rota.Event) {
 	}
 }
 
+// internal counts what happens to jobs of Rota's own, which stand outside of what
+// is told of the users'.
+func (c *counted) internal(e *rota.Event) {
+	kind := e.Kind
+	if kind == rota.EventJobCancelled && e.ErrorCode == rota.CodeTimeout {
+		kind = rota.EventJobFailed
+	}
+	if result := deliveryResults[kind]; result != "" && e.Type == rota.TypeWebhook {
+		c.meters.deliveries.WithLabelValues(result).Inc()
+	}
+	if e.ErrorCode == rota.CodeLeaseExpired && e.Kind != rota.EventJobDead {
+		c.meters.leaseLosses.Inc()
+	}
+}
+
 func (c *counted) enqueued(e *rota.Event) {
 	of := c.of(e.Type)
 	of.enqueued.Inc()
@@ -74,6 +108,9 @@ func (c *counted) enqueued(e *rota.Event) {
 func (c *counted) ended(e *rota.Event) {
 	of := c.of(e.Type)
 	of.finished[e.Kind].Inc()
+	if !e.StartedAt.IsZero() {
+		of.seconds.Observe(since(e.StartedAt, e.At).Seconds())
+	}
 	if e.Kind == rota.EventJobFailed || e.Kind == rota.EventJobCancelled && e.ErrorCode == rota.CodeTimeout {
 		of.failed.Inc() // a time-out is a failure, whatever its outcome is called
 	}
@@ -97,8 +134,12 @@ func (c *counted) of(name string) *typeCounts {
 	if len(c.types) >= typesCounted && name != otherType {
 		return c.of(otherType)
 	}
-	m := c.meters
+	m, timed := c.meters, name
+	if len(c.types) >= typesTimed {
+		timed = otherType
+	}
 	made := &typeCounts{
+		seconds:  m.runSeconds.WithLabelValues(timed),
 		enqueued: m.enqueued.WithLabelValues(name), started: m.started.WithLabelValues(name),
 		retries: m.retries.WithLabelValues(name), failed: m.failed.WithLabelValues(name), dead: m.dead.WithLabelValues(name),
 		finished: map[rota.EventKind]prometheus.Counter{},

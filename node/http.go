@@ -24,19 +24,27 @@ const (
 
 // openHTTP puts the API together.
 func (n *Node) openHTTP() error {
-	api, err := httpapi.New(httpapi.Config{
+	config := httpapi.Config{
 		Store: n.store, Engine: n.engine, Feed: n.feed, Book: payload.NewBook(),
-		Token: n.token, Logs: logReader{n.logs}, Backup: n.file.Backup, ScratchDir: n.scratch,
+		Token: n.token, Logs: logReader{n.logs}, LogWriter: n.logs, Backup: n.file.Backup, ScratchDir: n.scratch,
 		Metrics: n.meters.handler(n.logger), Ready: n.readiness, Version: n.config.Version,
-		Logger: n.logger, Clock: n.clock, Addresses: n.Addresses, Rate: n.config.HTTPRate,
-	})
+		Logger: n.logger, Clock: n.clock, Addresses: n.Addresses, Rate: n.config.HTTPRate, Webhooks: n.sender,
+		Polls: n.meters.polling,
+	}
+	if n.traces != nil {
+		config.Enqueuing = n.traces.Enqueuing
+	}
+	api, err := httpapi.New(config)
 	if err != nil {
 		return err
+	}
+	if n.traces != nil {
+		api = n.traces.Handler(api)
 	}
 	base, hangUp := context.WithCancel(context.Background())
 	n.hangUp = hangUp
 	n.server = &http.Server{
-		Handler:           n.gate(api),
+		Handler:           n.meters.counting(n.gate(api)),
 		ReadHeaderTimeout: readHeaderMax,
 		ReadTimeout:       readMax,
 		WriteTimeout:      writeMax,

@@ -14,6 +14,7 @@ import (
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/engine"
+	"github.com/rotajobs/rota/httpapi"
 )
 
 // keptOpenMax bounds the files that stay open between two lines. A log beyond
@@ -32,7 +33,10 @@ type runLogs struct {
 	failing atomic.Bool  // the last write of any log failed, and was logged
 }
 
-var _ engine.Logs = (*runLogs)(nil)
+var (
+	_ engine.Logs       = (*runLogs)(nil)
+	_ httpapi.LogWriter = (*runLogs)(nil)
+)
 
 // logSuffix ends the name of a log.
 const logSuffix = ".log"
@@ -51,6 +55,23 @@ func logPath(job *rota.Job) string {
 // cannot be made the run goes on without.
 func (l *runLogs) Open(job *rota.Job) (engine.LogFile, error) {
 	return &logFile{logs: l, path: logPath(job)}, nil
+}
+
+// Path is where the log of a run that ran elsewhere stands.
+func (l *runLogs) Path(job *rota.Job) string { return logPath(job) }
+
+// Keep writes the log of a run that ran elsewhere, in place of what was sent of
+// it before. Like that of a run of ours it is lost, and told of, if it cannot be
+// written.
+func (l *runLogs) Keep(job *rota.Job, text string) error {
+	file := &logFile{logs: l, path: logPath(job)}
+	defer file.Close()
+	if err := os.Remove(l.file(file.path)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		l.note(file.path, err)
+		return nil
+	}
+	_, _ = file.Write([]byte(text))
+	return nil
 }
 
 // logReader reads what runLogs wrote, for the API.

@@ -269,3 +269,46 @@ func BenchmarkLogLine(b *testing.B) {
 	}
 	_ = file.Close()
 }
+
+// TestALogFromElsewhereReplacesItself: what a worker sends again does not stand
+// there twice.
+func TestALogFromElsewhereReplacesItself(t *testing.T) {
+	logs, _ := newLogs(t, 1024)
+	job := startedJob()
+	for _, text := range []string{"one\ntwo\n", "one\ntwo\n", "three"} {
+		if err := logs.Keep(job, text); err != nil {
+			t.Fatal(err)
+		}
+		if got := readLog(t, logs, job); got != text {
+			t.Errorf("the log is %q, want %q", got, text)
+		}
+	}
+	if got, want := logs.Path(job), "logs/2026-11-16/"+job.ID.String()+".log"; got != want {
+		t.Errorf("path %s, want %s", got, want)
+	}
+	if err := logs.Keep(job, strings.Repeat("a line that is one of many\n", 100)); err != nil {
+		t.Fatal(err)
+	}
+	if text := readLog(t, logs, job); len(text) > 1024+128 || !strings.Contains(text, "the log is full at 1KiB") {
+		t.Errorf("it has %d bytes, ending in %q", len(text), text[max(0, len(text)-100):])
+	}
+	if kept := logs.kept.Load(); kept != 0 {
+		t.Errorf("%d files are open after the end", kept)
+	}
+}
+
+// TestALogFromElsewhereThatCannotBeKeptIsToldOf once, and costs nothing else.
+func TestALogFromElsewhereThatCannotBeKeptIsToldOf(t *testing.T) {
+	logs, server := newLogs(t, 1024)
+	if err := os.WriteFile(filepath.Join(logs.data, "logs"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		if err := logs.Keep(startedJob(), "lost\n"); err != nil {
+			t.Error(err)
+		}
+	}
+	if got := strings.Count(server.String(), "cannot be written"); got != 1 {
+		t.Errorf("the server tells of it %d times, want once:\n%s", got, server)
+	}
+}

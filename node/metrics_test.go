@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -65,17 +67,44 @@ func TestEventsAreCounted(t *testing.T) {
 		{Kind: rota.EventScheduleFired, PlanTime: at, At: at.Add(30 * time.Millisecond)},
 		{Kind: rota.EventScheduleMissed},
 		{Kind: rota.EventGroupFinished},
+		{Kind: rota.EventJobCompleted, Type: "slow", StartedAt: at, At: at.Add(3 * time.Second)},
+		{Kind: rota.EventJobFailed, Type: "slow", StartedAt: at, At: at.Add(-time.Hour)}, // the clock was set back
 	})
 	wantLines(t, scrape(t, m),
 		`rota_enqueued_total{type="mail"} 2`, `rota_started_total{type="mail"} 2`, `rota_retries_total{type="mail"} 1`,
 		`jobs_failed_total{type="mail"} 2`, `rota_finished_total{outcome="failed",type="mail"} 2`,
 		`rota_finished_total{outcome="completed",type="noop"} 1`, `rota_finished_total{outcome="skipped",type="noop"} 1`,
 		`rota_finished_total{outcome="cancelled",type="noop"} 1`, `jobs_failed_total{type="noop"} 0`,
-		`rota_finished_total{outcome="cancelled",type="slow"} 1`, `jobs_failed_total{type="slow"} 1`, `rota_dead_letters_total{type="mail"} 1`,
+		`rota_finished_total{outcome="cancelled",type="slow"} 1`, `jobs_failed_total{type="slow"} 2`, `rota_dead_letters_total{type="mail"} 1`,
 		`rota_lease_losses_total 1`, `rota_schedule_missed_total 1`,
 		`job_run_latency_ms_count 2`, `job_run_latency_ms_sum 1.5`, `job_run_latency_ms_bucket{le="1"} 1`, `job_run_latency_ms_bucket{le="2"} 2`,
 		`rota_schedule_fire_lateness_seconds_sum 0.03`,
+		`rota_run_seconds_count{type="slow"} 2`, `rota_run_seconds_sum{type="slow"} 3`, `rota_run_seconds_bucket{type="slow",le="5"} 2`,
+		`rota_run_seconds_count{type="mail"} 0`,
+		`rota_webhook_deliveries_total{result="delivered"} 0`,
 	)
+}
+
+// TestDeliveriesAreCountedApart: what Rota does for itself is not among the jobs
+// of its users.
+func TestDeliveriesAreCountedApart(t *testing.T) {
+	m := newMeters()
+	newCounted(m).hear([]rota.Event{
+		{Kind: rota.EventJobEnqueued, Type: rota.TypeWebhook, Attempt: 1},
+		{Kind: rota.EventJobStarted, Type: rota.TypeWebhook},
+		{Kind: rota.EventJobCompleted, Type: rota.TypeWebhook},
+		{Kind: rota.EventJobFailed, Type: rota.TypeWebhook},
+		{Kind: rota.EventJobCancelled, Type: rota.TypeWebhook, ErrorCode: rota.CodeTimeout},
+		{Kind: rota.EventJobFailed, Type: rota.TypeWebhook, ErrorCode: rota.CodeLeaseExpired},
+		{Kind: rota.EventJobDead, Type: rota.TypeWebhook, ErrorCode: rota.CodeLeaseExpired},
+		{Kind: rota.EventJobCancelled, Type: rota.TypeWebhook, ErrorCode: rota.CodeCancelled},
+	})
+	text := scrape(t, m)
+	wantLines(t, text, `rota_webhook_deliveries_total{result="delivered"} 1`, `rota_webhook_deliveries_total{result="failed"} 3`,
+		`rota_webhook_deliveries_total{result="given_up"} 1`, `rota_lease_losses_total 1`, `job_run_latency_ms_count 0`)
+	if strings.Contains(text, rota.TypeWebhook) {
+		t.Errorf("deliveries are among the jobs:\n%s", text)
+	}
 }
 
 func TestManyTypesAreCountedTogether(t *testing.T) {
@@ -89,10 +118,17 @@ func TestManyTypesAreCountedTogether(t *testing.T) {
 	if n := strings.Count(text, "\nrota_enqueued_total{"); n != typesCounted+1 {
 		t.Errorf("%d labels", n)
 	}
+	if n := strings.Count(text, "\nrota_run_seconds_count{"); n != typesTimed+1 {
+		t.Errorf("%d labels of how long runs take", n)
+	}
 }
 
 func TestTheStoreIsMetered(t *testing.T) {
-	file, err := sqlite.Open(filepath.Join(t.TempDir(), "rota.db"))
+	path := filepath.Join(t.TempDir(), "rota.db")
+	if _, err := fileSize(path)(); err == nil {
+		t.Error("a file that is not there has a size")
+	}
+	file, err := sqlite.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +136,11 @@ func TestTheStoreIsMetered(t *testing.T) {
 	m := newMeters()
 	var broken error
 	store := newMetered(wrap.Flaky(file, wrap.Fault{Before: func(rota.Batch) error { return broken }}), m)
-	m.registry.MustRegister(&gauges{store: store, pool: func() engine.Snapshot { return engine.Snapshot{Workers: 4, Running: 3, Abandoned: 1} }})
+	m.registry.MustRegister(&gauges{
+		store: store, pool: func() engine.Snapshot { return engine.Snapshot{Workers: 4, Running: 3, Abandoned: 1} }, version: "1.2.3",
+		size: func() (int64, error) { return 4096, nil }, events: func() uint64 { return 17 },
+	})
+	m.polling(5)
 	send := func() error {
 		_, err := rota.Do[*rota.Enqueued](t.Context(), store, &rota.Enqueue{Meta: rota.NewMeta(""), Jobs: []rota.NewJob{{Type: "mail"}, {Type: "mail"}}})
 		return err
@@ -109,8 +149,15 @@ func TestTheStoreIsMetered(t *testing.T) {
 		t.Fatal(err, store.writable())
 	}
 	wantLines(t, scrape(t, m), `rota_store_batch_commands_count 1`, `rota_store_apply_seconds_count 1`,
-		`scheduler_queue_depth 2`, `jobs_running 0`, `rota_jobs{state="queued"} 2`, `rota_jobs{state="dead"} 0`,
-		`rota_pool_slots 4`, `rota_pool_busy 3`, `rota_pool_abandoned 1`)
+		`rota_store_errors_total{code="unavailable"} 0`, `scheduler_queue_depth 2`, `jobs_running 0`, `rota_jobs{state="queued"} 2`, `rota_jobs{state="dead"} 0`,
+		`rota_pool_slots 4`, `rota_pool_busy 3`, `rota_pool_abandoned 1`, `rota_webhook_pending 0`,
+		`rota_leader 1`, `rota_nodes 1`, `rota_store_bytes 4096`, `rota_feed_events_total 17`, `rota_worker_polls 5`,
+		`rota_build_info{go_version="`+runtime.Version()+`",version="1.2.3"} 1`)
+
+	info, err := os.Stat(path)
+	if size, sizeErr := fileSize(path)(); err != nil || sizeErr != nil || size <= info.Size() { // the rows are in the log still
+		t.Errorf("the store has %d bytes, %v; its file %d, %v", size, sizeErr, info.Size(), err)
+	}
 
 	broken = &rota.Error{Code: rota.Unavailable, Reason: "the disk is full"}
 	if err := send(); !errors.Is(err, broken) || !errors.Is(store.writable(), broken) {
@@ -125,6 +172,36 @@ func TestTheStoreIsMetered(t *testing.T) {
 	store.tried = time.Time{} // as if that had been a while ago
 	if err := store.writable(); err != nil {
 		t.Errorf("when there is space again: %v", err)
+	}
+}
+
+func TestAClusterIsCounted(t *testing.T) {
+	file, err := sqlite.Open(filepath.Join(t.TempDir(), "rota.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := newMeters()
+	m.registry.MustRegister(&gauges{
+		store: file, pool: func() engine.Snapshot { return engine.Snapshot{} },
+		leader: func() bool { return false }, nodes: func() int { return 3 },
+		size: func() (int64, error) { return 0, errors.New("gone") },
+	})
+	text := scrape(t, m)
+	wantLines(t, text, `rota_leader 0`, `rota_nodes 3`, `scheduler_queue_depth 0`)
+	for _, absent := range []string{"rota_store_bytes", "rota_feed_events_total"} {
+		if linesOf(text, absent) != "" {
+			t.Errorf("%s is shown, though nobody knows it", absent)
+		}
+	}
+	if err := file.Close(); err != nil {
+		t.Fatal(err)
+	}
+	m = newMeters()
+	m.registry.MustRegister(&gauges{store: file, pool: func() engine.Snapshot { return engine.Snapshot{Workers: 2} }})
+	text = scrape(t, m) // a store that cannot be read takes nothing else with it
+	wantLines(t, text, `rota_pool_slots 2`, `rota_leader 1`, `rota_lease_losses_total 0`)
+	if linesOf(text, "scheduler_queue_depth") != "" {
+		t.Error("the depth of a queue is shown that cannot be read")
 	}
 }
 

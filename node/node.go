@@ -11,9 +11,11 @@ import (
 	"time"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/action"
 	"github.com/rotajobs/rota/engine"
 	"github.com/rotajobs/rota/feed"
 	"github.com/rotajobs/rota/store/sqlite"
+	"github.com/rotajobs/rota/telemetry"
 )
 
 // Node is one process of Rota: a store, an engine and their faces.
@@ -32,6 +34,9 @@ type Node struct {
 	meters   *meters
 	logs     *runLogs
 	engine   *engine.Engine
+	lane     *engine.Engine      // of webhooks
+	sender   *action.Sender      // to webhooks
+	traces   *telemetry.Provider // nil: none are sent
 	listener net.Listener
 	server   *http.Server
 	hangUp   context.CancelFunc // ends what the server is still answering
@@ -57,7 +62,7 @@ func (n *Node) Ready() <-chan struct{} { return n.ready }
 func (n *Node) Run(ctx context.Context) error {
 	life, die := context.WithCancel(context.Background())
 	defer die()
-	jobs := begin(func() error { return n.engine.Run(life) })
+	jobs := begin(func() error { return n.runEngines(life) })
 	web := begin(func() error { return n.server.Serve(n.listener) })
 	var upkeep sync.WaitGroup
 	upkeep.Go(func() { n.logs.run(life) })
@@ -70,6 +75,21 @@ func (n *Node) Run(ctx context.Context) error {
 	err = errors.Join(err, jobs.result(), n.Close())
 	n.logger.Info("stopped")
 	return err
+}
+
+// runEngines runs jobs and delivers webhooks. If one cannot go on, neither does
+// the other.
+func (n *Node) runEngines(life context.Context) error {
+	life, die := context.WithCancel(life)
+	defer die()
+	lane := begin(func() error {
+		defer die()
+		return n.lane.Run(life)
+	})
+	err := n.engine.Run(life)
+	die()
+	<-lane.done
+	return errors.Join(err, lane.err)
 }
 
 // attend waits until everything stands, says so, and waits for the end.

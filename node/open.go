@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/action"
 	"github.com/rotajobs/rota/engine"
 	"github.com/rotajobs/rota/feed"
 	"github.com/rotajobs/rota/payload"
@@ -24,7 +25,7 @@ func Open(ctx context.Context, config Config) (*Node, error) {
 		return nil, err
 	}
 	n := &Node{config: config, logger: config.Logger, serving: make(chan struct{}), ready: make(chan struct{}), cut: make(chan struct{})}
-	for _, step := range []func() error{n.openData, n.openStore, n.listen, n.openEngine, n.openHTTP} {
+	for _, step := range []func() error{n.openData, n.openStore, n.listen, n.openTraces, n.openEngine, n.openHTTP} {
 		err := ctx.Err()
 		if err == nil {
 			err = step()
@@ -102,18 +103,35 @@ func (n *Node) listen() error {
 func (n *Node) openEngine() error {
 	reg := engine.NewRegistry()
 	engine.Builtins(reg)
+	allow, err := action.ParseAllow(n.config.HTTPAllow)
+	if err != nil {
+		return err
+	}
+	guard := &action.Guard{Allow: allow}
+	action.Register(reg, action.Config{Guard: guard, Version: n.config.Version, Clock: n.clock})
 	if n.config.Register != nil {
 		n.config.Register(reg)
 	}
+	if n.traces != nil {
+		reg.Use(n.traces.Middleware())
+	}
 	n.logs = &runLogs{data: n.config.Data, max: n.config.LogMax, keep: n.config.LogKeep, clock: n.clock, logger: n.logger}
 	client := rota.New(n.store, rota.WithActor(actor), rota.WithChecker(payload.NewChecker()))
+	reporter, err := n.openReporter()
+	if err != nil {
+		return err
+	}
 	n.engine = engine.New(client, reg, engine.Config{
 		Workers: n.config.Workers, Name: n.config.Name, Lease: n.config.Lease,
 		CancelGrace: n.config.CancelGrace, ShutdownGrace: n.config.ShutdownGrace,
 		Retention: n.config.Retention, PruneEvery: n.config.PruneEvery,
-		Logger: n.logger, Logs: n.logs, Clock: n.clock, Feed: n.feed,
+		Logger: n.logger, Logs: n.logs, Clock: n.clock, Feed: n.feed, Reporter: reporter,
 	})
-	n.meters.registry.MustRegister(&gauges{store: n.store, pool: n.engine.Snapshot})
+	n.openLane(client, guard)
+	n.meters.registry.MustRegister(&gauges{
+		store: n.store, pool: n.engine.Snapshot, version: n.config.Version,
+		size: fileSize(storePath(n.config.Store)), events: n.feed.Last,
+	})
 	return nil
 }
 

@@ -98,6 +98,34 @@ var settings = []Setting{
 		"http_rate", "requests that are answered in a time, of all callers", "none, or COUNT/TIME such as 5000/1s",
 		func(c *Config) kind { return rateKind{&c.HTTPRate} },
 	},
+	{
+		"http_allow", "where http jobs and webhooks may go beside the public internet", "none, or a list such as 10.0.0.0/8, intranet.example.org, loopback",
+		func(c *Config) kind { return allowKind{&c.HTTPAllow} },
+	},
+	{
+		"webhook_workers", "webhooks that are delivered at once", "a whole number from 1 to 1000, such as 16",
+		func(c *Config) kind { return wholeKind{&c.WebhookWorkers, 1, 1_000} },
+	},
+	{
+		"sentry_dsn", "where failures are reported", "none, or the DSN of a project, such as https://KEY@sentry.example.org/7",
+		func(c *Config) kind { return dsnKind{&c.SentryDSN} },
+	},
+	{
+		"environment", "what reports and traces say this server is for", "a word, such as production",
+		func(c *Config) kind { return textKind{&c.Environment} },
+	},
+	{
+		"otlp_endpoint", "where traces are sent, as OpenTelemetry over HTTP", "none, or a URL such as http://127.0.0.1:4318",
+		func(c *Config) kind { return urlKind{&c.OTLPEndpoint} },
+	},
+	{
+		"otlp_headers", "headers that go along with traces", "none, or a list such as api-key=SECRET,tenant=7",
+		func(c *Config) kind { return headersKind{&c.OTLPHeaders} },
+	},
+	{
+		"trace_sample", "of the traces that begin here, the fraction that is sent", "a number above 0 and up to 1, such as 0.1",
+		func(c *Config) kind { return fractionKind{&c.TraceSample} },
+	},
 	ageSetting("completed", func(r *rota.Retention) *rota.Keep { return &r.Completed }),
 	countSetting("completed", func(r *rota.Retention) *rota.Keep { return &r.Completed }),
 	ageSetting("skipped", func(r *rota.Retention) *rota.Keep { return &r.Skipped }),

@@ -51,6 +51,7 @@ func (n *Node) hang(web *task) {
 func (n *Node) Cut() {
 	n.cutIt.Do(func() { close(n.cut) })
 	n.engine.Cut()
+	n.lane.Cut()
 }
 
 // closeLast has something closed when the node is, after all that comes later.

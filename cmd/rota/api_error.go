@@ -43,7 +43,7 @@ func (a *app) refusal(address string, response *http.Response) error {
 	}
 	refused := &exitError{code: code, hint: asCommands(plainText(p.Hint)), err: errors.New(problemText(p))}
 	for _, e := range p.Errors {
-		refused.fields = append(refused.fields, e.Field)
+		refused.fields, refused.reasons = append(refused.fields, e.Field), append(refused.reasons, e.Reason)
 	}
 	return refused
 }

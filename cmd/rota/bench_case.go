@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	benchType      = "rota.bench"
+	benchType      = "rota-bench"
 	benchBatch     = 1_000 // jobs in one command
 	benchCallers   = 64    // of the concurrent case
 	benchSchedules = 100   // that fire each second

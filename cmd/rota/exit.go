@@ -39,6 +39,8 @@ type exitError struct {
 	hint   string
 	err    error
 	fields []string // that a server refused, if it did
+
+	reasons []string // why, field by field
 }
 
 func (e *exitError) Error() string { return e.err.Error() }

@@ -27,7 +27,7 @@ const cliExits = `
 | 0 | done |
 | 1 | failed: the job did not complete, or what is there forbids it |
 | 2 | the command line, or a value in it, is wrong |
-| 3 | not clean: ` + "`rota verify`" + ` found violations |
+| 3 | not clean: ` + "`rota verify`" + ` found violations, or ` + "`rota import crontab`" + ` refused lines |
 | 4 | not found |
 | 5 | denied: no token, or a wrong one |
 | 6 | unavailable: no server answers, it is busy, or a process holds the store |
@@ -74,7 +74,11 @@ func TestCommandReference(t *testing.T) {
 
 func describe(b *bytes.Buffer, cmd *cobra.Command) {
 	if cmd.HasSubCommands() {
-		fmt.Fprintf(b, "\n### %s\n\n%s.\n", cmd.CommandPath(), cmd.Short)
+		if cmd.Example != "" { // it does something by itself, too
+			describeOne(b, cmd, "###")
+		} else {
+			fmt.Fprintf(b, "\n### %s\n\n%s.\n", cmd.CommandPath(), cmd.Short)
+		}
 		for _, verb := range cmd.Commands() {
 			describeOne(b, verb, "####")
 		}

@@ -120,7 +120,8 @@ func addGroups(root *cobra.Command, a *app) {
 			newDirectCommand(a), newExplainCommand(a, "explain JOB"),
 		}},
 		{"Definitions", []*cobra.Command{
-			newTypeCommand(a), newTemplateCommand(a), newScheduleCommand(a), newLimitsCommand(a), newCronCommand(a),
+			newTypeCommand(a), newTemplateCommand(a), newScheduleCommand(a), newLimitsCommand(a), newWebhookCommand(a), newCronCommand(a),
+			newExportCommand(a), newImportCommand(a),
 		}},
 		{"Server", []*cobra.Command{
 			newServeCommand(a), newStatsCommand(a), newEventsCommand(a), newAuditCommand(a), newReservationCommand(a),

@@ -155,6 +155,7 @@ var volatile = []struct {
 	{regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z`), "TIME"},
 	{regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC \([^)]*\)`), "TIME"},
 	{regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+( UTC)?`), "TIME"},
+	{regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d [+-]\d\d:\d\d`), "NEXT"},
 	{regexp.MustCompile(`(\d\d:\d\d:\d\d  +)(\d+[dhms] )?\d+[dhms]( ago)?`), "${1}DISTANCE"},
 	{regexp.MustCompile(`\b(\d+[dhms] )?\d+[dhms] ago|\bnow\b`), "AGO"},
 	{regexp.MustCompile(`\bin (\d+[dhm] )?\d+[dhms]\b`), "SOON"},

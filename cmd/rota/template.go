@@ -66,6 +66,9 @@ func (a *app) printTemplate(answer json.RawMessage) error {
 		s.add("concurrency key", string(t.ConcurrencyKey))
 		addPolicy(s, t.Policy)
 		s.add("unique for", spanText(t.UniqueFor))
+		for _, hook := range t.Webhooks {
+			s.add("webhook", hook.URL+" ("+eventsText(hook.Events)+")")
+		}
 		s.add("created", a.stamp(t.CreatedAt.Time)+by(t.CreatedBy))
 		s.add("changed", a.stamp(t.UpdatedAt.Time))
 		return a.printSheet(w, s)

@@ -1,0 +1,208 @@
+package action
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+)
+
+// Allow names what requests may reach beside the open internet. The zero value
+// names nothing.
+type Allow struct {
+	any, private, loopback bool
+	nets                   []netip.Prefix
+	hosts                  []string // in small letters; one that begins with a dot is the end of many
+}
+
+// The words of an Allow.
+const (
+	allowNone     = "none"
+	allowAny      = "any"
+	allowPrivate  = "private"
+	allowLoopback = "loopback"
+)
+
+// AllowMax bounds the entries of an Allow: each address is held against them.
+const AllowMax = 1_000
+
+// ParseAllow reads a list, with commas or spaces between its entries. An entry is
+// a network (10.1.0.0/16), an address, the name of a host (hooks.example.com), all
+// names below one (*.example.com), or a word: loopback, private, or any. Private
+// networks are allowed without what clouds keep there for their machines. Nothing,
+// or the word none, allows nothing.
+//
+// A host that is allowed by its name may be at any address: whoever names it
+// trusts those who answer for the name.
+func ParseAllow(text string) (Allow, error) {
+	var a Allow
+	entries := strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' || r == '\t' || r == '\n' || r == '\r' })
+	if len(entries) > AllowMax {
+		return Allow{}, fmt.Errorf("there are %d entries; at most %d are allowed", len(entries), AllowMax)
+	}
+	if len(entries) == 1 && strings.EqualFold(entries[0], allowNone) {
+		return a, nil
+	}
+	for _, entry := range entries {
+		if err := a.add(entry); err != nil {
+			return Allow{}, err
+		}
+	}
+	return a, nil
+}
+
+func (a *Allow) add(entry string) error {
+	switch word := strings.ToLower(entry); word {
+	case allowAny:
+		a.any = true
+	case allowPrivate:
+		a.private = true
+	case allowLoopback:
+		a.loopback = true
+	case allowNone:
+		return fmt.Errorf("none stands beside other entries; leave it or them out")
+	default:
+		return a.addPlace(word, entry)
+	}
+	return nil
+}
+
+// addPlace adds a network, an address or a host.
+func (a *Allow) addPlace(word, entry string) error {
+	if prefix, err := parsePrefix(word); err == nil {
+		switch {
+		case prefix.Addr().Is4In6():
+			return fmt.Errorf("%s is IPv4 inside of IPv6; write it as IPv4", shown(entry))
+		case prefix != prefix.Masked():
+			return fmt.Errorf("%s has more digits than its length covers; write %s", shown(entry), prefix.Masked())
+		}
+		a.nets = append(a.nets, prefix)
+		return nil
+	}
+	name := strings.TrimSuffix(word, ".")
+	suffix, many := strings.CutPrefix(name, "*.")
+	if err := checkHost(suffix); err != nil {
+		return fmt.Errorf("%s %w", shown(entry), err)
+	}
+	if many {
+		name = "." + suffix
+	}
+	a.hosts = append(a.hosts, name)
+	return nil
+}
+
+// parsePrefix reads a network, or an address as a network of one.
+func parsePrefix(text string) (netip.Prefix, error) {
+	if addr, err := netip.ParseAddr(strings.Trim(text, "[]")); err == nil && addr.Zone() == "" {
+		return addr.Prefix(addr.BitLen())
+	}
+	return netip.ParsePrefix(text)
+}
+
+const hostMax = 253 // the longest name that DNS has
+
+// checkHost refuses what no host is called, and says what it may have been meant
+// for.
+func checkHost(name string) error {
+	switch {
+	case strings.Contains(name, "://"):
+		return fmt.Errorf("is an address of the web; write its host alone")
+	case strings.Contains(name, "/"):
+		return fmt.Errorf("is not a network; write one such as 10.1.0.0/16")
+	case strings.Contains(name, ":"):
+		return fmt.Errorf("has a port; a host is allowed with all its ports")
+	case name == "*":
+		return fmt.Errorf("is no entry; to allow everything, write any")
+	case name == "" || len(name) > hostMax || !isHost(name):
+		return fmt.Errorf("is neither a network, nor the name of a host, nor loopback, private or any")
+	case isNumber(lastLabel(name)):
+		return fmt.Errorf("is not an address; write four numbers with dots between them")
+	}
+	return nil
+}
+
+func isHost(name string) bool {
+	for label := range strings.SplitSeq(name, ".") {
+		ascii := func(r rune) bool {
+			return r == '-' || r == '_' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z'
+		}
+		if label == "" || len(label) > 63 || strings.ContainsFunc(label, func(r rune) bool { return !ascii(r) }) {
+			return false
+		}
+	}
+	return true
+}
+
+func lastLabel(name string) string { return name[strings.LastIndexByte(name, '.')+1:] }
+
+// isNumber reports whether some systems read a label as a number, in which case
+// they read the whole name as an address: 0x7f.1 is 127.0.0.1 to them.
+func isNumber(label string) bool {
+	digits, hex := strings.CutPrefix(strings.ToLower(label), "0x")
+	if hex {
+		return strings.Trim(digits, "0123456789abcdef") == ""
+	}
+	return label != "" && strings.Trim(label, "0123456789") == ""
+}
+
+// String writes the list so that ParseAllow reads it.
+func (a Allow) String() string {
+	var entries []string
+	for _, word := range []struct {
+		set  bool
+		text string
+	}{{a.any, allowAny}, {a.private, allowPrivate}, {a.loopback, allowLoopback}} {
+		if word.set {
+			entries = append(entries, word.text)
+		}
+	}
+	for _, n := range a.nets {
+		if n.IsSingleIP() {
+			entries = append(entries, n.Addr().String())
+		} else {
+			entries = append(entries, n.String())
+		}
+	}
+	for _, host := range a.hosts {
+		if host[0] == '.' {
+			host = "*" + host
+		}
+		entries = append(entries, host)
+	}
+	if len(entries) == 0 {
+		return allowNone
+	}
+	return strings.Join(entries, ", ")
+}
+
+// host reports whether a host is allowed by its name, which is in small letters.
+func (a *Allow) host(name string) bool {
+	return a.any || slices.ContainsFunc(a.hosts, func(h string) bool {
+		return h == name || h[0] == '.' && strings.HasSuffix(name, h)
+	})
+}
+
+// addr reports whether an address may be reached, and if not, what it is.
+func (a *Allow) addr(addr netip.Addr) (may bool, is reach) {
+	addr = plainAddr(addr)
+	is = reachOf(addr)
+	switch {
+	case a.any, is == reachPublic, is == reachPrivate && a.private, is == reachLoopback && a.loopback, a.net(addr):
+		return true, is
+	}
+	v4, does := carried(addr)
+	return does && a.net(v4), is
+}
+
+func (a *Allow) net(addr netip.Addr) bool {
+	return slices.ContainsFunc(a.nets, func(n netip.Prefix) bool { return n.Contains(addr) })
+}
+
+// shown quotes what somebody wrote without letting it flood the reader.
+func shown(text string) string {
+	const most = 64
+	if len(text) > most {
+		return fmt.Sprintf("%q…", text[:most])
+	}
+	return fmt.Sprintf("%q", text)
+}

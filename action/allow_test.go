@@ -1,0 +1,149 @@
+package action
+
+import (
+	"net/netip"
+	"strings"
+	"testing"
+)
+
+// TestWhereAddressesLead is the map of what is out of bounds.
+func TestWhereAddressesLead(t *testing.T) {
+	for want, addrs := range map[reach]string{
+		reachPublic: `1.1.1.1 8.8.8.8 93.184.216.34 11.0.0.1 9.255.255.255 100.63.255.255 100.128.0.1 126.255.255.255 128.0.0.1
+			169.253.255.255 169.255.0.1 172.15.255.255 172.32.0.1 191.255.255.255 192.0.1.1 192.167.255.255 192.169.0.1 198.17.255.255
+			198.20.0.1 223.255.255.255 168.63.129.15 2606:4700::1111 2a00:1450:4001::1 2001:200::1 2001:4860:4860::8888 2400::1
+			::ffff:8.8.8.8 64:ff9b::808:808 64:ff9b::8.8.8.8 2002:808:808::1 ::ffff:0:808:808 2606:4700::5efe:808:808`,
+		reachLoopback: `127.0.0.1 127.0.0.0 127.1.2.3 127.255.255.255 ::1 0:0:0:0:0:0:0:1 ::ffff:127.0.0.1 ::ffff:7f00:1
+			64:ff9b::7f00:1 64:ff9b::127.0.0.1 2002:7f00:1:: 2002:7f00:0001:abcd::1 ::ffff:0:7f00:1 2606:4700::5efe:7f00:1 2606:4700::200:5efe:127.0.0.1`,
+		reachPrivate: `10.0.0.0 10.0.0.1 10.255.255.255 172.16.0.1 172.31.255.255 192.168.0.1 192.168.255.255 100.64.0.1 100.127.255.255
+			fc00::1 fd00::1 fd12:3456:789a::1 fdff:ffff::1 fec0::1 ::ffff:10.1.2.3 ::ffff:192.168.1.1 64:ff9b::a00:1 64:ff9b::192.168.1.1
+			2002:a00:1::1 2002:c0a8:101::1 2a00::5efe:10.0.0.1`,
+		reachMetadata: `169.254.169.254 ::ffff:169.254.169.254 ::ffff:a9fe:a9fe 64:ff9b::a9fe:a9fe 2002:a9fe:a9fe:: 169.254.170.2 100.100.100.200
+			168.63.129.16 192.0.0.192 fd00:ec2::254 fd00:ec2::23 fd20:ce::254`,
+		reachLinkLocal:   `169.254.0.1 169.254.255.255 fe80::1 fe80::1%eth0 febf::1 ::ffff:169.254.1.1 64:ff9b::a9fe:101`,
+		reachUnspecified: `0.0.0.0 0.0.0.1 0.255.255.255 :: ::ffff:0.0.0.0 64:ff9b:: 2002::1`,
+		reachMulticast:   `224.0.0.1 239.255.255.255 ff02::1 ff0e::1 ::ffff:224.0.0.1`,
+		reachReserved: `192.0.0.1 192.0.2.1 192.88.99.1 198.18.0.1 198.19.255.255 198.51.100.7 203.0.113.7 240.0.0.1 255.255.255.255
+			::127.0.0.1 ::10.0.0.1 ::2 64:ff9b:1::a00:1 100::1 100:0:0:1::1 2001::1 2001:0:4136:e378:8000:63bf:3fff:fdd2 2001:db8::1 2001:1ff::1
+			3fff::1 5f00::1 4000::1 1000::1 fe00::1 400::1 ::ffff:255.255.255.255`,
+	} {
+		for text := range strings.FieldsSeq(addrs) {
+			if got := reachOf(plainAddr(netip.MustParseAddr(text))); got != want {
+				t.Errorf("%s is taken for %q, not %q", text, reachWords[got], reachWords[want])
+			}
+		}
+	}
+}
+
+// TestAllow holds what each list lets through, and what it does not.
+func TestAllow(t *testing.T) {
+	for _, test := range []struct{ list, may, mayNot string }{
+		{"", "1.1.1.1 2606:4700::1", "127.0.0.1 10.0.0.1 169.254.169.254 ::1 fd00::1 0.0.0.0 ::"},
+		{"none", "1.1.1.1", "127.0.0.1 10.0.0.1"},
+		{"loopback", "127.0.0.1 127.9.9.9 ::1 ::ffff:127.0.0.1", "10.0.0.1 0.0.0.0 :: 169.254.169.254"},
+		{
+			"private", "10.0.0.1 172.16.0.1 192.168.7.7 100.64.0.1 fd00::1 64:ff9b::a00:1 ::ffff:10.0.0.1",
+			"127.0.0.1 ::1 169.254.0.1 169.254.169.254 fd00:ec2::254 fd20:ce::254 100.100.100.200 192.0.0.192 64:ff9b::a9fe:a9fe 224.0.0.1 0.0.0.0",
+		},
+		{"private,loopback", "10.0.0.1 127.0.0.1", "169.254.169.254 fe80::1"},
+		{"any", "127.0.0.1 10.0.0.1 169.254.169.254 0.0.0.0 ff02::1 255.255.255.255 64:ff9b:1::1", ""},
+		{"10.1.0.0/16", "10.1.2.3 ::ffff:10.1.2.3 64:ff9b::a01:203 2002:a01:203::1", "10.2.0.1 127.0.0.1 64:ff9b::a02:1"},
+		{"10.1.2.3", "10.1.2.3", "10.1.2.4"},
+		{"fd00:1::/32 , 169.254.169.254", "fd00:1::5 169.254.169.254", "fd00:2::5 169.254.169.253"},
+		{"[::1]", "::1", "127.0.0.1"},
+		{"64:ff9b:1::/48", "64:ff9b:1::a00:1", "10.0.0.1"},
+		{"169.254.0.0/16", "169.254.169.254", "fe80::1%eth0"},
+		{"fe80::/10", "fe80::1%eth0 fe80::1", "169.254.0.1"},
+	} {
+		a, err := ParseAllow(test.list)
+		if err != nil {
+			t.Fatalf("%q: %v", test.list, err)
+		}
+		again, err := ParseAllow(a.String())
+		if err != nil || again.String() != a.String() {
+			t.Errorf("%q is written %q, which reads %q, %v", test.list, a, again, err)
+		}
+		for text := range strings.FieldsSeq(test.may) {
+			if may, is := a.addr(netip.MustParseAddr(text)); !may {
+				t.Errorf("%q does not let %s through: %q", test.list, text, reachWords[is])
+			}
+		}
+		for text := range strings.FieldsSeq(test.mayNot) {
+			if may, _ := a.addr(netip.MustParseAddr(text)); may {
+				t.Errorf("%q lets %s through", test.list, text)
+			}
+		}
+	}
+}
+
+func TestAllowedHosts(t *testing.T) {
+	a, err := ParseAllow("Hooks.Example.com, *.svc.internal.\n localhost")
+	if err != nil || a.String() != "hooks.example.com, *.svc.internal, localhost" {
+		t.Fatal(a, err)
+	}
+	for name, want := range map[string]bool{
+		"hooks.example.com": true, "example.com": false, "a.hooks.example.com": false, "xhooks.example.com": false,
+		"a.svc.internal": true, "a.b.svc.internal": true, "svc.internal": false, "asvc.internal": false, "svc.internal.evil.com": false,
+		"localhost": true, "a.localhost": false, "": false,
+	} {
+		if a.host(name) != want {
+			t.Errorf("%q is allowed: %v", name, !want)
+		}
+	}
+}
+
+func TestABadAllowIsRefused(t *testing.T) {
+	for text, want := range map[string]string{
+		"http://10.0.0.1":            "is an address of the web; write its host alone",
+		"https://example.com/a":      "is an address of the web",
+		"10.0.0.0/33":                "is not a network",
+		"10.0.0.0/":                  "is not a network",
+		"10.1.2.3/8":                 "write 10.0.0.0/8",
+		"::ffff:10.0.0.0/104":        "write it as IPv4",
+		"::ffff:10.0.0.1":            "write it as IPv4",
+		"example.com:80":             "has a port",
+		"127.0.0.1:80":               "has a port",
+		"[::1]:80":                   "has a port",
+		"*":                          "write any",
+		"*.":                         "write any",
+		"a.*.com":                    "is neither",
+		"a..b":                       "is neither",
+		"größe.de":                   "is neither",
+		"user@host":                  "is neither",
+		"2130706433":                 "is not an address",
+		"0x7f000001":                 "is not an address",
+		"0177.0.0.1":                 "is not an address",
+		"127.1":                      "is not an address",
+		"10.0.0":                     "is not an address",
+		"fe80::1%eth0":               "has a port",
+		"none, private":              "none stands beside other entries",
+		strings.Repeat("a", 64):      "is neither",
+		strings.Repeat("a.", 128):    "is neither",
+		strings.Repeat("a,", 1001):   "there are 1001 entries",
+		strings.Repeat("x", 100_000): "is neither",
+	} {
+		a, err := ParseAllow(text)
+		if err == nil || !strings.Contains(err.Error(), want) || len(err.Error()) > 300 {
+			t.Errorf("%.40q is %v, %v; want %q", text, a, err, want)
+		}
+		if a.String() != "none" {
+			t.Errorf("%.40q allows %v all the same", text, a)
+		}
+	}
+}
+
+func FuzzParseAllow(f *testing.F) {
+	for _, text := range []string{"private,10.0.0.0/8 *.a.b", "any", "0x7f.1", "[::1]", "fe80::1%x", "a/b/c"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		a, err := ParseAllow(text)
+		if err != nil {
+			return
+		}
+		again, err := ParseAllow(a.String())
+		if err != nil || again.String() != a.String() {
+			t.Errorf("%q is written %q, which reads %q, %v", text, a, again, err)
+		}
+	})
+}

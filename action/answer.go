@@ -1,0 +1,139 @@
+package action
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/rotajobs/rota"
+)
+
+// Answer is the result of a job of type http.
+type Answer struct {
+	Status     int               `json:"status"`
+	Headers    map[string]string `json:"headers,omitempty"` // some of them
+	Body       any               `json:"body"`              // JSON if it is some, else text
+	Truncated  bool              `json:"truncated"`         // the body is longer than what is kept of it
+	DurationMS int64             `json:"duration_ms"`
+}
+
+// responseMax is how much of an answer is read; the rest is left unread.
+const responseMax = 1 << 20
+
+// shownHeaders are those of an answer that people ask for.
+var shownHeaders = []string{"Content-Type", "Content-Length", "Date", "ETag", "Last-Modified", "Location", "Retry-After", "X-Request-Id"}
+
+const headerMax = 1 << 10
+
+// readAnswer reads what is kept of an answer.
+func readAnswer(res *http.Response) (*Answer, error) {
+	body, err := io.ReadAll(io.LimitReader(res.Body, responseMax+1))
+	if err != nil {
+		if errors.Is(err, io.ErrUnexpectedEOF) {
+			err = errors.New("the answer broke off")
+		}
+		return nil, err
+	}
+	a := &Answer{Status: res.StatusCode}
+	if a.Truncated = len(body) > responseMax; a.Truncated {
+		body = body[:responseMax]
+	}
+	for _, name := range shownHeaders {
+		if value := res.Header.Get(name); value != "" {
+			a.addHeader(name, value)
+		}
+	}
+	switch {
+	case len(body) == 0:
+	case !a.Truncated && isJSON(res.Header.Get("Content-Type")) && json.Valid(body) && utf8.Valid(body):
+		a.Body = json.RawMessage(body)
+	default:
+		a.Body = plainText(body)
+	}
+	return a, nil
+}
+
+func (a *Answer) addHeader(name, value string) {
+	if a.Headers == nil {
+		a.Headers = map[string]string{}
+	}
+	a.Headers[name] = plainText([]byte(value[:min(len(value), headerMax)]))
+}
+
+func isJSON(contentType string) bool {
+	kind, _, err := mime.ParseMediaType(contentType)
+	return err == nil && (kind == "application/json" || strings.HasSuffix(kind, "+json"))
+}
+
+// plainText is text that every store takes, whatever came.
+func plainText(body []byte) string {
+	return strings.ReplaceAll(strings.ToValidUTF8(string(body), "\uFFFD"), "\x00", "\uFFFD")
+}
+
+// fit cuts the body until the whole is no longer than a result may be.
+func (a *Answer) fit() *Answer {
+	size := func(v any) int {
+		text, err := json.Marshal(v)
+		if err != nil { // which a body that is JSON and a few texts do not give
+			return rota.ResultMax + 1
+		}
+		return len(text)
+	}
+	if size(a) <= rota.ResultMax {
+		return a
+	}
+	cut := *a
+	text, is := a.Body.(string)
+	if raw, isRaw := a.Body.(json.RawMessage); isRaw {
+		text, is = plainText(raw), true
+	}
+	if cut.Body, cut.Truncated = nil, true; !is {
+		return &cut
+	}
+	for room := rota.ResultMax - size(&cut); ; {
+		n := size(text)
+		if n <= room {
+			break
+		}
+		text = strings.ToValidUTF8(text[:len(text)*room/n], "")
+	}
+	cut.Body = text
+	return &cut
+}
+
+// statusCode is the code of a status that was not expected.
+func statusCode(status int) string { return "http_" + strconv.Itoa(status) }
+
+func statusText(status int) string {
+	return strings.TrimSpace(fmt.Sprintf("%d %s", status, http.StatusText(status)))
+}
+
+// retryAfterMax bounds what a stranger can put off.
+const retryAfterMax = time.Hour
+
+// retryAfter reads when a server wants to be asked again. What is past, or at
+// once, is left to the backoff.
+func retryAfter(header string, now time.Time) (at time.Time, told bool) {
+	header = strings.TrimSpace(header)
+	if seconds, err := strconv.ParseInt(header, 10, 64); err == nil {
+		if seconds < 1 {
+			return time.Time{}, false
+		}
+		return now.Add(time.Duration(min(seconds, int64(retryAfterMax/time.Second))) * time.Second), true
+	}
+	at, err := http.ParseTime(header)
+	if err != nil || !at.After(now) {
+		return time.Time{}, false
+	}
+	if last := now.Add(retryAfterMax); at.After(last) {
+		at = last
+	}
+	return at, true
+}

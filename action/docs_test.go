@@ -1,0 +1,66 @@
+package action
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rotajobs/rota"
+)
+
+// TestThePageSaysWhatIsSo: its events, its timetable, its bounds and its signature
+// are those of the program.
+func TestThePageSaysWhatIsSo(t *testing.T) {
+	text, err := os.ReadFile("../docs/webhooks.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := string(text)
+	wants := []string{
+		Sign("whsec_test", time.Unix(1793862000, 0), []byte(`{"event":"job.completed"}`)),
+		"At most 1 MiB of it is read", "fits 64 KiB", "may take 5 minutes", "takes longer than 10 seconds", "more than 30 seconds in all",
+		"more than 5 minutes away", "five redirects", "at most 50 in a list", "within an hour", "Up to a fifth", AllowSetting,
+	}
+	for i, kind := range rota.WebhookEvents {
+		row := fmt.Sprintf("| `%s` | ", kind)
+		wants = append(wants, row)
+		_, line, _ := strings.Cut(page, row)
+		line, _, _ = strings.Cut(line, "\n")
+		if ofTemplate := i < 7; strings.HasSuffix(line, "| yes |") != ofTemplate {
+			t.Errorf("%s is said to be told to templates: %v", kind, !ofTemplate)
+		}
+	}
+	total := time.Duration(0)
+	for attempt := 2; attempt <= policy.MaxAttempts; attempt++ {
+		wait := min(policy.Backoff<<(attempt-2), policy.BackoffMax)
+		total += wait
+		wants = append(wants, fmt.Sprintf("| %d | %s | %s |\n", attempt, spoken(wait), spoken(total)))
+	}
+	for _, want := range wants {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	if strings.Contains(page, fmt.Sprintf("| %d | ", policy.MaxAttempts+1)) {
+		t.Error("the page has an attempt too many")
+	}
+	if responseMax != 1<<20 || rota.ResultMax != 64<<10 || DefaultHTTPTimeout != 5*time.Minute || SendHeadMax != 10*time.Second || SendMax != 30*time.Second ||
+		DefaultTolerance != 5*time.Minute || redirectsMax != 5 || rota.WebhooksMax != 50 || retryAfterMax != time.Hour || policy.Jitter != 0.2 {
+		t.Error("a bound is not what the page says")
+	}
+}
+
+func spoken(d time.Duration) string {
+	var words []string
+	for _, unit := range []struct {
+		length time.Duration
+		name   string
+	}{{time.Hour, "h"}, {time.Minute, "min"}, {time.Second, "s"}} {
+		if n := d / unit.length; n > 0 {
+			words, d = append(words, fmt.Sprintf("%d %s", n, unit.name)), d%unit.length
+		}
+	}
+	return strings.Join(words, " ")
+}

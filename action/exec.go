@@ -1,0 +1,28 @@
+package action
+
+import (
+	"context"
+	"errors"
+
+	"github.com/rotajobs/rota"
+)
+
+// Exec is a command of the machine.
+type Exec struct {
+	Command string            `json:"command" jsonschema:"minLength=1,description=the program"`
+	Args    []string          `json:"args,omitempty" jsonschema:"description=its arguments"`
+	Env     map[string]string `json:"env,omitempty" jsonschema:"description=variables of its environment"`
+	Stdin   string            `json:"stdin,omitempty" jsonschema:"description=what it reads"`
+}
+
+// JobType names the type.
+func (Exec) JobType() string { return "exec" }
+
+// refuseExec fails, so that what was imported from elsewhere has somewhere to go
+// and says why it does not run: whoever can submit a job must not be able to run
+// programs because nobody said otherwise.
+func refuseExec(context.Context, Exec) error {
+	return rota.Permanent(&failure{codeOff, errors.New(
+		"external commands are off until they are configured, which comes with a later release; until then, run the command " +
+			"from a handler of your own, or call it by HTTP with a job of type http")})
+}

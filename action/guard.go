@@ -1,0 +1,169 @@
+package action
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/rotajobs/rota"
+)
+
+// AllowSetting is what the server calls its Allow, for the hints of errors.
+const AllowSetting = "http_allow"
+
+// Guard connects to where strangers say, but not to what lies inside. It resolves
+// a name once, looks at every address, and connects to those it looked at: an
+// answer of DNS that is another the second time changes nothing. The zero value
+// allows the open internet.
+type Guard struct {
+	Allow    Allow
+	Resolver Resolver // nil: the system's
+}
+
+// Resolver finds the addresses of a host, as a *net.Resolver does.
+type Resolver interface {
+	LookupNetIP(ctx context.Context, network, host string) ([]netip.Addr, error)
+}
+
+const (
+	connectMax   = 10 * time.Second // for all addresses of a host together
+	addressesMax = 16               // addresses of a host that are tried
+)
+
+// DialContext connects to a host, for an http.Transport. A refusal is a
+// *rota.Error with the code Denied that names the address and the setting.
+func (g *Guard) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, err
+	}
+	ctx, stop := context.WithTimeoutCause(ctx, connectMax, errConnect)
+	defer stop()
+	addrs, err := g.resolve(ctx, host)
+	if err != nil {
+		return nil, err
+	}
+	if err := g.check(host, addrs); err != nil {
+		return nil, err
+	}
+	return dialFirst(ctx, network, addrs[:min(len(addrs), addressesMax)], port)
+}
+
+var errConnect = fmt.Errorf("no connection within %v", connectMax)
+
+// resolve finds the addresses of a host, which may be one.
+func (g *Guard) resolve(ctx context.Context, host string) ([]netip.Addr, error) {
+	if addr, err := netip.ParseAddr(host); err == nil {
+		return []netip.Addr{addr}, nil
+	}
+	if isNumber(lastLabel(strings.TrimSuffix(host, "."))) {
+		return nil, refused(fmt.Sprintf("the host %s is an address that is not written as one", shown(host)), "write four numbers with dots between them")
+	}
+	var resolver Resolver = net.DefaultResolver
+	if g.Resolver != nil {
+		resolver = g.Resolver
+	}
+	addrs, err := resolver.LookupNetIP(ctx, "ip", host)
+	switch {
+	case err != nil:
+		return nil, orCause(ctx, err)
+	case len(addrs) == 0:
+		return nil, fmt.Errorf("the host %s has no address", shown(host))
+	}
+	return addrs, nil
+}
+
+// check refuses a host if one of its addresses is out of bounds: which of them is
+// connected to is not for chance to decide.
+func (g *Guard) check(host string, addrs []netip.Addr) error {
+	name := strings.ToLower(strings.TrimSuffix(host, "."))
+	if g.Allow.host(name) {
+		return nil
+	}
+	for _, addr := range addrs {
+		may, is := g.Allow.addr(addr)
+		if may {
+			continue
+		}
+		addr = plainAddr(addr)
+		reason, entries := fmt.Sprintf("%s is %s", addr, reachWords[is]), addr.String()
+		if _, err := netip.ParseAddr(host); err != nil {
+			reason, entries = fmt.Sprintf("the host %s leads to %s, %s", shown(host), addr, reachWords[is]), addr.String()+" or "+name
+		}
+		return refused(reason, fmt.Sprintf("if requests may go there, add %s to the setting %s of the server", entries, AllowSetting))
+	}
+	return nil
+}
+
+// refused is the error of everything that the guard keeps from being reached.
+func refused(reason, hint string) error {
+	return &rota.Error{Code: rota.Denied, Reason: "out of bounds: " + reason, Hint: hint}
+}
+
+// isRefused reports whether the guard refused.
+func isRefused(err error) bool {
+	var e *rota.Error
+	return errors.As(err, &e) && e.Code == rota.Denied
+}
+
+// dialFirst connects to the first address that answers. Each has its share of the
+// time that is left, so that one that is silent does not take it all.
+func dialFirst(ctx context.Context, network string, addrs []netip.Addr, port string) (net.Conn, error) {
+	var first error
+	for i, addr := range addrs {
+		conn, err := dialOne(ctx, network, net.JoinHostPort(addr.String(), port), len(addrs)-i)
+		if err == nil {
+			return conn, nil
+		}
+		if first == nil {
+			first = err
+		}
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	return nil, orCause(ctx, first)
+}
+
+func dialOne(ctx context.Context, network, address string, shares int) (net.Conn, error) {
+	if end, has := ctx.Deadline(); has {
+		one, stop := context.WithTimeout(ctx, time.Until(end)/time.Duration(shares))
+		defer stop()
+		ctx = one
+	}
+	return (&net.Dialer{KeepAlive: 30 * time.Second}).DialContext(ctx, network, address)
+}
+
+// orCause is why a context ended, if it did.
+func orCause(ctx context.Context, err error) error {
+	if cause := context.Cause(ctx); cause != nil {
+		return cause
+	}
+	return err
+}
+
+// transport makes the connections of one client. Proxies of the environment are
+// not used: they would be told where to connect, and the guard could not look.
+func (g *Guard) transport() *http.Transport {
+	return &http.Transport{
+		DialContext:            g.DialContext,
+		ForceAttemptHTTP2:      true,
+		TLSHandshakeTimeout:    connectMax,
+		MaxIdleConns:           100,
+		MaxIdleConnsPerHost:    8,
+		IdleConnTimeout:        90 * time.Second,
+		MaxResponseHeaderBytes: 64 << 10,
+		ExpectContinueTimeout:  time.Second,
+	}
+}
+
+// schemes are those that a request may have.
+var schemes = []string{"http", "https"}
+
+func isScheme(scheme string) bool { return slices.Contains(schemes, scheme) }

@@ -1,0 +1,147 @@
+package action
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"log/slog"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/engine"
+	"github.com/rotajobs/rota/store/sqlite"
+)
+
+// patience is how long something may take on a very busy machine.
+const patience = time.Minute
+
+// world is a store and an engine that runs the types of a registry.
+type world struct {
+	*testing.T
+	store  rota.Store
+	client *rota.Client
+	log    *logBuffer
+}
+
+// logBuffer is what the runs wrote.
+type logBuffer struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (b *logBuffer) Write(text []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.Write(text)
+}
+
+func (b *logBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.String()
+}
+
+func newWorld(t *testing.T, fill func(*engine.Registry, rota.Store)) *world {
+	t.Helper()
+	store, err := sqlite.Open(filepath.Join(t.TempDir(), "rota.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = store.Close() })
+	w := &world{T: t, store: store, client: rota.New(store), log: &logBuffer{}}
+	reg := engine.NewRegistry()
+	fill(reg, store)
+	w.run(reg, engine.Config{Workers: 4})
+	return w
+}
+
+// laneWorkers are the slots of deliveries.
+const laneWorkers = 4
+
+// lane runs the engine of deliveries beside that of the jobs of users.
+func (w *world) lane(reg *engine.Registry) {
+	w.Helper()
+	w.run(reg, engine.Config{Workers: laneWorkers, Name: "webhooks", WorkOnly: true})
+}
+
+// run runs an engine until the test ends.
+func (w *world) run(reg *engine.Registry, config engine.Config) {
+	w.Helper()
+	config.Logger = slog.New(slog.NewTextHandler(w.log, nil))
+	e := engine.New(rota.New(w.store, rota.WithActor("rota")), reg, config)
+	ctx, stop := context.WithCancel(context.Background())
+	over := make(chan error, 1)
+	go func() { over <- e.Run(ctx) }()
+	w.Cleanup(func() {
+		e.Cut()
+		stop()
+		if err := <-over; err != nil {
+			w.Error(err)
+		}
+	})
+	select {
+	case <-e.Ready():
+	case err := <-over:
+		over <- err
+		w.Fatalf("the engine did not start: %v", err)
+	case <-time.After(patience):
+		w.Fatal("the engine is not ready")
+	}
+}
+
+// enqueue puts one job into the queue, whose retries come at once.
+func (w *world) enqueue(job rota.NewJob) rota.ID {
+	w.Helper()
+	if job.Backoff == nil {
+		job.Backoff = new(time.Duration(0))
+	}
+	reply, err := rota.Do[*rota.Enqueued](context.Background(), w.store, &rota.Enqueue{Meta: rota.NewMeta("ada"), Jobs: []rota.NewJob{job}})
+	if err != nil {
+		w.Fatal(err)
+	}
+	return reply.Jobs[0].Job.ID
+}
+
+// ends waits until a job has ended.
+func (w *world) ends(id rota.ID) *rota.Job {
+	w.Helper()
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+		job, err := w.store.Job(context.Background(), id)
+		if err != nil {
+			w.Fatal(err)
+		}
+		if job.Run != nil && !job.Run.Open() {
+			return job
+		}
+	}
+	w.Fatalf("job %v does not end", id)
+	return nil
+}
+
+// attempts waits until an execution has ended, and returns its jobs.
+func (w *world) attempts(id rota.ID) []*rota.Job {
+	w.Helper()
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+		jobs, err := w.store.Execution(context.Background(), id)
+		if err != nil {
+			w.Fatal(err)
+		}
+		if last := jobs[len(jobs)-1]; last.Run != nil && !last.Run.Open() {
+			return jobs
+		}
+	}
+	w.Fatalf("execution %v does not end", id)
+	return nil
+}
+
+// result is what a run has to show.
+func result[T any](w *world, job *rota.Job) (v T) {
+	w.Helper()
+	if err := json.Unmarshal(job.Run.Result, &v); err != nil {
+		w.Fatalf("%v: %s", err, job.Run.Result)
+	}
+	return v
+}

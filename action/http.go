@@ -1,0 +1,216 @@
+package action
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/invopop/jsonschema"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/engine"
+	"github.com/rotajobs/rota/payload"
+)
+
+// HTTP is a request, and what its answer should be.
+type HTTP struct {
+	Method  string          `json:"method,omitempty" jsonschema:"enum=GET,enum=HEAD,enum=POST,enum=PUT,enum=PATCH,enum=DELETE,enum=OPTIONS,description=default GET"`
+	URL     payload.URL     `json:"url" jsonschema:"description=where it goes"`
+	Headers Headers         `json:"headers,omitempty"`
+	Body    json.RawMessage `json:"body,omitempty" jsonschema:"description=a text is sent as it is\\, anything else as JSON"`
+	Expect  Expect          `json:"expect,omitempty"`
+}
+
+// JobType names the type.
+func (HTTP) JobType() string { return "http" }
+
+// Headers are the headers of a request.
+type Headers map[string]string
+
+// JSONSchema describes headers.
+func (Headers) JSONSchema() *jsonschema.Schema {
+	most := uint64(100)
+	return &jsonschema.Schema{
+		Type: "object", MaxProperties: &most,
+		PropertyNames:        &jsonschema.Schema{Pattern: "^[0-9A-Za-z!#$%&'*+.^_`|~-]+$"},
+		AdditionalProperties: &jsonschema.Schema{Type: "string", Pattern: `^[^\x00-\x08\x0a-\x1f\x7f]*$`},
+		Description:          "headers by their names",
+	}
+}
+
+// Config of the types.
+type Config struct {
+	Guard   *Guard           // what requests may reach; nil: the open internet
+	Version string           // of the server, which User-Agent tells
+	Clock   func() time.Time // nil: time.Now
+}
+
+func (c Config) withDefaults() Config {
+	if c.Guard == nil {
+		c.Guard = &Guard{}
+	}
+	if c.Version == "" {
+		c.Version = "devel"
+	}
+	if c.Clock == nil {
+		c.Clock = time.Now
+	}
+	return c
+}
+
+// DefaultHTTPTimeout is how long a request may take whose job says nothing about
+// it: a server that never answers must not hold a worker for ever.
+const DefaultHTTPTimeout = 5 * time.Minute
+
+// Register registers the types http and exec.
+func Register(reg *engine.Registry, config Config) {
+	config = config.withDefaults()
+	c := &caller{Config: config, transport: config.Guard.transport()}
+	engine.Handle(reg, c.run, engine.WithTimeout(DefaultHTTPTimeout),
+		engine.WithDescription("sends an HTTP request, and fails if the answer is not what was expected"))
+	engine.Handle(reg, refuseExec, engine.WithRetries(0),
+		engine.WithDescription("runs a command; external commands are off in this release"))
+}
+
+// caller sends the requests of jobs.
+type caller struct {
+	Config
+	transport http.RoundTripper
+}
+
+func (c *caller) run(ctx context.Context, p HTTP) error {
+	r, err := c.request(ctx, &p)
+	if err != nil {
+		return err
+	}
+	client := &http.Client{Transport: c.transport, CheckRedirect: follow(p.Expect)}
+	begun := time.Now()
+	res, err := client.Do(r)
+	if err != nil {
+		return c.note(ctx, r, nil, begun, forGoodIfRefused(unsent(ctx, r.URL.Host, err)))
+	}
+	defer res.Body.Close()
+	answer, err := readAnswer(res)
+	if err != nil {
+		return c.note(ctx, r, res, begun, unsent(ctx, r.URL.Host, err))
+	}
+	answer.DurationMS = time.Since(begun).Milliseconds()
+	if err := engine.Result(ctx, answer.fit()); err != nil {
+		return err
+	}
+	return c.note(ctx, r, res, begun, c.judge(r, res, p.Expect))
+}
+
+// forGoodIfRefused spares the retries of what the guard refuses: it refuses as long
+// as its server is set so.
+func forGoodIfRefused(err error) error {
+	if isRefused(err) {
+		return rota.Permanent(err)
+	}
+	return err
+}
+
+// request makes the request that the params describe. What a schema cannot see is
+// refused for good.
+func (c *caller) request(ctx context.Context, p *HTTP) (*http.Request, error) {
+	u, err := p.URL.Parse()
+	if err != nil {
+		return nil, failedForGood(codeParams, "url: %w", err)
+	}
+	body, kind := p.content()
+	r, err := http.NewRequestWithContext(ctx, orElse(p.Method, http.MethodGet), u.String(), bytes.NewReader(body))
+	if err != nil {
+		return nil, failedForGood(codeParams, "the request cannot be made: %s", brief(err.Error()))
+	}
+	if len(body) == 0 {
+		r.Body, r.GetBody, r.ContentLength = http.NoBody, nil, 0
+	}
+	r.Header.Set("User-Agent", "rota/"+c.Version)
+	r.Header.Set("Idempotency-Key", engine.IdempotencyKey(ctx))
+	if kind != "" {
+		r.Header.Set("Content-Type", kind)
+	}
+	for name, value := range p.Headers {
+		if ours[http.CanonicalHeaderKey(name)] {
+			return nil, failedForGood(codeParams, "headers.%s: is set by the client itself; leave it out", brief(name))
+		}
+		r.Header.Set(name, value)
+	}
+	if host := r.Header.Get("Host"); host != "" {
+		r.Host = host
+		r.Header.Del("Host")
+	}
+	return r, nil
+}
+
+// ours are the headers that say how a request is sent, not what.
+var ours = map[string]bool{
+	"Connection": true, "Content-Length": true, "Expect": true, "Keep-Alive": true, "Proxy-Authorization": true, "Proxy-Connection": true,
+	"Te": true, "Trailer": true, "Transfer-Encoding": true, "Upgrade": true,
+}
+
+// content is the body as it is sent, and its type.
+func (p *HTTP) content() (body []byte, kind string) {
+	if len(p.Body) == 0 || string(p.Body) == "null" {
+		return nil, ""
+	}
+	var text string
+	if json.Unmarshal(p.Body, &text) == nil {
+		return []byte(text), "text/plain; charset=utf-8"
+	}
+	return p.Body, "application/json"
+}
+
+// judge says what an answer means for the run. What the request itself is wrong
+// about is wrong the next time, too, and what was done is not done again because
+// it was answered in another way than expected.
+func (c *caller) judge(r *http.Request, res *http.Response, expect Expect) error {
+	if expect.Has(res.StatusCode) {
+		return nil
+	}
+	err := failed(statusCode(res.StatusCode), "%s %s was answered %s; expected was %s", r.Method, r.URL.Host, statusText(res.StatusCode), expect)
+	if !worthRetry(res.StatusCode) {
+		return rota.Permanent(err)
+	}
+	if at, told := retryAfter(res.Header.Get("Retry-After"), c.Clock()); told {
+		return rota.RetryAt(at, err)
+	}
+	return err
+}
+
+func worthRetry(status int) bool {
+	switch status {
+	case http.StatusRequestTimeout, http.StatusTooEarly, http.StatusTooManyRequests:
+		return true
+	}
+	return status >= http.StatusInternalServerError
+}
+
+// note writes one line about the request into the log of the run. It leaves out
+// what may be secret: headers, bodies, and all of the address but the host.
+func (c *caller) note(ctx context.Context, r *http.Request, res *http.Response, begun time.Time, err error) error {
+	facts := []any{"method", r.Method, "host", r.URL.Host}
+	if res != nil {
+		facts = append(facts, "status", res.StatusCode)
+		if last := res.Request.URL.Host; last != r.URL.Host {
+			facts = append(facts, "redirected_to", last)
+		}
+	}
+	facts = append(facts, "duration", time.Since(begun).Round(time.Millisecond).String())
+	if err != nil {
+		engine.Log(ctx).Error("http", append(facts, "error", err.Error())...)
+		return err
+	}
+	engine.Log(ctx).Info("http", facts...)
+	return nil
+}
+
+func orElse(text, otherwise string) string {
+	if strings.TrimSpace(text) == "" {
+		return otherwise
+	}
+	return text
+}

@@ -1,0 +1,538 @@
+package action
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/engine"
+	"github.com/rotajobs/rota/payload"
+)
+
+// newCaller runs http jobs that may reach this machine.
+func newCaller(t *testing.T, change ...func(*Config)) *world {
+	t.Helper()
+	config := Config{Guard: &Guard{Allow: allow(t, "loopback")}, Version: "1.2.3"}
+	for _, f := range change {
+		f(&config)
+	}
+	return newWorld(t, func(reg *engine.Registry, _ rota.Store) { Register(reg, config) })
+}
+
+// call runs a job of type http to its end, without retries.
+func (w *world) call(params any) *rota.Job {
+	w.Helper()
+	return w.ends(w.enqueue(rota.NewJob{Type: "http", Params: rota.EncodeSpec(params), MaxRetries: new(0)}))
+}
+
+// site serves, and keeps what it was asked.
+type site struct {
+	*httptest.Server
+	mu    sync.Mutex
+	asked []asked
+}
+
+type asked struct {
+	*http.Request
+	body string
+}
+
+func newSite(t *testing.T, answer http.HandlerFunc) *site {
+	t.Helper()
+	s := &site{}
+	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		s.mu.Lock()
+		s.asked = append(s.asked, asked{r, string(body)})
+		s.mu.Unlock()
+		answer(w, r)
+	}))
+	t.Cleanup(s.Close)
+	return s
+}
+
+func (s *site) last(t *testing.T) asked {
+	t.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.asked) == 0 {
+		t.Fatal("nobody asked")
+	}
+	return s.asked[len(s.asked)-1]
+}
+
+func (s *site) times() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.asked)
+}
+
+func status(code int) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(code) }
+}
+
+func TestARequestIsSent(t *testing.T) {
+	w := newCaller(t)
+	s := newSite(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json; charset=utf-8")
+		w.Header().Set("X-Request-Id", "r-1")
+		w.Header().Set("Set-Cookie", "session=hunter2")
+		fmt.Fprint(w, `{"ok": true}`)
+	})
+	job := w.call(map[string]any{
+		"method": "POST", "url": s.URL + "/a?key=hunter2", "headers": map[string]string{"authorization": "Bearer hunter2", "x-tenant": "7"}, "body": map[string]any{"n": 1},
+	})
+	if job.Run.Outcome != rota.OutcomeCompleted {
+		t.Fatal(job.Run.Error)
+	}
+	r := s.last(t)
+	if r.Method != "POST" || r.body != `{"n":1}` || r.Header.Get("Content-Type") != "application/json" || r.Header.Get("Authorization") != "Bearer hunter2" ||
+		r.Header.Get("X-Tenant") != "7" || r.Header.Get("User-Agent") != "rota/1.2.3" || r.Header.Get("Idempotency-Key") != job.ExecutionID.String() {
+		t.Errorf("%s %q %v", r.Method, r.body, r.Header)
+	}
+	got := result[Answer](w, job)
+	if body, is := got.Body.(map[string]any); !is || body["ok"] != true || got.Status != 200 || got.Headers["X-Request-Id"] != "r-1" || got.Truncated {
+		t.Errorf("%s", job.Run.Result)
+	}
+	log := w.log.String()
+	for _, want := range []string{"method=POST", "host=" + strings.TrimPrefix(s.URL, "http://"), "status=200", "duration="} {
+		if !strings.Contains(log, want) {
+			t.Errorf("the log lacks %s: %s", want, log)
+		}
+	}
+	if strings.Contains(log, "hunter2") || strings.Contains(string(job.Run.Result), "hunter2") {
+		t.Errorf("a secret is told: %s %s", log, job.Run.Result)
+	}
+}
+
+func TestWhatTheDefaultsAre(t *testing.T) {
+	w := newCaller(t)
+	s := newSite(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "hello <world> & all") })
+	job := w.call(HTTP{URL: payload.URL(s.URL)})
+	if r := s.last(t); r.Method != "GET" || r.body != "" || r.Header.Get("Content-Type") != "" || r.ContentLength != 0 {
+		t.Errorf("%+v", r)
+	}
+	if got := result[Answer](w, job); got.Body != "hello <world> & all" {
+		t.Errorf("%s", job.Run.Result)
+	}
+	if job.Policy.Timeout != DefaultHTTPTimeout {
+		t.Errorf("it may take %v", job.Policy.Timeout)
+	}
+
+	w.call(map[string]any{"method": "PUT", "url": s.URL, "body": "a text", "headers": map[string]string{"Idempotency-Key": "mine", "User-Agent": "me", "Host": "other.example"}})
+	if r := s.last(t); r.Method != "PUT" || r.body != "a text" || !strings.HasPrefix(r.Header.Get("Content-Type"), "text/plain") ||
+		r.Header.Get("Idempotency-Key") != "mine" || r.Header.Get("User-Agent") != "me" || r.Host != "other.example" {
+		t.Errorf("%+v", r)
+	}
+	w.call(map[string]any{"method": "POST", "url": s.URL, "body": []int{1, 2}, "headers": map[string]string{"content-type": "application/vnd.api+json"}})
+	if r := s.last(t); r.body != "[1,2]" || r.Header.Get("Content-Type") != "application/vnd.api+json" {
+		t.Errorf("%+v", r)
+	}
+}
+
+// TestBadParamsAreRefused when they are enqueued, by their field.
+func TestBadParamsAreRefused(t *testing.T) {
+	schema, err := payload.Schema(HTTP{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	check, err := payload.Compile(schema)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const badURL = "params.url: is not an address of http or https such as https://example.com/a, without a user or password in it"
+	for params, want := range map[string]string{
+		`{}`:                                                           "params.url: is missing",
+		`{"url": 7}`:                                                   "params.url: is a number; text is wanted",
+		`{"url": ""}`:                                                  badURL,
+		`{"url": "example.com"}`:                                       badURL,
+		`{"url": "/path"}`:                                             badURL,
+		`{"url": "//example.com/"}`:                                    badURL,
+		`{"url": "ftp://example.com"}`:                                 badURL,
+		`{"url": "file:///etc/passwd"}`:                                badURL,
+		`{"url": "gopher://x:1/_a"}`:                                   badURL,
+		`{"url": "http://"}`:                                           badURL,
+		`{"url": "http:///path"}`:                                      badURL,
+		`{"url": "http:example.com"}`:                                  badURL,
+		`{"url": "http://:80/"}`:                                       badURL,
+		`{"url": "http://a:hunter2@b/"}`:                               badURL,
+		`{"url": "http://a@b"}`:                                        badURL,
+		`{"url": "http://a b/"}`:                                       badURL,
+		`{"url": "http://a\\@b/"}`:                                     badURL,
+		`{"url": "http://a:port/"}`:                                    badURL,
+		`{"url": "http://[::1"}`:                                       badURL,
+		`{"url": "http://a/", "method": "get"}`:                        `params.method: is "get"; allowed are "GET", "HEAD", "POST"`,
+		`{"url": "http://a/", "method": "CONNECT"}`:                    "params.method: ",
+		`{"url": "http://a/", "methode": "GET"}`:                       "params.methode: is not a field of this type; did you mean params.method?",
+		`{"url": "http://a/", "headers": ["a"]}`:                       "params.headers: is a list; an object",
+		`{"url": "http://a/", "headers": {"a": 1}}`:                    "params.headers.a: is a number; text is wanted",
+		`{"url": "http://a/", "headers": {"a b": "x"}}`:                `params.headers["a b"]: is not allowed as a name here`,
+		`{"url": "http://a/", "headers": {"": "x"}}`:                   `params.headers[""]: is not allowed as a name here`,
+		`{"url": "http://a/", "headers": {"a": "x\r\nEvil: hunter2"}}`: "params.headers.a: does not match the pattern",
+		`{"url": "http://a/", "expect": 42}`:                           "params.expect: is 42; at least 100 is wanted",
+		`{"url": "http://a/", "expect": "ok"}`:                         `params.expect: is "ok"; allowed are "1xx"`,
+		`{"url": "http://a/", "expect": [200, 700]}`:                   "params.expect",
+		`{"url": "http://a/", "expect": {"status": 200}}`:              "params.expect: is an object; ",
+	} {
+		err := check.Check(json.RawMessage(params))
+		if rota.CodeOf(err) != rota.Invalid || !strings.HasPrefix(err.Error(), want) || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%s: %v\nwant %s", params, err, want)
+		}
+	}
+	for _, params := range []string{
+		`{"url": "http://example.com"}`, `{"url": "https://[::1]:8080/a?b=c@d#e"}`, `{"url": "https://xn--bcher-kva.example/"}`, `{"url": "http://a?b@c"}`,
+		`{"url": "http://a/", "method": "DELETE", "headers": {"X-A": "b", "accept": ""}, "body": null, "expect": null}`,
+		`{"url": "http://a/", "body": {"deep": [1, {"a": null}]}, "expect": [204, "3xx"]}`, `{"url": "http://a/", "body": "text", "expect": "4xx"}`,
+		`{"url": "http://a/", "body": 7, "expect": 404}`,
+	} {
+		if err := check.Check(json.RawMessage(params)); err != nil {
+			t.Errorf("%s: %v", params, err)
+		}
+	}
+}
+
+// TestWhatNoSchemaSees is refused for good when it runs.
+func TestWhatNoSchemaSees(t *testing.T) {
+	w := newCaller(t)
+	s := newSite(t, status(200))
+	job := w.call(map[string]any{"url": s.URL, "headers": map[string]string{"transfer-encoding": "chunked"}})
+	if job.Run.Outcome != rota.OutcomeFailed || job.Run.ErrorCode != "payload" || !strings.Contains(job.Run.Error, "headers.transfer-encoding") || job.Sequel != rota.SequelDead {
+		t.Errorf("%+v", job.Run)
+	}
+	job = w.ends(w.enqueue(rota.NewJob{Type: "http", Params: json.RawMessage(`{"url": "ftp://a"}`)}))
+	if job.Run.ErrorCode != "payload" || job.Sequel != rota.SequelDead {
+		t.Errorf("%+v", job.Run)
+	}
+	if s.times() != 0 {
+		t.Error("it was sent all the same")
+	}
+}
+
+// TestWhatAnAnswerMeans: what is tried again, and what is not.
+func TestWhatAnAnswerMeans(t *testing.T) {
+	w := newCaller(t)
+	answer := 0
+	s := newSite(t, func(w http.ResponseWriter, r *http.Request) {
+		fmt.Sscan(r.URL.Query().Get("answer"), &answer)
+		w.WriteHeader(answer)
+	})
+	for _, test := range []struct {
+		status int
+		expect any
+		retry  bool
+		code   string // empty: it completes
+	}{
+		{200, nil, false, ""},
+		{204, nil, false, ""},
+		{299, nil, false, ""},
+		{404, 404, false, ""},
+		{503, []any{"5xx", 200}, false, ""},
+		{302, "3xx", false, ""},
+		{200, 201, false, "http_200"}, // it was done, and must not be done again
+		{304, nil, false, "http_304"},
+		{400, nil, false, "http_400"},
+		{401, nil, false, "http_401"},
+		{404, nil, false, "http_404"},
+		{410, nil, false, "http_410"},
+		{422, "4xx", false, ""},
+		{408, nil, true, "http_408"},
+		{425, nil, true, "http_425"},
+		{429, nil, true, "http_429"},
+		{500, nil, true, "http_500"},
+		{503, nil, true, "http_503"},
+		{599, nil, true, "http_599"},
+	} {
+		params := map[string]any{"url": fmt.Sprintf("%s?answer=%d", s.URL, test.status)}
+		if test.expect != nil {
+			params["expect"] = test.expect
+		}
+		before := s.times()
+		id := w.enqueue(rota.NewJob{Type: "http", Params: rota.EncodeSpec(params), MaxRetries: new(1)})
+		attempts := w.attempts(id)
+		last := attempts[len(attempts)-1]
+		if want := map[bool]int{false: 1, true: 2}[test.retry]; len(attempts) != want || s.times()-before != want {
+			t.Errorf("%d: there are %d attempts and %d requests", test.status, len(attempts), s.times()-before)
+		}
+		if test.code == "" && last.Run.Outcome != rota.OutcomeCompleted || test.code != last.Run.ErrorCode {
+			t.Errorf("%d, expecting %v: %s %q %s", test.status, test.expect, last.Run.Outcome, last.Run.ErrorCode, last.Run.Error)
+		}
+		if test.code != "" && !strings.Contains(last.Run.Error, fmt.Sprintf("was answered %d", test.status)) {
+			t.Error(last.Run.Error)
+		}
+		if got := result[Answer](w, last); got.Status != test.status {
+			t.Errorf("%s", last.Run.Result)
+		}
+		if first, second := attempts[0], last; test.retry && first.ExecutionID != second.ExecutionID {
+			t.Error("a retry is another execution")
+		}
+	}
+}
+
+func TestRetryAfter(t *testing.T) {
+	now := time.Date(2026, 11, 15, 7, 0, 0, 0, time.UTC)
+	for header, want := range map[string]time.Duration{
+		"": 0, "0": 0, "-5": 0, "soon": 0, "1": time.Second, " 120 ": 2 * time.Minute, "3600": time.Hour, "86400": time.Hour,
+		"9223372036854775807": time.Hour, "99999999999999999999": 0,
+		now.Add(90 * time.Second).Format(http.TimeFormat): 90 * time.Second,
+		now.Add(24 * time.Hour).Format(http.TimeFormat):   time.Hour,
+		now.Add(-time.Minute).Format(http.TimeFormat):     0,
+	} {
+		at, told := retryAfter(header, now)
+		if told != (want > 0) || told && !at.Equal(now.Add(want)) {
+			t.Errorf("%q is %v, %v; want %v", header, at, told, want)
+		}
+	}
+
+	w := newCaller(t)
+	s := newSite(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Retry-After", "120")
+		w.WriteHeader(429)
+	})
+	begun := time.Now()
+	id := w.enqueue(rota.NewJob{Type: "http", Params: rota.EncodeSpec(HTTP{URL: payload.URL(s.URL)})})
+	w.ends(id)
+	attempts, err := w.store.Execution(context.Background(), id)
+	if err != nil || len(attempts) != 2 {
+		t.Fatal(attempts, err)
+	}
+	if wait := attempts[1].RunAt.Sub(begun); wait < 119*time.Second || wait > 3*time.Minute {
+		t.Errorf("it is tried again after %v", wait)
+	}
+}
+
+func TestRedirects(t *testing.T) {
+	w := newCaller(t)
+	other := newSite(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "there") })
+	var s *site
+	s = newSite(t, func(w http.ResponseWriter, r *http.Request) {
+		var n int
+		switch {
+		case r.URL.Path == "/other":
+			http.Redirect(w, r, other.URL+"/end", http.StatusTemporaryRedirect)
+		case r.URL.Path == "/same":
+			http.Redirect(w, r, "/end", http.StatusFound)
+		case r.URL.Path == "/end":
+			fmt.Fprint(w, "here")
+		case r.URL.Path == "/file":
+			http.Redirect(w, r, "file:///etc/passwd", http.StatusFound)
+		case r.URL.Path == "/user":
+			http.Redirect(w, r, strings.Replace(s.URL, "//", "//ada:pw@", 1)+"/end", http.StatusFound)
+		case r.URL.Path == "/inside":
+			http.Redirect(w, r, "http://169.254.169.254/latest/meta-data/", http.StatusFound)
+		case r.URL.Path == "/decimal":
+			http.Redirect(w, r, "http://2852039166/latest/meta-data/", http.StatusFound)
+		default:
+			fmt.Sscanf(r.URL.Path, "/%d", &n)
+			http.Redirect(w, r, fmt.Sprintf("/%d", n+1), http.StatusFound)
+		}
+	})
+	secrets := map[string]string{"Authorization": "Bearer x", "Cookie": "a=b", "X-Api-Key": "y", "Accept": "text/plain"}
+
+	job := w.call(map[string]any{"url": s.URL + "/same", "headers": secrets})
+	if r := s.last(t); job.Run.Outcome != rota.OutcomeCompleted || r.Header.Get("X-Api-Key") != "y" || r.Header.Get("Authorization") == "" || r.Header.Get("Referer") != "" {
+		t.Errorf("%+v %v", job.Run, r.Header)
+	}
+	job = w.call(map[string]any{"method": "POST", "url": s.URL + "/other?key=z", "headers": secrets, "body": "text"})
+	r := other.last(t)
+	if job.Run.Outcome != rota.OutcomeCompleted || r.Method != "POST" || r.body != "text" || result[Answer](w, job).Body != "there" {
+		t.Errorf("%+v %+v", job.Run, r)
+	}
+	for _, name := range []string{"Authorization", "Cookie", "X-Api-Key", "Referer"} {
+		if r.Header.Get(name) != "" {
+			t.Errorf("%s goes to the other host: %v", name, r.Header)
+		}
+	}
+	if r.Header.Get("Accept") != "text/plain" || r.Header.Get("Idempotency-Key") == "" {
+		t.Errorf("%v", r.Header)
+	}
+
+	for path, want := range map[string]struct{ code, text string }{
+		"/0":       {"http_redirects", "more than 5 redirects"},
+		"/file":    {"guard", "neither http nor https"},
+		"/user":    {"guard", "with a user or password"},
+		"/inside":  {"guard", "169.254.169.254 is where clouds keep"},
+		"/decimal": {"guard", "is an address that is not written as one"},
+	} {
+		before := s.times()
+		job := w.ends(w.enqueue(rota.NewJob{Type: "http", Params: rota.EncodeSpec(HTTP{URL: payload.URL(s.URL + path)})}))
+		if job.Run.ErrorCode != want.code || !strings.Contains(job.Run.Error, want.text) || job.Sequel != rota.SequelDead {
+			t.Errorf("%s: %q %s %s", path, job.Run.ErrorCode, job.Run.Error, job.Sequel)
+		}
+		if n := s.times() - before; path == "/0" && n != 6 {
+			t.Errorf("%d requests were made", n)
+		}
+	}
+}
+
+// TestCredentialsDoNotComeBack: whoever was sent on by another host may be sent
+// back by it.
+func TestCredentialsDoNotComeBack(t *testing.T) {
+	w := newCaller(t)
+	var home *site
+	away := newSite(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, home.URL+"/back", http.StatusFound) })
+	home = newSite(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/out" {
+			http.Redirect(w, r, away.URL, http.StatusFound)
+		}
+	})
+	w.call(map[string]any{"url": home.URL + "/out", "headers": map[string]string{"X-Api-Key": "y"}})
+	if r := home.last(t); r.URL.Path != "/back" || r.Header.Get("X-Api-Key") != "" {
+		t.Errorf("%s %v", r.URL, r.Header)
+	}
+}
+
+func TestTheInsideIsOutOfBounds(t *testing.T) {
+	s := newSite(t, status(200))
+	_, port, _ := strings.Cut(strings.TrimPrefix(s.URL, "http://"), ":")
+	dns := &resolver{names: names{"inside.example.com": {{"127.0.0.1"}}, "xn--bcher-kva.example": {{"10.0.0.1"}}}}
+	w := newCaller(t, func(c *Config) { c.Guard = &Guard{Resolver: dns} })
+	for _, host := range []string{
+		"127.0.0.1", "127.0.0.2", "[::1]", "[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "[64:ff9b::7f00:1]", "[2002:7f00:1::]", "0.0.0.0", "[::]",
+		"2130706433", "0x7f000001", "0177.0.0.1", "127.1", "169.254.169.254", "[fd00::1]", "[fd00:ec2::254]", "inside.example.com", "INSIDE.example.com",
+		"１２７.0.0.1", "bücher.example", "[fe80::1%25eth0]", "127.0.0.1.",
+	} {
+		job := w.ends(w.enqueue(rota.NewJob{Type: "http", Params: rota.EncodeSpec(map[string]string{"url": "http://" + host + ":" + port + "/"})}))
+		if job.Run.ErrorCode != "guard" || job.Sequel != rota.SequelDead || !strings.Contains(job.Run.Error, "out of bounds") {
+			t.Errorf("%s: %q %s %s", host, job.Run.ErrorCode, job.Run.Error, job.Sequel)
+		}
+	}
+	if s.times() != 0 {
+		t.Errorf("it was reached %d times", s.times())
+	}
+}
+
+// TestLargeAnswersAreCut: what is kept is a result that a store takes, whatever
+// was sent.
+func TestLargeAnswersAreCut(t *testing.T) {
+	w := newCaller(t)
+	var sent atomic.Int64
+	s := newSite(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", r.URL.Query().Get("type"))
+		w.Header().Set("ETag", strings.Repeat("é", 4000))
+		var n, times int64
+		fmt.Sscan(r.URL.Query().Get("times"), &times)
+		q := r.URL.Query()
+		chunk := []byte(q.Get("chunk") + strings.Repeat(q.Get("fill"), int(times)) + q.Get("end"))
+		fmt.Sscan(r.URL.Query().Get("n"), &n)
+		for range n {
+			m, err := w.Write(chunk)
+			sent.Add(int64(m))
+			if err != nil {
+				return
+			}
+		}
+	})
+	for name, test := range map[string]struct {
+		query     string
+		truncated bool
+		least     int
+	}{
+		"short":             {"n=10&chunk=x", false, 10},
+		"text":              {"n=10000&chunk=0123456789", true, 50_000},
+		"what JSON escapes": {"n=30000&chunk=%3C%01%22", true, 5_000},
+		"no text":           {"n=30000&chunk=%ff%fe%00", true, 10_000},
+		"long characters":   {"n=30000&chunk=%F0%9F%98%80", true, 50_000},
+		"long JSON":         {"n=1&type=application/json&chunk=[&fill=12345,&times=20000&end=1]", true, 50_000},
+		"JSON that is none": {"n=1&type=application/json&chunk={", false, 1},
+		"endless":           {"n=1000000000&chunk=" + strings.Repeat("y", 4096), true, 50_000},
+	} {
+		sent.Store(0)
+		job := w.call(map[string]any{"url": s.URL + "?" + test.query})
+		if job.Run.Outcome != rota.OutcomeCompleted || len(job.Run.Result) > rota.ResultMax {
+			t.Errorf("%s: %s %s, %d bytes", name, job.Run.Outcome, job.Run.Error, len(job.Run.Result))
+			continue
+		}
+		got := result[Answer](w, job)
+		if body, is := got.Body.(string); !is || got.Truncated != test.truncated || len(body) < test.least || strings.ContainsRune(body, 0) {
+			t.Errorf("%s: truncated %v, %d bytes", name, got.Truncated, len(body))
+		}
+		if name == "endless" && sent.Load() > 64<<20 {
+			t.Errorf("%d bytes were taken", sent.Load())
+		}
+	}
+}
+
+func TestARequestEndsWithItsRun(t *testing.T) {
+	w := newCaller(t)
+	begun, gone := make(chan struct{}, 2), make(chan struct{}, 2)
+	s := newSite(t, func(_ http.ResponseWriter, r *http.Request) {
+		begun <- struct{}{}
+		<-r.Context().Done()
+		gone <- struct{}{}
+	})
+	job := w.ends(w.enqueue(rota.NewJob{
+		Type: "http", Params: rota.EncodeSpec(HTTP{URL: payload.URL(s.URL)}), Timeout: new(50 * time.Millisecond), MaxRetries: new(0),
+	}))
+	if job.Run.Outcome != rota.OutcomeCancelled || job.Run.ErrorCode != rota.CodeTimeout {
+		t.Errorf("%s %s %s", job.Run.Outcome, job.Run.ErrorCode, job.Run.Error)
+	}
+	<-gone
+	<-begun
+
+	id := w.enqueue(rota.NewJob{Type: "http", Params: rota.EncodeSpec(HTTP{URL: payload.URL(s.URL)})})
+	<-begun
+	if _, err := rota.Do[*rota.CancelledJob](context.Background(), w.store, &rota.Cancel{Meta: rota.NewMeta("ada"), JobID: id}); err != nil {
+		t.Fatal(err)
+	}
+	if job := w.ends(id); job.Run.Outcome != rota.OutcomeCancelled || job.Run.ErrorCode != rota.CodeCancelled {
+		t.Errorf("%s %s %s", job.Run.Outcome, job.Run.ErrorCode, job.Run.Error)
+	}
+	<-gone
+}
+
+// TestNetworkFaultsAreRetried, and told without the address, which may hold a key.
+func TestNetworkFaultsAreRetried(t *testing.T) {
+	w := newCaller(t, func(c *Config) { c.Guard.Resolver = &resolver{} })
+	dead := newSite(t, status(200))
+	dead.Close()
+	torn := newSite(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Length", "100")
+		fmt.Fprint(w, "half")
+	})
+	hung := newSite(t, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
+	hung.Config.ErrorLog = nil
+	for _, url := range []string{dead.URL, torn.URL, hung.URL, "http://nowhere.example", strings.Replace(torn.URL, "http:", "https:", 1)} {
+		id := w.enqueue(rota.NewJob{Type: "http", Params: rota.EncodeSpec(HTTP{Method: "POST", URL: payload.URL(url + "/?key=hunter2")}), MaxRetries: new(1)})
+		attempts := w.attempts(id)
+		last := attempts[len(attempts)-1].Run
+		if len(attempts) != 2 || last.ErrorCode != "network" || strings.Contains(last.Error, "hunter2") || strings.Contains(last.Error, "10.0.0.53") {
+			t.Errorf("%s: %d attempts, %q %s", url, len(attempts), last.ErrorCode, last.Error)
+		}
+	}
+	if strings.Contains(w.log.String(), "hunter2") {
+		t.Error(w.log)
+	}
+}
+
+func TestExecIsDeclaredAndRefused(t *testing.T) {
+	w := newCaller(t)
+	typ, err := w.store.Type(context.Background(), "exec")
+	if err != nil || !strings.Contains(string(typ.Spec.Schema), `"command"`) {
+		t.Fatal(typ, err)
+	}
+	job := w.ends(w.enqueue(rota.NewJob{Type: "exec", Params: json.RawMessage(`{"command": "/bin/true", "args": ["-x"], "env": {"A": "b"}, "stdin": "c"}`), MaxRetries: new(5)}))
+	if job.Run.Outcome != rota.OutcomeFailed || job.Sequel != rota.SequelDead || !strings.Contains(job.Run.Error, "off until they are configured") || job.Run.ErrorCode != "disabled" {
+		t.Errorf("%+v %s", job.Run, job.Sequel)
+	}
+	check, err := payload.Compile(typ.Spec.Schema)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for params, want := range map[string]string{
+		`{}`: "params.command: is missing", `{"command": ""}`: "params.command: is empty", `{"command": "a", "args": "b"}`: "params.args: ",
+		`{"command": "a", "env": {"A": 1}}`: "params.env.A: ", `{"command": "a", "shell": true}`: "params.shell: ",
+	} {
+		if err := check.Check(json.RawMessage(params)); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%s: %v", params, err)
+		}
+	}
+}

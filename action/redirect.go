@@ -1,0 +1,68 @@
+package action
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// redirectsMax is how many times a request goes on to where an answer points.
+const redirectsMax = 5
+
+// follow says whether a request goes on, for an http.Client. Whoever leaves the
+// host that was named takes along neither credentials nor anything else that was
+// meant for it, and does not get them back on the way.
+func follow(expect Expect) func(*http.Request, []*http.Request) error {
+	return func(next *http.Request, before []*http.Request) error {
+		switch {
+		case next.Response != nil && expect.Has(next.Response.StatusCode) && len(expect) > 0:
+			return http.ErrUseLastResponse // it was asked for, not for what it points to
+		case len(before) > redirectsMax:
+			return failedForGood("http_redirects", "%s: more than %d redirects", before[0].URL.Host, redirectsMax)
+		case !isScheme(next.URL.Scheme):
+			return failedForGood(codeRefused, "%s: a redirect to %s:, which is neither http nor https", before[0].URL.Host, shown(next.URL.Scheme))
+		case next.URL.User != nil:
+			return failedForGood(codeRefused, "%s: a redirect to an address with a user or password in it", before[0].URL.Host)
+		}
+		next.Header.Del("Referer") // an address may hold a key
+		if leaves(next, before) {
+			keepHarmless(next.Header)
+		}
+		return nil
+	}
+}
+
+// leaves reports whether a request goes, or went, to another host than the first.
+func leaves(next *http.Request, before []*http.Request) bool {
+	home := origin(before[0].URL)
+	for _, r := range append(before[1:len(before):len(before)], next) {
+		if origin(r.URL) != home {
+			return true
+		}
+	}
+	return false
+}
+
+// origin is whom a request is for.
+func origin(u *url.URL) string {
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	}
+	return u.Scheme + "://" + strings.ToLower(strings.TrimSuffix(u.Hostname(), ".")) + ":" + port
+}
+
+// harmless are the headers that any host may see. Whatever else somebody put into
+// a request may be a key: nobody can know them all by name.
+var harmless = map[string]bool{
+	"Accept": true, "Accept-Charset": true, "Accept-Encoding": true, "Accept-Language": true,
+	"Content-Language": true, "Content-Type": true, "Idempotency-Key": true, "User-Agent": true,
+}
+
+func keepHarmless(h http.Header) {
+	for name := range h {
+		if !harmless[name] {
+			delete(h, name)
+		}
+	}
+}

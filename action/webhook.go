@@ -1,0 +1,117 @@
+package action
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"slices"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/engine"
+)
+
+// WebhookConfig of the handler of deliveries.
+type WebhookConfig struct {
+	Store  rota.Store // that the webhooks stand in
+	Sender *Sender    // nil: one that may reach the open internet
+	// Compose writes what a webhook is told. It is given here since the forms in
+	// which jobs and the like are shown belong to the faces.
+	Compose func(context.Context, rota.Delivery) ([]byte, error)
+}
+
+// Deliveries registers the handler of rota.TypeWebhook. It belongs into a registry
+// of its own, for an engine of its own: receivers that are slow then keep nobody
+// waiting but each other.
+func Deliveries(reg *engine.Registry, config WebhookConfig) {
+	if config.Sender == nil {
+		config.Sender = NewSender(SenderConfig{})
+	}
+	d := &deliverer{config}
+	reg.Func(rota.TypeWebhook, rota.TypeSpec{}, d.run, engine.WithDescription("tells a webhook what happened"))
+}
+
+// deliverer carries deliveries out.
+type deliverer struct{ WebhookConfig }
+
+func (d *deliverer) run(ctx context.Context, job *rota.Job) error {
+	delivery, err := rota.ParseDelivery(job.Params)
+	if err != nil || delivery.URL == "" {
+		return failedForGood(codeParams, "the params are no delivery")
+	}
+	secret, err := d.secret(ctx, &delivery)
+	if err != nil {
+		return err
+	}
+	body, err := d.Compose(ctx, delivery)
+	if err != nil {
+		return err
+	}
+	return d.send(ctx, Message{
+		URL: delivery.URL, Secret: secret, Event: string(delivery.Event), ID: job.IdempotencyKey(), Body: body,
+	})
+}
+
+// secret is that of the webhook as it stands now: one that was taken away is not
+// told any more, and one that was given another secret is told under that.
+func (d *deliverer) secret(ctx context.Context, delivery *rota.Delivery) (string, error) {
+	hooks, err := d.hooks(ctx, delivery.Template)
+	if err != nil {
+		return "", err
+	}
+	at := slices.IndexFunc(hooks, func(h rota.Webhook) bool { return h.URL == delivery.URL })
+	switch {
+	case at < 0:
+		return "", failedForGood(codeGone, "the webhook was taken away before it could be told of %s", delivery.Event)
+	case !hooks[at].Tells(delivery.Event):
+		return "", failedForGood(codeGone, "the webhook is not told of %s any more", delivery.Event)
+	}
+	return hooks[at].Secret, nil
+}
+
+// hooks are those of a template, or for all if there is none.
+func (d *deliverer) hooks(ctx context.Context, template string) ([]rota.Webhook, error) {
+	if template == "" {
+		all, err := d.Store.Webhooks(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return all.Spec, nil
+	}
+	t, err := d.Store.Template(ctx, template)
+	if rota.CodeOf(err) == rota.NotFound {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return t.Spec.Webhooks, nil
+}
+
+// send sends a message and judges what came of it. Everything but a success is
+// tried again, as long as the policy lasts: a receiver that is being repaired may
+// answer anything. Its result and its error say it all: a line in a log would cost
+// a file for each delivery.
+func (d *deliverer) send(ctx context.Context, m Message) error {
+	receipt, err := d.Sender.Send(ctx, m)
+	if err != nil {
+		return err
+	}
+	if err := engine.Result(ctx, receipt); err != nil {
+		return err
+	}
+	switch {
+	case receipt.Delivered():
+		return nil
+	case receipt.Status == http.StatusGone:
+		return failedForGood(codeGone, "%s was answered %s: it wants to hear of nothing any more; take the webhook away", hostOf(m.URL), statusText(receipt.Status))
+	}
+	return failed(statusCode(receipt.Status), "%s was answered %s; a 2xx says that it was delivered", hostOf(m.URL), statusText(receipt.Status))
+}
+
+func hostOf(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	return u.Host
+}

@@ -1,0 +1,268 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// yamlOf is a JSON text as YAML that people like to read and edit, its fields in their order. Every number is written as
+// it stands, and every text so that it cannot be taken for anything else: jsonOf reads back exactly what was written.
+func yamlOf(text []byte) ([]byte, error) {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	value, err := readNode(d)
+	if err != nil {
+		return nil, err
+	}
+	w := &yamlWriter{}
+	switch fields, is := value.(object); {
+	case is && len(fields) > 0:
+		for i, f := range fields {
+			if i > 0 {
+				w.b.WriteByte('\n') // a line between the parts of the document
+			}
+			w.block(object{f}, 0)
+		}
+	default:
+		w.b.WriteString(flow(value) + "\n")
+	}
+	return w.b.Bytes(), nil
+}
+
+// object is a JSON object whose fields keep their order.
+type object []field
+
+type field struct {
+	name  string
+	value any // nil, bool, json.Number, string, []any or object
+}
+
+// readNode reads one value.
+func readNode(d *json.Decoder) (any, error) {
+	token, err := d.Token()
+	if err != nil {
+		return nil, err
+	}
+	switch token {
+	case json.Delim('['):
+		list := []any{}
+		for d.More() {
+			value, err := readNode(d)
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, value)
+		}
+		_, err = d.Token()
+		return list, err
+	case json.Delim('{'):
+		fields := object{}
+		for d.More() {
+			name, err := d.Token()
+			if err != nil {
+				return nil, err
+			}
+			value, err := readNode(d)
+			if err != nil {
+				return nil, err
+			}
+			fields = append(fields, field{fmt.Sprint(name), value})
+		}
+		_, err = d.Token()
+		return fields, err
+	}
+	return token, nil
+}
+
+// blockDepth is how deep values are written a line each; deeper ones are written as JSON, which is YAML too.
+const blockDepth = 12
+
+type yamlWriter struct{ b bytes.Buffer }
+
+// block writes the fields of an object, a line each.
+func (w *yamlWriter) block(fields object, depth int) {
+	for _, f := range fields {
+		w.indent(depth)
+		w.b.WriteString(yamlKey(f.name) + ":")
+		w.value(f.value, depth)
+	}
+}
+
+// list writes the items of a list, a line each. The first line of an item that is an object stands behind its dash.
+func (w *yamlWriter) list(items []any, depth int) {
+	for _, item := range items {
+		w.indent(depth)
+		w.b.WriteByte('-')
+		fields, is := item.(object)
+		if !is || len(fields) == 0 || depth >= blockDepth {
+			w.value(item, depth)
+			continue
+		}
+		inner := &yamlWriter{}
+		inner.block(fields, depth+1)
+		w.b.WriteByte(' ')
+		w.b.Write(bytes.TrimPrefix(inner.b.Bytes(), []byte(strings.Repeat("  ", depth+1))))
+	}
+}
+
+func (w *yamlWriter) indent(depth int) { w.b.WriteString(strings.Repeat("  ", depth)) }
+
+// value writes what stands behind a key or a dash, and the end of the line.
+func (w *yamlWriter) value(value any, depth int) {
+	switch v := value.(type) {
+	case object:
+		if len(v) > 0 && depth < blockDepth {
+			w.b.WriteByte('\n')
+			w.block(v, depth+1)
+			return
+		}
+	case []any:
+		if line := flow(v); depth < blockDepth && (len(line) > flowMax || nested(v)) {
+			w.b.WriteByte('\n')
+			w.list(v, depth+1)
+			return
+		}
+	case string:
+		if literal(v) {
+			w.literal(v, depth)
+			return
+		}
+		w.b.WriteString(" " + yamlText(v, plainValue) + "\n")
+		return
+	}
+	w.b.WriteString(" " + flow(value) + "\n")
+}
+
+// flowMax is how long a list on one line may be.
+const flowMax = 80
+
+func nested(list []any) bool {
+	for _, item := range list {
+		switch item.(type) {
+		case object, []any:
+			return true
+		}
+	}
+	return false
+}
+
+// literal says whether a text of several lines can be written as it is. What begins with a space or has one at the end
+// of a line is safer in quotes, and so is what does not end where its last line does.
+func literal(text string) bool {
+	body := strings.TrimSuffix(text, "\n")
+	if !strings.Contains(body, "\n") || strings.HasSuffix(body, "\n") {
+		return false
+	}
+	for line := range strings.SplitSeq(body, "\n") {
+		if line != strings.Trim(line, " ") || strings.ContainsFunc(line, unprintable) {
+			return false
+		}
+	}
+	return body[0] != '\n' && body[0] != '#'
+}
+
+func (w *yamlWriter) literal(text string, depth int) {
+	body, ended := strings.CutSuffix(text, "\n")
+	mark := " |-\n"
+	if ended {
+		mark = " |\n"
+	}
+	w.b.WriteString(mark)
+	for line := range strings.SplitSeq(body, "\n") {
+		if line != "" {
+			w.indent(depth + 1)
+		}
+		w.b.WriteString(line + "\n")
+	}
+}
+
+// flow is a value on one line: JSON, but for words that need no quotes.
+func flow(value any) string {
+	var b strings.Builder
+	writeFlow(&b, value)
+	return b.String()
+}
+
+func writeFlow(b *strings.Builder, value any) {
+	switch v := value.(type) {
+	case nil:
+		b.WriteString("null")
+	case string:
+		b.WriteString(yamlText(v, plainWord))
+	case []any:
+		b.WriteByte('[')
+		for i, item := range v {
+			if i > 0 {
+				b.WriteString(", ")
+			}
+			writeFlow(b, item)
+		}
+		b.WriteByte(']')
+	case object:
+		b.WriteByte('{')
+		for i, f := range v {
+			if i > 0 {
+				b.WriteString(", ")
+			}
+			b.WriteString(quotedText(f.name) + ": ")
+			writeFlow(b, f.value)
+		}
+		b.WriteByte('}')
+	default:
+		fmt.Fprint(b, v) // a number as it was written, true or false
+	}
+}
+
+var (
+	plainWord  = regexp.MustCompile(`^[A-Za-z_/][A-Za-z0-9_./@-]*$`)
+	plainValue = regexp.MustCompile(`^[A-Za-z_/]([A-Za-z0-9_./@+()!?;-]|[ =,'":&|][A-Za-z0-9_./@+()-])*$`)
+	plainSpan  = regexp.MustCompile(`^([0-9]+(\.[0-9]+)?(h|ms|m|s|µs))+$`)
+)
+
+// reserved are the words that some reader of YAML takes for something else than a text.
+var reserved = regexp.MustCompile(`(?i)^(true|false|yes|no|on|off|y|n|null|nan|inf)$`)
+
+func yamlKey(name string) string { return yamlText(name, plainWord) }
+
+// yamlText writes a text: without quotes if it looks like nothing else.
+func yamlText(text string, plain *regexp.Regexp) string {
+	if len(text) < 200 && (plain.MatchString(text) && !reserved.MatchString(text) && !strings.Contains(text, ": ") || plainSpan.MatchString(text)) {
+		return text
+	}
+	return quotedText(text)
+}
+
+// quotedText writes a text in quotes, with escapes that JSON has too.
+func quotedText(text string) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	for _, r := range text {
+		switch {
+		case r == '"' || r == '\\':
+			b.WriteString(`\` + string(r))
+		case r == '\n':
+			b.WriteString(`\n`)
+		case r == '\t':
+			b.WriteString(`\t`)
+		case !unprintable(r):
+			b.WriteRune(r)
+		case r < 1<<16:
+			fmt.Fprintf(&b, `\u%04X`, r)
+		default:
+			fmt.Fprintf(&b, `\U%08X`, r)
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
+}
+
+// unprintable says whether a character is better written as its number: it is not seen, or some reader takes it for the
+// end of a line.
+func unprintable(r rune) bool {
+	return r == utf8.RuneError || r == '\u00a0' || r == '\ufeff' || !unicode.IsPrint(r)
+}

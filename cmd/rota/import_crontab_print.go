@@ -1,0 +1,138 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/rotajobs/rota"
+)
+
+// crontabView is the report, as JSON and YAML have it.
+type crontabView struct {
+	File     string           `json:"file"`
+	Form     string           `json:"form"` // user or system
+	Guessed  string           `json:"guessed,omitempty"`
+	Timezone string           `json:"timezone"` // of lines without CRON_TZ
+	Applied  bool             `json:"applied"`
+	Lines    []crontabLine    `json:"lines"`
+	Refused  []crontabRefusal `json:"refused"`
+	Notes    []crontabNote    `json:"notes"`
+}
+
+func (m *crontabMove) view() crontabView {
+	v := crontabView{
+		File: m.file, Form: string(m.read.Form), Guessed: m.read.Why, Timezone: m.zone.name, Applied: m.applied,
+		Lines: m.lines, Refused: m.refused, Notes: m.notes,
+	}
+	if v.Lines == nil {
+		v.Lines = []crontabLine{}
+	}
+	if v.Refused == nil {
+		v.Refused = []crontabRefusal{}
+	}
+	if v.Notes == nil {
+		v.Notes = []crontabNote{}
+	}
+	return v
+}
+
+func (m *crontabMove) print(w io.Writer) error {
+	guessed := ""
+	if m.read.Why != "" {
+		guessed = ", because " + m.read.Why + "; --user and --system say otherwise"
+	}
+	fmt.Fprintf(w, "%s is read as a %s crontab%s.\n", m.file, map[string]string{"user": "user's", "system": "system's"}[string(m.read.Form)], guessed)
+	fmt.Fprintf(w, "Times are read in %s, %s.\n\n", m.zone.name, m.zone.from)
+	if len(m.lines) > 0 {
+		t := newTable("LINE", "NAME", "~WHEN", "NEXT", "^ZONE", "BECOMES").spare("ZONE", "NEXT")
+		for _, l := range m.lines {
+			t.add(fmt.Sprint(l.Line), l.Name, l.Describe, nextText(l.Next), l.Timezone, m.becomes(&l))
+		}
+		if err := m.a.printTable(w, t); err != nil {
+			return err
+		}
+		fmt.Fprintln(w)
+	}
+	for _, r := range m.refused {
+		fmt.Fprintf(w, "%s\n", plainText(lineText(r.Line)+"refused: "+strings.TrimSpace(r.Found+" "+r.Reason)+sentence(r.Remedy)))
+	}
+	for _, n := range m.notes {
+		fmt.Fprintf(w, "%s\n", plainText(lineText(n.Line)+n.Note))
+	}
+	if len(m.refused)+len(m.notes) > 0 {
+		fmt.Fprintln(w)
+	}
+	_, err := fmt.Fprintln(w, m.end())
+	return err
+}
+
+func lineText(line int) string {
+	if line == 0 {
+		return "all: "
+	}
+	return fmt.Sprintf("line %d: ", line)
+}
+
+func sentence(remedy string) string {
+	if remedy == "" {
+		return ""
+	}
+	return "; " + remedy
+}
+
+// nextText is a time with its offset, as tables show it.
+func nextText(next string) string {
+	at, err := time.Parse(time.RFC3339, next)
+	if err != nil {
+		return "-"
+	}
+	return at.Format("2006-01-02 15:04 -07:00")
+}
+
+// becomes says in a few words what a line will be, or is now.
+func (m *crontabMove) becomes(l *crontabLine) string {
+	held := ""
+	if l.State == "PAUSED" || l.State == "DISABLED" {
+		held = ", " + strings.ToLower(l.State)
+	}
+	switch l.Change {
+	case "created":
+		return "new " + l.Type + held
+	case "changed":
+		return "changed: " + strings.Join(l.Fields, ", ") + held
+	case "unchanged":
+		return "as it is" + held
+	}
+	return l.Type + held
+}
+
+// end is the last sentence.
+func (m *crontabMove) end() string {
+	all := plural(len(m.lines)+len(m.refused), "line", "lines")
+	if m.offline != nil {
+		return fmt.Sprintf("%s, %d refused. This was a dry run, and what is there already was not looked at: %s.", all, len(m.refused), m.offline)
+	}
+	counts, firing := map[string]int{}, 0
+	for _, l := range m.lines {
+		counts[l.Change]++
+		if l.State == string(rota.ScheduleEnabled) {
+			firing++
+		}
+	}
+	text := fmt.Sprintf("%s: %d new, %d changed, %d as they are, %d refused.", all, counts["created"], counts["changed"], counts["unchanged"], len(m.refused))
+	switch {
+	case len(m.lines)+len(m.refused) == 0:
+		return "No line runs anything."
+	case m.apply && !m.applied:
+		return text + " Nothing was written."
+	case !m.applied:
+		return text + " This was a dry run: --apply makes them."
+	case counts["created"]+counts["changed"] == 0:
+		return text + " There was nothing to do."
+	case firing > 0:
+		return text + " They are declared: take their lines out of the crontab, or they run twice."
+	}
+	return text + " They are declared."
+}

@@ -1,0 +1,169 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rotajobs/rota/cron"
+)
+
+// TestAServerIsMoved exports one server and imports it into another, which then exports the same bytes.
+func TestAServerIsMoved(t *testing.T) {
+	here, there := startServer(t), startServer(t)
+	for _, line := range []string{
+		`type put mail.send --retries 5 --schema '{"type": "object", "properties": {"n": {"maximum": 12345678901234567890}}}'`,
+		"type pause mail.send", "type pause noop",
+		`template create digest --type mail.send --params '{"n": 12345678901234567890, "f": 1.0, "e": 1e3, "text": "two\nlines\n", "yes": "no"}'`,
+		"template create old --type noop",
+		"schedule create old --template old --every 90s",
+		"schedule create digest --template digest --cron '*/7 9-17 * * MON-FRI' --tz Europe/Berlin --scope user=7 --scope user=8 --scope team=x",
+		"schedule create after --template digest --cron '0 18 * * *' --depends-on digest --catch-up all",
+		"schedule create beat --template old --every 7m0.5s",
+		"schedule create once --template digest --at 2099-01-01T00:00:00Z --on-completion drop",
+		"schedule pause beat", "template archive old",
+		"limits set --global 9 --type mail.send=2 --rate mail.send=7/1m30s --key 'a key: with # odd=3'",
+		"webhook add https://example.com/hook --event job.dead --secret hush-hush-hush-hush",
+	} {
+		here.must(line)
+	}
+	file := filepath.Join(t.TempDir(), "all.yaml")
+	here.must("export --secrets " + file)
+	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("a file with secrets has the mode %v, %v", info.Mode(), err)
+	}
+	exported := here.must("export --secrets")
+	if text, _ := os.ReadFile(file); string(text) != exported {
+		t.Error("the file holds something else than is printed")
+	}
+	before := here.must("schedule list -o json") + here.must("template list -o json") + here.must("type list -o json") + here.must("audit -o json")
+	if out := here.must("import " + file); out != "11 unchanged\n" {
+		t.Errorf("over itself: %s", out)
+	}
+	if after := here.must("schedule list -o json") + here.must("template list -o json") + here.must("type list -o json") + here.must("audit -o json"); after != before {
+		t.Error("imported over itself it changed")
+	}
+	_, errs, code := there.runIn("import -", screen{}, map[string]string{"STDIN": here.must("export")})
+	if code != exitUsage || !strings.Contains(errs, "webhooks[0].secret: is missing") || !strings.Contains(errs, "standard input:") {
+		t.Errorf("without secrets exits with %d: %s", code, errs)
+	}
+	if out := there.must("import " + file); !strings.HasSuffix(out, "\n8 created, 3 changed\n") { // noop, the limits and the webhooks were there
+		t.Error(out)
+	}
+	if copied := there.must("export --secrets"); copied != exported {
+		t.Errorf("got\n%s\nwant\n%s", copied, exported)
+	}
+	if copied := there.must("export --secrets -o json"); copied != here.must("export --secrets -o json") {
+		t.Errorf("as JSON got\n%s", copied)
+	}
+	_, errs, code = there.runIn("import -", screen{}, map[string]string{"STDIN": here.must("export --secrets -o json")})
+	if code != exitDone {
+		t.Error(errs)
+	}
+}
+
+// TestZonesOfMachines: where systems keep the name of their zone, and what is done where it has none.
+func TestZonesOfMachines(t *testing.T) {
+	none := errors.New("it is not there")
+	for _, row := range []struct{ tz, timezone, localtime, want string }{
+		{"", "Europe/Berlin\n", "", "Europe/Berlin, as /etc/timezone says"},
+		{"", "", "/usr/share/zoneinfo/America/New_York", "America/New_York, as /etc/localtime says"},
+		{"", "", "../usr/share/zoneinfo/Asia/Tokyo", "Asia/Tokyo, as /etc/localtime says"},
+		{"", "nonsense", "/usr/share/zoneinfo/Asia/Tokyo", "Asia/Tokyo, as /etc/localtime says"},
+		{"", "", "", "UTC, since this machine names no zone; --tz names another"},
+		{"", "", "/etc/somewhere", "UTC, since this machine names no zone; --tz names another"},
+		{"Asia/Tokyo", "Europe/Berlin", "", "Asia/Tokyo, as TZ says"},
+		{":Asia/Tokyo", "", "", "Asia/Tokyo, as TZ says"},
+		{"CET-1CEST", "Europe/Berlin", "", "TZ is CET-1CEST, which is not the name of a zone"},
+	} {
+		zone, err := localZone(row.tz,
+			func(string) ([]byte, error) {
+				if row.timezone == "" {
+					return nil, none
+				}
+				return []byte(row.timezone), nil
+			},
+			func(string) (string, error) {
+				if row.localtime == "" {
+					return "", none
+				}
+				return row.localtime, nil
+			})
+		got := zone.name + ", " + zone.from
+		if err != nil {
+			got = err.Error()
+		}
+		if got != row.want {
+			t.Errorf("%+v: %s", row, got)
+		}
+	}
+}
+
+// TestSpringIsTold: a time that will not exist within a year is, and no other.
+func TestSpringIsTold(t *testing.T) {
+	now := time.Date(2026, 11, 15, 3, 0, 0, 0, time.UTC)
+	for _, row := range []struct{ times, zone, want string }{
+		{"30 2 * * *", "Europe/Berlin", "skipped 2027-03-28 02:30"},
+		{"*/5 2 * * *", "Europe/Berlin", "skipped 12 times from 2027-03-28 02:00"},
+		{"30 2 28 3 *", "Europe/Berlin", "skipped 2027-03-28 02:30"},
+		{"30 2 27 * *", "Europe/Berlin", ""},
+		{"30 3 * * *", "Europe/Berlin", ""},
+		{"30 * * * *", "Europe/Berlin", ""},
+		{"30 2 * * *", "UTC", ""},
+		{"30 2 * * *", "Asia/Tokyo", ""},
+		{"15 2 * * *", "Australia/Lord_Howe", "skipped 2027-10-03 02:15"},
+		{"0 0 * * *", "America/Santiago", "skipped 2027-09-05 00:00"},
+	} {
+		expression, err := cron.Parse(row.times, cron.Config{Zone: row.zone})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := springNote(expression, now); !strings.HasPrefix(got, row.want) || (got == "") != (row.want == "") {
+			t.Errorf("%s in %s: %q, want %q", row.times, row.zone, got, row.want)
+		}
+	}
+}
+
+// TestACrontabOfThousandsIsImported in one go.
+func TestACrontabOfThousandsIsImported(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it makes 1,200 schedules")
+	}
+	s := startServer(t)
+	var b strings.Builder
+	for i := range 1_200 {
+		fmt.Fprintf(&b, "%d %d * * * job %d\n", i%60, i/60%24, i)
+	}
+	out, errs, code := s.runIn("import crontab - --tz UTC --apply", screen{}, map[string]string{"STDIN": b.String()})
+	if code != exitDone || !strings.Contains(out, "1200 lines: 1200 new, 0 changed, 0 as they are, 0 refused. They are declared.") {
+		t.Errorf("exit %d: %s%s", code, out[max(0, len(out)-300):], errs)
+	}
+	out, _, _ = s.runIn("import crontab - --tz UTC --apply", screen{}, map[string]string{"STDIN": b.String()})
+	if !strings.Contains(out, "0 new, 0 changed, 1200 as they are, 0 refused. There was nothing to do.") {
+		t.Error(out[max(0, len(out)-300):])
+	}
+}
+
+// TestThePageShowsWhatIsMade holds the example of the page on migrating to what the program makes of it.
+func TestThePageShowsWhatIsMade(t *testing.T) {
+	page, err := os.ReadFile("../../docs/migrating.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(page), "in Berlin,\n\n```\n")
+	line, rest, _ := strings.Cut(rest, "\n```\n")
+	_, rest, _ = strings.Cut(rest, "```yaml\n")
+	want, _, _ := strings.Cut(rest, "```\n")
+	s := startServer(t)
+	if _, errs, code := s.runIn("import crontab - --tz Europe/Berlin --apply", screen{}, map[string]string{"STDIN": "SHELL=/bin/bash\n" + line + "\n"}); code != exitDone {
+		t.Fatal(errs)
+	}
+	_, got, _ := strings.Cut(s.must("export"), "version: 1\n\n")
+	if got != want {
+		t.Errorf("the page shows\n%s\nand what is made is\n%s", want, got)
+	}
+}

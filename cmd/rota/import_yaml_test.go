@@ -1,0 +1,222 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+// TestAnyJSONComesBackFromYAML writes anything as YAML and reads it: the same text comes back, to the last digit.
+func TestAnyJSONComesBackFromYAML(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		value := map[string]any{"top": drawValue(t, 4), drawText(t): drawValue(t, 4)}
+		want, err := json.Marshal(value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := yamlOf(want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := readDocument("f", text)
+		if err != nil {
+			t.Fatalf("%v\n%s\n%s", err, want, text)
+		}
+		if string(got.json) != string(want) {
+			t.Fatalf("got\n%s\nwant\n%s\nfrom\n%s", got.json, want, text)
+		}
+	})
+}
+
+func drawValue(t *rapid.T, depth int) any {
+	kind := rapid.IntRange(0, 6).Draw(t, "kind")
+	if depth == 0 {
+		kind = min(kind, 3)
+	}
+	switch kind {
+	case 0:
+		return nil
+	case 1:
+		return rapid.Bool().Draw(t, "flag")
+	case 2:
+		return json.Number(rapid.SampledFrom([]string{"0", "-0", "1.0", "1e3", "1E+400", "12345678901234567890123", "-0.10", "0.1e-7", "010"[1:]}).Draw(t, "number"))
+	case 3:
+		return drawText(t)
+	case 4:
+		list := []any{}
+		for range rapid.IntRange(0, 4).Draw(t, "items") {
+			list = append(list, drawValue(t, depth-1))
+		}
+		return list
+	}
+	object := map[string]any{}
+	for range rapid.IntRange(0, 4).Draw(t, "fields") {
+		object[drawText(t)] = drawValue(t, depth-1)
+	}
+	return object
+}
+
+// drawText draws a text that YAML might take for something else, or any.
+func drawText(t *rapid.T) string {
+	switch rapid.IntRange(0, 3).Draw(t, "text") {
+	case 0:
+		return rapid.SampledFrom(oddTexts).Draw(t, "odd")
+	case 1:
+		return strings.Join(rapid.SliceOfN(rapid.SampledFrom(oddParts), 0, 8).Draw(t, "parts"), "")
+	}
+	return rapid.String().Draw(t, "any")
+}
+
+var oddTexts = []string{
+	"", " ", "true", "True", "null", "~", "yes", "No", "1", "-1", "1.5", "1e3", "0x1F", "0o17", "017", "+1", ".5", "5.", ".inf", "-.INF", ".nan", "1_000",
+	"2026-01-01", "2026-01-01T00:00:00Z", "12:30:45", "1m30s", "100/1m", "- a", "-", "?", "? a", "a: b", "a:b", "a:", ":", ":a", "# x", "a #b", "a#b", "[", "]", "{", "}", "[a]", "{a: b}",
+	",", "a, b", "&a", "*a", "*/5 * * * *", "0 3 * * *", "!a", "!!str", "|", "|-", ">", "> a", "%a", "@daily", "`a`", "'", "''", "'a'", "\"", "\"a\"", "\\", "\\n", "<<", "=",
+	"a\nb", "a\nb\n", "a\n\nb", "a\n", "\na", "\n", "\n\n", "a\n\n", " a\nb", "a\n b", "a \nb", "\ta\nb", "a\n\tb", "a\r\nb", "a\rb", "---", "--- a", "...", "a\n---\nb", "# a\nb", "a\n# b\nc",
+	"\u2028", "\u0085", "\ufeff", "\x00", "\x07", "\x1b[31m", "\x7f", "\u00a0", "Grüße", "世界", "👍", "\u202e", "\ufffd", "a\u2028b\nc", strings.Repeat("long ", 60), strings.Repeat("x", 300),
+	"y", "n", "on", "OFF", "merge: <<", "cd / && run-parts --report /etc/cron.hourly", "echo \"$HOME = $(date)\" > /dev/null 2>&1", "it's", "a 'b' c", "a \"b\" c", "a: 'b'", "x=1", "a | b", "a & b", "a -b", "a ? b",
+}
+
+var oddParts = []string{"a", "b", " ", "\n", ":", "#", "-", "'", "\"", "\\", "\t", ",", "[", "}", "&", "*", "|", "!", "%", "@", "1", ".", "e", "ü", "\r", "?", "="}
+
+// TestOddTextsComeBackFromYAML is the same for each of them, as a value, in a list, and as a name.
+func TestOddTextsComeBackFromYAML(t *testing.T) {
+	for _, odd := range oddTexts {
+		want, _ := json.Marshal(map[string]any{"a": odd, "b": []string{odd, odd}, "c": map[string]any{odd: []any{map[string]string{odd: odd, "z": odd}}}, "d": "end"})
+		text, err := yamlOf(want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := readDocument("f", text)
+		if err != nil || string(got.json) != string(want) {
+			t.Errorf("%q: %v\n%s\ngot %s", odd, err, text, got.json)
+		}
+	}
+}
+
+// TestYAMLIsWrittenForPeople shows how it looks.
+func TestYAMLIsWrittenForPeople(t *testing.T) {
+	got, err := yamlOf([]byte(`{"version":1,"types":{"mail.send":{"paused":false,"backoff":"1m30s","schema":{"type":"object","required":["to","n"],
+		"properties":{"n":{"maximum":12345678901234567890}}}}},"schedules":{"7":{"cron":"*/5 * * * *","at":"2026-11-15T07:00:00Z","depends_on":[],"scopes":[{"kind":"user","ids":["7","x"]},{"kind":"a"}],
+		"param_overrides":{"text":"two\nlines\n","command":"cd / && run","n":1.0,"empty":{},"none":null,"note":"a: b"}}}}`))
+	want := `version: 1
+
+types:
+  mail.send:
+    paused: false
+    backoff: 1m30s
+    schema:
+      type: object
+      required: [to, "n"]
+      properties:
+        "n":
+          maximum: 12345678901234567890
+
+schedules:
+  "7":
+    cron: "*/5 * * * *"
+    at: "2026-11-15T07:00:00Z"
+    depends_on: []
+    scopes:
+      - kind: user
+        ids: ["7", x]
+      - kind: a
+    param_overrides:
+      text: |
+        two
+        lines
+      command: "cd / && run"
+      "n": 1.0
+      empty: {}
+      none: null
+      note: "a: b"
+`
+	if err != nil || string(got) != want {
+		t.Errorf("%v\n%s", err, got)
+	}
+}
+
+// TestWhatPeopleWriteIsRead: YAML by hand, and what is refused of it, with the line.
+func TestWhatPeopleWriteIsRead(t *testing.T) {
+	for _, row := range []struct{ text, want string }{
+		{"a: 1 # one\nb: [x, 'y', \"z\"]\nc:\n- d: ~\n", `{"a":1,"b":["x","y","z"],"c":[{"d":null}]}`},
+		{"---\na: {b: c, d: 1.50}\n", `{"a":{"b":"c","d":1.50}}`},
+		{"a: >\n  folded\n  text\nb: plain text\n  goes on\n", `{"a":"folded text\n","b":"plain text goes on"}`},
+		{"a: 0x1F\nb: 0o17\n", `{"a":31,"b":15}`},
+		{"a: 1\nb: 1_000\n", "f:2: 1_000 is not a number that JSON can have"},
+		{"a: 017\n", "f:1: 017 is not a number that JSON can have"},
+		{"a: +1\n", "f:1: +1 is not a number that JSON can have"},
+		{"7: a\ntrue: b\n", `{"7":"a","true":"b"}`},
+		{"\t", ""},
+		{"{\n\t\"a\": 1\n}", `{"a": 1}`},
+		{"a: b: c\n", "f:1: it is not YAML: "},
+		{"a: 1\nb: [1\n", "f:2: it is not YAML: "},
+		{"a: 1\na: 2\n", "f:2: "},
+		{"a: 1\n---\nb: 2\n", "f:3: a second document begins here"},
+		{"- a\n", "f:1: it is not a document of definitions"},
+		{"words\n", "f:1: it is not a document of definitions"},
+		{"", "f: it is empty"},
+		{"# nothing\n", "f: it is empty"},
+		{"a: &x 1\nb: *x\n", "f:1: anchors and aliases are not read"},
+		{"a: 1\nb: !!str 2\n", "f:2: tags such as !!str are not read"},
+		{"a:\n  <<: {b: 1}\n", "f:2: "},
+		{"a: .inf\n", "f:1: .inf is not a number that JSON can have"},
+		{"? [a]\n: b\n", "f:"},
+	} {
+		got, err := readDocument("f", []byte(row.text))
+		text := ""
+		if err == nil {
+			text = strings.ReplaceAll(string(got.json), "\n\t", "\n\t")
+		} else {
+			text = err.Error()
+		}
+		if row.want == "" && err != nil || err != nil && strings.HasPrefix(text, row.want) || err == nil && strings.Join(strings.Fields(text), "") == strings.Join(strings.Fields(row.want), "") {
+			continue
+		}
+		t.Errorf("%q is read as %s, want %s", row.text, text, row.want)
+	}
+}
+
+// TestLinesAreFound: a path that a server names leads to its line, or to that of what it stands in.
+func TestLinesAreFound(t *testing.T) {
+	d, err := readDocument("f.yaml", []byte("# head\nschedules:\n  a.b:\n    cron: x\n    scopes:\n    - kind: user\n      id: 7\n    - {kind: k, id: j}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{
+		"schedules.a.b.cron": "f.yaml:4: ", "schedules.a.b.scopes[0].id": "f.yaml:7: ", "schedules.a.b.scopes[1]": "f.yaml:8: ",
+		"schedules.a.b.template": "f.yaml:3: ", "schedules": "f.yaml:2: ", "limits": "", "": "",
+	} {
+		if got := d.at(path); got != want {
+			t.Errorf("%s is at %q, want %q", path, got, want)
+		}
+	}
+}
+
+// TestLargeDocumentsAreReadInTime: what a server of ten thousand schedules exports, and what nests deeply.
+func TestLargeDocumentsAreReadInTime(t *testing.T) {
+	var b strings.Builder
+	b.WriteString(`{"schedules":{`)
+	for i := range 10_000 {
+		fmt.Fprintf(&b, `%s"s%d":{"template":"t","cron":"0 3 * * *","param_overrides":{"text":"two\nlines","n":1.5}}`, strings.Repeat(",", min(1, i)), i)
+	}
+	b.WriteString(`}}`)
+	for name, want := range map[string]string{
+		"many": b.String(), "deep": `{"a":` + strings.Repeat(`{"a":[`, 2_000) + strings.Repeat(`]}`, 2_000) + `}`,
+		"long": `{"a":"` + strings.Repeat("x \\\" ", 1<<18) + `"}`,
+	} {
+		began := time.Now()
+		text, err := yamlOf([]byte(want))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := readDocument("f", text)
+		if err != nil || string(got.json) != want {
+			t.Errorf("%s: %v", name, err)
+		}
+		t.Logf("%s: %d bytes in %s", name, len(want), time.Since(began))
+	}
+}

@@ -1,0 +1,83 @@
+package crontab
+
+import (
+	"strconv"
+	"strings"
+)
+
+// sameDays refuses a line whose day fields mean other days to cron than to Rota. Fields that cannot be read are left to
+// whoever judges expressions.
+func (r *reader) sameDays(l line, day, weekday string) (fine bool) {
+	days, read := setOf(day, 1, 31, nil)
+	weekdays, readToo := setOf(weekday, 0, 7, weekdayNames)
+	if !read || !readToo {
+		return true
+	}
+	if weekdays&(1<<0|1<<7) != 0 { // both are Sunday
+		weekdays |= 1<<0 | 1<<7
+	}
+	fullDays, fullWeekdays := days == span(1, 31), weekdays == span(0, 7)
+	both := day + " … " + weekday
+	switch star := day[0] == '*' || weekday[0] == '*'; {
+	case star && !fullDays && !fullWeekdays:
+		r.refuse(l.number, both, "means other days here: because a day field begins with *, cron runs it on days that match both, Rota on days that match either",
+			"write * for one of the two, and let the command look at the other")
+		return false
+	case !star && fullDays != fullWeekdays:
+		full, other := day, weekday
+		if fullWeekdays {
+			full, other = weekday, day
+		}
+		r.refuse(l.number, both, "means other days here: cron runs it every day, because "+full+" is not written as *, Rota only on the days of "+other,
+			"write * for both to keep what cron does, or * for "+full+" to have the other alone")
+		return false
+	}
+	return true
+}
+
+func span(low, high int) uint64 { return 1<<(high+1) - 1<<low }
+
+var weekdayNames = map[string]int{"sun": 0, "mon": 1, "tue": 2, "wed": 3, "thu": 4, "fri": 5, "sat": 6}
+
+// setOf is the values of a field as bits.
+func setOf(field string, low, high int, names map[string]int) (set uint64, read bool) {
+	for item := range strings.SplitSeq(field, ",") {
+		bounds, step, stepped := strings.Cut(item, "/")
+		every := 1
+		if stepped {
+			if every, read = valueOf(step, nil); !read || every < 1 {
+				return 0, false
+			}
+		}
+		from, to := low, high
+		if bounds != "*" {
+			first, last, ranged := strings.Cut(bounds, "-")
+			if from, read = valueOf(first, names); !read {
+				return 0, false
+			}
+			switch {
+			case ranged:
+				if to, read = valueOf(last, names); !read {
+					return 0, false
+				}
+			case !stepped:
+				to = from
+			}
+		}
+		if from < low || to > high || from > to {
+			return 0, false
+		}
+		for v := from; v <= to; v += every {
+			set |= 1 << v
+		}
+	}
+	return set, true
+}
+
+func valueOf(text string, names map[string]int) (int, bool) {
+	if n, named := names[strings.ToLower(text)]; named {
+		return n, true
+	}
+	n, err := strconv.Atoi(text)
+	return n, err == nil && n >= 0 && n < 1000
+}

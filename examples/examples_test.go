@@ -1,0 +1,292 @@
+//go:build unix
+
+// Package examples_test runs every example against a real server, and breaks
+// things under them.
+package examples_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/store/sqlite"
+	_ "github.com/rotajobs/rota/worker" // what the examples are made of: a change of it runs their tests again
+	"github.com/rotajobs/rota/worker/site"
+)
+
+func TestMain(m *testing.M) { site.Main(m, nil) }
+
+// build builds an example in Go.
+func build(t *testing.T, name string) string {
+	t.Helper()
+	if _, err := os.ReadFile(name + "/main.go"); err != nil { // so that a change of it runs its test again
+		t.Fatal(err)
+	}
+	program := filepath.Join(t.TempDir(), name)
+	if out, err := exec.Command("go", "build", "-o", program, "./"+name).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return program
+}
+
+// declared waits until a worker has declared a type.
+func declared(s *site.Site, typ string) {
+	s.Helper()
+	s.Until(typ+" is declared", func() bool { status, _ := s.Send("GET", "/types/"+typ, nil); return status == 200 })
+}
+
+func TestWorkerGo(t *testing.T) {
+	t.Parallel()
+	s := site.New(t)
+	program := build(t, "worker-go")
+	w := site.Start(t, exec.Command(program), "ROTA_URL="+s.Relay().URL(), "ROTA_TOKEN="+s.Token())
+	declared(s, "checksum")
+	done := s.Ended(s.Enqueue("checksum", site.Object{"text": "hello"}, nil)).Attempts[0]
+	if want := `{"sha256":"2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824"}`; string(done.Run.Result) != want {
+		t.Errorf("it is %s with %s, want %s", done.State, done.Run.Result, want)
+	}
+	if log := s.LogOf(done.ID); !strings.Contains(log, "hashing") {
+		t.Errorf("its log reads %q", log)
+	}
+	if status, text := s.Send("POST", "/jobs", site.Object{"type": "checksum", "params": site.Object{"text": ""}}); status != 422 || !strings.Contains(string(text), "params.text") {
+		t.Errorf("one without text is answered %d %s", status, text)
+	}
+	long := s.Enqueue("checksum", site.Object{"text": "x", "rounds": 20_000_000}, nil)
+	s.Until("it runs", func() bool { return s.Job(long.ID).State == "running" })
+	w.Stop()
+	if e := s.Execution(long.ID); e.State != "completed" || len(e.Attempts) != 1 {
+		t.Errorf("what ran at the stop is %s after %d attempts", e.State, len(e.Attempts))
+	}
+	if said := w.Said(); strings.Count(said, "outcome=completed") != 2 {
+		t.Errorf("it logs %s", said)
+	}
+
+	stranger := exec.Command(program)
+	stranger.Env = []string{"ROTA_URL=" + s.Relay().URL(), "ROTA_TOKEN=0123456789abcdef"}
+	if out, err := stranger.CombinedOutput(); err == nil || !strings.Contains(string(out), "the token is wrong") {
+		t.Errorf("with a wrong token it ends with %v and says %s", err, out)
+	}
+}
+
+func TestEmbedded(t *testing.T) {
+	t.Parallel()
+	program, file := build(t, "embedded"), filepath.Join(t.TempDir(), "reminders.db")
+	first := site.Start(t, exec.Command(program, file))
+	first.Line("welcome (attempt 1)")
+	first.Line("stretch your legs (attempt 1)")
+	first.Kill()
+	second := site.Start(t, exec.Command(program, file))
+	second.Line("stretch your legs")
+	second.Stop()
+	if strings.Contains(second.Said(), "welcome") {
+		t.Errorf("somebody is welcomed twice:\n%s", second.Said())
+	}
+	store, err := sqlite.OpenWith(file, sqlite.Config{ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	for v, err := range store.Verify(t.Context()) {
+		t.Errorf("the store breaks %s: %s %v", v.Check, v.Detail, err)
+	}
+	if _, err := store.Schedule(t.Context(), "stretch"); err != nil {
+		t.Error(err)
+	}
+}
+
+// python starts the worker in Python, with a lease of so many seconds and one more
+// handler: it keeps a ledger, and waits for a file if it is told to.
+func python(s *site.Site, name string, lease int) *site.Process {
+	s.Helper()
+	interpreter, err := exec.LookPath("python3")
+	if err != nil {
+		const loud = "\n*** python3 IS NOT INSTALLED: the worker in Python was NOT tested ***\n"
+		fmt.Fprint(os.Stderr, loud)
+		if os.Getenv("CI") != "" {
+			s.Fatal(loud)
+		}
+		s.Skip(loud)
+	}
+	text, err := os.ReadFile("worker-python/worker.py")
+	if err != nil {
+		s.Fatal(err)
+	}
+	source := strings.Replace(string(text), "TYPES = {", `
+def ledger(params, stop):
+    def note(word):
+        with open(os.environ["LEDGER"], "a") as file: file.write(f"{word} {params['mark']} {NAME}\n")
+    note("start")
+    while "until" in params and not os.path.exists(params["until"]):
+        if stop.wait(0.01):
+            note("stopped:" + stop.why)
+            raise InterruptedError(stop.why)
+    if "raise" in params: raise RuntimeError(params["raise"])
+    time.sleep(random.random() / 50)
+    note("end")
+    return {"huge": "x" * 70_000} if "huge" in params else {"by": NAME, "strange": {1}} if "strange" in params else NAME
+
+NAME = os.environ["NAME"]
+TYPES = {"ledger": (ledger, {"type": "object", "required": ["mark"]}),`, 1)
+	copied := s.Path(name + ".py")
+	if err := os.WriteFile(copied, []byte(source), 0o600); err != nil {
+		s.Fatal(err)
+	}
+	p := site.Start(s.TB, exec.Command(interpreter, copied), "ROTA_URL="+s.Relay().URL(), "ROTA_TOKEN="+s.Token(), fmt.Sprint("ROTA_LEASE=", lease), "NAME="+name, "LEDGER="+s.Path("ledger"))
+	declared(s, "nap") // the last of them
+	return p
+}
+
+// noted counts the lines of the ledger that begin so.
+func noted(s *site.Site, begin string) (n int) {
+	text, _ := os.ReadFile(s.Path("ledger"))
+	for line := range strings.Lines(string(text)) {
+		if strings.HasPrefix(line, begin) {
+			n++
+		}
+	}
+	return n
+}
+
+func TestWorkerPython(t *testing.T) {
+	t.Parallel()
+	s := site.New(t)
+	w := python(s, "py-1", 3)
+	done := s.Ended(s.Enqueue("wordcount", site.Object{"text": "three ω words"}, nil)).Attempts[0]
+	if string(done.Run.Result) != `{"words":3}` && string(done.Run.Result) != `{"words": 3}` || done.Run.Runner != "py-1" {
+		t.Errorf("it is %s at %s with %s", done.State, done.Run.Runner, done.Run.Result)
+	}
+	if status, text := s.Send("POST", "/jobs", site.Object{"type": "wordcount", "params": site.Object{"text": 7}}); status != 422 || !strings.Contains(string(text), "params.text") {
+		t.Errorf("a number is answered %d %s", status, text)
+	}
+	for _, row := range []struct {
+		typ      string
+		params   site.Object
+		attempts int
+		says     string
+	}{
+		{"wordcount", site.Object{"text": " "}, 1, "Permanent('there are no words in it')"},
+		{"ledger", site.Object{"mark": "r", "raise": "out of luck"}, 2, "Traceback"},
+		{"ledger", site.Object{"mark": "h", "huge": true}, 2, "result"},
+		{"ledger", site.Object{"mark": "s", "strange": true}, 2, "TypeError"},
+	} {
+		e := s.Ended(s.Enqueue(row.typ, row.params, site.Object{"max_retries": 1}))
+		if e.State != "dead" || len(e.Attempts) != row.attempts || !strings.Contains(string(e.Error), row.says) {
+			t.Errorf("%v is %s after %d attempts: %s", row.params, e.State, len(e.Attempts), e.Error)
+		}
+	}
+
+	cancelled := s.Enqueue("ledger", site.Object{"mark": "c", "until": s.Path("never")}, nil)
+	s.Until("it runs", func() bool { return noted(s, "start c ") == 1 })
+	s.Must("POST", "/jobs/"+cancelled.ID.String()+"/cancel", site.Object{"reason": "no longer wanted"}, nil)
+	if e := s.Ended(cancelled); e.State != "cancelled" || noted(s, "stopped:no longer wanted c ") != 1 {
+		t.Errorf("one that was cancelled is %s", e.State)
+	}
+	late := s.Ended(s.Enqueue("ledger", site.Object{"mark": "t", "until": s.Path("never")}, site.Object{"timeout": "1s", "max_retries": 0}))
+	if late.ErrorCode != rota.CodeTimeout || late.Attempts[0].Run.Status != "CANCELLED" {
+		t.Errorf("one that takes too long is %s, %s", late.State, late.ErrorCode)
+	}
+
+	last := s.Enqueue("ledger", site.Object{"mark": "last", "until": s.Path("go")}, nil)
+	s.Until("it runs", func() bool { return noted(s, "start last ") == 1 })
+	w.Signal(syscall.SIGTERM)
+	time.Sleep(3500 * time.Millisecond) // more than a lease, which has to be kept meanwhile
+	touch(t, s.Path("go"))
+	w.Stop()
+	if e := s.Execution(last.ID); e.State != "completed" || len(e.Attempts) != 1 {
+		t.Errorf("what ran at the stop is %s after %d attempts", e.State, len(e.Attempts))
+	}
+}
+
+func touch(t *testing.T, path string) {
+	t.Helper()
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestServersAreKilledUnderTheWorkerInPython: every job that was acknowledged runs
+// once, and once only.
+func TestServersAreKilledUnderTheWorkerInPython(t *testing.T) {
+	t.Parallel()
+	s := site.New(t)
+	w := python(s, "py-1", 60)
+	const count, kills = 120, 3
+	flowed := make(chan []string)
+	go func() {
+		var ids []string
+		for i := range count {
+			ids = append(ids, s.Enqueue("ledger", site.Object{"mark": fmt.Sprint("m-", i)}, nil).ID.String())
+		}
+		flowed <- ids
+	}()
+	for n := range kills {
+		s.Until("more is done", func() bool { return noted(s, "end ") >= (n+1)*count/(kills+2) })
+		s.Restart()
+	}
+	for i, id := range <-flowed {
+		parsed, _ := rota.ParseID(id)
+		e := s.Ended(s.JobOf(parsed))
+		if e.State != "completed" || len(e.Attempts) != 1 {
+			t.Errorf("job %d is %s after %d attempts: %s %s", i, e.State, len(e.Attempts), e.ErrorCode, e.Error)
+		}
+		if mark := fmt.Sprintf(" m-%d ", i); noted(s, "start"+mark) != 1 || noted(s, "end"+mark) != 1 {
+			t.Errorf("job %d was begun %d times and done %d times", i, noted(s, "start"+mark), noted(s, "end"+mark))
+		}
+	}
+	w.Stop()
+	s.Sound()
+}
+
+// TestTheWorkerInPythonIsKilledAndFrozen: others do its jobs, and what it says
+// afterwards changes nothing.
+func TestTheWorkerInPythonIsKilledAndFrozen(t *testing.T) {
+	t.Parallel()
+	s := site.New(t)
+	killed, frozen := python(s, "killed", 2), python(s, "frozen", 2)
+	var jobs []rota.ID
+	for i := range 8 { // four for each
+		jobs = append(jobs, s.Enqueue("ledger", site.Object{"mark": fmt.Sprint("m-", i), "until": s.Path("go")}, nil).ID.ID)
+	}
+	s.Until("all of them run", func() bool { return noted(s, "start ") == len(jobs) })
+	killed.Kill()
+	frozen.Signal(syscall.SIGSTOP)
+	for _, id := range jobs {
+		s.Until("its lease has run out", func() bool { return s.JobOf(id).State == "failed" })
+	}
+	heir := python(s, "heir", 30)
+	s.Until("the heir runs some", func() bool { return noted(s, "start ") == len(jobs)+4 })
+	frozen.Signal(syscall.SIGCONT)
+	s.Until("the frozen one is told", func() bool { return noted(s, "stopped:lease_lost ") == 4 })
+	touch(t, s.Path("go"))
+	for _, id := range jobs {
+		e := s.Ended(s.JobOf(id))
+		if len(e.Attempts) != 2 || e.State != "completed" || e.Attempts[0].Run.ErrorCode != rota.CodeLeaseExpired {
+			t.Errorf("job %s is %s after %d attempts: %s", id, e.State, len(e.Attempts), e.Attempts[0].Run.ErrorCode)
+		}
+	}
+	heir.Stop()
+	frozen.Stop()
+	s.Sound()
+}
+
+// TestExamplesAreShort, and each has a page of its own: people copy them.
+func TestExamplesAreShort(t *testing.T) {
+	for file, most := range map[string]int{"worker-python/worker.py": 79, "worker-go/main.go": 79, "embedded/main.go": 79} {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := strings.Count(string(text), "\n"); n > most {
+			t.Errorf("%s has %d lines; at most %d are copied gladly", file, n, most)
+		}
+		if page, err := os.ReadFile(filepath.Join(filepath.Dir(file), "README.md")); err != nil || !strings.Contains(string(page), filepath.Base(file)) {
+			t.Errorf("%s has no page: %v", file, err)
+		}
+	}
+}

@@ -1,0 +1,152 @@
+package httpapi
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net/http"
+	"strconv"
+
+	"github.com/rotajobs/rota"
+)
+
+// codePayload is the error code of a job whose params do not fit its type, the
+// same as the engine's.
+const codePayload = "payload"
+
+// fitting leaves out the jobs whose params do not fit the schema of their type,
+// as it is now, and records them as failed: no retry mends that.
+func (c *call) fitting(jobs []*rota.Job) ([]*rota.Job, error) {
+	types := map[string]*rota.Type{}
+	var fit []*rota.Job
+	var broken []rota.FinishItem
+	for _, job := range jobs {
+		err := c.fits(job, types)
+		if err == nil {
+			fit = append(fit, job)
+			continue
+		}
+		broken = append(broken, rota.FinishItem{
+			LeaseRef: job.Lease(), Outcome: rota.OutcomeFailed, Permanent: true, ErrorCode: codePayload,
+			Error: "the params do not fit the type: " + err.Error(),
+		})
+	}
+	if len(broken) == 0 {
+		return fit, nil
+	}
+	err := c.finishOwn(broken)
+	if err != nil && len(fit) > 0 {
+		c.Logger.Error("jobs whose params do not fit were not failed; their leases run out", slog.Int("jobs", len(broken)), slog.Any("err", err))
+		return fit, nil
+	}
+	return fit, err
+}
+
+// fits holds a job to its type. Where the type cannot be read, or its schema
+// not be used, that is not the job's fault.
+func (c *call) fits(job *rota.Job, types map[string]*rota.Type) error {
+	t, known := types[job.Type]
+	if !known {
+		ctx, done := c.lasting()
+		defer done()
+		t, _ = c.Store.Type(ctx, job.Type)
+		types[job.Type] = t
+	}
+	if t == nil {
+		return nil
+	}
+	err := c.Book.Check(t, job.Params)
+	if e := (*rota.Error)(nil); errors.As(err, &e) && e.Field == "type" {
+		return nil
+	}
+	return err
+}
+
+// finishOwn ends runs that no worker was told of.
+func (c *call) finishOwn(items []rota.FinishItem) error {
+	ctx, done := c.lasting()
+	defer done()
+	_, err := rota.Do[*rota.Finished](ctx, c.Store, &rota.Finish{Meta: rota.NewMeta(""), Items: items})
+	return err
+}
+
+// handOut answers with jobs. Those of a claim that has a key wait for who sends it
+// again. Of one that has none nobody will ever know the tokens: if the answer
+// cannot be delivered they are given back.
+//
+// What is given back has used up an attempt, as it would have if its lease had
+// run out, which is all that could be waited for; it is only tried again sooner.
+func (c *call) handOut(jobs []*rota.Job) (reply, error) {
+	if c.key == "" && c.ctx.Err() != nil {
+		c.giveBack(jobs)
+		jobs = nil
+	}
+	answer := Claimed{Items: make([]ClaimedJob, len(jobs))}
+	for i, job := range jobs {
+		answer.Items[i] = newClaimedJob(job)
+	}
+	body, err := encode(answer)
+	if err != nil {
+		return reply{}, err
+	}
+	if err := c.deliver(body); err != nil && c.key == "" {
+		c.giveBack(jobs)
+	}
+	return reply{written: true}, nil
+}
+
+func encode(answer Claimed) (*bytes.Buffer, error) {
+	body := &bytes.Buffer{}
+	e := json.NewEncoder(body)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(answer); err != nil { // a row holds JSON that is none
+		return nil, rota.Errorf(rota.Internal, "claim", "%w", err)
+	}
+	return body, nil
+}
+
+func newClaimedJob(job *rota.Job) ClaimedJob {
+	v := ClaimedJob{
+		Job: NewJob(job), RunID: ID{job.Run.ID}, LeaseToken: job.Run.Token.Reveal(), StaleAfter: Time{job.Run.StaleAfter},
+	}
+	if timeout := job.Policy.Timeout; timeout > 0 {
+		v.Deadline = Time{job.Run.StartedAt.Add(timeout)}
+	}
+	return v
+}
+
+// deliver writes an answer to a client that takes it, and says whether that went
+// wrong as far as can be seen from here.
+func (c *call) deliver(body *bytes.Buffer) error {
+	h := c.w.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("Content-Length", strconv.Itoa(body.Len()))
+	c.w.WriteHeader(http.StatusOK)
+	if _, err := pour(c.w, body); err != nil {
+		return err
+	}
+	err := http.NewResponseController(c.w).Flush()
+	if errors.Is(err, http.ErrNotSupported) {
+		return nil
+	}
+	return err
+}
+
+// giveBack ends the runs of jobs that reached nobody, so that they are tried
+// again at once.
+func (c *call) giveBack(jobs []*rota.Job) {
+	if len(jobs) == 0 {
+		return
+	}
+	items := make([]rota.FinishItem, len(jobs))
+	for i, job := range jobs {
+		items[i] = rota.FinishItem{
+			LeaseRef: job.Lease(), Outcome: rota.OutcomeFailed, ErrorCode: rota.CodeShutdown,
+			Error: "the connection of worker " + job.Run.Runner + " was gone before the job could be handed to it",
+		}
+	}
+	if err := c.finishOwn(items); err != nil {
+		c.Logger.Error("jobs that reached no worker were not given back; their leases run out", slog.Int("jobs", len(jobs)), slog.Any("err", err))
+	}
+}

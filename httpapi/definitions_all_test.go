@@ -1,0 +1,584 @@
+package httpapi_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/engine"
+	"github.com/rotajobs/rota/httpapi"
+)
+
+// everything is a document with one of everything, as a server shows it.
+const everything = `{
+	"version": 1,
+	"types": {
+		"mail": {"description": "sends", "paused": true, "max_retries": 5, "backoff": "1m30s", "backoff_max": "1h", "jitter": 0.25, "timeout": "0s",
+			"schema": {"properties": {"n": {"maximum": 12345678901234567890, "type": "integer"}, "to": {"type": "string"}}, "type": "object"}},
+		"plain": {"paused": false}
+	},
+	"templates": {
+		"digest": {"type": "mail", "description": "d", "state": "ACTIVE", "default_params": {"a": {"c": 1.0, "d": 1e3}, "n": 12345678901234567890, "to": "all"},
+			"priority": -7, "concurrency_key": "tenant", "unique_for": "48h", "max_retries": 0},
+		"old": {"type": "plain", "state": "ARCHIVED"},
+		"plain": {"type": "plain", "state": "ACTIVE"}
+	},
+	"schedules": {
+		"a-last": {"template": "plain", "state": "ENABLED", "cron": "0 5 * * *", "timezone": "UTC", "depends_on": ["beat", "z-first"]},
+		"beat": {"template": "plain", "state": "ENABLED", "every": "7m0.25s", "anchor": "2026-01-02T03:04:05.678901Z"},
+		"digest": {"template": "digest", "description": "e", "state": "PAUSED", "cron": "30 2 * * *", "timezone": "Europe/Berlin", "starts_at": "2026-01-01T00:00:00Z",
+			"ends_at": "2099-01-01T00:00:00Z", "scopes": [{"kind": "team", "id": "x"}, {"kind": "user", "ids": ["7", "8"]}], "param_overrides": {"n": 2},
+			"priority": 3, "timeout": "30s", "catch_up": "all", "overlap": "skip"},
+		"from": {"template": "plain", "state": "DISABLED", "every": "1h", "starts_at": "2026-01-01T00:00:00Z"},
+		"old": {"template": "old", "state": "DISABLED", "cron": "0 3 * * *", "timezone": "UTC"},
+		"once": {"template": "plain", "state": "ENABLED", "at": "2099-01-01T12:00:00Z", "on_completion": "drop"},
+		"z-first": {"template": "plain", "state": "ENABLED", "cron": "0 4 * * *", "timezone": "UTC"}
+	},
+	"limits": {"global": 50, "types": {"mail": {"concurrency": 5, "rate": "100/1m"}}, "keys": {"tenant": 2}}
+}`
+
+// compact is a document without the space between its parts.
+func compact(t testing.TB, text string) string {
+	t.Helper()
+	var raw json.RawMessage
+	if err := json.Unmarshal([]byte(text), &raw); err != nil {
+		t.Fatal(err)
+	}
+	return string(rota.EncodeSpec(raw))
+}
+
+func (s *server) definitions() string {
+	s.Helper()
+	return strings.TrimSpace(s.get("definitions?secrets=true").is(200).text)
+}
+
+func (s *server) putAll(text string) httpapi.DefinitionsPut {
+	s.Helper()
+	return read[httpapi.DefinitionsPut](s.send("PUT", "definitions", text).is(200))
+}
+
+func (s *server) tryAll(text string) httpapi.DefinitionsPut {
+	s.Helper()
+	before := s.dump()
+	would := read[httpapi.DefinitionsPut](s.send("PUT", "definitions?dry_run=true", text).is(200))
+	if s.dump() != before {
+		s.Error("a dry run changes something")
+	}
+	return would
+}
+
+// counts is a short form of an answer.
+func counts(p httpapi.DefinitionsPut) string {
+	return fmt.Sprintf("%d created, %d changed, %d unchanged, %d left out", p.Created, p.Changed, p.Unchanged, p.LeftOut)
+}
+
+func itemOf(p httpapi.DefinitionsPut, kind, name string) httpapi.DefinitionChange {
+	at := slices.IndexFunc(p.Items, func(i httpapi.DefinitionChange) bool { return i.Kind == kind && i.Name == name })
+	if at < 0 {
+		return httpapi.DefinitionChange{}
+	}
+	return p.Items[at]
+}
+
+func TestDefinitionsComeBackAsTheyWere(t *testing.T) {
+	s := newServer(t)
+	if got := s.definitions(); got != `{"version":1}` {
+		t.Error("an empty server declares", got)
+	}
+	if would := s.tryAll(everything); counts(would) != "12 created, 1 changed, 0 unchanged, 0 left out" || !would.DryRun || would.Steps != 1 {
+		t.Errorf("%+v", would)
+	}
+	if put := s.putAll(everything); counts(put) != "12 created, 1 changed, 0 unchanged, 0 left out" {
+		t.Errorf("%+v", put)
+	}
+	if got, want := s.definitions(), compact(t, everything); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	before := s.dump()
+	for range 2 {
+		if again := s.putAll(s.definitions()); counts(again) != "0 created, 0 changed, 13 unchanged, 0 left out" {
+			t.Errorf("%+v", again)
+		}
+	}
+	if would := s.tryAll(s.definitions()); counts(would) != "0 created, 0 changed, 13 unchanged, 0 left out" || would.Steps != 0 {
+		t.Errorf("%+v", would)
+	}
+	if after := s.dump(); after != before { // versions, next fires and the audit too
+		t.Errorf("declared again it changed:\n%s\n%s", before, after)
+	}
+}
+
+// TestTheBeatGoesOn: an interval counts from where it did, whenever it is moved.
+func TestTheBeatGoesOn(t *testing.T) {
+	s := newServer(t)
+	s.putAll(everything)
+	beat := read[httpapi.Schedule](s.get("schedules/beat").is(200))
+	anchor := time.Date(2026, 1, 2, 3, 4, 5, 678901000, time.UTC)
+	every := 7*time.Minute + 250*time.Millisecond
+	if next := beat.NextFireAt.Time; next.Sub(anchor)%every != 0 || !next.After(time.Now()) || next.After(time.Now().Add(every)) {
+		t.Errorf("it fires next at %s", next)
+	}
+	// Another anchor does not move one that is there.
+	moved := `{"schedules": {"beat": {"template": "plain", "every": "7m0.25s", "anchor": "2026-01-02T03:00:00Z"}}}`
+	if put := s.putAll(moved); counts(put) != "0 created, 0 changed, 1 unchanged, 0 left out" || !strings.Contains(fmt.Sprint(put.Items[0].Notes), "counts from 2026-01-02T03:04:05.678901Z") {
+		t.Errorf("%+v", put)
+	}
+	// Another interval without an anchor counts from now, the same one from where it did.
+	s.post("schedules/beat/pause", nil).is(200)
+	s.putAll(`{"schedules": {"beat": {"template": "plain", "every": "7m0.25s", "description": "d"}}}`)
+	if got := read[httpapi.Definitions](s.get("definitions")).Schedules["beat"]; !got.Anchor.Equal(anchor) || got.State != "PAUSED" || got.Description != "d" {
+		t.Errorf("%+v", got)
+	}
+	s.putAll(`{"schedules": {"beat": {"template": "plain", "every": "8m"}}}`)
+	if got := read[httpapi.Definitions](s.get("definitions")).Schedules["beat"]; time.Since(got.Anchor.Time) > time.Minute {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestADryRunNamesTheFieldsThatChange, and what is left out of the document
+// stays, but for what is left out of a definition.
+func TestADryRunNamesTheFieldsThatChange(t *testing.T) {
+	s := newServer(t)
+	s.putAll(everything)
+	change := `{
+		"types": {"mail": {"max_retries": 6}},
+		"templates": {"plain": {"type": "plain", "default_params": {"x": 1}}, "new": {"type": "plain"}},
+		"schedules": {"digest": {"template": "digest", "cron": "30 2 * * *", "timezone": "Europe/Berlin", "state": "ENABLED"}, "beat": {"template": "plain", "every": "7m0.25s"}},
+		"limits": {"keys": {"tenant": 2}}
+	}`
+	would := s.tryAll(change)
+	if counts(would) != "1 created, 4 changed, 1 unchanged, 0 left out" {
+		t.Errorf("%+v", would)
+	}
+	for _, row := range []struct{ kind, name, change, fields string }{
+		{"type", "mail", "changed", "backoff backoff_max description jitter max_retries schema timeout"},
+		{"template", "plain", "changed", "default_params"},
+		{"template", "new", "created", ""},
+		{"schedule", "beat", "unchanged", ""},
+		{"schedule", "digest", "changed", "catch_up description ends_at overlap param_overrides priority scopes starts_at state timeout"},
+		{"limits", "", "changed", "global types"},
+	} {
+		if got := itemOf(would, row.kind, row.name); got.Change != row.change || strings.Join(got.Fields, " ") != row.fields {
+			t.Errorf("%s %s: %+v", row.kind, row.name, got)
+		}
+	}
+	if put := s.putAll(change); counts(put) != counts(would) || put.DryRun {
+		t.Errorf("%+v", put)
+	}
+	now := read[httpapi.Definitions](s.get("definitions").is(200))
+	if mail := now.Types["mail"]; *mail.MaxRetries != 6 || mail.Timeout != nil || mail.Schema != nil || !*mail.Paused {
+		t.Errorf("%+v", mail)
+	}
+	if len(now.Schedules) != 7 || now.Schedules["digest"].State != "ENABLED" || now.Schedules["digest"].CatchUp != "" || now.Limits.Global != 0 || len(now.Limits.Types) != 0 {
+		t.Errorf("%+v", now)
+	}
+}
+
+// TestOnlyWhatMeansOtherwiseIsAChange: neither the order of keys nor the space
+// between them is.
+func TestOnlyWhatMeansOtherwiseIsAChange(t *testing.T) {
+	s := newServer(t)
+	s.declare("a")
+	s.post("templates", `{"name": "t", "type": "a", "default_params": {"b":  1.0, "a": {"z": [1, 2], "y": "\u0041"}}}`).is(201)
+	for text, want := range map[string]string{
+		`{"a": {"y": "A", "z": [1, 2]}, "b": 1.0}`: "unchanged",
+		`{"a": {"y": "A", "z": [2, 1]}, "b": 1.0}`: "changed",
+		`{"a": {"y": "A", "z": [1, 2]}, "b": 1}`:   "changed", // a handler may tell them apart
+	} {
+		if got := s.tryAll(`{"templates": {"t": {"type": "a", "default_params": ` + text + `}}}`); got.Items[0].Change != want {
+			t.Errorf("%s is %s", text, got.Items[0].Change)
+		}
+	}
+}
+
+// TestDependenciesAreDeclaredInTheirOrder, whatever their names, and however they
+// stood before.
+func TestDependenciesAreDeclaredInTheirOrder(t *testing.T) {
+	s := newServer(t)
+	s.declare("a")
+	s.post("templates", `{"name": "t", "type": "a"}`).is(201)
+	cron := func(on ...string) string {
+		return fmt.Sprintf(`{"template": "t", "cron": "0 3 * * *", "depends_on": %s}`, rota.EncodeSpec(on))
+	}
+	chain := `{"schedules": {"a": ` + cron("b") + `, "b": ` + cron("c", "d") + `, "c": ` + cron("d") + `, "d": ` + cron() + `}}`
+	if put := s.putAll(chain); put.Created != 4 {
+		t.Errorf("%+v", put)
+	}
+	// The other way round: d → c → b → a. Each of them alone would make a circle.
+	if put := s.putAll(`{"schedules": {"d": ` + cron("c") + `, "c": ` + cron("b") + `, "b": ` + cron("a") + `, "a": ` + cron() + `}}`); put.Changed != 4 {
+		t.Errorf("%+v", put)
+	}
+	// Through one that the document does not name: now d → c → b → a, then b → d through c.
+	if put := s.putAll(`{"schedules": {"d": ` + cron() + `, "b": ` + cron() + `, "a": ` + cron("c") + `}}`); put.Changed != 3 {
+		t.Errorf("%+v", put)
+	}
+	before := s.dump()
+	p := s.send("PUT", "definitions", `{"schedules": {"b": `+cron("a")+`}}`).problem(422, "invalid")
+	if p.Errors[0].Field != "schedules.b.depends_on" || !strings.Contains(p.Detail, "makes a cycle: b → a → c → b") {
+		t.Errorf("%+v", p)
+	}
+	p = s.send("PUT", "definitions", `{"schedules": {"x": `+cron("y")+`, "y": `+cron("z")+`, "z": `+cron("y")+`}}`).problem(422, "invalid")
+	if !strings.Contains(p.Detail, "makes a cycle: y → z → y") {
+		t.Errorf("%+v", p)
+	}
+	p = s.send("PUT", "definitions", `{"schedules": {"x": `+cron("nobody")+`}}`).problem(422, "invalid")
+	if p.Errors[0].Field != "schedules.x.depends_on" || !strings.Contains(p.Detail, "there is no schedule nobody") {
+		t.Errorf("%+v", p)
+	}
+	if s.dump() != before {
+		t.Error("something changed")
+	}
+}
+
+// past puts a schedule into the store when its time had not passed yet.
+func (s *server) past(name string, spec rota.ScheduleSpec) {
+	s.Helper()
+	then := time.Now().Add(-48 * time.Hour)
+	command, err := rota.Declare(rota.NewMeta(""), name, spec, then)
+	if err != nil {
+		s.Fatal(err)
+	}
+	results, err := s.store.Apply(s.Context(), rota.Batch{Now: then, Commands: []rota.Command{command}})
+	if err != nil || results[0].Err != nil {
+		s.Fatal(err, results[0].Err)
+	}
+}
+
+// TestWhatHasPassedIsLeftOut and said, and does not keep the rest from being
+// declared.
+func TestWhatHasPassedIsLeftOut(t *testing.T) {
+	s, other := newServer(t), newServer(t)
+	s.declare("a")
+	s.post("templates", `{"name": "t", "type": "a"}`).is(201)
+	day := time.Now().Add(-24 * time.Hour)
+	s.past("once", rota.ScheduleSpec{Template: "t", At: day})
+	s.past("ended", rota.ScheduleSpec{Template: "t", Every: time.Hour, EndsAt: day})
+	s.post("schedules", `{"name": "still", "template": "t", "cron": "0 3 * * *"}`).is(201)
+	document := s.definitions()
+	if put := s.putAll(document); put.Unchanged != 5 {
+		t.Errorf("over itself: %+v", put)
+	}
+	put := other.putAll(document)
+	if counts(put) != "3 created, 0 changed, 0 unchanged, 2 left out" {
+		t.Errorf("%+v", put)
+	}
+	if notes := fmt.Sprint(itemOf(put, "schedule", "once").Notes, itemOf(put, "schedule", "ended").Notes); !strings.Contains(notes, "it was to fire once, at ") ||
+		!strings.Contains(notes, "it was to fire until ") || !strings.Contains(notes, "it is not made") {
+		t.Error(notes)
+	}
+	other.get("schedules/once").is(404)
+	other.get("schedules/still").is(200)
+
+	// One that has ended here meanwhile stays so, and can still be described.
+	s.post("schedules/once/pause", nil).is(200)
+	put = s.putAll(`{"schedules": {"once": {"template": "t", "at": "` + day.UTC().Format(time.RFC3339Nano) + `", "state": "ENABLED", "description": "d"}}}`)
+	if counts(put) != "0 created, 1 changed, 0 unchanged, 0 left out" || !strings.Contains(fmt.Sprint(put.Items[0].Notes), "it stays PAUSED") {
+		t.Errorf("%+v", put)
+	}
+	put = s.putAll(`{"schedules": {"still": {"template": "t", "at": "2020-01-01T00:00:00Z"}}}`)
+	if counts(put) != "0 created, 0 changed, 0 unchanged, 1 left out" || !strings.Contains(fmt.Sprint(put.Items[0].Notes), "is left alone") {
+		t.Errorf("%+v", put)
+	}
+	p := other.send("PUT", "definitions", `{"schedules": {"once": {"template": "t", "at": "2020-01-01T00:00:00Z"}, "after": {"template": "t", "every": "1h", "depends_on": ["once"]}}}`).problem(422, "invalid")
+	if p.Errors[0].Field != "schedules.after.depends_on" || !strings.Contains(p.Detail, "its time has passed") {
+		t.Errorf("%+v", p)
+	}
+}
+
+// TestSchedulesOfArchivedTemplatesAreMoved: they are declared before it is
+// archived, or while it is not.
+func TestSchedulesOfArchivedTemplatesAreMoved(t *testing.T) {
+	s := newServer(t)
+	s.putAll(everything)
+	if got := read[httpapi.Template](s.get("templates/old").is(200)); got.State != "ARCHIVED" {
+		t.Errorf("%+v", got)
+	}
+	put := s.putAll(`{"schedules": {"old": {"template": "old", "cron": "0 4 * * *"}, "old2": {"template": "old", "cron": "0 4 * * *", "state": "DISABLED"}}}`)
+	if counts(put) != "1 created, 1 changed, 0 unchanged, 0 left out" {
+		t.Errorf("%+v", put)
+	}
+	if got := read[httpapi.Template](s.get("templates/old").is(200)); got.State != "ARCHIVED" {
+		t.Errorf("%+v", got)
+	}
+	if got := read[httpapi.Schedule](s.get("schedules/old").is(200)); got.State != "DISABLED" || got.Cron != "0 4 * * *" {
+		t.Errorf("%+v", got)
+	}
+	p := s.send("PUT", "definitions", `{"schedules": {"old": {"template": "old", "cron": "0 4 * * *", "state": "ENABLED"}}}`).problem(422, "invalid")
+	if p.Errors[0].Field != "schedules.old.state" || !strings.Contains(p.Detail, "template old is archived") {
+		t.Errorf("%+v", p)
+	}
+	put = s.putAll(`{"templates": {"old": {"type": "plain", "state": "active"}, "plain": {"type": "plain", "state": "ARCHIVED"}},
+		"schedules": {"old": {"template": "old", "cron": "0 4 * * *", "state": "ENABLED"}}}`)
+	if counts(put) != "0 created, 3 changed, 0 unchanged, 0 left out" {
+		t.Errorf("%+v", put)
+	}
+	if got := read[httpapi.Schedule](s.get("schedules/z-first").is(200)); got.State != "DISABLED" || got.Reason == "" {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestTypesThatThisServerRuns(t *testing.T) {
+	s := newServer(t, withEngine(t))
+	if got := s.definitions(); got != `{"version":1,"types":{"chatty":{"paused":false}}}` {
+		t.Error("the built-in ones are shown:", got)
+	}
+	s.post("types/noop/pause", nil).is(200)
+	paused := s.definitions()
+	if paused != `{"version":1,"types":{"chatty":{"paused":false},"noop":{"paused":true}}}` {
+		t.Error(paused)
+	}
+	s.post("types/noop/resume", nil).is(200)
+	if put := s.putAll(paused); counts(put) != "0 created, 1 changed, 1 unchanged, 0 left out" {
+		t.Errorf("%+v", put)
+	}
+	noop := read[httpapi.Type](s.get("types/noop").is(200))
+	if !noop.Paused || noop.Description == "" {
+		t.Errorf("%+v", noop)
+	}
+	p := s.send("PUT", "definitions", `{"types": {"noop": {"max_retries": 7}}}`).problem(422, "invalid")
+	if p.Errors[0].Field != "types.noop" || !strings.Contains(p.Detail, "built in") {
+		t.Errorf("%+v", p)
+	}
+	put := s.putAll(`{"types": {"chatty": {"max_retries": 7}}, "templates": {"t": {"type": "noop"}}}`)
+	if counts(put) != "1 created, 0 changed, 1 unchanged, 0 left out" || !strings.Contains(fmt.Sprint(put.Items[0].Notes), "declares it itself") {
+		t.Errorf("%+v", put)
+	}
+	reg := engine.NewRegistry()
+	engine.Builtins(reg)
+	for _, name := range reg.Types() {
+		if !rota.InternalType(name) && strings.Contains(s.definitions(), `"`+name+`":{"desc`) {
+			t.Errorf("the built-in type %s is shown", name)
+		}
+	}
+}
+
+// TestWebhooksAreMovedWithTheirSecrets if they are asked for; else those that stand
+// there are kept.
+func TestWebhooksAreMovedWithTheirSecrets(t *testing.T) {
+	s, other := newServer(t), newServer(t)
+	document := `{"version":1,"types":{"a":{"paused":false}},"templates":{"t":{"type":"a","state":"ACTIVE",` +
+		`"webhooks":[{"url":"https://example.com/t","events":["job.dead"],"secret":"hush-t"}]}},` +
+		`"webhooks":[{"url":"https://example.com/b","secret":"hush-b"},{"url":"https://example.com/a","events":["job.failed","schedule.missed"],"secret":"hush-a"}]}`
+	if put := s.putAll(document); counts(put) != "2 created, 1 changed, 0 unchanged, 0 left out" {
+		t.Errorf("%+v", put)
+	}
+	if got := s.definitions(); got != document {
+		t.Errorf("got  %s\nwant %s", got, document)
+	}
+	bare := strings.TrimSpace(s.get("definitions").is(200).text)
+	if strings.Contains(bare, "hush") || bare != strings.NewReplacer(`,"secret":"hush-t"`, "", `,"secret":"hush-b"`, "", `,"secret":"hush-a"`, "").Replace(document) {
+		t.Error(bare)
+	}
+	before := s.dump()
+	if put := s.putAll(bare); counts(put) != "0 created, 0 changed, 3 unchanged, 0 left out" || s.dump() != before || s.definitions() != document {
+		t.Errorf("what has no secrets takes them away: %+v %s", put, s.definitions())
+	}
+	p := other.send("PUT", "definitions", bare).problem(422, "invalid")
+	if len(p.Errors) < 2 || p.Errors[0].Field != "templates.t.webhooks[0].secret" || !strings.Contains(p.Hint, "export with secrets") {
+		t.Errorf("%+v", p)
+	}
+	other.putAll(document)
+	if got := other.definitions(); got != document {
+		t.Errorf("got  %s\nwant %s", got, document)
+	}
+	if would := s.tryAll(`{"templates": {"t": {"type": "a", "webhooks": [{"url": "https://example.com/t", "events": ["job.dead"], "secret": "new"}]}}, "webhooks": []}`); would.Changed != 2 {
+		t.Errorf("%+v", would)
+	}
+	s.putAll(`{"webhooks": []}`)
+	if got := s.definitions(); strings.Contains(got, "hush-b") {
+		t.Error(got)
+	}
+}
+
+// TestBadDocumentsAreRefused, with everything that is wrong, and nothing is
+// changed.
+func TestBadDocumentsAreRefused(t *testing.T) {
+	s := newServer(t)
+	s.putAll(everything)
+	before := s.dump()
+	for _, row := range []struct{ text, field, reason string }{
+		{`{"version": 2}`, "version", "reads documents of version 1"},
+		{`{"kinds": {}}`, "kinds", "is not a field of this request"},
+		{`{"schedule": {}}`, "schedule", "did you mean schedules?"},
+		{`{"schedules": {"s": {"template": "plain", "cron": "0 3 * * *", "crn": 1}}}`, "schedules.s.crn", "did you mean cron?"},
+		{`{"schedules": {"s": {"template": "plain", "every": 5}}}`, "schedules.s.every", "is not a length of time"},
+		{`{"schedules": {"s": {"template": "plain", "every": "5m", "scopes": [{"kind": "user", "id": 7}]}}}`, "schedules.s.scopes[0].id", "is not a text"},
+		{`{"schedules": {"s": {"template": "plain", "every": "5m"}, "s": {"template": "plain", "every": "5m"}}}`, "schedules.s", "is given twice"},
+		{`{"schedules": {"s": {"template": "plain"}}}`, "schedules.s.cron", "none of cron, at and every"},
+		{`{"schedules": {"s": {"template": "plain", "cron": "61 * * * *"}}}`, "schedules.s.cron", "out of range"},
+		{`{"schedules": {"s": {"template": "plain", "cron": "* * * * *", "timezone": "berlin"}}}`, "schedules.s.timezone", "not a known time zone"},
+		{`{"schedules": {"s": {"template": "plain", "cron": "* * * * *", "state": "sleepy"}}}`, "schedules.s.state", "none of ENABLED"},
+		{`{"schedules": {"s": {"template": "plain", "cron": "* * * * *", "anchor": "2026-01-01T00:00:00Z"}}}`, "schedules.s.anchor", "only every counts from one"},
+		{`{"schedules": {"s": {"template": "plain", "every": "5m", "starts_at": "2026-01-01T00:00:00Z", "anchor": "2026-01-01T00:00:00Z"}}}`, "schedules.s.anchor", "counts from starts_at"},
+		{`{"schedules": {"s": {"template": "nobody", "every": "5m"}}}`, "schedules.s.template", "there is no template nobody"},
+		{`{"schedules": {"s": {"every": "5m"}}}`, "schedules.s.template", "is empty"},
+		{`{"schedules": {"a b": {"template": "plain", "every": "5m"}}}`, "schedules.a b", ""},
+		{`{"schedules": {"": {"template": "plain", "every": "5m"}}}`, "schedules.", "is empty"},
+		{`{"schedules": {"s": {"template": "digest", "every": "5m", "param_overrides": {"to": 7}}}}`, "schedules.s.param_overrides.to", "text"},
+		{`{"templates": {"t": {}}}`, "templates.t.type", "is empty"},
+		{`{"templates": {"t": {"type": "nobody"}}}`, "templates.t.type", "nobody declared"},
+		{`{"templates": {"t": {"type": "rota.webhook"}}}`, "templates.t.type", "Rota's own"},
+		{`{"templates": {"t": {"type": "plain", "state": "GONE"}}}`, "templates.t.state", "none of ACTIVE and ARCHIVED"},
+		{`{"templates": {"t": {"type": "plain", "params": {}}}}`, "templates.t.params", "did you mean default_params?"},
+		{`{"templates": {"t": {"type": "plain", "priority": 9999999}}}`, "templates.t.priority", ""},
+		{`{"templates": {"t": {"type": "plain", "webhooks": [{"url": "https://example.com/"}]}}}`, "templates.t.webhooks[0].secret", "is missing, and no webhook with this address"},
+		{`{"templates": {"t": {"type": "plain", "webhooks": [{"url": "x", "secret": "s"}]}}}`, "templates.t.webhooks[0].url", "is not an address"},
+		{`{"webhooks": [{"url": "https://example.com/"}]}`, "webhooks[0].secret", "is missing, and no webhook with this address"},
+		{`{"webhooks": [{"url": "https://example.com/", "secret": "a", "events": ["job.lost"]}]}`, "webhooks[0].events[0]", "nothing that it can be told of"},
+		{`{"types": {"t": {"schema": {"type": "nonsense"}}}}`, "types.t.schema.type", ""},
+		{`{"types": {"t": {"max_retries": -1}}}`, "types.t.max_retries", ""},
+		{`{"types": {"rota.webhook": {}}}`, "types.rota.webhook", "Rota's own"},
+		{`{"types": {"noop": {"timeout": "1s"}}}`, "types.noop", "built in"},
+		{`{"limits": {"types": {"nobody": {"concurrency": 1}}}}`, "limits.types.nobody", "nobody declared"},
+		{`{"limits": {"types": {"mail": {"rate": "fast"}}}}`, "limits.types.mail.rate", "is not a rate"},
+		{`{"limits": {"global": -1}}`, "limits.global", ""},
+		{`{"limits": {"keys": {"k": 0}}}`, "limits.keys.k", ""},
+	} {
+		for _, query := range []string{"", "?dry_run=true"} {
+			p := s.send("PUT", "definitions"+query, row.text).problem(422, "invalid")
+			at := slices.IndexFunc(p.Errors, func(e httpapi.FieldError) bool { return e.Field == row.field })
+			if at < 0 || !strings.Contains(p.Errors[at].Reason, row.reason) {
+				t.Errorf("%s\nis refused with %+v", row.text, p)
+			}
+		}
+	}
+	p := s.send("PUT", "definitions", `{"types": {"t": {"max_retries": -1}}, "templates": {"t": {"type": "nobody"}}, "schedules": {"s": {"template": "none", "every": "5m"}}}`).problem(422, "invalid")
+	if len(p.Errors) != 3 {
+		t.Errorf("not all is named: %+v", p)
+	}
+	p = s.send("PUT", "definitions", `{"types": {"t": {"max_retries": -1}}, "templates": {"t": {"type": "t"}}, "schedules": {"s": {"template": "t", "every": "5m"}}}`).problem(422, "invalid")
+	if len(p.Errors) != 1 {
+		t.Errorf("what follows from one mistake is named too: %+v", p)
+	}
+	s.send("PUT", "definitions?dry_run=perhaps", `{}`).problem(400, "invalid")
+	s.get("definitions?secrets=perhaps").problem(400, "invalid")
+	if s.dump() != before {
+		t.Error("something changed")
+	}
+}
+
+// TestADocumentIsWrittenWholeOrNotAtAll: what only the law can see is refused
+// with its path.
+func TestADocumentIsWrittenWholeOrNotAtAll(t *testing.T) {
+	s := newServer(t)
+	s.declare("a")
+	half := strings.Repeat("x", 600<<10)
+	before := s.dump()
+	p := s.send("PUT", "definitions", `{"templates": {"t": {"type": "a", "default_params": {"a": "`+half+`"}}, "u": {"type": "a"}},
+		"schedules": {"s": {"template": "t", "every": "1h", "param_overrides": {"b": "`+half+`"}}, "r": {"template": "u", "every": "1h"}}}`).problem(422, "invalid")
+	if p.Errors[0].Field != "schedules.s.param_overrides" || !strings.Contains(p.Detail, "together with those of template t") {
+		t.Errorf("%+v", p)
+	}
+	if s.dump() != before {
+		t.Error("something changed")
+	}
+}
+
+// TestDefinitionsSentAgain: the same request under the same key is answered as
+// before, whatever became of its definitions, and done once.
+func TestDefinitionsSentAgain(t *testing.T) {
+	s := newServer(t)
+	s.declare("b")
+	s.post("templates", `{"name": "plain", "type": "b"}`).is(201)
+	first := s.send("PUT", "definitions", everything, "Idempotency-Key", "k").is(200)
+	after := s.dump()
+	if second := s.send("PUT", "definitions", everything, "Idempotency-Key", "k").is(200); second.text != first.text {
+		t.Errorf("%s\n%s", first.text, second.text)
+	}
+	if s.dump() != after {
+		t.Error("it was done twice")
+	}
+	s.send("PATCH", "schedules/beat", `{"description": "changed since"}`).is(200)
+	s.send("PUT", "definitions", everything, "Idempotency-Key", "k").is(200)
+	if got := read[httpapi.Schedule](s.get("schedules/beat").is(200)); got.Description != "changed since" {
+		t.Error("a request that was done is done over a later one")
+	}
+	s.send("PUT", "definitions", `{}`, "Idempotency-Key", "k").problem(409, "conflict")
+}
+
+// TestDefinitionsBesideOthers: documents and changes that meet are each done
+// whole, and what is read was so at one moment.
+func TestDefinitionsBesideOthers(t *testing.T) {
+	s := newServer(t)
+	document := func(n int) string {
+		return fmt.Sprintf(`{"types": {"a": {"description": "%[1]d"}}, "templates": {"t": {"type": "a", "description": "%[1]d"}, "u": {"type": "a", "description": "%[1]d"}},
+			"schedules": {"s": {"template": "t", "every": "1h", "description": "%[1]d"}}}`, n)
+	}
+	s.putAll(document(0))
+	stop := make(chan struct{})
+	var all, writers sync.WaitGroup
+	for n := range 2 {
+		writers.Go(func() {
+			for i := range 25 {
+				if a := s.send("PUT", "definitions", document(1+n*100+i)); a.status != 200 && a.status != 503 {
+					t.Error(a.text)
+				}
+			}
+		})
+	}
+	reads := 0
+	all.Go(func() {
+		for {
+			if a := s.get("definitions"); a.status != 503 {
+				d := read[httpapi.Definitions](a.is(200))
+				said := []string{d.Types["a"].Description, d.Templates["t"].Description, d.Templates["u"].Description, d.Schedules["s"].Description}
+				if len(slices.Compact(slices.Clone(said))) != 1 {
+					t.Errorf("parts of several documents are seen: %v", said)
+				}
+				reads++
+			}
+			select {
+			case <-stop:
+				return
+			default:
+			}
+		}
+	})
+	writers.Wait()
+	close(stop)
+	all.Wait()
+	if reads == 0 {
+		t.Error("nothing could be read")
+	}
+}
+
+// TestManyDefinitions: a document that is too long to be written at once is
+// written in several steps, and says so.
+func TestManyDefinitions(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it makes 5,000 definitions")
+	}
+	s := newServer(t)
+	var d strings.Builder
+	d.WriteString(`{"types": {"a": {}}, "templates": {"t": {"type": "a"}}, "schedules": {`)
+	const many = 5_000
+	for i := range many {
+		depends := ""
+		if i > 0 && i%10 == 0 {
+			depends = fmt.Sprintf(`, "depends_on": ["s%05d"]`, i-10)
+		}
+		fmt.Fprintf(&d, `%s"s%05d": {"template": "t", "cron": "0 3 * * *"%s}`, strings.Repeat(",", min(i, 1)), i, depends)
+	}
+	document := d.String() + `}}`
+	began := time.Now()
+	if would := s.tryAll(document); would.Steps != 3 || would.Created != many+2 {
+		t.Errorf("%s in %d steps", counts(would), would.Steps)
+	}
+	t.Log("compared in", time.Since(began))
+	began = time.Now()
+	if put := s.putAll(document); put.Created != many+2 {
+		t.Error(counts(put))
+	}
+	t.Log("written in", time.Since(began))
+	began = time.Now()
+	document = s.definitions()
+	t.Log("read in", time.Since(began))
+	if put := s.putAll(document); put.Unchanged != many+2 {
+		t.Error(counts(put))
+	}
+}

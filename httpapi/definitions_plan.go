@@ -1,0 +1,168 @@
+package httpapi
+
+import (
+	"encoding/json"
+	"errors"
+	"maps"
+	"net/http"
+	"slices"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/payload"
+)
+
+// plan is what it takes to make a store hold what a document declares.
+type plan struct {
+	c    *call
+	body *Definitions
+
+	items   []DefinitionChange
+	members []member
+	written int // members that were written
+	refused []FieldError
+	hint    string
+
+	types     map[string]*rota.Type     // as they will be, of the document or of the store
+	templates map[string]*rota.Template // as they will be
+	schemas   map[string]*payload.Compiled
+	schedules map[string]*draft // of the document
+	edges     map[string][]string
+
+	closing []member // what archives templates, when their schedules have been declared
+	opened  map[string]bool
+}
+
+// plan compares a document with the store. A refusal names everything that is
+// wrong.
+func (c *call) plan(body *Definitions) (*plan, error) {
+	p := &plan{
+		c: c, body: body, types: map[string]*rota.Type{}, templates: map[string]*rota.Template{}, schemas: map[string]*payload.Compiled{},
+		schedules: map[string]*draft{}, edges: map[string][]string{}, opened: map[string]bool{},
+	}
+	for _, part := range []func() error{p.planTypes, p.planTemplates, p.planSchedules, p.planLimits, p.planWebhooks} {
+		if err := part(); err != nil {
+			return nil, err
+		}
+	}
+	if len(p.refused) > 0 {
+		problem := badFields(p.refused[:min(len(p.refused), errorsMax)])
+		problem.Hint = p.hint
+		return nil, problem
+	}
+	return p, nil
+}
+
+// refuse notes what is wrong with a definition. What is wrong with the store
+// instead ends the plan.
+func (p *plan) refuse(path string, err error) error {
+	var problem *Problem
+	if !errors.As(inPath(path, err), &problem) || problem.Status >= http.StatusInternalServerError {
+		return err
+	}
+	p.refused = append(p.refused, problem.Errors...)
+	if p.hint == "" {
+		p.hint = problem.Hint
+	}
+	return nil
+}
+
+// meta is the head of a command about one definition. It goes by the request and
+// by what it does, so that the same request sent again is the same command.
+func (p *plan) meta(what string) rota.Meta {
+	return rota.Meta{ID: p.c.command.Derive([]byte("definition: " + what)), Actor: p.c.actor, Law: rota.Law}
+}
+
+func (p *plan) add(path string, command rota.Command) {
+	p.members = append(p.members, member{command, path})
+}
+
+// item notes what becomes of a definition. Was and is are how it is shown; was
+// is nil of one that is not there. What this request wrote before, and is
+// answered for once more, is told as it was then.
+func (p *plan) item(kind, name string, was, is any, wrote string, notes ...string) (changes bool) {
+	item := DefinitionChange{Kind: kind, Name: name, Change: changeUnchanged, Notes: notes}
+	switch {
+	case was == nil:
+		item.Change, changes = changeCreated, true
+	case wrote != "":
+		item.Change = wrote
+	default:
+		if item.Fields = fieldsOf(was, is); len(item.Fields) > 0 {
+			item.Change, changes = changeChanged, true
+		}
+	}
+	p.items = append(p.items, item)
+	return changes
+}
+
+// wrote says what this request did to something, going by its version.
+func (p *plan) wrote(version rota.ID, isNew bool, what ...string) string {
+	for _, w := range what {
+		if p.meta(w).ID == version {
+			if isNew {
+				return changeCreated
+			}
+			return changeChanged
+		}
+	}
+	return ""
+}
+
+// fieldsOf are the fields in which two definitions differ.
+func fieldsOf(was, is any) (fields []string) {
+	before, after := partsOf(was), partsOf(is)
+	all := map[string]json.RawMessage{}
+	maps.Copy(all, before)
+	maps.Copy(all, after)
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if string(before[name]) != string(after[name]) {
+			fields = append(fields, name)
+		}
+	}
+	return fields
+}
+
+func partsOf(definition any) map[string]json.RawMessage {
+	parts := map[string]json.RawMessage{}
+	if json.Unmarshal(rota.EncodeSpec(definition), &parts) != nil { // a list, which has no fields
+		parts[""] = rota.EncodeSpec(definition)
+	}
+	return parts
+}
+
+// typ is a type as it will be.
+func (p *plan) typ(name string) (*rota.Type, error) {
+	if t := p.types[name]; t != nil {
+		return t, nil
+	}
+	t, err := p.c.typeNamed(name)
+	if err == nil {
+		p.types[name] = t
+	}
+	return t, err
+}
+
+// template is a template as it will be, whatever its state.
+func (p *plan) template(name string) (*rota.Template, error) {
+	if t := p.templates[name]; t != nil {
+		return t, nil
+	}
+	t, err := p.c.Store.Template(p.c.ctx, name)
+	if rota.CodeOf(err) == rota.NotFound {
+		return nil, &rota.Error{
+			Code: rota.Invalid, Field: "template", Reason: "there is no template " + name + ", neither here nor in the store", Hint: "see that the name is right",
+		}
+	}
+	if err == nil {
+		p.templates[name] = t
+	}
+	return t, err
+}
+
+// found is what a store has by a name, nil if it has nothing.
+func found[T any](value *T, err error) (*T, error) {
+	if rota.CodeOf(err) == rota.NotFound {
+		return nil, nil
+	}
+	return value, err
+}

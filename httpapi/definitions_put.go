@@ -1,0 +1,187 @@
+package httpapi
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/rotajobs/rota"
+)
+
+func putDefinitions(c *call, body *Definitions) (reply, error) {
+	dry, err := c.flag("dry_run")
+	if err != nil {
+		return reply{}, err
+	}
+	if body.Version > definitionsVersion || body.Version < 0 {
+		return reply{}, rota.Invalidf("version", "is %d; this server reads documents of version %d", body.Version, definitionsVersion)
+	}
+	c.mint()
+	for range 10 {
+		p, err := c.plan(body)
+		if err != nil {
+			return reply{}, err
+		}
+		if dry {
+			return ok(p.answer(true))
+		}
+		before := c.command
+		if err := c.tie(); err != nil {
+			return reply{}, err
+		}
+		if c.command != before { // it was sent before: what it wrote then goes by other ids
+			continue
+		}
+		if err = p.write(); err == nil {
+			return ok(p.answer(false))
+		}
+		if !movedSince(err) {
+			return reply{}, p.told(err)
+		}
+	}
+	return reply{}, &rota.Error{Code: rota.Busy, Reason: "the definitions change faster than they can be compared", Hint: "try again in a moment"}
+}
+
+// movedSince says whether a plan was refused because something that it goes by
+// was made or changed after it was read.
+func movedSince(err error) bool {
+	var e *rota.Error
+	return errors.As(err, &e) && e.Code == rota.Conflict && (strings.HasSuffix(e.Field, "].version") || strings.HasSuffix(e.Field, "].name"))
+}
+
+// member is a command of a plan and the definition that it is about.
+type member struct {
+	rota.Command
+	path string
+}
+
+// stepMax is how many changes are written at once, all or nothing. While they
+// are, everybody else who writes waits, those too who keep leases alive.
+const stepMax = 2_000
+
+// steps cuts the commands into as many parts as it takes, in their order.
+func (p *plan) steps() (steps [][]member) {
+	entries, bytes := 0, 0
+	for _, m := range p.members {
+		e, b := rota.Weigh(m.Command)
+		last := len(steps) - 1
+		if last < 0 || len(steps[last]) == stepMax || entries+e > rota.CommandEntriesMax || bytes+b > rota.CommandBytesMax {
+			steps = append(steps, nil)
+			last++
+			entries, bytes = 0, 0
+		}
+		steps[last] = append(steps[last], m)
+		entries, bytes = entries+e, bytes+b
+	}
+	return steps
+}
+
+// write sends the plan.
+func (p *plan) write() error {
+	for i, step := range p.steps() {
+		all := &rota.All{Meta: rota.Meta{ID: p.c.command, Actor: p.c.actor, Law: rota.Law}}
+		if i > 0 {
+			all.ID = p.c.command.Derive([]byte("step " + strconv.Itoa(i)))
+		}
+		for _, m := range step {
+			all.Members = append(all.Members, m.Command)
+		}
+		if _, err := do[*rota.AllDone](p.c, all); err != nil {
+			return err
+		}
+		p.written += len(step)
+	}
+	return nil
+}
+
+// told is a refusal of what was written, by the path of the definition that it
+// is about.
+func (p *plan) told(err error) error {
+	var e *rota.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	told := *e
+	if rest, found := strings.CutPrefix(e.Field, "members["); found {
+		number, field, _ := strings.Cut(rest, "]")
+		i, _ := strconv.Atoi(number)
+		told.Field = strings.TrimPrefix(field, ".")
+		err = inPath(p.members[p.written+i].path, inBody(&told))
+	}
+	if p.written == 0 {
+		return err
+	}
+	problem := *problemOf(err)
+	problem.Detail += fmt.Sprintf(" (%d of %d changes were written before)", p.written, len(p.members))
+	problem.Hint = strings.TrimPrefix(problem.Hint+"; what was written stays, and the same document can be sent again", "; ")
+	return &problem
+}
+
+// inPath is a refusal of one definition as one of the document: with the path of
+// the definition before its fields, which have the names that documents have for
+// them.
+func inPath(path string, err error) error {
+	kind, _, _ := strings.Cut(path, ".")
+	switch kind {
+	case "templates":
+		err = templateError(err)
+	case "schedules":
+		err = scheduleError(err)
+	}
+	problem := *problemOf(err)
+	if problem.Status >= http.StatusInternalServerError {
+		return err
+	}
+	errs := slices.Clone(problem.Errors)
+	if len(errs) == 0 {
+		errs = []FieldError{{Reason: problem.Detail}}
+	}
+	for i := range errs {
+		switch field := errs[i].Field; {
+		case field == "name" || field == "":
+			errs[i].Field = path
+		case field[0] == '[':
+			errs[i].Field = path + field
+		default:
+			errs[i].Field = path + "." + field
+		}
+	}
+	problem.Errors, problem.Detail = errs, detailOf(errs)
+	return &problem
+}
+
+// answer says what became of each definition.
+func (p *plan) answer(dry bool) DefinitionsPut {
+	v := DefinitionsPut{DryRun: dry, Items: make([]DefinitionChange, 0, len(p.items))}
+	if dry {
+		v.Steps = len(p.steps())
+	}
+	for _, item := range p.items {
+		if !dry {
+			item.Fields = nil // sent again it could not be told any more
+		}
+		v.Items = append(v.Items, item)
+		switch item.Change {
+		case changeCreated:
+			v.Created++
+		case changeChanged:
+			v.Changed++
+		case changeLeftOut:
+			v.LeftOut++
+		default:
+			v.Unchanged++
+		}
+	}
+	return v
+}
+
+// What becomes of a definition.
+const (
+	changeCreated   = "created"
+	changeChanged   = "changed"
+	changeUnchanged = "unchanged"
+	changeLeftOut   = "left_out"
+)

@@ -1,0 +1,116 @@
+package httpapi
+
+import (
+	"context"
+	"log/slog"
+	"path/filepath"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/store/sqlite"
+)
+
+// deaf is a store that wakes nobody.
+type deaf struct{ rota.Store }
+
+func (deaf) Wake() (<-chan struct{}, func()) { return nil, func() {} }
+
+// deafRoom is a waiting room that is never woken, and a way to apply commands.
+func deafRoom(t *testing.T) (*waitingRoom, func(rota.Command)) {
+	store, err := sqlite.Open(filepath.Join(t.TempDir(), "rota.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = store.Close() })
+	apply := func(command rota.Command) {
+		if results, err := store.Apply(t.Context(), rota.Batch{Commands: []rota.Command{command}}); err != nil || results[0].Err != nil {
+			t.Fatal(err, results[0].Err)
+		}
+	}
+	apply(&rota.PutType{Meta: rota.NewMeta(""), Name: "a"})
+	return newWaitingRoom(&Config{
+		Store: deaf{store}, Clock: time.Now, Logger: slog.New(slog.DiscardHandler), Polls: func(int) {},
+	}), apply
+}
+
+// waits has a worker wait for a job, and tells who got one.
+func (r *waitingRoom) waits(ctx context.Context, worker string, got chan<- string) {
+	claimed, err := r.wait(ctx, &rota.Claim{
+		Meta: rota.NewMeta(""), Worker: worker, Types: []string{"a"}, Limit: 1, Lease: time.Minute, Seed: rota.NewToken(),
+	}, time.Minute)
+	if err == nil && len(claimed.Jobs) == 1 {
+		got <- claimed.Jobs[0].Run.Runner
+	}
+}
+
+// TestAMissedWakeUpIsMadeUpFor within seconds, and the clerk goes home when
+// nobody is left.
+func TestAMissedWakeUpIsMadeUpFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		room, apply := deafRoom(t)
+		got := make(chan string, 1)
+		go room.waits(t.Context(), "w", got)
+		time.Sleep(time.Second)
+		began := time.Now()
+		apply(&rota.Enqueue{Meta: rota.NewMeta(""), Jobs: []rota.NewJob{{Type: "a"}}})
+		<-got
+		if waited := time.Since(began); waited > lookEvery {
+			t.Errorf("it waited %v", waited)
+		}
+		synctest.Wait()
+		if room.staffed || len(room.lanes)+len(room.polls) > 0 {
+			t.Error("somebody is still there")
+		}
+	})
+}
+
+// TestOneWhoMayNotClaimHoldsNobodyUp: a direct run keeps the node of its name
+// from claiming, and the worker behind it is served.
+func TestOneWhoMayNotClaimHoldsNobodyUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		room, apply := deafRoom(t)
+		apply(&rota.Reserve{Meta: rota.NewMeta(""), Node: "held"})
+		apply(&rota.Enqueue{Meta: rota.NewMeta(""), Jobs: []rota.NewJob{{Type: "a"}}})
+		ctx, stop := context.WithCancel(t.Context())
+		got := make(chan string, 1)
+		go room.waits(ctx, "held", got)
+		time.Sleep(time.Second)
+		go room.waits(ctx, "free", got)
+		began := time.Now()
+		if who := <-got; who != "free" || time.Since(began) > 2*lookEvery {
+			t.Errorf("%s has it after %v", who, time.Since(began))
+		}
+		stop()
+		synctest.Wait()
+	})
+}
+
+// TestLanesAreNamedByTheirTypes, in whatever order those are given.
+func TestLanesAreNamedByTheirTypes(t *testing.T) {
+	one, types := laneOf([]string{"b", "a", "b"})
+	two, _ := laneOf([]string{"a", "b"})
+	other, _ := laneOf([]string{"a"})
+	if one != two || one == other || len(types) != 2 {
+		t.Errorf("%q %q %q", one, two, other)
+	}
+}
+
+func TestRotasOwnEventsAreToldToWhoAsks(t *testing.T) {
+	own := &rota.Event{Kind: rota.EventJobStarted, Type: rota.TypeWebhook, ExecutionID: rota.NewID()}
+	for i, test := range []struct {
+		filter eventFilter
+		want   bool
+	}{
+		{eventFilter{}, false},
+		{eventFilter{kinds: []string{"job.*"}}, false},
+		{eventFilter{jobs: filter{typ: rota.TypeWebhook}}, true},
+		{eventFilter{jobs: filter{execution: own.ExecutionID}}, true},
+		{eventFilter{jobs: filter{typ: "mail"}}, false},
+	} {
+		if got := test.filter.match(own); got != test.want {
+			t.Errorf("%d: it is told: %v", i, got)
+		}
+	}
+}

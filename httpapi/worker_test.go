@@ -1,0 +1,401 @@
+package httpapi_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/httpapi"
+	"github.com/rotajobs/rota/store/wrap"
+)
+
+// claim takes jobs as a worker.
+func (s *server) claim(body string, headers ...string) []httpapi.ClaimedJob {
+	s.Helper()
+	return read[httpapi.Claimed](s.post("claim", body, headers...).is(200)).Items
+}
+
+// claimOne takes the one job that there is.
+func (s *server) claimOne(types ...string) httpapi.ClaimedJob {
+	s.Helper()
+	items := s.claim(fmt.Sprintf(`{"worker": "w", "types": ["%s"], "limit": 9}`, strings.Join(types, `", "`)))
+	if len(items) != 1 {
+		s.Fatalf("%d jobs were claimed", len(items))
+	}
+	return items[0]
+}
+
+// lease names a claimed job in a request, with more fields.
+func lease(job httpapi.ClaimedJob, more string) string {
+	return fmt.Sprintf(`{"run_id": "%s", "job_id": "%s", "lease_token": "%s"%s}`, job.RunID, job.Job.ID, job.LeaseToken, more)
+}
+
+func (s *server) extend(job httpapi.ClaimedJob, more string) httpapi.ExtendedLease {
+	s.Helper()
+	items := read[httpapi.Extended](s.post("extend", `{"items": [`+lease(job, more)+`]}`).is(200)).Items
+	if len(items) != 1 || items[0].RunID != job.RunID {
+		s.Fatalf("%+v", items)
+	}
+	return items[0]
+}
+
+// finish tells how a job ended, and returns what is said about it.
+func (s *server) finish(job httpapi.ClaimedJob, more string) string {
+	s.Helper()
+	items := read[httpapi.Finished](s.post("finish", `{"items": [`+lease(job, more)+`]}`).is(200)).Items
+	if len(items) != 1 || items[0].RunID != job.RunID {
+		s.Fatalf("%+v", items)
+	}
+	return items[0].Code
+}
+
+func (s *server) show(id httpapi.ID) httpapi.Job {
+	s.Helper()
+	return s.get("jobs/" + id.String()).is(200).job()
+}
+
+// ahead is a store whose clock goes ahead of ours.
+type ahead struct {
+	rota.Store
+	by time.Duration
+}
+
+func (a *ahead) Apply(ctx context.Context, b rota.Batch) ([]rota.Result, error) {
+	if b.Now.IsZero() && a.by != 0 {
+		b.Now = time.Now().Add(a.by)
+	}
+	return a.Store.Apply(ctx, b)
+}
+
+// newAhead is a server on such a store.
+func newAhead(t *testing.T, change ...func(*httpapi.Config)) (*server, *ahead) {
+	clock := &ahead{}
+	s := newServer(t, append(change, func(c *httpapi.Config) {
+		clock.Store = c.Store
+		c.Store = clock
+	})...)
+	s.store = clock
+	return s, clock
+}
+
+func TestAWorkerTakesJobsAndTellsHowTheyEnded(t *testing.T) {
+	s := newServer(t)
+	s.declare("mail", "other")
+	first := s.enqueue(`{"type": "mail", "params": {"to": "ada"}, "timeout": "90s", "priority": 2}`)
+	second := s.enqueue(`{"type": "mail", "timeout": "0s", "priority": 1}`)
+	s.enqueue(`{"type": "mail"}`)
+	s.enqueue(`{"type": "other", "priority": 9}`)
+	answer := s.post("claim", `{"worker": "mailer-1", "types": ["mail", "nobody-declared-this"], "limit": 2, "lease": "1 MINUTE"}`).is(200)
+	items := read[httpapi.Claimed](answer).Items
+	if len(items) != 2 || items[0].Job.ID.String() != first || items[1].Job.ID.String() != second {
+		t.Fatalf("%+v", items)
+	}
+	one, two := items[0], items[1]
+	if string(one.Job.Params) != `{"to":"ada"}` || one.Job.State != "running" || one.Job.Worker != "mailer-1" || one.Job.Run.ID != one.RunID {
+		t.Errorf("%+v", one.Job)
+	}
+	if lease := one.StaleAfter.Sub(one.Job.StartedAt.Time); lease != time.Minute {
+		t.Errorf("the lease is %v", lease)
+	}
+	if limit := one.Deadline.Sub(one.Job.StartedAt.Time); limit != 90*time.Second {
+		t.Errorf("it may take %v", limit)
+	}
+	if strings.Count(answer.text, `"deadline"`) != 1 || !two.Deadline.IsZero() {
+		t.Error("a job that may take as long as it likes has a deadline")
+	}
+	if shown := s.get("jobs/" + first).text; strings.Contains(shown, one.LeaseToken) || one.LeaseToken == two.LeaseToken || len(one.LeaseToken) != 32 {
+		t.Error("a token is shown, or not its own")
+	}
+
+	held := s.extend(one, `, "progress": {"done": 3}`)
+	if held.Code != "ok" || held.Cancel || held.Reason != "" || !held.StaleAfter.Before(one.StaleAfter.Time) {
+		t.Errorf("%+v", held) // 30 s, and not the minute that was asked for at first
+	}
+	if run := s.show(one.Job.ID).Run; string(run.Progress) != `{"done":3}` || !run.StaleAfter.Equal(held.StaleAfter.Time) {
+		t.Errorf("%+v", run)
+	}
+	s.extend(one, "")
+	if run := s.show(one.Job.ID).Run; string(run.Progress) != `{"done":3}` {
+		t.Errorf("the progress is %s", run.Progress)
+	}
+
+	code := s.finish(one, `, "outcome": "Completed", "result": {"sent": 1}, "exit_code": 0, "rows_affected": 7, "artifacts": ["a.txt"]`)
+	if run := s.show(one.Job.ID).Run; code != "ok" || run.Status != "COMPLETED" || string(run.Result) != `{"sent":1}` || *run.ExitCode != 0 || *run.RowsAffected != 7 || run.Artifacts[0] != "a.txt" {
+		t.Errorf("%s %+v", code, run)
+	}
+	again := time.Now().Add(time.Hour).UTC().Truncate(time.Second)
+	code = s.finish(two, `, "outcome": "failed", "error": "`+strings.Repeat("é", 20_000)+`", "error_code": "E7", "retry_at": "`+again.Format(time.RFC3339)+`"`)
+	attempts := read[httpapi.ExecutionDetail](s.get("executions/" + second).is(200)).Attempts
+	if run := attempts[0].Run; code != "ok" || run.Status != "FAILED" || run.ErrorCode != "E7" || len(run.Error) > rota.ErrorMax || len(run.Error) < rota.ErrorMax-20 {
+		t.Errorf("%s %+v", code, run)
+	}
+	if len(attempts) != 2 || !attempts[1].RunAt.Equal(again) {
+		t.Errorf("%+v", attempts)
+	}
+	if code := s.finish(two, `, "outcome": "failed"`); code != "ok" {
+		t.Errorf("told again: %s", code)
+	}
+	if code := s.finish(two, `, "outcome": "completed"`); code != "lease_lost" {
+		t.Errorf("told otherwise: %s", code)
+	}
+	if held := s.extend(two, ""); held.Code != "lease_lost" {
+		t.Errorf("the lease of what has ended: %+v", held)
+	}
+}
+
+func TestWhatIsPermanentIsNotTriedAgain(t *testing.T) {
+	s := newServer(t)
+	s.declare("a")
+	for outcome, want := range map[string]string{
+		`"failed", "permanent": true`: "failed", `"SKIPPED"`: "skipped", `"cancelled"`: "cancelled",
+	} {
+		id := s.enqueue(`{"type": "a"}`)
+		if code := s.finish(s.claimOne("a"), `, "outcome": `+outcome); code != "ok" {
+			t.Error(code)
+		}
+		attempts := read[httpapi.ExecutionDetail](s.get("executions/" + id).is(200)).Attempts
+		if len(attempts) != 1 || attempts[0].State != want {
+			t.Errorf("%s: %+v", outcome, attempts)
+		}
+	}
+}
+
+// TestAClaimTakesNoMoreThanItAsksFor, nor other than it can run.
+func TestAClaimTakesNoMoreThanItAsksFor(t *testing.T) {
+	s := newServer(t)
+	s.declare("a", "b")
+	for range 5 {
+		s.enqueue(`{"type": "a"}`)
+	}
+	s.enqueue(`{"type": "b"}`)
+	for _, test := range []struct {
+		limit string
+		want  int
+	}{{"", 1}, {`, "limit": 3`, 3}, {`, "limit": 1000`, 1}, {"", 0}} {
+		if got := s.claim(`{"worker": "w", "types": ["a", "a"]` + test.limit + `}`); len(got) != test.want {
+			t.Errorf("%d jobs, want %d", len(got), test.want)
+		}
+	}
+	if got := s.post("claim", `{"worker": "w", "types": ["a"]}`).is(200).text; got != `{"items":[]}`+"\n" {
+		t.Error(got)
+	}
+}
+
+// TestARunIsAskedToStop by a person, and because it takes too long.
+func TestARunIsAskedToStop(t *testing.T) {
+	s, clock := newAhead(t)
+	s.declare("a")
+	s.enqueue(`{"type": "a"}`)
+	job := s.claimOne("a")
+	s.post("jobs/"+job.Job.ID.String()+"/cancel", `{"reason": "sent by mistake"}`).is(200)
+	if held := s.extend(job, ""); held.Code != "ok" || !held.Cancel || held.Reason != "sent by mistake" {
+		t.Errorf("%+v", held)
+	}
+	if code := s.finish(job, `, "outcome": "failed", "error": "interrupted"`); code != "ok" {
+		t.Error(code)
+	}
+	if job := s.show(job.Job.ID); job.State != "cancelled" || job.Run.ErrorCode != "cancelled" {
+		t.Errorf("%+v", job.Run)
+	}
+	s.enqueue(`{"type": "a"}`)
+	job = s.claimOne("a")
+	s.post("jobs/"+job.Job.ID.String()+"/cancel", `{"reason": "timeout"}`).is(200) // a person's word, which is not tried again
+	if held := s.extend(job, ""); !held.Cancel || held.Reason != "asked to stop: timeout" {
+		t.Errorf("%+v", held)
+	}
+	s.finish(job, `, "outcome": "cancelled"`)
+	s.enqueue(`{"type": "a", "timeout": "5s"}`)
+	job = s.claimOne("a")
+	if held := s.extend(job, ""); held.Cancel {
+		t.Errorf("%+v", held)
+	}
+	clock.by = 6 * time.Second
+	if held := s.extend(job, ""); held.Code != "ok" || !held.Cancel || held.Reason != "timeout" {
+		t.Errorf("%+v", held)
+	}
+	s.finish(job, `, "outcome": "cancelled", "error_code": "timeout"`)
+	if attempts := read[httpapi.ExecutionDetail](s.get("executions/" + job.Job.ID.String()).is(200)).Attempts; len(attempts) != 2 {
+		t.Errorf("a time-out is tried again: %+v", attempts)
+	}
+}
+
+// TestWhoFreezesLosesItsLease: it comes back when its job was given to another,
+// and nothing that it says changes anything.
+func TestWhoFreezesLosesItsLease(t *testing.T) {
+	s, clock := newAhead(t, func(c *httpapi.Config) { c.LogWriter = logWriter{c.Logs.(logReader).logDir} })
+	s.declare("a")
+	id := s.enqueue(`{"type": "a", "backoff": "0s"}`)
+	frozen := s.claim(`{"worker": "frozen", "types": ["a"], "lease": "1s"}`)[0]
+	clock.by = 3 * time.Second
+	s.apply(&rota.Reap{Meta: rota.NewMeta("")})
+	if run := s.show(frozen.Job.ID).Run; run.Status != "FAILED" || run.ErrorCode != "lease_expired" {
+		t.Fatalf("%+v", run)
+	}
+	late := func() {
+		t.Helper()
+		before := s.dump()
+		if held := s.extend(frozen, `, "progress": 99`); held.Code != "lease_lost" || held.Cancel || !held.StaleAfter.IsZero() {
+			t.Errorf("%+v", held)
+		}
+		for _, outcome := range []string{"completed", "failed", "cancelled", "skipped"} {
+			if code := s.finish(frozen, `, "outcome": "`+outcome+`", "result": 1, "log": "late", "error": "x"`); code != "lease_lost" {
+				t.Errorf("%s: %s", outcome, code)
+			}
+		}
+		if s.dump() != before {
+			t.Error("it changed something")
+		}
+	}
+	late()
+	s.apply(&rota.Ready{Meta: rota.NewMeta("")})
+	other := s.claim(`{"worker": "other", "types": ["a"]}`)[0]
+	if other.Job.ExecutionID.String() != id || other.Job.Attempt != 2 || other.LeaseToken == frozen.LeaseToken {
+		t.Errorf("%+v", other)
+	}
+	late()
+	if code := s.finish(other, `, "outcome": "completed"`); code != "ok" {
+		t.Error(code)
+	}
+	late()
+	if text := s.get("jobs/" + frozen.Job.ID.String() + "/log").is(200).text; text != "" {
+		t.Errorf("its log was written: %q", text)
+	}
+}
+
+// TestALeaseNeedsItsToken: neither another's nor none will do, and what others
+// do in the same request is done.
+func TestALeaseNeedsItsToken(t *testing.T) {
+	s := newServer(t)
+	s.declare("a")
+	s.enqueue(`{"type": "a"}`)
+	s.enqueue(`{"type": "a"}`)
+	items := s.claim(`{"worker": "w", "types": ["a"], "limit": 2}`)
+	forged := items[0]
+	forged.LeaseToken = items[1].LeaseToken
+	unknown := items[0]
+	unknown.Job.ID.ID, unknown.RunID.ID = rota.NewID(), rota.NewID()
+	before := s.show(items[0].Job.ID)
+	three := lease(forged, `, "outcome": "completed"`) + `,` + lease(items[1], `, "outcome": "completed"`) + `,` + lease(unknown, `, "outcome": "failed"`)
+	finished := read[httpapi.Finished](s.post("finish", `{"items": [`+three+`]}`).is(200)).Items
+	if finished[0].Code != "lease_lost" || finished[1].Code != "ok" || finished[2].Code != "lease_lost" || finished[2].RunID != unknown.RunID {
+		t.Errorf("%+v", finished)
+	}
+	if held := s.extend(forged, ""); held.Code != "lease_lost" {
+		t.Errorf("%+v", held)
+	}
+	if after := s.show(items[0].Job.ID); fmt.Sprintf("%+v", *after.Run) != fmt.Sprintf("%+v", *before.Run) {
+		t.Errorf("%+v", after.Run)
+	}
+	if job := s.show(items[1].Job.ID); job.State != "completed" {
+		t.Errorf("%+v", job)
+	}
+}
+
+// TestManyEndsAtOnce are more than one command can carry.
+func TestManyEndsAtOnce(t *testing.T) {
+	s := newServer(t)
+	s.declare("a")
+	s.post("jobs/batch", `{"jobs": [`+strings.Repeat(`{"type": "a"},`, 399)+`{"type": "a"}]}`).is(201)
+	items := s.claim(`{"worker": "w", "types": ["a"], "limit": 400}`)
+	ends := make([]string, len(items))
+	result := `, "outcome": "completed", "result": "` + strings.Repeat("x", 60<<10) + `"`
+	for i, job := range items {
+		ends[i] = lease(job, result)
+	}
+	finished := read[httpapi.Finished](s.post("finish", `{"items": [`+strings.Join(ends, ",")+`]}`).is(200)).Items
+	if len(finished) != 400 {
+		t.Fatalf("%d are answered", len(finished))
+	}
+	for i := range finished {
+		if finished[i].Code != "ok" || finished[i].RunID != items[i].RunID {
+			t.Fatalf("%d: %+v", i, finished[i])
+		}
+	}
+	if stats := read[httpapi.Stats](s.get("stats").is(200)); stats.Running != 0 {
+		t.Errorf("%+v", stats)
+	}
+}
+
+// TestWhatDoesNotFitItsTypeIsNotHandedOut: the schema was made stricter while the
+// jobs waited.
+func TestWhatDoesNotFitItsTypeIsNotHandedOut(t *testing.T) {
+	s := newServer(t)
+	s.declare("mail")
+	var bad []string
+	for range 3 {
+		bad = append(bad, s.enqueue(`{"type": "mail", "params": {"to": 7}, "priority": 5}`))
+	}
+	good := s.enqueue(`{"type": "mail", "params": {"to": "ada"}}`)
+	s.send("PUT", "types/mail", `{"schema": {"type": "object", "properties": {"to": {"type": "string"}}}}`).is(200)
+	if p := s.post("jobs", `{"type": "mail", "params": {"to": 7}}`).problem(422, "invalid"); p.Errors[0].Field != "params.to" {
+		t.Errorf("%+v", p)
+	}
+	items := s.claim(`{"worker": "w", "types": ["mail"], "limit": 2}`)
+	if len(items) != 1 || items[0].Job.ID.String() != good {
+		t.Fatalf("%+v", items)
+	}
+	for _, id := range bad {
+		attempts := read[httpapi.ExecutionDetail](s.get("executions/" + id).is(200)).Attempts
+		run := attempts[0].Run
+		if len(attempts) != 1 || run.Status != "FAILED" || run.ErrorCode != "payload" || !strings.Contains(string(run.Error), "params.to") {
+			t.Errorf("%d attempts, %+v", len(attempts), run)
+		}
+	}
+	if dead := s.all("dead", 10); len(dead) != 3 {
+		t.Errorf("%d are dead", len(dead))
+	}
+}
+
+func TestTypesTellWhoWaitsForThem(t *testing.T) {
+	s, waiting := newWaiting(t)
+	s.declare("a", "b")
+	for i := range 3 {
+		s.poll(`{"worker": "w", "types": ["a", "c"], "wait": "30s"}`)
+		waiting.reach(i + 1)
+	}
+	for name, want := range map[string]int{"a": 3, "b": 0} {
+		if got := read[httpapi.Type](s.get("types/" + name).is(200)).Workers; got != want {
+			t.Errorf("%d wait for %s", got, name)
+		}
+	}
+}
+
+// TestWorkersNeedTheTokenAndTheMethod of the server.
+func TestWorkersNeedTheTokenAndTheMethod(t *testing.T) {
+	s := newServer(t)
+	for _, path := range []string{"claim", "extend", "finish"} {
+		s.post(path, `{}`, "Authorization", "Bearer wrong").problem(401, "denied")
+		s.post(path, `{}`, "Authorization", "").problem(401, "denied")
+		s.post(path, `{}`, "Content-Type", "text/plain").problem(415, "unsupported_media_type")
+		for _, method := range []string{"GET", "PUT", "DELETE"} {
+			a := s.send(method, path, nil)
+			if a.problem(405, "method_not_allowed"); a.header.Get("Allow") != "POST" {
+				t.Errorf("%s allows %s", path, a.header.Get("Allow"))
+			}
+		}
+		s.send("HEAD", path, nil).is(405)
+	}
+}
+
+// TestAWorkerCommandThatFailsIsTold: the store's fault is the server's.
+func TestAWorkerCommandThatFailsIsTold(t *testing.T) {
+	down := &rota.Error{Code: rota.Unavailable, Reason: "the disk is full"}
+	var fault error
+	s := newServer(t, func(c *httpapi.Config) {
+		c.Store = wrap.Flaky(c.Store, wrap.Fault{Before: func(rota.Batch) error { return fault }})
+	})
+	s.declare("a")
+	s.enqueue(`{"type": "a"}`)
+	job := s.claimOne("a")
+	fault = down
+	s.post("claim", `{"worker": "w", "types": ["a"]}`).problem(503, "unavailable")
+	s.post("extend", `{"items": [`+lease(job, "")+`]}`).problem(503, "unavailable")
+	s.post("finish", `{"items": [`+lease(job, `, "outcome": "completed"`)+`]}`).problem(503, "unavailable")
+	fault = nil
+	if code := s.finish(job, `, "outcome": "completed"`); code != "ok" {
+		t.Error(code)
+	}
+}

@@ -1,0 +1,157 @@
+package node
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/action"
+	"github.com/rotajobs/rota/report"
+)
+
+// unset is how it is written that something is not there.
+const unset = "none"
+
+// orUnset reads and shows a text that may be absent.
+func orUnset(text string) string {
+	if text == "" {
+		return unset
+	}
+	return text
+}
+
+// unwritten is the text that was written, empty if that says there is none.
+func unwritten(text string) string {
+	text = strings.TrimSpace(text)
+	if text == unset {
+		return ""
+	}
+	return text
+}
+
+type textKind struct{ to *string }
+
+func (k textKind) noun() string          { return "TEXT" }
+func (k textKind) Set(text string) error { *k.to = unwritten(text); return k.check() }
+func (k textKind) String() string        { return orUnset(*k.to) }
+
+func (k textKind) check() error {
+	if strings.ContainsFunc(*k.to, func(r rune) bool { return r < ' ' || r > '~' }) || len(*k.to) > 64 {
+		return fmt.Errorf("%s is not a word of at most 64 letters", quoted(*k.to))
+	}
+	return nil
+}
+
+// allowKind says where requests may go.
+type allowKind struct{ to *string }
+
+func (k allowKind) noun() string          { return "LIST" }
+func (k allowKind) Set(text string) error { *k.to = unwritten(text); return k.check() }
+func (k allowKind) String() string        { return orUnset(*k.to) }
+
+func (k allowKind) check() error {
+	_, err := action.ParseAllow(*k.to)
+	return err
+}
+
+// dsnKind is where reports go. It holds a key, so it is never shown.
+type dsnKind struct{ to *string }
+
+func (k dsnKind) noun() string          { return "DSN" }
+func (k dsnKind) Set(text string) error { *k.to = unwritten(text); return k.check() }
+
+func (k dsnKind) String() string {
+	if *k.to == "" {
+		return unset
+	}
+	return "…"
+}
+
+func (k dsnKind) check() error {
+	if *k.to == "" {
+		return nil
+	}
+	var refusal *rota.Error
+	if errors.As(report.CheckDSN(*k.to), &refusal) {
+		return errors.New("it " + refusal.Reason) // the key in it is nobody's business
+	}
+	return nil
+}
+
+// urlKind is the address of another service.
+type urlKind struct{ to *string }
+
+func (k urlKind) noun() string          { return "URL" }
+func (k urlKind) Set(text string) error { *k.to = unwritten(text); return k.check() }
+func (k urlKind) String() string        { return orUnset(*k.to) }
+
+func (k urlKind) check() error {
+	if *k.to == "" {
+		return nil
+	}
+	u, err := url.Parse(*k.to)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return fmt.Errorf("%s is not a URL of HTTP", quoted(*k.to))
+	}
+	return nil
+}
+
+// headersKind are NAME=VALUE pairs. Their values may be keys, so they are never
+// shown.
+type headersKind struct{ to *string }
+
+func (k headersKind) noun() string          { return "LIST" }
+func (k headersKind) Set(text string) error { *k.to = unwritten(text); return k.check() }
+
+func (k headersKind) String() string {
+	if *k.to == "" {
+		return unset
+	}
+	return "…"
+}
+
+func (k headersKind) check() error {
+	_, err := parseHeaders(*k.to)
+	return err
+}
+
+func parseHeaders(text string) (map[string]string, error) {
+	headers := map[string]string{}
+	for pair := range strings.SplitSeq(text, ",") {
+		if strings.TrimSpace(pair) == "" {
+			continue
+		}
+		name, value, found := strings.Cut(pair, "=")
+		name = strings.TrimSpace(name)
+		if !found || name == "" || strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r > '~' || r == ':' }) {
+			return nil, errors.New("one of its pairs is not NAME=VALUE")
+		}
+		headers[name] = strings.TrimSpace(value)
+	}
+	return headers, nil
+}
+
+type fractionKind struct{ to *float64 }
+
+func (k fractionKind) noun() string { return "FRACTION" }
+
+func (k fractionKind) Set(text string) error {
+	f, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		return fmt.Errorf("%s is not a number", quoted(text))
+	}
+	*k.to = f
+	return k.check()
+}
+
+func (k fractionKind) String() string { return strconv.FormatFloat(*k.to, 'g', -1, 64) }
+
+func (k fractionKind) check() error {
+	if !(*k.to > 0 && *k.to <= 1) {
+		return fmt.Errorf("%s is out of range", k.String())
+	}
+	return nil
+}

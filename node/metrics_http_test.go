@@ -1,0 +1,88 @@
+package node
+
+import (
+	"bufio"
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rotajobs/rota/httpapi"
+	"github.com/rotajobs/rota/store/sqlite"
+)
+
+// TestRequestsAreCountedByRoute counts around the API itself.
+func TestRequestsAreCountedByRoute(t *testing.T) {
+	store, err := sqlite.Open(filepath.Join(t.TempDir(), "rota.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	m := newMeters()
+	const token = "0123456789abcdef"
+	api, err := httpapi.New(httpapi.Config{Store: store, Token: token, Metrics: m.handler(quiet)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	counted := m.counting(api)
+	ask := func(method, path, token string) {
+		r := httptest.NewRequest(method, path, nil)
+		r.Header.Set("Authorization", "Bearer "+token)
+		counted.ServeHTTP(httptest.NewRecorder(), r)
+	}
+	ask("GET", "/api/v1/jobs/01926a5e-7c3b-7f3a-8d2e-1b2c3d4e5f60", token)
+	ask("GET", "/api/v1/jobs/01926a5e-7c3b-7f3a-8d2e-1b2c3d4e5f61", token)
+	ask("GET", "/api/v1/stats", token)
+	ask("GET", "/api/v1/stats", "wrong")
+	ask("GET", "/healthz", "")
+	ask("BREW", "/api/v1/coffee/1", token)
+	ask("GET", "/nowhere/at/all", "")
+	wantLines(t, scrape(t, m),
+		`rota_http_requests_total{code="404",method="GET",route="/api/v1/jobs/{id}"} 2`,
+		`rota_http_requests_total{code="200",method="GET",route="/api/v1/stats"} 1`,
+		`rota_http_requests_total{code="401",method="GET",route="other"} 1`,
+		`rota_http_requests_total{code="200",method="GET",route="/healthz"} 1`,
+		`rota_http_requests_total{code="404",method="other",route="other"} 1`,
+		`rota_http_requests_total{code="404",method="GET",route="other"} 1`,
+		`rota_http_request_seconds_count{route="/api/v1/jobs/{id}"} 2`,
+		`rota_http_requests_in_flight 0`)
+}
+
+// TestStreamsPassThroughTheCounting follows events, and hangs up.
+func TestStreamsPassThroughTheCounting(t *testing.T) {
+	store, err := sqlite.Open(filepath.Join(t.TempDir(), "rota.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	m := newMeters()
+	const token = "0123456789abcdef"
+	api, err := httpapi.New(httpapi.Config{Store: store, Token: token})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(m.counting(api))
+	defer server.Close()
+	ctx, hangUp := context.WithCancel(t.Context())
+	defer hangUp()
+	request, _ := http.NewRequestWithContext(ctx, "GET", server.URL+"/api/v1/events", nil)
+	request.Header.Set("Authorization", "Bearer "+token)
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := bufio.NewReader(response.Body).ReadString('\n'); err != nil {
+		t.Errorf("the stream is not sent as it comes: %v", err)
+	}
+	wantLines(t, scrape(t, m), `rota_http_requests_in_flight 1`)
+	hangUp()
+	for deadline := time.Now().Add(patience); !strings.Contains(scrape(t, m), "\nrota_http_requests_in_flight 0\n"); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("it does not end")
+		}
+	}
+	wantLines(t, scrape(t, m), `rota_http_requests_total{code="200",method="GET",route="/api/v1/events"} 1`)
+}

@@ -1,0 +1,50 @@
+package node
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write the reference anew")
+
+// TestConfigReference holds the table of the page to the settings there are.
+func TestConfigReference(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("| setting | flag | variable | default | sets |\n|---|---|---|---|---|\n")
+	for _, s := range Settings() {
+		flag := "–"
+		if s.Flag() != "" {
+			flag = "`--" + s.Flag() + "`"
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | `%s` | `%s` | %s: %s |\n", s.Key, flag, s.Variable(), s.Default(), s.About, s.Allowed)
+	}
+	holdPage(t, "../docs/reference/config.md", b.String())
+}
+
+// holdPage wants the first table below the mark of a page to be this one, or
+// writes it there.
+func holdPage(t *testing.T, page, table string) {
+	t.Helper()
+	const mark = "<!-- made from the program: go test ./node -run Reference -update -->\n\n"
+	text, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, rest, found := strings.Cut(string(text), mark)
+	if !found {
+		t.Fatalf("%s has no line\n%s", page, mark)
+	}
+	old, tail, _ := strings.Cut(rest, "\n\n")
+	if old+"\n" == table {
+		return
+	}
+	if !*update {
+		t.Fatalf("%s is stale: run the test with -update and read the diff", page)
+	}
+	if err := os.WriteFile(page, []byte(head+mark+table+"\n"+tail), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,43 @@
+package report
+
+import (
+	"net/url"
+	"strings"
+
+	"github.com/getsentry/sentry-go"
+
+	"github.com/rotajobs/rota"
+)
+
+// CheckDSN refuses what is not the DSN of a project. It holds a key, so the error
+// does not repeat it.
+func CheckDSN(dsn string) error {
+	reason := faultOf(dsn)
+	if reason == "" {
+		return nil
+	}
+	return &rota.Error{
+		Code: rota.Invalid, Field: "sentry_dsn", Reason: reason,
+		Hint: "copy it from the settings of the project, under Client Keys; it looks like https://KEY@HOST/PROJECT",
+	}
+}
+
+func faultOf(dsn string) string {
+	u, err := url.Parse(dsn)
+	switch {
+	case err != nil:
+		return "is not a URL"
+	case u.Scheme != "http" && u.Scheme != "https":
+		return "does not begin with https:// or http://"
+	case u.User.Username() == "":
+		return "has no key before its host"
+	case u.Hostname() == "":
+		return "has no host"
+	case strings.HasSuffix(u.Path, "/") || u.Path == "":
+		return "has no project behind its host"
+	}
+	if _, err := sentry.NewDsn(dsn); err != nil {
+		return "is not the DSN of a project"
+	}
+	return ""
+}

@@ -1,0 +1,190 @@
+package report
+
+import (
+	"cmp"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/getsentry/sentry-go"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/engine"
+	"github.com/rotajobs/rota/internal/scrub"
+)
+
+// What is sent of a failure at most. Sentry cuts what is longer, and not at the
+// best place.
+const (
+	textMax   = 8 << 10
+	paramsMax = 16 << 10
+	tagMax    = 200
+)
+
+// failure is the event of an attempt that failed.
+func failure(r engine.Report) *sentry.Event {
+	job, run := r.Job, r.Job.Run
+	if run == nil { // such a job has not failed; what is reported of it is reported all the same
+		run = &rota.Run{ID: job.ID}
+	}
+	text, stack := splitPanic(orWords(run))
+	text = scrub.Text(text)
+	line := headline(text)
+	event := sentry.NewEvent()
+	event.EventID = eventID(run.ID)
+	event.Timestamp = firstTime(run.FinishedAt, job.FinishedAt, time.Now())
+	event.Level = sentry.LevelWarning
+	if r.Dead {
+		event.Level = sentry.LevelError
+	}
+	event.Transaction = job.DefinitionName()
+	event.Logger = "rota"
+	event.Fingerprint = []string{job.Type, run.ErrorCode, normalise(line)}
+	event.Exception = []sentry.Exception{{
+		Type: job.Type, Value: shorten(told(line, text)), Stacktrace: stack,
+		Mechanism: &sentry.Mechanism{Type: cmp.Or(run.ErrorCode, "error"), Handled: sentry.Pointer(stack == nil)},
+	}}
+	event.Tags = tags(r, run)
+	event.Contexts["job"] = about(job, run)
+	if trace := traceContext(job.Trace); trace != nil {
+		event.Contexts["trace"] = trace
+	}
+	return event
+}
+
+// eventID is the name of an event, which is that of what it is about: whoever has
+// one of them has the other.
+func eventID(id rota.ID) sentry.EventID { return sentry.EventID(hex.EncodeToString(id[:])) }
+
+// orWords is the error of a run, or what its code says if it has none.
+func orWords(run *rota.Run) string {
+	switch {
+	case run.Error != "":
+		return run.Error
+	case run.ErrorCode == rota.CodeTimeout:
+		return "it ran out of time"
+	case run.ErrorCode == rota.CodeLeaseExpired:
+		return "its process was not heard of again"
+	}
+	return cmp.Or(run.ErrorCode, "it failed, and said nothing")
+}
+
+// headline is the line of an error that says what happened. Python's tracebacks
+// have it last.
+func headline(text string) string {
+	text = strings.TrimSpace(text)
+	if strings.HasPrefix(text, "Traceback (most recent call last)") {
+		return strings.TrimSpace(text[strings.LastIndexByte(text, '\n')+1:])
+	}
+	first, _, _ := strings.Cut(text, "\n")
+	return strings.TrimSpace(first)
+}
+
+// told is the error with its headline first, since that is what lists show.
+func told(line, text string) string {
+	if strings.HasPrefix(strings.TrimSpace(text), line) {
+		return text
+	}
+	return line + "\n\n" + text
+}
+
+// shorten keeps the begin and the end of a long text: what happened stands in
+// one of them.
+func shorten(text string) string {
+	if len(text) <= textMax {
+		return text
+	}
+	const half = textMax/2 - 8
+	return cut(text, half) + "\n…\n" + strings.ToValidUTF8(text[len(text)-half:], "")
+}
+
+func cut(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	for most > 0 && !utf8.RuneStart(text[most]) {
+		most--
+	}
+	return text[:most]
+}
+
+func tags(r engine.Report, run *rota.Run) map[string]string {
+	job := r.Job
+	tags := map[string]string{
+		"type": job.Type, "template": job.Template, "schedule": job.Schedule, "error_code": run.ErrorCode, "runner": run.Runner,
+		"attempt": strconv.Itoa(job.Attempt), "dead": strconv.FormatBool(r.Dead),
+	}
+	for name, value := range tags {
+		if value == "" {
+			delete(tags, name)
+			continue
+		}
+		tags[name] = cut(strings.Join(strings.Fields(scrub.Text(value)), " "), tagMax)
+	}
+	return tags
+}
+
+// about is what is told of a job, in the words of the API.
+func about(job *rota.Job, run *rota.Run) sentry.Context {
+	facts := sentry.Context{
+		"id": job.ID.String(), "execution_id": job.ExecutionID.String(), "run_id": run.ID.String(),
+		"name": job.DefinitionName(), "attempt": fmt.Sprintf("%d of %d", job.Attempt, job.Policy.MaxAttempts), "params": params(job.Params),
+	}
+	for name, at := range map[string]time.Time{
+		"created_at": job.CreatedAt, "plan_time": job.PlanTime, "run_at": job.RunAt,
+		"started_at": firstTime(run.StartedAt, job.StartedAt), "finished_at": firstTime(run.FinishedAt, job.FinishedAt),
+	} {
+		if !at.IsZero() {
+			facts[name] = at.UTC().Format(time.RFC3339Nano)
+		}
+	}
+	if d := ranFor(job); d > 0 {
+		facts["duration"] = d.String()
+	}
+	if job.ScopeKind != "" {
+		facts["scope"] = job.ScopeKind + "/" + scrub.Text(job.ScopeID)
+	}
+	if run.ExitCode != nil {
+		facts["exit_code"] = *run.ExitCode
+	}
+	return facts
+}
+
+// params are a job's, without secrets. Those that are long are left out, since
+// half of them is not JSON.
+func params(text json.RawMessage) any {
+	if len(text) > paramsMax {
+		return fmt.Sprintf("[%d bytes, too long to be sent]", len(text))
+	}
+	return scrub.JSON(text)
+}
+
+// ranFor is how long a job ran, 0 if it never did or has not ended.
+func ranFor(job *rota.Job) time.Duration {
+	if job.StartedAt.IsZero() || job.FinishedAt.IsZero() {
+		return 0
+	}
+	return max(0, job.FinishedAt.Sub(job.StartedAt))
+}
+
+// traceContext says to which trace a job belongs, nothing if to none.
+func traceContext(traceparent string) sentry.Context {
+	parts := strings.Split(traceparent, "-")
+	if len(parts) != 4 || len(parts[1]) != 32 || len(parts[2]) != 16 {
+		return nil
+	}
+	return sentry.Context{"trace_id": parts[1], "span_id": parts[2], "op": "rota.run"}
+}
+
+func firstTime(times ...time.Time) time.Time {
+	for _, at := range times {
+		if !at.IsZero() {
+			return at
+		}
+	}
+	return time.Time{}
+}

@@ -1,0 +1,153 @@
+package report
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+	"time"
+
+	"github.com/getsentry/sentry-go"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/cron"
+	"github.com/rotajobs/rota/engine"
+	"github.com/rotajobs/rota/internal/scrub"
+)
+
+// Bounds of Sentry's monitors.
+const (
+	slugMax      = 50
+	runtimeMax   = 28 * 24 * time.Hour
+	lateMinutes  = 5 // how late an execution may begin before its monitor calls it missed: it may wait for a worker
+	slugHashSize = 6
+)
+
+// monitored reports whether a schedule has a monitor: one that fires once has
+// nothing to be late for.
+func monitored(s *rota.Schedule) bool { return s != nil && s.Spec.At.IsZero() }
+
+// checkIn is how an execution stands. All its attempts are one check-in.
+func checkIn(c engine.CheckIn) *sentry.CheckIn {
+	in := &sentry.CheckIn{ID: eventID(c.Job.ExecutionID), MonitorSlug: slug(c.Schedule.Name)}
+	switch c.Status {
+	case engine.CheckInStarted:
+		in.Status = sentry.CheckInStatusInProgress
+	case engine.CheckInCompleted:
+		in.Status, in.Duration = sentry.CheckInStatusOK, ranFor(c.Job)
+	default:
+		in.Status, in.Duration = sentry.CheckInStatusError, ranFor(c.Job)
+	}
+	return in
+}
+
+// monitor is what Sentry is to expect of a schedule. It goes along with each
+// check-in, so that a monitor is made at the first and follows every change.
+func monitor(c engine.CheckIn) *sentry.MonitorConfig {
+	expects := whenDue(c.Schedule)
+	if expects == nil {
+		return nil
+	}
+	zone := c.Schedule.Spec.Zone
+	if zone == "" {
+		zone = "UTC"
+	}
+	return &sentry.MonitorConfig{
+		Schedule: expects, Timezone: zone, CheckInMargin: lateMinutes,
+		MaxRuntime: minutes(longest(c.Job.Policy)), FailureIssueThreshold: 1, RecoveryThreshold: 1,
+	}
+}
+
+// whenDue is a timetable as Sentry reads one: to the minute, and H worked out.
+func whenDue(s *rota.Schedule) sentry.MonitorSchedule {
+	if s.Spec.Cron != "" {
+		table, err := cron.Parse(s.Spec.Cron, cron.Config{Zone: s.Spec.Zone, Name: s.Name})
+		if err != nil { // a store has only such as can be read
+			return nil
+		}
+		return sentry.CrontabSchedule(table.Plain())
+	}
+	switch m := minutes(s.Spec.Every); {
+	case m%(24*60) == 0:
+		return sentry.IntervalSchedule(m/(24*60), sentry.MonitorScheduleUnitDay)
+	case m%60 == 0:
+		return sentry.IntervalSchedule(m/60, sentry.MonitorScheduleUnitHour)
+	default:
+		return sentry.IntervalSchedule(m, sentry.MonitorScheduleUnitMinute)
+	}
+}
+
+// minutes rounds up: an interval that is taken for longer than it is never makes
+// an execution late.
+func minutes(d time.Duration) int64 { return max(1, int64((d+time.Minute-1)/time.Minute)) }
+
+// longest is how long an execution may take, its retries included.
+func longest(p rota.Policy) time.Duration {
+	if p.Timeout == 0 {
+		return runtimeMax
+	}
+	total, backoff := p.Timeout, p.Backoff
+	for range p.MaxAttempts - 1 {
+		if p.BackoffMax > 0 {
+			backoff = min(backoff, p.BackoffMax)
+		}
+		total += min(backoff, runtimeMax) + min(p.Timeout, runtimeMax)
+		if total >= runtimeMax {
+			return runtimeMax
+		}
+		backoff = min(2*backoff, runtimeMax)
+	}
+	return min(total+lateMinutes*time.Minute, runtimeMax)
+}
+
+// slug is the name of a schedule as a monitor may be called. Names that become
+// alike are told apart by a hash.
+func slug(name string) string {
+	plain := strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= '0' && r <= '9', r == '-', r == '_':
+			return r
+		}
+		return '-'
+	}, strings.ToLower(name))
+	if plain == name && len(plain) <= slugMax && strings.Trim(plain, "0123456789") != "" {
+		return plain
+	}
+	sum := sha256.Sum256([]byte(name))
+	plain = strings.Trim(plain[:min(len(plain), slugMax-slugHashSize-1)], "-")
+	return cmp.Or(plain, "schedule") + "-" + hex.EncodeToString(sum[:slugHashSize/2])
+}
+
+// missed is the event of times that a schedule gave up. Sentry takes no check-in
+// for what did not begin: it finds out by itself, and this says why.
+func missed(c engine.CheckIn) *sentry.Event {
+	s := c.Schedule
+	event := sentry.NewEvent()
+	sum := sha256.Sum256([]byte(strings.Join([]string{s.Name, c.Missed, s.LastFire.UTC().String(), s.NextFire.UTC().String()}, "\x00")))
+	event.EventID = sentry.EventID(hex.EncodeToString(sum[:16]))
+	event.Timestamp = time.Now()
+	event.Level = sentry.LevelWarning
+	event.Logger = "rota"
+	event.Transaction = s.Name
+	event.Message = "the schedule " + s.Name + " missed times: " + scrub.Text(c.Missed)
+	event.Fingerprint = []string{"rota.schedule.missed", s.Name}
+	event.Tags = map[string]string{"schedule": cut(s.Name, tagMax), "template": cut(s.Spec.Template, tagMax)}
+	event.Contexts["schedule"] = aboutSchedule(s)
+	return event
+}
+
+func aboutSchedule(s *rota.Schedule) sentry.Context {
+	facts := sentry.Context{"name": s.Name, "state": string(s.State), "catch_up": string(s.Spec.CatchUp)}
+	if s.Spec.Cron != "" {
+		facts["cron"], facts["timezone"] = s.Spec.Cron, s.Spec.Zone
+	}
+	if s.Spec.Every > 0 {
+		facts["every"] = s.Spec.Every.String()
+	}
+	for name, at := range map[string]time.Time{"at": s.Spec.At, "last_fire": s.LastFire, "next_fire": s.NextFire} {
+		if !at.IsZero() {
+			facts[name] = at.UTC().Format(time.RFC3339Nano)
+		}
+	}
+	return facts
+}

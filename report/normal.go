@@ -1,0 +1,42 @@
+package report
+
+import (
+	"regexp"
+	"strings"
+)
+
+// normalMax bounds the part of a fingerprint that comes from a text.
+const normalMax = 200
+
+// changing are parts of errors that differ from one failure to the next of the
+// same kind.
+var changing = []struct {
+	what *regexp.Regexp
+	as   string
+}{
+	{regexp.MustCompile(`(?i)\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b`), "<id>"},
+	{regexp.MustCompile(`\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?`), "<time>"},
+	{regexp.MustCompile(`\b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?\b`), "<address>"},
+	{regexp.MustCompile(`\[[0-9a-fA-F:]{2,}\](?::\d+)?`), "<address>"},
+	{regexp.MustCompile(`\b0[xX][0-9a-fA-F]+\b`), "<n>"},
+}
+
+var (
+	hexadecimal = regexp.MustCompile(`(?i)\b[0-9a-f]{8,}\b`)
+	number      = regexp.MustCompile(`\d+(?:\.\d+)?`)
+)
+
+// normalise is an error without what changes from one failure to the next, so
+// that those of one kind make one issue.
+func normalise(line string) string {
+	for _, part := range changing {
+		line = part.what.ReplaceAllString(line, part.as)
+	}
+	line = hexadecimal.ReplaceAllStringFunc(line, func(digits string) string {
+		if strings.ContainsAny(digits, "0123456789") && strings.ContainsAny(digits, "abcdefABCDEF") {
+			return "<hash>"
+		}
+		return digits // a number, or a word such as defaced
+	})
+	return cut(number.ReplaceAllString(line, "<n>"), normalMax)
+}

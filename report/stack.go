@@ -1,0 +1,107 @@
+package report
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/getsentry/sentry-go"
+)
+
+// framesMax bounds the frames that are sent: a stack that overflowed has many.
+const framesMax = 100
+
+// stackBegin is where the stack begins in "panic: …\n\n<stack>". What a handler
+// panicked with may contain such text itself, so the last one counts.
+var stackBegin = regexp.MustCompile(`\n\ngoroutine \d+ \[[^\]\n]*\]:\n`)
+
+// splitPanic splits the error of a run that panicked into what it panicked with
+// and its stack. Any other error has no stack.
+func splitPanic(text string) (message string, stack *sentry.Stacktrace) {
+	begins := stackBegin.FindAllStringIndex(text, -1)
+	if !strings.HasPrefix(text, "panic: ") || len(begins) == 0 {
+		return text, nil
+	}
+	begin := begins[len(begins)-1]
+	frames := parseStack(text[begin[1]:])
+	if len(frames) == 0 {
+		return text, nil
+	}
+	return text[:begin[0]], &sentry.Stacktrace{Frames: frames}
+}
+
+// parseStack reads what runtime/debug.Stack writes: for each call a line with the
+// function and one with its place. The text may be cut anywhere. Sentry wants the
+// outermost call first.
+func parseStack(text string) []sentry.Frame {
+	var frames []sentry.Frame
+	lines := strings.Split(text, "\n")
+	for i := 0; i+1 < len(lines); i++ {
+		where, isPlace := strings.CutPrefix(lines[i+1], "\t")
+		if !isPlace {
+			continue
+		}
+		frame, isFrame := parseFrame(lines[i], where)
+		i++
+		if !isFrame {
+			continue
+		}
+		if frame.Module == "" && frame.Function == "panic" { // those above recover and print
+			frames = frames[:0]
+			continue
+		}
+		frames = append(frames, frame)
+	}
+	frames = frames[:min(len(frames), framesMax)]
+	slices.Reverse(frames)
+	return frames
+}
+
+var place = regexp.MustCompile(`^(.+):(\d+)(?: \+0x[0-9a-f]+)?$`)
+
+func parseFrame(call, where string) (frame sentry.Frame, ok bool) {
+	at := place.FindStringSubmatch(where)
+	if at == nil {
+		return frame, false
+	}
+	frame.Module, frame.Function = splitFunction(call)
+	frame.Lineno, _ = strconv.Atoi(at[2])
+	frame.Filename = path.Base(at[1])
+	if frame.Module != "" && frame.Module != "main" {
+		frame.Filename = frame.Module + "/" + frame.Filename
+	}
+	frame.AbsPath = at[1]
+	frame.InApp = !foreign(frame.Module, at[1])
+	return frame, frame.Function != ""
+}
+
+// splitFunction splits "example.org/shop/mail.(*Sender).Send(0x1, …)" into its
+// package and its function.
+func splitFunction(call string) (module, function string) {
+	call = strings.TrimPrefix(call, "created by ")
+	call, _, _ = strings.Cut(call, " in goroutine ")
+	if args := strings.LastIndexByte(call, '('); args > 0 && strings.HasSuffix(call, ")") {
+		call = call[:args]
+	}
+	slash := strings.LastIndexByte(call, '/') + 1
+	module, function, found := strings.Cut(call[slash:], ".")
+	if !found {
+		return "", call
+	}
+	return strings.ReplaceAll(call[:slash]+module, "%2e", "."), function
+}
+
+// foreign reports whether code is not the user's: Go's own, a library's, or ours.
+func foreign(module, file string) bool {
+	first, _, _ := strings.Cut(module, "/")
+	return slices.Contains(standard, first) || strings.Contains(file, "@v") || strings.Contains(file, "/vendor/") ||
+		module == "github.com/rotajobs/rota" || strings.HasPrefix(module, "github.com/rotajobs/rota/")
+}
+
+// standard are the first parts of the packages of Go's own library. A program's
+// own may have no dot in their names either.
+var standard = strings.Fields(`archive bufio bytes cmp compress container context crypto database debug embed encoding errors expvar
+	flag fmt go hash html image index internal io iter log maps math mime net os path plugin reflect regexp runtime slices
+	sort strconv strings structs sync syscall testing text time unicode unique unsafe vendor weak`)

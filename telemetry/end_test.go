@@ -1,0 +1,133 @@
+package telemetry_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/engine"
+	"github.com/rotajobs/rota/httpapi"
+	"github.com/rotajobs/rota/store/sqlite"
+	"github.com/rotajobs/rota/telemetry"
+	"github.com/rotajobs/rota/worker"
+)
+
+// TestOneTraceFromTheCallerToTheLastRun submits a job over HTTP, which a worker
+// in another process runs twice, and looks at what the collector of both has.
+func TestOneTraceFromTheCallerToTheLastRun(t *testing.T) {
+	const (
+		token  = "0123456789abcdef"
+		caller = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+	)
+	r := telemetry.NewReceiver(t)
+	here, there := telemetry.OpenFor(t, r, "rota"), telemetry.OpenFor(t, r, "shop")
+
+	store, err := sqlite.Open(filepath.Join(t.TempDir(), "rota.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	own := engine.NewRegistry()
+	engine.Builtins(own)
+	own.Use(here.Middleware())
+	e := engine.New(rota.New(store), own, engine.Config{})
+	api, err := httpapi.New(httpapi.Config{Store: store, Engine: e, Token: token, Enqueuing: here.Enqueuing})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(here.Handler(api))
+	defer server.Close()
+
+	done := make(chan struct{})
+	theirs := engine.NewRegistry()
+	theirs.Use(there.Middleware())
+	theirs.Func("order", rota.TypeSpec{}, func(_ context.Context, job *rota.Job) error {
+		if job.Attempt == 1 {
+			return errors.New("the card is refused")
+		}
+		defer close(done)
+		return nil
+	})
+	w := worker.New(server.URL, token, theirs, worker.Config{Name: "till-1"})
+	stop := runAll(t, e.Run, w.Run)
+	<-e.Ready()
+	<-w.Ready()
+
+	request, _ := http.NewRequestWithContext(t.Context(), "POST", server.URL+"/api/v1/jobs",
+		strings.NewReader(`{"type": "order", "max_retries": 1, "backoff": "1ms"}`))
+	request.Header.Set("Authorization", "Bearer "+token)
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("traceparent", caller)
+	response, err := http.DefaultClient.Do(request)
+	if err != nil || response.StatusCode != http.StatusCreated {
+		t.Fatal(response, err)
+	}
+	_ = response.Body.Close()
+	<-done
+	stop()
+	for _, p := range []*telemetry.Provider{here, there} {
+		if err := p.Close(telemetry.Soon(t)); err != nil {
+			t.Fatal(err)
+		}
+	}
+
+	asked, enqueued, runs := r.Named("POST /api/v1/jobs"), r.Named("enqueue"), r.Named("run order")
+	if len(asked) != 1 || len(enqueued) != 1 || len(runs) != 2 {
+		t.Fatalf("%d requests, %d enqueued and %d runs came", len(asked), len(enqueued), len(runs))
+	}
+	for _, link := range []struct{ child, parent string }{
+		{asked[0].Parent(), caller[36:52]},
+		{enqueued[0].Parent(), asked[0].ID()},
+		{runs[0].Parent(), enqueued[0].ID()},
+		{runs[1].Parent(), enqueued[0].ID()},
+	} {
+		if link.child != link.parent {
+			t.Errorf("a span is under %s, want %s", link.child, link.parent)
+		}
+	}
+	for _, span := range append(runs, asked[0], enqueued[0]) {
+		if span.Trace() != caller[3:35] {
+			t.Errorf("%s is in the trace %s", span.Name, span.Trace())
+		}
+	}
+	if runs[0].Service() != "shop" || enqueued[0].Service() != "rota" {
+		t.Errorf("%s ran it, and %s took it", runs[0].Service(), enqueued[0].Service())
+	}
+	runs[0].Wants(t, map[string]string{"rota.job.attempt": "1", "rota.outcome": "failed", "rota.run.runner": "till-1"})
+	runs[1].Wants(t, map[string]string{"rota.job.attempt": "2", "rota.outcome": "completed"})
+	asked[0].Wants(t, map[string]string{"http.response.status_code": "201", "http.route": "/api/v1/jobs"})
+	if runs[0].Status.Message != "the card is refused" || runs[1].Status.Message != "" {
+		t.Errorf("the runs say %q and %q", runs[0].Status.Message, runs[1].Status.Message)
+	}
+	for _, span := range r.All() { // nothing of what the worker asks all day
+		if span.Trace() != caller[3:35] && span.Name != "PUT /api/v1/types/{name}" {
+			t.Errorf("there is a span %s", span.Name)
+		}
+	}
+}
+
+// runAll runs some things until stop is called, which waits for them.
+func runAll(t *testing.T, all ...func(context.Context) error) (stop func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, len(all))
+	for _, run := range all {
+		go func() { ended <- run(ctx) }()
+	}
+	left := len(all)
+	stop = func() {
+		cancel()
+		for ; left > 0; left-- {
+			if err := <-ended; err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	t.Cleanup(stop)
+	return stop
+}

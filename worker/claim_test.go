@@ -1,0 +1,93 @@
+package worker
+
+import (
+	"encoding/json"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/httpapi"
+)
+
+// whole is a job that has all a job can have when it is claimed.
+func whole() *rota.Job {
+	at := time.Date(2026, 11, 15, 7, 0, 0, 123456000, time.UTC)
+	return &rota.Job{
+		ID: rota.NewID(), ExecutionID: rota.NewID(), Type: "mail", Name: "nightly", Params: json.RawMessage(`{"to":"<a&b>"}`),
+		Status: rota.StatusRunning, Priority: 3, Position: 700, Attempt: 2, RetryOf: rota.NewID(), RedriveOf: rota.NewID(),
+		Policy:    rota.Policy{MaxAttempts: 6, Backoff: 90 * time.Second, BackoffMax: time.Hour, Jitter: 0.25, Timeout: 1500 * time.Millisecond},
+		ScopeKind: "user", ScopeID: "7", PlanTime: at, RunAt: at.Add(time.Second), UniqueKey: "k", UniqueFor: 24 * time.Hour,
+		Template: "letters", Schedule: "nightly", GroupID: rota.NewID(), GroupPosition: 4, ConcurrencyKey: "tenant-7",
+		Trace: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", CreatedBy: "ada",
+		CreatedAt: at, QueuedAt: at.Add(2 * time.Second), StartedAt: at.Add(3 * time.Second),
+	}
+}
+
+// TestAJobComesAcross: what a handler may ask of its job is what the server knows
+// of it, whole or with nothing but what every job has.
+func TestAJobComesAcross(t *testing.T) {
+	least := &rota.Job{
+		ID: rota.NewID(), ExecutionID: rota.NewID(), Type: "mail", Name: "mail", Params: json.RawMessage(`{}`), Status: rota.StatusRunning,
+		Attempt: 1, Policy: rota.Policy{MaxAttempts: 1}, CreatedAt: time.UnixMicro(1).UTC(), StartedAt: time.UnixMicro(2).UTC(),
+	}
+	for name, job := range map[string]*rota.Job{"whole": whole(), "least": least} {
+		text, err := encode(httpapi.NewJob(job))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var view jobView
+		if err := json.Unmarshal(text, &view); err != nil {
+			t.Fatalf("%s: %v\n%s", name, err, text)
+		}
+		got, err := view.job()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(got, job) {
+			t.Errorf("%s: it arrives as\n%+v, and was\n%+v", name, got, job)
+		}
+	}
+}
+
+// TestEveryFieldOfAJobIsThoughtOf: what is added to a job has to come across, or
+// be left behind on purpose.
+func TestEveryFieldOfAJobIsThoughtOf(t *testing.T) {
+	left := map[string]bool{ // none of it concerns who runs the job
+		"Hold": true, "Version": true, "Sequel": true, "CountsAt": true, "WaitFrom": true, "WaitUntil": true, "FinishedAt": true, "Run": true,
+	}
+	job := reflect.ValueOf(*whole())
+	for i := range job.NumField() {
+		if name := job.Type().Field(i).Name; job.Field(i).IsZero() != left[name] {
+			t.Errorf("a job has the field %s, which this test does not know", name)
+		}
+	}
+}
+
+// TestClaimsThatMakeNoSenseAreRefused, and nothing is run.
+func TestClaimsThatMakeNoSenseAreRefused(t *testing.T) {
+	for _, body := range []string{
+		`{"items":[{"job":{}}]}`,
+		`{"items":[{"run_id":"01926a5e-7c3b-7f3a-8d2e-1b2c3d4e5f61","lease_token":"xyz","job":{"id":"01926a5e-7c3b-7f3a-8d2e-1b2c3d4e5f60","type":"mail"}}]}`,
+	} {
+		s := newStage(t, agrees(body)).store(Config{})
+		if reply, err := s.claim(t.Context(), &rota.Claim{Meta: rota.NewMeta(""), Limit: 1}); rota.CodeOf(err) != rota.Internal {
+			t.Errorf("%s is read as %v, %v", body, reply, err)
+		}
+	}
+}
+
+// TestBeingLateIsNotBeingCancelled: the one is tried again, the other is not.
+func TestBeingLateIsNotBeingCancelled(t *testing.T) {
+	ref := rota.LeaseRef{JobID: rota.NewID(), RunID: rota.NewID(), Token: rota.NewToken()}
+	for reason, late := range map[string]bool{"timeout": true, "no longer wanted": false} {
+		s := newStage(t, agrees(`{"items":[{"run_id":"`+ref.RunID.String()+`","code":"ok","cancel":true,"reason":"`+reason+`"}]}`)).store(Config{})
+		reply, err := s.extend(t.Context(), &rota.Extend{Lease: time.Second, Items: []rota.ExtendItem{{LeaseRef: ref}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := reply.(*rota.Extended).Items[0]; got.Overdue != late || got.Cancel == late {
+			t.Errorf("the reason %q is read as %+v", reason, got)
+		}
+	}
+}

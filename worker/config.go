@@ -1,0 +1,103 @@
+package worker
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"log/slog"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/engine"
+)
+
+// Config of a worker. The zero value works.
+type Config struct {
+	// Name of this worker, as the server shows it. Default: the name of the
+	// machine and something random.
+	Name string
+	// Workers is how many jobs run at once. Default 16.
+	Workers int
+	// Lease is how long the server waits for a worker that is gone before it
+	// gives its jobs to others. It is extended every third of it. Default 30 s.
+	Lease time.Duration
+	// Wait is how long a claim waits at the server for jobs, at most WaitMax.
+	// Default 30 s.
+	Wait time.Duration
+	// Timeout is how long the server may take to answer, beyond the wait of a
+	// claim. Default 15 s.
+	Timeout time.Duration
+	// CancelGrace is how long a handler may take to stop once its context has
+	// ended, before it is given up. Default 10 s.
+	CancelGrace time.Duration
+	// ShutdownGrace is how long handlers may go on once Run is to end. Default 30 s.
+	ShutdownGrace time.Duration
+	// Logger hears of what no run's own record shows. Default slog.Default.
+	Logger *slog.Logger
+	// HTTP sends the requests: for a certificate of your own, or a proxy. It must
+	// have no Timeout, since claims wait. Default: a client of its own.
+	HTTP *http.Client
+}
+
+// DefaultWait and DefaultTimeout are what a Config has that says nothing, beside
+// the defaults of the engine. WaitMax is how long a server lets a claim wait.
+const (
+	DefaultWait    = 30 * time.Second
+	DefaultTimeout = 15 * time.Second
+	WaitMax        = time.Minute
+)
+
+func (c Config) withDefaults() Config {
+	if c.Name == "" {
+		c.Name = newName()
+	}
+	def(&c.Workers, engine.DefaultWorkers)
+	def(&c.Lease, rota.DefaultLease)
+	def(&c.Wait, DefaultWait)
+	def(&c.Timeout, DefaultTimeout)
+	def(&c.CancelGrace, engine.DefaultCancelGrace)
+	def(&c.ShutdownGrace, engine.DefaultShutdownGrace)
+	def(&c.Logger, slog.Default())
+	if c.HTTP == nil {
+		c.HTTP = newClient()
+	}
+	return c
+}
+
+func def[T comparable](field *T, otherwise T) {
+	if *field == *new(T) {
+		*field = otherwise
+	}
+}
+
+// newName names a worker by its machine, and tells it from others there.
+func newName() string {
+	host, _ := os.Hostname() // what it is called is a hint for people
+	host = strings.Map(func(r rune) rune {
+		if r == '.' || r == '-' || r == '_' || r < 0x80 && (r >= '0' && r <= '9' || r|0x20 >= 'a' && r|0x20 <= 'z') {
+			return r
+		}
+		return '-'
+	}, host)
+	if host == "" {
+		host = "worker"
+	}
+	var tail [4]byte
+	_, _ = rand.Read(tail[:]) // never fails: see crypto/rand
+	return host[:min(len(host), 64)] + "-" + hex.EncodeToString(tail[:])
+}
+
+// validate looks at what the engine, which has the rest, does not know.
+func (c *Config) validate() error {
+	switch {
+	case c.Wait < time.Second || c.Wait > WaitMax:
+		return rota.Invalidf("wait", "is %v; allowed are 1s to %v", c.Wait, WaitMax)
+	case c.Timeout < 100*time.Millisecond:
+		return rota.Invalidf("timeout", "is %v; at least 100ms is needed, since an answer takes its time", c.Timeout)
+	case c.HTTP.Timeout > 0 && c.HTTP.Timeout <= c.Wait:
+		return rota.Invalidf("http", "has a time-out of %v, and a claim waits for %v; leave it zero, Timeout is there for that", c.HTTP.Timeout, c.Wait)
+	}
+	return nil
+}

@@ -1,0 +1,92 @@
+package worker
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"time"
+
+	"github.com/rotajobs/rota"
+)
+
+// finishRequest tells how runs ended.
+type finishRequest struct {
+	Items []finishItem `json:"items"`
+}
+
+type finishItem struct {
+	leaseView
+	Outcome      string          `json:"outcome"`
+	Result       json.RawMessage `json:"result,omitempty"`
+	Error        string          `json:"error,omitempty"`
+	ErrorCode    string          `json:"error_code,omitempty"`
+	Permanent    bool            `json:"permanent,omitempty"`
+	RetryAt      time.Time       `json:"retry_at,omitzero"`
+	ExitCode     *int            `json:"exit_code,omitempty"`
+	RowsAffected *int64          `json:"rows_affected,omitempty"`
+	Artifacts    []string        `json:"artifacts,omitempty"`
+	Log          string          `json:"log,omitempty"`
+}
+
+// finishBytes is how much one request carries, unless a single end has more.
+const finishBytes = 1 << 20
+
+// finish tells how runs ended, with their logs, in as many requests as that
+// takes. One that is sent again is answered as it was.
+func (s *store) finish(ctx context.Context, c *rota.Finish) (rota.Reply, error) {
+	finished := &rota.Finished{Items: make([]rota.FinishAnswer, 0, len(c.Items))}
+	for rest := c.Items; len(rest) > 0; {
+		some := s.some(rest)
+		rest = rest[len(some):]
+		answers, err := s.finishSome(ctx, some)
+		if err != nil {
+			return nil, err
+		}
+		for i := range answers {
+			finished.Items = append(finished.Items, rota.FinishAnswer{RunID: answers[i].RunID, Code: answers[i].code()})
+		}
+	}
+	return finished, nil
+}
+
+// some of the ends, as many as one request carries.
+func (s *store) some(items []rota.FinishItem) []rota.FinishItem {
+	bytes := 0
+	for i := range items {
+		bytes += 256 + len(items[i].Result) + len(items[i].Error) + s.logs.size(items[i].RunID)
+		for _, path := range items[i].Artifacts {
+			bytes += len(path)
+		}
+		if bytes > finishBytes && i > 0 {
+			return items[:i]
+		}
+	}
+	return items
+}
+
+func (s *store) finishSome(ctx context.Context, items []rota.FinishItem) ([]leaseAnswer, error) {
+	body := finishRequest{Items: make([]finishItem, len(items))}
+	asked := make([]leaseView, len(items))
+	for i := range items {
+		asked[i] = newLeaseView(items[i].LeaseRef)
+		body.Items[i] = newFinishItem(&items[i], s.logs.text(items[i].RunID))
+	}
+	var answers leaseAnswers
+	err := s.server.call(ctx, request{act: "finish", method: http.MethodPost, path: "/finish", body: body, lull: &s.server.others}, &answers)
+	if err == nil {
+		err = answers.check("finish", asked)
+	}
+	// A log must not be why an end is refused: when that is told once more, it
+	// is told without.
+	if len(items) == 1 && err != nil && !undecided(err) {
+		s.logs.drop(items[0].RunID)
+	}
+	return answers.Items, err
+}
+
+func newFinishItem(it *rota.FinishItem, log string) finishItem {
+	return finishItem{
+		leaseView: newLeaseView(it.LeaseRef), Outcome: string(it.Outcome), Result: it.Result, Error: it.Error, ErrorCode: it.ErrorCode,
+		Permanent: it.Permanent, RetryAt: it.RetryAt, ExitCode: it.ExitCode, RowsAffected: it.RowsAffected, Artifacts: it.Artifacts, Log: log,
+	}
+}

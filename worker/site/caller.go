@@ -1,0 +1,167 @@
+//go:build unix
+
+package site
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/httpapi"
+)
+
+// Object is a body as JSON has it.
+type Object = map[string]any
+
+// Caller talks to the server of a site as any program would. What was not
+// answered it sends again, under the same key.
+type Caller struct {
+	Header http.Header // of each request, beside what it needs
+
+	t     testing.TB
+	url   string
+	token func() string
+	http  *http.Client
+}
+
+func newCaller(t testing.TB, url string, token func() string) Caller {
+	c := Caller{http.Header{}, t, url + "/api/v1", token, &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 16}}}
+	t.Cleanup(c.http.CloseIdleConnections)
+	return c
+}
+
+// Must sends a request that is to be done, until it is.
+func (c *Caller) Must(method, path string, body, into any) {
+	c.t.Helper()
+	status, text := c.Send(method, path, body)
+	if status >= http.StatusMultipleChoices {
+		c.t.Fatalf("%s %s: status %d: %s", method, path, status, text)
+	}
+	if into != nil {
+		if err := json.Unmarshal(text, into); err != nil {
+			c.t.Fatalf("%s %s: %v: %s", method, path, err, text)
+		}
+	}
+}
+
+// Send sends a request until it is answered, and is the answer.
+func (c *Caller) Send(method, path string, body any) (status int, text []byte) {
+	c.t.Helper()
+	ctx, done := context.WithTimeout(context.Background(), Patience)
+	defer done()
+	content, err := json.Marshal(body)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	if body == nil {
+		content = nil
+	}
+	key := rota.NewID().String()
+	for {
+		status, text, err = c.once(ctx, method, path, content, key)
+		if err == nil && status != http.StatusServiceUnavailable && status != http.StatusTooManyRequests {
+			return status, text
+		}
+		select {
+		case <-time.After(20 * time.Millisecond):
+		case <-ctx.Done():
+			c.t.Fatalf("%s %s: nobody answers: %v %d %s", method, path, err, status, text)
+		}
+	}
+}
+
+func (c *Caller) once(ctx context.Context, method, path string, body []byte, key string) (int, []byte, error) {
+	ctx, done := context.WithTimeout(ctx, Patience/2)
+	defer done()
+	r, err := http.NewRequestWithContext(ctx, method, c.url+path, bytes.NewReader(body))
+	if err != nil {
+		return 0, nil, err
+	}
+	r.Header = c.Header.Clone()
+	r.Header.Set("Authorization", "Bearer "+c.token())
+	if len(body) > 0 {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	if method != http.MethodGet {
+		r.Header.Set("Idempotency-Key", key)
+	}
+	answer, err := c.http.Do(r)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	return answer.StatusCode, text, err
+}
+
+// Enqueue makes a job. Its retry waits for nothing.
+func (c *Caller) Enqueue(typ string, params any, more Object) httpapi.Job {
+	c.t.Helper()
+	body := Object{"type": typ, "params": params, "backoff": "1ms"}
+	for k, v := range more {
+		body[k] = v
+	}
+	var job httpapi.Job
+	c.Must(http.MethodPost, "/jobs", body, &job)
+	return job
+}
+
+// Job is a job as it stands.
+func (c *Caller) Job(id httpapi.ID) (job httpapi.Job) {
+	c.t.Helper()
+	c.Must(http.MethodGet, "/jobs/"+id.String(), nil, &job)
+	return job
+}
+
+// Execution is an execution as it stands, attempts included.
+func (c *Caller) Execution(id httpapi.ID) (e httpapi.ExecutionDetail) {
+	c.t.Helper()
+	c.Must(http.MethodGet, "/executions/"+id.String(), nil, &e)
+	return e
+}
+
+// Ended waits until the execution of a job has ended.
+func (c *Caller) Ended(job httpapi.Job) (e httpapi.ExecutionDetail) {
+	c.t.Helper()
+	Until(c.t, fmt.Sprintf("%s %s has ended", job.Type, job.ID), func() bool {
+		e = c.Execution(job.ExecutionID)
+		switch e.State {
+		case "completed", "dead", "skipped", "cancelled":
+			return true
+		}
+		return false
+	})
+	return e
+}
+
+// LogOf is what the run of a job wrote.
+func (c *Caller) LogOf(id httpapi.ID) string {
+	c.t.Helper()
+	status, text := c.Send(http.MethodGet, "/jobs/"+id.String()+"/log", nil)
+	if status != http.StatusOK {
+		c.t.Fatalf("the log of %s: status %d: %s", id, status, text)
+	}
+	return string(text)
+}
+
+// Sound holds the store to its invariants.
+func (c *Caller) Sound() {
+	c.t.Helper()
+	var found httpapi.Verification
+	c.Must(http.MethodGet, "/verify", nil, &found)
+	for _, v := range found.Violations {
+		c.t.Errorf("the store breaks %s: %s", v.Check, v.Detail)
+	}
+}
+
+// JobOf is the job of an id, as it stands.
+func (c *Caller) JobOf(id rota.ID) httpapi.Job {
+	c.t.Helper()
+	return c.Job(httpapi.ID{ID: id})
+}

@@ -1,0 +1,68 @@
+//go:build unix
+
+package site
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+	"testing"
+
+	"github.com/rotajobs/rota/node"
+)
+
+// envProgram says which program a process is to be.
+const envProgram = "ROTA_SITE_PROGRAM"
+
+// programServer is a server, as rota serve is one.
+const programServer = "server"
+
+// Main is the TestMain of a package whose tests start processes: those of the
+// server, and of programs that the package has. A process ends with the tests
+// that started it, however they end.
+func Main(m *testing.M, programs map[string]func(context.Context) error) {
+	name := os.Getenv(envProgram)
+	if name == "" {
+		flag.Parse()
+		if err := flag.Set("test.parallel", "8"); err != nil { // mostly they wait
+			panic(err)
+		}
+		os.Exit(m.Run())
+	}
+	go func() {
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		os.Exit(1)
+	}()
+	run := programs[name]
+	if name == programServer {
+		run = serve
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, name+":", err)
+		os.Exit(1)
+	}
+}
+
+// serve is a server whose settings are ROTA_… as ever. It says where it listens.
+func serve(ctx context.Context) error {
+	config, err := node.Load("", os.Getenv)
+	if err != nil {
+		return err
+	}
+	config.Logger = config.NewLogger(os.Stderr)
+	n, err := node.Open(ctx, config)
+	if err != nil {
+		return err
+	}
+	go func() {
+		<-n.Ready()
+		fmt.Println("ready", n.Addresses()["http"])
+	}()
+	return n.Run(ctx)
+}

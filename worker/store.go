@@ -1,0 +1,134 @@
+package worker
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+
+	"github.com/rotajobs/rota"
+)
+
+// store is a server as the engine of a worker sees it: a place where jobs are
+// claimed, leases extended and ends recorded, and where types are declared.
+type store struct {
+	nowhere
+	server *server
+	config *Config
+	logs   *logs
+}
+
+// Apply sends commands to the server, one request after the other. What is
+// refused stands in its result; if the server did not decide one, all of them
+// may be sent again.
+func (s *store) Apply(ctx context.Context, b rota.Batch) ([]rota.Result, error) {
+	results := make([]rota.Result, len(b.Commands))
+	for i, command := range b.Commands {
+		reply, err := s.apply(ctx, command)
+		switch {
+		case err == nil:
+			results[i].Reply = reply
+		case undecided(err):
+			return nil, err
+		default:
+			results[i].Err = asError(err)
+		}
+	}
+	return results, nil
+}
+
+func (s *store) apply(ctx context.Context, command rota.Command) (rota.Reply, error) {
+	switch c := command.(type) {
+	case *rota.Claim:
+		return s.claim(ctx, c)
+	case *rota.Extend:
+		return s.extend(ctx, c)
+	case *rota.Note:
+		return s.note(ctx, c)
+	case *rota.Finish:
+		return s.finish(ctx, c)
+	case *rota.PutType:
+		return s.putType(ctx, c)
+	case *rota.PutThrottle:
+		return s.putThrottle(ctx, c)
+	}
+	return nil, beyond(string(command.Verb()))
+}
+
+func asError(err error) *rota.Error {
+	if e, is := err.(*rota.Error); is {
+		return e
+	}
+	return rota.Errorf(rota.CodeOf(err), "", "%w", err)
+}
+
+// Type asks for a type.
+func (s *store) Type(ctx context.Context, name string) (*rota.Type, error) {
+	var t typeView
+	err := s.server.call(ctx, request{
+		act: "type " + name, method: http.MethodGet, path: "/types/" + url.PathEscape(name), lull: &s.server.others,
+	}, &t)
+	if err != nil {
+		return nil, err
+	}
+	return t.typ()
+}
+
+func (s *store) putType(ctx context.Context, c *rota.PutType) (rota.Reply, error) {
+	if c.Mode != rota.PutAny || c.Version != nil {
+		return nil, beyond("put_type with a condition")
+	}
+	var t typeView
+	err := s.server.call(ctx, request{
+		act: "type " + c.Name, method: http.MethodPut, path: "/types/" + url.PathEscape(c.Name), key: c.ID.String(),
+		body: newTypeRequest(c.Spec), lull: &s.server.others,
+	}, &t)
+	if err != nil {
+		return nil, err
+	}
+	typ, err := t.typ()
+	if err != nil {
+		return nil, err
+	}
+	return &rota.TypePut{Type: typ, Changed: true}, nil
+}
+
+// Throttle asks for the limits.
+func (s *store) Throttle(ctx context.Context) (*rota.Throttle, error) {
+	var t throttleView
+	err := s.server.call(ctx, request{act: "limits", method: http.MethodGet, path: "/limits", lull: &s.server.others}, &t)
+	if err != nil {
+		return nil, err
+	}
+	spec, err := t.spec()
+	return &rota.Throttle{Spec: spec}, err
+}
+
+// putThrottle writes all limits. The protocol knows no version of them, so what
+// somebody else wrote since they were read is written over.
+func (s *store) putThrottle(ctx context.Context, c *rota.PutThrottle) (rota.Reply, error) {
+	var t throttleView
+	err := s.server.call(ctx, request{
+		act: "limits", method: http.MethodPut, path: "/limits", key: c.ID.String(), body: newThrottleView(c.Spec), lull: &s.server.others,
+	}, &t)
+	if err != nil {
+		return nil, err
+	}
+	return &rota.ThrottlePut{Throttle: &rota.Throttle{Spec: c.Spec}, Changed: true}, nil
+}
+
+// Limits states the largest request.
+func (s *store) Limits() rota.Limits {
+	return rota.Limits{Claim: rota.ClaimMax, Items: rota.ItemsMax}
+}
+
+// Wake never wakes anybody: a claim waits at the server.
+func (s *store) Wake() (<-chan struct{}, func()) { return nil, func() {} }
+
+// Watch shows nothing: a worker hears of a cancellation when it extends a lease.
+func (s *store) Watch(func([]rota.Event)) (stop func()) { return func() {} }
+
+// Close lets go of the connections.
+func (s *store) Close() error {
+	s.server.http.CloseIdleConnections()
+	return nil
+}
