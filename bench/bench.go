@@ -25,7 +25,7 @@ func allBenchmarks() []benchmark {
 	return slices.Concat(
 		enqueueBenchmarks(), claimBenchmarks(), concurrentBenchmarks(), rivalBenchmarks(), workBenchmarks(),
 		backlogBenchmarks(), memoryBenchmarks(), burstBenchmarks(), fireGrowthBenchmarks(), companyBenchmarks(),
-		latencyBenchmarks(), dueBenchmarks(), idleBenchmarks(), httpBenchmarks(),
+		latencyBenchmarks(), dueBenchmarks(), idleBenchmarks(), httpBenchmarks(), awayBenchmarks(),
 	)
 }
 

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+)
+
+// protocol is the worker protocol and nothing else.
+type protocol struct {
+	client *http.Client
+	server *server
+	name   string
+}
+
+// claimed is what a worker needs to know of a job to end it.
+type claimed struct {
+	RunID string `json:"run_id"`
+	Token string `json:"lease_token"`
+	Job   struct {
+		ID string `json:"id"`
+	} `json:"job"`
+}
+
+func (p *protocol) claim(ctx context.Context, limit int, wait time.Duration) ([]claimed, error) {
+	var answer struct {
+		Items []claimed `json:"items"`
+	}
+	err := p.call(ctx, "claim", map[string]any{
+		"worker": p.name, "types": []string{jobType}, "limit": limit, "lease": "30s", "wait": wait.String(),
+	}, &answer)
+	return answer.Items, err
+}
+
+// finish records that jobs are done, and wants each end taken.
+func (p *protocol) finish(ctx context.Context, items []claimed) error {
+	if len(items) == 0 {
+		return nil
+	}
+	ends := make([]map[string]string, len(items))
+	for i, item := range items {
+		ends[i] = map[string]string{"run_id": item.RunID, "job_id": item.Job.ID, "lease_token": item.Token, "outcome": "completed"}
+	}
+	var answer struct {
+		Items []struct{ Code string } `json:"items"`
+	}
+	if err := p.call(ctx, "finish", map[string]any{"items": ends}, &answer); err != nil {
+		return err
+	}
+	for _, item := range answer.Items {
+		if item.Code != "ok" {
+			return fmt.Errorf("an end was answered with %q", item.Code)
+		}
+	}
+	return nil
+}
+
+func (p *protocol) call(ctx context.Context, verb string, body, answer any) error {
+	text, err := json.Marshal(body)
+	if err != nil {
+		return err
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+p.server.addr+"/api/v1/"+verb, bytes.NewReader(text))
+	if err != nil {
+		return err
+	}
+	request.Header.Set("Authorization", "Bearer "+p.server.token)
+	request.Header.Set("Content-Type", "application/json")
+	response, err := p.client.Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	text, err = io.ReadAll(response.Body)
+	if err != nil {
+		return err
+	}
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s: %s: %s", verb, response.Status, text)
+	}
+	return json.Unmarshal(text, answer)
+}
