@@ -88,7 +88,7 @@ type Delivery struct {
 
 // DeliveryPolicy is how often and how long a delivery is tried: for about a day.
 var DeliveryPolicy = Policy{
-	MaxAttempts: 16, Backoff: 10 * time.Second, BackoffMax: 2 * time.Hour, Jitter: 0.2, Timeout: time.Minute,
+	MaxAttempts: 21, Backoff: 10 * time.Second, BackoffMax: 2 * time.Hour, Jitter: 0.2, Timeout: time.Minute,
 }
 
 // ParseDelivery reads the params of a job of TypeWebhook.
