@@ -227,39 +227,39 @@ func TestFormIsGuessed(t *testing.T) {
 }
 
 func TestPrograms(t *testing.T) {
-	for command, want := range map[string]string{
-		"/usr/local/bin/backup --all": "backup",
-		"backup.sh":                   "backup",
-		"FOO=1 BAR='x y' run":         "y", // quotes are not looked into
-		"FOO=1 run":                   "run",
-		"cd /srv/app && ./bin/tidy":   "tidy",
-		"cd / && run-parts --report /etc/cron.hourly":            "run-parts",
-		"test -x /usr/sbin/anacron || ( cd / && run-parts -r x)": "run-parts",
-		"[ -x /usr/bin/certbot ] && certbot -q renew":            "certbot",
-		"command -v debian-sa1 > /dev/null && debian-sa1 1 1":    "debian-sa1",
-		"php /var/www/artisan schedule:run >> /dev/null 2>&1":    "artisan",
-		"php -q cron.php":                      "cron",
-		"python3 -m jobs.nightly":              "jobs.nightly",
-		"perl -e 'print 1'":                    "perl",
-		"bash -lc 'x'":                         "bash",
-		"java -jar tool.jar":                   "tool",
-		"nice -n 19 ionice -c3 rsync -a /a /b": "rsync",
-		"flock -n /tmp/x.lock /opt/job":        "job",
-		"timeout 5m curl -s http://localhost/": "curl",
-		"sudo -u www-data php x.php":           "x",
-		"/usr/bin/env FOO=1 ruby tidy.rb":      "tidy",
-		"(sleep 30; /opt/late)":                "late",
-		"echo hello":                           "echo",
-		"date":                                 "date",
-		"\"/opt/my tool\"":                     "my",
-		"grüße":                                "gr--e",
-		"$HOME/bin/x":                          "x",
-		"%%%":                                  "command",
-		"":                                     "command",
-		strings.Repeat("long", 30):             strings.Repeat("long", 10),
+	for _, row := range []struct{ command, want string }{
+		{"/usr/local/bin/backup --all", "backup"},
+		{"backup.sh", "backup"},
+		{"FOO=1 BAR='x y' run", "y"}, // quotes are not looked into
+		{"FOO=1 run", "run"},
+		{"cd /srv/app && ./bin/tidy", "tidy"},
+		{"cd / && run-parts --report /etc/cron.hourly", "run-parts"},
+		{"test -x /usr/sbin/anacron || ( cd / && run-parts -r x)", "run-parts"},
+		{"[ -x /usr/bin/certbot ] && certbot -q renew", "certbot"},
+		{"command -v debian-sa1 > /dev/null && debian-sa1 1 1", "debian-sa1"},
+		{"php /var/www/artisan schedule:run >> /dev/null 2>&1", "artisan"},
+		{"php -q cron.php", "cron"},
+		{"python3 -m jobs.nightly", "jobs.nightly"},
+		{"perl -e 'print 1'", "perl"},
+		{"bash -lc 'x'", "bash"},
+		{"java -jar tool.jar", "tool"},
+		{"nice -n 19 ionice -c3 rsync -a /a /b", "rsync"},
+		{"flock -n /tmp/x.lock /opt/job", "job"},
+		{"timeout 5m curl -s http://localhost/", "curl"},
+		{"sudo -u www-data php x.php", "x"},
+		{"/usr/bin/env FOO=1 ruby tidy.rb", "tidy"},
+		{"(sleep 30; /opt/late)", "late"},
+		{"echo hello", "echo"},
+		{"date", "date"},
+		{"\"/opt/my tool\"", "my"},
+		{"grüße", "gr--e"},
+		{"$HOME/bin/x", "x"},
+		{"%%%", "command"},
+		{"", "command"},
+		{strings.Repeat("long", 30), strings.Repeat("long", 10)},
 	} {
-		if got := Program(command); got != want {
-			t.Errorf("%s runs %q, want %q", command, got, want)
+		if got := Program(row.command); got != row.want {
+			t.Errorf("%s runs %q, want %q", row.command, got, row.want)
 		}
 	}
 }
