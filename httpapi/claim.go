@@ -25,7 +25,7 @@ type Claimed struct {
 // ClaimedJob is a job with its lease.
 type ClaimedJob struct {
 	Job        Job    `json:"job" doc:"What to run; its params fit the schema of its type."`
-	RunID      ID     `json:"run_id" doc:"Name it, with the job's id and the token, in extend and finish."`
+	RunID      ID     `json:"run_id" nullable:"false" doc:"Name it, with the job's id and the token, in extend and finish."`
 	LeaseToken string `json:"lease_token" doc:"The proof of the lease. Nobody else is ever shown it."`
 	StaleAfter Time   `json:"stale_after" doc:"When the lease ends, unless it is extended."`
 	Deadline   Time   `json:"deadline,omitzero" doc:"When the run is to be over. Left out: it may take as long as it likes."`

@@ -26,7 +26,7 @@ type Extended struct {
 
 // ExtendedLease is how one lease stands.
 type ExtendedLease struct {
-	RunID      ID     `json:"run_id" doc:"Of the run."`
+	RunID      ID     `json:"run_id" nullable:"false" doc:"Of the run."`
 	Code       string `json:"code" enum:"ok,lease_lost" doc:"Whether it still holds the lease. If not, what it does now is for nothing: somebody else may be doing it."`
 	StaleAfter Time   `json:"stale_after" doc:"When the lease ends, unless it is extended."`
 	Cancel     bool   `json:"cancel" doc:"The run is to stop. Finish it as cancelled."`

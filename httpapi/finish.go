@@ -34,7 +34,7 @@ type Finished struct {
 
 // FinishedRun is what came of one.
 type FinishedRun struct {
-	RunID ID     `json:"run_id" doc:"Of the run."`
+	RunID ID     `json:"run_id" nullable:"false" doc:"Of the run."`
 	Code  string `json:"code" enum:"ok,lease_lost" doc:"Whether this end is the one that counts. lease_lost: nothing was changed."`
 }
 

@@ -31,10 +31,10 @@ type Type struct {
 	Paused    bool `json:"paused" doc:"Its jobs are kept and not started."`
 	Handled   bool `json:"handled" doc:"Whether this server runs jobs of it. If not, its jobs wait for a program that does."`
 	Workers   int  `json:"workers" doc:"How many programs elsewhere wait for jobs of it just now."`
-	Version   ID   `json:"version" doc:"Changes with every change."`
+	Version   ID   `json:"version" nullable:"false" doc:"Changes with every change."`
 	CreatedBy Text `json:"created_by" doc:"Who declared it."`
-	CreatedAt Time `json:"created_at" doc:"When it was declared."`
-	UpdatedAt Time `json:"updated_at" doc:"When it was last changed."`
+	CreatedAt Time `json:"created_at" nullable:"false" doc:"When it was declared."`
+	UpdatedAt Time `json:"updated_at" nullable:"false" doc:"When it was last changed."`
 }
 
 // NewType shows a type. Whether anybody handles it is left to who knows.
@@ -57,10 +57,10 @@ type Template struct {
 	UniqueFor *Duration `json:"unique_for" nullable:"true" doc:"How long the key of a job is held at least, if the job does not say."`
 	Webhooks  []Webhook `json:"webhooks" nullable:"false" doc:"Told of the jobs that are made from it."`
 	State     string    `json:"state" enum:"ACTIVE,ARCHIVED" doc:"An archived template makes no more jobs."`
-	Version   ID        `json:"version" doc:"Changes with every change."`
+	Version   ID        `json:"version" nullable:"false" doc:"Changes with every change."`
 	CreatedBy Text      `json:"created_by" doc:"Who made it."`
-	CreatedAt Time      `json:"created_at" doc:"When it was made."`
-	UpdatedAt Time      `json:"updated_at" doc:"When it was last changed."`
+	CreatedAt Time      `json:"created_at" nullable:"false" doc:"When it was made."`
+	UpdatedAt Time      `json:"updated_at" nullable:"false" doc:"When it was last changed."`
 }
 
 // NewTemplate shows a template.

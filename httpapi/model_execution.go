@@ -4,7 +4,7 @@ import "github.com/rotajobs/rota"
 
 // Execution is a job and its retries, as a list shows it: attempts are counted.
 type Execution struct {
-	ID          ID     `json:"id" doc:"The id of its first job."`
+	ID          ID     `json:"id" nullable:"false" doc:"The id of its first job."`
 	Name        string `json:"name" doc:"The name that it goes by: its schedule's, else its type."`
 	Type        string `json:"type" doc:"What it runs."`
 	State       string `json:"state" enum:"pending,running,completed,failed,dead,skipped,cancelled" doc:"How it stands; failed means that it waits for its retry."`
@@ -20,7 +20,7 @@ type Execution struct {
 	ScopeKind string `json:"scope_kind" doc:"What it is for; global/global is nothing in particular."`
 	ScopeID   string `json:"scope_id" doc:"See scope_kind."`
 
-	CreatedAt   Time `json:"created_at" doc:"When its first job was made."`
+	CreatedAt   Time `json:"created_at" nullable:"false" doc:"When its first job was made."`
 	StartedAt   Time `json:"started_at" doc:"When its first attempt started."`
 	FinishedAt  Time `json:"finished_at" doc:"When its last attempt ended."`
 	NextRetryAt Time `json:"next_retry_at" doc:"Of a failed one: when it is tried again."`

@@ -4,7 +4,7 @@ import "github.com/rotajobs/rota"
 
 // Group is some jobs that belong together.
 type Group struct {
-	ID           ID         `json:"id" doc:"Its id."`
+	ID           ID         `json:"id" nullable:"false" doc:"Its id."`
 	Name         Text       `json:"name" doc:"For people; need not be unique."`
 	Mode         string     `json:"mode" enum:"parallel,sequential" doc:"All at once, or one after the other."`
 	OnFailure    string     `json:"on_failure" enum:"continue,stop,skip" doc:"What the death of a member means for those that have not started."`
@@ -15,7 +15,7 @@ type Group struct {
 	EndingReason Text       `json:"ending_reason" doc:"Why."`
 	EndingBy     Text       `json:"ending_by" doc:"Who decided it. Null: Rota itself."`
 	CreatedBy    Text       `json:"created_by" doc:"Who made it."`
-	CreatedAt    Time       `json:"created_at" doc:"When it was made."`
+	CreatedAt    Time       `json:"created_at" nullable:"false" doc:"When it was made."`
 }
 
 // GroupTally counts the executions of a group by how they stand.
@@ -53,7 +53,7 @@ type GroupCancelled struct {
 
 // Reservation keeps a node from dispatching, for a direct run.
 type Reservation struct {
-	ID         ID     `json:"id" doc:"Its id."`
+	ID         ID     `json:"id" nullable:"false" doc:"Its id."`
 	Status     string `json:"status" enum:"ACTIVE,RELEASED,EXPIRED" doc:"Whether it still holds."`
 	Node       string `json:"node" doc:"The worker that it holds back."`
 	ReservedBy Text   `json:"reserved_by" doc:"Who asked for it."`

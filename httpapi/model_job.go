@@ -9,8 +9,8 @@ import (
 
 // Job is one attempt, in the queue or out of it.
 type Job struct {
-	ID          ID              `json:"id" doc:"Its id."`
-	ExecutionID ID              `json:"execution_id" doc:"The id of the first job of its chain of retries."`
+	ID          ID              `json:"id" nullable:"false" doc:"Its id."`
+	ExecutionID ID              `json:"execution_id" nullable:"false" doc:"The id of the first job of its chain of retries."`
 	Type        string          `json:"type" doc:"What it runs." example:"mail"`
 	Name        string          `json:"name" doc:"The name that its execution goes by: its schedule's, else its type."`
 	Params      json.RawMessage `json:"params" doc:"What the handler is given: a JSON object."`
@@ -46,7 +46,7 @@ type Job struct {
 
 	Trace      Text `json:"trace" doc:"The W3C traceparent that it goes on from, that of the request that submitted it."`
 	CreatedBy  Text `json:"created_by" doc:"Who made it. Null: Rota itself."`
-	CreatedAt  Time `json:"created_at" doc:"When it was made."`
+	CreatedAt  Time `json:"created_at" nullable:"false" doc:"When it was made."`
 	QueuedAt   Time `json:"queued_at" doc:"When it took its place in the order."`
 	StartedAt  Time `json:"started_at" doc:"When it was dispatched."`
 	FinishedAt Time `json:"finished_at" doc:"When it ended."`
@@ -58,7 +58,7 @@ type Job struct {
 
 // Run is the lease and the outcome of one job.
 type Run struct {
-	ID             ID              `json:"id" doc:"Its id."`
+	ID             ID              `json:"id" nullable:"false" doc:"Its id."`
 	Status         string          `json:"status" enum:"RUNNING,COMPLETED,FAILED,SKIPPED,CANCELLED" doc:"How it ended; RUNNING if it has not."`
 	StartedAt      Time            `json:"started_at" doc:"When it started."`
 	FinishedAt     Time            `json:"finished_at" doc:"When it ended."`

@@ -34,10 +34,10 @@ type Schedule struct {
 	Reason     Text   `json:"reason" doc:"Why Rota disabled it. Null if a person did."`
 	NextFireAt Time   `json:"next_fire_at" doc:"The oldest time not fired yet."`
 	LastFireAt Time   `json:"last_fire_at" doc:"The newest time fired."`
-	Version    ID     `json:"version" doc:"Changes with every change that a person makes."`
+	Version    ID     `json:"version" nullable:"false" doc:"Changes with every change that a person makes."`
 	CreatedBy  Text   `json:"created_by" doc:"Who made it."`
-	CreatedAt  Time   `json:"created_at" doc:"When it was made."`
-	UpdatedAt  Time   `json:"updated_at" doc:"When it was last changed."`
+	CreatedAt  Time   `json:"created_at" nullable:"false" doc:"When it was made."`
+	UpdatedAt  Time   `json:"updated_at" nullable:"false" doc:"When it was last changed."`
 }
 
 // Scope is what an execution is for.

@@ -86,8 +86,8 @@ func NewStats(s *rota.Stats, e engine.Snapshot) Stats {
 // AuditEntry is one line of the audit.
 type AuditEntry struct {
 	Seq     int64  `json:"seq" doc:"Its number, in the order in which it was written."`
-	ID      ID     `json:"id" doc:"Its id."`
-	At      Time   `json:"at" doc:"When."`
+	ID      ID     `json:"id" nullable:"false" doc:"Its id."`
+	At      Time   `json:"at" nullable:"false" doc:"When."`
 	Actor   Text   `json:"actor" doc:"Who did it. Null: Rota itself."`
 	Act     string `json:"act" example:"JOB_CANCELLED" doc:"What was done."`
 	JobID   ID     `json:"job_id" doc:"The job that it is about, if it is about one."`

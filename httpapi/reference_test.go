@@ -129,6 +129,9 @@ func (c referenceCall) write(b *bytes.Buffer) {
 	if c.RequestBody != nil {
 		for _, media := range c.RequestBody.Content {
 			fmt.Fprintf(b, "\nBody: %s.\n", media.Schema.words())
+			if media.Schema.Ref == "" { // a shape of its own
+				writeFields(b, media.Schema)
+			}
 			if len(media.Example) > 0 {
 				var indented bytes.Buffer
 				_ = json.Compact(&indented, media.Example) // it was decoded before
@@ -159,20 +162,33 @@ func (c referenceCall) write(b *bytes.Buffer) {
 
 // writeShapes lists the fields of every object that bodies are made of.
 func (doc *reference) writeShapes(b *bytes.Buffer) {
-	b.WriteString("\n## Shapes\n")
+	b.WriteString("\n## Shapes\n\nFields with a star are always there, and have to be given where the shape is a body.\n")
 	for _, name := range slices.Sorted(maps.Keys(doc.Components.Schemas)) {
 		shape := doc.Components.Schemas[name]
 		if len(shape.Properties) == 0 {
 			continue
 		}
-		fmt.Fprintf(b, "\n### %s\n\n| field | is | |\n|---|---|---|\n", name)
-		for _, needed := range []bool{true, false} {
-			for _, field := range slices.Sorted(maps.Keys(shape.Properties)) {
-				if slices.Contains(shape.Required, field) == needed {
-					about := shape.Properties[field]
-					fmt.Fprintf(b, "| `%s` | %s | %s |\n", field, about.words(), oneLine(about.Description))
-				}
+		fmt.Fprintf(b, "\n### %s\n", shapeName(name))
+		writeFields(b, shape)
+	}
+}
+
+// shapeName tells a shape from a chapter of the same name.
+func shapeName(name string) string { return "Shape " + name }
+
+// writeFields lists the fields of an object, those first that have to be there.
+func writeFields(b *bytes.Buffer, shape referenceShape) {
+	b.WriteString("\n| field | is | |\n|---|---|---|\n")
+	for _, needed := range []bool{true, false} {
+		for _, field := range slices.Sorted(maps.Keys(shape.Properties)) {
+			if slices.Contains(shape.Required, field) != needed {
+				continue
 			}
+			about, mark := shape.Properties[field], ""
+			if needed {
+				mark = " \\*"
+			}
+			fmt.Fprintf(b, "| `%s`%s | %s | %s |\n", field, mark, about.words(), oneLine(about.Description))
 		}
 	}
 }
@@ -181,7 +197,7 @@ func (doc *reference) writeShapes(b *bytes.Buffer) {
 func (s referenceShape) words() string {
 	if s.Ref != "" {
 		name := s.Ref[strings.LastIndexByte(s.Ref, '/')+1:]
-		return "[" + name + "](#" + strings.ToLower(name) + ")"
+		return "[" + name + "](#" + strings.ToLower(strings.ReplaceAll(shapeName(name), " ", "-")) + ")"
 	}
 	if len(s.Enum) > 0 {
 		return "one of " + enumWords(s.Enum)

@@ -18,8 +18,8 @@ const (
 
 // LeaseRequest names a lease, with its proof.
 type LeaseRequest struct {
-	RunID      ID     `json:"run_id" doc:"Of the run, from the claim."`
-	JobID      ID     `json:"job_id" doc:"Of its job."`
+	RunID      ID     `json:"run_id" nullable:"false" doc:"Of the run, from the claim."`
+	JobID      ID     `json:"job_id" nullable:"false" doc:"Of its job."`
 	LeaseToken string `json:"lease_token" doc:"The proof, from the claim."`
 }
 
