@@ -150,7 +150,7 @@ func checkDuration(field string, d, low, high time.Duration) *Error {
 		return Invalidf(field, "is %s, shorter than a microsecond, which is the least that is kept", d)
 	}
 	if d < low || d > high {
-		return Invalidf(field, "is %s; allowed are %s to %s", d, low, high)
+		return Invalidf(field, "is %s; allowed are %s to %s", FormatDuration(d), FormatDuration(low), FormatDuration(high))
 	}
 	return nil
 }
@@ -185,12 +185,35 @@ func checkJSON(field string, doc json.RawMessage, most int) *Error {
 		return nil
 	case len(doc) > most:
 		return Invalidf(field, "has %d bytes; at most %d are allowed", len(doc), most)
+	case JSONDepth(doc) > DepthMax:
+		return Invalidf(field, "is nested more than %d deep", DepthMax)
 	case !json.Valid(doc):
 		return Invalidf(field, "is not JSON")
 	case !utf8.Valid(doc):
 		return Invalidf(field, "is not UTF-8 text")
 	}
 	return nil
+}
+
+// JSONDepth is how many lists and objects of some JSON stand inside each other.
+// It reads the text once, however deep that is.
+func JSONDepth(doc []byte) (most int) {
+	depth, quoted := 0, false
+	for i := 0; i < len(doc); i++ {
+		switch c := doc[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{' || c == '[':
+			depth++
+			most = max(most, depth)
+		case c == '}' || c == ']':
+			depth--
+		}
+	}
+	return most
 }
 
 // checkObject holds params to an object, since they are merged key by key.

@@ -169,7 +169,10 @@ func section(t *testing.T, page, title string) string {
 // each function in it stands in an example.
 func TestEmbeddingQuotesTheExamples(t *testing.T) {
 	examples := ""
-	for _, rooms := range []string{"example*_test.go", "engine/example*_test.go", "store/sqlite/example*_test.go"} {
+	for _, rooms := range []string{
+		"example*_test.go", "engine/example*_test.go", "store/sqlite/example*_test.go",
+		"node/example_test.go", "report/example_test.go", "telemetry/example_test.go",
+	} {
 		files, err := filepath.Glob(rooms)
 		if err != nil {
 			t.Fatal(err)

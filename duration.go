@@ -2,20 +2,22 @@ package rota
 
 import (
 	"math"
+	"regexp"
+	"strconv"
 	"strings"
 	"time"
 )
 
 // ParseDuration reads a duration as people write one: Go style, such as 90s and
-// 1h30m, or SQL style, such as 90 SECONDS, 2 DAYS and 1 HOUR 30 MINUTES. Upper
+// 1h30m, with whole days before it, such as 30d and 1d12h, or SQL style, such as 90 SECONDS, 2 DAYS and 1 HOUR 30 MINUTES. Upper
 // and lower case are the same. An error is Invalid and says how to write it.
 func ParseDuration(text string) (time.Duration, error) {
 	lower := strings.ToLower(strings.TrimSpace(text))
 	if lower == "" {
 		return 0, Invalidf("duration", "is empty; write it like 90s, 1h30m or 2 DAYS")
 	}
-	if d, err := time.ParseDuration(lower); err == nil {
-		return d, nil
+	if goStyle.MatchString(lower) && strings.ContainsAny(lower, "0123456789") {
+		return goDuration(text, lower)
 	}
 	words := strings.Fields(lower)
 	if len(words)%2 != 0 {
@@ -33,6 +35,37 @@ func ParseDuration(text string) (time.Duration, error) {
 		total += part
 	}
 	return total, nil
+}
+
+// goStyle is what Go reads, and whole days before it. It matches a sign alone, too.
+var goStyle = regexp.MustCompile(`^[+-]?(\d+d)?((\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h))*$|^[+-]?0$`)
+
+// goDuration reads what has the form: it can only be too long.
+func goDuration(text, lower string) (time.Duration, error) {
+	days, rest, found := strings.Cut(lower, "d")
+	if !found {
+		d, err := time.ParseDuration(lower)
+		if err != nil {
+			return 0, uncountable(text)
+		}
+		return d, nil
+	}
+	const day = 24 * time.Hour
+	n, err := strconv.ParseInt(strings.TrimLeft(days, "+-"), 10, 64)
+	if err != nil || n > int64(math.MaxInt64/day) {
+		return 0, uncountable(text)
+	}
+	d := time.Duration(0)
+	if rest != "" {
+		if d, err = time.ParseDuration(rest); err != nil || d > math.MaxInt64-time.Duration(n)*day {
+			return 0, uncountable(text)
+		}
+	}
+	d += time.Duration(n) * day
+	if days[0] == '-' {
+		d = -d
+	}
+	return d, nil
 }
 
 // sqlUnits are the words of SQL, in the singular. What Go has no letter for is
@@ -69,7 +102,7 @@ func sqlDuration(text, number, word string) (time.Duration, error) {
 // notDuration guesses what was meant where that is easy.
 func notDuration(text string) error {
 	trimmed := strings.TrimSpace(text)
-	number := strings.TrimRight(strings.ToLower(trimmed), "dw")
+	number := strings.TrimRight(strings.ToLower(trimmed), "w")
 	if strings.Trim(number, "0123456789") != "" || number == "" {
 		return Invalidf("duration", "%s is not a duration; write it like 90s, 1h30m or 2 DAYS", quote(text))
 	}
@@ -79,8 +112,6 @@ func notDuration(text string) error {
 	switch strings.ToLower(trimmed[len(number):]) {
 	case "":
 		return Invalidf("duration", "%s has no unit; for seconds write %ss", quote(text), number)
-	case "d":
-		return Invalidf("duration", "%s has a unit that is not known; for days write %s DAYS", quote(text), number)
 	case "w":
 		return Invalidf("duration", "%s has a unit that is not known; for weeks write %s WEEKS", quote(text), number)
 	}

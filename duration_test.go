@@ -29,6 +29,12 @@ func TestParseDuration(t *testing.T) {
 		"1 week":             7 * 24 * time.Hour,
 		"100 MILLISECONDS":   100 * time.Millisecond,
 		"1 HOUR  30 MINUTES": 90 * time.Minute,
+		"2d":                 48 * time.Hour,
+		"1d12h":              36 * time.Hour,
+		"30D":                30 * 24 * time.Hour,
+		"0d":                 0,
+		"-1d1s":              -24*time.Hour - time.Second,
+		"106751d":            106751 * 24 * time.Hour,
 	} {
 		if got, err := ParseDuration(text); err != nil || got != want {
 			t.Errorf("%q: got %v, %v; want %v", text, got, err, want)
@@ -41,7 +47,14 @@ func TestParseDurationSaysHowToWriteIt(t *testing.T) {
 		"":                      "is empty; write it like 90s, 1h30m or 2 DAYS",
 		"  ":                    "is empty",
 		"90":                    `"90" has no unit; for seconds write 90s`,
-		"2d":                    "for days write 2 DAYS",
+		"1.5d":                  "is not a duration",
+		"1h1d":                  "is not a duration",
+		"d":                     "is not a duration",
+		"-":                     "is not a duration",
+		"106752d":               "longer than can be counted, which is 292 years",
+		"106751d24h":            "longer than can be counted",
+		"99999999999999999999d": "longer than can be counted",
+		"1000000000h":           "longer than can be counted",
 		"3W":                    "for weeks write 3 WEEKS",
 		"soon":                  `"soon" is not a duration; write it like 90s, 1h30m or 2 DAYS`,
 		"5 FORTNIGHTS":          "is not a duration",

@@ -142,7 +142,7 @@ func ExamplePermanent() {
 
 // Durations are read as people write them.
 func ExampleParseDuration() {
-	for _, text := range []string{"90s", "1 HOUR 30 MINUTES", "2 DAYS", "2d"} {
+	for _, text := range []string{"90s", "1 HOUR 30 MINUTES", "2 DAYS", "1d12h", "3w"} {
 		d, err := rota.ParseDuration(text)
 		if err != nil {
 			fmt.Println(err)
@@ -154,5 +154,6 @@ func ExampleParseDuration() {
 	// 1m30s
 	// 1h30m
 	// 48h
-	// duration: "2d" has a unit that is not known; for days write 2 DAYS
+	// 36h
+	// duration: "3w" has a unit that is not known; for weeks write 3 WEEKS
 }

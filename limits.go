@@ -43,8 +43,10 @@ const (
 	ReasonMax     = 1 << 10  // bytes of a cancellation's reason
 	ArtifactMax   = 1_000    // artifacts of one run
 
-	WebhooksMax = 50      // webhooks of a template, and of all together: each event looks at them
+	WebhooksMax = 10      // webhooks of a template, and of all together: each event is a job for each of them
+	TellMax     = 50_000  // deliveries of one command that makes jobs: one transaction writes them all
 	URLMax      = 2 << 10 // bytes of a webhook's address
+	DepthMax    = 500     // lists and objects inside each other in params, results and progress: readers give up on deeper ones
 	TraceMax    = 55      // bytes of a traceparent: each has as many
 
 	PriorityMin = -1_000_000 // bounds that leave room to compute with

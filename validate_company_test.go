@@ -24,8 +24,8 @@ func companyRefusals() map[Verb][]refusal {
 		},
 		VerbReserve: {
 			breaks("no node", func(c *Reserve) { c.Node = "" }, "node", "is empty"),
-			breaks("a negative time", func(c *Reserve) { c.For = -time.Second }, "for", "is -1s; allowed are 0s to 1h0m0s"),
-			breaks("a long time", func(c *Reserve) { c.For = ReservationMax + 1 }, "for", "allowed are 0s to 1h0m0s"),
+			breaks("a negative time", func(c *Reserve) { c.For = -time.Second }, "for", "is -1s; allowed are 0s to 1h"),
+			breaks("a long time", func(c *Reserve) { c.For = ReservationMax + 1 }, "for", "allowed are 0s to 1h"),
 		},
 		VerbRelease: {breaks("no reservation", func(c *Release) { c.ReservationID = ID{} }, "reservation_id", "is empty")},
 		VerbExpire: {
@@ -114,7 +114,7 @@ func directRefusals() []refusal {
 	}
 	return []refusal{
 		breaks("no reservation", func(c *Direct) { c.ReservationID = ID{} }, "reservation_id", "is empty"),
-		breaks("no lease", func(c *Direct) { c.Lease = 0 }, "lease", "is 0s; allowed are 1s to 1h0m0s"),
+		breaks("no lease", func(c *Direct) { c.Lease = 0 }, "lease", "is 0s; allowed are 1s to 1h"),
 		breaks("no seed", func(c *Direct) { c.Seed = Token{} }, "seed", "must be random"),
 		wrong("no type", func(n *NewJob) { n.Type, n.Template = "", "" }, "type", "is empty"),
 		wrong("a delay", func(n *NewJob) { n.Delay = time.Second }, "run_at", "starts now; leave run_at and delay out"),

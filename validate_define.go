@@ -1,9 +1,7 @@
 package rota
 
 import (
-	"encoding/json"
 	"fmt"
-	"slices"
 
 	"github.com/rotajobs/rota/cron"
 )
@@ -14,7 +12,7 @@ func (c *PutType) Validate() error {
 		checkName("name", c.Name, true),
 		checkMode(c.Mode),
 		checkText("description", c.Spec.Description, DescriptionMax),
-		checkPart("schema", c.Spec.Schema, SchemaMax),
+		checkObject("schema", c.Spec.Schema, SchemaMax),
 		c.Spec.Policy.validate(),
 	)
 	return asError(err)
@@ -33,7 +31,7 @@ func (c *PutTemplate) Validate() error {
 		checkName("type", s.Type, true),
 		checkNotOurs("type", s.Type),
 		checkText("description", s.Description, DescriptionMax),
-		checkPart("params", s.Params, ParamsMax),
+		checkObject("params", s.Params, ParamsMax),
 		checkIntPtr("priority", s.Priority, PriorityMin, PriorityMax),
 		s.Policy.validate(),
 		checkDuration("unique_for", s.UniqueFor, 0, DelayMax),
@@ -127,7 +125,7 @@ func (s *ScheduleSpec) validate(name string) *Error {
 		checkText("description", s.Description, DescriptionMax),
 		s.validateTimes(name),
 		s.validateScopes(),
-		checkPart("params", s.Params, ParamsMax),
+		checkObject("params", s.Params, ParamsMax),
 		checkIntPtr("priority", s.Priority, PriorityMin, PriorityMax),
 		s.Policy.validate(),
 		checkWord("catch_up", s.CatchUp, CatchUpNone, CatchUpLast, CatchUpAll),
@@ -168,7 +166,7 @@ func (s *ScheduleSpec) validateExpression(name string) *Error {
 		}
 	case s.Every != 0:
 		if s.Every%cron.EveryMin != 0 {
-			return Invalidf("every", "is %s; an interval is whole milliseconds", s.Every)
+			return Invalidf("every", "is %s; an interval is whole milliseconds", FormatDuration(s.Every))
 		}
 		return checkDuration("every", s.Every, cron.EveryMin, cron.EveryMax)
 	}
@@ -218,16 +216,6 @@ func (c *SwitchSchedule) Validate() error {
 
 // Validate refuses a delete of nothing.
 func (c *DeleteSchedule) Validate() error { return asError(checkName("name", c.Name, true)) }
-
-// checkPart holds a document to an object that can still be read inside the
-// specification that it is stored in, which nests it one deeper.
-func checkPart(field string, doc json.RawMessage, most int) *Error {
-	err := checkObject(field, doc, most)
-	if err == nil && doc != nil && !json.Valid(slices.Concat([]byte("["), doc, []byte("]"))) {
-		err = Invalidf(field, "is nested too deeply to be read back")
-	}
-	return err
-}
 
 func checkMode(mode PutMode) *Error {
 	return checkWord("mode", mode, PutCreate, PutReplace)

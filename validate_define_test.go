@@ -45,10 +45,9 @@ func patchRefusals(patch func(Command) *PolicyPatch) []refusal {
 	}
 }
 
-// deep can be read by itself, but not inside anything.
+// deep is an object one deeper than may be.
 func deep() json.RawMessage {
-	const most = 10_000 // of encoding/json
-	return json.RawMessage(`{"a":` + strings.Repeat("[", most-1) + strings.Repeat("]", most-1) + `}`)
+	return json.RawMessage(`{"a":` + string(nested(DepthMax)) + `}`)
 }
 
 func putTypeRefusals() []refusal {
@@ -61,7 +60,7 @@ func putTypeRefusals() []refusal {
 		breaks("schema a list", func(c *PutType) { c.Spec.Schema = json.RawMessage("[]") }, "schema", "is not a JSON object"),
 		breaks("schema cut off", func(c *PutType) { c.Spec.Schema = json.RawMessage("{") }, "schema", "is not JSON"),
 		breaks("a large schema", func(c *PutType) { c.Spec.Schema = make(json.RawMessage, SchemaMax+1) }, "schema", "has 262145 bytes"),
-		breaks("a deep schema", func(c *PutType) { c.Spec.Schema = deep() }, "schema", "nested too deeply"),
+		breaks("a deep schema", func(c *PutType) { c.Spec.Schema = deep() }, "schema", "is nested more than 500 deep"),
 	}
 }
 
@@ -77,9 +76,9 @@ func putTemplateRefusals() []refusal {
 		breaks("a long description", func(c *PutTemplate) { c.Spec.Description = strings.Repeat("x", DescriptionMax+1) }, "description", "has 4097 bytes"),
 		breaks("params null", func(c *PutTemplate) { c.Spec.Params = json.RawMessage("null") }, "params", "is not a JSON object"),
 		breaks("large params", func(c *PutTemplate) { c.Spec.Params = make(json.RawMessage, ParamsMax+1) }, "params", "has 1048577 bytes"),
-		breaks("deep params", func(c *PutTemplate) { c.Spec.Params = deep() }, "params", "nested too deeply"),
+		breaks("deep params", func(c *PutTemplate) { c.Spec.Params = deep() }, "params", "is nested more than 500 deep"),
 		breaks("high priority", func(c *PutTemplate) { c.Spec.Priority = new(PriorityMax + 1) }, "priority", "is 1000001"),
-		breaks("negative unique_for", func(c *PutTemplate) { c.Spec.UniqueFor = -time.Hour }, "unique_for", "is -1h0m0s"),
+		breaks("negative unique_for", func(c *PutTemplate) { c.Spec.UniqueFor = -time.Hour }, "unique_for", "is -1h"),
 		breaks("long concurrency_key", func(c *PutTemplate) { c.Spec.ConcurrencyKey = strings.Repeat("k", KeyMax+1) }, "concurrency_key", "has 513 bytes"),
 	}
 }
@@ -97,9 +96,9 @@ func putThrottleRefusals() []refusal {
 		limit("no limit", func(l *TypeLimit) { *l = TypeLimit{Type: l.Type} }, "concurrency", "neither concurrency nor rate is given; to hold a type back altogether, pause it"),
 		limit("a rate of nothing", func(l *TypeLimit) { l.Rate.Count = 0 }, "rate.count", "is 0; allowed are 1 to 100000"),
 		limit("a negative rate", func(l *TypeLimit) { l.Rate.Count = -5 }, "rate.count", "is -5"),
-		limit("a rate without a period", func(l *TypeLimit) { l.Rate.Per = 0 }, "rate.per", "is 0s; allowed are 1s to 24h0m0s"),
+		limit("a rate without a period", func(l *TypeLimit) { l.Rate.Per = 0 }, "rate.per", "is 0s; allowed are 1s to 24h"),
 		limit("a short period", func(l *TypeLimit) { l.Rate.Per = RatePerMin - 1 }, "rate.per", "is 999.999999ms"),
-		limit("a long period", func(l *TypeLimit) { l.Rate.Per = RatePerMax + 1 }, "rate.per", "allowed are 1s to 24h0m0s"),
+		limit("a long period", func(l *TypeLimit) { l.Rate.Per = RatePerMax + 1 }, "rate.per", "allowed are 1s to 24h"),
 		breaks("a type twice", func(c *PutThrottle) { c.Spec.Types = append(c.Spec.Types, c.Spec.Types[0]) },
 			"types[1].type", `"mail.send" has a limit already; give each type once`),
 	}
@@ -135,7 +134,7 @@ func putScheduleRefusals() []refusal {
 		spec("no template", func(s *ScheduleSpec) { s.Template = "" }, "template", "is empty"),
 		spec("a long description", func(s *ScheduleSpec) { s.Description = strings.Repeat("x", DescriptionMax+1) }, "description", "has 4097 bytes"),
 		spec("params a number", func(s *ScheduleSpec) { s.Params = json.RawMessage("7") }, "params", "is not a JSON object"),
-		spec("deep params", func(s *ScheduleSpec) { s.Params = deep() }, "params", "nested too deeply"),
+		spec("deep params", func(s *ScheduleSpec) { s.Params = deep() }, "params", "is nested more than 500 deep"),
 		spec("low priority", func(s *ScheduleSpec) { s.Priority = new(PriorityMin - 1) }, "priority", "is -1000001"),
 		spec("an unknown catch_up", func(s *ScheduleSpec) { s.CatchUp = "some" }, "catch_up", `is "some"; allowed are none, last, all`),
 		spec("an unknown overlap", func(s *ScheduleSpec) { s.Overlap = "queue" }, "overlap", `is "queue"; allowed are allow, skip, cancel`),
@@ -166,7 +165,7 @@ func timesRefusals() []refusal {
 		spec("a field too few", func(s *ScheduleSpec) { s.Cron = "0 9 * *" }, "cron", "has 4 fields; allowed 5 fields"),
 		spec("a day that never comes", func(s *ScheduleSpec) { s.Cron = "0 0 30 2 *" }, "cron", "never fires"),
 		spec("an interval as cron", func(s *ScheduleSpec) { s.Cron = "@every 5m" }, "cron", "use EVERY"),
-		spec("a negative interval", every(-time.Hour), "every", "is -1h0m0s; allowed are 1ms to"),
+		spec("a negative interval", every(-time.Hour), "every", "is -1h; allowed are 1ms to"),
 		spec("a short interval", every(time.Microsecond), "every", "is 1µs; an interval is whole milliseconds"),
 		spec("an uneven interval", every(1500*time.Microsecond), "every", "is 1.5ms; an interval is whole milliseconds"),
 		spec("a long interval", every(cron.EveryMax+cron.EveryMin), "every", "allowed are 1ms to"),

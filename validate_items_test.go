@@ -8,7 +8,7 @@ import (
 
 func extendRefusals() []refusal {
 	return []refusal{
-		breaks("no lease", func(c *Extend) { c.Lease = 0 }, "lease", "is 0s; allowed are 1s to 1h0m0s"),
+		breaks("no lease", func(c *Extend) { c.Lease = 0 }, "lease", "is 0s; allowed are 1s to 1h"),
 		breaks("no items", func(c *Extend) { c.Items = nil }, "items", "has 0 entries; allowed are 1 to 10000"),
 		breaks("many items", func(c *Extend) { c.Items = make([]ExtendItem, ItemsMax+1) }, "items", "has 10001 entries"),
 		breaks("no job", func(c *Extend) { c.Items[0].JobID = ID{} }, "items[0].job_id", "is empty"),
@@ -17,6 +17,7 @@ func extendRefusals() []refusal {
 		breaks("bad progress", func(c *Extend) { c.Items[0].Progress = json.RawMessage("half") }, "items[0].progress", "is not JSON"),
 		breaks("progress of no bytes", func(c *Extend) { c.Items[0].Progress = json.RawMessage{} }, "items[0].progress", "is not JSON"),
 		breaks("large progress", func(c *Extend) { c.Items[0].Progress = make(json.RawMessage, ProgressMax+1) }, "items[0].progress", "has 1025 bytes"),
+		breaks("deep progress", func(c *Extend) { c.Items[0].Progress = nested(DepthMax + 1) }, "items[0].progress", "is nested more than 500 deep"),
 	}
 }
 
@@ -25,6 +26,7 @@ func noteRefusals() []refusal {
 		breaks("no items", func(c *Note) { c.Items = nil }, "items", "has 0 entries"),
 		breaks("no token", func(c *Note) { c.Items[0].Token = Token{} }, "items[0].lease_token", "is empty"),
 		breaks("bad progress", func(c *Note) { c.Items[0].Progress = json.RawMessage("{") }, "items[0].progress", "is not JSON"),
+		breaks("deep progress", func(c *Note) { c.Items[0].Progress = nested(DepthMax + 1) }, "items[0].progress", "is nested more than 500 deep"),
 		breaks("an empty path", func(c *Note) { c.Items[0].Artifacts[1] = "" }, "items[0].artifacts[1]", "is empty"),
 		breaks("a long path", func(c *Note) { c.Items[0].Artifacts[0] = strings.Repeat("x", PathMax+1) }, "items[0].artifacts[0]", "has 4097 bytes"),
 		breaks("many paths", func(c *Note) { c.Items[0].Artifacts = make([]string, ArtifactMax+1) }, "items[0].artifacts", "has 1001 entries; at most 1000"),
@@ -45,9 +47,31 @@ func finishRefusals() []refusal {
 		item("a long error code", func(it *FinishItem) { it.ErrorCode = strings.Repeat("x", KeyMax+1) }, "error_code", "has 513 bytes"),
 		item("a bad result", func(it *FinishItem) { it.Result = json.RawMessage("nope") }, "result", "is not JSON"),
 		item("a large result", func(it *FinishItem) { it.Result = make(json.RawMessage, ResultMax+1) }, "result", "has 65537 bytes"),
+		item("a deep result", func(it *FinishItem) { it.Result = nested(DepthMax + 1) }, "result", "is nested more than 500 deep"),
+		item("one deeper than any JSON", func(it *FinishItem) { it.Result = nested(20_000) }, "result", "is nested more than 500 deep"),
 		item("an empty path", func(it *FinishItem) { it.Artifacts[0] = "" }, "artifacts[0]", "is empty"),
 		item("a long log path", func(it *FinishItem) { it.LogPath = strings.Repeat("x", PathMax+1) }, "log_path", "has 4097 bytes"),
 		item("retry_at before 1970", func(it *FinishItem) { it.RetryAt = sampleTime.AddDate(-100, 0, 0) }, "retry_at", "the year 1926"),
+	}
+}
+
+// nested is JSON of a depth.
+func nested(depth int) json.RawMessage {
+	return json.RawMessage(strings.Repeat("[", depth) + strings.Repeat("]", depth))
+}
+
+// TestJSONDepthCountsWhatStandsInside and not what stands in texts.
+func TestJSONDepthCountsWhatStandsInside(t *testing.T) {
+	for doc, want := range map[string]int{
+		`7`: 0, `""`: 0, `[]`: 1, `{"a":[{}],"b":[[]]}`: 3, `[[],[],[]]`: 2, `"[[["`: 0, `{"[\"[":"\\","b":[]}`: 2, `["\\\"[[",{}]`: 2,
+		string(nested(DepthMax)): DepthMax, `"\`: 0, `]]][[`: 0,
+	} {
+		if got := JSONDepth([]byte(doc)); got != want {
+			t.Errorf("%.40s: %d, want %d", doc, got, want)
+		}
+	}
+	if err := checkJSON("result", nested(DepthMax), ResultMax); err != nil {
+		t.Errorf("as deep as may be: %v", err)
 	}
 }
 

@@ -125,12 +125,13 @@ func enqueueRefusals() []refusal {
 		job("params of blanks", func(n *NewJob) { n.Params = json.RawMessage(" \n") }, "params", "is not JSON"),
 		job("params a list", func(n *NewJob) { n.Params = json.RawMessage(` [1]`) }, "params", "is not a JSON object"),
 		job("params null", func(n *NewJob) { n.Params = json.RawMessage(`null`) }, "params", "is not a JSON object"),
+		job("deep params", func(n *NewJob) { n.Params = deep() }, "params", "is nested more than 500 deep"),
 		job("params not UTF-8", func(n *NewJob) { n.Params = json.RawMessage("{\"a\":\"\xff\"}") }, "params", "UTF-8"),
 		job("large params", func(n *NewJob) { n.Params = make(json.RawMessage, ParamsMax+1) }, "params", "has 1048577 bytes; at most 1048576"),
 		job("high priority", func(n *NewJob) { n.Priority = new(PriorityMax + 1) }, "priority", "is 1000001; allowed are -1000000 to 1000000"),
 		job("run_at before 1970", func(n *NewJob) { n.Delay, n.RunAt = 0, time.Unix(-1, 0) }, "run_at", "the year 1969; allowed are 1970 to 9999"),
 		job("negative delay", func(n *NewJob) { n.Delay = -time.Second }, "delay", "is -1s"),
-		job("long delay", func(n *NewJob) { n.Delay = DelayMax + 1 }, "delay", "allowed are 0s to 87600h0m0s"),
+		job("long delay", func(n *NewJob) { n.Delay = DelayMax + 1 }, "delay", "allowed are 0s to 87600h"),
 		job("delay and run_at", func(n *NewJob) { n.RunAt = sampleTime }, "delay", "give one of them"),
 		job("long unique_key", func(n *NewJob) { n.UniqueKey = strings.Repeat("k", KeyMax+1) }, "unique_key", "has 513 bytes"),
 		job("unique_key with NUL", func(n *NewJob) { n.UniqueKey = "\x00" }, "unique_key", "NUL"),
@@ -155,7 +156,7 @@ func policyRefusals() []refusal {
 		job("jitter above one", func(n *NewJob) { n.Jitter = new(1.5) }, "jitter", "is 1.5; it is a fraction"),
 		job("jitter below zero", func(n *NewJob) { n.Jitter = new(-0.1) }, "jitter", "is -0.1"),
 		job("jitter not a number", func(n *NewJob) { n.Jitter = new(math.NaN()) }, "jitter", "is NaN"),
-		job("negative timeout", func(n *NewJob) { n.Timeout = new(-time.Hour) }, "timeout", "is -1h0m0s"),
+		job("negative timeout", func(n *NewJob) { n.Timeout = new(-time.Hour) }, "timeout", "is -1h"),
 	}
 }
 
@@ -166,8 +167,8 @@ func claimRefusals() []refusal {
 		breaks("an empty type", func(c *Claim) { c.Types[1] = "" }, "types[1]", "is empty"),
 		breaks("no limit", func(c *Claim) { c.Limit = 0 }, "limit", "is 0; allowed are 1 to 1000"),
 		breaks("high limit", func(c *Claim) { c.Limit = ClaimMax + 1 }, "limit", "is 1001"),
-		breaks("short lease", func(c *Claim) { c.Lease = LeaseMin - 1 }, "lease", "is 999.999999ms; allowed are 1s to 1h0m0s"),
-		breaks("long lease", func(c *Claim) { c.Lease = LeaseMax + 1 }, "lease", "allowed are 1s to 1h0m0s"),
+		breaks("short lease", func(c *Claim) { c.Lease = LeaseMin - 1 }, "lease", "is 999.999999ms; allowed are 1s to 1h"),
+		breaks("long lease", func(c *Claim) { c.Lease = LeaseMax + 1 }, "lease", "allowed are 1s to 1h"),
 		breaks("no seed", func(c *Claim) { c.Seed = Token{} }, "seed", "must be random"),
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -53,11 +54,28 @@ func checkURL(field, text string) *Error {
 	u, err := url.Parse(text)
 	switch {
 	case err != nil, u.Scheme != "http" && u.Scheme != "https", u.Hostname() == "":
-		return &Error{Code: Invalid, Field: field, Reason: quote(text) + " is not an address", Hint: "write http:// or https://, a host, and a path"}
+		return &Error{Code: Invalid, Field: field, Reason: shownURL(text) + " is not an address", Hint: "write http:// or https://, a host, and a path"}
 	case u.User != nil:
 		return &Error{Code: Invalid, Field: field, Reason: "has a user or password in it", Hint: "an address is shown and logged; the signature proves who sends"}
+	case u.Port() != "" && !isPort(u.Port()):
+		return &Error{Code: Invalid, Field: field, Reason: shownURL(text) + " has a port that there is not", Hint: "give one from 1 to 65535, or none"}
+	case strings.Contains(text, "#"):
+		return &Error{Code: Invalid, Field: field, Reason: shownURL(text) + " has a # in it", Hint: "leave it out with what follows, which is never sent"}
 	}
 	return nil
+}
+
+// shownURL is what was given for an address, unless a password may stand in it.
+func shownURL(text string) string {
+	if strings.Contains(text, "@") {
+		return "what is given"
+	}
+	return quote(text)
+}
+
+func isPort(text string) bool {
+	n, err := strconv.ParseUint(text, 10, 16)
+	return err == nil && n > 0
 }
 
 // validateMaker refuses a job of Rota's own, unless Rota itself makes it, and as a

@@ -21,7 +21,13 @@ func putWebhooksRefusals() []refusal {
 		address("no host", "https:///hook", "is not an address"),
 		address("a port alone", "https://:80/hook", "is not an address"),
 		address("a port that is none", "https://example.org:http/", "is not an address"),
+		address("a port too high", "https://example.org:65536/", "has a port that there is not; give one from 1 to 65535"),
+		address("port 0", "https://example.org:0/", "has a port that there is not"),
+		address("a fragment", "https://example.org/hook#part", "has a # in it; leave it out with what follows"),
+		address("an empty fragment", "https://example.org/hook#", "has a # in it"),
 		address("a password", "https://ada:shh@example.org/", "has a user or password in it"),
+		address("a password in what is none", "https//ada:shh@example.org/", "what is given is not an address"),
+		address("a password before a bad port", "https://ada:shh@example.org:x/", "what is given is not an address"),
 		address("a user", "https://ada@example.org/", "has a user or password in it"),
 		address("a long one", "https://example.org/"+strings.Repeat("x", URLMax), "has 2068 bytes; at most 2048"),
 		address("not UTF-8", "https://example.org/\xff", "is not UTF-8"),
@@ -31,7 +37,7 @@ func putWebhooksRefusals() []refusal {
 		hook("an event that only watchers hear", func(h *Webhook) { h.Events[1] = EventJobStopping }, "events[1]", "is nothing that it can be told of"),
 		hook("an event twice", func(h *Webhook) { h.Events[1] = h.Events[0] }, "events[1]", `"job.failed" stands there already`),
 		breaks("an address twice", func(c *PutWebhooks) { c.Spec[1].URL = c.Spec[0].URL }, "webhooks[1].url", "stands in the list already"),
-		breaks("many", func(c *PutWebhooks) { c.Spec = make([]Webhook, WebhooksMax+1) }, "webhooks", "there are 51; at most 50"),
+		breaks("many", func(c *PutWebhooks) { c.Spec = make([]Webhook, WebhooksMax+1) }, "webhooks", "there are 11; at most 10"),
 	}
 }
 

@@ -19,7 +19,7 @@ import (
 type Answer struct {
 	Status     int               `json:"status"`
 	Headers    map[string]string `json:"headers,omitempty"` // some of them
-	Body       any               `json:"body"`              // JSON if it is some, else text
+	Body       any               `json:"body"`              // JSON if it is some that a result may hold, else text
 	Truncated  bool              `json:"truncated"`         // the body is longer than what is kept of it
 	DurationMS int64             `json:"duration_ms"`
 }
@@ -52,7 +52,7 @@ func readAnswer(res *http.Response) (*Answer, error) {
 	}
 	switch {
 	case len(body) == 0:
-	case !a.Truncated && isJSON(res.Header.Get("Content-Type")) && json.Valid(body) && utf8.Valid(body):
+	case !a.Truncated && isJSON(res.Header.Get("Content-Type")) && json.Valid(body) && utf8.Valid(body) && rota.JSONDepth(body) < rota.DepthMax:
 		a.Body = json.RawMessage(body)
 	default:
 		a.Body = plainText(body)

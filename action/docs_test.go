@@ -20,8 +20,8 @@ func TestThePageSaysWhatIsSo(t *testing.T) {
 	page := string(text)
 	wants := []string{
 		Sign("whsec_test", time.Unix(1793862000, 0), []byte(`{"event":"job.completed"}`)),
-		"At most 1 MiB of it is read", "fits 64 KiB", "may take 5 minutes", "takes longer than 10 seconds", "more than 30 seconds in all",
-		"more than 5 minutes away", "five redirects", "at most 50 in a list", "within an hour", "Up to a fifth", AllowSetting,
+		"At most 1 MiB of it is read", "fits 64 KiB", "may take 5 minutes", "takes longer than 10 seconds", "left alone for 5 seconds", "`" + codeDown + "`",
+		"more than 5 minutes away", "five redirects", "at most 10 in a list", "within an hour", "Up to a fifth", AllowSetting,
 	}
 	for i, kind := range rota.WebhookEvents {
 		row := fmt.Sprintf("| `%s` | ", kind)
@@ -46,8 +46,8 @@ func TestThePageSaysWhatIsSo(t *testing.T) {
 	if strings.Contains(page, fmt.Sprintf("| %d | ", policy.MaxAttempts+1)) {
 		t.Error("the page has an attempt too many")
 	}
-	if responseMax != 1<<20 || rota.ResultMax != 64<<10 || DefaultHTTPTimeout != 5*time.Minute || SendHeadMax != 10*time.Second || SendMax != 30*time.Second ||
-		DefaultTolerance != 5*time.Minute || redirectsMax != 5 || rota.WebhooksMax != 50 || retryAfterMax != time.Hour || policy.Jitter != 0.2 {
+	if responseMax != 1<<20 || rota.ResultMax != 64<<10 || DefaultHTTPTimeout != 5*time.Minute || SendHeadMax != 10*time.Second || pauseFirst != 5*time.Second || pauseMax != time.Minute ||
+		DefaultTolerance != 5*time.Minute || redirectsMax != 5 || rota.WebhooksMax != 10 || retryAfterMax != time.Hour || policy.Jitter != 0.2 {
 		t.Error("a bound is not what the page says")
 	}
 }

@@ -14,12 +14,14 @@ import (
 // The codes of what goes wrong with a request, for programs. A status has the
 // code http_404.
 const (
-	codeParams  = "payload"  // the params are wrong in a way that no schema sees
-	codeRefused = "guard"    // the guard keeps it from being reached
-	codeNetwork = "network"  // no answer came
-	codeGone    = "gone"     // there is nobody to tell any more
-	codeLate    = "late"     // the answer took too long
-	codeOff     = "disabled" // the server is not set to do this
+	codeParams   = "payload"        // the params are wrong in a way that no schema sees
+	codeRefused  = "guard"          // the guard keeps it from being reached
+	codeRedirect = "http_redirects" // an answer points to where the request does not go
+	codeNetwork  = "network"        // no answer came
+	codeGone     = "gone"           // there is nobody to tell any more
+	codeLate     = "late"           // the answer took too long
+	codeDown     = "receiver_down"  // it was not sent, since others were not answered
+	codeOff      = "disabled"       // the server is not set to do this
 )
 
 // failure is an error of a run with a code of its own.

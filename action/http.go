@@ -8,8 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/invopop/jsonschema"
-
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/engine"
 	"github.com/rotajobs/rota/payload"
@@ -19,27 +17,13 @@ import (
 type HTTP struct {
 	Method  string          `json:"method,omitempty" jsonschema:"enum=GET,enum=HEAD,enum=POST,enum=PUT,enum=PATCH,enum=DELETE,enum=OPTIONS,description=default GET"`
 	URL     payload.URL     `json:"url" jsonschema:"description=where it goes"`
-	Headers Headers         `json:"headers,omitempty"`
+	Headers payload.Headers `json:"headers,omitempty"`
 	Body    json.RawMessage `json:"body,omitempty" jsonschema:"description=a text is sent as it is\\, anything else as JSON"`
 	Expect  Expect          `json:"expect,omitempty"`
 }
 
 // JobType names the type.
 func (HTTP) JobType() string { return "http" }
-
-// Headers are the headers of a request.
-type Headers map[string]string
-
-// JSONSchema describes headers.
-func (Headers) JSONSchema() *jsonschema.Schema {
-	most := uint64(100)
-	return &jsonschema.Schema{
-		Type: "object", MaxProperties: &most,
-		PropertyNames:        &jsonschema.Schema{Pattern: "^[0-9A-Za-z!#$%&'*+.^_`|~-]+$"},
-		AdditionalProperties: &jsonschema.Schema{Type: "string", Pattern: `^[^\x00-\x08\x0a-\x1f\x7f]*$`},
-		Description:          "headers by their names",
-	}
-}
 
 // Config of the types.
 type Config struct {
@@ -113,8 +97,8 @@ func forGoodIfRefused(err error) error {
 	return err
 }
 
-// request makes the request that the params describe. What a schema cannot see is
-// refused for good.
+// request makes the request that the params describe, which the engine has held to
+// their schema.
 func (c *caller) request(ctx context.Context, p *HTTP) (*http.Request, error) {
 	u, err := p.URL.Parse()
 	if err != nil {
@@ -134,9 +118,6 @@ func (c *caller) request(ctx context.Context, p *HTTP) (*http.Request, error) {
 		r.Header.Set("Content-Type", kind)
 	}
 	for name, value := range p.Headers {
-		if ours[http.CanonicalHeaderKey(name)] {
-			return nil, failedForGood(codeParams, "headers.%s: is set by the client itself; leave it out", brief(name))
-		}
 		r.Header.Set(name, value)
 	}
 	if host := r.Header.Get("Host"); host != "" {
@@ -144,12 +125,6 @@ func (c *caller) request(ctx context.Context, p *HTTP) (*http.Request, error) {
 		r.Header.Del("Host")
 	}
 	return r, nil
-}
-
-// ours are the headers that say how a request is sent, not what.
-var ours = map[string]bool{
-	"Connection": true, "Content-Length": true, "Expect": true, "Keep-Alive": true, "Proxy-Authorization": true, "Proxy-Connection": true,
-	"Te": true, "Trailer": true, "Transfer-Encoding": true, "Upgrade": true,
 }
 
 // content is the body as it is sent, and its type.

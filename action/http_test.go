@@ -175,9 +175,16 @@ func TestBadParamsAreRefused(t *testing.T) {
 		`{"url": "http://a/", "methode": "GET"}`:                       "params.methode: is not a field of this type; did you mean params.method?",
 		`{"url": "http://a/", "headers": ["a"]}`:                       "params.headers: is a list; an object",
 		`{"url": "http://a/", "headers": {"a": 1}}`:                    "params.headers.a: is a number; text is wanted",
-		`{"url": "http://a/", "headers": {"a b": "x"}}`:                `params.headers["a b"]: is not allowed as a name here`,
+		`{"url": "http://a/", "headers": {"a b": "x"}}`:                `params.headers["a b"]: is not allowed as a name here: it is not the name of a header; write letters, digits and dashes, such as X-Tenant`,
 		`{"url": "http://a/", "headers": {"": "x"}}`:                   `params.headers[""]: is not allowed as a name here`,
-		`{"url": "http://a/", "headers": {"a": "x\r\nEvil: hunter2"}}`: "params.headers.a: does not match the pattern",
+		`{"url": "http://a/", "headers": {"a": "x\r\nEvil: hunter2"}}`: "params.headers.a: has a line break or another control character in it; write it on one line",
+		`{"url": "http://a/", "headers": {"Content-Length": "1"}}`:     `params.headers.Content-Length: is not allowed as a name here: it is set by whoever sends the request; leave it out`,
+		`{"url": "http://a/", "headers": {"connection": "close"}}`:     "params.headers.connection: is not allowed as a name here: it is set by",
+		`{"url": "http://a/", "headers": {"Host": "a b"}}`:             "params.headers.Host: is not a host; write a name, and a port if there is one, such as example.com:8080",
+		`{"url": "http://a/", "headers": {"HOST": " "}}`:               "params.headers.HOST: is not a host",
+		`{"url": "http://a/", "headers": {"host": "a:70000"}}`:         "params.headers.host: is not a host",
+		`{"url": "http://a/", "headers": {"host": 7}}`:                 "params.headers.host: is a number; text is wanted",
+		`{"url": "http://a:70000/"}`:                                   badURL,
 		`{"url": "http://a/", "expect": 42}`:                           "params.expect: is 42; at least 100 is wanted",
 		`{"url": "http://a/", "expect": "ok"}`:                         `params.expect: is "ok"; allowed are "1xx"`,
 		`{"url": "http://a/", "expect": [200, 700]}`:                   "params.expect",
@@ -190,7 +197,7 @@ func TestBadParamsAreRefused(t *testing.T) {
 	}
 	for _, params := range []string{
 		`{"url": "http://example.com"}`, `{"url": "https://[::1]:8080/a?b=c@d#e"}`, `{"url": "https://xn--bcher-kva.example/"}`, `{"url": "http://a?b@c"}`,
-		`{"url": "http://a/", "method": "DELETE", "headers": {"X-A": "b", "accept": ""}, "body": null, "expect": null}`,
+		`{"url": "http://a/", "method": "DELETE", "headers": {"X-A": "b\tc é", "accept": "", "Host": "a.example:8080", "host-id": "a b"}, "body": null, "expect": null}`,
 		`{"url": "http://a/", "body": {"deep": [1, {"a": null}]}, "expect": [204, "3xx"]}`, `{"url": "http://a/", "body": "text", "expect": "4xx"}`,
 		`{"url": "http://a/", "body": 7, "expect": 404}`,
 	} {
@@ -200,8 +207,8 @@ func TestBadParamsAreRefused(t *testing.T) {
 	}
 }
 
-// TestWhatNoSchemaSees is refused for good when it runs.
-func TestWhatNoSchemaSees(t *testing.T) {
+// TestParamsThatWereNotChecked when they were enqueued are refused for good when they run.
+func TestParamsThatWereNotChecked(t *testing.T) {
 	w := newCaller(t)
 	s := newSite(t, status(200))
 	job := w.call(map[string]any{"url": s.URL, "headers": map[string]string{"transfer-encoding": "chunked"}})
@@ -318,6 +325,10 @@ func TestRedirects(t *testing.T) {
 		switch {
 		case r.URL.Path == "/other":
 			http.Redirect(w, r, other.URL+"/end", http.StatusTemporaryRedirect)
+		case r.URL.Path == "/see":
+			http.Redirect(w, r, strings.TrimPrefix(other.URL, "http:")+"/end", http.StatusSeeOther)
+		case r.URL.Path == "/keep":
+			http.Redirect(w, r, "/end", http.StatusPermanentRedirect)
 		case r.URL.Path == "/same":
 			http.Redirect(w, r, "/end", http.StatusFound)
 		case r.URL.Path == "/end":
@@ -341,9 +352,26 @@ func TestRedirects(t *testing.T) {
 	if r := s.last(t); job.Run.Outcome != rota.OutcomeCompleted || r.Header.Get("X-Api-Key") != "y" || r.Header.Get("Authorization") == "" || r.Header.Get("Referer") != "" {
 		t.Errorf("%+v %v", job.Run, r.Header)
 	}
-	job = w.call(map[string]any{"method": "POST", "url": s.URL + "/other?key=z", "headers": secrets, "body": "text"})
+	job = w.call(map[string]any{"method": "POST", "url": s.URL + "/keep", "body": "text"})
+	if r := s.last(t); job.Run.Outcome != rota.OutcomeCompleted || r.URL.Path != "/end" || r.Method != "POST" || r.body != "text" {
+		t.Errorf("%+v %+v", job.Run, r)
+	}
+	job = w.ends(w.enqueue(rota.NewJob{Type: "http", Params: rota.EncodeSpec(map[string]any{"method": "POST", "url": s.URL + "/other", "body": "text"})}))
+	if job.Run.ErrorCode != "http_redirects" || job.Sequel != rota.SequelDead || other.times() != 0 ||
+		!strings.Contains(job.Run.Error, strings.TrimPrefix(other.URL, "http://")+", another host, which the body was not meant for") {
+		t.Errorf("a body goes to another host %d times: %+v", other.times(), job.Run)
+	}
+	w.call(map[string]any{"url": s.URL + "/see", "headers": map[string]string{"Host": "inside.example"}})
+	if r := other.last(t); r.Host != strings.TrimPrefix(other.URL, "http://") {
+		t.Errorf("another host is told of %s", r.Host)
+	}
+	w.call(map[string]any{"method": "POST", "url": s.URL + "/see", "body": "text"})
+	if r := other.last(t); r.Method != "GET" || r.body != "" {
+		t.Errorf("%+v", r)
+	}
+	job = w.call(map[string]any{"method": "PUT", "url": s.URL + "/other?key=z", "headers": secrets})
 	r := other.last(t)
-	if job.Run.Outcome != rota.OutcomeCompleted || r.Method != "POST" || r.body != "text" || result[Answer](w, job).Body != "there" {
+	if job.Run.Outcome != rota.OutcomeCompleted || r.Method != "PUT" || result[Answer](w, job).Body != "there" {
 		t.Errorf("%+v %+v", job.Run, r)
 	}
 	for _, name := range []string{"Authorization", "Cookie", "X-Api-Key", "Referer"} {
@@ -442,6 +470,7 @@ func TestLargeAnswersAreCut(t *testing.T) {
 		"no text":           {"n=30000&chunk=%ff%fe%00", true, 10_000},
 		"long characters":   {"n=30000&chunk=%F0%9F%98%80", true, 50_000},
 		"long JSON":         {"n=1&type=application/json&chunk=[&fill=12345,&times=20000&end=1]", true, 50_000},
+		"deep JSON":         {"n=1&type=application/json&chunk=[&fill=[&times=499&end=" + strings.Repeat("]", 500), false, 1_000},
 		"JSON that is none": {"n=1&type=application/json&chunk={", false, 1},
 		"endless":           {"n=1000000000&chunk=" + strings.Repeat("y", 4096), true, 50_000},
 	} {

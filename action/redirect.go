@@ -4,30 +4,38 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+
+	"github.com/rotajobs/rota/internal/scrub"
 )
 
 // redirectsMax is how many times a request goes on to where an answer points.
 const redirectsMax = 5
 
 // follow says whether a request goes on, for an http.Client. Whoever leaves the
-// host that was named takes along neither credentials nor anything else that was
-// meant for it, and does not get them back on the way.
+// host that was named takes along neither credentials nor a body nor anything else
+// that was meant for it, and does not get them back on the way.
 func follow(expect Expect) func(*http.Request, []*http.Request) error {
 	return func(next *http.Request, before []*http.Request) error {
 		switch {
 		case next.Response != nil && expect.Has(next.Response.StatusCode) && len(expect) > 0:
 			return http.ErrUseLastResponse // it was asked for, not for what it points to
 		case len(before) > redirectsMax:
-			return failedForGood("http_redirects", "%s: more than %d redirects", before[0].URL.Host, redirectsMax)
+			return failedForGood(codeRedirect, "%s: more than %d redirects", before[0].URL.Host, redirectsMax)
 		case !isScheme(next.URL.Scheme):
 			return failedForGood(codeRefused, "%s: a redirect to %s:, which is neither http nor https", before[0].URL.Host, shown(next.URL.Scheme))
 		case next.URL.User != nil:
 			return failedForGood(codeRefused, "%s: a redirect to an address with a user or password in it", before[0].URL.Host)
 		}
 		next.Header.Del("Referer") // an address may hold a key
-		if leaves(next, before) {
-			keepHarmless(next.Header)
+		if !leaves(next, before) {
+			return nil
 		}
+		if next.Body != nil && next.Body != http.NoBody { // 307 and 308 send it again
+			return failedForGood(codeRedirect, "%s: a redirect to %s, another host, which the body was not meant for; if it was, send it there",
+				before[0].URL.Host, next.URL.Host)
+		}
+		keepHarmless(next.Header)
+		next.Host = "" // that of a header was meant for the first as well
 		return nil
 	}
 }
@@ -52,16 +60,9 @@ func origin(u *url.URL) string {
 	return u.Scheme + "://" + strings.ToLower(strings.TrimSuffix(u.Hostname(), ".")) + ":" + port
 }
 
-// harmless are the headers that any host may see. Whatever else somebody put into
-// a request may be a key: nobody can know them all by name.
-var harmless = map[string]bool{
-	"Accept": true, "Accept-Charset": true, "Accept-Encoding": true, "Accept-Language": true,
-	"Content-Language": true, "Content-Type": true, "Idempotency-Key": true, "User-Agent": true,
-}
-
 func keepHarmless(h http.Header) {
 	for name := range h {
-		if !harmless[name] {
+		if !scrub.Harmless(name) {
 			delete(h, name)
 		}
 	}

@@ -12,10 +12,10 @@ import (
 
 // The bounds of one sending.
 const (
-	SendHeadMax = 10 * time.Second // from connecting to the head of the answer
-	SendMax     = 30 * time.Second // all of it
-	replyMax    = 64 << 10         // bytes of an answer that are read
-	replyKept   = 1 << 10          // and that are kept
+	SendHeadMax = 10 * time.Second       // from connecting to the head of the answer
+	replyFor    = 250 * time.Millisecond // what follows the head
+	replyMax    = 64 << 10               // bytes of it that are read
+	replyKept   = 1 << 10                // and that are kept
 )
 
 // Message is what a webhook is told, once.
@@ -42,7 +42,6 @@ type Sender struct {
 	config  SenderConfig
 	client  *http.Client
 	headMax time.Duration
-	max     time.Duration
 }
 
 // SenderConfig of a Sender. The zero value works.
@@ -51,19 +50,15 @@ type SenderConfig struct {
 	Version string           // of the server, which User-Agent tells
 	Clock   func() time.Time // that signatures are made by; nil: time.Now
 	HeadMax time.Duration    // 0: SendHeadMax
-	Max     time.Duration    // 0: SendMax
 }
 
 // NewSender makes a Sender.
 func NewSender(config SenderConfig) *Sender {
 	common := Config{Guard: config.Guard, Version: config.Version, Clock: config.Clock}.withDefaults()
 	config.Guard, config.Version, config.Clock = common.Guard, common.Version, common.Clock
-	s := &Sender{config: config, headMax: config.HeadMax, max: config.Max}
+	s := &Sender{config: config, headMax: config.HeadMax}
 	if s.headMax <= 0 {
 		s.headMax = SendHeadMax
-	}
-	if s.max <= 0 {
-		s.max = SendMax
 	}
 	s.client = &http.Client{
 		Transport: config.Guard.transport(),
@@ -80,33 +75,27 @@ func (s *Sender) Send(ctx context.Context, m Message) (*Receipt, error) {
 	if err != nil || !isScheme(u.Scheme) || u.Hostname() == "" || u.User != nil {
 		return nil, failedForGood(codeParams, "the address of the webhook is none that can be told anything")
 	}
-	ctx, stop := context.WithTimeoutCause(ctx, s.max, late(s.max))
-	defer stop()
 	ctx, cut := context.WithCancelCause(ctx)
 	defer cut(nil)
-	head := time.AfterFunc(s.headMax, func() { cut(late(s.headMax)) })
-	defer head.Stop()
+	patience := time.AfterFunc(s.headMax, func() { cut(fmt.Errorf("%w: more than %v", errLate, s.headMax)) })
+	defer patience.Stop()
 
 	begun := time.Now()
 	res, err := s.client.Do(s.request(ctx, m))
-	head.Stop()
 	if err != nil {
 		return nil, unsent(ctx, u.Host, err)
 	}
 	defer res.Body.Close()
-	text, err := io.ReadAll(io.LimitReader(res.Body, replyMax))
 	receipt := &Receipt{Status: res.StatusCode, DurationMS: time.Since(begun).Milliseconds()}
-	if receipt.Delivered() {
-		return receipt, nil // its head says so, whatever became of its body
+	// The head has decided. What follows is read so that the connection can be used
+	// again and for what it says of a failure, as far as it comes at once.
+	patience.Reset(replyFor)
+	text, _ := io.ReadAll(io.LimitReader(res.Body, replyMax))
+	if !receipt.Delivered() {
+		receipt.Body = plainText(text[:min(len(text), replyKept)])
 	}
-	if err != nil {
-		return nil, unsent(ctx, u.Host, err)
-	}
-	receipt.Body = plainText(text[:min(len(text), replyKept)])
 	return receipt, nil
 }
-
-func late(after time.Duration) error { return fmt.Errorf("%w: more than %v", errLate, after) }
 
 func (s *Sender) request(ctx context.Context, m Message) *http.Request {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, m.URL, bytes.NewReader(m.Body))

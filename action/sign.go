@@ -16,7 +16,7 @@ import (
 const (
 	HeaderSignature = "Rota-Signature" // see Sign
 	HeaderEvent     = "Rota-Event"     // such as job.completed
-	HeaderDelivery  = "Rota-Delivery"  // the same whenever one delivery is tried again
+	HeaderDelivery  = "Rota-Delivery"  // the id in the body, for whoever only passes it on
 )
 
 // DefaultTolerance is how old a delivery may be by its signature, and how far
@@ -51,8 +51,10 @@ func digest(secret, t string, body []byte) []byte {
 // right, and parts that a later version brings are left alone. A refusal is a
 // *rota.Error with the code Denied.
 //
-// Whoever must not act twice remembers HeaderDelivery as well: the same delivery
-// comes again when its answer was lost.
+// Whoever must not act twice remembers the field id of the body as well: the same
+// delivery comes again when its answer was lost. It is HeaderDelivery, too, but
+// headers are not signed: a stranger who has seen a delivery can send it under
+// another.
 func Verify(secret, header string, body []byte, now time.Time, tolerance time.Duration) error {
 	if tolerance <= 0 {
 		tolerance = DefaultTolerance

@@ -14,9 +14,9 @@ import (
 type WebhookConfig struct {
 	Store  rota.Store // that the webhooks stand in
 	Sender *Sender    // nil: one that may reach the open internet
-	// Compose writes what a webhook is told. It is given here since the forms in
-	// which jobs and the like are shown belong to the faces.
-	Compose func(context.Context, rota.Delivery) ([]byte, error)
+	// Compose writes what a webhook is told, under the id of the delivery. It is given
+	// here since the forms in which jobs and the like are shown belong to the faces.
+	Compose func(ctx context.Context, id string, delivery rota.Delivery) ([]byte, error)
 }
 
 // Deliveries registers the handler of rota.TypeWebhook. It belongs into a registry
@@ -26,12 +26,15 @@ func Deliveries(reg *engine.Registry, config WebhookConfig) {
 	if config.Sender == nil {
 		config.Sender = NewSender(SenderConfig{})
 	}
-	d := &deliverer{config}
+	d := &deliverer{WebhookConfig: config}
 	reg.Func(rota.TypeWebhook, rota.TypeSpec{}, d.run, engine.WithDescription("tells a webhook what happened"))
 }
 
 // deliverer carries deliveries out.
-type deliverer struct{ WebhookConfig }
+type deliverer struct {
+	WebhookConfig
+	breaker breaker
+}
 
 func (d *deliverer) run(ctx context.Context, job *rota.Job) error {
 	delivery, err := rota.ParseDelivery(job.Params)
@@ -42,13 +45,11 @@ func (d *deliverer) run(ctx context.Context, job *rota.Job) error {
 	if err != nil {
 		return err
 	}
-	body, err := d.Compose(ctx, delivery)
-	if err != nil {
+	m := Message{URL: delivery.URL, Secret: secret, Event: string(delivery.Event), ID: job.IdempotencyKey()}
+	if m.Body, err = d.Compose(ctx, m.ID, delivery); err != nil {
 		return err
 	}
-	return d.send(ctx, Message{
-		URL: delivery.URL, Secret: secret, Event: string(delivery.Event), ID: job.IdempotencyKey(), Body: body,
-	})
+	return d.send(ctx, m)
 }
 
 // secret is that of the webhook as it stands now: one that was taken away is not
@@ -92,7 +93,7 @@ func (d *deliverer) hooks(ctx context.Context, template string) ([]rota.Webhook,
 // answer anything. Its result and its error say it all: a line in a log would cost
 // a file for each delivery.
 func (d *deliverer) send(ctx context.Context, m Message) error {
-	receipt, err := d.Sender.Send(ctx, m)
+	receipt, err := d.try(ctx, m)
 	if err != nil {
 		return err
 	}
@@ -106,6 +107,16 @@ func (d *deliverer) send(ctx context.Context, m Message) error {
 		return failedForGood(codeGone, "%s was answered %s: it wants to hear of nothing any more; take the webhook away", hostOf(m.URL), statusText(receipt.Status))
 	}
 	return failed(statusCode(receipt.Status), "%s was answered %s; a 2xx says that it was delivered", hostOf(m.URL), statusText(receipt.Status))
+}
+
+// try sends a message unless its receiver is down, as far as is known.
+func (d *deliverer) try(ctx context.Context, m Message) (receipt *Receipt, err error) {
+	leave, may := d.breaker.enter(m.URL)
+	if !may {
+		return nil, failed(codeDown, "%s did not answer lately, so this was not sent; other webhooks would have waited for it", hostOf(m.URL))
+	}
+	defer func() { leave(err) }()
+	return d.Sender.Send(ctx, m)
 }
 
 func hostOf(address string) string {

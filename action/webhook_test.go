@@ -94,7 +94,9 @@ func newTeller(t *testing.T, change ...func(*SenderConfig)) *world {
 	reg := engine.NewRegistry()
 	Deliveries(reg, WebhookConfig{
 		Store: w.store, Sender: NewSender(sender),
-		Compose: func(_ context.Context, d rota.Delivery) ([]byte, error) { return json.Marshal(d) },
+		Compose: func(_ context.Context, id string, d rota.Delivery) ([]byte, error) {
+			return json.Marshal(map[string]any{"id": id, "delivery": d})
+		},
 	})
 	w.lane(reg)
 	return w
@@ -181,6 +183,9 @@ func TestAFailedDeliveryComesAgain(t *testing.T) {
 	got := r.take(t, len(answers))
 	signatures := map[string]bool{}
 	for _, one := range got {
+		if !strings.Contains(one.body, `"id":"`+one.id+`"`) {
+			t.Errorf("the id %s is not signed: %s", one.id, one.body)
+		}
 		if one.id != got[0].id || one.id == "" || one.body != got[0].body || one.verified != nil {
 			t.Errorf("%+v", one)
 		}
@@ -204,37 +209,35 @@ func TestAFailedDeliveryComesAgain(t *testing.T) {
 	}
 }
 
-// TestSlowReceiversAreGivenUp, in the head of an answer and in its body.
-func TestSlowReceiversAreGivenUp(t *testing.T) {
-	w := newTeller(t, func(c *SenderConfig) { c.HeadMax, c.Max = 100*time.Millisecond, 300*time.Millisecond })
-	var n atomic.Int64
+// TestTheHeadDecides: one that does not come is given up, and what follows one is
+// not waited for.
+func TestTheHeadDecides(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
-		switch n.Add(1) {
-		case 1: // no head
-			<-r.Context().Done()
-		case 2: // a head, and no end
-			w.WriteHeader(500)
+		var answer int
+		if fmt.Sscan(r.URL.Query().Get("answer"), &answer); answer > 0 {
+			w.WriteHeader(answer)
+			_, _ = io.WriteString(w, "so far")
 			_ = http.NewResponseController(w).Flush()
-			<-r.Context().Done()
-		case 3: // taken, whatever comes after
-			w.WriteHeader(200)
-			_ = http.NewResponseController(w).Flush()
-			<-r.Context().Done()
 		}
+		<-r.Context().Done()
 	}))
 	t.Cleanup(s.Close)
-	w.tell(rota.Webhook{URL: s.URL, Secret: secret, Events: completed})
-	w.enqueue(rota.NewJob{Type: "noop"})
-	tail := w.settled(1)[0]
-	if tail.Run.Outcome != rota.OutcomeCompleted || tail.Attempt != 3 {
-		t.Fatalf("attempt %d: %s %s", tail.Attempt, tail.Run.Outcome, tail.Run.Error)
-	}
-	attempts := w.attempts(tail.ExecutionID)
-	for i, want := range []string{"more than 100ms", "more than 300ms"} {
-		if run := attempts[i].Run; run.ErrorCode != "late" || !strings.Contains(run.Error, want) || run.Outcome != rota.OutcomeFailed {
-			t.Errorf("%d: %s %q %s", i, run.Outcome, run.ErrorCode, run.Error)
+	sender := NewSender(SenderConfig{Guard: &Guard{Allow: allow(t, "loopback")}, HeadMax: patience})
+	for answer, body := range map[int]string{200: "", 500: "so far"} {
+		begun := time.Now()
+		got, err := sender.Send(t.Context(), Message{URL: fmt.Sprint(s.URL, "?answer=", answer), Secret: secret})
+		if err != nil || got.Status != answer || got.Body != body {
+			t.Errorf("%d: %+v, %v", answer, got, err)
 		}
+		if took := time.Since(begun); took > patience/2 {
+			t.Errorf("%d took %v", answer, took)
+		}
+	}
+	sender = NewSender(SenderConfig{Guard: &Guard{Allow: allow(t, "loopback")}, HeadMax: 50 * time.Millisecond})
+	_, err := sender.Send(t.Context(), Message{URL: s.URL, Secret: secret})
+	if !isSilence(err) || !strings.Contains(err.Error(), "more than 50ms") || rota.IsPermanent(err) {
+		t.Error(err)
 	}
 }
 
@@ -391,7 +394,7 @@ func TestAFaultOfTheStoreIsTriedAgain(t *testing.T) {
 	reg := engine.NewRegistry()
 	Deliveries(reg, WebhookConfig{
 		Store: w.store, Sender: NewSender(SenderConfig{Guard: &Guard{Allow: allow(t, "loopback")}}),
-		Compose: func(context.Context, rota.Delivery) ([]byte, error) {
+		Compose: func(context.Context, string, rota.Delivery) ([]byte, error) {
 			if n.Add(1) == 1 {
 				return nil, errors.New("the disk is away")
 			}

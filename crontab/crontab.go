@@ -12,6 +12,7 @@ const (
 	LinesMax    = 10_000    // lines of one, as in cronie
 	LineMax     = 128 << 10 // bytes of a line, as in cronie; older crons cut commands after 998
 	SettingsMax = 256       // variables in force at once: each entry has them all
+	SettingMax  = 16 << 10  // bytes of their names and values together, which are written out for each entry
 )
 
 // Form says whether lines name the user that runs them.
@@ -92,6 +93,7 @@ func Parse(text []byte, config Config) Crontab {
 type reader struct {
 	Crontab
 	settings map[string]string
+	weight   int       // bytes of the settings
 	inForce  []Setting // the settings that a command has, until one changes
 }
 

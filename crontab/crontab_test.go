@@ -94,6 +94,14 @@ func TestLines(t *testing.T) {
 			`✗ 2: "* * *" has 3 time fields and nothing behind; write five: minute hour day-of-month month day-of-week, then the command`,
 			`✗ 3: "x" is neither a time nor a setting; begin a line with five time fields, with @daily or the like, with NAME=value, or with # for a comment`,
 		}},
+		{"names that are none", "0 9 * * funday x y\n0 9 * * mon,Tues x\n0 9 1 june * x\n0 9 1 JAN-sept * x\n*/5 * * * monitor --all\n0 5 1 * marche x\n", []string{
+			`✗ 1: "funday" is not a day of the week; write sun mon tue wed thu fri sat, or 0 to 7`,
+			`✗ 2: "mon,Tues" is not a day of the week; write sun mon tue wed thu fri sat, or 0 to 7`,
+			`✗ 3: "june" is not a month; write jan feb mar apr may jun jul aug sep oct nov dec, or 1 to 12`,
+			`✗ 4: "JAN-sept" is not a month; write jan feb mar apr may jun jul aug sep oct nov dec, or 1 to 12`,
+			`✗ 5: "monitor" stands where a time field should be: there are only 4 time fields before it; write five: minute hour day-of-month month day-of-week; * for one that does not matter`,
+			`✗ 6: "marche" stands where a time field should be: there are only 4 time fields before it; write five: minute hour day-of-month month day-of-week; * for one that does not matter`,
+		}},
 		{"six fields", "0 */5 * * * * x\n0 0 12 1 * 5 x\n0 0 1 * * ? x\n", []string{
 			`✗ 1: "*" stands where the command should be: there are six time fields; leave the seconds out: minute hour day-of-month month day-of-week`,
 			`✗ 2: "5" stands where the command should be: there are six time fields; leave the seconds out: minute hour day-of-month month day-of-week`,
@@ -350,4 +358,26 @@ func render(c Crontab) (lines []string) {
 		lines = append(lines, fmt.Sprintf("· %d: %s", n.Line, n.Text))
 	}
 	return lines
+}
+
+// TestSettingsAreBounded in number and in length: each entry is written out with all of them. What replaces another counts
+// in its place.
+func TestSettingsAreBounded(t *testing.T) {
+	var text strings.Builder
+	for i := range SettingsMax + 1 {
+		fmt.Fprintf(&text, "N%d=1\n", i)
+	}
+	many := Parse([]byte(text.String()+"* * * * * x\n"), Config{Form: FormUser})
+	if len(many.Refused) != 1 || many.Refused[0].Line != SettingsMax+1 || len(many.Entries[0].Settings) != SettingsMax {
+		t.Errorf("%+v", many.Refused)
+	}
+	half := strings.Repeat("v", SettingMax/2-1)
+	long := Parse([]byte("A="+half+"\nB="+half+"\nA=\nA="+half+"\nC=\n* * * * * x\nB=1\nC=\n* * * * * y\n"), Config{Form: FormUser})
+	if len(long.Refused) != 1 || long.Refused[0].Line != 5 ||
+		long.Refused[0].Reason != "is too long: the variables have 16385 bytes with it, and at most 16384 are taken over" {
+		t.Errorf("%+v", long.Refused)
+	}
+	if len(long.Entries) != 2 || len(long.Entries[0].Settings) != 2 || len(long.Entries[1].Settings) != 3 {
+		t.Errorf("%d entries", len(long.Entries))
+	}
 }

@@ -3,6 +3,7 @@ package crontab
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -79,10 +80,33 @@ func (r *reader) refuseFields(l line, fields []string, word string) (fine bool) 
 		r.refuse(l.number, word, "is neither a time nor a setting", "begin a line with five time fields, with @daily or the like, with NAME=value, or with # for a comment")
 	case word == "":
 		r.refuse(l.number, l.text, "has "+fieldCount(len(fields))+" and nothing behind", "write five: minute hour day-of-month month day-of-week, then the command")
+	case len(fields) == 3 && misnames(word, isMonth):
+		r.refuse(l.number, word, "is not a month", "write jan feb mar apr may jun jul aug sep oct nov dec, or 1 to 12")
+	case len(fields) == 4 && misnames(word, isDay):
+		r.refuse(l.number, word, "is not a day of the week", "write sun mon tue wed thu fri sat, or 0 to 7")
 	default:
 		r.refuse(l.number, word, "stands where a time field should be: there are only "+fieldCount(len(fields))+" before it", "write five: minute hour day-of-month month day-of-week; * for one that does not matter")
 	}
 	return false
+}
+
+// misnames reports whether a word that is no time field was meant for one: a part of it is a name, written otherwise than
+// cron does.
+func misnames(word string, is func(string) bool) bool {
+	return slices.ContainsFunc(strings.FieldsFunc(strings.ToLower(word), func(c rune) bool { return strings.ContainsRune(",-/", c) }), is)
+}
+
+func isDay(word string) bool {
+	return strings.HasSuffix(word, "day") || begins(word, "sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday")
+}
+
+func isMonth(word string) bool {
+	return begins(word, "january", "february", "march", "april", "june", "july", "august", "september", "october", "november", "december")
+}
+
+// begins reports whether a word is the begin of a name, longer than cron's three letters.
+func begins(word string, names ...string) bool {
+	return len(word) > 3 && slices.ContainsFunc(names, func(name string) bool { return strings.HasPrefix(name, word) })
 }
 
 func fieldCount(n int) string {

@@ -33,10 +33,21 @@ func (r *reader) setting(l line, name, text string) {
 		r.refuse(l.number, text, "is not a value: the quote is not closed at the end of the line", "put the whole value in quotes, or none of it")
 		return
 	}
-	if _, again := r.settings[name]; !again && len(r.settings) == SettingsMax {
+	was, again := r.settings[name]
+	if !again && len(r.settings) == SettingsMax {
 		r.refuse(l.number, name, fmt.Sprintf("is one variable too many: at most %d are taken over", SettingsMax), "set it in a script that the commands run")
 		return
 	}
+	weight := r.weight + len(name) + len(value)
+	if again {
+		weight -= len(name) + len(was)
+	}
+	if weight > SettingMax {
+		r.refuse(l.number, name, fmt.Sprintf("is too long: the variables have %d bytes with it, and at most %d are taken over", weight, SettingMax),
+			"set it in a script that the commands run")
+		return
+	}
+	r.weight = weight
 	r.remark(l, name, value, text)
 	if r.settings == nil {
 		r.settings = map[string]string{}

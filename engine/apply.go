@@ -21,7 +21,7 @@ func (e *Engine) apply(ctx context.Context, commands ...rota.Command) ([]rota.Re
 		results, err := e.store.Apply(ctx, rota.Batch{Commands: commands})
 		switch {
 		case err == nil:
-			out.passed(e.config.Logger, "the store answers again")
+			out.passed(e.config.Logger, "the "+e.keeper()+" answers again")
 			for i := range results {
 				if results[i].Err != nil {
 					e.deny(results[i].Err)
@@ -33,12 +33,20 @@ func (e *Engine) apply(ctx context.Context, commands ...rota.Command) ([]rota.Re
 		case rota.CodeOf(err) == rota.Invalid, e.deny(err):
 			return nil, err // it will be so the next time, too
 		}
-		out.failed(e.config.Logger, "the store does not answer; trying until it does", "verb", commands[0].Verb(), "error", err)
+		out.failed(e.config.Logger, "the "+e.keeper()+" does not answer; trying until it does", "verb", commands[0].Verb(), "error", err)
 		e.resent.Add(1)
 		if !pause(ctx, wait) {
 			return nil, err
 		}
 	}
+}
+
+// keeper is what people call the one who keeps the queue.
+func (e *Engine) keeper() string {
+	if e.config.Remote {
+		return "server"
+	}
+	return "store"
 }
 
 // deny ends an engine that its server denies, and reports whether that is so.

@@ -204,7 +204,7 @@ func TestAWorkerOutlivesAnOutageOfItsServer(t *testing.T) {
 			t.Errorf("job %s: %s, ran %d times", id, job.State(), runs.of(id))
 		}
 	}
-	if began, ended := w.log.count("does not answer", "verb=claim"), w.log.count("does not answer", "verb=finish"); began != 1 || ended != 1 {
+	if began, ended := w.log.count("the server does not answer", "verb=claim"), w.log.count("the server does not answer", "verb=finish"); began != 1 || ended != 1 {
 		t.Errorf("the outage was logged %d and %d times", began, ended)
 	}
 }

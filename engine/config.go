@@ -110,12 +110,12 @@ func (c *Config) validate() error {
 		{"prune_every", c.PruneEvery, time.Second},
 	} {
 		if d.value < d.min {
-			return rota.Invalidf(d.field, "is %v; at least %v is needed", d.value, d.min)
+			return rota.Invalidf(d.field, "is %s; at least %s is needed", rota.FormatDuration(d.value), rota.FormatDuration(d.min))
 		}
 	}
 	switch {
 	case c.Lease > rota.LeaseMax:
-		return rota.Invalidf("lease", "is %v; at most %v is allowed", c.Lease, rota.LeaseMax)
+		return rota.Invalidf("lease", "is %s; at most %s is allowed", rota.FormatDuration(c.Lease), rota.FormatDuration(rota.LeaseMax))
 	case c.Workers < 1 || c.Workers > WorkersMax:
 		return rota.Invalidf("workers", "is %d; allowed are 1 to %d", c.Workers, WorkersMax)
 	case len(c.Name) > rota.NameMax:

@@ -96,6 +96,8 @@ func marshal(field string, v any, limit int) (json.RawMessage, error) {
 		return nil, &rota.Error{Code: rota.Invalid, Field: field, Reason: "cannot be written as JSON", Err: err}
 	case !utf8.Valid(text): // as it may be in a json.RawMessage
 		return nil, rota.Invalidf(field, "is not UTF-8 text")
+	case rota.JSONDepth(text) > rota.DepthMax:
+		return nil, rota.Invalidf(field, "is nested more than %d deep", rota.DepthMax)
 	case len(text) > limit:
 		return nil, rota.Invalidf(field, "has %d bytes; at most %d are kept: write a file and name it as an artifact", len(text), limit)
 	}

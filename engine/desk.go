@@ -78,7 +78,10 @@ func (d *desk) attend() (wake <-chan struct{}, off func()) {
 		return nil, func() {}
 	}
 	wake, unwake := d.e.store.Wake()
-	disembark := d.embark()
+	disembark := func() {}
+	if !d.e.config.WorkOnly { // whose jobs come with other commands than those that a berth looks at
+		disembark = d.embark()
+	}
 	return wake, func() {
 		disembark()
 		unwake()

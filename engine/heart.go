@@ -13,7 +13,8 @@ import (
 type heart struct {
 	e    *Engine
 	news bell // some run has progress to tell
-	out  outage
+
+	beats, notes outage
 }
 
 const (
@@ -79,10 +80,10 @@ func (h *heart) extend(ctx context.Context, tasks []*task) bool {
 		for i, t := range tasks {
 			t.untakeProgress(extend.Items[i].Progress)
 		}
-		h.out.failed(h.e.config.Logger, "leases were not extended; trying until they are", "leases", len(tasks), "error", err)
+		h.beats.failed(h.e.config.Logger, "leases were not extended; trying until they are", "leases", len(tasks), "error", err)
 		return false
 	}
-	h.out.passed(h.e.config.Logger, "leases are extended again")
+	h.beats.passed(h.e.config.Logger, "leases are extended again")
 	for i, answer := range extended.Items {
 		switch {
 		case answer.Code == rota.LeaseLost:
@@ -113,10 +114,13 @@ func (h *heart) note(ctx context.Context, patience time.Duration) {
 	if len(tasks) == 0 {
 		return
 	}
-	if _, err := rota.Do[*rota.Noted](ctx, h.e.store, note); err != nil {
+	_, err := rota.Do[*rota.Noted](ctx, h.e.store, note)
+	if err != nil {
 		for i, t := range tasks {
 			t.untakeProgress(note.Items[i].Progress)
 		}
-		h.e.config.Logger.Warn("progress was not written down", "runs", len(tasks), "error", err)
+		h.notes.failed(h.e.config.Logger, "progress was not written down; trying until it is", "runs", len(tasks), "error", err)
+		return
 	}
+	h.notes.passed(h.e.config.Logger, "progress is written down again")
 }

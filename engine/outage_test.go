@@ -40,7 +40,7 @@ func TestAfterAnOutageEachEndIsRecordedOnceAndNothingRunsTwice(t *testing.T) {
 			t.Errorf("job %s: %s, ran %d times", id, job.State(), runs.of(id))
 		}
 	}
-	if began, ended := w.log.count("does not answer"), w.log.count("answers again"); began != 1 || ended != 1 {
+	if began, ended := w.log.count("the store does not answer"), w.log.count("the store answers again"); began != 1 || ended != 1 {
 		t.Errorf("the outage was logged %d times, its end %d times", began, ended)
 	}
 }

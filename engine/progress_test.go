@@ -64,6 +64,35 @@ func TestProgressThatWasNotWrittenDownComesWithTheNextBeat(t *testing.T) {
 	w.until("there is progress", func() bool { return fmt.Sprint(string(w.job(id).Run.Progress)) == `{"done":99}` })
 }
 
+// A handler that tells its progress all the time must not fill the log of an
+// outage.
+func TestProgressThatIsNotWrittenDownIsLoggedOnce(t *testing.T) {
+	w := newWorld(t)
+	var off atomic.Bool
+	var denied atomic.Int64
+	off.Store(true)
+	w.startOn(wrap.Flaky(w.store, wrap.Fault{Before: func(b rota.Batch) error {
+		if hasVerb(b, rota.VerbNote) && off.Load() {
+			denied.Add(1)
+			return errDown
+		}
+		return nil
+	}}), registry(func(ctx context.Context, _ *rota.Job) error {
+		for i := 0; ctx.Err() == nil; i++ {
+			_ = engine.Progress(ctx, i)
+			time.Sleep(10 * time.Millisecond) // a step of the work
+		}
+		return nil
+	}), engine.Config{CancelGrace: time.Second, ShutdownGrace: time.Millisecond})
+	w.addOne()
+	w.until("progress was told in vain", func() bool { return denied.Load() > 2 })
+	off.Store(false)
+	w.until("it is written down", func() bool { return w.log.count("progress is written down again") == 1 })
+	if n := w.log.count("progress was not written down"); n != 1 {
+		t.Errorf("it was logged %d times", n)
+	}
+}
+
 func TestTheLastProgressIsKeptOfARunThatEndsAtOnce(t *testing.T) {
 	w := newWorld(t)
 	w.start(registry(func(ctx context.Context, _ *rota.Job) error {

@@ -100,11 +100,10 @@ func TestEmbedded(t *testing.T) {
 	}
 }
 
-// python starts the worker in Python, with a lease of so many seconds and one more
-// handler: it keeps a ledger, and waits for a file if it is told to.
-func python(s *site.Site, name string, lease int) *site.Process {
+// interpreter is Python, without which nothing of it can be tested.
+func interpreter(s *site.Site) string {
 	s.Helper()
-	interpreter, err := exec.LookPath("python3")
+	program, err := exec.LookPath("python3")
 	if err != nil {
 		const loud = "\n*** python3 IS NOT INSTALLED: the worker in Python was NOT tested ***\n"
 		fmt.Fprint(os.Stderr, loud)
@@ -113,6 +112,14 @@ func python(s *site.Site, name string, lease int) *site.Process {
 		}
 		s.Skip(loud)
 	}
+	return program
+}
+
+// python starts the worker in Python, with a lease of so many seconds and one more
+// handler: it keeps a ledger, and waits for a file if it is told to.
+func python(s *site.Site, name string, lease int) *site.Process {
+	s.Helper()
+	program := interpreter(s)
 	text, err := os.ReadFile("worker-python/worker.py")
 	if err != nil {
 		s.Fatal(err)
@@ -137,7 +144,7 @@ TYPES = {"ledger": (ledger, {"type": "object", "required": ["mark"]}),`, 1)
 	if err := os.WriteFile(copied, []byte(source), 0o600); err != nil {
 		s.Fatal(err)
 	}
-	p := site.Start(s.TB, exec.Command(interpreter, copied), "ROTA_URL="+s.Relay().URL(), "ROTA_TOKEN="+s.Token(), fmt.Sprint("ROTA_LEASE=", lease), "NAME="+name, "LEDGER="+s.Path("ledger"))
+	p := site.Start(s.TB, exec.Command(program, copied), "ROTA_URL="+s.Relay().URL()+"/", "ROTA_TOKEN="+s.Token(), fmt.Sprint("ROTA_LEASE=", lease), "NAME="+name, "LEDGER="+s.Path("ledger"))
 	declared(s, "nap") // the last of them
 	return p
 }
@@ -157,6 +164,9 @@ func TestWorkerPython(t *testing.T) {
 	t.Parallel()
 	s := site.New(t)
 	w := python(s, "py-1", 3)
+	if on := w.Line("working on "); !strings.HasPrefix(on, "ledger, wordcount, nap for http://") || !strings.HasSuffix(on, "4 at once, as py-1") {
+		t.Errorf("it says that it works on %s", on)
+	}
 	done := s.Ended(s.Enqueue("wordcount", site.Object{"text": "three ω words"}, nil)).Attempts[0]
 	if string(done.Run.Result) != `{"words":3}` && string(done.Run.Result) != `{"words": 3}` || done.Run.Runner != "py-1" {
 		t.Errorf("it is %s at %s with %s", done.State, done.Run.Runner, done.Run.Result)
@@ -178,6 +188,9 @@ func TestWorkerPython(t *testing.T) {
 		e := s.Ended(s.Enqueue(row.typ, row.params, site.Object{"max_retries": 1}))
 		if e.State != "dead" || len(e.Attempts) != row.attempts || !strings.Contains(string(e.Error), row.says) {
 			t.Errorf("%v is %s after %d attempts: %s", row.params, e.State, len(e.Attempts), e.Error)
+		}
+		if log := s.LogOf(e.Attempts[0].ID); !strings.HasPrefix(log, "Traceback") {
+			t.Errorf("the log of %v reads %q", row.params, log)
 		}
 	}
 
@@ -241,6 +254,28 @@ func TestServersAreKilledUnderTheWorkerInPython(t *testing.T) {
 	}
 	w.Stop()
 	s.Sound()
+	if away := strings.Count(w.Said(), " does not answer, trying on: "); away < kills || away != strings.Count(w.Said(), " answers again") {
+		t.Errorf("of %d outages it says\n%s", kills, w.Said())
+	}
+}
+
+// TestTheWorkerInPythonSaysWhatIsWrong with its settings, at once and without a
+// stack.
+func TestTheWorkerInPythonSaysWhatIsWrong(t *testing.T) {
+	t.Parallel()
+	s := site.New(t)
+	url := "ROTA_URL=" + s.Relay().URL()
+	for _, row := range []struct{ url, lease, says string }{
+		{"ROTA_URL=127.0.0.1:7533", "ROTA_LEASE=30", "ROTA_URL=127.0.0.1:7533: write http://HOST:PORT\n"},
+		{url, "ROTA_LEASE=30s", "ROTA_LEASE=30s: write a number of seconds, without a unit\n"},
+		{url, "ROTA_LEASE=30", "PUT /types/wordcount: 401 "},
+	} {
+		worker := exec.Command(interpreter(s), "worker-python/worker.py")
+		worker.Env = []string{row.url, row.lease, "ROTA_TOKEN=0123456789abcdef"}
+		if out, err := worker.CombinedOutput(); err == nil || !strings.HasPrefix(string(out), row.says) {
+			t.Errorf("with %s and %s it ends with %v and says %s", row.url, row.lease, err, out)
+		}
+	}
 }
 
 // TestTheWorkerInPythonIsKilledAndFrozen: others do its jobs, and what it says

@@ -25,6 +25,7 @@ type api struct {
 	pageBytes int
 	room      func(dir string) (free uint64, known bool)
 	waiting   *waitingRoom // of workers
+	staff     *staff
 	audited   atomic.Int64 // the number of an entry of the audit that there is
 	complaint atomic.Value // why the server was last not ready, as it was logged
 }
@@ -39,7 +40,7 @@ func New(config Config) (http.Handler, error) {
 		Config: config, mux: http.NewServeMux(), gate: newGate(config.Token, config.Clock),
 		crowds: newCrowds(&config), bodies: make(crowd, config.LargeMax),
 		pace: newPace(config.Rate, config.Clock), strangers: newPace(config.Rate, config.Clock),
-		pageBytes: pageBytesMax, room: roomIn, waiting: newWaitingRoom(&config),
+		pageBytes: pageBytesMax, room: roomIn, waiting: newWaitingRoom(&config), staff: newStaff(config.Clock),
 	}
 	a.doc = humago.New(a.mux, openAPI(config.Version))
 	a.routes()

@@ -110,7 +110,7 @@ func TestBadInputIsRefused(t *testing.T) {
 		{"POST", "schedules", `{"name": "n", "template": "t", "cron": "* * * * *", "timezone": "Nowhere/City"}`, 422, "timezone"},
 		{"POST", "schedules", `{"name": "n", "template": "t", "every": "5m", "timezone": "Europe/Berlin"}`, 422, "timezone"},
 		{"POST", "schedules", `{"name": "n", "template": "t", "every": 300}`, 422, "every"},
-		{"POST", "schedules", `{"name": "n", "template": "t", "every": "0s"}`, 422, "cron"},
+		{"POST", "schedules", `{"name": "n", "template": "t", "every": "0s"}`, 422, "every"},
 		{"POST", "schedules", `{"name": "n", "template": "t", "at": "2001-01-01T00:00:00Z"}`, 422, "at"},
 		{"POST", "schedules", `{"name": "n", "template": "t", "every": "5m", "ends_at": "2001-01-01T00:00:00Z"}`, 422, "ends_at"},
 		{"POST", "schedules", `{"name": "n", "cron": "* * * * *"}`, 422, "template"},

@@ -78,6 +78,7 @@ func claimJobs(c *call, body *ClaimRequest) (reply, error) {
 		return reply{}, err
 	}
 	unbounded(c.w)
+	worker := c.staff.asks(claim.Worker, claim.Types)
 	until := time.Now().Add(wait)
 	for n := range claimsMax {
 		mine := *claim
@@ -92,6 +93,7 @@ func claimJobs(c *call, body *ClaimRequest) (reply, error) {
 		}
 		switch {
 		case len(jobs) > 0 || len(claimed.Jobs) == 0 && !claimed.Again:
+			c.staff.takes(worker, jobs)
 			return c.handOut(jobs)
 		case n == claimsMax-1 && claimed.Again:
 			return reply{}, &rota.Error{

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"strconv"
+	"time"
 
 	"github.com/rotajobs/rota"
 )
@@ -44,7 +45,7 @@ func (c *call) fitting(jobs []*rota.Job) ([]*rota.Job, error) {
 }
 
 // fits holds a job to its type. Where the type cannot be read, or its schema
-// not be used, that is not the job's fault.
+// not be used or not be checked, that is not the job's fault.
 func (c *call) fits(job *rota.Job, types map[string]*rota.Type) error {
 	t, known := types[job.Type]
 	if !known {
@@ -57,10 +58,10 @@ func (c *call) fits(job *rota.Job, types map[string]*rota.Type) error {
 		return nil
 	}
 	err := c.Book.Check(t, job.Params)
-	if e := (*rota.Error)(nil); errors.As(err, &e) && e.Field == "type" {
-		return nil
+	if e := (*rota.Error)(nil); errors.As(err, &e) && e.Code == rota.Invalid && e.Field != "type" {
+		return err
 	}
-	return err
+	return nil
 }
 
 // finishOwn ends runs that no worker was told of.
@@ -141,6 +142,7 @@ func (c *call) giveBack(jobs []*rota.Job) {
 	}
 	items := make([]rota.FinishItem, len(jobs))
 	for i, job := range jobs {
+		c.staff.hears(job.Run.ID, time.Time{})
 		items[i] = rota.FinishItem{
 			LeaseRef: job.Lease(), Outcome: rota.OutcomeFailed, ErrorCode: rota.CodeShutdown,
 			Error: "the connection of worker " + job.Run.Runner + " was gone before the job could be handed to it",

@@ -20,7 +20,7 @@ func (a *api) definitionRoutes() {
 	route(a, operation{
 		method: "PUT", path: "/definitions", id: "put-definitions", tag: "Server", summary: "Declare everything that a document names",
 		description: "What stands so already is left alone, its next fires too; what the document does not name stays. Of what it names, what is left out goes back " +
-			"to its default, but for the state, which stays. It is written whole or not at all, unless it makes more than 2,000 changes: see steps of a dry run. " +
+			"to its default, but for the state, which stays. It is written whole or not at all, unless it makes more than 500 changes: see steps of a dry run. " +
 			"A schedule whose only time has passed is left out, and so said.",
 		query: []param{{name: "dry_run", form: formFlag, doc: "Write nothing, and say what would be written."}},
 		example: `{"types": {"mail": {"max_retries": 5}}, "templates": {"digest": {"type": "mail", "default_params": {"to": "all"}}},

@@ -235,6 +235,44 @@ func TestDependenciesAreDeclaredInTheirOrder(t *testing.T) {
 	}
 }
 
+// TestALongChainOfDependenciesIsRefused, from whichever end it is read, and also
+// where a part of it stands there already; one as long as may be is not.
+func TestALongChainOfDependenciesIsRefused(t *testing.T) {
+	s := newServer(t)
+	s.declare("a")
+	s.post("templates", `{"name": "t", "type": "a"}`).is(201)
+	chain := func(from, to int, name func(int) string) string {
+		var d strings.Builder
+		for i := from; i < to; i++ {
+			on := ""
+			if i > 0 {
+				on = fmt.Sprintf(`, "depends_on": [%q]`, name(i-1))
+			}
+			fmt.Fprintf(&d, `%s%q: {"template": "t", "cron": "0 3 * * *"%s}`, strings.Repeat(",", min(i-from, 1)), name(i), on)
+		}
+		return `{"schedules": {` + d.String() + `}}`
+	}
+	up := func(i int) string { return fmt.Sprintf("s%05d", i) }
+	down := func(i int) string { return fmt.Sprintf("s%05d", 99_999-i) }
+	refuses := func(document, field string) {
+		t.Helper()
+		p := s.send("PUT", "definitions", document).problem(422, "invalid")
+		if !strings.HasSuffix(p.Errors[0].Field, ".depends_on") || !strings.Contains(p.Errors[0].Reason, field+" is the end of a chain of more than 1000 schedules") {
+			t.Errorf("%+v", p)
+		}
+	}
+	before := s.dump()
+	refuses(chain(0, 20_000, up), up(1_000))
+	refuses(chain(0, 1_001, down), down(1_000))
+	if s.dump() != before {
+		t.Error("something changed")
+	}
+	if put := s.putAll(chain(0, 1_000, up)); put.Created != 1_000 {
+		t.Error(counts(put))
+	}
+	refuses(chain(1_000, 1_001, up), up(1_000))
+}
+
 // past puts a schedule into the store when its time had not passed yet.
 func (s *server) past(name string, spec rota.ScheduleSpec) {
 	s.Helper()
@@ -407,6 +445,10 @@ func TestBadDocumentsAreRefused(t *testing.T) {
 		{`{"schedule": {}}`, "schedule", "did you mean schedules?"},
 		{`{"schedules": {"s": {"template": "plain", "cron": "0 3 * * *", "crn": 1}}}`, "schedules.s.crn", "did you mean cron?"},
 		{`{"schedules": {"s": {"template": "plain", "every": 5}}}`, "schedules.s.every", "is not a length of time"},
+		{`{"schedules": {"s": {"template": "plain", "every": "0s"}}}`, "schedules.s.every", "is 0s, which is no interval"},
+		{`{"schedules": {"s": {"template": "plain", "every": "1000000000h"}}}`, "schedules.s.every", "longer than can be counted"},
+		{`{"templates": {"t": {"type": "mail", "priority": 1e9}}}`, "templates.t.priority", "is not a whole number in digits; allowed are -1000000 to 1000000"},
+		{`{"types": {"t": {"max_retries": 99999999999999999999}}}`, "types.t.max_retries", "allowed are 0 to 1000"},
 		{`{"schedules": {"s": {"template": "plain", "every": "5m", "scopes": [{"kind": "user", "id": 7}]}}}`, "schedules.s.scopes[0].id", "is not a text"},
 		{`{"schedules": {"s": {"template": "plain", "every": "5m"}, "s": {"template": "plain", "every": "5m"}}}`, "schedules.s", "is given twice"},
 		{`{"schedules": {"s": {"template": "plain"}}}`, "schedules.s.cron", "none of cron, at and every"},
@@ -431,6 +473,7 @@ func TestBadDocumentsAreRefused(t *testing.T) {
 		{`{"webhooks": [{"url": "https://example.com/"}]}`, "webhooks[0].secret", "is missing, and no webhook with this address"},
 		{`{"webhooks": [{"url": "https://example.com/", "secret": "a", "events": ["job.lost"]}]}`, "webhooks[0].events[0]", "nothing that it can be told of"},
 		{`{"types": {"t": {"schema": {"type": "nonsense"}}}}`, "types.t.schema.type", ""},
+		{`{"types": {"t": {"schema": {"anyOf": [{"$ref": "#"}]}}}}`, "types.t.schema.anyOf[0].$ref", "leads back to itself without end"},
 		{`{"types": {"t": {"max_retries": -1}}}`, "types.t.max_retries", ""},
 		{`{"types": {"rota.webhook": {}}}`, "types.rota.webhook", "Rota's own"},
 		{`{"types": {"noop": {"timeout": "1s"}}}`, "types.noop", "built in"},
@@ -566,7 +609,7 @@ func TestManyDefinitions(t *testing.T) {
 	}
 	document := d.String() + `}}`
 	began := time.Now()
-	if would := s.tryAll(document); would.Steps != 3 || would.Created != many+2 {
+	if would := s.tryAll(document); would.Steps != 11 || would.Created != many+2 {
 		t.Errorf("%s in %d steps", counts(would), would.Steps)
 	}
 	t.Log("compared in", time.Since(began))

@@ -27,6 +27,7 @@ type plan struct {
 	schemas   map[string]*payload.Compiled
 	schedules map[string]*draft // of the document
 	edges     map[string][]string
+	chains    map[string]int // how many schedules stand in the longest line that begins with one and follows what it depends on
 
 	closing []member // what archives templates, when their schedules have been declared
 	opened  map[string]bool
@@ -37,7 +38,7 @@ type plan struct {
 func (c *call) plan(body *Definitions) (*plan, error) {
 	p := &plan{
 		c: c, body: body, types: map[string]*rota.Type{}, templates: map[string]*rota.Template{}, schemas: map[string]*payload.Compiled{},
-		schedules: map[string]*draft{}, edges: map[string][]string{}, opened: map[string]bool{},
+		schedules: map[string]*draft{}, edges: map[string][]string{}, chains: map[string]int{}, opened: map[string]bool{},
 	}
 	for _, part := range []func() error{p.planTypes, p.planTemplates, p.planSchedules, p.planLimits, p.planWebhooks} {
 		if err := part(); err != nil {

@@ -20,6 +20,7 @@ func putDefinitions(c *call, body *Definitions) (reply, error) {
 		return reply{}, rota.Invalidf("version", "is %d; this server reads documents of version %d", body.Version, definitionsVersion)
 	}
 	c.mint()
+	unbounded(c.w)
 	for range 10 {
 		p, err := c.plan(body)
 		if err != nil {
@@ -60,7 +61,7 @@ type member struct {
 
 // stepMax is how many changes are written at once, all or nothing. While they
 // are, everybody else who writes waits, those too who keep leases alive.
-const stepMax = 2_000
+const stepMax = 500
 
 // steps cuts the commands into as many parts as it takes, in their order.
 func (p *plan) steps() (steps [][]member) {

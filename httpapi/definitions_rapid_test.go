@@ -121,6 +121,7 @@ func (s *site) seen(path string) string {
 		s.Fatal(err)
 	}
 	if page, is := value.(map[string]any); is {
+		delete(page, "version") // of the limits
 		items, _ := page["items"].([]any)
 		for _, item := range items {
 			fields := item.(map[string]any)

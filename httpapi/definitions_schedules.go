@@ -248,13 +248,30 @@ func (p *plan) visit(name string, state map[string]int, path []string) error {
 		if err := p.visit(on, state, path); err != nil {
 			return err
 		}
+		p.chains[name] = max(p.chains[name], p.chains[on])
 	}
+	p.chains[name]++
 	state[name] = visited
 	if d := p.schedules[name]; d != nil && d.change {
+		if p.chains[name] > chainMax {
+			return tooLong(name)
+		}
 		p.open(d.command.Spec.Template)
 		p.add(d.path, d.command)
 	}
 	return nil
+}
+
+// chainMax bounds how many schedules depend on each other in a line: each that is
+// declared is held against all behind it, while everybody else who writes waits.
+const chainMax = 1_000
+
+func tooLong(name string) error {
+	return &rota.Error{
+		Code: rota.Invalid, Field: "depends_on",
+		Reason: fmt.Sprintf("%s is the end of a chain of more than %d schedules, each of which depends on the next", name, chainMax),
+		Hint:   "let some of them depend on fewer, or make one schedule of several",
+	}
 }
 
 func circle(path []string) error {

@@ -37,7 +37,7 @@ func TestTypesAreDeclared(t *testing.T) {
 	if got := s.all("types", 2); !slices.Equal(got, []string{"a", "b", "c", "mail"}) {
 		t.Errorf("the types are %v", got)
 	}
-	for _, schema := range []string{`{"type": "nonsense"}`, `{"$ref": "https://example.com/schema.json"}`, `{"properties": 7}`} {
+	for _, schema := range []string{`{"type": "nonsense"}`, `{"$ref": "https://example.com/schema.json"}`, `{"properties": 7}`, `{"allOf": [{"$ref": "#"}]}`} {
 		if p := s.send("PUT", "types/bad", `{"schema": `+schema+`}`).problem(422, "invalid"); !strings.HasPrefix(p.Errors[0].Field, "schema") {
 			t.Errorf("%s: %+v", schema, p)
 		}

@@ -25,7 +25,7 @@ func (p *plan) planType(path, name string, d TypeDefinition, was *rota.Type) err
 	var notes []string
 	spec := rota.TypeSpec{Description: d.Description, Schema: d.Schema.raw(), Policy: d.patch()}
 	command := &rota.PutType{Meta: p.meta("type " + name), Name: name, Spec: spec}
-	switch handled := p.c.Engine != nil && p.c.Engine.Handles(name); {
+	switch handled := p.c.handles(name); {
 	case rota.InternalType(name):
 		return &rota.Error{Code: rota.Invalid, Reason: "is one of Rota's own types", Hint: "leave it out"}
 	case p.c.declaresItself(name) && len(fieldsOf(TypeDefinition{Paused: d.Paused}, d)) > 0:

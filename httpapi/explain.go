@@ -1,6 +1,12 @@
 package httpapi
 
-import "github.com/rotajobs/rota"
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/rotajobs/rota"
+)
 
 func explainJob(c *call) (reply, error) {
 	id, err := c.id()
@@ -15,7 +21,7 @@ func explainJob(c *call) (reply, error) {
 	if attempts, err := c.Store.Execution(c.ctx, id); err == nil {
 		tail := attempts[len(attempts)-1]
 		v.JobID = ID{tail.ID}
-		c.explainUnhandled(tail, reasons)
+		c.explainWorkers(tail, reasons)
 	}
 	for i, r := range reasons {
 		v.Reasons[i] = NewReason(r)
@@ -23,17 +29,42 @@ func explainJob(c *call) (reply, error) {
 	return ok(v)
 }
 
-// explainUnhandled says of a job that nothing but its turn keeps from running
-// that its turn does not come: the store does not know who handles what.
-func (c *call) explainUnhandled(job *rota.Job, reasons []rota.Reason) {
+// explainWorkers says of a job that waits for its turn, and that this server does
+// not run itself, who there is to take it: the store does not know that.
+func (c *call) explainWorkers(job *rota.Job, reasons []rota.Reason) {
 	if c.Engine == nil || job.Status != rota.StatusQueued || c.Engine.Handles(job.Type) {
 		return
 	}
+	workers := c.staff.workers()[job.Type]
+	if workers > 0 && c.waiting.waitingFor(job.Type) > 0 { // they are about to
+		return
+	}
+	asked, runs := c.staff.last(job.Type)
+	when := asked.UTC().Format(time.RFC3339)
 	for i := range reasons {
-		if reasons[i].Code == rota.ReasonOrder {
-			reasons[i].Text = "No worker of this server handles type " + job.Type + ", so nobody takes it."
-			reasons[i].Remedy = "Register a handler for it, in a program with node.Config.Register, or cancel it."
-			reasons[i].Jobs = nil
+		r := &reasons[i]
+		switch {
+		case r.Code != rota.ReasonOrder:
+		case workers == 0:
+			r.Text = "This server does not handle type " + job.Type + ", and no worker elsewhere has asked for it since " + when + ", so nobody takes it."
+			r.Remedy = "Start a worker that handles it (docs/workers.md), register a handler for it in a program (node.Config.Register), or cancel it."
+			r.Jobs = nil
+		case runs == 0:
+			r.Text = handledBy(workers, job.Type) + ", and was last asked for at " + when + ". " + r.Text
+		default:
+			r.Text = handledBy(workers, job.Type) + ", busy with " + counted(runs, "job") + ". " + r.Text
+			r.Remedy = strings.Replace(r.Remedy, "; if none does, none may be running", "", 1) + " More workers start more at once (docs/workers.md)."
 		}
 	}
+}
+
+func handledBy(workers int, typ string) string {
+	return "Type " + typ + " is handled by " + counted(workers, "worker") + " elsewhere"
+}
+
+func counted(n int, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return strconv.Itoa(n) + " " + what
 }

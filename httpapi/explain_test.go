@@ -2,7 +2,9 @@ package httpapi_test
 
 import (
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/httpapi"
@@ -23,12 +25,69 @@ func TestATypeThatNobodyHandlesIsSaidToBeSo(t *testing.T) {
 		t.Errorf("%v", handled)
 	}
 	if why := s.explain(`{"type": "mail"}`); why.Code != "order" ||
-		why.Text != "No worker of this server handles type mail, so nobody takes it." || !strings.Contains(why.Remedy, "node.Config.Register") {
+		!strings.HasPrefix(why.Text, "This server does not handle type mail, and no worker elsewhere has asked for it since 20") ||
+		!strings.Contains(why.Remedy, "docs/workers.md") || !strings.Contains(why.Remedy, "node.Config.Register") {
 		t.Errorf("%+v", why)
 	}
 	if why := s.explain(`{"type": "mail", "delay": "1h"}`); why.Code != "delay" || strings.Contains(why.Text, "handles") {
 		t.Errorf("%+v", why)
 	}
+}
+
+// TestWorkersElsewhereAreNotDenied, whether they wait, are busy or were heard of
+// a moment ago.
+func TestWorkersElsewhereAreNotDenied(t *testing.T) {
+	now := &clock{now: time.Now().UTC().Truncate(time.Second)}
+	s, waiting := newWaiting(t, withEngine(t), func(c *httpapi.Config) { c.Clock = now.read })
+	s.declare("mail", "digest")
+	asked := now.read().Format(time.RFC3339)
+	s.claim(`{"worker": "w1", "types": ["mail", "digest"]}`)
+	now.add(time.Minute)
+	says := func(what, text, remedy string) {
+		t.Helper()
+		if why := s.explain(`{"type": "mail"}`); why.Code != "order" || !strings.HasPrefix(why.Text, text) || !strings.HasSuffix(why.Remedy, remedy) {
+			t.Errorf("%s: %+v", what, why)
+		}
+	}
+	says("idle", "Type mail is handled by 1 worker elsewhere, and was last asked for at "+asked+". It is the first", "none may be running.")
+	s.claimOne("mail", "digest")
+	s.enqueue(`{"type": "mail"}`)
+	s.claim(`{"worker": "w2", "types": ["mail"], "lease": "1h"}`)
+	says("busy", "Type mail is handled by 3 workers elsewhere, busy with 2 jobs. It is the first", "takes it. More workers start more at once (docs/workers.md).")
+	says("busy, and it is not the first", "Type mail is handled by 3 workers elsewhere, busy with 2 jobs. In the order 1", "More workers start more at once (docs/workers.md).")
+	now.add(30 * time.Minute)
+	says("one with a long lease", "Type mail is handled by 1 worker elsewhere, busy with 1 job. In the order 2", "")
+	now.add(time.Hour)
+	since := now.read().Add(-90 * time.Minute).Format(time.RFC3339)
+	says("all gone", "This server does not handle type mail, and no worker elsewhere has asked for it since "+since+",", "or cancel it.")
+
+	s.send("POST", "types/mail/pause", nil).is(200)
+	s.poll(`{"worker": "w1", "types": ["mail"], "wait": "30s"}`)
+	waiting.reach(1)
+	job := s.post("jobs", `{"type": "mail"}`).is(201).job()
+	for _, why := range read[httpapi.Explanation](s.get("jobs/" + job.ID.String() + "/explain").is(200)).Reasons {
+		if strings.Contains(why.Text, "elsewhere") {
+			t.Errorf("one that waits: %+v", why)
+		}
+	}
+}
+
+// clock is set by hand.
+type clock struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+func (c *clock) read() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+func (c *clock) add(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
 }
 
 // TestWithoutAnEngineNothingIsSaidAboutHandlers has jobs that others may take.

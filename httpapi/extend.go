@@ -16,7 +16,7 @@ type ExtendRequest struct {
 // ExtendRunning is one heartbeat.
 type ExtendRunning struct {
 	LeaseRequest
-	Progress json.RawMessage `json:"progress,omitempty" doc:"How far it is: any JSON of up to 1 KiB. Left out: as it was."`
+	Progress json.RawMessage `json:"progress,omitempty" doc:"How far it is: any JSON of up to 1 KiB, nested up to 500 deep. Left out: as it was."`
 }
 
 // Extended says how some leases stand.
@@ -51,6 +51,7 @@ func extendLeases(c *call, body *ExtendRequest) (reply, error) {
 	}
 	answer := Extended{Items: make([]ExtendedLease, len(extended.Items))}
 	for i := range extended.Items {
+		c.staff.hears(extended.Items[i].RunID, extended.Items[i].StaleAfter)
 		answer.Items[i] = newExtendedLease(&extended.Items[i])
 	}
 	return ok(answer)

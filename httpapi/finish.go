@@ -3,6 +3,7 @@ package httpapi
 import (
 	"encoding/json"
 	"strings"
+	"time"
 
 	"github.com/rotajobs/rota"
 )
@@ -16,8 +17,8 @@ type FinishRequest struct {
 type FinishRun struct {
 	LeaseRequest
 	Outcome      string          `json:"outcome" enum:"completed,failed,skipped,cancelled" doc:"How it ended. A failure is tried again, unless it is permanent or was the last attempt; what a person asked to stop is not."`
-	Result       json.RawMessage `json:"result,omitempty" doc:"What it has to show: any JSON of up to 64 KiB."`
-	Error        string          `json:"error,omitempty" doc:"What went wrong, for people. What is longer than 16 KiB is cut."`
+	Result       json.RawMessage `json:"result,omitempty" doc:"What it has to show: any JSON of up to 64 KiB, nested up to 500 deep."`
+	Error        string          `json:"error,omitempty" doc:"What went wrong, for people. What is longer than 16 KiB is cut, and a NUL in it is replaced."`
 	ErrorCode    string          `json:"error_code,omitempty" doc:"What went wrong, for programs. timeout: its time ran out, finish it as cancelled; shutdown: the worker had to stop, it is tried again at once."`
 	Permanent    bool            `json:"permanent,omitempty" doc:"Of a failure: trying again would not help."`
 	RetryAt      Time            `json:"retry_at,omitzero" doc:"Of a failure: try again then, and not after the usual wait."`
@@ -46,7 +47,7 @@ var outcomes = []string{
 func (r *FinishRun) item() (rota.FinishItem, error) {
 	ref, err := r.ref()
 	item := rota.FinishItem{
-		LeaseRef: ref, Outcome: rota.Outcome(r.Outcome), ExitCode: r.ExitCode, Error: r.Error, ErrorCode: r.ErrorCode,
+		LeaseRef: ref, Outcome: rota.Outcome(r.Outcome), ExitCode: r.ExitCode, Error: storable(r.Error), ErrorCode: r.ErrorCode,
 		RowsAffected: r.RowsAffected, Result: given(r.Result), Artifacts: r.Artifacts, Permanent: r.Permanent, RetryAt: r.RetryAt.Time,
 	}
 	if word := oneOf(r.Outcome, outcomes); word != "" {
@@ -57,6 +58,23 @@ func (r *FinishRun) item() (rota.FinishItem, error) {
 	return item, err
 }
 
+// plausible refuses a count below zero, and a retry that is put off for longer
+// than anything else may be.
+func (c *call) plausible(item *rota.FinishItem) error {
+	last := c.Clock().Add(rota.DelayMax)
+	switch {
+	case item.RowsAffected != nil && *item.RowsAffected < 0:
+		return rota.Invalidf("rows_affected", "is %d; it is a count", *item.RowsAffected)
+	case item.RetryAt.After(last):
+		return rota.Invalidf("retry_at", "is %s; a retry may be put off until %s", item.RetryAt.UTC().Format(time.RFC3339), last.UTC().Format(time.RFC3339))
+	}
+	return nil
+}
+
+// storable is a text without what no store takes. What a program said as it died
+// may have anything in it, and is no reason to refuse its end.
+func storable(text string) string { return strings.ReplaceAll(text, "\x00", "\uFFFD") }
+
 // finishRuns records ends. A request that is wrong is refused whole, before
 // anything is recorded: its sender mends it, and no outcome is lost. The request
 // of a client that has gone is carried out all the same.
@@ -64,6 +82,9 @@ func finishRuns(c *call, body *FinishRequest) (reply, error) {
 	items := make([]rota.FinishItem, len(body.Items))
 	for i := range body.Items {
 		item, err := body.Items[i].item()
+		if err == nil {
+			err = c.plausible(&item)
+		}
 		if err != nil {
 			return reply{}, inItem("items", i, err)
 		}
@@ -85,6 +106,7 @@ func finishRuns(c *call, body *FinishRequest) (reply, error) {
 	}
 	answer := Finished{Items: make([]FinishedRun, len(answers))}
 	for i := range answers {
+		c.staff.hears(answers[i].RunID, time.Time{})
 		answer.Items[i] = FinishedRun{RunID: ID{answers[i].RunID}, Code: leaseCode(answers[i].Code)}
 		if log, has := logs[i]; has && answers[i].Code == "" {
 			c.keepLog(log)

@@ -36,7 +36,7 @@ func (c *call) logsOf(runs []FinishRun) (map[int]sentLog, error) {
 		case err != nil:
 			return nil, err
 		case job.Run != nil && job.Run.ID == runs[i].RunID.ID:
-			logs[i] = sentLog{job: job, path: c.LogWriter.Path(job), text: endOf(runs[i].Log, workerLogMax)}
+			logs[i] = sentLog{job: job, path: c.LogWriter.Path(job), text: endOf(storable(runs[i].Log), workerLogMax)}
 		}
 	}
 	return logs, nil

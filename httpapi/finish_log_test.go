@@ -95,3 +95,45 @@ func TestALogThatComesWithTheEndIsFollowed(t *testing.T) {
 		t.Errorf("%q", text)
 	}
 }
+
+// TestAnEndIsNotRefusedForANUL in what a program said as it died: a worker that
+// sends what it got would keep its run for ever.
+func TestAnEndIsNotRefusedForANUL(t *testing.T) {
+	s := newServer(t, withLogWriter)
+	s.declare("a")
+	id := s.enqueue(`{"type": "a"}`)
+	if code := s.finish(s.claimOne("a"), `, "outcome": "failed", "permanent": true, "error": "a\u0000b", "log": "c\u0000d\n"`); code != "ok" {
+		t.Fatal(code)
+	}
+	if run := s.get("jobs/" + id).is(200).job().Run; run.Error != "a\uFFFDb" {
+		t.Errorf("%q", run.Error)
+	}
+	if text := s.get("jobs/" + id + "/log").is(200).text; text != "c\uFFFDd\n" {
+		t.Errorf("%q", text)
+	}
+}
+
+// TestAnEndThatCannotBeIsRefused by the field, and the run goes on.
+func TestAnEndThatCannotBeIsRefused(t *testing.T) {
+	s := newServer(t)
+	s.declare("a")
+	s.enqueue(`{"type": "a"}`)
+	job := s.claimOne("a")
+	deep := strings.Repeat("[", rota.DepthMax+1) + strings.Repeat("]", rota.DepthMax+1)
+	for _, bad := range [][3]string{
+		{`"result": ` + deep, "items[0].result", "is nested more than 500 deep"},
+		{`"rows_affected": -1`, "items[0].rows_affected", "is -1; it is a count"},
+		{`"retry_at": "9000-01-01T00:00:00Z"`, "items[0].retry_at", "is 9000-01-01T00:00:00Z; a retry may be put off until 20"},
+	} {
+		p := s.post("finish", `{"items": [`+lease(job, `, "outcome": "failed", `+bad[0])+`]}`).problem(422, "invalid")
+		if p.Errors[0].Field != bad[1] || !strings.HasPrefix(p.Errors[0].Reason, bad[2]) {
+			t.Errorf("%+v", p)
+		}
+	}
+	if p := s.post("extend", `{"items": [`+lease(job, `, "progress": `+deep)+`]}`).problem(422, "invalid"); p.Errors[0].Field != "items[0].progress" {
+		t.Errorf("%+v", p)
+	}
+	if code := s.finish(job, `, "outcome": "completed", "result": `+deep[1:len(deep)-1]); code != "ok" {
+		t.Error(code)
+	}
+}

@@ -36,7 +36,7 @@ func TestGroups(t *testing.T) {
 
 func TestLimits(t *testing.T) {
 	s := newServer(t)
-	if got := s.get("limits").is(200).text; got != `{"global":0,"types":{},"keys":{}}`+"\n" {
+	if got := s.get("limits").is(200).text; got != `{"global":0,"types":{},"keys":{},"version":null}`+"\n" {
 		t.Error(got)
 	}
 	s.declare("mail", "sms")
@@ -63,8 +63,21 @@ func TestLimits(t *testing.T) {
 	if s.dump() != before {
 		t.Error("something changed")
 	}
-	if got := s.send("PUT", "limits", `{}`).is(200).text; got != `{"global":0,"types":{},"keys":{}}`+"\n" {
+	if got := s.send("PUT", "limits", `{}`).is(200).text; !strings.HasPrefix(got, `{"global":0,"types":{},"keys":{},"version":"`) {
 		t.Error(got)
+	}
+}
+
+// TestLimitsOfAnotherAreNotWrittenOver: whoever sends along the version that was
+// read hears if it is not the last.
+func TestLimitsOfAnotherAreNotWrittenOver(t *testing.T) {
+	s := newServer(t)
+	first := read[httpapi.Throttle](s.send("PUT", "limits", `{"global": 5, "version": null}`).is(200))
+	s.send("PUT", "limits", `{"global": 6, "version": null}`).problem(409, "conflict")
+	second := read[httpapi.Throttle](s.send("PUT", "limits", `{"global": 7, "version": "`+first.Version.String()+`"}`).is(200))
+	s.send("PUT", "limits", `{"global": 8, "version": "`+first.Version.String()+`"}`).problem(409, "conflict")
+	if now := read[httpapi.Throttle](s.get("limits").is(200)); now.Global != 7 || now.Version != second.Version {
+		t.Errorf("%+v", now)
 	}
 }
 

@@ -14,6 +14,8 @@ type ThrottleRequest struct {
 	Global int                         `json:"global,omitempty" doc:"Runs at once, of all types; 0: no limit."`
 	Types  map[string]TypeLimitRequest `json:"types,omitempty" doc:"By the name of a type."`
 	Keys   map[string]int              `json:"keys,omitempty" doc:"Runs at once, by concurrency key."`
+
+	Version Opt[ID] `json:"version,omitzero" doc:"The version that was read. They are then set only if nobody else has set them since; null: if nobody ever has."`
 }
 
 // TypeLimitRequest holds the jobs of one type back.
@@ -30,12 +32,12 @@ func (a *api) limitRoutes() {
 		if err != nil {
 			return reply{}, err
 		}
-		return ok(NewThrottle(&t.Spec))
+		return ok(NewThrottle(t))
 	})
 	route(a, operation{
 		method: "PUT", path: "/limits", id: "put-limits", tag: "Limits", summary: "Set all limits",
 		description: "What is not named is not limited any more. A type that nobody declared is refused, unless it is limited already. It takes effect at once; jobs that run are left alone.",
-		example:     `{"global": 100, "types": {"mail": {"concurrency": 5, "rate": "100/1m"}}, "keys": {"tenant-7": 2}}`, answer: Throttle{},
+		example:     `{"global": 100, "types": {"mail": {"concurrency": 5, "rate": "100/1m"}}, "keys": {"tenant-7": 2}}`, answer: Throttle{}, errors: []int{409},
 	}, putLimits)
 }
 
@@ -45,6 +47,11 @@ func putLimits(c *call, body *ThrottleRequest) (reply, error) {
 		return reply{}, err
 	}
 	command := &rota.PutThrottle{Meta: c.meta(), Spec: spec}
+	if body.Version.Set {
+		var read ID
+		body.Version.over(&read)
+		command.Version = &read.ID
+	}
 	if err := command.Validate(); err != nil {
 		return reply{}, limitError(err, &spec)
 	}
@@ -55,7 +62,7 @@ func putLimits(c *call, body *ThrottleRequest) (reply, error) {
 	if err != nil {
 		return reply{}, limitError(err, &spec)
 	}
-	return ok(NewThrottle(&put.Throttle.Spec))
+	return ok(NewThrottle(put.Throttle))
 }
 
 func (r *ThrottleRequest) spec() (rota.ThrottleSpec, error) {

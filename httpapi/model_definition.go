@@ -29,8 +29,8 @@ type Type struct {
 	Schema      json.RawMessage `json:"schema" doc:"The JSON Schema of its params. Null: any object will do."`
 	Policy
 	Paused    bool `json:"paused" doc:"Its jobs are kept and not started."`
-	Handled   bool `json:"handled" doc:"Whether this server runs jobs of it. If not, its jobs wait for a program that does."`
-	Workers   int  `json:"workers" doc:"How many programs elsewhere wait for jobs of it just now."`
+	Handled   bool `json:"handled" doc:"Whether this server runs jobs of it. If not, its jobs wait for a worker elsewhere."`
+	Workers   int  `json:"workers" doc:"How many workers elsewhere handle it, by name: those that asked for jobs of it, and were heard of within two minutes or hold a lease."`
 	Version   ID   `json:"version" nullable:"false" doc:"Changes with every change."`
 	CreatedBy Text `json:"created_by" doc:"Who declared it."`
 	CreatedAt Time `json:"created_at" nullable:"false" doc:"When it was declared."`

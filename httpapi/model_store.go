@@ -13,6 +13,8 @@ type Throttle struct {
 	Global int                  `json:"global" doc:"Runs at once, of all types; 0: no limit."`
 	Types  map[string]TypeLimit `json:"types" doc:"By the name of a type."`
 	Keys   map[string]int       `json:"keys" doc:"Runs at once, by concurrency key."`
+
+	Version ID `json:"version" doc:"Changes with every change. Null: they were never set."`
 }
 
 // TypeLimit holds the jobs of one type back.
@@ -22,12 +24,12 @@ type TypeLimit struct {
 }
 
 // NewThrottle shows the limits.
-func NewThrottle(s *rota.ThrottleSpec) Throttle {
-	v := Throttle{Global: s.Global, Types: map[string]TypeLimit{}, Keys: map[string]int{}}
-	for _, t := range s.Types {
-		v.Types[t.Type] = TypeLimit{Concurrency: t.Concurrency, Rate: Text(rateText(t.Rate))}
+func NewThrottle(t *rota.Throttle) Throttle {
+	v := Throttle{Global: t.Spec.Global, Types: map[string]TypeLimit{}, Keys: map[string]int{}, Version: ID{t.Version}}
+	for _, l := range t.Spec.Types {
+		v.Types[l.Type] = TypeLimit{Concurrency: l.Concurrency, Rate: Text(rateText(l.Rate))}
 	}
-	for _, k := range s.Keys {
+	for _, k := range t.Spec.Keys {
 		v.Keys[k.Key] = k.Concurrency
 	}
 	return v

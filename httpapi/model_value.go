@@ -93,7 +93,7 @@ func (t Text) MarshalJSON() ([]byte, error) {
 	if t == "" {
 		return null, nil
 	}
-	return json.Marshal(string(t))
+	return rota.EncodeSpec(string(t)), nil // in which <, > and & stay readable
 }
 
 // Schema describes a text.
@@ -101,8 +101,8 @@ func (Text) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeString, Nullable: true}
 }
 
-// Duration is a length of time as text: read in Go's style or in SQL's, written
-// in Go's.
+// Duration is a length of time as text: read in Go's style, with days, or in
+// SQL's, written in Go's.
 type Duration time.Duration
 
 // MarshalJSON writes Go's style.
@@ -128,7 +128,7 @@ func (d *Duration) UnmarshalJSON(text []byte) error {
 func (Duration) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{
 		Type: huma.TypeString, Examples: []any{"1h30m"},
-		Description: "A length of time: Go's style (90s, 1h30m) or SQL's (90 SECONDS, 5 MINUTES).",
+		Description: "A length of time: Go's style (90s, 1h30m), days too (2d, 1d12h), or SQL's (90 SECONDS, 5 MINUTES).",
 	}
 }
 

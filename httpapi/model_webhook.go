@@ -6,7 +6,7 @@ import "github.com/rotajobs/rota"
 type Webhook struct {
 	URL       string   `json:"url" doc:"Where it is told." example:"https://example.com/hooks/rota"`
 	Events    []string `json:"events" nullable:"false" doc:"What it is told of. Empty: everything that it can be told of."`
-	HasSecret bool     `json:"has_secret" doc:"Whether its deliveries are signed. The secret itself is never shown."`
+	HasSecret bool     `json:"has_secret" doc:"Whether its deliveries are signed. The secret itself is shown by GET /definitions?secrets=true alone."`
 }
 
 // NewWebhook shows a webhook.
@@ -51,6 +51,7 @@ type WebhookTested struct {
 // it is sent, in the forms that they have here; of what is gone by then only the
 // id or the name is told.
 type Notice struct {
+	ID    string `json:"id"` // of the delivery, the same whenever it is sent again
 	Event string `json:"event"`
 	Time  Time   `json:"time"`
 

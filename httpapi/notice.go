@@ -12,9 +12,9 @@ import (
 // Compose writes the bodies of deliveries: what happened, and the job and the like
 // as they stand now. What is gone by now is left out, and what happened is told all
 // the same.
-func Compose(store rota.Store) func(context.Context, rota.Delivery) ([]byte, error) {
-	return func(ctx context.Context, d rota.Delivery) ([]byte, error) {
-		n := Notice{Event: string(d.Event), Time: Time{d.Time}, PlanTime: Time{d.PlanTime}, Detail: d.Detail}
+func Compose(store rota.Store) func(ctx context.Context, id string, d rota.Delivery) ([]byte, error) {
+	return func(ctx context.Context, id string, d rota.Delivery) ([]byte, error) {
+		n := Notice{ID: id, Event: string(d.Event), Time: Time{d.Time}, PlanTime: Time{d.PlanTime}, Detail: d.Detail}
 		for _, add := range []func(context.Context, rota.Store, *rota.Delivery) error{n.addJob, n.addSchedule, n.addGroup, n.addReservation} {
 			if err := add(ctx, store, &d); err != nil && rota.CodeOf(err) != rota.NotFound {
 				return nil, err

@@ -6,12 +6,16 @@ import (
 	"time"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/cron"
 )
 
 // apply changes what is named.
 func (r *ScheduleRequest) apply(s *rota.ScheduleSpec) error {
 	r.Template.over(&s.Template)
 	r.Description.over(&s.Description)
+	if r.Every.Value != nil && *r.Every.Value == 0 { // the law takes it for none
+		return rota.Invalidf("every", "is 0s, which is no interval; allowed are %s to %s", rota.FormatDuration(cron.EveryMin), rota.FormatDuration(cron.EveryMax))
+	}
 	r.applyTimes(s)
 	if err := r.applyScopes(s); err != nil {
 		return err

@@ -2,6 +2,8 @@ package httpapi
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -47,7 +49,7 @@ func (c *checker) value(i int, s *shape, path string) int {
 		c.list(i, s.elem, path)
 	case formInteger:
 		if _, err := strconv.ParseInt(string(text), 10, 64); err != nil {
-			c.refuse(path, "is not a whole number that can be counted with")
+			c.refuse(path, notWhole(path))
 		}
 	case formNumber:
 		if _, err := strconv.ParseFloat(string(text), 64); err != nil {
@@ -57,6 +59,21 @@ func (c *checker) value(i int, s *shape, path string) int {
 		c.word(text, s.form, path)
 	}
 	return end
+}
+
+// ranges are what fields take that people write large numbers into.
+var ranges = map[string][2]int{
+	"priority": {rota.PriorityMin, rota.PriorityMax}, "max_retries": {0, rota.MaxRetriesMax},
+}
+
+// notWhole is about a number that is no whole one, is not written in digits
+// alone, or has too many of them.
+func notWhole(path string) string {
+	reason := "is not a whole number in digits that can be counted with"
+	if r, known := ranges[path[strings.LastIndexByte(path, '.')+1:]]; known {
+		reason = fmt.Sprintf("is not a whole number in digits; allowed are %d to %d", r[0], r[1])
+	}
+	return reason
 }
 
 // begins reports whether a value with this first byte can have the form.
@@ -92,7 +109,11 @@ func (c *checker) word(text []byte, f form, path string) {
 		}
 		_, err = rota.ParseID(word)
 	}
-	if err != nil {
+	var refusal *rota.Error
+	switch {
+	case f == formDuration && errors.As(err, &refusal):
+		c.refuse(path, refusal.Reason) // which knows a length that is too long from what is none
+	case err != nil:
 		c.refuse(path, "is not "+words[f])
 	}
 }

@@ -54,9 +54,9 @@ func (a *api) typeRoutes() {
 	})
 	route(a, operation{
 		method: "PUT", path: "/types/{name}", id: "put-type", tag: "Types", summary: "Declare a type",
-		description: "Declares a type that workers elsewhere handle, or changes one. A job of a type that nobody declared is refused. What is left out goes back to its default.",
+		description: "Declares a type that workers elsewhere handle, or changes one. A job of a type that nobody declared is refused. What is left out goes back to its default. One that this server itself handles is refused, unless it is declared as it stands.",
 		example:     `{"schema": {"type": "object", "properties": {"to": {"type": "string"}}, "required": ["to"]}, "max_retries": 5, "timeout": "30s"}`,
-		answer:      Type{}, also: map[int]string{201: "It is new."},
+		answer:      Type{}, also: map[int]string{201: "It is new."}, errors: []int{409},
 	}, putType)
 	for path, paused := range map[string]bool{"pause": true, "resume": false} {
 		get(a, operation{
@@ -69,17 +69,22 @@ func (a *api) typeRoutes() {
 var switchWords = map[bool]string{true: "Pause a type", false: "Let a type go on"}
 
 func listTypes(c *call) (reply, error) {
-	return listNamed(c, markTypes, c.Store.Types, c.showType,
+	workers := c.staff.workers()
+	return listNamed(c, markTypes, c.Store.Types, func(t *rota.Type) Type { return c.newType(t, workers) },
 		func(t *rota.Type) string { return t.Name }, func(t *rota.Type) int { return len(t.Spec.Schema) })
 }
 
 // showType shows a type, and who runs jobs of it.
-func (c *call) showType(t *rota.Type) Type {
+func (c *call) showType(t *rota.Type) Type { return c.newType(t, c.staff.workers()) }
+
+func (c *call) newType(t *rota.Type, workers map[string]int) Type {
 	v := NewType(t)
-	v.Handled = c.Engine != nil && c.Engine.Handles(t.Name)
-	v.Workers = c.waiting.waitingFor(t.Name)
+	v.Handled, v.Workers = c.handles(t.Name), workers[t.Name]
 	return v
 }
+
+// handles says whether this server itself runs jobs of a type.
+func (c *call) handles(typ string) bool { return c.Engine != nil && c.Engine.Handles(typ) }
 
 func putType(c *call, body *TypeRequest) (reply, error) {
 	if rota.InternalType(c.name()) {
@@ -92,6 +97,9 @@ func putType(c *call, body *TypeRequest) (reply, error) {
 			return reply{}, err
 		}
 	}
+	if err := c.mayDeclare(c.name(), spec); err != nil {
+		return reply{}, err
+	}
 	put, err := do[*rota.TypePut](c, &rota.PutType{Meta: c.meta(), Name: c.name(), Spec: spec})
 	if err != nil {
 		return reply{}, err
@@ -101,6 +109,22 @@ func putType(c *call, body *TypeRequest) (reply, error) {
 		status = http.StatusCreated
 	}
 	return reply{status: status, body: c.showType(put.Type)}, nil
+}
+
+// mayDeclare refuses to change what this server declares itself: its handler is
+// written for the params that it names. Saying the same is harmless.
+func (c *call) mayDeclare(name string, spec rota.TypeSpec) error {
+	if !c.handles(name) {
+		return nil
+	}
+	stands, err := found(c.Store.Type(c.ctx, name))
+	if err != nil || stands != nil && stands.Spec.Equal(spec) {
+		return err
+	}
+	return &rota.Error{
+		Code: rota.Conflict, Reason: "type " + name + " is handled by this server, which declares it itself",
+		Hint: "change it where its handler is registered, or take another name; to keep its jobs from starting: POST /types/" + name + "/pause",
+	}
 }
 
 func switchType(c *call, paused bool) (reply, error) {

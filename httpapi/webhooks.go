@@ -120,12 +120,12 @@ func testWebhook(c *call, body *WebhookTestRequest) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	notice := Notice{Event: eventTest, Time: Time{c.Clock()}, Detail: "this is a test; nothing happened"}
+	tested, begun := WebhookTested{DeliveryID: rota.NewID().String()}, time.Now()
+	notice := Notice{ID: tested.DeliveryID, Event: eventTest, Time: Time{c.Clock()}, Detail: "this is a test; nothing happened"}
 	text, err := notice.encode()
 	if err != nil {
 		return reply{}, err
 	}
-	tested, begun := WebhookTested{DeliveryID: rota.NewID().String()}, time.Now()
 	receipt, err := c.Webhooks.Send(c.ctx, action.Message{
 		URL: hook.URL, Secret: hook.Secret, Event: eventTest, ID: tested.DeliveryID, Body: text,
 	})

@@ -3,6 +3,7 @@ package httpapi_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"log/slog"
 	"maps"
@@ -217,6 +218,9 @@ func newInbox(t *testing.T) *inbox {
 		if err == nil {
 			err = json.Unmarshal(body, &fields)
 		}
+		if id := `{"id":"` + r.Header.Get(action.HeaderDelivery) + `",`; !strings.HasPrefix(string(body), id) {
+			err = fmt.Errorf("%s does not begin with %s", body, id)
+		}
 		in.mu.Lock()
 		defer in.mu.Unlock()
 		in.bodies[r.Header.Get(action.HeaderEvent)] = fields
@@ -302,7 +306,7 @@ func TestABodyHasTheFormsOfTheAPI(t *testing.T) {
 	id := s.post("jobs", `{"template": "t"}`).is(201).job().ID.String()
 
 	body := in.of(t, "job.completed")
-	if keys := slices.Sorted(maps.Keys(body)); !slices.Equal(keys, []string{"event", "execution", "job", "job_id", "run", "time"}) {
+	if keys := slices.Sorted(maps.Keys(body)); !slices.Equal(keys, []string{"event", "execution", "id", "job", "job_id", "run", "time"}) {
 		t.Errorf("it has %v", keys)
 	}
 	shown := read[map[string]json.RawMessage](s.get("jobs/" + id).is(200))
@@ -369,7 +373,7 @@ func TestComposeTellsOfWhatIsGone(t *testing.T) {
 	s := newServer(t)
 	compose, id := httpapi.Compose(s.store), rota.NewID()
 	for event, want := range map[rota.EventKind]string{
-		rota.EventJobDead:            `{"event":"job.dead","time":"2026-11-15T07:00:00Z","job_id":"` + id.String() + `","job":null,"run":null,"execution":null}`,
+		rota.EventJobDead:            `{"id":"d-1","event":"job.dead","time":"2026-11-15T07:00:00Z","job_id":"` + id.String() + `","job":null,"run":null,"execution":null}`,
 		rota.EventScheduleMissed:     `"schedule_name":"nightly","detail":"3 <times>"}`,
 		rota.EventGroupFinished:      `"group_id":"` + id.String() + `"}`,
 		rota.EventReservationExpired: `"reservation_id":"` + id.String() + `"}`,
@@ -385,14 +389,14 @@ func TestComposeTellsOfWhatIsGone(t *testing.T) {
 		case rota.EventReservationExpired:
 			d.ReservationID = &id
 		}
-		body, err := compose(t.Context(), d)
+		body, err := compose(t.Context(), "d-1", d)
 		if err != nil || !strings.HasSuffix(string(body), want) || !json.Valid(body) {
 			t.Errorf("%s: %s, %v", event, body, err)
 		}
 	}
 	ended, stop := context.WithCancel(t.Context())
 	stop()
-	if body, err := compose(ended, rota.Delivery{Event: rota.EventJobDead, JobID: &id}); err == nil {
+	if body, err := compose(ended, "d-1", rota.Delivery{Event: rota.EventJobDead, JobID: &id}); err == nil {
 		t.Errorf("a store that does not answer makes %s", body)
 	}
 }

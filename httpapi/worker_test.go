@@ -2,6 +2,7 @@ package httpapi_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -349,18 +350,62 @@ func TestWhatDoesNotFitItsTypeIsNotHandedOut(t *testing.T) {
 	}
 }
 
-func TestTypesTellWhoWaitsForThem(t *testing.T) {
-	s, waiting := newWaiting(t)
-	s.declare("a", "b")
-	for i := range 3 {
-		s.poll(`{"worker": "w", "types": ["a", "c"], "wait": "30s"}`)
-		waiting.reach(i + 1)
-	}
-	for name, want := range map[string]int{"a": 3, "b": 0} {
-		if got := read[httpapi.Type](s.get("types/" + name).is(200)).Workers; got != want {
-			t.Errorf("%d wait for %s", got, name)
+// TestASchemaThatCannotBeCheckedFailsNoJob: nobody knows that its params are
+// wrong, and its handler may well take them.
+func TestASchemaThatCannotBeCheckedFailsNoJob(t *testing.T) {
+	s := newServer(t)
+	deep := strings.Repeat(`{"x":`, 400) + `{}` + strings.Repeat(`}`, 400)
+	for _, schema := range []string{
+		`{"$ref": "#"}`, `{"type": "nonsense"}`, `{"type": "object", "properties": {"x": {"anyOf": [{"$ref": "#"}, {"$ref": "#"}]}}, "not": {"required": ["y"]}}`,
+	} {
+		s.apply(&rota.PutType{Meta: rota.NewMeta(""), Name: "a"})
+		id := s.enqueue(`{"type": "a", "params": ` + deep + `}`)
+		s.apply(&rota.PutType{Meta: rota.NewMeta(""), Name: "a", Spec: rota.TypeSpec{Schema: json.RawMessage(schema)}})
+		if job := s.claimOne("a"); job.Job.ID.String() != id {
+			t.Errorf("%s: %+v", schema, job)
 		}
 	}
+}
+
+// TestTypesTellWhoHandlesThem: whoever waits, is busy, or was heard of lately.
+func TestTypesTellWhoHandlesThem(t *testing.T) {
+	now := &clock{now: time.Now()}
+	s, waiting := newWaiting(t, func(c *httpapi.Config) { c.Clock = now.read })
+	s.declare("a", "b")
+	handled := func(a, b int) {
+		t.Helper()
+		for _, typ := range read[httpapi.List[httpapi.Type]](s.get("types").is(200)).Items {
+			want := map[string]int{"a": a, "b": b}[typ.Name]
+			if one := read[httpapi.Type](s.get("types/" + typ.Name).is(200)); typ.Workers != want || one.Workers != want {
+				t.Errorf("%d and %d handle %s, not %d", typ.Workers, one.Workers, typ.Name, want)
+			}
+		}
+	}
+	handled(0, 0)
+	for i, name := range []string{"w1", "w2", "w2"} {
+		s.poll(`{"worker": "` + name + `", "types": ["a", "c"], "wait": "30s"}`)
+		waiting.reach(i + 1)
+	}
+	s.claim(`{"worker": "w1", "types": ["b", "a"]}`)
+	handled(2, 1)
+
+	now.add(3 * time.Minute)
+	s.enqueue(`{"type": "b"}`)
+	held := s.claimOne("b")
+	s.enqueue(`{"type": "b"}`)
+	lost := s.claimOne("b")
+	handled(0, 1)
+	now.add(time.Minute + 59*time.Second)
+	s.extend(held, "")
+	now.add(time.Minute + 59*time.Second)
+	handled(0, 1)
+	s.finish(held, `, "outcome": "completed"`)
+	now.add(time.Minute + 59*time.Second)
+	handled(0, 1)
+	now.add(time.Second)
+	handled(0, 0)
+	s.finish(lost, `, "outcome": "completed"`) // its lease is long over, and it is there
+	handled(0, 1)
 }
 
 // TestWorkersNeedTheTokenAndTheMethod of the server.

@@ -38,9 +38,6 @@ func (n *Node) openHTTP() error {
 	if err != nil {
 		return err
 	}
-	if n.traces != nil {
-		api = n.traces.Handler(api)
-	}
 	base, hangUp := context.WithCancel(context.Background())
 	n.hangUp = hangUp
 	n.server = &http.Server{

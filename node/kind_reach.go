@@ -93,7 +93,10 @@ func (k urlKind) check() error {
 		return nil
 	}
 	u, err := url.Parse(*k.to)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+	switch fine := err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""; {
+	case strings.Contains(*k.to, "@") && (!fine || u.User != nil): // a password may stand in it
+		return errors.New("it is not a URL of HTTP without a user and a password")
+	case !fine:
 		return fmt.Errorf("%s is not a URL of HTTP", quoted(*k.to))
 	}
 	return nil
@@ -129,7 +132,11 @@ func parseHeaders(text string) (map[string]string, error) {
 		if !found || name == "" || strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r > '~' || r == ':' }) {
 			return nil, errors.New("one of its pairs is not NAME=VALUE")
 		}
-		headers[name] = strings.TrimSpace(value)
+		value = strings.TrimSpace(value)
+		if strings.ContainsFunc(value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }) {
+			return nil, fmt.Errorf("the value of %s has a line break or another control character in it", name)
+		}
+		headers[name] = value
 	}
 	return headers, nil
 }

@@ -18,8 +18,8 @@ const (
 // those that run recorded, and everybody answered while that takes.
 func (n *Node) stop(die context.CancelFunc, jobs, web *task) {
 	n.stopping.Store(true)
-	running := n.engine.Snapshot().Running
-	n.logger.Info("stopping: no more jobs are started", "running", running, "grace", n.config.ShutdownGrace)
+	n.logger.Info("stopping: no more jobs are started",
+		"running", n.engine.Snapshot().Running, "deliveries", n.lane.Snapshot().Running, "grace", n.config.ShutdownGrace)
 	die()
 	<-jobs.done
 	n.hang(web)

@@ -51,7 +51,8 @@ func (p Problems) ofSchema() *rota.Error {
 // Check holds params to the schema; none at all are an empty object. The error
 // is a *rota.Error with the code Invalid that names the first bad field. Where
 // the schema refuses them, its cause is the Problems, all of them; params that
-// are no JSON object at all, or cannot be checked, have no such cause.
+// are no JSON object at all have no such cause, nor have those that cannot be
+// checked, for which the field is type: nobody knows whether they are wrong.
 func (c *Compiled) Check(params json.RawMessage) error {
 	if len(params) == 0 {
 		params = json.RawMessage("{}")
@@ -72,7 +73,7 @@ func (c *Compiled) checkAll(params json.RawMessage) error {
 		return rota.Invalidf("params", "is %s; params are an object", kindOf(doc.value))
 	}
 	if doc.nodes*c.costliest > comparisonsMost {
-		return rota.Invalidf("params", "has %d values, too many to compare with the longest enum of its schema", doc.nodes)
+		return rota.Invalidf("type", "has a schema that cannot be checked: the params have %d values, too many to compare with its longest enum", doc.nodes)
 	}
 	p, err := c.program()
 	if err != nil {
@@ -101,7 +102,7 @@ func (p *program) validate(v any) (err error) {
 		switch r := recover().(type) {
 		case nil:
 		case broke:
-			err = rota.Invalidf("params", "cannot be checked: the schema of the type asks for too much work")
+			err = rota.Invalidf("type", "has a schema that cannot be checked: it asks for too much work with these params")
 		default:
 			err = rota.Errorf(rota.Internal, "check params", "the validator gave up: %v", r)
 		}

@@ -51,7 +51,7 @@ func Compile(schema json.RawMessage) (*Compiled, error) {
 	if doc.nodes > schemaNodesMost {
 		return nil, rota.Invalidf("schema", "has %d parts; at most %d are allowed", doc.nodes, schemaNodesMost)
 	}
-	s := &survey{schemas: map[string]bool{}, anchors: map[string]bool{}}
+	s := &survey{schemas: map[string]any{}, anchors: map[string]string{}}
 	if err := s.look(object, place{root: "schema"}); err != nil {
 		return nil, err
 	}
@@ -59,6 +59,9 @@ func Compile(schema json.RawMessage) (*Compiled, error) {
 		return nil, err
 	}
 	if err := s.resolve(); err != nil {
+		return nil, err
+	}
+	if err := s.ends(object); err != nil {
 		return nil, err
 	}
 	c := &Compiled{schema: object, lean: hoistSchema(object), costliest: s.costliest}
@@ -96,6 +99,9 @@ func newCompiler(p *purse) *jsonschema.Compiler {
 	c.AssertFormat()
 	c.RegisterFormat(&jsonschema.Format{Name: durationFormat, Validate: checkDuration})
 	c.RegisterFormat(&jsonschema.Format{Name: urlFormat, Validate: checkURL})
+	c.RegisterFormat(&jsonschema.Format{Name: headerFormat, Validate: checkHeader})
+	c.RegisterFormat(&jsonschema.Format{Name: headerValueFormat, Validate: checkHeaderValue})
+	c.RegisterFormat(&jsonschema.Format{Name: hostFormat, Validate: checkHost})
 	c.AssertContent()
 	c.RegisterContentMediaType(&jsonschema.MediaType{Name: "application/json", Validate: validJSON, UnmarshalJSON: readJSON})
 	return c

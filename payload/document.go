@@ -14,8 +14,8 @@ import (
 // What a document may cost. A check counts with exact numbers, which a text such
 // as 1e999999 makes large beyond its length.
 const (
-	depthMost    = 500   // lists and objects inside each other
-	schemaDepth  = 200   // the same, of a schema
+	depthMost    = rota.DepthMax
+	schemaDepth  = 200   // lists and objects inside each other in a schema
 	digitsMost   = 1_000 // bytes of a number
 	exponentMost = 1_000 // of a number
 )

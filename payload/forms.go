@@ -60,6 +60,8 @@ func wrongFormat(k *kind.Format) string {
 	switch words := formatWords[k.Want]; {
 	case k.Want == "regex":
 		return "is not a pattern: " + k.Err.Error()
+	case k.Want == headerFormat, k.Want == headerValueFormat, k.Want == hostFormat:
+		return k.Err.Error() // which has the words
 	case words != "":
 		return "is not " + words
 	}
@@ -91,13 +93,24 @@ func (r reader) nearest(at string, e *jsonschema.ValidationError) Problems {
 	}
 	best := slices.MinFunc(forms, func(a, b Problems) int { return len(a) - len(b) })
 	if len(forms) == 1 {
-		return best
+		return orElse(best, at, types)
 	}
 	reason := best[0].Reason
 	if best[0].Field != at {
 		reason = best[0].Field + " " + reason
 	}
 	return Problems{{at, "has none of the forms that are allowed here; of the nearest, " + reason}}
+}
+
+// orElse adds the types of the other forms to what is said of the value itself: a
+// text that is none of some words may have been meant as a number.
+func orElse(best Problems, at string, types []string) Problems {
+	types = slices.DeleteFunc(types, func(t string) bool { return t == "null" })
+	if len(types) == 0 || len(best) > 1 || best[0].Field != at {
+		return best
+	}
+	slices.Sort(types)
+	return Problems{{at, best[0].Reason + "; or " + eitherOf(slices.Compact(types))}}
 }
 
 // complainsOf reports whether one of the problems is with the value itself, not

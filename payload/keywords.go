@@ -58,9 +58,9 @@ const refsMost = 1_000
 
 // survey is what a walk over a schema finds before it is compiled.
 type survey struct {
-	id        string          // of the whole schema
-	schemas   map[string]bool // where there are schemas, as pointers
-	anchors   map[string]bool
+	id        string            // of the whole schema
+	schemas   map[string]any    // by their places, as pointers
+	anchors   map[string]string // the places of those that have a name
 	refs      []reference
 	costliest int // the costliest enum
 }
@@ -74,7 +74,7 @@ type reference struct {
 // look refuses keywords that nobody knows: a limit that is misspelt is not kept,
 // and nobody would notice. Names that begin with x- are left to others.
 func (s *survey) look(schema any, at place) error {
-	s.schemas[at.pointer()] = true
+	s.schemas[at.pointer()] = schema
 	object, is := schema.(map[string]any)
 	if !is {
 		return nil
@@ -135,7 +135,7 @@ func (s *survey) text(word, v string, at place) error {
 	case "$ref", "$dynamicRef", "$recursiveRef":
 		s.refs = append(s.refs, reference{v, at})
 	case "$anchor", "$dynamicAnchor":
-		s.anchors[v] = true
+		s.anchors[v] = at.parent.pointer()
 	case "$schema":
 		if draftOf(v) == nil {
 			return &rota.Error{
@@ -189,11 +189,35 @@ func (s *survey) resolve() error {
 			}
 		case err != nil:
 			return &rota.Error{Code: rota.Invalid, Field: ref.at.String(), Reason: show(ref.to) + " cannot be read", Err: err}
-		case (document == "" || document == s.id) && !s.schemas[pointer] && !s.anchors[pointer]:
+		case document != "" && document != s.id:
+		case !s.stands(pointer):
 			return rota.Invalidf(ref.at.String(), "refers to %s, where there is no schema", show(ref.to))
 		}
 	}
 	return nil
+}
+
+// stands says whether there is a schema at a place, or with a name.
+func (s *survey) stands(fragment string) bool {
+	_, placed := s.schemas[fragment]
+	_, named := s.anchors[fragment]
+	return placed || named
+}
+
+// leadsTo is the place of the schema that a reference which was resolved leads to,
+// if it is one of this document.
+func (s *survey) leadsTo(ref string) (pointer string, here bool) {
+	document, fragment, _ := strings.Cut(ref, "#")
+	if document != "" && document != s.id {
+		return "", false
+	}
+	if pointer, _ = url.PathUnescape(fragment); pointer == "" {
+		return "", true
+	}
+	if at, named := s.anchors[pointer]; named {
+		return at, true
+	}
+	return pointer, true
 }
 
 // draftOf is the draft that a URL names.

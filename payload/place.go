@@ -46,12 +46,15 @@ func (p place) pointer() string {
 	for at := &p; at.parent != nil; at = at.parent {
 		step := strconv.Itoa(at.index)
 		if !at.list {
-			step = strings.NewReplacer("~", "~0", "/", "~1").Replace(at.name)
+			step = escaped(at.name)
 		}
 		text = "/" + step + text
 	}
 	return text
 }
+
+// escaped is a name as a step of a JSON pointer.
+func escaped(name string) string { return strings.NewReplacer("~", "~0", "/", "~1").Replace(name) }
 
 func (p *place) step() string {
 	if p.list {

@@ -3,6 +3,7 @@ package payload
 import (
 	"errors"
 	"net/url"
+	"strconv"
 
 	"github.com/invopop/jsonschema"
 )
@@ -30,10 +31,16 @@ func (URL) JSONSchema() *jsonschema.Schema {
 func (u URL) Parse() (*url.URL, error) {
 	parsed, err := url.Parse(string(u))
 	switch {
-	case err != nil, parsed.Scheme != "http" && parsed.Scheme != "https", parsed.Hostname() == "", parsed.User != nil:
+	case err != nil, parsed.Scheme != "http" && parsed.Scheme != "https", parsed.Hostname() == "", parsed.User != nil, !isPort(parsed.Port()):
 		return nil, errURL
 	}
 	return parsed, nil
+}
+
+// isPort reports whether a port is none or one that there is.
+func isPort(text string) bool {
+	n, err := strconv.ParseUint(text, 10, 16)
+	return text == "" || err == nil && n > 0
 }
 
 var errURL = errors.New("is not " + formatWords[urlFormat])

@@ -23,7 +23,7 @@ func TestURLs(t *testing.T) {
 	for text, good := range map[string]bool{
 		"http://a": true, "https://a.example:8443/b?c=d#e": true, "https://[::1]/": true, "https://a/?b=c@d": true,
 		"": false, "a": false, "a.example/b": false, "//a/b": false, "/b": false, "ftp://a": false, "http://": false, "http://:80": false,
-		"http://ada@a/": false, "http://ada:hunter2@a/": false, "http://a b/": false, "http://a:b/": false, "http://[::1": false, "HTTP:a": false,
+		"http://ada@a/": false, "http://ada:hunter2@a/": false, "http://a b/": false, "http://a:b/": false, "http://[::1": false, "http://a:0/": false, "http://a:65536/": false, "http://a:65535/": true, "HTTP:a": false,
 		"http://a/" + strings.Repeat("b", 9_000): false,
 	} {
 		params, _ := json.Marshal(map[string]string{"to": text})

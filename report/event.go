@@ -3,7 +3,6 @@ package report
 import (
 	"cmp"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
@@ -132,7 +131,7 @@ func tags(r engine.Report, run *rota.Run) map[string]string {
 func about(job *rota.Job, run *rota.Run) sentry.Context {
 	facts := sentry.Context{
 		"id": job.ID.String(), "execution_id": job.ExecutionID.String(), "run_id": run.ID.String(),
-		"name": job.DefinitionName(), "attempt": fmt.Sprintf("%d of %d", job.Attempt, job.Policy.MaxAttempts), "params": params(job.Params),
+		"name": job.DefinitionName(), "attempt": fmt.Sprintf("%d of %d", job.Attempt, job.Policy.MaxAttempts), "params": params(job),
 	}
 	for name, at := range map[string]time.Time{
 		"created_at": job.CreatedAt, "plan_time": job.PlanTime, "run_at": job.RunAt,
@@ -152,15 +151,6 @@ func about(job *rota.Job, run *rota.Run) sentry.Context {
 		facts["exit_code"] = *run.ExitCode
 	}
 	return facts
-}
-
-// params are a job's, without secrets. Those that are long are left out, since
-// half of them is not JSON.
-func params(text json.RawMessage) any {
-	if len(text) > paramsMax {
-		return fmt.Sprintf("[%d bytes, too long to be sent]", len(text))
-	}
-	return scrub.JSON(text)
 }
 
 // ranFor is how long a job ran, 0 if it never did or has not ended.

@@ -115,6 +115,36 @@ func TestEventsOfOddJobs(t *testing.T) {
 	events[4].wants(t, map[string]any{"exception.0.value": "its process was not heard of again"})
 }
 
+// TestRequestsAreNotReported, but for what anybody may know of them: what is secret
+// in one does not look like it.
+func TestRequestsAreNotReported(t *testing.T) {
+	r := newReceiver(t)
+	s := reporter(t, r, Config{})
+	call, told, odd := failed("no", ""), failed("no", ""), failed("no", "")
+	call.Type, call.Params = "http", json.RawMessage(`{"method": "POST", "url": "https://hooks.example.com:8443/hunter2?code=hunter2", "body": {"pin": "hunter2"},
+		"headers": {"x-gate": "hunter2", "accept": "text/plain", "Content-Type": "text/csv"}, "expect": [201]}`)
+	told.Type, told.Params = rota.TypeWebhook, json.RawMessage(`{"url": "https://hooks.example.com/hunter2", "event": "job.dead", "time": "2026-11-15T07:00:00Z"}`)
+	odd.Type, odd.Params = "http", json.RawMessage(`{"url": ["hunter2"]}`)
+	for _, job := range []*rota.Job{call, told, odd} {
+		s.Report(t.Context(), engine.Report{Job: job, Dead: true})
+	}
+	flush(t, s)
+	events := r.all("event")
+	if len(events) != 3 {
+		t.Fatalf("%d events came", len(events))
+	}
+	events[0].wants(t, map[string]any{"contexts.job.params": map[string]any{
+		"method": "POST", "host": "hooks.example.com:8443", "headers": map[string]any{"Accept": "text/plain", "Content-Type": "text/csv"},
+	}})
+	events[1].wants(t, map[string]any{"contexts.job.params.url": "hooks.example.com", "contexts.job.params.event": "job.dead"})
+	events[2].wants(t, map[string]any{"contexts.job.params": "[hidden]"})
+	for _, one := range events {
+		if strings.Contains(one.raw, "hunter2") {
+			t.Errorf("a secret was sent: %s", one.raw)
+		}
+	}
+}
+
 func TestABadDSNIsRefused(t *testing.T) {
 	for dsn, want := range map[string]string{
 		"":                        "does not begin with https://",

@@ -4,7 +4,11 @@ import (
 	"context"
 
 	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/trace"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/scrub"
 )
 
 // Enqueuing begins the span of enqueuing some jobs. It goes on from the span of
@@ -27,4 +31,10 @@ func (p *Provider) Enqueuing(ctx context.Context, parent string, jobs int) (trac
 			refused(span, err)
 		}
 	}
+}
+
+// refused writes down why something was not done.
+func refused(span trace.Span, err error) {
+	span.SetAttributes(attribute.String("error.type", string(rota.CodeOf(err))))
+	span.SetStatus(codes.Error, cut(scrub.Text(err.Error()), textMax))
 }

@@ -114,8 +114,12 @@ func describe(err error) (text, stack string) {
 	if at := strings.LastIndex(text, "\n\ngoroutine "); at >= 0 && strings.HasPrefix(text, "panic: ") {
 		text, stack = text[:at], text[at+2:]
 	}
-	return scrub.Text(strings.ToValidUTF8(text[:min(len(text), textMax)], "?")), strings.ToValidUTF8(stack[:min(len(stack), 2*textMax)], "?")
+	return cut(scrub.Text(text), textMax), cut(scrub.Text(stack), 2*textMax)
 }
+
+// cut keeps the begin of a text. What is secret is hidden before: half of it is not
+// recognised.
+func cut(text string, most int) string { return strings.ToValidUTF8(text[:min(len(text), most)], "?") }
 
 func codeOf(err error) (code string) {
 	defer func() { _ = recover() }() // as above

@@ -117,6 +117,8 @@ func (e *coded) Error() string { return e.text }
 func (e *coded) Code() string  { return e.code }
 
 func TestAFailureIsToldOfASpan(t *testing.T) {
+	const url = " postgres://u:" // whose password stands where the text is cut
+	atTheCut := strings.Repeat("x", textMax-len(url+"[hidden]@db")) + url
 	for _, test := range []struct {
 		err     error
 		status  string
@@ -132,6 +134,7 @@ func TestAFailureIsToldOfASpan(t *testing.T) {
 		},
 		{(*coded)(nil), "the error cannot be read", "the error cannot be read", "", "*telemetry.coded"},
 		{errors.New(""), "*errors.errorString", "*errors.errorString", "", "*errors.errorString"},
+		{errors.New(atTheCut + strings.Repeat("hunter2", 10) + "@db"), atTheCut + "[hidden]@db", atTheCut + "[hidden]@db", "", "*errors.errorString"},
 		{errors.New("\xff" + strings.Repeat("x", 10_000)), "?" + strings.Repeat("x", textMax-1), "?" + strings.Repeat("x", textMax-1), "", "*errors.errorString"},
 	} {
 		p, kept := recorded(sdk.AlwaysSample())

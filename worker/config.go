@@ -93,7 +93,7 @@ func newName() string {
 func (c *Config) validate() error {
 	switch {
 	case c.Wait < time.Second || c.Wait > WaitMax:
-		return rota.Invalidf("wait", "is %v; allowed are 1s to %v", c.Wait, WaitMax)
+		return rota.Invalidf("wait", "is %s; allowed are 1s to %s", rota.FormatDuration(c.Wait), rota.FormatDuration(WaitMax))
 	case c.Timeout < 100*time.Millisecond:
 		return rota.Invalidf("timeout", "is %v; at least 100ms is needed, since an answer takes its time", c.Timeout)
 	case c.HTTP.Timeout > 0 && c.HTTP.Timeout <= c.Wait:

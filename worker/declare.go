@@ -63,6 +63,8 @@ type throttleView struct {
 	Global int                      `json:"global"`
 	Types  map[string]typeLimitView `json:"types"`
 	Keys   map[string]int           `json:"keys"`
+
+	Version *rota.ID `json:"version"` // null: they were never set
 }
 
 type typeLimitView struct {

@@ -76,10 +76,10 @@ func (s *store) finishSome(ctx context.Context, items []rota.FinishItem) ([]leas
 	if err == nil {
 		err = answers.check("finish", asked)
 	}
-	// A log must not be why an end is refused: when that is told once more, it
-	// is told without.
-	if len(items) == 1 && err != nil && !undecided(err) {
+	// A log must not be why an end is refused: it is told once more without.
+	if len(items) == 1 && err != nil && !undecided(err) && body.Items[0].Log != "" {
 		s.logs.drop(items[0].RunID)
+		return s.finishSome(ctx, items)
 	}
 	return answers.Items, err
 }

@@ -200,7 +200,8 @@ func TestAWorkerMayBeThereFirst(t *testing.T) {
 	s := site.Vacant(t)
 	const token = "0123456789abcdef0123456789abcdef"
 	s.SetToken(token)
-	w := hire(t, s.Relay().URL(), token, here(s).registry(), worker.Config{})
+	url := s.Relay().URL()
+	w := hire(t, url, token, here(s).registry(), worker.Config{})
 	site.Until(t, "it has found nobody", func() bool { return strings.Contains(w.said.String(), "does not answer") })
 	s.Restart()
 	w.ready()
@@ -210,4 +211,7 @@ func TestAWorkerMayBeThereFirst(t *testing.T) {
 	if n := strings.Count(w.said.String(), "does not answer"); n > 2 {
 		t.Errorf("an outage is told of %d times", n)
 	}
+	site.Until(t, "it has said whom it works for", func() bool {
+		return strings.Contains(w.said.String(), "msg=working for="+url) && strings.Contains(w.said.String(), "types=[task] slots=")
+	})
 }

@@ -90,6 +90,9 @@ func (s *server) stranger(act string, answer *http.Response) error {
 		Reason: "what listens at " + strings.TrimSuffix(s.base, "/api/v1") + " is not a Rota server: it answers " + answer.Status,
 	}
 	switch {
+	case s.met.Load() && answer.StatusCode == http.StatusRequestEntityTooLarge: // and will be so the next time, too
+		e.Code, e.Field, e.Reason = rota.Invalid, "", "something before the server takes no request that long: it answers "+answer.Status
+		e.Hint = "raise its limit to 2 MiB"
 	case e.Code == rota.Unavailable, e.Code == rota.Internal, s.met.Load():
 		e.Code, e.Field = rota.Unavailable, ""
 	case e.Code != rota.Denied:

@@ -175,5 +175,8 @@ func (s *server) lost(ctx context.Context, act string, err error) error {
 	if errors.As(err, &outer) {
 		err = outer.Err
 	}
-	return rota.Errorf(rota.Unavailable, act, "no server answers at %s: %w", strings.TrimSuffix(s.base, "/api/v1"), err)
+	return rota.Errorf(rota.Unavailable, act, "no server answers at %s: %w", s.address(), err)
 }
+
+// address is the server's, as people write it.
+func (s *server) address() string { return strings.TrimSuffix(s.base, "/api/v1") }

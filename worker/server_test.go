@@ -306,25 +306,35 @@ func agreesToAll(w http.ResponseWriter, r *http.Request) {
 	agrees(string(text))(w, r)
 }
 
-// TestALogIsNoReasonToRefuse: an end that is refused is told once more without
-// its log.
+// TestALogIsNoReasonToRefuse: an end that is too long for the server, or for
+// somebody before it, is told once more as it was, without its log.
 func TestALogIsNoReasonToRefuse(t *testing.T) {
-	stage := newStage(t, says(413, problemType, `{"code":"too_large","detail":"too large"}`))
-	s := stage.store(Config{})
-	item := rota.FinishItem{LeaseRef: rota.LeaseRef{JobID: rota.NewID(), RunID: rota.NewID(), Token: rota.NewToken()}}
-	file, _ := s.logs.Open(&rota.Job{Run: &rota.Run{ID: item.RunID}})
-	_, _ = file.Write([]byte("what it wrote"))
-	for range 2 {
-		results, err := s.Apply(t.Context(), rota.Batch{Commands: []rota.Command{&rota.Finish{Items: []rota.FinishItem{item}}}})
-		if err != nil || results[0].Err == nil || results[0].Err.Code != rota.Invalid {
-			t.Fatal(err, results)
-		}
+	for name, refuses := range map[string]http.HandlerFunc{
+		"server": says(413, problemType, `{"code":"too_large","detail":"too large"}`),
+		"proxy":  says(413, "text/html", "<html>413 Request Entity Too Large</html>"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			stage := newStage(t, agrees(`{"name":"mail"}`), refuses, agreesToAll)
+			s := stage.store(Config{})
+			if _, err := s.Type(t.Context(), "mail"); err != nil {
+				t.Fatal(err)
+			}
+			item := rota.FinishItem{
+				LeaseRef: rota.LeaseRef{JobID: rota.NewID(), RunID: rota.NewID(), Token: rota.NewToken()}, Outcome: rota.OutcomeCompleted,
+			}
+			file, _ := s.logs.Open(&rota.Job{Run: &rota.Run{ID: item.RunID}})
+			_, _ = file.Write([]byte("what it wrote"))
+			results, err := s.Apply(t.Context(), rota.Batch{Commands: []rota.Command{&rota.Finish{Items: []rota.FinishItem{item}}}})
+			if err != nil || results[0].Err != nil {
+				t.Fatal(err, results)
+			}
+			sent := stage.requests()
+			if len(sent) != 3 || !strings.Contains(sent[1].body, "what it wrote") || strings.Contains(sent[2].body, "what it wrote") || !strings.Contains(sent[2].body, "COMPLETED") {
+				t.Errorf("it was sent as %+v", sent)
+			}
+			_, _ = file.Write(nil) // it is kept until here
+		})
 	}
-	sent := stage.requests()
-	if !strings.Contains(sent[0].body, "what it wrote") || strings.Contains(sent[1].body, "what it wrote") {
-		t.Errorf("it was sent as %s, then as %s", sent[0].body, sent[1].body)
-	}
-	_, _ = file.Write(nil)
 }
 
 // TestOddAnswersAreNotBelieved: what the server says about other runs, or in

@@ -100,15 +100,22 @@ func (s *store) Throttle(ctx context.Context) (*rota.Throttle, error) {
 		return nil, err
 	}
 	spec, err := t.spec()
-	return &rota.Throttle{Spec: spec}, err
+	throttle := &rota.Throttle{Spec: spec}
+	if t.Version != nil {
+		throttle.Version = *t.Version
+	}
+	return throttle, err
 }
 
-// putThrottle writes all limits. The protocol knows no version of them, so what
-// somebody else wrote since they were read is written over.
+// putThrottle writes all limits, unless somebody else has since they were read.
 func (s *store) putThrottle(ctx context.Context, c *rota.PutThrottle) (rota.Reply, error) {
 	var t throttleView
+	view := newThrottleView(c.Spec)
+	if c.Version != nil && !c.Version.IsZero() {
+		view.Version = c.Version
+	}
 	err := s.server.call(ctx, request{
-		act: "limits", method: http.MethodPut, path: "/limits", key: c.ID.String(), body: newThrottleView(c.Spec), lull: &s.server.others,
+		act: "limits", method: http.MethodPut, path: "/limits", key: c.ID.String(), body: view, lull: &s.server.others,
 	}, &t)
 	if err != nil {
 		return nil, err

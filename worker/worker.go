@@ -12,13 +12,14 @@ type Worker struct {
 	config Config
 	wrong  error // with what New was given
 	server *server
+	types  *engine.Registry
 	engine *engine.Engine
 }
 
 // New makes a worker of the server at a URL, such as https://rota.example.org:7420,
 // for the types of a registry; Run starts it.
 func New(url, token string, reg *engine.Registry, config Config) *Worker {
-	w := &Worker{config: config.withDefaults()}
+	w := &Worker{config: config.withDefaults(), types: reg}
 	base, err := apiAt(url)
 	if err == nil && token == "" {
 		err = rota.Invalidf("token", "is empty; the admin's stands in the file admin.token of the server's data directory")
@@ -58,5 +59,17 @@ func (w *Worker) Run(ctx context.Context) error {
 		return w.wrong
 	}
 	defer w.server.http.CloseIdleConnections()
+	over := make(chan struct{})
+	defer close(over)
+	go w.greet(over)
 	return w.engine.Run(ctx)
+}
+
+// greet tells whoever started the worker that it works, and for whom.
+func (w *Worker) greet(over <-chan struct{}) {
+	select {
+	case <-w.Ready():
+		w.config.Logger.Info("working", "for", w.server.address(), "types", w.types.Types(), "slots", w.config.Workers, "worker", w.config.Name)
+	case <-over:
+	}
 }

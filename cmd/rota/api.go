@@ -167,7 +167,7 @@ func (a *app) open(ctx context.Context, r request) (*http.Response, error) {
 	}
 	var body []byte
 	if r.body != nil {
-		if body, err = json.Marshal(r.body); err != nil {
+		if body, err = encode(r.body, ""); err != nil {
 			return nil, err
 		}
 	}

@@ -59,7 +59,7 @@ func (a *app) printDirect(answer json.RawMessage) error {
 		return nil
 	}
 	return &exitError{
-		code: exitFailed, err: fmt.Errorf("the run was not completed: %s", firstText(runError(j), "it is "+j.State)),
+		code: exitFailed, err: fmt.Errorf("the run was not completed: %s", firstText(headText(runError(j)), "it is "+j.State)),
 		hint: "rota job logs " + j.ID.String() + " shows what it wrote",
 	}
 }

@@ -220,7 +220,7 @@ func eventLine(e httpapi.Event) string {
 		parts = append(parts, fmt.Sprintf("attempt %d", e.Attempt))
 	}
 	if why := firstText(e.Error, e.Detail); why != "" {
-		parts = append(parts, why)
+		parts = append(parts, headText(why))
 	}
 	return plainText(strings.Join(parts, "  "))
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -49,7 +50,7 @@ func (a *app) listExecutions(ctx context.Context, query url.Values, l listing) e
 		}
 		return []string{
 			e.ID.String(), e.Name, e.State, fmt.Sprintf("%d/%d", e.Attempts, e.MaxAttempts), planText(e.PlanTime.Time),
-			a.ago(e.StartedAt.Time), took, string(e.Error),
+			a.ago(e.StartedAt.Time), took, headLine(string(e.Error)),
 		}
 	})
 }
@@ -107,7 +108,24 @@ func (a *app) writeExecution(w io.Writer, e httpapi.ExecutionDetail) error {
 		t.add(fmt.Sprint(j.Attempt), j.ID.String(), j.State, a.ago(j.StartedAt.Time), a.took(j.StartedAt.Time, j.FinishedAt.Time),
 			runCode(j), runError(j))
 	}
-	return a.printTable(w, t)
+	if err := a.printTable(w, t); err != nil {
+		return err
+	}
+	return writeLastError(w, e)
+}
+
+// writeLastError shows all of what the last attempt failed with, if that is more than its line in the table.
+func writeLastError(w io.Writer, e httpapi.ExecutionDetail) error {
+	if len(e.Attempts) == 0 {
+		return nil
+	}
+	last := e.Attempts[len(e.Attempts)-1]
+	if last.Run == nil || plainLines(string(last.Run.Error)) == runError(last) {
+		return nil
+	}
+	indented := strings.ReplaceAll(plainLines(string(last.Run.Error)), "\n", "\n  ")
+	_, err := fmt.Fprintf(w, "\nThe error of attempt %d:\n%s", last.Attempt, trimLines("  "+indented))
+	return err
 }
 
 // newJobRunsCommand is the history of one name.

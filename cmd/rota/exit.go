@@ -115,7 +115,7 @@ func shortened(message string) string {
 		message = strings.ToValidUTF8(message[:60]+"..."+message[len(message)-60:], "?")
 	}
 	return strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f {
+		if r < ' ' || r >= 0x7f && r < 0xa0 {
 			return '?'
 		}
 		return r

@@ -98,3 +98,14 @@ func TestFlagsGoByTheNamesOfTheAPI(t *testing.T) {
 		}
 	}
 }
+
+// TestControlsDoNotReachTheTerminal: neither those of ASCII nor the others, of which U+009B begins what moves the cursor.
+func TestControlsDoNotReachTheTerminal(t *testing.T) {
+	if got := shortened("a\x1b[31m\u009b31mé\x7f\u0085"); got != "a?[31m?31mé??" {
+		t.Errorf("%q", got)
+	}
+	got, err := encode(map[string]string{"a": "\x1b\u009b31m\x7fé\u00a0<"}, "")
+	if want := `{"a":"\u001b\u009b31m\u007fé` + "\u00a0" + `<"}` + "\n"; err != nil || string(got) != want {
+		t.Errorf("%q, want %q, %v", got, want, err)
+	}
+}

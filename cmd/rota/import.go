@@ -28,7 +28,7 @@ func newImportCommand(a *app) *cobra.Command {
 		Long: `Declares the types, templates, schedules, limits and webhooks of a document that rota export wrote or a person
 did, in YAML or JSON; - is standard input. What stands so already is left alone, its next fires too; what the
 document does not name stays. Of what it names, what it leaves out goes back to its default, but for the
-state, which stays. It is done whole or not at all, up to 2,000 changes. A schedule whose only time has passed
+state, which stays. It is done whole or not at all, up to 500 changes. A schedule whose only time has passed
 is left out, and so said. rota import crontab reads crontabs.`,
 		Example: importExample,
 		Args:    wants("a FILE"),

@@ -11,6 +11,7 @@ import (
 	"github.com/rotajobs/rota/cron"
 	"github.com/rotajobs/rota/crontab"
 	"github.com/rotajobs/rota/httpapi"
+	"github.com/rotajobs/rota/internal/scrub"
 )
 
 // crontabMove is a crontab on its way.
@@ -76,6 +77,7 @@ func (m *crontabMove) judge() {
 	slices.SortStableFunc(m.refused, func(a, b crontabRefusal) int { return a.Line - b.Line })
 	m.tellOfMail()
 	m.tellOfUsers()
+	m.tellOfSecrets()
 	slices.SortStableFunc(m.notes, func(a, b crontabNote) int { return a.Line - b.Line })
 }
 
@@ -171,6 +173,31 @@ func (m *crontabMove) tellOfUsers() {
 		}
 		m.note(e.Line, "the command was run as %s; Rota runs commands as the user that it runs as itself: %s", e.User, kept)
 	}
+}
+
+// tellOfSecrets says once for each variable, and for each command, that what looks like a secret would stand in the open.
+func (m *crontabMove) tellOfSecrets() {
+	const open = "looks like a secret, and params are shown to whoever may read them (rota template list)"
+	seen := map[string]bool{}
+	for _, e := range m.entries {
+		for _, s := range e.Settings {
+			if !seen[s.Name] && looksSecret(s) {
+				seen[s.Name] = true
+				m.note(e.Line, "%s %s: take it out of the crontab, and let the command read it from a file, or give it to the worker in its own environment", s.Name, open)
+			}
+		}
+		if scrub.Text(e.Command) != e.Command || scrub.Text(e.Input) != e.Input {
+			m.note(e.Line, "a part of the command %s: put it into a file, and let the command read it from there", open)
+		}
+	}
+}
+
+// looksSecret goes by the name of a variable, unless it says where a secret is rather than what, and by the form of its
+// value.
+func looksSecret(s crontab.Setting) bool {
+	name := strings.ToUpper(s.Name)
+	place := slices.ContainsFunc([]string{"FILE", "PATH", "DIR", "SOCK", "URL"}, func(end string) bool { return strings.HasSuffix(name, end) })
+	return s.Value != "" && (scrub.Key(s.Name) && !place || scrub.Text(s.Value) != s.Value)
 }
 
 // declare makes the definitions. Of what is stored only what a crontab says is changed, so that what people have set

@@ -11,22 +11,25 @@ import (
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/lexer"
 	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
+
+	"github.com/rotajobs/rota"
 )
 
 // document is a file that was read: what it says, and on which line each part of it stands.
 type document struct {
 	name  string
 	json  json.RawMessage
-	lines map[string]int // by path, as a server names what it refuses; none if the file is JSON
+	lines map[string]int // by path, as a server names what it refuses
 }
 
 // readDocument reads YAML or JSON. It knows nothing of what the document may say; where a server knows better, at tells
 // the line.
 func readDocument(name string, text []byte) (*document, error) {
 	if trimmed := bytes.TrimSpace(text); len(trimmed) > 0 && trimmed[0] == '{' && json.Valid(trimmed) {
-		return &document{name: name, json: trimmed}, nil
+		return &document{name: name, json: trimmed, lines: linesOf(text)}, nil
 	}
 	r := &yamlReader{document: document{name: name, lines: map[string]int{}}}
 	if err := r.read(text); err != nil {
@@ -61,7 +64,11 @@ func (r *yamlReader) read(text []byte) (err error) {
 			err = r.refuse(nil, fmt.Sprintf("it cannot be read as YAML: %v", p), "see that it is a file that rota export wrote")
 		}
 	}()
-	tree, err := parser.ParseBytes(text, 0, parser.AllowDuplicateMapKey()) // mapping sees them itself
+	tokens := lexer.Tokenize(string(text))
+	if err := r.shallow(tokens); err != nil {
+		return err
+	}
+	tree, err := parser.Parse(tokens, 0, parser.AllowDuplicateMapKey()) // mapping sees them itself
 	if err != nil {
 		return r.malformed(err)
 	}
@@ -89,6 +96,28 @@ func (r *yamlReader) read(text []byte) (err error) {
 	return nil
 }
 
+// nestMax is how many lists and objects of a document may stand inside each other: as many as what it declares may
+// have, and those around it.
+const nestMax = rota.DepthMax + 10
+
+// shallow refuses what nests too deeply before it is parsed, since that takes memory by the square of the depth. What is
+// not in brackets goes deeper with each column, or two of them.
+func (r *yamlReader) shallow(tokens token.Tokens) error {
+	depth := 0
+	for _, t := range tokens {
+		switch t.Type {
+		case token.SequenceStartType, token.MappingStartType:
+			depth++
+		case token.SequenceEndType, token.MappingEndType:
+			depth--
+		}
+		if depth > nestMax || t.Type == token.SequenceEntryType && t.Position.Column > 2*nestMax {
+			return usagef("see that it is a file that rota export wrote", "%s:%d: it nests more than %d deep", r.name, t.Position.Line, nestMax)
+		}
+	}
+	return nil
+}
+
 func (r *yamlReader) refuse(node ast.Node, reason, hint string) error {
 	where := r.name
 	if node != nil && node.GetToken() != nil && node.GetToken().Position != nil {
@@ -100,6 +129,9 @@ func (r *yamlReader) refuse(node ast.Node, reason, hint string) error {
 func (r *yamlReader) malformed(err error) error {
 	var syntax *yaml.SyntaxError
 	if errors.As(err, &syntax) && syntax.Token != nil && syntax.Token.Position != nil {
+		if strings.Contains(syntax.Message, "\t") || strings.Contains(syntax.Message, "tab character") {
+			return usagef("indent with spaces", "%s:%d: it is not YAML: there is a tab", r.name, syntax.Token.Position.Line)
+		}
 		return usagef("", "%s:%d: it is not YAML: %s", r.name, syntax.Token.Position.Line, shortened(syntax.Message))
 	}
 	return usagef("", "%s: it is not YAML: %s", r.name, shortened(err.Error()))
@@ -144,7 +176,7 @@ func (r *yamlReader) mapping(values []*ast.MappingValueNode, path string) error 
 		seen[name] = true
 		at := name
 		if path != "" {
-			at = path + "." + name
+			at = deeper(path, "."+name)
 		}
 		r.place(at, v.Key)
 		if err := r.text(name); err != nil {
@@ -165,7 +197,7 @@ func (r *yamlReader) sequence(values []ast.Node, path string) error {
 		if i > 0 {
 			r.out.WriteByte(',')
 		}
-		at := path + "[" + strconv.Itoa(i) + "]"
+		at := deeper(path, "["+strconv.Itoa(i)+"]")
 		r.place(at, v)
 		if err := r.node(v, at); err != nil {
 			return err
@@ -173,6 +205,15 @@ func (r *yamlReader) sequence(values []ast.Node, path string) error {
 	}
 	r.out.WriteByte(']')
 	return nil
+}
+
+// deeper is the path of a part of something, up to where parts are told apart: paths that grow with each level would
+// fill the memory.
+func deeper(path, step string) string {
+	if len(path) > pathMax {
+		return path
+	}
+	return path + step
 }
 
 // place remembers the line of a part.
@@ -195,9 +236,8 @@ func keyOf(key ast.MapKeyNode) (name string, fine bool) {
 }
 
 func (r *yamlReader) text(value string) error {
-	text, err := json.Marshal(value)
-	r.out.Write(text)
-	return err
+	r.out.Write(rota.EncodeSpec(value))
+	return nil
 }
 
 // scalar writes a value that stands alone. What it means goes by how it is written, not by what the parser makes of it,

@@ -8,16 +8,15 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/rotajobs/rota"
 )
 
 // TestAnyJSONComesBackFromYAML writes anything as YAML and reads it: the same text comes back, to the last digit.
 func TestAnyJSONComesBackFromYAML(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		value := map[string]any{"top": drawValue(t, 4), drawText(t): drawValue(t, 4)}
-		want, err := json.Marshal(value)
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := rota.EncodeSpec(value)
 		text, err := yamlOf(want)
 		if err != nil {
 			t.Fatal(err)
@@ -85,7 +84,7 @@ var oddParts = []string{"a", "b", " ", "\n", ":", "#", "-", "'", "\"", "\\", "\t
 // TestOddTextsComeBackFromYAML is the same for each of them, as a value, in a list, and as a name.
 func TestOddTextsComeBackFromYAML(t *testing.T) {
 	for _, odd := range oddTexts {
-		want, _ := json.Marshal(map[string]any{"a": odd, "b": []string{odd, odd}, "c": map[string]any{odd: []any{map[string]string{odd: odd, "z": odd}}}, "d": "end"})
+		want := rota.EncodeSpec(map[string]any{"a": odd, "b": []string{odd, odd}, "c": map[string]any{odd: []any{map[string]string{odd: odd, "z": odd}}}, "d": "end"})
 		text, err := yamlOf(want)
 		if err != nil {
 			t.Fatal(err)
@@ -151,6 +150,10 @@ func TestWhatPeopleWriteIsRead(t *testing.T) {
 		{"a: +1\n", "f:1: +1 is not a number that JSON can have"},
 		{"7: a\ntrue: b\n", `{"7":"a","true":"b"}`},
 		{"\t", ""},
+		{"a:\n\tb: 1\n", "f:2: it is not YAML: there is a tab"},
+		{"\ta: 1\n", "f:1: it is not YAML: there is a tab"},
+		{"a: |\n\tx\n", "f:2: it is not YAML: there is a tab"},
+		{"a: x < y & z\n", `{"a":"x < y & z"}`},
 		{"{\n\t\"a\": 1\n}", `{"a": 1}`},
 		{"a: b: c\n", "f:1: it is not YAML: "},
 		{"a: 1\nb: [1\n", "f:2: it is not YAML: "},
@@ -196,6 +199,25 @@ func TestLinesAreFound(t *testing.T) {
 	}
 }
 
+// TestLinesOfJSONAreFound, tabs or not.
+func TestLinesOfJSONAreFound(t *testing.T) {
+	d, err := readDocument("f.json", []byte("\n{\n\t\"schedules\": {\n\t\t\"a.b\": {\"cron\":\n\"x\", \"n\": 1e999,\n\"scopes\": [{\"id\": 7},\n{\n\"id\": 8}]}\n}, \"limits\": {}, \"limits\":\n{}}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{
+		"schedules": "f.json:3: ", "schedules.a.b.cron": "f.json:4: ", "schedules.a.b.n": "f.json:5: ", "schedules.a.b.scopes[0].id": "f.json:6: ",
+		"schedules.a.b.scopes[1]": "f.json:7: ", "schedules.a.b.scopes[1].id": "f.json:8: ", "schedules.a.b.template": "f.json:4: ", "limits": "f.json:9: ", "": "",
+	} {
+		if got := d.at(path); got != want {
+			t.Errorf("%s is at %q, want %q", path, got, want)
+		}
+	}
+	if deep, err := readDocument("f", []byte(strings.Repeat(`{"a":`, 9_000)+"1"+strings.Repeat("}", 9_000))); err != nil || len(deep.lines) > pathMax {
+		t.Errorf("of a deep document %d lines are kept, %v", len(deep.lines), err)
+	}
+}
+
 // TestLargeDocumentsAreReadInTime: what a server of ten thousand schedules exports, and what nests deeply.
 func TestLargeDocumentsAreReadInTime(t *testing.T) {
 	var b strings.Builder
@@ -205,7 +227,7 @@ func TestLargeDocumentsAreReadInTime(t *testing.T) {
 	}
 	b.WriteString(`}}`)
 	for name, want := range map[string]string{
-		"many": b.String(), "deep": `{"a":` + strings.Repeat(`{"a":[`, 2_000) + strings.Repeat(`]}`, 2_000) + `}`,
+		"many": b.String(), "deep": `{"a":` + strings.Repeat(`{"a":[`, 249) + strings.Repeat(`]}`, 249) + `}`,
 		"long": `{"a":"` + strings.Repeat("x \\\" ", 1<<18) + `"}`,
 	} {
 		began := time.Now()

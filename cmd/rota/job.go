@@ -80,7 +80,7 @@ func (a *app) jobSince(j httpapi.Job) string {
 func (a *app) jobNote(j httpapi.Job) string {
 	switch {
 	case j.Run != nil && j.Run.Error != "":
-		return string(j.Run.Error)
+		return headLine(string(j.Run.Error))
 	case j.Run != nil && !j.Run.CancelAt.IsZero() && j.FinishedAt.IsZero():
 		return "asked to stop"
 	case j.State == string(rota.StateScheduled):
@@ -190,7 +190,7 @@ func (a *app) runFacts(s *sheet, j httpapi.Job) {
 		s.add("asked to stop", a.stamp(r.CancelAt.Time)+by(r.CancelBy))
 		s.add("because", string(r.CancelReason))
 	}
-	s.add("error", string(r.Error))
+	s.block("error", string(r.Error))
 	s.add("error code", string(r.ErrorCode))
 	s.add("result", nonNull(r.Result))
 	if r.ExitCode != nil {

@@ -105,7 +105,7 @@ func (c *jobCreate) body(a *app, args []string, s *settings) (map[string]any, er
 	return body, s.fill(body)
 }
 
-// noteUnhandled tells a person that nobody here runs what was put into the queue.
+// noteUnhandled tells a person that nobody is there to run what was put into the queue.
 func (a *app) noteUnhandled(ctx context.Context, answer json.RawMessage) {
 	j, err := decode[httpapi.Job](answer)
 	if err != nil || a.output != formatTable {
@@ -114,8 +114,8 @@ func (a *app) noteUnhandled(ctx context.Context, answer json.RawMessage) {
 	if answer, err = a.get(ctx, "/types"+segment(j.Type), nil); err != nil {
 		return // the job is there all the same
 	}
-	if t, err := decode[httpapi.Type](answer); err == nil && !t.Handled {
-		fmt.Fprintf(a.err, "rota: no handler of type %s runs in this server; it waits until one does\n", plainText(j.Type))
+	if t, err := decode[httpapi.Type](answer); err == nil && !t.Handled && t.Workers == 0 {
+		fmt.Fprintf(a.err, "rota: neither this server nor a worker elsewhere handles type %s; it waits until one does\n", plainText(j.Type))
 	}
 }
 

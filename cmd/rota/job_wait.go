@@ -134,7 +134,7 @@ func (a *app) endOfWait(first httpapi.Job, e httpapi.ExecutionDetail, raw json.R
 		hint = "rota execution show " + first.ID.String() + " shows its attempts, rota job logs what each wrote"
 	}
 	return &exitError{
-		code: exitFailed, err: fmt.Errorf("job %s was not completed: %s", first.ID, firstText(runError(last), "it is "+e.State)), hint: hint,
+		code: exitFailed, err: fmt.Errorf("job %s was not completed: %s", first.ID, firstText(headText(runError(last)), "it is "+e.State)), hint: hint,
 	}
 }
 
@@ -150,11 +150,12 @@ func (a *app) outcome(j httpapi.Job) string {
 	return text
 }
 
+// runError is why a run failed, the first line of it.
 func runError(j httpapi.Job) string {
 	if j.Run == nil {
 		return ""
 	}
-	return plainText(string(j.Run.Error))
+	return headLine(string(j.Run.Error))
 }
 
 func runCode(j httpapi.Job) string {

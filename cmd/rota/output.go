@@ -43,22 +43,43 @@ func (a *app) print(value any, table func(w io.Writer) error) error {
 	if a.output == formatTable {
 		return table(a.out)
 	}
-	var b bytes.Buffer
-	encoder := json.NewEncoder(&b)
-	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("", "  ")
-	if err := encoder.Encode(value); err != nil {
+	text, err := encode(value, "  ")
+	if err != nil {
 		return err
 	}
-	text := b.Bytes()
 	if a.output == formatYAML {
-		var err error
 		if text, err = asYAML(text); err != nil {
 			return err
 		}
 	}
-	_, err := a.out.Write(text)
+	_, err = a.out.Write(text)
 	return err
+}
+
+// encode writes JSON for people and servers, not for web pages: what holds < and & stays readable.
+func encode(value any, indent string) ([]byte, error) {
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", indent)
+	err := encoder.Encode(value)
+	return escapeControls(b.Bytes()), err
+}
+
+// escapeControls escapes the controls of JSON texts that JSON itself lets be, and a terminal may obey: U+007F to U+009F.
+func escapeControls(text []byte) []byte {
+	if !bytes.ContainsFunc(text, func(r rune) bool { return r >= 0x7f && r < 0xa0 }) {
+		return text
+	}
+	var b bytes.Buffer
+	for _, r := range string(text) {
+		if r >= 0x7f && r < 0xa0 {
+			fmt.Fprintf(&b, `\u%04x`, r)
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.Bytes()
 }
 
 // asYAML is JSON in other clothes, its fields in their order. Controls stay escaped, as JSON has them.

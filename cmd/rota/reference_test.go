@@ -39,7 +39,7 @@ same Idempotency-Key, so it is not done twice. A server that was started on this
 What acts on many at once asks first; where there is no terminal to ask at it does nothing without ` + "`--yes`" + `. What waits or
 follows stays over a restart of the server, for 30 seconds.
 
-Times are RFC 3339, or ` + "`YYYY-MM-DD[ HH:MM[:SS]]`" + ` on this machine's clock or that of ` + "`--tz`" + `. Durations are ` + "`90s`, `1h30m`" + ` or
+Times are RFC 3339, or ` + "`YYYY-MM-DD[ HH:MM[:SS]]`" + ` on this machine's clock or that of ` + "`--tz`" + `. Durations are ` + "`90s`, `1h30m`, `2d`" + ` or
 ` + "`'5 MINUTES'`, `'2 DAYS'`" + `.
 `
 

@@ -157,25 +157,19 @@ func trimLines(text string) string {
 	return b.String()
 }
 
-// plainText keeps what others wrote from moving the cursor or breaking the line.
-func plainText(text string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == '\n' || r == '\t' || r == '\r':
-			return ' '
-		case r < ' ' || r >= 0x7f && r < 0xa0 || r == 0x2028 || r == 0x2029 || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069:
-			return '?' // controls, and what turns the direction of writing round
-		}
-		return r
-	}, text)
-}
-
-// sheet is the facts of one thing, a line each. Facts that are empty are left out.
+// sheet is the facts of one thing, a line each, or a block of lines under the first. Facts that are empty are left out.
 type sheet struct{ labels, values []string }
 
 func (s *sheet) add(label, value string) {
 	if value != "" {
 		s.labels, s.values = append(s.labels, label), append(s.values, plainText(value))
+	}
+}
+
+// block adds a fact that may take more than one line.
+func (s *sheet) block(label, value string) {
+	if value = plainLines(value); value != "" {
+		s.labels, s.values = append(s.labels, label), append(s.values, value)
 	}
 }
 
@@ -191,8 +185,9 @@ func (a *app) printSheet(w io.Writer, s *sheet) error {
 		if (label == "state" || label == "status") && a.colourful() {
 			value = paintState(value)
 		}
+		value = strings.ReplaceAll(value, "\n", "\n"+strings.Repeat(" ", width+2))
 		b.WriteString(label + strings.Repeat(" ", width-utf8.RuneCountInString(label)+2) + value + "\n")
 	}
-	_, err := io.WriteString(w, b.String())
+	_, err := io.WriteString(w, trimLines(b.String()))
 	return err
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -26,13 +27,13 @@ func newTypeListCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			t := newTable("NAME", "!STATE", "HANDLED", "SCHEMA", "~DESCRIPTION").spare("SCHEMA", "DESCRIPTION", "HANDLED")
+			t := newTable("NAME", "!STATE", "HANDLED", "WORKERS", "SCHEMA", "~DESCRIPTION").spare("SCHEMA", "DESCRIPTION", "WORKERS", "HANDLED")
 			return printPage(a, found, "no types", t, func(t httpapi.Type) []string {
 				schema := "any"
 				if nonNull(t.Schema) != "" {
 					schema = "checked"
 				}
-				return []string{t.Name, typeState(t), handledText(t), schema, string(t.Description)}
+				return []string{t.Name, typeState(t), handledText(t), strconv.Itoa(t.Workers), schema, string(t.Description)}
 			})
 		},
 	}
@@ -40,7 +41,7 @@ func newTypeListCommand(a *app) *cobra.Command {
 	return cmd
 }
 
-// handledText says whether the server runs a type.
+// handledText says whether the server itself runs a type.
 func handledText(t httpapi.Type) string {
 	if t.Handled {
 		return "yes"
@@ -80,6 +81,7 @@ func (a *app) printType(answer json.RawMessage) error {
 		s.add("description", string(t.Description))
 		s.add("state", typeState(t))
 		s.add("handled", handledText(t))
+		s.add("workers", strconv.Itoa(t.Workers))
 		addPolicy(s, t.Policy)
 		s.add("created", a.stamp(t.CreatedAt.Time)+by(t.CreatedBy))
 		s.add("changed", a.stamp(t.UpdatedAt.Time))

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -47,7 +46,7 @@ func (h *hooks) read(ctx context.Context, a *app) error {
 	return err
 }
 
-// write sets them all. Those of a template have no version of their own: the server reads and changes it in one go.
+// write sets them all. A change of a template takes no version, so that of two at once the later one stands.
 func (h *hooks) write(ctx context.Context, a *app, all []httpapi.WebhookRequest) (json.RawMessage, error) {
 	if h.template != "" {
 		return a.call(ctx, request{method: http.MethodPatch, path: "/templates" + segment(h.template), body: map[string]any{"webhooks": all}})
@@ -69,52 +68,28 @@ func (h *hooks) requests() []httpapi.WebhookRequest {
 	return all
 }
 
-func (h *hooks) of() string {
-	if h.template != "" {
-		return "the jobs of template " + h.template
-	}
-	return "everything"
-}
-
 // within is whose events are told, if not everybody's.
 func (h *hooks) within() string {
 	if h.template != "" {
-		return " of " + h.of()
+		return " of the jobs of template " + h.template
 	}
 	return ""
 }
 
-func newWebhookListCommand(a *app) *cobra.Command {
-	var h hooks
-	cmd := &cobra.Command{
-		Use: "list", Short: "Lists webhooks and what they are told of", Args: nothing(),
-		Long: `Lists the webhooks that are told of everything, or with --template those of a template. Secrets are not shown.`,
-		Example: `  rota webhook list
-  rota webhook list --template report`,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := h.read(cmd.Context(), a); err != nil {
-				return err
-			}
-			return a.print(map[string]any{"webhooks": h.list}, func(w io.Writer) error {
-				if len(h.list) == 0 {
-					_, err := fmt.Fprintln(w, "no webhooks; make one with rota webhook add")
-					return err
-				}
-				t := newTable("URL", "~EVENTS")
-				for _, hook := range h.list {
-					t.add(hook.URL, eventsText(hook.Events))
-				}
-				return a.printTable(w, t)
-			})
-		},
-	}
-	h.flag(a, cmd)
-	return cmd
+// missing says that an address is none of them.
+func (h *hooks) missing(url, hint string) error {
+	return &exitError{code: exitNotFound, err: fmt.Errorf("there is no webhook %s%s", shortened(url), h.within()), hint: hint}
 }
+
+// hintTemplates names where an address may be that was looked for in vain.
+const hintTemplates = "rota webhook list shows those there are, and of which template"
+
+// eventsAll stands for every event, in flags and in tables. The server is told of it by naming none.
+const eventsAll = "all"
 
 func eventsText(events []string) string {
 	if len(events) == 0 {
-		return "all"
+		return eventsAll
 	}
 	return strings.Join(events, ", ")
 }
@@ -131,7 +106,7 @@ func newWebhookRemoveCommand(a *app) *cobra.Command {
 	var h hooks
 	cmd := &cobra.Command{
 		Use: "remove URL", Short: "Takes a webhook away", Args: wants("a URL"),
-		Long: `Takes a webhook away. What it was not told yet it is not told any more.`,
+		Long: `Takes a webhook away. What it was not told yet it is not told any more.` + templatesWhole,
 		Example: `  rota webhook remove https://example.com/hooks/rota
   rota webhook remove https://example.com/hooks/rota --template report`,
 		ValidArgsFunction: a.completeWebhooks(&h),
@@ -143,16 +118,13 @@ func newWebhookRemoveCommand(a *app) *cobra.Command {
 		}
 		at := h.find(args[0])
 		if at < 0 {
-			return &exitError{
-				code: exitNotFound, err: fmt.Errorf("there is no webhook %s%s", shortened(args[0]), h.within()),
-				hint: "rota webhook list shows those there are",
-			}
+			return h.missing(args[0], hintTemplates)
 		}
 		answer, err := h.write(cmd.Context(), a, slices.Delete(h.requests(), at, at+1))
 		if err != nil {
 			return err
 		}
-		return a.say(answer, "%s is told of %s no more", args[0], h.of())
+		return a.say(answer, "took away webhook %s%s", args[0], h.within())
 	}
 	return cmd
 }
@@ -168,68 +140,4 @@ func (a *app) completeWebhooks(h *hooks) cobra.CompletionFunc {
 		}
 		return urls, cobra.ShellCompDirectiveNoFileComp
 	}
-}
-
-func newWebhookTestCommand(a *app) *cobra.Command {
-	var h hooks
-	secret := ""
-	cmd := &cobra.Command{
-		Use: "test URL", Short: "Sends a test to a webhook and says what came of it", Args: wants("a URL"),
-		Long: `Has the server send one signed request with the event webhook.test. The address need not be a webhook yet: give
---secret then.`,
-		Example:           `  rota webhook test https://example.com/hooks/rota`,
-		ValidArgsFunction: a.completeWebhooks(&h),
-	}
-	h.flag(a, cmd)
-	secretFlag(cmd, &secret, "sign it with this `SECRET`, @FILE or - for standard input")
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		text, err := a.secretText(secret)
-		if err != nil {
-			return err
-		}
-		answer, err := a.post(cmd.Context(), "/webhooks/test", httpapi.WebhookTestRequest{URL: args[0], Secret: text, Template: h.template})
-		if err != nil {
-			return err
-		}
-		tested, err := decode[httpapi.WebhookTested](answer)
-		if err != nil {
-			return err
-		}
-		if tested.Delivered {
-			return a.say(answer, "it was taken, with %d, in %d ms", *tested.Status, tested.DurationMS)
-		}
-		if err := a.say(answer, "it was not taken"); err != nil {
-			return err
-		}
-		return &exitError{code: exitFailed, err: fmt.Errorf("%s", plainText(string(tested.Error)))}
-	}
-	return cmd
-}
-
-func newWebhookDeliveriesCommand(a *app) *cobra.Command {
-	var l listing
-	f := filters{}
-	cmd := &cobra.Command{
-		Use: "deliveries", Short: "Lists deliveries to webhooks, newest first", Args: nothing(),
-		Long: `Lists deliveries. They are jobs of type ` + rota.TypeWebhook + `, which other lists leave out: rota job show, retry and explain
-take their ids, and rota dead list --type ` + rota.TypeWebhook + ` shows those that were given up.`,
-		Example: `  rota webhook deliveries
-  rota webhook deliveries --state failed`,
-	}
-	f.add(cmd, "state", "only those in this `STATE`", "scheduled", "queued", "running", "completed", "failed", "cancelled")
-	l.flags(cmd)
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		query := f.query()
-		query.Set("type", rota.TypeWebhook)
-		found, err := a.list(cmd.Context(), "/jobs", query, l)
-		if err != nil {
-			return err
-		}
-		t := newTable("ID", "EVENT", "!STATE", "ATTEMPT", "SINCE", "~URL", "~ERROR").spare("SINCE", "ATTEMPT", "ERROR")
-		return printPage(a, found, "no deliveries", t, func(j httpapi.Job) []string {
-			d, _ := rota.ParseDelivery(j.Params) // what is none has neither event nor address
-			return []string{j.ID.String(), string(d.Event), j.State, fmt.Sprintf("%d/%d", j.Attempt, j.MaxAttempts), a.ago(j.CreatedAt.Time), d.URL, runError(j)}
-		})
-	}
-	return cmd
 }

@@ -2,8 +2,10 @@ package main
 
 import (
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -18,43 +20,75 @@ func newWebhookAddCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "add URL", Short: "Adds a webhook, or changes what it is told of", Args: wants("a URL"),
 		Long: `Adds a webhook that is told of everything, or with --template of the jobs of a template. Its deliveries are signed: without
---secret one is made and shown this once. An address that is there already is told of the events that are named, and keeps
-its secret unless another is given.`,
+--secret one is made and shown this once. Of an address that is there already only what is named is changed: without
+--event it keeps its events, without --secret its secret.` + templatesWhole,
 		Example: `  rota webhook add https://example.com/hooks/rota --event job.dead --event schedule.missed
+  rota webhook add https://example.com/hooks/rota --secret @new.txt     # its events stay
+  rota webhook add https://example.com/hooks/rota --event all
   rota webhook add https://example.com/hooks/rota --template report --secret @secret.txt`,
 	}
 	h.flag(a, cmd)
-	cmd.Flags().StringSliceVar(&events, "event", nil, "tell it of this `EVENT`, such as job.dead (repeatable; default all)")
-	completeFrom(cmd, "event", eventNames())
-	secretFlag(cmd, &secret, "sign with this `SECRET`, @FILE or - for standard input; default: one is made")
+	cmd.Flags().StringSliceVar(&events, "event", nil, "tell it of this `EVENT`, such as job.dead, or of all (repeatable; default all, or what it is told of already)")
+	completeFrom(cmd, "event", append(eventNames(), eventsAll))
+	secretFlag(cmd, &secret, "sign with this `SECRET`, @FILE or - for standard input (default: one is made, or the one it has)")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		text, err := a.secretText(secret)
 		if err != nil {
 			return err
 		}
+		kept := !cmd.Flags().Changed("event")
+		if !kept {
+			if events, err = namedEvents(events); err != nil {
+				return err
+			}
+		}
 		if err := h.read(cmd.Context(), a); err != nil {
 			return err
 		}
 		hook, made := httpapi.WebhookRequest{URL: args[0], Events: events}, ""
-		all, at := h.requests(), h.find(args[0])
-		switch {
-		case text == "" && at < 0:
+		if at := h.find(args[0]); at >= 0 && kept {
+			hook.Events = h.list[at].Events
+		} else if at < 0 && text == "" {
 			made = "whsec_" + rand.Text() + rand.Text()
-			hook.Secret = httpapi.Some(made)
-		case text != "":
+			text = made
+		}
+		if text != "" {
 			hook.Secret = httpapi.Some(text)
 		}
-		if at < 0 {
-			all = append(all, hook)
-		} else {
-			all[at] = hook
-		}
-		if _, err := h.write(cmd.Context(), a, all); err != nil {
+		if _, err := h.write(cmd.Context(), a, h.with(hook)); err != nil {
 			return err
 		}
 		return a.sayAdded(&h, hook, made)
 	}
 	return cmd
+}
+
+// with is all webhooks with one more, or with this one in place of the one that has its address.
+func (h *hooks) with(hook httpapi.WebhookRequest) []httpapi.WebhookRequest {
+	all := h.requests()
+	if at := h.find(hook.URL); at >= 0 {
+		all[at] = hook
+		return all
+	}
+	return append(all, hook)
+}
+
+// templatesWhole warns of what no version guards.
+const templatesWhole = `
+
+The webhooks of a template are set whole: of two changes at once the later one stands. Look at them afterwards.`
+
+// namedEvents are the events that flags name: none if they are all of them, as the server has it.
+func namedEvents(events []string) ([]string, error) {
+	switch {
+	case len(events) == 0:
+		return nil, usagef("name one, or "+eventsAll, "--event is empty")
+	case !slices.Contains(events, eventsAll):
+		return events, nil
+	case len(events) > 1:
+		return nil, usagef("leave the others out, or "+eventsAll, "--event %s stands alone", eventsAll)
+	}
+	return nil, nil
 }
 
 // sayAdded tells what was added, and the secret if it was made here: nobody can ask for it later.
@@ -64,11 +98,11 @@ func (a *app) sayAdded(h *hooks, hook httpapi.WebhookRequest, made string) error
 		answer["secret"] = made
 	}
 	return a.print(answer, func(w io.Writer) error {
-		told := h.of()
+		told := "everything"
 		if len(hook.Events) > 0 {
-			told = strings.Join(hook.Events, ", ") + h.within()
+			told = strings.Join(hook.Events, ", ")
 		}
-		text := fmt.Sprintf("%s is told of %s\n", plainText(hook.URL), plainText(told))
+		text := fmt.Sprintf("%s is told of %s\n", plainText(hook.URL), plainText(told+h.within()))
 		if made != "" {
 			text += "its secret is " + made + ", which is not shown again: give it to the receiver\n"
 		}
@@ -78,7 +112,12 @@ func (a *app) sayAdded(h *hooks, hook httpapi.WebhookRequest, made string) error
 }
 
 func secretFlag(cmd *cobra.Command, secret *string, usage string) {
-	cmd.Flags().StringVar(secret, "secret", "", usage)
+	cmd.Flags().Func("secret", usage, func(text string) error {
+		if *secret = text; text == "" {
+			return errors.New("it is empty")
+		}
+		return nil
+	})
 	completeFrom(cmd, "secret", nil)
 }
 

@@ -20,7 +20,11 @@ func TestWebhooksFromTheCommandLine(t *testing.T) {
 		body   []byte
 	}
 	got := make(chan delivery, 10)
-	receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/moody" {
+			http.Error(w, "the signature is\twrong", http.StatusUnauthorized)
+			return
+		}
 		body, _ := io.ReadAll(r.Body)
 		got <- delivery{r.Header, body}
 	}))
@@ -42,11 +46,11 @@ func TestWebhooksFromTheCommandLine(t *testing.T) {
 			t.Fatal("nothing was told")
 		}
 	}
-	server.must("job create noop --wait")
+	job := idShape.FindString(server.must("job create noop --wait"))
 	take("job.completed")
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
 		list := server.must("webhook deliveries")
-		if regexp.MustCompile(`job\.completed +completed +1/`).MatchString(list) {
+		if regexp.MustCompile(`job\.completed +` + job + ` +completed +1/21 +- `).MatchString(list) {
 			break
 		}
 		if time.Now().After(deadline) {
@@ -61,6 +65,10 @@ func TestWebhooksFromTheCommandLine(t *testing.T) {
 		t.Error(out)
 	}
 	take("webhook.test")
+	if out, errs, code := server.run("webhook test " + receiver.URL + "/moody --secret s"); code != exitFailed ||
+		!strings.Contains(out, "it was not taken; the receiver said: the signature is wrong") || !strings.Contains(errs, "401") {
+		t.Errorf("%d %s%s", code, out, errs)
+	}
 	receiver.Close()
 	if out, errs, code := server.run("webhook test " + receiver.URL); code != exitFailed || !strings.Contains(out, "it was not taken") || !strings.Contains(errs, "refused") {
 		t.Errorf("%d %s%s", code, out, errs)
@@ -69,11 +77,35 @@ func TestWebhooksFromTheCommandLine(t *testing.T) {
 		t.Errorf("%d %s%s", code, out, errs)
 	}
 
+	// An empty variable of a script is no wish for a secret that is made up.
+	if _, errs, code := server.run("webhook add " + receiver.URL + "/other --secret="); code != exitUsage || !strings.Contains(errs, "it is empty") {
+		t.Errorf("%d %s", code, errs)
+	}
+
 	// The address that is there keeps its secret, and none is made.
 	if out := server.must("webhook add " + receiver.URL + " --event job.dead"); strings.Contains(out, "secret") {
 		t.Error(out)
 	}
 	if list := server.must("webhook list"); strings.Contains(list, secret) || !strings.Contains(list, "job.dead") {
 		t.Error(list)
+	}
+}
+
+// TestADeliveryThatWaitsSaysWhen: of one that failed the list shows the attempt to come, and when.
+func TestADeliveryThatWaitsSaysWhen(t *testing.T) {
+	server := startServer(t, "--http-allow", "loopback")
+	receiver := httptest.NewServer(http.NotFoundHandler())
+	defer receiver.Close()
+	server.must("webhook add " + receiver.URL + " --event job.completed")
+	job := idShape.FindString(server.must("job create noop --wait"))
+	waits := regexp.MustCompile(`job\.completed +` + job + ` +scheduled +2/21 +in \d+s `)
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+		list := server.must("webhook deliveries")
+		if waits.MatchString(list) {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("no attempt waits:\n%s", list)
+		}
 	}
 }

@@ -1,22 +1,22 @@
 #!/usr/bin/env python3
-"""Receives the webhooks of Rota, with nothing but the standard library:
-
-    ROTA_WEBHOOK_SECRET=whsec_... python3 receiver.py [PORT]
+"""Receives the webhooks of Rota: ROTA_WEBHOOK_SECRET=whsec_... python3 receiver.py [PORT]
 
 It takes what is signed with the secret, was sent in the last five minutes, and was not taken before.
 """
-import hashlib, hmac, json, os, sys, threading, time
+import collections, hashlib, hmac, json, os, sys, threading, time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-SECRET = os.environ["ROTA_WEBHOOK_SECRET"].encode()
-WINDOW = 5 * 60  # seconds that a signature is good for; Rota signs each retry anew
-BODY_MAX = 16 << 20
-taken, lock = set(), threading.Lock()  # in earnest, a table with a unique key, written with what is done below
+SECRET = os.environ.get("ROTA_WEBHOOK_SECRET", "").encode() or sys.exit("set ROTA_WEBHOOK_SECRET to the secret of the webhook")
+WINDOW, BODY_MAX = 5 * 60, 16 << 20  # seconds that a signature is good for, as Rota signs each retry anew; bytes
+taken, lock = collections.deque(maxlen=10_000), threading.Lock()  # in earnest, a table with a unique key, written with what is done
 
 
-def act(notice):
-    """Does what is to be done. What it raises is answered with 500, and comes again."""
-    print(json.dumps({"event": notice["event"], "job": notice["job_id"]}), flush=True)
+def take(notice):
+    """Does what is to be done, once. What it raises is answered with 500, and comes again."""
+    with lock:  # the same delivery comes again if its answer was lost; its id is signed, its headers are not
+        if notice["id"] not in taken:
+            print(json.dumps({"event": notice["event"], "job": notice["job_id"]}), flush=True)
+            taken.append(notice["id"])
 
 
 def refusal(header, body, now):
@@ -33,6 +33,8 @@ def refusal(header, body, now):
 
 
 class Receiver(BaseHTTPRequestHandler):
+    timeout = 10  # seconds that somebody may be silent
+
     def do_POST(self):
         length = self.headers.get("Content-Length", "")
         if not length.isdecimal() or int(length) > BODY_MAX:
@@ -40,11 +42,10 @@ class Receiver(BaseHTTPRequestHandler):
         body = self.rfile.read(int(length))  # the bytes as they came: JSON that is written anew has another signature
         if why := refusal(self.headers.get("Rota-Signature", ""), body, time.time()):
             return self.answer(401, "the signature is refused: " + why)
-        delivery = self.headers.get("Rota-Delivery", "")
-        with lock:  # the same delivery comes again if its answer was lost
-            if delivery not in taken:
-                act(json.loads(body))
-                taken.add(delivery)
+        try:
+            take(json.loads(body))
+        except Exception as why:
+            return self.answer(500, "it is to come again: %r" % why)
         self.answer(200, "taken")
 
     def answer(self, status, text):
@@ -53,7 +54,6 @@ class Receiver(BaseHTTPRequestHandler):
         self.wfile.write(text.encode())
 
 
-if __name__ == "__main__":
-    server = ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1]) if len(sys.argv) > 1 else 8000), Receiver)
-    print("listening on http://127.0.0.1:%d" % server.server_port, flush=True)
-    server.serve_forever()
+server = ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1]) if len(sys.argv) > 1 else 8000), Receiver)
+print("listening on http://127.0.0.1:%d" % server.server_port, flush=True)
+server.serve_forever()

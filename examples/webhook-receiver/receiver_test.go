@@ -5,6 +5,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -88,7 +89,8 @@ func (p *python) next(t *testing.T) (acted struct{ Event, Job string }) {
 	return acted
 }
 
-// send posts a body under a signature, as anybody can.
+// send posts a body under a signature, as anybody can, with an id in its header
+// that is not signed.
 func (p *python) send(t *testing.T, signature, id, body string) int {
 	t.Helper()
 	r, err := http.NewRequest("POST", p.url, strings.NewReader(body))
@@ -201,11 +203,11 @@ func TestADeliveryComesUntilItIsTaken(t *testing.T) {
 // again.
 func TestWhatIsNotOursIsRefused(t *testing.T) {
 	p := startReceiver(t)
-	const body = `{"event": "job.completed", "job_id": "1"}`
+	const body = `{"id": "d-1", "event": "job.completed", "job_id": "1"}`
 	now := time.Now()
 	right := action.Sign(secret, now, []byte(body))
 	for name, test := range map[string]struct{ signature, body string }{
-		"changed":           {right, strings.Replace(body, "1", "2", 1)},
+		"changed":           {right, strings.Replace(body, "d-1", "d-2", 1)},
 		"another secret":    {action.Sign("another", now, []byte(body)), body},
 		"old":               {action.Sign(secret, now.Add(-6*time.Minute), []byte(body)), body},
 		"from the future":   {action.Sign(secret, now.Add(6*time.Minute), []byte(body)), body},
@@ -221,13 +223,42 @@ func TestWhatIsNotOursIsRefused(t *testing.T) {
 			t.Errorf("%s: %d", name, status)
 		}
 	}
-	for _, signature := range []string{right, "t=1793862000", "v1=00," + right, action.Sign(secret, now.Add(-4*time.Minute), []byte(body))} {
-		if want, status := map[bool]int{true: 200, false: 401}[strings.Contains(signature, "v1=")], p.send(t, signature, "id", body); status != want {
+	for i, signature := range []string{right, "t=1793862000", "v1=00," + right, action.Sign(secret, now.Add(-4*time.Minute), []byte(body))} {
+		if want, status := map[bool]int{true: 200, false: 401}[strings.Contains(signature, "v1=")], p.send(t, signature, fmt.Sprint("replay-", i), body); status != want {
 			t.Errorf("%s: %d", signature, status)
 		}
 	}
-	p.send(t, action.Sign(secret, now, []byte(`{"event": "last", "job_id": null}`)), "another", `{"event": "last", "job_id": null}`)
+	for body, want := range map[string]int{`[]`: 500, `no JSON`: 500, `{"id": "d-3"}`: 500} { // what cannot be acted on comes again
+		for range 2 {
+			if status := p.send(t, action.Sign(secret, now, []byte(body)), "d-3", body); status != want {
+				t.Errorf("%s: %d", body, status)
+			}
+		}
+	}
+	const last = `{"id": "d-3", "event": "last", "job_id": null}`
+	p.send(t, action.Sign(secret, now, []byte(last)), "d-1", last)
 	if first, second := p.next(t), p.next(t); first.Event != "job.completed" || second.Event != "last" {
 		t.Errorf("one delivery is acted on twice: %v, %v", first, second)
+	}
+}
+
+// TestNobodyListensWithoutASecret: anybody knows the empty one.
+func TestNobodyListensWithoutASecret(t *testing.T) {
+	program, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("there is no python3 here")
+	}
+	cmd := exec.CommandContext(t.Context(), program, "receiver.py", "0")
+	cmd.Env = append(os.Environ(), "ROTA_WEBHOOK_SECRET=")
+	if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), "set ROTA_WEBHOOK_SECRET") {
+		t.Errorf("%s, %v", out, err)
+	}
+}
+
+// TestItIsShort, as the page says.
+func TestItIsShort(t *testing.T) {
+	text, err := os.ReadFile("receiver.py")
+	if n := strings.Count(string(text), "\n"); err != nil || n >= 60 {
+		t.Errorf("it has %d lines, %v", n, err)
 	}
 }

@@ -115,6 +115,9 @@ func decideRun(tx Tx, w *World, commands []rota.Command, results []rota.Result) 
 		}
 		mark := w.mark()
 		reply, refusal, err := decide(tx, w, c)
+		if err == nil && refusal == nil {
+			refusal, err = mayTell(tx, w, c, mark)
+		}
 		if err != nil {
 			return err
 		}

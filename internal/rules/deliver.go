@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/rotajobs/rota"
@@ -28,6 +29,9 @@ func deliver(tx Tx, w *World, c *Changes) error {
 	if err != nil {
 		return err
 	}
+	// Ids of one instant differ in a hash alone: in their order they lie beside each
+	// other in the store.
+	slices.SortFunc(p.bag, func(a, b *rota.Job) int { return a.ID.Compare(b.ID) })
 	for _, j := range p.bag {
 		if !known[j.ID] {
 			known[j.ID] = true
@@ -36,6 +40,49 @@ func deliver(tx Tx, w *World, c *Changes) error {
 	}
 	c.Wake = true
 	return nil
+}
+
+// mayTell refuses a command that makes more jobs than webhooks can be told of in
+// one step. What ends runs, or only moves what stands, is never refused.
+func mayTell(tx Tx, w *World, c rota.Command, mark int) (*rota.Error, error) {
+	switch c.(type) {
+	case *rota.Enqueue, *rota.EnqueueGroup, *rota.Backfill, *rota.All:
+	default:
+		return nil, nil
+	}
+	hooks, err := tx.Hooks()
+	if err != nil || hooks == nil {
+		return nil, err
+	}
+	p := &postman{hooks: hooks, changes: &Changes{}}
+	each, n := map[string]int{}, 0 // by template
+	for _, u := range w.undo[mark:] {
+		if u.row == nil || u.was.born != nil || u.row.born == nil || rota.InternalType(u.row.born.Type) {
+			continue
+		}
+		template := u.row.born.Template
+		if _, known := each[template]; !known {
+			each[template] = listeners(p.all()) + listeners(p.of(template))
+		}
+		n += each[template]
+	}
+	if n <= rota.TellMax {
+		return nil, nil
+	}
+	return &rota.Error{
+		Code: rota.Invalid, Field: "command", Reason: fmt.Sprintf("would make %d deliveries to webhooks; at most %d are allowed", n, rota.TellMax),
+		Hint: "send fewer jobs at once, or narrow the webhooks' events",
+	}, nil
+}
+
+// listeners counts the webhooks that are told of each job that is made.
+func listeners(hooks []rota.Webhook) (n int) {
+	for i := range hooks {
+		if hooks[i].Tells(rota.EventJobEnqueued) {
+			n++
+		}
+	}
+	return n
 }
 
 // anybody says whether there is somebody to be told.

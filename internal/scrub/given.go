@@ -11,7 +11,7 @@ import (
 var given = regexp.MustCompile(`(?i)(--?)?([A-Za-z0-9_.\-]*(?:` +
 	`pass[_\- ]?word|passwd|pass[_\- ]?phrase|pass[_\- ]?code|secret|token|api[_\-. ]?key|credential|` +
 	`private[_\- ]?key|access[_\- ]?key|signing[_\-]?key|encryption[_\-]?key|master[_\-]?key|session[_\-]?id|` +
-	`connection[_\- ]?string|authorization|cookie|\bdsn|dsn\b|pwd\b|\bjwt` +
+	`connection[_\- ]?string|authorization|cookie|bearer|\bdsn|dsn\b|pwd\b|\bjwt` +
 	`)[A-Za-z0-9_.\-]*)(\\*["'` + "`" + `]?[ \t]*(?::=|=>|=|:)[ \t]*|[ \t]+)`)
 
 // hideGiven hides the value behind each name.
@@ -83,9 +83,13 @@ func valueAtStart(text string) (shown, value, after string) {
 		end := closing(text[start:], text[:start])
 		return text[:start], text[start : start+end], text[start+end:]
 	}
-	end := plainEnd(text)
+	scheme := len(schemes.FindString(text))
+	end := scheme + plainEnd(text[scheme:])
 	return "", text[:end], text[end:]
 }
+
+// schemes are what a value may begin with that is the word behind them: token: Bearer ….
+var schemes = regexp.MustCompile(`^(?i:(?:bearer|basic|digest|negotiate|token|api-?key)[ \t]+)+`)
 
 // closing finds the end of what stands in quotes, or of the text if they are not
 // closed, as in one that was cut. Quotes that are escaped as often as the opening

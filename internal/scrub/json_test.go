@@ -97,6 +97,10 @@ func TestJSON(t *testing.T) {
 		{`{"Bearer 0123456789": 1}`, `{"Bearer [hidden]":"[hidden]"}`},
 		{`{"html": "<a & b>", "é": "\u00e9\u2028"}`, `{"html":"<a & b>","é":"é\u2028"}`},
 		{`"just text, token=x"`, `"just text, token=[hidden]"`},
+		{
+			`{"to": "https://hooks.slack.com/services/T0/B0/x", "say": ["whsec_0123456789", "Bearer abcdefghijklmnopqrstuvwxyz"]}`,
+			`{"to":"https://hooks.slack.com/services/[hidden]","say":["[hidden]","Bearer [hidden]"]}`,
+		},
 		{`17`, `17`},
 		{`null`, `null`},
 		{``, `null`},
@@ -123,7 +127,8 @@ func TestJSON(t *testing.T) {
 func FuzzJSON(f *testing.F) {
 	for i, seed := range []string{
 		`{"a": [1, "x", null], "password": {"b": 2}}`, `"postgres://u:p@h/d?token=x"`, `{"k": "Authorization: Bearer abc"}`,
-		`[{"name": "cookie", "value": "v"}]`, `{"x": "a -----BEGIN PRIVATE KEY----- b"}`, `{`, ``, `"\ud800"`, "\"\xff\"",
+		`[{"name": "cookie", "value": "v"}]`, `{"x": "a -----BEGIN PRIVATE KEY----- b"}`, `"hooks.slack.com/services/T/B/token=x"`,
+		`"Bearer abcdefgh_whsec_abcdefgh"`, `"discord.com/api/webhooks/1/https://u:p@h"`, `{`, ``, `"\ud800"`, "\"\xff\"",
 	} {
 		f.Add([]byte(seed), i, `a", "b`)
 	}

@@ -45,10 +45,11 @@ var rules = []struct {
 	{[]string{"private key"}, hidePrivateKeys},
 	{[]string{"://", "invalid port"}, hideURLs},
 	{[]string{"@tcp", "@udp", "@unix"}, hideSources},
+	{[]string{"slack", "discord", "webhook.office", "telegram"}, hidePaths},
 	{[]string{"authorization", "cookie"}, hideHeaders},
-	{[]string{"pass", "pwd", "secret", "token", "key", "credential", "session", "connection", "authorization", "cookie", "dsn", "jwt"}, hideGiven},
+	{[]string{"pass", "pwd", "secret", "token", "key", "credential", "session", "connection", "authorization", "cookie", "dsn", "jwt", "bearer"}, hideGiven},
 	{[]string{"bearer", "basic", "digest", "negotiate", "token", "key"}, hideBearers},
-	{[]string{"eyj", "akia", "asia", "gh", "glpat-", "xox", "k_live", "k_test", "sk-", "aiza", "ya29.", "npm_"}, hideShapes},
+	{[]string{"eyj", "akia", "asia", "gh", "github_pat_", "glpat-", "xox", "xapp-", "whsec_", "k_live", "k_test", "sk-", "aiza", "ya29.", "npm_"}, hideShapes},
 }
 
 var privateKey = regexp.MustCompile(`(?s)-----BEGIN [A-Z0-9 ]*PRIVATE KEY[A-Z ]*-----.*?(?:-----END [A-Z0-9 ]*PRIVATE KEY[A-Z ]*-----|\z)`)
@@ -60,36 +61,50 @@ var source = regexp.MustCompile(`([^\s:/@"']*):(\S+)@(tcp6?|udp|unix)\(`)
 
 func hideSources(text string) string { return source.ReplaceAllString(text, "${1}:"+Hidden+"@${3}(") }
 
-// bearer is a proof behind the name of its scheme.
-var bearer = regexp.MustCompile(`(?i)\b(bearer|basic|digest|negotiate|token|api-?key)([ \t]+)([A-Za-z0-9._~+/=\-]{6,})`)
+// bearer is a proof behind the name of its scheme, or behind several: bearer token …, and Bearer Bearer … of who put it
+// there twice.
+var bearer = regexp.MustCompile(`(?i)\b((?:(?:bearer|basic|digest|negotiate|token|api-?key)(?:[ \t]+|%20))+)([A-Za-z0-9._~+/=\-]{6,})`)
 
 func hideBearers(text string) string {
 	return replace(bearer, text, func(m []string) string {
-		if prose(m[3]) || !proof(m[3]) {
+		if prose(m[2]) || schemeProse(m[2]) || len(m[2]) < proofMin && !proof(m[2]) {
 			return m[0]
 		}
-		return m[1] + m[2] + Hidden
+		return m[1] + Hidden
 	})
 }
 
-// proof tells a proof from a word: basic knowledge, but Basic dXNlcjpwYXNz.
+// proofMin is how long what stands behind a scheme is a proof whatever it is made of.
+const proofMin = 8
+
+// proof tells a short proof from a word: basic skills, but Basic dXNlcg==.
 var proof = regexp.MustCompile(`[0-9A-Z=]`).MatchString
 
-// shapes are keys that services give out in a form of their own.
-var shapes = regexp.MustCompile(`\b(?:` +
+// schemeProse reports whether a word is one of the long ones that errors go on with behind the name of a scheme.
+func schemeProse(word string) bool {
+	return slices.Contains(schemeWords, strings.ToLower(strings.TrimRight(word, ".,;:!")))
+}
+
+var schemeWords = strings.Fields(`authentication authorization bearer character contains credentials digest endpoint exchange expiration
+	generation identifier information introspection knowledge literal negotiate position provided received refreshed request response
+	revocation sequence signature undefined validation verification`)
+
+// shapes are keys that services give out in a form of their own, Rota's for webhooks among them.
+var shapes = regexp.MustCompile(`(\b|_)(?:` +
 	`eyJ[A-Za-z0-9_\-]{6,}\.[A-Za-z0-9_\-]+\.?[A-Za-z0-9_\-]*` + // JSON Web Token
-	`|A[KS]IA[0-9A-Z]{16}` + // AWS
-	`|gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,}` +
-	`|glpat-[A-Za-z0-9_\-]{16,}` +
-	`|xox[a-z]-[A-Za-z0-9\-]{10,}` + // Slack
-	`|[sr]k_(?:live|test)_[A-Za-z0-9]{10,}` + // Stripe
+	`|A[KS]IA[0-9A-Z]{12,}` + // AWS
+	`|gh[pousr]_[A-Za-z0-9]{10,}|github_pat_[A-Za-z0-9_]{10,}` +
+	`|glpat-[A-Za-z0-9_\-]{10,}` +
+	`|xox[a-z]-[A-Za-z0-9\-]{8,}|xapp-[A-Za-z0-9\-]{8,}` + // Slack
+	`|whsec_[A-Za-z0-9+/=_\-]{8,}` + // webhooks, of Rota and others
+	`|[sr]k_(?:live|test)_[A-Za-z0-9]{8,}` + // Stripe
 	`|sk-[A-Za-z0-9_\-]{20,}` +
 	`|AIza[0-9A-Za-z_\-]{30,}` + // Google
 	`|ya29\.[0-9A-Za-z_\-]{10,}` +
 	`|npm_[A-Za-z0-9]{30,}` +
 	`)`)
 
-func hideShapes(text string) string { return shapes.ReplaceAllLiteralString(text, Hidden) }
+func hideShapes(text string) string { return shapes.ReplaceAllString(text, "${1}"+Hidden) }
 
 // replace is ReplaceAllStringFunc with what the groups matched.
 func replace(re *regexp.Regexp, text string, with func(groups []string) string) string {

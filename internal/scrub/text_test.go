@@ -31,6 +31,13 @@ func TestTextHidesSecrets(t *testing.T) {
 		{"X-Api-Key: 12345", "X-Api-Key: [hidden]"},
 		{"sent bearer 7f3a9c01", "sent bearer [hidden]"},
 		{"token ghx81jz00q was refused", "token [hidden] was refused"},
+		{"Bearer abcdefghijklmnopqrstuvwxyz", "Bearer [hidden]"},
+		{"sent Bearer hunterab, then Basic hunterab", "sent Bearer [hidden], then Basic [hidden]"},
+		{"Bearer Bearer abcdefgh", "Bearer Bearer [hidden]"},
+		{"a bearer token abcdefgh", "a bearer token [hidden]"},
+		{"refused: Token abcdefgh", "refused: Token [hidden]"},
+		{"?auth=Bearer%20abcdefghijkl", "?auth=Bearer%20[hidden]"},
+		{"bearer=abc", "bearer=[hidden]"},
 
 		// names and values
 		{"password=hunter2", "password=[hidden]"},
@@ -49,6 +56,7 @@ func TestTextHidesSecrets(t *testing.T) {
 		{"run: x --api-token=abc -v", "run: x --api-token=[hidden] -v"},
 		{"SENTRY_DSN=https://k@h/1", "SENTRY_DSN=[hidden]"},
 		{"tokens=abc", "tokens=[hidden]"},
+		{"token: Bearer abc, then more", "token: [hidden], then more"},
 
 		// known forms
 		{"got eyJhbGciOiJI.eyJzdWIi.sig-1 back", "got [hidden] back"},
@@ -56,8 +64,29 @@ func TestTextHidesSecrets(t *testing.T) {
 		{"ghp_0123456789abcdefghijABCD", "[hidden]"},
 		{"xoxb-123456789012-abc", "[hidden]"},
 		{"sk_live_0123456789abc", "[hidden]"},
+		{"sk_test_abcdefgh", "[hidden]"},
+		{"signed with whsec_ABCDEFGHIJKLMNOPQRSTUVWXYZ234567ABCDEFGHIJKLMNOPQRST", "signed with [hidden]"},
+		{"old_whsec_abcdefgh", "old_[hidden]"},
+		{"github_pat_11ABCDEFG0_abcdefghij", "[hidden]"},
+		{"xoxp-abcdefgh", "[hidden]"},
+		{"xapp-1-A0123-456", "[hidden]"},
+
+		// addresses that are secrets
+		{
+			`Post "https://hooks.slack.com/services/T0AB/B0CD/xYz123": 404 Not Found`,
+			`Post "https://hooks.slack.com/services/[hidden]": 404 Not Found`,
+		},
+		{"(hooks.slack.com/services/T0/B0/x), and on", "(hooks.slack.com/services/[hidden]), and on"},
+		{`{\"to\":\"https:\/\/hooks.slack.com\/services\/T0\/B0\/x\"}`, `{\"to\":\"https:\/\/hooks.slack.com\/services\/[hidden]\"}`},
+		{"?to=https%3A%2F%2Fhooks.slack.com%2Fservices%2FT0%2FB0%2Fx&a=b", "?to=https%3A%2F%2Fhooks.slack.com%2Fservices%2F[hidden]&a=b"},
+		{"https://discord.com/api/webhooks/123456/a-b_C?wait=true", "https://discord.com/api/webhooks/[hidden]?wait=true"},
+		{"https://discordapp.com/api/v10/webhooks/123456/abc", "https://discordapp.com/api/v10/webhooks/[hidden]"},
+		{"https://x.webhook.office.com/webhookb2/a@b/IncomingWebhook/c/d", "https://x.webhook.office.com/webhookb2/[hidden]"},
+		{"https://api.telegram.org/bot123:ABC-d/sendMessage", "https://api.telegram.org/bot[hidden]"},
+
 		{"a -----BEGIN RSA PRIVATE KEY-----\nMII\n-----END RSA PRIVATE KEY----- b", "a [hidden] b"},
 		{"a -----BEGIN PRIVATE KEY-----\nMII", "a [hidden]"},
+		{`"-----BEGIN OPENSSH PRIVATE KEY-----\nb3Bl\n-----END OPENSSH PRIVATE KEY-----\n"`, `"[hidden]\n"`},
 	} {
 		if got := Text(test.text); got != test.want {
 			t.Errorf("%q\n became %q\n want   %q", test.text, got, test.want)
@@ -77,6 +106,8 @@ func TestTextLeavesTheRest(t *testing.T) {
 		"max_tokens=4096", "total tokens: 12", "basic knowledge of things", "a bearer of news", "author: me", "passed: 7", "compass=N",
 		"cookie: not set", "panic: runtime error: index out of range [5] with length 3",
 		"token", "password", "secret", "2026-11-15T12:00:00Z", "wordsnippet=1", "http://[::1]:80/a@b",
+		"invalid token provided", "basic authentication required", "bearer token validation failed", "unexpected token undefined in JSON",
+		"the secret whsec_test of an example", "highs_and_lows", "risk-assessment-of-everything", "https://slack.com/help",
 		"auth/token.go:25: bad", "File \"password.py\", line 3", "token_test.go:7:3",
 	} {
 		if got := Text(text); got != text {
@@ -89,9 +120,35 @@ func TestALongTextIsLookedThroughQuickly(t *testing.T) {
 	for _, text := range []string{
 		strings.Repeat("password=", 1_500), strings.Repeat(`token: "`, 1_500), strings.Repeat("a://b:c@", 1_500),
 		strings.Repeat("Authorization: ", 1_000), strings.Repeat("-----BEGIN PRIVATE KEY-----", 500), strings.Repeat("eyJ", 5_000),
+		strings.Repeat("hooks.slack.com/services/", 500), strings.Repeat("Bearer ", 1_500), strings.Repeat("_whsec_", 2_000),
 	} {
 		if again := Text(Text(text)); again != Text(text) {
 			t.Errorf("%.20q… does not come to rest", text)
 		}
 	}
+}
+
+// FuzzText puts a secret that has a form into whatever text: it is gone, and a second look changes nothing.
+func FuzzText(f *testing.F) {
+	for i, seed := range []string{"", "Bearer", `{"a":"`, "token=", "http://u:", "-----BEGIN PRIVATE KEY-----", "Cookie: a; b=", "basic knowledge", "hooks.slack.com/"} {
+		f.Add(seed, i, " and on")
+	}
+	frames := []string{
+		"Bearer %", "bearer token %", "Basic %", "token %", "whsec_%", "sk_live_%", "ghp_%", "github_pat_%", "xoxb-%", "password=%", "https://u:%@host/",
+		"https://hooks.slack.com/services/T0/B0/%", "https://discord.com/api/webhooks/1/%",
+	}
+	f.Fuzz(func(t *testing.T, before string, pick int, after string) {
+		const secret = "zqzxwvjkqzxw"
+		if strings.Contains(before+after, secret) {
+			return
+		}
+		text := before + " " + strings.Replace(frames[index(pick, len(frames))], "%", secret, 1) + " " + after
+		once := Text(text)
+		if strings.Contains(once, secret) {
+			t.Errorf("%q became %q", text, once)
+		}
+		if twice := Text(once); twice != once {
+			t.Errorf("%q became %q and then %q", text, once, twice)
+		}
+	})
 }

@@ -32,3 +32,16 @@ func hidePassword(m []string) string {
 	}
 	return m[1] + ":" + Hidden + "@"
 }
+
+// secretPath is an address that lets whoever knows it write: its path is the secret.
+var secretPath = regexp.MustCompile(`(?i)(` +
+	`hooks\.slack(?:-gov)?\.com` + slash + `(?:services|workflows|triggers)` + slash +
+	`|discord(?:app)?\.com` + slash + `api` + slash + `(?:v[0-9]+` + slash + `)?webhooks` + slash +
+	`|\.webhook\.office\.com` + slash + `webhookb2` + slash +
+	`|api\.telegram\.org` + slash + `bot` +
+	`)(?:\[hidden\]|` + slash + `|[A-Za-z0-9_.~:=@%\-])+`)
+
+// slash is one as JSON may escape it, or a query.
+const slash = `(?:\\*/|%2F)`
+
+func hidePaths(text string) string { return secretPath.ReplaceAllString(text, "${1}"+Hidden) }

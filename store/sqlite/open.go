@@ -2,8 +2,12 @@ package sqlite
 
 import (
 	"context"
+	"errors"
+	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"time"
@@ -107,6 +111,7 @@ func openWriter(path string, config Config) (*writer, error) {
 		return openOnlooker(path)
 	}
 	ballast()
+	keepPrivate(path, config.Logger)
 	conn, err := sqlite.OpenConn(path, sqlite.OpenReadWrite|sqlite.OpenCreate)
 	if err != nil {
 		return nil, fault(act, err)
@@ -134,6 +139,26 @@ func openWriter(path string, config Config) (*writer, error) {
 		}
 	}
 	return w, nil
+}
+
+// keepPrivate makes a file that is not there before SQLite does, for this user
+// alone: secrets of webhooks stand in it, and what SQLite keeps beside it has the
+// same mode. That everybody can read one that is there is somebody's choice, of
+// which they are told. What goes wrong here, SQLite meets too.
+func keepPrivate(path string, log *slog.Logger) {
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		if file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600); err == nil {
+			_ = file.Close()
+		}
+		return
+	}
+	if err != nil || runtime.GOOS == "windows" || info.Mode()&0o004 == 0 {
+		return
+	}
+	if dir, err := os.Stat(filepath.Dir(realPath(path))); err == nil && dir.Mode()&0o001 != 0 {
+		log.Warn("everybody on this machine can read the store, and the secrets in it; chmod it to 0600, and what is beside it", "file", path, "mode", info.Mode().String())
+	}
 }
 
 func isDirectory(path string) *rota.Error {

@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
+	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -220,4 +221,45 @@ func count(t *testing.T, s *Store) int {
 		t.Errorf("%+v", v)
 	}
 	return last.Jobs
+}
+
+// TestANewFileIsForItsUserAlone, whatever the mask allows, and so is what SQLite
+// keeps beside it. One that everybody can read is warned of, where they can reach
+// it, and left as it is.
+func TestANewFileIsForItsUserAlone(t *testing.T) {
+	defer syscall.Umask(syscall.Umask(0))
+	dir := t.TempDir()
+	path := filepath.Join(dir, "rota.db")
+	must(t, os.Symlink("real.db", path))
+	open := func() string {
+		var log bytes.Buffer
+		s, err := OpenWith(path, Config{Logger: slog.New(slog.NewTextHandler(&log, nil))})
+		must(t, err)
+		defer s.Close()
+		apply(t, s, at(0, enqueue(rota.NewJob{Type: "mail"})))
+		return log.String()
+	}
+	modes := func(want os.FileMode) {
+		t.Helper()
+		for _, name := range []string{"real.db", "real.db-wal", "real.db-shm"} {
+			if info, err := os.Stat(filepath.Join(dir, name)); err == nil && info.Mode().Perm() != want {
+				t.Errorf("%s has the mode %s", name, info.Mode())
+			}
+		}
+	}
+	s, err := OpenWith(path, Config{Logger: quiet})
+	must(t, err)
+	modes(0o600)
+	must(t, s.Close())
+	must(t, os.Chmod(filepath.Join(dir, "real.db"), 0o644))
+	for _, test := range []struct {
+		dir   os.FileMode
+		warns bool
+	}{{0o755, true}, {0o700, false}} {
+		must(t, os.Chmod(dir, test.dir))
+		if log := open(); strings.Contains(log, "everybody on this machine can read the store") != test.warns {
+			t.Errorf("in a directory of the mode %s it says %q", test.dir, log)
+		}
+		modes(0o644)
+	}
 }

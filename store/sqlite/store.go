@@ -22,7 +22,8 @@ type Config struct {
 	// NotFound. A log that a crash left is read back into the file, as by any
 	// opening.
 	ReadOnly bool
-	// Logger hears of what was found after an unclean stop. Default slog.Default.
+	// Logger hears of what was found after an unclean stop, and of a file that
+	// everybody can read. Default slog.Default.
 	Logger *slog.Logger
 
 	fault func(statement int) error // for tests: called before each statement that writes

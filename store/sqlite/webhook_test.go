@@ -186,3 +186,36 @@ func TestLongDeliveries(t *testing.T) {
 	}
 	verifyClean(t, s)
 }
+
+// TestMoreDeliveriesThanOneStepWritesAreRefused, and nothing of the command is
+// done; its neighbours in the batch are.
+func TestMoreDeliveriesThanOneStepWritesAreRefused(t *testing.T) {
+	s := openTest(t, Config{})
+	var hooks []rota.Webhook
+	for i := range rota.WebhooksMax {
+		hooks = append(hooks, hookTo(string(rune('a'+i))))
+	}
+	quiet := hookTo("quiet")
+	quiet.Events = []rota.EventKind{rota.EventJobDead}
+	apply(t, s, at(0, putHooks(hookTo("a"), quiet)))
+	template(t, s, rota.TemplateSpec{Type: "mail", Webhooks: hooks})
+	many := make([]rota.NewJob, rota.TellMax/(rota.WebhooksMax+1)+1)
+	for i := range many {
+		many[i].Template = "digest"
+	}
+	results, err := s.Apply(t.Context(), rota.Batch{Now: noon, Commands: []rota.Command{
+		enqueue(many...), enqueue(many[:1]...), &rota.EnqueueGroup{Meta: rota.NewMeta("ada"), Name: "g", Jobs: many},
+		&rota.All{Meta: rota.NewMeta("ada"), Members: []rota.Command{enqueue(many[1:]...), enqueue(many[:1]...)}},
+	}})
+	must(t, err)
+	for i, r := range results {
+		switch says := "would make 50006 deliveries to webhooks; at most 50000 are allowed"; {
+		case i == 1 && r.Err == nil:
+		case i == 1 || r.Err == nil || r.Err.Code != rota.Invalid || !strings.Contains(r.Err.Error(), says):
+			t.Errorf("%d: %v", i, r.Err)
+		}
+	}
+	if got := len(deliveries(t, s)); got != rota.WebhooksMax+1 {
+		t.Errorf("there are %d deliveries", got)
+	}
+}

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/httpapi"
+)
+
+// stack is an error as a worker sends one, with what would clear the screen of its reader.
+const stack = "KeyError('month')\r\nTraceback (most recent call last):\n\n\tFile \"job.py\", line 7\n\x1b[2Jstate  completed\n"
+
+func failedJob(text string) httpapi.Job {
+	id := rota.NewID()
+	return httpapi.Job{
+		ID: httpapi.ID{ID: id}, ExecutionID: httpapi.ID{ID: id}, State: "failed", Attempt: 1, MaxAttempts: 1,
+		Run: &httpapi.Run{Error: httpapi.Text(text), ErrorCode: "error"},
+	}
+}
+
+func plainApp(out *strings.Builder) *app {
+	return &app{output: formatTable, environment: environment{out: out, now: time.Now, getenv: func(string) string { return "" }}}
+}
+
+func TestAnErrorOfManyLinesIsShownInItsLines(t *testing.T) {
+	var b strings.Builder
+	a := plainApp(&b)
+	if err := a.printSheet(&b, a.jobSheet(failedJob(stack))); err != nil {
+		t.Fatal(err)
+	}
+	want := `
+error       KeyError('month')
+            Traceback (most recent call last):
+
+                File "job.py", line 7
+            ?[2Jstate  completed
+error code  error
+`
+	if !strings.HasSuffix(b.String(), want) {
+		t.Errorf("a job is shown as\n%s", b.String())
+	}
+	b.Reset()
+	if err := a.writeExecution(&b, httpapi.ExecutionDetail{Attempts: []httpapi.Job{failedJob(stack)}}); err != nil {
+		t.Fatal(err)
+	}
+	want = `error  KeyError('month') …
+
+The error of attempt 1:
+  KeyError('month')
+  Traceback (most recent call last):
+
+      File "job.py", line 7
+  ?[2Jstate  completed
+`
+	if !strings.HasSuffix(b.String(), want) {
+		t.Errorf("an execution is shown as\n%s", b.String())
+	}
+}
+
+func TestMessagesHaveTheFirstLineOfAnError(t *testing.T) {
+	var b strings.Builder
+	a := plainApp(&b)
+	job := failedJob(stack)
+	err := a.endOfWait(job, httpapi.ExecutionDetail{Attempts: []httpapi.Job{job}}, nil)
+	if err == nil || !strings.HasSuffix(err.Error(), "was not completed: KeyError('month') …") {
+		t.Errorf("the wait ends with %v", err)
+	}
+	if note := a.jobNote(job); note != "KeyError('month') …" {
+		t.Errorf("a list notes %q", note)
+	}
+	if line := eventLine(httpapi.Event{Error: stack}); !strings.HasSuffix(line, "  KeyError('month') …") {
+		t.Errorf("an event is told as %q", line)
+	}
+	for text, want := range map[string]string{
+		"":                       "",
+		"short":                  "short",
+		"\n\n first \n second":   "first …",
+		"ends\n":                 "ends",
+		"\x1b[2J\nmore":          "?[2J …",
+		strings.Repeat("ü", 201): strings.Repeat("ü", 199) + "…",
+	} {
+		if got := headText(text); got != want {
+			t.Errorf("the head of %q is %q, want %q", text, got, want)
+		}
+	}
+}
+
+// TestParamsAreShownAsTheyWereTyped: what is sent and shown is no web page.
+func TestParamsAreShownAsTheyWereTyped(t *testing.T) {
+	s := startServer(t)
+	id, rest, _ := strings.Cut(s.must("job create noop '-p' 'if=a > b && c' --delay 1d12h"), " ")
+	if !strings.HasPrefix(rest, "scheduled, starts in 1d 1") {
+		t.Errorf("it is %s", rest)
+	}
+	for _, format := range []string{"table", "json", "yaml"} {
+		if shown := s.must("job show " + id + " -o " + format); !strings.Contains(shown, "a > b && c") {
+			t.Errorf("as %s it is shown as\n%s", format, shown)
+		}
+	}
+	out, errs, code := s.run("job create noop --delay 1000000000h")
+	if code != exitUsage || !strings.Contains(errs, "--delay: \"1000000000h\" is longer than can be counted") {
+		t.Errorf("exits with %d: %s%s", code, out, errs)
+	}
+}

@@ -1,0 +1,55 @@
+package main
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// claim asks for jobs, as a worker elsewhere does.
+func (s *testServer) claim(body string) {
+	s.t.Helper()
+	token, err := os.ReadFile(filepath.Join(s.data, "admin.token"))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	r, err := http.NewRequestWithContext(s.t.Context(), http.MethodPost, "http://"+addressIn(s.data)+"/api/v1/claim", strings.NewReader(body))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+strings.TrimSpace(string(token)))
+	r.Header.Set("Content-Type", "application/json")
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if answer.Body.Close(); answer.StatusCode != http.StatusOK {
+		s.t.Fatal(answer.Status)
+	}
+}
+
+// TestAWorkerElsewhereIsSeen: nobody is warned of a job that it takes, and a job that it has no hand free for is said
+// to wait for it.
+func TestAWorkerElsewhereIsSeen(t *testing.T) {
+	s := startServer(t)
+	s.must("type put nap")
+	if _, errs, _ := s.run("job create nap"); !strings.Contains(errs, "neither this server nor a worker elsewhere handles type nap") {
+		t.Errorf("nobody is there, and that is not said: %s", errs)
+	}
+	s.claim(`{"worker": "napper-1", "types": ["nap"]}`)
+	out, errs, _ := s.run("job create nap")
+	if errs != "" {
+		t.Errorf("a worker is there, and yet: %s", errs)
+	}
+	if why := s.must("explain " + idShape.FindString(out)); !strings.Contains(why, "handled by 1 worker elsewhere, busy with 1 job.") {
+		t.Error(why)
+	}
+	if shown := strings.Fields(s.must("type show nap")); !strings.Contains(strings.Join(shown, " "), "handled no workers 1 ") {
+		t.Error(shown)
+	}
+	if list := s.must("type list"); !strings.Contains(strings.Join(strings.Fields(list), " "), "nap active no 1 any") {
+		t.Error(list)
+	}
+}

@@ -1,0 +1,77 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/rotajobs/rota/httpapi"
+)
+
+// listedHook is a webhook and whose jobs it is told of, as JSON has it.
+type listedHook struct {
+	httpapi.Webhook
+	Template httpapi.Text `json:"template"` // null: it is told of everything
+}
+
+func newWebhookListCommand(a *app) *cobra.Command {
+	var h hooks
+	cmd := &cobra.Command{
+		Use: "list", Short: "Lists webhooks and what they are told of", Args: nothing(),
+		Long: `Lists the webhooks that are told of everything, then those of templates; with --template those of one alone. Secrets
+are not shown.`,
+		Example: `  rota webhook list
+  rota webhook list --template report`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			found, err := h.listed(cmd.Context(), a)
+			if err != nil {
+				return err
+			}
+			return a.print(map[string]any{"webhooks": found}, func(w io.Writer) error {
+				if len(found) == 0 {
+					_, err := fmt.Fprintln(w, "no webhooks; make one with rota webhook add")
+					return err
+				}
+				t := newTable("URL", "^TEMPLATE", "~EVENTS")
+				for _, hook := range found {
+					t.add(hook.URL, firstText(string(hook.Template), "-"), eventsText(hook.Events))
+				}
+				return a.printTable(w, t)
+			})
+		},
+	}
+	h.flag(a, cmd)
+	return cmd
+}
+
+// listed are those of the template that was named, or all.
+func (h *hooks) listed(ctx context.Context, a *app) ([]listedHook, error) {
+	if err := h.read(ctx, a); err != nil {
+		return nil, err
+	}
+	found := labelled([]listedHook{}, h.list, h.template)
+	if h.template != "" {
+		return found, nil
+	}
+	templates, err := a.list(ctx, "/templates", nil, listing{})
+	if err != nil {
+		return nil, err
+	}
+	for _, item := range templates.Items {
+		t, err := decode[httpapi.Template](item)
+		if err != nil {
+			return nil, err
+		}
+		found = labelled(found, t.Webhooks, t.Name)
+	}
+	return found, nil
+}
+
+func labelled(found []listedHook, list []httpapi.Webhook, template string) []listedHook {
+	for _, hook := range list {
+		found = append(found, listedHook{hook, httpapi.Text(template)})
+	}
+	return found
+}

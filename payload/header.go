@@ -1,0 +1,73 @@
+package payload
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+
+	"github.com/invopop/jsonschema"
+)
+
+// Headers are the headers of a request, by their names.
+type Headers map[string]string
+
+// The formats of headers in a schema.
+const (
+	headerFormat      = "rota-header"       // a name
+	headerValueFormat = "rota-header-value" // of any header
+	hostFormat        = "rota-host"         // of the header Host
+)
+
+// JSONSchema describes them.
+func (Headers) JSONSchema() *jsonschema.Schema {
+	most := uint64(100)
+	return &jsonschema.Schema{
+		Type: "object", MaxProperties: &most, Description: "headers by their names",
+		PropertyNames:        &jsonschema.Schema{Format: headerFormat},
+		PatternProperties:    map[string]*jsonschema.Schema{"^(?i:host)$": {Type: "string", Format: hostFormat}},
+		AdditionalProperties: &jsonschema.Schema{Type: "string", Format: headerValueFormat},
+	}
+}
+
+// carriers are the headers that say how a request is sent, not what.
+var carriers = map[string]bool{
+	"Connection": true, "Content-Length": true, "Expect": true, "Keep-Alive": true, "Proxy-Authorization": true, "Proxy-Connection": true,
+	"Te": true, "Trailer": true, "Transfer-Encoding": true, "Upgrade": true,
+}
+
+var isToken = regexp.MustCompile("^[0-9A-Za-z!#$%&'*+.^_`|~-]+$").MatchString
+
+func checkHeader(v any) error {
+	name, is := v.(string)
+	switch {
+	case !is:
+		return nil
+	case !isToken(name):
+		return errors.New("is not the name of a header; write letters, digits and dashes, such as X-Tenant")
+	case carriers[http.CanonicalHeaderKey(name)]:
+		return errors.New("is set by whoever sends the request; leave it out")
+	}
+	return nil
+}
+
+func checkHeaderValue(v any) error {
+	text, is := v.(string)
+	if is && strings.ContainsFunc(text, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }) {
+		return errors.New("has a line break or another control character in it; write it on one line")
+	}
+	return nil
+}
+
+func checkHost(v any) error {
+	text, is := v.(string)
+	if !is {
+		return nil
+	}
+	u, err := url.Parse("http://" + text)
+	if err != nil || u.Host != text || u.Hostname() == "" || !isPort(u.Port()) {
+		return errors.New("is not a host; write a name, and a port if there is one, such as example.com:8080")
+	}
+	return nil
+}

@@ -1,0 +1,67 @@
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/scrub"
+)
+
+// typeHTTP is the type of package action that sends a request. Any part of that
+// may be a key, and only who wrote it knows which.
+const typeHTTP = "http"
+
+// params are a job's, without secrets. Those that are long are left out, since
+// half of them is not JSON.
+func params(job *rota.Job) any {
+	switch {
+	case len(job.Params) > paramsMax:
+		return fmt.Sprintf("[%d bytes, too long to be sent]", len(job.Params))
+	case job.Type == typeHTTP:
+		return request(job.Params)
+	case job.Type == rota.TypeWebhook:
+		return delivery(job.Params)
+	}
+	return scrub.JSON(job.Params)
+}
+
+// request is what anybody may know of a request.
+func request(params json.RawMessage) any {
+	var p struct {
+		Method  string            `json:"method"`
+		URL     string            `json:"url"`
+		Headers map[string]string `json:"headers"`
+	}
+	if json.Unmarshal(params, &p) != nil {
+		return scrub.Hidden
+	}
+	headers := map[string]string{}
+	for name, value := range p.Headers {
+		if name = http.CanonicalHeaderKey(name); scrub.Harmless(name) {
+			headers[name] = scrub.Text(value)
+		}
+	}
+	return map[string]any{"method": p.Method, "host": hostOf(p.URL), "headers": headers}
+}
+
+// delivery is what a webhook was to be told. Its address is as good as a key where
+// whoever knows it may write.
+func delivery(params json.RawMessage) any {
+	d, err := rota.ParseDelivery(params)
+	if err != nil {
+		return scrub.Hidden
+	}
+	d.URL = hostOf(d.URL)
+	return scrub.JSON(rota.EncodeSpec(d))
+}
+
+func hostOf(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return scrub.Hidden
+	}
+	return u.Host
+}
