@@ -97,7 +97,7 @@ func picture(t testing.TB, path string) string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		to, err := os.Create(filepath.Join(dir, filepath.Base(path)+suffix))
+		to, err := os.OpenFile(filepath.Join(dir, filepath.Base(path)+suffix), os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
 		must(t, err)
 		_, err = io.Copy(to, from)
 		must(t, err)
