@@ -225,7 +225,11 @@ func (e *Engine) lastWait(idle <-chan struct{}) error {
 }
 
 func (e *Engine) unrecorded() error {
-	return rota.Errorf(rota.Unavailable, "engine: stop", "the end of %d runs could not be recorded; they are failed and retried at the next start", e.pool.snapshot().Running)
+	runs := e.pool.snapshot().Running
+	if runs == 0 {
+		return rota.Errorf(rota.Unavailable, "engine: stop", "the %s did not answer a claim; what it may have started is failed and retried at the next start", e.keeper())
+	}
+	return rota.Errorf(rota.Unavailable, "engine: stop", "the end of %d runs could not be recorded; they are failed and retried at the next start", runs)
 }
 
 const (

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -152,6 +153,19 @@ func TestAStoreThatStaysAwayIsGivenUp(t *testing.T) {
 	}
 	if w.active() != nil {
 		t.Error("still reserved")
+	}
+}
+
+func TestAClaimThatIsNotAnsweredIsGivenUp(t *testing.T) {
+	w := newWorld(t)
+	p := &power{}
+	r := w.startOn(wrap.Flaky(w.store, p.fault()), registry(newStage().play), engine.Config{ShutdownGrace: time.Millisecond})
+	r.SetRecordGrace(50 * time.Millisecond)
+	p.off.Store(true)
+	w.addOne()
+	w.until("it claims", func() bool { return p.denied.Load() > 0 })
+	if err := r.shutdown(); rota.CodeOf(err) != rota.Unavailable || !strings.Contains(err.Error(), "did not answer a claim") {
+		t.Errorf("%v", err)
 	}
 }
 

@@ -45,6 +45,14 @@ func newServer(t testing.TB, change ...func(*httpapi.Config)) *server {
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { // when the engine has stopped, if there is one
+		for v, err := range file.Verify(context.Background()) {
+			t.Errorf("the store is not in order: %+v %v", v, err)
+		}
+		if err := file.Close(); err != nil {
+			t.Error(err)
+		}
+	})
 	s := &server{TB: t, store: wrap.Coalesce(file), logs: &logDir{dir: t.TempDir()}, log: &bytes.Buffer{}}
 	s.feed = feed.New(s.store, 64)
 	config := httpapi.Config{
@@ -64,12 +72,6 @@ func newServer(t testing.TB, change ...func(*httpapi.Config)) *server {
 	t.Cleanup(func() {
 		s.http.CloseClientConnections()
 		s.http.Close()
-		for v, err := range file.Verify(context.Background()) {
-			t.Errorf("the store is not in order: %+v %v", v, err)
-		}
-		if err := file.Close(); err != nil {
-			t.Error(err)
-		}
 	})
 	return s
 }

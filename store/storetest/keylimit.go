@@ -28,6 +28,7 @@ func testKeyLimit(t *testing.T, h Harness) {
 		{"numbering the queue anew changes nothing for a key", keyNormalised},
 		{"a job that cannot start keeps none of another type waiting", keyPaused},
 		{"when many of a key end at once, whoever waits behind them is not forgotten", keyManyEnd},
+		{"one command holds back some beyond the limit, in an all no more", keyInAll},
 	})
 }
 
@@ -284,4 +285,17 @@ func keyManyEnd(y *story) {
 	}
 	wantIDs(y, "claimed", idsOf(y.claim(5)), last)
 	y.sound()
+}
+
+func keyInAll(y *story) {
+	const all = 60
+	for range all {
+		y.enqueue(ofKey(0))
+	}
+	y.throttle(keyLimit("db", 2))
+	most := 2 + rota.KeySpare
+	y.enqueue(ofKey(-1))
+	want(y, "ready after a command", len(y.queue()), all-most)
+	do[*rota.AllDone](y, y.allOf(y.enqueueCommand(ofKey(-1))))
+	want(y, "ready after an all of one", len(y.queue()), all-2*most)
 }

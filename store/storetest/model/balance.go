@@ -15,6 +15,8 @@ func (s *step) touch(j *rota.Job) {
 	}
 }
 
+// balanceTouched balances them, once: an All has balanced what its last member
+// touched when it is done itself.
 func (s *step) balanceTouched() {
 	for _, key := range slices.Sorted(maps.Keys(s.touched)) {
 		most := rota.KeyLimitMax
@@ -25,6 +27,7 @@ func (s *step) balanceTouched() {
 			s.intents[intent{"key", key}] = true
 		}
 	}
+	clear(s.touched)
 }
 
 // rebalance makes as many jobs of each type ready as may start of the key, and of
