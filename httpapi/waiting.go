@@ -132,12 +132,15 @@ func laneOf(types []string) (key string, sorted []string) {
 	return strings.Join(sorted, " "), sorted // no name has a space in it
 }
 
-// leave takes a poll out of its line. It reports false if its claim is with the
-// store just now: then it is answered when that is decided.
+// leave takes a poll out of its line. It reports false if there is an answer to
+// it, or will be: its claim is with the store just now, or was a moment ago.
 func (r *waitingRoom) leave(p *poll) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if p.atDesk {
+	switch {
+	case p.place == nil:
+		return false
+	case p.atDesk:
 		p.leaving = true
 		return false
 	}

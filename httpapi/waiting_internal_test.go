@@ -114,3 +114,17 @@ func TestRotasOwnEventsAreToldToWhoAsks(t *testing.T) {
 		}
 	}
 }
+
+// TestWhoLeavesAsTheAnswerComesTakesIt: otherwise what was claimed for it would be
+// nobody's until its lease ends.
+func TestWhoLeavesAsTheAnswerComesTakesIt(t *testing.T) {
+	room, _ := deafRoom(t)
+	room.staffed = true // nobody serves it but this test
+	p := room.enter(t.Context(), &rota.Claim{Meta: rota.NewMeta(""), Types: []string{"a"}, Limit: 1})
+	room.mu.Lock()
+	room.settle(p, served{claimed: &rota.Claimed{Jobs: []*rota.Job{{}}}})
+	room.mu.Unlock()
+	if room.leave(p) {
+		t.Error("it left without its job")
+	}
+}
