@@ -118,9 +118,10 @@ func (a *audit) readLedger() {
 	for row := range strings.Lines(string(text)) {
 		l := line{}
 		job, execution, plan, pid := "", "", "", 0
-		if n, _ := fmt.Sscanf(row, "start %s %s %d %s %d %s\n", &job, &execution, &l.attempt, &plan, &pid, &l.who); n == 6 {
+		row = strings.TrimRight(row, " \n")
+		if n, _ := fmt.Sscanf(row, "start %s %s %d %s %d %s", &job, &execution, &l.attempt, &plan, &pid, &l.who); n == 6 {
 			l.word = "start"
-		} else if n, _ := fmt.Sscanf(row, "end %s %s\n", &job, &l.how); n == 2 {
+		} else if n, _ := fmt.Sscanf(row, "end %s %s", &job, &l.how); n == 2 {
 			l.word = "end"
 		} else {
 			a.Fatalf("the ledger says %q", row)

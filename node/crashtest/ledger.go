@@ -31,16 +31,20 @@ func (l *ledger) started(j *rota.Job, who string) {
 	if !j.PlanTime.IsZero() {
 		plan = j.PlanTime.UTC().Format(time.RFC3339Nano)
 	}
-	l.line("start %s %s %d %s %d %s\n", j.ID, j.ExecutionID, j.Attempt, plan, os.Getpid(), who)
+	l.line("start %s %s %d %s %d %s", j.ID, j.ExecutionID, j.Attempt, plan, os.Getpid(), who)
 }
 
 // ended is written when a handler has done what it does, before it says so.
-func (l *ledger) ended(j *rota.Job, how string) { l.line("end %s %s\n", j.ID, how) }
+func (l *ledger) ended(j *rota.Job, how string) { l.line("end %s %s", j.ID, how) }
+
+// lineWidth is that of every line. A kill can cut a write short where a page of
+// the file ends, so no line may reach from one page into the next.
+const lineWidth = 256
 
 // line writes one line. A ledger that cannot be written shows nothing, so the
 // test has to fail.
 func (l *ledger) line(format string, args ...any) {
-	if _, err := fmt.Fprintf(l.file, format, args...); err != nil {
+	if _, err := fmt.Fprintf(l.file, "%-*s\n", lineWidth-1, fmt.Sprintf(format, args...)); err != nil {
 		fmt.Fprintln(os.Stderr, "crashtest: the ledger cannot be written:", err)
 		os.Exit(1)
 	}
