@@ -60,6 +60,7 @@ var rooms = map[string]room{
 	// The law is for those who keep rows. Above all the suite and its model
 	// keep out: a law that is tested against itself is always right.
 	"internal/rules": {floor: 3, only: []string{"store/sqlite", "store/postgres", "store/dynamo"}},
+	"internal/bell":  {floor: 3, only: []string{"store/sqlite", "store/postgres", "store/dynamo"}},
 	"access":         {floor: 3},
 	"payload":        {floor: 3},
 	"feed":           {floor: 3, tests: []string{"store/sqlite"}},

@@ -4,13 +4,15 @@ import "github.com/rotajobs/rota"
 
 func needExtend(n *Need, c *rota.Extend) {
 	n.active()
+	n.Pass = true
 	for i := range c.Items {
 		n.lease(c.Items[i].JobID)
 	}
 }
 
 // decideExtend beats for each lease that is still held. A stale lease that
-// nobody reaped is held.
+// nobody reaped is held. One that somebody has locked is left as it is, to be
+// extended with the next beat: to wait for it might cost all the others.
 func decideExtend(w *World, c *rota.Extend) (rota.Reply, *rota.Error) {
 	answers := make([]rota.LeaseAnswer, len(c.Items))
 	for i := range c.Items {
@@ -18,6 +20,10 @@ func decideExtend(w *World, c *rota.Extend) (rota.Reply, *rota.Error) {
 		j := leased(w, &item.LeaseRef)
 		if j == nil || !j.Run.Open() {
 			answers[i] = leaseLost(&item.LeaseRef)
+			continue
+		}
+		if w.busy[j.ID] {
+			answers[i] = leaseAnswer(j.Run)
 			continue
 		}
 		run := w.edit(j.ID).Run

@@ -31,6 +31,14 @@ type Locks struct {
 
 	Lanes []string // concurrency keys: who is ready and who is held back
 	Open  []string // types whose open runs were counted, with their buckets; empty: all types
+
+	// Order says that the step looks at how queued jobs stand to each other, or
+	// changes one that stays: who claims meanwhile would pass over what is locked.
+	Order bool
+	// Sets says that the step has looked at rows not by their keys but by what
+	// holds for them, which others may make true for more. What it looked at
+	// belongs to what has a name above; under its lock it is to be looked at again.
+	Sets bool
 }
 
 // Locks lists them.
@@ -40,6 +48,7 @@ func (w *World) Locks() Locks {
 		Graph: len(w.reach.answers) > 0, Throttle: w.throttleAsked, Webhooks: w.webhooksAsked, Active: w.activeBinds,
 		Types: sortedKeys(w.types.rows), Templates: sortedKeys(w.templates.rows), Schedules: sortedKeys(w.schedules.rows),
 		Groups: slices.SortedFunc(maps.Keys(w.groups.rows), rota.ID.Compare),
+		Order:  w.reorders(), Sets: w.asksSets(),
 	}
 	l.Requests = slices.SortedFunc(maps.Keys(w.requests.rows), func(a, b RequestKey) int {
 		return cmp.Or(cmp.Compare(a.Actor, b.Actor), cmp.Compare(a.Key, b.Key))
@@ -82,3 +91,48 @@ func (w *World) Locks() Locks {
 }
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+
+// Changed are those of the Locks, but for jobs, whose rows the world changes:
+// others may look at the rest meanwhile.
+func (w *World) Changed() Locks {
+	return Locks{
+		Keys: touchedKeys(&w.keys), Types: touchedKeys(&w.types), Templates: touchedKeys(&w.templates),
+		Schedules: touchedKeys(&w.schedules), Groups: touchedKeys(&w.groups), Requests: touchedKeys(&w.requests),
+		Throttle: len(w.throttle.touched) > 0, Webhooks: len(w.webhooks.touched) > 0, Active: len(w.reservations.touched) > 0,
+	}
+}
+
+func touchedKeys[K comparable, V any](s *shelf[K, V]) (keys []K) {
+	for _, r := range s.touched {
+		keys = append(keys, r.key)
+	}
+	return keys
+}
+
+// reorders says whether a job that stays in the queue stands elsewhere, or is
+// another, than before.
+func (w *World) reorders() bool {
+	return len(w.pages) > 0 || slices.ContainsFunc(w.touchedJobs, func(r *jobRow) bool {
+		return r.was != nil && r.is != nil && r.was.Ready() && r.is.Ready()
+	})
+}
+
+func (w *World) asksSets() bool {
+	return len(w.jobsOf.answers)+len(w.planned.answers)+len(w.members.answers)+len(w.blocked.answers)+len(w.behind.answers)+
+		len(w.latest.answers)+len(w.dependents.answers)+len(w.reach.answers)+len(w.using.answers)+len(w.lanes.answers)+
+		len(w.open.answers)+len(w.redriven.answers)+len(w.attempts.answers)+len(w.waits.answers)+len(w.standingBy.answers)+
+		len(w.bygone.answers)+len(w.lapsed.answers)+len(w.pages) > 0
+}
+
+// EachJob shows the jobs that a world has looked at and that stand in the store,
+// and says of each whether it changes.
+func (w *World) EachJob(show func(j *rota.Job, changes bool)) {
+	for _, r := range w.jobs {
+		if r.was != nil {
+			show(r.was, r.is != r.was)
+		}
+	}
+}
+
+// LimitsKeys says whether some concurrency key is limited, as far as is known.
+func (w *World) LimitsKeys() bool { return len(w.limits().Keys) > 0 }

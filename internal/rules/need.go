@@ -13,6 +13,7 @@ type Need struct {
 	whole bool // leases are asked for whole, since more may be decided about them
 
 	Leases  []rota.ID // a job and its run, by id, as far as it takes to beat for it or end it
+	Pass    bool      // those of them that others have locked are passed over, by PutBusy
 	Whole   []rota.ID // the same with everything
 	Retries []rota.ID // the job that retries this one
 	Chains  []rota.ID // the last job of the chain that begins with, or goes through, this one
@@ -105,8 +106,8 @@ type OrderPage struct {
 	Limit    int
 }
 
-// empty says whether nothing is missing. Every field but the first two is a
-// question.
+// empty says whether nothing is missing. Every field but the first two, and
+// Pass, is a question.
 func (n *Need) empty() bool {
 	return len(n.Leases)+len(n.Whole)+len(n.Retries)+len(n.Chains)+len(n.Keys)+len(n.Plans)+len(n.Tails)+len(n.Audits)+len(n.Order) == 0 &&
 		n.Taken == nil && n.Heads == nil && n.Due == nil && n.Stale == nil && n.Left == nil && n.alone()

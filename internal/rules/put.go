@@ -15,6 +15,15 @@ func (w *World) PutJob(j *rota.Job) {
 	}
 }
 
+// PutBusy brings in a job that somebody has locked: it cannot be changed now.
+func (w *World) PutBusy(j *rota.Job) {
+	w.PutJob(j)
+	if w.busy == nil {
+		w.busy = map[rota.ID]bool{}
+	}
+	w.busy[j.ID] = true
+}
+
 // PutRetry says which job retries another.
 func (w *World) PutRetry(of, id rota.ID) { w.retries[of] = id }
 

@@ -18,6 +18,7 @@ type World struct {
 	tails   map[int]tail
 	audits  map[rota.ID]bool
 	pages   map[OrderPage][]rota.ID
+	busy    map[rota.ID]bool // jobs that others have locked
 
 	keys         shelf[Key, KeyRecord]
 	types        shelf[string, rota.Type]

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/bell"
 	"zombiezen.com/go/sqlite/sqlitex"
 )
 
@@ -51,8 +52,8 @@ type Store struct {
 	writer  chan *writer // holds the one writer while nobody writes
 	readers *sqlitex.Pool
 	asides  asides
-	wake    wakers
-	watch   watchers
+	wake    bell.Wakers
+	watch   bell.Watchers
 	closing sync.Once
 	closed  chan struct{}
 	err     error // of Close
@@ -81,7 +82,7 @@ func (s *Store) Apply(ctx context.Context, b rota.Batch) ([]rota.Result, error) 
 	results, err := w.applyHalves(ctx, b)
 	if w.ready {
 		w.ready = false
-		s.wake.all()
+		s.wake.All()
 	}
 	return results, err
 }
@@ -111,7 +112,7 @@ func (s *Store) Limits() rota.Limits {
 func (s *Store) now() time.Time { return s.config.Clock().UTC().Truncate(time.Microsecond) }
 
 // Wake returns a channel that receives when jobs may have become ready.
-func (s *Store) Wake() (<-chan struct{}, func()) { return s.wake.add() }
+func (s *Store) Wake() (<-chan struct{}, func()) { return s.wake.Add() }
 
 // Close waits for the batch under way, interrupts those who read, notes that
 // the stop was clean, and lets go of the file.

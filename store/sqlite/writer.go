@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/bell"
 	"github.com/rotajobs/rota/internal/rules"
 	"zombiezen.com/go/sqlite"
 )
@@ -16,7 +17,7 @@ type writer struct {
 	wrote int  // statements that wrote, for fault injection
 	ready bool // something became ready since the last wake-up
 
-	watch  *watchers
+	watch  *bell.Watchers
 	tells  bool           // somebody watches the transaction under way
 	events [][]rota.Event // what it does, step by step
 
@@ -62,7 +63,7 @@ func (w *writer) apply(ctx context.Context, b rota.Batch) ([]rota.Result, error)
 			w.rollback()
 		}
 	}()
-	w.commands, w.tells, w.events = b.Commands, w.watch.some(), w.events[:0]
+	w.commands, w.tells, w.events = b.Commands, w.watch.Some(), w.events[:0]
 	if err := w.refresh(); err != nil {
 		return nil, fault("apply", err)
 	}
@@ -76,7 +77,7 @@ func (w *writer) apply(ctx context.Context, b rota.Batch) ([]rota.Result, error)
 	}
 	committed = true
 	for _, events := range w.events {
-		w.watch.tell(events)
+		w.watch.Tell(events)
 	}
 	return results, nil
 }
