@@ -50,12 +50,14 @@ var rooms = map[string]room{
 
 	"engine":          {floor: 4, tests: []string{"store/sqlite", "store/wrap"}},
 	"store/sqlite":    {floor: 4, tests: []string{"store/storetest", "store/wrap"}},
-	"store/postgres":  {floor: 4, tests: []string{"store/storetest", "store/wrap"}},
+	"store/postgres":  {floor: 4, tests: []string{"store/storetest", "store/wrap", "store/postgres/pgtest"}},
 	"store/dynamo":    {floor: 4, tests: []string{"store/storetest", "store/wrap"}},
 	"store/raft":      {floor: 4, tests: []string{"store/storetest", "store/wrap", "store/sqlite"}},
 	"store/remote":    {floor: 4, tests: []string{"store/storetest", "store/wrap", "store/sqlite"}},
 	"store/wrap":      {floor: 4, tests: []string{"store/storetest", "store/sqlite"}},
 	"store/storetest": {floor: 4, tests: []string{"store/sqlite", "store/wrap"}},
+
+	"store/postgres/pgtest": {floor: 4}, // servers for tests
 
 	// The law is for those who keep rows. Above all the suite and its model
 	// keep out: a law that is tested against itself is always right.
@@ -70,6 +72,7 @@ var rooms = map[string]room{
 	".": {floor: 2, tests: []string{"store/sqlite", "engine"}}, // its examples show the whole
 
 	"internal/near":  {floor: pure},
+	"internal/relay": {floor: pure}, // a network for tests
 	"internal/scrub": {floor: pure},
 
 	"cron":    {floor: pure},

@@ -229,3 +229,6 @@ type Violation struct {
 	Rows   []string
 	Detail string
 }
+
+// Checked counts the rows that a verification has looked at.
+type Checked struct{ Jobs, Runs, Keys, Audit int }

@@ -46,6 +46,9 @@ type Config struct {
 	// until there is something to claim, and the server settles what a worker
 	// leaves. A server that denies this worker ends Run. It implies WorkOnly.
 	Remote bool
+	// Roll is kept where several processes share the store: what need be done only
+	// once is then done by the one that leads. Default: this one does it.
+	Roll rota.Roll
 	// Reporter is told of what failed. Default: nobody is.
 	Reporter Reporter
 }

@@ -27,6 +27,7 @@ type Engine struct {
 	heart    *heart
 	notifier *notifier
 	direct   *direct
+	roll     *roll
 	reporter *reporter // nil: nobody wants to know
 
 	ran    atomic.Bool
@@ -57,6 +58,7 @@ func New(client *rota.Client, reg *Registry, config Config) *Engine {
 	e.sweeper = newSweeper(e)
 	e.notifier = newNotifier(e)
 	e.direct = newDirect(e)
+	e.roll = newRoll(e)
 	if e.config.Reporter != nil && !e.config.WorkOnly {
 		e.reporter = newReporter(e)
 	}
@@ -181,7 +183,7 @@ func (e *Engine) loops() (ends, works []func(context.Context)) {
 		works = append(works, newCaller(e).run)
 	case !e.config.WorkOnly:
 		ends = append(ends, e.notifier.run)
-		works = append(works, newAgenda(e).run, e.firer.run, e.sweeper.run, newReaper(e).run, newPruner(e).run)
+		works = append(works, e.roll.run, newAgenda(e).run, e.firer.run, e.sweeper.run, newReaper(e).run, newPruner(e).run)
 	}
 	return ends, works
 }

@@ -21,6 +21,9 @@ func newPruner(e *Engine) *pruner { return &pruner{e} }
 
 func (p *pruner) run(ctx context.Context) {
 	for wait := min(pruneFirst, p.e.config.PruneEvery); pause(ctx, wait); wait = p.e.config.PruneEvery {
+		if !p.e.roll.leads() {
+			continue
+		}
 		if removed, err := p.prune(ctx); err != nil && ctx.Err() == nil {
 			p.e.config.Logger.Error("the history was not pruned", "error", err)
 		} else if removed > 0 {

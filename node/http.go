@@ -26,7 +26,7 @@ const (
 func (n *Node) openHTTP() error {
 	config := httpapi.Config{
 		Store: n.store, Engine: n.engine, Feed: n.feed, Book: payload.NewBook(),
-		Token: n.token, Logs: logReader{n.logs}, LogWriter: n.logs, Backup: n.file.Backup, ScratchDir: n.scratch,
+		Token: n.token, Logs: logReader{n.logs}, LogWriter: n.logs, Backup: n.kept.backup, ScratchDir: n.scratch,
 		Metrics: n.meters.handler(n.logger), Ready: n.readiness, Version: n.config.Version,
 		Logger: n.logger, Clock: n.clock, Addresses: n.Addresses, Rate: n.config.HTTPRate, Webhooks: n.sender,
 		Polls: n.meters.polling,

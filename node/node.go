@@ -14,7 +14,6 @@ import (
 	"github.com/rotajobs/rota/action"
 	"github.com/rotajobs/rota/engine"
 	"github.com/rotajobs/rota/feed"
-	"github.com/rotajobs/rota/store/sqlite"
 	"github.com/rotajobs/rota/telemetry"
 )
 
@@ -27,7 +26,7 @@ type Node struct {
 
 	scratch  string // directory for what is under way
 	token    string
-	file     *sqlite.Store
+	kept     keptStore
 	meter    *metered
 	store    rota.Store // what everybody uses
 	feed     *feed.Feed

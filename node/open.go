@@ -9,7 +9,6 @@ import (
 	"github.com/rotajobs/rota/engine"
 	"github.com/rotajobs/rota/feed"
 	"github.com/rotajobs/rota/payload"
-	"github.com/rotajobs/rota/store/sqlite"
 	"github.com/rotajobs/rota/store/wrap"
 )
 
@@ -65,13 +64,13 @@ func (n *Node) openStore() error {
 		n.offset = newOffsetClock(n.config.ClockOffsetFile, n.clock, n.logger)
 		n.clock = n.offset.now
 	}
-	file, err := sqlite.OpenWith(storePath(n.config.Store), sqlite.Config{Clock: n.clock, Logger: n.logger})
+	opened, err := n.openKept()
 	if err != nil {
 		return err
 	}
-	n.closeLast(file.Close)
-	n.file, n.meters = file, newMeters()
-	kept := rota.Store(file)
+	n.closeLast(opened.Close)
+	n.kept, n.meters = opened, newMeters()
+	kept := opened.Store
 	if n.config.Wrap != nil {
 		kept = n.config.Wrap(kept)
 	}
@@ -125,12 +124,13 @@ func (n *Node) openEngine() error {
 		Workers: n.config.Workers, Name: n.config.Name, Lease: n.config.Lease,
 		CancelGrace: n.config.CancelGrace, ShutdownGrace: n.config.ShutdownGrace,
 		Retention: n.config.Retention, PruneEvery: n.config.PruneEvery,
-		Logger: n.logger, Logs: n.logs, Clock: n.clock, Feed: n.feed, Reporter: reporter,
+		Logger: n.logger, Logs: n.logs, Clock: n.clock, Feed: n.feed, Reporter: reporter, Roll: n.kept.roll,
 	})
 	n.openLane(client, guard)
 	n.meters.registry.MustRegister(&gauges{
 		store: n.store, pool: n.engine.Snapshot, version: n.config.Version,
-		size: fileSize(storePath(n.config.Store)), events: n.feed.Last,
+		size: n.kept.size, events: n.feed.Last,
+		leader: n.engine.Leads, nodes: n.engine.Nodes,
 	})
 	return nil
 }

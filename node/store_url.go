@@ -9,8 +9,12 @@ import (
 
 const sqliteScheme = "sqlite"
 
-// laterSchemes are stores that come with a later release.
-var laterSchemes = []string{"postgres", "postgresql", "dynamodb", "raft"}
+var (
+	postgresSchemes = []string{"postgres", "postgresql"}
+
+	// laterSchemes are stores that come with a later release.
+	laterSchemes = []string{"dynamodb", "raft"}
+)
 
 // storeKind is the URL of a store. What stands behind its scheme is never
 // repeated to anybody: it may hold a password.
@@ -27,6 +31,8 @@ func (k storeKind) check() error {
 		return errors.New("it is empty")
 	case !found:
 		return errors.New("it has no scheme")
+	case slices.Contains(postgresSchemes, scheme):
+		return checkServer(rest)
 	case slices.Contains(laterSchemes, scheme):
 		return fmt.Errorf("stores of %s: come with a later release", scheme)
 	case scheme != sqliteScheme:
@@ -37,6 +43,21 @@ func (k storeKind) check() error {
 		return errors.New("a file has no slashes in front of its path")
 	}
 	return nil
+}
+
+// checkServer looks at what stands behind postgres:, of which PostgreSQL's own
+// rules decide the rest.
+func checkServer(rest string) error {
+	if !strings.HasPrefix(rest, "//") {
+		return errors.New("a server has two slashes in front of its name")
+	}
+	return nil
+}
+
+// onServer says that a store is in a database that several nodes may share.
+func onServer(url string) bool {
+	scheme, _, _ := strings.Cut(url, ":")
+	return slices.Contains(postgresSchemes, scheme)
 }
 
 // storePath is the file of a store.

@@ -4,12 +4,14 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"iter"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/httpapi"
+	"github.com/rotajobs/rota/store/postgres"
 	"github.com/rotajobs/rota/store/sqlite"
 )
 
@@ -57,7 +59,7 @@ func newVerifyCommand(a *app) *cobra.Command {
 		Long: `Checks every invariant of a store and names each row that breaks one. Exits with 0 if it is clean and with 3 if
 it is not. Without --store a running server checks its own, while it goes on.
 
-With --store it is one that no process holds. No row is changed, but a log that a crash left is folded
+With --store it is one that no process holds, or one on PostgreSQL. No row is changed, but a log that a crash left is folded
 into the file: for evidence, copy the file with its -wal and -shm first.`,
 		Example: verifyExample,
 		Args:    verifyArgs,
@@ -69,7 +71,7 @@ into the file: for evidence, copy the file with its -wal and -shm first.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&opts.store, "store", "", "`URL` of the store, such as sqlite:rota-data/rota.db")
+	flags.StringVar(&opts.store, "store", "", "`URL` of the store, such as sqlite:rota-data/rota.db or postgres://…")
 	flags.BoolVar(&opts.list, "list", false, "list the checks and what each promises")
 	return cmd
 }
@@ -78,16 +80,9 @@ func (a *app) verify(ctx context.Context, opts verifyOptions) error {
 	if opts.store == "" {
 		return a.verifyServer(ctx)
 	}
-	path, err := storePath(opts.store)
+	store, path, err := openToLook(opts.store)
 	if err != nil {
 		return err
-	}
-	if err := isStore(path); err != nil {
-		return err
-	}
-	store, err := sqlite.OpenWith(path, sqlite.Config{ReadOnly: true})
-	if err != nil {
-		return storeError(path, err)
 	}
 	defer store.Close()
 	view, err := a.check(ctx, store)
@@ -100,12 +95,38 @@ func (a *app) verify(ctx context.Context, opts verifyOptions) error {
 	return notClean(path, view)
 }
 
+// verifiable is a store that tells how far it has been looked at.
+type verifiable interface {
+	VerifyAloud(ctx context.Context, heard func(rota.Checked)) iter.Seq2[rota.Violation, error]
+	Close() error
+}
+
+// openToLook opens a store that is only looked at, and says what to call it.
+func openToLook(url string) (verifiable, string, error) {
+	if strings.HasPrefix(url, "postgres://") || strings.HasPrefix(url, "postgresql://") {
+		store, err := postgres.OpenWith(url, postgres.Config{ReadOnly: true, Poll: true})
+		return store, "the store", err // its URL may hold a password
+	}
+	path, err := storePath(url)
+	if err != nil {
+		return nil, "", err
+	}
+	if err := isStore(path); err != nil {
+		return nil, "", err
+	}
+	store, err := sqlite.OpenWith(path, sqlite.Config{ReadOnly: true})
+	if err != nil {
+		return nil, "", storeError(path, err)
+	}
+	return store, path, nil
+}
+
 // check looks at every row of a store and tells how far it is.
-func (a *app) check(ctx context.Context, store *sqlite.Store) (verifyView, error) {
+func (a *app) check(ctx context.Context, store verifiable) (verifyView, error) {
 	view := verifyView{Violations: []violationView{}}
 	progress := a.newProgress()
 	defer progress.clear()
-	for v, err := range store.VerifyAloud(ctx, func(c sqlite.Checked) {
+	for v, err := range store.VerifyAloud(ctx, func(c rota.Checked) {
 		view.Checked = verifyCount(c)
 		progress.show("checked %d jobs", c.Jobs)
 	}) {

@@ -215,8 +215,8 @@ func TestBackupToAFullDisk(t *testing.T) {
 
 func count(t *testing.T, s *Store) int {
 	t.Helper()
-	last := Checked{}
-	for v, err := range s.VerifyAloud(t.Context(), func(c Checked) { last = c }) {
+	last := rota.Checked{}
+	for v, err := range s.VerifyAloud(t.Context(), func(c rota.Checked) { last = c }) {
 		must(t, err)
 		t.Errorf("%+v", v)
 	}

@@ -10,36 +10,33 @@ import (
 	"zombiezen.com/go/sqlite"
 )
 
-// Checked counts the rows that a verification has looked at.
-type Checked struct{ Jobs, Runs, Keys, Audit int }
-
 // checkedEvery is after how many jobs a count is told.
 const checkedEvery = 10_000
 
 // Verify checks every invariant of rota.Checks on one state of the file, while
 // others write the next ones.
 func (s *Store) Verify(ctx context.Context) iter.Seq2[rota.Violation, error] {
-	return s.VerifyAloud(ctx, func(Checked) {})
+	return s.VerifyAloud(ctx, func(rota.Checked) {})
 }
 
 // VerifyAloud is Verify for somebody who waits: it tells how many rows it has
 // looked at, every now and then and at the end.
-func (s *Store) VerifyAloud(ctx context.Context, heard func(Checked)) iter.Seq2[rota.Violation, error] {
+func (s *Store) VerifyAloud(ctx context.Context, heard func(rota.Checked)) iter.Seq2[rota.Violation, error] {
 	return s.inspect(ctx, heard, (*inspection).everything)
 }
 
 // verifyOpen checks only what runs, and what ended without being settled: all
 // that an unclean stop can have torn.
 func (s *Store) verifyOpen(ctx context.Context) iter.Seq2[rota.Violation, error] {
-	return s.inspect(ctx, func(Checked) {}, func(in *inspection) error { return in.jobs(sqlVerifyOpen) })
+	return s.inspect(ctx, func(rota.Checked) {}, func(in *inspection) error { return in.jobs(sqlVerifyOpen) })
 }
 
 // inspection is one verification on one connection.
 type inspection struct {
 	*rules.Verifier
 	conn    *sqlite.Conn
-	heard   func(Checked)
-	checked Checked
+	heard   func(rota.Checked)
+	checked rota.Checked
 	tell    func(rota.Violation)
 	stopped bool // nobody listens any more
 }
@@ -48,7 +45,7 @@ type inspection struct {
 var errStopped = errors.New("stopped")
 
 func (s *Store) inspect(
-	ctx context.Context, heard func(Checked), look func(*inspection) error,
+	ctx context.Context, heard func(rota.Checked), look func(*inspection) error,
 ) iter.Seq2[rota.Violation, error] {
 	return func(yield func(rota.Violation, error) bool) {
 		in := &inspection{heard: heard}

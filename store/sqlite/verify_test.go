@@ -53,10 +53,10 @@ func TestVerifySeesOneStateBesideAWriter(t *testing.T) {
 func TestVerifyCountsWhatItLookedAt(t *testing.T) {
 	s := openTest(t, Config{})
 	cast(t, s)
-	var last Checked
-	for range s.VerifyAloud(t.Context(), func(c Checked) { last = c }) {
+	var last rota.Checked
+	for range s.VerifyAloud(t.Context(), func(c rota.Checked) { last = c }) {
 	}
-	if want := (Checked{Jobs: 14, Runs: 7, Keys: 4, Audit: 1}); last != want {
+	if want := (rota.Checked{Jobs: 14, Runs: 7, Keys: 4, Audit: 1}); last != want {
 		t.Errorf("counted %+v, want %+v", last, want)
 	}
 }

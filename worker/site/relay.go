@@ -3,149 +3,19 @@
 package site
 
 import (
-	"io"
-	"net"
-	"sync"
 	"testing"
-	"time"
+
+	"github.com/rotajobs/rota/internal/relay"
 )
 
-// Relay is a stretch of network between a worker and a server. It has an address
-// that stays while servers come and go, and it can fail as networks do.
-type Relay struct {
-	listener net.Listener
-
-	mu     sync.Mutex
-	to     string // the server's address; empty: nobody listens
-	stuck  bool   // nothing passes, and nobody is told
-	passes *sync.Cond
-	open   map[net.Conn]bool
-	closed bool
-}
+// Relay is a stretch of network between a worker and a server.
+type Relay struct{ *relay.Relay }
 
 // NewRelay opens a relay that leads nowhere yet. It closes with the test.
 func NewRelay(t testing.TB) *Relay {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := &Relay{listener: listener, open: map[net.Conn]bool{}}
-	r.passes = sync.NewCond(&r.mu)
-	t.Cleanup(r.close)
-	go r.accept()
-	return r
+	return &Relay{relay.New(t)}
 }
 
 // URL is where the relay is reached.
-func (r *Relay) URL() string { return "http://" + r.listener.Addr().String() }
-
-// Lead leads to another server from now on, or to none. Connections that are
-// open stay with the one they had.
-func (r *Relay) Lead(to string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.to = to
-}
-
-// Hold lets nothing pass any more, in neither direction, and tells nobody.
-func (r *Relay) Hold() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.stuck = true
-}
-
-// Heal lets pass what was held, as late as it comes.
-func (r *Relay) Heal() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.stuck = false
-	r.passes.Broadcast()
-}
-
-// Cut breaks all connections that are open.
-func (r *Relay) Cut() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for conn := range r.open {
-		_ = conn.Close()
-	}
-}
-
-func (r *Relay) close() {
-	_ = r.listener.Close()
-	r.mu.Lock()
-	r.closed = true
-	r.passes.Broadcast()
-	r.mu.Unlock()
-	r.Cut()
-}
-
-func (r *Relay) accept() {
-	for {
-		conn, err := r.listener.Accept()
-		if err != nil {
-			return
-		}
-		go r.carry(conn)
-	}
-}
-
-// carry joins a caller with the server.
-func (r *Relay) carry(caller net.Conn) {
-	defer r.drop(caller)
-	if !r.pass(caller) {
-		return
-	}
-	r.mu.Lock()
-	to := r.to
-	r.mu.Unlock()
-	server, err := net.DialTimeout("tcp", to, time.Second)
-	if err != nil {
-		return // nobody is there
-	}
-	defer r.drop(server)
-	if !r.pass(server) {
-		return
-	}
-	go func() {
-		r.copy(server, caller)
-		_ = server.Close()
-	}()
-	r.copy(caller, server)
-}
-
-// copy carries one direction, piece by piece.
-func (r *Relay) copy(to io.Writer, from io.Reader) {
-	piece := make([]byte, 32<<10)
-	for {
-		n, err := from.Read(piece)
-		if n > 0 && r.pass(nil) {
-			_, err = to.Write(piece[:n])
-		}
-		if err != nil || !r.pass(nil) {
-			return
-		}
-	}
-}
-
-// pass waits while nothing passes, and reports whether anything ever will. A
-// connection is noted as open.
-func (r *Relay) pass(conn net.Conn) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if conn != nil {
-		r.open[conn] = true
-	}
-	for r.stuck && !r.closed {
-		r.passes.Wait()
-	}
-	return !r.closed
-}
-
-func (r *Relay) drop(conn net.Conn) {
-	_ = conn.Close()
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	delete(r.open, conn)
-}
+func (r *Relay) URL() string { return "http://" + r.Addr() }

@@ -1,0 +1,77 @@
+package postgres
+
+import (
+	"context"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/rules"
+)
+
+const (
+	// Lines are numbered at the commit, in the order in which they were inserted.
+	sqlInsertAudit = `
+INSERT INTO rota_audit (id, at, actor, act, job_id, subject, detail)
+SELECT v.id, v.at, v.actor, v.act, v.job_id, v.subject, v.detail
+FROM unnest($1, $2, $3, $4, $5, $6, $7) WITH ORDINALITY AS v (id, at, actor, act, job_id, subject, detail, n)
+ORDER BY v.n
+ON CONFLICT (id) DO NOTHING`
+	sqlAudits = `
+SELECT id
+FROM rota_audit
+WHERE id = ANY ($1)`
+	sqlAuditAfter = `
+SELECT seq, id, at, actor, act, job_id, subject, detail
+FROM rota_audit
+WHERE seq > $1
+ORDER BY seq
+LIMIT $2`
+)
+
+// writeAudit writes each line once: a command that is sent again may find the
+// same thing to do again.
+func (t *tx) writeAudit(entries []rota.AuditEntry) {
+	if len(entries) == 0 {
+		return
+	}
+	ids, at := newColumn(oidIDs, len(entries)), newColumn(oidInts, len(entries))
+	actors, acts := newColumn(oidTexts, len(entries)), newColumn(oidTexts, len(entries))
+	jobs := newColumn(oidIDs, len(entries))
+	subjects, details := newColumn(oidTexts, len(entries)), newColumn(oidTexts, len(entries))
+	for i := range entries {
+		e := &entries[i]
+		ids.bytes(e.ID[:])
+		at.time(e.At)
+		actors.text(e.Actor)
+		acts.textAlways(e.Act)
+		jobs.id(e.JobID)
+		subjects.text(e.Subject)
+		details.text(e.Detail)
+	}
+	t.write(ask{sql: sqlInsertAudit, params: paramsOf([]*column{ids, at, actors, acts, jobs, subjects, details})})
+}
+
+func (t *tx) loadAudits(ids []rota.ID, w *rules.World) []ask {
+	if len(ids) == 0 {
+		return nil
+	}
+	return []ask{{sql: sqlAudits, params: []param{idsParam(ids)}, each: func(r row) error {
+		w.PutAudit(r.id(0))
+		return nil
+	}}}
+}
+
+// Audit lists the audit, in the order of writing.
+func (s *Store) Audit(ctx context.Context, after int64, limit int) (entries []rota.AuditEntry, err error) {
+	most, err := pageLimit(limit)
+	if err != nil {
+		return nil, err
+	}
+	err = s.ask(ctx, "audit", ask{sql: sqlAuditAfter, params: []param{intParam(after), intParam(most)}, each: func(r row) error {
+		entries = append(entries, rota.AuditEntry{
+			Seq: r.int(0), ID: r.id(1), At: r.time(2), Actor: r.text(3),
+			Act: r.text(4), JobID: r.id(5), Subject: r.text(6), Detail: r.text(7),
+		})
+		return nil
+	}})
+	return entries, err
+}

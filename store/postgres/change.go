@@ -1,0 +1,157 @@
+package postgres
+
+import (
+	"strings"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/rules"
+)
+
+// jobFields says which columns a field of a job or of its run is, and what stands
+// in them. The columns of a field change together.
+var jobFields = []struct {
+	field   rules.JobField
+	columns []string
+	oids    []uint32
+	put     func(c []*column, j *rota.Job)
+}{
+	{rules.JobStatus, []string{"status"}, []uint32{oidTexts}, func(c []*column, j *rota.Job) { c[0].text(string(j.Status)) }},
+	{rules.JobHold, []string{"hold"}, []uint32{oidInts}, func(c []*column, j *rota.Job) { c[0].int(int64(j.Hold)) }},
+	{rules.JobPriority, []string{"priority"}, []uint32{oidInts}, func(c []*column, j *rota.Job) { c[0].int(int64(j.Priority)) }},
+	{rules.JobPosition, []string{"position"}, []uint32{oidInts}, func(c []*column, j *rota.Job) { c[0].int(j.Position) }},
+	{rules.JobVersion, []string{"version"}, []uint32{oidIDs}, func(c []*column, j *rota.Job) { c[0].id(j.Version) }},
+	{rules.JobParams, []string{"params"}, []uint32{oidTexts}, func(c []*column, j *rota.Job) { c[0].textAlways(string(j.Params)) }},
+	{rules.JobQueuedAt, []string{"queued_at"}, []uint32{oidInts}, func(c []*column, j *rota.Job) { c[0].time(j.QueuedAt) }},
+	{rules.JobStartedAt, []string{"started_at"}, []uint32{oidInts}, func(c []*column, j *rota.Job) { c[0].time(j.StartedAt) }},
+	{rules.JobFinishedAt, []string{"finished_at"}, []uint32{oidInts}, func(c []*column, j *rota.Job) { c[0].time(j.FinishedAt) }},
+	{rules.JobSequel, []string{"sequel"}, []uint32{oidTexts}, func(c []*column, j *rota.Job) { c[0].text(string(j.Sequel)) }},
+	{rules.JobRun, []string{"run_id", "token", "runner", "life"}, []uint32{oidIDs, oidIDs, oidTexts, oidIDs}, putRun},
+	{rules.RunHeartbeat, []string{"heartbeat_at", "stale_after"}, []uint32{oidInts, oidInts}, putHeartbeat},
+	{rules.RunProgress, []string{"progress"}, []uint32{oidTexts}, func(c []*column, j *rota.Job) { c[0].text(string(j.Run.Progress)) }},
+	{rules.RunCancel, []string{"cancel_at", "cancel_by", "cancel_reason"}, []uint32{oidInts, oidTexts, oidTexts}, putCancel},
+	{rules.RunArtifacts, []string{"artifacts"}, []uint32{oidTexts}, func(c []*column, j *rota.Job) { c[0].text(formatLines(j.Run.Artifacts)) }},
+	{rules.RunLogPath, []string{"log_path"}, []uint32{oidTexts}, func(c []*column, j *rota.Job) { c[0].text(j.Run.LogPath) }},
+	{rules.RunOutcome, []string{"outcome", "ended_at"}, []uint32{oidTexts, oidInts}, putOutcome},
+	{rules.RunFinished, []string{"ended_at"}, []uint32{oidInts}, func(c []*column, j *rota.Job) { c[0].time(j.Run.FinishedAt) }},
+	{rules.RunExitCode, []string{"exit_code"}, []uint32{oidInts}, putExitCode},
+	{rules.RunError, []string{"error_code", "error"}, []uint32{oidTexts, oidTexts}, putError},
+	{rules.RunRows, []string{"rows_affected"}, []uint32{oidInts}, putRows},
+	{rules.RunResult, []string{"result"}, []uint32{oidTexts}, func(c []*column, j *rota.Job) { c[0].text(string(j.Run.Result)) }},
+}
+
+// putRun brings an id of the run that is kept if the job has one.
+func putRun(c []*column, j *rota.Job) {
+	c[0].id(j.Run.ID)
+	c[1].bytes(j.Run.Token[:])
+	c[2].textAlways(j.Run.Runner)
+	c[3].id(j.Run.Life)
+}
+
+func putHeartbeat(c []*column, j *rota.Job) {
+	c[0].time(j.Run.HeartbeatAt)
+	c[1].time(j.Run.StaleAfter)
+}
+
+func putCancel(c []*column, j *rota.Job) {
+	c[0].time(j.Run.CancelAt)
+	c[1].text(j.Run.CancelBy)
+	c[2].text(j.Run.CancelReason)
+}
+
+func putOutcome(c []*column, j *rota.Job) {
+	c[0].text(string(j.Run.Outcome))
+	c[1].time(j.Run.FinishedAt)
+}
+
+func putExitCode(c []*column, j *rota.Job) {
+	if j.Run.ExitCode == nil {
+		c[0].null()
+		return
+	}
+	c[0].int(int64(*j.Run.ExitCode))
+}
+
+func putError(c []*column, j *rota.Job) {
+	c[0].text(j.Run.ErrorCode)
+	c[1].text(j.Run.Error)
+}
+
+func putRows(c []*column, j *rota.Job) {
+	if j.Run.RowsAffected == nil {
+		c[0].null()
+		return
+	}
+	c[0].int(*j.Run.RowsAffected)
+}
+
+// updateJobs writes the fields of jobs and their runs that differ, and no others.
+// Those that change alike are one statement. A job that was read is changed only
+// if it is still as it was read; one that this very step has made is its own.
+func (t *tx) updateJobs(changes []rules.JobChange) {
+	var order []rules.JobField
+	alike := map[rules.JobField][]*rota.Job{}
+	for _, c := range changes {
+		if alike[c.Fields] == nil {
+			order = append(order, c.Fields)
+		}
+		alike[c.Fields] = append(alike[c.Fields], c.Job)
+	}
+	for _, fields := range order {
+		t.updateAlike(fields, alike[fields])
+		t.note(alike[fields])
+	}
+}
+
+func (t *tx) updateAlike(fields rules.JobField, jobs []*rota.Job) {
+	columns := []*column{newColumn(oidIDs, len(jobs)), newColumn(oidXids, len(jobs))}
+	for _, j := range jobs {
+		columns[0].bytes(j.ID[:])
+		columns[1].xid(t.seen.jobs[j.ID])
+	}
+	for i := range jobFields {
+		f := &jobFields[i]
+		if fields&f.field == 0 {
+			continue
+		}
+		first := len(columns)
+		for _, oid := range f.oids {
+			columns = append(columns, newColumn(oid, len(jobs)))
+		}
+		for _, j := range jobs {
+			f.put(columns[first:], j)
+		}
+	}
+	t.write(ask{sql: t.store.texts.update(fields), params: append(paramsOf(columns), intParam(int64(len(jobs))))})
+}
+
+// updateText is the statement that changes fields. A version of 0 is that of a
+// job which was made a moment ago, in this transaction.
+func updateText(fields rules.JobField) string {
+	names, set := []string{"id", "version_seen"}, []string(nil)
+	for _, f := range jobFields {
+		if fields&f.field == 0 {
+			continue
+		}
+		for _, c := range f.columns {
+			value := "v." + c
+			if c == "run_id" {
+				value = "coalesce(j.run_id, v.run_id)"
+			}
+			set = append(set, c+" = "+value)
+			names = append(names, c)
+		}
+	}
+	places := make([]string, len(names))
+	for i := range places {
+		places[i] = "$" + itoa(i+1)
+	}
+	return `
+WITH changed AS (
+  UPDATE rota_jobs j
+  SET ` + strings.Join(set, ", ") + `
+  FROM unnest(` + strings.Join(places, ", ") + `) AS v (` + strings.Join(names, ", ") + `)
+  WHERE j.id = v.id AND (j.xmin = v.version_seen OR v.version_seen = '0'::xid)
+  RETURNING 1)
+SELECT rota_expect(count(*), $` + itoa(len(names)+1) + `, $` + itoa(len(names)+1) + `)
+FROM changed`
+}

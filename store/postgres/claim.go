@@ -1,0 +1,131 @@
+package postgres
+
+import (
+	"slices"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/rules"
+)
+
+// The heads of the lanes are merged in dispatch order. A lane is looked down some
+// way further than what is wanted, since others may have locked the first; of the
+// merged order exactly those are locked that are taken, or another claimer would
+// pass over what nobody takes. A lane is left when its room is used up: of a
+// limited one nobody else takes anything meanwhile.
+const (
+	sqlHeads = `
+WITH ranked AS (
+  SELECT c.id, c.priority, c.position, c.created_at, c.own,
+    count(*) FILTER (WHERE NOT c.own) OVER line AS shared,
+    sum(c.bytes) OVER line AS bytes,
+    c.bytes AS mine
+  FROM unnest($1, $2) AS lane (type, room)
+  CROSS JOIN LATERAL (
+    SELECT j.id, j.priority, j.position, j.created_at, octet_length(j.params)::bigint AS bytes,
+      j.type >= 'rota.' AND j.type < 'rota/' AS own
+    FROM rota_jobs j
+    WHERE j.type = lane.type AND j.status = 'QUEUED' AND j.hold = 0
+    ORDER BY j.priority DESC, j.position, j.created_at, j.id
+    LIMIT lane.room) c
+  WINDOW line AS (ORDER BY c.priority DESC, c.position, c.created_at, c.id)
+)
+SELECT ` + queuedColumns + rowVersion + `
+FROM ranked r
+JOIN rota_jobs j ON j.id = r.id
+WHERE j.status = 'QUEUED' AND j.hold = 0
+  AND (r.own OR r.shared <= $4) AND (r.bytes <= $5 OR r.bytes = r.mine)
+ORDER BY j.priority DESC, j.position, j.created_at, j.id
+LIMIT $3`
+	sqlHeadsLocked = sqlHeads + `
+FOR UPDATE OF j SKIP LOCKED`
+
+	sqlTaken = `
+SELECT ` + wholeColumns + rowVersion + `
+FROM rota_jobs j
+WHERE j.run_id BETWEEN $1 AND $2 AND j.run_id IS NOT NULL`
+)
+
+// lookAhead is how much further a claim looks than it takes.
+const lookAhead = 3
+
+// loadHeads locks what it reads, unless the step is sure to be decided again:
+// then somebody could pass over what is locked and not taken in the end.
+func (t *tx) loadHeads(h *rules.Heads, w *rules.World) ask {
+	put := func(r row) error {
+		w.PutHead(t.job(r))
+		return nil
+	}
+	rooms := make([]int, len(h.Rooms))
+	for i, room := range h.Rooms {
+		if rooms[i] = room; room >= h.Limit {
+			rooms[i] = lookAhead * h.Limit
+		}
+	}
+	limit := h.Limit
+	if !slices.ContainsFunc(h.Types, rota.InternalType) {
+		limit = min(limit, h.Shared)
+	}
+	sql := sqlHeads
+	if t.locksHeads(w) {
+		sql = sqlHeadsLocked
+	}
+	return ask{sql: sql, each: put, params: []param{
+		textsParam(h.Types), intsParam(rooms), intParam(int64(limit)), intParam(int64(h.Shared)), intParam(int64(h.Bytes)),
+	}}
+}
+
+// locksHeads says whether what bounds a claim is locked, as far as it is known.
+func (t *tx) locksHeads(w *rules.World) bool {
+	l := w.Locks()
+	for _, name := range l.Open {
+		if t.held[seatOf(classOpen, name)] != exclusive {
+			return false
+		}
+	}
+	return t.passes > 1 || !w.LimitsKeys()
+}
+
+// loadTaken finds what a claim took when it was sent before: the ids of its
+// runs begin with its time bits.
+func (t *tx) loadTaken(q *rules.Taken, w *rules.World) ask {
+	low, high := q.Command, q.Command
+	for i := 6; i < len(low); i++ {
+		low[i], high[i] = 0, 0xff
+	}
+	var taken []*rota.Job
+	return ask{sql: sqlTaken, params: []param{idParam(low), idParam(high)}, each: func(r row) error {
+		if j := t.job(r); j.Run != nil && j.Run.ID == rota.RunID(q.Command, j.ID) {
+			taken = append(taken, j)
+		}
+		return nil
+	}, end: func() {
+		slices.SortFunc(taken, inOrder)
+		for _, j := range taken {
+			w.PutTaken(j)
+		}
+	}}
+}
+
+func inOrder(a, b *rota.Job) int {
+	switch {
+	case a.Before(b):
+		return -1
+	case b.Before(a):
+		return 1
+	}
+	return 0
+}
+
+// job reads a job and notes in which version.
+func (t *tx) job(r row) *rota.Job {
+	j := scanJob(r)
+	t.seen.job(j.ID, r.xid(len(r)-1))
+	return j
+}
+
+// lease is the same for what a lease is about.
+func (t *tx) lease(r row) *rota.Job {
+	j := scanLease(r)
+	t.seen.job(j.ID, r.xid(len(r)-1))
+	return j
+}

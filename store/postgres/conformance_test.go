@@ -1,0 +1,163 @@
+package postgres
+
+import (
+	"os"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/store/postgres/pgtest"
+	"github.com/rotajobs/rota/store/storetest"
+)
+
+// The two suites mostly wait for a server: together they take little longer than
+// one of them.
+
+func TestConformance(t *testing.T) {
+	t.Parallel()
+	storetest.Run(t, harness(t, pgtest.Shared(t).URL, Config{}))
+}
+
+// TestConformanceThroughAPooler lends each transaction one of four connections.
+// What is decided does not depend on that, so that random histories are for those
+// who ask for more than the usual.
+func TestConformanceThroughAPooler(t *testing.T) {
+	t.Parallel()
+	bouncer := pgtest.Shared(t).Bouncer(t, pgtest.Transaction)
+	h := harness(t, bouncer.URL, Config{})
+	if os.Getenv(storetest.ScaleVar) != "" {
+		storetest.Run(t, h)
+		return
+	}
+	t.Run("Stories", func(t *testing.T) { storetest.Stories(t, h) })
+	if testing.Short() {
+		return
+	}
+	t.Run("Races", func(t *testing.T) { storetest.Races(t, h) })
+	t.Run("Concurrent", func(t *testing.T) { storetest.Concurrent(t, h) })
+}
+
+// harness opens stores where at says that a database is.
+func harness(t testing.TB, at func(database string) string, config Config) storetest.Harness {
+	config.Logger = quiet
+	databases := &spares{t: t, uses: map[string]int{}}
+	return storetest.Harness{
+		Open: func(t testing.TB) rota.Store {
+			database := databases.take(t)
+			return tested{openAt(t, at(database), config), func() { databases.giveBack(database) }}
+		},
+		Break: func(t testing.TB, s rota.Store, job rota.ID, how storetest.Breakage) {
+			damage(t, s.(tested).Store, breakages[how], job)
+		},
+		Pause: func(_ testing.TB, s rota.Store, at func([]rota.Command)) {
+			s.(tested).decided = at
+		},
+	}
+}
+
+// tested is a store that lets its database go when it is closed.
+type tested struct {
+	*Store
+	giveBack func()
+}
+
+func (s tested) Close() error {
+	defer s.giveBack()
+	return s.Store.Close()
+}
+
+// spares are databases that are used again: to make one takes longer than most
+// stories.
+type spares struct {
+	t    testing.TB // of all who use them
+	mu   sync.Mutex
+	uses map[string]int
+	free []string
+}
+
+// usesMax is how often a database is used. What is deleted stays in its pages
+// for a while.
+const usesMax = 25
+
+func (p *spares) take(t testing.TB) (name string) {
+	t.Helper()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if n := len(p.free); n == 0 {
+		name = newDatabase(p.t)
+	} else {
+		name, p.free = p.free[n-1], p.free[:n-1]
+		pgtest.Query(t, pgtest.Shared(t).SocketURL(name), sqlEmpty)
+	}
+	p.uses[name]++
+	return name
+}
+
+func (p *spares) giveBack(name string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.uses[name] < usesMax {
+		p.free = append(p.free, name)
+		return
+	}
+	pgtest.Shared(p.t).Discard(name)
+}
+
+// sqlEmpty sees everybody off, and removes all rows but the version of the
+// schema, as one for whom no trigger is called.
+const sqlEmpty = `
+SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid();
+BEGIN;
+SET LOCAL session_replication_role = replica;
+DO $$
+DECLARE
+  one regclass;
+BEGIN
+  FOR one IN SELECT oid FROM pg_class WHERE relnamespace = 'rota'::regnamespace AND relkind = 'r' AND relname <> 'meta' LOOP
+    EXECUTE 'DELETE FROM ' || one;
+  END LOOP;
+END $$;
+COMMIT`
+
+// breakages are what a crash of a lesser store would have left; :job is the
+// job's id.
+var breakages = map[storetest.Breakage][]string{
+	storetest.BreakRun: {
+		withoutRun(":job"),
+		`UPDATE rota_jobs SET run_id = NULL WHERE id = :job`,
+	},
+	storetest.BreakClose: {
+		`DELETE FROM rota_jobs WHERE retry_of = :job`,
+		`UPDATE rota_jobs SET finished_at = NULL, sequel = NULL WHERE id = :job`,
+	},
+	storetest.BreakRetry: {
+		`DELETE FROM rota_jobs WHERE retry_of = :job`,
+		`UPDATE rota_jobs SET sequel = NULL WHERE id = :job`,
+	},
+	storetest.BreakSequel: {
+		`UPDATE rota_jobs SET sequel = NULL WHERE id = :job`,
+	},
+	storetest.BreakJob: {
+		`DELETE FROM rota_jobs WHERE id = :job`,
+	},
+}
+
+// withoutRun takes away the run of a job.
+func withoutRun(job string) string {
+	return `UPDATE rota_jobs SET token = NULL, runner = NULL, life = NULL, heartbeat_at = NULL, stale_after = NULL,
+	outcome = NULL, ended_at = NULL, exit_code = NULL, error_code = NULL, error = NULL, rows_affected = NULL,
+	cancel_at = NULL, cancel_by = NULL, cancel_reason = NULL, progress = NULL, log_path = NULL, artifacts = NULL,
+	result = NULL WHERE id = ` + job
+}
+
+// damage runs statements that the triggers forbid, as one who copies what others
+// have written: for those no trigger is called.
+func damage(t testing.TB, s *Store, statements []string, job rota.ID) {
+	t.Helper()
+	if len(statements) == 0 {
+		t.Fatal("nothing is to be damaged")
+	}
+	sql := "BEGIN; SET LOCAL session_replication_role = replica; " + strings.Join(statements, "; ") + "; COMMIT"
+	rows(t, s, strings.ReplaceAll(sql, ":job", "'"+job.String()+"'"))
+}

@@ -1,0 +1,261 @@
+package postgres
+
+import (
+	"context"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/rules"
+)
+
+const (
+	// The last attempt of the execution that begins with, or goes through, what
+	// chainFrom is given.
+	sqlTailOf = `
+SELECT ` + leanColumns + `, ` + clockHere + `
+FROM rota_jobs j
+WHERE j.id = (` + chainFrom + `$2` + endOfChain + `)`
+	chainFrom = `
+  WITH RECURSIVE chain (id, n) AS (
+    SELECT `
+	endOfChain = `, 1
+    UNION ALL
+    SELECT a.id, chain.n + 1
+    FROM chain
+    JOIN rota_jobs a ON a.retry_of = chain.id
+  )
+  SELECT chain.id
+  FROM chain
+  ORDER BY chain.n DESC
+  LIMIT 1
+`
+	sqlRedriveTail = `
+SELECT ` + leanColumns + `
+FROM rota_jobs j
+WHERE j.id = (` + chainFrom + `(` + sqlRedriven + `)` + endOfChain + `)`
+	sqlLeanJob = `
+SELECT ` + leanColumns + `
+FROM rota_jobs j
+WHERE j.id = $1`
+	sqlEarlier = `
+SELECT ` + leanColumns + `
+FROM rota_jobs j
+WHERE j.group_id = $1 AND j.sequel IS NULL AND j.group_position < $2
+ORDER BY j.group_position, j.id
+LIMIT $3`
+	// Those that wait have their turn by id, when no other is under way.
+	sqlAhead = `
+SELECT ` + leanColumns + `
+FROM rota_jobs j
+WHERE j.schedule = $1 AND coalesce(j.scope_kind, '') = $2 AND coalesce(j.scope_id, '') = $3 AND j.sequel IS NULL
+  AND j.id <> $4 AND (j.hold & 8 = 0 OR j.id < $4)
+ORDER BY j.hold & 8, j.id
+LIMIT $5`
+
+	// How much is open and ready matters only where there are limits.
+	sqlOpenNow = `
+SELECT (` + sqlOpenAll + `), (` + openJobs + ` AND type = $2), (` + sqlLaneOpen + `), (` + sqlLaneReady + `)
+WHERE EXISTS (SELECT FROM rota_throttle)`
+
+	// Those that come before a place in the order, lane by lane: all of a higher
+	// priority, and the first of its own. They are counted as far as is told.
+	sqlBefore = lanes + `
+SELECT
+  (SELECT count(*)
+  FROM (
+    SELECT
+    FROM (SELECT $1 AS type) lanes
+    CROSS JOIN LATERAL (` + before + `) b
+    LIMIT $6) few),
+  (SELECT count(*)
+  FROM (
+    SELECT
+    FROM lanes
+    CROSS JOIN LATERAL (` + before + `) b
+    LIMIT $6) few)`
+	before = `
+      SELECT
+      FROM rota_jobs j
+      WHERE j.type = lanes.type AND j.status = 'QUEUED' AND j.hold = 0 AND j.priority > $2
+      UNION ALL
+      SELECT
+      FROM rota_jobs j
+      WHERE j.type = lanes.type AND j.status = 'QUEUED' AND j.hold = 0
+        AND j.priority = $2 AND (j.position, j.created_at, j.id) < ($3, $4, $5)`
+)
+
+// Explain says why a job does not run.
+func (s *Store) Explain(ctx context.Context, id rota.ID) (reasons []rota.Reason, err error) {
+	err = s.snapshot(ctx, "explain", func(c *session, ctx context.Context) error {
+		e := &explanation{session: c, ctx: ctx}
+		if err := e.read(id, s.clockParam(ctx)); err != nil {
+			return err
+		}
+		reasons = rules.Explain(&e.Facts)
+		return nil
+	})
+	return reasons, err
+}
+
+// explanation reads the facts about a job: first the job, then all that it has to
+// do with, then how what it depends on stands.
+type explanation struct {
+	rules.Facts
+	*session
+	ctx context.Context
+}
+
+func (e *explanation) read(id rota.ID, clock param) error {
+	err := e.send(e.ctx, uncompiled, ask{sql: sqlTailOf, params: []param{clock, idParam(id)}, each: func(r row) error {
+		e.Job, e.Now = scanSeen(r), r.time(colResult+1)
+		return nil
+	}})
+	if err != nil {
+		return err
+	}
+	j := e.Job
+	if j == nil {
+		return noJob(id)
+	}
+	var asks []ask
+	if !j.GroupID.IsZero() {
+		asks = append(asks, only(&e.Group, scanGroup, sqlGroup, idsParam([]rota.ID{j.GroupID})))
+	}
+	switch {
+	case j.Status == rota.StatusQueued:
+		asks = append(append(append(asks, e.holds()...), e.limits()...), e.order()...)
+	case j.Ended():
+		asks = append(asks, onlyJob(&e.Redrive, sqlRedriveTail, idParam(j.ExecutionID)))
+	}
+	if err := e.send(e.ctx, asks...); err != nil {
+		return err
+	}
+	return e.latest()
+}
+
+// holds asks whom the job waits for.
+func (e *explanation) holds() (asks []ask) {
+	j := e.Job
+	if !j.RetryOf.IsZero() {
+		asks = append(asks, onlyJob(&e.Failed, sqlLeanJob, idParam(j.RetryOf)))
+	}
+	few := intParam(rules.FewJobs + 1)
+	if j.Hold&rota.HoldGroup != 0 {
+		params := []param{idParam(j.GroupID), intParam(int64(j.GroupPosition)), few}
+		asks = append(asks, ask{sql: sqlEarlier, params: params, each: jobsInto(&e.Earlier)})
+	}
+	if j.Hold&rota.HoldOverlap != 0 {
+		params := append(scopeParams(j.Schedule, rota.Scope{Kind: j.ScopeKind, ID: j.ScopeID}), idParam(j.ID), few)
+		asks = append(asks, ask{sql: sqlAhead, params: params, each: jobsInto(&e.Ahead)})
+	}
+	if j.Hold&rota.HoldDependency != 0 {
+		asks = append(asks, e.dependencies())
+	}
+	return asks
+}
+
+const sqlDependencies = scheduleColumns + `
+WHERE name IN (SELECT depends_on FROM rota_edges WHERE schedule = $1)
+ORDER BY name`
+
+func (e *explanation) dependencies() ask {
+	return ask{sql: sqlDependencies, params: []param{textAlways(e.Job.Schedule)}, each: put(scanSchedule, func(d *rota.Schedule) {
+		e.Dependencies = append(e.Dependencies, rules.Dependency{Schedule: d})
+	})}
+}
+
+// limits asks what bounds the starts of the job's type and key.
+func (e *explanation) limits() []ask {
+	typ, key := e.Job.Type, e.Job.ConcurrencyKey
+	return []ask{
+		only(&e.Type, scanType, sqlType, textsParam([]string{typ})),
+		only(&e.Bucket, scanBucket, sqlBucket, textsParam([]string{typ})),
+		only(&e.Reservation, scanReservation, sqlActive),
+		{sql: sqlThrottle, each: put(scanThrottle, func(t *rota.Throttle) { e.Limits = t.Spec })},
+		{sql: sqlOpenNow, params: []param{textAlways(key), textAlways(typ)}, each: func(r row) error {
+			e.Open, e.OpenType, e.OpenKey, e.ReadyKey = int(r.int(0)), int(r.int(1)), int(r.int(2)), int(r.int(3))
+			return nil
+		}},
+	}
+}
+
+// order asks how many come before the job.
+func (e *explanation) order() []ask {
+	j := e.Job
+	if !j.Ready() {
+		return nil
+	}
+	return []ask{{sql: sqlBefore, params: []param{
+		textAlways(j.Type), intParam(int64(j.Priority)), intParam(j.Position), timeParam(j.CreatedAt), idParam(j.ID),
+		intParam(rules.BeforeMax + 1),
+	}, each: func(r row) error {
+		e.BeforeType, e.Before = int(r.int(0)), int(r.int(1))
+		return nil
+	}}}
+}
+
+// sqlLatestTails has for each window the last attempt of the execution that
+// counts, if there is one.
+const sqlLatestTails = `
+SELECT ` + leanColumns + `, w.n
+FROM unnest($1, $2, $3, $4, $5) WITH ORDINALITY AS w (schedule, kind, scope, after, until, n)
+CROSS JOIN LATERAL (
+  SELECT c.id
+  FROM rota_jobs c
+  WHERE c.schedule = w.schedule AND coalesce(c.scope_kind, '') = w.kind AND coalesce(c.scope_id, '') = w.scope
+    AND c.counts_at > w.after AND c.counts_at <= w.until AND c.retry_of IS NULL
+  ORDER BY c.counts_at DESC, c.id DESC
+  LIMIT 1
+) latest
+CROSS JOIN LATERAL (` + chainFrom + `latest.id` + endOfChain + `) last
+JOIN rota_jobs j ON j.id = last.id`
+
+// latest reads how the dependencies stand.
+func (e *explanation) latest() error {
+	if len(e.Dependencies) == 0 {
+		return nil
+	}
+	windows, count := make([][]rules.Latest, len(e.Dependencies)), 0
+	columns := []*column{newColumn(oidTexts, 0), newColumn(oidTexts, 0), newColumn(oidTexts, 0), newColumn(oidInts, 0), newColumn(oidInts, 0)}
+	for i, d := range e.Dependencies {
+		windows[i] = e.Windows(d.Schedule)
+		count += len(windows[i])
+		for _, q := range windows[i] {
+			columns[0].textAlways(q.Schedule)
+			columns[1].textAlways(q.Scope.Kind)
+			columns[2].textAlways(q.Scope.ID)
+			columns[3].int(q.After)
+			columns[4].int(q.Until)
+		}
+	}
+	tails := make([]*rota.Job, count)
+	err := e.send(e.ctx, ask{sql: sqlLatestTails, params: paramsOf(columns), each: func(r row) error {
+		tails[r.int(colResult+1)-1] = scanSeen(r)
+		return nil
+	}})
+	for i := range e.Dependencies {
+		e.Dependencies[i].Latest = untilMissed(windows[i], tails)
+		tails = tails[len(windows[i]):]
+	}
+	return err
+}
+
+// untilMissed is how a dependency stands up to the first scope for which it has
+// not completed.
+func untilMissed(windows []rules.Latest, tails []*rota.Job) (all []rules.LatestTail) {
+	for i, q := range windows {
+		one := rules.LatestTail{Scope: q.Scope, Tail: tails[i]}
+		if all = append(all, one); !one.Completed() {
+			break
+		}
+	}
+	return all
+}
+
+// only asks for the only row that there can be; nil if there is none.
+func only[T any](into **T, scan func(row) (*T, error), sql string, params ...param) ask {
+	return ask{sql: sql, params: params, each: put(scan, func(one *T) { *into = one })}
+}
+
+func onlyJob(into **rota.Job, sql string, params ...param) ask {
+	return only(into, func(r row) (*rota.Job, error) { return scanSeen(r), nil }, sql, params...)
+}

@@ -1,0 +1,131 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/rotajobs/rota"
+)
+
+func said(state string) error { return &pgconn.PgError{Code: state, Message: "no", Severity: "ERROR"} }
+
+// TestFault: what goes wrong is said in words, with a way out, whatever it is
+// wrapped in.
+func TestFault(t *testing.T) {
+	for _, test := range []struct {
+		state, says, hint string
+		code              rota.Code
+	}{
+		{"08006", "connection", "again", rota.Unavailable},
+		{"22021", "character", "UTF8", rota.Invalid},
+		{"22003", "", "", rota.Internal},
+		{"23514", "", "", rota.Internal},
+		{"25006", "only be read", "primary", rota.Unavailable},
+		{"25P03", "too long", "again", rota.Unavailable},
+		{"26000", "pooler", "poll=true", rota.Unavailable},
+		{"28P01", "login", "password", rota.Unavailable},
+		{"28000", "login", "pg_hba.conf", rota.Unavailable},
+		{"3D000", "no such database", "CREATE DATABASE", rota.Unavailable},
+		{"40001", "keep changing", "again", rota.Busy},
+		{"40P01", "keep changing", "again", rota.Busy},
+		{"42501", "may not", "GRANT", rota.Unavailable},
+		{"42P01", "not as Rota made them", "verify", rota.Internal},
+		{"53100", "disk is full", "space", rota.Unavailable},
+		{"53300", "no connection left", "max_connections", rota.Unavailable},
+		{"53400", "short of something", "log", rota.Unavailable},
+		{"55P03", "somebody else", "pg_stat_activity", rota.Busy},
+		{"57014", "took too long", "again", rota.Unavailable},
+		{"57P01", "stopping", "again", rota.Unavailable},
+		{"57P03", "starting", "moment", rota.Unavailable},
+		{"58030", "disk failed", "log", rota.Unavailable},
+		{"XX001", "damaged", "backup", rota.Internal},
+		{"P0001", "", "", rota.Internal},
+	} {
+		for _, err := range []error{said(test.state), fmt.Errorf("migration: %w", said(test.state))} {
+			var e *rota.Error
+			if !errors.As(fault("claim", err), &e) {
+				t.Fatalf("%s is %v", test.state, fault("claim", err))
+			}
+			if e.Code != test.code || !strings.Contains(e.Reason, test.says) || !strings.Contains(e.Hint, test.hint) || e.Err != err {
+				t.Errorf("%s is %s %q %q", test.state, e.Code, e.Reason, e.Hint)
+			}
+			if !strings.HasPrefix(e.Error(), "postgres: claim: ") || !strings.Contains(e.Error(), "SQLSTATE "+test.state) {
+				t.Errorf("%s reads %q", test.state, e)
+			}
+		}
+	}
+}
+
+// TestFaultOfTheWay: a server that is not there, and one that goes away.
+func TestFaultOfTheWay(t *testing.T) {
+	_, refused := pgconn.Connect(t.Context(), "postgres://eve:secret@127.0.0.1:1/rota?sslmode=disable")
+	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, err)
+	defer silent.Close()
+	within, done := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer done()
+	_, unanswered := pgconn.Connect(within, "postgres://eve:secret@"+silent.Addr().String()+"/rota?sslmode=disable")
+	for _, test := range []struct {
+		name string
+		err  error
+		says string
+	}{
+		{"nobody listens", refused, "cannot be reached"},
+		{"nobody answers", unanswered, "cannot be reached"},
+		{"it was closed before", pgconn.ErrConnClosed, "was lost"},
+		{"it ended", io.ErrUnexpectedEOF, "was lost"},
+		{"it was reset", &net.OpError{Op: "read", Err: errors.New("connection reset by peer")}, "was lost"},
+	} {
+		got := fault("claim", test.err)
+		if rota.CodeOf(got) != rota.Unavailable || !strings.Contains(got.Error(), test.says) || strings.Contains(got.Error(), "secret") {
+			t.Errorf("%s: %v", test.name, got)
+		}
+	}
+}
+
+// TestFaultPasses: what was said already, and that somebody stopped waiting, stay
+// as they are.
+func TestFaultPasses(t *testing.T) {
+	gone, stop := context.WithCancel(t.Context())
+	stop()
+	_, cancelled := pgconn.Connect(gone, "postgres://eve@127.0.0.1:1/rota?sslmode=disable")
+	for _, err := range []error{
+		nil, rota.Invalidf("type", "is empty"), context.Canceled, fmt.Errorf("timeout: %w", context.DeadlineExceeded), cancelled,
+	} {
+		if got := fault("claim", err); got != err {
+			t.Errorf("%v became %v", err, got)
+		}
+	}
+	if got := fault("claim", errPipeline); rota.CodeOf(got) != rota.Internal || !errors.Is(got, errPipeline) {
+		t.Errorf("what nobody knows is %v", got)
+	}
+}
+
+// TestMovedOrRefused: somebody who was first is no refusal until trying again is
+// over, and what cannot be kept is one.
+func TestMovedOrRefused(t *testing.T) {
+	for state, want := range map[string]struct{ moved, refused bool }{
+		"40001": {true, false}, "40P01": {true, false}, "23505": {true, true}, "23P01": {true, true},
+		"23514": {false, true}, "23502": {false, true}, "23503": {false, true}, "22021": {false, true}, "54000": {false, true},
+		"55P03": {}, "57014": {}, "08006": {},
+	} {
+		for _, err := range []error{said(state), fault("apply", said(state))} {
+			if isMoved(err) != want.moved || isConstraint(err) != want.refused {
+				t.Errorf("%s: moved %t, refused %t", state, isMoved(err), isConstraint(err))
+			}
+		}
+	}
+	for _, err := range []error{nil, io.EOF, context.Canceled} {
+		if isMoved(err) || isConstraint(err) {
+			t.Errorf("%v is one", err)
+		}
+	}
+}

@@ -1,0 +1,153 @@
+package postgres
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/rules"
+)
+
+const (
+	groupColumns = `
+SELECT id, name, mode, on_failure, size, ending, ending_reason, ending_by, created_by, created_at, pruned, xmin
+FROM rota_groups`
+	sqlGroup = groupColumns + `
+WHERE id = ANY ($1)`
+	sqlCountedGroup = `
+SELECT g.*, e.*
+FROM (` + sqlGroup + `
+) g` + counted
+	sqlCountedGroups = `
+SELECT g.*, e.*
+FROM (` + groupColumns + `
+  WHERE id < $1
+  ORDER BY id DESC
+  LIMIT $2
+) g` + counted + `
+ORDER BY g.id DESC`
+	sqlInsertGroup = `
+INSERT INTO rota_groups (id, name, mode, on_failure, size, created_by, created_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7)`
+	sqlUpdateGroup = `
+UPDATE rota_groups
+SET ending = $2, ending_reason = $3, ending_by = $4, pruned = $5
+WHERE id = $1`
+	sqlDeleteGroup = `
+DELETE FROM rota_groups
+WHERE id = $1`
+)
+
+// groupWidth is how many columns a group has; its counts come after them.
+const groupWidth = 12
+
+// tally is how a GroupTally is stored.
+type tally struct {
+	Queued    int `json:"queued,omitempty"`
+	Running   int `json:"running,omitempty"`
+	Completed int `json:"completed,omitempty"`
+	Dead      int `json:"dead,omitempty"`
+	Skipped   int `json:"skipped,omitempty"`
+	Cancelled int `json:"cancelled,omitempty"`
+}
+
+func scanGroup(r row) (*rota.Group, error) {
+	g := &rota.Group{
+		ID: r.id(0), Name: r.text(1), Mode: rota.GroupMode(r.text(2)), OnFailure: rota.OnFailure(r.text(3)),
+		Size: int(r.int(4)), Ending: rota.Ending(r.text(5)), EndingReason: r.text(6), EndingBy: r.text(7),
+		CreatedBy: r.text(8), CreatedAt: r.time(9),
+	}
+	if r.null(10) {
+		return g, nil
+	}
+	var pruned tally
+	err := scanSpec(r, 10, &pruned, "group "+g.ID.String())
+	g.Pruned = rota.GroupTally(pruned)
+	return g, err
+}
+
+func (t *tx) loadGroups(ids []rota.ID, w *rules.World) []ask {
+	if len(ids) == 0 {
+		return nil
+	}
+	for _, id := range ids {
+		t.seen.asked(classGroup, seat{name: string(id[:])})
+	}
+	return []ask{{sql: sqlGroup, params: []param{idsParam(ids)}, each: putSeen(t, classGroup, ofName, scanGroup, w.PutGroup)}}
+}
+
+// writeGroup writes a group that enters, or what may change of one.
+func (t *tx) writeGroup(c rules.Change[rota.ID, rota.Group]) (asks []ask) {
+	switch {
+	case c.Is == nil:
+		return nil
+	case c.Was == nil:
+		asks = append(asks, insertGroup(c.Is))
+		if c.Is.Ending == "" && c.Is.Pruned == (rota.GroupTally{}) {
+			return asks
+		}
+	}
+	var pruned json.RawMessage
+	if c.Is.Pruned != (rota.GroupTally{}) {
+		pruned, _ = json.Marshal(tally(c.Is.Pruned)) // numbers always marshal
+	}
+	return append(asks, ask{sql: sqlUpdateGroup, params: []param{
+		idParam(c.Key), textParam(string(c.Is.Ending)), textParam(c.Is.EndingReason), textParam(c.Is.EndingBy), jsonParam(pruned),
+	}})
+}
+
+func insertGroup(g *rota.Group) ask {
+	return ask{sql: sqlInsertGroup, params: []param{
+		idParam(g.ID), textParam(g.Name), textAlways(string(g.Mode)), textAlways(string(g.OnFailure)), intParam(int64(g.Size)),
+		textParam(g.CreatedBy), timeParam(g.CreatedAt),
+	}}
+}
+
+// deleteGroup removes a group that goes, when its members have gone.
+func (t *tx) deleteGroup(c rules.Change[rota.ID, rota.Group]) []ask {
+	if c.Is != nil {
+		return nil
+	}
+	return []ask{{sql: sqlDeleteGroup, params: []param{idParam(c.Key)}}}
+}
+
+// Group returns a group with its tally.
+func (s *Store) Group(ctx context.Context, id rota.ID) (*rota.Group, error) {
+	groups, err := s.groups(ctx, sqlCountedGroup, idsParam([]rota.ID{id}))
+	switch {
+	case err != nil:
+		return nil, err
+	case len(groups) == 0:
+		return nil, none("group", id.String())
+	}
+	return groups[0], nil
+}
+
+// Groups lists groups with their tallies, newest first.
+func (s *Store) Groups(ctx context.Context, before rota.ID, limit int) ([]*rota.Group, error) {
+	most, err := pageLimit(limit)
+	if err != nil {
+		return nil, err
+	}
+	return s.groups(ctx, sqlCountedGroups, beforeParam(before), intParam(most))
+}
+
+// groups reads groups, each on as many rows as its members stand in ways.
+func (s *Store) groups(ctx context.Context, sql string, params ...param) (groups []*rota.Group, err error) {
+	err = s.ask(ctx, "groups", ask{sql: sql, params: params, each: func(r row) error {
+		if n := len(groups); n == 0 || groups[n-1].ID != r.id(0) {
+			g, err := scanGroup(r)
+			if err != nil {
+				return err
+			}
+			g.Tally = g.Pruned
+			groups = append(groups, g)
+		}
+		countMembers(&groups[len(groups)-1].Tally, r[groupWidth:])
+		return nil
+	}})
+	if err != nil {
+		return nil, err
+	}
+	return groups, nil
+}

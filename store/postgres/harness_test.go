@@ -1,0 +1,92 @@
+package postgres
+
+import (
+	"flag"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/store/postgres/pgtest"
+)
+
+// TestMain has fewer random histories told than where a store is a file: the
+// flag rapid.checks asks for more.
+func TestMain(m *testing.M) {
+	if err := flag.Set(rapidChecks, "20"); err != nil {
+		panic(err)
+	}
+	pgtest.Main(m)
+}
+
+const rapidChecks = "rapid.checks"
+
+var quiet = slog.New(slog.DiscardHandler)
+
+// openTest opens a store in a database of its own.
+func openTest(t testing.TB, config Config) *Store {
+	t.Helper()
+	return openAt(t, pgtest.Shared(t).URL(newDatabase(t)), config)
+}
+
+// openAt opens a store at a URL, until the test ends.
+func openAt(t testing.TB, url string, config Config) *Store {
+	t.Helper()
+	s, err := OpenWith(url, config)
+	must(t, err)
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+// newDatabase makes a database with an empty store in it: a copy of one in which
+// a store was opened once.
+func newDatabase(t testing.TB) string {
+	t.Helper()
+	server := pgtest.Shared(t)
+	template := server.Template(t, "migrated", func(url string) error {
+		s, err := OpenWith(url, Config{Poll: true, Logger: quiet})
+		if err != nil {
+			return err
+		}
+		return s.Close()
+	})
+	return server.NewDatabase(t, template)
+}
+
+// urlOf is where a store was opened.
+func urlOf(s *Store) string { return s.pool.Config().ConnString() }
+
+// rows are what a statement answers with, on a connection of its own. It is
+// written as those of the store are.
+func rows(t testing.TB, s *Store, sql string) [][]string {
+	t.Helper()
+	return pgtest.Query(t, urlOf(s), s.text.qualify(sql))
+}
+
+// done sends a command that is to be done, by PostgreSQL's clock.
+func done[R rota.Reply](t testing.TB, s rota.Store, c rota.Command) (reply R) {
+	t.Helper()
+	results, err := s.Apply(t.Context(), rota.Batch{Commands: []rota.Command{c}})
+	must(t, err)
+	if results[0].Err != nil {
+		t.Fatalf("%s was refused: %v", c.Verb(), results[0].Err)
+	}
+	return results[0].Reply.(R)
+}
+
+// eventually waits for what another goroutine or process does.
+func eventually(t testing.TB, what string, holds func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); !holds(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("waited in vain until %s", what)
+		}
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

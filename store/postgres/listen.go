@@ -1,0 +1,182 @@
+package postgres
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/rotajobs/rota"
+)
+
+const (
+	selfTestMax = 2 * time.Second        // how long a notification may take that is to be relied on
+	tellGap     = 5 * time.Millisecond   // between two that are sent
+	pollEvery   = 200 * time.Millisecond // how often is looked for what others have done, where nobody tells
+	lookEvery   = 5 * time.Second        // the same where they do: a hint may get lost
+	listenAgain = time.Second            // after a connection was lost
+)
+
+// listener tells other processes that something has become ready, and hears it
+// from them. It is a hint: NOTIFY takes a lock that all who notify share, so it
+// is sent after the commit, by itself, and not for each.
+type listener struct {
+	store   *Store
+	config  *pgx.ConnConfig
+	channel string
+	name    string // of this process, so that it does not hear itself
+
+	tells chan struct{} // something is to be told
+	first *pgx.Conn     // that the self-test left listening
+	stop  context.CancelFunc
+	ended sync.WaitGroup
+
+	mu        sync.Mutex
+	listening bool
+}
+
+func newListener(s *Store, config *pgx.ConnConfig) *listener {
+	return &listener{store: s, config: config.Copy(), channel: s.config.Schema + "_ready", name: rota.NewID().String(), tells: make(chan struct{}, 1)}
+}
+
+// selfTest says whether what one connection tells reaches another.
+func (l *listener) selfTest(ctx context.Context) bool {
+	ctx, done := context.WithTimeout(ctx, selfTestMax)
+	defer done()
+	conn, err := l.listen(ctx)
+	if err != nil {
+		return false
+	}
+	if err = l.notify(ctx); err == nil {
+		_, err = conn.WaitForNotification(ctx)
+	}
+	if err != nil {
+		_ = conn.Close(context.WithoutCancel(ctx))
+		return false
+	}
+	l.first = conn
+	return true
+}
+
+func (l *listener) listen(ctx context.Context) (*pgx.Conn, error) {
+	conn, err := pgx.ConnectConfig(ctx, l.config)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := conn.Exec(ctx, "LISTEN "+pgx.Identifier{l.channel}.Sanitize()); err != nil {
+		_ = conn.Close(ctx)
+		return nil, err
+	}
+	return conn, nil
+}
+
+const sqlNotify = `
+SELECT pg_notify($1, $2)`
+
+func (l *listener) notify(ctx context.Context) error {
+	return l.store.ask(ctx, "notify", ask{sql: sqlNotify, params: []param{textAlways(l.channel), textAlways(l.name)}})
+}
+
+// start listens and tells until it is closed, where that is of use, and looks for
+// itself in any case.
+func (l *listener) start(listens bool) {
+	ctx, stop := context.WithCancel(context.Background())
+	l.stop = stop
+	every := pollEvery
+	if listens {
+		every = lookEvery
+		l.ended.Go(func() { l.hearAll(ctx) })
+		l.ended.Go(func() { l.tellAll(ctx) })
+	}
+	l.ended.Go(func() { l.poll(ctx, every) })
+}
+
+// poll has those who wait look for themselves.
+func (l *listener) poll(ctx context.Context, every time.Duration) {
+	for ctx.Err() == nil {
+		sleep(ctx, every)
+		l.store.wake.All()
+	}
+}
+
+// tell has the others told, soon.
+func (l *listener) tell() {
+	select {
+	case l.tells <- struct{}{}:
+	default:
+	}
+}
+
+func (l *listener) tellAll(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-l.tells:
+		}
+		_ = l.notify(ctx) // who hears nothing looks for itself
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(tellGap):
+		}
+	}
+}
+
+// hearAll wakes those who wait whenever somebody tells. After a connection was
+// lost something may have been told that nobody heard.
+func (l *listener) hearAll(ctx context.Context) {
+	for ctx.Err() == nil {
+		conn, err := l.first, error(nil)
+		if l.first = nil; conn == nil {
+			conn, err = l.listen(ctx)
+		}
+		if err != nil {
+			sleep(ctx, listenAgain)
+			continue
+		}
+		l.note(true)
+		l.store.wake.All()
+		for {
+			told, err := conn.WaitForNotification(ctx)
+			if err != nil {
+				break
+			}
+			if told.Payload != l.name {
+				l.store.wake.All()
+			}
+		}
+		l.note(false)
+		_ = conn.Close(context.Background())
+	}
+}
+
+func (l *listener) note(listening bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.listening = listening
+}
+
+func (l *listener) hears() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.listening
+}
+
+func (l *listener) close() {
+	if l.stop != nil {
+		l.stop()
+	}
+	l.ended.Wait()
+	if l.first != nil { // nobody was to listen
+		_ = l.first.Close(context.Background())
+	}
+}
+
+func sleep(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
+}

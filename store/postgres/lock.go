@@ -1,0 +1,256 @@
+package postgres
+
+import (
+	"cmp"
+	"hash/fnv"
+	"slices"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/rules"
+)
+
+// Two ways lead to rows that nobody moves before the commit.
+//
+// Most steps look at rows by their keys alone. They are decided on what was read
+// without a lock; with the writes goes a statement that locks what they looked
+// at and one that sees whether it is still so, and each job is changed only if it
+// is still the version that was read. If something has moved PostgreSQL answers
+// with a serialization failure, and the batch is done anew, carefully.
+//
+// A careful step, and one that has looked at sets (who is ready in a lane, who
+// depends on a schedule), locks first and is decided again on what it reads
+// then.
+//
+// Locks are advisory, end with the transaction, and are taken in one order:
+// class by class, within a class by number. Names share a fixed number of locks
+// in each class, since PostgreSQL has room for some thousands in all. Rows are
+// locked by changing them, by claiming them (SKIP LOCKED), and, in a careful
+// step, before they are looked at.
+
+// class is what a lock is for. Their order is that in which they are taken.
+type class int32
+
+const (
+	classCommand class = iota + 1
+	classOrder
+	classKey
+	classGraph
+	classThrottle
+	classWebhooks
+	classType
+	classTemplate
+	classSchedule
+	classGroup
+	classRedriven
+	classRequest
+	classActive
+	classLane
+	classOpen
+)
+
+// lockSeats is how many locks the names of a class share.
+const lockSeats = 128
+
+// lockKey is the number of a lock: its class, and its seat within it.
+type lockKey int32
+
+func seatOf(c class, name string) lockKey {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(name))
+	return lockKey(int32(c)<<16 | int32(h.Sum32()%lockSeats))
+}
+
+func theSeat(c class) lockKey { return lockKey(int32(c) << 16) }
+
+// locks says of each lock whether others may hold it too.
+type locks map[lockKey]mode
+
+type mode uint8
+
+const (
+	shared mode = iota + 1
+	exclusive
+)
+
+func (l locks) want(key lockKey, m mode) { l[key] = max(l[key], m) }
+
+// missing are the locks that are wanted and not held, in order.
+func (l locks) missing(wanted locks) (keys []lockKey) {
+	for key, m := range wanted {
+		if l[key] < m {
+			keys = append(keys, key)
+		}
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+const sqlLock = `
+SELECT CASE WHEN v.alone
+  THEN pg_advisory_xact_lock($1::int, v.key::int)
+  ELSE pg_advisory_xact_lock_shared($1::int, v.key::int) END
+FROM unnest($2, $3) AS v (key, alone)`
+
+// lock asks for locks in their order, and holds them from then on.
+func (t *tx) lock(keys []lockKey, wanted locks) ask {
+	numbers, alone := newColumn(oidInts, len(keys)), newColumn(oidBools, len(keys))
+	for _, key := range keys {
+		numbers.int(int64(key))
+		alone.bool(wanted[key] == exclusive)
+		t.held.want(key, wanted[key])
+	}
+	return ask{sql: sqlLock, params: []param{intParam(int64(t.store.lockSpace)), numbers.param(), alone.param()}}
+}
+
+// lockAhead locks what the commands are sure to need: a claim its own id, so that
+// of two sendings the second finds what the first took, and the order against
+// those who move jobs in it.
+func (t *tx) lockAhead() []ask {
+	wanted := locks{}
+	for _, c := range t.commands {
+		if claim, ok := c.(*rota.Claim); ok && claim != nil {
+			wanted.want(seatOf(classCommand, string(claim.ID[:])), exclusive)
+			wanted.want(theSeat(classOrder), shared)
+		}
+	}
+	if len(wanted) == 0 {
+		return nil
+	}
+	return []ask{t.lock(t.held.missing(wanted), wanted)}
+}
+
+// Lock sees to it that what a world has looked at stays so until the commit, or
+// reports that it is to be decided again.
+func (t *tx) Lock(w *rules.World) (moved bool, err error) {
+	t.enter(w)
+	if t.store.decided != nil {
+		t.store.decided(t.commands)
+	}
+	l := w.Locks()
+	wanted := t.wanted(w, &l)
+	missing := t.held.missing(wanted)
+	if (l.Sets || t.careful) && (len(missing) > 0 || t.careful && t.unlocked(&l)) || t.seen.torn {
+		return true, t.lockNow(missing, wanted, &l)
+	}
+	read := t.seen.under(t.held) // before the locks that are asked for only now
+	if len(missing) > 0 {
+		t.write(t.lock(missing, wanted))
+	}
+	t.write(t.validate(w, read, l.Sets)...)
+	t.passes = 0
+	return false, nil
+}
+
+// lockNow locks, and in a careful step the jobs as well.
+func (t *tx) lockNow(missing []lockKey, wanted locks, l *rules.Locks) error {
+	var asks []ask
+	if len(missing) > 0 {
+		asks = append(asks, t.lock(missing, wanted))
+	}
+	if t.careful && len(l.Jobs) > 0 {
+		asks = append(asks, t.lockJobs(l.Jobs))
+	}
+	return t.read(asks...)
+}
+
+const sqlLockJobs = `
+SELECT j.id
+FROM rota_jobs j
+WHERE j.id = ANY ($1)
+ORDER BY j.id
+FOR UPDATE`
+
+func (t *tx) lockJobs(ids []rota.ID) ask {
+	if t.locked == nil {
+		t.locked = map[rota.ID]bool{}
+	}
+	for _, id := range ids {
+		t.locked[id] = true
+	}
+	return ask{sql: sqlLockJobs, params: []param{idsParam(ids)}}
+}
+
+// unlocked says whether a job was looked at that is not locked.
+func (t *tx) unlocked(l *rules.Locks) bool {
+	return slices.ContainsFunc(l.Jobs, func(id rota.ID) bool { return !t.locked[id] })
+}
+
+// wanted are the locks of a world: for itself where it changes what they stand
+// for, or has looked at what belongs to it; with others where it only looked.
+func (t *tx) wanted(w *rules.World, l *rules.Locks) locks {
+	all := locks{}
+	looked := shared
+	if l.Sets {
+		looked = exclusive
+	}
+	name := func(c class, names []string, m mode) {
+		for _, n := range names {
+			all.want(seatOf(c, n), m)
+		}
+	}
+	one := func(c class, is bool, m mode) {
+		if is {
+			all.want(theSeat(c), m)
+		}
+	}
+	for _, id := range l.Commands {
+		all.want(seatOf(classCommand, string(id[:])), exclusive)
+	}
+	for _, id := range l.Redriven {
+		all.want(seatOf(classRedriven, string(id[:])), exclusive)
+	}
+	name(classLane, l.Lanes, exclusive)
+	name(classOpen, l.Open, exclusive)
+	one(classGraph, l.Graph, exclusive)
+	one(classOrder, l.Order || t.careful && len(l.Jobs) > 0, exclusive)
+
+	name(classType, l.Types, shared)
+	name(classTemplate, l.Templates, looked)
+	name(classSchedule, l.Schedules, looked)
+	one(classThrottle, l.Throttle, shared)
+	one(classWebhooks, l.Webhooks, shared)
+	one(classActive, l.Active, shared)
+	wantKeys(all, l.Keys, shared)
+	wantRequests(all, l.Requests, shared)
+	wantGroups(all, l.Groups, looked)
+
+	c := w.Changed()
+	name(classType, c.Types, exclusive)
+	name(classTemplate, c.Templates, exclusive)
+	name(classSchedule, c.Schedules, exclusive)
+	one(classThrottle, c.Throttle, exclusive)
+	one(classWebhooks, c.Webhooks, exclusive)
+	one(classActive, c.Active, exclusive)
+	wantKeys(all, c.Keys, exclusive)
+	wantRequests(all, c.Requests, exclusive)
+	wantGroups(all, c.Groups, exclusive)
+	return all
+}
+
+func wantKeys(all locks, keys []rules.Key, m mode) {
+	for _, k := range keys {
+		all.want(seatOf(classKey, k.Type+"\x00"+k.Key), m)
+	}
+}
+
+func wantRequests(all locks, keys []rules.RequestKey, m mode) {
+	for _, k := range keys {
+		all.want(seatOf(classRequest, k.Actor+"\x00"+k.Key), m)
+	}
+}
+
+func wantGroups(all locks, ids []rota.ID, m mode) {
+	for _, id := range ids {
+		all.want(seatOf(classGroup, string(id[:])), m)
+	}
+}
+
+// sortedSeats are the names of a class that were looked at, in order.
+func sortedSeats(of map[seat]uint32) []seat {
+	seats := make([]seat, 0, len(of))
+	for s := range of {
+		seats = append(seats, s)
+	}
+	slices.SortFunc(seats, func(a, b seat) int { return cmp.Or(cmp.Compare(a.name, b.name), cmp.Compare(a.more, b.more)) })
+	return seats
+}

@@ -1,0 +1,70 @@
+package postgres
+
+import (
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/rules"
+)
+
+const (
+	members = `
+SELECT ` + wholeColumns + rowVersion + `
+FROM rota_jobs j
+WHERE j.group_id = $1 AND j.sequel IS NULL`
+	inPlace = `
+ORDER BY j.group_position, j.id
+LIMIT $2`
+	sqlMembersLive   = members + inPlace
+	sqlMembersQueued = members + ` AND j.status = 'QUEUED'` + inPlace
+	sqlMembersDoomed = members + `
+  AND (j.status = 'QUEUED' OR (j.runner IS NOT NULL AND j.outcome IS NULL AND j.cancel_at IS NULL))` + inPlace
+	sqlMembersFirst = `
+SELECT ` + wholeColumns + rowVersion + `
+FROM rota_jobs j
+WHERE j.group_id = $1 AND j.attempt = 1
+ORDER BY j.group_position
+LIMIT $2`
+
+	// How the members of the groups g stand, those that stand alike on one row, as
+	// endColumns have them.
+	counted = `
+LEFT JOIN LATERAL (
+  SELECT NULL::uuid, j.status, least(j.attempt, 2), j.sequel, min(j.finished_at), j.outcome, NULL, count(*)
+  FROM rota_jobs j
+  WHERE j.group_id = g.id AND j.sequel IS DISTINCT FROM 'retry'
+  GROUP BY j.status, least(j.attempt, 2), j.sequel, j.finished_at IS NULL, j.outcome
+) e ON true`
+)
+
+var sqlMembers = [...]string{
+	rules.MembersLive: sqlMembersLive, rules.MembersQueued: sqlMembersQueued,
+	rules.MembersDoomed: sqlMembersDoomed, rules.MembersFirst: sqlMembersFirst,
+}
+
+func (t *tx) loadMembers(q rules.Members, w *rules.World) ask {
+	return ask{sql: sqlMembers[q.Which], params: []param{idParam(q.Group), intParam(int64(q.Limit))}, each: func(r row) error {
+		w.PutMember(q, t.job(r))
+		return nil
+	}}
+}
+
+// countMembers counts executions by their last attempts, those of one row alike.
+func countMembers(into *rota.GroupTally, r row) {
+	tail := scanEnd(r)
+	for range r.int(len(r) - 1) {
+		into.Count(tail)
+	}
+}
+
+// endColumns are what tells how an attempt stands, and scanEnd reads them.
+const endColumns = `j.id, j.status, j.attempt, j.sequel, j.finished_at, j.outcome, j.type`
+
+func scanEnd(r row) *rota.Job {
+	j := &rota.Job{
+		ID: r.id(0), Status: rota.Status(r.text(1)), Attempt: int(r.int(2)),
+		Sequel: rota.Sequel(r.text(3)), FinishedAt: r.time(4), Type: r.text(6),
+	}
+	if j.Status == rota.StatusRunning {
+		j.Run = &rota.Run{Outcome: rota.Outcome(r.text(5))}
+	}
+	return j
+}

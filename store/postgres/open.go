@@ -1,0 +1,250 @@
+package postgres
+
+import (
+	"context"
+	"hash/fnv"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/rotajobs/rota"
+)
+
+// openMax is how long a server may take to answer while a store is opened.
+const openMax = 30 * time.Second
+
+// Open opens the store in the database that a URL names, and makes it if it is
+// not there. The URL is PostgreSQL's own, postgres://user@host:5432/name; of its
+// parameters `schema` names the schema, `pool_max_conns` says how many connections
+// may be open, and `poll=true` that they lead to a pooler.
+func Open(url string) (*Store, error) { return OpenWith(url, Config{}) }
+
+// OpenWith opens a store with a Config. What the URL says of the schema and of
+// polling comes before it.
+func OpenWith(url string, config Config) (*Store, error) {
+	parsed, err := parseURL(url, &config)
+	if err != nil {
+		return nil, err
+	}
+	config = config.withDefaults()
+	if err := checkSchema(config.Schema); err != nil {
+		return nil, err
+	}
+	ctx, done := context.WithTimeout(context.Background(), openMax)
+	defer done()
+	s := &Store{
+		config: config, closed: make(chan struct{}),
+		text: &dialect{schema: pgx.Identifier{config.Schema}.Sanitize()}, lockSpace: lockSpaceOf(config.Schema),
+	}
+	if !strings.Contains(url, "pool_max_conns") {
+		parsed.MaxConns = int32(config.Conns)
+	}
+	if s.pool, err = pgxpool.NewWithConfig(ctx, parsed); err != nil {
+		return nil, fault("open", err)
+	}
+	if err := s.begin(ctx, parsed.ConnConfig); err != nil {
+		s.pool.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// begin brings the schema up to date, and finds out whether connections are our
+// own.
+func (s *Store) begin(ctx context.Context, config *pgx.ConnConfig) error {
+	conn, err := s.acquire(ctx)
+	if err != nil {
+		return fault("open", err)
+	}
+	err = migrate(ctx, conn.Conn().PgConn(), s.text, s.config.ReadOnly)
+	own := err == nil && s.ownBackend(ctx, s.session(conn))
+	conn.Release()
+	if err != nil {
+		return fault("open", err)
+	}
+	s.listener = newListener(s, config)
+	s.text.named = !s.config.Poll && own && s.listener.selfTest(ctx)
+	if !s.config.Poll && !s.text.named {
+		s.config.Logger.Warn("the store is reached through a pooler, or notifications do not arrive; looking for work at intervals",
+			"every", pollEvery.String())
+	}
+	if !s.config.ReadOnly {
+		s.listener.start(s.text.named)
+	}
+	return nil
+}
+
+const sqlBackend = `
+SELECT pg_backend_pid()`
+
+// ownBackend says whether the one who answers is who we were connected to: a
+// pooler answers the connecting itself, and lends somebody else's backend.
+func (s *Store) ownBackend(ctx context.Context, c *session) (own bool) {
+	err := c.send(ctx, ask{sql: sqlBackend, each: func(r row) error {
+		own = r.int(0) == int64(c.conn.PID())
+		return nil
+	}})
+	return err == nil && own
+}
+
+// lockSpaceOf keeps the locks of two stores in one database apart.
+func lockSpaceOf(schema string) int32 {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte("rota/" + schema))
+	return int32(h.Sum32())
+}
+
+// parseURL takes out of a URL what is ours.
+func parseURL(url string, config *Config) (*pgxpool.Config, error) {
+	parsed, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		return nil, badURL(err)
+	}
+	params := parsed.ConnConfig.RuntimeParams
+	if schema, ok := params["schema"]; ok {
+		config.Schema = schema
+		delete(params, "schema")
+	}
+	if poll, ok := params["poll"]; ok {
+		if poll != "true" && poll != "false" {
+			return nil, rota.Invalidf("store", "poll is %q in the URL; allowed are true and false", poll)
+		}
+		config.Poll = poll == "true"
+		delete(params, "poll")
+	}
+	if params["application_name"] == "" {
+		params["application_name"] = "rota"
+	}
+	if parsed.ConnConfig.ConnectTimeout == 0 {
+		parsed.ConnConfig.ConnectTimeout = 10 * time.Second
+	}
+	// No statement of pgx's own is kept in a connection.
+	parsed.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec
+	return parsed, nil
+}
+
+// badURL says what is wrong with a URL without repeating it: it may hold a
+// password, which pgx takes out of what it says.
+func badURL(err error) *rota.Error {
+	return &rota.Error{
+		Code: rota.Invalid, Act: "postgres: open", Field: "store", Reason: "the URL cannot be read", Err: err,
+		Hint: "write it as postgres://user:password@host:5432/database?schema=rota",
+	}
+}
+
+const schemaMax = 63 // what PostgreSQL keeps of a name
+
+func checkSchema(name string) error {
+	for i, r := range name {
+		if r != '_' && (r < 'a' || r > 'z') && (i == 0 || r < '0' || r > '9') {
+			return rota.Invalidf("schema", "%q is no name for a schema; use lower-case letters, digits and _, a letter first", name)
+		}
+	}
+	if len(name) > schemaMax {
+		return rota.Invalidf("schema", "is %d bytes long; at most %d are allowed", len(name), schemaMax)
+	}
+	return nil
+}
+
+// acquire lends a connection.
+func (s *Store) acquire(ctx context.Context) (*pgxpool.Conn, error) {
+	select {
+	case <-s.closed:
+		return nil, errClosed()
+	default:
+	}
+	conn, err := s.pool.Acquire(ctx)
+	if err != nil && s.isClosed() {
+		return nil, errClosed()
+	}
+	return conn, err
+}
+
+func (s *Store) isClosed() bool {
+	select {
+	case <-s.closed:
+		return true
+	default:
+		return false
+	}
+}
+
+func (s *Store) session(conn *pgxpool.Conn) *session {
+	return &session{conn: conn.Conn().PgConn(), text: s.text}
+}
+
+// ask asks in one round trip, outside any transaction.
+func (s *Store) ask(ctx context.Context, act string, asks ...ask) error {
+	return s.borrow(ctx, act, func(c *session) error { return c.send(ctx, asks...) })
+}
+
+const sqlSnapshot = `
+BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY`
+
+// snapshot lets several round trips see one state of the store.
+func (s *Store) snapshot(ctx context.Context, act string, use func(*session, context.Context) error) error {
+	return s.borrow(ctx, act, func(c *session) error {
+		if err := c.send(ctx, ask{sql: sqlSnapshot}); err != nil {
+			return err
+		}
+		defer c.leave(ctx)
+		return use(c, ctx)
+	})
+}
+
+// leave ends a transaction, or the connection if that cannot be done.
+func (s *session) leave(ctx context.Context) {
+	ctx, done := context.WithTimeout(context.WithoutCancel(ctx), rollbackMax)
+	defer done()
+	if s.conn.IsClosed() || s.conn.TxStatus() == 'I' {
+		return
+	}
+	if err := s.send(ctx, ask{sql: sqlRollback}); err != nil {
+		_ = s.conn.Close(ctx)
+	}
+}
+
+// borrow lends a connection to read. What ended a read comes before what it met.
+func (s *Store) borrow(ctx context.Context, act string, use func(*session) error) error {
+	conn, err := s.acquire(ctx)
+	if err == nil {
+		err = s.lend(conn, use)
+	}
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case s.isClosed():
+		return errClosed()
+	}
+	return fault(act, err)
+}
+
+// lend lends a connection, and takes it back whatever happens.
+func (s *Store) lend(conn *pgxpool.Conn, use func(*session) error) error {
+	defer conn.Release()
+	return use(s.session(conn))
+}
+
+// clockParam stands in for PostgreSQL's clock where a test has set one.
+func (s *Store) clockParam(context.Context) param {
+	if s.config.Clock == nil {
+		return timeParam(time.Time{})
+	}
+	return timeParam(s.config.Clock())
+}
+
+// now is the time by PostgreSQL's clock, with the precision that is kept.
+func (s *Store) now(ctx context.Context) (now time.Time, err error) {
+	if s.config.Clock != nil {
+		return s.config.Clock().UTC().Truncate(time.Microsecond), nil
+	}
+	err = s.ask(ctx, "now", ask{sql: sqlClock, each: func(r row) error {
+		now = r.time(0)
+		return nil
+	}})
+	return now, err
+}

@@ -1,0 +1,223 @@
+package postgres
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"math"
+	"time"
+
+	"github.com/rotajobs/rota"
+)
+
+// Parameters are sent in PostgreSQL's binary form, with their types declared. A
+// batch is columns: each is one array, however many rows it brings.
+
+// The types that parameters have, by the numbers under which PostgreSQL knows
+// them.
+const (
+	oidBool   uint32 = 16
+	oidInt    uint32 = 20
+	oidText   uint32 = 25
+	oidFloat  uint32 = 701
+	oidID     uint32 = 2950
+	oidBools  uint32 = 1000
+	oidInts   uint32 = 1016
+	oidTexts  uint32 = 1009
+	oidFloats uint32 = 1022
+	oidIDs    uint32 = 2951
+	oidXids   uint32 = 1011
+	oidXid    uint32 = 28
+)
+
+// param is one parameter. Without data it is NULL.
+type param struct {
+	oid  uint32
+	data []byte
+}
+
+// The makers of parameters leave a zero id, time or text, and no JSON, NULL.
+
+func idParam(id rota.ID) param {
+	if id.IsZero() {
+		return param{oid: oidID}
+	}
+	return param{oidID, id[:]}
+}
+
+func intParam(n int64) param { return param{oidInt, binary.BigEndian.AppendUint64(nil, uint64(n))} }
+
+// xidParam is the number of a transaction.
+func xidParam(x uint32) param { return param{oidXid, binary.BigEndian.AppendUint32(nil, x)} }
+
+func timeParam(t time.Time) param {
+	if t.IsZero() {
+		return param{oid: oidInt}
+	}
+	return intParam(t.UnixMicro())
+}
+
+func textParam(text string) param {
+	if text == "" {
+		return param{oid: oidText}
+	}
+	return textAlways(text)
+}
+
+// textAlways is a text even if it is empty.
+func textAlways(text string) param { return param{oidText, append([]byte{}, text...)} }
+
+func jsonParam(doc json.RawMessage) param { return textParam(string(doc)) }
+
+func boolParam(is bool) param {
+	if is {
+		return param{oidBool, []byte{1}}
+	}
+	return param{oidBool, []byte{0}}
+}
+
+// column is an array under way: its header is filled in when it is done.
+type column struct {
+	oid   uint32 // of the array
+	data  []byte
+	count int
+	nulls bool
+}
+
+// arrayHeader is one dimension, whether there are NULLs, the type of the
+// elements, how many they are, and that they count from 1.
+const arrayHeader = 20
+
+var elements = map[uint32]uint32{
+	oidBools: oidBool, oidInts: oidInt, oidTexts: oidText, oidFloats: oidFloat, oidIDs: oidID, oidXids: oidXid,
+}
+
+func newColumn(oid uint32, rows int) *column {
+	return &column{oid: oid, data: make([]byte, arrayHeader, arrayHeader+rows*20)}
+}
+
+func (c *column) null() {
+	c.count++
+	c.nulls = true
+	c.data = binary.BigEndian.AppendUint32(c.data, math.MaxUint32)
+}
+
+func (c *column) length(n int) {
+	c.count++
+	c.data = binary.BigEndian.AppendUint32(c.data, uint32(n))
+}
+
+func (c *column) id(id rota.ID) {
+	if id.IsZero() {
+		c.null()
+		return
+	}
+	c.bytes(id[:])
+}
+
+// bytes adds an id, or what is as wide.
+func (c *column) bytes(b []byte) {
+	c.length(len(b))
+	c.data = append(c.data, b...)
+}
+
+func (c *column) int(n int64) {
+	c.length(8)
+	c.data = binary.BigEndian.AppendUint64(c.data, uint64(n))
+}
+
+func (c *column) time(t time.Time) {
+	if t.IsZero() {
+		c.null()
+		return
+	}
+	c.int(t.UnixMicro())
+}
+
+// duration leaves none NULL.
+func (c *column) duration(d time.Duration) {
+	if d == 0 {
+		c.null()
+		return
+	}
+	c.int(d.Microseconds())
+}
+
+func (c *column) text(text string) {
+	if text == "" {
+		c.null()
+		return
+	}
+	c.textAlways(text)
+}
+
+func (c *column) textAlways(text string) {
+	c.length(len(text))
+	c.data = append(c.data, text...)
+}
+
+func (c *column) bool(is bool) {
+	c.length(1)
+	if is {
+		c.data = append(c.data, 1)
+	} else {
+		c.data = append(c.data, 0)
+	}
+}
+
+// float leaves 0 NULL.
+func (c *column) float(f float64) {
+	if f == 0 {
+		c.null()
+		return
+	}
+	c.length(8)
+	c.data = binary.BigEndian.AppendUint64(c.data, math.Float64bits(f))
+}
+
+func (c *column) xid(x uint32) {
+	c.length(4)
+	c.data = binary.BigEndian.AppendUint32(c.data, x)
+}
+
+// param is the array.
+func (c *column) param() param {
+	h := c.data[:arrayHeader]
+	binary.BigEndian.PutUint32(h, 1)
+	if c.count == 0 {
+		binary.BigEndian.PutUint32(h, 0) // an empty array has no dimension
+		c.data = c.data[:12]
+	}
+	if c.nulls {
+		binary.BigEndian.PutUint32(h[4:], 1)
+	}
+	binary.BigEndian.PutUint32(h[8:], elements[c.oid])
+	if c.count > 0 {
+		binary.BigEndian.PutUint32(h[12:], uint32(c.count))
+		binary.BigEndian.PutUint32(h[16:], 1)
+	}
+	return param{c.oid, c.data}
+}
+
+func idsParam(ids []rota.ID) param {
+	c := newColumn(oidIDs, len(ids))
+	for i := range ids {
+		c.bytes(ids[i][:])
+	}
+	return c.param()
+}
+
+func textsParam(texts []string) param {
+	c := newColumn(oidTexts, len(texts))
+	for _, text := range texts {
+		c.textAlways(text)
+	}
+	return c.param()
+}
+
+func intsParam[N int | int64](ints []N) param {
+	c := newColumn(oidInts, len(ints))
+	for _, n := range ints {
+		c.int(int64(n))
+	}
+	return c.param()
+}

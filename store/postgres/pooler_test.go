@@ -1,0 +1,178 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/store/postgres/pgtest"
+)
+
+// TestListens: two stores of one database tell each other when they can, and
+// look for themselves when they cannot.
+func TestListens(t *testing.T) {
+	const rounds = 5
+	server := pgtest.Shared(t)
+	bouncer := server.Bouncer(t, pgtest.Transaction)
+	sessions := server.Bouncer(t, pgtest.Session)
+	for _, test := range []struct {
+		name   string
+		at     func(database string) string
+		config Config
+		want   bool
+	}{
+		{"connected to the server", server.URL, Config{}, true},
+		{"through a pooler that lends sessions", sessions.URL, Config{}, false}, // it is not told from the next
+		{"through a pooler that lends transactions", bouncer.URL, Config{}, false},
+		{"told not to", server.URL, Config{Poll: true}, false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			test.config.Logger = quiet
+			database := newDatabase(t)
+			s, other := openAt(t, test.at(database), test.config), openAt(t, server.URL(database), Config{Logger: quiet})
+			eventually(t, "the other listens", other.Listens)
+			if test.want {
+				eventually(t, "it listens", s.Listens)
+			}
+			woken, stop := s.Wake()
+			defer stop()
+			begun := time.Now()
+			for range rounds {
+				done[*rota.Enqueued](t, other, &rota.Enqueue{Meta: rota.NewMeta(""), Jobs: []rota.NewJob{{Type: "mail"}}})
+				for claimed := 0; claimed == 0; claimed = len(done[*rota.Claimed](t, s, claimOne()).Jobs) {
+					<-woken
+				}
+			}
+			if s.Listens() != test.want {
+				t.Errorf("it says %t of whether it listens", s.Listens())
+			}
+			if took := time.Since(begun); test.want && took > rounds*lookEvery/2 {
+				t.Errorf("it was told nothing: %d jobs took it %s", rounds, took)
+			}
+		})
+	}
+}
+
+func claimOne() *rota.Claim {
+	return &rota.Claim{
+		Meta: rota.NewMeta(""), Worker: "w1", Types: []string{"mail"}, Limit: 1, Lease: rota.LeaseMax, Seed: rota.NewToken(),
+	}
+}
+
+// TestPoolerIsLeftClean: what the store does through a pooler stays in no backend
+// that others are lent after it.
+func TestPoolerIsLeftClean(t *testing.T) {
+	bouncer := pgtest.Shared(t).Bouncer(t, pgtest.Transaction)
+	database := newDatabase(t)
+	s := openAt(t, bouncer.URL(database), Config{Logger: quiet})
+	const hands, rounds = 8, 5
+	var all sync.WaitGroup
+	for range hands {
+		all.Go(func() {
+			for range rounds {
+				work(t, s)
+			}
+		})
+	}
+	all.Wait()
+	lookInto := func() {
+		t.Helper()
+		backends := lent(t, bouncer.URL(database))
+		for _, backend := range backends {
+			for what, sql := range leftovers {
+				if got := one(t, backend, sql); got != "" {
+					t.Errorf("a backend is left with %s: %s", what, got)
+				}
+			}
+		}
+		for _, backend := range backends {
+			_, err := backend.Exec(t.Context(), "ROLLBACK").ReadAll()
+			must(t, err)
+		}
+	}
+	lookInto()
+	must(t, s.Close())
+	lookInto()
+}
+
+// work sends a job through its life, and looks at it in several ways.
+func work(t testing.TB, s *Store) {
+	for _, c := range []rota.Command{
+		&rota.Enqueue{Meta: rota.NewMeta(""), Jobs: []rota.NewJob{{Type: "mail", UniqueKey: rota.NewID().String()}}},
+		claimOne(),
+	} {
+		results, err := s.Apply(t.Context(), rota.Batch{Commands: []rota.Command{c}})
+		if err == nil && results[0].Err != nil {
+			err = results[0].Err
+		}
+		if err != nil {
+			t.Errorf("%s: %v", c.Verb(), err)
+			return
+		}
+		claimed, ok := results[0].Reply.(*rota.Claimed)
+		if !ok {
+			continue
+		}
+		for _, j := range claimed.Jobs {
+			finish := rota.FinishItem{LeaseRef: rota.LeaseRef{JobID: j.ID, RunID: j.Run.ID, Token: j.Run.Token}, Outcome: rota.OutcomeCompleted}
+			if _, err := s.Apply(t.Context(), rota.Batch{Commands: []rota.Command{&rota.Finish{Meta: rota.NewMeta(""), Items: []rota.FinishItem{finish}}}}); err != nil {
+				t.Errorf("finish: %v", err)
+			}
+		}
+	}
+	_, err := s.Jobs(t.Context(), rota.JobQuery{Limit: 10})
+	if err == nil {
+		_, err = s.Stats(t.Context())
+	}
+	if err != nil {
+		t.Errorf("read: %v", err)
+	}
+}
+
+// leftovers are what a session can leave behind: an empty list of each, and what
+// the pooler itself sets for each client it lends to.
+var leftovers = map[string]string{
+	"statements": `SELECT string_agg(name, ' ') FROM pg_prepared_statements`,
+	"cursors":    `SELECT string_agg(name, ' ') FROM pg_cursors`,
+	"channels":   `SELECT string_agg(c, ' ') FROM pg_listening_channels() c`,
+	"locks":      `SELECT string_agg(l.objid::text, ' ') FROM pg_locks l JOIN pg_database d ON d.oid = l.database WHERE l.locktype = 'advisory' AND d.datname = current_database()`,
+	"tables":     `SELECT string_agg(relname, ' ') FROM pg_class WHERE relpersistence = 't'`,
+	"settings":   `SELECT string_agg(name || '=' || setting, ' ') FROM pg_settings WHERE source = 'session' AND name NOT IN ('application_name', 'client_encoding', 'DateStyle', 'TimeZone', 'standard_conforming_strings')`,
+}
+
+// lent has the pooler lend all backends that it has for a database: those who
+// are within a transaction keep theirs.
+func lent(t testing.TB, url string) (backends []*pgconn.PgConn) {
+	t.Helper()
+	const poolSize = 4
+	seen := map[string]bool{}
+	for range poolSize {
+		conn, err := pgconn.Connect(t.Context(), url)
+		must(t, err)
+		t.Cleanup(func() { _ = conn.Close(context.Background()) })
+		_, err = conn.Exec(t.Context(), "BEGIN").ReadAll()
+		must(t, err)
+		seen[one(t, conn, "SELECT pg_backend_pid()")] = true
+		backends = append(backends, conn)
+	}
+	if len(seen) != poolSize {
+		t.Fatalf("the pooler has lent the backends %v", seen)
+	}
+	return backends
+}
+
+// one is the value that a statement answers with, empty for NULL.
+func one(t testing.TB, conn *pgconn.PgConn, sql string) string {
+	t.Helper()
+	results, err := conn.Exec(t.Context(), sql).ReadAll()
+	must(t, err)
+	if len(results) != 1 || len(results[0].Rows) != 1 {
+		t.Fatal(fmt.Sprint(sql, " answers with ", results))
+	}
+	return string(results[0].Rows[0][0])
+}

@@ -1,0 +1,200 @@
+package postgres
+
+import (
+	"context"
+	"time"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/rules"
+)
+
+const (
+	// A version of 0 is that of a job which was made a moment ago, in this
+	// transaction.
+	sqlDeleteJobs = `
+WITH gone AS (
+  DELETE FROM rota_jobs j
+  USING unnest($1, $2) AS v (id, version_seen)
+  WHERE j.id = v.id AND (j.xmin = v.version_seen OR v.version_seen = '0'::xid)
+  RETURNING 1
+)
+SELECT rota_expect(count(*), $3, $3)
+FROM gone`
+	sqlAttempts = `
+WITH RECURSIVE chain (id, n) AS (
+  SELECT j.id, 1
+  FROM rota_jobs j
+  WHERE j.id = $1
+  UNION ALL
+  SELECT j.id, chain.n + 1
+  FROM chain
+  JOIN rota_jobs j ON j.retry_of = chain.id
+)
+SELECT id
+FROM chain
+ORDER BY n`
+	sqlRedriven = `
+SELECT id
+FROM rota_jobs
+WHERE redrive_of = $1
+ORDER BY id DESC
+LIMIT 1`
+
+	// Of each execution its first attempt's id comes before how its last attempt
+	// stands. Most have only one.
+	firstAttempts = `
+SELECT first.id, ` + endColumns + `
+FROM (
+  SELECT f.id, f.sequel
+  FROM rota_jobs f
+  WHERE f.retry_of IS NULL AND f.id `
+	lastAttempts = `
+) first
+CROSS JOIN LATERAL (
+  WITH RECURSIVE chain (id, sequel, n) AS (
+    SELECT first.id, first.sequel, 1
+    UNION ALL
+    SELECT a.id, a.sequel, chain.n + 1
+    FROM chain
+    JOIN rota_jobs a ON a.retry_of = chain.id
+    WHERE chain.sequel = 'retry'
+  )
+  SELECT chain.id
+  FROM chain
+  ORDER BY chain.n DESC
+  LIMIT 1
+) last
+JOIN rota_jobs j ON j.id = last.id
+ORDER BY first.id`
+	sqlOldest = firstAttempts + `> $1 AND f.id <= $3
+  ORDER BY f.id
+  LIMIT $2` + lastAttempts
+	sqlLatestFirst = firstAttempts + `< $1
+  ORDER BY f.id DESC
+  LIMIT $2` + lastAttempts + ` DESC`
+)
+
+// deleteJobs removes jobs, each if it is still as it was read; their runs and
+// their params leave with them. A chain may leave at once: what stays behind is
+// looked at when all have gone.
+func (t *tx) deleteJobs(gone []*rota.Job) {
+	if len(gone) == 0 {
+		return
+	}
+	ids, versions := newColumn(oidIDs, len(gone)), newColumn(oidXids, len(gone))
+	for _, j := range gone {
+		ids.bytes(j.ID[:])
+		versions.xid(t.seen.jobs[j.ID])
+	}
+	t.write(ask{sql: sqlDeleteJobs, params: []param{ids.param(), versions.param(), intParam(int64(len(gone)))}})
+}
+
+func (t *tx) loadAttempts(q rules.Attempts, w *rules.World) ask {
+	return ask{sql: sqlAttempts, params: []param{idParam(q.Execution)}, each: func(r row) error {
+		w.PutAttempt(q, r.id(0))
+		return nil
+	}}
+}
+
+func (t *tx) loadRedriven(q rules.Redriven, w *rules.World) ask {
+	return ask{sql: sqlRedriven, params: []param{idParam(q.Execution)}, each: func(r row) error {
+		w.PutRedriven(q, r.id(0))
+		return nil
+	}}
+}
+
+// Prunable finds executions that need no longer be kept: oldest first as far as
+// one can be old enough, or, if newer ones have to be counted, newest first
+// through them all.
+func (s *Store) Prunable(ctx context.Context, q rota.PruneQuery) (page rota.PrunePage, err error) {
+	if err := q.Validate(); err != nil {
+		return page, err
+	}
+	if q.Now.IsZero() {
+		if q.Now, err = s.now(ctx); err != nil {
+			return page, err
+		}
+	}
+	if q.Limit == 0 {
+		q.Limit = rota.PageMax
+	}
+	page.Next = q.From
+	look, some := executions(&q)
+	if !some {
+		return page, nil
+	}
+	looked := 0
+	look.each = func(r row) error {
+		if looked++; looked > q.Limit {
+			page.More = true
+			return nil
+		}
+		prunableOne(&q, &page, r.id(0), scanEnd(r[1:]))
+		return nil
+	}
+	err = s.ask(ctx, "prunable", uncompiled, look)
+	return page, err
+}
+
+// executions asks for those to look at next, and for one more if there is. It is
+// false if none can be meant.
+func executions(q *rota.PruneQuery) (look ask, some bool) {
+	most := intParam(int64(q.Limit) + 1)
+	if q.Retention.Counts() {
+		return ask{sql: sqlLatestFirst, params: []param{beforeParam(q.From.Last), most}}, true
+	}
+	youngest, some := lastOf(&q.Retention, q.Now)
+	return ask{sql: sqlOldest, params: []param{{oidID, q.From.Last[:]}, most, idParam(youngest)}}, some
+}
+
+// lastOf is the last id of an execution that can have ended as long ago as the
+// smallest age asks for: ids begin with the millisecond they were made in. It is
+// false if no age is asked for.
+func lastOf(r *rota.Retention, now time.Time) (last rota.ID, some bool) {
+	var least time.Duration
+	for _, keep := range []rota.Keep{r.Completed, r.Skipped, r.Cancelled, r.Dead} {
+		if keep.Age > 0 && (least == 0 || keep.Age < least) {
+			least = keep.Age
+		}
+	}
+	ms := now.Add(-least).UnixMilli()
+	if least == 0 || ms < 0 {
+		return last, false
+	}
+	for i := range last {
+		last[i] = 0xff
+	}
+	for i := 5; i >= 0; i-- {
+		last[i], ms = byte(ms), ms>>8
+	}
+	return last, true
+}
+
+// prunableOne looks at one execution, given how its last attempt stands.
+func prunableOne(q *rota.PruneQuery, page *rota.PrunePage, first rota.ID, tail *rota.Job) {
+	page.Next.Last = first
+	if tail.Sequel == "" || tail.Sequel == rota.SequelRetry {
+		return
+	}
+	seen := page.Next.SeenOf(tail)
+	before := *seen
+	seen.Count(tail)
+	keep := q.Retention.For(tail)
+	if keep.Age > 0 && tail.FinishedAt.Before(q.Now.Add(-keep.Age)) ||
+		keep.Count > 0 && grown(before, *seen) > keep.Count {
+		page.Executions = append(page.Executions, first)
+	}
+}
+
+// grown is the count of the outcome that was seen last.
+func grown(before, seen rota.GroupTally) int {
+	switch {
+	case seen.Completed > before.Completed:
+		return seen.Completed
+	case seen.Skipped > before.Skipped:
+		return seen.Skipped
+	case seen.Dead > before.Dead:
+		return seen.Dead
+	}
+	return seen.Cancelled
+}

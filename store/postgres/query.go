@@ -1,0 +1,99 @@
+package postgres
+
+import (
+	"context"
+
+	"github.com/rotajobs/rota"
+)
+
+const pageDefault = 100
+
+const (
+	sqlJob = `
+SELECT ` + wholeColumns + `
+FROM rota_jobs j
+WHERE j.id = $1`
+	sqlExecution = `
+WITH RECURSIVE chain (id, n) AS (
+  SELECT coalesce(j.execution_id, j.id), 1
+  FROM rota_jobs j
+  WHERE j.id = $1
+  UNION ALL
+  SELECT j.id, chain.n + 1
+  FROM chain
+  JOIN rota_jobs j ON j.retry_of = chain.id
+)
+SELECT ` + wholeColumns + `
+FROM chain
+JOIN rota_jobs j ON j.id = chain.id
+ORDER BY chain.n`
+)
+
+// Job returns a job with its run.
+func (s *Store) Job(ctx context.Context, id rota.ID) (*rota.Job, error) {
+	jobs, err := s.list(ctx, "job", sqlJob, idParam(id))
+	if err != nil {
+		return nil, err
+	}
+	if len(jobs) == 0 {
+		return nil, noJob(id)
+	}
+	return jobs[0], nil
+}
+
+// Execution lists the attempts of an execution, first to last.
+func (s *Store) Execution(ctx context.Context, id rota.ID) ([]*rota.Job, error) {
+	attempts, err := s.list(ctx, "execution", sqlExecution, idParam(id))
+	if err == nil && len(attempts) == 0 {
+		return nil, noJob(id)
+	}
+	return attempts, err
+}
+
+func (s *Store) list(ctx context.Context, act, sql string, params ...param) (jobs []*rota.Job, err error) {
+	err = s.ask(ctx, act, ask{sql: sql, params: params, each: jobsInto(&jobs)})
+	if err != nil {
+		return nil, err
+	}
+	return jobs, nil
+}
+
+// jobsInto gathers jobs as anybody may see them.
+func jobsInto(jobs *[]*rota.Job) func(row) error {
+	return func(r row) error {
+		*jobs = append(*jobs, scanSeen(r))
+		return nil
+	}
+}
+
+// scanSeen reads a job without the proof of its lease.
+func scanSeen(r row) *rota.Job {
+	j := scanJob(r)
+	if j.Run != nil {
+		j.Run.Token = rota.Token{}
+	}
+	return j
+}
+
+// uncompiled is asked before what walks along chains: PostgreSQL takes them to be
+// long, and would compile the statement for a second to run it for some
+// milliseconds. It holds for what is asked together with it.
+var uncompiled = ask{sql: `
+SELECT set_config('jit', 'off', true)`}
+
+func pageLimit(limit int) (int64, error) {
+	switch {
+	case limit == 0:
+		return pageDefault, nil
+	case limit < 0 || limit > rota.PageMax:
+		return 0, rota.Invalidf("limit", "is %d; allowed are 1 to %d, or 0 for %d", limit, rota.PageMax, pageDefault)
+	}
+	return int64(limit), nil
+}
+
+func noJob(id rota.ID) *rota.Error {
+	return &rota.Error{
+		Code: rota.NotFound, Act: "job", Reason: "there is no job " + id.String(),
+		Hint: "it may have been pruned; list the jobs to see what is there",
+	}
+}

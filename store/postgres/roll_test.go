@@ -1,0 +1,48 @@
+package postgres
+
+import (
+	"testing"
+	"time"
+
+	"github.com/rotajobs/rota"
+)
+
+// TestOneOfTheRollLeads: the first, as long as it attends. Nobody else extends its
+// lease, and when it has run out another leads, and the first is told so.
+func TestOneOfTheRollLeads(t *testing.T) {
+	s := openTest(t, Config{Logger: quiet})
+	attend := func(node string, life rota.ID, lease time.Duration) rota.Attendance {
+		t.Helper()
+		at, err := s.Attend(t.Context(), rota.Attend{Node: node, Life: life, Lease: lease})
+		must(t, err)
+		return at
+	}
+	a, b := rota.NewID(), rota.NewID()
+	if at := attend("a", a, time.Minute); at != (rota.Attendance{Nodes: 1, Leader: "a", Leads: true}) {
+		t.Errorf("%+v", at)
+	}
+	if at := attend("b", b, time.Hour); at != (rota.Attendance{Nodes: 2, Leader: "a"}) {
+		t.Errorf("%+v", at)
+	}
+	if left := rows(t, s, `SELECT (until - since) / 1000000 FROM rota_leader`)[0][0]; left != "60" {
+		t.Errorf("somebody else has made its lease %s seconds long", left)
+	}
+	if at := attend("a", rota.NewID(), time.Minute); at.Leads || at.Nodes != 3 {
+		t.Errorf("another life of its name: %+v", at)
+	}
+	attend("a", a, 0)
+	if at := attend("b", b, time.Minute); !at.Leads || at.Leader != "b" {
+		t.Errorf("when its lease has run out: %+v", at)
+	}
+	if at := attend("a", a, time.Minute); at.Leads || at.Leader != "b" {
+		t.Errorf("one that comes back: %+v", at)
+	}
+	must(t, s.Depart(t.Context(), "a", a))
+	if at := attend("b", b, time.Minute); !at.Leads {
+		t.Errorf("who leaves and does not lead took the leader along: %+v", at)
+	}
+	must(t, s.Depart(t.Context(), "b", b))
+	if at := attend("a", a, time.Minute); !at.Leads || at.Nodes != 2 {
+		t.Errorf("when the leader has left: %+v", at)
+	}
+}

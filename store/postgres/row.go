@@ -1,0 +1,95 @@
+package postgres
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/rotajobs/rota"
+)
+
+// row is a row of a result, in PostgreSQL's binary form. It is gone when the
+// next one is read; what its methods return is the caller's.
+type row [][]byte
+
+func (r row) null(col int) bool { return r[col] == nil }
+
+func (r row) text(col int) string { return string(r[col]) }
+
+func (r row) bool(col int) bool { return len(r[col]) == 1 && r[col][0] == 1 }
+
+// int reads a whole number of any width; NULL is 0.
+func (r row) int(col int) int64 {
+	switch b := r[col]; len(b) {
+	case 8:
+		return int64(binary.BigEndian.Uint64(b))
+	case 4:
+		return int64(int32(binary.BigEndian.Uint32(b)))
+	case 2:
+		return int64(int16(binary.BigEndian.Uint16(b)))
+	}
+	return 0
+}
+
+func (r row) float(col int) float64 {
+	if b := r[col]; len(b) == 8 {
+		return math.Float64frombits(binary.BigEndian.Uint64(b))
+	}
+	return 0
+}
+
+// xid reads the number of a transaction.
+func (r row) xid(col int) uint32 {
+	if b := r[col]; len(b) == 4 {
+		return binary.BigEndian.Uint32(b)
+	}
+	return 0
+}
+
+func (r row) id(col int) (id rota.ID) {
+	copy(id[:], r[col])
+	return id
+}
+
+func (r row) time(col int) time.Time {
+	if r.null(col) {
+		return time.Time{}
+	}
+	return time.UnixMicro(r.int(col)).UTC()
+}
+
+func (r row) duration(col int) time.Duration { return time.Duration(r.int(col)) * time.Microsecond }
+
+func (r row) json(col int) json.RawMessage {
+	if len(r[col]) == 0 {
+		return nil
+	}
+	return append(json.RawMessage(nil), r[col]...)
+}
+
+// lines reads artifacts: one JSON string a line.
+func (r row) lines(col int) []string {
+	if len(r[col]) == 0 {
+		return nil
+	}
+	lines := strings.Split(strings.TrimSuffix(r.text(col), "\n"), "\n")
+	for i, line := range lines {
+		var plain string
+		if json.Unmarshal([]byte(line), &plain) == nil {
+			lines[i] = plain
+		}
+	}
+	return lines
+}
+
+func formatLines(lines []string) string {
+	var b strings.Builder
+	for _, line := range lines {
+		quoted, _ := json.Marshal(line) // a string always marshals
+		b.Write(quoted)
+		b.WriteByte('\n')
+	}
+	return b.String()
+}

@@ -1,0 +1,167 @@
+package postgres
+
+import (
+	"context"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/rules"
+)
+
+const (
+	scheduleColumns = `
+SELECT name, state, reason, anchor, next_fire, last_fire, version, created_by, created_at, updated_at, spec, moved_at, xmin
+FROM rota_schedules`
+	sqlSchedule = scheduleColumns + `
+WHERE name = ANY ($1)`
+	sqlSchedules = scheduleColumns + `
+WHERE name > $1 AND ($3 IS NULL OR state = $3) AND ($4 IS NULL OR moved_at > $4)
+ORDER BY name
+LIMIT $2`
+	sqlSchedulesOf = scheduleColumns + `
+WHERE name > $1 AND ($3 IS NULL OR state = $3) AND ($4 IS NULL OR moved_at > $4) AND template = $5
+ORDER BY template, name
+LIMIT $2`
+	// What time it is comes with each row, and alone if nothing is due: both are of
+	// one look at the clock.
+	sqlDueSchedules = `
+SELECT s.*, c.now
+FROM (SELECT coalesce($1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint) AS now) c
+LEFT JOIN LATERAL (` + scheduleColumns + `
+  WHERE state = 'ENABLED' AND next_fire <= c.now
+  ORDER BY next_fire, name
+  LIMIT $2
+) s ON true
+ORDER BY s.next_fire, s.name`
+	sqlUsing = `
+SELECT name
+FROM rota_schedules
+WHERE template = $1 AND ($2 OR state <> 'DISABLED')
+ORDER BY name
+LIMIT $3`
+	sqlInsertSchedule = `
+INSERT INTO rota_schedules (
+  name, next_fire, last_fire, moved_at, template, state, reason, anchor, version, updated_at, spec, created_by, created_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`
+	sqlUpdateSchedule = `
+UPDATE rota_schedules
+SET next_fire = $2, last_fire = $3, moved_at = $4, template = $5, state = $6, reason = $7, anchor = $8, version = $9,
+  updated_at = $10, spec = $11
+WHERE name = $1`
+	sqlFireSchedules = `
+UPDATE rota_schedules s
+SET next_fire = v.next_fire, last_fire = v.last_fire, moved_at = v.moved_at
+FROM unnest($1, $2, $3, $4) AS v (name, next_fire, last_fire, moved_at)
+WHERE s.name = v.name`
+	sqlDeleteSchedule = `
+DELETE FROM rota_schedules
+WHERE name = $1`
+)
+
+func scanSchedule(r row) (*rota.Schedule, error) {
+	one := &rota.Schedule{
+		Name: r.text(0), State: rota.ScheduleState(r.text(1)), Reason: r.text(2), Anchor: r.time(3),
+		NextFire: r.time(4), LastFire: r.time(5), Version: r.id(6), CreatedBy: r.text(7),
+		CreatedAt: r.time(8), UpdatedAt: r.time(9), MovedAt: r.time(11),
+	}
+	return one, scanSpec(r, 10, &one.Spec, "schedule "+one.Name)
+}
+
+func (t *tx) loadSchedules(names []string, w *rules.World) []ask {
+	return loadNamed(t, classSchedule, sqlSchedule, names, scanSchedule, w.PutSchedule)
+}
+
+func (t *tx) loadUsing(q rules.Using, w *rules.World) ask {
+	params := []param{textAlways(q.Template), boolParam(q.Disabled), intParam(int64(q.Limit))}
+	return ask{sql: sqlUsing, params: params, each: func(r row) error {
+		w.PutUsing(q, r.text(0))
+		return nil
+	}}
+}
+
+// writeSchedules writes those that only fired, which mostly are many, in one
+// statement, and then the others with what they depend on if that differs.
+func (t *tx) writeSchedules(all []rules.Change[string, rota.Schedule]) {
+	names, nexts := newColumn(oidTexts, len(all)), newColumn(oidInts, len(all))
+	lasts, moved := newColumn(oidInts, len(all)), newColumn(oidInts, len(all))
+	var others []ask
+	for _, c := range all {
+		if !onlyFired(c.Was, c.Is) {
+			others = append(others, writeSchedule(c)...)
+			continue
+		}
+		names.textAlways(c.Key)
+		nexts.time(c.Is.NextFire)
+		lasts.time(c.Is.LastFire)
+		moved.time(c.Is.MovedAt)
+	}
+	if names.count > 0 {
+		t.write(ask{sql: sqlFireSchedules, params: []param{names.param(), nexts.param(), lasts.param(), moved.param()}})
+	}
+	t.write(others...)
+}
+
+// writeSchedule writes a schedule and its edges, which leave with it.
+func writeSchedule(c rules.Change[string, rota.Schedule]) []ask {
+	params := []param{textAlways(c.Key)}
+	if c.Is == nil {
+		return []ask{{sql: sqlDeleteSchedule, params: params}}
+	}
+	params = append(params, timeParam(c.Is.NextFire), timeParam(c.Is.LastFire), timeParam(c.Is.MovedAt),
+		textAlways(c.Is.Spec.Template), textAlways(string(c.Is.State)), textParam(c.Is.Reason), timeParam(c.Is.Anchor),
+		idParam(c.Is.Version), timeParam(c.Is.UpdatedAt), specParam(c.Is.Spec))
+	if c.Was == nil {
+		params = append(params, textParam(c.Is.CreatedBy), timeParam(c.Is.CreatedAt))
+		return append([]ask{{sql: sqlInsertSchedule, params: params}}, writeEdges(c.Key, nil, c.Is.Spec.DependsOn)...)
+	}
+	return append([]ask{{sql: sqlUpdateSchedule, params: params}}, writeEdges(c.Key, c.Was.Spec.DependsOn, c.Is.Spec.DependsOn)...)
+}
+
+// onlyFired says that nothing of a schedule differs but its times. Whoever
+// changes its spec also gives it another version.
+func onlyFired(was, is *rota.Schedule) bool {
+	return was != nil && is != nil && was.Version == is.Version && was.State == is.State && was.Reason == is.Reason
+}
+
+// Schedule returns a schedule by its name.
+func (s *Store) Schedule(ctx context.Context, name string) (*rota.Schedule, error) {
+	return readOne(ctx, s, "schedule", name, scanSchedule, sqlSchedule)
+}
+
+// Schedules lists schedules by name.
+func (s *Store) Schedules(ctx context.Context, q rota.ScheduleQuery) ([]*rota.Schedule, error) {
+	if err := q.Validate(); err != nil {
+		return nil, err
+	}
+	limit, err := pageLimit(q.Limit)
+	if err != nil {
+		return nil, err
+	}
+	sql, params := sqlSchedules, []param{textAlways(q.After), intParam(limit), textParam(string(q.State)), timeParam(q.Ahead)}
+	if q.Template != "" {
+		sql, params = sqlSchedulesOf, append(params, textAlways(q.Template))
+	}
+	return readAll(ctx, s, "schedules", scanSchedule, sql, params...)
+}
+
+// DueSchedules lists the schedules that owe a fire by the store's clock.
+func (s *Store) DueSchedules(ctx context.Context, limit int) (page rota.DuePage, err error) {
+	most, err := pageLimit(limit)
+	if err != nil {
+		return rota.DuePage{}, err
+	}
+	due := put(scanSchedule, func(one *rota.Schedule) { page.Schedules = append(page.Schedules, one) })
+	err = s.ask(ctx, "due schedules", ask{
+		sql: sqlDueSchedules, params: []param{s.clockParam(ctx), intParam(most)},
+		each: func(r row) error {
+			page.Now = r.time(len(r) - 1)
+			if r.null(0) {
+				return nil
+			}
+			return due(r)
+		},
+	})
+	if err != nil {
+		return rota.DuePage{}, err
+	}
+	return page, nil
+}

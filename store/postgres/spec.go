@@ -1,0 +1,123 @@
+package postgres
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/rotajobs/rota"
+)
+
+// What types, templates, schedules, groups, limits and reservations have in
+// common: rows with a name, most of them with a spec. Each is read with its
+// version, xmin, as the last column.
+
+// scanSpec reads a specification. One that cannot be read was not written by
+// this program.
+func scanSpec(r row, col int, into any, whose string) error {
+	if err := json.Unmarshal(r[col], into); err != nil {
+		return &rota.Error{
+			Code: rota.Internal, Act: "postgres: read", Reason: "what is stored of " + whose + " is not what Rota writes", Err: err,
+			Hint: "look with rota verify, and restore a backup",
+		}
+	}
+	return nil
+}
+
+func specParam(spec any) param { return textAlways(string(rota.EncodeSpec(spec))) }
+
+// put brings a row into a world.
+func put[T any](scan func(row) (*T, error), into func(*T)) func(row) error {
+	return func(r row) error {
+		one, err := scan(r)
+		if err == nil {
+			into(one)
+		}
+		return err
+	}
+}
+
+// putSeen does, and notes in which version it was seen.
+func putSeen[T any](t *tx, c class, at func(row) seat, scan func(row) (*T, error), into func(*T)) func(row) error {
+	bring := put(scan, into)
+	return func(r row) error {
+		t.seen.named(c, at(r), r.xid(len(r)-1))
+		return bring(r)
+	}
+}
+
+// ofName and ofNone are the seats of rows that go by their first column, and of
+// those of which there is one or none.
+func ofName(r row) seat { return seat{name: r.text(0)} }
+
+func ofNone(row) seat { return seat{} }
+
+// loadNamed asks for rows by name, all at once.
+func loadNamed[T any](t *tx, c class, sql string, names []string, scan func(row) (*T, error), into func(*T)) []ask {
+	if len(names) == 0 {
+		return nil
+	}
+	for _, name := range names {
+		t.seen.asked(c, seat{name: name})
+	}
+	return []ask{{sql: sql, params: []param{textsParam(names)}, each: putSeen(t, c, ofName, scan, into)}}
+}
+
+// oneOf picks the statement for a row that is new, that goes, or that changes.
+func oneOf(enters, leaves bool, insert, update, remove string) string {
+	switch {
+	case leaves:
+		return remove
+	case enters:
+		return insert
+	}
+	return update
+}
+
+// askAll asks for rows, to be gathered in order.
+func askAll[T any](into *[]*T, scan func(row) (*T, error), sql string, params ...param) ask {
+	return ask{sql: sql, params: params, each: put(scan, func(one *T) { *into = append(*into, one) })}
+}
+
+// readAll reads rows as anybody may see them.
+func readAll[T any](
+	ctx context.Context, s *Store, act string, scan func(row) (*T, error), sql string, params ...param,
+) (all []*T, err error) {
+	err = s.ask(ctx, act, askAll(&all, scan, sql, params...))
+	if err != nil {
+		return nil, err
+	}
+	return all, nil
+}
+
+// readOne reads the row of a name, or says that there is none.
+func readOne[T any](ctx context.Context, s *Store, what, name string, scan func(row) (*T, error), sql string) (*T, error) {
+	all, err := readAll(ctx, s, what, scan, sql, textsParam([]string{name}))
+	if err != nil {
+		return nil, err
+	}
+	if len(all) == 0 {
+		return nil, none(what, name)
+	}
+	return all[0], nil
+}
+
+func none(what, name string) *rota.Error {
+	return &rota.Error{
+		Code: rota.NotFound, Act: what, Reason: "there is no " + what + " " + name,
+		Hint: "list the " + what + "s to see what is there",
+	}
+}
+
+// readNames reads a page of what has a name.
+func readNames[T any](
+	ctx context.Context, s *Store, act string, q rota.NameQuery, scan func(row) (*T, error), sql string,
+) ([]*T, error) {
+	if err := q.Validate(); err != nil {
+		return nil, err
+	}
+	limit, err := pageLimit(q.Limit)
+	if err != nil {
+		return nil, err
+	}
+	return readAll(ctx, s, act, scan, sql, textAlways(q.After), intParam(limit))
+}

@@ -1,0 +1,105 @@
+package postgres
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/rotajobs/rota"
+)
+
+// Each is counted by an index that holds nothing which has ended. One statement
+// sees one moment.
+const sqlStats = `
+SELECT ` + clockHere + `, 0, NULL, NULL::bigint, NULL::bigint
+UNION ALL
+SELECT NULL, 1, j.type, count(*), min(j.queued_at)
+FROM rota_jobs j
+WHERE j.status = 'QUEUED' AND j.hold = 0
+GROUP BY j.type
+UNION ALL
+SELECT NULL, 2, j.type, count(*), count(*) FILTER (WHERE j.hold & 1 <> 0)
+FROM rota_jobs j
+WHERE j.status = 'QUEUED' AND j.hold <> 0
+GROUP BY j.type
+UNION ALL
+SELECT NULL, 3, j.type, count(*), NULL
+FROM rota_jobs j
+WHERE j.status = 'RUNNING' AND j.sequel IS NULL AND j.outcome IS NULL
+GROUP BY j.type
+UNION ALL
+SELECT NULL, 4, NULL, count(*), NULL
+FROM rota_jobs j
+WHERE ` + isDead + ` AND ` + notInternal + `
+UNION ALL
+SELECT NULL, 5, NULL, count(*), NULL
+FROM rota_schedules
+WHERE state = 'ENABLED'`
+
+// Stats counts what lives in the store, at one moment.
+func (s *Store) Stats(ctx context.Context) (*rota.Stats, error) {
+	c := census{types: map[string]*rota.TypeStats{}}
+	parts := []func(row){
+		func(r row) { c.stats.Now = r.time(0) },
+		c.ready, c.held, c.open,
+		func(r row) { c.stats.Dead = int(r.int(3)) },
+		func(r row) { c.stats.Schedules = int(r.int(3)) },
+	}
+	err := s.ask(ctx, "stats", uncompiled, ask{sql: sqlStats, params: []param{s.clockParam(ctx)}, each: func(r row) error {
+		parts[r.int(1)](r)
+		return nil
+	}})
+	if err != nil {
+		return nil, err
+	}
+	return c.done(), nil
+}
+
+// census is a count under way.
+type census struct {
+	stats rota.Stats
+	types map[string]*rota.TypeStats
+}
+
+func (c *census) of(r row) *rota.TypeStats {
+	name := r.text(2)
+	if c.types[name] == nil {
+		c.types[name] = &rota.TypeStats{Type: name}
+	}
+	return c.types[name]
+}
+
+func (c *census) ready(r row) {
+	one := c.of(r)
+	one.Queued = int(r.int(3))
+	if rota.InternalType(one.Type) {
+		return
+	}
+	if since := r.time(4); c.stats.Oldest.IsZero() || since.Before(c.stats.Oldest) {
+		c.stats.Oldest = since
+	}
+}
+
+func (c *census) held(r row) {
+	all, delayed := int(r.int(3)), int(r.int(4))
+	one := c.of(r)
+	one.Scheduled, one.Blocked = delayed, all-delayed
+}
+
+func (c *census) open(r row) { c.of(r).Running = int(r.int(3)) }
+
+func (c *census) done() *rota.Stats {
+	for _, one := range slices.SortedFunc(maps.Values(c.types), func(a, b *rota.TypeStats) int { return cmp.Compare(a.Type, b.Type) }) {
+		if rota.InternalType(one.Type) {
+			c.stats.Deliveries += one.Queued + one.Scheduled + one.Blocked + one.Running
+			continue
+		}
+		c.stats.Types = append(c.stats.Types, *one)
+		c.stats.Queued += one.Queued
+		c.stats.Scheduled += one.Scheduled
+		c.stats.Blocked += one.Blocked
+		c.stats.Running += one.Running
+	}
+	return &c.stats
+}

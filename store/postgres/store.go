@@ -1,0 +1,237 @@
+package postgres
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/bell"
+	"github.com/rotajobs/rota/internal/rules"
+)
+
+// Config of a store. The zero value works.
+type Config struct {
+	// Schema holds the tables. Default "rota".
+	Schema string
+	// Conns is how many connections the store may open, beside the one that
+	// listens. Default 8.
+	Conns int
+	// ReadOnly opens a store that is there, to look at it: nothing is made,
+	// migrated or changed, and Apply is refused.
+	ReadOnly bool
+	// Poll says that nobody is to be listened to: behind a pooler notifications
+	// get lost. Open finds that out by itself where it can.
+	Poll bool
+	// Clock stands in for PostgreSQL's, for tests.
+	Clock func() time.Time
+	// Logger hears of connections that are lost and found. Default slog.Default.
+	Logger *slog.Logger
+}
+
+func (c Config) withDefaults() Config {
+	if c.Schema == "" {
+		c.Schema = "rota"
+	}
+	if c.Conns == 0 {
+		c.Conns = 8
+	}
+	if c.Logger == nil {
+		c.Logger = slog.Default()
+	}
+	return c
+}
+
+// Store is a rota.Store in a schema of a PostgreSQL database.
+type Store struct {
+	config    Config
+	text      *dialect
+	lockSpace int32 // the first half of every advisory lock
+	pool      *pgxpool.Pool
+	wake      bell.Wakers
+	watch     bell.Watchers
+	turns     turns
+	listener  *listener
+	hooks     hooksCache
+	limits    limitsCache
+	fresh     fresh
+	texts     texts
+
+	decided func([]rota.Command) // for tests: called when a step is decided and not yet locked
+
+	closing sync.Once
+	closed  chan struct{}
+}
+
+var _ rota.Store = (*Store)(nil)
+
+const (
+	// lockTimeout is how long a step waits for somebody who holds what it needs.
+	lockTimeout = "10s"
+	// statementTimeout bounds what a statement may take, and idleTimeout what
+	// passes between two: whoever has stopped in the middle is cut off, and what it
+	// held is free.
+	statementTimeout = "30s"
+	idleTimeout      = "10s"
+
+	applyMax    = time.Minute // that a transaction takes, as seen from here
+	rollbackMax = 5 * time.Second
+	triesMax    = 10 // of a batch whose rows others keep moving
+)
+
+// Apply applies a batch in one transaction. If somebody moved its rows it is
+// done anew, with care. If a constraint that no rule foresaw refuses it, its
+// halves are applied one after the other, and so on, so that the command that
+// broke it is refused alone.
+func (s *Store) Apply(ctx context.Context, b rota.Batch) ([]rota.Result, error) {
+	if len(b.Commands) > rota.BatchMax {
+		return nil, rota.Invalidf("commands", "has %d entries; at most %d are allowed", len(b.Commands), rota.BatchMax)
+	}
+	if s.config.ReadOnly {
+		return nil, &rota.Error{Code: rota.Conflict, Act: "postgres: apply", Reason: "the store was opened only to be looked at"}
+	}
+	if len(b.Commands) == 0 {
+		return []rota.Result{}, ctx.Err()
+	}
+	return s.applyHalves(ctx, b)
+}
+
+func (s *Store) applyHalves(ctx context.Context, b rota.Batch) ([]rota.Result, error) {
+	results, err := s.applyTries(ctx, b)
+	switch {
+	case !isConstraint(err):
+		return results, err
+	case len(b.Commands) == 1:
+		return []rota.Result{{Err: err.(*rota.Error)}}, nil
+	}
+	half := len(b.Commands) / 2
+	left, err := s.applyHalves(ctx, rota.Batch{Now: b.Now, Commands: b.Commands[:half]})
+	if err != nil {
+		return nil, err
+	}
+	right, err := s.applyHalves(ctx, rota.Batch{Now: b.Now, Commands: b.Commands[half:]})
+	if err != nil {
+		return nil, err
+	}
+	return append(left, right...), nil
+}
+
+// applyTries applies a batch until nobody moves its rows meanwhile.
+func (s *Store) applyTries(ctx context.Context, b rota.Batch) (results []rota.Result, err error) {
+	for try := range triesMax {
+		results, err = s.applyOnce(ctx, b, try > 0)
+		if err == nil || !isMoved(err) {
+			break
+		}
+		if wait := time.Duration(try) * time.Millisecond; wait > 0 {
+			time.Sleep(wait)
+		}
+	}
+	return results, fault("apply", err)
+}
+
+// applyOnce applies a batch in one transaction. Once that has begun it is seen
+// through, whoever has stopped waiting for it.
+func (s *Store) applyOnce(ctx context.Context, b rota.Batch, careful bool) ([]rota.Result, error) {
+	conn, err := s.acquire(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Release()
+	within, done := context.WithTimeout(context.WithoutCancel(ctx), applyMax)
+	defer done()
+	t := &tx{
+		session: s.session(conn), store: s, ctx: within, commands: b.Commands, careful: careful,
+		held: locks{}, tells: s.watch.Some(),
+	}
+	results, err := t.apply(b)
+	if err != nil {
+		t.rollback()
+		return nil, err
+	}
+	if t.ready {
+		s.wake.All()
+		s.listener.tell()
+	}
+	return results, nil
+}
+
+// apply decides and writes, and tells of it when it is committed. Those who watch
+// hear of commits in an order in which they can have happened: whoever changes a
+// row again takes its turn after the one before it was told its own.
+func (t *tx) apply(b rota.Batch) ([]rota.Result, error) {
+	now, err := t.begin()
+	if err != nil {
+		return nil, err
+	}
+	if b.Now.IsZero() {
+		b.Now = now
+		if t.store.config.Clock != nil {
+			b.Now = t.store.config.Clock()
+		}
+	}
+	results, err := rules.Apply(t, b)
+	if err != nil {
+		return nil, err
+	}
+	turn := t.store.turns.take()
+	defer turn.over()
+	if err := t.commit(); err != nil {
+		return nil, err
+	}
+	t.store.fresh.keep(t)
+	turn.wait()
+	for _, events := range t.events {
+		t.store.watch.Tell(events)
+	}
+	return results, nil
+}
+
+const sqlSize = `
+SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint
+FROM pg_class c
+WHERE c.relnamespace = to_regnamespace($1) AND c.relkind = 'r'`
+
+// Size is how much room the store takes on its server's disk, in bytes.
+func (s *Store) Size() (size int64, err error) {
+	ctx, done := context.WithTimeout(context.Background(), openMax)
+	defer done()
+	err = s.ask(ctx, "size", ask{sql: sqlSize, params: []param{textAlways(s.text.schema)}, each: func(r row) error {
+		size = r.int(0)
+		return nil
+	}})
+	return size, err
+}
+
+// Limits states the largest atomic command.
+func (s *Store) Limits() rota.Limits {
+	return rota.Limits{Jobs: rota.JobsMax, Claim: rota.ClaimMax, Items: rota.ItemsMax}
+}
+
+// Wake returns a channel that receives when jobs may have become ready.
+func (s *Store) Wake() (<-chan struct{}, func()) { return s.wake.Add() }
+
+// Watch calls a function with what this process has done, after each commit:
+// whoever applied it has not been answered yet. Each function may keep the slice,
+// and must not change it.
+func (s *Store) Watch(see func([]rota.Event)) (stop func()) { return s.watch.Add(see) }
+
+// Listens says whether others tell this process when something becomes ready.
+func (s *Store) Listens() bool { return s.listener.hears() }
+
+// Close waits for what is under way, and lets go of the connections.
+func (s *Store) Close() error {
+	s.closing.Do(func() {
+		close(s.closed)
+		s.listener.close()
+		s.pool.Close()
+	})
+	return nil
+}
+
+func errClosed() *rota.Error {
+	return &rota.Error{Code: rota.Unavailable, Act: "postgres", Reason: "the store is closed"}
+}

@@ -1,0 +1,67 @@
+package postgres
+
+import (
+	"context"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/rules"
+)
+
+const (
+	templateColumns = `
+SELECT name, state, version, created_by, created_at, updated_at, spec, xmin
+FROM rota_templates`
+	sqlTemplate = templateColumns + `
+WHERE name = ANY ($1)`
+	sqlTemplates = templateColumns + `
+WHERE name > $1
+ORDER BY name
+LIMIT $2`
+	sqlInsertTemplate = `
+INSERT INTO rota_templates (name, type, state, version, updated_at, spec, webhooks, created_by, created_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`
+	sqlUpdateTemplate = `
+UPDATE rota_templates
+SET type = $2, state = $3, version = $4, updated_at = $5, spec = $6, webhooks = $7
+WHERE name = $1`
+	sqlDeleteTemplate = `
+DELETE FROM rota_templates
+WHERE name = $1`
+)
+
+func scanTemplate(r row) (*rota.Template, error) {
+	t := &rota.Template{
+		Name: r.text(0), State: rota.TemplateState(r.text(1)), Version: r.id(2), CreatedBy: r.text(3),
+		CreatedAt: r.time(4), UpdatedAt: r.time(5),
+	}
+	return t, scanSpec(r, 6, &t.Spec, "template "+t.Name)
+}
+
+func (t *tx) loadTemplates(names []string, w *rules.World) []ask {
+	return loadNamed(t, classTemplate, sqlTemplate, names, scanTemplate, w.PutTemplate)
+}
+
+func (t *tx) writeTemplate(c rules.Change[string, rota.Template]) []ask {
+	if c.Was != nil && len(c.Was.Spec.Webhooks) > 0 || c.Is != nil && len(c.Is.Spec.Webhooks) > 0 {
+		t.hookState.forget()
+	}
+	params := []param{textAlways(c.Key)}
+	if c.Is != nil {
+		params = append(params, textAlways(c.Is.Spec.Type), textAlways(string(c.Is.State)), idParam(c.Is.Version),
+			timeParam(c.Is.UpdatedAt), specParam(c.Is.Spec), intParam(int64(len(c.Is.Spec.Webhooks))))
+		if c.Was == nil {
+			params = append(params, textParam(c.Is.CreatedBy), timeParam(c.Is.CreatedAt))
+		}
+	}
+	return []ask{{sql: oneOf(c.Was == nil, c.Is == nil, sqlInsertTemplate, sqlUpdateTemplate, sqlDeleteTemplate), params: params}}
+}
+
+// Template returns a template by its name.
+func (s *Store) Template(ctx context.Context, name string) (*rota.Template, error) {
+	return readOne(ctx, s, "template", name, scanTemplate, sqlTemplate)
+}
+
+// Templates lists templates by name.
+func (s *Store) Templates(ctx context.Context, q rota.NameQuery) ([]*rota.Template, error) {
+	return readNames(ctx, s, "templates", q, scanTemplate, sqlTemplates)
+}

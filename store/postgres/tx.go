@@ -1,0 +1,221 @@
+package postgres
+
+import (
+	"context"
+	"time"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/rules"
+)
+
+var _ rules.Tx = (*tx)(nil)
+
+// tx is one transaction of one batch. What it writes is not sent until something
+// has to be read, or it ends: the last writes and the COMMIT are one round trip.
+type tx struct {
+	*session
+	store    *Store
+	ctx      context.Context
+	commands []rota.Command
+	careful  bool // it was tried before, and somebody moved its rows
+
+	world   *rules.World     // under way
+	passes  int              // how often the run of commands under way was decided
+	seen    seen             // what of the store the world under way has looked at
+	held    locks            // until the end of the transaction
+	locked  map[rota.ID]bool // jobs, likewise
+	tails   map[int]tailOffer
+	changed map[rota.ID]*rota.Job // as it leaves them
+	xid     uint32
+	pending []ask
+
+	hookState hooksSeen
+
+	ready  bool           // something became ready
+	tells  bool           // somebody watches
+	events [][]rota.Event // what it does, step by step
+}
+
+// The server ends what waits too long, or does nothing: whoever holds locks and
+// has stopped must not hold up everybody else. What is set ends with the
+// transaction, so that nothing is left in a connection that a pooler lends. Every
+// statement of a step has an index; a plan that was made while a table was empty
+// would read it whole for as long as it is kept.
+const (
+	sqlBegin = `
+BEGIN ISOLATION LEVEL READ COMMITTED`
+	sqlBounds = `
+SELECT set_config('lock_timeout', $1, true), set_config('statement_timeout', $2, true),
+  set_config('idle_in_transaction_session_timeout', $3, true),
+  set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true)`
+	sqlClock = `
+SELECT ` + clockNow
+	sqlCommit   = `COMMIT`
+	sqlRollback = `ROLLBACK`
+)
+
+// begin begins the transaction and says what time it is by PostgreSQL's clock.
+// What the commands are sure to lock is locked before anything is read.
+func (t *tx) begin() (now time.Time, err error) {
+	asks := []ask{
+		{sql: sqlBegin},
+		{sql: sqlBounds, params: []param{textAlways(lockTimeout), textAlways(statementTimeout), textAlways(idleTimeout)}},
+	}
+	asks = append(asks, t.lockAhead()...)
+	asks = append(asks, ask{sql: sqlClock, each: func(r row) error {
+		now = time.UnixMicro(r.int(0)).UTC()
+		return nil
+	}}, t.hooksStamp())
+	return now, t.send(t.ctx, asks...)
+}
+
+// commit sends what is left to write, and ends the transaction.
+func (t *tx) commit() error {
+	var asks []ask
+	if len(t.changed) > 0 {
+		asks = append(asks, ask{sql: sqlXid, each: func(r row) error {
+			t.xid = r.xid(0)
+			return nil
+		}})
+	}
+	return t.read(append(asks, ask{sql: sqlCommit})...)
+}
+
+// rollback ends a transaction that was not committed. If that cannot be done the
+// connection is of no more use.
+func (t *tx) rollback() { t.leave(t.ctx) }
+
+// read asks, behind what was written so far.
+func (t *tx) read(asks ...ask) error {
+	asks = append(t.pending, asks...)
+	t.pending = nil
+	return t.send(t.ctx, asks...)
+}
+
+func (t *tx) write(asks ...ask) { t.pending = append(t.pending, asks...) }
+
+// Load reads what the law needs, in one round trip.
+func (t *tx) Load(n *rules.Need, w *rules.World) error {
+	t.enter(w)
+	var asks []ask
+	add := func(more ...ask) { asks = append(asks, more...) }
+	add(t.loadLeases(n.Leases, n.Pass, w)...)
+	add(t.loadWhole(n.Whole, w)...)
+	add(t.loadRetries(n.Retries, w)...)
+	add(t.loadChains(n.Chains, w)...)
+	add(t.loadKeys(n.Keys, w)...)
+	add(t.loadPlans(n.Plans, w)...)
+	add(t.loadTails(n.Tails, w)...)
+	add(t.loadAudits(n.Audits, w)...)
+	for _, p := range n.Order {
+		add(t.loadOrder(p, w))
+	}
+	add(t.loadCompany(n, w)...)
+	add(t.loadOrders(n, w)...)
+	if err := t.read(asks...); err != nil {
+		return err
+	}
+	return t.loadTailsAgain(n.Tails, w)
+}
+
+// enter notes that another world is under way: nothing of it is known yet.
+func (t *tx) enter(w *rules.World) {
+	if t.world == w {
+		return
+	}
+	t.world, t.seen = w, seen{}
+	t.passes++
+}
+
+// loadCompany reads what jobs have to do with others.
+func (t *tx) loadCompany(n *rules.Need, w *rules.World) (asks []ask) {
+	asks = append(asks, t.loadTypes(n.Types, w)...)
+	asks = append(asks, t.loadTemplates(n.Templates, w)...)
+	asks = append(asks, t.loadSchedules(n.Schedules, w)...)
+	asks = append(asks, t.loadGroups(n.Groups, w)...)
+	asks = append(asks, t.loadReservations(n.Reservations, w)...)
+	asks = append(asks, t.loadRequests(n.Requests, w)...)
+	asks = append(asks, t.loadBuckets(n.Buckets, w)...)
+	if n.Throttle {
+		asks = append(asks, t.loadThrottle(w))
+	}
+	if n.Webhooks {
+		asks = append(asks, t.loadWebhooks(w))
+	}
+	if n.Active {
+		asks = append(asks, t.loadActive(w))
+	}
+	asks = append(asks, each(n.JobsOf, w, t.loadJobsOf)...)
+	asks = append(asks, each(n.Planned, w, t.loadPlanned)...)
+	asks = append(asks, each(n.Members, w, t.loadMembers)...)
+	asks = append(asks, each(n.Blocked, w, t.loadBlocked)...)
+	asks = append(asks, each(n.Behind, w, t.loadBehind)...)
+	asks = append(asks, each(n.Latest, w, t.loadLatest)...)
+	asks = append(asks, each(n.Dependents, w, t.loadDependents)...)
+	asks = append(asks, each(n.Reach, w, t.loadReach)...)
+	asks = append(asks, each(n.Using, w, t.loadUsing)...)
+	asks = append(asks, each(n.Lanes, w, t.loadLane)...)
+	asks = append(asks, each(n.Open, w, t.loadOpen)...)
+	asks = append(asks, each(n.Redriven, w, t.loadRedriven)...)
+	asks = append(asks, each(n.Attempts, w, t.loadAttempts)...)
+	asks = append(asks, each(n.Waits, w, t.loadWaits)...)
+	asks = append(asks, each(n.Intents, w, t.loadIntents)...)
+	asks = append(asks, each(n.Bygone, w, t.loadBygone)...)
+	return append(asks, each(n.Lapsed, w, t.loadLapsed)...)
+}
+
+// each asks one question after the other.
+func each[Q any](questions []Q, w *rules.World, load func(Q, *rules.World) ask) (asks []ask) {
+	for _, q := range questions {
+		asks = append(asks, load(q, w))
+	}
+	return asks
+}
+
+func (t *tx) loadOrders(n *rules.Need, w *rules.World) (asks []ask) {
+	asks = append(asks, ifAsked(n.Taken, w, t.loadTaken)...)
+	asks = append(asks, ifAsked(n.Heads, w, t.loadHeads)...)
+	asks = append(asks, ifAsked(n.Due, w, t.loadDue)...)
+	asks = append(asks, ifAsked(n.Stale, w, t.loadStale)...)
+	return append(asks, ifAsked(n.Left, w, t.loadLeft)...)
+}
+
+func ifAsked[Q any](question *Q, w *rules.World, load func(*Q, *rules.World) ask) []ask {
+	if question == nil {
+		return nil
+	}
+	return []ask{load(question, w)}
+}
+
+// Write has what the law decided written.
+func (t *tx) Write(c *rules.Changes) error {
+	t.ready = t.ready || c.Wake
+	if t.tells {
+		t.events = append(t.events, rules.Events(c)) // when it is committed
+	}
+	writeEach(t, c.Groups, t.writeGroup)
+	t.updateJobs(c.Jobs)
+	t.insertJobs(c.NewJobs)
+	t.updateJobs(c.Moved)
+	t.deleteJobs(c.Gone)
+	writeEach(t, c.Groups, t.deleteGroup) // its members have gone
+	t.writeKeys(c.Keys)
+	writeEach(t, c.Types, t.writeType)
+	writeEach(t, c.Templates, t.writeTemplate)
+	t.writeSchedules(c.Schedules)
+	writeEach(t, c.Throttle, t.writeThrottle)
+	writeEach(t, c.Webhooks, t.writeWebhooks)
+	writeEach(t, c.Reservations, t.endReservation)
+	writeEach(t, c.Reservations, t.insertReservation) // the one before it has ended
+	writeEach(t, c.Requests, t.writeRequest)
+	writeEach(t, c.Buckets, t.writeBucket)
+	writeEach(t, c.Intents, t.writeIntent)
+	t.writeAudit(c.Audit)
+	return nil
+}
+
+func writeEach[T any](t *tx, all []T, write func(T) []ask) {
+	for _, one := range all {
+		t.write(write(one)...)
+	}
+}

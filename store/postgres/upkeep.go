@@ -1,0 +1,57 @@
+package postgres
+
+import "github.com/rotajobs/rota/internal/rules"
+
+// What others have locked is passed over: it is being seen to, or will be the next
+// time.
+const (
+	sqlDue = `
+SELECT ` + leanColumns + rowVersion + `
+FROM rota_jobs j
+WHERE j.status = 'QUEUED' AND j.hold & 1 <> 0 AND j.run_at <= $1
+ORDER BY j.run_at, j.id
+LIMIT $2
+FOR UPDATE SKIP LOCKED`
+	sqlStale = `
+SELECT ` + leanColumns + rowVersion + `
+FROM rota_jobs j
+WHERE j.status = 'RUNNING' AND j.sequel IS NULL AND j.outcome IS NULL
+  AND ((j.stale_after < $1 AND j.life IS DISTINCT FROM $2) OR j.stale_after > $3)
+ORDER BY j.stale_after, j.id
+LIMIT $4
+FOR UPDATE SKIP LOCKED`
+	sqlLeft = `
+SELECT ` + leanColumns + rowVersion + `
+FROM rota_jobs j
+WHERE j.status = 'RUNNING' AND j.sequel IS NULL
+  AND (j.runner IS NULL OR j.outcome IS NOT NULL OR (j.runner = $1 AND j.life IS NOT NULL AND j.life <> $2))
+ORDER BY j.id
+LIMIT $3
+FOR UPDATE SKIP LOCKED`
+)
+
+func (t *tx) loadDue(q *rules.Due, w *rules.World) ask {
+	return ask{sql: sqlDue, params: []param{intParam(q.Now.UnixMicro()), intParam(int64(q.Limit))}, each: func(r row) error {
+		w.PutDue(t.job(r))
+		return nil
+	}}
+}
+
+// loadStale looks at every open run: there are never more of them than
+// workers, and an index on stale_after would be rewritten by each heartbeat.
+func (t *tx) loadStale(q *rules.Stale, w *rules.World) ask {
+	except := param{oidID, q.Except[:]} // a zero one is nobody's
+	return ask{sql: sqlStale, params: []param{
+		intParam(q.Before.UnixMicro()), except, intParam(q.Ahead.UnixMicro()), intParam(int64(q.Limit)),
+	}, each: func(r row) error {
+		w.PutStale(t.job(r))
+		return nil
+	}}
+}
+
+func (t *tx) loadLeft(q *rules.Left, w *rules.World) ask {
+	return ask{sql: sqlLeft, params: []param{textAlways(q.Runner), {oidID, q.Life[:]}, intParam(int64(q.Limit))}, each: func(r row) error {
+		w.PutLeft(t.job(r))
+		return nil
+	}}
+}

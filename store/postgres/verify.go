@@ -1,0 +1,118 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"iter"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/rules"
+)
+
+// checkedEvery is after how many jobs a count is told.
+const checkedEvery = 10_000
+
+// Verify checks every invariant of rota.Checks on one state of the store, while
+// others write the next ones.
+func (s *Store) Verify(ctx context.Context) iter.Seq2[rota.Violation, error] {
+	return s.VerifyAloud(ctx, func(rota.Checked) {})
+}
+
+// VerifyAloud is Verify for somebody who waits: it tells how many rows it has
+// looked at, every now and then and at the end. Whatever ends the listener in the
+// middle, a panic included, the connection is given back.
+func (s *Store) VerifyAloud(ctx context.Context, heard func(rota.Checked)) iter.Seq2[rota.Violation, error] {
+	return func(yield func(rota.Violation, error) bool) {
+		next, stop := iter.Pull2(s.inspect(ctx, heard))
+		defer stop()
+		for {
+			v, err, found := next()
+			if !found || !yield(v, err) {
+				return
+			}
+		}
+	}
+}
+
+func (s *Store) inspect(ctx context.Context, heard func(rota.Checked)) iter.Seq2[rota.Violation, error] {
+	return func(yield func(rota.Violation, error) bool) {
+		in := &inspection{heard: heard}
+		in.tell = func(v rota.Violation) { in.stopped = in.stopped || !yield(v, nil) }
+		in.Verifier = rules.NewVerifier(in.tell)
+		err := s.snapshot(ctx, "verify", func(c *session, ctx context.Context) error {
+			in.session, in.ctx = c, ctx
+			return in.damage(in.everything())
+		})
+		if err != nil && !in.stopped {
+			yield(rota.Violation{}, err)
+		}
+	}
+}
+
+// inspection is one verification on one connection.
+type inspection struct {
+	*rules.Verifier
+	*session
+	ctx     context.Context
+	heard   func(rota.Checked)
+	checked rota.Checked
+	tell    func(rota.Violation)
+	stopped bool // nobody listens any more
+}
+
+// errStopped ends an inspection that nobody listens to.
+var errStopped = errors.New("stopped")
+
+// damage makes a violation of an error that says that a table or an index is
+// damaged: it is what was looked for, not a failure to look.
+func (in *inspection) damage(err error) error {
+	switch stateOf(err) {
+	case "XX001", "XX002":
+		in.tell(rota.Violation{
+			Check: rota.CheckFile, Rows: []string{"database"}, Detail: "it cannot be read to the end: " + err.Error(),
+		})
+		return nil
+	}
+	return err
+}
+
+func (in *inspection) everything() error {
+	in.heard(in.checked)
+	if err := in.send(in.ctx, uncompiled); err != nil {
+		return err
+	}
+	for _, look := range []func() error{
+		in.schema,
+		in.declarations,
+		in.jobs,
+		in.again,
+		in.company,
+		in.references,
+		in.keys,
+		in.audit,
+		in.byIndex,
+		func() error { return in.order(sqlVerifyQueue, in.Queue()) },
+		func() error { return in.order(sqlVerifyClaim, in.Ready()) },
+	} {
+		if err := look(); err != nil {
+			return err
+		}
+	}
+	in.heard(in.checked)
+	return nil
+}
+
+func (in *inspection) references() error {
+	in.References()
+	return nil
+}
+
+// each asks, and looks at one row after the other as they come.
+func (in *inspection) each(sql string, look func(row) error, params ...param) error {
+	return in.send(in.ctx, ask{sql: sql, params: params, each: func(r row) error {
+		if err := look(r); err != nil || !in.stopped {
+			return err
+		}
+		return errStopped
+	}})
+}

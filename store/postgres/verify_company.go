@@ -1,0 +1,189 @@
+package postgres
+
+import (
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/rules"
+)
+
+const (
+	sqlVerifyTurns = `
+SELECT id, schedule, scope_kind, scope_id, hold, plan_time
+FROM rota_jobs
+WHERE schedule IS NOT NULL AND sequel IS NULL
+ORDER BY schedule, coalesce(scope_kind, ''), coalesce(scope_id, ''), id`
+	sqlVerifyLanes = `
+SELECT id, concurrency_key, status, hold, priority, position, created_at, type
+FROM rota_jobs
+WHERE concurrency_key IS NOT NULL AND sequel IS NULL
+ORDER BY concurrency_key`
+	// What tries an execution anew comes with its own last attempt, and with the
+	// first of that execution. A chain that bites its own tail is longer than any.
+	sqlVerifyRedrives = `
+SELECT j.id, j.redrive_of, t.status, t.outcome, f.id, f.retry_of
+FROM rota_jobs j
+CROSS JOIN LATERAL (
+  WITH RECURSIVE chain (id, sequel, n) AS (
+    SELECT j.id, j.sequel, 0
+    UNION ALL
+    SELECT a.id, a.sequel, chain.n + 1
+    FROM chain
+    JOIN rota_jobs a ON a.retry_of = chain.id
+    WHERE chain.sequel = 'retry' AND chain.n < $1
+  )
+  SELECT chain.id
+  FROM chain
+  ORDER BY chain.n DESC
+  LIMIT 1
+) last
+JOIN rota_jobs t ON t.id = last.id
+LEFT JOIN rota_jobs f ON f.id = j.redrive_of
+WHERE j.redrive_of IS NOT NULL AND j.retry_of IS NULL
+ORDER BY j.redrive_of, j.id`
+	// Each group comes with each of its members, by place and attempt.
+	sqlVerifyGroups = `
+SELECT g.id, g.name, g.mode, g.on_failure, g.size, g.ending, g.ending_reason, g.ending_by, g.created_by, g.created_at, g.pruned,
+  j.id, j.retry_of, j.group_position, j.sequel, j.status, j.hold, j.runner, j.outcome, j.cancel_at
+FROM rota_groups g
+LEFT JOIN rota_jobs j ON j.group_id = g.id
+ORDER BY g.id, j.group_position NULLS FIRST, j.attempt`
+	sqlVerifyLooseMembers = `
+SELECT DISTINCT ON (j.group_id) j.group_id, j.id
+FROM rota_jobs j
+WHERE j.group_id IS NOT NULL AND NOT EXISTS (SELECT FROM rota_groups g WHERE g.id = j.group_id)
+ORDER BY j.group_id, j.id`
+	sqlVerifyReservations = `
+SELECT r.id, r.node, r.life, r.status, r.reserved_by, r.reserved_at, r.expires_at, r.ended_at, r.job_id, ` + leanColumns + `
+FROM rota_reservations r
+LEFT JOIN rota_jobs j ON j.id = r.job_id
+ORDER BY r.id`
+)
+
+// company streams what has to do with each other, side by side.
+func (in *inspection) company() error {
+	for _, look := range []func() error{
+		in.turns,
+		in.lanes,
+		in.redrives,
+		in.groups,
+		in.looseMembers,
+		in.reservations,
+	} {
+		if err := look(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (in *inspection) turns() error {
+	turns := in.Turns()
+	err := in.each(sqlVerifyTurns, func(r row) error {
+		turns.Next(&rota.Job{
+			ID: r.id(0), Schedule: r.text(1), ScopeKind: r.text(2), ScopeID: r.text(3),
+			Hold: rota.Hold(r.int(4)), PlanTime: r.time(5),
+		})
+		return nil
+	})
+	if err == nil {
+		turns.End()
+	}
+	return err
+}
+
+func (in *inspection) lanes() error {
+	lanes := in.Lanes()
+	err := in.each(sqlVerifyLanes, func(r row) error {
+		lanes.Next(&rota.Job{
+			ID: r.id(0), ConcurrencyKey: r.text(1), Status: rota.Status(r.text(2)),
+			Hold: rota.Hold(r.int(3)), Priority: int(r.int(4)), Position: r.int(5), CreatedAt: r.time(6), Type: r.text(7),
+		})
+		return nil
+	})
+	if err == nil {
+		lanes.End()
+	}
+	return err
+}
+
+func (in *inspection) redrives() error {
+	redrives := in.Redrives()
+	return in.each(sqlVerifyRedrives, func(r row) error {
+		j, tail := &rota.Job{ID: r.id(0), RedriveOf: r.id(1)}, &rota.Job{Status: rota.Status(r.text(2))}
+		if !r.null(3) {
+			tail.Run = &rota.Run{Outcome: rota.Outcome(r.text(3))}
+		}
+		var first *rota.Job
+		if !r.null(4) {
+			first = &rota.Job{ID: r.id(4), RetryOf: r.id(5)}
+		}
+		redrives.Next(j, tail, first)
+		return nil
+	}, intParam(rota.MaxRetriesMax))
+}
+
+// groups calls the members of each group, when the group has come.
+func (in *inspection) groups() error {
+	const colMember = 11
+	var group rota.ID
+	var roll *rules.Roll // nil: the group cannot be read
+	end := func() {
+		if roll != nil {
+			roll.End()
+		}
+	}
+	begun := false
+	err := in.each(sqlVerifyGroups, func(r row) error {
+		if id := r.id(0); !begun || id != group {
+			end()
+			begun, group, roll = true, id, nil
+			g, err := scanGroup(r[:colMember])
+			if err != nil {
+				in.Unreadable("group "+g.ID.String(), err)
+				return nil
+			}
+			roll = in.Group(g)
+		}
+		if roll != nil && !r.null(colMember) {
+			roll.Next(scanMember(r[colMember:]))
+		}
+		return nil
+	})
+	if err == nil {
+		end()
+	}
+	return err
+}
+
+func scanMember(r row) *rota.Job {
+	j := &rota.Job{
+		ID: r.id(0), RetryOf: r.id(1), GroupPosition: int(r.int(2)), Sequel: rota.Sequel(r.text(3)),
+		Status: rota.Status(r.text(4)), Hold: rota.Hold(r.int(5)),
+	}
+	if !r.null(6) {
+		j.Run = &rota.Run{Runner: r.text(6), Outcome: rota.Outcome(r.text(7)), CancelAt: r.time(8)}
+	}
+	return j
+}
+
+func (in *inspection) looseMembers() error {
+	return in.each(sqlVerifyLooseMembers, func(r row) error {
+		in.OrphanMember(r.id(0), r.id(1))
+		return nil
+	})
+}
+
+func (in *inspection) reservations() error {
+	const colJob = 9
+	return in.each(sqlVerifyReservations, func(r row) error {
+		one, err := scanReservation(r[:colJob])
+		if err != nil {
+			return err
+		}
+		var job *rota.Job
+		if !r.null(colJob) {
+			job = scanJob(r[colJob:])
+		}
+		in.Reservation(one, job)
+		return nil
+	})
+}

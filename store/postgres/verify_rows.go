@@ -1,0 +1,176 @@
+package postgres
+
+import (
+	"strings"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/rules"
+)
+
+// Jobs come with what they refer to: who holds their unique key, and the job that
+// they retry. They come some thousands at a time, by their ids: sorted and joined
+// all at once they would be written to disk first, and whoever stops listening
+// would have to wait for the last.
+var (
+	sqlVerifyJobs = `
+SELECT ` + wholeColumns + `, k.execution_id, k.free_at, k.ended, ` + strings.ReplaceAll(queuedColumns, "j.", "p.") + `
+FROM rota_jobs j
+LEFT JOIN rota_keys k ON k.type = j.type AND k.key = j.unique_key
+LEFT JOIN rota_jobs p ON p.id = j.retry_of`
+	sqlVerifyAgain = `
+SELECT ` + leanColumns + `
+FROM rota_jobs j`
+	verifyFrom = `
+WHERE j.id > $1`
+	verifyPage = `
+ORDER BY j.id
+LIMIT ` + itoa(checkedEvery)
+)
+
+const (
+	colKey    = colResult + 1
+	colParent = colKey + 3
+)
+
+const (
+	sqlVerifyKeys = `
+SELECT k.type, k.key, k.execution_id, k.free_at, k.ended, j.id, j.retry_of, j.type, j.unique_key, j.unique_for, j.created_at
+FROM rota_keys k
+LEFT JOIN rota_jobs j ON j.id = k.execution_id
+ORDER BY k.type, k.key`
+	sqlVerifyAudit = `
+SELECT count(*)
+FROM rota_audit`
+	// What follows is read from the indexes that the order is read from.
+	sqlByIndex = `
+SELECT set_config('enable_sort', 'off', true), set_config('enable_seqscan', 'off', true),
+  set_config('enable_bitmapscan', 'off', true)`
+	sqlVerifyQueue = `
+SELECT '', priority, position, created_at, id
+FROM rota_jobs
+WHERE status = 'QUEUED'
+ORDER BY priority DESC, position, created_at, id`
+	sqlVerifyClaim = `
+SELECT type, priority, position, created_at, id
+FROM rota_jobs
+WHERE status = 'QUEUED' AND hold = 0
+ORDER BY type, priority DESC, position, created_at, id`
+)
+
+// jobs streams jobs with their runs, and with what they refer to.
+func (in *inspection) jobs() error {
+	return in.eachJob(sqlVerifyJobs, func(r row) {
+		row := rules.Row{Job: scanAsIs(r), RunID: r.id(colRunID)}
+		if row.Job.Run == nil && partsOfRun(r) {
+			in.OrphanRun(row.Job.ID)
+		}
+		if !r.null(colParent) {
+			row.Parent = scanJob(r[colParent:])
+		}
+		if !r.null(colKey) {
+			row.Key = &rules.KeyRecord{
+				Key: rules.Key{Type: row.Job.Type, Key: row.Job.UniqueKey}, ExecutionID: r.id(colKey),
+				FreeAt: r.int(colKey + 1), Ended: r.bool(colKey + 2),
+			}
+		}
+		in.Job(row)
+		in.countJob(row.Job)
+	})
+}
+
+// partsOfRun says that something stands where only a run has anything.
+func partsOfRun(r row) bool {
+	for col := colToken; col <= colResult; col++ {
+		if !r.null(col) {
+			return true
+		}
+	}
+	return false
+}
+
+// scanAsIs reads a job with whatever stands in its row, also where nothing
+// should: to everybody else half a company is none.
+func scanAsIs(r row) *rota.Job {
+	j := scanJob(r)
+	j.GroupPosition, j.CountsAt = int(r.int(colGroupPosition)), r.time(colCountsAt)
+	j.WaitFrom, j.WaitUntil = r.time(colWaitFrom), r.time(colWaitUntil)
+	return j
+}
+
+// again streams the jobs once more, if the first time left doubts.
+func (in *inspection) again() error {
+	if !in.Doubt() {
+		return nil
+	}
+	return in.eachJob(sqlVerifyAgain, func(r row) { in.Again(scanJob(r)) })
+}
+
+// eachJob looks at all jobs, page by page.
+func (in *inspection) eachJob(sql string, look func(row)) error {
+	var last rota.ID
+	for page, params := sql+verifyPage, []param(nil); ; page, params = sql+verifyFrom+verifyPage, []param{{oidID, last[:]}} {
+		n := 0
+		err := in.each(page, func(r row) error {
+			n++
+			last = r.id(colID)
+			look(r)
+			return nil
+		}, params...)
+		if err != nil || n < checkedEvery {
+			return err
+		}
+	}
+}
+
+func (in *inspection) countJob(j *rota.Job) {
+	in.checked.Jobs++
+	if j.Run != nil {
+		in.checked.Runs++
+	}
+	if in.checked.Jobs%checkedEvery == 0 {
+		in.heard(in.checked)
+	}
+}
+
+func (in *inspection) keys() error {
+	return in.each(sqlVerifyKeys, func(r row) error {
+		in.checked.Keys++
+		k := rules.KeyRecord{
+			Key: rules.Key{Type: r.text(0), Key: r.text(1)}, ExecutionID: r.id(2), FreeAt: r.int(3), Ended: r.bool(4),
+		}
+		var first *rota.Job
+		if !r.null(5) {
+			first = &rota.Job{
+				ID: r.id(5), RetryOf: r.id(6), Type: r.text(7), UniqueKey: r.text(8), UniqueFor: r.duration(9), CreatedAt: r.time(10),
+			}
+		}
+		in.Key(k, first)
+		return nil
+	})
+}
+
+func (in *inspection) audit() error {
+	return in.each(sqlVerifyAudit, func(r row) error {
+		in.checked.Audit = int(r.int(0))
+		return nil
+	})
+}
+
+func (in *inspection) byIndex() error { return in.each(sqlByIndex, func(row) error { return nil }) }
+
+// order walks an index of the queue. If the index is gone, schema has told.
+func (in *inspection) order(sql string, order *rules.Order) error {
+	lane := ""
+	err := in.each(sql, func(r row) error {
+		if r.text(0) != lane {
+			lane = r.text(0)
+			order.Lane()
+		}
+		order.Next(&rota.Job{Priority: int(r.int(1)), Position: r.int(2), CreatedAt: r.time(3), ID: r.id(4)})
+		return nil
+	})
+	if err == nil {
+		order.End()
+	}
+	return err
+}

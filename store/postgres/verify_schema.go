@@ -1,0 +1,169 @@
+package postgres
+
+import (
+	"io/fs"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/rotajobs/rota"
+)
+
+// What is in the schema, and guards the rows: each with its kind and name, whether it is in force, and
+// what a function does.
+const sqlSchema = `
+SELECT CASE c.relkind WHEN 'v' THEN 'view ' ELSE 'table ' END || c.relname, true, NULL
+FROM pg_class c
+WHERE c.relnamespace = to_regnamespace($1) AND c.relkind IN ('r', 'v')
+UNION ALL
+SELECT 'index ' || c.relname, i.indisvalid AND i.indisready, NULL
+FROM pg_index i
+JOIN pg_class c ON c.oid = i.indexrelid
+WHERE c.relnamespace = to_regnamespace($1)
+UNION ALL
+SELECT 'constraint ' || o.conname, o.convalidated, NULL
+FROM pg_constraint o
+WHERE o.connamespace = to_regnamespace($1) AND o.contype IN ('c', 'f')
+UNION ALL
+SELECT 'trigger ' || t.tgname, t.tgenabled IN ('O', 'A'), NULL
+FROM pg_trigger t
+JOIN pg_class c ON c.oid = t.tgrelid
+WHERE c.relnamespace = to_regnamespace($1) AND NOT t.tgisinternal
+UNION ALL
+SELECT 'function ' || p.proname, true, p.prosrc
+FROM pg_proc p
+WHERE p.pronamespace = to_regnamespace($1)`
+
+// schema compares what guards the rows with what a new store would have.
+func (in *inspection) schema() error {
+	want, err := newSchema()
+	if err != nil {
+		return err
+	}
+	is := map[string]string{} // by name, what is wrong with it
+	err = in.each(sqlSchema, func(r row) error {
+		name := r.text(0)
+		body, ours := want.bodies[name]
+		switch {
+		case !r.bool(1):
+			is[name] = "it is not in force"
+		case ours && r.text(2) != in.text.qualify(body):
+			is[name] = "it is not as this version makes it"
+		default:
+			is[name] = ""
+		}
+		return nil
+	}, textAlways(in.text.schema))
+	if err != nil {
+		return err
+	}
+	for _, name := range want.names {
+		detail, there := is[name]
+		if !there {
+			detail = "it is missing"
+		}
+		if detail != "" {
+			in.tell(rota.Violation{Check: rota.CheckSchema, Rows: []string{name}, Detail: detail})
+		}
+	}
+	return nil
+}
+
+// madeSchema is what the migrations make, by kind and name, in their order.
+type madeSchema struct {
+	names  []string
+	bodies map[string]string // of functions
+}
+
+// newSchema is what a new store would have. PostgreSQL would have to make one to
+// say so, so it is read off the migrations, and off what they are kept in.
+var newSchema = sync.OnceValues(func() (*madeSchema, error) {
+	steps, err := fs.Glob(migrations, "migrations/*.sql")
+	if err != nil {
+		return nil, err
+	}
+	made := &madeSchema{bodies: map[string]string{}}
+	made.read(sqlMetaTable)
+	for _, step := range steps {
+		script, err := migrations.ReadFile(step)
+		if err != nil {
+			return nil, err
+		}
+		made.read(string(script))
+	}
+	return made, nil
+})
+
+var (
+	sqlComment = regexp.MustCompile(`--[^\n]*`)
+	// A table ends with the first line that begins with a parenthesis, a function
+	// with the second pair of dollars.
+	madeThings = regexp.MustCompile(`(?s)CREATE TABLE (?:IF NOT EXISTS )?rota_(\w+) \((.*?)\n\)` +
+		`|CREATE (?:OR REPLACE )?FUNCTION rota_(\w+)\(.*?\$\$(.*?)\$\$` +
+		`|CREATE (?:OR REPLACE )?VIEW rota_(\w+)` +
+		`|CREATE (?:UNIQUE )?INDEX (\w+)` +
+		`|CREATE (?:CONSTRAINT )?TRIGGER (\w+)` +
+		`|ADD (CONSTRAINT \w+ CHECK)` +
+		`|DROP (\w+) (?:IF EXISTS )?(?:rota_)?(\w+)`)
+	namedCheck = regexp.MustCompile(`CONSTRAINT (\w+) CHECK`)
+	// What PostgreSQL names itself: a primary key, and what is said of one column.
+	primaryKey = regexp.MustCompile(`PRIMARY KEY`)
+	uniqueOne  = regexp.MustCompile(`(?m)^\s+(\w+) .*\bUNIQUE\b`)
+	refersOne  = regexp.MustCompile(`(?m)^\s+(\w+) .*\bREFERENCES\b`)
+)
+
+// read reads what a script makes, and what it takes away again.
+func (m *madeSchema) read(script string) {
+	for _, found := range madeThings.FindAllStringSubmatch(script, -1) {
+		table, columns, function, body := found[1], found[2], found[3], found[4]
+		view, index, trigger, check, kind, dropped := found[5], found[6], found[7], found[8], found[9], found[10]
+		switch {
+		case table != "":
+			m.table(table, sqlComment.ReplaceAllString(columns, ""))
+		case function != "":
+			m.add("function " + function)
+			m.bodies["function "+function] = body
+		case view != "":
+			m.add("view " + view)
+		case index != "":
+			m.add("index " + index)
+		case trigger != "":
+			m.add("trigger " + trigger)
+		case check != "":
+			m.checks(check)
+		case kind != "":
+			m.drop(strings.ToLower(kind) + " " + dropped)
+		}
+	}
+}
+
+func (m *madeSchema) table(name, columns string) {
+	m.add("table " + name)
+	m.checks(columns)
+	if primaryKey.MatchString(columns) {
+		m.add("index " + name + "_pkey")
+	}
+	for _, c := range uniqueOne.FindAllStringSubmatch(columns, -1) {
+		m.add("index " + name + "_" + c[1] + "_key")
+	}
+	for _, c := range refersOne.FindAllStringSubmatch(columns, -1) {
+		m.add("constraint " + name + "_" + c[1] + "_fkey")
+	}
+}
+
+func (m *madeSchema) checks(sql string) {
+	for _, c := range namedCheck.FindAllStringSubmatch(sql, -1) {
+		m.add("constraint " + c[1])
+	}
+}
+
+func (m *madeSchema) add(name string) {
+	m.drop(name) // what replaces it
+	m.names = append(m.names, name)
+}
+
+func (m *madeSchema) drop(name string) {
+	m.names = slices.DeleteFunc(m.names, func(one string) bool { return one == name })
+	delete(m.bodies, name)
+}

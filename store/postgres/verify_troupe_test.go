@@ -1,0 +1,257 @@
+package postgres
+
+import (
+	"testing"
+	"time"
+
+	"github.com/rotajobs/rota"
+)
+
+var (
+	noon = time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
+	life = rota.ID{6: 0x70, 8: 0x80, 15: 1}
+)
+
+// cast makes a healthy store with one job in each part. Jobs of type idle are
+// never claimed.
+func cast(t testing.TB, s *Store) map[string]rota.ID {
+	t.Helper()
+	p := &players{t: t, s: s, ids: map[string]rota.ID{}}
+	p.stand()
+	p.run()
+	rows(t, s, `INSERT INTO rota_keys (type, key, execution_id) VALUES ('web', 'gone', gen_random_uuid())`)
+	verifyClean(t, s)
+	return p.ids
+}
+
+// troupe makes a healthy store with company in each part: what cast is for jobs
+// that stand alone.
+func troupe(t testing.TB, s *Store) map[string]rota.ID {
+	t.Helper()
+	p := &players{t: t, s: s, ids: map[string]rota.ID{}}
+	p.declare()
+	p.fire()
+	p.group()
+	p.throttle()
+	p.redrive()
+	p.reserve()
+	p.tell()
+	verifyClean(t, s)
+	return p.ids
+}
+
+// players are a store on its way to a troupe, and the ids of whom it has.
+type players struct {
+	t   testing.TB
+	s   rota.Store
+	ids map[string]rota.ID
+}
+
+func (p *players) at(after time.Duration, c rota.Command) rota.Reply {
+	p.t.Helper()
+	results, err := p.s.Apply(p.t.Context(), rota.Batch{Now: noon.Add(after), Commands: []rota.Command{c}})
+	must(p.t, err)
+	if results[0].Err != nil {
+		p.t.Fatalf("%s was refused: %v", c.Verb(), results[0].Err)
+	}
+	return results[0].Reply
+}
+
+func (p *players) do(c rota.Command) rota.Reply {
+	p.t.Helper()
+	return p.at(2*time.Minute, c)
+}
+
+// stand enqueues those that stand alone.
+func (p *players) stand() {
+	for _, one := range []struct {
+		name string
+		job  rota.NewJob
+	}{
+		{"queued", rota.NewJob{Type: "idle", Priority: new(5)}},
+		{"keyed", rota.NewJob{Type: "idle", UniqueKey: "held"}},
+		{"delayed", rota.NewJob{Type: "idle", Delay: time.Hour}},
+		{"planned", rota.NewJob{Type: "idle", Name: "nightly", PlanTime: noon}},
+		{"cancelled", rota.NewJob{Type: "web", UniqueKey: "off", Delay: time.Hour}},
+		{"completed", rota.NewJob{Type: "web"}},
+		{"kept", rota.NewJob{Type: "web", UniqueKey: "kept"}},
+		{"hour", rota.NewJob{Type: "web", UniqueKey: "hour", UniqueFor: time.Hour}},
+		{"failed", rota.NewJob{Type: "web"}},
+		{"dead", rota.NewJob{Type: "web", UniqueKey: "lost", MaxRetries: new(0)}},
+		{"running", rota.NewJob{Type: "web"}},
+	} {
+		enqueued := p.at(0, &rota.Enqueue{Meta: rota.NewMeta("ada"), Jobs: []rota.NewJob{one.job}})
+		p.ids[one.name] = enqueued.(*rota.Enqueued).Jobs[0].Job.ID
+	}
+}
+
+// run starts those of type web, and ends all but one of them.
+func (p *players) run() {
+	leases := map[rota.ID]rota.LeaseRef{}
+	for _, j := range p.at(time.Second, claimWeb(10)).(*rota.Claimed).Jobs {
+		leases[j.ID] = leaseOf(j)
+	}
+	end := func(name string, outcome rota.Outcome) rota.FinishItem {
+		return rota.FinishItem{LeaseRef: leases[p.ids[name]], Outcome: outcome}
+	}
+	ended := p.at(2*time.Second, &rota.Finish{Meta: rota.NewMeta(""), Items: []rota.FinishItem{
+		end("completed", rota.OutcomeCompleted), end("kept", rota.OutcomeCompleted), end("hour", rota.OutcomeCompleted),
+		end("failed", rota.OutcomeFailed), end("dead", rota.OutcomeFailed),
+	}})
+	p.ids["retry"] = ended.(*rota.Finished).Items[3].RetryID
+	p.at(2*time.Second, &rota.Cancel{Meta: rota.NewMeta("ada"), JobID: p.ids["cancelled"]})
+}
+
+func claimWeb(limit int) *rota.Claim {
+	return &rota.Claim{
+		Meta: rota.NewMeta(""), Worker: "node", Life: life, Types: []string{"web"}, Limit: limit,
+		Lease: time.Minute, Seed: rota.Token(rota.NewID()),
+	}
+}
+
+func leaseOf(j *rota.Job) rota.LeaseRef {
+	return rota.LeaseRef{JobID: j.ID, RunID: j.Run.ID, Token: j.Run.Token}
+}
+
+// claim starts the one job of type web that is ready, and remembers it.
+func (p *players) claim(name string) *rota.Job {
+	p.t.Helper()
+	j := p.do(claimWeb(1)).(*rota.Claimed).Jobs[0]
+	p.ids[name] = j.ID
+	return j
+}
+
+func (p *players) finish(j *rota.Job, outcome rota.Outcome) rota.FinishAnswer {
+	p.t.Helper()
+	c := &rota.Finish{Meta: rota.NewMeta(""), Items: []rota.FinishItem{{LeaseRef: leaseOf(j), Outcome: outcome}}}
+	return p.do(c).(*rota.Finished).Items[0]
+}
+
+func (p *players) enqueue(name string, job rota.NewJob) {
+	p.t.Helper()
+	p.ids[name] = p.do(&rota.Enqueue{Meta: rota.NewMeta("ada"), Jobs: []rota.NewJob{job}}).(*rota.Enqueued).Jobs[0].Job.ID
+}
+
+func (p *players) declare() {
+	p.do(&rota.PutType{Meta: rota.NewMeta("ada"), Name: "mail"})
+	p.do(&rota.PutTemplate{Meta: rota.NewMeta("ada"), Name: "report", Spec: rota.TemplateSpec{Type: "idle"}})
+	p.do(&rota.PutTemplate{Meta: rota.NewMeta("ada"), Name: "old", Spec: rota.TemplateSpec{Type: "idle"}})
+	p.enqueue("plain", rota.NewJob{Type: "idle"})
+	hourly := rota.ScheduleSpec{Template: "report", Cron: "0 * * * *"}
+	unused, base, above := hourly, hourly, hourly
+	unused.Template = "old"
+	base.Overlap = rota.OverlapSkip
+	above.DependsOn = []string{"base"}
+	p.put("unused", unused, "")
+	p.put("off", hourly, rota.ScheduleDisabled)
+	p.put("base", base, "")
+	p.put("above", above, "")
+	p.put("once", rota.ScheduleSpec{Template: "report", At: noon.Add(2 * time.Minute)}, "")
+	p.do(&rota.Archive{Meta: rota.NewMeta("ada"), Name: "old"})
+}
+
+func (p *players) put(name string, spec rota.ScheduleSpec, state rota.ScheduleState) {
+	p.t.Helper()
+	c := &rota.PutSchedule{Meta: rota.NewMeta("ada"), Name: name, Spec: spec, State: state, Next: noon.Add(2 * time.Minute)}
+	if state == rota.ScheduleDisabled {
+		c.Next = time.Time{}
+	}
+	p.do(c)
+}
+
+// fire leaves an execution that is under way, one behind it, one that waits for
+// it, and the only one of a schedule.
+func (p *players) fire() {
+	times := []rota.FireTime{{At: noon.Add(2 * time.Minute), From: noon}}
+	for name, job := range map[string]string{"base": "based", "once": "onced"} {
+		p.ids[job] = p.fireOne(name, times)
+	}
+	p.ids["waiting"] = p.fireOne("above", times)
+	back := &rota.Backfill{Meta: rota.NewMeta("ada"), Schedule: "base", Times: []rota.FireTime{{At: noon.Add(-time.Hour)}}}
+	p.ids["behind"] = p.do(back).(*rota.Backfilled).Jobs[0].ID
+}
+
+func (p *players) fireOne(name string, times []rota.FireTime) rota.ID {
+	p.t.Helper()
+	s, err := p.s.Schedule(p.t.Context(), name)
+	must(p.t, err)
+	c := &rota.Fire{Meta: rota.NewMeta(""), Schedule: name, Version: s.Version, Expect: s.NextFire, Times: times}
+	if s.Spec.At.IsZero() {
+		c.Next = noon.Add(time.Hour)
+	}
+	return p.do(c).(*rota.Fired).Jobs[0].ID
+}
+
+// group leaves a row of three, one member by itself, one that is tried again, a
+// group that died and was skipped, and one that was cancelled while it ran.
+func (p *players) group() {
+	web, idle := rota.NewJob{Type: "web"}, rota.NewJob{Type: "idle"}
+	p.enqueueGroup("row", rota.GroupSequential, "", idle, idle, idle)
+	p.enqueueGroup("lone", "", "", idle)
+	p.enqueueGroup("tried", "", "", web)
+	p.ids["retry"] = p.finish(p.claim("failed"), rota.OutcomeFailed).RetryID
+	once := web
+	once.MaxRetries = new(0)
+	p.enqueueGroup("halted", "", rota.FailureSkip, once, idle)
+	p.finish(p.claim("died"), rota.OutcomeFailed)
+	p.enqueueGroup("ended", "", "", web, idle)
+	p.claim("stopping")
+	p.do(&rota.CancelGroup{Meta: rota.NewMeta("ada"), GroupID: p.ids["ended"]})
+}
+
+// enqueueGroup remembers the group by its name, and its members as namea, nameb …
+func (p *players) enqueueGroup(name string, mode rota.GroupMode, fail rota.OnFailure, jobs ...rota.NewJob) {
+	p.t.Helper()
+	c := &rota.EnqueueGroup{Meta: rota.NewMeta("ada"), Name: name, Mode: mode, OnFailure: fail, Jobs: jobs}
+	for i, j := range p.do(c).(*rota.GroupEnqueued).Jobs {
+		p.ids[name+string(rune('a'+i))] = j.ID
+	}
+	p.ids[name] = c.GroupID()
+}
+
+// throttle leaves a key that holds a job back, and a type that has started.
+func (p *players) throttle() {
+	p.do(&rota.PutThrottle{Meta: rota.NewMeta("ada"), Spec: rota.ThrottleSpec{
+		Types: []rota.TypeLimit{{Type: "web", Rate: rota.Rate{Count: 9, Per: time.Minute}}},
+		Keys:  []rota.KeyLimit{{Key: "printer", Concurrency: 1}},
+	}})
+	p.do(&rota.Sweep{Meta: rota.NewMeta("")})
+	p.enqueue("printing", rota.NewJob{Type: "idle", ConcurrencyKey: new("printer")})
+	p.enqueue("pending", rota.NewJob{Type: "idle", ConcurrencyKey: new("printer")})
+	p.enqueue("done", rota.NewJob{Type: "web"})
+	p.finish(p.claim("done"), rota.OutcomeCompleted)
+}
+
+func (p *players) redrive() {
+	p.enqueue("lost", rota.NewJob{Type: "web", MaxRetries: new(0)})
+	p.finish(p.claim("lost"), rota.OutcomeFailed)
+	p.ids["again"] = p.do(&rota.Redrive{Meta: rota.NewMeta("ada"), JobID: p.ids["lost"]}).(*rota.Redriven).Job.ID
+}
+
+func (p *players) reserve() {
+	for _, name := range []string{"older", "active"} {
+		p.ids[name] = p.do(&rota.Reserve{Meta: rota.NewMeta("ada"), Node: "n1", Life: life, For: time.Hour}).(*rota.Reserved).Reservation.ID
+		if name == "older" {
+			p.do(&rota.Release{Meta: rota.NewMeta("ada"), ReservationID: p.ids[name]})
+		}
+	}
+	p.ids["direct"] = p.do(&rota.Direct{
+		Meta: rota.NewMeta("ada"), ReservationID: p.ids["active"], Job: rota.NewJob{Type: "idle"},
+		Lease: time.Minute, Seed: rota.Token(rota.NewID()),
+	}).(*rota.Directed).Job.ID
+}
+
+// tell leaves a job that goes on from a trace, and the deliveries that tell of it.
+func (p *players) tell() {
+	p.t.Helper()
+	hooks := []rota.Webhook{{URL: "https://a.example/", Secret: "s", Events: []rota.EventKind{rota.EventJobEnqueued}}}
+	p.do(&rota.PutWebhooks{Meta: rota.NewMeta("ada"), Spec: hooks})
+	p.do(&rota.PutTemplate{Meta: rota.NewMeta("ada"), Name: "loud", Spec: rota.TemplateSpec{Type: "idle", Webhooks: hooks}})
+	p.enqueue("traced", rota.NewJob{Template: "loud", Trace: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"})
+	told, err := p.s.Jobs(p.t.Context(), rota.JobQuery{Type: rota.TypeWebhook})
+	must(p.t, err)
+	if len(told) != 2 {
+		p.t.Fatalf("%d deliveries", len(told))
+	}
+	p.ids["told"] = told[0].ID
+}

@@ -1,0 +1,164 @@
+package postgres
+
+import (
+	"context"
+	"sync"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/rules"
+)
+
+const (
+	sqlWebhooks = `
+SELECT version, updated_by, updated_at, spec, xmin
+FROM rota_webhooks`
+	sqlPutWebhooks = `
+INSERT INTO rota_webhooks (id, version, updated_by, updated_at, spec)
+VALUES (1, $1, $2, $3, $4)
+ON CONFLICT (id) DO UPDATE
+SET version = excluded.version, updated_by = excluded.updated_by, updated_at = excluded.updated_at, spec = excluded.spec`
+	sqlDeleteWebhooks = `
+DELETE FROM rota_webhooks`
+
+	// The stamp is another whenever webhooks are others, and empty where there never
+	// were any. The transactions that wrote them stand in it too: one that was taken
+	// back never wrote any.
+	sqlHooksStamp = `
+SELECT concat(
+  (SELECT concat(version, ' ', xmin)
+    FROM rota_webhooks),
+  (SELECT encode(sha256(convert_to(string_agg(concat(version, ' ', xmin, ' ', name), E'\n' ORDER BY name), 'UTF8')), 'hex')
+    FROM rota_templates
+    WHERE webhooks > 0)) AS stamp`
+	// Of one look at the store, so that a stamp never stands for others.
+	sqlHooks = `
+SELECT s.stamp, h.name, h.spec
+FROM (` + sqlHooksStamp + `) s
+LEFT JOIN (
+  SELECT NULL AS name, spec
+  FROM rota_webhooks
+  UNION ALL
+  SELECT name, spec
+  FROM rota_templates
+  WHERE webhooks > 0
+) h ON true`
+)
+
+func scanWebhooks(r row) (*rota.Webhooks, error) {
+	h := scanWebhooksHead(r)
+	return h, scanSpec(r, 3, &h.Spec, "the webhooks")
+}
+
+func scanWebhooksHead(r row) *rota.Webhooks {
+	return &rota.Webhooks{Version: r.id(0), UpdatedBy: r.text(1), UpdatedAt: r.time(2)}
+}
+
+func (t *tx) loadWebhooks(w *rules.World) ask {
+	t.seen.asked(classWebhooks, seat{})
+	return ask{sql: sqlWebhooks, each: putSeen(t, classWebhooks, ofNone, scanWebhooks, w.PutWebhooks)}
+}
+
+func (t *tx) writeWebhooks(c rules.Change[struct{}, rota.Webhooks]) []ask {
+	t.hookState.forget()
+	if c.Is == nil {
+		return []ask{{sql: sqlDeleteWebhooks}}
+	}
+	return []ask{{sql: sqlPutWebhooks, params: []param{
+		idParam(c.Is.Version), textParam(c.Is.UpdatedBy), timeParam(c.Is.UpdatedAt), specParam(c.Is.Spec),
+	}}}
+}
+
+// Webhooks returns those that are told of everything.
+func (s *Store) Webhooks(ctx context.Context) (*rota.Webhooks, error) {
+	all, err := readAll(ctx, s, "webhooks", scanWebhooks, sqlWebhooks)
+	if err != nil || len(all) == 0 {
+		return &rota.Webhooks{}, err
+	}
+	return all[0], nil
+}
+
+// hooksCache are the webhooks in force as they were read last, by whomever.
+// Every step looks at them, and there are seldom any.
+type hooksCache struct {
+	mu      sync.Mutex
+	stamp   string
+	inForce *rules.Hooks // nil: there are none
+}
+
+func (c *hooksCache) get(stamp string) (inForce *rules.Hooks, known bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.inForce, c.stamp == stamp
+}
+
+func (c *hooksCache) set(stamp string, inForce *rules.Hooks) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.stamp, c.inForce = stamp, inForce
+}
+
+// hooksSeen is what a transaction knows of them: their stamp when it began, and
+// themselves once it has looked. It forgets both when it changes some.
+type hooksSeen struct {
+	stamped, known bool
+	stamp          string
+	inForce        *rules.Hooks
+}
+
+func (h *hooksSeen) forget() { *h = hooksSeen{} }
+
+// hooksStamp asks for the stamp.
+func (t *tx) hooksStamp() ask {
+	return ask{sql: sqlHooksStamp, each: func(r row) error {
+		t.hookState = hooksSeen{stamped: true, stamp: r.text(0)}
+		return nil
+	}}
+}
+
+// Hooks are the webhooks in force.
+func (t *tx) Hooks() (*rules.Hooks, error) {
+	h := &t.hookState
+	if h.stamped && !h.known {
+		h.inForce, h.known = t.store.hooks.get(h.stamp)
+	}
+	if !h.known {
+		if err := t.readHooks(); err != nil {
+			return nil, err
+		}
+	}
+	return h.inForce, nil
+}
+
+func (t *tx) readHooks() error {
+	read, stamp := &rules.Hooks{Of: map[string][]rota.Webhook{}}, ""
+	err := t.read(ask{sql: sqlHooks, each: func(r row) error {
+		stamp = r.text(0)
+		return scanHooks(r, read)
+	}})
+	if err != nil {
+		return err
+	}
+	if len(read.All)+len(read.Of) == 0 {
+		read = nil
+	}
+	t.hookState = hooksSeen{stamped: true, known: true, stamp: stamp, inForce: read}
+	t.store.hooks.set(stamp, read)
+	return nil
+}
+
+// scanHooks reads the webhooks that are told of everything, or a template's.
+func scanHooks(r row, into *rules.Hooks) error {
+	switch {
+	case r.null(2):
+		return nil
+	case r.null(1):
+		return scanSpec(r, 2, &into.All, "the webhooks")
+	}
+	var spec struct {
+		Webhooks []rota.Webhook `json:"webhooks"`
+	}
+	name := r.text(1)
+	err := scanSpec(r, 2, &spec, "template "+name)
+	into.Of[name] = spec.Webhooks
+	return err
+}
