@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"math"
 	"slices"
 
 	"github.com/rotajobs/rota"
@@ -65,12 +66,16 @@ func (t *tx) loadHeads(h *rules.Heads, w *rules.World) ask {
 	if !slices.ContainsFunc(h.Types, rota.InternalType) {
 		limit = min(limit, h.Shared)
 	}
+	sharedRoom := h.Shared
+	if h.Shared >= h.Limit { // it does not bind, and of those counted others may have locked some
+		sharedRoom = math.MaxInt32
+	}
 	sql := sqlHeads
 	if t.locksHeads(w) {
 		sql = sqlHeadsLocked
 	}
 	return ask{sql: sql, each: put, params: []param{
-		textsParam(h.Types), intsParam(rooms), intParam(int64(limit)), intParam(int64(h.Shared)), intParam(int64(h.Bytes)),
+		textsParam(h.Types), intsParam(rooms), intParam(int64(limit)), intParam(int64(sharedRoom)), intParam(int64(h.Bytes)),
 	}}
 }
 

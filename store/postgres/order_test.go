@@ -1,0 +1,191 @@
+package postgres
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/rotajobs/rota"
+)
+
+// pausedStore is a store whose claims wait between what they lock and their
+// commit, from the given one of their decisions on.
+type pausedStore struct {
+	*Store
+	reached, goOn chan struct{}
+}
+
+// pauseClaims has the claims of a store wait at the nth time that they have
+// decided: at the second what bounds them is locked, if anything does.
+func pauseClaims(t testing.TB, s *Store, nth int) *pausedStore {
+	t.Helper()
+	p := &pausedStore{Store: s, reached: make(chan struct{}), goOn: make(chan struct{})}
+	var mu sync.Mutex
+	times := map[rota.ID]int{}
+	s.decided = func(commands []rota.Command) {
+		mu.Lock()
+		id := commands[0].Head().ID
+		times[id]++
+		here := times[id] == nth
+		mu.Unlock()
+		if here {
+			p.reached <- struct{}{}
+			<-p.goOn
+		}
+	}
+	return p
+}
+
+func claimOf(worker string, limit int) *rota.Claim {
+	return &rota.Claim{
+		Meta: rota.NewMeta(""), Worker: worker, Types: []string{"work"}, Limit: limit, Lease: time.Minute, Seed: rota.NewToken(),
+	}
+}
+
+// queued fills the queue, and is the order in which it stands.
+func queued(t testing.TB, s *Store, n int) (order []rota.ID) {
+	t.Helper()
+	done[*rota.TypePut](t, s, &rota.PutType{Meta: rota.NewMeta(""), Name: "work"})
+	jobs := make([]rota.NewJob, n)
+	for i := range jobs {
+		jobs[i] = rota.NewJob{Type: "work", Priority: new(i % 3)}
+	}
+	done[*rota.Enqueued](t, s, &rota.Enqueue{Meta: rota.NewMeta(""), Jobs: jobs})
+	list, err := s.Queue(t.Context(), rota.ID{}, n)
+	must(t, err)
+	for _, j := range list {
+		order = append(order, j.ID)
+	}
+	return order
+}
+
+// passedOver are the jobs that came before one that was taken, and were taken by
+// nobody.
+func passedOver(order []rota.ID, taken ...[]rota.ID) (left []rota.ID) {
+	all := slices.Concat(taken...)
+	last := 0
+	for i, id := range order {
+		if slices.Contains(all, id) {
+			last = i
+		}
+	}
+	for _, id := range order[:last] {
+		if !slices.Contains(all, id) {
+			left = append(left, id)
+		}
+	}
+	return left
+}
+
+func idsIn(jobs []*rota.Job) (ids []rota.ID) {
+	for _, j := range jobs {
+		ids = append(ids, j.ID)
+	}
+	return ids
+}
+
+// TestAPausedClaimerHoldsNobodyUp, and nobody passes over what it does not take.
+func TestAPausedClaimerHoldsNobodyUp(t *testing.T) {
+	s := openTest(t, Config{Logger: quiet})
+	order := queued(t, s, 40)
+	slow := pauseClaims(t, openAt(t, urlOf(s), Config{Logger: quiet}), 1)
+	first := make(chan []*rota.Job, 1)
+	go func() { first <- done[*rota.Claimed](t, slow.Store, claimOf("slow", 10)).Jobs }()
+	<-slow.reached
+	second := idsIn(done[*rota.Claimed](t, s, claimOf("quick", 10)).Jobs)
+	slow.goOn <- struct{}{}
+	one := idsIn(<-first)
+	if !slices.Equal(one, order[:10]) || !slices.Equal(second, order[10:20]) {
+		t.Errorf("the first took %v\nthe second %v\nof %v", one, second, order[:20])
+	}
+	if left := passedOver(order, one, second); len(left) > 0 {
+		t.Errorf("%v were passed over", left)
+	}
+}
+
+// TestLockingMoreThanIsTakenIsSeen: a claimer that locks the heads of the order
+// and takes some of them makes another pass over the rest, and passedOver tells.
+func TestLockingMoreThanIsTakenIsSeen(t *testing.T) {
+	s := openTest(t, Config{Logger: quiet})
+	order := queued(t, s, 40)
+	conn, err := pgx.Connect(t.Context(), urlOf(s))
+	must(t, err)
+	defer conn.Close(context.Background())
+	tx, err := conn.Begin(t.Context())
+	must(t, err)
+	_, err = tx.Exec(t.Context(), s.text.qualify(`
+SELECT 1
+FROM rota_jobs
+WHERE status = 'QUEUED' AND hold = 0
+ORDER BY priority DESC, position, created_at, id
+LIMIT 15
+FOR UPDATE SKIP LOCKED`))
+	must(t, err)
+	second := idsIn(done[*rota.Claimed](t, s, claimOf("quick", 10)).Jobs)
+	if left := passedOver(order, order[:10], second); !slices.Equal(left, order[10:15]) {
+		t.Errorf("passed over are %v", left)
+	}
+	must(t, tx.Rollback(t.Context()))
+}
+
+// TestALimitHoldsWhileAClaimerIsPaused: who comes meanwhile waits, and takes what
+// is left.
+func TestALimitHoldsWhileAClaimerIsPaused(t *testing.T) {
+	s := openTest(t, Config{Logger: quiet})
+	order := queued(t, s, 20)
+	done[*rota.ThrottlePut](t, s, &rota.PutThrottle{Meta: rota.NewMeta(""), Spec: rota.ThrottleSpec{
+		Types: []rota.TypeLimit{{Type: "work", Concurrency: 5}},
+	}})
+	slow := pauseClaims(t, openAt(t, urlOf(s), Config{Logger: quiet}), 2)
+	answers := make(chan []*rota.Job, 2)
+	go func() { answers <- done[*rota.Claimed](t, slow.Store, claimOf("slow", 3)).Jobs }()
+	<-slow.reached
+	waits := make(chan struct{})
+	go func() {
+		defer close(waits)
+		answers <- done[*rota.Claimed](t, s, claimOf("quick", 10)).Jobs
+	}()
+	eventually(t, "the other waits for the limit", func() bool {
+		return rows(t, s, `SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted`)[0][0] == "1"
+	})
+	slow.goOn <- struct{}{}
+	one, two := idsIn(<-answers), idsIn(<-answers)
+	<-waits
+	if len(one) != 3 || len(two) != 2 || len(passedOver(order, one, two)) > 0 {
+		t.Errorf("%d and %d were taken, %v passed over", len(one), len(two), passedOver(order, one, two))
+	}
+}
+
+// TestAnOpenTransactionCostsOneLeaseNotAll: heartbeats pass over a job that
+// somebody has locked, and the lease of that one is not lost.
+func TestAnOpenTransactionCostsOneLeaseNotAll(t *testing.T) {
+	s := openTest(t, Config{Logger: quiet})
+	queued(t, s, 3)
+	claimed := done[*rota.Claimed](t, s, claimOf("w", 3)).Jobs
+	conn, err := pgx.Connect(t.Context(), urlOf(s))
+	must(t, err)
+	defer conn.Close(context.Background())
+	tx, err := conn.Begin(t.Context())
+	must(t, err)
+	_, err = tx.Exec(t.Context(), s.text.qualify(`SELECT 1 FROM rota_jobs WHERE id = $1 FOR UPDATE`), claimed[1].ID.String())
+	must(t, err)
+	beat := &rota.Extend{Meta: rota.NewMeta(""), Lease: time.Hour}
+	for _, j := range claimed {
+		beat.Items = append(beat.Items, rota.ExtendItem{LeaseRef: j.Lease()})
+	}
+	for i, answer := range done[*rota.Extended](t, s, beat).Items {
+		if later := answer.StaleAfter.After(claimed[i].Run.StaleAfter); answer.Code != "" || later != (i != 1) {
+			t.Errorf("lease %d: %+v, was %s", i, answer, claimed[i].Run.StaleAfter)
+		}
+	}
+	must(t, tx.Rollback(t.Context()))
+	for i, answer := range done[*rota.Extended](t, s, beat).Items {
+		if !answer.StaleAfter.After(claimed[i].Run.StaleAfter) {
+			t.Errorf("lease %d is not extended the next time", i)
+		}
+	}
+}
