@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"strconv"
+	"time"
 )
 
 type config struct {
@@ -14,10 +15,11 @@ type config struct {
 	json       string
 	cpuProfile string
 	enforce    bool
+	churn      time.Duration
 }
 
 func configFromEnv(env func(string) string) (c config, err error) {
-	c = config{runs: 5, scale: 1, dir: ".", json: env("BENCH_JSON"), cpuProfile: env("BENCH_CPUPROFILE")}
+	c = config{runs: 5, scale: 1, dir: ".", churn: time.Hour, json: env("BENCH_JSON"), cpuProfile: env("BENCH_CPUPROFILE")}
 	c.enforce = env("BENCH_ENFORCE") == "1"
 	if dir := env("BENCH_DIR"); dir != "" {
 		c.dir = dir
@@ -33,6 +35,11 @@ func configFromEnv(env func(string) string) (c config, err error) {
 	if text := env("BENCH_SCALE"); text != "" {
 		if c.scale, err = strconv.ParseFloat(text, 64); err != nil || c.scale <= 0 || c.scale > 10 {
 			return c, fmt.Errorf("BENCH_SCALE is %q; give a number above 0 and up to 10", text)
+		}
+	}
+	if text := env("BENCH_CHURN"); text != "" {
+		if c.churn, err = time.ParseDuration(text); err != nil || c.churn < time.Second {
+			return c, fmt.Errorf("BENCH_CHURN is %q; give a duration of at least 1s, such as 60m", text)
 		}
 	}
 	return c, nil

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mikestefanello/backlite"
+	"github.com/rotajobs/rota"
 	"golang.org/x/sys/unix"
 )
 
@@ -53,8 +54,8 @@ func runLatency(b *bench) error {
 		"From the call that enqueues a job to the first instruction of its handler, both in this process: one commit lies\n"+
 			"between. fsync is a write and sync of 4 KiB, timed in the same minutes.")
 	return b.compare(latencyCase,
-		latencySubject(b, "rota", openRotaProbe), latencySubject(b, "backlite", openBackliteProbe),
-		latencySubject(b, "fsync", openSyncProbe))
+		latencySubject(b, latencyCase, "rota", openRotaProbe), latencySubject(b, latencyCase, "backlite", openBackliteProbe),
+		latencySubject(b, latencyCase, "fsync", openSyncProbe))
 }
 
 // probe is something that takes time, and can be done again after a pause.
@@ -65,7 +66,7 @@ type probe interface {
 	close(ctx context.Context, n int) error
 }
 
-func latencySubject(b *bench, name string, open func(ctx context.Context, path string) (probe, error)) subject {
+func latencySubject(b *bench, caseName, name string, open func(ctx context.Context, path string) (probe, error)) subject {
 	path, count := b.file("latency-"+name), b.sized(latencyJobs/parts, 3)
 	var p probe
 	var times []time.Duration
@@ -90,7 +91,7 @@ func latencySubject(b *bench, name string, open func(ctx context.Context, path s
 		},
 		close: func(ctx context.Context) error {
 			defer b.drop(path)
-			b.report.addTimes(latencyCase, name, map[bool]string{false: "wait for the handler", true: "write and sync"}[name == "fsync"], times)
+			b.report.addTimes(caseName, name, map[bool]string{false: "wait for the handler", true: "write and sync"}[name == "fsync"], times)
 			return p.close(ctx, len(times))
 		},
 	}
@@ -103,22 +104,30 @@ func idlePause() time.Duration { return time.Duration(2+rand.IntN(8000)) * time.
 // rotaProbe is an engine with nothing to do.
 type rotaProbe struct {
 	*rotaCrew
+	from    rota.Store // by which jobs are enqueued
 	started chan time.Time
 }
 
 func openRotaProbe(ctx context.Context, path string) (probe, error) {
 	p := &rotaProbe{rotaCrew: &rotaCrew{path: path}, started: make(chan time.Time, 1)}
-	p.handler = func(context.Context, benchJob) error { p.started <- time.Now(); return nil }
+	p.handler = p.begin
 	if err := p.open(); err != nil {
 		return nil, err
 	}
+	p.from = p.store
 	return p, wait(ctx, p.start(ctx).Ready())
+}
+
+// begin is its handler.
+func (p *rotaProbe) begin(context.Context, benchJob) error {
+	p.started <- time.Now()
+	return nil
 }
 
 func (p *rotaProbe) once(ctx context.Context) (time.Duration, error) {
 	ended, jobs := p.ended.await(1), newJobs(1)
 	begun := time.Now()
-	if err := enqueue(ctx, p.store, jobs); err != nil {
+	if err := enqueue(ctx, p.from, jobs); err != nil {
 		return 0, err
 	}
 	select {

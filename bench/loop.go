@@ -25,7 +25,7 @@ func openRotaLoop(path string, n int) (loop, error) {
 }
 
 type rotaLoop struct {
-	store *sqlite.Store
+	store rota.Store
 	batch []rota.NewJob
 }
 

@@ -8,6 +8,7 @@
 //	BENCH_DIR=.            where the files are made
 //	BENCH_JSON=file        write the rows as JSON too
 //	BENCH_CPUPROFILE=file  profile, with the labels case and subject
+//	BENCH_CHURN=60m        how long postgres/churn takes, which runs only if BENCH names it
 //	BENCH_ENFORCE=1        exit with an error if a bar is missed
 package main
 
@@ -22,19 +23,34 @@ import (
 )
 
 func main() {
-	if path := os.Getenv(childEnv); path != "" {
-		exit(memoryChild(path))
+	if act := childAct(); act != nil {
+		exit(act())
 	}
 	config, err := configFromEnv(os.Getenv)
 	if err != nil {
 		exit(err)
 	}
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(400) // as in a server; it serves all subjects alike
-	}
+	collectRarely()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	exit(run(ctx, config))
+}
+
+// childAct is what a process is to do that was started by another of these.
+func childAct() func() error {
+	if path := os.Getenv(childEnv); path != "" {
+		return func() error { return memoryChild(path) }
+	}
+	if url := os.Getenv(pgChildEnv); url != "" {
+		return func() error { return pgChild(url, os.Stdin, os.Stdout) }
+	}
+	return nil
+}
+
+func collectRarely() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(400) // as in a server; it serves all subjects alike
+	}
 }
 
 func exit(err error) {
@@ -56,7 +72,7 @@ func run(ctx context.Context, config config) error {
 	}
 	err = b.measure(allBenchmarks())
 	stop()
-	if cleanErr := os.RemoveAll(b.dir); err == nil {
+	if cleanErr := b.close(); err == nil {
 		err = cleanErr
 	}
 	if err != nil {

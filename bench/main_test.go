@@ -10,10 +10,10 @@ import (
 	"testing"
 )
 
-// TestMain lets the memory case start this binary as its child.
+// TestMain lets some cases start this binary as their child.
 func TestMain(m *testing.M) {
-	if path := os.Getenv(childEnv); path != "" {
-		exit(memoryChild(path))
+	if act := childAct(); act != nil {
+		exit(act())
 	}
 	os.Exit(m.Run())
 }

@@ -37,7 +37,8 @@ type rotaCrew struct {
 	path    string
 	workers int
 	handler func(context.Context, benchJob) error // nil: one that does nothing
-	inner   *sqlite.Store
+	adjust  func(*engine.Config)                  // nil: it is as it is
+	inner   rota.Store
 	store   rota.Store
 	feed    *feed.Feed
 	ended   tally // jobs whose end is recorded
@@ -46,22 +47,31 @@ type rotaCrew struct {
 	ran  chan error
 }
 
-func (c *rotaCrew) open() (err error) {
-	if c.inner, err = sqlite.Open(c.path); err != nil {
+func (c *rotaCrew) open() error {
+	inner, err := sqlite.Open(c.path)
+	if err != nil {
 		return err
 	}
-	c.store = wrap.Coalesce(c.inner)
-	c.feed = feed.New(c.store, 0)
-	c.feed.Hear(func(events []rota.Event) {
-		n := 0
-		for i := range events {
-			if events[i].Kind == rota.EventJobCompleted {
-				n++
-			}
-		}
-		c.ended.add(n)
-	})
+	c.hold(inner)
 	return nil
+}
+
+// hold takes a store as the crew's own.
+func (c *rotaCrew) hold(inner rota.Store) {
+	c.inner = inner
+	c.store = wrap.Coalesce(inner)
+	c.feed = feed.New(c.store, 0)
+	c.feed.Hear(func(events []rota.Event) { c.ended.add(completed(events)) })
+}
+
+// completed is how many jobs have ended well.
+func completed(events []rota.Event) (n int) {
+	for i := range events {
+		if events[i].Kind == rota.EventJobCompleted {
+			n++
+		}
+	}
+	return n
 }
 
 func (c *rotaCrew) fill(ctx context.Context, n int) error { return enqueueAll(ctx, c.store, n) }
@@ -88,7 +98,12 @@ func (c *rotaCrew) start(ctx context.Context) *engine.Engine {
 		handler = func(context.Context, benchJob) error { return nil }
 	}
 	engine.Handle(reg, handler)
-	e := engine.New(rota.New(c.store), reg, engine.Config{Workers: c.workers, Feed: c.feed, Logger: warnings()})
+	config := engine.Config{Workers: c.workers, Feed: c.feed, Logger: warnings()}
+	config.Roll, _ = c.inner.(rota.Roll) // where others may share it
+	if c.adjust != nil {
+		c.adjust(&config)
+	}
+	e := engine.New(rota.New(c.store), reg, config)
 	ctx, c.stop = context.WithCancel(context.WithoutCancel(ctx))
 	c.ran = make(chan error, 1)
 	go func() { c.ran <- e.Run(ctx) }()
@@ -110,9 +125,13 @@ func (c *rotaCrew) rest(context.Context) error {
 }
 
 func (c *rotaCrew) close(ctx context.Context, n int) error {
-	c.feed.Close()
-	if err := c.inner.Close(); err != nil {
+	if err := c.letGo(); err != nil {
 		return err
 	}
 	return audit(ctx, c.path, counts{completed: n})
+}
+
+func (c *rotaCrew) letGo() error {
+	c.feed.Close()
+	return c.inner.Close()
 }

@@ -1,0 +1,180 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"runtime/pprof"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/rotajobs/rota"
+)
+
+const (
+	pgHistoryCase = "postgres/history"
+	pgHistorySize = 1_000_000 // finished jobs
+	pgHistoryActs = 12        // of each side in a run
+	pgHistoryMost = 1.3       // times what they cost without
+)
+
+// The names of the sides.
+const (
+	pgNoHistory   = "without history"
+	pgMuchHistory = "with history"
+)
+
+func pgHistoryBenchmark() benchmark {
+	return benchmark{
+		cases: []string{pgHistoryCase},
+		bars: []bar{
+			{caseName: pgHistoryCase, subject: pgMuchHistory, against: pgNoHistory, most: pgHistoryMost},
+			{caseName: pgHistoryCase + serverTail, subject: pgMuchHistory, against: pgNoHistory, most: pgHistoryMost, aim: true},
+		},
+		run: runPgHistory, end: endPgHistory,
+	}
+}
+
+// pgSide is one of the two databases, and what acts on it took.
+type pgSide struct {
+	name  string
+	db    *database
+	loop  loop
+	walls []float64 // µs, one an act
+	took  toll
+}
+
+// runPgHistory claims and completes batches in both databases in turns. The
+// median act is what counts, since one during which the server writes its pages
+// back is another thing.
+func runPgHistory(b *bench) error {
+	acts, size := b.sized(pgHistoryActs, 3), b.sized(pgBatch, 10)
+	sides, err := pgSides(b, size)
+	if err != nil {
+		return err
+	}
+	order := slices.Clone(sides)
+	for range acts {
+		for _, s := range order {
+			if err := s.act(b.ctx, size); err != nil {
+				return fmt.Errorf("%s: %w", s.name, err)
+			}
+		}
+		slices.Reverse(order)
+	}
+	for _, s := range sides {
+		each := float64(acts)
+		b.report.add(pgHistoryCase, s.name, "median claim and finish of 1,000", median(s.walls), "µs")
+		b.report.add(pgHistoryCase+processorTail, s.name, "processor time of the client for it", s.took.processor.Seconds()*1e6/each, "µs")
+		b.report.add(pgHistoryCase+serverTail, s.name, "processor time of the server for it", s.took.server.Seconds()*1e6/each, "µs")
+		b.report.add(pgHistoryCase+logTail, s.name, "write-ahead log of it", float64(s.took.logged)/each, "bytes")
+		if err := s.loop.close(); err != nil {
+			return err
+		}
+	}
+	defer sides[0].db.drop()
+	b.historyDone += (acts + 1) * size
+	return sides[0].db.audit(b.ctx, counts{completed: (acts + 1) * size})
+}
+
+// pgSides opens both, and warms them up. That without history is made anew in
+// each run.
+func pgSides(b *bench, size int) (sides []*pgSide, err error) {
+	without, err := b.database("history_none")
+	if err != nil {
+		return nil, err
+	}
+	if b.history == nil {
+		if b.history, err = makeHistory(b, b.sized(pgHistorySize, 1000)); err != nil {
+			return nil, err
+		}
+	}
+	sides = []*pgSide{{name: pgNoHistory, db: without}, {name: pgMuchHistory, db: b.history}}
+	for _, s := range sides {
+		if s.loop, err = openPgRotaLoop(b.ctx, s.db, size); err != nil {
+			return nil, err
+		}
+		if err := s.act(b.ctx, size); err != nil {
+			return nil, err
+		}
+		s.walls, s.took = nil, toll{}
+	}
+	return sides, nil
+}
+
+// act fills the queue, and claims and completes what is in it.
+func (s *pgSide) act(ctx context.Context, size int) (err error) {
+	if err := s.loop.enqueue(ctx); err != nil {
+		return err
+	}
+	runtime.GC()
+	var took toll
+	pprof.Do(ctx, pprof.Labels("case", pgHistoryCase, "subject", s.name), func(ctx context.Context) {
+		err = took.measure(ctx, s.db.server, nil, func() error {
+			_, _, err := s.loop.turn(ctx, size)
+			return err
+		})
+	})
+	s.walls = append(s.walls, took.wall.Seconds()*1e6)
+	s.took.add(took.spent)
+	s.took.server += took.server
+	s.took.logged += took.logged
+	return err
+}
+
+// endPgHistory audits the large database.
+func endPgHistory(b *bench) error {
+	return b.history.audit(b.ctx, counts{completed: b.sized(pgHistorySize, 1000) + b.historyDone})
+}
+
+// Jobs that were completed a millisecond apart, before now. The ids begin with
+// the time, as those that Rota mints do. Rows that have ended cannot enter
+// while the triggers stand; a replica's do not fire them.
+const (
+	pgHistoryAside = `SET session_replication_role = replica`
+	pgHistoryFill  = `
+INSERT INTO rota.jobs (
+  id, type, status, priority, position, max_attempts, backoff, timeout, params,
+  created_at, queued_at, started_at, finished_at, sequel, run_id, token, runner, life, heartbeat_at, stale_after, ended_at, outcome)
+SELECT
+  (v.stamp || '7' || substr(v.mark, 1, 3) || '8' || substr(v.mark, 4, 15))::uuid, $1, 'RUNNING', 0, v.g * $2, $3, $4, $5, $6,
+  v.at, v.at, v.at, v.at, 'none', (v.stamp || '7' || substr(v.mark, 8, 3) || '8' || substr(v.mark, 11, 15))::uuid,
+  gen_random_uuid(), $7, $8, v.at, v.at, v.at, 'COMPLETED'
+FROM (
+  SELECT g, at, lpad(to_hex(at / 1000), 12, '0') AS stamp, md5(g::text) AS mark
+  FROM (
+    SELECT g, $9::bigint - ($10::bigint - g) * 1000 AS at
+    FROM generate_series(1, $10::bigint) AS g) AS t) AS v`
+	pgHistoryTidy = `VACUUM (FREEZE, ANALYZE) rota.jobs`
+	pgHistorySync = `CHECKPOINT`
+)
+
+// makeHistory makes a database with many jobs that are finished, all swept up
+// and written back.
+func makeHistory(b *bench, size int) (*database, error) {
+	db, err := b.database("history_much")
+	if err != nil {
+		return nil, err
+	}
+	if err := db.createStore(); err != nil {
+		return nil, err
+	}
+	conn, err := pgx.Connect(b.ctx, db.url)
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Close(b.ctx)
+	if _, err := conn.Exec(b.ctx, pgHistoryAside); err != nil {
+		return nil, err
+	}
+	_, err = conn.Exec(b.ctx, pgHistoryFill, jobType, int64(rota.PositionGap), int32(rota.DefaultMaxRetries+1),
+		rota.DefaultBackoff.Microseconds(), rota.DefaultTimeout.Microseconds(), paramsText(), worker, uuidOf(life),
+		time.Now().UnixMicro(), int64(size))
+	for _, sql := range []string{pgHistoryTidy, pgHistorySync} {
+		if err == nil {
+			_, err = conn.Exec(b.ctx, sql)
+		}
+	}
+	return db, err
+}
