@@ -10,35 +10,42 @@ import (
 
 // The heads of the lanes are merged in dispatch order. A lane is looked down some
 // way further than what is wanted, since others may have locked the first; of the
-// merged order exactly those are locked that are taken, or another claimer would
-// pass over what nobody takes. A lane is left when its room is used up: of a
-// limited one nobody else takes anything meanwhile.
+// merged order exactly those are locked that are taken, one after the other until
+// there are enough, or another claimer would pass over what nobody takes. A lane
+// is left when its room is used up: of a limited one nobody else takes anything
+// meanwhile. The order of a lane is asked for with its type, so that no other
+// index will do; and that a job still stands there is asked for in words that fit
+// no index, or one of those would be walked for each id.
 const (
-	sqlHeads = `
-WITH ranked AS (
-  SELECT c.id, c.priority, c.position, c.created_at, c.own,
+	ranked = `
+WITH ranked AS MATERIALIZED (
+  SELECT c.id, c.own,
     count(*) FILTER (WHERE NOT c.own) OVER line AS shared,
     sum(c.bytes) OVER line AS bytes,
     c.bytes AS mine
   FROM unnest($1, $2) AS lane (type, room)
   CROSS JOIN LATERAL (
-    SELECT j.id, j.priority, j.position, j.created_at, octet_length(j.params)::bigint AS bytes,
+    SELECT j.id, j.priority, j.position, j.created_at, octet_length(j.params) AS bytes,
       j.type >= 'rota.' AND j.type < 'rota/' AS own
     FROM rota_jobs j
     WHERE j.type = lane.type AND j.status = 'QUEUED' AND j.hold = 0
-    ORDER BY j.priority DESC, j.position, j.created_at, j.id
+    ORDER BY j.type, j.priority DESC, j.position, j.created_at, j.id
     LIMIT lane.room) c
-  WINDOW line AS (ORDER BY c.priority DESC, c.position, c.created_at, c.id)
+  WINDOW line AS (ORDER BY c.priority DESC, c.position, c.created_at, c.id ROWS UNBOUNDED PRECEDING)
+  ORDER BY c.priority DESC, c.position, c.created_at, c.id
 )
-SELECT ` + queuedColumns + rowVersion + `
+SELECT j.*
 FROM ranked r
-JOIN rota_jobs j ON j.id = r.id
-WHERE j.status = 'QUEUED' AND j.hold = 0
-  AND (r.own OR r.shared <= $4) AND (r.bytes <= $5 OR r.bytes = r.mine)
-ORDER BY j.priority DESC, j.position, j.created_at, j.id
+CROSS JOIN LATERAL (
+  SELECT ` + queuedColumns + rowVersion + `
+  FROM rota_jobs j
+  WHERE j.id = r.id AND coalesce(j.status, '') = 'QUEUED' AND coalesce(j.hold, 1) = 0`
+	rankedEnd = `) j
+WHERE (r.own OR r.shared <= $4) AND (r.bytes <= $5 OR r.bytes = r.mine)
 LIMIT $3`
-	sqlHeadsLocked = sqlHeads + `
-FOR UPDATE OF j SKIP LOCKED`
+	sqlHeads       = ranked + rankedEnd
+	sqlHeadsLocked = ranked + `
+  FOR UPDATE SKIP LOCKED` + rankedEnd
 
 	sqlTaken = `
 SELECT ` + wholeColumns + rowVersion + `
@@ -52,10 +59,7 @@ const lookAhead = 3
 // loadHeads locks what it reads, unless the step is sure to be decided again:
 // then somebody could pass over what is locked and not taken in the end.
 func (t *tx) loadHeads(h *rules.Heads, w *rules.World) ask {
-	put := func(r row) error {
-		w.PutHead(t.job(r))
-		return nil
-	}
+	var heads []*rota.Job
 	rooms := make([]int, len(h.Rooms))
 	for i, room := range h.Rooms {
 		if rooms[i] = room; room >= h.Limit {
@@ -74,8 +78,16 @@ func (t *tx) loadHeads(h *rules.Heads, w *rules.World) ask {
 	if t.locksHeads(w) {
 		sql = sqlHeadsLocked
 	}
-	return ask{sql: sql, each: put, params: []param{
+	return ask{sql: sql, params: []param{
 		textsParam(h.Types), intsParam(rooms), intParam(int64(limit)), intParam(int64(sharedRoom)), intParam(int64(h.Bytes)),
+	}, each: func(r row) error {
+		heads = append(heads, t.job(r))
+		return nil
+	}, end: func() {
+		slices.SortFunc(heads, inOrder)
+		for _, j := range heads {
+			w.PutHead(j)
+		}
 	}}
 }
 

@@ -22,6 +22,8 @@ const (
 	oidID     uint32 = 2950
 	oidBools  uint32 = 1000
 	oidInts   uint32 = 1016
+	oidShort  uint32 = 23 // of four bytes
+	oidShorts uint32 = 1007
 	oidTexts  uint32 = 1009
 	oidFloats uint32 = 1022
 	oidIDs    uint32 = 2951
@@ -88,7 +90,7 @@ type column struct {
 const arrayHeader = 20
 
 var elements = map[uint32]uint32{
-	oidBools: oidBool, oidInts: oidInt, oidTexts: oidText, oidFloats: oidFloat, oidIDs: oidID, oidXids: oidXid,
+	oidBools: oidBool, oidInts: oidInt, oidShorts: oidShort, oidTexts: oidText, oidFloats: oidFloat, oidIDs: oidID, oidXids: oidXid,
 }
 
 func newColumn(oid uint32, rows int) *column {
@@ -123,6 +125,12 @@ func (c *column) bytes(b []byte) {
 func (c *column) int(n int64) {
 	c.length(8)
 	c.data = binary.BigEndian.AppendUint64(c.data, uint64(n))
+}
+
+// short is for a column of four bytes: COPY takes no other.
+func (c *column) short(n int) {
+	c.length(4)
+	c.data = binary.BigEndian.AppendUint32(c.data, uint32(int32(n)))
 }
 
 func (c *column) time(t time.Time) {
@@ -177,6 +185,15 @@ func (c *column) float(f float64) {
 func (c *column) xid(x uint32) {
 	c.length(4)
 	c.data = binary.BigEndian.AppendUint32(c.data, x)
+}
+
+// empty says that nothing but NULLs stands in it.
+func (c *column) empty() bool { return len(c.data) == arrayHeader+4*c.count && c.nulls }
+
+// next is where the element ends that begins at a place.
+func (c *column) next(at int) int {
+	n := int32(binary.BigEndian.Uint32(c.data[at:]))
+	return at + 4 + int(max(n, 0))
 }
 
 // param is the array.

@@ -8,22 +8,30 @@ import (
 )
 
 // texts are the statements that are put together as they are needed: one for
-// each set of fields that changes. There are a few dozen.
+// each set of fields that changes, or that new jobs have. There are a few dozen.
 type texts struct {
 	mu      sync.Mutex
 	updates map[rules.JobField]string
+	inserts map[fieldsUsed]string
+	copies  map[fieldsUsed]string
 }
 
 func (t *texts) update(fields rules.JobField) string {
+	return textOf(t, &t.updates, fields, updateText)
+}
+func (t *texts) insert(used fieldsUsed) string { return textOf(t, &t.inserts, used, insertText) }
+func (t *texts) copy(used fieldsUsed) string   { return textOf(t, &t.copies, used, copyText) }
+
+func textOf[K comparable](t *texts, known *map[K]string, key K, write func(K) string) string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	text, known := t.updates[fields]
-	if !known {
-		if t.updates == nil {
-			t.updates = map[rules.JobField]string{}
+	text, is := (*known)[key]
+	if !is {
+		if *known == nil {
+			*known = map[K]string{}
 		}
-		text = updateText(fields)
-		t.updates[fields] = text
+		text = write(key)
+		(*known)[key] = text
 	}
 	return text
 }

@@ -39,15 +39,16 @@ type tx struct {
 // The server ends what waits too long, or does nothing: whoever holds locks and
 // has stopped must not hold up everybody else. What is set ends with the
 // transaction, so that nothing is left in a connection that a pooler lends. Every
-// statement of a step has an index; a plan that was made while a table was empty
-// would read it whole for as long as it is kept.
+// statement of a step finds its rows one by one in an index; a plan that was made
+// while a table was small would read it whole for as long as it is kept.
 const (
 	sqlBegin = `
 BEGIN ISOLATION LEVEL READ COMMITTED`
 	sqlBounds = `
 SELECT set_config('lock_timeout', $1, true), set_config('statement_timeout', $2, true),
   set_config('idle_in_transaction_session_timeout', $3, true),
-  set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true)`
+  set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true),
+  set_config('enable_mergejoin', 'off', true), set_config('jit', 'off', true)`
 	sqlClock = `
 SELECT ` + clockNow
 	sqlCommit   = `COMMIT`
@@ -195,7 +196,9 @@ func (t *tx) Write(c *rules.Changes) error {
 	}
 	writeEach(t, c.Groups, t.writeGroup)
 	t.updateJobs(c.Jobs)
-	t.insertJobs(c.NewJobs)
+	if err := t.insertJobs(c.NewJobs); err != nil {
+		return err
+	}
 	t.updateJobs(c.Moved)
 	t.deleteJobs(c.Gone)
 	writeEach(t, c.Groups, t.deleteGroup) // its members have gone
