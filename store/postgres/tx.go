@@ -39,8 +39,9 @@ type tx struct {
 // The server ends what waits too long, or does nothing: whoever holds locks and
 // has stopped must not hold up everybody else. What is set ends with the
 // transaction, so that nothing is left in a connection that a pooler lends. Every
-// statement of a step finds its rows one by one in an index; a plan that was made
-// while a table was small would read it whole for as long as it is kept.
+// statement of a step finds its rows one by one in an index: a plan that was made
+// while a table was small would read it whole for as long as it is kept, and to
+// plan each statement anew costs more than most of them do.
 const (
 	sqlBegin = `
 BEGIN ISOLATION LEVEL READ COMMITTED`
@@ -48,7 +49,8 @@ BEGIN ISOLATION LEVEL READ COMMITTED`
 SELECT set_config('lock_timeout', $1, true), set_config('statement_timeout', $2, true),
   set_config('idle_in_transaction_session_timeout', $3, true),
   set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true),
-  set_config('enable_mergejoin', 'off', true), set_config('jit', 'off', true)`
+  set_config('enable_mergejoin', 'off', true), set_config('jit', 'off', true),
+  set_config('plan_cache_mode', 'force_generic_plan', true)`
 	sqlClock = `
 SELECT ` + clockNow
 	sqlCommit   = `COMMIT`
