@@ -63,9 +63,10 @@ fuzz: ## run each fuzz target for FUZZTIME (30s)
 		$(GO) test -run '^$$' -fuzz "^$${func#func }\$$" -fuzztime $(FUZZTIME) "$$(dirname "$$file")" </dev/null || exit 1; \
 	done
 
-crash: ## kill real processes, first of the store and then of the server, for CRASHTIME (5m) each, and audit what they leave
+crash: postgres ## kill real processes, of the store, of the server and of three on PostgreSQL, for CRASHTIME (5m) each, and audit what they leave
 	ROTA_CRASH_TIME=$(CRASHTIME) $(GO) test -run 'Crash|Killed' ./store/sqlite -count=1 -timeout 0 -v
-	ROTA_CRASH_TIME=$(CRASHTIME) $(GO) test ./node/crashtest -count=1 -timeout 0 -v
+	ROTA_CRASH_TIME=$(CRASHTIME) $(GO) test -skip OnPostgres ./node/crashtest -count=1 -timeout 0 -v
+	ROTA_CRASH_TIME=$(CRASHTIME) $(GO) test -run OnPostgres ./node/crashtest -count=1 -timeout 0 -v
 
 bench: ## measure, beside rivals and the raw engine
 	cd bench && $(GO) run .

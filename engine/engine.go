@@ -177,7 +177,7 @@ func (e *Engine) work(ctx context.Context) error {
 
 // loops are those that see work to its end, and those that begin it.
 func (e *Engine) loops() (ends, works []func(context.Context)) {
-	ends = append(ends, e.desk.run, e.heart.run)
+	ends = append(ends, e.desk.run, e.heart.run, e.heart.watch)
 	switch {
 	case e.config.Remote:
 		works = append(works, newCaller(e).run)

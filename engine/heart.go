@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/rotajobs/rota"
@@ -74,17 +75,22 @@ func (h *heart) extend(ctx context.Context, tasks []*task) bool {
 	for i, t := range tasks {
 		extend.Items[i] = rota.ExtendItem{LeaseRef: t.lease, Progress: t.takeProgress()}
 	}
+	sent := time.Now()
 	extended, err := rota.Do[*rota.Extended](ctx, h.e.store, extend)
 	h.e.deny(err)
 	if err != nil {
 		for i, t := range tasks {
 			t.untakeProgress(extend.Items[i].Progress)
 		}
+		if errors.Is(err, context.Canceled) { // the last run has ended meanwhile
+			return false
+		}
 		h.beats.failed(h.e.config.Logger, "leases were not extended; trying until they are", "leases", len(tasks), "error", err)
 		return false
 	}
 	h.beats.passed(h.e.config.Logger, "leases are extended again")
 	for i, answer := range extended.Items {
+		tasks[i].lasts(sent, h.e.config.Lease, answer.StaleAfter)
 		switch {
 		case answer.Code == rota.LeaseLost:
 			h.e.pool.leaseLost(tasks[i])
@@ -118,6 +124,9 @@ func (h *heart) note(ctx context.Context, patience time.Duration) {
 	if err != nil {
 		for i, t := range tasks {
 			t.untakeProgress(note.Items[i].Progress)
+		}
+		if errors.Is(err, context.Canceled) {
+			return
 		}
 		h.notes.failed(h.e.config.Logger, "progress was not written down; trying until it is", "runs", len(tasks), "error", err)
 		return

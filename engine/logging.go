@@ -57,7 +57,7 @@ func judge(ctx context.Context, err error) (outcome string, level slog.Level) {
 		return "cancelled", slog.LevelWarn
 	case errShutdown:
 		return "shutdown", slog.LevelWarn
-	case errLost:
+	case errLost, errOutlived:
 		return "lost", slog.LevelWarn
 	}
 	return "failed", slog.LevelError

@@ -45,7 +45,7 @@ func (t *task) item(err error) rota.FinishItem {
 		item.Outcome, item.ErrorCode = rota.OutcomeCancelled, rota.CodeTimeout
 	case errAsked: // never retried
 		item.Outcome, item.ErrorCode = rota.OutcomeCancelled, rota.CodeCancelled
-	case errShutdown: // retried at once, whatever it says: it was not let finish
+	case errShutdown, errOutlived: // retried at once, whatever it says: it was not let finish
 		item.ErrorCode, item.Permanent, item.RetryAt = rota.CodeShutdown, false, time.Time{}
 	}
 	return item

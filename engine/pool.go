@@ -71,7 +71,10 @@ func (p *pool) prepare(job *rota.Job, recorded chan struct{}) *task {
 	asked, cut := p.early[job.ID], p.cut
 	p.land()
 	p.mu.Unlock()
-	if why := tooLate(asked, cut != nil); why != nil { // its handler need not begin
+	if p.e.shares() {
+		t.begins(job.Run, p.e.config.Lease)
+	}
+	if why := tooLate(asked, cut != nil, t.outlived(time.Now())); why != nil { // its handler need not begin
 		t.cancel(why)
 		t.returned(why)
 		return nil
@@ -111,8 +114,10 @@ func (p *pool) run(t *task) {
 }
 
 // tooLate says why a job that was claimed is not begun any more.
-func tooLate(asked, cut bool) error {
+func tooLate(asked, cut, outlived bool) error {
 	switch {
+	case outlived:
+		return errOutlived
 	case asked:
 		return errAsked
 	case cut:

@@ -15,6 +15,7 @@ var (
 	errTimeout  = errors.New("it ran out of time")
 	errAsked    = errors.New("it was asked to stop")
 	errLost     = errors.New("its lease is lost")
+	errOutlived = errors.New("its lease could not be extended in time")
 	errShutdown = errors.New("the process stops")
 )
 
@@ -43,6 +44,9 @@ type task struct {
 	result    json.RawMessage
 	rows      *int64
 	exit      *int
+
+	until time.Time // when its lease is over, by the watch of this process; zero: nobody else takes it
+	stale time.Time // the same as the store has it
 
 	recorded chan struct{} // closed when the end is recorded, or was lost; nil: nobody waits for it
 }

@@ -182,7 +182,8 @@ func TestWhatIsWrongIsNamed(t *testing.T) {
 		{"http: 127.0.0.1:70000", none, Given{}, "FILE:1", []string{"not a port"}},
 		{"http: 'a b:1'", none, Given{}, "FILE:1", []string{"not a host"}},
 		{"http: '::1:7420'", none, Given{}, "FILE:1", []string{"not an address"}},
-		{"store: postgres://u:secret@host/db", none, Given{}, "FILE:1", []string{"postgres", "later release"}},
+		{"store: dynamodb://u:secret@host/db", none, Given{}, "FILE:1", []string{"dynamodb", "later release"}},
+		{"store: postgres:u:secret@host/db", none, Given{}, "FILE:1", []string{"two slashes"}},
 		{"store: dynamodb://table", none, Given{}, "FILE:1", []string{"dynamodb", "later release"}},
 		{"store: raft:data", none, Given{}, "FILE:1", []string{"raft", "later release"}},
 		{"store: mysql:x", none, Given{}, "FILE:1", []string{`scheme "mysql"`, "sqlite:PATH"}},
@@ -316,7 +317,7 @@ func TestAConfigOfAProgramIsCheckedToo(t *testing.T) {
 	}{
 		{Config{Workers: -1}, "workers"},
 		{Config{HTTP: "x"}, "http"},
-		{Config{Store: "postgres://x"}, "store"},
+		{Config{Store: "dynamodb://x"}, "store"},
 		{Config{Lease: time.Millisecond}, "lease"},
 		{Config{LogFormat: "xml"}, "log_format"},
 		{Config{HTTPRate: rota.Rate{Count: 1}}, "http_rate"},

@@ -152,7 +152,7 @@ func (l *load) squeeze() {
 // impatient asks for a direct run and hangs up, mostly before it has ended. A
 // reservation that nobody waits for any more must not stop the others.
 func (l *load) impatient() {
-	addr, _ := l.site.where()
+	addr, _ := l.where()
 	if addr == "" {
 		return
 	}
@@ -259,6 +259,10 @@ func (l *load) forget() {
 
 // hold pauses a schedule for a moment.
 func (l *load) hold() {
+	if !l.held.TryLock() {
+		return // a pause that changes nothing is not remembered, and one sent again late would be another
+	}
+	defer l.held.Unlock()
 	l.ask("hold", "POST", "/schedules/tick-allow/pause", nil, nil)
 	l.ask("hold", "POST", "/schedules/tick-allow/resume", nil, nil)
 }

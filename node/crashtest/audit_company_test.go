@@ -97,8 +97,8 @@ func (a *audit) groups() {
 }
 
 // sequences reads the ledger in its order. A member that was started and never
-// ended was cut off by a kill, or taken by a ghost: the next one need not wait
-// for a word of it.
+// ended was cut off by a kill, or taken by a ghost, and one that was reaped may
+// not have heard of it: the next one need not wait for a word of it.
 func (a *audit) sequences() {
 	last, open := map[rota.ID]int{}, map[rota.ID]rota.ID{}
 	for _, l := range a.lines {
@@ -119,7 +119,7 @@ func (a *audit) sequences() {
 			a.Errorf("member %d of group %s started after member %d", j.GroupPosition, j.GroupID, last[j.GroupID])
 		}
 		last[j.GroupID] = j.GroupPosition
-		if a.ends[j.ID] != "" && l.who != ghostName {
+		if a.ends[j.ID] != "" && l.who != ghostName && !reaped(j) {
 			open[j.GroupID] = j.ID
 		}
 	}

@@ -122,13 +122,16 @@ func (a *audit) explained(j *rota.Job) {
 	if !fine {
 		a.Errorf("job %s, told to %s, ended %s %q: %s", j.ID, p.Behave, j.Run.Outcome, j.Run.ErrorCode, j.Run.Error)
 	}
-	if !ghost && strings.HasPrefix(j.Run.Error, "lease expired") {
+	if !ghost && !a.shared && reaped(j) {
 		a.Errorf("job %s of an earlier life was left to the reaper: %s", j.ID, j.Run.Error)
 	}
 	if !cut && !good && p.Behave == "permanent" && j.Sequel == rota.SequelRetry {
 		a.Errorf("job %s failed for good and was retried", j.ID)
 	}
 }
+
+// reaped says that the holder of a job's lease was not heard of any more.
+func reaped(j *rota.Job) bool { return j.Run != nil && strings.HasPrefix(j.Run.Error, "lease expired") }
 
 // cancels: what was cancelled is so, and what was asked to stop was not tried
 // again. (That nothing without a run was started is seen by started.)
@@ -152,14 +155,20 @@ func (a *audit) cancels() {
 }
 
 // pauses: nothing of a type started between the answer to its pause and the
-// request to resume it.
+// request to resume it. Where several processes wait for each other, one that
+// was asked before the type was resumed, and decided after, tells the time when it
+// was asked: there its handler has to have begun, too.
 func (a *audit) pauses() {
 	for _, j := range a.jobs {
 		if j.Type != steps || j.Run == nil {
 			continue
 		}
+		began := j.StartedAt
+		if start, ok := a.starts[j.ID]; a.shared && ok {
+			began = start.at
+		}
 		for _, p := range a.book.paused {
-			if j.StartedAt.After(p.from) && j.StartedAt.Before(p.to) {
+			if j.StartedAt.After(p.from) && began.Before(p.to) {
 				a.Errorf("job %s started at %s, while its type was paused from %s to %s", j.ID, j.StartedAt, p.from, p.to)
 			}
 		}

@@ -26,16 +26,18 @@ import (
 // answer was lost, or that could not be served just now, it sends again, under
 // the same key, to whatever life of the server comes next.
 type caller struct {
-	site  *site
-	http  *http.Client
-	token func() string
+	site     *site
+	where    func() (addr string, moved <-chan struct{}) // whom to ask: empty if nobody listens; moved is closed when he does no more
+	patience time.Duration                               // with one answer
+	http     *http.Client
+	token    func() string
 
 	answered atomic.Int64
 	resent   atomic.Int64
 }
 
 func newCaller(s *site) *caller {
-	c := &caller{site: s, http: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}}
+	c := &caller{site: s, where: s.where, patience: requestPatience, http: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}}
 	c.token = sync.OnceValue(func() string { // it is there when the server is
 		text, _ := os.ReadFile(filepath.Join(s.data, "admin.token"))
 		return strings.TrimSpace(string(text))
@@ -91,14 +93,14 @@ func (c *caller) send(ctx context.Context, method, path string, body any, key st
 		}
 	}
 	for tries := 0; ; tries++ {
-		addr, moved := c.site.where()
+		addr, moved := c.where()
 		if addr != "" {
 			began := time.Now()
 			a, err := c.once(ctx, method, "http://"+addr+"/api/v1"+path, text, key)
 			if took := time.Since(began); took > slow {
 				c.site.Logf("%s %s %s took %s: %d %v", method, path, text, took, a.status, err)
 			}
-			if now, _ := c.site.where(); err == nil && !comeBack(a, now != addr) {
+			if err == nil && !comeBack(a, isClosed(moved)) {
 				c.answered.Add(1)
 				c.resent.Add(int64(min(tries, 1)))
 				return a, nil
@@ -123,8 +125,17 @@ func comeBack(a answer, gone bool) bool {
 		gone && a.status == http.StatusUnauthorized
 }
 
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
 func (c *caller) once(ctx context.Context, method, url string, body []byte, key string) (answer, error) {
-	ctx, done := context.WithTimeout(ctx, requestPatience)
+	ctx, done := context.WithTimeout(ctx, c.patience)
 	defer done()
 	r, err := http.NewRequestWithContext(ctx, method, url, bytes.NewReader(body))
 	if err != nil {

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"strings"
@@ -36,7 +37,7 @@ func TestCrash(t *testing.T) {
 	t.Parallel()
 	c := newCrash(t)
 	c.declare()
-	c.load = begin(c.caller, c.book, 3)
+	c.load = begin(c.caller, c.book, actions, 3)
 	endings := []func(){
 		c.atPoint, c.atRandom, c.atPoint, c.whileStarting, c.atPoint, c.whileStopping,
 		c.atPoint, c.atRandom, c.away, c.atPoint, c.cleanly, c.atPoint, c.hastily,
@@ -74,23 +75,49 @@ func newCrash(t *testing.T) *crash {
 	return c
 }
 
-// declare gives the server its schedules. They are all owed in full: no downtime
-// of the test is as long as the grace for misfires.
+// declare gives the server its schedules.
 func (c *crash) declare() {
 	c.Helper()
 	l := c.site.run()
 	defer l.kill()
-	c.caller.must("POST", "/templates", object{"name": "tick", "type": "ledger", "default_params": object{"behave": "succeed"}}, nil)
-	for _, s := range []object{
+	c.caller.declareTicks()
+}
+
+// tickSchedules are all owed in full: no downtime of a test is as long as the
+// grace for misfires.
+func tickSchedules() []object {
+	return []object{
 		{"name": "tick-allow", "every": "1s", "overlap": "allow"},
 		{"name": "tick-skip", "every": "1s", "overlap": "skip", "param_overrides": object{"behave": "sleep", "for": "600ms"}},
 		{"name": "tick-cancel", "every": "2s", "overlap": "cancel", "param_overrides": object{"behave": "sleep", "for": "1500ms"}},
 		{"name": "tick-scoped", "every": "2s", "scopes": []object{{"kind": "user", "ids": []string{"a", "b", "c"}}}},
 		{"name": "tick-after", "every": "2s", "depends_on": []string{"tick-skip"}},
-	} {
-		s["template"], s["catch_up"] = "tick", "all"
-		c.caller.must("POST", "/schedules", s, nil)
 	}
+}
+
+func (c *caller) declareTicks() {
+	c.site.Helper()
+	c.must("POST", "/templates", object{"name": "tick", "type": "ledger", "default_params": object{"behave": "succeed"}}, nil)
+	for _, s := range tickSchedules() {
+		s["template"], s["catch_up"] = "tick", "all"
+		c.must("POST", "/schedules", s, nil)
+	}
+}
+
+// pauseTicks has those schedules fire no more, and returns when they were told so.
+func (c *caller) pauseTicks() (stopped time.Time) {
+	c.site.Helper()
+	for _, s := range tickSchedules() {
+		stopped = c.pause(fmt.Sprint(s["name"]))
+	}
+	return stopped
+}
+
+func (c *caller) pause(schedule string) time.Time {
+	c.site.Helper()
+	stopped := time.Now()
+	c.must("POST", "/schedules/"+schedule+"/pause", nil, nil)
+	return stopped
 }
 
 // begin begins a life under load.
@@ -206,11 +233,7 @@ func (c *crash) settle() time.Time {
 	began := time.Now()
 	c.load.end()
 	answered := time.Since(began)
-	var stopped time.Time
-	for _, name := range []string{"tick-allow", "tick-skip", "tick-cancel", "tick-scoped", "tick-after"} {
-		stopped = time.Now()
-		c.caller.must("POST", "/schedules/"+name+"/pause", nil, nil)
-	}
+	stopped := c.caller.pauseTicks()
 	c.caller.comesToRest()
 	c.Logf("within %s everybody was answered, within %s everything had ended", answered.Round(time.Millisecond), time.Since(began).Round(time.Millisecond))
 	l.stop()

@@ -108,7 +108,7 @@ func fill(c *caller, b *book) (problem httpapi.Problem) {
 
 // ready asks whether the server is ready.
 func (c *caller) ready() (status int, text string) {
-	addr, _ := c.site.where()
+	addr, _ := c.where()
 	a, err := c.once(context.Background(), "GET", "http://"+addr+"/readyz", nil, "")
 	must(c.site, err)
 	return a.status, string(a.body)

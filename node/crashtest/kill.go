@@ -20,22 +20,26 @@ import (
 //
 //	start:opened     the store is open, nothing is recovered
 //	start:ready      everything stands
+//	claim:taken      a claim has brought jobs, and none has begun
 //	handler:mid      a handler has begun and has not ended
 //	shutdown:mid     at the first command after the signal to stop
 //
-// each at its n-th time.
+// each at its n-th time. With :freeze behind it the process is stopped there
+// instead, until somebody sends it SIGCONT.
 type killer struct {
 	verb, when string
+	freezes    bool
 	left       atomic.Int64 // how often the point is still to be passed, this one included
 	stops      atomic.Bool  // the signal to stop has come
 }
 
-// newKiller reads verb:when:n. An empty text kills nobody.
+// newKiller reads verb:when:n or verb:when:n:freeze. An empty text kills nobody.
 func newKiller(text string) (*killer, error) {
 	k := &killer{}
 	if text == "" {
 		return k, nil
 	}
+	text, k.freezes = strings.CutSuffix(text, ":freeze")
 	parts := strings.Split(text, ":")
 	if len(parts) != 3 {
 		return nil, fmt.Errorf("%s is %q; write verb:when:n", envKill, text)
@@ -51,7 +55,11 @@ func newKiller(text string) (*killer, error) {
 
 // reached is called at each point.
 func (k *killer) reached(verb, when string) {
-	if k.verb == verb && k.when == when && k.left.Add(-1) == 0 {
+	switch {
+	case k.verb != verb || k.when != when || k.left.Add(-1) != 0:
+	case k.freezes:
+		_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+	default:
 		die()
 	}
 }
@@ -91,8 +99,18 @@ func (d *deadly) Apply(ctx context.Context, b rota.Batch) ([]rota.Result, error)
 	results, err := d.Store.Apply(ctx, b)
 	if err == nil {
 		d.each(b.Commands, "after")
+		d.taken(results)
 	}
 	return results, err
+}
+
+// taken passes the point of claims that were not in vain.
+func (d *deadly) taken(results []rota.Result) {
+	for i := range results {
+		if claimed, ok := results[i].Reply.(*rota.Claimed); ok && len(claimed.Jobs) > 0 {
+			d.kill.reached(string(rota.VerbClaim), "taken")
+		}
+	}
 }
 
 func (d *deadly) each(commands []rota.Command, when string) {

@@ -13,8 +13,11 @@ import (
 // ledger is the file that says what handlers did. It stands outside of the data
 // directory, and each line is one write, so that no kill can take it back:
 //
-//	start JOB EXECUTION ATTEMPT PLAN PID WHO
-//	end JOB HOW
+//	start JOB EXECUTION ATTEMPT PLAN PID WHO AT
+//	end JOB HOW AT
+//
+// Several processes may write to one: their lines stand in the order in which
+// they were written.
 type ledger struct{ file *os.File }
 
 func openLedger(path string) (*ledger, error) {
@@ -31,11 +34,14 @@ func (l *ledger) started(j *rota.Job, who string) {
 	if !j.PlanTime.IsZero() {
 		plan = j.PlanTime.UTC().Format(time.RFC3339Nano)
 	}
-	l.line("start %s %s %d %s %d %s", j.ID, j.ExecutionID, j.Attempt, plan, os.Getpid(), who)
+	l.line("start %s %s %d %s %d %s %s", j.ID, j.ExecutionID, j.Attempt, plan, os.Getpid(), who, stamp())
 }
 
 // ended is written when a handler has done what it does, before it says so.
-func (l *ledger) ended(j *rota.Job, how string) { l.line("end %s %s", j.ID, how) }
+func (l *ledger) ended(j *rota.Job, how string) { l.line("end %s %s %s", j.ID, how, stamp()) }
+
+// stamp is the machine's time, whatever the server takes it for.
+func stamp() string { return time.Now().UTC().Format(time.RFC3339Nano) }
 
 // lineWidth is that of every line. A kill can cut a write short where a page of
 // the file ends, so no line may reach from one page into the next.

@@ -17,10 +17,12 @@ import (
 type load struct {
 	*caller
 	book  *book
+	acts  []action
 	ctx   context.Context
 	focus atomic.Pointer[action] // what is done more often just now
 	full  atomic.Bool            // the queue is long enough
 	turn  sync.Mutex             // held by who has paused the type
+	held  sync.Mutex             // and by who has paused the schedule
 	ended atomic.Bool
 	wg    sync.WaitGroup
 }
@@ -74,8 +76,8 @@ func actionNamed(name string) *action {
 const queueMost = 100
 
 // begin sets some callers to work. They go on through the lives of the server.
-func begin(c *caller, b *book, callers int) *load {
-	l := &load{caller: c, book: b, ctx: context.Background()}
+func begin(c *caller, b *book, acts []action, callers int) *load {
+	l := &load{caller: c, book: b, acts: acts, ctx: context.Background()}
 	for i := range callers {
 		l.wg.Go(func() {
 			for !l.ended.Load() {
@@ -93,7 +95,7 @@ func (l *load) end() {
 }
 
 func (l *load) step(caller int) {
-	a := pickAction()
+	a := l.pick()
 	if focus := l.focus.Load(); focus != nil && (caller == 0 || rand.IntN(4) == 0) {
 		a = focus
 	}
@@ -105,18 +107,16 @@ func (l *load) step(caller int) {
 	time.Sleep(time.Duration(2+rand.IntN(12)) * time.Millisecond) // a caller has other things to do, too
 }
 
-var weights = func() (all int) {
-	for i := range actions {
-		all += actions[i].weight
+// pick picks an action by its weight.
+func (l *load) pick() *action {
+	all := 0
+	for i := range l.acts {
+		all += l.acts[i].weight
 	}
-	return all
-}()
-
-func pickAction() *action {
-	at := rand.IntN(weights)
-	for i := range actions {
-		if at -= actions[i].weight; at < 0 {
-			return &actions[i]
+	at := rand.IntN(all)
+	for i := range l.acts {
+		if at -= l.acts[i].weight; at < 0 {
+			return &l.acts[i]
 		}
 	}
 	panic("unreachable")

@@ -23,7 +23,7 @@ import (
 // What the tests tell the server beside its settings, which are ROTA_… as ever.
 const (
 	envLedger = "ROTA_LEDGER" // the file that handlers write to
-	envKill   = "ROTA_KILL"   // where to die: verb:before|after:n, or another point of kill.go
+	envKill   = "ROTA_KILL"   // where to die or to freeze: verb:before|after:n, or another point of kill.go
 	envGhost  = "ROTA_GHOST"  // how often the ghost comes, and for which type: 500ms:ledger
 	envClock  = "ROTA_CLOCK"  // a file with the offset of the clock
 	envParent = "ROTA_PARENT" // if set, the end of standard input is the end of the server, too

@@ -73,6 +73,6 @@ func points() (all []point) {
 	}
 	return append(all,
 		point{"start", "opened", 1, ""}, point{"start", "ready", 1, ""},
-		point{"handler", "mid", 20, "single"}, point{"shutdown", "mid", 1, "sleeper"},
+		point{string(rota.VerbClaim), "taken", 20, "single"}, point{"handler", "mid", 20, "single"}, point{"shutdown", "mid", 1, "sleeper"},
 	)
 }

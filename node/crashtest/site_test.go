@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/rotajobs/rota/store/postgres/pgtest"
 )
 
 // envServer makes this program the server instead of the tests.
@@ -31,7 +33,9 @@ func TestMain(m *testing.M) {
 	if err := flag.Set("test.parallel", "8"); err != nil {
 		panic(err)
 	}
-	os.Exit(m.Run())
+	code := m.Run()
+	pgtest.Close()
+	os.Exit(code)
 }
 
 // patience is how long something may take on a very busy machine.
@@ -105,6 +109,7 @@ type life struct {
 	hold  io.Closer     // its standard input
 	ready chan struct{} // closed when it is
 	over  chan struct{} // closed when it has ended
+	ended time.Time     // after that
 }
 
 // start begins a life. It does not wait until the server is ready. Extra
@@ -137,6 +142,7 @@ func (l *life) follow(out io.Reader) {
 		}
 	}
 	_ = l.cmd.Wait()
+	l.ended = time.Now()
 	l.site.moved("")
 	close(l.over)
 }
@@ -205,6 +211,9 @@ func (l *life) stop() {
 	}
 	_ = l.hold.Close()
 }
+
+// endedBefore says whether the process was gone at some time.
+func (l *life) endedBefore(at time.Time) bool { return isClosed(l.over) && l.ended.Before(at) }
 
 // howItEnded is "killed" or "exit N".
 func (l *life) howItEnded() string {

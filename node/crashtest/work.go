@@ -26,8 +26,11 @@ type Work struct {
 // JobType names the type.
 func (Work) JobType() string { return "ledger" }
 
-// steps is a second type that does the same, to be paused.
-const steps = "steps"
+// Types that do the same: steps is to be paused, and narrow to be limited.
+const (
+	steps  = "steps"
+	narrow = "narrow"
+)
 
 // register registers the types of the test. Retries come soon, since the test
 // waits for them.
@@ -35,13 +38,15 @@ func register(reg *engine.Registry, book *ledger, kill *killer) {
 	w := &worker{book, kill}
 	options := []engine.TypeOption{engine.WithRetries(3), engine.WithBackoff(50 * time.Millisecond)}
 	engine.Handle(reg, w.work, options...)
-	reg.Func(steps, rota.TypeSpec{}, func(ctx context.Context, j *rota.Job) error {
-		var p Work
-		if err := json.Unmarshal(j.Params, &p); err != nil {
-			return rota.Permanent(err)
-		}
-		return w.work(ctx, p)
-	}, options...)
+	for _, name := range []string{steps, narrow} {
+		reg.Func(name, rota.TypeSpec{}, func(ctx context.Context, j *rota.Job) error {
+			var p Work
+			if err := json.Unmarshal(j.Params, &p); err != nil {
+				return rota.Permanent(err)
+			}
+			return w.work(ctx, p)
+		}, options...)
+	}
 }
 
 // worker runs the jobs of the test.
@@ -62,7 +67,10 @@ func (w *worker) work(ctx context.Context, p Work) error {
 	w.kill.reached("handler", "mid")
 	err := behave(ctx, p)
 	how := "ok"
-	if err != nil {
+	switch {
+	case err != nil && ctx.Err() != nil:
+		how = "stopped"
+	case err != nil:
 		how = "failed"
 	}
 	w.book.ended(job, how)

@@ -76,7 +76,7 @@ func (t *tx) loadHeads(h *rules.Heads, w *rules.World) ask {
 	}
 	sql := sqlHeads
 	if t.locksHeads(w) {
-		sql = sqlHeadsLocked
+		sql, t.busy = sqlHeadsLocked, true
 	}
 	return ask{sql: sql, params: []param{
 		textsParam(h.Types), intsParam(rooms), intParam(int64(limit)), intParam(int64(sharedRoom)), intParam(int64(h.Bytes)),

@@ -52,6 +52,7 @@ func (t *tx) loadLeases(ids []rota.ID, pass bool, w *rules.World) []ask {
 			return nil
 		}}}
 	}
+	t.busy = true
 	free := make(map[rota.ID]bool, len(ids))
 	return []ask{
 		{sql: sqlLeasesFree, params: []param{idsParam(ids)}, each: func(r row) error {

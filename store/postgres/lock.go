@@ -3,6 +3,7 @@ package postgres
 import (
 	"cmp"
 	"hash/fnv"
+	"maps"
 	"slices"
 
 	"github.com/rotajobs/rota"
@@ -21,8 +22,11 @@ import (
 // depends on a schedule), locks first and is decided again on what it reads
 // then.
 //
-// Locks are advisory, end with the transaction, and are taken in one order:
-// class by class, within a class by number. Names share a fixed number of locks
+// Locks are advisory, end with the transaction, and are waited for in one order:
+// class by class, within a class by number. A batch is several steps, and each
+// shows only when it is decided what it locks: whoever holds locks or rows already
+// does not wait for more, but gives up if they are not free, and begins anew with
+// all that it now knows it needs. So no two wait for each other. Names share a fixed number of locks
 // in each class, since PostgreSQL has room for some thousands in all. Rows are
 // locked by changing them, by claiming them (SKIP LOCKED), and, in a careful
 // step, before they are looked at.
@@ -85,28 +89,43 @@ func (l locks) missing(wanted locks) (keys []lockKey) {
 	return keys
 }
 
-const sqlLock = `
+const (
+	sqlLock = `
 SELECT CASE WHEN v.alone
   THEN pg_advisory_xact_lock($1::int, v.key::int)
   ELSE pg_advisory_xact_lock_shared($1::int, v.key::int) END
 FROM unnest($2, $3) AS v (key, alone)`
+	// Whether all of them were free.
+	sqlTryLock = `
+SELECT rota_expect(count(*) FILTER (WHERE CASE WHEN v.alone
+  THEN pg_try_advisory_xact_lock($1::int, v.key::int)
+  ELSE pg_try_advisory_xact_lock_shared($1::int, v.key::int) END), $4, $4)
+FROM unnest($2, $3) AS v (key, alone)`
+)
 
-// lock asks for locks in their order, and holds them from then on.
+// lock asks for locks in their order, and holds them from then on. Who holds
+// nothing yet waits for them.
 func (t *tx) lock(keys []lockKey, wanted locks) ask {
+	first := len(t.held) == 0 && !t.busy
 	numbers, alone := newColumn(oidInts, len(keys)), newColumn(oidBools, len(keys))
 	for _, key := range keys {
 		numbers.int(int64(key))
 		alone.bool(wanted[key] == exclusive)
 		t.held.want(key, wanted[key])
+		t.ahead.want(key, wanted[key])
 	}
-	return ask{sql: sqlLock, params: []param{intParam(int64(t.store.lockSpace)), numbers.param(), alone.param()}}
+	params := []param{intParam(int64(t.store.lockSpace)), numbers.param(), alone.param()}
+	if first {
+		return ask{sql: sqlLock, params: params}
+	}
+	return ask{sql: sqlTryLock, params: append(params, intParam(int64(len(keys))))}
 }
 
 // lockAhead locks what the commands are sure to need: a claim its own id, so that
 // of two sendings the second finds what the first took, and the order against
 // those who move jobs in it.
 func (t *tx) lockAhead() []ask {
-	wanted := locks{}
+	wanted := maps.Clone(t.ahead)
 	for _, c := range t.commands {
 		if claim, ok := c.(*rota.Claim); ok && claim != nil {
 			wanted.want(seatOf(classCommand, string(claim.ID[:])), exclusive)
@@ -167,6 +186,7 @@ func (t *tx) lockJobs(ids []rota.ID) ask {
 	for _, id := range ids {
 		t.locked[id] = true
 	}
+	t.busy = true
 	return ask{sql: sqlLockJobs, params: []param{idsParam(ids)}}
 }
 
@@ -202,7 +222,7 @@ func (t *tx) wanted(w *rules.World, l *rules.Locks) locks {
 	name(classLane, l.Lanes, exclusive)
 	name(classOpen, l.Open, exclusive)
 	one(classGraph, l.Graph, exclusive)
-	one(classOrder, l.Order || t.careful && len(l.Jobs) > 0, exclusive)
+	one(classOrder, l.Order || t.careful && len(l.Jobs) > 0 && len(l.Commands) == 0, exclusive)
 
 	name(classType, l.Types, shared)
 	name(classTemplate, l.Templates, looked)

@@ -175,9 +175,23 @@ func (s *Store) session(conn *pgxpool.Conn) *session {
 	return &session{conn: conn.Conn().PgConn(), text: s.text}
 }
 
+// readMax is how long a read may take: a server that does not answer is to be
+// heard of.
+const readMax = 10 * time.Second
+
 // ask asks in one round trip, outside any transaction.
 func (s *Store) ask(ctx context.Context, act string, asks ...ask) error {
-	return s.borrow(ctx, act, func(c *session) error { return c.send(ctx, asks...) })
+	caller := ctx
+	ctx, done := context.WithTimeout(ctx, readMax)
+	defer done()
+	err := s.borrow(ctx, act, func(c *session) error { return c.send(ctx, asks...) })
+	if err != nil && ctx.Err() != nil && caller.Err() == nil {
+		return &rota.Error{
+			Code: rota.Unavailable, Act: "postgres: " + act, Reason: "PostgreSQL has not answered for " + readMax.String(), Err: err,
+			Hint: "see that it runs and can be reached",
+		}
+	}
+	return err
 }
 
 const sqlSnapshot = `

@@ -121,8 +121,9 @@ func (s *Store) applyHalves(ctx context.Context, b rota.Batch) ([]rota.Result, e
 
 // applyTries applies a batch until nobody moves its rows meanwhile.
 func (s *Store) applyTries(ctx context.Context, b rota.Batch) (results []rota.Result, err error) {
+	ahead := locks{}
 	for try := range triesMax {
-		results, err = s.applyOnce(ctx, b, try > 0)
+		results, err = s.applyOnce(ctx, b, try > 0, ahead)
 		if err == nil || !isMoved(err) {
 			break
 		}
@@ -134,8 +135,9 @@ func (s *Store) applyTries(ctx context.Context, b rota.Batch) (results []rota.Re
 }
 
 // applyOnce applies a batch in one transaction. Once that has begun it is seen
-// through, whoever has stopped waiting for it.
-func (s *Store) applyOnce(ctx context.Context, b rota.Batch, careful bool) ([]rota.Result, error) {
+// through, whoever has stopped waiting for it. The locks that it turns out to need
+// are added to those that it takes ahead, for the next time.
+func (s *Store) applyOnce(ctx context.Context, b rota.Batch, careful bool, ahead locks) ([]rota.Result, error) {
 	conn, err := s.acquire(ctx)
 	if err != nil {
 		return nil, err
@@ -145,7 +147,7 @@ func (s *Store) applyOnce(ctx context.Context, b rota.Batch, careful bool) ([]ro
 	defer done()
 	t := &tx{
 		session: s.session(conn), store: s, ctx: within, commands: b.Commands, careful: careful,
-		held: locks{}, tells: s.watch.Some(),
+		held: locks{}, ahead: ahead, tells: s.watch.Some(),
 	}
 	results, err := t.apply(b)
 	if err != nil {

@@ -21,8 +21,10 @@ type tx struct {
 
 	world   *rules.World     // under way
 	passes  int              // how often the run of commands under way was decided
+	busy    bool             // it has written, or locked rows
 	seen    seen             // what of the store the world under way has looked at
 	held    locks            // until the end of the transaction
+	ahead   locks            // what it needed when it was tried before
 	locked  map[rota.ID]bool // jobs, likewise
 	tails   map[int]tailOffer
 	changed map[rota.ID]*rota.Job // as it leaves them
@@ -95,7 +97,10 @@ func (t *tx) read(asks ...ask) error {
 	return t.send(t.ctx, asks...)
 }
 
-func (t *tx) write(asks ...ask) { t.pending = append(t.pending, asks...) }
+func (t *tx) write(asks ...ask) {
+	t.busy = t.busy || len(asks) > 0
+	t.pending = append(t.pending, asks...)
+}
 
 // Load reads what the law needs, in one round trip.
 func (t *tx) Load(n *rules.Need, w *rules.World) error {

@@ -31,6 +31,7 @@ FOR UPDATE SKIP LOCKED`
 )
 
 func (t *tx) loadDue(q *rules.Due, w *rules.World) ask {
+	t.busy = true
 	return ask{sql: sqlDue, params: []param{intParam(q.Now.UnixMicro()), intParam(int64(q.Limit))}, each: func(r row) error {
 		w.PutDue(t.job(r))
 		return nil
@@ -40,6 +41,7 @@ func (t *tx) loadDue(q *rules.Due, w *rules.World) ask {
 // loadStale looks at every open run: there are never more of them than
 // workers, and an index on stale_after would be rewritten by each heartbeat.
 func (t *tx) loadStale(q *rules.Stale, w *rules.World) ask {
+	t.busy = true
 	except := param{oidID, q.Except[:]} // a zero one is nobody's
 	return ask{sql: sqlStale, params: []param{
 		intParam(q.Before.UnixMicro()), except, intParam(q.Ahead.UnixMicro()), intParam(int64(q.Limit)),
@@ -50,6 +52,7 @@ func (t *tx) loadStale(q *rules.Stale, w *rules.World) ask {
 }
 
 func (t *tx) loadLeft(q *rules.Left, w *rules.World) ask {
+	t.busy = true
 	return ask{sql: sqlLeft, params: []param{textAlways(q.Runner), {oidID, q.Life[:]}, intParam(int64(q.Limit))}, each: func(r row) error {
 		w.PutLeft(t.job(r))
 		return nil

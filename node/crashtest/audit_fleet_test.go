@@ -1,0 +1,210 @@
+//go:build unix
+
+package main
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/rotajobs/rota"
+)
+
+// shipOf is whose process it was, and the life of it.
+func (f *fleet) shipOf(pid int) (*ship, *life) {
+	for _, s := range f.ships {
+		if l := s.pids[pid]; l != nil {
+			return s, l
+		}
+	}
+	return nil, nil
+}
+
+// partings finds out under which names servers ran that have stopped as they
+// should.
+func (a *audit) partings(f *fleet) {
+	a.parted = map[string]bool{}
+	for id, start := range a.starts {
+		if _, l := f.shipOf(start.pid); l != nil && start.who != ghostName && l.howItEnded() == "exit 0" {
+			a.parted[a.jobs[id].Run.Runner] = true
+		}
+	}
+}
+
+// losses: a lease was lost only by who could not reach the database. Whoever lost
+// one and lived on was told so, and stopped; what it said later has changed
+// nothing, as the outcome shows.
+func (a *audit) losses(f *fleet) {
+	logs := map[*ship]string{}
+	for _, s := range f.ships {
+		text, err := os.ReadFile(s.path("log"))
+		must(a, err)
+		logs[s] = string(text)
+	}
+	for id, start := range a.starts {
+		if j := a.jobs[id]; reaped(j) && start.who != ghostName {
+			a.loss(f, j, start, logs)
+		}
+	}
+}
+
+func (a *audit) loss(f *fleet, j *rota.Job, start line, logs map[*ship]string) {
+	a.book.counts["leases lost"]++
+	s, l := f.shipOf(start.pid)
+	if s == nil {
+		a.Errorf("job %s was started by process %d, which is nobody's", j.ID, start.pid)
+		return
+	}
+	why := f.faults.during(s, j.Run.StartedAt, j.Run.FinishedAt)
+	if why == nil {
+		a.Errorf("%s lost the lease of job %s, which ran from %s to %s, and nothing had happened to it: %s",
+			s.name, j.ID, j.Run.StartedAt, j.Run.FinishedAt, j.Run.Error)
+		return
+	}
+	a.book.counts["lost by "+why.what]++
+	if start.at.After(j.Run.FinishedAt) {
+		a.book.counts["started after the loss"]++
+	}
+	if l.endedBefore(f.faults.calm(s, j.Run.FinishedAt)) {
+		return // nobody could tell it
+	}
+	a.book.counts["losers that lived"]++
+	if a.ends[j.ID] == "" {
+		a.Errorf("%s lost the lease of job %s and its handler never ended", s.name, j.ID)
+	}
+	if !saysLost(logs[s], j.ID) {
+		a.Errorf("%s lost the lease of job %s and its log says nothing of it", s.name, j.ID)
+	}
+}
+
+// saysLost looks for a line about the lease of a job.
+func saysLost(log string, id rota.ID) bool {
+	for row := range strings.Lines(log) {
+		if strings.Contains(row, "job="+id.String()) &&
+			(strings.Contains(row, "a lease is lost") || strings.Contains(row, "after its lease was lost")) {
+			return true
+		}
+	}
+	return false
+}
+
+// bound is what at most so many runs at once belong to, zero if there is none.
+type bound struct {
+	what string
+	most int
+}
+
+// boundsOf are what bounds a job: its key, its type, and its schedule for its
+// scope, unless that lets executions overlap.
+func boundsOf(j *rota.Job) (all []bound) {
+	if most := keyLimits[j.ConcurrencyKey]; most > 0 {
+		all = append(all, bound{"key " + j.ConcurrencyKey, most})
+	}
+	if most := typeLimits[j.Type]; most > 0 {
+		all = append(all, bound{"type " + j.Type, most})
+	}
+	if j.Schedule == "tick-skip" || j.Schedule == "tick-cancel" {
+		all = append(all, bound{fmt.Sprint("schedule ", j.Schedule, " ", j.ScopeKind, " ", j.ScopeID), 1})
+	}
+	return all
+}
+
+// limits: by the ledger, no more ran at once than may. A run is over when its
+// handler says so, when its process is dead, or when it was reaped: whoever had
+// its lease was frozen or cut off, as losses sees to, and may not know yet.
+func (a *audit) limits(f *fleet) {
+	open := map[string][]line{}
+	for _, l := range a.lines {
+		j := a.jobs[l.job]
+		if j == nil {
+			continue
+		}
+		for _, b := range boundsOf(j) {
+			if l.word == "end" {
+				open[b.what] = slices.DeleteFunc(open[b.what], func(o line) bool { return o.job == l.job })
+				continue
+			}
+			if reaped(j) && j.Run.FinishedAt.Before(l.at) {
+				continue // it was over before it began
+			}
+			open[b.what] = slices.DeleteFunc(open[b.what], func(o line) bool { return a.overBy(f, o, l.at) })
+			open[b.what] = append(open[b.what], l)
+			if n := len(open[b.what]); n > b.most {
+				a.Errorf("%d runs of %s at once, at most %d may be: %s", n, b.what, b.most, lineUp(open[b.what]))
+			}
+			a.book.counts["bounded"]++
+		}
+	}
+}
+
+// overBy says whether a run was over at some time although its handler has not
+// said so.
+func (a *audit) overBy(f *fleet, l line, at time.Time) bool {
+	if j := a.jobs[l.job]; reaped(j) && j.Run.FinishedAt.Before(at) {
+		return true
+	}
+	_, life := f.shipOf(l.pid)
+	return life != nil && life.endedBefore(at)
+}
+
+func lineUp(lines []line) string {
+	var text []string
+	for _, l := range lines {
+		text = append(text, fmt.Sprintf("%s since %s in %d", l.job, l.at.Format("15:04:05.000"), l.pid))
+	}
+	return strings.Join(text, ", ")
+}
+
+// outages are what a server may complain of while it cannot reach its database,
+// and when it has been told what happened meanwhile.
+var outages = []string{
+	"the store does not answer; trying until it does",
+	"the store does not say what is due",
+	"leases were not extended; trying until they are",
+	"progress was not written down; trying until it is",
+	"schedules were not looked at",
+	"groups were not looked at; trying until they are",
+	"the roll is not kept; nobody may lead",
+	"a lease is lost: the run was given to another attempt",
+	"a lease could not be extended in time: the run is stopped, since others may run it",
+	"a run ended after its lease was lost; how it ended is dropped",
+	"the history was not pruned",
+}
+
+// slowAnswer is what a server says of a heartbeat that took longer than a third of
+// the short leases here. It tries again; a lease that is lost thereby is audited.
+const slowAnswer = `error="context deadline exceeded"`
+
+// outageTail is how long after an outage a server may still speak of it.
+const outageTail = 3 * time.Second
+
+// complaints: a server complains of handlers that do not listen, and of outages
+// while there is one.
+func (f *fleet) complaints() {
+	for _, s := range f.ships {
+		text, err := os.ReadFile(s.path("log"))
+		must(f, err)
+		for row := range strings.Lines(string(text)) {
+			if !strings.Contains(row, "level=ERROR") || strings.Contains(row, "a handler ignores the end of its context") {
+				continue
+			}
+			if strings.Contains(row, slowAnswer) { // a machine that is busy with other tests is no fault of the server's
+				continue
+			}
+			known := slices.ContainsFunc(outages, func(text string) bool { return strings.Contains(row, text) })
+			if !known || !f.faults.explain(s, timeOf(row)) {
+				f.Errorf("%s complained: %s", s.name, row)
+			}
+		}
+	}
+}
+
+// timeOf is when a line of a log was written.
+func timeOf(row string) time.Time {
+	text, _ := strings.CutPrefix(row, "time=")
+	text, _, _ = strings.Cut(text, " ")
+	at, _ := time.Parse(time.RFC3339Nano, text)
+	return at
+}

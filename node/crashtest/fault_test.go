@@ -1,0 +1,257 @@
+//go:build unix
+
+package main
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/rotajobs/rota/store/postgres/pgtest"
+)
+
+// fault is something that was done to a fleet.
+type fault struct {
+	what     string
+	ship     *ship // nil: all of them
+	from, to time.Time
+	more     string
+}
+
+// faults are all of them.
+type faults struct {
+	mu   sync.Mutex
+	list []*fault
+}
+
+// begin notes a fault that begins now.
+func (f *faults) begin(what string, s *ship) *fault {
+	one := &fault{what: what, ship: s, from: time.Now()}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.list = append(f.list, one)
+	return one
+}
+
+// end notes that a fault is over.
+func (f *faults) end(one *fault) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	one.to = time.Now()
+}
+
+// touches says whether a fault was on within a span.
+func (o *fault) touches(from, to time.Time) bool {
+	return o.from.Before(to) && (o.to.IsZero() || o.to.After(from))
+}
+
+// hits says whether a fault may have kept a server from its database for long. A
+// clock that is wrong does not, and connections that break are made anew at once.
+func (o *fault) hits(s *ship) bool {
+	return o.what != "skew" && o.what != "cut" && o.what != heldLocks && (o.ship == nil || o.ship == s)
+}
+
+// sticks says that a fault stops a server in whatever it does, and with what it
+// has locked.
+func (o *fault) sticks() bool {
+	return o.what == "freeze" || o.what == "freeze at a point" || o.what == "partition"
+}
+
+// deadlocksStall says that batches of several processes wait for each other's
+// locks until PostgreSQL finds that out, a second later, and that leases as short
+// as those of a fleet are lost meanwhile.
+const deadlocksStall = false
+
+// during finds what may have kept a server from its database within a span: a
+// fault of its own, or locks that another held who was frozen or cut off.
+func (f *faults) during(s *ship, from, to time.Time) *fault {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var held, stuck *fault
+	for _, one := range f.list {
+		switch {
+		case !one.touches(from, to):
+		case one.hits(s):
+			return one
+		case one.what == heldLocks:
+			held = one
+		case one.sticks():
+			stuck = one
+		}
+	}
+	if held != nil && (stuck != nil || deadlocksStall) {
+		return held
+	}
+	return nil
+}
+
+// calm is when a server has been left in peace for as long as a lease, after some
+// time: by then its heart has beaten.
+func (f *faults) calm(s *ship, after time.Time) time.Time {
+	for {
+		last := f.during(s, after, after.Add(fleetLease))
+		if last == nil || last.to.Before(after) {
+			return after.Add(fleetLease)
+		}
+		after = last.to.Add(time.Millisecond)
+	}
+}
+
+// explain says whether a server may complain at some time that it cannot reach
+// its database.
+func (f *faults) explain(s *ship, at time.Time) bool {
+	from := at.Add(-outageTail)
+	if f.during(s, from, at) != nil {
+		return true
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.ContainsFunc(f.list, func(one *fault) bool { return one.what == "cut" && one.touches(from, at) })
+}
+
+// story is what was done, in the order in which it began.
+func (f *faults) story() string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var text strings.Builder
+	for _, one := range f.list {
+		who := "all"
+		if one.ship != nil {
+			who = one.ship.name
+		}
+		fmt.Fprintf(&text, "\n%s to %s: %s of %s %s", one.from.UTC().Format(clockTime), one.to.UTC().Format(clockTime), one.what, who, one.more)
+	}
+	return text.String()
+}
+
+const clockTime = "15:04:05.000"
+
+// counts says how often each was done.
+func (f *faults) counts() map[string]int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	n := map[string]int{}
+	for _, one := range f.list {
+		n[one.what]++
+	}
+	return n
+}
+
+// any is one of the ships.
+func (f *fleet) any() *ship { return f.ships[rand.IntN(len(f.ships))] }
+
+// longer is longer than a lease, and than it takes a reaper to see that.
+func longer() time.Duration {
+	return fleetLease + fleetLease/2 + time.Duration(rand.IntN(1500))*time.Millisecond
+}
+
+// kill kills a server and starts it again.
+func (f *fleet) kill(s *ship) {
+	f.sink(s)
+	s.rise()
+}
+
+// killAt has a server kill itself at a point, if it gets there, and starts it
+// again.
+func (f *fleet) killAt(s *ship, p point) {
+	f.sink(s)
+	one := f.faults.begin("kill at a point", s)
+	s.begin(p.setting()).diesWithin(2 * time.Second)
+	f.sink(s)
+	f.faults.end(one)
+	s.rise()
+}
+
+// sink kills a server, if it has not done so itself.
+func (f *fleet) sink(s *ship) {
+	one := f.faults.begin("kill", s)
+	defer f.faults.end(one)
+	s.life().kill()
+	if how := s.life().howItEnded(); how != "killed" && how != fmt.Sprint("exit ", exitUnavailable) {
+		f.Errorf("%s was to be killed and ended with %s\n%s", s.name, how, s.logTail())
+	}
+}
+
+// freeze stops a whole process for longer than its leases last.
+func (f *fleet) freeze(s *ship) {
+	one := f.faults.begin("freeze", s)
+	s.life().signal(syscall.SIGSTOP)
+	time.Sleep(longer())
+	s.life().signal(syscall.SIGCONT)
+	f.faults.end(one)
+}
+
+// freezeAt has a server freeze itself at a point, if it gets there, for longer than
+// its leases last.
+func (f *fleet) freezeAt(s *ship, p point) {
+	f.sink(s)
+	one := f.faults.begin("freeze at a point", s)
+	l := s.begin(p.setting() + ":freeze")
+	time.Sleep(time.Second + longer())
+	l.signal(syscall.SIGCONT)
+	f.faults.end(one)
+	if !l.becomesReady() {
+		s.ends(l)
+		s.rise()
+	}
+}
+
+// part parts a server from the database for longer than its leases last. What was
+// under way then arrives, or is broken off.
+func (f *fleet) part(s *ship) {
+	one := f.faults.begin("partition", s)
+	s.way.Hold()
+	time.Sleep(longer())
+	if rand.IntN(2) == 0 {
+		s.way.Cut()
+	}
+	s.way.Heal()
+	f.faults.end(one)
+}
+
+// restart stops PostgreSQL and starts it again, some time later.
+func (f *fleet) restart(mode string, later time.Duration) {
+	one := f.faults.begin("restart "+mode, nil)
+	must(f, f.cluster.Stop(mode))
+	time.Sleep(later)
+	must(f, f.cluster.Restart(mode))
+	f.faults.end(one)
+}
+
+// cut has PostgreSQL end all connections.
+func (f *fleet) cut() {
+	one := f.faults.begin("cut", nil)
+	pgtest.Query(f, f.cluster.SocketURL("postgres"),
+		"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '"+f.database+"'")
+	f.faults.end(one)
+}
+
+// skewMost is how wrong a server's clock may be.
+const skewMost = 5 * time.Second
+
+// skew sets the clock of a server. The database's stays right.
+func (f *fleet) skew(s *ship, by time.Duration) {
+	one := f.faults.begin("skew", s)
+	set := s.path("clock.new")
+	must(f, os.WriteFile(set, []byte(by.String()+"\n"), 0o600))
+	must(f, os.Rename(set, s.path("clock")))
+	f.faults.end(one)
+}
+
+// anySkew is as wrong as a clock may be, in either direction.
+func anySkew() time.Duration {
+	return time.Duration(rand.Int64N(int64(2*skewMost+1))) - skewMost
+}
+
+// both does two things at once.
+func both(first, second func()) {
+	var wg sync.WaitGroup
+	wg.Go(second)
+	first()
+	wg.Wait()
+}

@@ -1,0 +1,143 @@
+//go:build unix
+
+package main
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/store/postgres/pgtest"
+)
+
+// TestSchedulesFireOnceWhileProcessesAreKilled: whoever of three is killed, before
+// it fires, after it has, or at any other moment, each time is fired once.
+func TestSchedulesFireOnceWhileProcessesAreKilled(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t, pgtest.Shared(t), 3)
+	f.sail()
+	f.caller.declareTicks()
+	for i, when := range []string{"before", "after", "before", "after", "after"} {
+		f.killAt(f.ships[i%len(f.ships)], point{verb: string(rota.VerbFire), when: when, often: 2})
+		f.kill(f.ships[(i+1)%len(f.ships)])
+	}
+	stopped := f.caller.pauseTicks()
+	f.caller.comesToRest()
+	f.stop()
+	a := f.audit()
+	defer a.store.Close()
+	a.started()
+	a.endings()
+	a.schedules(stopped)
+	a.losses(f)
+	a.limits(f)
+	f.complaints()
+}
+
+// TestSkewedClocksFireNothingTwice: of three servers one is ahead and one is
+// behind, by more than a lease and than the time between two fires. Nothing is
+// fired before its time by the database's clock, nothing twice, and no lease is
+// lost.
+func TestSkewedClocksFireNothingTwice(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t, pgtest.Shared(t), 3)
+	f.sail()
+	f.of(0).declareTicks()
+	f.skew(f.ships[1], skewMost)
+	f.skew(f.ships[2], -skewMost)
+	job := f.holds("open")
+	time.Sleep(3 * fleetLease)
+	f.skew(f.ships[1], -skewMost) // set while it runs
+	time.Sleep(fleetLease)
+	f.release("open")
+	stopped := f.caller.pauseTicks()
+	f.caller.comesToRest()
+	f.stop()
+	a := f.audit()
+	defer a.store.Close()
+	a.started()
+	a.endings()
+	a.schedules(stopped)
+	a.losses(f)
+	f.complaints()
+	if n := len(a.chains[job.ID.ID]); n != 1 {
+		t.Errorf("a job was tried %d times; clocks are not its fault", n)
+	}
+	for _, j := range a.jobs {
+		if j.CreatedAt.Before(j.PlanTime) {
+			t.Errorf("schedule %s was fired at %s for %s", j.Schedule, j.CreatedAt, j.PlanTime)
+		}
+	}
+}
+
+// TestAHungDatabaseIsNotSilent: what is sent to the database gets no answer, and
+// no connection breaks. Nothing can be fired then; the server says so in its log
+// and to those who ask whether it is ready, and goes on by itself afterwards. What
+// runs is stopped when its lease is over, since another might have been given it,
+// and is tried again.
+func TestAHungDatabaseIsNotSilent(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t, pgtest.Shared(t), 1)
+	c := f.ticking("1s")
+	job := f.holds("open")
+	f.hangs(c)
+	f.release("open")
+	f.until("the job was stopped", func() bool { return c.state(job) == "failed" })
+	stopped := c.pause("tick-allow")
+	c.comesToRest()
+	f.stop()
+	a := f.audit()
+	defer a.store.Close()
+	a.acknowledged()
+	a.started()
+	a.endings()
+	a.schedules(stopped)
+	f.complaints()
+	if n := len(a.chains[job.ID.ID]); n != 2 {
+		t.Errorf("a job was tried %d times", n)
+	}
+}
+
+// ticking is a fleet of one server with a schedule that has fired.
+func (f *fleet) ticking(every string) *caller {
+	f.Helper()
+	f.sail()
+	c := f.of(0)
+	c.must("POST", "/templates", object{"name": "tick", "type": "ledger"}, nil)
+	c.must("POST", "/schedules", object{"name": "tick-allow", "template": "tick", "every": every, "catch_up": "all"}, nil)
+	c.goesOn("tick-allow", time.Now(), 1)
+	return c
+}
+
+// hangs lets the database hang until everybody knows, and the schedule go on
+// afterwards.
+func (f *fleet) hangs(c *caller) {
+	f.Helper()
+	s := f.ships[0]
+	hung := f.faults.begin("partition", s)
+	s.way.Hold()
+	logged, unready := false, false
+	for !(logged && unready) && time.Since(hung.from) < hungMost {
+		time.Sleep(100 * time.Millisecond)
+		if !logged && strings.Contains(s.log(), "level=ERROR") {
+			logged = true
+			f.Logf("after %s the log says so", time.Since(hung.from).Round(100*time.Millisecond))
+		}
+		if status, _ := c.ready(); !unready && status == http.StatusServiceUnavailable {
+			unready = true
+			f.Logf("after %s the server is not ready", time.Since(hung.from).Round(100*time.Millisecond))
+		}
+	}
+	if !logged || !unready {
+		f.Errorf("the database has hung for %s; the log says so: %t, the server is not ready: %t", hungMost, logged, unready)
+	}
+	s.way.Heal()
+	f.faults.end(hung)
+	f.until("the server is ready", func() bool { status, _ := c.ready(); return status == http.StatusOK })
+	c.goesOn("tick-allow", time.Now(), 2)
+}
+
+// hungMost is how long somebody may be left in the dark.
+const hungMost = 30 * time.Second

@@ -1,0 +1,38 @@
+package postgres
+
+import (
+	"sync"
+	"testing"
+
+	"github.com/rotajobs/rota"
+)
+
+// TestBatchesOfManyStepsDoNotWaitForEachOther: two stores lock the same names in
+// opposite orders, which only shows as they are decided.
+func TestBatchesOfManyStepsDoNotWaitForEachOther(t *testing.T) {
+	a := openTest(t, Config{Logger: quiet})
+	b := openAt(t, urlOf(a), Config{Logger: quiet})
+	done[*rota.TypePut](t, a, &rota.PutType{Meta: rota.NewMeta(""), Name: "work"})
+	steps := func(i int) (first, second rota.Command) {
+		return &rota.SwitchType{Meta: rota.NewMeta(""), Name: "work", Paused: i%2 == 0},
+			&rota.PutThrottle{Meta: rota.NewMeta(""), Spec: rota.ThrottleSpec{Global: i + 1}}
+	}
+	var both sync.WaitGroup
+	for n, s := range []*Store{a, b} {
+		both.Go(func() {
+			for i := range 50 {
+				first, second := steps(2*i + n)
+				if n == 1 {
+					first, second = second, first
+				}
+				if _, err := s.Apply(t.Context(), rota.Batch{Commands: []rota.Command{first, second}}); err != nil {
+					t.Errorf("batch %d: %v", i, err)
+				}
+			}
+		})
+	}
+	both.Wait()
+	if found := rows(t, a, `SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()`)[0][0]; found != "0" {
+		t.Errorf("%s deadlocks", found)
+	}
+}
