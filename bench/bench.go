@@ -68,6 +68,7 @@ func (b *bench) measure(all []benchmark) error {
 	picked := slices.DeleteFunc(all, func(m benchmark) bool {
 		return !slices.ContainsFunc(m.cases, b.pick.MatchString) || !strings.Contains(b.pick.String(), m.asked)
 	})
+	b.notePostgres()
 	if len(picked) == 0 {
 		return fmt.Errorf("no case matches %q", b.pick)
 	}

@@ -46,7 +46,7 @@ func runPgChurn(b *bench) error {
 	keep := rota.DefaultRetention
 	keep.Completed.Age = b.churn / pgChurnKeep
 	c.adjust = func(config *engine.Config) {
-		config.Name, config.Retention, config.PruneEvery = "bench", &keep, b.churn/pgChurnPrune
+		config.Name, config.Retention, config.PruneEvery = "bench", &keep, max(time.Second, b.churn/pgChurnPrune)
 	}
 	for mark := range pgChurnMarks {
 		if mark > 0 {
@@ -84,7 +84,7 @@ func (c *pgRotaCrew) churn(b *bench) error {
 	}
 	ctx, done := context.WithTimeout(b.ctx, patience)
 	defer done()
-	if err := wait(ctx, ended); err != nil {
+	if err := c.await(ctx, ended); err != nil {
 		return fmt.Errorf("the jobs that came were not all done: %w", err)
 	}
 	return c.rest(b.ctx)

@@ -14,10 +14,11 @@ import (
 
 // The statements of the raw engine. It is spared what a store has to bear: each
 // act is one statement, committed by itself. Run ids and tokens are minted
-// here, as the store mints them, and come as arrays.
+// here, as the store mints them, and come as arrays. A test holds the settings
+// of its session to the store's source.
 const (
 	pgRawSession = `
-SET enable_seqscan = off; SET jit = off`
+SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off; SET jit = off; SET plan_cache_mode = force_generic_plan`
 	pgRawCopy = `
 COPY rota.jobs (id, type, priority, position, max_attempts, backoff, timeout, created_at, queued_at, params)
 FROM STDIN (FORMAT binary)`

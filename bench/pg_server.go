@@ -40,6 +40,14 @@ func pgBenchmarks() []benchmark {
 	}
 }
 
+// notePostgres says so if the cases on PostgreSQL are missed.
+func (b *bench) notePostgres() {
+	if b.pick.MatchString(pgEngineCase) && !findPostgres() {
+		b.report.explain("postgres/…",
+			"is not here, since there is no PostgreSQL: neither pg_config --bindir nor /usr/lib/postgresql/*/bin nor the PATH has initdb")
+	}
+}
+
 // pgServer is the server of this invocation: all cases have databases of their
 // own in it.
 type pgServer struct {
@@ -59,12 +67,12 @@ func (b *bench) postgres() (*pgServer, error) {
 	if err := os.Chmod(b.dir, 0o711); err != nil { // root has the server run as another user
 		return nil, err
 	}
-	if err := os.Mkdir(dir, 0o711); err != nil {
+	if err := os.MkdirAll(dir, 0o711); err != nil {
 		return nil, err
 	}
 	cluster, err := pgtest.Start(dir, pgtest.Options{Durable: true})
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w\nWhere this is root, the user postgres must get at BENCH_DIR", err)
 	}
 	s := &pgServer{cluster: cluster}
 	if s.admin, err = pgx.Connect(b.ctx, cluster.URL("postgres")); err == nil {

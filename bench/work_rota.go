@@ -79,6 +79,11 @@ func (c *rotaCrew) fill(ctx context.Context, n int) error { return enqueueAll(ct
 func (c *rotaCrew) work(ctx context.Context, n int) error {
 	ended := c.ended.await(n)
 	c.start(ctx)
+	return c.await(ctx, ended)
+}
+
+// await waits until something has ended, while the engine works.
+func (c *rotaCrew) await(ctx context.Context, ended <-chan struct{}) error {
 	select {
 	case <-ended:
 		return nil

@@ -1,6 +1,10 @@
 package httpapi
 
-import "github.com/rotajobs/rota"
+import (
+	"time"
+
+	"github.com/rotajobs/rota"
+)
 
 // company is whom a request is counted with: what goes on for long must not keep
 // out what is short, nor one kind of it another.
@@ -36,3 +40,10 @@ func (w company) full() error {
 	}
 	return crowded("as many requests are under way as this server is set to answer at once")
 }
+
+// soon says that there is one place, which whoever has just been answered may
+// still hold for a moment.
+func (w company) soon() bool { return w == withChecks || w == withCopies }
+
+// soonMax is how long that one is waited for.
+const soonMax = time.Second

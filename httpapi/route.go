@@ -28,7 +28,7 @@ func route[B any](a *api, op operation, handle func(*call, *B) (reply, error)) {
 		r, w := humago.Unwrap(ctx)
 		c := &call{api: a, w: w, r: r, ctx: r.Context(), op: &op, actor: actorOf(r)}
 		crowd := a.crowds[op.with]
-		if !crowd.enter() {
+		if !crowd.enter() && !(op.with.soon() && crowd.wait(r.Context(), soonMax) == nil) {
 			writeProblem(w, problemOf(op.with.full()))
 			return
 		}
