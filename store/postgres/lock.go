@@ -1,7 +1,6 @@
 package postgres
 
 import (
-	"cmp"
 	"hash/fnv"
 	"maps"
 	"slices"
@@ -203,74 +202,50 @@ func (t *tx) wanted(w *rules.World, l *rules.Locks) locks {
 	if l.Sets {
 		looked = exclusive
 	}
-	name := func(c class, names []string, m mode) {
-		for _, n := range names {
-			all.want(seatOf(c, n), m)
-		}
-	}
-	one := func(c class, is bool, m mode) {
-		if is {
-			all.want(theSeat(c), m)
-		}
-	}
-	for _, id := range l.Commands {
-		all.want(seatOf(classCommand, string(id[:])), exclusive)
-	}
-	for _, id := range l.Redriven {
-		all.want(seatOf(classRedriven, string(id[:])), exclusive)
-	}
-	name(classLane, l.Lanes, exclusive)
-	name(classOpen, l.Open, exclusive)
-	one(classGraph, l.Graph, exclusive)
-	one(classOrder, l.Order || t.careful && len(l.Jobs) > 0 && len(l.Commands) == 0, exclusive)
-
-	name(classType, l.Types, shared)
-	name(classTemplate, l.Templates, looked)
-	name(classSchedule, l.Schedules, looked)
-	one(classThrottle, l.Throttle, shared)
-	one(classWebhooks, l.Webhooks, shared)
-	one(classActive, l.Active, shared)
-	wantKeys(all, l.Keys, shared)
-	wantRequests(all, l.Requests, shared)
-	wantGroups(all, l.Groups, looked)
-
-	c := w.Changed()
-	name(classType, c.Types, exclusive)
-	name(classTemplate, c.Templates, exclusive)
-	name(classSchedule, c.Schedules, exclusive)
-	one(classThrottle, c.Throttle, exclusive)
-	one(classWebhooks, c.Webhooks, exclusive)
-	one(classActive, c.Active, exclusive)
-	wantKeys(all, c.Keys, exclusive)
-	wantRequests(all, c.Requests, exclusive)
-	wantGroups(all, c.Groups, exclusive)
+	all.wantNames(classLane, l.Lanes, exclusive)
+	all.wantNames(classOpen, l.Open, exclusive)
+	all.wantIDs(classCommand, l.Commands, exclusive)
+	all.wantIDs(classRedriven, l.Redriven, exclusive)
+	all.wantOne(classGraph, l.Graph, exclusive)
+	all.wantOne(classOrder, l.Order || t.careful && len(l.Jobs) > 0 && len(l.Commands) == 0, exclusive)
+	all.wantRows(l, shared, looked)
+	changed := w.Changed()
+	all.wantRows(&changed, exclusive, exclusive)
 	return all
 }
 
-func wantKeys(all locks, keys []rules.Key, m mode) {
-	for _, k := range keys {
-		all.want(seatOf(classKey, k.Type+"\x00"+k.Key), m)
+// wantRows wants the locks of rows that have names. Those that sets belong to
+// have a mode of their own.
+func (l locks) wantRows(of *rules.Locks, m, sets mode) {
+	for _, k := range of.Keys {
+		l.want(seatOf(classKey, k.Type+"\x00"+k.Key), m)
+	}
+	for _, k := range of.Requests {
+		l.want(seatOf(classRequest, k.Actor+"\x00"+k.Key), m)
+	}
+	l.wantOne(classThrottle, of.Throttle, m)
+	l.wantOne(classWebhooks, of.Webhooks, m)
+	l.wantOne(classActive, of.Active, m)
+	l.wantNames(classType, of.Types, m)
+	l.wantNames(classTemplate, of.Templates, sets)
+	l.wantNames(classSchedule, of.Schedules, sets)
+	l.wantIDs(classGroup, of.Groups, sets)
+}
+
+func (l locks) wantNames(c class, names []string, m mode) {
+	for _, name := range names {
+		l.want(seatOf(c, name), m)
 	}
 }
 
-func wantRequests(all locks, keys []rules.RequestKey, m mode) {
-	for _, k := range keys {
-		all.want(seatOf(classRequest, k.Actor+"\x00"+k.Key), m)
-	}
-}
-
-func wantGroups(all locks, ids []rota.ID, m mode) {
+func (l locks) wantIDs(c class, ids []rota.ID, m mode) {
 	for _, id := range ids {
-		all.want(seatOf(classGroup, string(id[:])), m)
+		l.want(seatOf(c, string(id[:])), m)
 	}
 }
 
-// sortedSeats are the names of a class that were looked at, in order.
-func sortedSeats(of map[seat]uint32) []seat {
-	seats := make([]seat, 0, len(of))
-	for s := range of {
-		seats = append(seats, s)
+func (l locks) wantOne(c class, is bool, m mode) {
+	if is {
+		l.want(theSeat(c), m)
 	}
-	slices.SortFunc(seats, func(a, b seat) int { return cmp.Or(cmp.Compare(a.name, b.name), cmp.Compare(a.more, b.more)) })
-	return seats
 }

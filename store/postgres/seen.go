@@ -1,6 +1,10 @@
 package postgres
 
 import (
+	"cmp"
+	"maps"
+	"slices"
+
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/internal/rules"
 )
@@ -205,4 +209,11 @@ func present(version uint32) int {
 		return 0
 	}
 	return 1
+}
+
+// sortedSeats are the names of a class that were looked at, in order.
+func sortedSeats(of map[seat]uint32) []seat {
+	return slices.SortedFunc(maps.Keys(of), func(a, b seat) int {
+		return cmp.Or(cmp.Compare(a.name, b.name), cmp.Compare(a.more, b.more))
+	})
 }
