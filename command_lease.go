@@ -8,10 +8,15 @@ import (
 // Extend is the heartbeat of many leases at once, and brings back who was
 // asked to stop. A lease that is lost changes nothing and is answered
 // LeaseLost; its neighbours go on.
+//
+// It also keeps a reservation whose direct run has not started, so that one can
+// be reserved for as short as a lease and yet wait for long: where its holder
+// dies it is soon over. One that has ended stays so.
 type Extend struct {
-	Meta  `wire:"1"`
-	Lease time.Duration `wire:"2"` // from now on, LeaseMin to LeaseMax
-	Items []ExtendItem  `wire:"3"`
+	Meta          `wire:"1"`
+	Lease         time.Duration `wire:"2"` // from now on, LeaseMin to LeaseMax
+	Items         []ExtendItem  `wire:"3"` // may be empty where a reservation is given
+	ReservationID ID            `wire:"4"` // zero: none
 }
 
 // ExtendItem is one heartbeat.

@@ -35,11 +35,14 @@ type Readied struct {
 // others behind them can be claimed now; Next is when a rate that holds jobs
 // back has room again. Again says that the command took jobs when it was sent
 // before: those that are still open are answered, and it never takes others.
+// Now is what time it was for the store: whoever waits for Next, or for the end
+// of a lease, waits for as long as that is after it.
 type Claimed struct {
 	Jobs  []*Job
 	More  bool
 	Next  time.Time
 	Again bool
+	Now   time.Time
 }
 
 // Extended answers Extend, one entry per item.

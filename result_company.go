@@ -1,5 +1,7 @@
 package rota
 
+import "time"
+
 // Fired answers Fire. Moved says that the schedule was no longer as it was read
 // and nothing was fired: read it again. Jobs are those that were made, SKIPPED
 // ones included; Known counts planned executions that stood there already.
@@ -39,8 +41,12 @@ type CancelledGroup struct {
 // Reserved answers Reserve.
 type Reserved struct{ Reservation *Reservation }
 
-// Directed answers Direct. The job carries its run, and the run its token.
-type Directed struct{ Job *Job }
+// Directed answers Direct. The job carries its run, and the run its token. Now is
+// what time it was for the store.
+type Directed struct {
+	Job *Job
+	Now time.Time
+}
 
 // Released answers Release.
 type Released struct{ Reservation *Reservation }

@@ -39,7 +39,7 @@ func sampleQueue() []Command {
 		},
 		&Extend{Meta: sampleMeta(4), Lease: time.Minute, Items: []ExtendItem{
 			{LeaseRef: sampleLease(), Progress: json.RawMessage(`{"done":3}`)},
-		}},
+		}, ReservationID: sampleID(0x41)},
 		&Note{Meta: sampleMeta(5), Items: []NoteItem{{
 			LeaseRef: sampleLease(), Progress: json.RawMessage(`0.5`),
 			Artifacts: []string{"out/a.csv", "out/b.csv"}, LogPath: "logs/a.log",

@@ -123,8 +123,10 @@ type NameQuery struct {
 	Limit int    // at most PageMax; 0 means 100
 }
 
-// Validate refuses a limit out of range.
-func (q *NameQuery) Validate() error { return asError(checkInt("limit", q.Limit, 0, PageMax)) }
+// Validate refuses a limit out of range, and a place to go on from that no text is.
+func (q *NameQuery) Validate() error {
+	return asError(first(checkUTF8("after", q.After), checkInt("limit", q.Limit, 0, PageMax)))
+}
 
 // ScheduleQuery picks schedules to list. Zero fields pick everything.
 type ScheduleQuery struct {
@@ -137,7 +139,7 @@ type ScheduleQuery struct {
 
 // Validate refuses what could only ever pick nothing.
 func (q *ScheduleQuery) Validate() error {
-	err := first(checkName("template", q.Template, false), checkInt("limit", q.Limit, 0, PageMax))
+	err := first(checkUTF8("after", q.After), checkName("template", q.Template, false), checkInt("limit", q.Limit, 0, PageMax))
 	if err == nil && q.State != "" {
 		err = checkState(q.State)
 	}
@@ -179,6 +181,10 @@ type Limits struct {
 	Jobs  int // jobs in one Enqueue
 	Claim int // jobs in one Claim
 	Items int // leases in one Extend, Note or Finish
+
+	// Batches is how many it works on at once, if they come at once; 0 means
+	// one after the other.
+	Batches int
 }
 
 // AuditEntry is one line of the append-only audit.

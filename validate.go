@@ -140,6 +140,9 @@ func (c *Extend) Validate() error {
 	if err := checkDuration("lease", c.Lease, LeaseMin, LeaseMax); err != nil {
 		return err
 	}
+	if len(c.Items) == 0 && !c.ReservationID.IsZero() {
+		return nil
+	}
 	return eachItem(c.Items, func(it *ExtendItem) *Error {
 		return first(it.LeaseRef.validate(), checkJSON("progress", it.Progress, ProgressMax))
 	})

@@ -9,7 +9,7 @@ import (
 func extendRefusals() []refusal {
 	return []refusal{
 		breaks("no lease", func(c *Extend) { c.Lease = 0 }, "lease", "is 0s; allowed are 1s to 1h"),
-		breaks("no items", func(c *Extend) { c.Items = nil }, "items", "has 0 entries; allowed are 1 to 10000"),
+		breaks("no items", func(c *Extend) { c.Items, c.ReservationID = nil, ID{} }, "items", "has 0 entries; allowed are 1 to 10000"),
 		breaks("many items", func(c *Extend) { c.Items = make([]ExtendItem, ItemsMax+1) }, "items", "has 10001 entries"),
 		breaks("no job", func(c *Extend) { c.Items[0].JobID = ID{} }, "items[0].job_id", "is empty"),
 		breaks("no run", func(c *Extend) { c.Items[0].RunID = ID{} }, "items[0].run_id", "is empty"),

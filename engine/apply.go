@@ -18,9 +18,11 @@ const (
 func (e *Engine) apply(ctx context.Context, commands ...rota.Command) ([]rota.Result, error) {
 	var out outage
 	for wait := againFirst; ; wait = min(2*wait, againMax) {
+		sent := time.Now()
 		results, err := e.store.Apply(ctx, rota.Batch{Commands: commands})
 		switch {
 		case err == nil:
+			e.lends(sent, results)
 			out.passed(e.config.Logger, "the "+e.keeper()+" answers again")
 			for i := range results {
 				if results[i].Err != nil {

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"sync/atomic"
+	"time"
 
 	"github.com/rotajobs/rota"
 )
@@ -61,8 +62,9 @@ func (d *desk) board(commands []rota.Command) (rota.Command, func(rota.Result, e
 		d.berth.state.Store(berthClosed)
 		return nil, nil
 	}
-	claim := d.claim(slots)
+	claim, sent := d.claim(slots), time.Now()
 	return claim, func(result rota.Result, err error) {
+		d.e.lends(sent, []rota.Result{result})
 		d.berth.trips <- trip{claim, result, err}
 		if err == nil {
 			d.beginEach(result) // now: the desk may have to be woken first
@@ -101,17 +103,17 @@ func (d *desk) startable(commands []rota.Command) (n int) {
 // was applied, the claim is sent again.
 func (d *desk) arrived(ctx context.Context, t trip) {
 	d.berth.state.Store(berthClosed)
-	hungry := d.hungry
-	defer func() { d.hungry = d.hungry || hungry }() // it knows nothing of what came after it
+	hungry, deep := d.hungry, d.deep
+	defer func() { d.hungry, d.deep = d.hungry || hungry, deep }() // it knows nothing of what came after it
 	if t.err == nil {
-		d.settle(t.claim.Limit, t.result, false)
+		d.settle(t.claim.Limit, t.result, false, d.woken)
 		return
 	}
 	d.e.resent.Add(1)
 	results, err := d.e.apply(ctx, t.claim)
 	if err != nil {
-		d.undecided(ctx, nil, t.claim.Limit, err)
+		d.undecided(ctx, &flight{slots: t.claim.Limit, err: err})
 		return
 	}
-	d.claimed(t.claim.Limit, results[0], true)
+	d.claimed(t.claim.Limit, results[0], true, d.woken)
 }

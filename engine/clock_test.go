@@ -175,6 +175,43 @@ func TestAJumpWakesWhoWaitsForARate(t *testing.T) {
 	s.next(w)
 }
 
+// elsewhere is a store with a clock of its own, as one on another machine has.
+type elsewhere struct {
+	rota.Store
+	ahead  time.Duration
+	claims tally[rota.Verb]
+}
+
+// Apply applies what is decided by that clock.
+func (s *elsewhere) Apply(ctx context.Context, b rota.Batch) ([]rota.Result, error) {
+	if hasVerb(b, rota.VerbClaim) {
+		s.claims.add(rota.VerbClaim, 1)
+	}
+	b.Now = time.Now().Add(s.ahead)
+	return s.Store.Apply(ctx, b)
+}
+
+// Neither is a job late because the clocks differ, nor is it asked for all the
+// time.
+func TestARateIsWaitedForByTheStoresClock(t *testing.T) {
+	for _, ahead := range []time.Duration{time.Hour, -time.Hour} {
+		t.Run(ahead.String(), func(t *testing.T) {
+			w := newWorld(t)
+			store := &elsewhere{Store: w.store, ahead: ahead}
+			w.startOn(store, registry(done), engine.Config{Workers: 1})
+			does[*rota.ThrottlePut](w, &rota.PutThrottle{Meta: meta(), Spec: rota.ThrottleSpec{
+				Types: []rota.TypeLimit{{Type: "work", Rate: rota.Rate{Count: 1, Per: time.Second}}},
+			}})
+			ids := w.add(rota.NewJob{}, rota.NewJob{})
+			w.allEnd(ids)
+			took := w.job(ids[1]).StartedAt.Sub(w.job(ids[0]).StartedAt)
+			if claims := store.claims.of(rota.VerbClaim); took < time.Second || claims > 50 {
+				t.Errorf("at one a second the second comes after %s, and %d claims", took, claims)
+			}
+		})
+	}
+}
+
 func TestAJumpMakesDelayedJobsDue(t *testing.T) {
 	w := newWorld(t)
 	s := newStage()

@@ -18,8 +18,15 @@ type desk struct {
 	bell bell
 	due  atomic.Bool // delayed jobs have become due
 
-	berth  berth       // for a claim that goes along with what others write
+	berth   berth        // for a claim that goes along with what others write
+	flights int          // how many steps may be under way
+	aloft   int          // how many are
+	claims  int          // how many of them claim
+	landed  chan *flight // those that are back
+	woken   int          // how often something may have become ready
+
 	hungry bool        // a claim may find something
+	deep   bool        // the last one found as much as it could take
 	began  since       // when jobs were started last
 	rate   *time.Timer // until a rate has room again
 	pause  *time.Timer // of gather
@@ -29,7 +36,10 @@ func newDesk(e *Engine) *desk {
 	rate, pause := time.NewTimer(time.Hour), time.NewTimer(time.Hour)
 	rate.Stop()
 	pause.Stop()
-	return &desk{e: e, bell: newBell(), berth: newBerth(), hungry: !e.config.Remote, began: newSince(), rate: rate, pause: pause}
+	return &desk{
+		e: e, bell: newBell(), berth: newBerth(), flights: flights(e.store), landed: make(chan *flight, flightsMax),
+		hungry: !e.config.Remote, began: newSince(), rate: rate, pause: pause,
+	}
 }
 
 // poke tells the desk to look around: a run has ended, or a slot is free.
@@ -48,25 +58,44 @@ func (d *desk) run(ctx context.Context) {
 		d.gather()
 		select {
 		case <-wake:
-			d.hungry = true
+			d.wakened()
 		default:
 		}
 		if d.step(ctx) {
 			continue
 		}
-		d.berth.offer()
+		d.offer()
 		select {
 		case <-wake:
-			d.hungry = true
+			d.wakened()
+		case f := <-d.landed:
+			d.land(ctx, f)
 		case trip := <-d.berth.trips:
 			d.arrived(ctx, trip)
 		case <-d.rate.C:
-			d.hungry = true
+			d.wakened()
 		case <-d.bell:
 			runtime.Gosched() // those that were started together end together: one step for all of them
 		case <-ctx.Done():
 		}
 		d.berth.withdraw()
+	}
+	for d.aloft > 0 {
+		d.land(ctx, <-d.landed)
+	}
+}
+
+// wakened notes that something may have become ready, whatever a claim under way
+// finds.
+func (d *desk) wakened() {
+	d.hungry = true
+	d.woken++
+}
+
+// offer lets a claim go along with what others write, unless one is under way.
+func (d *desk) offer() {
+	if d.claims == 0 {
+		d.berth.offer()
 	}
 }
 
@@ -114,58 +143,46 @@ const (
 	gatherFor    = 100 * time.Microsecond // without an end: it takes that long to wake a processor that sleeps
 )
 
-// step records what has ended, readies what is due and claims as much as there
-// is room for. It reports whether there was anything to do.
+// step sends a step, if there is anything to do: it records what has ended,
+// readies what is due and claims as much as there is room for. It reports whether
+// there may be more to do.
 func (d *desk) step(ctx context.Context) bool {
-	ended := d.e.pool.takeEnded()
-	// Neighbours in the queue lie on one page of a store: it is written while it is at hand.
-	slices.SortFunc(ended, func(a, b *ending) int { return a.item.JobID.Compare(b.item.JobID) })
-	commands := notes(ended)
-	noted := len(commands)
-	commands = append(commands, finishes(ended)...)
-	count := len(commands)
-	ready := d.due.Swap(false)
-	if ready {
-		d.hungry = true
-		commands = append(commands, &rota.Ready{Meta: rota.NewMeta("")})
-	}
-	slots := 0
-	if d.hungry {
-		if slots = d.e.pool.take(rota.ClaimMax); slots > 0 {
-			commands = append(commands, d.claim(slots))
-		}
-	}
-	if len(commands) == 0 {
+	if !d.worth(d.load()) {
 		return false
 	}
-	resent := d.e.resent.Load()
-	results, err := d.e.apply(ctx, commands...)
-	if err != nil {
-		return d.undecided(ctx, ended, slots, err)
+	f := &flight{ended: d.e.pool.takeEnded(), readies: d.due.Swap(false), woken: d.woken}
+	// Neighbours in the queue lie on one page of a store: it is written while it is at hand.
+	slices.SortFunc(f.ended, func(a, b *ending) int { return a.item.JobID.Compare(b.item.JobID) })
+	f.commands = notes(f.ended)
+	f.noted = len(f.commands)
+	f.commands = append(f.commands, finishes(f.ended)...)
+	f.finished = len(f.commands)
+	if f.readies {
+		d.wakened()
+		f.commands = append(f.commands, &rota.Ready{Meta: rota.NewMeta("")})
 	}
-	d.recorded(ctx, ended, commands[noted:count], results[noted:count])
-	results = results[count:]
-	if ready {
-		d.readied(results[0])
-		results = results[1:]
+	if d.wants() {
+		if f.slots = d.e.pool.take(d.share()); f.slots > 0 {
+			f.commands = append(f.commands, d.claim(f.slots))
+		}
 	}
-	if slots > 0 {
-		d.claimed(slots, results[0], d.e.resent.Load() > resent)
+	if len(f.commands) == 0 {
+		return false
 	}
+	d.depart(ctx, f)
 	return true
 }
 
-// undecided looks at a step that the store would not even decide. Unless the
-// process ends, when the next life settles it, each end is told by itself.
-func (d *desk) undecided(ctx context.Context, ended []*ending, slots int, why error) bool {
-	if ctx.Err() != nil {
-		return false
+// wants says whether to claim. Two claims at once are for a queue that is deep.
+func (d *desk) wants() bool { return d.hungry && (d.claims == 0 || d.deep) }
+
+// load is how much a step would bring.
+func (d *desk) load() int {
+	ended, free := d.e.pool.idling()
+	if !d.wants() {
+		return ended
 	}
-	d.recordEach(ctx, ended, why)
-	if slots > 0 {
-		d.claimed(slots, rota.Result{Err: rota.Errorf(rota.Internal, "claim", "%w", why)}, false)
-	}
-	return true
+	return ended + min(d.share(), ended+free)
 }
 
 // claim asks for jobs. One that is sent far away names no life: it is the server
@@ -182,9 +199,9 @@ func (d *desk) claim(slots int) *rota.Claim {
 }
 
 // claimed starts what was claimed, and settles the claim.
-func (d *desk) claimed(slots int, result rota.Result, again bool) {
+func (d *desk) claimed(slots int, result rota.Result, again bool, woken int) {
 	d.begin(result)
-	d.settle(slots, result, again)
+	d.settle(slots, result, again, woken)
 }
 
 // begin starts what was claimed.
@@ -204,8 +221,9 @@ func (d *desk) begin(result rota.Result) {
 
 // settle gives back what a claim did not use, and knows whether to claim again: a
 // full answer may have left some, a short one has not until somebody wakes us,
-// and one to a claim that was sent again tells nothing of what else there is.
-func (d *desk) settle(slots int, result rota.Result, again bool) {
+// and one to a claim that was sent again tells nothing of what else there is, nor
+// does one to a claim that left before somebody woke us.
+func (d *desk) settle(slots int, result rota.Result, again bool, woken int) {
 	if result.Err != nil {
 		d.e.pool.give(slots)
 		d.hungry = false
@@ -218,9 +236,10 @@ func (d *desk) settle(slots int, result rota.Result, again bool) {
 		d.began.mark()
 	}
 	d.e.pool.give(slots - len(claimed.Jobs))
-	d.hungry = claimed.More || len(claimed.Jobs) == slots || heavy(claimed.Jobs) || again
+	d.deep = len(claimed.Jobs) == slots
+	d.hungry = claimed.More || d.deep || heavy(claimed.Jobs) || again || woken != d.woken
 	if !claimed.Next.IsZero() {
-		d.rate.Reset(max(0, claimed.Next.Sub(d.e.config.Clock())))
+		d.rate.Reset(max(0, claimed.Next.Sub(claimed.Now)))
 	}
 }
 

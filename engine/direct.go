@@ -2,7 +2,9 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/rotajobs/rota"
@@ -16,6 +18,7 @@ type direct struct {
 	release bell          // a reservation has ended
 	closed  chan struct{}
 	closing sync.Once
+	waits   atomic.Pointer[rota.ID] // the reservation of who waits for a slot; nil: nobody does
 }
 
 // call is what one caller wants.
@@ -38,6 +41,17 @@ func newDirect(e *Engine) *direct {
 }
 
 func (d *direct) freed() { d.release.ring() }
+
+// reserved is the reservation that is to be kept until its run begins, zero if
+// there is none. It lasts no longer than a lease without that: where this process
+// dies, nobody else is held up for longer.
+func (d *direct) reserved() (id rota.ID) {
+	if waits := d.waits.Load(); waits != nil {
+		id = *waits
+	}
+	return id
+}
+
 func (d *direct) close() { d.closing.Do(func() { close(d.closed) }) }
 
 // Direct runs a job now, past the queue, in the next slot that is free, and
@@ -193,11 +207,10 @@ func (d *direct) busy(ctx context.Context, err error, reason string) error {
 
 // reserve holds this process's claims back. A wait of nothing is no reason not
 // to try once. Whoever gives up without knowing whether the store has reserved
-// takes it back: it would hold the queue up for minutes.
+// takes it back: it would hold the queue up until it is over.
 func (d *direct) reserve(ctx, patience context.Context, c *call) (rota.ID, error) {
 	reserve := &rota.Reserve{
-		Meta: rota.NewMeta(d.e.client.Actor()), Node: d.e.config.Name, Life: d.e.life,
-		For: min(c.wait+rota.DefaultReservation, rota.ReservationMax),
+		Meta: rota.NewMeta(d.e.client.Actor()), Node: d.e.config.Name, Life: d.e.life, For: d.e.config.Lease,
 	}
 	for doubt := false; ; {
 		results, err := d.e.store.Apply(d.e.last, rota.Batch{Commands: []rota.Command{reserve}})
@@ -240,6 +253,8 @@ func (d *direct) rest(patience context.Context) error {
 
 // start takes a slot and begins the run, unless the caller has gone.
 func (d *direct) start(ctx, patience context.Context, reservation rota.ID, c *call) error {
+	d.waits.Store(&reservation)
+	defer d.waits.Store(nil)
 	if err := d.e.pool.await(patience); err != nil {
 		return err
 	}
@@ -260,6 +275,9 @@ func (d *direct) send(reservation rota.ID, c *call) error {
 	started, err := do[*rota.Directed](d.e.last, d.e, &rota.Direct{
 		Meta: rota.NewMeta(d.e.client.Actor()), ReservationID: reservation, Job: c.job, Lease: d.e.config.Lease, Seed: rota.NewToken(),
 	})
+	if lapsed(err) {
+		return &rota.Error{Code: rota.Busy, Act: "direct", Reason: "its reservation was over before it could begin", Hint: "try again"}
+	}
 	if err != nil {
 		return err
 	}
@@ -271,6 +289,13 @@ func (d *direct) send(reservation rota.ID, c *call) error {
 	}
 	d.e.pool.start(started.Job, c.recorded)
 	return nil
+}
+
+// lapsed says that a run was refused because its reservation is over: this process
+// was not heard of for as long as a lease.
+func lapsed(err error) bool {
+	var refusal *rota.Error
+	return errors.As(err, &refusal) && refusal.Code == rota.Conflict && refusal.Field == "reservation_id"
 }
 
 // giveBack ends a reservation whose run never began.

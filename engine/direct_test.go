@@ -174,6 +174,62 @@ func TestADirectRunWaitsForASlotButNotForEver(t *testing.T) {
 	}
 }
 
+// A process that dies holds others up no longer than its leases do; one that
+// lives is waited for.
+func TestAReservationLastsALeaseAndIsKeptWhileItWaits(t *testing.T) {
+	w := newWorld(t)
+	s := newStage()
+	r := w.start(registry(s.play), engine.Config{Workers: 1, Lease: rota.LeaseMin})
+	w.addOne()
+	s.next(w)
+	answers := r.direct(context.Background(), "patient", patience)
+	w.until("it has reserved", func() bool { return w.active() != nil })
+	first := w.active()
+	if lasts := first.ExpiresAt.Sub(first.ReservedAt); lasts > rota.LeaseMin+rota.LeaseMin/2 { // it may have been kept once
+		t.Errorf("it lasts %s", lasts)
+	}
+	time.Sleep(2 * rota.LeaseMin)
+	if now := w.active(); now == nil || now.ID != first.ID {
+		t.Errorf("while somebody waits it is over: %+v", now)
+	}
+	s.end <- nil
+	if job := s.next(w); job.Name != "patient" {
+		t.Errorf("%s began", job.ID)
+	}
+	s.end <- nil
+	if a := w.hears(answers); a.err != nil {
+		t.Error(a.err)
+	}
+}
+
+// This process was not heard of, and its reservation is over by the time that a
+// slot is free.
+func TestADirectRunWhoseReservationIsOverReservesAgain(t *testing.T) {
+	w := newWorld(t)
+	s := newStage()
+	silent := wrap.Fault{Before: func(b rota.Batch) error {
+		if hasVerb(b, rota.VerbExtend) {
+			return errDown
+		}
+		return nil
+	}}
+	r := w.startOn(wrap.Flaky(w.store, silent), registry(s.play), engine.Config{Workers: 1, Lease: rota.LeaseMin})
+	w.addOne()
+	s.next(w)
+	answers := r.direct(context.Background(), "patient", patience)
+	w.until("it has reserved", func() bool { return w.active() != nil })
+	first := w.active().ID
+	w.until("that is over", func() bool { return w.active() == nil })
+	s.end <- nil
+	if job := s.next(w); job.Name != "patient" || w.active() == nil || w.active().ID == first {
+		t.Errorf("%s began under %+v", job.ID, w.active())
+	}
+	s.end <- nil
+	if a := w.hears(answers); a.err != nil {
+		t.Error(a.err)
+	}
+}
+
 func TestADirectRunObeysLimits(t *testing.T) {
 	w := newWorld(t)
 	s := newStage()

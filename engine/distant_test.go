@@ -25,6 +25,8 @@ type distant struct {
 	fault func(context.Context, rota.Command) error // before a command; nil: there is none
 }
 
+func (*distant) Limits() rota.Limits { return rota.Limits{Claim: rota.ClaimMax, Items: rota.ItemsMax} }
+
 func (w *world) distant() *distant { return &distant{near: w.store, wait: time.Minute} }
 
 // breaks has commands fail from now on, nil that they do not.

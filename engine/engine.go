@@ -28,6 +28,7 @@ type Engine struct {
 	notifier *notifier
 	direct   *direct
 	roll     *roll
+	lent     *lent
 	reporter *reporter // nil: nobody wants to know
 
 	ran    atomic.Bool
@@ -59,6 +60,7 @@ func New(client *rota.Client, reg *Registry, config Config) *Engine {
 	e.notifier = newNotifier(e)
 	e.direct = newDirect(e)
 	e.roll = newRoll(e)
+	e.lent = newLent()
 	if e.config.Reporter != nil && !e.config.WorkOnly {
 		e.reporter = newReporter(e)
 	}

@@ -9,7 +9,8 @@ import (
 )
 
 // heart extends all leases of the process in one command, every third of a
-// lease, and brings back who was asked to stop. It beats until the last run has
+// lease, the reservation of a direct run that has yet to begin among them, and
+// brings back who was asked to stop. It beats until the last run has
 // ended, during a shutdown too. Between the beats it writes progress down.
 type heart struct {
 	e    *Engine
@@ -59,19 +60,21 @@ func (h *heart) run(ctx context.Context) {
 func (h *heart) beat(ctx context.Context, patience time.Duration) bool {
 	ctx, done := context.WithTimeout(ctx, patience)
 	defer done()
-	tasks := h.e.pool.live()
-	for len(tasks) > 0 {
+	tasks, reserved := h.e.pool.live(), h.e.direct.reserved()
+	for len(tasks) > 0 || !reserved.IsZero() {
 		n := min(len(tasks), rota.ItemsMax)
-		if !h.extend(ctx, tasks[:n]) {
+		if !h.extend(ctx, tasks[:n], reserved) {
 			return false
 		}
-		tasks = tasks[n:]
+		tasks, reserved = tasks[n:], rota.ID{}
 	}
 	return true
 }
 
-func (h *heart) extend(ctx context.Context, tasks []*task) bool {
-	extend := &rota.Extend{Meta: rota.NewMeta(""), Lease: h.e.config.Lease, Items: make([]rota.ExtendItem, len(tasks))}
+func (h *heart) extend(ctx context.Context, tasks []*task, reserved rota.ID) bool {
+	extend := &rota.Extend{
+		Meta: rota.NewMeta(""), Lease: h.e.config.Lease, Items: make([]rota.ExtendItem, len(tasks)), ReservationID: reserved,
+	}
 	for i, t := range tasks {
 		extend.Items[i] = rota.ExtendItem{LeaseRef: t.lease, Progress: t.takeProgress()}
 	}

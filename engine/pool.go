@@ -26,6 +26,7 @@ type pool struct {
 	until     context.Context   // nor when this has ended
 	cut       *time.Duration    // what still starts is told to stop, with this grace; nil: it is not
 	waiters   []chan error      // direct runs that wait for a slot, in their order
+	going     int               // runs that have not ended
 	byRun     map[rota.ID]*task // those whose end is not recorded
 	byJob     map[rota.ID]*task // the same
 	early     map[rota.ID]bool  // jobs asked to stop while the answer that brings them may be under way
@@ -68,11 +69,12 @@ func (p *pool) prepare(job *rota.Job, recorded chan struct{}) *task {
 	p.mu.Lock()
 	p.byRun[t.lease.RunID], p.byJob[job.ID] = t, t
 	p.held--
+	p.going++
 	asked, cut := p.early[job.ID], p.cut
 	p.land()
 	p.mu.Unlock()
 	if p.e.shares() {
-		t.begins(job.Run, p.e.config.Lease)
+		t.begins(job.Run)
 	}
 	if why := tooLate(asked, cut != nil, t.outlived(time.Now())); why != nil { // its handler need not begin
 		t.cancel(why)
@@ -133,6 +135,7 @@ func (p *pool) ended(t *task, err error) {
 	lost := context.Cause(t.ctx) == errLost
 	t.cancel(nil)
 	p.mu.Lock()
+	p.going--
 	if lost {
 		p.drop(t)
 		p.freed(1)
@@ -142,7 +145,7 @@ func (p *pool) ended(t *task, err error) {
 		}
 		p.done = append(p.done, &ending{t, item, t.lastNote()})
 	}
-	wait := p.rallies && !lost && len(p.done) < len(p.byRun)
+	wait := p.rallies && !lost && p.going > 0
 	p.mu.Unlock()
 	if !wait {
 		p.e.desk.poke()
@@ -175,7 +178,15 @@ func (p *pool) rally(on bool) (ended int, full bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.rallies = on
-	return len(p.done), p.free == 0 && len(p.done) < len(p.byRun)
+	return len(p.done), p.free == 0 && p.going > 0
+}
+
+// idling is how many runs wait for their end to be recorded, and how many slots
+// are free.
+func (p *pool) idling() (ended, free int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.done), p.free
 }
 
 // takeEnded takes the runs whose end is to be recorded, and frees their slots.

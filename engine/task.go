@@ -66,6 +66,11 @@ func (t *task) run() {
 		t.returned(err)
 	}()
 	began := time.Now()
+	if t.outlived(began) { // the process was frozen, or slow, since it was to begin
+		t.cancel(errOutlived)
+		err = errOutlived
+		return
+	}
 	err = t.typ.run(t.ctx, t.job)
 	t.typ.pace.took(time.Since(began))
 }

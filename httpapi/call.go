@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/rotajobs/rota"
 )
@@ -78,6 +79,13 @@ func do[R rota.Reply](c *call, command rota.Command) (R, error) {
 		head.ID = c.command
 	}
 	return rota.Do[R](c.ctx, c.Store, command)
+}
+
+// now is the time by the store's clock, which is what times are held against
+// there. That of this process may be another.
+func (c *call) now() (time.Time, error) {
+	due, err := c.Store.NextDue(c.ctx)
+	return due.Now, err
 }
 
 // name is the name in the path.

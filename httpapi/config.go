@@ -55,7 +55,7 @@ type Config struct {
 	Addresses func() map[string]string // where this process listens, for the page at /
 	Version   string
 	Logger    *slog.Logger
-	Clock     func() time.Time // the store's; nil: the wall clock
+	Clock     func() time.Time // of this process, while schedules go by the store's; nil: the wall clock
 
 	Rate        rota.Rate // how many requests are answered; zero: no limit
 	InFlightMax int       // requests at once beside those below; 0: 1,024

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"time"
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/payload"
@@ -15,6 +16,7 @@ import (
 type plan struct {
 	c    *call
 	body *Definitions
+	now  time.Time // by the store's clock
 
 	items   []DefinitionChange
 	members []member
@@ -36,8 +38,12 @@ type plan struct {
 // plan compares a document with the store. A refusal names everything that is
 // wrong.
 func (c *call) plan(body *Definitions) (*plan, error) {
+	now, err := c.now()
+	if err != nil {
+		return nil, err
+	}
 	p := &plan{
-		c: c, body: body, types: map[string]*rota.Type{}, templates: map[string]*rota.Template{}, schemas: map[string]*payload.Compiled{},
+		c: c, body: body, now: now, types: map[string]*rota.Type{}, templates: map[string]*rota.Template{}, schemas: map[string]*payload.Compiled{},
 		schedules: map[string]*draft{}, edges: map[string][]string{}, chains: map[string]int{}, opened: map[string]bool{},
 	}
 	for _, part := range []func() error{p.planTypes, p.planTemplates, p.planSchedules, p.planLimits, p.planWebhooks} {

@@ -51,7 +51,7 @@ func (p *plan) planSchedule(path, name string, d ScheduleDefinition, was *rota.S
 	if err := request.apply(&spec); err != nil {
 		return err
 	}
-	if draft.command, err = rota.Declare(p.meta("schedule "+name), name, spec, p.c.Clock()); err != nil {
+	if draft.command, err = rota.Declare(p.meta("schedule "+name), name, spec, p.now); err != nil {
 		return err
 	}
 	if draft.command.State, err = request.state(); err != nil {
@@ -136,7 +136,7 @@ func (p *plan) anchor(d *draft, given time.Time) error {
 	if err := c.Validate(); err != nil {
 		return err
 	}
-	next, err := (&rota.Schedule{Name: d.name, Spec: c.Spec, Anchor: c.Anchor}).NextAfter(p.c.Clock())
+	next, err := (&rota.Schedule{Name: d.name, Spec: c.Spec, Anchor: c.Anchor}).NextAfter(p.now)
 	c.Next = next
 	return err
 }
@@ -178,11 +178,10 @@ func (p *plan) scheduleItem(d *draft, anchor time.Time) {
 
 // past says that a schedule will never fire again, if so.
 func (p *plan) past(s *rota.ScheduleSpec) string {
-	now := p.c.Clock()
 	switch {
-	case !s.At.IsZero() && s.At.Before(now):
+	case !s.At.IsZero() && s.At.Before(p.now):
 		return "it was to fire once, at " + s.At.Format(time.RFC3339) + ", which has passed"
-	case !s.EndsAt.IsZero() && s.EndsAt.Before(now):
+	case !s.EndsAt.IsZero() && s.EndsAt.Before(p.now):
 		return "it was to fire until " + s.EndsAt.Format(time.RFC3339) + ", which has passed"
 	}
 	return ""

@@ -76,22 +76,33 @@ func (c *call) runOnce(job rota.NewJob, wait time.Duration) (*rota.Job, error) {
 	return ran, err
 }
 
-// awaitEnd waits until a job has ended.
+// Between two looks at a job that another server may run: at first often, for
+// those that end soon, then with patience.
+const (
+	lookFirst = 100 * time.Millisecond
+	lookLast  = time.Second
+)
+
+// awaitEnd waits until a job has ended. If another server that shares the store
+// runs it, no event of that comes here, so it is looked at now and then.
 func (c *call) awaitEnd(id rota.ID) (*rota.Job, error) {
-	for seq := c.Feed.Last(); ; {
+	seq := c.Feed.Last()
+	for pause := lookFirst; ; pause = min(lookLast, pause*3/2) {
 		job, err := c.Store.Job(c.ctx, id)
 		if err != nil || job.Ended() {
 			return job, err
 		}
-		if seq, err = c.awaitEvent(id, seq); err != nil {
+		if seq, err = c.awaitEvent(id, seq, pause); err != nil {
 			return nil, err
 		}
 	}
 }
 
 // awaitEvent waits until something has happened to a job since an event, or may
-// have: what happens to others does not count.
-func (c *call) awaitEvent(id rota.ID, seq uint64) (uint64, error) {
+// have, for so long at most: what happens to others does not count.
+func (c *call) awaitEvent(id rota.ID, seq uint64, most time.Duration) (uint64, error) {
+	late := time.NewTimer(most)
+	defer late.Stop()
 	for {
 		changed := c.Feed.Changed()
 		entries, gap := c.Feed.Page(seq, eventsMax)
@@ -108,6 +119,8 @@ func (c *call) awaitEvent(id rota.ID, seq uint64) (uint64, error) {
 		}
 		select {
 		case <-changed:
+		case <-late.C:
+			return seq, nil
 		case <-c.ctx.Done():
 			return seq, c.ctx.Err()
 		}

@@ -1,10 +1,13 @@
 package httpapi_test
 
 import (
+	"net/http/httptest"
 	"strings"
 	"testing"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/engine"
+	"github.com/rotajobs/rota/feed"
 	"github.com/rotajobs/rota/httpapi"
 )
 
@@ -54,4 +57,34 @@ func TestADirectRunSentAgainIsNotRunAgain(t *testing.T) {
 		t.Errorf("there are %d jobs", len(got))
 	}
 	newServer(t).post("direct", `{"type": "noop"}`).problem(503, "unavailable")
+}
+
+// deafened is a store as another process has it: what others do it does not hear.
+type deafened struct{ rota.Store }
+
+// Watch tells nothing.
+func (deafened) Watch(func([]rota.Event)) func() { return func() {} }
+
+// TestADirectRunSentAgainToAnotherServerIsAnswered while it runs, though no event
+// of it comes there.
+func TestADirectRunSentAgainToAnotherServerIsAnswered(t *testing.T) {
+	var runner *engine.Engine
+	s := newServer(t, withEngine(t), func(c *httpapi.Config) { runner = c.Engine })
+	handler, err := httpapi.New(httpapi.Config{Store: s.store, Feed: feed.New(deafened{s.store}, 0), Engine: runner, Token: token})
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := *s
+	other.http = httptest.NewServer(handler)
+	t.Cleanup(other.http.Close)
+	const body = `{"type": "sleep", "params": {"for": "300ms"}}`
+	first := make(chan answer)
+	go func() { first <- s.post("direct", body, "Idempotency-Key", "k") }()
+	for len(s.all("jobs", 10)) == 0 { // until it runs, which nobody signals here
+		later()
+	}
+	second := other.post("direct", body, "Idempotency-Key", "k").is(200)
+	if one := (<-first).is(200); one.text != second.text || second.job().State != "completed" {
+		t.Errorf("%s\n%s", one.text, second.text)
+	}
 }

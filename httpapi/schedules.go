@@ -198,7 +198,11 @@ func (r *ScheduleRequest) declare(c *call, meta rota.Meta, name string, spec rot
 	if err := r.apply(&spec); err != nil {
 		return nil, err
 	}
-	command, err := rota.Declare(meta, name, spec, c.Clock())
+	now, err := c.now()
+	if err != nil {
+		return nil, err
+	}
+	command, err := rota.Declare(meta, name, spec, now)
 	if err != nil {
 		return nil, scheduleError(err)
 	}

@@ -102,7 +102,11 @@ func resumeSchedule(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	command, err := rota.Enable(c.meta(), s, c.Clock())
+	now, err := c.now()
+	if err != nil {
+		return reply{}, err
+	}
+	command, err := rota.Enable(c.meta(), s, now)
 	if err != nil {
 		return reply{}, err
 	}
@@ -119,7 +123,11 @@ func backfillSchedule(c *call, body *BackfillRequest) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	command, err := rota.PlanBackfill(c.meta(), s, body.From.Time, body.To.Time, c.Clock())
+	now, err := c.now()
+	if err != nil {
+		return reply{}, err
+	}
+	command, err := rota.PlanBackfill(c.meta(), s, body.From.Time, body.To.Time, now)
 	if err != nil {
 		return reply{}, err
 	}
@@ -170,7 +178,7 @@ func zoneOf(s *rota.Schedule) string {
 func (c *call) from(zone *time.Location) (time.Time, error) {
 	text, given := c.given("from")
 	if !given {
-		return c.Clock(), nil
+		return c.now()
 	}
 	from, err := cron.ParseTime(text, zone)
 	var refusal *cron.Error

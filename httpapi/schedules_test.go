@@ -186,6 +186,36 @@ func TestUpcomingTimesKnowTheClocks(t *testing.T) {
 	s.get("schedules/nobody/upcoming").problem(404, "not_found")
 }
 
+// TestSchedulesGoByTheStoresClock, whatever that of the server says.
+func TestSchedulesGoByTheStoresClock(t *testing.T) {
+	for _, ahead := range []time.Duration{2 * time.Hour, -2 * time.Hour} {
+		s := newServer(t, func(c *httpapi.Config) { c.Clock = func() time.Time { return time.Now().Add(ahead) } })
+		s.report()
+		next := func(what string, a answer) {
+			t.Helper()
+			in := time.Until(read[httpapi.Schedule](a).NextFireAt.Time)
+			if a.status >= 300 || in < 59*time.Minute || in > time.Hour {
+				t.Errorf("ahead by %s, %s: every hour, and next in %s: %s", ahead, what, in, a.text)
+			}
+		}
+		next("declared", s.post("schedules", `{"name": "s", "template": "report", "every": "1h"}`))
+		s.send("PATCH", "schedules/s", `{"state": "DISABLED"}`).is(200)
+		next("resumed", s.post("schedules/s/resume", nil))
+		s.send("PUT", "definitions", `{"schedules": {"d": {"template": "report", "every": "1h"}}}`).is(200)
+		next("defined", s.get("schedules/d"))
+		if at := read[httpapi.Upcoming](s.get("schedules/s/upcoming?n=1").is(200)).Items[0].UTC; time.Until(at.Time) > time.Hour {
+			t.Errorf("ahead by %s, the next is at %s", ahead, at)
+		}
+		times := func(from, to time.Duration) string {
+			at := func(d time.Duration) string { return time.Now().Add(d).UTC().Format(time.RFC3339) }
+			return fmt.Sprintf(`{"from": %q, "to": %q}`, at(from), at(to))
+		}
+		s.post("schedules", `{"name": "old", "template": "report", "every": "1m", "starts_at": "2026-01-01T00:00:00Z"}`).is(201)
+		s.post("schedules/old/backfill", times(-90*time.Second, -10*time.Second)).is(201)
+		s.post("schedules/old/backfill", times(-90*time.Second, time.Hour)).problem(422, "invalid")
+	}
+}
+
 func TestExecutionsAreChains(t *testing.T) {
 	s := newServer(t)
 	s.declare("a")

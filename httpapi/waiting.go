@@ -19,7 +19,6 @@ import (
 // many claims are sent as may find it.
 type waitingRoom struct {
 	store  rota.Store
-	clock  func() time.Time // the store's
 	logger *slog.Logger
 	tell   func(waiting int)
 	bell   chan struct{} // tells the clerk that somebody came, or that the last one left
@@ -33,7 +32,7 @@ type waitingRoom struct {
 
 func newWaitingRoom(c *Config) *waitingRoom {
 	return &waitingRoom{
-		store: c.Store, clock: c.Clock, logger: c.Logger, tell: c.Polls, bell: make(chan struct{}, 1),
+		store: c.Store, logger: c.Logger, tell: c.Polls, bell: make(chan struct{}, 1),
 		lanes: map[string]*lane{}, polls: map[rota.ID]*poll{},
 	}
 }
@@ -45,7 +44,7 @@ type lane struct {
 	types  []string
 	polls  list.List // of *poll
 	hungry bool      // a claim may find something: none came back short since the last wake-up
-	next   time.Time // when a rate that holds jobs back has room again; zero: none does
+	next   time.Time // when a rate that holds jobs back has room again, by a clock that nobody sets; zero: none does
 	burst  int       // how many are served at once
 }
 

@@ -96,7 +96,7 @@ func (r *waitingRoom) next(most time.Duration) (sleep time.Duration, somebody bo
 		if l.next.IsZero() {
 			continue
 		}
-		in := l.next.Sub(r.clock())
+		in := time.Until(l.next)
 		if in <= 0 {
 			l.hungry, l.next = true, time.Time{}
 		}
@@ -183,8 +183,11 @@ func (r *waitingRoom) apply(b rota.Batch) (results []rota.Result, err error) {
 // may be more though nobody wakes us. The answer to a claim that was sent before
 // says nothing of what else there is.
 func (l *lane) exhausted(claim *rota.Claim, claimed *rota.Claimed) bool {
-	if !claimed.Next.IsZero() && (l.next.IsZero() || claimed.Next.Before(l.next)) {
-		l.next = claimed.Next
+	if !claimed.Next.IsZero() {
+		next := time.Now().Add(claimed.Next.Sub(claimed.Now)) // both by the store's clock
+		if l.next.IsZero() || next.Before(l.next) {
+			l.next = next
+		}
 	}
 	return len(claimed.Jobs) < claim.Limit && !claimed.More && !claimed.Again && !heavy(claimed.Jobs)
 }

@@ -17,9 +17,11 @@ type deaf struct{ rota.Store }
 
 func (deaf) Wake() (<-chan struct{}, func()) { return nil, func() {} }
 
-// deafRoom is a waiting room that is never woken, and a way to apply commands.
-func deafRoom(t *testing.T) (*waitingRoom, func(rota.Command)) {
-	store, err := sqlite.Open(filepath.Join(t.TempDir(), "rota.db"))
+// deafRoom is a waiting room that is never woken, and a way to apply commands. The
+// clock of its store may go wrong, as a machine's may that is another.
+func deafRoom(t *testing.T, ahead time.Duration) (*waitingRoom, func(rota.Command)) {
+	clock := func() time.Time { return time.Now().Add(ahead) }
+	store, err := sqlite.OpenWith(filepath.Join(t.TempDir(), "rota.db"), sqlite.Config{Clock: clock})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +33,7 @@ func deafRoom(t *testing.T) (*waitingRoom, func(rota.Command)) {
 	}
 	apply(&rota.PutType{Meta: rota.NewMeta(""), Name: "a"})
 	return newWaitingRoom(&Config{
-		Store: deaf{store}, Clock: time.Now, Logger: slog.New(slog.DiscardHandler), Polls: func(int) {},
+		Store: deaf{store}, Logger: slog.New(slog.DiscardHandler), Polls: func(int) {},
 	}), apply
 }
 
@@ -49,7 +51,7 @@ func (r *waitingRoom) waits(ctx context.Context, worker string, got chan<- strin
 // nobody is left.
 func TestAMissedWakeUpIsMadeUpFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		room, apply := deafRoom(t)
+		room, apply := deafRoom(t, 0)
 		got := make(chan string, 1)
 		go room.waits(t.Context(), "w", got)
 		time.Sleep(time.Second)
@@ -70,7 +72,7 @@ func TestAMissedWakeUpIsMadeUpFor(t *testing.T) {
 // from claiming, and the worker behind it is served.
 func TestOneWhoMayNotClaimHoldsNobodyUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		room, apply := deafRoom(t)
+		room, apply := deafRoom(t, 0)
 		apply(&rota.Reserve{Meta: rota.NewMeta(""), Node: "held"})
 		apply(&rota.Enqueue{Meta: rota.NewMeta(""), Jobs: []rota.NewJob{{Type: "a"}}})
 		ctx, stop := context.WithCancel(t.Context())
@@ -85,6 +87,28 @@ func TestOneWhoMayNotClaimHoldsNobodyUp(t *testing.T) {
 		stop()
 		synctest.Wait()
 	})
+}
+
+// TestARateIsWaitedForByTheStoresClock, whatever that of this machine says.
+func TestARateIsWaitedForByTheStoresClock(t *testing.T) {
+	for _, ahead := range []time.Duration{time.Hour, -time.Hour} {
+		synctest.Test(t, func(t *testing.T) {
+			room, apply := deafRoom(t, ahead)
+			apply(&rota.PutThrottle{Meta: rota.NewMeta(""), Spec: rota.ThrottleSpec{
+				Types: []rota.TypeLimit{{Type: "a", Rate: rota.Rate{Count: 1, Per: time.Second}}},
+			}})
+			apply(&rota.Enqueue{Meta: rota.NewMeta(""), Jobs: []rota.NewJob{{Type: "a"}, {Type: "a"}}})
+			began, got := time.Now(), make(chan string, 2)
+			go room.waits(t.Context(), "one", got)
+			go room.waits(t.Context(), "two", got)
+			<-got
+			<-got
+			if took := time.Since(began); took < time.Second || took > 2*time.Second {
+				t.Errorf("a store that is ahead by %s: two jobs, at one a second, took %s", ahead, took)
+			}
+			synctest.Wait()
+		})
+	}
 }
 
 // TestLanesAreNamedByTheirTypes, in whatever order those are given.
@@ -118,7 +142,7 @@ func TestRotasOwnEventsAreToldToWhoAsks(t *testing.T) {
 // TestWhoLeavesAsTheAnswerComesTakesIt: otherwise what was claimed for it would be
 // nobody's until its lease ends.
 func TestWhoLeavesAsTheAnswerComesTakesIt(t *testing.T) {
-	room, _ := deafRoom(t)
+	room, _ := deafRoom(t, 0)
 	room.staffed = true // nobody serves it but this test
 	p := room.enter(t.Context(), &rota.Claim{Meta: rota.NewMeta(""), Types: []string{"a"}, Limit: 1})
 	room.mu.Lock()

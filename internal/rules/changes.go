@@ -33,6 +33,7 @@ type Changes struct {
 	Intents      []Change[Intent, Intent]
 	Audit        []rota.AuditEntry
 
+	Claim rota.ID // whose jobs start; zero: none
 	// Wake says that a claim that found nothing may find something now, or
 	// that something falls due earlier than before.
 	Wake bool
@@ -86,6 +87,9 @@ func (w *World) changes() *Changes {
 		Keys: w.keys.changes(), Types: w.types.changes(), Templates: w.templates.changes(), Schedules: w.schedules.changes(),
 		Throttle: w.throttle.changes(), Webhooks: w.webhooks.changes(), Groups: w.groups.changes(), Reservations: w.reservations.changes(),
 		Requests: w.requests.changes(), Buckets: w.buckets.changes(), Intents: w.intents.changes(), Audit: w.audit,
+	}
+	if len(w.claims) > 0 {
+		c.Claim = w.claims[0]
 	}
 	for _, r := range w.touchedJobs {
 		c.addJob(r)

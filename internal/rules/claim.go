@@ -9,7 +9,7 @@ import (
 
 func needClaim(n *Need, c *rota.Claim) {
 	taken, known := n.taken(Taken{Command: c.ID})
-	if !known || len(taken) > 0 {
+	if !known || len(taken) > 0 || n.world.took {
 		return
 	}
 	lanes := distinct(c.Types)
@@ -129,13 +129,13 @@ func heldBack(w *World, c *rota.Claim) bool {
 // What stands in the order and yet may not start is put aside, or it would stand
 // at the head for ever.
 func decideClaim(w *World, c *rota.Claim) (rota.Reply, *rota.Error) {
-	if len(w.taken.ids) > 0 {
-		return &rota.Claimed{Jobs: stillOpen(w, w.taken.ids), Again: true}, nil
+	if len(w.taken.ids) > 0 || w.took {
+		return &rota.Claimed{Jobs: stillOpen(w, w.taken.ids), Again: true, Now: w.Now}, nil
 	}
 	if heldBack(w, c) {
-		return &rota.Claimed{Jobs: []*rota.Job{}}, nil
+		return &rota.Claimed{Jobs: []*rota.Job{}, Now: w.Now}, nil
 	}
-	reply := &rota.Claimed{Jobs: make([]*rota.Job, 0, min(len(w.heads.ids), c.Limit))}
+	reply := &rota.Claimed{Jobs: make([]*rota.Job, 0, min(len(w.heads.ids), c.Limit)), More: w.moreHeads, Now: w.Now}
 	byKey, byType := map[string]int{}, map[string]int{}
 	for _, id := range w.heads.ids {
 		j := w.job(id)

@@ -22,7 +22,7 @@ func needDirect(n *Need, c *rota.Direct) {
 func decideDirect(w *World, c *rota.Direct) (rota.Reply, *rota.Error) {
 	id := c.JobID()
 	if own := w.job(id); own != nil {
-		return directAgain(c, own)
+		return directAgain(w, c, own)
 	}
 	r := w.reservations.get(c.ReservationID)
 	if refusal := mayStart(w, c, r); refusal != nil {
@@ -38,17 +38,17 @@ func decideDirect(w *World, c *rota.Direct) (rota.Reply, *rota.Error) {
 	}
 	enter(w, j, 0)
 	w.insert(j)
-	return &rota.Directed{Job: start(w, c, r, id)}, nil
+	return &rota.Directed{Job: start(w, c, r, id), Now: w.Now}, nil
 }
 
-func directAgain(c *rota.Direct, own *rota.Job) (rota.Reply, *rota.Error) {
+func directAgain(w *World, c *rota.Direct, own *rota.Job) (rota.Reply, *rota.Error) {
 	switch {
 	case own.Run == nil || own.Run.ID != rota.RunID(c.ID, own.ID):
 		return nil, otherJob("job.id", own.ID)
 	case own.Run.Open():
-		return &rota.Directed{Job: own}, nil
+		return &rota.Directed{Job: own, Now: w.Now}, nil
 	}
-	return &rota.Directed{Job: public(own)}, nil
+	return &rota.Directed{Job: public(own), Now: w.Now}, nil
 }
 
 // mayStart refuses a reservation that is not there, is over, or was used.

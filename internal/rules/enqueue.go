@@ -9,7 +9,7 @@ import (
 func needEnqueue(n *Need, c *rota.Enqueue) {
 	for i, id := range n.world.jobIDs(c) {
 		nj := &c.Jobs[i]
-		if n.job(id) != nil || !needNew(n, nj) {
+		if n.newJob(id) != nil || !needNew(n, nj) {
 			continue
 		}
 		typ := typeOf(n.world, nj)

@@ -36,6 +36,7 @@ func decideExtend(w *World, c *rota.Extend) (rota.Reply, *rota.Error) {
 		answers[i] = leaseAnswer(run)
 		answers[i].Overdue = late(w, j)
 	}
+	keepReserved(w, c.ReservationID, micros(w.Now.Add(c.Lease)))
 	return &rota.Extended{Items: answers}, nil
 }
 

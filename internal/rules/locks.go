@@ -136,5 +136,11 @@ func (w *World) EachJob(show func(j *rota.Job, changes bool)) {
 	}
 }
 
+// Makes says whether a world makes a job.
+func (w *World) Makes(id rota.ID) bool {
+	r := w.jobs[id]
+	return r != nil && r.born != nil
+}
+
 // LimitsKeys says whether some concurrency key is limited, as far as is known.
 func (w *World) LimitsKeys() bool { return len(w.limits().Keys) > 0 }

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"slices"
 	"time"
 
 	"github.com/rotajobs/rota"
@@ -15,6 +16,7 @@ type Need struct {
 	Leases  []rota.ID // a job and its run, by id, as far as it takes to beat for it or end it
 	Pass    bool      // those of them that others have locked are passed over, by PutBusy
 	Whole   []rota.ID // the same with everything
+	New     []rota.ID // the same of jobs that are to be made: they are there only if that was done before
 	Retries []rota.ID // the job that retries this one
 	Chains  []rota.ID // the last job of the chain that begins with, or goes through, this one
 	Keys    []Key
@@ -74,6 +76,11 @@ type Heads struct {
 	Bytes  int // of params; the first job comes however long it is
 }
 
+// Free says that no type has less room than is asked for.
+func (h *Heads) Free() bool {
+	return h.Shared >= h.Limit && !slices.ContainsFunc(h.Rooms, func(room int) bool { return room < h.Limit })
+}
+
 // Due asks for delayed jobs whose time has come, in run_at order.
 type Due struct {
 	Now   time.Time
@@ -109,7 +116,7 @@ type OrderPage struct {
 // empty says whether nothing is missing. Every field but the first two, and
 // Pass, is a question.
 func (n *Need) empty() bool {
-	return len(n.Leases)+len(n.Whole)+len(n.Retries)+len(n.Chains)+len(n.Keys)+len(n.Plans)+len(n.Tails)+len(n.Audits)+len(n.Order) == 0 &&
+	return len(n.Leases)+len(n.Whole)+len(n.New)+len(n.Retries)+len(n.Chains)+len(n.Keys)+len(n.Plans)+len(n.Tails)+len(n.Audits)+len(n.Order) == 0 &&
 		n.Taken == nil && n.Heads == nil && n.Due == nil && n.Stale == nil && n.Left == nil && n.alone()
 }
 
@@ -138,7 +145,12 @@ func (n *Need) lease(id rota.ID) *rota.Job {
 
 // job returns a job with all there is to it, or nil if it is absent or not
 // loaded yet.
-func (n *Need) job(id rota.ID) *rota.Job {
+func (n *Need) job(id rota.ID) *rota.Job { return n.jobInto(&n.Whole, id) }
+
+// newJob returns a job that is to be made, nil unless that was done before.
+func (n *Need) newJob(id rota.ID) *rota.Job { return n.jobInto(&n.New, id) }
+
+func (n *Need) jobInto(asked *[]rota.ID, id rota.ID) *rota.Job {
 	r, known := n.world.jobs[id]
 	if !known {
 		r = &jobRow{}
@@ -146,7 +158,7 @@ func (n *Need) job(id rota.ID) *rota.Job {
 	}
 	if !known || (r.is != nil && r.is.Params == nil && !r.asked) {
 		r.asked = true
-		n.Whole = append(n.Whole, id)
+		*asked = append(*asked, id)
 		return nil
 	}
 	return r.is

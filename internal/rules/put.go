@@ -52,8 +52,16 @@ func (w *World) PutTail(priority int, id rota.ID, position int64) bool {
 // PutTaken adds a job that an earlier sending of the claim took.
 func (w *World) PutTaken(j *rota.Job) { w.find(&w.taken, j) }
 
+// PutTook notes that the claim took jobs when it was sent before, also where none
+// of them is to be found.
+func (w *World) PutTook() { w.took = true }
+
 // PutHead adds a job of the claim order.
 func (w *World) PutHead(j *rota.Job) { w.find(&w.heads, j) }
+
+// PutMoreHeads notes that there may be others behind the heads that were found,
+// which others have taken meanwhile.
+func (w *World) PutMoreHeads() { w.moreHeads = true }
 
 // PutDue adds a job that is due.
 func (w *World) PutDue(j *rota.Job) { w.find(&w.due, j) }

@@ -54,7 +54,21 @@ func expireReservation(w *World, c rota.Command, r *rota.Reservation) {
 // keepReservation lets the active reservation last as long as the lease of its
 // direct run.
 func keepReservation(w *World, job rota.ID, until time.Time) {
-	if r := w.activeReservation(); r != nil && r.JobID == job && until.After(r.ExpiresAt) {
+	if r := w.activeReservation(); r != nil && r.JobID == job {
+		lengthen(w, r, until)
+	}
+}
+
+// keepReserved lets a reservation last whose holder is heard of while its direct
+// run has yet to start.
+func keepReserved(w *World, id rota.ID, until time.Time) {
+	if r := w.activeReservation(); r != nil && r.ID == id && r.JobID.IsZero() {
+		lengthen(w, r, until)
+	}
+}
+
+func lengthen(w *World, r *rota.Reservation, until time.Time) {
+	if until.After(r.ExpiresAt) {
 		next := *r
 		next.ExpiresAt = until
 		w.reservations.set(w, r.ID, &next)

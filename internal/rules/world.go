@@ -58,6 +58,8 @@ type World struct {
 	active        rota.ID // the active reservation as the store has it
 
 	taken, heads, due, stale, left finding
+	took                           bool      // the claim took jobs when it was sent before
+	moreHeads                      bool      // there may be others behind the heads
 	claims                         []rota.ID // commands whose earlier sendings were asked for
 
 	touchedJobs []*jobRow

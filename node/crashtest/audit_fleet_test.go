@@ -22,17 +22,6 @@ func (f *fleet) shipOf(pid int) (*ship, *life) {
 	return nil, nil
 }
 
-// partings finds out under which names servers ran that have stopped as they
-// should.
-func (a *audit) partings(f *fleet) {
-	a.parted = map[string]bool{}
-	for id, start := range a.starts {
-		if _, l := f.shipOf(start.pid); l != nil && start.who != ghostName && l.howItEnded() == "exit 0" {
-			a.parted[a.jobs[id].Run.Runner] = true
-		}
-	}
-}
-
 // losses: a lease was lost only by who could not reach the database. Whoever lost
 // one and lived on was told so, and stopped; what it said later has changed
 // nothing, as the outcome shows.
@@ -65,7 +54,7 @@ func (a *audit) loss(f *fleet, j *rota.Job, start line, logs map[*ship]string) {
 	}
 	a.book.counts["lost by "+why.what]++
 	if start.at.After(j.Run.FinishedAt) {
-		a.book.counts["started after the loss"]++
+		a.Errorf("%s started job %s at %s, when its lease had been lost since %s", s.name, j.ID, start.at, j.Run.FinishedAt)
 	}
 	if l.endedBefore(f.faults.calm(s, j.Run.FinishedAt)) {
 		return // nobody could tell it
@@ -125,9 +114,6 @@ func (a *audit) limits(f *fleet) {
 			if l.word == "end" {
 				open[b.what] = slices.DeleteFunc(open[b.what], func(o line) bool { return o.job == l.job })
 				continue
-			}
-			if reaped(j) && j.Run.FinishedAt.Before(l.at) {
-				continue // it was over before it began
 			}
 			open[b.what] = slices.DeleteFunc(open[b.what], func(o line) bool { return a.overBy(f, o, l.at) })
 			open[b.what] = append(open[b.what], l)

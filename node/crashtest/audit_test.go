@@ -19,8 +19,7 @@ type audit struct {
 	*site
 	book   *book
 	store  rota.Store
-	shared bool            // several processes use it: what one left is the reaper's to settle
-	parted map[string]bool // the names of those who left it as they should
+	shared bool // several processes use it: what one left is the reaper's to settle
 	jobs   map[rota.ID]*rota.Job
 	chains map[rota.ID][]*rota.Job // executions, attempts in their order
 	lines  []line
@@ -147,12 +146,8 @@ func (a *audit) reservations() {
 	list, err := a.store.Reservations(context.Background(), rota.ID{}, rota.PageMax)
 	must(a, err)
 	for _, r := range list {
-		switch {
-		case r.Status != rota.ReservationActive:
-		case a.shared && !a.parted[r.Node]: // a server that was killed left it to expire
-			a.book.counts["reservations left"]++
-		default:
-			a.Errorf("reservation %s is still active", r.ID)
+		if r.Status == rota.ReservationActive {
+			a.Errorf("reservation %s of %s is still active", r.ID, r.Node)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/signal"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -58,10 +59,20 @@ func (k *killer) reached(verb, when string) {
 	switch {
 	case k.verb != verb || k.when != when || k.left.Add(-1) != 0:
 	case k.freezes:
-		_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+		freeze()
 	default:
 		die()
 	}
+}
+
+// freeze stops the process until it is sent SIGCONT. It takes a moment until all of
+// its threads stand still: whoever is at the point waits for the end of it there.
+func freeze() {
+	goesOn := make(chan os.Signal, 1)
+	signal.Notify(goesOn, syscall.SIGCONT)
+	defer signal.Stop(goesOn)
+	_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+	<-goesOn
 }
 
 // shutdownPatience is how long a stop may go on before the process dies in the

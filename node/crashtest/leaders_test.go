@@ -100,6 +100,18 @@ func TestAHungDatabaseIsNotSilent(t *testing.T) {
 	}
 }
 
+// TestAHungDatabaseIsNotSilentWhileNothingRuns: no lease is to be kept, so no
+// heart beats in vain. It is the hung call of river #1251.
+func TestAHungDatabaseIsNotSilentWhileNothingRuns(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t, pgtest.Shared(t), 1)
+	c := f.ticking("3s")
+	c.comesToRest()
+	time.Sleep(500 * time.Millisecond) // until the next fire there is nothing to do
+	f.hangs(c)
+	f.stop()
+}
+
 // ticking is a fleet of one server with a schedule that has fired.
 func (f *fleet) ticking(every string) *caller {
 	f.Helper()

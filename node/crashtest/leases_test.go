@@ -84,7 +84,6 @@ func TestAFrozenProcessComesBackAndChangesNothing(t *testing.T) {
 // stops what it runs by itself, before or when another begins.
 func TestAPartitionedProcessStopsWhatItRuns(t *testing.T) {
 	t.Parallel()
-	broken(t, "engine/heart.go: a beat that gets no answer stops nothing, however long ago the lease ran out")
 	f := newFleet(t, pgtest.Shared(t), 2)
 	first, second := f.ships[0], f.ships[1]
 	first.rise()
@@ -108,6 +107,31 @@ func TestAPartitionedProcessStopsWhatItRuns(t *testing.T) {
 	f.until("the one that was cut off has been told", func() bool { return saysLost(first.log(), job.ID.ID) })
 	f.stop()
 	f.sound()
+}
+
+// TestAClaimThatWasAnsweredTooLateStartsNothing: a process freezes, or its answer
+// is held up, right after its claim was applied. When it goes on its lease has run
+// out, and another attempt runs.
+func TestAClaimThatWasAnsweredTooLateStartsNothing(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t, pgtest.Shared(t), 2, "ROTA_WORKERS=1")
+	late, other := f.ships[0], f.ships[1]
+	other.rise()
+	first := f.holds("first") // the only slot is taken
+	job := f.caller.enqueue(object{"until": f.path("second")}, nil)
+	frozen := f.faults.begin("freeze", late)
+	late.begin(envKill + "=claim:taken:1:freeze")
+	f.until("it is claimed", func() bool { return f.chain(job)[0].State() == rota.StateRunning })
+	f.release("first")
+	f.until("another attempt runs", func() bool { return len(f.chain(job)) == 2 && len(f.ledgerOf(f.tail(job).ID)) == 1 })
+	late.life().signal(syscall.SIGCONT)
+	f.faults.end(frozen)
+	f.until("the one that was frozen has been told", func() bool { return saysLost(late.log(), job.ID.ID) })
+	if lines := f.ledgerOf(job.ID.ID); len(lines) > 0 {
+		t.Errorf("the first attempt was started at %s, when its lease had been lost since %s", lines[0].at, f.chain(job)[0].Run.FinishedAt)
+	}
+	f.release("second")
+	f.until("all is done", func() bool { return f.caller.state(first) == "completed" && f.tail(job).State() == rota.StateCompleted })
 }
 
 // TestAStoppingProcessKeepsItsLeases: told to stop, a server lets its jobs end

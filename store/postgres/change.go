@@ -39,6 +39,13 @@ var jobFields = []struct {
 	{rules.RunResult, []string{"result"}, []uint32{oidTexts}, func(c []*column, j *rota.Job) { c[0].text(string(j.Run.Result)) }},
 }
 
+// ofAStep are the columns in which jobs that change together mostly agree: they
+// have changed in the same step, at the same time.
+var ofAStep = map[string]bool{
+	"status": true, "hold": true, "queued_at": true, "started_at": true, "finished_at": true, "sequel": true,
+	"runner": true, "life": true, "heartbeat_at": true, "stale_after": true, "outcome": true, "ended_at": true,
+}
+
 // putRun brings an id of the run that is kept if the job has one.
 func putRun(c []*column, j *rota.Job) {
 	c[0].id(j.Run.ID)
@@ -103,11 +110,13 @@ func (t *tx) updateJobs(changes []rules.JobChange) {
 }
 
 func (t *tx) updateAlike(fields rules.JobField, jobs []*rota.Job) {
-	columns := []*column{newColumn(oidIDs, len(jobs)), newColumn(oidXids, len(jobs))}
+	ids, versions := newColumn(oidIDs, len(jobs)), newColumn(oidXids, len(jobs))
 	for _, j := range jobs {
-		columns[0].bytes(j.ID[:])
-		columns[1].xid(t.seen.jobs[j.ID])
+		ids.bytes(j.ID[:])
+		versions.xid(t.seen.jobs[j.ID])
 	}
+	params := []param{intParam(int64(len(jobs))), ids.param(), versions.param()}
+	var columns []*column
 	for i := range jobFields {
 		f := &jobFields[i]
 		if fields&f.field == 0 {
@@ -121,30 +130,63 @@ func (t *tx) updateAlike(fields rules.JobField, jobs []*rota.Job) {
 			f.put(columns[first:], j)
 		}
 	}
-	t.write(ask{sql: t.store.texts.update(fields), params: append(paramsOf(columns), intParam(int64(len(jobs))))})
+	if fields&rules.JobRun != 0 {
+		params = append(params, idParam(t.claim), idParam(jobs[0].ID))
+	}
+	set := updateSet{fields, true}
+	set.each(func(name string, i int) { set.agreed = set.agreed && !(ofAStep[name] && columns[i].varied()) })
+	set.each(func(name string, i int) {
+		if set.agreed && ofAStep[name] {
+			params = append(params, columns[i].first())
+			return
+		}
+		params = append(params, columns[i].param())
+	})
+	t.write(ask{sql: t.store.texts.update(set), params: params})
+}
+
+// updateSet is the fields that a statement changes, and whether the jobs agree
+// in all columns in which they could.
+type updateSet struct {
+	fields rules.JobField
+	agreed bool
+}
+
+// each goes through the columns.
+func (s updateSet) each(do func(name string, i int)) {
+	n := 0
+	for i := range jobFields {
+		if s.fields&jobFields[i].field == 0 {
+			continue
+		}
+		for _, name := range jobFields[i].columns {
+			do(name, n)
+			n++
+		}
+	}
 }
 
 // updateText is the statement that changes fields. A version of 0 is that of a
-// job which was made a moment ago, in this transaction.
-func updateText(fields rules.JobField) string {
-	names, set := []string{"id", "version_seen"}, []string(nil)
-	for _, f := range jobFields {
-		if fields&f.field == 0 {
-			continue
-		}
-		for _, c := range f.columns {
-			value := "v." + c
-			if c == "run_id" {
-				value = "coalesce(j.run_id, v.run_id)"
-			}
-			set = append(set, c+" = "+value)
-			names = append(names, c)
-		}
+// job which was made a moment ago, in this transaction. What all agree in is sent
+// once, and not with each. The first job of a claim names it.
+func updateText(s updateSet) string {
+	names, places, set, first := []string{"id", "version_seen"}, []string{"$2", "$3"}, []string(nil), 4
+	if s.fields&rules.JobRun != 0 {
+		set, first = append(set, "claim_id = CASE j.id WHEN $5 THEN $4 END"), 6
 	}
-	places := make([]string, len(names))
-	for i := range places {
-		places[i] = "$" + itoa(i+1)
-	}
+	s.each(func(name string, i int) {
+		place := "$" + itoa(i+first)
+		if s.agreed && ofAStep[name] {
+			set = append(set, name+" = "+place)
+			return
+		}
+		names, places = append(names, name), append(places, place)
+		value := "v." + name
+		if name == "run_id" {
+			value = "coalesce(j.run_id, v.run_id)"
+		}
+		set = append(set, name+" = "+value)
+	})
 	return `
 WITH changed AS (
   UPDATE rota_jobs j
@@ -152,6 +194,6 @@ WITH changed AS (
   FROM unnest(` + strings.Join(places, ", ") + `) AS v (` + strings.Join(names, ", ") + `)
   WHERE j.id = v.id AND (j.xmin = v.version_seen OR v.version_seen = '0'::xid)
   RETURNING 1)
-SELECT rota_expect(count(*), $` + itoa(len(names)+1) + `, $` + itoa(len(names)+1) + `)
+SELECT rota_expect(count(*), $1, $1)
 FROM changed`
 }

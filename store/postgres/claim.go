@@ -15,7 +15,8 @@ import (
 // is left when its room is used up: of a limited one nobody else takes anything
 // meanwhile. The order of a lane is asked for with its type, so that no other
 // index will do; and that a job still stands there is asked for in words that fit
-// no index, or one of those would be walked for each id.
+// no index, or one of those would be walked for each id. How many were looked at
+// is answered even when none is free.
 const (
 	ranked = `
 WITH ranked AS MATERIALIZED (
@@ -34,36 +35,64 @@ WITH ranked AS MATERIALIZED (
   WINDOW line AS (ORDER BY c.priority DESC, c.position, c.created_at, c.id ROWS UNBOUNDED PRECEDING)
   ORDER BY c.priority DESC, c.position, c.created_at, c.id
 )
-SELECT j.*
-FROM ranked r
-CROSS JOIN LATERAL (
-  SELECT ` + queuedColumns + rowVersion + `
-  FROM rota_jobs j
-  WHERE j.id = r.id AND coalesce(j.status, '') = 'QUEUED' AND coalesce(j.hold, 1) = 0`
+SELECT s.n, h.*
+FROM (SELECT count(*) AS n FROM ranked) s
+LEFT JOIN LATERAL (
+  SELECT j.*
+  FROM ranked r
+  CROSS JOIN LATERAL (
+    SELECT ` + queuedColumns + rowVersion + `
+    FROM rota_jobs j
+    WHERE j.id = r.id AND coalesce(j.status, '') = 'QUEUED' AND coalesce(j.hold, 1) = 0`
 	rankedEnd = `) j
-WHERE (r.own OR r.shared <= $4) AND (r.bytes <= $5 OR r.bytes = r.mine)
-LIMIT $3`
+  WHERE (r.own OR r.shared <= $4) AND (r.bytes <= $5 OR r.bytes = r.mine)
+  LIMIT $3) h ON true`
 	sqlHeads       = ranked + rankedEnd
 	sqlHeadsLocked = ranked + `
-  FOR UPDATE SKIP LOCKED` + rankedEnd
+    FOR UPDATE SKIP LOCKED` + rankedEnd
+
+	// Where all that is ready stands in one lane, the order is walked from lock to
+	// lock, and nothing is looked at that is not taken.
+	sqlStream = `
+SELECT ` + queuedColumns + rowVersion + `
+FROM rota_jobs j
+WHERE j.type = $1 AND j.status = 'QUEUED' AND j.hold = 0
+  AND NOT EXISTS (
+    SELECT
+    FROM unnest($2) AS lane (type)
+    CROSS JOIN LATERAL (
+      SELECT
+      FROM rota_jobs o
+      WHERE o.type = lane.type AND o.status = 'QUEUED' AND o.hold = 0
+      LIMIT 1) o)
+ORDER BY j.type, j.priority DESC, j.position, j.created_at, j.id
+LIMIT $3
+FOR UPDATE OF j SKIP LOCKED`
 
 	sqlTaken = `
-SELECT ` + wholeColumns + rowVersion + `
-FROM rota_jobs j
-WHERE j.run_id BETWEEN $1 AND $2 AND j.run_id IS NOT NULL`
+SELECT 1, j.*
+FROM (SELECT EXISTS (SELECT FROM rota_jobs WHERE claim_id = $1) AS before) took
+LEFT JOIN LATERAL (
+  SELECT ` + wholeColumns + rowVersion + `
+  FROM rota_jobs j
+  WHERE j.status = 'RUNNING' AND j.sequel IS NULL AND j.run_id BETWEEN $2 AND $3) j ON true
+WHERE took.before`
 )
 
-// lookAhead is how much further a claim looks than it takes.
-const lookAhead = 3
-
 // loadHeads locks what it reads, unless the step is sure to be decided again:
-// then somebody could pass over what is locked and not taken in the end.
+// then somebody could pass over what is locked and not taken in the end. Where
+// others hold so much of what was looked at that not enough is left, there may be
+// more behind it: whoever claims is told so, and the next look goes further.
 func (t *tx) loadHeads(h *rules.Heads, w *rules.World) ask {
+	if lane := t.store.stream.lane(); lane != "" && t.locksHeads(w) && h.Free() && slices.Contains(h.Types, lane) {
+		return t.streamHeads(lane, h, w)
+	}
 	var heads []*rota.Job
+	look, seen := t.look(h.Limit), 0
 	rooms := make([]int, len(h.Rooms))
 	for i, room := range h.Rooms {
 		if rooms[i] = room; room >= h.Limit {
-			rooms[i] = lookAhead * h.Limit
+			rooms[i] = look
 		}
 	}
 	limit := h.Limit
@@ -81,14 +110,48 @@ func (t *tx) loadHeads(h *rules.Heads, w *rules.World) ask {
 	return ask{sql: sql, params: []param{
 		textsParam(h.Types), intsParam(rooms), intParam(int64(limit)), intParam(int64(sharedRoom)), intParam(int64(h.Bytes)),
 	}, each: func(r row) error {
-		heads = append(heads, t.job(r))
+		if seen = int(r.int(0)); !r.null(1) {
+			heads = append(heads, t.job(r[1:]))
+		}
 		return nil
 	}, end: func() {
 		slices.SortFunc(heads, inOrder)
 		for _, j := range heads {
 			w.PutHead(j)
 		}
+		t.store.stream.learn(heads, h)
+		switch again := t.store.crowd.met(len(heads) < limit && seen >= look); {
+		case again && len(heads) == 0:
+			t.further = true
+		case again:
+			w.PutMoreHeads()
+		}
 	}}
+}
+
+// loadHeadsAgain looks further when others hold all that was looked at. Nothing
+// is locked yet that might not be taken.
+func (t *tx) loadHeadsAgain(h *rules.Heads, w *rules.World) error {
+	if t.tooHeavy {
+		return errMoved
+	}
+	for t.further {
+		t.further = false
+		if err := t.read(t.loadHeads(h, w)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// look is how far down a lane a claim looks: as far as others of this process
+// and of others are known to take from it at the same time.
+func (t *tx) look(limit int) int {
+	if t.claims == 0 {
+		t.claims = int64(limit)
+		t.store.claims.Add(t.claims)
+	}
+	return max(limit, int(t.store.claims.Load())) + limit*t.store.crowd.size()
 }
 
 // locksHeads says whether what bounds a claim is locked, as far as it is known.
@@ -102,16 +165,20 @@ func (t *tx) locksHeads(w *rules.World) bool {
 	return t.passes > 1 || !w.LimitsKeys()
 }
 
-// loadTaken finds what a claim took when it was sent before: the ids of its
-// runs begin with its time bits.
+// loadTaken finds what a claim took when it was sent before, and still runs: the
+// ids of its runs begin with its time bits.
 func (t *tx) loadTaken(q *rules.Taken, w *rules.World) ask {
 	low, high := q.Command, q.Command
 	for i := 6; i < len(low); i++ {
 		low[i], high[i] = 0, 0xff
 	}
 	var taken []*rota.Job
-	return ask{sql: sqlTaken, params: []param{idParam(low), idParam(high)}, each: func(r row) error {
-		if j := t.job(r); j.Run != nil && j.Run.ID == rota.RunID(q.Command, j.ID) {
+	return ask{sql: sqlTaken, params: []param{idParam(q.Command), idParam(low), idParam(high)}, each: func(r row) error {
+		w.PutTook()
+		if r.null(1) {
+			return nil
+		}
+		if j := t.job(r[1:]); j.Run != nil && j.Run.ID == rota.RunID(q.Command, j.ID) {
 			taken = append(taken, j)
 		}
 		return nil

@@ -145,7 +145,7 @@ var breakages = map[storetest.Breakage][]string{
 
 // withoutRun takes away the run of a job.
 func withoutRun(job string) string {
-	return `UPDATE rota_jobs SET token = NULL, runner = NULL, life = NULL, heartbeat_at = NULL, stale_after = NULL,
+	return `UPDATE rota_jobs SET token = NULL, claim_id = NULL, runner = NULL, life = NULL, heartbeat_at = NULL, stale_after = NULL,
 	outcome = NULL, ended_at = NULL, exit_code = NULL, error_code = NULL, error = NULL, rows_affected = NULL,
 	cancel_at = NULL, cancel_by = NULL, cancel_reason = NULL, progress = NULL, log_path = NULL, artifacts = NULL,
 	result = NULL WHERE id = ` + job

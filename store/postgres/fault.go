@@ -137,6 +137,9 @@ func isConstraint(err error) bool {
 	return false
 }
 
+// errMoved is what PostgreSQL answers when what was read has moved.
+var errMoved = &pgconn.PgError{Severity: "ERROR", Code: "40001", Message: "rota: what was read is to be read again"}
+
 // isMoved reports whether somebody else was first: what was decided on is not so
 // any more, and is to be decided again.
 func isMoved(err error) bool {

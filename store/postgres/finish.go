@@ -1,6 +1,8 @@
 package postgres
 
 import (
+	"slices"
+
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/internal/rules"
 )
@@ -79,6 +81,22 @@ func (t *tx) loadWhole(ids []rota.ID, w *rules.World) []ask {
 		w.PutJob(t.job(r))
 		return nil
 	}}}
+}
+
+// loadNew does not look for jobs that are to be made: if one of them is there its
+// key says so, and then they are looked for.
+func (t *tx) loadNew(ids []rota.ID, w *rules.World) []ask {
+	if t.careful {
+		return t.loadWhole(ids, w)
+	}
+	t.unlooked = append(t.unlooked, ids...)
+	return nil
+}
+
+// guessed says whether a job was not looked for and is not made: that nobody has
+// made it before was only a guess, which nothing will prove wrong.
+func (t *tx) guessed(w *rules.World) bool {
+	return slices.ContainsFunc(t.unlooked, func(id rota.ID) bool { return !w.Makes(id) })
 }
 
 func (t *tx) loadRetries(of []rota.ID, w *rules.World) []ask {

@@ -144,6 +144,9 @@ func (t *tx) Lock(w *rules.World) (moved bool, err error) {
 	if t.store.decided != nil {
 		t.store.decided(t.commands)
 	}
+	if t.guessed(w) {
+		return false, errMoved
+	}
 	l := w.Locks()
 	wanted := t.wanted(w, &l)
 	missing := t.held.missing(wanted)

@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"bytes"
 	"encoding/binary"
 	"encoding/json"
 	"math"
@@ -189,6 +190,24 @@ func (c *column) xid(x uint32) {
 
 // empty says that nothing but NULLs stands in it.
 func (c *column) empty() bool { return len(c.data) == arrayHeader+4*c.count && c.nulls }
+
+// varied says that not all elements are the same.
+func (c *column) varied() bool {
+	all := c.data[arrayHeader:]
+	one := len(all) / max(1, c.count)
+	return one*c.count != len(all) || !bytes.Equal(all[one:], all[:len(all)-one])
+}
+
+// first is the first element, as a parameter of its own.
+func (c *column) first() param {
+	p := param{oid: elements[c.oid]}
+	if at := arrayHeader + 4; !bytes.Equal(c.data[arrayHeader:at], nullLength) {
+		p.data = c.data[at:c.next(arrayHeader)]
+	}
+	return p
+}
+
+var nullLength = []byte{0xff, 0xff, 0xff, 0xff} // what stands before a NULL
 
 // next is where the element ends that begins at a place.
 func (c *column) next(at int) int {

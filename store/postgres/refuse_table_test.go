@@ -115,7 +115,7 @@ var (
 		"queued_at": "queued_at + 1", "started_at": "started_at + 1", "finished_at": "finished_at + 1", "sequel": "'dead'",
 		"run_id": "gen_random_uuid()",
 	}
-	otherRun  = map[string]string{"token": "gen_random_uuid()", "runner": "'eve'", "life": "gen_random_uuid()"}
+	otherRun  = map[string]string{"token": "gen_random_uuid()", "runner": "'eve'", "life": "gen_random_uuid()", "claim_id": "gen_random_uuid()"}
 	closedRun = map[string]string{
 		"outcome": "'FAILED'", "heartbeat_at": "7", "stale_after": "7", "error_code": "'E7'", "rows_affected": "7",
 		"cancel_at": "7", "cancel_by": "'eve'", "cancel_reason": "'so'", "progress": "'7'", "log_path": "'other'", "result": "'7'",

@@ -3,6 +3,8 @@ package postgres
 import (
 	"context"
 	"encoding/json"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/rotajobs/rota"
 )
@@ -91,6 +93,9 @@ func readAll[T any](
 
 // readOne reads the row of a name, or says that there is none.
 func readOne[T any](ctx context.Context, s *Store, what, name string, scan func(row) (*T, error), sql string) (*T, error) {
+	if !utf8.ValidString(name) || strings.Contains(name, "\x00") { // PostgreSQL would not even look for it
+		return nil, none(what, name)
+	}
 	all, err := readAll(ctx, s, what, scan, sql, textsParam([]string{name}))
 	if err != nil {
 		return nil, err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -58,6 +59,9 @@ type Store struct {
 	hooks     hooksCache
 	limits    limitsCache
 	fresh     fresh
+	claims    atomic.Int64 // jobs that claims under way ask for
+	crowd     crowd
+	stream    stream
 	texts     texts
 
 	decided func([]rota.Command) // for tests: called when a step is decided and not yet locked
@@ -150,6 +154,7 @@ func (s *Store) applyOnce(ctx context.Context, b rota.Batch, careful bool, ahead
 		held: locks{}, ahead: ahead, tells: s.watch.Some(),
 	}
 	results, err := t.apply(b)
+	s.claims.Add(-t.claims)
 	if err != nil {
 		t.rollback()
 		return nil, err
@@ -210,7 +215,7 @@ func (s *Store) Size() (size int64, err error) {
 
 // Limits states the largest atomic command.
 func (s *Store) Limits() rota.Limits {
-	return rota.Limits{Jobs: rota.JobsMax, Claim: rota.ClaimMax, Items: rota.ItemsMax}
+	return rota.Limits{Jobs: rota.JobsMax, Claim: rota.ClaimMax, Items: rota.ItemsMax, Batches: s.config.Conns / 2}
 }
 
 // Wake returns a channel that receives when jobs may have become ready.

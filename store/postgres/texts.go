@@ -3,22 +3,18 @@ package postgres
 import (
 	"strconv"
 	"sync"
-
-	"github.com/rotajobs/rota/internal/rules"
 )
 
 // texts are the statements that are put together as they are needed: one for
 // each set of fields that changes, or that new jobs have. There are a few dozen.
 type texts struct {
 	mu      sync.Mutex
-	updates map[rules.JobField]string
+	updates map[updateSet]string
 	inserts map[fieldsUsed]string
 	copies  map[fieldsUsed]string
 }
 
-func (t *texts) update(fields rules.JobField) string {
-	return textOf(t, &t.updates, fields, updateText)
-}
+func (t *texts) update(set updateSet) string   { return textOf(t, &t.updates, set, updateText) }
 func (t *texts) insert(used fieldsUsed) string { return textOf(t, &t.inserts, used, insertText) }
 func (t *texts) copy(used fieldsUsed) string   { return textOf(t, &t.copies, used, copyText) }
 

@@ -19,17 +19,22 @@ type tx struct {
 	commands []rota.Command
 	careful  bool // it was tried before, and somebody moved its rows
 
-	world   *rules.World     // under way
-	passes  int              // how often the run of commands under way was decided
-	busy    bool             // it has written, or locked rows
-	seen    seen             // what of the store the world under way has looked at
-	held    locks            // until the end of the transaction
-	ahead   locks            // what it needed when it was tried before
-	locked  map[rota.ID]bool // jobs, likewise
-	tails   map[int]tailOffer
-	changed map[rota.ID]*rota.Job // as it leaves them
-	xid     uint32
-	pending []ask
+	world    *rules.World     // under way
+	passes   int              // how often the run of commands under way was decided
+	busy     bool             // it has written, or locked rows
+	seen     seen             // what of the store the world under way has looked at
+	unlooked []rota.ID        // jobs that it is to make, and has not looked for
+	held     locks            // until the end of the transaction
+	ahead    locks            // what it needed when it was tried before
+	locked   map[rota.ID]bool // jobs, likewise
+	tails    map[int]tailOffer
+	claim    rota.ID               // whose jobs start
+	claims   int64                 // jobs that it asks for
+	tooHeavy bool                  // what a claim found does not fit into an answer
+	further  bool                  // others hold all that a claim has looked at
+	changed  map[rota.ID]*rota.Job // as it leaves them
+	xid      uint32
+	pending  []ask
 
 	hookState hooksSeen
 
@@ -109,6 +114,7 @@ func (t *tx) Load(n *rules.Need, w *rules.World) error {
 	add := func(more ...ask) { asks = append(asks, more...) }
 	add(t.loadLeases(n.Leases, n.Pass, w)...)
 	add(t.loadWhole(n.Whole, w)...)
+	add(t.loadNew(n.New, w)...)
 	add(t.loadRetries(n.Retries, w)...)
 	add(t.loadChains(n.Chains, w)...)
 	add(t.loadKeys(n.Keys, w)...)
@@ -123,6 +129,9 @@ func (t *tx) Load(n *rules.Need, w *rules.World) error {
 	if err := t.read(asks...); err != nil {
 		return err
 	}
+	if err := t.loadHeadsAgain(n.Heads, w); err != nil {
+		return err
+	}
 	return t.loadTailsAgain(n.Tails, w)
 }
 
@@ -131,7 +140,7 @@ func (t *tx) enter(w *rules.World) {
 	if t.world == w {
 		return
 	}
-	t.world, t.seen = w, seen{}
+	t.world, t.seen, t.unlooked = w, seen{}, nil
 	t.passes++
 }
 
@@ -198,6 +207,7 @@ func ifAsked[Q any](question *Q, w *rules.World, load func(*Q, *rules.World) ask
 // Write has what the law decided written.
 func (t *tx) Write(c *rules.Changes) error {
 	t.ready = t.ready || c.Wake
+	t.claim = c.Claim
 	if t.tells {
 		t.events = append(t.events, rules.Events(c)) // when it is committed
 	}

@@ -47,6 +47,9 @@ func (w *writer) Load(n *rules.Need, world *rules.World) error {
 	if err := w.loadWhole(n.Whole, world); err != nil {
 		return err
 	}
+	if err := w.loadWhole(n.New, world); err != nil {
+		return err
+	}
 	err := firstError(
 		each(n.Retries, func(of rota.ID) error { return w.loadRetry(of, world) }),
 		each(n.Chains, func(id rota.ID) error { return w.loadChain(id, world) }),

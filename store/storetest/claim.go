@@ -23,6 +23,7 @@ func testClaim(t *testing.T, h Harness) {
 		{"sent again a claim answers with its own leases and takes no more", claimAgain},
 		{"sent again a claim leaves out the leases that have ended", claimAgainAfterSome},
 		{"a claim with nothing to take answers with nothing", claimNothing},
+		{"the answer to a claim says what time it is", claimTime},
 	})
 }
 
@@ -157,4 +158,15 @@ func claimNothing(y *story) {
 	y.enqueueMany(2)
 	types := slices.Repeat([]string{"none"}, 3)
 	want(y, "claimed of another type", len(y.claim(5, types...)), 0)
+}
+
+func claimTime(y *story) {
+	y.enqueueMany(2)
+	c := y.claimCommand(1)
+	for _, what := range []string{"took one", "sent again"} {
+		wantTime(y, "now, "+what, do[*rota.Claimed](y, c).Now, y.now)
+		y.pass(time.Second)
+	}
+	y.reserve()
+	wantTime(y, "now, held back", do[*rota.Claimed](y, y.claimCommand(1)).Now, y.now)
 }

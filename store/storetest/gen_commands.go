@@ -105,6 +105,9 @@ func (g *gen) extend() rota.Command {
 	for range rapid.IntRange(1, 3).Draw(g.t, "items") {
 		c.Items = append(c.Items, rota.ExtendItem{LeaseRef: g.lease(), Progress: g.document()})
 	}
+	if g.rarely(3, "reservation too") {
+		c.ReservationID = g.reservation()
+	}
 	return c
 }
 

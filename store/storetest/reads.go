@@ -22,6 +22,7 @@ func testReads(t *testing.T, h Harness) {
 		{"the audit is listed oldest first, page by page", readAudit},
 		{"what was read belongs to the reader", readCopies},
 		{"a query that could only pick nothing is refused", readWrongQuery},
+		{"what is no text names nothing", readNoText},
 		{"limits are stated and can be used to the full", readLimits},
 		{"a sound store has nothing for verify to name", readVerify},
 	})
@@ -196,6 +197,25 @@ func readWrongQuery(y *story) {
 		if !errors.As(err, &refusal) || refusal.Code != rota.Invalid || refusal.Field != field {
 			y.Errorf("%s: %v", field, err)
 		}
+	}
+}
+
+func readNoText(y *story) {
+	for _, name := range []string{"a\x00b", "\x00", "a\xff", "\xc3\x28"} {
+		_, err := y.s.Type(y.ctx, name)
+		want(y, "type", rota.CodeOf(err), rota.NotFound)
+		_, err = y.s.Template(y.ctx, name)
+		want(y, "template", rota.CodeOf(err), rota.NotFound)
+		_, err = y.s.Schedule(y.ctx, name)
+		want(y, "schedule", rota.CodeOf(err), rota.NotFound)
+		_, err = y.s.Types(y.ctx, rota.NameQuery{After: name})
+		want(y, "types after it", rota.CodeOf(err), rota.Invalid)
+		_, err = y.s.Templates(y.ctx, rota.NameQuery{After: name})
+		want(y, "templates after it", rota.CodeOf(err), rota.Invalid)
+		_, err = y.s.Schedules(y.ctx, rota.ScheduleQuery{After: name})
+		want(y, "schedules after it", rota.CodeOf(err), rota.Invalid)
+		_, err = y.s.Jobs(y.ctx, rota.JobQuery{Type: name})
+		want(y, "jobs of it", rota.CodeOf(err), rota.Invalid)
 	}
 }
 

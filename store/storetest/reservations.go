@@ -13,6 +13,8 @@ func testReservations(t *testing.T, h Harness) {
 		{"while one is active another is told to come back", reserveBusy},
 		{"a reservation expires by itself", reserveExpires},
 		{"an expired reservation gives way to a new one", reserveGivesWay},
+		{"a reservation is kept while its holder beats for it", reserveKept},
+		{"one that has ended, or whose run has started, is not kept so", reserveNotKept},
 		{"a released reservation is over, and stays as it is", releaseOver},
 		{"reservations are listed newest first", reservationsListed},
 		{"a reservation of an earlier life is given up at recovery", reserveRecovered},
@@ -26,6 +28,7 @@ func testReservations(t *testing.T, h Harness) {
 		{"a direct run needs a reservation that is there and unused", directRefused},
 		{"a direct run obeys the limits and a pause", directLimits},
 		{"a direct run sent again is answered with its token while it runs", directAgain},
+		{"the answer to a direct run says what time it is", directTime},
 	})
 }
 
@@ -97,6 +100,55 @@ func reserveGivesWay(y *story) {
 	want(y, "status of the old", y.reservation(old.ID).Status, rota.ReservationExpired)
 	y.auditedSince(written, y.effect(c, rota.AuditReservationExpired, "reservation "+old.ID.String(), ""))
 	y.sound()
+}
+
+// keep beats for a reservation, and for leases.
+func (y *story) keep(r *rota.Reservation, jobs ...*rota.Job) *rota.Extended {
+	y.Helper()
+	c := &rota.Extend{Meta: y.mint.meta(), Lease: lease, ReservationID: r.ID}
+	for _, j := range jobs {
+		c.Items = append(c.Items, rota.ExtendItem{LeaseRef: leaseOf(j)})
+	}
+	return do[*rota.Extended](y, c)
+}
+
+func reserveKept(y *story) {
+	running := y.running(rota.NewJob{})
+	c := y.reserveCommand()
+	c.For = lease
+	r := do[*rota.Reserved](y, c).Reservation
+	for range 3 {
+		y.pass(lease - time.Second)
+		want(y, "the lease beside it", y.keep(r, running).Items[0].Code, "")
+		y.pass(time.Second)
+		want(y, "answers about it alone", len(y.keep(r).Items), 0)
+	}
+	wantTime(y, "expires at", y.reservation(r.ID).ExpiresAt, y.now.Add(lease))
+	wantTime(y, "due", y.due().Expire, y.now.Add(lease))
+	want(y, "expired", y.expire().Reservation, rota.ID{})
+	y.refused(rota.Busy, y.reserveCommand())
+	y.pass(lease)
+	want(y, "expired once nobody beats", y.expire().Reservation, r.ID)
+}
+
+func reserveNotKept(y *story) {
+	long := y.reserve()
+	y.keep(long)
+	wantTime(y, "expires at, kept for less", y.reservation(long.ID).ExpiresAt, long.ExpiresAt)
+	before := y.dump()
+	y.keep(&rota.Reservation{ID: y.mint.id()})
+	y.unchanged(before)
+	j := y.direct(long, rota.NewJob{})
+	y.pass(rota.DefaultReservation - time.Second)
+	before = y.dump()
+	y.keep(long)
+	y.unchanged(before)
+	y.complete(j)
+	released := y.reservation(long.ID)
+	y.pass(time.Second)
+	y.keep(long)
+	want(y, "status", y.reservation(long.ID).Status, rota.ReservationReleased)
+	wantTime(y, "expires at", y.reservation(long.ID).ExpiresAt, released.ExpiresAt)
 }
 
 func releaseOver(y *story) {
@@ -279,4 +331,11 @@ func directAgain(y *story) {
 	want(y, "token when it has ended", again.Run.Token, rota.Token{})
 	want(y, "state", again.State(), rota.StateCompleted)
 	y.unchanged(before)
+}
+
+func directTime(y *story) {
+	c := y.directCommand(y.reserve(), rota.NewJob{})
+	wantTime(y, "now", do[*rota.Directed](y, c).Now, y.now)
+	y.pass(time.Second)
+	wantTime(y, "now, sent again", do[*rota.Directed](y, c).Now, y.now)
 }

@@ -19,29 +19,33 @@ const (
 
 // Coalesce makes concurrent callers share a transaction: while one batch is
 // being synced to disk, those who come meanwhile gather, and are applied
-// together next. A caller who is alone waits for nobody.
+// together next. A caller who is alone waits for nobody. A store that works on
+// several batches at once gets several, and callers gather when all are under way.
 //
 // Batches with a Now of their own keep to themselves, since a shared batch
 // has one clock. A caller whose context ends is let go; its batch may be applied
 // all the same if it was under way, as after any lost answer.
 func Coalesce(store rota.Store) rota.Store {
-	return &coalesced{Store: store, more: make(chan struct{}, 1)}
+	width := max(1, store.Limits().Batches)
+	return &coalesced{Store: store, width: width, more: make(chan struct{}, width)}
 }
 
 type coalesced struct {
 	rota.Store
 
+	width int // batches at once
+
 	mu      sync.Mutex
 	waiting []*call
-	busy    bool          // somebody is applying
-	resting bool          // a goroutine that has applied waits for more
-	closed  bool          // it need not
-	more    chan struct{} // wakes it
+	busy    int           // goroutines that apply
+	resting int           // those that have applied, and wait for more
+	closed  bool          // they need not
+	more    chan struct{} // wakes one
 
 	passengers []*Passenger // never changed in place
 }
 
-// rest is how long the goroutine that applies waits for more. One that has been
+// rest is how long a goroutine that applies waits for more. One that has been
 // deep in the store keeps the stack that it took, which a new one has to grow.
 const rest = 5 * time.Second
 
@@ -93,18 +97,19 @@ func (c *coalesced) Apply(ctx context.Context, b rota.Batch) ([]rota.Result, err
 	}
 }
 
-// join queues a call. If nobody is applying, somebody now is.
+// join queues a call. If one more may apply, somebody now does.
 func (c *coalesced) join(mine *call) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.waiting = append(c.waiting, mine)
 	switch {
-	case c.busy:
-	case c.resting:
-		c.busy, c.resting = true, false
+	case c.busy == c.width:
+	case c.resting > 0:
+		c.busy++
+		c.resting--
 		c.more <- struct{}{}
 	default:
-		c.busy = true
+		c.busy++
 		go c.run()
 	}
 }
@@ -131,17 +136,19 @@ func (c *coalesced) run() {
 func (c *coalesced) leave() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	left := c.resting
-	c.resting = false
-	return left
+	if c.resting == 0 {
+		return false
+	}
+	c.resting--
+	return true
 }
 
 // Close ends the rest, and closes the store.
 func (c *coalesced) Close() error {
 	c.mu.Lock()
 	c.closed = true
-	if c.resting {
-		c.resting = false
+	for ; c.resting > 0; c.resting-- {
+		c.busy++
 		c.more <- struct{}{}
 	}
 	c.mu.Unlock()
@@ -166,8 +173,13 @@ func (c *coalesced) applyAll() (rests bool) {
 func (c *coalesced) gather() (calls []*call, rests bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.busy = len(c.waiting) > 0
-	c.resting = !c.busy && !c.closed
+	if len(c.waiting) == 0 {
+		c.busy--
+		if !c.closed {
+			c.resting++
+		}
+		return nil, !c.closed
+	}
 	n, all := 0, load{}
 	for n < len(c.waiting) && !all.plus(c.waiting[n].load).heavy() {
 		all = all.plus(c.waiting[n].load)
@@ -175,7 +187,7 @@ func (c *coalesced) gather() (calls []*call, rests bool) {
 	}
 	calls = append([]*call(nil), c.waiting[:n]...)
 	c.waiting = append(c.waiting[:0], c.waiting[n:]...)
-	return calls, c.resting
+	return calls, true
 }
 
 // applyFor applies the calls, and what goes along with them, as one batch and

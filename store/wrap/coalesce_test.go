@@ -20,7 +20,10 @@ type gate struct {
 	mu      sync.Mutex
 	batches [][]rota.Command
 	pass    chan error
+	width   int
 }
+
+func (g *gate) Limits() rota.Limits { return rota.Limits{Batches: g.width} }
 
 func (g *gate) Apply(_ context.Context, b rota.Batch) ([]rota.Result, error) {
 	g.mu.Lock()
@@ -50,6 +53,38 @@ func send(ctx context.Context, s rota.Store, answers chan<- answer) rota.ID {
 		answers <- answer{c.ID, results, err}
 	}()
 	return c.ID
+}
+
+func TestAStoreThatWorksOnSeveralBatchesGetsSeveral(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		defer time.Sleep(time.Minute) // by then whoever applied has gone
+		g := &gate{pass: make(chan error), width: 2}
+		s := wrap.Coalesce(g)
+		answers := make(chan answer, 16)
+		for round := range 3 { // the same goroutines, after a rest, and when they have gone
+			g.batches = nil
+			for range 5 {
+				send(context.Background(), s, answers)
+				synctest.Wait()
+			}
+			if len(g.batches) != 2 || len(g.batches[0]) != 1 || len(g.batches[1]) != 1 {
+				t.Fatalf("round %d: %d batches under way; want two of one each", round, len(g.batches))
+			}
+			for range 3 {
+				g.pass <- nil
+				synctest.Wait()
+			}
+			if len(g.batches) != 3 || len(g.batches[2]) != 3 {
+				t.Fatalf("round %d: %d batches; want two alone and three together", round, len(g.batches))
+			}
+			for range 5 {
+				if a := <-answers; a.err != nil || len(a.results) != 1 || a.results[0].Err.Act != a.id.String() {
+					t.Errorf("round %d: %s got somebody else's answer: %+v", round, a.id, a)
+				}
+			}
+			time.Sleep(time.Duration(round) * 10 * time.Second)
+		}
+	})
 }
 
 func TestCallersThatComeDuringABatchShareTheNext(t *testing.T) {
@@ -157,6 +192,8 @@ type bomb struct {
 	rota.Store
 	armed chan struct{}
 }
+
+func (*bomb) Limits() rota.Limits { return rota.Limits{} }
 
 func (b *bomb) Apply(context.Context, rota.Batch) ([]rota.Result, error) {
 	<-b.armed

@@ -7,8 +7,9 @@
 --
 -- A condition (CHECK, WHEN) costs little, and a call of PL/pgSQL much more: each
 -- WHEN is false where nothing is wrong, so that what a plain job goes through
--- calls nothing. Triggers on UPDATE come after the change: for one that comes
--- before it PostgreSQL first locks the row, and writes that down. No key refers to
+-- calls nothing. Triggers come after the change: for one that comes before it
+-- PostgreSQL first locks the row, and writes that down, or inserts row by row what
+-- it would otherwise put into its page together. No key refers to
 -- another table on the way of a job: it would lock the row that it refers to.
 
 CREATE FUNCTION rota_refuse() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -48,6 +49,7 @@ CREATE TABLE rota_jobs (
   execution_id    uuid,                       -- of a retry: the first job of its chain
   retry_of        uuid,                       -- of a retry: the job before it
   run_id          uuid,                       -- set when it is dispatched
+  claim_id        uuid,                       -- of the first that a claim took: the claim
   version         uuid,                       -- the last command that edited or moved it
   backoff_max     bigint,
   jitter          double precision,
@@ -101,19 +103,11 @@ CREATE TABLE rota_jobs (
     WHEN 'CANCELLED' THEN started_at IS NULL AND run_id IS NULL AND finished_at IS NOT NULL
       AND sequel IS NOT DISTINCT FROM 'none'
     ELSE false END),
-  CONSTRAINT jobs_attempt CHECK (attempt <= max_attempts AND (retry_of IS NOT NULL OR (attempt = 1 AND execution_id IS NULL))),
-  -- The global scope is written in one way.
-  CONSTRAINT jobs_scope CHECK ((scope_kind IS NULL) = (scope_id IS NULL)
-    AND (scope_kind IS NULL OR (scope_kind <> '' AND scope_id <> '' AND (scope_kind <> 'global' OR scope_id <> 'global')))),
   CONSTRAINT jobs_hold CHECK (hold >= 0 AND hold < 256
     AND (hold < 2 OR ((hold & 2 = 0 OR group_id IS NOT NULL) AND (hold & 4 = 0 OR wait_until IS NOT NULL)
       AND (hold & 8 = 0 OR schedule IS NOT NULL) AND (hold & 16 = 0 OR concurrency_key IS NOT NULL)))),
-  CONSTRAINT jobs_member CHECK ((group_id IS NULL) = (group_position IS NULL) AND (group_position IS NULL OR group_position >= 1)),
-  CONSTRAINT jobs_schedule CHECK ((schedule IS NULL) = (counts_at IS NULL)
-    AND (wait_from IS NULL) = (wait_until IS NULL) AND (wait_until IS NULL OR schedule IS NOT NULL)),
-  CONSTRAINT jobs_redrive CHECK (redrive_of IS NULL OR retry_of IS NULL),
   CONSTRAINT jobs_run CHECK (
-    (runner IS NOT NULL OR num_nonnulls(token, life, heartbeat_at, stale_after, outcome, ended_at, exit_code, error_code, error,
+    (runner IS NOT NULL OR num_nonnulls(token, claim_id, life, heartbeat_at, stale_after, outcome, ended_at, exit_code, error_code, error,
       rows_affected, cancel_at, cancel_by, cancel_reason, progress, log_path, artifacts, result) = 0)
     AND (runner IS NULL OR (status = 'RUNNING' AND token IS NOT NULL AND heartbeat_at IS NOT NULL AND stale_after IS NOT NULL))),
   CONSTRAINT jobs_outcome CHECK (outcome IS NULL OR outcome IN ('COMPLETED', 'FAILED', 'SKIPPED', 'CANCELLED')),
@@ -159,10 +153,10 @@ CREATE INDEX jobs_held ON rota_jobs (type, hold, id)
 CREATE INDEX jobs_open ON rota_jobs (type, id)
   WHERE status = 'RUNNING' AND sequel IS NULL;
 
--- Runs by their ids, which begin with the time of their claim: a claim that
--- is sent again finds what it took.
-CREATE INDEX jobs_runs ON rota_jobs (run_id)
-  WHERE run_id IS NOT NULL;
+-- A claim that is sent again finds that it took something, and then looks for it
+-- among what runs: an index of all runs would be written at every change of a job.
+CREATE INDEX jobs_claimed ON rota_jobs (claim_id)
+  WHERE claim_id IS NOT NULL;
 
 -- At most one retry per job.
 CREATE UNIQUE INDEX jobs_retry ON rota_jobs (retry_of)
@@ -390,9 +384,34 @@ CREATE TABLE rota_webhooks (
 
 -- Jobs.
 
-CREATE TRIGGER jobs_enter BEFORE INSERT ON rota_jobs FOR EACH ROW
+CREATE TRIGGER jobs_enter AFTER INSERT ON rota_jobs FOR EACH ROW
 WHEN (NEW.status <> 'QUEUED')
 EXECUTE FUNCTION rota_refuse('rota: a job enters as QUEUED');
+
+-- What never changes is looked at once, and not at every change.
+
+CREATE TRIGGER jobs_attempt AFTER INSERT ON rota_jobs FOR EACH ROW
+WHEN (NEW.attempt > NEW.max_attempts OR (NEW.retry_of IS NULL AND (NEW.attempt <> 1 OR NEW.execution_id IS NOT NULL)))
+EXECUTE FUNCTION rota_refuse('rota: the first attempt begins an execution, and there are no more than its policy allows');
+
+CREATE TRIGGER jobs_scope AFTER INSERT ON rota_jobs FOR EACH ROW
+WHEN ((NEW.scope_kind IS NULL) <> (NEW.scope_id IS NULL)
+  OR (NEW.scope_kind IS NOT NULL
+    AND (NEW.scope_kind = '' OR NEW.scope_id = '' OR (NEW.scope_kind = 'global' AND NEW.scope_id = 'global'))))
+EXECUTE FUNCTION rota_refuse('rota: a scope has a kind and an id; the global one is written in one way');
+
+CREATE TRIGGER jobs_member AFTER INSERT ON rota_jobs FOR EACH ROW
+WHEN ((NEW.group_id IS NULL) <> (NEW.group_position IS NULL) OR (NEW.group_position IS NOT NULL AND NEW.group_position < 1))
+EXECUTE FUNCTION rota_refuse('rota: a member has a group and a place in it');
+
+CREATE TRIGGER jobs_schedule AFTER INSERT ON rota_jobs FOR EACH ROW
+WHEN ((NEW.schedule IS NULL) <> (NEW.counts_at IS NULL) OR (NEW.wait_from IS NULL) <> (NEW.wait_until IS NULL)
+  OR (NEW.wait_until IS NOT NULL AND NEW.schedule IS NULL))
+EXECUTE FUNCTION rota_refuse('rota: a job of a schedule counts at a time, and waits from one time to another');
+
+CREATE TRIGGER jobs_redrive AFTER INSERT ON rota_jobs FOR EACH ROW
+WHEN (NEW.redrive_of IS NOT NULL AND NEW.retry_of IS NOT NULL)
+EXECUTE FUNCTION rota_refuse('rota: what tries a dead letter anew is no retry');
 
 CREATE FUNCTION rota_jobs_enter() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -412,7 +431,7 @@ BEGIN
   RETURN NEW;
 END $$;
 
-CREATE TRIGGER jobs_enter_company BEFORE INSERT ON rota_jobs FOR EACH ROW
+CREATE TRIGGER jobs_enter_company AFTER INSERT ON rota_jobs FOR EACH ROW
 WHEN (NEW.retry_of IS NOT NULL OR NEW.group_id IS NOT NULL)
 EXECUTE FUNCTION rota_jobs_enter();
 
@@ -448,8 +467,9 @@ WHEN ((OLD.queued_at IS NOT NULL AND NEW.queued_at IS DISTINCT FROM OLD.queued_a
   OR (OLD.run_id IS NOT NULL AND NEW.run_id IS DISTINCT FROM OLD.run_id))
 EXECUTE FUNCTION rota_refuse('rota: the times, the run and the sequel of a job are written once');
 
-CREATE TRIGGER jobs_whose AFTER UPDATE OF token, runner, life ON rota_jobs FOR EACH ROW
-WHEN (OLD.runner IS NOT NULL AND (NEW.token, NEW.runner, NEW.life) IS DISTINCT FROM (OLD.token, OLD.runner, OLD.life))
+CREATE TRIGGER jobs_whose AFTER UPDATE OF token, runner, life, claim_id ON rota_jobs FOR EACH ROW
+WHEN (OLD.runner IS NOT NULL
+  AND (NEW.token, NEW.runner, NEW.life, NEW.claim_id) IS DISTINCT FROM (OLD.token, OLD.runner, OLD.life, OLD.claim_id))
 EXECUTE FUNCTION rota_refuse('rota: whose a run is never changes');
 
 CREATE TRIGGER jobs_closed AFTER UPDATE OF

@@ -32,12 +32,12 @@ func (s *step) claim(c *rota.Claim) (rota.Reply, *rota.Error) {
 	if len(taken) > 0 {
 		taken = slices.DeleteFunc(taken, func(j *rota.Job) bool { return !leased(j) })
 		slices.SortFunc(taken, inOrder)
-		return &rota.Claimed{Jobs: taken, Again: true}, nil
+		return &rota.Claimed{Jobs: taken, Again: true, Now: s.now}, nil
 	}
 	if r := s.active(); r != nil && r.ExpiresAt.After(s.now) && r.Node == c.Worker {
-		return &rota.Claimed{}, nil
+		return &rota.Claimed{Now: s.now}, nil
 	}
-	reply := &rota.Claimed{}
+	reply := &rota.Claimed{Now: s.now}
 	lanes := s.lanes(c)
 	for _, j := range s.heads(c, lanes) {
 		if s.putAside(j) {

@@ -43,6 +43,7 @@ func (s *step) extend(c *rota.Extend) (rota.Reply, *rota.Error) {
 		}
 		reply.Items = append(reply.Items, answer)
 	}
+	s.keepReserved(c)
 	return reply, nil
 }
 

@@ -39,6 +39,17 @@ func (s *step) extendReservation(j *rota.Job) {
 	}
 }
 
+// keepReserved keeps one that waits for its run, if its holder beats for it.
+func (s *step) keepReserved(c *rota.Extend) {
+	r := s.active()
+	if r == nil || r.ID != c.ReservationID || !r.JobID.IsZero() {
+		return
+	}
+	if until := cut(s.now.Add(c.Lease)); until.After(r.ExpiresAt) {
+		r.ExpiresAt = until
+	}
+}
+
 func (s *step) release(c *rota.Release) (rota.Reply, *rota.Error) {
 	r := s.reservation(c.ReservationID)
 	if r == nil {
@@ -60,7 +71,7 @@ func (s *step) direct(c *rota.Direct) (rota.Reply, *rota.Error) {
 		if own.Run == nil || own.Run.ID != rota.RunID(c.ID, own.ID) {
 			return nil, s.refuse(rota.Conflict, "job.id", "another job has this id")
 		}
-		return &rota.Directed{Job: own}, nil
+		return &rota.Directed{Job: own, Now: s.now}, nil
 	}
 	r := s.reservation(c.ReservationID)
 	switch {
@@ -82,7 +93,7 @@ func (s *step) direct(c *rota.Direct) (rota.Reply, *rota.Error) {
 		return nil, s.refuse(rota.Busy, "", "a limit is reached")
 	}
 	s.startDirectly(c, j, r)
-	return &rota.Directed{Job: j}, nil
+	return &rota.Directed{Job: j, Now: s.now}, nil
 }
 
 func (s *step) startDirectly(c *rota.Direct, j *rota.Job, r *rota.Reservation) {

@@ -1,0 +1,80 @@
+//go:build unix
+
+package main
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/httpapi"
+	"github.com/rotajobs/rota/store/postgres/pgtest"
+)
+
+// TestADirectRunSentAgainElsewhereIsAnswered: whoever asked one server, and
+// heard nothing, asks another under the same key while the run goes on.
+func TestADirectRunSentAgainElsewhereIsAnswered(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t, pgtest.Shared(t), 2)
+	f.sail()
+	body := []byte(`{"type": "ledger", "params": {"behave": "sleep", "for": "1s"}, "wait": "5s"}`)
+	type heard struct {
+		job httpapi.Job
+		err error
+	}
+	answers := make(chan heard, len(f.ships))
+	for i := range f.ships {
+		c := f.of(i)
+		c.patience = 10 * time.Second
+		addr, _ := c.where()
+		go func() {
+			h := heard{}
+			a, err := c.once(t.Context(), "POST", "http://"+addr+"/api/v1/direct", body, "the same key")
+			if h.err = err; err == nil {
+				h.err = a.into(&h.job)
+			}
+			answers <- h
+		}()
+		time.Sleep(300 * time.Millisecond)
+	}
+	var jobs []httpapi.Job
+	for deadline := time.After(5 * time.Second); len(jobs) < len(f.ships); {
+		select {
+		case h := <-answers:
+			must(t, h.err)
+			jobs = append(jobs, h.job)
+		case <-deadline:
+			t.Fatal("the run has ended, and somebody who asked for it has no answer")
+		}
+	}
+	if jobs[0].ID != jobs[1].ID || jobs[0].State != "completed" || len(f.ledgerOf(jobs[0].ID.ID)) != 2 {
+		t.Errorf("one run was asked for twice: %+v, %+v", jobs[0], jobs[1])
+	}
+}
+
+// TestDirectRunsGoOnWhenAServerDies: it was killed while it waited for a slot.
+func TestDirectRunsGoOnWhenAServerDies(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t, pgtest.Shared(t), 2, "ROTA_WORKERS=1")
+	first, second := f.ships[0], f.ships[1]
+	first.rise()
+	f.holds("open")
+	addr, _ := first.where()
+	go func() {
+		_, _ = f.of(0).once(t.Context(), "POST", "http://"+addr+"/api/v1/direct", []byte(`{"type": "ledger", "params": {}, "wait": "15s"}`), "")
+	}()
+	f.until("it has reserved", func() bool {
+		list, err := f.looker().Reservations(t.Context(), rota.ID{}, 1)
+		must(t, err)
+		return len(list) == 1
+	})
+	second.rise()
+	f.sink(first)
+	f.release("open")
+	a, err := f.of(1).write(t.Context(), "POST", "/direct", object{"type": "ledger", "params": object{}, "wait": "10s"})
+	must(t, err)
+	if a.status != http.StatusOK {
+		t.Errorf("10 seconds after a server died, with a lease of %s: %d %s", fleetLease, a.status, a.body)
+	}
+}
