@@ -34,7 +34,8 @@ type Readied struct {
 // run its token. More says that jobs were put aside that may not start, so that
 // others behind them can be claimed now; Next is when a rate that holds jobs
 // back has room again. Again says that the command took jobs when it was sent
-// before: those that are still open are answered, and it never takes others.
+// before: those that are still open are answered, and as long as all of them are
+// kept it never takes others.
 // Now is what time it was for the store: whoever waits for Next, or for the end
 // of a lease, waits for as long as that is after it.
 type Claimed struct {

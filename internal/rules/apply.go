@@ -3,7 +3,6 @@ package rules
 import (
 	"errors"
 	"reflect"
-	"time"
 
 	"github.com/rotajobs/rota"
 )
@@ -20,11 +19,12 @@ const triesMax = 16
 // answers one result per command; an error is the transaction's, which is
 // then to be rolled back.
 func Apply(tx Tx, b rota.Batch) ([]rota.Result, error) {
-	b.Now = b.Now.UTC().Truncate(time.Microsecond)
+	at := &instant{tx: tx}
+	at.set(b.Now)
 	results := make([]rota.Result, len(b.Commands))
 	for from := 0; from < len(b.Commands); {
 		to := from + runOf(b.Commands[from:])
-		if err := applyRun(tx, b.Now, b.Commands[from:to], results[from:to]); err != nil {
+		if err := applyRun(tx, at, b.Commands[from:to], results[from:to]); err != nil {
 			return nil, err
 		}
 		from = to
@@ -72,11 +72,11 @@ func mergeable(a, b rota.Command) bool {
 // applyRun decides some commands, locks what they looked at, and writes what
 // came of it. If somebody moved a row before it was locked, the world is thrown
 // away and the commands are decided anew.
-func applyRun(tx Tx, now time.Time, commands []rota.Command, results []rota.Result) error {
+func applyRun(tx Tx, at *instant, commands []rota.Command, results []rota.Result) error {
 	for range triesMax {
-		w := newWorld(now)
+		w := newWorld(at.now)
 		w.more = func(n *Need) error { return tx.Load(n, w) }
-		if err := decideRun(tx, w, commands, results); err != nil {
+		if err := decideRun(tx, at, w, commands, results); err != nil {
 			return err
 		}
 		moved, err := tx.Lock(w)
@@ -99,14 +99,14 @@ func applyRun(tx Tx, now time.Time, commands []rota.Command, results []rota.Resu
 }
 
 // decideRun loads what the commands need and decides them one after the other.
-func decideRun(tx Tx, w *World, commands []rota.Command, results []rota.Result) error {
+func decideRun(tx Tx, at *instant, w *World, commands []rota.Command, results []rota.Result) error {
 	valid := make([]rota.Command, 0, len(commands))
 	for i, c := range commands {
 		if results[i] = (rota.Result{Err: check(c)}); results[i].Err == nil {
 			valid = append(valid, c)
 		}
 	}
-	if err := load(tx, &Need{world: w}, valid); err != nil {
+	if err := loadRun(tx, at, w, valid); err != nil {
 		return err
 	}
 	for i, c := range commands {
@@ -158,9 +158,12 @@ func load(tx Tx, begin *Need, commands []rota.Command) error {
 			need(&n, c)
 		}
 		if n.empty() {
-			return nil
+			return n.tell()
 		}
 		if err := tx.Load(&n, n.world); err != nil {
+			return err
+		}
+		if err := n.tell(); err != nil {
 			return err
 		}
 	}

@@ -9,11 +9,9 @@ import (
 
 func needClaim(n *Need, c *rota.Claim) {
 	taken, known := n.taken(Taken{Command: c.ID})
-	if !known || len(taken) > 0 || n.world.took {
-		return
-	}
 	lanes := distinct(c.Types)
-	if !needRooms(n, lanes) || heldBack(n.world, c) {
+	bounded := needRooms(n, lanes)
+	if !known || len(taken) > 0 || n.world.took || !bounded || heldBack(n.world, c) {
 		return
 	}
 	types, rooms := roomsOf(n.world, lanes, c.Limit)

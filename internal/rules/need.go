@@ -11,6 +11,7 @@ import (
 // answer from the world and note down what the world lacks.
 type Need struct {
 	world *World
+	told  func() error // tells the world the time; nil: it knows it
 	whole bool // leases are asked for whole, since more may be decided about them
 
 	Leases  []rota.ID // a job and its run, by id, as far as it takes to beat for it or end it
@@ -145,6 +146,14 @@ func (n *Need) lease(id rota.ID) *rota.Job {
 
 // job returns a job with all there is to it, or nil if it is absent or not
 // loaded yet.
+// tell has the world know the time.
+func (n *Need) tell() error {
+	if n.told == nil {
+		return nil
+	}
+	return n.told()
+}
+
 func (n *Need) job(id rota.ID) *rota.Job { return n.jobInto(&n.Whole, id) }
 
 // newJob returns a job that is to be made, nil unless that was done before.

@@ -57,9 +57,11 @@ func (t *tx) loadReservations(ids []rota.ID, w *rules.World) []ask {
 	}}}
 }
 
-func (t *tx) loadActive(w *rules.World) ask {
-	t.seen.asked(classActive, seat{})
-	return ask{sql: sqlActive, each: putSeen(t, classActive, ofNone, scanReservation, w.PutActive)}
+func (t *tx) loadActive(w *rules.World) []ask {
+	if recall(t, classActive, seat{}, w.PutActive) {
+		return nil
+	}
+	return []ask{learn(t, classActive, theOne, ask{sql: sqlActive}, ofNone, scanReservation, w.PutActive)}
 }
 
 func (t *tx) loadBygone(q rules.Bygone, w *rules.World) ask {

@@ -14,6 +14,7 @@ import (
 type seen struct {
 	jobs  map[rota.ID]uint32
 	names map[class]map[seat]uint32 // 0: it was not there
+	known map[class]map[seat]bool   // those of them that were not looked at, but recalled
 	torn  bool                      // a row was read twice, and was another the second time
 }
 
@@ -47,6 +48,19 @@ func (s *seen) named(c class, at seat, version uint32) {
 	all[at] = version
 }
 
+// recalled notes something that is known from before.
+func (s *seen) recalled(c class, at seat, version uint32) {
+	s.asked(c, at)
+	s.named(c, at, version)
+	if s.known == nil {
+		s.known = map[class]map[seat]bool{}
+	}
+	if s.known[c] == nil {
+		s.known[c] = map[seat]bool{}
+	}
+	s.known[c][at] = true
+}
+
 func (s *seen) of(c class) map[seat]uint32 {
 	if s.names == nil {
 		s.names = map[class]map[seat]uint32{}
@@ -63,7 +77,11 @@ func (s *seen) under(held locks) func(class, seat) bool {
 	for key, m := range held {
 		copied[key] = m
 	}
+	known := s.known
 	return func(c class, at seat) bool {
+		if known[c][at] {
+			return false
+		}
 		key := theSeat(c)
 		switch c {
 		case classThrottle, classWebhooks, classActive:

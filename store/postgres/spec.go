@@ -53,6 +53,9 @@ func ofName(r row) seat { return seat{name: r.text(0)} }
 
 func ofNone(row) seat { return seat{} }
 
+// theOne is where the row stands of which there is one or none.
+var theOne = []seat{{}}
+
 // loadNamed asks for rows by name, all at once.
 func loadNamed[T any](t *tx, c class, sql string, names []string, scan func(row) (*T, error), into func(*T)) []ask {
 	if len(names) == 0 {

@@ -57,7 +57,7 @@ type Store struct {
 	turns     turns
 	listener  *listener
 	hooks     hooksCache
-	limits    limitsCache
+	lore      lore
 	fresh     fresh
 	claims    atomic.Int64 // jobs that claims under way ask for
 	crowd     crowd
@@ -170,15 +170,9 @@ func (s *Store) applyOnce(ctx context.Context, b rota.Batch, careful bool, ahead
 // hear of commits in an order in which they can have happened: whoever changes a
 // row again takes its turn after the one before it was told its own.
 func (t *tx) apply(b rota.Batch) ([]rota.Result, error) {
-	now, err := t.begin()
-	if err != nil {
-		return nil, err
-	}
-	if b.Now.IsZero() {
-		b.Now = now
-		if t.store.config.Clock != nil {
-			b.Now = t.store.config.Clock()
-		}
+	t.begin()
+	if b.Now.IsZero() && t.store.config.Clock != nil {
+		b.Now = t.store.config.Clock()
 	}
 	results, err := rules.Apply(t, b)
 	if err != nil {
@@ -190,6 +184,9 @@ func (t *tx) apply(b rota.Batch) ([]rota.Result, error) {
 		return nil, err
 	}
 	t.store.fresh.keep(t)
+	if t.defines {
+		t.store.lore.forget()
+	}
 	turn.wait()
 	for _, events := range t.events {
 		t.store.watch.Tell(events)

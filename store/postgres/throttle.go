@@ -3,7 +3,6 @@ package postgres
 import (
 	"context"
 	"encoding/json"
-	"sync"
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/internal/rules"
@@ -12,10 +11,6 @@ import (
 const (
 	sqlThrottle = `
 SELECT version, updated_by, updated_at, spec, xmin
-FROM rota_throttle`
-	// What is known already is not sent again.
-	sqlLimits = `
-SELECT version, updated_by, updated_at, CASE WHEN version = $1 AND xmin = $2 THEN NULL ELSE spec END, xmin
 FROM rota_throttle`
 	sqlPutThrottle = `
 INSERT INTO rota_throttle (id, version, updated_by, updated_at, spec)
@@ -48,52 +43,11 @@ func scanThrottleHead(r row) *rota.Throttle {
 	return &rota.Throttle{Version: r.id(0), UpdatedBy: r.text(1), UpdatedAt: r.time(2)}
 }
 
-// limitsCache are the limits in force as they were read last. Every claim looks
-// at them, and reading up to ThrottleMax entries anew would cost more than it
-// does. They go by the transaction that wrote them as well: one that was taken
-// back never wrote any.
-type limitsCache struct {
-	mu   sync.Mutex
-	last readLimits
-}
-
-type readLimits struct {
-	*rota.Throttle // nil: none were read
-	xmin           uint32
-}
-
-func (c *limitsCache) get() readLimits {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.last
-}
-
-func (c *limitsCache) set(read readLimits) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.last = read
-}
-
-func (t *tx) loadThrottle(w *rules.World) ask {
-	t.seen.asked(classThrottle, seat{})
-	last, version := t.store.limits.get(), rota.ID{}
-	if last.Throttle != nil {
-		version = last.Version
+func (t *tx) loadThrottle(w *rules.World) []ask {
+	if recall(t, classThrottle, seat{}, w.PutThrottle) {
+		return nil
 	}
-	scan := func(r row) (*rota.Throttle, error) {
-		if r.null(3) {
-			return last.Throttle, nil
-		}
-		read, err := scanThrottle(r)
-		if err == nil {
-			t.store.limits.set(readLimits{read, r.xid(4)})
-		}
-		return read, err
-	}
-	return ask{
-		sql: sqlLimits, params: []param{idParam(version), xidParam(last.xmin)},
-		each: putSeen(t, classThrottle, ofNone, scan, w.PutThrottle),
-	}
+	return []ask{learn(t, classThrottle, theOne, ask{sql: sqlThrottle}, ofNone, scanThrottle, w.PutThrottle)}
 }
 
 func (t *tx) writeThrottle(c rules.Change[struct{}, rota.Throttle]) []ask {

@@ -8,7 +8,10 @@ import (
 	"github.com/rotajobs/rota/internal/rules"
 )
 
-var _ rules.Tx = (*tx)(nil)
+var (
+	_ rules.Tx    = (*tx)(nil)
+	_ rules.Clock = (*tx)(nil)
+)
 
 // tx is one transaction of one batch. What it writes is not sent until something
 // has to be read, or it ends: the last writes and the COMMIT are one round trip.
@@ -17,12 +20,14 @@ type tx struct {
 	store    *Store
 	ctx      context.Context
 	commands []rota.Command
-	careful  bool // it was tried before, and somebody moved its rows
+	careful  bool      // it was tried before, and somebody moved its rows
+	now      time.Time // when it began; zero: it has not
 
 	world    *rules.World     // under way
 	passes   int              // how often the run of commands under way was decided
 	busy     bool             // it has written, or locked rows
 	seen     seen             // what of the store the world under way has looked at
+	defines  bool             // it has changed types, limits or reservations
 	unlooked []rota.ID        // jobs that it is to make, and has not looked for
 	held     locks            // until the end of the transaction
 	ahead    locks            // what it needed when it was tried before
@@ -64,19 +69,28 @@ SELECT ` + clockNow
 	sqlRollback = `ROLLBACK`
 )
 
-// begin begins the transaction and says what time it is by PostgreSQL's clock.
-// What the commands are sure to lock is locked before anything is read.
-func (t *tx) begin() (now time.Time, err error) {
-	asks := []ask{
+// begin begins the transaction, with the first that is read, and asks what time
+// it is by PostgreSQL's clock. What the commands are sure to lock is locked before
+// anything is read.
+func (t *tx) begin() {
+	t.pending = []ask{
 		{sql: sqlBegin},
 		{sql: sqlBounds, params: []param{textAlways(lockTimeout), textAlways(statementTimeout), textAlways(idleTimeout)}},
 	}
-	asks = append(asks, t.lockAhead()...)
-	asks = append(asks, ask{sql: sqlClock, each: func(r row) error {
-		now = time.UnixMicro(r.int(0)).UTC()
+	t.pending = append(t.pending, t.lockAhead()...)
+	t.pending = append(t.pending, ask{sql: sqlClock, each: func(r row) error {
+		t.now = time.UnixMicro(r.int(0)).UTC()
 		return nil
 	}}, t.hooksStamp())
-	return now, t.send(t.ctx, asks...)
+}
+
+// Now is what time it was when the transaction began.
+func (t *tx) Now() (time.Time, error) {
+	var err error
+	if t.now.IsZero() {
+		err = t.read()
+	}
+	return t.now, err
 }
 
 // commit sends what is left to write, and ends the transaction.
@@ -126,6 +140,9 @@ func (t *tx) Load(n *rules.Need, w *rules.World) error {
 	}
 	add(t.loadCompany(n, w)...)
 	add(t.loadOrders(n, w)...)
+	if len(asks) == 0 { // all is known
+		return nil
+	}
 	if err := t.read(asks...); err != nil {
 		return err
 	}
@@ -154,13 +171,13 @@ func (t *tx) loadCompany(n *rules.Need, w *rules.World) (asks []ask) {
 	asks = append(asks, t.loadRequests(n.Requests, w)...)
 	asks = append(asks, t.loadBuckets(n.Buckets, w)...)
 	if n.Throttle {
-		asks = append(asks, t.loadThrottle(w))
+		asks = append(asks, t.loadThrottle(w)...)
 	}
 	if n.Webhooks {
 		asks = append(asks, t.loadWebhooks(w))
 	}
 	if n.Active {
-		asks = append(asks, t.loadActive(w))
+		asks = append(asks, t.loadActive(w)...)
 	}
 	asks = append(asks, each(n.JobsOf, w, t.loadJobsOf)...)
 	asks = append(asks, each(n.Planned, w, t.loadPlanned)...)
@@ -208,6 +225,7 @@ func ifAsked[Q any](question *Q, w *rules.World, load func(*Q, *rules.World) ask
 func (t *tx) Write(c *rules.Changes) error {
 	t.ready = t.ready || c.Wake
 	t.claim = c.Claim
+	t.defines = t.defines || len(c.Types)+len(c.Throttle)+len(c.Reservations) > 0
 	if t.tells {
 		t.events = append(t.events, rules.Events(c)) // when it is committed
 	}

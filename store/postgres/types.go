@@ -37,7 +37,17 @@ func scanType(r row) (*rota.Type, error) {
 }
 
 func (t *tx) loadTypes(names []string, w *rules.World) []ask {
-	return loadNamed(t, classType, sqlType, names, scanType, w.PutType)
+	var left []string
+	var seats []seat
+	for _, name := range names {
+		if at := (seat{name: name}); !recall(t, classType, at, w.PutType) {
+			left, seats = append(left, name), append(seats, at)
+		}
+	}
+	if len(left) == 0 {
+		return nil
+	}
+	return []ask{learn(t, classType, seats, ask{sql: sqlType, params: []param{textsParam(left)}}, ofName, scanType, w.PutType)}
 }
 
 func (t *tx) writeType(c rules.Change[string, rota.Type]) []ask {

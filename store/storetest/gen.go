@@ -1,7 +1,9 @@
 package storetest
 
 import (
+	"context"
 	"encoding/json"
+	"slices"
 	"time"
 
 	"pgregory.net/rapid"
@@ -43,13 +45,31 @@ func (g *gen) batch(rt *rapid.T) rota.Batch {
 	g.now = g.now.Add(choose(g, "pass", 0, time.Microsecond, time.Second, 20*time.Second, 31*time.Second,
 		61*time.Second, 5*time.Minute, 2*time.Hour, -90*time.Second, -2*time.Hour, 400*24*time.Hour))
 	if len(g.sent) > 0 && g.rarely(8, "again") {
-		return rota.Batch{Now: g.now, Commands: choose(g, "which", g.sent...).Commands}
+		if which := choose(g, "which", g.sent...).Commands; !slices.ContainsFunc(which, g.forgotten) {
+			return rota.Batch{Now: g.now, Commands: which}
+		}
 	}
 	b := rota.Batch{Now: g.now}
 	for range rapid.IntRange(1, 6).Draw(g.t, "commands") {
 		b.Commands = append(b.Commands, g.command())
 	}
 	return b
+}
+
+// forgotten says whether some of what a claim took has been removed: whether it is
+// known as one that was sent before is then left to the store.
+func (g *gen) forgotten(c rota.Command) bool {
+	if all, is := c.(*rota.All); is && all != nil {
+		return slices.ContainsFunc(all.Members, g.forgotten)
+	}
+	claim, is := c.(*rota.Claim)
+	if !is || claim == nil {
+		return false
+	}
+	return slices.ContainsFunc(g.leases, func(l rota.LeaseRef) bool {
+		_, err := g.model.Job(context.Background(), l.JobID)
+		return err != nil && l.RunID == rota.RunID(claim.ID, l.JobID)
+	})
 }
 
 // learn remembers what an answer tells.

@@ -1,0 +1,58 @@
+package rules
+
+import (
+	"time"
+
+	"github.com/rotajobs/rota"
+)
+
+// Clock is a transaction whose store has a clock of its own. It is asked when a
+// batch has no time, at the latest when the first command is to be decided: a
+// store far away tells the time along with what is loaded first.
+type Clock interface {
+	Now() (time.Time, error)
+}
+
+// instant is the time of a batch. It is zero until it is known.
+type instant struct {
+	tx  Tx
+	now time.Time
+}
+
+func (at *instant) set(now time.Time) {
+	if !now.IsZero() {
+		at.now = now.UTC().Truncate(time.Microsecond)
+	}
+}
+
+// tell has a world know the time.
+func (at *instant) tell(w *World) error {
+	if clock, has := at.tx.(Clock); has && at.now.IsZero() {
+		now, err := clock.Now()
+		if err != nil {
+			return err
+		}
+		at.set(now)
+	}
+	w.Now = at.now
+	return nil
+}
+
+// loadRun loads what commands need. Those that do not ask by the time for what
+// they need first hear of it with that.
+func loadRun(tx Tx, at *instant, w *World, commands []rota.Command) error {
+	if len(commands) > 0 && !timeless(commands[0]) {
+		if err := at.tell(w); err != nil {
+			return err
+		}
+	}
+	return load(tx, &Need{world: w, told: func() error { return at.tell(w) }}, commands)
+}
+
+func timeless(c rota.Command) bool {
+	switch c.(type) {
+	case *rota.Enqueue, *rota.Claim, *rota.Extend, *rota.Note, *rota.Finish:
+		return true
+	}
+	return false
+}
