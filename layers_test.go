@@ -48,7 +48,7 @@ var rooms = map[string]room{
 	"worker":    {floor: 5, tests: []string{"worker/site", "httpapi"}},
 	"action":    {floor: 5}, // its handlers ask the engine whose run they are
 
-	"engine":          {floor: 4, tests: []string{"store/sqlite", "store/wrap"}},
+	"engine":          {floor: 4, tests: []string{"store/sqlite", "store/wrap", "store/postgres", "store/postgres/pgtest"}},
 	"store/sqlite":    {floor: 4, tests: []string{"store/storetest", "store/wrap"}},
 	"store/postgres":  {floor: 4, tests: []string{"store/storetest", "store/wrap", "store/postgres/pgtest"}},
 	"store/dynamo":    {floor: 4, tests: []string{"store/storetest", "store/wrap"}},

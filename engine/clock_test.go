@@ -222,19 +222,21 @@ func TestAJumpMakesDelayedJobsDue(t *testing.T) {
 }
 
 func TestAJumpForwardCostsNoLease(t *testing.T) {
-	w := newWorld(t)
-	s := newStage()
-	r := w.start(registry(s.play), engine.Config{Lease: time.Second})
-	reg := engine.NewRegistry()
-	reg.Func("other", rota.TypeSpec{}, done)
-	w.start(reg, engine.Config{Name: "other", Lease: time.Second})
-	id := w.addOne()
-	s.next(w)
-	time.Sleep(1_100 * time.Millisecond) // until the other may take what is stale
-	w.clock.set(halfADay)
-	time.Sleep(1_500 * time.Millisecond) // all beat and reap in that time
-	s.end <- nil
-	if ended := w.ended(id); ended.State() != rota.StateCompleted || r.Snapshot().LeaseLost != 0 {
-		t.Errorf("%s, %d leases lost", ended.State(), r.Snapshot().LeaseLost)
-	}
+	onEachStore(t, func(t *testing.T, w *world) {
+		s := newStage()
+		r := w.start(registry(s.play), engine.Config{Lease: time.Second})
+		reg := engine.NewRegistry()
+		reg.Func("other", rota.TypeSpec{}, done)
+		store, roll := w.another()
+		w.startOn(store, reg, engine.Config{Name: "other", Lease: time.Second, Roll: roll})
+		id := w.addOne()
+		s.next(w)
+		time.Sleep(1_100 * time.Millisecond) // until the other may take what is stale
+		w.clock.set(halfADay)
+		time.Sleep(1_500 * time.Millisecond) // all beat and reap in that time
+		s.end <- nil
+		if ended := w.ended(id); ended.State() != rota.StateCompleted || r.Snapshot().LeaseLost != 0 {
+			t.Errorf("%s, %d leases lost", ended.State(), r.Snapshot().LeaseLost)
+		}
+	})
 }

@@ -74,14 +74,16 @@ func (w *world) fires(name string, times int) {
 func done(context.Context, *rota.Job) error { return nil }
 
 func TestAScheduleFiresOncePerTime(t *testing.T) {
-	w := newWorld(t)
-	w.start(registry(done), engine.Config{Name: "a"})
-	w.start(registry(done), engine.Config{Name: "b"}) // and two engines fire no more than one
-	w.declare("hourly", rota.ScheduleSpec{Every: time.Hour})
-	for n := 1; n <= 4; n++ {
-		w.jump(w.schedule("hourly").NextFire.Sub(w.clock.now()) + time.Second)
-		w.fires("hourly", n)
-	}
+	onEachStore(t, func(t *testing.T, w *world) {
+		w.start(registry(done), engine.Config{Name: "a"})
+		store, roll := w.another()
+		w.startOn(store, registry(done), engine.Config{Name: "b", Roll: roll}) // and two engines fire no more than one
+		w.declare("hourly", rota.ScheduleSpec{Every: time.Hour})
+		for n := 1; n <= 4; n++ {
+			w.jump(w.schedule("hourly").NextFire.Sub(w.clock.now()) + time.Second)
+			w.fires("hourly", n)
+		}
+	})
 }
 
 func TestAScheduleFiresInTime(t *testing.T) {
@@ -95,23 +97,27 @@ func TestAScheduleFiresInTime(t *testing.T) {
 	})
 }
 
+// A schedule belongs to nobody while it is fired: whoever hangs or dies in the
+// middle keeps nobody from firing it, and fires it no second time when it goes on.
 func TestAProcessThatStopsBetweenPlanningAndFiringFiresOnce(t *testing.T) {
 	for name, fault := range map[string]func(*gate) wrap.Fault{"before it is written": (*gate).before, "after it is written": (*gate).after} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
-			g := newGate(rota.VerbFire)
-			r := w.startOn(wrap.Flaky(w.store, fault(g)), registry(done), engine.Config{})
-			w.declare("hourly", rota.ScheduleSpec{Every: time.Hour})
-			w.jump(time.Hour + time.Second)
-			w.comes(g.reached, "the fire")
-			other := w.start(registry(done), engine.Config{Name: "other"}) // takes over while the first hangs
-			w.fires("hourly", 1)
-			close(g.open)
-			_ = r.shutdown()
-			_ = other.shutdown()
-			w.start(registry(done), engine.Config{})
-			w.jump(time.Hour)
-			w.fires("hourly", 2)
+			onEachStore(t, func(t *testing.T, w *world) {
+				g := newGate(rota.VerbFire)
+				r := w.startOn(wrap.Flaky(w.store, fault(g)), registry(done), engine.Config{})
+				w.declare("hourly", rota.ScheduleSpec{Every: time.Hour})
+				w.jump(time.Hour + time.Second)
+				w.comes(g.reached, "the fire")
+				store, roll := w.another()
+				other := w.startOn(store, registry(done), engine.Config{Name: "other", Roll: roll}) // takes over while the first hangs
+				w.fires("hourly", 1)
+				close(g.open)
+				_ = r.shutdown()
+				_ = other.shutdown()
+				w.start(registry(done), engine.Config{})
+				w.jump(time.Hour)
+				w.fires("hourly", 2)
+			})
 		})
 	}
 }
@@ -204,15 +210,16 @@ func (m *measured) Apply(ctx context.Context, b rota.Batch) ([]rota.Result, erro
 }
 
 func TestAnOutageEndsNoSchedule(t *testing.T) {
-	w := newWorld(t)
-	p := &power{}
-	w.startOn(wrap.Flaky(w.store, p.fault()), registry(done), engine.Config{})
-	w.declare("hourly", rota.ScheduleSpec{Every: time.Hour})
-	p.off.Store(true)
-	w.jump(time.Hour + time.Second)
-	w.until("the fire was sent in vain", func() bool { return p.denied.Load() > 1 })
-	p.off.Store(false)
-	w.fires("hourly", 1)
-	w.jump(time.Hour)
-	w.fires("hourly", 2)
+	onEachStore(t, func(t *testing.T, w *world) {
+		p := &power{}
+		w.startOn(wrap.Flaky(w.store, p.fault()), registry(done), engine.Config{})
+		w.declare("hourly", rota.ScheduleSpec{Every: time.Hour})
+		p.off.Store(true)
+		w.jump(time.Hour + time.Second)
+		w.until("the fire was sent in vain", func() bool { return p.denied.Load() > 1 })
+		p.off.Store(false)
+		w.fires("hourly", 1)
+		w.jump(time.Hour)
+		w.fires("hourly", 2)
+	})
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/engine"
+	"github.com/rotajobs/rota/store/postgres/pgtest"
 	"github.com/rotajobs/rota/store/sqlite"
 	"github.com/rotajobs/rota/store/wrap"
 )
@@ -24,37 +25,52 @@ const patience = time.Minute
 func TestMain(m *testing.M) {
 	flag.Parse()
 	_ = flag.Set("test.parallel", "8")
-	os.Exit(m.Run())
+	code := m.Run()
+	pgtest.Close()
+	os.Exit(code)
 }
 
 // world is a store on disk, a clock that can be set, and what was seen.
 type world struct {
 	*testing.T
 	store rota.Store
+	roll  rota.Roll // who shares it; nil: nobody can
+	url   string    // of the database, where there is a server
 	clock *clock
 	seen  *witness
 	log   *logbook
 }
 
-// newWorld opens a store. At the end of the test it must be in order, whatever
-// happened in between.
+// newWorld opens a store that is a file. At the end of the test it must be in
+// order, whatever happened in between.
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	t.Parallel()
-	w := &world{T: t, clock: &clock{}, seen: newWitness(), log: &logbook{}}
+	w := emptyWorld(t)
 	file, err := sqlite.OpenWith(filepath.Join(t.TempDir(), "rota.db"), sqlite.Config{Clock: w.clock.now})
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.store = wrap.Coalesce(file)
-	w.store.Watch(w.seen.see)
-	t.Cleanup(func() {
-		for v, err := range file.Verify(context.Background()) {
-			t.Errorf("the store is not in order: %+v %v", v, err)
-		}
-		_ = file.Close()
-	})
+	w.store = w.keep(file)
 	return w
+}
+
+func emptyWorld(t *testing.T) *world {
+	t.Helper()
+	t.Parallel()
+	return &world{T: t, clock: &clock{}, seen: newWitness(), log: &logbook{}}
+}
+
+// keep has a store watched, and looked at and closed at the end.
+func (w *world) keep(store rota.Store) rota.Store {
+	kept := wrap.Coalesce(store)
+	kept.Watch(w.seen.see)
+	w.Cleanup(func() {
+		for v, err := range store.Verify(context.Background()) {
+			w.Errorf("the store is not in order: %+v %v", v, err)
+		}
+		_ = store.Close()
+	})
+	return kept
 }
 
 // clock is the wall clock, and can be set.
@@ -98,7 +114,13 @@ func (w *world) startOn(store rota.Store, reg *engine.Registry, config engine.Co
 
 // launch runs an engine and does not wait until it is ready.
 func (w *world) launch(store rota.Store, reg *engine.Registry, config engine.Config) *running {
-	config.Clock, config.Logger = w.clock.now, slog.New(w.log)
+	config.Logger = slog.New(w.log)
+	if config.Clock == nil {
+		config.Clock = w.clock.now
+	}
+	if config.Roll == nil {
+		config.Roll = w.roll
+	}
 	ctx, stop := context.WithCancel(context.Background())
 	r := &running{Engine: engine.New(rota.New(store, rota.WithActor("ada")), reg, config), w: w, stop: stop, over: make(chan struct{})}
 	go func() {

@@ -28,55 +28,59 @@ const (
 	longerThanALease = 2_600 * time.Millisecond
 )
 
+// Nothing but its heart says that a run without a time-out is well.
 func TestALeaseLastsAsLongAsTheHandler(t *testing.T) {
-	w := newWorld(t)
-	s := newStage()
-	w.start(registry(s.play), engine.Config{Lease: shortLease})
-	id := w.addOne()
-	s.next(w)
-	w.besiege(longerThanALease)
-	s.end <- nil
-	if job := w.ended(id); job.State() != rota.StateCompleted || job.Attempt != 1 {
-		t.Errorf("%s, attempt %d", job.State(), job.Attempt)
-	}
+	onEachStore(t, func(t *testing.T, w *world) {
+		s := newStage()
+		w.start(registry(s.play), engine.Config{Lease: shortLease})
+		id := w.add(rota.NewJob{Timeout: new(time.Duration(0))})[0]
+		s.next(w)
+		w.besiege(longerThanALease)
+		s.end <- nil
+		if job := w.ended(id); job.State() != rota.StateCompleted || job.Attempt != 1 {
+			t.Errorf("%s, attempt %d", job.State(), job.Attempt)
+		}
+	})
 }
 
 func TestTheHeartBeatsDuringAShutdown(t *testing.T) {
-	w := newWorld(t)
-	s := newStage()
-	r := w.start(registry(s.play), engine.Config{Lease: shortLease})
-	id := w.addOne()
-	s.next(w)
-	r.stop()
-	w.besiege(longerThanALease)
-	s.end <- nil
-	w.comes(r.over, "the end of the engine")
-	if job := w.job(id); job.State() != rota.StateCompleted {
-		t.Errorf("%s", job.State())
-	}
+	onEachStore(t, func(t *testing.T, w *world) {
+		s := newStage()
+		r := w.start(registry(s.play), engine.Config{Lease: shortLease})
+		id := w.addOne()
+		s.next(w)
+		r.stop()
+		w.besiege(longerThanALease)
+		s.end <- nil
+		w.comes(r.over, "the end of the engine")
+		if job := w.job(id); job.State() != rota.StateCompleted {
+			t.Errorf("%s", job.State())
+		}
+	})
 }
 
 func TestBeatsThatFailLoseNoLease(t *testing.T) {
-	w := newWorld(t)
-	s := newStage()
-	var beats tally[string]
-	store := wrap.Flaky(w.store, wrap.Fault{Before: func(b rota.Batch) error {
-		if hasVerb(b, rota.VerbExtend) && beats.add("all", 1) <= 3 { // at every third, the fourth would come too late
-			return errDown
+	onEachStore(t, func(t *testing.T, w *world) {
+		s := newStage()
+		var beats tally[string]
+		store := wrap.Flaky(w.store, wrap.Fault{Before: func(b rota.Batch) error {
+			if hasVerb(b, rota.VerbExtend) && beats.add("all", 1) <= 3 { // at every third, the fourth would come too late
+				return errDown
+			}
+			return nil
+		}})
+		w.startOn(store, registry(s.play), engine.Config{Lease: shortLease})
+		id := w.addOne()
+		s.next(w)
+		w.besiege(longerThanALease)
+		s.end <- nil
+		if job := w.ended(id); job.State() != rota.StateCompleted {
+			t.Errorf("%s", job.State())
 		}
-		return nil
-	}})
-	w.startOn(store, registry(s.play), engine.Config{Lease: shortLease})
-	id := w.addOne()
-	s.next(w)
-	w.besiege(longerThanALease)
-	s.end <- nil
-	if job := w.ended(id); job.State() != rota.StateCompleted {
-		t.Errorf("%s", job.State())
-	}
-	if failed, again := w.log.count("leases were not extended"), w.log.count("extended again"); failed != 1 || again != 1 {
-		t.Errorf("the failure was logged %d times, its end %d times", failed, again)
-	}
+		if failed, again := w.log.count("leases were not extended"), w.log.count("extended again"); failed != 1 || again != 1 {
+			t.Errorf("the failure was logged %d times, its end %d times", failed, again)
+		}
+	})
 }
 
 // A process whose beats do not come through may still be the one that records

@@ -1,8 +1,7 @@
 package postgres
 
 import (
-	"bytes"
-	"encoding/binary"
+	"slices"
 	"strings"
 
 	"github.com/rotajobs/rota"
@@ -23,84 +22,104 @@ FROM STDIN (FORMAT binary)`
 	copyLeast = 50 // jobs
 )
 
-// insertColumns are the columns in their order, and what of a job stands in them.
+// insertColumns are the columns in their order, what of a job stands in them, and
+// whether anything does; nil: always.
 var insertColumns = []struct {
 	name string
 	oid  uint32
 	put  func(c *column, j *rota.Job)
+	has  func(j *rota.Job) bool
 }{
-	{"id", oidIDs, func(c *column, j *rota.Job) { c.bytes(j.ID[:]) }},
-	{"execution_id", oidIDs, func(c *column, j *rota.Job) {
-		if j.RetryOf.IsZero() {
-			c.null()
-			return
-		}
-		c.id(j.ExecutionID)
-	}},
-	{"retry_of", oidIDs, func(c *column, j *rota.Job) { c.id(j.RetryOf) }},
-	{"type", oidTexts, func(c *column, j *rota.Job) { c.textAlways(j.Type) }},
-	{"hold", oidShorts, func(c *column, j *rota.Job) { c.short(int(j.Hold)) }},
-	{"priority", oidShorts, func(c *column, j *rota.Job) { c.short(int(j.Priority)) }},
-	{"position", oidInts, func(c *column, j *rota.Job) { c.int(j.Position) }},
-	{"attempt", oidShorts, func(c *column, j *rota.Job) { c.short(int(j.Attempt)) }},
-	{"max_attempts", oidShorts, func(c *column, j *rota.Job) { c.short(int(j.Policy.MaxAttempts)) }},
-	{"backoff", oidInts, func(c *column, j *rota.Job) { c.int(j.Policy.Backoff.Microseconds()) }},
-	{"backoff_max", oidInts, func(c *column, j *rota.Job) { c.duration(j.Policy.BackoffMax) }},
-	{"jitter", oidFloats, func(c *column, j *rota.Job) { c.float(j.Policy.Jitter) }},
-	{"timeout", oidInts, func(c *column, j *rota.Job) { c.int(j.Policy.Timeout.Microseconds()) }},
-	{"created_at", oidInts, func(c *column, j *rota.Job) { c.time(j.CreatedAt) }},
-	{"queued_at", oidInts, func(c *column, j *rota.Job) { c.time(j.QueuedAt) }},
-	{"run_at", oidInts, func(c *column, j *rota.Job) { c.time(j.RunAt) }},
-	{"plan_time", oidInts, func(c *column, j *rota.Job) { c.time(j.PlanTime) }},
-	{"scope_kind", oidTexts, func(c *column, j *rota.Job) { c.text(j.ScopeKind) }},
-	{"scope_id", oidTexts, func(c *column, j *rota.Job) { c.text(j.ScopeID) }},
-	{"name", oidTexts, func(c *column, j *rota.Job) { c.text(j.Name) }},
-	{"unique_key", oidTexts, func(c *column, j *rota.Job) { c.text(j.UniqueKey) }},
-	{"unique_for", oidInts, func(c *column, j *rota.Job) { c.duration(j.UniqueFor) }},
-	{"created_by", oidTexts, func(c *column, j *rota.Job) { c.text(j.CreatedBy) }},
-	{"params", oidTexts, func(c *column, j *rota.Job) { c.textAlways(string(j.Params)) }},
-	{"template", oidTexts, func(c *column, j *rota.Job) { c.text(j.Template) }},
-	{"schedule", oidTexts, func(c *column, j *rota.Job) { c.text(j.Schedule) }},
-	{"group_id", oidIDs, func(c *column, j *rota.Job) { c.id(j.GroupID) }},
-	{"group_position", oidShorts, func(c *column, j *rota.Job) {
-		if j.GroupID.IsZero() {
-			c.null()
-			return
-		}
-		c.short(j.GroupPosition)
-	}},
-	{"concurrency_key", oidTexts, func(c *column, j *rota.Job) { c.text(j.ConcurrencyKey) }},
-	{"counts_at", oidInts, func(c *column, j *rota.Job) { c.time(j.CountsAt) }},
-	{"wait_from", oidInts, func(c *column, j *rota.Job) { c.time(j.WaitFrom) }},
-	{"wait_until", oidInts, func(c *column, j *rota.Job) { c.time(j.WaitUntil) }},
-	{"redrive_of", oidIDs, func(c *column, j *rota.Job) { c.id(j.RedriveOf) }},
-	{"trace", oidTexts, func(c *column, j *rota.Job) { c.text(j.Trace) }},
+	{"id", oidIDs, func(c *column, j *rota.Job) { c.bytes(j.ID[:]) }, nil},
+	{"execution_id", oidIDs, putExecution, isRetry},
+	{"retry_of", oidIDs, func(c *column, j *rota.Job) { c.id(j.RetryOf) }, isRetry},
+	{"type", oidTexts, func(c *column, j *rota.Job) { c.textAlways(j.Type) }, nil},
+	{"hold", oidShorts, func(c *column, j *rota.Job) { c.short(int(j.Hold)) }, func(j *rota.Job) bool { return j.Hold != 0 }},
+	{"priority", oidShorts, func(c *column, j *rota.Job) { c.short(j.Priority) }, nil},
+	{"position", oidInts, func(c *column, j *rota.Job) { c.int(j.Position) }, nil},
+	{"attempt", oidShorts, func(c *column, j *rota.Job) { c.short(j.Attempt) }, func(j *rota.Job) bool { return j.Attempt != 1 }},
+	{"max_attempts", oidShorts, func(c *column, j *rota.Job) { c.short(j.Policy.MaxAttempts) }, nil},
+	{"backoff", oidInts, func(c *column, j *rota.Job) { c.int(j.Policy.Backoff.Microseconds()) }, nil},
+	{"backoff_max", oidInts, func(c *column, j *rota.Job) { c.duration(j.Policy.BackoffMax) }, func(j *rota.Job) bool { return j.Policy.BackoffMax != 0 }},
+	{"jitter", oidFloats, func(c *column, j *rota.Job) { c.float(j.Policy.Jitter) }, func(j *rota.Job) bool { return j.Policy.Jitter != 0 }},
+	{"timeout", oidInts, func(c *column, j *rota.Job) { c.int(j.Policy.Timeout.Microseconds()) }, nil},
+	{"created_at", oidInts, func(c *column, j *rota.Job) { c.time(j.CreatedAt) }, nil},
+	{"queued_at", oidInts, func(c *column, j *rota.Job) { c.time(j.QueuedAt) }, func(j *rota.Job) bool { return !j.QueuedAt.IsZero() }},
+	{"run_at", oidInts, func(c *column, j *rota.Job) { c.time(j.RunAt) }, func(j *rota.Job) bool { return !j.RunAt.IsZero() }},
+	{"plan_time", oidInts, func(c *column, j *rota.Job) { c.time(j.PlanTime) }, func(j *rota.Job) bool { return !j.PlanTime.IsZero() }},
+	{"scope_kind", oidTexts, func(c *column, j *rota.Job) { c.text(j.ScopeKind) }, func(j *rota.Job) bool { return j.ScopeKind != "" }},
+	{"scope_id", oidTexts, func(c *column, j *rota.Job) { c.text(j.ScopeID) }, func(j *rota.Job) bool { return j.ScopeID != "" }},
+	{"name", oidTexts, func(c *column, j *rota.Job) { c.text(j.Name) }, func(j *rota.Job) bool { return j.Name != "" }},
+	{"unique_key", oidTexts, func(c *column, j *rota.Job) { c.text(j.UniqueKey) }, func(j *rota.Job) bool { return j.UniqueKey != "" }},
+	{"unique_for", oidInts, func(c *column, j *rota.Job) { c.duration(j.UniqueFor) }, func(j *rota.Job) bool { return j.UniqueFor != 0 }},
+	{"created_by", oidTexts, func(c *column, j *rota.Job) { c.text(j.CreatedBy) }, func(j *rota.Job) bool { return j.CreatedBy != "" }},
+	{"params", oidTexts, func(c *column, j *rota.Job) { c.textAlways(string(j.Params)) }, nil},
+	{"template", oidTexts, func(c *column, j *rota.Job) { c.text(j.Template) }, func(j *rota.Job) bool { return j.Template != "" }},
+	{"schedule", oidTexts, func(c *column, j *rota.Job) { c.text(j.Schedule) }, func(j *rota.Job) bool { return j.Schedule != "" }},
+	{"group_id", oidIDs, func(c *column, j *rota.Job) { c.id(j.GroupID) }, isMember},
+	{"group_position", oidShorts, putPlace, isMember},
+	{"concurrency_key", oidTexts, func(c *column, j *rota.Job) { c.text(j.ConcurrencyKey) }, func(j *rota.Job) bool { return j.ConcurrencyKey != "" }},
+	{"counts_at", oidInts, func(c *column, j *rota.Job) { c.time(j.CountsAt) }, func(j *rota.Job) bool { return !j.CountsAt.IsZero() }},
+	{"wait_from", oidInts, func(c *column, j *rota.Job) { c.time(j.WaitFrom) }, func(j *rota.Job) bool { return !j.WaitFrom.IsZero() }},
+	{"wait_until", oidInts, func(c *column, j *rota.Job) { c.time(j.WaitUntil) }, func(j *rota.Job) bool { return !j.WaitUntil.IsZero() }},
+	{"redrive_of", oidIDs, func(c *column, j *rota.Job) { c.id(j.RedriveOf) }, func(j *rota.Job) bool { return !j.RedriveOf.IsZero() }},
+	{"trace", oidTexts, func(c *column, j *rota.Job) { c.text(j.Trace) }, func(j *rota.Job) bool { return j.Trace != "" }},
+}
+
+func isRetry(j *rota.Job) bool { return !j.RetryOf.IsZero() }
+
+func isMember(j *rota.Job) bool { return !j.GroupID.IsZero() }
+
+func putExecution(c *column, j *rota.Job) {
+	if !isRetry(j) {
+		c.null()
+		return
+	}
+	c.id(j.ExecutionID)
+}
+
+func putPlace(c *column, j *rota.Job) {
+	if !isMember(j) {
+		c.null()
+		return
+	}
+	c.short(j.GroupPosition)
 }
 
 func (t *tx) insertJobs(jobs []*rota.Job) error {
 	if len(jobs) == 0 {
 		return nil
 	}
-	columns := make([]*column, 0, len(insertColumns))
-	used := fieldsUsed(0)
+	used := fieldsOf(jobs)
+	if len(jobs) >= copyLeast {
+		return t.copyJobs(used, jobs)
+	}
+	var params []param
 	for i, of := range insertColumns {
+		if used&(1<<i) == 0 {
+			continue
+		}
 		c := newColumn(of.oid, len(jobs))
 		for _, j := range jobs {
 			of.put(c, j)
 		}
-		if !c.empty() {
-			columns, used = append(columns, c), used|1<<i
-		}
+		params = append(params, c.param())
 	}
-	if len(jobs) >= copyLeast {
-		return t.copyJobs(used, columns, len(jobs))
-	}
-	t.write(ask{sql: t.store.texts.insert(used), params: paramsOf(columns)})
+	t.write(ask{sql: t.store.texts.insert(used), params: params})
 	return nil
 }
 
 // fieldsUsed says of each of the insertColumns whether anything stands in it.
 type fieldsUsed uint64
+
+func fieldsOf(jobs []*rota.Job) (used fieldsUsed) {
+	for i, of := range insertColumns {
+		if of.has == nil || slices.ContainsFunc(jobs, of.has) {
+			used |= 1 << i
+		}
+	}
+	return used
+}
 
 func (u fieldsUsed) names() (names []string) {
 	for i, of := range insertColumns {
@@ -125,38 +144,12 @@ FROM unnest(` + strings.Join(places, ", ") + `)`
 func copyText(used fieldsUsed) string { return copyInto + strings.Join(used.names(), ", ") + copyFrom }
 
 // copyJobs sends jobs row by row, behind what was written before them.
-func (t *tx) copyJobs(used fieldsUsed, columns []*column, rows int) error {
+func (t *tx) copyJobs(used fieldsUsed, jobs []*rota.Job) error {
 	if err := t.read(); err != nil {
 		return err
 	}
-	_, err := t.conn.CopyFrom(t.ctx, bytes.NewReader(copyRows(columns, rows)), t.text.qualify(t.store.texts.copy(used)))
+	_, err := t.conn.CopyFrom(t.ctx, newCopyRows(used, jobs), t.text.qualify(t.store.texts.copy(used)))
 	return err
-}
-
-// The binary form that COPY reads: a mark, flags and the length of what else
-// there is to say, then rows, then a row of no fields.
-const (
-	copyMark = "PGCOPY\n\xff\r\n\x00"
-	copyHead = copyMark + "\x00\x00\x00\x00\x00\x00\x00\x00"
-	copyEnd  = "\xff\xff"
-)
-
-func copyRows(columns []*column, rows int) []byte {
-	size, at := len(copyHead)+2*rows+len(copyEnd), make([]int, len(columns))
-	for i, c := range columns {
-		size += len(c.data)
-		at[i] = arrayHeader
-	}
-	out := append(make([]byte, 0, size), copyHead...)
-	for range rows {
-		out = binary.BigEndian.AppendUint16(out, uint16(len(columns)))
-		for i, c := range columns {
-			end := c.next(at[i])
-			out = append(out, c.data[at[i]:end]...)
-			at[i] = end
-		}
-	}
-	return append(out, copyEnd...)
 }
 
 const (

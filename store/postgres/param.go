@@ -188,9 +188,6 @@ func (c *column) xid(x uint32) {
 	c.data = binary.BigEndian.AppendUint32(c.data, x)
 }
 
-// empty says that nothing but NULLs stands in it.
-func (c *column) empty() bool { return len(c.data) == arrayHeader+4*c.count && c.nulls }
-
 // varied says that not all elements are the same.
 func (c *column) varied() bool {
 	all := c.data[arrayHeader:]

@@ -20,12 +20,12 @@ type crowdRace struct {
 const claimers = 100
 
 func crowdRaces() []crowdRace {
-	return []crowdRace{
+	return append(reaperRaces(), []crowdRace{
 		{"a hundred claimers and a job that overtakes, at the limit of a key", claimersOfKey, limitKept(3)},
 		{"a hundred claimers at the limit of a type", claimersOfType, limitKept(7)},
 		{"a hundred claimers at a rate", claimersAtRate, limitKept(5)},
 		{"a hundred fires of one time", manyFires, firedByOne},
-	}
+	}...)
 }
 
 func (c crowdRace) run(t testing.TB, h Harness) {

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"slices"
 	"time"
 
 	"github.com/rotajobs/rota"
@@ -9,7 +10,7 @@ import (
 // races are those that the design names: each pair of commands reads what the
 // other writes.
 func races() []race {
-	return append(scheduleRaces(), []race{
+	return slices.Concat(scheduleRaces(), leaseRaces(), []race{
 		{"the end of a member against the cancel of the next: the turn goes on", endAgainstMember, turnGoesOn},
 		{"two members that end at once: the turn goes on", endAgainstEnd, turnGoesOn},
 		{"a death against a failure: a stopped group retries nothing", deathAgainstFailure, nobodyLives},
@@ -27,7 +28,7 @@ func races() []race {
 		{"a prune against a redrive", pruneAgainstRedrive, prunedOrRedriven},
 		{"a redrive against a redrive: one is refused", redriveAgainstRedrive, oneRefused},
 		{"a prune against the last member of its group", pruneAgainstPrune, groupIsGone},
-	}...)
+	})
 }
 
 func (y *story) finishCommand(j *rota.Job, outcome rota.Outcome, permanent bool) *rota.Finish {

@@ -3,6 +3,7 @@ package storetest
 import (
 	"errors"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -16,6 +17,7 @@ func testReads(t *testing.T, h Harness) {
 		{"jobs are picked by status and by type", readPicked},
 		{"a listed job is the same as one read alone", readAlike},
 		{"without a limit a list has a hundred", readDefaultLimit},
+		{"a job is there for every reader once its enqueue is answered", readAtOnce},
 		{"the queue is listed in dispatch order, page by page", readQueue},
 		{"a job that left the queue is no place to read on from", readQueueGone},
 		{"an execution is found by any of its attempts, first to last", readExecution},
@@ -174,6 +176,35 @@ func readAudit(y *story) {
 		}
 	}
 	wantIDs(y, "the audit", seen, jobs...)
+}
+
+// readAtOnce has many read, each again and again, so that whatever a store reads
+// with is in use, and has seen the store as it was before.
+func readAtOnce(y *story) {
+	const readers, jobs = 8, 25
+	var made [jobs]rota.ID
+	for i := range made {
+		made[i] = y.mint.id()
+	}
+	var written atomic.Int64
+	together(readers+1, func(hand int) {
+		for i := 0; i < jobs; {
+			if hand == readers {
+				apply[*rota.Enqueued](y, y.now, &rota.Enqueue{Meta: rota.NewMeta(""), Jobs: []rota.NewJob{{Type: "mail", ID: made[i]}}})
+				i++
+				written.Store(int64(i))
+				continue
+			}
+			for ; i < int(written.Load()); i++ {
+				if _, err := y.s.Job(y.ctx, made[i]); err != nil {
+					y.Errorf("job %d was made, and then: %v", i, err)
+				}
+			}
+			if _, err := y.s.Jobs(y.ctx, rota.JobQuery{Limit: 1}); err != nil {
+				y.Errorf("jobs: %v", err)
+			}
+		}
+	})
 }
 
 func readCopies(y *story) {

@@ -21,6 +21,7 @@ func testReap(t *testing.T, h Harness) {
 		{"a run with its attempts used up is dead", reapDead},
 		{"a reaper looks beyond a first page of runs that it leaves alone", reapPastHealthy},
 		{"stale runs are reaped in the order they went stale, page by page", reapPages},
+		{"a name that lives again does not keep its former life from being reaped", reapNamesake},
 		{"a lease too far ahead of a clock set back is pulled in", reapPull},
 		{"even one's own lease too far ahead is pulled in", reapPullOwn},
 		{"a healthy run without a time-out is not reaped", reapWithoutTimeout},
@@ -181,6 +182,21 @@ func reapPages(y *story) {
 		}
 	}
 	want(y, "left over", len(order), 0)
+}
+
+// reapNamesake has two lives of one name, of which only the later is heard of. To
+// the later and to others alike the former is dead.
+func reapNamesake(y *story) {
+	for _, reaper := range []rota.ID{lifeTwo, lifeOther} {
+		former := y.claimAs("w1", lifeOne)
+		again := y.claimAs("w1", lifeTwo)
+		y.pass(time.Hour)
+		y.beat(again)
+		got := do[*rota.Reaped](y, &rota.Reap{Meta: y.mint.meta(), Life: reaper})
+		want(y, "reaped", len(got.Jobs), 1)
+		want(y, "of the former life", got.Jobs[0].JobID, former.ID)
+		want(y, "of the later", y.complete(again).Outcome, rota.OutcomeCompleted)
+	}
 }
 
 func reapPull(y *story) {
