@@ -240,3 +240,44 @@ func TestAJumpForwardCostsNoLease(t *testing.T) {
 		}
 	})
 }
+
+// skewed is a clock that is wrong by some time.
+func (c *clock) skewed(by time.Duration) func() time.Time {
+	return func() time.Time { return c.now().Add(by) }
+}
+
+// The clocks of two processes are wrong by more than a lease, and than the time
+// between two fires. What the one runs the other does not take for dead, and
+// nothing is fired twice, nor before its time, all by the clock of the store.
+func TestSkewedClocksFreeNoLeaseAndFireNothingTwice(t *testing.T) {
+	onEachStore(t, func(t *testing.T, w *world) {
+		s := newStage()
+		r := w.start(registry(s.play), engine.Config{Name: "behind", Lease: shortLease, Clock: w.clock.skewed(-5 * time.Second)})
+		reg := engine.NewRegistry()
+		reg.Func("other", rota.TypeSpec{}, done)
+		store, roll := w.another()
+		w.startOn(store, reg, engine.Config{Name: "ahead", Lease: rota.LeaseMin, Clock: w.clock.skewed(5 * time.Second), Roll: roll})
+		id := w.addOne()
+		s.next(w)
+		w.declare("ticks", rota.ScheduleSpec{Every: time.Second})
+		reaps := w.clock.now().Add(rota.LeaseMin + rota.LeaseMin/2) // by then the one ahead has looked for stale leases
+		w.until("both have had their time", func() bool {
+			return w.clock.now().After(reaps) && len(w.planned("ticks")) >= 1
+		})
+		if w.job(id).Ended() || r.Snapshot().LeaseLost != 0 {
+			t.Error("a run was taken from a process whose clock is wrong")
+		}
+		jobs, err := w.store.Jobs(t.Context(), rota.JobQuery{Schedule: "ticks"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, job := range jobs {
+			if job.CreatedAt.Before(job.PlanTime) {
+				t.Errorf("what was planned for %s was fired at %s", job.PlanTime, job.CreatedAt)
+			}
+		}
+		w.firedOnce()
+		s.end <- nil
+		w.completes(id)
+	})
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -134,4 +135,71 @@ func TestABatchThatIsRefusedWholeLosesNoEndAndNoSlot(t *testing.T) {
 			t.Errorf("%s", job.State())
 		}
 	}
+}
+
+// hung is a store that does not answer for a while. Whoever asks waits, and is told
+// so when a store has waited long enough, as each does by itself.
+type hung struct {
+	rota.Store
+	on atomic.Bool
+}
+
+const hungFor = 20 * time.Millisecond
+
+func (s *hung) waits(ctx context.Context) error {
+	if !s.on.Load() {
+		return nil
+	}
+	select {
+	case <-time.After(hungFor):
+		return errDown
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// NextDue may hang.
+func (s *hung) NextDue(ctx context.Context) (rota.Due, error) {
+	if err := s.waits(ctx); err != nil {
+		return rota.Due{}, err
+	}
+	return s.Store.NextDue(ctx)
+}
+
+// DueSchedules may hang.
+func (s *hung) DueSchedules(ctx context.Context, limit int) (rota.DuePage, error) {
+	if err := s.waits(ctx); err != nil {
+		return rota.DuePage{}, err
+	}
+	return s.Store.DueSchedules(ctx, limit)
+}
+
+// Apply may hang.
+func (s *hung) Apply(ctx context.Context, b rota.Batch) ([]rota.Result, error) {
+	if err := s.waits(ctx); err != nil {
+		return nil, err
+	}
+	return s.Store.Apply(ctx, b)
+}
+
+// Nothing runs, so no heart beats in vain: it is the firing that has to say that it
+// stands still, and it goes on by itself. That a call ends at all is the stores'
+// to see to, and is tested there.
+func TestFiringThatStandsStillIsNotSilent(t *testing.T) {
+	onEachStore(t, func(t *testing.T, w *world) {
+		store := &hung{Store: w.store}
+		w.startOn(store, registry(done), engine.Config{})
+		w.declare("hourly", rota.ScheduleSpec{Every: time.Hour})
+		for n := 1; n <= 2; n++ {
+			store.on.Store(true)
+			w.jump(time.Hour + time.Second)
+			w.until("it is logged", func() bool { return w.log.count("level=ERROR", "what is due") == n })
+			if got := len(w.planned("hourly")); got != n-1 {
+				t.Errorf("fired %d times, while the store hangs", got)
+			}
+			store.on.Store(false)
+			w.fires("hourly", n)
+			w.until("its end is logged", func() bool { return w.log.count("says again what is due") == n })
+		}
+	})
 }

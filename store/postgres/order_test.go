@@ -112,9 +112,19 @@ func TestAPausedClaimerHoldsNobodyUp(t *testing.T) {
 func TestLockingMoreThanIsTakenIsSeen(t *testing.T) {
 	s := openTest(t, Config{Logger: quiet})
 	order := queued(t, s, 40)
+	release := holdHeads(t, s, 15)
+	defer release()
+	second := idsIn(done[*rota.Claimed](t, s, claimOf("quick", 10)).Jobs)
+	if left := passedOver(order, order[:10], second); !slices.Equal(left, order[10:15]) {
+		t.Errorf("passed over are %v", left)
+	}
+}
+
+// holdHeads locks the heads of the order until they are released.
+func holdHeads(t testing.TB, s *Store, n int) (release func()) {
+	t.Helper()
 	conn, err := pgx.Connect(t.Context(), urlOf(s))
 	must(t, err)
-	defer conn.Close(context.Background())
 	tx, err := conn.Begin(t.Context())
 	must(t, err)
 	_, err = tx.Exec(t.Context(), s.text.qualify(`
@@ -122,14 +132,13 @@ SELECT 1
 FROM rota_jobs
 WHERE status = 'QUEUED' AND hold = 0
 ORDER BY priority DESC, position, created_at, id
-LIMIT 15
-FOR UPDATE SKIP LOCKED`))
+LIMIT $1
+FOR UPDATE SKIP LOCKED`), n)
 	must(t, err)
-	second := idsIn(done[*rota.Claimed](t, s, claimOf("quick", 10)).Jobs)
-	if left := passedOver(order, order[:10], second); !slices.Equal(left, order[10:15]) {
-		t.Errorf("passed over are %v", left)
+	return func() {
+		must(t, tx.Rollback(context.Background()))
+		_ = conn.Close(context.Background())
 	}
-	must(t, tx.Rollback(t.Context()))
 }
 
 // TestALimitHoldsWhileAClaimerIsPaused: who comes meanwhile waits, and takes what

@@ -1,0 +1,88 @@
+package postgres
+
+import (
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/rotajobs/rota"
+)
+
+// TestWhatAnotherProcessChangesIsSeen: a process that goes by what it knows of
+// types, limits and reservations does nothing on what is no longer so.
+func TestWhatAnotherProcessChangesIsSeen(t *testing.T) {
+	mine := openTest(t, Config{Logger: quiet})
+	theirs := openAt(t, urlOf(mine), Config{Logger: quiet})
+	queued(t, mine, 100)
+	know := func() {
+		t.Helper()
+		done[*rota.Claimed](t, mine, claimOf("w", 1))
+		if _, known := mine.lore.get(classType, seat{name: "work"}); !known {
+			t.Fatal("the type is not known")
+		}
+	}
+	claims := func(what string, limit, want int) {
+		t.Helper()
+		if got := len(done[*rota.Claimed](t, mine, claimOf("w", limit)).Jobs); got != want {
+			t.Errorf("%s: %d were taken; want %d", what, got, want)
+		}
+	}
+	know()
+	done[*rota.TypePut](t, theirs, &rota.SwitchType{Meta: rota.NewMeta(""), Name: "work", Paused: true})
+	claims("the type is paused", 3, 0)
+	claims("and stays so", 3, 0)
+	done[*rota.TypePut](t, theirs, &rota.SwitchType{Meta: rota.NewMeta(""), Name: "work"})
+	claims("it goes on", 3, 3)
+
+	done[*rota.ThrottlePut](t, theirs, &rota.PutThrottle{Meta: rota.NewMeta(""), Spec: rota.ThrottleSpec{
+		Types: []rota.TypeLimit{{Type: "work", Concurrency: 6}},
+	}})
+	claims("four run of six", 10, 2)
+	done[*rota.ThrottlePut](t, theirs, &rota.PutThrottle{Meta: rota.NewMeta("")})
+	claims("without a limit", 10, 10)
+
+	held := done[*rota.Reserved](t, theirs, &rota.Reserve{Meta: rota.NewMeta(""), Node: "w", For: time.Minute}).Reservation
+	claims("the worker is reserved", 5, 0)
+	done[*rota.Released](t, theirs, &rota.Release{Meta: rota.NewMeta(""), ReservationID: held.ID})
+	claims("it is free", 5, 5)
+}
+
+// TestAnEnqueueThatIsSentTwiceAtOnceIsDoneOnce: neither has looked whether its
+// jobs are there.
+func TestAnEnqueueThatIsSentTwiceAtOnceIsDoneOnce(t *testing.T) {
+	s := openTest(t, Config{Logger: quiet})
+	stores := []*Store{s, openAt(t, urlOf(s), Config{Logger: quiet})}
+	queued(t, s, 1)
+	for _, n := range []int{1, 10, copyLeast + 10} {
+		for range 5 {
+			jobs := make([]rota.NewJob, n)
+			for i := range jobs {
+				jobs[i] = rota.NewJob{Type: "work"}
+			}
+			jobs[0].UniqueKey = rota.NewID().String()
+			c := &rota.Enqueue{Meta: rota.NewMeta(""), Jobs: jobs}
+			answers := make([][]rota.ID, 4)
+			var all sync.WaitGroup
+			for i := range answers {
+				all.Go(func() {
+					for _, one := range done[*rota.Enqueued](t, stores[i%2], c).Jobs {
+						if one.Duplicate {
+							t.Errorf("%d jobs: one is said to be a duplicate", n)
+						}
+						answers[i] = append(answers[i], one.Job.ID)
+					}
+				})
+			}
+			all.Wait()
+			for _, other := range answers[1:] {
+				if !slices.Equal(other, answers[0]) {
+					t.Errorf("%d jobs: one was told of %v, another of %v", n, answers[0], other)
+				}
+			}
+		}
+	}
+	if got := rows(t, s, `SELECT count(*) FROM rota_jobs`)[0][0]; got != "356" {
+		t.Errorf("%s jobs were made; want 356", got)
+	}
+}
