@@ -153,3 +153,23 @@ func (f *fleet) hangs(c *caller) {
 
 // hungMost is how long somebody may be left in the dark.
 const hungMost = 30 * time.Second
+
+// TestAJobIsThereAtOnceAtEveryServer: dkron #1080 answered 404 to who asked right
+// after a job was made. Nobody asks twice here.
+func TestAJobIsThereAtOnceAtEveryServer(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t, pgtest.Shared(t), 2)
+	f.sail()
+	for i := range 20 {
+		job := f.of(i%2).enqueue(object{"until": f.path("open")}, nil)
+		addr, _ := f.ships[1-i%2].where()
+		a, err := f.caller.once(t.Context(), "GET", "http://"+addr+"/api/v1/jobs/"+job.ID.String(), nil, "")
+		must(t, err)
+		if a.status != http.StatusOK {
+			t.Errorf("job %d was made at one server, and the other answers %d: %s", i, a.status, a.body)
+		}
+	}
+	f.release("open")
+	f.caller.comesToRest()
+	f.stop()
+}

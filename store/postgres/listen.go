@@ -20,7 +20,8 @@ const (
 
 // listener tells other processes that something has become ready, and hears it
 // from them. It is a hint: NOTIFY takes a lock that all who notify share, so it
-// is sent after the commit, by itself, and not for each.
+// comes after the commit, in a transaction of its own, and not for each. The first
+// after a pause goes with the commit that it tells of.
 type listener struct {
 	store   *Store
 	config  *pgx.ConnConfig
@@ -34,6 +35,7 @@ type listener struct {
 
 	mu        sync.Mutex
 	listening bool
+	last      time.Time // when the others were told
 }
 
 func newListener(s *Store, config *pgx.ConnConfig) *listener {
@@ -74,8 +76,28 @@ func (l *listener) listen(ctx context.Context) (*pgx.Conn, error) {
 const sqlNotify = `
 SELECT pg_notify($1, $2)`
 
-func (l *listener) notify(ctx context.Context) error {
-	return l.store.ask(ctx, "notify", ask{sql: sqlNotify, params: []param{textAlways(l.channel), textAlways(l.name)}})
+func (l *listener) notify(ctx context.Context) error { return l.store.ask(ctx, "notify", l.hint()) }
+
+func (l *listener) hint() ask {
+	return ask{sql: sqlNotify, params: []param{textAlways(l.channel), textAlways(l.name)}}
+}
+
+// afterPause says whether nobody was told for a while, and that now they are.
+func (l *listener) afterPause() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if time.Since(l.last) < tellGap {
+		return false
+	}
+	l.last = time.Now()
+	return true
+}
+
+// gap is how long to wait until the others may be told again.
+func (l *listener) gap() time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return tellGap - time.Since(l.last)
 }
 
 // start listens and tells until it is closed, where that is of use, and looks for
@@ -115,12 +137,10 @@ func (l *listener) tellAll(ctx context.Context) {
 			return
 		case <-l.tells:
 		}
-		_ = l.notify(ctx) // who hears nothing looks for itself
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(tellGap):
+		for !l.afterPause() && ctx.Err() == nil {
+			sleep(ctx, max(l.gap(), time.Millisecond))
 		}
+		_ = l.notify(ctx) // who hears nothing looks for itself
 	}
 }
 

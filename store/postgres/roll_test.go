@@ -1,6 +1,8 @@
 package postgres
 
 import (
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -44,5 +46,32 @@ func TestOneOfTheRollLeads(t *testing.T) {
 	must(t, s.Depart(t.Context(), "b", b))
 	if at := attend("a", a, time.Minute); !at.Leads || at.Nodes != 2 {
 		t.Errorf("when the leader has left: %+v", at)
+	}
+}
+
+// TestOfManyWhoAttendAtOnceOneLeads: there is nobody yet, or whoever led is not
+// heard of any more.
+func TestOfManyWhoAttendAtOnceOneLeads(t *testing.T) {
+	s := openTest(t, Config{Logger: quiet})
+	other := openAt(t, urlOf(s), Config{Logger: quiet})
+	for round := range 20 {
+		var leaders atomic.Int64
+		var all sync.WaitGroup
+		for i := range 8 {
+			all.Go(func() {
+				at, err := []*Store{s, other}[i%2].Attend(t.Context(), rota.Attend{Node: "n", Life: rota.NewID(), Lease: time.Minute})
+				if err != nil {
+					t.Error(err)
+				}
+				if at.Leads {
+					leaders.Add(1)
+				}
+			})
+		}
+		all.Wait()
+		if n := leaders.Load(); n != 1 {
+			t.Errorf("round %d: %d lead", round, n)
+		}
+		rows(t, s, `UPDATE rota_leader SET until = 0`)
 	}
 }

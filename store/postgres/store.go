@@ -161,7 +161,9 @@ func (s *Store) applyOnce(ctx context.Context, b rota.Batch, careful bool, ahead
 	}
 	if t.ready {
 		s.wake.All()
-		s.listener.tell()
+		if !t.told {
+			s.listener.tell()
+		}
 	}
 	return results, nil
 }

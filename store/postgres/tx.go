@@ -45,6 +45,7 @@ type tx struct {
 
 	ready  bool           // something became ready
 	tells  bool           // somebody watches
+	told   bool           // other processes hear of it with the commit
 	events [][]rota.Event // what it does, step by step
 }
 
@@ -102,7 +103,12 @@ func (t *tx) commit() error {
 			return nil
 		}})
 	}
-	return t.read(append(asks, ask{sql: sqlCommit})...)
+	asks = append(asks, ask{sql: sqlCommit})
+	if t.ready && t.text.named && t.store.listener.afterPause() {
+		t.told = true
+		asks = append(asks, t.store.listener.hint())
+	}
+	return t.read(asks...)
 }
 
 // rollback ends a transaction that was not committed. If that cannot be done the

@@ -48,3 +48,31 @@ func TestAHeartbeatWaitsForAForeignWriter(t *testing.T) {
 		})
 	}
 }
+
+// TestAForeignWriterIsNotWaitedForInSilence: it may hold the file for ever. Who
+// writes is told so after a while, by a store that can be read meanwhile and goes on
+// when the file is free: river #1251 stood still without a word.
+func TestAForeignWriterIsNotWaitedForInSilence(t *testing.T) {
+	s := openTest(t, Config{})
+	w, err := s.acquire(t.Context())
+	must(t, err)
+	if w.waits != busyTimeout {
+		t.Errorf("it waits for %s", w.waits)
+	}
+	w.waits = 50 * time.Millisecond
+	s.release(w)
+	batch := at(0, enqueue(rota.NewJob{Type: "mail"}))
+	conn := plainConn(t, s.path)
+	execute(t, conn, "BEGIN IMMEDIATE")
+	for range 2 {
+		_, err = s.Apply(t.Context(), batch)
+		refused(t, err, rota.Unavailable, "another connection holds the file", "end its transaction")
+		_, err = s.NextDue(t.Context())
+		must(t, err)
+	}
+	execute(t, conn, "ROLLBACK")
+	apply(t, s, batch)
+	if jobs, err := s.Jobs(t.Context(), rota.JobQuery{}); err != nil || len(jobs) != 1 {
+		t.Errorf("%d jobs, %v", len(jobs), err)
+	}
+}

@@ -117,7 +117,7 @@ func openWriter(path string, config Config) (*writer, error) {
 		return nil, fault(act, err)
 	}
 	conn.SetBusyTimeout(busyTimeout)
-	w := &writer{conn: conn, fault: config.fault}
+	w := &writer{conn: conn, waits: busyTimeout, fault: config.fault}
 	for _, pragma := range []string{
 		"PRAGMA journal_mode = WAL", "PRAGMA synchronous = FULL", "PRAGMA cache_size = " + writerCache,
 		"PRAGMA wal_autocheckpoint = " + strconv.Itoa(checkpointPages),

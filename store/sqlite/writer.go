@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"time"
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/internal/bell"
@@ -13,6 +14,7 @@ import (
 type writer struct {
 	conn  *sqlite.Conn
 	stmts statements
+	waits time.Duration // for other connections, before it gives up
 	fault func(statement int) error
 	wrote int  // statements that wrote, for fault injection
 	ready bool // something became ready since the last wake-up
@@ -93,7 +95,7 @@ func (w *writer) begin(ctx context.Context) error {
 }
 
 func (w *writer) beginLater(ctx context.Context) error {
-	waiting, done := context.WithTimeout(ctx, busyTimeout)
+	waiting, done := context.WithTimeout(ctx, w.waits)
 	defer done()
 	w.conn.SetInterrupt(waiting.Done())
 	w.conn.SetBlockOnBusy()

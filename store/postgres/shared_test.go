@@ -1,0 +1,75 @@
+package postgres
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/rotajobs/rota"
+)
+
+// TestAJobIsThereAtOnceForOthers: whoever is asked after its enqueue was answered
+// knows of it, though another process wrote it, and gives it to a worker.
+func TestAJobIsThereAtOnceForOthers(t *testing.T) {
+	one := openTest(t, Config{Logger: quiet})
+	stores := []*Store{one, openAt(t, urlOf(one), Config{Logger: quiet})}
+	for i := range 40 {
+		writes, reads := stores[i%2], stores[(i+1)%2]
+		id := queued(t, writes, 1)[0]
+		if _, err := reads.Job(t.Context(), id); err != nil {
+			t.Fatalf("job %d was made, and then: %v", i, err)
+		}
+		queue, err := reads.Queue(t.Context(), rota.ID{}, 2)
+		must(t, err)
+		if len(queue) != 1 || queue[0].ID != id {
+			t.Errorf("job %d was made, and the queue is %v", i, idsIn(queue))
+		}
+		if got := done[*rota.Claimed](t, reads, claimOf("w", 2)).Jobs; len(got) != 1 || got[0].ID != id {
+			t.Errorf("job %d was made, and %v claimed", i, idsIn(got))
+		}
+		job, err := writes.Job(t.Context(), id)
+		must(t, err)
+		if job.State() != rota.StateRunning {
+			t.Errorf("job %d was claimed, and is %s", i, job.State())
+		}
+	}
+}
+
+// TestALockedRunKeepsNoOtherFromBeingReaped: somebody has it in an open transaction,
+// and it is the first that a reaper comes to. It is passed over, and reaped the next
+// time.
+func TestALockedRunKeepsNoOtherFromBeingReaped(t *testing.T) {
+	s := openTest(t, Config{Logger: quiet})
+	queued(t, s, 3)
+	stale := claimOf("dead", 3)
+	stale.Lease = rota.LeaseMin
+	claimed := idsIn(done[*rota.Claimed](t, s, stale).Jobs)
+	conn, err := pgx.Connect(t.Context(), urlOf(s))
+	must(t, err)
+	defer conn.Close(context.Background())
+	tx, err := conn.Begin(t.Context())
+	must(t, err)
+	slices.SortFunc(claimed, rota.ID.Compare)
+	_, err = tx.Exec(t.Context(), s.text.qualify(`SELECT 1 FROM rota_jobs WHERE id = $1 FOR UPDATE`), claimed[0].String())
+	must(t, err)
+	reap := func() (ids []rota.ID) {
+		results, err := s.Apply(t.Context(), rota.Batch{
+			Now: time.Now().Add(time.Minute), Commands: []rota.Command{&rota.Reap{Meta: rota.NewMeta(""), Limit: 2}},
+		})
+		must(t, err)
+		for _, settled := range results[0].Reply.(*rota.Reaped).Jobs {
+			ids = append(ids, settled.JobID)
+		}
+		return ids
+	}
+	if got := reap(); !slices.Equal(got, claimed[1:]) {
+		t.Errorf("reaped are %v, want %v", got, claimed[1:])
+	}
+	must(t, tx.Rollback(t.Context()))
+	if got := reap(); !slices.Equal(got, claimed[:1]) {
+		t.Errorf("reaped the next time are %v, want %v", got, claimed[:1])
+	}
+}
