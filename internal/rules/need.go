@@ -12,7 +12,7 @@ import (
 type Need struct {
 	world *World
 	told  func() error // tells the world the time; nil: it knows it
-	whole bool // leases are asked for whole, since more may be decided about them
+	whole bool         // leases are asked for whole, since more may be decided about them
 
 	Leases  []rota.ID // a job and its run, by id, as far as it takes to beat for it or end it
 	Pass    bool      // those of them that others have locked are passed over, by PutBusy

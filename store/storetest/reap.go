@@ -192,9 +192,10 @@ func reapNamesake(y *story) {
 		again := y.claimAs("w1", lifeTwo)
 		y.pass(time.Hour)
 		y.beat(again)
-		got := do[*rota.Reaped](y, &rota.Reap{Meta: y.mint.meta(), Life: reaper})
-		want(y, "reaped", len(got.Jobs), 1)
-		want(y, "of the former life", got.Jobs[0].JobID, former.ID)
+		got := do[*rota.Reaped](y, &rota.Reap{Meta: y.mint.meta(), Life: reaper}).Jobs
+		if len(got) != 1 || got[0].JobID != former.ID {
+			y.Fatalf("reaped are %v, want job %s of the former life", got, former.ID)
+		}
 		want(y, "of the later", y.complete(again).Outcome, rota.OutcomeCompleted)
 	}
 }
