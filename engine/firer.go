@@ -125,6 +125,9 @@ func (f *firer) send(ctx context.Context, fires []rota.Command, now time.Time) (
 // fired looks at what came of a fire. One that was refused is tried again later,
 // and does not keep the others waiting.
 func (f *firer) fired(fire *rota.Fire, result rota.Result, now time.Time) (moved int) {
+	if result.Err != nil && result.Err.Code == rota.Conflict && fire.Expect.After(now) {
+		return 0 // another process has moved it since it was looked at: no clock was set back
+	}
 	if result.Err != nil {
 		f.e.config.Logger.Error("a schedule could not be fired", "schedule", fire.Schedule, "error", result.Err)
 		f.later(fire.Schedule, now, againMax)

@@ -20,7 +20,7 @@ import (
 
 // fleetLease is that of a fleet's servers, so short that a test can wait for
 // its end.
-const fleetLease = 2 * time.Second
+const fleetLease = 4 * time.Second
 
 // fleet is some servers on one PostgreSQL. What they share is the site of the
 // fleet, where the ledger is.
