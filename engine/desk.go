@@ -29,6 +29,7 @@ type desk struct {
 	deep   bool        // the last one found as much as it could take
 	began  since       // when jobs were started last
 	rate   *time.Timer // until a rate has room again
+	room   time.Time   // when that is; zero: it does not run
 	pause  *time.Timer // of gather
 }
 
@@ -73,6 +74,7 @@ func (d *desk) run(ctx context.Context) {
 		case trip := <-d.berth.trips:
 			d.arrived(ctx, trip)
 		case <-d.rate.C:
+			d.room = time.Time{}
 			d.wakened()
 		case <-d.bell:
 			runtime.Gosched() // those that were started together end together: one step for all of them
@@ -150,7 +152,7 @@ func (d *desk) step(ctx context.Context) bool {
 	if !d.worth(d.load()) {
 		return false
 	}
-	f := &flight{ended: d.e.pool.takeEnded(), readies: d.due.Swap(false), woken: d.woken}
+	f := &flight{ended: d.e.pool.takeEnded(), readies: d.due.Swap(false)}
 	// Neighbours in the queue lie on one page of a store: it is written while it is at hand.
 	slices.SortFunc(f.ended, func(a, b *ending) int { return a.item.JobID.Compare(b.item.JobID) })
 	f.commands = notes(f.ended)
@@ -161,6 +163,7 @@ func (d *desk) step(ctx context.Context) bool {
 		d.wakened()
 		f.commands = append(f.commands, &rota.Ready{Meta: rota.NewMeta("")})
 	}
+	f.woken = d.woken
 	if d.wants() {
 		if f.slots = d.e.pool.take(d.share()); f.slots > 0 {
 			f.commands = append(f.commands, d.claim(f.slots))
@@ -228,7 +231,7 @@ func (d *desk) settle(slots int, result rota.Result, again bool, woken int) {
 		d.e.pool.give(slots)
 		d.hungry = false
 		d.e.config.Logger.Error("a claim was refused", "error", result.Err)
-		d.rate.Reset(againMax)
+		d.claimIn(againMax)
 		return
 	}
 	claimed := result.Reply.(*rota.Claimed)
@@ -239,7 +242,15 @@ func (d *desk) settle(slots int, result rota.Result, again bool, woken int) {
 	d.deep = len(claimed.Jobs) == slots
 	d.hungry = claimed.More || d.deep || heavy(claimed.Jobs) || again || woken != d.woken
 	if !claimed.Next.IsZero() {
-		d.rate.Reset(max(0, claimed.Next.Sub(claimed.Now)))
+		d.claimIn(max(0, claimed.Next.Sub(claimed.Now)))
+	}
+}
+
+// claimIn has the desk claim again in a while, or sooner if it is to already.
+func (d *desk) claimIn(wait time.Duration) {
+	if at := time.Now().Add(wait); d.room.IsZero() || at.Before(d.room) {
+		d.room = at
+		d.rate.Reset(wait)
 	}
 }
 

@@ -258,12 +258,14 @@ func (p *pool) cutOff(grace time.Duration) {
 	}
 }
 
+const earlyMax = 1024
+
 // stopJob stops the run of a job, if it is one of ours. It may be one that the
 // store has given us and we have not heard of yet.
 func (p *pool) stopJob(id rota.ID) {
 	p.mu.Lock()
 	t := p.byJob[id]
-	if t == nil && p.held > 0 {
+	if t == nil && p.held > 0 && len(p.early) < earlyMax { // beyond it they hear of it with their next heartbeat
 		p.early[id] = true
 	}
 	p.mu.Unlock()

@@ -105,7 +105,7 @@ func (t *task) begins(run *rota.Run) {
 func (t *task) lasts(sent time.Time, lease time.Duration, stale time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if stale.After(t.stale) {
+	if !stale.Equal(t.stale) {
 		t.until, t.stale = sent.Add(lease), stale
 	}
 }

@@ -136,6 +136,17 @@ func (w *World) EachJob(show func(j *rota.Job, changes bool)) {
 	}
 }
 
+// LooksAtReady says whether a world has looked at a job that could be claimed:
+// while that is locked, claims would pass over it.
+func (w *World) LooksAtReady() bool {
+	for _, r := range w.jobs {
+		if r.was != nil && r.was.Ready() {
+			return true
+		}
+	}
+	return false
+}
+
 // Makes says whether a world makes a job.
 func (w *World) Makes(id rota.ID) bool {
 	r := w.jobs[id]

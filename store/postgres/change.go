@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/rotajobs/rota"
@@ -110,6 +111,7 @@ func (t *tx) updateJobs(changes []rules.JobChange) {
 }
 
 func (t *tx) updateAlike(fields rules.JobField, jobs []*rota.Job) {
+	slices.SortFunc(jobs, func(a, b *rota.Job) int { return a.ID.Compare(b.ID) }) // all lock rows in one order
 	ids, versions := newColumn(oidIDs, len(jobs)), newColumn(oidXids, len(jobs))
 	for _, j := range jobs {
 		ids.bytes(j.ID[:])

@@ -120,7 +120,8 @@ func (t *tx) loadHeads(h *rules.Heads, w *rules.World) ask {
 			w.PutHead(j)
 		}
 		t.store.stream.learn(heads, h)
-		switch again := t.store.crowd.met(len(heads) < limit && seen >= look); {
+		light := 2*weightOf(heads) < h.Bytes // or the answer is full
+		switch again := t.store.crowd.met(len(heads) < limit && seen >= look && light); {
 		case again && len(heads) == 0:
 			t.further = true
 		case again:
@@ -151,7 +152,7 @@ func (t *tx) look(limit int) int {
 		t.claims = int64(limit)
 		t.store.claims.Add(t.claims)
 	}
-	return max(limit, int(t.store.claims.Load())) + limit*t.store.crowd.size()
+	return max(limit, int(t.store.claims.Load())) + t.store.crowd.size()
 }
 
 // locksHeads says whether what bounds a claim is locked, as far as it is known.

@@ -2,13 +2,16 @@ package postgres
 
 import "sync/atomic"
 
-// crowd is how many claimers of other processes take from the same lanes at the
-// same time, as far as it shows: a claim that finds too many jobs locked doubles
-// it, any other lets it shrink.
+// crowd is how many jobs claimers of other processes hold at the head of the
+// lanes, as far as it shows: a claim that finds too few free doubles it, any other
+// lets it shrink.
 type crowd struct{ n atomic.Int32 }
 
-// crowdMax bounds how far a claim looks past those that others have locked.
-const crowdMax = 64
+// How far a claim looks past what others hold, at first and at most.
+const (
+	crowdMin = 64
+	crowdMax = 1 << 16
+)
 
 func (c *crowd) size() int { return int(c.n.Load()) }
 
@@ -17,14 +20,12 @@ func (c *crowd) size() int { return int(c.n.Load()) }
 func (c *crowd) met(short bool) (again bool) {
 	n := c.n.Load()
 	if !short {
-		if n > 0 {
-			c.n.CompareAndSwap(n, n-1)
-		}
+		c.n.CompareAndSwap(n, n-n/8-min(n, 1))
 		return false
 	}
 	if n >= crowdMax {
 		return false
 	}
-	c.n.CompareAndSwap(n, max(1, 2*n))
+	c.n.CompareAndSwap(n, max(crowdMin, 2*n))
 	return true
 }

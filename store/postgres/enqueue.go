@@ -3,6 +3,7 @@ package postgres
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/internal/rules"
@@ -24,12 +25,7 @@ FROM STDIN (FORMAT binary)`
 
 // insertColumns are the columns in their order, what of a job stands in them, and
 // whether anything does; nil: always.
-var insertColumns = []struct {
-	name string
-	oid  uint32
-	put  func(c *column, j *rota.Job)
-	has  func(j *rota.Job) bool
-}{
+var insertColumns = []insertColumn{
 	{"id", oidIDs, func(c *column, j *rota.Job) { c.bytes(j.ID[:]) }, nil},
 	{"execution_id", oidIDs, putExecution, isRetry},
 	{"retry_of", oidIDs, func(c *column, j *rota.Job) { c.id(j.RetryOf) }, isRetry},
@@ -66,6 +62,13 @@ var insertColumns = []struct {
 	{"trace", oidTexts, func(c *column, j *rota.Job) { c.text(j.Trace) }, func(j *rota.Job) bool { return j.Trace != "" }},
 }
 
+type insertColumn struct {
+	name string
+	oid  uint32
+	put  func(c *column, j *rota.Job)
+	has  func(j *rota.Job) bool
+}
+
 func isRetry(j *rota.Job) bool { return !j.RetryOf.IsZero() }
 
 func isMember(j *rota.Job) bool { return !j.GroupID.IsZero() }
@@ -94,6 +97,7 @@ func (t *tx) insertJobs(jobs []*rota.Job) error {
 	if len(jobs) >= copyLeast {
 		return t.copyJobs(used, jobs)
 	}
+	used = used.common()
 	var params []param
 	for i, of := range insertColumns {
 		if used&(1<<i) == 0 {
@@ -119,6 +123,21 @@ func fieldsOf(jobs []*rota.Job) (used fieldsUsed) {
 		}
 	}
 	return used
+}
+
+// common is a set of fields of which there are two: those of a plain job, and all.
+// Each set is a statement that connections keep.
+func (u fieldsUsed) common() fieldsUsed {
+	if u&^plainFields == 0 {
+		return plainFields
+	}
+	return 1<<len(insertColumns) - 1
+}
+
+var plainFields = fieldsOf([]*rota.Job{{QueuedAt: time.Unix(1, 0), CreatedBy: "somebody", Trace: "some"}}) &^ fieldsNamed("attempt")
+
+func fieldsNamed(name string) fieldsUsed {
+	return 1 << slices.IndexFunc(insertColumns, func(of insertColumn) bool { return of.name == name })
 }
 
 func (u fieldsUsed) names() (names []string) {

@@ -86,7 +86,7 @@ func (t *tx) loadWhole(ids []rota.ID, w *rules.World) []ask {
 // loadNew does not look for jobs that are to be made: if one of them is there its
 // key says so, and then they are looked for.
 func (t *tx) loadNew(ids []rota.ID, w *rules.World) []ask {
-	if t.careful {
+	if t.careful || t.looks {
 		return t.loadWhole(ids, w)
 	}
 	t.unlooked = append(t.unlooked, ids...)

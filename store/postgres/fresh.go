@@ -57,8 +57,11 @@ func (f *fresh) keep(t *tx) {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if len(f.jobs) >= freshMax { // most of them have ended elsewhere
+		f.jobs = nil
+	}
 	for id, c := range t.changed {
-		if _, known := f.jobs[id]; c.Run == nil || !c.Run.Open() || !known && len(f.jobs) >= freshMax {
+		if c.Run == nil || !c.Run.Open() {
 			delete(f.jobs, id)
 			continue
 		}

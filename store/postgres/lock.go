@@ -60,7 +60,11 @@ type lockKey int32
 func seatOf(c class, name string) lockKey {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(name))
-	return lockKey(int32(c)<<16 | int32(h.Sum32()%lockSeats))
+	seats := uint32(lockSeats)
+	if c == classCommand { // few are locked at once, and each for itself
+		seats = 1 << 16
+	}
+	return lockKey(int32(c)<<16 | int32(h.Sum32()%seats))
 }
 
 func theSeat(c class) lockKey { return lockKey(int32(c) << 16) }
@@ -145,6 +149,10 @@ func (t *tx) Lock(w *rules.World) (moved bool, err error) {
 		t.store.decided(t.commands)
 	}
 	if t.guessed(w) {
+		t.looks = true
+		return true, nil
+	}
+	if t.seen.torn && !t.careful {
 		return false, errMoved
 	}
 	l := w.Locks()
@@ -158,7 +166,7 @@ func (t *tx) Lock(w *rules.World) (moved bool, err error) {
 		t.write(t.lock(missing, wanted))
 	}
 	t.write(t.validate(w, read, l.Sets)...)
-	t.passes = 0
+	t.passes, t.looks = 0, false
 	return false, nil
 }
 
@@ -210,7 +218,7 @@ func (t *tx) wanted(w *rules.World, l *rules.Locks) locks {
 	all.wantIDs(classCommand, l.Commands, exclusive)
 	all.wantIDs(classRedriven, l.Redriven, exclusive)
 	all.wantOne(classGraph, l.Graph, exclusive)
-	all.wantOne(classOrder, l.Order || t.careful && len(l.Jobs) > 0 && len(l.Commands) == 0, exclusive)
+	all.wantOne(classOrder, l.Order || t.careful && len(l.Commands) == 0 && w.LooksAtReady(), exclusive)
 	all.wantRows(l, shared, looked)
 	changed := w.Changed()
 	all.wantRows(&changed, exclusive, exclusive)

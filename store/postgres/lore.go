@@ -58,7 +58,8 @@ func recall[T any](t *tx, c class, at seat, into func(*T)) bool {
 	}
 	t.seen.recalled(c, at, known.version)
 	if known.row != nil {
-		into(known.row.(*T))
+		row := known.row.(T) // a copy: what is answered is the caller's to change
+		into(&row)
 	}
 	return true
 }
@@ -75,7 +76,7 @@ func learn[T any](t *tx, c class, asked []seat, a ask, at func(row) seat, scan f
 		if err == nil {
 			version := r.xid(len(r) - 1)
 			t.seen.named(c, at(r), version)
-			found[at(r)] = told{one, version}
+			found[at(r)] = told{*one, version}
 			into(one)
 		}
 		return err

@@ -41,6 +41,7 @@ func OpenWith(url string, config Config) (*Store, error) {
 	if !strings.Contains(url, "pool_max_conns") {
 		parsed.MaxConns = int32(config.Conns)
 	}
+	s.conns = parsed.MaxConns
 	if s.pool, err = pgxpool.NewWithConfig(ctx, parsed); err != nil {
 		return nil, fault("open", err)
 	}

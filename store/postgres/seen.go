@@ -42,7 +42,7 @@ func (s *seen) asked(c class, at seat) {
 // named notes something that was found.
 func (s *seen) named(c class, at seat, version uint32) {
 	all := s.of(c)
-	if was := all[at]; was != 0 && was != version {
+	if was := all[at]; (was != 0 || s.known[c][at]) && was != version {
 		s.torn = true
 	}
 	all[at] = version

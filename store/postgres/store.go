@@ -52,6 +52,7 @@ type Store struct {
 	text      *dialect
 	lockSpace int32 // the first half of every advisory lock
 	pool      *pgxpool.Pool
+	conns     int32 // that it may have
 	wake      bell.Wakers
 	watch     bell.Watchers
 	turns     turns
@@ -131,6 +132,7 @@ func (s *Store) applyTries(ctx context.Context, b rota.Batch) (results []rota.Re
 		if err == nil || !isMoved(err) {
 			break
 		}
+		s.lore.forget()
 		if wait := time.Duration(try) * time.Millisecond; wait > 0 {
 			time.Sleep(wait)
 		}
@@ -157,15 +159,14 @@ func (s *Store) applyOnce(ctx context.Context, b rota.Batch, careful bool, ahead
 	s.claims.Add(-t.claims)
 	if err != nil {
 		t.rollback()
-		return nil, err
 	}
-	if t.ready {
+	if t.ready { // or may be: the answer to a COMMIT gets lost
 		s.wake.All()
-		if !t.told {
+		if err != nil || !t.told {
 			s.listener.tell()
 		}
 	}
-	return results, nil
+	return results, err
 }
 
 // apply decides and writes, and tells of it when it is committed. Those who watch
@@ -180,7 +181,7 @@ func (t *tx) apply(b rota.Batch) ([]rota.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	turn := t.store.turns.take()
+	turn := t.store.turns.take(t.story)
 	defer turn.over()
 	if err := t.commit(); err != nil {
 		return nil, err
@@ -214,7 +215,7 @@ func (s *Store) Size() (size int64, err error) {
 
 // Limits states the largest atomic command.
 func (s *Store) Limits() rota.Limits {
-	return rota.Limits{Jobs: rota.JobsMax, Claim: rota.ClaimMax, Items: rota.ItemsMax, Batches: s.config.Conns / 2}
+	return rota.Limits{Jobs: rota.JobsMax, Claim: rota.ClaimMax, Items: rota.ItemsMax, Batches: max(1, int(s.conns)/2)}
 }
 
 // Wake returns a channel that receives when jobs may have become ready.

@@ -1,36 +1,93 @@
 package postgres
 
-import "sync"
+import (
+	"slices"
+	"sync"
 
-// turns have what several transactions did told in the order in which they sent
-// their COMMIT. A transaction that changes a row again sends its own only after
-// the one before it was committed, so each row's story is told in order.
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/rules"
+)
+
+// turns have what several transactions did to the same rows told in the order in
+// which they sent their COMMIT: one that changes a row again sends its own only
+// after the one before it was committed. Those that have no row in common do not
+// wait for each other: one may stand at a lock for long.
 type turns struct {
-	mu   sync.Mutex
-	last chan struct{} // closed when the turn before is over
+	mu     sync.Mutex
+	active []*turn
 }
 
-type turn struct{ before, done chan struct{} }
+type turn struct {
+	of     *turns
+	rows   story
+	before []*turn // those whose rows it has changed again
+	done   chan struct{}
+}
+
+// story is what a transaction has changed: jobs, or anything else.
+type story struct {
+	jobs   map[rota.ID]bool
+	others bool
+}
+
+// add notes what a step changes.
+func (s *story) add(c *rules.Changes) {
+	if s.jobs == nil {
+		s.jobs = make(map[rota.ID]bool, len(c.Jobs)+len(c.NewJobs)+len(c.Gone))
+	}
+	for _, j := range c.Jobs {
+		s.jobs[j.Job.ID] = true
+	}
+	for _, j := range slices.Concat(c.NewJobs, c.Gone) {
+		s.jobs[j.ID] = true
+	}
+	s.others = s.others || len(c.Groups)+len(c.Types)+len(c.Templates)+len(c.Schedules)+len(c.Throttle)+len(c.Webhooks)+
+		len(c.Reservations)+len(c.Intents) > 0
+}
+
+func (s *story) meets(other *story) bool {
+	if s.others && other.others {
+		return true
+	}
+	few, many := s.jobs, other.jobs
+	if len(few) > len(many) {
+		few, many = many, few
+	}
+	for id := range few {
+		if many[id] {
+			return true
+		}
+	}
+	return false
+}
 
 // take takes the next turn, right before the COMMIT is sent.
-func (t *turns) take() *turn {
+func (t *turns) take(rows story) *turn {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	mine := &turn{before: t.last, done: make(chan struct{})}
-	t.last = mine.done
+	mine := &turn{of: t, rows: rows, done: make(chan struct{})}
+	for _, other := range t.active {
+		if other.rows.meets(&mine.rows) {
+			mine.before = append(mine.before, other)
+		}
+	}
+	t.active = append(t.active, mine)
 	return mine
 }
 
 // wait waits until it has come.
 func (t *turn) wait() {
-	if t.before != nil {
-		<-t.before
-		t.before = nil
+	for _, other := range t.before {
+		<-other.done
 	}
+	t.before = nil
 }
 
-// over lets the next one have its own, when those before have had theirs.
+// over lets those have theirs that wait for it, when those before have had theirs.
 func (t *turn) over() {
 	t.wait()
+	t.of.mu.Lock()
+	t.of.active = slices.DeleteFunc(t.of.active, func(other *turn) bool { return other == t })
+	t.of.mu.Unlock()
 	close(t.done)
 }

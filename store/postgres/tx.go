@@ -29,6 +29,7 @@ type tx struct {
 	seen     seen             // what of the store the world under way has looked at
 	defines  bool             // it has changed types, limits or reservations
 	unlooked []rota.ID        // jobs that it is to make, and has not looked for
+	looks    bool             // after all
 	held     locks            // until the end of the transaction
 	ahead    locks            // what it needed when it was tried before
 	locked   map[rota.ID]bool // jobs, likewise
@@ -47,6 +48,7 @@ type tx struct {
 	tells  bool           // somebody watches
 	told   bool           // other processes hear of it with the commit
 	events [][]rota.Event // what it does, step by step
+	story  story          // which rows that is about
 }
 
 // The server ends what waits too long, or does nothing: whoever holds locks and
@@ -234,6 +236,7 @@ func (t *tx) Write(c *rules.Changes) error {
 	t.defines = t.defines || len(c.Types)+len(c.Throttle)+len(c.Reservations) > 0
 	if t.tells {
 		t.events = append(t.events, rules.Events(c)) // when it is committed
+		t.story.add(c)
 	}
 	writeEach(t, c.Groups, t.writeGroup)
 	t.updateJobs(c.Jobs)
