@@ -281,3 +281,20 @@ func TestSkewedClocksFreeNoLeaseAndFireNothingTwice(t *testing.T) {
 		w.completes(id)
 	})
 }
+
+// TestALeaseOutlivesAClockThatIsSetBack: it was extended, to an earlier time.
+func TestALeaseOutlivesAClockThatIsSetBack(t *testing.T) {
+	onEachStore(t, func(t *testing.T, w *world) {
+		s := newStage()
+		r := w.start(registry(s.play), engine.Config{Lease: 2 * time.Second})
+		id := w.addOne()
+		s.next(w)
+		w.clock.set(-5 * time.Second)
+		time.Sleep(2500 * time.Millisecond) // longer than a lease
+		s.end <- nil
+		w.completes(id)
+		if lost := r.Snapshot().LeaseLost; lost > 0 {
+			t.Errorf("%d leases are lost", lost)
+		}
+	})
+}

@@ -1,0 +1,156 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/rotajobs/rota"
+)
+
+// What one process or one step does must not hold up the others, nor must they
+// see it otherwise than it is.
+
+// beside applies a command that must not wait for the neighbour who holds locks:
+// PostgreSQL cuts that one off after ten seconds.
+func beside[R rota.Reply](t *testing.T, what string, s rota.Store, c rota.Command) R {
+	t.Helper()
+	began := time.Now()
+	reply := done[R](t, s, c)
+	if took := time.Since(began); took > 5*time.Second {
+		t.Errorf("%s took %v", what, took)
+	}
+	return reply
+}
+
+// TestADuplicateHoldsUpNoClaim beside a claimer that has stopped in the middle.
+func TestADuplicateHoldsUpNoClaim(t *testing.T) {
+	s := openTest(t, Config{Logger: quiet})
+	queued(t, s, 100)
+	keyed := func() *rota.Enqueue {
+		return &rota.Enqueue{Meta: rota.NewMeta(""), Jobs: []rota.NewJob{{Type: "work", UniqueKey: "k"}}}
+	}
+	done[*rota.Enqueued](t, s, keyed())
+	slow := pauseClaims(t, openAt(t, urlOf(s), Config{Logger: quiet}), 1)
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		done[*rota.Claimed](t, slow.Store, claimOf("slow", 10))
+	}()
+	<-slow.reached
+	if again := beside[*rota.Enqueued](t, "a duplicate", s, keyed()).Jobs[0]; !again.Duplicate {
+		t.Error("the second of a key is no duplicate")
+	}
+	for range 200 { // and none of them shares a lock with the one that stands
+		beside[*rota.Claimed](t, "a claim", s, claimOf("quick", 1))
+	}
+	slow.goOn <- struct{}{}
+	<-over
+}
+
+// TestAStepAtALockHoldsUpNoAnswer: what another step of the same process has to
+// tell is about other rows.
+func TestAStepAtALockHoldsUpNoAnswer(t *testing.T) {
+	s := openTest(t, Config{Logger: quiet})
+	stop := s.Watch(func([]rota.Event) {})
+	defer stop()
+	queued(t, s, 1)
+	done[*rota.TypePut](t, s, &rota.PutType{Meta: rota.NewMeta(""), Name: "other"})
+	job := done[*rota.Claimed](t, s, claimOf("w", 1)).Jobs[0]
+	conn, err := pgx.Connect(t.Context(), urlOf(s))
+	must(t, err)
+	defer conn.Close(context.Background())
+	_, err = conn.Exec(t.Context(), fmt.Sprintf("BEGIN; SELECT pg_advisory_xact_lock(%d, %d)", s.lockSpace, seatOf(classType, "other")))
+	must(t, err)
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		done[*rota.Enqueued](t, s, &rota.Enqueue{Meta: rota.NewMeta(""), Jobs: []rota.NewJob{{Type: "other"}}})
+	}()
+	eventually(t, "the enqueue waits", func() bool {
+		return rows(t, s, `SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted`)[0][0] == "1"
+	})
+	beside[*rota.Extended](t, "a heartbeat", s, &rota.Extend{
+		Meta: rota.NewMeta(""), Lease: time.Minute, Items: []rota.ExtendItem{{LeaseRef: job.Lease()}},
+	})
+	_, err = conn.Exec(t.Context(), "ROLLBACK")
+	must(t, err)
+	<-over
+}
+
+// TestASmallClaimSeesPastABigOne of two lanes.
+func TestASmallClaimSeesPastABigOne(t *testing.T) {
+	s := openTest(t, Config{Logger: quiet})
+	jobs := make([]rota.NewJob, 400)
+	for i := range jobs {
+		jobs[i] = rota.NewJob{Type: []string{"work", "other"}[i%2]}
+	}
+	done[*rota.Enqueued](t, s, &rota.Enqueue{Meta: rota.NewMeta(""), Jobs: jobs})
+	order, err := s.Queue(t.Context(), rota.ID{}, 400)
+	must(t, err)
+	release := holdHeads(t, s, 300)
+	defer release()
+	for i := range 3 {
+		if got := idsIn(done[*rota.Claimed](t, s, claimBoth("w", 1)).Jobs); !slices.Equal(got, []rota.ID{order[300+i].ID}) {
+			t.Errorf("claim %d took %v; want %v", i, got, order[300+i].ID)
+		}
+	}
+}
+
+// TestARunBeginsInAReservationThatAnotherKeeps: what is known of it here is old.
+func TestARunBeginsInAReservationThatAnotherKeeps(t *testing.T) {
+	mine := openTest(t, Config{Logger: quiet})
+	theirs := openAt(t, urlOf(mine), Config{Logger: quiet})
+	queued(t, mine, 1)
+	held := done[*rota.Reserved](t, mine, &rota.Reserve{Meta: rota.NewMeta(""), Node: "n", For: 10 * time.Second}).Reservation
+	done[*rota.Claimed](t, theirs, claimOf("other", 1)) // it hears of the reservation
+	done[*rota.Extended](t, mine, &rota.Extend{Meta: rota.NewMeta(""), Lease: time.Minute, ReservationID: held.ID})
+	done[*rota.Directed](t, theirs, &rota.Direct{
+		Meta: rota.NewMeta(""), ReservationID: held.ID, Job: rota.NewJob{Type: "work"}, Lease: time.Minute, Seed: rota.NewToken(),
+	})
+}
+
+// TestAnAnswerIsTheCallersOwn: what it makes of it changes nothing for others.
+func TestAnAnswerIsTheCallersOwn(t *testing.T) {
+	s := openTest(t, Config{Logger: quiet})
+	queued(t, s, 2)
+	done[*rota.Claimed](t, s, claimOf("w", 1))
+	done[*rota.TypePut](t, s, &rota.PutType{Meta: rota.NewMeta(""), Name: "work"}).Type.Paused = true
+	if got := len(done[*rota.Claimed](t, s, claimOf("w", 1)).Jobs); got != 1 {
+		t.Errorf("%d were taken; want 1", got)
+	}
+}
+
+// TestAConnectionKeepsFewStatements, whatever jobs have beside their params.
+func TestAConnectionKeepsFewStatements(t *testing.T) {
+	s := openTest(t, Config{Logger: quiet, Conns: 1})
+	queued(t, s, 1)
+	for i := range 64 {
+		j := rota.NewJob{Type: "work"}
+		for bit, set := range []func(){
+			func() { j.Name = "n" },
+			func() { j.UniqueKey = rota.NewID().String() },
+			func() { j.ConcurrencyKey = new("c") },
+			func() { j.Delay = time.Hour },
+			func() { j.ScopeKind, j.ScopeID = "shard", "7" },
+			func() { j.Priority = new(7) },
+		} {
+			if i&(1<<bit) != 0 {
+				set()
+			}
+		}
+		done[*rota.Enqueued](t, s, &rota.Enqueue{Meta: rota.NewMeta(""), Jobs: []rota.NewJob{j}})
+	}
+	conn, err := s.pool.Acquire(t.Context())
+	must(t, err)
+	defer conn.Release()
+	var n int
+	must(t, conn.QueryRow(t.Context(), `SELECT count(*) FROM pg_prepared_statements`).Scan(&n))
+	if n > 40 {
+		t.Errorf("a connection keeps %d statements", n)
+	}
+}
