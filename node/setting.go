@@ -43,7 +43,7 @@ var settings = []Setting{
 		func(c *Config) kind { return pathKind{&c.Data} },
 	},
 	{
-		"store", "URL of the store (sqlite:DATA/rota.db)", "sqlite:PATH or postgres://USER@HOST:5432/DATABASE",
+		"store", "URL of the store: sqlite:PATH (DATA/rota.db), or postgres://USER@HOST:5432/DATABASE for several servers", "sqlite:PATH or postgres://USER@HOST:5432/DATABASE",
 		func(c *Config) kind { return storeKind{&c.Store} },
 	},
 	{

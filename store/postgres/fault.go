@@ -80,7 +80,7 @@ var (
 	lost        = meaning{rota.Unavailable, "the connection to PostgreSQL was lost", "send it again: what was done is found and not done twice"}
 	stopping    = meaning{rota.Unavailable, "PostgreSQL is stopping, or somebody ended the connection", "send it again when it runs: what was done is found and not done twice"}
 	moved       = meaning{rota.Busy, "others keep changing the same rows", "send it again"}
-	login       = meaning{rota.Unavailable, "PostgreSQL refused the login", "see the user and the password in the store's URL, and the server's pg_hba.conf"}
+	login       = meaning{rota.Unavailable, "PostgreSQL refused the login", "see the user and the password in the store's URL, or give it by PGPASSWORD or in ~/.pgpass; and see the server's pg_hba.conf"}
 	misfit      = meaning{rota.Internal, "its tables are not as Rota made them", "look with rota verify, and restore a backup"}
 	pooled      = meaning{rota.Unavailable, "prepared statements get lost, as behind a pooler", "say so in the store's URL: poll=true"}
 	unfit       = meaning{rota.Invalid, "the database cannot keep a character of it", "leave out characters of code 0, and see that the database's encoding is UTF8"}
@@ -88,6 +88,7 @@ var (
 
 // faults are by SQLSTATE.
 var faults = map[string]meaning{
+	"08P01": {rota.Unavailable, "PostgreSQL, or the pooler before it, does not take what the store's URL says", "leave out of the URL what it names, or have pgbouncer pass over it with ignore_startup_parameters; else see its log"},
 	"22021": unfit,
 	"22P05": unfit,
 	"25006": {rota.Unavailable, "this server can only be read", "name the primary in the store's URL, or add target_session_attrs=read-write to it"},
@@ -99,6 +100,7 @@ var faults = map[string]meaning{
 	"40P01": moved,
 	"42501": {rota.Unavailable, "the role may not do this", "let the role that made the store's schema use it, or GRANT this one the rights"},
 	"42703": misfit,
+	"42704": {rota.Invalid, "a parameter in the store's URL is not known to PostgreSQL", "see how it is written: schema, pool_max_conns and poll are Rota's, all others PostgreSQL's"},
 	"42883": misfit,
 	"42P01": misfit,
 	"42P05": pooled,

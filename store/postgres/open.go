@@ -143,6 +143,9 @@ func checkSchema(name string) error {
 			return rota.Invalidf("schema", "%q is no name for a schema; use lower-case letters, digits and _, a letter first", name)
 		}
 	}
+	if strings.HasPrefix(name, "pg_") {
+		return rota.Invalidf("schema", "%q is no name for a schema; those that begin with pg_ are PostgreSQL's own", name)
+	}
 	if len(name) > schemaMax {
 		return rota.Invalidf("schema", "is %d bytes long; at most %d are allowed", len(name), schemaMax)
 	}
