@@ -114,7 +114,7 @@ type OrderPage struct {
 	Limit    int
 }
 
-// empty says whether nothing is missing. Every field but the first two, and
+// empty says whether nothing is missing. Every field but the first three, and
 // Pass, is a question.
 func (n *Need) empty() bool {
 	return len(n.Leases)+len(n.Whole)+len(n.New)+len(n.Retries)+len(n.Chains)+len(n.Keys)+len(n.Plans)+len(n.Tails)+len(n.Audits)+len(n.Order) == 0 &&
@@ -144,8 +144,6 @@ func (n *Need) lease(id rota.ID) *rota.Job {
 	return r.is
 }
 
-// job returns a job with all there is to it, or nil if it is absent or not
-// loaded yet.
 // tell has the world know the time.
 func (n *Need) tell() error {
 	if n.told == nil {
@@ -154,6 +152,8 @@ func (n *Need) tell() error {
 	return n.told()
 }
 
+// job returns a job with all there is to it, or nil if it is absent or not
+// loaded yet.
 func (n *Need) job(id rota.ID) *rota.Job { return n.jobInto(&n.Whole, id) }
 
 // newJob returns a job that is to be made, nil unless that was done before.

@@ -62,11 +62,6 @@ func (o *fault) sticks() bool {
 	return o.what == "freeze" || o.what == "freeze at a point" || o.what == "partition"
 }
 
-// deadlocksStall says that batches of several processes wait for each other's
-// locks until PostgreSQL finds that out, a second later, and that leases as short
-// as those of a fleet are lost meanwhile.
-const deadlocksStall = false
-
 // during finds what may have kept a server from its database within a span: a
 // fault of its own, or locks that another held who was frozen or cut off.
 func (f *faults) during(s *ship, from, to time.Time) *fault {
@@ -84,7 +79,7 @@ func (f *faults) during(s *ship, from, to time.Time) *fault {
 			stuck = one
 		}
 	}
-	if held != nil && (stuck != nil || deadlocksStall) {
+	if stuck != nil {
 		return held
 	}
 	return nil

@@ -23,17 +23,24 @@ func TestSchedulesFireOnceWhileProcessesAreKilled(t *testing.T) {
 		f.killAt(f.ships[i%len(f.ships)], point{verb: string(rota.VerbFire), when: when, often: 2})
 		f.kill(f.ships[(i+1)%len(f.ships)])
 	}
+	a := f.auditTicks()
+	defer a.store.Close()
+	a.limits(f)
+	f.complaints()
+}
+
+// auditTicks ends the ticking and the servers, and looks at what they left.
+func (f *fleet) auditTicks() *audit {
+	f.Helper()
 	stopped := f.caller.pauseTicks()
 	f.caller.comesToRest()
 	f.stop()
 	a := f.audit()
-	defer a.store.Close()
 	a.started()
 	a.endings()
 	a.schedules(stopped)
 	a.losses(f)
-	a.limits(f)
-	f.complaints()
+	return a
 }
 
 // TestSkewedClocksFireNothingTwice: of three servers one is ahead and one is
@@ -52,15 +59,8 @@ func TestSkewedClocksFireNothingTwice(t *testing.T) {
 	f.skew(f.ships[1], -skewMost) // set while it runs
 	time.Sleep(fleetLease)
 	f.release("open")
-	stopped := f.caller.pauseTicks()
-	f.caller.comesToRest()
-	f.stop()
-	a := f.audit()
+	a := f.auditTicks()
 	defer a.store.Close()
-	a.started()
-	a.endings()
-	a.schedules(stopped)
-	a.losses(f)
 	f.complaints()
 	if n := len(a.chains[job.ID.ID]); n != 1 {
 		t.Errorf("a job was tried %d times; clocks are not its fault", n)

@@ -32,6 +32,8 @@ func TestFault(t *testing.T) {
 		{"25P03", "too long", "again", rota.Unavailable},
 		{"26000", "pooler", "poll=true", rota.Unavailable},
 		{"28P01", "login", "password", rota.Unavailable},
+		{"08P01", "does not take", "ignore_startup_parameters", rota.Unavailable},
+		{"42704", "is not known", "pool_max_conns", rota.Invalid},
 		{"28000", "login", "pg_hba.conf", rota.Unavailable},
 		{"3D000", "no such database", "CREATE DATABASE", rota.Unavailable},
 		{"40001", "keep changing", "again", rota.Busy},

@@ -154,3 +154,14 @@ func TestAConnectionKeepsFewStatements(t *testing.T) {
 		t.Errorf("a connection keeps %d statements", n)
 	}
 }
+
+// TestFewConnectionsAreNotAskedForMore than they can do at once.
+func TestFewConnectionsAreNotAskedForMore(t *testing.T) {
+	s := openTest(t, Config{Logger: quiet})
+	for conns, want := range map[int]int{1: 1, 3: 1, 8: 4} {
+		url := urlOf(s) + fmt.Sprintf("&pool_max_conns=%d", conns)
+		if got := openAt(t, url, Config{Logger: quiet}).Limits().Batches; got != want {
+			t.Errorf("with %d connections %d batches are asked for; want %d", conns, got, want)
+		}
+	}
+}
