@@ -1,0 +1,78 @@
+package ddl
+
+import "strings"
+
+// action reads what stands behind AS.
+func (p *parser) action() *Action {
+	switch {
+	case p.accept("CALL"):
+		return p.call()
+	case p.accept("EXEC"):
+		return &Action{Kind: Exec, Text: p.filled("the command")}
+	case p.tok.kind == stringToken:
+		return &Action{Kind: SQL, Text: p.filled("the statement")}
+	}
+	p.unexpected("a statement in single quotes, CALL or EXEC", "CALL", "EXEC")
+	return nil
+}
+
+// call reads a procedure and its arguments.
+func (p *parser) call() *Action {
+	a := &Action{Kind: Call, Procedure: p.procedure()}
+	p.expectMark("(")
+	if p.acceptMark(")") {
+		return a
+	}
+	for {
+		a.Args = append(a.Args, p.literal())
+		if !p.comma() || !p.checkLength(len(a.Args)) {
+			break
+		}
+	}
+	if !p.acceptMark(")") {
+		p.unexpected("a comma or )")
+	}
+	return a
+}
+
+// procedureParts bounds a qualified name: database, schema and procedure.
+const procedureParts = 3
+
+func (p *parser) procedure() string {
+	var parts []string
+	for {
+		at := p.tok
+		part := p.name("the name of a procedure")
+		switch {
+		case p.err != nil:
+			return ""
+		case strings.Contains(part, "."):
+			p.failAt(at, badValue, "the name of the procedure has a dot inside quotes", "put each part in quotes of its own")
+		case len(parts) == procedureParts:
+			p.failAt(at, "", "the name of the procedure has more than three parts", "write procedure, schema.procedure or database.schema.procedure")
+		}
+		parts = append(parts, part)
+		if !p.acceptMark(".") {
+			return strings.Join(parts, ".")
+		}
+	}
+}
+
+func (a *Action) print() string {
+	switch a.Kind {
+	case Call:
+		parts := strings.Split(a.Procedure, ".")
+		for i, part := range parts {
+			parts[i] = printName(part)
+		}
+		args := make([]string, len(a.Args))
+		for i, v := range a.Args {
+			args[i] = v.print()
+		}
+		return "CALL " + strings.Join(parts, ".") + "(" + strings.Join(args, ", ") + ")"
+	case Exec:
+		return "EXEC " + quoteString(a.Text)
+	default:
+		return quoteString(a.Text)
+	}
+}

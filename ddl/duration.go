@@ -1,0 +1,192 @@
+package ddl
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// unit is a word for a length of time.
+type unit struct {
+	word   string // of several
+	length time.Duration
+}
+
+// units are in the order in which errors list them.
+var units = []unit{
+	{"SECONDS", time.Second},
+	{"MINUTES", time.Minute},
+	{"HOURS", time.Hour},
+	{"DAYS", 24 * time.Hour},
+	{"WEEKS", 7 * 24 * time.Hour},
+	{"MILLISECONDS", time.Millisecond},
+}
+
+// unitLength is the length of a unit, be it of one or of several, or 0.
+func unitLength(word string) time.Duration {
+	for _, u := range units {
+		if word == u.word || word == strings.TrimSuffix(u.word, "S") {
+			return u.length
+		}
+	}
+	return 0
+}
+
+func unitWords() []string {
+	words := make([]string, len(units))
+	for i, u := range units {
+		words[i] = u.word
+	}
+	return words
+}
+
+// interval reads a length of time for a clause that counts whole seconds. With
+// bare a number alone is seconds, and none at all is allowed.
+func (p *parser) interval(clause string, bare bool) time.Duration {
+	start := p.tok
+	d := p.duration(bare)
+	if p.err != nil {
+		return 0
+	}
+	written := shown(p.text[start.start:p.stop])
+	switch {
+	case d < 0:
+		p.failAt(start, badValue, fmt.Sprintf("%s of %s is less than 0", clause, written), "")
+	case d == 0 && !bare:
+		p.failAt(start, badValue, clause+" of "+written+" is no interval", "write at least 1 SECOND")
+	case d%time.Second != 0:
+		p.failAt(start, badValue, fmt.Sprintf("%s is counted in whole seconds, and %s is not", clause, written), "")
+	case bare && d > math.MaxInt32*time.Second:
+		p.failAt(start, badValue, clause+" of "+written+" is too long", fmt.Sprintf("it is at most %d SECONDS", math.MaxInt32))
+	default:
+		return d
+	}
+	return 0
+}
+
+// duration reads 5 MINUTES, 1 HOUR 30 MINUTES, '90s', '5 minutes' and INTERVAL
+// before any of them.
+func (p *parser) duration(bare bool) time.Duration {
+	p.accept("INTERVAL")
+	if p.tok.kind == stringToken {
+		at := p.advance()
+		d, ok := parseDuration(at.value)
+		if !ok {
+			p.failAt(at, badValue, shown(quoteString(at.value))+" is not a length of time", "write it like 90 SECONDS, '90s' or '1h30m'")
+		}
+		return d
+	}
+	text, at := p.signed("a length of time, such as 90 SECONDS or '1h30m'")
+	if p.err != nil {
+		return 0
+	}
+	if bare && !p.meansUnit() {
+		return p.amount(at, text, time.Second)
+	}
+	d := p.amount(at, text, p.unit())
+	for p.err == nil && p.tok.kind == numberToken {
+		at := p.advance()
+		next := p.amount(at, at.value, p.unit())
+		if d > math.MaxInt64-max(next, 0) {
+			p.tooLong(at)
+		}
+		d += next
+	}
+	return d
+}
+
+// meansUnit reports whether a unit stands next, or what was meant to be one. Any
+// other word begins a clause.
+func (p *parser) meansUnit() bool {
+	if p.tok.kind != wordToken {
+		return false
+	}
+	p.steps += len(units)
+	return unitLength(p.tok.upper) > 0 || suggestion(p.tok.value, unitWords()) != ""
+}
+
+func (p *parser) unit() time.Duration {
+	length := unitLength(p.tok.upper)
+	if length == 0 {
+		words := unitWords()
+		p.unexpected("a unit ("+strings.Join(words, ", ")+")", words...)
+		return 0
+	}
+	p.advance()
+	return length
+}
+
+// amount is so many of a unit.
+func (p *parser) amount(at token, number string, unit time.Duration) time.Duration {
+	if p.err != nil {
+		return 0
+	}
+	if strings.ContainsAny(number, ".eE") {
+		p.failAt(at, badValue, shown(number)+" is no whole number", "take a smaller unit")
+		return 0
+	}
+	d, ok := multiply(number, unit)
+	if !ok {
+		p.tooLong(at)
+	}
+	return d
+}
+
+func (p *parser) tooLong(at token) {
+	p.failAt(at, badValue, "the length of time is too long", "it is less than 292 years")
+}
+
+func multiply(number string, unit time.Duration) (time.Duration, bool) {
+	n, err := strconv.ParseInt(number, 10, 64)
+	if err != nil || n > int64(math.MaxInt64/unit) || n < int64(math.MinInt64/unit) {
+		return 0, false
+	}
+	return time.Duration(n) * unit, true
+}
+
+// durationMax bounds the strings that are read as lengths of time.
+const durationMax = 200
+
+// parseDuration reads 1h30m and, in words, 1 hour 30 minutes.
+func parseDuration(text string) (time.Duration, bool) {
+	if len(text) > durationMax {
+		return 0, false
+	}
+	if d, err := time.ParseDuration(text); err == nil {
+		return d, true
+	}
+	fields := strings.Fields(text)
+	if len(fields) == 0 || len(fields)%2 != 0 {
+		return 0, false
+	}
+	sum := time.Duration(0)
+	for i := 0; i < len(fields); i += 2 {
+		unit := unitLength(upperWord(fields[i+1]))
+		if unit == 0 {
+			return 0, false
+		}
+		d, ok := multiply(fields[i], unit)
+		if !ok || d < 0 && i > 0 || sum > math.MaxInt64-max(d, 0) {
+			return 0, false
+		}
+		sum += d
+	}
+	return sum, true
+}
+
+// printInterval writes whole seconds in the longest unit that they fill.
+func printInterval(d time.Duration) string {
+	best := unit{"SECONDS", time.Second}
+	for _, u := range units {
+		if d > 0 && u.length > best.length && d%u.length == 0 {
+			best = u
+		}
+	}
+	n := int64(d / best.length)
+	if n == 1 {
+		return "1 " + strings.TrimSuffix(best.word, "S")
+	}
+	return strconv.FormatInt(n, 10) + " " + best.word
+}

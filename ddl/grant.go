@@ -1,0 +1,116 @@
+package ddl
+
+import (
+	"slices"
+	"strings"
+)
+
+// Privileges are the rights that can be granted.
+var Privileges = []string{"CREATE JOB", "ALTER JOB", "DROP JOB", "EXECUTE JOB", "VIEW JOB HISTORY", "EXECUTE EXTERNAL JOB", "ADMIN"}
+
+// grant reads GRANT and REVOKE, which differ in a word.
+func (p *parser) grant() Statement {
+	s, side := &Security{Kind: Grant}, "TO"
+	if p.advance().is("REVOKE") {
+		s.Kind, side = Revoke, "FROM"
+	}
+	p.rights(s)
+	if p.tok.is("ON") && s.Role != "" {
+		p.failAt(p.tok, "", "a role is not granted on a job", "name privileges, or leave out ON JOB")
+	}
+	expected := []string{"ON", side}
+	if p.accept("ON") {
+		p.expect("JOB")
+		s.Job = p.name(jobName)
+		expected = expected[1:]
+	}
+	p.choose("", expected...)
+	s.To = p.names("the name of a user or role", p.comma)
+	return s
+}
+
+// rights reads what is granted. A single word that begins no privilege is a role.
+func (p *parser) rights(s *Security) {
+	switch {
+	case p.tok.kind == nameToken || p.tok.kind == wordToken && !p.beginsPrivilege():
+		s.Role = p.role()
+		return
+	case p.accept("ALL"):
+		p.accept("PRIVILEGES")
+		s.All = true
+		return
+	}
+	for {
+		at := p.tok
+		privilege := p.privilege()
+		if p.err != nil {
+			return
+		}
+		if slices.Contains(s.Privileges, privilege) {
+			p.failAt(at, badValue, privilege+" is named twice", "leave one of them out")
+			return
+		}
+		s.Privileges = append(s.Privileges, privilege)
+		if !p.comma() {
+			return
+		}
+	}
+}
+
+var privilegeWords = []string{"CREATE", "ALTER", "DROP", "EXECUTE", "VIEW", "ADMIN", "ALL"}
+
+func (p *parser) beginsPrivilege() bool { return slices.Contains(privilegeWords, p.tok.upper) }
+
+// role reads the name of a role. One with more words behind it was meant to be a
+// privilege.
+func (p *parser) role() string {
+	if next := p.peek(); p.tok.kind == wordToken && (next.is("JOB") || next.is("EXTERNAL") || next.isMark(",")) {
+		p.unexpected("a privilege ("+strings.Join(Privileges, ", ")+")", privilegeWords...)
+		return ""
+	}
+	return p.name(roleName)
+}
+
+func (p *parser) privilege() string {
+	const what = "a privilege"
+	switch {
+	case p.accept("ADMIN"):
+		return "ADMIN"
+	case p.accept("VIEW"):
+		p.expect("JOB", "HISTORY")
+		return "VIEW JOB HISTORY"
+	case p.accept("EXECUTE"):
+		if p.accept("EXTERNAL") {
+			p.expect("JOB")
+			return "EXECUTE EXTERNAL JOB"
+		}
+		p.choose("", "JOB", "EXTERNAL")
+		return "EXECUTE JOB"
+	case p.tok.is("CREATE") || p.tok.is("ALTER") || p.tok.is("DROP"):
+		word := p.advance().upper
+		p.expect("JOB")
+		return word + " JOB"
+	}
+	p.unexpected(what+" ("+strings.Join(Privileges, ", ")+")", privilegeWords...)
+	return ""
+}
+
+func (s *Security) printGrant(b *strings.Builder) {
+	switch {
+	case s.All:
+		b.WriteString("ALL PRIVILEGES")
+	case s.Role != "":
+		b.WriteString(printName(s.Role))
+	default:
+		b.WriteString(strings.Join(s.Privileges, ", "))
+	}
+	if s.Job != "" {
+		b.WriteString(" ON JOB " + printName(s.Job))
+	}
+	if s.Kind == Grant {
+		b.WriteString(" TO ")
+	} else {
+		b.WriteString(" FROM ")
+	}
+	b.WriteString(printNames(s.To))
+}

@@ -1,0 +1,118 @@
+package ddl
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// quoted reads a string. What says in an error what it is: "a cron expression".
+func (p *parser) quoted(what string) string {
+	if p.tok.kind != stringToken {
+		p.unexpected(what + " in single quotes")
+		return ""
+	}
+	return p.advance().value
+}
+
+// filled reads a string with something in it.
+func (p *parser) filled(what string) string {
+	at := p.tok
+	text := p.quoted(what)
+	if p.err == nil && strings.TrimSpace(text) == "" {
+		p.failAt(at, badValue, what+" is empty", "write it between the quotes")
+	}
+	return text
+}
+
+// secret reads a string that no error repeats, be it in quotes or not.
+func (p *parser) secret(what string) string {
+	switch p.tok.kind {
+	case wordToken, nameToken, numberToken, badToken:
+		p.fail(p.tok.start, Error{Found: "something without quotes", Expected: what + " in single quotes"})
+		return ""
+	}
+	return p.quoted(what)
+}
+
+// signed reads a number with or without a sign.
+func (p *parser) signed(what string) (number string, at token) {
+	at = p.tok
+	sign := ""
+	if p.acceptMark("-") {
+		sign = "-"
+	} else {
+		p.acceptMark("+")
+	}
+	if p.tok.kind != numberToken {
+		p.unexpected(what)
+		return "", at
+	}
+	return sign + p.advance().value, at
+}
+
+// whole reads the number of a clause. The columns of sys hold 32 bits.
+func (p *parser) whole(clause string, least int) *int {
+	text, at := p.signed("a whole number")
+	if p.err != nil {
+		return nil
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	switch {
+	case strings.ContainsAny(text, ".eE"):
+		p.failAt(at, badValue, fmt.Sprintf("%s of %s is no whole number", clause, shown(text)), "")
+	case err != nil || n > math.MaxInt32:
+		p.failAt(at, badValue, fmt.Sprintf("%s of %s is out of range", clause, shown(text)), fmt.Sprintf("it goes from %d to %d", least, math.MaxInt32))
+	case n < int64(least):
+		p.failAt(at, badValue, fmt.Sprintf("%s of %s is less than %d", clause, text, least), "")
+	default:
+		value := int(n)
+		return &value
+	}
+	return nil
+}
+
+// literal reads an argument.
+func (p *parser) literal() Value {
+	switch {
+	case p.accept("NULL"):
+		return Value{Kind: Null}
+	case p.accept("TRUE"):
+		return Value{Kind: Bool, Text: "true"}
+	case p.accept("FALSE"):
+		return Value{Kind: Bool, Text: "false"}
+	case p.tok.kind == stringToken:
+		return Value{Kind: String, Text: p.advance().value}
+	case p.tok.kind == wordToken || p.tok.kind == nameToken:
+		p.unexpected("a literal (a string, a number, TRUE, FALSE or NULL)", "NULL", "TRUE", "FALSE")
+		return Value{}
+	}
+	text, _ := p.signed("a literal (a string, a number, TRUE, FALSE or NULL)")
+	return Value{Kind: Number, Text: jsonNumber(text)}
+}
+
+// jsonNumber leaves out the zeros before a number, which JSON does not know.
+func jsonNumber(text string) string {
+	digits, negative := strings.CutPrefix(text, "-")
+	for len(digits) > 1 && digits[0] == '0' && isDigit(digits[1]) {
+		digits = digits[1:]
+	}
+	if negative {
+		return "-" + digits
+	}
+	return digits
+}
+
+func (v Value) print() string {
+	switch v.Kind {
+	case Null:
+		return "NULL"
+	case String:
+		return quoteString(v.Text)
+	case Bool:
+		return strings.ToUpper(v.Text)
+	default:
+		return v.Text
+	}
+}

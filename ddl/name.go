@@ -1,0 +1,113 @@
+package ddl
+
+import (
+	"fmt"
+	"strings"
+)
+
+// name reads a name. What says in an error whose it is: "the name of a job".
+func (p *parser) name(what string) string {
+	name := ""
+	switch p.tok.kind {
+	case wordToken:
+		name = strings.ToLower(p.tok.value)
+	case nameToken:
+		name = p.tok.value
+	case stringToken:
+		p.fail(p.tok.start, Error{Found: "a string", Expected: what, Hint: `names stand bare or in "double quotes"`})
+		return ""
+	default:
+		p.unexpected(what)
+		return ""
+	}
+	if !p.checkName(what, name) {
+		return ""
+	}
+	p.advance()
+	return name
+}
+
+func (p *parser) checkName(what, name string) bool {
+	switch {
+	case name == "":
+		p.failAt(p.tok, "", what+" is empty", `write it between the quotes`)
+	case len(name) > NameMax:
+		p.failAt(p.tok, nameTooLong, fmt.Sprintf("%s has %d bytes; at most %d are allowed", what, len(name), NameMax), "shorten it")
+	default:
+		return true
+	}
+	return false
+}
+
+// names reads a list of names, none of them twice. More says whether the list
+// goes on behind a name.
+func (p *parser) names(what string, more func() bool) []string {
+	var list []string
+	seen := map[string]bool{}
+	for {
+		at := p.tok
+		name := p.name(what)
+		if p.err != nil {
+			return nil
+		}
+		if seen[name] {
+			p.failAt(at, badValue, shown(printName(name))+" is named twice", "leave one of them out")
+			return nil
+		}
+		seen[name] = true
+		list = append(list, name)
+		if !more() || !p.checkLength(len(list)) {
+			return list
+		}
+	}
+}
+
+// checkLength refuses one more than a list may have.
+func (p *parser) checkLength(length int) bool {
+	if length < ListMax {
+		return true
+	}
+	p.failAt(p.tok, tooMuch, fmt.Sprintf("the list has more than %d entries", ListMax), "make it shorter")
+	return false
+}
+
+// comma goes on with a list whose entries have nothing else behind them.
+func (p *parser) comma() bool { return p.acceptMark(",") }
+
+// namesNotBare are the words that would be read as something else where a name
+// may stand too: Print puts them in quotes.
+var namesNotBare = map[string]bool{
+	"if": true, "none": true, "all": true, "admin": true, "create": true, "alter": true, "drop": true, "execute": true, "view": true,
+}
+
+// printName writes a name so that it is read as the same one.
+func printName(name string) string {
+	if isBare(name) && !namesNotBare[name] {
+		return name
+	}
+	return quoteName(name)
+}
+
+func printNames(names []string) string {
+	printed := make([]string, len(names))
+	for i, n := range names {
+		printed[i] = printName(n)
+	}
+	return strings.Join(printed, ", ")
+}
+
+// isBare reports whether a name needs no quotes. Letters beyond ASCII get some:
+// not every one of them stays the same in lower case.
+func isBare(name string) bool {
+	for i := range len(name) {
+		c := name[i]
+		if c != '_' && (c < 'a' || c > 'z') && (i == 0 || !isDigit(c)) {
+			return false
+		}
+	}
+	return name != ""
+}
+
+func quoteName(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
+
+func quoteString(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }

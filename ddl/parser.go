@@ -1,0 +1,203 @@
+package ddl
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Limits on what is read.
+const (
+	TextMax    = 1 << 20 // bytes of a statement
+	ListMax    = 1_000   // names, shards or arguments in a list
+	NameMax    = 255     // bytes of a name, as the columns of sys have it
+	nestingMax = 100     // parentheses inside each other
+)
+
+// Parse reads one statement, with or without a semicolon behind it. The error is
+// an *Error.
+func Parse(text string) (Statement, error) {
+	p, err := newParser(text)
+	if err != nil {
+		return nil, err
+	}
+	s := p.statement()
+	p.expectEnd()
+	if p.err != nil {
+		return nil, p.err
+	}
+	return s, nil
+}
+
+// parser reads a statement from left to right. Its first error is kept, and from
+// then on the statement is at its end: so every loop ends, and no step needs to
+// ask whether the one before it went well.
+type parser struct {
+	scanner
+	tok      token // what stands next
+	stop     int   // where the last token that was taken ended
+	ahead    *token
+	err      *Error
+	altering bool // in ALTER JOB, where commas have a second meaning
+}
+
+func newParser(text string) (*parser, *Error) {
+	if len(text) > TextMax {
+		return nil, newError(text, 0, Error{
+			Reason: fmt.Sprintf("the statement has %d bytes; at most %d are read", len(text), TextMax),
+			Hint:   "make it shorter, such as by keeping a long script where the job can call it",
+			State:  tooMuch,
+		})
+	}
+	if err := checkCharacters(text); err != nil {
+		return nil, err
+	}
+	p := &parser{scanner: scanner{text: text, at: markLength(text)}}
+	p.last = p.at
+	p.tok = p.next()
+	return p, nil
+}
+
+// advance takes the token and looks at the next one.
+func (p *parser) advance() token {
+	taken := p.tok
+	p.stop = taken.stop
+	switch {
+	case p.err != nil:
+	case taken.kind == badToken:
+		p.fail(taken.start, *taken.err)
+	case p.ahead != nil:
+		p.tok, p.ahead = *p.ahead, nil
+	default:
+		p.tok = p.next()
+	}
+	return taken
+}
+
+// peek is the token behind the next one.
+func (p *parser) peek() token {
+	if p.err != nil || p.tok.kind == endToken || p.tok.kind == badToken {
+		return p.tok
+	}
+	if p.ahead == nil {
+		t := p.next()
+		p.ahead = &t
+	}
+	return *p.ahead
+}
+
+// jump goes on at another place, which is behind the next token's beginning.
+func (p *parser) jump(at int) {
+	p.at, p.last, p.stop, p.ahead = at, at, at, nil
+	p.tok = p.next()
+}
+
+// fail keeps the first error and ends the statement.
+func (p *parser) fail(offset int, e Error) {
+	if p.err != nil {
+		return
+	}
+	if e.State == "" {
+		e.State = syntaxError
+	}
+	p.err = newError(p.text, offset, e)
+	p.steps += len(p.text)
+	p.tok, p.ahead = token{kind: endToken, start: offset, stop: offset}, nil
+}
+
+// failAt refuses a token for a reason of its own.
+func (p *parser) failAt(t token, state, reason, hint string) {
+	p.fail(t.start, Error{Reason: reason, Hint: hint, State: state})
+}
+
+// unexpected fails at the next token. The words are those that may stand there,
+// one of which may have been meant.
+func (p *parser) unexpected(expected string, words ...string) {
+	if p.tok.kind == badToken {
+		p.fail(p.tok.start, *p.tok.err)
+		return
+	}
+	e := Error{Found: p.tok.found(), Expected: expected}
+	if p.tok.kind == wordToken {
+		p.steps += len(words)
+		e.Hint = suggestion(p.tok.value, words)
+	}
+	p.fail(p.tok.start, e)
+}
+
+// accept takes a keyword if it stands next.
+func (p *parser) accept(keyword string) bool {
+	if !p.tok.is(keyword) {
+		return false
+	}
+	p.advance()
+	return true
+}
+
+// acceptBoth takes two keywords if both stand next. One alone may be a name.
+func (p *parser) acceptBoth(first, second string) bool {
+	if !p.tok.is(first) || !p.peek().is(second) {
+		return false
+	}
+	p.advance()
+	p.advance()
+	return true
+}
+
+func (p *parser) acceptMark(mark string) bool {
+	if !p.tok.isMark(mark) {
+		return false
+	}
+	p.advance()
+	return true
+}
+
+// expect takes these keywords, one behind the other.
+func (p *parser) expect(keywords ...string) {
+	for _, k := range keywords {
+		if !p.accept(k) {
+			p.unexpected(k, k)
+		}
+	}
+}
+
+func (p *parser) expectMark(mark string) {
+	switch {
+	case p.acceptMark(mark):
+	case p.tok.kind == badToken && p.tok.value != "": // such as a UUID
+		p.fail(p.tok.start, Error{Found: p.tok.found(), Expected: mark})
+	default:
+		p.unexpected(mark)
+	}
+}
+
+// choose takes one of several keywords. What says in an error what they are.
+func (p *parser) choose(what string, keywords ...string) string {
+	for _, k := range keywords {
+		if p.accept(k) {
+			return k
+		}
+	}
+	expected := oneOf(keywords)
+	if what != "" {
+		expected = what + " (" + strings.Join(keywords, ", ") + ")"
+	}
+	p.unexpected(expected, keywords...)
+	return ""
+}
+
+func (p *parser) atEnd() bool { return p.tok.ends() }
+
+// expectEnd refuses whatever stands behind the statement.
+func (p *parser) expectEnd() {
+	semicolon := false
+	for p.acceptMark(";") {
+		semicolon = true
+	}
+	switch {
+	case p.tok.kind == endToken:
+	case semicolon:
+		p.failAt(p.tok, "", "a second statement begins here", "send one at a time")
+	default:
+		p.unexpected("the end of the statement")
+	}
+}

@@ -1,0 +1,119 @@
+package ddl
+
+import (
+	"fmt"
+	"strings"
+)
+
+// partition reads what stands behind PARTITION BY.
+func (p *parser) partition() *Partition {
+	t := &Partition{Strategy: p.choose("", AllShards, SingleShard, ShardSet, Dynamic)}
+	switch t.Strategy {
+	case SingleShard:
+		t.Shards = []string{p.uuid(shardID)}
+	case ShardSet:
+		t.Shards = p.shardSet()
+	case Dynamic:
+		t.Expression = p.expression()
+	}
+	return t
+}
+
+const shardID = "the UUID of a shard"
+
+func (p *parser) shardSet() []string {
+	p.expectMark("(")
+	var shards []string
+	seen := map[string]bool{}
+	for {
+		at := p.tok
+		shard := p.uuid(shardID)
+		if p.err != nil {
+			return nil
+		}
+		if seen[shard] {
+			p.failAt(at, badValue, "the shard "+shard+" is named twice", "leave one of them out")
+			return nil
+		}
+		seen[shard] = true
+		shards = append(shards, shard)
+		if !p.comma() || !p.checkLength(len(shards)) {
+			break
+		}
+	}
+	if !p.acceptMark(")") {
+		p.unexpected("a comma or )")
+	}
+	return shards
+}
+
+// expression reads the text that picks shards: a string, or whatever stands
+// between parentheses.
+func (p *parser) expression() string {
+	if p.tok.kind == stringToken {
+		return p.filled("the expression")
+	}
+	if !p.tok.isMark("(") {
+		p.unexpected("an expression in single quotes or parentheses")
+		return ""
+	}
+	open := p.tok
+	end := p.closing(open.start)
+	if p.err != nil {
+		return ""
+	}
+	text := strings.TrimSpace(p.text[open.stop : end-1])
+	if text == "" {
+		p.failAt(open, badValue, "the expression is empty", "write it between the parentheses")
+		return ""
+	}
+	p.jump(end)
+	return text
+}
+
+// closing finds the place behind the parenthesis that closes the one at a place.
+func (p *parser) closing(start int) int {
+	depth := 0
+	for at := start; at < len(p.text); {
+		switch p.text[at] {
+		case '(':
+			depth++
+		case ')':
+			depth--
+		}
+		end, err := skip(p.text, at)
+		switch {
+		case err != nil:
+			p.fail(err.Offset, *err)
+			return 0
+		case depth == 0:
+			return end
+		case depth > nestingMax:
+			p.fail(at, Error{Reason: fmt.Sprintf("there are more than %d parentheses inside each other", nestingMax), Hint: "write it in quotes", State: tooMuch})
+			return 0
+		}
+		p.steps += end - at
+		at = end
+	}
+	p.fail(start, Error{Reason: "the parenthesis that begins here is not closed", Hint: "end it with )"})
+	return 0
+}
+
+func (t *Partition) print() string {
+	switch t.Strategy {
+	case SingleShard, ShardSet:
+		quoted := make([]string, len(t.Shards))
+		for i, s := range t.Shards {
+			quoted[i] = quoteString(s)
+		}
+		list := strings.Join(quoted, ", ")
+		if t.Strategy == ShardSet {
+			list = "(" + list + ")"
+		}
+		return t.Strategy + " " + list
+	case Dynamic:
+		return t.Strategy + " " + quoteString(t.Expression)
+	default:
+		return t.Strategy
+	}
+}

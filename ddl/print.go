@@ -1,0 +1,94 @@
+package ddl
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Print writes a statement in its canonical form: keywords in upper case, one
+// clause a line, clauses in the order of the manual. Parse makes an equal
+// statement of it, unless that has a password or the value of a secret: in their
+// place stands ***.
+func Print(s Statement) string {
+	switch s := s.(type) {
+	case *CreateJob:
+		return s.print()
+	case *AlterJob:
+		return s.print()
+	case *DropJob:
+		return s.print()
+	case *ExecuteJob:
+		return "EXECUTE JOB " + printName(s.Name)
+	case *CancelRun:
+		return "CANCEL JOB RUN " + quoteString(s.ID)
+	case *ExplainRun:
+		return "EXPLAIN JOB RUN " + quoteString(s.ID)
+	case *ShowJobs:
+		return "SHOW JOBS"
+	case *ShowCreateJob:
+		return "SHOW CREATE JOB " + printName(s.Name)
+	case *Show:
+		return "SHOW " + s.Name
+	case *Begin:
+		return s.print()
+	case *Commit, *Rollback:
+		return s.Tag()
+	case *Select:
+		return s.Text
+	case *ExplainQuery:
+		return s.Text
+	case *Security:
+		return s.print()
+	default:
+		panic(fmt.Sprintf("ddl: %T is no statement of this package", s))
+	}
+}
+
+func (s *CreateJob) print() string {
+	head := s.Tag() + " "
+	if s.IfNotExists {
+		head += "IF NOT EXISTS "
+	}
+	return strings.Join(append([]string{head + printName(s.Name)}, s.Job.print(false)...), "\n  ")
+}
+
+func (s *AlterJob) print() string {
+	head := s.Tag() + " "
+	if s.IfExists {
+		head += "IF EXISTS "
+	}
+	text := []string{head + printName(s.Name)}
+	for _, line := range s.Set.print(true) {
+		text = append(text, "SET "+line)
+	}
+	for _, c := range s.Secrets {
+		text = append(text, c.print())
+	}
+	return strings.Join(text, "\n  ")
+}
+
+func (c SecretChange) print() string {
+	if c.Drop {
+		return "DROP SECRET " + quoteString(c.Key)
+	}
+	return "SET SECRET " + quoteString(c.Key) + " = " + hidden
+}
+
+func (s *DropJob) print() string {
+	text := "DROP JOB "
+	if s.IfExists {
+		text += "IF EXISTS "
+	}
+	text += printName(s.Name)
+	if s.KeepHistory {
+		text += " KEEP HISTORY"
+	}
+	return text
+}
+
+func (s *Begin) print() string {
+	if s.ReadOnly {
+		return "BEGIN READ ONLY"
+	}
+	return "BEGIN"
+}

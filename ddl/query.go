@@ -1,0 +1,66 @@
+package ddl
+
+import "strings"
+
+// rest takes the text from the next token to the end of the statement, as it is.
+// Nothing of it is judged but that its quotes are closed.
+func (p *parser) rest() string {
+	start := p.tok.start
+	s, err := extent(p.text, start)
+	if err != nil {
+		p.fail(err.Offset, *err)
+		return ""
+	}
+	p.steps += s.next - start
+	p.jump(s.stop)
+	return p.text[start:s.stop]
+}
+
+func (p *parser) explain() Statement {
+	switch next := p.peek(); {
+	case next.is("JOB"):
+		p.advance()
+		p.expect("JOB", "RUN")
+		return &ExplainRun{ID: p.uuid(runID)}
+	case next.ends():
+		p.advance()
+		p.unexpected("JOB RUN or a query")
+		return nil
+	}
+	return &ExplainQuery{Text: p.rest()}
+}
+
+func (p *parser) show() Statement {
+	p.advance()
+	switch {
+	case p.tok.is("JOBS") && p.peek().ends():
+		p.advance()
+		return &ShowJobs{}
+	case p.accept("CREATE"):
+		p.expect("JOB")
+		return &ShowCreateJob{Name: p.name(jobName)}
+	}
+	return &Show{Name: p.setting()}
+}
+
+// setting reads the name of a setting, which may have several words and parts.
+func (p *parser) setting() string {
+	var b strings.Builder
+	for first := true; first || !p.atEnd(); first = false {
+		switch {
+		case !first && p.acceptMark("."):
+			b.WriteByte('.')
+		case !first:
+			b.WriteByte(' ')
+		}
+		if p.tok.kind != wordToken {
+			p.unexpected("JOBS, CREATE JOB or the name of a setting")
+			return ""
+		}
+		b.WriteString(strings.ToLower(p.advance().value))
+	}
+	if b.Len() > NameMax {
+		p.failAt(token{start: p.last}, nameTooLong, "the name of the setting is too long", "")
+	}
+	return b.String()
+}

@@ -1,0 +1,133 @@
+package ddl
+
+import "strings"
+
+// skipQuoted finds the end of what begins at a place and hides what is in it: a
+// string, a quoted name, a string between dollars, or a comment. It answers with
+// the same place if nothing of that kind begins there.
+func skipQuoted(text string, at int) (end int, err *Error) {
+	rest := text[at:]
+	switch {
+	case rest[0] == '\'':
+		return skipString(text, at)
+	case rest[0] == '"':
+		return skipName(text, at)
+	case rest[0] == '$':
+		return skipDollars(text, at)
+	case isComment(rest):
+		return skipComment(text, at)
+	}
+	return at, nil
+}
+
+func skipString(text string, at int) (end int, err *Error) {
+	if end := skipDoubled(text, at, '\''); end > 0 {
+		return end, nil
+	}
+	return 0, newError(text, at, Error{
+		Reason: "the string that begins here is not closed", Hint: "end it with '; write '' for a quote inside", State: syntaxError,
+	})
+}
+
+func skipName(text string, at int) (end int, err *Error) {
+	if end := skipDoubled(text, at, '"'); end > 0 {
+		return end, nil
+	}
+	return 0, newError(text, at, Error{
+		Reason: "the name that begins here is not closed", Hint: `end it with "; write "" for a quote inside`, State: syntaxError,
+	})
+}
+
+// skipDoubled finds the end of a text between quotes, in which a quote stands
+// twice. It is 0 if there is none.
+func skipDoubled(text string, at int, quote byte) int {
+	for i := at + 1; i < len(text); i++ {
+		if text[i] != quote {
+			continue
+		}
+		if i+1 == len(text) || text[i+1] != quote {
+			return i + 1
+		}
+		i++
+	}
+	return 0
+}
+
+// skipDollars finds the end of $tag$…$tag$. A $ that begins no tag hides nothing.
+func skipDollars(text string, at int) (end int, err *Error) {
+	tag := dollarTag(text[at:])
+	if tag == "" {
+		return at, nil
+	}
+	body := at + len(tag)
+	length := strings.Index(text[body:], tag)
+	if length < 0 {
+		return 0, newError(text, at, Error{
+			Reason: "the string that begins here is not closed", Hint: "end it with " + shown(tag), State: syntaxError,
+		})
+	}
+	return body + length + len(tag), nil
+}
+
+// tagMax bounds the tag of a string between dollars.
+const tagMax = 64
+
+// dollarTag is the $tag$ that a text begins with, or empty.
+func dollarTag(text string) string {
+	for i := 1; i < len(text) && i < tagMax; i++ {
+		c := text[i]
+		switch {
+		case c == '$':
+			return text[:i+1]
+		case !isLetter(c) && (i == 1 || !isDigit(c)):
+			return ""
+		}
+	}
+	return ""
+}
+
+func isComment(text string) bool {
+	return strings.HasPrefix(text, "--") || strings.HasPrefix(text, "/*")
+}
+
+// skipComment finds the end of a comment: that of the line, or the */ that
+// belongs to its /*.
+func skipComment(text string, at int) (end int, err *Error) {
+	if text[at] == '-' {
+		if length := strings.IndexByte(text[at:], '\n'); length >= 0 {
+			return at + length + 1, nil
+		}
+		return len(text), nil
+	}
+	depth := 1
+	for i := at + 2; i+1 < len(text); i++ {
+		switch text[i : i+2] {
+		case "/*":
+			depth++
+			i++
+		case "*/":
+			depth--
+			i++
+		}
+		if depth == 0 {
+			return i + 1, nil
+		}
+	}
+	return 0, newError(text, at, Error{
+		Reason: "the comment that begins here is not closed", Hint: "end it with */; comments inside it are closed each by its own", State: syntaxError,
+	})
+}
+
+func isSpace(c byte) bool {
+	return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v'
+}
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
+
+// isLetter takes every character beyond ASCII for a letter, as SQL does.
+func isLetter(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c == '_' || c >= 0x80
+}
+
+// isInWord reports whether a word goes on with it.
+func isInWord(c byte) bool { return isLetter(c) || isDigit(c) || c == '$' }

@@ -1,0 +1,104 @@
+package ddl
+
+import "strings"
+
+// SecurityKind says what a statement about users, roles and rights does.
+type SecurityKind int
+
+// The kinds.
+const (
+	CreateUser SecurityKind = iota
+	AlterUser
+	DropUser
+	CreateRole
+	AlterRole
+	DropRole
+	Grant
+	Revoke
+)
+
+// Security is a statement about users, roles and rights.
+type Security struct {
+	Kind     SecurityKind
+	Name     string  // of the user or role; not with GRANT and REVOKE
+	Password *string // of CREATE USER and ALTER USER, if said; never printed
+	Rename   string  // of ALTER: its new name, if said
+	IfExists bool    // of DROP
+
+	// Of GRANT and REVOKE: either privileges, All or a role.
+	Privileges []string // such as CREATE JOB: see Privileges
+	All        bool
+	Role       string
+	Job        string   // the one job that the privileges are for; empty: every job
+	To         []string // the users and roles that get or lose them
+}
+
+var securityTags = [...]string{
+	CreateUser: "CREATE USER", AlterUser: "ALTER USER", DropUser: "DROP USER",
+	CreateRole: "CREATE ROLE", AlterRole: "ALTER ROLE", DropRole: "DROP ROLE",
+	Grant: "GRANT", Revoke: "REVOKE",
+}
+
+// Tag says what it does: CREATE USER, GRANT.
+func (s *Security) Tag() string { return securityTags[s.Kind] }
+
+func (p *parser) createUser() Statement {
+	s := &Security{Kind: CreateUser, Name: p.name(userName)}
+	if !p.atEnd() {
+		s.Password = p.password()
+	}
+	return s
+}
+
+func (p *parser) alterUser() Statement {
+	s := &Security{Kind: AlterUser, Name: p.name(userName)}
+	if p.accept("RENAME") {
+		p.expect("TO")
+		s.Rename = p.name(userName)
+	} else {
+		s.Password = p.password()
+	}
+	return s
+}
+
+func (p *parser) alterRole() Statement {
+	s := &Security{Kind: AlterRole, Name: p.name(roleName)}
+	p.expect("RENAME")
+	p.expect("TO")
+	s.Rename = p.name(roleName)
+	return s
+}
+
+func (p *parser) password() *string {
+	p.accept("WITH")
+	p.expect("PASSWORD")
+	at := p.tok
+	password := p.secret("the password")
+	if p.err == nil && password == "" {
+		p.failAt(at, badValue, "the password is empty", "write it between the quotes")
+	}
+	return &password
+}
+
+// hidden stands for what is not printed.
+const hidden = "'***'"
+
+func (s *Security) print() string {
+	var b strings.Builder
+	b.WriteString(s.Tag() + " ")
+	if s.Kind == Grant || s.Kind == Revoke {
+		s.printGrant(&b)
+		return b.String()
+	}
+	if s.IfExists {
+		b.WriteString("IF EXISTS ")
+	}
+	b.WriteString(printName(s.Name))
+	if s.Password != nil {
+		b.WriteString(" PASSWORD " + hidden)
+	}
+	if s.Rename != "" {
+		b.WriteString(" RENAME TO " + printName(s.Rename))
+	}
+	return b.String()
+}

@@ -1,0 +1,115 @@
+package ddl
+
+// statement reads whatever stands there, by its first word.
+func (p *parser) statement() Statement {
+	first := p.tok
+	switch first.upper {
+	case "CREATE":
+		return p.create()
+	case "RECREATE":
+		p.advance()
+		p.expect("JOB")
+		return p.createJob(&CreateJob{Mode: Recreate})
+	case "ALTER":
+		return p.alter()
+	case "DROP":
+		return p.drop()
+	case "EXECUTE":
+		p.advance()
+		p.expect("JOB")
+		return &ExecuteJob{Name: p.name(jobName)}
+	case "CANCEL":
+		p.advance()
+		p.expect("JOB", "RUN")
+		return &CancelRun{ID: p.uuid(runID)}
+	case "EXPLAIN":
+		return p.explain()
+	case "SHOW":
+		return p.show()
+	case "SELECT", "WITH", "VALUES", "TABLE":
+		return &Select{Text: p.rest()}
+	case "BEGIN", "START":
+		return p.begin()
+	case "COMMIT", "END", "ROLLBACK", "ABORT":
+		return p.finish()
+	case "GRANT", "REVOKE":
+		return p.grant()
+	}
+	switch {
+	case foreignWords[first.upper]:
+		return p.foreign(first, first.upper, sysIsReadOnly)
+	case sessionWords[first.upper]:
+		return p.foreign(first, first.upper, "leave it out")
+	}
+	p.unexpected("a statement ("+oneOf(statementWords)+")", statementWords...)
+	return nil
+}
+
+// What names stand for.
+const (
+	jobName  = "the name of a job"
+	userName = "the name of a user"
+	roleName = "the name of a role"
+	runID    = "the id of a run"
+)
+
+func (p *parser) create() Statement {
+	first := p.advance()
+	if p.accept("OR") {
+		if p.tok.is("REPLACE") {
+			p.fail(p.tok.start, Error{Found: p.tok.found(), Expected: "ALTER", Hint: "RECREATE JOB drops the job that is there and makes it anew"})
+		}
+		p.expect("ALTER", "JOB")
+		return p.createJob(&CreateJob{Mode: CreateOrAlter})
+	}
+	switch p.thing(first, "JOB", "OR", "USER", "ROLE") {
+	case "JOB":
+		return p.createJob(&CreateJob{IfNotExists: p.ifNotExists()})
+	case "USER":
+		return p.createUser()
+	case "ROLE":
+		return &Security{Kind: CreateRole, Name: p.name(roleName)}
+	}
+	return nil
+}
+
+func (p *parser) alter() Statement {
+	first := p.advance()
+	switch p.thing(first, "JOB", "USER", "ROLE") {
+	case "JOB":
+		return p.alterJob()
+	case "USER":
+		return p.alterUser()
+	case "ROLE":
+		return p.alterRole()
+	}
+	return nil
+}
+
+func (p *parser) drop() Statement {
+	first := p.advance()
+	switch p.thing(first, "JOB", "USER", "ROLE") {
+	case "JOB":
+		s := &DropJob{IfExists: p.acceptBoth("IF", "EXISTS"), Name: p.name(jobName)}
+		if p.accept("KEEP") {
+			p.expect("HISTORY")
+			s.KeepHistory = true
+		} else if !p.atEnd() {
+			p.unexpected("KEEP HISTORY or the end of the statement", "KEEP")
+		}
+		return s
+	case "USER":
+		return &Security{Kind: DropUser, IfExists: p.acceptBoth("IF", "EXISTS"), Name: p.name(userName)}
+	case "ROLE":
+		return &Security{Kind: DropRole, IfExists: p.acceptBoth("IF", "EXISTS"), Name: p.name(roleName)}
+	}
+	return nil
+}
+
+func (p *parser) ifNotExists() bool {
+	if !p.acceptBoth("IF", "NOT") {
+		return false
+	}
+	p.expect("EXISTS")
+	return true
+}

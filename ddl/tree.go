@@ -1,0 +1,150 @@
+package ddl
+
+// Statement is one of the statements of this package, each a pointer to its
+// struct. The set is closed.
+type Statement interface {
+	statement()
+	Tag() string // what was done, in the words that it was asked in: CREATE JOB
+}
+
+// CreateMode says what becomes of a job that is there already.
+type CreateMode int
+
+// The modes.
+const (
+	Create        CreateMode = iota // it is an error
+	CreateOrAlter                   // it is changed to what is said
+	Recreate                        // it is dropped first
+)
+
+// CreateJob makes a job. Its Job has a schedule and an action.
+type CreateJob struct {
+	Name        string
+	Mode        CreateMode
+	IfNotExists bool // only with Create
+	Job         Clauses
+}
+
+// AlterJob changes what is said of a job and leaves the rest.
+type AlterJob struct {
+	Name     string
+	IfExists bool
+	Set      Clauses
+	Secrets  []SecretChange
+}
+
+// SecretChange sets a secret of a job, or takes it away.
+type SecretChange struct {
+	Key   string
+	Value string // never printed
+	Drop  bool
+}
+
+// DropJob removes a job, and its history unless that is kept.
+type DropJob struct {
+	Name        string
+	IfExists    bool
+	KeepHistory bool
+}
+
+// ExecuteJob runs a job now.
+type ExecuteJob struct{ Name string }
+
+// CancelRun stops a run.
+type CancelRun struct{ ID string }
+
+// ExplainRun asks why a run is where it is.
+type ExplainRun struct{ ID string }
+
+// ShowJobs lists the jobs.
+type ShowJobs struct{}
+
+// ShowCreateJob asks for the statement that makes a job.
+type ShowCreateJob struct{ Name string }
+
+// Show asks for a setting of the session, such as server_version or, in several
+// words, time zone. Its name is in lower case, with single spaces.
+type Show struct{ Name string }
+
+// Begin opens a transaction.
+type Begin struct{ ReadOnly bool }
+
+// Commit ends a transaction and keeps what it did.
+type Commit struct{}
+
+// Rollback ends a transaction and keeps nothing.
+type Rollback struct{}
+
+// Select is a query: SELECT, WITH, VALUES or TABLE. Nothing of it is judged here.
+type Select struct{ Text string }
+
+// ExplainQuery asks how a query would be run. Its text is the whole statement,
+// EXPLAIN included.
+type ExplainQuery struct{ Text string }
+
+func (*CreateJob) statement()     {}
+func (*AlterJob) statement()      {}
+func (*DropJob) statement()       {}
+func (*ExecuteJob) statement()    {}
+func (*CancelRun) statement()     {}
+func (*ExplainRun) statement()    {}
+func (*ShowJobs) statement()      {}
+func (*ShowCreateJob) statement() {}
+func (*Show) statement()          {}
+func (*Begin) statement()         {}
+func (*Commit) statement()        {}
+func (*Rollback) statement()      {}
+func (*Select) statement()        {}
+func (*ExplainQuery) statement()  {}
+func (*Security) statement()      {}
+
+// Tag says which of the three ways it was made in.
+func (s *CreateJob) Tag() string {
+	switch s.Mode {
+	case CreateOrAlter:
+		return "CREATE OR ALTER JOB"
+	case Recreate:
+		return "RECREATE JOB"
+	default:
+		return "CREATE JOB"
+	}
+}
+
+// Tag is ALTER JOB.
+func (*AlterJob) Tag() string { return "ALTER JOB" }
+
+// Tag is DROP JOB.
+func (*DropJob) Tag() string { return "DROP JOB" }
+
+// Tag is EXECUTE JOB.
+func (*ExecuteJob) Tag() string { return "EXECUTE JOB" }
+
+// Tag is CANCEL JOB RUN.
+func (*CancelRun) Tag() string { return "CANCEL JOB RUN" }
+
+// Tag is EXPLAIN, as clients know it.
+func (*ExplainRun) Tag() string { return "EXPLAIN" }
+
+// Tag is SHOW.
+func (*ShowJobs) Tag() string { return "SHOW" }
+
+// Tag is SHOW.
+func (*ShowCreateJob) Tag() string { return "SHOW" }
+
+// Tag is SHOW.
+func (*Show) Tag() string { return "SHOW" }
+
+// Tag is BEGIN.
+func (*Begin) Tag() string { return "BEGIN" }
+
+// Tag is COMMIT.
+func (*Commit) Tag() string { return "COMMIT" }
+
+// Tag is ROLLBACK.
+func (*Rollback) Tag() string { return "ROLLBACK" }
+
+// Tag is SELECT, however the query begins.
+func (*Select) Tag() string { return "SELECT" }
+
+// Tag is EXPLAIN.
+func (*ExplainQuery) Tag() string { return "EXPLAIN" }

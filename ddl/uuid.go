@@ -1,0 +1,51 @@
+package ddl
+
+import "strings"
+
+const uuidLength = 36
+
+// uuid reads a UUID, bare or in quotes. A bare one is no token: its beginning
+// may look like a number, a word or neither, and so it is read from the text.
+func (p *parser) uuid(what string) string {
+	if p.err != nil {
+		return ""
+	}
+	if p.tok.kind == stringToken {
+		if !isUUID(p.tok.value) {
+			p.failAt(p.tok, badValue, shown(quoteString(p.tok.value))+" is no UUID", "it looks like 01926a5e-7c3b-7f3a-8d2e-1b2c3d4e5f60")
+			return ""
+		}
+		return strings.ToLower(p.advance().value)
+	}
+	start, end := p.tok.start, p.tok.start+uuidLength
+	if p.tok.kind == badToken && p.tok.value == "" {
+		p.unexpected(what)
+		return ""
+	}
+	if p.tok.kind == endToken || end > len(p.text) || !isUUID(p.text[start:end]) || end < len(p.text) && isInWord(p.text[end]) {
+		p.fail(start, Error{Found: p.tok.found(), Expected: what, Hint: "it looks like 01926a5e-7c3b-7f3a-8d2e-1b2c3d4e5f60"})
+		return ""
+	}
+	p.jump(end)
+	return strings.ToLower(p.text[start:end])
+}
+
+func isUUID(text string) bool {
+	if len(text) != uuidLength {
+		return false
+	}
+	for i := range len(text) {
+		c := text[i]
+		switch i {
+		case 8, 13, 18, 23:
+			if c != '-' {
+				return false
+			}
+		default:
+			if !isDigit(c) && (c < 'a' || c > 'f') && (c < 'A' || c > 'F') {
+				return false
+			}
+		}
+	}
+	return true
+}
