@@ -73,6 +73,7 @@ var wireCommands = [...]reflect.Type{
 	34: reflect.TypeFor[Redrive](),
 	35: reflect.TypeFor[Remember](),
 	36: reflect.TypeFor[PutWebhooks](),
+	37: reflect.TypeFor[Drop](),
 }
 
 // wireBatch is Batch with its field numbers.

@@ -58,6 +58,7 @@ const (
 	VerbPutSchedule    Verb = "put_schedule"
 	VerbSwitchSchedule Verb = "switch_schedule"
 	VerbDeleteSchedule Verb = "delete_schedule"
+	VerbDrop           Verb = "drop"
 	VerbFire           Verb = "fire"
 	VerbTrigger        Verb = "trigger"
 	VerbBackfill       Verb = "backfill"

@@ -125,6 +125,9 @@ type Normalise struct {
 type All struct {
 	Meta    `wire:"1"`
 	Members []Command `wire:"2"`
+	// Dry has it decided and answered as ever, and nothing written. Sent again it
+	// is decided on what is there then.
+	Dry bool `wire:"3"`
 }
 
 // Verb names the command.

@@ -77,6 +77,17 @@ func DeliveryID(params json.RawMessage, kind EventKind, at time.Time) (id ID) {
 	return id
 }
 
+// DefinitionID is the id that a definition goes by where it needs a number: it
+// comes from the name alone, so that it is the same in every store and outlives
+// the definition.
+func DefinitionID(name string) (id ID) {
+	sum := sha256.Sum256([]byte("definition " + name))
+	copy(id[:], sum[:])
+	id[6] = id[6]&0x0f | 0x80
+	id[8] = id[8]&0x3f | 0x80
+	return id
+}
+
 // AuditID is the id of the audit entry that a command writes about a job.
 func AuditID(command ID, verb Verb, job ID) ID {
 	return command.Derive(append([]byte("audit "+string(verb)), job[:]...))

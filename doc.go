@@ -46,6 +46,7 @@
 //	PutTemplate, Archive, Unarchive  *TemplatePut      the template, and how many schedules it disabled
 //	PutSchedule, SwitchSchedule      *SchedulePut      the schedule
 //	DeleteSchedule                   *ScheduleDeleted  whether it was gone already
+//	Drop                             *Dropped          what was cancelled and asked to stop at once
 //	PutThrottle                      *ThrottlePut      the limits
 //	PutWebhooks                      *WebhooksPut      the webhooks
 //	Fire                             *Fired            the jobs, or that somebody else came first

@@ -188,3 +188,16 @@ func TestDerivedIDsAreDistinct(t *testing.T) {
 		}
 	}
 }
+
+// TestDefinitionIDs: they are kept in stores, and people write them down, so they
+// never change.
+func TestDefinitionIDs(t *testing.T) {
+	for name, want := range map[string]string{
+		"nightly": "3db961ff-06f7-8bb9-a3ec-073303f4b6d6",
+		"zürich":  "a5750bb8-fa5c-86eb-83f0-09bb30814532",
+	} {
+		if id := DefinitionID(name); id.String() != want {
+			t.Errorf("%s is %s, want %s", name, id, want)
+		}
+	}
+}

@@ -10,13 +10,14 @@ const (
 	ClaimMax = 1_000  // jobs in one Claim: more would sit claimed but not started
 	ItemsMax = 10_000 // leases in one Extend, Note or Finish
 	PageMax  = 1_000  // rows a typed read answers with
-	SweepMax = 1_000  // rows that one Ready, Reap or Recover touches, so that it never holds the writer for long
+	SweepMax = 1_000  // rows that one Ready, Reap, Recover or Drop touches, so that it never holds the writer for long
 	OrderMax = 10_000 // rows that one Move or Normalise renumbers
 
 	TypesMax = 256 // types in one Claim: each is a lane that the claim walks
 
 	ScopesMax     = 1_000   // scopes of a schedule: one time fires as many jobs at once
 	DependsMax    = 100     // schedules that one depends on
+	ShardsMax     = 1_000   // shards of a schedule
 	DependentsMax = 1_000   // schedules that depend on one: its end looks at them all
 	FireJobsMax   = 50      // jobs in one Fire, unless a single time has more scopes
 	CatchUpMax    = 1_000   // missed times that are caught up with
@@ -41,6 +42,7 @@ const (
 	EventErrorMax = 1 << 10  // bytes of an error text in an event: whoever wants all of it reads the run
 	PathMax       = 4 << 10  // bytes of an artifact or log path
 	ReasonMax     = 1 << 10  // bytes of a cancellation's reason
+	ExpressionMax = 4 << 10  // bytes of the expression that picks shards
 	ArtifactMax   = 1_000    // artifacts of one run
 
 	WebhooksMax = 10      // webhooks of a template, and of all together: each event is a job for each of them

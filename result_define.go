@@ -31,8 +31,18 @@ type SchedulePut struct {
 // delete that is sent again finds it so.
 type ScheduleDeleted struct{ Gone bool }
 
+// Dropped answers Drop. Gone says that it was not there: a drop that is sent again
+// finds it so. The others are what was done at once; a Sweep does the rest.
+type Dropped struct {
+	Gone      bool
+	Cancelled int  // jobs that were queued
+	Stopping  int  // runs that were asked to stop
+	Archived  bool // its template was, too
+}
+
 func (*TypePut) reply()         {}
 func (*TemplatePut) reply()     {}
 func (*ThrottlePut) reply()     {}
 func (*SchedulePut) reply()     {}
 func (*ScheduleDeleted) reply() {}
+func (*Dropped) reply()         {}

@@ -115,10 +115,21 @@ func sampleDefinitions() []Command {
 	}
 }
 
-// sampleVariants sets what cannot be set beside the rest of a sample.
+// sampleVariants sets what cannot be set beside the rest of a sample, or came
+// later: the samples stay as they are, to see that what was written then is still
+// read.
 func sampleVariants() map[string]Command {
 	return map[string]Command{
-		"put_schedule_at":    &PutSchedule{Meta: sampleMeta(37), Name: "once", Spec: ScheduleSpec{Template: "mail", At: sampleTime}},
+		"put_schedule_at": &PutSchedule{Meta: sampleMeta(37), Name: "once", Spec: ScheduleSpec{Template: "mail", At: sampleTime}},
+		"put_schedule_anew": &PutSchedule{Meta: sampleMeta(42), Name: "spread", Anew: true, Spec: ScheduleSpec{
+			Template: "mail", Every: time.Hour, Class: ClassQuorumRequired,
+			Partition: Partition{Strategy: PartitionSet, Shards: []string{sampleShard}},
+		}},
+		"put_schedule_picked": &PutSchedule{Meta: sampleMeta(43), Name: "picked", Spec: ScheduleSpec{
+			Template: "mail", Every: time.Hour, Partition: Partition{Strategy: PartitionDynamic, Expression: `shard.region == "eu"`},
+		}},
+		"put_template_sole":  &PutTemplate{Meta: sampleMeta(44), Name: "mail", Sole: "newsletter", Spec: TemplateSpec{Type: "mail.send"}},
+		"all_dry":            &All{Meta: sampleMeta(45), Members: []Command{&Archive{Meta: sampleMeta(46), Name: "mail"}}, Dry: true},
 		"put_schedule_every": &PutSchedule{Meta: sampleMeta(38), Name: "often", Spec: ScheduleSpec{Template: "mail", Every: 90 * time.Second}},
 	}
 }
@@ -131,6 +142,8 @@ func sampleSchedule() ScheduleSpec {
 		CatchUp: CatchUpAll, Overlap: OverlapSkip, OnCompletion: CompletionDrop, DependsOn: []string{"backup", "import"},
 	}
 }
+
+const sampleShard = "018f2c4e-0000-7000-8000-000000000007"
 
 func sampleFires() []Command {
 	time1 := FireTime{At: sampleTime, From: sampleTime.Add(-time.Hour), Until: sampleTime.Add(time.Hour)}
@@ -175,5 +188,6 @@ func sampleReach() []Command {
 			{URL: "https://example.org/hook", Events: []EventKind{EventJobFailed, EventScheduleMissed}, Secret: "between us"},
 			{URL: "http://localhost:8080/", Secret: "shh"},
 		}},
+		&Drop{Meta: sampleMeta(41), Name: "nightly", Version: new(sampleID(0x58)), KeepHistory: true, Again: true},
 	}
 }

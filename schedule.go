@@ -93,10 +93,12 @@ type ScheduleSpec struct {
 	Overlap      Overlap         `wire:"14" json:"overlap"`
 	OnCompletion OnCompletion    `wire:"15" json:"on_completion"`
 	DependsOn    []string        `wire:"16" json:"depends_on,omitempty"` // schedules whose executions it waits for
+	Class        Class           `wire:"17" json:"class,omitempty"`
+	Partition    Partition       `wire:"18" json:"partition,omitzero"`
 }
 
 // Canonical is the specification as it is stored: defaults written out, times
-// and intervals cut to what is kept, scopes and dependencies sorted, each once.
+// and intervals cut to what is kept, scopes, dependencies and shards sorted, each once.
 func (s ScheduleSpec) Canonical() ScheduleSpec {
 	s.CatchUp = cmp.Or(s.CatchUp, CatchUpLast)
 	s.Overlap = cmp.Or(s.Overlap, OverlapAllow)
@@ -115,6 +117,7 @@ func (s ScheduleSpec) Canonical() ScheduleSpec {
 	s.DependsOn = slices.Clone(s.DependsOn)
 	slices.Sort(s.DependsOn)
 	s.DependsOn = slices.Compact(s.DependsOn)
+	s.Partition = s.Partition.canonical()
 	return canonical(s)
 }
 

@@ -18,68 +18,22 @@ type Store interface {
 	// sending the same batch again is harmless and settles it.
 	Apply(ctx context.Context, b Batch) ([]Result, error)
 
-	// Job returns a job with its run, or NotFound. The run's token is left
-	// out: it belongs to the claimer alone.
-	Job(ctx context.Context, id ID) (*Job, error)
+	Reader
 
-	// Jobs lists jobs by id, newest first. Those of internal types are listed
-	// only where the query names their type. A query that is wrong is Invalid.
-	Jobs(ctx context.Context, q JobQuery) ([]*Job, error)
-
-	// Queue lists QUEUED jobs without holds in dispatch order, after the job
-	// with the given id, or from the head if it is zero. NotFound says that
-	// the job named has left the queue. Jobs of internal types are left out.
-	Queue(ctx context.Context, after ID, limit int) ([]*Job, error)
-
-	// Execution lists the attempts of one execution, first to last. The id
-	// may be any attempt's. NotFound if there is none.
-	Execution(ctx context.Context, id ID) ([]*Job, error)
+	// View returns the store as it stands now. It lasts until it is closed, the
+	// context ends or the store is closed. One that cannot be had is Unavailable.
+	View(ctx context.Context) (View, error)
 
 	// NextDue says when which upkeep is to be done next.
 	NextDue(ctx context.Context) (Due, error)
-
-	// Type, Template, Schedule and Group return one by its name or id, or
-	// NotFound. Types, Templates and Schedules list by name, Groups by id,
-	// newest first. Types leaves internal ones out.
-	Type(ctx context.Context, name string) (*Type, error)
-	Types(ctx context.Context, q NameQuery) ([]*Type, error)
-	Template(ctx context.Context, name string) (*Template, error)
-	Templates(ctx context.Context, q NameQuery) ([]*Template, error)
-	Schedule(ctx context.Context, name string) (*Schedule, error)
-	Schedules(ctx context.Context, q ScheduleQuery) ([]*Schedule, error)
-	Group(ctx context.Context, id ID) (*Group, error)
-	Groups(ctx context.Context, before ID, limit int) ([]*Group, error)
 
 	// DueSchedules lists the ENABLED schedules that owe a fire, oldest first,
 	// by the clock of the store's authority, and says what that shows. PlanFire
 	// turns each into a command.
 	DueSchedules(ctx context.Context, limit int) (DuePage, error)
 
-	// Stats counts what lives in the store.
-	Stats(ctx context.Context) (*Stats, error)
-
-	// Throttle returns the limits in force.
-	Throttle(ctx context.Context) (*Throttle, error)
-
-	// Webhooks returns those that are told of everything. Apply makes a job of
-	// TypeWebhook for each event that one of them, or one of a job's template,
-	// is told of, as part of the command that brought the event about.
-	Webhooks(ctx context.Context) (*Webhooks, error)
-
-	// Reservations lists reservations by id, newest first.
-	Reservations(ctx context.Context, before ID, limit int) ([]*Reservation, error)
-
-	// Explain says why a job does not run, most important reason first, or
-	// NotFound. An attempt that was retried stands for the last of its
-	// execution. There is always a reason.
-	Explain(ctx context.Context, id ID) ([]Reason, error)
-
 	// Prunable finds executions that need no longer be kept.
 	Prunable(ctx context.Context, q PruneQuery) (PrunePage, error)
-
-	// Audit lists the audit after the entry with the given number, in the
-	// order in which it was written.
-	Audit(ctx context.Context, after int64, limit int) ([]AuditEntry, error)
 
 	// Verify checks every invariant and yields what breaks it. It may run
 	// beside writers.
@@ -134,16 +88,50 @@ type ScheduleQuery struct {
 	State    ScheduleState
 	Template string
 	Ahead    time.Time // those whose calendar was moved after this: the clock was set back since
+	Idle     bool      // only those without a next fire
 	Limit    int       // at most PageMax; 0 means 100
+
+	// ByNext lists those that have a next fire by it, and then by name. A page goes
+	// on behind the schedule with this NextAfter and this After. NextFrom and
+	// NextUntil bound the next fire, both inclusive; zero leaves that side open.
+	ByNext              bool
+	NextAfter           time.Time
+	NextFrom, NextUntil time.Time
 }
 
-// Validate refuses what could only ever pick nothing.
+// Validate refuses what could only ever pick nothing, and what does not go together.
 func (q *ScheduleQuery) Validate() error {
 	err := first(checkUTF8("after", q.After), checkName("template", q.Template, false), checkInt("limit", q.Limit, 0, PageMax))
 	if err == nil && q.State != "" {
 		err = checkState(q.State)
 	}
+	if err == nil {
+		err = q.checkNext()
+	}
 	return asError(err)
+}
+
+func (q *ScheduleQuery) checkNext() *Error {
+	if q.ByNext {
+		switch {
+		case q.Idle:
+			return Invalidf("idle", "picks those without a next fire, which by_next leaves out; ask for one of the two")
+		case !q.Ahead.IsZero():
+			return Invalidf("ahead", "does not go together with by_next; list by name")
+		case q.After != "" && q.NextAfter.IsZero():
+			return Invalidf("next_after", "is needed beside after; by_next goes on behind a next fire and a name")
+		}
+		return nil
+	}
+	for _, one := range []struct {
+		field string
+		at    time.Time
+	}{{"next_after", q.NextAfter}, {"next_from", q.NextFrom}, {"next_until", q.NextUntil}} {
+		if !one.at.IsZero() {
+			return Invalidf(one.field, "goes together with by_next alone")
+		}
+	}
+	return nil
 }
 
 // JobQuery picks jobs to list. Zero fields pick everything.
@@ -156,7 +144,10 @@ type JobQuery struct {
 	State    State // what a person calls it; beside a Status that cannot have it, nothing is picked
 	Tails    bool  // only the last attempt of each execution
 	Dead     bool  // only dead letters that were not redriven
-	Before   ID    // jobs with a smaller id
+	Before   ID    // jobs with a smaller id: the pages of newest first
+	After    ID    // jobs with a greater id: the pages of oldest first
+	Oldest   bool  // oldest first
+	Lean     bool  // leaves out Params, and of the run Result, Progress and Artifacts, which are not even read
 	Limit    int   // at most PageMax; 0 means 100
 }
 

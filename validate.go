@@ -284,7 +284,7 @@ func (c *All) Validate() error {
 var inAll = map[Verb]bool{
 	VerbEnqueue: true, VerbFinish: true, VerbCancel: true, VerbEdit: true, VerbNote: true,
 	VerbPutType: true, VerbSwitchType: true, VerbPutTemplate: true, VerbArchive: true, VerbUnarchive: true,
-	VerbPutThrottle: true, VerbPutWebhooks: true, VerbPutSchedule: true, VerbSwitchSchedule: true, VerbDeleteSchedule: true,
+	VerbPutThrottle: true, VerbPutWebhooks: true, VerbPutSchedule: true, VerbSwitchSchedule: true, VerbDeleteSchedule: true, VerbDrop: true,
 	VerbTrigger: true, VerbEnqueueGroup: true, VerbCancelGroup: true, VerbRedrive: true,
 }
 

@@ -160,6 +160,12 @@ func TestQueriesRefuse(t *testing.T) {
 		{"high limit of schedules", &ScheduleQuery{Limit: PageMax + 1}, "limit", "is 1001"},
 		{"unknown state", &ScheduleQuery{State: "on"}, "state", `is "on"; allowed are ENABLED, DISABLED, PAUSED`},
 		{"template of schedules", &ScheduleQuery{Template: "a b"}, "template", `"a b" has ' ' in it`},
+		{"idle by next", &ScheduleQuery{ByNext: true, Idle: true}, "idle", "ask for one of the two"},
+		{"ahead by next", &ScheduleQuery{ByNext: true, Ahead: sampleTime}, "ahead", "list by name"},
+		{"behind a name alone by next", &ScheduleQuery{ByNext: true, After: "a"}, "next_after", "is needed beside after"},
+		{"behind a next fire by name", &ScheduleQuery{NextAfter: sampleTime}, "next_after", "goes together with by_next alone"},
+		{"next fires from, by name", &ScheduleQuery{NextFrom: sampleTime}, "next_from", "goes together with by_next alone"},
+		{"next fires until, of idle ones", &ScheduleQuery{Idle: true, NextUntil: sampleTime}, "next_until", "goes together with by_next alone"},
 		{"high limit of jobs", &JobQuery{Limit: PageMax + 1}, "limit", "is 1001"},
 		{"unknown status", &JobQuery{Status: "DONE"}, "status", `is "DONE"; allowed are QUEUED, RUNNING, CANCELLED`},
 		{"unknown state of jobs", &JobQuery{State: "done"}, "state", `is "done"; allowed are scheduled, blocked, queued, running`},
@@ -172,7 +178,9 @@ func TestQueriesRefuse(t *testing.T) {
 	for _, good := range []interface{ Validate() error }{
 		&NameQuery{}, &NameQuery{After: "m", Limit: PageMax}, &ScheduleQuery{},
 		&ScheduleQuery{After: "a", State: SchedulePaused, Template: "t", Ahead: sampleTime, Limit: 1}, &JobQuery{},
-		&JobQuery{State: StateBlocked, Tails: true},
+		&ScheduleQuery{ByNext: true, State: ScheduleDisabled, Template: "t", NextAfter: sampleTime, After: "a", NextFrom: sampleTime, NextUntil: sampleTime},
+		&ScheduleQuery{ByNext: true, NextAfter: sampleTime}, &ScheduleQuery{Idle: true, State: ScheduleEnabled, After: "a"},
+		&JobQuery{State: StateBlocked, Tails: true}, &JobQuery{After: sampleID(1), Before: sampleID(2), Oldest: true, Lean: true},
 		&JobQuery{Status: StatusRunning, Type: "t", Template: "t", Schedule: "s", GroupID: sampleID(1), Dead: true, Before: sampleID(2), Limit: PageMax},
 	} {
 		if err := good.Validate(); err != nil {

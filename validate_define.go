@@ -28,6 +28,7 @@ func (c *PutTemplate) Validate() error {
 	return asError(first(
 		checkName("name", c.Name, true),
 		checkMode(c.Mode),
+		checkName("sole", c.Sole, false),
 		checkName("type", s.Type, true),
 		checkNotOurs("type", s.Type),
 		checkText("description", s.Description, DescriptionMax),
@@ -116,6 +117,9 @@ func (c *PutSchedule) Validate() error {
 	if err == nil && c.State != "" {
 		err = checkState(c.State)
 	}
+	if err == nil && c.Anew && c.Mode == PutCreate {
+		err = Invalidf("anew", "declares what may be there once more, but mode create refuses that; leave one of them out")
+	}
 	return asError(first(err, checkTime("anchor", c.Anchor), checkTime("next", c.Next)))
 }
 
@@ -132,6 +136,8 @@ func (s *ScheduleSpec) validate(name string) *Error {
 		checkWord("overlap", s.Overlap, OverlapAllow, OverlapSkip, OverlapCancel),
 		checkWord("on_completion", s.OnCompletion, CompletionPreserve, CompletionDrop),
 		s.validateDepends(name),
+		checkWord("class", s.Class, ClassLocalSafe, ClassLeaderOnly, ClassQuorumRequired),
+		s.Partition.validate(),
 	)
 }
 
@@ -216,6 +222,9 @@ func (c *SwitchSchedule) Validate() error {
 
 // Validate refuses a delete of nothing.
 func (c *DeleteSchedule) Validate() error { return asError(checkName("name", c.Name, true)) }
+
+// Validate refuses a drop of nothing.
+func (c *Drop) Validate() error { return asError(checkName("name", c.Name, true)) }
 
 func checkMode(mode PutMode) *Error {
 	return checkWord("mode", mode, PutCreate, PutReplace)

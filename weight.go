@@ -90,7 +90,8 @@ func (c *PutSchedule) weigh() (entries, bytes int) {
 	for _, scope := range c.Spec.Scopes {
 		bytes += len(scope.Kind) + len(scope.ID)
 	}
-	n := 1 + len(c.Spec.Scopes) + len(c.Spec.DependsOn)
+	n := 1 + len(c.Spec.Scopes) + len(c.Spec.DependsOn) + len(c.Spec.Partition.Shards)
+	bytes += lengths(c.Spec.Partition.Shards) + len(c.Spec.Partition.Expression)
 	return n, bytes + n*entryBytes + len(c.Spec.Params) + len(c.Spec.Description) + len(c.Spec.Cron)
 }
 

@@ -23,6 +23,12 @@ func (nowhere) Job(context.Context, rota.ID) (*rota.Job, error) { return nil, be
 // Jobs is not for workers.
 func (nowhere) Jobs(context.Context, rota.JobQuery) ([]*rota.Job, error) { return nil, beyond("jobs") }
 
+// CountJobs is not for workers.
+func (nowhere) CountJobs(context.Context, rota.JobQuery) (int64, error) { return 0, beyond("count") }
+
+// View is not for workers.
+func (nowhere) View(context.Context) (rota.View, error) { return nil, beyond("view") }
+
 // Queue is not for workers.
 func (nowhere) Queue(context.Context, rota.ID, int) ([]*rota.Job, error) {
 	return nil, beyond("queue")
@@ -60,6 +66,9 @@ func (nowhere) Schedule(context.Context, string) (*rota.Schedule, error) {
 func (nowhere) Schedules(context.Context, rota.ScheduleQuery) ([]*rota.Schedule, error) {
 	return nil, beyond("schedules")
 }
+
+// Definition is not for workers.
+func (nowhere) Definition(context.Context, rota.ID) (string, error) { return "", beyond("definition") }
 
 // Group is not for workers.
 func (nowhere) Group(context.Context, rota.ID) (*rota.Group, error) { return nil, beyond("group") }

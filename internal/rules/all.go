@@ -31,6 +31,12 @@ func decideAll(tx Tx, w *World, c *rota.All) (rota.Reply, *rota.Error, error) {
 	return &rota.AllDone{Replies: replies}, nil, nil
 }
 
+// dry says that a command is only to be answered.
+func dry(c rota.Command) bool {
+	all, is := c.(*rota.All)
+	return is && all.Dry
+}
+
 // leaseGone refuses the whole when a member speaks for a lease that is lost:
 // what stands beside it is the work of a holder that others have replaced.
 func leaseGone(reply rota.Reply) *rota.Error {

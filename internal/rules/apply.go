@@ -130,6 +130,9 @@ func decideRun(tx Tx, at *instant, w *World, commands []rota.Command, results []
 			continue
 		}
 		results[i].Reply = reply
+		if dry(c) {
+			w.back(mark)
+		}
 	}
 	return nil
 }

@@ -31,6 +31,7 @@ type Changes struct {
 	Requests     []Change[RequestKey, Request]
 	Buckets      []Change[string, rota.Bucket]
 	Intents      []Change[Intent, Intent]
+	Dropped      []Change[string, Dropped]
 	Audit        []rota.AuditEntry
 
 	Claim rota.ID // whose jobs start; zero: none
@@ -78,7 +79,7 @@ type JobChange struct {
 func (c *Changes) Empty() bool {
 	return len(c.NewJobs)+len(c.Jobs)+len(c.Gone)+len(c.Keys)+len(c.Audit)+
 		len(c.Types)+len(c.Templates)+len(c.Schedules)+len(c.Throttle)+len(c.Webhooks)+len(c.Groups)+len(c.Reservations)+
-		len(c.Requests)+len(c.Buckets)+len(c.Intents) == 0
+		len(c.Requests)+len(c.Buckets)+len(c.Intents)+len(c.Dropped) == 0
 }
 
 func (w *World) changes() *Changes {
@@ -86,7 +87,8 @@ func (w *World) changes() *Changes {
 		Now:  w.Now,
 		Keys: w.keys.changes(), Types: w.types.changes(), Templates: w.templates.changes(), Schedules: w.schedules.changes(),
 		Throttle: w.throttle.changes(), Webhooks: w.webhooks.changes(), Groups: w.groups.changes(), Reservations: w.reservations.changes(),
-		Requests: w.requests.changes(), Buckets: w.buckets.changes(), Intents: w.intents.changes(), Audit: w.audit,
+		Requests: w.requests.changes(), Buckets: w.buckets.changes(), Intents: w.intents.changes(),
+		Dropped: w.dropped.changes(), Audit: w.audit,
 	}
 	if len(w.claims) > 0 {
 		c.Claim = w.claims[0]

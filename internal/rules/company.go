@@ -30,6 +30,8 @@ func needCompany(n *Need, c rota.Command) {
 		needSwitchSchedule(n, c)
 	case *rota.DeleteSchedule:
 		needDeleteSchedule(n, c)
+	case *rota.Drop:
+		needDrop(n, c)
 	case *rota.Fire:
 		needFire(n, c)
 	case *rota.Trigger:
@@ -83,6 +85,8 @@ func decideCompany(w *World, c rota.Command) (rota.Reply, *rota.Error) {
 		return decideSwitchSchedule(w, c)
 	case *rota.DeleteSchedule:
 		return decideDeleteSchedule(w, c)
+	case *rota.Drop:
+		return decideDrop(w, c)
 	case *rota.Fire:
 		return decideFire(w, c)
 	case *rota.Trigger:

@@ -60,14 +60,21 @@ func completeSchedule(w *World, c rota.Command, s *rota.Schedule, completed bool
 	}
 	removeSchedule(w, c, s)
 	w.noteOf(c, rota.AuditScheduleDeleted, scheduleSubject(s.Name), "on completion")
+	archiveUnused(w, c, s)
+}
+
+// archiveUnused archives the template of a schedule that is gone, if it was made
+// for that alone.
+func archiveUnused(w *World, c rota.Command, s *rota.Schedule) bool {
 	t := w.templates.get(s.Spec.Template)
 	if t == nil || t.Name != s.Name || t.State != rota.TemplateActive || usedByOthers(w, t.Name, s.Name) {
-		return
+		return false
 	}
 	archived := *t
 	archived.State, archived.Version, archived.UpdatedAt = rota.TemplateArchived, c.Head().ID, w.Now
 	w.templates.set(w, t.Name, &archived)
 	w.noteOf(c, rota.AuditTemplateArchived, templateSubject(t.Name), "")
+	return true
 }
 
 // plannedLeft says whether a planned execution of the schedule has not ended.
@@ -80,12 +87,22 @@ func (w *World) plannedLeft(schedule string) bool {
 }
 
 func usedByOthers(w *World, template, but string) bool {
-	names := slices.Clone(w.using.get(Using{Template: template, Disabled: true, Limit: 2}))
+	return otherUser(w, Using{Template: template, Disabled: true, Limit: 2}, but) != ""
+}
+
+// otherUser names the first schedule of a template but for one; empty if there is
+// no other. Those that this world has not looked at are as the store has them.
+func otherUser(w *World, q Using, but string) string {
+	names := slices.Clone(w.using.get(q))
 	for _, r := range w.schedules.touched {
 		names = append(names, r.key)
 	}
-	return slices.ContainsFunc(names, func(name string) bool {
+	slices.Sort(names)
+	for _, name := range names {
 		s := w.schedules.get(name)
-		return name != but && (s == nil && w.schedules.rows[name] == nil || s != nil && s.Spec.Template == template)
-	})
+		if name != but && (s == nil && w.schedules.rows[name] == nil || s != nil && s.Spec.Template == q.Template) {
+			return name
+		}
+	}
+	return ""
 }

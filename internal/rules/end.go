@@ -18,6 +18,7 @@ func needEnd(n *Need, j *rota.Job, dies bool) {
 		needTurn(n, j)
 		needDependents(n, j.Schedule, scopeOf(j))
 		needCompletion(n, j)
+		n.dropped(j.Schedule)
 	}
 }
 
@@ -38,6 +39,9 @@ func ended(w *World, c rota.Command, j *rota.Job, withGroup bool) {
 		giveTurn(w, j)
 		lookAgain(w, j.Schedule, scopeOf(j))
 		complete(w, c, j)
+		if dropped(w, j) {
+			w.intend(IntentDrop, j.Schedule)
+		}
 	}
 }
 

@@ -123,7 +123,7 @@ func (w *World) asksSets() bool {
 	return len(w.jobsOf.answers)+len(w.planned.answers)+len(w.members.answers)+len(w.blocked.answers)+len(w.behind.answers)+
 		len(w.latest.answers)+len(w.dependents.answers)+len(w.reach.answers)+len(w.using.answers)+len(w.lanes.answers)+
 		len(w.open.answers)+len(w.redriven.answers)+len(w.attempts.answers)+len(w.waits.answers)+len(w.standingBy.answers)+
-		len(w.bygone.answers)+len(w.lapsed.answers)+len(w.pages)+len(w.buckets.rows) > 0
+		len(w.bygone.answers)+len(w.lapsed.answers)+len(w.rest.answers)+len(w.pages)+len(w.buckets.rows) > 0
 }
 
 // EachJob shows the jobs that a world has looked at and that stand in the store,

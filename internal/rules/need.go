@@ -32,9 +32,10 @@ type Need struct {
 	Reservations []rota.ID
 	Requests     []RequestKey
 	Buckets      []string
-	Throttle     bool // the limits in force
-	Webhooks     bool // those that are told of everything
-	Active       bool // the active reservation
+	Dropped      []string // schedules
+	Throttle     bool     // the limits in force
+	Webhooks     bool     // those that are told of everything
+	Active       bool     // the active reservation
 
 	JobsOf     []JobsOf
 	Planned    []Planned
@@ -53,6 +54,7 @@ type Need struct {
 	Intents    []Intents
 	Bygone     []Bygone
 	Lapsed     []Lapsed
+	Rest       []Rest
 
 	Taken *Taken
 	Heads *Heads
@@ -126,7 +128,7 @@ func (n *Need) alone() bool {
 	return !n.Throttle && !n.Webhooks && !n.Active &&
 		len(n.Types)+len(n.Templates)+len(n.Schedules)+len(n.Groups)+len(n.Reservations)+len(n.Requests)+len(n.Buckets)+
 			len(n.JobsOf)+len(n.Planned)+len(n.Members)+len(n.Blocked)+len(n.Behind)+len(n.Latest)+len(n.Dependents)+len(n.Reach)+
-			len(n.Using)+len(n.Lanes)+len(n.Open)+len(n.Redriven)+len(n.Attempts)+len(n.Waits)+len(n.Intents)+len(n.Bygone)+len(n.Lapsed) == 0
+			len(n.Using)+len(n.Lanes)+len(n.Open)+len(n.Redriven)+len(n.Attempts)+len(n.Waits)+len(n.Intents)+len(n.Bygone)+len(n.Lapsed)+len(n.Rest)+len(n.Dropped) == 0
 }
 
 // lease returns what a lease is about, or nil if it is absent or not loaded

@@ -67,3 +67,11 @@ func (n *Need) waits(q Waits) ([]rota.ID, bool)       { return n.world.waits.ask
 func (n *Need) intents(q Intents) ([]Intent, bool)    { return n.world.standingBy.ask(&n.Intents, q) }
 func (n *Need) lapsed(q Lapsed) ([]RequestKey, bool)  { return n.world.lapsed.ask(&n.Lapsed, q) }
 func (n *Need) bygone(q Bygone) ([]rota.ID, bool)     { return n.world.bygone.ask(&n.Bygone, q) }
+func (n *Need) rest(q Rest) ([]rota.ID, bool)         { return n.world.rest.ask(&n.Rest, q) }
+
+// dropped asks what of a schedule's name was dropped. Whoever asks looks at the
+// schedule too, whose lock is that of both.
+func (n *Need) dropped(schedule string) *Dropped {
+	n.schedule(schedule)
+	return n.world.dropped.ask(&n.Dropped, schedule)
+}

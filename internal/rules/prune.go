@@ -2,30 +2,36 @@ package rules
 
 import (
 	"slices"
+	"time"
 
 	"github.com/rotajobs/rota"
 )
 
 func needPrune(n *Need, c *rota.Prune) {
 	for _, id := range c.Executions {
-		first := n.job(id)
-		if first == nil || first.Attempt != 1 {
-			continue
-		}
-		attempts, _ := n.attempts(Attempts{Execution: id})
-		for _, attempt := range attempts {
-			n.job(attempt)
-		}
-		needKey(n, first)
-		if !first.RedriveOf.IsZero() {
-			n.job(first.RedriveOf)
-		}
-		if !first.GroupID.IsZero() {
-			n.group(first.GroupID)
-		}
+		needPruneOne(n, id)
 	}
 	n.bygone(bygoneOf(n.world))
 	n.lapsed(lapsedOf(n.world, rota.PruneMax))
+}
+
+// needPruneOne asks for an execution, and for what only it may hold.
+func needPruneOne(n *Need, execution rota.ID) {
+	first := n.job(execution)
+	if first == nil || first.Attempt != 1 {
+		return
+	}
+	attempts, _ := n.attempts(Attempts{Execution: execution})
+	for _, attempt := range attempts {
+		n.job(attempt)
+	}
+	needKey(n, first)
+	if !first.RedriveOf.IsZero() {
+		n.job(first.RedriveOf)
+	}
+	if !first.GroupID.IsZero() {
+		n.group(first.GroupID)
+	}
 }
 
 func bygoneOf(w *World) Bygone {
@@ -43,7 +49,7 @@ func decidePrune(w *World, c *rota.Prune) (rota.Reply, *rota.Error) {
 			continue
 		}
 		attempts := w.attempts.get(Attempts{Execution: id})
-		if first.Attempt != 1 || w.job(first.RedriveOf) != nil || !prunable(w, c, attempts) {
+		if !prunable(w, first, attempts, c.Before) {
 			reply.Kept = append(reply.Kept, id)
 			continue
 		}
@@ -58,13 +64,13 @@ func decidePrune(w *World, c *rota.Prune) (rota.Reply, *rota.Error) {
 	return reply, nil
 }
 
-func prunable(w *World, c *rota.Prune, attempts []rota.ID) bool {
-	if len(attempts) == 0 {
+func prunable(w *World, first *rota.Job, attempts []rota.ID, before time.Time) bool {
+	if first.Attempt != 1 || w.job(first.RedriveOf) != nil || len(attempts) == 0 {
 		return false
 	}
 	tail := w.job(attempts[len(attempts)-1])
 	return tail != nil && tail.Ended() && tail.Sequel != "" && tail.Sequel != rota.SequelRetry &&
-		(c.Before.IsZero() || tail.FinishedAt.Before(micros(c.Before)))
+		(before.IsZero() || tail.FinishedAt.Before(micros(before)))
 }
 
 func pruneOne(w *World, first *rota.Job, attempts []rota.ID) {

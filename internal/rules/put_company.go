@@ -93,6 +93,12 @@ func (w *World) PutBygone(q Bygone, r *rota.Reservation) {
 	w.bygone.put(q, append(w.bygone.get(q), r.ID))
 }
 
+// PutDropped brings in what was dropped under a schedule's name.
+func (w *World) PutDropped(d *Dropped) { w.dropped.put(d.Schedule, d) }
+
+// PutRest adds a job of a schedule that was dropped.
+func (w *World) PutRest(q Rest, j *rota.Job) { gather(w, &w.rest, q, j) }
+
 // gather adds a job to the answer to a question.
 func gather[Q comparable](w *World, b *book[Q, []rota.ID], q Q, j *rota.Job) {
 	w.PutJob(j)

@@ -128,11 +128,33 @@ type Intents struct{ Limit int }
 // Intent is something that was decided for more rows than a command may touch.
 type Intent struct{ Kind, Name string }
 
-// The kinds of intents; their names are the group's id, the key, the template.
+// The kinds of intents; their names are the group's id, the key, the template,
+// the schedule.
 const (
 	IntentGroup    = "group"
 	IntentKey      = "key"
 	IntentTemplate = "template"
+	IntentDrop     = "drop"
+)
+
+// Rest asks for jobs of a schedule that was dropped: some of those that were made
+// before Before, in microseconds, at most Limit.
+type Rest struct {
+	Schedule string
+	Before   int64
+	Which    RestOf
+	Limit    int
+}
+
+// RestOf picks some of them.
+type RestOf uint8
+
+// The picks.
+const (
+	RestRuns   RestOf = iota // what runs and was not asked to stop, by id
+	RestQueued               // what is QUEUED, by id, the last first
+	RestLive                 // all that lives, by id
+	RestEnded                // the last attempts of executions that have ended, by id
 )
 
 // Bygone asks for the ids of reservations that ended before Before, by id.

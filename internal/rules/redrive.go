@@ -17,6 +17,7 @@ func needRedrive(n *Need, c *rota.Redrive) {
 	n.lane(tail.ConcurrencyKey)
 	if tail.Schedule != "" {
 		n.schedule(tail.Schedule)
+		n.dropped(tail.Schedule)
 		needPrevious(n, tail.Schedule, scopeOf(tail))
 	}
 }
@@ -28,7 +29,7 @@ func decideRedrive(w *World, c *rota.Redrive) (rota.Reply, *rota.Error) {
 		return &rota.Redriven{Job: public(own)}, nil
 	}
 	tail := w.job(w.tailOfChain(c.JobID))
-	if tail == nil {
+	if tail == nil || hidden(w, tail) {
 		return nil, noJob("job_id", c.JobID)
 	}
 	if w.wrote(c, tail.ID) {

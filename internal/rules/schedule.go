@@ -11,7 +11,9 @@ func scheduleSubject(name string) string { return "schedule " + name }
 
 func needPutSchedule(n *Need, c *rota.PutSchedule) {
 	n.wroteOf(c, scheduleSubject(c.Name))
-	n.schedule(c.Name)
+	if n.schedule(c.Name) == nil {
+		n.dropped(c.Name)
+	}
 	n.template(c.Spec.Template)
 	needGraph(n, c)
 	needBlocked(n, c.Name, everyScope)
@@ -49,7 +51,7 @@ func decidePutSchedule(w *World, c *rota.PutSchedule) (rota.Reply, *rota.Error) 
 	if refusal := mayPut(c.Mode, "schedule", c.Name, s != nil, version, c.Version); refusal != nil {
 		return nil, refusal
 	}
-	if s != nil && s.Spec.Equal(c.Spec) && (c.State == "" || c.State == s.State) {
+	if s != nil && !c.Anew && s.Spec.Equal(c.Spec) && (c.State == "" || c.State == s.State) {
 		return &rota.SchedulePut{Schedule: s}, nil
 	}
 	next, refusal := declared(w, c, s)
@@ -58,8 +60,11 @@ func decidePutSchedule(w *World, c *rota.PutSchedule) (rota.Reply, *rota.Error) 
 	}
 	w.schedules.set(w, c.Name, next)
 	act := rota.AuditScheduleModified
-	if s == nil {
+	if s == nil || c.Anew {
 		act = rota.AuditScheduleCreated
+	}
+	if s == nil {
+		boundDropped(w, c.Name)
 	}
 	w.logOf(c, act, scheduleSubject(c.Name), "")
 	freeTurns(w, c.Name)
@@ -76,11 +81,15 @@ func declared(w *World, c *rota.PutSchedule, s *rota.Schedule) (*rota.Schedule, 
 	if refusal := fitTogether(w.templates.get(c.Spec.Template), c); refusal != nil {
 		return nil, refusal
 	}
+	was := s
+	if c.Anew {
+		s = nil
+	}
 	anew := s == nil || !s.Spec.SameTimes(c.Spec)
 	if refusal := mayTime(w, c, anew); refusal != nil {
 		return nil, refusal
 	}
-	if refusal := mayDepend(w, c, s); refusal != nil {
+	if refusal := mayDepend(w, c, was); refusal != nil {
 		return nil, refusal
 	}
 	next := &rota.Schedule{Name: c.Name, CreatedBy: c.Actor, CreatedAt: w.Now}

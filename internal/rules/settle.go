@@ -32,7 +32,7 @@ func settle(w *World, c rota.Command, j *rota.Job, e ending) {
 		ended(w, c, j, true)
 	case !w.retries[j.ID].IsZero():
 		j.Sequel = rota.SequelRetry
-	case e.permanent || j.Attempt >= j.Policy.MaxAttempts || groupEnding(w, j):
+	case e.permanent || j.Attempt >= j.Policy.MaxAttempts || groupEnding(w, j) || dropped(w, j):
 		j.Sequel = rota.SequelDead
 		ended(w, c, j, true)
 	default:

@@ -19,6 +19,8 @@ func needSweep(n *Need, c *rota.Sweep) {
 		case IntentTemplate:
 			n.template(i.Name)
 			needUsing(n, i.Name, limit)
+		case IntentDrop:
+			needSweepDrop(n, i.Name, limit)
 		}
 	}
 }
@@ -75,6 +77,8 @@ func carryOut(w *World, c *rota.Sweep, i Intent, most, asked int) (touched int, 
 		return sweepGroup(w, c, i, most, asked)
 	case IntentKey:
 		return balance(w, laneToSweep(w, i.Name, asked), most)
+	case IntentDrop:
+		return sweepDrop(w, c, i.Name, most, asked)
 	}
 	if t := w.templates.get(i.Name); t == nil || t.State != rota.TemplateArchived {
 		return 0, true

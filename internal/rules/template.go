@@ -11,6 +11,15 @@ func templateSubject(name string) string { return "template " + name }
 func needPutTemplate(n *Need, c *rota.PutTemplate) {
 	n.wroteOf(c, templateSubject(c.Name))
 	n.template(c.Name)
+	if c.Sole != "" {
+		n.using(usersBeside(c.Name))
+	}
+}
+
+// usersBeside asks for schedules of a template, enough to find another than one
+// among them, whatever became of some in the same step.
+func usersBeside(template string) Using {
+	return Using{Template: template, Disabled: true, Limit: rota.DependsMax}
 }
 
 func decidePutTemplate(w *World, c *rota.PutTemplate) (rota.Reply, *rota.Error) {
@@ -31,12 +40,23 @@ func decidePutTemplate(w *World, c *rota.PutTemplate) (rota.Reply, *rota.Error) 
 		if t.Spec.Equal(c.Spec) {
 			return &rota.TemplatePut{Template: t}, nil
 		}
+		if other := otherUser(w, usersBeside(c.Name), c.Sole); c.Sole != "" && other != "" {
+			return nil, notSole(c.Name, other)
+		}
 		*next, act = *t, rota.AuditTemplateModified
 	}
 	next.Spec, next.Version, next.UpdatedAt = c.Spec.Canonical(), c.ID, w.Now
 	w.templates.set(w, c.Name, next)
 	w.logOf(c, act, templateSubject(c.Name), "")
 	return &rota.TemplatePut{Template: next, Changed: true}, nil
+}
+
+// notSole refuses to change a template behind the back of a schedule.
+func notSole(template, other string) *rota.Error {
+	return &rota.Error{
+		Code: rota.Conflict, Field: "sole", Reason: "template " + template + " is used by schedule " + other + " too",
+		Hint: "alter the template itself, which changes all of them, or give this job a template of its own",
+	}
 }
 
 func needArchive(n *Need, c *rota.Archive) {

@@ -45,6 +45,14 @@ type Request struct {
 	At      time.Time
 }
 
+// Dropped says what was dropped under a schedule's name and is still there.
+type Dropped struct {
+	Schedule string
+	Before   int64  // µs; what was made before has nothing more to do
+	Hidden   int64  // µs; what was made before and has ended is not shown, and goes; 0: none of it
+	By       string // who dropped it last
+}
+
 // Plan is the planned-execution key, unique among first attempts.
 type Plan struct {
 	Name, ScopeKind, ScopeID string

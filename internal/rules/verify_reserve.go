@@ -46,7 +46,7 @@ func (v *Verifier) directRun(row string, r *rota.Reservation, j *rota.Job) {
 func (v *Verifier) Intent(i Intent, there bool) {
 	v.intents[i] = true
 	row := "intent " + i.Kind + " " + i.Name
-	knownWord(v, row, "kind", i.Kind, IntentGroup, IntentKey, IntentTemplate)
+	knownWord(v, row, "kind", i.Kind, IntentGroup, IntentKey, IntentTemplate, IntentDrop)
 	if !there {
 		v.find(rota.CheckIntentMissing, []string{row}, "there is no %s %s", i.Kind, i.Name)
 	}

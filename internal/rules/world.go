@@ -31,6 +31,7 @@ type World struct {
 	throttle     shelf[struct{}, rota.Throttle]
 	webhooks     shelf[struct{}, rota.Webhooks]
 	intents      shelf[Intent, Intent]
+	dropped      shelf[string, Dropped]
 
 	jobsOf     book[JobsOf, []rota.ID]
 	planned    book[Planned, []rota.ID]
@@ -50,6 +51,7 @@ type World struct {
 	standingBy book[Intents, []Intent]
 	bygone     book[Bygone, []rota.ID]
 	lapsed     book[Lapsed, []RequestKey]
+	rest       book[Rest, []rota.ID]
 
 	throttleAsked bool
 	webhooksAsked bool

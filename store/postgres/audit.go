@@ -61,7 +61,7 @@ func (t *tx) loadAudits(ids []rota.ID, w *rules.World) []ask {
 }
 
 // Audit lists the audit, in the order of writing.
-func (s *Store) Audit(ctx context.Context, after int64, limit int) (entries []rota.AuditEntry, err error) {
+func (s *reader) Audit(ctx context.Context, after int64, limit int) (entries []rota.AuditEntry, err error) {
 	most, err := pageLimit(limit)
 	if err != nil {
 		return nil, err

@@ -13,7 +13,7 @@ const (
 	sqlTailOf = `
 SELECT ` + leanColumns + `, ` + clockHere + `
 FROM rota_jobs j
-WHERE j.id = (` + chainFrom + `$2` + endOfChain + `)`
+WHERE j.id = (` + chainFrom + `$2` + endOfChain + `) AND ` + notDropped
 	chainFrom = `
   WITH RECURSIVE chain (id, n) AS (
     SELECT `
@@ -84,7 +84,7 @@ SELECT
 )
 
 // Explain says why a job does not run.
-func (s *Store) Explain(ctx context.Context, id rota.ID) (reasons []rota.Reason, err error) {
+func (s *reader) Explain(ctx context.Context, id rota.ID) (reasons []rota.Reason, err error) {
 	err = s.snapshot(ctx, "explain", func(c *session, ctx context.Context) error {
 		e := &explanation{session: c, ctx: ctx}
 		if err := e.read(id, s.clockParam(ctx)); err != nil {

@@ -112,7 +112,7 @@ func (t *tx) deleteGroup(c rules.Change[rota.ID, rota.Group]) []ask {
 }
 
 // Group returns a group with its tally.
-func (s *Store) Group(ctx context.Context, id rota.ID) (*rota.Group, error) {
+func (s *reader) Group(ctx context.Context, id rota.ID) (*rota.Group, error) {
 	groups, err := s.groups(ctx, sqlCountedGroup, idsParam([]rota.ID{id}))
 	switch {
 	case err != nil:
@@ -124,7 +124,7 @@ func (s *Store) Group(ctx context.Context, id rota.ID) (*rota.Group, error) {
 }
 
 // Groups lists groups with their tallies, newest first.
-func (s *Store) Groups(ctx context.Context, before rota.ID, limit int) ([]*rota.Group, error) {
+func (s *reader) Groups(ctx context.Context, before rota.ID, limit int) ([]*rota.Group, error) {
 	most, err := pageLimit(limit)
 	if err != nil {
 		return nil, err
@@ -133,7 +133,7 @@ func (s *Store) Groups(ctx context.Context, before rota.ID, limit int) ([]*rota.
 }
 
 // groups reads groups, each on as many rows as its members stand in ways.
-func (s *Store) groups(ctx context.Context, sql string, params ...param) (groups []*rota.Group, err error) {
+func (s *reader) groups(ctx context.Context, sql string, params ...param) (groups []*rota.Group, err error) {
 	err = s.ask(ctx, "groups", ask{sql: sql, params: params, each: func(r row) error {
 		if n := len(groups); n == 0 || groups[n-1].ID != r.id(0) {
 			g, err := scanGroup(r)

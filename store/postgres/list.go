@@ -86,8 +86,8 @@ var statusOf = map[rota.State]rota.Status{
 	rota.StateRunning: rota.StatusRunning,
 }
 
-// Jobs lists jobs, newest first.
-func (s *Store) Jobs(ctx context.Context, q rota.JobQuery) ([]*rota.Job, error) {
+// Jobs lists jobs by id.
+func (s *reader) Jobs(ctx context.Context, q rota.JobQuery) ([]*rota.Job, error) {
 	if err := q.Validate(); err != nil {
 		return nil, err
 	}
@@ -100,6 +100,9 @@ func (s *Store) Jobs(ctx context.Context, q rota.JobQuery) ([]*rota.Job, error) 
 	}
 	l := &listing{params: []param{beforeParam(q.Before), intParam(limit)}}
 	l.pick(&q)
+	if statusOf[q.State] == "" { // what lives is shown
+		l.picked = append(l.picked, notDropped)
+	}
 	var jobs []*rota.Job
 	err = s.ask(ctx, "list", uncompiled, ask{sql: l.sql(&q), params: l.params, each: jobsInto(&jobs)})
 	if err != nil {
@@ -117,6 +120,9 @@ type listing struct {
 // pick adds the filters that are asked for.
 func (l *listing) pick(q *rota.JobQuery) {
 	l.picked = append(l.picked, `j.id < $1`)
+	if !q.After.IsZero() {
+		l.where(`j.id > `, idParam(q.After))
+	}
 	switch {
 	case q.Type != "":
 		l.equals(`j.type`, textParam(q.Type))
@@ -149,17 +155,27 @@ func (l *listing) pick(q *rota.JobQuery) {
 	}
 }
 
-func (l *listing) equals(column string, p param) {
+func (l *listing) equals(column string, p param) { l.where(column+` = `, p) }
+
+func (l *listing) where(compared string, p param) {
 	l.params = append(l.params, p)
-	l.picked = append(l.picked, column+` = $`+itoa(len(l.params)))
+	l.picked = append(l.picked, compared+`$`+itoa(len(l.params)))
 }
 
+// sql is the statement for what was picked, turned round for oldest first, and
+// without the documents where those are left out.
 func (l *listing) sql(q *rota.JobQuery) string {
-	picked := strings.Join(l.picked, ` AND `)
+	list, order := sqlList, newestFirst
 	if statusOf[q.State] != "" || !q.GroupID.IsZero() {
-		return sqlListFew + picked + fewNewest
+		list, order = sqlListFew, fewNewest
 	}
-	return sqlList + picked + newestFirst
+	if q.Oldest {
+		order = strings.ReplaceAll(order, ".id DESC", ".id")
+	}
+	if q.Lean {
+		list = strings.Replace(list, wholeColumns, plainColumns, 1)
+	}
+	return list + strings.Join(l.picked, ` AND `) + order
 }
 
 // beforeParam is the id that others are to come before; zero is beyond all.

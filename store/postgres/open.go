@@ -38,10 +38,12 @@ func OpenWith(url string, config Config) (*Store, error) {
 		config: config, closed: make(chan struct{}),
 		text: &dialect{schema: pgx.Identifier{config.Schema}.Sanitize()}, lockSpace: lockSpaceOf(config.Schema),
 	}
+	s.reader = reader{borrow: s.borrowOne, snapshot: s.snapshotOne, clockParam: s.clockStandIn}
 	if !strings.Contains(url, "pool_max_conns") {
 		parsed.MaxConns = int32(config.Conns)
 	}
 	s.conns = parsed.MaxConns
+	s.seats = make(chan struct{}, max(1, s.conns-viewsLeave))
 	if s.pool, err = pgxpool.NewWithConfig(ctx, parsed); err != nil {
 		return nil, fault("open", err)
 	}
@@ -179,39 +181,6 @@ func (s *Store) session(conn *pgxpool.Conn) *session {
 	return &session{conn: conn.Conn().PgConn(), text: s.text}
 }
 
-// readMax is how long a read may take: a server that does not answer is to be
-// heard of.
-const readMax = 10 * time.Second
-
-// ask asks in one round trip, outside any transaction.
-func (s *Store) ask(ctx context.Context, act string, asks ...ask) error {
-	caller := ctx
-	ctx, done := context.WithTimeout(ctx, readMax)
-	defer done()
-	err := s.borrow(ctx, act, func(c *session) error { return c.send(ctx, asks...) })
-	if err != nil && ctx.Err() != nil && caller.Err() == nil {
-		return &rota.Error{
-			Code: rota.Unavailable, Act: "postgres: " + act, Reason: "PostgreSQL has not answered for " + readMax.String(), Err: err,
-			Hint: "see that it runs and can be reached",
-		}
-	}
-	return err
-}
-
-const sqlSnapshot = `
-BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY`
-
-// snapshot lets several round trips see one state of the store.
-func (s *Store) snapshot(ctx context.Context, act string, use func(*session, context.Context) error) error {
-	return s.borrow(ctx, act, func(c *session) error {
-		if err := c.send(ctx, ask{sql: sqlSnapshot}); err != nil {
-			return err
-		}
-		defer c.leave(ctx)
-		return use(c, ctx)
-	})
-}
-
 // leave ends a transaction, or the connection if that cannot be done.
 func (s *session) leave(ctx context.Context) {
 	ctx, done := context.WithTimeout(context.WithoutCancel(ctx), rollbackMax)
@@ -222,37 +191,6 @@ func (s *session) leave(ctx context.Context) {
 	if err := s.send(ctx, ask{sql: sqlRollback}); err != nil {
 		_ = s.conn.Close(ctx)
 	}
-}
-
-// borrow lends a connection to read. What ended a read comes before what it met.
-func (s *Store) borrow(ctx context.Context, act string, use func(*session) error) error {
-	conn, err := s.acquire(ctx)
-	if err == nil {
-		err = s.lend(conn, use)
-	}
-	switch {
-	case err == nil:
-		return nil
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case s.isClosed():
-		return errClosed()
-	}
-	return fault(act, err)
-}
-
-// lend lends a connection, and takes it back whatever happens.
-func (s *Store) lend(conn *pgxpool.Conn, use func(*session) error) error {
-	defer conn.Release()
-	return use(s.session(conn))
-}
-
-// clockParam stands in for PostgreSQL's clock where a test has set one.
-func (s *Store) clockParam(context.Context) param {
-	if s.config.Clock == nil {
-		return timeParam(time.Time{})
-	}
-	return timeParam(s.config.Clock())
 }
 
 // now is the time by PostgreSQL's clock, with the precision that is kept.

@@ -25,13 +25,13 @@ WITH RECURSIVE chain (id, n) AS (
 )
 SELECT ` + wholeColumns + `
 FROM chain
-JOIN rota_jobs j ON j.id = chain.id
+JOIN rota_jobs j ON j.id = chain.id` + tailShown + `
 ORDER BY chain.n`
 )
 
 // Job returns a job with its run.
-func (s *Store) Job(ctx context.Context, id rota.ID) (*rota.Job, error) {
-	jobs, err := s.list(ctx, "job", sqlJob, idParam(id))
+func (s *reader) Job(ctx context.Context, id rota.ID) (*rota.Job, error) {
+	jobs, err := s.list(ctx, "job", sqlShownJob, idParam(id))
 	if err != nil {
 		return nil, err
 	}
@@ -42,7 +42,7 @@ func (s *Store) Job(ctx context.Context, id rota.ID) (*rota.Job, error) {
 }
 
 // Execution lists the attempts of an execution, first to last.
-func (s *Store) Execution(ctx context.Context, id rota.ID) ([]*rota.Job, error) {
+func (s *reader) Execution(ctx context.Context, id rota.ID) ([]*rota.Job, error) {
 	attempts, err := s.list(ctx, "execution", sqlExecution, idParam(id))
 	if err == nil && len(attempts) == 0 {
 		return nil, noJob(id)
@@ -50,7 +50,7 @@ func (s *Store) Execution(ctx context.Context, id rota.ID) ([]*rota.Job, error) 
 	return attempts, err
 }
 
-func (s *Store) list(ctx context.Context, act, sql string, params ...param) (jobs []*rota.Job, err error) {
+func (s *reader) list(ctx context.Context, act, sql string, params ...param) (jobs []*rota.Job, err error) {
 	err = s.ask(ctx, act, ask{sql: sql, params: params, each: jobsInto(&jobs)})
 	if err != nil {
 		return nil, err

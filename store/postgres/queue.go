@@ -62,7 +62,7 @@ ORDER BY j.priority DESC, j.position, j.created_at, j.id`
 
 // Queue lists what is ready in dispatch order. Like a claim it merges the
 // lanes, so jobs that are held back cost it nothing.
-func (s *Store) Queue(ctx context.Context, after rota.ID, limit int) ([]*rota.Job, error) {
+func (s *reader) Queue(ctx context.Context, after rota.ID, limit int) ([]*rota.Job, error) {
 	most, err := pageLimit(limit)
 	if err != nil {
 		return nil, err

@@ -20,7 +20,9 @@ const (
 	saysReserveIs     = "whose a reservation is never changes"
 	saysReserveOnce   = "a reservation ends once"
 	saysReserveLeave  = "only a reservation that has ended"
+	saysDropped       = "what was dropped stays so"
 	saysRequestKept   = "a key is tied once"
+	saysNameKept      = "the name of a definition is kept"
 )
 
 // companyRows are one of each. The group has two members; another was stopped;
@@ -35,10 +37,12 @@ var companyRows = []string{
 	`INSERT INTO rota_schedules (name, template, state, reason, anchor, version, created_at, updated_at, spec)
 	 VALUES ('once', 'digest', 'DISABLED', 'it has', 7, gen_random_uuid(), 7, 7, '{}')`,
 	`INSERT INTO rota_edges VALUES ('weekly', 'nightly')`,
+	`INSERT INTO rota_definitions VALUES ('00112233-4455-8677-8899-aabbccddeeff', 'nightly')`,
 	`INSERT INTO rota_throttle VALUES (1, gen_random_uuid(), 'ada', 7, '{}')`,
 	`INSERT INTO rota_webhooks VALUES (1, gen_random_uuid(), 'ada', 7, '[]')`,
 	`INSERT INTO rota_buckets VALUES ('mail', 7, '[1]')`,
 	`INSERT INTO rota_intents VALUES ('key', 'k')`,
+	`INSERT INTO rota_dropped VALUES ('nightly', 9, 8, 'ada')`,
 	requestSQL("'ada'", "'order-7'", hash64),
 	groupSQL(":group", "'parallel'", "'stop'", "3", "NULL"),
 	groupSQL(":stopped", "'parallel'", "'stop'", "3", "NULL"),
@@ -153,6 +157,11 @@ func forbiddenDefinitions() (all []attempt) {
 	add("over a type", "types_pkey", `INSERT INTO rota_types SELECT * FROM rota_types`)
 	add("over a template", "templates_pkey", `INSERT INTO rota_templates SELECT * FROM rota_templates`)
 	add("over a schedule", "schedules_pkey", `INSERT INTO rota_schedules SELECT * FROM rota_schedules`)
+	add("over a name", "definitions_pkey", `INSERT INTO rota_definitions SELECT * FROM rota_definitions`)
+	add("a name of another definition", saysNameKept, `UPDATE rota_definitions SET id = gen_random_uuid()`)
+	add("another name of a definition", saysNameKept, `UPDATE rota_definitions SET name = 'weekly'`)
+	add("a name forgotten", saysNameKept, `DELETE FROM rota_definitions`)
+	add("all names forgotten", saysNameKept, `TRUNCATE rota_definitions`)
 	add("a template in no known state", "templates_state", `UPDATE rota_templates SET state = 'GONE'`)
 	add("a schedule in no known state", "schedules_state", `UPDATE rota_schedules SET state = 'GONE' WHERE name = 'nightly'`)
 	add("a reason to be enabled", "schedules_state", `UPDATE rota_schedules SET reason = 'so' WHERE name = 'nightly'`)
@@ -172,6 +181,14 @@ func forbiddenDefinitions() (all []attempt) {
 	add("webhooks that are not the ones", "webhooks_one", `UPDATE rota_webhooks SET id = 2`)
 	add("webhooks set by no text", "invalid byte sequence", `UPDATE rota_webhooks SET updated_by = E'\xff'`)
 	add("two leaders", "leader_one", `INSERT INTO rota_leader VALUES (2, 'eve', gen_random_uuid(), 7, 7)`)
+	add("over what was dropped", "dropped_pkey", `INSERT INTO rota_dropped VALUES ('nightly', 7, NULL, 'eve')`)
+	add("a drop of another", saysDropped, `UPDATE rota_dropped SET schedule = 'weekly'`)
+	add("a drop that ends earlier", saysDropped, `UPDATE rota_dropped SET made_before = 8`)
+	add("a drop that hides less", saysDropped, `UPDATE rota_dropped SET hidden_before = 7`)
+	add("a drop that hides nothing any more", saysDropped, `UPDATE rota_dropped SET hidden_before = NULL`)
+	add("a drop that hides what it does not end", "dropped_hidden", `UPDATE rota_dropped SET hidden_before = 10`)
+	add("a drop by no text", "invalid byte sequence", `UPDATE rota_dropped SET dropped_by = E'\xff'`)
+	add("a drop that never was", saysNull, `UPDATE rota_dropped SET made_before = NULL`)
 	add("an intent of no known kind", "intents_kind", `INSERT INTO rota_intents VALUES ('wish', 'k')`)
 	return all
 }
@@ -241,6 +258,7 @@ var allowedCompany = []attempt{
 	{name: "a schedule disabled", sql: `UPDATE rota_schedules SET state = 'DISABLED', next_fire = NULL, reason = 'so' WHERE name = 'nightly'`},
 	{name: "a schedule enabled", sql: `UPDATE rota_schedules SET state = 'ENABLED', next_fire = 10, reason = NULL WHERE name = 'once'`},
 	{name: "a schedule removed", sql: `DELETE FROM rota_schedules WHERE name = 'weekly'`},
+	{name: "another definition", sql: `INSERT INTO rota_definitions VALUES (gen_random_uuid(), 'weekly')`},
 	{name: "a dependency removed", sql: `DELETE FROM rota_edges`},
 	{name: "a dependency", sql: `INSERT INTO rota_edges VALUES ('once', 'nightly')`},
 	{name: "a starting type", sql: `UPDATE rota_buckets SET slot = 8, starts = '[2]'`},

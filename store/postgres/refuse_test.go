@@ -71,7 +71,7 @@ func TestEveryColumnIsRefused(t *testing.T) {
 	s := openTest(t, Config{Poll: true, Logger: quiet})
 	p := newPlain(t, s, nil)
 	for _, table := range []string{ // of keys, requests and the audit nothing stands by itself
-		"jobs", "types", "templates", "schedules", "edges", "throttle", "buckets", "groups", "reservations", "intents", "webhooks",
+		"jobs", "types", "templates", "schedules", "edges", "throttle", "buckets", "groups", "reservations", "intents", "webhooks", "dropped", "definitions",
 	} {
 		for _, name := range p.column(`SELECT column_name FROM information_schema.columns WHERE table_schema = 'rota' AND table_name = '` + table + `'`) {
 			named := regexp.MustCompile(`UPDATE rota_` + table + ` SET ([^W]*, )?` + name + ` = `)

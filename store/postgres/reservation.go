@@ -96,7 +96,7 @@ func reservationParams(r *rota.Reservation) []param {
 }
 
 // Reservations lists reservations, newest first.
-func (s *Store) Reservations(ctx context.Context, before rota.ID, limit int) ([]*rota.Reservation, error) {
+func (s *reader) Reservations(ctx context.Context, before rota.ID, limit int) ([]*rota.Reservation, error) {
 	most, err := pageLimit(limit)
 	if err != nil {
 		return nil, err

@@ -14,11 +14,12 @@ FROM rota_schedules`
 	sqlSchedule = scheduleColumns + `
 WHERE name = ANY ($1)`
 	sqlSchedules = scheduleColumns + `
-WHERE name > $1 AND ($3 IS NULL OR state = $3) AND ($4 IS NULL OR moved_at > $4)
+WHERE name > $1 AND ($3 IS NULL OR state = $3) AND ($4 IS NULL OR moved_at > $4) AND (NOT $5 OR next_fire IS NULL)
 ORDER BY name
 LIMIT $2`
 	sqlSchedulesOf = scheduleColumns + `
-WHERE name > $1 AND ($3 IS NULL OR state = $3) AND ($4 IS NULL OR moved_at > $4) AND template = $5
+WHERE name > $1 AND ($3 IS NULL OR state = $3) AND ($4 IS NULL OR moved_at > $4) AND (NOT $5 OR next_fire IS NULL)
+  AND template = $6
 ORDER BY template, name
 LIMIT $2`
 	// What time it is comes with each row, and alone if nothing is due: both are of
@@ -106,12 +107,16 @@ func writeSchedule(c rules.Change[string, rota.Schedule]) []ask {
 	if c.Is == nil {
 		return []ask{{sql: sqlDeleteSchedule, params: params}}
 	}
+	if !sameOrigin(c.Was, c.Is) {
+		anew := writeSchedule(rules.Change[string, rota.Schedule]{Key: c.Key, Is: c.Is})
+		return append([]ask{{sql: sqlDeleteSchedule, params: params}}, anew...)
+	}
 	params = append(params, timeParam(c.Is.NextFire), timeParam(c.Is.LastFire), timeParam(c.Is.MovedAt),
 		textAlways(c.Is.Spec.Template), textAlways(string(c.Is.State)), textParam(c.Is.Reason), timeParam(c.Is.Anchor),
 		idParam(c.Is.Version), timeParam(c.Is.UpdatedAt), specParam(c.Is.Spec))
 	if c.Was == nil {
 		params = append(params, textParam(c.Is.CreatedBy), timeParam(c.Is.CreatedAt))
-		return append([]ask{{sql: sqlInsertSchedule, params: params}}, writeEdges(c.Key, nil, c.Is.Spec.DependsOn)...)
+		return append([]ask{{sql: sqlInsertSchedule, params: params}, writeDefinition(c.Key)}, writeEdges(c.Key, nil, c.Is.Spec.DependsOn)...)
 	}
 	return append([]ask{{sql: sqlUpdateSchedule, params: params}}, writeEdges(c.Key, c.Was.Spec.DependsOn, c.Is.Spec.DependsOn)...)
 }
@@ -123,12 +128,12 @@ func onlyFired(was, is *rota.Schedule) bool {
 }
 
 // Schedule returns a schedule by its name.
-func (s *Store) Schedule(ctx context.Context, name string) (*rota.Schedule, error) {
+func (s *reader) Schedule(ctx context.Context, name string) (*rota.Schedule, error) {
 	return readOne(ctx, s, "schedule", name, scanSchedule, sqlSchedule)
 }
 
-// Schedules lists schedules by name.
-func (s *Store) Schedules(ctx context.Context, q rota.ScheduleQuery) ([]*rota.Schedule, error) {
+// Schedules lists schedules by name, or by their next fire.
+func (s *reader) Schedules(ctx context.Context, q rota.ScheduleQuery) ([]*rota.Schedule, error) {
 	if err := q.Validate(); err != nil {
 		return nil, err
 	}
@@ -136,7 +141,12 @@ func (s *Store) Schedules(ctx context.Context, q rota.ScheduleQuery) ([]*rota.Sc
 	if err != nil {
 		return nil, err
 	}
-	sql, params := sqlSchedules, []param{textAlways(q.After), intParam(limit), textParam(string(q.State)), timeParam(q.Ahead)}
+	if q.ByNext {
+		return s.schedulesByNext(ctx, &q, limit)
+	}
+	sql, params := sqlSchedules, []param{
+		textAlways(q.After), intParam(limit), textParam(string(q.State)), timeParam(q.Ahead), boolParam(q.Idle),
+	}
 	if q.Template != "" {
 		sql, params = sqlSchedulesOf, append(params, textAlways(q.Template))
 	}

@@ -85,7 +85,7 @@ func askAll[T any](into *[]*T, scan func(row) (*T, error), sql string, params ..
 
 // readAll reads rows as anybody may see them.
 func readAll[T any](
-	ctx context.Context, s *Store, act string, scan func(row) (*T, error), sql string, params ...param,
+	ctx context.Context, s *reader, act string, scan func(row) (*T, error), sql string, params ...param,
 ) (all []*T, err error) {
 	err = s.ask(ctx, act, askAll(&all, scan, sql, params...))
 	if err != nil {
@@ -95,7 +95,7 @@ func readAll[T any](
 }
 
 // readOne reads the row of a name, or says that there is none.
-func readOne[T any](ctx context.Context, s *Store, what, name string, scan func(row) (*T, error), sql string) (*T, error) {
+func readOne[T any](ctx context.Context, s *reader, what, name string, scan func(row) (*T, error), sql string) (*T, error) {
 	if !utf8.ValidString(name) || strings.Contains(name, "\x00") { // PostgreSQL would not even look for it
 		return nil, none(what, name)
 	}
@@ -118,7 +118,7 @@ func none(what, name string) *rota.Error {
 
 // readNames reads a page of what has a name.
 func readNames[T any](
-	ctx context.Context, s *Store, act string, q rota.NameQuery, scan func(row) (*T, error), sql string,
+	ctx context.Context, s *reader, act string, q rota.NameQuery, scan func(row) (*T, error), sql string,
 ) ([]*T, error) {
 	if err := q.Validate(); err != nil {
 		return nil, err

@@ -31,14 +31,14 @@ GROUP BY j.type
 UNION ALL
 SELECT NULL, 4, NULL, count(*), NULL
 FROM rota_jobs j
-WHERE ` + isDead + ` AND ` + notInternal + `
+WHERE ` + isDead + ` AND ` + notInternal + ` AND ` + notDropped + `
 UNION ALL
 SELECT NULL, 5, NULL, count(*), NULL
 FROM rota_schedules
 WHERE state = 'ENABLED'`
 
 // Stats counts what lives in the store, at one moment.
-func (s *Store) Stats(ctx context.Context) (*rota.Stats, error) {
+func (s *reader) Stats(ctx context.Context) (*rota.Stats, error) {
 	c := census{types: map[string]*rota.TypeStats{}}
 	parts := []func(row){
 		func(r row) { c.stats.Now = r.time(0) },

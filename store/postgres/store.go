@@ -48,11 +48,13 @@ func (c Config) withDefaults() Config {
 
 // Store is a rota.Store in a schema of a PostgreSQL database.
 type Store struct {
+	reader
 	config    Config
 	text      *dialect
 	lockSpace int32 // the first half of every advisory lock
 	pool      *pgxpool.Pool
-	conns     int32 // that it may have
+	seats     chan struct{} // one for each view that may be open
+	conns     int32         // that it may have
 	wake      bell.Wakers
 	watch     bell.Watchers
 	turns     turns
@@ -64,6 +66,7 @@ type Store struct {
 	crowd     crowd
 	stream    stream
 	texts     texts
+	views     views
 
 	decided func([]rota.Command) // for tests: called when a step is decided and not yet locked
 
@@ -233,6 +236,7 @@ func (s *Store) Listens() bool { return s.listener.hears() }
 func (s *Store) Close() error {
 	s.closing.Do(func() {
 		close(s.closed)
+		s.views.close()
 		s.listener.close()
 		s.pool.Close()
 	})

@@ -57,11 +57,11 @@ func (t *tx) writeTemplate(c rules.Change[string, rota.Template]) []ask {
 }
 
 // Template returns a template by its name.
-func (s *Store) Template(ctx context.Context, name string) (*rota.Template, error) {
+func (s *reader) Template(ctx context.Context, name string) (*rota.Template, error) {
 	return readOne(ctx, s, "template", name, scanTemplate, sqlTemplate)
 }
 
 // Templates lists templates by name.
-func (s *Store) Templates(ctx context.Context, q rota.NameQuery) ([]*rota.Template, error) {
+func (s *reader) Templates(ctx context.Context, q rota.NameQuery) ([]*rota.Template, error) {
 	return readNames(ctx, s, "templates", q, scanTemplate, sqlTemplates)
 }

@@ -60,7 +60,7 @@ func (t *tx) writeThrottle(c rules.Change[struct{}, rota.Throttle]) []ask {
 }
 
 // Throttle returns the limits in force.
-func (s *Store) Throttle(ctx context.Context) (*rota.Throttle, error) {
+func (s *reader) Throttle(ctx context.Context) (*rota.Throttle, error) {
 	all, err := readAll(ctx, s, "limits", scanThrottle, sqlThrottle)
 	if err != nil || len(all) == 0 {
 		return &rota.Throttle{}, err

@@ -203,7 +203,9 @@ func (t *tx) loadCompany(n *rules.Need, w *rules.World) (asks []ask) {
 	asks = append(asks, each(n.Waits, w, t.loadWaits)...)
 	asks = append(asks, each(n.Intents, w, t.loadIntents)...)
 	asks = append(asks, each(n.Bygone, w, t.loadBygone)...)
-	return append(asks, each(n.Lapsed, w, t.loadLapsed)...)
+	asks = append(asks, each(n.Lapsed, w, t.loadLapsed)...)
+	asks = append(asks, t.loadDropped(n.Dropped, w)...)
+	return append(asks, each(n.Rest, w, t.loadRest)...)
 }
 
 // each asks one question after the other.
@@ -257,6 +259,7 @@ func (t *tx) Write(c *rules.Changes) error {
 	writeEach(t, c.Requests, t.writeRequest)
 	writeEach(t, c.Buckets, t.writeBucket)
 	writeEach(t, c.Intents, t.writeIntent)
+	writeEach(t, c.Dropped, t.writeDropped)
 	t.writeAudit(c.Audit)
 	return nil
 }

@@ -62,11 +62,11 @@ func (t *tx) writeType(c rules.Change[string, rota.Type]) []ask {
 }
 
 // Type returns a type by its name.
-func (s *Store) Type(ctx context.Context, name string) (*rota.Type, error) {
+func (s *reader) Type(ctx context.Context, name string) (*rota.Type, error) {
 	return readOne(ctx, s, "type", name, scanType, sqlType)
 }
 
 // Types lists types by name.
-func (s *Store) Types(ctx context.Context, q rota.NameQuery) ([]*rota.Type, error) {
+func (s *reader) Types(ctx context.Context, q rota.NameQuery) ([]*rota.Type, error) {
 	return readNames(ctx, s, "types", q, scanType, sqlTypes)
 }

@@ -11,6 +11,7 @@ SELECT i.kind, i.name, CASE i.kind
     THEN EXISTS (SELECT FROM rota_groups g WHERE g.id = i.name::uuid)
     ELSE false END
   WHEN 'template' THEN EXISTS (SELECT FROM rota_templates t WHERE t.name = i.name)
+  WHEN 'drop' THEN EXISTS (SELECT FROM rota_dropped d WHERE d.schedule = i.name)
   ELSE i.name <> '' END
 FROM rota_intents i
 ORDER BY i.kind, i.name`

@@ -69,7 +69,7 @@ func (t *tx) writeWebhooks(c rules.Change[struct{}, rota.Webhooks]) []ask {
 }
 
 // Webhooks returns those that are told of everything.
-func (s *Store) Webhooks(ctx context.Context) (*rota.Webhooks, error) {
+func (s *reader) Webhooks(ctx context.Context) (*rota.Webhooks, error) {
 	all, err := readAll(ctx, s, "webhooks", scanWebhooks, sqlWebhooks)
 	if err != nil || len(all) == 0 {
 		return &rota.Webhooks{}, err

@@ -49,8 +49,14 @@ func (s *Store) aside(ctx context.Context, act string, use func(*sqlite.Conn) er
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	alive, end := context.WithCancel(ctx)
+	alive, end := s.whileOpen(ctx)
 	defer end()
+	return s.readFault(ctx, act, s.readAlone(alive, use))
+}
+
+// whileOpen ends with ctx, and with the store.
+func (s *Store) whileOpen(ctx context.Context) (alive context.Context, end func()) {
+	alive, end = context.WithCancel(ctx)
 	go func() {
 		select {
 		case <-s.closed:
@@ -58,23 +64,33 @@ func (s *Store) aside(ctx context.Context, act string, use func(*sqlite.Conn) er
 		case <-alive.Done():
 		}
 	}()
-	return s.readFault(ctx, act, s.readAlone(alive, use))
+	return alive, end
 }
 
 func (s *Store) readAlone(alive context.Context, use func(*sqlite.Conn) error) error {
-	if err := s.file.stillThere(); err != nil {
-		return err
-	}
-	conn, err := sqlite.OpenConn(s.file.path, readerFlags)
+	conn, err := s.openAlone(alive)
 	if err != nil {
 		return err
 	}
 	defer conn.Close()
+	return snapshot(conn, use)
+}
+
+// openAlone opens a connection that only reads, and belongs to whoever asked.
+func (s *Store) openAlone(alive context.Context) (*sqlite.Conn, error) {
+	if err := s.file.stillThere(); err != nil {
+		return nil, err
+	}
+	conn, err := sqlite.OpenConn(s.file.path, readerFlags)
+	if err != nil {
+		return nil, err
+	}
 	conn.SetInterrupt(alive.Done())
 	if err := prepareReader(conn); err != nil {
-		return err
+		_ = conn.Close()
+		return nil, err
 	}
-	return snapshot(conn, use)
+	return conn, nil
 }
 
 // place is where the file was when it was opened, whatever directory the

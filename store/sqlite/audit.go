@@ -55,7 +55,7 @@ func (w *writer) loadAudit(id rota.ID, world *rules.World) error {
 }
 
 // Audit lists the audit, in the order of writing.
-func (s *Store) Audit(ctx context.Context, after int64, limit int) (entries []rota.AuditEntry, err error) {
+func (s *reader) Audit(ctx context.Context, after int64, limit int) (entries []rota.AuditEntry, err error) {
 	most, err := pageLimit(limit)
 	if err != nil {
 		return nil, err

@@ -25,8 +25,9 @@ package sqlite
 
 // The files follow the verbs: enqueue.go writes new jobs, claim.go reads the
 // heads of the order, finish.go writes what became of jobs and runs, order.go
-// reads the queue, upkeep.go what is due, stale or left behind, query.go and
-// list.go the typed reads.
+// reads the queue, upkeep.go what is due, stale or left behind, query.go,
+// list.go and count.go the typed reads. reader.go has how these come by a
+// connection, and view.go the one that keeps its own.
 //
 // What jobs have to do with others stands by what it is about: types.go,
 // template.go, schedule.go and throttle.go hold what is declared, and spec.go

@@ -48,7 +48,7 @@ FROM (
 )
 
 // Explain says why a job does not run.
-func (s *Store) Explain(ctx context.Context, id rota.ID) (reasons []rota.Reason, err error) {
+func (s *reader) Explain(ctx context.Context, id rota.ID) (reasons []rota.Reason, err error) {
 	err = s.read(ctx, "explain", func(conn *sqlite.Conn) error {
 		e := &explanation{conn: conn, Facts: rules.Facts{Now: s.now()}}
 		if err := e.read(id); err != nil {
@@ -91,6 +91,9 @@ func (e *explanation) tail(id rota.ID) (*rota.Job, error) {
 	err := query(e.conn, sqlChain, func(stmt *sqlite.Stmt) { stmt.BindBytes(1, id[:]) },
 		func(stmt *sqlite.Stmt) { id = scanID(stmt, 0) })
 	if err != nil {
+		return nil, err
+	}
+	if shown, err := isShown(e.conn, id); err != nil || !shown {
 		return nil, err
 	}
 	return e.job(id)

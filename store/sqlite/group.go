@@ -103,7 +103,7 @@ func (w *writer) deleteGroup(c rules.Change[rota.ID, rota.Group]) error {
 }
 
 // Group returns a group with its tally.
-func (s *Store) Group(ctx context.Context, id rota.ID) (*rota.Group, error) {
+func (s *reader) Group(ctx context.Context, id rota.ID) (*rota.Group, error) {
 	groups, err := s.groups(ctx, sqlGroup, func(stmt *sqlite.Stmt) { stmt.BindBytes(1, id[:]) })
 	switch {
 	case err != nil:
@@ -115,7 +115,7 @@ func (s *Store) Group(ctx context.Context, id rota.ID) (*rota.Group, error) {
 }
 
 // Groups lists groups with their tallies, newest first.
-func (s *Store) Groups(ctx context.Context, before rota.ID, limit int) ([]*rota.Group, error) {
+func (s *reader) Groups(ctx context.Context, before rota.ID, limit int) ([]*rota.Group, error) {
 	most, err := pageLimit(limit)
 	if err != nil {
 		return nil, err
@@ -126,7 +126,7 @@ func (s *Store) Groups(ctx context.Context, before rota.ID, limit int) ([]*rota.
 	})
 }
 
-func (s *Store) groups(ctx context.Context, sql string, bind func(*sqlite.Stmt)) (groups []*rota.Group, err error) {
+func (s *reader) groups(ctx context.Context, sql string, bind func(*sqlite.Stmt)) (groups []*rota.Group, err error) {
 	err = s.read(ctx, "groups", func(conn *sqlite.Conn) error {
 		groups, err = queryAll(conn, sql, bind, scanGroup)
 		for _, g := range groups {

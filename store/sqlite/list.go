@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/rotajobs/rota"
 	"zombiezen.com/go/sqlite"
@@ -16,12 +17,12 @@ const (
 	listed = `
 SELECT ` + wholeColumns
 	picked = `
-WHERE j.id < ?1 AND (?3 IS NULL OR j.status = ?3) AND CASE WHEN ?4 IS NULL THEN ` + notInternal + ` ELSE j.type = ?4 END AND (?5 IS NULL OR j.template = ?5)
+WHERE j.id < ?1 AND j.id > ?10 AND (?3 IS NULL OR j.status = ?3) AND CASE WHEN ?4 IS NULL THEN ` + notInternal + ` ELSE j.type = ?4 END AND (?5 IS NULL OR j.template = ?5)
   AND (?9 IS NULL OR j.sequel IS NOT 'retry')
   AND (?8 IS NULL OR ?8 = CASE j.status
     WHEN 'QUEUED' THEN CASE WHEN j.hold & 1 THEN 'scheduled' WHEN j.hold THEN 'blocked' ELSE 'queued' END
     WHEN 'CANCELLED' THEN 'cancelled'
-    ELSE coalesce(lower(j.outcome), 'running') END)`
+    ELSE coalesce(lower(j.outcome), 'running') END)` + notDropped
 	notInternal = `(j.type < 'rota.' OR j.type >= 'rota/')`
 	// A dead letter is seen to while something tries it anew that was not called
 	// off.
@@ -66,7 +67,7 @@ FROM (
 ) one
 JOIN rota_jobs j ON j.id = one.id
 ORDER BY j.id DESC`
-	ofType     = ` AND j.id < ?1 AND CASE WHEN ?4 IS NULL THEN ` + notInternal + ` ELSE j.type = ?4 END`
+	ofType     = ` AND j.id < ?1 AND j.id > ?10 AND CASE WHEN ?4 IS NULL THEN ` + notInternal + ` ELSE j.type = ?4 END`
 	ofTemplate = ` AND j.template = ?5`
 
 	sqlListReady = live + `rota_jobs_claim
@@ -89,8 +90,8 @@ JOIN rota_jobs j ON j.id = one.id
 ORDER BY j.id DESC`
 )
 
-// Jobs lists jobs, newest first.
-func (s *Store) Jobs(ctx context.Context, q rota.JobQuery) ([]*rota.Job, error) {
+// Jobs lists jobs by id.
+func (s *reader) Jobs(ctx context.Context, q rota.JobQuery) ([]*rota.Job, error) {
 	if err := q.Validate(); err != nil {
 		return nil, err
 	}
@@ -101,21 +102,52 @@ func (s *Store) Jobs(ctx context.Context, q rota.JobQuery) ([]*rota.Job, error) 
 	if one := statusOf[q.State]; one != "" && q.Status != "" && q.Status != one {
 		return nil, nil
 	}
-	return s.list(ctx, listSQL(&q), func(stmt *sqlite.Stmt) {
+	return s.list(ctx, listText(&q), func(stmt *sqlite.Stmt) { bindJobs(stmt, &q, limit) })
+}
+
+// bindJobs binds what is asked for to the parameters that a statement has.
+func bindJobs(stmt *sqlite.Stmt, q *rota.JobQuery, limit int64) {
+	known := stmt.BindParamCount()
+	text := func(param int, text string) {
+		if param <= known {
+			bindText(stmt, param, text)
+		}
+	}
+	if known >= 1 {
 		bindBefore(stmt, 1, q.Before)
+	}
+	if known >= 2 {
 		stmt.BindInt64(2, limit)
-		bindText(stmt, 3, string(q.Status))
-		bindText(stmt, 4, q.Type)
-		bindText(stmt, 5, q.Template)
-		bindText(stmt, 6, q.Schedule)
+	}
+	text(3, string(q.Status))
+	text(4, q.Type)
+	text(5, q.Template)
+	text(6, q.Schedule)
+	if known >= 7 {
 		bindID(stmt, 7, q.GroupID)
-		if stmt.BindParamCount() >= 8 {
-			bindText(stmt, 8, string(q.State))
-		}
-		if stmt.BindParamCount() >= 9 && q.Tails { // what lives has not been retried
-			stmt.BindInt64(9, 1)
-		}
-	})
+	}
+	text(8, string(q.State))
+	if known >= 9 && q.Tails { // what lives has not been retried
+		stmt.BindInt64(9, 1)
+	}
+	if known >= 10 {
+		stmt.BindBytes(10, q.After[:]) // zero is before all
+	}
+}
+
+// listText is the statement for a query: that of its filters, turned round for
+// oldest first, and without the documents where those are left out. The indexes
+// are walked in either direction.
+func listText(q *rota.JobQuery) string { return turn(listSQL(q), q) }
+
+func turn(sql string, q *rota.JobQuery) string {
+	if q.Oldest {
+		sql = strings.ReplaceAll(sql, "ORDER BY j.id DESC", "ORDER BY j.id")
+	}
+	if q.Lean {
+		sql = strings.Replace(sql, wholeColumns, plainColumns, 1)
+	}
+	return sql
 }
 
 func listSQL(q *rota.JobQuery) string {

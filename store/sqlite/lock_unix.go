@@ -54,4 +54,9 @@ func heldBy(path string, file *os.File) *rota.Error {
 	}
 }
 
-func (l *fileLock) release() error { return l.file.Close() }
+// release lets go of the lock itself before the file: a child that another
+// goroutine starts at this moment has a copy of the descriptor until it is another
+// program, and would hold the lock for so long.
+func (l *fileLock) release() error {
+	return errors.Join(unix.Flock(int(l.file.Fd()), unix.LOCK_UN), l.file.Close())
+}

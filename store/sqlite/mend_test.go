@@ -139,7 +139,7 @@ func TestAMissingIndexIsNoticedAtOnce(t *testing.T) {
 		"rota_jobs_claim", "rota_jobs_order", "rota_jobs_due", "rota_jobs_open", "rota_jobs_run", "rota_jobs_schedule",
 		"rota_jobs_live", "rota_jobs_counts", "rota_jobs_group", "rota_jobs_member", "rota_jobs_wait", "rota_jobs_lane",
 		"rota_jobs_dead", "rota_jobs_redrive", "rota_schedules_due", "rota_schedules_template", "rota_edges_back",
-		"rota_reservations_active",
+		"rota_reservations_active", "rota_schedules_paused", "rota_jobs_ended",
 	} {
 		path := filepath.Join(t.TempDir(), "rota.db")
 		s, err := Open(path)

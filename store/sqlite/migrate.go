@@ -47,12 +47,26 @@ func migrate(conn *sqlite.Conn) error {
 	if at > len(steps) {
 		return tooNew(at, len(steps))
 	}
+	if err := lendFunctions(conn); err != nil {
+		return err
+	}
 	for i := at; i < len(steps); i++ {
 		if err := migrateOne(conn, steps[i], i+1); err != nil {
 			return fmt.Errorf("migration %s: %w", steps[i], err)
 		}
 	}
 	return nil
+}
+
+// lendFunctions gives the steps what they compute and SQLite cannot.
+func lendFunctions(conn *sqlite.Conn) error {
+	return conn.CreateFunction("rota_definition_id", &sqlite.FunctionImpl{
+		NArgs: 1, Deterministic: true,
+		Scalar: func(_ sqlite.Context, args []sqlite.Value) (sqlite.Value, error) {
+			id := rota.DefinitionID(args[0].Text())
+			return sqlite.BlobValue(id[:]), nil
+		},
+	})
 }
 
 func tooNew(at, known int) *rota.Error {

@@ -52,6 +52,7 @@ func OpenWith(path string, config Config) (*Store, error) {
 		return nil, err
 	}
 	s := &Store{config: config, path: path, lock: lock, writer: make(chan *writer, 1), closed: make(chan struct{})}
+	s.reader = reader{read: s.lend, now: s.clock}
 	w, err := openWriter(path, config)
 	if err != nil {
 		_ = lock.release()

@@ -7,9 +7,11 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/rotajobs/rota"
 	"zombiezen.com/go/sqlite"
 )
 
@@ -59,6 +61,7 @@ var plans = map[string]plan{
 	"sqlSchedules":    {sql: sqlSchedules},
 	"sqlSchedulesOf":  {sql: sqlSchedulesOf, by: []string{"rota_schedules_template"}},
 	"sqlDueSchedules": {sql: sqlDueSchedules, by: []string{"rota_schedules_due"}},
+	"sqlDefinition":   {sql: sqlDefinition},
 	"sqlUsing":        {sql: sqlUsing, by: []string{"rota_schedules_template"}},
 	"sqlDependents":   {sql: sqlDependents, by: []string{"rota_edges_back"}},
 	"sqlReach":        {sql: sqlReach},
@@ -90,6 +93,13 @@ var plans = map[string]plan{
 	"sqlActive":       {sql: sqlActive, by: []string{"rota_reservations_active"}},
 	"sqlBygone":       {sql: sqlBygone, walks: []string{"rota_reservations"}}, // they are few, and pruned
 	"sqlIntents":      {sql: sqlIntents, walks: []string{"rota_intents"}},     // in the order they are wanted in
+	"sqlDropped":      {sql: sqlDropped},
+	"sqlRestRuns":     {sql: sqlRestRuns, by: []string{"rota_jobs_live"}, sorts: true},
+	"sqlRestQueued":   {sql: sqlRestQueued, by: []string{"rota_jobs_live"}, sorts: true},
+	"sqlRestLive":     {sql: sqlRestLive, by: []string{"rota_jobs_live"}, sorts: true},
+	"sqlRestEnded":    {sql: sqlRestEnded, by: []string{"rota_jobs_schedule"}},
+	"sqlShownJob":     {sql: sqlShownJob},
+	"sqlIsShown":      {sql: sqlIsShown},
 	"sqlAttempts":     {sql: sqlAttempts, by: []string{"rota_jobs_retry"}, sorts: true},
 	"sqlRedriven":     {sql: sqlRedriven, by: []string{"rota_jobs_redrive"}},
 	"sqlOldest":       {sql: sqlOldest},
@@ -112,6 +122,24 @@ var plans = map[string]plan{
 	"sqlListHeldOf":  {sql: sqlListHeldOf, by: []string{"rota_jobs_held"}, walks: []string{"j"}, sorts: true},
 	"sqlListOpen":    {sql: sqlListOpen, by: []string{"rota_jobs_open"}, walks: []string{"j"}, sorts: true},
 	"sqlListLive":    {sql: sqlListLive, by: []string{"rota_jobs_live"}, sorts: true},
+
+	"sqlCountHidden": {sql: sqlCountHidden, by: []string{"rota_jobs_schedule"}, walks: []string{"d"}}, // mostly empty
+
+	"sqlSchedulesNext":        {sql: sqlSchedulesNext, by: []string{"rota_schedules_due", "rota_schedules_paused"}},
+	"sqlSchedulesNextEnabled": {sql: sqlSchedulesNextEnabled, by: []string{"rota_schedules_due"}},
+	"sqlSchedulesNextPaused":  {sql: sqlSchedulesNextPaused, by: []string{"rota_schedules_paused"}},
+	"sqlSchedulesNextOf":      {sql: sqlSchedulesNextOf, by: []string{"rota_schedules_template"}, sorts: true},
+
+	"sqlCount":          {sql: sqlCount},
+	"sqlCountSchedule":  {sql: sqlCountSchedule, by: []string{"rota_jobs_schedule"}},
+	"sqlCountDead":      {sql: sqlCountDead, by: []string{"rota_jobs_dead", "rota_jobs_redrive", "rota_jobs_retry"}},
+	"sqlCountGroup":     {sql: sqlCountGroup, by: []string{"rota_jobs_group"}},
+	"sqlCountGroupDead": {sql: sqlCountGroupDead, by: []string{"rota_jobs_group", "rota_jobs_redrive", "rota_jobs_retry"}},
+	"sqlCountEnded":     {sql: sqlCountEnded, by: []string{"COVERING INDEX rota_jobs_ended"}, walks: []string{"j"}},
+	"sqlCountReady":     {sql: sqlCountReady, by: []string{"COVERING INDEX rota_jobs_claim"}, walks: []string{"j"}},
+	"sqlCountHeld":      {sql: sqlCountHeld, by: []string{"COVERING INDEX rota_jobs_held"}, walks: []string{"j"}},
+	"sqlCountOpen":      {sql: sqlCountOpen, by: []string{"rota_jobs_open"}, walks: []string{"j"}},
+	"sqlCountLive":      {sql: sqlCountLive, by: []string{"rota_jobs_live"}},
 
 	"sqlStatsReady": {sql: sqlStatsReady, by: []string{"COVERING INDEX rota_jobs_claim"}, walks: []string{"rota_jobs"}},
 	"sqlStatsHeld":  {sql: sqlStatsHeld, by: []string{"COVERING INDEX rota_jobs_held"}, walks: []string{"rota_jobs"}},
@@ -152,6 +180,53 @@ var (
 func TestEveryStatementHasItsIndex(t *testing.T) {
 	s := openTest(t, Config{})
 	conn := plainConn(t, s.path)
+	wantPlans(t, conn, plans)
+}
+
+// TestOldestFirstHasTheSameIndexes as newest first, and so has a lean list.
+func TestOldestFirstHasTheSameIndexes(t *testing.T) {
+	s := openTest(t, Config{})
+	conn := plainConn(t, s.path)
+	turned := map[string]plan{}
+	for name, list := range plans {
+		if !strings.HasPrefix(name, "sqlList") {
+			continue
+		}
+		newest := list.sql
+		list.sql = turn(newest, &rota.JobQuery{Oldest: true, Lean: true})
+		if strings.Contains(list.sql, "DESC") || strings.Contains(list.sql, "j.params") || list.sql == newest {
+			t.Errorf("%s is not turned round, or not lean:%s", name, list.sql)
+		}
+		turned[name] = list
+	}
+	wantPlans(t, conn, turned)
+}
+
+// TestWhatHasEndedIsCountedByItsIndexAlone, whatever is asked for.
+func TestWhatHasEndedIsCountedByItsIndexAlone(t *testing.T) {
+	s := openTest(t, Config{})
+	conn := plainConn(t, s.path)
+	counts := map[string]plan{}
+	for _, schedule := range []string{"", "nightly"} {
+		for _, typ := range []string{"", "mail"} {
+			for _, state := range []rota.State{"", rota.StateFailed, rota.StateCancelled} {
+				for _, status := range []rota.Status{"", rota.StatusRunning, rota.StatusCancelled} {
+					q := rota.JobQuery{Schedule: schedule, Type: typ, State: state, Status: status, Tails: typ == ""}
+					for i, sql := range countEnded(&q) {
+						one := plan{sql: sql, by: []string{"COVERING INDEX rota_jobs_ended"}}
+						if sql == sqlCountEnded {
+							one.walks = []string{"j"}
+						}
+						counts[strings.Join([]string{schedule, typ, string(state), string(status), strconv.Itoa(i)}, " ")] = one
+					}
+				}
+			}
+		}
+	}
+	wantPlans(t, conn, counts)
+}
+
+func wantPlans(t *testing.T, conn *sqlite.Conn, plans map[string]plan) {
 	for name, want := range plans {
 		t.Run(name, func(t *testing.T) {
 			steps := explained(t, conn, want.sql)

@@ -5,61 +5,13 @@ import (
 
 	"github.com/rotajobs/rota"
 	"zombiezen.com/go/sqlite"
-	"zombiezen.com/go/sqlite/sqlitex"
 )
 
 const pageDefault = 100
 
-// read lends a connection that only reads, to be given back soon: there are few.
-func (s *Store) read(ctx context.Context, act string, use func(*sqlite.Conn) error) error {
-	if s.isClosed() {
-		return errClosed()
-	}
-	conn, err := s.readers.Take(ctx)
-	if err == nil {
-		err = snapshot(conn, use)
-		s.readers.Put(conn)
-	}
-	return s.readFault(ctx, act, err)
-}
-
-// readFault says why a read failed: what ended it comes before what it met.
-func (s *Store) readFault(ctx context.Context, act string, err error) error {
-	switch {
-	case err == nil:
-		return nil
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case s.isClosed():
-		return errClosed()
-	}
-	return fault(act, err)
-}
-
-func (s *Store) isClosed() bool {
-	select {
-	case <-s.closed:
-		return true
-	default:
-		return false
-	}
-}
-
-// snapshot lets several statements see one state of the file.
-func snapshot(conn *sqlite.Conn, use func(*sqlite.Conn) error) error {
-	if err := sqlitex.Execute(conn, "BEGIN", nil); err != nil {
-		return err
-	}
-	defer func() {
-		conn.SetInterrupt(nil) // whoever cancelled it, the transaction must end
-		_ = sqlitex.Execute(conn, "ROLLBACK", nil)
-	}()
-	return use(conn)
-}
-
 // Job returns a job with its run.
-func (s *Store) Job(ctx context.Context, id rota.ID) (*rota.Job, error) {
-	jobs, err := s.list(ctx, sqlWholeJob, func(stmt *sqlite.Stmt) { stmt.BindBytes(1, id[:]) })
+func (s *reader) Job(ctx context.Context, id rota.ID) (*rota.Job, error) {
+	jobs, err := s.list(ctx, sqlShownJob, func(stmt *sqlite.Stmt) { stmt.BindBytes(1, id[:]) })
 	if err != nil {
 		return nil, err
 	}
@@ -70,29 +22,37 @@ func (s *Store) Job(ctx context.Context, id rota.ID) (*rota.Job, error) {
 }
 
 // Execution lists the attempts of an execution, first to last.
-func (s *Store) Execution(ctx context.Context, id rota.ID) ([]*rota.Job, error) {
-	any, err := s.Job(ctx, id)
-	if err != nil {
-		return nil, err
-	}
+func (s *reader) Execution(ctx context.Context, id rota.ID) ([]*rota.Job, error) {
 	var attempts []*rota.Job
-	err = s.read(ctx, "execution", func(conn *sqlite.Conn) error {
-		for next := any.ExecutionID; !next.IsZero(); {
+	err := s.read(ctx, "execution", func(conn *sqlite.Conn) error {
+		named, err := queryJobs(conn, sqlWholeJob, func(stmt *sqlite.Stmt) { stmt.BindBytes(1, id[:]) })
+		if err != nil || len(named) == 0 {
+			return err
+		}
+		tail := rota.ID{}
+		for next := named[0].ExecutionID; !next.IsZero(); {
 			jobs, err := queryJobs(conn, sqlWholeJob, func(stmt *sqlite.Stmt) { stmt.BindBytes(1, next[:]) })
 			if err != nil {
 				return err
 			}
-			attempts = append(attempts, jobs...)
+			attempts, tail = append(attempts, jobs...), next
 			if next, err = queryRetry(conn, next); err != nil {
 				return err
 			}
 		}
-		return nil
+		shown, err := isShown(conn, tail)
+		if !shown {
+			attempts = nil
+		}
+		return err
 	})
+	if err == nil && len(attempts) == 0 {
+		return nil, noJob(id)
+	}
 	return attempts, err
 }
 
-func (s *Store) list(ctx context.Context, sql string, bind func(*sqlite.Stmt)) (jobs []*rota.Job, err error) {
+func (s *reader) list(ctx context.Context, sql string, bind func(*sqlite.Stmt)) (jobs []*rota.Job, err error) {
 	err = s.read(ctx, "list", func(conn *sqlite.Conn) error {
 		jobs, err = queryJobs(conn, sql, bind)
 		return err

@@ -31,7 +31,7 @@ LIMIT +?2`
 
 // Queue lists what is ready in dispatch order. Like a claim it merges the
 // lanes, so jobs that are held back cost it nothing.
-func (s *Store) Queue(ctx context.Context, after rota.ID, limit int) ([]*rota.Job, error) {
+func (s *reader) Queue(ctx context.Context, after rota.ID, limit int) ([]*rota.Job, error) {
 	most, err := pageLimit(limit)
 	if err != nil {
 		return nil, err

@@ -32,6 +32,10 @@ const (
 	saysReserveLeave  = "only a reservation that has ended"
 	saysRequestTied   = "this key is tied already"
 	saysRequestKept   = "a key is tied once"
+	saysNamed         = "this definition has its name"
+	saysNameKept      = "the name of a definition is kept"
+	saysDroppedBefore = "this was dropped already"
+	saysDropped       = "what was dropped stays so"
 )
 
 // companyRows are one of each, as plain statements: what they guard needs no
@@ -47,10 +51,12 @@ var companyRows = []string{
 	`INSERT INTO rota_schedules (name, template, state, reason, anchor, version, created_at, updated_at, spec)
 	 VALUES ('once', 'digest', 'DISABLED', 'it has', 7, randomblob(16), 7, 7, '{"template":"digest"}')`,
 	`INSERT INTO rota_edges VALUES ('weekly', 'nightly')`,
+	`INSERT INTO rota_definitions VALUES (x'00112233445586778899aabbccddeeff', 'nightly')`,
 	`INSERT INTO rota_throttle VALUES (1, randomblob(16), 'ada', 7, '{}')`,
 	`INSERT INTO rota_webhooks VALUES (1, randomblob(16), 'ada', 7, '[]')`,
 	`INSERT INTO rota_buckets VALUES ('mail', 7, '[1]')`,
 	`INSERT INTO rota_intents VALUES ('key', 'k')`,
+	`INSERT INTO rota_dropped VALUES ('nightly', 9, 8, 'ada')`,
 	requestSQL("INSERT", "'ada'", "'order-7'", "randomblob(16)", hash64),
 	`INSERT INTO rota_groups (id, mode, on_failure, size, created_at) VALUES (:group, 'parallel', 'stop', 3, 7)`,
 	`INSERT INTO rota_groups (id, mode, on_failure, size, created_at) VALUES (:stopped, 'parallel', 'stop', 3, 7)`,
@@ -186,7 +192,12 @@ func forbiddenDefinitions() (all []attempt) {
 		add(or+" over a template", saysTemplateThere, or+` INTO rota_templates VALUES ('digest', 'web', 'ACTIVE', randomblob(16), 'eve', 8, 8, '{}', 0)`)
 		add(or+" over a schedule", saysScheduleThere, or+` INTO rota_schedules (name, template, anchor, version, created_at, updated_at, spec)
 		 VALUES ('nightly', 'digest', 8, randomblob(16), 8, 8, '{}')`)
+		add(or+" over a name", saysNamed, or+` INTO rota_definitions VALUES (x'00112233445586778899aabbccddeeff', 'weekly')`)
 	}
+	add("a name of another definition", saysNameKept, `UPDATE rota_definitions SET id = randomblob(16)`)
+	add("another name of a definition", saysNameKept, `UPDATE rota_definitions SET name = 'weekly'`)
+	add("a name forgotten", saysNameKept, `DELETE FROM rota_definitions`)
+	add("a name of a short id", saysCheck, `INSERT INTO rota_definitions VALUES (x'00', 'weekly')`)
 	add("a type half paused", saysCheck, `UPDATE rota_types SET paused = 2`)
 	add("a template in no known state", saysCheck, `UPDATE rota_templates SET state = 'GONE'`)
 	add("a schedule in no known state", saysCheck, `UPDATE rota_schedules SET state = 'GONE' WHERE name = 'nightly'`)
@@ -206,6 +217,15 @@ func forbiddenDefinitions() (all []attempt) {
 	add("webhooks that are not the ones", saysCheck, `UPDATE rota_webhooks SET id = 2`)
 	add("webhooks of a number", saysType, `UPDATE rota_webhooks SET updated_by = x'00'`)
 	add("limits of a number", saysType, `UPDATE rota_throttle SET updated_by = x'00'`)
+	for _, or := range []string{"INSERT", "INSERT OR REPLACE"} {
+		add(or+" over what was dropped", saysDroppedBefore, or+` INTO rota_dropped VALUES ('nightly', 7, NULL, 'eve')`)
+	}
+	add("a drop of another", saysDropped, `UPDATE rota_dropped SET schedule = 'weekly'`)
+	add("a drop that ends earlier", saysDropped, `UPDATE rota_dropped SET made_before = 8`)
+	add("a drop that hides less", saysDropped, `UPDATE rota_dropped SET hidden_before = 7`)
+	add("a drop that hides nothing any more", saysDropped, `UPDATE rota_dropped SET hidden_before = NULL`)
+	add("a drop that hides what it does not end", saysCheck, `UPDATE rota_dropped SET hidden_before = 10`)
+	add("a drop by a number", saysType, `UPDATE rota_dropped SET dropped_by = x'00'`)
 	add("an intent of no known kind", saysCheck, `INSERT INTO rota_intents VALUES ('wish', 'k')`)
 	return all
 }
@@ -283,6 +303,7 @@ var allowedCompany = []attempt{
 	{name: "a schedule disabled", sql: `UPDATE rota_schedules SET state = 'DISABLED', next_fire = NULL, reason = 'so' WHERE name = 'nightly'`},
 	{name: "a schedule enabled", sql: `UPDATE rota_schedules SET state = 'ENABLED', next_fire = 10, reason = NULL WHERE name = 'once'`},
 	{name: "a schedule removed", sql: `DELETE FROM rota_schedules WHERE name = 'weekly'`},
+	{name: "another definition", sql: `INSERT INTO rota_definitions VALUES (randomblob(16), 'weekly')`},
 	{name: "a dependency removed", sql: `DELETE FROM rota_edges`},
 	{name: "a dependency", sql: `INSERT INTO rota_edges VALUES ('once', 'nightly')`},
 	{name: "a starting type", sql: `UPDATE rota_buckets SET slot = 8, starts = '[2]'`},

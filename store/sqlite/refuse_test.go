@@ -86,7 +86,7 @@ func TestEveryColumnIsRefused(t *testing.T) {
 	conn := plainConn(t, s.path)
 	for _, table := range []string{ // the audit's trigger refuses all columns at once
 		"rota_jobs", "rota_types", "rota_templates", "rota_schedules", "rota_edges", "rota_throttle", "rota_buckets",
-		"rota_groups", "rota_reservations", "rota_intents", "rota_webhooks",
+		"rota_groups", "rota_reservations", "rota_intents", "rota_webhooks", "rota_definitions", "rota_dropped",
 	} {
 		for _, name := range column(t, conn, `SELECT name FROM pragma_table_info('`+table+`')`) {
 			named := regexp.MustCompile(`UPDATE (OR \w+ )?` + table + ` SET ([^W]*, )?` + name + ` = `)

@@ -93,7 +93,7 @@ func bindReservation(s *sqlite.Stmt, r *rota.Reservation) {
 }
 
 // Reservations lists reservations, newest first.
-func (s *Store) Reservations(ctx context.Context, before rota.ID, limit int) ([]*rota.Reservation, error) {
+func (s *reader) Reservations(ctx context.Context, before rota.ID, limit int) ([]*rota.Reservation, error) {
 	most, err := pageLimit(limit)
 	if err != nil {
 		return nil, err

@@ -20,10 +20,11 @@ const (
   j.scope_kind, j.scope_id, j.name, j.unique_key, j.unique_for, j.version, j.created_by,
   j.template, j.schedule, j.group_id, j.group_position, j.concurrency_key, j.counts_at, j.wait_from, j.wait_until,
   j.redrive_of, j.trace`
-	runColumns = `,
+	runColumns = runHead + ` j.progress, j.log_path, j.artifacts, j.result`
+	runHead    = `,
   j.token, j.runner, j.life, j.heartbeat_at, j.stale_after,
   j.outcome, j.ended_at, j.exit_code, j.error_code, j.error, j.rows_affected,
-  j.cancel_at, j.cancel_by, j.cancel_reason, j.progress, j.log_path, j.artifacts, j.result`
+  j.cancel_at, j.cancel_by, j.cancel_reason,`
 
 	leaseColumns = `
   j.id, j.execution_id, j.run_id, j.type, j.status, j.priority, j.attempt, j.max_attempts, j.sequel, j.unique_key,
@@ -33,7 +34,8 @@ const (
 
 	leanColumns   = jobColumns + `, NULL` + runColumns
 	wholeColumns  = jobColumns + params + runColumns
-	queuedColumns = jobColumns + params // what is QUEUED has no run
+	queuedColumns = jobColumns + params                                               // what is QUEUED has no run
+	plainColumns  = jobColumns + `, NULL` + runHead + ` NULL, j.log_path, NULL, NULL` // no documents
 
 	params = `,
   coalesce(j.params, (SELECT p.params FROM rota_params p WHERE p.job_id = j.id))`

@@ -16,10 +16,12 @@ FROM rota_schedules`
 WHERE name = ?`
 	sqlSchedules = scheduleColumns + `
 WHERE name > ?1 AND (?3 IS NULL OR state = ?3) AND (?4 IS NULL OR template = ?4) AND (?5 IS NULL OR moved_at > ?5)
+  AND (?6 IS NULL OR next_fire IS NULL)
 ORDER BY name
 LIMIT +?2`
 	sqlSchedulesOf = scheduleColumns + ` INDEXED BY rota_schedules_template
 WHERE name > ?1 AND (?3 IS NULL OR state = ?3) AND template = ?4 AND (?5 IS NULL OR moved_at > ?5)
+  AND (?6 IS NULL OR next_fire IS NULL)
 ORDER BY name
 LIMIT +?2`
 	sqlDueSchedules = scheduleColumns + ` INDEXED BY rota_schedules_due
@@ -77,12 +79,20 @@ func (w *writer) loadUsing(q rules.Using, world *rules.World) error {
 // writeSchedule writes a schedule, and what it depends on if that differs. Its
 // edges leave with it.
 func (w *writer) writeSchedule(c rules.Change[string, rota.Schedule]) error {
+	if !sameOrigin(c.Was, c.Is) {
+		if err := w.writeScheduleRow(rules.Change[string, rota.Schedule]{Key: c.Key, Was: c.Was}); err != nil {
+			return err
+		}
+		c.Was = nil
+	}
 	if err := w.writeScheduleRow(c); err != nil || c.Is == nil || onlyFired(c.Was, c.Is) {
 		return err
 	}
 	var was []string
 	if c.Was != nil {
 		was = c.Was.Spec.DependsOn
+	} else if err := w.writeDefinition(c.Key); err != nil {
+		return err
 	}
 	return w.writeEdges(c.Key, was, c.Is.Spec.DependsOn)
 }
@@ -125,18 +135,21 @@ func onlyFired(was, is *rota.Schedule) bool {
 }
 
 // Schedule returns a schedule by its name.
-func (s *Store) Schedule(ctx context.Context, name string) (*rota.Schedule, error) {
+func (s *reader) Schedule(ctx context.Context, name string) (*rota.Schedule, error) {
 	return readOne(ctx, s, "schedule", name, sqlSchedule, func(stmt *sqlite.Stmt) { stmt.BindText(1, name) }, scanSchedule)
 }
 
-// Schedules lists schedules by name.
-func (s *Store) Schedules(ctx context.Context, q rota.ScheduleQuery) ([]*rota.Schedule, error) {
+// Schedules lists schedules by name, or by their next fire.
+func (s *reader) Schedules(ctx context.Context, q rota.ScheduleQuery) ([]*rota.Schedule, error) {
 	if err := q.Validate(); err != nil {
 		return nil, err
 	}
 	limit, err := pageLimit(q.Limit)
 	if err != nil {
 		return nil, err
+	}
+	if q.ByNext {
+		return s.schedulesByNext(ctx, &q, limit)
 	}
 	sql := sqlSchedules
 	if q.Template != "" {
@@ -148,6 +161,9 @@ func (s *Store) Schedules(ctx context.Context, q rota.ScheduleQuery) ([]*rota.Sc
 		bindText(stmt, 3, string(q.State))
 		bindText(stmt, 4, q.Template)
 		bindTime(stmt, 5, q.Ahead)
+		if q.Idle {
+			stmt.BindInt64(6, 1)
+		}
 	}, scanSchedule)
 }
 
@@ -158,7 +174,7 @@ func (s *Store) DueSchedules(ctx context.Context, limit int) (rota.DuePage, erro
 		return rota.DuePage{}, err
 	}
 	now := s.now()
-	due, err := readAll(ctx, s, "due schedules", sqlDueSchedules, func(stmt *sqlite.Stmt) {
+	due, err := readAll(ctx, &s.reader, "due schedules", sqlDueSchedules, func(stmt *sqlite.Stmt) {
 		stmt.BindInt64(1, now.UnixMicro())
 		stmt.BindInt64(2, most)
 	}, scanSchedule)

@@ -49,7 +49,7 @@ func oneOf(enters, leaves bool, insert, update, remove string) string {
 
 // readAll reads rows as anybody may see them.
 func readAll[T any](
-	ctx context.Context, s *Store, act, sql string, bind func(*sqlite.Stmt), scan func(*sqlite.Stmt) (*T, error),
+	ctx context.Context, s *reader, act, sql string, bind func(*sqlite.Stmt), scan func(*sqlite.Stmt) (*T, error),
 ) (all []*T, err error) {
 	err = s.read(ctx, act, func(conn *sqlite.Conn) error {
 		all, err = queryAll(conn, sql, bind, scan)
@@ -73,7 +73,7 @@ func queryAll[T any](
 
 // readOne reads the row of a name, or says that there is none.
 func readOne[T any](
-	ctx context.Context, s *Store, what, name, sql string, bind func(*sqlite.Stmt), scan func(*sqlite.Stmt) (*T, error),
+	ctx context.Context, s *reader, what, name, sql string, bind func(*sqlite.Stmt), scan func(*sqlite.Stmt) (*T, error),
 ) (*T, error) {
 	all, err := readAll(ctx, s, what, sql, bind, scan)
 	if err != nil {
@@ -94,7 +94,7 @@ func none(what, name string) *rota.Error {
 
 // readNames reads a page of what has a name.
 func readNames[T any](
-	ctx context.Context, s *Store, act, sql string, q rota.NameQuery, scan func(*sqlite.Stmt) (*T, error),
+	ctx context.Context, s *reader, act, sql string, q rota.NameQuery, scan func(*sqlite.Stmt) (*T, error),
 ) ([]*T, error) {
 	if err := q.Validate(); err != nil {
 		return nil, err

@@ -29,7 +29,7 @@ func (w *writer) prepare() error {
 		sqlType, sqlTemplate, sqlSchedule, sqlDueSchedules, sqlUsing, sqlDependents, sqlLatest, sqlWaits, sqlJobsOf,
 		sqlGroup, sqlMembersLive, sqlMembersFirst, sqlThrottle, sqlBucket, sqlLaneOpen, sqlReservation, sqlActive,
 		sqlIntents, sqlRedriven, sqlListSchedule, sqlListDead, sqlRequest, sqlLapsed, sqlWebhooks, sqlWebhooksOf,
-		sqlStatsReady, sqlStatsHeld, sqlStatsSchedules,
+		sqlStatsReady, sqlStatsHeld, sqlStatsSchedules, sqlSchedulesNext, sqlCountEnded,
 	} {
 		if _, err := w.stmt(sql); err != nil {
 			return err

@@ -30,7 +30,7 @@ GROUP BY j.type`
 	sqlStatsDead = `
 SELECT count(*)
 FROM rota_jobs j INDEXED BY rota_jobs_dead
-WHERE` + isDead + ` AND ` + notInternal
+WHERE` + isDead + ` AND ` + notInternal + notDropped
 	sqlStatsSchedules = `
 SELECT count(*)
 FROM rota_schedules INDEXED BY rota_schedules_enabled
@@ -38,7 +38,7 @@ WHERE state = 'ENABLED'`
 )
 
 // Stats counts what lives in the store, at one moment.
-func (s *Store) Stats(ctx context.Context) (*rota.Stats, error) {
+func (s *reader) Stats(ctx context.Context) (*rota.Stats, error) {
 	c := census{types: map[string]*rota.TypeStats{}}
 	err := s.read(ctx, "stats", func(conn *sqlite.Conn) error {
 		c.stats.Now = s.now()

@@ -15,8 +15,8 @@ import (
 type Config struct {
 	// Clock stamps batches that come without a Now. Default time.Now.
 	Clock func() time.Time
-	// Readers is how many reads may run at once, beside verifications and
-	// backups. Default 4.
+	// Readers is how many reads may run at once, beside verifications, backups
+	// and views. Default 4.
 	Readers int
 	// ReadOnly opens a store that is there, to look at it: no row is made,
 	// migrated or changed, and Apply is refused. A file that holds no store is
@@ -45,6 +45,7 @@ func (c Config) withDefaults() Config {
 
 // Store is a rota.Store in one SQLite file.
 type Store struct {
+	reader
 	config  Config
 	path    string // as it was named
 	file    place
@@ -52,6 +53,7 @@ type Store struct {
 	writer  chan *writer // holds the one writer while nobody writes
 	readers *sqlitex.Pool
 	asides  asides
+	views   views
 	wake    bell.Wakers
 	watch   bell.Watchers
 	closing sync.Once
@@ -108,8 +110,8 @@ func (s *Store) Limits() rota.Limits {
 	return rota.Limits{Jobs: rota.JobsMax, Claim: rota.ClaimMax, Items: rota.ItemsMax}
 }
 
-// now is the time by the store's clock, with the precision that is kept.
-func (s *Store) now() time.Time { return s.config.Clock().UTC().Truncate(time.Microsecond) }
+// clock is the time by the store's clock, with the precision that is kept.
+func (s *Store) clock() time.Time { return s.config.Clock().UTC().Truncate(time.Microsecond) }
 
 // Wake returns a channel that receives when jobs may have become ready.
 func (s *Store) Wake() (<-chan struct{}, func()) { return s.wake.Add() }
@@ -130,7 +132,7 @@ func (s *Store) shut(w *writer) (err error) {
 		w.conn.SetBusyTimeout(busyTimeout)
 		err = w.setMeta(metaClean, "1")
 	}
-	for _, closer := range []func() error{s.asides.close, s.readers.Close, w.close, s.lock.release} {
+	for _, closer := range []func() error{s.views.close, s.asides.close, s.readers.Close, w.close, s.lock.release} {
 		if e := closer(); err == nil {
 			err = e
 		}

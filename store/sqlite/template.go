@@ -66,11 +66,11 @@ func (w *writer) writeTemplate(c rules.Change[string, rota.Template]) error {
 }
 
 // Template returns a template by its name.
-func (s *Store) Template(ctx context.Context, name string) (*rota.Template, error) {
+func (s *reader) Template(ctx context.Context, name string) (*rota.Template, error) {
 	return readOne(ctx, s, "template", name, sqlTemplate, func(stmt *sqlite.Stmt) { stmt.BindText(1, name) }, scanTemplate)
 }
 
 // Templates lists templates by name.
-func (s *Store) Templates(ctx context.Context, q rota.NameQuery) ([]*rota.Template, error) {
+func (s *reader) Templates(ctx context.Context, q rota.NameQuery) ([]*rota.Template, error) {
 	return readNames(ctx, s, "templates", sqlTemplates, q, scanTemplate)
 }

@@ -76,7 +76,7 @@ func (w *writer) writeThrottle(c rules.Change[struct{}, rota.Throttle]) error {
 }
 
 // Throttle returns the limits in force.
-func (s *Store) Throttle(ctx context.Context) (*rota.Throttle, error) {
+func (s *reader) Throttle(ctx context.Context) (*rota.Throttle, error) {
 	all, err := readAll(ctx, s, "limits", sqlThrottle, nil, scanThrottle)
 	if err != nil || len(all) == 0 {
 		return &rota.Throttle{}, err

@@ -99,6 +99,8 @@ func (w *writer) loadCompany(n *rules.Need, world *rules.World) error {
 		each(n.Intents, func(q rules.Intents) error { return w.loadIntents(q, world) }),
 		each(n.Bygone, func(q rules.Bygone) error { return w.loadBygone(q, world) }),
 		each(n.Lapsed, func(q rules.Lapsed) error { return w.loadLapsed(q, world) }),
+		each(n.Dropped, func(name string) error { return w.loadDropped(name, world) }),
+		each(n.Rest, func(q rules.Rest) error { return w.loadRest(q, world) }),
 	)
 }
 
@@ -264,6 +266,7 @@ func (w *writer) Write(c *rules.Changes) error {
 		each(c.Requests, w.writeRequest),
 		each(c.Buckets, w.writeBucket),
 		each(c.Intents, w.writeIntent),
+		each(c.Dropped, w.writeDropped),
 		each(c.Audit, w.writeAudit),
 	)
 }

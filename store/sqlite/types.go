@@ -60,11 +60,11 @@ func (w *writer) writeType(c rules.Change[string, rota.Type]) error {
 }
 
 // Type returns a type by its name.
-func (s *Store) Type(ctx context.Context, name string) (*rota.Type, error) {
+func (s *reader) Type(ctx context.Context, name string) (*rota.Type, error) {
 	return readOne(ctx, s, "type", name, sqlType, func(stmt *sqlite.Stmt) { stmt.BindText(1, name) }, scanType)
 }
 
 // Types lists types by name.
-func (s *Store) Types(ctx context.Context, q rota.NameQuery) ([]*rota.Type, error) {
+func (s *reader) Types(ctx context.Context, q rota.NameQuery) ([]*rota.Type, error) {
 	return readNames(ctx, s, "types", sqlTypes, q, scanType)
 }

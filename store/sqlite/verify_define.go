@@ -78,6 +78,8 @@ func (in *inspection) there(i rules.Intent) (found bool, err error) {
 		}
 	case rules.IntentTemplate:
 		err = in.each(sqlTemplate, func(s *sqlite.Stmt) { s.BindText(1, i.Name) }, see)
+	case rules.IntentDrop:
+		err = in.each(sqlDropped, func(s *sqlite.Stmt) { s.BindText(1, i.Name) }, see)
 	default:
 		found = i.Name != ""
 	}

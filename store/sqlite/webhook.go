@@ -53,7 +53,7 @@ func (w *writer) writeWebhooks(c rules.Change[struct{}, rota.Webhooks]) error {
 }
 
 // Webhooks returns those that are told of everything.
-func (s *Store) Webhooks(ctx context.Context) (*rota.Webhooks, error) {
+func (s *reader) Webhooks(ctx context.Context) (*rota.Webhooks, error) {
 	all, err := readAll(ctx, s, "webhooks", sqlWebhooks, nil, scanWebhooks)
 	if err != nil || len(all) == 0 {
 		return &rota.Webhooks{}, err

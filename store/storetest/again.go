@@ -180,6 +180,8 @@ func (y *story) wantSilent(r rota.Result) {
 		done = count(reply.Changed)
 	case *rota.ScheduleDeleted:
 		done = count(!reply.Gone)
+	case *rota.Dropped:
+		done = count(!reply.Gone) + reply.Cancelled + reply.Stopping
 	}
 	want(y, "done by the second", done, 0)
 }

@@ -53,6 +53,13 @@ func againCompany() []repeated {
 			nightly(y)
 			return &rota.DeleteSchedule{Meta: y.mint.meta(), Name: "nightly", Version: new(y.schedule("nightly").Version)}
 		}, true},
+		{"drop", func(y *story) rota.Command {
+			y.define("nightly", rota.ScheduleSpec{})
+			y.fireNext("nightly")
+			y.claimOne()
+			y.fireNext("nightly")
+			return y.dropCommand("nightly")
+		}, true},
 		{"fire", againFire, false},
 		{"fire of a gap", againFireGap, false},
 		{"trigger", func(y *story) rota.Command {

@@ -109,6 +109,8 @@ func (b *text) declaration(indent string, reply rota.Reply) {
 		b.schedule(indent, r.Schedule)
 	case *rota.ScheduleDeleted:
 		b.line(indent, "deleted, gone", fmt.Sprint(r.Gone))
+	case *rota.Dropped:
+		b.line(indent, "dropped, gone", fmt.Sprintf("%v cancelled %d stopping %d archived %v", r.Gone, r.Cancelled, r.Stopping, r.Archived))
 	case *rota.Fired:
 		b.line(indent, "fired", fmt.Sprintf("%d known %d moved %v", len(r.Jobs), r.Known, r.Moved))
 		b.line(indent, "disabled", r.Disabled)

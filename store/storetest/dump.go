@@ -150,7 +150,11 @@ func allJobs(ctx context.Context, s rota.Store, q rota.JobQuery) ([]*rota.Job, e
 		if len(jobs) < q.Limit {
 			return all, nil
 		}
-		q.Before = jobs[len(jobs)-1].ID
+		if last := jobs[len(jobs)-1].ID; q.Oldest {
+			q.After = last
+		} else {
+			q.Before = last
+		}
 	}
 }
 

@@ -209,6 +209,7 @@ func (g *gen) all() rota.Command {
 	for range rapid.IntRange(1, 4).Draw(g.t, "members") {
 		c.Members = append(c.Members, choose(g, "member", g.members()...)())
 	}
+	c.Dry = g.rarely(6, "dry")
 	return c
 }
 

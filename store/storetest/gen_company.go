@@ -17,7 +17,7 @@ func (g *gen) company() rota.Command {
 		g.putSchedule, g.putSchedule, g.putSchedule, g.fire, g.fire, g.fire, g.fire, g.fire, g.fire,
 		g.trigger, g.trigger, g.backfill, g.enqueueGroup, g.enqueueGroup, g.cancelGroup,
 		g.putTemplate, g.putTemplate, g.putTemplate, g.archive, g.unarchive, g.putType, g.switchType,
-		g.putThrottle, g.putThrottle, g.switchSchedule, g.switchSchedule, g.deleteSchedule,
+		g.putThrottle, g.putThrottle, g.switchSchedule, g.switchSchedule, g.deleteSchedule, g.drop,
 		g.reserve, g.direct, g.direct, g.release, g.expire, g.expire, g.sweep, g.sweep,
 		g.prune, g.prune, g.redrive, g.redrive, g.remember, g.remember, g.putWebhooks,
 	)()
@@ -28,7 +28,7 @@ func (g *gen) members() []func() rota.Command {
 	return []func() rota.Command{
 		g.enqueue, g.enqueue, g.finish, g.finish, g.cancel, g.edit, g.note,
 		g.putSchedule, g.putTemplate, g.putType, g.switchType, g.archive, g.unarchive, g.putThrottle,
-		g.switchSchedule, g.deleteSchedule, g.trigger, g.enqueueGroup, g.cancelGroup, g.redrive,
+		g.switchSchedule, g.deleteSchedule, g.drop, g.trigger, g.enqueueGroup, g.cancelGroup, g.redrive,
 		g.putWebhooks,
 	}
 }
@@ -139,6 +139,9 @@ func (g *gen) putTemplate() rota.Command {
 	}
 	if g.rarely(2, "template priority") {
 		c.Spec.Priority = new(g.priority())
+	}
+	if g.rarely(4, "sole") {
+		c.Sole = g.scheduleName()
 	}
 	if g.rarely(4, "template webhooks") {
 		c.Spec.Webhooks = g.webhooks("https://t.example/", "https://all.example/")

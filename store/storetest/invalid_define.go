@@ -219,6 +219,7 @@ func invalidNames() []spoilt {
 		{"name", func(sc *scene) rota.Command { return &rota.Archive{Meta: sc.mint.meta()} }},
 		{"name", func(sc *scene) rota.Command { return &rota.Unarchive{Meta: sc.mint.meta(), Name: "two words"} }},
 		{"name", func(sc *scene) rota.Command { return &rota.DeleteSchedule{Meta: sc.mint.meta()} }},
+		{"name", func(sc *scene) rota.Command { return &rota.Drop{Meta: sc.mint.meta()} }},
 		{"name", func(sc *scene) rota.Command { return sc.switchCommand("", rota.SchedulePaused, time.Time{}) }},
 		{"state", func(sc *scene) rota.Command { return sc.switchCommand("nightly", "OFF", time.Time{}) }},
 		{"next", func(sc *scene) rota.Command { return sc.switchCommand("nightly", rota.SchedulePaused, dawn) }},

@@ -10,7 +10,7 @@ import (
 // races are those that the design names: each pair of commands reads what the
 // other writes.
 func races() []race {
-	return slices.Concat(scheduleRaces(), leaseRaces(), []race{
+	return slices.Concat(scheduleRaces(), dropRaces(), leaseRaces(), []race{
 		{"the end of a member against the cancel of the next: the turn goes on", endAgainstMember, turnGoesOn},
 		{"two members that end at once: the turn goes on", endAgainstEnd, turnGoesOn},
 		{"a death against a failure: a stopped group retries nothing", deathAgainstFailure, nobodyLives},

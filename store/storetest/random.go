@@ -78,7 +78,14 @@ func lists(rt *rapid.T, s rota.Store, q rota.PruneQuery) string {
 	for _, pick := range stateQueries(q.Limit) {
 		jobs, err := allJobs(context.Background(), s, pick)
 		fmt.Fprintf(&b, "%+v: %v %v\n", pick, idsOf(jobs), rota.CodeOf(err))
+		count, err := s.CountJobs(context.Background(), pick)
+		fmt.Fprintf(&b, "counted: %d %v\n", count, rota.CodeOf(err))
 	}
+	nexts, err := s.Schedules(context.Background(), rota.ScheduleQuery{ByNext: true})
+	for _, one := range nexts {
+		fmt.Fprintf(&b, "next: %s %s\n", one.Name, one.NextFire)
+	}
+	fmt.Fprintf(&b, "nexts: %v\n", rota.CodeOf(err))
 	for {
 		page, err := s.Prunable(context.Background(), q)
 		if err != nil {

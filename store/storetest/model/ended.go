@@ -12,6 +12,9 @@ func (s *step) ended(j *rota.Job) {
 	if !j.PlanTime.IsZero() {
 		s.endSchedule(j.Schedule, endedWell(j))
 	}
+	if s.wasDropped(j) {
+		s.intents[intent{"drop", j.Schedule}] = true
+	}
 	s.runClosed(j)
 }
 
@@ -76,11 +79,12 @@ func (s *step) endSchedule(name string, completed bool) {
 
 // archiveUnused archives the template that was made for one schedule only, once
 // that is gone.
-func (s *step) archiveUnused(d *rota.Schedule) {
+func (s *step) archiveUnused(d *rota.Schedule) bool {
 	t := s.template(d.Spec.Template)
 	if t == nil || t.Name != d.Name || t.State != rota.TemplateActive || len(s.schedulesOf(t.Name)) > 0 {
-		return
+		return false
 	}
 	t.State, t.Version, t.UpdatedAt = rota.TemplateArchived, s.id(), s.now
 	s.noteOf(rota.AuditTemplateArchived, ofTemplate(t.Name), "")
+	return true
 }

@@ -23,6 +23,8 @@ type Model struct {
 	wakes    []chan struct{}
 	watchers []*watcher
 	events   []rota.Event // of the batch under way
+	closed   bool
+	over     func() bool // of a view: it has ended; nil: it is none
 }
 
 // New makes an empty model. The clock stamps batches that come without a time.
@@ -58,11 +60,15 @@ func (m *Model) applyOne(now time.Time, c rota.Command) rota.Result {
 	if err != nil {
 		return rota.Result{Err: err}
 	}
+	if all, is := c.(*rota.All); is && all.Dry {
+		return rota.Result{Reply: reply} // the trial was all there is to it
+	}
 	deliver(m.state, trial.state, now)
 	if len(m.watchers) > 0 {
 		m.events = append(m.events, happened(m.state, trial.state, now)...)
 	}
 	m.state = trial.state
+	m.state.keepNames()
 	return rota.Result{Reply: reply}
 }
 
@@ -108,8 +114,13 @@ func (m *Model) Limits() rota.Limits {
 	return rota.Limits{Jobs: rota.JobsMax, Claim: rota.ClaimMax, Items: rota.ItemsMax}
 }
 
-// Close does nothing.
-func (m *Model) Close() error { return nil }
+// Close ends the views of the model, and nothing else.
+func (m *Model) Close() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.closed = true
+	return nil
+}
 
 // Damage changes a job behind the law's back, so that tests of recovery have
 // something to recover. A change that returns nil removes the job.

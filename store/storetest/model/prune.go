@@ -19,8 +19,7 @@ func (s *step) prune(c *rota.Prune) (rota.Reply, *rota.Error) {
 		}
 		tail := s.tail(first.ExecutionID)
 		late := !before.IsZero() && !tail.FinishedAt.Before(before)
-		seen := s.find(first.RedriveOf) != nil // what tries another anew is kept as long as that
-		if first.Attempt != 1 || live(tail) || late || seen {
+		if first.Attempt != 1 || live(tail) || late || s.answers(first) {
 			reply.Kept = append(reply.Kept, id)
 			continue
 		}
@@ -31,6 +30,10 @@ func (s *step) prune(c *rota.Prune) (rota.Reply, *rota.Error) {
 	s.forgetLapsed(rota.PruneMax)
 	return reply, nil
 }
+
+// answers says that an execution tries another anew that is still there: it is kept
+// as long as that.
+func (s *step) answers(first *rota.Job) bool { return s.find(first.RedriveOf) != nil }
 
 // removeExecution removes an execution whole and says how many jobs it had.
 func (s *step) removeExecution(first, tail *rota.Job) int {

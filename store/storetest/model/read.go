@@ -9,6 +9,10 @@ import (
 
 // view runs a read alone, on a state that nobody changes meanwhile.
 func view[T any](m *Model, read func(*state) (T, error)) (T, error) {
+	if m.over != nil && m.over() {
+		var none T
+		return none, rota.Errorf(rota.Unavailable, "view", "the view is closed")
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return read(m.state)
@@ -18,33 +22,54 @@ func view[T any](m *Model, read func(*state) (T, error)) (T, error) {
 func (m *Model) Job(_ context.Context, id rota.ID) (*rota.Job, error) {
 	return view(m, func(s *state) (*rota.Job, error) {
 		j := s.find(id)
-		if j == nil {
+		if j == nil || s.hidden(j) {
 			return nil, rota.Errorf(rota.NotFound, "job", "there is no job %s", id)
 		}
 		return shown(j), nil
 	})
 }
 
-// Jobs lists jobs by id, newest first.
+// Jobs lists jobs by id.
 func (m *Model) Jobs(_ context.Context, q rota.JobQuery) ([]*rota.Job, error) {
 	if err := q.Validate(); err != nil {
 		return nil, err
 	}
 	return view(m, func(s *state) ([]*rota.Job, error) {
-		jobs := s.pick(func(j *rota.Job) bool {
-			return (q.Status == "" || j.Status == q.Status) &&
-				(q.Type == "" && !rota.InternalType(j.Type) || j.Type == q.Type) &&
-				(q.Template == "" || j.Template == q.Template) &&
-				(q.Schedule == "" || j.Schedule == q.Schedule) &&
-				(q.GroupID.IsZero() || j.GroupID == q.GroupID) &&
-				(q.State == "" || j.State() == q.State) &&
-				(!q.Tails || j.Sequel != rota.SequelRetry) &&
-				(!q.Dead || s.deadLetter(j)) &&
-				(q.Before.IsZero() || j.ID.Compare(q.Before) < 0)
-		})
+		jobs := s.asked(&q)
 		slices.SortFunc(jobs, byID)
-		slices.Reverse(jobs)
+		if !q.Oldest {
+			slices.Reverse(jobs)
+		}
+		if q.Lean {
+			return listed(jobs, q.Limit, shownLean), nil
+		}
 		return listed(jobs, q.Limit, shown), nil
+	})
+}
+
+// CountJobs counts what Jobs would list.
+func (m *Model) CountJobs(_ context.Context, q rota.JobQuery) (int64, error) {
+	q.Limit = 0
+	if err := q.Validate(); err != nil {
+		return 0, err
+	}
+	return view(m, func(s *state) (int64, error) { return int64(len(s.asked(&q))), nil })
+}
+
+// asked are the jobs that a query picks, in no order.
+func (s *state) asked(q *rota.JobQuery) []*rota.Job {
+	return s.pick(func(j *rota.Job) bool {
+		return !s.hidden(j) &&
+			(q.Status == "" || j.Status == q.Status) &&
+			(q.Type == "" && !rota.InternalType(j.Type) || j.Type == q.Type) &&
+			(q.Template == "" || j.Template == q.Template) &&
+			(q.Schedule == "" || j.Schedule == q.Schedule) &&
+			(q.GroupID.IsZero() || j.GroupID == q.GroupID) &&
+			(q.State == "" || j.State() == q.State) &&
+			(!q.Tails || j.Sequel != rota.SequelRetry) &&
+			(!q.Dead || s.deadLetter(j)) &&
+			(q.Before.IsZero() || j.ID.Compare(q.Before) < 0) &&
+			j.ID.Compare(q.After) > 0
 	})
 }
 
@@ -68,7 +93,7 @@ func (m *Model) Queue(_ context.Context, after rota.ID, limit int) ([]*rota.Job,
 func (m *Model) Execution(_ context.Context, id rota.ID) ([]*rota.Job, error) {
 	return view(m, func(s *state) ([]*rota.Job, error) {
 		named := s.find(id)
-		if named == nil {
+		if named == nil || s.hidden(s.tail(named.ExecutionID)) {
 			return nil, rota.Errorf(rota.NotFound, "execution", "there is no job %s", id)
 		}
 		jobs := s.pick(func(j *rota.Job) bool { return j.ExecutionID == named.ExecutionID })
@@ -86,7 +111,7 @@ func (s *state) deadLetter(j *rota.Job) bool {
 // with what they should say, not with the model.
 func (m *Model) Explain(_ context.Context, id rota.ID) ([]rota.Reason, error) {
 	return view(m, func(s *state) ([]rota.Reason, error) {
-		if s.find(id) == nil {
+		if j := s.find(id); j == nil || s.hidden(s.tail(j.ExecutionID)) {
 			return nil, rota.Errorf(rota.NotFound, "explain", "there is no job %s", id)
 		}
 		return []rota.Reason{{Code: rota.ReasonOrder, Text: "It waits.", Remedy: "Wait."}}, nil

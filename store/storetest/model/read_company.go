@@ -52,20 +52,54 @@ func (m *Model) Schedule(_ context.Context, name string) (*rota.Schedule, error)
 	})
 }
 
-// Schedules lists schedules by name.
+// Schedules lists schedules by name, or by their next fire.
 func (m *Model) Schedules(_ context.Context, q rota.ScheduleQuery) ([]*rota.Schedule, error) {
 	if err := q.Validate(); err != nil {
 		return nil, err
 	}
 	return view(m, func(s *state) ([]*rota.Schedule, error) {
 		rows := s.schedulesWhere(func(d *rota.Schedule) bool {
-			return d.Name > q.After &&
+			return (q.ByNext && nextIn(d, &q) || !q.ByNext && d.Name > q.After) &&
+				(!q.Idle || d.NextFire.IsZero()) &&
 				(q.State == "" || d.State == q.State) &&
 				(q.Template == "" || d.Spec.Template == q.Template) &&
 				(q.Ahead.IsZero() || d.MovedAt.After(q.Ahead))
 		})
+		if q.ByNext {
+			slices.SortFunc(rows, byNext)
+		}
 		return listed(rows, q.Limit, shownSchedule), nil
 	})
+}
+
+// nextIn says that a schedule fires within what is asked for, and comes behind
+// the page before.
+func nextIn(d *rota.Schedule, q *rota.ScheduleQuery) bool {
+	behind := q.NextAfter.IsZero() || d.NextFire.After(q.NextAfter) || d.NextFire.Equal(q.NextAfter) && d.Name > q.After
+	return !d.NextFire.IsZero() && behind && !d.NextFire.Before(q.NextFrom) && (q.NextUntil.IsZero() || !d.NextFire.After(q.NextUntil))
+}
+
+// byNext orders schedules by their next fire, and then by name.
+func byNext(a, b *rota.Schedule) int {
+	return cmp.Or(a.NextFire.Compare(b.NextFire), cmp.Compare(a.Name, b.Name))
+}
+
+// Definition returns the name that an id stands for.
+func (m *Model) Definition(_ context.Context, id rota.ID) (string, error) {
+	return view(m, func(s *state) (string, error) {
+		name, known := s.names[id]
+		if !known {
+			return "", rota.Errorf(rota.NotFound, "definition", "no definition has the id %s", id)
+		}
+		return name, nil
+	})
+}
+
+// keepNames notes what there is a definition of: names outlive it.
+func (s *state) keepNames() {
+	for _, d := range s.schedules {
+		s.names[rota.DefinitionID(d.Name)] = d.Name
+	}
 }
 
 // Group returns a group with its tally.

@@ -1,7 +1,6 @@
 package model
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -50,9 +49,7 @@ func (m *Model) DueSchedules(_ context.Context, limit int) (rota.DuePage, error)
 		due := s.schedulesWhere(func(d *rota.Schedule) bool {
 			return d.State == rota.ScheduleEnabled && !d.NextFire.IsZero() && !d.NextFire.After(now)
 		})
-		slices.SortFunc(due, func(a, b *rota.Schedule) int {
-			return cmp.Or(a.NextFire.Compare(b.NextFire), cmp.Compare(a.Name, b.Name))
-		})
+		slices.SortFunc(due, byNext)
 		return rota.DuePage{Now: now, Schedules: listed(due, limit, shownSchedule)}, nil
 	})
 }

@@ -8,7 +8,7 @@ func (s *step) redrive(c *rota.Redrive) (rota.Reply, *rota.Error) {
 		return &rota.Redriven{Job: own}, nil
 	}
 	named := s.find(c.JobID)
-	if named == nil {
+	if named == nil || s.hidden(s.tail(named.ExecutionID)) {
 		return nil, s.refuse(rota.NotFound, "job_id", "there is no job %s", c.JobID)
 	}
 	tail := s.tail(named.ExecutionID)

@@ -20,11 +20,18 @@ func (s *step) putSchedule(c *rota.PutSchedule) (rota.Reply, *rota.Error) {
 	if err := s.meets(expectation{c.Mode, c.Version}, version, subject); err != nil {
 		return nil, err
 	}
-	if d != nil && d.Spec.Equal(c.Spec) && (c.State == "" || c.State == d.State) {
+	if d != nil && !c.Anew && d.Spec.Equal(c.Spec) && (c.State == "" || c.State == d.State) {
 		return &rota.SchedulePut{Schedule: d}, nil
 	}
 	if err := s.checkSchedule(c, d); err != nil {
 		return nil, err
+	}
+	if d == nil {
+		s.takenOver(c.Name)
+	}
+	if c.Anew { // as if it had not been there
+		s.schedules = slices.DeleteFunc(s.schedules, func(other *rota.Schedule) bool { return other.Name == c.Name })
+		d = nil
 	}
 	act := rota.AuditScheduleModified
 	anew, takes := timedAnew(c, d), s.takesNext(c, d)
@@ -75,6 +82,10 @@ func (s *step) checkSchedule(c *rota.PutSchedule, d *rota.Schedule) *rota.Error 
 	if err := s.usable(c.Spec.Template); err != nil {
 		return err
 	}
+	before := d
+	if c.Anew {
+		d = nil
+	}
 	spec, anew := c.Spec.Canonical(), timedAnew(c, d)
 	if n := len(rota.MergeParams(s.template(spec.Template).Spec.Params, spec.Params)); n > rota.ParamsMax {
 		return s.refuse(rota.Invalid, "params", "have %d bytes with those of the template", n)
@@ -85,7 +96,7 @@ func (s *step) checkSchedule(c *rota.PutSchedule, d *rota.Schedule) *rota.Error 
 	case anew && !spec.EndsAt.IsZero() && spec.EndsAt.Before(s.now):
 		return s.refuse(rota.Invalid, "ends_at", "has passed")
 	}
-	if err := s.checkDepends(c.Name, spec.DependsOn, d); err != nil {
+	if err := s.checkDepends(c.Name, spec.DependsOn, before); err != nil {
 		return err
 	}
 	if s.takesNext(c, d) {

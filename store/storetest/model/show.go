@@ -18,6 +18,16 @@ func shown(j *rota.Job) *rota.Job {
 	return c
 }
 
+// shownLean is a job without its documents.
+func shownLean(j *rota.Job) *rota.Job {
+	c := shown(j)
+	c.Params = nil
+	if c.Run != nil {
+		c.Run.Result, c.Run.Progress, c.Run.Artifacts = nil, nil, nil
+	}
+	return c
+}
+
 // withToken is a job as its claimer sees it.
 func withToken(j *rota.Job) *rota.Job {
 	c := rowCopy(j)

@@ -24,6 +24,8 @@ type state struct {
 	reservations []*rota.Reservation
 	requests     map[requestKey]request
 	intents      map[intent]bool
+	names        map[rota.ID]string // of all definitions there ever were
+	dropped      map[string]drop    // by schedule
 }
 
 // keyName names a unique key: it belongs to a type.
@@ -39,14 +41,14 @@ type keyRecord struct {
 // intent is something that was decided for more rows than a command may touch.
 // A Sweep carries it out.
 type intent struct {
-	kind string // group, key or template
+	kind string // group, key, template or drop
 	name string
 }
 
 func newState() *state {
 	return &state{
 		keys: map[keyName]keyRecord{}, buckets: map[string]rota.Bucket{}, requests: map[requestKey]request{},
-		intents: map[intent]bool{},
+		intents: map[intent]bool{}, names: map[rota.ID]string{}, dropped: map[string]drop{},
 	}
 }
 
@@ -58,7 +60,7 @@ func (s *state) clone() *state {
 		types: rowCopies(s.types, copyOf), templates: rowCopies(s.templates, copyOf),
 		schedules: rowCopies(s.schedules, copyOf), throttle: s.throttle, webhooks: s.webhooks, buckets: maps.Clone(s.buckets),
 		groups: rowCopies(s.groups, copyOf), reservations: rowCopies(s.reservations, copyOf),
-		requests: maps.Clone(s.requests), intents: maps.Clone(s.intents),
+		requests: maps.Clone(s.requests), intents: maps.Clone(s.intents), names: maps.Clone(s.names), dropped: maps.Clone(s.dropped),
 	}
 }
 

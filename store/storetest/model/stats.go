@@ -20,7 +20,7 @@ func (m *Model) Stats(context.Context) (*rota.Stats, error) {
 					stats.Deliveries++
 				}
 				continue
-			case s.deadLetter(j):
+			case s.deadLetter(j) && !s.hidden(j):
 				stats.Dead++
 			}
 			countLive(stats, j)

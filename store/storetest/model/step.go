@@ -85,6 +85,8 @@ func (s *step) decideCompany(c rota.Command) (rota.Reply, *rota.Error) {
 		return s.switchSchedule(c)
 	case *rota.DeleteSchedule:
 		return s.deleteSchedule(c)
+	case *rota.Drop:
+		return s.drop(c)
 	case *rota.Fire:
 		return s.fire(c)
 	case *rota.Trigger:

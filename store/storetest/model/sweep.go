@@ -16,7 +16,7 @@ func (s *step) sweep(c *rota.Sweep) (rota.Reply, *rota.Error) {
 		if reply.Count == budget {
 			break
 		}
-		count, left := s.carryOut(what, budget-reply.Count)
+		count, left := s.carryOut(what, budget-reply.Count, budget)
 		reply.Count += count
 		if !left {
 			delete(s.intents, what)
@@ -30,14 +30,16 @@ func byKindAndName(a, b intent) int {
 	return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(a.name, b.name))
 }
 
-// carryOut touches at most so many rows. It says how many, and whether there are
-// more.
-func (s *step) carryOut(what intent, most int) (count int, left bool) {
+// carryOut touches at most so many rows of those that the Sweep may touch. It says
+// how many, and whether there are more.
+func (s *step) carryOut(what intent, most, budget int) (count int, left bool) {
 	switch what.kind {
 	case "group":
 		return s.sweepGroup(what.name, most)
 	case "key":
 		return s.rebalance(what.name, most)
+	case "drop":
+		return s.sweepDrop(what.name, most, budget)
 	}
 	t := s.template(what.name)
 	if t == nil || t.State != rota.TemplateArchived {

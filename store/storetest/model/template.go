@@ -22,6 +22,12 @@ func (s *step) putTemplate(c *rota.PutTemplate) (rota.Reply, *rota.Error) {
 		s.templates = append(s.templates, t)
 	case t.Spec.Equal(c.Spec):
 		return &rota.TemplatePut{Template: t}, nil
+	case c.Sole != "":
+		for _, d := range s.schedulesOf(t.Name) {
+			if d.Name != c.Sole {
+				return nil, s.refuse(rota.Conflict, "sole", "schedule %s uses template %s too", d.Name, t.Name)
+			}
+		}
 	}
 	t.Spec, t.Version, t.UpdatedAt = c.Spec.Canonical(), c.ID, s.now
 	s.writeOf(act, subject, "")

@@ -1,0 +1,50 @@
+package rota
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+func partitionRefusals() []refusal {
+	wrong := func(name string, p Partition, field, reason string) refusal {
+		return spec(name, func(s *ScheduleSpec) { s.Partition = p }, "partition."+field, reason)
+	}
+	two := []string{sampleShard, "018f2c4e-0000-7000-8000-000000000008"}
+	return []refusal{
+		spec("an unknown class", func(s *ScheduleSpec) { s.Class = "ANY" }, "class", `is "ANY"; allowed are LOCAL_SAFE, LEADER_ONLY, QUORUM_REQUIRED`),
+		wrong("an unknown strategy", Partition{Strategy: "SOME"}, "strategy", `is "SOME"; allowed are ALL_SHARDS`),
+		wrong("shards without a strategy", Partition{Shards: two}, "strategy", "is empty; allowed are ALL_SHARDS"),
+		wrong("shards of all", Partition{Strategy: PartitionAll, Shards: two}, "shards", "are given, but ALL_SHARDS names none"),
+		wrong("shards of a dynamic one", Partition{Strategy: PartitionDynamic, Shards: two, Expression: "true"}, "shards", "DYNAMIC names none"),
+		wrong("no single shard", Partition{Strategy: PartitionSingle}, "shards", "has 0 entries; SINGLE_SHARD names one"),
+		wrong("two single shards", Partition{Strategy: PartitionSingle, Shards: two}, "shards", "has 2 entries; SINGLE_SHARD names one"),
+		wrong("a set of none", Partition{Strategy: PartitionSet}, "shards", "is empty; SHARD_SET names 1 to 1000"),
+		wrong("a large set", Partition{Strategy: PartitionSet, Shards: make([]string, ShardsMax+1)}, "shards", "has 1001 entries; at most 1000"),
+		wrong("a shard that is no UUID", Partition{Strategy: PartitionSet, Shards: []string{sampleShard, "eu-1"}}, "shards[1]", "is not a UUID"),
+		wrong("a shard twice", Partition{Strategy: PartitionSet, Shards: []string{sampleShard, strings.ToUpper(sampleShard)}}, "shards[1]", "stands in the list already"),
+		wrong("no expression", Partition{Strategy: PartitionDynamic}, "expression", "is empty; DYNAMIC picks"),
+		wrong("an expression of all", Partition{Strategy: PartitionAll, Expression: "true"}, "expression", "only DYNAMIC has one"),
+		wrong("a long expression", Partition{Strategy: PartitionDynamic, Expression: strings.Repeat("x", ExpressionMax+1)}, "expression", "has 4097 bytes"),
+	}
+}
+
+func TestPartitionIsStoredInLowerCaseAndSorted(t *testing.T) {
+	shards := []string{"018F2C4E-0000-7000-8000-00000000000B", "018f2c4e-0000-7000-8000-00000000000a"}
+	s := ScheduleSpec{Template: "mail", Cron: "@daily", Partition: Partition{Strategy: PartitionSet, Shards: shards}}
+	got := s.Canonical().Partition.Shards
+	want := []string{"018f2c4e-0000-7000-8000-00000000000a", "018f2c4e-0000-7000-8000-00000000000b"}
+	if !slices.Equal(got, want) {
+		t.Errorf("it is stored with %v, want %v", got, want)
+	}
+	if shards[0] != "018F2C4E-0000-7000-8000-00000000000B" {
+		t.Error("what was declared was changed in place")
+	}
+}
+
+func TestScheduleWithoutPartitionIsStoredAsBefore(t *testing.T) {
+	plain := string(EncodeSpec(ScheduleSpec{Template: "mail", Cron: "@daily"}.Canonical()))
+	if strings.Contains(plain, "partition") || strings.Contains(plain, "class") {
+		t.Errorf("it is stored as %s, with what was not declared", plain)
+	}
+}

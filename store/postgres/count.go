@@ -1,0 +1,38 @@
+package postgres
+
+import (
+	"context"
+	"strings"
+
+	"github.com/rotajobs/rota"
+)
+
+const (
+	sqlCount = `
+SELECT count(*)
+FROM rota_jobs j
+WHERE `
+	sqlCountHidden = `
+SELECT count(*)` + countHidden
+)
+
+// CountJobs counts what Jobs would list over all pages.
+func (s *reader) CountJobs(ctx context.Context, q rota.JobQuery) (n int64, err error) {
+	q.Limit = 0
+	if err := q.Validate(); err != nil {
+		return 0, err
+	}
+	if one := statusOf[q.State]; one != "" && q.Status != "" && q.Status != one {
+		return 0, nil
+	}
+	l := &listing{params: []param{beforeParam(q.Before)}}
+	l.pick(&q)
+	picked := strings.Join(l.picked, ` AND `)
+	sql := `
+SELECT (` + sqlCount + picked + `) - (` + sqlCountHidden + picked + `)`
+	err = s.ask(ctx, "count", uncompiled, ask{sql: sql, params: l.params, each: func(r row) error {
+		n = r.int(0)
+		return nil
+	}})
+	return n, err
+}

@@ -1,0 +1,82 @@
+package postgres
+
+import (
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/rules"
+)
+
+const (
+	sqlDropped = `
+SELECT schedule, made_before, hidden_before, dropped_by
+FROM rota_dropped
+WHERE schedule = ANY ($1)`
+	sqlInsertDropped = `
+INSERT INTO rota_dropped (schedule, made_before, hidden_before, dropped_by)
+VALUES ($1, $2, $3, $4)`
+	sqlUpdateDropped = `
+UPDATE rota_dropped
+SET made_before = $2, hidden_before = $3, dropped_by = $4
+WHERE schedule = $1`
+	sqlDeleteDropped = `
+DELETE FROM rota_dropped
+WHERE schedule = $1`
+
+	restOf      = liveFew + wholeColumns + ofSchedule + `few.created_at < $3`
+	sqlRestRuns = restOf + ` AND few.runner IS NOT NULL AND few.outcome IS NULL AND few.cancel_at IS NULL` + firstFew
+	sqlRestLive = restOf + firstFew
+
+	sqlRestQueued = restOf + ` AND few.status = 'QUEUED'
+ORDER BY few.id DESC
+LIMIT $2`
+	sqlRestEnded = `
+SELECT ` + wholeColumns + rowVersion + `
+FROM rota_jobs j
+WHERE j.schedule = $1 AND j.sequel IS NOT NULL AND j.sequel <> 'retry' AND j.created_at < $3
+ORDER BY j.schedule, j.id
+LIMIT $2`
+)
+
+// restTexts are the statements for the parts of what was dropped.
+var restTexts = map[rules.RestOf]string{
+	rules.RestRuns: sqlRestRuns, rules.RestQueued: sqlRestQueued, rules.RestLive: sqlRestLive, rules.RestEnded: sqlRestEnded,
+}
+
+// loadDropped needs no version of what it reads: the lock of the schedule is that
+// of this row, and who asks for it has looked at sets, which are read again under
+// that lock.
+func (t *tx) loadDropped(schedules []string, w *rules.World) []ask {
+	if len(schedules) == 0 {
+		return nil
+	}
+	return []ask{{sql: sqlDropped, params: []param{textsParam(schedules)}, each: func(r row) error {
+		w.PutDropped(&rules.Dropped{Schedule: r.text(0), Before: r.int(1), Hidden: r.int(2), By: r.text(3)})
+		return nil
+	}}}
+}
+
+func (t *tx) loadRest(q rules.Rest, w *rules.World) ask {
+	params := []param{textAlways(q.Schedule), intParam(int64(q.Limit)), intParam(q.Before)}
+	return ask{sql: restTexts[q.Which], params: params, each: func(r row) error {
+		w.PutRest(q, t.job(r))
+		return nil
+	}}
+}
+
+func (t *tx) writeDropped(c rules.Change[string, rules.Dropped]) []ask {
+	sql := oneOf(c.Was == nil, c.Is == nil, sqlInsertDropped, sqlUpdateDropped, sqlDeleteDropped)
+	params := []param{textAlways(c.Key)}
+	if c.Is == nil {
+		return []ask{{sql: sql, params: params}}
+	}
+	hidden := param{oid: oidInt}
+	if c.Is.Hidden != 0 {
+		hidden = intParam(c.Is.Hidden)
+	}
+	return []ask{{sql: sql, params: append(params, intParam(c.Is.Before), hidden, textParam(c.Is.By))}}
+}
+
+// sameOrigin says that a schedule was not declared anew: who made it, and when,
+// never changes in a row.
+func sameOrigin(was, is *rota.Schedule) bool {
+	return was == nil || is == nil || was.CreatedBy == is.CreatedBy && was.CreatedAt.Equal(is.CreatedAt)
+}

@@ -1,0 +1,174 @@
+package postgres
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/rotajobs/rota"
+)
+
+// view is the store as it stood at one moment: a connection of the pool, in a
+// transaction that ends with the view.
+type view struct {
+	reader
+	store *Store
+	at    time.Time
+	leave func() bool // stops minding the context that the view was taken with
+
+	mu   sync.Mutex // held by the read under way
+	conn *pgxpool.Conn
+}
+
+// View is the store as it stands now, until it is closed, ctx ends or the store is
+// closed.
+func (s *Store) View(ctx context.Context) (rota.View, error) {
+	select {
+	case s.seats <- struct{}{}:
+	case <-s.closed:
+		return nil, errClosed()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	conn, err := s.acquire(ctx)
+	if err != nil {
+		<-s.seats
+		return nil, s.readFault(ctx, "view", err)
+	}
+	v := &view{store: s, conn: conn}
+	v.reader = reader{borrow: v.lend, snapshot: v.lendSnapshot, clockParam: v.clockThen}
+	if err := v.begin(ctx); err != nil {
+		v.giveBack(ctx)
+		return nil, s.readFault(ctx, "view", err)
+	}
+	if !s.views.add(v) {
+		v.giveBack(ctx)
+		return nil, errClosed()
+	}
+	v.leave = context.AfterFunc(ctx, v.end)
+	return v, nil
+}
+
+// begin takes the moment: PostgreSQL does at the first statement.
+func (v *view) begin(ctx context.Context) error {
+	ctx, done := context.WithTimeout(ctx, readMax)
+	defer done()
+	return v.store.session(v.conn).send(ctx, ask{sql: sqlSnapshot}, ask{
+		sql: sqlClockHere, params: []param{v.store.clockStandIn(ctx)},
+		each: func(r row) error {
+			v.at = r.time(0)
+			return nil
+		},
+	})
+}
+
+const sqlClockHere = `
+SELECT ` + clockHere
+
+// Now is the time by the store's clock when the view was taken.
+func (v *view) Now() time.Time { return v.at }
+
+// clockThen has reads that tell the time tell that of the view.
+func (v *view) clockThen(context.Context) param { return timeParam(v.at) }
+
+// Close gives the connection back.
+func (v *view) Close() error {
+	v.leave()
+	v.end()
+	return nil
+}
+
+func (v *view) end() {
+	v.store.views.remove(v)
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.conn != nil {
+		v.giveBack(context.Background())
+	}
+}
+
+func (v *view) giveBack(ctx context.Context) {
+	v.store.session(v.conn).leave(ctx)
+	v.conn.Release()
+	v.conn = nil
+	<-v.store.seats
+}
+
+// viewsLeave is how many connections views leave to those who work: some may be held
+// for as long as a slow query takes.
+const viewsLeave = 2
+
+// lend lends the view's connection for one read. One that fails may have ended the
+// transaction, and those after it say so.
+func (v *view) lend(ctx context.Context, act string, use func(*session) error) error {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	switch {
+	case v.store.isClosed():
+		return errClosed()
+	case v.conn == nil:
+		return errViewClosed()
+	case ctx.Err() != nil:
+		return ctx.Err()
+	}
+	c := v.store.session(v.conn)
+	if !c.conn.IsClosed() && c.conn.TxStatus() != 'T' {
+		return errViewSpent()
+	}
+	return v.store.readFault(ctx, act, use(c))
+}
+
+// lendSnapshot is lend: all that a view reads is of one state.
+func (v *view) lendSnapshot(ctx context.Context, act string, use func(*session, context.Context) error) error {
+	return v.lend(ctx, act, func(c *session) error { return use(c, ctx) })
+}
+
+func errViewClosed() *rota.Error {
+	return &rota.Error{Code: rota.Unavailable, Act: "postgres: view", Reason: "the view is closed", Hint: "take another"}
+}
+
+func errViewSpent() *rota.Error {
+	return &rota.Error{Code: rota.Unavailable, Act: "postgres: view", Reason: "an earlier read of the view failed", Hint: "take another"}
+}
+
+// views are those that are open. A store that closes ends them, since its pool
+// would wait for their connections.
+type views struct {
+	mu   sync.Mutex
+	shut bool
+	open map[*view]struct{}
+}
+
+// add is false once the store is closed.
+func (o *views) add(v *view) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.shut {
+		return false
+	}
+	if o.open == nil {
+		o.open = map[*view]struct{}{}
+	}
+	o.open[v] = struct{}{}
+	return true
+}
+
+func (o *views) remove(v *view) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	delete(o.open, v)
+}
+
+// close ends all of them, each when its read under way has ended.
+func (o *views) close() {
+	o.mu.Lock()
+	o.shut = true
+	all := o.open
+	o.open = nil
+	o.mu.Unlock()
+	for v := range all {
+		v.end()
+	}
+}

@@ -1,0 +1,63 @@
+package postgres
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/rotajobs/rota"
+)
+
+// TestAViewWhoseConnectionIsLost is Unavailable, and the store goes on.
+func TestAViewWhoseConnectionIsLost(t *testing.T) {
+	s := openTest(t, Config{Poll: true, Logger: quiet, Conns: 2})
+	v, err := s.View(t.Context())
+	must(t, err)
+	pid := strconv.Itoa(int(v.(*view).conn.Conn().PgConn().PID()))
+	rows(t, s, `SELECT pg_terminate_backend(`+pid+`, 5000)`)
+	for range 2 {
+		if _, err := v.Stats(t.Context()); rota.CodeOf(err) != rota.Unavailable {
+			t.Errorf("a view without a connection answers with %v", err)
+		}
+	}
+	must(t, v.Close())
+	for range 3 { // more than it has connections: none was kept
+		again, err := s.View(t.Context())
+		must(t, err)
+		if _, err := again.Stats(t.Context()); err != nil {
+			t.Errorf("after one that was lost: %v", err)
+		}
+		must(t, again.Close())
+	}
+}
+
+// TestAViewIsSpentByAReadThatFails, and says so.
+func TestAViewIsSpentByAReadThatFails(t *testing.T) {
+	s := openTest(t, Config{Poll: true, Logger: quiet})
+	v, err := s.View(t.Context())
+	must(t, err)
+	defer v.Close()
+	if err := v.(*view).ask(t.Context(), "nonsense", ask{sql: `SELECT 1 / 0`}); err == nil {
+		t.Error("nonsense was answered")
+	}
+	if _, err := v.Stats(t.Context()); rota.CodeOf(err) != rota.Unavailable || !strings.Contains(err.Error(), "take another") {
+		t.Errorf("after a read that failed: %v", err)
+	}
+}
+
+// TestTheNextFiresAreFoundByTheirIndexes, however many schedules there are: a page
+// reads as many entries of each as it has.
+func TestTheNextFiresAreFoundByTheirIndexes(t *testing.T) {
+	s := openTest(t, Config{Poll: true, Logger: quiet})
+	p := newPlain(t, s, nil)
+	p.must(`INSERT INTO rota_schedules (name, template, state, anchor, next_fire, version, created_at, updated_at, spec)
+	 SELECT 's' || n, 'report', CASE WHEN n % 2 = 0 THEN 'ENABLED' ELSE 'PAUSED' END, 7, n, gen_random_uuid(), 7, 7, '{}'
+	 FROM generate_series(1, 20000) n; ANALYZE rota_schedules`)
+	for _, sql := range []string{sqlSchedulesNext, sqlSchedulesNextEnabled, sqlSchedulesNextPaused} {
+		sql = strings.NewReplacer("$1", "''", "$2", "20", "$3", "100", "$4", "9000").Replace(sql)
+		plan := strings.Join(p.column(`EXPLAIN `+sql), "\n")
+		if strings.Contains(plan, "Seq Scan") || !strings.Contains(plan, "Index Scan") || strings.Contains(plan, "Bitmap") {
+			t.Errorf("planned as\n%s\nfor%s", plan, sql)
+		}
+	}
+}

@@ -1,0 +1,113 @@
+package sqlite
+
+import "github.com/rotajobs/rota"
+
+// What has ended is counted by an index that has all that is asked for in it,
+// outcome first. SQLite counts the entries of a whole index without looking at
+// them, and those of one outcome without looking into them: so nothing is asked of
+// a row that can be known from where it stands, and what is not meant is counted by
+// itself and taken off. Without an outcome a job was cancelled before it ran.
+const (
+	sqlCountEnded = countedBy + endedAll
+	uncountEnded  = `
+SELECT -count(*)
+FROM rota_jobs j INDEXED BY ` + endedAll
+	endedAll = `rota_jobs_ended
+WHERE j.sequel IS NOT NULL`
+
+	wasRetried  = ` AND j.sequel = 'retry'`
+	notRetried  = ` AND j.sequel <> 'retry'`
+	internalOne = ` AND j.schedule IS NULL AND j.type >= 'rota.' AND j.type < 'rota/'` // no schedule makes any
+)
+
+// ending is a way to end. Only what failed or was called off is retried.
+type ending struct {
+	state   rota.State
+	outcome string
+	retried bool
+}
+
+var endings = []ending{
+	{rota.StateCompleted, ` AND j.outcome = 'COMPLETED'`, false},
+	{rota.StateFailed, ` AND j.outcome = 'FAILED'`, true},
+	{rota.StateSkipped, ` AND j.outcome = 'SKIPPED'`, false},
+	{rota.StateCancelled, ` AND j.outcome = 'CANCELLED'`, true},
+	{rota.StateCancelled, ` AND j.outcome IS NULL`, false},
+}
+
+// countEnded counts what has ended, hidden or not.
+func countEnded(q *rota.JobQuery) (all []string) {
+	meant := endingsOf(q)
+	whole := len(meant) == len(endings) && q.Type == "" && q.Schedule == ""
+	if whole {
+		all = append(all, sqlCountEnded)
+	}
+	for _, e := range meant {
+		of, one := e.outcome, ""
+		if q.Tails && e.retried {
+			one = notRetried
+		}
+		switch {
+		case !whole:
+			all = append(all, sqlCountEnded+of+ofEnded(q)+one)
+		case one != "":
+			all = append(all, uncountEnded+of+wasRetried)
+		}
+		if q.Type == "" && q.Schedule == "" {
+			all = append(all, uncountEnded+of+internalOne+one)
+		}
+	}
+	return all
+}
+
+// endingsOf are the ways to end that a query can mean.
+func endingsOf(q *rota.JobQuery) (meant []ending) {
+	for _, e := range endings {
+		ran := e != endings[len(endings)-1]
+		if (q.State == "" || q.State == e.state) &&
+			(q.Status == "" || (q.Status == rota.StatusRunning) == ran) {
+			meant = append(meant, e)
+		}
+	}
+	return meant
+}
+
+// ofEnded picks a schedule and a type.
+func ofEnded(q *rota.JobQuery) (sql string) {
+	if q.Schedule != "" {
+		sql += ` AND j.schedule = ?6`
+	}
+	if q.Type != "" {
+		sql += ` AND j.type = ?4`
+	}
+	return sql
+}
+
+// pickEnded picks of what has ended what is asked for, row by row.
+func pickEnded(sql string, q *rota.JobQuery) string {
+	if q.Schedule != "" {
+		sql += ` AND j.schedule = ?6`
+	}
+	if q.Type != "" {
+		sql += ` AND j.type = ?4`
+	} else {
+		sql += ` AND NOT (j.type >= 'rota.' AND j.type < 'rota/')`
+	}
+	if q.Tails {
+		sql += ` AND j.sequel <> 'retry'`
+	}
+	switch q.Status {
+	case rota.StatusRunning:
+		sql += ` AND j.outcome IS NOT NULL`
+	case rota.StatusCancelled:
+		sql += ` AND j.outcome IS NULL`
+	}
+	switch q.State {
+	case "":
+	case rota.StateCancelled:
+		sql += ` AND (j.outcome IS NULL OR j.outcome = 'CANCELLED')`
+	default:
+		sql += ` AND j.outcome = upper(?8)`
+	}
+	return sql
+}

@@ -1,0 +1,94 @@
+package sqlite
+
+import (
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/rules"
+	"zombiezen.com/go/sqlite"
+)
+
+const (
+	sqlDropped = `
+SELECT schedule, made_before, hidden_before, dropped_by
+FROM rota_dropped
+WHERE schedule = ?`
+	sqlInsertDropped = `
+INSERT OR ROLLBACK INTO rota_dropped (schedule, made_before, hidden_before, dropped_by)
+VALUES (?, ?, ?, ?)`
+	sqlUpdateDropped = `
+UPDATE OR ROLLBACK rota_dropped
+SET made_before = ?2, hidden_before = ?3, dropped_by = ?4
+WHERE schedule = ?1`
+	sqlDeleteDropped = `
+DELETE FROM rota_dropped
+WHERE schedule = ?`
+
+	// The ids are sorted without what else is in their rows.
+	rest = `
+SELECT ` + wholeColumns + `
+FROM (
+  SELECT j.id
+  FROM rota_jobs j INDEXED BY `
+	restOf = `
+  WHERE j.schedule = ?1 AND j.created_at < ?2 AND `
+	restFirst = `
+  ORDER BY j.id
+  LIMIT +?3
+) one
+JOIN rota_jobs j ON j.id = one.id`
+	restLast = `
+  ORDER BY j.id DESC
+  LIMIT +?3
+) one
+JOIN rota_jobs j ON j.id = one.id`
+
+	sqlRestRuns = rest + `rota_jobs_live` + restOf +
+		`j.sequel IS NULL AND j.runner IS NOT NULL AND j.outcome IS NULL AND j.cancel_at IS NULL` + restFirst
+	sqlRestQueued = rest + `rota_jobs_live` + restOf + `j.sequel IS NULL AND j.status = 'QUEUED'` + restLast
+	sqlRestLive   = rest + `rota_jobs_live` + restOf + `j.sequel IS NULL` + restFirst
+	sqlRestEnded  = rest + `rota_jobs_schedule` + restOf + `j.sequel IS NOT NULL AND j.sequel <> 'retry'` + restFirst
+)
+
+// restTexts are the statements for the parts of what was dropped.
+var restTexts = map[rules.RestOf]string{
+	rules.RestRuns: sqlRestRuns, rules.RestQueued: sqlRestQueued, rules.RestLive: sqlRestLive, rules.RestEnded: sqlRestEnded,
+}
+
+func (w *writer) loadDropped(schedule string, world *rules.World) error {
+	return w.ask(sqlDropped, func(s *sqlite.Stmt) { s.BindText(1, schedule) }, func(s *sqlite.Stmt) error {
+		world.PutDropped(&rules.Dropped{
+			Schedule: s.ColumnText(0), Before: s.ColumnInt64(1), Hidden: s.ColumnInt64(2), By: s.ColumnText(3),
+		})
+		return nil
+	})
+}
+
+func (w *writer) loadRest(q rules.Rest, world *rules.World) error {
+	return w.ask(restTexts[q.Which], func(s *sqlite.Stmt) {
+		s.BindText(1, q.Schedule)
+		s.BindInt64(2, q.Before)
+		s.BindInt64(3, int64(q.Limit))
+	}, func(s *sqlite.Stmt) error {
+		world.PutRest(q, scanJob(s))
+		return nil
+	})
+}
+
+func (w *writer) writeDropped(c rules.Change[string, rules.Dropped]) error {
+	return w.change(oneOf(c.Was == nil, c.Is == nil, sqlInsertDropped, sqlUpdateDropped, sqlDeleteDropped), func(s *sqlite.Stmt) {
+		s.BindText(1, c.Key)
+		if c.Is == nil {
+			return
+		}
+		s.BindInt64(2, c.Is.Before)
+		if c.Is.Hidden != 0 {
+			s.BindInt64(3, c.Is.Hidden)
+		}
+		bindText(s, 4, c.Is.By)
+	})
+}
+
+// sameOrigin says that a schedule was not declared anew: who made it, and when,
+// never changes in a row.
+func sameOrigin(was, is *rota.Schedule) bool {
+	return was == nil || is == nil || was.CreatedBy == is.CreatedBy && was.CreatedAt.Equal(is.CreatedAt)
+}

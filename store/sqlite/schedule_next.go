@@ -1,0 +1,72 @@
+package sqlite
+
+import (
+	"context"
+	"math"
+
+	"github.com/rotajobs/rota"
+	"zombiezen.com/go/sqlite"
+)
+
+// Schedules by their next fire. Those that are ENABLED and those that are PAUSED
+// each have an index in this order, which are merged as far as a page reaches; what
+// is DISABLED has no next fire. A template has few schedules, which are sorted.
+const (
+	nextEnabled = scheduleColumns + ` INDEXED BY rota_schedules_due
+WHERE state = 'ENABLED' AND next_fire IS NOT NULL` + nextIn
+	nextPaused = scheduleColumns + ` INDEXED BY rota_schedules_paused
+WHERE state = 'PAUSED' AND next_fire IS NOT NULL` + nextIn
+	nextIn    = ` AND (next_fire, name) > (?3, ?1) AND next_fire <= ?4`
+	nextFirst = `
+ORDER BY next_fire, name
+LIMIT +?2`
+
+	sqlSchedulesNextEnabled = nextEnabled + nextFirst
+	sqlSchedulesNextPaused  = nextPaused + nextFirst
+	sqlSchedulesNext        = nextEnabled + `
+UNION ALL` + nextPaused + nextFirst
+	sqlSchedulesNextOf = scheduleColumns + ` INDEXED BY rota_schedules_template
+WHERE template = ?5 AND (?6 IS NULL OR state = ?6) AND next_fire IS NOT NULL` + nextIn + nextFirst
+)
+
+func (s *reader) schedulesByNext(ctx context.Context, q *rota.ScheduleQuery, limit int64) ([]*rota.Schedule, error) {
+	if q.State == rota.ScheduleDisabled {
+		return nil, nil
+	}
+	sql := sqlSchedulesNext
+	switch {
+	case q.Template != "":
+		sql = sqlSchedulesNextOf
+	case q.State == rota.ScheduleEnabled:
+		sql = sqlSchedulesNextEnabled
+	case q.State == rota.SchedulePaused:
+		sql = sqlSchedulesNextPaused
+	}
+	return readAll(ctx, s, "schedules", sql, func(stmt *sqlite.Stmt) {
+		stmt.BindInt64(2, limit)
+		bindNext(stmt, q)
+		if q.Template != "" {
+			stmt.BindText(5, q.Template)
+			bindText(stmt, 6, string(q.State))
+		}
+	}, scanSchedule)
+}
+
+// bindNext binds where to begin, which is behind the page before or with the
+// first that is asked for, and where to end. Names are not empty, so behind an
+// empty one stand all of that time.
+func bindNext(stmt *sqlite.Stmt, q *rota.ScheduleQuery) {
+	from, after, until := int64(math.MinInt64), "", int64(math.MaxInt64)
+	if !q.NextFrom.IsZero() {
+		from = q.NextFrom.UnixMicro()
+	}
+	if !q.NextAfter.IsZero() && q.NextAfter.UnixMicro() >= from {
+		from, after = q.NextAfter.UnixMicro(), q.After
+	}
+	if !q.NextUntil.IsZero() {
+		until = q.NextUntil.UnixMicro()
+	}
+	stmt.BindText(1, after)
+	stmt.BindInt64(3, from)
+	stmt.BindInt64(4, until)
+}

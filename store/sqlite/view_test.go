@@ -1,0 +1,62 @@
+package sqlite
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/rotajobs/rota"
+	"zombiezen.com/go/sqlite"
+)
+
+// TestViewsLeaveTheReadersToOthers has more of them open than there are readers.
+func TestViewsLeaveTheReadersToOthers(t *testing.T) {
+	s := openTest(t, Config{Readers: 1})
+	cast(t, s)
+	for range 3 {
+		v, err := s.View(t.Context())
+		must(t, err)
+		defer v.Close()
+	}
+	readsOn(t, s, "three views")
+}
+
+// TestCloseInterruptsAView in the middle of a read, and lets go of the file after
+// it, not before.
+func TestCloseInterruptsAView(t *testing.T) {
+	s := openTest(t, Config{})
+	v, err := s.View(t.Context())
+	must(t, err)
+	closed := make(chan error, 1)
+	err = v.(*view).lend(t.Context(), "forever", func(conn *sqlite.Conn) error {
+		go func() { closed <- s.Close() }()
+		<-s.closed
+		if _, err := Open(s.path); rota.CodeOf(err) != rota.Busy {
+			t.Errorf("the file is free while somebody reads it: %v", err)
+		}
+		return query(conn, `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n`, nil, func(*sqlite.Stmt) {})
+	})
+	refused(t, err, rota.Unavailable, "the store is closed", "")
+	must(t, <-closed)
+	must(t, reopen(s.path))
+}
+
+// TestAReadOfAViewEndsWithItsContext, and the view goes on.
+func TestAReadOfAViewEndsWithItsContext(t *testing.T) {
+	s := openTest(t, Config{})
+	v, err := s.View(t.Context())
+	must(t, err)
+	ctx, end := context.WithCancel(t.Context())
+	err = v.(*view).lend(ctx, "forever", func(conn *sqlite.Conn) error {
+		end()
+		return query(conn, `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n`, nil, func(*sqlite.Stmt) {})
+	})
+	if err != context.Canceled {
+		t.Errorf("answered with %v", err)
+	}
+	apply(t, s, at(time.Second, enqueue(rota.NewJob{Type: "mail"})))
+	if n, err := v.CountJobs(t.Context(), rota.JobQuery{}); n != 0 || err != nil {
+		t.Errorf("the view counts %d, %v", n, err)
+	}
+	must(t, v.Close())
+}

@@ -1,0 +1,277 @@
+package storetest
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/rotajobs/rota"
+)
+
+func testDrop(t *testing.T, h Harness) {
+	tellAll(t, h, []tale{
+		{"a drop cancels what is queued, asks what runs to stop, and takes the definition away", dropEnds},
+		{"a drop is written down, with all that it did", dropAudit},
+		{"a drop of what is not there says so", dropGone},
+		{"a drop by a version that was read earlier is a conflict", dropVersion},
+		{"a drop sent again does not touch what was declared since", dropAgain},
+		{"a template that others use is left to them", dropSharedTemplate},
+		{"a template of another name is left alone", dropOtherTemplate},
+		{"what depends on it is let go", dropDependents},
+		{"what was asked to stop is not tried again", dropRunning},
+		{"a run beyond the first page is not tried again either", dropFails},
+		{"a drop of more than one command may touch is swept to its end", dropMany},
+		{"a definition is dropped and declared anew in one command", dropRecreate},
+		{"declared anew, what depends on it still does", dropRecreateDependents},
+		{"what is made later in the same batch stays", dropSameBatch},
+	})
+}
+
+// define declares a definition: a template and a schedule of one name.
+func (y *story) define(name string, spec rota.ScheduleSpec) *rota.Schedule {
+	y.Helper()
+	spec.Template = name
+	return y.declare(name, spec)
+}
+
+func (y *story) dropCommand(name string) *rota.Drop {
+	return &rota.Drop{Meta: y.mint.meta(), Name: name}
+}
+
+func (y *story) drop(name string) *rota.Dropped {
+	y.Helper()
+	return do[*rota.Dropped](y, y.dropCommand(name))
+}
+
+// sweepUp sweeps, so many rows at a time, until nothing is left to do, and says
+// how many rows that took.
+func (y *story) sweepUp(limit int) (rows int) {
+	y.Helper()
+	for range 10_000 {
+		swept := y.sweep(limit)
+		rows += swept.Count
+		y.sound()
+		if !swept.More {
+			want(y, "to be swept", y.due().Sweep, false)
+			return rows
+		}
+	}
+	y.Fatal("the sweep does not end")
+	return 0
+}
+
+// shownOf counts what is listed of a schedule, over all pages.
+func (y *story) shownOf(schedule string) int {
+	y.Helper()
+	jobs, err := allJobs(y.ctx, y.s, rota.JobQuery{Schedule: schedule, Limit: rota.PageMax})
+	return len(must(y, "jobs", jobs, err))
+}
+
+func dropEnds(y *story) {
+	y.define("nightly", rota.ScheduleSpec{})
+	other := y.enqueue(rota.NewJob{Priority: new(-5)})
+	runs := y.fireNext("nightly")
+	y.claimOne()
+	waits := y.fireNext("nightly")
+	y.pass(time.Second)
+	got := y.drop("nightly")
+	want(y, "answer", *got, rota.Dropped{Cancelled: 1, Stopping: 1, Archived: true})
+	y.scheduleGone("nightly")
+	want(y, "template", y.template("nightly").State, rota.TemplateArchived)
+	row := y.look(runs.ID)
+	want(y, "state of what runs", row.State(), rota.StateRunning)
+	want(y, "why it is to stop", row.Run.CancelReason, "job nightly was dropped")
+	wantIDs(y, "the queue", y.queue(), other)
+	_, err := y.s.Job(y.ctx, waits.ID)
+	y.gone("what was queued", err)
+	y.sound()
+}
+
+func dropAudit(y *story) {
+	y.define("nightly", rota.ScheduleSpec{})
+	runs := y.fireNext("nightly")
+	y.claimOne()
+	first, second := y.fireNext("nightly"), y.fireNext("nightly")
+	written := len(y.wholeAudit())
+	c := y.dropCommand("nightly")
+	c.Actor = "ada"
+	do[*rota.Dropped](y, c)
+	cancelled := func(j *rota.Job) rota.AuditEntry {
+		return rota.AuditEntry{
+			ID: rota.AuditID(c.ID, c.Verb(), j.ID), At: y.now, Actor: "ada", Act: rota.AuditJobCancelled, JobID: j.ID,
+			Detail: "job nightly was dropped",
+		}
+	}
+	y.auditedSince(written, cancelled(runs), cancelled(second), cancelled(first),
+		y.effect(c, rota.AuditTemplateArchived, "template nightly", ""),
+		y.entry(c, rota.AuditScheduleDeleted, "schedule nightly", ""))
+}
+
+func dropGone(y *story) {
+	before := y.dump()
+	want(y, "answer", *y.drop("nightly"), rota.Dropped{Gone: true})
+	y.unchanged(before)
+}
+
+func dropVersion(y *story) {
+	old := y.define("nightly", rota.ScheduleSpec{})
+	changed := y.define("nightly", rota.ScheduleSpec{Description: "new"})
+	c := y.dropCommand("nightly")
+	c.Version = &old.Version
+	y.wantField(rota.Conflict, "version", c)
+	c = y.dropCommand("nightly")
+	c.Version = &changed.Version
+	want(y, "gone", do[*rota.Dropped](y, c).Gone, false)
+	y.scheduleGone("nightly")
+}
+
+func dropAgain(y *story) {
+	y.define("nightly", rota.ScheduleSpec{})
+	c := y.dropCommand("nightly")
+	do[*rota.Dropped](y, c)
+	y.unarchive("nightly")
+	y.define("nightly", rota.ScheduleSpec{})
+	y.pass(time.Second)
+	y.trigger("nightly")
+	before := y.dump()
+	want(y, "answer", *do[*rota.Dropped](y, c), rota.Dropped{Gone: true})
+	y.unchanged(before)
+}
+
+func dropSharedTemplate(y *story) {
+	y.define("nightly", rota.ScheduleSpec{})
+	y.declare("weekly", rota.ScheduleSpec{Template: "nightly"})
+	y.switchTo("weekly", rota.ScheduleDisabled)
+	want(y, "archived", y.drop("nightly").Archived, false)
+	want(y, "template", y.template("nightly").State, rota.TemplateActive)
+	want(y, "archived with another", y.drop("weekly").Archived, false)
+}
+
+func dropOtherTemplate(y *story) {
+	y.declare("nightly", rota.ScheduleSpec{})
+	want(y, "archived", y.drop("nightly").Archived, false)
+	want(y, "template", y.template("report").State, rota.TemplateActive)
+}
+
+func dropDependents(y *story) {
+	y.chain()
+	_, load := y.both()
+	y.wantHold(load, rota.HoldDependency)
+	c := y.dropCommand("extract")
+	do[*rota.Dropped](y, c)
+	y.wantHold(load, 0)
+	row := y.schedule("load")
+	want(y, "depends on", len(row.Spec.DependsOn), 0)
+	want(y, "version", row.Version, c.ID)
+}
+
+func dropRunning(y *story) {
+	y.define("nightly", rota.ScheduleSpec{})
+	y.fireNext("nightly")
+	j := y.claimOne()
+	y.pass(time.Second)
+	y.drop("nightly")
+	want(y, "asked to stop", y.beat(j).Cancel, true)
+	want(y, "retry", y.fail(j).RetryID, rota.ID{})
+	want(y, "to be swept", y.due().Sweep, true)
+	want(y, "rows", y.sweepUp(0), 1)
+}
+
+// dropFails has a run fail that a drop did not come to.
+func dropFails(y *story) {
+	y.define("nightly", rota.ScheduleSpec{Scopes: manyScopes(rota.ScopesMax)})
+	do[*rota.Triggered](y, &rota.Trigger{Meta: y.mint.meta(), Schedule: "nightly"})
+	do[*rota.Triggered](y, &rota.Trigger{Meta: y.mint.meta(), Schedule: "nightly"})
+	running := y.claim(rota.ClaimMax)
+	running = append(running, y.claim(rota.ClaimMax)...)
+	y.pass(time.Second)
+	want(y, "answer", *y.drop("nightly"), rota.Dropped{Stopping: rota.SweepMax, Archived: true})
+	last := running[len(running)-1]
+	want(y, "asked to stop", y.beat(last).Cancel, false)
+	want(y, "retry", y.fail(last).RetryID, rota.ID{})
+	want(y, "to be asked to stop and removed", y.sweepUp(0), len(running)-rota.SweepMax-1+1)
+	want(y, "asked to stop at last", y.beat(running[len(running)-2]).Cancel, true)
+}
+
+func manyScopes(count int) (scopes []rota.Scope) {
+	for i := range count {
+		scopes = append(scopes, rota.Scope{Kind: "tenant", ID: fmt.Sprint(i)})
+	}
+	return scopes
+}
+
+func dropMany(y *story) {
+	y.define("nightly", rota.ScheduleSpec{Scopes: manyScopes(rota.ScopesMax)})
+	do[*rota.Triggered](y, &rota.Trigger{Meta: y.mint.meta(), Schedule: "nightly"})
+	do[*rota.Triggered](y, &rota.Trigger{Meta: y.mint.meta(), Schedule: "nightly"})
+	j := y.claimOne()
+	y.pass(time.Second)
+	got := y.drop("nightly")
+	want(y, "answer", *got, rota.Dropped{Cancelled: rota.SweepMax - 1, Stopping: 1, Archived: true})
+	want(y, "shown", y.shownOf("nightly"), rota.SweepMax+1)
+	want(y, "rows", y.sweepUp(0), rota.SweepMax+2*rota.SweepMax-1)
+	want(y, "shown", y.shownOf("nightly"), 1)
+	y.complete(j)
+	want(y, "rows", y.sweepUp(0), 1)
+	want(y, "jobs", len(y.allJobs()), 0)
+}
+
+// recreateCommand drops a definition and declares it anew, in one command.
+func (y *story) recreateCommand(name string, spec rota.ScheduleSpec) *rota.All {
+	y.Helper()
+	drop := y.dropCommand(name)
+	drop.Again = true
+	spec.Template = name
+	declare := y.declareCommand(name, spec)
+	declare.Anew = true
+	return y.allOf(drop, y.templateCommand(name, rota.TemplateSpec{Description: "new"}), declare)
+}
+
+func dropRecreate(y *story) {
+	old := y.define("nightly", rota.ScheduleSpec{})
+	y.fireNext("nightly")
+	y.complete(y.claimOne())
+	waits := y.fireNext("nightly")
+	y.pass(90 * time.Second)
+	do[*rota.AllDone](y, y.recreateCommand("nightly", rota.ScheduleSpec{}))
+	row := y.schedule("nightly")
+	wantTime(y, "created at", row.CreatedAt, y.now)
+	wantTime(y, "last fire", row.LastFire, time.Time{})
+	wantTime(y, "next fire", row.NextFire, y.now.Add(time.Hour))
+	want(y, "created before", old.CreatedAt.Before(row.CreatedAt), true)
+	want(y, "template", y.template("nightly").State, rota.TemplateActive)
+	_, err := y.s.Job(y.ctx, waits.ID)
+	y.gone("what was queued", err)
+	made := y.fireNext("nightly")
+	wantIDs(y, "what is shown", y.listed(rota.JobQuery{Schedule: "nightly"}), made)
+	want(y, "rows", y.sweepUp(0), 2)
+	wantIDs(y, "what is left", y.listed(rota.JobQuery{}), made)
+	want(y, "claimed", y.claimOne().ID, made.ID)
+}
+
+func dropRecreateDependents(y *story) {
+	y.define("extract", rota.ScheduleSpec{})
+	y.declare("load", rota.ScheduleSpec{DependsOn: []string{"extract"}})
+	version := y.schedule("load").Version
+	_, load := y.both()
+	do[*rota.AllDone](y, y.recreateCommand("extract", rota.ScheduleSpec{}))
+	row := y.schedule("load")
+	want(y, "depends on", names(row.Spec.DependsOn, func(s string) string { return s }), "extract")
+	want(y, "version", row.Version, version)
+	y.wantHold(load, rota.HoldDependency)
+	y.sound()
+}
+
+func dropSameBatch(y *story) {
+	y.define("nightly", rota.ScheduleSpec{})
+	y.trigger("nightly")
+	y.pass(time.Second)
+	trigger := &rota.Trigger{Meta: y.mint.meta(), Schedule: "nightly"}
+	for _, r := range y.send(y.recreateCommand("nightly", rota.ScheduleSpec{}), trigger) {
+		if r.Err != nil {
+			y.Fatal(r.Err)
+		}
+	}
+	want(y, "rows", y.sweepUp(0), 1)
+	want(y, "claimed", y.claimOne().ID, trigger.JobID(0))
+}

@@ -1,0 +1,139 @@
+package model
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"github.com/rotajobs/rota"
+)
+
+// drop is what was dropped under a name and is not gone yet.
+type drop struct {
+	before time.Time // what was made before has nothing more to do
+	hidden time.Time // what was made before and has ended is not shown; zero: none
+	by     string
+}
+
+// drop ends a definition: it cancels what is queued, asks what runs to stop, and
+// lets a Sweep remove the rest.
+func (s *step) drop(c *rota.Drop) (rota.Reply, *rota.Error) {
+	d := s.schedule(c.Name)
+	switch {
+	case d == nil || s.wroteOf(ofSchedule(c.Name)):
+		return &rota.Dropped{Gone: true}, nil
+	case c.Version != nil && *c.Version != d.Version:
+		return nil, s.refuse(rota.Conflict, "version", "schedule %s was changed meanwhile", c.Name)
+	}
+	what := s.dropped[c.Name]
+	what.by = c.Actor
+	switch {
+	case !c.Again: // until another has the name, all that goes by it is of the past
+		what.before = forever
+	case what.before.Before(s.now):
+		what.before = s.now
+	}
+	if !c.KeepHistory {
+		what.hidden = what.before
+	}
+	s.dropped[c.Name] = what
+	s.intents[intent{"drop", c.Name}] = true
+	if !c.Again {
+		s.removeSchedule(d)
+	}
+	reply := &rota.Dropped{}
+	all := func(*rota.Job) bool { return true }
+	reply.Stopping, reply.Cancelled = s.endDropped(c.Name, all, rota.SweepMax)
+	if !c.Again {
+		reply.Archived = s.archiveUnused(d)
+	}
+	s.writeOf(rota.AuditScheduleDeleted, ofSchedule(d.Name), "")
+	return reply, nil
+}
+
+// forever comes after everything.
+var forever = time.UnixMicro(math.MaxInt64)
+
+// takenOver ends the past of a name: another definition has it from now on.
+func (s *step) takenOver(name string) {
+	what, is := s.dropped[name]
+	if !is || !what.before.Equal(forever) {
+		return
+	}
+	what.before = s.now
+	if what.hidden.Equal(forever) {
+		what.hidden = s.now
+	}
+	if what.hidden.After(what.before) {
+		what.before = what.hidden
+	}
+	s.dropped[name] = what
+}
+
+// endDropped asks what runs to stop, the first first, and cancels what is queued,
+// the last first, at most so many together.
+func (s *step) endDropped(name string, cond func(*rota.Job) bool, most int) (stopping, cancelled int) {
+	by, reason := s.dropped[name].by, "job "+name+" was dropped"
+	runs := s.sorted(func(j *rota.Job) bool {
+		return j.Schedule == name && live(j) && leased(j) && j.Run.CancelAt.IsZero() && cond(j)
+	})
+	queued := s.sorted(func(j *rota.Job) bool { return j.Schedule == name && j.Status == rota.StatusQueued && cond(j) })
+	slices.Reverse(queued)
+	runs = runs[:min(len(runs), most)]
+	queued = queued[:min(len(queued), most-len(runs))]
+	for _, j := range runs {
+		s.askToStop(j, by, reason)
+		s.writeFor(by, rota.AuditJobCancelled, j.ID, reason)
+	}
+	for _, j := range queued {
+		s.callOff(j)
+		s.writeFor(by, rota.AuditJobCancelled, j.ID, reason)
+	}
+	return len(runs), len(queued)
+}
+
+// writeFor adds a line about a job on behalf of who dropped it.
+func (s *step) writeFor(by, act string, job rota.ID, detail string) {
+	s.write(act, job, detail)
+	s.audit[len(s.audit)-1].Actor = by
+}
+
+// wasDropped says that a job was made before its definition was dropped.
+func (s *state) wasDropped(j *rota.Job) bool {
+	what, is := s.dropped[j.Schedule]
+	return is && j.CreatedAt.Before(what.before)
+}
+
+// hidden says that a job is the history of what was dropped.
+func (s *state) hidden(j *rota.Job) bool {
+	return !live(j) && j.CreatedAt.Before(s.dropped[j.Schedule].hidden)
+}
+
+// sweepDrop goes on with what was dropped. It sees only what had ended before it
+// began, and no more of that than one more than it may touch.
+func (s *step) sweepDrop(name string, most, budget int) (count int, left bool) {
+	if _, is := s.dropped[name]; !is {
+		return 0, false
+	}
+	past := s.sorted(func(j *rota.Job) bool {
+		return j.Schedule == name && s.hidden(j) && j.Sequel != rota.SequelRetry
+	})
+	past, _ = page(past, budget+1)
+	stopping, cancelled := s.endDropped(name, s.wasDropped, most)
+	count = stopping + cancelled
+	for _, tail := range past {
+		first := s.find(tail.ExecutionID)
+		if count < most && !s.answers(first) {
+			s.removeExecution(first, tail)
+			count++
+		}
+	}
+	if count > 0 {
+		return count, true
+	}
+	alive := s.pick(func(j *rota.Job) bool { return j.Schedule == name && live(j) && s.wasDropped(j) })
+	if len(past)+len(alive) == 0 {
+		delete(s.dropped, name)
+	}
+	return 0, false
+}
