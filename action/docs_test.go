@@ -64,3 +64,41 @@ func spoken(d time.Duration) string {
 	}
 	return strings.Join(words, " ")
 }
+
+// TestThePageOfSQLJobsSaysWhatIsSo: its bounds and its codes are those of the
+// program, and its statements are refused or not as it says.
+func TestThePageOfSQLJobsSaysWhatIsSo(t *testing.T) {
+	text, err := os.ReadFile("../docs/sql-jobs.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := string(text)
+	for _, code := range []string{codeTarget, codeRole, codeTransaction, codeStatement, codeConnect, rota.CodeTimeout} {
+		if !strings.Contains(page, "\n| `"+code+"` | ") {
+			t.Errorf("the page lacks the code %s", code)
+		}
+	}
+	for _, want := range []string{"at most 256 KiB", "Rows go after 90 days", "at most 100, and at most 16 KiB", "waits a minute", effectTable, "`" + MainTarget + "`", "`main.db`"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	if StatementMax != 256<<10 || effectKeep != 90*24*time.Hour || rowsMax != 100 || rowsSizeMax != 16<<10 || lockPatience != time.Minute || MainURL != "sqlite:main.db" {
+		t.Error("a bound is not what the page says")
+	}
+	for _, kind := range []engineKind{onSQLite, onPostgres, onMaria} {
+		for _, text := range []string{"BEGIN", "COMMIT", "ROLLBACK", "START TRANSACTION"} {
+			if kind == onSQLite && text == "START TRANSACTION" {
+				continue // which it does not know
+			}
+			if refuse(kind, text, split(kind, text)) == nil {
+				t.Errorf("%s is not refused on %s", text, kind)
+			}
+		}
+	}
+	for _, verb := range []string{"CREATE", "ALTER", "DROP", "TRUNCATE", "GRANT"} {
+		if !commitsUnasked([]string{verb, "X"}) {
+			t.Errorf("%s is said to commit", verb)
+		}
+	}
+}

@@ -46,7 +46,13 @@ func (b *logBuffer) String() string {
 
 func newWorld(t *testing.T, fill func(*engine.Registry, rota.Store)) *world {
 	t.Helper()
-	store, err := sqlite.Open(filepath.Join(t.TempDir(), "rota.db"))
+	return newWorldAt(t, filepath.Join(t.TempDir(), "rota.db"), fill)
+}
+
+// newWorldAt is a world whose store is in a file that may be there already.
+func newWorldAt(t *testing.T, path string, fill func(*engine.Registry, rota.Store)) *world {
+	t.Helper()
+	store, err := sqlite.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,6 +30,10 @@ type Config struct {
 	Guard   *Guard           // what requests may reach; nil: the open internet
 	Version string           // of the server, which User-Agent tells
 	Clock   func() time.Time // nil: time.Now
+
+	Targets map[string]Target // the databases of sql and call, by name; main is there without being named
+	Data    string            // the directory that relative paths of targets are below; empty: the working directory
+	Store   string            // the file of the store, which no job may touch; empty: it is not in a file
 }
 
 func (c Config) withDefaults() Config {
@@ -49,12 +53,15 @@ func (c Config) withDefaults() Config {
 // it: a server that never answers must not hold a worker for ever.
 const DefaultHTTPTimeout = 5 * time.Minute
 
-// Register registers the types http and exec.
+// Register registers the types http, sql, call and exec.
 func Register(reg *engine.Registry, config Config) {
 	config = config.withDefaults()
 	c := &caller{Config: config, transport: config.Guard.transport()}
 	engine.Handle(reg, c.run, engine.WithTimeout(DefaultHTTPTimeout),
 		engine.WithDescription("sends an HTTP request, and fails if the answer is not what was expected"))
+	r := newRunner(reg, config)
+	engine.Handle(reg, r.sql, engine.WithDescription("runs statements in a database, exactly once, in a transaction of their own"))
+	engine.Handle(reg, r.call, engine.WithDescription("calls a procedure of a database, or a handler of this server"))
 	engine.Handle(reg, refuseExec, engine.WithRetries(0),
 		engine.WithDescription("runs a command; external commands are off in this release"))
 }

@@ -8,7 +8,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -21,12 +20,6 @@ import (
 )
 
 var policy = rota.DeliveryPolicy // as users have it
-
-// TestMain has deliveries tried again at once: what is tested is whether they are.
-func TestMain(m *testing.M) {
-	rota.DeliveryPolicy.Backoff = 0
-	os.Exit(m.Run())
-}
 
 const secret = "whsec_a_text_that_nobody_guesses"
 

@@ -1,0 +1,179 @@
+package action
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"zombiezen.com/go/sqlite"
+	"zombiezen.com/go/sqlite/sqlitex"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/engine"
+	"github.com/rotajobs/rota/store/postgres/pgtest"
+)
+
+// ground is a database that the same tests are run on.
+type ground struct {
+	name   string
+	target Target
+	ask    func(t *testing.T, text string) [][]string
+	busy   func(t *testing.T) int // statements of runs that go on in the server
+	slow   string                 // a statement that takes for ever
+	stuck  func(t *testing.T) int // those of them that have come to the slow one
+	syntax string                 // the code of what is no SQL
+	twice  string                 // the code of a key that is there already
+}
+
+func sqliteGround(t *testing.T) *ground {
+	path := filepath.Join(t.TempDir(), "target.db")
+	return &ground{
+		name: "SQLite", target: Target{URL: "sqlite:" + path},
+		ask:   func(t *testing.T, text string) [][]string { return askFile(t, path, text) },
+		busy:  func(t *testing.T) int { return heldFile(t, path) },
+		stuck: func(t *testing.T) int { return heldFile(t, path) },
+		slow:  "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c", syntax: "SQLITE_ERROR", twice: "SQLITE_CONSTRAINT_PRIMARYKEY",
+	}
+}
+
+func postgresGround(t *testing.T) *ground {
+	server := pgtest.Shared(t)
+	url := server.URL(server.NewDatabase(t, ""))
+	return &ground{
+		name: "PostgreSQL", target: Target{URL: url},
+		ask: func(t *testing.T, text string) [][]string { return pgtest.Query(t, url, text) },
+		busy: func(t *testing.T) int {
+			return len(pgtest.Query(t, url, `SELECT pid FROM pg_stat_activity
+				WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend' AND state <> 'idle'`))
+		},
+		stuck: func(t *testing.T) int {
+			return len(pgtest.Query(t, url, `SELECT pid FROM pg_stat_activity
+				WHERE datname = current_database() AND pid <> pg_backend_pid() AND state = 'active' AND query LIKE '%pg_sleep(600)%'`))
+		},
+		slow: "SELECT pg_sleep(600)", syntax: "42601", twice: "23505",
+	}
+}
+
+// onEach runs a test on every ground.
+func onEach(t *testing.T, test func(t *testing.T, g *ground)) {
+	for _, lay := range []func(*testing.T) *ground{sqliteGround, postgresGround, mariaGround} {
+		g := lay(t)
+		t.Run(g.name, func(t *testing.T) { test(t, g) })
+	}
+}
+
+// askFile asks a file by a connection of its own.
+func askFile(t *testing.T, path, text string) (rows [][]string) {
+	t.Helper()
+	conn, err := sqlite.OpenConn(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	err = sqlitex.ExecuteTransient(conn, text, &sqlitex.ExecOptions{ResultFunc: func(stmt *sqlite.Stmt) error {
+		row := make([]string, stmt.ColumnCount())
+		for i := range row {
+			row[i] = stmt.ColumnText(i)
+		}
+		rows = append(rows, row)
+		return nil
+	}})
+	if err != nil {
+		t.Fatalf("%v, of %s", err, text)
+	}
+	return rows
+}
+
+// heldFile counts who writes to a file.
+func heldFile(t *testing.T, path string) int {
+	t.Helper()
+	conn, err := sqlite.OpenConn(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	conn.SetBusyTimeout(0)
+	switch err := sqlitex.ExecuteTransient(conn, "BEGIN IMMEDIATE", nil); {
+	case err == nil:
+		return 0
+	case sqlite.ErrCode(err).ToPrimary() == sqlite.ResultBusy:
+		return 1
+	default:
+		t.Fatal(err)
+		return 0
+	}
+}
+
+// one is the only value of an answer.
+func (g *ground) one(t *testing.T, text string) string {
+	t.Helper()
+	rows := g.ask(t, text)
+	if len(rows) != 1 || len(rows[0]) != 1 {
+		t.Fatalf("%s: %q", text, rows)
+	}
+	return rows[0][0]
+}
+
+// world is an engine with the target "t".
+func (g *ground) world(t *testing.T, around ...engine.Middleware) *world {
+	t.Helper()
+	return newWorld(t, g.fill(around...))
+}
+
+func (g *ground) fill(around ...engine.Middleware) func(*engine.Registry, rota.Store) {
+	return func(reg *engine.Registry, _ rota.Store) {
+		reg.Use(around...)
+		Register(reg, Config{Targets: map[string]Target{"t": g.target}})
+	}
+}
+
+// statement is a job of type sql on the target "t".
+func statement(text string, args ...any) rota.NewJob {
+	return job(SQL{Statement: fmt.Sprintf(text, args...), Target: "t"})
+}
+
+func job(p rota.Payload) rota.NewJob {
+	params, err := json.Marshal(p)
+	if err != nil {
+		panic(err)
+	}
+	return rota.NewJob{Type: p.JobType(), Params: params, MaxRetries: new(0)}
+}
+
+// does runs a job that completes.
+func (w *world) does(j rota.NewJob) *rota.Job {
+	w.Helper()
+	done := w.ends(w.enqueue(j))
+	if done.Run.Outcome != rota.OutcomeCompleted {
+		w.Fatalf("%s: %s: %s (%s)", j.Params, done.Run.Outcome, done.Run.Error, done.Run.ErrorCode)
+	}
+	return done
+}
+
+// fails runs a job that does not, and wants its error to say so.
+func (w *world) fails(j rota.NewJob, code string, says ...string) *rota.Job {
+	w.Helper()
+	done := w.ends(w.enqueue(j))
+	if done.Run.Outcome != rota.OutcomeFailed || done.Run.ErrorCode != code {
+		w.Fatalf("%s: %s: %s (%s), want %s", j.Params, done.Run.Outcome, done.Run.Error, done.Run.ErrorCode, code)
+	}
+	for _, text := range says {
+		if !strings.Contains(done.Run.Error, text) {
+			w.Errorf("%s: the error does not say %q: %s", j.Params, text, done.Run.Error)
+		}
+	}
+	return done
+}
+
+// soon waits until something is so.
+func soon(t *testing.T, what string, is func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(patience); !is(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("it is not so: " + what)
+		}
+	}
+}

@@ -1,0 +1,123 @@
+package action
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/engine"
+	"github.com/rotajobs/rota/store/sqlite"
+)
+
+// A child process runs the jobs of a store and is killed; these tell it where
+// they are, what they work on, and whether it kills itself.
+const (
+	envDoomedStore  = "ROTA_TEST_DOOMED_STORE"
+	envDoomedTarget = "ROTA_TEST_DOOMED_TARGET"
+	envDoomedAfter  = "ROTA_TEST_DOOMED_AFTER" // it dies by itself, between the commit and its report
+)
+
+// runUntilKilled is the child.
+func runUntilKilled(path string) {
+	store, err := sqlite.Open(path)
+	if err != nil {
+		panic(err)
+	}
+	reg := engine.NewRegistry()
+	if os.Getenv(envDoomedAfter) != "" {
+		reg.Use(func(next engine.Handler) engine.Handler {
+			return func(ctx context.Context, job *rota.Job) error {
+				if err := next(ctx, job); err != nil {
+					panic(err)
+				}
+				_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+				select {}
+			}
+		})
+	}
+	Register(reg, Config{Targets: map[string]Target{"t": {URL: os.Getenv(envDoomedTarget)}}})
+	panic(engine.New(rota.New(store, rota.WithActor("rota")), reg, engine.Config{Workers: 1}).Run(context.Background()))
+}
+
+// doomed is a job in a store of its own, and a child that runs it.
+func doomed(t *testing.T, g *ground, j rota.NewJob, env ...string) (store string, id rota.ID, child *exec.Cmd) {
+	t.Helper()
+	store = filepath.Join(t.TempDir(), "rota.db")
+	kept, err := sqlite.Open(store)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &world{T: t, store: kept}
+	types := &rota.PutType{Meta: rota.NewMeta("ada"), Name: j.Type}
+	if _, err := rota.Do[*rota.TypePut](t.Context(), kept, types); err != nil {
+		t.Fatal(err)
+	}
+	id = w.enqueue(j)
+	if err := kept.Close(); err != nil {
+		t.Fatal(err)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	child = exec.Command(self)
+	child.Env = append(append(os.Environ(), envDoomedStore+"="+store, envDoomedTarget+"="+g.target.URL), env...)
+	child.Stderr = os.Stderr
+	if err := child.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = child.Process.Kill(); _ = child.Wait() })
+	return store, id, child
+}
+
+// TestKilledBeforeTheCommit kills a process whose statement is under way.
+func TestKilledBeforeTheCommit(t *testing.T) {
+	onEach(t, func(t *testing.T, g *ground) {
+		g.world(t).does(statement("CREATE TABLE a (id INT)"))
+		_, id, child := doomed(t, g, statement("INSERT INTO a VALUES (1); %s", g.slow))
+		soon(t, "the child's statement runs", func() bool { return g.stuck(t) > 0 })
+		if err := child.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		_ = child.Wait()
+		if g.name == "MariaDB" { // which looks after its clients only when it answers them
+			for _, row := range g.ask(t, "SELECT id FROM information_schema.processlist WHERE db = DATABASE() AND info LIKE '%SLEEP(600)%' AND id <> CONNECTION_ID()") {
+				g.ask(t, "KILL "+row[0])
+			}
+		}
+		soon(t, "the server has noticed", func() bool { return g.busy(t) == 0 })
+		if n := g.one(t, "SELECT count(*) FROM a"); n != "0" {
+			t.Errorf("%s rows of a run that was killed", n)
+		}
+		if n := g.one(t, "SELECT count(*) FROM rota_effects WHERE execution_id = '"+id.String()+"'"); n != "0" {
+			t.Error("the effect of a run that was killed stands")
+		}
+	})
+}
+
+// TestKilledAfterTheCommit kills a process that has committed and has not said so.
+func TestKilledAfterTheCommit(t *testing.T) {
+	onEach(t, func(t *testing.T, g *ground) {
+		g.world(t).does(statement("CREATE TABLE a (id INT)"))
+		j := statement("INSERT INTO a VALUES (1), (2)")
+		j.MaxRetries = new(2)
+		store, id, child := doomed(t, g, j, envDoomedAfter+"=1")
+		_ = child.Wait()
+		if n := g.one(t, "SELECT count(*) FROM a"); n != "2" {
+			t.Fatalf("%s rows: the child died too early", n)
+		}
+		w := newWorldAt(t, store, g.fill())
+		jobs := w.attempts(id)
+		last := jobs[len(jobs)-1]
+		if len(jobs) != 2 || last.Run.Outcome != rota.OutcomeCompleted || *last.Run.RowsAffected != 2 {
+			t.Errorf("%d attempts, the last %s: %s", len(jobs), last.Run.Outcome, last.Run.Error)
+		}
+		if n := g.one(t, "SELECT count(*) FROM a"); n != "2" {
+			t.Errorf("%s rows: it was done twice", n)
+		}
+	})
+}

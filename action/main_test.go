@@ -1,0 +1,20 @@
+package action
+
+import (
+	"os"
+	"testing"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/action/mariatest"
+	"github.com/rotajobs/rota/store/postgres/pgtest"
+)
+
+// TestMain has deliveries tried again at once: what is tested is whether they are.
+func TestMain(m *testing.M) {
+	rota.DeliveryPolicy.Backoff = 0
+	if path := os.Getenv(envDoomedStore); path != "" {
+		runUntilKilled(path)
+	}
+	defer mariatest.Close()
+	pgtest.Main(m)
+}

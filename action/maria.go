@@ -1,0 +1,249 @@
+package action
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+)
+
+// mariaDB is a target on a MariaDB or MySQL server.
+type mariaDB struct{ login }
+
+// do runs a work on a connection of its own, so that nothing a statement sets
+// outlives it.
+func (d *mariaDB) do(ctx context.Context, w *work) (*deed, error) {
+	pieces := split(onMaria, w.script)
+	if w.call == nil {
+		if err := refuse(onMaria, w.script, pieces); err != nil {
+			return nil, err
+		}
+	}
+	config, err := mariaConfig(d.url)
+	if err != nil { // which CheckTargets has seen to
+		return nil, failedForGood(codeTarget, "its URL cannot be used: %w", err)
+	}
+	r := &mariaRun{config: config, w: w, pieces: pieces}
+	defer r.close()
+	if err := r.connect(ctx); err != nil {
+		return nil, err
+	}
+	if err := r.guarded(ctx); err != nil {
+		return nil, err
+	}
+	if w.tidy {
+		r.removeOld()
+	}
+	return &r.deed, nil
+}
+
+// mariaRun is one run on its connection.
+type mariaRun struct {
+	config *mysql.Config
+	w      *work
+	pieces []piece
+	db     *sql.DB
+	conn   *sql.Conn
+	id     int64 // of the connection, for whoever kills it
+	deed   deed
+}
+
+func (r *mariaRun) connect(ctx context.Context) error {
+	connector, err := mysql.NewConnector(r.config)
+	if err != nil {
+		return failedForGood(codeTarget, "its URL cannot be used: %w", err)
+	}
+	r.db = sql.OpenDB(connector)
+	ctx, done := context.WithTimeout(ctx, connectPatience)
+	defer done()
+	var version string
+	if r.conn, err = r.db.Conn(ctx); err == nil {
+		err = r.conn.QueryRowContext(ctx, "SELECT CONNECTION_ID(), VERSION()").Scan(&r.id, &version)
+	}
+	if err == nil && !r.w.deadline.IsZero() {
+		_, err = r.conn.ExecContext(ctx, mariaBound(version, r.w.deadline))
+	}
+	var of *mysql.MySQLError
+	if err != nil && !errors.As(err, &of) {
+		return unreachable(err)
+	}
+	return mariaFailure("", piece{}, err)
+}
+
+// mariaBound bounds each statement in the server itself, for the case that nobody
+// is left here to stop it. MySQL can do so for SELECT alone.
+func mariaBound(version string, deadline time.Time) string {
+	left := seconds(deadline.Add(timeoutMargin))
+	if strings.Contains(version, "MariaDB") {
+		return fmt.Sprintf("SET SESSION max_statement_time = %.3f", left)
+	}
+	return fmt.Sprintf("SET SESSION max_execution_time = %d", int64(left*1000))
+}
+
+// guarded works under the eye of a killer that stops the statement in the server
+// when ctx ends. The connection itself does not hear of that: its driver would
+// hang up, and the statement would go on.
+func (r *mariaRun) guarded(ctx context.Context) error {
+	run, hangUp := context.WithCancel(context.WithoutCancel(ctx))
+	defer hangUp()
+	k := r.newKiller(hangUp)
+	stop := context.AfterFunc(ctx, k.run)
+	err := r.work(ctx, run)
+	if !stop() {
+		k.end()
+	}
+	if err != nil {
+		r.rollback(run)
+	}
+	return err
+}
+
+// work does what the run is for and commits it. What ctx says is looked at between
+// statements: one that was killed may look as if it had ended.
+func (r *mariaRun) work(ctx, run context.Context) error {
+	if r.w.call == nil && len(r.pieces) == 1 && commitsUnasked(r.pieces[0].words) {
+		return r.alone(ctx, run)
+	}
+	if err := r.begin(run); err != nil || !r.deed.earlier.IsZero() {
+		return err
+	}
+	mark := "rota_" + strings.ReplaceAll(r.w.execution.String(), "-", "")
+	if err := r.exec(run, "SAVEPOINT "+mark); err != nil {
+		return err
+	}
+	if err := r.statements(ctx, run); err != nil {
+		return err
+	}
+	// The savepoint goes with the transaction, so it tells whether that still stands.
+	err := r.exec(run, "RELEASE SAVEPOINT "+mark)
+	if saysNumber(err, noSavepoint) {
+		return failedForGood(codeTransaction, "a statement, or a procedure that it called, has ended the transaction of the run; what was done before that may stand")
+	}
+	if err == nil {
+		err = r.exec(run, "UPDATE "+r.effects()+" SET rows_affected = ? WHERE execution_id = ?", r.deed.affected, r.w.execution.String())
+	}
+	if err == nil {
+		err = context.Cause(ctx)
+	}
+	if err == nil {
+		err = r.exec(run, "COMMIT")
+	}
+	return err
+}
+
+func (r *mariaRun) statements(ctx, run context.Context) error {
+	if r.w.call != nil {
+		return r.call(run)
+	}
+	for _, p := range r.pieces {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err := r.statement(run, p.text); err != nil {
+			return mariaFailure(r.w.script, p, err)
+		}
+	}
+	return nil
+}
+
+// call calls a procedure with arguments that are bound.
+func (r *mariaRun) call(ctx context.Context) error {
+	name, err := parseName(r.w.call.Procedure, '`')
+	if err != nil {
+		return err
+	}
+	texts, err := r.w.call.texts()
+	if err != nil {
+		return err
+	}
+	args := make([]any, len(texts))
+	for i, text := range texts {
+		if text != nil {
+			args[i] = mariaArg(r.w.call.Args[i], text)
+		}
+	}
+	signs := strings.TrimSuffix(strings.Repeat("?, ", len(args)), ", ")
+	return mariaFailure("", piece{}, r.statement(ctx, fmt.Sprintf("CALL %s(%s)", name.quoted('`'), signs), args...))
+}
+
+// mariaArg is true and false as MariaDB knows them, as numbers.
+func mariaArg(arg []byte, text []byte) any {
+	switch strings.TrimSpace(string(arg)) {
+	case "true":
+		return 1
+	case "false":
+		return 0
+	}
+	return string(text)
+}
+
+func (r *mariaRun) exec(ctx context.Context, text string, args ...any) error {
+	_, err := r.conn.ExecContext(ctx, text, args...)
+	return mariaFailure("", piece{}, err)
+}
+
+func (r *mariaRun) rollback(ctx context.Context) {
+	ctx, done := context.WithTimeout(ctx, cancelPatience)
+	defer done()
+	_, _ = r.conn.ExecContext(ctx, "ROLLBACK") // a connection that ends does it as well
+}
+
+func (r *mariaRun) close() {
+	if r.conn != nil {
+		_ = r.conn.Close()
+	}
+	if r.db != nil {
+		_ = r.db.Close()
+	}
+}
+
+// The numbers of errors that are acted upon.
+const (
+	noSuchTable  = 1146
+	duplicateKey = 1062
+	parseError   = 1064
+	noSavepoint  = 1305
+)
+
+func saysNumber(err error, number uint16) bool {
+	var of *mysql.MySQLError
+	return errors.As(err, &of) && of.Number == number
+}
+
+// mariaError is what the server says, which keeps its number for those who act
+// upon it.
+type mariaError struct {
+	*sqlFailure
+	cause error
+}
+
+func (e *mariaError) Unwrap() []error { return []error{e.sqlFailure, e.cause} }
+
+var atLine = regexp.MustCompile(` at line ([0-9]+)$`)
+
+// mariaFailure is what the server says, with the line of the script if there is
+// one: MariaDB names lines, and counts them from the begin of the statement.
+func mariaFailure(script string, p piece, err error) error {
+	var of *mysql.MySQLError
+	switch {
+	case err == nil || isOwn(err):
+		return err
+	case !errors.As(err, &of):
+		return failed(codeConnect, "the connection was lost: %s", brief(err.Error()))
+	}
+	f := &sqlFailure{code: string(of.SQLState[:]), text: of.Message, syntax: of.Number == parseError}
+	if script != "" {
+		f.line, _ = place(script, p.start)
+		if m := atLine.FindStringSubmatch(f.text); m != nil {
+			n, _ := strconv.Atoi(m[1]) // of digits alone
+			f.line, f.text = f.line+n-1, strings.TrimSuffix(f.text, m[0])
+		}
+	}
+	return &mariaError{f, of}
+}

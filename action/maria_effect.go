@@ -1,0 +1,121 @@
+package action
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// mariaEffects makes the table of effects. Whoever may not is shown it.
+const mariaEffects = `CREATE TABLE IF NOT EXISTS %s (
+	execution_id  CHAR(36) CHARACTER SET ascii COLLATE ascii_bin PRIMARY KEY,
+	done_at       DATETIME(6) NOT NULL,
+	rows_affected BIGINT NOT NULL,
+	job           TEXT CHARACTER SET utf8mb4 NOT NULL
+) ENGINE = InnoDB`
+
+const mariaEffect = `INSERT INTO %s (execution_id, done_at, rows_affected, job) VALUES (?, UTC_TIMESTAMP(6), ?, ?)`
+
+const mariaEarlier = `SELECT CAST(UNIX_TIMESTAMP(CONVERT_TZ(done_at, '+00:00', @@session.time_zone)) * 1000000 AS SIGNED), rows_affected
+FROM %s WHERE execution_id = ? LOCK IN SHARE MODE`
+
+const mariaOld = `DELETE FROM %s WHERE execution_id < ? AND done_at < UTC_TIMESTAMP(6) - INTERVAL %d DAY LIMIT %d`
+
+// The errors of somebody who may not do it: on a table, in a database, at all.
+var mariaDenied = []uint16{1142, 1044, 1227}
+
+func (r *mariaRun) effects() string {
+	return "`" + strings.ReplaceAll(r.config.DBName, "`", "``") + "`." + effectTable
+}
+
+// begin begins the transaction and writes the effect into it. The table is made
+// where there is none, which no transaction survives.
+func (r *mariaRun) begin(ctx context.Context) error {
+	for again := false; ; again = true {
+		err := r.exec(ctx, "START TRANSACTION READ WRITE")
+		if err == nil {
+			err = r.effect(ctx)
+		}
+		if !saysNumber(err, noSuchTable) || again {
+			return r.denied(err)
+		}
+		if err := r.makeEffects(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// effect writes down that the work is done, or finds that it was done before. An
+// attempt that is under way elsewhere is waited for, by the server, at its row.
+func (r *mariaRun) effect(ctx context.Context) error {
+	err := r.exec(ctx, fmt.Sprintf(mariaEffect, r.effects()), r.w.execution.String(), 0, r.w.job)
+	if !saysNumber(err, duplicateKey) {
+		return err
+	}
+	if _, err := r.earlier(ctx); err != nil {
+		return err
+	}
+	return r.exec(ctx, "ROLLBACK")
+}
+
+// earlier looks for what an earlier attempt has done.
+func (r *mariaRun) earlier(ctx context.Context) (found bool, err error) {
+	rows, err := r.conn.QueryContext(ctx, fmt.Sprintf(mariaEarlier, r.effects()), r.w.execution.String())
+	if err != nil {
+		return false, mariaFailure("", piece{}, err)
+	}
+	defer rows.Close()
+	if !rows.Next() {
+		return false, mariaFailure("", piece{}, rows.Err())
+	}
+	var micros int64
+	if err := rows.Scan(&micros, &r.deed.affected); err != nil {
+		return false, err
+	}
+	r.deed.earlier = time.UnixMicro(micros)
+	return true, nil
+}
+
+// alone runs a statement that MariaDB commits by itself. Its effect is looked for
+// before it and written after it: between the two it may be done again.
+func (r *mariaRun) alone(ctx, run context.Context) error {
+	found, err := r.earlier(run)
+	if saysNumber(err, noSuchTable) {
+		err = r.makeEffects(run)
+	}
+	if err != nil || found {
+		return r.denied(err)
+	}
+	if err := r.statements(ctx, run); err != nil {
+		return err
+	}
+	err = r.exec(run, fmt.Sprintf(mariaEffect, r.effects()), r.w.execution.String(), r.deed.affected, r.w.job)
+	if saysNumber(err, duplicateKey) {
+		return nil
+	}
+	return r.denied(err)
+}
+
+func (r *mariaRun) makeEffects(ctx context.Context) error {
+	return r.denied(r.exec(ctx, fmt.Sprintf(mariaEffects, r.effects())))
+}
+
+// denied adds to an error of the table of effects what an administrator has to do.
+func (r *mariaRun) denied(err error) error {
+	for _, number := range mariaDenied {
+		if saysNumber(err, number) {
+			return failed("42000", "the login may not use the table of effects, by which a job is done exactly once: %w; have somebody who may run: %s; GRANT SELECT, INSERT, UPDATE, DELETE ON %s TO the login",
+				err, brief(fmt.Sprintf(mariaEffects, r.effects())), r.effects())
+		}
+	}
+	return err
+}
+
+// removeOld removes the effects of long ago. What is left of them is for the next
+// time.
+func (r *mariaRun) removeOld() {
+	ctx, done := context.WithTimeout(context.Background(), effectRemove)
+	defer done()
+	_ = r.exec(ctx, fmt.Sprintf(mariaOld, r.effects(), int(effectKeep/(24*time.Hour)), effectPage), oldest(time.Now().Add(-effectKeep)).String())
+}

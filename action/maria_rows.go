@@ -1,0 +1,101 @@
+package action
+
+import (
+	"context"
+	"database/sql"
+	"slices"
+	"strings"
+)
+
+// statement runs one statement, reads its answers to their ends, and keeps the
+// first rows of the last that has some.
+func (r *mariaRun) statement(ctx context.Context, text string, args ...any) error {
+	rows, err := r.conn.QueryContext(ctx, text, args...)
+	if err != nil {
+		return err
+	}
+	shown, err := readMaria(rows)
+	if last := rows.Close(); err == nil {
+		err = last
+	}
+	if err != nil {
+		return err
+	}
+	r.deed.statements++
+	if shown != nil {
+		r.deed.shown = shown
+	}
+	if shown != nil && r.w.call == nil {
+		if s := (&scanner{kind: onMaria, text: text}); changes(s) {
+			r.deed.affected += shown.seen // by RETURNING it returns each row that it changed
+		}
+		return nil // and FOUND_ROWS() still speaks of it
+	}
+	var affected int64
+	err = r.conn.QueryRowContext(ctx, "SELECT ROW_COUNT()").Scan(&affected)
+	r.deed.affected += max(0, affected) // less than none: it changes nothing by its nature
+	return err
+}
+
+// changes reports whether a statement is of those that change rows.
+func changes(s *scanner) bool {
+	t := s.next()
+	return t.kind == tokenWord && slices.Contains([]string{"INSERT", "REPLACE", "UPDATE", "DELETE"}, strings.ToUpper(s.text[t.start:s.at]))
+}
+
+func readMaria(rows *sql.Rows) (shown *Rows, err error) {
+	for {
+		kinds, err := rows.ColumnTypes()
+		if err != nil {
+			return nil, err
+		}
+		if len(kinds) > 0 {
+			if shown, err = readSet(rows, kinds); err != nil {
+				return nil, err
+			}
+		}
+		if !rows.NextResultSet() {
+			return shown, rows.Err()
+		}
+	}
+}
+
+func readSet(rows *sql.Rows, kinds []*sql.ColumnType) (*Rows, error) {
+	columns, values, into := make([]string, len(kinds)), make([]sql.RawBytes, len(kinds)), make([]any, len(kinds))
+	for i, kind := range kinds {
+		columns[i], into[i] = plainText([]byte(kind.Name())), &values[i]
+	}
+	shown := newRows(columns)
+	for rows.Next() {
+		shown.seen++
+		if shown.full() {
+			shown.Truncated = true
+			continue
+		}
+		if err := rows.Scan(into...); err != nil {
+			return nil, err
+		}
+		row := make([]any, len(kinds))
+		for i, value := range values {
+			row[i] = mariaValue(kinds[i].DatabaseTypeName(), value)
+		}
+		shown.add(row)
+	}
+	return shown, rows.Err()
+}
+
+// mariaValue is a value that the server wrote as text, by its type.
+func mariaValue(kind string, text []byte) any {
+	if text == nil {
+		return nil
+	}
+	switch kind = strings.TrimPrefix(kind, "UNSIGNED "); kind {
+	case "TINYINT", "SMALLINT", "MEDIUMINT", "INT", "BIGINT", "YEAR", "FLOAT", "DOUBLE", "DECIMAL":
+		return number(string(text))
+	case "BINARY", "VARBINARY", "BLOB", "TINYBLOB", "MEDIUMBLOB", "LONGBLOB", "BIT", "GEOMETRY":
+		return bytesValue(text)
+	case "DATETIME", "TIMESTAMP":
+		return localTime(string(text))
+	}
+	return plainText(text)
+}

@@ -1,0 +1,164 @@
+package mariatest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"syscall"
+	"time"
+)
+
+// patience is how long a server may take to start or to stop on a very busy
+// machine.
+const patience = 60 * time.Second
+
+// Server is a MariaDB server and its data.
+type Server struct {
+	dir  string
+	cmd  *exec.Cmd
+	over chan struct{} // closed when it has ended
+	err  error         // how, after that
+}
+
+// Start makes a server with no databases. Its superuser is root, who has no
+// password.
+func Start() (*Server, error) {
+	dir, err := newHome()
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{dir: dir}
+	if err = s.install(); err == nil {
+		err = s.start()
+	}
+	if err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// install makes the tables that a server has before all others.
+func (s *Server) install() error {
+	program, err := find("mariadb-install-db", "mysql_install_db")
+	if err != nil {
+		return err
+	}
+	cmd := exec.Command(program, "--no-defaults", "--datadir="+s.data(), "--auth-root-authentication-method=normal", "--skip-test-db", "--skip-name-resolve")
+	if err := s.dress(cmd); err != nil {
+		return err
+	}
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w:\n%s", filepath.Base(program), err, out)
+	}
+	return nil
+}
+
+func (s *Server) start() error {
+	program, err := find("mariadbd", "/usr/sbin/mariadbd")
+	if err != nil {
+		return err
+	}
+	log, err := os.Create(filepath.Join(s.dir, "server.log"))
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	// What was committed outlives the server, but not the machine: nobody waits for
+	// the disk.
+	s.cmd = exec.Command(program, "--no-defaults", "--datadir="+s.data(), "--socket="+s.socket(), "--pid-file="+filepath.Join(s.dir, pidName),
+		"--tmpdir="+s.dir, "--skip-networking", "--skip-log-bin", "--innodb-flush-log-at-trx-commit=2", "--innodb-buffer-pool-size=32M", "--innodb-log-file-size=16M")
+	s.cmd.Stdout, s.cmd.Stderr = log, log
+	if err := s.dress(s.cmd); err != nil {
+		return err
+	}
+	s.over = make(chan struct{})
+	started := make(chan error)
+	go s.run(started)
+	if err := <-started; err != nil {
+		return err
+	}
+	return s.await()
+}
+
+// dress has a program live in the directory of the server and end with us.
+func (s *Server) dress(cmd *exec.Cmd) error {
+	cmd.Dir = s.dir
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH") + ":/usr/sbin", "HOME=" + s.dir, "TMPDIR=" + s.dir, "LC_ALL=C.UTF-8"}
+	return dress(cmd)
+}
+
+// run keeps a thread for the server: the kernel takes the end of the thread that
+// started it for the end of its parent.
+func (s *Server) run(started chan<- error) {
+	runtime.LockOSThread()
+	if err := s.cmd.Start(); err != nil {
+		close(s.over)
+		started <- err
+		return
+	}
+	started <- nil
+	s.err = s.cmd.Wait()
+	close(s.over)
+}
+
+// await asks until the server answers.
+func (s *Server) await() error {
+	ctx, done := context.WithTimeout(context.Background(), patience)
+	defer done()
+	for {
+		_, err := query(ctx, s.URL("mysql"), "SELECT 1")
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-time.After(20 * time.Millisecond):
+		case <-s.over:
+			return fmt.Errorf("mariadbd has ended: %w:\n%s", errors.Join(s.err, err), s.Log())
+		case <-ctx.Done():
+			return fmt.Errorf("mariadbd does not answer: %w:\n%s", err, s.Log())
+		}
+	}
+}
+
+func (s *Server) data() string   { return filepath.Join(s.dir, "data") }
+func (s *Server) socket() string { return filepath.Join(s.dir, "s") }
+
+// URL is where a database is reached, as root.
+func (s *Server) URL(database string) string {
+	return "mysql://root@localhost/" + database + "?socket=" + s.socket()
+}
+
+// Log is what the server has said of late.
+func (s *Server) Log() string {
+	const most = 4_000
+	text, err := os.ReadFile(filepath.Join(s.dir, "server.log"))
+	if err != nil {
+		return err.Error()
+	}
+	return string(text[max(0, len(text)-most):])
+}
+
+// Close ends the server and removes what was made for it. It is called once.
+func (s *Server) Close() {
+	if s.over != nil {
+		if s.cmd.Process != nil {
+			_ = s.cmd.Process.Signal(syscall.SIGKILL) // its data is of no more use
+		}
+		<-s.over
+	}
+	_ = os.RemoveAll(s.dir)
+}
+
+func find(names ...string) (string, error) {
+	for _, name := range names {
+		if path, err := exec.LookPath(name); err == nil {
+			return path, nil
+		}
+	}
+	return "", fmt.Errorf("%s is not on this machine; install MariaDB: make mariadb, or apt-get install mariadb-server", names[0])
+}

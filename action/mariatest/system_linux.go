@@ -1,0 +1,54 @@
+package mariatest
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/user"
+	"strconv"
+	"syscall"
+)
+
+// dress has a program end with the thread that starts it, and be nobody special:
+// MariaDB does not run as root.
+func dress(cmd *exec.Cmd) error {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
+	if os.Getuid() != 0 {
+		return nil
+	}
+	uid, gid, err := unprivileged()
+	cmd.SysProcAttr.Credential = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
+	return err
+}
+
+// giveAway gives a directory to the user that the server runs as.
+func giveAway(dir string) error {
+	if os.Getuid() != 0 {
+		return nil
+	}
+	uid, gid, err := unprivileged()
+	if err != nil {
+		return err
+	}
+	return os.Chown(dir, uid, gid)
+}
+
+// gone reports whether there is no such process.
+func gone(pid int) bool { return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }
+
+// unprivileged is who runs what root must not.
+func unprivileged() (uid, gid int, err error) {
+	who, err := user.Lookup("mysql")
+	if err != nil {
+		who, err = user.Lookup("nobody")
+	}
+	if err != nil {
+		return 0, 0, fmt.Errorf("%w; MariaDB does not run as root: run the tests as another user, or apt-get install mariadb-server", err)
+	}
+	if uid, err = strconv.Atoi(who.Uid); err != nil {
+		return 0, 0, err
+	}
+	gid, err = strconv.Atoi(who.Gid)
+	return uid, gid, err
+}

@@ -1,0 +1,127 @@
+package action
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// The SQLSTATEs that are acted upon.
+const (
+	undefinedTable  = "42P01"
+	duplicateTable  = "42P07"
+	uniqueViolation = "23505"
+	noPrivilege     = "42501"
+	syntaxError     = "42601"
+)
+
+// postgresEffects makes the table of effects. Whoever may not is shown it.
+const postgresEffects = `CREATE TABLE IF NOT EXISTS %s (
+	execution_id  uuid PRIMARY KEY,
+	done_at       timestamptz NOT NULL DEFAULT now(),
+	rows_affected bigint NOT NULL,
+	job           text NOT NULL
+)`
+
+const postgresEffect = `INSERT INTO %s (execution_id, rows_affected, job)
+VALUES ($1::text::uuid, 0, $2)
+ON CONFLICT (execution_id) DO NOTHING`
+
+const postgresEarlier = `SELECT extract(epoch FROM done_at) * 1000000, rows_affected FROM %s WHERE execution_id = '%s'`
+
+const postgresOld = `DELETE FROM %[1]s WHERE execution_id IN (
+	SELECT execution_id FROM %[1]s
+	WHERE execution_id < '%[2]s' AND done_at < now() - interval '%[3]d days'
+	LIMIT %[4]d
+)`
+
+func (r *postgresRun) effects() string { return quoteName(r.schema) + "." + effectTable }
+
+// effect writes down that the work is done, or finds that it was done before. An
+// attempt that is under way elsewhere is waited for: its row is in the way until
+// its transaction has ended.
+func (r *postgresRun) effect(ctx context.Context) error {
+	args := [][]byte{[]byte(r.w.execution.String()), []byte(r.w.job)}
+	result := r.conn.ExecParams(ctx, fmt.Sprintf(postgresEffect, r.effects()), args, nil, nil, nil).Read()
+	if result.Err != nil {
+		return r.denied(postgresFailure("", piece{}, result.Err))
+	}
+	if result.CommandTag.RowsAffected() > 0 {
+		return nil
+	}
+	rows, err := r.ask(ctx, fmt.Sprintf(postgresEarlier, r.effects(), r.w.execution))
+	if err != nil {
+		return r.denied(err)
+	}
+	if len(rows) == 0 { // it was there a moment ago
+		return failed(codeTransaction, "the row of an earlier attempt in %s has gone; it is looked for again", effectTable)
+	}
+	micros, _ := strconv.ParseFloat(rows[0][0], 64) // what the server makes of a time is a number
+	r.deed.earlier = time.UnixMicro(int64(micros))
+	r.deed.affected, err = strconv.ParseInt(rows[0][1], 10, 64)
+	return err
+}
+
+// makeEffects makes the table, outside of any transaction. Somebody else may do
+// the same at the same moment, of whom the server then tells in one of two ways.
+func (r *postgresRun) makeEffects(ctx context.Context) error {
+	_, err := r.ask(ctx, fmt.Sprintf(postgresEffects, r.effects()))
+	if isState(err, uniqueViolation) || isState(err, duplicateTable) {
+		return nil
+	}
+	return r.denied(err)
+}
+
+// denied adds to an error of the table of effects what an administrator has to do.
+func (r *postgresRun) denied(err error) error {
+	var of *sqlFailure
+	if !errors.As(err, &of) || of.code != noPrivilege {
+		return err
+	}
+	return failed(noPrivilege, "the login may not use the table of effects, by which a job is done exactly once: %w; have somebody who may run: %s; GRANT SELECT, INSERT, UPDATE, DELETE ON %s TO the login",
+		err, brief(fmt.Sprintf(postgresEffects, r.effects())), r.effects())
+}
+
+// removeOld removes the effects of long ago. What is left of them is for the next
+// time.
+func (r *postgresRun) removeOld() {
+	ctx, done := context.WithTimeout(context.Background(), effectRemove)
+	defer done()
+	_, _ = r.ask(ctx, fmt.Sprintf(postgresOld, r.effects(), oldest(time.Now().Add(-effectKeep)), int(effectKeep/(24*time.Hour)), effectPage))
+}
+
+func isState(err error, code string) bool {
+	var of *sqlFailure
+	return errors.As(err, &of) && of.code == code
+}
+
+// postgresFailure is what the server says, with the place in the script if it
+// names one.
+func postgresFailure(script string, p piece, err error) error {
+	var of *pgconn.PgError
+	if !errors.As(err, &of) {
+		if err == nil || isOwn(err) {
+			return err
+		}
+		return failed(codeConnect, "the connection was lost: %s", brief(err.Error()))
+	}
+	f := &sqlFailure{code: of.Code, text: of.Message, hint: of.Hint, syntax: of.Code == syntaxError}
+	switch {
+	case script == "":
+	case of.Position > 0:
+		f.line, f.column = place(script, p.start+byteOf(p.text, int(of.Position)))
+	default:
+		f.line, _ = place(script, p.start)
+	}
+	return f
+}
+
+func isOwn(err error) bool {
+	var own *failure
+	var of *sqlFailure
+	return errors.As(err, &own) || errors.As(err, &of)
+}

@@ -1,0 +1,72 @@
+package action
+
+import (
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgtype"
+)
+
+// read reads the answer of a statement to its end, and keeps its first rows.
+func (r *postgresRun) read(result *pgconn.ResultReader) error {
+	var shown *Rows
+	fields := result.FieldDescriptions()
+	for result.NextRow() {
+		if shown == nil {
+			fields = result.FieldDescriptions()
+			shown = newRows(columnsOf(fields))
+		}
+		if shown.full() {
+			shown.Truncated = true
+			continue
+		}
+		row := make([]any, len(fields))
+		for i, text := range result.Values() {
+			row[i] = postgresValue(fields[i].DataTypeOID, text)
+		}
+		shown.add(row)
+	}
+	if fields = result.FieldDescriptions(); shown == nil && len(fields) > 0 {
+		shown = newRows(columnsOf(fields))
+	}
+	tag, err := result.Close()
+	if err != nil {
+		return err
+	}
+	if shown != nil {
+		r.deed.shown = shown
+	}
+	if tag.Insert() || tag.Update() || tag.Delete() || isMergeOrCopy(tag.String()) {
+		r.deed.affected += tag.RowsAffected()
+	}
+	r.deed.statements++
+	return nil
+}
+
+func isMergeOrCopy(tag string) bool {
+	return len(tag) > 5 && (tag[:5] == "MERGE" || tag[:5] == "COPY ")
+}
+
+func columnsOf(fields []pgconn.FieldDescription) []string {
+	columns := make([]string, len(fields))
+	for i, field := range fields {
+		columns[i] = plainText([]byte(field.Name))
+	}
+	return columns
+}
+
+// postgresValue is a value that the server wrote as text, by its type.
+func postgresValue(oid uint32, text []byte) any {
+	if text == nil {
+		return nil
+	}
+	switch oid {
+	case pgtype.BoolOID:
+		return string(text) == "t"
+	case pgtype.Int2OID, pgtype.Int4OID, pgtype.Int8OID, pgtype.Float4OID, pgtype.Float8OID, pgtype.NumericOID, pgtype.OIDOID:
+		return number(string(text))
+	case pgtype.TimestamptzOID:
+		return zonedTime(string(text))
+	case pgtype.TimestampOID:
+		return localTime(string(text))
+	}
+	return plainText(text)
+}

@@ -1,0 +1,143 @@
+package action
+
+import (
+	"slices"
+	"strings"
+)
+
+// piece is one statement of a script.
+type piece struct {
+	text  string
+	start int      // where it begins in the script, in bytes
+	words []string // how it begins, in capitals; a sign that is no word ends them
+}
+
+// wordsMax is how many words of a statement are looked at.
+const wordsMax = 8
+
+// split cuts a script into its statements, at the semicolons that stand outside
+// of quotes, comments and the bodies of functions. What it gets wrong a server
+// refuses: each statement is sent as one, and there is none that takes two.
+func split(kind engineKind, script string) (pieces []piece) {
+	s := &scanner{kind: kind, text: script}
+	for {
+		p, more := s.piece()
+		if p.text != "" {
+			pieces = append(pieces, p)
+		}
+		if !more {
+			return pieces
+		}
+	}
+}
+
+// piece reads up to the next semicolon that ends a statement.
+func (s *scanner) piece() (p piece, more bool) {
+	start, end := -1, s.at
+	b := body{kind: s.kind}
+	plain := true // nothing but words so far
+	for {
+		t := s.next()
+		if t.kind == tokenEnd {
+			break
+		}
+		if t.kind == tokenSemicolon && !b.open(s.depth) {
+			more = true
+			break
+		}
+		if start < 0 {
+			start = t.start
+		}
+		end = s.at
+		word := ""
+		if t.kind == tokenWord {
+			word = strings.ToUpper(s.text[t.start:s.at])
+		}
+		if plain = plain && word != ""; plain && len(p.words) < wordsMax {
+			p.words = append(p.words, word)
+		}
+		b.see(t.kind, word)
+	}
+	s.depth = 0
+	if start >= 0 {
+		p.start, p.text = start, s.text[start:end]
+	}
+	return p, more
+}
+
+// body follows the statements that hold others, whose semicolons are their own.
+type body struct {
+	kind    engineKind
+	words   []string // how it begins, whatever signs are between
+	routine bool     // the statement makes a function, a procedure or a trigger
+	blocks  int      // BEGIN and CASE that have no END yet
+	begun   bool     // of a trigger: BEGIN was seen
+	after   bool     // of a trigger: a semicolon came last
+	ended   bool     // of a trigger: and then END
+}
+
+// open reports whether a semicolon belongs to what is inside of the statement.
+func (b *body) open(depth int) bool {
+	switch {
+	case b.kind == onMaria:
+		return b.routine // it has to be alone anyway, so all that follows is its body
+	case b.kind == onSQLite:
+		return b.routine && b.begun && !b.ended
+	}
+	return depth > 0 || b.blocks > 0
+}
+
+func (b *body) see(kind tokenKind, word string) {
+	if word != "" && !b.routine && len(b.words) < makersWithin[b.kind] {
+		b.words = append(b.words, word)
+		b.routine = makesRoutine(b.kind, b.words)
+	}
+	if !b.routine {
+		return
+	}
+	b.ended = b.after && word == "END"
+	b.after = kind == tokenSemicolon
+	switch word {
+	case "BEGIN":
+		b.begun = true
+		b.blocks++
+	case "CASE":
+		if b.blocks > 0 {
+			b.blocks++
+		}
+	case "END":
+		b.blocks = max(0, b.blocks-1)
+	}
+}
+
+// makers are what a routine may be, by whose SQL it is.
+var makers = map[engineKind][]string{
+	onSQLite:   {"TRIGGER"},
+	onPostgres: {"FUNCTION", "PROCEDURE"},
+	onMaria:    {"PROCEDURE", "FUNCTION", "TRIGGER", "EVENT", "PACKAGE"},
+}
+
+// makersWithin is among how many words of a statement that has to stand: MariaDB
+// lets it be said before whose it will be.
+var makersWithin = map[engineKind]int{onSQLite: 4, onPostgres: 4, onMaria: 12}
+
+func makesRoutine(kind engineKind, words []string) bool {
+	if len(words) > 1 && words[0] == "EXPLAIN" {
+		words = words[1:]
+	}
+	if len(words) < 2 || words[0] != "CREATE" && (words[0] != "ALTER" || kind != onMaria) {
+		return false
+	}
+	for _, word := range words[1:] {
+		switch {
+		case slices.Contains(makers[kind], word):
+			return true
+		case slices.Contains(makersOfOthers, word):
+			return false
+		}
+	}
+	return false
+}
+
+// makersOfOthers say that a statement makes something that has no body.
+var makersOfOthers = []string{"TABLE", "INDEX", "VIEW", "UNIQUE", "SCHEMA", "DATABASE", "SEQUENCE", "USER", "ROLE"}

@@ -1,0 +1,204 @@
+package action
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// tokenKind is what the splitter tells apart: it need not know more.
+type tokenKind uint8
+
+const (
+	tokenEnd tokenKind = iota
+	tokenWord
+	tokenSemicolon
+	tokenOther // a quoted text, a number, a sign
+)
+
+type token struct {
+	kind  tokenKind
+	start int
+}
+
+// scanner reads a script as far as it takes to tell where its statements end. It
+// never fails: what is not closed reaches to the end, and the server says so.
+type scanner struct {
+	kind  engineKind
+	text  string
+	at    int
+	depth int  // of parentheses
+	live  bool // inside of a comment of MariaDB that is code
+}
+
+func (s *scanner) next() token {
+	s.skip()
+	t := token{tokenOther, s.at}
+	if s.at >= len(s.text) {
+		t.kind = tokenEnd
+		return t
+	}
+	switch c := s.text[s.at]; {
+	case c == ';':
+		t.kind = tokenSemicolon
+		s.at++
+	case isWordStart(c):
+		s.word()
+		if s.escapes(t.start) {
+			s.quoted('\'', true)
+			break
+		}
+		t.kind = tokenWord
+	case c == '\'':
+		s.quoted(c, s.kind == onMaria)
+	case c == '"':
+		s.quoted(c, s.kind == onMaria)
+	case c == '`' && s.kind != onPostgres:
+		s.quoted(c, false)
+	case c == '[' && s.kind == onSQLite:
+		s.until("]")
+	case c == '$' && s.kind == onPostgres:
+		s.dollar()
+	case c >= '0' && c <= '9':
+		s.word() // 0x1F, 1e5: not a word that begins a statement
+	default:
+		s.sign(c)
+	}
+	return t
+}
+
+func (s *scanner) sign(c byte) {
+	switch c {
+	case '(':
+		s.depth++
+	case ')':
+		s.depth = max(0, s.depth-1)
+	}
+	_, size := utf8.DecodeRuneInString(s.text[s.at:])
+	s.at += size
+}
+
+func isWordStart(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_' || c >= utf8.RuneSelf
+}
+
+func (s *scanner) word() {
+	for s.at < len(s.text) {
+		c := s.text[s.at]
+		if !isWordStart(c) && !(c >= '0' && c <= '9') && c != '$' {
+			return
+		}
+		s.at++
+	}
+}
+
+// escapes reports whether a word was the E of a text of PostgreSQL with
+// backslashes.
+func (s *scanner) escapes(start int) bool {
+	return s.kind == onPostgres && s.at-start == 1 && s.text[start]|0x20 == 'e' && s.at < len(s.text) && s.text[s.at] == '\''
+}
+
+// quoted reads to the quote that closes. One that is doubled stands for itself.
+func (s *scanner) quoted(quote byte, backslash bool) {
+	for s.at++; s.at < len(s.text); s.at++ {
+		switch c := s.text[s.at]; {
+		case c == '\\' && backslash:
+			s.at++
+		case c == quote && s.at+1 < len(s.text) && s.text[s.at+1] == quote:
+			s.at++
+		case c == quote:
+			s.at++
+			return
+		}
+	}
+	s.at = len(s.text)
+}
+
+// until reads to the end of the next mark.
+func (s *scanner) until(mark string) {
+	if i := strings.Index(s.text[s.at:], mark); i >= 0 {
+		s.at += i + len(mark)
+		return
+	}
+	s.at = len(s.text)
+}
+
+// dollar reads a text between two of the same tags, $body$ … $body$, or the sign
+// of a parameter.
+func (s *scanner) dollar() {
+	rest := s.text[s.at+1:]
+	n := strings.IndexByte(rest, '$')
+	if n < 0 || !isTag(rest[:n]) {
+		s.at++
+		return
+	}
+	tag := s.text[s.at : s.at+n+2]
+	s.at += len(tag)
+	s.until(tag)
+}
+
+func isTag(text string) bool {
+	for i := range len(text) {
+		if c := text[i]; !isWordStart(c) && (i == 0 || c < '0' || c > '9') {
+			return false
+		}
+	}
+	return true
+}
+
+// skip passes over spaces and comments.
+func (s *scanner) skip() {
+	for s.at < len(s.text) {
+		rest := s.text[s.at:]
+		switch {
+		case strings.IndexByte(" \t\r\n\f\v", rest[0]) >= 0:
+			s.at++
+		case strings.HasPrefix(rest, "--") && (s.kind != onMaria || len(rest) == 2 || rest[2] <= ' '):
+			s.until("\n")
+		case rest[0] == '#' && s.kind == onMaria:
+			s.until("\n")
+		case strings.HasPrefix(rest, "/*"):
+			s.comment(rest)
+		case s.live && strings.HasPrefix(rest, "*/"):
+			s.live = false
+			s.at += 2
+		default:
+			return
+		}
+	}
+}
+
+func (s *scanner) comment(rest string) {
+	switch {
+	case s.kind == onPostgres:
+		s.nested()
+	case s.kind == onMaria && (strings.HasPrefix(rest, "/*!") || strings.HasPrefix(rest, "/*M!")):
+		// What stands in it is run, from the version of the server that is named.
+		s.at += strings.IndexByte(rest, '!') + 1
+		for s.at < len(s.text) && s.text[s.at] >= '0' && s.text[s.at] <= '9' {
+			s.at++
+		}
+		s.live = true
+	default:
+		s.at += 2
+		s.until("*/")
+	}
+}
+
+// nested reads a comment that may hold others.
+func (s *scanner) nested() {
+	depth := 0
+	for s.at < len(s.text) {
+		switch rest := s.text[s.at:]; {
+		case strings.HasPrefix(rest, "/*"):
+			depth++
+			s.at += 2
+		case strings.HasPrefix(rest, "*/"):
+			s.at += 2
+			if depth--; depth == 0 {
+				return
+			}
+		default:
+			s.at++
+		}
+	}
+}

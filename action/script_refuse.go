@@ -1,0 +1,91 @@
+package action
+
+import (
+	"slices"
+	"strings"
+)
+
+// refuse looks at the statements of a script before any of them runs. A run is a
+// transaction of its own: what would end it would take the effect along, and the
+// next attempt would do everything twice.
+func refuse(kind engineKind, script string, pieces []piece) error {
+	if len(pieces) == 0 {
+		return failedForGood(codeParams, "statement: there is none in it")
+	}
+	for _, p := range pieces {
+		line, _ := place(script, p.start)
+		switch {
+		case endsTransaction(kind, p.words):
+			return failedForGood(codeTransaction, "line %d: %s is refused: each run is a transaction of its own, begun before its statements and "+
+				"committed after them; leave it out, or make two jobs of it", line, first(p.words))
+		case kind == onMaria && len(pieces) > 1 && commitsUnasked(p.words):
+			return failedForGood(codeTransaction, "line %d: %s is refused beside other statements: MariaDB commits before and after it, so that "+
+				"they would no longer be done all or not at all; give it a job of its own", line, first(p.words))
+		case kind == onPostgres && copiesToClient(p):
+			return failedForGood(codeStatement, "line %d: COPY from STDIN or to STDOUT is refused: a job has neither; name a file of the server, or use INSERT", line)
+		}
+	}
+	return nil
+}
+
+// first is how a statement begins, as people would name it.
+func first(words []string) string {
+	return strings.Join(words[:min(len(words), 2)], " ")
+}
+
+func endsTransaction(kind engineKind, words []string) bool {
+	if len(words) == 0 {
+		return false
+	}
+	switch words[0] {
+	case "BEGIN", "COMMIT":
+		return true
+	case "ROLLBACK":
+		return !slices.Contains(words, "TO") // to a savepoint is fine
+	case "END":
+		return kind != onMaria
+	case "ABORT":
+		return kind == onPostgres
+	case "START":
+		return len(words) > 1 && words[1] == "TRANSACTION"
+	case "PREPARE":
+		return kind == onPostgres && len(words) > 1 && words[1] == "TRANSACTION"
+	case "XA":
+		return kind == onMaria
+	case "SET":
+		return kind == onMaria && slices.Contains(words, "AUTOCOMMIT")
+	}
+	return false
+}
+
+// committing are the statements before which MariaDB commits without being asked.
+var committing = strings.Fields(`ALTER ANALYZE CACHE CHANGE CHECK CREATE DROP FLUSH GRANT INSTALL LOCK OPTIMIZE RENAME REPAIR RESET REVOKE
+	SHUTDOWN START STOP TRUNCATE UNINSTALL UNLOCK`)
+
+func commitsUnasked(words []string) bool {
+	if len(words) == 0 || !slices.Contains(committing, words[0]) {
+		return len(words) > 1 && (words[0] == "SET" && words[1] == "PASSWORD" || words[0] == "LOAD" && words[1] == "INDEX")
+	}
+	temporary := len(words) > 1 && words[1] == "TEMPORARY" || len(words) > 3 && words[3] == "TEMPORARY" // CREATE OR REPLACE TEMPORARY
+	return !temporary
+}
+
+// copiesToClient finds a COPY that wants to talk to its client, which would wait
+// for an answer for ever.
+func copiesToClient(p piece) bool {
+	if len(p.words) == 0 || p.words[0] != "COPY" {
+		return false
+	}
+	s := &scanner{kind: onPostgres, text: p.text}
+	for last := ""; ; {
+		t := s.next()
+		if t.kind == tokenEnd {
+			return false
+		}
+		word := strings.ToUpper(s.text[t.start:s.at])
+		if t.kind == tokenWord && (last == "FROM" && word == "STDIN" || last == "TO" && word == "STDOUT") {
+			return true
+		}
+		last = word
+	}
+}

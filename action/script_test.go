@@ -1,0 +1,99 @@
+package action
+
+import (
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestSplit(t *testing.T) {
+	for _, row := range []struct {
+		kind engineKind
+		text string
+		want []string
+	}{
+		{onPostgres, "", nil},
+		{onPostgres, " ;; -- x\n", nil},
+		{onPostgres, "a; b ;c", []string{"a", "b", "c"}},
+		{onPostgres, "a ';' \";\" /* ; /* ; */ ; */ -- ;\n b; c", []string{"a ';' \";\" /* ; /* ; */ ; */ -- ;\n b", "c"}},
+		{onPostgres, `a 'it''s;'; E'\';' ; b '\'; c`, []string{`a 'it''s;'`, `E'\';'`, `b '\'`, "c"}},
+		{onPostgres, "a $$;$$; b $x$ $$ ; $y$ $x$; c$x$;$1;d", []string{"a $$;$$", "b $x$ $$ ; $y$ $x$", "c$x$", "$1", "d"}},
+		{onPostgres, "CREATE RULE r AS ON INSERT TO a DO (x; y); z", []string{"CREATE RULE r AS ON INSERT TO a DO (x; y)", "z"}},
+		{onPostgres, "CREATE FUNCTION f() BEGIN ATOMIC SELECT CASE 1 WHEN 2 THEN 3 END; y; END; z", []string{"CREATE FUNCTION f() BEGIN ATOMIC SELECT CASE 1 WHEN 2 THEN 3 END; y; END", "z"}},
+		{onPostgres, "SELECT 1)); b", []string{"SELECT 1))", "b"}},
+		{onPostgres, "a 'open; b", []string{"a 'open; b"}},
+		{onSQLite, "a [;] `;` ';'; /* /* ; */ b", []string{"a [;] `;` ';'", "b"}},
+		{
+			onSQLite, "CREATE TEMP TRIGGER t BEGIN x; CASE y END; END; COMMIT",
+			[]string{"CREATE TEMP TRIGGER t BEGIN x; CASE y END; END", "COMMIT"},
+		},
+		{onMaria, `a "\";" '\';' ` + "`;`" + ` # ;` + "\n b; c--;\n; -- ;\nd", []string{`a "\";" '\';' ` + "`;`" + ` # ;` + "\n b", "c--", "d"}},
+		{onMaria, "CREATE DEFINER=x PROCEDURE p() BEGIN a; b; END", []string{"CREATE DEFINER=x PROCEDURE p() BEGIN a; b; END"}},
+		{onMaria, "/*!50000 COMMIT */; b", []string{"COMMIT", "b"}},
+	} {
+		var got []string
+		for _, p := range split(row.kind, row.text) {
+			got = append(got, p.text)
+			if row.text[p.start:p.start+len(p.text)] != p.text {
+				t.Errorf("%s: %q does not stand at %d", row.text, p.text, p.start)
+			}
+		}
+		if !slices.Equal(got, row.want) {
+			t.Errorf("%s: %q\n got %q\nwant %q", row.kind, row.text, got, row.want)
+		}
+	}
+}
+
+// FuzzSplit wants nothing lost but what stands between statements, and an end.
+func FuzzSplit(f *testing.F) {
+	for _, text := range []string{"a; b", "$$;$$", "E'\\", "/* /* */", "/*!1 x */;", "CREATE TRIGGER x BEGIN a; END;", "'", "\xff;\x00", "CREATE FUNCTION f BEGIN CASE"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		for _, kind := range []engineKind{onSQLite, onPostgres, onMaria} {
+			end := 0
+			for _, p := range split(kind, text) {
+				if p.text == "" || p.start < end || text[p.start:p.start+len(p.text)] != p.text {
+					t.Fatalf("%s: %q: %+v after %d", kind, text, p, end)
+				}
+				end = p.start + len(p.text)
+			}
+			_ = refuse(kind, text, split(kind, text))
+		}
+	})
+}
+
+func TestPlace(t *testing.T) {
+	text := "é\nab\nc"
+	for offset, want := range map[int][2]int{0: {1, 1}, 2: {1, 2}, 3: {2, 1}, 5: {2, 3}, 6: {3, 1}, 99: {3, 2}} {
+		if line, column := place(text, offset); line != want[0] || column != want[1] {
+			t.Errorf("%d: line %d, column %d, want %v", offset, line, column, want)
+		}
+	}
+	if at := byteOf("éa", 2); at != 2 {
+		t.Errorf("the second character begins at %d", at)
+	}
+}
+
+func TestATargetShowsNoPassword(t *testing.T) {
+	target := Target{URL: "postgres://u:geheim@h/d", Roles: map[string]string{"x": "postgres://x:geheim@h/d"}}
+	for _, text := range printed(target) {
+		if strings.Contains(text, "geheim") || !strings.Contains(text, "postgres") {
+			t.Errorf("it shows %s", text)
+		}
+	}
+}
+
+// printed is every way in which people print things.
+func printed(target Target) []string {
+	text, err := json.Marshal(map[string]Target{"a": target})
+	if err != nil {
+		panic(err)
+	}
+	var log strings.Builder
+	slog.New(slog.NewTextHandler(&log, nil)).Info("x", "target", target)
+	return []string{fmt.Sprint(target), fmt.Sprintf("%+v", target), fmt.Sprintf("%#v", target), fmt.Sprintf("%+v", []any{&target}), string(text), log.String()}
+}

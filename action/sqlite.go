@@ -1,0 +1,123 @@
+package action
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"zombiezen.com/go/sqlite"
+)
+
+// sqliteDB is a target in a file.
+type sqliteDB struct {
+	login
+	data  string // the directory that relative paths are below
+	store string // the file of the store; empty: it has none
+}
+
+// lockPatience is how long a run waits for another that writes to the same file.
+const lockPatience = time.Minute
+
+// do runs a work on a connection of its own, so that nothing a statement sets
+// outlives it.
+func (d *sqliteDB) do(ctx context.Context, w *work) (*deed, error) {
+	if w.call != nil {
+		return nil, failedForGood(codeStatement, "SQLite has no procedures to call; write a job of type sql, or leave the target out to call a handler of this server")
+	}
+	if err := refuse(onSQLite, w.script, split(onSQLite, w.script)); err != nil {
+		return nil, err
+	}
+	path := d.path()
+	if err := d.make(path); err != nil {
+		return nil, err
+	}
+	conn, err := sqlite.OpenConn(path, sqlite.OpenReadWrite)
+	if err != nil {
+		return nil, sqliteFailure("", 0, err)
+	}
+	defer conn.Close()
+	return (&sqliteRun{conn: conn, w: w, wait: lockPatience}).do(ctx)
+}
+
+func (d *sqliteDB) path() string {
+	path := strings.TrimPrefix(d.url, "sqlite:")
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(d.data, path)
+}
+
+// making keeps two runs from making a file at once. A file that some connection
+// of this process has open must not be opened and closed by anybody else: that
+// would drop the locks of all of them.
+var making sync.Mutex
+
+// make makes the file if it is not there, for its owner alone, and refuses those
+// of the store.
+func (d *sqliteDB) make(path string) error {
+	making.Lock()
+	defer making.Unlock()
+	info, err := os.Stat(path)
+	switch {
+	case err == nil && info.IsDir():
+		return failedForGood(codeTarget, "its path is a directory; name a file")
+	case err == nil:
+		return d.spareStore(info)
+	case !errors.Is(err, fs.ErrNotExist):
+		return failed(codeConnect, "its file cannot be reached: %w", bareError(err))
+	case d.isStoreName(path): // which is not there yet
+		return ofTheStore()
+	}
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+	if err != nil {
+		return failed(codeConnect, "its file cannot be made: %w; make its directory, or name another", bareError(err))
+	}
+	return file.Close()
+}
+
+// storeSuffixes are the files that a store consists of.
+var storeSuffixes = []string{"", "-wal", "-shm", "-journal", ".lock"}
+
+// spareStore refuses the files of the store, by whatever name: a job that could
+// write to them could do anything.
+func (d *sqliteDB) spareStore(info fs.FileInfo) error {
+	if d.store == "" {
+		return nil
+	}
+	for _, suffix := range storeSuffixes {
+		if own, err := os.Stat(d.store + suffix); err == nil && os.SameFile(own, info) {
+			return ofTheStore()
+		}
+	}
+	return nil
+}
+
+func (d *sqliteDB) isStoreName(path string) bool {
+	if d.store == "" {
+		return false
+	}
+	own, err := os.Stat(filepath.Dir(d.store))
+	if err != nil {
+		return false
+	}
+	dir, err := os.Stat(filepath.Dir(path))
+	return err == nil && os.SameFile(own, dir) && strings.HasPrefix(filepath.Base(path), filepath.Base(d.store))
+}
+
+func ofTheStore() error {
+	return failedForGood(codeTarget, "its file is the one that the server keeps its own jobs in, which no job may touch; name another file")
+}
+
+// bareError is an error of a file without its path, which is the operator's.
+func bareError(err error) error {
+	var of *fs.PathError
+	if errors.As(err, &of) {
+		return of.Err
+	}
+	return err
+}

@@ -1,0 +1,290 @@
+package action
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"zombiezen.com/go/sqlite"
+	"zombiezen.com/go/sqlite/sqlitex"
+)
+
+// sqliteRun is one run on its connection.
+type sqliteRun struct {
+	conn  *sqlite.Conn
+	w     *work
+	wait  time.Duration // for others that write to the file
+	guard sqliteGuard
+	deed  deed
+}
+
+const sqliteEffects = `CREATE TABLE IF NOT EXISTS rota_effects (
+	execution_id  TEXT PRIMARY KEY,
+	done_at       TEXT NOT NULL,
+	rows_affected INTEGER NOT NULL,
+	job           TEXT NOT NULL
+) WITHOUT ROWID`
+
+const sqliteEffect = `INSERT INTO rota_effects (execution_id, done_at, rows_affected, job)
+VALUES (?, strftime('%Y-%m-%dT%H:%M:%fZ', 'now'), 0, ?)
+ON CONFLICT (execution_id) DO NOTHING`
+
+const sqliteEarlier = `SELECT done_at, rows_affected FROM rota_effects WHERE execution_id = ?`
+
+const sqliteAffected = `UPDATE rota_effects SET rows_affected = ? WHERE execution_id = ?`
+
+const sqliteOld = `DELETE FROM rota_effects
+WHERE execution_id IN (SELECT execution_id FROM rota_effects WHERE execution_id < ? AND done_at < ? LIMIT ?)`
+
+func (r *sqliteRun) do(ctx context.Context) (*deed, error) {
+	if err := r.begin(ctx); err != nil {
+		r.rollback()
+		return nil, sqliteFailure("", 0, err)
+	}
+	r.conn.SetInterrupt(ctx.Done())
+	if err := r.work(); err != nil {
+		r.rollback()
+		return nil, err
+	}
+	if r.w.tidy {
+		r.removeOld()
+	}
+	return &r.deed, nil
+}
+
+// begin takes the file for writing, behind whoever has it.
+func (r *sqliteRun) begin(ctx context.Context) error {
+	held := &sqlFailure{code: sqlite.ResultBusy.String(), text: fmt.Sprintf("somebody else has been writing to the file for more than %v", r.wait)}
+	ctx, done := context.WithTimeoutCause(ctx, r.wait, held)
+	defer done()
+	r.conn.SetInterrupt(ctx.Done())
+	defer r.conn.SetInterrupt(nil)
+	if err := r.conn.SetDefensive(true); err != nil {
+		return err
+	}
+	for _, text := range []string{"PRAGMA journal_mode = WAL", "PRAGMA synchronous = FULL", "PRAGMA foreign_keys = ON", "PRAGMA trusted_schema = OFF", "BEGIN IMMEDIATE"} {
+		if err := sqlitex.ExecuteTransient(r.conn, text, nil); err != nil {
+			return cmp.Or(context.Cause(ctx), err)
+		}
+	}
+	return nil
+}
+
+func (r *sqliteRun) work() error {
+	done, err := r.effect()
+	if err != nil || done {
+		return err
+	}
+	if err := r.script(); err != nil {
+		return err
+	}
+	err = sqlitex.ExecuteTransient(r.conn, sqliteAffected, &sqlitex.ExecOptions{Args: []any{r.deed.affected, r.w.execution.String()}})
+	if err == nil {
+		err = sqlitex.ExecuteTransient(r.conn, "COMMIT", nil)
+	}
+	return sqliteFailure("", 0, err)
+}
+
+// effect writes down that the work is done, or finds that it was done before.
+func (r *sqliteRun) effect() (done bool, err error) {
+	id := r.w.execution.String()
+	err = sqlitex.ExecuteTransient(r.conn, sqliteEffects, nil)
+	if err == nil {
+		err = sqlitex.ExecuteTransient(r.conn, sqliteEffect, &sqlitex.ExecOptions{Args: []any{id, r.w.job}})
+	}
+	if err != nil || r.conn.Changes() > 0 {
+		return false, sqliteFailure("", 0, err)
+	}
+	err = sqlitex.ExecuteTransient(r.conn, sqliteEarlier, &sqlitex.ExecOptions{Args: []any{id}, ResultFunc: func(row *sqlite.Stmt) (err error) {
+		r.deed.affected = row.ColumnInt64(1)
+		r.deed.earlier, err = time.Parse(time.RFC3339Nano, row.ColumnText(0))
+		return err
+	}})
+	if err == nil {
+		err = sqlitex.ExecuteTransient(r.conn, "ROLLBACK", nil)
+	}
+	return true, sqliteFailure("", 0, err)
+}
+
+// script runs the statements one behind the other. SQLite itself says where one
+// ends: a later one can be prepared only when the tables of an earlier are there.
+func (r *sqliteRun) script() error {
+	if err := r.conn.SetAuthorizer(&r.guard); err != nil {
+		return err
+	}
+	defer func() { _ = r.conn.SetAuthorizer(nil) }()
+	for at := r.begins(0); at < len(r.w.script); {
+		stmt, trailing, err := r.conn.PrepareTransient(r.w.script[at:])
+		if err != nil {
+			return r.refused(at, err)
+		}
+		if err := r.statement(stmt); err != nil {
+			return r.refused(at, err)
+		}
+		if r.conn.AutocommitEnabled() {
+			return failedForGood(codeTransaction, "a statement has ended the transaction of the run")
+		}
+		at = r.begins(len(r.w.script) - trailing)
+	}
+	return nil
+}
+
+func (r *sqliteRun) statement(stmt *sqlite.Stmt) (err error) {
+	defer func() {
+		if last := stmt.Finalize(); err == nil {
+			err = last
+		}
+	}()
+	if stmt.BindParamCount() > 0 {
+		return failedForGood(codeStatement, "it has a parameter, %s, and nothing gives it a value; write the value", stmt.BindParamName(1))
+	}
+	before, err := r.changes()
+	if err != nil {
+		return err
+	}
+	if err := r.rows(stmt); err != nil {
+		return err
+	}
+	after, err := r.changes()
+	if after != before { // else Changes are those of a statement before
+		r.deed.affected += int64(r.conn.Changes())
+	}
+	r.deed.statements++
+	return err
+}
+
+func (r *sqliteRun) changes() (n int64, err error) {
+	stmt, err := r.conn.Prepare("SELECT total_changes()")
+	if err != nil {
+		return 0, err
+	}
+	return sqlitex.ResultInt64(stmt)
+}
+
+// rows reads all rows, so that the statement is done to its end, and keeps the
+// first.
+func (r *sqliteRun) rows(stmt *sqlite.Stmt) error {
+	var shown *Rows
+	if n := stmt.ColumnCount(); n > 0 {
+		columns := make([]string, n)
+		for i := range columns {
+			columns[i] = plainText([]byte(stmt.ColumnName(i)))
+		}
+		shown = newRows(columns)
+		r.deed.shown = shown
+	}
+	for {
+		more, err := stmt.Step()
+		if err != nil || !more {
+			return err
+		}
+		if shown.full() {
+			shown.Truncated = true
+			continue
+		}
+		row := make([]any, stmt.ColumnCount())
+		for i := range row {
+			row[i] = sqliteValue(stmt, i)
+		}
+		shown.add(row)
+	}
+}
+
+func sqliteValue(stmt *sqlite.Stmt, i int) any {
+	switch stmt.ColumnType(i) {
+	case sqlite.TypeInteger:
+		return stmt.ColumnInt64(i)
+	case sqlite.TypeFloat:
+		return floatValue(stmt.ColumnFloat(i))
+	case sqlite.TypeText:
+		return plainText([]byte(stmt.ColumnText(i)))
+	case sqlite.TypeBlob:
+		b := make([]byte, stmt.ColumnLen(i))
+		return bytesValue(b[:stmt.ColumnBytes(i, b)])
+	}
+	return nil
+}
+
+// refused turns an error of the statement that begins at an offset into one of
+// the run.
+func (r *sqliteRun) refused(at int, err error) error {
+	if sqlite.ErrCode(err) == sqlite.ResultAuth {
+		line, _ := place(r.w.script, at)
+		return failedForGood(codeStatement, "line %d: it is refused: %s", line, r.guard.reason)
+	}
+	if offset, known := sqlite.ErrorOffset(err); known {
+		return sqliteFailure(r.w.script, at+offset, err)
+	}
+	line, _ := place(r.w.script, at)
+	return withLine(sqliteFailure("", 0, err), line)
+}
+
+// begins is where the next statement begins, behind spaces, comments and
+// semicolons that end nothing.
+func (r *sqliteRun) begins(at int) int {
+	s := &scanner{kind: onSQLite, text: r.w.script, at: at}
+	for {
+		if t := s.next(); t.kind != tokenSemicolon {
+			return t.start
+		}
+	}
+}
+
+func (r *sqliteRun) rollback() {
+	r.conn.SetInterrupt(nil)
+	if !r.conn.AutocommitEnabled() {
+		_ = sqlitex.ExecuteTransient(r.conn, "ROLLBACK", nil) // closing the connection does it as well
+	}
+}
+
+// removeOld removes the effects of long ago. What is left of them is for the next
+// time.
+func (r *sqliteRun) removeOld() {
+	ctx, done := context.WithTimeout(context.Background(), effectRemove)
+	defer done()
+	r.conn.SetInterrupt(ctx.Done())
+	until := time.Now().Add(-effectKeep)
+	_ = sqlitex.ExecuteTransient(r.conn, sqliteOld, &sqlitex.ExecOptions{
+		Args: []any{oldest(until).String(), until.UTC().Format(time.RFC3339), effectPage},
+	})
+	r.conn.SetInterrupt(nil)
+}
+
+// sqliteFailure is what SQLite says, with the place in the script if there is one.
+func sqliteFailure(script string, offset int, err error) error {
+	if err == nil || isOwn(err) {
+		return err
+	}
+	code := sqlite.ErrCode(err)
+	text := innermost(err).Error()
+	text = strings.TrimPrefix(text, code.Message()+": ")
+	f := &sqlFailure{code: code.String(), text: text}
+	if script != "" {
+		f.line, f.column = place(script, offset)
+	}
+	// SQLite has one code for a table that is missing and for what is no SQL, so
+	// its words are all there is to tell them apart by.
+	f.syntax = code == sqlite.ResultError && (strings.HasSuffix(text, "syntax error") || text == "incomplete input" || strings.HasPrefix(text, "unrecognized token"))
+	return f
+}
+
+func withLine(err error, line int) error {
+	var of *sqlFailure
+	if errors.As(err, &of) && of.line == 0 {
+		of.line = line
+	}
+	return err
+}
+
+func innermost(err error) error {
+	for {
+		inner := errors.Unwrap(err)
+		if inner == nil {
+			return err
+		}
+		err = inner
+	}
+}

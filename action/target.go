@@ -1,0 +1,195 @@
+package action
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/rotajobs/rota"
+)
+
+// The target that is there without anybody having named it: a file in the data
+// directory, made when it is first used.
+const (
+	MainTarget = "main"
+	MainURL    = "sqlite:main.db"
+)
+
+// TargetTimeoutMax bounds how long the runs on a target may be allowed to take.
+const TargetTimeoutMax = 7 * 24 * time.Hour
+
+// Target is a database that jobs of the types sql and call work on. Its URLs may
+// hold passwords, so it shows itself without them.
+type Target struct {
+	URL     string            // sqlite:PATH, postgres://… or mysql://…
+	Roles   map[string]string // the login of a role, as a URL of the same kind
+	Timeout time.Duration     // of one run; 0: as long as the job may take
+}
+
+// String is the kind of database it is, and nothing that is secret.
+func (t Target) String() string {
+	scheme, _, _ := strings.Cut(t.URL, ":")
+	return fmt.Sprintf("%s:… with %d roles", scheme, len(t.Roles))
+}
+
+// GoString is for %#v, which would show everything.
+func (t Target) GoString() string { return "action.Target{" + t.String() + "}" }
+
+// LogValue is what a log shows.
+func (t Target) LogValue() slog.Value { return slog.StringValue(t.String()) }
+
+// MarshalJSON shows no more than String does.
+func (t Target) MarshalJSON() ([]byte, error) { return fmt.Appendf(nil, "%q", t.String()), nil }
+
+// engineKind is whose SQL a target speaks.
+type engineKind string
+
+const (
+	onSQLite   engineKind = "SQLite"
+	onPostgres engineKind = "PostgreSQL"
+	onMaria    engineKind = "MariaDB"
+)
+
+// engineSchemes are how URLs of each begin.
+var engineSchemes = map[string]engineKind{
+	"sqlite": onSQLite, "postgres": onPostgres, "postgresql": onPostgres, "mysql": onMaria, "mariadb": onMaria,
+}
+
+func kindOf(rawURL string) engineKind {
+	scheme, _, _ := strings.Cut(rawURL, ":")
+	return engineSchemes[scheme]
+}
+
+// CheckTargets says what is wrong with the targets of a configuration. It repeats
+// nothing of a URL but its scheme.
+func CheckTargets(targets map[string]Target) error {
+	for _, name := range slices.Sorted(maps.Keys(targets)) {
+		if err := CheckTarget(name, targets[name]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// CheckTarget looks at one target. The field of its error names the part that is
+// wrong, below targets.
+func CheckTarget(name string, t Target) error {
+	field := "targets." + name
+	if !isTargetName(name) {
+		return &rota.Error{
+			Code: rota.Invalid, Act: "targets", Field: "targets", Reason: fmt.Sprintf("%.64q is not the name of a target", name),
+			Hint: "write 1 to 64 small letters, digits, _ and -, beginning with a letter, such as warehouse",
+		}
+	}
+	if err := checkURL(t.URL); err != nil {
+		return wrongURL(field+".url", err)
+	}
+	if t.Timeout < 0 || t.Timeout > TargetTimeoutMax {
+		return &rota.Error{
+			Code: rota.Invalid, Act: "targets", Field: field + ".timeout", Reason: rota.FormatDuration(t.Timeout) + " is out of range",
+			Hint: "write a duration of at most 7 days, such as 30s, or leave it out",
+		}
+	}
+	return checkRoles(field+".roles", t)
+}
+
+func checkRoles(field string, t Target) error {
+	kind := kindOf(t.URL)
+	if kind == onSQLite && len(t.Roles) > 0 {
+		return &rota.Error{
+			Code: rota.Invalid, Act: "targets", Field: field, Reason: "a SQLite file has no logins, so there is nobody to run as",
+			Hint: "leave the roles out, or name a target of its own for each file",
+		}
+	}
+	for _, role := range slices.Sorted(maps.Keys(t.Roles)) {
+		err := checkURL(t.Roles[role])
+		if err == nil && kindOf(t.Roles[role]) != kind {
+			err = fmt.Errorf("it leads to %s, and the target is on %s", kindOf(t.Roles[role]), kind)
+		}
+		if err == nil && role == "" {
+			err = errors.New("the role has no name")
+		}
+		if err != nil {
+			return wrongURL(field+"."+role, err)
+		}
+	}
+	return nil
+}
+
+func wrongURL(field string, err error) error {
+	return &rota.Error{
+		Code: rota.Invalid, Act: "targets", Field: field, Reason: err.Error(),
+		Hint: "write sqlite:PATH, postgres://USER@HOST:5432/DATABASE or mysql://USER@HOST:3306/DATABASE",
+	}
+}
+
+func isTargetName(name string) bool {
+	for i, r := range name {
+		letter := r >= 'a' && r <= 'z'
+		if !letter && (i == 0 || !(r >= '0' && r <= '9' || r == '_' || r == '-')) {
+			return false
+		}
+	}
+	return name != "" && len(name) <= 64
+}
+
+// checkURL never repeats what stands behind a scheme: a password may.
+func checkURL(text string) error {
+	scheme, rest, found := strings.Cut(text, ":")
+	switch {
+	case text == "":
+		return errors.New("it has no URL")
+	case !found:
+		return errors.New("its URL has no scheme")
+	}
+	switch engineSchemes[scheme] {
+	case onSQLite:
+		return checkFile(rest)
+	case onPostgres:
+		if !strings.HasPrefix(rest, "//") {
+			return errors.New("a server has two slashes in front of its name")
+		}
+		if _, err := pgconn.ParseConfig(text); err != nil {
+			return errors.New("PostgreSQL's rules do not allow this URL; special characters of a password are written as %40 and so on")
+		}
+		return nil
+	case onMaria:
+		_, err := mariaConfig(text)
+		return err
+	}
+	return fmt.Errorf("there is no target with the scheme %.32q", scheme)
+}
+
+func checkFile(path string) error {
+	switch {
+	case path == "":
+		return errors.New("it names no file")
+	case strings.HasPrefix(path, "//"):
+		return errors.New("a file has no slashes in front of its path")
+	case strings.HasPrefix(path, ":") || strings.HasPrefix(path, "file:") || strings.ContainsRune(path, 0):
+		return errors.New("it is not the path of a file")
+	case !filepath.IsAbs(path) && !filepath.IsLocal(path):
+		return errors.New("its path leaves the data directory; write an absolute one if it is meant")
+	}
+	return nil
+}
+
+// passwordOf is the password in a URL, so that it can be taken out of what others say.
+func passwordOf(text string) string {
+	u, err := url.Parse(text)
+	if err != nil {
+		return ""
+	}
+	if password, has := u.User.Password(); has {
+		return password
+	}
+	return u.Query().Get("password")
+}

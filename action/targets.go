@@ -1,0 +1,145 @@
+package action
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/engine"
+)
+
+// runner runs the jobs of the types sql and call on their targets.
+type runner struct {
+	config  Config
+	targets map[string]Target
+	reg     *engine.Registry // of the handlers that a call may name
+	broom   broom
+}
+
+func newRunner(reg *engine.Registry, config Config) *runner {
+	targets := map[string]Target{MainTarget: {URL: MainURL}}
+	maps.Copy(targets, config.Targets)
+	return &runner{config: config, targets: targets, reg: reg}
+}
+
+// login is with which URL a run connects, and as which role it goes on there.
+type login struct {
+	target string
+	url    string
+	role   string
+}
+
+// run does a work on a target and tells the run what came of it.
+func (r *runner) run(ctx context.Context, name, runAs string, w *work) error {
+	job := engine.Job(ctx)
+	if job == nil {
+		return failedForGood(codeParams, "a statement runs as a job only, and this is none")
+	}
+	target, known := r.targets[name]
+	if !known {
+		return failedForGood(codeTarget, "there is no target %.64q; there are %s: name one of them, or add it to targets in the configuration",
+			name, strings.Join(slices.Sorted(maps.Keys(r.targets)), ", "))
+	}
+	who, err := identify(name, target, runAs, job.CreatedBy)
+	if err != nil {
+		return err
+	}
+	if target.Timeout > 0 {
+		var done context.CancelFunc
+		ctx, done = context.WithTimeoutCause(ctx, target.Timeout,
+			failed(rota.CodeTimeout, "target %s: it took more than the %v that its timeout allows", name, target.Timeout))
+		defer done()
+	}
+	w.execution, w.job, w.role = job.ExecutionID, cmp.Or(job.Name, job.Type), who.role
+	w.deadline = deadline(ctx, job.Policy.Timeout)
+	w.tidy = r.broom.due(name+" "+who.url, time.Now())
+	begun := time.Now()
+	d, err := r.open(who).do(ctx, w)
+	if err != nil {
+		return r.failed(ctx, who, begun, err)
+	}
+	return r.done(ctx, who, begun, d)
+}
+
+// deadline is when the run has to have ended, by all that bounds it. The engine
+// gives its handlers a context that ends then, but does not say so in advance.
+func deadline(ctx context.Context, timeout time.Duration) time.Time {
+	at, _ := ctx.Deadline()
+	if timeout > 0 {
+		if own := time.Now().Add(timeout); at.IsZero() || own.Before(at) {
+			return own
+		}
+	}
+	return at
+}
+
+// identify says as whom a run connects: as the role that was asked for, else as
+// who made the job if that one has a login, else as the target's own.
+func identify(name string, target Target, runAs, createdBy string) (login, error) {
+	who := login{target: name, url: target.URL}
+	if runAs == "" {
+		who.url = cmp.Or(target.Roles[createdBy], target.URL)
+		return who, nil
+	}
+	if own, has := target.Roles[runAs]; has {
+		who.url = own
+		return who, nil
+	}
+	switch kind := kindOf(target.URL); kind {
+	case onPostgres:
+		who.role = runAs
+		return who, nil
+	case onSQLite:
+		return login{}, failedForGood(codeRole, "target %s: run_as %.64q is refused: a SQLite file has no roles; leave run_as out", name, runAs)
+	default:
+		return login{}, failedForGood(codeRole, "target %s: run_as %.64q is refused: on %s a role is a login of its own, and the target has none for it; "+
+			"add it to roles of the target in the configuration", name, runAs, kind)
+	}
+}
+
+func (r *runner) open(who login) database {
+	switch kindOf(who.url) {
+	case onPostgres:
+		return &postgresDB{login: who}
+	case onMaria:
+		return &mariaDB{login: who}
+	}
+	return &sqliteDB{login: who, data: r.config.Data, store: r.config.Store}
+}
+
+func (r *runner) done(ctx context.Context, who login, begun time.Time, d *deed) error {
+	engine.RowsAffected(ctx, d.affected)
+	if !d.earlier.IsZero() {
+		engine.Log(ctx).Info("sql: an earlier attempt has done it already, and nothing was run", "target", who.target,
+			"done_at", d.earlier.UTC().Format(time.RFC3339Nano), "rows_affected", d.affected)
+		return nil
+	}
+	engine.Log(ctx).Info("sql", "target", who.target, "statements", d.statements, "rows_affected", d.affected,
+		"duration", time.Since(begun).Round(time.Millisecond).String())
+	if d.shown == nil {
+		return nil
+	}
+	// The work is done for good: that its rows cannot be shown must not fail it.
+	if err := engine.Result(ctx, d.shown); err != nil {
+		engine.Log(ctx).Warn("sql: its rows are not shown", "error", err.Error())
+	}
+	return nil
+}
+
+// failed says how a run failed: why it was stopped, if it was.
+func (r *runner) failed(ctx context.Context, who login, begun time.Time, err error) error {
+	if cause := context.Cause(ctx); cause != nil {
+		err = cause
+	} else {
+		err = told(who, err)
+	}
+	engine.Log(ctx).Error("sql", "target", who.target, "duration", time.Since(begun).Round(time.Millisecond).String(), "error", err.Error())
+	return err
+}
+
+// seconds is how long there is until a deadline, at least a moment.
+func seconds(until time.Time) float64 { return max(time.Until(until).Seconds(), 0.001) }
