@@ -71,6 +71,7 @@ func (a *api) routes() {
 	a.workerRoutes()
 	a.webhookRoutes()
 	a.definitionRoutes()
+	a.sqlRoutes()
 }
 
 // open registers what needs no token.

@@ -122,6 +122,8 @@ func TestBadInputIsRefused(t *testing.T) {
 		{"POST", "schedules", `{"name": "n", "template": "t", "cron": "* * * * *", "depends_on": ["nobody"]}`, 422, "depends_on"},
 		{"POST", "schedules", `{"name": "n", "template": "t", "cron": "* * * * *", "scopes": [{"kind": "u", "id": "1", "ids": ["2"]}]}`, 422, "scopes[0].ids"},
 		{"POST", "schedules", `{"name": "n", "template": "t", "cron": "* * * * *", "class": "x"}`, 422, "class"},
+		{"POST", "schedules", `{"name": "n", "template": "t", "cron": "* * * * *", "partition": {"strategy": "SOME"}}`, 422, "partition.strategy"},
+		{"POST", "schedules", `{"name": "n", "template": "t", "cron": "* * * * *", "partition": {"strategy": "SHARD_SET", "shards": ["eu"]}}`, 422, "partition.shards[0]"},
 		{"POST", "schedules", `{"name": "n", "template": "t", "cron": "* * * * *", "param_overrides": "x"}`, 422, "param_overrides"},
 		{"POST", "groups", `{"jobs": []}`, 422, "jobs"},
 		{"POST", "groups", `{"mode": "ring", "jobs": [{"type": "a"}]}`, 422, "mode"},

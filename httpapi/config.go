@@ -10,6 +10,7 @@ import (
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/action"
+	"github.com/rotajobs/rota/console"
 	"github.com/rotajobs/rota/engine"
 	"github.com/rotajobs/rota/feed"
 	"github.com/rotajobs/rota/payload"
@@ -25,6 +26,8 @@ type Config struct {
 	Engine *engine.Engine // nil: there are no direct runs
 	Feed   *feed.Feed     // nil: one of its own
 	Book   *payload.Book  // nil: one of its own
+
+	Console *console.Console // that runs SQL; nil: one of its own
 
 	Token string    // of the admin; whoever shows it may do everything
 	Logs  LogReader // nil: runs have no logs
@@ -104,6 +107,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Version == "" {
 		c.Version = "devel"
+	}
+	if c.Console == nil && c.Store != nil {
+		c.Console = console.New(console.Config{Store: c.Store, Book: c.Book, Clock: c.Clock, Version: c.Version})
 	}
 	if c.ScratchDir == "" {
 		c.ScratchDir = os.TempDir()

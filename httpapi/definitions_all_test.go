@@ -33,7 +33,8 @@ const everything = `{
 		"beat": {"template": "plain", "state": "ENABLED", "every": "7m0.25s", "anchor": "2026-01-02T03:04:05.678901Z"},
 		"digest": {"template": "digest", "description": "e", "state": "PAUSED", "cron": "30 2 * * *", "timezone": "Europe/Berlin", "starts_at": "2026-01-01T00:00:00Z",
 			"ends_at": "2099-01-01T00:00:00Z", "scopes": [{"kind": "team", "id": "x"}, {"kind": "user", "ids": ["7", "8"]}], "param_overrides": {"n": 2},
-			"priority": 3, "timeout": "30s", "catch_up": "all", "overlap": "skip"},
+			"priority": 3, "timeout": "30s", "catch_up": "all", "overlap": "skip", "class": "QUORUM_REQUIRED",
+			"partition": {"strategy": "SHARD_SET", "shards": ["018f2c4e-0000-7000-8000-000000000007", "018f2c4e-0000-7000-8000-000000000008"]}},
 		"from": {"template": "plain", "state": "DISABLED", "every": "1h", "starts_at": "2026-01-01T00:00:00Z"},
 		"old": {"template": "old", "state": "DISABLED", "cron": "0 3 * * *", "timezone": "UTC"},
 		"once": {"template": "plain", "state": "ENABLED", "at": "2099-01-01T12:00:00Z", "on_completion": "drop"},
@@ -160,7 +161,7 @@ func TestADryRunNamesTheFieldsThatChange(t *testing.T) {
 		{"template", "plain", "changed", "default_params"},
 		{"template", "new", "created", ""},
 		{"schedule", "beat", "unchanged", ""},
-		{"schedule", "digest", "changed", "catch_up description ends_at overlap param_overrides priority scopes starts_at state timeout"},
+		{"schedule", "digest", "changed", "catch_up class description ends_at overlap param_overrides partition priority scopes starts_at state timeout"},
 		{"limits", "", "changed", "global types"},
 	} {
 		if got := itemOf(would, row.kind, row.name); got.Change != row.change || strings.Join(got.Fields, " ") != row.fields {

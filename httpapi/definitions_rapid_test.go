@@ -177,7 +177,10 @@ func (s *site) declareSchedules(templates []string) {
 	for i, name := range names {
 		body := s.fields(s.policy(), "description", text, "param_overrides", object, "priority", priority,
 			"catch_up", word("none", "last", "all"), "overlap", word("allow", "skip", "cancel"), "on_completion", word("preserve", "drop"),
-			"state", word("ENABLED", "DISABLED", "PAUSED"), "scopes", scopes)
+			"state", word("ENABLED", "DISABLED", "PAUSED"), "scopes", scopes, "class", word("LOCAL_SAFE", "LEADER_ONLY", "QUORUM_REQUIRED"))
+		if rapid.Bool().Draw(s.T, "spread") {
+			body["partition"] = map[string]any{"strategy": "DYNAMIC", "expression": `shard.region == "eu"`}
+		}
 		body["name"], body["template"] = name, rapid.SampledFrom(templates).Draw(s.T, "template")
 		if i > 0 {
 			body["depends_on"] = rapid.SliceOfN(rapid.SampledFrom(names[:i]), 0, 3).Draw(s.T, "depends_on")

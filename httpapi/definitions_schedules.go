@@ -88,6 +88,7 @@ func (d *ScheduleDefinition) request() (*ScheduleRequest, error) {
 		Template: Some(d.Template), Description: Some(d.Description), Cron: orNull(d.Cron), Timezone: orNull(d.Timezone), Every: Opt[Duration]{Set: true, Value: d.Every},
 		At: timeOrNull(d.At), StartsAt: timeOrNull(d.StartsAt), EndsAt: timeOrNull(d.EndsAt), Scopes: Some(d.Scopes), State: orNull(d.State),
 		Priority: Opt[int]{Set: true, Value: d.Priority}, CatchUp: orNull(d.CatchUp), Overlap: orNull(d.Overlap), OnCompletion: orNull(d.OnCompletion), DependsOn: Some(d.DependsOn),
+		Class: orNull(d.Class), Partition: Opt[Partition]{Set: true, Value: d.Partition},
 		PolicyRequest: PolicyRequest{
 			MaxRetries: Opt[int]{Set: true, Value: d.MaxRetries}, Backoff: Opt[Duration]{Set: true, Value: d.Backoff}, BackoffMax: Opt[Duration]{Set: true, Value: d.BackoffMax},
 			Jitter: Opt[float64]{Set: true, Value: d.Jitter}, Timeout: Opt[Duration]{Set: true, Value: d.Timeout},

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"path"
 	"slices"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 )
@@ -68,6 +69,9 @@ func docsKindOf(schema *huma.Schema) docsKind {
 	if len(schema.OneOf) > 0 {
 		return docsKind{Shape: path.Base(schema.OneOf[0].Ref), Null: true}
 	}
+	if len(schema.AnyOf) > 0 {
+		return docsEither(schema.AnyOf)
+	}
 	inner, isMap := schema.AdditionalProperties.(*huma.Schema)
 	switch {
 	case schema.Items != nil:
@@ -76,6 +80,18 @@ func docsKindOf(schema *huma.Schema) docsKind {
 		return kind.of("by name: ", docsKindOf(inner))
 	}
 	return kind
+}
+
+// docsEither is what a field holds that may be of several simple kinds.
+func docsEither(schemas []*huma.Schema) docsKind {
+	var either docsKind
+	var words []string
+	for _, one := range schemas {
+		words = append(words, docsWords[one.Type])
+		either.Null = either.Null || one.Nullable
+	}
+	either.Words = strings.Join(words, " or ")
+	return either
 }
 
 func (k docsKind) of(words string, inner docsKind) docsKind {

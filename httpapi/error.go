@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/console"
 	"github.com/rotajobs/rota/payload"
 )
 
@@ -49,6 +50,10 @@ func problemOf(err error) *Problem {
 	if errors.As(err, &ready) {
 		return ready
 	}
+	var statement *console.Error
+	if errors.As(err, &statement) {
+		return sqlProblem(statement)
+	}
 	code := rota.CodeOf(err)
 	k, known := kinds[code]
 	if !known {
@@ -60,11 +65,16 @@ func problemOf(err error) *Problem {
 		p.Status = http.StatusConflict
 	}
 	if code == rota.Internal {
-		p.Detail, p.Hint = "something is broken inside Rota", "the log of the server says what; if it goes on, run rota verify"
+		p.broken()
 		return p
 	}
 	p.describe(err)
 	return p
+}
+
+// broken tells no more than where to look.
+func (p *Problem) broken() {
+	p.Detail, p.Hint = "something is broken inside Rota", "the log of the server says what; if it goes on, run rota verify"
 }
 
 // describe says what is wrong, and where.

@@ -58,6 +58,13 @@ func writes() []write {
 		{"PUT", "limits", `{"global": 9}`, none, 200},
 		{"POST", "claim", `{"worker": "w", "types": ["a"], "limit": 2}`, job, 200},
 		{"PUT", "definitions", `{"templates": {"another": {"type": "a"}}, "limits": {"global": 8}}`, none, 200},
+		{"POST", "sql", `{"statement": "CREATE JOB q SCHEDULE EVERY 1 HOUR AS CALL a()"}`, none, 200},
+		{"POST", "sql", `{"statement": "CREATE JOB q1 SCHEDULE EVERY 1 HOUR AS CALL a(); CREATE JOB q2 SCHEDULE EVERY 1 HOUR AS CALL a(); EXECUTE JOB q1"}`, none, 200},
+		{"POST", "sql", `{"statement": "ALTER JOB q SET PRIORITY = 5"}`, none, 200},
+		{"POST", "sql", `{"statement": "EXECUTE JOB q"}`, none, 200},
+		{"POST", "sql", `{"statement": "RECREATE JOB q SCHEDULE EVERY 2 HOURS AS CALL a()"}`, none, 200},
+		{"POST", "sql", `{"statement": "DROP JOB q1; CREATE JOB q1 SCHEDULE EVERY 3 HOURS AS CALL a()"}`, none, 200},
+		{"POST", "sql", `{"statement": "DROP JOB q"}`, none, 200},
 	}
 }
 

@@ -72,6 +72,9 @@ type ScheduleDefinition struct {
 	CatchUp      string `json:"catch_up,omitempty" enum:"none,last,all" doc:"What becomes of times that passed while nobody fired; last if it is left out."`
 	Overlap      string `json:"overlap,omitempty" enum:"allow,skip,cancel" doc:"What a fire does while an earlier execution has not ended; allow if it is left out."`
 	OnCompletion string `json:"on_completion,omitempty" enum:"preserve,drop" doc:"What becomes of an AT schedule when its executions ended; preserve if it is left out."`
+
+	Class     string     `json:"class,omitempty" enum:"LOCAL_SAFE,LEADER_ONLY,QUORUM_REQUIRED" doc:"What its jobs need of the cluster while they run."`
+	Partition *Partition `json:"partition,omitempty" doc:"How it is spread over shards."`
 }
 
 // WebhookDefinition is an address that is told of what happens.
@@ -132,6 +135,7 @@ func newScheduleDefinition(s *rota.Schedule) ScheduleDefinition {
 		StartsAt: Time{p.StartsAt}, EndsAt: Time{p.EndsAt}, DependsOn: p.DependsOn, Scopes: gathered(p.Scopes),
 		ParamOverrides: sortedParams(p.Params), Priority: p.Priority, PolicyDefinition: newPolicyDefinition(p.Policy),
 		CatchUp: unless(p.CatchUp, rota.CatchUpLast), Overlap: unless(p.Overlap, rota.OverlapAllow), OnCompletion: unless(p.OnCompletion, rota.CompletionPreserve),
+		Class: string(p.Class), Partition: newPartition(p.Partition),
 	}
 	if p.Cron != "" {
 		d.Timezone = zoneOf(s)

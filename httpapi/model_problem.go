@@ -10,6 +10,11 @@ type Problem struct {
 	Detail string       `json:"detail" doc:"What is wrong, in words."`
 	Hint   string       `json:"hint,omitempty" doc:"What to do about it."`
 	Errors []FieldError `json:"errors,omitempty" doc:"Each field that is wrong."`
+
+	SQLState string `json:"sqlstate,omitempty" doc:"Of a statement of SQL: what PostgreSQL calls such an error." example:"42601"`
+	Position int    `json:"position,omitempty" doc:"Where in the statement it is wrong, in characters from 1."`
+	Line     int    `json:"line,omitempty" doc:"The line of that, from 1."`
+	Column   int    `json:"column,omitempty" doc:"Where in that line, in characters from 1."`
 }
 
 // FieldError is what is wrong with one field.

@@ -27,8 +27,9 @@ type Schedule struct {
 	Overlap      string   `json:"overlap" enum:"allow,skip,cancel" doc:"What a fire does while an earlier execution has not ended."`
 	OnCompletion string   `json:"on_completion" enum:"preserve,drop" doc:"What becomes of an AT schedule when its executions ended."`
 	DependsOn    []string `json:"depends_on" nullable:"false" doc:"Schedules whose executions it waits for."`
-	Class        Text     `json:"class" doc:"The class of workers that may run it."`
-	Partition    Text     `json:"partition" doc:"Not supported yet."`
+
+	Class     Text       `json:"class" doc:"What its jobs need of the cluster while they run: LOCAL_SAFE, LEADER_ONLY or QUORUM_REQUIRED. On one node every class is met."`
+	Partition *Partition `json:"partition,omitempty" doc:"How it is spread over shards. On one node this changes nothing."`
 
 	State      string `json:"state" enum:"ENABLED,DISABLED,PAUSED" doc:"Whether it fires."`
 	Reason     Text   `json:"reason" doc:"Why Rota disabled it. Null if a person did."`
@@ -54,6 +55,7 @@ func NewSchedule(s *rota.Schedule) Schedule {
 		StartsAt: Time{p.StartsAt}, EndsAt: Time{p.EndsAt}, Timezone: p.Zone, Scopes: []Scope{},
 		ParamOverrides: object(p.Params), Priority: p.Priority, Policy: newPolicy(p.Policy),
 		CatchUp: string(p.CatchUp), Overlap: string(p.Overlap), OnCompletion: string(p.OnCompletion), DependsOn: p.DependsOn,
+		Class: Text(p.Class), Partition: newPartition(p.Partition),
 		State: string(s.State), Reason: Text(s.Reason), NextFireAt: Time{s.NextFire}, LastFireAt: Time{s.LastFire},
 		Version: ID{s.Version}, CreatedBy: Text(s.CreatedBy), CreatedAt: Time{s.CreatedAt}, UpdatedAt: Time{s.UpdatedAt},
 	}

@@ -34,6 +34,7 @@ func openAPI(version string) huma.Config {
 				{Name: "Templates", Description: "What to run: a type, default params, a policy."},
 				{Name: "Schedules", Description: "When templates are run."},
 				{Name: "Limits", Description: "How much may run at once and how fast it may start."},
+				{Name: "SQL", Description: "Statements that define jobs and run them, and queries over the tables of sys."},
 				{Name: "Server", Description: "What happens, what happened, and the store itself."},
 			},
 		},

@@ -32,6 +32,8 @@ func (r *ScheduleRequest) apply(s *rota.ScheduleSpec) error {
 	applyWord(r.Overlap, &s.Overlap, rota.OverlapAllow, rota.OverlapSkip, rota.OverlapCancel)
 	applyWord(r.OnCompletion, &s.OnCompletion, rota.CompletionPreserve, rota.CompletionDrop)
 	r.DependsOn.over(&s.DependsOn)
+	applyWord(r.Class, &s.Class, rota.ClassLocalSafe, rota.ClassLeaderOnly, rota.ClassQuorumRequired)
+	applyPartition(r.Partition, &s.Partition)
 	return nil
 }
 

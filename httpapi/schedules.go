@@ -25,13 +25,13 @@ type ScheduleRequest struct {
 	ParamOverrides Opt[Document]       `json:"param_overrides,omitzero" alias:"params" doc:"Laid over the template's default_params, key by key."`
 	Priority       Opt[int]            `json:"priority,omitzero" doc:"Of its jobs; left out: as the template says."`
 	PolicyRequest
-	CatchUp      Opt[string]   `json:"catch_up,omitzero" enum:"none,last,all" doc:"What becomes of times that passed while nobody fired; last if a new one does not say."`
-	Overlap      Opt[string]   `json:"overlap,omitzero" enum:"allow,skip,cancel" doc:"What a fire does while an earlier execution has not ended; allow if a new one does not say."`
-	OnCompletion Opt[string]   `json:"on_completion,omitzero" enum:"preserve,drop" doc:"What becomes of an AT schedule when its executions ended; preserve if a new one does not say."`
-	DependsOn    Opt[[]string] `json:"depends_on,omitzero" doc:"Schedules whose executions it waits for."`
-	Class        anything      `json:"class,omitzero" doc:"Not supported yet."`
-	Partition    anything      `json:"partition,omitzero" doc:"Not supported yet."`
-	Webhooks     anything      `json:"webhooks,omitzero" doc:"Not supported yet."`
+	CatchUp      Opt[string]    `json:"catch_up,omitzero" enum:"none,last,all" doc:"What becomes of times that passed while nobody fired; last if a new one does not say."`
+	Overlap      Opt[string]    `json:"overlap,omitzero" enum:"allow,skip,cancel" doc:"What a fire does while an earlier execution has not ended; allow if a new one does not say."`
+	OnCompletion Opt[string]    `json:"on_completion,omitzero" enum:"preserve,drop" doc:"What becomes of an AT schedule when its executions ended; preserve if a new one does not say."`
+	DependsOn    Opt[[]string]  `json:"depends_on,omitzero" doc:"Schedules whose executions it waits for."`
+	Class        Opt[string]    `json:"class,omitzero" enum:"LOCAL_SAFE,LEADER_ONLY,QUORUM_REQUIRED" doc:"What its jobs need of the cluster while they run. On one node every class is met."`
+	Partition    Opt[Partition] `json:"partition,omitzero" doc:"How it is spread over shards. On one node this changes nothing."`
+	Webhooks     anything       `json:"webhooks,omitzero" doc:"Not supported yet."`
 }
 
 // ScopeRequest is what an execution is for: one id of a kind, or several.
@@ -187,13 +187,8 @@ func noSchedule(name string) error {
 
 // declare makes the command of a request over what a schedule was.
 func (r *ScheduleRequest) declare(c *call, meta rota.Meta, name string, spec rota.ScheduleSpec) (*rota.PutSchedule, error) {
-	for _, later := range []struct {
-		field string
-		given anything
-	}{{"class", r.Class}, {"partition", r.Partition}, {"webhooks", r.Webhooks}} {
-		if err := notYet(later.field, later.given); err != nil {
-			return nil, err
-		}
+	if err := notYet("webhooks", r.Webhooks); err != nil {
+		return nil, err
 	}
 	if err := r.apply(&spec); err != nil {
 		return nil, err

@@ -284,3 +284,21 @@ func TestExecutionsAreChains(t *testing.T) {
 	s.get("executions/"+rota.NewID().String()).problem(404, "not_found")
 	s.get("executions/x").problem(404, "not_found")
 }
+
+func TestSchedulesAreSpreadOverShards(t *testing.T) {
+	const low, high = "018f2c4e-0000-7000-8000-00000000000a", "018f2c4e-0000-7000-8000-00000000000b"
+	s := newServer(t)
+	s.report()
+	made := read[httpapi.Schedule](s.post("schedules", `{"name": "s", "template": "report", "every": "1h", "class": "leader_only",
+		"partition": {"strategy": "shard_set", "shards": ["`+strings.ToUpper(high)+`", "`+low+`"]}}`).is(201))
+	if made.Class != "LEADER_ONLY" || made.Partition == nil || made.Partition.Strategy != "SHARD_SET" || !slices.Equal(made.Partition.Shards, []string{low, high}) {
+		t.Errorf("%+v, partition %+v", made, made.Partition)
+	}
+	got := read[httpapi.Schedule](s.send("PATCH", "schedules/s", `{"partition": {"strategy": "DYNAMIC", "expression": "true"}}`).is(200))
+	if got.Class != "LEADER_ONLY" || got.Partition == nil || got.Partition.Expression != "true" || len(got.Partition.Shards) != 0 {
+		t.Errorf("%+v, partition %+v", got, got.Partition)
+	}
+	if got := read[httpapi.Schedule](s.send("PATCH", "schedules/s", `{"class": null, "partition": null}`).is(200)); got.Class != "" || got.Partition != nil {
+		t.Errorf("%+v, partition %+v", got, got.Partition)
+	}
+}

@@ -68,7 +68,7 @@ func TestWhatIsNotThere(t *testing.T) {
 	s.get("nothing").problem(404, "not_found")
 	s.get("/nothing").problem(404, "not_found")
 	s.get("jobs/").problem(404, "not_found")
-	s.get("sql").problem(404, "not_found")
+	s.get("sql").problem(405, "method_not_allowed")
 	a := s.send("DELETE", "jobs", nil)
 	a.problem(405, "method_not_allowed")
 	if a.header.Get("Allow") != "GET, POST" {
@@ -181,7 +181,7 @@ func TestTheDocumentIsComplete(t *testing.T) {
 		POST/groups/{id}/cancel POST/direct GET/reservations GET/dead POST/dead/retry GET/limits PUT/limits GET/stats GET/audit GET/events GET/backup GET/verify
 		GET/types GET/types/{name} PUT/types/{name} POST/types/{name}/pause POST/types/{name}/resume POST/templates GET/templates GET/templates/{name} PATCH/templates/{name}
 		POST/templates/{name}/archive POST/templates/{name}/unarchive POST/schedules GET/schedules GET/schedules/{name} PATCH/schedules/{name} DELETE/schedules/{name}
-		GET/webhooks PUT/webhooks POST/webhooks/test POST/claim POST/extend POST/finish GET/definitions PUT/definitions
+		GET/webhooks PUT/webhooks POST/webhooks/test POST/claim POST/extend POST/finish GET/definitions PUT/definitions POST/sql
 		POST/schedules/{name}/trigger POST/schedules/{name}/pause POST/schedules/{name}/resume POST/schedules/{name}/backfill GET/schedules/{name}/upcoming`) {
 		method, path, _ := strings.Cut(want, "/")
 		if _, there := document.Paths["/api/v1/"+path][strings.ToLower(method)]; !there {

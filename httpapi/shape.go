@@ -60,6 +60,7 @@ var leaves = map[reflect.Type]form{
 	reflect.TypeFor[Duration]():        formDuration,
 	reflect.TypeFor[ID]():              formID,
 	reflect.TypeFor[Document]():        formDocument,
+	reflect.TypeFor[SQLValue]():        formAny,
 	reflect.TypeFor[json.RawMessage](): formAny,
 }
 

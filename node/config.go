@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/action"
 	"github.com/rotajobs/rota/engine"
 )
 
@@ -49,6 +50,8 @@ type Config struct {
 
 	HTTPAllow      string // where http jobs and webhooks may go beside the public internet, see action.ParseAllow
 	WebhookWorkers int    // webhooks that are delivered at once
+
+	Targets map[string]action.Target // the databases of sql and call jobs, by name; main is there without being named
 
 	SentryDSN    string  // where failures are reported; empty: nowhere
 	Environment  string  // what a report or a trace says this server is for
@@ -117,7 +120,7 @@ func (c Config) validate() error {
 			return &rota.Error{Code: rota.Invalid, Act: "node", Field: s.Key, Reason: err.Error(), Hint: s.remedy()}
 		}
 	}
-	return nil
+	return action.CheckTargets(c.Targets)
 }
 
 // NewLogger makes the log of a server, as the configuration wants it.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/action"
 )
 
 // noEnv is an environment without variables.
@@ -293,8 +294,8 @@ func TestTheFileIsOptionalUnlessItIsNamed(t *testing.T) {
 
 func TestEmptyFilesSetNothing(t *testing.T) {
 	for _, text := range []string{"", "\n", "# only a comment\n", "---\n", "---\n# x\n...\n", "{}"} {
-		if lines, err := parseFile("x", []byte(text)); err != nil || len(lines) > 0 {
-			t.Errorf("%q: %v, %v", text, lines, err)
+		if read, err := parseFile("x", []byte(text)); err != nil || len(read.lines) > 0 || len(read.targets) > 0 {
+			t.Errorf("%q: %v, %v", text, read, err)
 		}
 	}
 }
@@ -319,6 +320,7 @@ func TestAConfigOfAProgramIsCheckedToo(t *testing.T) {
 		{Config{HTTP: "x"}, "http"},
 		{Config{Store: "dynamodb://x"}, "store"},
 		{Config{Lease: time.Millisecond}, "lease"},
+		{Config{Targets: map[string]action.Target{"x": {URL: "oracle:x"}}}, "targets.x.url"},
 		{Config{LogFormat: "xml"}, "log_format"},
 		{Config{HTTPRate: rota.Rate{Count: 1}}, "http_rate"},
 		{Config{Retention: &rota.Retention{Dead: rota.Keep{Count: -1}}}, "retention.dead.count"},
@@ -359,12 +361,12 @@ func TestTheLogFollowsItsSettings(t *testing.T) {
 func FuzzParseFile(f *testing.F) {
 	for _, text := range []string{
 		"workers: 16\nhttp: 127.0.0.1:0\n", "retention:\n  dead: {age: 7d, count: 4}\n", "a: &x [1, *x]\n<<: *x", "--- |\n  x\n...\n", "? a\n: b",
-		"workers: !!int '4'", "\"\\x00\": 1", "workers: 1 # one", "%YAML 1.2\n---\nname: x",
+		"targets: {a: {url: 'sqlite:a.db', roles: {x: y}, timeout: 3s}}", "targets:\n  main:\n    url: 3", "workers: !!int '4'", "\"\\x00\": 1", "workers: 1 # one", "%YAML 1.2\n---\nname: x",
 	} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		lines, err := parseFile("f", []byte(text))
+		read, err := parseFile("f", []byte(text))
 		if err != nil {
 			if rota.CodeOf(err) != rota.Invalid {
 				t.Fatalf("%q: %v", text, err)
@@ -372,7 +374,10 @@ func FuzzParseFile(f *testing.F) {
 			return
 		}
 		var c Config
-		for _, l := range lines {
+		if err := c.setTargets(read.targets, noEnv); err != nil && rota.CodeOf(err) != rota.Invalid {
+			t.Fatalf("%q: %v", text, err)
+		}
+		for _, l := range read.lines {
 			if _, known := settingOf(l.key); !known || l.number < 1 {
 				t.Fatalf("%q: %+v", text, l)
 			}

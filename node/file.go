@@ -24,13 +24,14 @@ func (l line) where() string { return fmt.Sprintf("%s:%d", l.file, l.number) }
 
 // reading is a file as it is read.
 type reading struct {
-	file  string
-	lines []line
+	file    string
+	lines   []line
+	targets []targetLine
 }
 
 // parseFile turns a file into its lines. The text is taken as it was written:
 // what it means is for the setting to say, not for YAML.
-func parseFile(file string, text []byte) (lines []line, err error) {
+func parseFile(file string, text []byte) (read *reading, err error) {
 	defer func() {
 		if p := recover(); p != nil { // a defect of the parser must not look like one of ours
 			err = &rota.Error{Code: rota.Invalid, Act: file, Reason: fmt.Sprintf("it cannot be read as YAML: %v", p)}
@@ -49,7 +50,7 @@ func parseFile(file string, text []byte) (lines []line, err error) {
 			return nil, err
 		}
 	}
-	return r.lines, nil
+	return r, nil
 }
 
 func malformed(file string, err error) error {
@@ -96,6 +97,9 @@ func (r *reading) entry(node *ast.MappingValueNode, prefix string) error {
 		return r.refuse(node.Key, "", "this is not the name of a setting", "write lines such as workers: 16")
 	}
 	key := prefix + name
+	if key == targetsKey {
+		return r.readTargets(node)
+	}
 	_, known := settingOf(key)
 	switch value := node.Value.(type) {
 	case *ast.MappingNode, *ast.MappingValueNode:

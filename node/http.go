@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/rotajobs/rota/httpapi"
-	"github.com/rotajobs/rota/payload"
 )
 
 // The bounds of a connection: a caller who sends or reads too slowly must not
@@ -25,7 +24,7 @@ const (
 // openHTTP puts the API together.
 func (n *Node) openHTTP() error {
 	config := httpapi.Config{
-		Store: n.store, Engine: n.engine, Feed: n.feed, Book: payload.NewBook(),
+		Store: n.store, Engine: n.engine, Feed: n.feed, Book: n.book, Console: n.console,
 		Token: n.token, Logs: logReader{n.logs}, LogWriter: n.logs, Backup: n.kept.backup, ScratchDir: n.scratch,
 		Metrics: n.meters.handler(n.logger), Ready: n.readiness, Version: n.config.Version,
 		Logger: n.logger, Clock: n.clock, Addresses: n.Addresses, Rate: n.config.HTTPRate, Webhooks: n.sender,

@@ -32,11 +32,11 @@ type Given struct {
 // elsewhere: a mistake that is not seen today is met on the day the flag goes.
 func Load(path string, env func(string) string, flags ...Given) (Config, error) {
 	var c Config
-	lines, err := readFile(path)
+	read, err := readFile(path)
 	if err != nil {
 		return Config{}, err
 	}
-	for _, line := range lines {
+	for _, line := range read.lines {
 		if err := c.set(line.key, line.text, line.where(), line.key); err != nil {
 			return Config{}, err
 		}
@@ -52,6 +52,9 @@ func Load(path string, env func(string) string, flags ...Given) (Config, error) 
 		if err := c.set(flag.Key, flag.Text, flagOf(flag.Key), ""); err != nil {
 			return Config{}, err
 		}
+	}
+	if err := c.setTargets(read.targets, env); err != nil {
+		return Config{}, err
 	}
 	return c.withDefaults(), nil
 }
@@ -74,14 +77,14 @@ func flagOf(key string) string {
 }
 
 // readFile reads the lines of a configuration file.
-func readFile(path string) ([]line, error) {
+func readFile(path string) (*reading, error) {
 	optional := path == ""
 	if optional {
 		path = DefaultFile
 	}
 	file, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) && optional {
-		return nil, nil
+		return &reading{}, nil
 	}
 	if err != nil {
 		return nil, unreadable(path, err)

@@ -12,8 +12,10 @@ import (
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/action"
+	"github.com/rotajobs/rota/console"
 	"github.com/rotajobs/rota/engine"
 	"github.com/rotajobs/rota/feed"
+	"github.com/rotajobs/rota/payload"
 	"github.com/rotajobs/rota/telemetry"
 )
 
@@ -32,6 +34,8 @@ type Node struct {
 	feed     *feed.Feed
 	meters   *meters
 	logs     *runLogs
+	book     *payload.Book // of the schemas that faces hold params to
+	console  *console.Console
 	engine   *engine.Engine
 	lane     *engine.Engine      // of webhooks
 	sender   *action.Sender      // to webhooks

@@ -24,7 +24,7 @@ func Open(ctx context.Context, config Config) (*Node, error) {
 		return nil, err
 	}
 	n := &Node{config: config, logger: config.Logger, serving: make(chan struct{}), ready: make(chan struct{}), cut: make(chan struct{})}
-	for _, step := range []func() error{n.openData, n.openStore, n.listen, n.openTraces, n.openEngine, n.openHTTP} {
+	for _, step := range []func() error{n.openData, n.openStore, n.listen, n.openTraces, n.openEngine, n.openConsole, n.openHTTP} {
 		err := ctx.Err()
 		if err == nil {
 			err = step()
@@ -107,7 +107,10 @@ func (n *Node) openEngine() error {
 		return err
 	}
 	guard := &action.Guard{Allow: allow}
-	action.Register(reg, action.Config{Guard: guard, Version: n.config.Version, Clock: n.clock})
+	action.Register(reg, action.Config{
+		Guard: guard, Version: n.config.Version, Clock: n.clock,
+		Targets: n.config.Targets, Data: n.config.Data, Store: n.storeFile(),
+	})
 	if n.config.Register != nil {
 		n.config.Register(reg)
 	}

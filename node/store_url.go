@@ -60,5 +60,13 @@ func onServer(url string) bool {
 	return slices.Contains(postgresSchemes, scheme)
 }
 
+// storeFile is the file of the node's store, empty if it is on a server.
+func (n *Node) storeFile() string {
+	if onServer(n.config.Store) {
+		return ""
+	}
+	return storePath(n.config.Store)
+}
+
 // storePath is the file of a store.
 func storePath(url string) string { return strings.TrimPrefix(url, sqliteScheme+":") }

@@ -42,6 +42,9 @@ func (a *app) refusal(address string, response *http.Response) error {
 		p.Hint = a.tokenHint()
 	}
 	refused := &exitError{code: code, hint: asCommands(plainText(p.Hint)), err: errors.New(problemText(p))}
+	if p.SQLState != "" {
+		refused.statement = &p
+	}
 	for _, e := range p.Errors {
 		refused.fields, refused.reasons = append(refused.fields, e.Field), append(refused.reasons, e.Reason)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/cron"
+	"github.com/rotajobs/rota/httpapi"
 )
 
 // The exit codes that scripts rely on.
@@ -41,6 +42,8 @@ type exitError struct {
 	fields []string // that a server refused, if it did
 
 	reasons []string // why, field by field
+
+	statement *httpapi.Problem // of SQL, if it was one
 }
 
 func (e *exitError) Error() string { return e.err.Error() }
@@ -65,11 +68,14 @@ func exitCode(err error) int {
 	var coded *exitError
 	var expression *cron.Error
 	var refusal *rota.Error
+	var statement *statementError
 	switch {
 	case err == nil:
 		return exitDone
 	case errors.As(err, &coded):
 		return coded.code
+	case errors.As(err, &statement):
+		return statement.exit()
 	case errors.As(err, &expression):
 		return exitUsage
 	case errors.As(err, &refusal):
@@ -81,6 +87,11 @@ func exitCode(err error) int {
 // report tells a person what went wrong and, on a line of its own, what to do about it.
 func report(w io.Writer, err error) {
 	if err == nil {
+		return
+	}
+	var statement *statementError
+	if errors.As(err, &statement) {
+		statement.write(w)
 		return
 	}
 	message, hint := err.Error(), ""

@@ -73,7 +73,7 @@ func TestCompletionOfNames(t *testing.T) {
 	s := startServer(t)
 	s.must("template create nightly --type noop")
 	for line, want := range map[string]string{
-		"__complete type show ''":                   "exec\nfail\nhttp\nnoop\nsleep\n:4\n",
+		"__complete type show ''":                   "call\nexec\nfail\nhttp\nnoop\nsleep\nsql\n:4\n",
 		"__complete template show ''":               "nightly\n:4\n",
 		"__complete template show nightly ''":       ":4\n",
 		"__complete job create --template ''":       "nightly\n:4\n",

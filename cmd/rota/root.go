@@ -121,7 +121,7 @@ func addGroups(root *cobra.Command, a *app) {
 		}},
 		{"Definitions", []*cobra.Command{
 			newTypeCommand(a), newTemplateCommand(a), newScheduleCommand(a), newLimitsCommand(a), newWebhookCommand(a), newCronCommand(a),
-			newExportCommand(a), newImportCommand(a),
+			newExportCommand(a), newImportCommand(a), newSQLCommand(a),
 		}},
 		{"Server", []*cobra.Command{
 			newServeCommand(a), newStatsCommand(a), newEventsCommand(a), newAuditCommand(a), newReservationCommand(a),

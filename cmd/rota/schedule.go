@@ -121,4 +121,8 @@ func (a *app) scheduleTerms(s *sheet, v httpapi.Schedule) {
 		s.add("on completion", v.OnCompletion)
 	}
 	s.add("depends on", strings.Join(v.DependsOn, ", "))
+	s.add("class", string(v.Class))
+	if p := v.Partition; p != nil {
+		s.add("partition", strings.TrimSpace(p.Strategy+" "+strings.Join(p.Shards, ", ")+p.Expression))
+	}
 }

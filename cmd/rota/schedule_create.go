@@ -42,6 +42,8 @@ func (f *scheduleFlags) flags(a *app, cmd *cobra.Command) {
 	s.add("catch-up", "catch_up", "what becomes of times that passed while nobody fired, a `WORD`: none, last or all", asText, "none", "last", "all")
 	s.add("overlap", "overlap", "what a fire does while the one before has not ended, a `WORD`: allow, skip or cancel", asText, "allow", "skip", "cancel")
 	s.add("on-completion", "on_completion", "what becomes of one with --at when it is done, a `WORD`: preserve or drop", asText, "preserve", "drop")
+	s.add("class", "class", "what its jobs need of the cluster while they run, a `WORD`: LOCAL_SAFE, LEADER_ONLY or QUORUM_REQUIRED", asText,
+		"LOCAL_SAFE", "LEADER_ONLY", "QUORUM_REQUIRED")
 	s.add("description", "description", "`TEXT` for people", asText)
 	s.policy()
 	flags.StringArrayVar(&f.scopes, "scope", nil, "what an execution is for, as `KIND=ID`; a fire makes one for each (repeatable)")

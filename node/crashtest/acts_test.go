@@ -257,6 +257,22 @@ func (l *load) forget() {
 	}
 }
 
+// statement makes a job with SQL, changes it and drops it.
+func (l *load) statement() {
+	name := fmt.Sprint("made_", serial.Add(1))
+	if !l.say("CREATE JOB " + name + " SCHEDULE = CRON '0 3 * * *' AS CALL noop()") {
+		return
+	}
+	l.say("BEGIN; ALTER JOB " + name + " SET AS 'SELECT 1' SET MAX_RETRIES = 7; CREATE JOB " + name + "_after DEPENDS ON " + name + " SCHEDULE = CRON '30 3 * * *' AS CALL noop(); COMMIT")
+	l.say("RECREATE JOB " + name + " SCHEDULE = EVERY 1 DAY AS CALL noop()")
+	l.say("DROP JOB " + name + "_after")
+	l.say("DROP JOB " + name + []string{"", " KEEP HISTORY"}[rand.IntN(2)])
+}
+
+func (l *load) say(text string) bool {
+	return l.ask("statement", "POST", "/sql", object{"statement": text}, nil)
+}
+
 // hold pauses a schedule for a moment.
 func (l *load) hold() {
 	if !l.held.TryLock() {

@@ -71,12 +71,22 @@ func (a *audit) loss(f *fleet, j *rota.Job, start line, logs map[*ship]string) {
 // saysLost looks for a line about the lease of a job.
 func saysLost(log string, id rota.ID) bool {
 	for row := range strings.Lines(log) {
-		if strings.Contains(row, "job="+id.String()) &&
-			(strings.Contains(row, "a lease is lost") || strings.Contains(row, "after its lease was lost")) {
+		if of, lost := lostIn(row); lost && of == id {
 			return true
 		}
 	}
 	return false
+}
+
+// lostIn is the job whose lease a line of a log says to be lost.
+func lostIn(row string) (id rota.ID, lost bool) {
+	if !strings.Contains(row, "a lease is lost") && !strings.Contains(row, "after its lease was lost") {
+		return id, false
+	}
+	_, text, _ := strings.Cut(row, " job=")
+	text, _, _ = strings.Cut(text, " ")
+	id, err := rota.ParseID(strings.TrimSpace(text))
+	return id, err == nil
 }
 
 // bound is what at most so many runs at once belong to, zero if there is none.
@@ -166,9 +176,9 @@ const slowAnswer = `error="context deadline exceeded"`
 // outageTail is how long after an outage a server may still speak of it.
 const outageTail = 3 * time.Second
 
-// complaints: a server complains of handlers that do not listen, and of outages
-// while there is one.
-func (f *fleet) complaints() {
+// fleetComplaints: a server complains of handlers that do not listen, of outages while
+// there is one, and of leases that it did lose, however late it hears of them.
+func (a *audit) fleetComplaints(f *fleet) {
 	for _, s := range f.ships {
 		text, err := os.ReadFile(s.path("log"))
 		must(f, err)
@@ -177,6 +187,9 @@ func (f *fleet) complaints() {
 				continue
 			}
 			if strings.Contains(row, slowAnswer) { // a machine that is busy with other tests is no fault of the server's
+				continue
+			}
+			if id, lost := lostIn(row); lost && reaped(a.jobs[id]) { // losses has asked why
 				continue
 			}
 			known := slices.ContainsFunc(outages, func(text string) bool { return strings.Contains(row, text) })

@@ -131,7 +131,9 @@ func (a *audit) explained(j *rota.Job) {
 }
 
 // reaped says that the holder of a job's lease was not heard of any more.
-func reaped(j *rota.Job) bool { return j.Run != nil && strings.HasPrefix(j.Run.Error, "lease expired") }
+func reaped(j *rota.Job) bool {
+	return j != nil && j.Run != nil && strings.HasPrefix(j.Run.Error, "lease expired")
+}
 
 // cancels: what was cancelled is so, and what was asked to stop was not tried
 // again. (That nothing without a run was started is seen by started.)

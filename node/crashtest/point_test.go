@@ -54,6 +54,8 @@ func points() (all []point) {
 		{rota.VerbPutSchedule, 2, "once"},
 		{rota.VerbSwitchSchedule, 3, "hold"},
 		{rota.VerbDeleteSchedule, 2, "forget"},
+		{rota.VerbAll, 3, "statement"},
+		{rota.VerbDrop, 2, "statement"},
 		{rota.VerbFire, 3, ""},
 		{rota.VerbTrigger, 2, "trigger"},
 		{rota.VerbBackfill, 2, "backfill"},

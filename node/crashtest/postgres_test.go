@@ -50,7 +50,7 @@ func TestCrashOnPostgres(t *testing.T) {
 	a.reservations()
 	a.losses(f)
 	a.limits(f)
-	f.complaints()
+	a.fleetComplaints(f)
 	a.count()
 	f.sum(!until.IsZero())
 }

@@ -80,7 +80,7 @@ func (s *site) database() string { return filepath.Join(s.data, "rota.db") }
 
 func (s *site) logTail() string {
 	text, _ := os.ReadFile(s.path("log"))
-	if cut := 6_000; len(text) > cut {
+	if cut := 2_500; len(text) > cut {
 		text = text[len(text)-cut:]
 	}
 	return string(text)

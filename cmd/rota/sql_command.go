@@ -1,0 +1,148 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/rotajobs/rota/console/sys"
+	"github.com/rotajobs/rota/httpapi"
+)
+
+const sqlHelp = `A statement ends with a semicolon. Tab completes words, tables, columns and names of jobs; Ctrl-C drops
+what is typed and cancels what runs; Ctrl-D leaves. Between BEGIN and COMMIT statements are tried as
+they come, and done together by COMMIT.
+
+  \d [TABLE]            the tables of sys, or the columns of one
+  \j, \l                the jobs, as SHOW JOBS does
+  \i FILE               run the statements of a file
+  \x [on|off|auto]      write each row as lines, a column on each; auto: where it is too wide
+  \timing [on|off]      say how long each request took
+  \r                    forget what is typed of a statement
+  \?                    this help
+  \q                    leave
+
+  CREATE JOB name SCHEDULE CRON '0 3 * * *' AS '…';          ALTER JOB name SET PRIORITY = 5;
+  CREATE JOB name SCHEDULE EVERY 5 MINUTES AS CALL type();   EXECUTE JOB name;
+  SELECT * FROM sys.job_runs ORDER BY started_at DESC LIMIT 10;
+`
+
+// command does what a line that begins with a backslash asks for.
+func (c *sqlConsole) command(ctx context.Context, line string) {
+	name, argument, _ := strings.Cut(strings.TrimRight(line, "; "), " ")
+	argument = strings.TrimSpace(argument)
+	var err error
+	switch name {
+	case `\q`:
+		c.left = true
+	case `\?`, `\h`:
+		_, err = io.WriteString(c.out, sqlHelp)
+	case `\r`:
+		c.typed = ""
+	case `\d`, `\dt`:
+		err = c.describe(argument)
+	case `\j`, `\l`:
+		c.statement(ctx, piece{text: "SHOW JOBS"})
+	case `\i`:
+		c.include(ctx, argument)
+	case `\x`:
+		err = c.switchExpanded(argument)
+	case `\timing`:
+		err = c.switchTiming(argument)
+	default:
+		err = usagef(`\? lists the commands`, "there is no command %s", shortened(name))
+	}
+	if err != nil {
+		c.fail(err)
+	}
+}
+
+// describe lists the tables, or the columns of one.
+func (c *sqlConsole) describe(name string) error {
+	tables := sys.Tables()
+	v := httpapi.SQLResult{Columns: []httpapi.SQLColumn{{Name: "table"}, {Name: "columns", Type: string(sys.Integer)}}}
+	if name == "" {
+		for _, table := range slices.Sorted(maps.Keys(tables)) {
+			v.Rows = append(v.Rows, []httpapi.SQLValue{textValue("sys." + table), httpapi.SQLValue(fmt.Sprint(len(tables[table])))})
+		}
+		return c.show(v)
+	}
+	columns, known := tables[strings.TrimPrefix(strings.ToLower(name), "sys.")]
+	if !known {
+		return usagef(`\d lists the tables`, "there is no table %s", shortened(name))
+	}
+	v.Columns = []httpapi.SQLColumn{{Name: "column"}, {Name: "type"}}
+	for _, column := range columns {
+		v.Rows = append(v.Rows, []httpapi.SQLValue{textValue(column.Name), textValue(string(column.Kind))})
+	}
+	return c.show(v)
+}
+
+// show writes a table of our own, with room behind it.
+func (c *sqlConsole) show(v httpapi.SQLResult) error {
+	c.tabled = false
+	if err := c.write(v); err != nil {
+		return err
+	}
+	_, err := io.WriteString(c.out, "\n")
+	return err
+}
+
+func textValue(text string) httpapi.SQLValue {
+	encoded, _ := encode(text, "") // a text always can be
+	return httpapi.SQLValue(strings.TrimSpace(string(encoded)))
+}
+
+// include runs a file as if it were typed, until a statement is refused.
+func (c *sqlConsole) include(ctx context.Context, name string) {
+	if name == "" || name == "-" {
+		c.fail(usagef(`write \i FILE`, `\i needs the name of a file`))
+		return
+	}
+	content, err := c.fileText(name)
+	if err != nil {
+		c.fail(err)
+		return
+	}
+	pieces, err := cutStatements(name, string(content))
+	if err != nil {
+		c.fail(err)
+		return
+	}
+	for _, p := range pieces {
+		if !c.statement(ctx, p) {
+			return
+		}
+	}
+}
+
+func (c *sqlConsole) switchExpanded(word string) error {
+	switch mode := expandedMode(word); {
+	case word == "" && c.expanded == expandedOn:
+		c.expanded = expandedOff
+	case word == "":
+		c.expanded = expandedOn
+	case mode == expandedOn || mode == expandedOff || mode == expandedAuto:
+		c.expanded = mode
+	default:
+		return usagef(`write \x on, off or auto`, `\x %s is none of them`, shortened(word))
+	}
+	_, err := fmt.Fprintf(c.out, "Expanded display is %s.\n", c.expanded)
+	return err
+}
+
+func (c *sqlConsole) switchTiming(word string) error {
+	switch word {
+	case "":
+		c.timing = !c.timing
+	case "on", "off":
+		c.timing = word == "on"
+	default:
+		return usagef(`write \timing on or off`, `\timing %s is neither`, shortened(word))
+	}
+	_, err := fmt.Fprintf(c.out, "Timing is %s.\n", map[bool]string{true: "on", false: "off"}[c.timing])
+	return err
+}

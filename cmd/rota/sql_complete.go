@@ -1,0 +1,178 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/rotajobs/rota/console/sys"
+	"github.com/rotajobs/rota/httpapi"
+)
+
+// sqlWords are completed wherever a word can stand: what may follow what is for the server to say.
+var sqlWords = strings.Fields(`
+ALTER AND AS ASC AT BEGIN BETWEEN BY CALL CANCEL CASE CATCH_UP CLASS COMMIT COMPLETION COUNT CREATE CRON DEPENDS DESC DESCRIPTION DISABLED
+DISTINCT DROP ELSE ENABLED END ENDS EVERY EXEC EXECUTE EXISTS EXPLAIN FROM GROUP HAVING HISTORY HOURS IF ILIKE IN IS JOB JOBS JOIN KEEP LAST
+LEFT LIKE LIMIT MAX_RETRIES MINUTES NONE NOT NULL OFFSET ON OR ORDER OVERLAP PARAMS PARTITION PAUSED PRESERVE PRIORITY RECREATE RETRY_BACKOFF
+ROLLBACK RUN SCHEDULE SECONDS SELECT SET SHOW SKIP SQL STARTS STATE TARGET THEN TIME TIMEOUT UNION VALUES WHEN WHERE WITH ZONE`)
+
+// sqlCompleter finishes words at the tab key.
+type sqlCompleter struct {
+	console *sqlConsole
+	list    io.Writer // where a choice of words is shown
+	again   bool      // the last key was a tab that found several
+	asked   map[string]askedNames
+}
+
+type askedNames struct {
+	at    time.Time
+	names []string
+}
+
+// key is called for each key. Others than the tab are none of its business.
+func (k *sqlCompleter) key(line string, pos int, key rune) (string, int, bool) {
+	if key != '\t' {
+		k.again = false
+		return "", 0, false
+	}
+	start := strings.LastIndexAny(line[:pos], " \t(),;=<>") + 1
+	word := line[start:pos]
+	found := k.candidates(k.console.typed+line[:start], word)
+	switch {
+	case len(found) == 0 && strings.TrimSpace(line[:pos]) == "": // of a text that is pasted with its margins
+		return line[:pos] + " " + line[pos:], pos + 1, true
+	case len(found) == 0:
+		return line, pos, true
+	case len(found) == 1:
+		return line[:start] + found[0] + " " + strings.TrimPrefix(line[pos:], " "), start + len(found[0]) + 1, true
+	}
+	if common := commonStart(found); len(common) > len(word) {
+		return line[:start] + common + line[pos:], start + len(common), true
+	}
+	if k.again {
+		fmt.Fprintln(k.list, strings.Join(found[:min(len(found), completionsMax)], "  "))
+	}
+	k.again = true
+	return line, pos, true
+}
+
+// completionsMax is how many words are shown to choose from.
+const completionsMax = 60
+
+var (
+	afterJob    = regexp.MustCompile(`(?is)(\b(alter|drop|execute|recreate|show\s+create|on)\s+job|\bdepends\s+on(\s+\S+,)*)(\s+if\s+exists)?\s+$`)
+	tableInText = regexp.MustCompile(`(?i)\bsys\.(\w+)`)
+)
+
+// candidates are the words that begin as one does, given what stands before it.
+func (k *sqlCompleter) candidates(before, word string) (found []string) {
+	if afterJob.MatchString(before) {
+		for _, name := range k.names(strings.TrimPrefix(word, `"`)) {
+			found = append(found, quotedName(name))
+		}
+		if len(found) > 0 {
+			return found
+		}
+	}
+	if word == "" {
+		return nil
+	}
+	for _, one := range slices.Concat(columnsIn(before), tableWords()) {
+		if strings.HasPrefix(one, strings.ToLower(word)) {
+			found = append(found, one)
+		}
+	}
+	for _, one := range sqlWords {
+		if strings.HasPrefix(one, strings.ToUpper(word)) {
+			if word == strings.ToLower(word) {
+				one = strings.ToLower(one)
+			}
+			found = append(found, one)
+		}
+	}
+	slices.Sort(found)
+	return slices.Compact(found)
+}
+
+func tableWords() (words []string) {
+	for name := range sys.Tables() {
+		words = append(words, "sys."+name)
+	}
+	return words
+}
+
+// columnsIn are the columns of the tables that a text names, or of all if it names none.
+func columnsIn(text string) (names []string) {
+	tables := sys.Tables()
+	named := map[string]bool{}
+	for _, match := range tableInText.FindAllStringSubmatch(text, -1) {
+		named[strings.ToLower(match[1])] = true
+	}
+	for _, table := range slices.Sorted(maps.Keys(tables)) {
+		if len(named) > 0 && !named[table] {
+			continue
+		}
+		for _, column := range tables[table] {
+			names = append(names, column.Name)
+		}
+	}
+	return names
+}
+
+// namesKept is how long names that the server gave are good for.
+const namesKept = 5 * time.Second
+
+const sqlNames = `SELECT job_name FROM sys.jobs WHERE job_name >= $1 AND job_name < $2 ORDER BY job_name LIMIT 60`
+
+// names asks the server for jobs. One that does not answer soon completes nothing.
+func (k *sqlCompleter) names(prefix string) []string {
+	if known, is := k.asked[prefix]; is && time.Since(known.at) < namesKept {
+		return known.names
+	}
+	ctx, stop := context.WithTimeout(context.Background(), patience)
+	defer stop()
+	answer, err := k.console.post(ctx, "/sql", map[string]any{"statement": sqlNames, "args": []string{prefix, prefix + "\U0010ffff"}})
+	if err != nil {
+		return nil
+	}
+	v, err := decode[httpapi.SQLAnswer](answer)
+	if err != nil {
+		return nil
+	}
+	known := askedNames{at: time.Now()}
+	for _, row := range v.Rows {
+		known.names = append(known.names, plainText(cellText(row[0])))
+	}
+	if k.asked == nil || len(k.asked) > 100 {
+		k.asked = map[string]askedNames{}
+	}
+	k.asked[prefix] = known
+	return known.names
+}
+
+var bareName = regexp.MustCompile(`^[a-z_][a-z0-9_]*$`)
+
+// quotedName is a name as a statement has it.
+func quotedName(name string) string {
+	if bareName.MatchString(name) {
+		return name
+	}
+	return `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
+}
+
+// commonStart is what all words begin with.
+func commonStart(words []string) string {
+	common := words[0]
+	for _, word := range words[1:] {
+		for !strings.HasPrefix(word, common) {
+			runes := []rune(common)
+			common = string(runes[:len(runes)-1])
+		}
+	}
+	return common
+}

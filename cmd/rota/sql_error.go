@@ -1,0 +1,99 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/rotajobs/rota/console"
+	"github.com/rotajobs/rota/ddl"
+	"github.com/rotajobs/rota/httpapi"
+)
+
+// sqlExits is what a statement that is refused exits with, by its SQLSTATE; any other exits as failed.
+var sqlExits = map[string]int{
+	console.StateUnknown: exitNotFound, console.StateDenied: exitDenied, console.StateUnavailable: exitUnavailable,
+}
+
+// statementError is the refusal of a statement, which is told as psql does: with the line that it is about.
+type statementError struct {
+	httpapi.Problem
+	piece
+	colour bool
+}
+
+func (e *statementError) Error() string { return e.Detail }
+
+// exit is the exit code of the refusal.
+func (e *statementError) exit() int {
+	if code, known := sqlExits[e.SQLState]; known {
+		return code
+	}
+	return exitFailed
+}
+
+// blame makes the refusal of a statement of an error, if it is one, in the colours of the terminal.
+func (s *sqlPrinter) blame(p piece, err error) error {
+	err = p.blame(err)
+	var refusal *statementError
+	if errors.As(err, &refusal) {
+		refusal.colour = s.screen.err && s.colourful()
+	}
+	return err
+}
+
+// blame makes the refusal of a statement of an error, if it is one.
+func (p piece) blame(err error) error {
+	var refused *exitError
+	var syntax *ddl.Error
+	switch {
+	case errors.As(err, &refused) && refused.statement != nil:
+		return &statementError{Problem: *refused.statement, piece: p}
+	case errors.As(err, &syntax): // of a file that cannot even be cut into statements
+		problem := httpapi.Problem{Detail: syntax.Reason, Hint: syntax.Hint, SQLState: syntax.State, Line: syntax.Line, Column: syntax.Column}
+		return &statementError{Problem: problem, piece: p}
+	}
+	return err
+}
+
+// write tells a person what is wrong, and where.
+func (e *statementError) write(w io.Writer) {
+	line := max(1, e.Line)
+	if e.file != "" {
+		fmt.Fprintf(w, "%s:%d: ", plainText(e.file), e.lines+line)
+	}
+	word := "ERROR:"
+	if e.colour {
+		word = colourBad + word + colourOff
+	}
+	fmt.Fprintf(w, "%s  %s: %s\n", word, plainText(e.SQLState), plainText(e.Detail))
+	if e.Line > 0 {
+		e.writeLine(w, fmt.Sprintf("LINE %d: ", e.lines+line))
+	}
+	if e.Hint != "" {
+		fmt.Fprintf(w, "HINT:  %s\n", asCommands(plainText(e.Hint)))
+	}
+}
+
+// excerptMax is how much of a long line is shown around the place that is wrong.
+const excerptMax = 60
+
+// writeLine shows the line with a caret under what is wrong.
+func (e *statementError) writeLine(w io.Writer, head string) {
+	lines := strings.Split(e.text, "\n")
+	if e.Line > len(lines) {
+		return
+	}
+	text := []rune(plainText(strings.TrimRight(lines[e.Line-1], "\r")))
+	at := min(max(0, e.Column-1), len(text))
+	if from := at - excerptMax; from > 0 {
+		text = append([]rune("..."), text[from:]...)
+		at = excerptMax + len("...")
+	}
+	if to := at + excerptMax; to < len(text) {
+		text = append(text[:to:to], []rune("...")...)
+	}
+	fmt.Fprintf(w, "%s%s\n%s^\n", head, strings.TrimRight(string(text), " "), strings.Repeat(" ", utf8.RuneCountInString(head)+at))
+}

@@ -1,0 +1,158 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/rotajobs/rota/httpapi"
+)
+
+// TestSQLFilesAreCut: statement by statement, and a transaction in one piece.
+func TestSQLFilesAreCut(t *testing.T) {
+	for text, want := range map[string][]piece{
+		"":                               nil,
+		"-- nothing\n;;":                 nil,
+		"SELECT 1;\n\nSELECT ';';":       {{text: "SELECT 1", lines: 0}, {text: "SELECT ';'", lines: 2}},
+		"x;\nBEGIN;\na; b;\nCOMMIT;\ny":  {{text: "x"}, {text: "BEGIN;\na; b;\nCOMMIT", lines: 1}, {text: "y", lines: 4}},
+		"BEGIN; a; ROLLBACK; BEGIN; END": {{text: "BEGIN; a; ROLLBACK"}, {text: "BEGIN; END"}},
+		"BEGIN; a; b":                    {{text: "BEGIN; a; b"}},
+		"COMMIT; a":                      {{text: "COMMIT"}, {text: "a"}},
+	} {
+		got, err := cutFile("", text)
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("%q becomes %+v, want %+v: %v", text, got, want, err)
+		}
+	}
+	_, err := cutFile("a.sql", "SELECT 1;\n  'x")
+	var refusal *statementError
+	if !errors.As(err, &refusal) || refusal.Line != 2 || refusal.Column != 3 || exitCode(err) != exitFailed {
+		t.Errorf("%+v", err)
+	}
+}
+
+func TestTypedStatementsEndWithASemicolon(t *testing.T) {
+	for text, want := range map[string]struct {
+		whole []string
+		rest  string
+	}{
+		"SELECT 1\n":                   {nil, "SELECT 1\n"},
+		"SELECT 1;\n":                  {[]string{"SELECT 1"}, ""},
+		"SELECT 1; SELECT\n":           {[]string{"SELECT 1"}, "SELECT\n"},
+		"a; b;\n":                      {[]string{"a", "b"}, ""},
+		"SELECT ';\n":                  {nil, "SELECT ';\n"},
+		"SELECT 1 -- ;\n":              {nil, "SELECT 1 -- ;\n"},
+		"SELECT 1; -- done\n":          {[]string{"SELECT 1"}, ""},
+		"SELECT $$;\n":                 {nil, "SELECT $$;\n"},
+		"SELECT (1;\n":                 {nil, "SELECT (1;\n"},
+		"/* ; */ SELECT\n":             {nil, "SELECT\n"},
+		"-- a remark\n":                {nil, ""},
+		"CREATE JOB \"a;b\" AS 'x';\n": {[]string{"CREATE JOB \"a;b\" AS 'x'"}, ""},
+	} {
+		sources, rest, err := cutTyped(text)
+		var whole []string
+		for _, s := range sources {
+			whole = append(whole, s.Text)
+		}
+		if err != nil || !slices.Equal(whole, want.whole) || rest != want.rest {
+			t.Errorf("%q: %q and %q, %v", text, whole, rest, err)
+		}
+	}
+	if _, _, err := cutTyped("SELECT \x00;\n"); err == nil {
+		t.Error("what is no text is waited for")
+	}
+}
+
+// TestSQLFromFiles: it stops at the first statement that is refused, and says where that stands.
+func TestSQLFromFiles(t *testing.T) {
+	s := startServer(t)
+	file := filepath.Join(t.TempDir(), "jobs.sql")
+	text := "\ufeffCREATE JOB a SCHEDULE EVERY 1 HOUR AS CALL noop();\n\nBEGIN;\n  CREATE JOB b SCHEDULE EVERY 1 HOUR AS CALL noop();\n  DROP JOB nobody;\nCOMMIT;\n" +
+		"EXECUTE JOB a\n  NOW;\nCREATE JOB c SCHEDULE EVERY 1 HOUR AS CALL noop();\n"
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, errs, code := s.run("sql -f " + file)
+	if code != exitFailed || !strings.HasPrefix(errs, file+":3: ERROR:  42704: there is no job nobody\n") {
+		t.Errorf("exit %d: %s", code, errs)
+	}
+	names := func() string { return s.must("sql 'SELECT group_concat(job_name) AS n FROM sys.jobs'") }
+	if got := names(); !strings.Contains(got, "\n a\n") {
+		t.Errorf("there is not a alone: %s", got)
+	}
+	out, errs, code := s.runIn("sql --keep-going", screen{}, map[string]string{"STDIN": strings.Replace(text, "JOB a S", "JOB IF NOT EXISTS a S", 1)})
+	if code != exitFailed || out != "CREATE JOB\nCREATE JOB\n" {
+		t.Errorf("exit %d: %s%s", code, out, errs)
+	}
+	for _, want := range []string{
+		"NOTICE:  there is a job a already\n", "standard input:3: ERROR:  42704: there is no job nobody\n",
+		"standard input:8: ERROR:  42601: ", "LINE 8:   NOW\n          ^\n", "rota: 2 requests were refused, of 4 requests\n",
+	} {
+		if !strings.Contains(errs, want) {
+			t.Errorf("no %q in\n%s", want, errs)
+		}
+	}
+	if got := names(); !strings.Contains(got, "\n a,c\n") {
+		t.Errorf("there are not a and c: %s", got)
+	}
+	if out, _, code := s.runIn("sql -f - -o json", screen{}, map[string]string{"STDIN": "SELECT 1 AS x; SELECT 2 AS x"}); code != exitDone || strings.Count(out, `"columns"`) != 2 {
+		t.Errorf("exit %d: %s", code, out)
+	}
+}
+
+func TestSQLExitCodes(t *testing.T) {
+	for state, want := range map[string]int{"42601": exitFailed, "42704": exitNotFound, "42501": exitDenied, "57P03": exitUnavailable, "40001": exitFailed} {
+		err := piece{}.blame(&exitError{code: exitUsage, err: errors.New("no"), statement: &httpapi.Problem{SQLState: state}})
+		if got := exitCode(err); got != want {
+			t.Errorf("%s exits with %d, not %d", state, got, want)
+		}
+	}
+}
+
+// TestLongLinesAreCutAroundTheError: the caret stands under what is wrong.
+func TestLongLinesAreCutAroundTheError(t *testing.T) {
+	text := "SELECT\n" + strings.Repeat("x, ", 50) + "WRONG" + strings.Repeat(", y", 50)
+	var b strings.Builder
+	(&statementError{piece: piece{text: text}, Problem: httpapi.Problem{SQLState: "42703", Detail: "no\x1b such column", Line: 2, Column: 151}}).write(&b)
+	lines := strings.Split(b.String(), "\n")
+	if lines[0] != "ERROR:  42703: no? such column" || len(lines[1]) > 150 || !strings.HasPrefix(lines[1], "LINE 2: ...") || !strings.HasSuffix(lines[1], "...") {
+		t.Errorf("%q", lines)
+	}
+	if at := strings.Index(lines[2], "^"); at < 0 || !strings.HasPrefix(lines[1][at:], "WRONG") {
+		t.Errorf("the caret is elsewhere:\n%s", b.String())
+	}
+}
+
+func TestRowsFitTheTerminal(t *testing.T) {
+	s := startServer(t)
+	const wide = "SELECT 1 AS one, 'a long story of some length' AS story"
+	for _, row := range []struct {
+		flags    string
+		screen   screen
+		expanded bool
+	}{
+		{"", screen{}, false},
+		{"", screen{out: true, width: 80}, false},
+		{"", screen{out: true, width: 20}, true},
+		{" -x", screen{out: true, width: 80}, true},
+	} {
+		out, errs, code := s.runIn("sql -f -"+row.flags, row.screen, map[string]string{"STDIN": wide})
+		if code != exitDone || strings.Contains(out, "-[ RECORD 1 ]") != row.expanded || !strings.HasSuffix(out, "(1 row)\n") {
+			t.Errorf("%+v: exit %d: %s%s", row, code, out, errs)
+		}
+	}
+	const states = "SELECT 'ENABLED' AS state"
+	if out, _, _ := s.runIn("sql -f -", screen{out: true, width: 80}, map[string]string{"STDIN": states}); !strings.Contains(out, colourGood+"ENABLED"+colourOff) {
+		t.Errorf("a state has no colour: %q", out)
+	}
+	if out, _, _ := s.runIn("sql -f -", screen{out: true, width: 80}, map[string]string{"STDIN": states, "NO_COLOR": "1"}); strings.Contains(out, "\x1b") {
+		t.Errorf("NO_COLOR is not honoured: %q", out)
+	}
+	lines, _, _ := s.runIn("sql", screen{}, map[string]string{"STDIN": "SELECT 'a\x1bbb' AS t UNION ALL SELECT 'c\nd'"})
+	if strings.Contains(lines, "\x1b") || !strings.Contains(lines, " a?bb\n c   +\n d\n(2 rows)\n") {
+		t.Errorf("%q", lines)
+	}
+}

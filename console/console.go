@@ -1,0 +1,65 @@
+package console
+
+import (
+	"context"
+	"time"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/console/sys"
+	"github.com/rotajobs/rota/payload"
+)
+
+// Config says what a console works on.
+type Config struct {
+	Store   rota.Store
+	Book    *payload.Book    // nil: one of its own
+	Clock   func() time.Time // nil: the machine's
+	Targets []string         // the names that ON TARGET may give; nil: not checked
+	Version string           // of the program, for SHOW server_version
+
+	Nodes   func(context.Context) ([]sys.Node, error)   // nil: sys.nodes is empty
+	Metrics func(context.Context) ([]sys.Metric, error) // nil: sys.performance shows the store's alone
+
+	SelectTime time.Duration // how long a query may run; 0: the default of package sys
+	SelectRows int           // how many rows it may answer; 0: the default
+}
+
+func (c Config) withDefaults() Config {
+	if c.Book == nil {
+		c.Book = payload.NewBook()
+	}
+	if c.Clock == nil {
+		c.Clock = time.Now
+	}
+	return c
+}
+
+// Console runs statements. It is safe for concurrent use.
+type Console struct {
+	config    Config
+	catalogue *sys.Catalogue
+}
+
+// New makes a console.
+func New(config Config) *Console {
+	config = config.withDefaults()
+	return &Console{
+		config: config,
+		catalogue: sys.New(sys.Config{
+			Source: sys.Source{View: config.Store.View, Nodes: config.Nodes, Metrics: config.Metrics},
+			Time:   config.SelectTime, Rows: config.SelectRows,
+		}),
+	}
+}
+
+// Close gives back what queries have used. The store stays open.
+func (c *Console) Close() error { return c.catalogue.Close() }
+
+// Session begins a conversation on somebody's behalf.
+func (c *Console) Session(actor string) *Session {
+	return &Session{console: c, mint: func() rota.Meta { return rota.NewMeta(actor) }}
+}
+
+// SessionOf begins a conversation whose commands are minted by the caller, who can
+// then send them again without having them done twice.
+func (c *Console) SessionOf(mint func() rota.Meta) *Session { return &Session{console: c, mint: mint} }

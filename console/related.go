@@ -1,0 +1,66 @@
+package console
+
+import (
+	"slices"
+
+	"github.com/rotajobs/rota"
+)
+
+// related are those of some commands that have to do with others: with what these
+// name, and with what those name in turn. A statement of a long transaction is tried
+// together with them alone.
+func related(all, with []rota.Command) []rota.Command {
+	touched, taken := map[string]bool{}, make([]bool, len(all))
+	for _, c := range with {
+		touch(touched, c)
+	}
+	for grown := true; grown; {
+		grown = false
+		for i, c := range all {
+			if !taken[i] && slices.ContainsFunc(namesOf(c), func(name string) bool { return touched[name] }) {
+				taken[i], grown = true, true
+				touch(touched, c)
+			}
+		}
+	}
+	var list []rota.Command
+	for i, c := range all {
+		if taken[i] {
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
+func touch(touched map[string]bool, c rota.Command) {
+	for _, name := range namesOf(c) {
+		touched[name] = true
+	}
+}
+
+// namesOf are what a command reads or writes, as far as statements make them.
+func namesOf(c rota.Command) []string {
+	const template, schedule = "template ", "schedule "
+	switch c := c.(type) {
+	case *rota.PutTemplate:
+		if c.Sole == "" {
+			return []string{template + c.Name}
+		}
+		return []string{template + c.Name, schedule + c.Sole}
+	case *rota.Unarchive:
+		return []string{template + c.Name}
+	case *rota.PutSchedule:
+		names := []string{schedule + c.Name, template + c.Spec.Template}
+		for _, on := range c.Spec.DependsOn {
+			names = append(names, schedule+on)
+		}
+		return names
+	case *rota.Drop:
+		return []string{schedule + c.Name, template + c.Name}
+	case *rota.Trigger:
+		return []string{schedule + c.Schedule}
+	case *rota.Cancel:
+		return []string{"job " + c.JobID.String()}
+	}
+	return nil
+}

@@ -1,0 +1,175 @@
+package console
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"time"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/console/sys"
+	"github.com/rotajobs/rota/ddl"
+)
+
+// showCreate answers with the statement that would make a job.
+func (s *Session) showCreate(ctx context.Context, name string) (*Answer, error) {
+	seen := newOverlay()
+	if s.open != nil {
+		seen = s.open.seen
+	}
+	p := s.planner(ctx, seen)
+	job, err := p.schedule(name)
+	if err != nil {
+		return nil, err
+	}
+	if job == nil {
+		return nil, noJob(name)
+	}
+	t, err := p.template(job.Spec.Template)
+	if err != nil {
+		return nil, err
+	}
+	if t == nil {
+		t = &rota.Template{Name: job.Spec.Template}
+	}
+	text := strings.Join(unsaid(job, t), "") + ddl.Print(&ddl.CreateJob{Name: name, Job: clausesOf(job, t)}) + ";"
+	return table("SHOW", []sys.Column{{Name: "job_name", Kind: sys.Text}, {Name: "create_statement", Kind: sys.Text}}, []any{name, text}), nil
+}
+
+// clausesOf says in clauses what a schedule and its template say together.
+func clausesOf(s *rota.Schedule, t *rota.Template) ddl.Clauses {
+	spec, policy := s.Spec, s.Spec.Policy.Or(t.Spec.Policy)
+	c := ddl.Clauses{
+		Schedule: timesOf(&spec), MaxRetries: policy.MaxRetries, RetryBackoff: sayable(policy.Backoff), Timeout: sayable(policy.Timeout),
+		Priority: spec.Priority, DependsOn: spec.DependsOn, DependsSaid: len(spec.DependsOn) > 0,
+	}
+	c.Class, c.TimeZone = unlessEmpty(spec.Class), unlessEmpty(spec.Zone)
+	c.Description = unlessEmpty(spec.Description)
+	if spec.Description == "" {
+		c.Description = unlessEmpty(t.Spec.Description)
+	}
+	if c.Priority == nil {
+		c.Priority = t.Spec.Priority
+	}
+	if spec.CatchUp != rota.CatchUpLast {
+		c.CatchUp = unlessEmpty(spec.CatchUp)
+	}
+	if spec.Overlap != rota.OverlapAllow {
+		c.Overlap = unlessEmpty(spec.Overlap)
+	}
+	if !spec.At.IsZero() && spec.OnCompletion != rota.CompletionPreserve {
+		c.OnCompletion = unlessEmpty(spec.OnCompletion)
+	}
+	if s.State != rota.ScheduleEnabled {
+		c.State = unlessEmpty(s.State)
+	}
+	if p := spec.Partition; !p.IsZero() {
+		c.Partition = &ddl.Partition{Strategy: string(p.Strategy), Shards: p.Shards, Expression: p.Expression}
+	}
+	actionOf(&c, s, t)
+	return c
+}
+
+func unlessEmpty[W ~string](w W) *string {
+	if w == "" {
+		return nil
+	}
+	text := string(w)
+	return &text
+}
+
+// sayable is a duration that a clause can say, which is in seconds.
+func sayable(d *time.Duration) *time.Duration {
+	if d == nil || *d%time.Second != 0 {
+		return nil
+	}
+	return d
+}
+
+func timesOf(spec *rota.ScheduleSpec) *ddl.Schedule {
+	at := func(t time.Time) string {
+		if t.IsZero() {
+			return ""
+		}
+		return t.UTC().Format(time.RFC3339Nano)
+	}
+	switch {
+	case spec.Cron != "":
+		return &ddl.Schedule{Kind: ddl.Cron, Cron: spec.Cron, Starts: at(spec.StartsAt), Ends: at(spec.EndsAt)}
+	case spec.Every != 0:
+		return &ddl.Schedule{Kind: ddl.Every, Every: max(spec.Every.Truncate(time.Second), time.Second), Starts: at(spec.StartsAt), Ends: at(spec.EndsAt)}
+	}
+	return &ddl.Schedule{Kind: ddl.At, At: at(spec.At)}
+}
+
+// actionOf says what the job does. What its params say beyond that is WITH PARAMS.
+func actionOf(c *ddl.Clauses, s *rota.Schedule, t *rota.Template) {
+	var what deed
+	params := rota.MergeParams(t.Spec.Params, s.Spec.Params)
+	_ = json.Unmarshal(params, &what)
+	switch kind := t.Spec.Type; kind {
+	case typeSQL:
+		c.Action = &ddl.Action{Kind: ddl.SQL, Text: what.Statement}
+	case typeCall:
+		c.Action = &ddl.Action{Kind: ddl.Call, Procedure: what.Procedure, Args: valuesOf(what.Args)}
+	case typeExec:
+		c.Action = &ddl.Action{Kind: ddl.Exec, Text: what.Command}
+	default:
+		c.Action = &ddl.Action{Kind: ddl.Call, Procedure: kind}
+		c.Params = unlessBlank(params)
+		return
+	}
+	c.Target, c.RunAs = unlessEmpty(what.Target), unlessEmpty(what.RunAs)
+	c.Params = unlessBlank(s.Spec.Params)
+}
+
+func unlessBlank(params json.RawMessage) *string {
+	if len(params) == 0 || string(params) == "{}" {
+		return nil
+	}
+	text := string(params)
+	return &text
+}
+
+func valuesOf(args json.RawMessage) (list []ddl.Value) {
+	var raw []json.RawMessage
+	if json.Unmarshal(args, &raw) != nil {
+		return nil
+	}
+	for _, one := range raw {
+		list = append(list, valueOf(one))
+	}
+	return list
+}
+
+func valueOf(raw json.RawMessage) ddl.Value {
+	var text string
+	switch {
+	case string(raw) == "null":
+		return ddl.Value{Kind: ddl.Null}
+	case string(raw) == "true" || string(raw) == "false":
+		return ddl.Value{Kind: ddl.Bool, Text: string(raw)}
+	case json.Unmarshal(raw, &text) == nil:
+		return ddl.Value{Kind: ddl.String, Text: text}
+	}
+	return ddl.Value{Kind: ddl.Number, Text: string(raw)}
+}
+
+// unsaid names in comments what a job has that no clause can say.
+func unsaid(s *rota.Schedule, t *rota.Template) (lines []string) {
+	note := func(is bool, text string) {
+		if is {
+			lines = append(lines, "-- "+text+"\n")
+		}
+	}
+	policy := s.Spec.Policy.Or(t.Spec.Policy)
+	note(t.Name != s.Name, "it runs template "+t.Name+"; a job that is made so has a template of its own")
+	note(len(s.Spec.Scopes) > 0, "it fires for each of its scopes, which no clause says")
+	note(len(t.Spec.Webhooks) > 0, "its template tells webhooks, which no clause says")
+	note(policy.BackoffMax != nil || policy.Jitter != nil, "its retries have a longest delay or a jitter, which no clause says")
+	note(t.Spec.ConcurrencyKey != "" || t.Spec.UniqueFor != 0, "its template has a concurrency key or a unique time, which no clause says")
+	note(s.Spec.Every%time.Second != 0 || fraction(policy.Backoff) || fraction(policy.Timeout), "its times have fractions of a second, which no clause says")
+	return lines
+}
+
+func fraction(d *time.Duration) bool { return d != nil && *d%time.Second != 0 }

@@ -1,0 +1,220 @@
+package sys
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"zombiezen.com/go/sqlite"
+)
+
+// Config says how much a query may take. Its zero value works.
+type Config struct {
+	Source
+	Time time.Duration // how long one may run; 0 means TimeDefault
+	Rows int           // how many rows it may answer; 0 means RowsDefault
+	Size int           // how many bytes, all together; 0 means SizeDefault
+	Most int           // how many run at once; 0 means MostDefault
+}
+
+// The defaults.
+const (
+	TimeDefault = 30 * time.Second
+	RowsDefault = 10_000
+	SizeDefault = 32 << 20
+	MostDefault = 4
+)
+
+func (c Config) withDefaults() Config {
+	if c.Time == 0 {
+		c.Time = TimeDefault
+	}
+	if c.Rows == 0 {
+		c.Rows = RowsDefault
+	}
+	if c.Size == 0 {
+		c.Size = SizeDefault
+	}
+	if c.Most == 0 {
+		c.Most = MostDefault
+	}
+	return c
+}
+
+// Catalogue answers queries about a store.
+type Catalogue struct {
+	config Config
+	seats  chan struct{} // one for each query that may run
+	desks  chan *desk    // those that nobody sits at
+}
+
+// New makes a catalogue.
+func New(config Config) *Catalogue {
+	config = config.withDefaults()
+	return &Catalogue{config: config, seats: make(chan struct{}, config.Most), desks: make(chan *desk, config.Most)}
+}
+
+// Close closes the connections that are not in use; others are closed by whoever
+// uses them.
+func (c *Catalogue) Close() error {
+	for {
+		select {
+		case d := <-c.desks:
+			_ = d.conn.Close()
+		default:
+			return nil
+		}
+	}
+}
+
+// Column is one of an answer.
+type Column struct {
+	Name string
+	Kind Kind // empty: not known before the rows are
+}
+
+// Tables lists the tables of the catalogue with their columns.
+func Tables() map[string][]Column {
+	all := map[string][]Column{}
+	for _, t := range tables {
+		all[t.title()] = t.titles()
+	}
+	return all
+}
+
+// TableNames lists the tables in the order in which people ask for them.
+func TableNames() []string {
+	names := make([]string, len(tables))
+	for i, t := range tables {
+		names[i] = t.title()
+	}
+	return names
+}
+
+// Tally is what a query took.
+type Tally struct {
+	Reads int   // how often the store was asked
+	Rows  int64 // how many rows it gave
+}
+
+// Answer is where the rows of a query go: first the columns, then row by row.
+// A row holds int64, float64, bool, string, []byte and nil.
+type Answer struct {
+	Columns func([]Column) error
+	Row     func([]any) error
+}
+
+// Select runs a query. An error is an *Error, or that of the context or the store.
+func (c *Catalogue) Select(ctx context.Context, text string, args []any, to Answer) (Tally, error) {
+	if err := c.sit(ctx); err != nil {
+		return Tally{}, err
+	}
+	defer func() { <-c.seats }()
+	ctx, stop := context.WithTimeoutCause(ctx, c.config.Time, errSlow)
+	defer stop()
+	d, err := c.desk()
+	if err != nil {
+		return Tally{}, err
+	}
+	d.query = &query{ctx: ctx, from: &c.config.Source}
+	err = d.run(text, args, c.config.bounded(to))
+	if err != nil {
+		err = c.ended(ctx, d.blame(err))
+	}
+	d.query.close()
+	tally := Tally{d.query.reads, d.query.rows}
+	c.giveBack(d)
+	return tally, err
+}
+
+// sit waits for a seat, as long as a query may take.
+func (c *Catalogue) sit(ctx context.Context) error {
+	timer := time.NewTimer(c.config.Time)
+	defer timer.Stop()
+	select {
+	case c.seats <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-timer.C:
+		return &Error{
+			State: StateTooMany, Offset: -1, Message: fmt.Sprintf("%d queries run already, and none has ended within %s", c.config.Most, c.config.Time),
+			Hint: "try again later",
+		}
+	}
+}
+
+// bounded ends an answer that becomes too long.
+func (c *Config) bounded(to Answer) Answer {
+	rows, size := 0, 0
+	return Answer{Columns: to.Columns, Row: func(row []any) error {
+		rows++
+		for _, v := range row {
+			size += sizeOf(v)
+		}
+		switch {
+		case rows > c.Rows:
+			return tooMuch(fmt.Sprintf("more than %d rows", c.Rows))
+		case size > c.Size:
+			return tooMuch(fmt.Sprintf("more than %d MiB", c.Size>>20))
+		}
+		return to.Row(row)
+	}}
+}
+
+// sizeOf is about what a value takes.
+func sizeOf(v any) int {
+	switch v := v.(type) {
+	case string:
+		return len(v) + 16
+	case []byte:
+		return len(v) + 24
+	}
+	return 16
+}
+
+var errSlow = errors.New("the statement took too long")
+
+func (c *Catalogue) desk() (*desk, error) {
+	select {
+	case d := <-c.desks:
+		return d, nil
+	default:
+		return openDesk()
+	}
+}
+
+func (c *Catalogue) giveBack(d *desk) {
+	d.query = nil
+	d.conn.SetInterrupt(nil)
+	select {
+	case c.desks <- d:
+	default:
+		_ = d.conn.Close()
+	}
+}
+
+// ended says that a query ended because its time was over, or because its caller
+// ended it.
+func (c *Catalogue) ended(ctx context.Context, err error) error {
+	switch {
+	case errors.Is(context.Cause(ctx), errSlow):
+		return &Error{
+			State: StateCancelled, Offset: -1,
+			Message: "the statement took longer than " + c.config.Time.String() + ", the most that one may take",
+			Hint:    "ask for less: name a job, a state or a time, or add a LIMIT",
+		}
+	case ctx.Err() != nil && (errors.Is(err, ctx.Err()) || sqlite.ErrCode(err) == sqlite.ResultInterrupt):
+		return context.Cause(ctx)
+	}
+	return err
+}
+
+// blame is what went wrong below SQLite, if anything did.
+func (d *desk) blame(err error) error {
+	if d.query.err != nil {
+		return d.query.err
+	}
+	return err
+}

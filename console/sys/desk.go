@@ -1,0 +1,147 @@
+package sys
+
+import (
+	"reflect"
+	"strings"
+
+	"zombiezen.com/go/sqlite"
+	"zombiezen.com/go/sqlite/sqlitex"
+)
+
+// desk is a connection that holds nothing but the tables of the catalogue. One
+// query at a time works at it.
+type desk struct {
+	conn  *sqlite.Conn
+	query *query
+}
+
+// schema is the name that the tables stand under.
+const schema = "sys"
+
+// modular is a table of any rows.
+type modular interface {
+	module(on *desk) *sqlite.Module
+	title() string
+	titles() []Column
+}
+
+func (t *table[R]) title() string { return t.name }
+
+func (t *table[R]) titles() []Column {
+	list := make([]Column, len(t.columns))
+	for i, c := range t.columns {
+		list[i] = Column{Name: c.name, Kind: c.kind}
+	}
+	return list
+}
+
+// tables is the catalogue.
+var tables = []modular{
+	jobs, jobRuns, dependencies, executions, templateTable, schedules, groups, reservations, nodes, performance, audit,
+}
+
+func openDesk() (*desk, error) {
+	conn, err := sqlite.OpenConn(":memory:", sqlite.OpenReadWrite|sqlite.OpenCreate|sqlite.OpenMemory)
+	if err != nil {
+		return nil, err
+	}
+	d := &desk{conn: conn}
+	if err := d.furnish(); err != nil {
+		_ = conn.Close()
+		return nil, err
+	}
+	return d, nil
+}
+
+// furnish makes the tables and the functions, and then lets nothing be made any
+// more.
+func (d *desk) furnish() error {
+	if err := sqlitex.ExecuteTransient(d.conn, "ATTACH ':memory:' AS "+schema, nil); err != nil {
+		return err
+	}
+	if err := d.learn(); err != nil {
+		return err
+	}
+	for _, t := range tables {
+		if err := d.conn.SetModule("rota_"+t.title(), t.module(d)); err != nil {
+			return err
+		}
+		sql := "CREATE VIRTUAL TABLE " + schema + "." + t.title() + " USING rota_" + t.title()
+		if err := sqlitex.ExecuteTransient(d.conn, sql, nil); err != nil {
+			return err
+		}
+	}
+	for limit, most := range limits {
+		d.conn.Limit(limit, most)
+	}
+	return d.conn.SetAuthorizer(sqlite.AuthorizeFunc(d.allow))
+}
+
+// limits bound what one statement may be.
+var limits = map[sqlite.Limit]int32{
+	sqlite.LimitLength:         valueMost,
+	sqlite.LimitSQLLength:      1 << 20,
+	sqlite.LimitExprDepth:      200,
+	sqlite.LimitCompoundSelect: 50,
+	sqlite.LimitFunctionArg:    100,
+	sqlite.LimitVDBEOp:         1_000_000,
+	sqlite.LimitWorkerThreads:  0,
+}
+
+// valueMost is how long a value may become, in bytes.
+const valueMost = 4 << 20
+
+// allow is the list of what a statement may do: read the tables of the catalogue,
+// and call functions that are known to look at their arguments alone.
+func (d *desk) allow(a sqlite.Action) sqlite.AuthResult {
+	switch a.Type() {
+	case sqlite.OpSelect, sqlite.OpRecursive:
+		return sqlite.AuthResultOK
+	case sqlite.OpRead:
+		if d.readable(a) {
+			return sqlite.AuthResultOK
+		}
+	case sqlite.OpFunction:
+		if functions[functionOf(a)] {
+			return sqlite.AuthResultOK
+		}
+	}
+	return sqlite.AuthResultDeny
+}
+
+// readable says whether a table may be read. One that is only counted is named as it
+// was written: that may be a table, or a common table of the statement.
+func (d *desk) readable(a sqlite.Action) bool {
+	name := strings.ToLower(a.Table())
+	switch a.Database() {
+	case schema:
+		return inCatalogue[name]
+	case "main":
+		return inJSON[name]
+	case "":
+		return a.Column() == "" && (inCatalogue[name] || inJSON[name] || d.query.common[name] && !reserved(name))
+	}
+	return false
+}
+
+var (
+	inJSON      = set("json_each json_tree")
+	inCatalogue = func() map[string]bool {
+		all := map[string]bool{}
+		for _, t := range tables {
+			all[t.title()] = true
+		}
+		return all
+	}()
+)
+
+// reserved names are those of SQLite's own tables, and of what ours are made by.
+func reserved(name string) bool {
+	return strings.HasPrefix(name, "sqlite_") || strings.HasPrefix(name, "pragma_") || strings.HasPrefix(name, "rota_")
+}
+
+// functionOf is the name of a function that a statement calls. The package that we
+// reach SQLite by has no word for it, and its name for the argument is its own.
+func functionOf(a sqlite.Action) string {
+	return strings.ToLower(reflect.ValueOf(a).FieldByName("arg2").String())
+}

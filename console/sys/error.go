@@ -1,0 +1,102 @@
+package sys
+
+import (
+	"errors"
+	"strings"
+
+	"zombiezen.com/go/sqlite"
+)
+
+// The states of SQL that a query can end with.
+const (
+	StateSyntax       = "42601"
+	StateTable        = "42P01"
+	StateColumn       = "42703"
+	StateFunction     = "42883"
+	StateAmbiguous    = "42702"
+	StateDenied       = "42501"
+	StateParams       = "08P01"
+	StateType         = "42804"
+	StateValue        = "22000"
+	StateBadText      = "22P02" // a text is not of the type that it is to be
+	StateTooMuch      = "54000"
+	StateTooMany      = "53300" // too many do the same
+	StateCancelled    = "57014"
+	StateNotSupported = "0A000"
+	StateInternal     = "XX000"
+)
+
+// Error is why a query was refused or ended.
+type Error struct {
+	State   string // SQLSTATE
+	Message string
+	Hint    string
+	Offset  int // where in the statement, in bytes; -1 if nowhere in particular
+}
+
+// Error is the message with its hint.
+func (e *Error) Error() string {
+	if e.Hint == "" {
+		return e.Message
+	}
+	return e.Message + "; " + e.Hint
+}
+
+// tooMuch says that an answer is longer than one may be.
+func tooMuch(what string) error {
+	return &Error{
+		State: StateTooMuch, Offset: -1, Message: "the answer has " + what + ", the most that one may have",
+		Hint: "add a LIMIT, or ask for less",
+	}
+}
+
+// explain says what SQLite found wrong with a statement. It has one code for all of
+// that, and only its words tell one from the other.
+func (s *statement) explain(err error) error {
+	e := &Error{State: StateSyntax, Offset: -1, Message: messageOf(err)}
+	if at, known := sqlite.ErrorOffset(err); known {
+		e.Offset = s.origin(at)
+	}
+	switch m := e.Message; {
+	case strings.HasPrefix(m, "not authorized to use function: "):
+		e.State, e.Message = StateDenied, "the function "+strings.TrimPrefix(m, "not authorized to use function: ")+" cannot be called here"
+	case sqlite.ErrCode(err).ToPrimary() == sqlite.ResultAuth:
+		e.State, e.Message, e.Hint = StateDenied, "only the tables of sys can be read: "+m, "they are "+tableList()
+	case strings.HasPrefix(m, "no such table"):
+		e.State, e.Hint = StateTable, "the tables are "+tableList()
+	case strings.HasPrefix(m, "no such column"):
+		e.State = StateColumn
+	case strings.HasPrefix(m, "no such function"):
+		e.State = StateFunction
+	case strings.HasPrefix(m, "ambiguous column"):
+		e.State = StateAmbiguous
+	}
+	return e
+}
+
+func stepError(err error) error {
+	switch sqlite.ErrCode(err).ToPrimary() {
+	case sqlite.ResultInterrupt:
+		return err
+	case sqlite.ResultTooBig, sqlite.ResultNoMem, sqlite.ResultFull:
+		return &Error{State: StateTooMuch, Offset: -1, Message: messageOf(err), Hint: "ask for less"}
+	case sqlite.ResultError, sqlite.ResultMismatch, sqlite.ResultRange:
+		return &Error{State: StateValue, Offset: -1, Message: messageOf(err)}
+	}
+	return &Error{State: StateInternal, Offset: -1, Message: messageOf(err)}
+}
+
+// messageOf is what SQLite itself said, without what the packages between put
+// before it.
+func messageOf(err error) string {
+	for inner := errors.Unwrap(err); inner != nil; inner = errors.Unwrap(inner) {
+		err = inner
+	}
+	text := err.Error()
+	if _, after, found := strings.Cut(text, "SQL logic error: "); found {
+		return after
+	}
+	return strings.TrimPrefix(text, "sqlite: ")
+}
+
+func tableList() string { return schema + "." + strings.Join(TableNames(), ", "+schema+".") }

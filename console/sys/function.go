@@ -1,0 +1,286 @@
+package sys
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"zombiezen.com/go/sqlite"
+)
+
+// functions are those that may be called. What is not here cannot be, whatever
+// SQLite brings along.
+var functions = set(`
+abs avg ceil ceiling coalesce concat concat_ws count cume_dist date datetime dense_rank exp first_value floor format
+group_concat hex iif if ifnull instr json json_array json_array_length json_extract json_group_array
+json_group_object json_object json_patch json_quote json_remove json_replace json_set json_type json_valid julianday
+lag last_value lead length like ln log log10 log2 lower ltrim max min mod nth_value ntile nullif octet_length
+percent_rank pi pow power printf quote rank regexp replace round row_number rtrim sign sqrt strftime string_agg substr
+substring sum time timediff total trim trunc typeof unicode unixepoch upper -> ->>
+now current_date current_time char_length left right greatest least rota_bool rota_time rota_shift
+`)
+
+func set(words string) map[string]bool {
+	all := map[string]bool{}
+	for _, w := range strings.Fields(words) {
+		all[w] = true
+	}
+	return all
+}
+
+type scalar = func(sqlite.Context, []sqlite.Value) (sqlite.Value, error)
+
+// learn gives a connection the functions that people expect of PostgreSQL, and has
+// LIKE tell capitals from small letters, as it does there.
+func (d *desk) learn() error {
+	if err := d.conn.SetCollation(timeCollation, func(a, b string) int { return strings.Compare(written(a), written(b)) }); err != nil {
+		return err
+	}
+	for _, f := range []struct {
+		name  string
+		args  int
+		call  scalar
+		moves bool // it does not always answer the same
+	}{
+		{"now", 0, d.now, true},
+		{"like", 2, d.like(exact), false},
+		{"like", 3, d.like(exact), false},
+		{"regexp", 2, d.like(strings.ToLower), false}, // how ILIKE is written for SQLite
+		{"regexp", 3, d.like(strings.ToLower), false},
+		{"instr", 2, instr, false},
+		{"replace", 3, d.replace, false},
+		{"char_length", 1, runes, false},
+		{"left", 2, left, false},
+		{"right", 2, right, false},
+		{"greatest", -1, extreme(1), false},
+		{"least", -1, extreme(-1), false},
+		{"rota_bool", 1, d.truth, false},
+		{"rota_time", 1, d.moment, false},
+		{"rota_shift", 3, d.shift, false},
+	} {
+		one := &sqlite.FunctionImpl{NArgs: f.args, Scalar: f.call, Deterministic: !f.moves, AllowIndirect: true}
+		if err := d.conn.CreateFunction(f.name, one); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// now is the time of the statement, which is the store's.
+func (d *desk) now(sqlite.Context, []sqlite.Value) (sqlite.Value, error) {
+	view, err := d.query.store()
+	if err != nil {
+		return null, d.query.fail(err)
+	}
+	return stamp(view.Now()), nil
+}
+
+func exact(s string) string { return s }
+
+// like says whether a text fits a pattern. SQLite hands the pattern over first.
+func (d *desk) like(fold func(string) string) scalar {
+	return func(_ sqlite.Context, args []sqlite.Value) (sqlite.Value, error) {
+		for _, a := range args {
+			if a.Type() == sqlite.TypeNull {
+				return null, nil
+			}
+		}
+		escape := '\\'
+		if len(args) == 3 {
+			escape, _ = utf8.DecodeRuneInString(args[2].Text())
+		}
+		pattern := []rune(fold(args[0].Text()))
+		if len(pattern) > patternMost {
+			return null, d.query.fail(&Error{State: StateTooMuch, Offset: -1, Message: fmt.Sprintf("a pattern has at most %d letters", patternMost)})
+		}
+		fit, err := fits(d.query.ctx, []rune(fold(args[1].Text())), pattern, escape)
+		if err != nil {
+			return null, d.query.fail(err)
+		}
+		return boolean(fit), nil
+	}
+}
+
+// patternMost is how many letters a pattern may have.
+const patternMost = 50_000
+
+// fits walks through both, and where something does not fit goes back to the last
+// percent sign, which then takes one letter more: at most as many steps as both are
+// long, multiplied. So it looks now and then whether anybody still waits.
+func fits(ctx context.Context, text, pattern []rune, escape rune) (bool, error) {
+	t, p, mark, from, steps := 0, 0, -1, 0, 0
+	for t < len(text) {
+		if steps++; steps%(1<<14) == 0 && ctx.Err() != nil {
+			return false, ctx.Err()
+		}
+		switch {
+		case p < len(pattern) && pattern[p] == '%':
+			mark, from = p, t
+			p++
+			continue
+		case p < len(pattern) && pattern[p] == escape && p+1 < len(pattern):
+			if pattern[p+1] == text[t] {
+				p, t = p+2, t+1
+				continue
+			}
+		case p < len(pattern) && (pattern[p] == '_' || pattern[p] == text[t]):
+			p, t = p+1, t+1
+			continue
+		}
+		if mark < 0 {
+			return false, nil
+		}
+		from++
+		p, t = mark+1, from
+	}
+	for p < len(pattern) && pattern[p] == '%' {
+		p++
+	}
+	return p == len(pattern), nil
+}
+
+// instr is where a text stands in another, from 1. SQLite's own takes as many steps as
+// both are long, multiplied, and cannot be stopped.
+func instr(_ sqlite.Context, args []sqlite.Value) (sqlite.Value, error) {
+	if args[0].Type() == sqlite.TypeNull || args[1].Type() == sqlite.TypeNull {
+		return null, nil
+	}
+	text := args[0].Text()
+	at := strings.Index(text, args[1].Text())
+	if at < 0 {
+		return integer(0), nil
+	}
+	return integer(int64(utf8.RuneCountInString(text[:at])) + 1), nil
+}
+
+func (d *desk) replace(_ sqlite.Context, args []sqlite.Value) (sqlite.Value, error) {
+	for _, a := range args {
+		if a.Type() == sqlite.TypeNull {
+			return null, nil
+		}
+	}
+	text, from, to := args[0].Text(), args[1].Text(), args[2].Text()
+	if from == "" {
+		return word(text), nil
+	}
+	if n := strings.Count(text, from); len(text)+n*(len(to)-len(from)) > valueMost {
+		return null, d.query.fail(&Error{State: StateTooMuch, Offset: -1, Message: fmt.Sprintf("a value has at most %d bytes", valueMost)})
+	}
+	return word(strings.ReplaceAll(text, from, to)), nil
+}
+
+func runes(_ sqlite.Context, args []sqlite.Value) (sqlite.Value, error) {
+	if args[0].Type() == sqlite.TypeNull {
+		return null, nil
+	}
+	return integer(int64(utf8.RuneCountInString(args[0].Text()))), nil
+}
+
+func left(_ sqlite.Context, args []sqlite.Value) (sqlite.Value, error) {
+	return cut(args, func(text []rune, n int) []rune { return text[:n] })
+}
+
+func right(_ sqlite.Context, args []sqlite.Value) (sqlite.Value, error) {
+	return cut(args, func(text []rune, n int) []rune { return text[len(text)-n:] })
+}
+
+// cut takes so many letters of a text; a negative number is how many to leave.
+func cut(args []sqlite.Value, take func([]rune, int) []rune) (sqlite.Value, error) {
+	if args[0].Type() == sqlite.TypeNull || args[1].Type() == sqlite.TypeNull {
+		return null, nil
+	}
+	text, n := []rune(args[0].Text()), args[1].Int64()
+	if n < 0 {
+		n += int64(len(text))
+	}
+	return word(string(take(text, int(min(max(n, 0), int64(len(text))))))), nil
+}
+
+// extreme is the greatest or the least of its arguments; NULL ones are passed over.
+func extreme(sign int) scalar {
+	return func(_ sqlite.Context, args []sqlite.Value) (best sqlite.Value, _ error) {
+		for _, a := range args {
+			if a.Type() != sqlite.TypeNull && (best.Type() == sqlite.TypeNull || sign*order(a, best) > 0) {
+				best = copied(a)
+			}
+		}
+		return best, nil
+	}
+}
+
+func order(a, b sqlite.Value) int {
+	if a.Type() == sqlite.TypeText || b.Type() == sqlite.TypeText {
+		return strings.Compare(a.Text(), b.Text())
+	}
+	switch x, y := a.Float(), b.Float(); {
+	case x < y:
+		return -1
+	case x > y:
+		return 1
+	}
+	return 0
+}
+
+// copied is a value that outlives the call it came with.
+func copied(v sqlite.Value) sqlite.Value {
+	switch v.Type() {
+	case sqlite.TypeInteger:
+		return integer(v.Int64())
+	case sqlite.TypeFloat:
+		return sqlite.FloatValue(v.Float())
+	case sqlite.TypeText:
+		return word(strings.Clone(v.Text()))
+	case sqlite.TypeBlob:
+		return sqlite.BlobValue(append([]byte{}, v.Blob()...))
+	}
+	return null
+}
+
+// truth is a value as a boolean, which may be written in words.
+func (d *desk) truth(_ sqlite.Context, args []sqlite.Value) (sqlite.Value, error) {
+	switch v := args[0]; v.Type() {
+	case sqlite.TypeNull:
+		return null, nil
+	case sqlite.TypeText:
+		switch strings.ToLower(strings.TrimSpace(v.Text())) {
+		case "t", "true", "yes", "y", "on", "1":
+			return boolean(true), nil
+		case "f", "false", "no", "n", "off", "0":
+			return boolean(false), nil
+		}
+		return d.refuse("%q is not a boolean; write true or false", v.Text())
+	default:
+		return boolean(v.Float() != 0), nil
+	}
+}
+
+// momentLayouts are how a time may be written.
+var momentLayouts = []string{
+	time.RFC3339Nano, "2006-01-02 15:04:05.999999999Z07:00", "2006-01-02 15:04:05.999999999Z07", "2006-01-02 15:04:05.999999999",
+	"2006-01-02T15:04:05.999999999", "2006-01-02 15:04", "2006-01-02 15:04Z07:00", "2006-01-02 15:04Z07", time.DateOnly,
+}
+
+// moment is a time as the columns show it: of a text, or of milliseconds.
+func (d *desk) moment(_ sqlite.Context, args []sqlite.Value) (sqlite.Value, error) {
+	switch v := args[0]; v.Type() {
+	case sqlite.TypeNull:
+		return null, nil
+	case sqlite.TypeText:
+		t, err := parseMoment(v.Text())
+		if err != nil {
+			return d.refuse("%q is not a time; write one such as 2026-11-15T09:00:00Z", v.Text())
+		}
+		return stamp(t), nil
+	default:
+		return stamp(time.UnixMilli(v.Int64())), nil
+	}
+}
+
+// refuse ends the query because of a value. SQLite would not hear of it: the package
+// that we reach it by loses the errors of functions.
+func (d *desk) refuse(format string, args ...any) (sqlite.Value, error) {
+	err := &Error{State: StateBadText, Offset: -1, Message: fmt.Sprintf(format, args...)}
+	return null, d.query.fail(err)
+}

@@ -1,0 +1,128 @@
+package sys
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/rotajobs/rota"
+	"zombiezen.com/go/sqlite"
+)
+
+// Kind is what a column holds.
+type Kind string
+
+// The kinds. SQLite sees numbers and texts; who shows the rows may know better.
+const (
+	Text      Kind = "text"
+	UUID      Kind = "uuid"
+	Integer   Kind = "bigint"
+	Float     Kind = "double precision"
+	Boolean   Kind = "boolean"
+	Timestamp Kind = "timestamptz"
+	JSON      Kind = "jsonb"
+)
+
+// declared is how a kind stands in the declaration of a table. It gives the column
+// its affinity: a number that was written as text still finds its row.
+func (k Kind) declared() string {
+	switch k {
+	case Integer, Boolean:
+		return "INTEGER"
+	case Float:
+		return "REAL"
+	}
+	return "TEXT"
+}
+
+// number says whether values of the kind are numbers to SQLite.
+func (k Kind) number() bool { return k == Integer || k == Boolean || k == Float }
+
+// collation is how values of the kind are compared.
+func (k Kind) collation() string {
+	switch k {
+	case UUID: // written in capitals it is the same
+		return "NOCASE"
+	case Timestamp:
+		return timeCollation
+	}
+	return "BINARY"
+}
+
+// timeCollation compares times however they are written.
+const timeCollation = "ROTA_TIME"
+
+// TimeLayout is how a timestamp is written: of one length, so that texts sort as
+// times do.
+const TimeLayout = "2006-01-02T15:04:05.000000Z"
+
+// null is the value of what is not there. The zero Value is that.
+var null sqlite.Value
+
+func text(s string) sqlite.Value {
+	if s == "" {
+		return null
+	}
+	return sqlite.TextValue(s)
+}
+
+// word is a text that may be empty and still be there.
+func word(s string) sqlite.Value { return sqlite.TextValue(s) }
+
+func uuid(id rota.ID) sqlite.Value {
+	if id.IsZero() {
+		return null
+	}
+	return sqlite.TextValue(id.String())
+}
+
+// definition is the id that a definition goes by, given its name.
+func definition(name string) sqlite.Value {
+	if name == "" {
+		return null
+	}
+	return uuid(rota.DefinitionID(name))
+}
+
+func integer(n int64) sqlite.Value { return sqlite.IntegerValue(n) }
+
+func integerOf[N ~int | ~int64](n *N) sqlite.Value {
+	if n == nil {
+		return null
+	}
+	return integer(int64(*n))
+}
+
+func boolean(is bool) sqlite.Value {
+	if is {
+		return integer(1)
+	}
+	return integer(0)
+}
+
+// millis is a time as document 002 has it.
+func millis(t time.Time) sqlite.Value {
+	if t.IsZero() {
+		return null
+	}
+	return integer(t.UnixMilli())
+}
+
+// stamp is a time as people read it.
+func stamp(t time.Time) sqlite.Value {
+	if t.IsZero() {
+		return null
+	}
+	return sqlite.TextValue(t.UTC().Format(TimeLayout))
+}
+
+func seconds(d time.Duration) sqlite.Value { return integer(int64(d / time.Second)) }
+
+func document(doc json.RawMessage) sqlite.Value {
+	if len(doc) == 0 {
+		return null
+	}
+	return sqlite.TextValue(string(doc))
+}
+
+// encoded is a value as a document.
+func encoded(v any) sqlite.Value { return document(rota.EncodeSpec(v)) }

@@ -1,0 +1,110 @@
+package sys
+
+import (
+	"time"
+
+	"github.com/rotajobs/rota"
+	"zombiezen.com/go/sqlite"
+)
+
+// run is a row of sys.job_runs: an execution, as its last attempt stands.
+type run struct{ *rota.Job }
+
+// The states of a run as document 002 has them. What waits for its retry is
+// PENDING like what waits for its first attempt.
+const (
+	runPending = "PENDING"
+	runRunning = "RUNNING"
+)
+
+func (r *run) state() string {
+	switch {
+	case r.Status == rota.StatusQueued:
+		return runPending
+	case r.Status == rota.StatusCancelled:
+		return string(rota.OutcomeCancelled)
+	case r.Run == nil || r.Run.Outcome == "":
+		return runRunning
+	}
+	return string(r.Run.Outcome)
+}
+
+// scheduled is when it was to run: the time it was planned for, else when it was
+// asked to run, else when it was made.
+func (r *run) scheduled() time.Time {
+	switch {
+	case !r.PlanTime.IsZero():
+		return r.PlanTime
+	case !r.RunAt.IsZero():
+		return r.RunAt
+	}
+	return r.CreatedAt
+}
+
+// message is what there is to say of how it went.
+func (r *run) message() string {
+	switch {
+	case r.Run == nil:
+		return ""
+	case r.Run.Error != "":
+		return r.Run.Error
+	}
+	return r.Run.CancelReason
+}
+
+// ofRun shows a value of the attempt that was dispatched.
+func ofRun(value func(*rota.Run) sqlite.Value) func(*run) sqlite.Value {
+	return func(r *run) sqlite.Value {
+		if r.Run == nil {
+			return null
+		}
+		return value(r.Run)
+	}
+}
+
+var jobRuns = &table[run]{
+	name: "job_runs", columns: runColumns(), ways: runWays, key: func(r *run) string { return string(r.ExecutionID[:]) },
+}
+
+func runColumns() []column[run] {
+	columns := []column[run]{
+		{name: "job_run_uuid", kind: UUID, value: func(r *run) sqlite.Value { return uuid(r.ExecutionID) }, must: true},
+		{name: "job_uuid", kind: UUID, value: func(r *run) sqlite.Value { return definition(r.Schedule) }},
+		{name: "job_name", kind: Text, value: func(r *run) sqlite.Value { return text(r.Schedule) }},
+		{name: "assigned_node_uuid", kind: UUID, value: func(*run) sqlite.Value { return null }},
+		{name: "assigned_node", kind: Text, value: ofRun(func(r *rota.Run) sqlite.Value { return text(r.Runner) })},
+		{name: "shard_uuid", kind: UUID, value: func(*run) sqlite.Value { return null }},
+		{name: "state", kind: Text, value: func(r *run) sqlite.Value { return word(r.state()) }, must: true},
+		{name: "retry_count", kind: Integer, value: func(r *run) sqlite.Value { return integer(int64(r.Attempt - 1)) }, must: true},
+		{name: "result_message", kind: Text, value: func(r *run) sqlite.Value { return text(r.message()) }},
+		{name: "rows_affected", kind: Integer, value: ofRun(func(r *rota.Run) sqlite.Value { return integerOf(r.RowsAffected) })},
+		column[run]{name: "result_data", kind: JSON, value: ofRun(func(r *rota.Run) sqlite.Value { return document(r.Result) })}.whole(),
+		{name: "error_code", kind: Text, value: ofRun(func(r *rota.Run) sqlite.Value { return text(r.ErrorCode) })},
+		{name: "exit_code", kind: Integer, value: ofRun(func(r *rota.Run) sqlite.Value { return integerOf(r.ExitCode) })},
+		{name: "type", kind: Text, value: func(r *run) sqlite.Value { return word(r.Type) }, must: true},
+		{name: "template", kind: Text, value: func(r *run) sqlite.Value { return text(r.Template) }},
+		{name: "group_uuid", kind: UUID, value: func(r *run) sqlite.Value { return uuid(r.GroupID) }},
+		{name: "scope_kind", kind: Text, value: func(r *run) sqlite.Value { return word(orGlobal(r.ScopeKind)) }, must: true},
+		{name: "scope_id", kind: Text, value: func(r *run) sqlite.Value { return word(orGlobal(r.ScopeID)) }, must: true},
+		{name: "priority", kind: Integer, value: func(r *run) sqlite.Value { return integer(int64(r.Priority)) }, must: true},
+		column[run]{name: "params", kind: JSON, value: func(r *run) sqlite.Value { return document(r.Params) }}.whole(),
+		{name: "last_job_uuid", kind: UUID, value: func(r *run) sqlite.Value { return uuid(r.ID) }, must: true},
+		{name: "created_by", kind: Text, value: func(r *run) sqlite.Value { return text(r.CreatedBy) }},
+	}
+	for _, pair := range [][]column[run]{
+		timed("scheduled_time", (*run).scheduled),
+		timed("started_at", func(r *run) time.Time { return r.StartedAt }),
+		timed("completed_at", func(r *run) time.Time { return r.FinishedAt }),
+		timed("created_at", func(r *run) time.Time { return r.CreatedAt }),
+	} {
+		columns = append(columns, pair...)
+	}
+	return columns
+}
+
+func orGlobal(scope string) string {
+	if scope == "" {
+		return rota.GlobalScopeKind
+	}
+	return scope
+}

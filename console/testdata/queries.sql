@@ -1,0 +1,76 @@
+-- What SELECT can do.
+
+CREATE JOB a SCHEDULE = EVERY 1 HOUR DESCRIPTION = 'Alpha' AS CALL noop();
+CREATE JOB b SCHEDULE = EVERY 2 HOURS DESCRIPTION = 'beta' PRIORITY = 5 AS CALL report();
+CREATE JOB c SCHEDULE = EVERY 3 HOURS DEPENDS ON a, b AS 'SELECT 1';
+CREATE JOB off SCHEDULE = EVERY 1 HOUR DISABLED AS 'SELECT 1';
+CREATE JOB held SCHEDULE = EVERY 30 MINUTES PAUSED AS 'SELECT 1';
+-- @advance 3h
+-- @run
+EXECUTE JOB a;
+
+-- NULLs come last where it ascends and first where it descends, as in PostgreSQL.
+SELECT job_name, next_run_time_ts FROM sys.jobs ORDER BY next_run_time;
+SELECT job_name, next_run_time_ts FROM sys.jobs ORDER BY next_run_time DESC;
+SELECT job_name, next_run_time_ts FROM sys.jobs ORDER BY next_run_time NULLS FIRST, job_name;
+SELECT job_name FROM sys.jobs ORDER BY next_run_time LIMIT 2 OFFSET 1;
+SELECT job_name, last_run_time_ts FROM sys.jobs ORDER BY last_run_time, job_name DESC;
+SELECT job_name, description FROM sys.jobs ORDER BY description, job_name;
+SELECT max(next_run_time_ts), min(next_run_time_ts), count(next_run_time) FROM sys.jobs;
+
+-- Equality, ranges, IN, LIKE and what only looks like them.
+SELECT job_name FROM sys.jobs WHERE job_name = 'A';
+SELECT job_name FROM sys.jobs WHERE job_name = 'A' COLLATE NOCASE;
+SELECT job_name FROM sys.jobs WHERE job_name IN ('a', 'c', 'nobody') ORDER BY 1;
+SELECT job_name FROM sys.jobs WHERE interval_seconds = '7200';
+SELECT job_name FROM sys.jobs WHERE interval_seconds > 3600 ORDER BY job_name;
+SELECT job_name FROM sys.jobs WHERE description LIKE 'a%';
+SELECT job_name FROM sys.jobs WHERE description ILIKE 'a%';
+SELECT job_name FROM sys.jobs WHERE description NOT ILIKE 'a%' ORDER BY 1;
+SELECT 'a_b' LIKE 'a\_b', 'axb' LIKE 'a\_b', 'a%b' LIKE 'a!%b' ESCAPE '!', 'aXb' LIKE 'a_b', 'abc' LIKE '%b%', '' LIKE '%', 'abcbd' LIKE '%b_';
+SELECT job_name FROM sys.jobs WHERE next_run_time IS NULL;
+SELECT job_name FROM sys.jobs WHERE next_run_time > 1772377200000 ORDER BY next_run_time;
+SELECT job_name FROM sys.jobs WHERE next_run_time BETWEEN '1772377200000' AND 1772380800000 ORDER BY next_run_time;
+SELECT job_name FROM sys.jobs WHERE next_run_time < 'x' ORDER BY 1;
+SELECT job_name FROM sys.jobs WHERE state = 'enabled';
+SELECT job_name FROM sys.jobs WHERE job_name = NULL;
+SELECT job_name FROM sys.jobs WHERE job_name > 'b' ORDER BY job_name DESC;
+
+-- Joins, groups, common tables, windows, sets.
+SELECT j.job_name, count(r.job_run_uuid) AS runs FROM sys.jobs j LEFT JOIN sys.job_runs r USING (job_uuid) GROUP BY j.job_name ORDER BY runs DESC, j.job_name;
+SELECT j.job_name, d.depends_on_job_name, u.next_run_time_ts FROM sys.jobs j JOIN sys.job_dependencies d ON d.job_uuid = j.job_uuid JOIN sys.jobs u ON u.job_uuid = d.depends_on_job_uuid ORDER BY 1, 2;
+WITH last AS (SELECT job_name, scheduled_time, row_number() OVER (PARTITION BY job_name ORDER BY scheduled_time DESC) AS n FROM sys.job_runs) SELECT job_name FROM last WHERE n = 1 ORDER BY job_name;
+SELECT state, count(*) FROM sys.job_runs GROUP BY state HAVING count(*) > 0 ORDER BY state;
+SELECT job_name FROM sys.jobs WHERE state = 'PAUSED' UNION SELECT job_name FROM sys.jobs WHERE state = 'DISABLED' ORDER BY 1;
+SELECT next_run_time FROM sys.jobs WHERE job_name = 'off' UNION ALL SELECT 1 ORDER BY 1;
+WITH RECURSIVE n (i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 4) SELECT i FROM n;
+SELECT job_name, CASE WHEN priority > 0 THEN 'high' ELSE 'normal' END AS level FROM sys.jobs WHERE EXISTS (SELECT 1 FROM sys.job_runs r WHERE r.job_uuid = jobs.job_uuid) ORDER BY 1;
+SELECT key, value FROM json_each('{"a": 1, "b": [2]}');
+SELECT params ->> 'statement' AS statement FROM sys.jobs WHERE job_type = 'SQL' ORDER BY 1;
+
+-- Casts, booleans, times.
+SELECT interval_seconds::text || 's' AS every, (interval_seconds / 3600)::int AS hours FROM sys.jobs WHERE job_name = 'b';
+SELECT true, false, 'yes'::boolean, 1 = 1 AS eq, NOT true AS not_true;
+SELECT '2026-03-01 12:00'::timestamptz, '1772366400000'::bigint, 1.5::int, '7'::int::text;
+SELECT now() > '2026-01-01' AS later, count(*) FROM sys.jobs WHERE created_at_ts <= now();
+SELECT 'a' || NULL AS empty, coalesce(NULL, 'x'), nullif(1, 1), greatest(1, NULL, 3), least('b', 'a'), left('hello', 2), right('hello', -3);
+SELECT now() - interval '1 day' AS yesterday, '2026-03-01'::timestamptz + interval '1 month 2 hours' AS later;
+SELECT job_name FROM sys.jobs WHERE next_run_time_ts < now() + interval '90 minutes' ORDER BY job_name;
+SELECT count(*) FROM sys.jobs WHERE created_at_ts > '2026-03-01 12:30';
+SELECT count(*) FROM sys.jobs WHERE created_at_ts = '2026-03-01 13:00+01';
+SELECT now() - interval 'some days';
+SELECT count(*) FROM sys.job_runs;
+VALUES (1, 'one'), (2, 'two');
+SELECT $$it's$$, $x$a $$ b$x$, 'c' /* one /* in */ the other */ AS c -- and this
+, 1;
+TABLE sys.job_dependencies;
+
+-- The other tables.
+SELECT template_name, job_type, type, state FROM sys.templates ORDER BY template_name;
+SELECT schedule_name, every, state FROM sys.schedules ORDER BY schedule_name;
+SELECT metric, value, unit FROM sys.performance WHERE type IS NULL AND metric IN ('scheduler_queue_depth', 'jobs_running', 'schedules_enabled') ORDER BY metric;
+SELECT count(*) FROM sys.groups;
+SELECT count(*) FROM sys.reservations;
+SELECT count(*) FROM sys.nodes;
+SELECT event_type, user_name, subject FROM sys.audit WHERE seq <= 8 ORDER BY seq;
+SELECT job_name, status, attempt FROM sys.executions WHERE schedule = 'b';

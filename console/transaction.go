@@ -1,0 +1,204 @@
+package console
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"time"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/ddl"
+)
+
+// transaction is what was asked for since BEGIN. Nothing of it is done before
+// COMMIT; what it would change is known from trying it dry.
+type transaction struct {
+	commands []rota.Command
+	size     int // statements that write
+	seen     *overlay
+	readOnly bool
+	failed   bool
+	implicit bool // nobody said BEGIN
+	told     bool // that queries do not see what it changes
+}
+
+// stepsMost bounds a transaction: it is one command in the end.
+const stepsMost = 1000
+
+func (s *Session) begin(readOnly bool) { s.open = &transaction{seen: newOverlay(), readOnly: readOnly} }
+
+func (s *Session) beginWork(q *ddl.Begin) (*Answer, error) {
+	if s.open != nil && !s.open.implicit {
+		return done("BEGIN").notice("there is a transaction already"), nil
+	}
+	if s.open != nil && s.open.size > 0 {
+		return nil, refuse(StateNested, "send what comes before BEGIN by itself", "BEGIN comes after statements that were sent with it")
+	}
+	s.begin(q.ReadOnly)
+	return done("BEGIN"), nil
+}
+
+func (s *Session) commitWork(ctx context.Context) (*Answer, error) {
+	tx := s.open
+	s.open = nil
+	switch {
+	case tx == nil || tx.implicit && tx.size == 0:
+		return done("COMMIT").notice("there is no transaction"), nil
+	case tx.failed:
+		return done("ROLLBACK").notice("the transaction had failed: nothing of it was done"), nil
+	}
+	if err := s.commit(ctx, tx); err != nil {
+		return nil, err
+	}
+	return done("COMMIT"), nil
+}
+
+func (s *Session) rollbackWork() (*Answer, error) {
+	a := done("ROLLBACK")
+	if s.open == nil {
+		a.notice("there is no transaction")
+	}
+	s.open = nil
+	return a, nil
+}
+
+// commit does everything, or nothing.
+func (s *Session) commit(ctx context.Context, tx *transaction) error {
+	if len(tx.commands) == 0 {
+		return nil
+	}
+	if err := renew(tx.commands, s.console.config.Clock()); err != nil {
+		return err
+	}
+	_, err := s.send(ctx, tx.commands, false)
+	return overtaken(err)
+}
+
+// overtaken says that a transaction was, by somebody who changed the same.
+func overtaken(err error) error {
+	if errors.Is(err, errMoved) {
+		return refuse(StateConflict, "do the transaction again", "somebody else changed a job that the transaction changes")
+	}
+	return err
+}
+
+// renew finds the first fires of schedules anew, since time has passed.
+func renew(commands []rota.Command, now time.Time) error {
+	for _, c := range commands {
+		put, is := c.(*rota.PutSchedule)
+		if !is {
+			continue
+		}
+		fresh, err := rota.Declare(put.Meta, put.Name, put.Spec, now)
+		if err != nil {
+			return err
+		}
+		put.Anchor, put.Next = fresh.Anchor, fresh.Next
+	}
+	return nil
+}
+
+// write does a statement now, or tries it dry and keeps it for COMMIT.
+func (s *Session) write(ctx context.Context, statement ddl.Statement) (*Answer, error) {
+	if s.open == nil {
+		return s.writeNow(ctx, statement)
+	}
+	tx := s.open
+	switch {
+	case tx.readOnly:
+		return nil, refuse(StateReadOnly, "begin one that may write", "%s cannot be done in a transaction that only reads", statement.Tag())
+	case tx.size == stepsMost:
+		return nil, refuse(StateLimit, "commit more often", "a transaction has at most %d statements that write", stepsMost)
+	}
+	plan, err := s.planner(ctx, tx.seen).plan(statement)
+	if err != nil {
+		return nil, err
+	}
+	if len(plan.commands) == 0 {
+		return plan.answer(nil), nil
+	}
+	tried := append(related(tx.commands, plan.commands), plan.commands...)
+	replies, err := s.send(ctx, tried, true)
+	if err != nil {
+		return nil, overtaken(err)
+	}
+	tx.commands = append(tx.commands, plan.commands...)
+	tx.size++
+	tx.seen.learn(tried, replies)
+	return plan.answer(replies[len(replies)-len(plan.commands):]), nil
+}
+
+// triesMost is how often a statement is planned anew because somebody else changed
+// what it had read.
+const triesMost = 5
+
+func (s *Session) writeNow(ctx context.Context, statement ddl.Statement) (*Answer, error) {
+	for range triesMost {
+		plan, err := s.planner(ctx, newOverlay()).plan(statement)
+		if err != nil {
+			return nil, err
+		}
+		if len(plan.commands) == 0 {
+			return plan.answer(nil), nil
+		}
+		replies, err := s.send(ctx, plan.commands, false)
+		if err == nil {
+			return plan.answer(replies), nil
+		}
+		if !errors.Is(err, errMoved) {
+			return nil, err
+		}
+	}
+	return nil, refuse(StateConflict, "try again", "others change the job again and again while the statement is done")
+}
+
+// heads are those of the commands of one statement. The first is the statement's
+// own and the others are derived from it, so that a statement which is planned
+// again, or sent again, gives the same commands whatever stands beside it.
+type heads struct {
+	first rota.Meta
+	taken int
+}
+
+func (h *heads) take() rota.Meta {
+	head := h.first
+	if h.taken > 0 {
+		head.ID = head.ID.Derive([]byte("part " + strconv.Itoa(h.taken)))
+	}
+	h.taken++
+	return head
+}
+
+// send sends commands as one. A single one goes by itself, unless it is tried dry.
+func (s *Session) send(ctx context.Context, commands []rota.Command, dry bool) ([]rota.Reply, error) {
+	store := s.console.config.Store
+	if s.sending != nil && !dry {
+		if err := s.sending(); err != nil {
+			return nil, err
+		}
+	}
+	if len(commands) == 1 && !dry {
+		reply, err := rota.Do[rota.Reply](ctx, store, commands[0])
+		if err != nil {
+			return nil, moved(err)
+		}
+		return []rota.Reply{reply}, nil
+	}
+	all := &rota.All{Meta: s.heads.take(), Members: commands, Dry: dry}
+	reply, err := rota.Do[*rota.AllDone](ctx, store, all)
+	if err != nil {
+		return nil, moved(err)
+	}
+	return reply.Replies, nil
+}
+
+var errMoved = errors.New("what was read has changed since")
+
+// moved tells the refusal of a command that had read something else.
+func moved(err error) error {
+	var e *rota.Error
+	if errors.As(err, &e) && e.Code == rota.Conflict && inMember.ReplaceAllString(e.Field, "") == "version" {
+		return errMoved
+	}
+	return err
+}

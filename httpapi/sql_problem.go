@@ -1,0 +1,67 @@
+package httpapi
+
+import (
+	"net/http"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/console"
+)
+
+// codeTooLong is that of a statement which was cancelled, or took longer than one may.
+const codeTooLong = "took_too_long"
+
+// sqlKind is how one state of SQL is answered.
+type sqlKind struct {
+	kind
+	code string
+}
+
+func sqlKindOf(code rota.Code) sqlKind { return sqlKind{kinds[code], string(code)} }
+
+// sqlKinds maps the states of SQL, each by itself or by the first two characters,
+// which are its class. A test proves it complete.
+var sqlKinds = map[string]sqlKind{
+	"08": sqlKindOf(rota.Invalid),
+	"0A": sqlKindOf(rota.Invalid),
+	"22": sqlKindOf(rota.Invalid),
+	"25": sqlKindOf(rota.Invalid),
+	"42": sqlKindOf(rota.Invalid),
+	"54": sqlKindOf(rota.Invalid),
+	"53": sqlKindOf(rota.Unavailable),
+
+	console.StateUnknown:     sqlKindOf(rota.NotFound),
+	console.StateDenied:      sqlKindOf(rota.Denied),
+	console.StateDuplicate:   sqlKindOf(rota.Conflict),
+	console.StateNotNow:      sqlKindOf(rota.Conflict),
+	console.StateConflict:    sqlKindOf(rota.Conflict),
+	console.StateBusy:        {kind{http.StatusConflict, "Busy"}, string(rota.Busy)},
+	console.StateCancelled:   {kind{http.StatusRequestTimeout, "Took too long"}, codeTooLong},
+	console.StateUnavailable: sqlKindOf(rota.Unavailable),
+	console.StateInternal:    sqlKindOf(rota.Internal),
+}
+
+// kindOfState is how a state is answered. One that nobody knows is about a defect here.
+func kindOfState(state string) (sqlKind, bool) {
+	if k, known := sqlKinds[state]; known {
+		return k, true
+	}
+	if len(state) == len(console.StateInternal) {
+		if k, known := sqlKinds[state[:2]]; known {
+			return k, true
+		}
+	}
+	return sqlKinds[console.StateInternal], false
+}
+
+// sqlProblem is the refusal of a statement as it is answered.
+func sqlProblem(e *console.Error) *Problem {
+	k, _ := kindOfState(e.State)
+	p := &Problem{Title: k.title, Status: k.status, Code: k.code, SQLState: e.State}
+	if p.Status == http.StatusInternalServerError {
+		p.broken()
+		return p
+	}
+	p.Detail, p.Hint = e.Message, e.Hint
+	p.Position, p.Line, p.Column = e.Position, e.Line, e.Column
+	return p
+}

@@ -1,0 +1,65 @@
+package node
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+	dto "github.com/prometheus/client_model/go"
+
+	"github.com/rotajobs/rota/console/sys"
+)
+
+// figures are what this process has counted of jobs, as sys.performance shows it.
+func (m *meters) figures() (all []sys.Metric, err error) {
+	counted := make(chan prometheus.Metric)
+	go func() {
+		m.failed.Collect(counted)
+		close(counted)
+	}()
+	for one := range counted {
+		var v dto.Metric
+		if failed := one.Write(&v); failed != nil {
+			err = failed
+			continue // whoever sends them must not be left waiting
+		}
+		all = append(all, sys.Metric{Name: "jobs_failed_total", Type: v.Label[0].GetValue(), Value: v.Counter.GetValue(), Unit: "jobs"})
+	}
+	if err != nil {
+		return nil, err
+	}
+	var v dto.Metric
+	if err := m.latencyMillis.Write(&v); err != nil {
+		return nil, err
+	}
+	return append(all, latencyFigures(v.Histogram)...), nil
+}
+
+// latencyFigures are a histogram in few numbers. While nothing was measured there
+// is only its count.
+func latencyFigures(h *dto.Histogram) []sys.Metric {
+	const name = "job_run_latency_ms"
+	count := float64(h.GetSampleCount())
+	all := []sys.Metric{{Name: name + "_count", Value: count, Unit: "jobs"}}
+	if count == 0 {
+		return all
+	}
+	return append(all,
+		sys.Metric{Name: name + "_mean", Value: h.GetSampleSum() / count, Unit: "ms"},
+		sys.Metric{Name: name + "_p50", Value: quantile(h, 0.5), Unit: "ms"},
+		sys.Metric{Name: name + "_p99", Value: quantile(h, 0.99), Unit: "ms"},
+	)
+}
+
+// quantile is estimated from the buckets, as Prometheus does: within a bucket values
+// are taken to lie evenly, and beyond the last bound there is nothing to go by but
+// that bound.
+func quantile(h *dto.Histogram, q float64) float64 {
+	rank := q * float64(h.GetSampleCount())
+	low, before := 0.0, 0.0
+	for _, b := range h.Bucket {
+		high, upTo := b.GetUpperBound(), float64(b.GetCumulativeCount())
+		if upTo >= rank && upTo > before {
+			return low + (high-low)*(rank-before)/(upTo-before)
+		}
+		low, before = high, upTo
+	}
+	return low
+}

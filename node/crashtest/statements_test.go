@@ -1,0 +1,134 @@
+//go:build unix
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"testing"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/store/sqlite"
+)
+
+// killed is a statement, and the command in the middle of which the server dies.
+type killed struct {
+	before    string // makes what the statement needs
+	statement string
+	verb      rota.Verb
+	undone    string // what a query says as long as it is not done
+	done      string // and once it is
+	query     string
+}
+
+const countJob = "SELECT count(*) FROM sys.jobs j JOIN sys.templates t ON t.template_name = j.template WHERE j.job_name = 'j' AND t.state = 'ACTIVE'"
+
+var killedStatements = []killed{
+	{"", "CREATE JOB j SCHEDULE = EVERY 100 DAYS AS CALL noop()", rota.VerbAll, "[[0]]", "[[1]]", countJob},
+	{
+		"CREATE JOB j SCHEDULE = EVERY 100 DAYS AS CALL noop()", "ALTER JOB j SET AS 'SELECT 1' SET MAX_RETRIES = 7", rota.VerbAll,
+		"[[PROCEDURE 3]]", "[[SQL 7]]", "SELECT job_type, max_retries FROM sys.jobs WHERE job_name = 'j'",
+	},
+	{
+		"CREATE JOB j SCHEDULE = EVERY 100 DAYS AS CALL noop()", "ALTER JOB j SET STATE = PAUSED", rota.VerbPutSchedule,
+		"[[ENABLED]]", "[[PAUSED]]", "SELECT state FROM sys.jobs WHERE job_name = 'j'",
+	},
+	{
+		"CREATE JOB j SCHEDULE = EVERY 100 DAYS AS CALL noop(); EXECUTE JOB j", "RECREATE JOB j SCHEDULE = EVERY 200 DAYS AS 'SELECT 1'", rota.VerbAll,
+		"[[8640000 PROCEDURE 1]]", "[[17280000 SQL 0]]",
+		"SELECT interval_seconds, job_type, (SELECT count(*) FROM sys.job_runs WHERE job_name = 'j') FROM sys.jobs WHERE job_name = 'j'",
+	},
+	{
+		"CREATE JOB j SCHEDULE = EVERY 100 DAYS AS CALL noop(); EXECUTE JOB j", "DROP JOB j", rota.VerbDrop,
+		"[[1 1]]", "[[0 0]]", "SELECT (SELECT count(*) FROM sys.jobs WHERE job_name = 'j'), (SELECT count(*) FROM sys.job_runs WHERE job_name = 'j')",
+	},
+	{
+		"CREATE JOB j SCHEDULE = EVERY 100 DAYS AS CALL noop()", "EXECUTE JOB j", rota.VerbTrigger,
+		"[[0]]", "[[1]]", "SELECT count(*) FROM sys.job_runs WHERE job_name = 'j'",
+	},
+	{
+		"CREATE JOB j SCHEDULE = EVERY 100 DAYS AS CALL noop()",
+		"BEGIN; DROP JOB j; CREATE JOB k SCHEDULE = EVERY 100 DAYS AS CALL noop(); CREATE JOB l DEPENDS ON k SCHEDULE = EVERY 100 DAYS AS CALL noop(); COMMIT", rota.VerbAll,
+		"[[j]]", "[[k] [l]]", "SELECT job_name FROM sys.jobs ORDER BY 1",
+	},
+}
+
+// TestStatementsAreDoneOrNot: a server that dies just before or just after a
+// statement took effect leaves it undone, or done; and who sends the statement
+// again, under the same key, has it done once.
+func TestStatementsAreDoneOrNot(t *testing.T) {
+	t.Parallel()
+	for i, k := range killedStatements {
+		for _, when := range []string{"before", "after"} {
+			t.Run(fmt.Sprint(i, " ", k.verb, " ", when), func(t *testing.T) {
+				t.Parallel()
+				k.dies(newSite(t), when)
+			})
+		}
+	}
+}
+
+func (k killed) dies(s *site, when string) {
+	s.Helper()
+	c := newCaller(s)
+	first := s.run()
+	if k.before != "" {
+		c.sql(k.before)
+		c.comesToRest()
+	}
+	if got := c.sql(k.query); got != k.undone {
+		s.Fatalf("before it is said, it is %s, not %s", got, k.undone)
+	}
+	first.stop()
+
+	doomed := s.run(point{verb: string(k.verb), when: when}.setting())
+	answered := make(chan error, 1)
+	go func() {
+		a, err := c.write(context.Background(), http.MethodPost, "/sql", object{"statement": k.statement})
+		if err == nil && a.status >= 300 {
+			err = fmt.Errorf("status %d: %s", a.status, a.body)
+		}
+		answered <- err
+	}()
+	if !doomed.diesWithin(patience) {
+		s.Fatalf("the server does not get to %s %s", k.verb, when)
+	}
+	k.sound(s)
+	last := s.run()
+	must(s, <-answered)
+	if got := c.sql(k.query); got != k.done {
+		s.Errorf("sent again, it is %s, not %s", got, k.done)
+	}
+	last.stop()
+	k.sound(s)
+}
+
+// sound looks at the store while no server has it.
+func (k killed) sound(s *site) {
+	s.Helper()
+	store, err := sqlite.OpenWith(s.database(), sqlite.Config{ReadOnly: true})
+	must(s, err)
+	verifyClean(s, store)
+	must(s, store.Close())
+}
+
+// sql runs statements and returns the rows of the last.
+func (c *caller) sql(text string) string {
+	c.site.Helper()
+	var answer struct {
+		Rows [][]any `json:"rows"`
+	}
+	c.must(http.MethodPost, "/sql", object{"statement": text}, &answer)
+	if answer.Rows == nil {
+		answer.Rows = [][]any{}
+	}
+	for _, row := range answer.Rows {
+		for i, v := range row {
+			if n, is := v.(float64); is {
+				row[i] = int64(n)
+			}
+		}
+	}
+	return fmt.Sprint(answer.Rows)
+}

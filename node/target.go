@@ -1,0 +1,217 @@
+package node
+
+import (
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/goccy/go-yaml/ast"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/action"
+	"github.com/rotajobs/rota/internal/near"
+)
+
+// targetsKey is the section of the file that names databases. Its keys are names
+// that users choose, so it is no setting as the others are.
+const targetsKey = "targets"
+
+// targetParts are what a target has.
+var targetParts = []string{"url", "roles", "timeout"}
+
+// targetLine is one value of a target in the file: targets.NAME.url, .timeout or
+// .roles.ROLE.
+type targetLine struct {
+	line
+	name, part, role string
+}
+
+const targetRemedy = `write targets as in targets: {warehouse: {url: "postgres://app@db/warehouse", timeout: 30s}}`
+
+// readTargets reads the section of targets.
+func (r *reading) readTargets(node *ast.MappingValueNode) error {
+	return r.each(node, targetsKey, func(target *ast.MappingValueNode, name string) error {
+		key := targetsKey + "." + name
+		if err := checkTargetName(name); err != nil {
+			return r.refuseTarget(target.Key, err)
+		}
+		if slices.ContainsFunc(r.targets, func(l targetLine) bool { return l.name == name }) {
+			return r.refuse(target.Key, key, "it is set twice", "leave one of the two out")
+		}
+		r.targets = append(r.targets, targetLine{line: line{key, "", r.file, lineOf(target.Key)}, name: name})
+		return r.each(target, key, func(part *ast.MappingValueNode, word string) error {
+			return r.targetPart(part, name, key, word)
+		})
+	})
+}
+
+func (r *reading) targetPart(node *ast.MappingValueNode, name, key, part string) error {
+	if !slices.Contains(targetParts, part) {
+		hint := "there are " + strings.Join(targetParts, ", ")
+		if meant := near.Word(part, targetParts); meant != "" {
+			hint = "did you mean " + meant + "?"
+		}
+		return r.refuse(node.Key, "", "there is no setting "+quoted(key+"."+part), hint)
+	}
+	key += "." + part
+	if part == "roles" {
+		return r.each(node, key, func(role *ast.MappingValueNode, word string) error {
+			return r.targetValue(role, name, part, word, key+"."+word)
+		})
+	}
+	return r.targetValue(node, name, part, "", key)
+}
+
+func (r *reading) targetValue(node *ast.MappingValueNode, name, part, role, key string) error {
+	text, plain := scalar(node.Value)
+	switch {
+	case !plain:
+		return r.refuse(node.Key, key, "its value is not a plain one", targetRemedy)
+	case text == "":
+		return r.refuse(node.Key, key, "it has no value", targetRemedy+", or leave the line out")
+	case slices.ContainsFunc(r.targets, func(l targetLine) bool { return l.key == key }):
+		return r.refuse(node.Key, key, "it is set twice", "leave one of the lines out")
+	}
+	r.targets = append(r.targets, targetLine{line{key, text, r.file, lineOf(node.Key)}, name, part, role})
+	return nil
+}
+
+// each goes through what stands below a key.
+func (r *reading) each(node *ast.MappingValueNode, key string, visit func(*ast.MappingValueNode, string) error) error {
+	var values []*ast.MappingValueNode
+	switch value := node.Value.(type) {
+	case *ast.MappingNode:
+		values = value.Values
+	case *ast.MappingValueNode:
+		values = []*ast.MappingValueNode{value}
+	default:
+		return r.refuse(node.Key, key, "it is not a list of names", targetRemedy)
+	}
+	for _, value := range values {
+		word, plain := scalar(value.Key)
+		if !plain || word == "" {
+			return r.refuse(value.Key, key, "this is not a name", targetRemedy)
+		}
+		if err := visit(value, word); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func checkTargetName(name string) error {
+	return action.CheckTarget(name, action.Target{URL: action.MainURL})
+}
+
+// refuseTarget names the line of what is wrong with a target.
+func (r *reading) refuseTarget(node ast.Node, err error) error {
+	return (&line{file: r.file, number: lineOf(node)}).wrongTarget(err)
+}
+
+func (l *line) wrongTarget(err error) error { return wrongTarget(l.where(), err) }
+
+// wrongTarget says where what is wrong with a target was written.
+func wrongTarget(source string, err error) error {
+	var of *rota.Error
+	if !errors.As(err, &of) {
+		return err
+	}
+	return &rota.Error{Code: rota.Invalid, Act: source, Field: of.Field, Reason: of.Reason, Hint: of.Hint}
+}
+
+// setTargets takes the targets of the file, and of them what the environment says
+// otherwise: a password is better kept there.
+func (c *Config) setTargets(lines []targetLine, env func(string) string) error {
+	sources := map[string]string{} // by field
+	for _, l := range lines {
+		sources[l.key] = l.where()
+		if err := c.setTarget(l.name, l.part, l.role, l.text, l.where()); err != nil {
+			return err
+		}
+	}
+	for _, name := range c.targetNames() {
+		for _, v := range targetVariables(name, c.Targets[name]) {
+			text := env(v.variable)
+			if text == "" {
+				continue
+			}
+			sources[v.key] = v.variable
+			if err := c.setTarget(name, v.part, v.role, text, v.variable); err != nil {
+				return err
+			}
+		}
+	}
+	return c.checkTargets(sources)
+}
+
+// targetNames are those that the environment can say something of.
+func (c *Config) targetNames() []string {
+	names := slices.Collect(maps.Keys(c.Targets))
+	if _, named := c.Targets[action.MainTarget]; !named {
+		names = append(names, action.MainTarget)
+	}
+	slices.Sort(names)
+	return names
+}
+
+func (c *Config) setTarget(name, part, role, text, source string) error {
+	if c.Targets == nil {
+		c.Targets = map[string]action.Target{}
+	}
+	t := c.Targets[name]
+	switch part {
+	case "url":
+		t.URL = text
+	case "roles":
+		t.Roles = maps.Clone(t.Roles)
+		if t.Roles == nil {
+			t.Roles = map[string]string{}
+		}
+		t.Roles[role] = text
+	case "timeout":
+		d, err := parseDuration(text)
+		if err != nil {
+			return &rota.Error{Code: rota.Invalid, Act: source, Field: targetsKey + "." + name + ".timeout", Reason: err.Error(), Hint: "write a duration of at most 7 days, such as 30s"}
+		}
+		t.Timeout = d
+	}
+	if t.URL == "" && name == action.MainTarget {
+		t.URL = action.MainURL
+	}
+	c.Targets[name] = t
+	return nil
+}
+
+// checkTargets looks at them when all is known of each, and names where the part
+// that is wrong was written.
+func (c *Config) checkTargets(sources map[string]string) error {
+	for _, name := range slices.Sorted(maps.Keys(c.Targets)) {
+		err := action.CheckTarget(name, c.Targets[name])
+		var of *rota.Error
+		if !errors.As(err, &of) {
+			continue
+		}
+		source := sources[of.Field]
+		if source == "" {
+			source = sources[targetsKey+"."+name]
+		}
+		return wrongTarget(source, err)
+	}
+	return nil
+}
+
+// targetVariable is an environment variable of one part of a target.
+type targetVariable struct{ variable, key, part, role string }
+
+func targetVariables(name string, t action.Target) []targetVariable {
+	key := targetsKey + "." + name
+	variables := []targetVariable{{part: "url", key: key + ".url"}, {part: "timeout", key: key + ".timeout"}}
+	for _, role := range slices.Sorted(maps.Keys(t.Roles)) {
+		variables = append(variables, targetVariable{part: "roles", role: role, key: key + ".roles." + role})
+	}
+	for i, v := range variables {
+		variables[i].variable = strings.ReplaceAll(Setting{Key: v.key}.Variable(), "-", "_")
+	}
+	return variables
+}
