@@ -49,6 +49,9 @@ VALUES (?, ?, ?, ?, ?, ?)`
 	calendarSchedules = `
 INSERT INTO rota_schedules (name, template, anchor, next_fire, moved_at, version, created_at, updated_at, spec)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`
+	calendarDefinitions = `
+INSERT INTO rota_definitions (id, name)
+VALUES (?, ?)`
 	calendarAudit = `
 INSERT INTO rota_audit (id, at, act, subject)
 VALUES (?, ?, ?, ?)`
@@ -63,7 +66,7 @@ func (c calendar) make(path string) error { return writePast(path, c.fill) }
 func (c calendar) fill(conn *sqlite.Conn) error {
 	w := &calendarWriter{at: c.from.UnixMicro()}
 	for sql, stmt := range map[string]**sqlite.Stmt{
-		calendarTemplates: &w.template, calendarSchedules: &w.schedule, calendarAudit: &w.audit,
+		calendarTemplates: &w.template, calendarSchedules: &w.schedule, calendarDefinitions: &w.definition, calendarAudit: &w.audit,
 	} {
 		var err error
 		if *stmt, err = conn.Prepare(sql); err != nil {
@@ -96,8 +99,9 @@ func (c calendar) byName() []int {
 }
 
 type calendarWriter struct {
-	template, schedule, audit *sqlite.Stmt
-	at                        int64
+	template, schedule, definition, audit *sqlite.Stmt
+
+	at int64
 }
 
 func (w *calendarWriter) addTemplate(c *rota.PutTemplate) error {
@@ -126,6 +130,12 @@ func (w *calendarWriter) addSchedule(c *rota.PutSchedule) error {
 	s.BindInt64(8, w.at)
 	s.BindText(9, string(rota.EncodeSpec(c.Spec)))
 	if err := do(s); err != nil {
+		return err
+	}
+	id := rota.DefinitionID(c.Name)
+	w.definition.BindBytes(1, id[:])
+	w.definition.BindText(2, c.Name)
+	if err := do(w.definition); err != nil {
 		return err
 	}
 	return w.note(c, rota.AuditScheduleCreated, "schedule "+c.Name)

@@ -28,8 +28,8 @@ const (
 INSERT INTO rota_jobs (
   id, type, status, hold, priority, position, max_attempts, backoff, timeout, params,
   created_at, queued_at, run_at, started_at, finished_at, run_id, sequel, group_id, group_position,
-  token, runner, life, heartbeat_at, stale_after, ended_at, outcome)
-VALUES (?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+  token, runner, life, heartbeat_at, stale_after, ended_at, outcome, schedule, counts_at)
+VALUES (?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 	crowdGroups = `
 INSERT INTO rota_groups (id, mode, on_failure, size, created_at)
 VALUES (?, 'sequential', 'continue', ?, ?)`
@@ -212,7 +212,10 @@ func (w *crowdWriter) addForeign() error {
 	return do(w.job)
 }
 
-func (w *crowdWriter) addFinished() error {
+func (w *crowdWriter) addFinished() error { return w.addRun("") }
+
+// addRun adds a job that has run, of a schedule if one is named.
+func (w *crowdWriter) addRun(schedule string) error {
 	if _, err := w.begin(jobType, rota.StatusRunning, 0); err != nil {
 		return err
 	}
@@ -228,5 +231,9 @@ func (w *crowdWriter) addFinished() error {
 	w.job.BindText(20, worker)
 	w.job.BindBytes(21, life[:])
 	w.job.BindText(25, string(rota.OutcomeCompleted))
+	if schedule != "" {
+		w.job.BindText(26, schedule)
+		w.job.BindInt64(27, w.now)
+	}
 	return do(w.job)
 }
