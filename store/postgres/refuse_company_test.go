@@ -126,7 +126,7 @@ func forbiddenJobs() (all []attempt) {
 		all = append(all, attempt{name, insertJobSQL(values), says})
 	}
 	job("a place without a group", "jobs_member", map[string]string{"group_position": "1"})
-	job("a group without a place", saysMember, map[string]string{"group_id": ":group"})
+	job("a group without a place", "jobs_member", map[string]string{"group_id": ":group"})
 	job("place 0", "jobs_member", map[string]string{"group_id": ":group", "group_position": "0"})
 	job("a place beyond the last", saysMember, map[string]string{"group_id": ":group", "group_position": "4"})
 	job("a place that is taken", "jobs_group", map[string]string{"group_id": ":group", "group_position": "1"})
