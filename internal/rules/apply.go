@@ -160,6 +160,7 @@ func load(tx Tx, begin *Need, commands []rota.Command) error {
 		for _, c := range commands {
 			need(&n, c)
 		}
+		recall(tx, &n, commands)
 		if n.empty() {
 			return n.tell()
 		}
@@ -171,6 +172,19 @@ func load(tx Tx, begin *Need, commands []rota.Command) error {
 		}
 	}
 	return rota.Errorf(rota.Internal, "apply", "a command asked for rows %d times over", roundsMax)
+}
+
+// recall asks a claim again at once, if all that bounds it is known without
+// reading: then what is left is whether it was sent before, which it hardly ever
+// was, and both can be read together.
+func recall(tx Tx, n *Need, commands []rota.Command) {
+	memory, has := tx.(Memory)
+	if !has || n.Taken == nil || len(commands) != 1 {
+		return
+	}
+	if memory.Recall(n, n.world); n.asksOnlyTaken() {
+		need(n, commands[0])
+	}
 }
 
 func need(n *Need, c rota.Command) {

@@ -11,7 +11,7 @@ func needClaim(n *Need, c *rota.Claim) {
 	taken, known := n.taken(Taken{Command: c.ID})
 	lanes := distinct(c.Types)
 	bounded := needRooms(n, lanes)
-	if !known || len(taken) > 0 || n.world.took || !bounded || heldBack(n.world, c) {
+	if !known || len(taken) > 0 || n.world.took || !bounded || n.world.timeless(c) || heldBack(n.world, c) {
 		return
 	}
 	types, rooms := roomsOf(n.world, lanes, c.Limit)
@@ -118,6 +118,13 @@ func bucketOf(w *World, typ string, rate rota.Rate) rota.Bucket {
 func heldBack(w *World, c *rota.Claim) bool {
 	r := w.activeReservation()
 	return r != nil && r.Node == c.Worker && r.ExpiresAt.After(w.Now)
+}
+
+// timeless says that only the time tells whether a direct run keeps this worker
+// from claiming, and that it is not known yet.
+func (w *World) timeless(c *rota.Claim) bool {
+	r := w.activeReservation()
+	return w.Now.IsZero() && r != nil && r.Node == c.Worker
 }
 
 // decideClaim dispatches the head of the order: job and run change in one

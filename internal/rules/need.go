@@ -123,6 +123,13 @@ func (n *Need) empty() bool {
 		n.Taken == nil && n.Heads == nil && n.Due == nil && n.Stale == nil && n.Left == nil && n.alone()
 }
 
+// asksOnlyTaken says that nothing is missing but what a claim took before.
+func (n *Need) asksOnlyTaken() bool {
+	rest := *n
+	rest.Taken = nil
+	return n.Taken != nil && rest.empty()
+}
+
 // alone says whether nothing is missing of what jobs have to do with others.
 func (n *Need) alone() bool {
 	return !n.Throttle && !n.Webhooks && !n.Active &&

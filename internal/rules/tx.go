@@ -23,6 +23,13 @@ type Tx interface {
 	Write(c *Changes) error
 }
 
+// Memory is a transaction that can answer some questions without reading.
+type Memory interface {
+	// Recall puts into w what n asks for and is known, and takes it out of n. That
+	// it still is so is seen when it is locked.
+	Recall(n *Need, w *World)
+}
+
 // Key is a unique key: it belongs to a type.
 type Key struct{ Type, Key string }
 

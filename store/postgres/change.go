@@ -144,7 +144,10 @@ func (t *tx) updateAlike(fields rules.JobField, jobs []*rota.Job) {
 		}
 		params = append(params, columns[i].param())
 	})
-	t.write(ask{sql: t.store.texts.update(set), params: params})
+	t.write(ask{sql: t.store.texts.update(set), params: params, each: func(r row) error {
+		t.xid = r.xid(1)
+		return nil
+	}})
 }
 
 // updateSet is the fields that a statement changes, and whether the jobs agree
@@ -169,7 +172,8 @@ func (s updateSet) each(do func(name string, i int)) {
 }
 
 // updateText is the statement that changes fields. A version of 0 is that of a
-// job which was made a moment ago, in this transaction. What all agree in is sent
+// job which was made a moment ago, in this transaction. It answers with the
+// version that the rows have from then on. What all agree in is sent
 // once, and not with each. The first job of a claim names it.
 func updateText(s updateSet) string {
 	names, places, set, first := []string{"id", "version_seen"}, []string{"$2", "$3"}, []string(nil), 4
@@ -196,6 +200,6 @@ WITH changed AS (
   FROM unnest(` + strings.Join(places, ", ") + `) AS v (` + strings.Join(names, ", ") + `)
   WHERE j.id = v.id AND (j.xmin = v.version_seen OR v.version_seen = '0'::xid)
   RETURNING 1)
-SELECT rota_expect(count(*), $1, $1)
+SELECT rota_expect(count(*), $1, $1), pg_current_xact_id()::xid
 FROM changed`
 }

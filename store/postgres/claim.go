@@ -176,6 +176,7 @@ func (t *tx) loadTaken(q *rules.Taken, w *rules.World) ask {
 	var taken []*rota.Job
 	return ask{sql: sqlTaken, params: []param{idParam(q.Command), idParam(low), idParam(high)}, each: func(r row) error {
 		w.PutTook()
+		t.resent = true
 		if r.null(1) {
 			return nil
 		}

@@ -24,9 +24,6 @@ type freshJob struct {
 // freshMax bounds them; those beyond are read.
 const freshMax = 8192
 
-const sqlXid = `
-SELECT pg_current_xact_id()::xid`
-
 // put brings in those of the jobs that are known, and returns the others. When
 // somebody has moved rows, what is known is forgotten.
 func (f *fresh) put(t *tx, ids []rota.ID, w *rules.World) (others []rota.ID) {

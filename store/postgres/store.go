@@ -163,11 +163,12 @@ func (s *Store) applyOnce(ctx context.Context, b rota.Batch, careful bool, ahead
 	if err != nil {
 		t.rollback()
 	}
-	if t.ready { // or may be: the answer to a COMMIT gets lost
+	switch {
+	case t.ready && err != nil: // or may be: the answer to a COMMIT gets lost
 		s.wake.All()
-		if err != nil || !t.told {
-			s.listener.tell()
-		}
+		s.listener.tell()
+	case t.ready && !t.told:
+		s.listener.tell()
 	}
 	return results, err
 }

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/rotajobs/rota"
@@ -9,8 +10,9 @@ import (
 )
 
 var (
-	_ rules.Tx    = (*tx)(nil)
-	_ rules.Clock = (*tx)(nil)
+	_ rules.Tx     = (*tx)(nil)
+	_ rules.Clock  = (*tx)(nil)
+	_ rules.Memory = (*tx)(nil)
 )
 
 // tx is one transaction of one batch. What it writes is not sent until something
@@ -38,6 +40,7 @@ type tx struct {
 	claims   int64                 // jobs that it asks for
 	tooHeavy bool                  // what a claim found does not fit into an answer
 	further  bool                  // others hold all that a claim has looked at
+	resent   bool                  // the claim took jobs when it was sent before
 	changed  map[rota.ID]*rota.Job // as it leaves them
 	xid      uint32
 	pending  []ask
@@ -67,7 +70,8 @@ SELECT set_config('lock_timeout', $1, true), set_config('statement_timeout', $2,
   set_config('enable_mergejoin', 'off', true), set_config('jit', 'off', true),
   set_config('plan_cache_mode', 'force_generic_plan', true)`
 	sqlClock = `
-SELECT ` + clockNow
+SELECT ` + clockNow + `, h.stamp
+FROM (` + sqlHooksStamp + `) h`
 	sqlCommit   = `COMMIT`
 	sqlRollback = `ROLLBACK`
 )
@@ -83,8 +87,9 @@ func (t *tx) begin() {
 	t.pending = append(t.pending, t.lockAhead()...)
 	t.pending = append(t.pending, ask{sql: sqlClock, each: func(r row) error {
 		t.now = time.UnixMicro(r.int(0)).UTC()
+		t.hookState = hooksSeen{stamped: true, stamp: r.text(1)}
 		return nil
-	}}, t.hooksStamp())
+	}})
 }
 
 // Now is what time it was when the transaction began.
@@ -96,16 +101,14 @@ func (t *tx) Now() (time.Time, error) {
 	return t.now, err
 }
 
-// commit sends what is left to write, and ends the transaction.
+// commit sends what is left to write, and ends the transaction. Who waits in this
+// process hears of what is ready before the others are told.
 func (t *tx) commit() error {
-	var asks []ask
-	if len(t.changed) > 0 {
-		asks = append(asks, ask{sql: sqlXid, each: func(r row) error {
-			t.xid = r.xid(0)
-			return nil
-		}})
-	}
-	asks = append(asks, ask{sql: sqlCommit})
+	asks := []ask{{sql: sqlCommit, end: func() {
+		if t.ready {
+			t.store.wake.All()
+		}
+	}}}
 	if t.ready && t.text.named && t.store.listener.afterPause() {
 		t.told = true
 		asks = append(asks, t.store.listener.hint())
@@ -154,10 +157,22 @@ func (t *tx) Load(n *rules.Need, w *rules.World) error {
 	if err := t.read(asks...); err != nil {
 		return err
 	}
+	if t.resent && n.Taken != nil && n.Heads != nil {
+		t.ready = true // others may have passed over what was locked with it
+		return errMoved
+	}
 	if err := t.loadHeadsAgain(n.Heads, w); err != nil {
 		return err
 	}
 	return t.loadTailsAgain(n.Tails, w)
+}
+
+// Recall answers what bounds a claim, as far as it is known.
+func (t *tx) Recall(n *rules.Need, w *rules.World) {
+	t.enter(w)
+	n.Types = slices.DeleteFunc(n.Types, func(name string) bool { return recall(t, classType, seat{name: name}, w.PutType) })
+	n.Throttle = n.Throttle && !recall(t, classThrottle, seat{}, w.PutThrottle)
+	n.Active = n.Active && !recall(t, classActive, seat{}, w.PutActive)
 }
 
 // enter notes that another world is under way: nothing of it is known yet.
@@ -165,7 +180,7 @@ func (t *tx) enter(w *rules.World) {
 	if t.world == w {
 		return
 	}
-	t.world, t.seen, t.unlooked = w, seen{}, nil
+	t.world, t.seen, t.unlooked, t.resent = w, seen{}, nil, false
 	t.passes++
 }
 

@@ -107,14 +107,6 @@ type hooksSeen struct {
 
 func (h *hooksSeen) forget() { *h = hooksSeen{} }
 
-// hooksStamp asks for the stamp.
-func (t *tx) hooksStamp() ask {
-	return ask{sql: sqlHooksStamp, each: func(r row) error {
-		t.hookState = hooksSeen{stamped: true, stamp: r.text(0)}
-		return nil
-	}}
-}
-
 // Hooks are the webhooks in force.
 func (t *tx) Hooks() (*rules.Hooks, error) {
 	h := &t.hookState
