@@ -65,6 +65,7 @@ WHERE j.type = $1 AND j.status = 'QUEUED' AND j.hold = 0
       FROM rota_jobs o
       WHERE o.type = lane.type AND o.status = 'QUEUED' AND o.hold = 0
       LIMIT 1) o)
+  AND NOT EXISTS (SELECT FROM rota_jobs WHERE claim_id = $4)
 ORDER BY j.type, j.priority DESC, j.position, j.created_at, j.id
 LIMIT $3
 FOR UPDATE OF j SKIP LOCKED`
@@ -79,14 +80,23 @@ LEFT JOIN LATERAL (
 WHERE took.before`
 )
 
+// loadClaim reads what a claim took when it was sent before, and what is there to
+// take. Where both are asked for, the first is hardly ever anything: a claim that
+// finds something in the lane that it knows of sees that on the way.
+func (t *tx) loadClaim(n *rules.Need, w *rules.World) []ask {
+	if h := n.Heads; h != nil && !t.merges {
+		if lane := t.store.stream.lane(); lane != "" && t.locksHeads(w) && h.Free() && slices.Contains(h.Types, lane) {
+			return []ask{t.streamHeads(lane, n, w)}
+		}
+	}
+	return append(ifAsked(n.Taken, w, t.loadTaken), ifAsked(n.Heads, w, t.loadHeads)...)
+}
+
 // loadHeads locks what it reads, unless the step is sure to be decided again:
 // then somebody could pass over what is locked and not taken in the end. Where
 // others hold so much of what was looked at that not enough is left, there may be
 // more behind it: whoever claims is told so, and the next look goes further.
 func (t *tx) loadHeads(h *rules.Heads, w *rules.World) ask {
-	if lane := t.store.stream.lane(); lane != "" && t.locksHeads(w) && h.Free() && slices.Contains(h.Types, lane) {
-		return t.streamHeads(lane, h, w)
-	}
 	var heads []*rota.Job
 	look, seen := t.look(h.Limit), 0
 	rooms := make([]int, len(h.Rooms))
@@ -130,19 +140,28 @@ func (t *tx) loadHeads(h *rules.Heads, w *rules.World) ask {
 	}}
 }
 
-// loadHeadsAgain looks further when others hold all that was looked at. Nothing
-// is locked yet that might not be taken.
-func (t *tx) loadHeadsAgain(h *rules.Heads, w *rules.World) error {
-	if t.tooHeavy {
-		return errMoved
-	}
-	for t.further {
+// loadHeadsAgain looks further when others hold all that was looked at, and
+// everywhere when there is nothing in the lane that was known. Nothing is locked
+// then that might not be taken. A claim that turns out to have been sent before
+// takes nothing: what was locked for it, others may have passed over, and they are
+// to look again.
+func (t *tx) loadHeadsAgain(n *rules.Need, w *rules.World) error {
+	for {
+		switch {
+		case t.tooHeavy:
+			t.ready = true
+			return errMoved
+		case t.resent && n.Taken != nil && n.Heads != nil:
+			t.ready = true
+			return errMoved
+		case !t.further:
+			return nil
+		}
 		t.further = false
-		if err := t.read(t.loadHeads(h, w)); err != nil {
+		if err := t.read(t.loadClaim(n, w)...); err != nil {
 			return err
 		}
 	}
-	return nil
 }
 
 // look is how far down a lane a claim looks: as far as others of this process

@@ -23,30 +23,31 @@ import (
 //
 // Locks are advisory, end with the transaction, and are waited for in one order:
 // class by class, within a class by number. A batch is several steps, and each
-// shows only when it is decided what it locks: whoever holds locks or rows already
-// does not wait for more, but gives up if they are not free, and begins anew with
-// all that it now knows it needs. So no two wait for each other. Names share a fixed number of locks
+// shows only when it is decided what it locks: whoever holds rows, or a lock that
+// comes later, does not wait for more, but gives up if they are not free, and begins
+// anew with all that it now knows it needs. So no two wait for each other. Names share a fixed number of locks
 // in each class, since PostgreSQL has room for some thousands in all. Rows are
 // locked by changing them, by claiming them (SKIP LOCKED), and, in a careful
 // step, before they are looked at.
 
-// class is what a lock is for. Their order is that in which they are taken.
+// class is what a lock is for. Their order is that in which they are taken: first
+// what is known before anything is read.
 type class int32
 
 const (
 	classCommand class = iota + 1
 	classOrder
+	classThrottle
+	classActive
+	classType
+	classWebhooks
 	classKey
 	classGraph
-	classThrottle
-	classWebhooks
-	classType
 	classTemplate
 	classSchedule
 	classGroup
 	classRedriven
 	classRequest
-	classActive
 	classLane
 	classOpen
 )
@@ -92,7 +93,18 @@ func (l locks) missing(wanted locks) (keys []lockKey) {
 	return keys
 }
 
+// last is the one that comes last.
+func (l locks) last() (last lockKey) {
+	for key := range l {
+		last = max(last, key)
+	}
+	return last
+}
+
 const (
+	lockOne = `CASE WHEN v.alone
+  THEN pg_advisory_xact_lock($4::int, v.key::int)
+  ELSE pg_advisory_xact_lock_shared($4::int, v.key::int) END`
 	sqlLock = `
 SELECT CASE WHEN v.alone
   THEN pg_advisory_xact_lock($1::int, v.key::int)
@@ -107,9 +119,17 @@ FROM unnest($2, $3) AS v (key, alone)`
 )
 
 // lock asks for locks in their order, and holds them from then on. Who holds
-// nothing yet waits for them.
+// nothing that comes later waits for them.
 func (t *tx) lock(keys []lockKey, wanted locks) ask {
-	first := len(t.held) == 0 && !t.busy
+	waits := !t.busy && keys[0] > t.held.last()
+	params := t.lockParams(keys, wanted)
+	if waits {
+		return ask{sql: sqlLock, params: params}
+	}
+	return ask{sql: sqlTryLock, params: append(params, intParam(int64(len(keys))))}
+}
+
+func (t *tx) lockParams(keys []lockKey, wanted locks) []param {
 	numbers, alone := newColumn(oidInts, len(keys)), newColumn(oidBools, len(keys))
 	for _, key := range keys {
 		numbers.int(int64(key))
@@ -117,28 +137,38 @@ func (t *tx) lock(keys []lockKey, wanted locks) ask {
 		t.held.want(key, wanted[key])
 		t.ahead.want(key, wanted[key])
 	}
-	params := []param{intParam(int64(t.store.lockSpace)), numbers.param(), alone.param()}
-	if first {
-		return ask{sql: sqlLock, params: params}
-	}
-	return ask{sql: sqlTryLock, params: append(params, intParam(int64(len(keys))))}
+	return []param{intParam(int64(t.store.lockSpace)), numbers.param(), alone.param()}
 }
 
 // lockAhead locks what the commands are sure to need: a claim its own id, so that
 // of two sendings the second finds what the first took, and the order against
-// those who move jobs in it.
-func (t *tx) lockAhead() []ask {
+// those who move jobs in it; and what all of them look at, which seldom changes.
+func (t *tx) lockAhead() []param {
 	wanted := maps.Clone(t.ahead)
 	for _, c := range t.commands {
-		if claim, ok := c.(*rota.Claim); ok && claim != nil {
-			wanted.want(seatOf(classCommand, string(claim.ID[:])), exclusive)
+		switch c := c.(type) {
+		case *rota.Claim:
+			if c == nil {
+				continue
+			}
+			wanted.want(seatOf(classCommand, string(c.ID[:])), exclusive)
 			wanted.want(theSeat(classOrder), shared)
+			wanted.want(theSeat(classThrottle), shared)
+			wanted.want(theSeat(classActive), shared)
+			wanted.wantNames(classType, c.Types, shared)
+		case *rota.Finish:
+			wanted.want(theSeat(classThrottle), shared)
+			wanted.want(theSeat(classActive), shared)
+		case *rota.Enqueue:
+			if c == nil {
+				continue
+			}
+			for i := range c.Jobs {
+				wanted.want(seatOf(classType, c.Jobs[i].Type), shared)
+			}
 		}
 	}
-	if len(wanted) == 0 {
-		return nil
-	}
-	return []ask{t.lock(t.held.missing(wanted), wanted)}
+	return t.lockParams(t.held.missing(wanted), wanted)
 }
 
 // Lock sees to it that what a world has looked at stays so until the commit, or

@@ -193,6 +193,9 @@ func (s *session) leave(ctx context.Context) {
 	}
 }
 
+const sqlClock = `
+SELECT ` + clockNow
+
 // now is the time by PostgreSQL's clock, with the precision that is kept.
 func (s *Store) now(ctx context.Context) (now time.Time, err error) {
 	if s.config.Clock != nil {

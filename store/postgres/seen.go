@@ -82,16 +82,19 @@ func (s *seen) under(held locks) func(class, seat) bool {
 		if known[c][at] {
 			return false
 		}
-		key := theSeat(c)
-		switch c {
-		case classThrottle, classWebhooks, classActive:
-		case classKey, classRequest:
-			key = seatOf(c, at.name+"\x00"+at.more)
-		default:
-			key = seatOf(c, at.name)
-		}
-		return copied[key] != 0
+		return copied[at.lock(c)] != 0
 	}
+}
+
+// lock is the lock of a name.
+func (at seat) lock(c class) lockKey {
+	switch c {
+	case classThrottle, classWebhooks, classActive:
+		return theSeat(c)
+	case classKey, classRequest:
+		return seatOf(c, at.name+"\x00"+at.more)
+	}
+	return seatOf(c, at.name)
 }
 
 // How to see whether rows are still what they were: as many of them are there as
@@ -128,6 +131,21 @@ FROM rota_webhooks t`
 SELECT rota_expect(count(*) FILTER (WHERE t.xmin = $1), $2, count(*))
 FROM rota_reservations t
 WHERE t.status = 'ACTIVE'`
+	// All that bounds a claim, at once. Of each no more can match than should, so
+	// that the sums agree only where each does.
+	sqlStillBounds = `
+SELECT rota_expect(t.matched + l.matched + a.matched, $3::bigint + $5 + $7, t.present + l.present + a.present)
+FROM (
+  SELECT count(t.name) FILTER (WHERE t.xmin = v.version) AS matched, count(t.name) AS present
+  FROM unnest($1, $2) AS v (name, version)
+  LEFT JOIN rota_types t ON t.name = v.name) t
+CROSS JOIN (
+  SELECT count(*) FILTER (WHERE t.xmin = $4) AS matched, count(*) AS present
+  FROM rota_throttle t) l
+CROSS JOIN (
+  SELECT count(*) FILTER (WHERE t.xmin = $6) AS matched, count(*) AS present
+  FROM rota_reservations t
+  WHERE t.status = 'ACTIVE') a`
 	sqlStillJobs = `
 SELECT rota_expect(count(*), $3, $3)
 FROM unnest($1, $2) AS v (id, version)
@@ -137,6 +155,14 @@ JOIN rota_jobs j ON j.id = v.id AND j.xmin = v.version`
 // validate sees that what was read without a lock is still so. Jobs that change
 // are seen to where they are changed.
 func (t *tx) validate(w *rules.World, underLock func(class, seat) bool, sets bool) (asks []ask) {
+	loose := t.seen.loose(underLock)
+	t.sure.pass(loose, t.held)
+	if types, limits, active := loose[classType], loose[classThrottle], loose[classActive]; len(limits) > 0 && len(active) > 0 {
+		asks = append(asks, stillBounds(types, limits, active))
+		delete(loose, classType)
+		delete(loose, classThrottle)
+		delete(loose, classActive)
+	}
 	for _, one := range []struct {
 		class class
 		sql   string
@@ -152,17 +178,54 @@ func (t *tx) validate(w *rules.World, underLock func(class, seat) bool, sets boo
 		{classRequest, sqlStillRequests, stillPairs},
 		{classActive, sqlStillActive, stillOne},
 	} {
-		loose := map[seat]uint32{}
-		for at, version := range t.seen.names[one.class] {
-			if !underLock(one.class, at) {
-				loose[at] = version
-			}
-		}
-		if len(loose) > 0 {
-			asks = append(asks, one.ask(one.sql, loose))
+		if len(loose[one.class]) > 0 {
+			asks = append(asks, one.ask(one.sql, loose[one.class]))
 		}
 	}
 	return append(asks, t.stillJobs(w, sets)...)
+}
+
+// loose is what was read without a lock.
+func (s *seen) loose(underLock func(class, seat) bool) map[class]map[seat]uint32 {
+	all := map[class]map[seat]uint32{}
+	for c, names := range s.names {
+		for at, version := range names {
+			if underLock(c, at) {
+				continue
+			}
+			if all[c] == nil {
+				all[c] = map[seat]uint32{}
+			}
+			all[c][at] = version
+		}
+	}
+	return all
+}
+
+// sure is what was seen to be as it is known, under a lock that is held until the
+// end of the transaction: it need not be seen twice.
+type sure map[class]map[seat]uint32
+
+// pass takes out of what is to be seen what was, and remembers the rest.
+func (s *sure) pass(loose map[class]map[seat]uint32, held locks) {
+	for c, names := range loose {
+		for at, version := range names {
+			if was, is := (*s)[c][at]; is && was == version {
+				delete(names, at)
+				continue
+			}
+			if held[at.lock(c)] == 0 {
+				continue
+			}
+			if *s == nil {
+				*s = sure{}
+			}
+			if (*s)[c] == nil {
+				(*s)[c] = map[seat]uint32{}
+			}
+			(*s)[c][at] = version
+		}
+	}
 }
 
 // stillJobs looks after jobs that only were looked at. Where sets were looked at
@@ -193,6 +256,14 @@ func stillNamed(sql string, of map[seat]uint32) ask {
 		n += present(of[at])
 	}
 	return ask{sql: sql, params: []param{names.param(), versions.param(), intParam(int64(n))}}
+}
+
+func stillBounds(types, limits, active map[seat]uint32) ask {
+	a := stillNamed(sqlStillBounds, types)
+	for _, one := range []map[seat]uint32{limits, active} {
+		a.params = append(a.params, stillOne("", one).params...)
+	}
+	return a
 }
 
 func stillGroups(sql string, of map[seat]uint32) ask {

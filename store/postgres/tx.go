@@ -33,6 +33,7 @@ type tx struct {
 	unlooked []rota.ID        // jobs that it is to make, and has not looked for
 	looks    bool             // after all
 	held     locks            // until the end of the transaction
+	sure     sure             // what was seen to be so under them
 	ahead    locks            // what it needed when it was tried before
 	locked   map[rota.ID]bool // jobs, likewise
 	tails    map[int]tailOffer
@@ -41,6 +42,7 @@ type tx struct {
 	tooHeavy bool                  // what a claim found does not fit into an answer
 	further  bool                  // others hold all that a claim has looked at
 	resent   bool                  // the claim took jobs when it was sent before
+	merges   bool                  // there was nothing in the lane that was known
 	changed  map[rota.ID]*rota.Job // as it leaves them
 	xid      uint32
 	pending  []ask
@@ -63,33 +65,34 @@ type tx struct {
 const (
 	sqlBegin = `
 BEGIN ISOLATION LEVEL READ COMMITTED`
-	sqlBounds = `
+	// What is set comes before what is locked, and the time after it.
+	sqlOpening = `
 SELECT set_config('lock_timeout', $1, true), set_config('statement_timeout', $2, true),
   set_config('idle_in_transaction_session_timeout', $3, true),
   set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true),
   set_config('enable_mergejoin', 'off', true), set_config('jit', 'off', true),
-  set_config('plan_cache_mode', 'force_generic_plan', true)`
-	sqlClock = `
-SELECT ` + clockNow + `, h.stamp
-FROM (` + sqlHooksStamp + `) h`
+  set_config('plan_cache_mode', 'force_generic_plan', true),
+  (SELECT count(` + lockOne + `)
+  FROM unnest($5, $6) AS v (key, alone)),
+  ` + clockNow + `,
+  (` + sqlHooksStamp + `)`
 	sqlCommit   = `COMMIT`
 	sqlRollback = `ROLLBACK`
 )
+
+// colOpeningTime is the place of the time, behind what was set and locked.
+const colOpeningTime = 9
 
 // begin begins the transaction, with the first that is read, and asks what time
 // it is by PostgreSQL's clock. What the commands are sure to lock is locked before
 // anything is read.
 func (t *tx) begin() {
-	t.pending = []ask{
-		{sql: sqlBegin},
-		{sql: sqlBounds, params: []param{textAlways(lockTimeout), textAlways(statementTimeout), textAlways(idleTimeout)}},
-	}
-	t.pending = append(t.pending, t.lockAhead()...)
-	t.pending = append(t.pending, ask{sql: sqlClock, each: func(r row) error {
-		t.now = time.UnixMicro(r.int(0)).UTC()
-		t.hookState = hooksSeen{stamped: true, stamp: r.text(1)}
+	params := append([]param{textAlways(lockTimeout), textAlways(statementTimeout), textAlways(idleTimeout)}, t.lockAhead()...)
+	t.pending = []ask{{sql: sqlBegin}, {sql: sqlOpening, params: params, each: func(r row) error {
+		t.now = time.UnixMicro(r.int(colOpeningTime)).UTC()
+		t.hookState = hooksSeen{stamped: true, stamp: r.text(colOpeningTime + 1)}
 		return nil
-	}})
+	}}}
 }
 
 // Now is what time it was when the transaction began.
@@ -157,11 +160,7 @@ func (t *tx) Load(n *rules.Need, w *rules.World) error {
 	if err := t.read(asks...); err != nil {
 		return err
 	}
-	if t.resent && n.Taken != nil && n.Heads != nil {
-		t.ready = true // others may have passed over what was locked with it
-		return errMoved
-	}
-	if err := t.loadHeadsAgain(n.Heads, w); err != nil {
+	if err := t.loadHeadsAgain(n, w); err != nil {
 		return err
 	}
 	return t.loadTailsAgain(n.Tails, w)
@@ -180,7 +179,7 @@ func (t *tx) enter(w *rules.World) {
 	if t.world == w {
 		return
 	}
-	t.world, t.seen, t.unlooked, t.resent = w, seen{}, nil, false
+	t.world, t.seen, t.unlooked, t.resent, t.merges = w, seen{}, nil, false, false
 	t.passes++
 }
 
@@ -232,8 +231,7 @@ func each[Q any](questions []Q, w *rules.World, load func(Q, *rules.World) ask) 
 }
 
 func (t *tx) loadOrders(n *rules.Need, w *rules.World) (asks []ask) {
-	asks = append(asks, ifAsked(n.Taken, w, t.loadTaken)...)
-	asks = append(asks, ifAsked(n.Heads, w, t.loadHeads)...)
+	asks = append(asks, t.loadClaim(n, w)...)
 	asks = append(asks, ifAsked(n.Due, w, t.loadDue)...)
 	asks = append(asks, ifAsked(n.Stale, w, t.loadStale)...)
 	return append(asks, ifAsked(n.Left, w, t.loadLeft)...)
