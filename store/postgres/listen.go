@@ -16,6 +16,7 @@ const (
 	pollEvery   = 200 * time.Millisecond // how often is looked for what others have done, where nobody tells
 	lookEvery   = 5 * time.Second        // the same where they do: a hint may get lost
 	listenAgain = time.Second            // after a connection was lost
+	tellLastMax = time.Second            // for a hint when the store is closed
 )
 
 // listener tells other processes that something has become ready, and hears it
@@ -131,18 +132,40 @@ func (l *listener) tell() {
 	}
 }
 
+// tellAll tells others until it is closed, and then what is left to tell.
 func (l *listener) tellAll(ctx context.Context) {
 	for {
 		select {
-		case <-ctx.Done():
-			return
 		case <-l.tells:
+		case <-ctx.Done():
+			select {
+			case <-l.tells:
+				l.tellLast()
+			default:
+			}
+			return
 		}
 		for !l.afterPause() && ctx.Err() == nil {
 			sleep(ctx, max(l.gap(), time.Millisecond))
 		}
 		_ = l.notify(ctx) // who hears nothing looks for itself
+		if ctx.Err() != nil {
+			l.tellLast()
+			return
+		}
 	}
+}
+
+// tellLast tells others when the store takes on nothing more.
+func (l *listener) tellLast() {
+	ctx, done := context.WithTimeout(context.Background(), tellLastMax)
+	defer done()
+	conn, err := l.store.pool.Acquire(ctx)
+	if err != nil {
+		return
+	}
+	defer conn.Release()
+	_ = l.store.session(conn).send(ctx, l.hint())
 }
 
 // hearAll wakes those who wait whenever somebody tells. After a connection was

@@ -20,6 +20,7 @@ func testBatch(t *testing.T, h Harness) {
 		{"an empty batch changes nothing", batchEmpty},
 		{"a batch without a time is stamped by the store", batchStamped},
 		{"an ended context is told so, and the batch can be sent again", batchContext},
+		{"what is no command is refused by itself", batchNil},
 	})
 }
 
@@ -173,6 +174,20 @@ func batchStamped(y *story) {
 		y.Errorf("created at %s, but it is %s", j.CreatedAt, to)
 	}
 	wantTime(y, "whole microseconds", j.CreatedAt, j.CreatedAt.Truncate(time.Microsecond))
+}
+
+func batchNil(y *story) {
+	none := []rota.Command{nil, (*rota.Enqueue)(nil), (*rota.Claim)(nil), (*rota.Finish)(nil), (*rota.Extend)(nil), (*rota.All)(nil)}
+	results, err := y.s.Apply(y.Context(), rota.Batch{Now: y.now, Commands: append(none, y.enqueueCommand(rota.NewJob{}))})
+	if err != nil {
+		y.Fatal(err)
+	}
+	for i := range none {
+		if results[i].Err == nil || results[i].Err.Code != rota.Invalid {
+			y.Errorf("command %d: %v", i, results[i].Err)
+		}
+	}
+	want(y, "in the queue", len(y.queue()), 1)
 }
 
 func batchContext(y *story) {

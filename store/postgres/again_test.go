@@ -1,0 +1,152 @@
+package postgres
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/rules"
+)
+
+// TestAClaimSentAgainTakesNoMore, whether all that is ready stands in one lane,
+// which the claim knows of, or the lanes are merged.
+func TestAClaimSentAgainTakesNoMore(t *testing.T) {
+	for _, one := range []struct {
+		name   string
+		merged bool
+	}{{"one lane", false}, {"merged", true}} {
+		t.Run(one.name, func(t *testing.T) {
+			s := openTest(t, Config{Logger: quiet})
+			order := queued(t, s, 30)
+			done[*rota.Claimed](t, s, claimOf("w", 2)) // which makes the lane and the bounds known
+			claim := claimOf("w", 3)
+			first := idsIn(done[*rota.Claimed](t, s, claim).Jobs)
+			if one.merged {
+				s.stream.learn(nil, &rules.Heads{})
+			}
+			if (s.stream.lane() == "") != one.merged {
+				t.Fatalf("the lane is %q", s.stream.lane())
+			}
+			for _, at := range []*Store{s, openAt(t, urlOf(s), Config{Logger: quiet})} {
+				answer := done[*rota.Claimed](t, at, claim)
+				if again := idsIn(answer.Jobs); !answer.Again || !slices.Equal(again, first) {
+					t.Errorf("sent again it answers with %v, and was sent before: %t; want %v", again, answer.Again, first)
+				}
+			}
+			next := idsIn(done[*rota.Claimed](t, s, claimOf("w", 5)).Jobs)
+			if !slices.Equal(next, order[5:10]) {
+				t.Errorf("the next takes %v; want %v", next, order[5:10])
+			}
+		})
+	}
+}
+
+// TestWhoPassedOverAClaimSentAgainIsWoken: for a moment it had locked what it does
+// not take, and another process may have found nothing meanwhile.
+func TestWhoPassedOverAClaimSentAgainIsWoken(t *testing.T) {
+	s := openTest(t, Config{Logger: quiet})
+	theirs := openAt(t, urlOf(s), Config{Logger: quiet})
+	queued(t, s, 10)
+	claim := claimOf("w", 3)
+	done[*rota.Claimed](t, s, claim)
+	s.stream.learn(nil, &rules.Heads{})
+	wake, off := theirs.Wake()
+	defer off()
+	eventually(t, "the other process listens", theirs.Listens)
+	time.Sleep(50 * time.Millisecond) // it has heard of what was enqueued
+	select {
+	case <-wake:
+	default:
+	}
+	done[*rota.Claimed](t, s, claim)
+	ctx, stop := context.WithTimeout(t.Context(), lookEvery/2)
+	defer stop()
+	select {
+	case <-wake:
+	case <-ctx.Done():
+		t.Error("the other process was not told")
+	}
+}
+
+// TestAReservationComesBetweenAnEndAndAClaim: what the end has seen to be so is
+// held until the claim of the same step is decided.
+func TestAReservationComesBetweenAnEndAndAClaim(t *testing.T) {
+	mine := openTest(t, Config{Logger: quiet})
+	theirs := openAt(t, urlOf(mine), Config{Logger: quiet})
+	queued(t, mine, 20)
+	for range 5 {
+		ended := done[*rota.Claimed](t, mine, claimOf("w", 1)).Jobs[0]
+		slow := pauseClaims(t, mine, 1) // after the end was decided
+		answers := make(chan []rota.Result, 1)
+		go func() {
+			results, err := mine.Apply(context.Background(), rota.Batch{Commands: []rota.Command{
+				&rota.Finish{Meta: rota.NewMeta(""), Items: []rota.FinishItem{{LeaseRef: ended.Lease(), Outcome: rota.OutcomeCompleted}}},
+				claimOf("w", 2),
+			}})
+			must(t, err)
+			answers <- results
+		}()
+		<-slow.reached
+		reserved := make(chan *rota.Reservation, 1)
+		go func() {
+			reserved <- done[*rota.Reserved](t, theirs, &rota.Reserve{Meta: rota.NewMeta(""), Node: "w", For: time.Minute}).Reservation
+		}()
+		select { // it waits, or the claim will see it
+		case r := <-reserved:
+			reserved <- r
+		case <-time.After(20 * time.Millisecond):
+		}
+		came := len(reserved) > 0
+		slow.goOn <- struct{}{}
+		results := <-answers
+		mine.decided = nil
+		held := <-reserved
+		if taken := results[1].Reply.(*rota.Claimed).Jobs; came && len(taken) > 0 {
+			t.Errorf("a worker that was reserved took %d jobs", len(taken))
+		}
+		done[*rota.Released](t, theirs, &rota.Release{Meta: rota.NewMeta(""), ReservationID: held.ID})
+	}
+}
+
+// TestWhatIsLeftToTellIsToldAtTheClose: a process that enqueues and ends at once
+// leaves nobody waiting.
+func TestWhatIsLeftToTellIsToldAtTheClose(t *testing.T) {
+	s := openTest(t, Config{Logger: quiet})
+	queued(t, s, 1)
+	ear, err := s.listener.listen(t.Context())
+	must(t, err)
+	defer ear.Close(context.Background())
+	heard := func(theirs *Store) bool {
+		ctx, stop := context.WithTimeout(t.Context(), lookEvery/2)
+		defer stop()
+		for {
+			told, err := ear.WaitForNotification(ctx)
+			if err != nil {
+				return false
+			}
+			if told.Payload == theirs.listener.name {
+				return true
+			}
+		}
+	}
+	for range 5 {
+		theirs := openAt(t, urlOf(s), Config{Logger: quiet})
+		if !heard(theirs) { // its self-test
+			t.Fatal("a process that starts is not heard")
+		}
+		one := func() {
+			done[*rota.Enqueued](t, theirs, &rota.Enqueue{Meta: rota.NewMeta(""), Jobs: []rota.NewJob{{Type: "work"}}})
+		}
+		one()
+		if !heard(theirs) {
+			t.Fatal("nobody was told of the first job")
+		}
+		one() // mostly within the pause after the first
+		must(t, theirs.Close())
+		if !heard(theirs) {
+			t.Error("nobody was told of the last job")
+		}
+	}
+}
