@@ -22,6 +22,9 @@ type desk struct {
 	flights int          // how many steps may be under way
 	aloft   int          // how many are
 	claims  int          // how many of them claim
+	taken   int          // slots that those have taken
+	left    since        // when the last of them left
+	long    *time.Timer  // until it takes long
 	landed  chan *flight // those that are back
 	woken   int          // how often something may have become ready
 
@@ -34,12 +37,13 @@ type desk struct {
 }
 
 func newDesk(e *Engine) *desk {
-	rate, pause := time.NewTimer(time.Hour), time.NewTimer(time.Hour)
+	rate, pause, long := time.NewTimer(time.Hour), time.NewTimer(time.Hour), time.NewTimer(time.Hour)
 	rate.Stop()
 	pause.Stop()
+	long.Stop()
 	return &desk{
 		e: e, bell: newBell(), berth: newBerth(), flights: flights(e.store), landed: make(chan *flight, flightsMax),
-		hungry: !e.config.Remote, began: newSince(), rate: rate, pause: pause,
+		hungry: !e.config.Remote, left: newSince(), long: long, began: newSince(), rate: rate, pause: pause,
 	}
 }
 
@@ -73,6 +77,7 @@ func (d *desk) run(ctx context.Context) {
 			d.land(ctx, f)
 		case trip := <-d.berth.trips:
 			d.arrived(ctx, trip)
+		case <-d.long.C: // what has ended is looked at
 		case <-d.rate.C:
 			d.room = time.Time{}
 			d.wakened()

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"time"
 
 	"github.com/rotajobs/rota"
 )
@@ -29,10 +30,23 @@ const flightsMax = 2
 // flights is how many steps may be under way.
 func flights(store rota.Store) int { return max(1, min(flightsMax, store.Limits().Batches)) }
 
-// worth says whether a step is worth sending while another is under way. A small
-// one waits, and takes with it what comes meanwhile.
+// flightLong is how long a step takes that is not waited for: nothing that has
+// ended is held up by one that hangs.
+const flightLong = 20 * time.Millisecond
+
+// worth says whether a step is worth sending while another is under way. One with
+// less than half of what there is room for waits, and takes with it what comes
+// meanwhile: each costs something by itself.
 func (d *desk) worth(load int) bool {
-	return d.aloft == 0 || d.aloft < d.flights && load*8 >= d.e.config.Workers
+	switch {
+	case d.aloft == 0:
+		return true
+	case d.aloft >= d.flights:
+		return false
+	case d.left.passed() >= flightLong:
+		return load > 0
+	}
+	return load*2 >= d.e.config.Workers-d.taken
 }
 
 // share is how many slots a claim takes. While there is more than enough to do
@@ -49,7 +63,10 @@ func (d *desk) depart(ctx context.Context, f *flight) {
 	d.aloft++
 	if f.slots > 0 {
 		d.claims++
+		d.taken += f.slots
 	}
+	d.left.mark()
+	d.long.Reset(flightLong)
 	if d.flights == 1 {
 		d.fly(ctx, f)
 		d.land(ctx, f)
@@ -72,6 +89,7 @@ func (d *desk) land(ctx context.Context, f *flight) {
 	d.aloft--
 	if f.slots > 0 {
 		d.claims--
+		d.taken -= f.slots
 	}
 	if f.err != nil {
 		d.undecided(ctx, f)

@@ -122,3 +122,52 @@ func TestAnEngineEndsWithStepsUnderWay(t *testing.T) {
 		t.Errorf("%d jobs are left running: %v", len(running), err)
 	}
 }
+
+// TestEndsLeaveBesideAClaimThatHangs: what has ended is recorded, however long the
+// store takes over another step, and however much else goes on.
+func TestEndsLeaveBesideAClaimThatHangs(t *testing.T) {
+	w := newWorld(t)
+	var started sync.WaitGroup
+	first, others := w.addOne(), w.add(make([]rota.NewJob, 19)...)
+	hangs, goOn, end, endOthers := make(chan struct{}), make(chan struct{}), make(chan struct{}), make(chan struct{})
+	defer func() {
+		for _, c := range []chan struct{}{goOn, endOthers} {
+			select {
+			case <-c:
+			default:
+				close(c) // the engine can end
+			}
+		}
+	}()
+	store := &wide{Store: w.store, back: func(_ rota.Batch, results []rota.Result) {
+		for _, r := range results {
+			if claimed, is := r.Reply.(*rota.Claimed); is && len(claimed.Jobs) > 0 && claimed.Jobs[0].Priority == 7 {
+				close(hangs)
+				<-goOn
+			}
+		}
+	}}
+	reg := registry(func(_ context.Context, job *rota.Job) error {
+		switch {
+		case job.ID == first:
+			started.Done()
+			<-end
+		case job.Priority != 7:
+			started.Done()
+			<-endOthers
+		}
+		return nil
+	})
+	started.Add(20)
+	w.startOn(store, reg, engine.Config{Workers: 50})
+	started.Wait()
+	late := w.add(rota.NewJob{Priority: new(7)})[0]
+	w.comes(hangs, "a claim that hangs")
+	close(end)
+	w.completes(first)
+	close(goOn)
+	close(endOthers)
+	for _, id := range append(others, late) {
+		w.completes(id)
+	}
+}
