@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"strconv"
+	"time"
 
 	"github.com/rotajobs/rota"
 )
@@ -18,7 +19,17 @@ func pgChild(url string, orders io.Reader, says io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", pgWorkersEnv, err)
 	}
+	work, err := time.ParseDuration(os.Getenv(pgWorkEnv))
+	if err != nil {
+		return fmt.Errorf("%s: %w", pgWorkEnv, err)
+	}
 	c := &pgRotaCrew{rotaCrew: rotaCrew{workers: workers}}
+	if work > 0 {
+		c.handler = func(context.Context, benchJob) error {
+			time.Sleep(work)
+			return nil
+		}
+	}
 	if err := c.openAt(url, fmt.Sprintf("bench-%d", os.Getpid())); err != nil {
 		return err
 	}

@@ -36,7 +36,7 @@ func pgBenchmarks() []benchmark {
 		return nil
 	}
 	return []benchmark{
-		pgEngineBenchmark(), pgInsertBenchmark(), pgLatencyBenchmark(), pgTwoBenchmark(), pgHistoryBenchmark(), pgChurnBenchmark(),
+		pgEngineBenchmark(), pgInsertBenchmark(), pgLatencyBenchmark(), pgTwoBenchmark(), pgTwoSlowBenchmark(), pgHistoryBenchmark(), pgChurnBenchmark(),
 	}
 }
 

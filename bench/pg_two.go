@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"strconv"
 	"syscall"
+	"time"
 
 	"github.com/rotajobs/rota/store/postgres"
 )
@@ -18,11 +19,18 @@ const (
 	pgTwoCase  = "postgres/two"
 	pgTwoLeast = 1   // of the speed of one process
 	pgTwoAim   = 1.1 // faster than which it should be
+
+	pgTwoSlowCase    = "postgres/two/slow"
+	pgTwoSlowJobs    = 5_000
+	pgTwoSlowWorkers = 50 // of a process
+	pgTwoSlowWork    = 10 * time.Millisecond
+	pgTwoSlowLeast   = 1.5
 )
 
 func pgTwoBenchmark() benchmark {
 	s := pgShift{
-		name: pgTwoCase, jobs: pgJobs, applicants: []pgApplicant{pgTeamApplicant("one", 1), pgTeamApplicant("two", 2)},
+		name: pgTwoCase, jobs: pgJobs,
+		applicants: []pgApplicant{pgTeamApplicant("one", 1, pgWorkers, 0), pgTeamApplicant("two", 2, pgWorkers/2, 0)},
 		bars: []bar{
 			{caseName: pgTwoCase, subject: "two", against: "one", least: pgTwoLeast},
 			{caseName: pgTwoCase, subject: "two", against: "one", least: pgTwoAim, aim: true},
@@ -31,14 +39,26 @@ func pgTwoBenchmark() benchmark {
 	return s.benchmark()
 }
 
-func pgTeamApplicant(name string, processes int) pgApplicant {
-	workers := pgWorkers / processes
+// pgTwoSlowBenchmark has the handlers take their time: then it is not the
+// processors that bound one process, but its workers.
+func pgTwoSlowBenchmark() benchmark {
+	s := pgShift{
+		name: pgTwoSlowCase, jobs: pgTwoSlowJobs,
+		applicants: []pgApplicant{
+			pgTeamApplicant("one", 1, pgTwoSlowWorkers, pgTwoSlowWork), pgTeamApplicant("two", 2, pgTwoSlowWorkers, pgTwoSlowWork),
+		},
+		bars: []bar{{caseName: pgTwoSlowCase, subject: "two", against: "one", least: pgTwoSlowLeast}},
+	}
+	return s.benchmark()
+}
+
+func pgTeamApplicant(name string, processes, workers int, work time.Duration) pgApplicant {
 	return pgApplicant{
 		name: name,
-		note: fmt.Sprintf("of processes of their own, with an engine and %d workers each", workers),
+		note: fmt.Sprintf("of processes of their own, with an engine and %d workers each; a handler takes %v", workers, work),
 		open: func(_ context.Context, db *database) (crew, error) {
 			c := &pgTeam{db: db}
-			return c, c.open(processes, workers)
+			return c, c.open(processes, workers, work)
 		},
 	}
 }
@@ -52,12 +72,12 @@ type pgTeam struct {
 	ended   tally
 }
 
-func (c *pgTeam) open(processes, workers int) (err error) {
+func (c *pgTeam) open(processes, workers int, work time.Duration) (err error) {
 	if c.store, err = postgres.OpenWith(c.db.url, pgQuiet); err != nil {
 		return err
 	}
 	for range processes {
-		m, err := startPgMember(c.db.url, workers)
+		m, err := startPgMember(c.db.url, workers, work)
 		if err != nil {
 			return err
 		}
@@ -121,10 +141,11 @@ type pgMember struct {
 }
 
 // pgChildEnv names the database that a process started by this one is to work
-// in, and pgWorkersEnv with how many workers.
+// in, pgWorkersEnv with how many workers, and pgWorkEnv how long a job takes.
 const (
 	pgChildEnv   = "ROTA_BENCH_POSTGRES"
 	pgWorkersEnv = "ROTA_BENCH_WORKERS"
+	pgWorkEnv    = "ROTA_BENCH_WORK"
 )
 
 // What passes between the processes, a word a line. A number says how many jobs
@@ -136,13 +157,13 @@ const (
 	sayResting = "resting"
 )
 
-func startPgMember(url string, workers int) (m *pgMember, err error) {
+func startPgMember(url string, workers int, work time.Duration) (m *pgMember, err error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
 	m = &pgMember{child: exec.Command(self), said: make(chan string, 2), over: make(chan error, 1)}
-	m.child.Env = append(os.Environ(), pgChildEnv+"="+url, pgWorkersEnv+"="+strconv.Itoa(workers))
+	m.child.Env = append(os.Environ(), pgChildEnv+"="+url, pgWorkersEnv+"="+strconv.Itoa(workers), pgWorkEnv+"="+work.String())
 	m.child.Stderr = os.Stderr
 	m.child.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} // it does not outlive a failed run
 	if m.orders, err = m.child.StdinPipe(); err != nil {
