@@ -19,7 +19,7 @@ type Verifier struct {
 	runs, plans, retries, owed prints
 	doubts                     doubts
 
-	queue, ready, aside census // every QUEUED job, those that are ready, and those that are held back
+	queue, ready census // every QUEUED job, and every ready one
 
 	intents   map[Intent]bool
 	limits    rota.ThrottleSpec

@@ -29,11 +29,8 @@ func (v *Verifier) count(j *rota.Job) {
 	if j.Status == rota.StatusQueued {
 		v.queue.add(j)
 	}
-	switch {
-	case j.Ready():
+	if j.Ready() {
 		v.ready.add(j)
-	case j.Status == rota.StatusQueued:
-		v.aside.add(j)
 	}
 }
 
@@ -50,12 +47,6 @@ type Order struct {
 // Queue begins the walk of the order of all QUEUED jobs. Jobs come first.
 func (v *Verifier) Queue() *Order {
 	return &Order{v: v, name: "the order of the queue", want: &v.queue}
-}
-
-// Aside begins the walk of the order of QUEUED jobs that are held back, of a store
-// that keeps the others in the order of claims alone.
-func (v *Verifier) Aside() *Order {
-	return &Order{v: v, name: "the order of what is held back", want: &v.aside}
 }
 
 // Ready begins the walk of the order of claims, type by type.

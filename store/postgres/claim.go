@@ -115,7 +115,7 @@ func (t *tx) loadHeads(h *rules.Heads, w *rules.World) ask {
 	}
 	sql := sqlHeads
 	if t.locksHeads(w) {
-		sql, t.busy = sqlHeadsLocked, true
+		sql, t.busy, t.walked = sqlHeadsLocked, true, true
 	}
 	return ask{sql: sql, params: []param{
 		textsParam(h.Types), intsParam(rooms), intParam(int64(limit)), intParam(int64(sharedRoom)), intParam(int64(h.Bytes)),
@@ -143,16 +143,11 @@ func (t *tx) loadHeads(h *rules.Heads, w *rules.World) ask {
 // loadHeadsAgain looks further when others hold all that was looked at, and
 // everywhere when there is nothing in the lane that was known. Nothing is locked
 // then that might not be taken. A claim that turns out to have been sent before
-// takes nothing: what was locked for it, others may have passed over, and they are
-// to look again.
+// takes nothing, and is done again.
 func (t *tx) loadHeadsAgain(n *rules.Need, w *rules.World) error {
 	for {
 		switch {
-		case t.tooHeavy:
-			t.ready = true
-			return errMoved
-		case t.resent && n.Taken != nil && n.Heads != nil:
-			t.ready = true
+		case t.tooHeavy, t.resent && n.Taken != nil && n.Heads != nil:
 			return errMoved
 		case !t.further:
 			return nil

@@ -167,6 +167,7 @@ func (t *tx) copyJobs(used fieldsUsed, jobs []*rota.Job) error {
 	if err := t.read(); err != nil {
 		return err
 	}
+	t.busy = true
 	_, err := t.conn.CopyFrom(t.ctx, newCopyRows(used, jobs), t.text.qualify(t.store.texts.copy(used)))
 	return err
 }

@@ -30,24 +30,24 @@ import (
 // locked by changing them, by claiming them (SKIP LOCKED), and, in a careful
 // step, before they are looked at.
 
-// class is what a lock is for. Their order is that in which they are taken: first
-// what is known before anything is read.
+// class is what a lock is for. Their order is that in which they are taken, and
+// their numbers are the same in all versions: several may be at work at once.
 type class int32
 
 const (
 	classCommand class = iota + 1
 	classOrder
-	classThrottle
-	classActive
-	classType
-	classWebhooks
 	classKey
 	classGraph
+	classThrottle
+	classWebhooks
+	classType
 	classTemplate
 	classSchedule
 	classGroup
 	classRedriven
 	classRequest
+	classActive
 	classLane
 	classOpen
 )
@@ -102,9 +102,6 @@ func (l locks) last() (last lockKey) {
 }
 
 const (
-	lockOne = `CASE WHEN v.alone
-  THEN pg_advisory_xact_lock($4::int, v.key::int)
-  ELSE pg_advisory_xact_lock_shared($4::int, v.key::int) END`
 	sqlLock = `
 SELECT CASE WHEN v.alone
   THEN pg_advisory_xact_lock($1::int, v.key::int)
@@ -122,14 +119,6 @@ FROM unnest($2, $3) AS v (key, alone)`
 // nothing that comes later waits for them.
 func (t *tx) lock(keys []lockKey, wanted locks) ask {
 	waits := !t.busy && keys[0] > t.held.last()
-	params := t.lockParams(keys, wanted)
-	if waits {
-		return ask{sql: sqlLock, params: params}
-	}
-	return ask{sql: sqlTryLock, params: append(params, intParam(int64(len(keys))))}
-}
-
-func (t *tx) lockParams(keys []lockKey, wanted locks) []param {
 	numbers, alone := newColumn(oidInts, len(keys)), newColumn(oidBools, len(keys))
 	for _, key := range keys {
 		numbers.int(int64(key))
@@ -137,38 +126,29 @@ func (t *tx) lockParams(keys []lockKey, wanted locks) []param {
 		t.held.want(key, wanted[key])
 		t.ahead.want(key, wanted[key])
 	}
-	return []param{intParam(int64(t.store.lockSpace)), numbers.param(), alone.param()}
+	params := []param{intParam(int64(t.store.lockSpace)), numbers.param(), alone.param()}
+	if waits {
+		return ask{sql: sqlLock, params: params}
+	}
+	return ask{sql: sqlTryLock, params: append(params, intParam(int64(len(keys))))}
 }
 
 // lockAhead locks what the commands are sure to need: a claim its own id, so that
 // of two sendings the second finds what the first took, and the order against
-// those who move jobs in it; and what all of them look at, which seldom changes.
-func (t *tx) lockAhead() []param {
+// those who move jobs in it. Nothing else: who waits for a step that has stopped is
+// itself waited for by all who come later.
+func (t *tx) lockAhead() []ask {
 	wanted := maps.Clone(t.ahead)
 	for _, c := range t.commands {
-		switch c := c.(type) {
-		case *rota.Claim:
-			if c == nil {
-				continue
-			}
-			wanted.want(seatOf(classCommand, string(c.ID[:])), exclusive)
+		if claim, ok := c.(*rota.Claim); ok && claim != nil {
+			wanted.want(seatOf(classCommand, string(claim.ID[:])), exclusive)
 			wanted.want(theSeat(classOrder), shared)
-			wanted.want(theSeat(classThrottle), shared)
-			wanted.want(theSeat(classActive), shared)
-			wanted.wantNames(classType, c.Types, shared)
-		case *rota.Finish:
-			wanted.want(theSeat(classThrottle), shared)
-			wanted.want(theSeat(classActive), shared)
-		case *rota.Enqueue:
-			if c == nil {
-				continue
-			}
-			for i := range c.Jobs {
-				wanted.want(seatOf(classType, c.Jobs[i].Type), shared)
-			}
 		}
 	}
-	return t.lockParams(t.held.missing(wanted), wanted)
+	if len(wanted) == 0 {
+		return nil
+	}
+	return []ask{t.lock(t.held.missing(wanted), wanted)}
 }
 
 // Lock sees to it that what a world has looked at stays so until the commit, or

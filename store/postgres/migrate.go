@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
@@ -50,6 +51,9 @@ FROM (SELECT) one
 LEFT JOIN pg_catalog.pg_namespace n ON n.nspname = '%s'`
 )
 
+// migrateMax is how long the steps may take, all of them: some read every row.
+const migrateMax = time.Hour
+
 // seatMigrate is the lock of whoever changes the schema.
 const seatMigrate lockKey = 98 << 16
 
@@ -70,6 +74,11 @@ func migrate(ctx context.Context, conn *pgconn.PgConn, d *dialect, readOnly bool
 		return m.noStore()
 	case readOnly && at < len(steps):
 		return tooOld(at, len(steps))
+	}
+	if at < len(steps) {
+		var done context.CancelFunc
+		m.ctx, done = context.WithTimeout(context.WithoutCancel(ctx), migrateMax)
+		defer done()
 	}
 	for at < len(steps) {
 		if at, err = m.step(steps); err != nil {

@@ -62,6 +62,8 @@ func (s *Store) begin(ctx context.Context, config *pgx.ConnConfig) error {
 		return fault("open", err)
 	}
 	err = migrate(ctx, conn.Conn().PgConn(), s.text, s.config.ReadOnly)
+	ctx, done := context.WithTimeout(context.WithoutCancel(ctx), openMax) // whatever that took
+	defer done()
 	own := err == nil && s.ownBackend(ctx, s.session(conn))
 	conn.Release()
 	if err != nil {

@@ -5,69 +5,30 @@ import (
 	"github.com/rotajobs/rota/internal/rules"
 )
 
-// The order of the whole queue is that of each lane and that of what is held back,
-// merged. An order is asked for with all columns of its index, so that no other
-// will do.
 const (
-	sqlTails = lanes + `
+	sqlTails = `
 SELECT v.priority, c.id, c.position
 FROM unnest($1) AS v (priority)
 CROSS JOIN LATERAL (
-  SELECT few.id, few.position
-  FROM (
-    SELECT l.*
-    FROM lanes
-    CROSS JOIN LATERAL (` + inLane + ` AND j.priority = v.priority
-    ORDER BY j.type DESC, j.priority, j.position DESC, j.created_at DESC, j.id DESC
-    LIMIT $2) l
-    UNION ALL
-    (` + aside + ` AND j.priority = v.priority
-    ORDER BY j.priority, j.position DESC, j.created_at DESC, j.id DESC
-    LIMIT $2)) few
-  ORDER BY few.position DESC, few.created_at DESC, few.id DESC
+  SELECT j.id, j.position
+  FROM rota_jobs j
+  WHERE j.status = 'QUEUED' AND j.priority = v.priority
+  ORDER BY j.priority, j.position DESC
   LIMIT $2) c`
-	aside = `
-    SELECT j.id, j.priority, j.position, j.created_at
-    FROM rota_jobs j
-    WHERE j.status = 'QUEUED' AND j.hold <> 0`
-
-	fromPlace = lanes + `, place AS (
+	fromPlace = `
+WITH place AS (
   SELECT coalesce(max(position), $4) AS position, coalesce(max(created_at), $4) AS created_at
   FROM rota_jobs
   WHERE id = $2)
 SELECT ` + jobColumns + `, NULL` + runColumns + rowVersion + `
-FROM (
-  SELECT few.id
-  FROM place p
-  CROSS JOIN LATERAL (
-    SELECT l.*
-    FROM lanes
-    CROSS JOIN LATERAL (`
-	pageMerged = `)) few`
-	pageOf     = `
-  LIMIT $3) page
-JOIN rota_jobs j ON j.id = page.id`
-
-	sqlOrderAhead = fromPlace + inLane + isAhead + `
-    ORDER BY j.type, j.priority DESC, j.position, j.created_at, j.id
-    LIMIT $3) l
-    UNION ALL
-    (` + aside + isAhead + `
-    ORDER BY j.priority DESC, j.position, j.created_at, j.id
-    LIMIT $3` + pageMerged + `
-  ORDER BY few.position, few.created_at, few.id` + pageOf + `
-ORDER BY j.position, j.created_at, j.id`
-	sqlOrderBack = fromPlace + inLane + isBack + `
-    ORDER BY j.type DESC, j.priority, j.position DESC, j.created_at DESC, j.id DESC
-    LIMIT $3) l
-    UNION ALL
-    (` + aside + isBack + `
-    ORDER BY j.priority, j.position DESC, j.created_at DESC, j.id DESC
-    LIMIT $3` + pageMerged + `
-  ORDER BY few.position DESC, few.created_at DESC, few.id DESC` + pageOf + `
-ORDER BY j.position DESC, j.created_at DESC, j.id DESC`
-	isAhead = ` AND j.priority = $1 AND (j.position, j.created_at, j.id) > (p.position, p.created_at, $2)`
-	isBack  = ` AND j.priority = $1 AND (j.position, j.created_at, j.id) < (p.position, p.created_at, $2)`
+FROM rota_jobs j, place p
+WHERE j.status = 'QUEUED' AND j.priority = $1 AND (j.position, j.created_at, j.id)`
+	sqlOrderAhead = fromPlace + ` > (p.position, p.created_at, $2)
+ORDER BY j.position, j.created_at, j.id
+LIMIT $3`
+	sqlOrderBack = fromPlace + ` < (p.position, p.created_at, $2)
+ORDER BY j.position DESC, j.created_at DESC, j.id DESC
+LIMIT $3`
 )
 
 // tailsFirst is how many of the last jobs of a priority are offered at once. The

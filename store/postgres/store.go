@@ -164,7 +164,7 @@ func (s *Store) applyOnce(ctx context.Context, b rota.Batch, careful bool, ahead
 		t.rollback()
 	}
 	switch {
-	case t.ready && err != nil: // or may be: the answer to a COMMIT gets lost
+	case (t.ready || t.walked) && err != nil: // or may be: the answer to a COMMIT gets lost, and others have passed over what was locked
 		s.wake.All()
 		s.listener.tell()
 	case t.ready && !t.told:

@@ -56,7 +56,7 @@ func weightOf(jobs []*rota.Job) (bytes int) {
 // all: the second has the batch done anew, since not all that is locked is taken.
 func (t *tx) streamHeads(lane string, n *rules.Need, w *rules.World) ask {
 	h := n.Heads
-	t.busy = true
+	t.busy, t.walked = true, true
 	others := slices.DeleteFunc(slices.Clone(h.Types), func(other string) bool { return other == lane })
 	var command rota.ID
 	if n.Taken != nil {

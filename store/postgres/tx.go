@@ -41,6 +41,7 @@ type tx struct {
 	claims   int64                 // jobs that it asks for
 	tooHeavy bool                  // what a claim found does not fit into an answer
 	further  bool                  // others hold all that a claim has looked at
+	walked   bool                  // it has locked jobs that it may not take
 	resent   bool                  // the claim took jobs when it was sent before
 	merges   bool                  // there was nothing in the lane that was known
 	changed  map[rota.ID]*rota.Job // as it leaves them
@@ -65,34 +66,41 @@ type tx struct {
 const (
 	sqlBegin = `
 BEGIN ISOLATION LEVEL READ COMMITTED`
-	// What is set comes before what is locked, and the time after it.
-	sqlOpening = `
-SELECT set_config('lock_timeout', $1, true), set_config('statement_timeout', $2, true),
+	sqlBounds = `
+SELECT ` + bounds
+	bounds = `set_config('lock_timeout', $1, true), set_config('statement_timeout', $2, true),
   set_config('idle_in_transaction_session_timeout', $3, true),
   set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true),
   set_config('enable_mergejoin', 'off', true), set_config('jit', 'off', true),
-  set_config('plan_cache_mode', 'force_generic_plan', true),
-  (SELECT count(` + lockOne + `)
-  FROM unnest($5, $6) AS v (key, alone)),
-  ` + clockNow + `,
-  (` + sqlHooksStamp + `)`
+  set_config('plan_cache_mode', 'force_generic_plan', true)`
+	sqlInstant = `
+SELECT ` + instant
+	instant     = clockNow + `, (` + sqlHooksStamp + `)`
+	sqlOpening  = sqlBounds + `, ` + instant // where nothing is locked in between
 	sqlCommit   = `COMMIT`
 	sqlRollback = `ROLLBACK`
 )
-
-// colOpeningTime is the place of the time, behind what was set and locked.
-const colOpeningTime = 9
 
 // begin begins the transaction, with the first that is read, and asks what time
 // it is by PostgreSQL's clock. What the commands are sure to lock is locked before
 // anything is read.
 func (t *tx) begin() {
-	params := append([]param{textAlways(lockTimeout), textAlways(statementTimeout), textAlways(idleTimeout)}, t.lockAhead()...)
-	t.pending = []ask{{sql: sqlBegin}, {sql: sqlOpening, params: params, each: func(r row) error {
-		t.now = time.UnixMicro(r.int(colOpeningTime)).UTC()
-		t.hookState = hooksSeen{stamped: true, stamp: r.text(colOpeningTime + 1)}
+	params := []param{textAlways(lockTimeout), textAlways(statementTimeout), textAlways(idleTimeout)}
+	hear := func(r row) error {
+		r = r[len(r)-2:]
+		t.now = time.UnixMicro(r.int(0)).UTC()
+		t.hookState = hooksSeen{stamped: true, stamp: r.text(1)}
 		return nil
-	}}}
+	}
+	t.pending = []ask{{sql: sqlBegin}}
+	ahead := t.lockAhead()
+	if len(ahead) == 0 {
+		t.pending = append(t.pending, ask{sql: sqlOpening, params: params, each: hear})
+		return
+	}
+	t.pending = append(t.pending, ask{sql: sqlBounds, params: params})
+	t.pending = append(t.pending, ahead...)
+	t.pending = append(t.pending, ask{sql: sqlInstant, each: hear})
 }
 
 // Now is what time it was when the transaction began.

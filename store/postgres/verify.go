@@ -91,7 +91,7 @@ func (in *inspection) everything() error {
 		in.keys,
 		in.audit,
 		in.byIndex,
-		func() error { return in.order(sqlVerifyAside, in.Aside()) },
+		func() error { return in.order(sqlVerifyQueue, in.Queue()) },
 		func() error { return in.order(sqlVerifyClaim, in.Ready()) },
 	} {
 		if err := look(); err != nil {

@@ -45,10 +45,10 @@ FROM rota_audit`
 	sqlByIndex = `
 SELECT set_config('enable_sort', 'off', true), set_config('enable_seqscan', 'off', true),
   set_config('enable_bitmapscan', 'off', true)`
-	sqlVerifyAside = `
+	sqlVerifyQueue = `
 SELECT '', priority, position, created_at, id
 FROM rota_jobs
-WHERE status = 'QUEUED' AND hold <> 0
+WHERE status = 'QUEUED'
 ORDER BY priority DESC, position, created_at, id`
 	sqlVerifyClaim = `
 SELECT type, priority, position, created_at, id

@@ -1,14 +1,16 @@
 -- The way in. A job that enters was looked at by seven triggers and written into
--- two orders: that cost more than its row. Now one condition tells whether
--- anything about it is out of the ordinary, and what is ready stands in the order
--- of claims alone.
+-- two orders with all that breaks ties: that cost more than its row. Now one
+-- condition tells whether anything about it is out of the ordinary, and the order
+-- of the whole queue has the numbers alone.
 
--- What is ready stands in jobs_claim, type by type; what is held back stands here.
--- The order of the whole queue is both, merged.
-CREATE INDEX jobs_aside ON rota_jobs (priority DESC, position, created_at, id)
-  WHERE status = 'QUEUED' AND hold <> 0;
+-- Whoever has begun to work goes first, or each of the two would wait for the other.
+LOCK TABLE rota_jobs IN ACCESS EXCLUSIVE MODE;
 
+-- Held jobs included: the end of a priority, and the neighbours of a job that is
+-- moved. Two jobs in one place, which is rare, are told apart when they are read.
 DROP INDEX rota_jobs_order;
+CREATE INDEX jobs_order ON rota_jobs (priority DESC, position)
+  WHERE status = 'QUEUED';
 
 CREATE FUNCTION rota_refuse_job(reason text, name text) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN

@@ -1,0 +1,125 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/rotajobs/rota"
+)
+
+// hold takes a lock in a transaction of its own until it is released.
+func hold(t *testing.T, s *Store, key lockKey) (release func()) {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), urlOf(s))
+	must(t, err)
+	_, err = conn.Exec(t.Context(), fmt.Sprintf("BEGIN; SELECT pg_advisory_xact_lock(%d, %d)", s.lockSpace, key))
+	must(t, err)
+	return func() { must(t, conn.Close(context.Background())) }
+}
+
+// somebodyWaits waits until a lock is waited for.
+func somebodyWaits(t *testing.T, s *Store) {
+	t.Helper()
+	eventually(t, "somebody waits", func() bool {
+		return rows(t, s, `SELECT count(*) FROM pg_locks WHERE NOT granted`)[0][0] == "1"
+	})
+}
+
+// TestAStepThatHasWaitedTellsTheWebhooksPutMeanwhile.
+func TestAStepThatHasWaitedTellsTheWebhooksPutMeanwhile(t *testing.T) {
+	s := openTest(t, Config{Logger: quiet})
+	queued(t, s, 1)
+	claim := claimOf("w", 1)
+	release := hold(t, s, seatOf(classCommand, string(claim.ID[:])))
+	over := make(chan int, 1)
+	go func() { over <- len(done[*rota.Claimed](t, s, claim).Jobs) }()
+	somebodyWaits(t, s)
+	done[*rota.WebhooksPut](t, s, &rota.PutWebhooks{Meta: rota.NewMeta(""), Spec: []rota.Webhook{{
+		URL: "http://localhost:1/", Secret: "0123456789abcdef0123456789abcdef", Events: []rota.EventKind{rota.EventJobStarted},
+	}}})
+	release()
+	if n := <-over; n != 1 {
+		t.Errorf("%d jobs were taken", n)
+	}
+	if n := rows(t, s, `SELECT count(*) FROM rota_jobs WHERE type LIKE 'rota.%'`)[0][0]; n != "1" {
+		t.Errorf("%s deliveries; the webhook was put before the run began", n)
+	}
+}
+
+// TestAFrozenClaimerHoldsUpNobodyBehindAReservation: who reserves a node does not
+// wait for it, and so nobody waits for who reserves.
+func TestAFrozenClaimerHoldsUpNobodyBehindAReservation(t *testing.T) {
+	s := openTest(t, Config{Logger: quiet})
+	queued(t, s, 100)
+	mine := done[*rota.Claimed](t, s, claimOf("w", 1)).Jobs[0]
+	slow := pauseClaims(t, openAt(t, urlOf(s), Config{Logger: quiet}), 1)
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		_, _ = slow.Apply(t.Context(), rota.Batch{Commands: []rota.Command{claimOf("slow", 10)}})
+	}()
+	<-slow.reached
+	began := time.Now()
+	done[*rota.Reserved](t, s, &rota.Reserve{Meta: rota.NewMeta(""), Node: "other", For: time.Minute})
+	done[*rota.Finished](t, s, &rota.Finish{Meta: rota.NewMeta(""), Items: []rota.FinishItem{{LeaseRef: mine.Lease(), Outcome: rota.OutcomeCompleted}}})
+	done[*rota.Claimed](t, s, claimOf("w", 1))
+	if took := time.Since(began); took > 5*time.Second {
+		t.Errorf("they took %v", took)
+	}
+	slow.goOn <- struct{}{}
+	<-over
+}
+
+// TestAClaimThatGivesUpWakesOthers: what it had locked and does not take after all,
+// others have passed over.
+func TestAClaimThatGivesUpWakesOthers(t *testing.T) {
+	mine := openTest(t, Config{Logger: quiet})
+	theirs := openAt(t, urlOf(mine), Config{Logger: quiet})
+	queued(t, mine, 10)
+	done[*rota.Claimed](t, mine, claimOf("w", 2)) // what bounds it is known
+	done[*rota.Claimed](t, theirs, claimOf("other", 2))
+	done[*rota.Reserved](t, theirs, &rota.Reserve{Meta: rota.NewMeta(""), Node: "w", For: time.Minute})
+	slow := pauseClaims(t, mine, 1)
+	first := make(chan int, 1)
+	go func() { first <- len(done[*rota.Claimed](t, slow.Store, claimOf("w", 10)).Jobs) }()
+	<-slow.reached
+	if got := done[*rota.Claimed](t, theirs, claimOf("other", 10)); len(got.Jobs) > 0 || got.More {
+		t.Fatalf("nothing was passed over: %d jobs, more %t", len(got.Jobs), got.More)
+	}
+	wake, off := theirs.Wake()
+	defer off()
+	time.Sleep(50 * time.Millisecond) // what was told before is heard
+	select {
+	case <-wake:
+	default:
+	}
+	slow.goOn <- struct{}{}
+	if n := <-first; n != 0 {
+		t.Errorf("a worker that is reserved took %d jobs", n)
+	}
+	select {
+	case <-wake:
+	case <-time.After(lookEvery / 2):
+		t.Error("nobody was told that there is something to do")
+	}
+}
+
+// TestLocksKeepTheirNumbers: processes of the versions before go on beside this
+// one, and lock the same things by the same numbers.
+func TestLocksKeepTheirNumbers(t *testing.T) {
+	for i, c := range []class{
+		classCommand, classOrder, classKey, classGraph, classThrottle, classWebhooks, classType, classTemplate, classSchedule, classGroup,
+		classRedriven, classRequest, classActive, classLane, classOpen,
+	} {
+		if c != class(i+1) {
+			t.Errorf("class %d has become %d", i+1, c)
+		}
+	}
+	if at := seatOf(classKey, "work\x00k"); at != 3<<16|17 {
+		t.Errorf("a key has the seat %d", at)
+	}
+}
