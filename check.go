@@ -185,7 +185,7 @@ func checkJSON(field string, doc json.RawMessage, most int) *Error {
 		return nil
 	case len(doc) > most:
 		return Invalidf(field, "has %d bytes; at most %d are allowed", len(doc), most)
-	case JSONDepth(doc) > DepthMax:
+	case len(doc) > DepthMax && JSONDepth(doc) > DepthMax: // a shorter one has no room for that
 		return Invalidf(field, "is nested more than %d deep", DepthMax)
 	case !json.Valid(doc):
 		return Invalidf(field, "is not JSON")

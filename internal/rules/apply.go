@@ -74,7 +74,7 @@ func mergeable(a, b rota.Command) bool {
 // away and the commands are decided anew.
 func applyRun(tx Tx, at *instant, commands []rota.Command, results []rota.Result) error {
 	for range triesMax {
-		w := newWorld(at.now)
+		w := newWorld(at.now, jobsIn(commands))
 		w.more = func(n *Need) error { return tx.Load(n, w) }
 		if err := decideRun(tx, at, w, commands, results); err != nil {
 			return err
@@ -96,6 +96,31 @@ func applyRun(tx Tx, at *instant, commands []rota.Command, results []rota.Result
 		return tx.Write(changes)
 	}
 	return rota.Errorf(rota.Busy, "apply", "its rows kept moving; send it again")
+}
+
+// jobsIn is how many jobs some commands name.
+func jobsIn(commands []rota.Command) (n int) {
+	for _, c := range commands {
+		switch c := c.(type) {
+		case *rota.Enqueue:
+			if c != nil {
+				n += min(len(c.Jobs), rota.JobsMax)
+			}
+		case *rota.Finish:
+			if c != nil {
+				n += min(len(c.Items), rota.ItemsMax)
+			}
+		case *rota.Extend:
+			if c != nil {
+				n += min(len(c.Items), rota.ItemsMax)
+			}
+		case *rota.Claim:
+			if c != nil {
+				n += min(max(c.Limit, 0), 64) // mostly it finds less than it asks for
+			}
+		}
+	}
+	return n
 }
 
 // decideRun loads what the commands need and decides them one after the other.

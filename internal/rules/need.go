@@ -146,7 +146,7 @@ func (n *Need) lease(id rota.ID) *rota.Job {
 	}
 	r, known := n.world.jobs[id]
 	if !known {
-		n.world.jobs[id] = &jobRow{}
+		n.world.jobs[id] = n.world.newRow()
 		n.Leases = append(n.Leases, id)
 		return nil
 	}
@@ -171,7 +171,7 @@ func (n *Need) newJob(id rota.ID) *rota.Job { return n.jobInto(&n.New, id) }
 func (n *Need) jobInto(asked *[]rota.ID, id rota.ID) *rota.Job {
 	r, known := n.world.jobs[id]
 	if !known {
-		r = &jobRow{}
+		r = n.world.newRow()
 		n.world.jobs[id] = r
 	}
 	if !known || (r.is != nil && r.is.Params == nil && !r.asked) {

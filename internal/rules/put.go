@@ -7,7 +7,9 @@ import "github.com/rotajobs/rota"
 func (w *World) PutJob(j *rota.Job) {
 	r := w.jobs[j.ID]
 	if r == nil {
-		w.jobs[j.ID] = &jobRow{was: j, is: j}
+		r := w.newRow()
+		r.was, r.is = j, j
+		w.jobs[j.ID] = r
 		return
 	}
 	if !r.touched && (r.is == nil || r.is.Params == nil) {

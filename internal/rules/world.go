@@ -12,6 +12,7 @@ type World struct {
 	Now time.Time
 
 	jobs    map[rota.ID]*jobRow
+	rows    []jobRow // to be used for them
 	retries map[rota.ID]rota.ID
 	chains  map[rota.ID]rota.ID
 	plans   map[Plan]rota.ID
@@ -112,10 +113,12 @@ type jobRow struct {
 // theThrottle and theWebhooks are the keys of the one row of their kind.
 var theThrottle, theWebhooks = struct{}{}, struct{}{}
 
-func newWorld(now time.Time) *World {
+// newWorld is an empty one, with room for so many jobs.
+func newWorld(now time.Time, jobs int) *World {
 	return &World{
 		Now:     now,
-		jobs:    map[rota.ID]*jobRow{},
+		jobs:    make(map[rota.ID]*jobRow, jobs),
+		rows:    make([]jobRow, 0, jobs),
 		retries: map[rota.ID]rota.ID{},
 		chains:  map[rota.ID]rota.ID{},
 		plans:   map[Plan]rota.ID{},
@@ -125,6 +128,15 @@ func newWorld(now time.Time) *World {
 		step:    1,
 		ids:     map[*rota.Enqueue][]rota.ID{},
 	}
+}
+
+// newRow is a row of which nothing is known. Rows are made many at a time.
+func (w *World) newRow() *jobRow {
+	if len(w.rows) == cap(w.rows) {
+		w.rows = make([]jobRow, 0, max(8, 2*cap(w.rows)))
+	}
+	w.rows = w.rows[:len(w.rows)+1]
+	return &w.rows[len(w.rows)-1]
 }
 
 // job returns a job to read, nil if it is absent.
@@ -179,7 +191,7 @@ func (w *World) depart(id rota.ID) *rota.Job {
 func (w *World) insert(j *rota.Job) {
 	r := w.jobs[j.ID]
 	if r == nil {
-		r = &jobRow{}
+		r = w.newRow()
 		w.jobs[j.ID] = r
 	}
 	w.remember(r)
