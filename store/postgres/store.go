@@ -164,8 +164,10 @@ func (s *Store) applyOnce(ctx context.Context, b rota.Batch, careful bool, ahead
 		t.rollback()
 	}
 	switch {
-	case (t.ready || t.walked) && err != nil: // or may be: the answer to a COMMIT gets lost, and others have passed over what was locked
+	case err != nil && (t.ready || t.walked && isMoved(err)): // or may be: the answer to a COMMIT gets lost, and others have passed over what was locked
 		s.wake.All()
+		s.listener.tell()
+	case err != nil && t.walked: // whoever claims here is told of the failure, and tries again in its time
 		s.listener.tell()
 	case t.ready && !t.told:
 		s.listener.tell()

@@ -123,3 +123,26 @@ func TestLocksKeepTheirNumbers(t *testing.T) {
 		t.Errorf("a key has the seat %d", at)
 	}
 }
+
+// TestAClaimThatIsRefusedDoesNotWakeItself, or it would be sent again at once, for
+// as long as it is refused.
+func TestAClaimThatIsRefusedDoesNotWakeItself(t *testing.T) {
+	s := openTest(t, Config{Logger: quiet})
+	queued(t, s, 3)
+	rows(t, s, `ALTER TABLE rota_jobs ADD CONSTRAINT never CHECK (status <> 'RUNNING')`)
+	eventually(t, "it listens", s.Listens)
+	time.Sleep(20 * time.Millisecond) // it has woken whoever waited for that
+	wake, off := s.Wake()
+	defer off()
+	for range 3 {
+		results, err := s.Apply(t.Context(), rota.Batch{Commands: []rota.Command{claimOf("w", 1)}})
+		if err != nil || results[0].Err == nil {
+			t.Fatalf("it was not refused: %v, %v", results, err)
+		}
+	}
+	select {
+	case <-wake:
+		t.Error("it wakes whoever sent it")
+	case <-time.After(50 * time.Millisecond):
+	}
+}
