@@ -14,6 +14,7 @@ import (
 const (
 	undefinedTable  = "42P01"
 	duplicateTable  = "42P07"
+	duplicateType   = "42710" // a table's rows have a type, of the same name
 	uniqueViolation = "23505"
 	noPrivilege     = "42501"
 	syntaxError     = "42601"
@@ -67,10 +68,10 @@ func (r *postgresRun) effect(ctx context.Context) error {
 }
 
 // makeEffects makes the table, outside of any transaction. Somebody else may do
-// the same at the same moment, of whom the server then tells in one of two ways.
+// the same at the same moment, of whom the server then tells in one of three ways.
 func (r *postgresRun) makeEffects(ctx context.Context) error {
 	_, err := r.ask(ctx, fmt.Sprintf(postgresEffects, r.effects()))
-	if isState(err, uniqueViolation) || isState(err, duplicateTable) {
+	if isState(err, uniqueViolation) || isState(err, duplicateTable) || isState(err, duplicateType) {
 		return nil
 	}
 	return r.denied(err)

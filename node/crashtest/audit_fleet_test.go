@@ -164,10 +164,14 @@ var outages = []string{
 	"groups were not looked at; trying until they are",
 	"the roll is not kept; nobody may lead",
 	"a lease is lost: the run was given to another attempt",
-	"a lease could not be extended in time: the run is stopped, since others may run it",
+	outlived,
 	"a run ended after its lease was lost; how it ended is dropped",
 	"the history was not pruned",
 }
+
+// outlived is what a server says that stops a run by its own watch, before the
+// store has given it to anybody else.
+const outlived = "a lease could not be extended in time: the run is stopped, since others may run it"
 
 // slowAnswer is what a server says of a heartbeat that took longer than a third of
 // the short leases here. It tries again; a lease that is lost thereby is audited.
@@ -190,6 +194,9 @@ func (a *audit) fleetComplaints(f *fleet) {
 				continue
 			}
 			if id, lost := lostIn(row); lost && reaped(a.jobs[id]) { // losses has asked why
+				continue
+			}
+			if strings.Contains(row, outlived) && f.faults.slow(timeOf(row)) {
 				continue
 			}
 			known := slices.ContainsFunc(outages, func(text string) bool { return strings.Contains(row, text) })

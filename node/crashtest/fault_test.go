@@ -109,6 +109,16 @@ func (f *faults) explain(s *ship, at time.Time) bool {
 	return slices.ContainsFunc(f.list, func(one *fault) bool { return one.what == "cut" && one.touches(from, at) })
 }
 
+// slow says whether locks were held so long, shortly before some time, that a
+// lease may have been half over when the answer that lent it came.
+func (f *faults) slow(at time.Time) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.ContainsFunc(f.list, func(one *fault) bool {
+		return one.what == heldLocks && one.touches(at.Add(-fleetLease), at) && one.to.Sub(one.from) >= fleetLease/2
+	})
+}
+
 // story is what was done, in the order in which it began.
 func (f *faults) story() string {
 	f.mu.Lock()
