@@ -1,9 +1,7 @@
 package sqlite
 
 import (
-	"os"
 	"path/filepath"
-	"sync"
 	"testing"
 
 	"github.com/rotajobs/rota"
@@ -14,7 +12,7 @@ import (
 
 func TestConformance(t *testing.T) {
 	storetest.Run(t, storetest.Harness{
-		Open: openMade,
+		Open: func(t testing.TB) rota.Store { return openTest(t, Config{}) },
 		Break: func(t testing.TB, s rota.Store, job rota.ID, how storetest.Breakage) {
 			damage(t, s.(*Store).path, breakages[how], job)
 		},
@@ -25,44 +23,6 @@ func TestConformance(t *testing.T) {
 			store.writer <- w
 		},
 	})
-}
-
-// made is an empty store's file. To bring a new one up to date takes longer than most
-// stories.
-var made = sync.OnceValues(func() ([]byte, error) {
-	dir, err := os.MkdirTemp("", "rota-made-")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(dir)
-	path := filepath.Join(dir, "rota.db")
-	s, err := Open(path)
-	if err != nil {
-		return nil, err
-	}
-	if err := s.Close(); err != nil {
-		return nil, err
-	}
-	return os.ReadFile(path)
-})
-
-// openMade opens a store of its own for a story.
-func openMade(t testing.TB) rota.Store {
-	t.Helper()
-	file, err := made()
-	if err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(t.TempDir(), "rota.db")
-	if err := os.WriteFile(path, file, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	s, err := Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = s.Close() })
-	return s
 }
 
 func openTest(t testing.TB, config Config) *Store {

@@ -149,9 +149,7 @@ func openWriter(path string, config Config) (*writer, error) {
 func keepPrivate(path string, log *slog.Logger) {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		if file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600); err == nil {
-			_ = file.Close()
-		}
+		makeFile(path)
 		return
 	}
 	if err != nil || runtime.GOOS == "windows" || info.Mode()&0o004 == 0 {

@@ -1,0 +1,101 @@
+package sqlite
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"zombiezen.com/go/sqlite"
+	"zombiezen.com/go/sqlite/sqlitex"
+)
+
+// TestTheImageIsWhatTheStepsMake opens a store in a file that is not there, and one
+// in a file that is empty: the second goes through the steps.
+func TestTheImageIsWhatTheStepsMake(t *testing.T) {
+	dir := t.TempDir()
+	written, stepped := filepath.Join(dir, "written.db"), filepath.Join(dir, "stepped.db")
+	must(t, os.WriteFile(stepped, nil, 0o600))
+	for _, path := range []string{written, stepped} {
+		s, err := Open(path)
+		must(t, err)
+		must(t, s.Close())
+	}
+	a, b := contents(t, written), contents(t, stepped)
+	if len(a) < 50 {
+		t.Fatalf("%d rows are too few to compare", len(a))
+	}
+	for i := range max(len(a), len(b)) {
+		if i >= len(a) || i >= len(b) || a[i] != b[i] {
+			t.Fatalf("row %d of %d and %d differs", i, len(a), len(b))
+		}
+	}
+	if info, err := os.Stat(written); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v", info.Mode(), err)
+	}
+}
+
+// contents are the schema of a file and the rows of all its tables, as text.
+func contents(t *testing.T, path string) (rows []string) {
+	t.Helper()
+	conn, err := sqlite.OpenConn(path, sqlite.OpenReadOnly)
+	must(t, err)
+	defer conn.Close()
+	ask := func(sql string) (all []string) {
+		must(t, sqlitex.ExecuteTransient(conn, sql, &sqlitex.ExecOptions{ResultFunc: func(s *sqlite.Stmt) error {
+			text := ""
+			for i := range s.ColumnCount() {
+				text += s.ColumnText(i) + "|"
+			}
+			all = append(all, text)
+			return nil
+		}}))
+		return all
+	}
+	rows = ask("SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY rowid")
+	for _, table := range ask("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name") {
+		name := table[:len(table)-1]
+		rows = append(rows, name)
+		rows = append(rows, ask(`SELECT * FROM "`+name+`" ORDER BY 1`)...)
+	}
+	return rows
+}
+
+// TestWhatARemovedFileLeftIsNotWrittenIntoTheNext opens a store whose file was
+// removed while its log stayed.
+func TestWhatARemovedFileLeftIsNotWrittenIntoTheNext(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "rota.db")
+	conn, err := sqlite.OpenConn(path, sqlite.OpenReadWrite|sqlite.OpenCreate)
+	must(t, err)
+	must(t, sqlitex.ExecuteTransient(conn, "PRAGMA journal_mode = WAL", nil))
+	must(t, sqlitex.ExecuteTransient(conn, "CREATE TABLE other (a)", nil))
+	log, err := os.ReadFile(path + "-wal")
+	must(t, err)
+	must(t, conn.Close())
+	must(t, os.Remove(path))
+	must(t, os.WriteFile(path+"-wal", log, 0o600))
+	s, err := Open(path)
+	must(t, err)
+	must(t, s.Close())
+	for _, row := range contents(t, path) {
+		if row == "table|other|other|CREATE TABLE other (a)|" {
+			t.Error("the table of another file is in it")
+		}
+	}
+}
+
+// TestAFileBehindALinkIsMadeThere keeps a link that leads to a store which is not
+// there yet.
+func TestAFileBehindALinkIsMadeThere(t *testing.T) {
+	dir := t.TempDir()
+	link, path := filepath.Join(dir, "link.db"), filepath.Join(dir, "rota.db")
+	must(t, os.Symlink(path, link))
+	s, err := Open(link)
+	must(t, err)
+	must(t, s.Close())
+	if info, err := os.Lstat(link); err != nil || info.Mode()&os.ModeSymlink == 0 {
+		t.Errorf("the link is gone: %v, %v", info.Mode(), err)
+	}
+	if len(contents(t, path)) < 50 {
+		t.Error("nothing is behind the link")
+	}
+}
