@@ -11,7 +11,7 @@ STATICCHECK := $(GO) run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 # Modules beside the main one, such as the benchmarks with their rivals.
 MODULES := $(patsubst %/go.mod,%,$(wildcard */go.mod))
 
-.PHONY: help build run test python postgres mariadb check format vet lint fuzz crash bench clean
+.PHONY: help build run test python postgres mariadb drivers check format vet lint fuzz crash bench clean
 
 help: ## explain the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
@@ -23,7 +23,7 @@ run: build ## build, and run the server in ./rota-data until Ctrl-C; ARGS='--wor
 	@bin/rota serve $(ARGS)
 
 # The tests come last, so that what they say is the last thing read.
-test: format vet python postgres mariadb ## check the formatting, vet, and run all tests
+test: format vet python postgres mariadb drivers ## check the formatting, vet, and run all tests
 	$(GO) test -timeout 9m ./...
 
 # Some examples are in Python, and are run as the others are: without it their
@@ -45,6 +45,15 @@ postgres:
 mariadb:
 	@[ -x /usr/sbin/mariadbd ] || command -v mariadbd >/dev/null || { echo "installing mariadb-server, which SQL jobs are tested with"; \
 		sudo=$$([ "$$(id -u)" = 0 ] || echo sudo); $$sudo apt-get update -qq && $$sudo apt-get install -y -qq mariadb-server; }
+
+# Whether clients of PostgreSQL get on with the SQL port is asked of them: psql and
+# pgbench come with the server, JDBC and psycopg as Debian has them.
+drivers:
+	@[ -e /usr/share/java/postgresql.jar ] || set -- libpostgresql-jdbc-java; \
+	/usr/bin/python3 -c 'import psycopg' 2>/dev/null || set -- "$$@" python3-psycopg; \
+	command -v javac >/dev/null || set -- "$$@" default-jdk-headless; \
+	[ $$# = 0 ] || { echo "installing $$*, which the SQL port is tested with"; \
+		sudo=$$([ "$$(id -u)" = 0 ] || echo sudo); $$sudo apt-get update -qq && $$sudo apt-get install -y -qq "$$@"; }
 
 check: lint test ## lint and test: run it before you push
 

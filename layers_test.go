@@ -45,9 +45,15 @@ var rooms = map[string]room{
 	"console":     {floor: 5, tests: []string{"store/sqlite", "store/postgres", "store/postgres/pgtest"}},
 	"console/sys": {floor: 4, only: []string{"console", "httpapi", "pgwire", "node", "cmd/rota"}, tests: []string{"store/sqlite"}},
 	"report":      {floor: 5},
-	"telemetry":   {floor: 5, tests: []string{"httpapi", "worker"}},
-	"worker":      {floor: 5, tests: []string{"worker/site", "httpapi"}},
-	"action":      {floor: 5}, // its handlers ask the engine whose run they are
+
+	"console/pgcatalog": {floor: 3, tests: []string{"store/postgres/pgtest"}}, // PostgreSQL's catalogue, of our tables
+	"console/dialect":   {floor: 2},                                           // what a query means
+	"console/query":     {floor: pure},
+	"console/kind":      {floor: pure},
+
+	"telemetry": {floor: 5, tests: []string{"httpapi", "worker"}},
+	"worker":    {floor: 5, tests: []string{"worker/site", "httpapi"}},
+	"action":    {floor: 5}, // its handlers ask the engine whose run they are
 
 	"action/mariatest": {floor: 4}, // servers for tests
 

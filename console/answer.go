@@ -12,6 +12,7 @@ type Answer struct {
 	Columns []sys.Column // nil: it answers with no rows
 	Rows    [][]any      // int64, float64, bool, string, []byte or nil
 	Notices []string
+	Forget  *string // the prepared statement that is to be forgotten, empty: all; nil: none
 }
 
 // done answers a statement without rows.
@@ -28,16 +29,8 @@ func table(tag string, columns []sys.Column, rows ...[]any) *Answer {
 	return &Answer{Tag: tag, Columns: columns, Rows: rows}
 }
 
-// sink collects the rows of a query.
-func (a *Answer) sink() sys.Answer {
-	return sys.Answer{
-		Columns: func(columns []sys.Column) error {
-			a.Columns = columns
-			return nil
-		},
-		Row: func(row []any) error {
-			a.Rows = append(a.Rows, row)
-			return nil
-		},
-	}
+// add takes a row of a query.
+func (a *Answer) add(row []any) error {
+	a.Rows = append(a.Rows, row)
+	return nil
 }

@@ -57,9 +57,11 @@ func (c *Console) Close() error { return c.catalogue.Close() }
 
 // Session begins a conversation on somebody's behalf.
 func (c *Console) Session(actor string) *Session {
-	return &Session{console: c, mint: func() rota.Meta { return rota.NewMeta(actor) }}
+	return &Session{console: c, user: actor, mint: func() rota.Meta { return rota.NewMeta(actor) }}
 }
 
 // SessionOf begins a conversation whose commands are minted by the caller, who can
 // then send them again without having them done twice.
-func (c *Console) SessionOf(mint func() rota.Meta) *Session { return &Session{console: c, mint: mint} }
+func (c *Console) SessionOf(mint func() rota.Meta) *Session {
+	return &Session{console: c, user: "admin", mint: mint}
+}

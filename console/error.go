@@ -31,6 +31,9 @@ const (
 	StateInternal     = "XX000"
 	StateInFailed     = "25P02" // the transaction has failed before
 	StateNested       = "25001"
+	StateNoBlock      = "25P01" // it is for transactions
+	StateNoSavepoint  = "3B001"
+	StateFixed        = "55P02" // the setting cannot be changed
 	StateReadOnly     = "25006"
 	StateNoParams     = "08P01"
 )

@@ -1,6 +1,10 @@
 package console
 
-import "github.com/rotajobs/rota"
+import (
+	"maps"
+
+	"github.com/rotajobs/rota"
+)
 
 // overlay is what a transaction would change, as far as later statements of it ask:
 // its definitions. What stands there with nil is gone.
@@ -13,6 +17,13 @@ type overlay struct {
 
 func newOverlay() *overlay {
 	return &overlay{schedules: map[string]*rota.Schedule{}, templates: map[string]*rota.Template{}, archived: map[string]bool{}}
+}
+
+// clone is what is known now, whatever is learned later.
+func (o *overlay) clone() *overlay {
+	return &overlay{
+		schedules: maps.Clone(o.schedules), templates: maps.Clone(o.templates), archived: maps.Clone(o.archived), dropped: o.dropped,
+	}
 }
 
 // learn takes over what commands of a transaction would do, by their replies. They

@@ -11,11 +11,14 @@ import (
 // transaction open. It is for one goroutine at a time.
 type Session struct {
 	console *Console
+	user    string // who speaks
 	mint    func() rota.Meta
 	open    *transaction // nil: each statement stands by itself
 	heads   heads        // of the statement that is run
 	sending func() error // nil: nobody wants to know
 	again   bool         // what is run was run before, under the same ids
+
+	settings map[string]string // those that were changed
 }
 
 // Tell has sending called before something is sent that changes the store; its error
@@ -67,7 +70,7 @@ func (s *Session) Run(ctx context.Context, text string, args []any, each func(*A
 		answer, err := s.one(ctx, one.statement, args)
 		if err != nil {
 			if s.open != nil && s.open.implicit {
-				s.open = nil
+				s.end(false)
 			}
 			return s.fail(asError(err, text, one.offset))
 		}
@@ -83,9 +86,10 @@ func (s *Session) Run(ctx context.Context, text string, args []any, each func(*A
 
 // endImplicit does what several statements asked for together.
 func (s *Session) endImplicit(ctx context.Context) error {
-	tx := s.open
-	s.open, s.heads = nil, heads{first: s.mint()}
-	if err := s.commit(ctx, tx); err != nil {
+	s.heads = heads{first: s.mint()}
+	err := s.commit(ctx, s.open)
+	s.end(err == nil)
+	if err != nil {
 		return asError(err, "", 0)
 	}
 	return nil
@@ -131,18 +135,14 @@ func parse(text string) (list []placed, _ *Error) {
 
 // one runs one statement.
 func (s *Session) one(ctx context.Context, statement ddl.Statement, args []any) (*Answer, error) {
-	if s.Status() == Failed {
-		switch statement.(type) {
-		case *ddl.Commit, *ddl.Rollback:
-		default:
-			return nil, refuse(StateInFailed, "end it with ROLLBACK", "the transaction has failed, and nothing more is done in it")
-		}
+	if err := s.goesOn(statement); err != nil {
+		return nil, err
 	}
 	if q, is := statement.(*ddl.Select); is {
 		return s.query(ctx, q.Text, args)
 	}
 	if len(args) > 0 {
-		return nil, refuse(StateNoParams, "write the values into the statement", "%s takes no arguments", statement.Tag())
+		return nil, noArguments(statement)
 	}
 	switch q := statement.(type) {
 	case *ddl.Begin:
@@ -164,7 +164,52 @@ func (s *Session) one(ctx context.Context, statement ddl.Statement, args []any) 
 	case *ddl.Security:
 		return nil, notYet(q.Tag())
 	}
+	if answer, err := s.about(statement); answer != nil || err != nil {
+		return answer, err
+	}
 	return s.write(ctx, statement)
+}
+
+// goesOn refuses what cannot be done in a transaction that has failed.
+func (s *Session) goesOn(statement ddl.Statement) error {
+	if s.Status() != Failed {
+		return nil
+	}
+	switch statement.(type) {
+	case *ddl.Commit, *ddl.Rollback, *ddl.RollbackTo:
+		return nil
+	}
+	return refuse(StateInFailed, "end it with ROLLBACK", "the transaction has failed, and nothing more is done in it")
+}
+
+func noArguments(statement ddl.Statement) error {
+	return refuse(StateNoParams, "write the values into the statement", "%s takes no arguments", statement.Tag())
+}
+
+// about runs what is about the session or the transaction; it answers nothing to
+// anything else.
+func (s *Session) about(statement ddl.Statement) (*Answer, error) {
+	switch q := statement.(type) {
+	case *ddl.Set:
+		return s.set(q)
+	case *ddl.SetMode:
+		return s.setMode(q)
+	case *ddl.Reset:
+		return s.reset(q, q.Tag())
+	case *ddl.Discard:
+		return s.discard(q)
+	case *ddl.Deallocate:
+		return s.deallocate(q)
+	case *ddl.Leave:
+		return done(q.Tag()), nil
+	case *ddl.Savepoint:
+		return s.savepoint(q)
+	case *ddl.Release:
+		return s.release(q)
+	case *ddl.RollbackTo:
+		return s.rollbackTo(q)
+	}
+	return nil, nil
 }
 
 // notYet refuses what is parsed and has no meaning yet.

@@ -3,25 +3,43 @@ package console
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/console/sys"
+	"github.com/rotajobs/rota/ddl"
 )
 
 var runColumns = []sys.Column{{Name: "job_run_uuid", Kind: sys.UUID}}
 
 const sqlShowJobs = `
-SELECT job_name, job_type, state, schedule_kind || ' ' || coalesce(cron_expression, interval_seconds || 's', starts_at_ts) AS schedule,
+SELECT job_name, job_type, state, schedule_kind || ' ' || coalesce(cron_expression, interval_seconds || 's', starts_at_ts::text) AS schedule,
   schedule_tz AS time_zone, next_run_time_ts AS next_run, last_run_time_ts AS last_run
 FROM sys.jobs
 ORDER BY job_name`
 
 // query answers a SELECT.
 func (s *Session) query(ctx context.Context, text string, args []any) (*Answer, error) {
-	a := &Answer{}
-	if _, err := s.console.catalogue.Select(ctx, text, args, a.sink()); err != nil {
+	q, err := s.console.catalogue.Prepare(text, nil, s.asker())
+	if err != nil {
+		return nil, err
+	}
+	return s.answer(ctx, q, args)
+}
+
+// asker is the session, for those functions of a query that tell of it.
+func (s *Session) asker() sys.Asker {
+	version, _ := s.Setting("server_version")
+	return sys.Asker{User: s.user, Version: version, Setting: s.Setting, Set: func(name, value string, local bool) error {
+		_, err := s.set(&ddl.Set{Name: name, Values: []string{value}, Local: local})
+		return err
+	}}
+}
+
+// answer answers a query that was prepared.
+func (s *Session) answer(ctx context.Context, q *sys.Query, args []any) (*Answer, error) {
+	a := &Answer{Columns: q.Columns}
+	if _, err := s.console.catalogue.Run(ctx, q, args, s.asker(), a.add); err != nil {
 		return nil, err
 	}
 	a.Tag = fmt.Sprintf("SELECT %d", len(a.Rows))
@@ -30,6 +48,10 @@ func (s *Session) query(ctx context.Context, text string, args []any) (*Answer, 
 		a.notice("what this transaction changes is seen after COMMIT")
 	}
 	return a, nil
+}
+
+var explainColumns = []sys.Column{
+	{Name: "reason", Kind: sys.Text}, {Name: "explanation", Kind: sys.Text}, {Name: "remedy", Kind: sys.Text}, {Name: "until", Kind: sys.Timestamp},
 }
 
 // explainRun says why a run does not run.
@@ -42,9 +64,7 @@ func (s *Session) explainRun(ctx context.Context, id string) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := table("EXPLAIN", []sys.Column{
-		{Name: "reason", Kind: sys.Text}, {Name: "explanation", Kind: sys.Text}, {Name: "remedy", Kind: sys.Text}, {Name: "until", Kind: sys.Timestamp},
-	})
+	a := table("EXPLAIN", explainColumns)
 	for _, r := range reasons {
 		a.Rows = append(a.Rows, []any{string(r.Code), r.Text, orNil(r.Remedy), stampOf(r.Until)})
 	}
@@ -63,22 +83,4 @@ func stampOf(t time.Time) any {
 		return nil
 	}
 	return t.UTC().Format(sys.TimeLayout)
-}
-
-// settings are what SHOW tells, for clients that ask.
-func (s *Session) settings() map[string]string {
-	return map[string]string{
-		"server_version": s.console.config.Version, "time zone": "UTC", "timezone": "UTC", "transaction isolation level": "read committed",
-		"transaction_isolation": "read committed", "standard_conforming_strings": "on", "client_encoding": "UTF8", "server_encoding": "UTF8",
-		"search_path": "sys",
-	}
-}
-
-func (s *Session) show(name string) (*Answer, error) {
-	value, known := s.settings()[name]
-	if !known {
-		return nil, refuse(StateUnknown, "SHOW JOBS lists the jobs, SHOW CREATE JOB name shows how one is made", "there is no setting %s", name)
-	}
-	column := strings.ReplaceAll(name, " ", "_")
-	return table("SHOW", []sys.Column{{Name: column, Kind: sys.Text}}, []any{value}), nil
 }

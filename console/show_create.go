@@ -11,6 +11,8 @@ import (
 	"github.com/rotajobs/rota/ddl"
 )
 
+var createColumns = []sys.Column{{Name: "job_name", Kind: sys.Text}, {Name: "create_statement", Kind: sys.Text}}
+
 // showCreate answers with the statement that would make a job.
 func (s *Session) showCreate(ctx context.Context, name string) (*Answer, error) {
 	seen := newOverlay()
@@ -33,7 +35,7 @@ func (s *Session) showCreate(ctx context.Context, name string) (*Answer, error) 
 		t = &rota.Template{Name: job.Spec.Template}
 	}
 	text := strings.Join(unsaid(job, t), "") + ddl.Print(&ddl.CreateJob{Name: name, Job: clausesOf(job, t)}) + ";"
-	return table("SHOW", []sys.Column{{Name: "job_name", Kind: sys.Text}, {Name: "create_statement", Kind: sys.Text}}, []any{name, text}), nil
+	return table("SHOW", createColumns, []any{name, text}), nil
 }
 
 // clausesOf says in clauses what a schedule and its template say together.

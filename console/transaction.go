@@ -3,6 +3,7 @@ package console
 import (
 	"context"
 	"errors"
+	"maps"
 	"strconv"
 	"time"
 
@@ -20,12 +21,25 @@ type transaction struct {
 	failed   bool
 	implicit bool // nobody said BEGIN
 	told     bool // that queries do not see what it changes
+	places   []savepoint
+	before   map[string]string  // the settings when it began
+	locals   map[string]*string // how those stood that are set until it ends
 }
 
 // stepsMost bounds a transaction: it is one command in the end.
 const stepsMost = 1000
 
-func (s *Session) begin(readOnly bool) { s.open = &transaction{seen: newOverlay(), readOnly: readOnly} }
+func (s *Session) begin(readOnly bool) {
+	s.open = &transaction{seen: newOverlay(), readOnly: readOnly || s.readOnly(), before: maps.Clone(s.settings)}
+}
+
+// end ends the transaction, and says whether it was done.
+func (s *Session) end(done bool) {
+	if s.open != nil {
+		s.settle(s.open, done)
+	}
+	s.open = nil
+}
 
 func (s *Session) beginWork(q *ddl.Begin) (*Answer, error) {
 	if s.open != nil && !s.open.implicit {
@@ -40,14 +54,17 @@ func (s *Session) beginWork(q *ddl.Begin) (*Answer, error) {
 
 func (s *Session) commitWork(ctx context.Context) (*Answer, error) {
 	tx := s.open
-	s.open = nil
 	switch {
 	case tx == nil || tx.implicit && tx.size == 0:
+		s.end(true)
 		return done("COMMIT").notice("there is no transaction"), nil
 	case tx.failed:
+		s.end(false)
 		return done("ROLLBACK").notice("the transaction had failed: nothing of it was done"), nil
 	}
-	if err := s.commit(ctx, tx); err != nil {
+	err := s.commit(ctx, tx)
+	s.end(err == nil)
+	if err != nil {
 		return nil, err
 	}
 	return done("COMMIT"), nil
@@ -58,7 +75,7 @@ func (s *Session) rollbackWork() (*Answer, error) {
 	if s.open == nil {
 		a.notice("there is no transaction")
 	}
-	s.open = nil
+	s.end(false)
 	return a, nil
 }
 
@@ -100,10 +117,13 @@ func renew(commands []rota.Command, now time.Time) error {
 
 // write does a statement now, or tries it dry and keeps it for COMMIT.
 func (s *Session) write(ctx context.Context, statement ddl.Statement) (*Answer, error) {
-	if s.open == nil {
+	tx := s.open
+	switch {
+	case tx == nil && s.readOnly():
+		return nil, refuse(StateReadOnly, "SET default_transaction_read_only = off", "%s cannot be done: the session only reads", statement.Tag())
+	case tx == nil:
 		return s.writeNow(ctx, statement)
 	}
-	tx := s.open
 	switch {
 	case tx.readOnly:
 		return nil, refuse(StateReadOnly, "begin one that may write", "%s cannot be done in a transaction that only reads", statement.Tag())

@@ -31,8 +31,24 @@ func Print(s Statement) string {
 		return "SHOW " + s.Name
 	case *Begin:
 		return s.print()
-	case *Commit, *Rollback:
+	case *Commit, *Rollback, *Discard:
 		return s.Tag()
+	case *Set:
+		return s.print()
+	case *SetMode:
+		return s.print()
+	case *Reset:
+		return s.print()
+	case *Deallocate:
+		return s.print()
+	case *Leave:
+		return s.What
+	case *Savepoint:
+		return "SAVEPOINT " + printName(s.Name)
+	case *Release:
+		return "RELEASE SAVEPOINT " + printName(s.Name)
+	case *RollbackTo:
+		return "ROLLBACK TO SAVEPOINT " + printName(s.Name)
 	case *Select:
 		return s.Text
 	case *ExplainQuery:

@@ -90,7 +90,7 @@ func keywordNames() []string {
 
 func drawStatement(t *rapid.T) Statement {
 	yes := rapid.Bool()
-	switch kind := rapid.IntRange(0, 17).Draw(t, "kind"); kind {
+	switch kind := rapid.IntRange(0, 18).Draw(t, "kind"); kind {
 	case 0, 1, 2:
 		s := &CreateJob{Name: anyName.Draw(t, "name"), Mode: rapid.SampledFrom([]CreateMode{Create, CreateOrAlter, Recreate}).Draw(t, "mode")}
 		s.IfNotExists = s.Mode == Create && yes.Draw(t, "if not exists")
@@ -118,11 +118,24 @@ func drawStatement(t *rapid.T) Statement {
 		return &ExplainQuery{Text: "EXPLAIN SELECT " + quoteString(anyText.Draw(t, "text"))}
 	case 15, 16:
 		return drawGrant(t)
+	case 17:
+		return drawSession(t)
 	default:
 		kind := rapid.SampledFrom([]SecurityKind{CreateUser, DropUser, CreateRole, DropRole}).Draw(t, "security")
 		drops := kind == DropUser || kind == DropRole
 		return &Security{Kind: kind, Name: anyName.Draw(t, "name"), IfExists: drops && yes.Draw(t, "if exists")}
 	}
+}
+
+func drawSession(t *rapid.T) Statement {
+	setting := rapid.StringMatching(`[a-z_]{1,6}(\.[a-z_ ]{1,5}){0,2}`).Draw(t, "setting")
+	name, yes := anyName.Draw(t, "name"), rapid.Bool().Draw(t, "yes")
+	values := rapid.SliceOfN(anyText, 1, 3).Draw(t, "values")
+	return rapid.SampledFrom([]Statement{
+		&Set{Name: setting, Values: values, Local: yes}, &Set{Name: setting}, &SetMode{Session: yes, ReadOnly: rapid.Bool().Draw(t, "read only")},
+		&Reset{Name: setting}, &Reset{}, &Discard{What: "ALL"}, &Discard{What: "TEMP"}, &Deallocate{}, &Deallocate{Name: name},
+		&Leave{What: "CLOSE ALL"}, &Leave{What: "UNLISTEN *"}, &Savepoint{Name: name}, &Release{Name: name}, &RollbackTo{Name: name},
+	}).Draw(t, "session")
 }
 
 func drawAlter(t *rapid.T) Statement {

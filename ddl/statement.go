@@ -35,13 +35,40 @@ func (p *parser) statement() Statement {
 	case "GRANT", "REVOKE":
 		return p.grant()
 	}
+	if about := p.session(first.upper); about != nil || p.err != nil {
+		return about
+	}
 	switch {
+	case first.isMark("("):
+		return &Select{Text: p.rest()}
 	case foreignWords[first.upper]:
 		return p.foreign(first, first.upper, sysIsReadOnly)
 	case sessionWords[first.upper]:
 		return p.foreign(first, first.upper, "leave it out")
 	}
 	p.unexpected("a statement ("+oneOf(statementWords)+")", statementWords...)
+	return nil
+}
+
+// session reads what is about the session or the transaction, nil if it is not.
+func (p *parser) session(word string) Statement {
+	switch word {
+	case "SET":
+		return p.set()
+	case "RESET":
+		return p.reset()
+	case "DISCARD":
+		return p.discard()
+	case "DEALLOCATE":
+		return p.deallocate()
+	case "CLOSE", "UNLISTEN":
+		return p.leave()
+	case "SAVEPOINT":
+		p.advance()
+		return &Savepoint{Name: p.name(savepointName)}
+	case "RELEASE":
+		return p.release()
+	}
 	return nil
 }
 

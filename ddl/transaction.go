@@ -50,7 +50,7 @@ func (p *parser) finish() Statement {
 	first := p.advance()
 	p.acceptWork()
 	if first.is("ROLLBACK") && p.tok.is("TO") {
-		return p.foreign(first, "ROLLBACK TO a savepoint", "roll back the whole transaction")
+		return p.rollbackTo()
 	}
 	if p.accept("AND") {
 		if p.tok.is("CHAIN") {

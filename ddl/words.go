@@ -3,7 +3,8 @@ package ddl
 // statementWords are the words that a statement may begin with.
 var statementWords = []string{
 	"CREATE", "ALTER", "DROP", "EXECUTE", "SHOW", "SELECT", "RECREATE", "CANCEL", "EXPLAIN", "GRANT", "REVOKE",
-	"WITH", "VALUES", "TABLE", "BEGIN", "START", "COMMIT", "END", "ROLLBACK", "ABORT",
+	"WITH", "VALUES", "TABLE", "BEGIN", "START", "COMMIT", "END", "ROLLBACK", "ABORT", "SAVEPOINT", "RELEASE", "SET", "RESET", "DISCARD",
+	"DEALLOCATE",
 }
 
 // foreignWords begin statements that other databases have.
@@ -17,8 +18,7 @@ var foreignWords = map[string]bool{
 // sessionWords begin statements of other databases that are about the session or
 // the transaction alone.
 var sessionWords = map[string]bool{
-	"SET": true, "RESET": true, "DISCARD": true, "USE": true, "PREPARE": true, "DEALLOCATE": true, "DECLARE": true, "FETCH": true,
-	"MOVE": true, "CLOSE": true, "LISTEN": true, "NOTIFY": true, "UNLISTEN": true, "SAVEPOINT": true, "RELEASE": true, "DESCRIBE": true,
+	"USE": true, "PREPARE": true, "DECLARE": true, "FETCH": true, "MOVE": true, "LISTEN": true, "NOTIFY": true, "DESCRIBE": true,
 }
 
 // foreignThings are what other databases create, alter and drop.

@@ -11,16 +11,16 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// listen takes the address of the API. It is taken before any job starts, so
+// listen takes an address that a flag gives. It is taken before any job starts, so
 // that a server which cannot be talked to runs nothing.
-func listen(address string) (net.Listener, error) {
+func listen(address, flag string) (net.Listener, error) {
 	listener, err := net.Listen("tcp", address)
 	if err == nil {
 		return listener, nil
 	}
 	fault := &rota.Error{
 		Code: rota.Unavailable, Act: "listen on " + address, Reason: "it cannot be listened on", Err: err,
-		Hint: "choose another address with --http HOST:PORT; port 0 picks a free one",
+		Hint: "choose another address with " + flag + " HOST:PORT; port 0 picks a free one",
 	}
 	var operation *net.OpError
 	if errors.As(err, &operation) {
@@ -28,8 +28,8 @@ func listen(address string) (net.Listener, error) {
 	}
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
-		fault.Reason, fault.Err = "another program listens there already", nil
-		fault.Hint = "stop it, or choose another address with --http HOST:PORT; port 0 picks a free one"
+		fault.Reason = "another program listens there already"
+		fault.Hint = "stop it, or choose another address with " + flag + " HOST:PORT; port 0 picks a free one"
 	case errors.Is(err, syscall.EACCES):
 		fault.Reason = "this process may not listen there; ports below 1024 need a right of their own"
 	case errors.Is(err, syscall.EADDRNOTAVAIL):
@@ -37,6 +37,9 @@ func listen(address string) (net.Listener, error) {
 	}
 	return nil, fault
 }
+
+// taken says that somebody else listens on an address.
+func taken(err error) bool { return errors.Is(err, syscall.EADDRINUSE) }
 
 // loopback reports whether an address can be reached from this machine alone.
 func loopback(addr net.Addr) bool {

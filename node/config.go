@@ -16,6 +16,7 @@ const (
 	DefaultData      = "rota-data"
 	DefaultHTTP      = "127.0.0.1:7420"
 	DefaultSQL       = "127.0.0.1:7432"
+	DefaultSQLTLS    = "allow"
 	DefaultLogFormat = "text"
 	DefaultLogMax    = 10 << 20
 	DefaultLogKeep   = 30 * day
@@ -31,7 +32,10 @@ type Config struct {
 	Data    string // directory of everything that the node keeps
 	Store   string // URL of the store; default sqlite:DATA/rota.db
 	HTTP    string // address of the API; port 0 picks a free one
-	SQL     string // address of the SQL port, which comes with a later release
+	SQL     string // address of the SQL port
+	SQLCert string // file of the certificate of the SQL port; empty: it is not encrypted
+	SQLKey  string // file of its key
+	SQLTLS  string // allow: who asks for it is encrypted; require: nobody else gets in
 	Workers int    // jobs at once
 	Name    string // of this worker, the same at every start
 
@@ -82,6 +86,7 @@ func (c Config) withDefaults() Config {
 	fill(&c.Store, sqliteScheme+":"+filepath.Join(c.Data, "rota.db"))
 	fill(&c.HTTP, DefaultHTTP)
 	fill(&c.SQL, DefaultSQL)
+	fill(&c.SQLTLS, DefaultSQLTLS)
 	fill(&c.Workers, engine.DefaultWorkers)
 	fill(&c.Name, engine.DefaultName)
 	fill(&c.Lease, rota.DefaultLease)

@@ -209,7 +209,7 @@ func TestAnAddressThatCannotBeHadSaysWhy(t *testing.T) {
 		"192.0.2.1:80":        "no interface of this machine",
 		"no.such.invalid:80":  "cannot be listened on",
 	} {
-		_, err := listen(address)
+		_, err := listen(address, "--http")
 		if rota.CodeOf(err) != rota.Unavailable || !strings.Contains(err.Error(), address) || !strings.Contains(err.Error(), want) ||
 			!strings.Contains(err.Error(), "--http") {
 			t.Errorf("%s: %v, want %q", address, err, want)

@@ -45,6 +45,20 @@ func (k textKind) check() error {
 	return nil
 }
 
+// fileKind is a file that may be left out.
+type fileKind struct{ to *string }
+
+func (k fileKind) noun() string          { return "FILE" }
+func (k fileKind) Set(text string) error { *k.to = unwritten(text); return k.check() }
+func (k fileKind) String() string        { return orUnset(*k.to) }
+
+func (k fileKind) check() error {
+	if strings.ContainsRune(*k.to, 0) {
+		return fmt.Errorf("%s has a NUL in it", quoted(*k.to))
+	}
+	return nil
+}
+
 // allowKind says where requests may go.
 type allowKind struct{ to *string }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/rotajobs/rota/engine"
 	"github.com/rotajobs/rota/feed"
 	"github.com/rotajobs/rota/payload"
+	"github.com/rotajobs/rota/pgwire"
 	"github.com/rotajobs/rota/telemetry"
 )
 
@@ -42,7 +43,11 @@ type Node struct {
 	traces   *telemetry.Provider // nil: none are sent
 	listener net.Listener
 	server   *http.Server
+	port     *pgwire.Server     // of SQL
 	hangUp   context.CancelFunc // ends what the server is still answering
+
+	sqlListener net.Listener
+	anySQL      bool // nobody said where it should listen
 
 	serving  chan struct{} // closed when requests are answered
 	ready    chan struct{} // closed when that is said in the data directory, too
@@ -67,13 +72,18 @@ func (n *Node) Run(ctx context.Context) error {
 	defer die()
 	jobs := begin(func() error { return n.runEngines(life) })
 	web := begin(func() error { return n.server.Serve(n.listener) })
+	talk, fallSilent := context.WithCancel(context.Background())
+	defer fallSilent()
+	port := begin(func() error { return n.serveSQL(talk) })
 	var upkeep sync.WaitGroup
 	upkeep.Go(func() { n.logs.run(life) })
 	if n.offset != nil {
 		upkeep.Go(func() { n.offset.run(life) })
 	}
-	err := n.attend(ctx, jobs, web)
+	err := n.attend(ctx, jobs, web, port)
 	n.stop(die, jobs, web)
+	fallSilent()
+	<-port.done
 	upkeep.Wait()
 	err = errors.Join(err, jobs.result(), n.Close())
 	n.logger.Info("stopped")
@@ -96,13 +106,13 @@ func (n *Node) runEngines(life context.Context) error {
 }
 
 // attend waits until everything stands, says so, and waits for the end.
-func (n *Node) attend(ctx context.Context, jobs, web *task) error {
+func (n *Node) attend(ctx context.Context, jobs, web, port *task) error {
 	select {
 	case <-n.engine.Ready():
 	case <-jobs.done: // its error is told by Run
 		return nil
 	case <-web.done:
-		return webFault(web.err)
+		return faceFault("http", web.err)
 	case <-ctx.Done():
 		return nil
 	}
@@ -111,19 +121,21 @@ func (n *Node) attend(ctx context.Context, jobs, web *task) error {
 		return err
 	}
 	close(n.ready)
-	n.logger.Info("ready", "http", n.listener.Addr().String(), "data", n.config.Data, "workers", n.config.Workers)
+	n.logger.Info("ready", "http", n.listener.Addr().String(), "sql", n.sqlListener.Addr().String(), "data", n.config.Data, "workers", n.config.Workers)
 	select {
 	case <-jobs.done: // its error is told by Run
 		return nil
 	case <-web.done:
-		return webFault(web.err)
+		return faceFault("http", web.err)
+	case <-port.done:
+		return faceFault("sql", port.err)
 	case <-ctx.Done():
 		return nil
 	}
 }
 
-func webFault(err error) error {
-	return &rota.Error{Code: rota.Unavailable, Act: "http", Reason: "the server cannot go on", Err: err}
+func faceFault(face string, err error) error {
+	return &rota.Error{Code: rota.Unavailable, Act: face, Reason: "the server cannot go on", Err: err}
 }
 
 // readiness says why the node is not ready for requests.

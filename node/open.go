@@ -19,12 +19,13 @@ const actor = "rota"
 // starts nothing. A directory or a file that another process holds is Busy; an
 // address that is taken is Unavailable.
 func Open(ctx context.Context, config Config) (*Node, error) {
+	anySQL := config.SQL == ""
 	config = config.withDefaults()
 	if err := config.validate(); err != nil {
 		return nil, err
 	}
-	n := &Node{config: config, logger: config.Logger, serving: make(chan struct{}), ready: make(chan struct{}), cut: make(chan struct{})}
-	for _, step := range []func() error{n.openData, n.openStore, n.listen, n.openTraces, n.openEngine, n.openConsole, n.openHTTP} {
+	n := &Node{config: config, anySQL: anySQL, logger: config.Logger, serving: make(chan struct{}), ready: make(chan struct{}), cut: make(chan struct{})}
+	for _, step := range []func() error{n.openData, n.openStore, n.listen, n.openTraces, n.openEngine, n.openConsole, n.openHTTP, n.openSQL} {
 		err := ctx.Err()
 		if err == nil {
 			err = step()
@@ -83,7 +84,7 @@ func (n *Node) openStore() error {
 }
 
 func (n *Node) listen() error {
-	listener, err := listen(n.config.HTTP)
+	listener, err := listen(n.config.HTTP, "--http")
 	if err != nil {
 		return err
 	}
@@ -93,10 +94,7 @@ func (n *Node) listen() error {
 		n.logger.Warn("the API can be reached from other machines, and nothing encrypts what is sent, the token included; "+
 			"put a proxy with TLS in front of it, or listen on 127.0.0.1", "address", listener.Addr().String())
 	}
-	if n.config.SQL != DefaultSQL {
-		n.logger.Warn("nothing listens on the SQL address yet; it comes with a later release", "address", n.config.SQL)
-	}
-	return nil
+	return n.listenSQL()
 }
 
 func (n *Node) openEngine() error {
@@ -143,7 +141,7 @@ func (n *Node) path(name string) string { return filepath.Join(n.config.Data, na
 
 // Addresses says where the node listens.
 func (n *Node) Addresses() map[string]string {
-	return map[string]string{"http": n.listener.Addr().String()}
+	return map[string]string{"http": n.listener.Addr().String(), "sql": n.sqlListener.Addr().String()}
 }
 
 // TokenFile is the file that holds the token of the API.

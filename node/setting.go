@@ -51,8 +51,20 @@ var settings = []Setting{
 		func(c *Config) kind { return addressKind{&c.HTTP} },
 	},
 	{
-		"sql", "address of the SQL port, which comes with a later release", "HOST:PORT, such as 127.0.0.1:7432",
+		"sql", "address of the SQL port, for psql and other clients of PostgreSQL; port 0 picks a free one", "HOST:PORT, such as 127.0.0.1:7432",
 		func(c *Config) kind { return addressKind{&c.SQL} },
+	},
+	{
+		"sql_cert", "file of the certificate that the SQL port is encrypted with", "a PEM file, such as server.crt",
+		func(c *Config) kind { return fileKind{&c.SQLCert} },
+	},
+	{
+		"sql_key", "file of the key of that certificate", "a PEM file, such as server.key",
+		func(c *Config) kind { return fileKind{&c.SQLKey} },
+	},
+	{
+		"sql_tls", "whether clients of the SQL port must encrypt what they say", "allow or require",
+		func(c *Config) kind { return wordKind{&c.SQLTLS, []string{"allow", "require"}} },
 	},
 	{
 		"workers", "jobs that run at once", "a whole number from 1 to 10000, such as 16",

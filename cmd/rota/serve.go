@@ -35,6 +35,7 @@ type serveFlags struct {
 type serveView struct {
 	Version   string `json:"version"`
 	HTTP      string `json:"http"`
+	SQL       string `json:"sql"`
 	Data      string `json:"data"`
 	TokenFile string `json:"token_file"`
 }
@@ -170,7 +171,9 @@ func obeySignals(logger *slog.Logger, stop func(), running *atomic.Pointer[node.
 // welcome says where everything is. The token itself is never printed: what is printed is kept in too many places.
 func (a *app) welcome(n *node.Node, config node.Config) error {
 	view := serveView{
-		Version: buildVersion(), HTTP: "http://" + asked(config.HTTP, n.Addresses()["http"]), Data: absolute(config.Data), TokenFile: absolute(n.TokenFile()),
+		Version: buildVersion(), HTTP: "http://" + asked(config.HTTP, n.Addresses()["http"]),
+		SQL:  "postgres://admin@" + asked(config.SQL, n.Addresses()["sql"]) + "/rota",
+		Data: absolute(config.Data), TokenFile: absolute(n.TokenFile()),
 	}
 	return a.print(view, func(w io.Writer) error {
 		where := ""
@@ -180,6 +183,7 @@ func (a *app) welcome(n *node.Node, config node.Config) error {
 		_, err := fmt.Fprintf(w, `Rota %s is ready.
 
   http    %s
+  sql     psql %s
   data    %s
   token   cat %s
 
@@ -187,7 +191,7 @@ Try     rota%s job create sleep -p for=2s --wait
 Look    %s/docs
 Stop    Ctrl-C
 
-`, view.Version, view.HTTP, view.Data, view.TokenFile, where, view.HTTP)
+`, view.Version, view.HTTP, view.SQL, view.Data, view.TokenFile, where, view.HTTP)
 		return err
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/rotajobs/rota/console/dialect"
 	"zombiezen.com/go/sqlite"
 )
 
@@ -68,11 +69,8 @@ func (c *Catalogue) Close() error {
 	}
 }
 
-// Column is one of an answer.
-type Column struct {
-	Name string
-	Kind Kind // empty: not known before the rows are
-}
+// Column is one of a table, or of an answer.
+type Column = dialect.Column
 
 // Tables lists the tables of the catalogue with their columns.
 func Tables() map[string][]Column {
@@ -105,8 +103,30 @@ type Answer struct {
 	Row     func([]any) error
 }
 
-// Select runs a query. An error is an *Error, or that of the context or the store.
+// Select prepares a query and runs it, for nobody in particular.
 func (c *Catalogue) Select(ctx context.Context, text string, args []any, to Answer) (Tally, error) {
+	q, err := c.Prepare(text, nil, Asker{})
+	if err != nil {
+		return Tally{}, err
+	}
+	told := false
+	tally, err := c.Run(ctx, q, args, Asker{}, func(row []any) error {
+		if !told {
+			told = true
+			if err := to.Columns(q.Columns); err != nil {
+				return err
+			}
+		}
+		return to.Row(row)
+	})
+	if err == nil && !told {
+		err = to.Columns(q.Columns)
+	}
+	return tally, err
+}
+
+// Run runs a query. An error is an *Error, or that of the context or the store.
+func (c *Catalogue) Run(ctx context.Context, q *Query, args []any, who Asker, row func([]any) error) (Tally, error) {
 	if err := c.sit(ctx); err != nil {
 		return Tally{}, err
 	}
@@ -117,8 +137,8 @@ func (c *Catalogue) Select(ctx context.Context, text string, args []any, to Answ
 	if err != nil {
 		return Tally{}, err
 	}
-	d.query = &query{ctx: ctx, from: &c.config.Source}
-	err = d.run(text, args, c.config.bounded(to))
+	d.query = newQuery(ctx, &c.config.Source, q, who)
+	err = d.run(q, args, c.config.bounded(row))
 	if err != nil {
 		err = c.ended(ctx, d.blame(err))
 	}
@@ -146,9 +166,9 @@ func (c *Catalogue) sit(ctx context.Context) error {
 }
 
 // bounded ends an answer that becomes too long.
-func (c *Config) bounded(to Answer) Answer {
+func (c *Config) bounded(to func([]any) error) func([]any) error {
 	rows, size := 0, 0
-	return Answer{Columns: to.Columns, Row: func(row []any) error {
+	return func(row []any) error {
 		rows++
 		for _, v := range row {
 			size += sizeOf(v)
@@ -159,8 +179,8 @@ func (c *Config) bounded(to Answer) Answer {
 		case size > c.Size:
 			return tooMuch(fmt.Sprintf("more than %d MiB", c.Size>>20))
 		}
-		return to.Row(row)
-	}}
+		return to(row)
+	}
 }
 
 // sizeOf is about what a value takes.

@@ -87,12 +87,12 @@ func bounded(n int64) int {
 // compares the two. What is not known is left to SQLite.
 func as(k Kind, v sqlite.Value) (sqlite.Value, bool) {
 	switch t := v.Type(); {
-	case k.number() && t == sqlite.TypeInteger:
+	case k.Number() && t == sqlite.TypeInteger:
 		return sqlite.IntegerValue(v.Int64()), true
-	case k.number() && t == sqlite.TypeText:
+	case k.Number() && t == sqlite.TypeText:
 		n, err := strconv.ParseInt(strings.TrimSpace(v.Text()), 10, 64)
 		return sqlite.IntegerValue(n), err == nil
-	case !k.number() && t != sqlite.TypeBlob: // a number is compared as the text that it is written as
+	case !k.Number() && t != sqlite.TypeBlob: // a number is compared as the text that it is written as
 		return sqlite.TextValue(strings.Clone(v.Text())), true
 	}
 	return null, false

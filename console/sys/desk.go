@@ -3,6 +3,7 @@ package sys
 import (
 	"reflect"
 	"strings"
+	"sync"
 
 	"zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
@@ -23,6 +24,7 @@ type modular interface {
 	module(on *desk) *sqlite.Module
 	title() string
 	titles() []Column
+	filled() []string
 }
 
 func (t *table[R]) title() string { return t.name }
@@ -31,6 +33,16 @@ func (t *table[R]) titles() []Column {
 	list := make([]Column, len(t.columns))
 	for i, c := range t.columns {
 		list[i] = Column{Name: c.name, Kind: c.kind}
+	}
+	return list
+}
+
+// filled are the columns that are never NULL.
+func (t *table[R]) filled() (list []string) {
+	for _, c := range t.columns {
+		if c.must {
+			list = append(list, c.name)
+		}
 	}
 	return list
 }
@@ -59,7 +71,13 @@ func (d *desk) furnish() error {
 	if err := sqlitex.ExecuteTransient(d.conn, "ATTACH ':memory:' AS "+schema, nil); err != nil {
 		return err
 	}
+	if err := d.attach(); err != nil {
+		return err
+	}
 	if err := d.learn(); err != nil {
+		return err
+	}
+	if err := d.lend(); err != nil {
 		return err
 	}
 	for _, t := range tables {
@@ -102,7 +120,7 @@ func (d *desk) allow(a sqlite.Action) sqlite.AuthResult {
 			return sqlite.AuthResultOK
 		}
 	case sqlite.OpFunction:
-		if functions[functionOf(a)] {
+		if name := functionOf(a); functions[name] || lent()[name] {
 			return sqlite.AuthResultOK
 		}
 	}
@@ -114,26 +132,26 @@ func (d *desk) allow(a sqlite.Action) sqlite.AuthResult {
 func (d *desk) readable(a sqlite.Action) bool {
 	name := strings.ToLower(a.Table())
 	switch a.Database() {
-	case schema:
-		return inCatalogue[name]
+	case schema, catalogSchema, standardSchema:
+		return known()[a.Database()+"."+name] != nil
 	case "main":
 		return inJSON[name]
 	case "":
-		return a.Column() == "" && (inCatalogue[name] || inJSON[name] || d.query.common[name] && !reserved(name))
+		return a.Column() == "" && (named()[name] || inJSON[name] || d.query.common[name] && !reserved(name))
 	}
 	return false
 }
 
-var (
-	inJSON      = set("json_each json_tree")
-	inCatalogue = func() map[string]bool {
-		all := map[string]bool{}
-		for _, t := range tables {
-			all[t.title()] = true
-		}
-		return all
-	}()
-)
+var inJSON = set("json_each json_tree")
+
+// named are the names of all tables, without their schemas.
+var named = sync.OnceValue(func() map[string]bool {
+	all := map[string]bool{}
+	for _, t := range known() {
+		all[t.Name] = true
+	}
+	return all
+})
 
 // reserved names are those of SQLite's own tables, and of what ours are made by.
 func reserved(name string) bool {

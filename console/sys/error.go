@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/rotajobs/rota/console/dialect"
 	"zombiezen.com/go/sqlite"
 )
 
@@ -52,10 +53,10 @@ func tooMuch(what string) error {
 
 // explain says what SQLite found wrong with a statement. It has one code for all of
 // that, and only its words tell one from the other.
-func (s *statement) explain(err error) error {
+func explain(text *dialect.Text, err error) error {
 	e := &Error{State: StateSyntax, Offset: -1, Message: messageOf(err)}
 	if at, known := sqlite.ErrorOffset(err); known {
-		e.Offset = s.origin(at)
+		e.Offset = text.Origin(at)
 	}
 	switch m := e.Message; {
 	case strings.HasPrefix(m, "not authorized to use function: "):

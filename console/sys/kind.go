@@ -5,40 +5,42 @@ import (
 	"time"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/console/kind"
 	"zombiezen.com/go/sqlite"
 )
 
 // Kind is what a column holds.
-type Kind string
+type Kind = kind.Kind
 
-// The kinds. SQLite sees numbers and texts; who shows the rows may know better.
+// The kinds of our own columns.
 const (
-	Text      Kind = "text"
-	UUID      Kind = "uuid"
-	Integer   Kind = "bigint"
-	Float     Kind = "double precision"
-	Boolean   Kind = "boolean"
-	Timestamp Kind = "timestamptz"
-	JSON      Kind = "jsonb"
+	Text      = kind.Text
+	UUID      = kind.UUID
+	Integer   = kind.Integer
+	Float     = kind.Float
+	Boolean   = kind.Boolean
+	Timestamp = kind.Timestamp
+	JSON      = kind.JSON
 )
 
 // declared is how a kind stands in the declaration of a table. It gives the column
 // its affinity: a number that was written as text still finds its row.
-func (k Kind) declared() string {
-	switch k {
-	case Integer, Boolean:
-		return "INTEGER"
-	case Float:
+func declared(k Kind) string {
+	switch {
+	case k == kind.Float || k == kind.Float4:
 		return "REAL"
+	case k == kind.Numeric:
+		return "NUMERIC"
+	case k.Number():
+		return "INTEGER"
+	case k == kind.Bytea:
+		return "BLOB"
 	}
 	return "TEXT"
 }
 
-// number says whether values of the kind are numbers to SQLite.
-func (k Kind) number() bool { return k == Integer || k == Boolean || k == Float }
-
-// collation is how values of the kind are compared.
-func (k Kind) collation() string {
+// collation is how values of a kind are compared.
+func collation(k Kind) string {
 	switch k {
 	case UUID: // written in capitals it is the same
 		return "NOCASE"

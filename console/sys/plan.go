@@ -150,7 +150,7 @@ func (v *virtual[R]) usable(w *way[R], c sqlite.IndexConstraint) byte {
 		return 0
 	}
 	column := v.columns[c.Column]
-	if !column.kind.number() && c.Collation != column.kind.collation() { // a store compares bytes, and ids
+	if !column.kind.Number() && c.Collation != collation(column.kind) { // a store compares bytes, and ids
 		return 0
 	}
 	switch {

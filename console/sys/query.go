@@ -1,9 +1,12 @@
 package sys
 
 import (
+	"cmp"
 	"context"
+	"strings"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/console/pgcatalog"
 )
 
 // query is one statement that is under way: the state of the store that it sees,
@@ -16,8 +19,25 @@ type query struct {
 	reads int       // how often a store was asked
 	rows  int64     // how many rows it gave
 
-	common    map[string]bool // the common tables of the statement, in lower case
+	common    map[string]bool // the names that the statement gives to queries, in lower case
+	who       Asker
 	templates templates
+}
+
+func newQuery(ctx context.Context, from *Source, of *Query, who Asker) *query {
+	q := &query{ctx: ctx, from: from, who: who, common: map[string]bool{}}
+	for _, name := range of.meaning.Commons {
+		q.common[strings.ToLower(name)] = true
+	}
+	return q
+}
+
+// env is the session, for functions that tell of it.
+func (q *query) env() *pgcatalog.Env {
+	return &pgcatalog.Env{
+		User: cmp.Or(q.who.User, "admin"), Database: Database, PID: q.who.PID, Version: q.who.Version,
+		SearchPath: q.who.path(), Setting: q.who.Setting, Set: q.who.Set,
+	}
 }
 
 // Source is where rows come from.

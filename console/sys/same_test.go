@@ -2,6 +2,7 @@ package sys_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
@@ -225,9 +226,14 @@ func (w *twin) query() string {
 func TestSameAsPlainTables(t *testing.T) {
 	c := lived(t)
 	w := newTwin(t, c)
-	for range 3000 {
+	compared := 0
+	for range 6000 {
 		query := w.query()
 		got, _, err := ask(c, query)
+		if ofKinds(err) {
+			continue
+		}
+		compared++
 		want, wantErr := w.ask(query)
 		if (err == nil) != (wantErr == nil) {
 			t.Fatalf("%s\ngives %v, plain tables %v", query, err, wantErr)
@@ -238,6 +244,16 @@ func TestSameAsPlainTables(t *testing.T) {
 			t.Fatalf("%s\ngives %d rows, plain tables %d:\n%.2000q\n%.2000q", query, len(got), len(want), got, want)
 		}
 	}
+	if compared < 2000 {
+		t.Errorf("only %d queries were compared", compared)
+	}
+}
+
+// ofKinds says that a query compares what cannot be compared, which SQLite does all
+// the same.
+func ofKinds(err error) bool {
+	var of *sys.Error
+	return errors.As(err, &of) && slices.Contains([]string{"42883", "42804", "22P02"}, of.State)
 }
 
 // TestSameOrder asks for orders and limits, whose answers have one order.
@@ -246,11 +262,12 @@ func TestSameOrder(t *testing.T) {
 	w := newTwin(t, c)
 	for table, columns := range handed {
 		for _, column := range columns {
-			for _, limit := range []string{"", " LIMIT 3", " LIMIT 2 OFFSET 1", " LIMIT -1 OFFSET 2"} {
+			for _, limit := range []string{"", " LIMIT 3", " LIMIT 2 OFFSET 1", " OFFSET 2"} {
 				for _, way := range []string{" ASC", " DESC"} {
 					select1 := "SELECT " + column + " FROM sys." + table + " ORDER BY " + column + way
 					got, _, err := ask(c, select1+limit)
-					want, wantErr := w.ask(select1 + map[string]string{" ASC": " NULLS LAST", " DESC": " NULLS FIRST"}[way] + limit)
+					plain := strings.Replace(limit, " OFFSET 2", " LIMIT -1 OFFSET 2", 1) // as SQLite has it
+					want, wantErr := w.ask(select1 + map[string]string{" ASC": " NULLS LAST", " DESC": " NULLS FIRST"}[way] + plain)
 					if err != nil || wantErr != nil || !slices.Equal(got, want) {
 						t.Errorf("%s%s\ngives %q, %v, plain tables %q, %v", select1, limit, got, err, want, wantErr)
 					}

@@ -3,40 +3,27 @@ package sys
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	"zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
 )
 
 // run answers one query.
-func (d *desk) run(text string, args []any, to Answer) error {
+func (d *desk) run(q *Query, args []any, to func([]any) error) error {
 	d.conn.SetInterrupt(d.query.ctx.Done())
-	tokens, err := scan(text)
-	if err != nil {
-		return err
-	}
-	d.query.common = commonTables(tokens)
-	plain, sorted, err := translate(tokens, text)
-	if err != nil {
-		return err
-	}
-	chosen := plain
-	if sorted.text != plain.text && d.sorts(plain.text) {
+	chosen := q.meaning.Plain
+	if sorted := q.meaning.Sorted; sorted.SQL != chosen.SQL && d.sorts(chosen.SQL) {
 		chosen = sorted
 	}
-	stmt, tail, err := d.conn.PrepareTransient(chosen.text)
+	stmt, _, err := d.conn.PrepareTransient(chosen.SQL)
 	if err != nil {
-		return chosen.explain(err)
+		return explain(chosen, err)
 	}
 	defer stmt.Finalize()
-	if rest := chosen.text[len(chosen.text)-tail:]; strings.TrimSpace(rest) != "" {
-		return &Error{State: StateSyntax, Offset: chosen.origin(len(chosen.text) - tail), Message: "there is more than one statement"}
-	}
-	if err := bind(stmt, args); err != nil {
+	if err := bind(stmt, q.Params, args); err != nil {
 		return err
 	}
-	return d.step(stmt, d.titles(chosen, stmt, tokens, text), to)
+	return d.step(stmt, q.Columns, to)
 }
 
 // sorts says whether SQLite itself would sort the rows of a query, or merge those
@@ -54,43 +41,34 @@ func (d *desk) sorts(text string) bool {
 	return found || err != nil
 }
 
-func bind(stmt *sqlite.Stmt, args []any) error {
-	if n := stmt.BindParamCount(); n != len(args) {
+func bind(stmt *sqlite.Stmt, params []Kind, args []any) error {
+	if len(params) != len(args) {
 		return &Error{
-			State: StateParams, Offset: -1, Message: fmt.Sprintf("the statement has %d parameters, and %d arguments were given", n, len(args)),
+			State: StateParams, Offset: -1, Message: fmt.Sprintf("the statement has %d parameters, and %d arguments were given", len(params), len(args)),
 		}
 	}
-	for i, a := range args {
-		switch a := a.(type) {
+	for i := range min(len(args), stmt.BindParamCount()) {
+		v, err := held(params[i], args[i])
+		if err != nil {
+			return badArgument(i, err)
+		}
+		switch v := v.(type) {
 		case nil:
 			stmt.BindNull(i + 1)
-		case bool:
-			stmt.BindBool(i+1, a)
-		case int:
-			stmt.BindInt64(i+1, int64(a))
 		case int64:
-			stmt.BindInt64(i+1, a)
+			stmt.BindInt64(i+1, v)
 		case float64:
-			if whole := int64(a); float64(whole) == a { // a number of JSON
-				stmt.BindInt64(i+1, whole)
-			} else {
-				stmt.BindFloat(i+1, a)
-			}
+			stmt.BindFloat(i+1, v)
 		case string:
-			stmt.BindText(i+1, a)
+			stmt.BindText(i+1, v)
 		case []byte:
-			stmt.BindBytes(i+1, a)
-		case time.Time:
-			stmt.BindText(i+1, a.UTC().Format(TimeLayout))
-		default:
-			return &Error{State: StateType, Offset: -1, Message: fmt.Sprintf("argument %d is a %T, which no column holds", i+1, a)}
+			stmt.BindBytes(i+1, v)
 		}
 	}
 	return nil
 }
 
-func (d *desk) step(stmt *sqlite.Stmt, columns []Column, to Answer) error {
-	told := false
+func (d *desk) step(stmt *sqlite.Stmt, columns []Column, to func([]any) error) error {
 	for {
 		some, err := stmt.Step()
 		switch {
@@ -98,17 +76,10 @@ func (d *desk) step(stmt *sqlite.Stmt, columns []Column, to Answer) error {
 			return d.query.err
 		case err != nil:
 			return stepError(err)
-		}
-		if !told { // an error comes before the columns
-			if err := to.Columns(columns); err != nil {
-				return err
-			}
-			told = true
-		}
-		if !some {
+		case !some:
 			return nil
 		}
-		if err := to.Row(row(stmt, columns)); err != nil {
+		if err := to(row(stmt, columns)); err != nil {
 			return err
 		}
 	}

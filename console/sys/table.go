@@ -98,9 +98,9 @@ func (t *table[R]) declaration() string {
 		if i > 0 {
 			b.WriteString(", ")
 		}
-		b.WriteString(c.name + " " + c.kind.declared())
-		if c.kind.collation() != "BINARY" {
-			b.WriteString(" COLLATE " + c.kind.collation())
+		b.WriteString(c.name + " " + declared(c.kind))
+		if collation(c.kind) != "BINARY" {
+			b.WriteString(" COLLATE " + collation(c.kind))
 		}
 	}
 	b.WriteString(")")

@@ -1,0 +1,239 @@
+package dialect
+
+import (
+	"github.com/rotajobs/rota/console/kind"
+	"github.com/rotajobs/rota/console/query"
+)
+
+// array is ARRAY[…] or ARRAY(query).
+func (t *translator) array(e *query.Array, s *scope) (value, error) {
+	return t.arrayOf(e, s, kind.Unknown)
+}
+
+// arrayOf is an array of a kind that may be known already.
+func (t *translator) arrayOf(e *query.Array, s *scope, want kind.Kind) (value, error) {
+	if e.Query != nil {
+		return t.arrayQuery(e, s, want)
+	}
+	elems := make([]value, len(e.Elems))
+	for i, n := range e.Elems {
+		var err error
+		if inner, is := n.(*query.Array); is && want != kind.Unknown {
+			elems[i], err = t.arrayOf(inner, s, want)
+		} else {
+			elems[i], err = t.expr(n, s)
+		}
+		if err != nil {
+			return value{}, err
+		}
+	}
+	if want == kind.Unknown && len(elems) == 0 {
+		return value{}, refuse("42P18", e.Place(), "cannot determine type of empty array").hinting("cast it: ARRAY[]::text[]")
+	}
+	k := want.Elem()
+	var err error
+	if want == kind.Unknown {
+		k, err = t.unify("ARRAY", elems)
+	} else {
+		for i := range elems {
+			if elems[i].kind != want && err == nil {
+				elems[i], err = t.cast(elems[i], k, nil)
+			}
+		}
+	}
+	if err != nil {
+		return value{}, err
+	}
+	return t.writeArray(e, elems, k), nil
+}
+
+func (t *translator) writeArray(e *query.Array, elems []value, k kind.Kind) value {
+	texts := make([]*sql, len(elems))
+	nested := false
+	for i, v := range elems {
+		texts[i] = v.sql
+		if v.kind.Elem() != kind.Unknown || document(v.kind) {
+			texts[i] = cat("json(", v, ")")
+			nested = nested || v.kind.Elem() != kind.Unknown
+		}
+	}
+	if k.Elem() == kind.Unknown {
+		k = k.Array()
+	}
+	v := made(k, atom, cat("json_array(", list(texts), ")"), elems...)
+	if !nested {
+		v.elems = elems
+	}
+	return v.placed(e.Place())
+}
+
+func (t *translator) arrayQuery(e *query.Array, s *scope, want kind.Kind) (value, error) {
+	b, err := t.subquery(e.Query, s, 1)
+	if err != nil {
+		return value{}, err
+	}
+	name := quoted(b.columns[0].out)
+	v := value{kind: b.columns[0].kind.Array(), level: atom, at: e.Place(), loose: b.loose}
+	v.sql = cat("(SELECT json_group_array(", name, ") FROM (", b.write(true), "))").from(e.Place())
+	if want == kind.Unknown {
+		return v, nil
+	}
+	return t.convert(v, want)
+}
+
+// subquery is a query that stands in a value, with so many columns; 0: any number.
+func (t *translator) subquery(q *query.Query, s *scope, columns int) (*block, error) {
+	b, err := t.query(q, s)
+	if err != nil {
+		return nil, err
+	}
+	if b, err = t.settled(b); err != nil {
+		return nil, err
+	}
+	if columns > 0 && len(b.columns) != columns {
+		if columns == 1 {
+			return nil, refuse(StateSyntax, q.At, "subquery must return only one column").hinting("it has %d", len(b.columns))
+		}
+		return nil, refuse(StateSyntax, q.At, "subquery has %d columns, and %d are compared with it", len(b.columns), columns)
+	}
+	return b, nil
+}
+
+// exists is EXISTS.
+func (t *translator) exists(e *query.Exists, s *scope) (value, error) {
+	b, err := t.subquery(e.Query, s, 0)
+	if err != nil {
+		return value{}, err
+	}
+	return value{kind: kind.Boolean, level: atom, at: e.Place(), loose: b.loose, sql: cat("EXISTS (", b.write(false), ")").from(e.Place())}, nil
+}
+
+// scalar is a query that stands for a value.
+func (t *translator) scalar(e *query.Scalar, s *scope) (value, error) {
+	b, err := t.subquery(e.Query, s, 1)
+	if err != nil {
+		return value{}, err
+	}
+	return value{kind: b.columns[0].kind, level: atom, at: e.Place(), loose: b.loose, sql: cat("(", b.write(false), ")").from(e.Place())}, nil
+}
+
+// row is (a, b).
+func (t *translator) row(e *query.Row, s *scope) (value, error) {
+	v := value{kind: kind.Record, row: true, level: atom, at: e.Place()}
+	texts := make([]*sql, len(e.Elems))
+	for i, n := range e.Elems {
+		elem, err := t.expr(n, s)
+		if err != nil {
+			return v, err
+		}
+		v.take(elem)
+		v.elems = append(v.elems, elem)
+		texts[i] = elem.sql
+	}
+	v.sql = cat("(", list(texts), ")")
+	return v, nil
+}
+
+// rowJSON is a row as a document: what it is held as.
+func rowJSON(v value) value {
+	parts := make([]*sql, 0, 2*len(v.elems))
+	for i, e := range v.elems {
+		parts = append(parts, raw(literal("f"+number(i+1))), inJSON(e).sql)
+	}
+	return made(kind.Record, atom, cat("json_object(", list(parts), ")"), v).placed(v.at)
+}
+
+// inJSON is a value as SQLite puts it into a document.
+func inJSON(v value) value {
+	switch {
+	case v.open(), sortOf(v.kind) == sortText, sortOf(v.kind) == sortNumber, v.kind == dynamic, v.kind == kind.UUID:
+		return v
+	case document(v.kind), v.kind == kind.Record:
+		return call(kind.PlainJSON, "json", v)
+	}
+	return call(kind.PlainJSON, "json", call(kind.PlainJSON, "rota_json", wordOf(string(v.kind)), v))
+}
+
+// joinArrays is || with an array on one side at least.
+func (t *translator) joinArrays(x, y value) (value, error) {
+	if x.kind.Elem() == kind.Unknown {
+		k, wanted := y.kind, y.kind
+		if !x.open() {
+			wanted = k.Elem()
+		}
+		x, err := t.implicit(x, wanted)
+		if wanted == k {
+			return call(k, "rota_array_cat", x, y), err
+		}
+		return call(k, "rota_array_cat", call(k, "json_array", x), y), err
+	}
+	k, wanted := x.kind, x.kind
+	if y.kind.Elem() == kind.Unknown && !y.open() {
+		wanted = k.Elem()
+	}
+	y, err := t.implicit(y, wanted)
+	if wanted != k {
+		y = call(k, "json_array", y)
+	}
+	return call(k, "rota_array_cat", x, y), err
+}
+
+// convertArray is an array of one kind as one of another.
+func (t *translator) convertArray(v value, k kind.Kind) (value, error) {
+	from, to := v.kind.Elem(), k.Elem()
+	same := from == to || from == dynamic || sortOf(from) == sortText && sortOf(to) == sortText ||
+		sortOf(from) == sortID && (sortOf(to) == sortID || whole(to)) || whole(from) && sortOf(to) == sortID ||
+		sortOf(from) == sortNumber && sortOf(to) == sortNumber && rank(from) <= rank(to)
+	if same {
+		return v.as(k), nil
+	}
+	if sortOf(from) == sortOther && sortOf(to) == sortOther && from != to && to != dynamic {
+		return v, cannot(v, k)
+	}
+	return call(k, "rota_array_cast", v, wordOf(string(from)), wordOf(string(to))), nil
+}
+
+// index is x[i] or x[from:to].
+func (t *translator) index(e *query.Index, s *scope) (value, error) {
+	x, err := t.expr(e.X, s)
+	if err != nil {
+		return x, err
+	}
+	if document(x.kind) && !e.Slice {
+		i, err := t.expr(e.I, s)
+		if err != nil {
+			return i, err
+		}
+		return t.reach("->", x, i, e.Place())
+	}
+	if x.open() || x.kind.Elem() == kind.Unknown && x.kind != dynamic && x.kind != kind.AnyArray {
+		return x, refuse(StateMismatch, e.Place(), "cannot subscript type %s because it does not support subscripting", title(x.kind))
+	}
+	bound := func(n query.Expr) (value, error) {
+		if n == nil {
+			return constant(kind.Int4, "NULL"), nil
+		}
+		v, err := t.expr(n, s)
+		if err != nil {
+			return v, err
+		}
+		return t.implicit(v, kind.Int4)
+	}
+	i, err := bound(e.I)
+	if err != nil {
+		return i, err
+	}
+	first := constant(kind.Int4, "1")
+	if x.kind == kind.Int2s || x.kind == kind.OIDs {
+		first = constant(kind.Int4, "0")
+	}
+	if e.Slice {
+		to, err := bound(e.To)
+		return call(x.kind, "rota_slice", x, i, to), err
+	}
+	elem := x.kind.Elem()
+	if x.kind == dynamic || x.kind == kind.AnyArray {
+		elem = dynamic
+	}
+	return call(elem, "rota_element", x, i, first).placed(e.Place()), nil
+}

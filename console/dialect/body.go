@@ -1,0 +1,319 @@
+package dialect
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/rotajobs/rota/console/kind"
+	"github.com/rotajobs/rota/console/query"
+)
+
+// block is a query, or a part of one, whose columns are known.
+type block struct {
+	columns []column
+	items   []value                 // what one SELECT selects, as long as it may become of another kind
+	render  func(items []*sql) *sql // the text, given those
+	member  bool                    // it may stand between UNION as it is
+	inner   func(named bool) *sql   // the text of what is no single SELECT
+	loose   []loose                 // columns of queries around it
+}
+
+// write is the text. Where it stands within another, its columns have names.
+func (b *block) write(named bool) *sql {
+	if b.render == nil {
+		return b.inner(named)
+	}
+	texts := make([]*sql, len(b.items))
+	for i, v := range b.items {
+		texts[i] = v.sql
+		if named && i < len(b.columns) {
+			texts[i] = cat(v.sql, " AS ", quoted(b.columns[i].out))
+		}
+	}
+	return b.render(texts)
+}
+
+// query says what a query means, given the scope that it stands in.
+func (t *translator) query(q *query.Query, outer *scope) (*block, error) {
+	if err := t.enter(q.At); err != nil {
+		return nil, err
+	}
+	defer t.leave()
+	s := outer
+	var with *sql
+	if len(q.With) > 0 {
+		s = outer.below()
+		s.with = map[string]*commonTable{}
+		var err error
+		if with, err = t.with(q, s); err != nil {
+			return nil, err
+		}
+	}
+	b, err := t.ordered(q, s)
+	if err != nil || with == nil {
+		return b, err
+	}
+	return b.preceded(with), nil
+}
+
+// preceded is a block with its common tables.
+func (b *block) preceded(with *sql) *block {
+	after := *b
+	after.member = false
+	if b.render != nil {
+		after.render = func(items []*sql) *sql { return cat(with, b.render(items)) }
+	} else {
+		after.inner = func(named bool) *sql { return cat(with, b.inner(named)) }
+	}
+	return &after
+}
+
+// ordered is the rows of a query in their order.
+func (t *translator) ordered(q *query.Query, s *scope) (*block, error) {
+	if sel, is := q.Body.(*query.Select); is {
+		return t.selectBlock(sel, q, s)
+	}
+	b, err := t.body(q.Body, s)
+	if err != nil || len(q.Order) == 0 && q.Limit == nil && q.Offset == nil {
+		return b, err
+	}
+	if b, err = t.settled(b); err != nil {
+		return nil, err
+	}
+	order, err := t.outputOrder(q.Order, b)
+	if err != nil {
+		return nil, err
+	}
+	limit, err := t.limit(q, s)
+	if err != nil {
+		return nil, err
+	}
+	before := b
+	if _, again := q.Body.(*query.Query); again { // it may have an order of its own
+		before = b.wrapped(t)
+	}
+	return &block{columns: b.columns, loose: b.loose, inner: func(named bool) *sql { return cat(before.write(named), order, limit) }}, nil
+}
+
+// wrapped is a block as the only source of another.
+func (b *block) wrapped(t *translator) *block {
+	return &block{columns: b.columns, loose: b.loose, member: true, inner: func(bool) *sql { return cat("SELECT * FROM (", b.write(true), ")") }}
+}
+
+// body says what the rows of a query are.
+func (t *translator) body(body query.Body, s *scope) (*block, error) {
+	switch body := body.(type) {
+	case *query.Select:
+		return t.selectBlock(body, nil, s)
+	case *query.Values:
+		return t.values(body, s)
+	case *query.Compound:
+		return t.compound(body, s, nil)
+	case *query.Query:
+		return t.query(body, s)
+	}
+	return nil, refuse(StateUnsupported, -1, "a query of this form cannot be asked")
+}
+
+// values are rows that are written out.
+func (t *translator) values(body *query.Values, outer *scope) (*block, error) {
+	s := outer.below()
+	rows := make([][]value, len(body.Rows))
+	b := &block{member: true}
+	for i, row := range body.Rows {
+		if len(row) != len(body.Rows[0]) {
+			return nil, refuse(StateSyntax, body.At, "VALUES lists must all be the same length").hinting("row %d has %d values, the first has %d", i+1, len(row), len(body.Rows[0]))
+		}
+		for _, e := range row {
+			v, err := t.expr(e, s)
+			if err != nil {
+				return nil, err
+			}
+			rows[i] = append(rows[i], v)
+			b.gather(v)
+		}
+	}
+	for c := range rows[0] {
+		column := make([]value, len(rows))
+		for i := range rows {
+			column[i] = rows[i][c]
+		}
+		k, err := t.unify("VALUES", column)
+		if err != nil {
+			return nil, err
+		}
+		for i := range rows {
+			rows[i][c] = column[i]
+		}
+		b.columns = append(b.columns, column0("column"+strconv.Itoa(c+1), k))
+	}
+	named(b.columns)
+	if len(rows) == 1 {
+		b.items = rows[0]
+		b.render = func(items []*sql) *sql { return cat("SELECT ", list(items)) }
+		return b, nil
+	}
+	b.inner = func(named bool) *sql { return writeRows(rows, b.columns, named) }
+	return b, nil
+}
+
+func column0(name string, k kind.Kind) column { return column{name: name, kind: k} }
+
+// gather notes the columns of queries around a block.
+func (b *block) gather(v value) {
+	holder := value{loose: b.loose}
+	holder.loosen(v.loose)
+	b.loose = holder.loose
+}
+
+// writeRows writes VALUES. SQLite calls its columns column1, column2 and so on.
+func writeRows(rows [][]value, columns []column, named bool) *sql {
+	texts := make([]*sql, len(rows))
+	for i, row := range rows {
+		cells := make([]*sql, len(row))
+		for c, v := range row {
+			cells[c] = v.sql
+		}
+		texts[i] = cat("(", list(cells), ")")
+	}
+	return cat("VALUES ", list(texts))
+}
+
+// compound is two bodies as one. Between them others may look at the first: a common
+// table that asks for itself.
+func (t *translator) compound(c *query.Compound, s *scope, between func(*block) error) (*block, error) {
+	if err := t.enter(c.At); err != nil {
+		return nil, err
+	}
+	defer t.leave()
+	left, err := t.body(c.Left, s)
+	if err != nil {
+		return nil, err
+	}
+	if between != nil {
+		if left, err = t.settled(left); err == nil {
+			err = between(left)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	right, err := t.body(c.Right, s)
+	if err != nil {
+		return nil, err
+	}
+	if len(left.columns) != len(right.columns) {
+		return nil, refuse(StateSyntax, c.At, "each %s query must have the same number of columns", c.Op).hinting("the first has %d, the second %d", len(left.columns), len(right.columns))
+	}
+	kinds := make([]kind.Kind, len(left.columns))
+	for i := range kinds {
+		k, fit := common(left.columns[i].kind, right.columns[i].kind)
+		if !fit {
+			return nil, refuse(StateMismatch, c.At, "%s types %s and %s cannot be matched", c.Op, title(left.columns[i].kind), title(right.columns[i].kind)).
+				hinting("cast column %d, %s, in one of them", i+1, left.columns[i].name)
+		}
+		if kinds[i] = k; k == kind.Unknown {
+			kinds[i] = kind.Text
+		}
+	}
+	if left, err = t.become(left, kinds); err != nil {
+		return nil, err
+	}
+	if right, err = t.become(right, kinds); err != nil {
+		return nil, err
+	}
+	return t.put(c, left, right), nil
+}
+
+// put writes two blocks as one.
+func (t *translator) put(c *query.Compound, left, right *block) *block {
+	if _, nested := c.Right.(*query.Compound); nested || !right.member {
+		right = right.wrapped(t)
+	}
+	if _, nested := c.Left.(*query.Query); nested || !left.member {
+		left = left.wrapped(t)
+	}
+	b := &block{columns: left.columns, member: true}
+	b.gather(value{loose: left.loose})
+	b.gather(value{loose: right.loose})
+	if c.All && c.Op != "UNION" {
+		b.inner = func(bool) *sql { return counted(c.Op, left, right) }
+		return b
+	}
+	op := " " + c.Op + " "
+	if c.All {
+		op = " " + c.Op + " ALL "
+	}
+	b.inner = func(named bool) *sql { return cat(left.write(named), raw(op).from(c.At), right.write(false)) }
+	return b
+}
+
+// counted is INTERSECT ALL or EXCEPT ALL, which SQLite lacks: rows that are the same are
+// told apart by a number.
+func counted(op string, left, right *block) *sql {
+	number := func(b *block) *sql {
+		all := strings.Join(outNames(b.columns), ", ")
+		return cat("SELECT "+all+", row_number() OVER (PARTITION BY "+all+") AS \"_nth\" FROM (", b.write(true), ")")
+	}
+	return cat("SELECT ", strings.Join(outNames(left.columns), ", "), " FROM (", number(left), " "+op+" ", number(right), ")")
+}
+
+func outNames(columns []column) []string {
+	names := make([]string, len(columns))
+	for i, c := range columns {
+		names[i] = quoted(c.out)
+	}
+	return names
+}
+
+// settled is a block none of whose columns may become of another kind.
+func (t *translator) settled(b *block) (*block, error) {
+	kinds := make([]kind.Kind, len(b.columns))
+	for i, c := range b.columns {
+		if kinds[i] = c.kind; c.kind == kind.Unknown {
+			kinds[i] = kind.Text
+		}
+	}
+	return t.become(b, kinds)
+}
+
+// become is a block with columns of other kinds.
+func (t *translator) become(b *block, kinds []kind.Kind) (*block, error) {
+	after := *b
+	after.columns = append([]column{}, b.columns...)
+	same := true
+	for i, k := range kinds {
+		same = same && b.columns[i].kind == k
+		after.columns[i].kind = k
+	}
+	if same {
+		return &after, nil
+	}
+	if b.items != nil {
+		after.items = append([]value{}, b.items...)
+		for i, k := range kinds {
+			v, err := t.implicit(b.items[i], k)
+			if err != nil {
+				return nil, err
+			}
+			after.items[i] = v
+		}
+		return &after, nil
+	}
+	return t.recast(b, &after, kinds)
+}
+
+// recast converts the columns of a block from outside.
+func (t *translator) recast(b, after *block, kinds []kind.Kind) (*block, error) {
+	after.items, after.member = make([]value, len(kinds)), true
+	for i, k := range kinds {
+		v := value{sql: raw(quoted(b.columns[i].out)), kind: b.columns[i].kind, level: atom, at: -1}
+		v, err := t.implicit(v, k)
+		if err != nil {
+			return nil, err
+		}
+		after.items[i] = v
+	}
+	after.render = func(items []*sql) *sql { return cat("SELECT ", list(items), " FROM (", b.write(true), ")") }
+	return after, nil
+}

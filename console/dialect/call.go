@@ -1,0 +1,146 @@
+package dialect
+
+import (
+	"strings"
+
+	"github.com/rotajobs/rota/console/kind"
+	"github.com/rotajobs/rota/console/query"
+	"github.com/rotajobs/rota/internal/near"
+)
+
+// call is a function with what it is given.
+func (t *translator) call(e *query.Call, s *scope) (value, error) {
+	name := e.Path[len(e.Path)-1].Text
+	if len(e.Path) > 1 {
+		schema := e.Path[len(e.Path)-2].Text
+		if schema != "pg_catalog" && schema != "information_schema" && schema != "public" && len(t.in.Functions(name)) == 0 {
+			return value{}, refuse("3F000", e.Place(), "schema %q does not exist", schema).hinting("functions need no schema")
+		}
+	}
+	if aggregate, is := aggregates[name]; is && (!scalarToo[name] || len(e.Args) < 2) {
+		return t.aggregate(e, s, name, aggregate)
+	}
+	if e.Over != nil {
+		return t.windowFunction(e, s, name)
+	}
+	if e.Star || e.Distinct || e.Filter != nil || e.Order != nil || e.Within != nil {
+		return value{}, refuse("42809", e.Place(), "%s is not an aggregate function", name).hinting("leave *, DISTINCT, FILTER, ORDER BY and WITHIN GROUP out")
+	}
+	if _, is := windowFunctions[name]; is {
+		return value{}, refuse("42809", e.Place(), "window function %s requires an OVER clause", name).hinting("write %s(…) OVER (ORDER BY …)", name)
+	}
+	return t.plainCall(e, s, name)
+}
+
+// plainCall is a function of its arguments alone.
+func (t *translator) plainCall(e *query.Call, s *scope, name string) (value, error) {
+	args, err := t.args(e, s)
+	if err != nil {
+		return value{}, err
+	}
+	if e.Names != nil {
+		if name != "make_interval" {
+			return value{}, unsupported(e.Place(), "arguments of %s cannot be named", name).hinting("give them in their order")
+		}
+		return t.makeInterval(e, args)
+	}
+	set, v, err := t.apply(e, name, args)
+	if err != nil {
+		return value{}, placed(err, e.Place())
+	}
+	if set == nil {
+		return v.placed(e.Place()), nil
+	}
+	return t.setInList(e, s, set)
+}
+
+// args are the arguments of a call.
+func (t *translator) args(e *query.Call, s *scope) ([]value, error) {
+	args := make([]value, len(e.Args))
+	for i, n := range e.Args {
+		v, err := t.expr(n, s)
+		if err != nil {
+			return nil, err
+		}
+		args[i] = v
+	}
+	return args, nil
+}
+
+// apply finds the function for what it is given. One that yields rows is a set.
+func (t *translator) apply(e *query.Call, name string, args []value) (*set, value, error) {
+	if special, is := specials[name]; is {
+		v, err := special(t, e, args)
+		return nil, v, err
+	}
+	if yields, is := sets[name]; is {
+		set, err := yields(t, e, args)
+		return set, value{}, err
+	}
+	known := scalars[name]
+	for _, sig := range t.in.Functions(name) {
+		known = append(known[:len(known):len(known)], fromCatalogue(sig))
+	}
+	f, args, k, err := t.pick(name, known, args, e.Place())
+	if err != nil {
+		return nil, value{}, err
+	}
+	v := f.text(args, k)
+	if f.set {
+		return &set{json: v, elem: k}, v, nil
+	}
+	return nil, v, nil
+}
+
+// fromCatalogue is a function that the catalogue knows.
+func fromCatalogue(sig Signature) *function {
+	f := &function{name: sig.Name, returns: string(sig.Returns), set: sig.Set, optional: sig.Optional, variadic: sig.Variadic}
+	for _, k := range sig.Args {
+		arg := string(k)
+		if k == kind.Unknown {
+			arg = "any"
+		}
+		f.args = append(f.args, arg)
+	}
+	as := sig.As
+	if as == "" {
+		as = sig.Name
+	}
+	f.as = as + "($*)"
+	return f
+}
+
+// pick finds the one of several functions of a name that fits what it is given best.
+func (t *translator) pick(name string, known []*function, args []value, at int) (*function, []value, kind.Kind, error) {
+	var best *function
+	least := -1
+	for _, f := range known {
+		if cost := f.cost(args, t); cost >= 0 && (least < 0 || cost < least) {
+			best, least = f, cost
+		}
+	}
+	if best == nil {
+		return nil, nil, "", noFunction(name, known, args, at, t)
+	}
+	args, k, err := best.take(args, t)
+	return best, args, k, err
+}
+
+func noFunction(name string, known []*function, args []value, at int, t *translator) error {
+	kinds := make([]string, len(args))
+	for i, a := range args {
+		kinds[i] = title(t.kindNow(a))
+	}
+	e := refuse(StateFunction, at, "function %s(%s) does not exist", name, strings.Join(kinds, ", "))
+	if len(known) == 0 {
+		if meant := near.Word(name, functionNames); meant != "" {
+			e.Hint = "did you mean " + meant + "?"
+		}
+		return e
+	}
+	ways := make([]string, 0, len(known))
+	for _, f := range known {
+		ways = append(ways, f.spec())
+	}
+	return e.hinting("there is %s; cast what it is given: x::text", strings.Join(ways, ", "))
+}

@@ -1,0 +1,95 @@
+package dialect
+
+import (
+	"github.com/rotajobs/rota/console/query"
+)
+
+// commonTable is a query that has a name.
+type commonTable struct {
+	alias   string
+	columns []column
+}
+
+// with writes the common tables of a query, and lets its scope know them.
+func (t *translator) with(q *query.Query, s *scope) (*sql, error) {
+	texts := make([]*sql, len(q.With))
+	for i, c := range q.With {
+		if s.with[c.Name.Text] != nil {
+			return nil, refuse(StateAlias, c.Name.At, "WITH query name %q specified more than once", c.Name.Text).hinting("give one of them another name")
+		}
+		alias := t.alias(c.Name.Text)
+		t.commons = append(t.commons, alias)
+		b, err := t.commonBlock(c, q.Recursive, alias, s)
+		if err != nil {
+			return nil, err
+		}
+		table, err := named0(c, alias, b)
+		if err != nil {
+			return nil, err
+		}
+		s.with[c.Name.Text] = table
+		texts[i] = cat(quoted(alias), outs(table.columns), " AS (", b.write(true), ")").from(c.Name.At)
+	}
+	if q.Recursive {
+		return cat("WITH RECURSIVE ", list(texts), " "), nil
+	}
+	return cat("WITH ", list(texts), " "), nil
+}
+
+// commonBlock is what a common table holds. One that asks for itself is known to its
+// second part by what its first part holds.
+func (t *translator) commonBlock(c *query.Common, recursive bool, alias string, s *scope) (*block, error) {
+	compound, is := c.Query.Body.(*query.Compound)
+	if !recursive || !is || compound.Op != "UNION" || len(c.Query.With) > 0 || len(c.Query.Order) > 0 {
+		b, err := t.query(c.Query, s)
+		if err != nil {
+			return nil, err
+		}
+		return t.settled(b)
+	}
+	inner := s.below()
+	inner.with = map[string]*commonTable{}
+	b, err := t.compound(compound, inner, func(first *block) error {
+		table, err := named0(c, alias, first)
+		inner.with[c.Name.Text] = table
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	limit, err := t.limit(c.Query, s)
+	if err != nil || limit == nil {
+		return b, err
+	}
+	return &block{columns: b.columns, inner: func(named bool) *sql { return cat(b.write(named), limit) }}, nil
+}
+
+// named0 is a common table with its columns as the query calls them.
+func named0(c *query.Common, alias string, b *block) (*commonTable, error) {
+	table := &commonTable{alias: alias, columns: append([]column{}, b.columns...)}
+	if err := rename(table.columns, c.Columns, c.Name.Text); err != nil {
+		return nil, err
+	}
+	named(table.columns)
+	return table, nil
+}
+
+// rename gives columns other names; there may be fewer names than columns.
+func rename(columns []column, names []query.Name, of string) error {
+	if len(names) > len(columns) {
+		return refuse(StateColumn, names[len(columns)].At, "%q has %d columns available but %d columns specified", of, len(columns), len(names)).hinting("leave the last names out")
+	}
+	for i, n := range names {
+		columns[i].name = n.Text
+	}
+	return nil
+}
+
+// outs are the names of columns as a text declares them.
+func outs(columns []column) *sql {
+	texts := make([]*sql, len(columns))
+	for i, c := range columns {
+		texts[i] = raw(quoted(c.out))
+	}
+	return cat("(", list(texts), ")")
+}

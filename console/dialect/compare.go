@@ -1,0 +1,179 @@
+package dialect
+
+import (
+	"github.com/rotajobs/rota/console/kind"
+	"github.com/rotajobs/rota/console/query"
+)
+
+// compare compares two values. The columns of tables are left as they stand, so that
+// SQLite can hand the comparison down.
+func (t *translator) compare(op string, x, y value, at int) (value, error) {
+	if x.row || y.row {
+		return t.compareRows(op, x, y, at)
+	}
+	x, y, err := t.comparable(op, x, y, at)
+	if err != nil {
+		return x, err
+	}
+	return made(kind.Boolean, asComparison, cat(comparison(x), " "+op+" ", comparison(y)), x, y), nil
+}
+
+// comparable are two values of kinds that can be compared.
+func (t *translator) comparable(op string, x, y value, at int) (value, value, error) {
+	a, b := t.kindNow(x), t.kindNow(y)
+	k, fit := common(a, b)
+	if !fit {
+		return x, y, noOperator(op, x, y, at)
+	}
+	switch k {
+	case kind.Unknown:
+		k = kind.Text
+	case kind.PlainJSON:
+		return x, y, noOperator(op, x, y, at)
+	case dynamic:
+		return t.dynamically(x, y)
+	}
+	if sortOf(k) == sortText || sortOf(k) == sortNumber || sortOf(k) == sortID {
+		return t.alike(x, y, a, b, k)
+	}
+	x, err := t.implicit(x, k)
+	if err != nil {
+		return x, y, err
+	}
+	y, err = t.implicit(y, k)
+	return x, y, err
+}
+
+// alike are values that SQLite compares rightly without converting them.
+func (t *translator) alike(x, y value, a, b, k kind.Kind) (value, value, error) {
+	var err error
+	if x.open() {
+		x, err = t.implicit(x, kindElse(b, k))
+	}
+	if err == nil && y.open() {
+		y, err = t.implicit(y, kindElse(a, k))
+	}
+	return x, y, err
+}
+
+func kindElse(k, other kind.Kind) kind.Kind {
+	if k == kind.Unknown {
+		return other
+	}
+	return k
+}
+
+// dynamically compares with what SQLite alone knows: a number as a number, a text as a
+// text.
+func (t *translator) dynamically(x, y value) (value, value, error) {
+	x, err := t.settle(x)
+	if err != nil {
+		return x, y, err
+	}
+	y, err = t.settle(y)
+	return x, y, err
+}
+
+// kindNow is what is known of a value by now.
+func (t *translator) kindNow(v value) kind.Kind {
+	if v.param > 0 && v.kind == kind.Unknown {
+		return t.params[v.param-1]
+	}
+	return v.kind
+}
+
+// comparison is a value's text where it is compared.
+func comparison(v value) *sql {
+	switch v.kind {
+	case kind.Interval:
+		return cat("rota_micros(", v, ")")
+	case kind.JSON:
+		return cat("rota_jsonb(", v, ")")
+	case kind.BPChar:
+		return cat("rtrim(", v, ", ' ')")
+	}
+	return v.in(asTerm)
+}
+
+// compareRows compares (a, b) with (c, d), which SQLite can.
+func (t *translator) compareRows(op string, x, y value, at int) (value, error) {
+	if !x.row || !y.row {
+		return x, noOperator(op, x, y, at)
+	}
+	if len(x.elems) != len(y.elems) {
+		return x, refuse(StateSyntax, at, "unequal number of entries in row expressions").hinting("the first has %d, the second %d", len(x.elems), len(y.elems))
+	}
+	xs, ys := make([]*sql, len(x.elems)), make([]*sql, len(x.elems))
+	for i := range x.elems {
+		a, b, err := t.comparable(op, x.elems[i], y.elems[i], at)
+		if err != nil {
+			return x, err
+		}
+		xs[i], ys[i] = comparison(a), comparison(b)
+	}
+	if len(xs) == 1 {
+		return made(kind.Boolean, asComparison, cat(xs[0], " "+op+" ", ys[0]), x, y), nil
+	}
+	return made(kind.Boolean, asComparison, cat("(", list(xs), ") "+op+" (", list(ys), ")"), x, y), nil
+}
+
+// between is BETWEEN.
+func (t *translator) between(e *query.Between, s *scope) (value, error) {
+	var vs [3]value
+	for i, n := range []query.Expr{e.X, e.Low, e.High} {
+		v, err := t.expr(n, s)
+		if err != nil {
+			return v, err
+		}
+		vs[i] = v
+	}
+	x, low, high := vs[0], vs[1], vs[2]
+	if x.open() {
+		k := kindElse(t.kindNow(low), t.kindNow(high))
+		var err error
+		if x, err = t.implicit(x, kindElse(k, kind.Text)); err != nil {
+			return x, err
+		}
+	}
+	x1, low, err := t.comparable("BETWEEN", x, low, e.Place())
+	if err != nil {
+		return x, err
+	}
+	x2, high, err := t.comparable("BETWEEN", x, high, e.Place())
+	if err != nil {
+		return x, err
+	}
+	text := span(x1, x2, low, high)
+	if e.Symmetric {
+		text = cat("(", text, " OR ", span(x2, x1, high, low), ")")
+	}
+	if e.Not {
+		return made(kind.Boolean, asNot, cat("NOT (", text, ")"), x, low, high).placed(e.Place()), nil
+	}
+	level := asComparison
+	if !x1.same(x2) {
+		level = asAnd
+	}
+	return made(kind.Boolean, level, text, x, low, high).placed(e.Place()), nil
+}
+
+// span says that a value lies between two others.
+func span(x1, x2, low, high value) *sql {
+	if x1.same(x2) {
+		return cat(comparison(x1), " BETWEEN ", comparison(low), " AND ", comparison(high))
+	}
+	return cat(comparison(x1), " >= ", comparison(low), " AND ", comparison(x2), " <= ", comparison(high))
+}
+
+// rowNull is (a, b) IS NULL: all of them are, or none is.
+func rowNull(x value, not bool) value {
+	word := " IS NULL"
+	if not {
+		word = " IS NOT NULL"
+	}
+	text := cat("(1")
+	for _, e := range x.elems {
+		text.add(cat(" AND ", e.whole(), word))
+	}
+	return made(kind.Boolean, atom, cat(text, ")"), x)
+}

@@ -1,0 +1,41 @@
+// Package dialect says what a query means: which columns its names stand for, of
+// which kind each value is, and how the same is asked of SQLite. It holds no data;
+// what there is to ask for, a [Catalogue] says.
+package dialect
+
+import (
+	"github.com/rotajobs/rota/console/kind"
+)
+
+// Catalogue is what the names of a query stand for.
+type Catalogue interface {
+	// Table finds a table. Without a schema it is looked for where the session looks.
+	Table(schema, name string) (*Table, bool)
+	// Functions finds the functions of a name that are known beyond those of this package.
+	Functions(name string) []Signature
+	// Tables are the names of all tables, for who asks for one that is not there.
+	Tables() []string
+}
+
+// Table is one that can be read. SQLite knows it by the same names.
+type Table struct {
+	Schema, Name string
+	Columns      []Column
+}
+
+// Column is one of a table, or of an answer.
+type Column struct {
+	Name string
+	Kind kind.Kind
+}
+
+// Signature is what a function takes and gives.
+type Signature struct {
+	Name     string
+	Args     []kind.Kind // kind.Unknown: anything
+	Optional int         // how many of the last may be left out
+	Variadic bool        // the last may come as often as one likes
+	Returns  kind.Kind
+	As       string // what SQLite calls it; empty: the same
+	Set      bool   // it yields rows: a JSON array, of Returns
+}

@@ -1,0 +1,134 @@
+package dialect
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/rotajobs/rota/console/kind"
+	"github.com/rotajobs/rota/internal/near"
+)
+
+// The states of SQL that a query is refused with.
+const (
+	StateTable       = "42P01"
+	StateColumn      = "42703"
+	StateAmbiguous   = "42702"
+	StateAlias       = "42712" // two sources of one name
+	StateFunction    = "42883"
+	StateMismatch    = "42804"
+	StateGrouping    = "42803"
+	StateWindowing   = "42P20"
+	StatePosition    = "42P10"
+	StateBadText     = "22P02"
+	StateBadMoment   = "22007"
+	StateRange       = "22003"
+	StateNoField     = "22008" // a time beyond all times
+	StateZero        = "22012"
+	StateValue       = "22023"
+	StateParam       = "42P02"
+	StateObject      = "42704"
+	StateSyntax      = "42601"
+	StateRecursion   = "42P19"
+	StateUnsupported = "0A000"
+	StateTooMuch     = "54000"
+	StatePattern     = "2201B"
+)
+
+// Error is why a query has no meaning, or why a function has no answer.
+type Error struct {
+	State   string // SQLSTATE
+	Message string
+	Hint    string
+	Offset  int // where in the query, in bytes; -1 if nowhere in particular
+}
+
+// Error is the message with its hint.
+func (e *Error) Error() string {
+	if e.Hint == "" {
+		return e.Message
+	}
+	return e.Message + "; " + e.Hint
+}
+
+// refuse makes an error that has a place in the query.
+func refuse(state string, at int, format string, args ...any) *Error {
+	return &Error{State: state, Offset: at, Message: fmt.Sprintf(format, args...)}
+}
+
+// fault makes an error of a value, which has a place only if somebody gives it one.
+func fault(state, format string, args ...any) *Error { return refuse(state, -1, format, args...) }
+
+// hinting gives an error its remedy.
+func (e *Error) hinting(format string, args ...any) *Error {
+	e.Hint = fmt.Sprintf(format, args...)
+	return e
+}
+
+// placed gives the error of a value the place where the value stands.
+func placed(err error, at int) error {
+	e, ours := err.(*Error)
+	if !ours || e.Offset >= 0 {
+		return err
+	}
+	there := *e
+	there.Offset = at
+	return &there
+}
+
+// unsupported is for what PostgreSQL has and we do not.
+func unsupported(at int, format string, args ...any) *Error {
+	return refuse(StateUnsupported, at, format, args...)
+}
+
+// badText says that a text is not of a kind.
+func badText(k kind.Kind, text string) *Error {
+	return fault(StateBadText, "invalid input syntax for type %s: %q", title(k), brief(text))
+}
+
+// title is what PostgreSQL calls a kind in its messages.
+func title(k kind.Kind) string {
+	if elem, is := strings.CutSuffix(string(k), "[]"); is {
+		return title(kind.Kind(elem)) + "[]"
+	}
+	switch k {
+	case kind.Unknown:
+		return "unknown"
+	case dynamic:
+		return "any"
+	case kind.Timestamp:
+		return "timestamp with time zone"
+	case kind.Local:
+		return "timestamp without time zone"
+	case kind.Time:
+		return "time without time zone"
+	case kind.Varchar:
+		return "character varying"
+	case kind.BPChar:
+		return "character"
+	}
+	return string(k)
+}
+
+// brief is a text that fits into a message.
+func brief(text string) string {
+	const most = 60
+	if runes := []rune(text); len(runes) > most {
+		return string(runes[:most]) + "…"
+	}
+	return text
+}
+
+// suggest is a hint to the name that was probably meant, else to all there are.
+func suggest(word, what string, candidates []string) string {
+	if meant := near.Word(word, candidates); meant != "" {
+		return "did you mean " + meant + "?"
+	}
+	const most = 60
+	switch {
+	case len(candidates) == 0:
+		return ""
+	case len(candidates) > most:
+		return what + " " + strings.Join(candidates[:most], ", ") + ", …"
+	}
+	return what + " " + strings.Join(candidates, ", ")
+}

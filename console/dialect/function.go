@@ -1,0 +1,184 @@
+package dialect
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/rotajobs/rota/console/kind"
+)
+
+// Function is one that the texts for SQLite call, beside those that SQLite has. What it
+// is given and what it gives is int64, float64, string, []byte or nil. All of them look
+// at their arguments alone.
+type Function struct {
+	Name string
+	Args int // how many it takes; -1: any number
+	Call func(args []any) (any, error)
+}
+
+// Functions are those that the texts call. Beside them they call those of SQLite; now(),
+// like(), regexp(), instr(), replace(), char_length(), left(), right(), greatest() and
+// least(), as people expect them of PostgreSQL; and of each kind whose values are ids of
+// the catalogue two, such as rota_regclass(text) and rota_regclass_text(id).
+var Functions = collect(castFunctions, numberFunctions, textFunctions, regexFunctions, timeFunctions, formatFunctions, arrayFunctions, gatherFunctions, documentFunctions)
+
+func collect(lists ...[]Function) (all []Function) {
+	for _, list := range lists {
+		all = append(all, list...)
+	}
+	return all
+}
+
+// strict is a function that answers NULL if any argument is.
+func strict(name string, args int, f func(a arguments) (any, error)) Function {
+	return Function{name, args, func(list []any) (any, error) {
+		for _, v := range list {
+			if v == nil {
+				return nil, nil
+			}
+		}
+		return f(list)
+	}}
+}
+
+// lax is a function that is told of NULLs.
+func lax(name string, args int, f func(a arguments) (any, error)) Function {
+	return Function{name, args, func(list []any) (any, error) { return f(list) }}
+}
+
+// arguments are what a function is given.
+type arguments []any
+
+func (a arguments) text(i int) string { return asText(a[i]) }
+
+func (a arguments) kind(i int) kind.Kind { return kind.Kind(asText(a[i])) }
+
+// real is a number; of a text the one that it begins with.
+func (a arguments) real(i int) float64 { return realOf(a[i]) }
+
+func realOf(v any) float64 {
+	switch v := loosened(v).(type) {
+	case int64:
+		return float64(v)
+	case float64:
+		return v
+	case string:
+		f, _ := strconv.ParseFloat(strings.TrimSpace(v), 64) // SQLite calculates so, too
+		return f
+	}
+	return 0
+}
+
+func (a arguments) int(i int) int64 {
+	if n, is := a[i].(int64); is {
+		return n
+	}
+	f := a.real(i)
+	switch {
+	case f >= math.MaxInt64:
+		return math.MaxInt64
+	case f <= math.MinInt64:
+		return math.MinInt64
+	}
+	return int64(f)
+}
+
+func (a arguments) array(i int) ([]any, error) { return decodeArray(asText(a[i])) }
+
+// boolean is a truth as it is held.
+func boolean(is bool) (any, error) {
+	if is {
+		return int64(1), nil
+	}
+	return int64(0), nil
+}
+
+// valueMost is how long a text may become, in bytes.
+const valueMost = 4 << 20
+
+func fitting(text string) (any, error) {
+	if len(text) > valueMost {
+		return nil, tooLong()
+	}
+	return text, nil
+}
+
+func tooLong() error { return fault(StateTooMuch, "a value has at most %d bytes", valueMost) }
+
+// castFunctions read and write values.
+var castFunctions = []Function{
+	strict("rota_read", 2, func(a arguments) (any, error) { return Held(a.kind(0), a.text(1)) }),
+	strict("rota_text", 2, func(a arguments) (any, error) {
+		if a.kind(0) == kind.Boolean {
+			return map[bool]string{true: "true", false: "false"}[a.int(1) != 0], nil
+		}
+		return Written(a.kind(0), a[1]), nil
+	}),
+	strict("rota_int", 2, func(a arguments) (any, error) { return toInteger(a[0], a.kind(1)) }),
+	strict("rota_jsonb", 1, func(a arguments) (any, error) { return normal(a.text(0), false) }),
+	strict("rota_array_cast", 3, arrayCast),
+}
+
+// toInteger rounds to the nearest whole number, and of two to the even one.
+func toInteger(v any, k kind.Kind) (any, error) {
+	switch v := v.(type) {
+	case int64:
+		return inRange(k, v)
+	case float64:
+		f := math.RoundToEven(v)
+		if math.IsNaN(f) || f >= math.MaxInt64 || f < math.MinInt64 {
+			return nil, fault(StateRange, "%s out of range", title(k))
+		}
+		return inRange(k, int64(f))
+	}
+	return Held(k, asText(v))
+}
+
+func arrayCast(a arguments) (any, error) {
+	list, err := a.array(0)
+	if err != nil {
+		return nil, err
+	}
+	from, to := a.kind(1), a.kind(2)
+	if err := castAll(list, from, to); err != nil {
+		return nil, err
+	}
+	return encode(list), nil
+}
+
+func castAll(list []any, from, to kind.Kind) error {
+	for i, v := range list {
+		switch v := v.(type) {
+		case nil:
+		case []any:
+			if err := castAll(v, from, to); err != nil {
+				return err
+			}
+		default:
+			held, err := castOne(loosened(v), from, to)
+			if err != nil {
+				return err
+			}
+			list[i] = held
+		}
+	}
+	return nil
+}
+
+func castOne(v any, from, to kind.Kind) (any, error) {
+	if whole(to) && sortOf(from) == sortNumber {
+		if f, is := v.(float64); is && from == kind.Numeric {
+			v = math.Round(f)
+		}
+		return toInteger(v, to)
+	}
+	if sortOf(to) == sortNumber && sortOf(from) == sortNumber {
+		return v, nil
+	}
+	text := Written(from, v)
+	if from == kind.Boolean {
+		text = map[string]string{"t": "true", "f": "false"}[text]
+	}
+	return Held(to, text)
+}

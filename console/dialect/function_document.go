@@ -1,0 +1,298 @@
+package dialect
+
+import (
+	"sort"
+	"strconv"
+	"strings"
+
+	"github.com/rotajobs/rota/console/kind"
+)
+
+// documentFunctions are those of JSON.
+var documentFunctions = []Function{
+	strict("rota_json", 2, func(a arguments) (any, error) { return documentOf(a.kind(0), a[1]) }),
+	strict("rota_json_text", 1, func(a arguments) (any, error) { return textPart(decode(a.text(0))) }),
+	strict("rota_get", 2, func(a arguments) (any, error) { return jsonPart(get(a)) }),
+	strict("rota_get_text", 2, func(a arguments) (any, error) { return textPart(get(a)) }),
+	strict("rota_reach", 3, func(a arguments) (any, error) {
+		if a.int(2) == 1 {
+			return textPart(reach(a))
+		}
+		return jsonPart(reach(a))
+	}),
+	strict("rota_json_typeof", 1, func(a arguments) (any, error) {
+		v, err := decode(a.text(0))
+		return typeOfJSON(v), err
+	}),
+	strict("rota_json_elements", 1, func(a arguments) (any, error) { return jsonElements(a, jsonPart) }),
+	strict("rota_json_elements_text", 1, func(a arguments) (any, error) { return jsonElements(a, textPart) }),
+	strict("rota_json_keys", 1, func(a arguments) (any, error) {
+		o, err := objectOf(a.text(0))
+		if err != nil {
+			return nil, err
+		}
+		list := make([]any, len(o.keys))
+		for i, key := range o.keys {
+			list[i] = key
+		}
+		return encode(list), nil
+	}),
+	strict("rota_json_pairs", 2, jsonPairs),
+	strict("rota_json_contains", 2, func(a arguments) (any, error) {
+		x, err := decode(a.text(0))
+		if err != nil {
+			return nil, err
+		}
+		y, err := decode(a.text(1))
+		if err != nil {
+			return nil, err
+		}
+		return boolean(containsJSON(x, y, true))
+	}),
+	strict("rota_json_has", 3, jsonHas),
+	strict("rota_json_concat", 2, jsonConcat),
+	strict("rota_json_delete", 2, jsonDelete),
+	strict("rota_json_strip", 1, func(a arguments) (any, error) {
+		v, err := decode(a.text(0))
+		return encode(stripped(v)), err
+	}),
+	strict("rota_json_pretty", 1, func(a arguments) (any, error) {
+		v, err := decode(a.text(0))
+		if err != nil {
+			return nil, err
+		}
+		arrange(v)
+		var b strings.Builder
+		pretty(&b, v, "\n")
+		return fitting(b.String())
+	}),
+	strict("rota_json_set", 4, jsonSet),
+}
+
+// documentOf is a value as a document.
+func documentOf(k kind.Kind, v any) (any, error) {
+	if elem := k.Elem(); elem != kind.Unknown {
+		list, err := decodeArray(asText(v))
+		if err != nil {
+			return nil, err
+		}
+		out, err := documentsOf(elem, list)
+		return encode(out), err
+	}
+	w, err := inDocument(k, v)
+	return encode(w), err
+}
+
+func documentsOf(elem kind.Kind, list []any) (out []any, err error) {
+	out = make([]any, len(list))
+	for i, e := range list {
+		switch e := e.(type) {
+		case nil:
+		case []any:
+			out[i], err = documentsOf(elem, e)
+		default:
+			out[i], err = inDocument(elem, e)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// inDocument is one value as a document holds it.
+func inDocument(k kind.Kind, v any) (any, error) {
+	switch k {
+	case kind.Boolean:
+		return arguments{v}.int(0) != 0, nil
+	case kind.Timestamp, kind.Local:
+		text := strings.Replace(Written(k, v), " ", "T", 1)
+		if k == kind.Timestamp && !endless(text) {
+			text += ":00"
+		}
+		return text, nil
+	case kind.JSON, kind.PlainJSON, kind.Record:
+		return decode(asText(v))
+	case kind.Int2, kind.Int4, kind.Integer, kind.Float, kind.Float4, kind.Numeric, kind.OID:
+		return v, nil
+	}
+	if sortOf(k) == sortText || k == kind.UUID || k == kind.Unknown {
+		return asText(v), nil
+	}
+	return Written(k, v), nil
+}
+
+// jsonPart is a part of a document as a document; what is not there is NULL.
+func jsonPart(v any, err error) (any, error) {
+	if err != nil || v == missing {
+		return nil, err
+	}
+	return encode(v), nil
+}
+
+// textPart is a part of a document as a text.
+func textPart(v any, err error) (any, error) {
+	if err != nil || v == missing || v == nil {
+		return nil, err
+	}
+	switch v := v.(type) {
+	case []any, *object:
+		return encode(v), nil
+	default:
+		return asText(v), nil
+	}
+}
+
+// missing is what is not there, other than null.
+var missing any = struct{ missing bool }{true}
+
+func get(a arguments) (any, error) {
+	v, err := decode(a.text(0))
+	if err != nil {
+		return nil, err
+	}
+	return step(v, a[1]), nil
+}
+
+// step is a field of an object, or an element of an array.
+func step(v, key any) any {
+	switch v := v.(type) {
+	case *object:
+		if name, is := key.(string); is {
+			if e, there := v.values[name]; there {
+				return e
+			}
+		}
+	case []any:
+		if i, is := key.(int64); is {
+			if i < 0 {
+				i += int64(len(v))
+			}
+			if i >= 0 && i < int64(len(v)) {
+				return v[i]
+			}
+		}
+	}
+	return missing
+}
+
+func reach(a arguments) (any, error) {
+	v, err := decode(a.text(0))
+	if err != nil {
+		return nil, err
+	}
+	path, err := a.array(1)
+	if err != nil {
+		return nil, err
+	}
+	for _, key := range path {
+		if _, list := v.([]any); list {
+			n, err := strconv.ParseInt(asText(key), 10, 64)
+			if err != nil {
+				return missing, nil
+			}
+			key = n
+		}
+		if v = step(v, key); v == missing {
+			return missing, nil
+		}
+	}
+	return v, nil
+}
+
+func typeOfJSON(v any) any {
+	switch v.(type) {
+	case nil:
+		return "null"
+	case bool:
+		return "boolean"
+	case string:
+		return "string"
+	case []any:
+		return "array"
+	case *object:
+		return "object"
+	}
+	return "number"
+}
+
+func jsonElements(a arguments, as func(any, error) (any, error)) (any, error) {
+	v, err := decode(a.text(0))
+	list, is := v.([]any)
+	if err == nil && !is {
+		err = fault(StateValue, "cannot extract elements from %s", describe(v))
+	}
+	if err != nil {
+		return nil, err
+	}
+	out := make([]any, len(list))
+	for i, e := range list {
+		if out[i], err = as(e, nil); err != nil {
+			return nil, err
+		}
+	}
+	return fitting(encode(out))
+}
+
+func describe(v any) string {
+	switch v.(type) {
+	case []any:
+		return "an array"
+	case *object:
+		return "an object"
+	}
+	return "a scalar"
+}
+
+func objectOf(text string) (*object, error) {
+	v, err := decode(text)
+	if err != nil {
+		return nil, err
+	}
+	o, is := v.(*object)
+	if !is {
+		return nil, fault(StateValue, "cannot take the keys of %s", describe(v))
+	}
+	return o, nil
+}
+
+func jsonPairs(a arguments) (any, error) {
+	o, err := objectOf(a.text(0))
+	if err != nil {
+		return nil, err
+	}
+	as := jsonPart
+	if a.int(1) == 1 {
+		as = textPart
+	}
+	list := make([]any, len(o.keys))
+	for i, key := range o.keys {
+		v, err := as(o.values[key], nil)
+		if err != nil {
+			return nil, err
+		}
+		list[i] = &object{keys: []string{"key", "value"}, values: map[string]any{"key": key, "value": v}}
+	}
+	return fitting(encode(list))
+}
+
+// sortValues puts values of a kind in their order.
+func sortValues(list []any, k kind.Kind, descending bool) {
+	less := func(x, y any) bool { return realOf(x) < realOf(y) }
+	switch {
+	case k == kind.Interval:
+		total := func(v any) int64 {
+			i, _ := readInterval(asText(v)) // it is held, so it can be read
+			return i.total()
+		}
+		less = func(x, y any) bool { return total(x) < total(y) }
+	case !k.Number():
+		less = func(x, y any) bool { return asText(x) < asText(y) }
+	}
+	sort.SliceStable(list, func(i, j int) bool {
+		if descending {
+			return less(list[j], list[i])
+		}
+		return less(list[i], list[j])
+	})
+}

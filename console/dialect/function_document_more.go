@@ -1,0 +1,259 @@
+package dialect
+
+import (
+	"strconv"
+	"strings"
+)
+
+// containsJSON is @>: all that is in y is in x.
+func containsJSON(x, y any, top bool) bool {
+	switch y := y.(type) {
+	case *object:
+		o, is := x.(*object)
+		if !is {
+			return false
+		}
+		for _, key := range y.keys {
+			v, there := o.values[key]
+			if !there || !containsJSON(v, y.values[key], false) {
+				return false
+			}
+		}
+		return true
+	case []any:
+		list, is := x.([]any)
+		if !is {
+			return false
+		}
+		for _, e := range y {
+			if !inList(list, e) {
+				return false
+			}
+		}
+		return true
+	}
+	if list, is := x.([]any); is && top {
+		return inList(list, y)
+	}
+	return equalJSON(x, y)
+}
+
+func inList(list []any, e any) bool {
+	for _, have := range list {
+		if containsJSON(have, e, false) {
+			return true
+		}
+	}
+	return false
+}
+
+// equalJSON compares what is neither an object nor an array.
+func equalJSON(x, y any) bool {
+	if typeOfJSON(x) != typeOfJSON(y) {
+		return false
+	}
+	if typeOfJSON(x) == "number" {
+		return realOf(x) == realOf(y)
+	}
+	return encode(x) == encode(y)
+}
+
+// jsonHas is ?, ?| and ?&: a key, any of some, all of some.
+func jsonHas(a arguments) (any, error) {
+	v, err := decode(a.text(0))
+	if err != nil {
+		return nil, err
+	}
+	if a.text(2) == "?" {
+		return boolean(hasKey(v, a.text(1)))
+	}
+	keys, err := a.array(1)
+	if err != nil {
+		return nil, err
+	}
+	all := a.text(2) == "?&"
+	for _, key := range keys {
+		if hasKey(v, asText(key)) != all {
+			return boolean(!all)
+		}
+	}
+	return boolean(all)
+}
+
+func hasKey(v any, key string) bool {
+	switch v := v.(type) {
+	case *object:
+		_, there := v.values[key]
+		return there
+	case []any:
+		for _, e := range v {
+			if e == key {
+				return true
+			}
+		}
+	case string:
+		return v == key
+	}
+	return false
+}
+
+// jsonConcat is ||: the fields of two objects, or the elements of two arrays.
+func jsonConcat(a arguments) (any, error) {
+	x, err := decode(a.text(0))
+	if err != nil {
+		return nil, err
+	}
+	y, err := decode(a.text(1))
+	if err != nil {
+		return nil, err
+	}
+	p, isP := x.(*object)
+	q, isQ := y.(*object)
+	if isP && isQ {
+		for _, key := range q.keys {
+			p.put(key, q.values[key])
+		}
+		arrange(p)
+		return fitting(encode(p))
+	}
+	return fitting(encode(append(append([]any{}, asList(x)...), asList(y)...)))
+}
+
+func asList(v any) []any {
+	if list, is := v.([]any); is {
+		return list
+	}
+	return []any{v}
+}
+
+// jsonDelete is -: without a key, or without an element.
+func jsonDelete(a arguments) (any, error) {
+	v, err := decode(a.text(0))
+	if err != nil {
+		return nil, err
+	}
+	switch v := v.(type) {
+	case *object:
+		out := &object{values: map[string]any{}}
+		for _, key := range v.keys {
+			if key != a.text(1) {
+				out.put(key, v.values[key])
+			}
+		}
+		return encode(out), nil
+	case []any:
+		at, number := a[1].(int64)
+		if at < 0 {
+			at += int64(len(v))
+		}
+		out := []any{}
+		for i, e := range v {
+			if number && int64(i) == at || !number && e == a[1] {
+				continue
+			}
+			out = append(out, e)
+		}
+		return encode(out), nil
+	}
+	return nil, fault(StateValue, "cannot delete from scalar")
+}
+
+// stripped is a document without fields that are null.
+func stripped(v any) any {
+	switch v := v.(type) {
+	case []any:
+		for i := range v {
+			v[i] = stripped(v[i])
+		}
+	case *object:
+		out := &object{values: map[string]any{}}
+		for _, key := range v.keys {
+			if v.values[key] != nil {
+				out.put(key, stripped(v.values[key]))
+			}
+		}
+		return out
+	}
+	return v
+}
+
+// pretty writes a document over several lines.
+func pretty(b *strings.Builder, v any, line string) {
+	inner := line + "    "
+	switch v := v.(type) {
+	case []any:
+		b.WriteByte('[')
+		for i, e := range v {
+			if i > 0 {
+				b.WriteByte(',')
+			}
+			b.WriteString(inner)
+			pretty(b, e, inner)
+		}
+		b.WriteString(line + "]")
+	case *object:
+		b.WriteByte('{')
+		for i, key := range v.keys {
+			if i > 0 {
+				b.WriteByte(',')
+			}
+			b.WriteString(inner)
+			putString(b, key)
+			b.WriteString(": ")
+			pretty(b, v.values[key], inner)
+		}
+		b.WriteString(line + "}")
+	default:
+		put(b, v, " ")
+	}
+}
+
+// jsonSet puts a value at a path.
+func jsonSet(a arguments) (any, error) {
+	v, err := decode(a.text(0))
+	if err != nil {
+		return nil, err
+	}
+	path, err := a.array(1)
+	if err != nil {
+		return nil, err
+	}
+	with, err := decode(a.text(2))
+	if err != nil {
+		return nil, err
+	}
+	v = setAt(v, path, with, a.int(3) != 0)
+	arrange(v)
+	return fitting(encode(v))
+}
+
+func setAt(v any, path []any, with any, create bool) any {
+	if len(path) == 0 {
+		return with
+	}
+	key := asText(path[0])
+	switch v := v.(type) {
+	case *object:
+		have, there := v.values[key]
+		if there || create && len(path) == 1 {
+			v.put(key, setAt(have, path[1:], with, create))
+		}
+	case []any:
+		at, err := strconv.Atoi(key)
+		if err != nil {
+			return v
+		}
+		if at < 0 {
+			at += len(v)
+		}
+		switch {
+		case at >= 0 && at < len(v):
+			v[at] = setAt(v[at], path[1:], with, create)
+		case create && len(path) == 1 && at < 0:
+			return append([]any{with}, v...)
+		case create && len(path) == 1:
+			return append(v, with)
+		}
+	}
+	return v
+}

@@ -1,0 +1,441 @@
+package dialect
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/rotajobs/rota/console/kind"
+)
+
+// formatFunctions write times and numbers by a pattern, and read them.
+var formatFunctions = []Function{
+	strict("rota_to_char", 2, func(a arguments) (any, error) { return timeByPattern(a.text(0), a.text(1)) }),
+	strict("rota_number_to_char", 2, func(a arguments) (any, error) { return numberByPattern(a.real(0), a.text(1)) }),
+	strict("rota_parse_time", 3, func(a arguments) (any, error) { return parseByPattern(a.text(0), a.text(1), a.kind(2)) }),
+}
+
+// fields are what patterns are made of; of those that begin alike the longest is first.
+var fields = []string{
+	"HH24", "HH12", "YYYY", "Y,YYY", "IYYY", "MONTH", "Month", "month", "IDDD", "SSSSS", "SSSS", "A.M.", "P.M.", "a.m.", "p.m.",
+	"YYY", "MON", "Mon", "mon", "DDD", "DAY", "Day", "day", "IYY", "TZH", "TZM",
+	"HH", "MI", "SS", "MS", "US", "AM", "PM", "am", "pm", "YY", "MM", "DD", "DY", "Dy", "dy", "ID", "WW", "IW", "IY", "CC", "TZ", "tz", "OF", "FM", "TH", "th", "RM",
+	"D", "W", "Y", "Q", "J", "I",
+}
+
+// pieces takes a pattern apart: fields, and what stands between them.
+func pieces(pattern string) (list []string, isField []bool) {
+	for i := 0; i < len(pattern); {
+		if pattern[i] == '"' {
+			end := strings.IndexByte(pattern[i+1:], '"')
+			if end < 0 {
+				end = len(pattern) - i - 1
+			}
+			list, isField = append(list, pattern[i+1:i+1+end]), append(isField, false)
+			i = min(i+end+2, len(pattern))
+			continue
+		}
+		found := ""
+		for _, f := range fields {
+			if len(pattern)-i >= len(f) && (pattern[i:i+len(f)] == f || !mixed(f) && strings.EqualFold(pattern[i:i+len(f)], f)) {
+				found = f
+				break
+			}
+		}
+		if found == "" {
+			list, isField = append(list, pattern[i:i+1]), append(isField, false)
+			i++
+			continue
+		}
+		list, isField = append(list, found), append(isField, true)
+		i += len(found)
+	}
+	return list, isField
+}
+
+// mixed says that it matters how a field is written.
+func mixed(f string) bool {
+	switch strings.ToUpper(f) {
+	case "MONTH", "MON", "DAY", "DY", "AM", "PM", "A.M.", "P.M.", "TZ", "TH":
+		return true
+	}
+	return false
+}
+
+func timeByPattern(held, pattern string) (any, error) {
+	t, _, err := moment(held)
+	if err != nil || strings.Count(held, " ") == 2 {
+		i, intervalErr := readInterval(held)
+		if intervalErr != nil {
+			return nil, err
+		}
+		return writePattern(intervalTime(i), pattern, &i)
+	}
+	return writePattern(t, pattern, nil)
+}
+
+// intervalTime is a time whose clock shows what an interval has.
+func intervalTime(i interval) time.Time {
+	return time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(i.micros%dayLong) * time.Microsecond)
+}
+
+func writePattern(t time.Time, pattern string, of *interval) (any, error) {
+	var b strings.Builder
+	list, isField := pieces(pattern)
+	fill := true
+	last := 0
+	for n, p := range list {
+		if !isField[n] {
+			b.WriteString(p)
+			continue
+		}
+		switch p {
+		case "FM":
+			fill = false
+			continue
+		case "TH", "th":
+			b.WriteString(ordinal(last, p))
+			continue
+		}
+		text, number := field(t, p, of)
+		if number >= 0 {
+			last = number
+		}
+		if !fill {
+			text = bare(text, number)
+		}
+		fill = true
+		b.WriteString(text)
+		if b.Len() > valueMost {
+			return nil, tooLong()
+		}
+	}
+	return b.String(), nil
+}
+
+// bare is a field without what only fills it up.
+func bare(text string, number int) string {
+	text = strings.TrimRight(text, " ")
+	if number >= 0 {
+		if text = strings.TrimLeft(text, "0"); text == "" {
+			return "0"
+		}
+	}
+	return text
+}
+
+func ordinal(n int, how string) string {
+	end := "th"
+	if n%100 < 11 || n%100 > 13 {
+		end = map[int]string{1: "st", 2: "nd", 3: "rd"}[n%10]
+		if end == "" {
+			end = "th"
+		}
+	}
+	if how == "TH" {
+		return strings.ToUpper(end)
+	}
+	return end
+}
+
+// field is one of a time, and the number that it is, or -1.
+func field(t time.Time, name string, of *interval) (string, int) {
+	two := func(n int) (string, int) { return fmt.Sprintf("%02d", n), n }
+	if of != nil {
+		if text, n, is := intervalField(name, of); is {
+			return text, n
+		}
+	}
+	year, week := t.ISOWeek()
+	switch name {
+	case "HH24":
+		return two(t.Hour())
+	case "HH", "HH12":
+		return two((t.Hour()+11)%12 + 1)
+	case "MI":
+		return two(t.Minute())
+	case "SS":
+		return two(t.Second())
+	case "MS":
+		return fmt.Sprintf("%03d", t.Nanosecond()/1_000_000), t.Nanosecond() / 1_000_000
+	case "US":
+		return fmt.Sprintf("%06d", t.Nanosecond()/1000), t.Nanosecond() / 1000
+	case "SSSS", "SSSSS":
+		n := t.Hour()*3600 + t.Minute()*60 + t.Second()
+		return strconv.Itoa(n), n
+	case "YYYY":
+		return fmt.Sprintf("%04d", t.Year()), t.Year()
+	case "Y,YYY":
+		return fmt.Sprintf("%d,%03d", t.Year()/1000, t.Year()%1000), -1
+	case "YYY":
+		return fmt.Sprintf("%03d", t.Year()%1000), t.Year() % 1000
+	case "YY":
+		return two(t.Year() % 100)
+	case "Y":
+		return strconv.Itoa(t.Year() % 10), t.Year() % 10
+	case "IYYY":
+		return fmt.Sprintf("%04d", year), year
+	case "IYY":
+		return fmt.Sprintf("%03d", year%1000), year % 1000
+	case "IY":
+		return two(year % 100)
+	case "I":
+		return strconv.Itoa(year % 10), year % 10
+	case "MM":
+		return two(int(t.Month()))
+	case "DD":
+		return two(t.Day())
+	case "DDD":
+		return fmt.Sprintf("%03d", t.YearDay()), t.YearDay()
+	case "IW":
+		return two(week)
+	case "WW":
+		return two((t.YearDay()-1)/7 + 1)
+	case "CC":
+		return two((t.Year() + 99) / 100)
+	}
+	return fieldMore(t, name)
+}
+
+func fieldMore(t time.Time, name string) (string, int) {
+	half := "am"
+	if t.Hour() >= 12 {
+		half = "pm"
+	}
+	switch name {
+	case "AM", "PM":
+		return strings.ToUpper(half), -1
+	case "am", "pm":
+		return half, -1
+	case "A.M.", "P.M.":
+		return strings.ToUpper(half[:1] + ".m."), -1
+	case "a.m.", "p.m.":
+		return half[:1] + ".m.", -1
+	case "MONTH", "Month", "month":
+		return cased(fmt.Sprintf("%-9s", t.Month()), name), -1
+	case "MON", "Mon", "mon":
+		return cased(t.Month().String()[:3], name), -1
+	case "DAY", "Day", "day":
+		return cased(fmt.Sprintf("%-9s", t.Weekday()), name), -1
+	case "DY", "Dy", "dy":
+		return cased(t.Weekday().String()[:3], name), -1
+	case "D":
+		return strconv.Itoa(int(t.Weekday()) + 1), int(t.Weekday()) + 1
+	case "ID":
+		n := (int(t.Weekday())+6)%7 + 1
+		return strconv.Itoa(n), n
+	case "W":
+		return strconv.Itoa((t.Day()-1)/7 + 1), (t.Day()-1)/7 + 1
+	case "Q":
+		return strconv.Itoa((int(t.Month()) + 2) / 3), (int(t.Month()) + 2) / 3
+	case "J":
+		v, _ := dayPart("julian", time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC))
+		return asText(v), -1
+	case "TZ":
+		return "UTC", -1
+	case "tz":
+		return "utc", -1
+	case "OF", "TZH":
+		return "+00", -1
+	case "TZM":
+		return "00", -1
+	case "RM":
+		return fmt.Sprintf("%-4s", []string{"I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X", "XI", "XII"}[t.Month()-1]), -1
+	}
+	return name, -1
+}
+
+func cased(text, like string) string {
+	switch {
+	case like == strings.ToUpper(like):
+		return strings.ToUpper(text)
+	case like == strings.ToLower(like):
+		return strings.ToLower(text)
+	}
+	return text
+}
+
+func intervalField(name string, i *interval) (string, int, bool) {
+	n, digits := int64(0), 2
+	switch name {
+	case "HH24", "HH", "HH12":
+		n = i.micros / hour
+		if name != "HH24" {
+			n = (n+11)%12 + 1
+		}
+	case "DD", "DDD", "D":
+		n = i.days
+	case "MM":
+		n = i.months % 12
+	case "YYYY":
+		n, digits = i.months/12, 4
+	default:
+		return "", 0, false
+	}
+	return fmt.Sprintf("%0*d", digits, n), int(n), true
+}
+
+// numberByPattern writes a number by 9, 0, comma, point, FM, S, MI.
+func numberByPattern(f float64, pattern string) (any, error) {
+	up := strings.ToUpper(pattern)
+	fill := !strings.Contains(up, "FM")
+	up = strings.ReplaceAll(up, "FM", "")
+	signed := strings.Contains(up, "S") || strings.Contains(up, "MI")
+	body := strings.NewReplacer("S", "", "MI", "", "D", ".", "G", ",", "L", "", "PR", "").Replace(up)
+	before, after, point := strings.Cut(body, ".")
+	digits := strings.Count(after, "9") + strings.Count(after, "0")
+	text := strconv.FormatFloat(math.Abs(roundTo(f, digits)), 'f', digits, 64)
+	wholePart, rest, _ := strings.Cut(text, ".")
+	places := strings.Count(before, "9") + strings.Count(before, "0")
+	if len(wholePart) > places && !(wholePart == "0" && places == 0) {
+		wholePart, rest = strings.Repeat("#", places), strings.Repeat("#", digits)
+	}
+	out := wholeByPattern(wholePart, before, fill)
+	if point {
+		if !fill {
+			keep := strings.LastIndexByte(after, '0') + 1
+			for len(rest) > keep && strings.HasSuffix(rest, "0") {
+				rest = rest[:len(rest)-1]
+			}
+		}
+		out += "." + rest
+	}
+	return signedText(out, f < 0, signed, fill), nil
+}
+
+func roundTo(f float64, digits int) float64 {
+	v, err := decimal(f, int64(digits), true)
+	if err != nil {
+		return f
+	}
+	return realOf(v)
+}
+
+// wholeByPattern fills the places before the point, from the right.
+func wholeByPattern(digits, pattern string, fill bool) string {
+	out := make([]byte, 0, len(pattern))
+	zero := strings.IndexByte(pattern, '0')
+	d := len(digits) - 1
+	if digits == "0" && zero < 0 && strings.Count(pattern, "9") > 0 {
+		d = 0
+	}
+	for i := len(pattern) - 1; i >= 0; i-- {
+		c := pattern[i]
+		switch {
+		case c == '9' || c == '0':
+			switch {
+			case d >= 0:
+				out = append(out, digits[d])
+				d--
+			case zero >= 0 && i >= zero:
+				out = append(out, '0')
+			case fill:
+				out = append(out, ' ')
+			}
+		case c == ',' && (d >= 0 || zero >= 0 && i > zero):
+			out = append(out, ',')
+		case c == ',' && fill:
+			out = append(out, ' ')
+		case c != ',':
+			out = append(out, c)
+		}
+	}
+	for i, j := 0, len(out)-1; i < j; i, j = i+1, j-1 {
+		out[i], out[j] = out[j], out[i]
+	}
+	return string(out)
+}
+
+// signedText puts the sign before the first digit; without one there is room for it.
+func signedText(text string, negative, signed, fill bool) string {
+	blank := len(text) - len(strings.TrimLeft(text, " "))
+	sign := ""
+	switch {
+	case negative:
+		sign = "-"
+	case signed:
+		sign = "+"
+	case fill:
+		return " " + text
+	}
+	return text[:blank] + sign + text[blank:]
+}
+
+// parseByPattern reads a time by a pattern.
+func parseByPattern(text, pattern string, k kind.Kind) (any, error) {
+	n := map[string]int{"YYYY": 1, "MM": 1, "DD": 1}
+	list, isField := pieces(pattern)
+	rest := text
+	for i, p := range list {
+		if !isField[i] {
+			if rest != "" {
+				rest = rest[1:]
+			}
+			continue
+		}
+		if p == "FM" {
+			continue
+		}
+		var err error
+		if rest, err = readField(p, rest, n); err != nil {
+			return nil, fault(StateBadMoment, "invalid value %q for %q", brief(text), pattern)
+		}
+	}
+	t := time.Date(n["YYYY"], time.Month(n["MM"]), n["DD"], n["HH24"], n["MI"], n["SS"], n["US"]*1000, time.UTC)
+	if t.Day() != n["DD"] || int(t.Month()) != n["MM"] {
+		return nil, fault(StateNoField, "date/time field value out of range: %q", brief(text))
+	}
+	return hold(t, k)
+}
+
+func readField(p, rest string, n map[string]int) (string, error) {
+	if strings.EqualFold(p, "MON") || strings.EqualFold(p, "MONTH") {
+		for m := time.January; m <= time.December; m++ {
+			for _, name := range []string{m.String(), m.String()[:3]} {
+				if len(rest) >= len(name) && strings.EqualFold(rest[:len(name)], name) {
+					n["MM"] = int(m)
+					return rest[len(name):], nil
+				}
+			}
+		}
+		return rest, badText("month", rest)
+	}
+	if strings.EqualFold(p, "AM") || strings.EqualFold(p, "PM") {
+		if len(rest) < 2 {
+			return rest, badText("half", rest)
+		}
+		n["HH24"] = n["HH24"] % 12
+		if strings.EqualFold(rest[:2], "PM") {
+			n["HH24"] += 12
+		}
+		return rest[2:], nil
+	}
+	rest = strings.TrimLeft(rest, " ")
+	width := map[string]int{"YYYY": 4, "US": 6, "MS": 3, "DDD": 3, "YYY": 3}[p]
+	if width == 0 {
+		width = 2
+	}
+	end := 0
+	for end < len(rest) && end < width && rest[end] >= '0' && rest[end] <= '9' {
+		end++
+	}
+	v, err := strconv.Atoi(rest[:end])
+	if err != nil {
+		return rest, err
+	}
+	switch p {
+	case "HH", "HH12":
+		p = "HH24"
+	case "YY":
+		p = "YYYY"
+		if v += 2000; v >= 2070 {
+			v -= 100
+		}
+	case "MS":
+		p, v = "US", v*1000
+	}
+	n[p] = v
+	return rest[end:], nil
+}

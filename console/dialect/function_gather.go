@@ -1,0 +1,219 @@
+package dialect
+
+import (
+	"math"
+
+	"github.com/rotajobs/rota/console/kind"
+)
+
+// gatherFunctions make the answers of aggregates of what was gathered.
+var gatherFunctions = []Function{
+	strict("rota_interval_sum", 2, intervalSum),
+	strict("rota_interval_min", 1, func(a arguments) (any, error) { return intervalExtreme(a, -1) }),
+	strict("rota_interval_max", 1, func(a arguments) (any, error) { return intervalExtreme(a, 1) }),
+	strict("rota_bits", 2, bitsOf),
+	strict("rota_statistic", 2, variance),
+	strict("rota_paired", 2, pairedOf),
+	lax("rota_percentile", 5, percentileOf),
+}
+
+// rest are the elements of an array that are not NULL.
+func gatheredOf(held string) (list []any, err error) {
+	all, err := decodeArray(held)
+	for _, e := range all {
+		if e != nil {
+			list = append(list, e)
+		}
+	}
+	return list, err
+}
+
+// intervalSum is the sum of intervals, or their average.
+func intervalSum(a arguments) (any, error) {
+	list, err := gatheredOf(a.text(0))
+	if err != nil || len(list) == 0 {
+		return nil, err
+	}
+	var sum interval
+	for _, e := range list {
+		i, err := readInterval(asText(e))
+		if err != nil {
+			return nil, err
+		}
+		sum = sum.plus(i, 1)
+	}
+	if a.int(1) == 1 {
+		sum = sum.times(1 / float64(len(list)))
+	}
+	return sum.held(), nil
+}
+
+func intervalExtreme(a arguments, sign int64) (any, error) {
+	list, err := gatheredOf(a.text(0))
+	if err != nil || len(list) == 0 {
+		return nil, err
+	}
+	var best interval
+	for n, e := range list {
+		i, err := readInterval(asText(e))
+		if err != nil {
+			return nil, err
+		}
+		if n == 0 || sign*i.total() > sign*best.total() {
+			best = i
+		}
+	}
+	return best.held(), nil
+}
+
+func bitsOf(a arguments) (any, error) {
+	list, err := gatheredOf(a.text(1))
+	if err != nil || len(list) == 0 {
+		return nil, err
+	}
+	out := arguments(list).int(0)
+	for i := range list[1:] {
+		switch n := arguments(list).int(i + 1); a.text(0) {
+		case "bit_and":
+			out &= n
+		case "bit_or":
+			out |= n
+		default:
+			out ^= n
+		}
+	}
+	return out, nil
+}
+
+// variance is that of numbers, or its root: of all of them, or as of a sample.
+func variance(a arguments) (any, error) {
+	list, err := gatheredOf(a.text(1))
+	if err != nil || len(list) == 0 {
+		return nil, err
+	}
+	mean, squares := 0.0, 0.0
+	for i, e := range list {
+		x := realOf(e)
+		delta := x - mean
+		mean += delta / float64(i+1)
+		squares += delta * (x - mean)
+	}
+	n := float64(len(list))
+	name := a.text(0)
+	if name != "var_pop" && name != "stddev_pop" {
+		if n--; n == 0 {
+			return nil, nil
+		}
+	}
+	if name == "stddev" || name == "stddev_samp" || name == "stddev_pop" {
+		return math.Sqrt(squares / n), nil
+	}
+	return squares / n, nil
+}
+
+// pairedOf is what two rows of numbers, y and x, have to do with each other.
+func pairedOf(a arguments) (any, error) {
+	all, err := decodeArray(a.text(1))
+	if err != nil {
+		return nil, err
+	}
+	n, sx, sy, sxx, syy, sxy := 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+	for _, e := range all {
+		pair, is := e.([]any)
+		if !is || len(pair) != 2 || pair[0] == nil || pair[1] == nil {
+			continue
+		}
+		y, x := realOf(pair[0]), realOf(pair[1])
+		n, sx, sy, sxx, syy, sxy = n+1, sx+x, sy+y, sxx+x*x, syy+y*y, sxy+x*y
+	}
+	if a.text(0) == "regr_count" {
+		return int64(n), nil
+	}
+	if n == 0 {
+		return nil, nil
+	}
+	xx, yy, xy := sxx-sx*sx/n, syy-sy*sy/n, sxy-sx*sy/n
+	switch a.text(0) {
+	case "covar_pop":
+		return xy / n, nil
+	case "covar_samp":
+		if n > 1 {
+			return xy / (n - 1), nil
+		}
+	case "corr":
+		if xx > 0 && yy > 0 {
+			return xy / math.Sqrt(xx*yy), nil
+		}
+	case "regr_r2":
+		if xx > 0 {
+			return xy * xy / (xx * yy), nil
+		}
+	case "regr_slope":
+		if xx > 0 {
+			return xy / xx, nil
+		}
+	case "regr_intercept":
+		if xx > 0 {
+			return (sy - sx*xy/xx) / n, nil
+		}
+	}
+	return nil, nil
+}
+
+// percentileOf is percentile_cont, percentile_disc or mode.
+func percentileOf(a arguments) (any, error) {
+	if a[1] == nil {
+		return nil, nil
+	}
+	list, err := gatheredOf(a.text(1))
+	if err != nil || len(list) == 0 {
+		return nil, err
+	}
+	k := a.kind(4)
+	sortValues(list, k, a.int(3) == 1)
+	if a.text(0) == "mode" {
+		return loosened(mostFrequent(list)), nil
+	}
+	if a[2] == nil {
+		return nil, nil
+	}
+	share := a.real(2)
+	if share < 0 || share > 1 {
+		return nil, fault(StateRange, "percentile value %g is not between 0 and 1", share)
+	}
+	if a.text(0) == "percentile_disc" {
+		at := int(math.Ceil(share*float64(len(list)))) - 1
+		return loosened(list[max(at, 0)]), nil
+	}
+	at := share * float64(len(list)-1)
+	low, high := list[int(math.Floor(at))], list[int(math.Ceil(at))]
+	if k == kind.Interval {
+		return blend(low, high, at-math.Floor(at))
+	}
+	x, y := realOf(low), realOf(high)
+	return x + (y-x)*(at-math.Floor(at)), nil
+}
+
+func blend(low, high any, share float64) (any, error) {
+	x, err := readInterval(asText(low))
+	if err != nil {
+		return nil, err
+	}
+	y, err := readInterval(asText(high))
+	return x.plus(y.plus(x, -1).times(share), 1).held(), err
+}
+
+func mostFrequent(list []any) any {
+	best, most, run := list[0], 0, 0
+	for i, e := range list {
+		if i > 0 && alike(e, list[i-1]) {
+			run++
+		} else {
+			run = 1
+		}
+		if run > most {
+			best, most = e, run
+		}
+	}
+	return best
+}

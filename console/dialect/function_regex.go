@@ -1,0 +1,272 @@
+package dialect
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// regexFunctions match patterns.
+var regexFunctions = []Function{
+	strict("rota_regex", 3, func(a arguments) (any, error) {
+		re, _, err := compile(a.text(1), a.text(2))
+		if err != nil {
+			return nil, err
+		}
+		return boolean(re.MatchString(a.text(0)))
+	}),
+	strict("rota_similar", 2, func(a arguments) (any, error) { return similar(a.text(0), a.text(1), `\`) }),
+	strict("rota_similar", 3, func(a arguments) (any, error) { return similar(a.text(0), a.text(1), a.text(2)) }),
+	strict("rota_regex_substr", 2, regexSubstr),
+	strict("rota_regex_whole", 2, func(a arguments) (any, error) {
+		re, _, err := compile(a.text(1), "")
+		if err != nil {
+			return nil, err
+		}
+		if at := re.FindStringIndex(a.text(0)); at != nil {
+			return a.text(0)[at[0]:at[1]], nil
+		}
+		return nil, nil
+	}),
+	strict("rota_regex_count", 2, func(a arguments) (any, error) {
+		re, _, err := compile(a.text(1), "")
+		if err != nil {
+			return nil, err
+		}
+		return int64(len(re.FindAllStringIndex(a.text(0), -1))), nil
+	}),
+	strict("rota_regex_replace", 4, regexReplace),
+	strict("rota_regex_match", 3, func(a arguments) (any, error) {
+		re, _, err := compile(a.text(1), a.text(2))
+		if err != nil {
+			return nil, err
+		}
+		m := re.FindStringSubmatchIndex(a.text(0))
+		if m == nil {
+			return nil, nil
+		}
+		return encode(groups(a.text(0), m)), nil
+	}),
+	strict("rota_regex_matches", 3, func(a arguments) (any, error) {
+		re, all, err := compile(a.text(1), a.text(2))
+		if err != nil {
+			return nil, err
+		}
+		most := 1
+		if all {
+			most = -1
+		}
+		list := []any{}
+		for _, m := range re.FindAllStringSubmatchIndex(a.text(0), most) {
+			list = append(list, groups(a.text(0), m))
+		}
+		return fitting(encode(list))
+	}),
+	strict("rota_regex_split", 2, regexSplit),
+	strict("rota_regex_split", 3, regexSplit),
+}
+
+// patterns are those that were compiled lately.
+var patterns struct {
+	sync.Mutex
+	known map[string]*regexp.Regexp
+}
+
+// compile reads a pattern. Of its flags i ignores case, n and m let ^ and $ stand for
+// lines, s is as it is anyway, g is for who looks for all.
+func compile(pattern, flags string) (re *regexp.Regexp, all bool, err error) {
+	prefix := "s"
+	for _, f := range flags {
+		switch f {
+		case 'i':
+			prefix += "i"
+		case 'n', 'm', 'p', 'w':
+			prefix = strings.Replace(prefix, "s", "", 1) + "m"
+		case 'g':
+			all = true
+		case 's', 'c', 't', 'e':
+		default:
+			return nil, false, fault(StateValue, "invalid regular expression option: %q", string(f))
+		}
+	}
+	if prefix != "" {
+		prefix = "(?" + prefix + ")"
+	}
+	re, err = compiled(prefix + syntax(pattern))
+	if err != nil {
+		return nil, false, fault(StatePattern, "invalid regular expression: %v", err)
+	}
+	return re, all, nil
+}
+
+// syntax is a pattern as Go reads it: \m, \M, \y and \A, \Z are called otherwise there.
+func syntax(pattern string) string {
+	pattern = strings.TrimPrefix(pattern, "***:")
+	var b strings.Builder
+	for i := 0; i < len(pattern); i++ {
+		if pattern[i] != '\\' || i+1 == len(pattern) {
+			b.WriteByte(pattern[i])
+			continue
+		}
+		i++
+		switch pattern[i] {
+		case 'm', 'M', 'y':
+			b.WriteString(`\b`)
+		case 'Y':
+			b.WriteString(`\B`)
+		case 'Z':
+			b.WriteString(`\z`)
+		default:
+			b.WriteString(pattern[i-1 : i+1])
+		}
+	}
+	return b.String()
+}
+
+func compiled(pattern string) (*regexp.Regexp, error) {
+	const most = 200
+	patterns.Lock()
+	defer patterns.Unlock()
+	if re := patterns.known[pattern]; re != nil {
+		return re, nil
+	}
+	re, err := regexp.Compile(pattern)
+	if err != nil {
+		return nil, err
+	}
+	if patterns.known == nil || len(patterns.known) >= most {
+		patterns.known = map[string]*regexp.Regexp{}
+	}
+	patterns.known[pattern] = re
+	return re, nil
+}
+
+// similar is SIMILAR TO: % and _ of LIKE, with | * + ? {} () and [].
+func similar(text, pattern, escape string) (any, error) {
+	var b strings.Builder
+	b.WriteString(`(?s)\A(?:`)
+	inside := false
+	for i := 0; i < len(pattern); i++ {
+		c := pattern[i]
+		switch {
+		case escape != "" && c == escape[0] && i+1 < len(pattern):
+			i++
+			b.WriteString(regexp.QuoteMeta(pattern[i : i+1]))
+		case inside:
+			inside = c != ']'
+			b.WriteByte(c)
+		case c == '[':
+			inside = true
+			b.WriteByte(c)
+		case c == '%':
+			b.WriteString(".*")
+		case c == '_':
+			b.WriteByte('.')
+		case strings.IndexByte(`.^$\`, c) >= 0:
+			b.WriteString(`\` + string(c))
+		default:
+			b.WriteByte(c)
+		}
+	}
+	b.WriteString(`)\z`)
+	re, err := compiled(b.String())
+	if err != nil {
+		return nil, fault(StatePattern, "invalid regular expression: %v", err)
+	}
+	return boolean(re.MatchString(text))
+}
+
+func regexSubstr(a arguments) (any, error) {
+	re, _, err := compile(a.text(1), "")
+	if err != nil {
+		return nil, err
+	}
+	m := re.FindStringSubmatchIndex(a.text(0))
+	if m == nil {
+		return nil, nil
+	}
+	return groups(a.text(0), m)[0], nil
+}
+
+// groups are what the parentheses of a pattern found, or the whole if it has none.
+func groups(text string, m []int) (list []any) {
+	if len(m) == 2 {
+		return []any{text[m[0]:m[1]]}
+	}
+	for i := 2; i < len(m); i += 2 {
+		if m[i] < 0 {
+			list = append(list, nil)
+			continue
+		}
+		list = append(list, text[m[i]:m[i+1]])
+	}
+	return list
+}
+
+func regexReplace(a arguments) (any, error) {
+	re, all, err := compile(a.text(1), a.text(3))
+	if err != nil {
+		return nil, err
+	}
+	text, with := a.text(0), a.text(2)
+	most := 1
+	if all {
+		most = -1
+	}
+	var b strings.Builder
+	done := 0
+	for _, m := range re.FindAllStringSubmatchIndex(text, most) {
+		b.WriteString(text[done:m[0]])
+		expandInto(&b, with, text, m)
+		done = m[1]
+		if b.Len() > valueMost {
+			return nil, tooLong()
+		}
+	}
+	b.WriteString(text[done:])
+	return fitting(b.String())
+}
+
+// expandInto writes a replacement, in which \1 is what the first parentheses found and \&
+// the whole.
+func expandInto(b *strings.Builder, with, text string, m []int) {
+	for i := 0; i < len(with); i++ {
+		if with[i] != '\\' || i+1 == len(with) {
+			b.WriteByte(with[i])
+			continue
+		}
+		i++
+		group := 0
+		switch c := with[i]; {
+		case c == '&':
+		case c >= '1' && c <= '9':
+			group, _ = strconv.Atoi(string(c)) // it is a digit
+		case c == '\\':
+			b.WriteByte('\\')
+			continue
+		default:
+			b.WriteString(with[i-1 : i+1])
+			continue
+		}
+		if 2*group+1 < len(m) && m[2*group] >= 0 {
+			b.WriteString(text[m[2*group]:m[2*group+1]])
+		}
+	}
+}
+
+func regexSplit(a arguments) (any, error) {
+	flags := ""
+	if len(a) > 2 {
+		flags = a.text(2)
+	}
+	re, _, err := compile(a.text(1), flags)
+	if err != nil {
+		return nil, err
+	}
+	list := []any{}
+	for _, part := range re.Split(a.text(0), -1) {
+		list = append(list, part)
+	}
+	return fitting(encode(list))
+}

@@ -1,0 +1,301 @@
+package dialect
+
+import (
+	"math"
+	"strings"
+	"time"
+
+	"github.com/rotajobs/rota/console/kind"
+)
+
+// timeFunctions calculate with times and intervals.
+var timeFunctions = []Function{
+	strict("rota_micros", 1, func(a arguments) (any, error) {
+		i, err := readInterval(a.text(0))
+		return i.total(), err
+	}),
+	strict("rota_shift", 3, shift),
+	strict("rota_time_shift", 3, func(a arguments) (any, error) {
+		t, _, err := moment(a.text(0))
+		if err != nil {
+			return nil, err
+		}
+		i, err := readInterval(a.text(1))
+		return t.Add(time.Duration(a.int(2)*(i.micros%dayLong)) * time.Microsecond).Format(clockLayout), err
+	}),
+	strict("rota_between", 2, between),
+	strict("rota_days", 2, func(a arguments) (any, error) {
+		x, _, err := moment(a.text(0))
+		if err != nil {
+			return nil, err
+		}
+		y, _, err := moment(a.text(1))
+		return int64(math.Round(x.Sub(y).Hours() / 24)), err
+	}),
+	strict("rota_date_add", 2, func(a arguments) (any, error) {
+		t, _, err := moment(a.text(0))
+		if err != nil {
+			return nil, err
+		}
+		if n := a.int(1); n > 4_000_000 || n < -4_000_000 {
+			return nil, fault(StateNoField, "date out of range")
+		}
+		return hold(t.AddDate(0, 0, int(a.int(1))), kind.Date)
+	}),
+	strict("rota_interval_add", 3, func(a arguments) (any, error) {
+		x, err := readInterval(a.text(0))
+		if err != nil {
+			return nil, err
+		}
+		y, err := readInterval(a.text(1))
+		return x.plus(y, a.int(2)).held(), err
+	}),
+	strict("rota_interval_times", 2, func(a arguments) (any, error) {
+		x, err := readInterval(a.text(0))
+		return x.times(a.real(1)).held(), err
+	}),
+	strict("rota_interval_over", 2, func(a arguments) (any, error) {
+		if a.real(1) == 0 {
+			return nil, byZero()
+		}
+		x, err := readInterval(a.text(0))
+		return x.times(1 / a.real(1)).held(), err
+	}),
+	strict("rota_time_of", 1, timeOf),
+	strict("rota_interval_of", 1, func(a arguments) (any, error) { return heldInterval(a.text(0)) }),
+	strict("rota_precision", 2, func(a arguments) (any, error) {
+		t, k, err := moment(a.text(0))
+		if err != nil {
+			return a[0], nil
+		}
+		unit := time.Duration(math.Pow10(9 - int(max(0, min(a.int(1), 6)))))
+		return hold(t.Round(unit), k)
+	}),
+	strict("rota_zone", 2, zoned),
+	strict("rota_extract", 2, extractPart),
+	strict("rota_date_trunc", 2, func(a arguments) (any, error) { return truncate(a.text(0), a.text(1), "UTC") }),
+	strict("rota_date_trunc", 3, func(a arguments) (any, error) { return truncate(a.text(0), a.text(1), a.text(2)) }),
+	strict("rota_date_bin", 3, bin),
+	strict("rota_age", 2, age),
+	strict("rota_to_timestamp", 1, func(a arguments) (any, error) {
+		f := a.real(0)
+		if math.Abs(f) > 1e12 {
+			return nil, fault(StateNoField, "timestamp out of range: %q", a.text(0)).hinting("to_timestamp takes seconds: divide milliseconds by 1000.0")
+		}
+		return hold(time.UnixMicro(int64(math.Round(f*1e6))).UTC(), kind.Timestamp)
+	}),
+	strict("rota_make_date", 3, func(a arguments) (any, error) {
+		return madeTime(a.int(0), a.int(1), a.int(2), 0, 0, 0, kind.Date)
+	}),
+	strict("rota_make_time", 6, func(a arguments) (any, error) {
+		return madeTime(a.int(0), a.int(1), a.int(2), a.int(3), a.int(4), a.real(5), kind.Local)
+	}),
+	strict("rota_make_interval", 7, func(a arguments) (any, error) {
+		days := a.int(2)*7 + a.int(3)
+		micros := a.int(4)*hour + a.int(5)*minute + int64(math.Round(a.real(6)*1e6))
+		return interval{a.int(0)*12 + a.int(1), days, micros}.held(), nil
+	}),
+	strict("rota_justify", 2, justify),
+	strict("rota_time_series", 3, timeSeries),
+}
+
+func endless(held string) bool { return strings.HasSuffix(held, "infinity") }
+
+// shift moves a time by an interval, forwards or backwards.
+func shift(a arguments) (any, error) {
+	if endless(a.text(0)) {
+		return a[0], nil
+	}
+	t, k, err := moment(a.text(0))
+	if err != nil {
+		return nil, err
+	}
+	i, err := readInterval(a.text(1))
+	if err != nil {
+		return nil, err
+	}
+	t, err = moved(t, i, a.int(2))
+	if err != nil {
+		return nil, err
+	}
+	return hold(t, k)
+}
+
+// moved is a time so much later. A month later is the same day, or the last that there
+// is.
+func moved(t time.Time, i interval, sign int64) (time.Time, error) {
+	months, days, micros := sign*i.months, sign*i.days, sign*i.micros
+	if months > 200_000 || months < -200_000 || days > 5_000_000 || days < -5_000_000 {
+		return t, fault(StateNoField, "timestamp out of range")
+	}
+	if months != 0 {
+		y, m, d := t.Date()
+		first := time.Date(y, m+time.Month(months), 1, 0, 0, 0, 0, t.Location())
+		last := first.AddDate(0, 1, -1).Day()
+		h, min0, s := t.Clock()
+		t = time.Date(first.Year(), first.Month(), min(d, last), h, min0, s, t.Nanosecond(), t.Location())
+	}
+	t = t.AddDate(0, 0, int(days))
+	return time.UnixMicro(t.UnixMicro() + micros).In(t.Location()), nil
+}
+
+// between is the time from one to another, in days and microseconds.
+func between(a arguments) (any, error) {
+	x, k, err := moment(a.text(0))
+	if err != nil {
+		return nil, err
+	}
+	y, _, err := moment(a.text(1))
+	if err != nil {
+		return nil, err
+	}
+	micros := x.UnixMicro() - y.UnixMicro()
+	if k == kind.Time {
+		return interval{0, 0, micros}.held(), nil
+	}
+	return interval{0, micros / dayLong, micros % dayLong}.held(), nil
+}
+
+func timeOf(a arguments) (any, error) {
+	if i, err := readInterval(a.text(0)); err == nil && strings.Count(a.text(0), " ") == 2 && !strings.Contains(a.text(0), ":") {
+		micros := ((i.micros % dayLong) + dayLong) % dayLong
+		return time.UnixMicro(micros).UTC().Format(clockLayout), nil
+	}
+	t, _, err := moment(a.text(0))
+	return t.Format(clockLayout), err
+}
+
+// zoned is AT TIME ZONE: of a time the one that a clock there shows, of what a clock there
+// shows the time.
+func zoned(a arguments) (any, error) {
+	zone, known := zoneNamed(a.text(0))
+	if !known {
+		zone, known = offsetZone(a.text(0))
+	}
+	if !known || zone == nil {
+		return nil, fault(StateValue, "time zone %q not recognized", brief(a.text(0))).hinting("write one such as Europe/Berlin")
+	}
+	if endless(a.text(1)) {
+		return a[1], nil
+	}
+	t, k, err := moment(a.text(1))
+	if err != nil {
+		return nil, err
+	}
+	if k == kind.Timestamp {
+		return hold(t.In(zone), kind.Local)
+	}
+	return hold(in(t, zone), kind.Timestamp)
+}
+
+// offsetZone is a zone by its offset. That of PostgreSQL is POSIX's: west is positive.
+func offsetZone(text string) (*time.Location, bool) {
+	if i, err := readInterval(text); err == nil && strings.Count(text, " ") == 2 {
+		return time.FixedZone("", int(i.micros/second)), true
+	}
+	zone, ok := zoneOf(text)
+	if !ok || zone == nil || text == "" || text[0] != '+' && text[0] != '-' {
+		return nil, false
+	}
+	_, offset := time.Date(2000, 1, 1, 0, 0, 0, 0, zone).Zone()
+	return time.FixedZone("", -offset), true
+}
+
+func madeTime(y, m, d, h, min int64, seconds float64, k kind.Kind) (any, error) {
+	micros := int64(math.Round(seconds * 1e6))
+	year, month, day, hours, minutes := int(y), int(m), int(d), int(h), int(min)
+	t := time.Date(year, time.Month(month), day, hours, minutes, int(micros/second), int(micros%second)*1000, time.UTC)
+	if t.Day() != day || int(t.Month()) != month || hours > 24 || minutes > 59 {
+		return nil, fault(StateNoField, "date field value out of range: %d-%02d-%02d", year, month, day)
+	}
+	return hold(t, k)
+}
+
+// age is the time between two in years, months and days.
+func age(a arguments) (any, error) {
+	x, _, err := moment(a.text(0))
+	if err != nil {
+		return nil, err
+	}
+	y, _, err := moment(a.text(1))
+	if err != nil {
+		return nil, err
+	}
+	sign := int64(1)
+	if x.Before(y) {
+		x, y, sign = y, x, -1
+	}
+	months := int64(x.Year()-y.Year())*12 + int64(x.Month()-y.Month())
+	days := int64(x.Day() - y.Day())
+	clock := func(t time.Time) int64 {
+		h, m, s := t.Clock()
+		return int64(h)*hour + int64(m)*minute + int64(s)*second + int64(t.Nanosecond()/1000)
+	}
+	micros := clock(x) - clock(y)
+	if micros < 0 {
+		micros += dayLong
+		days--
+	}
+	if days < 0 { // as long as the month is that the earlier one lies in, or the one before the later
+		month := y
+		if sign < 0 {
+			month = time.Date(x.Year(), x.Month()-1, 1, 0, 0, 0, 0, time.UTC)
+		}
+		days += int64(time.Date(month.Year(), month.Month()+1, 0, 0, 0, 0, 0, time.UTC).Day())
+		months--
+	}
+	return interval{sign * months, sign * days, sign * micros}.held(), nil
+}
+
+func justify(a arguments) (any, error) {
+	i, err := readInterval(a.text(0))
+	how := a.int(1)
+	if how&1 != 0 {
+		i.days += i.micros / dayLong
+		i.micros %= dayLong
+	}
+	if how&2 != 0 {
+		i.months += i.days / 30
+		i.days %= 30
+	}
+	return i.held(), err
+}
+
+// seriesMost is how many values a series may have.
+const seriesMost = 200_000
+
+func timeSeries(a arguments) (any, error) {
+	from, k, err := moment(a.text(0))
+	if err != nil {
+		return nil, err
+	}
+	to, _, err := moment(a.text(1))
+	if err != nil {
+		return nil, err
+	}
+	step, err := readInterval(a.text(2))
+	if err != nil {
+		return nil, err
+	}
+	length := step.total()
+	if length == 0 {
+		return nil, fault(StateValue, "step size cannot equal zero")
+	}
+	list := []any{}
+	for n := int64(0); ; n++ {
+		if length > 0 && from.After(to) || length < 0 && from.Before(to) {
+			return encode(list), nil
+		}
+		if n >= seriesMost {
+			return nil, fault(StateTooMuch, "a series has at most %d values", seriesMost)
+		}
+		held, err := hold(from, k)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, held)
+		if from, err = moved(from, step, 1); err != nil {
+			return nil, err
+		}
+	}
+}

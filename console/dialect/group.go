@@ -1,0 +1,97 @@
+package dialect
+
+import (
+	"github.com/rotajobs/rota/console/query"
+)
+
+// groupBy says what rows are grouped by: positions and names of the list, or any
+// value. The list is read later, so that its values know the groups.
+func (t *translator) groupBy(sel *selection) (*sql, error) {
+	if len(sel.node.Group) == 0 {
+		return nil, nil
+	}
+	sel.clause = "GROUP BY"
+	for _, e := range sel.node.Group {
+		e, err := t.groupExpr(sel, e)
+		if err != nil {
+			return nil, err
+		}
+		v, err := t.expr(e, sel.scope)
+		if err != nil {
+			return nil, err
+		}
+		if v.row {
+			for _, elem := range v.elems {
+				sel.groups = append(sel.groups, elem.sql)
+			}
+			continue
+		}
+		if v, err = t.settle(v); err != nil {
+			return nil, err
+		}
+		sel.escape(v)
+		sel.groups = append(sel.groups, v.sql)
+	}
+	texts := make([]*sql, len(sel.groups))
+	for i, g := range sel.groups {
+		texts[i] = g
+		if len(g.text) > 0 || g.size < 20 { // a number would be a position
+			texts[i] = cat("(", g, ")")
+		}
+	}
+	return cat(" GROUP BY ", list(texts)), nil
+}
+
+// groupExpr is the value that one of GROUP BY stands for. A name is a column first, and
+// a name of the list only if there is no such column.
+func (t *translator) groupExpr(sel *selection, e query.Expr) (query.Expr, error) {
+	items := &selection{items: make([]value, len(sel.node.Items))}
+	n, err := items.itemOf(e, "GROUP BY", false)
+	if err != nil {
+		return nil, err
+	}
+	if n > 0 {
+		for _, item := range sel.node.Items[:n] {
+			if _, star := item.Expr.(*query.Star); star {
+				return nil, unsupported(e.Place(), "a position behind a star cannot be grouped by").hinting("write the column's name")
+			}
+		}
+		return sel.node.Items[n-1].Expr, nil
+	}
+	c, is := e.(*query.Column)
+	if !is || len(c.Path) != 1 {
+		return e, nil
+	}
+	if _, found, _ := sel.scope.find(c); found {
+		return e, nil
+	}
+	for _, item := range sel.node.Items {
+		if item.Alias != nil && item.Alias.Text == c.Path[0].Text {
+			return item.Expr, nil
+		}
+		if item.Alias == nil && nameOf(item.Expr) == c.Path[0].Text {
+			return item.Expr, nil
+		}
+	}
+	return e, nil
+}
+
+// covered takes from a value what is loose in it, if it is what some query around
+// groups by.
+func covered(v value, s *scope) value {
+	if len(v.loose) == 0 || v.sql == nil {
+		return v
+	}
+	for ; s != nil; s = s.outer {
+		if s.sel == nil || len(s.sel.groups) == 0 {
+			continue
+		}
+		for _, g := range s.sel.groups {
+			if g.same(v.sql) {
+				v = outside(v, s.sel)
+				break
+			}
+		}
+	}
+	return v
+}

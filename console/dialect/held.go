@@ -1,0 +1,232 @@
+package dialect
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/rotajobs/rota/console/kind"
+)
+
+// Held reads a value as people write it for PostgreSQL, and gives it as SQLite holds
+// it: int64, float64, string, []byte or nil.
+func Held(k kind.Kind, text string) (any, error) {
+	word := strings.TrimSpace(text)
+	switch k {
+	case kind.Int2, kind.Int4, kind.Integer:
+		return heldInteger(k, word)
+	case kind.OID, kind.XID, kind.Regclass, kind.Regtype, kind.Regproc, kind.Regspace, kind.Regrole:
+		return heldID(k, word)
+	case kind.Float, kind.Float4, kind.Numeric:
+		return heldReal(k, word)
+	case kind.Boolean:
+		return heldBoolean(text)
+	case kind.UUID:
+		return heldUUID(text)
+	case kind.Timestamp, kind.Local, kind.Date, kind.Time:
+		return heldMoment(k, word)
+	case kind.Interval:
+		return heldInterval(text)
+	case kind.JSON, kind.PlainJSON:
+		return heldDocument(k, text)
+	case kind.Bytea:
+		return heldBytes(text)
+	case kind.Char:
+		return text[:min(len(text), 1)], nil
+	case kind.Name:
+		return text[:min(len(text), 63)], nil
+	case kind.Int2s, kind.OIDs:
+		return heldVector(k, text)
+	}
+	if k.Elem() != kind.Unknown {
+		return heldArray(k, text)
+	}
+	return text, nil
+}
+
+func heldInteger(k kind.Kind, word string) (any, error) {
+	n, err := strconv.ParseInt(word, 10, 64)
+	if err != nil {
+		if isRange(err) {
+			return nil, outOfRange(k, word)
+		}
+		return nil, badText(k, word)
+	}
+	return inRange(k, n)
+}
+
+func isRange(err error) bool {
+	e, is := err.(*strconv.NumError)
+	return is && e.Err == strconv.ErrRange
+}
+
+func outOfRange(k kind.Kind, word string) error {
+	return fault(StateRange, "value %q is out of range for type %s", brief(word), title(k))
+}
+
+// inRange is a whole number, if its kind goes that far.
+func inRange(k kind.Kind, n int64) (any, error) {
+	if k == kind.Int4 && (n > math.MaxInt32 || n < math.MinInt32) || k == kind.Int2 && (n > math.MaxInt16 || n < math.MinInt16) {
+		return nil, fault(StateRange, "%s out of range", title(k)).hinting("cast to bigint")
+	}
+	return n, nil
+}
+
+func heldID(k kind.Kind, word string) (any, error) {
+	if word == "-" && k != kind.OID {
+		return int64(0), nil
+	}
+	n, err := strconv.ParseUint(word, 10, 32)
+	if err != nil {
+		return nil, badText(k, word)
+	}
+	return int64(n), nil
+}
+
+func heldReal(k kind.Kind, word string) (any, error) {
+	if n, err := strconv.ParseInt(word, 10, 64); err == nil && k == kind.Numeric {
+		return n, nil
+	}
+	f, err := strconv.ParseFloat(word, 64)
+	low := strings.ToLower(word)
+	switch {
+	case isRange(err) && k == kind.Numeric:
+		return f, nil
+	case isRange(err):
+		return nil, outOfRange(k, word)
+	case err != nil || strings.ContainsAny(low, "xp_"):
+		return nil, badText(k, word)
+	case math.IsNaN(f):
+		return nil, fault(StateUnsupported, "NaN is not known here").hinting("write NULL")
+	case k == kind.Float4:
+		return float64(float32(f)), nil
+	}
+	return f, nil
+}
+
+func heldBoolean(text string) (any, error) {
+	word := strings.ToLower(strings.TrimSpace(text))
+	is := func(of string, least int) bool { return len(word) >= least && strings.HasPrefix(of, word) }
+	switch {
+	case word == "1", is("true", 1), is("yes", 1), is("on", 2):
+		return int64(1), nil
+	case word == "0", is("false", 1), is("no", 1), is("off", 2):
+		return int64(0), nil
+	}
+	return nil, badText(kind.Boolean, text).hinting("write true or false")
+}
+
+func heldUUID(text string) (any, error) {
+	word := strings.ToLower(text)
+	if strings.HasPrefix(word, "{") && strings.HasSuffix(word, "}") {
+		word = word[1 : len(word)-1]
+	}
+	digits := strings.ReplaceAll(word, "-", "")
+	if _, err := hex.DecodeString(digits); err != nil || len(digits) != 32 {
+		return nil, badText(kind.UUID, text).hinting("a uuid has 32 digits: 6f9619ff-8b86-d011-b42d-00c04fc964ff")
+	}
+	return digits[:8] + "-" + digits[8:12] + "-" + digits[12:16] + "-" + digits[16:20] + "-" + digits[20:], nil
+}
+
+func heldDocument(k kind.Kind, text string) (any, error) {
+	if !json.Valid([]byte(text)) {
+		return nil, fault(StateBadText, "invalid input syntax for type %s", jsonName(k)).hinting("it is no JSON: %s", brief(text))
+	}
+	if k == kind.PlainJSON {
+		return text, nil
+	}
+	return normal(text, false)
+}
+
+// jsonName is what PostgreSQL calls both kinds of documents in its messages.
+func jsonName(kind.Kind) string { return "json" }
+
+func heldBytes(text string) (any, error) {
+	if !strings.HasPrefix(text, `\x`) {
+		return []byte(text), nil
+	}
+	b, err := hex.DecodeString(strings.Join(strings.Fields(text[2:]), ""))
+	if err != nil {
+		return nil, badText(kind.Bytea, text).hinting(`write \x and two digits for each byte`)
+	}
+	return b, nil
+}
+
+// Written writes a value that SQLite holds as PostgreSQL writes it. NULL has no text.
+func Written(k kind.Kind, v any) string {
+	switch k {
+	case kind.Boolean:
+		if n, is := loosened(v).(int64); is && n != 0 {
+			return "t"
+		}
+		return "f"
+	case kind.Timestamp, kind.Local, kind.Date, kind.Time:
+		return writtenMoment(k, asText(v))
+	case kind.Interval:
+		if i, err := readInterval(asText(v)); err == nil {
+			return i.String()
+		}
+	case kind.JSON:
+		if text, err := normal(asText(v), true); err == nil {
+			return text
+		}
+	case kind.Float, kind.Numeric, kind.Float4:
+		return writtenReal(k, v)
+	case kind.Bytea:
+		if b, is := v.([]byte); is {
+			return `\x` + hex.EncodeToString(b)
+		}
+		return `\x` + hex.EncodeToString([]byte(asText(v)))
+	case kind.Int2s, kind.OIDs:
+		return writtenVector(asText(v))
+	case kind.Record:
+		return writtenRecord(asText(v))
+	}
+	if k.Elem() != kind.Unknown {
+		return writtenArray(k, asText(v))
+	}
+	return asText(v)
+}
+
+func writtenReal(k kind.Kind, v any) string {
+	f, is := loosened(v).(float64)
+	switch {
+	case !is:
+		return asText(v)
+	case math.IsInf(f, 1):
+		return "Infinity"
+	case math.IsInf(f, -1):
+		return "-Infinity"
+	case k == kind.Numeric:
+		return strconv.FormatFloat(f, 'f', -1, 64)
+	}
+	bits := 64
+	if k == kind.Float4 {
+		bits = 32
+	}
+	if a := math.Abs(f); a != 0 && (a < 1e-4 || a >= 1e15 && bits == 64 || a >= 1e6 && bits == 32) {
+		return strconv.FormatFloat(f, 'e', -1, bits)
+	}
+	return strconv.FormatFloat(f, 'f', -1, bits)
+}
+
+// asText is a value as a text, whatever it is.
+func asText(v any) string {
+	switch v := v.(type) {
+	case string:
+		return v
+	case int64:
+		return strconv.FormatInt(v, 10)
+	case float64:
+		return strconv.FormatFloat(v, 'g', -1, 64)
+	case []byte:
+		return string(v)
+	case bool:
+		return strconv.FormatBool(v)
+	case json.Number:
+		return v.String()
+	}
+	return ""
+}

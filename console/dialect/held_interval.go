@@ -1,0 +1,239 @@
+package dialect
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// interval is one: months and days are of no fixed length, and kept apart.
+type interval struct{ months, days, micros int64 }
+
+const (
+	second  = int64(1_000_000)
+	minute  = 60 * second
+	hour    = 60 * minute
+	dayLong = 24 * hour
+)
+
+func (i interval) held() string { return fmt.Sprintf("%d %d %d", i.months, i.days, i.micros) }
+
+// readInterval reads one that is held.
+func readInterval(held string) (i interval, err error) {
+	var rest string
+	if n, scanErr := fmt.Sscanf(held+" .", "%d %d %d %s", &i.months, &i.days, &i.micros, &rest); n == 4 && scanErr == nil {
+		return i, nil
+	}
+	text, err := heldInterval(held)
+	if err != nil {
+		return i, err
+	}
+	_, err = fmt.Sscanf(text.(string), "%d %d %d", &i.months, &i.days, &i.micros)
+	return i, err
+}
+
+// total is how long it is if a month has 30 days and a day 24 hours, in microseconds.
+func (i interval) total() int64 { return (i.months*30+i.days)*dayLong + i.micros }
+
+// intervalUnits are the names of units: months, days and microseconds of each.
+var intervalUnits = map[string]interval{
+	"microsecond": {0, 0, 1}, "us": {0, 0, 1}, "usec": {0, 0, 1}, "millisecond": {0, 0, 1000}, "ms": {0, 0, 1000}, "msec": {0, 0, 1000},
+	"second": {0, 0, second}, "sec": {0, 0, second}, "s": {0, 0, second}, "minute": {0, 0, minute}, "min": {0, 0, minute}, "m": {0, 0, minute},
+	"hour": {0, 0, hour}, "hr": {0, 0, hour}, "h": {0, 0, hour}, "day": {0, 1, 0}, "d": {0, 1, 0}, "week": {0, 7, 0}, "w": {0, 7, 0},
+	"month": {1, 0, 0}, "mon": {1, 0, 0}, "year": {12, 0, 0}, "yr": {12, 0, 0}, "y": {12, 0, 0}, "decade": {120, 0, 0}, "century": {1200, 0, 0}, "centurie": {1200, 0, 0},
+}
+
+// heldInterval reads an interval: 1 day, 2 hours 30 minutes, 01:30, P1DT2H, 1-2.
+func heldInterval(text string) (any, error) {
+	word := strings.ToLower(strings.TrimSpace(text))
+	bad := fault(StateBadMoment, "invalid input syntax for type interval: %q", brief(text)).hinting("write one such as 1 day or 2 hours 30 minutes")
+	if word == "" {
+		return nil, bad
+	}
+	if word[0] == 'p' {
+		i, ok := isoInterval(word)
+		if !ok {
+			return nil, bad
+		}
+		return i.held(), nil
+	}
+	var sum interval
+	ago := false
+	tokens := intervalTokens(word)
+	for n := 0; n < len(tokens); n++ {
+		token := tokens[n]
+		switch {
+		case token == "ago":
+			ago = true
+		case token == "@" || token == "and":
+		case strings.Contains(token, ":"):
+			micros, ok := clockMicros(token)
+			if !ok {
+				return nil, bad
+			}
+			sum.micros += micros
+		default:
+			unit := "second"
+			if n+1 < len(tokens) {
+				if _, known := intervalUnit(tokens[n+1]); known {
+					unit = tokens[n+1]
+					n++
+				}
+			} else if years, months, ok := strings.Cut(strings.TrimPrefix(token, "-"), "-"); ok { // 1-2
+				y, err1 := strconv.ParseInt(years, 10, 32)
+				m, err2 := strconv.ParseInt(months, 10, 32)
+				if err1 != nil || err2 != nil {
+					return nil, bad
+				}
+				sum.months += y*12 + m
+				continue
+			}
+			number, err := strconv.ParseFloat(token, 64)
+			of, known := intervalUnit(unit)
+			if err != nil || !known || math.Abs(number) > 1e12 {
+				return nil, bad
+			}
+			sum = sum.plus(of.times(number), 1)
+		}
+	}
+	if ago {
+		sum = interval{-sum.months, -sum.days, -sum.micros}
+	}
+	return sum.held(), nil
+}
+
+func intervalUnit(name string) (interval, bool) {
+	if of, known := intervalUnits[name]; known {
+		return of, true
+	}
+	of, known := intervalUnits[strings.TrimSuffix(name, "s")]
+	return of, known
+}
+
+// intervalTokens takes numbers from the units behind them.
+func intervalTokens(word string) (tokens []string) {
+	for _, field := range strings.Fields(word) {
+		split := 0
+		for split < len(field) && strings.IndexByte("+-.:0123456789", field[split]) >= 0 {
+			split++
+		}
+		if split > 0 && split < len(field) && field[split] != 'e' {
+			tokens = append(tokens, field[:split], field[split:])
+		} else {
+			tokens = append(tokens, field)
+		}
+	}
+	return tokens
+}
+
+// clockMicros reads 01:30, 01:30:15.5 or -01:30.
+func clockMicros(token string) (int64, bool) {
+	sign := int64(1)
+	if token[0] == '-' || token[0] == '+' {
+		if token[0] == '-' {
+			sign = -1
+		}
+		token = token[1:]
+	}
+	parts := strings.Split(token, ":")
+	if len(parts) > 3 {
+		return 0, false
+	}
+	h, err := strconv.ParseInt(parts[0], 10, 32)
+	if err != nil {
+		return 0, false
+	}
+	m, err := strconv.ParseInt(parts[1], 10, 32)
+	if err != nil || m > 59 {
+		return 0, false
+	}
+	micros := h*hour + m*minute
+	if len(parts) == 3 {
+		s, err := strconv.ParseFloat(parts[2], 64)
+		if err != nil || s >= 61 {
+			return 0, false
+		}
+		micros += int64(math.Round(s * 1e6))
+	}
+	return sign * micros, true
+}
+
+// isoInterval reads P1Y2M3DT4H5M6S.
+func isoInterval(word string) (sum interval, ok bool) {
+	date, clock, _ := strings.Cut(word[1:], "t")
+	for i, part := range []string{date, clock} {
+		for part != "" {
+			n := 0
+			for n < len(part) && strings.IndexByte("+-.0123456789", part[n]) >= 0 {
+				n++
+			}
+			number, err := strconv.ParseFloat(part[:n], 64)
+			if err != nil || n == len(part) || math.Abs(number) > 1e12 {
+				return sum, false
+			}
+			unit := map[byte]string{'y': "year", 'm': "month", 'w': "week", 'd': "day", 'h': "hour", 's': "second"}[part[n]]
+			if i == 1 && part[n] == 'm' {
+				unit = "minute"
+			}
+			of, known := intervalUnits[unit]
+			if !known {
+				return sum, false
+			}
+			sum = sum.plus(of.times(number), 1)
+			part = part[n+1:]
+		}
+	}
+	return sum, word != "p"
+}
+
+// plus is the sum of two, or their difference.
+func (i interval) plus(o interval, sign int64) interval {
+	return interval{i.months + sign*o.months, i.days + sign*o.days, i.micros + sign*o.micros}
+}
+
+// times is so much of an interval: a part of a month goes into days of 30, a part of
+// a day into hours.
+func (i interval) times(f float64) interval {
+	months := float64(i.months) * f
+	wholeMonths := math.Trunc(months)
+	days := float64(i.days)*f + 30*math.Round((months-wholeMonths)*1e6)/1e6
+	wholeDays := math.Trunc(days)
+	micros := float64(i.micros)*f + math.Round((days-wholeDays)*float64(dayLong)*1e0)
+	return interval{int64(wholeMonths), int64(wholeDays), int64(math.Round(micros))}
+}
+
+// String is the interval as PostgreSQL writes it.
+func (i interval) String() string {
+	var parts []string
+	unit := func(n int64, name string) {
+		if n == 0 {
+			return
+		}
+		text := strconv.FormatInt(n, 10)
+		if n > 0 && len(parts) > 0 && strings.HasPrefix(parts[len(parts)-1], "-") {
+			text = "+" + text
+		}
+		if n != 1 {
+			name += "s"
+		}
+		parts = append(parts, text+" "+name)
+	}
+	unit(i.months/12, "year")
+	unit(i.months%12, "mon")
+	unit(i.days, "day")
+	if i.micros != 0 || len(parts) == 0 {
+		sign, n := "", i.micros
+		if n < 0 {
+			sign, n = "-", -n
+		} else if len(parts) > 0 && strings.HasPrefix(parts[len(parts)-1], "-") {
+			sign = "+"
+		}
+		text := fmt.Sprintf("%s%02d:%02d:%02d", sign, n/hour, n/minute%60, n/second%60)
+		if n%second != 0 {
+			text += "." + strings.TrimRight(fmt.Sprintf("%06d", n%second), "0")
+		}
+		parts = append(parts, text)
+	}
+	return strings.Join(parts, " ")
+}

@@ -1,0 +1,254 @@
+package dialect
+
+import (
+	"strings"
+	"time"
+
+	"github.com/rotajobs/rota/console/kind"
+)
+
+// How times are held: of one length, so that texts sort as times do.
+const (
+	stampLayout = "2006-01-02T15:04:05.000000Z"
+	localLayout = "2006-01-02T15:04:05.000000"
+	dayLayout   = "2006-01-02"
+	clockLayout = "15:04:05.000000"
+)
+
+// dayLayouts are how a day may be written, clockLayouts how a time of it.
+var (
+	dayLayouts   = []string{"2006-01-02", "2006-1-2", "20060102", "2006/01/02", "January 2, 2006", "January 2 2006", "Jan 2, 2006", "Jan 2 2006", "2 Jan 2006", "2 January 2006", "2-Jan-2006", "01/02/2006"}
+	clockLayouts = []string{"15:04:05.999999999", "15:04", "150405", "3:04:05 PM", "3:04 PM", "3:04:05PM", "3:04PM", "15"}
+)
+
+// heldMoment reads a time, a day or a time of day.
+func heldMoment(k kind.Kind, word string) (any, error) {
+	low := strings.ToLower(word)
+	if k != kind.Time && (low == "infinity" || low == "-infinity") {
+		return low, nil
+	}
+	bad := fault(StateBadMoment, "invalid input syntax for type %s: %q", title(k), brief(word)).hinting("%s", momentHint(k))
+	if k == kind.Time {
+		t, ok := parseClock(word)
+		if !ok {
+			return nil, bad
+		}
+		return t.Format(clockLayout), nil
+	}
+	t, zoned, ok := parseMoment(word)
+	if !ok {
+		if looksLikeMoment(word) {
+			return nil, fault(StateNoField, "date/time field value out of range: %q", brief(word))
+		}
+		return nil, bad
+	}
+	switch {
+	case t.Year() > 9999 || t.Year() < 1:
+		return nil, fault(StateNoField, "the time %q lies beyond the years 1 to 9999", brief(word))
+	case k == kind.Timestamp:
+		return t.UTC().Round(time.Microsecond).Format(stampLayout), nil
+	case k == kind.Date:
+		return t.Format(dayLayout), nil
+	}
+	_ = zoned // a time without a zone forgets the one that is written
+	return t.Round(time.Microsecond).Format(localLayout), nil
+}
+
+func momentHint(k kind.Kind) string {
+	switch k {
+	case kind.Date:
+		return "write one such as 2026-11-15"
+	case kind.Time:
+		return "write one such as 09:00:00"
+	}
+	return "write one such as 2026-11-15T09:00:00Z"
+}
+
+// looksLikeMoment says whether a text has the form of a time that there is not.
+func looksLikeMoment(word string) bool {
+	return len(word) >= 8 && word[0] >= '0' && word[0] <= '9' && strings.Count(word, "-") >= 2 && !strings.ContainsAny(word, "abcdefghijklmnopqrsuvwxyz")
+}
+
+// parseMoment reads a time, in UTC if it says nothing else.
+func parseMoment(text string) (t time.Time, zoned, ok bool) {
+	if strings.EqualFold(text, "epoch") {
+		return time.Unix(0, 0).UTC(), true, true
+	}
+	for _, layout := range dayLayouts {
+		t, rest, fits := prefix(layout, text)
+		if !fits {
+			continue
+		}
+		if rest == "" {
+			return t, false, true
+		}
+		if rest[0] != ' ' && rest[0] != 'T' && rest[0] != 't' {
+			if zone, known := zoneOf(rest); known && zone != nil {
+				return in(t, zone), true, true
+			}
+			continue
+		}
+		clock, zone, zoned, fits := parseClockZone(strings.TrimSpace(rest[1:]))
+		if !fits {
+			continue
+		}
+		y, m, d := t.Date()
+		h, min, s := clock.Clock()
+		t = time.Date(y, m, d, h, min, s, clock.Nanosecond(), zone)
+		if clock.Day() == 2 { // 24:00
+			t = time.Date(y, m, d+1, 0, 0, 0, 0, zone)
+		}
+		return t, zoned, true
+	}
+	return t, false, false
+}
+
+// in is the same time on the clock of a zone.
+func in(t time.Time, zone *time.Location) time.Time {
+	y, m, d := t.Date()
+	h, min, s := t.Clock()
+	return time.Date(y, m, d, h, min, s, t.Nanosecond(), zone)
+}
+
+// prefix reads what a text begins with.
+func prefix(layout, text string) (t time.Time, rest string, ok bool) {
+	t, err := time.Parse(layout, text)
+	if err == nil {
+		return t, "", true
+	}
+	e, is := err.(*time.ParseError)
+	if !is || !strings.HasPrefix(e.Message, ": extra text: ") {
+		return t, "", false
+	}
+	rest = text[len(text)-len(strings.TrimSuffix(e.ValueElem, "")):]
+	t, err = time.Parse(layout, strings.TrimSuffix(text, rest))
+	return t, rest, err == nil
+}
+
+// parseClockZone reads a time of day, and the zone behind it.
+func parseClockZone(text string) (clock time.Time, zone *time.Location, zoned, ok bool) {
+	end := len(text)
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		if c == '+' || c == '-' || c == 'Z' || c == 'z' || c == ' ' && i+1 < len(text) && !strings.HasPrefix(strings.ToUpper(text[i+1:]), "AM") && !strings.HasPrefix(strings.ToUpper(text[i+1:]), "PM") ||
+			(c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z') && c|0x20 != 'p' && c|0x20 != 'a' && c|0x20 != 'm' {
+			end = i
+			break
+		}
+	}
+	clock, ok = parseClock(strings.TrimSpace(text[:end]))
+	if !ok {
+		return clock, nil, false, false
+	}
+	zone, ok = zoneOf(strings.TrimSpace(text[end:]))
+	if zone == nil {
+		return clock, time.UTC, false, ok
+	}
+	return clock, zone, true, ok
+}
+
+func parseClock(text string) (time.Time, bool) {
+	if text == "24:00" || text == "24:00:00" {
+		return time.Date(0, 1, 2, 0, 0, 0, 0, time.UTC), true
+	}
+	for _, layout := range clockLayouts {
+		if t, err := time.Parse(layout, strings.ToUpper(text)); err == nil {
+			return t.Round(time.Microsecond), true
+		}
+	}
+	return time.Time{}, false
+}
+
+// zoneOf reads a zone: an offset, or a name. There may be none.
+func zoneOf(text string) (*time.Location, bool) {
+	if text == "" {
+		return nil, true
+	}
+	if text[0] == '+' || text[0] == '-' {
+		for _, layout := range []string{"-07:00", "-0700", "-07", "-07:00:00", "-7"} {
+			if t, err := time.Parse(layout, text); err == nil {
+				_, offset := t.Zone()
+				return time.FixedZone("", offset), true
+			}
+		}
+		return nil, false
+	}
+	return zoneNamed(text)
+}
+
+// zoneNamed finds a zone by its name.
+func zoneNamed(name string) (*time.Location, bool) {
+	switch strings.ToUpper(name) {
+	case "Z", "UTC", "GMT", "ZULU", "UT":
+		return time.UTC, true
+	case "LOCAL", "":
+		return nil, false
+	}
+	if zone, err := time.LoadLocation(name); err == nil {
+		return zone, true
+	}
+	if hours, known := abbreviations[strings.ToUpper(name)]; known {
+		return time.FixedZone(strings.ToUpper(name), hours*3600), true
+	}
+	return nil, false
+}
+
+// abbreviations are the short names of zones that PostgreSQL knows.
+var abbreviations = map[string]int{"CET": 1, "CEST": 2, "EST": -5, "EDT": -4, "CST": -6, "CDT": -5, "MST": -7, "MDT": -6, "PST": -8, "PDT": -7, "BST": 1, "MSK": 3, "JST": 9}
+
+// moment reads a time that is held. zoned says whether it is one of timestamptz.
+func moment(held string) (t time.Time, k kind.Kind, err error) {
+	for _, form := range []struct {
+		layout string
+		kind   kind.Kind
+	}{{stampLayout, kind.Timestamp}, {localLayout, kind.Local}, {dayLayout, kind.Date}, {clockLayout, kind.Time}} {
+		if len(held) == len(form.layout) {
+			if t, err := time.Parse(form.layout, held); err == nil {
+				return t, form.kind, nil
+			}
+		}
+	}
+	if t, zoned, ok := parseMoment(held); ok {
+		if zoned {
+			return t.UTC(), kind.Timestamp, nil
+		}
+		return t, kind.Local, nil
+	}
+	return t, "", fault(StateBadMoment, "%q is not a time", brief(held))
+}
+
+// hold writes a time as it is held.
+func hold(t time.Time, k kind.Kind) (any, error) {
+	if t.Year() > 9999 || t.Year() < 1 {
+		return nil, fault(StateNoField, "timestamp out of range").hinting("times lie in the years 1 to 9999")
+	}
+	switch k {
+	case kind.Timestamp:
+		return t.UTC().Format(stampLayout), nil
+	case kind.Date:
+		return t.Format(dayLayout), nil
+	case kind.Time:
+		return t.Format(clockLayout), nil
+	}
+	return t.Format(localLayout), nil
+}
+
+func writtenMoment(k kind.Kind, held string) string {
+	t, _, err := moment(held)
+	if err != nil {
+		return held
+	}
+	text := strings.TrimRight(strings.TrimRight(t.Format("2006-01-02 15:04:05.000000"), "0"), ".")
+	if t.Nanosecond() == 0 {
+		text = t.Format("2006-01-02 15:04:05")
+	}
+	switch k {
+	case kind.Timestamp:
+		return text + "+00"
+	case kind.Date:
+		return t.Format(dayLayout)
+	case kind.Time:
+		return text[11:]
+	}
+	return text
+}

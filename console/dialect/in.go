@@ -1,0 +1,211 @@
+package dialect
+
+import (
+	"github.com/rotajobs/rota/console/kind"
+	"github.com/rotajobs/rota/console/query"
+)
+
+// inList is IN, with a list or a query.
+func (t *translator) inList(e *query.In, s *scope) (value, error) {
+	x, err := t.expr(e.X, s)
+	if err != nil {
+		return x, err
+	}
+	if e.Query != nil {
+		v, err := t.inQuery(x, e.Not, e.Query, s)
+		return v.placed(e.Place()), err
+	}
+	values := make([]value, len(e.List))
+	for i, n := range e.List {
+		if values[i], err = t.expr(n, s); err != nil {
+			return x, err
+		}
+	}
+	v, err := t.among(x, e.Not, values, e.Place())
+	return v.placed(e.Place()), err
+}
+
+// among says whether a value is one of some.
+func (t *translator) among(x value, not bool, values []value, at int) (value, error) {
+	if x.row {
+		return t.rowAmong(x, not, values, at)
+	}
+	k := t.kindNow(x)
+	for _, v := range values {
+		next, fit := common(k, t.kindNow(v))
+		if !fit {
+			return x, noOperator("=", x, v, at)
+		}
+		k = next
+	}
+	if x.open() {
+		var err error
+		if x, err = t.implicit(x, kindElse(k, kind.Text)); err != nil {
+			return x, err
+		}
+	}
+	texts, all := make([]*sql, len(values)), []value{x}
+	for i, v := range values {
+		_, y, err := t.comparable("=", x, v, at)
+		if err != nil {
+			return x, err
+		}
+		texts[i] = comparison(y)
+		all = append(all, y)
+	}
+	if k != x.kind && sortOf(k) == sortTime {
+		x, _ = t.implicit(x, k)
+	}
+	return made(kind.Boolean, asComparison, cat(comparison(x), notWord(not), "IN (", list(texts), ")"), all...), nil
+}
+
+func notWord(not bool) string {
+	if not {
+		return " NOT "
+	}
+	return " "
+}
+
+// rowAmong says whether (a, b) is one of some rows.
+func (t *translator) rowAmong(x value, not bool, rows []value, at int) (value, error) {
+	var parts []value
+	for _, row := range rows {
+		v, err := t.compareRows("=", x, row, at)
+		if err != nil {
+			return v, err
+		}
+		parts = append(parts, v)
+	}
+	if len(parts) == 1 {
+		return negated(parts[0], not), nil
+	}
+	return negated(pairs("OR", parts), not), nil
+}
+
+// inQuery says whether a value is one of those that a query gives.
+func (t *translator) inQuery(x value, not bool, q *query.Query, s *scope) (value, error) {
+	want := 1
+	if x.row {
+		want = len(x.elems)
+	}
+	b, err := t.subquery(q, s, want)
+	if err != nil {
+		return x, err
+	}
+	elems := []value{x}
+	if x.row {
+		elems = append([]value{}, x.elems...)
+	}
+	texts, outs := make([]*sql, len(elems)), make([]*sql, len(elems))
+	plain := true
+	for i := range elems {
+		y := value{sql: raw(quoted(b.columns[i].out)), kind: b.columns[i].kind, level: atom, at: elems[i].at}
+		before := y.sql
+		a, y, err := t.comparable("=", elems[i], y, elems[i].at)
+		if err != nil {
+			return x, err
+		}
+		elems[i], texts[i], outs[i] = a, comparison(a), comparison(y)
+		plain = plain && outs[i].same(before)
+	}
+	inner := b.write(false)
+	if !plain {
+		inner = cat("SELECT ", list(outs), " FROM (", b.write(true), ")")
+	}
+	left := texts[0]
+	if x.row {
+		left = cat("(", list(texts), ")")
+	}
+	v := made(kind.Boolean, asComparison, cat(left, notWord(not), "IN (", inner, ")"), elems...)
+	v.loosen(b.loose)
+	return v, nil
+}
+
+// quantified is = ANY (…), <> ALL (…), of an array or of a query.
+func (t *translator) quantified(e *query.Quantified, s *scope) (value, error) {
+	x, err := t.expr(e.X, s)
+	if err != nil {
+		return x, err
+	}
+	is, isNot := e.Op == "=" && !e.All, e.Op == "<>" && e.All
+	if e.Query != nil {
+		if is || isNot {
+			v, err := t.inQuery(x, isNot, e.Query, s)
+			return v.placed(e.Place()), err
+		}
+		b, err := t.subquery(e.Query, s, 1)
+		if err != nil {
+			return x, err
+		}
+		alias := t.alias("any")
+		y := value{sql: raw(quoted(alias) + "." + quoted(b.columns[0].out)), kind: b.columns[0].kind, level: atom, at: e.Place(), loose: b.loose}
+		return t.each(e, x, y, cat("(", b.write(true), ") AS ", quoted(alias)))
+	}
+	array, err := t.expr(e.Array, s)
+	if err != nil {
+		return array, err
+	}
+	if array, err = t.arrayFor(x, array, e); err != nil {
+		return array, err
+	}
+	if (is || isNot) && array.elems != nil && len(array.elems) > 0 {
+		v, err := t.among(x, isNot, array.elems, e.Place())
+		return v.placed(e.Place()), err
+	}
+	if is || isNot {
+		return t.inArray(x, isNot, array, e)
+	}
+	alias := t.alias("any")
+	y := value{sql: raw(quoted(alias) + `."value"`), kind: array.kind.Elem(), level: atom, at: e.Place(), loose: array.loose}
+	return t.each(e, x, y, cat("json_each(", array, ") AS ", quoted(alias)))
+}
+
+// arrayFor is what a value is compared with, as an array.
+func (t *translator) arrayFor(x, array value, e *query.Quantified) (value, error) {
+	if array.open() {
+		elem := kindElse(t.kindNow(x), kind.Text)
+		if sortOf(elem) == sortText {
+			elem = kind.Text
+		}
+		return t.implicit(array, elem.Array())
+	}
+	if array.kind.Elem() == kind.Unknown && array.kind != kind.AnyArray && array.kind != dynamic {
+		return array, refuse("42809", e.Array.Place(), "op ANY/ALL (array) requires array on right side").hinting("write IN (…), or cast it: x::text[]")
+	}
+	return array, nil
+}
+
+// inArray says whether a value is an element of an array.
+func (t *translator) inArray(x value, not bool, array value, e *query.Quantified) (value, error) {
+	elem := kindElse(array.kind.Elem(), dynamic)
+	y := value{sql: raw(`"value"`), kind: elem, level: atom, at: e.Place()}
+	x, y, err := t.comparable("=", x, y, e.Place())
+	if err != nil {
+		return x, err
+	}
+	text := cat(comparison(x), notWord(not), "IN (SELECT ", comparison(y), " FROM json_each(", array, "))")
+	return made(kind.Boolean, asComparison, text, x, array).placed(e.Place()), nil
+}
+
+// each compares with every one: ANY wants one of them to hold, ALL none not to.
+func (t *translator) each(e *query.Quantified, x, y value, from *sql) (value, error) {
+	var v value
+	var err error
+	if how, not := likes[e.Op], len(e.Op) > 4 && e.Op[:4] == "NOT "; how != "" {
+		v, err = t.matching(how, not, x, y, nil, e.Place())
+	} else {
+		v, err = t.operate(e.Op, x, y, e.Place())
+	}
+	if err != nil {
+		return v, err
+	}
+	if v.kind != kind.Boolean {
+		return v, refuse(StateMismatch, e.Place(), "op ANY/ALL (array) requires operator to yield boolean")
+	}
+	if e.All {
+		return made(kind.Boolean, asNot, cat("NOT EXISTS (SELECT 1 FROM ", from, " WHERE NOT (", v, "))"), v).placed(e.Place()), nil
+	}
+	return made(kind.Boolean, atom, cat("EXISTS (SELECT 1 FROM ", from, " WHERE ", v, ")"), v).placed(e.Place()), nil
+}
+
+var likes = map[string]string{"LIKE": "LIKE", "ILIKE": "ILIKE", "NOT LIKE": "LIKE", "NOT ILIKE": "ILIKE"}

@@ -1,0 +1,202 @@
+package dialect
+
+import (
+	"encoding/hex"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/rotajobs/rota/console/kind"
+	"github.com/rotajobs/rota/console/query"
+)
+
+// numberLiteral is a number as it was written.
+func numberLiteral(e *query.Number) (value, error) {
+	text := strings.ReplaceAll(e.Text, "_", "")
+	v := value{level: atom, at: e.Place()}
+	if n, err := strconv.ParseInt(text, 0, 64); err == nil && (len(text) < 2 || text[0] != '0' || text[1] > '9') {
+		v.kind, v.plain = kind.Integer, n != 0
+		if n <= math.MaxInt32 {
+			v.kind = kind.Int4
+		}
+		v.sql = raw(strconv.FormatInt(n, 10)).from(e.Place())
+		return v, nil
+	}
+	if n, err := strconv.ParseInt(text, 10, 64); err == nil { // 007
+		v.kind, v.plain, v.sql = kind.Int4, n != 0, raw(strconv.FormatInt(n, 10)).from(e.Place())
+		return v, nil
+	}
+	f, err := strconv.ParseFloat(text, 64)
+	if err != nil || math.IsInf(f, 0) {
+		return v, refuse(StateRange, e.Place(), "the number %s is too large", brief(e.Text))
+	}
+	v.kind, v.plain, v.real, v.sql = kind.Numeric, f != 0, true, raw(realText(f)).from(e.Place())
+	return v, nil
+}
+
+// realText is a number that SQLite takes for a real one.
+func realText(f float64) string {
+	if math.IsInf(f, 1) {
+		return "9e999"
+	}
+	if math.IsInf(f, -1) {
+		return "-9e999"
+	}
+	text := strconv.FormatFloat(f, 'g', -1, 64)
+	if !strings.ContainsAny(text, ".e") {
+		text += ".0"
+	}
+	return text
+}
+
+// heldText is a value as SQLite reads it in a text.
+func heldText(v any) string {
+	switch v := v.(type) {
+	case int64:
+		return strconv.FormatInt(v, 10)
+	case float64:
+		return realText(v)
+	case string:
+		return literal(v)
+	case []byte:
+		return "x'" + hex.EncodeToString(v) + "'"
+	}
+	return "NULL"
+}
+
+// implicit is a value where one of a kind is wanted. A text that nobody has said of
+// what it is becomes of that kind, and so does a parameter.
+func (t *translator) implicit(v value, k kind.Kind) (value, error) {
+	switch {
+	case v.kind == k || k == kind.Unknown || k == dynamic && !v.open():
+		return v, nil
+	case k == dynamic:
+		return t.settle(v)
+	case v.param > 0 && v.kind == kind.Unknown:
+		return t.decide(v, k)
+	case v.null:
+		v.kind = k
+		return v, nil
+	case v.text != nil && v.kind == kind.Unknown:
+		return t.literal(v, k)
+	}
+	return t.convert(v, k)
+}
+
+// decide says what a parameter is. Where it has been said before, it is converted.
+func (t *translator) decide(v value, k kind.Kind) (value, error) {
+	known := t.params[v.param-1]
+	if known == kind.Unknown {
+		t.params[v.param-1] = k
+		v.kind = k
+		return v, nil
+	}
+	v.kind, v.param = known, 0
+	if known == k {
+		return v, nil
+	}
+	return t.convert(v, k)
+}
+
+// literal is a text that is written as a value of a kind.
+func (t *translator) literal(v value, k kind.Kind) (value, error) {
+	out := value{kind: k, level: atom, at: v.at}
+	if text := special(*v.text, k); text != "" {
+		out.sql = raw(text).from(v.at)
+		return out, nil
+	}
+	held, err := Held(k, *v.text)
+	if err != nil {
+		return v, placed(err, v.at)
+	}
+	text := heldText(held)
+	if strings.HasPrefix(text, "-") {
+		out.level = asTerm
+	}
+	out.sql = raw(text).from(v.at)
+	if n, is := held.(int64); is {
+		out.plain = n != 0
+	}
+	if n, is := held.(float64); is {
+		out.plain, out.real = n != 0, true
+	}
+	return out, nil
+}
+
+// special is the text for what depends on the clock, or on the catalogue.
+func special(text string, k kind.Kind) string {
+	word := strings.ToLower(strings.TrimSpace(text))
+	if sortOf(k) == sortID && k != kind.OID && k != kind.XID {
+		if _, err := strconv.ParseUint(word, 10, 32); err == nil || word == "-" {
+			return ""
+		}
+		return "rota_" + string(k) + "(" + literal(text) + ")"
+	}
+	days := map[string]string{"today": "0", "tomorrow": "1", "yesterday": "-1"}
+	day, is := days[word]
+	switch {
+	case word == "now" && k == kind.Timestamp:
+		return "now()"
+	case word == "now" && k == kind.Local:
+		return "substr(now(), 1, 26)"
+	case word == "now" && k == kind.Date:
+		return "substr(now(), 1, 10)"
+	case is && k == kind.Date:
+		return "rota_date_add(substr(now(), 1, 10), " + day + ")"
+	case is && k == kind.Local:
+		return "rota_date_add(substr(now(), 1, 10), " + day + ") || 'T00:00:00.000000'"
+	case is && k == kind.Timestamp:
+		return "rota_date_add(substr(now(), 1, 10), " + day + ") || 'T00:00:00.000000Z'"
+	}
+	return ""
+}
+
+// settle is a value that may not become of another kind any more: what nobody has said
+// anything of is a text.
+func (t *translator) settle(v value) (value, error) {
+	if v.row {
+		return rowJSON(v), nil
+	}
+	if v.open() {
+		return t.implicit(v, kind.Text)
+	}
+	return v, nil
+}
+
+// unify makes values of one kind.
+func (t *translator) unify(what string, values []value) (kind.Kind, error) {
+	k := kind.Unknown
+	for _, v := range values {
+		if v.param > 0 && v.kind == kind.Unknown {
+			v.kind = t.params[v.param-1]
+		}
+		next, fit := common(k, v.kind)
+		if !fit {
+			return k, refuse(StateMismatch, v.at, "%s types %s and %s cannot be matched", what, title(k), title(v.kind)).hinting("cast one of them to the other's type")
+		}
+		k = next
+	}
+	if k == kind.Unknown {
+		k = kind.Text
+		if allNull(values) {
+			return k, nil
+		}
+	}
+	for i := range values {
+		v, err := t.implicit(values[i], k)
+		if err != nil {
+			return k, err
+		}
+		values[i] = v
+	}
+	return k, nil
+}
+
+func allNull(values []value) bool {
+	for _, v := range values {
+		if !v.null {
+			return false
+		}
+	}
+	return true
+}

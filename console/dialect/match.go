@@ -1,0 +1,97 @@
+package dialect
+
+import (
+	"github.com/rotajobs/rota/console/kind"
+	"github.com/rotajobs/rota/console/query"
+)
+
+// like is LIKE, ILIKE, SIMILAR TO or GLOB.
+func (t *translator) like(e *query.Like, s *scope) (value, error) {
+	x, err := t.expr(e.X, s)
+	if err != nil {
+		return x, err
+	}
+	y, err := t.expr(e.Pattern, s)
+	if err != nil {
+		return y, err
+	}
+	var escape *value
+	if e.Escape != nil {
+		v, err := t.expr(e.Escape, s)
+		if err != nil {
+			return v, err
+		}
+		if v, err = t.implicit(v, kind.Text); err != nil {
+			return v, err
+		}
+		escape = &v
+	}
+	v, err := t.matching(e.How, e.Not, x, y, escape, e.Place())
+	return v.placed(e.Place()), err
+}
+
+// matching says whether a text fits a pattern.
+func (t *translator) matching(how string, not bool, x, y value, escape *value, at int) (value, error) {
+	sign := map[string]string{"LIKE": "~~", "ILIKE": "~~*"}[how]
+	if sign == "" {
+		sign = how
+	}
+	x, y, err := t.texts(sign, x, y, at)
+	if err != nil {
+		return x, err
+	}
+	word := map[bool]string{true: "NOT "}[not]
+	switch how {
+	case "SIMILAR":
+		args := []value{x, y}
+		if escape != nil {
+			args = append(args, *escape)
+		}
+		return negated(call(kind.Boolean, "rota_similar", args...), not), nil
+	case "GLOB":
+		return negated(call(kind.Boolean, "glob", y, x), not), nil
+	case "ILIKE":
+		if escape != nil {
+			return negated(call(kind.Boolean, "regexp", y, x, *escape), not), nil
+		}
+		return made(kind.Boolean, asComparison, cat(x.in(asTerm), " ", word, "REGEXP ", y.in(asTerm)), x, y), nil
+	}
+	text := cat(x.in(asTerm), " ", word, "LIKE ", y.in(asTerm))
+	if escape != nil {
+		if escape.sql.same(raw("''")) { // nothing escapes anything
+			return negated(call(kind.Boolean, "like", y, x, *escape), not), nil
+		}
+		text = cat(text, " ESCAPE ", *escape)
+	}
+	return made(kind.Boolean, asComparison, text, x, y), nil
+}
+
+// negated is a truth, or its opposite.
+func negated(v value, not bool) value {
+	if !not {
+		return v
+	}
+	return made(kind.Boolean, asNot, cat("NOT ", v.in(asNot)), v)
+}
+
+// likeSign is LIKE as a sign.
+func (t *translator) likeSign(op string, x, y value, at int) (value, error) {
+	how := "LIKE"
+	if op[len(op)-1] == '*' {
+		how = "ILIKE"
+	}
+	return t.matching(how, op[0] == '!', x, y, nil, at)
+}
+
+// regex is ~ and its kin.
+func (t *translator) regex(op string, x, y value, at int) (value, error) {
+	x, y, err := t.texts(op, x, y, at)
+	if err != nil {
+		return x, err
+	}
+	flags := "''"
+	if op[len(op)-1] == '*' {
+		flags = "'i'"
+	}
+	return negated(call(kind.Boolean, "rota_regex", x, y, constant(kind.Text, flags)), op[0] == '!'), nil
+}

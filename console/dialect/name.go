@@ -1,0 +1,94 @@
+package dialect
+
+import (
+	"strings"
+
+	"github.com/rotajobs/rota/console/query"
+)
+
+// nameOf is what PostgreSQL calls a column of the answer that has no name.
+func nameOf(e query.Expr) string {
+	name, _ := figure(e)
+	if name == "" {
+		return "?column?"
+	}
+	return name
+}
+
+// figure is a name, and how good a one: 2 is of what stands there, 1 of its type.
+func figure(e query.Expr) (string, int) {
+	switch e := e.(type) {
+	case *query.Column:
+		return e.Path[len(e.Path)-1].Text, 2
+	case *query.Field:
+		return e.Name.Text, 2
+	case *query.Index:
+		return figure(e.X)
+	case *query.Call:
+		return e.Path[len(e.Path)-1].Text, 2
+	case *query.Collate:
+		return figure(e.X)
+	case *query.Cast:
+		if name, good := figure(e.X); good > 1 {
+			return name, good
+		}
+		return typeName(e.Type), 1
+	case *query.Bool:
+		return "bool", 1
+	case *query.Case:
+		if e.Else != nil {
+			if name, good := figure(e.Else); good > 1 {
+				return name, good
+			}
+		}
+		return "case", 1
+	case *query.Array:
+		return "array", 2
+	case *query.Row:
+		return "row", 2
+	case *query.Exists:
+		return "exists", 2
+	case *query.Extract:
+		return "extract", 2
+	case *query.Zone:
+		return "timezone", 2
+	case *query.Scalar:
+		return figureQuery(e.Query.Body)
+	}
+	return "", 0
+}
+
+// figureQuery is the name of the first column of a query.
+func figureQuery(body query.Body) (string, int) {
+	switch body := body.(type) {
+	case *query.Select:
+		if len(body.Items) == 0 {
+			return "", 0
+		}
+		if body.Items[0].Alias != nil {
+			return body.Items[0].Alias.Text, 2
+		}
+		return figure(body.Items[0].Expr)
+	case *query.Compound:
+		return figureQuery(body.Left)
+	case *query.Values:
+		return "column1", 2
+	case *query.Query:
+		return figureQuery(body.Body)
+	}
+	return "", 0
+}
+
+// typeNames are what PostgreSQL calls types that people call something else.
+var typeNames = map[string]string{
+	"integer": "int4", "int": "int4", "bigint": "int8", "smallint": "int2", "double precision": "float8", "float": "float8", "real": "float4",
+	"boolean": "bool", "character varying": "varchar", "char varying": "varchar", "character": "bpchar", "char": "bpchar", "decimal": "numeric", "dec": "numeric",
+	"timestamp with time zone": "timestamptz", "timestamp without time zone": "timestamp", "time without time zone": "time",
+}
+
+func typeName(t *query.Type) string {
+	if known, is := typeNames[t.Name]; is && !t.Quoted {
+		return known
+	}
+	return strings.TrimSpace(t.Name)
+}

@@ -1,0 +1,263 @@
+package dialect
+
+import (
+	"strconv"
+
+	"github.com/rotajobs/rota/console/kind"
+	"github.com/rotajobs/rota/console/query"
+)
+
+// term is one of an order, as a value.
+type term struct {
+	value
+	node *query.Term
+	item int // the item of the list that it is, from 1; 0: none
+}
+
+func number(n int) string { return strconv.Itoa(n) }
+
+// terms are the order of a SELECT: each is a position or a name of its list, or any
+// value.
+func (t *translator) terms(sel *selection, order []*query.Term) ([]term, error) {
+	sel.clause = "ORDER BY"
+	out := make([]term, len(order))
+	for i, node := range order {
+		item, err := sel.itemOf(node.Expr, "ORDER BY", true)
+		if err != nil {
+			return nil, err
+		}
+		if item > 0 {
+			out[i] = term{sel.items[item-1], node, item}
+			continue
+		}
+		v, err := t.expr(node.Expr, sel.scope)
+		if err != nil {
+			return nil, err
+		}
+		sel.escape(v)
+		out[i] = term{value: v, node: node, item: sel.same(v)}
+	}
+	return out, nil
+}
+
+// itemOf is the item of a list that a position or a name stands for, from 1.
+func (sel *selection) itemOf(e query.Expr, clause string, names bool) (int, error) {
+	switch e := e.(type) {
+	case *query.Number:
+		n, err := strconv.Atoi(e.Text)
+		if err != nil {
+			return 0, refuse(StateSyntax, e.Place(), "non-integer constant in %s", clause).hinting("write the number of a column, or a name")
+		}
+		if n < 1 || n > len(sel.items) {
+			return 0, refuse(StatePosition, e.Place(), "%s position %d is not in select list", clause, n).hinting("the list has %d columns", len(sel.items))
+		}
+		return n, nil
+	case *query.String:
+		return 0, refuse(StateSyntax, e.Place(), "non-integer constant in %s", clause).hinting("a name stands in double quotes, or in none")
+	case *query.Column:
+		if !names || len(e.Path) != 1 {
+			return 0, nil
+		}
+		return sel.itemNamed(e)
+	}
+	return 0, nil
+}
+
+func (sel *selection) itemNamed(e *query.Column) (found int, err error) {
+	for i, c := range sel.columns {
+		if c.name != e.Path[0].Text {
+			continue
+		}
+		if found > 0 && !sel.items[found-1].same(sel.items[i]) {
+			return 0, refuse(StateAmbiguous, e.Place(), "ORDER BY %q is ambiguous", c.name).hinting("write its position, or give one of them another name")
+		}
+		if found == 0 {
+			found = i + 1
+		}
+	}
+	return found, nil
+}
+
+// same says whether two values are the same text.
+func (v value) same(other value) bool {
+	return v.sql != nil && other.sql != nil && v.sql.same(other.sql)
+}
+
+// same is the item that a value is the same as, or 0.
+func (sel *selection) same(v value) int {
+	for i, item := range sel.items {
+		if item.same(v) {
+			return i + 1
+		}
+	}
+	return 0
+}
+
+// order writes the terms of an order.
+func (sel *selection) order(terms []term) *sql {
+	if len(terms) == 0 {
+		return nil
+	}
+	texts := make([]*sql, len(terms))
+	for i, o := range terms {
+		texts[i] = cat(o.text(sel), direction(o.node, false))
+	}
+	return cat(" ORDER BY ", list(texts))
+}
+
+// text is what rows are ordered by. An item that is more than a column goes by its
+// position, since that costs nothing twice.
+func (o term) text(sel *selection) *sql {
+	v := o.value
+	switch {
+	case o.item > 0 && (v.sql == nil || v.kind != kind.Interval && !o.column()):
+		return raw(number(o.item))
+	case v.sql == nil || v.plain: // a constant is no position
+		return raw("NULL")
+	}
+	return sortable(v)
+}
+
+// column says whether a value is a column as it stands.
+func (o term) column() bool {
+	_, is := o.node.Expr.(*query.Column)
+	return is && o.level == atom && len(o.loose) > 0
+}
+
+// sortable is the text by which SQLite orders values as PostgreSQL does.
+func sortable(v value) *sql {
+	if v.kind == kind.Interval {
+		return cat("rota_micros(", v, ")")
+	}
+	return v.sql
+}
+
+// direction is which way a term goes, and where its NULLs are. What is PostgreSQL's way
+// anyway is said only where we must sort.
+func direction(node *query.Term, always bool) *sql {
+	text, usual := "", "LAST"
+	if node.Desc {
+		text, usual = " DESC", "FIRST"
+	}
+	where := node.Nulls
+	if where == "" || where == usual {
+		if always {
+			return raw(text + " NULLS " + usual)
+		}
+		return cat(text, whenSorted(" NULLS "+usual))
+	}
+	return raw(text + " NULLS " + where)
+}
+
+// outputOrder is the order of what is no single SELECT: by position or name alone.
+func (t *translator) outputOrder(order []*query.Term, b *block) (*sql, error) {
+	if len(order) == 0 {
+		return nil, nil
+	}
+	sel := &selection{columns: b.columns, items: make([]value, len(b.columns))}
+	texts := make([]*sql, len(order))
+	for i, node := range order {
+		item, err := sel.itemOf(node.Expr, "ORDER BY", true)
+		if err != nil {
+			return nil, err
+		}
+		if item == 0 {
+			if c, is := node.Expr.(*query.Column); is && len(c.Path) == 1 {
+				return nil, refuse(StateColumn, c.Place(), "column %q does not exist", c.Path[0].Text).hinting("%s", suggest(c.Path[0].Text, "the columns are", columnNames(b.columns)))
+			}
+			return nil, unsupported(node.Expr.Place(), "invalid UNION/INTERSECT/EXCEPT ORDER BY clause").hinting("only result column names can be used, not expressions or functions: put the query into FROM")
+		}
+		texts[i] = cat(number(item), direction(node, false))
+	}
+	return cat(" ORDER BY ", list(texts)), nil
+}
+
+// distinctOrder says whether the rows of SELECT DISTINCT can be put in an order.
+func (t *translator) distinctOrder(sel *selection, terms []term) error {
+	for _, o := range terms {
+		if o.item == 0 {
+			return refuse(StatePosition, o.node.Expr.Place(), "for SELECT DISTINCT, ORDER BY expressions must appear in select list").hinting("select it as well, or leave DISTINCT out")
+		}
+	}
+	return nil
+}
+
+// distinctOn keeps of rows that agree in some values the first.
+func (t *translator) distinctOn(sel *selection, p *parts, terms []term, b *block) (*block, error) {
+	on := make([]*sql, len(sel.node.On))
+	for i, e := range sel.node.On {
+		item, err := sel.itemOf(e, "SELECT DISTINCT ON", true)
+		if err != nil {
+			return nil, err
+		}
+		var v value
+		if item > 0 {
+			v = sel.items[item-1]
+		} else if v, err = t.expr(e, sel.scope); err != nil {
+			return nil, err
+		}
+		if v, err = t.settle(v); err != nil {
+			return nil, err
+		}
+		on[i] = v.sql
+	}
+	if err := initial(sel, terms, on); err != nil {
+		return nil, err
+	}
+	for i, v := range sel.items {
+		v, err := t.settle(v)
+		if err != nil {
+			return nil, err
+		}
+		sel.items[i], b.columns[i].kind = v, v.kind
+	}
+	b.items, b.member = nil, len(terms) == 0 && p.limit == nil
+	b.inner = func(bool) *sql { return sel.firsts(p, terms, on, b.columns) }
+	return b, nil
+}
+
+// initial says whether an order begins with what rows must agree in.
+func initial(sel *selection, terms []term, on []*sql) error {
+	for i, o := range terms {
+		if i >= len(on) {
+			break
+		}
+		fits := false
+		for _, v := range on {
+			fits = fits || o.sql != nil && o.sql.same(v)
+		}
+		if !fits {
+			return refuse(StatePosition, o.node.Expr.Place(), "SELECT DISTINCT ON expressions must match initial ORDER BY expressions").hinting("order by what stands in DISTINCT ON first")
+		}
+	}
+	return nil
+}
+
+// firsts writes DISTINCT ON: rows are numbered within those that agree.
+func (sel *selection) firsts(p *parts, terms []term, on []*sql, columns []column) *sql {
+	inner := make([]*sql, 0, len(sel.items)+len(terms)+1)
+	outer := make([]*sql, len(sel.items))
+	for i, v := range sel.items {
+		name := "_c" + number(i+1)
+		inner = append(inner, cat(v, " AS ", name))
+		outer[i] = cat(name, " AS ", quoted(columns[i].out))
+	}
+	keys, orders := make([]*sql, len(terms)), make([]*sql, len(terms))
+	for i, o := range terms {
+		name := "_o" + number(i+1)
+		text := raw("NULL")
+		if o.sql != nil {
+			text = sortable(o.value)
+		}
+		inner = append(inner, cat(text, " AS ", name))
+		keys[i], orders[i] = cat(text, direction(o.node, false)), cat(name, direction(o.node, false))
+	}
+	window := cat("PARTITION BY ", list(on))
+	order := raw("")
+	if len(terms) > 0 {
+		window = cat(window, " ORDER BY ", list(keys))
+		order = cat(" ORDER BY ", list(orders))
+	}
+	inner = append(inner, cat("row_number() OVER (", window, ") AS _nth"))
+	return cat("SELECT ", list(outer), " FROM (SELECT ", p.distinct, list(inner), p.from, p.where, p.group, p.having, ") WHERE _nth = 1", order, p.limit)
+}

@@ -1,0 +1,211 @@
+package dialect
+
+import (
+	"strings"
+
+	"github.com/rotajobs/rota/console/kind"
+	"github.com/rotajobs/rota/console/query"
+)
+
+// reach is -> and its kin: a part of a document.
+func (t *translator) reach(op string, x, y value, at int) (value, error) {
+	if x.open() {
+		var err error
+		if x, err = t.implicit(x, kind.JSON); err != nil {
+			return x, err
+		}
+	}
+	if !document(x.kind) && x.kind != dynamic && sortOf(x.kind) != sortText {
+		return x, noOperator(op, x, y, at)
+	}
+	as := x.kind
+	if !document(as) {
+		as = kind.JSON
+	}
+	if op[len(op)-1] == '>' && strings.HasSuffix(op, ">>") {
+		as = kind.Text
+	}
+	if op[0] == '#' {
+		y, err := t.implicit(y, kind.Text.Array())
+		if err != nil {
+			return y, err
+		}
+		if y.kind != kind.Text.Array() {
+			return x, noOperator(op, x, y, at)
+		}
+		return call(as, "rota_reach", x, y, constant(kind.Int4, map[bool]string{true: "1", false: "0"}[as == kind.Text])), nil
+	}
+	y, err := t.implicitIf(y, kind.Text)
+	if err != nil {
+		return y, err
+	}
+	if sortOf(y.kind) != sortText && !whole(y.kind) && y.kind != dynamic {
+		return x, noOperator(op, x, y, at)
+	}
+	if as == kind.Text {
+		return call(as, "rota_get_text", x, y), nil
+	}
+	return call(as, "rota_get", x, y), nil
+}
+
+// implicitIf says what a value is if nobody has.
+func (t *translator) implicitIf(v value, k kind.Kind) (value, error) {
+	if v.open() {
+		return t.implicit(v, k)
+	}
+	return v, nil
+}
+
+// contains is @>, <@, && and ?: of arrays and of documents.
+func (t *translator) contains(op string, x, y value, at int) (value, error) {
+	k := kindElse(t.kindNow(x), t.kindNow(y))
+	var err error
+	switch {
+	case op[0] == '?' && k == kind.JSON:
+		want := kind.Text
+		if op != "?" {
+			want = kind.Text.Array()
+		}
+		if y, err = t.implicit(y, want); err != nil {
+			return y, err
+		}
+		return call(kind.Boolean, "rota_json_has", x, y, wordOf(op)), nil
+	case op[0] == '?':
+		return x, noOperator(op, x, y, at)
+	}
+	values := []value{x, y}
+	if k, err = t.unify("operator "+op, values); err != nil {
+		return x, noOperator(op, x, y, at)
+	}
+	x, y = values[0], values[1]
+	if op == "<@" {
+		x, y = y, x
+	}
+	switch {
+	case k == kind.JSON && op != "&&":
+		return call(kind.Boolean, "rota_json_contains", x, y), nil
+	case k.Elem() == kind.Unknown:
+		return x, noOperator(op, x, y, at)
+	case op == "&&":
+		return call(kind.Boolean, "rota_array_overlap", x, y), nil
+	}
+	return call(kind.Boolean, "rota_array_contains", x, y), nil
+}
+
+// field is (x).name.
+func (t *translator) field(e *query.Field, s *scope) (value, error) {
+	x, err := t.expr(e.X, s)
+	if err != nil {
+		return x, err
+	}
+	if x.of != nil {
+		c := &query.Column{At: e.At, Path: []query.Name{{Text: x.of.name}, e.Name}}
+		return t.column(c, s)
+	}
+	if x.kind != kind.Record {
+		return x, refuse("42809", e.Place(), "column notation .%s applied to type %s, which is not a composite type", e.Name.Text, title(x.kind))
+	}
+	k := dynamic
+	if x.set != nil {
+		known := false
+		for _, f := range x.set.fields {
+			if f.name == e.Name.Text {
+				k, known = f.kind, true
+			}
+		}
+		if !known {
+			return x, refuse(StateColumn, e.Name.At, "could not identify column %q in record data type", e.Name.Text).hinting("%s", suggest(e.Name.Text, "it has", columnNames(x.set.fields)))
+		}
+	}
+	return made(k, atom, cat("json_extract(", x, ", ", literal("$."+jsonKey(e.Name.Text)), ")"), x).placed(e.Place()), nil
+}
+
+// jsonKey is a key as SQLite's paths write it.
+func jsonKey(name string) string { return `"` + strings.ReplaceAll(name, `"`, `\"`) + `"` }
+
+// fields is (x).*.
+func (t *translator) fields(sel *selection, star *query.Star) error {
+	x, err := t.expr(star.Of, sel.scope)
+	if err != nil {
+		return err
+	}
+	switch {
+	case x.of != nil && !x.of.single:
+		for _, c := range x.of.columns {
+			if err := t.add(sel, c.name, sel.scope.value(c, star.Place())); err != nil {
+				return err
+			}
+		}
+		return nil
+	case x.set == nil:
+		return unsupported(star.Place(), "the fields of this value are not known").hinting("name them: (x).name")
+	}
+	for _, f := range x.set.fields {
+		v := made(f.kind, atom, cat("json_extract(", x, ", ", literal("$."+jsonKey(f.name)), ")"), x)
+		if err := t.add(sel, f.name, v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// zone is AT TIME ZONE.
+func (t *translator) zone(e *query.Zone, s *scope) (value, error) {
+	x, err := t.expr(e.X, s)
+	if err != nil {
+		return x, err
+	}
+	zone, err := t.expr(e.Zone, s)
+	if err != nil {
+		return zone, err
+	}
+	v, err := t.atZone(zone, x, e.Place())
+	return v.placed(e.Place()), err
+}
+
+func (t *translator) atZone(zone, x value, at int) (value, error) {
+	zone, err := t.implicitIf(zone, kind.Text)
+	if err != nil {
+		return zone, err
+	}
+	if x, err = t.implicitIf(x, kind.Timestamp); err != nil {
+		return x, err
+	}
+	switch x.kind {
+	case kind.Date:
+		x = toMoment(x, kind.Timestamp)
+	case kind.Timestamp, kind.Local:
+	default:
+		return x, refuse(StateFunction, at, "function timezone(%s, %s) does not exist", title(zone.kind), title(x.kind))
+	}
+	to := kind.Local
+	if x.kind == kind.Local {
+		to = kind.Timestamp
+	}
+	return call(to, "rota_zone", zone, x), nil
+}
+
+// extract is EXTRACT(field FROM x).
+func (t *translator) extract(e *query.Extract, s *scope) (value, error) {
+	x, err := t.expr(e.X, s)
+	if err != nil {
+		return x, err
+	}
+	v, err := t.part(e.Field, x, kind.Numeric, e.Place())
+	return v.placed(e.Place()), err
+}
+
+// part is a field of a time.
+func (t *translator) part(field string, x value, as kind.Kind, at int) (value, error) {
+	if x.open() {
+		return x, refuse(StateFunction, at, "function pg_catalog.extract(unknown, unknown) is not unique").hinting("say what it is: timestamptz '…'")
+	}
+	if !timely(x.kind) {
+		return x, refuse(StateFunction, at, "function pg_catalog.extract(unknown, %s) does not exist", title(x.kind)).
+			hinting("cast it: x::timestamptz; of milliseconds since 1970: to_timestamp(x / 1000.0)")
+	}
+	if !partNames[field] {
+		return x, refuse(StateValue, at, "unit %q not recognized for type %s", field, title(x.kind)).hinting("%s", suggest(field, "there are", partList))
+	}
+	return call(as, "rota_extract", wordOf(field), x), nil
+}

@@ -1,0 +1,237 @@
+package dialect
+
+import (
+	"strings"
+
+	"github.com/rotajobs/rota/console/kind"
+	"github.com/rotajobs/rota/console/query"
+)
+
+// scope is what names stand for in one SELECT, or in a part of it.
+type scope struct {
+	outer   *scope
+	names   []column  // what a name alone, or a star, stands for
+	sources []*source // what the first part of a name may be
+	with    map[string]*commonTable
+	sel     *selection // the SELECT that it belongs to; nil: one that only hands on
+}
+
+// source is one that rows come from.
+type source struct {
+	name    string // what the query calls it
+	schema  string // of a table
+	alias   string // what the text calls it
+	columns []column
+	single  bool // its only column may be meant by its name: of a function
+}
+
+// column is one of a source, or of an answer.
+type column struct {
+	name string
+	kind kind.Kind
+	sql  *sql
+	out  string // what the text calls it where it is one of a query within another
+}
+
+// loose is a column that no aggregate stands around.
+type loose struct {
+	scope *selection
+	name  string
+	at    int
+}
+
+// below is a scope whose names hide those of another.
+func (s *scope) below() *scope { return &scope{outer: s} }
+
+// commonTable finds a common table.
+func (s *scope) commonTable(name string) *commonTable {
+	for ; s != nil; s = s.outer {
+		if c := s.with[name]; c != nil {
+			return c
+		}
+	}
+	return nil
+}
+
+// selection is the SELECT that a scope belongs to.
+func (s *scope) selection() *selection {
+	for ; s != nil; s = s.outer {
+		if s.sel != nil {
+			return s.sel
+		}
+	}
+	return nil
+}
+
+// column is what a name stands for.
+func (t *translator) column(c *query.Column, s *scope) (value, error) {
+	last := c.Path[len(c.Path)-1]
+	for at := s; at != nil; at = at.outer {
+		v, found, err := at.find(c)
+		if err != nil || found {
+			return v, err
+		}
+	}
+	if len(c.Path) == 1 {
+		if v, err := t.wholeRow(c, s); err != nil || v.of != nil {
+			return v, err
+		}
+	}
+	return value{}, s.unknown(c, last)
+}
+
+// find looks for a column among the names of one scope.
+func (s *scope) find(c *query.Column) (v value, found bool, err error) {
+	last := c.Path[len(c.Path)-1]
+	if len(c.Path) == 1 {
+		return s.pick(s.names, last.Text, last.Text, c.Place())
+	}
+	from, err := s.source(c.Path[:len(c.Path)-1], c.Place())
+	if from == nil || err != nil {
+		return value{}, false, err
+	}
+	v, found, err = s.pick(from.columns, last.Text, written(c.Path), c.Place())
+	if err == nil && !found {
+		err = refuse(StateColumn, last.At, "column %s does not exist", written(c.Path)).
+			hinting("%s", suggest(last.Text, "the columns of "+from.name+" are", columnNames(from.columns)))
+	}
+	return v, found, err
+}
+
+func (s *scope) pick(among []column, name, written string, at int) (v value, found bool, err error) {
+	for _, c := range among {
+		if c.name != name {
+			continue
+		}
+		if found {
+			return value{}, false, refuse(StateAmbiguous, at, "column reference %q is ambiguous", written).hinting("write the table before it: %s", s.owners(name))
+		}
+		v, found = s.value(c, at), true
+	}
+	return v, found, nil
+}
+
+func (s *scope) value(c column, at int) value {
+	v := value{sql: c.sql.from(at), kind: c.kind, level: atom, at: at}
+	if s.sel != nil {
+		v.loose = []loose{{s.sel, c.name, at}}
+	}
+	return v
+}
+
+// owners are the ways to write a column that several sources have.
+func (s *scope) owners(name string) string {
+	var ways []string
+	for _, from := range s.sources {
+		for _, c := range from.columns {
+			if c.name == name {
+				ways = append(ways, from.name+"."+name)
+				break
+			}
+		}
+	}
+	return strings.Join(ways, " or ")
+}
+
+// source finds the source that the first part of a name stands for.
+func (s *scope) source(path []query.Name, at int) (found *source, err error) {
+	name, schema := path[len(path)-1].Text, ""
+	if len(path) > 1 {
+		schema = path[len(path)-2].Text
+	}
+	for _, from := range s.sources {
+		if from.name != name || schema != "" && from.schema != schema {
+			continue
+		}
+		if found != nil {
+			return nil, refuse(StateAmbiguous, at, "table reference %q is ambiguous", written(path)).hinting("give the tables other names with AS")
+		}
+		found = from
+	}
+	return found, nil
+}
+
+// lookup finds a source in a scope or in those around it.
+func (s *scope) lookup(path []query.Name, at int) (*scope, *source, error) {
+	for ; s != nil; s = s.outer {
+		if from, err := s.source(path, at); from != nil || err != nil {
+			return s, from, err
+		}
+	}
+	return nil, nil, nil
+}
+
+// unknown says that a name stands for nothing.
+func (s *scope) unknown(c *query.Column, last query.Name) error {
+	if len(c.Path) > 1 {
+		path := c.Path[:len(c.Path)-1]
+		return refuse(StateTable, c.Place(), "missing FROM-clause entry for table %q", written(path)).
+			hinting("%s", suggest(written(path), "FROM has", s.visible()))
+	}
+	var names []string
+	seen := map[string]bool{}
+	for at := s; at != nil; at = at.outer {
+		for _, n := range columnNames(at.names) {
+			if !seen[n] {
+				seen[n] = true
+				names = append(names, n)
+			}
+		}
+	}
+	e := refuse(StateColumn, c.Place(), "column %q does not exist", last.Text)
+	if last.Quoted && len(names) == 0 {
+		return e.hinting("a text stands in single quotes: '%s'", last.Text)
+	}
+	return e.hinting("%s", suggest(last.Text, "the columns are", names))
+}
+
+// visible are the names of the sources.
+func (s *scope) visible() (names []string) {
+	for ; s != nil; s = s.outer {
+		for _, from := range s.sources {
+			names = append(names, from.name)
+		}
+	}
+	return names
+}
+
+func columnNames(columns []column) []string {
+	names := make([]string, len(columns))
+	for i, c := range columns {
+		names[i] = c.name
+	}
+	return names
+}
+
+// written is a name as it was written.
+func written(path []query.Name) string {
+	parts := make([]string, len(path))
+	for i, p := range path {
+		parts[i] = p.Text
+	}
+	return strings.Join(parts, ".")
+}
+
+// wholeRow is a source by its name alone: the value of a function, or all columns as
+// one document.
+func (t *translator) wholeRow(c *query.Column, s *scope) (value, error) {
+	at, from, err := s.lookup(c.Path, c.Place())
+	if from == nil || err != nil {
+		return value{}, err
+	}
+	if from.single {
+		v := at.value(from.columns[0], c.Place())
+		v.of = from
+		return v, nil
+	}
+	parts := make([]*sql, 0, 2*len(from.columns))
+	for _, col := range from.columns {
+		parts = append(parts, raw(literal(col.name)), inJSON(at.value(col, c.Place())).sql)
+	}
+	v := made(kind.Record, atom, cat("json_object(", list(parts), ")"))
+	v.of = from
+	if at.sel != nil {
+		v.loose = []loose{{at.sel, from.name, c.Place()}}
+	}
+	return v.placed(c.Place()), nil
+}

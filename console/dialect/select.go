@@ -1,0 +1,316 @@
+package dialect
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/rotajobs/rota/console/kind"
+	"github.com/rotajobs/rota/console/query"
+)
+
+// selection is one SELECT while it is translated.
+type selection struct {
+	node       *query.Select
+	scope      *scope
+	items      []value
+	columns    []column
+	groups     []*sql
+	aggregated bool
+	clause     string // where we are; aggregates belong into some only
+	within     int    // how many aggregates stand around
+	sets       []*sql // functions that yield rows, in the list
+	setAlias   string
+	outer      []loose // columns of queries around this one
+}
+
+// parts are the texts of a SELECT besides its list.
+type parts struct {
+	distinct                                      string
+	from, where, group, having, order, limit, sub *sql
+}
+
+// selectBlock says what one SELECT means, with the order and the limit of its query.
+func (t *translator) selectBlock(node *query.Select, q *query.Query, outer *scope) (*block, error) {
+	sel := &selection{node: node}
+	sel.scope = outer.below()
+	sel.scope.sel = sel
+	p := &parts{}
+	var err error
+	if p.from, err = t.from(sel); err != nil {
+		return nil, err
+	}
+	if p.where, err = t.condition(sel, "WHERE", node.Where); err != nil {
+		return nil, err
+	}
+	if p.group, err = t.groupBy(sel); err != nil {
+		return nil, err
+	}
+	if err = t.items(sel); err != nil {
+		return nil, err
+	}
+	if p.having, err = t.condition(sel, "HAVING", node.Having); err != nil {
+		return nil, err
+	}
+	var terms []term
+	if q != nil {
+		if terms, err = t.terms(sel, q.Order); err != nil {
+			return nil, err
+		}
+		if p.limit, err = t.limit(q, outer); err != nil {
+			return nil, err
+		}
+	}
+	if err = t.finish(sel, terms); err != nil {
+		return nil, err
+	}
+	return t.assemble(sel, p, terms)
+}
+
+// finish checks what can be checked only when all parts are known.
+func (t *translator) finish(sel *selection, terms []term) error {
+	if sel.node.Having != nil {
+		sel.aggregated = true
+	}
+	if len(sel.sets) > 0 && (sel.aggregated || len(sel.groups) > 0) {
+		return unsupported(sel.node.At, "a function that yields rows cannot stand in the list of a query that groups").hinting("call it in FROM")
+	}
+	if !sel.aggregated && len(sel.groups) == 0 {
+		return nil
+	}
+	for _, v := range sel.items {
+		if err := sel.grouped(v); err != nil {
+			return err
+		}
+	}
+	for _, o := range terms {
+		if err := sel.grouped(o.value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// grouped says whether a value is one for each group.
+func (sel *selection) grouped(v value) error {
+	for _, l := range v.loose {
+		if l.scope == sel {
+			return refuse(StateGrouping, l.at, "column %q must appear in the GROUP BY clause or be used in an aggregate function", l.name).
+				hinting("add it to GROUP BY, or take max(%s)", l.name)
+		}
+	}
+	return nil
+}
+
+// assemble puts the parts of a SELECT together.
+func (t *translator) assemble(sel *selection, p *parts, terms []term) (*block, error) {
+	b := &block{columns: sel.columns, items: sel.items}
+	named(b.columns)
+	for _, v := range sel.items {
+		b.gather(outside(v, sel))
+	}
+	for _, l := range sel.outer {
+		b.gather(value{loose: []loose{l}})
+	}
+	if len(sel.sets) > 0 {
+		each := cat("json_each(rota_zip(", list(sel.sets), ")) AS ", quoted(sel.setAlias))
+		if p.from == nil {
+			p.from = cat(" FROM ", each)
+		} else {
+			p.from = cat(p.from, ", ", each)
+		}
+	}
+	if len(sel.node.On) > 0 {
+		return t.distinctOn(sel, p, terms, b)
+	}
+	if sel.node.Distinct {
+		p.distinct = "DISTINCT "
+		if err := t.distinctOrder(sel, terms); err != nil {
+			return nil, err
+		}
+	}
+	p.order = sel.order(terms)
+	b.member = p.order == nil && p.limit == nil
+	b.render = func(items []*sql) *sql {
+		return cat(raw("SELECT ").from(sel.node.At), p.distinct, list(items), p.from, p.where, p.group, p.having, p.order, p.limit)
+	}
+	return b, nil
+}
+
+// outside leaves of the loose columns of a value those that belong to other queries.
+func outside(v value, sel *selection) value {
+	var rest []loose
+	for _, l := range v.loose {
+		if l.scope != sel {
+			rest = append(rest, l)
+		}
+	}
+	v.loose = rest
+	return v
+}
+
+// condition is a WHERE or HAVING.
+func (t *translator) condition(sel *selection, word string, e query.Expr) (*sql, error) {
+	if e == nil {
+		return nil, nil
+	}
+	sel.clause = word
+	v, err := t.truth(e, sel.scope, "argument of "+word)
+	if err != nil {
+		return nil, err
+	}
+	if word == "HAVING" {
+		if err := sel.grouped(v); err != nil {
+			return nil, err
+		}
+	}
+	sel.escape(v)
+	return cat(" "+word+" ", v.sql), nil
+}
+
+// escape notes the columns of queries around this one.
+func (sel *selection) escape(v value) {
+	for _, l := range v.loose {
+		if l.scope != sel {
+			holder := value{loose: sel.outer}
+			holder.loosen([]loose{l})
+			sel.outer = holder.loose
+		}
+	}
+}
+
+// items are what is selected.
+func (t *translator) items(sel *selection) error {
+	sel.clause = "SELECT"
+	for _, item := range sel.node.Items {
+		if star, is := item.Expr.(*query.Star); is {
+			if err := t.star(sel, star); err != nil {
+				return err
+			}
+			continue
+		}
+		v, err := t.expr(item.Expr, sel.scope)
+		if err != nil {
+			return err
+		}
+		if v.row {
+			v = rowJSON(v)
+		}
+		name := nameOf(item.Expr)
+		if item.Alias != nil {
+			name = item.Alias.Text
+		}
+		if err := t.add(sel, name, v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *translator) add(sel *selection, name string, v value) error {
+	if t.columns++; t.columns > 10*columnsMost || len(sel.items) >= columnsMost {
+		return refuse(StateTooMuch, v.at, "the query has more than %d columns", columnsMost).hinting("name those that are needed")
+	}
+	sel.items = append(sel.items, v)
+	sel.columns = append(sel.columns, column{name: name, kind: v.kind})
+	return nil
+}
+
+// star is all columns of a query, of a source, or of a value.
+func (t *translator) star(sel *selection, star *query.Star) error {
+	s, columns := sel.scope, sel.scope.names
+	switch {
+	case star.Of != nil:
+		return t.fields(sel, star)
+	case len(star.Path) > 0:
+		at, from, err := sel.scope.lookup(star.Path, star.Place())
+		if err != nil {
+			return err
+		}
+		if from == nil {
+			return refuse(StateTable, star.Place(), "missing FROM-clause entry for table %q", written(star.Path)).
+				hinting("%s", suggest(written(star.Path), "FROM has", sel.scope.visible()))
+		}
+		s, columns = at, from.columns
+	case len(sel.scope.sources) == 0:
+		return refuse(StateSyntax, star.Place(), "SELECT * with no tables specified is not valid").hinting("add FROM")
+	}
+	for _, c := range columns {
+		if err := t.add(sel, c.name, s.value(c, star.Place())); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// named gives columns names by which a text can tell them apart.
+func named(columns []column) {
+	taken := map[string]bool{}
+	for i := range columns {
+		name := columns[i].name
+		if name == "" || strings.ContainsRune(name, 0) {
+			name = "_"
+		}
+		out := name
+		for n := 2; taken[strings.ToLower(out)]; n++ {
+			out = name + "_" + strconv.Itoa(i+n)
+		}
+		taken[strings.ToLower(out)] = true
+		columns[i].out = out
+	}
+}
+
+// limit is how many rows are wanted, and how many are passed over.
+func (t *translator) limit(q *query.Query, s *scope) (*sql, error) {
+	if q.Limit == nil && q.Offset == nil {
+		return nil, nil
+	}
+	limit, err := t.count(q.Limit, s, "LIMIT")
+	if err != nil {
+		return nil, err
+	}
+	offset, err := t.count(q.Offset, s, "OFFSET")
+	if err != nil || limit == nil && offset == nil {
+		return nil, err
+	}
+	if limit == nil {
+		limit = raw("-1")
+	}
+	text := cat(" LIMIT ", limit)
+	if offset != nil {
+		text = cat(text, " OFFSET ", offset)
+	}
+	return text, nil
+}
+
+func (t *translator) count(e query.Expr, outer *scope, word string) (*sql, error) {
+	if e == nil {
+		return nil, nil
+	}
+	v, err := t.expr(e, (&scope{}).inside(outer))
+	if err != nil || v.null {
+		return nil, err
+	}
+	if sortOf(v.kind) != sortNumber && !v.open() && v.kind != dynamic {
+		return nil, refuse(StateMismatch, e.Place(), "argument of %s must be type bigint, not type %s", word, title(v.kind))
+	}
+	if n, is := e.(*query.Unary); is && n.Op == "-" {
+		return nil, refuse("2201W", e.Place(), "%s must not be negative", word)
+	}
+	v, err = t.cast(v, kind.Integer, nil)
+	return v.sql, err
+}
+
+// inside is an empty scope that knows the common tables of another.
+func (s *scope) inside(outer *scope) *scope {
+	for at := outer; at != nil; at = at.outer {
+		for name, c := range at.with {
+			if s.with == nil {
+				s.with = map[string]*commonTable{}
+			}
+			if s.with[name] == nil {
+				s.with[name] = c
+			}
+		}
+	}
+	return s
+}

@@ -1,0 +1,266 @@
+package dialect
+
+import (
+	"strings"
+
+	"github.com/rotajobs/rota/console/kind"
+)
+
+// function is one that SQLite can be asked for, and what it takes and gives. Besides
+// kinds an argument may be
+//
+//	any      of any kind
+//	number   a number, of whatever kind
+//	same     of the same kind as the others that are so
+//	array    an array
+//	elem     an element of that array
+type function struct {
+	name     string
+	args     []string
+	optional int
+	variadic bool
+	set      bool
+	returns  string
+	as       string // the text: $1 is the first argument, $* are all, $- all but the first
+}
+
+// declare reads functions as people write them: name(kinds) returns = text. An argument
+// that ends in ? may be left out; one that ends in … may come as often as one likes.
+func declare(lines string) map[string][]*function {
+	all := map[string][]*function{}
+	for _, line := range strings.Split(lines, "\n") {
+		line = strings.TrimSpace(line)
+		if line == "" {
+			continue
+		}
+		head, as, _ := strings.Cut(line, " = ")
+		name, rest, _ := strings.Cut(head, "(")
+		args, returns, _ := strings.Cut(rest, ") ")
+		f := &function{name: name, returns: spelled(returns), as: as}
+		for _, a := range strings.Split(args, ",") {
+			f.declareArg(strings.TrimSpace(a))
+		}
+		if as == "" {
+			f.as = name + "($*)"
+		}
+		all[name] = append(all[name], f)
+	}
+	return all
+}
+
+func (f *function) declareArg(a string) {
+	switch {
+	case a == "":
+		return
+	case strings.HasSuffix(a, "?"):
+		f.optional++
+	case strings.HasSuffix(a, "…"):
+		f.variadic = true
+	}
+	f.args = append(f.args, spelled(strings.TrimRight(a, "?…")))
+}
+
+// spelled is the name of a kind as it is known everywhere.
+func spelled(name string) string {
+	elem, array := strings.CutSuffix(name, "[]")
+	if k, known := kind.Named(elem); known {
+		if array {
+			k = k.Array()
+		}
+		return string(k)
+	}
+	return name
+}
+
+// spec is the function as people read it.
+func (f *function) spec() string {
+	args := make([]string, len(f.args))
+	for i, a := range f.args {
+		args[i] = title(kind.Kind(a))
+	}
+	return f.name + "(" + strings.Join(args, ", ") + ")"
+}
+
+// arg is what the function takes at a place.
+func (f *function) arg(i int) string { return f.args[min(i, len(f.args)-1)] }
+
+// cost is how much must be converted to call the function; it is negative if it
+// cannot be called with that.
+func (f *function) cost(args []value, t *translator) int {
+	if len(args) < len(f.args)-f.optional && !(f.variadic && len(args) == len(f.args)-1) || len(args) > len(f.args) && !f.variadic {
+		return -1
+	}
+	sum := 0
+	for i, a := range args {
+		c := costOf(t.kindNow(a), f.arg(i))
+		if c < 0 {
+			return -1
+		}
+		sum += c
+	}
+	return sum
+}
+
+// costOf is what it costs to have a value of one kind as one of another.
+func costOf(from kind.Kind, to string) int {
+	k := kind.Kind(to)
+	switch {
+	case to == "any" || to == "same" || to == "elem":
+		return 3
+	case from == k:
+		return 0
+	case from == kind.Unknown && k == kind.Text:
+		return 1
+	case from == kind.Unknown && to == "number":
+		return 3
+	case from == kind.Unknown:
+		return 2
+	case from == dynamic:
+		return 4
+	case to == "number":
+		return costIf(sortOf(from) == sortNumber, 1)
+	case to == "array" || k == kind.AnyArray:
+		return costIf(from.Elem() != kind.Unknown || from == kind.AnyArray, 1)
+	case whole(from) && k == kind.Float: // PostgreSQL prefers it
+		return 3
+	case whole(from) && k == kind.Numeric:
+		return 4
+	case sortOf(from) == sortNumber && sortOf(k) == sortNumber && rank(from) < rank(k):
+		return 1 + rank(k) - rank(from)
+	case sortOf(from) == sortTime && sortOf(k) == sortTime && rank(from) < rank(k):
+		return 3 + rank(from) - rank(k) + 2
+	case sortOf(from) == sortText && sortOf(k) == sortText:
+		return 1
+	case sortOf(k) == sortID && (whole(from) || sortOf(from) == sortID), sortOf(from) == sortID && whole(k):
+		return 2
+	case document(from) && document(k):
+		return 2
+	case from.Elem() != kind.Unknown && k.Elem() != kind.Unknown:
+		return costOf(from.Elem(), string(k.Elem()))
+	}
+	return -1
+}
+
+func costIf(fits bool, cost int) int {
+	if fits {
+		return cost
+	}
+	return -1
+}
+
+// take converts arguments to what the function takes, and says what it gives.
+func (f *function) take(args []value, t *translator) ([]value, kind.Kind, error) {
+	args = append([]value{}, args...)
+	returns := kind.Kind(f.returns)
+	var alike []int
+	elem := kind.Unknown
+	for i := range args {
+		want := f.arg(i)
+		var err error
+		switch {
+		case want == "same":
+			alike = append(alike, i)
+		case want == "array":
+			args[i], err = t.implicitIf(args[i], kind.Text.Array())
+			if elem = args[i].kind.Elem(); elem == kind.Unknown {
+				elem = dynamic
+			}
+			if f.returns == "array" {
+				returns = args[i].kind
+			}
+		case want == "elem":
+			args[i], err = t.implicitIf(args[i], elem)
+		case want == "number":
+			args[i], err = t.implicitIf(args[i], kind.Float)
+			if f.returns == "number" {
+				returns = args[i].kind
+			}
+		case want == "any":
+			args[i], err = t.settle(args[i])
+		default:
+			args[i], err = t.fit(args[i], kind.Kind(want))
+		}
+		if err != nil {
+			return nil, "", err
+		}
+	}
+	if f.returns == "elem" {
+		returns = elem
+	}
+	return t.takeAlike(f, args, alike, returns)
+}
+
+// fit is an argument as a function takes it. Numbers are left as they are: who takes one
+// takes any.
+func (t *translator) fit(v value, k kind.Kind) (value, error) {
+	if sortOf(v.kind) == sortNumber && sortOf(k) == sortNumber && !v.open() {
+		return v, nil
+	}
+	return t.implicit(v, k)
+}
+
+func (t *translator) takeAlike(f *function, args []value, alike []int, returns kind.Kind) ([]value, kind.Kind, error) {
+	if len(alike) == 0 {
+		return args, returns, nil
+	}
+	some := make([]value, len(alike))
+	for i, at := range alike {
+		some[i] = args[at]
+	}
+	k, err := t.unify(f.name, some)
+	if err != nil {
+		return nil, "", err
+	}
+	for i, at := range alike {
+		args[at] = some[i]
+	}
+	if f.returns == "same" {
+		returns = k
+	}
+	return args, returns, nil
+}
+
+// text is the call as SQLite reads it.
+func (f *function) text(args []value, k kind.Kind) value {
+	out := cat()
+	rest := f.as
+	for rest != "" {
+		before, after, found := strings.Cut(rest, "$")
+		out.add(raw(before))
+		if !found {
+			break
+		}
+		switch c := after[0]; {
+		case c == '*' || c == '-':
+			some := args
+			if c == '-' { // all but the first
+				some = args[1:]
+			}
+			for i, a := range some {
+				if i > 0 {
+					out.add(comma)
+				}
+				out.add(a.sql)
+			}
+		case int(c-'1') < len(args):
+			a := args[c-'1']
+			if rest := after[1:]; rest != "" && rest[0] != ',' && rest[0] != ')' || !strings.HasSuffix(before, "(") && !strings.HasSuffix(before, ", ") {
+				out.add(a.whole())
+			} else {
+				out.add(a.sql)
+			}
+		default:
+			out.add(raw("NULL"))
+		}
+		rest = after[1:]
+	}
+	return made(k, levelOf(f.as), out, args...)
+}
+
+// levelOf is how strongly a text of ours holds together.
+func levelOf(text string) int {
+	if strings.HasSuffix(text, ")") && !strings.HasPrefix(text, "(") && !strings.Contains(text, ") ") {
+		return atom
+	}
+	return asOr
+}

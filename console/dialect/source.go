@@ -1,0 +1,299 @@
+package dialect
+
+import (
+	"github.com/rotajobs/rota/console/query"
+)
+
+// relation is one or more sources together.
+type relation struct {
+	sql     *sql
+	names   []column
+	sources []*source
+	joined  bool // it is a join, and must be held together beside another
+}
+
+// from is where the rows of a SELECT come from.
+func (t *translator) from(sel *selection) (*sql, error) {
+	var texts []*sql
+	sel.clause = "FROM"
+	for i, src := range sel.node.From {
+		r, err := t.source(src, sel.scope)
+		if err != nil {
+			return nil, err
+		}
+		if err := sel.scope.admit(r); err != nil {
+			return nil, err
+		}
+		if i > 0 && r.joined {
+			r.sql = cat("(", r.sql, ")")
+		}
+		texts = append(texts, r.sql)
+	}
+	if len(texts) == 0 {
+		return nil, nil
+	}
+	return cat(" FROM ", list(texts)), nil
+}
+
+// admit lets a scope know the names of more sources.
+func (s *scope) admit(r *relation) error {
+	for _, more := range r.sources {
+		for _, have := range s.sources {
+			if have.name == more.name && (have.schema == more.schema || have.schema == "" || more.schema == "") {
+				return refuse(StateAlias, -1, "table name %q specified more than once", more.name).hinting("give one of them another name with AS")
+			}
+		}
+	}
+	s.names = append(s.names, r.names...)
+	s.sources = append(s.sources, r.sources...)
+	return nil
+}
+
+// source is one source. What stands left of it is in the scope already; only what is
+// lateral may look at that.
+func (t *translator) source(src query.Source, s *scope) (*relation, error) {
+	switch src := src.(type) {
+	case *query.Table:
+		return t.table(src, s)
+	case *query.Derived:
+		return t.derived(src, s)
+	case *query.FuncSource:
+		return t.funcSource(src, s)
+	case *query.Join:
+		if err := t.enter(src.At); err != nil {
+			return nil, err
+		}
+		defer t.leave()
+		return t.join(src, s)
+	}
+	return nil, unsupported(-1, "a source of this form cannot be read")
+}
+
+// table is one that is there: a common table, or one of the catalogue.
+func (t *translator) table(src *query.Table, s *scope) (*relation, error) {
+	name := src.Path[len(src.Path)-1].Text
+	schema := ""
+	if len(src.Path) > 1 {
+		schema = src.Path[len(src.Path)-2].Text
+	}
+	if c := s.commonTable(name); c != nil && schema == "" {
+		from := &source{name: name, columns: append([]column{}, c.columns...)}
+		return t.called(from, raw(quoted(c.alias)), c.alias, src.Alias, src.At)
+	}
+	table, found := t.in.Table(schema, name)
+	if !found {
+		return nil, refuse(StateTable, src.At, "relation %q does not exist", written(src.Path)).hinting("%s", suggest(written(src.Path), "the tables are", t.in.Tables()))
+	}
+	from := &source{name: name, schema: table.Schema}
+	for _, c := range table.Columns {
+		from.columns = append(from.columns, column{name: c.Name, kind: c.Kind, out: c.Name})
+	}
+	text := raw(quoted(table.Name))
+	if table.Schema != "" {
+		text = cat(quoted(table.Schema)+".", text)
+	}
+	return t.called(from, text, table.Name, src.Alias, src.At)
+}
+
+// called gives a source the names that the query and the text call it. What the text
+// reads is known there by its own name already.
+func (t *translator) called(from *source, text *sql, own string, alias query.Alias, at int) (*relation, error) {
+	if alias.Name != nil {
+		from.name, from.schema = alias.Name.Text, ""
+	}
+	from.alias = t.alias(from.name)
+	if err := rename(from.columns, alias.Columns, from.name); err != nil {
+		return nil, err
+	}
+	for i := range from.columns {
+		from.columns[i].sql = raw(quoted(from.alias) + "." + quoted(from.columns[i].out))
+	}
+	if from.alias != own {
+		text = cat(text, " AS ", quoted(from.alias))
+	}
+	return &relation{sql: text.from(at), names: from.columns, sources: []*source{from}}, nil
+}
+
+// derived is a query in parentheses. SQLite lets none of them look at its neighbours; one
+// that does is asked for all its rows as one document, for each row of those.
+func (t *translator) derived(src *query.Derived, s *scope) (*relation, error) {
+	around := s.outer
+	if src.Lateral {
+		around = s
+	} else if len(s.with) > 0 {
+		around = (&scope{outer: s.outer}).inside(s)
+	}
+	b, err := t.query(src.Query, around)
+	if err != nil {
+		return nil, err
+	}
+	if b, err = t.settled(b); err != nil {
+		return nil, err
+	}
+	from := &source{columns: append([]column{}, b.columns...)}
+	if src.Lateral && refers(b.loose, s) {
+		return t.lateral(from, b, src)
+	}
+	return t.called(from, cat("(", b.write(true), ")"), "", src.Alias, src.At)
+}
+
+// refers says whether a block looks at the neighbours that a scope knows.
+func refers(to []loose, s *scope) bool {
+	for _, l := range to {
+		if l.scope == s.sel {
+			return true
+		}
+	}
+	return false
+}
+
+func (t *translator) lateral(from *source, b *block, src *query.Derived) (*relation, error) {
+	outs := make([]*sql, len(b.columns))
+	for i, c := range b.columns {
+		outs[i] = raw(quoted(c.out))
+	}
+	text := cat("json_each((SELECT json_group_array(json_array(", list(outs), ")) FROM (", b.write(true), ")))")
+	r, err := t.called(from, text, "", src.Alias, src.At)
+	if err != nil {
+		return nil, err
+	}
+	for i := range from.columns {
+		from.columns[i].sql = cat("(", quoted(from.alias), ".\"value\" ->> ", number(i), ")")
+	}
+	return r, nil
+}
+
+// join is two sources as one.
+func (t *translator) join(j *query.Join, s *scope) (*relation, error) {
+	left, err := t.source(j.Left, s)
+	if err != nil {
+		return nil, err
+	}
+	beside := &scope{outer: s.outer, with: s.with, sel: s.sel, names: s.names, sources: s.sources}
+	if err := beside.admit(left); err != nil {
+		return nil, placed(err, j.At)
+	}
+	right, err := t.source(j.Right, beside)
+	if err != nil {
+		return nil, err
+	}
+	both := &scope{outer: s.outer, with: s.with, sel: s.sel}
+	for _, r := range []*relation{left, right} {
+		if err := both.admit(r); err != nil {
+			return nil, placed(err, j.At)
+		}
+	}
+	out := &relation{names: both.names, sources: both.sources, joined: left.joined || j.Kind == "RIGHT" || j.Kind == "FULL"}
+	on, err := t.matches(j, left, right, both, out)
+	if err != nil {
+		return nil, err
+	}
+	_, nested := j.Right.(*query.Join)
+	if nested {
+		right.sql = cat("(", right.sql, ")")
+	}
+	out.sql = cat(left.sql, raw(joinWords[j.Kind]).from(j.At), right.sql, on)
+	return out, nil
+}
+
+// joinWords are how SQLite is told of joins. Its CROSS JOIN would keep it from choosing
+// the order.
+var joinWords = map[string]string{"": " JOIN ", "INNER": " JOIN ", "CROSS": " JOIN ", "LEFT": " LEFT JOIN ", "RIGHT": " RIGHT JOIN ", "FULL": " FULL JOIN "}
+
+// matches is what two sources are joined by.
+func (t *translator) matches(j *query.Join, left, right *relation, both *scope, out *relation) (*sql, error) {
+	using := j.Using
+	if j.Natural {
+		using = shared(left.names, right.names, j.At)
+	}
+	if len(using) > 0 {
+		return t.using(j, using, left, right, out)
+	}
+	if j.On == nil {
+		return nil, nil
+	}
+	v, err := t.truth(j.On, both, "argument of JOIN/ON")
+	if err != nil {
+		return nil, err
+	}
+	if both.sel != nil {
+		both.sel.escape(v)
+	}
+	return cat(" ON ", v.sql), nil
+}
+
+// shared are the names that both sides have.
+func shared(left, right []column, at int) (names []query.Name) {
+	for _, l := range left {
+		for _, r := range right {
+			if l.name == r.name {
+				names = append(names, query.Name{Text: l.name, At: at})
+				break
+			}
+		}
+	}
+	return names
+}
+
+// using joins by columns of one name, which become one.
+func (t *translator) using(j *query.Join, names []query.Name, left, right *relation, out *relation) (*sql, error) {
+	var merged []column
+	var conditions []*sql
+	ls, rs := &scope{names: left.names, sources: left.sources}, &scope{names: right.names, sources: right.sources}
+	for _, n := range names {
+		var sides [2]value
+		for i, side := range []*scope{ls, rs} {
+			v, found, err := side.pick(side.names, n.Text, n.Text, n.At)
+			if err != nil {
+				return nil, err
+			}
+			if !found {
+				which := []string{"left", "right"}[i]
+				return nil, refuse(StateColumn, n.At, "column %q specified in USING clause does not exist in %s table", n.Text, which).
+					hinting("%s", suggest(n.Text, "its columns are", columnNames(side.names)))
+			}
+			sides[i] = v
+		}
+		equal, err := t.compare("=", sides[0], sides[1], n.At)
+		if err != nil {
+			return nil, err
+		}
+		conditions = append(conditions, equal.in(asNot))
+		merged = append(merged, one(j.Kind, n.Text, sides[0], sides[1]))
+	}
+	rest := append(without(left.names, names), without(right.names, names)...)
+	out.names = append(merged, rest...)
+	text := cat(" ON ")
+	for i, c := range conditions {
+		if i > 0 {
+			text.add(raw(" AND "))
+		}
+		text.add(c)
+	}
+	return text, nil
+}
+
+// one is a column that two have become.
+func one(how, name string, left, right value) column {
+	k, _ := common(left.kind, right.kind)
+	switch how {
+	case "RIGHT":
+		return column{name: name, kind: right.kind, sql: right.sql}
+	case "FULL":
+		return column{name: name, kind: k, sql: cat("coalesce(", left, ", ", right, ")")}
+	}
+	return column{name: name, kind: left.kind, sql: left.sql}
+}
+
+func without(columns []column, names []query.Name) (rest []column) {
+next:
+	for _, c := range columns {
+		for _, n := range names {
+			if c.name == n.Text {
+				continue next
+			}
+		}
+		rest = append(rest, c)
+	}
+	return rest
+}

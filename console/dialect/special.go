@@ -1,0 +1,274 @@
+package dialect
+
+import (
+	"strings"
+
+	"github.com/rotajobs/rota/console/kind"
+	"github.com/rotajobs/rota/console/query"
+)
+
+// specials are the functions for which kinds of arguments alone say too little.
+var specials map[string]func(t *translator, e *query.Call, args []value) (value, error)
+
+func init() {
+	specials = map[string]func(*translator, *query.Call, []value) (value, error){
+		"coalesce": coalesce, "ifnull": coalesce, "nullif": nullif,
+		"greatest": farthest, "least": farthest, "max": largest, "min": largest,
+		"iif": iif, "if": iif, "concat": concatAll, "concat_ws": concatAll, "format": format,
+		"date_part": datePart, "timezone": timezone, "date": date,
+		"to_json": toJSON(kind.PlainJSON), "to_jsonb": toJSON(kind.JSON), "row_to_json": toJSON(kind.PlainJSON),
+		"json_build_object": buildObject(kind.PlainJSON), "jsonb_build_object": buildObject(kind.JSON),
+		"json_build_array": buildArray(kind.PlainJSON), "jsonb_build_array": buildArray(kind.JSON),
+		"array_prepend": arrayPrepend, "make_interval": makeIntervalPlain, "random": random,
+		"pg_typeof": typeOf, "num_nulls": numNulls, "num_nonnulls": numNulls,
+	}
+}
+
+func coalesce(t *translator, e *query.Call, args []value) (value, error) {
+	if len(args) == 0 {
+		return value{}, noFunction("coalesce", nil, args, e.Place(), t)
+	}
+	k, err := t.unify("COALESCE", args)
+	if err != nil || len(args) == 1 {
+		if err == nil {
+			args[0].kind = k
+		}
+		return args[0], err
+	}
+	return call(k, "coalesce", args...), nil
+}
+
+func nullif(t *translator, e *query.Call, args []value) (value, error) {
+	if len(args) != 2 {
+		return value{}, noFunction("nullif", nil, args, e.Place(), t)
+	}
+	x, y, err := t.comparable("=", args[0], args[1], e.Place())
+	return call(x.kind, "nullif", x, y), err
+}
+
+// farthest is greatest or least; NULLs are passed over.
+func farthest(t *translator, e *query.Call, args []value) (value, error) {
+	name := e.Path[len(e.Path)-1].Text
+	if len(args) == 0 {
+		return value{}, noFunction(name, nil, args, e.Place(), t)
+	}
+	k, err := t.unify(strings.ToUpper(name), args)
+	if k == kind.Interval && err == nil {
+		for i, a := range args {
+			args[i] = a
+		}
+		which := map[string]string{"greatest": "rota_interval_max", "least": "rota_interval_min"}[name]
+		return call(k, which, call(k.Array(), "json_array", args...)), nil
+	}
+	return call(k, name, args...), err
+}
+
+// largest is max or min of several values, as SQLite has it.
+func largest(t *translator, e *query.Call, args []value) (value, error) {
+	name := e.Path[len(e.Path)-1].Text
+	k, err := t.unify(name, args)
+	return call(k, name, args...), err
+}
+
+func iif(t *translator, e *query.Call, args []value) (value, error) {
+	if len(args) != 3 && len(args) != 2 {
+		return value{}, noFunction("iif", nil, args, e.Place(), t)
+	}
+	truth, err := t.truthOf(args[0], e.Place(), "the first argument of iif")
+	if err != nil {
+		return truth, err
+	}
+	k, err := t.unify("iif", args[1:])
+	args[0] = truth
+	if len(args) == 2 {
+		args = append(args, constant(k, "NULL"))
+	}
+	return call(k, "iif", args...), err
+}
+
+// concatAll is concat or concat_ws: of any values, NULLs left out.
+func concatAll(t *translator, e *query.Call, args []value) (value, error) {
+	name := e.Path[len(e.Path)-1].Text
+	if len(args) == 0 || name == "concat_ws" && len(args) < 2 {
+		return value{}, noFunction(name, nil, args, e.Place(), t)
+	}
+	for i := range args {
+		v, err := t.cast(args[i], kind.Text, nil)
+		if err != nil {
+			return v, err
+		}
+		args[i] = v
+	}
+	if e.Variadic {
+		return value{}, unsupported(e.Place(), "VARIADIC is not known").hinting("write array_to_string(x, '')")
+	}
+	return call(kind.Text, name, args...), nil
+}
+
+// format is PostgreSQL's format(); that of SQLite is printf().
+func format(t *translator, e *query.Call, args []value) (value, error) {
+	if len(args) == 0 || e.Variadic {
+		return value{}, noFunction("format", nil, args, e.Place(), t)
+	}
+	for i := range args {
+		v, err := t.cast(args[i], kind.Text, nil)
+		if err != nil {
+			return v, err
+		}
+		args[i] = v
+	}
+	return call(kind.Text, "rota_format", args...), nil
+}
+
+// datePart is date_part('field', x): extract, as it was called before.
+func datePart(t *translator, e *query.Call, args []value) (value, error) {
+	if len(args) != 2 || args[0].text == nil {
+		if len(args) == 2 && textual(args[0]) && timely(args[1].kind) {
+			field, err := t.implicitIf(args[0], kind.Text)
+			return call(kind.Float, "rota_extract", field, args[1]), err
+		}
+		return value{}, noFunction("date_part", nil, args, e.Place(), t)
+	}
+	return t.part(strings.ToLower(*args[0].text), args[1], kind.Float, e.Place())
+}
+
+func timezone(t *translator, e *query.Call, args []value) (value, error) {
+	if len(args) != 2 {
+		return value{}, noFunction("timezone", nil, args, e.Place(), t)
+	}
+	return t.atZone(args[0], args[1], e.Place())
+}
+
+// date is the day of a time, and with more arguments SQLite's own function.
+func date(t *translator, e *query.Call, args []value) (value, error) {
+	if len(args) == 1 && (!args[0].open() || args[0].text != nil && special(*args[0].text, kind.Date) == "") {
+		return t.cast(args[0], kind.Date, nil)
+	}
+	for i := range args {
+		v, err := t.settle(args[i])
+		if err != nil {
+			return v, err
+		}
+		args[i] = v
+	}
+	return call(kind.Date, "date", args...), nil
+}
+
+func toJSON(k kind.Kind) func(*translator, *query.Call, []value) (value, error) {
+	return func(t *translator, e *query.Call, args []value) (value, error) {
+		if len(args) != 1 && !(len(args) == 2 && args[1].kind == kind.Boolean) {
+			return value{}, noFunction(e.Path[len(e.Path)-1].Text, nil, args, e.Place(), t)
+		}
+		v, err := t.settle(args[0])
+		if err != nil {
+			return v, err
+		}
+		if document(v.kind) || v.kind == kind.Record {
+			return v.as(k), nil
+		}
+		return call(k, "rota_json", wordOf(string(settledKind(v.kind))), v), nil
+	}
+}
+
+func buildObject(k kind.Kind) func(*translator, *query.Call, []value) (value, error) {
+	return func(t *translator, e *query.Call, args []value) (value, error) {
+		if len(args)%2 != 0 {
+			return value{}, refuse(StateValue, e.Place(), "argument list must have even number of elements").hinting("keys and values come in pairs")
+		}
+		for i := range args {
+			v, err := t.settle(args[i])
+			if err != nil {
+				return v, err
+			}
+			if i%2 == 1 {
+				args[i] = inJSON(v)
+			} else if args[i], err = t.cast(v, kind.Text, nil); err != nil {
+				return v, err
+			}
+		}
+		return call(k, "json_object", args...), nil
+	}
+}
+
+func buildArray(k kind.Kind) func(*translator, *query.Call, []value) (value, error) {
+	return func(t *translator, e *query.Call, args []value) (value, error) {
+		for i := range args {
+			v, err := t.settle(args[i])
+			if err != nil {
+				return v, err
+			}
+			args[i] = inJSON(v)
+		}
+		return call(k, "json_array", args...), nil
+	}
+}
+
+func arrayPrepend(t *translator, e *query.Call, args []value) (value, error) {
+	if len(args) != 2 || args[1].kind.Elem() == kind.Unknown {
+		return value{}, noFunction("array_prepend", nil, args, e.Place(), t)
+	}
+	v, err := t.implicit(args[0], args[1].kind.Elem())
+	return call(args[1].kind, "rota_array_cat", call(args[1].kind, "json_array", v), args[1]), err
+}
+
+// units are the arguments of make_interval, in their order.
+var units = []string{"years", "months", "weeks", "days", "hours", "mins", "secs"}
+
+func (t *translator) makeInterval(e *query.Call, args []value) (value, error) {
+	all := make([]value, len(units))
+	for i := range all {
+		all[i] = constant(kind.Int4, "0")
+	}
+	for i, a := range args {
+		at := i
+		if e.Names[i].Text != "" {
+			at = -1
+			for u, name := range units {
+				if name == e.Names[i].Text {
+					at = u
+				}
+			}
+		}
+		if at < 0 || at >= len(units) {
+			return a, refuse(StateFunction, e.Place(), "make_interval has no argument %s", e.Names[i].Text).hinting("%s", suggest(e.Names[i].Text, "there are", units))
+		}
+		v, err := t.implicitIf(a, kind.Float)
+		if err != nil {
+			return v, err
+		}
+		if sortOf(v.kind) != sortNumber {
+			return v, noFunction("make_interval", nil, args, e.Place(), t)
+		}
+		all[at] = v
+	}
+	return call(kind.Interval, "rota_make_interval", all...).placed(e.Place()), nil
+}
+
+func makeIntervalPlain(t *translator, e *query.Call, args []value) (value, error) {
+	if len(args) > len(units) {
+		return value{}, noFunction("make_interval", nil, args, e.Place(), t)
+	}
+	named := *e
+	named.Names = make([]query.Name, len(args))
+	return t.makeInterval(&named, args)
+}
+
+func random(_ *translator, e *query.Call, _ []value) (value, error) {
+	return value{}, unsupported(e.Place(), "random() is not known: a query that is asked twice answers the same").hinting("order by md5(x)")
+}
+
+func typeOf(t *translator, e *query.Call, args []value) (value, error) {
+	if len(args) != 1 {
+		return value{}, noFunction("pg_typeof", nil, args, e.Place(), t)
+	}
+	return wordOf(title(t.kindNow(args[0]))), nil
+}
+
+func numNulls(t *translator, e *query.Call, args []value) (value, error) {
+	word := map[string]string{"num_nulls": " IS NULL)", "num_nonnulls": " IS NOT NULL)"}[e.Path[len(e.Path)-1].Text]
+	text := cat("(0")
+	for _, a := range args {
+		text.add(cat(" + (", a.whole(), word))
+	}
+	return made(kind.Int4, atom, cat(text, ")"), args...), nil
+}

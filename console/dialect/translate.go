@@ -1,0 +1,134 @@
+package dialect
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/rotajobs/rota/console/kind"
+	"github.com/rotajobs/rota/console/query"
+)
+
+// Statement is what a query means.
+type Statement struct {
+	Plain   *Text       // orders as they are written
+	Sorted  *Text       // the same, where orders say where NULLs go
+	Columns []Column    // of the answer
+	Params  []kind.Kind // what the parameters are
+	Commons []string    // the names that the text gives to queries
+}
+
+// Translate says what a query means. params are the kinds that the caller knows of its
+// parameters; kind.Unknown: find out.
+func Translate(q *query.Query, in Catalogue, params []kind.Kind) (*Statement, error) {
+	t := &translator{in: in, params: append([]kind.Kind{}, params...), taken: map[string]bool{}}
+	b, err := t.query(q, nil)
+	if err != nil {
+		return nil, err
+	}
+	b, err = t.settled(b)
+	if err != nil {
+		return nil, err
+	}
+	text := b.write(false)
+	s := &Statement{Commons: t.commons}
+	if s.Plain, err = text.write(false); err != nil {
+		return nil, err
+	}
+	if s.Sorted, err = text.write(true); err != nil {
+		return nil, err
+	}
+	s.Columns, s.Params = answer(b.columns), t.params
+	for i, k := range s.Params {
+		s.Params[i] = settledKind(k)
+	}
+	return s, nil
+}
+
+// answer are the columns as others see them.
+func answer(columns []column) []Column {
+	list := make([]Column, len(columns))
+	for i, c := range columns {
+		list[i] = Column{Name: c.name, Kind: settledKind(c.kind)}
+	}
+	return list
+}
+
+// settledKind is the kind that others are told of.
+func settledKind(k kind.Kind) kind.Kind {
+	if k == kind.Unknown || k == dynamic {
+		return kind.Text
+	}
+	if k == dynamic.Array() {
+		return kind.Text.Array()
+	}
+	return k
+}
+
+// dynamic is the kind of what SQLite alone knows: the values of json_each, for one.
+const dynamic kind.Kind = "any"
+
+// translator is at work on one query.
+type translator struct {
+	in      Catalogue
+	params  []kind.Kind
+	taken   map[string]bool // the names that the text gives, in small letters
+	commons []string
+	depth   int
+	columns int
+}
+
+// What a query may have.
+const (
+	depthMost   = 1000
+	columnsMost = 2000
+	paramsMost  = 10_000
+)
+
+// enter counts how deep a query is nested.
+func (t *translator) enter(at int) error {
+	if t.depth++; t.depth > depthMost {
+		return refuse(StateTooMuch, at, "the query is nested deeper than %d levels", depthMost).hinting("write a common table, or an IN list, instead")
+	}
+	return nil
+}
+
+func (t *translator) leave() { t.depth-- }
+
+// alias is a name that nothing else in the text has: SQLite does not tell capitals
+// from small letters, and what is inside must not hide what is outside.
+func (t *translator) alias(name string) string {
+	if name == "" || strings.ContainsRune(name, 0) {
+		name = "_"
+	}
+	if t.reserved(strings.ToLower(name)) {
+		name = "_" + name
+	}
+	for n, tried := 1, name; ; n++ {
+		low := strings.ToLower(tried)
+		if !t.taken[low] && !t.reserved(low) {
+			t.taken[low] = true
+			return tried
+		}
+		tried = name + "_" + strconv.Itoa(n+1)
+	}
+}
+
+// reserved names would stand for something else.
+func (t *translator) reserved(name string) bool {
+	return strings.HasPrefix(name, "sqlite_") || strings.HasPrefix(name, "pragma_") || strings.HasPrefix(name, "rota_")
+}
+
+// param is a parameter, of the kind that is known of it by now.
+func (t *translator) param(p *query.Param) (value, error) {
+	if p.N < 1 || p.N > paramsMost {
+		return value{}, refuse(StateParam, p.Place(), "there is no parameter $%d", p.N).hinting("they count from $1 to $%d", paramsMost)
+	}
+	for len(t.params) < p.N {
+		t.params = append(t.params, kind.Unknown)
+	}
+	v := value{sql: raw("?" + strconv.Itoa(p.N)).from(p.Place()), kind: t.params[p.N-1], level: atom, at: p.Place()}
+	if v.kind == kind.Unknown {
+		v.param = p.N
+	}
+	return v, nil
+}

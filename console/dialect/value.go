@@ -1,0 +1,193 @@
+package dialect
+
+import (
+	"github.com/rotajobs/rota/console/kind"
+)
+
+// value is one of a query, as text for SQLite, and what it is.
+type value struct {
+	sql   *sql
+	kind  kind.Kind
+	level int // how strongly its text holds together
+	at    int
+	text  *string // it is written as this text, and may become of any kind
+	null  bool    // it is NULL
+	param int     // it is this parameter, of which nothing is known yet
+	elems []value // of ARRAY[…] and of (a, b)
+	row   bool    // it is (a, b)
+	plain bool    // it is a number as it was written, and not zero
+	real  bool    // it is a number with a point
+	loose []loose // columns that no aggregate stands around
+	set   *set    // it yields rows
+	over  bool    // a window function stands in it
+	joins bool    // it is texts with || between them
+	of    *source // it is a whole row of this
+}
+
+// The levels of texts.
+const (
+	asOr = iota
+	asAnd
+	asNot
+	asComparison
+	asTerm
+	atom
+)
+
+// open says whether a value may still become of any kind.
+func (v value) open() bool { return v.kind == kind.Unknown && (v.text != nil || v.null || v.param > 0) }
+
+// in is a value's text as part of something that holds together as level does.
+func (v value) in(level int) *sql {
+	if v.level < level {
+		return cat("(", v.sql, ")")
+	}
+	return v.sql
+}
+
+// whole is a value's text as it may stand beside any operator.
+func (v value) whole() *sql { return v.in(atom) }
+
+// made is a value that is made of others.
+func made(k kind.Kind, level int, text *sql, of ...value) value {
+	v := value{sql: text, kind: k, level: level, at: -1}
+	for _, o := range of {
+		v.take(o)
+	}
+	return v
+}
+
+// take notes what of another value stays true of one that it is part of.
+func (v *value) take(o value) {
+	v.loosen(o.loose)
+	v.over = v.over || o.over
+	if v.at < 0 {
+		v.at = o.at
+	}
+}
+
+// loosen adds to the columns that no aggregate stands around; one of each query is
+// enough to say which it was.
+func (v *value) loosen(more []loose) {
+next:
+	for _, l := range more {
+		for _, have := range v.loose {
+			if have.scope == l.scope {
+				continue next
+			}
+		}
+		v.loose = append(v.loose[:len(v.loose):len(v.loose)], l)
+	}
+}
+
+// placed is the value with its place in the query.
+func (v value) placed(at int) value {
+	v.at = at
+	if v.sql != nil {
+		v.sql = v.sql.from(at)
+	}
+	return v
+}
+
+// call is a function of SQLite with what it is given.
+func call(k kind.Kind, name string, args ...value) value {
+	texts := make([]*sql, len(args))
+	for i, a := range args {
+		texts[i] = a.sql
+	}
+	return made(k, atom, cat(name, "(", list(texts), ")"), args...)
+}
+
+// constant is a value of our own.
+func constant(k kind.Kind, text string) value {
+	return value{sql: raw(text), kind: k, level: atom, at: -1}
+}
+
+func wordOf(text string) value { return constant(kind.Text, literal(text)) }
+
+// The sorts of kinds, among which values are converted without being asked to.
+const (
+	sortOther = iota
+	sortNumber
+	sortText
+	sortTime
+	sortID
+)
+
+// sortOf is the sort of a kind.
+func sortOf(k kind.Kind) int {
+	switch k {
+	case kind.Int2, kind.Int4, kind.Integer, kind.Numeric, kind.Float4, kind.Float:
+		return sortNumber
+	case kind.Text, kind.Varchar, kind.BPChar, kind.Name, kind.Char:
+		return sortText
+	case kind.Date, kind.Local, kind.Timestamp:
+		return sortTime
+	case kind.OID, kind.XID, kind.Regclass, kind.Regtype, kind.Regproc, kind.Regspace, kind.Regrole:
+		return sortID
+	}
+	return sortOther
+}
+
+// rank orders the kinds of a sort: one of a lower rank becomes one of a higher by
+// itself.
+func rank(k kind.Kind) int {
+	switch k {
+	case kind.Int2, kind.Date:
+		return 1
+	case kind.Int4, kind.Local:
+		return 2
+	case kind.Integer, kind.Timestamp:
+		return 3
+	case kind.Numeric:
+		return 4
+	case kind.Float4:
+		return 5
+	case kind.Float:
+		return 6
+	case kind.Text, kind.OID:
+		return 9
+	}
+	return 0
+}
+
+func whole(k kind.Kind) bool { return k == kind.Int2 || k == kind.Int4 || k == kind.Integer }
+
+func document(k kind.Kind) bool { return k == kind.JSON || k == kind.PlainJSON }
+
+// common is the kind that two values share, if there is one. Which of them may be
+// unknown, the other decides.
+func common(a, b kind.Kind) (kind.Kind, bool) {
+	switch {
+	case a == b || b == kind.Unknown:
+		return a, true
+	case a == kind.Unknown:
+		return b, true
+	case a == dynamic || b == dynamic:
+		return dynamic, true
+	}
+	x, y := sortOf(a), sortOf(b)
+	switch {
+	case x == y && x != sortOther:
+		if x == sortID && a != b {
+			return kind.OID, true
+		}
+		if x == sortText {
+			return kind.Text, true
+		}
+		if rank(a) >= rank(b) {
+			return a, true
+		}
+		return b, true
+	case x == sortID && whole(b):
+		return a, true
+	case y == sortID && whole(a):
+		return b, true
+	}
+	if a.Elem() != kind.Unknown && b.Elem() != kind.Unknown {
+		if elem, fit := common(a.Elem(), b.Elem()); fit {
+			return elem.Array(), true
+		}
+	}
+	return kind.Unknown, false
+}

@@ -1,0 +1,156 @@
+package dialect
+
+import (
+	"strings"
+
+	"github.com/rotajobs/rota/console/query"
+)
+
+// windowFunctions are those that look at the rows around.
+var windowFunctions = declare(`
+row_number() int8
+rank() int8
+dense_rank() int8
+percent_rank() float8
+cume_dist() float8
+ntile(int4) int4
+lag(any, int4?) first
+lag(same, int4, same) same
+lead(any, int4?) first
+lead(same, int4, same) same
+first_value(any) first
+last_value(any) first
+nth_value(any, int4) first
+`)
+
+// windowFunction is a function that looks at the rows around.
+func (t *translator) windowFunction(e *query.Call, s *scope, name string) (value, error) {
+	known, is := windowFunctions[name]
+	if !is {
+		return value{}, refuse("42809", e.Place(), "OVER specified, but %s is not a window function nor an aggregate function", name).hinting("leave OVER out")
+	}
+	sel := s.selection()
+	if err := sel.admits(e, name); err != nil {
+		return value{}, err
+	}
+	if e.Distinct || e.Filter != nil || len(e.Order) > 0 {
+		return value{}, unsupported(e.Place(), "%s takes no DISTINCT, FILTER or ORDER BY of its own", name)
+	}
+	args, err := t.args(e, s)
+	if err != nil {
+		return value{}, err
+	}
+	f, args, k, err := t.pick(name, known, args, e.Place())
+	if err != nil {
+		return value{}, err
+	}
+	if k == "first" {
+		k = args[0].kind
+	}
+	v := f.text(args, k)
+	text, err := t.over(e, s, &v, v.sql)
+	v.sql = text
+	return v.placed(e.Place()), err
+}
+
+// over writes OVER behind a call.
+func (t *translator) over(e *query.Call, s *scope, v *value, text *sql) (*sql, error) {
+	if v.over {
+		return nil, refuse(StateWindowing, e.Place(), "window function calls cannot be nested").hinting("put the inner one into a query in FROM")
+	}
+	v.over = true
+	w, err := s.selection().window(e.Over, 0)
+	if err != nil {
+		return nil, err
+	}
+	parts := make([]*sql, 0, 3)
+	if len(w.Partition) > 0 {
+		texts := make([]*sql, len(w.Partition))
+		for i, n := range w.Partition {
+			p, err := t.windowValue(n, s, v)
+			if err != nil {
+				return nil, err
+			}
+			texts[i] = p.sql
+		}
+		parts = append(parts, cat("PARTITION BY ", list(texts)))
+	}
+	if len(w.Order) > 0 {
+		texts := make([]*sql, len(w.Order))
+		for i, node := range w.Order {
+			o, err := t.windowValue(node.Expr, s, v)
+			if err != nil {
+				return nil, err
+			}
+			texts[i] = cat(sortable(o), direction(node, false))
+		}
+		parts = append(parts, cat("ORDER BY ", list(texts)))
+	}
+	if w.Frame != "" {
+		if strings.ContainsAny(w.Frame, "'\"$?") || strings.Contains(w.Frame, "INTERVAL") {
+			return nil, unsupported(w.At, "a frame of an interval is not known").hinting("write ROWS, or a number")
+		}
+		parts = append(parts, raw(w.Frame))
+	}
+	inner := cat()
+	for i, p := range parts {
+		if i > 0 {
+			inner.add(raw(" "))
+		}
+		inner.add(p)
+	}
+	return cat(text, " OVER (", inner, ")"), nil
+}
+
+func (t *translator) windowValue(n query.Expr, s *scope, v *value) (value, error) {
+	o, err := t.expr(n, s)
+	if err != nil {
+		return o, err
+	}
+	if o.over {
+		return o, refuse(StateWindowing, n.Place(), "window functions are not allowed in window definitions").hinting("put the inner one into a query in FROM")
+	}
+	if o, err = t.settle(o); err != nil {
+		return o, err
+	}
+	v.loosen(o.loose)
+	if o.plain && o.level == atom { // a number would be no constant
+		o.sql = cat("(", o.sql, ")")
+	}
+	return o, nil
+}
+
+// window is what a window looks at, with what those have that it is built upon.
+func (sel *selection) window(w *query.Window, depth int) (*query.Window, error) {
+	base := w.Base
+	if depth == 0 && w.Base == nil && w.Name != nil {
+		return sel.windowNamed(w.Name, depth)
+	}
+	if base == nil {
+		return w, nil
+	}
+	under, err := sel.windowNamed(base, depth)
+	if err != nil {
+		return nil, err
+	}
+	both := *w
+	both.Partition = under.Partition
+	if len(w.Partition) > 0 {
+		return nil, refuse(StateWindowing, w.At, "cannot override PARTITION BY clause of window %q", base.Text)
+	}
+	if len(w.Order) == 0 {
+		both.Order = under.Order
+	}
+	return &both, nil
+}
+
+func (sel *selection) windowNamed(name *query.Name, depth int) (*query.Window, error) {
+	var names []string
+	for _, w := range sel.node.Windows {
+		if w.Name.Text == name.Text && depth < 20 {
+			return sel.window(w, depth+1)
+		}
+		names = append(names, w.Name.Text)
+	}
+	return nil, refuse(StateObject, name.At, "window %q does not exist", name.Text).hinting("%s", suggest(name.Text, "there are", names))
+}

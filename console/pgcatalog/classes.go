@@ -1,0 +1,161 @@
+package pgcatalog
+
+import (
+	"hash/fnv"
+	"slices"
+
+	"github.com/rotajobs/rota/console/dialect"
+)
+
+// The numbers that PostgreSQL has given for good, and where those of others begin.
+const (
+	catalogSpace  = 11
+	toastSpace    = 99
+	publicSpace   = 2200
+	standardSpace = 13207
+
+	ownerRole    = 10
+	ourDatabase  = 16384
+	firstOwn     = 16400
+	ownOIDs      = 1 << 20 // how many there are to choose from
+	defaultSpace = 1663    // the tablespace
+	globalSpace  = 1664
+
+	heapMethod, btreeMethod = 2, 403
+
+	classTable, typeTable, procTable, spaceTable   = 1259, 1247, 1255, 2615
+	constraintTable, databaseTable, extensionTable = 2606, 1262, 3079
+)
+
+// class is a table, a view or an index.
+type class struct {
+	oid, space   int64
+	schema, name string
+	kind         string // r, v or i, as pg_class has it
+	shared       bool
+	attrs        []attr
+	key          *class // the index of the primary key
+	constraint   int64  // of an index: that which it stands for
+	of           *class // of an index: the table
+}
+
+// attr is a column.
+type attr struct {
+	name string
+	typ  *typ
+	must bool // never NULL
+
+	collation int64
+}
+
+func (c *class) attr(name string) int {
+	return slices.IndexFunc(c.attrs, func(a attr) bool { return a.name == name })
+}
+
+// has says whether all these are columns. A key that names others is not shown.
+func (c *class) has(columns []string) bool {
+	return !slices.ContainsFunc(columns, func(name string) bool { return c.attr(name) < 0 })
+}
+
+// ownClasses are PostgreSQL's own, the same for every subject.
+func ownClasses() (all []*class) {
+	for _, s := range specs() {
+		c := &class{oid: s.oid, space: catalogSpace, schema: s.schema, name: s.name, kind: s.kind, shared: s.shared}
+		if s.schema == standardSchema {
+			c.space = standardSpace
+		}
+		for _, col := range s.columns {
+			c.attrs = append(c.attrs, attr{col.name, book().called[col.typ], col.must, col.collation(s)})
+		}
+		all = append(all, c)
+	}
+	return all
+}
+
+// collation is how the values of a column of PostgreSQL's own are ordered. In its
+// tables that is never by a language.
+func (c specColumn) collation(of *spec) int64 {
+	t := book().called[c.typ]
+	if c.plain || t.collation == defaultCollation && of.kind == "r" && of.schema == catalogSchema {
+		return plainCollation
+	}
+	return t.collation
+}
+
+const defaultCollation, plainCollation = 100, 950
+
+// nameSpaces gives the schemas their numbers.
+func (c *Catalog) nameSpaces() {
+	c.space(catalogSchema, catalogSpace)
+	c.space("pg_toast", toastSpace)
+	c.space("public", publicSpace)
+	c.space(standardSchema, standardSpace)
+	for _, t := range c.subject.Tables {
+		if _, known := c.spaces[t.Schema]; !known {
+			c.space(t.Schema, c.oidOf(t.Schema))
+		}
+	}
+}
+
+func (c *Catalog) space(name string, oid int64) { c.spaces[name], c.spaceName[oid] = oid, name }
+
+// oidOf is a number for something of ours. It follows from the name, so that it
+// stays the same when other tables come and go; should two names meet at one number,
+// the later takes the next.
+func (c *Catalog) oidOf(name string) int64 {
+	hash := fnv.New32a()
+	hash.Write([]byte(name))
+	for oid := int64(hash.Sum32() % ownOIDs); ; oid++ {
+		if n := firstOwn + oid; c.spaceName[n] == "" && c.classOf[n] == nil {
+			return n
+		}
+	}
+}
+
+// nameClasses gives the tables and their keys their numbers.
+func (c *Catalog) nameClasses() {
+	for _, own := range ownClasses() {
+		c.know(own)
+	}
+	for _, t := range c.subject.Tables {
+		table := c.tableClass(t)
+		c.know(table)
+		if key := c.subject.Key(t.Name); len(key) > 0 && table.has(key) {
+			c.know(c.keyOf(table, key))
+		}
+	}
+}
+
+func (c *Catalog) know(new *class) {
+	c.classes = append(c.classes, new)
+	c.class[[2]string{new.schema, new.name}] = new
+	c.classOf[new.oid] = new
+}
+
+// tableClass is a table of the subject. It is shown as a table and not as a view:
+// psql lists tables by \dt.
+func (c *Catalog) tableClass(t dialect.Table) *class {
+	table := &class{oid: c.oidOf(t.Schema + "." + t.Name), space: c.spaces[t.Schema], schema: t.Schema, name: t.Name, kind: "r"}
+	for _, col := range t.Columns {
+		of := book().of[int64(col.Kind.OID())]
+		if of == nil {
+			of = book().named["text"]
+		}
+		table.attrs = append(table.attrs, attr{col.Name, of, c.subject.NotNull(t.Name, col.Name), of.collation})
+	}
+	return table
+}
+
+// keyOf is the index of the primary key of a table. What is of a key is never NULL.
+func (c *Catalog) keyOf(table *class, key []string) *class {
+	name := table.name + "_pkey"
+	index := &class{oid: c.oidOf(table.schema + "." + name), space: table.space, schema: table.schema, name: name, kind: "i", of: table}
+	for _, column := range key {
+		at := table.attr(column)
+		table.attrs[at].must = true
+		index.attrs = append(index.attrs, attr{name: column, typ: table.attrs[at].typ, collation: table.attrs[at].collation})
+	}
+	table.key = index
+	index.constraint = c.oidOf("constraint " + table.schema + "." + name)
+	return index
+}

@@ -1,0 +1,133 @@
+package pgcatalog
+
+import (
+	"fmt"
+	"strings"
+)
+
+// format writes a type as format_type does. Without a modifier nobody has asked for
+// one, which is not the same as -1: that is written so that it can be told apart. A
+// type of a schema that is not looked in is written with it; without seen only
+// pg_catalog is.
+func (b *typeBook) format(oid int64, mod *int64, seen func(*typ) bool) string {
+	if oid == 0 {
+		return "-"
+	}
+	t := b.of[oid]
+	if t == nil {
+		return "???"
+	}
+	if t.isArray() {
+		return b.format(t.elem, mod, seen) + "[]"
+	}
+	if text := standardName(t.name, mod); text != "" && t.space == catalogSpace {
+		return text
+	}
+	name := QuoteIdent(t.name)
+	if seen == nil && t.space != catalogSpace || seen != nil && !seen(t) {
+		name = QuoteIdent(spaceOf[t.space]) + "." + name
+	}
+	if mod != nil && *mod >= 0 {
+		name += fmt.Sprintf("(%d)", *mod)
+	}
+	return name
+}
+
+// spaceOf are the schemas that types are of.
+var spaceOf = map[int64]string{catalogSpace: catalogSchema, standardSpace: standardSchema}
+
+// standardName is what the standard calls a type, empty if it has no other name
+// there.
+func standardName(name string, mod *int64) string {
+	given := mod != nil && *mod >= 0
+	switch name {
+	case "bit", "bpchar":
+		return unlessWhole(map[string]string{"bit": "bit", "bpchar": "character"}[name], name, mod)
+	case "varbit", "varchar":
+		return map[string]string{"varbit": "bit varying", "varchar": "character varying"}[name] + length(name, mod)
+	case "numeric":
+		if given {
+			return "numeric" + digits(*mod)
+		}
+		return "numeric"
+	case "interval":
+		if given {
+			return "interval" + intervalFields(*mod)
+		}
+		return "interval"
+	case "time", "timestamp":
+		return name + precision(mod) + " without time zone"
+	case "timetz", "timestamptz":
+		return strings.TrimSuffix(name, "tz") + precision(mod) + " with time zone"
+	}
+	return fullNames[name]
+}
+
+var fullNames = map[string]string{
+	"bool": "boolean", "int2": "smallint", "int4": "integer", "int8": "bigint", "float4": "real", "float8": "double precision",
+}
+
+// unlessWhole is the name of a type whose length is 1 unless it is said. That of any
+// length has only the name that PostgreSQL gave it.
+func unlessWhole(standard, name string, mod *int64) string {
+	if mod != nil && *mod < 0 {
+		return ""
+	}
+	return standard + length(name, mod)
+}
+
+// length is the length that a modifier says; that of characters counts four more.
+func length(name string, mod *int64) string {
+	if mod == nil || *mod < 0 {
+		return ""
+	}
+	n := *mod
+	if strings.HasSuffix(name, "char") {
+		if n -= 4; n < 0 || *mod <= 4 {
+			return ""
+		}
+	}
+	return fmt.Sprintf("(%d)", n)
+}
+
+func precision(mod *int64) string {
+	if mod == nil || *mod < 0 {
+		return ""
+	}
+	return fmt.Sprintf("(%d)", *mod)
+}
+
+// digits are those of a number, and how many of them are behind the point.
+func digits(mod int64) string {
+	if mod -= 4; mod < 0 {
+		return ""
+	}
+	return fmt.Sprintf("(%d,%d)", mod>>16&0xffff, (mod&0x7ff^1024)-1024)
+}
+
+// intervalFields are the fields that an interval is restricted to, and the digits of
+// its seconds.
+func intervalFields(mod int64) string {
+	text, fields, seconds := "", mod>>16&0x7fff, mod&0xffff
+	if fields != 0x7fff {
+		var names []string
+		for _, f := range []struct {
+			bit  int
+			name string
+		}{{2, "year"}, {1, "month"}, {3, "day"}, {10, "hour"}, {11, "minute"}, {12, "second"}} {
+			if fields>>f.bit&1 == 1 {
+				names = append(names, f.name)
+			}
+		}
+		if len(names) > 0 {
+			text = " " + names[0]
+		}
+		if len(names) > 1 {
+			text += " to " + names[len(names)-1]
+		}
+	}
+	if seconds != 0xffff {
+		text += fmt.Sprintf("(%d)", seconds)
+	}
+	return text
+}

@@ -1,0 +1,126 @@
+package pgcatalog
+
+import (
+	"strings"
+
+	"github.com/rotajobs/rota/console/dialect"
+	"github.com/rotajobs/rota/console/kind"
+)
+
+// What PostgreSQL counts of its own work nobody counts here: the numbers are 0, and
+// the times are NULL. What Rota counts is in sys.performance.
+
+// counters are the functions pg_stat_get_… of a relation, a database, a function or a
+// backend.
+const counters = `
+	analyze_count autoanalyze_count autovacuum_count vacuum_count blocks_fetched blocks_hit dead_tuples live_tuples
+	function_calls ins_since_vacuum mod_since_analyze numscans tuples_deleted tuples_fetched tuples_hot_updated
+	tuples_inserted tuples_returned tuples_updated
+	db_blocks_fetched db_blocks_hit db_checksum_failures db_conflict_all db_conflict_bufferpin db_conflict_lock
+	db_conflict_snapshot db_conflict_startup_deadlock db_conflict_tablespace db_deadlocks db_sessions
+	db_sessions_abandoned db_sessions_fatal db_sessions_killed db_temp_bytes db_temp_files db_tuples_deleted
+	db_tuples_fetched db_tuples_inserted db_tuples_returned db_tuples_updated db_xact_commit db_xact_rollback
+	xact_blocks_fetched xact_blocks_hit xact_function_calls xact_numscans xact_tuples_deleted xact_tuples_fetched
+	xact_tuples_hot_updated xact_tuples_inserted xact_tuples_returned xact_tuples_updated`
+
+// serverCounters are those of the server.
+const serverCounters = `
+	bgwriter_buf_written_checkpoints bgwriter_buf_written_clean bgwriter_maxwritten_clean bgwriter_requested_checkpoints
+	bgwriter_timed_checkpoints buf_alloc buf_fsync_backend buf_written_backend`
+
+// spans are how long something took, in milliseconds.
+const spans = `
+	db_active_time db_blk_read_time db_blk_write_time db_idle_in_transaction_time db_session_time function_self_time
+	function_total_time xact_function_self_time xact_function_total_time`
+
+// moments are when something was.
+const moments = `
+	db_checksum_last_failure db_stat_reset_time last_analyze_time last_autoanalyze_time last_autovacuum_time
+	last_vacuum_time backend_start backend_xact_start backend_activity_start`
+
+func countFunctions() (all []Function) {
+	for _, some := range []struct {
+		names   string
+		args    []kind.Kind
+		returns kind.Kind
+		value   any
+	}{
+		{counters, of(kind.OID), kind.Integer, int64(0)}, {serverCounters, nil, kind.Integer, int64(0)},
+		{spans, of(kind.OID), kind.Float, 0.0}, {moments, of(kind.OID), kind.Timestamp, nil},
+		{"db_numbackends", of(kind.OID), kind.Int4, int64(0)}, {"checkpoint_sync_time checkpoint_write_time", nil, kind.Float, 0.0},
+		{"bgwriter_stat_reset_time snapshot_timestamp", nil, kind.Timestamp, nil},
+		{"backend_activity backend_wait_event backend_wait_event_type", of(kind.Int4), kind.Text, nil},
+	} {
+		for _, name := range strings.Fields(some.names) {
+			all = append(all, fn("pg_stat_get_"+name, some.args, some.returns, always(some.value)))
+		}
+	}
+	return all
+}
+
+// refuse has a function say why it does nothing.
+func refuse(message, hint string) call {
+	return func(*Env, *Catalog, []any) (any, error) { return nil, &Error{stateUnsupported, message, hint} }
+}
+
+// refusedFunctions are those that would do something. Any arguments are refused.
+func refusedFunctions() (all []Function) {
+	for _, some := range []struct{ names, message, hint string }{
+		{"pg_sleep pg_sleep_for pg_sleep_until", "a query cannot wait: it would keep a place that others wait for", "wait in the program that asks"},
+		{"pg_cancel_backend pg_terminate_backend", "a session cannot end another", "to end a run, use CANCEL JOB"},
+		{"nextval currval setval lastval", "there are no sequences", ""},
+		{"pg_notify", "a query tells nobody anything", "those who want to know what happens read sys.audit"},
+		{"pg_reload_conf pg_rotate_logfile pg_stat_reset", "a session cannot change the server", ""},
+		{
+			"pg_advisory_lock pg_advisory_lock_shared pg_advisory_unlock pg_advisory_unlock_all pg_advisory_unlock_shared " +
+				"pg_advisory_xact_lock pg_advisory_xact_lock_shared pg_try_advisory_lock pg_try_advisory_lock_shared " +
+				"pg_try_advisory_xact_lock pg_try_advisory_xact_lock_shared",
+			"there are no advisory locks: sessions of one server would hold them, and those of its other nodes would not know",
+			"to have only one of some jobs run at a time, give them a concurrency key",
+		},
+	} {
+		for _, name := range strings.Fields(some.names) {
+			s := dialect.Signature{Name: name, Args: of(kind.Unknown), Optional: 1, Variadic: true, Returns: kind.Void}
+			all = append(all, Function{s, refuse(some.message, some.hint)})
+		}
+	}
+	return all
+}
+
+// standardFunctions are those by which the views of the information schema are made,
+// which some tools call themselves.
+var standardFunctions = []Function{
+	measure("_pg_char_max_length", "character_maximum_length"), measure("_pg_char_octet_length", "character_octet_length"),
+	measure("_pg_numeric_precision", "numeric_precision"), measure("_pg_numeric_precision_radix", "numeric_precision_radix"),
+	measure("_pg_numeric_scale", "numeric_scale"), measure("_pg_datetime_precision", "datetime_precision"),
+	fn("_pg_index_position", of(kind.OID, kind.Int2), kind.Int4, func(_ *Env, c *Catalog, args []any) (any, error) {
+		index := c.classOf[oidOr0(args[0])]
+		if index == nil || index.kind != "i" {
+			return nil, nil
+		}
+		keys, _, _ := keyNumbers(index)
+		for i, key := range keys {
+			if key == oidOr0(args[1]) {
+				return int64(i + 1), nil
+			}
+		}
+		return nil, nil
+	}),
+}
+
+// measure is one of the measures of a type and its modifier.
+func measure(name, column string) Function {
+	return fn(name, of(kind.OID, kind.Int4), kind.Int4, func(_ *Env, _ *Catalog, args []any) (any, error) {
+		t := book().of[oidOr0(args[0])]
+		if t == nil {
+			return nil, nil
+		}
+		pairs := measures(t, oidOr0(args[1]))
+		for i := 0; i < len(pairs); i += 2 {
+			if pairs[i] == column {
+				return plain(pairs[i+1]), nil
+			}
+		}
+		return nil, nil
+	})
+}

@@ -1,0 +1,185 @@
+package pgcatalog
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/rotajobs/rota/console/kind"
+)
+
+// regs are the kinds whose values are numbers of the catalogue and are written as
+// names.
+var regs = []struct {
+	name string
+	kind kind.Kind
+	read func(c *Catalog, env *Env, text string) (int64, error)
+	show func(c *Catalog, env *Env, oid int64) string // empty: there is no such thing
+}{
+	{"regclass", kind.Regclass, (*Catalog).readClass, (*Catalog).showClass},
+	{"regtype", kind.Regtype, (*Catalog).readType, (*Catalog).showType},
+	{"regproc", kind.Regproc, (*Catalog).readProc, (*Catalog).showProc},
+	{"regnamespace", kind.Regspace, (*Catalog).readSpace, (*Catalog).showSpace},
+	{"regrole", kind.Regrole, (*Catalog).readRole, (*Catalog).showRole},
+}
+
+// nameFunctions are those between names and numbers: to_regclass and so on, for which
+// a name that nobody has is NULL; rota_regclass, the cast of a text; and
+// rota_regclass_text, the cast back.
+func nameFunctions() (all []Function) {
+	for _, r := range regs {
+		all = append(all,
+			fn("to_"+r.name, of(kind.Text), r.kind, func(env *Env, c *Catalog, args []any) (any, error) {
+				if found, err := r.read(c, env, textOf(args[0])); err == nil {
+					return found, nil
+				}
+				return nil, nil
+			}),
+			fn("rota_"+r.name, of(kind.Text), r.kind, func(env *Env, c *Catalog, args []any) (any, error) {
+				if n, is := oid(args[0]); is {
+					return n, nil
+				}
+				text := textOf(args[0])
+				if text == "-" {
+					return int64(0), nil
+				}
+				found, err := r.read(c, env, text)
+				if err != nil {
+					return nil, err
+				}
+				return found, nil
+			}),
+			fn("rota_"+r.name+"_text", of(kind.OID), kind.Text, func(env *Env, c *Catalog, args []any) (any, error) {
+				n := oidOr0(args[0])
+				if n == 0 {
+					return "-", nil
+				}
+				if text := r.show(c, env, n); text != "" {
+					return text, nil
+				}
+				return strconv.FormatInt(n, 10), nil
+			}),
+		)
+	}
+	return append(all, fn("quote_ident", of(kind.Text), kind.Text, func(_ *Env, _ *Catalog, args []any) (any, error) {
+		return QuoteIdent(textOf(args[0])), nil
+	}))
+}
+
+func (c *Catalog) readClass(env *Env, text string) (int64, error) {
+	if found, err := c.relation(env, "\t"+text); err != nil { // never as a number
+		return 0, err
+	} else if found != nil {
+		return found.oid, nil
+	}
+	return 0, fail(stateNoTable, `relation "%s" does not exist`, text)
+}
+
+func (c *Catalog) showClass(env *Env, oid int64) string {
+	if of := c.classOf[oid]; of != nil {
+		return c.called(env, of)
+	}
+	return ""
+}
+
+func (c *Catalog) readType(env *Env, text string) (int64, error) {
+	found, err := c.typeNamed(env, text)
+	if err != nil {
+		return 0, err
+	}
+	if found == nil {
+		return 0, fail(stateNoObject, `type "%s" does not exist`, text)
+	}
+	return found.oid, nil
+}
+
+func (c *Catalog) showType(env *Env, oid int64) string {
+	if book().of[oid] == nil {
+		return ""
+	}
+	return book().format(oid, nil, c.typeVisible(env))
+}
+
+// procsNamed are the functions of a name. All are PostgreSQL's own.
+func (c *Catalog) procsNamed(env *Env, text string) ([]*proc, error) {
+	text, _, _ = strings.Cut(text, "(") // regprocedure has the types behind it
+	schema, name, err := c.split(env, text)
+	if err != nil {
+		return nil, err
+	}
+	if schema != "" && schema != catalogSchema {
+		return nil, nil
+	}
+	return procs().named[name], nil
+}
+
+func (c *Catalog) readProc(env *Env, text string) (int64, error) {
+	found, err := c.procsNamed(env, text)
+	switch {
+	case err != nil:
+		return 0, err
+	case len(found) == 0:
+		return 0, fail(stateNoFunction, `function "%s" does not exist`, text)
+	case len(found) > 1:
+		return 0, fail(stateAmbiguous, `more than one function named "%s"`, text)
+	}
+	return found[0].oid, nil
+}
+
+func (c *Catalog) showProc(_ *Env, oid int64) string {
+	p := procs().of[oid]
+	switch {
+	case p == nil:
+		return ""
+	case len(procs().named[p.name]) > 1: // then the name alone would not be read again
+		return catalogSchema + "." + QuoteIdent(p.name)
+	}
+	return QuoteIdent(p.name)
+}
+
+// single reads a name that can have nothing before it.
+func single(text string) (string, error) {
+	names, err := identifiers(text)
+	if err == nil && len(names) > 1 {
+		err = fail(stateBadName, "invalid name syntax")
+	}
+	if err != nil {
+		return "", err
+	}
+	return names[0], nil
+}
+
+func (c *Catalog) readSpace(_ *Env, text string) (int64, error) {
+	name, err := single(text)
+	if err != nil {
+		return 0, err
+	}
+	if n, there := c.spaces[name]; there {
+		return n, nil
+	}
+	return 0, fail(stateNoSchema, `schema "%s" does not exist`, name)
+}
+
+func (c *Catalog) showSpace(_ *Env, oid int64) string {
+	if name := c.spaceName[oid]; name != "" {
+		return QuoteIdent(name)
+	}
+	return ""
+}
+
+func (c *Catalog) readRole(_ *Env, text string) (int64, error) {
+	name, err := single(text)
+	if err != nil {
+		return 0, err
+	}
+	if name == c.subject.Owner {
+		return ownerRole, nil
+	}
+	return 0, fail(stateNoObject, `role "%s" does not exist`, name)
+}
+
+func (c *Catalog) showRole(_ *Env, oid int64) string {
+	if oid == ownerRole {
+		return QuoteIdent(c.subject.Owner)
+	}
+	return ""
+}

@@ -1,0 +1,160 @@
+package pgcatalog
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/rotajobs/rota/console/dialect"
+	"github.com/rotajobs/rota/console/kind"
+)
+
+// showFunctions write what something is as a statement could have made it. What
+// there is none of here, such as triggers, is NULL.
+var showFunctions = []Function{
+	fn("pg_get_expr", of(kind.NodeTree, kind.OID, kind.Boolean), kind.Text, func(_ *Env, _ *Catalog, args []any) (any, error) { return textOf(args[0]), nil }).optional(1),
+	fn("pg_get_userbyid", of(kind.OID), kind.Name, func(_ *Env, c *Catalog, args []any) (any, error) {
+		if n := oidOr0(args[0]); n != ownerRole {
+			return fmt.Sprintf("unknown (OID=%d)", n), nil
+		}
+		return c.subject.Owner, nil
+	}),
+	fn("pg_get_indexdef", of(kind.OID), kind.Text, showIndex),
+	fn("pg_get_indexdef", of(kind.OID, kind.Int4, kind.Boolean), kind.Text, showIndex),
+	fn("pg_get_constraintdef", of(kind.OID, kind.Boolean), kind.Text, func(_ *Env, c *Catalog, args []any) (any, error) {
+		for _, index := range c.classes {
+			if n := oidOr0(args[0]); index.kind == "i" && index.constraint == n {
+				return "PRIMARY KEY (" + index.columns() + ")", nil
+			}
+		}
+		return nil, nil
+	}).optional(1),
+	fn("pg_get_function_result", of(kind.OID), kind.Text, ofProc(func(p *proc) any { return p.result() })),
+	fn("pg_get_function_arguments", of(kind.OID), kind.Text, ofProc(func(p *proc) any { return p.arguments() })),
+	fn("pg_get_function_identity_arguments", of(kind.OID), kind.Text, ofProc(func(p *proc) any { return p.arguments() })),
+	fn("pg_get_functiondef", of(kind.OID), kind.Text, ofProc(func(p *proc) any { return p.define() })),
+	fn("pg_get_function_sqlbody", of(kind.OID), kind.Text, always(nil)),
+	fn("pg_get_function_arg_default", of(kind.OID, kind.Int4), kind.Text, always(nil)),
+	fn("pg_get_viewdef", of(kind.Unknown, kind.Unknown), kind.Text, always(nil)).optional(1),
+	fn("pg_get_ruledef", of(kind.OID, kind.Boolean), kind.Text, always(nil)).optional(1),
+	fn("pg_get_triggerdef", of(kind.OID, kind.Boolean), kind.Text, always(nil)).optional(1),
+	fn("pg_get_partkeydef", of(kind.OID), kind.Text, always(nil)),
+	fn("pg_get_partition_constraintdef", of(kind.OID), kind.Text, always(nil)),
+	fn("pg_get_statisticsobjdef", of(kind.OID), kind.Text, always(nil)),
+	fn("pg_get_statisticsobjdef_columns", of(kind.OID), kind.Text, always(nil)),
+	fn("pg_get_statisticsobjdef_expressions", of(kind.OID), kind.Text.Array(), always(nil)),
+	fn("pg_get_serial_sequence", of(kind.Text, kind.Text), kind.Text, func(env *Env, c *Catalog, args []any) (any, error) {
+		_, err := c.columnOf(env, args[0], args[1])
+		return nil, err
+	}),
+	fn("pg_describe_object", of(kind.OID, kind.OID, kind.Int4), kind.Text, describe),
+	rowsOf("pg_get_keywords", nil, func() any { return keywordRows() }),
+	rowsOf("pg_options_to_table", of(kind.Text.Array()), func() any { return []any{} }),
+	rowsOf("pg_partition_ancestors", of(kind.Regclass), func() any { return []any{} }),
+	rowsOf("pg_partition_tree", of(kind.Regclass), func() any { return []any{} }),
+	rowsOf("pg_listening_channels", nil, func() any { return []any{} }),
+}
+
+// rowsOf is a function that yields rows.
+func rowsOf(name string, args []kind.Kind, rows func() any) Function {
+	return Function{
+		dialect.Signature{Name: name, Args: args, Returns: kind.Record, Set: true},
+		func(*Env, *Catalog, []any) (any, error) {
+			text, err := json.Marshal(rows())
+			return string(text), err
+		},
+	}
+}
+
+// ofProc is NULL for a function that is not there.
+func ofProc(show func(*proc) any) call {
+	return func(_ *Env, _ *Catalog, args []any) (any, error) {
+		if p := procs().of[oidOr0(args[0])]; p != nil {
+			return show(p), nil
+		}
+		return nil, nil
+	}
+}
+
+// define is the statement that a function could have been made by.
+func (p *proc) define() string {
+	if p.kind == "a" {
+		return ""
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "CREATE OR REPLACE FUNCTION pg_catalog.%s(%s)\n RETURNS %s\n LANGUAGE internal\n", QuoteIdent(p.name), p.arguments(), p.result())
+	words := map[string]string{"i": " IMMUTABLE", "s": " STABLE"}[p.volatile]
+	words += map[string]string{"s": " PARALLEL SAFE", "r": " PARALLEL RESTRICTED"}[p.parallel]
+	if p.strict {
+		words += " STRICT"
+	}
+	if words != "" {
+		b.WriteString(words + "\n")
+	}
+	fmt.Fprintf(&b, "AS $function$%s$function$\n", p.name)
+	return b.String()
+}
+
+// showIndex is the statement of an index, or one of its columns.
+func showIndex(env *Env, c *Catalog, args []any) (any, error) {
+	index := c.classOf[oidOr0(args[0])]
+	if index == nil || index.kind != "i" {
+		return nil, nil
+	}
+	if len(args) == 1 {
+		return index.define(true), nil
+	}
+	switch at := oidOr0(args[1]); {
+	case at == 0:
+		return index.define(!isTrue(args[2]) || !c.visible(env, index.of)), nil
+	case at > 0 && at <= int64(len(index.attrs)):
+		return QuoteIdent(index.attrs[at-1].name), nil
+	}
+	return "", nil
+}
+
+// keywordRows are the words of the grammar as pg_get_keywords has them.
+func keywordRows() (rows []map[string]any) {
+	why := map[string]string{
+		"U": "unreserved", "C": "unreserved (cannot be function or type name)", "T": "reserved (can be function or type name)", "R": "reserved",
+	}
+	for _, word := range sortedKeys(keyword()) {
+		letter := keyword()[word]
+		bare, can := letter == strings.ToUpper(letter), "can be bare label"
+		if !bare {
+			can = "requires AS"
+		}
+		rows = append(rows, map[string]any{
+			"word": word, "catcode": strings.ToUpper(letter), "barelabel": truth(bare), "catdesc": why[strings.ToUpper(letter)], "baredesc": can,
+		})
+	}
+	return rows
+}
+
+// describe says what something is in words.
+func describe(env *Env, c *Catalog, args []any) (any, error) {
+	id, column := oidOr0(args[1]), oidOr0(args[2])
+	switch oidOr0(args[0]) {
+	case classTable:
+		if of := c.classOf[id]; of != nil {
+			text := map[string]string{"r": "table ", "v": "view ", "i": "index "}[of.kind] + c.called(env, of)
+			if column > 0 && column <= int64(len(of.attrs)) {
+				text = "column " + of.attrs[column-1].name + " of " + text
+			}
+			return text, nil
+		}
+	case spaceTable:
+		if name := c.spaceName[id]; name != "" {
+			return "schema " + name, nil
+		}
+	case typeTable:
+		if text := c.showType(env, id); text != "" {
+			return "type " + text, nil
+		}
+	case procTable:
+		if p := procs().of[id]; p != nil {
+			return "function " + p.name + "(" + strings.ReplaceAll(p.arguments(), ", ", ",") + ")", nil
+		}
+	}
+	return nil, nil
+}

@@ -1,0 +1,107 @@
+package pgcatalog
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/rotajobs/rota/console/dialect"
+	"github.com/rotajobs/rota/console/kind"
+)
+
+// sizeFunctions say how large something is: nothing here takes room on a disk of its
+// own that a database would count.
+var sizeFunctions = []Function{
+	fn("pg_relation_size", of(kind.Regclass), kind.Integer, ifThere(0)), fn("pg_relation_size", of(kind.Regclass, kind.Text), kind.Integer, ifThere(0)),
+	fn("pg_total_relation_size", of(kind.Regclass), kind.Integer, ifThere(0)),
+	fn("pg_table_size", of(kind.Regclass), kind.Integer, ifThere(0)), fn("pg_indexes_size", of(kind.Regclass), kind.Integer, ifThere(0)),
+	fn("pg_database_size", of(kind.Unknown), kind.Integer, always(int64(0))),
+	fn("pg_tablespace_size", of(kind.Unknown), kind.Integer, always(int64(0))),
+	fn("pg_tablespace_location", of(kind.OID), kind.Text, always("")),
+	fn("pg_size_pretty", of(kind.Numeric), kind.Text, func(_ *Env, _ *Catalog, args []any) (any, error) { return pretty(oidOr0(args[0])), nil }),
+	fn("pg_relation_filenode", of(kind.Regclass), kind.OID, func(env *Env, c *Catalog, args []any) (any, error) {
+		if found, err := c.relation(env, args[0]); err != nil || found == nil || found.kind == "v" {
+			return nil, err
+		} else {
+			return found.oid, nil
+		}
+	}),
+	fn("pg_relation_filepath", of(kind.Regclass), kind.Text, ifThere(nil)),
+	fn("pg_relation_is_publishable", of(kind.Regclass), kind.Boolean, ifThere(0)),
+	fn("pg_relation_is_updatable", of(kind.Regclass, kind.Boolean), kind.Int4, always(int64(0))),
+	fn("pg_column_is_updatable", of(kind.Regclass, kind.Int2, kind.Boolean), kind.Boolean, always(int64(0))),
+	fn("pg_partition_root", of(kind.Regclass), kind.Regclass, always(nil)),
+	fn("pg_indexam_has_property", of(kind.OID, kind.Text), kind.Boolean, func(_ *Env, _ *Catalog, args []any) (any, error) {
+		return property(oidOr0(args[0]) == btreeMethod, textOf(args[1]))
+	}),
+	fn("pg_index_has_property", of(kind.Regclass, kind.Text), kind.Boolean, indexProperty),
+	fn("pg_index_column_has_property", of(kind.Regclass, kind.Int4, kind.Text), kind.Boolean, indexProperty),
+	{dialect.Signature{Name: "age", Args: of(kind.XID), Returns: kind.Int4, As: "rota_age_of_xid"}, strict(always(int64(0)))}, // that of times is another
+}
+
+// ifThere gives a value for a relation that is there.
+func ifThere(value any) call {
+	return func(env *Env, c *Catalog, args []any) (any, error) {
+		if found, err := c.relation(env, args[0]); err != nil || found == nil {
+			return nil, err
+		}
+		return plain(value), nil
+	}
+}
+
+// pretty writes a size in the unit in which it has few digits, rounded half up.
+func pretty(bytes int64) string {
+	units := []string{"bytes", "kB", "MB", "GB", "TB", "PB"}
+	if abs(bytes) < 10*1024 {
+		return strconv.FormatInt(bytes, 10) + " bytes"
+	}
+	half := bytes >> 9 // in halves of the unit, so that it can be rounded
+	for i := 1; ; i++ {
+		if abs(half) < 20*1024-1 || i == len(units)-1 {
+			return strconv.FormatInt(halved(half), 10) + " " + units[i]
+		}
+		half >>= 10
+	}
+}
+
+// halved rounds away from zero.
+func halved(n int64) int64 {
+	if n < 0 {
+		return (n - 1) / 2
+	}
+	return (n + 1) / 2
+}
+
+func abs(n int64) int64 {
+	if n < 0 {
+		return -n
+	}
+	return n
+}
+
+// property is what can be asked of a way to keep an index: those here are ordered and
+// can be unique.
+func property(is bool, name string) (any, error) {
+	if !is {
+		return nil, nil
+	}
+	has, known := properties[strings.ToLower(name)]
+	if !known {
+		return nil, nil
+	}
+	return truth(has), nil
+}
+
+var properties = map[string]bool{
+	"can_order": true, "can_unique": true, "can_multi_col": true, "can_exclude": true, "can_include": true,
+	"clusterable": true, "index_scan": true, "bitmap_scan": true, "backward_scan": true,
+	"asc": true, "desc": false, "nulls_first": false, "nulls_last": true, "orderable": true, "distance_orderable": false,
+	"returnable": true, "search_array": true, "search_nulls": true,
+}
+
+func indexProperty(env *Env, c *Catalog, args []any) (any, error) {
+	index, err := c.relation(env, args[0])
+	if err != nil {
+		return nil, err
+	}
+	return property(index != nil && index.kind == "i", textOf(args[len(args)-1]))
+}

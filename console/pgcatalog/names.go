@@ -1,0 +1,149 @@
+package pgcatalog
+
+import (
+	"slices"
+	"strings"
+)
+
+// path are the schemas in which a session looks for a name, in that order.
+func (c *Catalog) path(env *Env) (all []string) {
+	if !slices.Contains(env.SearchPath, catalogSchema) {
+		all = append(all, catalogSchema)
+	}
+	return append(all, c.namedPath(env)...)
+}
+
+// namedPath are those that the session has named itself, and that there are.
+func (c *Catalog) namedPath(env *Env) (all []string) {
+	for _, name := range env.SearchPath {
+		if name == `$user` || name == `"$user"` {
+			name = env.User
+		}
+		if _, there := c.spaces[name]; there && !slices.Contains(all, name) {
+			all = append(all, name)
+		}
+	}
+	return all
+}
+
+// identifiers reads names with points between them, as regclass does: in small
+// letters, unless they stand in quotes.
+func identifiers(text string) ([]string, error) {
+	var names []string
+	rest := strings.TrimSpace(text)
+	for {
+		name, after, fine := identifier(rest)
+		if !fine {
+			return nil, fail(stateBadName, "invalid name syntax")
+		}
+		names = append(names, name)
+		if after = strings.TrimLeft(after, " \t\n"); after == "" {
+			return names, nil
+		}
+		var point bool
+		if rest, point = strings.CutPrefix(after, "."); !point {
+			return nil, fail(stateBadName, "invalid name syntax")
+		}
+		rest = strings.TrimLeft(rest, " \t\n")
+	}
+}
+
+// identifier reads the first name of a text, and is what comes after it.
+func identifier(text string) (name, rest string, fine bool) {
+	if strings.HasPrefix(text, `"`) {
+		return quoted(text[1:])
+	}
+	end := strings.IndexAny(text, ". \t\n\"")
+	if end < 0 {
+		end = len(text)
+	}
+	return strings.ToLower(text[:end]), text[end:], end > 0
+}
+
+// quoted reads a name in quotes, of which the first has been read.
+func quoted(text string) (name, rest string, fine bool) {
+	for {
+		part, after, found := strings.Cut(text, `"`)
+		if !found {
+			return "", "", false
+		}
+		name += part
+		if !strings.HasPrefix(after, `"`) {
+			return name, after, name != ""
+		}
+		name, text = name+`"`, after[1:]
+	}
+}
+
+// split reads a name that may have a schema, and before that our database.
+func (c *Catalog) split(env *Env, text string) (schema, name string, err error) {
+	names, err := identifiers(text)
+	if err != nil {
+		return "", "", err
+	}
+	switch {
+	case len(names) == 1:
+		return "", names[0], nil
+	case len(names) == 2:
+		return names[0], names[1], nil
+	case len(names) == 3 && (names[0] == env.Database || names[0] == c.subject.Database):
+		return names[1], names[2], nil
+	}
+	if len(names) > 3 {
+		return "", "", fail(stateSyntax, "improper relation name (too many dotted names): %s", strings.Join(names, "."))
+	}
+	return "", "", fail(stateUnsupported, "cross-database references are not implemented: %s", strings.Join(names, "."))
+}
+
+// find is the relation that a name stands for, nil if there is none.
+func (c *Catalog) find(env *Env, schema, name string) *class {
+	if schema != "" {
+		return c.class[[2]string{schema, name}]
+	}
+	for _, space := range c.path(env) {
+		if found := c.class[[2]string{space, name}]; found != nil {
+			return found
+		}
+	}
+	return nil
+}
+
+// relation is the relation that an argument stands for: a number, or a name. A
+// number that nobody has is nil, a name that nobody has is an error.
+func (c *Catalog) relation(env *Env, arg any) (*class, error) {
+	if n, is := oid(arg); is {
+		return c.classOf[n], nil
+	}
+	text := textOf(arg)
+	schema, name, err := c.split(env, text)
+	if err != nil {
+		return nil, err
+	}
+	if found := c.find(env, schema, name); found != nil {
+		return found, nil
+	}
+	if _, there := c.spaces[schema]; schema != "" && !there {
+		return nil, fail(stateNoSchema, `schema "%s" does not exist`, schema)
+	}
+	if schema != "" {
+		name = schema + "." + name
+	}
+	return nil, fail(stateNoTable, `relation "%s" does not exist`, name)
+}
+
+// visible says whether a relation is found without its schema.
+func (c *Catalog) visible(env *Env, of *class) bool { return c.find(env, "", of.name) == of }
+
+// typeVisible says whether a type is found without its schema. No two have one name.
+func (c *Catalog) typeVisible(env *Env) func(*typ) bool {
+	path := c.path(env)
+	return func(t *typ) bool { return slices.Contains(path, spaceOf[t.space]) }
+}
+
+// called is the name of a relation as the session has to write it.
+func (c *Catalog) called(env *Env, of *class) string {
+	if c.visible(env, of) {
+		return QuoteIdent(of.name)
+	}
+	return QuoteIdent(of.schema) + "." + QuoteIdent(of.name)
+}

@@ -1,0 +1,60 @@
+package pgcatalog
+
+import (
+	"regexp"
+	"strings"
+)
+
+// typeSpelling is how a type is written: its name, what is in parentheses, more words
+// of the name, and how often it is an array.
+var typeSpelling = regexp.MustCompile(`^\s*((?:"(?:[^"]|"")+"|[^\s()\[\]"])+(?:\s+[A-Za-z]+)*)\s*(\([^)]*\))?((?:\s+[A-Za-z]+)*)\s*((?:\[\s*\d*\s*\]\s*)*)$`)
+
+var blanks = regexp.MustCompile(`\s+`)
+
+// typeNamed is the type that a text stands for, nil if there is none. A name in
+// quotes is that of pg_type; one without may be that of the standard.
+func (c *Catalog) typeNamed(env *Env, text string) (*typ, error) {
+	parts := typeSpelling.FindStringSubmatch(text)
+	if parts == nil {
+		return nil, fail(stateBadName, `invalid type name "%s"`, text)
+	}
+	name, array := parts[1]+parts[3], parts[4] != ""
+	if cut, is := strings.CutSuffix(strings.ToLower(name), " array"); is {
+		name, array = name[:len(cut)], true
+	}
+	found, err := c.plainType(env, name)
+	if err != nil || found == nil || !array {
+		return found, err
+	}
+	return book().of[found.array], nil
+}
+
+// plainType finds a type that is no array, or is by its own name.
+func (c *Catalog) plainType(env *Env, name string) (*typ, error) {
+	if !strings.Contains(name, `"`) {
+		if internal := spelled[blanks.ReplaceAllString(strings.ToLower(name), " ")]; internal != "" {
+			return book().named[internal], nil
+		}
+	}
+	schema, plain, err := c.split(env, name)
+	if err != nil {
+		return nil, err
+	}
+	found := book().named[plain]
+	switch {
+	case found == nil:
+		return nil, nil
+	case schema == "" && !c.typeVisible(env)(found), schema != "" && spaceOf[found.space] != schema:
+		return nil, nil
+	}
+	return found, nil
+}
+
+// spelled are the names that the grammar has for types.
+var spelled = map[string]string{
+	"bigint": "int8", "int": "int4", "integer": "int4", "smallint": "int2", "real": "float4", "float": "float8", "double precision": "float8",
+	"decimal": "numeric", "dec": "numeric", "boolean": "bool", "character varying": "varchar", "char varying": "varchar",
+	"character": "bpchar", "char": "bpchar", "nchar": "bpchar", "national character": "bpchar", "bit varying": "varbit",
+	"timestamp with time zone": "timestamptz", "timestamp without time zone": "timestamp",
+	"time with time zone": "timetz", "time without time zone": "time",
+}

@@ -1,0 +1,97 @@
+package pgcatalog
+
+import (
+	"maps"
+	"slices"
+)
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+
+// hidden is what stands where a password would.
+const hidden = "********"
+
+// roles fills what speaks of roles. There is one, and nothing says by what it is
+// known.
+func (b *builder) roles() {
+	name := b.subject.Owner
+	flags := []any{"rolname", name, "rolsuper", true, "rolinherit", true, "rolcreaterole", false, "rolcreatedb", false,
+		"rolcanlogin", true, "rolreplication", false, "rolbypassrls", true, "rolconnlimit", -1}
+	b.add("pg_authid", append(flags, "oid", ownerRole)...)
+	b.add("pg_roles", append(flags, "oid", ownerRole, "rolpassword", hidden)...)
+	user := []any{"usename", name, "usesysid", ownerRole, "usecreatedb", false, "usesuper", true, "userepl", false, "usebypassrls", true}
+	b.add("pg_user", append(user, "passwd", hidden)...)
+	b.add("pg_shadow", user...)
+}
+
+// databases fills what speaks of databases. There is one.
+func (b *builder) databases() {
+	b.add("pg_database", "oid", ourDatabase, "datname", b.subject.Database, "datdba", ownerRole, "encoding", encodingUTF8,
+		"datlocprovider", "c", "datallowconn", true, "datconnlimit", -1, "datfrozenxid", 3, "datminmxid", 1, "dattablespace", defaultSpace,
+		"datcollate", "C.UTF-8", "datctype", "C.UTF-8", "datacl", b.anyone("c"))
+	b.addFacts("pg_tablespace", "oid spcname", "1663 pg_default\n1664 pg_global", "spcowner", ownerRole)
+}
+
+// methods fills what speaks of ways to keep rows, of languages, extensions and
+// orders of texts.
+func (b *builder) methods() {
+	b.addFacts("pg_am", "oid amname amhandler amtype", methodFacts)
+	b.addFacts("pg_language", "oid lanname lanispl lanpltrusted lanplcallfoid laninline lanvalidator", languageFacts, "lanowner", ownerRole)
+	b.addFacts("pg_collation", "oid collname collprovider collencoding collcollate collctype", collationFacts,
+		"collnamespace", catalogSpace, "collowner", ownerRole, "collisdeterministic", true)
+	b.add("pg_extension", "oid", plpgsql, "extname", "plpgsql", "extowner", ownerRole, "extnamespace", catalogSpace, "extversion", "1.0")
+	b.add("pg_available_extensions", "name", "plpgsql", "default_version", "1.0", "installed_version", "1.0")
+	b.add("pg_available_extension_versions", "name", "plpgsql", "version", "1.0", "installed", true, "superuser", true, "trusted", true,
+		"relocatable", false, "schema", catalogSchema)
+}
+
+// plpgsql is an extension that every PostgreSQL has, and that tools therefore expect.
+const plpgsql = 13559
+
+const methodFacts = `
+2 heap 3 t
+403 btree 330 i
+405 hash 331 i
+783 gist 332 i
+2742 gin 333 i
+4000 spgist 334 i
+3580 brin 335 i
+`
+
+const languageFacts = `
+12 internal f f 0 0 2246
+13 c f f 0 0 2247
+14 sql f t 0 0 2248
+13563 plpgsql t t 13560 13561 13562
+`
+
+const collationFacts = `
+100 default d -1 - -
+950 C c -1 C C
+951 POSIX c -1 POSIX POSIX
+`
+
+// remarks fills the comments: those of the subject, and those of what every
+// PostgreSQL has.
+func (b *builder) remarks() {
+	for _, c := range b.classes {
+		if c.kind != "r" || c.space == catalogSpace || c.space == standardSpace {
+			continue
+		}
+		b.remark(c.oid, classTable, 0, b.subject.Comment(c.name, ""))
+		for i, a := range c.attrs {
+			b.remark(c.oid, classTable, int64(i+1), b.subject.Comment(c.name, a.name))
+		}
+	}
+	b.remark(publicSpace, spaceTable, 0, "a schema that is empty, for those who look for one of this name")
+	b.remark(plpgsql, extensionTable, 0, "what every PostgreSQL has; no procedure runs here")
+	b.comments[comment{ourDatabase, databaseTable, 0}] = "the scheduler's database, to be read"
+	b.add("pg_shdescription", "objoid", ourDatabase, "classoid", databaseTable, "description", b.comments[comment{ourDatabase, databaseTable, 0}])
+}
+
+func (b *builder) remark(of, table, column int64, text string) {
+	if text == "" {
+		return
+	}
+	b.comments[comment{of, table, column}] = text
+	b.add("pg_description", "objoid", of, "classoid", table, "objsubid", column, "description", text)
+}

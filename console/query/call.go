@@ -1,0 +1,99 @@
+package query
+
+// calledOrTyped takes a call, or a text behind a type with a length: numeric(3, 1) '1'.
+func (p *parser) calledOrTyped(path []Name) Expr {
+	c := p.call(path)
+	if p.now().kind != aString {
+		return p.subscripts(p.aggregated(c), false)
+	}
+	t := pathAsType(path)
+	for _, arg := range c.Args {
+		n, ok := arg.(*Number)
+		if !ok {
+			p.expected("an operator")
+		}
+		t.Mods = append(t.Mods, n.Text)
+	}
+	return p.typedText(t)
+}
+
+// call takes the arguments of a function.
+func (p *parser) call(path []Name) *Call {
+	c := &Call{At: At(path[0].At), Path: path}
+	p.open("(")
+	switch {
+	case p.now().sign(")"):
+	case p.now().operator("*"):
+		p.take()
+		c.Star = true
+	default:
+		if c.Distinct = p.accept("distinct"); !c.Distinct {
+			p.accept("all")
+		}
+		p.arguments(c)
+		if p.accept("order") {
+			p.expect("by")
+			c.Order = p.terms()
+		}
+	}
+	p.close(")")
+	return c
+}
+
+// arguments takes values with commas between them, some with a name. Where one has
+// a name, Names is as long as Args, and empty for those that have none.
+func (p *parser) arguments(c *Call) {
+	for {
+		name := p.argumentName()
+		if c.Names == nil && name.Text != "" {
+			c.Names = make([]Name, len(c.Args))
+		}
+		if c.Names != nil {
+			p.nameArgument(c, name)
+		}
+		c.Variadic = p.accept("variadic")
+		c.Args = append(c.Args, p.value())
+		if c.Variadic || !p.acceptSign(",") {
+			return
+		}
+	}
+}
+
+func (p *parser) nameArgument(c *Call, name Name) {
+	if name.Text == "" {
+		fail(stateSyntax, p.now().at, "an argument without a name stands behind one with a name", "")
+	}
+	c.Names = append(c.Names, name)
+}
+
+func (p *parser) argumentName() (name Name) {
+	if next := p.ahead(1); p.now().isLabel() && (next.sign("=>") || next.sign(":=")) {
+		name = p.take().name()
+		p.take()
+	}
+	return name
+}
+
+// aggregated takes what may stand behind a call: WITHIN GROUP, FILTER and OVER.
+func (p *parser) aggregated(c *Call) Expr {
+	if p.accept("within", "group") {
+		p.open("(")
+		p.expect("order", "by")
+		c.Within = p.terms()
+		p.close(")")
+	}
+	if p.now().word("filter") && p.ahead(1).sign("(") {
+		p.take()
+		p.open("(")
+		p.expect("where")
+		c.Filter = p.value()
+		p.close(")")
+	}
+	if t := p.now(); t.word("respect", "ignore") && p.ahead(1).word("nulls") {
+		p.unsupported(t.at, upper(t.text)+" NULLS", "")
+	}
+	if p.accept("over") {
+		c.Over = p.over()
+	}
+	return c
+}

@@ -1,0 +1,151 @@
+package query
+
+import (
+	"errors"
+	"strings"
+	"testing"
+)
+
+func goodTexts(t testing.TB) (texts []string) {
+	for _, file := range []string{"testdata/queries.txt", "testdata/values.txt", "testdata/clients.txt"} {
+		for _, c := range readCases(t, file) {
+			texts = append(texts, c.text)
+		}
+	}
+	return texts
+}
+
+// mustNotPanic reads a text and looks at the error, if there is one.
+func mustNotPanic(t *testing.T, text string) error {
+	t.Helper()
+	q, err := Parse(text)
+	if err == nil {
+		_ = show(q) // which panics where the tree has a hole
+		return nil
+	}
+	var e *Error
+	if !errors.As(err, &e) {
+		t.Fatalf("%s: %T is not an *Error", text, err)
+	}
+	if e.Offset < 0 || e.Offset > len(text) || e.State == "" || e.Message == "" {
+		t.Fatalf("%s: %+v", text, e)
+	}
+	return err
+}
+
+func cut(text string) (tokens []token) {
+	s := &scanner{text: text}
+	for {
+		t := s.next()
+		if t.kind == anEnd {
+			return tokens
+		}
+		tokens = append(tokens, t)
+	}
+}
+
+func TestPartsOfGoodTextsNeverPanic(t *testing.T) {
+	for _, text := range goodTexts(t) {
+		tokens := cut(text)
+		for i, tok := range tokens {
+			mustNotPanic(t, text[:tok.at])
+			mustNotPanic(t, text[tok.at:])
+			mustNotPanic(t, text[:tok.at]+text[tok.end:])
+			mustNotPanic(t, text[:tok.end]+" "+text[tok.at:])
+			if i > 0 {
+				before := tokens[i-1]
+				mustNotPanic(t, text[:before.at]+text[tok.at:tok.end]+" "+text[before.at:before.end]+" "+text[tok.end:])
+			}
+		}
+		for i := range text {
+			mustNotPanic(t, text[:i])
+		}
+	}
+}
+
+func state(err error) string {
+	var e *Error
+	if errors.As(err, &e) {
+		return e.State
+	}
+	return ""
+}
+
+func TestNestingIsBounded(t *testing.T) {
+	for name, nest := range map[string][3]string{
+		"parentheses": {"SELECT ", "(", ")"},
+		"brackets":    {"SELECT a", "[a", "]"},
+		"arrays":      {"SELECT ARRAY", "[", "]"},
+		"calls":       {"SELECT ", "f(", ")"},
+		"casts":       {"SELECT ", "CAST(", " AS int)"},
+		"cases":       {"SELECT ", "CASE WHEN ", " THEN 1 END"},
+		"negations":   {"SELECT ", "NOT ", ""},
+		"signs":       {"SELECT ", "- ", ""},
+		"queries":     {"SELECT ", "(SELECT ", ")"},
+		"sources":     {"SELECT * FROM ", "(", ")"},
+		"derived":     {"SELECT * FROM ", "(SELECT * FROM ", ")"},
+		"joins":       {"SELECT * FROM a ", "JOIN a ", "ON b "},
+		"bodies":      {"", "(", ")"},
+		"operators":   {"SELECT ", "OPERATOR(+) ", ""},
+	} {
+		middle := map[string]string{"bodies": "SELECT 1", "joins": "", "brackets": ""}
+		inner, ok := middle[name]
+		if !ok {
+			inner = " a"
+		}
+		at := func(n int) error {
+			return mustNotPanic(t, nest[0]+strings.Repeat(nest[1], n)+inner+strings.Repeat(nest[2], n))
+		}
+		if err := at(depthMost - 1); err != nil {
+			t.Errorf("%s: %d deep: %v", name, depthMost-1, err)
+		}
+		if err := at(depthMost + 1); state(err) != stateTooMuch {
+			t.Errorf("%s: %d deep: %v", name, depthMost+1, err)
+		}
+		if err := at(20_000); state(err) != stateTooMuch {
+			t.Errorf("%s: 20000 deep: %v", name, err)
+		}
+	}
+}
+
+func TestLongTextsAreBounded(t *testing.T) {
+	for name, c := range map[string]struct{ text, state string }{
+		"a long text":       {strings.Repeat(" ", textMost+1), stateTooMuch},
+		"many tokens":       {"SELECT " + strings.Repeat("1,", tokensMost) + "1", stateTooMuch},
+		"many operands":     {"SELECT " + strings.Repeat("a OR ", 40_000) + "a", ""},
+		"many unions":       {strings.Repeat("SELECT 1 UNION ", 30_000) + "SELECT 1", ""},
+		"many joins":        {"SELECT FROM a" + strings.Repeat(" CROSS JOIN a", 30_000), ""},
+		"many casts":        {"SELECT a" + strings.Repeat("::b", 40_000), ""},
+		"many subscripts":   {"SELECT a" + strings.Repeat("[1]", 30_000), ""},
+		"one long operator": {"SELECT 1 " + strings.Repeat("+", textMost-10), stateTooMuch},
+		"long of others":    {"SELECT 1 " + strings.Repeat("<", textMost-10), stateTooMuch},
+		"open quotation":    {"SELECT '" + strings.Repeat("''", textMost/2-10), stateSyntax},
+		"open escapes":      {"SELECT E'" + strings.Repeat(`\`, textMost-10), stateSyntax},
+		"open comment":      {"SELECT " + strings.Repeat("/*", textMost/2-10), stateSyntax},
+		"open dollars":      {"SELECT $a$" + strings.Repeat("$b$", textMost/3-10), stateSyntax},
+		"open bracket":      {"SELECT [" + strings.Repeat("[", textMost-10), stateSyntax},
+		"many strings":      {"SELECT 'a'" + strings.Repeat("\n'a'", 200_000), ""},
+		"a long word":       {"SELECT " + strings.Repeat("a", textMost-10), ""},
+		"a long number":     {"SELECT " + strings.Repeat("1", textMost-10), ""},
+		"a long misspelt":   {"SELECT 1 1" + strings.Repeat("a", textMost-20), stateSyntax},
+		"a long path":       {"SELECT a" + strings.Repeat(".a", 40_000), ""},
+		"brackets":          {"SELECT " + strings.Repeat("[$a$],", 30_000) + "1", ""},
+		"a zero byte":       {"SELECT '\x00'", stateEncoding},
+		"not UTF-8":         {"SELECT '\xff'", stateEncoding},
+	} {
+		_, err := Parse(c.text)
+		if state(err) != c.state {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	for _, text := range goodTexts(f) {
+		f.Add(text)
+	}
+	for _, c := range readCases(f, "testdata/wrong.txt") {
+		f.Add(c.text)
+	}
+	f.Fuzz(func(t *testing.T, text string) { _ = mustNotPanic(t, text) })
+}

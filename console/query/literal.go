@@ -1,0 +1,298 @@
+package query
+
+import (
+	"strconv"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// prefixed says whether a string with a letter before it stands here: E'…', B'…',
+// X'…', N'…', or U& before either kind of quotation mark.
+func (s *scanner) prefixed() bool {
+	switch s.text[s.pos] | 0x20 {
+	case 'e', 'b', 'x', 'n':
+		return s.byteAt(1) == '\''
+	case 'u':
+		return s.byteAt(1) == '&' && (s.byteAt(2) == '\'' || s.byteAt(2) == '"')
+	}
+	return false
+}
+
+func (s *scanner) prefixedString() token {
+	at, c := s.pos, s.text[s.pos]|0x20
+	s.pos += strings.IndexAny(s.text[at:], `'"`)
+	switch {
+	case s.text[s.pos] == '"':
+		return token{kind: aName, text: unicodeText(s.quotedName('"'), at)}
+	case c == 'e':
+		text := s.strings(true)
+		if !utf8.ValidString(text) || strings.IndexByte(text, 0) >= 0 {
+			fail(stateEncoding, at, "the escapes of a string do not make UTF-8", "")
+		}
+		return token{kind: aString, text: text}
+	case c == 'u':
+		return token{kind: aString, text: unicodeText(s.strings(false), at)}
+	case c == 'b':
+		fail(stateUnsupported, at, "a string of bits is not supported", "")
+	case c == 'x':
+		return token{kind: bytesString, text: hexText(s.strings(false), at)}
+	}
+	return token{kind: aString, text: s.strings(false)}
+}
+
+// strings reads a string and those that go on with it: PostgreSQL joins strings that
+// have nothing but blanks and a new line between them.
+func (s *scanner) strings(escapes bool) string {
+	text := s.quotation('\'', escapes)
+	if !s.continues() {
+		return text
+	}
+	all := []string{text}
+	for s.continues() {
+		s.pos += strings.IndexByte(s.text[s.pos:], '\'')
+		all = append(all, s.quotation('\'', escapes))
+	}
+	return strings.Join(all, "")
+}
+
+func (s *scanner) continues() bool {
+	blanks := len(s.text[s.pos:]) - len(strings.TrimLeft(s.text[s.pos:], " \t\n\v\f\r"))
+	return s.byteAt(blanks) == '\'' && strings.ContainsAny(s.peek(blanks), "\r\n")
+}
+
+// quotation reads what stands between two marks. The mark itself stands twice there.
+func (s *scanner) quotation(mark byte, escapes bool) string {
+	at, stops := s.pos, string(mark)
+	if escapes {
+		stops += `\`
+	}
+	var b strings.Builder
+	for s.pos++; ; {
+		n := strings.IndexAny(s.text[s.pos:], stops)
+		if n < 0 {
+			fail(stateSyntax, at, "a quotation is not closed", "")
+		}
+		b.WriteString(s.text[s.pos : s.pos+n])
+		s.pos += n
+		switch {
+		case s.text[s.pos] != mark:
+			s.escape(&b)
+			continue
+		case s.byteAt(1) != mark:
+			s.pos++
+			return b.String()
+		}
+		b.WriteByte(mark)
+		s.pos += 2
+	}
+}
+
+func (s *scanner) quotedName(mark byte) string {
+	at := s.pos
+	name := s.quotation(mark, false)
+	if name == "" {
+		fail(stateSyntax, at, "a name in quotation marks is empty", "")
+	}
+	return name
+}
+
+// escape reads what a backslash begins in E'…'.
+func (s *scanner) escape(b *strings.Builder) {
+	at := s.pos
+	c := s.byteAt(1)
+	s.pos += min(2, len(s.text)-s.pos)
+	switch {
+	case strings.IndexByte("bfnrt", c) >= 0:
+		b.WriteByte("\b\f\n\r\t"[strings.IndexByte("bfnrt", c)])
+	case c == 'u':
+		s.escapedRune(b, at, 4)
+	case c == 'U':
+		s.escapedRune(b, at, 8)
+	case c == 'x' && isHex(s.byteAt(0)):
+		b.WriteByte(byte(s.digits(isHex, 2, 16)))
+	case isOctal(c):
+		s.pos--
+		b.WriteByte(byte(s.digits(isOctal, 3, 8)))
+	default:
+		b.WriteByte(c)
+	}
+}
+
+// digits reads up to a number of digits.
+func (s *scanner) digits(in func(byte) bool, most, base int) int {
+	from := s.pos
+	for s.pos < from+most && in(s.byteAt(0)) {
+		s.pos++
+	}
+	n, _ := strconv.ParseInt(s.text[from:s.pos], base, 64)
+	return int(n)
+}
+
+// escapedRune reads a character by its number. Two halves of a pair make one.
+func (s *scanner) escapedRune(b *strings.Builder, at, size int) {
+	r := s.runeNumber(at, size)
+	if utf16.IsSurrogate(r) && s.peek(2) == `\u` {
+		s.pos += 2
+		r = utf16.DecodeRune(r, s.runeNumber(at, 4))
+	}
+	if r == 0 || !utf8.ValidRune(r) || r == utf8.RuneError {
+		badEscape(at)
+	}
+	b.WriteRune(r)
+}
+
+func (s *scanner) runeNumber(at, size int) rune {
+	from := s.pos
+	n := s.digits(isHex, size, 16)
+	if s.pos != from+size || n > utf8.MaxRune {
+		badEscape(at)
+	}
+	return rune(n)
+}
+
+func badEscape(at int) {
+	fail(stateSyntax, at, "an escape in a string does not name a character", `Characters are written \uXXXX or \UXXXXXXXX.`)
+}
+
+// unicodeText is what U&'…' says: \XXXX or \+XXXXXX is a character.
+func unicodeText(text string, at int) string {
+	s := &scanner{text: text}
+	var b strings.Builder
+	for s.pos < len(text) {
+		switch {
+		case text[s.pos] != '\\':
+			b.WriteByte(text[s.pos])
+			s.pos++
+		case s.peek(2) == `\\`:
+			b.WriteByte('\\')
+			s.pos += 2
+		case s.peek(2) == `\+`:
+			s.pos += 2
+			s.unicodeRune(&b, at, 6)
+		default:
+			s.pos++
+			s.unicodeRune(&b, at, 4)
+		}
+	}
+	return b.String()
+}
+
+func (s *scanner) unicodeRune(b *strings.Builder, at, size int) {
+	r := s.runeNumber(at, size)
+	if utf16.IsSurrogate(r) && s.peek(1) == `\` {
+		s.pos++
+		r = utf16.DecodeRune(r, s.runeNumber(at, 4))
+	}
+	if r == 0 || !utf8.ValidRune(r) || r == utf8.RuneError {
+		badEscape(at)
+	}
+	b.WriteRune(r)
+}
+
+// hexText is X'ab' as PostgreSQL writes bytes.
+func hexText(text string, at int) string {
+	for i := range len(text) {
+		if !isHex(text[i]) {
+			fail(stateSyntax, at, "X'…' takes the digits 0 to 9 and a to f", "")
+		}
+	}
+	if len(text)%2 != 0 {
+		fail(stateSyntax, at, "X'…' takes two digits for each byte", "")
+	}
+	return `\x` + lower(text)
+}
+
+// number reads a number. What it is worth is for others to say.
+func (s *scanner) number() token {
+	from := s.pos
+	if in := digitsOf(s.peek(2)); in != nil && in(s.byteAt(2)) {
+		s.pos += 2
+		s.run(in)
+	} else {
+		s.decimal()
+	}
+	if c := s.byteAt(0); inWord(c) {
+		end := s.pos
+		s.span(inWord)
+		fail(stateSyntax, from, "the number "+s.text[from:end]+" runs into "+clip(s.text[end:s.pos]), "")
+	}
+	return token{kind: aNumber, text: s.text[from:s.pos]}
+}
+
+func clip(text string) string {
+	if len(text) > foundMost {
+		return strings.ToValidUTF8(text[:foundMost], "") + "…"
+	}
+	return text
+}
+
+func (s *scanner) decimal() {
+	s.run(isDigit)
+	if s.byteAt(0) == '.' {
+		s.pos++
+		s.run(isDigit)
+	}
+	if s.byteAt(0)|0x20 != 'e' {
+		return
+	}
+	n := 1
+	if c := s.byteAt(1); c == '+' || c == '-' {
+		n = 2
+	}
+	if isDigit(s.byteAt(n)) {
+		s.pos += n
+		s.run(isDigit)
+	}
+}
+
+// run passes over digits. Between two of them may be an underscore.
+func (s *scanner) run(in func(byte) bool) {
+	for in(s.byteAt(0)) {
+		s.pos++
+		if s.byteAt(0) == '_' && in(s.byteAt(1)) {
+			s.pos++
+		}
+	}
+}
+
+func digitsOf(prefix string) func(byte) bool {
+	switch lower(prefix) {
+	case "0x":
+		return isHex
+	case "0o":
+		return isOctal
+	case "0b":
+		return func(c byte) bool { return c == '0' || c == '1' }
+	}
+	return nil
+}
+
+func isOctal(c byte) bool { return c >= '0' && c <= '7' }
+func isHex(c byte) bool   { return isDigit(c) || c|0x20 >= 'a' && c|0x20 <= 'f' }
+
+// dollar reads $1, or a string between two marks such as $$ or $x$.
+func (s *scanner) dollar() token {
+	at := s.pos
+	s.pos++
+	if isDigit(s.byteAt(0)) {
+		digits := s.span(isDigit)
+		if inWord(s.byteAt(0)) {
+			fail(stateSyntax, at, "the parameter $"+clip(digits)+" runs into a word", "")
+		}
+		return token{kind: aParam, text: digits}
+	}
+	s.span(func(c byte) bool { return c != '$' && inWord(c) })
+	if s.byteAt(0) != '$' {
+		fail(stateSyntax, at, "$ begins neither a parameter nor a string", "Parameters are written $1, $2 and so on.")
+	}
+	s.pos++
+	mark := s.text[at:s.pos]
+	n := strings.Index(s.text[s.pos:], mark)
+	if n < 0 {
+		fail(stateSyntax, at, "a string that "+clip(mark)+" begins is not closed", "")
+	}
+	text := s.text[s.pos : s.pos+n]
+	s.pos += n + len(mark)
+	return token{kind: aString, text: text}
+}

@@ -1,0 +1,245 @@
+package query
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// Parse reads a query: SELECT, VALUES, TABLE, or WITH before one. The error, if
+// there is one, is an *Error. It takes time in proportion to the text.
+func Parse(text string) (q *Query, err error) {
+	defer func() {
+		switch failure := recover().(type) {
+		case nil:
+		case *Error:
+			q, err = nil, failure
+		default:
+			panic(failure)
+		}
+	}()
+	check(text)
+	p := &parser{scan: scanner{text: text}, alias: -1}
+	q = p.query()
+	p.finish()
+	q.Params = p.params
+	return q, nil
+}
+
+func check(text string) {
+	if len(text) > textMost {
+		fail(stateTooMuch, 0, fmt.Sprintf("the query is longer than %d bytes", textMost), "")
+	}
+	for i, r := range text {
+		if r == 0 {
+			fail(stateEncoding, i, "the query holds a zero byte", "")
+		}
+		if r == utf8.RuneError && !strings.HasPrefix(text[i:], string(utf8.RuneError)) {
+			fail(stateEncoding, i, "the query is not UTF-8", "")
+		}
+	}
+}
+
+// parser reads tokens into a tree. Its methods take what they name and fail where
+// it is not there.
+type parser struct {
+	scan   scanner
+	coming []token // those that were looked at and not taken
+	last   token   // the one that was taken last
+	alias  int     // where the last alias without AS stands, -1: nowhere
+	depth  int
+	params int  // the highest
+	style  byte // how parameters are written, $ or ?; 0: there was none
+}
+
+const depthMost = 200
+
+// now is the next token.
+func (p *parser) now() token { return p.ahead(0) }
+
+// ahead is the token that stands n behind the next one.
+func (p *parser) ahead(n int) token {
+	for len(p.coming) <= n {
+		p.coming = append(p.coming, p.scan.next())
+	}
+	return p.coming[n]
+}
+
+func (p *parser) take() token {
+	p.last = p.now()
+	p.coming = append(p.coming[:0], p.coming[1:]...)
+	return p.last
+}
+
+// again has the text scanned anew from a place on, for the tokens that mean
+// something else where they stand.
+func (p *parser) again(from int) {
+	p.coming = p.coming[:0]
+	p.scan.pos = from
+}
+
+// words says whether these words come next, one behind the other.
+func (p *parser) words(words ...string) bool {
+	for i, w := range words {
+		if !p.ahead(i).word(w) {
+			return false
+		}
+	}
+	return true
+}
+
+// accept takes these words if they come next.
+func (p *parser) accept(words ...string) bool {
+	if !p.words(words...) {
+		return false
+	}
+	for range words {
+		p.take()
+	}
+	return true
+}
+
+// expect takes these words, which have to come next.
+func (p *parser) expect(words ...string) {
+	for _, w := range words {
+		if !p.accept(w) {
+			p.expected(strings.ToUpper(w), strings.ToUpper(w))
+		}
+	}
+}
+
+func (p *parser) acceptSign(s string) bool {
+	if p.now().sign(s) {
+		p.take()
+		return true
+	}
+	return false
+}
+
+// enter and leave count how deep the parser is in. Whatever makes it call itself
+// goes through them.
+func (p *parser) enter() {
+	if p.depth++; p.depth > depthMost {
+		fail(stateTooMuch, p.now().at, fmt.Sprintf("the query is nested more than %d deep", depthMost), "")
+	}
+}
+
+func (p *parser) leave() { p.depth-- }
+
+// open takes a sign that close will have to match.
+func (p *parser) open(s string) {
+	if !p.now().sign(s) {
+		p.expected(s)
+	}
+	p.enter()
+	p.take()
+}
+
+func (p *parser) close(s string) {
+	if !p.now().sign(s) {
+		p.expected(s, clauses...)
+	}
+	p.leave()
+	p.take()
+}
+
+// finish sees to it that nothing is left.
+func (p *parser) finish() {
+	if p.acceptSign(";") {
+		for p.acceptSign(";") {
+		}
+		if t := p.now(); t.kind != anEnd {
+			fail(stateSyntax, t.at, "there is more than one statement: "+p.found(t)+" stands behind the semicolon", "")
+		}
+	}
+	if p.now().kind != anEnd {
+		p.expected("the end of the query", clauses...)
+	}
+}
+
+// name takes the name of a column or a table. Brackets are quotation marks there,
+// as SQLite has it.
+func (p *parser) name(what string) Name {
+	switch t := p.now(); {
+	case t.sign("["):
+		return p.bracketed()
+	case !t.isName():
+		p.expected(what)
+	}
+	return p.take().name()
+}
+
+// label takes a name where no word is reserved.
+func (p *parser) label(what string) Name {
+	switch t := p.now(); {
+	case t.sign("["):
+		return p.bracketed()
+	case !t.isLabel():
+		p.expected(what)
+	}
+	return p.take().name()
+}
+
+func (p *parser) bracketed() Name {
+	at := p.take().at
+	text := p.scan.text[at+1:]
+	n := strings.IndexByte(text, ']')
+	if n <= 0 {
+		fail(stateSyntax, at, "a name in brackets is empty or not closed", "")
+	}
+	p.again(at + n + 2)
+	return Name{Text: text[:n], Quoted: true, At: at}
+}
+
+// names takes names in parentheses.
+func (p *parser) names(what string) (names []Name) {
+	p.open("(")
+	for {
+		names = append(names, p.name(what))
+		if !p.acceptSign(",") {
+			break
+		}
+	}
+	p.close(")")
+	return names
+}
+
+// path takes a name and those behind it, with dots between them.
+func (p *parser) path(what string) []Name {
+	return p.pathFrom(p.name(what))
+}
+
+func (p *parser) pathFrom(first Name) []Name {
+	path := []Name{first}
+	for p.now().sign(".") && !p.ahead(1).operator("*") {
+		p.take()
+		path = append(path, p.label("a name"))
+	}
+	return path
+}
+
+// param takes $1 or ?, or ?1.
+func (p *parser) param() Expr {
+	t := p.take()
+	style := p.scan.text[t.at]
+	if p.style != 0 && p.style != style {
+		fail(stateSyntax, t.at, "parameters are written both as $ and as ?", "Write all of them the same way.")
+	}
+	p.style = style
+	digits := t.text
+	if t.kind == aQuestion {
+		digits = strconv.Itoa(p.params + 1)
+		if next := p.scan.text[t.end:]; next != "" && isDigit(next[0]) {
+			digits = p.take().text
+		}
+	}
+	n, err := strconv.Atoi(digits)
+	if err != nil || n < 1 || n > paramsMost {
+		fail(stateParam, t.at, fmt.Sprintf("there is no parameter %s: they count from 1 to %d", clip(digits), paramsMost), "")
+	}
+	p.params = max(p.params, n)
+	return &Param{At: At(t.at), N: n}
+}
+
+const paramsMost = 65535

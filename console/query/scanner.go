@@ -1,0 +1,223 @@
+package query
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// token is a piece of a query. What stands between two of them, blanks and
+// comments, belongs to neither.
+type token struct {
+	kind    tokenKind
+	text    string // a word in small letters, what a quotation says, or as it stands
+	at, end int    // from where to where, in bytes
+}
+
+type tokenKind byte
+
+const (
+	anEnd tokenKind = iota
+	aWord
+	aName // in quotation marks
+	aString
+	bytesString // X'…'
+	aNumber
+	aParam    // $1
+	aQuestion // ?, which the parser makes a parameter or an operator
+	aSign     // what separates: ( ) [ ] , ; . : :: := =>
+	anOperator
+)
+
+func (t token) word(words ...string) bool {
+	if t.kind != aWord {
+		return false
+	}
+	for _, w := range words {
+		if t.text == w {
+			return true
+		}
+	}
+	return false
+}
+
+func (t token) sign(s string) bool { return t.kind == aSign && t.text == s }
+
+func (t token) operator(s string) bool { return t.kind == anOperator && t.text == s }
+
+// name is a token as a name.
+func (t token) name() Name { return Name{Text: t.text, Quoted: t.kind != aWord, At: t.at} }
+
+const (
+	textMost   = 1 << 20
+	tokensMost = 100_000
+	// An operator is cut after this many signs, so that a long row of them is not
+	// read again from each.
+	operatorMost = 16
+)
+
+// scanner cuts a text into tokens, one at a time: what a bracket begins, a name or a
+// subscript, only the parser knows.
+type scanner struct {
+	text  string
+	pos   int
+	count int
+}
+
+func (s *scanner) next() token {
+	s.blanks()
+	at := s.pos
+	if at == len(s.text) {
+		return token{kind: anEnd, at: at, end: at}
+	}
+	if s.count++; s.count > tokensMost {
+		fail(stateTooMuch, at, fmt.Sprintf("the query has more than %d words and signs", tokensMost), "")
+	}
+	t := s.lexeme()
+	t.at, t.end = at, s.pos
+	return t
+}
+
+// blanks passes over blanks and comments.
+func (s *scanner) blanks() {
+	for s.pos < len(s.text) {
+		switch rest := s.text[s.pos:]; {
+		case isBlank(rest[0]):
+			s.pos++
+		case strings.HasPrefix(rest, "--"):
+			s.line()
+		case strings.HasPrefix(rest, "/*"):
+			s.comment()
+		default:
+			return
+		}
+	}
+}
+
+// line passes over the rest of the line.
+func (s *scanner) line() {
+	n := strings.IndexByte(s.text[s.pos:], '\n')
+	if n < 0 {
+		n = len(s.text) - s.pos
+	}
+	s.pos += n
+}
+
+// comment passes over a comment. There may be others in it, as PostgreSQL has it.
+func (s *scanner) comment() {
+	depth := 0
+	for i := s.pos; i+1 < len(s.text); i++ {
+		switch s.text[i : i+2] {
+		case "/*":
+			depth++
+			i++
+		case "*/":
+			depth--
+			i++
+		}
+		if depth == 0 {
+			s.pos = i + 1
+			return
+		}
+	}
+	fail(stateSyntax, s.pos, "a comment is not closed", "Comments may stand in comments: each /* needs a */.")
+}
+
+// lexeme reads the token that the text goes on with.
+func (s *scanner) lexeme() token {
+	switch c := s.text[s.pos]; {
+	case c == '\'' || s.prefixed():
+		return s.prefixedString()
+	case c == '"' || c == '`':
+		return token{kind: aName, text: s.quotedName(c)}
+	case isDigit(c) || c == '.' && isDigit(s.byteAt(1)):
+		return s.number()
+	case isLetter(c):
+		return token{kind: aWord, text: lower(s.span(inWord))}
+	case c == '$':
+		return s.dollar()
+	case c == '?':
+		s.pos++
+		return token{kind: aQuestion, text: "?"}
+	case strings.IndexByte("()[],;.:", c) >= 0:
+		return s.separator()
+	case isOperator(c):
+		return s.operator()
+	}
+	r, _ := utf8.DecodeRuneInString(s.text[s.pos:])
+	fail(stateSyntax, s.pos, fmt.Sprintf("%q has no meaning here", r), "")
+	return token{}
+}
+
+func (s *scanner) separator() token {
+	n := 1
+	if two := s.peek(2); two == "::" || two == ":=" {
+		n = 2
+	}
+	s.pos += n
+	return token{kind: aSign, text: s.text[s.pos-n : s.pos]}
+}
+
+// operator reads the longest row of signs that is one. A sign of plus or minus at
+// its end belongs to what follows, as in a=-1, save for #-, which is an operator.
+func (s *scanner) operator() token {
+	rest, n := s.text[s.pos:], 0
+	for n < len(rest) && n < operatorMost && isOperator(rest[n]) && !isComment(rest[n:]) {
+		n++
+	}
+	if rest[:n] == "@" && s.byteAt(1) == '?' {
+		n = 2
+	}
+	for n > 1 && (rest[n-1] == '+' || rest[n-1] == '-') && rest[:n] != "#-" {
+		n--
+	}
+	s.pos += n
+	if rest[:n] == "=>" {
+		return token{kind: aSign, text: "=>"}
+	}
+	return token{kind: anOperator, text: rest[:n]}
+}
+
+// peek is the next n bytes, or what is left of them.
+func (s *scanner) peek(n int) string {
+	return s.text[s.pos:min(s.pos+n, len(s.text))]
+}
+
+// byteAt is the byte that stands n further on, zero behind the end.
+func (s *scanner) byteAt(n int) byte {
+	if s.pos+n < len(s.text) {
+		return s.text[s.pos+n]
+	}
+	return 0
+}
+
+func (s *scanner) span(in func(byte) bool) string {
+	from := s.pos
+	for s.pos < len(s.text) && in(s.text[s.pos]) {
+		s.pos++
+	}
+	return s.text[from:s.pos]
+}
+
+func isComment(text string) bool {
+	return strings.HasPrefix(text, "--") || strings.HasPrefix(text, "/*")
+}
+
+func isBlank(c byte) bool    { return c == ' ' || c >= '\t' && c <= '\r' }
+func isDigit(c byte) bool    { return c >= '0' && c <= '9' }
+func isOperator(c byte) bool { return strings.IndexByte("+-*/<>=~!@#%^&|", c) >= 0 }
+func inWord(c byte) bool     { return isLetter(c) || isDigit(c) || c == '$' }
+
+func isLetter(c byte) bool {
+	return c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= utf8.RuneSelf
+}
+
+// lower makes the letters of ASCII small and leaves all others, as PostgreSQL does.
+func lower(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'A' && r <= 'Z' {
+			return r + 'a' - 'A'
+		}
+		return r
+	}, text)
+}

@@ -1,0 +1,180 @@
+package query
+
+// sources takes what stands behind FROM.
+func (p *parser) sources() (all []Source) {
+	for {
+		all = append(all, p.joins(p.source()))
+		if !p.acceptSign(",") {
+			return all
+		}
+	}
+}
+
+// source takes one source, joins aside.
+func (p *parser) source() Source {
+	switch t := p.now(); {
+	case t.sign("("):
+		source, q := p.parenthesised()
+		if q != nil {
+			return p.derived(t.at, false, q)
+		}
+		return source
+	case t.word("lateral"):
+		return p.lateral()
+	case t.word("only"):
+		return p.only()
+	case t.word("rows") && p.ahead(1).word("from"):
+		p.unsupported(t.at, "ROWS FROM", "Join the functions by their ordinality.")
+	case t.word("select", "values", "with"):
+		p.expected("a table")
+	}
+	return p.named(false)
+}
+
+// parenthesised takes what stands in parentheses: joined sources, or a query. That
+// of ((…) …) is known only behind the inner ones.
+func (p *parser) parenthesised() (source Source, q *Query) {
+	at := p.now().at
+	p.open("(")
+	switch {
+	case p.startsQuery():
+		q = p.query()
+	case p.now().sign("("):
+		inner := p.now().at
+		source, q = p.parenthesised()
+		switch {
+		case q != nil && p.goesOn():
+			q = p.queryFrom(q)
+		case q != nil && !p.now().sign(")"):
+			source, q = p.joins(p.derived(inner, false, q)), nil
+		case q == nil:
+			source = p.joins(source)
+		}
+	default:
+		source = p.joins(p.source())
+	}
+	p.close(")")
+	if t := p.now(); source != nil && (t.word("as") || t.isName()) {
+		p.unsupported(at, "an alias for joined tables in parentheses", "Give each table its own alias, or select from the join.")
+	}
+	return source, q
+}
+
+func (p *parser) derived(at int, lateral bool, q *Query) *Derived {
+	p.noSample()
+	return &Derived{At: at, Lateral: lateral, Query: q, Alias: p.sourceAlias()}
+}
+
+func (p *parser) lateral() Source {
+	at := p.take().at
+	if !p.now().sign("(") {
+		return p.named(true)
+	}
+	source, q := p.parenthesised()
+	if source != nil {
+		fail(stateSyntax, at, "LATERAL stands before a query or a function", "")
+	}
+	return p.derived(at, true, q)
+}
+
+// only takes ONLY t, which is t: no table of ours has others below it.
+func (p *parser) only() *Table {
+	p.take()
+	inner := p.now().sign("(")
+	if inner {
+		p.open("(")
+	}
+	t := &Table{At: p.now().at, Path: p.path("a table")}
+	if inner {
+		p.close(")")
+	}
+	return p.aliased(t)
+}
+
+// table takes a table as TABLE has it, without an alias.
+func (p *parser) table() *Table {
+	p.accept("only")
+	t := &Table{At: p.now().at, Path: p.path("a table")}
+	if p.now().operator("*") {
+		p.take()
+	}
+	return t
+}
+
+// named takes a table, or a function that yields rows.
+func (p *parser) named(lateral bool) Source {
+	t := p.now()
+	if !t.sign("[") && !t.isName() && (!t.isFunction() || !p.ahead(1).sign("(")) {
+		p.expected("a table")
+	}
+	path := p.pathFrom(p.label("a table"))
+	if p.now().sign("(") {
+		return p.functionSource(t.at, lateral, path)
+	}
+	if lateral {
+		p.expected("(")
+	}
+	if p.now().operator("*") {
+		p.take()
+	}
+	return p.aliased(&Table{At: t.at, Path: path})
+}
+
+func (p *parser) aliased(t *Table) *Table {
+	p.noSample()
+	if p.now().word("indexed") && p.ahead(1).word("by") || p.words("not", "indexed") {
+		p.unsupported(p.now().at, "INDEXED", "Which index is used is not for a query to say.")
+	}
+	t.Alias = p.sourceAlias()
+	p.noSample()
+	return t
+}
+
+func (p *parser) noSample() {
+	if t := p.now(); t.word("tablesample") {
+		p.unsupported(t.at, "TABLESAMPLE", "Use ORDER BY random() and LIMIT.")
+	}
+}
+
+func (p *parser) functionSource(at int, lateral bool, path []Name) Source {
+	f := &FuncSource{At: at, Lateral: lateral, Call: p.call(path)}
+	f.Ordinality = p.accept("with", "ordinality")
+	f.Alias = p.sourceAlias()
+	return f
+}
+
+// sourceAlias takes AS alias (columns), of which all may be missing.
+func (p *parser) sourceAlias() (a Alias) {
+	switch as := p.accept("as"); {
+	case as && p.now().sign("("):
+	case as:
+		name := p.name("an alias")
+		a.Name = &name
+	case p.now().isName():
+		name := p.bareAlias()
+		a.Name = &name
+	default:
+		return a
+	}
+	if p.now().sign("(") {
+		a.Columns = p.aliasColumns()
+	}
+	return a
+}
+
+// aliasColumns takes the names of columns. Functions that yield records want a type
+// behind each; the values have theirs anyway.
+func (p *parser) aliasColumns() (columns []Name) {
+	p.open("(")
+	for {
+		columns = append(columns, p.name("the name of a column"))
+		if t := p.now(); !t.sign(",") && !t.sign(")") {
+			p.typeName()
+		}
+		if !p.acceptSign(",") {
+			break
+		}
+	}
+	p.close(")")
+	return columns
+}

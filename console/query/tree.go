@@ -1,0 +1,134 @@
+package query
+
+// Query is a whole query: what is common, the rows, their order, how many.
+type Query struct {
+	At        int
+	With      []*Common
+	Recursive bool
+	Body      Body
+	Order     []*Term
+	Limit     Expr // nil: all
+	Offset    Expr // nil: none are passed over
+	Params    int  // of a whole text: the highest parameter
+}
+
+// Common is a query that a statement gives a name.
+type Common struct {
+	Name    Name
+	Columns []Name
+	Query   *Query
+}
+
+// Body is where the rows of a query come from: *Select, *Values, *Compound or
+// *Query in parentheses.
+type Body interface{ body() }
+
+// Select is one SELECT.
+type Select struct {
+	At       int
+	Distinct bool
+	On       []Expr // DISTINCT ON
+	Items    []*Item
+	From     []Source
+	Where    Expr
+	Group    []Expr
+	Having   Expr
+	Windows  []*Window // those with names
+}
+
+// Item is one of what is selected.
+type Item struct {
+	Expr  Expr
+	Alias *Name
+}
+
+// Values are rows that are written out.
+type Values struct {
+	At   int
+	Rows [][]Expr
+}
+
+// Compound is two bodies as one.
+type Compound struct {
+	At          int
+	Op          string // UNION, INTERSECT, EXCEPT
+	All         bool
+	Left, Right Body
+}
+
+func (*Select) body()   {}
+func (*Values) body()   {}
+func (*Compound) body() {}
+func (*Query) body()    {}
+
+// Source is what stands behind FROM: *Table, *Derived, *FuncSource or *Join.
+type Source interface{ source() }
+
+// Alias is what a source is called in the statement.
+type Alias struct {
+	Name    *Name // nil: what it is called anyway
+	Columns []Name
+}
+
+// Table is one that is there.
+type Table struct {
+	At    int
+	Path  []Name
+	Alias Alias
+}
+
+// Derived is a query in parentheses.
+type Derived struct {
+	At      int
+	Lateral bool
+	Query   *Query
+	Alias   Alias
+}
+
+// FuncSource is a function that yields rows.
+type FuncSource struct {
+	At         int
+	Lateral    bool
+	Call       *Call
+	Ordinality bool // WITH ORDINALITY
+	Alias      Alias
+}
+
+// Join is two sources as one.
+type Join struct {
+	At          int
+	Kind        string // INNER, LEFT, RIGHT, FULL, CROSS
+	Natural     bool
+	Left, Right Source
+	On          Expr
+	Using       []Name
+}
+
+func (*Table) source()      {}
+func (*Derived) source()    {}
+func (*FuncSource) source() {}
+func (*Join) source()       {}
+
+// Term is one of an order.
+type Term struct {
+	Expr  Expr
+	Desc  bool
+	Nulls string // FIRST, LAST; empty: as PostgreSQL has it
+}
+
+// Window is what a window function looks at.
+type Window struct {
+	At        int
+	Name      *Name // its own name, or the one that it is built upon
+	Base      *Name
+	Partition []Expr
+	Order     []*Term
+	Frame     string // as it was written, in capitals; empty: none
+}
+
+// Name is a name: in small letters, unless it was quoted.
+type Name struct {
+	Text   string
+	Quoted bool
+	At     int
+}

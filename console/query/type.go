@@ -1,0 +1,189 @@
+package query
+
+import "strings"
+
+// typeName takes the name of a type.
+func (p *parser) typeName() *Type {
+	p.accept("setof")
+	t := &Type{At: p.now().at}
+	switch first := p.now(); {
+	case first.word("double"):
+		t.Name = p.manyWords("double", "precision")
+	case first.word("national"):
+		p.take()
+		if !p.now().word("character", "char") {
+			p.expected("CHARACTER", "CHARACTER", "CHAR")
+		}
+		t.Name = "national " + p.manyWords(p.now().text, "varying")
+	case first.word("character", "char", "nchar", "bit"):
+		t.Name = p.manyWords(first.text, "varying")
+	case first.word("time", "timestamp"):
+		p.timeType(t)
+	case first.word("interval"):
+		p.take()
+		t.Name = "interval"
+		t.Mods = p.mods()
+		p.intervalFields(t)
+	default:
+		p.pathType(t)
+	}
+	if t.Mods == nil && p.now().sign("(") {
+		t.Mods = p.mods()
+	}
+	p.dimensions(t)
+	return t
+}
+
+// manyWords takes a word, and the one that may stand behind it.
+func (p *parser) manyWords(first, second string) string {
+	p.take()
+	if p.accept(second) {
+		return first + " " + second
+	}
+	return first
+}
+
+func (p *parser) timeType(t *Type) {
+	t.Name = p.take().text
+	t.Mods = p.mods()
+	for _, with := range []string{"with", "without"} {
+		if p.accept(with, "time", "zone") {
+			t.Name += " " + with + " time zone"
+			return
+		}
+	}
+}
+
+func (p *parser) pathType(t *Type) {
+	first := p.now()
+	if !first.sign("[") && !first.isFunction() {
+		p.expected("a type")
+	}
+	path := p.pathFrom(p.label("a type"))
+	last := path[len(path)-1]
+	t.Name, t.Quoted = last.Text, last.Quoted
+	switch len(path) {
+	case 1:
+	case 2:
+		t.Schema = path[0].Text
+	default:
+		fail(stateSyntax, first.at, "the name of a type has a schema at most before it", "")
+	}
+}
+
+// mods takes what stands in parentheses behind a type: lengths, as a rule.
+func (p *parser) mods() (mods []string) {
+	if !p.now().sign("(") {
+		return nil
+	}
+	p.open("(")
+	for {
+		mods = append(mods, p.mod())
+		if !p.acceptSign(",") {
+			break
+		}
+	}
+	p.close(")")
+	return mods
+}
+
+func (p *parser) mod() string {
+	minus := ""
+	if p.now().operator("-") {
+		p.take()
+		minus = "-"
+	}
+	switch t := p.now(); t.kind {
+	case aNumber, aString, aWord, aName:
+		return minus + p.take().text
+	}
+	p.expected("a number")
+	return ""
+}
+
+// dimensions takes the brackets of an array, or the word.
+func (p *parser) dimensions(t *Type) {
+	if p.accept("array") {
+		t.Array = 1
+		if p.now().sign("[") {
+			p.dimension()
+		}
+		return
+	}
+	for p.now().sign("[") {
+		p.dimension()
+		t.Array++
+	}
+}
+
+func (p *parser) dimension() {
+	p.open("[")
+	if p.now().kind == aNumber {
+		p.take()
+	}
+	p.close("]")
+}
+
+// intervalFields takes DAY, or DAY TO SECOND(3), behind an interval.
+func (p *parser) intervalFields(t *Type) {
+	if !p.now().word(intervalWords...) {
+		return
+	}
+	fields := []string{p.take().text}
+	if p.now().word("to") && p.ahead(1).word(intervalWords...) {
+		fields = append(fields, p.take().text, p.take().text)
+	}
+	if t.Mods == nil && p.last.word("second") {
+		t.Mods = p.mods()
+	}
+	t.Fields = strings.Join(fields, " ")
+}
+
+var intervalWords = []string{"year", "month", "day", "hour", "minute", "second"}
+
+// startsTyped says whether one of the types comes next that are more than a name,
+// with a text behind it. SQLite's time('now') is a call.
+func (p *parser) startsTyped() bool {
+	next := p.ahead(1)
+	switch t := p.now(); {
+	case t.word("double"):
+		return next.word("precision")
+	case t.word("character", "char", "nchar", "bit"):
+		return next.word("varying")
+	case t.word("national"):
+		return next.word("character", "char")
+	case t.word("time", "timestamp"):
+		return next.kind == aString || next.word("with", "without") && p.ahead(2).word("time") || p.hasPrecision()
+	case t.word("interval"):
+		return next.kind == aString || p.hasPrecision()
+	}
+	return false
+}
+
+// hasPrecision says whether a number in parentheses stands behind the next token,
+// and what a typed text goes on with behind that.
+func (p *parser) hasPrecision() bool {
+	if !p.ahead(1).sign("(") || p.ahead(2).kind != aNumber || !p.ahead(3).sign(")") {
+		return false
+	}
+	return p.ahead(4).kind == aString || p.ahead(4).word("with", "without")
+}
+
+// typed takes a type and the text that is read as one: date '2024-01-01'.
+func (p *parser) typed() Expr {
+	return p.typedText(p.typeName())
+}
+
+func (p *parser) typedText(t *Type) Expr {
+	if p.now().kind != aString {
+		p.expected("a text")
+	}
+	if t.Array > 0 {
+		fail(stateSyntax, t.At, "an array is not written as a type and a text", "Write '{…}'::"+t.Name+"[].")
+	}
+	text := p.take()
+	if t.Name == "interval" && !t.Quoted && t.Fields == "" {
+		p.intervalFields(t)
+	}
+	return &Cast{At: At(t.At), X: &String{At: At(text.at), Value: text.text}, Type: t, Literal: true}
+}

@@ -1,0 +1,82 @@
+package query
+
+import "strings"
+
+// A word of SQL may stand for a name in some places and not in others.
+// Words that are not listed here are names wherever one is looked for.
+type wordClass byte
+
+const (
+	isReserved wordClass = 1 + iota // never a name
+	isFunction                      // a function or a type, never a column or a table
+	isColumn                        // a column or a table; as functions they have a form of their own
+)
+
+var reserved = classes(map[wordClass]string{
+	isReserved: `all analyse analyze and any array as asc asymmetric both case cast check collate
+		column constraint create current_catalog current_date current_role current_time
+		current_timestamp current_user default deferrable desc distinct do else end except
+		false fetch for foreign from grant group having in initially intersect into lateral
+		leading limit localtime localtimestamp not null offset on only or order placing
+		primary references returning select session_user some symmetric system_user table
+		then to trailing true union unique user using variadic when where window with`,
+	isFunction: `authorization binary collation concurrently cross current_schema freeze full
+		ilike inner is isnull join left like natural notnull outer overlaps right similar
+		tablesample verbose`,
+	isColumn: `between bigint bit boolean char character coalesce dec decimal exists extract
+		float greatest grouping inout int integer interval least national nchar none
+		normalize nullif numeric out overlay position precision real row setof smallint
+		substring time timestamp treat trim values varchar`,
+})
+
+func classes(lists map[wordClass]string) map[string]wordClass {
+	all := map[string]wordClass{}
+	for class, list := range lists {
+		for _, word := range strings.Fields(list) {
+			all[word] = class
+		}
+	}
+	return all
+}
+
+// afterAS are the words, among those that are not reserved, which name an item only
+// behind AS: without it they go on with the value before them.
+var afterAS = set(`char character day filter hour minute month over precision second
+	varying within without year`)
+
+// bareCalls are functions that are called without parentheses; those of the time
+// may be given a precision in some.
+var (
+	bareCalls = set(`current_date current_user session_user user current_role current_catalog
+		current_schema system_user`)
+	bareTimes = set(`current_time current_timestamp localtime localtimestamp`)
+)
+
+func set(list string) map[string]bool {
+	all := map[string]bool{}
+	for _, word := range strings.Fields(list) {
+		all[word] = true
+	}
+	return all
+}
+
+// isName says whether a token names a column, a table or an alias.
+func (t token) isName() bool {
+	class := reserved[t.text]
+	return t.kind == aName || t.kind == aWord && class != isReserved && class != isFunction
+}
+
+// isFunction says whether a token names a function or a type, as far as the words
+// with forms of their own leave it to do so.
+func (t token) isFunction() bool {
+	return t.kind == aName || t.kind == aWord && reserved[t.text] != isReserved
+}
+
+// isLabel says whether a token is a name behind AS or behind a dot, where every
+// word is.
+func (t token) isLabel() bool { return t.kind == aName || t.kind == aWord }
+
+// isBareLabel says whether a token names an item without AS.
+func (t token) isBareLabel() bool {
+	return t.isName() && (t.kind == aName || !afterAS[t.text])
+}

@@ -1,0 +1,122 @@
+package sys
+
+import (
+	"strings"
+	"sync"
+
+	"github.com/rotajobs/rota/console/dialect"
+	"github.com/rotajobs/rota/console/pgcatalog"
+	"zombiezen.com/go/sqlite"
+	"zombiezen.com/go/sqlite/sqlitex"
+)
+
+// The schemas of PostgreSQL's own tables. What stands in them is the same for
+// everybody, so that they are plain tables, made once and copied to each desk.
+const (
+	catalogSchema  = "pg_catalog"
+	standardSchema = "information_schema"
+)
+
+var staticSchemas = []string{catalogSchema, standardSchema}
+
+// Database is the one there is, as clients see it.
+const Database = "rota"
+
+// catalog describes our tables as PostgreSQL would.
+var catalog = sync.OnceValue(func() *pgcatalog.Catalog {
+	must := map[[2]string]bool{}
+	var list []dialect.Table
+	for _, t := range tables {
+		list = append(list, dialect.Table{Schema: schema, Name: t.title(), Columns: t.titles()})
+		for _, column := range t.filled() {
+			must[[2]string{t.title(), column}] = true
+		}
+	}
+	return pgcatalog.New(pgcatalog.Subject{
+		Tables: list, Database: Database, Owner: "admin",
+		NotNull: func(table, column string) bool { return must[[2]string{table, column}] },
+	})
+})
+
+// known are all tables, by schema and name.
+var known = sync.OnceValue(func() map[string]*dialect.Table {
+	all := map[string]*dialect.Table{}
+	for _, t := range tables {
+		all[schema+"."+t.title()] = &dialect.Table{Schema: schema, Name: t.title(), Columns: t.titles()}
+	}
+	for _, r := range catalog().Relations() {
+		all[r.Schema+"."+r.Name] = &dialect.Table{Schema: r.Schema, Name: r.Name, Columns: r.Columns}
+	}
+	return all
+})
+
+// images are the databases with PostgreSQL's tables, by schema.
+var images = sync.OnceValues(func() (map[string][]byte, error) {
+	all := map[string][]byte{}
+	for _, s := range staticSchemas {
+		image, err := imageOf(s)
+		if err != nil {
+			return nil, err
+		}
+		all[s] = image
+	}
+	return all, nil
+})
+
+func imageOf(name string) ([]byte, error) {
+	conn, err := sqlite.OpenConn(":memory:", sqlite.OpenReadWrite|sqlite.OpenCreate|sqlite.OpenMemory)
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Close()
+	for _, r := range catalog().Relations() {
+		if r.Schema != name {
+			continue
+		}
+		if err := load(conn, r); err != nil {
+			return nil, err
+		}
+	}
+	return conn.Serialize("main")
+}
+
+// load makes one table.
+func load(conn *sqlite.Conn, r pgcatalog.Relation) error {
+	columns, marks := make([]string, len(r.Columns)), make([]string, len(r.Columns))
+	for i, c := range r.Columns {
+		columns[i], marks[i] = `"`+c.Name+`" `+declared(c.Kind), "?"
+	}
+	if err := sqlitex.ExecuteTransient(conn, `CREATE TABLE "`+r.Name+`" (`+strings.Join(columns, ", ")+")", nil); err != nil {
+		return err
+	}
+	insert := `INSERT INTO "` + r.Name + `" VALUES (` + strings.Join(marks, ", ") + ")"
+	for _, row := range r.Rows {
+		if err := sqlitex.Execute(conn, insert, &sqlitex.ExecOptions{Args: row}); err != nil {
+			return err
+		}
+	}
+	for _, column := range r.Index {
+		sql := `CREATE INDEX "` + r.Name + "_" + column + `" ON "` + r.Name + `" ("` + column + `")`
+		if err := sqlitex.ExecuteTransient(conn, sql, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// attach gives a desk PostgreSQL's tables.
+func (d *desk) attach() error {
+	all, err := images()
+	if err != nil {
+		return err
+	}
+	for _, s := range staticSchemas {
+		if err := sqlitex.ExecuteTransient(d.conn, "ATTACH ':memory:' AS "+s, nil); err != nil {
+			return err
+		}
+		if err := d.conn.Deserialize(s, all[s]); err != nil {
+			return err
+		}
+	}
+	return nil
+}

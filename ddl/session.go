@@ -1,0 +1,288 @@
+package ddl
+
+import "strings"
+
+// Set changes a setting, for the session or until the transaction ends. Without
+// values it is set back. The name of a setting is in lower case.
+type Set struct {
+	Name   string
+	Values []string
+	Local  bool
+}
+
+// SetMode says whether the transaction, or each one of the session that is yet to
+// begin, may write.
+type SetMode struct {
+	Session  bool
+	ReadOnly bool
+}
+
+// Reset sets a setting back, or all of them.
+type Reset struct{ Name string }
+
+// Discard forgets what a session has gathered: ALL, PLANS, SEQUENCES or TEMP.
+type Discard struct{ What string }
+
+// Deallocate forgets a prepared statement, or all of them.
+type Deallocate struct{ Name string }
+
+// Leave gives up something of which there is nothing here: CLOSE ALL, UNLISTEN *.
+type Leave struct{ What string }
+
+// Savepoint marks a place in a transaction.
+type Savepoint struct{ Name string }
+
+// Release forgets a savepoint.
+type Release struct{ Name string }
+
+// RollbackTo takes back what was done since a savepoint.
+type RollbackTo struct{ Name string }
+
+func (*Set) statement()        {}
+func (*SetMode) statement()    {}
+func (*Reset) statement()      {}
+func (*Discard) statement()    {}
+func (*Deallocate) statement() {}
+func (*Leave) statement()      {}
+func (*Savepoint) statement()  {}
+func (*Release) statement()    {}
+func (*RollbackTo) statement() {}
+
+// Tag is SET.
+func (*Set) Tag() string { return "SET" }
+
+// Tag is SET.
+func (*SetMode) Tag() string { return "SET" }
+
+// Tag is RESET.
+func (*Reset) Tag() string { return "RESET" }
+
+// Tag says what was discarded.
+func (s *Discard) Tag() string { return "DISCARD " + s.What }
+
+// Tag is DEALLOCATE, and says whether it was all.
+func (s *Deallocate) Tag() string {
+	if s.Name == "" {
+		return "DEALLOCATE ALL"
+	}
+	return "DEALLOCATE"
+}
+
+// Tag is what PostgreSQL answers.
+func (s *Leave) Tag() string {
+	if s.What == "CLOSE ALL" {
+		return "CLOSE CURSOR ALL"
+	}
+	return "UNLISTEN"
+}
+
+// Tag is SAVEPOINT.
+func (*Savepoint) Tag() string { return "SAVEPOINT" }
+
+// Tag is RELEASE.
+func (*Release) Tag() string { return "RELEASE" }
+
+// Tag is ROLLBACK.
+func (*RollbackTo) Tag() string { return "ROLLBACK" }
+
+const (
+	settingName   = "the name of a setting"
+	savepointName = "the name of a savepoint"
+)
+
+// set reads SET in its many forms.
+func (p *parser) set() Statement {
+	p.advance()
+	local := false
+	switch {
+	case p.tok.is("SESSION") && p.peek().is("CHARACTERISTICS"):
+		p.expect("SESSION", "CHARACTERISTICS", "AS", "TRANSACTION")
+		return p.setMode(true)
+	case p.tok.is("SESSION") && p.peek().is("AUTHORIZATION"), p.tok.is("ROLE"):
+		return p.foreign(p.tok, "to become somebody else", "connect as them")
+	case p.tok.is("LOCAL") && !p.peek().isMark("="):
+		p.advance()
+		local = true
+	case p.tok.is("SESSION") && !p.peek().isMark("="):
+		p.advance()
+	}
+	switch {
+	case p.accept("TRANSACTION"):
+		return p.setMode(false)
+	case p.acceptBoth("TIME", "ZONE"):
+		return &Set{Name: "timezone", Values: p.settingValues(), Local: local}
+	case p.accept("NAMES"):
+		return &Set{Name: "client_encoding", Values: p.settingValues(), Local: local}
+	}
+	s := &Set{Name: p.settingPath(), Local: local}
+	if !p.accept("TO") {
+		p.expectMark("=")
+	}
+	s.Values = p.settingValues()
+	return s
+}
+
+// setMode reads the modes of a transaction, as BEGIN does.
+func (p *parser) setMode(session bool) Statement {
+	s := &Begin{}
+	for first := true; first || !p.atEnd(); first = false {
+		p.mode(s)
+		p.comma()
+	}
+	return &SetMode{Session: session, ReadOnly: s.ReadOnly}
+}
+
+func (p *parser) settingPath() string {
+	name := p.settingPart()
+	for p.acceptMark(".") {
+		name += "." + p.settingPart()
+	}
+	return name
+}
+
+func (p *parser) settingPart() string { return strings.ToLower(p.name(settingName)) }
+
+// settingValues reads what a setting is set to. DEFAULT is no value.
+func (p *parser) settingValues() (values []string) {
+	if (p.tok.is("DEFAULT") || p.tok.is("LOCAL")) && p.peek().ends() {
+		p.advance()
+		return nil
+	}
+	for {
+		values = append(values, p.settingValue())
+		if !p.comma() || !p.checkLength(len(values)) {
+			return values
+		}
+	}
+}
+
+func (p *parser) settingValue() string {
+	sign := ""
+	if p.tok.isMark("-") || p.tok.isMark("+") {
+		sign = strings.TrimPrefix(p.advance().value, "+")
+	}
+	switch p.tok.kind {
+	case wordToken, nameToken, stringToken, numberToken:
+		return sign + p.advance().value
+	}
+	p.unexpected("a value")
+	return ""
+}
+
+func (p *parser) reset() Statement {
+	p.advance()
+	switch {
+	case p.tok.is("ALL") && p.peek().ends():
+		p.advance()
+		return &Reset{}
+	case p.acceptBoth("TIME", "ZONE"):
+		return &Reset{Name: "timezone"}
+	}
+	return &Reset{Name: p.settingPath()}
+}
+
+func (p *parser) discard() Statement {
+	p.advance()
+	what := p.choose("", "ALL", "PLANS", "SEQUENCES", "TEMP", "TEMPORARY")
+	if what == "TEMPORARY" {
+		what = "TEMP"
+	}
+	return &Discard{What: what}
+}
+
+func (p *parser) deallocate() Statement {
+	p.advance()
+	p.accept("PREPARE")
+	if p.tok.is("ALL") && p.peek().ends() {
+		p.advance()
+		return &Deallocate{}
+	}
+	return &Deallocate{Name: p.name("the name of a prepared statement")}
+}
+
+// leave reads CLOSE and UNLISTEN where they give up everything.
+func (p *parser) leave() Statement {
+	first := p.advance()
+	if first.is("CLOSE") && p.accept("ALL") {
+		return &Leave{What: "CLOSE ALL"}
+	}
+	if first.is("UNLISTEN") && p.acceptMark("*") {
+		return &Leave{What: "UNLISTEN *"}
+	}
+	return p.foreign(first, first.upper, "leave it out")
+}
+
+func (p *parser) release() Statement {
+	p.advance()
+	if !p.peek().ends() {
+		p.accept("SAVEPOINT")
+	}
+	return &Release{Name: p.name(savepointName)}
+}
+
+func (p *parser) rollbackTo() Statement {
+	p.expect("TO")
+	if !p.peek().ends() {
+		p.accept("SAVEPOINT")
+	}
+	return &RollbackTo{Name: p.name(savepointName)}
+}
+
+func (s *Set) print() string {
+	text := "SET "
+	if s.Local {
+		text += "LOCAL "
+	}
+	text += printPath(s.Name) + " = "
+	if s.Values == nil {
+		return text + "DEFAULT"
+	}
+	values := make([]string, len(s.Values))
+	for i, v := range s.Values {
+		values[i] = quoteString(v)
+	}
+	return text + strings.Join(values, ", ")
+}
+
+func (s *SetMode) print() string {
+	text := "SET TRANSACTION READ "
+	if s.Session {
+		text = "SET SESSION CHARACTERISTICS AS TRANSACTION READ "
+	}
+	if s.ReadOnly {
+		return text + "ONLY"
+	}
+	return text + "WRITE"
+}
+
+func (s *Reset) print() string {
+	if s.Name == "" {
+		return "RESET ALL"
+	}
+	return "RESET " + printPath(s.Name)
+}
+
+func (s *Deallocate) print() string {
+	if s.Name == "" {
+		return "DEALLOCATE ALL"
+	}
+	return "DEALLOCATE PREPARE " + quoteName(s.Name)
+}
+
+// printPath writes the name of a setting, in quotes where a part of it would be
+// read as something else.
+func printPath(name string) string {
+	parts := strings.Split(name, ".")
+	for i, part := range parts {
+		parts[i] = quoteName(part)
+		if isBare(part) && !settingWords[part] {
+			parts[i] = part
+		}
+	}
+	return strings.Join(parts, ".")
+}
+
+// settingWords mean something else than a setting behind SET and RESET.
+var settingWords = map[string]bool{
+	"all": true, "local": true, "session": true, "transaction": true, "time": true, "names": true, "role": true,
+}

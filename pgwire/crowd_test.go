@@ -1,0 +1,61 @@
+package pgwire
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// TestACrowd has 200 clients at once, each of which asks a few things in both
+// protocols.
+func TestACrowd(t *testing.T) {
+	s := newSite(t)
+	ctx := context.Background()
+	var all sync.WaitGroup
+	failed := make(chan error, 200)
+	for n := range 200 {
+		all.Go(func() {
+			if err := visit(ctx, s, n); err != nil {
+				failed <- fmt.Errorf("client %d: %w", n, err)
+			}
+		})
+	}
+	all.Wait()
+	close(failed)
+	for err := range failed {
+		t.Error(err)
+	}
+	if got := strings.Count(s.store.String(), "!"); got != 200*5 {
+		t.Errorf("%d of 1,000 were written", got)
+	}
+}
+
+func visit(ctx context.Context, s *site, n int) error {
+	conn, err := pgx.Connect(ctx, s.url(""))
+	if err != nil {
+		return err
+	}
+	defer conn.Close(ctx)
+	for i := range 5 {
+		if _, err := conn.Exec(ctx, fmt.Sprintf("write %d/%d", n, i)); err != nil {
+			return err
+		}
+		var text string
+		if err := conn.QueryRow(ctx, "echo $1", fmt.Sprint(n)).Scan(&text); err != nil || text != fmt.Sprint("string ", n) {
+			return fmt.Errorf("it heard %q, %w", text, err)
+		}
+	}
+	rows, err := conn.Query(ctx, "rows 100")
+	if err != nil {
+		return err
+	}
+	list, err := pgx.CollectRows(rows, pgx.RowTo[int32])
+	if err != nil || len(list) != 100 {
+		return fmt.Errorf("%d rows, %w", len(list), err)
+	}
+	return nil
+}

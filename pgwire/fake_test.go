@@ -1,0 +1,239 @@
+package pgwire
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/rotajobs/rota/console"
+	"github.com/rotajobs/rota/console/kind"
+	"github.com/rotajobs/rota/console/sys"
+)
+
+// store is what all fake sessions of a server write to.
+type store struct {
+	mu      sync.Mutex
+	written []string
+	running chan struct{} // a statement that waits has begun
+	ended   chan error    // and why it ended
+}
+
+func newStore() *store {
+	return &store{running: make(chan struct{}, 10), ended: make(chan error, 10)}
+}
+
+func (s *store) write(all []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.written = append(s.written, all...)
+}
+
+func (s *store) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return strings.Join(s.written, " ")
+}
+
+// fake is a session that understands a few made-up statements, each of which does
+// one thing that the protocol has to cope with.
+type fake struct {
+	store    *store
+	settings map[string]string
+	status   console.Status
+	implicit bool
+	pending  []string
+}
+
+func newFake(s *store) *fake {
+	return &fake{store: s, status: console.Idle, settings: map[string]string{"statement_timeout": "0", "timezone": "UTC", "application_name": ""}}
+}
+
+var fakeColumns = map[string][]sys.Column{
+	"rows": {{Name: "n", Kind: sys.Kind(kind.Int4)}}, "wide": {{Name: "t", Kind: sys.Kind(kind.Text)}},
+	"one":   {{Name: "a", Kind: sys.Kind(kind.Int4)}, {Name: "b", Kind: sys.Kind(kind.Text)}, {Name: "c", Kind: sys.Kind(kind.Boolean)}},
+	"unfit": {{Name: "n", Kind: sys.Kind(kind.Int4)}},
+	"echo":  {{Name: "v", Kind: sys.Kind(kind.Text)}},
+	"now":   {{Name: "now", Kind: sys.Kind(kind.Timestamp)}},
+	"none":  {},
+}
+
+func (f *fake) Run(ctx context.Context, text string, args []any, each func(*console.Answer) error) error {
+	var list []string
+	for one := range strings.SplitSeq(text, ";") {
+		if one = strings.TrimSpace(one); one != "" {
+			list = append(list, one)
+		}
+	}
+	for _, one := range list {
+		if len(list) > 1 {
+			f.Gather()
+		}
+		a, err := f.do(ctx, one, args)
+		if err != nil {
+			return err
+		}
+		if err := each(a); err != nil {
+			return err
+		}
+	}
+	return f.Sync(ctx)
+}
+
+func (f *fake) Prepare(_ context.Context, text string, params []kind.Kind) (*console.Prepared, error) {
+	text = strings.TrimSpace(text)
+	word, _, _ := strings.Cut(text, " ")
+	if word == "bad" {
+		return nil, f.failed(&console.Error{State: "42601", Message: "it is bad", Hint: "be good", Position: 3})
+	}
+	p := &console.Prepared{Text: text, Params: params, Columns: fakeColumns[word], Empty: text == ""}
+	if word == "echo" && len(params) == 0 {
+		p.Params = []kind.Kind{kind.Text}
+	}
+	for i, k := range p.Params {
+		if k == kind.Unknown {
+			p.Params[i] = kind.Text
+		}
+	}
+	return p, nil
+}
+
+func (f *fake) Execute(ctx context.Context, p *console.Prepared, args []any) (*console.Answer, error) {
+	return f.do(ctx, p.Text, args)
+}
+
+func (f *fake) Gather() {
+	if f.status == console.Idle {
+		f.status, f.implicit = console.Open, true
+	}
+}
+
+func (f *fake) Sync(context.Context) error {
+	if f.status == console.Idle || !f.implicit {
+		return nil
+	}
+	all := f.pending
+	f.end()
+	for _, one := range all {
+		if one == "conflict" {
+			return &console.Error{State: "40001", Message: "somebody was faster"}
+		}
+	}
+	f.store.write(all)
+	return nil
+}
+
+func (f *fake) end() { f.status, f.implicit, f.pending = console.Idle, false, nil }
+
+func (f *fake) failed(err error) error {
+	if f.status == console.Open {
+		f.status = console.Failed
+	}
+	if f.implicit {
+		f.end()
+	}
+	return err
+}
+
+func (f *fake) Status() console.Status { return f.status }
+
+func (f *fake) Setting(name string) (string, bool) {
+	value, known := f.settings[strings.ToLower(name)]
+	return value, known
+}
+
+func (f *fake) Set(name, value string) error {
+	if name == "nonsense" {
+		return &console.Error{State: "42704", Message: "there is no setting nonsense"}
+	}
+	f.settings = maps.Clone(f.settings)
+	f.settings[strings.ToLower(name)] = value
+	return nil
+}
+
+func (f *fake) do(ctx context.Context, text string, args []any) (*console.Answer, error) {
+	word, rest, _ := strings.Cut(text, " ")
+	if f.status == console.Failed && word != "commit" && word != "rollback" {
+		return nil, &console.Error{State: "25P02", Message: "the transaction has failed"}
+	}
+	a, err := f.act(ctx, word, rest, args)
+	if err != nil {
+		return nil, f.failed(err)
+	}
+	return a, nil
+}
+
+func (f *fake) act(ctx context.Context, word, rest string, args []any) (*console.Answer, error) {
+	a := &console.Answer{Tag: strings.ToUpper(word), Columns: fakeColumns[word]}
+	switch word {
+	case "begin":
+		f.status, f.implicit = console.Open, false
+	case "commit":
+		if f.status == console.Open {
+			f.store.write(f.pending)
+		} else {
+			a.Tag = "ROLLBACK"
+		}
+		f.end()
+	case "rollback":
+		f.end()
+	case "write", "conflict":
+		if word == "conflict" {
+			rest = word
+		}
+		if f.status == console.Idle {
+			f.store.write([]string{rest + "!"}) // by itself
+		} else {
+			f.pending = append(f.pending, rest)
+		}
+	case "rows", "wide":
+		n, _ := strconv.Atoi(rest)
+		for i := range n {
+			if word == "wide" {
+				a.Rows = append(a.Rows, []any{strings.Repeat("x", 1000)})
+				continue
+			}
+			a.Rows = append(a.Rows, []any{int64(i + 1)})
+		}
+		a.Tag = fmt.Sprintf("SELECT %d", n)
+	case "one":
+		a.Rows, a.Tag = [][]any{{int64(1), "x y", int64(1)}, {int64(-2), nil, nil}}, "SELECT 2"
+	case "unfit":
+		a.Rows, a.Tag = [][]any{{"apple"}}, "SELECT 1"
+	case "echo":
+		a.Rows, a.Tag = [][]any{{fmt.Sprintf("%T %v", args[0], args[0])}}, "SELECT 1"
+	case "now":
+		a.Rows, a.Tag = [][]any{{"2026-11-15T10:00:00.120000Z"}}, "SELECT 1"
+	case "none":
+		a.Rows, a.Tag = [][]any{{}}, "SELECT 1"
+	case "notice":
+		a.Notices = []string{"mind the gap"}
+	case "set":
+		name, value, _ := strings.Cut(rest, "=")
+		return a, f.Set(name, value)
+	case "forget":
+		a.Tag, a.Forget = "DEALLOCATE", &rest
+	case "wait":
+		f.store.running <- struct{}{}
+		select {
+		case <-ctx.Done():
+		case <-time.After(20 * time.Second):
+		}
+		f.store.ended <- context.Cause(ctx)
+		return nil, &console.Error{State: "57014", Message: "the statement was cancelled", Err: ctx.Err()}
+	case "linger": // runs on for a little and does not care
+		f.store.running <- struct{}{}
+		time.Sleep(100 * time.Millisecond)
+	case "odd":
+		return nil, errors.New("the secret of the house")
+	case "panic":
+		panic("as asked for")
+	default:
+		return nil, &console.Error{State: "42601", Message: "what is " + word, Hint: "say something else", Position: 1}
+	}
+	return a, nil
+}

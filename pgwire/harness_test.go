@@ -1,0 +1,227 @@
+package pgwire
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgproto3"
+)
+
+const password = "correct horse"
+
+var verifier = NewVerifier(password)
+
+// site is a server with fake sessions, on a port of this machine.
+type site struct {
+	t      testing.TB
+	server *Server
+	store  *store
+	addr   string
+	stop   func() error // what Serve returned
+}
+
+// newSite serves until the test ends, and then holds that nothing was left behind.
+func newSite(t testing.TB, change ...func(*Config)) *site {
+	t.Helper()
+	s := &site{t: t, store: newStore()}
+	config := Config{
+		Session:    func(string) Session { return newFake(s.store) },
+		Verifier:   func(user string) (Verifier, bool) { return verifier, user == "admin" },
+		GuessDelay: time.Millisecond,
+		Version:    "0.9",
+	}
+	for _, one := range change {
+		one(&config)
+	}
+	server, err := New(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := runtime.NumGoroutine()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	result := make(chan error, 1)
+	go func() { result <- server.Serve(ctx, listener) }()
+	s.server, s.addr = server, listener.Addr().String()
+	s.stop = func() error {
+		cancel()
+		err := <-result
+		result <- err
+		return err
+	}
+	t.Cleanup(func() {
+		if err := s.stop(); err != nil {
+			t.Errorf("Serve: %v", err)
+		}
+		noMoreThan(t, before)
+	})
+	return s
+}
+
+// noMoreThan waits for goroutines to end that are about to.
+func noMoreThan(t testing.TB, before int) {
+	t.Helper()
+	for range 200 {
+		if runtime.NumGoroutine() <= before {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	all := make([]byte, 1<<16)
+	t.Errorf("%d goroutines were left behind:\n%s", runtime.NumGoroutine()-before, all[:runtime.Stack(all, true)])
+}
+
+func (s *site) url(more string) string {
+	return fmt.Sprintf("postgres://admin:%s@%s/rota?sslmode=disable%s", strings.ReplaceAll(password, " ", "%20"), s.addr, more)
+}
+
+// dial opens a bare connection.
+func (s *site) dial() net.Conn {
+	s.t.Helper()
+	wire, err := net.Dial("tcp", s.addr)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	_ = wire.SetDeadline(time.Now().Add(20 * time.Second))
+	s.t.Cleanup(func() { _ = wire.Close() })
+	return wire
+}
+
+// client is a connection that has logged in, spoken message by message.
+type client struct {
+	t    testing.TB
+	wire net.Conn
+	*pgproto3.Frontend
+	key pgproto3.CancelRequest
+}
+
+func (s *site) client() *client {
+	s.t.Helper()
+	conn, err := pgconn.Connect(context.Background(), s.url(""))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	taken, err := conn.Hijack()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	_ = taken.Conn.SetDeadline(time.Now().Add(20 * time.Second))
+	s.t.Cleanup(func() { _ = taken.Conn.Close() })
+	return &client{s.t, taken.Conn, taken.Frontend, pgproto3.CancelRequest{ProcessID: taken.PID, SecretKey: taken.SecretKey}}
+}
+
+// say sends messages and returns the answers up to the last ReadyForQuery that
+// they ask for, or to the end of the connection, one on a line.
+func (c *client) say(list ...pgproto3.FrontendMessage) []string {
+	c.t.Helper()
+	ready := 0
+	for _, m := range list {
+		switch m.(type) {
+		case *pgproto3.Query, *pgproto3.Sync, *pgproto3.FunctionCall:
+			ready++
+		}
+		c.Send(m)
+	}
+	if err := c.Flush(); err != nil {
+		c.t.Log(err)
+	}
+	return c.hear(ready)
+}
+
+func (c *client) hear(ready int) (lines []string) {
+	c.t.Helper()
+	for ready > 0 {
+		m, err := c.Receive()
+		if err != nil {
+			return append(lines, ended(err))
+		}
+		lines = append(lines, spell(m))
+		if _, is := m.(*pgproto3.ReadyForQuery); is {
+			ready--
+		}
+	}
+	return lines
+}
+
+func (c *client) query(text string) []string {
+	c.t.Helper()
+	return c.say(&pgproto3.Query{String: text})
+}
+
+func ended(err error) string {
+	if stray, is := err.(net.Error); is && stray.Timeout() {
+		return "nothing came"
+	}
+	return "closed"
+}
+
+// spell writes a message on one line.
+func spell(m pgproto3.BackendMessage) string {
+	switch m := m.(type) {
+	case *pgproto3.RowDescription:
+		var fields []string
+		for _, f := range m.Fields {
+			fields = append(fields, fmt.Sprintf("%s:%d/%d/%d", f.Name, f.DataTypeOID, f.DataTypeSize, f.Format))
+		}
+		return "RowDescription " + strings.Join(fields, " ")
+	case *pgproto3.DataRow:
+		var list []string
+		for _, v := range m.Values {
+			if v == nil {
+				list = append(list, "NULL")
+				continue
+			}
+			list = append(list, fmt.Sprintf("%q", v))
+		}
+		return "DataRow " + strings.Join(list, " ")
+	case *pgproto3.CommandComplete:
+		return "CommandComplete " + string(m.CommandTag)
+	case *pgproto3.ReadyForQuery:
+		return "ReadyForQuery " + string(m.TxStatus)
+	case *pgproto3.ErrorResponse:
+		line := fmt.Sprintf("%s %s %s", m.Severity, m.Code, m.Message)
+		if m.Position > 0 {
+			line += fmt.Sprintf(" at %d", m.Position)
+		}
+		if m.Hint != "" {
+			line += "; " + m.Hint
+		}
+		return line
+	case *pgproto3.NoticeResponse:
+		return fmt.Sprintf("%s %s %s", m.Severity, m.Code, m.Message)
+	case *pgproto3.ParameterStatus:
+		return "ParameterStatus " + m.Name + "=" + m.Value
+	case *pgproto3.ParameterDescription:
+		return fmt.Sprint("ParameterDescription ", m.ParameterOIDs)
+	}
+	return strings.TrimPrefix(fmt.Sprintf("%T", m), "*pgproto3.")
+}
+
+// rest reads what comes until the connection is closed, as messages.
+func rest(wire net.Conn) (lines []string) {
+	f := pgproto3.NewFrontend(wire, io.Discard)
+	for {
+		m, err := f.Receive()
+		if err != nil {
+			return append(lines, ended(err))
+		}
+		lines = append(lines, spell(m))
+	}
+}
+
+func same(t *testing.T, got, want []string) {
+	t.Helper()
+	if g, w := strings.Join(got, "\n"), strings.Join(want, "\n"); g != w {
+		t.Errorf("got\n%s\nwant\n%s", g, w)
+	}
+}

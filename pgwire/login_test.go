@@ -1,0 +1,285 @@
+package pgwire
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/ed25519"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"errors"
+	"fmt"
+	"math/big"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgproto3"
+	"github.com/xdg-go/scram"
+)
+
+func TestVerifier(t *testing.T) {
+	v := NewVerifier("pencil")
+	again, err := ParseVerifier(v.String())
+	if err != nil || again.String() != v.String() || !again.Matches("pencil") || again.Matches("pen") {
+		t.Errorf("%s came back as %s, %v", v, again, err)
+	}
+	if (Verifier{}).Matches("") || NewVerifier("pencil").String() == v.String() {
+		t.Error("no verifier matches nothing, and two have two salts")
+	}
+	// Of a PostgreSQL 15 that was told: CREATE ROLE foo PASSWORD 'pencil', salt W22ZaJ0SNY7soEsUEjb6gQ== (RFC 7677).
+	known := derive("pencil", "\x5b\x6d\x99\x68\x9d\x12\x35\x8e\xec\xa0\x4b\x14\x12\x36\xfa\x81", 4096)
+	want := "SCRAM-SHA-256$4096:W22ZaJ0SNY7soEsUEjb6gQ==$WG5d8oPm3OtcPnkdi4Uo7BkeZkBFzpcXkuLmtbsT4qY=:wfPLwcE6nTWhTAmQ7tl2KeoiWGPlZqQxSrmfPwDl2dU="
+	if known.String() != want {
+		t.Errorf("got %s", known)
+	}
+	for _, text := range []string{
+		"", "md5abc", "SCRAM-SHA-256$", "SCRAM-SHA-256$4096:$:", "SCRAM-SHA-256$0:AAAA$AAAA:AAAA", strings.Replace(want, "4096", "99999999", 1),
+		strings.Replace(want, "$WG", "$!!", 1), want + "$", strings.Replace(want, "SHA-256", "SHA-1", 1), want[:len(want)-4],
+	} {
+		if _, err := ParseVerifier(text); err == nil {
+			t.Errorf("%q was taken for a verifier", text)
+		}
+	}
+}
+
+// certificate makes one for this machine.
+func certificate(t *testing.T, edwards bool) tls.Certificate {
+	t.Helper()
+	form := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "rota"}, DNSNames: []string{"localhost"},
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+	}
+	if edwards {
+		public, key, _ := ed25519.GenerateKey(rand.Reader)
+		raw, err := x509.CreateCertificate(rand.Reader, form, form, public, key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return tls.Certificate{Certificate: [][]byte{raw}, PrivateKey: key}
+	}
+	key, _ := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	raw, err := x509.CreateCertificate(rand.Reader, form, form, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tls.Certificate{Certificate: [][]byte{raw}, PrivateKey: key}
+}
+
+func withTLS(certificates ...tls.Certificate) func(*Config) {
+	return func(c *Config) { c.TLS = &tls.Config{Certificates: certificates} }
+}
+
+func codeOf(err error) string {
+	var refused *pgconn.PgError
+	if errors.As(err, &refused) {
+		return refused.Code
+	}
+	return fmt.Sprint(err)
+}
+
+func TestLogin(t *testing.T) {
+	s := newSite(t, withTLS(certificate(t, false)))
+	edwards := newSite(t, withTLS(certificate(t, true)))
+	bare := newSite(t)
+	strict := newSite(t, withTLS(certificate(t, false)), func(c *Config) { c.RequireTLS = true })
+	for _, test := range []struct {
+		name  string
+		site  *site
+		user  string
+		proof string
+		more  string
+		code  string // empty: welcome
+	}{
+		{"right", s, "admin", password, "sslmode=disable", ""},
+		{"over TLS, bound", s, "admin", password, "sslmode=require&channel_binding=require", ""},
+		{"over TLS, not bound", s, "admin", password, "sslmode=require&channel_binding=disable", ""},
+		{"a certificate that nothing is bound to", edwards, "admin", password, "sslmode=require", ""},
+		{"TLS preferred and not there", bare, "admin", password, "sslmode=prefer", ""},
+		{"TLS required and there", strict, "admin", password, "sslmode=require", ""},
+		{"TLS required and not asked for", strict, "admin", password, "sslmode=disable", "28000"},
+		{"wrong", s, "admin", "wrong", "sslmode=disable", "28P01"},
+		{"wrong over TLS", s, "admin", "wrong", "sslmode=require&channel_binding=require", "28P01"},
+		{"nobody", s, "nobody", password, "sslmode=disable", "28P01"},
+		{"empty", s, "admin", "", "sslmode=disable", "28P01"},
+		{"no database", s, "admin", password, "sslmode=disable&dbname=other", "3D000"},
+		{"a database called postgres", s, "admin", password, "sslmode=disable&dbname=postgres", ""},
+		{"a database called as the user", s, "admin", password, "sslmode=disable&dbname=admin", ""},
+		{"settings", s, "admin", password, "sslmode=disable&options=-c%20a.b%3D1%20--c-d%3D2&client_encoding=utf-8", ""},
+		{"a setting that is none", s, "admin", password, "sslmode=disable&nonsense=1", "42704"},
+		{"options that are none", s, "admin", password, "sslmode=disable&options=-z", "42601"},
+		{"another encoding", s, "admin", password, "sslmode=disable&client_encoding=LATIN1", "22023"},
+		{"replication", s, "admin", password, "sslmode=disable&replication=database", "0A000"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			host, port, _ := net.SplitHostPort(test.site.addr)
+			url := fmt.Sprintf("postgres://%s:%s?user=%s&password=%s&%s", host, port, test.user, strings.ReplaceAll(test.proof, " ", "%20"), test.more)
+			if !strings.Contains(test.more, "dbname") {
+				url += "&dbname=rota"
+			}
+			conn, err := pgconn.Connect(context.Background(), url)
+			if test.code != "" {
+				if codeOf(err) != test.code {
+					t.Errorf("got %v, want %s", err, test.code)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close(context.Background())
+			if got := conn.ParameterStatus("server_version"); got != "15.0 (Rota 0.9)" {
+				t.Error(got)
+			}
+		})
+	}
+}
+
+// handshake says what a client says up to the proof and returns the answers.
+type handshake struct {
+	t    testing.TB
+	wire net.Conn
+	f    *pgproto3.Frontend
+}
+
+func (s *site) handshake(user string, secure bool) *handshake {
+	wire := s.dial()
+	if secure {
+		_, _ = wire.Write([]byte{0, 0, 0, 8, 4, 210, 22, 47})
+		one := make([]byte, 1)
+		if _, err := wire.Read(one); err != nil || one[0] != 'S' {
+			s.t.Fatal(one, err)
+		}
+		wire = tls.Client(wire, &tls.Config{InsecureSkipVerify: true})
+	}
+	h := &handshake{s.t, wire, pgproto3.NewFrontend(wire, wire)}
+	h.f.Send(&pgproto3.StartupMessage{ProtocolVersion: pgproto3.ProtocolVersion30, Parameters: map[string]string{"user": user}})
+	_ = h.f.Flush()
+	return h
+}
+
+func (h *handshake) hear() pgproto3.BackendMessage {
+	m, err := h.f.Receive()
+	if err != nil {
+		return &pgproto3.ErrorResponse{Message: "closed"}
+	}
+	return m
+}
+
+func (h *handshake) answer(m pgproto3.FrontendMessage) pgproto3.BackendMessage {
+	h.f.Send(m)
+	_ = h.f.Flush()
+	return h.hear()
+}
+
+// TestGarbledProofs says wrong things at each step of the proof.
+func TestGarbledProofs(t *testing.T) {
+	s := newSite(t, withTLS(certificate(t, false)))
+	first := func(mechanism, text string) pgproto3.FrontendMessage {
+		return &pgproto3.SASLInitialResponse{AuthMechanism: mechanism, Data: []byte(text)}
+	}
+	for _, test := range []struct {
+		name   string
+		secure bool
+		say    pgproto3.FrontendMessage
+		want   string
+	}{
+		{"a mechanism of its own", false, first("PLAIN", "n,,n=,r=abc"), "FATAL 08P01 client selected an invalid SASL authentication mechanism"},
+		{"binding without TLS", false, first(plus, "p=tls-server-end-point,,n=,r=abc"), "FATAL 08P01 client selected an invalid SASL authentication mechanism"},
+		{"binding that was not chosen", true, first(plain, "p=tls-server-end-point,,n=,r=abc"), "FATAL 08P01 malformed SCRAM message"},
+		{"chosen and not bound", true, first(plus, "n,,n=,r=abc"), "FATAL 08P01 malformed SCRAM message"},
+		{"another binding", true, first(plus, "p=tls-unique,,n=,r=abc"), "FATAL 08P01 malformed SCRAM message"},
+		{"somebody in the middle", true, first(plain, "y,,n=,r=abc"), "FATAL 28000 SCRAM channel binding negotiation error"},
+		{"in somebody else's name", false, first(plain, "n,a=root,n=,r=abc"), "FATAL 0A000 client uses authorization identity"},
+		{"nothing", false, first(plain, ""), "FATAL 08P01 malformed SCRAM message"},
+		{"bytes", false, first(plain, "\x00\xff\xfe,,,"), "FATAL 08P01 malformed SCRAM message"},
+		{"extensions", false, first(plain, "n,,m=x,n=,r=abc"), "FATAL 08P01 malformed SCRAM message"},
+		{"too long", false, first(plain, "n,,n=,r="+strings.Repeat("x", proofMost)), "FATAL 08P01 a message of"},
+		{"a query", false, &pgproto3.Query{String: "one"}, "FATAL 08P01 expected SASL response"},
+		{"a plain password", false, &pgproto3.PasswordMessage{Password: password}, "FATAL 08P01 malformed SASL message"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			h := s.handshake("admin", test.secure)
+			h.hear() // what is offered
+			if got := spell(h.answer(test.say)); !strings.HasPrefix(got, test.want) {
+				t.Errorf("got %s, want %s", got, test.want)
+			}
+		})
+	}
+}
+
+func TestGarbledFinals(t *testing.T) {
+	s := newSite(t)
+	for _, test := range []struct{ name, final, want string }{
+		{"nothing", "", "FATAL 08P01 malformed"},
+		{"no proof", "c=biws,r=%s", "FATAL 08P01 malformed"},
+		{"no base64", "c=biws,r=%s,p=!", "FATAL 08P01 malformed"},
+		{"a short proof", "c=biws,r=%s,p=AAAA", "FATAL 28P01 password authentication failed for user \"admin\""},
+		{"an empty proof", "c=biws,r=%s,p=", "FATAL 28P01"},
+		{"a wrong proof", "c=biws,r=%s,p=" + strings.Repeat("A", 43) + "=", "FATAL 28P01"},
+		{"another nonce", "c=biws,r=x%s,p=" + strings.Repeat("A", 43) + "=", "FATAL 28P01"},
+		{"another binding", "c=eSws,r=%s,p=" + strings.Repeat("A", 43) + "=", "FATAL 28P01"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			h := s.handshake("admin", false)
+			h.hear()
+			more := h.answer(&pgproto3.SASLInitialResponse{AuthMechanism: plain, Data: []byte("n,,n=,r=abc")}).(*pgproto3.AuthenticationSASLContinue)
+			nonce, _, _ := strings.Cut(strings.TrimPrefix(string(more.Data), "r="), ",")
+			final := test.final
+			if strings.Contains(final, "%s") {
+				final = fmt.Sprintf(final, nonce)
+			}
+			if got := spell(h.answer(&pgproto3.SASLResponse{Data: []byte(final)})); !strings.HasPrefix(got, test.want) {
+				t.Errorf("got %s, want %s", got, test.want)
+			}
+		})
+	}
+}
+
+// TestNobodyIsAskedAlike holds that a name which is not there cannot be told from
+// one that is, not even by asking twice.
+func TestNobodyIsAskedAlike(t *testing.T) {
+	s := newSite(t)
+	ask := func(user string) (challenge, refusal string) {
+		h := s.handshake(user, false)
+		h.hear()
+		talker, _ := scram.SHA256.NewClient("", "wrong", "")
+		talk := talker.NewConversation()
+		text, _ := talk.Step("")
+		more := h.answer(&pgproto3.SASLInitialResponse{AuthMechanism: plain, Data: []byte(text)}).(*pgproto3.AuthenticationSASLContinue)
+		final, err := talk.Step(string(more.Data))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, challenge, _ = strings.Cut(string(more.Data), ",")
+		return challenge, strings.ReplaceAll(spell(h.answer(&pgproto3.SASLResponse{Data: []byte(final)})), user, "USER")
+	}
+	salt, refusal := ask("nobody")
+	again, _ := ask("nobody")
+	other, _ := ask("somebody")
+	real, really := ask("admin")
+	if salt != again || salt == other || len(salt) != len(real) || refusal != really {
+		t.Errorf("nobody: %s and %s, %s; somebody: %s; admin: %s, %s", salt, again, refusal, other, real, really)
+	}
+}
+
+func TestGuessesTakeLonger(t *testing.T) {
+	g := newGuard(time.Second)
+	var got []time.Duration
+	for range 6 {
+		got = append(got, g.delay("a")/time.Second)
+	}
+	if fmt.Sprint(got) != "[1ns 2ns 4ns 8ns 8ns 8ns]" || g.delay("b") != time.Second {
+		t.Error(got)
+	}
+	for i := range 3 * guardMost {
+		g.delay(fmt.Sprint(i))
+	}
+	if len(g.wrong) > guardMost {
+		t.Errorf("it remembers %d addresses", len(g.wrong))
+	}
+}

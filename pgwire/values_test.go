@@ -1,0 +1,327 @@
+package pgwire
+
+import (
+	"encoding/hex"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgproto3"
+	"github.com/jackc/pgx/v5/pgtype"
+	"github.com/rotajobs/rota/console/kind"
+)
+
+// TestValues holds how values of each kind look. The texts are PostgreSQL's; what
+// is binary is read back by pgtype, which has learnt it from PostgreSQL, and by the
+// decoder of arguments.
+func TestValues(t *testing.T) {
+	berlin, err := time.LoadLocation("Europe/Berlin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		kind   kind.Kind
+		held   any
+		text   string
+		binary string // hexadecimal
+	}{
+		{kind.Text, "a b", "a b", "612062"},
+		{kind.Text, "", "", ""},
+		{kind.Text, int64(7), "7", "37"},
+		{kind.Text, 1.5, "1.5", "312e35"},
+		{kind.Unknown, "x", "x", "78"},
+		{kind.Name, "sys", "sys", "737973"},
+		{kind.Char, "r", "r", "72"},
+		{kind.Integer, int64(math.MinInt64), "-9223372036854775808", "8000000000000000"},
+		{kind.Integer, "12", "12", "000000000000000c"},
+		{kind.Integer, 12.0, "12", "000000000000000c"},
+		{kind.Integer, true, "1", "0000000000000001"},
+		{kind.Int4, int64(-1), "-1", "ffffffff"},
+		{kind.Int2, int64(300), "300", "012c"},
+		{kind.OID, int64(4294967295), "4294967295", "ffffffff"},
+		{kind.Regclass, int64(1259), "1259", "000004eb"},
+		{kind.Boolean, int64(1), "t", "01"},
+		{kind.Boolean, false, "f", "00"},
+		{kind.Boolean, "true", "t", "01"},
+		{kind.Float, 0.1, "0.1", "3fb999999999999a"},
+		{kind.Float, int64(2), "2", "4000000000000000"},
+		{kind.Float, 1e15, "1e+15", "430c6bf526340000"},
+		{kind.Float, 1e14, "100000000000000", "42d6bcc41e900000"},
+		{kind.Float, 0.00001, "1e-05", "3ee4f8b588e368f1"},
+		{kind.Float, 0.0001, "0.0001", "3f1a36e2eb1c432d"},
+		{kind.Float, math.Inf(-1), "-Infinity", "fff0000000000000"},
+		{kind.Float, math.NaN(), "NaN", "7ff8000000000001"},
+		{kind.Float4, 1e6, "1e+06", "49742400"},
+		{kind.Float4, 0.1, "0.1", "3dcccccd"},
+		{kind.Numeric, int64(12345), "12345", "0002000100000000000109" + "29"},
+		{kind.Numeric, 0.5, "0.5", "0001ffff000000011388"},
+		{kind.Numeric, "123456789012345678901234.5", "123456789012345678901234.5", ""},
+		{kind.UUID, "0193a8e2-7d7b-7000-8000-00000000002a", "0193a8e2-7d7b-7000-8000-00000000002a", "0193a8e27d7b7000800000000000002a"},
+		{kind.Bytea, []byte{0, 255}, `\x00ff`, "00ff"},
+		{kind.Bytea, []byte{}, `\x`, ""},
+		{kind.JSON, `{"a": 1}`, `{"a": 1}`, "017b2261223a20317d"},
+		{kind.PlainJSON, `[1]`, `[1]`, "5b315d"},
+		{kind.Inet, "127.0.0.1", "127.0.0.1", "022000047f000001"},
+		{kind.Void, "", "", ""},
+
+		{kind.Timestamp, "2026-11-15T10:00:00.123400Z", "2026-11-15 11:00:00.1234+01", "0003034c7e37ea08"},
+		{kind.Timestamp, "2026-07-01T00:00:00.000000Z", "2026-07-01 02:00:00+02", "0002f880242f4000"},
+		{kind.Timestamp, "2000-01-01T00:00:00Z", "2000-01-01 01:00:00+01", "0000000000000000"},
+		{kind.Timestamp, "infinity", "infinity", "7fffffffffffffff"},
+		{kind.Local, "2026-11-15T10:00:00.000001", "2026-11-15 10:00:00.000001", "0003034c7e360801"},
+		{kind.Date, "2000-01-02", "2000-01-02", "00000001"},
+		{kind.Date, "1999-12-31", "1999-12-31", "ffffffff"},
+		{kind.Date, "-infinity", "-infinity", "80000000"},
+		{kind.Time, "01:02:03.500000", "01:02:03.5", "00000000ddf019e0"},
+		{kind.Interval, "0 0 0", "00:00:00", "00000000000000000000000000000000"},
+		{kind.Interval, "14 3 14706789000", "1 year 2 mons 3 days 04:05:06.789", ""},
+		{kind.Interval, "-1 1 -1000000", "-1 mons +1 day -00:00:01", ""},
+		{kind.Interval, "-13 0 1", "-1 years -1 mons +00:00:00.000001", ""},
+		{kind.Interval, "1 1 3600000000", "1 mon 1 day 01:00:00", "00000000d693a4000000000100000001"},
+
+		{kind.Text.Array(), `["a","b c",null,"NULL","x\"y\\z","","{"]`, `{a,"b c",NULL,"NULL","x\"y\\z","","{"}`, ""},
+		{kind.Text.Array(), `[]`, `{}`, "000000000000000000000019"},
+		{kind.Int4.Array(), `[1,null]`, `{1,NULL}`, "0000000100000001000000170000000200000001" + "0000000400000001" + "ffffffff"},
+		{kind.Int4.Array(), `[[1,2],[3,4]]`, `{{1,2},{3,4}}`, "-"},
+		{kind.Boolean.Array(), `[true,0]`, `{t,f}`, ""},
+		{kind.JSON.Array(), `[{"a":[1,2]}]`, `{"{\"a\":[1,2]}"}`, ""},
+		{kind.Timestamp.Array(), `["2026-07-01T00:00:00.000000Z"]`, `{"2026-07-01 02:00:00+02"}`, ""},
+		{kind.AnyArray, `["a"]`, `{a}`, ""},
+		{kind.Int2s, `[1,2,3]`, "1 2 3", "0000000100000000000000150000000300000000" + "000000020001000000020002000000020003"},
+		{kind.OIDs, `[]`, "", ""},
+		{kind.Record, `{"z":1,"a":"x y","n":null,"q":"a\"b","t":true}`, `(1,"x y",,"a""b",t)`, ""},
+	} {
+		t.Run(fmt.Sprintf("%s %v", test.kind, test.held), func(t *testing.T) {
+			v := &values{zone: berlin}
+			text, err := coderOf(test.kind).text([]byte{}, test.held, v)
+			if err != nil || string(text) != test.text {
+				t.Errorf("as text it is %q, %v; want %q", text, err, test.text)
+			}
+			raw, err := coderOf(test.kind).binary([]byte{}, test.held, v)
+			if test.binary == "-" {
+				if err == nil {
+					t.Errorf("as bytes it is %x", raw)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := hex.EncodeToString(raw); test.binary != "" && got != test.binary {
+				t.Errorf("as bytes it is %s, want %s", got, test.binary)
+			}
+			readBack(t, test.kind, raw, text)
+		})
+	}
+}
+
+// readBack reads bytes by pgtype and has it write the text.
+func readBack(t *testing.T, k kind.Kind, raw, text []byte) {
+	t.Helper()
+	switch k {
+	case kind.Record, kind.Void, kind.AnyArray, kind.Int2s, kind.OIDs, kind.Timestamp, kind.Timestamp.Array(), kind.Unknown, kind.Regclass, kind.Char, kind.Name:
+		return // pgtype does not know it, or writes it in another zone
+	}
+	m := pgtype.NewMap()
+	known, is := m.TypeForOID(oidOf(k))
+	if !is {
+		t.Fatalf("pgtype does not know %s", k)
+	}
+	value, err := known.Codec.DecodeValue(m, oidOf(k), pgtype.BinaryFormatCode, raw)
+	if err != nil {
+		t.Fatalf("%x cannot be read: %v", raw, err)
+	}
+	expected, err := known.Codec.DecodeValue(m, oidOf(k), pgtype.TextFormatCode, text)
+	if err != nil {
+		t.Fatalf("%q cannot be read: %v", text, err)
+	}
+	if got, want := fmt.Sprint(value), fmt.Sprint(expected); got != want {
+		t.Errorf("the bytes are read as %s and the text as %s", got, want)
+	}
+}
+
+func TestValuesThatDoNotFit(t *testing.T) {
+	for _, test := range []struct {
+		kind kind.Kind
+		held any
+		code string
+	}{
+		{kind.Integer, "apple", "22000"},
+		{kind.Integer, 1.5, "22000"},
+		{kind.Integer, 1e300, "22000"},
+		{kind.Integer, []byte("1"), "22000"},
+		{kind.Int4, int64(1 << 31), "22003"},
+		{kind.Int2, int64(-40000), "22003"},
+		{kind.Float, "x", "22000"},
+		{kind.Boolean, "perhaps", "22000"},
+		{kind.Timestamp, int64(5), "22000"},
+		{kind.Timestamp, "soon", "22000"},
+		{kind.Interval, "1 day", "22000"},
+		{kind.Text.Array(), "a,b", "22000"},
+		{kind.Int4.Array(), `["x"]`, "22000"},
+		{kind.Record, "[]", "22000"},
+		{kind.Text, struct{}{}, "22000"},
+	} {
+		for _, format := range []int16{0, 1} {
+			c := &column{name: "c", kind: test.kind, values: &values{}, encode: coderOf(test.kind).text}
+			if format == 1 {
+				c.encode = coderOf(test.kind).binary
+			}
+			if _, err := c.append(nil, test.held); codeIn(err) != test.code || !strings.Contains(fmt.Sprint(err), `column "c"`) {
+				t.Errorf("%s %v in format %d: %v", test.kind, test.held, format, err)
+			}
+		}
+	}
+	for _, k := range []kind.Kind{kind.UUID, kind.Inet, kind.OID, kind.Numeric} {
+		if _, err := coderOf(k).binary(nil, "apple", nil); err == nil {
+			t.Errorf("an apple is no %s", k)
+		}
+	}
+}
+
+// TestEveryKindHasItsCoder, and none is forgotten when one is added.
+func TestEveryKindHasItsCoder(t *testing.T) {
+	for oid := uint32(1); oid < 5000; oid++ {
+		k, known := kind.OfOID(oid)
+		if !known {
+			continue
+		}
+		_, plain := coders[k]
+		if _, array := arrays[k]; !plain && !array {
+			t.Errorf("%s has none", k)
+		}
+		if oidOf(k) != oid && k != kind.Unknown {
+			t.Errorf("%s is %d and told as %d", k, oid, oidOf(k))
+		}
+	}
+}
+
+func TestArguments(t *testing.T) {
+	berlin, _ := time.LoadLocation("Europe/Berlin")
+	for _, test := range []struct {
+		kind kind.Kind
+		text string
+		want any // a string that begins with ! is the code of an error
+	}{
+		{kind.Text, " x ", " x "},
+		{kind.Integer, " 12 ", int64(12)},
+		{kind.Integer, "1.5", "!22P02"},
+		{kind.Int2, "40000", "!22003"},
+		{kind.Float, "1e3", 1000.0},
+		{kind.Float, "x", "!22P02"},
+		{kind.Numeric, "12", int64(12)},
+		{kind.Numeric, "1.25", 1.25},
+		{kind.Numeric, "1.10", "1.10"},
+		{kind.Numeric, "123456789012345678901234567890", "123456789012345678901234567890"},
+		{kind.Numeric, "0x10", "!22P02"},
+		{kind.Numeric, "x", "!22P02"},
+		{kind.Boolean, "Yes", true},
+		{kind.Boolean, "0", false},
+		{kind.Boolean, "maybe", "!22P02"},
+		{kind.UUID, "{0193A8E2-7D7B-7000-8000-00000000002A}", "0193a8e2-7d7b-7000-8000-00000000002a"},
+		{kind.UUID, "12", "!22P02"},
+		{kind.JSON, `{"a": 1}`, `{"a": 1}`},
+		{kind.JSON, `{`, "!22P02"},
+		{kind.Bytea, `\x00ff`, "\x00\xff"},
+		{kind.Bytea, `a\\b\001`, "a\\b\x01"},
+		{kind.Bytea, `a\9`, "!22P02"},
+		{kind.OID, "25", int64(25)},
+		{kind.Regclass, "sys.jobs", "sys.jobs"},
+		{kind.Inet, "10.0.0.0/8", "10.0.0.0/8"},
+		{kind.Inet, "home", "!22P02"},
+		{kind.Timestamp, "2026-07-01 10:00", "2026-07-01T08:00:00.000000Z"},
+		{kind.Timestamp, "2026-07-01 10:00:00.5Z", "2026-07-01T10:00:00.500000Z"},
+		{kind.Timestamp, "2026-07-01T10:00:00-0330", "2026-07-01T13:30:00.000000Z"},
+		{kind.Timestamp, "2026-07-01 10:00:00 UTC", "2026-07-01T10:00:00.000000Z"},
+		{kind.Timestamp, "2026-07-01 10:00:00 XYZ", "!22007"},
+		{kind.Timestamp, "2026-07-01", "2026-06-30T22:00:00.000000Z"},
+		{kind.Timestamp, "epoch", "1970-01-01T00:00:00.000000Z"},
+		{kind.Timestamp, "2026-02-30", "!22007"},
+		{kind.Local, "2026-07-01 10:00:00+05", "2026-07-01T10:00:00.000000"},
+		{kind.Date, "2026-07-01", "2026-07-01"},
+		{kind.Time, "10:30", "10:30:00.000000"},
+		{kind.Time, "infinity", "!22007"},
+		{kind.Interval, "1 year 2 mons 3 days 04:05:06.789", "14 3 14706789000"},
+		{kind.Interval, "90s", "0 0 90000000"},
+		{kind.Interval, "-1.5 hours", "0 0 -5400000000"},
+		{kind.Interval, "-00:00:01", "0 0 -1000000"},
+		{kind.Interval, "", "!22007"},
+		{kind.Interval, "1 fortnight", "!22007"},
+		{kind.Text.Array(), `{a, "b c" ,NULL,"null","x\"y"}`, `["a","b c",null,"null","x\"y"]`},
+		{kind.Text.Array(), `{}`, `[]`},
+		{kind.Text.Array(), `{a,}`, "!22P02"},
+		{kind.Text.Array(), `a`, "!22P02"},
+		{kind.Text.Array(), `{"a}`, "!22P02"},
+		{kind.Text.Array(), `{{a}}`, "!22P02"},
+		{kind.Int4.Array(), `{1,2}`, `[1,2]`},
+		{kind.Int4.Array(), `{x}`, "!22P02"},
+		{kind.Boolean.Array(), `{t,f}`, `[true,false]`},
+		{kind.JSON.Array(), `{"{\"a\": 1}"}`, `[{"a":1}]`},
+	} {
+		v := &values{zone: berlin}
+		got, err := v.argument(3, test.kind, pgproto3.TextFormat, []byte(test.text))
+		if code, is := test.want.(string); is && strings.HasPrefix(code, "!") {
+			if codeIn(err) != code[1:] || !strings.Contains(fmt.Sprint(err), "$3") {
+				t.Errorf("%s %q: %v, %v", test.kind, test.text, got, err)
+			}
+			continue
+		}
+		if raw, is := got.([]byte); is {
+			got = string(raw)
+		}
+		if err != nil || got != test.want {
+			t.Errorf("%s %q: %v, %v; want %v", test.kind, test.text, got, err, test.want)
+		}
+	}
+}
+
+// TestArgumentsAsSent holds that what is sent as an answer comes back as it was
+// held, if a client sends it as an argument.
+func TestArgumentsAsSent(t *testing.T) {
+	for _, test := range []struct {
+		kind kind.Kind
+		held any
+	}{
+		{kind.Text, "ä"},
+		{kind.Integer, int64(-5)},
+		{kind.Int4, int64(5)},
+		{kind.Int2, int64(-5)},
+		{kind.Float, 0.25},
+		{kind.Float4, 0.1},
+		{kind.Numeric, int64(-1234567)},
+		{kind.Numeric, 0.125},
+		{kind.Numeric, "-1234567890123456789012.5"},
+		{kind.Boolean, true},
+		{kind.UUID, "0193a8e2-7d7b-7000-8000-00000000002a"},
+		{kind.JSON, `{"a":1}`},
+		{kind.PlainJSON, `[]`},
+		{kind.Bytea, []byte{1, 2}},
+		{kind.Timestamp, "2026-11-15T10:00:00.123456Z"},
+		{kind.Timestamp, "-infinity"},
+		{kind.Timestamp, "0001-01-01T00:00:00.000000Z"},
+		{kind.Local, "1969-12-31T23:59:59.999999"},
+		{kind.Date, "1969-12-31"},
+		{kind.Date, "infinity"},
+		{kind.Time, "23:59:59.999999"},
+		{kind.Interval, "-3 4 -5"},
+		{kind.OID, int64(4000000000)},
+		{kind.Text.Array(), `["a","",null,"b c"]`},
+		{kind.Int4.Array(), `[1,2]`},
+		{kind.Inet, "::1/64"},
+	} {
+		v := &values{zone: time.UTC}
+		for format, encode := range []encoder{coderOf(test.kind).text, coderOf(test.kind).binary} {
+			raw, err := encode([]byte{}, test.held, v)
+			if err != nil {
+				t.Errorf("%s %v: %v", test.kind, test.held, err)
+				continue
+			}
+			got, err := v.argument(1, test.kind, int16(format), raw)
+			if err != nil || fmt.Sprint(got) != fmt.Sprint(test.held) {
+				t.Errorf("%s %v in format %d came back as %v, %v", test.kind, test.held, format, got, err)
+			}
+		}
+	}
+}
