@@ -26,6 +26,8 @@ func (s *Session) Setting(name string) (value string, known bool) {
 	switch name {
 	case "server_version":
 		return serverVersion + " (Rota " + s.console.config.Version + ")", true
+	case "rota_version":
+		return s.console.config.Version, true
 	case "session_authorization":
 		return s.user, true
 	case "transaction_read_only":

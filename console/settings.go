@@ -49,6 +49,7 @@ var settings = map[string]setting{
 	"lock_timeout":                        {"lock_timeout", "0", span, "accepted, and without effect: nothing waits for locks"},
 	"max_identifier_length":               {"max_identifier_length", strconv.Itoa(ddl.NameMax), nil, "bytes of a name"},
 	"max_index_keys":                      {"max_index_keys", "32", nil, "as PostgreSQL has it"},
+	"rota_version":                        {"rota_version", "", nil, "the version of this program"},
 	"row_security":                        {"row_security", "on", onOff, "accepted, and without effect"},
 	"search_path":                         {"search_path", "sys", anything, "where tables are looked for, behind pg_catalog"},
 	"server_encoding":                     {"server_encoding", "UTF8", nil, "how texts are kept"},

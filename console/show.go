@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/console/kind"
 	"github.com/rotajobs/rota/console/sys"
 	"github.com/rotajobs/rota/ddl"
 )
@@ -20,11 +21,34 @@ ORDER BY job_name`
 
 // query answers a SELECT.
 func (s *Session) query(ctx context.Context, text string, args []any) (*Answer, error) {
-	q, err := s.console.catalogue.Prepare(text, nil, s.asker())
+	q, err := s.console.catalogue.Prepare(text, kindsOf(args), s.asker())
 	if err != nil {
 		return nil, err
 	}
 	return s.answer(ctx, q, args)
+}
+
+// kindsOf are the kinds of arguments that have one. A text may be anything.
+func kindsOf(args []any) []kind.Kind {
+	kinds := make([]kind.Kind, len(args))
+	for i, a := range args {
+		switch a := a.(type) {
+		case bool:
+			kinds[i] = kind.Boolean
+		case int, int64:
+			kinds[i] = kind.Integer
+		case float64:
+			kinds[i] = kind.Float
+			if float64(int64(a)) == a { // a number of JSON
+				kinds[i] = kind.Integer
+			}
+		case []byte:
+			kinds[i] = kind.Bytea
+		case time.Time:
+			kinds[i] = kind.Timestamp
+		}
+	}
+	return kinds
 }
 
 // asker is the session, for those functions of a query that tell of it.

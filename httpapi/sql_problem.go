@@ -25,10 +25,13 @@ var sqlKinds = map[string]sqlKind{
 	"0A": sqlKindOf(rota.Invalid),
 	"22": sqlKindOf(rota.Invalid),
 	"25": sqlKindOf(rota.Invalid),
+	"3B": sqlKindOf(rota.Invalid),
+	"3F": sqlKindOf(rota.Invalid),
 	"42": sqlKindOf(rota.Invalid),
 	"54": sqlKindOf(rota.Invalid),
 	"53": sqlKindOf(rota.Unavailable),
 
+	console.StateFixed:       sqlKindOf(rota.Invalid),
 	console.StateUnknown:     sqlKindOf(rota.NotFound),
 	console.StateDenied:      sqlKindOf(rota.Denied),
 	console.StateDuplicate:   sqlKindOf(rota.Conflict),

@@ -83,7 +83,7 @@ func TestFlagsBeatVariablesBeatTheFile(t *testing.T) {
 // default, by each source, and looks whether that is what is then shown.
 func TestEverySettingIsReadFromEverywhere(t *testing.T) {
 	others := map[string]string{
-		"data": "/srv/rota", "store": "sqlite:other.db", "http": "[::1]:80", "sql": ":0", "workers": "3", "name": "w-1@host",
+		"data": "/srv/rota", "store": "sqlite:other.db", "http": "[::1]:80", "sql": ":0", "sql_cert": "a.crt", "sql_key": "a.key", "sql_tls": "require", "workers": "3", "name": "w-1@host",
 		"lease": "1m", "cancel_grace": "5s", "shutdown_grace": "2m", "log_level": "debug", "log_format": "json",
 		"log_max": "1MiB", "log_keep": "7d", "prune_every": "10m", "http_rate": "5000/1s",
 		"http_allow": "10.0.0.0/8, intranet.example.org", "webhook_workers": "4", "environment": "staging",

@@ -72,7 +72,7 @@ func TestAJobRunsAndEverythingShowsIt(t *testing.T) {
 	}
 	var addresses map[string]string
 	text, err := os.ReadFile(n.path(addrName))
-	if err != nil || json.Unmarshal(text, &addresses) != nil || addresses["http"] != n.Addresses()["http"] || len(addresses) != 1 {
+	if err != nil || json.Unmarshal(text, &addresses) != nil || addresses["http"] != n.Addresses()["http"] || addresses["sql"] != n.Addresses()["sql"] || len(addresses) != 2 {
 		t.Errorf("rota.addr is %q, %v", text, err)
 	}
 

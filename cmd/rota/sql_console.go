@@ -72,7 +72,7 @@ func (c *sqlConsole) calm() {
 
 // greet meets the server, so that somebody whom it does not let in is told at once.
 func (c *sqlConsole) greet(ctx context.Context) error {
-	answer, _, err := c.send(ctx, piece{text: "SHOW server_version"})
+	answer, _, err := c.send(ctx, piece{text: "SHOW rota_version"})
 	if err != nil {
 		return err
 	}

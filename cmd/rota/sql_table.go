@@ -7,7 +7,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/rotajobs/rota/console/sys"
 	"github.com/rotajobs/rota/httpapi"
 )
 
@@ -89,7 +88,7 @@ func newGrid(v httpapi.SQLResult) *grid {
 	for _, c := range v.Columns {
 		head := plainText(c.Name)
 		g.heads = append(g.heads, head)
-		g.right = append(g.right, c.Type == string(sys.Integer) || c.Type == string(sys.Float))
+		g.right = append(g.right, numeric[c.Type])
 		g.states = append(g.states, c.Name == "state")
 		g.widths = append(g.widths, utf8.RuneCountInString(head))
 	}
@@ -215,4 +214,9 @@ func (g *grid) writeExpanded(b *strings.Builder) {
 		}
 	}
 	b.WriteString(trimLines(t.String()))
+}
+
+// numeric are the types whose values stand on the right.
+var numeric = map[string]bool{
+	"bigint": true, "integer": true, "smallint": true, "double precision": true, "real": true, "numeric": true, "oid": true,
 }
