@@ -27,7 +27,7 @@ func allBenchmarks() []benchmark {
 		enqueueBenchmarks(), claimBenchmarks(), concurrentBenchmarks(), rivalBenchmarks(), workBenchmarks(),
 		backlogBenchmarks(), memoryBenchmarks(), burstBenchmarks(), fireGrowthBenchmarks(), companyBenchmarks(),
 		latencyBenchmarks(), dueBenchmarks(), idleBenchmarks(), httpBenchmarks(), awayBenchmarks(),
-		pgBenchmarks(), sqlBenchmarks(),
+		pgBenchmarks(), sqlBenchmarks(), wireBenchmarks(),
 	)
 }
 

@@ -20,6 +20,7 @@ type server struct {
 	child *exec.Cmd
 	ended chan error
 	addr  string // where the API listens
+	sql   string // where the SQL port does
 	token string
 }
 
@@ -52,7 +53,7 @@ func (b *bench) serve(name, store string) (*server, error) {
 		return nil, err
 	}
 	s := &server{data: filepath.Join(b.dir, fmt.Sprintf("%s-%d", name, b.round)), ended: make(chan error, 1)}
-	s.child = exec.Command(binary, "serve", "--data", s.data, "--store", "sqlite:"+store, "--http", "127.0.0.1:0", "--log-level", "warn")
+	s.child = exec.Command(binary, "serve", "--data", s.data, "--store", "sqlite:"+store, "--http", "127.0.0.1:0", "--sql", "127.0.0.1:0", "--log-level", "warn")
 	s.child.Stderr = os.Stderr
 	s.child.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} // it does not outlive a failed run
 	if err := s.child.Start(); err != nil {
@@ -95,6 +96,7 @@ func (s *server) find() error {
 		return err
 	}
 	s.addr = strings.TrimPrefix(addresses["http"], "http://")
+	s.sql = addresses["sql"]
 	token, err := os.ReadFile(filepath.Join(s.data, "admin.token"))
 	s.token = strings.TrimSpace(string(token))
 	return err
