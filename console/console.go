@@ -61,7 +61,8 @@ func (c *Console) Session(actor string) *Session {
 }
 
 // SessionOf begins a conversation whose commands are minted by the caller, who can
-// then send them again without having them done twice.
+// then send them again without having them done twice. It is over with what it is
+// asked first.
 func (c *Console) SessionOf(mint func() rota.Meta) *Session {
-	return &Session{console: c, user: "admin", mint: mint}
+	return &Session{console: c, user: "admin", mint: mint, brief: true}
 }

@@ -19,6 +19,7 @@ type Session struct {
 	again   bool         // what is run was run before, under the same ids
 
 	settings map[string]string // those that were changed
+	brief    bool              // nothing comes after what is asked first
 }
 
 // Tell has sending called before something is sent that changes the store; its error

@@ -100,7 +100,11 @@ func (s *Session) set(q *ddl.Set) (*Answer, error) {
 		delete(s.open.locals, q.Name)
 	}
 	s.put(q.Name, kept)
-	return done("SET"), nil
+	a := done("SET")
+	if s.brief {
+		a.notice("it is set for this request alone; a session that lasts is to be had on the SQL port, with psql")
+	}
+	return a, nil
 }
 
 // local remembers how a setting stood.
