@@ -47,7 +47,7 @@ var rooms = map[string]room{
 	"report":      {floor: 5},
 
 	"console/pgcatalog": {floor: 3, tests: []string{"store/postgres/pgtest"}}, // PostgreSQL's catalogue, of our tables
-	"console/dialect":   {floor: 2},                                           // what a query means
+	"console/dialect":   {floor: 2, tests: []string{"store/postgres/pgtest"}}, // what a query means
 	"console/query":     {floor: pure},
 	"console/kind":      {floor: pure},
 

@@ -47,9 +47,9 @@ func arrayAgg(t *translator, e *query.Call, args []value) (gathering, error) {
 	v, err := t.settle(args[0])
 	k := v.kind.Array()
 	if v.kind.Elem() != kind.Unknown {
-		k, v = v.kind, made(v.kind, atom, cat("json(", v, ")"), v)
+		k = v.kind
 	}
-	return gathering{name: "json_group_array", args: []value{v}, before: "nullif(", after: ", '[]')", kind: k, sorted: true}, err
+	return gathering{name: "json_group_array", args: []value{inArray(v)}, before: "nullif(", after: ", '[]')", kind: k, sorted: true}, err
 }
 
 func jsonAgg(k kind.Kind) func(*translator, *query.Call, []value) (gathering, error) {

@@ -51,11 +51,8 @@ func (t *translator) writeArray(e *query.Array, elems []value, k kind.Kind) valu
 	texts := make([]*sql, len(elems))
 	nested := false
 	for i, v := range elems {
-		texts[i] = v.sql
-		if v.kind.Elem() != kind.Unknown || document(v.kind) {
-			texts[i] = cat("json(", v, ")")
-			nested = nested || v.kind.Elem() != kind.Unknown
-		}
+		texts[i] = inArray(v).sql
+		nested = nested || v.kind.Elem() != kind.Unknown
 	}
 	if k.Elem() == kind.Unknown {
 		k = k.Array()
@@ -146,12 +143,26 @@ func rowJSON(v value) value {
 // inJSON is a value as SQLite puts it into a document.
 func inJSON(v value) value {
 	switch {
-	case v.open(), sortOf(v.kind) == sortText, sortOf(v.kind) == sortNumber, v.kind == dynamic, v.kind == kind.UUID:
+	case v.row:
+		return call(kind.PlainJSON, "json", rowJSON(v))
+	case v.open(), sortOf(v.kind) == sortText, whole(v.kind), v.kind == dynamic, v.kind == kind.UUID:
 		return v
 	case document(v.kind), v.kind == kind.Record:
 		return call(kind.PlainJSON, "json", v)
 	}
 	return call(kind.PlainJSON, "json", call(kind.PlainJSON, "rota_json", wordOf(string(v.kind)), v))
+}
+
+// inArray is a value as SQLite puts it into an array. Of real numbers it would write 15
+// digits.
+func inArray(v value) value {
+	switch {
+	case v.kind.Elem() != kind.Unknown, document(v.kind):
+		return call(v.kind, "json", v)
+	case sortOf(v.kind) == sortNumber && !whole(v.kind) && !v.plain:
+		return call(v.kind, "json", call(v.kind, "rota_json", wordOf(string(v.kind)), v))
+	}
+	return v
 }
 
 // joinArrays is || with an array on one side at least.
@@ -165,7 +176,7 @@ func (t *translator) joinArrays(x, y value) (value, error) {
 		if wanted == k {
 			return call(k, "rota_array_cat", x, y), err
 		}
-		return call(k, "rota_array_cat", call(k, "json_array", x), y), err
+		return call(k, "rota_array_cat", call(k, "json_array", inArray(x)), y), err
 	}
 	k, wanted := x.kind, x.kind
 	if y.kind.Elem() == kind.Unknown && !y.open() {
@@ -173,7 +184,7 @@ func (t *translator) joinArrays(x, y value) (value, error) {
 	}
 	y, err := t.implicit(y, wanted)
 	if wanted != k {
-		y = call(k, "json_array", y)
+		y = call(k, "json_array", inArray(y))
 	}
 	return call(k, "rota_array_cat", x, y), err
 }

@@ -30,6 +30,9 @@ func (b *block) write(named bool) *sql {
 			texts[i] = cat(v.sql, " AS ", quoted(b.columns[i].out))
 		}
 	}
+	if len(texts) == 0 { // SQLite wants some
+		texts = append(texts, raw("NULL"))
+	}
 	return b.render(texts)
 }
 
@@ -90,13 +93,13 @@ func (t *translator) ordered(q *query.Query, s *scope) (*block, error) {
 	}
 	before := b
 	if _, again := q.Body.(*query.Query); again { // it may have an order of its own
-		before = b.wrapped(t)
+		before = b.wrapped()
 	}
 	return &block{columns: b.columns, loose: b.loose, inner: func(named bool) *sql { return cat(before.write(named), order, limit) }}, nil
 }
 
 // wrapped is a block as the only source of another.
-func (b *block) wrapped(t *translator) *block {
+func (b *block) wrapped() *block {
 	return &block{columns: b.columns, loose: b.loose, member: true, inner: func(bool) *sql { return cat("SELECT * FROM (", b.write(true), ")") }}
 }
 
@@ -134,18 +137,18 @@ func (t *translator) values(body *query.Values, outer *scope) (*block, error) {
 		}
 	}
 	for c := range rows[0] {
-		column := make([]value, len(rows))
+		cells := make([]value, len(rows))
 		for i := range rows {
-			column[i] = rows[i][c]
+			cells[i] = rows[i][c]
 		}
-		k, err := t.unify("VALUES", column)
+		k, err := t.unify("VALUES", cells)
 		if err != nil {
 			return nil, err
 		}
 		for i := range rows {
-			rows[i][c] = column[i]
+			rows[i][c] = cells[i]
 		}
-		b.columns = append(b.columns, column0("column"+strconv.Itoa(c+1), k))
+		b.columns = append(b.columns, column{name: "column" + strconv.Itoa(c+1), kind: k})
 	}
 	named(b.columns)
 	if len(rows) == 1 {
@@ -153,11 +156,9 @@ func (t *translator) values(body *query.Values, outer *scope) (*block, error) {
 		b.render = func(items []*sql) *sql { return cat("SELECT ", list(items)) }
 		return b, nil
 	}
-	b.inner = func(named bool) *sql { return writeRows(rows, b.columns, named) }
+	b.inner = func(bool) *sql { return writeRows(rows) }
 	return b, nil
 }
-
-func column0(name string, k kind.Kind) column { return column{name: name, kind: k} }
 
 // gather notes the columns of queries around a block.
 func (b *block) gather(v value) {
@@ -167,7 +168,7 @@ func (b *block) gather(v value) {
 }
 
 // writeRows writes VALUES. SQLite calls its columns column1, column2 and so on.
-func writeRows(rows [][]value, columns []column, named bool) *sql {
+func writeRows(rows [][]value) *sql {
 	texts := make([]*sql, len(rows))
 	for i, row := range rows {
 		cells := make([]*sql, len(row))
@@ -228,10 +229,10 @@ func (t *translator) compound(c *query.Compound, s *scope, between func(*block) 
 // put writes two blocks as one.
 func (t *translator) put(c *query.Compound, left, right *block) *block {
 	if _, nested := c.Right.(*query.Compound); nested || !right.member {
-		right = right.wrapped(t)
+		right = right.wrapped()
 	}
 	if _, nested := c.Left.(*query.Query); nested || !left.member {
-		left = left.wrapped(t)
+		left = left.wrapped()
 	}
 	b := &block{columns: left.columns, member: true}
 	b.gather(value{loose: left.loose})

@@ -23,7 +23,7 @@ func (t *translator) with(q *query.Query, s *scope) (*sql, error) {
 		if err != nil {
 			return nil, err
 		}
-		table, err := named0(c, alias, b)
+		table, err := tableOf(c, alias, b)
 		if err != nil {
 			return nil, err
 		}
@@ -50,7 +50,7 @@ func (t *translator) commonBlock(c *query.Common, recursive bool, alias string, 
 	inner := s.below()
 	inner.with = map[string]*commonTable{}
 	b, err := t.compound(compound, inner, func(first *block) error {
-		table, err := named0(c, alias, first)
+		table, err := tableOf(c, alias, first)
 		inner.with[c.Name.Text] = table
 		return err
 	})
@@ -64,8 +64,8 @@ func (t *translator) commonBlock(c *query.Common, recursive bool, alias string, 
 	return &block{columns: b.columns, inner: func(named bool) *sql { return cat(b.write(named), limit) }}, nil
 }
 
-// named0 is a common table with its columns as the query calls them.
-func named0(c *query.Common, alias string, b *block) (*commonTable, error) {
+// tableOf is a common table with its columns as the query calls them.
+func tableOf(c *query.Common, alias string, b *block) (*commonTable, error) {
 	table := &commonTable{alias: alias, columns: append([]column{}, b.columns...)}
 	if err := rename(table.columns, c.Columns, c.Name.Text); err != nil {
 		return nil, err
@@ -77,7 +77,7 @@ func named0(c *query.Common, alias string, b *block) (*commonTable, error) {
 // rename gives columns other names; there may be fewer names than columns.
 func rename(columns []column, names []query.Name, of string) error {
 	if len(names) > len(columns) {
-		return refuse(StateColumn, names[len(columns)].At, "%q has %d columns available but %d columns specified", of, len(columns), len(names)).hinting("leave the last names out")
+		return refuse(StatePosition, names[len(columns)].At, "%q has %d columns available but %d columns specified", of, len(columns), len(names)).hinting("leave the last names out")
 	}
 	for i, n := range names {
 		columns[i].name = n.Text

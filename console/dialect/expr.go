@@ -169,11 +169,24 @@ func (t *translator) caseOf(e *query.Case, s *scope) (value, error) {
 		}
 		thens = append(thens, last)
 	}
-	k, err := t.unify("CASE", thens)
+	k, err := t.unifyCase(e, thens)
 	if err != nil {
 		return of, err
 	}
 	return t.writeCase(e, of, ifs, thens, k)
+}
+
+// unifyCase makes what a CASE gives of one kind. ELSE has the first word in that.
+func (t *translator) unifyCase(e *query.Case, thens []value) (kind.Kind, error) {
+	last := len(thens) - 1
+	if e.Else == nil || last == 0 {
+		return t.unify("CASE", thens)
+	}
+	all := append([]value{thens[last]}, thens[:last]...)
+	k, err := t.unify("CASE", all)
+	copy(thens, all[1:])
+	thens[last] = all[0]
+	return k, err
 }
 
 func (t *translator) writeCase(e *query.Case, of value, ifs, thens []value, k kind.Kind) (value, error) {

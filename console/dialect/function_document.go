@@ -1,6 +1,8 @@
 package dialect
 
 import (
+	"encoding/json"
+	"math"
 	"sort"
 	"strconv"
 	"strings"
@@ -11,21 +13,15 @@ import (
 // documentFunctions are those of JSON.
 var documentFunctions = []Function{
 	strict("rota_json", 2, func(a arguments) (any, error) { return documentOf(a.kind(0), a[1]) }),
-	strict("rota_json_text", 1, func(a arguments) (any, error) { return textPart(decode(a.text(0))) }),
+	strict("rota_json_text", 1, func(a arguments) (any, error) { return asForm(1)(decode(a.text(0))) }),
 	strict("rota_get", 2, func(a arguments) (any, error) { return jsonPart(get(a)) }),
-	strict("rota_get_text", 2, func(a arguments) (any, error) { return textPart(get(a)) }),
-	strict("rota_reach", 3, func(a arguments) (any, error) {
-		if a.int(2) == 1 {
-			return textPart(reach(a))
-		}
-		return jsonPart(reach(a))
-	}),
+	strict("rota_get_text", 3, func(a arguments) (any, error) { return asForm(a.int(2))(get(a)) }),
+	strict("rota_reach", 3, func(a arguments) (any, error) { return asForm(a.int(2))(reach(a)) }),
 	strict("rota_json_typeof", 1, func(a arguments) (any, error) {
 		v, err := decode(a.text(0))
 		return typeOfJSON(v), err
 	}),
-	strict("rota_json_elements", 1, func(a arguments) (any, error) { return jsonElements(a, jsonPart) }),
-	strict("rota_json_elements_text", 1, func(a arguments) (any, error) { return jsonElements(a, textPart) }),
+	strict("rota_json_elements", 2, func(a arguments) (any, error) { return jsonElements(a, asForm(a.int(1))) }),
 	strict("rota_json_keys", 1, func(a arguments) (any, error) {
 		o, err := objectOf(a.text(0))
 		if err != nil {
@@ -113,7 +109,14 @@ func inDocument(k kind.Kind, v any) (any, error) {
 		return text, nil
 	case kind.JSON, kind.PlainJSON, kind.Record:
 		return decode(asText(v))
-	case kind.Int2, kind.Int4, kind.Integer, kind.Float, kind.Float4, kind.Numeric, kind.OID:
+	case kind.Float, kind.Float4, kind.Numeric:
+		if f, real := v.(float64); real && f == math.Trunc(f) && math.Abs(f) < 1e15 {
+			return int64(f), nil
+		} else if real && k == kind.Numeric {
+			return json.Number(writtenNumeric(f)), nil
+		}
+		return v, nil
+	case kind.Int2, kind.Int4, kind.Integer, kind.OID:
 		return v, nil
 	}
 	if sortOf(k) == sortText || k == kind.UUID || k == kind.Unknown {
@@ -130,15 +133,23 @@ func jsonPart(v any, err error) (any, error) {
 	return encode(v), nil
 }
 
-// textPart is a part of a document as a text.
-func textPart(v any, err error) (any, error) {
-	if err != nil || v == missing || v == nil {
-		return nil, err
+// asForm is how a part of a document is written: 0 as a document, 1 as a text, 2 as a
+// text with blanks.
+func asForm(form int64) func(v any, err error) (any, error) {
+	if form == 0 {
+		return jsonPart
 	}
-	switch v := v.(type) {
-	case []any, *object:
-		return encode(v), nil
-	default:
+	blank := map[int64]string{2: " "}[form]
+	return func(v any, err error) (any, error) {
+		if err != nil || v == missing || v == nil {
+			return nil, err
+		}
+		switch v.(type) {
+		case []any, *object:
+			var b strings.Builder
+			put(&b, v, blank)
+			return b.String(), nil
+		}
 		return asText(v), nil
 	}
 }
@@ -261,10 +272,7 @@ func jsonPairs(a arguments) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	as := jsonPart
-	if a.int(1) == 1 {
-		as = textPart
-	}
+	as := asForm(a.int(1))
 	list := make([]any, len(o.keys))
 	for i, key := range o.keys {
 		v, err := as(o.values[key], nil)

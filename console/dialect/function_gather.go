@@ -17,7 +17,7 @@ var gatherFunctions = []Function{
 	lax("rota_percentile", 5, percentileOf),
 }
 
-// rest are the elements of an array that are not NULL.
+// gatheredOf are the elements of an array that are not NULL.
 func gatheredOf(held string) (list []any, err error) {
 	all, err := decodeArray(held)
 	for _, e := range all {

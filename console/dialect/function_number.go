@@ -75,7 +75,23 @@ func modulo(a arguments) (any, error) {
 	case wholeX && wholeY:
 		return x % y, nil
 	}
-	return decimal(math.Mod(a.real(0), a.real(1)), 15, true)
+	p, okP := exact(a.real(0))
+	q, okQ := exact(a.real(1))
+	if !okP || !okQ {
+		return math.Mod(a.real(0), a.real(1)), nil
+	}
+	n := new(big.Rat).Quo(p, q)
+	times := new(big.Rat).SetInt(new(big.Int).Quo(n.Num(), n.Denom()))
+	rest, _ := p.Sub(p, times.Mul(times, q)).Float64() // as exact as a real number is
+	return rest, nil
+}
+
+// exact is the number that a real one is written as: 0.1 is a tenth.
+func exact(f float64) (*big.Rat, bool) {
+	if math.IsInf(f, 0) || math.IsNaN(f) {
+		return nil, false
+	}
+	return new(big.Rat).SetString(strconv.FormatFloat(f, 'f', -1, 64))
 }
 
 func logarithm(x, base float64) (any, error) {
@@ -106,24 +122,20 @@ func decimal(v any, digits int64, round bool) (any, error) {
 		return n, nil
 	}
 	f := realOf(v)
-	if math.IsInf(f, 0) || math.IsNaN(f) || digits > 300 || digits < -300 {
-		return f, nil
-	}
-	exact, ok := new(big.Rat).SetString(strconv.FormatFloat(f, 'f', -1, 64))
-	if !ok {
+	number, ok := exact(f)
+	if !ok || digits > 300 || digits < -300 {
 		return f, nil
 	}
 	shift := new(big.Rat).SetInt(new(big.Int).Exp(big.NewInt(10), big.NewInt(max(digits, -digits)), nil))
 	if digits < 0 {
 		shift.Inv(shift)
 	}
-	exact.Mul(exact, shift)
+	number.Mul(number, shift)
 	n := new(big.Int)
 	if round { // half away from zero
-		half := big.NewRat(int64(exact.Sign()), 2)
-		exact.Add(exact, half)
+		number.Add(number, big.NewRat(int64(number.Sign()), 2))
 	}
-	n.Quo(exact.Num(), exact.Denom())
+	n.Quo(number.Num(), number.Denom())
 	out := new(big.Rat).SetInt(n)
 	result, _ := out.Quo(out, shift).Float64() // as exact as a real number is
 	return result, nil

@@ -236,17 +236,15 @@ func age(a arguments) (any, error) {
 		micros += dayLong
 		days--
 	}
-	if days < 0 { // as long as the month is that the earlier one lies in, or the one before the later
-		month := y
-		if sign < 0 {
-			month = time.Date(x.Year(), x.Month()-1, 1, 0, 0, 0, 0, time.UTC)
-		}
-		days += int64(time.Date(month.Year(), month.Month()+1, 0, 0, 0, 0, 0, time.UTC).Day())
+	if days < 0 { // the month is as long as the one that the earlier lies in
+		days += int64(time.Date(y.Year(), y.Month()+1, 0, 0, 0, 0, 0, time.UTC).Day())
 		months--
 	}
 	return interval{sign * months, sign * days, sign * micros}.held(), nil
 }
 
+// justify makes days of hours (1), months of days (2), or both (3), and then lets the
+// smaller parts have the sign of the larger.
 func justify(a arguments) (any, error) {
 	i, err := readInterval(a.text(0))
 	how := a.int(1)
@@ -257,8 +255,27 @@ func justify(a arguments) (any, error) {
 	if how&2 != 0 {
 		i.months += i.days / 30
 		i.days %= 30
+		below := i.days
+		if below == 0 && how == 3 {
+			below = i.micros
+		}
+		i.months, i.days = aligned(i.months, i.days, below, 30)
+	}
+	if how&1 != 0 {
+		i.days, i.micros = aligned(i.days, i.micros, i.micros, dayLong)
 	}
 	return i.held(), err
+}
+
+// aligned lets the smaller of two parts have the sign of the larger.
+func aligned(large, small, sign, unit int64) (int64, int64) {
+	switch {
+	case large > 0 && sign < 0:
+		return large - 1, small + unit
+	case large < 0 && sign > 0:
+		return large + 1, small - unit
+	}
+	return large, small
 }
 
 // seriesMost is how many values a series may have.

@@ -11,6 +11,7 @@ func (t *translator) groupBy(sel *selection) (*sql, error) {
 		return nil, nil
 	}
 	sel.clause = "GROUP BY"
+	var texts []*sql
 	for _, e := range sel.node.Group {
 		e, err := t.groupExpr(sel, e)
 		if err != nil {
@@ -23,6 +24,7 @@ func (t *translator) groupBy(sel *selection) (*sql, error) {
 		if v.row {
 			for _, elem := range v.elems {
 				sel.groups = append(sel.groups, elem.sql)
+				texts = append(texts, elem.sql)
 			}
 			continue
 		}
@@ -31,12 +33,10 @@ func (t *translator) groupBy(sel *selection) (*sql, error) {
 		}
 		sel.escape(v)
 		sel.groups = append(sel.groups, v.sql)
-	}
-	texts := make([]*sql, len(sel.groups))
-	for i, g := range sel.groups {
-		texts[i] = g
-		if len(g.text) > 0 || g.size < 20 { // a number would be a position
-			texts[i] = cat("(", g, ")")
+		if len(v.loose) == 0 { // a number would be a position
+			texts = append(texts, cat("(", v, ")"))
+		} else {
+			texts = append(texts, v.sql)
 		}
 	}
 	return cat(" GROUP BY ", list(texts)), nil

@@ -132,16 +132,13 @@ func heldUUID(text string) (any, error) {
 
 func heldDocument(k kind.Kind, text string) (any, error) {
 	if !json.Valid([]byte(text)) {
-		return nil, fault(StateBadText, "invalid input syntax for type %s", jsonName(k)).hinting("it is no JSON: %s", brief(text))
+		return nil, fault(StateBadText, "invalid input syntax for type json").hinting("it is no JSON: %s", brief(text))
 	}
 	if k == kind.PlainJSON {
 		return text, nil
 	}
 	return normal(text, false)
 }
-
-// jsonName is what PostgreSQL calls both kinds of documents in its messages.
-func jsonName(kind.Kind) string { return "json" }
 
 func heldBytes(text string) (any, error) {
 	if !strings.HasPrefix(text, `\x`) {
@@ -199,8 +196,10 @@ func writtenReal(k kind.Kind, v any) string {
 		return "Infinity"
 	case math.IsInf(f, -1):
 		return "-Infinity"
+	case f == 0: // and not -0
+		return "0"
 	case k == kind.Numeric:
-		return strconv.FormatFloat(f, 'f', -1, 64)
+		return writtenNumeric(f)
 	}
 	bits := 64
 	if k == kind.Float4 {
@@ -210,6 +209,16 @@ func writtenReal(k kind.Kind, v any) string {
 		return strconv.FormatFloat(f, 'e', -1, bits)
 	}
 	return strconv.FormatFloat(f, 'f', -1, bits)
+}
+
+// writtenNumeric writes as many digits as are certain: 0.1 + 0.2 is 0.3.
+func writtenNumeric(f float64) string {
+	const certain = 15
+	rounded, err := strconv.ParseFloat(strconv.FormatFloat(f, 'g', certain, 64), 64)
+	if err != nil {
+		rounded = f
+	}
+	return strconv.FormatFloat(rounded, 'f', -1, 64)
 }
 
 // asText is a value as a text, whatever it is.

@@ -195,12 +195,16 @@ func (i interval) plus(o interval, sign int64) interval {
 // times is so much of an interval: a part of a month goes into days of 30, a part of
 // a day into hours.
 func (i interval) times(f float64) interval {
-	months := float64(i.months) * f
-	wholeMonths := math.Trunc(months)
-	days := float64(i.days)*f + 30*math.Round((months-wholeMonths)*1e6)/1e6
-	wholeDays := math.Trunc(days)
-	micros := float64(i.micros)*f + math.Round((days-wholeDays)*float64(dayLong)*1e0)
-	return interval{int64(wholeMonths), int64(wholeDays), int64(math.Round(micros))}
+	months, days := float64(i.months)*f, float64(i.days)*f
+	wholeMonths, wholeDays := math.Trunc(months), math.Trunc(days)
+	more := math.Round((months-wholeMonths)*30*1e6) / 1e6
+	wholeMore := math.Trunc(more)
+	part := math.Round((days-wholeDays+more-wholeMore)*86400*1e6) / 1e6 // in seconds
+	if over := math.Trunc(part / 86400); over != 0 {
+		wholeDays, part = wholeDays+over, part-over*86400
+	}
+	micros := math.RoundToEven(float64(i.micros)*f + part*1e6)
+	return interval{int64(wholeMonths), int64(wholeDays + wholeMore), int64(micros)}
 }
 
 // String is the interval as PostgreSQL writes it.

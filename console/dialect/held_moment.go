@@ -35,7 +35,7 @@ func heldMoment(k kind.Kind, word string) (any, error) {
 		}
 		return t.Format(clockLayout), nil
 	}
-	t, zoned, ok := parseMoment(word)
+	t, _, ok := parseMoment(word) // a time without a zone forgets the one that is written
 	if !ok {
 		if looksLikeMoment(word) {
 			return nil, fault(StateNoField, "date/time field value out of range: %q", brief(word))
@@ -50,7 +50,6 @@ func heldMoment(k kind.Kind, word string) (any, error) {
 	case k == kind.Date:
 		return t.Format(dayLayout), nil
 	}
-	_ = zoned // a time without a zone forgets the one that is written
 	return t.Round(time.Microsecond).Format(localLayout), nil
 }
 
@@ -196,7 +195,7 @@ func zoneNamed(name string) (*time.Location, bool) {
 // abbreviations are the short names of zones that PostgreSQL knows.
 var abbreviations = map[string]int{"CET": 1, "CEST": 2, "EST": -5, "EDT": -4, "CST": -6, "CDT": -5, "MST": -7, "MDT": -6, "PST": -8, "PDT": -7, "BST": 1, "MSK": 3, "JST": 9}
 
-// moment reads a time that is held. zoned says whether it is one of timestamptz.
+// moment reads a time that is held, and says of which kind it is.
 func moment(held string) (t time.Time, k kind.Kind, err error) {
 	for _, form := range []struct {
 		layout string

@@ -152,6 +152,9 @@ func (t *translator) quantified(e *query.Quantified, s *scope) (value, error) {
 		v, err := t.among(x, isNot, array.elems, e.Place())
 		return v.placed(e.Place()), err
 	}
+	if array.elems == nil && !array.bound {
+		array = made(array.kind, atom, cat("ifnull(", array, ", '[null]')"), array) // of no array nothing is known
+	}
 	if is || isNot {
 		return t.inArray(x, isNot, array, e)
 	}
@@ -187,7 +190,8 @@ func (t *translator) inArray(x value, not bool, array value, e *query.Quantified
 	return made(kind.Boolean, asComparison, text, x, array).placed(e.Place()), nil
 }
 
-// each compares with every one: ANY wants one of them to hold, ALL none not to.
+// each compares with every one: of ANY one that holds decides, of ALL one that does not;
+// else it is unknown if any is.
 func (t *translator) each(e *query.Quantified, x, y value, from *sql) (value, error) {
 	var v value
 	var err error
@@ -202,10 +206,11 @@ func (t *translator) each(e *query.Quantified, x, y value, from *sql) (value, er
 	if v.kind != kind.Boolean {
 		return v, refuse(StateMismatch, e.Place(), "op ANY/ALL (array) requires operator to yield boolean")
 	}
+	decides := "max(v) = 1 THEN 1 WHEN count(*) = count(v) THEN 0"
 	if e.All {
-		return made(kind.Boolean, asNot, cat("NOT EXISTS (SELECT 1 FROM ", from, " WHERE NOT (", v, "))"), v).placed(e.Place()), nil
+		decides = "min(v) = 0 THEN 0 WHEN count(*) = count(v) THEN 1"
 	}
-	return made(kind.Boolean, atom, cat("EXISTS (SELECT 1 FROM ", from, " WHERE ", v, ")"), v).placed(e.Place()), nil
+	return made(kind.Boolean, atom, cat("(SELECT CASE WHEN "+decides+" END FROM (SELECT ", v, " AS v FROM ", from, "))"), v).placed(e.Place()), nil
 }
 
 var likes = map[string]string{"LIKE": "LIKE", "ILIKE": "ILIKE", "NOT LIKE": "LIKE", "NOT ILIKE": "ILIKE"}

@@ -67,6 +67,9 @@ func heldText(v any) string {
 // implicit is a value where one of a kind is wanted. A text that nobody has said of
 // what it is becomes of that kind, and so does a parameter.
 func (t *translator) implicit(v value, k kind.Kind) (value, error) {
+	if v.row {
+		v = rowJSON(v)
+	}
 	switch {
 	case v.kind == k || k == kind.Unknown || k == dynamic && !v.open():
 		return v, nil
@@ -117,10 +120,40 @@ func (t *translator) literal(v value, k kind.Kind) (value, error) {
 	if n, is := held.(int64); is {
 		out.plain = n != 0
 	}
+	if k.Elem() != kind.Unknown {
+		out.elems = elementsOf(k, held, v.at)
+	}
+	out.key = k == kind.Text && simple(*v.text)
 	if n, is := held.(float64); is {
 		out.plain, out.real = n != 0, true
 	}
 	return out, nil
+}
+
+// elementsOf are the values of an array that is written as a text.
+func elementsOf(k kind.Kind, held any, at int) (elems []value) {
+	list, err := decodeArray(asText(held))
+	if err != nil {
+		return nil
+	}
+	for _, e := range list {
+		if _, nested := e.([]any); nested {
+			return nil
+		}
+		v := value{kind: k.Elem(), level: asTerm, at: at, sql: raw(heldText(loosened(e)))}
+		elems = append(elems, v)
+	}
+	return elems
+}
+
+// simple says whether a text is a key to SQLite, and not a path.
+func simple(text string) bool {
+	for _, c := range text {
+		if c != '_' && (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') {
+			return false
+		}
+	}
+	return text != "" && (text[0] < '0' || text[0] > '9')
 }
 
 // special is the text for what depends on the clock, or on the catalogue.

@@ -33,8 +33,6 @@ func figure(e query.Expr) (string, int) {
 			return name, good
 		}
 		return typeName(e.Type), 1
-	case *query.Bool:
-		return "bool", 1
 	case *query.Case:
 		if e.Else != nil {
 			if name, good := figure(e.Else); good > 1 {

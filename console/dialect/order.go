@@ -34,6 +34,9 @@ func (t *translator) terms(sel *selection, order []*query.Term) ([]term, error) 
 		if err != nil {
 			return nil, err
 		}
+		if v.row {
+			v = rowJSON(v)
+		}
 		sel.escape(v)
 		out[i] = term{value: v, node: node, item: sel.same(v)}
 	}
@@ -241,6 +244,9 @@ func (sel *selection) firsts(p *parts, terms []term, on []*sql, columns []column
 		name := "_c" + number(i+1)
 		inner = append(inner, cat(v, " AS ", name))
 		outer[i] = cat(name, " AS ", quoted(columns[i].out))
+	}
+	if len(outer) == 0 { // SQLite wants some
+		outer = append(outer, raw("NULL"))
 	}
 	keys, orders := make([]*sql, len(terms)), make([]*sql, len(terms))
 	for i, o := range terms {

@@ -33,7 +33,7 @@ func (t *translator) reach(op string, x, y value, at int) (value, error) {
 		if y.kind != kind.Text.Array() {
 			return x, noOperator(op, x, y, at)
 		}
-		return call(as, "rota_reach", x, y, constant(kind.Int4, map[bool]string{true: "1", false: "0"}[as == kind.Text])), nil
+		return call(as, "rota_reach", x, y, form(as, x.kind)), nil
 	}
 	y, err := t.implicitIf(y, kind.Text)
 	if err != nil {
@@ -43,9 +43,24 @@ func (t *translator) reach(op string, x, y value, at int) (value, error) {
 		return x, noOperator(op, x, y, at)
 	}
 	if as == kind.Text {
-		return call(as, "rota_get_text", x, y), nil
+		return call(as, "rota_get_text", x, y, form(as, x.kind)), nil
+	}
+	if whole(y.kind) || y.key {
+		return made(as, asTerm, cat(x.whole(), " -> ", y.whole()), x, y), nil
 	}
 	return call(as, "rota_get", x, y), nil
+}
+
+// form is how a part of a document is written: 0 as a document, 1 as a text, 2 as a text
+// with blanks, as jsonb has them.
+func form(as, of kind.Kind) value {
+	switch {
+	case as != kind.Text:
+		return constant(kind.Int4, "0")
+	case of == kind.JSON:
+		return constant(kind.Int4, "2")
+	}
+	return constant(kind.Int4, "1")
 }
 
 // implicitIf says what a value is if nobody has.

@@ -22,7 +22,8 @@ type source struct {
 	schema  string // of a table
 	alias   string // what the text calls it
 	columns []column
-	single  bool // its only column may be meant by its name: of a function
+	table   *Table // of the catalogue
+	single  bool   // its only column may be meant by its name: of a function
 }
 
 // column is one of a source, or of an answer.
@@ -91,6 +92,10 @@ func (s *scope) find(c *query.Column) (v value, found bool, err error) {
 		return value{}, false, err
 	}
 	v, found, err = s.pick(from.columns, last.Text, written(c.Path), c.Place())
+	if err == nil && !found && from.table != nil && last.Text == "tableoid" {
+		v = constant(kind.OID, "rota_regclass("+literal(from.table.Schema+"."+from.table.Name)+")")
+		return v.placed(c.Place()), true, nil
+	}
 	if err == nil && !found {
 		err = refuse(StateColumn, last.At, "column %s does not exist", written(c.Path)).
 			hinting("%s", suggest(last.Text, "the columns of "+from.name+" are", columnNames(from.columns)))

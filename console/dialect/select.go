@@ -25,8 +25,8 @@ type selection struct {
 
 // parts are the texts of a SELECT besides its list.
 type parts struct {
-	distinct                                      string
-	from, where, group, having, order, limit, sub *sql
+	distinct                                 string
+	from, where, group, having, order, limit *sql
 }
 
 // selectBlock says what one SELECT means, with the order and the limit of its query.

@@ -19,10 +19,10 @@ var sets map[string]func(t *translator, e *query.Call, args []value) (*set, erro
 func init() {
 	sets = map[string]func(*translator, *query.Call, []value) (*set, error){
 		"unnest": unnest, "generate_series": series, "generate_subscripts": subscripts, "_pg_expandarray": expand,
-		"json_array_elements": elements("rota_json_elements", kind.PlainJSON), "jsonb_array_elements": elements("rota_json_elements", kind.JSON),
-		"json_array_elements_text": elements("rota_json_elements_text", kind.Text), "jsonb_array_elements_text": elements("rota_json_elements_text", kind.Text),
-		"json_object_keys": elements("rota_json_keys", kind.Text), "jsonb_object_keys": elements("rota_json_keys", kind.Text),
-		"jsonb_each": pairsOf(kind.JSON, "0"), "jsonb_each_text": pairsOf(kind.Text, "1"), "json_each_text": pairsOf(kind.Text, "1"),
+		"json_array_elements": elements("rota_json_elements", kind.PlainJSON, "0"), "jsonb_array_elements": elements("rota_json_elements", kind.JSON, "0"),
+		"json_array_elements_text": elements("rota_json_elements", kind.Text, "1"), "jsonb_array_elements_text": elements("rota_json_elements", kind.Text, "2"),
+		"json_object_keys": elements("rota_json_keys", kind.Text, ""), "jsonb_object_keys": elements("rota_json_keys", kind.Text, ""),
+		"jsonb_each": pairsOf(kind.JSON, "0"), "jsonb_each_text": pairsOf(kind.Text, "2"), "json_each_text": pairsOf(kind.Text, "1"),
 		"json_each": sqliteEach, "json_tree": sqliteEach,
 		"regexp_split_to_table": textSet("rota_regex_split", kind.Text), "string_to_table": textSet("rota_string_to_array", kind.Text),
 		"regexp_matches": textSet("rota_regex_matches", kind.Text.Array()),
@@ -106,7 +106,7 @@ func expand(t *translator, e *query.Call, args []value) (*set, error) {
 	return &set{json: call(kind.Record.Array(), "rota_expand", args[0]), elem: kind.Record, fields: fields}, nil
 }
 
-func elements(as string, elem kind.Kind) func(*translator, *query.Call, []value) (*set, error) {
+func elements(as string, elem kind.Kind, form string) func(*translator, *query.Call, []value) (*set, error) {
 	return func(t *translator, e *query.Call, args []value) (*set, error) {
 		if len(args) != 1 {
 			return nil, noFunction(e.Path[len(e.Path)-1].Text, nil, args, e.Place(), t)
@@ -115,7 +115,11 @@ func elements(as string, elem kind.Kind) func(*translator, *query.Call, []value)
 		if err == nil && !document(v.kind) && v.kind != dynamic {
 			err = noFunction(e.Path[len(e.Path)-1].Text, nil, args, e.Place(), t)
 		}
-		return &set{json: call(elem.Array(), as, v), elem: elem}, err
+		given := []value{v}
+		if form != "" {
+			given = append(given, constant(kind.Int4, form))
+		}
+		return &set{json: call(elem.Array(), as, given...), elem: elem}, err
 	}
 }
 

@@ -84,7 +84,7 @@ func (t *translator) table(src *query.Table, s *scope) (*relation, error) {
 	if !found {
 		return nil, refuse(StateTable, src.At, "relation %q does not exist", written(src.Path)).hinting("%s", suggest(written(src.Path), "the tables are", t.in.Tables()))
 	}
-	from := &source{name: name, schema: table.Schema}
+	from := &source{name: name, schema: table.Schema, table: table}
 	for _, c := range table.Columns {
 		from.columns = append(from.columns, column{name: c.Name, kind: c.Kind, out: c.Name})
 	}

@@ -92,12 +92,8 @@ func concatAll(t *translator, e *query.Call, args []value) (value, error) {
 	if len(args) == 0 || name == "concat_ws" && len(args) < 2 {
 		return value{}, noFunction(name, nil, args, e.Place(), t)
 	}
-	for i := range args {
-		v, err := t.cast(args[i], kind.Text, nil)
-		if err != nil {
-			return v, err
-		}
-		args[i] = v
+	if err := t.outputs(args); err != nil {
+		return value{}, err
 	}
 	if e.Variadic {
 		return value{}, unsupported(e.Place(), "VARIADIC is not known").hinting("write array_to_string(x, '')")
@@ -110,14 +106,26 @@ func format(t *translator, e *query.Call, args []value) (value, error) {
 	if len(args) == 0 || e.Variadic {
 		return value{}, noFunction("format", nil, args, e.Place(), t)
 	}
-	for i := range args {
-		v, err := t.cast(args[i], kind.Text, nil)
+	if err := t.outputs(args); err != nil {
+		return value{}, err
+	}
+	return call(kind.Text, "rota_format", args...), nil
+}
+
+// outputs writes values as an answer shows them: true is t there.
+func (t *translator) outputs(args []value) error {
+	for i, a := range args {
+		if a.kind == kind.Boolean {
+			args[i] = made(kind.Text, atom, cat("CASE ", a.whole(), " WHEN 1 THEN 't' WHEN 0 THEN 'f' END"), a)
+			continue
+		}
+		v, err := t.cast(a, kind.Text, nil)
 		if err != nil {
-			return v, err
+			return err
 		}
 		args[i] = v
 	}
-	return call(kind.Text, "rota_format", args...), nil
+	return nil
 }
 
 // datePart is date_part('field', x): extract, as it was called before.
@@ -268,7 +276,11 @@ func numNulls(t *translator, e *query.Call, args []value) (value, error) {
 	word := map[string]string{"num_nulls": " IS NULL)", "num_nonnulls": " IS NOT NULL)"}[e.Path[len(e.Path)-1].Text]
 	text := cat("(0")
 	for _, a := range args {
-		text.add(cat(" + (", a.whole(), word))
+		v, err := t.settle(a)
+		if err != nil {
+			return v, err
+		}
+		text.add(cat(" + (", v.whole(), word))
 	}
 	return made(kind.Int4, atom, cat(text, ")"), args...), nil
 }

@@ -126,7 +126,7 @@ func (t *translator) param(p *query.Param) (value, error) {
 	for len(t.params) < p.N {
 		t.params = append(t.params, kind.Unknown)
 	}
-	v := value{sql: raw("?" + strconv.Itoa(p.N)).from(p.Place()), kind: t.params[p.N-1], level: atom, at: p.Place()}
+	v := value{sql: raw("?" + strconv.Itoa(p.N)).from(p.Place()), kind: t.params[p.N-1], level: atom, at: p.Place(), bound: true}
 	if v.kind == kind.Unknown {
 		v.param = p.N
 	}

@@ -13,12 +13,14 @@ type value struct {
 	text  *string // it is written as this text, and may become of any kind
 	null  bool    // it is NULL
 	param int     // it is this parameter, of which nothing is known yet
+	bound bool    // it is a parameter
 	elems []value // of ARRAY[…] and of (a, b)
 	row   bool    // it is (a, b)
 	plain bool    // it is a number as it was written, and not zero
 	real  bool    // it is a number with a point
 	loose []loose // columns that no aggregate stands around
 	set   *set    // it yields rows
+	key   bool    // it is a text of letters, digits and underscores
 	over  bool    // a window function stands in it
 	joins bool    // it is texts with || between them
 	of    *source // it is a whole row of this
@@ -172,8 +174,11 @@ func common(a, b kind.Kind) (kind.Kind, bool) {
 		if x == sortID && a != b {
 			return kind.OID, true
 		}
-		if x == sortText {
-			return kind.Text, true
+		if x == sortText { // each becomes the other, so that the first decides
+			if a == kind.Char {
+				return b, true
+			}
+			return a, true
 		}
 		if rank(a) >= rank(b) {
 			return a, true

@@ -90,6 +90,9 @@ func (t *translator) over(e *query.Call, s *scope, v *value, text *sql) (*sql, e
 		if strings.ContainsAny(w.Frame, "'\"$?") || strings.Contains(w.Frame, "INTERVAL") {
 			return nil, unsupported(w.At, "a frame of an interval is not known").hinting("write ROWS, or a number")
 		}
+		if err := frame(w); err != nil {
+			return nil, err
+		}
 		parts = append(parts, raw(w.Frame))
 	}
 	inner := cat()
@@ -100,6 +103,25 @@ func (t *translator) over(e *query.Call, s *scope, v *value, text *sql) (*sql, e
 		inner.add(p)
 	}
 	return cat(text, " OVER (", inner, ")"), nil
+}
+
+// frame says whether a frame begins before it ends.
+func frame(w *query.Window) error {
+	words := strings.Fields(w.Frame)
+	first := strings.Join(words[1:min(3, len(words))], " ")
+	if len(words) > 3 && words[1] == "BETWEEN" {
+		first = words[2] + " " + words[3]
+	}
+	_, last, _ := strings.Cut(w.Frame, " AND ")
+	switch {
+	case first == "UNBOUNDED FOLLOWING":
+		return refuse(StateWindowing, w.At, "frame start cannot be UNBOUNDED FOLLOWING")
+	case strings.HasPrefix(last, "UNBOUNDED PRECEDING"):
+		return refuse(StateWindowing, w.At, "frame end cannot be UNBOUNDED PRECEDING")
+	case last == "" && strings.Contains(w.Frame, "FOLLOWING"):
+		return refuse(StateWindowing, w.At, "frame starting from following row cannot end with current row")
+	}
+	return nil
 }
 
 func (t *translator) windowValue(n query.Expr, s *scope, v *value) (value, error) {

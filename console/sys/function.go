@@ -4,23 +4,21 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"time"
 	"unicode/utf8"
 
+	"github.com/rotajobs/rota/console/dialect"
 	"zombiezen.com/go/sqlite"
 )
 
-// functions are those that may be called. What is not here cannot be, whatever
-// SQLite brings along.
-var functions = set(`
-abs avg ceil ceiling coalesce concat concat_ws count cume_dist date datetime dense_rank exp first_value floor format
-group_concat hex iif if ifnull instr json json_array json_array_length json_extract json_group_array
-json_group_object json_object json_patch json_quote json_remove json_replace json_set json_type json_valid julianday
-lag last_value lead length like ln log log10 log2 lower ltrim max min mod nth_value ntile nullif octet_length
-percent_rank pi pow power printf quote rank regexp replace round row_number rtrim sign sqrt strftime string_agg substr
-substring sum time timediff total trim trunc typeof unicode unixepoch upper -> ->>
-now current_date current_time char_length left right greatest least rota_bool rota_time rota_shift
-`)
+// functions are those that may be called of what SQLite brings along, and of what is
+// made here. What is not on a list cannot be.
+var functions = func() map[string]bool {
+	all := set("now like regexp instr replace char_length left right greatest least")
+	for _, name := range dialect.Native {
+		all[name] = true
+	}
+	return all
+}()
 
 func set(words string) map[string]bool {
 	all := map[string]bool{}
@@ -56,9 +54,6 @@ func (d *desk) learn() error {
 		{"right", 2, right, false},
 		{"greatest", -1, extreme(1), false},
 		{"least", -1, extreme(-1), false},
-		{"rota_bool", 1, d.truth, false},
-		{"rota_time", 1, d.moment, false},
-		{"rota_shift", 3, d.shift, false},
 	} {
 		one := &sqlite.FunctionImpl{NArgs: f.args, Scalar: f.call, Deterministic: !f.moves, AllowIndirect: true}
 		if err := d.conn.CreateFunction(f.name, one); err != nil {
@@ -236,51 +231,4 @@ func copied(v sqlite.Value) sqlite.Value {
 		return sqlite.BlobValue(append([]byte{}, v.Blob()...))
 	}
 	return null
-}
-
-// truth is a value as a boolean, which may be written in words.
-func (d *desk) truth(_ sqlite.Context, args []sqlite.Value) (sqlite.Value, error) {
-	switch v := args[0]; v.Type() {
-	case sqlite.TypeNull:
-		return null, nil
-	case sqlite.TypeText:
-		switch strings.ToLower(strings.TrimSpace(v.Text())) {
-		case "t", "true", "yes", "y", "on", "1":
-			return boolean(true), nil
-		case "f", "false", "no", "n", "off", "0":
-			return boolean(false), nil
-		}
-		return d.refuse("%q is not a boolean; write true or false", v.Text())
-	default:
-		return boolean(v.Float() != 0), nil
-	}
-}
-
-// momentLayouts are how a time may be written.
-var momentLayouts = []string{
-	time.RFC3339Nano, "2006-01-02 15:04:05.999999999Z07:00", "2006-01-02 15:04:05.999999999Z07", "2006-01-02 15:04:05.999999999",
-	"2006-01-02T15:04:05.999999999", "2006-01-02 15:04", "2006-01-02 15:04Z07:00", "2006-01-02 15:04Z07", time.DateOnly,
-}
-
-// moment is a time as the columns show it: of a text, or of milliseconds.
-func (d *desk) moment(_ sqlite.Context, args []sqlite.Value) (sqlite.Value, error) {
-	switch v := args[0]; v.Type() {
-	case sqlite.TypeNull:
-		return null, nil
-	case sqlite.TypeText:
-		t, err := parseMoment(v.Text())
-		if err != nil {
-			return d.refuse("%q is not a time; write one such as 2026-11-15T09:00:00Z", v.Text())
-		}
-		return stamp(t), nil
-	default:
-		return stamp(time.UnixMilli(v.Int64())), nil
-	}
-}
-
-// refuse ends the query because of a value. SQLite would not hear of it: the package
-// that we reach it by loses the errors of functions.
-func (d *desk) refuse(format string, args ...any) (sqlite.Value, error) {
-	err := &Error{State: StateBadText, Offset: -1, Message: fmt.Sprintf(format, args...)}
-	return null, d.query.fail(err)
 }

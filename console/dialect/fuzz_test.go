@@ -1,0 +1,40 @@
+package dialect_test
+
+import (
+	"testing"
+
+	"github.com/rotajobs/rota/console/dialect"
+	"github.com/rotajobs/rota/console/query"
+)
+
+// FuzzTranslate: whatever can be read is translated or refused, and SQLite is never
+// given what it cannot read.
+func FuzzTranslate(f *testing.F) {
+	for _, file := range []string{"same.sql", "wrong.sql"} {
+		for _, s := range samples(f, file) {
+			f.Add(s.text)
+		}
+	}
+	d := openDesk(f)
+	f.Fuzz(func(t *testing.T, text string) {
+		q, err := query.Parse(text)
+		if err != nil {
+			return
+		}
+		s, err := dialect.Translate(q, catalogue{}, nil)
+		if err != nil {
+			if _, ours := err.(*dialect.Error); !ours {
+				t.Errorf("%s\n\t%T %v", text, err, err)
+			}
+			return
+		}
+		if stmt, _, err := d.conn.PrepareTransient(s.Sorted.SQL); err == nil {
+			must(t, stmt.Finalize())
+		} else {
+			t.Errorf("%s\n\t%s\n\t%v", text, s.Sorted.SQL, err)
+		}
+		if s.Plain.Origin(len(s.Plain.SQL)) > len(text) {
+			t.Errorf("%s: the end is beyond it", text)
+		}
+	})
+}

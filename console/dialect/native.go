@@ -1,0 +1,14 @@
+package dialect
+
+import "strings"
+
+// Native are the functions of SQLite itself that the texts call. Who lets a statement
+// call some functions only lets it call these, [Functions], and those that stand beside
+// them.
+var Native = strings.Fields(`
+abs acos asin atan atan2 avg char coalesce concat concat_ws cos count cume_dist date datetime degrees dense_rank exp first_value glob group_concat hex
+ifnull iif json json_array json_array_length json_extract json_group_array json_group_object json_insert json_object json_patch json_quote
+json_remove json_replace json_set json_type json_valid julianday lag last_value lead length like max min nth_value ntile nullif octet_length
+percent_rank pi pow printf quote radians rank replace row_number rtrim sign sin strftime substr sum tan time timediff total typeof unicode unixepoch -> ->>
+json_each json_tree
+`)

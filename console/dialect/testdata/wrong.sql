@@ -1,0 +1,125 @@
+# What is not there.
+SELECT * FROM sys.nothing
+SELECT * FROM nothing
+SELECT job_nam FROM sys.jobs
+SELECT j.job_nam FROM sys.jobs j
+SELECT x.job_name FROM sys.jobs j
+SELECT jobs.job_name FROM sys.jobs j
+SELECT nothing(1)
+SELECT lower(1, 2)
+SELECT x.* FROM sys.jobs
+SELECT *
+SELECT job_name FROM sys.jobs ORDER BY nothing
+SELECT '1'::nothing
+SELECT 1 OVER
+SELECT rank() OVER nothing FROM sys.jobs
+SELECT job_name COLLATE "nothing" FROM sys.jobs
+SELECT * FROM sys.jobs j JOIN sys.runs r USING (nothing)
+SELECT * FROM sys.jobs j JOIN sys.runs r USING (n)
+# What may be two.
+SELECT job_name FROM sys.jobs, sys.runs
+SELECT * FROM sys.jobs, sys.jobs
+SELECT * FROM sys.jobs a JOIN sys.runs a ON true
+SELECT 1 AS a, 2 AS a ORDER BY a
+WITH x AS (SELECT 1), x AS (SELECT 2) SELECT * FROM x
+# What does not fit.
+SELECT * FROM sys.jobs WHERE n
+SELECT * FROM sys.jobs WHERE 1
+SELECT * FROM sys.jobs WHERE job_name AND enabled
+SELECT NOT 1
+SELECT * FROM sys.jobs WHERE n = job_name
+SELECT * FROM sys.jobs WHERE job_uuid = job_name
+SELECT * FROM sys.jobs WHERE n = 'x'
+SELECT * FROM sys.jobs WHERE job_uuid = 'x'
+SELECT * FROM sys.jobs WHERE next_run > 'x'
+SELECT * FROM sys.jobs WHERE enabled = 'x'
+SELECT * FROM sys.jobs WHERE enabled = 1
+SELECT * FROM sys.jobs WHERE n IN (1, 'x')
+SELECT * FROM sys.jobs WHERE n LIKE 'x'
+SELECT * FROM sys.jobs WHERE doc = doc
+SELECT job_uuid + 1 FROM sys.jobs
+SELECT next_run + next_run FROM sys.jobs
+SELECT next_run * 2 FROM sys.jobs
+SELECT enabled + 1 FROM sys.jobs
+SELECT -job_name FROM sys.jobs
+SELECT 'x'::int
+SELECT '99999999999'::int
+SELECT 99999999999::int
+SELECT 'abc'::uuid
+SELECT uuid 'abc'
+SELECT '2026-13-01'::date
+SELECT 'soon'::timestamptz
+SELECT 'some days'::interval
+SELECT '{'::jsonb
+SELECT 'x'::int[]
+SELECT '{1,x}'::int[]
+SELECT enabled::date FROM sys.jobs
+SELECT next_run::int FROM sys.jobs
+SELECT CASE WHEN true THEN 1 ELSE next_run END FROM sys.jobs
+SELECT CASE WHEN true THEN 1 ELSE 'x' END
+SELECT CASE WHEN 1 THEN 2 END
+SELECT coalesce(n, job_name) FROM sys.jobs
+SELECT 1 UNION SELECT job_name FROM sys.jobs
+SELECT 1 UNION SELECT 1, 2
+SELECT 1 UNION SELECT 'x'
+VALUES (1), ('x')
+VALUES (1), (1, 2)
+SELECT ARRAY[1, 'x']
+SELECT ARRAY[]
+SELECT lower(n) FROM sys.jobs
+SELECT sum(job_name) FROM sys.jobs
+SELECT max(enabled) FROM sys.jobs
+SELECT extract(year FROM n) FROM sys.jobs
+SELECT extract(wibble FROM next_run) FROM sys.jobs
+SELECT (1, 2) = (1, 2, 3)
+SELECT (SELECT 1, 2)
+SELECT 1 IN (SELECT 1, 2)
+SELECT n[1] FROM sys.jobs
+SELECT 1 = ANY (1)
+SELECT * FROM sys.jobs LIMIT 'x'
+[42703] SELECT * FROM sys.jobs LIMIT next_run
+SELECT * FROM sys.jobs LIMIT -1
+SELECT job_name FROM (VALUES (1)) AS v(a, b)
+WITH x(a, b) AS (SELECT 1) SELECT * FROM x
+SELECT 1 / 0
+SELECT n / (n - n) FROM sys.jobs
+SELECT n % 0 FROM sys.jobs
+SELECT sqrt(-1)
+SELECT ln(0)
+SELECT 'x' ~ '('
+SELECT job_name::int FROM sys.jobs
+SELECT (params ->> 'a')::int FROM sys.jobs
+SELECT 'x' AT TIME ZONE 'nowhere'
+SELECT split_part('a', ',', 0)
+# Groups.
+SELECT job_name, count(*) FROM sys.jobs
+SELECT job_name FROM sys.jobs GROUP BY state
+SELECT state, n FROM sys.jobs GROUP BY state
+SELECT state FROM sys.jobs GROUP BY state ORDER BY n
+SELECT state FROM sys.jobs GROUP BY state HAVING n > 1
+SELECT state FROM sys.jobs WHERE count(*) > 1
+SELECT sum(max(n)) FROM sys.jobs
+SELECT n + 1 FROM sys.jobs GROUP BY n + 2
+SELECT count(*) FROM sys.jobs GROUP BY count(*)
+SELECT * FROM sys.jobs JOIN sys.runs ON count(*) > 1
+SELECT rank() FROM sys.jobs
+SELECT job_name FROM sys.jobs WHERE rank() OVER () = 1
+SELECT lower(job_name) OVER () FROM sys.jobs
+SELECT (SELECT j.n) FROM sys.jobs j GROUP BY j.state
+SELECT count() FROM sys.jobs
+SELECT lower(DISTINCT job_name) FROM sys.jobs
+# Positions.
+SELECT job_name FROM sys.jobs ORDER BY 2
+SELECT job_name FROM sys.jobs ORDER BY 0
+SELECT job_name FROM sys.jobs ORDER BY 1.5
+SELECT job_name FROM sys.jobs ORDER BY 'x'
+SELECT job_name FROM sys.jobs GROUP BY 3
+SELECT DISTINCT state FROM sys.jobs ORDER BY n
+SELECT DISTINCT ON (state) state FROM sys.jobs ORDER BY n
+SELECT 1 UNION SELECT 2 ORDER BY 1 + 1
+SELECT 1 AS a UNION SELECT 2 ORDER BY b
+# What we do not do.
+[0A000] SELECT random()
+[0A000] SELECT unnest(tags), count(*) FROM sys.jobs GROUP BY 1
+[0A000] SELECT sum(n) OVER (ORDER BY next_run RANGE BETWEEN INTERVAL '1 day' PRECEDING AND CURRENT ROW) FROM sys.jobs
+SELECT * FROM sys.jobs WHERE unnest(tags) = 'x'
