@@ -54,7 +54,7 @@ func kindOf(t *query.Type) (kind.Kind, error) {
 var kindsBesides = map[string]kind.Kind{
 	"regprocedure": kind.Regproc, "regoper": kind.Regproc, "regoperator": kind.Regproc, "cid": kind.XID, "xid8": kind.XID, "citext": kind.Text,
 	"information_schema.sql_identifier": kind.Name, "sql_identifier": kind.Name, "cardinal_number": kind.Int4, "character_data": kind.Varchar, "yes_or_no": kind.Varchar,
-	"timetz": kind.Time, "cstring": kind.Text, "unknown": kind.Text, "money": kind.Numeric, "double": kind.Float,
+	"timetz": kind.Time, "cstring": kind.Text, "unknown": kind.Text, "double": kind.Float,
 }
 
 var kindNames = []string{

@@ -191,7 +191,7 @@ json_type(any, text?) text
 json_valid(any, int4?) bool
 julianday(any…) float8
 unixepoch(any…) int8
-strftime(text, any…) text
+strftime(text, any…) any
 datetime(any…) text
 time(any…) text
 timediff(any, any) text
