@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -13,7 +14,7 @@ import (
 // TestACrowd has 200 clients at once, each of which asks a few things in both
 // protocols.
 func TestACrowd(t *testing.T) {
-	s := newSite(t)
+	s := newSite(t, func(c *Config) { c.LoginTime = time.Minute }) // 200 clients compute their proofs at once
 	ctx := context.Background()
 	var all sync.WaitGroup
 	failed := make(chan error, 200)

@@ -3,12 +3,8 @@ package pgwire
 import (
 	"bytes"
 	"encoding/binary"
-	"encoding/json"
 	"math"
 	"net/netip"
-	"strconv"
-	"time"
-	"unicode/utf8"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgtype"
@@ -39,7 +35,7 @@ func (v *values) fromBinary(k kind.Kind, raw []byte) (any, error) {
 	case kind.Float:
 		return math.Float64frombits(binary.BigEndian.Uint64(raw)), nil
 	case kind.Float4:
-		return shortest(math.Float32frombits(binary.BigEndian.Uint32(raw))), nil
+		return float64(math.Float32frombits(binary.BigEndian.Uint32(raw))), nil
 	case kind.Numeric:
 		return numericFromBinary(raw)
 	case kind.Boolean:
@@ -51,19 +47,16 @@ func (v *values) fromBinary(k kind.Kind, raw []byte) (any, error) {
 	case kind.Inet:
 		return inetFromBinary(raw)
 	case kind.JSON:
-		return jsonbFromBinary(raw)
+		if len(raw) == 0 || raw[0] != 1 {
+			return nil, badBinary(k)
+		}
+		return v.fromText(k, raw[1:])
 	case kind.Timestamp, kind.Local, kind.Date, kind.Time, kind.Interval:
 		return momentFromBinary(k, raw)
-	case kind.Record, kind.Void:
+	case kind.Record, kind.Void, kind.AnyArray:
 		return nil, refuse(stateNotSupported, "", "arguments of type %s are not supported", k)
 	}
 	return v.fromText(k, raw)
-}
-
-// shortest is a number of four bytes as the one of eight that is written alike.
-func shortest(f float32) float64 {
-	wide, _ := strconv.ParseFloat(strconv.FormatFloat(float64(f), 'g', -1, 32), 64)
-	return wide
 }
 
 func numericFromBinary(raw []byte) (any, error) {
@@ -79,7 +72,7 @@ func numericFromBinary(raw []byte) (any, error) {
 	if err != nil {
 		return nil, badBinary(kind.Numeric)
 	}
-	return numericFromText(text)
+	return string(text), nil
 }
 
 func inetFromBinary(raw []byte) (any, error) {
@@ -96,62 +89,85 @@ func inetFromBinary(raw []byte) (any, error) {
 	return address.String(), nil
 }
 
-func jsonbFromBinary(raw []byte) (any, error) {
-	if len(raw) == 0 || raw[0] != 1 {
-		return nil, badBinary(kind.JSON)
+// arrayFromBinary writes an array of one dimension, or none, as the text that
+// stands for it.
+func (v *values) arrayFromBinary(k, elem kind.Kind, raw []byte) (any, error) {
+	word := func(at int) int { return int(int32(binary.BigEndian.Uint32(raw[at:]))) }
+	if len(raw) < 12 || word(0) < 0 {
+		return nil, badBinary(k)
 	}
-	if !json.Valid(raw[1:]) || !utf8.Valid(raw) {
-		return nil, badText(kind.JSON, raw[1:])
+	switch dimensions := word(0); {
+	case dimensions == 0:
+		return enclose(k, nil), nil
+	case dimensions > 1:
+		return nil, refuse(stateNotSupported, "send it as text", "arrays of more than one dimension are not supported in binary")
+	case len(raw) < 20 || word(12) < 0 || word(12) > len(raw)/4:
+		return nil, badBinary(k)
 	}
-	return string(raw[1:]), nil
-}
-
-func momentFromBinary(k kind.Kind, raw []byte) (any, error) {
-	first := func() int64 { return int64(binary.BigEndian.Uint64(raw)) }
-	switch k {
-	case kind.Date:
-		n := int32(binary.BigEndian.Uint32(raw))
-		if n == math.MaxInt32 || n == math.MinInt32 {
-			return infinity(n > 0), nil
-		}
-		return layOut(k, epoch.AddDate(0, 0, int(n)))
-	case kind.Time:
-		if n := first(); n < 0 || n >= 86400e6 {
+	count := word(12)
+	raw = raw[20:]
+	var list []byte
+	for i := range count {
+		one, rest, fine := member(raw)
+		if !fine {
 			return nil, badBinary(k)
 		}
-		return time.UnixMicro(first()).UTC().Format(layoutOf[k]), nil
-	case kind.Interval:
-		days, months := int32(binary.BigEndian.Uint32(raw[8:])), int32(binary.BigEndian.Uint32(raw[12:]))
-		return span{months: int64(months), days: int64(days), micros: first()}.String(), nil
+		if i > 0 {
+			list = append(list, between(k))
+		}
+		var err error
+		if list, err = v.appendMember(list, elem, one); err != nil {
+			return nil, err
+		}
+		raw = rest
 	}
-	n := first()
-	if n == math.MaxInt64 || n == math.MinInt64 {
-		return infinity(n > 0), nil
-	}
-	if n > math.MaxInt64/2 || n < math.MinInt64/2 {
-		return nil, refuse(stateRange, "", "%s out of range", k)
-	}
-	return layOut(k, time.UnixMicro(epoch.UnixMicro()+n).UTC())
+	return enclose(k, list), nil
 }
 
-func infinity(up bool) string {
-	if up {
-		return "infinity"
+// between and enclose know that vectors are written without braces and commas.
+func between(k kind.Kind) byte {
+	if k == kind.Int2s || k == kind.OIDs {
+		return ' '
 	}
-	return "-infinity"
+	return ','
 }
 
-// layoutOf is how moments are held.
-var layoutOf = map[kind.Kind]string{
-	kind.Timestamp: "2006-01-02T15:04:05.000000Z", kind.Local: "2006-01-02T15:04:05.000000",
-	kind.Date: "2006-01-02", kind.Time: "15:04:05.000000",
+func enclose(k kind.Kind, list []byte) string {
+	if between(k) == ' ' {
+		return string(list)
+	}
+	return "{" + string(list) + "}"
 }
 
-// layOut writes a moment as it is held, which orders rightly within four digits of
-// a year.
-func layOut(k kind.Kind, t time.Time) (any, error) {
-	if t.Year() < 0 || t.Year() > 9999 {
-		return nil, refuse(stateRange, "years are between 0 and 9999", "%s out of range", k)
+func (v *values) appendMember(dst []byte, elem kind.Kind, raw []byte) ([]byte, error) {
+	if raw == nil {
+		return append(dst, "NULL"...), nil
 	}
-	return t.Format(layoutOf[k]), nil
+	value, err := v.fromBinary(elem, raw)
+	if err != nil {
+		return dst, err
+	}
+	if elem == kind.Bytea {
+		value, err = byteaText(nil, value, v)
+	} else {
+		value, err = textOf(nil, value, v)
+	}
+	plain, _ := value.([]byte)
+	return appendQuoted(dst, plain, `{},"\`, `\`), err
+}
+
+// member cuts a value off that stands behind its length; nil is NULL.
+func member(raw []byte) (one, rest []byte, fine bool) {
+	if len(raw) < 4 {
+		return nil, nil, false
+	}
+	length := int(int32(binary.BigEndian.Uint32(raw)))
+	raw = raw[4:]
+	switch {
+	case length == -1:
+		return nil, raw, true
+	case length < 0 || length > len(raw):
+		return nil, nil, false
+	}
+	return raw[:length:length], raw[length:], true
 }

@@ -5,8 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -14,6 +17,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgproto3"
+	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/console"
 	"github.com/rotajobs/rota/store/sqlite"
@@ -131,6 +136,83 @@ func TestPgxTransactions(t *testing.T) {
 	}
 }
 
+// TestWhatIsGatheredIsDropped when a message is wrong of which the console does not
+// hear, and a transaction that somebody began is failed by it.
+func TestWhatIsGatheredIsDropped(t *testing.T) {
+	s, _ := newHouse(t)
+	c := s.client()
+	create := func(name string) []pgproto3.FrontendMessage {
+		return []pgproto3.FrontendMessage{
+			&pgproto3.Parse{Query: "CREATE JOB " + name + " SCHEDULE EVERY 5 MINUTES AS 'SELECT 1'"}, &pgproto3.Bind{}, &pgproto3.Execute{},
+		}
+	}
+	created := []string{"ParseComplete", "BindComplete", "CommandComplete CREATE JOB"}
+	for _, wrong := range []struct {
+		message pgproto3.FrontendMessage
+		answer  string
+	}{
+		{&pgproto3.Bind{PreparedStatement: "unknown"}, "ERROR 26000 prepared statement \"unknown\" does not exist"},
+		{&pgproto3.Parse{Query: "SELECT 1; SELECT 2"}, "ERROR 42601 2 statements cannot be prepared as one; send each by itself"},
+	} {
+		same(t, c.say(append(create("a"), wrong.message, &pgproto3.Sync{})...), append(created, wrong.answer, "ReadyForQuery I"))
+		same(t, c.query("BEGIN"), []string{"CommandComplete BEGIN", "ReadyForQuery T"})
+		same(t, c.say(append(create("b"), wrong.message, &pgproto3.Sync{})...), append(created, wrong.answer, "ReadyForQuery E"))
+		if got := c.query("COMMIT"); !slices.Contains(got, "CommandComplete ROLLBACK") {
+			t.Error(got)
+		}
+	}
+	same(t, c.query("SELECT count(*) FROM sys.jobs")[1:], []string{`DataRow "0"`, "CommandComplete SELECT 1", "ReadyForQuery I"})
+	same(t, c.say(append(create("a"), append(create("b"), &pgproto3.Sync{})...)...), append(append(created, created...), "ReadyForQuery I"))
+	same(t, c.query("SELECT count(*) FROM sys.jobs")[1:], []string{`DataRow "2"`, "CommandComplete SELECT 1", "ReadyForQuery I"})
+}
+
+// TestPgxArguments sends arguments of many types, in binary where pgx can, and reads
+// them back.
+func TestPgxArguments(t *testing.T) {
+	s, _ := newHouse(t)
+	ctx := context.Background()
+	conn, err := pgx.Connect(ctx, s.url(""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(ctx)
+	now := time.Date(2026, 11, 15, 10, 0, 0, 123456000, time.UTC)
+	for _, test := range []struct {
+		query string
+		arg   any
+		want  any
+	}{
+		{"SELECT $1::int + 1", 41, int32(42)},
+		{"SELECT $1::bigint", int64(1) << 40, int64(1) << 40},
+		{"SELECT $1::float8", 0.25, 0.25},
+		{"SELECT $1::boolean", true, true},
+		{"SELECT $1::text", "ä b", "ä b"},
+		{"SELECT $1::bytea", []byte{0, 255}, []byte{0, 255}},
+		{"SELECT $1::timestamptz", now, now},
+		{"SELECT $1::interval", 90 * time.Minute, pgtype.Interval{Microseconds: 5400e6, Valid: true}},
+		{"SELECT $1::uuid", "0193a8e2-7d7b-7000-8000-00000000002a", [16]byte{0x01, 0x93, 0xa8, 0xe2, 0x7d, 0x7b, 0x70, 0, 0x80, 15: 0x2a}},
+		{"SELECT $1::jsonb", map[string]any{"a": 1.5}, map[string]any{"a": 1.5}},
+		{"SELECT $1::text[]", []string{"a", "b c", `"`}, []any{"a", "b c", `"`}},
+		{"SELECT $1::int[]", []int32{1, 2}, []any{int32(1), int32(2)}},
+		{"SELECT $1::int", nil, nil},
+	} {
+		rows, _ := conn.Query(ctx, test.query, test.arg)
+		got, err := pgx.CollectExactlyOneRow(rows, func(row pgx.CollectableRow) (any, error) {
+			list, err := row.Values()
+			return list[0], err
+		})
+		if at, is := got.(time.Time); is {
+			got = at.UTC()
+		}
+		if err != nil || !reflect.DeepEqual(got, test.want) {
+			t.Errorf("%s with %v: got %#v, %v", test.query, test.arg, got, err)
+		}
+	}
+	if err := conn.QueryRow(ctx, "SELECT $1::int", pgx.QueryExecModeExec, "forty").Scan(nil); codeOf(err) != "22P02" {
+		t.Errorf("got %v", err)
+	}
+}
+
 // TestPsql runs the program itself, which must be on the machine.
 func TestPsql(t *testing.T) {
 	if _, err := exec.LookPath("psql"); err != nil {
@@ -172,6 +254,28 @@ func TestPsql(t *testing.T) {
 			t.Error(got)
 		}
 	})
+}
+
+const jdbc = "/usr/share/java/postgresql.jar" // of Debian's libpostgresql-jdbc-java
+
+func TestJDBC(t *testing.T) {
+	if _, err := os.Stat(jdbc); err != nil {
+		t.Skip("there is no JDBC driver")
+	}
+	if _, err := exec.LookPath("javac"); err != nil {
+		t.Skip("there is no Java")
+	}
+	s, _ := newHouse(t)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, "java", "-cp", jdbc, "testdata/Jdbc.java", s.addr, password).CombinedOutput()
+	want := ""
+	for _, name := range []string{"extended", "simple", "extendedcacheeverything"} {
+		want += strings.Repeat(name+" true 1 true\n", 3) + "42704\nabc\nvalid true\n"
+	}
+	if err != nil || string(out) != want {
+		t.Errorf("got %v\n%s\nwant\n%s", err, out, want)
+	}
 }
 
 // BenchmarkCreateJob compares CREATE JOB over the wire with the same in process, by

@@ -139,8 +139,6 @@ type span struct {
 	months, days, micros int64
 }
 
-func (s span) String() string { return fmt.Sprintf("%d %d %d", s.months, s.days, s.micros) }
-
 // spanOf reads how an interval is held.
 func spanOf(value any) (s span, err error) {
 	text, is := value.(string)
@@ -160,13 +158,17 @@ func intervalBinary(dst []byte, value any, _ *values) ([]byte, error) {
 	return binary.BigEndian.AppendUint32(dst, uint32(int32(s.months))), err
 }
 
-// intervalText writes an interval as PostgreSQL does: a part behind a negative one
-// has its sign, and a part that is zero is left out.
 func intervalText(dst []byte, value any, _ *values) ([]byte, error) {
 	s, err := spanOf(value)
 	if err != nil {
 		return dst, err
 	}
+	return s.append(dst), nil
+}
+
+// append writes an interval as PostgreSQL does: a part behind a negative one has
+// its sign, and a part that is zero is left out.
+func (s span) append(dst []byte) []byte {
 	start, before := len(dst), false
 	for _, part := range []struct {
 		n    int64
@@ -185,7 +187,7 @@ func intervalText(dst []byte, value any, _ *values) ([]byte, error) {
 	if s.micros != 0 || len(dst) == start {
 		dst = appendClock(dst, start, before, s.micros)
 	}
-	return dst, nil
+	return dst
 }
 
 func appendPart(dst []byte, start int, before bool, n int64) []byte {

@@ -16,7 +16,6 @@ const (
 	stateNotSupported  = "0A000"
 	stateData          = "22000"
 	stateRange         = "22003"
-	stateDateTime      = "22007"
 	stateEncoding      = "22021"
 	stateBadValue      = "22023"
 	stateBadText       = "22P02"
@@ -101,8 +100,6 @@ func because(ctx context.Context, err error) error {
 		return err
 	case errors.Is(cause, errCancelled), errors.Is(cause, errTimeout):
 		return refuse(stateCancelled, "", "%s", cause)
-	case errors.Is(cause, errShutdown):
-		return fatally(stateShutdown, "", "%s", errShutdown)
 	}
 	return err
 }

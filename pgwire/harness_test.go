@@ -71,7 +71,7 @@ func newSite(t testing.TB, change ...func(*Config)) *site {
 // noMoreThan waits for goroutines to end that are about to.
 func noMoreThan(t testing.TB, before int) {
 	t.Helper()
-	for range 200 {
+	for range 1000 {
 		if runtime.NumGoroutine() <= before {
 			return
 		}

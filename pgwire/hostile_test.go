@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5/pgproto3"
 )
@@ -59,7 +60,11 @@ func TestStrangers(t *testing.T) {
 		noise[i] = byte(random.Uint32())
 	}
 	before := [][]byte{
-		nil, {0}, {0, 0, 0, 8}, {0xff, 0xff, 0xff, 0xff}, noise, bytes.Repeat([]byte{0}, 4096), bytes.Repeat([]byte{0xff}, 4096),
+		nil,
+		{0},
+		{0, 0, 0, 8},
+		{0xff, 0xff, 0xff, 0xff},
+		noise, bytes.Repeat([]byte{0}, 4096), bytes.Repeat([]byte{0xff}, 4096),
 		[]byte("GET / HTTP/1.0\r\n\r\n"), []byte("\x16\x03\x01\x02\x00\x01"), []byte("SSH-2.0-x\r\n"),
 		packet(protocol30, strings.Repeat("a\x00b\x00", 2000)), packet(askTLS, strings.Repeat("x", 9000)),
 	}
@@ -177,17 +182,16 @@ func FuzzConversation(f *testing.F) {
 	})
 }
 
-// FuzzArgument reads any bytes as an argument of any kind, and writes what it read.
+// FuzzArgument reads any bytes as an argument of any kind.
 func FuzzArgument(f *testing.F) {
 	f.Add(uint32(23), false, []byte("1"))
-	f.Add(uint32(1184), false, []byte("2026-01-01 10:00:00+01"))
-	f.Add(uint32(1186), false, []byte("1 day 04:05:06"))
-	f.Add(uint32(1009), false, []byte(`{a,"b",NULL}`))
+	f.Add(uint32(17), false, []byte(`\x00`))
+	f.Add(uint32(1186), true, make([]byte, 16))
 	f.Add(uint32(1700), true, []byte{0, 1, 0, 0, 0, 0, 0, 0, 0, 1})
-	f.Add(uint32(1007), true, binary.BigEndian.AppendUint32(nil, 1))
+	f.Add(uint32(1007), true, binary.BigEndian.AppendUint32(make([]byte, 20), 1))
 	f.Fuzz(func(t *testing.T, oid uint32, inBinary bool, raw []byte) {
 		list, err := kindsOf([]uint32{oid % 5000})
-		if err != nil || oid == 0 {
+		if err != nil {
 			return
 		}
 		format := int16(0)
@@ -196,20 +200,11 @@ func FuzzArgument(f *testing.F) {
 		}
 		v := &values{zone: time.UTC}
 		value, err := v.argument(1, list[0], format, raw)
-		if err != nil || value == nil {
-			if err != nil && codeIn(err) == stateInternal {
-				t.Error(err)
-			}
-			return
+		if err != nil && codeIn(err) == stateInternal {
+			t.Error(err)
 		}
-		coder := coderOf(list[0])
-		text, err := coder.text(nil, value, v)
-		if err != nil {
-			t.Errorf("%s %q was read as %#v, which cannot be written: %v", list[0], raw, value, err)
-		}
-		_, _ = coder.binary(nil, value, v)
-		if again, err := v.argument(1, list[0], 0, append([]byte{}, text...)); err != nil {
-			t.Errorf("%s %#v was written as %q, and read as %v, %v", list[0], value, text, again, err)
+		if text, is := value.(string); is && (!utf8.ValidString(text) || strings.ContainsRune(text, 0)) {
+			t.Errorf("%s %q was read as %q", list[0], raw, text)
 		}
 	})
 }

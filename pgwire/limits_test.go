@@ -1,6 +1,7 @@
 package pgwire
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"strings"
@@ -66,7 +67,7 @@ func TestIdleClients(t *testing.T) {
 }
 
 func TestSlowLogins(t *testing.T) {
-	s := newSite(t, func(c *Config) { c.LoginTime = 100 * time.Millisecond })
+	s := newSite(t, func(c *Config) { c.LoginTime = 500 * time.Millisecond })
 	wire := s.dial()
 	send(t, wire, []byte{0, 0})
 	same(t, rest(wire), []string{"closed"})
@@ -139,6 +140,15 @@ func TestLimitsOfNames(t *testing.T) {
 	}
 	if got := parse(1, "one"); !strings.Contains(got[0], "42P05") {
 		t.Error(got)
+	}
+	c.query("forget")
+	c.query("begin")
+	c.say(&pgproto3.Parse{Name: "e", Query: "echo"}, &pgproto3.Sync{})
+	for n := range 3 {
+		got := c.say(&pgproto3.Bind{DestinationPortal: fmt.Sprint("p", n), PreparedStatement: "e", Parameters: [][]byte{bytes.Repeat([]byte("x"), 9_000)}, ParameterFormatCodes: []int16{1}}, &pgproto3.Sync{})
+		if (got[0] == "BindComplete") != (n < 2) {
+			t.Error(n, got)
+		}
 	}
 }
 

@@ -41,7 +41,7 @@ func derive(password, salt string, iterations int) Verifier {
 	if err != nil { // such a password is taken as it is written, as PostgreSQL and its drivers do
 		client, _ = scram.SHA256.NewClientUnprepped("", password, "")
 	}
-	keys := client.GetStoredCredentials(scram.KeyFactors{Salt: salt, Iters: iterations})
+	keys, _ := client.GetStoredCredentialsWithError(scram.KeyFactors{Salt: salt, Iters: iterations}) // it fails for keys of impossible lengths only
 	return Verifier{salt: salt, iterations: iterations, stored: keys.StoredKey, server: keys.ServerKey}
 }
 
