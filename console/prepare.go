@@ -114,6 +114,18 @@ func (s *Session) Gather() {
 	}
 }
 
+// Fail has an open transaction fail, for a reason that is the caller's. What was only
+// gathered is dropped.
+func (s *Session) Fail() {
+	switch {
+	case s.open == nil:
+	case s.open.implicit:
+		s.end(false)
+	default:
+		s.open.failed = true
+	}
+}
+
 // Sync does what was gathered. A transaction that somebody began stays open.
 func (s *Session) Sync(ctx context.Context) error {
 	if s.open == nil || !s.open.implicit {

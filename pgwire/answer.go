@@ -87,24 +87,8 @@ func (c *conn) complain(err error) {
 		c.server.config.Logger.Error("a statement failed", "err", err)
 	}
 	c.out.send(m)
-	if status := c.session.Status(); status == console.Open || c.gathering && status != console.Idle {
-		c.spoil()
-	}
+	c.session.Fail() // of a message that is wrong the console has not heard
 	c.gathering = false
-}
-
-// spoil fails the transaction that is open, or drops it if nobody asked for it. The
-// console does so itself when a statement is wrong; it does not hear of messages
-// that are.
-func (c *conn) spoil() {
-	text := "?" // never a statement
-	if c.gathering {
-		text = "ROLLBACK"
-	} else if s, can := c.session.(interface{ Fail() }); can {
-		s.Fail()
-		return
-	}
-	_ = c.session.Run(c.ctx, text, nil, func(*console.Answer) error { return nil })
 }
 
 // query answers a text of statements.
@@ -115,16 +99,12 @@ func (c *conn) query(m *pgproto3.Query) error {
 	c.names.forgetUnnamed()
 	ctx, done := c.statement()
 	defer done()
-	before := c.session.Status()
-	none, untold := true, false
+	none := true
 	err := c.session.Run(ctx, m.String, nil, func(a *console.Answer) error {
 		none = false
-		err := c.tell(a)
-		untold = err != nil
-		return err
+		return c.tell(a)
 	})
 	if err != nil {
-		c.gathering = c.gathering || untold && before == console.Idle // then it is dropped
 		return because(ctx, err)
 	}
 	if none {

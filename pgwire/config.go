@@ -19,6 +19,7 @@ type Session interface {
 	Execute(ctx context.Context, p *console.Prepared, args []any) (*console.Answer, error)
 	Gather()
 	Sync(ctx context.Context) error
+	Fail()
 	Status() console.Status
 	Setting(name string) (value string, known bool)
 	Set(name, value string) error

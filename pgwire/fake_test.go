@@ -139,6 +139,8 @@ func (f *fake) failed(err error) error {
 	return err
 }
 
+func (f *fake) Fail() { _ = f.failed(nil) }
+
 func (f *fake) Status() console.Status { return f.status }
 
 func (f *fake) Setting(name string) (string, bool) {
@@ -192,7 +194,7 @@ func (f *fake) act(ctx context.Context, word, rest string, args []any) (*console
 		}
 	case "rows", "wide":
 		n, _ := strconv.Atoi(rest)
-		for i := range n {
+		for i := range min(n, 50_000) { // a fuzzer may ask for any number
 			if word == "wide" {
 				a.Rows = append(a.Rows, []any{strings.Repeat("x", 1000)})
 				continue
