@@ -29,6 +29,7 @@ type planner struct {
 	seen *overlay
 
 	again bool // the statement was sent before, and the store knows whether it was done
+	blind bool // what it makes is taken not to be there: if it is, the store refuses
 }
 
 func (s *Session) planner(ctx context.Context, seen *overlay) *planner {

@@ -153,8 +153,10 @@ func (s *Session) write(ctx context.Context, statement ddl.Statement) (*Answer, 
 const triesMost = 5
 
 func (s *Session) writeNow(ctx context.Context, statement ddl.Statement) (*Answer, error) {
-	for range triesMost {
-		plan, err := s.planner(ctx, newOverlay()).plan(statement)
+	for try := range triesMost {
+		p := s.planner(ctx, newOverlay())
+		p.blind = try == 0 && makes(statement) && !s.again
+		plan, err := p.plan(statement)
 		if err != nil {
 			return nil, err
 		}
@@ -165,11 +167,18 @@ func (s *Session) writeNow(ctx context.Context, statement ddl.Statement) (*Answe
 		if err == nil {
 			return plan.answer(replies), nil
 		}
-		if !errors.Is(err, errMoved) {
+		if !errors.Is(err, errMoved) && !(p.blind && rota.CodeOf(err) == rota.Conflict) {
 			return nil, err
 		}
 	}
 	return nil, refuse(StateConflict, "try again", "others change the job again and again while the statement is done")
+}
+
+// makes says whether a statement makes a job that is not there, which is so most of the
+// time: then nothing needs to be read first.
+func makes(statement ddl.Statement) bool {
+	q, is := statement.(*ddl.CreateJob)
+	return is && q.Mode == ddl.Create && !q.IfNotExists
 }
 
 // heads are those of the commands of one statement. The first is the statement's
