@@ -48,15 +48,36 @@ func (catalogue) Tables() (names []string) {
 
 var tables = []*dialect.Table{
 	{Schema: "sys", Name: "jobs", Columns: []dialect.Column{
-		{Name: "job_uuid", Kind: kind.UUID}, {Name: "job_name", Kind: kind.Text}, {Name: "description", Kind: kind.Text}, {Name: "state", Kind: kind.Text},
-		{Name: "priority", Kind: kind.Integer}, {Name: "n", Kind: kind.Int4}, {Name: "small", Kind: kind.Int2}, {Name: "weight", Kind: kind.Float}, {Name: "cost", Kind: kind.Numeric},
-		{Name: "enabled", Kind: kind.Boolean}, {Name: "next_run", Kind: kind.Timestamp}, {Name: "local", Kind: kind.Local}, {Name: "day", Kind: kind.Date}, {Name: "clock", Kind: kind.Time},
-		{Name: "took", Kind: kind.Interval}, {Name: "params", Kind: kind.JSON}, {Name: "doc", Kind: kind.PlainJSON}, {Name: "tags", Kind: kind.Text.Array()}, {Name: "nums", Kind: kind.Int4.Array()},
+		{Name: "job_uuid", Kind: kind.UUID},
+		{Name: "job_name", Kind: kind.Text},
+		{Name: "description", Kind: kind.Text},
+		{Name: "state", Kind: kind.Text},
+		{Name: "priority", Kind: kind.Integer},
+		{Name: "n", Kind: kind.Int4},
+		{Name: "small", Kind: kind.Int2},
+		{Name: "weight", Kind: kind.Float},
+		{Name: "cost", Kind: kind.Numeric},
+		{Name: "enabled", Kind: kind.Boolean},
+		{Name: "next_run", Kind: kind.Timestamp},
+		{Name: "local", Kind: kind.Local},
+		{Name: "day", Kind: kind.Date},
+		{Name: "clock", Kind: kind.Time},
+		{Name: "took", Kind: kind.Interval},
+		{Name: "params", Kind: kind.JSON},
+		{Name: "doc", Kind: kind.PlainJSON},
+		{Name: "tags", Kind: kind.Text.Array()},
+		{Name: "nums", Kind: kind.Int4.Array()},
 		{Name: "title", Kind: kind.Varchar},
 	}},
 	{Schema: "sys", Name: "runs", Columns: []dialect.Column{
-		{Name: "run_uuid", Kind: kind.UUID}, {Name: "job_uuid", Kind: kind.UUID}, {Name: "job_name", Kind: kind.Text}, {Name: "state", Kind: kind.Text},
-		{Name: "started", Kind: kind.Timestamp}, {Name: "ended", Kind: kind.Timestamp}, {Name: "ms", Kind: kind.Int4}, {Name: "row_count", Kind: kind.Integer},
+		{Name: "run_uuid", Kind: kind.UUID},
+		{Name: "job_uuid", Kind: kind.UUID},
+		{Name: "job_name", Kind: kind.Text},
+		{Name: "state", Kind: kind.Text},
+		{Name: "started", Kind: kind.Timestamp},
+		{Name: "ended", Kind: kind.Timestamp},
+		{Name: "ms", Kind: kind.Int4},
+		{Name: "row_count", Kind: kind.Integer},
 	}},
 	{Schema: "sys", Name: "empty", Columns: []dialect.Column{{Name: "a", Kind: kind.Int4}, {Name: "b", Kind: kind.Text}}},
 }
@@ -254,8 +275,10 @@ var base = []dialect.Function{
 	{Name: "now", Args: 0, Call: func([]any) (any, error) { return "2026-03-01T12:34:56.789012Z", nil }},
 	{Name: "rota_twice", Args: 1, Call: strict(func(a []any) any { return a[0].(int64) * 2 })},
 	{Name: "rota_user", Args: 0, Call: func([]any) (any, error) { return "postgres", nil }},
-	{Name: "like", Args: 2, Call: likeOf(false)}, {Name: "like", Args: 3, Call: likeOf(false)},
-	{Name: "regexp", Args: 2, Call: likeOf(true)}, {Name: "regexp", Args: 3, Call: likeOf(true)},
+	{Name: "like", Args: 2, Call: likeOf(false)},
+	{Name: "like", Args: 3, Call: likeOf(false)},
+	{Name: "regexp", Args: 2, Call: likeOf(true)},
+	{Name: "regexp", Args: 3, Call: likeOf(true)},
 	{Name: "instr", Args: 2, Call: strict(func(a []any) any {
 		at := strings.Index(a[0].(string), a[1].(string))
 		if at < 0 {
@@ -266,7 +289,8 @@ var base = []dialect.Function{
 	{Name: "char_length", Args: 1, Call: strict(func(a []any) any { return int64(utf8.RuneCountInString(fmt.Sprint(a[0]))) })},
 	{Name: "left", Args: 2, Call: strict(func(a []any) any { return part(a, true) })},
 	{Name: "right", Args: 2, Call: strict(func(a []any) any { return part(a, false) })},
-	{Name: "greatest", Args: -1, Call: farthest(1)}, {Name: "least", Args: -1, Call: farthest(-1)},
+	{Name: "greatest", Args: -1, Call: farthest(1)},
+	{Name: "least", Args: -1, Call: farthest(-1)},
 }
 
 func strict(f func([]any) any) func([]any) (any, error) {

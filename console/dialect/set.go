@@ -148,8 +148,14 @@ func sqliteEach(t *translator, e *query.Call, args []value) (*set, error) {
 		args[i] = v
 	}
 	fields := []column{
-		{name: "key", kind: dynamic}, {name: "value", kind: dynamic}, {name: "type", kind: kind.Text}, {name: "atom", kind: dynamic},
-		{name: "id", kind: kind.Integer}, {name: "parent", kind: kind.Integer}, {name: "fullkey", kind: kind.Text}, {name: "path", kind: kind.Text},
+		{name: "key", kind: dynamic},
+		{name: "value", kind: dynamic},
+		{name: "type", kind: kind.Text},
+		{name: "atom", kind: dynamic},
+		{name: "id", kind: kind.Integer},
+		{name: "parent", kind: kind.Integer},
+		{name: "fullkey", kind: kind.Text},
+		{name: "path", kind: kind.Text},
 	}
 	return &set{json: call(kind.Record.Array(), name, args...), elem: kind.Record, fields: fields, own: name}, nil
 }

@@ -54,9 +54,6 @@ func farthest(t *translator, e *query.Call, args []value) (value, error) {
 	}
 	k, err := t.unify(strings.ToUpper(name), args)
 	if k == kind.Interval && err == nil {
-		for i, a := range args {
-			args[i] = a
-		}
 		which := map[string]string{"greatest": "rota_interval_max", "least": "rota_interval_min"}[name]
 		return call(k, which, call(k.Array(), "json_array", args...)), nil
 	}

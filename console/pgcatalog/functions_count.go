@@ -45,9 +45,12 @@ func countFunctions() (all []Function) {
 		returns kind.Kind
 		value   any
 	}{
-		{counters, of(kind.OID), kind.Integer, int64(0)}, {serverCounters, nil, kind.Integer, int64(0)},
-		{spans, of(kind.OID), kind.Float, 0.0}, {moments, of(kind.OID), kind.Timestamp, nil},
-		{"db_numbackends", of(kind.OID), kind.Int4, int64(0)}, {"checkpoint_sync_time checkpoint_write_time", nil, kind.Float, 0.0},
+		{counters, of(kind.OID), kind.Integer, int64(0)},
+		{serverCounters, nil, kind.Integer, int64(0)},
+		{spans, of(kind.OID), kind.Float, 0.0},
+		{moments, of(kind.OID), kind.Timestamp, nil},
+		{"db_numbackends", of(kind.OID), kind.Int4, int64(0)},
+		{"checkpoint_sync_time checkpoint_write_time", nil, kind.Float, 0.0},
 		{"bgwriter_stat_reset_time snapshot_timestamp", nil, kind.Timestamp, nil},
 		{"backend_activity backend_wait_event backend_wait_event_type", of(kind.Int4), kind.Text, nil},
 	} {

@@ -195,9 +195,11 @@ func TestNamesAreReadAndWrittenAsPostgreSQLDoes(t *testing.T) {
 	real, c := connect(t), New(subject)
 	for reg, texts := range map[string][]string{
 		"regclass": {"sys.jobs", "sys.Jobs", "jobs", `sys."Odd One"`, "pg_class", "pg_catalog.pg_class", "information_schema.columns", "sys.jobs_pkey", "-", "1259", "77", "none", "none.none", `"x`, "a.b.c.d"},
-		"regtype": {"int", "integer", "int4", "INT8", "pg_catalog.int4", "char", `"char"`, "character varying", "varchar(20)", "numeric(10, 2)", "timestamp with time zone",
+		"regtype": {
+			"int", "integer", "int4", "INT8", "pg_catalog.int4", "char", `"char"`, "character varying", "varchar(20)", "numeric(10, 2)", "timestamp with time zone",
 			"timestamp (3) with time zone", "timestamptz", "time", "text[]", "int[3]", "_text", "double  precision", "information_schema.sql_identifier", "sql_identifier", "bit", "nothing",
-			"25", "-", "uuid", "oidvector", "bpchar", "interval", "record", "pg_catalog.none"},
+			"25", "-", "uuid", "oidvector", "bpchar", "interval", "record", "pg_catalog.none",
+		},
 		"regproc":      {"version", "pg_catalog.version", "abs", "none", "array_in", "1242", "-", "sys.version"},
 		"regnamespace": {"sys", "pg_catalog", "none", "11", "SYS", "-"},
 		"regrole":      {"postgres", "nobody", "10", "-", "Postgres"},

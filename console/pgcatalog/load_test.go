@@ -126,16 +126,19 @@ func TestToolsAreAnswered(t *testing.T) {
 		what, sql string
 		want      []string
 	}{
-		{"psql: dt sys.*", `
+		{
+			"psql: dt sys.*", `
 			SELECT n.nspname, c.relname, c.relkind, pg_get_userbyid(c.relowner) FROM pg_catalog.pg_class c
 			LEFT JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace LEFT JOIN pg_catalog.pg_am am ON am.oid = c.relam
 			WHERE c.relkind IN ('r','p','t','s','') AND n.nspname = 'sys' ORDER BY 1, 2`,
-			[]string{"sys|Odd One|r|postgres", "sys|job_dependencies|r|postgres", "sys|jobs|r|postgres", "sys|nodes|r|postgres", "sys|performance|r|postgres"}},
+			[]string{"sys|Odd One|r|postgres", "sys|job_dependencies|r|postgres", "sys|jobs|r|postgres", "sys|nodes|r|postgres", "sys|performance|r|postgres"},
+		},
 		{"psql: d sys.jobs, the table", `
 			SELECT c.relchecks, c.relkind, c.relhasindex, c.relhasrules, c.relhastriggers, c.relrowsecurity, c.relispartition, c.relpersistence, am.amname
 			FROM pg_catalog.pg_class c LEFT JOIN pg_catalog.pg_class tc ON c.reltoastrelid = tc.oid LEFT JOIN pg_catalog.pg_am am ON c.relam = am.oid
 			WHERE c.oid = ` + jobs, []string{"0|r|1|0|0|0|0|p|heap"}},
-		{"psql: d sys.jobs, the columns", `
+		{
+			"psql: d sys.jobs, the columns", `
 			SELECT a.attname, format_type(a.atttypid, a.atttypmod), (SELECT pg_get_expr(d.adbin, d.adrelid, 1) FROM pg_catalog.pg_attrdef d
 			WHERE d.adrelid = a.attrelid AND d.adnum = a.attnum AND a.atthasdef), a.attnotnull, (SELECT c.collname FROM pg_catalog.pg_collation c,
 			pg_catalog.pg_type t WHERE c.oid = a.attcollation AND t.oid = a.atttypid AND a.attcollation <> t.typcollation), a.attidentity, a.attgenerated,
@@ -144,46 +147,65 @@ func TestToolsAreAnswered(t *testing.T) {
 			[]string{
 				"job_uuid|uuid||1||||jobs are job_uuid", "job_name|text||1||||jobs are job_name", "priority|bigint||0||||jobs are priority",
 				"next_at|bigint||0||||jobs are next_at", "next_at_ts|timestamp with time zone||0||||jobs are next_at_ts",
-			}},
-		{"psql: d sys.jobs, the indexes", `
+			},
+		},
+		{
+			"psql: d sys.jobs, the indexes", `
 			SELECT c2.relname, i.indisprimary, i.indisunique, i.indisclustered, i.indisvalid, pg_get_indexdef(i.indexrelid, 0, 1),
 			pg_get_constraintdef(con.oid, 1), contype, condeferrable, condeferred, i.indisreplident, c2.reltablespace
 			FROM pg_catalog.pg_class c, pg_catalog.pg_class c2, pg_catalog.pg_index i LEFT JOIN pg_catalog.pg_constraint con
 			ON (conrelid = i.indrelid AND conindid = i.indexrelid AND contype IN ('p','u','x'))
 			WHERE c.oid = ` + jobs + ` AND c.oid = i.indrelid AND i.indexrelid = c2.oid ORDER BY 2 DESC, 1`,
-			[]string{"jobs_pkey|1|1|0|1|CREATE UNIQUE INDEX jobs_pkey ON sys.jobs USING btree (job_uuid)|PRIMARY KEY (job_uuid)|p|0|0|0|0"}},
-		{"psql: dn", "SELECT nspname, pg_get_userbyid(nspowner) FROM pg_catalog.pg_namespace WHERE substr(nspname, 1, 3) <> 'pg_' ORDER BY 1",
-			[]string{"information_schema|postgres", "public|postgres", "sys|postgres"}},
-		{"psql: l", "SELECT datname, pg_get_userbyid(datdba), pg_encoding_to_char(encoding), datcollate, pg_database_size(datname) FROM pg_catalog.pg_database",
-			[]string{"rota|postgres|UTF8|C.UTF-8|0"}},
+			[]string{"jobs_pkey|1|1|0|1|CREATE UNIQUE INDEX jobs_pkey ON sys.jobs USING btree (job_uuid)|PRIMARY KEY (job_uuid)|p|0|0|0|0"},
+		},
+		{
+			"psql: dn", "SELECT nspname, pg_get_userbyid(nspowner) FROM pg_catalog.pg_namespace WHERE substr(nspname, 1, 3) <> 'pg_' ORDER BY 1",
+			[]string{"information_schema|postgres", "public|postgres", "sys|postgres"},
+		},
+		{
+			"psql: l", "SELECT datname, pg_get_userbyid(datdba), pg_encoding_to_char(encoding), datcollate, pg_database_size(datname) FROM pg_catalog.pg_database",
+			[]string{"rota|postgres|UTF8|C.UTF-8|0"},
+		},
 		{"psql: du", "SELECT rolname, rolsuper, rolcanlogin, rolpassword FROM pg_catalog.pg_roles", []string{"postgres|1|1|********"}},
 		{"no password", "SELECT rolpassword IS NULL, (SELECT passwd IS NULL FROM pg_catalog.pg_shadow) FROM pg_catalog.pg_authid", []string{"1|1"}},
-		{"psql: df version", `
+		{
+			"psql: df version", `
 			SELECT n.nspname, p.proname, pg_get_function_result(p.oid), pg_get_function_arguments(p.oid), p.prokind FROM pg_catalog.pg_proc p
 			LEFT JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace WHERE p.proname = 'version' AND pg_function_is_visible(p.oid)`,
-			[]string{"pg_catalog|version|text||f"}},
-		{"psql: di sys.*", `
+			[]string{"pg_catalog|version|text||f"},
+		},
+		{
+			"psql: di sys.*", `
 			SELECT c.relname, c2.relname FROM pg_catalog.pg_class c LEFT JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
 			LEFT JOIN pg_catalog.pg_index i ON i.indexrelid = c.oid LEFT JOIN pg_catalog.pg_class c2 ON i.indrelid = c2.oid
 			WHERE c.relkind IN ('i','I','') AND n.nspname = 'sys' ORDER BY 1`,
-			[]string{"Odd One_pkey|Odd One", "job_dependencies_pkey|job_dependencies", "jobs_pkey|jobs", "nodes_pkey|nodes"}},
-		{"JDBC: getPrimaryKeys", `
+			[]string{"Odd One_pkey|Odd One", "job_dependencies_pkey|job_dependencies", "jobs_pkey|jobs", "nodes_pkey|nodes"},
+		},
+		{
+			"JDBC: getPrimaryKeys", `
 			SELECT n.nspname, ct.relname, a.attname, k.key + 1, ci.relname FROM pg_catalog.pg_class ct
 			JOIN pg_catalog.pg_attribute a ON ct.oid = a.attrelid JOIN pg_catalog.pg_namespace n ON ct.relnamespace = n.oid
 			JOIN pg_catalog.pg_index i ON ct.oid = i.indrelid JOIN pg_catalog.pg_class ci ON ci.oid = i.indexrelid
 			JOIN json_each(i.indkey) k ON k.value = a.attnum WHERE i.indisprimary AND ct.relname = 'job_dependencies' ORDER BY 4`,
-			[]string{"sys|job_dependencies|job_uuid|1|job_dependencies_pkey", "sys|job_dependencies|depends_on_job_uuid|2|job_dependencies_pkey"}},
-		{"JDBC: getTables", `
+			[]string{"sys|job_dependencies|job_uuid|1|job_dependencies_pkey", "sys|job_dependencies|depends_on_job_uuid|2|job_dependencies_pkey"},
+		},
+		{
+			"JDBC: getTables", `
 			SELECT c.relname, d.description FROM pg_catalog.pg_namespace n, pg_catalog.pg_class c LEFT JOIN pg_catalog.pg_description d
 			ON c.oid = d.objoid AND d.objsubid = 0 AND d.classoid = rota_regclass('pg_class') WHERE c.relnamespace = n.oid AND c.relname = 'jobs'`,
-			[]string{"jobs|jobs are"}},
-		{"psycopg: TypeInfo.fetch", `
+			[]string{"jobs|jobs are"},
+		},
+		{
+			"psycopg: TypeInfo.fetch", `
 			SELECT typname, oid, typarray, rota_regtype_text(oid), typdelim FROM pg_catalog.pg_type t WHERE t.oid = to_regtype('timestamp with time zone')`,
-			[]string{"timestamptz|1184|1185|timestamp with time zone|,"}},
+			[]string{"timestamptz|1184|1185|timestamp with time zone|,"},
+		},
 		{"Npgsql: arrays", `
 			SELECT count(*) > 60 FROM pg_catalog.pg_type t JOIN pg_catalog.pg_proc p ON p.oid = t.typreceive WHERE p.proname = 'array_recv'`, []string{"1"}},
-		{"information_schema", "SELECT column_name, data_type, is_nullable FROM information_schema.columns WHERE table_name = 'nodes' ORDER BY ordinal_position",
-			[]string{"node_name|text|NO", "is_leader|boolean|YES"}},
+		{
+			"information_schema", "SELECT column_name, data_type, is_nullable FROM information_schema.columns WHERE table_name = 'nodes' ORDER BY ordinal_position",
+			[]string{"node_name|text|NO", "is_leader|boolean|YES"},
+		},
 		{"settings", "SELECT setting, current_setting('Server_Version_Num') FROM pg_catalog.pg_settings WHERE name = 'server_version_num'", []string{"150000|150000"}},
 	} {
 		if got := ask(t, conn, test.sql); !slices.Equal(got, test.want) {

@@ -14,8 +14,10 @@ const hidden = "********"
 // known.
 func (b *builder) roles() {
 	name := b.subject.Owner
-	flags := []any{"rolname", name, "rolsuper", true, "rolinherit", true, "rolcreaterole", false, "rolcreatedb", false,
-		"rolcanlogin", true, "rolreplication", false, "rolbypassrls", true, "rolconnlimit", -1}
+	flags := []any{
+		"rolname", name, "rolsuper", true, "rolinherit", true, "rolcreaterole", false, "rolcreatedb", false,
+		"rolcanlogin", true, "rolreplication", false, "rolbypassrls", true, "rolconnlimit", -1,
+	}
 	b.add("pg_authid", append(flags, "oid", ownerRole)...)
 	b.add("pg_roles", append(flags, "oid", ownerRole, "rolpassword", hidden)...)
 	user := []any{"usename", name, "usesysid", ownerRole, "usecreatedb", false, "usesuper", true, "userepl", false, "usebypassrls", true}

@@ -31,8 +31,10 @@ func (b *builder) standardDomains() {
 			continue
 		}
 		root := t.root()
-		pairs := []any{"domain_catalog", db, "domain_schema", standardSchema, "domain_name", t.name, "udt_catalog", db,
-			"udt_schema", catalogSchema, "udt_name", root.name, "dtd_identifier", "1"}
+		pairs := []any{
+			"domain_catalog", db, "domain_schema", standardSchema, "domain_name", t.name, "udt_catalog", db,
+			"udt_schema", catalogSchema, "udt_name", root.name, "dtd_identifier", "1",
+		}
 		b.add("domains", append(pairs, measures(root, t.typmod)...)...)
 	}
 }

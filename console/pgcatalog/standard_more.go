@@ -10,8 +10,10 @@ func (b *builder) standardKeys() {
 		if c.kind != "i" {
 			continue
 		}
-		name := []any{"constraint_catalog", db, "constraint_schema", c.schema, "constraint_name", c.name,
-			"table_catalog", db, "table_schema", c.schema, "table_name", c.of.name}
+		name := []any{
+			"constraint_catalog", db, "constraint_schema", c.schema, "constraint_name", c.name,
+			"table_catalog", db, "table_schema", c.schema, "table_name", c.of.name,
+		}
 		b.add("table_constraints", append(name, "constraint_type", "PRIMARY KEY", "is_deferrable", "NO", "initially_deferred", "NO", "enforced", "YES")...)
 		for i, a := range c.attrs {
 			b.add("key_column_usage", append(name, "column_name", a.name, "ordinal_position", i+1)...)
@@ -47,8 +49,10 @@ func (b *builder) standardPrivileges() {
 		if c.kind == "i" {
 			continue
 		}
-		name := []any{"grantor", owner, "grantee", "PUBLIC", "table_catalog", b.subject.Database, "table_schema", c.schema, "table_name", c.name,
-			"privilege_type", "SELECT", "is_grantable", "NO"}
+		name := []any{
+			"grantor", owner, "grantee", "PUBLIC", "table_catalog", b.subject.Database, "table_schema", c.schema, "table_name", c.name,
+			"privilege_type", "SELECT", "is_grantable", "NO",
+		}
 		b.add("table_privileges", append(name, "with_hierarchy", "YES")...)
 		b.add("role_table_grants", append(append([]any(nil), name...), "grantee", owner, "with_hierarchy", "YES")...)
 		if c.space == catalogSpace || c.space == standardSpace {

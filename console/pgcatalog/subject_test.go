@@ -16,8 +16,12 @@ func TestMain(m *testing.M) { pgtest.Main(m) }
 var subject = Subject{
 	Tables: []dialect.Table{
 		{Schema: "sys", Name: "jobs", Columns: []dialect.Column{
-			{Name: "job_uuid", Kind: kind.UUID}, {Name: "job_name", Kind: kind.Text}, {Name: "priority", Kind: kind.Integer},
-			{Name: "next_at", Kind: kind.Integer}, {Name: "next_at_ts", Kind: kind.Timestamp}, {Name: "params", Kind: kind.JSON},
+			{Name: "job_uuid", Kind: kind.UUID},
+			{Name: "job_name", Kind: kind.Text},
+			{Name: "priority", Kind: kind.Integer},
+			{Name: "next_at", Kind: kind.Integer},
+			{Name: "next_at_ts", Kind: kind.Timestamp},
+			{Name: "params", Kind: kind.JSON},
 		}},
 		{Schema: "sys", Name: "job_dependencies", Columns: []dialect.Column{
 			{Name: "job_uuid", Kind: kind.UUID}, {Name: "depends_on_job_uuid", Kind: kind.UUID}, {Name: "job_name", Kind: kind.Text},
