@@ -31,6 +31,8 @@ var rooms = map[string]room{
 	"node/crashtest": {floor: 8}, // a server that kills itself, and the tests that start it
 	"worker/site":    {floor: 8}, // servers and workers that tests kill, freeze and cut off
 
+	"pgwire/drivertest": {floor: 8}, // tests alone: clients of PostgreSQL at the SQL port of a node
+
 	"examples":           {floor: 9}, // tests alone: they run what stands below
 	"examples/embedded":  {floor: 8},
 	"examples/worker-go": {floor: 8},

@@ -1,6 +1,8 @@
 package console
 
 import (
+	"cmp"
+
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/ddl"
 )
@@ -63,6 +65,9 @@ func (p *planner) takeOver(d *definition, q *ddl.CreateJob, s *rota.Schedule) er
 		return err
 	}
 	if s == nil && !p.again && q.Mode == ddl.Create && t.State == rota.TemplateActive {
+		if now, err := p.schedule(q.Name); now != nil || err != nil { // both were made since
+			return cmp.Or(err, errMoved)
+		}
 		return refuse(StateDuplicate, "CREATE OR ALTER JOB takes it over; or choose another name", "there is a template %s already, which no job of this name uses", t.Name)
 	}
 	d.template = t

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"maps"
 	"regexp"
 	"slices"
@@ -30,6 +31,11 @@ func (s *Session) Setting(name string) (value string, known bool) {
 		return s.console.config.Version, true
 	case "session_authorization":
 		return s.user, true
+	case "transaction_isolation":
+		if s.open != nil && s.open.level != "" {
+			return s.open.level, true
+		}
+		return s.Setting("default_transaction_isolation")
 	case "transaction_read_only":
 		if s.open != nil && s.open.readOnly || s.open == nil && s.readOnly() {
 			return "on", true
@@ -136,15 +142,24 @@ func (s *Session) settle(tx *transaction, kept bool) {
 }
 
 func (s *Session) setMode(q *ddl.SetMode) (*Answer, error) {
+	reads := q.ReadOnly != nil && *q.ReadOnly
 	switch {
 	case q.Session:
-		s.put("default_transaction_read_only", map[bool]string{true: "on", false: "off"}[q.ReadOnly])
+		if q.ReadOnly != nil {
+			s.put("default_transaction_read_only", map[bool]string{true: "on", false: "off"}[reads])
+		}
+		if q.Level != "" {
+			s.put("default_transaction_isolation", strings.ToLower(q.Level))
+		}
 	case s.open == nil || s.open.implicit:
 		return done("SET").notice("SET TRANSACTION is for transactions, and there is none"), nil
-	case s.open.size > 0 && q.ReadOnly:
+	case s.open.size > 0 && reads:
 		return nil, refuse(StateNested, "say it behind BEGIN", "the transaction has written already")
 	default:
-		s.open.readOnly = q.ReadOnly
+		if q.ReadOnly != nil {
+			s.open.readOnly = reads
+		}
+		s.open.level = cmp.Or(strings.ToLower(q.Level), s.open.level)
 	}
 	return done("SET"), nil
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"maps"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/rotajobs/rota"
@@ -18,6 +19,7 @@ type transaction struct {
 	size     int // statements that write
 	seen     *overlay
 	readOnly bool
+	level    string // what it was said to see of others; empty: nothing was said
 	failed   bool
 	implicit bool // nobody said BEGIN
 	told     bool // that queries do not see what it changes
@@ -48,7 +50,11 @@ func (s *Session) beginWork(q *ddl.Begin) (*Answer, error) {
 	if s.open != nil && s.open.size > 0 {
 		return nil, refuse(StateNested, "send what comes before BEGIN by itself", "BEGIN comes after statements that were sent with it")
 	}
-	s.begin(q.ReadOnly)
+	s.begin(false)
+	if q.ReadOnly != nil {
+		s.open.readOnly = *q.ReadOnly
+	}
+	s.open.level = strings.ToLower(q.Level)
 	return done("BEGIN"), nil
 }
 
@@ -132,7 +138,7 @@ func (s *Session) write(ctx context.Context, statement ddl.Statement) (*Answer, 
 	}
 	plan, err := s.planner(ctx, tx.seen).plan(statement)
 	if err != nil {
-		return nil, err
+		return nil, overtaken(err)
 	}
 	if len(plan.commands) == 0 {
 		return plan.answer(nil), nil
@@ -153,25 +159,45 @@ func (s *Session) write(ctx context.Context, statement ddl.Statement) (*Answer, 
 const triesMost = 5
 
 func (s *Session) writeNow(ctx context.Context, statement ddl.Statement) (*Answer, error) {
+	var last error
 	for try := range triesMost {
-		p := s.planner(ctx, newOverlay())
-		p.blind = try == 0 && makes(statement) && !s.again
-		plan, err := p.plan(statement)
-		if err != nil {
-			return nil, err
+		blind := try == 0 && makes(statement) && !s.again
+		answer, err := s.try(ctx, statement, blind)
+		if !errors.Is(err, errMoved) && !made(statement, err) && !(blind && rota.CodeOf(err) == rota.Conflict) {
+			return answer, err
 		}
-		if len(plan.commands) == 0 {
-			return plan.answer(nil), nil
-		}
-		replies, err := s.send(ctx, plan.commands, false)
-		if err == nil {
-			return plan.answer(replies), nil
-		}
-		if !errors.Is(err, errMoved) && !(p.blind && rota.CodeOf(err) == rota.Conflict) {
-			return nil, err
-		}
+		last = err
 	}
-	return nil, refuse(StateConflict, "try again", "others change the job again and again while the statement is done")
+	if errors.Is(last, errMoved) {
+		last = refuse(StateConflict, "try again", "others change the job again and again while the statement is done")
+	}
+	return nil, last
+}
+
+// try plans a statement and does it.
+func (s *Session) try(ctx context.Context, statement ddl.Statement, blind bool) (*Answer, error) {
+	p := s.planner(ctx, newOverlay())
+	p.blind = blind
+	plan, err := p.plan(statement)
+	if err != nil {
+		return nil, err
+	}
+	if len(plan.commands) == 0 {
+		return plan.answer(nil), nil
+	}
+	replies, err := s.send(ctx, plan.commands, false)
+	if err != nil {
+		return nil, err
+	}
+	return plan.answer(replies), nil
+}
+
+// made says that somebody else has made a job while a statement was to make it. Planned
+// anew it finds that one.
+func made(statement ddl.Statement, err error) bool {
+	var e *rota.Error
+	_, is := statement.(*ddl.CreateJob)
+	return is && errors.As(err, &e) && e.Code == rota.Conflict && inMember.ReplaceAllString(e.Field, "") == "name"
 }
 
 // makes says whether a statement makes a job that is not there, which is so most of the

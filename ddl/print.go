@@ -102,9 +102,18 @@ func (s *DropJob) print() string {
 	return text
 }
 
-func (s *Begin) print() string {
-	if s.ReadOnly {
-		return "BEGIN READ ONLY"
+func (s *Begin) print() string { return "BEGIN" + s.Mode.print() }
+
+func (m *Mode) print() (text string) {
+	if m.Level != "" {
+		text = " ISOLATION LEVEL " + m.Level
 	}
-	return "BEGIN"
+	switch {
+	case m.ReadOnly == nil:
+	case *m.ReadOnly:
+		text += " READ ONLY"
+	default:
+		text += " READ WRITE"
+	}
+	return text
 }

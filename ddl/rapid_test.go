@@ -109,7 +109,7 @@ func drawStatement(t *rapid.T) Statement {
 	case 10:
 		return &ShowCreateJob{Name: anyName.Draw(t, "name")}
 	case 11:
-		return rapid.SampledFrom([]Statement{&ShowJobs{}, &Commit{}, &Rollback{}, &Begin{}, &Begin{ReadOnly: true}}).Draw(t, "plain")
+		return rapid.SampledFrom([]Statement{&ShowJobs{}, &Commit{}, &Rollback{}, &Begin{}, &Begin{Mode{ReadOnly: new(true)}}, &Begin{Mode{Level: "REPEATABLE READ", ReadOnly: new(false)}}}).Draw(t, "plain")
 	case 12:
 		return &Show{Name: rapid.StringMatching(`x[a-z_]{0,5}([. ][a-z_]{1,5}){0,2}`).Draw(t, "setting")}
 	case 13:
@@ -132,7 +132,7 @@ func drawSession(t *rapid.T) Statement {
 	name, yes := anyName.Draw(t, "name"), rapid.Bool().Draw(t, "yes")
 	values := rapid.SliceOfN(anyText, 1, 3).Draw(t, "values")
 	return rapid.SampledFrom([]Statement{
-		&Set{Name: setting, Values: values, Local: yes}, &Set{Name: setting}, &SetMode{Session: yes, ReadOnly: rapid.Bool().Draw(t, "read only")},
+		&Set{Name: setting, Values: values, Local: yes}, &Set{Name: setting}, &SetMode{yes, Mode{ReadOnly: new(rapid.Bool().Draw(t, "read only"))}}, &SetMode{yes, Mode{Level: "SERIALIZABLE"}},
 		&Reset{Name: setting}, &Reset{}, &Discard{What: "ALL"}, &Discard{What: "TEMP"}, &Deallocate{}, &Deallocate{Name: name},
 		&Leave{What: "CLOSE ALL"}, &Leave{What: "UNLISTEN *"}, &Savepoint{Name: name}, &Release{Name: name}, &RollbackTo{Name: name},
 	}).Draw(t, "session")

@@ -1,6 +1,9 @@
 package ddl
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+)
 
 // Set changes a setting, for the session or until the transaction ends. Without
 // values it is set back. The name of a setting is in lower case.
@@ -10,11 +13,11 @@ type Set struct {
 	Local  bool
 }
 
-// SetMode says whether the transaction, or each one of the session that is yet to
-// begin, may write.
+// SetMode says of what mode the transaction is, or each one of the session that is
+// yet to begin.
 type SetMode struct {
-	Session  bool
-	ReadOnly bool
+	Session bool
+	Mode
 }
 
 // Reset sets a setting back, or all of them.
@@ -124,12 +127,12 @@ func (p *parser) set() Statement {
 
 // setMode reads the modes of a transaction, as BEGIN does.
 func (p *parser) setMode(session bool) Statement {
-	s := &Begin{}
+	s := &SetMode{Session: session}
 	for first := true; first || !p.atEnd(); first = false {
-		p.mode(s)
+		p.mode(&s.Mode)
 		p.comma()
 	}
-	return &SetMode{Session: session, ReadOnly: s.ReadOnly}
+	return s
 }
 
 func (p *parser) settingPath() string {
@@ -245,14 +248,11 @@ func (s *Set) print() string {
 }
 
 func (s *SetMode) print() string {
-	text := "SET TRANSACTION READ "
+	text := "SET TRANSACTION"
 	if s.Session {
-		text = "SET SESSION CHARACTERISTICS AS TRANSACTION READ "
+		text = "SET SESSION CHARACTERISTICS AS TRANSACTION"
 	}
-	if s.ReadOnly {
-		return text + "ONLY"
-	}
-	return text + "WRITE"
+	return text + cmp.Or(s.Mode.print(), " NOT DEFERRABLE")
 }
 
 func (s *Reset) print() string {

@@ -1,7 +1,6 @@
 package ddl
 
-// begin reads BEGIN and START TRANSACTION. What a transaction sees of others is
-// the same in all of them, so the words for it are read and left.
+// begin reads BEGIN and START TRANSACTION.
 func (p *parser) begin() Statement {
 	if p.advance().is("START") {
 		p.expect("TRANSACTION")
@@ -10,7 +9,7 @@ func (p *parser) begin() Statement {
 	}
 	s := &Begin{}
 	for !p.atEnd() {
-		p.mode(s)
+		p.mode(&s.Mode)
 		if p.comma() && p.atEnd() {
 			p.unexpected("READ ONLY, READ WRITE or ISOLATION LEVEL")
 		}
@@ -24,25 +23,28 @@ func (p *parser) acceptWork() {
 	}
 }
 
-func (p *parser) mode(s *Begin) {
+func (p *parser) mode(m *Mode) {
 	switch p.choose("", "READ", "ISOLATION", "DEFERRABLE", "NOT") {
 	case "READ":
-		s.ReadOnly = p.choose("", "ONLY", "WRITE") == "ONLY"
+		m.ReadOnly = new(p.choose("", "ONLY", "WRITE") == "ONLY")
 	case "ISOLATION":
 		p.expect("LEVEL")
-		p.level()
+		m.Level = p.level()
 	case "NOT":
 		p.expect("DEFERRABLE")
 	}
 }
 
-func (p *parser) level() {
-	switch p.choose("", "SERIALIZABLE", "REPEATABLE", "READ") {
+func (p *parser) level() string {
+	level := p.choose("", "SERIALIZABLE", "REPEATABLE", "READ")
+	switch level {
 	case "REPEATABLE":
 		p.expect("READ")
+		return "REPEATABLE READ"
 	case "READ":
-		p.choose("", "COMMITTED", "UNCOMMITTED")
+		return "READ " + p.choose("", "COMMITTED", "UNCOMMITTED")
 	}
+	return level
 }
 
 // finish reads what ends a transaction.

@@ -67,7 +67,13 @@ type ShowCreateJob struct{ Name string }
 type Show struct{ Name string }
 
 // Begin opens a transaction.
-type Begin struct{ ReadOnly bool }
+type Begin struct{ Mode }
+
+// Mode is what is said of a transaction.
+type Mode struct {
+	ReadOnly *bool  // nil: nothing
+	Level    string // what it sees of others, such as SERIALIZABLE; empty: nothing
+}
 
 // Commit ends a transaction and keeps what it did.
 type Commit struct{}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgproto3"
 	"github.com/rotajobs/rota/console"
+	"github.com/rotajobs/rota/console/dialect"
 	"github.com/rotajobs/rota/console/kind"
 	"github.com/rotajobs/rota/console/sys"
 )
@@ -22,6 +23,7 @@ type encoder func(dst []byte, value any, v *values) ([]byte, error)
 // column is one of an answer.
 type column struct {
 	name   string
+	from   dialect.Origin
 	kind   kind.Kind
 	format int16
 	values *values
@@ -34,7 +36,7 @@ func (c *conn) columns(list []sys.Column, formats []int16) []column {
 	for i, one := range list {
 		k := kind.Kind(one.Kind)
 		coder := coderOf(k)
-		all[i] = column{name: one.Name, kind: k, values: &c.values, encode: coder.text}
+		all[i] = column{name: one.Name, from: one.From, kind: k, values: &c.values, encode: coder.text}
 		if formats != nil && formats[i] == pgproto3.BinaryFormat {
 			all[i].format, all[i].encode = formats[i], coder.binary
 		}
@@ -47,7 +49,8 @@ func described(columns []column) *pgproto3.RowDescription {
 	m := &pgproto3.RowDescription{Fields: make([]pgproto3.FieldDescription, len(columns))}
 	for i, c := range columns {
 		m.Fields[i] = pgproto3.FieldDescription{
-			Name: []byte(clean(c.name)), DataTypeOID: oidOf(c.kind), DataTypeSize: coderOf(c.kind).size, TypeModifier: -1, Format: c.format,
+			Name: []byte(clean(c.name)), TableOID: uint32(c.from.Table), TableAttributeNumber: uint16(c.from.Number),
+			DataTypeOID: oidOf(c.kind), DataTypeSize: coderOf(c.kind).size, TypeModifier: -1, Format: c.format,
 		}
 	}
 	return m

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/rotajobs/rota/console/kind"
+	"github.com/rotajobs/rota/console/sys"
 )
 
 // textOf writes any value as a text. It is the text form of most kinds.
@@ -19,6 +20,8 @@ func textOf(dst []byte, value any, _ *values) ([]byte, error) {
 		return append(dst, value...), nil
 	case int64:
 		return strconv.AppendInt(dst, value, 10), nil
+	case sys.Named:
+		return append(dst, value.Name...), nil
 	case float64:
 		return appendFloat(dst, value, 64), nil
 	case bool:

@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/rotajobs/rota/console/kind"
+	"github.com/rotajobs/rota/console/sys"
 )
 
 // whole is a value as an integer, if it is one exactly. SQLite is loose about what
@@ -16,6 +17,8 @@ func whole(value any, k kind.Kind) (int64, error) {
 	switch value := value.(type) {
 	case int64:
 		return value, nil
+	case sys.Named:
+		return value.Number, nil
 	case bool:
 		if value {
 			return 1, nil

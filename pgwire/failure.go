@@ -93,7 +93,7 @@ func clean(text string) string {
 func because(ctx context.Context, err error) error {
 	cause := context.Cause(ctx)
 	var own *console.Error
-	ended := errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) ||
+	ended := errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || cause != nil && errors.Is(err, cause) ||
 		errors.As(err, &own) && own.State == stateCancelled
 	switch {
 	case err == nil || cause == nil || !ended:

@@ -223,6 +223,9 @@ func (t *translator) compound(c *query.Compound, s *scope, between func(*block) 
 	if right, err = t.become(right, kinds); err != nil {
 		return nil, err
 	}
+	for i := range left.columns { // they are of no table alone
+		left.columns[i].from = Origin{}
+	}
 	return t.put(c, left, right), nil
 }
 

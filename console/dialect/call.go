@@ -87,7 +87,7 @@ func (t *translator) apply(e *query.Call, name string, args []value) (*set, valu
 	}
 	v := f.text(args, k)
 	if f.set {
-		return &set{json: v, elem: k}, v, nil
+		return &set{json: v, elem: k, fields: f.fields}, v, nil
 	}
 	return nil, v, nil
 }
@@ -101,6 +101,9 @@ func fromCatalogue(sig Signature) *function {
 			arg = "any"
 		}
 		f.args = append(f.args, arg)
+	}
+	for _, c := range sig.Fields {
+		f.fields = append(f.fields, column{name: c.Name, kind: c.Kind})
 	}
 	as := sig.As
 	if as == "" {

@@ -51,7 +51,7 @@ func readLibrary(t *testing.T, conn *pgconn.PgConn) *library {
 	for _, row := range columns.Rows {
 		name := string(row[0]) + "." + string(row[1])
 		if l.tables[name] == nil {
-			l.tables[name] = &dialect.Table{Schema: string(row[0]), Name: string(row[1])}
+			l.tables[name] = &dialect.Table{Schema: string(row[0]), Name: string(row[1]), OID: int64(16384 + len(l.tables))}
 		}
 		l.tables[name].Columns = append(l.tables[name].Columns, dialect.Column{Name: string(row[2]), Kind: kindNumbered(string(row[3]), string(row[4]))})
 	}

@@ -20,6 +20,7 @@ type Catalogue interface {
 // Table is one that can be read. SQLite knows it by the same names.
 type Table struct {
 	Schema, Name string
+	OID          int64 // the tableoid of its rows; 0: they have none
 	Columns      []Column
 }
 
@@ -27,6 +28,14 @@ type Table struct {
 type Column struct {
 	Name string
 	Kind kind.Kind
+	From Origin // of an answer
+}
+
+// Origin is the column of a table that a column of an answer shows as it is. Its zero
+// value is none.
+type Origin struct {
+	Table  int64 // its OID
+	Number int   // of the column, from 1
 }
 
 // Signature is what a function takes and gives.
@@ -36,6 +45,7 @@ type Signature struct {
 	Optional int         // how many of the last may be left out
 	Variadic bool        // the last may come as often as one likes
 	Returns  kind.Kind
-	As       string // what SQLite calls it; empty: the same
-	Set      bool   // it yields rows: a JSON array, of Returns
+	As       string   // what SQLite calls it; empty: the same
+	Set      bool     // it yields rows: a JSON array, of Returns
+	Fields   []Column // of the records that it yields; nil: they are read as one value
 }

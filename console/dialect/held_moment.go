@@ -81,6 +81,9 @@ func parseMoment(text string) (t time.Time, zoned, ok bool) {
 		if rest == "" {
 			return t, false, true
 		}
+		if behind := strings.TrimLeft(rest, " "); behind != "" && strings.ContainsRune("+-", rune(behind[0])) {
+			rest = behind // 2026-11-15 +01, as JDBC writes a day
+		}
 		if rest[0] != ' ' && rest[0] != 'T' && rest[0] != 't' {
 			if zone, known := zoneOf(rest); known && zone != nil {
 				return in(t, zone), true, true

@@ -20,10 +20,10 @@ type scope struct {
 type source struct {
 	name    string // what the query calls it
 	schema  string // of a table
+	oid     int64  // of a table; 0: its rows have no tableoid
 	alias   string // what the text calls it
 	columns []column
-	table   *Table // of the catalogue
-	single  bool   // its only column may be meant by its name: of a function
+	single  bool // its only column may be meant by its name: of a function
 }
 
 // column is one of a source, or of an answer.
@@ -32,6 +32,7 @@ type column struct {
 	kind kind.Kind
 	sql  *sql
 	out  string // what the text calls it where it is one of a query within another
+	from Origin
 }
 
 // loose is a column that no aggregate stands around.
@@ -85,16 +86,18 @@ func (t *translator) column(c *query.Column, s *scope) (value, error) {
 func (s *scope) find(c *query.Column) (v value, found bool, err error) {
 	last := c.Path[len(c.Path)-1]
 	if len(c.Path) == 1 {
-		return s.pick(s.names, last.Text, last.Text, c.Place())
+		if v, found, err = s.pick(s.names, last.Text, last.Text, c.Place()); found || err != nil {
+			return v, found, err
+		}
+		return s.pick(tableOIDs(s.sources), last.Text, last.Text, c.Place())
 	}
 	from, err := s.source(c.Path[:len(c.Path)-1], c.Place())
 	if from == nil || err != nil {
 		return value{}, false, err
 	}
 	v, found, err = s.pick(from.columns, last.Text, written(c.Path), c.Place())
-	if err == nil && !found && from.table != nil && last.Text == "tableoid" {
-		v = constant(kind.OID, "rota_regclass("+literal(from.table.Schema+"."+from.table.Name)+")")
-		return v.placed(c.Place()), true, nil
+	if err == nil && !found {
+		v, found, err = s.pick(tableOIDs([]*source{from}), last.Text, written(c.Path), c.Place())
 	}
 	if err == nil && !found {
 		err = refuse(StateColumn, last.At, "column %s does not exist", written(c.Path)).
@@ -102,6 +105,21 @@ func (s *scope) find(c *query.Column) (v value, found bool, err error) {
 	}
 	return v, found, err
 }
+
+// tableOIDs are the columns that tables have without being asked for: of which table a
+// row is. A star does not mean them.
+func tableOIDs(sources []*source) (columns []column) {
+	for _, from := range sources {
+		if from.oid != 0 {
+			text := cat("(CASE WHEN ", quoted(from.alias), ".rowid IS NOT NULL THEN ", number(int(from.oid)), " END)")
+			columns = append(columns, column{name: "tableoid", kind: kind.OID, sql: text, from: Origin{from.oid, tableOIDNumber}})
+		}
+	}
+	return columns
+}
+
+// tableOIDNumber is the number that PostgreSQL gives this column in all tables.
+const tableOIDNumber = -6
 
 func (s *scope) pick(among []column, name, written string, at int) (v value, found bool, err error) {
 	for _, c := range among {
@@ -117,7 +135,7 @@ func (s *scope) pick(among []column, name, written string, at int) (v value, fou
 }
 
 func (s *scope) value(c column, at int) value {
-	v := value{sql: c.sql.from(at), kind: c.kind, level: atom, at: at}
+	v := value{sql: c.sql.from(at), kind: c.kind, level: atom, at: at, from: c.from}
 	if s.sel != nil {
 		v.loose = []loose{{s.sel, c.name, at}}
 	}

@@ -195,6 +195,9 @@ func (t *translator) items(sel *selection) error {
 		if v.row {
 			v = rowJSON(v)
 		}
+		if _, plain := item.Expr.(*query.Column); !plain {
+			v.from = Origin{}
+		}
 		name := nameOf(item.Expr)
 		if item.Alias != nil {
 			name = item.Alias.Text
@@ -211,7 +214,7 @@ func (t *translator) add(sel *selection, name string, v value) error {
 		return refuse(StateTooMuch, v.at, "the query has more than %d columns", columnsMost).hinting("name those that are needed")
 	}
 	sel.items = append(sel.items, v)
-	sel.columns = append(sel.columns, column{name: name, kind: v.kind})
+	sel.columns = append(sel.columns, column{name: name, kind: v.kind, from: v.from})
 	return nil
 }
 

@@ -21,6 +21,7 @@ type function struct {
 	variadic bool
 	set      bool
 	returns  string
+	fields   []column
 	as       string // the text: $1 is the first argument, $* are all, $- all but the first
 }
 

@@ -84,9 +84,12 @@ func (t *translator) table(src *query.Table, s *scope) (*relation, error) {
 	if !found {
 		return nil, refuse(StateTable, src.At, "relation %q does not exist", written(src.Path)).hinting("%s", suggest(written(src.Path), "the tables are", t.in.Tables()))
 	}
-	from := &source{name: name, schema: table.Schema, table: table}
-	for _, c := range table.Columns {
+	from := &source{name: name, schema: table.Schema, oid: table.OID}
+	for i, c := range table.Columns {
 		from.columns = append(from.columns, column{name: c.Name, kind: c.Kind, out: c.Name})
+		if table.OID != 0 {
+			from.columns[i].from = Origin{table.OID, i + 1}
+		}
 	}
 	text := raw(quoted(table.Name))
 	if table.Schema != "" {
@@ -278,11 +281,11 @@ func one(how, name string, left, right value) column {
 	k, _ := common(left.kind, right.kind)
 	switch how {
 	case "RIGHT":
-		return column{name: name, kind: right.kind, sql: right.sql}
+		return column{name: name, kind: right.kind, sql: right.sql, from: right.from}
 	case "FULL":
 		return column{name: name, kind: k, sql: cat("coalesce(", left, ", ", right, ")")}
 	}
-	return column{name: name, kind: left.kind, sql: left.sql}
+	return column{name: name, kind: left.kind, sql: left.sql, from: left.from}
 }
 
 func without(columns []column, names []query.Name) (rest []column) {

@@ -266,7 +266,15 @@ func typeOf(t *translator, e *query.Call, args []value) (value, error) {
 	if len(args) != 1 {
 		return value{}, noFunction("pg_typeof", nil, args, e.Place(), t)
 	}
-	return wordOf(title(t.kindNow(args[0]))), nil
+	k := t.kindNow(args[0])
+	switch oid := number(int(k.OID())); {
+	case k.OID() == 0:
+		return wordOf(title(k)), nil
+	case args[0].row:
+		return constant(kind.Regtype, oid), nil
+	default: // the value stays in the text: it may be an aggregate
+		return made(kind.Regtype, atom, cat("iif(", args[0].whole(), " IS NULL, ", oid, ", ", oid, ")"), args[0]), nil
+	}
 }
 
 func numNulls(t *translator, e *query.Call, args []value) (value, error) {

@@ -48,7 +48,7 @@ func Translate(q *query.Query, in Catalogue, params []kind.Kind) (*Statement, er
 func answer(columns []column) []Column {
 	list := make([]Column, len(columns))
 	for i, c := range columns {
-		list[i] = Column{Name: c.name, Kind: settledKind(c.kind)}
+		list[i] = Column{Name: c.name, Kind: settledKind(c.kind), From: c.from}
 	}
 	return list
 }

@@ -24,6 +24,7 @@ type value struct {
 	over  bool    // a window function stands in it
 	joins bool    // it is texts with || between them
 	of    *source // it is a whole row of this
+	from  Origin  // it is a column as it stands in a table
 }
 
 // The levels of texts.

@@ -99,6 +99,14 @@ func New(s Subject) *Catalog {
 // Relations are the tables. They are the catalogue's own.
 func (c *Catalog) Relations() []Relation { return c.relations }
 
+// OID is the number of a table, 0 if there is none of that name.
+func (c *Catalog) OID(schema, table string) int64 {
+	if of := c.class[[2]string{schema, table}]; of != nil {
+		return of.oid
+	}
+	return 0
+}
+
 // parts fill the tables, each some of them.
 var parts = []func(*builder){
 	(*builder).schemas, (*builder).relationRows, (*builder).indexRows, (*builder).counts, (*builder).types, (*builder).functions,

@@ -38,31 +38,58 @@ func nameFunctions() (all []Function) {
 				if n, is := oid(args[0]); is {
 					return n, nil
 				}
-				text := textOf(args[0])
-				if text == "-" {
-					return int64(0), nil
-				}
-				found, err := r.read(c, env, text)
+				found, _, err := c.Read(func() *Env { return env }, r.kind, textOf(args[0]))
 				if err != nil {
 					return nil, err
 				}
 				return found, nil
 			}),
 			fn("rota_"+r.name+"_text", of(kind.OID), kind.Text, func(env *Env, c *Catalog, args []any) (any, error) {
-				n := oidOr0(args[0])
-				if n == 0 {
-					return "-", nil
-				}
-				if text := r.show(c, env, n); text != "" {
-					return text, nil
-				}
-				return strconv.FormatInt(n, 10), nil
+				text, _ := c.Shown(func() *Env { return env }, r.kind, oidOr0(args[0]))
+				return text, nil
 			}),
 		)
 	}
 	return append(all, fn("quote_ident", of(kind.Text), kind.Text, func(_ *Env, _ *Catalog, args []any) (any, error) {
 		return QuoteIdent(textOf(args[0])), nil
 	}))
+}
+
+// Read is the number of the catalogue that a text stands for, if it is of a kind that
+// is written as names.
+func (c *Catalog) Read(env func() *Env, k kind.Kind, text string) (number int64, is bool, err error) {
+	for _, r := range regs {
+		if r.kind != k {
+			continue
+		}
+		if n, is := oid(text); is {
+			return n, true, nil
+		}
+		if text == "-" {
+			return 0, true, nil
+		}
+		number, err = r.read(c, env(), text)
+		return number, true, err
+	}
+	return 0, false, nil
+}
+
+// Shown is how a number of the catalogue is written, if it is of a kind that is
+// written as names.
+func (c *Catalog) Shown(env func() *Env, k kind.Kind, number int64) (text string, is bool) {
+	for _, r := range regs {
+		switch {
+		case r.kind != k:
+			continue
+		case number == 0:
+			return "-", true
+		}
+		if text := r.show(c, env(), number); text != "" {
+			return text, true
+		}
+		return strconv.FormatInt(number, 10), true
+	}
+	return "", false
 }
 
 func (c *Catalog) readClass(env *Env, text string) (int64, error) {

@@ -48,17 +48,21 @@ var showFunctions = []Function{
 		return nil, err
 	}),
 	fn("pg_describe_object", of(kind.OID, kind.OID, kind.Int4), kind.Text, describe),
-	rowsOf("pg_get_keywords", nil, func() any { return keywordRows() }),
-	rowsOf("pg_options_to_table", of(kind.Text.Array()), func() any { return []any{} }),
-	rowsOf("pg_partition_ancestors", of(kind.Regclass), func() any { return []any{} }),
-	rowsOf("pg_partition_tree", of(kind.Regclass), func() any { return []any{} }),
+	rowsOf("pg_get_keywords", nil, func() any { return keywordRows() }, "word text, catcode \"char\", barelabel boolean, catdesc text, baredesc text"),
+	rowsOf("pg_options_to_table", of(kind.Text.Array()), func() any { return []any{} }, "option_name text, option_value text"),
+	rowsOf("pg_partition_ancestors", of(kind.Regclass), func() any { return []any{} }, "relid regclass"),
+	rowsOf("pg_partition_tree", of(kind.Regclass), func() any { return []any{} }, "relid regclass, parentrelid regclass, isleaf boolean, level integer"),
 	rowsOf("pg_listening_channels", nil, func() any { return []any{} }),
 }
 
-// rowsOf is a function that yields rows.
-func rowsOf(name string, args []kind.Kind, rows func() any) Function {
+// rowsOf is a function that yields rows, of these columns.
+func rowsOf(name string, args []kind.Kind, rows func() any, columns ...string) Function {
+	var fields []dialect.Column
+	for _, c := range readColumns(strings.Join(columns, ",")) {
+		fields = append(fields, dialect.Column{Name: c.name, Kind: kindOf(c.typ)})
+	}
 	return Function{
-		dialect.Signature{Name: name, Args: args, Returns: kind.Record, Set: true},
+		dialect.Signature{Name: name, Args: args, Returns: kind.Record, Set: true, Fields: fields},
 		func(*Env, *Catalog, []any) (any, error) {
 			text, err := json.Marshal(rows())
 			return string(text), err

@@ -1,15 +1,28 @@
 package sys
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/rotajobs/rota/console/dialect"
 	"github.com/rotajobs/rota/console/kind"
 )
+
+// held is an argument as a value of a kind is held, which may be the name of
+// something that the catalogue has a number for.
+func (d *desk) held(k Kind, arg any) (any, error) {
+	if name, is := arg.(string); is {
+		if number, is, err := catalog().Read(d.query.env, k, name); is {
+			return number, err
+		}
+	}
+	return held(k, arg)
+}
 
 // held is an argument as a value of a kind is held. Whoever sends one may have sent a
 // text, a number of JSON, or the thing itself.
@@ -38,6 +51,9 @@ func held(k Kind, arg any) (any, error) {
 		}
 		return dialect.Held(k, strconv.FormatFloat(v, 'g', -1, 64))
 	case string:
+		if k.Elem() != kind.Unknown && strings.HasPrefix(v, "[") {
+			return heldMembers(k, v)
+		}
 		return dialect.Held(k, v)
 	case []byte:
 		if k == kind.Bytea {
@@ -53,6 +69,34 @@ func held(k Kind, arg any) (any, error) {
 		return dialect.Held(k, v.String())
 	}
 	return nil, &Error{State: StateType, Offset: -1, Message: fmt.Sprintf("it is a %T, which no column holds", arg)}
+}
+
+// heldMembers is an array that came as JSON, which is how those who have read one
+// already hand it on.
+func heldMembers(k Kind, text string) (any, error) {
+	var list []json.RawMessage
+	if err := json.Unmarshal([]byte(text), &list); err != nil {
+		return dialect.Held(k, text)
+	}
+	all := make([]any, len(list))
+	for i, raw := range list {
+		if elem := k.Elem(); elem == JSON || elem == kind.PlainJSON {
+			all[i] = raw
+			continue
+		}
+		one := json.NewDecoder(bytes.NewReader(raw))
+		one.UseNumber()
+		var member any
+		if err := one.Decode(&member); err != nil {
+			return nil, err
+		}
+		var err error
+		if all[i], err = held(k.Elem(), member); err != nil {
+			return nil, err
+		}
+	}
+	out, err := json.Marshal(all)
+	return string(out), err
 }
 
 // badArgument says which argument is wrong.

@@ -1,7 +1,6 @@
 package sys
 
 import (
-	"errors"
 	"strings"
 	"sync"
 
@@ -86,10 +85,6 @@ func given(args []sqlite.Value) []any {
 // that we reach SQLite by would lose it.
 func (d *desk) result(v any, err error) (sqlite.Value, error) {
 	if err != nil {
-		var of *pgcatalog.Error
-		if errors.As(err, &of) {
-			err = &Error{State: of.State, Message: of.Message, Hint: of.Hint, Offset: -1}
-		}
 		return null, d.query.fail(refusal(err))
 	}
 	switch v := v.(type) {

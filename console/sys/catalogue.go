@@ -97,7 +97,7 @@ type Tally struct {
 }
 
 // Answer is where the rows of a query go: first the columns, then row by row.
-// A row holds int64, float64, bool, string, []byte and nil.
+// A row holds int64, float64, bool, string, []byte, Named and nil.
 type Answer struct {
 	Columns func([]Column) error
 	Row     func([]any) error

@@ -6,6 +6,7 @@ import (
 
 	"github.com/rotajobs/rota/console/dialect"
 	"github.com/rotajobs/rota/console/kind"
+	"github.com/rotajobs/rota/console/pgcatalog"
 	tree "github.com/rotajobs/rota/console/query"
 )
 
@@ -41,11 +42,14 @@ func (c *Catalogue) Prepare(text string, params []kind.Kind, who Asker) (*Query,
 	return &Query{Columns: meaning.Columns, Params: meaning.Params, meaning: meaning}, nil
 }
 
-// refusal is an error of those who read a query.
+// refusal is an error of those who read a query, or know the catalogue.
 func refusal(err error) error {
 	var syntax *tree.Error
 	var sense *dialect.Error
+	var call *pgcatalog.Error
 	switch {
+	case errors.As(err, &call):
+		return &Error{State: call.State, Message: call.Message, Hint: call.Hint, Offset: -1}
 	case errors.As(err, &syntax):
 		return &Error{State: syntax.State, Message: syntax.Message, Hint: syntax.Hint, Offset: syntax.Offset}
 	case errors.As(err, &sense):

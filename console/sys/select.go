@@ -20,7 +20,7 @@ func (d *desk) run(q *Query, args []any, to func([]any) error) error {
 		return explain(chosen, err)
 	}
 	defer stmt.Finalize()
-	if err := bind(stmt, q.Params, args); err != nil {
+	if err := d.bind(stmt, q.Params, args); err != nil {
 		return err
 	}
 	return d.step(stmt, q.Columns, to)
@@ -41,14 +41,14 @@ func (d *desk) sorts(text string) bool {
 	return found || err != nil
 }
 
-func bind(stmt *sqlite.Stmt, params []Kind, args []any) error {
+func (d *desk) bind(stmt *sqlite.Stmt, params []Kind, args []any) error {
 	if len(params) != len(args) {
 		return &Error{
 			State: StateParams, Offset: -1, Message: fmt.Sprintf("the statement has %d parameters, and %d arguments were given", len(params), len(args)),
 		}
 	}
 	for i := range min(len(args), stmt.BindParamCount()) {
-		v, err := held(params[i], args[i])
+		v, err := d.held(params[i], args[i])
 		if err != nil {
 			return badArgument(i, err)
 		}
@@ -79,18 +79,18 @@ func (d *desk) step(stmt *sqlite.Stmt, columns []Column, to func([]any) error) e
 		case !some:
 			return nil
 		}
-		if err := to(row(stmt, columns)); err != nil {
+		if err := to(d.row(stmt, columns)); err != nil {
 			return err
 		}
 	}
 }
 
-func row(stmt *sqlite.Stmt, columns []Column) []any {
+func (d *desk) row(stmt *sqlite.Stmt, columns []Column) []any {
 	values := make([]any, len(columns))
 	for i := range values {
 		switch stmt.ColumnType(i) {
 		case sqlite.TypeInteger:
-			values[i] = number(stmt.ColumnInt64(i), columns[i].Kind)
+			values[i] = d.number(stmt.ColumnInt64(i), columns[i].Kind)
 		case sqlite.TypeFloat:
 			values[i] = stmt.ColumnFloat(i)
 		case sqlite.TypeText:
@@ -104,11 +104,23 @@ func row(stmt *sqlite.Stmt, columns []Column) []any {
 	return values
 }
 
-// number is a number, or the boolean that it stands for. Of a UNION another part may
-// have others.
-func number(n int64, k Kind) any {
+// number is a number, or the boolean or the name that it stands for. Of a UNION
+// another part may have others.
+func (d *desk) number(n int64, k Kind) any {
 	if k == Boolean && (n == 0 || n == 1) {
 		return n != 0
 	}
+	if name, is := catalog().Shown(d.query.env, k, n); is {
+		return Named{n, name}
+	}
 	return n
 }
+
+// Named is a number of the catalogue that is written as what it stands for, such as
+// a regclass.
+type Named struct {
+	Number int64
+	Name   string
+}
+
+func (n Named) String() string { return n.Name }

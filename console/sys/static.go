@@ -42,10 +42,10 @@ var catalog = sync.OnceValue(func() *pgcatalog.Catalog {
 var known = sync.OnceValue(func() map[string]*dialect.Table {
 	all := map[string]*dialect.Table{}
 	for _, t := range tables {
-		all[schema+"."+t.title()] = &dialect.Table{Schema: schema, Name: t.title(), Columns: t.titles()}
+		all[schema+"."+t.title()] = &dialect.Table{Schema: schema, Name: t.title(), OID: catalog().OID(schema, t.title()), Columns: t.titles()}
 	}
 	for _, r := range catalog().Relations() {
-		all[r.Schema+"."+r.Name] = &dialect.Table{Schema: r.Schema, Name: r.Name, Columns: r.Columns}
+		all[r.Schema+"."+r.Name] = &dialect.Table{Schema: r.Schema, Name: r.Name, OID: r.OID, Columns: r.Columns}
 	}
 	return all
 })

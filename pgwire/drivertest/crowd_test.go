@@ -1,0 +1,67 @@
+package drivertest
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// crowd is how many clients come at once.
+const crowd = 200
+
+// TestACrowd has many clients connected at the same time, each of which asks and
+// writes. Behind them nothing is left.
+func TestACrowd(t *testing.T) {
+	s := filled(t)
+	s.do(t, "SELECT 1")
+	before := runtime.NumGoroutine()
+	conns := make([]*pgx.Conn, crowd)
+	together(t, func(i int) (err error) {
+		conns[i], err = pgx.Connect(t.Context(), s.url())
+		return err
+	})
+	if t.Failed() {
+		t.FailNow()
+	}
+	together(t, func(i int) error { return visit(t.Context(), conns[i], fmt.Sprintf("crowd_%d", i)) })
+	together(t, func(i int) error { return conns[i].Close(context.Background()) })
+	if n := countOf(t, s.connect(t), "crowd%"); n != 0 {
+		t.Errorf("%d jobs are left", n)
+	}
+	for end := time.Now().Add(patience); runtime.NumGoroutine() > before+20; time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("there were %d goroutines, and are %d", before, runtime.NumGoroutine())
+		}
+	}
+}
+
+// together does something for each of the crowd at the same time.
+func together(t *testing.T, do func(i int) error) {
+	t.Helper()
+	var all sync.WaitGroup
+	for i := range crowd {
+		all.Go(func() {
+			if err := do(i); err != nil {
+				t.Errorf("client %d: %v", i, err)
+			}
+		})
+	}
+	all.Wait()
+}
+
+func visit(ctx context.Context, conn *pgx.Conn, name string) error {
+	if _, err := conn.Exec(ctx, "CREATE JOB "+name+anHour); err != nil {
+		return err
+	}
+	var found string
+	if err := conn.QueryRow(ctx, "SELECT job_name FROM sys.jobs WHERE job_name = $1", name).Scan(&found); err != nil || found != name {
+		return fmt.Errorf("it found %q, %w", found, err)
+	}
+	_, err := conn.Exec(ctx, "DROP JOB "+name)
+	return err
+}

@@ -1,0 +1,51 @@
+-- Transactions, with savepoints of our own and of psql.
+BEGIN;
+CREATE JOB one SCHEDULE = EVERY 1 HOUR AS 'SELECT 1';
+SAVEPOINT a;
+CREATE JOB two SCHEDULE = EVERY 1 HOUR AS 'SELECT 1';
+ROLLBACK TO SAVEPOINT a;
+RELEASE SAVEPOINT a;
+COMMIT;
+SELECT job_name FROM sys.jobs WHERE job_name IN ('one', 'two');
+BEGIN;
+DROP JOB one;
+DROP JOB nothing;
+SELECT 1;
+COMMIT;
+SELECT job_name FROM sys.jobs WHERE job_name IN ('one', 'two');
+START TRANSACTION READ ONLY;
+DROP JOB one;
+ROLLBACK;
+BEGIN ISOLATION LEVEL SERIALIZABLE, READ WRITE;
+SHOW transaction_isolation;
+BEGIN;
+END;
+COMMIT;
+ROLLBACK;
+SAVEPOINT a;
+\set ON_ERROR_ROLLBACK on
+BEGIN;
+CREATE JOB three SCHEDULE = EVERY 1 HOUR AS 'SELECT 1';
+CREATE JOB three SCHEDULE = EVERY 1 HOUR AS 'SELECT 1';
+SELECT wrong;
+CREATE JOB four SCHEDULE = EVERY 1 HOUR AS 'SELECT 1';
+COMMIT;
+\set ON_ERROR_ROLLBACK off
+SELECT job_name FROM sys.jobs WHERE job_name IN ('one', 'two', 'three', 'four') ORDER BY 1;
+\set AUTOCOMMIT off
+DROP JOB three;
+ROLLBACK;
+DROP JOB four;
+COMMIT;
+\set AUTOCOMMIT on
+SELECT job_name FROM sys.jobs WHERE job_name IN ('one', 'two', 'three', 'four') ORDER BY 1;
+BEGIN; DROP JOB one; DROP JOB three; COMMIT;
+SELECT count(*) FROM sys.jobs WHERE job_name IN ('one', 'two', 'three', 'four');
+SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY;
+DROP JOB tick;
+SET SESSION CHARACTERISTICS AS TRANSACTION READ WRITE;
+BEGIN;
+SET LOCAL TIME ZONE 'Asia/Tokyo';
+SHOW timezone;
+COMMIT;
+SHOW timezone;
