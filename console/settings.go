@@ -59,7 +59,7 @@ var settings = map[string]setting{
 	"standard_conforming_strings":         {"standard_conforming_strings", "on", only("on"), "backslashes mean themselves"},
 	"statement_timeout":                   {"statement_timeout", "0", span, "how long a statement may take, in milliseconds; 0: as the server says"},
 	"synchronous_commit":                  {"synchronous_commit", "on", anything, "accepted, and without effect: what is done is on disk"},
-	"timezone":                            {"TimeZone", "UTC", zone, "how times are shown to clients of the SQL port"},
+	"timezone":                            {"TimeZone", "UTC", zone, "the zone that times without one are read in, and whose clock they are shown by"},
 	"transaction_isolation":               {"transaction_isolation", "read committed", isolation, "all are the same"},
 	"transaction_read_only":               {"transaction_read_only", "off", nil, "whether this one may only read; SET TRANSACTION changes it"},
 	"xmloption":                           {"xmloption", "content", anything, "accepted, and without effect"},

@@ -3,6 +3,7 @@ package console
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/rotajobs/rota"
@@ -55,7 +56,7 @@ func kindsOf(args []any) []kind.Kind {
 func (s *Session) asker() sys.Asker {
 	version, _ := s.Setting("server_version")
 	return sys.Asker{User: s.user, Version: version, Setting: s.Setting, Set: func(name, value string, local bool) error {
-		_, err := s.set(&ddl.Set{Name: name, Values: []string{value}, Local: local})
+		_, err := s.set(&ddl.Set{Name: strings.ToLower(name), Values: []string{value}, Local: local})
 		return err
 	}}
 }

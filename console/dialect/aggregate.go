@@ -97,7 +97,7 @@ func (sel *selection) admits(e *query.Call, name string) error {
 // settleRow is an argument that may be a whole row.
 func (t *translator) settleRow(v value) (value, error) {
 	if v.row {
-		return rowJSON(v), nil
+		return t.rowJSON(v), nil
 	}
 	return v, nil
 }

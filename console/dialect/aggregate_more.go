@@ -58,7 +58,7 @@ func jsonAgg(k kind.Kind) func(*translator, *query.Call, []value) (gathering, er
 			return gathering{}, err
 		}
 		v, err := t.settle(args[0])
-		return gathering{name: "json_group_array", args: []value{inJSON(v)}, before: "nullif(", after: ", '[]')", kind: k, sorted: true}, err
+		return gathering{name: "json_group_array", args: []value{t.inJSON(v)}, before: "nullif(", after: ", '[]')", kind: k, sorted: true}, err
 	}
 }
 
@@ -68,7 +68,7 @@ func groupArray(t *translator, e *query.Call, args []value) (gathering, error) {
 		return gathering{}, err
 	}
 	v, err := t.settle(args[0])
-	return gathering{name: "json_group_array", args: []value{inJSON(v)}, kind: kind.PlainJSON}, err
+	return gathering{name: "json_group_array", args: []value{t.inJSON(v)}, kind: kind.PlainJSON}, err
 }
 
 func objectAgg(k kind.Kind) func(*translator, *query.Call, []value) (gathering, error) {
@@ -76,12 +76,12 @@ func objectAgg(k kind.Kind) func(*translator, *query.Call, []value) (gathering, 
 		if err := given(e, args, 2, t); err != nil {
 			return gathering{}, err
 		}
-		key, err := t.cast(args[0], kind.Text, nil)
+		key, err := t.jsonName(args[0])
 		if err != nil {
 			return gathering{}, err
 		}
 		v, err := t.settle(args[1])
-		return gathering{name: "json_group_object", args: []value{key, inJSON(v)}, before: "nullif(", after: ", '{}')", kind: k}, err
+		return gathering{name: "json_group_object", args: []value{key, t.inJSON(v)}, before: "nullif(", after: ", '{}')", kind: k}, err
 	}
 }
 

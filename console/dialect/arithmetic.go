@@ -96,9 +96,9 @@ func (t *translator) shift(op string, x, y value, at int) (value, error) {
 		return call(a, "rota_interval_add", x, y, sign), nil
 	case sortOf(a) == sortTime && b == kind.Interval:
 		if a == kind.Date {
-			x, a = toMoment(x, kind.Local), kind.Local
+			x, a = t.toMoment(x, kind.Local), kind.Local
 		}
-		return call(a, "rota_shift", x, y, sign), nil
+		return call(a, "rota_shift", t.clock(a, x, y, sign)...), nil
 	case a == kind.Time && b == kind.Interval:
 		return call(a, "rota_time_shift", x, y, sign), nil
 	case a == kind.Date && whole(b):

@@ -132,25 +132,30 @@ func (t *translator) row(e *query.Row, s *scope) (value, error) {
 }
 
 // rowJSON is a row as a document: what it is held as.
-func rowJSON(v value) value {
+func (t *translator) rowJSON(v value) value { return rowJSON(v, t.zone) }
+
+// rowJSON is a row as a document whose times are those of a zone.
+func rowJSON(v value, zone string) value {
 	parts := make([]*sql, 0, 2*len(v.elems))
 	for i, e := range v.elems {
-		parts = append(parts, raw(literal("f"+number(i+1))), inJSON(e).sql)
+		parts = append(parts, raw(literal("f"+number(i+1))), inJSON(e, zone).sql)
 	}
 	return made(kind.Record, atom, cat("json_object(", list(parts), ")"), v).placed(v.at)
 }
 
 // inJSON is a value as SQLite puts it into a document.
-func inJSON(v value) value {
+func (t *translator) inJSON(v value) value { return inJSON(v, t.zone) }
+
+func inJSON(v value, zone string) value {
 	switch {
 	case v.row:
-		return call(kind.PlainJSON, "json", rowJSON(v))
+		return call(kind.PlainJSON, "json", rowJSON(v, zone))
 	case v.open(), sortOf(v.kind) == sortText, whole(v.kind), v.kind == dynamic, v.kind == kind.UUID:
 		return v
 	case document(v.kind), v.kind == kind.Record:
 		return call(kind.PlainJSON, "json", v)
 	}
-	return call(kind.PlainJSON, "json", call(kind.PlainJSON, "rota_json", wordOf(string(v.kind)), v))
+	return call(kind.PlainJSON, "json", call(kind.PlainJSON, "rota_json", clockIn(zone, v.kind, wordOf(string(v.kind)), v)...))
 }
 
 // inArray is a value as SQLite puts it into an array. Of real numbers it would write 15
@@ -201,7 +206,11 @@ func (t *translator) convertArray(v value, k kind.Kind) (value, error) {
 	if sortOf(from) == sortOther && sortOf(to) == sortOther && from != to && to != dynamic {
 		return v, cannot(v, k)
 	}
-	return call(k, "rota_array_cast", v, wordOf(string(from)), wordOf(string(to))), nil
+	args := []value{v, wordOf(string(from)), wordOf(string(to))}
+	if clocked(from) != clocked(to) {
+		args = t.clock(kind.Timestamp, args...)
+	}
+	return call(k, "rota_array_cast", args...), nil
 }
 
 // index is x[i] or x[from:to].

@@ -85,7 +85,7 @@ func (t *translator) apply(e *query.Call, name string, args []value) (*set, valu
 	if err != nil {
 		return nil, value{}, err
 	}
-	v := f.text(args, k)
+	v := f.text(args, k, t.zone)
 	if f.set {
 		return &set{json: v, elem: k, fields: f.fields}, v, nil
 	}

@@ -101,7 +101,7 @@ func (t *translator) convert(v value, k kind.Kind) (value, error) {
 	case v.row && k != kind.Record && k != kind.Text:
 		return v, cannot(v, k)
 	case v.row:
-		return rowJSON(v), nil
+		return t.rowJSON(v), nil
 	case from == k:
 		return v, nil
 	case from == kind.Unknown:
@@ -109,7 +109,7 @@ func (t *translator) convert(v value, k kind.Kind) (value, error) {
 	case from == dynamic:
 		return t.fromDynamic(v, k)
 	case sortOf(k) == sortText:
-		return toText(v, k), nil
+		return t.toText(v, k), nil
 	case sortOf(from) == sortText:
 		return t.fromText(v, k)
 	case sortOf(k) == sortNumber:
@@ -130,11 +130,11 @@ func (t *translator) convertMore(v value, k kind.Kind) (value, error) {
 	case document(k) && document(from):
 		return v.as(k), nil
 	case from == kind.Interval && k == kind.Time, sortOf(from) == sortTime && k == kind.Time:
-		return call(k, "rota_time_of", v), nil
+		return t.timeOf(v), nil
 	case from == kind.Time && k == kind.Interval:
 		return call(k, "rota_interval_of", v), nil
 	case sortOf(from) == sortTime && sortOf(k) == sortTime:
-		return toMoment(v, k), nil
+		return t.toMoment(v, k), nil
 	case from.Elem() != kind.Unknown && k.Elem() != kind.Unknown:
 		return t.convertArray(v, k)
 	}
@@ -152,7 +152,7 @@ func (v value) as(k kind.Kind) value {
 }
 
 // toText writes a value as PostgreSQL does.
-func toText(v value, k kind.Kind) value {
+func (t *translator) toText(v value, k kind.Kind) value {
 	switch from := v.kind; {
 	case sortOf(from) == sortText, from == kind.UUID, from == kind.PlainJSON, from == kind.NodeTree, from == kind.ACLItem, from == kind.Inet:
 		return v.as(k)
@@ -163,7 +163,7 @@ func toText(v value, k kind.Kind) value {
 	case sortOf(from) == sortID:
 		return call(k, "rota_"+string(from)+"_text", v)
 	}
-	return call(k, "rota_text", wordOf(string(v.kind)), v)
+	return call(k, "rota_text", t.clock(v.kind, wordOf(string(v.kind)), v)...)
 }
 
 // fromText reads a text that is not known before the query runs.
@@ -176,7 +176,7 @@ func (t *translator) fromText(v value, k kind.Kind) (value, error) {
 	case k == kind.Record, k == kind.Void:
 		return v, cannot(v, k)
 	}
-	return call(k, "rota_read", wordOf(string(k)), v), nil
+	return call(k, "rota_read", t.clock(k, wordOf(string(k)), v)...), nil
 }
 
 // fromDynamic reads a value of which SQLite alone knows what it is.
@@ -216,18 +216,3 @@ func toNumber(v value, k kind.Kind) (value, error) {
 }
 
 func isFloat(k kind.Kind) bool { return k == kind.Float || k == kind.Float4 }
-
-// toMoment is a time or a day as another. Zones are all UTC.
-func toMoment(v value, k kind.Kind) value {
-	switch from := v.kind; {
-	case k == kind.Date:
-		return made(k, atom, cat("substr(", v, ", 1, 10)"), v)
-	case from == kind.Date && k == kind.Local:
-		return made(k, asTerm, cat(v.whole(), " || 'T00:00:00.000000'"), v)
-	case from == kind.Date:
-		return made(k, asTerm, cat(v.whole(), " || 'T00:00:00.000000Z'"), v)
-	case from == kind.Local:
-		return made(k, asTerm, cat(v.whole(), " || 'Z'"), v)
-	}
-	return made(k, atom, cat("substr(", v, ", 1, 26)"), v)
-}

@@ -14,11 +14,16 @@ import (
 	"zombiezen.com/go/sqlite/sqlitex"
 )
 
-// desk is an SQLite with some rows of every kind.
-type desk struct{ conn *sqlite.Conn }
+// desk is an SQLite with some rows of every kind, and a session of a time zone.
+type desk struct {
+	conn *sqlite.Conn
+	zone string
+}
 
 // catalogue is what its queries may ask for.
-type catalogue struct{}
+type catalogue struct{ zone string }
+
+func (c catalogue) Zones() (written, shown string) { return c.zone, c.zone }
 
 func (catalogue) Table(schema, name string) (*dialect.Table, bool) {
 	for _, t := range tables {
@@ -111,7 +116,7 @@ func openDesk(t testing.TB) *desk {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = conn.Close() })
-	d := &desk{conn}
+	d := &desk{conn: conn}
 	must(t, sqlitex.ExecuteTransient(conn, "ATTACH ':memory:' AS sys", nil))
 	must(t, conn.SetCollation("ROTA_TIME", strings.Compare))
 	for _, f := range append(base, dialect.Functions...) {
@@ -209,7 +214,7 @@ func (d *desk) ask(text string, args []string) (*dialect.Statement, [][]*string,
 	if err != nil {
 		return nil, nil, err
 	}
-	s, err := dialect.Translate(q, catalogue{}, nil)
+	s, err := dialect.Translate(q, catalogue{d.zone}, nil)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -224,7 +229,7 @@ func (d *desk) run(s *dialect.Statement, sql string, args []string) (found [][]*
 		if i >= len(s.Params) {
 			return nil, fmt.Errorf("there are %d parameters", len(s.Params))
 		}
-		held, err := dialect.Held(s.Params[i], a)
+		held, err := dialect.HeldIn(d.zone, s.Params[i], a)
 		if err != nil {
 			return nil, err
 		}
@@ -234,7 +239,7 @@ func (d *desk) run(s *dialect.Statement, sql string, args []string) (found [][]*
 		if n := stmt.ColumnCount(); n != len(s.Columns) {
 			return fmt.Errorf("%d columns, and %d are known", n, len(s.Columns))
 		}
-		found = append(found, rowOf(stmt, s.Columns))
+		found = append(found, d.rowOf(stmt, s.Columns))
 		return nil
 	}})
 	if failed != nil {
@@ -246,7 +251,7 @@ func (d *desk) run(s *dialect.Statement, sql string, args []string) (found [][]*
 	return found, nil
 }
 
-func rowOf(stmt *sqlite.Stmt, columns []dialect.Column) []*string {
+func (d *desk) rowOf(stmt *sqlite.Stmt, columns []dialect.Column) []*string {
 	row := make([]*string, len(columns))
 	for i, c := range columns {
 		var v any
@@ -264,7 +269,7 @@ func rowOf(stmt *sqlite.Stmt, columns []dialect.Column) []*string {
 			stmt.ColumnBytes(i, b)
 			v = b
 		}
-		text := dialect.Written(c.Kind, v)
+		text := dialect.WrittenIn(d.zone, c.Kind, v)
 		row[i] = &text
 	}
 	return row

@@ -15,6 +15,10 @@ type Catalogue interface {
 	Functions(name string) []Signature
 	// Tables are the names of all tables, for who asks for one that is not there.
 	Tables() []string
+	// Zones are the time zones of the session, by their names; empty: UTC. In the first are
+	// the times that the query writes without one, by the clock of the second it looks at
+	// times. They differ where the session has changed its zone since the query was prepared.
+	Zones() (written, shown string)
 }
 
 // Table is one that can be read. SQLite knows it by the same names.

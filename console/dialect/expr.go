@@ -73,7 +73,7 @@ func (t *translator) exprMore(e query.Expr, s *scope) (value, error) {
 	case *query.Collate:
 		return t.collate(e, s)
 	case *query.Zone:
-		return t.zone(e, s)
+		return t.inZone(e, s)
 	case *query.Extract:
 		return t.extract(e, s)
 	case *query.Index:

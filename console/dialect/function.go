@@ -4,6 +4,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/rotajobs/rota/console/kind"
 )
@@ -21,7 +22,7 @@ type Function struct {
 // like(), regexp(), instr(), replace(), char_length(), left(), right(), greatest() and
 // least(), as people expect them of PostgreSQL; and of each kind whose values are ids of
 // the catalogue two, such as rota_regclass(text) and rota_regclass_text(id).
-var Functions = collect(castFunctions, numberFunctions, textFunctions, regexFunctions, timeFunctions, formatFunctions, arrayFunctions, gatherFunctions, documentFunctions)
+var Functions = collect(castFunctions, numberFunctions, textFunctions, regexFunctions, timeFunctions, zoneFunctions, formatFunctions, arrayFunctions, gatherFunctions, documentFunctions)
 
 func collect(lists ...[]Function) (all []Function) {
 	for _, list := range lists {
@@ -109,15 +110,24 @@ func tooLong() error { return fault(StateTooMuch, "a value has at most %d bytes"
 // castFunctions read and write values.
 var castFunctions = []Function{
 	strict("rota_read", 2, func(a arguments) (any, error) { return Held(a.kind(0), a.text(1)) }),
-	strict("rota_text", 2, func(a arguments) (any, error) {
-		if a.kind(0) == kind.Boolean {
-			return map[bool]string{true: "true", false: "false"}[a.int(1) != 0], nil
-		}
-		return Written(a.kind(0), a[1]), nil
-	}),
+	strict("rota_read", 3, func(a arguments) (any, error) { return HeldIn(a.text(2), a.kind(0), a.text(1)) }),
+	strict("rota_text", 2, asWritten),
+	strict("rota_text", 3, asWritten),
 	strict("rota_int", 2, func(a arguments) (any, error) { return toInteger(a[0], a.kind(1)) }),
 	strict("rota_jsonb", 1, func(a arguments) (any, error) { return normal(a.text(0), false) }),
 	strict("rota_array_cast", 3, arrayCast),
+	strict("rota_array_cast", 4, arrayCast),
+}
+
+func asWritten(a arguments) (any, error) {
+	if a.kind(0) == kind.Boolean {
+		return map[bool]string{true: "true", false: "false"}[a.int(1) != 0], nil
+	}
+	zone, err := a.zone(2)
+	if err != nil {
+		return nil, err
+	}
+	return writtenIn(zone, a.kind(0), a[1]), nil
 }
 
 // toInteger rounds to the nearest whole number, and of two to the even one.
@@ -140,23 +150,27 @@ func arrayCast(a arguments) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	zone, err := a.zone(3)
+	if err != nil {
+		return nil, err
+	}
 	from, to := a.kind(1), a.kind(2)
-	if err := castAll(list, from, to); err != nil {
+	if err := castAll(list, from, to, zone); err != nil {
 		return nil, err
 	}
 	return encode(list), nil
 }
 
-func castAll(list []any, from, to kind.Kind) error {
+func castAll(list []any, from, to kind.Kind, zone *time.Location) error {
 	for i, v := range list {
 		switch v := v.(type) {
 		case nil:
 		case []any:
-			if err := castAll(v, from, to); err != nil {
+			if err := castAll(v, from, to, zone); err != nil {
 				return err
 			}
 		default:
-			held, err := castOne(loosened(v), from, to)
+			held, err := castOne(loosened(v), from, to, zone)
 			if err != nil {
 				return err
 			}
@@ -166,7 +180,7 @@ func castAll(list []any, from, to kind.Kind) error {
 	return nil
 }
 
-func castOne(v any, from, to kind.Kind) (any, error) {
+func castOne(v any, from, to kind.Kind, zone *time.Location) (any, error) {
 	if whole(to) && sortOf(from) == sortNumber {
 		if f, is := v.(float64); is && from == kind.Numeric {
 			v = math.Round(f)
@@ -176,9 +190,9 @@ func castOne(v any, from, to kind.Kind) (any, error) {
 	if sortOf(to) == sortNumber && sortOf(from) == sortNumber {
 		return v, nil
 	}
-	text := Written(from, v)
+	text := writtenIn(zone, from, v)
 	if from == kind.Boolean {
 		text = map[string]string{"t": "true", "f": "false"}[text]
 	}
-	return Held(to, text)
+	return heldIn(zone, to, text)
 }

@@ -6,13 +6,15 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/rotajobs/rota/console/kind"
 )
 
 // documentFunctions are those of JSON.
 var documentFunctions = []Function{
-	strict("rota_json", 2, func(a arguments) (any, error) { return documentOf(a.kind(0), a[1]) }),
+	strict("rota_json", 2, documentOf),
+	strict("rota_json", 3, documentOf),
 	strict("rota_json_text", 1, func(a arguments) (any, error) { return asForm(1)(decode(a.text(0))) }),
 	strict("rota_get", 2, func(a arguments) (any, error) { return jsonPart(get(a)) }),
 	strict("rota_get_text", 3, func(a arguments) (any, error) { return asForm(a.int(2))(get(a)) }),
@@ -66,28 +68,33 @@ var documentFunctions = []Function{
 }
 
 // documentOf is a value as a document.
-func documentOf(k kind.Kind, v any) (any, error) {
+func documentOf(a arguments) (any, error) {
+	k, v := a.kind(0), a[1]
+	zone, err := a.zone(2)
+	if err != nil {
+		return nil, err
+	}
 	if elem := k.Elem(); elem != kind.Unknown {
 		list, err := decodeArray(asText(v))
 		if err != nil {
 			return nil, err
 		}
-		out, err := documentsOf(elem, list)
+		out, err := documentsOf(elem, list, zone)
 		return encode(out), err
 	}
-	w, err := inDocument(k, v)
+	w, err := inDocument(k, v, zone)
 	return encode(w), err
 }
 
-func documentsOf(elem kind.Kind, list []any) (out []any, err error) {
+func documentsOf(elem kind.Kind, list []any, zone *time.Location) (out []any, err error) {
 	out = make([]any, len(list))
 	for i, e := range list {
 		switch e := e.(type) {
 		case nil:
 		case []any:
-			out[i], err = documentsOf(elem, e)
+			out[i], err = documentsOf(elem, e, zone)
 		default:
-			out[i], err = inDocument(elem, e)
+			out[i], err = inDocument(elem, e, zone)
 		}
 		if err != nil {
 			return nil, err
@@ -97,14 +104,14 @@ func documentsOf(elem kind.Kind, list []any) (out []any, err error) {
 }
 
 // inDocument is one value as a document holds it.
-func inDocument(k kind.Kind, v any) (any, error) {
+func inDocument(k kind.Kind, v any, zone *time.Location) (any, error) {
 	switch k {
 	case kind.Boolean:
 		return arguments{v}.int(0) != 0, nil
 	case kind.Timestamp, kind.Local:
-		text := strings.Replace(Written(k, v), " ", "T", 1)
-		if k == kind.Timestamp && !endless(text) {
-			text += ":00"
+		text := strings.Replace(writtenIn(zone, k, v), " ", "T", 1)
+		if k == kind.Timestamp && len(text) > 3 && (text[len(text)-3] == '+' || text[len(text)-3] == '-') {
+			text += ":00" // an offset has its minutes there
 		}
 		return text, nil
 	case kind.JSON, kind.PlainJSON, kind.Record:

@@ -11,9 +11,11 @@ import (
 
 // formatFunctions write times and numbers by a pattern, and read them.
 var formatFunctions = []Function{
-	strict("rota_to_char", 2, func(a arguments) (any, error) { return timeByPattern(a.text(0), a.text(1)) }),
+	strict("rota_to_char", 2, timeByPattern),
+	strict("rota_to_char", 3, timeByPattern),
 	strict("rota_number_to_char", 2, func(a arguments) (any, error) { return numberByPattern(a.real(0), a.text(1)) }),
-	strict("rota_parse_time", 3, func(a arguments) (any, error) { return parseByPattern(a.text(0), a.text(1), a.kind(2)) }),
+	strict("rota_parse_time", 3, parseByPattern),
+	strict("rota_parse_time", 4, parseByPattern),
 }
 
 // fields are what patterns are made of; of those that begin alike the longest is first.
@@ -63,8 +65,12 @@ func mixed(f string) bool {
 	return false
 }
 
-func timeByPattern(held, pattern string) (any, error) {
-	t, _, err := moment(held)
+// nowhere is the zone of what has none: its name is empty.
+var nowhere = time.FixedZone("", 0)
+
+func timeByPattern(a arguments) (any, error) {
+	held, pattern := a.text(0), a.text(1)
+	t, k, err := moment(held)
 	if err != nil || strings.Count(held, " ") == 2 {
 		i, intervalErr := readInterval(held)
 		if intervalErr != nil {
@@ -72,7 +78,14 @@ func timeByPattern(held, pattern string) (any, error) {
 		}
 		return writePattern(intervalTime(i), pattern, &i)
 	}
-	return writePattern(t, pattern, nil)
+	zone, err := a.zone(2)
+	if err != nil {
+		return nil, err
+	}
+	if k != kind.Timestamp {
+		zone = nowhere
+	}
+	return writePattern(t.In(zone), pattern, nil)
 }
 
 // intervalTime is a time whose clock shows what an interval has.
@@ -232,18 +245,33 @@ func fieldMore(t time.Time, name string) (string, int) {
 	case "J":
 		v, _ := dayPart("julian", time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC))
 		return asText(v), -1
-	case "TZ":
-		return "UTC", -1
-	case "tz":
-		return "utc", -1
-	case "OF", "TZH":
-		return "+00", -1
-	case "TZM":
-		return "00", -1
+	case "TZ", "tz", "OF", "TZH", "TZM":
+		return zoneField(t, name), -1
 	case "RM":
 		return fmt.Sprintf("%-4s", []string{"I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X", "XI", "XII"}[t.Month()-1]), -1
 	}
 	return name, -1
+}
+
+// zoneField is a field of a time's zone.
+func zoneField(t time.Time, name string) string {
+	zone, offset := t.Zone()
+	sign := '+'
+	if offset < 0 {
+		sign, offset = '-', -offset
+	}
+	hours, minutes := offset/3600, offset/60%60
+	switch {
+	case name == "TZ":
+		return strings.ToUpper(zone)
+	case name == "tz":
+		return strings.ToLower(zone)
+	case name == "TZM":
+		return fmt.Sprintf("%02d", minutes)
+	case name == "OF" && offset%3600 != 0:
+		return fmt.Sprintf("%c%02d:%02d", sign, hours, minutes)
+	}
+	return fmt.Sprintf("%c%02d", sign, hours)
 }
 
 func cased(text, like string) string {
@@ -277,7 +305,12 @@ func intervalField(name string, i *interval) (string, int, bool) {
 }
 
 // parseByPattern reads a time by a pattern.
-func parseByPattern(text, pattern string, k kind.Kind) (any, error) {
+func parseByPattern(a arguments) (any, error) {
+	text, pattern, k := a.text(0), a.text(1), a.kind(2)
+	zone, err := a.zone(3)
+	if err != nil {
+		return nil, err
+	}
 	n := map[string]int{"YYYY": 1, "MM": 1, "DD": 1}
 	list, isField := pieces(pattern)
 	rest := text
@@ -300,7 +333,7 @@ func parseByPattern(text, pattern string, k kind.Kind) (any, error) {
 	if t.Day() != n["DD"] || int(t.Month()) != n["MM"] {
 		return nil, fault(StateNoField, "date/time field value out of range: %q", brief(text))
 	}
-	return hold(t, k)
+	return hold(in(t, zone), k)
 }
 
 func readField(p, rest string, n map[string]int) (string, error) {

@@ -53,6 +53,11 @@ func extractPart(a arguments) (any, error) {
 		}
 		return intervalPart(part, i)
 	}
+	zone, err := a.zone(2)
+	if err != nil {
+		return nil, err
+	}
+	t = t.In(zone)
 	if v, is := clockPart(part, t); is {
 		return v, nil
 	}
@@ -67,10 +72,24 @@ func extractPart(a arguments) (any, error) {
 		}
 		return exactly(t.UnixMicro(), 1_000_000), nil
 	}
-	if k == kind.Timestamp && strings.HasPrefix(part, "timezone") {
-		return int64(0), nil
+	if v, is := zonePart(part, t); is && k == kind.Timestamp {
+		return v, nil
 	}
 	return nil, noPart(part, k)
+}
+
+// zonePart is how far a clock is ahead of UTC.
+func zonePart(part string, t time.Time) (any, bool) {
+	_, offset := t.Zone()
+	switch part {
+	case "timezone":
+		return int64(offset), true
+	case "timezone_hour":
+		return int64(offset / 3600), true
+	case "timezone_minute":
+		return int64(offset / 60 % 60), true
+	}
+	return nil, false
 }
 
 func noPart(part string, k kind.Kind) error {
@@ -133,7 +152,7 @@ func dayPart(part string, t time.Time) (any, bool) {
 	case "julian":
 		midnight := time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC)
 		day := midnight.Unix()/86400 + 2440588
-		rest := t.Sub(midnight).Seconds() / 86400
+		rest := in(t, time.UTC).Sub(midnight).Seconds() / 86400
 		if rest == 0 {
 			return day, true
 		}
@@ -179,8 +198,8 @@ func intervalPart(part string, i interval) (any, error) {
 	return nil, noPart(part, kind.Interval)
 }
 
-// truncate cuts a time behind a field.
-func truncate(part, held, zone string) (any, error) {
+// truncate cuts a time behind a field that a clock shows.
+func truncate(part, held string, zone *time.Location) (any, error) {
 	if endless(held) {
 		return held, nil
 	}
@@ -193,12 +212,8 @@ func truncate(part, held, zone string) (any, error) {
 		}
 		return truncateInterval(part, i)
 	}
-	where, known := zoneNamed(zone)
-	if !known || where == nil {
-		return nil, fault(StateValue, "time zone %q not recognized", brief(zone)).hinting("write one such as Europe/Berlin")
-	}
 	if k == kind.Timestamp {
-		t = t.In(where)
+		t = t.In(zone)
 	}
 	cut, ok := truncated(part, t)
 	if !ok {
@@ -209,7 +224,9 @@ func truncate(part, held, zone string) (any, error) {
 
 func truncated(part string, t time.Time) (time.Time, bool) {
 	y, m, d := t.Date()
-	date := func(y int, m time.Month, d int) time.Time { return time.Date(y, m, d, 0, 0, 0, 0, t.Location()) }
+	date := func(y int, m time.Month, d int) time.Time {
+		return in(time.Date(y, m, d, 0, 0, 0, 0, time.UTC), t.Location())
+	}
 	switch part {
 	case "microseconds":
 		return t, true

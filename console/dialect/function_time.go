@@ -15,6 +15,7 @@ var timeFunctions = []Function{
 		return i.total(), err
 	}),
 	strict("rota_shift", 3, shift),
+	strict("rota_shift", 4, shift),
 	strict("rota_time_shift", 3, func(a arguments) (any, error) {
 		t, _, err := moment(a.text(0))
 		if err != nil {
@@ -71,12 +72,26 @@ var timeFunctions = []Function{
 		unit := time.Duration(math.Pow10(9 - int(max(0, min(a.int(1), 6)))))
 		return hold(t.Round(unit), k)
 	}),
-	strict("rota_zone", 2, zoned),
 	strict("rota_extract", 2, extractPart),
-	strict("rota_date_trunc", 2, func(a arguments) (any, error) { return truncate(a.text(0), a.text(1), "UTC") }),
-	strict("rota_date_trunc", 3, func(a arguments) (any, error) { return truncate(a.text(0), a.text(1), a.text(2)) }),
+	strict("rota_extract", 3, extractPart),
+	strict("rota_date_trunc", 2, func(a arguments) (any, error) { return truncate(a.text(0), a.text(1), time.UTC) }),
+	strict("rota_clock_trunc", 3, func(a arguments) (any, error) {
+		zone, err := a.zone(2)
+		if err != nil {
+			return nil, err
+		}
+		return truncate(a.text(0), a.text(1), zone)
+	}),
+	strict("rota_date_trunc", 3, func(a arguments) (any, error) {
+		zone, known := zoneNamed(a.text(2))
+		if !known || zone == nil {
+			return nil, noZone(a.text(2))
+		}
+		return truncate(a.text(0), a.text(1), zone)
+	}),
 	strict("rota_date_bin", 3, bin),
 	strict("rota_age", 2, age),
+	strict("rota_age", 3, age),
 	strict("rota_to_timestamp", 1, func(a arguments) (any, error) {
 		f := a.real(0)
 		if math.Abs(f) > 1e12 {
@@ -97,6 +112,7 @@ var timeFunctions = []Function{
 	}),
 	strict("rota_justify", 2, justify),
 	strict("rota_time_series", 3, timeSeries),
+	strict("rota_time_series", 4, timeSeries),
 }
 
 func endless(held string) bool { return strings.HasSuffix(held, "infinity") }
@@ -114,7 +130,11 @@ func shift(a arguments) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	t, err = moved(t, i, a.int(2))
+	zone, err := a.zone(3)
+	if err != nil {
+		return nil, err
+	}
+	t, err = moved(t.In(zone), i, a.int(2))
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +142,7 @@ func shift(a arguments) (any, error) {
 }
 
 // moved is a time so much later. A month later is the same day, or the last that there
-// is.
+// is; a day later the clock of the time's zone shows the same, however long the day was.
 func moved(t time.Time, i interval, sign int64) (time.Time, error) {
 	months, days, micros := sign*i.months, sign*i.days, sign*i.micros
 	if months > 200_000 || months < -200_000 || days > 5_000_000 || days < -5_000_000 {
@@ -130,13 +150,21 @@ func moved(t time.Time, i interval, sign int64) (time.Time, error) {
 	}
 	if months != 0 {
 		y, m, d := t.Date()
-		first := time.Date(y, m+time.Month(months), 1, 0, 0, 0, 0, t.Location())
+		first := time.Date(y, m+time.Month(months), 1, 0, 0, 0, 0, time.UTC)
 		last := first.AddDate(0, 1, -1).Day()
-		h, min0, s := t.Clock()
-		t = time.Date(first.Year(), first.Month(), min(d, last), h, min0, s, t.Nanosecond(), t.Location())
+		t = onDay(t, first.Year(), first.Month(), min(d, last))
 	}
-	t = t.AddDate(0, 0, int(days))
+	if days != 0 {
+		y, m, d := t.Date()
+		t = onDay(t, y, m, d+int(days))
+	}
 	return time.UnixMicro(t.UnixMicro() + micros).In(t.Location()), nil
+}
+
+// onDay is when the clock shows the same on another day.
+func onDay(t time.Time, y int, m time.Month, d int) time.Time {
+	h, min, s := t.Clock()
+	return in(time.Date(y, m, d, h, min, s, t.Nanosecond(), time.UTC), t.Location())
 }
 
 // between is the time from one to another, in days and microseconds.
@@ -163,29 +191,6 @@ func timeOf(a arguments) (any, error) {
 	}
 	t, _, err := moment(a.text(0))
 	return t.Format(clockLayout), err
-}
-
-// zoned is AT TIME ZONE: of a time the one that a clock there shows, of what a clock there
-// shows the time.
-func zoned(a arguments) (any, error) {
-	zone, known := zoneNamed(a.text(0))
-	if !known {
-		zone, known = offsetZone(a.text(0))
-	}
-	if !known || zone == nil {
-		return nil, fault(StateValue, "time zone %q not recognized", brief(a.text(0))).hinting("write one such as Europe/Berlin")
-	}
-	if endless(a.text(1)) {
-		return a[1], nil
-	}
-	t, k, err := moment(a.text(1))
-	if err != nil {
-		return nil, err
-	}
-	if k == kind.Timestamp {
-		return hold(t.In(zone), kind.Local)
-	}
-	return hold(in(t, zone), kind.Timestamp)
 }
 
 // offsetZone is a zone by its offset. That of PostgreSQL is POSIX's: west is positive.
@@ -221,6 +226,11 @@ func age(a arguments) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	zone, err := a.zone(2)
+	if err != nil {
+		return nil, err
+	}
+	x, y = x.In(zone), y.In(zone)
 	sign := int64(1)
 	if x.Before(y) {
 		x, y, sign = y, x, -1
@@ -294,6 +304,11 @@ func timeSeries(a arguments) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	zone, err := a.zone(3)
+	if err != nil {
+		return nil, err
+	}
+	from = from.In(zone)
 	length := step.total()
 	if length == 0 {
 		return nil, fault(StateValue, "step size cannot equal zero")

@@ -10,7 +10,7 @@ import (
 // FuzzTranslate: whatever can be read is translated or refused, and SQLite is never
 // given what it cannot read.
 func FuzzTranslate(f *testing.F) {
-	for _, file := range []string{"same.sql", "wrong.sql"} {
+	for _, file := range []string{"same.sql", "wrong.sql", "zones.sql"} {
 		for _, s := range samples(f, file) {
 			f.Add(s.text)
 		}
@@ -21,20 +21,28 @@ func FuzzTranslate(f *testing.F) {
 		if err != nil {
 			return
 		}
-		s, err := dialect.Translate(q, catalogue{}, nil)
-		if err != nil {
-			if _, ours := err.(*dialect.Error); !ours {
-				t.Errorf("%s\n\t%T %v", text, err, err)
-			}
-			return
-		}
-		if stmt, _, err := d.conn.PrepareTransient(s.Sorted.SQL); err == nil {
-			must(t, stmt.Finalize())
-		} else {
-			t.Errorf("%s\n\t%s\n\t%v", text, s.Sorted.SQL, err)
-		}
-		if s.Plain.Origin(len(s.Plain.SQL)) > len(text) {
-			t.Errorf("%s: the end is beyond it", text)
+		for _, zone := range []string{"", "Europe/Berlin"} {
+			d.readable(t, q, text, zone)
 		}
 	})
+}
+
+// readable says that SQLite can read what a query becomes in a session of a zone.
+func (d *desk) readable(t *testing.T, q *query.Query, text, zone string) {
+	t.Helper()
+	s, err := dialect.Translate(q, catalogue{zone}, nil)
+	if err != nil {
+		if _, ours := err.(*dialect.Error); !ours {
+			t.Errorf("%s\n\t%T %v", text, err, err)
+		}
+		return
+	}
+	if stmt, _, err := d.conn.PrepareTransient(s.Sorted.SQL); err == nil {
+		must(t, stmt.Finalize())
+	} else {
+		t.Errorf("%s\n\t%s\n\t%v", text, s.Sorted.SQL, err)
+	}
+	if s.Plain.Origin(len(s.Plain.SQL)) > len(text) {
+		t.Errorf("%s: the end is beyond it", text)
+	}
 }

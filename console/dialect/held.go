@@ -6,13 +6,25 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/rotajobs/rota/console/kind"
 )
 
 // Held reads a value as people write it for PostgreSQL, and gives it as SQLite holds
-// it: int64, float64, string, []byte or nil.
-func Held(k kind.Kind, text string) (any, error) {
+// it: int64, float64, string, []byte or nil. A time that says no zone is one of UTC.
+func Held(k kind.Kind, text string) (any, error) { return heldIn(time.UTC, k, text) }
+
+// HeldIn is Held for a session whose times are those of a zone.
+func HeldIn(zone string, k kind.Kind, text string) (any, error) {
+	place, err := sessionZone(zone)
+	if err != nil {
+		return nil, err
+	}
+	return heldIn(place, k, text)
+}
+
+func heldIn(zone *time.Location, k kind.Kind, text string) (any, error) {
 	word := strings.TrimSpace(text)
 	switch k {
 	case kind.Int2, kind.Int4, kind.Integer:
@@ -26,7 +38,7 @@ func Held(k kind.Kind, text string) (any, error) {
 	case kind.UUID:
 		return heldUUID(text)
 	case kind.Timestamp, kind.Local, kind.Date, kind.Time:
-		return heldMoment(k, word)
+		return heldMoment(k, word, zone)
 	case kind.Interval:
 		return heldInterval(text)
 	case kind.JSON, kind.PlainJSON:
@@ -41,7 +53,7 @@ func Held(k kind.Kind, text string) (any, error) {
 		return heldVector(k, text)
 	}
 	if k.Elem() != kind.Unknown {
-		return heldArray(k, text)
+		return heldArray(k, text, zone)
 	}
 	return text, nil
 }
@@ -151,8 +163,20 @@ func heldBytes(text string) (any, error) {
 	return b, nil
 }
 
-// Written writes a value that SQLite holds as PostgreSQL writes it. NULL has no text.
-func Written(k kind.Kind, v any) string {
+// Written writes a value that SQLite holds as PostgreSQL writes it, with times in UTC. NULL
+// has no text.
+func Written(k kind.Kind, v any) string { return writtenIn(time.UTC, k, v) }
+
+// WrittenIn is Written for a session whose times are those of a zone.
+func WrittenIn(zone string, k kind.Kind, v any) string {
+	place, err := sessionZone(zone)
+	if err != nil {
+		place = time.UTC
+	}
+	return writtenIn(place, k, v)
+}
+
+func writtenIn(zone *time.Location, k kind.Kind, v any) string {
 	switch k {
 	case kind.Boolean:
 		if n, is := loosened(v).(int64); is && n != 0 {
@@ -160,7 +184,7 @@ func Written(k kind.Kind, v any) string {
 		}
 		return "f"
 	case kind.Timestamp, kind.Local, kind.Date, kind.Time:
-		return writtenMoment(k, asText(v))
+		return writtenMoment(k, asText(v), zone)
 	case kind.Interval:
 		if i, err := readInterval(asText(v)); err == nil {
 			return i.String()
@@ -182,7 +206,7 @@ func Written(k kind.Kind, v any) string {
 		return writtenRecord(asText(v))
 	}
 	if k.Elem() != kind.Unknown {
-		return writtenArray(k, asText(v))
+		return writtenArray(k, asText(v), zone)
 	}
 	return asText(v)
 }

@@ -3,13 +3,14 @@ package dialect
 import (
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/rotajobs/rota/console/kind"
 )
 
 // heldArray reads {a,b}, which becomes a JSON array.
-func heldArray(k kind.Kind, text string) (any, error) {
-	r := &arrayReader{text: strings.TrimSpace(text), kind: k}
+func heldArray(k kind.Kind, text string, zone *time.Location) (any, error) {
+	r := &arrayReader{text: strings.TrimSpace(text), kind: k, zone: zone}
 	v, err := r.array(0)
 	if err != nil {
 		return nil, err
@@ -24,6 +25,7 @@ type arrayReader struct {
 	text string
 	at   int
 	kind kind.Kind
+	zone *time.Location
 }
 
 func (r *arrayReader) bad() error {
@@ -88,13 +90,13 @@ func (r *arrayReader) element() (any, error) {
 			continue
 		case quoted && c == '"':
 			r.at++
-			return Held(r.kind.Elem(), b.String())
+			return heldIn(r.zone, r.kind.Elem(), b.String())
 		case !quoted && (c == ',' || c == '}'):
 			word := strings.TrimSpace(b.String())
 			if strings.EqualFold(word, "null") {
 				return nil, nil
 			}
-			return Held(r.kind.Elem(), word)
+			return heldIn(r.zone, r.kind.Elem(), word)
 		}
 		b.WriteByte(c)
 	}
@@ -127,26 +129,26 @@ func writtenVector(held string) string {
 }
 
 // writtenArray writes an array as {a,b}.
-func writtenArray(k kind.Kind, held string) string {
+func writtenArray(k kind.Kind, held string, zone *time.Location) string {
 	list, err := decodeArray(held)
 	if err != nil {
 		return held
 	}
-	return braces(k.Elem(), list)
+	return braces(k.Elem(), list, zone)
 }
 
-func braces(elem kind.Kind, list []any) string {
+func braces(elem kind.Kind, list []any, zone *time.Location) string {
 	words := make([]string, len(list))
 	for i, v := range list {
 		switch v := v.(type) {
 		case nil:
 			words[i] = "NULL"
 		case []any:
-			words[i] = braces(elem, v)
+			words[i] = braces(elem, v, zone)
 		case *object:
 			words[i] = quoteElement(encode(v))
 		default:
-			words[i] = quoteElement(Written(elem, v))
+			words[i] = quoteElement(writtenIn(zone, elem, v))
 		}
 	}
 	return "{" + strings.Join(words, ",") + "}"

@@ -22,7 +22,7 @@ var (
 )
 
 // heldMoment reads a time, a day or a time of day.
-func heldMoment(k kind.Kind, word string) (any, error) {
+func heldMoment(k kind.Kind, word string, zone *time.Location) (any, error) {
 	low := strings.ToLower(word)
 	if k != kind.Time && (low == "infinity" || low == "-infinity") {
 		return low, nil
@@ -35,7 +35,13 @@ func heldMoment(k kind.Kind, word string) (any, error) {
 		}
 		return t.Format(clockLayout), nil
 	}
-	t, _, ok := parseMoment(word) // a time without a zone forgets the one that is written
+	t, zoned, ok := parseMoment(word) // a time without a zone forgets the one that is written
+	if ok && k == kind.Timestamp {
+		if !zoned {
+			t = in(t, zone)
+		}
+		t = t.UTC()
+	}
 	if !ok {
 		if looksLikeMoment(word) {
 			return nil, fault(StateNoField, "date/time field value out of range: %q", brief(word))
@@ -46,7 +52,7 @@ func heldMoment(k kind.Kind, word string) (any, error) {
 	case t.Year() > 9999 || t.Year() < 1:
 		return nil, fault(StateNoField, "the time %q lies beyond the years 1 to 9999", brief(word))
 	case k == kind.Timestamp:
-		return t.UTC().Round(time.Microsecond).Format(stampLayout), nil
+		return t.Round(time.Microsecond).Format(stampLayout), nil
 	case k == kind.Date:
 		return t.Format(dayLayout), nil
 	}
@@ -96,20 +102,13 @@ func parseMoment(text string) (t time.Time, zoned, ok bool) {
 		}
 		y, m, d := t.Date()
 		h, min, s := clock.Clock()
-		t = time.Date(y, m, d, h, min, s, clock.Nanosecond(), zone)
+		t = time.Date(y, m, d, h, min, s, clock.Nanosecond(), time.UTC)
 		if clock.Day() == 2 { // 24:00
-			t = time.Date(y, m, d+1, 0, 0, 0, 0, zone)
+			t = time.Date(y, m, d+1, 0, 0, 0, 0, time.UTC)
 		}
-		return t, zoned, true
+		return in(t, zone), zoned, true
 	}
 	return t, false, false
-}
-
-// in is the same time on the clock of a zone.
-func in(t time.Time, zone *time.Location) time.Time {
-	y, m, d := t.Date()
-	h, min, s := t.Clock()
-	return time.Date(y, m, d, h, min, s, t.Nanosecond(), zone)
 }
 
 // prefix reads what a text begins with.
@@ -186,17 +185,18 @@ func zoneNamed(name string) (*time.Location, bool) {
 	case "LOCAL", "":
 		return nil, false
 	}
-	if zone, err := time.LoadLocation(name); err == nil {
-		return zone, true
-	}
 	if hours, known := abbreviations[strings.ToUpper(name)]; known {
 		return time.FixedZone(strings.ToUpper(name), hours*3600), true
+	}
+	if zone, err := located(name); err == nil {
+		return zone, true
 	}
 	return nil, false
 }
 
-// abbreviations are the short names of zones that PostgreSQL knows.
-var abbreviations = map[string]int{"CET": 1, "CEST": 2, "EST": -5, "EDT": -4, "CST": -6, "CDT": -5, "MST": -7, "MDT": -6, "PST": -8, "PDT": -7, "BST": 1, "MSK": 3, "JST": 9}
+// abbreviations are the short names that PostgreSQL knows. In summer they mean the same as
+// in winter, even where there is a zone of that name whose clock is put forward.
+var abbreviations = map[string]int{"WET": 0, "WEST": 1, "CET": 1, "CEST": 2, "MET": 1, "MEST": 2, "EET": 2, "EEST": 3, "EST": -5, "EDT": -4, "CST": -6, "CDT": -5, "MST": -7, "MDT": -6, "PST": -8, "PDT": -7, "BST": 1, "MSK": 3, "JST": 9}
 
 // moment reads a time that is held, and says of which kind it is.
 func moment(held string) (t time.Time, k kind.Kind, err error) {
@@ -235,10 +235,13 @@ func hold(t time.Time, k kind.Kind) (any, error) {
 	return t.Format(localLayout), nil
 }
 
-func writtenMoment(k kind.Kind, held string) string {
-	t, _, err := moment(held)
+func writtenMoment(k kind.Kind, held string, zone *time.Location) string {
+	t, of, err := moment(held)
 	if err != nil {
 		return held
+	}
+	if of == kind.Timestamp {
+		t = t.In(zone)
 	}
 	text := strings.TrimRight(strings.TrimRight(t.Format("2006-01-02 15:04:05.000000"), "0"), ".")
 	if t.Nanosecond() == 0 {
@@ -246,11 +249,22 @@ func writtenMoment(k kind.Kind, held string) string {
 	}
 	switch k {
 	case kind.Timestamp:
-		return text + "+00"
+		return text + writtenOffset(t)
 	case kind.Date:
 		return t.Format(dayLayout)
 	case kind.Time:
 		return text[11:]
 	}
 	return text
+}
+
+// writtenOffset is how far a clock is ahead of UTC, without the parts that are zero.
+func writtenOffset(t time.Time) string {
+	switch _, offset := t.Zone(); {
+	case offset%60 != 0:
+		return t.Format("-07:00:00")
+	case offset%3600 != 0:
+		return t.Format("-07:00")
+	}
+	return t.Format("-07")
 }

@@ -68,7 +68,7 @@ func heldText(v any) string {
 // what it is becomes of that kind, and so does a parameter.
 func (t *translator) implicit(v value, k kind.Kind) (value, error) {
 	if v.row {
-		v = rowJSON(v)
+		v = t.rowJSON(v)
 	}
 	switch {
 	case v.kind == k || k == kind.Unknown || k == dynamic && !v.open():
@@ -104,11 +104,11 @@ func (t *translator) decide(v value, k kind.Kind) (value, error) {
 // literal is a text that is written as a value of a kind.
 func (t *translator) literal(v value, k kind.Kind) (value, error) {
 	out := value{kind: k, level: atom, at: v.at}
-	if text := special(*v.text, k); text != "" {
+	if text := t.special(*v.text, k); text != "" {
 		out.sql = raw(text).from(v.at)
 		return out, nil
 	}
-	held, err := Held(k, *v.text)
+	held, err := HeldIn(t.reads, k, *v.text)
 	if err != nil {
 		return v, placed(err, v.at)
 	}
@@ -157,7 +157,7 @@ func simple(text string) bool {
 }
 
 // special is the text for what depends on the clock, or on the catalogue.
-func special(text string, k kind.Kind) string {
+func (t *translator) special(text string, k kind.Kind) string {
 	word := strings.ToLower(strings.TrimSpace(text))
 	if sortOf(k) == sortID && k != kind.OID && k != kind.XID {
 		if _, err := strconv.ParseUint(word, 10, 32); err == nil || word == "-" {
@@ -168,18 +168,10 @@ func special(text string, k kind.Kind) string {
 	days := map[string]string{"today": "0", "tomorrow": "1", "yesterday": "-1"}
 	day, is := days[word]
 	switch {
-	case word == "now" && k == kind.Timestamp:
-		return "now()"
-	case word == "now" && k == kind.Local:
-		return "substr(now(), 1, 26)"
-	case word == "now" && k == kind.Date:
-		return "substr(now(), 1, 10)"
-	case is && k == kind.Date:
-		return "rota_date_add(substr(now(), 1, 10), " + day + ")"
-	case is && k == kind.Local:
-		return "rota_date_add(substr(now(), 1, 10), " + day + ") || 'T00:00:00.000000'"
-	case is && k == kind.Timestamp:
-		return "rota_date_add(substr(now(), 1, 10), " + day + ") || 'T00:00:00.000000Z'"
+	case word == "now" && sortOf(k) == sortTime:
+		return t.nowAs(k)
+	case is && sortOf(k) == sortTime:
+		return t.dayAs(k, day)
 	}
 	return ""
 }
@@ -188,7 +180,7 @@ func special(text string, k kind.Kind) string {
 // anything of is a text.
 func (t *translator) settle(v value) (value, error) {
 	if v.row {
-		return rowJSON(v), nil
+		return t.rowJSON(v), nil
 	}
 	if v.open() {
 		return t.implicit(v, kind.Text)

@@ -35,7 +35,7 @@ func (t *translator) terms(sel *selection, order []*query.Term) ([]term, error) 
 			return nil, err
 		}
 		if v.row {
-			v = rowJSON(v)
+			v = rowJSON(v, "") // in UTC texts sort as times do
 		}
 		sel.escape(v)
 		out[i] = term{value: v, node: node, item: sel.same(v)}

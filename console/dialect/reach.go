@@ -164,8 +164,8 @@ func (t *translator) fields(sel *selection, star *query.Star) error {
 	return nil
 }
 
-// zone is AT TIME ZONE.
-func (t *translator) zone(e *query.Zone, s *scope) (value, error) {
+// inZone is AT TIME ZONE.
+func (t *translator) inZone(e *query.Zone, s *scope) (value, error) {
 	x, err := t.expr(e.X, s)
 	if err != nil {
 		return x, err
@@ -188,7 +188,7 @@ func (t *translator) atZone(zone, x value, at int) (value, error) {
 	}
 	switch x.kind {
 	case kind.Date:
-		x = toMoment(x, kind.Timestamp)
+		x = t.toMoment(x, kind.Timestamp)
 	case kind.Timestamp, kind.Local:
 	default:
 		return x, refuse(StateFunction, at, "function timezone(%s, %s) does not exist", title(zone.kind), title(x.kind))
@@ -222,5 +222,5 @@ func (t *translator) part(field string, x value, as kind.Kind, at int) (value, e
 	if !partNames[field] {
 		return x, refuse(StateValue, at, "unit %q not recognized for type %s", field, title(x.kind)).hinting("%s", suggest(field, "there are", partList))
 	}
-	return call(as, "rota_extract", wordOf(field), x), nil
+	return call(as, "rota_extract", t.clock(x.kind, wordOf(field), x)...), nil
 }

@@ -249,7 +249,7 @@ func (t *translator) wholeRow(c *query.Column, s *scope) (value, error) {
 	}
 	parts := make([]*sql, 0, 2*len(from.columns))
 	for _, col := range from.columns {
-		parts = append(parts, raw(literal(col.name)), inJSON(at.value(col, c.Place())).sql)
+		parts = append(parts, raw(literal(col.name)), t.inJSON(at.value(col, c.Place())).sql)
 	}
 	v := made(kind.Record, atom, cat("json_object(", list(parts), ")"))
 	v.of = from

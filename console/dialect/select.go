@@ -193,7 +193,7 @@ func (t *translator) items(sel *selection) error {
 			return err
 		}
 		if v.row {
-			v = rowJSON(v)
+			v = t.rowJSON(v)
 		}
 		if _, plain := item.Expr.(*query.Column); !plain {
 			v.from = Origin{}

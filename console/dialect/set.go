@@ -71,7 +71,7 @@ func series(t *translator, e *query.Call, args []value) (*set, error) {
 		if args[2], err = t.implicit(args[2], kind.Interval); err != nil || args[2].kind != kind.Interval {
 			return nil, noFunction("generate_series", nil, args, e.Place(), t)
 		}
-		return &set{json: call(k.Array(), "rota_time_series", args...), elem: k}, nil
+		return &set{json: call(k.Array(), "rota_time_series", t.clock(k, args...)...), elem: k}, nil
 	}
 	if sortOf(k) != sortNumber || isFloat(k) {
 		return nil, noFunction("generate_series", nil, args, e.Place(), t)

@@ -23,10 +23,12 @@ type function struct {
 	returns  string
 	fields   []column
 	as       string // the text: $1 is the first argument, $* are all, $- all but the first
+	zoned    string // the text where the session's zone is not UTC: it is $z; empty: the same
 }
 
-// declare reads functions as people write them: name(kinds) returns = text. An argument
-// that ends in ? may be left out; one that ends in … may come as often as one likes.
+// declare reads functions as people write them: name(kinds) returns = text. Behind a bar
+// stands the text for sessions whose zone is not UTC. An argument that ends in ? may be left
+// out; one that ends in … may come as often as one likes.
 func declare(lines string) map[string][]*function {
 	all := map[string][]*function{}
 	for _, line := range strings.Split(lines, "\n") {
@@ -37,7 +39,8 @@ func declare(lines string) map[string][]*function {
 		head, as, _ := strings.Cut(line, " = ")
 		name, rest, _ := strings.Cut(head, "(")
 		args, returns, _ := strings.Cut(rest, ") ")
-		f := &function{name: name, returns: spelled(returns), as: as}
+		f := &function{name: name, returns: spelled(returns)}
+		f.as, f.zoned, _ = strings.Cut(as, " | ")
 		for _, a := range strings.Split(args, ",") {
 			f.declareArg(strings.TrimSpace(a))
 		}
@@ -221,10 +224,14 @@ func (t *translator) takeAlike(f *function, args []value, alike []int, returns k
 	return args, returns, nil
 }
 
-// text is the call as SQLite reads it.
-func (f *function) text(args []value, k kind.Kind) value {
+// text is the call as SQLite reads it, in a session of a zone.
+func (f *function) text(args []value, k kind.Kind, zone string) value {
 	out := cat()
-	rest := f.as
+	as := f.as
+	if zone != "" && f.zoned != "" {
+		as = f.zoned
+	}
+	rest := as
 	for rest != "" {
 		before, after, found := strings.Cut(rest, "$")
 		out.add(raw(before))
@@ -232,6 +239,8 @@ func (f *function) text(args []value, k kind.Kind) value {
 			break
 		}
 		switch c := after[0]; {
+		case c == 'z':
+			out.add(raw(literal(zone)))
 		case c == '*' || c == '-':
 			some := args
 			if c == '-' { // all but the first
@@ -255,7 +264,7 @@ func (f *function) text(args []value, k kind.Kind) value {
 		}
 		rest = after[1:]
 	}
-	return made(k, levelOf(f.as), out, args...)
+	return made(k, levelOf(as), out, args...)
 }
 
 // levelOf is how strongly a text of ours holds together.

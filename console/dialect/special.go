@@ -20,6 +20,7 @@ func init() {
 		"json_build_object": buildObject(kind.PlainJSON), "jsonb_build_object": buildObject(kind.JSON),
 		"json_build_array": buildArray(kind.PlainJSON), "jsonb_build_array": buildArray(kind.JSON),
 		"array_prepend": arrayPrepend, "make_interval": makeIntervalPlain, "random": random,
+		"array_to_json": arrayToJSON, "array_to_string": timesAsText, "quote_literal": timesAsText, "quote_nullable": timesAsText,
 		"pg_typeof": typeOf, "num_nulls": numNulls, "num_nonnulls": numNulls,
 	}
 }
@@ -130,7 +131,7 @@ func datePart(t *translator, e *query.Call, args []value) (value, error) {
 	if len(args) != 2 || args[0].text == nil {
 		if len(args) == 2 && textual(args[0]) && timely(args[1].kind) {
 			field, err := t.implicitIf(args[0], kind.Text)
-			return call(kind.Float, "rota_extract", field, args[1]), err
+			return call(kind.Float, "rota_extract", t.clock(args[1].kind, field, args[1])...), err
 		}
 		return value{}, noFunction("date_part", nil, args, e.Place(), t)
 	}
@@ -146,7 +147,7 @@ func timezone(t *translator, e *query.Call, args []value) (value, error) {
 
 // date is the day of a time, and with more arguments SQLite's own function.
 func date(t *translator, e *query.Call, args []value) (value, error) {
-	if len(args) == 1 && (!args[0].open() || args[0].text != nil && special(*args[0].text, kind.Date) == "") {
+	if len(args) == 1 && (!args[0].open() || args[0].text != nil && t.special(*args[0].text, kind.Date) == "") {
 		return t.cast(args[0], kind.Date, nil)
 	}
 	for i := range args {
@@ -171,7 +172,7 @@ func toJSON(k kind.Kind) func(*translator, *query.Call, []value) (value, error) 
 		if document(v.kind) || v.kind == kind.Record {
 			return v.as(k), nil
 		}
-		return call(k, "rota_json", wordOf(string(settledKind(v.kind))), v), nil
+		return call(k, "rota_json", t.clock(v.kind, wordOf(string(settledKind(v.kind))), v)...), nil
 	}
 }
 
@@ -186,13 +187,21 @@ func buildObject(k kind.Kind) func(*translator, *query.Call, []value) (value, er
 				return v, err
 			}
 			if i%2 == 1 {
-				args[i] = inJSON(v)
-			} else if args[i], err = t.cast(v, kind.Text, nil); err != nil {
+				args[i] = t.inJSON(v)
+			} else if args[i], err = t.jsonName(v); err != nil {
 				return v, err
 			}
 		}
 		return call(k, "json_object", args...), nil
 	}
+}
+
+// jsonName is a value as the name of a field: a time is written as documents have it.
+func (t *translator) jsonName(v value) (value, error) {
+	if v.kind == kind.Timestamp || v.kind == kind.Local {
+		return call(kind.Text, "rota_json_text", call(kind.PlainJSON, "rota_json", t.clock(v.kind, wordOf(string(v.kind)), v)...)), nil
+	}
+	return t.cast(v, kind.Text, nil)
 }
 
 func buildArray(k kind.Kind) func(*translator, *query.Call, []value) (value, error) {
@@ -202,7 +211,7 @@ func buildArray(k kind.Kind) func(*translator, *query.Call, []value) (value, err
 			if err != nil {
 				return v, err
 			}
-			args[i] = inJSON(v)
+			args[i] = t.inJSON(v)
 		}
 		return call(k, "json_array", args...), nil
 	}

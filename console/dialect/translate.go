@@ -21,6 +21,8 @@ type Statement struct {
 // parameters; kind.Unknown: find out.
 func Translate(q *query.Query, in Catalogue, params []kind.Kind) (*Statement, error) {
 	t := &translator{in: in, params: append([]kind.Kind{}, params...), taken: map[string]bool{}}
+	written, shown := in.Zones()
+	t.reads, t.zone = zoneWord(written), zoneWord(shown)
 	b, err := t.query(q, nil)
 	if err != nil {
 		return nil, err
@@ -75,6 +77,8 @@ type translator struct {
 	commons []string
 	depth   int
 	columns int
+	reads   string // the zone of times as they are written; empty: UTC
+	zone    string // that by whose clock they are looked at
 }
 
 // What a query may have.

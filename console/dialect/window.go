@@ -47,7 +47,7 @@ func (t *translator) windowFunction(e *query.Call, s *scope, name string) (value
 	if k == "first" {
 		k = args[0].kind
 	}
-	v := f.text(args, k)
+	v := f.text(args, k, t.zone)
 	text, err := t.over(e, s, &v, v.sql)
 	v.sql = text
 	return v.placed(e.Place()), err

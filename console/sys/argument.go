@@ -21,12 +21,13 @@ func (d *desk) held(k Kind, arg any) (any, error) {
 			return number, err
 		}
 	}
-	return held(k, arg)
+	return held(k, arg, d.query.who.zone())
 }
 
 // held is an argument as a value of a kind is held. Whoever sends one may have sent a
-// text, a number of JSON, or the thing itself.
-func held(k Kind, arg any) (any, error) {
+// text, a number of JSON, or the thing itself. A time that says no zone is one of the
+// session's.
+func held(k Kind, arg any, zone string) (any, error) {
 	switch v := arg.(type) {
 	case nil:
 		return nil, nil
@@ -36,7 +37,7 @@ func held(k Kind, arg any) (any, error) {
 		}
 		return dialect.Held(k, strconv.FormatBool(v))
 	case int:
-		return held(k, int64(v))
+		return held(k, int64(v), zone)
 	case int64:
 		if k.Number() && k != Boolean {
 			return v, nil
@@ -44,7 +45,7 @@ func held(k Kind, arg any) (any, error) {
 		return dialect.Held(k, strconv.FormatInt(v, 10))
 	case float64:
 		if whole := int64(v); float64(whole) == v { // a number of JSON
-			return held(k, whole)
+			return held(k, whole, zone)
 		}
 		if k == kind.Float || k == kind.Float4 || k == kind.Numeric {
 			return v, nil
@@ -52,14 +53,14 @@ func held(k Kind, arg any) (any, error) {
 		return dialect.Held(k, strconv.FormatFloat(v, 'g', -1, 64))
 	case string:
 		if k.Elem() != kind.Unknown && strings.HasPrefix(v, "[") {
-			return heldMembers(k, v)
+			return heldMembers(k, v, zone)
 		}
-		return dialect.Held(k, v)
+		return dialect.HeldIn(zone, k, v)
 	case []byte:
 		if k == kind.Bytea {
 			return v, nil
 		}
-		return dialect.Held(k, string(v))
+		return dialect.HeldIn(zone, k, string(v))
 	case time.Time:
 		if k == kind.Local {
 			return v.Format("2006-01-02T15:04:05.000000"), nil
@@ -73,10 +74,10 @@ func held(k Kind, arg any) (any, error) {
 
 // heldMembers is an array that came as JSON, which is how those who have read one
 // already hand it on.
-func heldMembers(k Kind, text string) (any, error) {
+func heldMembers(k Kind, text, zone string) (any, error) {
 	var list []json.RawMessage
 	if err := json.Unmarshal([]byte(text), &list); err != nil {
-		return dialect.Held(k, text)
+		return dialect.HeldIn(zone, k, text)
 	}
 	all := make([]any, len(list))
 	for i, raw := range list {
@@ -91,7 +92,7 @@ func heldMembers(k Kind, text string) (any, error) {
 			return nil, err
 		}
 		var err error
-		if all[i], err = held(k.Elem(), member); err != nil {
+		if all[i], err = held(k.Elem(), member, zone); err != nil {
 			return nil, err
 		}
 	}

@@ -127,6 +127,10 @@ func (c *Catalogue) Select(ctx context.Context, text string, args []any, to Answ
 
 // Run runs a query. An error is an *Error, or that of the context or the store.
 func (c *Catalogue) Run(ctx context.Context, q *Query, args []any, who Asker, row func([]any) error) (Tally, error) {
+	q, err := q.shownIn(who.zone())
+	if err != nil {
+		return Tally{}, err
+	}
 	if err := c.sit(ctx); err != nil {
 		return Tally{}, err
 	}

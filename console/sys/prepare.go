@@ -26,6 +26,9 @@ type Query struct {
 	Params  []kind.Kind
 
 	meaning *dialect.Statement
+	read    *tree.Query
+	given   []kind.Kind // what the caller knew of the parameters
+	names   names
 }
 
 // Prepare says what a query takes and gives. Of the parameters whose kinds are not
@@ -35,11 +38,36 @@ func (c *Catalogue) Prepare(text string, params []kind.Kind, who Asker) (*Query,
 	if err != nil {
 		return nil, refusal(err)
 	}
-	meaning, err := dialect.Translate(read, names{who.path()}, params)
-	if err != nil {
-		return nil, refusal(err)
+	zone := who.zone()
+	q := &Query{read: read, given: params, names: names{path: who.path(), written: zone, shown: zone}}
+	if err := q.translate(); err != nil {
+		return nil, err
 	}
-	return &Query{Columns: meaning.Columns, Params: meaning.Params, meaning: meaning}, nil
+	return q, nil
+}
+
+// translate says what the query means.
+func (q *Query) translate() error {
+	meaning, err := dialect.Translate(q.read, q.names, q.given)
+	if err != nil {
+		return refusal(err)
+	}
+	q.Columns, q.Params, q.meaning = meaning.Columns, meaning.Params, meaning
+	return nil
+}
+
+// shownIn is the query for a session that has changed its time zone since. The times that
+// it writes stay what they were when it was prepared, as they do in PostgreSQL.
+func (q *Query) shownIn(zone string) (*Query, error) {
+	if zone == q.names.shown {
+		return q, nil
+	}
+	other := *q
+	other.names.shown = zone
+	if err := other.translate(); err != nil {
+		return nil, err
+	}
+	return &other, nil
 }
 
 // refusal is an error of those who read a query, or know the catalogue.
@@ -79,8 +107,20 @@ func (a *Asker) path() []string {
 	return path
 }
 
+// zone is the session's time zone.
+func (a *Asker) zone() string {
+	if a.Setting == nil {
+		return ""
+	}
+	zone, _ := a.Setting("TimeZone")
+	return zone
+}
+
 // names are what a query may speak of.
-type names struct{ path []string }
+type names struct {
+	path           []string
+	written, shown string // time zones
+}
 
 // Table finds a table by its names.
 func (n names) Table(in, name string) (*dialect.Table, bool) {
@@ -98,6 +138,9 @@ func (n names) Table(in, name string) (*dialect.Table, bool) {
 
 // Functions finds those of PostgreSQL's catalogue.
 func (n names) Functions(name string) []dialect.Signature { return catalogSignatures()[name] }
+
+// Zones are the time zones of the session.
+func (n names) Zones() (written, shown string) { return n.written, n.shown }
 
 // Tables are those of our own, which are what people look for.
 func (n names) Tables() []string {

@@ -40,9 +40,21 @@ type mutation struct {
 
 // mutations are ways of saying the same which tools have never been seen to use.
 var mutations = []mutation{
-	{"comments", comment}, {"capitals", capitals}, {"CAST", castWords}, {"parentheses", parenthesise}, {"conditions turned round", turnRound},
-	{"other aliases", rename}, {"joins spelled out", spellJoins}, {"= ANY for IN", anyForIn}, {"IN for =", inForEqual}, {"operators", operators},
-	{"no AS", withoutAS}, {"FETCH FIRST", fetchFirst}, {"within another", within}, {"as a common table", asCommon}, {"conditions negated twice", twiceNot},
+	{"comments", comment},
+	{"capitals", capitals},
+	{"CAST", castWords},
+	{"parentheses", parenthesise},
+	{"conditions turned round", turnRound},
+	{"other aliases", rename},
+	{"joins spelled out", spellJoins},
+	{"= ANY for IN", anyForIn},
+	{"IN for =", inForEqual},
+	{"operators", operators},
+	{"no AS", withoutAS},
+	{"FETCH FIRST", fetchFirst},
+	{"within another", within},
+	{"as a common table", asCommon},
+	{"conditions negated twice", twiceNot},
 }
 
 func comment(t tokens, random *rand.Rand) (out tokens) {

@@ -1,0 +1,149 @@
+package dialect
+
+import (
+	"sync"
+	"time"
+
+	"github.com/rotajobs/rota/console/kind"
+)
+
+// zoneFunctions go from clocks to times and back.
+var zoneFunctions = []Function{
+	strict("rota_zone", 2, atZone),
+	strict("rota_moment", 3, func(a arguments) (any, error) {
+		zone, err := a.zone(2)
+		if err != nil {
+			return nil, err
+		}
+		return momentAs(a.kind(0), a.text(1), zone)
+	}),
+}
+
+// zone is the session's time zone, which is the last argument; where it is not given, it
+// is UTC.
+func (a arguments) zone(i int) (*time.Location, error) {
+	if i >= len(a) {
+		return time.UTC, nil
+	}
+	return sessionZone(a.text(i))
+}
+
+// sessionZone finds a zone by the name that a session has set. Other than in AT TIME ZONE
+// only those of the database of zones can be set.
+func sessionZone(name string) (*time.Location, error) {
+	if name == "" {
+		return time.UTC, nil
+	}
+	if zone, err := located(name); err == nil {
+		return zone, nil
+	}
+	return nil, noZone(name)
+}
+
+func noZone(name string) error {
+	return fault(StateValue, "time zone %q not recognized", brief(name)).hinting("write one such as Europe/Berlin")
+}
+
+// zones are those that were asked for: to read one takes far longer than to look at its
+// clock, which is done for each row.
+var zones = struct {
+	sync.RWMutex
+	known map[string]*time.Location
+}{known: map[string]*time.Location{}}
+
+// zonesMost is how many zones are kept. There are fewer, but some go by many names.
+const zonesMost = 1000
+
+// located is time.LoadLocation, which reads a file each time.
+func located(name string) (*time.Location, error) {
+	zones.RLock()
+	zone, known := zones.known[name]
+	zones.RUnlock()
+	if known {
+		return zone, nil
+	}
+	zone, err := time.LoadLocation(name)
+	if err != nil {
+		return nil, err
+	}
+	zones.Lock()
+	defer zones.Unlock()
+	if len(zones.known) < zonesMost {
+		zones.known[name] = zone
+	}
+	return zone, nil
+}
+
+// in is the time at which the clock of a zone shows what another shows. What a clock
+// passes over is taken by the offset before, and of what it shows twice the second is
+// meant: so PostgreSQL has it, and [time.Date] does not say.
+func in(t time.Time, zone *time.Location) time.Time {
+	y, m, d := t.Date()
+	h, min, s := t.Clock()
+	face := time.Date(y, m, d, h, min, s, t.Nanosecond(), time.UTC)
+	if zone == time.UTC {
+		return face
+	}
+	before := face.AddDate(0, 0, -1).In(zone) // no offset is longer, and no two changes are closer
+	earlier := behind(face, before)
+	_, change := before.ZoneBounds()
+	if change.IsZero() {
+		return earlier
+	}
+	later := behind(face, change)
+	switch {
+	case earlier.Before(change) && later.Before(change):
+		return earlier
+	case earlier.After(change) && !later.Before(change):
+		return later
+	case earlier.After(later):
+		return earlier
+	}
+	return later
+}
+
+// behind is what a clock shows that goes as it does at another time.
+func behind(face, as time.Time) time.Time {
+	_, offset := as.Zone()
+	return face.Add(-time.Duration(offset) * time.Second).In(as.Location())
+}
+
+// momentAs is a time, or what a clock shows, as a value of another kind.
+func momentAs(k kind.Kind, held string, zone *time.Location) (any, error) {
+	if endless(held) {
+		return held, nil
+	}
+	t, from, err := moment(held)
+	switch {
+	case err != nil:
+		return nil, err
+	case from == kind.Timestamp:
+		t = t.In(zone)
+	case k == kind.Timestamp:
+		t = in(t, zone)
+	}
+	return hold(t, k)
+}
+
+// atZone is AT TIME ZONE: of a time the one that a clock there shows, of what a clock
+// there shows the time.
+func atZone(a arguments) (any, error) {
+	zone, known := zoneNamed(a.text(0))
+	if !known {
+		zone, known = offsetZone(a.text(0))
+	}
+	if !known || zone == nil {
+		return nil, noZone(a.text(0))
+	}
+	if endless(a.text(1)) {
+		return a[1], nil
+	}
+	t, k, err := moment(a.text(1))
+	if err != nil {
+		return nil, err
+	}
+	if k == kind.Timestamp {
+		return hold(t.In(zone), kind.Local)
+	}
+	return hold(in(t, zone), kind.Timestamp)
+}

@@ -1,0 +1,46 @@
+package dialect
+
+import (
+	"github.com/rotajobs/rota/console/kind"
+	"github.com/rotajobs/rota/console/query"
+)
+
+// arrayToJSON is to_json, of arrays alone.
+func arrayToJSON(t *translator, e *query.Call, args []value) (value, error) {
+	if len(args) == 0 {
+		return value{}, noFunction("array_to_json", nil, args, e.Place(), t)
+	}
+	v, err := t.implicitIf(args[0], kind.Text.Array())
+	if err != nil {
+		return v, err
+	}
+	if costOf(v.kind, "array") < 0 {
+		return value{}, noFunction("array_to_json", nil, args, e.Place(), t)
+	}
+	args[0] = v
+	return toJSON(kind.PlainJSON)(t, e, args)
+}
+
+// timesAsText is a function of any values that writes times, alone or in an array, as
+// PostgreSQL does, which is not how they are held.
+func timesAsText(t *translator, e *query.Call, args []value) (value, error) {
+	for i, a := range args {
+		k := kind.Text
+		if timely(a.kind.Elem()) {
+			k = kind.Text.Array()
+		} else if !timely(a.kind) {
+			continue
+		}
+		v, err := t.convert(a, k)
+		if err != nil {
+			return v, err
+		}
+		args[i] = v
+	}
+	name := e.Path[len(e.Path)-1].Text
+	f, args, k, err := t.pick(name, scalars[name], args, e.Place())
+	if err != nil {
+		return value{}, err
+	}
+	return f.text(args, k, t.zone), nil
+}

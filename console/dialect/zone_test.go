@@ -1,0 +1,126 @@
+package dialect_test
+
+import (
+	"context"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/rotajobs/rota/console/dialect"
+	"github.com/rotajobs/rota/console/kind"
+	"github.com/rotajobs/rota/console/query"
+)
+
+// zoneNames are those of the sessions: east and west of Greenwich, with an offset of half
+// an hour, with a summer of half an hour, with days that had no midnight, and with a name
+// that is an abbreviation, too.
+var zoneNames = []string{"UTC", "Europe/Berlin", "America/New_York", "Asia/Kolkata", "Australia/Lord_Howe", "America/Sao_Paulo", "CET"}
+
+// TestSameInZones asks both the same in sessions of several time zones: what looks at
+// clocks, all that is asked in UTC, and what is made at random.
+func TestSameInZones(t *testing.T) {
+	d, conn := openDesk(t), postgres(t)
+	for _, zone := range zoneNames {
+		t.Run(zone, func(t *testing.T) {
+			_, err := conn.Exec(context.Background(), "SET TimeZone = '"+zone+"'").ReadAll()
+			must(t, err)
+			d.zone = zone
+			for _, file := range []string{"zones.sql", "same.sql"} {
+				for _, s := range samples(t, file) {
+					t.Run(strings.TrimSuffix(file, ".sql")+strconv.Itoa(s.line), func(t *testing.T) { same(t, d, conn, s) })
+				}
+			}
+			randomly(t, d, conn, 200)
+		})
+	}
+}
+
+// TestPlainInZones: a time that is written is compared as it is held, in whatever zone it
+// was meant, so that tables can answer.
+func TestPlainInZones(t *testing.T) {
+	for text, want := range map[string]string{
+		"next_run > '2026-11-16 10:00'":                            `"jobs"."next_run" > '2026-11-16T09:00:00.000000Z'`,
+		"next_run > '2026-11-16 10:00+00'":                         `"jobs"."next_run" > '2026-11-16T10:00:00.000000Z'`,
+		"next_run BETWEEN '2026-07-01' AND $1":                     `"jobs"."next_run" BETWEEN '2026-06-30T22:00:00.000000Z' AND ?1`,
+		"next_run IN ('2026-07-01', timestamptz '2026-12-01')":     `"jobs"."next_run" IN ('2026-06-30T22:00:00.000000Z', '2026-11-30T23:00:00.000000Z')`,
+		"next_run = ANY('{2026-07-01}')":                           `"jobs"."next_run" IN ('2026-06-30T22:00:00.000000Z')`,
+		"next_run > date '2026-07-01'":                             `"jobs"."next_run" > rota_moment('timestamptz', '2026-07-01', 'Europe/Berlin')`,
+		"next_run < now() - interval '1 day'":                      `"jobs"."next_run" < rota_shift(now(), '0 1 0', -1, 'Europe/Berlin')`,
+		"local > '2026-11-16 10:00' AND day = '2026-11-16'":        `"jobs"."local" > '2026-11-16T10:00:00.000000' AND "jobs"."day" = '2026-11-16'`,
+		"local + interval '1 day' > date_trunc('day', local)":      `rota_shift("jobs"."local", '0 1 0', 1) > rota_date_trunc('day', "jobs"."local")`,
+		"(next_run, n) = ('2026-07-01', 1) AND clock > '10:00:00'": `("jobs"."next_run", "jobs"."n") = ('2026-06-30T22:00:00.000000Z', 1) AND "jobs"."clock" > '10:00:00.000000'`,
+	} {
+		got := translatedIn(t, catalogue{"Europe/Berlin"}, "SELECT n FROM jobs WHERE "+text).Plain.SQL
+		if want = `SELECT "jobs"."n" FROM "sys"."jobs" WHERE ` + want; got != want {
+			t.Errorf("%s\n\tgot  %s\n\twant %s", text, got, want)
+		}
+	}
+}
+
+// TestUTCNeedsNoZone: in UTC the texts are those of a session that has set nothing.
+func TestUTCNeedsNoZone(t *testing.T) {
+	for _, file := range []string{"zones.sql", "same.sql"} {
+		for _, s := range samples(t, file) {
+			plain := translated(t, s.text).Plain.SQL
+			for _, zone := range []string{"UTC", "Etc/UTC"} {
+				if got := translatedIn(t, catalogue{zone}, s.text).Plain.SQL; got != plain {
+					t.Errorf("%s\n\tgot  %s\n\twant %s", s.text, got, plain)
+				}
+			}
+		}
+	}
+}
+
+// moved is a session that has changed its zone since a query was prepared.
+type moved struct {
+	catalogue
+	written string
+}
+
+func (m moved) Zones() (written, shown string) { return m.written, m.zone }
+
+// TestZoneChanged: what the query writes stays what it was.
+func TestZoneChanged(t *testing.T) {
+	in := moved{catalogue{"Asia/Kolkata"}, "Europe/Berlin"}
+	got := translatedIn(t, in, "SELECT timestamptz '2026-01-01 12:00'::date").Plain.SQL
+	if want := `SELECT rota_moment('date', '2026-01-01T11:00:00.000000Z', 'Asia/Kolkata')`; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+// TestHeldIn: a text that says no zone is read in that of the session; one that there is
+// not is refused.
+func TestHeldIn(t *testing.T) {
+	for _, test := range []struct {
+		zone string
+		kind kind.Kind
+		text string
+		want any
+	}{
+		{"", kind.Timestamp, "2026-07-01 12:00", "2026-07-01T12:00:00.000000Z"},
+		{"Europe/Berlin", kind.Timestamp, "2026-07-01 12:00", "2026-07-01T10:00:00.000000Z"},
+		{"Europe/Berlin", kind.Timestamp, "2026-07-01 12:00Z", "2026-07-01T12:00:00.000000Z"},
+		{"Europe/Berlin", kind.Timestamp, "infinity", "infinity"},
+		{"Europe/Berlin", kind.Local, "2026-07-01 12:00", "2026-07-01T12:00:00.000000"},
+		{"Europe/Berlin", kind.Timestamp.Array(), "{2026-07-01,NULL}", `["2026-06-30T22:00:00.000000Z",null]`},
+		{"Europe/Berlin", kind.Timestamp, "0001-01-01", nil},
+		{"America/New_York", kind.Timestamp, "9999-12-31 23:00", nil},
+		{"Nowhere/Land", kind.Timestamp, "2026-07-01", nil},
+	} {
+		got, err := dialect.HeldIn(test.zone, test.kind, test.text)
+		if got != test.want || (err == nil) != (test.want != nil) {
+			t.Errorf("%s %s %s: %v, %v", test.zone, test.kind, test.text, got, err)
+		}
+	}
+}
+
+func translatedIn(t testing.TB, in dialect.Catalogue, text string) *dialect.Statement {
+	t.Helper()
+	q, err := query.Parse(text)
+	must(t, err)
+	s, err := dialect.Translate(q, in, nil)
+	if err != nil {
+		t.Fatalf("%s\n\t%v", text, err)
+	}
+	return s
+}
