@@ -70,6 +70,13 @@ func TestArguments(t *testing.T) {
 	}
 }
 
+// TestManyConditions on the same column narrow no query to less than nothing.
+func TestManyConditions(t *testing.T) {
+	b := newBench(t)
+	b.has("SELECT count(*) FROM sys.jobs WHERE state = 'A'"+strings.Repeat(" AND state = 'A'", 60), "\n0\n")
+	b.has("SELECT count(*) FROM sys.jobs"+strings.Repeat(" NATURAL JOIN sys.jobs", 20), "ERROR")
+}
+
 // unreachable are queries for what is nobody's business.
 var unreachable = []string{
 	"SELECT * FROM rota_jobs", "SELECT * FROM main.rota_jobs", "SELECT * FROM rota_job_runs", "SELECT * FROM sqlite_schema", "SELECT * FROM sqlite_master", "SELECT * FROM sys.sqlite_master",

@@ -139,6 +139,7 @@ func (c *conn) heed(a *console.Answer) {
 	if name, some := forgets(a); some {
 		c.names.forget(name)
 	}
+	c.setClock()
 	if level, _ := c.session.Setting("client_min_messages"); level == "warning" || level == "error" {
 		return
 	}

@@ -14,7 +14,8 @@ import (
 
 // values is what the look of values depends on beside their kind.
 type values struct {
-	zone *time.Location
+	place string // the name of the zone
+	zone  *time.Location
 }
 
 // encoder appends a value as it looks on the wire. The value is not NULL.

@@ -67,6 +67,7 @@ func (c *conn) live() error {
 		return err
 	}
 	defer c.server.leave()
+	defer c.names.forgetPortals(nil)
 	return c.talk()
 }
 

@@ -99,10 +99,14 @@ func (c *conn) fetch(p *portal, most int) error {
 		sent++
 	}
 	if most > 0 && sent == most {
+		if err := c.names.kept.hold(p); err != nil {
+			return err
+		}
 		c.out.send(&pgproto3.PortalSuspended{})
 		return c.out.err
 	}
 	p.done = true
+	c.names.kept.release(p)
 	c.out.send(&pgproto3.CommandComplete{CommandTag: tagOf(p.answer, sent)})
 	return c.out.err
 }

@@ -132,7 +132,7 @@ func throw(t *testing.T, raw []byte, session Session) {
 			return
 		}
 		defer c.settle()
-		c.session, c.names, c.framer = session, newNames(server.config.MessageMax), newFramer(far, 0, 0)
+		c.session, c.names, c.framer = session, newNames(server.config.MessageMax, &server.kept), newFramer(far, 0, 0)
 		c.goodbye(c.talk())
 	}()
 	go func() { _, _ = io.Copy(io.Discard, near) }()

@@ -38,7 +38,7 @@ func (c *conn) check(m *pgproto3.StartupMessage) error {
 // settings that the client wants.
 func (c *conn) introduce(user string, wanted map[string]string) error {
 	c.session = c.server.config.Session(user)
-	c.names = newNames(c.server.config.MessageMax)
+	c.names = newNames(c.server.config.MessageMax, &c.server.kept)
 	settings, err := options(wanted["options"])
 	if err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -187,4 +188,28 @@ func TestReadingAheadIsBounded(t *testing.T) {
 		t.Error("100 MB were read ahead")
 	}
 	_ = c.wire.Close()
+}
+
+// TestRowsThatAreNotFetchedAreBounded: of one connection, and given back in the end.
+func TestRowsThatAreNotFetchedAreBounded(t *testing.T) {
+	s := newSite(t)
+	c := s.client()
+	c.query("begin")
+	c.say(&pgproto3.Parse{Name: "wide", Query: "wide 40000"}, &pgproto3.Sync{})
+	fetch := func(portal string) []string {
+		return c.say(&pgproto3.Bind{DestinationPortal: portal, PreparedStatement: "wide"}, &pgproto3.Execute{Portal: portal, MaxRows: 1}, &pgproto3.Sync{})
+	}
+	if got := fetch("a"); !slices.Contains(got, "PortalSuspended") {
+		t.Fatal(got)
+	}
+	if got := fetch("b"); !strings.HasPrefix(got[len(got)-2], "ERROR 54000 rows that were not fetched") {
+		t.Errorf("%.200q", got)
+	}
+	if held := s.server.kept.Load(); held < 40_000_000 || held > keptMost {
+		t.Errorf("%d bytes are held", held)
+	}
+	c.query("rollback")
+	if held := s.server.kept.Load(); held != 0 {
+		t.Errorf("%d bytes are held of portals that are gone", held)
+	}
 }

@@ -1,6 +1,8 @@
 package pgwire
 
 import (
+	"sync/atomic"
+
 	"github.com/rotajobs/rota/console"
 )
 
@@ -10,6 +12,7 @@ type names struct {
 	portals    map[string]*portal
 	bytes      int // of texts and arguments
 	most       int
+	kept       *allowance // of rows that are yet to be fetched
 }
 
 // portal is a statement with its arguments, and what of its answer was not sent yet.
@@ -22,6 +25,7 @@ type portal struct {
 	columns   []column
 	sent      int // rows
 	done      bool
+	held      int // bytes of those that are yet to be fetched
 }
 
 // The bounds of what a client may keep here.
@@ -30,8 +34,8 @@ const (
 	portalsMost    = 100
 )
 
-func newNames(message int) names {
-	return names{statements: map[string]*console.Prepared{}, portals: map[string]*portal{}, most: 2 * message}
+func newNames(message int, all *atomic.Int64) names {
+	return names{statements: map[string]*console.Prepared{}, portals: map[string]*portal{}, most: 2 * message, kept: &allowance{all: all}}
 }
 
 func (n *names) statement(name string) (*console.Prepared, error) {
@@ -106,6 +110,7 @@ func (n *names) closeStatement(name string) {
 func (n *names) closePortal(name string) {
 	if p := n.portals[name]; p != nil {
 		n.bytes -= p.bytes
+		n.kept.release(p)
 		delete(n.portals, name)
 	}
 }

@@ -20,6 +20,7 @@ type Server struct {
 
 	open     atomic.Int64 // connections of any kind
 	sessions atomic.Int64 // those who have proved who they are
+	kept     atomic.Int64 // bytes of rows that are yet to be fetched
 }
 
 // New makes a server.

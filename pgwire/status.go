@@ -44,9 +44,15 @@ func (c *conn) report() {
 		}
 		c.told[one.name] = value
 		c.out.send(&pgproto3.ParameterStatus{Name: one.name, Value: clean(value)})
-		if one.name == "TimeZone" {
-			c.values.zone = zone(value)
-		}
+	}
+	c.setClock()
+}
+
+// setClock has times shown in the zone of the session. It may be another with each
+// statement; the client is told of that later.
+func (c *conn) setClock() {
+	if name, _ := c.session.Setting("TimeZone"); name != c.values.place {
+		c.values.place, c.values.zone = name, zone(name)
 	}
 }
 

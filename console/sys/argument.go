@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -44,6 +45,9 @@ func held(k Kind, arg any, zone string) (any, error) {
 		}
 		return dialect.Held(k, strconv.FormatInt(v, 10))
 	case float64:
+		if math.IsNaN(v) { // SQLite has no place for it
+			return dialect.Held(k, "NaN")
+		}
 		if whole := int64(v); float64(whole) == v { // a number of JSON
 			return held(k, whole, zone)
 		}

@@ -1,6 +1,7 @@
 package sys
 
 import (
+	"fmt"
 	"strings"
 	"sync"
 
@@ -29,6 +30,10 @@ func (d *desk) lend() error {
 			return err
 		}
 	}
+	weigh := &sqlite.FunctionImpl{NArgs: 1, Scalar: d.weigh, AllowIndirect: true}
+	if err := d.conn.CreateFunction("rota_weigh", weigh); err != nil {
+		return err
+	}
 	for _, f := range pgcatalog.Functions() {
 		call := func(_ sqlite.Context, args []sqlite.Value) (sqlite.Value, error) {
 			return d.result(f.Call(d.query.env(), catalog(), given(args)))
@@ -42,6 +47,30 @@ func (d *desk) lend() error {
 	}
 	return nil
 }
+
+// weigh counts what a query gathers into one value, which SQLite would do without
+// end, and lets every row through until it is too much.
+func (d *desk) weigh(_ sqlite.Context, args []sqlite.Value) (sqlite.Value, error) {
+	d.query.gathered += gatheredRow
+	switch v := args[0]; v.Type() {
+	case sqlite.TypeText:
+		d.query.gathered += len(v.Text())
+	case sqlite.TypeBlob:
+		d.query.gathered += len(v.Blob())
+	}
+	if d.query.gathered > gatheredMost {
+		return null, d.query.fail(&Error{
+			State: StateTooMuch, Offset: -1, Message: fmt.Sprintf("the query gathers more than %d MiB into arrays or documents", gatheredMost>>20), Hint: "ask for less",
+		})
+	}
+	return integer(1), nil
+}
+
+// What a query may gather, and what a row of it counts beside its text.
+const (
+	gatheredMost = 64 << 20
+	gatheredRow  = 16
+)
 
 // calledAs is what SQLite knows a function by.
 func calledAs(s dialect.Signature) string {

@@ -142,14 +142,26 @@ func (c *Catalogue) Run(ctx context.Context, q *Query, args []any, who Asker, ro
 		return Tally{}, err
 	}
 	d.query = newQuery(ctx, &c.config.Source, q, who)
+	defer c.leave(d)()
 	err = d.run(q, args, c.config.bounded(row))
 	if err != nil {
 		err = c.ended(ctx, d.blame(err))
 	}
-	d.query.close()
-	tally := Tally{d.query.reads, d.query.rows}
-	c.giveBack(d)
-	return tally, err
+	return Tally{d.query.reads, d.query.rows}, err
+}
+
+// leave gives the desk back when its query has ended. One at which something broke is
+// not used again.
+func (c *Catalogue) leave(d *desk) func() {
+	return func() {
+		broken := recover()
+		d.query.close()
+		if broken != nil {
+			_ = d.conn.Close()
+			panic(broken)
+		}
+		c.giveBack(d)
+	}
 }
 
 // sit waits for a seat, as long as a query may take.

@@ -1,6 +1,7 @@
 package sys
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -208,6 +209,9 @@ func extreme(sign int) scalar {
 func order(a, b sqlite.Value) int {
 	if a.Type() == sqlite.TypeText || b.Type() == sqlite.TypeText {
 		return strings.Compare(a.Text(), b.Text())
+	}
+	if a.Type() == sqlite.TypeInteger && b.Type() == sqlite.TypeInteger { // a float would lose what is beyond 53 bits
+		return cmp.Compare(a.Int64(), b.Int64())
 	}
 	switch x, y := a.Float(), b.Float(); {
 	case x < y:

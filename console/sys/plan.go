@@ -95,9 +95,9 @@ func (v *virtual[R]) consider(i int, in *sqlite.IndexInputs) *sqlite.IndexOutput
 		case use == useIs && v.columns[c.Column].name == w.by:
 			by = true
 		case use == useIs:
-			narrowed *= 4
+			narrowed = min(narrowed*4, narrowedMost)
 		case use == useFrom || use == useTo:
-			narrowed *= 2
+			narrowed = min(narrowed*2, narrowedMost)
 		}
 	}
 	if !by {
@@ -118,6 +118,10 @@ func (v *virtual[R]) consider(i int, in *sqlite.IndexInputs) *sqlite.IndexOutput
 	}
 	return out
 }
+
+// narrowedMost is by how much conditions are taken to narrow what is read, however
+// many there are.
+const narrowedMost = 1 << 20
 
 // forgetMost leaves out how many rows are needed. It says nothing about a read
 // whose rows SQLite has yet to choose from, or to sort.

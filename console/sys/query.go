@@ -21,6 +21,7 @@ type query struct {
 
 	common    map[string]bool // the names that the statement gives to queries, in lower case
 	who       Asker
+	gathered  int // bytes, into arrays and documents
 	templates templates
 }
 

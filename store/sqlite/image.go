@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"sync"
 
 	"zombiezen.com/go/sqlite"
@@ -44,17 +45,18 @@ func nothingAt(path string) bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// writeImage puts the image at its place when all of it is on the disk.
+// writeImage puts the image at its place when all of it is on the disk. Until then it
+// is in a file of its own, which nobody can have put there before.
 func writeImage(path string) error {
 	all, err := image()
 	if err != nil {
 		return err
 	}
-	beside := path + ".new"
-	file, err := os.OpenFile(beside, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	file, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".new-") // mode 0600
 	if err != nil {
 		return err
 	}
+	beside := file.Name()
 	_, err = file.Write(all)
 	if err == nil {
 		err = file.Sync()

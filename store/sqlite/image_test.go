@@ -83,6 +83,27 @@ func TestWhatARemovedFileLeftIsNotWrittenIntoTheNext(t *testing.T) {
 	}
 }
 
+// TestWhatLiesBesideIsLeftAlone: neither a file that others may read nor a link is
+// made into the store.
+func TestWhatLiesBesideIsLeftAlone(t *testing.T) {
+	dir := t.TempDir()
+	path, victim := filepath.Join(dir, "rota.db"), filepath.Join(dir, "victim")
+	must(t, os.WriteFile(victim, []byte("mine"), 0o644))
+	must(t, os.Symlink(victim, path+".new"))
+	s, err := Open(path)
+	must(t, err)
+	must(t, s.Close())
+	if text, _ := os.ReadFile(victim); string(text) != "mine" {
+		t.Errorf("the file behind the link holds %.20q", text)
+	}
+	if info, err := os.Lstat(path); err != nil || info.Mode() != 0o600 {
+		t.Errorf("%v, %v", info.Mode(), err)
+	}
+	if left, _ := filepath.Glob(path + ".new-*"); len(left) > 0 {
+		t.Errorf("%v are left", left)
+	}
+}
+
 // TestAFileBehindALinkIsMadeThere keeps a link that leads to a store which is not
 // there yet.
 func TestAFileBehindALinkIsMadeThere(t *testing.T) {
