@@ -21,12 +21,38 @@ func skipQuoted(text string, at int) (end int, err *Error) {
 }
 
 func skipString(text string, at int) (end int, err *Error) {
-	if end := skipDoubled(text, at, '\''); end > 0 {
+	skip := skipDoubled
+	if escapes(text, at) {
+		skip = skipEscaped
+	}
+	if end := skip(text, at, '\''); end > 0 {
 		return end, nil
 	}
 	return 0, newError(text, at, Error{
 		Reason: "the string that begins here is not closed", Hint: "end it with '; write '' for a quote inside", State: syntaxError,
 	})
+}
+
+// escapes says whether a string is one of queries in which backslashes escape what is
+// behind them: E'it\'s'.
+func escapes(text string, at int) bool {
+	return at > 0 && text[at-1]|0x20 == 'e' && (at == 1 || !isInWord(text[at-2]))
+}
+
+// skipEscaped is skipDoubled, where backslashes hide a quote as well.
+func skipEscaped(text string, at int, quote byte) int {
+	for i := at + 1; i < len(text); i++ {
+		switch {
+		case text[i] == '\\':
+			i++
+		case text[i] != quote:
+		case i+1 == len(text) || text[i+1] != quote:
+			return i + 1
+		default:
+			i++
+		}
+	}
+	return 0
 }
 
 func skipName(text string, at int) (end int, err *Error) {

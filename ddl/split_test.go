@@ -16,6 +16,8 @@ var splits = []struct {
 	{"-- nothing\n/* at all */;", nil},
 	{"a", []Source{{"a", 0, false}}},
 	{"a;", []Source{{"a", 0, true}}},
+	{`SELECT E'\';' || e'\\'; b`, []Source{{`SELECT E'\';' || e'\\'`, 0, true}, {"b", 24, false}}},
+	{`SELECT name'\'; b`, []Source{{`SELECT name'\'`, 0, true}, {"b", 16, false}}},
 	{" a ; b ", []Source{{"a", 1, true}, {"b", 5, false}}},
 	{"\uFEFFa;b", []Source{{"a", 3, true}, {"b", 5, false}}},
 	{"\uFEFFa;\n\uFEFFb; \uFEFF", []Source{{"a", 3, true}, {"b", 9, true}}},
