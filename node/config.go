@@ -32,10 +32,11 @@ type Config struct {
 	Data    string // directory of everything that the node keeps
 	Store   string // URL of the store; default sqlite:DATA/rota.db
 	HTTP    string // address of the API; port 0 picks a free one
-	SQL     string // address of the SQL port
+	SQL     string // address of the SQL port; none: there is none
 	SQLCert string // file of the certificate of the SQL port; empty: it is not encrypted
 	SQLKey  string // file of its key
 	SQLTLS  string // allow: who asks for it is encrypted; require: nobody else gets in
+	anySQL  bool   // nobody said where it should listen
 	Workers int    // jobs at once
 	Name    string // of this worker, the same at every start
 
@@ -85,6 +86,7 @@ func (c Config) withDefaults() Config {
 	fill(&c.Data, DefaultData)
 	fill(&c.Store, sqliteScheme+":"+filepath.Join(c.Data, "rota.db"))
 	fill(&c.HTTP, DefaultHTTP)
+	c.anySQL = c.anySQL || c.SQL == ""
 	fill(&c.SQL, DefaultSQL)
 	fill(&c.SQLTLS, DefaultSQLTLS)
 	fill(&c.Workers, engine.DefaultWorkers)

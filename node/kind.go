@@ -216,6 +216,18 @@ func (k addressKind) check() error {
 	return nil
 }
 
+// portKind is the address of something that may be left out.
+type portKind struct{ addressKind }
+
+func (k portKind) Set(text string) error { *k.to = text; return k.check() }
+
+func (k portKind) check() error {
+	if *k.to == noPort {
+		return nil
+	}
+	return k.addressKind.check()
+}
+
 // notOfHost finds what no name and no number of a host has in it.
 func notOfHost(r rune) bool {
 	return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune(".-_:%", r))

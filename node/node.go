@@ -46,8 +46,7 @@ type Node struct {
 	port     *pgwire.Server     // of SQL
 	hangUp   context.CancelFunc // ends what the server is still answering
 
-	sqlListener net.Listener
-	anySQL      bool // nobody said where it should listen
+	sqlListener net.Listener // nil: there is no SQL port
 
 	serving  chan struct{} // closed when requests are answered
 	ready    chan struct{} // closed when that is said in the data directory, too
@@ -121,7 +120,7 @@ func (n *Node) attend(ctx context.Context, jobs, web, port *task) error {
 		return err
 	}
 	close(n.ready)
-	n.logger.Info("ready", "http", n.listener.Addr().String(), "sql", n.sqlListener.Addr().String(), "data", n.config.Data, "workers", n.config.Workers)
+	n.logger.Info("ready", "http", n.listener.Addr().String(), "sql", n.Addresses()["sql"], "data", n.config.Data, "workers", n.config.Workers)
 	select {
 	case <-jobs.done: // its error is told by Run
 		return nil

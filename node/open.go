@@ -19,12 +19,11 @@ const actor = "rota"
 // starts nothing. A directory or a file that another process holds is Busy; an
 // address that is taken is Unavailable.
 func Open(ctx context.Context, config Config) (*Node, error) {
-	anySQL := config.SQL == ""
 	config = config.withDefaults()
 	if err := config.validate(); err != nil {
 		return nil, err
 	}
-	n := &Node{config: config, anySQL: anySQL, logger: config.Logger, serving: make(chan struct{}), ready: make(chan struct{}), cut: make(chan struct{})}
+	n := &Node{config: config, logger: config.Logger, serving: make(chan struct{}), ready: make(chan struct{}), cut: make(chan struct{})}
 	for _, step := range []func() error{n.openData, n.openStore, n.listen, n.openTraces, n.openEngine, n.openConsole, n.openHTTP, n.openSQL} {
 		err := ctx.Err()
 		if err == nil {
@@ -141,7 +140,11 @@ func (n *Node) path(name string) string { return filepath.Join(n.config.Data, na
 
 // Addresses says where the node listens.
 func (n *Node) Addresses() map[string]string {
-	return map[string]string{"http": n.listener.Addr().String(), "sql": n.sqlListener.Addr().String()}
+	addresses := map[string]string{"http": n.listener.Addr().String()}
+	if n.sqlListener != nil {
+		addresses["sql"] = n.sqlListener.Addr().String()
+	}
+	return addresses
 }
 
 // TokenFile is the file that holds the token of the API.

@@ -51,8 +51,8 @@ var settings = []Setting{
 		func(c *Config) kind { return addressKind{&c.HTTP} },
 	},
 	{
-		"sql", "address of the SQL port, for psql and other clients of PostgreSQL; port 0 picks a free one", "HOST:PORT, such as 127.0.0.1:7432",
-		func(c *Config) kind { return addressKind{&c.SQL} },
+		"sql", "address of the SQL port, for psql and other clients of PostgreSQL; port 0 picks a free one, none opens none", "HOST:PORT, such as 127.0.0.1:7432, or none",
+		func(c *Config) kind { return portKind{addressKind{&c.SQL}} },
 	},
 	{
 		"sql_cert", "file of the certificate that the SQL port is encrypted with", "a PEM file, such as server.crt",

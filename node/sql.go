@@ -20,8 +20,11 @@ const verifierName = "admin.scram"
 // server has the usual one, any other will do: two servers on one machine should
 // not need to know of each other.
 func (n *Node) listenSQL() error {
+	if n.config.SQL == noPort {
+		return nil
+	}
 	listener, err := listen(n.config.SQL, "--sql")
-	if err != nil && n.anySQL && taken(err) {
+	if err != nil && n.config.anySQL && taken(err) {
 		n.logger.Warn("another program listens on the usual address of the SQL port, so a free one is taken; choose one with --sql HOST:PORT", "usual", n.config.SQL)
 		listener, err = listen(anyPort, "--sql")
 	}
@@ -37,7 +40,10 @@ func (n *Node) listenSQL() error {
 	return nil
 }
 
-const anyPort = "127.0.0.1:0"
+const (
+	anyPort = "127.0.0.1:0"
+	noPort  = "none"
+)
 
 // openSQL puts the SQL port together.
 func (n *Node) openSQL() error {
@@ -110,6 +116,10 @@ func (n *Node) serveSQL(life context.Context) error {
 	select {
 	case <-n.serving:
 	case <-life.Done():
+		return nil
+	}
+	if n.sqlListener == nil {
+		<-life.Done()
 		return nil
 	}
 	return n.port.Serve(life, n.sqlListener)

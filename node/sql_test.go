@@ -169,6 +169,17 @@ func TestTheUsualAddressMayBeTaken(t *testing.T) {
 	if first.Addresses()["sql"] == second.Addresses()["sql"] {
 		t.Error("both listen on", first.Addresses()["sql"])
 	}
+	loaded, err := Load("", func(string) string { return "" }, Given{"data", filepath.Join(t.TempDir(), "loaded")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if third := start(t, loaded); third.Addresses()["sql"] == DefaultSQL && first.Addresses()["sql"] == DefaultSQL {
+		t.Error("both listen on", DefaultSQL)
+	}
+	none := start(t, Config{Data: filepath.Join(t.TempDir(), "none"), SQL: "none"})
+	if address, some := none.Addresses()["sql"]; some {
+		t.Error("it listens on", address)
+	}
 	taken := first.Addresses()["sql"]
 	n, err := Open(t.Context(), Config{Data: filepath.Join(t.TempDir(), "c"), HTTP: "127.0.0.1:0", SQL: taken, Logger: quiet})
 	if rota.CodeOf(err) != rota.Unavailable || !strings.Contains(err.Error(), "--sql") {

@@ -35,7 +35,7 @@ type serveFlags struct {
 type serveView struct {
 	Version   string `json:"version"`
 	HTTP      string `json:"http"`
-	SQL       string `json:"sql"`
+	SQL       string `json:"sql,omitempty"`
 	Data      string `json:"data"`
 	TokenFile string `json:"token_file"`
 }
@@ -172,7 +172,7 @@ func obeySignals(logger *slog.Logger, stop func(), running *atomic.Pointer[node.
 func (a *app) welcome(n *node.Node, config node.Config) error {
 	view := serveView{
 		Version: buildVersion(), HTTP: "http://" + asked(config.HTTP, n.Addresses()["http"]),
-		SQL:  "postgres://admin@" + asked(config.SQL, n.Addresses()["sql"]) + "/rota",
+		SQL:  sqlURL(config.SQL, n.Addresses()["sql"]),
 		Data: absolute(config.Data), TokenFile: absolute(n.TokenFile()),
 	}
 	return a.print(view, func(w io.Writer) error {
@@ -180,10 +180,14 @@ func (a *app) welcome(n *node.Node, config node.Config) error {
 		if config.Data != node.DefaultData {
 			where = " --data " + config.Data
 		}
+		sql := "none"
+		if view.SQL != "" {
+			sql = "psql " + view.SQL
+		}
 		_, err := fmt.Fprintf(w, `Rota %s is ready.
 
   http    %s
-  sql     psql %s
+  sql     %s
   data    %s
   token   cat %s
 
@@ -191,9 +195,17 @@ Try     rota%s job create sleep -p for=2s --wait
 Look    %s/docs
 Stop    Ctrl-C
 
-`, view.Version, view.HTTP, view.SQL, view.Data, view.TokenFile, where, view.HTTP)
+`, view.Version, view.HTTP, sql, view.Data, view.TokenFile, where, view.HTTP)
 		return err
 	})
+}
+
+// sqlURL is where psql connects to, empty if there is no SQL port.
+func sqlURL(wanted, listening string) string {
+	if listening == "" {
+		return ""
+	}
+	return "postgres://admin@" + asked(wanted, listening) + "/rota"
 }
 
 // asked is the address where the server listens, as it was asked for: a system may call everywhere by another name.

@@ -18,7 +18,9 @@ type cursor[R any] struct {
 	at   int
 
 	seen  int64
-	blank bool // there is nothing in the rows
+	blank bool   // there is nothing in the rows
+	walk  string // which this is; empty: nobody wants to go it again
+	kept  []R    // what this walk has come by, to be gone through again
 }
 
 // Filter begins a walk.
@@ -33,8 +35,45 @@ func (c *cursor[R]) Filter(id sqlite.IndexID, argv []sqlite.Value) error {
 		c.next = nothing[R]
 		return nil
 	}
-	c.next, c.blank = c.ways[p.way].read(c.desk.query, w), c.ways[p.way].count
+	c.blank, c.kept = c.ways[p.way].count, nil
+	if c.walk = ""; p.lean { // others hold documents, which may be of any size
+		c.walk = walkOf(c.name, id.String, argv)
+	}
+	if rows, known := c.desk.query.walked[c.walk].([]R); known { // as in a join: the view is the same, and so are the rows
+		c.next, c.walk = once(func() ([]R, error) { return rows, nil }), ""
+		return c.turn()
+	}
+	c.next = c.ways[p.way].read(c.desk.query, w)
 	return c.turn()
+}
+
+// walkOf tells one walk through a table from all others of a query.
+func walkOf(table, plan string, argv []sqlite.Value) string {
+	var b strings.Builder
+	b.WriteString(table + " " + plan)
+	for _, v := range argv {
+		b.WriteString("\x00" + v.Type().String() + v.Text())
+	}
+	return b.String()
+}
+
+// walkedMost is how many rows a query keeps of walks that it has made to the end.
+const walkedMost = 20_000
+
+// keep remembers the rows of a walk, unless they are too many, and at its end has the
+// query remember them.
+func (c *cursor[R]) keep(rows []R) {
+	q := c.desk.query
+	switch {
+	case c.walk == "" || c.blank:
+	case len(rows) == 0:
+		q.walked[c.walk], c.walk = c.kept, ""
+	case q.kept+len(rows) > walkedMost:
+		c.walk, c.kept = "", nil
+	default:
+		q.kept += len(rows)
+		c.kept = append(c.kept, rows...)
+	}
 }
 
 // wanted is what a plan asks a read for, given its arguments. Nothing is wanted
@@ -112,6 +151,7 @@ func (c *cursor[R]) turn() error {
 		return q.fail(err)
 	}
 	q.rows += int64(len(rows))
+	c.keep(rows)
 	c.rows, c.at = rows, 0
 	return nil
 }

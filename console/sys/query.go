@@ -19,14 +19,17 @@ type query struct {
 	reads int       // how often a store was asked
 	rows  int64     // how many rows it gave
 
-	common    map[string]bool // the names that the statement gives to queries, in lower case
-	who       Asker
-	gathered  int // bytes, into arrays and documents
+	common   map[string]bool // the names that the statement gives to queries, in lower case
+	who      Asker
+	gathered int // bytes, into arrays and documents
+
+	walked    map[string]any // the rows of walks through tables, which joins make again and again
+	kept      int            // how many they are
 	templates templates
 }
 
 func newQuery(ctx context.Context, from *Source, of *Query, who Asker) *query {
-	q := &query{ctx: ctx, from: from, who: who, common: map[string]bool{}}
+	q := &query{ctx: ctx, from: from, who: who, common: map[string]bool{}, walked: map[string]any{}}
 	for _, name := range of.meaning.Commons {
 		q.common[strings.ToLower(name)] = true
 	}
