@@ -24,7 +24,7 @@ run: build ## build, and run the server in ./rota-data until Ctrl-C; ARGS='--wor
 
 # The tests come last, so that what they say is the last thing read.
 test: format vet python postgres mariadb drivers ## check the formatting, vet, and run all tests
-	$(GO) test -timeout 9m ./...
+	$(GO) test -timeout 20m ./...
 
 # Some examples are in Python, and are run as the others are: without it their
 # tests would be passed over.

@@ -153,6 +153,8 @@ func (s *Session) setMode(q *ddl.SetMode) (*Answer, error) {
 		}
 	case s.open == nil || s.open.implicit:
 		return done("SET").notice("SET TRANSACTION is for transactions, and there is none"), nil
+	case s.open.asked && s.open.readOnly && q.ReadOnly != nil && !reads:
+		return nil, refuse(StateNested, "begin another one", "a transaction that only reads has read already, and cannot write any more")
 	case s.open.size > 0 && reads:
 		return nil, refuse(StateNested, "say it behind BEGIN", "the transaction has written already")
 	default:

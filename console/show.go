@@ -68,6 +68,9 @@ func (s *Session) answer(ctx context.Context, q *sys.Query, args []any) (*Answer
 		return nil, err
 	}
 	a.Tag = fmt.Sprintf("SELECT %d", len(a.Rows))
+	if s.open != nil {
+		s.open.asked = true
+	}
 	if tx := s.open; tx != nil && tx.size > 0 && !tx.told {
 		tx.told = true
 		a.notice("what this transaction changes is seen after COMMIT")

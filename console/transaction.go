@@ -23,6 +23,7 @@ type transaction struct {
 	failed   bool
 	implicit bool // nobody said BEGIN
 	told     bool // that queries do not see what it changes
+	asked    bool // a query was answered in it
 	places   []savepoint
 	before   map[string]string  // the settings when it began
 	locals   map[string]*string // how those stood that are set until it ends

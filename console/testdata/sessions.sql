@@ -79,6 +79,10 @@ BEGIN;
 SET TRANSACTION READ ONLY;
 DROP JOB kept;
 ROLLBACK;
+BEGIN READ ONLY;
+SELECT 1;
+SET TRANSACTION READ WRITE;
+ROLLBACK;
 
 -- What drivers send when a connection goes back to its pool.
 DISCARD ALL;
