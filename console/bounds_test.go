@@ -77,6 +77,14 @@ func TestManyConditions(t *testing.T) {
 	b.has("SELECT count(*) FROM sys.jobs"+strings.Repeat(" NATURAL JOIN sys.jobs", 20), "ERROR")
 }
 
+// TestGatheringIsBounded: what a query puts into one array or document.
+func TestGatheringIsBounded(t *testing.T) {
+	b := newBench(t)
+	b.has("SELECT json_agg(repeat('x', 1000000)) FROM generate_series(1, 1000)", "(54000)")
+	b.has("SELECT array_length(ARRAY(SELECT repeat('x', 1000000) FROM generate_series(1, 1000)), 1)", "(54000)")
+	b.has("SELECT array_agg(x) FROM generate_series(1, 3) x", "[1,2,3]")
+}
+
 // unreachable are queries for what is nobody's business.
 var unreachable = []string{
 	"SELECT * FROM rota_jobs", "SELECT * FROM main.rota_jobs", "SELECT * FROM rota_job_runs", "SELECT * FROM sqlite_schema", "SELECT * FROM sqlite_master", "SELECT * FROM sys.sqlite_master",

@@ -137,15 +137,11 @@ func (t *translator) gathered(e *query.Call, s *scope, sel *selection, g gatheri
 	if err != nil {
 		return v, err
 	}
-	text = cat(text, order, ")")
-	if e.Filter != nil {
-		f, err := t.truth(e.Filter, s, "argument of FILTER")
-		if err != nil {
-			return v, err
-		}
-		v.take(f)
-		text = cat(text, " FILTER (WHERE ", f, ")")
+	filter, err := t.gatherFilter(e, s, &v, g)
+	if err != nil {
+		return v, err
 	}
+	text = cat(text, order, ")", filter)
 	if e.Over == nil {
 		sel.aggregated = true
 		v = outside(v, sel)
@@ -155,6 +151,39 @@ func (t *translator) gathered(e *query.Call, s *scope, sel *selection, g gatheri
 	v.sql = cat(text, g.after)
 	return v.placed(e.Place()), nil
 }
+
+// hoards are the aggregates of SQLite that keep all that they are given.
+var hoards = map[string]bool{"json_group_array": true, "json_group_object": true, "group_concat": true}
+
+// gatherFilter says which rows are gathered. What is kept of them is weighed, so that who
+// runs the query can stop it before it takes all memory.
+func (t *translator) gatherFilter(e *query.Call, s *scope, v *value, g gathering) (*sql, error) {
+	var conditions []*sql
+	if e.Filter != nil {
+		f, err := t.truth(e.Filter, s, "argument of FILTER")
+		if err != nil {
+			return nil, err
+		}
+		v.take(f)
+		conditions = append(conditions, f.in(asNot))
+	}
+	if hoards[g.name] {
+		for _, a := range g.args {
+			conditions = append(conditions, weighed(a.sql))
+		}
+	}
+	if len(conditions) == 0 {
+		return nil, nil
+	}
+	text := cat(" FILTER (WHERE ", conditions[0])
+	for _, c := range conditions[1:] {
+		text = cat(text, " AND ", c)
+	}
+	return cat(text, ")"), nil
+}
+
+// weighed is true, and lets who runs the query know how much is kept.
+func weighed(text *sql) *sql { return cat("rota_weigh(", text, ")") }
 
 // gatherOrder is the order in which values are gathered.
 func (t *translator) gatherOrder(e *query.Call, s *scope, v *value, g gathering) (*sql, error) {
@@ -171,6 +200,9 @@ func (t *translator) gatherOrder(e *query.Call, s *scope, v *value, g gathering)
 			return nil, err
 		}
 		if o, err = t.settle(o); err != nil {
+			return nil, err
+		}
+		if err := ranked(o.kind, node.Expr.Place()); err != nil {
 			return nil, err
 		}
 		v.take(o)
@@ -253,6 +285,9 @@ func extreme(t *translator, e *query.Call, args []value) (gathering, error) {
 		g = gathering{name: "json_group_array", args: args, before: "rota_interval_" + name + "(", after: ")", kind: v.kind}
 	case kind.Varchar, kind.Name:
 		g.kind = kind.Text
+	}
+	if err == nil {
+		err = ranked(v.kind, e.Place())
 	}
 	return g, err
 }

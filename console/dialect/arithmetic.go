@@ -12,6 +12,13 @@ func (t *translator) arithmetic(op string, x, y value, at int) (value, error) {
 	}
 	if op == "-" && a == kind.JSON {
 		y, err := t.settle(y)
+		switch {
+		case err != nil:
+		case y.kind == kind.Text.Array():
+			return call(kind.JSON, "rota_json_delete_keys", x, y), nil
+		case sortOf(y.kind) != sortText && !whole(y.kind) && y.kind != dynamic:
+			err = noOperator(op, x, y, at)
+		}
 		return call(kind.JSON, "rota_json_delete", x, y), err
 	}
 	if (sortOf(a) != sortNumber && sortOf(a) != sortID && a != kind.Unknown && a != dynamic) || (sortOf(b) != sortNumber && sortOf(b) != sortID && b != kind.Unknown && b != dynamic) {

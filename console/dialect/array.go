@@ -71,7 +71,7 @@ func (t *translator) arrayQuery(e *query.Array, s *scope, want kind.Kind) (value
 	}
 	name := quoted(b.columns[0].out)
 	v := value{kind: b.columns[0].kind.Array(), level: atom, at: e.Place(), loose: b.loose}
-	v.sql = cat("(SELECT json_group_array(", name, ") FROM (", b.write(true), "))").from(e.Place())
+	v.sql = cat("(SELECT json_group_array(", name, ") FILTER (WHERE ", weighed(raw(name)), ") FROM (", b.write(true), "))").from(e.Place())
 	if want == kind.Unknown {
 		return v, nil
 	}
@@ -111,7 +111,21 @@ func (t *translator) scalar(e *query.Scalar, s *scope) (value, error) {
 	if err != nil {
 		return value{}, err
 	}
-	return value{kind: b.columns[0].kind, level: atom, at: e.Place(), loose: b.loose, sql: cat("(", b.write(false), ")").from(e.Place())}, nil
+	return value{kind: b.columns[0].kind, level: atom, at: e.Place(), loose: b.loose, sql: b.only().from(e.Place())}, nil
+}
+
+// only is the text of a block that stands for a value. SQLite would take the first of many
+// rows; so we count them, where there may be many. Of one row max is the value as it is.
+func (b *block) only() *sql {
+	if b.single {
+		return cat("(", b.write(false), ")")
+	}
+	name := quoted(b.columns[0].out)
+	two := cat("SELECT "+name+" FROM (", b.write(true), ") LIMIT 2")
+	if b.member && b.render != nil {
+		two = cat(b.write(true), " LIMIT 2")
+	}
+	return cat("(SELECT CASE WHEN count(*) > 1 THEN rota_many(count(*)) ELSE max("+name+") END FROM (", two, "))")
 }
 
 // row is (a, b).

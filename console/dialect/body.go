@@ -16,6 +16,7 @@ type block struct {
 	member  bool                    // it may stand between UNION as it is
 	inner   func(named bool) *sql   // the text of what is no single SELECT
 	loose   []loose                 // columns of queries around it
+	single  bool                    // it has one row at most
 }
 
 // write is the text. Where it stands within another, its columns have names.
@@ -53,10 +54,20 @@ func (t *translator) query(q *query.Query, outer *scope) (*block, error) {
 		}
 	}
 	b, err := t.ordered(q, s)
-	if err != nil || with == nil {
-		return b, err
+	if err != nil {
+		return nil, err
+	}
+	b.single = b.single || atMostOne(q.Limit)
+	if with == nil {
+		return b, nil
 	}
 	return b.preceded(with), nil
+}
+
+// atMostOne says whether a limit is written as one row, or none.
+func atMostOne(limit query.Expr) bool {
+	n, is := limit.(*query.Number)
+	return is && (n.Text == "0" || n.Text == "1")
 }
 
 // preceded is a block with its common tables.
@@ -92,10 +103,11 @@ func (t *translator) ordered(q *query.Query, s *scope) (*block, error) {
 		return nil, err
 	}
 	before := b
-	if _, again := q.Body.(*query.Query); again { // it may have an order of its own
+	switch q.Body.(type) {
+	case *query.Query, *query.Values: // one may have an order of its own, and SQLite lets the other have none
 		before = b.wrapped()
 	}
-	return &block{columns: b.columns, loose: b.loose, inner: func(named bool) *sql { return cat(before.write(named), order, limit) }}, nil
+	return &block{columns: b.columns, loose: b.loose, single: b.single, inner: func(named bool) *sql { return cat(before.write(named), order, limit) }}, nil
 }
 
 // wrapped is a block as the only source of another.
@@ -152,7 +164,7 @@ func (t *translator) values(body *query.Values, outer *scope) (*block, error) {
 	}
 	named(b.columns)
 	if len(rows) == 1 {
-		b.items = rows[0]
+		b.items, b.single = rows[0], true
 		b.render = func(items []*sql) *sql { return cat("SELECT ", list(items)) }
 		return b, nil
 	}

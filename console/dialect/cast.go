@@ -20,7 +20,11 @@ func (t *translator) castOf(e *query.Cast, s *scope) (value, error) {
 	if err != nil {
 		return v, err
 	}
-	v, err = t.cast(v, k, e.Type.Mods)
+	if e.Type.Fields != "" {
+		v, err = t.castFields(v, k, e.Type)
+	} else {
+		v, err = t.cast(v, k, e.Type.Mods)
+	}
 	if err != nil {
 		return v, placed(err, e.Place())
 	}
@@ -28,6 +32,27 @@ func (t *translator) castOf(e *query.Cast, s *scope) (value, error) {
 		v = v.placed(e.Place())
 	}
 	return v, nil
+}
+
+// intervalFields are the fields that an interval may be of.
+var intervalFields = map[string]bool{
+	"year": true, "month": true, "day": true, "hour": true, "minute": true, "second": true, "year to month": true,
+	"day to hour": true, "day to minute": true, "day to second": true, "hour to minute": true, "hour to second": true, "minute to second": true,
+}
+
+// castFields is a value as an interval of some fields: interval '1' day.
+func (t *translator) castFields(v value, k kind.Kind, as *query.Type) (value, error) {
+	switch {
+	case !intervalFields[as.Fields]:
+		return v, refuse(StateSyntax, as.At, "there is no interval %s", as.Fields).hinting("write day to second, or year to month")
+	case k != kind.Interval || len(as.Mods) > 0:
+		return v, unsupported(as.At, "an array of intervals %s, or one with a precision, is not known", as.Fields).hinting("leave out what stands behind interval")
+	case v.text != nil && v.kind == kind.Unknown:
+		held, err := heldIntervalOf(*v.text, as.Fields)
+		return constant(k, heldText(held)).placed(v.at), err
+	}
+	v, err := t.cast(v, k, nil)
+	return call(k, "rota_interval_trim", v, wordOf(as.Fields)), err
 }
 
 // kindOf is the kind that a type names.

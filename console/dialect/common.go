@@ -8,6 +8,21 @@ import (
 type commonTable struct {
 	alias   string
 	columns []column
+	refs    int // how many tables stand in its place
+}
+
+// refsMost is how many tables a query with common tables may read. SQLite puts the text of
+// a common table wherever its name stands before it does anything else, so that a few that
+// each name the last one twice would take all memory.
+const refsMost = 500
+
+// bounded says whether a query is not too large once its common tables are put in place.
+func (t *translator) bounded(text *sql) error {
+	if len(t.commons) == 0 || text.refs <= refsMost {
+		return nil
+	}
+	return refuse(StateTooMuch, -1, "the query becomes too large when its common tables are put in place").
+		hinting("it may read %d tables then; name each common table fewer times", refsMost)
 }
 
 // with writes the common tables of a query, and lets its scope know them.
@@ -27,8 +42,10 @@ func (t *translator) with(q *query.Query, s *scope) (*sql, error) {
 		if err != nil {
 			return nil, err
 		}
+		text := b.write(true)
+		table.refs = 1 + text.refs
 		s.with[c.Name.Text] = table
-		texts[i] = cat(quoted(alias), outs(table.columns), " AS (", b.write(true), ")").from(c.Name.At)
+		texts[i] = cat(quoted(alias), outs(table.columns), " AS (", text, ")").from(c.Name.At).reading(0)
 	}
 	if q.Recursive {
 		return cat("WITH RECURSIVE ", list(texts), " "), nil
@@ -66,7 +83,7 @@ func (t *translator) commonBlock(c *query.Common, recursive bool, alias string, 
 
 // tableOf is a common table with its columns as the query calls them.
 func tableOf(c *query.Common, alias string, b *block) (*commonTable, error) {
-	table := &commonTable{alias: alias, columns: append([]column{}, b.columns...)}
+	table := &commonTable{alias: alias, columns: append([]column{}, b.columns...), refs: 1}
 	if err := rename(table.columns, c.Columns, c.Name.Text); err != nil {
 		return nil, err
 	}

@@ -1,6 +1,8 @@
 package dialect
 
 import (
+	"strings"
+
 	"github.com/rotajobs/rota/console/kind"
 	"github.com/rotajobs/rota/console/query"
 )
@@ -14,6 +16,11 @@ func (t *translator) compare(op string, x, y value, at int) (value, error) {
 	x, y, err := t.comparable(op, x, y, at)
 	if err != nil {
 		return x, err
+	}
+	if strings.ContainsAny(op, "<>") && op != "<>" {
+		if err := ranked(x.kind, at); err != nil {
+			return x, err
+		}
 	}
 	return made(kind.Boolean, asComparison, cat(comparison(x), " "+op+" ", comparison(y)), x, y), nil
 }
@@ -88,11 +95,25 @@ func comparison(v value) *sql {
 	case kind.Interval:
 		return cat("rota_micros(", v, ")")
 	case kind.JSON:
-		return cat("rota_jsonb(", v, ")")
+		return cat("rota_json_same(", v, ")")
 	case kind.BPChar:
 		return cat("rtrim(", v, ", ' ')")
+	case kind.Int2s, kind.OIDs:
+		return v.in(asTerm)
+	}
+	if elem := v.kind.Elem(); elem != kind.Unknown && !whole(elem) { // 1.0 is 1, however it is held
+		return cat("rota_json_same(", v, ")")
 	}
 	return v.in(asTerm)
+}
+
+// ranked refuses values of which the text that is held says which are the same, but not
+// which comes first.
+func ranked(k kind.Kind, at int) error {
+	if k != kind.JSON && k != kind.Record && k != kind.AnyArray && k.Elem() == kind.Unknown {
+		return nil
+	}
+	return unsupported(at, "values of type %s have no order here", title(k)).hinting("cast them: x::text, or name the part that is meant")
 }
 
 // compareRows compares (a, b) with (c, d), which SQLite can.
@@ -108,6 +129,11 @@ func (t *translator) compareRows(op string, x, y value, at int) (value, error) {
 		a, b, err := t.comparable(op, x.elems[i], y.elems[i], at)
 		if err != nil {
 			return x, err
+		}
+		if op != "=" && op != "<>" {
+			if err := ranked(a.kind, at); err != nil {
+				return x, err
+			}
 		}
 		xs[i], ys[i] = comparison(a), comparison(b)
 	}
@@ -141,6 +167,9 @@ func (t *translator) between(e *query.Between, s *scope) (value, error) {
 	}
 	x2, high, err := t.comparable("BETWEEN", x, high, e.Place())
 	if err != nil {
+		return x, err
+	}
+	if err := ranked(x1.kind, e.Place()); err != nil {
 		return x, err
 	}
 	text := span(x1, x2, low, high)

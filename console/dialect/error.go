@@ -32,6 +32,7 @@ const (
 	StateUnsupported = "0A000"
 	StateTooMuch     = "54000"
 	StatePattern     = "2201B"
+	StateMany        = "21000" // rows where one is wanted
 )
 
 // Error is why a query has no meaning, or why a function has no answer.

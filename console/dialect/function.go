@@ -115,8 +115,12 @@ var castFunctions = []Function{
 	strict("rota_text", 3, asWritten),
 	strict("rota_int", 2, func(a arguments) (any, error) { return toInteger(a[0], a.kind(1)) }),
 	strict("rota_jsonb", 1, func(a arguments) (any, error) { return normal(a.text(0), false) }),
+	strict("rota_json_same", 1, func(a arguments) (any, error) { return sameForm(a.text(0)) }),
 	strict("rota_array_cast", 3, arrayCast),
 	strict("rota_array_cast", 4, arrayCast),
+	lax("rota_many", 1, func(arguments) (any, error) {
+		return nil, fault(StateMany, "more than one row returned by a subquery used as an expression").hinting("add LIMIT 1, or a condition that one row alone fulfils")
+	}),
 }
 
 func asWritten(a arguments) (any, error) {

@@ -2,6 +2,7 @@ package dialect
 
 import (
 	"math"
+	"strconv"
 	"strings"
 )
 
@@ -36,6 +37,10 @@ var arrayFunctions = []Function{
 		return leaves(list), err
 	}),
 	lax("rota_array_text", 3, arrayText),
+	strict("rota_array_truths", 1, func(a arguments) (any, error) {
+		list, err := a.array(0)
+		return encode(truths(list)), err
+	}),
 	lax("rota_array_position", 2, func(a arguments) (any, error) {
 		at, err := positions(a)
 		if len(at) == 0 {
@@ -60,15 +65,10 @@ var arrayFunctions = []Function{
 	}),
 	strict("rota_array_overlap", 2, func(a arguments) (any, error) {
 		x, y, err := twoArrays(a)
-		for _, e := range y {
-			if e != nil && err == nil && holds(x, e) {
-				return boolean(true)
-			}
-		}
 		if err != nil {
 			return nil, err
 		}
-		return boolean(false)
+		return boolean(holdsAny(x, y))
 	}),
 	lax("rota_string_to_array", 3, stringToArray),
 	strict("rota_series", 3, numberSeries),
@@ -194,6 +194,20 @@ func leaves(list []any) int64 {
 	return n
 }
 
+// truths are those of an array as an answer shows them: t and f.
+func truths(list []any) []any {
+	for i, e := range list {
+		switch e := e.(type) {
+		case nil:
+		case []any:
+			list[i] = truths(e)
+		default:
+			list[i] = map[bool]string{true: "t", false: "f"}[realOf(e) != 0]
+		}
+	}
+	return list
+}
+
 func arrayText(a arguments) (any, error) {
 	if a[0] == nil || a[1] == nil {
 		return nil, nil
@@ -226,30 +240,52 @@ func collectWords(list []any, instead any, words *[]string) {
 
 // alike says whether two elements are equal.
 func alike(x, y any) bool {
-	x, y = loosened(x), loosened(y)
 	if x == nil || y == nil {
 		return x == nil && y == nil
 	}
-	_, textX := x.(string)
-	_, textY := y.(string)
-	if textX || textY {
-		return asText(x) == asText(y)
-	}
-	return realOf(x) == realOf(y)
+	return elementKey(x) == elementKey(y)
 }
 
-func holds(list []any, e any) bool {
-	for _, have := range list {
-		if alike(have, e) {
+// elementKey is a text that is the same for elements that are equal. Whole numbers are
+// compared as such: beyond 2^53 real ones cannot tell them apart.
+func elementKey(v any) string {
+	f, real := loosened(v).(float64)
+	if !real {
+		return asText(loosened(v))
+	}
+	if f == math.Trunc(f) && math.Abs(f) < 1<<63 {
+		return strconv.FormatInt(int64(f), 10)
+	}
+	return strconv.FormatFloat(f, 'g', -1, 64)
+}
+
+// elementSet are the elements of an array that are not NULL.
+func elementSet(list []any) map[string]bool {
+	set := make(map[string]bool, len(list))
+	for _, e := range list {
+		if e != nil {
+			set[elementKey(e)] = true
+		}
+	}
+	return set
+}
+
+// holdsAny says whether two arrays have an element in common.
+func holdsAny(list, any []any) bool {
+	set := elementSet(list)
+	for _, e := range any {
+		if e != nil && set[elementKey(e)] {
 			return true
 		}
 	}
 	return false
 }
 
+// holdsAll says whether an array has all elements of another.
 func holdsAll(list, all []any) bool {
+	set := elementSet(list)
 	for _, e := range all {
-		if e == nil || !holds(list, e) {
+		if e == nil || !set[elementKey(e)] {
 			return false
 		}
 	}
@@ -314,17 +350,17 @@ func numberSeries(a arguments) (any, error) {
 	if math.Floor((to-from)/step) >= seriesMost {
 		return nil, fault(StateTooMuch, "a series has at most %d values", seriesMost).hinting("write a recursive common table")
 	}
+	x, wholeFrom := a[0].(int64)
+	y, wholeTo := a[1].(int64)
+	z, wholeStep := a[2].(int64)
+	if wholeFrom && wholeTo && wholeStep {
+		return wholeSeries(x, y, z), nil
+	}
 	list := []any{}
-	_, wholeFrom := a[0].(int64)
-	_, wholeStep := a[2].(int64)
-	for n := int64(0); ; n++ {
+	for n := int64(0); n <= seriesMost; n++ {
 		next := from + float64(n)*step
 		if step > 0 && next > to || step < 0 && next < to {
-			return encode(list), nil
-		}
-		if wholeFrom && wholeStep {
-			list = append(list, a.int(0)+n*a.int(2))
-			continue
+			break
 		}
 		v, err := decimal(next, 12, true)
 		if err != nil {
@@ -332,4 +368,19 @@ func numberSeries(a arguments) (any, error) {
 		}
 		list = append(list, v)
 	}
+	return encode(list), nil
+}
+
+// wholeSeries counts in whole numbers, and ends where there is no next one.
+func wholeSeries(from, to, step int64) string {
+	list := []any{}
+	for n := from; (step > 0) == (n <= to) || n == to; {
+		list = append(list, n)
+		next := n + step
+		if (step > 0) != (next > n) {
+			break
+		}
+		n = next
+	}
+	return encode(list)
 }

@@ -45,11 +45,12 @@ var documentFunctions = []Function{
 		if err != nil {
 			return nil, err
 		}
-		return boolean(containsJSON(x, y, true))
+		return containsJSON(x, y)
 	}),
 	strict("rota_json_has", 3, jsonHas),
 	strict("rota_json_concat", 2, jsonConcat),
 	strict("rota_json_delete", 2, jsonDelete),
+	strict("rota_json_delete_keys", 2, jsonDeleteKeys),
 	strict("rota_json_strip", 1, func(a arguments) (any, error) {
 		v, err := decode(a.text(0))
 		return encode(stripped(v)), err

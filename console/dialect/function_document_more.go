@@ -5,8 +5,27 @@ import (
 	"strings"
 )
 
+// containing compares documents. Each element of one array may be looked for among all of
+// another, so that it counts, and gives up.
+type containing struct{ left int }
+
+// containingMost is how many values it compares.
+const containingMost = 20_000_000
+
 // containsJSON is @>: all that is in y is in x.
-func containsJSON(x, y any, top bool) bool {
+func containsJSON(x, y any) (any, error) {
+	c := &containing{containingMost}
+	is := c.in(x, y, true)
+	if c.left <= 0 {
+		return nil, fault(StateTooMuch, "the documents are too large to look for one in the other").hinting("name the part that is meant: x -> 'name'")
+	}
+	return boolean(is)
+}
+
+func (c *containing) in(x, y any, top bool) bool {
+	if c.left--; c.left <= 0 {
+		return false
+	}
 	switch y := y.(type) {
 	case *object:
 		o, is := x.(*object)
@@ -15,7 +34,7 @@ func containsJSON(x, y any, top bool) bool {
 		}
 		for _, key := range y.keys {
 			v, there := o.values[key]
-			if !there || !containsJSON(v, y.values[key], false) {
+			if !there || !c.in(v, y.values[key], false) {
 				return false
 			}
 		}
@@ -26,21 +45,21 @@ func containsJSON(x, y any, top bool) bool {
 			return false
 		}
 		for _, e := range y {
-			if !inList(list, e) {
+			if !c.among(list, e) {
 				return false
 			}
 		}
 		return true
 	}
 	if list, is := x.([]any); is && top {
-		return inList(list, y)
+		return c.among(list, y)
 	}
 	return equalJSON(x, y)
 }
 
-func inList(list []any, e any) bool {
+func (c *containing) among(list []any, e any) bool {
 	for _, have := range list {
-		if containsJSON(have, e, false) {
+		if c.in(have, e, false) {
 			return true
 		}
 	}
@@ -53,9 +72,13 @@ func equalJSON(x, y any) bool {
 		return false
 	}
 	if typeOfJSON(x) == "number" {
-		return realOf(x) == realOf(y)
+		return elementKey(x) == elementKey(y)
 	}
-	return encode(x) == encode(y)
+	switch x.(type) {
+	case []any, *object:
+		return false
+	}
+	return x == y
 }
 
 // jsonHas is ?, ?| and ?&: a key, any of some, all of some.
@@ -72,6 +95,15 @@ func jsonHas(a arguments) (any, error) {
 		return nil, err
 	}
 	all := a.text(2) == "?&"
+	if list, is := v.([]any); is { // its texts, to be found at once
+		o := &object{values: map[string]any{}}
+		for _, e := range list {
+			if key, text := e.(string); text {
+				o.values[key] = e
+			}
+		}
+		v = o
+	}
 	for _, key := range keys {
 		if hasKey(v, asText(key)) != all {
 			return boolean(!all)
@@ -158,6 +190,38 @@ func jsonDelete(a arguments) (any, error) {
 	return nil, fault(StateValue, "cannot delete from scalar")
 }
 
+// jsonDeleteKeys is - with an array: without some keys, or without texts of an array.
+func jsonDeleteKeys(a arguments) (any, error) {
+	v, err := decode(a.text(0))
+	if err != nil {
+		return nil, err
+	}
+	keys, err := a.array(1)
+	if err != nil {
+		return nil, err
+	}
+	without := elementSet(keys)
+	switch v := v.(type) {
+	case *object:
+		out := &object{values: map[string]any{}}
+		for _, key := range v.keys {
+			if !without[key] {
+				out.put(key, v.values[key])
+			}
+		}
+		return encode(out), nil
+	case []any:
+		out := []any{}
+		for _, e := range v {
+			if text, is := e.(string); !is || !without[text] {
+				out = append(out, e)
+			}
+		}
+		return encode(out), nil
+	}
+	return nil, fault(StateValue, "cannot delete from scalar")
+}
+
 // stripped is a document without fields that are null.
 func stripped(v any) any {
 	switch v := v.(type) {
@@ -184,6 +248,9 @@ func pretty(b *strings.Builder, v any, line string) {
 	case []any:
 		b.WriteByte('[')
 		for i, e := range v {
+			if b.Len() > valueMost { // it is refused anyway
+				return
+			}
 			if i > 0 {
 				b.WriteByte(',')
 			}
@@ -194,6 +261,9 @@ func pretty(b *strings.Builder, v any, line string) {
 	case *object:
 		b.WriteByte('{')
 		for i, key := range v.keys {
+			if b.Len() > valueMost {
+				return
+			}
 			if i > 0 {
 				b.WriteByte(',')
 			}

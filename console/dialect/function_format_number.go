@@ -9,10 +9,15 @@ import (
 // numberByPattern writes a number by 9, 0, comma, point, FM, S, MI.
 func numberByPattern(f float64, pattern string) (any, error) {
 	up := strings.ToUpper(pattern)
+	for _, word := range []string{"EEEE", "RN", "PR", "L", "V", "TH", "SG", "PL", "\""} {
+		if strings.Contains(up, word) {
+			return nil, fault(StateUnsupported, "%s in a pattern for numbers is not known", word).hinting("there are 9, 0, comma, point, D, G, FM, S and MI")
+		}
+	}
 	fill := !strings.Contains(up, "FM")
 	up = strings.ReplaceAll(up, "FM", "")
 	signed := strings.Contains(up, "S") || strings.Contains(up, "MI")
-	body := strings.NewReplacer("S", "", "MI", "", "D", ".", "G", ",", "L", "", "PR", "").Replace(up)
+	body := strings.NewReplacer("S", "", "MI", "", "D", ".", "G", ",").Replace(up)
 	before, after, point := strings.Cut(body, ".")
 	digits := strings.Count(after, "9") + strings.Count(after, "0")
 	text := strconv.FormatFloat(math.Abs(roundTo(f, digits)), 'f', digits, 64)

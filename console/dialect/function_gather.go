@@ -15,6 +15,7 @@ var gatherFunctions = []Function{
 	strict("rota_statistic", 2, variance),
 	strict("rota_paired", 2, pairedOf),
 	lax("rota_percentile", 5, percentileOf),
+	lax("rota_weigh", 1, func(arguments) (any, error) { return int64(1), nil }), // who bounds a query counts here
 }
 
 // gatheredOf are the elements of an array that are not NULL.
@@ -117,14 +118,17 @@ func pairedOf(a arguments) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	n, sx, sy, sxx, syy, sxy := 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+	n, mx, my, xx, yy, xy := 0.0, 0.0, 0.0, 0.0, 0.0, 0.0 // sums of squares about the means: of large numbers plain ones keep nothing
 	for _, e := range all {
 		pair, is := e.([]any)
 		if !is || len(pair) != 2 || pair[0] == nil || pair[1] == nil {
 			continue
 		}
 		y, x := realOf(pair[0]), realOf(pair[1])
-		n, sx, sy, sxx, syy, sxy = n+1, sx+x, sy+y, sxx+x*x, syy+y*y, sxy+x*y
+		n++
+		dx, dy := x-mx, y-my
+		mx, my = mx+dx/n, my+dy/n
+		xx, yy, xy = xx+dx*(x-mx), yy+dy*(y-my), xy+dx*(y-my)
 	}
 	if a.text(0) == "regr_count" {
 		return int64(n), nil
@@ -132,7 +136,6 @@ func pairedOf(a arguments) (any, error) {
 	if n == 0 {
 		return nil, nil
 	}
-	xx, yy, xy := sxx-sx*sx/n, syy-sy*sy/n, sxy-sx*sy/n
 	switch a.text(0) {
 	case "covar_pop":
 		return xy / n, nil
@@ -145,7 +148,10 @@ func pairedOf(a arguments) (any, error) {
 			return xy / math.Sqrt(xx*yy), nil
 		}
 	case "regr_r2":
-		if xx > 0 {
+		switch {
+		case xx > 0 && yy == 0:
+			return 1.0, nil
+		case xx > 0:
 			return xy * xy / (xx * yy), nil
 		}
 	case "regr_slope":
@@ -154,7 +160,7 @@ func pairedOf(a arguments) (any, error) {
 		}
 	case "regr_intercept":
 		if xx > 0 {
-			return (sy - sx*xy/xx) / n, nil
+			return my - mx*xy/xx, nil
 		}
 	}
 	return nil, nil

@@ -93,7 +93,7 @@ func zonePart(part string, t time.Time) (any, bool) {
 }
 
 func noPart(part string, k kind.Kind) error {
-	return fault(StateValue, "unit %q not supported for type %s", part, title(k)).hinting("there are %s", strings.Join(partList, ", "))
+	return fault(StateUnsupported, "unit %q not supported for type %s", part, title(k)).hinting("there are %s", strings.Join(partList, ", "))
 }
 
 // exactly is a quotient: a whole number if it is one.

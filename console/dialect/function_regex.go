@@ -2,15 +2,17 @@ package dialect
 
 import (
 	"regexp"
+	"regexp/syntax"
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 )
 
 // regexFunctions match patterns.
 var regexFunctions = []Function{
 	strict("rota_regex", 3, func(a arguments) (any, error) {
-		re, _, err := compile(a.text(1), a.text(2))
+		re, _, err := compile(a.text(0), a.text(1), a.text(2))
 		if err != nil {
 			return nil, err
 		}
@@ -20,7 +22,7 @@ var regexFunctions = []Function{
 	strict("rota_similar", 3, func(a arguments) (any, error) { return similar(a.text(0), a.text(1), a.text(2)) }),
 	strict("rota_regex_substr", 2, regexSubstr),
 	strict("rota_regex_whole", 2, func(a arguments) (any, error) {
-		re, _, err := compile(a.text(1), "")
+		re, _, err := compile(a.text(0), a.text(1), "")
 		if err != nil {
 			return nil, err
 		}
@@ -30,15 +32,16 @@ var regexFunctions = []Function{
 		return nil, nil
 	}),
 	strict("rota_regex_count", 2, func(a arguments) (any, error) {
-		re, _, err := compile(a.text(1), "")
+		re, _, err := compile(a.text(0), a.text(1), "")
 		if err != nil {
 			return nil, err
 		}
-		return int64(len(re.FindAllStringIndex(a.text(0), -1))), nil
+		found, err := re.all(a.text(0))
+		return int64(len(found)), err
 	}),
 	strict("rota_regex_replace", 4, regexReplace),
 	strict("rota_regex_match", 3, func(a arguments) (any, error) {
-		re, _, err := compile(a.text(1), a.text(2))
+		re, _, err := compile(a.text(0), a.text(1), a.text(2))
 		if err != nil {
 			return nil, err
 		}
@@ -49,16 +52,16 @@ var regexFunctions = []Function{
 		return encode(groups(a.text(0), m)), nil
 	}),
 	strict("rota_regex_matches", 3, func(a arguments) (any, error) {
-		re, all, err := compile(a.text(1), a.text(2))
+		re, all, err := compile(a.text(0), a.text(1), a.text(2))
 		if err != nil {
 			return nil, err
 		}
-		most := 1
-		if all {
-			most = -1
+		found, err := re.some(a.text(0), all)
+		if err != nil {
+			return nil, err
 		}
 		list := []any{}
-		for _, m := range re.FindAllStringSubmatchIndex(a.text(0), most) {
+		for _, m := range found {
 			list = append(list, groups(a.text(0), m))
 		}
 		return fitting(encode(list))
@@ -67,15 +70,67 @@ var regexFunctions = []Function{
 	strict("rota_regex_split", 3, regexSplit),
 }
 
+// pattern is one that is compiled, with how many steps it has.
+type pattern struct {
+	*regexp.Regexp
+	steps int
+}
+
 // patterns are those that were compiled lately.
 var patterns struct {
 	sync.Mutex
-	known map[string]*regexp.Regexp
+	known map[string]*pattern
+}
+
+// What a pattern may cost: nobody can stop it once it has begun.
+const (
+	patternMost  = 10_000                 // bytes
+	stepsMost    = 50_000                 // of a pattern
+	matchingMost = 50_000_000             // steps times bytes of the text
+	findingMost  = 500 * time.Millisecond // for all that is found in a text
+)
+
+func tooCostly() error {
+	return fault(StateTooMuch, "the regular expression is too costly for this text").hinting("match a shorter text, or with a shorter pattern")
+}
+
+// fits says whether a pattern can be matched with a text in a bearable time.
+func (p *pattern) fits(text string) error {
+	if p.steps*len(text) > matchingMost {
+		return tooCostly()
+	}
+	return nil
+}
+
+// some are the first place where a pattern is found, or all.
+func (p *pattern) some(text string, all bool) ([][]int, error) {
+	if all {
+		return p.all(text)
+	}
+	return p.FindAllStringSubmatchIndex(text, 1), nil
+}
+
+// all are the places where a pattern is found. To find each may cost as much as to read the
+// whole text, so that of a long one we take more and more until it has taken too long.
+func (p *pattern) all(text string) ([][]int, error) {
+	if p.steps*len(text) < matchingMost/(len(text)+1) {
+		return p.FindAllStringSubmatchIndex(text, -1), nil
+	}
+	begin := time.Now()
+	for most := 4; ; most *= 2 {
+		found := p.FindAllStringSubmatchIndex(text, most)
+		if len(found) < most {
+			return found, nil
+		}
+		if time.Since(begin) > findingMost {
+			return nil, tooCostly()
+		}
+	}
 }
 
 // compile reads a pattern. Of its flags i ignores case, n and m let ^ and $ stand for
 // lines, s is as it is anyway, g is for who looks for all.
-func compile(pattern, flags string) (re *regexp.Regexp, all bool, err error) {
+func compile(text, written, flags string) (re *pattern, all bool, err error) {
 	prefix := "s"
 	for _, f := range flags {
 		switch f {
@@ -93,15 +148,14 @@ func compile(pattern, flags string) (re *regexp.Regexp, all bool, err error) {
 	if prefix != "" {
 		prefix = "(?" + prefix + ")"
 	}
-	re, err = compiled(prefix + syntax(pattern))
-	if err != nil {
-		return nil, false, fault(StatePattern, "invalid regular expression: %v", err)
+	if re, err = compiled(prefix + spelledForGo(written)); err != nil {
+		return nil, false, err
 	}
-	return re, all, nil
+	return re, all, re.fits(text)
 }
 
-// syntax is a pattern as Go reads it: \m, \M, \y and \A, \Z are called otherwise there.
-func syntax(pattern string) string {
+// spelledForGo is a pattern as Go reads it: \m, \M, \y and \A, \Z are called otherwise there.
+func spelledForGo(pattern string) string {
 	pattern = strings.TrimPrefix(pattern, "***:")
 	var b strings.Builder
 	for i := 0; i < len(pattern); i++ {
@@ -124,22 +178,45 @@ func syntax(pattern string) string {
 	return b.String()
 }
 
-func compiled(pattern string) (*regexp.Regexp, error) {
+func compiled(written string) (*pattern, error) {
 	const most = 200
 	patterns.Lock()
 	defer patterns.Unlock()
-	if re := patterns.known[pattern]; re != nil {
+	if re := patterns.known[written]; re != nil {
 		return re, nil
 	}
-	re, err := regexp.Compile(pattern)
+	if len(written) > patternMost {
+		return nil, fault(StateTooMuch, "a regular expression has at most %d bytes", patternMost)
+	}
+	steps, err := stepsOf(written)
 	if err != nil {
-		return nil, err
+		return nil, fault(StatePattern, "invalid regular expression: %v", err)
+	}
+	if steps > stepsMost {
+		return nil, fault(StateTooMuch, "the regular expression has more than %d steps", stepsMost).hinting("repeat less in it")
+	}
+	re, err := regexp.Compile(written)
+	if err != nil {
+		return nil, fault(StatePattern, "invalid regular expression: %v", err)
 	}
 	if patterns.known == nil || len(patterns.known) >= most {
-		patterns.known = map[string]*regexp.Regexp{}
+		patterns.known = map[string]*pattern{}
 	}
-	patterns.known[pattern] = re
-	return re, nil
+	patterns.known[written] = &pattern{re, steps}
+	return patterns.known[written], nil
+}
+
+// stepsOf is how many steps a pattern has: a short one that repeats may have many.
+func stepsOf(written string) (int, error) {
+	tree, err := syntax.Parse(written, syntax.Perl)
+	if err != nil {
+		return 0, err
+	}
+	program, err := syntax.Compile(tree.Simplify())
+	if err != nil {
+		return 0, err
+	}
+	return len(program.Inst), nil
 }
 
 // similar is SIMILAR TO: % and _ of LIKE, with | * + ? {} () and [].
@@ -171,14 +248,17 @@ func similar(text, pattern, escape string) (any, error) {
 	}
 	b.WriteString(`)\z`)
 	re, err := compiled(b.String())
+	if err == nil {
+		err = re.fits(text)
+	}
 	if err != nil {
-		return nil, fault(StatePattern, "invalid regular expression: %v", err)
+		return nil, err
 	}
 	return boolean(re.MatchString(text))
 }
 
 func regexSubstr(a arguments) (any, error) {
-	re, _, err := compile(a.text(1), "")
+	re, _, err := compile(a.text(0), a.text(1), "")
 	if err != nil {
 		return nil, err
 	}
@@ -205,18 +285,18 @@ func groups(text string, m []int) (list []any) {
 }
 
 func regexReplace(a arguments) (any, error) {
-	re, all, err := compile(a.text(1), a.text(3))
+	re, all, err := compile(a.text(0), a.text(1), a.text(3))
 	if err != nil {
 		return nil, err
 	}
 	text, with := a.text(0), a.text(2)
-	most := 1
-	if all {
-		most = -1
+	found, err := re.some(text, all)
+	if err != nil {
+		return nil, err
 	}
 	var b strings.Builder
 	done := 0
-	for _, m := range re.FindAllStringSubmatchIndex(text, most) {
+	for _, m := range found {
 		b.WriteString(text[done:m[0]])
 		expandInto(&b, with, text, m)
 		done = m[1]
@@ -231,7 +311,7 @@ func regexReplace(a arguments) (any, error) {
 // expandInto writes a replacement, in which \1 is what the first parentheses found and \&
 // the whole.
 func expandInto(b *strings.Builder, with, text string, m []int) {
-	for i := 0; i < len(with); i++ {
+	for i := 0; i < len(with) && b.Len() <= valueMost; i++ {
 		if with[i] != '\\' || i+1 == len(with) {
 			b.WriteByte(with[i])
 			continue
@@ -260,8 +340,11 @@ func regexSplit(a arguments) (any, error) {
 	if len(a) > 2 {
 		flags = a.text(2)
 	}
-	re, _, err := compile(a.text(1), flags)
+	re, _, err := compile(a.text(0), a.text(1), flags)
 	if err != nil {
+		return nil, err
+	}
+	if _, err := re.all(a.text(0)); err != nil { // Split looks for as many
 		return nil, err
 	}
 	list := []any{}

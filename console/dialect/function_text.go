@@ -25,12 +25,12 @@ var textFunctions = []Function{
 	}),
 	strict("rota_starts", 2, func(a arguments) (any, error) { return boolean(strings.HasPrefix(a.text(0), a.text(1))) }),
 	strict("rota_trim", 3, func(a arguments) (any, error) {
-		text, side := a.text(0), a.int(2)
+		text, side, cut := a.text(0), a.int(2), runesOf(a.text(1))
 		if side&1 != 0 {
-			text = strings.TrimLeft(text, a.text(1))
+			text = strings.TrimLeftFunc(text, cut)
 		}
 		if side&2 != 0 {
-			text = strings.TrimRight(text, a.text(1))
+			text = strings.TrimRightFunc(text, cut)
 		}
 		return text, nil
 	}),
@@ -67,6 +67,16 @@ var textFunctions = []Function{
 	strict("rota_encode", 2, encodeBytes),
 	strict("rota_decode", 2, decodeBytes),
 	lax("rota_format", -1, formatText),
+	lax("rota_concat_ws", -1, concatWith),
+}
+
+// runesOf says of a letter whether it is in a text, however long that is.
+func runesOf(text string) func(rune) bool {
+	set := map[rune]bool{}
+	for _, r := range text {
+		set[r] = true
+	}
+	return func(r rune) bool { return set[r] }
 }
 
 func initcap(text string) string {
@@ -230,6 +240,25 @@ func decodeBytes(a arguments) (any, error) {
 		return nil, fault(StateValue, "it is not %s: %v", a.text(1), err)
 	}
 	return b, nil
+}
+
+// concatWith puts texts together with the first of them between the others.
+func concatWith(a arguments) (any, error) {
+	if len(a) == 0 || a[0] == nil {
+		return nil, nil
+	}
+	var words []string
+	size := 0
+	for i := 1; i < len(a); i++ {
+		if a[i] != nil {
+			words = append(words, a.text(i))
+			size += len(a.text(0)) + len(a.text(i))
+		}
+	}
+	if size > 2*valueMost {
+		return nil, tooLong()
+	}
+	return fitting(strings.Join(words, a.text(0)))
 }
 
 // formatText is format(): %s is a text, %I a name, %L a literal.

@@ -63,6 +63,10 @@ var timeFunctions = []Function{
 		return x.times(1 / a.real(1)).held(), err
 	}),
 	strict("rota_time_of", 1, timeOf),
+	strict("rota_interval_trim", 2, func(a arguments) (any, error) {
+		i, err := readInterval(a.text(0))
+		return i.trimmed(a.text(1)).held(), err
+	}),
 	strict("rota_interval_of", 1, func(a arguments) (any, error) { return heldInterval(a.text(0)) }),
 	strict("rota_precision", 2, func(a arguments) (any, error) {
 		t, k, err := moment(a.text(0))

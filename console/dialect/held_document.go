@@ -26,6 +26,54 @@ func normal(text string, blanks bool) (string, error) {
 	return b.String(), nil
 }
 
+// sameForm is a text that is the same for documents that are equal, however their numbers
+// are written.
+func sameForm(text string) (string, error) {
+	v, err := decode(text)
+	if err != nil {
+		return "", err
+	}
+	arrange(v)
+	return encode(evened(v)), nil
+}
+
+// evened is a document whose numbers are written in one way.
+func evened(v any) any {
+	switch v := v.(type) {
+	case []any:
+		for i, e := range v {
+			v[i] = evened(e)
+		}
+	case *object:
+		for key, e := range v.values {
+			v.values[key] = evened(e)
+		}
+	case int64:
+		return json.Number(evenNumber(strconv.FormatInt(v, 10)))
+	case json.Number:
+		return json.Number(evenNumber(v.String()))
+	}
+	return v
+}
+
+// evenNumber is a number as its digits, without zeros at either end, and a power of ten.
+func evenNumber(text string) string {
+	mantissa, power, _ := strings.Cut(strings.ToLower(text), "e")
+	exponent, _ := strconv.ParseInt(power, 10, 64) // none: 0; beyond all numbers: the largest
+	sign := ""
+	if strings.HasPrefix(mantissa, "-") {
+		sign, mantissa = "-", mantissa[1:]
+	}
+	before, after, _ := strings.Cut(mantissa, ".")
+	digits := strings.TrimLeft(before+after, "0")
+	short := strings.TrimRight(digits, "0")
+	if short == "" {
+		return "0"
+	}
+	exponent += int64(len(digits)-len(short)) - int64(len(after))
+	return sign + short + "e" + strconv.FormatInt(exponent, 10)
+}
+
 func arrange(v any) {
 	switch v := v.(type) {
 	case []any:

@@ -44,23 +44,26 @@ var intervalUnits = map[string]interval{
 	"month": {1, 0, 0}, "mon": {1, 0, 0}, "year": {12, 0, 0}, "yr": {12, 0, 0}, "y": {12, 0, 0}, "decade": {120, 0, 0}, "century": {1200, 0, 0}, "centurie": {1200, 0, 0},
 }
 
-// heldInterval reads an interval: 1 day, 2 hours 30 minutes, 01:30, P1DT2H, 1-2.
-func heldInterval(text string) (any, error) {
+// heldInterval reads an interval: 1 day, 2 hours 30 minutes, 01:30, P1DT2H, 1-2, 1 2:03.
+func heldInterval(text string) (any, error) { return heldIntervalOf(text, "") }
+
+// heldIntervalOf reads an interval of some fields, such as day to second. A number without
+// a unit is one of the last of them, and what is smaller than that is left out.
+func heldIntervalOf(text, fields string) (any, error) {
 	word := strings.ToLower(strings.TrimSpace(text))
-	bad := fault(StateBadMoment, "invalid input syntax for type interval: %q", brief(text)).hinting("write one such as 1 day or 2 hours 30 minutes")
-	if word == "" {
-		return nil, bad
+	i, ok := isoInterval(word)
+	if !strings.HasPrefix(word, "p") {
+		i, ok = wordInterval(intervalTokens(word), fields)
 	}
-	if word[0] == 'p' {
-		i, ok := isoInterval(word)
-		if !ok {
-			return nil, bad
-		}
-		return i.held(), nil
+	if !ok {
+		return nil, fault(StateBadMoment, "invalid input syntax for type interval: %q", brief(text)).hinting("write one such as 1 day or 2 hours 30 minutes")
 	}
-	var sum interval
+	return i.trimmed(fields).held(), nil
+}
+
+// wordInterval reads an interval of numbers, their units and a time of day.
+func wordInterval(tokens []string, fields string) (sum interval, ok bool) {
 	ago := false
-	tokens := intervalTokens(word)
 	for n := 0; n < len(tokens); n++ {
 		token := tokens[n]
 		switch {
@@ -68,39 +71,92 @@ func heldInterval(text string) (any, error) {
 			ago = true
 		case token == "@" || token == "and":
 		case strings.Contains(token, ":"):
-			micros, ok := clockMicros(token)
-			if !ok {
-				return nil, bad
+			micros, fits := clockMicros(token, fields == "minute to second")
+			if !fits {
+				return sum, false
 			}
 			sum.micros += micros
-		default:
-			unit := "second"
-			if n+1 < len(tokens) {
-				if _, known := intervalUnit(tokens[n+1]); known {
-					unit = tokens[n+1]
-					n++
-				}
-			} else if years, months, ok := strings.Cut(strings.TrimPrefix(token, "-"), "-"); ok { // 1-2
-				y, err1 := strconv.ParseInt(years, 10, 32)
-				m, err2 := strconv.ParseInt(months, 10, 32)
-				if err1 != nil || err2 != nil {
-					return nil, bad
-				}
-				sum.months += y*12 + m
-				continue
+		case strings.LastIndexByte(token, '-') > 0:
+			months, fits := yearsMonths(token)
+			if !fits {
+				return sum, false
 			}
-			number, err := strconv.ParseFloat(token, 64)
+			sum.months += months
+		default:
+			unit, taken := unitBehind(tokens[n+1:], fields)
 			of, known := intervalUnit(unit)
+			number, err := strconv.ParseFloat(token, 64)
 			if err != nil || !known || math.Abs(number) > 1e12 {
-				return nil, bad
+				return sum, false
 			}
 			sum = sum.plus(of.times(number), 1)
+			n += taken
 		}
 	}
 	if ago {
 		sum = interval{-sum.months, -sum.days, -sum.micros}
 	}
-	return sum.held(), nil
+	return sum, len(tokens) > 0
+}
+
+// unitBehind is the unit of a number, given what stands behind it, and how many words that
+// takes. Before a time of day, or before hours, a number alone is one of days.
+func unitBehind(rest []string, fields string) (unit string, taken int) {
+	if len(rest) == 0 {
+		return lastField(fields), 0
+	}
+	if _, known := intervalUnit(rest[0]); known {
+		return rest[0], 1
+	}
+	if strings.Contains(rest[0], ":") || len(rest) == 1 && fields == "day to hour" {
+		return "day", 0
+	}
+	if len(rest) > 1 {
+		if of, known := intervalUnit(rest[1]); known && of.micros == hour {
+			return "day", 0
+		}
+	}
+	return "", 0
+}
+
+// lastField is the smallest field of an interval of some fields.
+func lastField(fields string) string {
+	if fields == "" {
+		return "second"
+	}
+	return fields[strings.LastIndexByte(fields, ' ')+1:]
+}
+
+// trimmed is an interval without what is smaller than the last of some fields.
+func (i interval) trimmed(fields string) interval {
+	switch lastField(fields) {
+	case "year":
+		return interval{i.months / 12 * 12, 0, 0}
+	case "month":
+		return interval{i.months, 0, 0}
+	case "day":
+		return interval{i.months, i.days, 0}
+	case "hour":
+		i.micros -= i.micros % hour
+	case "minute":
+		i.micros -= i.micros % minute
+	}
+	return i
+}
+
+// yearsMonths reads 1-2, or -1-2.
+func yearsMonths(token string) (int64, bool) {
+	sign := int64(1)
+	if token[0] == '-' || token[0] == '+' {
+		if token[0] == '-' {
+			sign = -1
+		}
+		token = token[1:]
+	}
+	years, months, _ := strings.Cut(token, "-")
+	y, err1 := strconv.ParseInt(years, 10, 32)
+	m, err2 := strconv.ParseInt(months, 10, 32)
+	return sign * (y*12 + m), err1 == nil && err2 == nil && m >= 0 && m < 12
 }
 
 func intervalUnit(name string) (interval, bool) {
@@ -127,8 +183,9 @@ func intervalTokens(word string) (tokens []string) {
 	return tokens
 }
 
-// clockMicros reads 01:30, 01:30:15.5 or -01:30.
-func clockMicros(token string) (int64, bool) {
+// clockMicros reads 01:30, 01:30:15.5 or -01:30. Two numbers are hours and minutes, unless
+// it is known that they are minutes and seconds, or the last of them has a fraction.
+func clockMicros(token string, minutes bool) (int64, bool) {
 	sign := int64(1)
 	if token[0] == '-' || token[0] == '+' {
 		if token[0] == '-' {
@@ -137,6 +194,9 @@ func clockMicros(token string) (int64, bool) {
 		token = token[1:]
 	}
 	parts := strings.Split(token, ":")
+	if len(parts) == 2 && (minutes || strings.Contains(parts[1], ".")) {
+		parts = append([]string{"0"}, parts...)
+	}
 	if len(parts) > 3 {
 		return 0, false
 	}
@@ -161,7 +221,7 @@ func clockMicros(token string) (int64, bool) {
 
 // isoInterval reads P1Y2M3DT4H5M6S.
 func isoInterval(word string) (sum interval, ok bool) {
-	date, clock, _ := strings.Cut(word[1:], "t")
+	date, clock, _ := strings.Cut(strings.TrimPrefix(word, "p"), "t")
 	for i, part := range []string{date, clock} {
 		for part != "" {
 			n := 0

@@ -15,6 +15,9 @@ const (
 	clockLayout = "15:04:05.000000"
 )
 
+// dayEnd is the end of a day as a time of it, which Go has no time for.
+const dayEnd = "24:00:00.000000"
+
 // dayLayouts are how a day may be written, clockLayouts how a time of it.
 var (
 	dayLayouts   = []string{"2006-01-02", "2006-1-2", "20060102", "2006/01/02", "January 2, 2006", "January 2 2006", "Jan 2, 2006", "Jan 2 2006", "2 Jan 2006", "2 January 2006", "2-Jan-2006", "01/02/2006"}
@@ -32,6 +35,9 @@ func heldMoment(k kind.Kind, word string, zone *time.Location) (any, error) {
 		t, ok := parseClock(word)
 		if !ok {
 			return nil, bad
+		}
+		if t.Day() == 2 {
+			return dayEnd, nil
 		}
 		return t.Format(clockLayout), nil
 	}
@@ -131,7 +137,7 @@ func parseClockZone(text string) (clock time.Time, zone *time.Location, zoned, o
 	end := len(text)
 	for i := 0; i < len(text); i++ {
 		c := text[i]
-		if c == '+' || c == '-' || c == 'Z' || c == 'z' || c == ' ' && i+1 < len(text) && !strings.HasPrefix(strings.ToUpper(text[i+1:]), "AM") && !strings.HasPrefix(strings.ToUpper(text[i+1:]), "PM") ||
+		if c == '+' || c == '-' || c == 'Z' || c == 'z' || c == ' ' && i+1 < len(text) && !halfDay(text[i+1:]) ||
 			(c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z') && c|0x20 != 'p' && c|0x20 != 'a' && c|0x20 != 'm' {
 			end = i
 			break
@@ -146,6 +152,12 @@ func parseClockZone(text string) (clock time.Time, zone *time.Location, zoned, o
 		return clock, time.UTC, false, ok
 	}
 	return clock, zone, true, ok
+}
+
+// halfDay says whether a text begins with AM or PM, and not with a word such as America.
+func halfDay(text string) bool {
+	word, _, _ := strings.Cut(strings.ToUpper(text), " ")
+	return word == "AM" || word == "PM" || strings.HasPrefix(word, "AM+") || strings.HasPrefix(word, "PM+") || strings.HasPrefix(word, "AM-") || strings.HasPrefix(word, "PM-")
 }
 
 func parseClock(text string) (time.Time, bool) {
@@ -236,6 +248,9 @@ func hold(t time.Time, k kind.Kind) (any, error) {
 }
 
 func writtenMoment(k kind.Kind, held string, zone *time.Location) string {
+	if held == dayEnd {
+		return "24:00:00"
+	}
 	t, of, err := moment(held)
 	if err != nil {
 		return held

@@ -20,25 +20,34 @@ func number(n int) string { return strconv.Itoa(n) }
 // value.
 func (t *translator) terms(sel *selection, order []*query.Term) ([]term, error) {
 	sel.clause = "ORDER BY"
-	out := make([]term, len(order))
-	for i, node := range order {
+	out := make([]term, 0, len(order))
+	for _, node := range order {
 		item, err := sel.itemOf(node.Expr, "ORDER BY", true)
 		if err != nil {
 			return nil, err
 		}
 		if item > 0 {
-			out[i] = term{sel.items[item-1], node, item}
+			out = append(out, term{sel.items[item-1], node, item})
+			if err := ranked(sel.items[item-1].kind, node.Expr.Place()); err != nil {
+				return nil, err
+			}
 			continue
 		}
 		v, err := t.expr(node.Expr, sel.scope)
 		if err != nil {
 			return nil, err
 		}
-		if v.row {
-			v = rowJSON(v, "") // in UTC texts sort as times do
-		}
 		sel.escape(v)
-		out[i] = term{value: v, node: node, item: sel.same(v)}
+		keys := []value{v}
+		if v.row { // by the first of it, then by the second
+			keys, node = v.elems, &query.Term{Expr: node.Expr, Desc: node.Desc}
+		}
+		for _, key := range keys {
+			if err := ranked(key.kind, node.Expr.Place()); err != nil {
+				return nil, err
+			}
+			out = append(out, term{value: key, node: node, item: sel.same(key)})
+		}
 	}
 	return out, nil
 }
@@ -169,6 +178,9 @@ func (t *translator) outputOrder(order []*query.Term, b *block) (*sql, error) {
 				return nil, refuse(StateColumn, c.Place(), "column %q does not exist", c.Path[0].Text).hinting("%s", suggest(c.Path[0].Text, "the columns are", columnNames(b.columns)))
 			}
 			return nil, unsupported(node.Expr.Place(), "invalid UNION/INTERSECT/EXCEPT ORDER BY clause").hinting("only result column names can be used, not expressions or functions: put the query into FROM")
+		}
+		if err := ranked(b.columns[item-1].kind, node.Expr.Place()); err != nil {
+			return nil, err
 		}
 		texts[i] = cat(number(item), direction(node, false))
 	}

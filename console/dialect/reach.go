@@ -200,11 +200,19 @@ func (t *translator) atZone(zone, x value, at int) (value, error) {
 	return call(to, "rota_zone", zone, x), nil
 }
 
+// clockParts are the fields that a day alone has not.
+var clockParts = map[string]bool{
+	"hour": true, "minute": true, "second": true, "milliseconds": true, "microseconds": true, "timezone": true, "timezone_hour": true, "timezone_minute": true,
+}
+
 // extract is EXTRACT(field FROM x).
 func (t *translator) extract(e *query.Extract, s *scope) (value, error) {
 	x, err := t.expr(e.X, s)
 	if err != nil {
 		return x, err
+	}
+	if x.kind == kind.Date && clockParts[partOf(e.Field)] {
+		return x, unsupported(e.Place(), "unit %q not supported for type date", e.Field).hinting("a day has no time of day: cast it to timestamp, if that is meant")
 	}
 	v, err := t.part(e.Field, x, kind.Numeric, e.Place())
 	return v.placed(e.Place()), err

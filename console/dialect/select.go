@@ -104,6 +104,7 @@ func (sel *selection) grouped(v value) error {
 // assemble puts the parts of a SELECT together.
 func (t *translator) assemble(sel *selection, p *parts, terms []term) (*block, error) {
 	b := &block{columns: sel.columns, items: sel.items}
+	b.single = len(sel.groups) == 0 && (sel.aggregated || len(sel.node.From) == 0 && len(sel.sets) == 0)
 	named(b.columns)
 	for _, v := range sel.items {
 		b.gather(outside(v, sel))

@@ -78,7 +78,7 @@ func (t *translator) table(src *query.Table, s *scope) (*relation, error) {
 	}
 	if c := s.commonTable(name); c != nil && schema == "" {
 		from := &source{name: name, columns: append([]column{}, c.columns...)}
-		return t.called(from, raw(quoted(c.alias)), c.alias, src.Alias, src.At)
+		return t.called(from, raw(quoted(c.alias)).reading(c.refs), c.alias, src.Alias, src.At)
 	}
 	table, found := t.in.Table(schema, name)
 	if !found {
@@ -91,7 +91,7 @@ func (t *translator) table(src *query.Table, s *scope) (*relation, error) {
 			from.columns[i].from = Origin{table.OID, i + 1}
 		}
 	}
-	text := raw(quoted(table.Name))
+	text := raw(quoted(table.Name)).reading(1)
 	if table.Schema != "" {
 		text = cat(quoted(table.Schema)+".", text)
 	}
@@ -155,7 +155,8 @@ func (t *translator) lateral(from *source, b *block, src *query.Derived) (*relat
 	for i, c := range b.columns {
 		outs[i] = raw(quoted(c.out))
 	}
-	text := cat("json_each((SELECT json_group_array(json_array(", list(outs), ")) FROM (", b.write(true), ")))")
+	row := cat("json_array(", list(outs), ")")
+	text := cat("json_each((SELECT json_group_array(", row, ") FILTER (WHERE ", weighed(row), ") FROM (", b.write(true), ")))")
 	r, err := t.called(from, text, "", src.Alias, src.At)
 	if err != nil {
 		return nil, err

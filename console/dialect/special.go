@@ -58,6 +58,9 @@ func farthest(t *translator, e *query.Call, args []value) (value, error) {
 		which := map[string]string{"greatest": "rota_interval_max", "least": "rota_interval_min"}[name]
 		return call(k, which, call(k.Array(), "json_array", args...)), nil
 	}
+	if err == nil {
+		err = ranked(k, e.Place())
+	}
 	return call(k, name, args...), err
 }
 
@@ -65,6 +68,9 @@ func farthest(t *translator, e *query.Call, args []value) (value, error) {
 func largest(t *translator, e *query.Call, args []value) (value, error) {
 	name := e.Path[len(e.Path)-1].Text
 	k, err := t.unify(name, args)
+	if err == nil {
+		err = ranked(k, e.Place())
+	}
 	return call(k, name, args...), err
 }
 
@@ -95,6 +101,9 @@ func concatAll(t *translator, e *query.Call, args []value) (value, error) {
 	}
 	if e.Variadic {
 		return value{}, unsupported(e.Place(), "VARIADIC is not known").hinting("write array_to_string(x, '')")
+	}
+	if name == "concat_ws" { // SQLite's leaves out texts that are empty, too
+		name = "rota_concat_ws"
 	}
 	return call(kind.Text, name, args...), nil
 }

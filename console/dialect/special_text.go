@@ -26,6 +26,10 @@ func arrayToJSON(t *translator, e *query.Call, args []value) (value, error) {
 func timesAsText(t *translator, e *query.Call, args []value) (value, error) {
 	for i, a := range args {
 		k := kind.Text
+		if a.kind == kind.Boolean.Array() {
+			args[i] = call(k.Array(), "rota_array_truths", a)
+			continue
+		}
 		if timely(a.kind.Elem()) {
 			k = kind.Text.Array()
 		} else if !timely(a.kind) {

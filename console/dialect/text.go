@@ -33,6 +33,7 @@ type sql struct {
 	sorted bool // it is written only where orders say where NULLs go
 	hash   uint64
 	size   int
+	refs   int // how many tables it reads, once common tables are put in place
 }
 
 // base is what the hash of a text is a polynomial of.
@@ -71,6 +72,7 @@ func (s *sql) add(p *sql) {
 	s.kids = append(s.kids, p)
 	s.hash = s.hash*power(p.size) + p.hash
 	s.size = min(s.size+p.size, 2*sizeMost)
+	s.refs = min(s.refs+p.refs, 2*refsMost)
 }
 
 // power is base to the n.
@@ -87,11 +89,18 @@ func power(n int) uint64 {
 
 // from says where in the query a piece stands.
 func (s *sql) from(at int) *sql {
-	return &sql{kids: []*sql{s}, at: at + 1, hash: s.hash, size: s.size}
+	return &sql{kids: []*sql{s}, at: at + 1, hash: s.hash, size: s.size, refs: s.refs}
 }
 
 // whenSorted is written only where orders say where NULLs go.
 func whenSorted(text string) *sql { return &sql{text: text, sorted: true} }
+
+// reading is a piece that reads so many tables.
+func (s *sql) reading(refs int) *sql {
+	after := *s
+	after.refs = refs
+	return &after
+}
 
 // list puts pieces together with commas.
 func list(parts []*sql) *sql {

@@ -32,6 +32,9 @@ func Translate(q *query.Query, in Catalogue, params []kind.Kind) (*Statement, er
 		return nil, err
 	}
 	text := b.write(false)
+	if err := t.bounded(text); err != nil {
+		return nil, err
+	}
 	s := &Statement{Commons: t.commons}
 	if s.Plain, err = text.write(false); err != nil {
 		return nil, err

@@ -82,6 +82,9 @@ func (t *translator) over(e *query.Call, s *scope, v *value, text *sql) (*sql, e
 			if err != nil {
 				return nil, err
 			}
+			if err := ranked(o.kind, node.Expr.Place()); err != nil {
+				return nil, err
+			}
 			texts[i] = cat(sortable(o), direction(node, false))
 		}
 		parts = append(parts, cat("ORDER BY ", list(texts)))

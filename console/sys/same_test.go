@@ -253,7 +253,7 @@ func TestSameAsPlainTables(t *testing.T) {
 // the same.
 func ofKinds(err error) bool {
 	var of *sys.Error
-	return errors.As(err, &of) && slices.Contains([]string{"42883", "42804", "22P02"}, of.State)
+	return errors.As(err, &of) && slices.Contains([]string{"42883", "42804", "22P02", "0A000"}, of.State)
 }
 
 // TestSameOrder asks for orders and limits, whose answers have one order.
@@ -266,6 +266,9 @@ func TestSameOrder(t *testing.T) {
 				for _, way := range []string{" ASC", " DESC"} {
 					select1 := "SELECT " + column + " FROM sys." + table + " ORDER BY " + column + way
 					got, _, err := ask(c, select1+limit)
+					if ofKinds(err) { // documents have no order
+						continue
+					}
 					plain := strings.Replace(limit, " OFFSET 2", " LIMIT -1 OFFSET 2", 1) // as SQLite has it
 					want, wantErr := w.ask(select1 + map[string]string{" ASC": " NULLS LAST", " DESC": " NULLS FIRST"}[way] + plain)
 					if err != nil || wantErr != nil || !slices.Equal(got, want) {

@@ -280,3 +280,47 @@ SELECT 'it''s', E'a\nb', $$x$$
 SELECT a.job_name FROM sys.jobs a WHERE a.job_name IN (SELECT a.job_name FROM sys.runs a WHERE a.state = 'COMPLETED')
 SELECT job_name, n IS NULL AS missing, n = 1 AS one FROM sys.jobs ORDER BY missing, one, job_name
 SELECT num_nulls(n, priority, description) FROM sys.jobs
+# Queries that stand for a value.
+SELECT (SELECT job_name FROM sys.jobs WHERE n = 1), (SELECT job_name FROM sys.jobs WHERE n = 12345), (SELECT next_run FROM sys.jobs WHERE n = 1), (SELECT tags FROM sys.jobs WHERE n = 1)
+SELECT j.job_name, (SELECT k.n FROM sys.jobs k WHERE k.job_name = j.job_name) FROM sys.jobs j
+SELECT j.job_name FROM sys.jobs j WHERE j.n = (SELECT k.n FROM sys.jobs k WHERE k.job_name = j.job_name)
+SELECT j.job_name FROM sys.jobs j WHERE (SELECT k.job_name FROM (SELECT * FROM sys.jobs i WHERE i.job_name = j.job_name) k) = 'alpha'
+SELECT (SELECT job_name FROM sys.jobs ORDER BY job_name DESC LIMIT 1), (SELECT job_name FROM sys.jobs ORDER BY job_name OFFSET 1 LIMIT 1), (SELECT x FROM (VALUES (1), (2)) v(x) WHERE x > 1 LIMIT 5)
+SELECT (SELECT 1 UNION SELECT 1), (SELECT 1 INTERSECT SELECT 2), (VALUES (7)), (SELECT 'x' WHERE false), (SELECT doc FROM sys.jobs WHERE n = 1)
+SELECT (SELECT '\x00ff'::bytea FROM sys.jobs WHERE n = 1), (SELECT ' b ' FROM sys.jobs WHERE n = 1), (SELECT 1.50 FROM sys.jobs WHERE n = 1)
+SELECT (WITH w AS (SELECT n FROM sys.jobs WHERE n = 1) SELECT n FROM w), ARRAY(SELECT n FROM sys.jobs ORDER BY n)
+SELECT (SELECT count(*) FROM sys.jobs), (SELECT max(n) FROM sys.jobs HAVING count(*) > 0)
+# Intervals of some fields.
+SELECT interval '1' day, interval '2' year, interval '3' month, interval '4' hour, interval '5' minute, interval '6' second, interval '1.5' hour, '1'::interval day
+SELECT interval '1 2:03:04' day to second, interval '2:03' hour to minute, interval '2:03' minute to second, interval '1-2' year to month, interval '7' year to month, interval '1 2' day to hour
+SELECT interval '1 2:03:04', interval '1 2:03', interval '-1-2', interval '1-2 3 4:05:06', interval '1 2 hours', interval '3:04.5', interval '1 day 5'
+SELECT interval '1 year 2 months 3 days 04:05:06' day, interval '1 year 2 months 3 days' year, interval '1 year 2 months 3 days' month, interval '04:05:06' hour, interval '04:05:06' minute
+SELECT took::interval day, CAST(took AS interval hour to minute), (ms || '')::interval minute FROM sys.jobs j, (SELECT 7 AS ms) m
+SELECT '1 day'::interval day to second, interval '-3' day, interval '1' day * 2, date '2026-01-01' + interval '1' month
+# What is equal, however it is written.
+SELECT '{"a":1,"b":[2.50]}'::jsonb = '{"b":[2.5],"a":1.0}', '[1e2]'::jsonb = '[100]', '1'::jsonb <> '1.00', '0'::jsonb = '-0.0', '[1,2]'::jsonb = '[2,1]', '"1"'::jsonb = '1'
+SELECT ARRAY[1, 2.0] = ARRAY[1.0, 2.0], ARRAY[1.5] = ARRAY[1.50], ARRAY['a', E'\u2028'] = '{a,\u2028}', ARRAY[0.1::float8] = ARRAY[0.1::float8], ARRAY[1, 2] <> ARRAY[2, 1]
+SELECT job_name FROM sys.jobs WHERE tags = (SELECT tags FROM sys.jobs WHERE job_name = 'alpha') OR tags IN ('{}', '{x}')
+SELECT job_name, n FROM sys.jobs ORDER BY (n, job_name)
+SELECT job_name, priority FROM sys.jobs ORDER BY (priority, job_name) DESC
+# Small things.
+VALUES (3), (1), (2) ORDER BY 1
+VALUES (3, 'c'), (1, 'a'), (2, 'b') ORDER BY column2 DESC LIMIT 2
+SELECT * FROM (VALUES (3), (1) ORDER BY 1 LIMIT 1) v
+SELECT concat_ws('-', 1, '', 'x'), concat_ws('-', NULL, 'a', NULL), concat_ws(NULL, 'a'), concat_ws('', 'a', 'b')
+SELECT array_to_string(ARRAY[true, false], '|'), array_to_string(ARRAY[1.5, 2], ','), array_to_string(ARRAY[date '2026-01-01'], ','), array_to_string(ARRAY[interval '1 day'], ',')
+SELECT '{"a":1,"b":2,"c":3}'::jsonb - ARRAY['a', 'b'], '["a","b","c"]'::jsonb - ARRAY['a', 'x'], '{"a":1}'::jsonb - 'a', '[1,2]'::jsonb - 0
+SELECT time '24:00', time '23:59:59', timestamptz '2024-01-01 00:00 America/New_York', timestamptz '2024-01-01 03:00 AM', timestamptz '2024-01-01 12:30 PM Europe/Berlin'
+SELECT current_timestamp(0) = date_trunc('second', current_timestamp(0)), localtimestamp(0) = date_trunc('second', localtimestamp(0))
+SELECT ARRAY[9007199254740993] @> ARRAY[9007199254740992], ARRAY[9007199254740993] && ARRAY[9007199254740993], array_position(ARRAY[9007199254740993], 9007199254740992), ARRAY[1.0, 2.50] @> ARRAY[2.5, 1], ARRAY['1.0'] @> ARRAY['1']
+SELECT ARRAY[1, NULL] @> ARRAY[1, NULL], ARRAY[1, NULL] && ARRAY[NULL]::int[], ARRAY[]::int[] <@ ARRAY[1], ARRAY[1, 2, 2] <@ ARRAY[2, 1]
+SELECT generate_series(9223372036854775806, 9223372036854775807), 1
+SELECT * FROM generate_series(5, 1, -2)
+SELECT * FROM generate_series(3, 1)
+SELECT '[1,[2,3],{"a":[1,2]}]'::jsonb @> '[{"a":[2]},1]', '["a","b"]'::jsonb ?| ARRAY['x', 'b'], '["a","b"]'::jsonb ?& ARRAY['a', 'x'], '{"a":1}'::jsonb ?& ARRAY['a']
+SELECT regexp_replace('aXbXc', 'x', '<\&>', 'gi'), regexp_count('banana', 'an'), btrim('xyäx', 'xä'), regexp_split_to_array('a1b22c', '\d+')
+SELECT array_agg(n ORDER BY n) FILTER (WHERE n > 0 OR n < 0), json_object_agg(job_name, n) FILTER (WHERE n = 1), string_agg(job_name, ',' ORDER BY job_name) FROM sys.jobs
+SELECT job_name, array_agg(n) OVER (ORDER BY job_name) FROM sys.jobs ORDER BY job_name
+SELECT json_agg(1), array_agg('x'::text), stddev_pop(n), (SELECT json_agg(j.n) FROM (SELECT 1 AS n UNION ALL SELECT 2) j) FROM sys.jobs
+SELECT j.job_name, r.c FROM sys.jobs j, LATERAL (SELECT count(*) AS c, max(r.ms) AS m FROM sys.runs r WHERE r.job_uuid = j.job_uuid) r ORDER BY 1
+SELECT round(corr(x, x * 2)::numeric, 6), round(regr_slope(x * 2, x)::numeric, 6), round(covar_samp(x, 2 * x)::numeric, 3), round(regr_r2(x, 2 * x)::numeric, 6) FROM generate_series(1794826000000, 1794826000999) x

@@ -123,3 +123,45 @@ SELECT 1 AS a UNION SELECT 2 ORDER BY b
 [0A000] SELECT unnest(tags), count(*) FROM sys.jobs GROUP BY 1
 [0A000] SELECT sum(n) OVER (ORDER BY next_run RANGE BETWEEN INTERVAL '1 day' PRECEDING AND CURRENT ROW) FROM sys.jobs
 SELECT * FROM sys.jobs WHERE unnest(tags) = 'x'
+# More rows than one.
+SELECT (SELECT n FROM sys.jobs)
+SELECT (SELECT NULL FROM sys.jobs)
+SELECT (VALUES (1), (2))
+SELECT (SELECT 1 UNION SELECT 2)
+SELECT (SELECT n FROM sys.jobs ORDER BY n LIMIT 2)
+SELECT (SELECT generate_series(1, 3))
+SELECT (SELECT count(*) FROM sys.jobs GROUP BY job_name)
+SELECT job_name FROM sys.jobs j WHERE n = (SELECT k.n FROM sys.jobs k WHERE k.job_name >= j.job_name OR true)
+SELECT interval '1 2 minutes'
+[22007] SELECT interval '1-13'
+SELECT interval '5 ago'
+SELECT interval '1 2'
+[0A000] SELECT interval '1.234' second(2)
+SELECT interval '1' year to day
+# What has no order here.
+[0A000] SELECT ARRAY[2] < ARRAY[10]
+[0A000] SELECT '[2]'::jsonb >= '[10]'
+[0A000] SELECT (1, ARRAY[2]) < (1, ARRAY[10])
+[0A000] SELECT '[2]'::jsonb BETWEEN '[1]' AND '[10]'
+[0A000] SELECT max(tags) FROM sys.jobs
+[0A000] SELECT greatest(ARRAY[2], ARRAY[10])
+[0A000] SELECT tags FROM sys.jobs ORDER BY tags
+[0A000] SELECT tags FROM sys.jobs ORDER BY 1
+[0A000] SELECT tags FROM sys.jobs UNION SELECT tags FROM sys.jobs ORDER BY 1
+[0A000] SELECT job_name FROM sys.jobs ORDER BY (n, tags)
+[0A000] SELECT job_name FROM sys.jobs ORDER BY jobs
+[0A000] SELECT rank() OVER (ORDER BY tags) FROM sys.jobs
+[0A000] SELECT array_agg(n ORDER BY tags) FROM sys.jobs
+SELECT '{}'::jsonb - 1.5
+SELECT '5'::jsonb - ARRAY['a']
+SELECT extract(hour FROM date '2026-01-01')
+SELECT extract(day FROM time '10:00')
+[0A000] SELECT to_char(1234.5, '9.99EEEE')
+[0A000] SELECT to_char(12, 'RN')
+[0A000] SELECT to_char(-12, '99PR')
+[0A000] SELECT to_char(12, 'L99')
+[54000] SELECT repeat('a', 100000) ~ repeat('(a|b)*', 1000)
+[54000] SELECT 'a' ~ repeat('a', 20000)
+[54000] SELECT 'a' ~ repeat('a{1000}', 100)
+[54000] SELECT 'a' SIMILAR TO repeat('a', 20000)
+[54000] SELECT regexp_replace(repeat('a', 3000000), '(.*)', repeat('\1', 100000))

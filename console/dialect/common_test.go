@@ -1,0 +1,48 @@
+package dialect_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/rotajobs/rota/console/dialect"
+	"github.com/rotajobs/rota/console/query"
+)
+
+// doubled is a query of common tables each of which names the last one twice.
+func doubled(levels int, again string) string {
+	var b strings.Builder
+	b.WriteString("WITH a0 AS (SELECT 1 x)")
+	for i := 1; i <= levels; i++ {
+		fmt.Fprintf(&b, ", a%d AS (%s)", i, strings.ReplaceAll(again, "@", fmt.Sprintf("a%d", i-1)))
+	}
+	fmt.Fprintf(&b, " SELECT count(*) FROM a%d", levels)
+	return b.String()
+}
+
+// TestDoubledCommonTables: SQLite would put them in place until there is no memory left.
+func TestDoubledCommonTables(t *testing.T) {
+	for _, again := range []string{
+		"SELECT a.x FROM @ a, @ b",
+		"SELECT (SELECT max(x) FROM @) + (SELECT min(x) FROM @) AS x",
+		"SELECT x FROM @ UNION ALL SELECT x FROM (SELECT * FROM @) d",
+		"WITH i AS (SELECT * FROM @) SELECT i.x FROM i, i k",
+		"SELECT x FROM @ WHERE x IN (SELECT x FROM @) OR EXISTS (SELECT 1 FROM @)",
+	} {
+		for _, levels := range []int{39, 200} {
+			q, err := query.Parse(doubled(levels, again))
+			must(t, err)
+			_, err = dialect.Translate(q, catalogue{}, nil)
+			if e, is := errors.AsType[*dialect.Error](err); !is || e.State != dialect.StateTooMuch {
+				t.Errorf("%s, %d times: %v", again, levels, err)
+			}
+		}
+	}
+	if _, _, err := openDesk(t).ask(doubled(6, "SELECT a.x FROM @ a, @ b"), nil); err != nil {
+		t.Error(err)
+	}
+	if _, _, err := openDesk(t).ask(doubled(80, "SELECT x + 1 AS x FROM @"), nil); err != nil {
+		t.Error(err)
+	}
+}
