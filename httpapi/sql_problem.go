@@ -23,6 +23,7 @@ func sqlKindOf(code rota.Code) sqlKind { return sqlKind{kinds[code], string(code
 var sqlKinds = map[string]sqlKind{
 	"08": sqlKindOf(rota.Invalid),
 	"0A": sqlKindOf(rota.Invalid),
+	"21": sqlKindOf(rota.Invalid),
 	"22": sqlKindOf(rota.Invalid),
 	"25": sqlKindOf(rota.Invalid),
 	"3B": sqlKindOf(rota.Invalid),

@@ -153,12 +153,13 @@ func (a *audit) reservations() {
 }
 
 // complaints: a kill is no fault of the store's, nor of the engine's. All that a
-// server may complain of is handlers that do not listen.
+// server may complain of is handlers that do not listen, and a machine that is so busy
+// with other tests that a heartbeat took long: it tries again.
 func (a *audit) complaints() {
 	text, err := os.ReadFile(a.path("log"))
 	must(a, err)
 	for row := range strings.Lines(string(text)) {
-		if strings.Contains(row, "level=ERROR") && !strings.Contains(row, "a handler ignores the end of its context") {
+		if strings.Contains(row, "level=ERROR") && !strings.Contains(row, "a handler ignores the end of its context") && !strings.Contains(row, slowAnswer) {
 			a.Errorf("the server complained: %s", row)
 		}
 	}
