@@ -30,7 +30,7 @@ func TestSameInZones(t *testing.T) {
 					t.Run(strings.TrimSuffix(file, ".sql")+strconv.Itoa(s.line), func(t *testing.T) { same(t, d, conn, s) })
 				}
 			}
-			randomly(t, d, conn, 200)
+			randomly(t, d, conn, 60)
 		})
 	}
 }

@@ -16,8 +16,8 @@ func TestVerifyFindsNothingInABusyCompany(t *testing.T) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			s := openTest(t, Config{})
 			c := &crowd{busy: newBusy(t, s, seed)}
-			for range 40 {
-				c.live(25)
+			for range 20 {
+				c.live(50)
 				if verifyClean(t, s); t.Failed() {
 					return
 				}
