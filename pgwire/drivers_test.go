@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"reflect"
@@ -216,7 +215,7 @@ func TestPgxArguments(t *testing.T) {
 // TestPsql runs the program itself, which must be on the machine.
 func TestPsql(t *testing.T) {
 	if _, err := exec.LookPath("psql"); err != nil {
-		t.Skip("there is no psql")
+		t.Fatal("there is no psql; make test installs it")
 	}
 	s, _ := newHouse(t, withTLS(certificate(t, false)))
 	host, port, _ := net.SplitHostPort(s.addr)
@@ -257,26 +256,6 @@ func TestPsql(t *testing.T) {
 }
 
 const jdbc = "/usr/share/java/postgresql.jar" // of Debian's libpostgresql-jdbc-java
-
-func TestJDBC(t *testing.T) {
-	if _, err := os.Stat(jdbc); err != nil {
-		t.Skip("there is no JDBC driver")
-	}
-	if _, err := exec.LookPath("javac"); err != nil {
-		t.Skip("there is no Java")
-	}
-	s, _ := newHouse(t)
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
-	out, err := exec.CommandContext(ctx, "java", "-cp", jdbc, "testdata/Jdbc.java", s.addr, password).CombinedOutput()
-	want := ""
-	for _, name := range []string{"extended", "simple", "extendedcacheeverything"} {
-		want += strings.Repeat(name+" true 1 true\n", 3) + "42704\nabc\nvalid true\n"
-	}
-	if err != nil || string(out) != want {
-		t.Errorf("got %v\n%s\nwant\n%s", err, out, want)
-	}
-}
 
 // BenchmarkCreateJob compares CREATE JOB over the wire with the same in process, by
 // 16 at once: the wire must not cost much beside the store.
