@@ -43,6 +43,15 @@ func held(raw json.RawMessage) any {
 	return string(raw) // an array or an object
 }
 
+// elementOf is a value of an array. A document stands there as it is: a text is one in
+// quotes.
+func elementOf(raw json.RawMessage, elem kind.Kind) any {
+	if one := held(raw); one == nil || elem != kind.JSON && elem != kind.PlainJSON {
+		return one
+	}
+	return string(raw)
+}
+
 func arrayText(elem kind.Kind) encoder {
 	return func(dst []byte, value any, v *values) ([]byte, error) {
 		return v.appendArray(dst, value, elem, coderOf(elem).text)
@@ -59,7 +68,7 @@ func (v *values) appendArray(dst []byte, value any, elem kind.Kind, text encoder
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		one := held(raw)
+		one := elementOf(raw, elem)
 		switch {
 		case one == nil:
 			dst = append(dst, "NULL"...)
@@ -106,8 +115,11 @@ func arrayBinary(elem kind.Kind, from uint32) encoder {
 		}
 		nulls, dimensions := uint32(0), uint32(min(len(list), 1))
 		for _, raw := range list {
-			if held(raw) == nil {
+			switch {
+			case held(raw) == nil:
 				nulls = 1
+			case raw[0] == '[' && elem != kind.JSON && elem != kind.PlainJSON:
+				return dst, refuse(stateNotSupported, "ask for it as text", "an array of several dimensions cannot be sent in binary")
 			}
 		}
 		for _, n := range []uint32{dimensions, nulls, oidOf(elem)} {
@@ -120,7 +132,7 @@ func arrayBinary(elem kind.Kind, from uint32) encoder {
 		dst = binary.BigEndian.AppendUint32(dst, from)
 		encode := coderOf(elem).binary
 		for _, raw := range list {
-			if dst, err = v.sized(dst, held(raw), encode); err != nil {
+			if dst, err = v.sized(dst, elementOf(raw, elem), encode); err != nil {
 				return dst, err
 			}
 		}

@@ -87,6 +87,7 @@ func TestValues(t *testing.T) {
 		{kind.Int4.Array(), `[[1,2],[3,4]]`, `{{1,2},{3,4}}`, "-"},
 		{kind.Boolean.Array(), `[true,0]`, `{t,f}`, ""},
 		{kind.JSON.Array(), `[{"a":[1,2]}]`, `{"{\"a\":[1,2]}"}`, ""},
+		{kind.JSON.Array(), `["a",1,null,[1]]`, `{"\"a\"",1,NULL,[1]}`, ""},
 		{kind.Timestamp.Array(), `["2026-07-01T00:00:00.000000Z"]`, `{"2026-07-01 02:00:00+02"}`, ""},
 		{kind.AnyArray, `["a"]`, `{a}`, ""},
 		{kind.Int2s, `[1,2,3]`, "1 2 3", "0000000100000000000000150000000300000000" + "000000020001000000020002000000020003"},
@@ -173,6 +174,9 @@ func TestValuesThatDoNotFit(t *testing.T) {
 				t.Errorf("%s %v in format %d: %v", test.kind, test.held, format, err)
 			}
 		}
+	}
+	if _, err := coderOf(kind.Int4.Array()).binary(nil, "[[1,2],[3,4]]", &values{}); codeIn(err) != "0A000" {
+		t.Errorf("two dimensions in binary: %v", err)
 	}
 	for _, k := range []kind.Kind{kind.UUID, kind.Inet, kind.OID, kind.Numeric} {
 		if _, err := coderOf(k).binary(nil, "apple", nil); err == nil {
