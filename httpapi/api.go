@@ -26,6 +26,7 @@ type api struct {
 	room      func(dir string) (free uint64, known bool)
 	waiting   *waitingRoom // of workers
 	staff     *staff
+	logsDue   *logsDue
 	audited   atomic.Int64 // the number of an entry of the audit that there is
 	complaint atomic.Value // why the server was last not ready, as it was logged
 }
@@ -40,7 +41,7 @@ func New(config Config) (http.Handler, error) {
 		Config: config, mux: http.NewServeMux(), gate: newGate(config.Token, config.Clock),
 		crowds: newCrowds(&config), bodies: make(crowd, config.LargeMax),
 		pace: newPace(config.Rate, config.Clock), strangers: newPace(config.Rate, config.Clock),
-		pageBytes: pageBytesMax, room: roomIn, waiting: newWaitingRoom(&config), staff: newStaff(config.Clock),
+		pageBytes: pageBytesMax, room: roomIn, waiting: newWaitingRoom(&config), staff: newStaff(config.Clock), logsDue: newLogsDue(),
 	}
 	a.doc = humago.New(a.mux, openAPI(config.Version))
 	a.routes()

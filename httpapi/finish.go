@@ -97,6 +97,7 @@ func finishRuns(c *call, body *FinishRequest) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
+	defer c.logsDue.expect(logs)()
 	for i, log := range logs {
 		items[i].LogPath = log.path
 	}

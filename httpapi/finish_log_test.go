@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/httpapi"
@@ -93,6 +94,49 @@ func TestALogThatComesWithTheEndIsFollowed(t *testing.T) {
 	s.finish(job, `, "outcome": "completed", "log": "at last\n"`)
 	if text := soon(t, followed).is(200).text; text != "at last\n" {
 		t.Errorf("%q", text)
+	}
+}
+
+// slowWriter keeps a log when it is let.
+type slowWriter struct {
+	logWriter
+	begun, let chan struct{}
+}
+
+func (w slowWriter) Keep(job *rota.Job, text string) error {
+	close(w.begun)
+	<-w.let
+	return w.logWriter.Keep(job, text)
+}
+
+// TestALogThatIsDueIsWaitedFor: who sees the end of a run sees its log.
+func TestALogThatIsDueIsWaitedFor(t *testing.T) {
+	slow := slowWriter{begun: make(chan struct{}), let: make(chan struct{})}
+	s := newServer(t, func(c *httpapi.Config) {
+		slow.logWriter = logWriter{c.Logs.(logReader).logDir}
+		c.LogWriter = slow
+	})
+	s.declare("a")
+	id := s.enqueue(`{"type": "a"}`)
+	job := s.claimOne("a")
+	finished, asked := make(chan string, 1), make(chan answer, 2)
+	go func() { finished <- s.finish(job, `, "outcome": "completed", "log": "at last\n"`) }()
+	<-slow.begun
+	if state := s.get("jobs/" + id).is(200).job().State; state != "completed" {
+		t.Errorf("it is %s", state)
+	}
+	for _, how := range []string{"", "?follow=true"} {
+		go func() { asked <- s.get("jobs/" + id + "/log" + how) }()
+	}
+	time.Sleep(50 * time.Millisecond) // both have asked
+	close(slow.let)
+	for range 2 {
+		if text := soon(t, asked).is(200).text; text != "at last\n" {
+			t.Errorf("%q", text)
+		}
+	}
+	if code := <-finished; code != "ok" {
+		t.Error(code)
 	}
 }
 

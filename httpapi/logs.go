@@ -95,6 +95,11 @@ func (c *call) openLog(job *rota.Job) (io.ReadSeekCloser, error) {
 	if c.Logs == nil || job.Run == nil {
 		return nil, nil
 	}
+	if job.Ended() {
+		if err := c.logsDue.wait(c.ctx, job.ID); err != nil {
+			return nil, err
+		}
+	}
 	log, err := c.Logs.Open(job)
 	if rota.CodeOf(err) == rota.NotFound {
 		return nil, nil
@@ -116,7 +121,7 @@ func (c *call) followLog(job *rota.Job, tail int) error {
 			log.Close()
 		}
 	}()
-	look, late := time.NewTicker(logLook), false
+	look := time.NewTicker(logLook)
 	defer look.Stop()
 	for {
 		ended := job.Ended() // known before the log is read: what is written until then is read
@@ -124,16 +129,18 @@ func (c *call) followLog(job *rota.Job, tail int) error {
 			if log, _ = c.openLog(job); log != nil {
 				_ = seekTail(log, tail)
 			}
+			if c.ctx.Err() != nil {
+				hangUp()
+			}
 		}
 		if log != nil {
 			if n, err := pour(c.w, log); err != nil || n > 0 && control.Flush() != nil {
 				hangUp()
 			}
 		}
-		if ended && (log != nil || late || job.Run == nil || job.Run.LogPath == "") {
+		if ended {
 			return nil
 		}
-		late = ended // a worker elsewhere sends its log with the end: it is written a moment after that
 		select {
 		case <-look.C:
 		case <-c.ctx.Done():
