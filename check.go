@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/tidwall/gjson"
 )
 
 func eachItem[T any](items []T, check func(*T) *Error) error {
@@ -187,7 +189,7 @@ func checkJSON(field string, doc json.RawMessage, most int) *Error {
 		return Invalidf(field, "has %d bytes; at most %d are allowed", len(doc), most)
 	case len(doc) > DepthMax && JSONDepth(doc) > DepthMax: // a shorter one has no room for that
 		return Invalidf(field, "is nested more than %d deep", DepthMax)
-	case !json.Valid(doc):
+	case !gjson.ValidBytes(doc):
 		return Invalidf(field, "is not JSON")
 	case !utf8.Valid(doc):
 		return Invalidf(field, "is not UTF-8 text")

@@ -5,6 +5,8 @@ import (
 	"math"
 	"strconv"
 	"unicode/utf8"
+
+	"github.com/tidwall/gjson"
 )
 
 // plain is a schema of a flat object, which most job types have. It recognises
@@ -163,7 +165,7 @@ func setLimit(limit *int64, v any) bool {
 // passes reports whether it is sure that the schema accepts the params. No plain
 // schema at all is sure of nothing.
 func (p *plain) passes(params []byte) bool {
-	if p == nil || len(params) > plainBytesMost || !json.Valid(params) || !utf8.Valid(params) {
+	if p == nil || len(params) > plainBytesMost || !gjson.ValidBytes(params) || !utf8.Valid(params) {
 		return false
 	}
 	s := scanner{params}
