@@ -42,6 +42,7 @@ func OpenWith(url string, config Config) (*Store, error) {
 	if !strings.Contains(url, "pool_max_conns") {
 		parsed.MaxConns = int32(config.Conns)
 	}
+	parsed.ShouldPing = shouldPing
 	s.conns = parsed.MaxConns
 	s.seats = make(chan struct{}, max(1, s.conns-viewsLeave))
 	if s.pool, err = pgxpool.NewWithConfig(ctx, parsed); err != nil {
