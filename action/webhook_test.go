@@ -349,7 +349,7 @@ func TestTheInsideIsNotTold(t *testing.T) {
 // TestSlowReceiversKeepNoJobWaiting: as many receivers hang as the lane has slots,
 // and the jobs of users run on.
 func TestSlowReceiversKeepNoJobWaiting(t *testing.T) {
-	w := newTeller(t)
+	w := newTeller(t, func(c *SenderConfig) { c.HeadMax = time.Hour }) // no receiver is given up
 	hanging, release := make(chan struct{}, 100), make(chan struct{})
 	s := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
 		hanging <- struct{}{}
@@ -369,11 +369,7 @@ func TestSlowReceiversKeepNoJobWaiting(t *testing.T) {
 		}
 	}
 	for range 20 {
-		begun := time.Now()
 		w.ends(w.enqueue(rota.NewJob{Type: "noop"}))
-		if took := time.Since(begun); took > 8*time.Second { // before the first receiver is given up
-			t.Fatalf("a job took %v", took)
-		}
 	}
 	if tails := w.deliveries(); len(tails) != 28 {
 		t.Errorf("there are %d deliveries", len(tails))

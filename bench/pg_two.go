@@ -30,7 +30,9 @@ const (
 func pgTwoBenchmark() benchmark {
 	s := pgShift{
 		name: pgTwoCase, jobs: pgJobs,
-		applicants: []pgApplicant{pgTeamApplicant("one", 1, pgWorkers, 0), pgTeamApplicant("two", 2, pgWorkers/2, 0)},
+		applicants: []pgApplicant{
+			pgTeamApplicant("one", 1, pgWorkers, 0), pgTeamApplicant("two", 2, pgWorkers/2, 0), pgTeamApplicant("two, whole", 2, pgWorkers, 0),
+		},
 		bars: []bar{
 			{caseName: pgTwoCase, subject: "two", against: "one", least: pgTwoLeast},
 			{caseName: pgTwoCase, subject: "two", against: "one", least: pgTwoAim, aim: true},

@@ -22,6 +22,12 @@ func onEachStore(t *testing.T, tell func(t *testing.T, w *world)) {
 // those of a server are, that others share it.
 func newServerWorld(t *testing.T) *world {
 	t.Helper()
+	t.Parallel()
+	return serverWorld(t)
+}
+
+func serverWorld(t *testing.T) *world {
+	t.Helper()
 	w := emptyWorld(t)
 	server := pgtest.Shared(t)
 	template := server.Template(t, "migrated", func(url string) error {
@@ -33,7 +39,7 @@ func newServerWorld(t *testing.T) *world {
 	})
 	w.url = server.URL(server.NewDatabase(t, template))
 	store := w.connect()
-	w.store, w.roll = w.keep(store), store
+	w.store, w.roll = w.keep(store), &timedRoll{store, w.calls}
 	return w
 }
 
@@ -57,5 +63,5 @@ func (w *world) another() (rota.Store, rota.Roll) {
 		return w.store, nil
 	}
 	store := w.connect()
-	return w.keep(store), store
+	return w.keep(store), &timedRoll{store, w.calls}
 }

@@ -101,11 +101,11 @@ func TestSlotsThatComeFreeWhileACallWaitsAreUsed(t *testing.T) {
 func TestAShutdownEndsACallThatWaits(t *testing.T) {
 	w := newWorld(t)
 	d := w.distant()
+	d.wait = time.Hour
 	r := w.remote(d, registry(done), engine.Config{})
 	d.waits(w)
-	began := time.Now()
-	if err := r.shutdown(); err != nil || time.Since(began) > 10*time.Second {
-		t.Errorf("%v after %v", err, time.Since(began))
+	if err := r.shutdown(); err != nil {
+		t.Error(err)
 	}
 	id := w.addOne()
 	if job := w.job(id); job.State() != rota.StateQueued {
@@ -402,9 +402,10 @@ func TestEmptyAnswersThatComeAtOnceAreNotHammered(t *testing.T) {
 	d := w.distant()
 	d.wait = 0
 	w.remote(d, registry(done), engine.Config{})
+	began := time.Now()
 	time.Sleep(1200 * time.Millisecond)
-	if n := d.calls.of(rota.VerbClaim); n > 12 {
-		t.Errorf("it was asked %d times", n)
+	if n, took := d.calls.of(rota.VerbClaim), time.Since(began); float64(n) > 10*took.Seconds() {
+		t.Errorf("it was asked %d times in %s", n, took)
 	}
 	if job := w.ended(w.addOne()); job.State() != rota.StateCompleted {
 		t.Errorf("%s", job.State())

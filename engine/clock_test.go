@@ -101,10 +101,10 @@ func TestAClockThatIsWrongForAMomentSilencesNothing(t *testing.T) {
 func TestAClockSetBackAfterADeclarationIsNoticed(t *testing.T) {
 	w := newWorld(t)
 	w.start(registry(done), engine.Config{})
-	time.Sleep(50 * time.Millisecond) // for its first look, which nobody signals
-	w.jump(2 * halfADay)              // further than it is set back: what was fired by it tells nothing
+	w.rest(50 * time.Millisecond) // for its first look, which nobody signals
+	w.jump(2 * halfADay)          // further than it is set back: what was fired by it tells nothing
 	w.declare("minutely", rota.ScheduleSpec{Cron: "* * * * *"})
-	time.Sleep(50 * time.Millisecond) // for the engine to see the jump, which nobody signals
+	w.rest(50 * time.Millisecond) // for the engine to see the jump, which nobody signals
 	w.clock.set(-halfADay)
 	w.realigned()
 }
@@ -170,7 +170,7 @@ func TestAJumpWakesWhoWaitsForARate(t *testing.T) {
 	}})
 	w.add(rota.NewJob{}, rota.NewJob{})
 	s.next(w)
-	time.Sleep(50 * time.Millisecond) // for the engine to come to rest, which nobody signals
+	w.rest(50 * time.Millisecond) // for the engine to come to rest, which nobody signals
 	w.clock.set(2 * time.Hour)
 	s.next(w)
 }
@@ -222,21 +222,21 @@ func TestAJumpMakesDelayedJobsDue(t *testing.T) {
 }
 
 func TestAJumpForwardCostsNoLease(t *testing.T) {
-	onEachStore(t, func(t *testing.T, w *world) {
+	byLeaseOnEachStore(t, func(w *world) {
 		s := newStage()
-		r := w.start(registry(s.play), engine.Config{Lease: time.Second})
+		r := w.start(registry(s.play), engine.Config{Lease: w.lease})
 		reg := engine.NewRegistry()
 		reg.Func("other", rota.TypeSpec{}, done)
 		store, roll := w.another()
-		w.startOn(store, reg, engine.Config{Name: "other", Lease: time.Second, Roll: roll})
+		w.startOn(store, reg, engine.Config{Name: "other", Lease: w.lease, Roll: roll})
 		id := w.addOne()
 		s.next(w)
-		time.Sleep(1_100 * time.Millisecond) // until the other may take what is stale
+		time.Sleep(w.lease + w.lease/10) // until the other may take what is stale
 		w.clock.set(halfADay)
-		time.Sleep(1_500 * time.Millisecond) // all beat and reap in that time
-		s.end <- nil
+		time.Sleep(w.lease + w.lease/2) // all beat and reap in that time
+		s.ends(w, nil)
 		if ended := w.ended(id); ended.State() != rota.StateCompleted || r.Snapshot().LeaseLost != 0 {
-			t.Errorf("%s, %d leases lost", ended.State(), r.Snapshot().LeaseLost)
+			w.Errorf("%s, %d leases lost", ended.State(), r.Snapshot().LeaseLost)
 		}
 	})
 }
@@ -250,51 +250,50 @@ func (c *clock) skewed(by time.Duration) func() time.Time {
 // between two fires. What the one runs the other does not take for dead, and
 // nothing is fired twice, nor before its time, all by the clock of the store.
 func TestSkewedClocksFreeNoLeaseAndFireNothingTwice(t *testing.T) {
-	onEachStore(t, func(t *testing.T, w *world) {
+	byLeaseOnEachStore(t, func(w *world) {
 		s := newStage()
-		r := w.start(registry(s.play), engine.Config{Name: "behind", Lease: shortLease, Clock: w.clock.skewed(-5 * time.Second)})
+		r := w.start(registry(s.play), engine.Config{Name: "behind", Lease: 2 * w.lease, Clock: w.clock.skewed(-5 * w.lease)})
 		reg := engine.NewRegistry()
 		reg.Func("other", rota.TypeSpec{}, done)
 		store, roll := w.another()
-		w.startOn(store, reg, engine.Config{Name: "ahead", Lease: rota.LeaseMin, Clock: w.clock.skewed(5 * time.Second), Roll: roll})
+		w.startOn(store, reg, engine.Config{Name: "ahead", Lease: w.lease, Clock: w.clock.skewed(5 * w.lease), Roll: roll})
 		id := w.addOne()
 		s.next(w)
 		w.declare("ticks", rota.ScheduleSpec{Every: time.Second})
-		reaps := w.clock.now().Add(rota.LeaseMin + rota.LeaseMin/2) // by then the one ahead has looked for stale leases
+		reaps := w.clock.now().Add(w.lease + w.lease/2) // by then the one ahead has looked for stale leases
 		w.until("both have had their time", func() bool {
 			return w.clock.now().After(reaps) && len(w.planned("ticks")) >= 1
 		})
 		if w.job(id).Ended() || r.Snapshot().LeaseLost != 0 {
-			t.Error("a run was taken from a process whose clock is wrong")
+			w.Error("a run was taken from a process whose clock is wrong")
 		}
-		jobs, err := w.store.Jobs(t.Context(), rota.JobQuery{Schedule: "ticks"})
+		jobs, err := w.store.Jobs(w.Context(), rota.JobQuery{Schedule: "ticks"})
 		if err != nil {
-			t.Fatal(err)
+			w.Fatal(err)
 		}
 		for _, job := range jobs {
 			if job.CreatedAt.Before(job.PlanTime) {
-				t.Errorf("what was planned for %s was fired at %s", job.PlanTime, job.CreatedAt)
+				w.Errorf("what was planned for %s was fired at %s", job.PlanTime, job.CreatedAt)
 			}
 		}
 		w.firedOnce()
-		s.end <- nil
+		s.ends(w, nil)
 		w.completes(id)
 	})
 }
 
 // TestALeaseOutlivesAClockThatIsSetBack: it was extended, to an earlier time.
 func TestALeaseOutlivesAClockThatIsSetBack(t *testing.T) {
-	onEachStore(t, func(t *testing.T, w *world) {
+	byLeaseOnEachStore(t, func(w *world) {
 		s := newStage()
-		r := w.start(registry(s.play), engine.Config{Lease: 2 * time.Second})
+		r := w.start(registry(s.play), engine.Config{Lease: w.lease})
 		id := w.addOne()
 		s.next(w)
-		w.clock.set(-5 * time.Second)
-		time.Sleep(2500 * time.Millisecond) // longer than a lease
-		s.end <- nil
-		w.completes(id)
-		if lost := r.Snapshot().LeaseLost; lost > 0 {
-			t.Errorf("%d leases are lost", lost)
+		w.clock.set(-5 * w.lease)
+		time.Sleep(w.lease + w.lease/4) // longer than a lease
+		s.ends(w, nil)
+		if ended, lost := w.ended(id), r.Snapshot().LeaseLost; ended.State() != rota.StateCompleted || lost > 0 {
+			w.Errorf("%s, %d leases are lost", ended.State(), lost)
 		}
 	})
 }

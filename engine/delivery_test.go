@@ -54,7 +54,7 @@ func (w *world) members(group rota.ID) []*rota.Job {
 // delivery is the only one that there is, sooner or later.
 func (w *world) delivery() rota.ID {
 	w.Helper()
-	return w.seen.await(w.T, "a delivery", func(e rota.Event) bool { return e.Type == rota.TypeWebhook }).JobID
+	return w.seen.await(w, "a delivery", func(e rota.Event) bool { return e.Type == rota.TypeWebhook }).JobID
 }
 
 func TestWebhooksAreToldOfAGroupThatHasFinished(t *testing.T) {

@@ -137,7 +137,7 @@ func TestDirectRunsComeInTheOrderOfTheirCallers(t *testing.T) {
 	var callers []<-chan answer
 	for _, name := range names {
 		callers = append(callers, r.direct(context.Background(), name, patience))
-		time.Sleep(50 * time.Millisecond) // for it to stand in the row, which nobody signals
+		w.rest(50 * time.Millisecond) // for it to stand in the row, which nobody signals
 	}
 	for i, name := range names {
 		if job := s.next(w); job.Name != name {
@@ -177,57 +177,59 @@ func TestADirectRunWaitsForASlotButNotForEver(t *testing.T) {
 // A process that dies holds others up no longer than its leases do; one that
 // lives is waited for.
 func TestAReservationLastsALeaseAndIsKeptWhileItWaits(t *testing.T) {
-	w := newWorld(t)
-	s := newStage()
-	r := w.start(registry(s.play), engine.Config{Workers: 1, Lease: rota.LeaseMin})
-	w.addOne()
-	s.next(w)
-	answers := r.direct(context.Background(), "patient", patience)
-	w.until("it has reserved", func() bool { return w.active() != nil })
-	first := w.active()
-	if lasts := first.ExpiresAt.Sub(first.ReservedAt); lasts > rota.LeaseMin+rota.LeaseMin/2 { // it may have been kept once
-		t.Errorf("it lasts %s", lasts)
-	}
-	time.Sleep(2 * rota.LeaseMin)
-	if now := w.active(); now == nil || now.ID != first.ID {
-		t.Errorf("while somebody waits it is over: %+v", now)
-	}
-	s.end <- nil
-	if job := s.next(w); job.Name != "patient" {
-		t.Errorf("%s began", job.ID)
-	}
-	s.end <- nil
-	if a := w.hears(answers); a.err != nil {
-		t.Error(a.err)
-	}
+	byLease(t, fileWorld, func(w *world) {
+		s := newStage()
+		r := w.start(registry(s.play), engine.Config{Workers: 1, Lease: w.lease})
+		w.addOne()
+		s.next(w)
+		answers := r.direct(context.Background(), "patient", patience)
+		w.until("it has reserved", func() bool { return w.active() != nil })
+		first := w.active()
+		if lasts := first.ExpiresAt.Sub(first.ReservedAt); lasts > w.lease+w.lease/2 { // it may have been kept once
+			w.Errorf("it lasts %s", lasts)
+		}
+		time.Sleep(2 * w.lease)
+		if now := w.active(); now == nil || now.ID != first.ID {
+			w.Errorf("while somebody waits it is over: %+v", now)
+		}
+		s.ends(w, nil)
+		if job := s.next(w); job.Name != "patient" {
+			w.Errorf("%s began", job.ID)
+		}
+		s.ends(w, nil)
+		if a := w.hears(answers); a.err != nil {
+			w.Error(a.err)
+		}
+	})
 }
 
 // This process was not heard of, and its reservation is over by the time that a
 // slot is free.
 func TestADirectRunWhoseReservationIsOverReservesAgain(t *testing.T) {
-	w := newWorld(t)
-	s := newStage()
-	silent := wrap.Fault{Before: func(b rota.Batch) error {
-		if hasVerb(b, rota.VerbExtend) {
-			return errDown
+	byLease(t, fileWorld, func(w *world) {
+		s := newStage()
+		silent := wrap.Fault{Before: func(b rota.Batch) error {
+			if hasVerb(b, rota.VerbExtend) {
+				return errDown
+			}
+			return nil
+		}}
+		r := w.startOn(wrap.Flaky(w.store, silent), registry(s.play), engine.Config{Workers: 1, Lease: w.lease})
+		w.addOne()
+		s.next(w)
+		answers := r.direct(context.Background(), "patient", patience)
+		w.until("it has reserved", func() bool { return w.active() != nil })
+		first := w.active().ID
+		w.until("that is over", func() bool { return w.active() == nil })
+		s.ends(w, nil)
+		if job := s.next(w); job.Name != "patient" || w.active() == nil || w.active().ID == first {
+			w.Errorf("%s began under %+v", job.ID, w.active())
 		}
-		return nil
-	}}
-	r := w.startOn(wrap.Flaky(w.store, silent), registry(s.play), engine.Config{Workers: 1, Lease: rota.LeaseMin})
-	w.addOne()
-	s.next(w)
-	answers := r.direct(context.Background(), "patient", patience)
-	w.until("it has reserved", func() bool { return w.active() != nil })
-	first := w.active().ID
-	w.until("that is over", func() bool { return w.active() == nil })
-	s.end <- nil
-	if job := s.next(w); job.Name != "patient" || w.active() == nil || w.active().ID == first {
-		t.Errorf("%s began under %+v", job.ID, w.active())
-	}
-	s.end <- nil
-	if a := w.hears(answers); a.err != nil {
-		t.Error(a.err)
-	}
+		s.ends(w, nil)
+		if a := w.hears(answers); a.err != nil {
+			w.Error(a.err)
+		}
+	})
 }
 
 func TestADirectRunObeysLimits(t *testing.T) {
@@ -320,7 +322,7 @@ func TestADirectRunInAShutdown(t *testing.T) {
 	waits := r.direct(context.Background(), "waits for a slot", patience)
 	w.until("it has reserved", func() bool { return w.active() != nil })
 	behind := r.direct(context.Background(), "waits for its turn", patience)
-	time.Sleep(50 * time.Millisecond) // for it to stand in the row, which nobody signals
+	w.rest(50 * time.Millisecond) // for it to stand in the row, which nobody signals
 	r.stop()
 	for _, answers := range []<-chan answer{waits, behind} {
 		if a := w.hears(answers); rota.CodeOf(a.err) != rota.Unavailable {

@@ -42,14 +42,14 @@ type Engine struct {
 	last context.Context // ends when the last run has ended, or nothing can be done about it
 	done context.CancelFunc
 
-	recordGrace, reportGrace time.Duration // for tests
+	cutGrace, recordGrace, reportGrace time.Duration // for tests
 }
 
 // New makes an engine; Run starts it.
 func New(client *rota.Client, reg *Registry, config Config) *Engine {
 	e := &Engine{
 		client: client, store: client.Store(), reg: reg, config: config.withDefaults(), life: rota.NewID(),
-		ready: make(chan struct{}), cut: make(chan struct{}), recordGrace: recordGrace, reportGrace: reportGrace,
+		ready: make(chan struct{}), cut: make(chan struct{}), cutGrace: cutGrace, recordGrace: recordGrace, reportGrace: reportGrace,
 	}
 	e.last, e.done = context.WithCancel(context.Background())
 	e.heart = newHeart(e)
@@ -200,7 +200,7 @@ func (e *Engine) drain() error {
 	case <-idle:
 		return nil
 	case <-grace.C:
-		e.pool.cutOff(cutGrace)
+		e.pool.cutOff(e.cutGrace)
 	case <-e.cut:
 		e.pool.cutOff(cutNow)
 	}
@@ -210,7 +210,7 @@ func (e *Engine) drain() error {
 // lastWait waits until the end of what was cut off is recorded. A second signal
 // shortens what the handlers have left.
 func (e *Engine) lastWait(idle <-chan struct{}) error {
-	last := time.NewTimer(cutGrace + e.recordGrace)
+	last := time.NewTimer(e.cutGrace + e.recordGrace)
 	defer last.Stop()
 	select {
 	case <-idle:

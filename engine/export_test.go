@@ -6,6 +6,9 @@ import (
 	"github.com/rotajobs/rota"
 )
 
+// SetCutGrace sets how long a handler has to return once a shutdown has cut it off.
+func (e *Engine) SetCutGrace(d time.Duration) { e.cutGrace = d }
+
 // SetRecordGrace sets how long a store may take to record what was cut off.
 func (e *Engine) SetRecordGrace(d time.Duration) { e.recordGrace = d }
 

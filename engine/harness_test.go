@@ -25,6 +25,7 @@ const patience = time.Minute
 func TestMain(m *testing.M) {
 	flag.Parse()
 	_ = flag.Set("test.parallel", "8")
+	go watchMachine()
 	code := m.Run()
 	pgtest.Close()
 	os.Exit(code)
@@ -39,11 +40,23 @@ type world struct {
 	clock *clock
 	seen  *witness
 	log   *logbook
+
+	began   time.Time
+	calls   *delays       // of the store
+	lease   time.Duration // of a test that byLease tells
+	excused bool          // it can be told again
+	again   bool          // and is to be
 }
 
 // newWorld opens a store that is a file. At the end of the test it must be in
 // order, whatever happened in between.
 func newWorld(t *testing.T) *world {
+	t.Helper()
+	t.Parallel()
+	return fileWorld(t)
+}
+
+func fileWorld(t *testing.T) *world {
 	t.Helper()
 	w := emptyWorld(t)
 	file, err := sqlite.OpenWith(filepath.Join(t.TempDir(), "rota.db"), sqlite.Config{Clock: w.clock.now})
@@ -56,17 +69,16 @@ func newWorld(t *testing.T) *world {
 
 func emptyWorld(t *testing.T) *world {
 	t.Helper()
-	t.Parallel()
-	return &world{T: t, clock: &clock{}, seen: newWitness(), log: &logbook{}}
+	return &world{T: t, clock: &clock{}, seen: newWitness(), log: &logbook{}, began: time.Now(), calls: &delays{}}
 }
 
 // keep has a store watched, and looked at and closed at the end.
 func (w *world) keep(store rota.Store) rota.Store {
-	kept := wrap.Coalesce(store)
+	kept := wrap.Coalesce(&timed{store, w.calls})
 	kept.Watch(w.seen.see)
 	w.Cleanup(func() {
 		for v, err := range store.Verify(context.Background()) {
-			w.Errorf("the store is not in order: %+v %v", v, err)
+			w.T.Errorf("the store is not in order: %+v %v", v, err)
 		}
 		_ = store.Close()
 	})
@@ -164,12 +176,16 @@ func (w *world) until(what string, holds func() bool) {
 }
 
 // soon wants something to come in time. On a busy machine it may take a few
-// tries.
+// tries, and for how long that has kept this process from its work is not counted.
 func (w *world) soon(what string, late func() time.Duration) {
 	w.Helper()
 	var by time.Duration
 	for range 5 {
-		if by = late(); by < 0 || by < 500*time.Millisecond {
+		began := time.Now()
+		if by = late(); by > 0 {
+			by = max(0, by-machine.most(began, patience)-w.calls.most(began, patience))
+		}
+		if by < 500*time.Millisecond {
 			break
 		}
 	}
@@ -222,7 +238,7 @@ func (w *world) job(id rota.ID) *rota.Job {
 // ended waits for the end of a job.
 func (w *world) ended(id rota.ID) *rota.Job {
 	w.Helper()
-	w.seen.await(w.T, "the end of job "+id.String(), func(e rota.Event) bool {
+	w.seen.await(w, "the end of job "+id.String(), func(e rota.Event) bool {
 		return e.JobID == id && isEnd[e.Kind]
 	})
 	return w.job(id)
@@ -231,7 +247,7 @@ func (w *world) ended(id rota.ID) *rota.Job {
 // completes waits for a job to complete, and does not read it.
 func (w *world) completes(id rota.ID) {
 	w.Helper()
-	w.seen.await(w.T, "the completion of job "+id.String(), func(e rota.Event) bool {
+	w.seen.await(w, "the completion of job "+id.String(), func(e rota.Event) bool {
 		return e.JobID == id && e.Kind == rota.EventJobCompleted
 	})
 }
@@ -244,7 +260,7 @@ var isEnd = map[rota.EventKind]bool{
 func (w *world) retryOf(id rota.ID) *rota.Job {
 	w.Helper()
 	execution := w.job(id).ExecutionID
-	e := w.seen.await(w.T, "the retry of "+id.String(), func(e rota.Event) bool {
+	e := w.seen.await(w, "the retry of "+id.String(), func(e rota.Event) bool {
 		return e.Kind == rota.EventJobEnqueued && e.ExecutionID == execution && w.job(e.JobID).RetryOf == id
 	})
 	return w.job(e.JobID)
@@ -295,6 +311,16 @@ func (s *stage) next(w *world) *rota.Job {
 	case <-time.After(patience):
 		w.Fatal("waited in vain for a run to begin")
 		return nil
+	}
+}
+
+// ends tells a run how to end.
+func (s *stage) ends(w *world, err error) {
+	w.Helper()
+	select {
+	case s.end <- err:
+	case <-time.After(patience / 3):
+		w.Fatal("waited in vain for a run that can be told to end")
 	}
 }
 

@@ -10,57 +10,53 @@ import (
 	"github.com/rotajobs/rota/store/wrap"
 )
 
-// besiege takes every lease that goes stale, for a while, as an eager process
-// elsewhere would.
-func (w *world) besiege(d time.Duration) {
+// besiege takes every lease that goes stale, for longer than one lasts, as an eager
+// process elsewhere would.
+func (w *world) besiege() {
 	w.Helper()
-	for end := time.Now().Add(d); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(w.lease + w.lease/3); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		if stolen := does[*rota.Reaped](w, &rota.Reap{Meta: meta()}).Jobs; len(stolen) > 0 {
 			w.Fatalf("a lease went stale: %+v", stolen)
 		}
 	}
 }
 
-// The leases of these tests are twice the shortest, so that a busy machine does
-// not lose them.
-const (
-	shortLease       = 2 * rota.LeaseMin
-	longerThanALease = 2_600 * time.Millisecond
-)
+// shortLease is longer than the shortest, so that a busy machine does not lose it.
+const shortLease = 2 * rota.LeaseMin
 
 // Nothing but its heart says that a run without a time-out is well.
 func TestALeaseLastsAsLongAsTheHandler(t *testing.T) {
-	onEachStore(t, func(t *testing.T, w *world) {
+	byLeaseOnEachStore(t, func(w *world) {
 		s := newStage()
-		w.start(registry(s.play), engine.Config{Lease: shortLease})
+		w.start(registry(s.play), engine.Config{Lease: w.lease})
 		id := w.add(rota.NewJob{Timeout: new(time.Duration(0))})[0]
 		s.next(w)
-		w.besiege(longerThanALease)
-		s.end <- nil
+		w.besiege()
+		s.ends(w, nil)
 		if job := w.ended(id); job.State() != rota.StateCompleted || job.Attempt != 1 {
-			t.Errorf("%s, attempt %d", job.State(), job.Attempt)
+			w.Errorf("%s, attempt %d", job.State(), job.Attempt)
 		}
 	})
 }
 
 func TestTheHeartBeatsDuringAShutdown(t *testing.T) {
-	onEachStore(t, func(t *testing.T, w *world) {
+	byLeaseOnEachStore(t, func(w *world) {
 		s := newStage()
-		r := w.start(registry(s.play), engine.Config{Lease: shortLease})
+		r := w.start(registry(s.play), engine.Config{Lease: w.lease})
 		id := w.addOne()
 		s.next(w)
 		r.stop()
-		w.besiege(longerThanALease)
-		s.end <- nil
+		w.besiege()
+		s.ends(w, nil)
 		w.comes(r.over, "the end of the engine")
 		if job := w.job(id); job.State() != rota.StateCompleted {
-			t.Errorf("%s", job.State())
+			w.Errorf("%s", job.State())
 		}
 	})
 }
 
 func TestBeatsThatFailLoseNoLease(t *testing.T) {
-	onEachStore(t, func(t *testing.T, w *world) {
+	byLeaseOnEachStore(t, func(w *world) {
 		s := newStage()
 		var beats tally[string]
 		store := wrap.Flaky(w.store, wrap.Fault{Before: func(b rota.Batch) error {
@@ -69,16 +65,17 @@ func TestBeatsThatFailLoseNoLease(t *testing.T) {
 			}
 			return nil
 		}})
-		w.startOn(store, registry(s.play), engine.Config{Lease: shortLease})
+		w.startOn(store, registry(s.play), engine.Config{Lease: w.lease})
 		id := w.addOne()
 		s.next(w)
-		w.besiege(longerThanALease)
-		s.end <- nil
+		w.besiege()
+		w.until("leases are extended again", func() bool { return w.log.count("extended again") > 0 })
+		s.ends(w, nil)
 		if job := w.ended(id); job.State() != rota.StateCompleted {
-			t.Errorf("%s", job.State())
+			w.Errorf("%s", job.State())
 		}
 		if failed, again := w.log.count("leases were not extended"), w.log.count("extended again"); failed != 1 || again != 1 {
-			t.Errorf("the failure was logged %d times, its end %d times", failed, again)
+			w.Errorf("the failure was logged %d times, its end %d times", failed, again)
 		}
 	})
 }
@@ -107,23 +104,24 @@ func TestAnEngineNeverTakesItsOwnRuns(t *testing.T) {
 
 // The end of a run that the store does not take yet must not cost its lease.
 func TestALeaseLastsUntilTheEndIsRecorded(t *testing.T) {
-	w := newWorld(t)
-	s := newStage()
-	var broken atomic.Bool
-	broken.Store(true)
-	store := wrap.Flaky(w.store, wrap.Fault{Before: func(b rota.Batch) error {
-		if broken.Load() && hasVerb(b, rota.VerbFinish) {
-			return errDown
+	byLease(t, fileWorld, func(w *world) {
+		s := newStage()
+		var broken atomic.Bool
+		broken.Store(true)
+		store := wrap.Flaky(w.store, wrap.Fault{Before: func(b rota.Batch) error {
+			if broken.Load() && hasVerb(b, rota.VerbFinish) {
+				return errDown
+			}
+			return nil
+		}})
+		w.startOn(store, registry(s.play), engine.Config{Lease: w.lease})
+		id := w.addOne()
+		s.next(w)
+		s.ends(w, nil)
+		w.besiege()
+		broken.Store(false)
+		if job := w.ended(id); job.State() != rota.StateCompleted {
+			w.Errorf("%s", job.State())
 		}
-		return nil
-	}})
-	w.startOn(store, registry(s.play), engine.Config{Lease: shortLease})
-	id := w.addOne()
-	s.next(w)
-	s.end <- nil
-	w.besiege(longerThanALease)
-	broken.Store(false)
-	if job := w.ended(id); job.State() != rota.StateCompleted {
-		t.Errorf("%s", job.State())
-	}
+	})
 }

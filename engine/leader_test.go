@@ -38,7 +38,7 @@ func (w *world) next(name string) {
 	w.Helper()
 	at := w.schedule(name).NextFire
 	w.jump(at.Sub(w.clock.now()) + time.Second)
-	fired := w.seen.await(w.T, "the fire for "+at.String(), func(e rota.Event) bool {
+	fired := w.seen.await(w, "the fire for "+at.String(), func(e rota.Event) bool {
 		return e.Kind == rota.EventJobEnqueued && e.Schedule == name && e.PlanTime.Equal(at)
 	})
 	w.completes(fired.JobID)
@@ -75,25 +75,25 @@ func TestTwoThatBelieveToLeadDoubleNothing(t *testing.T) {
 // Whoever goes, and whoever comes: what is due is done by those who are there,
 // and what was done before is not done again.
 func TestAnElectionStopsNothingAndDoublesNothing(t *testing.T) {
-	onEachStore(t, func(t *testing.T, w *world) {
-		first := w.start(registry(done), engine.Config{Name: "first", Lease: time.Second})
+	byLeaseOnEachStore(t, func(w *world) {
+		first := w.start(registry(done), engine.Config{Name: "first", Lease: w.lease})
 		w.until("the first leads", first.Leads)
 		w.declare("hourly", rota.ScheduleSpec{Every: time.Hour})
 		w.next("hourly")
 		before := first
 		for i := range 2 {
 			store, roll := w.another()
-			after := w.startOn(store, registry(done), engine.Config{Name: fmt.Sprint("later-", i), Lease: time.Second, Roll: roll})
+			after := w.startOn(store, registry(done), engine.Config{Name: fmt.Sprint("later-", i), Lease: w.lease, Roll: roll})
 			w.next("hourly") // by either of them
 			if roll != nil {
 				w.until("both are there", func() bool { return after.Nodes() == 2 })
 				if after.Leads() {
-					t.Error("one who came later leads beside the one who did")
+					w.Error("one who came later leads beside the one who did")
 				}
 			}
 			later := w.add(rota.NewJob{Delay: 30 * time.Minute})[0] // due when only the later one is left
 			if err := before.shutdown(); err != nil {
-				t.Error(err)
+				w.Error(err)
 			}
 			w.until("the later one leads", after.Leads)
 			w.next("hourly")
@@ -126,31 +126,32 @@ func (c *cutRoll) Attend(ctx context.Context, a rota.Attend) (rota.Attendance, e
 // one does not extend, and not before. Until it is told so, and afterwards, each time
 // is fired once. (TestOnlyWhoLeadsPrunes is about one who is alone.)
 func TestAStaleLeaderLeadsNoMore(t *testing.T) {
-	w := newServerWorld(t)
-	cut := &cutRoll{Roll: w.roll}
-	stale := w.start(registry(done), engine.Config{Name: "stale", Lease: time.Second, Roll: cut})
-	w.until("the first leads", stale.Leads)
-	store, roll := w.another()
-	other := w.startOn(store, registry(done), engine.Config{Name: "other", Lease: time.Second, Roll: roll})
-	w.until("both are there", func() bool { return other.Nodes() == 2 })
-	w.declare("hourly", rota.ScheduleSpec{Every: time.Hour})
-	w.next("hourly")
-	cut.away.Store(true)
-	w.until("the other leads", func() bool {
-		leads := other.Leads() // asked first: the one before has stopped by then
-		if leads && stale.Leads() {
-			t.Fatal("both lead")
+	byLease(t, serverWorld, func(w *world) {
+		cut := &cutRoll{Roll: w.roll}
+		stale := w.start(registry(done), engine.Config{Name: "stale", Lease: w.lease, Roll: cut})
+		w.until("the first leads", stale.Leads)
+		store, roll := w.another()
+		other := w.startOn(store, registry(done), engine.Config{Name: "other", Lease: w.lease, Roll: roll})
+		w.until("both are there", func() bool { return other.Nodes() == 2 })
+		w.declare("hourly", rota.ScheduleSpec{Every: time.Hour})
+		w.next("hourly")
+		cut.away.Store(true)
+		w.until("the other leads", func() bool {
+			leads := other.Leads() // asked first: the one before has stopped by then
+			if leads && stale.Leads() {
+				w.Fatal("both lead")
+			}
+			return leads
+		})
+		w.next("hourly")
+		cut.away.Store(false)
+		for back := cut.calls.Load(); cut.calls.Load() < back+3; time.Sleep(time.Millisecond) {
+			if stale.Leads() || !other.Leads() {
+				w.Fatalf("one that comes back leads: %t; the other: %t", stale.Leads(), other.Leads())
+			}
 		}
-		return leads
+		w.next("hourly")
+		w.fires("hourly", 3)
+		w.firedOnce()
 	})
-	w.next("hourly")
-	cut.away.Store(false)
-	for back := cut.calls.Load(); cut.calls.Load() < back+3; time.Sleep(time.Millisecond) {
-		if stale.Leads() || !other.Leads() {
-			t.Fatalf("one that comes back leads: %t; the other: %t", stale.Leads(), other.Leads())
-		}
-	}
-	w.next("hourly")
-	w.fires("hourly", 3)
-	w.firedOnce()
 }

@@ -17,7 +17,7 @@ func (w *world) steal() []rota.Settlement {
 }
 
 func TestAHandlerWhoseLeaseIsLostIsStoppedAndItsSuccessorUnharmed(t *testing.T) {
-	onEachStore(t, func(t *testing.T, w *world) {
+	byLeaseOnEachStore(t, func(w *world) {
 		s := newStage()
 		causes := make(chan error, 1)
 		r := w.start(registry(func(ctx context.Context, job *rota.Job) error {
@@ -28,34 +28,34 @@ func TestAHandlerWhoseLeaseIsLostIsStoppedAndItsSuccessorUnharmed(t *testing.T) 
 				return nil // it even says that all went well
 			}
 			return err
-		}), engine.Config{Lease: time.Second})
+		}), engine.Config{Lease: w.lease})
 		id := w.addOne()
 		s.next(w)
 		if stolen := w.steal(); len(stolen) != 1 || stolen[0].JobID != id {
-			t.Fatalf("stolen: %+v", stolen)
+			w.Fatalf("stolen: %+v", stolen)
 		}
 		second := s.next(w)
 		if second.RetryOf != id {
-			t.Fatalf("%s began", second.ID)
+			w.Fatalf("%s began", second.ID)
 		}
 		select {
 		case err := <-causes:
 			if err == nil || err.Error() != "its lease is lost" {
-				t.Errorf("it was stopped because %v", err)
+				w.Errorf("it was stopped because %v", err)
 			}
 		case <-time.After(patience):
-			t.Fatal("the first attempt was not stopped")
+			w.Fatal("the first attempt was not stopped")
 		}
-		s.end <- nil
+		s.ends(w, nil)
 		if job := w.ended(second.ID); job.State() != rota.StateCompleted || string(job.Run.Result) != "2" {
-			t.Errorf("%s, %s", job.State(), job.Run.Result)
+			w.Errorf("%s, %s", job.State(), job.Run.Result)
 		}
 		if run := w.job(id).Run; run.Outcome != rota.OutcomeFailed || run.ErrorCode != rota.CodeLeaseExpired || run.Result != nil {
-			t.Errorf("the first: %s, %q, %s", run.Outcome, run.ErrorCode, run.Result)
+			w.Errorf("the first: %s, %q, %s", run.Outcome, run.ErrorCode, run.Result)
 		}
 		w.until("nothing runs", func() bool { return r.Snapshot().Running == 0 })
 		if got := r.Snapshot(); got.LeaseLost != 1 || got.Abandoned != 0 || w.log.count("level=ERROR", "lease", "job="+id.String()) == 0 {
-			t.Errorf("%+v", got)
+			w.Errorf("%+v", got)
 		}
 	})
 }
@@ -102,18 +102,18 @@ func TestWhatAnEarlierLifeLeftIsRunAgain(t *testing.T) {
 }
 
 func TestStaleLeasesOfOthersAreTaken(t *testing.T) {
-	onEachStore(t, func(t *testing.T, w *world) {
+	byLeaseOnEachStore(t, func(w *world) {
 		id := w.addOne()
 		does[*rota.Claimed](w, &rota.Claim{
-			Meta: meta(), Worker: "dead", Life: rota.NewID(), Types: []string{"work"}, Limit: 1, Lease: time.Second, Seed: rota.NewToken(),
+			Meta: meta(), Worker: "dead", Life: rota.NewID(), Types: []string{"work"}, Limit: 1, Lease: w.lease, Seed: rota.NewToken(),
 		})
 		s := newStage()
-		w.start(registry(s.play), engine.Config{Lease: time.Second})
+		w.start(registry(s.play), engine.Config{Lease: w.lease})
 		if again := s.next(w); again.RetryOf != id {
-			t.Errorf("job %s began", again.ID)
+			w.Errorf("job %s began", again.ID)
 		}
 		if run := w.job(id).Run; run.ErrorCode != rota.CodeLeaseExpired {
-			t.Errorf("%q", run.ErrorCode)
+			w.Errorf("%q", run.ErrorCode)
 		}
 	})
 }

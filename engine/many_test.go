@@ -40,7 +40,7 @@ func (w *world) declareMany(schedules int) {
 // and the lease is kept.
 func TestTwoThousandAtOnceAreNoTrouble(t *testing.T) {
 	const many = 2_000
-	onEachStore(t, func(t *testing.T, w *world) {
+	byLeaseOnEachStore(t, func(w *world) {
 		s, ran := newStage(), atomic.Int64{}
 		r := w.start(registry(func(ctx context.Context, job *rota.Job) error {
 			if job.Schedule != "" {
@@ -48,7 +48,7 @@ func TestTwoThousandAtOnceAreNoTrouble(t *testing.T) {
 				return nil
 			}
 			return s.play(ctx, job)
-		}), engine.Config{Lease: 5 * time.Second}) // an answer that takes a third of that is complained of
+		}), engine.Config{Lease: 5 * w.lease}) // an answer that takes a third of that is complained of
 		w.declareMany(many)
 		id := w.addOne()
 		s.next(w)
@@ -59,12 +59,12 @@ func TestTwoThousandAtOnceAreNoTrouble(t *testing.T) {
 		})
 		w.firedOnce()
 		if fired := w.seen.count(func(e rota.Event) bool { return e.Kind == rota.EventScheduleFired }); fired != many {
-			t.Errorf("%d were fired", fired)
+			w.Errorf("%d were fired", fired)
 		}
-		s.end <- nil
+		s.ends(w, nil)
 		w.completes(id)
 		if n := w.log.count("level=ERROR"); n > 0 || r.Snapshot().LeaseLost > 0 {
-			t.Errorf("%d leases lost, and it complains: %q", r.Snapshot().LeaseLost, w.log.lines)
+			w.Errorf("%d leases lost, and it complains: %q", r.Snapshot().LeaseLost, w.log.lines)
 		}
 	})
 }

@@ -114,16 +114,16 @@ func (w *world) expires(id rota.ID) {
 // A worker has the name of one that lives, as after a restart that nobody was told
 // of: that the name is heard of keeps none of its runs.
 func TestADeadNamesakeIsRescued(t *testing.T) {
-	onEachStore(t, func(t *testing.T, w *world) {
+	byLeaseOnEachStore(t, func(w *world) {
 		s := newStage()
-		r := w.start(registry(s.play), engine.Config{Name: "kitchen", Lease: time.Second})
+		r := w.start(registry(s.play), engine.Config{Name: "kitchen", Lease: w.lease})
 		own := w.addOne()
 		s.next(w)
-		for _, id := range w.dead("kitchen", "other", 2, time.Second) {
+		for _, id := range w.dead("kitchen", "other", 2, w.lease) {
 			w.expires(id)
 		}
 		if r.Snapshot().LeaseLost != 0 || w.job(own).Ended() {
-			t.Error("what it runs itself was taken for that of the dead")
+			w.Error("what it runs itself was taken for that of the dead")
 		}
 	})
 }
@@ -152,24 +152,24 @@ func (s *narrowReaps) Apply(ctx context.Context, b rota.Batch) ([]rota.Result, e
 // Runs that are long and well come first, the dead are many, and a reaper was
 // refused before: all that are dead are found all the same.
 func TestTheReaperIsNeitherStarvedNorStopped(t *testing.T) {
-	onEachStore(t, func(t *testing.T, w *world) {
+	byLeaseOnEachStore(t, func(w *world) {
 		long := w.dead("long", "long", 5, time.Hour)
 		store := &narrowReaps{Store: w.store}
 		store.refuse.Store(1)
 		s := newStage()
-		w.startOn(store, registry(s.play), engine.Config{Lease: time.Second})
+		w.startOn(store, registry(s.play), engine.Config{Lease: w.lease})
 		own := w.addOne()
 		s.next(w)
-		for _, id := range w.dead("gone", "other", 5, time.Second) {
+		for _, id := range w.dead("gone", "other", 5, w.lease) {
 			w.expires(id)
 		}
 		for _, id := range append(long, own) {
 			if w.job(id).Ended() {
-				t.Errorf("job %s was taken, and is well", id)
+				w.Errorf("job %s was taken, and is well", id)
 			}
 		}
 		if n := store.reaps.Load(); n < 3 || w.log.count("level=ERROR", "stale leases were not looked at") != 1 {
-			t.Errorf("%d reaps; %q", n, w.log.lines)
+			w.Errorf("%d reaps; %q", n, w.log.lines)
 		}
 	})
 }

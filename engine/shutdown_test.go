@@ -87,16 +87,15 @@ func TestAClaimUnderWayIsCutOffToo(t *testing.T) {
 	s := newStage()
 	g := newGate(rota.VerbClaim)
 	id := w.addOne()
-	r := w.startOn(wrap.Flaky(w.store, g.after()), registry(s.play), engine.Config{})
+	r := w.startOn(wrap.Flaky(w.store, g.after()), registry(s.play), engine.Config{ShutdownGrace: time.Hour})
 	w.comes(g.reached, "the claim")
 	r.stop()
 	r.Cut()
-	time.Sleep(20 * time.Millisecond) // for the cut to come first, which nobody signals
+	w.rest(20 * time.Millisecond) // for the cut to come first, which nobody signals
 	close(g.open)
-	began := time.Now()
 	w.comes(r.over, "the end of the engine")
-	if r.err != nil || time.Since(began) > 5*time.Second {
-		t.Errorf("%v after %v", r.err, time.Since(began))
+	if r.err != nil {
+		t.Error(r.err)
 	}
 	if run := w.job(id).Run; run.ErrorCode != rota.CodeShutdown {
 		t.Errorf("%q", run.ErrorCode)
@@ -202,16 +201,13 @@ func TestACutAfterTheGraceDoesNotWaitForStubbornHandlers(t *testing.T) {
 		<-let
 		return nil
 	}), engine.Config{ShutdownGrace: time.Millisecond})
+	r.SetCutGrace(time.Hour)
 	id := w.addOne()
 	w.comes(began, "the run")
-	start := time.Now()
 	r.stop()
-	time.Sleep(20 * time.Millisecond) // the grace is over, and the last second runs
+	w.rest(20 * time.Millisecond) // the grace is over, and the last hour runs
 	r.Cut()
 	w.comes(r.over, "the end of the engine")
-	if took := time.Since(start); took > 700*time.Millisecond {
-		t.Errorf("it took %v", took)
-	}
 	if run := w.job(id).Run; run.ErrorCode != rota.CodeShutdown {
 		t.Errorf("%s %q", run.Outcome, run.ErrorCode)
 	}

@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"strings"
 	"sync"
-	"testing"
 	"time"
 
 	"github.com/rotajobs/rota"
@@ -37,8 +36,14 @@ func (s *witness) all() ([]rota.Event, <-chan struct{}) {
 	return s.events[:len(s.events):len(s.events)], s.changed
 }
 
+// failing is a test, or one that may be told again.
+type failing interface {
+	Helper()
+	Fatalf(format string, args ...any)
+}
+
 // await waits for an event, however long ago it was.
-func (s *witness) await(t *testing.T, what string, match func(rota.Event) bool) rota.Event {
+func (s *witness) await(t failing, what string, match func(rota.Event) bool) rota.Event {
 	t.Helper()
 	deadline := time.After(patience)
 	for looked := 0; ; {

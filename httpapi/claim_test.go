@@ -82,9 +82,9 @@ func TestAClaimSentAgainNeedNotWait(t *testing.T) {
 	first := s.claim(body, "Idempotency-Key", key)
 	s.poll(`{"worker": "idle", "types": ["a"], "wait": "60s"}`)
 	waiting.reach(1)
-	began := time.Now()
+	began, lost := time.Now(), lag()
 	second := read[httpapi.Claimed](soon(t, s.poll(body, "Idempotency-Key", key)).is(200)).Items
-	if waited := time.Since(began); waited > 4*time.Second { // at 5 s the clerk looks
+	if waited := time.Since(began) - lost(); waited > 4*time.Second { // at 5 s the clerk looks
 		t.Errorf("it waited %v", waited)
 	}
 	if len(first) != 1 || len(second) != 1 || first[0].LeaseToken != second[0].LeaseToken {

@@ -278,3 +278,26 @@ func (s *server) apply(command rota.Command) rota.Reply {
 	}
 	return results[0].Reply
 }
+
+// lag measures by how much this process is late. The function says it, and ends that.
+func lag() (lost func() time.Duration) {
+	const every = 10 * time.Millisecond
+	end, sum := make(chan struct{}), make(chan time.Duration)
+	go func() {
+		var late time.Duration
+		for last := time.Now(); ; {
+			select {
+			case <-time.After(every):
+			case <-end:
+				sum <- late + max(0, time.Since(last)-every)
+				return
+			}
+			late += max(0, time.Since(last)-every)
+			last = time.Now()
+		}
+	}()
+	return func() time.Duration {
+		close(end)
+		return <-sum
+	}
+}

@@ -153,7 +153,7 @@ func TestAClaimWaitsForAJob(t *testing.T) {
 	s, waiting := newWaiting(t)
 	s.declare("a", "b")
 	quickest := time.Hour
-	for range 20 { // others keep this machine busy: one of them shows how fast it is
+	for tries, until := 0, time.Now().Add(patience); tries < 20 || quickest > 20*time.Millisecond && time.Now().Before(until); tries++ { // others keep this machine busy: one of them shows how fast it is
 		got := s.poll(`{"worker": "w", "types": ["a"], "wait": "30s"}`)
 		waiting.reach(1)
 		s.enqueue(`{"type": "b"}`) // for others
@@ -289,9 +289,11 @@ func TestWhoWaitsCostsNothing(t *testing.T) {
 	waiting.reach(count)
 	in := func(act func()) (calls, claims int64) { // within the time that it takes, and a moment in which nothing happens
 		calls, claims = store.calls.Load(), store.claims.Load()
+		began := time.Now()
 		act()
 		time.Sleep(500 * time.Millisecond)
-		return store.calls.Load() - calls, store.claims.Load() - claims
+		looks := int64(time.Since(began) / (5 * time.Second)) // which are due on a machine that is busy
+		return store.calls.Load() - calls - looks, store.claims.Load() - claims - looks
 	}
 	in(func() {})
 	arrival := store.claims.Load()

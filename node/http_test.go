@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/httpapi"
 )
 
@@ -42,7 +43,7 @@ func TestACallerWhoIsTooSlowIsHungUpOn(t *testing.T) {
 		if n.server.ReadTimeout != readMax || n.server.WriteTimeout != writeMax {
 			t.Errorf("the server waits %v for a request, and %v for an answer", n.server.ReadTimeout, n.server.WriteTimeout)
 		}
-		n.server.ReadTimeout, n.server.WriteTimeout, n.server.ReadHeaderTimeout = 200*time.Millisecond, 400*time.Millisecond, 500*time.Millisecond
+		n.server.ReadTimeout, n.server.WriteTimeout, n.server.ReadHeaderTimeout = 500*time.Millisecond, time.Second, 1200*time.Millisecond
 	})
 	stream := n.open("GET", "/api/v1/events", "")
 	defer stream.Body.Close()
@@ -61,7 +62,11 @@ func TestACallerWhoIsTooSlowIsHungUpOn(t *testing.T) {
 	if _, ok := hungUp(mute); !ok {
 		t.Fatal("the server still waits for the rest of a head")
 	}
-	n.enqueue(`{"type": "noop"}`)
+	if _, err := rota.Do[*rota.Enqueued](t.Context(), n.store, &rota.Enqueue{ // past the server, which may be too busy to answer in time
+		Meta: rota.NewMeta("ada"), Jobs: []rota.NewJob{{Type: "noop"}},
+	}); err != nil {
+		t.Fatal(err)
+	}
 	lines := bufio.NewScanner(stream.Body)
 	for lines.Scan() && !strings.Contains(lines.Text(), "job.completed") {
 	}

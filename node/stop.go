@@ -17,10 +17,10 @@ const (
 // stop ends the node in the order that loses nothing: no new jobs, the end of
 // those that run recorded, and everybody answered while that takes.
 func (n *Node) stop(die context.CancelFunc, jobs, web *task) {
-	n.stopping.Store(true)
+	die()
+	n.stopping.Store(true) // then: whoever sees it may rely on that no more jobs are started
 	n.logger.Info("stopping: no more jobs are started",
 		"running", n.engine.Snapshot().Running, "deliveries", n.lane.Snapshot().Running, "grace", n.config.ShutdownGrace)
-	die()
 	<-jobs.done
 	n.hang(web)
 	if err := removeAddr(n.path(addrName)); err != nil {

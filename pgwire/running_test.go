@@ -66,7 +66,7 @@ func TestCancelInTheExtendedProtocol(t *testing.T) {
 
 func TestStatementTimeout(t *testing.T) {
 	c := newSite(t).client()
-	c.query("set statement_timeout=30")
+	c.query("set statement_timeout=300")
 	same(t, c.query("wait"), []string{"ERROR 57014 canceling statement due to statement timeout", "ReadyForQuery I"})
 	same(t, c.query("begin; wait"), []string{"CommandComplete BEGIN", "ERROR 57014 canceling statement due to statement timeout", "ReadyForQuery E"})
 }
@@ -87,11 +87,10 @@ func TestHangingUpEndsTheStatement(t *testing.T) {
 	_ = c.Flush()
 	_ = c.wire.Close()
 	<-s.store.running
-	for range 100 {
+	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 		if s.store.String() == "behind!" {
 			return
 		}
-		time.Sleep(10 * time.Millisecond)
 	}
 	t.Error("what was sent before the end was not done")
 }
@@ -124,7 +123,7 @@ func TestShutdownEndsWhatTakesTooLong(t *testing.T) {
 	c.wait(s)
 	door := s.dial()
 	began := time.Now()
-	if err := s.stop(); err != nil || time.Since(began) > 2*time.Second {
+	if err := s.stop(); err != nil || time.Since(began) > 15*time.Second { // left alone it waits for 20
 		t.Errorf("%v after %v", err, time.Since(began))
 	}
 	same(t, rest(c.wire), []string{"FATAL 57P01 terminating connection due to administrator command", "closed"})

@@ -36,7 +36,7 @@ const (
 func workerProgram(ctx context.Context) error {
 	book := ledger(os.Getenv(envLedger))
 	return worker.New(os.Getenv(envURL), os.Getenv(envToken), book.registry(), worker.Config{
-		Name: os.Getenv(envName), Workers: 2, Lease: 2 * time.Second, Wait: 2 * time.Second, Timeout: 2 * time.Second,
+		Name: os.Getenv(envName), Workers: 2, Lease: 4 * time.Second, Wait: 2 * time.Second, Timeout: 2 * time.Second,
 		CancelGrace: time.Second, Logger: slog.New(slog.NewTextHandler(os.Stderr, nil)),
 	}).Run(ctx)
 }

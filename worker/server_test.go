@@ -244,14 +244,14 @@ func TestAWorkerThatStopsAsksWhatItsClaimTook(t *testing.T) {
 // ever.
 func TestASilentServerIsGivenUp(t *testing.T) {
 	stage := newStage(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
-	s := stage.store(Config{Wait: time.Second, Timeout: 200 * time.Millisecond})
 	for _, row := range []struct {
-		least, most time.Duration
-		command     rota.Command
+		wait, least, most time.Duration
+		command           rota.Command
 	}{
-		{time.Second, 10 * time.Second, &rota.Claim{Meta: rota.NewMeta(""), Limit: 1}},
-		{200 * time.Millisecond, 900 * time.Millisecond, &rota.Finish{Items: []rota.FinishItem{{}}}},
+		{time.Second, time.Second, 30 * time.Second, &rota.Claim{Meta: rota.NewMeta(""), Limit: 1}},
+		{WaitMax, 200 * time.Millisecond, WaitMax / 2, &rota.Finish{Items: []rota.FinishItem{{}}}}, // it does not wait as a claim does
 	} {
+		s := stage.store(Config{Wait: row.wait, Timeout: 200 * time.Millisecond})
 		began := time.Now()
 		_, err := s.Apply(t.Context(), rota.Batch{Commands: []rota.Command{row.command}})
 		if d := time.Since(began); rota.CodeOf(err) != rota.Unavailable || d < row.least || d > row.most {

@@ -20,21 +20,24 @@ func called(t *testing.T, name string, args ...any) (any, error) {
 	return nil, nil
 }
 
-// TestFunctionsEnd: nobody can stop them, so they answer soon, or refuse.
+// TestFunctionsEnd: nobody can stop them, so they answer soon, or refuse. The
+// arguments are so large that whatever looks at each element for each other takes
+// longer than the bound.
 func TestFunctionsEnd(t *testing.T) {
+	const many = 50_000
 	ones := func(n int) string { return "[" + strings.TrimSuffix(strings.Repeat("1,", n), ",") + "]" }
-	twos := strings.ReplaceAll(ones(200_000), "1", "2")
-	deep := strings.Repeat("[", 900) + ones(200_000) + strings.Repeat("]", 900)
+	twos := strings.ReplaceAll(ones(many), "1", "2")
+	deep := strings.Repeat("[", 900) + ones(many) + strings.Repeat("]", 900)
 	long := strings.Repeat("a", 1_000_000)
 	for _, test := range []struct {
 		name string
 		args []any
 	}{
-		{"rota_array_contains", []any{ones(200_000) + " ", twos}},
-		{"rota_array_overlap", []any{ones(200_000), twos}},
-		{"rota_json_contains", []any{ones(200_000), twos}},
-		{"rota_json_contains", []any{strings.TrimSuffix(ones(100_000), "]") + ",2]", twos}},
-		{"rota_json_has", []any{twos, strings.ReplaceAll(ones(200_000), "1", `"x"`), "?|"}},
+		{"rota_array_contains", []any{ones(many) + " ", twos}},
+		{"rota_array_overlap", []any{ones(many), twos}},
+		{"rota_json_contains", []any{ones(many), twos}},
+		{"rota_json_contains", []any{strings.TrimSuffix(ones(many/2), "]") + ",2]", twos}},
+		{"rota_json_has", []any{twos, strings.ReplaceAll(ones(many), "1", `"x"`), "?|"}},
 		{"rota_json_pretty", []any{deep}},
 		{"rota_regex_count", []any{long, "a(.*x)?"}},
 		{"rota_regex_replace", []any{long, "a(.*x)?", "b", "g"}},
@@ -44,9 +47,9 @@ func TestFunctionsEnd(t *testing.T) {
 		{"rota_series", []any{int64(1<<63 - 2), int64(1<<63 - 1), int64(1)}},
 		{"rota_string_to_array", []any{long, "a", nil}},
 	} {
-		begin := time.Now()
+		begin := spent(t)
 		_, err := called(t, test.name, test.args...)
-		if took := time.Since(begin); took > 20*time.Second {
+		if took := spent(t) - begin; took > 10*time.Second { // of the processor: the machine may be busy
 			t.Errorf("%s took %s (%v)", test.name, took, err)
 		} else {
 			t.Logf("%s %s %v", test.name, took, err)

@@ -22,9 +22,9 @@ func (f *fleet) shipOf(pid int) (*ship, *life) {
 	return nil, nil
 }
 
-// losses: a lease was lost only by who could not reach the database. Whoever lost
-// one and lived on was told so, and stopped; what it said later has changed
-// nothing, as the outcome shows.
+// losses: a lease was lost only by who could not reach the database, or on a machine
+// that was measured to be too slow. Whoever lost one and lived on was told so, and
+// stopped; what it said later has changed nothing, as the outcome shows.
 func (a *audit) losses(f *fleet) {
 	logs := map[*ship]string{}
 	for _, s := range f.ships {
@@ -53,6 +53,9 @@ func (a *audit) loss(f *fleet, j *rota.Job, start line, logs map[*ship]string) {
 		return
 	}
 	a.book.counts["lost by "+why.what]++
+	if why.what == slowMachine {
+		a.Logf("%s lost the lease of job %s, from %s to %s, on a slow machine: %s", s.name, j.ID, j.Run.StartedAt, j.Run.FinishedAt, why.more)
+	}
 	if start.at.After(j.Run.FinishedAt) {
 		a.Errorf("%s started job %s at %s, when its lease had been lost since %s", s.name, j.ID, start.at, j.Run.FinishedAt)
 	}

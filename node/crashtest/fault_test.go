@@ -57,20 +57,23 @@ func (o *fault) hits(s *ship) bool {
 }
 
 // sticks says that a fault stops a server in whatever it does, and with what it
-// has locked.
+// has locked. A machine that is slow does.
 func (o *fault) sticks() bool {
-	return o.what == "freeze" || o.what == "freeze at a point" || o.what == "partition"
+	return o.what == "freeze" || o.what == "freeze at a point" || o.what == "partition" || o.what == slowMachine
 }
 
 // during finds what may have kept a server from its database within a span: a
-// fault of its own, or locks that another held who was frozen or cut off.
+// fault of its own, or locks that another held who was frozen or cut off, or at last
+// the machine.
 func (f *faults) during(s *ship, from, to time.Time) *fault {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	var held, stuck *fault
+	var held, stuck, slow *fault
 	for _, one := range f.list {
 		switch {
 		case !one.touches(from, to):
+		case one.hits(s) && one.what == slowMachine:
+			slow = one
 		case one.hits(s):
 			return one
 		case one.what == heldLocks:
@@ -79,10 +82,10 @@ func (f *faults) during(s *ship, from, to time.Time) *fault {
 			stuck = one
 		}
 	}
-	if stuck != nil {
+	if stuck != nil && held != nil {
 		return held
 	}
-	return nil
+	return slow
 }
 
 // calm is when a server has been left in peace for as long as a lease, after some
@@ -109,9 +112,12 @@ func (f *faults) explain(s *ship, at time.Time) bool {
 	return slices.ContainsFunc(f.list, func(one *fault) bool { return one.what == "cut" && one.touches(from, at) })
 }
 
-// slow says whether locks were held so long, shortly before some time, that a
-// lease may have been half over when the answer that lent it came.
+// slow says whether the machine was slow, or locks were held so long, shortly before
+// some time, that a lease may have been half over when the answer that lent it came.
 func (f *faults) slow(at time.Time) bool {
+	if f.slowed(at.Add(-fleetLease), at) {
+		return true
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return slices.ContainsFunc(f.list, func(one *fault) bool {

@@ -75,6 +75,7 @@ func newFleet(t *testing.T, cluster *pgtest.Cluster, ships int, settings ...stri
 		}
 	})
 	f.watchWaits()
+	f.watchMachine()
 	return f
 }
 

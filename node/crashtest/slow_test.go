@@ -1,0 +1,200 @@
+//go:build unix
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/rotajobs/rota"
+)
+
+// A machine that is busy with other things loses leases as short as those of a test,
+// and no server can help it. So it is measured how much time is lost: by this process,
+// through which the servers reach the database; by the database, with a small write
+// that waits for nobody's locks; and by each server, with a request that asks for
+// nothing.
+const (
+	slowMachine = "slow machine"
+	probeEvery  = 50 * time.Millisecond
+	probeUsual  = 20 * time.Millisecond // what is shorter is all in the day's work
+	probeSpan   = 2 * fleetLease
+	probeMost   = fleetLease / 4 // may be lost within that
+)
+
+// watchMachine measures until the test ends.
+func (f *fleet) watchMachine() {
+	ctx, stop := context.WithCancel(context.Background())
+	var over sync.WaitGroup
+	f.Cleanup(func() {
+		stop()
+		over.Wait()
+	})
+	over.Go(func() { f.measure(ctx, "this process", nil, func() error { return nil }) })
+	over.Go(func() {
+		for ctx.Err() == nil {
+			f.measureDatabase(ctx)
+			time.Sleep(waitsEvery) // it is away
+		}
+	})
+	for _, s := range f.ships {
+		over.Go(func() { f.measure(ctx, "the server", s, s.greet(ctx)) })
+	}
+}
+
+// measureDatabase measures one connection, until that breaks.
+func (f *fleet) measureDatabase(ctx context.Context) {
+	conn, err := pgconn.Connect(ctx, f.cluster.SocketURL("postgres"))
+	if err != nil {
+		return
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	f.measure(ctx, "the database", nil, func() error {
+		err := conn.Exec(ctx, "SELECT pg_logical_emit_message(true, 'probe', '')").Close()
+		if err != nil && conn.IsClosed() {
+			return errGone
+		}
+		return err
+	})
+}
+
+// errGone ends a measurement.
+var errGone = fmt.Errorf("it is gone")
+
+// greet asks a server for nothing.
+func (s *ship) greet(ctx context.Context) func() error {
+	client := &http.Client{Transport: &http.Transport{}}
+	return func() error {
+		addr, _ := s.where()
+		r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+addr+"/healthz", nil)
+		if err != nil {
+			return err
+		}
+		answer, err := client.Do(r)
+		if err != nil {
+			return err
+		}
+		defer answer.Body.Close()
+		_, err = io.Copy(io.Discard, answer.Body)
+		return err
+	}
+}
+
+// measure does something small again and again, and notes a fault where that was late
+// by too much in all. What fails, or is late by another fault, tells nothing.
+func (f *fleet) measure(ctx context.Context, of string, s *ship, small func() error) {
+	var lost []stall
+	var one *fault
+	for last := time.Now(); ctx.Err() == nil; {
+		time.Sleep(probeEvery)
+		err := small()
+		if err == errGone {
+			return
+		}
+		now := time.Now()
+		late := now.Sub(last) - probeEvery - probeUsual
+		last = now
+		if late <= 0 || err != nil || f.faults.done(s, now.Add(-late), now) {
+			continue
+		}
+		lost = append(lost, stall{now.Add(-late), now})
+		lost = slices.DeleteFunc(lost, func(l stall) bool { return l.to.Before(now.Add(-probeSpan)) })
+		sum := time.Duration(0)
+		for _, l := range lost {
+			sum += l.to.Sub(l.from)
+		}
+		if sum < probeMost {
+			continue
+		}
+		if one == nil || one.to.Before(lost[0].from) {
+			one = f.faults.begin(slowMachine, s)
+		}
+		f.faults.stretch(one, lost[0].from, now, fmt.Sprintf("%s lost %s", of, sum.Round(time.Millisecond)))
+	}
+}
+
+type stall struct{ from, to time.Time }
+
+// stretch has a fault last for a span, too.
+func (f *faults) stretch(one *fault, from, to time.Time, more string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if from.Before(one.from) {
+		one.from = from
+	}
+	one.to, one.more = to, more
+}
+
+// done says whether something was done on purpose within a span that makes a server
+// late, or, of none, the database.
+func (f *faults) done(s *ship, from, to time.Time) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.ContainsFunc(f.list, func(one *fault) bool {
+		return one.what != slowMachine && one.what != heldLocks && one.ship == s && one.touches(from, to)
+	})
+}
+
+// slowed says whether the machine was slow within a span.
+func (f *faults) slowed(from, to time.Time) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.ContainsFunc(f.list, func(one *fault) bool { return one.what == slowMachine && one.touches(from, to) })
+}
+
+// tried is how many of the attempts at a job count: those that a slow machine has cost
+// it do not.
+func (f *fleet) tried(chain []*rota.Job) (n int) {
+	for _, j := range chain {
+		if f.lost(j) && f.faults.slowed(j.Run.StartedAt, j.Run.FinishedAt) {
+			f.Logf("job %s lost its lease while the machine was slow", j.ID)
+			continue
+		}
+		n++
+	}
+	return n
+}
+
+// lost says whether a run ended because its lease was over: another has seen that, or
+// its own server.
+func (f *fleet) lost(j *rota.Job) bool {
+	return reaped(j) || slices.ContainsFunc(f.ships, func(s *ship) bool {
+		return strings.Contains(s.log(), outlived+`" job=`+j.ID.String())
+	})
+}
+
+// blames is how a test fails that may be told again.
+type blames func(f *fleet, format string, args ...any)
+
+// again tells a test up to three times: one that fails while the machine was slow is
+// told again, but for the last.
+func again(t *testing.T, tell func(t *testing.T, blame blames)) {
+	t.Helper()
+	const most = 3
+	for try := 1; try <= most; try++ {
+		spoiled := false
+		t.Run(fmt.Sprint("try ", try), func(t *testing.T) {
+			began := time.Now()
+			tell(t, func(f *fleet, format string, args ...any) {
+				t.Helper()
+				if spoiled = try < most && f.faults.slowed(began, time.Now()); spoiled {
+					t.Skipf(format+"; the machine was slow:%s", append(args, f.faults.story())...)
+				}
+				t.Fatalf(format, args...)
+			})
+		})
+		if !spoiled {
+			return
+		}
+		t.Log("told again: the machine was slow")
+	}
+}
