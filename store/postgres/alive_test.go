@@ -37,6 +37,8 @@ func TestWhoIsAskedWhetherItIsThere(t *testing.T) {
 	asked := func(idle time.Duration) bool {
 		return shouldPing(t.Context(), pgxpool.ShouldPingParams{Conn: conn, IdleDuration: idle})
 	}
+	go func() { _, _ = conn.PgConn().Conn().Read(make([]byte, 1)) }() // as pgconn does in the background
+	time.Sleep(10 * time.Millisecond)
 	if asked(0) || asked(pingAfter) {
 		t.Error("one that is there is asked")
 	}

@@ -26,9 +26,8 @@ func silent(conn net.Conn) bool {
 		return false
 	}
 	var peeked error
-	err = raw.Read(func(fd uintptr) bool {
+	err = raw.Control(func(fd uintptr) { // and not Read, which waits for who reads already: pgconn may, in the background
 		_, _, peeked = unix.Recvfrom(int(fd), make([]byte, 1), unix.MSG_PEEK|unix.MSG_DONTWAIT)
-		return true
 	})
 	return err == nil && (peeked == unix.EAGAIN || peeked == unix.EWOULDBLOCK)
 }
