@@ -140,11 +140,11 @@ func (d *delays) most(since time.Time, span time.Duration) (most time.Duration) 
 func (d *delays) since(at, now time.Time) (list []delay) {
 	for _, one := range d.list {
 		if one.to.After(at) {
-			list = append(list, one)
+			list = append(list, delay{later(one.from, at), one.to})
 		}
 	}
 	for began := range d.calls {
-		list = append(list, delay{*began, now})
+		list = append(list, delay{later(*began, at), now})
 	}
 	slices.SortFunc(list, func(a, b delay) int { return a.from.Compare(b.from) })
 	return list

@@ -273,7 +273,7 @@ func TestSkewedClocksFreeNoLeaseAndFireNothingTwice(t *testing.T) {
 		}
 		for _, job := range jobs {
 			if job.CreatedAt.Before(job.PlanTime) {
-				w.Errorf("what was planned for %s was fired at %s", job.PlanTime, job.CreatedAt)
+				w.T.Errorf("what was planned for %s was fired at %s", job.PlanTime, job.CreatedAt)
 			}
 		}
 		w.firedOnce()

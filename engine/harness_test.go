@@ -183,7 +183,7 @@ func (w *world) soon(what string, late func() time.Duration) {
 	for range 5 {
 		began := time.Now()
 		if by = late(); by > 0 {
-			by = max(0, by-machine.most(began, patience)-w.calls.most(began, patience))
+			by = max(0, by-machine.most(began, patience))
 		}
 		if by < 500*time.Millisecond {
 			break

@@ -22,11 +22,11 @@ func (w *world) firedOnce() {
 		case rota.EventScheduleFired:
 			at := fmt.Sprint(e.Schedule, " ", e.PlanTime)
 			if fired[at]++; fired[at] > 1 {
-				w.Errorf("%s was fired %d times", at, fired[at])
+				w.T.Errorf("%s was fired %d times", at, fired[at])
 			}
 		case rota.EventJobStarted:
 			if started[e.JobID]++; started[e.JobID] > 1 {
-				w.Errorf("job %s was started %d times", e.JobID, started[e.JobID])
+				w.T.Errorf("job %s was started %d times", e.JobID, started[e.JobID])
 			}
 		}
 	}
@@ -139,7 +139,7 @@ func TestAStaleLeaderLeadsNoMore(t *testing.T) {
 		w.until("the other leads", func() bool {
 			leads := other.Leads() // asked first: the one before has stopped by then
 			if leads && stale.Leads() {
-				w.Fatal("both lead")
+				w.T.Fatal("both lead")
 			}
 			return leads
 		})

@@ -97,7 +97,8 @@ func finishRuns(c *call, body *FinishRequest) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	defer c.logsDue.expect(logs)()
+	c.logsDue.expect(logs)
+	defer c.logsDue.cameAll(logs)
 	for i, log := range logs {
 		items[i].LogPath = log.path
 	}
@@ -111,6 +112,7 @@ func finishRuns(c *call, body *FinishRequest) (reply, error) {
 		answer.Items[i] = FinishedRun{RunID: ID{answers[i].RunID}, Code: leaseCode(answers[i].Code)}
 		if log, has := logs[i]; has && answers[i].Code == "" {
 			c.keepLog(log)
+			c.logsDue.came(log)
 		}
 	}
 	return ok(answer)

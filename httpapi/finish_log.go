@@ -17,6 +17,8 @@ type sentLog struct {
 	job  *rota.Job
 	path string
 	text string
+
+	stands chan struct{} // closed when it does
 }
 
 // logsOf are the logs that came with ends, by their places. A run that is not

@@ -18,7 +18,7 @@ const (
 // those that run recorded, and everybody answered while that takes.
 func (n *Node) stop(die context.CancelFunc, jobs, web *task) {
 	die()
-	n.stopping.Store(true) // then: whoever sees it may rely on that no more jobs are started
+	n.stopping.Store(true) // then: whoever sees it may rely on that nothing more is asked for
 	n.logger.Info("stopping: no more jobs are started",
 		"running", n.engine.Snapshot().Running, "deliveries", n.lane.Snapshot().Running, "grace", n.config.ShutdownGrace)
 	<-jobs.done

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -12,6 +13,24 @@ import (
 // that it is enough that the server has not ended it, and that costs no round trip.
 const pingAfter = 30 * time.Second
 
+// pingBlind is the same where this machine cannot be asked, as the pool has it.
+const pingBlind = time.Second
+
 func shouldPing(_ context.Context, p pgxpool.ShouldPingParams) bool {
-	return p.IdleDuration > pingAfter || !silent(p.Conn.PgConn().Conn())
+	after := pingAfter
+	if !peeks {
+		after = pingBlind
+	}
+	return p.IdleDuration > after || !silent(p.Conn.PgConn().Conn())
+}
+
+// unheard is that a connection turned out to lead nowhere when a transaction was to
+// begin: nothing was done over it, and another may do.
+type unheard struct{ error }
+
+func (u *unheard) Unwrap() error { return u.error }
+
+func isUnheard(err error) bool {
+	var u *unheard
+	return errors.As(err, &u)
 }

@@ -4,5 +4,7 @@ package postgres
 
 import "net"
 
-// silent knows nothing here: the other machine is asked.
-func silent(net.Conn) bool { return false }
+// peeks says that this machine cannot be asked.
+const peeks = false
+
+func silent(net.Conn) bool { return true }

@@ -10,6 +10,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// peeks says that silent can be asked.
+const peeks = true
+
 // silent says that nothing has come over a connection that nobody has asked
 // anything of: neither its end nor the reason for it. It asks this machine, and not
 // the other.

@@ -107,13 +107,6 @@ SELECT CASE WHEN v.alone
   THEN pg_advisory_xact_lock($1::int, v.key::int)
   ELSE pg_advisory_xact_lock_shared($1::int, v.key::int) END
 FROM unnest($2, $3) AS v (key, alone)`
-	// The same behind the bounds, which hold for it: what is asked for is evaluated
-	// in its order.
-	sqlBoundsLock = sqlBounds + `, (
-  SELECT count(CASE WHEN v.alone
-    THEN pg_advisory_xact_lock($4::int, v.key::int)
-    ELSE pg_advisory_xact_lock_shared($4::int, v.key::int) END)
-  FROM unnest($5, $6) AS v (key, alone))`
 	// Whether all of them were free.
 	sqlTryLock = `
 SELECT rota_expect(count(*) FILTER (WHERE CASE WHEN v.alone
@@ -144,8 +137,7 @@ func (t *tx) lock(keys []lockKey, wanted locks) ask {
 // of two sendings the second finds what the first took, and the order against
 // those who move jobs in it. Nothing else: who waits for a step that has stopped is
 // itself waited for by all who come later.
-// It returns what sqlBoundsLock is given behind the bounds.
-func (t *tx) lockAhead() []param {
+func (t *tx) lockAhead() []ask {
 	wanted := maps.Clone(t.ahead)
 	for _, c := range t.commands {
 		if claim, ok := c.(*rota.Claim); ok && claim != nil {
@@ -156,7 +148,7 @@ func (t *tx) lockAhead() []param {
 	if len(wanted) == 0 {
 		return nil
 	}
-	return t.lock(t.held.missing(wanted), wanted).params
+	return []ask{t.lock(t.held.missing(wanted), wanted)}
 }
 
 // Lock sees to it that what a world has looked at stays so until the commit, or

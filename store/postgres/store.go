@@ -127,12 +127,13 @@ func (s *Store) applyHalves(ctx context.Context, b rota.Batch) ([]rota.Result, e
 	return append(left, right...), nil
 }
 
-// applyTries applies a batch until nobody moves its rows meanwhile.
+// applyTries applies a batch until nobody moves its rows meanwhile, and it is not
+// sent into the void.
 func (s *Store) applyTries(ctx context.Context, b rota.Batch) (results []rota.Result, err error) {
 	ahead := locks{}
 	for try := range triesMax {
 		results, err = s.applyOnce(ctx, b, try > 0, ahead)
-		if err == nil || !isMoved(err) {
+		if err == nil || !isMoved(err) && !isUnheard(err) {
 			break
 		}
 		s.lore.forget()
@@ -171,6 +172,9 @@ func (s *Store) applyOnce(ctx context.Context, b rota.Batch, careful bool, ahead
 		s.listener.tell()
 	case t.ready && !t.told:
 		s.listener.tell()
+	}
+	if err != nil && t.now.IsZero() && isLost(err) {
+		err = &unheard{err}
 	}
 	return results, err
 }

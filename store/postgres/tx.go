@@ -98,7 +98,9 @@ func (t *tx) begin() {
 		t.pending = append(t.pending, ask{sql: sqlOpening, params: params, each: hear})
 		return
 	}
-	t.pending = append(t.pending, ask{sql: sqlBoundsLock, params: append(params, ahead...)}, ask{sql: sqlInstant, each: hear})
+	t.pending = append(t.pending, ask{sql: sqlBounds, params: params}) // by itself: the time of a statement counts from its start
+	t.pending = append(t.pending, ahead...)
+	t.pending = append(t.pending, ask{sql: sqlInstant, each: hear})
 }
 
 // Now is what time it was when the transaction began.
