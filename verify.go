@@ -142,7 +142,7 @@ var Checks = []Check{
 
 	{CheckOverlapTurn, "of the executions of a schedule and a scope not all wait for another to end"},
 	{CheckGroupTurn, "in a sequential group the first member that has not ended has its turn, and nobody else, unless it was ended or a Sweep is to give the turn"},
-	{CheckKeyTurn, "of the jobs of a concurrency key as many stand in the order as may start, and these are the first, unless a Sweep is to see to it"},
+	{CheckKeyTurn, "of the jobs of a concurrency key as many stand in the order as may start, and if any may these are the first, unless a Sweep is to see to it"},
 
 	{CheckGroupShape, "a group is ended as its policy allows, and counts as pruned only members that ended, and not all"},
 	{CheckGroupMissing, "the group of a job exists"},

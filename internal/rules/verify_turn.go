@@ -120,7 +120,7 @@ func (l *Lanes) endType(t *laneOfType) {
 		l.v.find(rota.CheckKeyTurn, []string{row, jobRef(t.last.ID)}, "%d of its jobs of one type are ready, but only %d may run at once", t.ready, limit)
 	case t.held != nil && t.ready < room:
 		l.v.find(rota.CheckKeyTurn, []string{row, jobRef(t.held.ID)}, "it holds a job back, but %d may start and %d of its type are ready", room, t.ready)
-	case t.held != nil && t.last != nil && t.held.Before(t.last):
+	case t.held != nil && t.last != nil && room > 0 && t.held.Before(t.last): // else a claim has put it aside, and the next end puts that right
 		l.v.find(rota.CheckKeyTurn, []string{row, jobRef(t.held.ID), jobRef(t.last.ID)}, "it holds the first job back, which comes before the second")
 	}
 }

@@ -28,6 +28,7 @@ func testKeyLimit(t *testing.T, h Harness) {
 		{"numbering the queue anew changes nothing for a key", keyNormalised},
 		{"a job that cannot start keeps none of another type waiting", keyPaused},
 		{"when many of a key end at once, whoever waits behind them is not forgotten", keyManyEnd},
+		{"whoever a claim puts aside comes first when there is room again", keyPutAside},
 		{"one command holds back some beyond the limit, in an all no more", keyInAll},
 	})
 }
@@ -108,6 +109,24 @@ func keyOvertakes(y *story) {
 	wantIDs(y, "the queue", y.queue(), high, jobs[0])
 	y.wantHold(jobs[1], rota.HoldKey)
 	wantTime(y, "it was in the order once", y.look(jobs[1].ID).QueuedAt, y.now)
+}
+
+// keyPutAside: a claim puts aside whom it meets, and not who stands behind them.
+func keyPutAside(y *story) {
+	y.throttle(keyLimit("db", 2))
+	y.sweep(0)
+	other := func() *rota.Job {
+		return y.enqueue(rota.NewJob{Type: "other", ConcurrencyKey: new("db"), Priority: new(1)})
+	}
+	others, mails := []*rota.Job{other(), other()}, []*rota.Job{y.enqueue(ofKey(0)), y.enqueue(ofKey(0))}
+	started := y.claim(3, "mail", "other")
+	wantIDs(y, "claimed", idsOf(started), others...)
+	y.wantHold(mails[0], rota.HoldKey)
+	wantIDs(y, "the queue", y.queue(), mails[1])
+	y.sound()
+	y.complete(started[0])
+	wantIDs(y, "the queue", y.queue(), mails[0])
+	y.sound()
 }
 
 func keyReprioritised(y *story) {
