@@ -20,7 +20,7 @@ import (
 const (
 	ranked = `
 WITH ranked AS MATERIALIZED (
-  SELECT c.id, c.own,
+  SELECT c.id, c.own, row_number() OVER line AS place,
     count(*) FILTER (WHERE NOT c.own) OVER line AS shared,
     sum(c.bytes) OVER line AS bytes,
     c.bytes AS mine
@@ -44,12 +44,18 @@ LEFT JOIN LATERAL (
     SELECT ` + queuedColumns + rowVersion + `
     FROM rota_jobs j
     WHERE j.id = r.id AND coalesce(j.status, '') = 'QUEUED' AND coalesce(j.hold, 1) = 0`
-	rankedEnd = `) j
-  WHERE (r.own OR r.shared <= $4) AND (r.bytes <= $5 OR r.bytes = r.mine)
+	rankedRooms = `) j
+  WHERE (r.own OR r.shared <= $4) AND (r.bytes <= $5 OR r.bytes = r.mine)`
+	rankedEnd = `
   LIMIT $3) h ON true`
-	sqlHeads       = ranked + rankedEnd
+
+	// What is to be locked is looked at in the order that the jobs were ranked in, one
+	// after the other; to sort it would lock all of it. What is not locked PostgreSQL
+	// joins as it likes, and has to sort.
 	sqlHeadsLocked = ranked + `
-    FOR UPDATE SKIP LOCKED` + rankedEnd
+    FOR UPDATE SKIP LOCKED` + rankedRooms + rankedEnd
+	sqlHeads = ranked + rankedRooms + `
+  ORDER BY r.place` + rankedEnd
 
 	// Where all that is ready stands in one lane, the order is walked from lock to
 	// lock, and nothing is looked at that is not taken.

@@ -88,6 +88,29 @@ func idsIn(jobs []*rota.Job) (ids []rota.ID) {
 	return ids
 }
 
+// TestTheOrderIsNotThatOfAPlan: where few jobs are known of, PostgreSQL would rather
+// begin with them, by their ids, than with the ranks that they have.
+func TestTheOrderIsNotThatOfAPlan(t *testing.T) {
+	s := openTest(t, Config{Logger: quiet})
+	rows(t, s, `ANALYZE rota_jobs`)
+	keys := rota.ThrottleSpec{Keys: []rota.KeyLimit{{Key: "k", Concurrency: 1}}} // so that nothing is locked at first
+	done[*rota.ThrottlePut](t, s, &rota.PutThrottle{Meta: rota.NewMeta(""), Spec: keys})
+	var jobs []rota.NewJob
+	for i := range 12 { // the last come first
+		jobs = append(jobs, rota.NewJob{Type: []string{"work", "rest"}[i%2], Priority: new(i)})
+	}
+	done[*rota.Enqueued](t, s, &rota.Enqueue{Meta: rota.NewMeta(""), Jobs: jobs})
+	queue, err := s.Queue(t.Context(), rota.ID{}, len(jobs))
+	must(t, err)
+	for order := idsIn(queue); len(order) > 0; order = order[3:] {
+		claim := claimOf("w", 3)
+		claim.Types = []string{"work", "rest"}
+		if took := idsIn(done[*rota.Claimed](t, s, claim).Jobs); !slices.Equal(took, order[:3]) {
+			t.Fatalf("%v were taken, of %v", took, order)
+		}
+	}
+}
+
 // TestAPausedClaimerHoldsNobodyUp, and nobody passes over what it does not take.
 func TestAPausedClaimerHoldsNobodyUp(t *testing.T) {
 	s := openTest(t, Config{Logger: quiet})
