@@ -60,7 +60,7 @@ type Ready struct {
 
 // Claim takes the first ready jobs of the given types, dispatches them and
 // leases them to the worker. Sent again after it took some, it answers with
-// those that are still open and takes no more.
+// those that are still open and takes no more, until the first of them is pruned.
 type Claim struct {
 	Meta   `wire:"1"`
 	Worker string        `wire:"2"` // who runs them; with a Life, the same name at every start, for Recover

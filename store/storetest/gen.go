@@ -67,8 +67,9 @@ func (g *gen) forgotten(c rota.Command) bool {
 		return false
 	}
 	return slices.ContainsFunc(g.leases, func(l rota.LeaseRef) bool {
-		_, err := g.model.Job(context.Background(), l.JobID)
-		return err != nil && l.RunID == rota.RunID(claim.ID, l.JobID)
+		j, err := g.model.Job(context.Background(), l.JobID)
+		kept := err == nil && j.Run != nil && j.Run.ID == l.RunID // or another job was made under its id
+		return !kept && l.RunID == rota.RunID(claim.ID, l.JobID)
 	})
 }
 
