@@ -8,15 +8,17 @@ import (
 
 // Clock is a transaction whose store has a clock of its own. It is asked when a
 // batch has no time, at the latest when the first command is to be decided: a
-// store far away tells the time along with what is loaded first.
+// store far away tells the time along with what is loaded first. It is asked anew
+// when a step is decided again, since it may have waited for others before that.
 type Clock interface {
 	Now() (time.Time, error)
 }
 
 // instant is the time of a batch. It is zero until it is known.
 type instant struct {
-	tx  Tx
-	now time.Time
+	tx   Tx
+	now  time.Time
+	told bool // by the store's clock
 }
 
 func (at *instant) set(now time.Time) {
@@ -27,12 +29,13 @@ func (at *instant) set(now time.Time) {
 
 // tell has a world know the time.
 func (at *instant) tell(w *World) error {
-	if clock, has := at.tx.(Clock); has && at.now.IsZero() {
+	if clock, has := at.tx.(Clock); has && (at.now.IsZero() || at.told) {
 		now, err := clock.Now()
 		if err != nil {
 			return err
 		}
 		at.set(now)
+		at.told = true
 	}
 	w.Now = at.now
 	return nil

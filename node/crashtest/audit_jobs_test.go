@@ -157,21 +157,26 @@ func (a *audit) cancels() {
 }
 
 // pauses: nothing of a type started between the answer to its pause and the
-// request to resume it. Where several processes wait for each other, one that
-// was asked before the type was resumed, and decided after, tells the time when it
-// was asked: there its handler has to have begun, too.
+// request to resume it. Where several processes work, one that is stopped between
+// hearing the time and looking at the type tells the former: there its handler has
+// to have begun within the pause, too, and one that never did tells nothing.
 func (a *audit) pauses() {
 	for _, j := range a.jobs {
 		if j.Type != steps || j.Run == nil {
 			continue
 		}
 		began := j.StartedAt
-		if start, ok := a.starts[j.ID]; a.shared && ok {
+		if a.shared {
+			start, ok := a.starts[j.ID]
+			if !ok {
+				continue
+			}
 			began = start.at
 		}
 		for _, p := range a.book.paused {
 			if j.StartedAt.After(p.from) && began.Before(p.to) {
-				a.Errorf("job %s started at %s, while its type was paused from %s to %s", j.ID, j.StartedAt, p.from, p.to)
+				a.Errorf("job %s started at %s and its handler began at %s, while its type was paused from %s to %s",
+					j.ID, j.StartedAt, began, p.from, p.to)
 			}
 		}
 	}

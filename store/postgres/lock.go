@@ -180,7 +180,8 @@ func (t *tx) Lock(w *rules.World) (moved bool, err error) {
 	return false, nil
 }
 
-// lockNow locks, and in a careful step the jobs as well.
+// lockNow locks, and in a careful step the jobs as well. Whoever held them may have
+// done so for long: what is decided under them is decided then.
 func (t *tx) lockNow(missing []lockKey, wanted locks, l *rules.Locks) error {
 	var asks []ask
 	if len(missing) > 0 {
@@ -189,7 +190,7 @@ func (t *tx) lockNow(missing []lockKey, wanted locks, l *rules.Locks) error {
 	if t.careful && len(l.Jobs) > 0 {
 		asks = append(asks, t.lockJobs(l.Jobs))
 	}
-	return t.read(asks...)
+	return t.read(append(asks, ask{sql: sqlInstant, each: t.hearInstant})...)
 }
 
 const sqlLockJobs = `

@@ -86,24 +86,29 @@ SELECT ` + instant
 // anything is read.
 func (t *tx) begin() {
 	params := []param{textAlways(lockTimeout), textAlways(statementTimeout), textAlways(idleTimeout)}
-	hear := func(r row) error {
-		r = r[len(r)-2:]
-		t.now = time.UnixMicro(r.int(0)).UTC()
-		t.hookState = hooksSeen{stamped: true, stamp: r.text(1)}
-		return nil
-	}
 	t.pending = []ask{{sql: sqlBegin}}
 	ahead := t.lockAhead()
 	if len(ahead) == 0 {
-		t.pending = append(t.pending, ask{sql: sqlOpening, params: params, each: hear})
+		t.pending = append(t.pending, ask{sql: sqlOpening, params: params, each: t.hearInstant})
 		return
 	}
 	t.pending = append(t.pending, ask{sql: sqlBounds, params: params}) // by itself: the time of a statement counts from its start
 	t.pending = append(t.pending, ahead...)
-	t.pending = append(t.pending, ask{sql: sqlInstant, each: hear})
+	t.pending = append(t.pending, ask{sql: sqlInstant, each: t.hearInstant})
 }
 
-// Now is what time it was when the transaction began.
+// hearInstant hears what time it is, and which webhooks are in force.
+func (t *tx) hearInstant(r row) error {
+	r = r[len(r)-2:]
+	if now := time.UnixMicro(r.int(0)).UTC(); now.After(t.now) { // a clock may be set back
+		t.now = now
+	}
+	t.hookState = hooksSeen{stamped: true, stamp: r.text(1)}
+	return nil
+}
+
+// Now is what time it was when the transaction began, or when it had waited for
+// the locks under which it decides again.
 func (t *tx) Now() (time.Time, error) {
 	var err error
 	if t.now.IsZero() {

@@ -50,6 +50,33 @@ func TestAStepThatHasWaitedTellsTheWebhooksPutMeanwhile(t *testing.T) {
 	}
 }
 
+// TestAStepThatHasWaitedTellsWhenItDecided: what it starts then did not start while
+// its type was paused.
+func TestAStepThatHasWaitedTellsWhenItDecided(t *testing.T) {
+	s := openTest(t, Config{Logger: quiet})
+	queued(t, s, 1)
+	done[*rota.ThrottlePut](t, s, &rota.PutThrottle{Meta: rota.NewMeta(""), Spec: rota.ThrottleSpec{Types: []rota.TypeLimit{{Type: "work", Concurrency: 1}}}})
+	done[*rota.TypePut](t, s, &rota.SwitchType{Meta: rota.NewMeta(""), Name: "work", Paused: true})
+	release := hold(t, s, theSeat(classThrottle)) // it comes before that of the type
+	over := make(chan []*rota.Job, 1)
+	go func() {
+		defer close(over)
+		over <- done[*rota.Claimed](t, s, claimOf("w", 1)).Jobs
+	}()
+	somebodyWaits(t, s)
+	done[*rota.TypePut](t, s, &rota.SwitchType{Meta: rota.NewMeta(""), Name: "work"})
+	resumed, err := s.now(t.Context())
+	must(t, err)
+	release()
+	started := <-over
+	if len(started) != 1 {
+		t.Fatalf("%d jobs were taken", len(started))
+	}
+	if at := started[0].StartedAt; at.Before(resumed) {
+		t.Errorf("it started %v before its type was resumed", resumed.Sub(at))
+	}
+}
+
 // TestAFrozenClaimerHoldsUpNobodyBehindAReservation: who reserves a node does not
 // wait for it, and so nobody waits for who reserves.
 func TestAFrozenClaimerHoldsUpNobodyBehindAReservation(t *testing.T) {
