@@ -24,7 +24,12 @@ func Apply(tx Tx, b rota.Batch) ([]rota.Result, error) {
 	results := make([]rota.Result, len(b.Commands))
 	for from := 0; from < len(b.Commands); {
 		to := from + runOf(b.Commands[from:])
-		if err := applyRun(tx, at, b.Commands[from:to], results[from:to]); err != nil {
+		err := applyRun(tx, at, b.Commands[from:to], results[from:to])
+		if err == errApart {
+			to--
+			err = applyRun(tx, at, b.Commands[from:to], results[from:to])
+		}
+		if err != nil {
 			return nil, err
 		}
 		from = to
@@ -32,12 +37,19 @@ func Apply(tx Tx, b rota.Batch) ([]rota.Result, error) {
 	return results, nil
 }
 
+// errApart is that a claim cannot be decided in the world of the enqueues before it.
+var errApart = errors.New("the claim is to be applied by itself")
+
 // runOf is how many commands, from the first on, may share one world. A schedule
-// fires once in each: what is told of a step says where it stands at its end.
+// fires once in each: what is told of a step says where it stands at its end. A
+// claim may be the last behind enqueues.
 func runOf(commands []rota.Command) int {
 	var fired map[string]bool
 	for n, c := range commands {
 		if n > 0 && !mergeable(commands[0], c) {
+			if joint(commands[:n+1]) {
+				return n + 1
+			}
 			return n
 		}
 		f, fires := c.(*rota.Fire)
@@ -69,15 +81,29 @@ func mergeable(a, b rota.Command) bool {
 	return false
 }
 
+// joint says that a claim comes behind enqueues: it takes what they bring along with
+// what stands in the order.
+func joint(run []rota.Command) bool {
+	_, enqueues := run[0].(*rota.Enqueue)
+	_, claims := run[len(run)-1].(*rota.Claim)
+	return enqueues && claims
+}
+
 // applyRun decides some commands, locks what they looked at, and writes what
 // came of it. If somebody moved a row before it was locked, the world is thrown
 // away and the commands are decided anew.
 func applyRun(tx Tx, at *instant, commands []rota.Command, results []rota.Result) error {
 	for range triesMax {
 		w := newWorld(at.now, jobsIn(commands))
+		w.joint = joint(commands)
 		w.more = func(n *Need) error { return tx.Load(n, w) }
 		if err := decideRun(tx, at, w, commands, results); err != nil {
 			return err
+		}
+		if ahead, err := tellsAhead(tx, w, commands); err != nil {
+			return err
+		} else if ahead || w.apart {
+			return errApart
 		}
 		moved, err := tx.Lock(w)
 		if err != nil {
@@ -204,11 +230,11 @@ func load(tx Tx, begin *Need, commands []rota.Command) error {
 // was, and both can be read together.
 func recall(tx Tx, n *Need, commands []rota.Command) {
 	memory, has := tx.(Memory)
-	if !has || n.Taken == nil || len(commands) != 1 {
+	if !has || n.Taken == nil {
 		return
 	}
-	if memory.Recall(n, n.world); n.asksOnlyTaken() {
-		need(n, commands[0])
+	if memory.Recall(n, n.world); n.bounded() {
+		need(n, commands[len(commands)-1]) // the claim is the only one, or the last
 	}
 }
 

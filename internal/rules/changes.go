@@ -96,9 +96,16 @@ func (w *World) changes() *Changes {
 	for _, r := range w.touchedJobs {
 		c.addJob(r)
 	}
-	c.Wake = w.wake || len(c.NewJobs)+len(c.Types)+len(c.Schedules)+len(c.Throttle)+len(c.Reservations)+len(c.Intents) > 0 ||
+	c.Wake = w.wake || w.queues() || len(c.Types)+len(c.Schedules)+len(c.Throttle)+len(c.Reservations)+len(c.Intents) > 0 ||
 		slices.ContainsFunc(c.Jobs, func(j JobChange) bool { return j.Fields&JobHold != 0 })
 	return c
+}
+
+// queues says whether a job was made that still is in the queue.
+func (w *World) queues() bool {
+	return slices.ContainsFunc(w.touchedJobs, func(r *jobRow) bool {
+		return r.born != nil && r.is != nil && r.is.Status == rota.StatusQueued
+	})
 }
 
 // addJob adds what became of a row. One that was made here enters as it was

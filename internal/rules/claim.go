@@ -20,6 +20,7 @@ func needClaim(n *Need, c *rota.Claim) {
 	}
 	heads, _ := n.heads(Heads{
 		Types: types, Rooms: rooms, Limit: c.Limit, Shared: globalRoom(n.world, c.Limit), Bytes: rota.ClaimBytesMax,
+		Joint: n.world.joint,
 	})
 	for _, id := range heads {
 		needStart(n, n.world.job(id))
@@ -140,9 +141,10 @@ func decideClaim(w *World, c *rota.Claim) (rota.Reply, *rota.Error) {
 	if heldBack(w, c) {
 		return &rota.Claimed{Jobs: []*rota.Job{}, Now: w.Now}, nil
 	}
-	reply := &rota.Claimed{Jobs: make([]*rota.Job, 0, min(len(w.heads.ids), c.Limit)), More: w.moreHeads, Now: w.Now}
+	heads := headsOf(w, c)
+	reply := &rota.Claimed{Jobs: make([]*rota.Job, 0, min(len(heads), c.Limit)), More: w.moreHeads, Now: w.Now}
 	byKey, byType := map[string]int{}, map[string]int{}
-	for _, id := range w.heads.ids {
+	for _, id := range heads {
 		j := w.job(id)
 		if !j.Ready() || !slices.Contains(c.Types, j.Type) || len(reply.Jobs) == c.Limit {
 			continue
@@ -210,7 +212,7 @@ func roomAgain(w *World, types []string) (next time.Time) {
 }
 
 func dispatch(w *World, c *rota.Claim, id rota.ID) *rota.Job {
-	j := w.edit(id)
+	j := w.depart(id)
 	j.Status = rota.StatusRunning
 	j.StartedAt = w.Now
 	j.Run = &rota.Run{

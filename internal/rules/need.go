@@ -77,6 +77,9 @@ type Heads struct {
 	Limit  int
 	Shared int // at most so many of all types but Rota's own, which come past it
 	Bytes  int // of params; the first job comes however long it is
+	// Joint says that the same step makes jobs which may be taken too: mostly the
+	// queue is empty then.
+	Joint bool
 }
 
 // Free says that no type has less room than is asked for.
@@ -123,11 +126,9 @@ func (n *Need) empty() bool {
 		n.Taken == nil && n.Heads == nil && n.Due == nil && n.Stale == nil && n.Left == nil && n.alone()
 }
 
-// asksOnlyTaken says that nothing is missing but what a claim took before.
-func (n *Need) asksOnlyTaken() bool {
-	rest := *n
-	rest.Taken = nil
-	return n.Taken != nil && rest.empty()
+// bounded says that nothing is missing of what bounds a claim.
+func (n *Need) bounded() bool {
+	return !n.Throttle && !n.Active && len(n.Types)+len(n.Open)+len(n.Buckets)+len(n.Reservations) == 0
 }
 
 // alone says whether nothing is missing of what jobs have to do with others.

@@ -64,6 +64,8 @@ type World struct {
 	took                           bool      // the claim took jobs when it was sent before
 	moreHeads                      bool      // there may be others behind the heads
 	claims                         []rota.ID // commands whose earlier sendings were asked for
+	joint                          bool      // a claim comes behind enqueues
+	apart                          bool      // and turns out to have to wait for them
 
 	touchedJobs []*jobRow
 	born        map[string][]rota.ID  // jobs made here, by schedule

@@ -76,6 +76,18 @@ ORDER BY j.type, j.priority DESC, j.position, j.created_at, j.id
 LIMIT $3
 FOR UPDATE OF j SKIP LOCKED`
 
+	// Where a step makes jobs itself, mostly nothing else is there to take.
+	sqlElse = `
+SELECT EXISTS (SELECT FROM rota_jobs WHERE claim_id = $1)
+  OR EXISTS (
+    SELECT
+    FROM unnest($2) AS lane (type)
+    CROSS JOIN LATERAL (
+      SELECT
+      FROM rota_jobs j
+      WHERE j.type = lane.type AND j.status = 'QUEUED' AND j.hold = 0
+      LIMIT 1) j)`
+
 	sqlTaken = `
 SELECT 1, j.*
 FROM (SELECT EXISTS (SELECT FROM rota_jobs WHERE claim_id = $1) AS before) took
@@ -91,11 +103,24 @@ WHERE took.before`
 // finds something in the lane that it knows of sees that on the way.
 func (t *tx) loadClaim(n *rules.Need, w *rules.World) []ask {
 	if h := n.Heads; h != nil && !t.merges {
-		if lane := t.store.stream.lane(); lane != "" && t.locksHeads(w) && h.Free() && slices.Contains(h.Types, lane) {
+		if h.Joint && n.Taken != nil {
+			return []ask{t.anythingElse(n)}
+		}
+		if lane := t.store.stream.lane(); lane != "" && !h.Joint && t.locksHeads(w) && h.Free() && slices.Contains(h.Types, lane) {
 			return []ask{t.streamHeads(lane, n, w)}
 		}
 	}
 	return append(ifAsked(n.Taken, w, t.loadTaken), ifAsked(n.Heads, w, t.loadHeads)...)
+}
+
+// anythingElse has a claim look for more than the jobs that its own step makes only
+// if there is more.
+func (t *tx) anythingElse(n *rules.Need) ask {
+	return ask{sql: sqlElse, params: []param{idParam(n.Taken.Command), textsParam(n.Heads.Types)}, each: func(r row) error {
+		t.merges = r.bool(0)
+		t.further = t.merges
+		return nil
+	}}
 }
 
 // loadHeads locks what it reads, unless the step is sure to be decided again:
@@ -135,7 +160,9 @@ func (t *tx) loadHeads(h *rules.Heads, w *rules.World) ask {
 		for _, j := range heads {
 			w.PutHead(j)
 		}
-		t.store.stream.learn(heads, h)
+		if !h.Joint {
+			t.store.stream.learn(heads, h)
+		}
 		light := 2*weightOf(heads) < h.Bytes // or the answer is full
 		switch again := t.store.crowd.met(len(heads) < limit && seen >= look && light); {
 		case again && len(heads) == 0:

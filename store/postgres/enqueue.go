@@ -60,6 +60,14 @@ var insertColumns = []insertColumn{
 	{"wait_until", oidInts, func(c *column, j *rota.Job) { c.time(j.WaitUntil) }, func(j *rota.Job) bool { return !j.WaitUntil.IsZero() }},
 	{"redrive_of", oidIDs, func(c *column, j *rota.Job) { c.id(j.RedriveOf) }, func(j *rota.Job) bool { return !j.RedriveOf.IsZero() }},
 	{"trace", oidTexts, func(c *column, j *rota.Job) { c.text(j.Trace) }, func(j *rota.Job) bool { return j.Trace != "" }},
+	{"status", oidTexts, func(c *column, j *rota.Job) { c.textAlways(string(j.Status)) }, isStarted},
+	{"started_at", oidInts, func(c *column, j *rota.Job) { c.time(j.StartedAt) }, isStarted},
+	{"run_id", oidIDs, ofRun(func(c *column, r *rota.Run) { c.id(r.ID) }), isStarted},
+	{"token", oidIDs, ofRun(func(c *column, r *rota.Run) { c.bytes(r.Token[:]) }), isStarted},
+	{"runner", oidTexts, ofRun(func(c *column, r *rota.Run) { c.textAlways(r.Runner) }), isStarted},
+	{"life", oidIDs, ofRun(func(c *column, r *rota.Run) { c.id(r.Life) }), isStarted},
+	{"heartbeat_at", oidInts, ofRun(func(c *column, r *rota.Run) { c.time(r.HeartbeatAt) }), isStarted},
+	{"stale_after", oidInts, ofRun(func(c *column, r *rota.Run) { c.time(r.StaleAfter) }), isStarted},
 }
 
 type insertColumn struct {
@@ -67,6 +75,19 @@ type insertColumn struct {
 	oid  uint32
 	put  func(c *column, j *rota.Job)
 	has  func(j *rota.Job) bool
+}
+
+func isStarted(j *rota.Job) bool { return j.Run != nil }
+
+// ofRun puts what stands in the run of a job, if that has one.
+func ofRun(put func(c *column, r *rota.Run)) func(c *column, j *rota.Job) {
+	return func(c *column, j *rota.Job) {
+		if j.Run == nil {
+			c.null()
+			return
+		}
+		put(c, j.Run)
+	}
 }
 
 func isRetry(j *rota.Job) bool { return !j.RetryOf.IsZero() }
@@ -89,15 +110,17 @@ func putPlace(c *column, j *rota.Job) {
 	c.short(j.GroupPosition)
 }
 
-func (t *tx) insertJobs(jobs []*rota.Job) error {
-	if len(jobs) == 0 {
-		return nil
+// insertJobs inserts jobs as they enter, and a few that start in the same step as
+// they are then. What else becomes of them is returned.
+func (t *tx) insertJobs(jobs []*rota.Job, moved []rules.JobChange) ([]rules.JobChange, error) {
+	switch {
+	case len(jobs) == 0:
+		return moved, nil
+	case len(jobs) >= copyLeast:
+		return moved, t.copyJobs(fieldsOf(jobs), jobs)
 	}
-	used := fieldsOf(jobs)
-	if len(jobs) >= copyLeast {
-		return t.copyJobs(used, jobs)
-	}
-	used = used.common()
+	jobs, moved = startedWith(jobs, moved)
+	used := fieldsOf(jobs).common()
 	var params []param
 	for i, of := range insertColumns {
 		if used&(1<<i) == 0 {
@@ -109,8 +132,52 @@ func (t *tx) insertJobs(jobs []*rota.Job) error {
 		}
 		params = append(params, c.param())
 	}
-	t.write(ask{sql: t.store.texts.insert(used), params: params})
-	return nil
+	a := ask{sql: t.store.texts.insert(used), params: params}
+	if used&startedFields != 0 {
+		a.params = append(a.params, idParam(t.claim), idParam(firstStarted(jobs)))
+		a.each = func(r row) error {
+			t.xid = r.xid(0)
+			return nil
+		}
+		t.note(slices.DeleteFunc(slices.Clone(jobs), func(j *rota.Job) bool { return !isStarted(j) }))
+	}
+	t.write(a)
+	return moved, nil
+}
+
+// startFields are what changes when a job starts.
+const startFields = rules.JobStatus | rules.JobStartedAt | rules.JobRun | rules.RunHeartbeat
+
+// startedWith puts those of the jobs that start, and no more than that, in the
+// place of how they enter.
+func startedWith(jobs []*rota.Job, moved []rules.JobChange) ([]*rota.Job, []rules.JobChange) {
+	if len(moved) == 0 {
+		return jobs, moved
+	}
+	starts := map[rota.ID]*rota.Job{}
+	var others []rules.JobChange
+	for _, c := range moved {
+		if c.Fields == startFields && c.Job.Run.Open() {
+			starts[c.Job.ID] = c.Job
+		} else {
+			others = append(others, c)
+		}
+	}
+	jobs = slices.Clone(jobs)
+	for i, j := range jobs {
+		if started := starts[j.ID]; started != nil {
+			jobs[i] = started
+		}
+	}
+	return jobs, others
+}
+
+// firstStarted is the job that names the claim.
+func firstStarted(jobs []*rota.Job) (id rota.ID) {
+	if i := slices.IndexFunc(jobs, isStarted); i >= 0 {
+		id = jobs[i].ID
+	}
+	return id
 }
 
 // fieldsUsed says of each of the insertColumns whether anything stands in it.
@@ -125,14 +192,20 @@ func fieldsOf(jobs []*rota.Job) (used fieldsUsed) {
 	return used
 }
 
-// common is a set of fields of which there are two: those of a plain job, and all.
-// Each set is a statement that connections keep.
+// common is a set of fields of which there are four: those of a plain job, or all,
+// with those of a run or without. Each set is a statement that connections keep.
 func (u fieldsUsed) common() fieldsUsed {
-	if u&^plainFields == 0 {
-		return plainFields
+	common := plainFields
+	if u&^plainFields&^startedFields != 0 {
+		common = 1<<len(insertColumns) - 1&^startedFields
 	}
-	return 1<<len(insertColumns) - 1
+	if u&startedFields != 0 {
+		common |= startedFields
+	}
+	return common
 }
+
+var startedFields = fieldsOf([]*rota.Job{{Run: &rota.Run{}}}) &^ fieldsOf([]*rota.Job{{}})
 
 var plainFields = fieldsOf([]*rota.Job{{QueuedAt: time.Unix(1, 0), CreatedBy: "somebody", Trace: "some"}}) &^ fieldsNamed("attempt")
 
@@ -149,15 +222,29 @@ func (u fieldsUsed) names() (names []string) {
 	return names
 }
 
+// insertText is the statement that inserts jobs. Where some of them start, the
+// first of those names the claim, and it answers with the version that they have.
 func insertText(used fieldsUsed) string {
 	names := used.names()
 	places := make([]string, len(names))
 	for i := range places {
 		places[i] = "$" + itoa(i+1)
 	}
-	return insertInto + strings.Join(names, ", ") + `)
-SELECT *
+	of := strings.Join(names, ", ")
+	rows := `
 FROM unnest(` + strings.Join(places, ", ") + `)`
+	if used&startedFields == 0 {
+		return insertInto + of + `)
+SELECT *` + rows
+	}
+	claim, first := "$"+itoa(len(names)+1), "$"+itoa(len(names)+2)
+	return `
+WITH made AS (` + insertInto + of + `, claim_id)
+SELECT v.*, CASE v.id WHEN ` + first + ` THEN ` + claim + ` END` + rows + ` AS v (` + of + `)
+RETURNING 1)
+SELECT pg_current_xact_id()::xid
+FROM made
+LIMIT 1`
 }
 
 func copyText(used fieldsUsed) string { return copyInto + strings.Join(used.names(), ", ") + copyFrom }

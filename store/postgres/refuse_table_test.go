@@ -16,7 +16,7 @@ const (
 	saysStatus      = "keeps its status"
 	saysFrozen      = "frozen once a job has left QUEUED"
 	saysOnce        = "of a job are written once"
-	saysEnter       = "a job enters as QUEUED"
+	saysEnter       = "a job enters as QUEUED, or as RUNNING with a run that has just begun"
 	saysExists      = "jobs_pkey"
 	saysOneRetry    = "jobs_retry"
 	saysChain       = "continues the chain"
@@ -234,6 +234,13 @@ func forbiddenInserts() (all []attempt) {
 		return map[string]string{"retry_of": of, "execution_id": execution, "attempt": number}
 	}
 	job("a job that enters RUNNING", saysEnter, map[string]string{"status": "'RUNNING'", "started_at": "7"})
+	for name, other := range map[string]map[string]string{
+		"on hold": {"hold": "1"}, "before it was ready": {"queued_at": "NULL"}, "without an id": {"run_id": "NULL"},
+		"with an error": {"error": "'e'"}, "with an exit code": {"exit_code": "0"}, "with an outcome": {"outcome": "'COMPLETED'", "ended_at": "7"},
+		"asked to stop": {"cancel_at": "7"}, "settled": {"outcome": "'COMPLETED'", "ended_at": "7", "finished_at": "7", "sequel": "'none'"},
+	} {
+		job("a job that enters with a run "+name, saysEnter, startedJob(other))
+	}
 	job("a job that enters CANCELLED", saysEnter, map[string]string{"status": "'CANCELLED'", "finished_at": "7", "sequel": "'none'"})
 	job("a job that enters with a run", saysState, map[string]string{"run_id": "gen_random_uuid()"})
 	job("a job that enters with a runner", saysRun, map[string]string{"runner": "'eve'", "token": "gen_random_uuid()"})
@@ -274,6 +281,16 @@ func forbiddenInserts() (all []attempt) {
 	return all
 }
 
+// startedJob are the values of a job that enters with its run.
+func startedJob(others map[string]string) map[string]string {
+	values := map[string]string{
+		"status": "'RUNNING'", "queued_at": "7", "started_at": "7", "run_id": "gen_random_uuid()", "runner": "'eve'", "token": "gen_random_uuid()",
+		"heartbeat_at": "7", "stale_after": "7",
+	}
+	maps.Copy(values, others)
+	return values
+}
+
 // allowed are the neighbours of what is forbidden: the law itself writes so.
 var allowed = []attempt{
 	{name: "params, priority and position of a queued job", sql: `UPDATE rota_jobs SET params = '{"n":2}', priority = 7, position = 7, version = gen_random_uuid() WHERE id = :queued`},
@@ -290,6 +307,7 @@ var allowed = []attempt{
 	{name: "first artifacts after the end", sql: `UPDATE rota_jobs SET artifacts = E'"z.txt"\n' WHERE id = :completed`},
 	{name: "artifacts appended", sql: `UPDATE rota_jobs SET artifacts = artifacts || E'"z.txt"\n' WHERE id = :kept`},
 	{name: "a job", sql: insertJobSQL(nil)},
+	{name: "a job with its run", sql: insertJobSQL(startedJob(nil))},
 	{name: "a planned job", sql: insertJobSQL(map[string]string{"name": "'nightly'", "plan_time": "5"})},
 	{name: "a scope", sql: insertJobSQL(map[string]string{"scope_kind": "'global'", "scope_id": "'7'"})},
 	{name: "a first retry", sql: insertJobSQL(map[string]string{"retry_of": ":dead", "execution_id": ":dead", "attempt": "2"})},

@@ -268,10 +268,11 @@ func (t *tx) Write(c *rules.Changes) error {
 	}
 	writeEach(t, c.Groups, t.writeGroup)
 	t.updateJobs(c.Jobs)
-	if err := t.insertJobs(c.NewJobs); err != nil {
+	moved, err := t.insertJobs(c.NewJobs, c.Moved)
+	if err != nil {
 		return err
 	}
-	t.updateJobs(c.Moved)
+	t.updateJobs(moved)
 	t.deleteJobs(c.Gone)
 	writeEach(t, c.Groups, t.deleteGroup) // its members have gone
 	t.writeKeys(c.Keys)

@@ -79,6 +79,7 @@ func Stories(t *testing.T, h Harness) {
 		{"recover", testRecover},
 		{"all", testAll},
 		{"batch", testBatch},
+		{"joint", testJoint},
 		{"again", testAgain},
 		{"late", testLate},
 		{"invalid", testInvalid},

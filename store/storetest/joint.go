@@ -1,0 +1,150 @@
+package storetest
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/rotajobs/rota"
+)
+
+// testJoint enqueues and claims in one batch: what comes along is taken as if it
+// had come before.
+func testJoint(t *testing.T, h Harness) {
+	tellAll(t, h, []tale{
+		{"a claim takes what comes along in its place in the order", jointOrder},
+		{"a claim takes no more of what comes along than its limit", jointLimit},
+		{"what comes along enters before it starts", jointLife},
+		{"a claim with what comes along is sent again", jointAgain},
+		{"a claim takes nothing of a paused type that comes along", jointPaused},
+		{"a claim leaves what comes along and waits for its time", jointDelayed},
+		{"limits hold for what comes along", jointLimits},
+		{"a rate holds for what comes along", jointRate},
+		{"a limited key holds for what comes along", jointKey},
+		{"what comes along may free nobody else", jointKeyOfOthers},
+		{"a claim beside a refused enqueue takes what the others bring", jointRefused},
+		{"a claim of deliveries takes those that tell of what comes along", jointDelivery},
+		{"many that come along are taken", jointMany},
+	})
+}
+
+// along enqueues and claims in one batch, and returns what was made and what of it,
+// or of others, was taken.
+func (y *story) along(claim *rota.Claim, jobs ...rota.NewJob) (made []*rota.Job, taken []rota.ID) {
+	y.Helper()
+	results := y.send(y.enqueueCommand(jobs...), claim)
+	for i, r := range results {
+		if r.Err != nil {
+			y.Fatalf("command %d was refused: %v", i, r.Err)
+		}
+	}
+	for _, one := range results[0].Reply.(*rota.Enqueued).Jobs {
+		made = append(made, one.Job)
+	}
+	return made, idsOf(results[1].Reply.(*rota.Claimed).Jobs)
+}
+
+func jointOrder(y *story) {
+	old := y.enqueueMany(2)
+	made, taken := y.along(y.claimCommand(4), rota.NewJob{Priority: new(1)}, rota.NewJob{}, rota.NewJob{Priority: new(-1)})
+	wantIDs(y, "taken", taken, made[0], old[0], old[1], made[1])
+	wantIDs(y, "left", y.queue(), made[2])
+}
+
+func jointLimit(y *story) {
+	made, taken := y.along(y.claimCommand(2), rota.NewJob{}, rota.NewJob{}, rota.NewJob{}, rota.NewJob{Type: "other", Priority: new(5)})
+	wantIDs(y, "taken", taken, made[0], made[1])
+	wantIDs(y, "left", y.queue(), made[3], made[2])
+	wantIDs(y, "taken by the next", idsOf(y.claim(5)), made[2])
+}
+
+func jointLife(y *story) {
+	var made []*rota.Job
+	told := y.hear(func() { made, _ = y.along(y.claimCommand(1), rota.NewJob{}) })
+	want(y, "how it entered", made[0].State(), rota.StateQueued)
+	var kinds []rota.EventKind
+	for _, e := range told {
+		if e.JobID == made[0].ID {
+			kinds = append(kinds, e.Kind)
+		}
+	}
+	if !slices.Equal(kinds, []rota.EventKind{rota.EventJobEnqueued, rota.EventJobStarted}) {
+		y.Errorf("it was told that it %v", kinds)
+	}
+	j := y.look(made[0].ID)
+	want(y, "what became of it", j.State(), rota.StateRunning)
+	wantTime(y, "queued", j.QueuedAt, y.now)
+	wantTime(y, "started", j.StartedAt, y.now)
+}
+
+func jointAgain(y *story) {
+	enqueue, claim := y.enqueueCommand(rota.NewJob{}, rota.NewJob{}), y.claimCommand(1)
+	first := y.send(enqueue, claim)[1].Reply.(*rota.Claimed)
+	before := y.dump()
+	second := y.send(enqueue, claim)[1].Reply.(*rota.Claimed)
+	want(y, "sent again", second.Again, true)
+	wantIDs(y, "taken again", idsOf(second.Jobs), first.Jobs...)
+	y.unchanged(before)
+}
+
+func jointPaused(y *story) {
+	y.declareType("mail", rota.TypeSpec{})
+	y.pause("mail", true)
+	made, taken := y.along(y.claimCommand(5, "mail", "other"), rota.NewJob{}, rota.NewJob{Type: "other"})
+	wantIDs(y, "taken", taken, made[1])
+}
+
+func jointDelayed(y *story) {
+	made, taken := y.along(y.claimCommand(5), rota.NewJob{Delay: time.Hour}, rota.NewJob{})
+	wantIDs(y, "taken", taken, made[1])
+}
+
+func jointLimits(y *story) {
+	y.throttle(rota.ThrottleSpec{Global: 3, Types: []rota.TypeLimit{{Type: "mail", Concurrency: 1}}})
+	made, taken := y.along(y.claimCommand(9, "mail", "other"), rota.NewJob{}, rota.NewJob{},
+		rota.NewJob{Type: "other"}, rota.NewJob{Type: "other"}, rota.NewJob{Type: "other"})
+	wantIDs(y, "taken", taken, made[0], made[2], made[3])
+}
+
+func jointRate(y *story) {
+	y.throttle(rota.ThrottleSpec{Types: []rota.TypeLimit{{Type: "mail", Rate: rota.Rate{Count: 2, Per: time.Minute}}}})
+	made, taken := y.along(y.claimCommand(9), rota.NewJob{}, rota.NewJob{}, rota.NewJob{})
+	wantIDs(y, "taken", taken, made[0], made[1])
+	want(y, "taken at once after it", len(y.claim(9)), 0)
+}
+
+func jointKey(y *story) {
+	y.throttle(keyLimit("k", 1))
+	key := new("k")
+	made, taken := y.along(y.claimCommand(9), rota.NewJob{ConcurrencyKey: key}, rota.NewJob{ConcurrencyKey: key}, rota.NewJob{})
+	wantIDs(y, "taken", taken, made[0], made[2])
+}
+
+func jointKeyOfOthers(y *story) {
+	y.throttle(keyLimit("k", 1))
+	key := new("k")
+	first := y.enqueue(rota.NewJob{ConcurrencyKey: key})
+	made, taken := y.along(y.claimCommand(9), rota.NewJob{ConcurrencyKey: key, Priority: new(3)})
+	wantIDs(y, "taken", taken, made[0])
+	want(y, "who came first", y.look(first.ID).State(), rota.StateBlocked)
+}
+
+func jointRefused(y *story) {
+	good := y.enqueueCommand(rota.NewJob{})
+	results := y.send(y.enqueueCommand(rota.NewJob{}, rota.NewJob{Template: "none"}), good, y.claimCommand(5))
+	want(y, "refused", rota.CodeOf(results[0].Err), rota.NotFound)
+	wantIDs(y, "taken", idsOf(results[2].Reply.(*rota.Claimed).Jobs), y.look(good.JobID(0)))
+}
+
+func jointDelivery(y *story) {
+	y.send(y.webhooksCommand(hook("a")))
+	_, taken := y.along(y.claimCommand(9, "mail", rota.TypeWebhook), rota.NewJob{})
+	want(y, "the job and what tells of it", len(taken), 2)
+}
+
+func jointMany(y *story) {
+	jobs := make([]rota.NewJob, 200)
+	made, taken := y.along(y.claimCommand(150), jobs...)
+	wantIDs(y, "taken", taken, made[:150]...)
+	want(y, "left", len(y.queue()), 50)
+}
