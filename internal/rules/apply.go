@@ -102,7 +102,7 @@ func applyRun(tx Tx, at *instant, commands []rota.Command, results []rota.Result
 		}
 		if ahead, err := tellsAhead(tx, w, commands); err != nil {
 			return err
-		} else if ahead || w.apart {
+		} else if ahead || w.apart || w.joint && w.moreHeads {
 			return errApart
 		}
 		moved, err := tx.Lock(w)

@@ -6,28 +6,34 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// headsOf are the heads of the order, with what the enqueues of this step have put
-// there.
+// A claim behind enqueues takes what they bring, in their world, where nothing else
+// is there to take. Where there is, or more has to be known, it is decided apart:
+// heads that were looked at beside what is new would be cut short for the wrong
+// jobs, and some that were locked would not be taken.
+
+// Joint says whether a claim is decided in the world of enqueues. PutMoreHeads has it
+// decided apart.
+func (w *World) Joint() bool { return w.joint }
+
+// headsOf are the heads of the order.
 func headsOf(w *World, c *rota.Claim) []rota.ID {
 	if !w.joint {
 		return w.heads.ids
 	}
+	w.apart = w.apart || len(w.heads.ids) > 0
 	born := broughtAlong(w, c)
-	if w.apart || len(born) == 0 {
-		return w.heads.ids
-	}
-	all := append(slices.Clone(w.heads.ids), born...)
-	slices.SortFunc(all, func(a, b rota.ID) int {
+	slices.SortFunc(born, func(a, b rota.ID) int {
 		if w.job(a).Before(w.job(b)) {
 			return -1
 		}
 		return 1
 	})
-	return fitting(w, c, all)
+	return fitting(w, c, born)
 }
 
-// broughtAlong are the jobs made here that a claim may take. Where more than that
-// was changed, or is to be known of one, the claim is decided apart.
+// broughtAlong are the jobs made here that a claim may take. Where jobs that stand
+// in the store have changed as well, or more is to be known of one that was made, the
+// claim is decided apart.
 func broughtAlong(w *World, c *rota.Claim) (born []rota.ID) {
 	for _, r := range w.touchedJobs {
 		switch {
@@ -75,5 +81,12 @@ func tellsAhead(tx Tx, w *World, commands []rota.Command) (bool, error) {
 		return false, nil
 	}
 	hooks, err := tx.Hooks()
-	return hooks != nil, err
+	if err != nil || hooks == nil {
+		return false, err
+	}
+	tells := listeners(hooks.All) > 0
+	for _, of := range hooks.Of {
+		tells = tells || listeners(of) > 0
+	}
+	return tells, nil
 }

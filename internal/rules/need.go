@@ -77,8 +77,8 @@ type Heads struct {
 	Limit  int
 	Shared int // at most so many of all types but Rota's own, which come past it
 	Bytes  int // of params; the first job comes however long it is
-	// Joint says that the same step makes jobs which may be taken too: mostly the
-	// queue is empty then.
+	// Joint says that the step makes jobs itself, and takes them if nothing else is
+	// there: it is enough to know whether there is.
 	Joint bool
 }
 

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"bytes"
 	"time"
 
 	"github.com/rotajobs/rota"
@@ -179,11 +180,13 @@ func (w *World) edit(id rota.ID) *rota.Job {
 }
 
 // depart returns a job to change that leaves the queue. One that was made in this
-// very step is parted from how it entered: a job enters the store as QUEUED.
+// very step is parted from how it entered: a job enters the store as QUEUED, and
+// whoever made it may use what its params were read from for others.
 func (w *World) depart(id rota.ID) *rota.Job {
 	if r := w.jobs[id]; r.born != nil && r.is == r.born {
 		w.remember(r)
 		copied := *r.is
+		copied.Params = bytes.Clone(copied.Params)
 		r.is, r.step = &copied, w.step
 	}
 	return w.edit(id)

@@ -150,3 +150,41 @@ func TestWhatIsLeftToTellIsToldAtTheClose(t *testing.T) {
 		}
 	}
 }
+
+// TestAJobThatIsTakenAtOnceIsWrittenOnce: where nothing else is there, an enqueue and
+// the claim behind it are one step.
+func TestAJobThatIsTakenAtOnceIsWrittenOnce(t *testing.T) {
+	s := openTest(t, Config{Logger: quiet})
+	queued(t, s, 1)
+	done[*rota.Claimed](t, s, claimOf("w", 1)) // what bounds it is known
+	steps := 0
+	s.decided = func([]rota.Command) { steps++ }
+	take := func(n int) (taken int) {
+		results, err := s.Apply(t.Context(), rota.Batch{Commands: []rota.Command{
+			&rota.Enqueue{Meta: rota.NewMeta(""), Jobs: slices.Repeat([]rota.NewJob{{Type: "work"}}, n)}, claimOf("w", n),
+		}})
+		must(t, err)
+		return len(results[1].Reply.(*rota.Claimed).Jobs)
+	}
+	written := func() string {
+		return rows(t, s, `SELECT count(*) FROM rota_jobs WHERE status = 'RUNNING' AND cmin::text = '0'`)[0][0]
+	}
+	before := written()
+	if n := take(1); n != 1 || steps != 1 {
+		t.Errorf("%d jobs were taken in %d steps", n, steps)
+	}
+	if after := written(); after == before {
+		t.Error("the job was written again when it started")
+	}
+	if n := take(copyLeast); n != copyLeast || steps != 2 {
+		t.Errorf("%d jobs were taken in %d steps", n, steps-1)
+	}
+	queued(t, s, 1)
+	steps = 0
+	if n := take(1); n != 1 || steps != 2 {
+		t.Errorf("with another in the queue %d jobs were taken in %d steps", n, steps)
+	}
+	if n := rows(t, s, `SELECT count(*) FROM rota_jobs WHERE claim_id IS NOT NULL`)[0][0]; n != "4" {
+		t.Errorf("%s claims have left their mark", n)
+	}
+}

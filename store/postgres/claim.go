@@ -76,7 +76,8 @@ ORDER BY j.type, j.priority DESC, j.position, j.created_at, j.id
 LIMIT $3
 FOR UPDATE OF j SKIP LOCKED`
 
-	// Where a step makes jobs itself, mostly nothing else is there to take.
+	// Where a step makes jobs itself, mostly nothing else is there to take, and the
+	// claim was not sent before.
 	sqlElse = `
 SELECT EXISTS (SELECT FROM rota_jobs WHERE claim_id = $1)
   OR EXISTS (
@@ -102,23 +103,31 @@ WHERE took.before`
 // take. Where both are asked for, the first is hardly ever anything: a claim that
 // finds something in the lane that it knows of sees that on the way.
 func (t *tx) loadClaim(n *rules.Need, w *rules.World) []ask {
+	if w.Joint() && n.Taken != nil && t.careful { // it would lock what the enqueues have looked at, and others would pass over that
+		w.PutMoreHeads()
+	}
+	if n.Heads != nil && n.Heads.Joint {
+		return []ask{t.anythingElse(n, w)}
+	}
 	if h := n.Heads; h != nil && !t.merges {
-		if h.Joint && n.Taken != nil {
-			return []ask{t.anythingElse(n)}
-		}
-		if lane := t.store.stream.lane(); lane != "" && !h.Joint && t.locksHeads(w) && h.Free() && slices.Contains(h.Types, lane) {
+		if lane := t.store.stream.lane(); lane != "" && t.locksHeads(w) && h.Free() && slices.Contains(h.Types, lane) {
 			return []ask{t.streamHeads(lane, n, w)}
 		}
 	}
 	return append(ifAsked(n.Taken, w, t.loadTaken), ifAsked(n.Heads, w, t.loadHeads)...)
 }
 
-// anythingElse has a claim look for more than the jobs that its own step makes only
-// if there is more.
-func (t *tx) anythingElse(n *rules.Need) ask {
-	return ask{sql: sqlElse, params: []param{idParam(n.Taken.Command), textsParam(n.Heads.Types)}, each: func(r row) error {
-		t.merges = r.bool(0)
-		t.further = t.merges
+// anythingElse asks whether a claim may find more than the jobs that its own step
+// makes.
+func (t *tx) anythingElse(n *rules.Need, w *rules.World) ask {
+	var command rota.ID
+	if n.Taken != nil {
+		command = n.Taken.Command
+	}
+	return ask{sql: sqlElse, params: []param{idParam(command), textsParam(n.Heads.Types)}, each: func(r row) error {
+		if r.bool(0) {
+			w.PutMoreHeads()
+		}
 		return nil
 	}}
 }
@@ -160,9 +169,7 @@ func (t *tx) loadHeads(h *rules.Heads, w *rules.World) ask {
 		for _, j := range heads {
 			w.PutHead(j)
 		}
-		if !h.Joint {
-			t.store.stream.learn(heads, h)
-		}
+		t.store.stream.learn(heads, h)
 		light := 2*weightOf(heads) < h.Bytes // or the answer is full
 		switch again := t.store.crowd.met(len(heads) < limit && seen >= look && light); {
 		case again && len(heads) == 0:

@@ -30,12 +30,18 @@ func TestConformanceThroughAPooler(t *testing.T) {
 		storetest.Run(t, h)
 		return
 	}
-	t.Run("Stories", func(t *testing.T) { storetest.Stories(t, h) })
+	beside := func(name string, tell func(*testing.T, storetest.Harness)) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			tell(t, h)
+		})
+	}
+	beside("Stories", storetest.Stories)
 	if testing.Short() {
 		return
 	}
-	t.Run("Races", func(t *testing.T) { storetest.Races(t, h) })
-	t.Run("Concurrent", func(t *testing.T) { storetest.Concurrent(t, h) })
+	beside("Races", storetest.Races)
+	beside("Concurrent", storetest.Concurrent)
 }
 
 // harness opens stores where at says that a database is.

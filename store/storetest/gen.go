@@ -53,6 +53,9 @@ func (g *gen) batch(rt *rapid.T) rota.Batch {
 	for range rapid.IntRange(1, 6).Draw(g.t, "commands") {
 		b.Commands = append(b.Commands, g.command())
 	}
+	if g.rarely(4, "joint") {
+		b.Commands = append(b.Commands, g.enqueue(), g.claim())
+	}
 	return b
 }
 

@@ -1,7 +1,9 @@
 package storetest
 
 import (
+	"encoding/json"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -25,6 +27,12 @@ func testJoint(t *testing.T, h Harness) {
 		{"a claim beside a refused enqueue takes what the others bring", jointRefused},
 		{"a claim of deliveries takes those that tell of what comes along", jointDelivery},
 		{"many that come along are taken", jointMany},
+		{"what is taken is not the caller's to change", jointParams},
+		{"who waits is woken if not all that comes along is taken", jointWake},
+		{"a reservation holds a claim back from what comes along", jointReserved},
+		{"a duplicate that comes along is taken where it stands", jointDuplicate},
+		{"heavy jobs that came first go before light ones that come along", jointHeavy},
+		{"batches of several claims take what comes along once", jointTwice},
 	})
 }
 
@@ -147,4 +155,53 @@ func jointMany(y *story) {
 	made, taken := y.along(y.claimCommand(150), jobs...)
 	wantIDs(y, "taken", taken, made[:150]...)
 	want(y, "left", len(y.queue()), 50)
+}
+
+func jointParams(y *story) {
+	params := []byte(`{"to":"ada"}`)
+	enqueue := y.enqueueCommand(rota.NewJob{Params: params})
+	results := y.send(enqueue, y.claimCommand(1))
+	copy(params, `{"to":"bob"}`)
+	want(y, "the params", string(results[1].Reply.(*rota.Claimed).Jobs[0].Params), `{"to":"ada"}`)
+}
+
+func jointWake(y *story) {
+	wake, off := y.s.Wake()
+	defer off()
+	y.along(y.claimCommand(1), rota.NewJob{}, rota.NewJob{})
+	select {
+	case <-wake:
+	case <-time.After(patience):
+		y.Error("one is left, and nobody was woken")
+	}
+}
+
+func jointReserved(y *story) {
+	do[*rota.Reserved](y, y.reserveCommand())
+	made, taken := y.along(y.claimCommand(1), rota.NewJob{})
+	want(y, "taken by who is reserved", len(taken), 0)
+	wantIDs(y, "left", y.queue(), made[0])
+}
+
+func jointDuplicate(y *story) {
+	first := y.enqueue(rota.NewJob{UniqueKey: "k"})
+	made, taken := y.along(y.claimCommand(5), rota.NewJob{UniqueKey: "k"}, rota.NewJob{})
+	wantIDs(y, "taken", taken, first, made[1])
+}
+
+func jointHeavy(y *story) {
+	heavy := json.RawMessage(`{"x":"` + strings.Repeat("x", rota.ParamsMax-8) + `"}`)
+	heavies := rota.ClaimBytesMax/rota.ParamsMax + 2
+	for range heavies {
+		y.enqueue(rota.NewJob{Params: heavy})
+	}
+	_, taken := y.along(y.claimCommand(heavies+2), rota.NewJob{}, rota.NewJob{})
+	want(y, "taken", len(taken), rota.ClaimBytesMax/rota.ParamsMax)
+}
+
+func jointTwice(y *story) {
+	first, second := y.enqueueCommand(rota.NewJob{}, rota.NewJob{}), y.enqueueCommand(rota.NewJob{})
+	results := y.send(first, y.claimCommand(1), second, y.claimCommand(5))
+	wantIDs(y, "the first claim", idsOf(results[1].Reply.(*rota.Claimed).Jobs), y.look(first.JobID(0)))
+	wantIDs(y, "the second", idsOf(results[3].Reply.(*rota.Claimed).Jobs), y.look(first.JobID(1)), y.look(second.JobID(0)))
 }
