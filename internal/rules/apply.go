@@ -37,9 +37,6 @@ func Apply(tx Tx, b rota.Batch) ([]rota.Result, error) {
 	return results, nil
 }
 
-// errApart is that a claim cannot be decided in the world of the enqueues before it.
-var errApart = errors.New("the claim is to be applied by itself")
-
 // runOf is how many commands, from the first on, may share one world. A schedule
 // fires once in each: what is told of a step says where it stands at its end. A
 // claim may be the last behind enqueues.
@@ -81,8 +78,7 @@ func mergeable(a, b rota.Command) bool {
 	return false
 }
 
-// joint says that a claim comes behind enqueues: it takes what they bring along with
-// what stands in the order.
+// joint says that a claim comes behind enqueues.
 func joint(run []rota.Command) bool {
 	_, enqueues := run[0].(*rota.Enqueue)
 	_, claims := run[len(run)-1].(*rota.Claim)
@@ -100,10 +96,8 @@ func applyRun(tx Tx, at *instant, commands []rota.Command, results []rota.Result
 		if err := decideRun(tx, at, w, commands, results); err != nil {
 			return err
 		}
-		if ahead, err := tellsAhead(tx, w, commands); err != nil {
+		if err := together(tx, w, commands); err != nil {
 			return err
-		} else if ahead || w.apart || w.joint && w.moreHeads {
-			return errApart
 		}
 		moved, err := tx.Lock(w)
 		if err != nil {

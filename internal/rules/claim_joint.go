@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"errors"
 	"slices"
 
 	"github.com/rotajobs/rota"
@@ -22,12 +23,7 @@ func headsOf(w *World, c *rota.Claim) []rota.ID {
 	}
 	w.apart = w.apart || len(w.heads.ids) > 0
 	born := broughtAlong(w, c)
-	slices.SortFunc(born, func(a, b rota.ID) int {
-		if w.job(a).Before(w.job(b)) {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(born, w.inOrder)
 	return fitting(w, c, born)
 }
 
@@ -73,20 +69,32 @@ func fitting(w *World, c *rota.Claim, ids []rota.ID) (heads []rota.ID) {
 	return heads
 }
 
-// tellsAhead says that what enqueues tell webhooks of is what the claim behind them
-// may take: it is made when their step ends.
-func tellsAhead(tx Tx, w *World, commands []rota.Command) (bool, error) {
-	claim, is := commands[len(commands)-1].(*rota.Claim)
-	if !w.joint || !is || claim == nil || !slices.ContainsFunc(claim.Types, rota.InternalType) {
-		return false, nil
+// errApart is that a claim cannot be decided in the world of the enqueues before it.
+var errApart = errors.New("the claim is to be applied by itself")
+
+// together sees whether a world holds for enqueues and the claim behind them. What
+// they tell webhooks of is made when their step ends, and the claim may take it.
+func together(tx Tx, w *World, commands []rota.Command) error {
+	if !w.joint {
+		return nil
+	}
+	if w.apart || w.moreHeads {
+		return errApart
+	}
+	claim := commands[len(commands)-1].(*rota.Claim)
+	if claim == nil || !slices.ContainsFunc(claim.Types, rota.InternalType) {
+		return nil
 	}
 	hooks, err := tx.Hooks()
 	if err != nil || hooks == nil {
-		return false, err
+		return err
 	}
 	tells := listeners(hooks.All) > 0
 	for _, of := range hooks.Of {
 		tells = tells || listeners(of) > 0
 	}
-	return tells, nil
+	if tells {
+		return errApart
+	}
+	return nil
 }

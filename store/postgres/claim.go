@@ -63,14 +63,7 @@ LEFT JOIN LATERAL (
 SELECT ` + queuedColumns + rowVersion + `
 FROM rota_jobs j
 WHERE j.type = $1 AND j.status = 'QUEUED' AND j.hold = 0
-  AND NOT EXISTS (
-    SELECT
-    FROM unnest($2) AS lane (type)
-    CROSS JOIN LATERAL (
-      SELECT
-      FROM rota_jobs o
-      WHERE o.type = lane.type AND o.status = 'QUEUED' AND o.hold = 0
-      LIMIT 1) o)
+  AND NOT ` + someReady + `
   AND NOT EXISTS (SELECT FROM rota_jobs WHERE claim_id = $4)
 ORDER BY j.type, j.priority DESC, j.position, j.created_at, j.id
 LIMIT $3
@@ -79,15 +72,17 @@ FOR UPDATE OF j SKIP LOCKED`
 	// Where a step makes jobs itself, mostly nothing else is there to take, and the
 	// claim was not sent before.
 	sqlElse = `
-SELECT EXISTS (SELECT FROM rota_jobs WHERE claim_id = $1)
-  OR EXISTS (
+SELECT EXISTS (SELECT FROM rota_jobs WHERE claim_id = $1) OR ` + someReady
+
+	// Whether anything is ready in some lanes.
+	someReady = `EXISTS (
     SELECT
     FROM unnest($2) AS lane (type)
     CROSS JOIN LATERAL (
       SELECT
-      FROM rota_jobs j
-      WHERE j.type = lane.type AND j.status = 'QUEUED' AND j.hold = 0
-      LIMIT 1) j)`
+      FROM rota_jobs o
+      WHERE o.type = lane.type AND o.status = 'QUEUED' AND o.hold = 0
+      LIMIT 1) o)`
 
 	sqlTaken = `
 SELECT 1, j.*

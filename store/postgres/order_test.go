@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"sync"
 	"testing"
@@ -219,5 +220,42 @@ func TestAnOpenTransactionCostsOneLeaseNotAll(t *testing.T) {
 		if !answer.StaleAfter.After(claimed[i].Run.StaleAfter) {
 			t.Errorf("lease %d is not extended the next time", i)
 		}
+	}
+}
+
+// TestAClaimBehindEnqueuesHoldsUpNobody: what its step looks at and does not take, others
+// may claim meanwhile, or they wait until it is over. Here that is a job before it in
+// the queue, and a duplicate, whose step is done again with care.
+func TestAClaimBehindEnqueuesHoldsUpNobody(t *testing.T) {
+	mine := openTest(t, Config{Logger: quiet})
+	theirs := openAt(t, urlOf(mine), Config{Logger: quiet})
+	queued(t, theirs, 1)
+	done[*rota.TypePut](t, theirs, &rota.PutType{Meta: rota.NewMeta(""), Name: "other"})
+	held := &rota.Enqueue{Meta: rota.NewMeta(""), Jobs: []rota.NewJob{{Type: "work", UniqueKey: "k"}}}
+	done[*rota.Enqueued](t, theirs, held)
+	done[*rota.Claimed](t, mine, claimOf("w", 1)) // what bounds it is known
+	free := `SELECT count(*) FROM (SELECT FROM rota_jobs WHERE id = '` + held.JobID(0).String() + `' FOR UPDATE SKIP LOCKED) j`
+	claims := fmt.Sprintf(`SELECT pg_try_advisory_xact_lock_shared(%d, %d)`, mine.lockSpace, theSeat(classOrder))
+	steps := 0
+	mine.decided = func([]rota.Command) {
+		if steps++; steps == 1 {
+			done[*rota.TypePut](t, theirs, &rota.SwitchType{Meta: rota.NewMeta(""), Name: "other", Paused: true})
+			done[*rota.TypePut](t, theirs, &rota.SwitchType{Meta: rota.NewMeta(""), Name: "other"})
+		}
+		if rows(t, theirs, free)[0][0] == "0" && rows(t, theirs, claims)[0][0] == "t" {
+			t.Errorf("at decision %d who claims would pass over a job that nobody takes", steps)
+		}
+	}
+	for _, typ := range []string{"other", "work"} {
+		claim := claimOf("w", 1)
+		claim.Types = []string{typ}
+		results, err := mine.Apply(t.Context(), rota.Batch{Commands: []rota.Command{
+			&rota.Enqueue{Meta: rota.NewMeta(""), Jobs: []rota.NewJob{{Type: "work", UniqueKey: "k"}, {Type: typ, Priority: new(9)}}}, claim,
+		}})
+		must(t, err)
+		if took := results[1].Reply.(*rota.Claimed).Jobs; len(took) != 1 || took[0].Priority != 9 {
+			t.Errorf("of %s %d jobs were taken", typ, len(took))
+		}
+		steps = 0
 	}
 }
