@@ -25,6 +25,7 @@ run: build ## build, and run the server in ./rota-data until Ctrl-C; ARGS='--wor
 # The tests come last, so that what they say is the last thing read. Those that take
 # longest come first among them, so that no processor waits for them in the end.
 test: format vet python postgres mariadb drivers ## check the formatting, vet, and run all tests
+	@set -e; for module in $(MODULES); do (cd $$module && $(GO) test -short ./...); done
 	$(GO) test -timeout 20m ./store/postgres ./store/sqlite ./...
 
 # Some examples are in Python, and are run as the others are: without it their

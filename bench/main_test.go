@@ -30,6 +30,9 @@ func tiny(t *testing.T) config {
 
 // Every case runs, audits its own work and leaves a row per subject.
 func TestEveryCaseRuns(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes a minute")
+	}
 	b, err := newBench(t.Context(), tiny(t))
 	if err != nil {
 		t.Fatal(err)

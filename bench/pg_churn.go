@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"time"
@@ -15,16 +16,27 @@ const (
 	pgChurnCase  = "postgres/churn"
 	pgChurnRate  = 1000                   // jobs a second
 	pgChurnEvery = 100 * time.Millisecond // they come
-	pgChurnTurns = 20                     // batches that are timed at each mark
-	pgChurnMarks = 3                      // the start, the middle and the end
+	pgChurnActs  = 20                     // batches that are timed at each mark
+	pgChurnMost  = 1.3                    // times what they take in a store that is new
 	pgChurnKeep  = 12                     // a job is kept for so small a part of the whole
 	pgChurnPrune = 60                     // and looked after at such intervals
 )
 
+// pgChurnMarks are when it is looked at, with as much time between any two.
+var pgChurnMarks = []string{"start", "middle", "end"}
+
+// pgChurnNew marks the store that is new at a mark: an hour later the machine
+// may be another one, so both are looked at in turns.
+const pgChurnNew = ", a new store"
+
 // pgChurnBenchmark shows what becomes of the table when jobs come and go for a
 // long time, and autovacuum is left to itself.
 func pgChurnBenchmark() benchmark {
-	return benchmark{cases: []string{pgChurnCase}, asked: "churn", run: runPgChurn}
+	m := benchmark{cases: []string{pgChurnCase}, asked: "churn", run: runPgChurn}
+	for _, mark := range pgChurnMarks {
+		m.bars = append(m.bars, bar{caseName: pgChurnCase, subject: mark, against: mark + pgChurnNew, most: pgChurnMost})
+	}
+	return m
 }
 
 func runPgChurn(b *bench) error {
@@ -36,9 +48,9 @@ func runPgChurn(b *bench) error {
 		return err
 	}
 	defer db.drop()
-	b.report.explain(pgChurnCase+": the load", fmt.Sprintf("%d jobs a second that do nothing, through an engine with 100 workers; what has ended is removed after %v, every %v.\n"+
-		"At each mark the engine rests, and %d batches of 1,000 are claimed and finished through the store.",
-		b.sized(pgChurnRate, 50), b.churn/pgChurnKeep, b.churn/pgChurnPrune, pgChurnTurns))
+	b.report.explain(pgChurnCase+": the load", fmt.Sprintf("%d jobs a second that do nothing for %v, through an engine with 100 workers; what has ended is removed after %v, every %v.\n"+
+		"At each mark the engine rests, and %d batches of 1,000 are claimed and finished through the store, in turns with one that is new.",
+		b.sized(pgChurnRate, 50), b.churn, b.churn/pgChurnKeep, b.churn/pgChurnPrune, pgChurnActs))
 	c, err := openPgRotaCrew(db, 100)
 	if err != nil {
 		return err
@@ -48,13 +60,13 @@ func runPgChurn(b *bench) error {
 	c.adjust = func(config *engine.Config) {
 		config.Name, config.Retention, config.PruneEvery = "bench", &keep, max(time.Second, b.churn/pgChurnPrune)
 	}
-	for mark := range pgChurnMarks {
-		if mark > 0 {
+	for i, mark := range pgChurnMarks {
+		if i > 0 {
 			if err := c.churn(b); err != nil {
 				return err
 			}
 		}
-		if err := c.mark(b, fmt.Sprintf("after %v", b.churn*time.Duration(mark)/(pgChurnMarks-1))); err != nil {
+		if err := errors.Join(c.look(b, mark), c.mark(b, mark)); err != nil {
 			return err
 		}
 	}
@@ -64,7 +76,7 @@ func runPgChurn(b *bench) error {
 // churn has the engine work under a steady load from one mark to the next.
 func (c *pgRotaCrew) churn(b *bench) error {
 	each := b.sized(pgChurnRate, 50) / int(time.Second/pgChurnEvery)
-	steps := int(b.churn / (pgChurnMarks - 1) / pgChurnEvery)
+	steps := int(b.churn / time.Duration(len(pgChurnMarks)-1) / pgChurnEvery)
 	ended := c.ended.await(each * steps)
 	c.start(b.ctx)
 	ticks := time.NewTicker(pgChurnEvery)
@@ -95,9 +107,9 @@ SELECT pg_table_size(relid), pg_indexes_size(relid), (SELECT count(*) FROM rota.
 FROM pg_stat_user_tables
 WHERE schemaname = 'rota' AND relname = 'jobs'`
 
-// mark notes the speed of claims and ends, and what the table has become. It
-// looks first: the batches are no part of the load.
-func (c *pgRotaCrew) mark(b *bench, when string) error {
+// look notes what the table has become. It comes before the batches of a mark:
+// they are no part of the load.
+func (c *pgRotaCrew) look(b *bench, mark string) error {
 	conn, err := pgx.Connect(b.ctx, c.db.url)
 	if err != nil {
 		return err
@@ -117,23 +129,24 @@ func (c *pgRotaCrew) mark(b *bench, when string) error {
 		{"/dead", "dead rows", "rows", dead},
 		{"/autovacuums", "autovacuums so far", "times", vacuums},
 	} {
-		b.report.add(pgChurnCase+one.tail, when, one.metric, one.value, one.unit)
+		b.report.add(pgChurnCase+one.tail, mark, one.metric, one.value, one.unit)
 	}
-	turns, size := b.sized(pgChurnTurns, 1), b.sized(pgBatch, 10)
-	e := &rotaLoop{store: c.inner, batch: newJobs(size)}
-	var took toll
-	for range turns {
-		if err := e.enqueue(b.ctx); err != nil {
-			return err
-		}
-		err := took.measure(b.ctx, c.db.server, nil, func() error {
-			_, _, err := e.turn(b.ctx, size)
-			return err
-		})
-		if err != nil {
-			return err
-		}
-	}
-	b.report.addToll(pgChurnCase, when, turns*size, took)
 	return nil
+}
+
+// mark notes how long claims and ends take, here and in a store that is new.
+func (c *pgRotaCrew) mark(b *bench, mark string) error {
+	size := b.sized(pgBatch, 10)
+	db, err := b.database(pgChurnCase + "_" + mark)
+	if err != nil {
+		return err
+	}
+	defer db.drop()
+	loop, err := openPgRotaLoop(b.ctx, db, size)
+	if err != nil {
+		return err
+	}
+	err = actInTurns(b, pgChurnCase, b.sized(pgChurnActs, 1), size,
+		&pgSide{name: mark, db: c.db, loop: &rotaLoop{store: c.inner, batch: newJobs(size)}}, &pgSide{name: mark + pgChurnNew, db: db, loop: loop})
+	return errors.Join(err, loop.close())
 }

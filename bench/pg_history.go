@@ -1,11 +1,6 @@
 package main
 
 import (
-	"context"
-	"fmt"
-	"runtime"
-	"runtime/pprof"
-	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -36,39 +31,17 @@ func pgHistoryBenchmark() benchmark {
 	}
 }
 
-// pgSide is one of the two databases, and what acts on it took.
-type pgSide struct {
-	name  string
-	db    *database
-	loop  loop
-	walls []float64 // µs, one an act
-	took  toll
-}
-
-// runPgHistory claims and completes batches in both databases in turns. The
-// median act is what counts, since one during which the server writes its pages
-// back is another thing.
+// runPgHistory claims and completes batches in both databases in turns.
 func runPgHistory(b *bench) error {
 	acts, size := b.sized(pgHistoryActs, 3), b.sized(pgBatch, 10)
 	sides, err := pgSides(b, size)
 	if err != nil {
 		return err
 	}
-	order := slices.Clone(sides)
-	for range acts {
-		for _, s := range order {
-			if err := s.act(b.ctx, size); err != nil {
-				return fmt.Errorf("%s: %w", s.name, err)
-			}
-		}
-		slices.Reverse(order)
+	if err := actInTurns(b, pgHistoryCase, acts, size, sides...); err != nil {
+		return err
 	}
 	for _, s := range sides {
-		each := float64(acts)
-		b.report.add(pgHistoryCase, s.name, "median claim and finish of 1,000", median(s.walls), "µs")
-		b.report.add(pgHistoryCase+processorTail, s.name, "processor time of the client for it", s.took.processor.Seconds()*1e6/each, "µs")
-		b.report.add(pgHistoryCase+serverTail, s.name, "processor time of the server for it", s.took.server.Seconds()*1e6/each, "µs")
-		b.report.add(pgHistoryCase+logTail, s.name, "write-ahead log of it", float64(s.took.logged)/each, "bytes")
 		if err := s.loop.close(); err != nil {
 			return err
 		}
@@ -78,8 +51,7 @@ func runPgHistory(b *bench) error {
 	return sides[0].db.audit(b.ctx, counts{completed: (acts + 1) * size})
 }
 
-// pgSides opens both, and warms them up. That without history is made anew in
-// each run.
+// pgSides opens both. That without history is made anew in each run.
 func pgSides(b *bench, size int) (sides []*pgSide, err error) {
 	without, err := b.database("history_none")
 	if err != nil {
@@ -95,32 +67,8 @@ func pgSides(b *bench, size int) (sides []*pgSide, err error) {
 		if s.loop, err = openPgRotaLoop(b.ctx, s.db, size); err != nil {
 			return nil, err
 		}
-		if err := s.act(b.ctx, size); err != nil {
-			return nil, err
-		}
-		s.walls, s.took = nil, toll{}
 	}
 	return sides, nil
-}
-
-// act fills the queue, and claims and completes what is in it.
-func (s *pgSide) act(ctx context.Context, size int) (err error) {
-	if err := s.loop.enqueue(ctx); err != nil {
-		return err
-	}
-	runtime.GC()
-	var took toll
-	pprof.Do(ctx, pprof.Labels("case", pgHistoryCase, "subject", s.name), func(ctx context.Context) {
-		err = took.measure(ctx, s.db.server, nil, func() error {
-			_, _, err := s.loop.turn(ctx, size)
-			return err
-		})
-	})
-	s.walls = append(s.walls, took.wall.Seconds()*1e6)
-	s.took.add(took.spent)
-	s.took.server += took.server
-	s.took.logged += took.logged
-	return err
 }
 
 // endPgHistory audits the large database.

@@ -12,7 +12,7 @@ import (
 
 const (
 	pgInsertCase    = "postgres/insert/1000"
-	pgInsertBatches = 10 // in a part
+	pgInsertBatches = 40 // in a part: half a second of each
 )
 
 // pgInserter inserts batches of jobs.

@@ -25,7 +25,7 @@ FROM STDIN (FORMAT binary)`
 	pgRawClaim = `
 UPDATE rota.jobs j
 SET status = 'RUNNING', started_at = $3, run_id = ($5::uuid[])[h.n], token = ($6::uuid[])[h.n], runner = $7, life = $8,
-  heartbeat_at = $3, stale_after = $4
+  heartbeat_at = $3, stale_after = $4, claim_id = CASE WHEN h.n = 1 THEN $9::uuid END
 FROM (
   SELECT c.id, row_number() OVER () AS n
   FROM (
@@ -124,7 +124,7 @@ func (r *pgRaw) claim(ctx context.Context, n int) ([]pgRawJob, error) {
 	}
 	now := time.Now()
 	rows, err := r.conn.Query(ctx, pgRawClaim, jobType, n, now.UnixMicro(), now.Add(rota.DefaultLease).UnixMicro(),
-		runs, tokens, worker, uuidOf(life))
+		runs, tokens, worker, uuidOf(life), uuidOf(command))
 	if err != nil {
 		return nil, err
 	}
