@@ -15,7 +15,7 @@ const (
 const (
 	pgEngineCase = "postgres/engine/1000"
 	pgWorkers    = 1000
-	pgBatch      = 1000 // jobs that are inserted, claimed or ended at once
+	pgBatch      = 1000   // jobs that are inserted, claimed or ended at once
 	pgJobs       = 40_000 // of a part: the first and the last claim, beside which nothing else happens, are few among them
 )
 
