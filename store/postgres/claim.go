@@ -102,6 +102,9 @@ func (t *tx) loadClaim(n *rules.Need, w *rules.World) []ask {
 		w.PutMoreHeads()
 	}
 	if n.Heads != nil && n.Heads.Joint {
+		if t.supposeStill(n) {
+			return nil
+		}
 		return []ask{t.anythingElse(n, w)}
 	}
 	if h := n.Heads; h != nil && !t.merges {
@@ -123,6 +126,7 @@ func (t *tx) anythingElse(n *rules.Need, w *rules.World) ask {
 		if r.bool(0) {
 			w.PutMoreHeads()
 		}
+		t.store.calm.stood(!r.bool(0))
 		return nil
 	}}
 }

@@ -171,6 +171,7 @@ func (t *tx) Lock(w *rules.World) (moved bool, err error) {
 	if (l.Sets || t.careful) && (len(missing) > 0 || t.careful && t.unlocked(&l)) || t.seen.torn {
 		return true, t.lockNow(missing, wanted, &l)
 	}
+	t.seeTo()
 	read := t.seen.under(t.held) // before the locks that are asked for only now
 	if len(missing) > 0 {
 		t.write(t.lock(missing, wanted))

@@ -38,7 +38,7 @@ const tailsFirst = 4
 
 // loadTails offers the last jobs of priorities until one of each is taken.
 func (t *tx) loadTails(priorities []int, w *rules.World) []ask {
-	if len(priorities) == 0 {
+	if len(priorities) == 0 || t.supposeEmpty(priorities) {
 		return nil
 	}
 	t.tails = map[int]tailOffer{}
@@ -58,6 +58,10 @@ func (t *tx) tailsAsk(priorities []int, most int64, w *rules.World) ask {
 			t.tails[priority] = tailOffer{o.offered + 1, w.PutTail(priority, r.id(1), r.int(2))}
 		}
 		return nil
+	}, end: func() {
+		for _, p := range priorities {
+			t.store.calm.ended(p, t.tails[p].offered == 0)
+		}
 	}}
 }
 

@@ -35,6 +35,8 @@ type ask struct {
 	params []param
 	each   func(row) error // nil: nobody
 	end    func()          // called when all rows were heard; nil: nobody is
+
+	refused error // what it means that something has moved; nil: that
 }
 
 // prepared are the statements that a connection knows, by their text.
@@ -79,6 +81,9 @@ func (s *session) send(ctx context.Context, asks ...ask) error {
 		}
 		if err == nil && asks[i].end != nil {
 			asks[i].end()
+		}
+		if asks[i].refused != nil && isMoved(err) {
+			err = asks[i].refused
 		}
 	}
 	if closed := pipe.Close(); err == nil {

@@ -61,6 +61,7 @@ type Store struct {
 	listener  *listener
 	hooks     hooksCache
 	lore      lore
+	calm      calm
 	fresh     fresh
 	claims    atomic.Int64 // jobs that claims under way ask for
 	crowd     crowd
@@ -132,7 +133,7 @@ func (s *Store) applyHalves(ctx context.Context, b rota.Batch) ([]rota.Result, e
 func (s *Store) applyTries(ctx context.Context, b rota.Batch) (results []rota.Result, err error) {
 	ahead := locks{}
 	for try := range triesMax {
-		results, err = s.applyOnce(ctx, b, try > 0, ahead)
+		results, err = s.applyLikely(ctx, b, try > 0, ahead)
 		if err == nil || !isMoved(err) && !isUnheard(err) {
 			break
 		}
@@ -144,10 +145,23 @@ func (s *Store) applyTries(ctx context.Context, b rota.Batch) (results []rota.Re
 	return results, fault("apply", err)
 }
 
+// applyLikely applies a batch in one transaction, that it does not ask what is
+// likely if it may.
+func (s *Store) applyLikely(ctx context.Context, b rota.Batch, careful bool, ahead locks) ([]rota.Result, error) {
+	if supposed := s.calm.suppose(b); supposed != nil && !careful {
+		results, err := s.applyOnce(ctx, b, false, supposed, locks{})
+		s.calm.met(err != errUnlike)
+		if err != errUnlike {
+			return results, err
+		}
+	}
+	return s.applyOnce(ctx, b, careful, nil, ahead)
+}
+
 // applyOnce applies a batch in one transaction. Once that has begun it is seen
 // through, whoever has stopped waiting for it. The locks that it turns out to need
 // are added to those that it takes ahead, for the next time.
-func (s *Store) applyOnce(ctx context.Context, b rota.Batch, careful bool, ahead locks) ([]rota.Result, error) {
+func (s *Store) applyOnce(ctx context.Context, b rota.Batch, careful bool, supposed *supposition, ahead locks) ([]rota.Result, error) {
 	conn, err := s.acquire(ctx)
 	if err != nil {
 		return nil, err
@@ -156,13 +170,16 @@ func (s *Store) applyOnce(ctx context.Context, b rota.Batch, careful bool, ahead
 	within, done := context.WithTimeout(context.WithoutCancel(ctx), applyMax)
 	defer done()
 	t := &tx{
-		session: s.session(conn), store: s, ctx: within, commands: b.Commands, careful: careful,
+		session: s.session(conn), store: s, ctx: within, commands: b.Commands, careful: careful, supposed: supposed,
 		held: locks{}, ahead: ahead, tells: s.watch.Some(),
 	}
 	results, err := t.apply(b)
 	s.claims.Add(-t.claims)
 	if err != nil {
 		t.rollback()
+	}
+	if err == errUnlike { // nothing was done
+		return nil, err
 	}
 	switch {
 	case err != nil && (t.ready || t.walked && isMoved(err)): // or may be: the answer to a COMMIT gets lost, and others have passed over what was locked
@@ -173,7 +190,7 @@ func (s *Store) applyOnce(ctx context.Context, b rota.Batch, careful bool, ahead
 	case t.ready && !t.told:
 		s.listener.tell()
 	}
-	if err != nil && t.now.IsZero() && isLost(err) {
+	if err != nil && !t.heard && isLost(err) {
 		err = &unheard{err}
 	}
 	return results, err

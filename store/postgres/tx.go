@@ -22,8 +22,10 @@ type tx struct {
 	store    *Store
 	ctx      context.Context
 	commands []rota.Command
-	careful  bool      // it was tried before, and somebody moved its rows
-	now      time.Time // when it began; zero: it has not
+	careful  bool         // it was tried before, and somebody moved its rows
+	now      time.Time    // when it began; zero: it has not
+	heard    bool         // PostgreSQL has answered
+	supposed *supposition // nil: nothing is
 
 	world    *rules.World     // under way
 	passes   int              // how often the run of commands under way was decided
@@ -88,6 +90,12 @@ func (t *tx) begin() {
 	params := []param{textAlways(lockTimeout), textAlways(statementTimeout), textAlways(idleTimeout)}
 	t.pending = []ask{{sql: sqlBegin}}
 	ahead := t.lockAhead()
+	if t.supposed != nil {
+		t.pending = append(t.pending, ask{sql: sqlBounds, params: params})
+		t.pending = append(t.pending, ahead...)
+		t.hookState = hooksSeen{stamped: true, stamp: t.supposed.stamp}
+		return
+	}
 	if len(ahead) == 0 {
 		t.pending = append(t.pending, ask{sql: sqlOpening, params: params, each: t.hearInstant})
 		return
@@ -103,7 +111,9 @@ func (t *tx) hearInstant(r row) error {
 	if now := time.UnixMicro(r.int(0)).UTC(); now.After(t.now) { // a clock may be set back
 		t.now = now
 	}
+	t.heard = true
 	t.hookState = hooksSeen{stamped: true, stamp: r.text(1)}
+	t.store.calm.hear(t.now, r.text(1))
 	return nil
 }
 
@@ -111,7 +121,7 @@ func (t *tx) hearInstant(r row) error {
 // the locks under which it decides again.
 func (t *tx) Now() (time.Time, error) {
 	var err error
-	if t.now.IsZero() {
+	if t.now.IsZero() && !t.supposeNow() {
 		err = t.read()
 	}
 	return t.now, err
@@ -138,6 +148,9 @@ func (t *tx) rollback() { t.leave(t.ctx) }
 
 // read asks, behind what was written so far.
 func (t *tx) read(asks ...ask) error {
+	if t.supposes() {
+		return errUnlike
+	}
 	asks = append(t.pending, asks...)
 	t.pending = nil
 	return t.send(t.ctx, asks...)
@@ -194,6 +207,9 @@ func (t *tx) enter(w *rules.World) {
 	}
 	t.world, t.seen, t.unlooked, t.resent, t.merges = w, seen{}, nil, false, false
 	t.passes++
+	if t.supposes() {
+		t.supposed.priorities, t.supposed.claim, t.supposed.lanes = nil, rota.ID{}, nil
+	}
 }
 
 // loadCompany reads what jobs have to do with others.
