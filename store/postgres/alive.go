@@ -25,7 +25,8 @@ func shouldPing(_ context.Context, p pgxpool.ShouldPingParams) bool {
 }
 
 // unheard is that a connection turned out to lead nowhere when a transaction was to
-// begin: nothing was done over it, and another may do.
+// begin: nothing was done over it, or it is found when it is sent again, and another
+// may do.
 type unheard struct{ error }
 
 func (u *unheard) Unwrap() error { return u.error }

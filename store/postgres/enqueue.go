@@ -183,10 +183,22 @@ func firstStarted(jobs []*rota.Job) (id rota.ID) {
 // fieldsUsed says of each of the insertColumns whether anything stands in it.
 type fieldsUsed uint64
 
-func fieldsOf(jobs []*rota.Job) (used fieldsUsed) {
+// fieldsOf goes from job to job: each is then at hand for all of its fields.
+func fieldsOf(jobs []*rota.Job) fieldsUsed {
+	used, has := fieldsUsed(0), make([]func(*rota.Job) bool, 0, len(insertColumns))
+	bits := make([]fieldsUsed, 0, len(insertColumns))
 	for i, of := range insertColumns {
-		if of.has == nil || slices.ContainsFunc(jobs, of.has) {
+		if of.has == nil {
 			used |= 1 << i
+			continue
+		}
+		has, bits = append(has, of.has), append(bits, 1<<i)
+	}
+	for _, j := range jobs {
+		for i, is := range has {
+			if is(j) {
+				used |= bits[i]
+			}
 		}
 	}
 	return used

@@ -145,11 +145,14 @@ func (s *Store) applyTries(ctx context.Context, b rota.Batch) (results []rota.Re
 	return results, fault("apply", err)
 }
 
-// applyLikely applies a batch in one transaction, that it does not ask what is
-// likely if it may.
+// applyLikely applies a batch in one transaction. Where it may suppose how things
+// are, it does so first, and only asks if that was wrong.
 func (s *Store) applyLikely(ctx context.Context, b rota.Batch, careful bool, ahead locks) ([]rota.Result, error) {
-	if supposed := s.calm.suppose(b); supposed != nil && !careful {
-		results, err := s.applyOnce(ctx, b, false, supposed, locks{})
+	if careful {
+		return s.applyOnce(ctx, b, careful, nil, ahead)
+	}
+	if supposed := s.calm.suppose(b); supposed != nil {
+		results, err := s.applyOnce(ctx, b, careful, supposed, locks{})
 		s.calm.met(err != errUnlike)
 		if err != errUnlike {
 			return results, err
