@@ -23,7 +23,8 @@ run: build ## build, and run the server in ./rota-data until Ctrl-C; ARGS='--wor
 	@bin/rota serve $(ARGS)
 
 # The tests come last, so that what they say is the last thing read. Those that take
-# longest come first among them, so that no processor waits for them in the end.
+# longest come first among them, so that no processor waits for them in the end. Of
+# the benchmarks only that they measure what they say is tested, which is short.
 test: format vet python postgres mariadb drivers ## check the formatting, vet, and run all tests
 	@set -e; for module in $(MODULES); do (cd $$module && $(GO) test -short ./...); done
 	$(GO) test -timeout 20m ./store/postgres ./store/sqlite ./...

@@ -33,7 +33,7 @@ type calm struct {
 
 const (
 	// calmLag is how long before the server's clock a step may say that it began.
-	calmLag = 20 * time.Millisecond
+	calmLag = 50 * time.Millisecond
 	// wrongMax bounds for how many steps nothing is supposed: the same power of two.
 	wrongMax = 6
 )
@@ -46,21 +46,29 @@ type supposition struct {
 	now   time.Time
 	stamp string
 	still bool
-	seen  bool // it is being seen to, and nothing more is supposed
+	seen  bool      // it is being seen to, and nothing more is supposed
+	clock time.Time // the server's, when it was seen to
 
-	// What a world has made use of.
+	// What was made use of, also by a world that was thrown away.
 	timed      bool
 	priorities []int
 	claim      rota.ID
 	lanes      []string
 }
 
-// hear notes what time it is, and which webhooks are in force.
+// hear notes what time it is, and which webhooks are in force. A time is on its way
+// for a while: of all that were heard, the one that took least is gone by.
 func (c *calm) hear(now time.Time, stamp string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.clock, c.heard, c.stamp = now, time.Now(), stamp
+	c.stamp = stamp
+	if c.clock.IsZero() || c.now().Before(now) {
+		c.clock, c.heard = now, time.Now()
+	}
 }
+
+// now is what time it is by the server's clock, or was a moment ago.
+func (c *calm) now() time.Time { return c.clock.Add(time.Since(c.heard)).Truncate(time.Microsecond) }
 
 // ended notes whether anything stood at the end of a priority.
 func (c *calm) ended(priority int, empty bool) {
@@ -95,7 +103,7 @@ func (c *calm) met(right bool) {
 	}
 	c.wrong = min(c.wrong+2, wrongMax)
 	c.pass = 1 << c.wrong
-	c.empty, c.still = nil, false
+	c.empty, c.still, c.clock = nil, false, time.Time{}
 }
 
 // suppose is what a batch may suppose, nil if nothing.
@@ -113,19 +121,20 @@ func (c *calm) suppose(b rota.Batch) *supposition {
 		c.pass--
 		return nil
 	}
-	return &supposition{now: c.clock.Add(time.Since(c.heard)).Truncate(time.Microsecond), stamp: c.stamp, still: c.still}
+	return &supposition{now: c.now(), stamp: c.stamp, still: c.still}
 }
 
-// fewEnqueues says whether commands make a few jobs, and whether a claim comes
+// fewEnqueues says whether commands make a few plain jobs, and whether a claim comes
 // behind them.
 func fewEnqueues(commands []rota.Command) (claims, few bool) {
 	jobs := 0
 	for i, c := range commands {
 		switch c := c.(type) {
 		case *rota.Enqueue:
-			if c != nil {
-				jobs += len(c.Jobs)
+			if c == nil || slices.ContainsFunc(c.Jobs, isIntricate) {
+				return false, false
 			}
+			jobs += len(c.Jobs)
 		case *rota.Claim:
 			claims = c != nil && i > 0 && i == len(commands)-1
 			if !claims {
@@ -136,6 +145,12 @@ func fewEnqueues(commands []rota.Command) (claims, few bool) {
 		}
 	}
 	return claims, jobs > 0 && jobs < copyLeast
+}
+
+// isIntricate says that more has to be known of a job, or the very time: whether one
+// that is to wait for its time has to wait at all.
+func isIntricate(j rota.NewJob) bool {
+	return !j.RunAt.IsZero() || j.Delay != 0 || j.UniqueKey != "" || !j.PlanTime.IsZero() || j.Template != "" || j.ConcurrencyKey != nil
 }
 
 // isEmpty says whether nothing was queued at some priorities.
@@ -199,8 +214,21 @@ func (t *tx) seeTo() {
 	t.pending = append(t.pending, ask{sql: sqlUnlike, params: []param{
 		idParam(s.claim), textsParam(s.lanes), textAlways(s.stamp), now, intParam(calmLag.Microseconds()), intsParam(s.priorities),
 	}, each: func(r row) error {
-		t.heard = true
-		t.store.calm.hear(r.time(1), s.stamp)
+		t.heard, s.clock = true, r.time(1)
+		t.store.calm.hear(s.clock, s.stamp)
 		return nil
 	}, refused: errUnlike})
+}
+
+// correct has the answers say what time it was when what they say was seen to be so.
+// Whoever claims counts its leases from that: none lasts longer here than there.
+func (s *supposition) correct(results []rota.Result) {
+	if s == nil || !s.timed {
+		return
+	}
+	for _, r := range results {
+		if claimed, ok := r.Reply.(*rota.Claimed); ok {
+			claimed.Now = s.clock
+		}
+	}
 }

@@ -95,6 +95,13 @@ func (l *listener) afterPause() bool {
 	return true
 }
 
+// untold says that the others were not told after all.
+func (l *listener) untold() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.last = time.Time{}
+}
+
 // gap is how long to wait until the others may be told again.
 func (l *listener) gap() time.Duration {
 	l.mu.Lock()

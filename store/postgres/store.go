@@ -153,7 +153,9 @@ func (s *Store) applyLikely(ctx context.Context, b rota.Batch, careful bool, ahe
 	}
 	if supposed := s.calm.suppose(b); supposed != nil {
 		results, err := s.applyOnce(ctx, b, careful, supposed, locks{})
-		s.calm.met(err != errUnlike)
+		if supposed.seen && (err == nil || err == errUnlike) {
+			s.calm.met(err == nil)
+		}
 		if err != errUnlike {
 			return results, err
 		}
@@ -181,7 +183,10 @@ func (s *Store) applyOnce(ctx context.Context, b rota.Batch, careful bool, suppo
 	if err != nil {
 		t.rollback()
 	}
-	if err == errUnlike { // nothing was done
+	if err == errUnlike { // nothing was done, and nobody told
+		if t.told {
+			s.listener.untold()
+		}
 		return nil, err
 	}
 	switch {
@@ -216,6 +221,7 @@ func (t *tx) apply(b rota.Batch) ([]rota.Result, error) {
 	if err := t.commit(); err != nil {
 		return nil, err
 	}
+	t.supposed.correct(results)
 	t.store.fresh.keep(t)
 	if t.defines {
 		t.store.lore.forget()
@@ -253,7 +259,8 @@ func (s *Store) Wake() (<-chan struct{}, func()) { return s.wake.Add() }
 
 // Watch calls a function with what this process has done, after each commit:
 // whoever applied it has not been answered yet. Each function may keep the slice,
-// and must not change it.
+// and must not change it. What was done over a connection that broke before the
+// answer came is not told.
 func (s *Store) Watch(see func([]rota.Event)) (stop func()) { return s.watch.Add(see) }
 
 // Listens says whether others tell this process when something becomes ready.

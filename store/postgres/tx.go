@@ -84,8 +84,8 @@ SELECT ` + instant
 )
 
 // begin begins the transaction, with the first that is read, and asks what time
-// it is by PostgreSQL's clock. What the commands are sure to lock is locked before
-// anything is read.
+// it is by PostgreSQL's clock, or supposes it. What the commands are sure to lock is
+// locked before anything is read.
 func (t *tx) begin() {
 	params := []param{textAlways(lockTimeout), textAlways(statementTimeout), textAlways(idleTimeout)}
 	t.pending = []ask{{sql: sqlBegin}}
@@ -118,7 +118,7 @@ func (t *tx) hearInstant(r row) error {
 }
 
 // Now is what time it was when the transaction began, or when it had waited for
-// the locks under which it decides again.
+// the locks under which it decides again. One that is supposed lies a little before.
 func (t *tx) Now() (time.Time, error) {
 	var err error
 	if t.now.IsZero() && !t.supposeNow() {
@@ -207,9 +207,6 @@ func (t *tx) enter(w *rules.World) {
 	}
 	t.world, t.seen, t.unlooked, t.resent, t.merges = w, seen{}, nil, false, false
 	t.passes++
-	if t.supposes() {
-		t.supposed.priorities, t.supposed.claim, t.supposed.lanes = nil, rota.ID{}, nil
-	}
 }
 
 // loadCompany reads what jobs have to do with others.
