@@ -74,8 +74,7 @@ FOR UPDATE OF j SKIP LOCKED`
 	sqlElse = `
 SELECT EXISTS (SELECT FROM rota_jobs WHERE claim_id = $1) OR ` + someReady
 
-	// Whether anything is ready in some lanes. It is asked for in their order, or the
-	// whole queue may be walked for a lane that is empty.
+	// Whether anything is ready in some lanes.
 	someReady = `EXISTS (
     SELECT
     FROM unnest($2) AS lane (type)
@@ -83,7 +82,6 @@ SELECT EXISTS (SELECT FROM rota_jobs WHERE claim_id = $1) OR ` + someReady
       SELECT
       FROM rota_jobs o
       WHERE o.type = lane.type AND o.status = 'QUEUED' AND o.hold = 0
-      ORDER BY o.type, o.priority DESC, o.position, o.created_at, o.id
       LIMIT 1) o)`
 
 	sqlTaken = `
