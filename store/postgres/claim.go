@@ -13,10 +13,12 @@ import (
 // merged order exactly those are locked that are taken, one after the other until
 // there are enough, or another claimer would pass over what nobody takes. A lane
 // is left when its room is used up: of a limited one nobody else takes anything
-// meanwhile. The order of a lane is asked for with its type, so that no other
-// index will do; and that a job still stands there is asked for in words that fit
-// no index, or one of those would be walked for each id. How many were looked at
-// is answered even when none is free.
+// meanwhile. A lane is asked for as a stretch, from its type to its type, in the
+// order of types: no other index will do. For a type that is equal any would, and
+// once PostgreSQL has seen a long queue it walks all of that for a lane that is
+// empty. That a job still stands there is asked for in words that fit no index, or
+// one of those would be walked for each id. How many were looked at is answered
+// even when none is free.
 const (
 	ranked = `
 WITH ranked AS MATERIALIZED (
@@ -29,7 +31,7 @@ WITH ranked AS MATERIALIZED (
     SELECT j.id, j.priority, j.position, j.created_at, octet_length(j.params) AS bytes,
       j.type >= 'rota.' AND j.type < 'rota/' AS own
     FROM rota_jobs j
-    WHERE j.type = lane.type AND j.status = 'QUEUED' AND j.hold = 0
+    WHERE j.type BETWEEN lane.type AND lane.type AND j.status = 'QUEUED' AND j.hold = 0
     ORDER BY j.type, j.priority DESC, j.position, j.created_at, j.id
     LIMIT lane.room) c
   WINDOW line AS (ORDER BY c.priority DESC, c.position, c.created_at, c.id ROWS UNBOUNDED PRECEDING)
@@ -62,7 +64,7 @@ LEFT JOIN LATERAL (
 	sqlStream = `
 SELECT ` + queuedColumns + rowVersion + `
 FROM rota_jobs j
-WHERE j.type = $1 AND j.status = 'QUEUED' AND j.hold = 0
+WHERE j.type BETWEEN $1 AND $1 AND j.status = 'QUEUED' AND j.hold = 0
   AND NOT ` + someReady + `
   AND NOT EXISTS (SELECT FROM rota_jobs WHERE claim_id = $4)
 ORDER BY j.type, j.priority DESC, j.position, j.created_at, j.id
@@ -81,7 +83,8 @@ SELECT EXISTS (SELECT FROM rota_jobs WHERE claim_id = $1) OR ` + someReady
     CROSS JOIN LATERAL (
       SELECT
       FROM rota_jobs o
-      WHERE o.type = lane.type AND o.status = 'QUEUED' AND o.hold = 0
+      WHERE o.type BETWEEN lane.type AND lane.type AND o.status = 'QUEUED' AND o.hold = 0
+      ORDER BY o.type
       LIMIT 1) o)`
 
 	sqlTaken = `
