@@ -75,11 +75,11 @@ SELECT
 	before = `
       SELECT
       FROM rota_jobs j
-      WHERE j.type = lanes.type AND j.status = 'QUEUED' AND j.hold = 0 AND j.priority > $2
+      WHERE j.type BETWEEN lanes.type AND lanes.type AND j.status = 'QUEUED' AND j.hold = 0 AND j.priority > $2
       UNION ALL
       SELECT
       FROM rota_jobs j
-      WHERE j.type = lanes.type AND j.status = 'QUEUED' AND j.hold = 0
+      WHERE j.type BETWEEN lanes.type AND lanes.type AND j.status = 'QUEUED' AND j.hold = 0
         AND j.priority = $2 AND (j.position, j.created_at, j.id) < ($3, $4, $5)`
 )
 

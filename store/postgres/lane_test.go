@@ -14,6 +14,9 @@ func TestAnEmptyLaneIsSeenWithoutWalkingTheQueue(t *testing.T) {
 		for _, one := range []struct{ name, sql, types, values string }{
 			{"else", sqlElse, "uuid, text[]", "NULL, '{other}'"},
 			{"stream", sqlStream, "text, text[], bigint, uuid", "'other', '{work}', 10, NULL"},
+			{"queue", sqlQueue, "bigint", "10"},
+			{"queue behind a job", sqlQueueAfter, "bigint, bigint, bigint, bigint, uuid", "10, 0, 0, 0, NULL"},
+			{"before", sqlBefore, "text, bigint, bigint, bigint, uuid, bigint", "'other', 0, 0, 0, NULL, 10"},
 			{"heads", sqlHeadsLocked, "text[], int[], bigint, bigint, bigint", "'{other}', '{10}', 10, 10, 10"},
 		} {
 			plan := ""

@@ -29,12 +29,13 @@ WITH RECURSIVE lanes (type) AS (
     LIMIT 1
   ) next
 )`
+	// A lane is asked for as a stretch of types, as in a claim.
 	inLane = `
     SELECT j.id, j.priority, j.position, j.created_at
     FROM rota_jobs j
-    WHERE j.type = lanes.type AND j.status = 'QUEUED' AND j.hold = 0`
+    WHERE j.type BETWEEN lanes.type AND lanes.type AND j.status = 'QUEUED' AND j.hold = 0`
 	laneOrder = `
-    ORDER BY j.priority DESC, j.position, j.created_at, j.id
+    ORDER BY j.type, j.priority DESC, j.position, j.created_at, j.id
     LIMIT $1`
 
 	mergeLanes = lanes + `
