@@ -196,7 +196,7 @@ const sqlUnlike = `
 SELECT rota_expect((
   (` + sqlHooksStamp + `) = $3
   AND ($4::bigint IS NULL OR ` + clockNow + ` BETWEEN $4 AND $4 + $5::bigint)
-  AND NOT EXISTS (SELECT FROM rota_jobs WHERE status = 'QUEUED' AND priority = ANY ($6::int[]))
+  AND NOT EXISTS (SELECT FROM rota_jobs WHERE status LIKE 'QUEUED' AND priority = ANY ($6::int[]))
   AND NOT EXISTS (SELECT FROM rota_jobs WHERE claim_id = $1)
   AND NOT ` + someReady + `)::int, 1, 1), ` + clockNow
 

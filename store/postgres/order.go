@@ -5,6 +5,8 @@ import (
 	"github.com/rotajobs/rota/internal/rules"
 )
 
+// The order of the whole queue has an index that is asked for by name: where the
+// status is LIKE, not equal.
 const (
 	sqlTails = `
 SELECT v.priority, c.id, c.position
@@ -12,7 +14,7 @@ FROM unnest($1) AS v (priority)
 CROSS JOIN LATERAL (
   SELECT j.id, j.position
   FROM rota_jobs j
-  WHERE j.status = 'QUEUED' AND j.priority = v.priority
+  WHERE j.status LIKE 'QUEUED' AND j.priority = v.priority
   ORDER BY j.priority, j.position DESC
   LIMIT $2) c`
 	fromPlace = `
@@ -22,7 +24,7 @@ WITH place AS (
   WHERE id = $2)
 SELECT ` + jobColumns + `, NULL` + runColumns + rowVersion + `
 FROM rota_jobs j, place p
-WHERE j.status = 'QUEUED' AND j.priority = $1 AND (j.position, j.created_at, j.id)`
+WHERE j.status LIKE 'QUEUED' AND j.priority = $1 AND (j.position, j.created_at, j.id)`
 	sqlOrderAhead = fromPlace + ` > (p.position, p.created_at, $2)
 ORDER BY j.position, j.created_at, j.id
 LIMIT $3`

@@ -20,12 +20,14 @@ WHERE j.status = 'RUNNING' AND j.sequel IS NULL AND j.outcome IS NULL
 ORDER BY j.stale_after, j.id
 LIMIT $4
 FOR UPDATE SKIP LOCKED`
+	// By the bytes of the id: by the id itself PostgreSQL may walk all jobs there are in
+	// its order, to find the few that run.
 	sqlLeft = `
 SELECT ` + leanColumns + rowVersion + `
 FROM rota_jobs j
 WHERE j.status = 'RUNNING' AND j.sequel IS NULL
   AND (j.runner IS NULL OR j.outcome IS NOT NULL OR (j.runner = $1 AND j.life IS NOT NULL AND j.life <> $2))
-ORDER BY j.id
+ORDER BY uuid_send(j.id)
 LIMIT $3
 FOR UPDATE SKIP LOCKED`
 )

@@ -48,7 +48,7 @@ SELECT set_config('enable_sort', 'off', true), set_config('enable_seqscan', 'off
 	sqlVerifyQueue = `
 SELECT '', priority, position, created_at, id
 FROM rota_jobs
-WHERE status = 'QUEUED'
+WHERE status LIKE 'QUEUED'
 ORDER BY priority DESC, position, created_at, id`
 	sqlVerifyClaim = `
 SELECT type, priority, position, created_at, id
