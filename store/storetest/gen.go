@@ -45,7 +45,7 @@ func (g *gen) batch(rt *rapid.T) rota.Batch {
 	g.now = g.now.Add(choose(g, "pass", 0, time.Microsecond, time.Second, 20*time.Second, 31*time.Second,
 		61*time.Second, 5*time.Minute, 2*time.Hour, -90*time.Second, -2*time.Hour, 400*24*time.Hour))
 	if len(g.sent) > 0 && g.rarely(8, "again") {
-		if which := choose(g, "which", g.sent...).Commands; !slices.ContainsFunc(which, g.forgotten) {
+		if which := choose(g, "which", g.sent...).Commands; !g.forgotten(which) {
 			return rota.Batch{Now: g.now, Commands: which}
 		}
 	}
@@ -59,20 +59,40 @@ func (g *gen) batch(rt *rapid.T) rota.Batch {
 	return b
 }
 
-// forgotten says whether some of what a claim took has been removed: whether it is
-// known as one that was sent before is then left to the store.
-func (g *gen) forgotten(c rota.Command) bool {
-	if all, is := c.(*rota.All); is && all != nil {
-		return slices.ContainsFunc(all.Members, g.forgotten)
+// forgotten says whether some of what a claim took has been removed, or is before the
+// claim comes: whether it is known as one that was sent before is then left to the
+// store.
+func (g *gen) forgotten(commands []rota.Command) bool {
+	var claims, pruned []rota.ID
+	var gather func(rota.Command)
+	gather = func(c rota.Command) {
+		switch c := c.(type) {
+		case *rota.All:
+			if c != nil {
+				for _, one := range c.Members {
+					gather(one)
+				}
+			}
+		case *rota.Claim:
+			if c != nil {
+				claims = append(claims, c.ID)
+			}
+		case *rota.Prune:
+			if c != nil {
+				pruned = append(pruned, c.Executions...)
+			}
+		}
 	}
-	claim, is := c.(*rota.Claim)
-	if !is || claim == nil {
-		return false
+	for _, c := range commands {
+		gather(c)
 	}
 	return slices.ContainsFunc(g.leases, func(l rota.LeaseRef) bool {
+		if !slices.ContainsFunc(claims, func(claim rota.ID) bool { return l.RunID == rota.RunID(claim, l.JobID) }) {
+			return false
+		}
 		j, err := g.model.Job(context.Background(), l.JobID)
 		kept := err == nil && j.Run != nil && j.Run.ID == l.RunID // or another job was made under its id
-		return !kept && l.RunID == rota.RunID(claim.ID, l.JobID)
+		return !kept || slices.Contains(pruned, j.ExecutionID)
 	})
 }
 
