@@ -86,9 +86,11 @@ func filled(t testing.TB) *server {
 	return s
 }
 
-// history has jobs of every sort of schedule, and runs of every state but one.
+// history has jobs of every sort of schedule, and runs of every state but one. The nightly
+// job starts in 2099: otherwise it comes due before tick, or while a test counts the runs,
+// when the tests run at night.
 var history = []string{
-	`CREATE JOB nightly SCHEDULE = CRON '0 2 * * *' TIME ZONE 'Europe/Berlin' MAX_RETRIES = 5 DESCRIPTION = 'what the night is for' AS 'SELECT 1'`,
+	`CREATE JOB nightly SCHEDULE = CRON '0 2 * * *' STARTS '2099-01-01 00:00' TIME ZONE 'Europe/Berlin' MAX_RETRIES = 5 DESCRIPTION = 'what the night is for' AS 'SELECT 1'`,
 	`CREATE JOB tick SCHEDULE = EVERY 1 HOUR PRIORITY = 7 AS CALL noop()`,
 	`CREATE JOB long SCHEDULE = EVERY 1 DAY AS CALL sleep() WITH PARAMS '{"for": "1h"}'`,
 	`CREATE JOB broken SCHEDULE = EVERY 2 HOURS DEPENDS ON tick MAX_RETRIES = 0 AS CALL fail() WITH PARAMS '{"message": "it broke", "permanent": true}'`,
