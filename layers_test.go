@@ -70,6 +70,8 @@ var rooms = map[string]room{
 
 	"store/postgres/pgtest": {floor: 4}, // servers for tests
 
+	"store/postgres/pgtest/withpostgres": {floor: 5}, // starts one for the tests of all packages
+
 	// The law is for those who keep rows. Above all the suite and its model
 	// keep out: a law that is tested against itself is always right.
 	"internal/rules": {floor: 3, only: []string{"store/sqlite", "store/postgres", "store/dynamo"}},

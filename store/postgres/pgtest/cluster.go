@@ -3,6 +3,7 @@ package pgtest
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"net/url"
 	"os"
@@ -43,6 +44,8 @@ type Cluster struct {
 	port    int
 	server  *child
 
+	attached  bool         // another process has started the server, for several packages
+	prefix    string       // of the names of its databases, different in each process
 	databases atomic.Int64 // how many have been made
 	discarded chan string  // those of no more use
 	closed    chan struct{}
@@ -54,7 +57,7 @@ type Cluster struct {
 // that is empty, where Close removes it with everything else. A process of root
 // starts the server as the user postgres, who must get at dir.
 func Start(dir string, options Options) (*Cluster, error) {
-	c := &Cluster{options: options, templates: map[string]bool{}, discarded: make(chan string, 16), closed: make(chan struct{})}
+	c := newCluster(options)
 	if err := c.make(dir); err != nil {
 		return nil, err
 	}
@@ -64,6 +67,13 @@ func Start(dir string, options Options) (*Cluster, error) {
 	}
 	go c.dropAll()
 	return c, nil
+}
+
+func newCluster(options Options) *Cluster {
+	return &Cluster{
+		options: options, prefix: fmt.Sprintf("test_%08x_", rand.Uint32()), templates: map[string]bool{},
+		discarded: make(chan string, 16), closed: make(chan struct{}),
+	}
 }
 
 func (c *Cluster) make(dir string) (err error) {
@@ -190,7 +200,8 @@ func at(addr, database string) string {
 	return u.String()
 }
 
-// Pid is the process of the server that all others of it descend from.
+// Pid is the process of the server that all others of it descend from. It is known
+// of a server that this process has started.
 func (c *Cluster) Pid() int { return c.server.pid }
 
 // How a server stops.
@@ -205,6 +216,9 @@ func (c *Cluster) Stop(mode string) error {
 	signal, known := signals[mode]
 	if !known {
 		return fmt.Errorf("a server stops %s or %s, not %q", Fast, Immediate, mode)
+	}
+	if c.attached {
+		return errShared
 	}
 	if c.server == nil {
 		return nil
@@ -230,6 +244,9 @@ func (c *Cluster) Restart(mode string) error {
 // Kill kills all processes of the server at once, so that none of them can tidy
 // up. Restart starts it again.
 func (c *Cluster) Kill() {
+	if c.attached {
+		panic(errShared)
+	}
 	if c.server != nil {
 		killFamily(c.server)
 	}
@@ -238,6 +255,9 @@ func (c *Cluster) Kill() {
 // Close stops the server and removes what was made for it. It is called once.
 func (c *Cluster) Close() {
 	close(c.closed)
+	if c.attached {
+		return // what is left goes with the server
+	}
 	_ = c.Stop(Immediate)
 	freeMemory(c.data)
 	c.home.remove()

@@ -15,7 +15,7 @@ const maintenance = "postgres"
 // or an empty one without. When the test ends it is discarded.
 func (c *Cluster) NewDatabase(t testing.TB, template string) string {
 	t.Helper()
-	name := fmt.Sprint("test_", c.databases.Add(1))
+	name := fmt.Sprint(c.prefix, c.databases.Add(1))
 	if err := c.create(name, template); err != nil {
 		t.Fatalf("make the database %s: %v", name, err)
 	}
@@ -61,8 +61,8 @@ func (c *Cluster) dropAll() {
 	}
 }
 
-// Template makes a template, once: a database that fill was called with the URL
-// of. It must leave no connection open.
+// Template makes a template, once for all processes that share the server: a database
+// that fill was called with the URL of. It must leave no connection open.
 func (c *Cluster) Template(t testing.TB, name string, fill func(url string) error) string {
 	t.Helper()
 	c.mu.Lock()
@@ -70,19 +70,44 @@ func (c *Cluster) Template(t testing.TB, name string, fill func(url string) erro
 	if c.templates[name] {
 		return name
 	}
-	err := c.create(name, "")
-	if err == nil {
-		err = fill(c.SocketURL(name))
-	}
-	if err == nil { // nobody gets in who would keep it from being copied
-		err = c.execute(maintenance, "ALTER DATABASE "+name+" ALLOW_CONNECTIONS false")
-	}
-	if err != nil {
-		c.Discard(name)
+	if err := c.makeTemplate(name, fill); err != nil {
 		t.Fatalf("make the template %s: %v", name, err)
 	}
 	c.templates[name] = true
 	return name
+}
+
+// makeTemplate makes a template unless another process has. An advisory lock keeps
+// two processes from making it at the same time.
+func (c *Cluster) makeTemplate(name string, fill func(url string) error) error {
+	ctx, done := context.WithTimeout(context.Background(), patience)
+	defer done()
+	conn, err := pgconn.Connect(ctx, c.SocketURL(maintenance))
+	if err != nil {
+		return err
+	}
+	defer conn.Close(ctx) // which releases the lock
+	found, err := ask(ctx, conn, fmt.Sprintf(`SELECT pg_advisory_lock(hashtext('%[1]s'));
+		SELECT datallowconn FROM pg_database WHERE datname = '%[1]s'`, name))
+	if err != nil {
+		return err
+	}
+	switch made := found[1:]; {
+	case len(made) > 0 && made[0][0] == "f":
+		return nil
+	case len(made) > 0: // the process that began it has ended
+		err = c.Drop(name)
+	}
+	if err == nil {
+		err = c.create(name, "")
+	}
+	if err == nil {
+		err = fill(c.SocketURL(name))
+	}
+	if err == nil { // a connection would keep it from being copied
+		err = c.execute(maintenance, "ALTER DATABASE "+name+" ALLOW_CONNECTIONS false")
+	}
+	return err
 }
 
 func (c *Cluster) execute(database, sql string) error {
@@ -109,6 +134,10 @@ func query(url, sql string) (rows [][]string, err error) {
 		return nil, err
 	}
 	defer conn.Close(ctx)
+	return ask(ctx, conn, sql)
+}
+
+func ask(ctx context.Context, conn *pgconn.PgConn, sql string) (rows [][]string, err error) {
 	results, err := conn.Exec(ctx, sql).ReadAll()
 	for _, result := range results {
 		for _, fields := range result.Rows {

@@ -12,5 +12,6 @@
 //		url := server.URL(server.NewDatabase(t, ""))
 //	}
 //
-// Those that stop or kill it start one of their own.
+// Tests that stop, kill or configure their server start one of their own. In a run of
+// many packages the command pgtest/withpostgres starts the server once for them all.
 package pgtest

@@ -53,7 +53,7 @@ func one(t testing.TB, url, sql string) string {
 func TestDatabaseFromTemplate(t *testing.T) {
 	c := Shared(t)
 	var filled atomic.Int32
-	name := fmt.Sprint("stock_", c.databases.Load()) // not that of the last time, under -count
+	name := fmt.Sprint("stock_", c.prefix, c.databases.Load()) // another one under -count, and in another process
 	template := func() string {
 		return c.Template(t, name, func(url string) error {
 			filled.Add(1)

@@ -1,6 +1,7 @@
 package pgtest
 
 import (
+	"os"
 	"sync"
 	"testing"
 )
@@ -12,19 +13,27 @@ var shared struct {
 	err     error
 }
 
-// Shared is the cluster that the tests of a package share. It is started when it
-// is first asked for. The package's TestMain calls Main, or Close at its end.
+// Shared is the cluster that tests share: that of the test run, if RunVar names one,
+// and otherwise one for the tests of this package, which starts when it is first asked
+// for. The package's TestMain calls Main, or Close at its end.
 func Shared(t testing.TB) *Cluster {
 	t.Helper()
 	shared.mu.Lock()
 	defer shared.mu.Unlock()
 	if shared.cluster == nil && shared.err == nil {
-		shared.cluster, shared.err = Start("", Options{})
+		shared.cluster, shared.err = open()
 	}
 	if shared.err != nil {
 		t.Fatal(shared.err)
 	}
 	return shared.cluster
+}
+
+func open() (*Cluster, error) {
+	if path := os.Getenv(RunVar); path != "" {
+		return attach(path)
+	}
+	return Start("", Options{})
 }
 
 // Main is the TestMain of a package.
