@@ -209,7 +209,11 @@ func TestLinks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, page := range slices.Concat(pages, deeper, []string{"README.md", "CHANGELOG.md"}) {
+	measurements, err := filepath.Glob("docs/decisions/measurements/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, page := range slices.Concat(pages, deeper, measurements, []string{"README.md", "CHANGELOG.md"}) {
 		for _, match := range link.FindAllStringSubmatch(readDoc(t, page), -1) {
 			target := page
 			if match[1] != "" {
