@@ -2,9 +2,9 @@ package rota
 
 import "time"
 
-// Law is the version of the rules this program speaks. A store refuses a
+// RulesVersion is the version of the rules this program speaks. A store refuses a
 // command of a later law, since it could not keep it.
-const Law = 1
+const RulesVersion = 1
 
 // Batch is what is sent together: one group commit, one Raft entry, one
 // request. It is ordered; a refused command leaves its neighbours alone.
@@ -77,14 +77,14 @@ const (
 // Meta is what every command carries. The id makes sending again harmless:
 // what a command creates is named by it.
 type Meta struct {
-	ID    ID     `wire:"1"`
-	Actor string `wire:"2"` // on whose behalf; empty is the process itself
-	Law   int    `wire:"3"` // the version of the law it was written under; 0 is read as 1, the first
+	ID           ID     `wire:"1"`
+	Actor        string `wire:"2"` // on whose behalf; empty is the process itself
+	RulesVersion int    `wire:"3"` // the version of the law it was written under; 0 is read as 1, the first
 }
 
 // NewMeta begins a command with a fresh id.
 func NewMeta(actor string) Meta {
-	return Meta{ID: NewID(), Actor: actor, Law: Law}
+	return Meta{ID: NewID(), Actor: actor, RulesVersion: RulesVersion}
 }
 
 // Head returns the command's shared part.

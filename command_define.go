@@ -38,9 +38,9 @@ type PutTemplate struct {
 	Mode    PutMode      `wire:"3"`
 	Version *ID          `wire:"4"` // the version that was read; nil: whatever it is
 	Spec    TemplateSpec `wire:"5"`
-	// Sole refuses it if a schedule other than the one of this name uses the
+	// OnlySchedule refuses it if a schedule other than the one of this name uses the
 	// template, which then would change too; empty: whoever uses it.
-	Sole string `wire:"6"`
+	OnlySchedule string `wire:"6"`
 }
 
 // Archive ends the use of a template: its jobs are left alone, new ones are
@@ -76,9 +76,9 @@ type PutSchedule struct {
 	State   ScheduleState `wire:"6"` // empty: as it is; of a new one ENABLED
 	Anchor  time.Time     `wire:"7"` // what EVERY without STARTS counts from
 	Next    time.Time     `wire:"8"` // its first fire; zero: none
-	// Anew declares it as if it had not been there before. What depends on it
+	// Recreate declares it as if it had not been there before. What depends on it
 	// still does.
-	Anew bool `wire:"9"`
+	Recreate bool `wire:"9"`
 }
 
 // SwitchSchedule sets the state of a schedule. From PAUSED to ENABLED it catches
@@ -107,9 +107,9 @@ type Drop struct {
 	Name        string `wire:"2"` // of the schedule
 	Version     *ID    `wire:"3"` // the version that was read; nil: whatever it is
 	KeepHistory bool   `wire:"4"` // what has ended, or will, stays as it is
-	// Again leaves the schedule, what depends on it, and the template for a
+	// Recreate leaves the schedule, what depends on it, and the template for a
 	// PutTemplate and a PutSchedule{Anew} that follow in the same All.
-	Again bool `wire:"5"`
+	Recreate bool `wire:"5"`
 }
 
 // Verb names the command.

@@ -5,10 +5,10 @@ import "time"
 // Reserve keeps a node from dispatching, for a direct run. It is refused with
 // Busy while another reservation is active.
 type Reserve struct {
-	Meta `wire:"1"`
-	Node string        `wire:"2"` // the Worker of the claims it holds back
-	Life ID            `wire:"3"` // of that process; zero: none
-	For  time.Duration `wire:"4"` // until it expires by itself; 0: DefaultReservation
+	Meta        `wire:"1"`
+	Node        string        `wire:"2"` // the Worker of the claims it holds back
+	Incarnation ID            `wire:"3"` // of that process; zero: none
+	For         time.Duration `wire:"4"` // until it expires by itself; 0: DefaultReservation
 }
 
 // Direct starts a job at once, past the queue, for the holder of a reservation.

@@ -72,9 +72,9 @@ type FinishItem struct {
 // clock set back has left too far ahead. Send it as often as you beat: nothing
 // else ends the runs of a worker that never comes back.
 type Reap struct {
-	Meta  `wire:"1"`
-	Life  ID  `wire:"2"` // the sender's own, whose runs it never fails, even if they hang; zero: fails all that are stale
-	Limit int `wire:"3"` // at most so many runs; 0: SweepMax
+	Meta        `wire:"1"`
+	Incarnation ID  `wire:"2"` // the sender's own, whose runs it never fails, even if they hang; zero: fails all that are stale
+	Limit       int `wire:"3"` // at most so many runs; 0: SweepMax
 }
 
 // Recover settles what an earlier life of a process left open: it follows the
@@ -85,10 +85,10 @@ type Reap struct {
 // is not zero. Those of other names, and of workers without a Life, are left
 // to Reap.
 type Recover struct {
-	Meta   `wire:"1"`
-	Runner string `wire:"2"` // the Worker of the claims, the same at every start
-	Life   ID     `wire:"3"` // the one that begins now, from NewID; not zero
-	Limit  int    `wire:"4"` // at most so many jobs; 0: SweepMax
+	Meta        `wire:"1"`
+	Runner      string `wire:"2"` // the Worker of the claims, the same at every start
+	Incarnation ID     `wire:"3"` // the one that begins now, from NewID; not zero
+	Limit       int    `wire:"4"` // at most so many jobs; 0: SweepMax
 }
 
 // Verb names the command.

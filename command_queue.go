@@ -62,13 +62,13 @@ type Ready struct {
 // leases them to the worker. Sent again after it took some, it answers with
 // those that are still open and takes no more, until the first of them is pruned.
 type Claim struct {
-	Meta   `wire:"1"`
-	Worker string        `wire:"2"` // who runs them; with a Life, the same name at every start, for Recover
-	Life   ID            `wire:"3"` // of the process that holds the store, new at each start; zero: Reap alone ends what it leaves
-	Types  []string      `wire:"4"` // those the worker can run, 1 to TypesMax; others are passed over
-	Limit  int           `wire:"5"` // at most so many jobs, 1 to ClaimMax: those that can start now
-	Lease  time.Duration `wire:"6"` // until when the worker is heard of again, LeaseMin to LeaseMax; Extend every third of it
-	Seed   Token         `wire:"7"` // random, see NewToken; the lease tokens come from it
+	Meta        `wire:"1"`
+	Worker      string        `wire:"2"` // who runs them; with a Life, the same name at every start, for Recover
+	Incarnation ID            `wire:"3"` // of the process that holds the store, new at each start; zero: Reap alone ends what it leaves
+	Types       []string      `wire:"4"` // those the worker can run, 1 to TypesMax; others are passed over
+	Limit       int           `wire:"5"` // at most so many jobs, 1 to ClaimMax: those that can start now
+	Lease       time.Duration `wire:"6"` // until when the worker is heard of again, LeaseMin to LeaseMax; Extend every third of it
+	Seed        Token         `wire:"7"` // random, see NewToken; the lease tokens come from it
 }
 
 // Cancel stops a job: a QUEUED one at once, a RUNNING one by asking. An

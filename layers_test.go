@@ -27,9 +27,9 @@ type room struct {
 // rooms is the plan of the house. A new directory is added here on purpose,
 // or the test fails.
 var rooms = map[string]room{
-	"cmd/rota":       {floor: 8},
-	"node/crashtest": {floor: 8}, // a server that kills itself, and the tests that start it
-	"worker/site":    {floor: 8}, // servers and workers that tests kill, freeze and cut off
+	"cmd/rota":          {floor: 8},
+	"node/crashtest":    {floor: 8}, // a server that kills itself, and the tests that start it
+	"worker/workertest": {floor: 8}, // servers and workers that tests kill, freeze and cut off
 
 	"pgwire/drivertest": {floor: 8}, // tests alone: clients of PostgreSQL at the SQL port of a node
 
@@ -54,7 +54,7 @@ var rooms = map[string]room{
 	"console/kind":      {floor: pure},
 
 	"telemetry": {floor: 5, tests: []string{"httpapi", "worker"}},
-	"worker":    {floor: 5, tests: []string{"worker/site", "httpapi"}},
+	"worker":    {floor: 5, tests: []string{"worker/workertest", "httpapi"}},
 	"action":    {floor: 5}, // its handlers ask the engine whose run they are
 
 	"action/mariatest": {floor: 4}, // servers for tests
@@ -74,20 +74,20 @@ var rooms = map[string]room{
 
 	// The law is for those who keep rows. Above all the suite and its model
 	// keep out: a law that is tested against itself is always right.
-	"internal/rules": {floor: 3, only: []string{"store/sqlite", "store/postgres", "store/dynamo"}},
-	"internal/bell":  {floor: 3, only: []string{"store/sqlite", "store/postgres", "store/dynamo"}},
-	"access":         {floor: 3},
-	"payload":        {floor: 3},
-	"feed":           {floor: 3, tests: []string{"store/sqlite"}},
+	"internal/rules":  {floor: 3, only: []string{"store/sqlite", "store/postgres", "store/dynamo"}},
+	"internal/fanout": {floor: 3, only: []string{"store/sqlite", "store/postgres", "store/dynamo"}},
+	"access":          {floor: 3},
+	"payload":         {floor: 3},
+	"eventring":       {floor: 3, tests: []string{"store/sqlite"}},
 
 	"store/storetest/model": {floor: 3, only: []string{"store/storetest"}},
 
 	".": {floor: 2, tests: []string{"store/sqlite", "engine"}}, // its examples show the whole
 
-	"internal/near": {floor: 0}, // below everything: words to suggest, which pure rooms need too
+	"internal/suggest": {floor: 0}, // below everything: words to suggest, which pure rooms need too
 
-	"internal/relay": {floor: pure}, // a network for tests
-	"internal/scrub": {floor: pure},
+	"internal/faultproxy": {floor: pure}, // a network for tests
+	"internal/scrub":      {floor: pure},
 
 	"cron":    {floor: pure},
 	"crontab": {floor: pure},
@@ -202,7 +202,7 @@ func TestLayersAreGuarded(t *testing.T) {
 		{"store/sqlite/store.go", module + "/internal/rules", ""},
 		{"store/sqlite/store_test.go", module + "/store/storetest", ""},
 		{"cron/cron.go", "time", ""},
-		{"ddl/error.go", module + "/internal/near", ""},
+		{"ddl/error.go", module + "/internal/suggest", ""},
 		{"cron/oracle_test.go", "example.org/oracle", ""},
 		{"cron/example_test.go", module + "/cron", ""},
 		{"cmd/rota/main.go", module + "/store/sqlite", ""},
@@ -218,8 +218,8 @@ func TestLayersAreGuarded(t *testing.T) {
 		{"cron/cron.go", module, "floor 1 must not import floor 2"},
 		{"cron/cron.go", module + "/ddl", "floor 1 must not import floor 1"},
 		{"cron/cron.go", "example.org/oracle", "standard library only"},
-		{"internal/near/near.go", "example.org/oracle", "standard library only"},
-		{"internal/near/near.go", module + "/cron", "floor 0 must not import floor 1"},
+		{"internal/suggest/suggest.go", "example.org/oracle", "standard library only"},
+		{"internal/suggest/suggest.go", module + "/cron", "floor 0 must not import floor 1"},
 		{"node/node.go", module + "/internal/rules", "is for store/sqlite"},
 		{"store/storetest/suite.go", module + "/internal/rules", "is for store/sqlite"},
 		{"store/storetest/model/model.go", module + "/internal/rules", "floor 3 must not import floor 3"},

@@ -69,11 +69,11 @@ const tokenShown = "[token]"
 
 // Run is the lease and the outcome of one job. A job has at most one.
 type Run struct {
-	ID        ID
-	Runner    string // who holds the lease
-	Life      ID     // which life of that process; zero for workers that name none
-	Token     Token
-	StartedAt time.Time
+	ID          ID
+	Runner      string // who holds the lease
+	Incarnation ID     // which life of that process; zero for workers that name none
+	Token       Token
+	StartedAt   time.Time
 
 	HeartbeatAt time.Time
 	StaleAfter  time.Time

@@ -16,7 +16,7 @@ func sampleID(n byte) ID {
 
 func sampleToken(n byte) Token { return Token{0: 0xfe, 15: n} }
 
-func sampleMeta(n byte) Meta { return Meta{ID: sampleID(n), Actor: "ada", Law: 1} }
+func sampleMeta(n byte) Meta { return Meta{ID: sampleID(n), Actor: "ada", RulesVersion: 1} }
 
 func sampleLease() LeaseRef {
 	return LeaseRef{JobID: sampleID(0x21), RunID: sampleID(0x22), Token: sampleToken(0x23)}
@@ -34,7 +34,7 @@ func sampleQueue() []Command {
 		sampleEnqueue(),
 		&Ready{Meta: sampleMeta(2), Limit: 7},
 		&Claim{
-			Meta: sampleMeta(3), Worker: "worker-1", Life: sampleID(0x31), Types: []string{"mail.send", "report"},
+			Meta: sampleMeta(3), Worker: "worker-1", Incarnation: sampleID(0x31), Types: []string{"mail.send", "report"},
 			Limit: 10, Lease: 30 * time.Second, Seed: sampleToken(0x32),
 		},
 		&Extend{Meta: sampleMeta(4), Lease: time.Minute, Items: []ExtendItem{
@@ -49,8 +49,8 @@ func sampleQueue() []Command {
 		&Edit{Meta: sampleMeta(8), JobID: sampleID(0x81), Version: new(sampleID(0x82)), Priority: new(0), Params: json.RawMessage(`{}`)},
 		&Move{Meta: sampleMeta(9), JobID: sampleID(0x91), Version: new(ID{}), Place: PlaceBefore, Anchor: sampleID(0x92)},
 		&Normalise{Meta: sampleMeta(10), Priority: -5, After: sampleID(0xa1)},
-		&Reap{Meta: sampleMeta(11), Life: sampleID(0xb1), Limit: 100},
-		&Recover{Meta: sampleMeta(12), Runner: "node-1", Life: sampleID(0xc1), Limit: 1000},
+		&Reap{Meta: sampleMeta(11), Incarnation: sampleID(0xb1), Limit: 100},
+		&Recover{Meta: sampleMeta(12), Runner: "node-1", Incarnation: sampleID(0xc1), Limit: 1000},
 		&All{Meta: sampleMeta(13), Members: []Command{
 			&Cancel{Meta: sampleMeta(14), JobID: sampleID(0xd1)},
 			&Enqueue{Meta: sampleMeta(15), Jobs: []NewJob{{Type: "noop"}}},
@@ -121,14 +121,14 @@ func sampleDefinitions() []Command {
 func sampleVariants() map[string]Command {
 	return map[string]Command{
 		"put_schedule_at": &PutSchedule{Meta: sampleMeta(37), Name: "once", Spec: ScheduleSpec{Template: "mail", At: sampleTime}},
-		"put_schedule_anew": &PutSchedule{Meta: sampleMeta(42), Name: "spread", Anew: true, Spec: ScheduleSpec{
+		"put_schedule_anew": &PutSchedule{Meta: sampleMeta(42), Name: "spread", Recreate: true, Spec: ScheduleSpec{
 			Template: "mail", Every: time.Hour, Class: ClassQuorumRequired,
 			Partition: Partition{Strategy: PartitionSet, Shards: []string{sampleShard}},
 		}},
 		"put_schedule_picked": &PutSchedule{Meta: sampleMeta(43), Name: "picked", Spec: ScheduleSpec{
 			Template: "mail", Every: time.Hour, Partition: Partition{Strategy: PartitionDynamic, Expression: `shard.region == "eu"`},
 		}},
-		"put_template_sole":  &PutTemplate{Meta: sampleMeta(44), Name: "mail", Sole: "newsletter", Spec: TemplateSpec{Type: "mail.send"}},
+		"put_template_sole":  &PutTemplate{Meta: sampleMeta(44), Name: "mail", OnlySchedule: "newsletter", Spec: TemplateSpec{Type: "mail.send"}},
 		"all_dry":            &All{Meta: sampleMeta(45), Members: []Command{&Archive{Meta: sampleMeta(46), Name: "mail"}}, Dry: true},
 		"put_schedule_every": &PutSchedule{Meta: sampleMeta(38), Name: "often", Spec: ScheduleSpec{Template: "mail", Every: 90 * time.Second}},
 	}
@@ -165,7 +165,7 @@ func sampleFires() []Command {
 
 func sampleUpkeep() []Command {
 	return []Command{
-		&Reserve{Meta: sampleMeta(30), Node: "node-1", Life: sampleID(0x48), For: time.Minute},
+		&Reserve{Meta: sampleMeta(30), Node: "node-1", Incarnation: sampleID(0x48), For: time.Minute},
 		&Direct{
 			Meta: sampleMeta(31), ReservationID: sampleID(0x49), Lease: 30 * time.Second, Seed: sampleToken(0x50),
 			Job: NewJob{
@@ -188,6 +188,6 @@ func sampleReach() []Command {
 			{URL: "https://example.org/hook", Events: []EventKind{EventJobFailed, EventScheduleMissed}, Secret: "between us"},
 			{URL: "http://localhost:8080/", Secret: "shh"},
 		}},
-		&Drop{Meta: sampleMeta(41), Name: "nightly", Version: new(sampleID(0x58)), KeepHistory: true, Again: true},
+		&Drop{Meta: sampleMeta(41), Name: "nightly", Version: new(sampleID(0x58)), KeepHistory: true, Recreate: true},
 	}
 }

@@ -247,7 +247,7 @@ func (c *Reap) Validate() error {
 func (c *Recover) Validate() error {
 	return asError(first(
 		checkName("runner", c.Runner, true),
-		checkID("life", c.Life),
+		checkID("life", c.Incarnation),
 		checkInt("limit", c.Limit, 0, SweepMax),
 	))
 }
@@ -294,8 +294,8 @@ func CheckCommand(c Command) error {
 		return Invalidf("command", "is empty")
 	}
 	h := c.Head()
-	if h.Law < 0 || h.Law > Law {
-		return Invalidf("law", "the command speaks law %d, this program knows up to %d; upgrade it", h.Law, Law)
+	if h.RulesVersion < 0 || h.RulesVersion > RulesVersion {
+		return Invalidf("law", "the command speaks law %d, this program knows up to %d; upgrade it", h.RulesVersion, RulesVersion)
 	}
 	if err := first(checkMinted("id", h.ID), checkText("actor", h.Actor, NameMax), checkWeight(c)); err != nil {
 		return err

@@ -28,7 +28,7 @@ func (c *PutTemplate) Validate() error {
 	return asError(first(
 		checkName("name", c.Name, true),
 		checkMode(c.Mode),
-		checkName("sole", c.Sole, false),
+		checkName("sole", c.OnlySchedule, false),
 		checkName("type", s.Type, true),
 		checkNotOurs("type", s.Type),
 		checkText("description", s.Description, DescriptionMax),
@@ -117,7 +117,7 @@ func (c *PutSchedule) Validate() error {
 	if err == nil && c.State != "" {
 		err = checkState(c.State)
 	}
-	if err == nil && c.Anew && c.Mode == PutCreate {
+	if err == nil && c.Recreate && c.Mode == PutCreate {
 		err = Invalidf("anew", "declares what may be there once more, but mode create refuses that; leave one of them out")
 	}
 	return asError(first(err, checkTime("anchor", c.Anchor), checkTime("next", c.Next)))

@@ -69,7 +69,7 @@ func putTemplateRefusals() []refusal {
 	return []refusal{
 		breaks("no name", func(c *PutTemplate) { c.Name = "" }, "name", "is empty"),
 		breaks("an unknown mode", func(c *PutTemplate) { c.Mode = "new" }, "mode", `is "new"`),
-		breaks("a sole user with a space", func(c *PutTemplate) { c.Sole = "a b" }, "sole", "allowed are letters"),
+		breaks("a sole user with a space", func(c *PutTemplate) { c.OnlySchedule = "a b" }, "sole", "allowed are letters"),
 		breaks("no type", func(c *PutTemplate) { c.Spec.Type = "" }, "type", "is empty"),
 		breaks("a type of Rota's own", func(c *PutTemplate) { c.Spec.Type = TypeWebhook }, "type", "Rota's own"),
 		breaks("a webhook without a secret", func(c *PutTemplate) { c.Spec.Webhooks[0].Secret = "" }, "webhooks[0].secret", "is missing"),
@@ -131,7 +131,7 @@ func putScheduleRefusals() []refusal {
 		breaks("no name", func(c *PutSchedule) { c.Name = "" }, "name", "is empty"),
 		breaks("an unknown mode", func(c *PutSchedule) { c.Mode = "upsert" }, "mode", `is "upsert"`),
 		breaks("an unknown state", func(c *PutSchedule) { c.State = "on" }, "state", `is "on"; allowed are ENABLED, DISABLED, PAUSED`),
-		breaks("created anew", func(c *PutSchedule) { c.Mode, c.Anew = PutCreate, true }, "anew", "mode create refuses that"),
+		breaks("created anew", func(c *PutSchedule) { c.Mode, c.Recreate = PutCreate, true }, "anew", "mode create refuses that"),
 		breaks("anchor before 1970", func(c *PutSchedule) { c.Anchor = time.Unix(-1, 0) }, "anchor", "the year 1969"),
 		breaks("next far off", func(c *PutSchedule) { c.Next = time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC) }, "next", "the year 10000"),
 		spec("no template", func(s *ScheduleSpec) { s.Template = "" }, "template", "is empty"),

@@ -57,7 +57,7 @@ func TestValidateRefuses(t *testing.T) {
 		},
 		VerbRecover: {
 			breaks("no runner", func(c *Recover) { c.Runner = "" }, "runner", "is empty"),
-			breaks("no life", func(c *Recover) { c.Life = ID{} }, "life", "is empty"),
+			breaks("no life", func(c *Recover) { c.Incarnation = ID{} }, "life", "is empty"),
 			breaks("limit", func(c *Recover) { c.Limit = SweepMax + 1 }, "limit", "is 1001"),
 		},
 	}
@@ -100,8 +100,8 @@ func headRefusals() []refusal {
 		{"no id", func(c Command) { c.Head().ID = ID{} }, "id", "is empty"},
 		{"long actor", func(c Command) { c.Head().Actor = strings.Repeat("x", NameMax+1) }, "actor", "has 129 bytes; at most 128"},
 		{"actor with NUL", func(c Command) { c.Head().Actor = "a\x00" }, "actor", "NUL"},
-		{"later law", func(c Command) { c.Head().Law = Law + 1 }, "law", "upgrade"},
-		{"negative law", func(c Command) { c.Head().Law = -1 }, "law", "law -1"},
+		{"later law", func(c Command) { c.Head().RulesVersion = RulesVersion + 1 }, "law", "upgrade"},
+		{"negative law", func(c Command) { c.Head().RulesVersion = -1 }, "law", "law -1"},
 	}
 }
 

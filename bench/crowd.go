@@ -229,7 +229,7 @@ func (w *crowdWriter) addRun(schedule string) error {
 	_, _ = rand.Read(token[:]) // never fails
 	w.job.BindBytes(19, token[:])
 	w.job.BindText(20, worker)
-	w.job.BindBytes(21, life[:])
+	w.job.BindBytes(21, incarnation[:])
 	w.job.BindText(25, string(rota.OutcomeCompleted))
 	if schedule != "" {
 		w.job.BindText(26, schedule)

@@ -111,7 +111,7 @@ func (d *dueRun) try(b *bench, ahead time.Duration) (times []time.Duration, inTi
 	if err := crew.open(); err != nil {
 		return nil, false, err
 	}
-	crew.feed.Hear(d.hear)
+	crew.feed.Subscribe(d.hear)
 	inTime, err = d.fire(b.ctx, crew)
 	if closeErr := crew.inner.Close(); err == nil {
 		err = closeErr

@@ -40,7 +40,7 @@ func pgChild(url string, orders io.Reader, says io.Writer) error {
 			_, _ = fmt.Fprintln(says, word) // who does not listen has ended this process
 		}
 	}()
-	c.feed.Hear(func(events []rota.Event) {
+	c.feed.Subscribe(func(events []rota.Event) {
 		if n := completed(events); n > 0 {
 			words <- strconv.Itoa(n)
 		}

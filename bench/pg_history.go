@@ -117,7 +117,7 @@ func makeHistory(b *bench, size int) (*database, error) {
 		return nil, err
 	}
 	_, err = conn.Exec(b.ctx, pgHistoryFill, jobType, int64(rota.PositionGap), int32(rota.DefaultMaxRetries+1),
-		rota.DefaultBackoff.Microseconds(), rota.DefaultTimeout.Microseconds(), paramsText(), worker, uuidOf(life),
+		rota.DefaultBackoff.Microseconds(), rota.DefaultTimeout.Microseconds(), paramsText(), worker, uuidOf(incarnation),
 		time.Now().UnixMicro(), int64(size))
 	for _, sql := range []string{pgHistoryTidy, pgHistorySync} {
 		if err == nil {

@@ -124,7 +124,7 @@ func (r *pgRaw) claim(ctx context.Context, n int) ([]pgRawJob, error) {
 	}
 	now := time.Now()
 	rows, err := r.conn.Query(ctx, pgRawClaim, jobType, n, now.UnixMicro(), now.Add(rota.DefaultLease).UnixMicro(),
-		runs, tokens, worker, uuidOf(life), uuidOf(command))
+		runs, tokens, worker, uuidOf(incarnation), uuidOf(command))
 	if err != nil {
 		return nil, err
 	}

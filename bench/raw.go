@@ -54,7 +54,7 @@ type raw struct {
 	conn                                          *sqlite.Conn
 	begin, commit, insert, heads, dispatch, ended *sqlite.Stmt
 	tail                                          int64 // the last position
-	life                                          rota.ID
+	incarnation                                   rota.ID
 }
 
 // openRaw opens a file that a store has made, so the schema is the store's.
@@ -63,7 +63,7 @@ func openRaw(path string) (*raw, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &raw{conn: conn, life: rota.NewID()}
+	r := &raw{conn: conn, incarnation: rota.NewID()}
 	for _, pragma := range rawPragmas {
 		if err := sqlitex.ExecuteTransient(conn, pragma, nil); err != nil {
 			_ = conn.Close()
@@ -209,7 +209,7 @@ func (r *raw) lease(j *rawJob, now, stale int64) error {
 	s.BindBytes(2, run[:])
 	s.BindBytes(3, j.token[:])
 	s.BindText(4, worker)
-	s.BindBytes(5, r.life[:])
+	s.BindBytes(5, r.incarnation[:])
 	s.BindInt64(6, now)
 	s.BindInt64(7, stale)
 	s.BindBytes(8, j.id[:])

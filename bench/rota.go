@@ -71,12 +71,12 @@ func enqueueAll(ctx context.Context, store rota.Store, n int) error {
 	return nil
 }
 
-// life of this process; its claims carry it as a worker's would.
-var life = rota.NewID()
+// incarnation of this process; its claims carry it as a worker's would.
+var incarnation = rota.NewID()
 
 func newClaim(n int) *rota.Claim {
 	c := &rota.Claim{
-		Meta: rota.NewMeta(""), Worker: worker, Life: life, Types: []string{jobType}, Limit: n, Lease: rota.DefaultLease,
+		Meta: rota.NewMeta(""), Worker: worker, Incarnation: incarnation, Types: []string{jobType}, Limit: n, Lease: rota.DefaultLease,
 	}
 	_, _ = rand.Read(c.Seed[:]) // never fails
 	return c

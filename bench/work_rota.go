@@ -8,7 +8,7 @@ import (
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/engine"
-	"github.com/rotajobs/rota/feed"
+	"github.com/rotajobs/rota/eventring"
 	"github.com/rotajobs/rota/store/sqlite"
 	"github.com/rotajobs/rota/store/wrap"
 )
@@ -40,7 +40,7 @@ type rotaCrew struct {
 	adjust  func(*engine.Config)                  // nil: it is as it is
 	inner   rota.Store
 	store   rota.Store
-	feed    *feed.Feed
+	feed    *eventring.Ring
 	ended   tally // jobs whose end is recorded
 
 	stop func()
@@ -60,8 +60,8 @@ func (c *rotaCrew) open() error {
 func (c *rotaCrew) hold(inner rota.Store) {
 	c.inner = inner
 	c.store = wrap.Coalesce(inner)
-	c.feed = feed.New(c.store, 0)
-	c.feed.Hear(func(events []rota.Event) { c.ended.add(completed(events)) })
+	c.feed = eventring.New(c.store, 0)
+	c.feed.Subscribe(func(events []rota.Event) { c.ended.add(completed(events)) })
 }
 
 // completed is how many jobs have ended well.
@@ -104,7 +104,7 @@ func (c *rotaCrew) start(ctx context.Context) *engine.Engine {
 	}
 	engine.Handle(reg, handler)
 	config := engine.Config{Workers: c.workers, Feed: c.feed, Logger: warnings()}
-	config.Roll, _ = c.inner.(rota.Roll) // where others may share it
+	config.Roll, _ = c.inner.(rota.Membership) // where others may share it
 	if c.adjust != nil {
 		c.adjust(&config)
 	}

@@ -44,7 +44,7 @@ func (p *planner) create(q *ddl.CreateJob) (*plan, error) {
 	}
 	var commands []rota.Command
 	if s != nil && q.Mode == ddl.Recreate {
-		commands = append(commands, &rota.Drop{Meta: drop, Name: q.Name, Again: true})
+		commands = append(commands, &rota.Drop{Meta: drop, Name: q.Name, Recreate: true})
 		d.anew = true
 	}
 	more, err := d.commands(p, putTemplate, putSchedule)

@@ -94,7 +94,7 @@ func (d *definition) commands(p *planner, putTemplate, putSchedule rota.Meta) (a
 		all = append(all, &rota.PutTemplate{Meta: putTemplate, Name: d.spec.Template, Mode: rota.PutCreate, Spec: d.what})
 	case !t.Spec.Equal(d.what) || t.State == rota.TemplateArchived && !d.kept:
 		all = append(all, &rota.PutTemplate{
-			Meta: putTemplate, Name: t.Name, Mode: rota.PutReplace, Version: p.version(t.Version, p.seen.templates[t.Name] != nil), Spec: d.what, Sole: d.name,
+			Meta: putTemplate, Name: t.Name, Mode: rota.PutReplace, Version: p.version(t.Version, p.seen.templates[t.Name] != nil), Spec: d.what, OnlySchedule: d.name,
 		})
 		if t.State == rota.TemplateArchived && !d.kept {
 			all = append(all, &rota.Unarchive{Meta: p.mint(), Name: t.Name})
@@ -104,7 +104,7 @@ func (d *definition) commands(p *planner, putTemplate, putSchedule rota.Meta) (a
 	if err != nil {
 		return nil, err
 	}
-	put.State, put.Anew = d.state, d.anew
+	put.State, put.Recreate = d.state, d.anew
 	switch {
 	case d.anew:
 	case d.schedule == nil:

@@ -48,7 +48,7 @@ func (o *overlay) learn(commands []rota.Command, replies []rota.Reply) {
 
 func (o *overlay) drop(c *rota.Drop, r *rota.Dropped) {
 	o.dropped = true
-	if c.Again {
+	if c.Recreate {
 		return
 	}
 	o.schedules[c.Name] = nil

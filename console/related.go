@@ -43,10 +43,10 @@ func namesOf(c rota.Command) []string {
 	const template, schedule = "template ", "schedule "
 	switch c := c.(type) {
 	case *rota.PutTemplate:
-		if c.Sole == "" {
+		if c.OnlySchedule == "" {
 			return []string{template + c.Name}
 		}
-		return []string{template + c.Name, schedule + c.Sole}
+		return []string{template + c.Name, schedule + c.OnlySchedule}
 	case *rota.Unarchive:
 		return []string{template + c.Name}
 	case *rota.PutSchedule:

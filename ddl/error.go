@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/rotajobs/rota/internal/near"
+	"github.com/rotajobs/rota/internal/suggest"
 )
 
 // What is wrong, as SQLSTATE has it.
@@ -96,7 +96,7 @@ func shown(text string) string {
 
 // suggestion asks whether one of the words was meant.
 func suggestion(found string, words []string) string {
-	if word := near.Word(strings.ToUpper(found), words); word != "" {
+	if word := suggest.Nearest(strings.ToUpper(found), words); word != "" {
 		return "did you mean " + word + "?"
 	}
 	return ""

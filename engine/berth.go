@@ -38,17 +38,17 @@ func (b berth) offer() { b.state.CompareAndSwap(berthClosed, berthOpen) }
 // withdraw closes it, unless it is taken: then the desk hears of it.
 func (b berth) withdraw() { b.state.CompareAndSwap(berthOpen, berthClosed) }
 
-// carrier is a store that takes commands along.
-type carrier interface {
-	Carry(func([]rota.Command) (rota.Command, func(rota.Result, error))) (off func())
+// piggybacker is a store that takes commands along.
+type piggybacker interface {
+	Piggyback(func([]rota.Command) (rota.Command, func(rota.Result, error))) (off func())
 }
 
 func (d *desk) embark() (off func()) {
-	store, carries := d.e.store.(carrier)
+	store, carries := d.e.store.(piggybacker)
 	if !carries {
 		return func() {}
 	}
-	return store.Carry(d.board)
+	return store.Piggyback(d.board)
 }
 
 // board claims for jobs that are about to be enqueued, as many as there are slots.

@@ -57,7 +57,7 @@ func (w *world) connect() *postgres.Store {
 
 // another is the same store as another process has it, and its roll. A file is
 // had by one process alone: there it is the same.
-func (w *world) another() (rota.Store, rota.Roll) {
+func (w *world) another() (rota.Store, rota.Membership) {
 	w.Helper()
 	if w.url == "" {
 		return w.store, nil

@@ -207,12 +207,12 @@ func (s *timed) Apply(ctx context.Context, b rota.Batch) ([]rota.Result, error) 
 
 // timedRoll is a roll whose calls are timed.
 type timedRoll struct {
-	rota.Roll
+	rota.Membership
 	calls *delays
 }
 
 // Attend is timed.
-func (r *timedRoll) Attend(ctx context.Context, a rota.Attend) (rota.Attendance, error) {
+func (r *timedRoll) Heartbeat(ctx context.Context, a rota.NodeHeartbeat) (rota.MembershipState, error) {
 	defer r.calls.call()()
-	return r.Roll.Attend(ctx, a)
+	return r.Membership.Heartbeat(ctx, a)
 }

@@ -23,8 +23,8 @@ func TestAWorkerAfarClaimsRunsAndRecords(t *testing.T) {
 		if job.State() != rota.StateCompleted || string(job.Run.Result) != "1" || string(job.Run.Progress) != `"half"` {
 			t.Errorf("%s, %s, %s", job.State(), job.Run.Result, job.Run.Progress)
 		}
-		if job.Run.Runner != "afar" || !job.Run.Life.IsZero() { // a Recover of the server must not take it for its own
-			t.Errorf("run by %q, life %s", job.Run.Runner, job.Run.Life)
+		if job.Run.Runner != "afar" || !job.Run.Incarnation.IsZero() { // a Recover of the server must not take it for its own
+			t.Errorf("run by %q, life %s", job.Run.Runner, job.Run.Incarnation)
 		}
 	}
 	d.waits(w)

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/rotajobs/rota"
-	"github.com/rotajobs/rota/feed"
+	"github.com/rotajobs/rota/eventring"
 )
 
 // Config of an engine. The zero value works.
@@ -36,7 +36,7 @@ type Config struct {
 	// Clock is the wall clock. Default time.Now.
 	Clock func() time.Time
 	// Feed tells what happens in the store. Default: one of its own.
-	Feed *feed.Feed
+	Feed *eventring.Ring
 	// WorkOnly has the engine claim and run jobs and nothing else: it fires no
 	// schedules, readies no delayed jobs, reaps, sweeps and prunes nothing, makes
 	// no direct runs and tells nobody of groups or failures. Somebody else on the
@@ -48,7 +48,7 @@ type Config struct {
 	Remote bool
 	// Roll is kept where several processes share the store: what need be done only
 	// once is then done by the one that leads. Default: this one does it.
-	Roll rota.Roll
+	Roll rota.Membership
 	// Reporter is told of what failed. Default: nobody is.
 	Reporter Reporter
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/engine"
-	"github.com/rotajobs/rota/feed"
+	"github.com/rotajobs/rota/eventring"
 	"github.com/rotajobs/rota/store/wrap"
 )
 
@@ -65,7 +65,7 @@ func TestWebhooksAreToldOfAGroupThatHasFinished(t *testing.T) {
 		rota.Webhook{URL: "http://example.org/jobs", Events: []rota.EventKind{rota.EventJobCompleted}},
 		rota.Webhook{URL: long, Events: []rota.EventKind{rota.EventGroupFinished}},
 	)
-	f := feed.New(w.store, 0)
+	f := eventring.New(w.store, 0)
 	defer f.Close()
 	w.start(registry(done), engine.Config{Feed: f})
 	id := w.addGroup(3)
@@ -94,7 +94,7 @@ func TestWebhooksAreToldOfAGroupThatHasFinished(t *testing.T) {
 func TestTheEndOfALargeGroupIsThatOfItsLastMember(t *testing.T) {
 	w := newWorld(t)
 	w.hook(rota.Webhook{URL: "http://example.org/all", Events: []rota.EventKind{rota.EventGroupFinished}})
-	f := feed.New(w.store, 0)
+	f := eventring.New(w.store, 0)
 	defer f.Close()
 	s := newStage()
 	w.start(registry(func(ctx context.Context, job *rota.Job) error {
@@ -122,7 +122,7 @@ func TestTheEndOfALargeGroupIsThatOfItsLastMember(t *testing.T) {
 
 func TestWithoutWebhooksNobodyIsToldOfAGroup(t *testing.T) {
 	w := newWorld(t)
-	f := feed.New(w.store, 0)
+	f := eventring.New(w.store, 0)
 	defer f.Close()
 	w.start(registry(done), engine.Config{Feed: f})
 	id := w.addGroup(1)
@@ -136,9 +136,9 @@ func TestWithoutWebhooksNobodyIsToldOfAGroup(t *testing.T) {
 func TestADeliveryOfAGroupIsMadeOnce(t *testing.T) {
 	w := newWorld(t)
 	w.hook(rota.Webhook{URL: "http://example.org/all", Events: []rota.EventKind{rota.EventGroupFinished}})
-	var feeds []*feed.Feed
+	var feeds []*eventring.Ring
 	for _, name := range []string{"a", "b", "c"} {
-		f := feed.New(w.store, 0)
+		f := eventring.New(w.store, 0)
 		defer f.Close()
 		feeds = append(feeds, f)
 		w.start(registry(done), engine.Config{Name: name, Feed: f})
@@ -186,7 +186,7 @@ func TestAGroupIsToldOfOnceWebhooksCanBe(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
 			w.hook(rota.Webhook{URL: "http://example.org/all"})
-			f := feed.New(w.store, 0)
+			f := eventring.New(w.store, 0)
 			defer f.Close()
 			w.startOn(store(w.store), registry(done), engine.Config{Feed: f})
 			id := w.addGroup(2)
@@ -202,7 +202,7 @@ func TestAGroupIsToldOfOnceWebhooksCanBe(t *testing.T) {
 func TestARefusedDeliveryIsLogged(t *testing.T) {
 	w := newWorld(t)
 	w.hook(rota.Webhook{URL: "http://example.org/all"})
-	f := feed.New(w.store, 0)
+	f := eventring.New(w.store, 0)
 	defer f.Close()
 	store := &refusing{w.store, func(c rota.Command) *rota.Error {
 		if c.Verb() == rota.VerbEnqueue && c.Head().Actor == rota.DeliveredBy {

@@ -201,7 +201,7 @@ func (d *desk) claim(slots int) *rota.Claim {
 		Limit: slots, Lease: d.e.config.Lease, Seed: rota.NewToken(),
 	}
 	if !d.e.config.Remote {
-		claim.Life = d.e.life
+		claim.Incarnation = d.e.incarnation
 	}
 	return claim
 }

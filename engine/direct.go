@@ -210,7 +210,7 @@ func (d *direct) busy(ctx context.Context, err error, reason string) error {
 // takes it back: it would hold the queue up until it is over.
 func (d *direct) reserve(ctx, patience context.Context, c *call) (rota.ID, error) {
 	reserve := &rota.Reserve{
-		Meta: rota.NewMeta(d.e.client.Actor()), Node: d.e.config.Name, Life: d.e.life, For: d.e.config.Lease,
+		Meta: rota.NewMeta(d.e.client.Actor()), Node: d.e.config.Name, Incarnation: d.e.incarnation, For: d.e.config.Lease,
 	}
 	for doubt := false; ; {
 		results, err := d.e.store.Apply(d.e.last, rota.Batch{Commands: []rota.Command{reserve}})

@@ -7,18 +7,18 @@ import (
 	"time"
 
 	"github.com/rotajobs/rota"
-	"github.com/rotajobs/rota/feed"
+	"github.com/rotajobs/rota/eventring"
 )
 
 // Engine runs the jobs of a store: it claims them, runs their handlers, keeps
 // their leases, records how they ended, fires schedules and sees to the upkeep.
 type Engine struct {
-	client *rota.Client
-	store  rota.Store
-	reg    *Registry
-	config Config
-	feed   *feed.Feed
-	life   rota.ID // this start of this process
+	client      *rota.Client
+	store       rota.Store
+	reg         *Registry
+	config      Config
+	feed        *eventring.Ring
+	incarnation rota.ID // this start of this process
 
 	pool     *pool
 	desk     *desk
@@ -48,7 +48,7 @@ type Engine struct {
 // New makes an engine; Run starts it.
 func New(client *rota.Client, reg *Registry, config Config) *Engine {
 	e := &Engine{
-		client: client, store: client.Store(), reg: reg, config: config.withDefaults(), life: rota.NewID(),
+		client: client, store: client.Store(), reg: reg, config: config.withDefaults(), incarnation: rota.NewID(),
 		ready: make(chan struct{}), cut: make(chan struct{}), cutGrace: cutGrace, recordGrace: recordGrace, reportGrace: reportGrace,
 	}
 	e.last, e.done = context.WithCancel(context.Background())
@@ -127,10 +127,10 @@ func (e *Engine) listen() (stop func()) {
 	}
 	own := func() {}
 	if e.feed = e.config.Feed; e.feed == nil {
-		e.feed = feed.New(e.store, 1) // it is only heard, never gone back to
+		e.feed = eventring.New(e.store, 1) // it is only heard, never gone back to
 		own = e.feed.Close
 	}
-	unhear := e.feed.Hear(e.hear)
+	unhear := e.feed.Subscribe(e.hear)
 	return func() {
 		unhear()
 		own()

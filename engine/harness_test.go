@@ -35,8 +35,8 @@ func TestMain(m *testing.M) {
 type world struct {
 	*testing.T
 	store rota.Store
-	roll  rota.Roll // who shares it; nil: nobody can
-	url   string    // of the database, where there is a server
+	roll  rota.Membership // who shares it; nil: nobody can
+	url   string          // of the database, where there is a server
 	clock *clock
 	seen  *witness
 	log   *logbook

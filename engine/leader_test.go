@@ -108,18 +108,18 @@ func TestAnElectionStopsNothingAndDoublesNothing(t *testing.T) {
 
 // cutRoll is a roll that cannot be reached for a while.
 type cutRoll struct {
-	rota.Roll
+	rota.Membership
 	away  atomic.Bool
 	calls atomic.Int64
 }
 
 // Attend may fail.
-func (c *cutRoll) Attend(ctx context.Context, a rota.Attend) (rota.Attendance, error) {
+func (c *cutRoll) Heartbeat(ctx context.Context, a rota.NodeHeartbeat) (rota.MembershipState, error) {
 	if c.away.Load() {
-		return rota.Attendance{}, errDown
+		return rota.MembershipState{}, errDown
 	}
 	defer c.calls.Add(1)
-	return c.Roll.Attend(ctx, a)
+	return c.Membership.Heartbeat(ctx, a)
 }
 
 // It cannot ask, but can write: another leads when its lease is over, which that
@@ -127,7 +127,7 @@ func (c *cutRoll) Attend(ctx context.Context, a rota.Attend) (rota.Attendance, e
 // is fired once. (TestOnlyWhoLeadsPrunes is about one who is alone.)
 func TestAStaleLeaderLeadsNoMore(t *testing.T) {
 	byLease(t, serverWorld, func(w *world) {
-		cut := &cutRoll{Roll: w.roll}
+		cut := &cutRoll{Membership: w.roll}
 		stale := w.start(registry(done), engine.Config{Name: "stale", Lease: w.lease, Roll: cut})
 		w.until("the first leads", stale.Leads)
 		store, roll := w.another()

@@ -87,7 +87,7 @@ func TestWhatAnEarlierLifeLeftIsRunAgain(t *testing.T) {
 		left, others := w.addOne(), w.addOne()
 		for _, name := range []string{"kitchen", "cellar"} {
 			does[*rota.Claimed](w, &rota.Claim{
-				Meta: meta(), Worker: name, Life: rota.NewID(), Types: []string{"work"}, Limit: 1, Lease: time.Hour, Seed: rota.NewToken(),
+				Meta: meta(), Worker: name, Incarnation: rota.NewID(), Types: []string{"work"}, Limit: 1, Lease: time.Hour, Seed: rota.NewToken(),
 			})
 		}
 		s := newStage()
@@ -105,7 +105,7 @@ func TestStaleLeasesOfOthersAreTaken(t *testing.T) {
 	byLeaseOnEachStore(t, func(w *world) {
 		id := w.addOne()
 		does[*rota.Claimed](w, &rota.Claim{
-			Meta: meta(), Worker: "dead", Life: rota.NewID(), Types: []string{"work"}, Limit: 1, Lease: w.lease, Seed: rota.NewToken(),
+			Meta: meta(), Worker: "dead", Incarnation: rota.NewID(), Types: []string{"work"}, Limit: 1, Lease: w.lease, Seed: rota.NewToken(),
 		})
 		s := newStage()
 		w.start(registry(s.play), engine.Config{Lease: w.lease})

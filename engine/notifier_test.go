@@ -7,7 +7,7 @@ import (
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/engine"
-	"github.com/rotajobs/rota/feed"
+	"github.com/rotajobs/rota/eventring"
 )
 
 // addGroup puts members of type work into the queue.
@@ -22,7 +22,7 @@ func (w *world) addGroup(size int) rota.ID {
 
 // told waits until a feed tells of finished groups, and then for those of a
 // second group, so that whatever is told of the first has been.
-func told(w *world, f *feed.Feed, id rota.ID, mark func() rota.ID) (events []rota.Event) {
+func told(w *world, f *eventring.Ring, id rota.ID, mark func() rota.ID) (events []rota.Event) {
 	w.Helper()
 	await := func(id rota.ID) {
 		for found := false; !found; {
@@ -49,7 +49,7 @@ func told(w *world, f *feed.Feed, id rota.ID, mark func() rota.ID) (events []rot
 
 func TestAGroupThatHasFinishedIsToldOnce(t *testing.T) {
 	w := newWorld(t)
-	f := feed.New(w.store, 0)
+	f := eventring.New(w.store, 0)
 	defer f.Close()
 	fail := make(chan bool, 100)
 	w.start(registry(func(context.Context, *rota.Job) error {
@@ -70,7 +70,7 @@ func TestAGroupThatHasFinishedIsToldOnce(t *testing.T) {
 
 func TestACancelledGroupIsToldOnce(t *testing.T) {
 	w := newWorld(t)
-	f := feed.New(w.store, 0)
+	f := eventring.New(w.store, 0)
 	defer f.Close()
 	s := newStage()
 	w.start(registry(s.play), engine.Config{Feed: f, Workers: 2})
@@ -91,7 +91,7 @@ func TestACancelledGroupIsToldOnce(t *testing.T) {
 
 func TestAGroupThatFinishesInAShutdownIsTold(t *testing.T) {
 	w := newWorld(t)
-	f := feed.New(w.store, 0)
+	f := eventring.New(w.store, 0)
 	defer f.Close()
 	s := newStage()
 	r := w.start(registry(s.play), engine.Config{Feed: f, Workers: 1})
@@ -124,7 +124,7 @@ func (g *groupless) Group(ctx context.Context, id rota.ID) (*rota.Group, error) 
 
 func TestAGroupThatCouldNotBeReadIsToldLater(t *testing.T) {
 	w := newWorld(t)
-	f := feed.New(w.store, 0)
+	f := eventring.New(w.store, 0)
 	defer f.Close()
 	w.startOn(&groupless{Store: w.store}, registry(done), engine.Config{Feed: f})
 	id := w.addGroup(1)

@@ -41,7 +41,7 @@ func (r *reaper) run(ctx context.Context) {
 
 func (r *reaper) reap(ctx context.Context) {
 	for more := true; more; {
-		reaped, err := do[*rota.Reaped](ctx, r.e, &rota.Reap{Meta: rota.NewMeta(""), Life: r.e.life})
+		reaped, err := do[*rota.Reaped](ctx, r.e, &rota.Reap{Meta: rota.NewMeta(""), Incarnation: r.e.incarnation})
 		if err != nil {
 			if ctx.Err() == nil {
 				r.e.config.Logger.Error("stale leases were not looked at", "error", err)

@@ -10,7 +10,7 @@ import (
 // first claim. Each act is logged, as any failure is.
 func (e *Engine) recover(ctx context.Context) error {
 	for more := true; more; {
-		recovered, err := do[*rota.Recovered](ctx, e, &rota.Recover{Meta: rota.NewMeta(""), Runner: e.config.Name, Life: e.life})
+		recovered, err := do[*rota.Recovered](ctx, e, &rota.Recover{Meta: rota.NewMeta(""), Runner: e.config.Name, Incarnation: e.incarnation})
 		if err != nil {
 			return err
 		}

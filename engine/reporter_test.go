@@ -398,7 +398,7 @@ func TestWhatIsSettledAtTheStartIsReported(t *testing.T) {
 	does[*rota.TypePut](w, &rota.PutType{Meta: meta(), Name: "work"})
 	id := w.add(rota.NewJob{})[0]
 	does[*rota.Claimed](w, &rota.Claim{
-		Meta: meta(), Worker: "local", Life: rota.NewID(), Types: []string{"work"}, Limit: 1, Lease: time.Hour, Seed: rota.NewToken(),
+		Meta: meta(), Worker: "local", Incarnation: rota.NewID(), Types: []string{"work"}, Limit: 1, Lease: time.Hour, Seed: rota.NewToken(),
 	})
 	p := newPaper()
 	w.start(registry(done), engine.Config{Reporter: p})

@@ -96,7 +96,7 @@ func (w *world) dead(name, typ string, jobs int, lease time.Duration) (ids []rot
 	}
 	w.add(all...)
 	for _, job := range does[*rota.Claimed](w, &rota.Claim{
-		Meta: meta(), Worker: name, Life: rota.NewID(), Types: []string{typ}, Limit: jobs, Lease: lease, Seed: rota.NewToken(),
+		Meta: meta(), Worker: name, Incarnation: rota.NewID(), Types: []string{typ}, Limit: jobs, Lease: lease, Seed: rota.NewToken(),
 	}).Jobs {
 		ids = append(ids, job.ID)
 	}

@@ -31,8 +31,8 @@ func TestARunShowsWhatItDid(t *testing.T) {
 	id := w.addOne()
 	job := w.ended(id)
 	run := job.Run
-	if job.State() != rota.StateCompleted || run.Runner != "kitchen" || run.Life.IsZero() {
-		t.Errorf("state %s by %q, life %s", job.State(), run.Runner, run.Life)
+	if job.State() != rota.StateCompleted || run.Runner != "kitchen" || run.Incarnation.IsZero() {
+		t.Errorf("state %s by %q, life %s", job.State(), run.Runner, run.Incarnation)
 	}
 	if want := `{"job":"` + id.String() + `"}`; string(run.Result) != want {
 		t.Errorf("result %s, want %s", run.Result, want)

@@ -7,7 +7,7 @@ import (
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/engine"
-	"github.com/rotajobs/rota/feed"
+	"github.com/rotajobs/rota/eventring"
 	"github.com/rotajobs/rota/store/wrap"
 )
 
@@ -45,8 +45,8 @@ func TestAnEngineThatOnlyWorksLeavesTheRestToAnother(t *testing.T) {
 		job := s.next(w)
 		names[job.Schedule] = true
 		s.end <- nil
-		if run := w.ended(job.ID).Run; run.Runner != "hand" || run.Life.IsZero() || run.Outcome != rota.OutcomeCompleted {
-			t.Errorf("%s by %q, life %s", run.Outcome, run.Runner, run.Life)
+		if run := w.ended(job.ID).Run; run.Runner != "hand" || run.Incarnation.IsZero() || run.Outcome != rota.OutcomeCompleted {
+			t.Errorf("%s by %q, life %s", run.Outcome, run.Runner, run.Incarnation)
 		}
 	}
 	if !names[""] || !names["soon"] {
@@ -68,7 +68,7 @@ func TestAnEngineThatOnlyWorksSettlesWhatItLeft(t *testing.T) {
 	does[*rota.TypePut](w, &rota.PutType{Meta: meta(), Name: "work"})
 	id := w.addOne()
 	does[*rota.Claimed](w, &rota.Claim{
-		Meta: meta(), Worker: "hand", Life: rota.NewID(), Types: []string{"work"}, Limit: 1, Lease: time.Hour, Seed: rota.NewToken(),
+		Meta: meta(), Worker: "hand", Incarnation: rota.NewID(), Types: []string{"work"}, Limit: 1, Lease: time.Hour, Seed: rota.NewToken(),
 	})
 	s := newStage()
 	w.start(registry(s.play), engine.Config{WorkOnly: true, Name: "hand"})
@@ -105,7 +105,7 @@ func TestAnEngineThatOnlyWorksMakesNoDirectRuns(t *testing.T) {
 // Of two engines on one store, the one that only works does not tell of groups.
 func TestAnEngineThatOnlyWorksTellsOfNoGroups(t *testing.T) {
 	w := newWorld(t)
-	f := feed.New(w.store, 0)
+	f := eventring.New(w.store, 0)
 	defer f.Close()
 	main := engine.NewRegistry()
 	main.Func("other", rota.TypeSpec{}, done)

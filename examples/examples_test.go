@@ -17,10 +17,10 @@ import (
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/store/sqlite"
 	_ "github.com/rotajobs/rota/worker" // what the examples are made of: a change of it runs their tests again
-	"github.com/rotajobs/rota/worker/site"
+	"github.com/rotajobs/rota/worker/workertest"
 )
 
-func TestMain(m *testing.M) { site.Main(m, nil) }
+func TestMain(m *testing.M) { workertest.Main(m, nil) }
 
 // build builds an example in Go.
 func build(t *testing.T, name string) string {
@@ -36,28 +36,28 @@ func build(t *testing.T, name string) string {
 }
 
 // declared waits until a worker has declared a type.
-func declared(s *site.Site, typ string) {
+func declared(s *workertest.Site, typ string) {
 	s.Helper()
 	s.Until(typ+" is declared", func() bool { status, _ := s.Send("GET", "/types/"+typ, nil); return status == 200 })
 }
 
 func TestWorkerGo(t *testing.T) {
 	t.Parallel()
-	s := site.New(t)
+	s := workertest.New(t)
 	program := build(t, "worker-go")
-	w := site.Start(t, exec.Command(program), "ROTA_URL="+s.Relay().URL(), "ROTA_TOKEN="+s.Token())
+	w := workertest.Start(t, exec.Command(program), "ROTA_URL="+s.Relay().URL(), "ROTA_TOKEN="+s.Token())
 	declared(s, "checksum")
-	done := s.Ended(s.Enqueue("checksum", site.Object{"text": "hello"}, nil)).Attempts[0]
+	done := s.Ended(s.Enqueue("checksum", workertest.Object{"text": "hello"}, nil)).Attempts[0]
 	if want := `{"sha256":"2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824"}`; string(done.Run.Result) != want {
 		t.Errorf("it is %s with %s, want %s", done.State, done.Run.Result, want)
 	}
 	if log := s.LogOf(done.ID); !strings.Contains(log, "hashing") {
 		t.Errorf("its log reads %q", log)
 	}
-	if status, text := s.Send("POST", "/jobs", site.Object{"type": "checksum", "params": site.Object{"text": ""}}); status != 422 || !strings.Contains(string(text), "params.text") {
+	if status, text := s.Send("POST", "/jobs", workertest.Object{"type": "checksum", "params": workertest.Object{"text": ""}}); status != 422 || !strings.Contains(string(text), "params.text") {
 		t.Errorf("one without text is answered %d %s", status, text)
 	}
-	long := s.Enqueue("checksum", site.Object{"text": "x", "rounds": 20_000_000}, nil)
+	long := s.Enqueue("checksum", workertest.Object{"text": "x", "rounds": 20_000_000}, nil)
 	s.Until("it runs", func() bool { return s.Job(long.ID).State == "running" })
 	w.Stop()
 	if e := s.Execution(long.ID); e.State != "completed" || len(e.Attempts) != 1 {
@@ -77,11 +77,11 @@ func TestWorkerGo(t *testing.T) {
 func TestEmbedded(t *testing.T) {
 	t.Parallel()
 	program, file := build(t, "embedded"), filepath.Join(t.TempDir(), "reminders.db")
-	first := site.Start(t, exec.Command(program, file))
+	first := workertest.Start(t, exec.Command(program, file))
 	first.Line("welcome (attempt 1)")
 	first.Line("stretch your legs (attempt 1)")
 	first.Kill()
-	second := site.Start(t, exec.Command(program, file))
+	second := workertest.Start(t, exec.Command(program, file))
 	second.Line("stretch your legs")
 	second.Stop()
 	if strings.Contains(second.Said(), "welcome") {
@@ -101,7 +101,7 @@ func TestEmbedded(t *testing.T) {
 }
 
 // interpreter is Python, without which nothing of it can be tested.
-func interpreter(s *site.Site) string {
+func interpreter(s *workertest.Site) string {
 	s.Helper()
 	program, err := exec.LookPath("python3")
 	if err != nil {
@@ -117,7 +117,7 @@ func interpreter(s *site.Site) string {
 
 // python starts the worker in Python, with a lease of so many seconds and one more
 // handler: it keeps a ledger, and waits for a file if it is told to.
-func python(s *site.Site, name string, lease int) *site.Process {
+func python(s *workertest.Site, name string, lease int) *workertest.Process {
 	s.Helper()
 	program := interpreter(s)
 	text, err := os.ReadFile("worker-python/worker.py")
@@ -144,13 +144,13 @@ TYPES = {"ledger": (ledger, {"type": "object", "required": ["mark"]}),`, 1)
 	if err := os.WriteFile(copied, []byte(source), 0o600); err != nil {
 		s.Fatal(err)
 	}
-	p := site.Start(s.TB, exec.Command(program, copied), "ROTA_URL="+s.Relay().URL()+"/", "ROTA_TOKEN="+s.Token(), fmt.Sprint("ROTA_LEASE=", lease), "NAME="+name, "LEDGER="+s.Path("ledger"))
+	p := workertest.Start(s.TB, exec.Command(program, copied), "ROTA_URL="+s.Relay().URL()+"/", "ROTA_TOKEN="+s.Token(), fmt.Sprint("ROTA_LEASE=", lease), "NAME="+name, "LEDGER="+s.Path("ledger"))
 	declared(s, "nap") // the last of them
 	return p
 }
 
 // noted counts the lines of the ledger that begin so.
-func noted(s *site.Site, begin string) (n int) {
+func noted(s *workertest.Site, begin string) (n int) {
 	text, _ := os.ReadFile(s.Path("ledger"))
 	for line := range strings.Lines(string(text)) {
 		if strings.HasPrefix(line, begin) {
@@ -162,30 +162,30 @@ func noted(s *site.Site, begin string) (n int) {
 
 func TestWorkerPython(t *testing.T) {
 	t.Parallel()
-	s := site.New(t)
+	s := workertest.New(t)
 	w := python(s, "py-1", 3)
 	if on := w.Line("working on "); !strings.HasPrefix(on, "ledger, wordcount, nap for http://") || !strings.HasSuffix(on, "4 at once, as py-1") {
 		t.Errorf("it says that it works on %s", on)
 	}
-	done := s.Ended(s.Enqueue("wordcount", site.Object{"text": "three ω words"}, nil)).Attempts[0]
+	done := s.Ended(s.Enqueue("wordcount", workertest.Object{"text": "three ω words"}, nil)).Attempts[0]
 	if string(done.Run.Result) != `{"words":3}` && string(done.Run.Result) != `{"words": 3}` || done.Run.Runner != "py-1" {
 		t.Errorf("it is %s at %s with %s", done.State, done.Run.Runner, done.Run.Result)
 	}
-	if status, text := s.Send("POST", "/jobs", site.Object{"type": "wordcount", "params": site.Object{"text": 7}}); status != 422 || !strings.Contains(string(text), "params.text") {
+	if status, text := s.Send("POST", "/jobs", workertest.Object{"type": "wordcount", "params": workertest.Object{"text": 7}}); status != 422 || !strings.Contains(string(text), "params.text") {
 		t.Errorf("a number is answered %d %s", status, text)
 	}
 	for _, row := range []struct {
 		typ      string
-		params   site.Object
+		params   workertest.Object
 		attempts int
 		says     string
 	}{
-		{"wordcount", site.Object{"text": " "}, 1, "Permanent('there are no words in it')"},
-		{"ledger", site.Object{"mark": "r", "raise": "out of luck"}, 2, "Traceback"},
-		{"ledger", site.Object{"mark": "h", "huge": true}, 2, "result"},
-		{"ledger", site.Object{"mark": "s", "strange": true}, 2, "TypeError"},
+		{"wordcount", workertest.Object{"text": " "}, 1, "Permanent('there are no words in it')"},
+		{"ledger", workertest.Object{"mark": "r", "raise": "out of luck"}, 2, "Traceback"},
+		{"ledger", workertest.Object{"mark": "h", "huge": true}, 2, "result"},
+		{"ledger", workertest.Object{"mark": "s", "strange": true}, 2, "TypeError"},
 	} {
-		e := s.Ended(s.Enqueue(row.typ, row.params, site.Object{"max_retries": 1}))
+		e := s.Ended(s.Enqueue(row.typ, row.params, workertest.Object{"max_retries": 1}))
 		if e.State != "dead" || len(e.Attempts) != row.attempts || !strings.Contains(string(e.Error), row.says) {
 			t.Errorf("%v is %s after %d attempts: %s", row.params, e.State, len(e.Attempts), e.Error)
 		}
@@ -194,18 +194,18 @@ func TestWorkerPython(t *testing.T) {
 		}
 	}
 
-	cancelled := s.Enqueue("ledger", site.Object{"mark": "c", "until": s.Path("never")}, nil)
+	cancelled := s.Enqueue("ledger", workertest.Object{"mark": "c", "until": s.Path("never")}, nil)
 	s.Until("it runs", func() bool { return noted(s, "start c ") == 1 })
-	s.Must("POST", "/jobs/"+cancelled.ID.String()+"/cancel", site.Object{"reason": "no longer wanted"}, nil)
+	s.Must("POST", "/jobs/"+cancelled.ID.String()+"/cancel", workertest.Object{"reason": "no longer wanted"}, nil)
 	if e := s.Ended(cancelled); e.State != "cancelled" || noted(s, "stopped:no longer wanted c ") != 1 {
 		t.Errorf("one that was cancelled is %s", e.State)
 	}
-	late := s.Ended(s.Enqueue("ledger", site.Object{"mark": "t", "until": s.Path("never")}, site.Object{"timeout": "1s", "max_retries": 0}))
+	late := s.Ended(s.Enqueue("ledger", workertest.Object{"mark": "t", "until": s.Path("never")}, workertest.Object{"timeout": "1s", "max_retries": 0}))
 	if late.ErrorCode != rota.CodeTimeout || late.Attempts[0].Run.Status != "CANCELLED" {
 		t.Errorf("one that takes too long is %s, %s", late.State, late.ErrorCode)
 	}
 
-	last := s.Enqueue("ledger", site.Object{"mark": "last", "until": s.Path("go")}, nil)
+	last := s.Enqueue("ledger", workertest.Object{"mark": "last", "until": s.Path("go")}, nil)
 	s.Until("it runs", func() bool { return noted(s, "start last ") == 1 })
 	w.Signal(syscall.SIGTERM)
 	time.Sleep(3500 * time.Millisecond) // more than a lease, which has to be kept meanwhile
@@ -227,14 +227,14 @@ func touch(t *testing.T, path string) {
 // once, and once only.
 func TestServersAreKilledUnderTheWorkerInPython(t *testing.T) {
 	t.Parallel()
-	s := site.New(t)
+	s := workertest.New(t)
 	w := python(s, "py-1", 60)
 	const count, kills = 120, 3
 	flowed := make(chan []string)
 	go func() {
 		var ids []string
 		for i := range count {
-			ids = append(ids, s.Enqueue("ledger", site.Object{"mark": fmt.Sprint("m-", i)}, nil).ID.String())
+			ids = append(ids, s.Enqueue("ledger", workertest.Object{"mark": fmt.Sprint("m-", i)}, nil).ID.String())
 		}
 		flowed <- ids
 	}()
@@ -263,7 +263,7 @@ func TestServersAreKilledUnderTheWorkerInPython(t *testing.T) {
 // stack.
 func TestTheWorkerInPythonSaysWhatIsWrong(t *testing.T) {
 	t.Parallel()
-	s := site.New(t)
+	s := workertest.New(t)
 	url := "ROTA_URL=" + s.Relay().URL()
 	for _, row := range []struct{ url, lease, says string }{
 		{"ROTA_URL=127.0.0.1:7533", "ROTA_LEASE=30", "ROTA_URL=127.0.0.1:7533: write http://HOST:PORT\n"},
@@ -282,11 +282,11 @@ func TestTheWorkerInPythonSaysWhatIsWrong(t *testing.T) {
 // afterwards changes nothing.
 func TestTheWorkerInPythonIsKilledAndFrozen(t *testing.T) {
 	t.Parallel()
-	s := site.New(t)
+	s := workertest.New(t)
 	killed, frozen := python(s, "killed", 2), python(s, "frozen", 2)
 	var jobs []rota.ID
 	for i := range 8 { // four for each
-		jobs = append(jobs, s.Enqueue("ledger", site.Object{"mark": fmt.Sprint("m-", i), "until": s.Path("go")}, nil).ID.ID)
+		jobs = append(jobs, s.Enqueue("ledger", workertest.Object{"mark": fmt.Sprint("m-", i), "until": s.Path("go")}, nil).ID.ID)
 	}
 	s.Until("all of them run", func() bool { return noted(s, "start ") == len(jobs) })
 	killed.Kill()

@@ -53,13 +53,13 @@ func (c *call) meta() rota.Meta {
 		id = c.command.Derive([]byte("command " + strconv.Itoa(c.sent)))
 	}
 	c.sent++
-	return rota.Meta{ID: id, Actor: c.actor, Law: rota.Law}
+	return rota.Meta{ID: id, Actor: c.actor, RulesVersion: rota.RulesVersion}
 }
 
 // metaFor begins the command of a request that is about one of many.
 func (c *call) metaFor(job rota.ID) rota.Meta {
 	c.mint()
-	return rota.Meta{ID: c.command.Derive(append([]byte("for "), job[:]...)), Actor: c.actor, Law: rota.Law}
+	return rota.Meta{ID: c.command.Derive(append([]byte("for "), job[:]...)), Actor: c.actor, RulesVersion: rota.RulesVersion}
 }
 
 func (c *call) mint() {

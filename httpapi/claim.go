@@ -125,7 +125,7 @@ func (c *call) claimMeta(n int) rota.Meta {
 	if n > 0 {
 		id = c.command.Derive([]byte("claim " + strconv.Itoa(n)))
 	}
-	return rota.Meta{ID: id, Actor: c.actor, Law: rota.Law}
+	return rota.Meta{ID: id, Actor: c.actor, RulesVersion: rota.RulesVersion}
 }
 
 // claim takes jobs, and waits if there are none. Under a key it asks at once, even

@@ -12,7 +12,7 @@ import (
 	"github.com/rotajobs/rota/action"
 	"github.com/rotajobs/rota/console"
 	"github.com/rotajobs/rota/engine"
-	"github.com/rotajobs/rota/feed"
+	"github.com/rotajobs/rota/eventring"
 	"github.com/rotajobs/rota/payload"
 )
 
@@ -23,9 +23,9 @@ import (
 // the context of their request: a server that is to stop cancels its BaseContext.
 type Config struct {
 	Store  rota.Store
-	Engine *engine.Engine // nil: there are no direct runs
-	Feed   *feed.Feed     // nil: one of its own
-	Book   *payload.Book  // nil: one of its own
+	Engine *engine.Engine  // nil: there are no direct runs
+	Feed   *eventring.Ring // nil: one of its own
+	Book   *payload.Book   // nil: one of its own
 
 	Console *console.Console // that runs SQL; nil: one of its own
 
@@ -91,7 +91,7 @@ const (
 
 func (c Config) withDefaults() Config {
 	if c.Feed == nil && c.Store != nil {
-		c.Feed = feed.New(c.Store, 0)
+		c.Feed = eventring.New(c.Store, 0)
 	}
 	if c.Book == nil {
 		c.Book = payload.NewBook()

@@ -76,7 +76,7 @@ func (p *plan) refuse(path string, err error) error {
 // meta is the head of a command about one definition. It goes by the request and
 // by what it does, so that the same request sent again is the same command.
 func (p *plan) meta(what string) rota.Meta {
-	return rota.Meta{ID: p.c.command.Derive([]byte("definition: " + what)), Actor: p.c.actor, Law: rota.Law}
+	return rota.Meta{ID: p.c.command.Derive([]byte("definition: " + what)), Actor: p.c.actor, RulesVersion: rota.RulesVersion}
 }
 
 func (p *plan) add(path string, command rota.Command) {

@@ -83,7 +83,7 @@ func (p *plan) steps() (steps [][]member) {
 // write sends the plan.
 func (p *plan) write() error {
 	for i, step := range p.steps() {
-		all := &rota.All{Meta: rota.Meta{ID: p.c.command, Actor: p.c.actor, Law: rota.Law}}
+		all := &rota.All{Meta: rota.Meta{ID: p.c.command, Actor: p.c.actor, RulesVersion: rota.RulesVersion}}
 		if i > 0 {
 			all.ID = p.c.command.Derive([]byte("step " + strconv.Itoa(i)))
 		}

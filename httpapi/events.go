@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/rotajobs/rota"
-	"github.com/rotajobs/rota/feed"
+	"github.com/rotajobs/rota/eventring"
 )
 
 // heartbeat is how often a stream says so, if nothing else: nobody on the way is
@@ -19,7 +19,7 @@ import (
 const heartbeat = 15 * time.Second
 
 // eventsMax is how many events are taken from the feed at a time.
-const eventsMax = feed.PageMax
+const eventsMax = eventring.PageMax
 
 func (a *api) eventRoutes() {
 	kinds := make([]string, len(rota.EventKinds))
@@ -115,12 +115,12 @@ func (s *stream) begin() {
 	if last == "" {
 		last, _ = s.c.given("last_event_id")
 	}
-	life, number, _ := strings.Cut(last, "-")
+	incarnation, number, _ := strings.Cut(last, "-")
 	seq, err := strconv.ParseUint(number, 10, 64)
 	switch {
 	case last == "":
 		s.place()
-	case err != nil || life != s.c.Feed.Life() || seq > s.seq:
+	case err != nil || incarnation != s.c.Feed.Incarnation() || seq > s.seq:
 		s.reset("these events are of another life of the server")
 	default:
 		s.seq = seq
@@ -169,7 +169,7 @@ func (s *stream) take() (more bool) {
 }
 
 func (s *stream) event(e *rota.Event) {
-	fmt.Fprintf(&s.out, "id: %s-%d\nevent: %s\ndata: ", s.c.Feed.Life(), s.seq, e.Kind)
+	fmt.Fprintf(&s.out, "id: %s-%d\nevent: %s\ndata: ", s.c.Feed.Incarnation(), s.seq, e.Kind)
 	text := json.NewEncoder(&s.out)
 	text.SetEscapeHTML(false)
 	_ = text.Encode(NewEvent(e)) // it holds nothing that cannot be written; and it ends the line
@@ -177,10 +177,10 @@ func (s *stream) event(e *rota.Event) {
 }
 
 // place tells the client where it is, though nothing happened that it asked for.
-func (s *stream) place() { fmt.Fprintf(&s.out, "id: %s-%d\n\n", s.c.Feed.Life(), s.seq) }
+func (s *stream) place() { fmt.Fprintf(&s.out, "id: %s-%d\n\n", s.c.Feed.Incarnation(), s.seq) }
 
 func (s *stream) reset(reason string) {
-	fmt.Fprintf(&s.out, "id: %s-%d\nevent: reset\ndata: {\"reason\":%q}\n\n", s.c.Feed.Life(), s.seq, reason)
+	fmt.Fprintf(&s.out, "id: %s-%d\nevent: reset\ndata: {\"reason\":%q}\n\n", s.c.Feed.Incarnation(), s.seq, reason)
 }
 
 // flush sends what was written down, and reports whether the client took it.

@@ -124,10 +124,10 @@ func TestEventsThatAreGoneAreSaidToBe(t *testing.T) {
 	s.declare("a")
 	stream, _ := s.follow("")
 	place := stream.begin()
-	life, _, _ := strings.Cut(place, "-")
-	for _, last := range []string{"another-1", life + "-999999", life + "-x", "nonsense", life} {
+	incarnation, _, _ := strings.Cut(place, "-")
+	for _, last := range []string{"another-1", incarnation + "-999999", incarnation + "-x", "nonsense", incarnation} {
 		got, _ := s.follow("", "Last-Event-ID", last)
-		if e := got.next(); e.kind != "reset" || !strings.HasPrefix(e.id, life+"-") {
+		if e := got.next(); e.kind != "reset" || !strings.HasPrefix(e.id, incarnation+"-") {
 			t.Errorf("%s: %+v", last, e)
 		}
 	}
@@ -136,7 +136,7 @@ func TestEventsThatAreGoneAreSaidToBe(t *testing.T) {
 		jobs = append(jobs, rota.NewJob{Type: "a"})
 	}
 	s.apply(&rota.Enqueue{Meta: rota.NewMeta(""), Jobs: jobs})
-	late, _ := s.follow("", "Last-Event-ID", life+"-1")
+	late, _ := s.follow("", "Last-Event-ID", incarnation+"-1")
 	reset := late.next()
 	id := s.enqueue(`{"type": "a"}`)
 	if e := late.next(); reset.kind != "reset" || e.kind != "job.enqueued" || !strings.Contains(e.data, id) {

@@ -16,7 +16,7 @@ import (
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/engine"
-	"github.com/rotajobs/rota/feed"
+	"github.com/rotajobs/rota/eventring"
 	"github.com/rotajobs/rota/httpapi"
 	"github.com/rotajobs/rota/store/sqlite"
 	"github.com/rotajobs/rota/store/wrap"
@@ -31,7 +31,7 @@ const (
 type server struct {
 	testing.TB
 	store   rota.Store
-	feed    *feed.Feed
+	feed    *eventring.Ring
 	http    *httptest.Server
 	handler http.Handler
 	logs    *logDir
@@ -54,7 +54,7 @@ func newServer(t testing.TB, change ...func(*httpapi.Config)) *server {
 		}
 	})
 	s := &server{TB: t, store: wrap.Coalesce(file), logs: &logDir{dir: t.TempDir()}, log: &bytes.Buffer{}}
-	s.feed = feed.New(s.store, 64)
+	s.feed = eventring.New(s.store, 64)
 	config := httpapi.Config{
 		Store: s.store, Feed: s.feed, Token: token, Logs: logReader{s.logs}, ScratchDir: t.TempDir(), Version: "1.2.3",
 		Backup:    file.Backup,

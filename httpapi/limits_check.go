@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/rotajobs/rota"
-	"github.com/rotajobs/rota/internal/near"
+	"github.com/rotajobs/rota/internal/suggest"
 )
 
 // checkLimits refuses limits of types that nobody declared, once: a name with a
@@ -46,7 +46,7 @@ func (c *call) refuseTypes(unknown []string) error {
 	var errs []FieldError
 	for _, name := range unknown[:min(len(unknown), errorsMax)] {
 		reason := "nobody declared this type"
-		if meant := near.Word(name, declared); meant != "" {
+		if meant := suggest.Nearest(name, declared); meant != "" {
 			reason += "; did you mean " + meant + "?"
 		}
 		errs = append(errs, FieldError{Field: joinPath("types", name), Reason: reason})

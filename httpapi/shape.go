@@ -8,7 +8,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/rotajobs/rota/internal/near"
+	"github.com/rotajobs/rota/internal/suggest"
 )
 
 // shape is what a body may look like, taken from the Go type that it is read
@@ -117,5 +117,5 @@ func (s *shape) nearest(name string) string {
 	if field, known := s.meant[strings.ToLower(name)]; known {
 		return field
 	}
-	return near.Word(name, slices.Sorted(maps.Keys(s.fields)))
+	return suggest.Nearest(name, slices.Sorted(maps.Keys(s.fields)))
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
 	"github.com/rotajobs/rota"
-	"github.com/rotajobs/rota/internal/near"
+	"github.com/rotajobs/rota/internal/suggest"
 )
 
 // line is one value of a configuration file and where it stands.
@@ -161,7 +161,7 @@ func (r *reading) unknown(node ast.Node, key string) error {
 		keys = append(keys, s.Key)
 	}
 	hint := "see rota serve --help for those there are"
-	if meant := near.Word(strings.ReplaceAll(strings.ToLower(key), "-", "_"), keys); meant != "" {
+	if meant := suggest.Nearest(strings.ReplaceAll(strings.ToLower(key), "-", "_"), keys); meant != "" {
 		hint = "did you mean " + meant + "?"
 	}
 	return r.refuse(node, "", "there is no setting "+quoted(key), hint)

@@ -48,7 +48,7 @@ func (k nameKind) String() string        { return *k.to }
 
 // check asks the first command that will carry the name.
 func (k nameKind) check() error {
-	err := (&rota.Recover{Meta: rota.NewMeta(""), Runner: *k.to, Life: rota.NewID()}).Validate()
+	err := (&rota.Recover{Meta: rota.NewMeta(""), Runner: *k.to, Incarnation: rota.NewID()}).Validate()
 	var refusal *rota.Error
 	if errors.As(err, &refusal) {
 		return errors.New(refusal.Reason)

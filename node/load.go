@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/rotajobs/rota"
-	"github.com/rotajobs/rota/internal/near"
+	"github.com/rotajobs/rota/internal/suggest"
 )
 
 // DefaultFile is read if it stands in the working directory.
@@ -120,7 +120,7 @@ func Mistaken(environ []string) (names []string) {
 		if !ours || rest == "URL" || rest == "TOKEN" {
 			continue
 		}
-		if meant := near.Word(name, variables()); meant != "" && meant != name {
+		if meant := suggest.Nearest(name, variables()); meant != "" && meant != name {
 			names = append(names, name+" (did you mean "+meant+"?)")
 		}
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/rotajobs/rota/action"
 	"github.com/rotajobs/rota/console"
 	"github.com/rotajobs/rota/engine"
-	"github.com/rotajobs/rota/feed"
+	"github.com/rotajobs/rota/eventring"
 	"github.com/rotajobs/rota/payload"
 	"github.com/rotajobs/rota/pgwire"
 	"github.com/rotajobs/rota/telemetry"
@@ -32,7 +32,7 @@ type Node struct {
 	kept     keptStore
 	meter    *metered
 	store    rota.Store // what everybody uses
-	feed     *feed.Feed
+	feed     *eventring.Ring
 	meters   *meters
 	logs     *runLogs
 	book     *payload.Book // of the schemas that faces hold params to
@@ -67,17 +67,17 @@ func (n *Node) Ready() <-chan struct{} { return n.ready }
 // more jobs, lets those that run end within the grace, answers meanwhile, hangs
 // up, and closes what Open took. A node runs once.
 func (n *Node) Run(ctx context.Context) error {
-	life, die := context.WithCancel(context.Background())
+	incarnation, die := context.WithCancel(context.Background())
 	defer die()
-	jobs := begin(func() error { return n.runEngines(life) })
+	jobs := begin(func() error { return n.runEngines(incarnation) })
 	web := begin(func() error { return n.server.Serve(n.listener) })
 	talk, fallSilent := context.WithCancel(context.Background())
 	defer fallSilent()
 	port := begin(func() error { return n.serveSQL(talk) })
 	var upkeep sync.WaitGroup
-	upkeep.Go(func() { n.logs.run(life) })
+	upkeep.Go(func() { n.logs.run(incarnation) })
 	if n.offset != nil {
-		upkeep.Go(func() { n.offset.run(life) })
+		upkeep.Go(func() { n.offset.run(incarnation) })
 	}
 	err := n.attend(ctx, jobs, web, port)
 	n.stop(die, jobs, web)
@@ -91,14 +91,14 @@ func (n *Node) Run(ctx context.Context) error {
 
 // runEngines runs jobs and delivers webhooks. If one cannot go on, neither does
 // the other.
-func (n *Node) runEngines(life context.Context) error {
-	life, die := context.WithCancel(life)
+func (n *Node) runEngines(incarnation context.Context) error {
+	incarnation, die := context.WithCancel(incarnation)
 	defer die()
 	lane := begin(func() error {
 		defer die()
-		return n.lane.Run(life)
+		return n.lane.Run(incarnation)
 	})
-	err := n.engine.Run(life)
+	err := n.engine.Run(incarnation)
 	die()
 	<-lane.done
 	return errors.Join(err, lane.err)

@@ -7,7 +7,7 @@ import (
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/action"
 	"github.com/rotajobs/rota/engine"
-	"github.com/rotajobs/rota/feed"
+	"github.com/rotajobs/rota/eventring"
 	"github.com/rotajobs/rota/payload"
 	"github.com/rotajobs/rota/store/wrap"
 )
@@ -76,9 +76,9 @@ func (n *Node) openStore() error {
 	}
 	n.meter = newMetered(kept, n.meters)
 	n.store = wrap.Coalesce(n.meter)
-	n.feed = feed.New(n.store, 0)
+	n.feed = eventring.New(n.store, 0)
 	n.closeLast(func() error { n.feed.Close(); return nil })
-	n.feed.Hear(newCounted(n.meters).hear)
+	n.feed.Subscribe(newCounted(n.meters).hear)
 	return nil
 }
 

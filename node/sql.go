@@ -112,15 +112,15 @@ func badCertificate(field, reason string, err error) error {
 }
 
 // serveSQL answers on the SQL port from when the node does until life ends.
-func (n *Node) serveSQL(life context.Context) error {
+func (n *Node) serveSQL(incarnation context.Context) error {
 	select {
 	case <-n.serving:
-	case <-life.Done():
+	case <-incarnation.Done():
 		return nil
 	}
 	if n.sqlListener == nil {
-		<-life.Done()
+		<-incarnation.Done()
 		return nil
 	}
-	return n.port.Serve(life, n.sqlListener)
+	return n.port.Serve(incarnation, n.sqlListener)
 }

@@ -13,7 +13,7 @@ type keptStore struct {
 	rota.Store
 	backup func(ctx context.Context, path string, progress func(done, total int64)) error // nil: its server's tools do
 	size   func() (int64, error)
-	roll   rota.Roll // nil: nobody shares it
+	roll   rota.Membership // nil: nobody shares it
 }
 
 // openKept opens the store that the URL names.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/action"
-	"github.com/rotajobs/rota/internal/near"
+	"github.com/rotajobs/rota/internal/suggest"
 )
 
 // targetsKey is the section of the file that names databases. Its keys are names
@@ -49,7 +49,7 @@ func (r *reading) readTargets(node *ast.MappingValueNode) error {
 func (r *reading) targetPart(node *ast.MappingValueNode, name, key, part string) error {
 	if !slices.Contains(targetParts, part) {
 		hint := "there are " + strings.Join(targetParts, ", ")
-		if meant := near.Word(part, targetParts); meant != "" {
+		if meant := suggest.Nearest(part, targetParts); meant != "" {
 			hint = "did you mean " + meant + "?"
 		}
 		return r.refuse(node.Key, "", "there is no setting "+quoted(key+"."+part), hint)

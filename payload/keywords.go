@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/rotajobs/rota"
-	"github.com/rotajobs/rota/internal/near"
+	"github.com/rotajobs/rota/internal/suggest"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
@@ -236,7 +236,7 @@ var drafts = []*jsonschema.Draft{jsonschema.Draft4, jsonschema.Draft6, jsonschem
 
 func unknownKeyword(word string, at place) error {
 	err := rota.Invalidf(at.key(word).String(), "is not a keyword of JSON Schema")
-	switch meant := near.Word(word, slices.Sorted(maps.Keys(keywords))); {
+	switch meant := suggest.Nearest(word, slices.Sorted(maps.Keys(keywords))); {
 	case word == "nullable":
 		err.Hint = `to allow null, write "type": ["string", "null"]`
 	case word == "example":

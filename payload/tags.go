@@ -12,7 +12,7 @@ import (
 
 	"github.com/invopop/jsonschema"
 	"github.com/rotajobs/rota"
-	"github.com/rotajobs/rota/internal/near"
+	"github.com/rotajobs/rota/internal/suggest"
 )
 
 // slot stands for the i-th field of a struct while its tags are read: the field
@@ -114,7 +114,7 @@ func checkTag(f field) error {
 
 func badTag(f field, part string, known bool, word string) error {
 	err := rota.Invalidf("schema", "the jsonschema tag of %s has %s in it, which is not known", f.owner, show(part))
-	if meant := near.Word(word, slices.Sorted(maps.Keys(tagWords))); meant != "" && !known {
+	if meant := suggest.Nearest(word, slices.Sorted(maps.Keys(tagWords))); meant != "" && !known {
 		err.Hint = "did you mean " + meant + "?"
 	} else {
 		err.Hint = `a comma in a text is written \\,`

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/rotajobs/rota/internal/near"
+	"github.com/rotajobs/rota/internal/suggest"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 )
@@ -90,7 +90,7 @@ func (r reader) properties(target string) []string {
 }
 
 func (r reader) unknown(at, name string, known []string) string {
-	switch meant := near.Word(name, known); {
+	switch meant := suggest.Nearest(name, known); {
 	case meant != "":
 		return "is not a field of this type; did you mean " + at + keyStep(meant) + "?"
 	case len(known) == 0:

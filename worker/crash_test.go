@@ -15,7 +15,7 @@ import (
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/httpapi"
 	"github.com/rotajobs/rota/worker"
-	"github.com/rotajobs/rota/worker/site"
+	"github.com/rotajobs/rota/worker/workertest"
 )
 
 // TestServersAreKilledUnderTheirWorkers: jobs flow while the server is killed and
@@ -24,7 +24,7 @@ import (
 // was lost, and nothing done twice.
 func TestServersAreKilledUnderTheirWorkers(t *testing.T) {
 	t.Parallel()
-	s := site.New(t)
+	s := workertest.New(t)
 	for i := range 2 {
 		hire(t, s.Relay().URL(), s.Token(), here(s).registry(), worker.Config{
 			Name: fmt.Sprint("w-", i), Workers: 4, Lease: time.Minute, Timeout: 2 * time.Second,
@@ -36,7 +36,7 @@ func TestServersAreKilledUnderTheirWorkers(t *testing.T) {
 	for from := range 4 {
 		flow.Go(func() {
 			for i := from; i < count; i += 4 {
-				jobs[i] = s.Enqueue("task", site.Object{"mark": fmt.Sprint("m-", i), "do": "nap", "for": fmt.Sprint(rand.IntN(20), "ms")}, nil)
+				jobs[i] = s.Enqueue("task", workertest.Object{"mark": fmt.Sprint("m-", i), "do": "nap", "for": fmt.Sprint(rand.IntN(20), "ms")}, nil)
 			}
 		})
 	}
@@ -75,10 +75,10 @@ func ends(lines []line) (n int) {
 // dead one could prove is worth nothing.
 func TestAKilledWorker(t *testing.T) {
 	t.Parallel()
-	s := site.New(t)
+	s := workertest.New(t)
 	victim := elsewhere(s, s.Relay().URL(), "victim")
 	s.Until("the type is declared", func() bool { status, _ := s.Send("GET", "/types/task", nil); return status == http.StatusOK })
-	job := s.Enqueue("task", site.Object{"mark": "k", "do": "wait", "until": s.Path("go")}, nil)
+	job := s.Enqueue("task", workertest.Object{"mark": "k", "do": "wait", "until": s.Path("go")}, nil)
 	begun := here(s).has(t, "start", "k")
 	victim.Kill()
 	hire(t, s.Relay().URL(), s.Token(), here(s).registry(), worker.Config{Name: "heir"}).ready()
@@ -113,12 +113,12 @@ func retried(t *testing.T, e httpapi.ExecutionDetail, first, second string) {
 }
 
 // lateFinish says for a run, with the proof that it was given, that it completed.
-func lateFinish(s *site.Site, job httpapi.Job, of line) (code string) {
+func lateFinish(s *workertest.Site, job httpapi.Job, of line) (code string) {
 	s.Helper()
 	var answer struct {
 		Items []struct{ Code string }
 	}
-	s.Must("POST", "/finish", site.Object{"items": []site.Object{{
+	s.Must("POST", "/finish", workertest.Object{"items": []workertest.Object{{
 		"job_id": job.ID, "run_id": of.run, "lease_token": of.token, "outcome": "completed", "result": "too late",
 	}}}, &answer)
 	return answer.Items[0].Code
@@ -129,11 +129,11 @@ func lateFinish(s *site.Site, job httpapi.Job, of line) (code string) {
 // heard nothing, is dropped.
 func TestAFrozenWorker(t *testing.T) {
 	t.Parallel()
-	s := site.New(t)
+	s := workertest.New(t)
 	sleeper := elsewhere(s, s.Relay().URL(), "sleeper")
 	s.Until("the type is declared", func() bool { status, _ := s.Send("GET", "/types/task", nil); return status == http.StatusOK })
-	heeds := s.Enqueue("task", site.Object{"mark": "heeds", "do": "wait", "until": s.Path("go")}, nil)
-	deaf := s.Enqueue("task", site.Object{"mark": "deaf", "do": "deaf", "until": s.Path("go")}, nil)
+	heeds := s.Enqueue("task", workertest.Object{"mark": "heeds", "do": "wait", "until": s.Path("go")}, nil)
+	deaf := s.Enqueue("task", workertest.Object{"mark": "deaf", "do": "deaf", "until": s.Path("go")}, nil)
 	here(s).has(t, "start", "heeds")
 	proof := here(s).has(t, "start", "deaf")
 	sleeper.Signal(syscall.SIGSTOP)
@@ -169,11 +169,11 @@ func TestAFrozenWorker(t *testing.T) {
 // nothing, and the retry stands.
 func TestAWorkerThatIsCutOff(t *testing.T) {
 	t.Parallel()
-	s := site.New(t)
+	s := workertest.New(t)
 	way := s.Relay()
 	island := hire(t, way.URL(), s.Token(), here(s).registry(), worker.Config{Name: "island", Workers: 2, Lease: 4 * time.Second, Timeout: time.Second}).ready()
-	told := s.Enqueue("task", site.Object{"mark": "told", "do": "wait", "until": s.Path("never")}, site.Object{"max_retries": 0})
-	ends := s.Enqueue("task", site.Object{"mark": "ends", "do": "wait", "until": s.Path("go")}, nil)
+	told := s.Enqueue("task", workertest.Object{"mark": "told", "do": "wait", "until": s.Path("never")}, workertest.Object{"max_retries": 0})
+	ends := s.Enqueue("task", workertest.Object{"mark": "ends", "do": "wait", "until": s.Path("go")}, nil)
 	here(s).has(t, "start", "told")
 	here(s).has(t, "start", "ends")
 	way.Hold()
@@ -191,7 +191,7 @@ func TestAWorkerThatIsCutOff(t *testing.T) {
 	}
 	s.Until("its end is dropped", func() bool { return strings.Contains(island.said.String(), "how it ended is dropped") })
 	retried(t, s.Execution(ends.ID), "island", "heir")
-	after := s.Ended(s.Enqueue("task", site.Object{"mark": "after"}, nil))
+	after := s.Ended(s.Enqueue("task", workertest.Object{"mark": "after"}, nil))
 	if after.State != "completed" {
 		t.Errorf("afterwards a job is %s", after.State)
 	}
@@ -201,12 +201,12 @@ func TestAWorkerThatIsCutOff(t *testing.T) {
 // TestConnectionsBreak: whatever is under way when they do, every job runs once.
 func TestConnectionsBreak(t *testing.T) {
 	t.Parallel()
-	s := site.New(t)
+	s := workertest.New(t)
 	way := s.Relay()
 	hire(t, way.URL(), s.Token(), here(s).registry(), worker.Config{Workers: 4, Lease: time.Minute, Timeout: 2 * time.Second}).ready()
 	var jobs []httpapi.Job
 	for i := range 200 {
-		jobs = append(jobs, s.Enqueue("task", site.Object{"mark": fmt.Sprint("m-", i), "do": "nap", "for": "3ms"}, nil))
+		jobs = append(jobs, s.Enqueue("task", workertest.Object{"mark": fmt.Sprint("m-", i), "do": "nap", "for": "3ms"}, nil))
 		if i%10 == 5 {
 			way.Cut()
 		}
@@ -225,12 +225,12 @@ func TestConnectionsBreak(t *testing.T) {
 // runs to its end: no job waits for the end of a lease that nobody keeps.
 func TestWorkersComeAndGo(t *testing.T) {
 	t.Parallel()
-	s := site.New(t)
+	s := workertest.New(t)
 	reg := here(s).registry
 	first := hire(t, s.Relay().URL(), s.Token(), reg(), worker.Config{}).ready()
 	var jobs []httpapi.Job
 	for i := range 150 {
-		jobs = append(jobs, s.Enqueue("task", site.Object{"mark": fmt.Sprint("m-", i), "do": "nap", "for": "10ms"}, nil))
+		jobs = append(jobs, s.Enqueue("task", workertest.Object{"mark": fmt.Sprint("m-", i), "do": "nap", "for": "10ms"}, nil))
 		if i%10 == 9 {
 			next := hire(t, s.Relay().URL(), s.Token(), reg(), worker.Config{Workers: 2, Lease: time.Hour}).ready()
 			first.stop()
@@ -249,7 +249,7 @@ func TestWorkersComeAndGo(t *testing.T) {
 
 // lasts waits for so long, and says how much of that was lost to this process and to
 // the server on a machine that is busy.
-func lasts(s *site.Site, d time.Duration) (lost time.Duration) {
+func lasts(s *workertest.Site, d time.Duration) (lost time.Duration) {
 	s.Helper()
 	const every, usual = 20 * time.Millisecond, 30 * time.Millisecond
 	last := time.Now()
@@ -266,12 +266,12 @@ func lasts(s *site.Site, d time.Duration) (lost time.Duration) {
 // TestAStopIsAwaited: what runs goes on to its end, which is recorded.
 func TestAStopIsAwaited(t *testing.T) {
 	t.Parallel()
-	s := site.New(t)
+	s := workertest.New(t)
 	var job httpapi.Job
 	for _, lease := range []time.Duration{2 * time.Second, 8 * time.Second, 32 * time.Second} { // a busy machine loses the short ones
 		mark := "s-" + lease.String()
 		w := hire(t, s.Relay().URL(), s.Token(), here(s).registry(), worker.Config{Lease: lease}).ready()
-		job = s.Enqueue("task", site.Object{"mark": mark, "do": "wait", "until": s.Path("go-" + mark)}, nil)
+		job = s.Enqueue("task", workertest.Object{"mark": mark, "do": "wait", "until": s.Path("go-" + mark)}, nil)
 		here(s).has(t, "start", mark)
 		w.stop()
 		lost := lasts(s, lease+lease/4) // more than a lease, which has to be kept meanwhile
@@ -290,7 +290,7 @@ func TestAStopIsAwaited(t *testing.T) {
 	}
 
 	cut := hire(t, s.Relay().URL(), s.Token(), here(s).registry(), worker.Config{}).ready()
-	job = s.Enqueue("task", site.Object{"mark": "cut", "do": "nap", "for": "1h"}, nil)
+	job = s.Enqueue("task", workertest.Object{"mark": "cut", "do": "nap", "for": "1h"}, nil)
 	here(s).has(t, "start", "cut")
 	cut.stop()
 	cut.Cut()

@@ -14,17 +14,17 @@ import (
 	"github.com/rotajobs/rota/engine"
 	"github.com/rotajobs/rota/httpapi"
 	"github.com/rotajobs/rota/worker"
-	"github.com/rotajobs/rota/worker/site"
+	"github.com/rotajobs/rota/worker/workertest"
 )
 
 // TestRunsShowWhatTheyDid: what a handler says far away is kept as if it had said
 // it in the server.
 func TestRunsShowWhatTheyDid(t *testing.T) {
 	t.Parallel()
-	s := site.New(t)
+	s := workertest.New(t)
 	w := hire(t, s.Relay().URL(), s.Token(), here(s).registry(), worker.Config{}).ready()
 
-	shown := s.Ended(s.Enqueue("task", site.Object{"mark": "show", "do": "show"}, nil)).Attempts[0]
+	shown := s.Ended(s.Enqueue("task", workertest.Object{"mark": "show", "do": "show"}, nil)).Attempts[0]
 	run := shown.Run
 	if shown.State != "completed" || *run.RowsAffected != 7 || *run.ExitCode != 3 || len(run.Artifacts) != 1 || run.Artifacts[0] != "out/report.pdf" ||
 		string(run.Runner) != w.Name() || string(run.Progress) != `{"percent":50}` {
@@ -37,19 +37,19 @@ func TestRunsShowWhatTheyDid(t *testing.T) {
 		t.Errorf("its log reads %q", log)
 	}
 
-	failed := s.Ended(s.Enqueue("task", site.Object{"mark": "fail", "do": "fail"}, site.Object{"max_retries": 1}))
+	failed := s.Ended(s.Enqueue("task", workertest.Object{"mark": "fail", "do": "fail"}, workertest.Object{"max_retries": 1}))
 	if len(failed.Attempts) != 2 || failed.State != "dead" || failed.Error != "it went wrong" {
 		t.Errorf("a failure is %s after %d attempts: %s", failed.State, len(failed.Attempts), failed.Error)
 	}
-	died := s.Ended(s.Enqueue("task", site.Object{"mark": "die", "do": "die"}, nil))
+	died := s.Ended(s.Enqueue("task", workertest.Object{"mark": "die", "do": "die"}, nil))
 	if len(died.Attempts) != 1 || died.State != "dead" {
 		t.Errorf("what cannot be helped is %s after %d attempts", died.State, len(died.Attempts))
 	}
-	panicked := s.Ended(s.Enqueue("task", site.Object{"mark": "panic", "do": "panic"}, site.Object{"max_retries": 0}))
+	panicked := s.Ended(s.Enqueue("task", workertest.Object{"mark": "panic", "do": "panic"}, workertest.Object{"max_retries": 0}))
 	if panicked.ErrorCode != "panic" || !strings.Contains(string(panicked.Error), "at the disco") || !strings.Contains(s.LogOf(panicked.LastJobID), "main_test.go") {
 		t.Errorf("a panic is %s: %s", panicked.ErrorCode, panicked.Error)
 	}
-	later := s.Enqueue("task", site.Object{"mark": "later", "do": "later"}, nil)
+	later := s.Enqueue("task", workertest.Object{"mark": "later", "do": "later"}, nil)
 	s.Until("it comes back in an hour", func() bool {
 		e := s.Execution(later.ExecutionID)
 		return e.State == "failed" && time.Until(e.NextRetryAt.Time) > 50*time.Minute
@@ -60,9 +60,9 @@ func TestRunsShowWhatTheyDid(t *testing.T) {
 // options say; declared again as they stand nothing changes.
 func TestTypesAndLimitsAreDeclared(t *testing.T) {
 	t.Parallel()
-	s := site.New(t)
-	s.Must("PUT", "/types/other", site.Object{}, nil)
-	s.Must("PUT", "/limits", site.Object{"global": 50, "types": site.Object{"other": site.Object{"rate": "100/1m"}}, "keys": site.Object{"k": 2}}, nil)
+	s := workertest.New(t)
+	s.Must("PUT", "/types/other", workertest.Object{}, nil)
+	s.Must("PUT", "/limits", workertest.Object{"global": 50, "types": workertest.Object{"other": workertest.Object{"rate": "100/1m"}}, "keys": workertest.Object{"k": 2}}, nil)
 	declare := func() (typ httpapi.Type, limits string) {
 		reg := engine.NewRegistry()
 		engine.Handle(reg, func(context.Context, task) error { return nil },
@@ -94,7 +94,7 @@ func TestTypesAndLimitsAreDeclared(t *testing.T) {
 // TestATraceGoesOn: a handler knows the span that has enqueued its job.
 func TestATraceGoesOn(t *testing.T) {
 	t.Parallel()
-	s := site.New(t)
+	s := workertest.New(t)
 	traces := make(chan string, 1)
 	reg := engine.NewRegistry()
 	reg.Func("reports/traced", rota.TypeSpec{}, func(_ context.Context, job *rota.Job) error {
@@ -104,7 +104,7 @@ func TestATraceGoesOn(t *testing.T) {
 	hire(t, s.Relay().URL(), s.Token(), reg, worker.Config{}).ready()
 	const parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 	s.Header.Set("Traceparent", parent)
-	s.Ended(s.Enqueue("reports/traced", site.Object{}, nil))
+	s.Ended(s.Enqueue("reports/traced", workertest.Object{}, nil))
 	if got := <-traces; got != parent {
 		t.Errorf("it goes on from %q, want %q", got, parent)
 	}
@@ -113,10 +113,10 @@ func TestATraceGoesOn(t *testing.T) {
 // TestPayloadsThatDoNotFitAreNotHandedOut: the schema may have come after the job.
 func TestPayloadsThatDoNotFitAreNotHandedOut(t *testing.T) {
 	t.Parallel()
-	s := site.New(t)
-	s.Must("PUT", "/types/task", site.Object{}, nil)
-	bad := s.Enqueue("task", site.Object{"mark": 7}, nil)
-	good := s.Enqueue("task", site.Object{"mark": "good"}, nil)
+	s := workertest.New(t)
+	s.Must("PUT", "/types/task", workertest.Object{}, nil)
+	bad := s.Enqueue("task", workertest.Object{"mark": 7}, nil)
+	good := s.Enqueue("task", workertest.Object{"mark": "good"}, nil)
 	hire(t, s.Relay().URL(), s.Token(), here(s).registry(), worker.Config{}).ready()
 	if e := s.Ended(good); e.State != "completed" {
 		t.Errorf("the one behind it is %s: %s", e.State, e.Error)
@@ -128,7 +128,7 @@ func TestPayloadsThatDoNotFitAreNotHandedOut(t *testing.T) {
 	if lines := here(s).lines(t, ""); len(lines) != 2 {
 		t.Errorf("the handlers did %v", lines)
 	}
-	status, text := s.Send(http.MethodPost, "/jobs", site.Object{"type": "task", "params": site.Object{"mark": ""}})
+	status, text := s.Send(http.MethodPost, "/jobs", workertest.Object{"type": "task", "params": workertest.Object{"mark": ""}})
 	if status != http.StatusUnprocessableEntity || !strings.Contains(string(text), "params.mark") {
 		t.Errorf("one that is sent now is answered %d %s", status, text)
 	}
@@ -137,12 +137,12 @@ func TestPayloadsThatDoNotFitAreNotHandedOut(t *testing.T) {
 // TestACancelReachesTheHandler, through its heartbeat.
 func TestACancelReachesTheHandler(t *testing.T) {
 	t.Parallel()
-	s := site.New(t)
+	s := workertest.New(t)
 	hire(t, s.Relay().URL(), s.Token(), here(s).registry(), worker.Config{Lease: 6 * time.Second}).ready()
-	job := s.Enqueue("task", site.Object{"mark": "c", "do": "nap", "for": "1h"}, nil)
+	job := s.Enqueue("task", workertest.Object{"mark": "c", "do": "nap", "for": "1h"}, nil)
 	here(s).has(t, "start", "c")
 	began := time.Now()
-	s.Must("POST", "/jobs/"+job.ID.String()+"/cancel", site.Object{"reason": "timeout"}, nil) // a person's words are not the server's
+	s.Must("POST", "/jobs/"+job.ID.String()+"/cancel", workertest.Object{"reason": "timeout"}, nil) // a person's words are not the server's
 	e := s.Ended(job)
 	if e.State != "cancelled" || len(e.Attempts) != 1 || e.Attempts[0].Run.CancelReason != "timeout" {
 		t.Errorf("it is %s after %d attempts: %+v", e.State, len(e.Attempts), e.Attempts[0].Run)
@@ -158,9 +158,9 @@ func TestACancelReachesTheHandler(t *testing.T) {
 // TestTimeIsUp: a run that takes too long is stopped and tried again.
 func TestTimeIsUp(t *testing.T) {
 	t.Parallel()
-	s := site.New(t)
+	s := workertest.New(t)
 	hire(t, s.Relay().URL(), s.Token(), here(s).registry(), worker.Config{}).ready()
-	e := s.Ended(s.Enqueue("task", site.Object{"mark": "t", "do": "nap", "for": "1h"}, site.Object{"timeout": "1s", "max_retries": 1}))
+	e := s.Ended(s.Enqueue("task", workertest.Object{"mark": "t", "do": "nap", "for": "1h"}, workertest.Object{"timeout": "1s", "max_retries": 1}))
 	if len(e.Attempts) != 2 || e.ErrorCode != rota.CodeTimeout || e.Attempts[0].Run.Status != "CANCELLED" || e.Attempts[0].Run.ErrorCode != rota.CodeTimeout {
 		t.Errorf("after %d attempts it is %s, %s", len(e.Attempts), e.State, e.ErrorCode)
 	}
@@ -170,19 +170,19 @@ func TestTimeIsUp(t *testing.T) {
 // now ends it too, and cuts off what runs.
 func TestAWrongTokenEndsTheWorker(t *testing.T) {
 	t.Parallel()
-	s := site.New(t)
+	s := workertest.New(t)
 	err := hire(t, s.Relay().URL(), "0123456789abcdef0123456789abcdef", here(s).registry(), worker.Config{}).ended()
 	if rota.CodeOf(err) != rota.Denied || !strings.Contains(err.Error(), "the token is wrong") || !strings.Contains(err.Error(), "admin.token") {
 		t.Errorf("it ends with %v", err)
 	}
 
-	other := site.New(t) // with a token of its own
-	way := site.NewRelay(t)
-	way.Lead(s.Address())
+	other := workertest.New(t) // with a token of its own
+	way := workertest.NewRelay(t)
+	way.SetTarget(s.Address())
 	w := hire(t, way.URL(), s.Token(), here(s).registry(), worker.Config{}).ready()
-	s.Enqueue("task", site.Object{"mark": "cut", "do": "nap", "for": "1h"}, nil)
+	s.Enqueue("task", workertest.Object{"mark": "cut", "do": "nap", "for": "1h"}, nil)
 	here(s).has(t, "start", "cut")
-	way.Lead(other.Address())
+	way.SetTarget(other.Address())
 	way.Cut()
 	began := time.Now()
 	if err := w.ended(); rota.CodeOf(err) != rota.Denied {
@@ -197,21 +197,21 @@ func TestAWrongTokenEndsTheWorker(t *testing.T) {
 // TestAWorkerMayBeThereFirst: it waits for its server.
 func TestAWorkerMayBeThereFirst(t *testing.T) {
 	t.Parallel()
-	s := site.Vacant(t)
+	s := workertest.Vacant(t)
 	const token = "0123456789abcdef0123456789abcdef"
 	s.SetToken(token)
 	url := s.Relay().URL()
 	w := hire(t, url, token, here(s).registry(), worker.Config{})
-	site.Until(t, "it has found nobody", func() bool { return strings.Contains(w.said.String(), "does not answer") })
+	workertest.Until(t, "it has found nobody", func() bool { return strings.Contains(w.said.String(), "does not answer") })
 	s.Restart()
 	w.ready()
-	if e := s.Ended(s.Enqueue("task", site.Object{"mark": "first"}, nil)); e.State != "completed" {
+	if e := s.Ended(s.Enqueue("task", workertest.Object{"mark": "first"}, nil)); e.State != "completed" {
 		t.Errorf("a job is %s", e.State)
 	}
 	if n := strings.Count(w.said.String(), "does not answer"); n > 2 {
 		t.Errorf("an outage is told of %d times", n)
 	}
-	site.Until(t, "it has said whom it works for", func() bool {
+	workertest.Until(t, "it has said whom it works for", func() bool {
 		return strings.Contains(w.said.String(), "msg=working for="+url) && strings.Contains(w.said.String(), "types=[task] slots=")
 	})
 }

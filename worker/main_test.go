@@ -17,11 +17,11 @@ import (
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/engine"
 	"github.com/rotajobs/rota/worker"
-	"github.com/rotajobs/rota/worker/site"
+	"github.com/rotajobs/rota/worker/workertest"
 )
 
 func TestMain(m *testing.M) {
-	site.Main(m, map[string]func(context.Context) error{"worker": workerProgram})
+	workertest.Main(m, map[string]func(context.Context) error{"worker": workerProgram})
 }
 
 // What the tests tell a worker in a process of its own.
@@ -101,7 +101,7 @@ func (l ledger) lines(t testing.TB, mark string) (all []line) {
 // has waits for a line.
 func (l ledger) has(t testing.TB, word, mark string) (found line) {
 	t.Helper()
-	site.Until(t, "the ledger says "+word+" "+mark, func() bool {
+	workertest.Until(t, "the ledger says "+word+" "+mark, func() bool {
 		all := l.lines(t, mark)
 		i := slices.IndexFunc(all, func(one line) bool { return one.word == word })
 		if i >= 0 {
@@ -225,7 +225,7 @@ func (c *crew) ended() error {
 	case err := <-c.over:
 		c.over <- err
 		return err
-	case <-time.After(site.Patience):
+	case <-time.After(workertest.Patience):
 		c.t.Fatalf("the worker does not end:\n%s", c.said)
 		return nil
 	}
@@ -238,7 +238,7 @@ func (c *crew) ready() *crew {
 	case <-c.Ready():
 	case err := <-c.over:
 		c.t.Fatalf("the worker ended: %v\n%s", err, c.said)
-	case <-time.After(site.Patience):
+	case <-time.After(workertest.Patience):
 		c.t.Fatalf("the worker does not begin:\n%s", c.said)
 	}
 	return c
@@ -263,7 +263,7 @@ func (s *said) String() string {
 }
 
 // here is a ledger beside the data of a server.
-func here(s *site.Site) ledger { return ledger(s.Path("ledger")) }
+func here(s *workertest.Site) ledger { return ledger(s.Path("ledger")) }
 
 // touch makes a file.
 func touch(t testing.TB, path string) {
@@ -274,7 +274,7 @@ func touch(t testing.TB, path string) {
 }
 
 // elsewhere starts a worker in a process of its own.
-func elsewhere(s *site.Site, url, name string) *site.Process {
+func elsewhere(s *workertest.Site, url, name string) *workertest.Process {
 	s.Helper()
-	return site.Program(s.TB, "worker", envURL+"="+url, envToken+"="+s.Token(), envName+"="+name, envLedger+"="+string(here(s)))
+	return workertest.Program(s.TB, "worker", envURL+"="+url, envToken+"="+s.Token(), envName+"="+name, envLedger+"="+string(here(s)))
 }

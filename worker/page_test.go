@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/rotajobs/rota/worker/site"
+	"github.com/rotajobs/rota/worker/workertest"
 )
 
 // TestThePageIsRight sends what stands in docs/workers.md, in its order, and holds
@@ -25,12 +25,12 @@ func TestThePageIsRight(t *testing.T) {
 	if len(calls) != 4 {
 		t.Fatalf("the page has %d calls with their answers", len(calls))
 	}
-	s := site.New(t)
+	s := workertest.New(t)
 	real := strings.NewReplacer()
 	for _, call := range calls {
 		method, path, request, want := call[1], call[2], call[3], call[4]
 		if path == "/claim" {
-			s.Enqueue("mail", site.Object{"to": "ada@example.org"}, nil)
+			s.Enqueue("mail", workertest.Object{"to": "ada@example.org"}, nil)
 		}
 		var answer, shown any
 		s.Must(method, path, json.RawMessage(real.Replace(request)), &answer)

@@ -139,12 +139,12 @@ func (a *app) remembered(ctx context.Context, opts eventOptions) (found []event,
 	if err != nil {
 		return nil, err
 	}
-	life, number, _ := strings.Cut(last, "-")
+	incarnation, number, _ := strings.Cut(last, "-")
 	newest, err := strconv.ParseUint(number, 10, 64)
 	if err != nil || newest == 0 {
 		return nil, err
 	}
-	events, err := a.stream(ctx, nil, fmt.Sprintf("%s-%d", life, newest-min(newest, remembered)))
+	events, err := a.stream(ctx, nil, fmt.Sprintf("%s-%d", incarnation, newest-min(newest, remembered)))
 	if err != nil {
 		return nil, err
 	}

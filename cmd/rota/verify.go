@@ -97,7 +97,7 @@ func (a *app) verify(ctx context.Context, opts verifyOptions) error {
 
 // verifiable is a store that tells how far it has been looked at.
 type verifiable interface {
-	VerifyAloud(ctx context.Context, heard func(rota.Checked)) iter.Seq2[rota.Violation, error]
+	VerifyProgress(ctx context.Context, heard func(rota.Checked)) iter.Seq2[rota.Violation, error]
 	Close() error
 }
 
@@ -126,7 +126,7 @@ func (a *app) check(ctx context.Context, store verifiable) (verifyView, error) {
 	view := verifyView{Violations: []violationView{}}
 	progress := a.newProgress()
 	defer progress.clear()
-	for v, err := range store.VerifyAloud(ctx, func(c rota.Checked) {
+	for v, err := range store.VerifyProgress(ctx, func(c rota.Checked) {
 		view.Checked = verifyCount(c)
 		progress.show("checked %d jobs", c.Jobs)
 	}) {

@@ -5,7 +5,7 @@ import (
 
 	"github.com/rotajobs/rota/console/kind"
 	"github.com/rotajobs/rota/console/query"
-	"github.com/rotajobs/rota/internal/near"
+	"github.com/rotajobs/rota/internal/suggest"
 )
 
 // call is a function with what it is given.
@@ -136,7 +136,7 @@ func noFunction(name string, known []*function, args []value, at int, t *transla
 	}
 	e := refuse(StateFunction, at, "function %s(%s) does not exist", name, strings.Join(kinds, ", "))
 	if len(known) == 0 {
-		if meant := near.Word(name, functionNames); meant != "" {
+		if meant := suggest.Nearest(name, functionNames); meant != "" {
 			e.Hint = "did you mean " + meant + "?"
 		}
 		return e

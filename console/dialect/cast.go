@@ -66,7 +66,7 @@ func kindOf(t *query.Type) (kind.Kind, error) {
 		if known, is := kindsBesides[name]; is {
 			k = known
 		} else {
-			return k, refuse(StateObject, t.At, "type %q does not exist", t.Name).hinting("%s", suggest(t.Name, "there are", kindNames))
+			return k, refuse(StateObject, t.At, "type %q does not exist", t.Name).hinting("%s", suggestion(t.Name, "there are", kindNames))
 		}
 	}
 	if t.Array > 0 {

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/rotajobs/rota/console/kind"
-	"github.com/rotajobs/rota/internal/near"
+	"github.com/rotajobs/rota/internal/suggest"
 )
 
 // The states of SQL that a query is refused with.
@@ -119,9 +119,9 @@ func brief(text string) string {
 	return text
 }
 
-// suggest is a hint to the name that was probably meant, else to all there are.
-func suggest(word, what string, candidates []string) string {
-	if meant := near.Word(word, candidates); meant != "" {
+// suggestion is a hint to the name that was probably meant, else to all there are.
+func suggestion(word, what string, candidates []string) string {
+	if meant := suggest.Nearest(word, candidates); meant != "" {
 		return "did you mean " + meant + "?"
 	}
 	const most = 60

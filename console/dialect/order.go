@@ -175,7 +175,7 @@ func (t *translator) outputOrder(order []*query.Term, b *block) (*sql, error) {
 		}
 		if item == 0 {
 			if c, is := node.Expr.(*query.Column); is && len(c.Path) == 1 {
-				return nil, refuse(StateColumn, c.Place(), "column %q does not exist", c.Path[0].Text).hinting("%s", suggest(c.Path[0].Text, "the columns are", columnNames(b.columns)))
+				return nil, refuse(StateColumn, c.Place(), "column %q does not exist", c.Path[0].Text).hinting("%s", suggestion(c.Path[0].Text, "the columns are", columnNames(b.columns)))
 			}
 			return nil, unsupported(node.Expr.Place(), "invalid UNION/INTERSECT/EXCEPT ORDER BY clause").hinting("only result column names can be used, not expressions or functions: put the query into FROM")
 		}

@@ -129,7 +129,7 @@ func (t *translator) field(e *query.Field, s *scope) (value, error) {
 			}
 		}
 		if !known {
-			return x, refuse(StateColumn, e.Name.At, "could not identify column %q in record data type", e.Name.Text).hinting("%s", suggest(e.Name.Text, "it has", columnNames(x.set.fields)))
+			return x, refuse(StateColumn, e.Name.At, "could not identify column %q in record data type", e.Name.Text).hinting("%s", suggestion(e.Name.Text, "it has", columnNames(x.set.fields)))
 		}
 	}
 	return made(k, atom, cat("json_extract(", x, ", ", literal("$."+jsonKey(e.Name.Text)), ")"), x).placed(e.Place()), nil
@@ -228,7 +228,7 @@ func (t *translator) part(field string, x value, as kind.Kind, at int) (value, e
 			hinting("cast it: x::timestamptz; of milliseconds since 1970: to_timestamp(x / 1000.0)")
 	}
 	if !partNames[field] {
-		return x, refuse(StateValue, at, "unit %q not recognized for type %s", field, title(x.kind)).hinting("%s", suggest(field, "there are", partList))
+		return x, refuse(StateValue, at, "unit %q not recognized for type %s", field, title(x.kind)).hinting("%s", suggestion(field, "there are", partList))
 	}
 	return call(as, "rota_extract", t.clock(x.kind, wordOf(field), x)...), nil
 }

@@ -101,7 +101,7 @@ func (s *scope) find(c *query.Column) (v value, found bool, err error) {
 	}
 	if err == nil && !found {
 		err = refuse(StateColumn, last.At, "column %s does not exist", written(c.Path)).
-			hinting("%s", suggest(last.Text, "the columns of "+from.name+" are", columnNames(from.columns)))
+			hinting("%s", suggestion(last.Text, "the columns of "+from.name+" are", columnNames(from.columns)))
 	}
 	return v, found, err
 }
@@ -189,7 +189,7 @@ func (s *scope) unknown(c *query.Column, last query.Name) error {
 	if len(c.Path) > 1 {
 		path := c.Path[:len(c.Path)-1]
 		return refuse(StateTable, c.Place(), "missing FROM-clause entry for table %q", written(path)).
-			hinting("%s", suggest(written(path), "FROM has", s.visible()))
+			hinting("%s", suggestion(written(path), "FROM has", s.visible()))
 	}
 	var names []string
 	seen := map[string]bool{}
@@ -205,7 +205,7 @@ func (s *scope) unknown(c *query.Column, last query.Name) error {
 	if last.Quoted && len(names) == 0 {
 		return e.hinting("a text stands in single quotes: '%s'", last.Text)
 	}
-	return e.hinting("%s", suggest(last.Text, "the columns are", names))
+	return e.hinting("%s", suggestion(last.Text, "the columns are", names))
 }
 
 // visible are the names of the sources.

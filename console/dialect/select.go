@@ -232,7 +232,7 @@ func (t *translator) star(sel *selection, star *query.Star) error {
 		}
 		if from == nil {
 			return refuse(StateTable, star.Place(), "missing FROM-clause entry for table %q", written(star.Path)).
-				hinting("%s", suggest(written(star.Path), "FROM has", sel.scope.visible()))
+				hinting("%s", suggestion(written(star.Path), "FROM has", sel.scope.visible()))
 		}
 		s, columns = at, from.columns
 	case len(sel.scope.sources) == 0:

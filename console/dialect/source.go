@@ -82,7 +82,7 @@ func (t *translator) table(src *query.Table, s *scope) (*relation, error) {
 	}
 	table, found := t.in.Table(schema, name)
 	if !found {
-		return nil, refuse(StateTable, src.At, "relation %q does not exist", written(src.Path)).hinting("%s", suggest(written(src.Path), "the tables are", t.in.Tables()))
+		return nil, refuse(StateTable, src.At, "relation %q does not exist", written(src.Path)).hinting("%s", suggestion(written(src.Path), "the tables are", t.in.Tables()))
 	}
 	from := &source{name: name, schema: table.Schema, oid: table.OID}
 	for i, c := range table.Columns {
@@ -254,7 +254,7 @@ func (t *translator) using(j *query.Join, names []query.Name, left, right *relat
 			if !found {
 				which := []string{"left", "right"}[i]
 				return nil, refuse(StateColumn, n.At, "column %q specified in USING clause does not exist in %s table", n.Text, which).
-					hinting("%s", suggest(n.Text, "its columns are", columnNames(side.names)))
+					hinting("%s", suggestion(n.Text, "its columns are", columnNames(side.names)))
 			}
 			sides[i] = v
 		}

@@ -253,7 +253,7 @@ func (t *translator) makeInterval(e *query.Call, args []value) (value, error) {
 			}
 		}
 		if at < 0 || at >= len(units) {
-			return a, refuse(StateFunction, e.Place(), "make_interval has no argument %s", e.Names[i].Text).hinting("%s", suggest(e.Names[i].Text, "there are", units))
+			return a, refuse(StateFunction, e.Place(), "make_interval has no argument %s", e.Names[i].Text).hinting("%s", suggestion(e.Names[i].Text, "there are", units))
 		}
 		v, err := t.implicitIf(a, kind.Float)
 		if err != nil {

@@ -177,5 +177,5 @@ func (sel *selection) windowNamed(name *query.Name, depth int) (*query.Window, e
 		}
 		names = append(names, w.Name.Text)
 	}
-	return nil, refuse(StateObject, name.At, "window %q does not exist", name.Text).hinting("%s", suggest(name.Text, "there are", names))
+	return nil, refuse(StateObject, name.At, "window %q does not exist", name.Text).hinting("%s", suggestion(name.Text, "there are", names))
 }

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/rotajobs/rota/internal/near"
+	"github.com/rotajobs/rota/internal/suggest"
 )
 
 // Error is why a text could not be read.
@@ -85,7 +85,7 @@ func (p *parser) meant(t token, words []string) string {
 		return ""
 	}
 	written := strings.ToUpper(t.text)
-	if word := near.Word(written, words); word != written {
+	if word := suggest.Nearest(written, words); word != written {
 		return word
 	}
 	return ""

@@ -9,10 +9,10 @@ import (
 // decideAll decides its members one after the other in one world, so that
 // each sees what those before it did. The caller takes everything back when
 // one is refused.
-func decideAll(tx Tx, w *World, c *rota.All) (rota.Reply, *rota.Error, error) {
+func decideAll(tx Tx, w *UnitOfWork, c *rota.All) (rota.Reply, *rota.Error, error) {
 	replies := make([]rota.Reply, 0, len(c.Members))
 	for i, member := range c.Members {
-		if err := load(tx, &Need{world: w, whole: true}, []rota.Command{member}); err != nil {
+		if err := load(tx, &Need{unit: w, whole: true}, []rota.Command{member}); err != nil {
 			return nil, nil, err
 		}
 		w.mark()

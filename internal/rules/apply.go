@@ -90,7 +90,7 @@ func joint(run []rota.Command) bool {
 // away and the commands are decided anew.
 func applyRun(tx Tx, at *instant, commands []rota.Command, results []rota.Result) error {
 	for range triesMax {
-		w := newWorld(at.now, jobsIn(commands))
+		w := newUnitOfWork(at.now, jobsIn(commands))
 		w.joint = joint(commands)
 		w.more = func(n *Need) error { return tx.Load(n, w) }
 		if err := decideRun(tx, at, w, commands, results); err != nil {
@@ -144,7 +144,7 @@ func jobsIn(commands []rota.Command) (n int) {
 }
 
 // decideRun loads what the commands need and decides them one after the other.
-func decideRun(tx Tx, at *instant, w *World, commands []rota.Command, results []rota.Result) error {
+func decideRun(tx Tx, at *instant, w *UnitOfWork, commands []rota.Command, results []rota.Result) error {
 	valid := make([]rota.Command, 0, len(commands))
 	for i, c := range commands {
 		if results[i] = (rota.Result{Err: check(c)}); results[i].Err == nil {
@@ -209,7 +209,7 @@ func load(tx Tx, begin *Need, commands []rota.Command) error {
 		if n.empty() {
 			return n.tell()
 		}
-		if err := tx.Load(&n, n.world); err != nil {
+		if err := tx.Load(&n, n.unit); err != nil {
 			return err
 		}
 		if err := n.tell(); err != nil {
@@ -223,11 +223,11 @@ func load(tx Tx, begin *Need, commands []rota.Command) error {
 // reading: then what is left is whether it was sent before, which it hardly ever
 // was, and both can be read together.
 func recall(tx Tx, n *Need, commands []rota.Command) {
-	memory, has := tx.(Memory)
+	memory, has := tx.(RowCache)
 	if !has || n.Taken == nil {
 		return
 	}
-	if memory.Recall(n, n.world); n.bounded() {
+	if memory.LoadCached(n, n.unit); n.bounded() {
 		need(n, commands[len(commands)-1]) // the claim is the only one, or the last
 	}
 }
@@ -265,7 +265,7 @@ func need(n *Need, c rota.Command) {
 	}
 }
 
-func decide(tx Tx, w *World, c rota.Command) (rota.Reply, *rota.Error, error) {
+func decide(tx Tx, w *UnitOfWork, c rota.Command) (rota.Reply, *rota.Error, error) {
 	if all, ok := c.(*rota.All); ok {
 		return decideAll(tx, w, all)
 	}
@@ -284,7 +284,7 @@ func decide(tx Tx, w *World, c rota.Command) (rota.Reply, *rota.Error, error) {
 	return reply, nil, nil
 }
 
-func decideOne(w *World, c rota.Command) (rota.Reply, *rota.Error) {
+func decideOne(w *UnitOfWork, c rota.Command) (rota.Reply, *rota.Error) {
 	switch c := c.(type) {
 	case *rota.Enqueue:
 		return decideEnqueue(w, c)

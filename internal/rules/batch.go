@@ -19,7 +19,7 @@ func needBatch(n *Need, s *rota.Schedule, times []rota.FireTime, id func(int) ro
 			needMeet(n, s, scope)
 		}
 		for i := range times {
-			j := plannedJob(n.world, s, t, scope, &times[i])
+			j := plannedJob(n.unit, s, t, scope, &times[i])
 			plan, _ := PlanOf(j)
 			n.plan(plan)
 			needMetBy(n, j, s.Spec.DependsOn)
@@ -31,16 +31,16 @@ func needBatch(n *Need, s *rota.Schedule, times []rota.FireTime, id func(int) ro
 func needMake(n *Need, s *rota.Schedule, t *rota.Template) {
 	n.typ(t.Spec.Type)
 	n.tail(schedulePriority(s, t))
-	n.lane(t.Spec.ConcurrencyKey)
+	n.keyQueue(t.Spec.ConcurrencyKey)
 }
 
 // needMeet asks for what has not ended of a schedule and a scope, and for what
 // its end would touch.
 func needMeet(n *Need, s *rota.Schedule, scope rota.Scope) {
 	needPrevious(n, s.Name, scope)
-	waiting, others := n.world.liveOf(s.Name, scope)
+	waiting, others := n.unit.liveOf(s.Name, scope)
 	for _, j := range append(waiting, others...) {
-		if waitedOut(n.world, j) {
+		if waitedOut(n.unit, j) {
 			needMet(n, j)
 			needEnd(n, j, false)
 		} else if s.Spec.Overlap == rota.OverlapCancel {
@@ -52,7 +52,7 @@ func needMeet(n *Need, s *rota.Schedule, scope rota.Scope) {
 // makeBatch makes the jobs of a schedule for some times, unless they were
 // planned already. It answers with the ids of those it made and the number of
 // those that stood there.
-func makeBatch(w *World, c rota.Command, s *rota.Schedule, t *rota.Template, times []rota.FireTime, catchUp bool, id func(int) rota.ID) (made []rota.ID, known int) {
+func makeBatch(w *UnitOfWork, c rota.Command, s *rota.Schedule, t *rota.Template, times []rota.FireTime, catchUp bool, id func(int) rota.ID) (made []rota.ID, known int) {
 	i := 0
 	for k := range times {
 		for _, scope := range s.Spec.EachScope() {
@@ -73,7 +73,7 @@ func makeBatch(w *World, c rota.Command, s *rota.Schedule, t *rota.Template, tim
 
 // makeOne puts a job of a schedule into the queue, as its overlap and its
 // dependencies allow.
-func makeOne(w *World, c rota.Command, s *rota.Schedule, j *rota.Job, catchUp bool) {
+func makeOne(w *UnitOfWork, c rota.Command, s *rota.Schedule, j *rota.Job, catchUp bool) {
 	skipped, hold := meet(w, c, s, scopeOf(j), catchUp)
 	if !skipped && !j.PlanTime.IsZero() && unmet(w, j) != "" {
 		hold |= rota.HoldDependency
@@ -89,7 +89,7 @@ func makeOne(w *World, c rota.Command, s *rota.Schedule, j *rota.Job, catchUp bo
 
 // plannedJob is a job of a schedule for one time and scope, before it enters the
 // queue.
-func plannedJob(w *World, s *rota.Schedule, t *rota.Template, scope rota.Scope, at *rota.FireTime) *rota.Job {
+func plannedJob(w *UnitOfWork, s *rota.Schedule, t *rota.Template, scope rota.Scope, at *rota.FireTime) *rota.Job {
 	j := scheduledJob(w, s, t, scope)
 	j.PlanTime, j.CountsAt = micros(at.At), micros(at.At)
 	if len(s.Spec.DependsOn) == 0 {
@@ -109,7 +109,7 @@ func plannedJob(w *World, s *rota.Schedule, t *rota.Template, scope rota.Scope, 
 }
 
 // scheduledJob is what all jobs of a schedule have in common.
-func scheduledJob(w *World, s *rota.Schedule, t *rota.Template, scope rota.Scope) *rota.Job {
+func scheduledJob(w *UnitOfWork, s *rota.Schedule, t *rota.Template, scope rota.Scope) *rota.Job {
 	return &rota.Job{
 		Type: t.Spec.Type, Name: s.Name, Template: t.Name, Schedule: s.Name, ScopeKind: scope.Kind, ScopeID: scope.ID,
 		Params: rota.MergeParams(t.Spec.Params, s.Spec.Params), Status: rota.StatusQueued, Attempt: 1,

@@ -15,7 +15,7 @@ func needCancel(n *Need, c *rota.Cancel) {
 
 // decideCancel stops a queued job at once and asks a running one to stop. The
 // id of an old attempt stands for the last of its execution.
-func decideCancel(w *World, c *rota.Cancel) (rota.Reply, *rota.Error) {
+func decideCancel(w *UnitOfWork, c *rota.Cancel) (rota.Reply, *rota.Error) {
 	j := w.job(w.tailOfChain(c.JobID))
 	switch {
 	case j == nil:
@@ -37,13 +37,13 @@ func decideCancel(w *World, c *rota.Cancel) (rota.Reply, *rota.Error) {
 	}
 }
 
-func cancelQueued(w *World, c *rota.Cancel, id rota.ID) *rota.Job {
+func cancelQueued(w *UnitOfWork, c *rota.Cancel, id rota.ID) *rota.Job {
 	j := cancelJob(w, c, id, true)
 	w.log(c, rota.AuditJobCancelled, id, c.Reason)
 	return j
 }
 
-func askToStop(w *World, c *rota.Cancel, j *rota.Job) *rota.Job {
+func askToStop(w *UnitOfWork, c *rota.Cancel, j *rota.Job) *rota.Job {
 	if stopRun(w, j.ID, c.Actor, c.Reason) {
 		w.log(c, rota.AuditJobCancelled, j.ID, c.Reason)
 	}

@@ -82,7 +82,7 @@ func (c *Changes) Empty() bool {
 		len(c.Requests)+len(c.Buckets)+len(c.Intents)+len(c.Dropped) == 0
 }
 
-func (w *World) changes() *Changes {
+func (w *UnitOfWork) changes() *Changes {
 	c := &Changes{
 		Now:  w.Now,
 		Keys: w.keys.changes(), Types: w.types.changes(), Templates: w.templates.changes(), Schedules: w.schedules.changes(),
@@ -102,7 +102,7 @@ func (w *World) changes() *Changes {
 }
 
 // queues says whether a job was made that still is in the queue.
-func (w *World) queues() bool {
+func (w *UnitOfWork) queues() bool {
 	return slices.ContainsFunc(w.touchedJobs, func(r *jobRow) bool {
 		return r.born != nil && r.is != nil && r.is.Status == rota.StatusQueued
 	})

@@ -11,19 +11,19 @@ func needClaim(n *Need, c *rota.Claim) {
 	taken, known := n.taken(Taken{Command: c.ID})
 	lanes := distinct(c.Types)
 	bounded := needRooms(n, lanes)
-	if !known || len(taken) > 0 || n.world.took || !bounded || n.world.timeless(c) || heldBack(n.world, c) {
+	if !known || len(taken) > 0 || n.unit.took || !bounded || n.unit.timeless(c) || heldBack(n.unit, c) {
 		return
 	}
-	types, rooms := roomsOf(n.world, lanes, c.Limit)
+	types, rooms := roomsOf(n.unit, lanes, c.Limit)
 	if len(types) == 0 {
 		return
 	}
 	heads, _ := n.heads(Heads{
-		Types: types, Rooms: rooms, Limit: c.Limit, Shared: globalRoom(n.world, c.Limit), Bytes: rota.ClaimBytesMax,
-		Joint: n.world.joint,
+		Types: types, Capacity: rooms, Limit: c.Limit, Shared: globalRoom(n.unit, c.Limit), Bytes: rota.ClaimBytesMax,
+		Joint: n.unit.joint,
 	})
 	for _, id := range heads {
-		needStart(n, n.world.job(id))
+		needStart(n, n.unit.job(id))
 	}
 }
 
@@ -31,7 +31,7 @@ func needClaim(n *Need, c *rota.Claim) {
 // it is known.
 func needRooms(n *Need, types []string) bool {
 	_, known := n.active()
-	n.world.activeBinds = true
+	n.unit.activeBinds = true
 	n.throttle()
 	for _, t := range types {
 		n.typ(t)
@@ -39,7 +39,7 @@ func needRooms(n *Need, types []string) bool {
 	if !known {
 		return false
 	}
-	limits := n.world.limits()
+	limits := n.unit.limits()
 	if limits.Global > 0 {
 		_, counted := n.open(Open{})
 		known = known && counted
@@ -51,7 +51,7 @@ func needRooms(n *Need, types []string) bool {
 			known = known && counted
 		}
 		if limit.Rate.Count > 0 {
-			known = known && n.world.buckets.rows[t] != nil
+			known = known && n.unit.buckets.rows[t] != nil
 			n.bucket(t)
 		}
 	}
@@ -60,7 +60,7 @@ func needRooms(n *Need, types []string) bool {
 
 // needStart asks for what may keep a head of the order from starting.
 func needStart(n *Need, j *rota.Job) {
-	if j.ConcurrencyKey != "" && limitedKey(n.world, j.ConcurrencyKey) {
+	if j.ConcurrencyKey != "" && limitedKey(n.unit, j.ConcurrencyKey) {
 		n.open(Open{Key: j.ConcurrencyKey})
 	}
 	if j.GroupID.IsZero() {
@@ -73,7 +73,7 @@ func needStart(n *Need, j *rota.Job) {
 
 // roomsOf are the types of which something may start, and how much of each, up to
 // a number.
-func roomsOf(w *World, lanes []string, most int) (types []string, rooms []int) {
+func roomsOf(w *UnitOfWork, lanes []string, most int) (types []string, rooms []int) {
 	limits, shared := w.limits(), globalRoom(w, most)
 	for _, t := range lanes {
 		if typ := w.types.get(t); typ != nil && typ.Paused {
@@ -99,7 +99,7 @@ func roomsOf(w *World, lanes []string, most int) (types []string, rooms []int) {
 
 // globalRoom is how many jobs the limit of all lets start, up to a number. Those
 // of Rota's own it neither counts nor holds back.
-func globalRoom(w *World, most int) int {
+func globalRoom(w *UnitOfWork, most int) int {
 	if limit := w.limits().Global; limit > 0 {
 		return min(most, max(0, limit-w.open.get(Open{})))
 	}
@@ -107,7 +107,7 @@ func globalRoom(w *World, most int) int {
 }
 
 // bucketOf is the bucket of a type as it stands now.
-func bucketOf(w *World, typ string, rate rota.Rate) rota.Bucket {
+func bucketOf(w *UnitOfWork, typ string, rate rota.Rate) rota.Bucket {
 	b := rota.Bucket{Type: typ}
 	if kept := w.buckets.get(typ); kept != nil {
 		b = *kept
@@ -116,14 +116,14 @@ func bucketOf(w *World, typ string, rate rota.Rate) rota.Bucket {
 }
 
 // heldBack says whether a direct run keeps this worker from claiming.
-func heldBack(w *World, c *rota.Claim) bool {
+func heldBack(w *UnitOfWork, c *rota.Claim) bool {
 	r := w.activeReservation()
 	return r != nil && r.Node == c.Worker && r.ExpiresAt.After(w.Now)
 }
 
 // timeless says that only the time tells whether a direct run keeps this worker
 // from claiming, and that it is not known yet.
-func (w *World) timeless(c *rota.Claim) bool {
+func (w *UnitOfWork) timeless(c *rota.Claim) bool {
 	r := w.activeReservation()
 	return w.Now.IsZero() && r != nil && r.Node == c.Worker
 }
@@ -134,7 +134,7 @@ func (w *World) timeless(c *rota.Claim) bool {
 //
 // What stands in the order and yet may not start is put aside, or it would stand
 // at the head for ever.
-func decideClaim(w *World, c *rota.Claim) (rota.Reply, *rota.Error) {
+func decideClaim(w *UnitOfWork, c *rota.Claim) (rota.Reply, *rota.Error) {
 	if len(w.taken.ids) > 0 || w.took {
 		return &rota.Claimed{Jobs: stillOpen(w, w.taken.ids), Again: true, Now: w.Now}, nil
 	}
@@ -164,7 +164,7 @@ func decideClaim(w *World, c *rota.Claim) (rota.Reply, *rota.Error) {
 
 // putAside takes a job out of the order that must not start: its group was
 // ended, or its key is at its limit.
-func putAside(w *World, c *rota.Claim, j *rota.Job, started int) bool {
+func putAside(w *UnitOfWork, c *rota.Claim, j *rota.Job, started int) bool {
 	if g := w.groups.get(j.GroupID); !j.GroupID.IsZero() && g != nil && g.Ending != "" {
 		doom(w, c, g, j.ID)
 		return true
@@ -182,7 +182,7 @@ func putAside(w *World, c *rota.Claim, j *rota.Job, started int) bool {
 }
 
 // spend notes down what was started of the types that have a rate.
-func spend(w *World, started map[string]int) {
+func spend(w *UnitOfWork, started map[string]int) {
 	for _, limit := range w.limits().Types {
 		if n := started[limit.Type]; n > 0 && limit.Rate.Count > 0 {
 			b := bucketOf(w, limit.Type, limit.Rate)
@@ -194,7 +194,7 @@ func spend(w *World, started map[string]int) {
 
 // roomAgain is when the first of the types that have used up their rate has
 // room again.
-func roomAgain(w *World, types []string) (next time.Time) {
+func roomAgain(w *UnitOfWork, types []string) (next time.Time) {
 	for _, t := range types {
 		rate := w.limits().Type(t).Rate
 		if typ := w.types.get(t); rate.Count == 0 || typ != nil && typ.Paused {
@@ -211,12 +211,12 @@ func roomAgain(w *World, types []string) (next time.Time) {
 	return next
 }
 
-func dispatch(w *World, c *rota.Claim, id rota.ID) *rota.Job {
+func dispatch(w *UnitOfWork, c *rota.Claim, id rota.ID) *rota.Job {
 	j := w.depart(id)
 	j.Status = rota.StatusRunning
 	j.StartedAt = w.Now
 	j.Run = &rota.Run{
-		ID: rota.RunID(c.ID, id), Runner: c.Worker, Life: c.Life, Token: c.TokenFor(id),
+		ID: rota.RunID(c.ID, id), Runner: c.Worker, Incarnation: c.Incarnation, Token: c.TokenFor(id),
 		StartedAt: w.Now, HeartbeatAt: w.Now, StaleAfter: micros(w.Now.Add(c.Lease)),
 	}
 	return j
@@ -224,7 +224,7 @@ func dispatch(w *World, c *rota.Claim, id rota.ID) *rota.Job {
 
 // stillOpen are those of the jobs whose leases are good: to answer with the
 // others would have them run twice.
-func stillOpen(w *World, ids []rota.ID) []*rota.Job {
+func stillOpen(w *UnitOfWork, ids []rota.ID) []*rota.Job {
 	jobs := make([]*rota.Job, 0, len(ids))
 	for _, id := range ids {
 		if j := w.job(id); j.Run != nil && j.Run.Open() {

@@ -14,10 +14,10 @@ import (
 
 // Joint says whether a claim is decided in the world of enqueues. PutMoreHeads has it
 // decided apart.
-func (w *World) Joint() bool { return w.joint }
+func (w *UnitOfWork) Joint() bool { return w.joint }
 
 // headsOf are the heads of the order.
-func headsOf(w *World, c *rota.Claim) []rota.ID {
+func headsOf(w *UnitOfWork, c *rota.Claim) []rota.ID {
 	if !w.joint {
 		return w.heads.ids
 	}
@@ -30,7 +30,7 @@ func headsOf(w *World, c *rota.Claim) []rota.ID {
 // broughtAlong are the jobs made here that a claim may take. Where jobs that stand
 // in the store have changed as well, or more is to be known of one that was made, the
 // claim is decided apart.
-func broughtAlong(w *World, c *rota.Claim) (born []rota.ID) {
+func broughtAlong(w *UnitOfWork, c *rota.Claim) (born []rota.ID) {
 	for _, r := range w.touchedJobs {
 		switch {
 		case r.is == nil && r.was == nil: // it was refused
@@ -44,7 +44,7 @@ func broughtAlong(w *World, c *rota.Claim) (born []rota.ID) {
 }
 
 // fitting are those of the jobs for which there is room, in their order.
-func fitting(w *World, c *rota.Claim, ids []rota.ID) (heads []rota.ID) {
+func fitting(w *UnitOfWork, c *rota.Claim, ids []rota.ID) (heads []rota.ID) {
 	shared, room, bytes := globalRoom(w, c.Limit), map[string]int{}, 0
 	types, rooms := roomsOf(w, distinct(c.Types), c.Limit)
 	for i, t := range types {
@@ -74,7 +74,7 @@ var errApart = errors.New("the claim is to be applied by itself")
 
 // together sees whether a world holds for enqueues and the claim behind them. What
 // they tell webhooks of is made when their step ends, and the claim may take it.
-func together(tx Tx, w *World, commands []rota.Command) error {
+func together(tx Tx, w *UnitOfWork, commands []rota.Command) error {
 	if !w.joint {
 		return nil
 	}

@@ -63,7 +63,7 @@ func needCompany(n *Need, c rota.Command) {
 	}
 }
 
-func decideCompany(w *World, c rota.Command) (rota.Reply, *rota.Error) {
+func decideCompany(w *UnitOfWork, c rota.Command) (rota.Reply, *rota.Error) {
 	switch c := c.(type) {
 	case *rota.PutType:
 		return decidePutType(w, c)
@@ -119,7 +119,7 @@ func decideCompany(w *World, c rota.Command) (rota.Reply, *rota.Error) {
 
 // refresh shows the jobs of a reply as they stand at the end of the command,
 // when lanes were balanced after it was written.
-func refresh(w *World, reply rota.Reply) {
+func refresh(w *UnitOfWork, reply rota.Reply) {
 	again := func(jobs []*rota.Job) {
 		for i, j := range jobs {
 			jobs[i] = public(w.job(j.ID))

@@ -39,7 +39,7 @@ func spent(s *rota.Schedule) bool {
 
 // complete ends an AT schedule when the last of its planned executions has
 // ended.
-func complete(w *World, c rota.Command, j *rota.Job) {
+func complete(w *UnitOfWork, c rota.Command, j *rota.Job) {
 	if s := w.schedules.get(j.Schedule); s != nil && !j.PlanTime.IsZero() {
 		completeSchedule(w, c, s, j.Run != nil && j.Run.Outcome == rota.OutcomeCompleted)
 	}
@@ -47,7 +47,7 @@ func complete(w *World, c rota.Command, j *rota.Job) {
 
 // completeSchedule ends a schedule that is spent. One whose last execution did
 // not complete is kept, or what depends on it would take it for done.
-func completeSchedule(w *World, c rota.Command, s *rota.Schedule, completed bool) {
+func completeSchedule(w *UnitOfWork, c rota.Command, s *rota.Schedule, completed bool) {
 	switch {
 	case !spent(s) || w.plannedLeft(s.Name):
 		return
@@ -65,7 +65,7 @@ func completeSchedule(w *World, c rota.Command, s *rota.Schedule, completed bool
 
 // archiveUnused archives the template of a schedule that is gone, if it was made
 // for that alone.
-func archiveUnused(w *World, c rota.Command, s *rota.Schedule) bool {
+func archiveUnused(w *UnitOfWork, c rota.Command, s *rota.Schedule) bool {
 	t := w.templates.get(s.Spec.Template)
 	if t == nil || t.Name != s.Name || t.State != rota.TemplateActive || usedByOthers(w, t.Name, s.Name) {
 		return false
@@ -78,7 +78,7 @@ func archiveUnused(w *World, c rota.Command, s *rota.Schedule) bool {
 }
 
 // plannedLeft says whether a planned execution of the schedule has not ended.
-func (w *World) plannedLeft(schedule string) bool {
+func (w *UnitOfWork) plannedLeft(schedule string) bool {
 	ids := slices.Concat(w.planned.get(Planned{Schedule: schedule, Limit: plannedMax}), w.born[schedule])
 	return slices.ContainsFunc(ids, func(id rota.ID) bool {
 		j := w.job(id)
@@ -86,13 +86,13 @@ func (w *World) plannedLeft(schedule string) bool {
 	})
 }
 
-func usedByOthers(w *World, template, but string) bool {
+func usedByOthers(w *UnitOfWork, template, but string) bool {
 	return otherUser(w, Using{Template: template, Disabled: true, Limit: 2}, but) != ""
 }
 
 // otherUser names the first schedule of a template but for one; empty if there is
 // no other. Those that this world has not looked at are as the store has them.
-func otherUser(w *World, q Using, but string) string {
+func otherUser(w *UnitOfWork, q Using, but string) string {
 	names := slices.Clone(w.using.get(q))
 	for _, r := range w.schedules.touched {
 		names = append(names, r.key)

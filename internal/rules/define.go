@@ -38,7 +38,7 @@ func needPutType(n *Need, c *rota.PutType) {
 	n.typ(c.Name)
 }
 
-func decidePutType(w *World, c *rota.PutType) (rota.Reply, *rota.Error) {
+func decidePutType(w *UnitOfWork, c *rota.PutType) (rota.Reply, *rota.Error) {
 	t := w.types.get(c.Name)
 	if w.wroteOf(c, typeSubject(c.Name)) {
 		return &rota.TypePut{Type: t}, nil
@@ -71,7 +71,7 @@ func needSwitchType(n *Need, c *rota.SwitchType) {
 	n.typ(c.Name)
 }
 
-func decideSwitchType(w *World, c *rota.SwitchType) (rota.Reply, *rota.Error) {
+func decideSwitchType(w *UnitOfWork, c *rota.SwitchType) (rota.Reply, *rota.Error) {
 	t := w.types.get(c.Name)
 	switch {
 	case t == nil:

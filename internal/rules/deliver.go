@@ -16,7 +16,7 @@ type Hooks struct {
 // deliver adds to a step that was decided the jobs that tell webhooks of it, so
 // that what happened and the telling of it are stored together or not at all.
 // What a step changed of the webhooks themselves holds for all of the step.
-func deliver(tx Tx, w *World, c *Changes) error {
+func deliver(tx Tx, w *UnitOfWork, c *Changes) error {
 	hooks, err := tx.Hooks()
 	if err != nil || !anybody(hooks, c) {
 		return err
@@ -44,7 +44,7 @@ func deliver(tx Tx, w *World, c *Changes) error {
 
 // mayTell refuses a command that makes more jobs than webhooks can be told of in
 // one step. What ends runs, or only moves what stands, is never refused.
-func mayTell(tx Tx, w *World, c rota.Command, mark int) (*rota.Error, error) {
+func mayTell(tx Tx, w *UnitOfWork, c rota.Command, mark int) (*rota.Error, error) {
 	switch c.(type) {
 	case *rota.Enqueue, *rota.EnqueueGroup, *rota.Backfill, *rota.All:
 	default:
@@ -93,8 +93,8 @@ func anybody(hooks *Hooks, c *Changes) bool {
 
 // delivered finds those of some deliveries that are there already: what they tell
 // of was pruned, and has happened once more at the very same time.
-func delivered(tx Tx, w *World, bag []*rota.Job) (map[rota.ID]bool, error) {
-	n := &Need{world: w}
+func delivered(tx Tx, w *UnitOfWork, bag []*rota.Job) (map[rota.ID]bool, error) {
+	n := &Need{unit: w}
 	for _, j := range bag {
 		n.job(j.ID)
 	}

@@ -15,10 +15,10 @@ var everyScope = rota.Scope{Kind: "\x00"}
 // else they wait for.
 func needDependents(n *Need, schedule string, scope rota.Scope) {
 	n.dependents(Dependents{Schedule: schedule})
-	for _, name := range n.world.dependents.get(Dependents{Schedule: schedule}) {
+	for _, name := range n.unit.dependents.get(Dependents{Schedule: schedule}) {
 		n.schedule(name)
 	}
-	for _, name := range n.world.dependentsOf(schedule) {
+	for _, name := range n.unit.dependentsOf(schedule) {
 		needBlocked(n, name, scope)
 	}
 }
@@ -28,10 +28,10 @@ func needDependents(n *Need, schedule string, scope rota.Scope) {
 func needBlocked(n *Need, schedule string, scope rota.Scope) {
 	n.schedule(schedule)
 	n.blocked(blockedBy(schedule, scope))
-	for _, id := range n.world.blockedOf(schedule, scope) {
-		j := n.world.job(id)
+	for _, id := range n.unit.blockedOf(schedule, scope) {
+		j := n.unit.job(id)
 		needMet(n, j)
-		n.lane(j.ConcurrencyKey)
+		n.keyQueue(j.ConcurrencyKey)
 	}
 }
 
@@ -56,14 +56,14 @@ func needWindows(n *Need, b *rota.Job, d *rota.Schedule) {
 	for _, scope := range scopesThatCount(b, d) {
 		q := windowOf(b, d, scope)
 		n.latest(q)
-		if id := n.world.latestOf(q); !id.IsZero() {
+		if id := n.unit.latestOf(q); !id.IsZero() {
 			n.tailOfChain(id)
 		}
 	}
 }
 
 // dependentsOf are the schedules that depend on one, by name.
-func (w *World) dependentsOf(schedule string) (names []string) {
+func (w *UnitOfWork) dependentsOf(schedule string) (names []string) {
 	all := slices.Clone(w.dependents.get(Dependents{Schedule: schedule}))
 	for _, r := range w.schedules.touched {
 		if r.is != nil && slices.Contains(r.is.Spec.DependsOn, schedule) {
@@ -90,7 +90,7 @@ func blockedBy(schedule string, scope rota.Scope) Blocked {
 
 // blockedOf are the jobs of a schedule that wait for dependencies, by id: those
 // whom the end of an execution for the given scope may concern.
-func (w *World) blockedOf(schedule string, scope rota.Scope) (ids []rota.ID) {
+func (w *UnitOfWork) blockedOf(schedule string, scope rota.Scope) (ids []rota.ID) {
 	all := slices.Concat(w.blocked.get(blockedBy(schedule, scope)), w.born[schedule])
 	slices.SortFunc(all, rota.ID.Compare)
 	for _, id := range slices.Compact(all) {
@@ -106,7 +106,7 @@ func (w *World) blockedOf(schedule string, scope rota.Scope) (ids []rota.ID) {
 }
 
 // latestOf is the first attempt of the execution that counts.
-func (w *World) latestOf(q Latest) rota.ID {
+func (w *UnitOfWork) latestOf(q Latest) rota.ID {
 	best := w.job(w.latest.get(q))
 	for _, id := range w.born[q.Schedule] {
 		j := w.job(id)
@@ -147,7 +147,7 @@ func windowOf(b *rota.Job, d *rota.Schedule, scope rota.Scope) Latest {
 // unmet names the first dependency of a job that has not completed in its
 // window; empty if all have. Of each, all that it owed until the job's own time
 // must exist, and the latest of it must have completed.
-func unmet(w *World, b *rota.Job) string {
+func unmet(w *UnitOfWork, b *rota.Job) string {
 	s := w.schedules.get(b.Schedule)
 	if s == nil {
 		return ""
@@ -160,7 +160,7 @@ func unmet(w *World, b *rota.Job) string {
 	return ""
 }
 
-func meets(w *World, b *rota.Job, d *rota.Schedule) bool {
+func meets(w *UnitOfWork, b *rota.Job, d *rota.Schedule) bool {
 	if d.State != rota.ScheduleDisabled && !d.NextFire.IsZero() && !d.NextFire.After(b.PlanTime) {
 		return false
 	}
@@ -178,7 +178,7 @@ func meets(w *World, b *rota.Job, d *rota.Schedule) bool {
 }
 
 // lookAgain frees the jobs that waited for a schedule and need wait no longer.
-func lookAgain(w *World, schedule string, scope rota.Scope) {
+func lookAgain(w *UnitOfWork, schedule string, scope rota.Scope) {
 	left := rota.DependentsMax
 	for _, name := range w.dependentsOf(schedule) {
 		left -= freeBlocked(w, name, scope, left)
@@ -187,7 +187,7 @@ func lookAgain(w *World, schedule string, scope rota.Scope) {
 
 // freeBlocked frees those jobs of a schedule whose dependencies have completed,
 // at most so many, and counts them.
-func freeBlocked(w *World, schedule string, scope rota.Scope, most int) (freed int) {
+func freeBlocked(w *UnitOfWork, schedule string, scope rota.Scope, most int) (freed int) {
 	for _, id := range w.blockedOf(schedule, scope) {
 		if freed < most && unmet(w, w.job(id)) == "" {
 			free(w, id, rota.HoldDependency)

@@ -10,8 +10,8 @@ func needDirect(n *Need, c *rota.Direct) {
 	if n.job(c.JobID()) != nil || !needNew(n, &c.Job) {
 		return
 	}
-	if needRooms(n, []string{typeOf(n.world, &c.Job)}) {
-		if key := newJob(n.world, "", &c.Job, c.JobID()).ConcurrencyKey; limitedKey(n.world, key) {
+	if needRooms(n, []string{typeOf(n.unit, &c.Job)}) {
+		if key := newJob(n.unit, "", &c.Job, c.JobID()).ConcurrencyKey; limitedKey(n.unit, key) {
 			n.open(Open{Key: key})
 		}
 	}
@@ -19,7 +19,7 @@ func needDirect(n *Need, c *rota.Direct) {
 
 // decideDirect starts a job past the queue, for the holder of a reservation. It
 // obeys the limits as any start does.
-func decideDirect(w *World, c *rota.Direct) (rota.Reply, *rota.Error) {
+func decideDirect(w *UnitOfWork, c *rota.Direct) (rota.Reply, *rota.Error) {
 	id := c.JobID()
 	if own := w.job(id); own != nil {
 		return directAgain(w, c, own)
@@ -41,7 +41,7 @@ func decideDirect(w *World, c *rota.Direct) (rota.Reply, *rota.Error) {
 	return &rota.Directed{Job: start(w, c, r, id), Now: w.Now}, nil
 }
 
-func directAgain(w *World, c *rota.Direct, own *rota.Job) (rota.Reply, *rota.Error) {
+func directAgain(w *UnitOfWork, c *rota.Direct, own *rota.Job) (rota.Reply, *rota.Error) {
 	switch {
 	case own.Run == nil || own.Run.ID != rota.RunID(c.ID, own.ID):
 		return nil, otherJob("job.id", own.ID)
@@ -52,7 +52,7 @@ func directAgain(w *World, c *rota.Direct, own *rota.Job) (rota.Reply, *rota.Err
 }
 
 // mayStart refuses a reservation that is not there, is over, or was used.
-func mayStart(w *World, c *rota.Direct, r *rota.Reservation) *rota.Error {
+func mayStart(w *UnitOfWork, c *rota.Direct, r *rota.Reservation) *rota.Error {
 	switch {
 	case r == nil:
 		return noReservation(c.ReservationID)
@@ -69,7 +69,7 @@ func mayStart(w *World, c *rota.Direct, r *rota.Reservation) *rota.Error {
 }
 
 // roomToStart refuses with Busy what a limit holds back.
-func roomToStart(w *World, j *rota.Job) *rota.Error {
+func roomToStart(w *UnitOfWork, j *rota.Job) *rota.Error {
 	limits := w.limits()
 	limit := limits.Type(j.Type)
 	busy := func(reason string) *rota.Error {
@@ -94,14 +94,14 @@ func roomToStart(w *World, j *rota.Job) *rota.Error {
 }
 
 // start dispatches a job that has just entered.
-func start(w *World, c *rota.Direct, r *rota.Reservation, id rota.ID) *rota.Job {
+func start(w *UnitOfWork, c *rota.Direct, r *rota.Reservation, id rota.ID) *rota.Job {
 	j := w.depart(id)
 	w.leave(j)
 	j.Hold = 0
 	ready(w, j)
 	j.Status, j.StartedAt = rota.StatusRunning, w.Now
 	j.Run = &rota.Run{
-		ID: rota.RunID(c.ID, id), Runner: r.Node, Life: r.Life, Token: c.TokenFor(id),
+		ID: rota.RunID(c.ID, id), Runner: r.Node, Incarnation: r.Incarnation, Token: c.TokenFor(id),
 		StartedAt: w.Now, HeartbeatAt: w.Now, StaleAfter: micros(w.Now.Add(c.Lease)),
 	}
 	next := *r

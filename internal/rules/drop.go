@@ -15,7 +15,7 @@ func needDrop(n *Need, c *rota.Drop) {
 	}
 	n.dropped(c.Name)
 	needRest(n, c.Name, math.MaxInt64, rota.SweepMax)
-	if c.Again {
+	if c.Recreate {
 		return
 	}
 	n.template(s.Spec.Template)
@@ -28,7 +28,7 @@ func needDrop(n *Need, c *rota.Drop) {
 // and carries it out for the first of its jobs. Of those beyond, what is queued may
 // still be claimed before a Sweep comes to it, since a claim looks at no schedule;
 // it is then asked to stop, and never tried again.
-func decideDrop(w *World, c *rota.Drop) (rota.Reply, *rota.Error) {
+func decideDrop(w *UnitOfWork, c *rota.Drop) (rota.Reply, *rota.Error) {
 	s := w.schedules.get(c.Name)
 	switch {
 	case s == nil || w.wroteOf(c, scheduleSubject(c.Name)):
@@ -37,12 +37,12 @@ func decideDrop(w *World, c *rota.Drop) (rota.Reply, *rota.Error) {
 		return nil, changedSince("schedule " + c.Name)
 	}
 	d := noteDropped(w, c)
-	if !c.Again {
+	if !c.Recreate {
 		removeSchedule(w, c, s)
 	}
 	reply := &rota.Dropped{}
 	reply.Stopping, reply.Cancelled = endRest(w, c, d, math.MaxInt64, rota.SweepMax, rota.SweepMax)
-	if !c.Again {
+	if !c.Recreate {
 		reply.Archived = archiveUnused(w, c, s)
 	}
 	w.logOf(c, rota.AuditScheduleDeleted, scheduleSubject(s.Name), "")
@@ -55,13 +55,13 @@ const forever = math.MaxInt64
 
 // noteDropped notes what is dropped for the Sweep, and for who asks meanwhile. Of
 // two drops the later one counts; what the earlier one hid stays hidden.
-func noteDropped(w *World, c *rota.Drop) *Dropped {
+func noteDropped(w *UnitOfWork, c *rota.Drop) *Dropped {
 	next := &Dropped{Schedule: c.Name}
 	if d := w.dropped.get(c.Name); d != nil {
 		*next = *d
 	}
 	next.By = c.Actor
-	if c.Again { // another takes its place at once
+	if c.Recreate { // another takes its place at once
 		next.Before = max(next.Before, w.Now.UnixMicro())
 	} else {
 		next.Before = forever
@@ -76,7 +76,7 @@ func noteDropped(w *World, c *rota.Drop) *Dropped {
 
 // boundDropped ends the past of a name with the declaration of another definition:
 // what is made from now on is that one's.
-func boundDropped(w *World, schedule string) {
+func boundDropped(w *UnitOfWork, schedule string) {
 	d := w.dropped.get(schedule)
 	if d == nil || d.Before != forever {
 		return
@@ -92,13 +92,13 @@ func boundDropped(w *World, schedule string) {
 
 // dropped says that a job belongs to a definition that was dropped: nothing of it
 // is tried again.
-func dropped(w *World, j *rota.Job) bool {
+func dropped(w *UnitOfWork, j *rota.Job) bool {
 	d := w.dropped.get(j.Schedule)
 	return d != nil && j.CreatedAt.UnixMicro() < d.Before
 }
 
 // hidden says that a job has ended and is not shown any more.
-func hidden(w *World, j *rota.Job) bool {
+func hidden(w *UnitOfWork, j *rota.Job) bool {
 	d := w.dropped.get(j.Schedule)
 	return d != nil && j.Sequel != "" && j.CreatedAt.UnixMicro() < d.Hidden
 }
@@ -106,10 +106,10 @@ func hidden(w *World, j *rota.Job) bool {
 // needRest asks for what is to be ended of a schedule, and for what its end
 // touches.
 func needRest(n *Need, schedule string, before int64, limit int) {
-	n.rest(Rest{Schedule: schedule, Before: before, Which: RestRuns, Limit: limit})
-	queued := Rest{Schedule: schedule, Before: before, Which: RestQueued, Limit: limit}
+	n.rest(DroppedJobs{Schedule: schedule, Before: before, Which: DroppedRunning, Limit: limit})
+	queued := DroppedJobs{Schedule: schedule, Before: before, Which: DroppedQueued, Limit: limit}
 	n.rest(queued)
-	for _, j := range n.world.restOf(queued) {
+	for _, j := range n.unit.restOf(queued) {
 		needEnd(n, j, false)
 	}
 }
@@ -117,15 +117,15 @@ func needRest(n *Need, schedule string, before int64, limit int) {
 // endRest asks what runs of a schedule to stop, and then cancels what is queued,
 // at most so many together. The last comes first: whoever waits behind another
 // then goes before it gets that one's turn.
-func endRest(w *World, c rota.Command, d *Dropped, before int64, most, asked int) (stopping, cancelled int) {
+func endRest(w *UnitOfWork, c rota.Command, d *Dropped, before int64, most, asked int) (stopping, cancelled int) {
 	reason := "job " + d.Schedule + " was dropped"
-	runs := w.restOf(Rest{Schedule: d.Schedule, Before: before, Which: RestRuns, Limit: asked})
+	runs := w.restOf(DroppedJobs{Schedule: d.Schedule, Before: before, Which: DroppedRunning, Limit: asked})
 	for _, j := range runs[:min(len(runs), most)] {
 		stopRun(w, j.ID, d.By, reason)
 		w.logFor(c, d.By, rota.AuditJobCancelled, j.ID, reason)
 		stopping++
 	}
-	queued := w.restOf(Rest{Schedule: d.Schedule, Before: before, Which: RestQueued, Limit: asked})
+	queued := w.restOf(DroppedJobs{Schedule: d.Schedule, Before: before, Which: DroppedQueued, Limit: asked})
 	for _, j := range queued[:min(len(queued), most-stopping)] {
 		cancelJob(w, c, j.ID, true)
 		w.logFor(c, d.By, rota.AuditJobCancelled, j.ID, reason)
@@ -135,7 +135,7 @@ func endRest(w *World, c rota.Command, d *Dropped, before int64, most, asked int
 }
 
 // restOf are the jobs asked for as they stand in this world, in their order.
-func (w *World) restOf(q Rest) (jobs []*rota.Job) {
+func (w *UnitOfWork) restOf(q DroppedJobs) (jobs []*rota.Job) {
 	ids := slices.Concat(w.rest.get(q), w.born[q.Schedule])
 	slices.SortFunc(ids, rota.ID.Compare)
 	for _, id := range slices.Compact(ids) {
@@ -143,26 +143,26 @@ func (w *World) restOf(q Rest) (jobs []*rota.Job) {
 			jobs = append(jobs, j)
 		}
 	}
-	if q.Which == RestQueued {
+	if q.Which == DroppedQueued {
 		slices.Reverse(jobs)
 	}
 	return jobs[:min(len(jobs), q.Limit)]
 }
 
-func (r RestOf) picks(j *rota.Job) bool {
+func (r DroppedKind) picks(j *rota.Job) bool {
 	switch r {
-	case RestRuns:
+	case DroppedRunning:
 		return j.Sequel == "" && j.Run != nil && j.Run.Open() && j.Run.CancelAt.IsZero()
-	case RestQueued:
+	case DroppedQueued:
 		return j.Status == rota.StatusQueued
-	case RestLive:
+	case DroppedLive:
 		return j.Sequel == ""
 	}
 	return j.Sequel != "" && j.Sequel != rota.SequelRetry
 }
 
 // logFor writes about a job on behalf of somebody else than who sent the command.
-func (w *World) logFor(c rota.Command, actor, act string, job rota.ID, detail string) {
+func (w *UnitOfWork) logFor(c rota.Command, actor, act string, job rota.ID, detail string) {
 	w.write(rota.AuditEntry{
 		ID: rota.AuditID(c.Head().ID, c.Verb(), job), At: w.Now, Actor: actor, Act: act, JobID: job, Detail: detail,
 	})
@@ -179,24 +179,24 @@ func needSweepDrop(n *Need, schedule string, limit int) {
 		return
 	}
 	n.rest(restEnded(d, limit))
-	for _, j := range n.world.restOf(restEnded(d, limit)) {
+	for _, j := range n.unit.restOf(restEnded(d, limit)) {
 		needPruneOne(n, j.ExecutionID)
 	}
 }
 
-func restLive(d *Dropped) Rest {
-	return Rest{Schedule: d.Schedule, Before: d.Before, Which: RestLive, Limit: 1}
+func restLive(d *Dropped) DroppedJobs {
+	return DroppedJobs{Schedule: d.Schedule, Before: d.Before, Which: DroppedLive, Limit: 1}
 }
 
-func restEnded(d *Dropped, limit int) Rest {
-	return Rest{Schedule: d.Schedule, Before: d.Hidden, Which: RestEnded, Limit: limit}
+func restEnded(d *Dropped, limit int) DroppedJobs {
+	return DroppedJobs{Schedule: d.Schedule, Before: d.Hidden, Which: DroppedEnded, Limit: limit}
 }
 
 // sweepDrop ends what is left of a definition that was dropped, and removes what
 // is hidden of its history. It is done when it finds nothing to do; while something
 // still runs, what was dropped is remembered, and the end of that run brings the
 // next Sweep.
-func sweepDrop(w *World, c *rota.Sweep, schedule string, most, asked int) (touched int, done bool) {
+func sweepDrop(w *UnitOfWork, c *rota.Sweep, schedule string, most, asked int) (touched int, done bool) {
 	d := w.dropped.get(schedule)
 	if d == nil {
 		return 0, true
@@ -219,7 +219,7 @@ func sweepDrop(w *World, c *rota.Sweep, schedule string, most, asked int) (touch
 }
 
 // pruneHidden removes an execution as Prune does, unless that would keep it.
-func pruneHidden(w *World, execution rota.ID) bool {
+func pruneHidden(w *UnitOfWork, execution rota.ID) bool {
 	first, attempts := w.job(execution), w.attempts.get(Attempts{Execution: execution})
 	if first == nil || !prunable(w, first, attempts, noTime) {
 		return false

@@ -6,12 +6,12 @@ func needEdit(n *Need, c *rota.Edit) {
 	n.wrote(c, c.JobID)
 	if j := n.job(c.JobID); j != nil && c.Priority != nil {
 		n.tail(*c.Priority)
-		n.lane(j.ConcurrencyKey)
+		n.keyQueue(j.ConcurrencyKey)
 	}
 }
 
 // decideEdit changes what may still change of a queued job.
-func decideEdit(w *World, c *rota.Edit) (rota.Reply, *rota.Error) {
+func decideEdit(w *UnitOfWork, c *rota.Edit) (rota.Reply, *rota.Error) {
 	again, refusal := mayChange(w, c, c.JobID, c.Version)
 	if refusal != nil {
 		return nil, refusal
@@ -38,7 +38,7 @@ func decideEdit(w *World, c *rota.Edit) (rota.Reply, *rota.Error) {
 // was changed by somebody else since it was read. It reports again when this
 // very command has changed it already: the audit remembers that even if others
 // have changed the job since.
-func mayChange(w *World, c rota.Command, id rota.ID, version *rota.ID) (again bool, refusal *rota.Error) {
+func mayChange(w *UnitOfWork, c rota.Command, id rota.ID, version *rota.ID) (again bool, refusal *rota.Error) {
 	j := w.job(id)
 	switch {
 	case j == nil:

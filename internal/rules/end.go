@@ -8,7 +8,7 @@ import (
 // its execution will be a dead letter.
 func needEnd(n *Need, j *rota.Job, dies bool) {
 	needKey(n, j)
-	n.lane(j.ConcurrencyKey)
+	n.keyQueue(j.ConcurrencyKey)
 	n.active()
 	n.throttle()
 	if !j.GroupID.IsZero() {
@@ -30,7 +30,7 @@ func hasCompany(j *rota.Job) bool {
 
 // ended does what the end of an execution asks for, given its last attempt. Of
 // its group it looks after the others only if that is not being ended itself.
-func ended(w *World, c rota.Command, j *rota.Job, withGroup bool) {
+func ended(w *UnitOfWork, c rota.Command, j *rota.Job, withGroup bool) {
 	endKey(w, j, keepsKey(j))
 	if withGroup && !j.GroupID.IsZero() {
 		memberEnded(w, c, j)
@@ -54,7 +54,7 @@ func keepsKey(j *rota.Job) bool {
 
 // slotFree does what the end of a run asks for, whether it is tried again or
 // not.
-func slotFree(w *World, j *rota.Job) {
+func slotFree(w *UnitOfWork, j *rota.Job) {
 	w.stir(j.ConcurrencyKey)
 	if r := w.activeReservation(); r != nil && r.JobID == j.ID {
 		endReservation(w, r, rota.ReservationReleased)
@@ -66,7 +66,7 @@ func slotFree(w *World, j *rota.Job) {
 
 // skip records that a job which has not started never will: it is dispatched
 // and closed in one step.
-func skip(w *World, c rota.Command, id rota.ID, code, text string, withGroup bool) {
+func skip(w *UnitOfWork, c rota.Command, id rota.ID, code, text string, withGroup bool) {
 	j := w.depart(id)
 	w.leave(j)
 	ready(w, j)
@@ -81,7 +81,7 @@ func skip(w *World, c rota.Command, id rota.ID, code, text string, withGroup boo
 }
 
 // cancelJob cancels a job that has not started.
-func cancelJob(w *World, c rota.Command, id rota.ID, withGroup bool) *rota.Job {
+func cancelJob(w *UnitOfWork, c rota.Command, id rota.ID, withGroup bool) *rota.Job {
 	j := w.depart(id)
 	w.leave(j)
 	w.stir(j.ConcurrencyKey)
@@ -91,7 +91,7 @@ func cancelJob(w *World, c rota.Command, id rota.ID, withGroup bool) *rota.Job {
 }
 
 // stopRun asks a run to stop, unless it was asked before.
-func stopRun(w *World, id rota.ID, by, reason string) bool {
+func stopRun(w *UnitOfWork, id rota.ID, by, reason string) bool {
 	j := w.job(id)
 	if j.Run == nil || !j.Run.Open() || !j.Run.CancelAt.IsZero() {
 		return false

@@ -7,12 +7,12 @@ import (
 )
 
 func needEnqueue(n *Need, c *rota.Enqueue) {
-	for i, id := range n.world.jobIDs(c) {
+	for i, id := range n.unit.jobIDs(c) {
 		nj := &c.Jobs[i]
 		if n.newJob(id) != nil || !needNew(n, nj) {
 			continue
 		}
-		typ := typeOf(n.world, nj)
+		typ := typeOf(n.unit, nj)
 		needHolder(n, nj, typ)
 		if plan, planned := planOfNew(nj, typ); planned {
 			if id := n.plan(plan); !id.IsZero() {
@@ -32,7 +32,7 @@ func needHolder(n *Need, nj *rota.NewJob, typ string) {
 	}
 }
 
-func decideEnqueue(w *World, c *rota.Enqueue) (rota.Reply, *rota.Error) {
+func decideEnqueue(w *UnitOfWork, c *rota.Enqueue) (rota.Reply, *rota.Error) {
 	reply := &rota.Enqueued{Jobs: make([]rota.Submitted, len(c.Jobs))}
 	again := standsAlready(w, c)
 	for i := range c.Jobs {
@@ -48,7 +48,7 @@ func decideEnqueue(w *World, c *rota.Enqueue) (rota.Reply, *rota.Error) {
 // standsAlready says whether the command was applied before: it is atomic, so
 // one job of it that stands is proof. What it did not create then was a
 // duplicate, or has been pruned since.
-func standsAlready(w *World, c *rota.Enqueue) bool {
+func standsAlready(w *UnitOfWork, c *rota.Enqueue) bool {
 	for _, id := range w.jobIDs(c) {
 		if w.job(id) != nil {
 			return true
@@ -59,7 +59,7 @@ func standsAlready(w *World, c *rota.Enqueue) bool {
 
 // enqueueOne creates a job, unless it stands there already: as this command's
 // own row, under its unique key, or under its plan key.
-func enqueueOne(w *World, c *rota.Enqueue, i int, again bool) (rota.Submitted, *rota.Error) {
+func enqueueOne(w *UnitOfWork, c *rota.Enqueue, i int, again bool) (rota.Submitted, *rota.Error) {
 	nj, id := &c.Jobs[i], w.jobIDs(c)[i]
 	if own := w.job(id); own != nil {
 		if !asked(own, nj) {

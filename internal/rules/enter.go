@@ -4,7 +4,7 @@ import "github.com/rotajobs/rota"
 
 // enter gives a job that enters the queue its position, and holds it back for
 // what is known, and until its time has come.
-func enter(w *World, j *rota.Job, hold rota.Hold) {
+func enter(w *UnitOfWork, j *rota.Job, hold rota.Hold) {
 	j.Position = endOf(w, j)
 	j.Hold = hold
 	if j.RunAt.After(w.Now) {
@@ -16,7 +16,7 @@ func enter(w *World, j *rota.Job, hold rota.Hold) {
 // endOf is the position of a job that comes last at its priority. Jobs of Rota's
 // own all have the position before the first: the positions of others are as if
 // they were not there.
-func endOf(w *World, j *rota.Job) int64 {
+func endOf(w *UnitOfWork, j *rota.Job) int64 {
 	if rota.InternalType(j.Type) {
 		return 0
 	}
@@ -24,7 +24,7 @@ func endOf(w *World, j *rota.Job) int64 {
 }
 
 // free takes one reason away to hold a job back.
-func free(w *World, id rota.ID, reason rota.Hold) *rota.Job {
+func free(w *UnitOfWork, id rota.ID, reason rota.Hold) *rota.Job {
 	j := w.edit(id)
 	j.Hold &^= reason
 	settleHold(w, j)
@@ -34,7 +34,7 @@ func free(w *World, id rota.ID, reason rota.Hold) *rota.Job {
 // settleHold lets a job that nothing holds back any more stand in the order,
 // unless its concurrency key is limited: then it joins those who wait for the
 // key, and the balance at the end of the command decides.
-func settleHold(w *World, j *rota.Job) {
+func settleHold(w *UnitOfWork, j *rota.Job) {
 	if j.Hold != 0 {
 		return
 	}
@@ -49,7 +49,7 @@ func settleHold(w *World, j *rota.Job) {
 }
 
 // ready marks since when a job stands in the order.
-func ready(w *World, j *rota.Job) {
+func ready(w *UnitOfWork, j *rota.Job) {
 	if j.QueuedAt.IsZero() {
 		j.QueuedAt = w.Now
 	}

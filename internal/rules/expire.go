@@ -4,21 +4,21 @@ import "github.com/rotajobs/rota"
 
 func needExpire(n *Need, c *rota.Expire) {
 	n.active()
-	ids, _ := n.waits(overdue(n.world, c))
+	ids, _ := n.waits(overdue(n.unit, c))
 	for _, id := range ids {
-		j := n.world.job(id)
+		j := n.unit.job(id)
 		needMet(n, j)
 		needEnd(n, j, false)
 	}
 }
 
-func overdue(w *World, c *rota.Expire) Waits {
+func overdue(w *UnitOfWork, c *rota.Expire) Waits {
 	return Waits{Now: w.Now.UnixMicro(), Limit: sweep(c.Limit) + 1}
 }
 
 // decideExpire ends the wait of jobs whose dependencies did not complete in
 // time, and gives up the reservation whose time is over.
-func decideExpire(w *World, c *rota.Expire) (rota.Reply, *rota.Error) {
+func decideExpire(w *UnitOfWork, c *rota.Expire) (rota.Reply, *rota.Error) {
 	ids, more := firstOf(w.waits.get(overdue(w, c)), sweep(c.Limit))
 	reply := &rota.Expired{More: more}
 	for _, id := range ids {

@@ -13,7 +13,7 @@ func needExtend(n *Need, c *rota.Extend) {
 // decideExtend beats for each lease that is still held. A stale lease that
 // nobody reaped is held. One that somebody has locked is left as it is, to be
 // extended with the next beat: to wait for it might cost all the others.
-func decideExtend(w *World, c *rota.Extend) (rota.Reply, *rota.Error) {
+func decideExtend(w *UnitOfWork, c *rota.Extend) (rota.Reply, *rota.Error) {
 	answers := make([]rota.LeaseAnswer, len(c.Items))
 	for i := range c.Items {
 		item := &c.Items[i]
@@ -42,6 +42,6 @@ func decideExtend(w *World, c *rota.Extend) (rota.Reply, *rota.Error) {
 
 // late says that a run has taken longer than its policy allows. The law leaves
 // it alone: its runner is the one to stop it.
-func late(w *World, j *rota.Job) bool {
+func late(w *UnitOfWork, j *rota.Job) bool {
 	return j.Policy.Timeout > 0 && !w.Now.Before(j.StartedAt.Add(j.Policy.Timeout))
 }

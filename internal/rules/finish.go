@@ -33,7 +33,7 @@ func needFinish(n *Need, c *rota.Finish) {
 	}
 }
 
-func decideFinish(w *World, c *rota.Finish) (rota.Reply, *rota.Error) {
+func decideFinish(w *UnitOfWork, c *rota.Finish) (rota.Reply, *rota.Error) {
 	answers := make([]rota.FinishAnswer, len(c.Items))
 	for i := range c.Items {
 		answers[i] = finishOne(w, c, &c.Items[i])
@@ -41,7 +41,7 @@ func decideFinish(w *World, c *rota.Finish) (rota.Reply, *rota.Error) {
 	return &rota.Finished{Items: answers}, nil
 }
 
-func finishOne(w *World, c *rota.Finish, item *rota.FinishItem) rota.FinishAnswer {
+func finishOne(w *UnitOfWork, c *rota.Finish, item *rota.FinishItem) rota.FinishAnswer {
 	lost := rota.FinishAnswer{RunID: item.RunID, Code: rota.LeaseLost}
 	j := leased(w, &item.LeaseRef)
 	if j == nil {
@@ -71,7 +71,7 @@ func recorded(run *rota.Run, told rota.Outcome) rota.Outcome {
 }
 
 // tell writes what the worker has to say about the end.
-func tell(w *World, run *rota.Run, item *rota.FinishItem) {
+func tell(w *UnitOfWork, run *rota.Run, item *rota.FinishItem) {
 	run.ExitCode, run.RowsAffected, run.Result = item.ExitCode, item.RowsAffected, item.Result
 	run.Error, run.ErrorCode = cut(item.Error), item.ErrorCode
 	if run.ErrorCode == "" && recorded(run, item.Outcome) == rota.OutcomeCancelled && !run.CancelAt.IsZero() {
@@ -84,7 +84,7 @@ func tell(w *World, run *rota.Run, item *rota.FinishItem) {
 }
 
 // endRun closes a run and its job.
-func endRun(w *World, j *rota.Job, outcome rota.Outcome) {
+func endRun(w *UnitOfWork, j *rota.Job, outcome rota.Outcome) {
 	j.Run.Outcome = outcome
 	j.Run.FinishedAt = w.Now
 	if j.FinishedAt.IsZero() {
@@ -92,7 +92,7 @@ func endRun(w *World, j *rota.Job, outcome rota.Outcome) {
 	}
 }
 
-func finishAnswer(w *World, j *rota.Job) rota.FinishAnswer {
+func finishAnswer(w *UnitOfWork, j *rota.Job) rota.FinishAnswer {
 	answer := rota.FinishAnswer{RunID: j.Run.ID, Outcome: j.Run.Outcome, Sequel: j.Sequel}
 	if j.Sequel != rota.SequelRetry {
 		return answer

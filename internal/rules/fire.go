@@ -19,7 +19,7 @@ func needFire(n *Need, c *rota.Fire) {
 
 // decideFire makes the jobs that a schedule owes, if it still owes them, and
 // moves its calendar on in the same step: whoever comes second finds it moved.
-func decideFire(w *World, c *rota.Fire) (rota.Reply, *rota.Error) {
+func decideFire(w *UnitOfWork, c *rota.Fire) (rota.Reply, *rota.Error) {
 	s := w.schedules.get(c.Schedule)
 	if s == nil {
 		return &rota.Fired{Moved: true}, nil
@@ -48,7 +48,7 @@ func decideFire(w *World, c *rota.Fire) (rota.Reply, *rota.Error) {
 
 // mayFire refuses what is not due by the only clock that counts. A calendar
 // alone may be set while its next time lies ahead, if the clock was set back.
-func mayFire(w *World, c *rota.Fire, s *rota.Schedule) *rota.Error {
+func mayFire(w *UnitOfWork, c *rota.Fire, s *rota.Schedule) *rota.Error {
 	for _, t := range c.Times {
 		if micros(t.At).After(w.Now) {
 			return &rota.Error{
@@ -84,7 +84,7 @@ func unusable(t *rota.Template, s *rota.Schedule) string {
 }
 
 // moveOn moves the calendar of a schedule on, and writes down what it gives up.
-func moveOn(w *World, c *rota.Fire, name string) {
+func moveOn(w *UnitOfWork, c *rota.Fire, name string) {
 	s := w.schedules.get(name)
 	next := *s
 	next.NextFire, next.MovedAt = micros(c.Next), w.Now
@@ -100,7 +100,7 @@ func moveOn(w *World, c *rota.Fire, name string) {
 
 // finishFire ends an AT schedule that has fired for the last time and has
 // nothing left to wait for, or whose time was missed.
-func finishFire(w *World, c *rota.Fire, name string) {
+func finishFire(w *UnitOfWork, c *rota.Fire, name string) {
 	s := w.schedules.get(name)
 	switch {
 	case s == nil || !spent(s):
@@ -113,7 +113,7 @@ func finishFire(w *World, c *rota.Fire, name string) {
 
 // shown are jobs as anybody may see them, as they stand at the end of the
 // command.
-func shown(w *World, ids []rota.ID) []*rota.Job {
+func shown(w *UnitOfWork, ids []rota.ID) []*rota.Job {
 	jobs := make([]*rota.Job, 0, len(ids))
 	for _, id := range ids {
 		jobs = append(jobs, public(w.job(id)))
@@ -123,7 +123,7 @@ func shown(w *World, ids []rota.ID) []*rota.Job {
 
 // ownJobs are the jobs that a command made when it was sent before, and how many
 // of those it may make are not there.
-func ownJobs(w *World, count int, id func(int) rota.ID) (own []*rota.Job, others int) {
+func ownJobs(w *UnitOfWork, count int, id func(int) rota.ID) (own []*rota.Job, others int) {
 	for i := range count {
 		if j := w.job(id(i)); j != nil {
 			own = append(own, public(j))

@@ -19,12 +19,12 @@ func needGraph(n *Need, c *rota.PutSchedule) {
 		n.schedule(on)
 		n.dependents(Dependents{Schedule: on})
 	}
-	n.world.walk(c.Spec.DependsOn, func(name string) bool {
-		if r := n.world.schedules.rows[name]; r != nil && r.touched {
+	n.unit.walk(c.Spec.DependsOn, func(name string) bool {
+		if r := n.unit.schedules.rows[name]; r != nil && r.touched {
 			return true
 		}
-		if _, known := n.world.edges[name]; !known {
-			n.world.reach.ask(&n.Reach, Reach{Schedule: name})
+		if _, known := n.unit.edges[name]; !known {
+			n.unit.reach.ask(&n.Reach, Reach{Schedule: name})
 		}
 		return true
 	})
@@ -32,7 +32,7 @@ func needGraph(n *Need, c *rota.PutSchedule) {
 
 // mayDepend refuses dependencies that are not there, that make a circle, or that
 // too many depend on already.
-func mayDepend(w *World, c *rota.PutSchedule, s *rota.Schedule) *rota.Error {
+func mayDepend(w *UnitOfWork, c *rota.PutSchedule, s *rota.Schedule) *rota.Error {
 	for _, on := range c.Spec.DependsOn {
 		if w.schedules.get(on) == nil {
 			return &rota.Error{
@@ -62,7 +62,7 @@ func mayDepend(w *World, c *rota.PutSchedule, s *rota.Schedule) *rota.Error {
 
 // countDependents counts the schedules that depend on one. Those that this world
 // has not looked at are as the store has them.
-func (w *World) countDependents(schedule string) (count int) {
+func (w *UnitOfWork) countDependents(schedule string) (count int) {
 	names := slices.Clone(w.dependents.get(Dependents{Schedule: schedule}))
 	for _, r := range w.schedules.touched {
 		names = append(names, r.key)
@@ -78,7 +78,7 @@ func (w *World) countDependents(schedule string) (count int) {
 }
 
 // dependsOn is what a schedule depends on, as it stands in this world.
-func (w *World) dependsOn(name string) []string {
+func (w *UnitOfWork) dependsOn(name string) []string {
 	if r := w.schedules.rows[name]; r != nil && r.is != nil {
 		return r.is.Spec.DependsOn
 	}
@@ -86,7 +86,7 @@ func (w *World) dependsOn(name string) []string {
 }
 
 // walk visits schedules and all that they depend on, each once.
-func (w *World) walk(from []string, visit func(string) bool) {
+func (w *UnitOfWork) walk(from []string, visit func(string) bool) {
 	seen := map[string]bool{}
 	stack := slices.Clone(from)
 	for len(stack) > 0 {
@@ -104,7 +104,7 @@ func (w *World) walk(from []string, visit func(string) bool) {
 
 // pathTo is a way from one of some schedules to another along what they depend
 // on; nil if there is none.
-func (w *World) pathTo(from []string, to string) []string {
+func (w *UnitOfWork) pathTo(from []string, to string) []string {
 	came := map[string]string{}
 	queue := slices.Clone(from)
 	for _, name := range from {

@@ -17,14 +17,14 @@ func needEnqueueGroup(n *Need, c *rota.EnqueueGroup) {
 		nj := &c.Jobs[i]
 		n.job(c.JobID(i))
 		if needNew(n, nj) {
-			needHolder(n, nj, typeOf(n.world, nj))
+			needHolder(n, nj, typeOf(n.unit, nj))
 		}
 	}
 }
 
 // decideEnqueueGroup puts the members of a group into the queue. In a sequential
 // one all but the first wait for their turn.
-func decideEnqueueGroup(w *World, c *rota.EnqueueGroup) (rota.Reply, *rota.Error) {
+func decideEnqueueGroup(w *UnitOfWork, c *rota.EnqueueGroup) (rota.Reply, *rota.Error) {
 	if g := w.groups.get(c.GroupID()); g != nil {
 		reply := &rota.GroupEnqueued{Group: g}
 		for _, id := range w.members.get(Members{Group: g.ID, Which: MembersFirst, Limit: rota.JobsMax}) {
@@ -59,7 +59,7 @@ func decideEnqueueGroup(w *World, c *rota.EnqueueGroup) (rota.Reply, *rota.Error
 	return reply, nil
 }
 
-func enqueueMember(w *World, c *rota.EnqueueGroup, g *rota.Group, i int) (*rota.Job, *rota.Error) {
+func enqueueMember(w *UnitOfWork, c *rota.EnqueueGroup, g *rota.Group, i int) (*rota.Job, *rota.Error) {
 	nj, id := &c.Jobs[i], c.JobID(i)
 	if refusal := mayUse(w, nj); refusal != nil {
 		return nil, refusal
@@ -94,7 +94,7 @@ func needMemberEnd(n *Need, j *rota.Job, dies bool) {
 	if g.Mode == rota.GroupSequential {
 		ids, _ := n.members(nextMembers(g.ID))
 		for _, id := range ids {
-			n.lane(n.world.job(id).ConcurrencyKey)
+			n.keyQueue(n.unit.job(id).ConcurrencyKey)
 		}
 	}
 }
@@ -102,7 +102,7 @@ func needMemberEnd(n *Need, j *rota.Job, dies bool) {
 // cutShort says that there may be more members than were found: the store has as
 // many as were asked for, whatever became of them in this step, or the step has
 // added to them.
-func (w *World) cutShort(q Members) bool {
+func (w *UnitOfWork) cutShort(q Members) bool {
 	return len(w.members.get(q)) >= q.Limit || len(w.membersOf(q)) >= q.Limit
 }
 
@@ -115,15 +115,15 @@ func nextMembers(group rota.ID) Members {
 func needDoom(n *Need, q Members) {
 	ids, _ := n.members(q)
 	for _, id := range ids {
-		j := n.world.job(id)
+		j := n.unit.job(id)
 		needKey(n, j)
-		n.lane(j.ConcurrencyKey)
+		n.keyQueue(j.ConcurrencyKey)
 	}
 }
 
 // memberEnded goes on with a group when the execution of a member has ended:
 // after a death as its policy says, otherwise with whose turn it is.
-func memberEnded(w *World, c rota.Command, j *rota.Job) {
+func memberEnded(w *UnitOfWork, c rota.Command, j *rota.Job) {
 	g := w.groups.get(j.GroupID)
 	if g == nil || g.Ending != "" {
 		return
@@ -144,7 +144,7 @@ func memberEnded(w *World, c rota.Command, j *rota.Job) {
 
 // nextTurn gives the first member that has not ended its turn. If all that were
 // looked at have ended meanwhile, a Sweep looks further.
-func nextTurn(w *World, g *rota.Group) {
+func nextTurn(w *UnitOfWork, g *rota.Group) {
 	q := nextMembers(g.ID)
 	if live := w.membersOf(q); len(live) > 0 {
 		if live[0].Hold&rota.HoldGroup != 0 {
@@ -159,7 +159,7 @@ func nextTurn(w *World, g *rota.Group) {
 
 // membersOf are the members asked for as they stand in this world, by their
 // place.
-func (w *World) membersOf(q Members) (live []*rota.Job) {
+func (w *UnitOfWork) membersOf(q Members) (live []*rota.Job) {
 	for _, id := range slices.Concat(w.members.get(q), w.joined[q.Group]) {
 		j := w.job(w.tailOfChain(id))
 		if j != nil && q.picks(j) && !slices.Contains(live, j) {
@@ -177,10 +177,10 @@ func (q Members) picks(j *rota.Job) bool {
 	case j.Status == rota.StatusQueued || q.Which == MembersLive:
 		return true
 	}
-	return q.Which == MembersDoomed && j.Run != nil && j.Run.Open() && j.Run.CancelAt.IsZero()
+	return q.Which == MembersEnding && j.Run != nil && j.Run.Open() && j.Run.CancelAt.IsZero()
 }
 
-func endGroup(w *World, g *rota.Group, ending rota.Ending, reason, by string) *rota.Group {
+func endGroup(w *UnitOfWork, g *rota.Group, ending rota.Ending, reason, by string) *rota.Group {
 	changed := *g
 	changed.Ending, changed.EndingReason, changed.EndingBy = ending, reason, by
 	w.groups.set(w, g.ID, &changed)
@@ -189,7 +189,7 @@ func endGroup(w *World, g *rota.Group, ending rota.Ending, reason, by string) *r
 
 // doomSome ends the members that were found, but for the one beyond the limit,
 // which says that a Sweep has to go on.
-func doomSome(w *World, c rota.Command, g *rota.Group, q Members) (cancelled, stopping int, more bool) {
+func doomSome(w *UnitOfWork, c rota.Command, g *rota.Group, q Members) (cancelled, stopping int, more bool) {
 	members := w.membersOf(q)
 	more = w.cutShort(q)
 	for _, j := range members[:min(len(members), q.Limit-1)] {
@@ -217,7 +217,7 @@ const (
 
 // doom ends a member that has not started as its group was ended, or asks one
 // that runs to stop.
-func doom(w *World, c rota.Command, g *rota.Group, id rota.ID) doomed {
+func doom(w *UnitOfWork, c rota.Command, g *rota.Group, id rota.ID) doomed {
 	j := w.job(id)
 	switch {
 	case j == nil || j.Sequel != "":
@@ -237,7 +237,7 @@ func doom(w *World, c rota.Command, g *rota.Group, id rota.ID) doomed {
 func doomedMembers(g *rota.Group, limit int) Members {
 	which := MembersQueued
 	if g.Ending == rota.EndingCancel {
-		which = MembersDoomed
+		which = MembersEnding
 	}
 	return Members{Group: g.ID, Which: which, Limit: limit}
 }
@@ -250,12 +250,12 @@ func needCancelGroup(n *Need, c *rota.CancelGroup) {
 		return
 	}
 	n.members(nextMembers(c.GroupID))
-	needDoom(n, Members{Group: c.GroupID, Which: MembersDoomed, Limit: rota.MembersMax + 1})
+	needDoom(n, Members{Group: c.GroupID, Which: MembersEnding, Limit: rota.MembersMax + 1})
 }
 
 // decideCancelGroup writes down that the group is cancelled, which takes effect
 // at once, and carries it out for the first members.
-func decideCancelGroup(w *World, c *rota.CancelGroup) (rota.Reply, *rota.Error) {
+func decideCancelGroup(w *UnitOfWork, c *rota.CancelGroup) (rota.Reply, *rota.Error) {
 	g := w.groups.get(c.GroupID)
 	switch {
 	case g == nil:
@@ -271,6 +271,6 @@ func decideCancelGroup(w *World, c *rota.CancelGroup) (rota.Reply, *rota.Error) 
 	g = endGroup(w, g, rota.EndingCancel, c.Reason, c.Actor)
 	w.logOf(c, rota.AuditGroupCancelled, groupSubject(g.ID), c.Reason)
 	reply := &rota.CancelledGroup{Group: g}
-	reply.Cancelled, reply.Stopping, reply.More = doomSome(w, c, g, Members{Group: g.ID, Which: MembersDoomed, Limit: rota.MembersMax + 1})
+	reply.Cancelled, reply.Stopping, reply.More = doomSome(w, c, g, Members{Group: g.ID, Which: MembersEnding, Limit: rota.MembersMax + 1})
 	return reply, nil
 }

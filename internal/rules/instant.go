@@ -28,7 +28,7 @@ func (at *instant) set(now time.Time) {
 }
 
 // tell has a world know the time.
-func (at *instant) tell(w *World) error {
+func (at *instant) tell(w *UnitOfWork) error {
 	if clock, has := at.tx.(Clock); has && (at.now.IsZero() || at.told) {
 		now, err := clock.Now()
 		if err != nil {
@@ -43,13 +43,13 @@ func (at *instant) tell(w *World) error {
 
 // loadRun loads what commands need. Those that do not ask by the time for what
 // they need first hear of it with that.
-func loadRun(tx Tx, at *instant, w *World, commands []rota.Command) error {
+func loadRun(tx Tx, at *instant, w *UnitOfWork, commands []rota.Command) error {
 	if len(commands) > 0 && !timeless(commands[0]) {
 		if err := at.tell(w); err != nil {
 			return err
 		}
 	}
-	return load(tx, &Need{world: w, told: func() error { return at.tell(w) }}, commands)
+	return load(tx, &Need{unit: w, told: func() error { return at.tell(w) }}, commands)
 }
 
 func timeless(c rota.Command) bool {

@@ -4,7 +4,7 @@ import "github.com/rotajobs/rota"
 
 // leased returns the job whose run a reference proves to hold, nil if it
 // holds none: another run, another token, or no run at all.
-func leased(w *World, ref *rota.LeaseRef) *rota.Job {
+func leased(w *UnitOfWork, ref *rota.LeaseRef) *rota.Job {
 	j := w.job(ref.JobID)
 	if j == nil || j.Run == nil || j.Run.ID != ref.RunID || j.Run.Token != ref.Token {
 		return nil

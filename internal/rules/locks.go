@@ -29,8 +29,8 @@ type Locks struct {
 
 	Jobs []rota.ID // with their runs, and with the jobs that retry them
 
-	Lanes []string // concurrency keys: who is ready and who is held back
-	Open  []string // types whose open runs were counted, with their buckets; empty: all types
+	ConcurrencyKeys []string // concurrency keys: who is ready and who is held back
+	Open            []string // types whose open runs were counted, with their buckets; empty: all types
 
 	// Order says that the step looks at how queued jobs stand to each other, or
 	// changes one that stays: who claims meanwhile would pass over what is locked.
@@ -42,7 +42,7 @@ type Locks struct {
 }
 
 // Locks lists them.
-func (w *World) Locks() Locks {
+func (w *UnitOfWork) Locks() Locks {
 	l := Locks{
 		Commands: w.claims, Keys: slices.Collect(maps.Keys(w.keys.rows)),
 		Graph: len(w.reach.answers) > 0, Throttle: w.throttleAsked, Webhooks: w.webhooksAsked, Active: w.activeBinds,
@@ -58,18 +58,18 @@ func (w *World) Locks() Locks {
 	}
 	slices.SortFunc(l.Redriven, rota.ID.Compare)
 	for q := range w.lanes.answers {
-		l.Lanes = append(l.Lanes, q.Key)
+		l.ConcurrencyKeys = append(l.ConcurrencyKeys, q.Key)
 	}
 	for q := range w.open.answers {
 		if q.Key != "" {
-			l.Lanes = append(l.Lanes, q.Key)
+			l.ConcurrencyKeys = append(l.ConcurrencyKeys, q.Key)
 		} else {
 			l.Open = append(l.Open, q.Type)
 		}
 	}
 	l.Open = slices.AppendSeq(l.Open, maps.Keys(w.buckets.rows))
-	slices.Sort(l.Lanes)
-	l.Lanes = slices.Compact(l.Lanes)
+	slices.Sort(l.ConcurrencyKeys)
+	l.ConcurrencyKeys = slices.Compact(l.ConcurrencyKeys)
 	slices.Sort(l.Open)
 	l.Open = slices.Compact(l.Open)
 	for p := range w.plans {
@@ -96,7 +96,7 @@ func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys
 
 // Changed are those of the Locks, but for jobs, whose rows the world changes:
 // others may look at the rest meanwhile.
-func (w *World) Changed() Locks {
+func (w *UnitOfWork) Changed() Locks {
 	return Locks{
 		Keys: touchedKeys(&w.keys), Types: touchedKeys(&w.types), Templates: touchedKeys(&w.templates),
 		Schedules: touchedKeys(&w.schedules), Groups: touchedKeys(&w.groups), Requests: touchedKeys(&w.requests),
@@ -113,13 +113,13 @@ func touchedKeys[K comparable, V any](s *shelf[K, V]) (keys []K) {
 
 // reorders says whether a job that stays in the queue stands elsewhere, or is
 // another, than before.
-func (w *World) reorders() bool {
+func (w *UnitOfWork) reorders() bool {
 	return len(w.pages) > 0 || slices.ContainsFunc(w.touchedJobs, func(r *jobRow) bool {
 		return r.was != nil && r.is != nil && r.was.Ready() && r.is.Ready()
 	})
 }
 
-func (w *World) asksSets() bool {
+func (w *UnitOfWork) asksSets() bool {
 	return len(w.jobsOf.answers)+len(w.planned.answers)+len(w.members.answers)+len(w.blocked.answers)+len(w.behind.answers)+
 		len(w.latest.answers)+len(w.dependents.answers)+len(w.reach.answers)+len(w.using.answers)+len(w.lanes.answers)+
 		len(w.open.answers)+len(w.redriven.answers)+len(w.attempts.answers)+len(w.waits.answers)+len(w.standingBy.answers)+
@@ -128,7 +128,7 @@ func (w *World) asksSets() bool {
 
 // EachJob shows the jobs that a world has looked at and that stand in the store,
 // and says of each whether it changes.
-func (w *World) EachJob(show func(j *rota.Job, changes bool)) {
+func (w *UnitOfWork) EachJob(show func(j *rota.Job, changes bool)) {
 	for _, r := range w.jobs {
 		if r.was != nil {
 			show(r.was, r.is != r.was)
@@ -138,7 +138,7 @@ func (w *World) EachJob(show func(j *rota.Job, changes bool)) {
 
 // LooksAtReady says whether a world has looked at a job that could be claimed:
 // while that is locked, claims would pass over it.
-func (w *World) LooksAtReady() bool {
+func (w *UnitOfWork) LooksAtReady() bool {
 	for _, r := range w.jobs {
 		if r.was != nil && r.was.Ready() {
 			return true
@@ -148,10 +148,10 @@ func (w *World) LooksAtReady() bool {
 }
 
 // Makes says whether a world makes a job.
-func (w *World) Makes(id rota.ID) bool {
+func (w *UnitOfWork) Makes(id rota.ID) bool {
 	r := w.jobs[id]
 	return r != nil && r.born != nil
 }
 
 // LimitsKeys says whether some concurrency key is limited, as far as is known.
-func (w *World) LimitsKeys() bool { return len(w.limits().Keys) > 0 }
+func (w *UnitOfWork) LimitsKeys() bool { return len(w.limits().Keys) > 0 }

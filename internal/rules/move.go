@@ -12,8 +12,8 @@ func needMove(n *Need, c *rota.Move) {
 	if j == nil || anchor == nil || j.Status != rota.StatusQueued || anchor.Status != rota.StatusQueued {
 		return
 	}
-	n.lane(j.ConcurrencyKey)
-	s, known := spotOf(n.world, c, j, anchor, n.page)
+	n.keyQueue(j.ConcurrencyKey)
+	s, known := spotOf(n.unit, c, j, anchor, n.page)
 	if known && s.full() {
 		n.roomFor(c, anchor)
 	}
@@ -21,7 +21,7 @@ func needMove(n *Need, c *rota.Move) {
 
 // decideMove puts a queued job elsewhere in the order. It takes a position in
 // the gap there; where the gap is used up, neighbours are renumbered.
-func decideMove(w *World, c *rota.Move) (rota.Reply, *rota.Error) {
+func decideMove(w *UnitOfWork, c *rota.Move) (rota.Reply, *rota.Error) {
 	j := w.job(c.JobID)
 	again, refusal := mayChange(w, c, c.JobID, c.Version)
 	if refusal != nil {
@@ -68,7 +68,7 @@ type spot struct {
 type pager func(OrderPage) ([]rota.ID, bool)
 
 // spotOf finds the spot; false if it takes rows that are not loaded yet.
-func spotOf(w *World, c *rota.Move, j, anchor *rota.Job, page pager) (spot, bool) {
+func spotOf(w *UnitOfWork, c *rota.Move, j, anchor *rota.Job, page pager) (spot, bool) {
 	question := OrderPage{Priority: anchor.Priority, Limit: 1}
 	if c.Place == rota.PlaceBefore || c.Place == rota.PlaceAfter {
 		question.From = anchor.ID
@@ -112,7 +112,7 @@ func (s spot) position() int64 {
 }
 
 // page is what was loaded of a page of the order.
-func (w *World) page(p OrderPage) ([]rota.ID, bool) {
+func (w *UnitOfWork) page(p OrderPage) ([]rota.ID, bool) {
 	ids, known := w.pages[p]
 	return ids, known
 }

@@ -10,7 +10,7 @@ import (
 // Need is what a step wants to look at and does not know yet. Its methods
 // answer from the world and note down what the world lacks.
 type Need struct {
-	world *World
+	unit  *UnitOfWork
 	told  func() error // tells the world the time; nil: it knows it
 	whole bool         // leases are asked for whole, since more may be decided about them
 
@@ -37,24 +37,24 @@ type Need struct {
 	Webhooks     bool     // those that are told of everything
 	Active       bool     // the active reservation
 
-	JobsOf     []JobsOf
-	Planned    []Planned
-	Members    []Members
-	Blocked    []Blocked
-	Behind     []Behind
-	Latest     []Latest
-	Dependents []Dependents
-	Reach      []Reach
-	Using      []Using
-	Lanes      []Lane
-	Open       []Open
-	Redriven   []Redriven
-	Attempts   []Attempts
-	Waits      []Waits
-	Intents    []Intents
-	Bygone     []Bygone
-	Lapsed     []Lapsed
-	Rest       []Rest
+	JobsOf              []JobsOf
+	Planned             []Planned
+	Members             []Members
+	Blocked             []Blocked
+	OverlapWaiting      []OverlapWaiting
+	Latest              []Latest
+	Dependents          []Dependents
+	Reach               []Reach
+	Using               []Using
+	KeyQueues           []KeyQueue
+	Open                []Open
+	Redriven            []Redriven
+	Attempts            []Attempts
+	Waits               []Waits
+	Intents             []Intents
+	ExpiredReservations []ExpiredReservations
+	Lapsed              []Lapsed
+	DroppedJobs         []DroppedJobs
 
 	Taken *Taken
 	Heads *Heads
@@ -72,11 +72,11 @@ type Taken struct{ Command rota.ID }
 // A store merges the heads of the lanes, so a type that is not asked for, or has
 // no room, costs nothing.
 type Heads struct {
-	Types  []string // distinct
-	Rooms  []int    // at most so many of each type
-	Limit  int
-	Shared int // at most so many of all types but Rota's own, which come past it
-	Bytes  int // of params; the first job comes however long it is
+	Types    []string // distinct
+	Capacity []int    // at most so many of each type
+	Limit    int
+	Shared   int // at most so many of all types but Rota's own, which come past it
+	Bytes    int // of params; the first job comes however long it is
 	// Joint says that the step makes jobs itself, and takes them if nothing else is
 	// there: it is enough to know whether there is.
 	Joint bool
@@ -84,7 +84,7 @@ type Heads struct {
 
 // Free says that no type has less room than is asked for.
 func (h *Heads) Free() bool {
-	return h.Shared >= h.Limit && !slices.ContainsFunc(h.Rooms, func(room int) bool { return room < h.Limit })
+	return h.Shared >= h.Limit && !slices.ContainsFunc(h.Capacity, func(room int) bool { return room < h.Limit })
 }
 
 // Due asks for delayed jobs whose time has come, in run_at order.
@@ -104,9 +104,9 @@ type Stale struct {
 // Left asks for RUNNING jobs that nobody settled, but for those with an open
 // run of somebody else, in id order.
 type Left struct {
-	Runner string
-	Life   rota.ID
-	Limit  int
+	Runner      string
+	Incarnation rota.ID
+	Limit       int
 }
 
 // OrderPage asks for QUEUED jobs of one priority, held ones included, in
@@ -135,8 +135,8 @@ func (n *Need) bounded() bool {
 func (n *Need) alone() bool {
 	return !n.Throttle && !n.Webhooks && !n.Active &&
 		len(n.Types)+len(n.Templates)+len(n.Schedules)+len(n.Groups)+len(n.Reservations)+len(n.Requests)+len(n.Buckets)+
-			len(n.JobsOf)+len(n.Planned)+len(n.Members)+len(n.Blocked)+len(n.Behind)+len(n.Latest)+len(n.Dependents)+len(n.Reach)+
-			len(n.Using)+len(n.Lanes)+len(n.Open)+len(n.Redriven)+len(n.Attempts)+len(n.Waits)+len(n.Intents)+len(n.Bygone)+len(n.Lapsed)+len(n.Rest)+len(n.Dropped) == 0
+			len(n.JobsOf)+len(n.Planned)+len(n.Members)+len(n.Blocked)+len(n.OverlapWaiting)+len(n.Latest)+len(n.Dependents)+len(n.Reach)+
+			len(n.Using)+len(n.KeyQueues)+len(n.Open)+len(n.Redriven)+len(n.Attempts)+len(n.Waits)+len(n.Intents)+len(n.ExpiredReservations)+len(n.Lapsed)+len(n.DroppedJobs)+len(n.Dropped) == 0
 }
 
 // lease returns what a lease is about, or nil if it is absent or not loaded
@@ -145,9 +145,9 @@ func (n *Need) lease(id rota.ID) *rota.Job {
 	if n.whole {
 		return n.job(id)
 	}
-	r, known := n.world.jobs[id]
+	r, known := n.unit.jobs[id]
 	if !known {
-		n.world.jobs[id] = n.world.newRow()
+		n.unit.jobs[id] = n.unit.newRow()
 		n.Leases = append(n.Leases, id)
 		return nil
 	}
@@ -170,10 +170,10 @@ func (n *Need) job(id rota.ID) *rota.Job { return n.jobInto(&n.Whole, id) }
 func (n *Need) newJob(id rota.ID) *rota.Job { return n.jobInto(&n.New, id) }
 
 func (n *Need) jobInto(asked *[]rota.ID, id rota.ID) *rota.Job {
-	r, known := n.world.jobs[id]
+	r, known := n.unit.jobs[id]
 	if !known {
-		r = n.world.newRow()
-		n.world.jobs[id] = r
+		r = n.unit.newRow()
+		n.unit.jobs[id] = r
 	}
 	if !known || (r.is != nil && r.is.Params == nil && !r.asked) {
 		r.asked = true
@@ -189,38 +189,38 @@ func (n *Need) tailOfChain(id rota.ID) *rota.Job {
 	if j == nil || j.Sequel != rota.SequelRetry {
 		return j
 	}
-	if _, known := n.world.chains[id]; !known {
-		n.world.chains[id] = id
+	if _, known := n.unit.chains[id]; !known {
+		n.unit.chains[id] = id
 		n.Chains = append(n.Chains, id)
 		return nil
 	}
-	return n.job(n.world.tailOfChain(id))
+	return n.job(n.unit.tailOfChain(id))
 }
 
 // retry returns the id of the job that retries this one, zero if none does.
 func (n *Need) retry(of rota.ID) rota.ID {
-	id, known := n.world.retries[of]
+	id, known := n.unit.retries[of]
 	if !known {
-		n.world.retries[of] = rota.ID{}
+		n.unit.retries[of] = rota.ID{}
 		n.Retries = append(n.Retries, of)
 	}
 	return id
 }
 
-func (n *Need) key(k Key) *KeyRecord { return n.world.keys.ask(&n.Keys, k) }
+func (n *Need) key(k Key) *KeyRecord { return n.unit.keys.ask(&n.Keys, k) }
 
 func (n *Need) plan(p Plan) rota.ID {
-	id, known := n.world.plans[p]
+	id, known := n.unit.plans[p]
 	if !known {
-		n.world.plans[p] = rota.ID{}
+		n.unit.plans[p] = rota.ID{}
 		n.Plans = append(n.Plans, p)
 	}
 	return id
 }
 
 func (n *Need) tail(priority int) {
-	if _, known := n.world.tails[priority]; !known {
-		n.world.tails[priority] = n.world.standing(priority)
+	if _, known := n.unit.tails[priority]; !known {
+		n.unit.tails[priority] = n.unit.standing(priority)
 		n.Tails = append(n.Tails, priority)
 	}
 }
@@ -228,43 +228,43 @@ func (n *Need) tail(priority int) {
 // wrote asks whether a command has written about a job before.
 func (n *Need) wrote(c rota.Command, job rota.ID) {
 	id := rota.AuditID(c.Head().ID, c.Verb(), job)
-	if _, known := n.world.audits[id]; !known {
-		n.world.audits[id] = false
+	if _, known := n.unit.audits[id]; !known {
+		n.unit.audits[id] = false
 		n.Audits = append(n.Audits, id)
 	}
 }
 
 // page returns jobs beside one in the order; false if they are not loaded yet.
 func (n *Need) page(p OrderPage) ([]rota.ID, bool) {
-	ids, known := n.world.pages[p]
+	ids, known := n.unit.pages[p]
 	if !known {
-		n.world.pages[p] = nil
+		n.unit.pages[p] = nil
 		n.Order = append(n.Order, p)
 	}
 	return ids, known
 }
 
 func (n *Need) taken(t Taken) ([]rota.ID, bool) {
-	if !n.world.taken.asked {
-		n.world.claims = append(n.world.claims, t.Command)
+	if !n.unit.taken.asked {
+		n.unit.claims = append(n.unit.claims, t.Command)
 	}
-	return ask(&n.world.taken, &n.Taken, t)
+	return ask(&n.unit.taken, &n.Taken, t)
 }
 
 func (n *Need) heads(h Heads) ([]rota.ID, bool) {
-	return ask(&n.world.heads, &n.Heads, h)
+	return ask(&n.unit.heads, &n.Heads, h)
 }
 
 func (n *Need) due(d Due) ([]rota.ID, bool) {
-	return ask(&n.world.due, &n.Due, d)
+	return ask(&n.unit.due, &n.Due, d)
 }
 
 func (n *Need) stale(s Stale) ([]rota.ID, bool) {
-	return ask(&n.world.stale, &n.Stale, s)
+	return ask(&n.unit.stale, &n.Stale, s)
 }
 
 func (n *Need) left(l Left) ([]rota.ID, bool) {
-	return ask(&n.world.left, &n.Left, l)
+	return ask(&n.unit.left, &n.Left, l)
 }
 
 // ask puts a question to one of the orders, once.

@@ -15,7 +15,7 @@ func normalPage(c *rota.Normalise) OrderPage {
 
 // decideNormalise renumbers a page of one priority, between the position of
 // the job before the page and that of the job after it.
-func decideNormalise(w *World, c *rota.Normalise) (rota.Reply, *rota.Error) {
+func decideNormalise(w *UnitOfWork, c *rota.Normalise) (rota.Reply, *rota.Error) {
 	r := room{open: true}
 	if !c.After.IsZero() {
 		after := w.job(c.After)

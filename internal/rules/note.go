@@ -10,7 +10,7 @@ func needNote(n *Need, c *rota.Note) {
 
 // decideNote writes down what a run has to show. After its end only artifacts
 // may be added, and nothing by a holder whose lease was taken away.
-func decideNote(w *World, c *rota.Note) (rota.Reply, *rota.Error) {
+func decideNote(w *UnitOfWork, c *rota.Note) (rota.Reply, *rota.Error) {
 	answers := make([]rota.LeaseAnswer, len(c.Items))
 	for i := range c.Items {
 		item := &c.Items[i]

@@ -12,10 +12,10 @@ func needTurn(n *Need, j *rota.Job) {
 	n.schedule(j.Schedule)
 	q := JobsOf{Schedule: j.Schedule, Scope: scopeOf(j), Waiting: true}
 	n.jobsOf(q)
-	for _, id := range n.world.jobsOf.get(q) {
-		n.lane(n.world.job(id).ConcurrencyKey)
+	for _, id := range n.unit.jobsOf.get(q) {
+		n.keyQueue(n.unit.job(id).ConcurrencyKey)
 	}
-	if waiting, _ := n.world.liveOf(q.Schedule, q.Scope); len(waiting) > 0 {
+	if waiting, _ := n.unit.liveOf(q.Schedule, q.Scope); len(waiting) > 0 {
 		q.Waiting = false
 		n.jobsOf(q)
 	}
@@ -29,7 +29,7 @@ func needPrevious(n *Need, schedule string, scope rota.Scope) {
 
 // liveOf are the jobs of a schedule and a scope that have not ended: those that
 // wait behind an earlier execution, and the others, both by id.
-func (w *World) liveOf(schedule string, scope rota.Scope) (waiting, others []*rota.Job) {
+func (w *UnitOfWork) liveOf(schedule string, scope rota.Scope) (waiting, others []*rota.Job) {
 	ids := slices.Concat(
 		w.jobsOf.get(JobsOf{Schedule: schedule, Scope: scope}),
 		w.jobsOf.get(JobsOf{Schedule: schedule, Scope: scope, Waiting: true}),
@@ -51,7 +51,7 @@ func (w *World) liveOf(schedule string, scope rota.Scope) (waiting, others []*ro
 
 // giveTurn lets the next execution of a schedule go when one has ended and no
 // other is under way, or none need be waited for.
-func giveTurn(w *World, j *rota.Job) {
+func giveTurn(w *UnitOfWork, j *rota.Job) {
 	waiting, others := w.liveOf(j.Schedule, scopeOf(j))
 	if len(waiting) > 0 && (len(others) == 0 || mayOverlap(w, j.Schedule)) {
 		free(w, waiting[0].ID, rota.HoldOverlap)
@@ -60,18 +60,18 @@ func giveTurn(w *World, j *rota.Job) {
 
 // needFreeTurns asks for those who wait behind others.
 func needFreeTurns(n *Need, schedule string) {
-	ids, _ := n.behind(Behind{Schedule: schedule})
+	ids, _ := n.behind(OverlapWaiting{Schedule: schedule})
 	for _, id := range ids {
-		n.lane(n.world.job(id).ConcurrencyKey)
+		n.keyQueue(n.unit.job(id).ConcurrencyKey)
 	}
 }
 
 // freeTurns lets those go who wait behind others, if they need not any more.
-func freeTurns(w *World, schedule string) {
+func freeTurns(w *UnitOfWork, schedule string) {
 	if !mayOverlap(w, schedule) {
 		return
 	}
-	for _, id := range w.behind.get(Behind{Schedule: schedule}) {
+	for _, id := range w.behind.get(OverlapWaiting{Schedule: schedule}) {
 		if j := w.job(id); j.Status == rota.StatusQueued && j.Hold&rota.HoldOverlap != 0 {
 			free(w, id, rota.HoldOverlap)
 		}
@@ -80,14 +80,14 @@ func freeTurns(w *World, schedule string) {
 
 // mayOverlap says that nobody need wait behind another any more: the schedule
 // allows it now, or is gone.
-func mayOverlap(w *World, schedule string) bool {
+func mayOverlap(w *UnitOfWork, schedule string) bool {
 	s := w.schedules.get(schedule)
 	return s == nil || s.Spec.Overlap == rota.OverlapAllow
 }
 
 // meet does what the overlap of a schedule asks for when a job is to be made
 // while others have not ended. It says whether the job is skipped, or waits.
-func meet(w *World, c rota.Command, s *rota.Schedule, scope rota.Scope, catchUp bool) (skipped bool, hold rota.Hold) {
+func meet(w *UnitOfWork, c rota.Command, s *rota.Schedule, scope rota.Scope, catchUp bool) (skipped bool, hold rota.Hold) {
 	if s.Spec.Overlap == rota.OverlapAllow {
 		return false, 0
 	}
@@ -115,7 +115,7 @@ func meet(w *World, c rota.Command, s *rota.Schedule, scope rota.Scope, catchUp 
 
 // endWaits ends what has waited too long for dependencies, as Expire does: its
 // wait is over when its schedule fires again, and it must not be in the way.
-func endWaits(w *World, c rota.Command, schedule string, scope rota.Scope) {
+func endWaits(w *UnitOfWork, c rota.Command, schedule string, scope rota.Scope) {
 	waiting, others := w.liveOf(schedule, scope)
 	for _, j := range sortedByID(append(waiting, others...)) {
 		if !waitedOut(w, w.job(j.ID)) {
@@ -128,7 +128,7 @@ func endWaits(w *World, c rota.Command, schedule string, scope rota.Scope) {
 }
 
 // waitedOut says that a job has waited for dependencies as long as it may.
-func waitedOut(w *World, j *rota.Job) bool {
+func waitedOut(w *UnitOfWork, j *rota.Job) bool {
 	return j.Status == rota.StatusQueued && j.Hold&rota.HoldDependency != 0 && !j.WaitUntil.After(w.Now)
 }
 
@@ -142,7 +142,7 @@ func sortedByID(jobs []*rota.Job) []*rota.Job {
 }
 
 // replace stops an execution in favour of a later one.
-func replace(w *World, c rota.Command, s *rota.Schedule, id rota.ID) {
+func replace(w *UnitOfWork, c rota.Command, s *rota.Schedule, id rota.ID) {
 	reason := "replaced by a later fire of schedule " + s.Name
 	j := w.job(id)
 	switch {

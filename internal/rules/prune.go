@@ -11,8 +11,8 @@ func needPrune(n *Need, c *rota.Prune) {
 	for _, id := range c.Executions {
 		needPruneOne(n, id)
 	}
-	n.bygone(bygoneOf(n.world))
-	n.lapsed(lapsedOf(n.world, rota.PruneMax))
+	n.bygone(bygoneOf(n.unit))
+	n.lapsed(lapsedOf(n.unit, rota.PruneMax))
 }
 
 // needPruneOne asks for an execution, and for what only it may hold.
@@ -34,14 +34,14 @@ func needPruneOne(n *Need, execution rota.ID) {
 	}
 }
 
-func bygoneOf(w *World) Bygone {
-	return Bygone{Before: w.Now.Add(-rota.ReservationKeep).UnixMicro(), Limit: rota.PruneMax}
+func bygoneOf(w *UnitOfWork) ExpiredReservations {
+	return ExpiredReservations{Before: w.Now.Add(-rota.ReservationKeep).UnixMicro(), Limit: rota.PruneMax}
 }
 
 // decidePrune removes whole executions that have ended, and what only they held.
 // What tries another anew is kept as long as that: a dead letter that has been
 // seen to must not come back.
-func decidePrune(w *World, c *rota.Prune) (rota.Reply, *rota.Error) {
+func decidePrune(w *UnitOfWork, c *rota.Prune) (rota.Reply, *rota.Error) {
 	reply := &rota.Pruned{}
 	for _, id := range c.Executions {
 		first := w.job(id)
@@ -64,7 +64,7 @@ func decidePrune(w *World, c *rota.Prune) (rota.Reply, *rota.Error) {
 	return reply, nil
 }
 
-func prunable(w *World, first *rota.Job, attempts []rota.ID, before time.Time) bool {
+func prunable(w *UnitOfWork, first *rota.Job, attempts []rota.ID, before time.Time) bool {
 	if first.Attempt != 1 || w.job(first.RedriveOf) != nil || len(attempts) == 0 {
 		return false
 	}
@@ -73,7 +73,7 @@ func prunable(w *World, first *rota.Job, attempts []rota.ID, before time.Time) b
 		(before.IsZero() || tail.FinishedAt.Before(micros(before)))
 }
 
-func pruneOne(w *World, first *rota.Job, attempts []rota.ID) {
+func pruneOne(w *UnitOfWork, first *rota.Job, attempts []rota.ID) {
 	tail := w.job(attempts[len(attempts)-1])
 	if held := w.keys.get(Key{first.Type, first.UniqueKey}); first.UniqueKey != "" && held != nil && held.ExecutionID == first.ID {
 		w.keys.set(w, held.Key, nil)
@@ -88,7 +88,7 @@ func pruneOne(w *World, first *rota.Job, attempts []rota.ID) {
 
 // forget counts a member of a group that is no longer kept; a group without
 // members goes with the last.
-func forget(w *World, g *rota.Group, tail *rota.Job) {
+func forget(w *UnitOfWork, g *rota.Group, tail *rota.Job) {
 	next := *g
 	next.Pruned.Count(tail)
 	if p := next.Pruned; p.Completed+p.Dead+p.Skipped+p.Cancelled < g.Size {

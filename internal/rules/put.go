@@ -4,7 +4,7 @@ import "github.com/rotajobs/rota"
 
 // PutJob brings in a job as the store has it, with its run. It gives way to
 // what was decided about the job, and to the job with its params.
-func (w *World) PutJob(j *rota.Job) {
+func (w *UnitOfWork) PutJob(j *rota.Job) {
 	r := w.jobs[j.ID]
 	if r == nil {
 		r := w.newRow()
@@ -18,7 +18,7 @@ func (w *World) PutJob(j *rota.Job) {
 }
 
 // PutBusy brings in a job that somebody has locked: it cannot be changed now.
-func (w *World) PutBusy(j *rota.Job) {
+func (w *UnitOfWork) PutBusy(j *rota.Job) {
 	w.PutJob(j)
 	if w.busy == nil {
 		w.busy = map[rota.ID]bool{}
@@ -27,23 +27,23 @@ func (w *World) PutBusy(j *rota.Job) {
 }
 
 // PutRetry says which job retries another.
-func (w *World) PutRetry(of, id rota.ID) { w.retries[of] = id }
+func (w *UnitOfWork) PutRetry(of, id rota.ID) { w.retries[of] = id }
 
 // PutChain says which job is the last of a chain.
-func (w *World) PutChain(id, last rota.ID) { w.chains[id] = last }
+func (w *UnitOfWork) PutChain(id, last rota.ID) { w.chains[id] = last }
 
 // PutKey brings in a unique key's record.
-func (w *World) PutKey(k KeyRecord) { w.keys.put(k.Key, &k) }
+func (w *UnitOfWork) PutKey(k KeyRecord) { w.keys.put(k.Key, &k) }
 
 // PutPlan says which first attempt holds a plan key.
-func (w *World) PutPlan(p Plan, id rota.ID) { w.plans[p] = id }
+func (w *UnitOfWork) PutPlan(p Plan, id rota.ID) { w.plans[p] = id }
 
 // PutAudit says that an audit entry stands.
-func (w *World) PutAudit(id rota.ID) { w.audits[id] = true }
+func (w *UnitOfWork) PutAudit(id rota.ID) { w.audits[id] = true }
 
 // PutTail offers the last QUEUED job of a priority. It reports false if that
 // job has left its place in this world: the store then offers the one before.
-func (w *World) PutTail(priority int, id rota.ID, position int64) bool {
+func (w *UnitOfWork) PutTail(priority int, id rota.ID, position int64) bool {
 	if r := w.jobs[id]; r != nil && r.is != nil && !standsAt(r.is, priority) {
 		return false
 	}
@@ -52,35 +52,35 @@ func (w *World) PutTail(priority int, id rota.ID, position int64) bool {
 }
 
 // PutTaken adds a job that an earlier sending of the claim took.
-func (w *World) PutTaken(j *rota.Job) { w.find(&w.taken, j) }
+func (w *UnitOfWork) PutTaken(j *rota.Job) { w.find(&w.taken, j) }
 
 // PutTook notes that the claim took jobs when it was sent before, also where none
 // of them is to be found.
-func (w *World) PutTook() { w.took = true }
+func (w *UnitOfWork) PutTook() { w.took = true }
 
 // PutHead adds a job of the claim order.
-func (w *World) PutHead(j *rota.Job) { w.find(&w.heads, j) }
+func (w *UnitOfWork) PutHead(j *rota.Job) { w.find(&w.heads, j) }
 
 // PutMoreHeads notes that there may be others behind the heads that were found,
 // which others have taken meanwhile.
-func (w *World) PutMoreHeads() { w.moreHeads = true }
+func (w *UnitOfWork) PutMoreHeads() { w.moreHeads = true }
 
 // PutDue adds a job that is due.
-func (w *World) PutDue(j *rota.Job) { w.find(&w.due, j) }
+func (w *UnitOfWork) PutDue(j *rota.Job) { w.find(&w.due, j) }
 
 // PutStale adds a job whose lease is stale.
-func (w *World) PutStale(j *rota.Job) { w.find(&w.stale, j) }
+func (w *UnitOfWork) PutStale(j *rota.Job) { w.find(&w.stale, j) }
 
 // PutLeft adds a job that nobody settled.
-func (w *World) PutLeft(j *rota.Job) { w.find(&w.left, j) }
+func (w *UnitOfWork) PutLeft(j *rota.Job) { w.find(&w.left, j) }
 
 // PutPage adds a job to a page of the order.
-func (w *World) PutPage(p OrderPage, j *rota.Job) {
+func (w *UnitOfWork) PutPage(p OrderPage, j *rota.Job) {
 	w.PutJob(j)
 	w.pages[p] = append(w.pages[p], j.ID)
 }
 
-func (w *World) find(f *finding, j *rota.Job) {
+func (w *UnitOfWork) find(f *finding, j *rota.Job) {
 	w.PutJob(j)
 	f.ids = append(f.ids, j.ID)
 }

@@ -41,7 +41,7 @@ type Which uint8
 const (
 	MembersLive   Which = iota // all of them
 	MembersQueued              // those that have not started
-	MembersDoomed              // those that have not started, and those that run and were not asked to stop
+	MembersEnding              // those that have not started, and those that run and were not asked to stop
 	MembersFirst               // the first attempt of each, live or not
 )
 
@@ -53,9 +53,9 @@ type Blocked struct {
 	Every    bool
 }
 
-// Behind asks for the QUEUED jobs of a schedule that wait behind an earlier
+// OverlapWaiting asks for the QUEUED jobs of a schedule that wait behind an earlier
 // execution, whatever their scope, by id, at most DependentsMax.
-type Behind struct{ Schedule string }
+type OverlapWaiting struct{ Schedule string }
 
 // Latest asks for the first attempt of the execution that counts last for those
 // that depend on a schedule: of a scope, after After, not after Until, in
@@ -81,25 +81,25 @@ type Using struct {
 	Limit    int
 }
 
-// Lane asks how a concurrency key stands. Of its jobs no more are wanted than one
+// KeyQueue asks how a concurrency key stands. Of its jobs no more are wanted than one
 // command is likely to change.
-type Lane struct {
+type KeyQueue struct {
 	Key   string
 	Limit int  // ids in each list
 	Free  bool // the key has no limit: only who is held back matters
 }
 
-// LaneView answers it: how many jobs of the key are open (RUNNING and not
+// KeyQueueState answers it: how many jobs of the key are open (RUNNING and not
 // settled), and who else stands in its lane, by type.
-type LaneView struct {
+type KeyQueueState struct {
 	Open  int
-	Types []LaneType // sorted; of a Free lane those of which somebody is held back
+	Types []KeyQueueType // sorted; of a Free lane those of which somebody is held back
 }
 
-// LaneType is the part of a lane that one type has: how many are ready; the last
+// KeyQueueType is the part of a lane that one type has: how many are ready; the last
 // of them, last first; the first of those that only the key holds back, first
 // first. The jobs of both lists are put into the world as well, whole.
-type LaneType struct {
+type KeyQueueType struct {
 	Type       string
 	Ready      int
 	Last, Held []rota.ID
@@ -137,28 +137,28 @@ const (
 	IntentDrop     = "drop"
 )
 
-// Rest asks for jobs of a schedule that was dropped: some of those that were made
+// DroppedJobs asks for jobs of a schedule that was dropped: some of those that were made
 // before Before, in microseconds, at most Limit.
-type Rest struct {
+type DroppedJobs struct {
 	Schedule string
 	Before   int64
-	Which    RestOf
+	Which    DroppedKind
 	Limit    int
 }
 
-// RestOf picks some of them.
-type RestOf uint8
+// DroppedKind picks some of them.
+type DroppedKind uint8
 
 // The picks.
 const (
-	RestRuns   RestOf = iota // what runs and was not asked to stop, by id
-	RestQueued               // what is QUEUED, by id, the last first
-	RestLive                 // all that lives, by id
-	RestEnded                // the last attempts of executions that have ended, by id
+	DroppedRunning DroppedKind = iota // what runs and was not asked to stop, by id
+	DroppedQueued                     // what is QUEUED, by id, the last first
+	DroppedLive                       // all that lives, by id
+	DroppedEnded                      // the last attempts of executions that have ended, by id
 )
 
-// Bygone asks for the ids of reservations that ended before Before, by id.
-type Bygone struct {
+// ExpiredReservations asks for the ids of reservations that ended before Before, by id.
+type ExpiredReservations struct {
 	Before int64
 	Limit  int
 }

@@ -3,17 +3,17 @@ package rules
 import "github.com/rotajobs/rota"
 
 func needReady(n *Need, c *rota.Ready) {
-	due, _ := n.due(Due{Now: n.world.Now, Limit: sweep(c.Limit) + 1})
+	due, _ := n.due(Due{Now: n.unit.Now, Limit: sweep(c.Limit) + 1})
 	for _, id := range due {
-		j := n.world.job(id)
+		j := n.unit.job(id)
 		n.tail(j.Priority)
-		n.lane(j.ConcurrencyKey)
+		n.keyQueue(j.ConcurrencyKey)
 	}
 }
 
 // decideReady gives due jobs a place at the end of the order: those who have
 // waited in line are not overtaken by those who asked to come later.
-func decideReady(w *World, c *rota.Ready) (rota.Reply, *rota.Error) {
+func decideReady(w *UnitOfWork, c *rota.Ready) (rota.Reply, *rota.Error) {
 	due, more := firstOf(w.due.ids, sweep(c.Limit))
 	for _, id := range due {
 		w.edit(id).Position = endOf(w, w.job(id))

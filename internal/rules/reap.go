@@ -9,10 +9,10 @@ import (
 
 func needReap(n *Need, c *rota.Reap) {
 	ids, _ := n.stale(Stale{
-		Before: n.world.Now, Ahead: n.world.Now.Add(rota.LeaseMax), Except: c.Life, Limit: sweep(c.Limit) + 1,
+		Before: n.unit.Now, Ahead: n.unit.Now.Add(rota.LeaseMax), Except: c.Incarnation, Limit: sweep(c.Limit) + 1,
 	})
 	for _, id := range ids {
-		if j := n.world.job(id); j.Run.StaleAfter.Before(n.world.Now) {
+		if j := n.unit.job(id); j.Run.StaleAfter.Before(n.unit.Now) {
 			needRetry(n, j)
 			needEnd(n, j, j.Attempt >= j.Policy.MaxAttempts)
 		}
@@ -22,7 +22,7 @@ func needReap(n *Need, c *rota.Reap) {
 // decideReap fails runs whose holder has not been heard of. A lease that
 // reaches beyond the longest one was given before the clock was set back; it
 // is pulled in, or it would hold its job until the clock has caught up.
-func decideReap(w *World, c *rota.Reap) (rota.Reply, *rota.Error) {
+func decideReap(w *UnitOfWork, c *rota.Reap) (rota.Reply, *rota.Error) {
 	ids, more := firstOf(w.stale.ids, sweep(c.Limit))
 	reply := &rota.Reaped{More: more}
 	for _, id := range ids {
@@ -30,7 +30,7 @@ func decideReap(w *World, c *rota.Reap) (rota.Reply, *rota.Error) {
 		switch {
 		case j.Run == nil || !j.Run.Open():
 			continue
-		case j.Run.StaleAfter.Before(w.Now) && (c.Life.IsZero() || j.Run.Life != c.Life):
+		case j.Run.StaleAfter.Before(w.Now) && (c.Incarnation.IsZero() || j.Run.Incarnation != c.Incarnation):
 			reply.Jobs = append(reply.Jobs, expire(w, c, id))
 		case j.Run.StaleAfter.After(w.Now.Add(rota.LeaseMax)):
 			w.edit(id).Run.StaleAfter = micros(w.Now.Add(rota.LeaseMax))
@@ -40,7 +40,7 @@ func decideReap(w *World, c *rota.Reap) (rota.Reply, *rota.Error) {
 	return reply, nil
 }
 
-func expire(w *World, c rota.Command, id rota.ID) rota.Settlement {
+func expire(w *UnitOfWork, c rota.Command, id rota.ID) rota.Settlement {
 	j := w.edit(id)
 	abandon(w, c, j, fmt.Sprintf("lease expired: %s was last heard of at %s",
 		j.Run.Runner, j.Run.HeartbeatAt.Format(time.RFC3339Nano)))
@@ -48,13 +48,13 @@ func expire(w *World, c rota.Command, id rota.ID) rota.Settlement {
 }
 
 // abandon fails the open run of a holder that is gone.
-func abandon(w *World, c rota.Command, j *rota.Job, reason string) {
+func abandon(w *UnitOfWork, c rota.Command, j *rota.Job, reason string) {
 	j.Run.Error, j.Run.ErrorCode = reason, rota.CodeLeaseExpired
 	endRun(w, j, recorded(j.Run, rota.OutcomeFailed))
 	settle(w, c, j, ending{})
 }
 
-func settlement(w *World, j *rota.Job, act rota.Settling) rota.Settlement {
+func settlement(w *UnitOfWork, j *rota.Job, act rota.Settling) rota.Settlement {
 	s := rota.Settlement{JobID: j.ID, Act: act, Outcome: j.Run.Outcome, Sequel: j.Sequel}
 	if j.Sequel == rota.SequelRetry {
 		s.RetryID = w.retries[j.ID]

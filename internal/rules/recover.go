@@ -3,9 +3,9 @@ package rules
 import "github.com/rotajobs/rota"
 
 func needRecover(n *Need, c *rota.Recover) {
-	ids, _ := n.left(Left{Runner: c.Runner, Life: c.Life, Limit: sweep(c.Limit) + 1})
+	ids, _ := n.left(Left{Runner: c.Runner, Incarnation: c.Incarnation, Limit: sweep(c.Limit) + 1})
 	for _, id := range ids {
-		j := n.world.job(id)
+		j := n.unit.job(id)
 		needRetry(n, j)
 		needEnd(n, j, j.Attempt >= j.Policy.MaxAttempts)
 	}
@@ -14,7 +14,7 @@ func needRecover(n *Need, c *rota.Recover) {
 
 // decideRecover settles what an earlier life of a process left behind, row by
 // row of the recovery matrix. Leases of others are left to Reap.
-func decideRecover(w *World, c *rota.Recover) (rota.Reply, *rota.Error) {
+func decideRecover(w *UnitOfWork, c *rota.Recover) (rota.Reply, *rota.Error) {
 	ids, more := firstOf(w.left.ids, sweep(c.Limit))
 	reply := &rota.Recovered{More: more}
 	for _, id := range ids {
@@ -25,14 +25,14 @@ func decideRecover(w *World, c *rota.Recover) (rota.Reply, *rota.Error) {
 		reply.Jobs = append(reply.Jobs, settlement(w, w.job(id), act))
 		w.log(c, rota.AuditJobRecovered, id, string(act))
 	}
-	if r := w.activeReservation(); r != nil && r.Node == c.Runner && !r.Life.IsZero() && r.Life != c.Life {
+	if r := w.activeReservation(); r != nil && r.Node == c.Runner && !r.Incarnation.IsZero() && r.Incarnation != c.Incarnation {
 		expireReservation(w, c, r)
 		reply.Reservation = r.ID
 	}
 	return reply, nil
 }
 
-func recoverOne(w *World, c *rota.Recover, id rota.ID) (rota.Settling, bool) {
+func recoverOne(w *UnitOfWork, c *rota.Recover, id rota.ID) (rota.Settling, bool) {
 	j := w.job(id)
 	switch {
 	case j.Status != rota.StatusRunning || j.Sequel != "":
@@ -62,13 +62,13 @@ func recoverOne(w *World, c *rota.Recover, id rota.ID) (rota.Settling, bool) {
 }
 
 func ofEarlierLife(run *rota.Run, c *rota.Recover) bool {
-	return run.Runner == c.Runner && !run.Life.IsZero() && run.Life != c.Life
+	return run.Runner == c.Runner && !run.Incarnation.IsZero() && run.Incarnation != c.Incarnation
 }
 
 // lostRun stands for the run that a running job should have had.
 func lostRun(c *rota.Recover, j *rota.Job) *rota.Run {
 	return &rota.Run{
-		ID: rota.RunID(c.ID, j.ID), Runner: c.Runner, Life: c.Life,
+		ID: rota.RunID(c.ID, j.ID), Runner: c.Runner, Incarnation: c.Incarnation,
 		StartedAt: j.StartedAt, HeartbeatAt: j.StartedAt, StaleAfter: j.StartedAt,
 	}
 }

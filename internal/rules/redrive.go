@@ -14,7 +14,7 @@ func needRedrive(n *Need, c *rota.Redrive) {
 	}
 	needHolder(n, &rota.NewJob{UniqueKey: tail.UniqueKey}, tail.Type)
 	n.tail(tail.Priority)
-	n.lane(tail.ConcurrencyKey)
+	n.keyQueue(tail.ConcurrencyKey)
 	if tail.Schedule != "" {
 		n.schedule(tail.Schedule)
 		n.dropped(tail.Schedule)
@@ -24,7 +24,7 @@ func needRedrive(n *Need, c *rota.Redrive) {
 
 // decideRedrive tries an execution anew that did not complete: as a fresh job,
 // since what has ended stays as it is.
-func decideRedrive(w *World, c *rota.Redrive) (rota.Reply, *rota.Error) {
+func decideRedrive(w *UnitOfWork, c *rota.Redrive) (rota.Reply, *rota.Error) {
 	if own := w.job(c.NewJobID()); own != nil {
 		return &rota.Redriven{Job: public(own)}, nil
 	}
@@ -54,7 +54,7 @@ func decideRedrive(w *World, c *rota.Redrive) (rota.Reply, *rota.Error) {
 
 // behind lets a job wait for what has not ended of its schedule, unless that may
 // overlap.
-func behind(w *World, j *rota.Job) rota.Hold {
+func behind(w *UnitOfWork, j *rota.Job) rota.Hold {
 	s := w.schedules.get(j.Schedule)
 	if j.Schedule == "" || s == nil || s.Spec.Overlap == rota.OverlapAllow {
 		return 0
@@ -65,7 +65,7 @@ func behind(w *World, j *rota.Job) rota.Hold {
 	return 0
 }
 
-func mayRedrive(w *World, tail *rota.Job) *rota.Error {
+func mayRedrive(w *UnitOfWork, tail *rota.Job) *rota.Error {
 	conflict := func(reason, hint string) *rota.Error {
 		return &rota.Error{Code: rota.Conflict, Field: "job_id", Reason: reason, Hint: hint}
 	}
@@ -87,7 +87,7 @@ func mayRedrive(w *World, tail *rota.Job) *rota.Error {
 
 // redriveOf is the last attempt of what tries an execution anew; nil if nothing
 // does.
-func (w *World) redriveOf(execution rota.ID) *rota.Job {
+func (w *UnitOfWork) redriveOf(execution rota.ID) *rota.Job {
 	best := w.job(w.redriven.get(Redriven{Execution: execution}))
 	for _, r := range w.touchedJobs {
 		if r.is != nil && r.is.RedriveOf == execution && (best == nil || r.is.ID.Compare(best.ID) > 0) {

@@ -11,11 +11,11 @@ func requestKey(c *rota.Remember) RequestKey { return RequestKey{Actor: c.Actor,
 
 func needRemember(n *Need, c *rota.Remember) {
 	n.request(requestKey(c))
-	n.lapsed(lapsedOf(n.world, lapsedMax))
+	n.lapsed(lapsedOf(n.unit, lapsedMax))
 }
 
 // decideRemember ties a key to a command, or says to which one it is tied.
-func decideRemember(w *World, c *rota.Remember) (rota.Reply, *rota.Error) {
+func decideRemember(w *UnitOfWork, c *rota.Remember) (rota.Reply, *rota.Error) {
 	key := requestKey(c)
 	switch held := w.requests.get(key); {
 	case held == nil || !held.At.Add(rota.RequestKeep).After(w.Now):
@@ -33,12 +33,12 @@ func decideRemember(w *World, c *rota.Remember) (rota.Reply, *rota.Error) {
 }
 
 // forgetLapsed removes keys that are free again.
-func forgetLapsed(w *World, limit int) {
+func forgetLapsed(w *UnitOfWork, limit int) {
 	for _, key := range w.lapsed.get(lapsedOf(w, limit)) {
 		w.requests.set(w, key, nil)
 	}
 }
 
-func lapsedOf(w *World, limit int) Lapsed {
+func lapsedOf(w *UnitOfWork, limit int) Lapsed {
 	return Lapsed{By: w.Now.Add(-rota.RequestKeep).UnixMicro(), Limit: limit}
 }

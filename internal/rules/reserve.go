@@ -12,12 +12,12 @@ func reservationSubject(id rota.ID) string { return "reservation " + id.String()
 func needReserve(n *Need, c *rota.Reserve) {
 	n.reserved(c.ReservationID())
 	n.active()
-	n.world.activeBinds = true
+	n.unit.activeBinds = true
 }
 
 // decideReserve keeps a node from dispatching. One reservation is active at a
 // time; one whose time is over gives way.
-func decideReserve(w *World, c *rota.Reserve) (rota.Reply, *rota.Error) {
+func decideReserve(w *UnitOfWork, c *rota.Reserve) (rota.Reply, *rota.Error) {
 	if own := w.reservations.get(c.ReservationID()); own != nil {
 		return &rota.Reserved{Reservation: own}, nil
 	}
@@ -31,14 +31,14 @@ func decideReserve(w *World, c *rota.Reserve) (rota.Reply, *rota.Error) {
 		expireReservation(w, c, held)
 	}
 	r := &rota.Reservation{
-		ID: c.ReservationID(), Node: c.Node, Life: c.Life, Status: rota.ReservationActive,
+		ID: c.ReservationID(), Node: c.Node, Incarnation: c.Incarnation, Status: rota.ReservationActive,
 		ReservedBy: c.Actor, ReservedAt: w.Now, ExpiresAt: micros(w.Now.Add(cmp.Or(c.For, rota.DefaultReservation))),
 	}
 	w.reservations.set(w, r.ID, r)
 	return &rota.Reserved{Reservation: r}, nil
 }
 
-func endReservation(w *World, r *rota.Reservation, status rota.ReservationStatus) *rota.Reservation {
+func endReservation(w *UnitOfWork, r *rota.Reservation, status rota.ReservationStatus) *rota.Reservation {
 	next := *r
 	next.Status, next.EndedAt = status, w.Now
 	w.reservations.set(w, r.ID, &next)
@@ -46,14 +46,14 @@ func endReservation(w *World, r *rota.Reservation, status rota.ReservationStatus
 }
 
 // expireReservation gives up a reservation that nobody released.
-func expireReservation(w *World, c rota.Command, r *rota.Reservation) {
+func expireReservation(w *UnitOfWork, c rota.Command, r *rota.Reservation) {
 	endReservation(w, r, rota.ReservationExpired)
 	w.noteOf(c, rota.AuditReservationExpired, reservationSubject(r.ID), "")
 }
 
 // keepReservation lets the active reservation last as long as the lease of its
 // direct run.
-func keepReservation(w *World, job rota.ID, until time.Time) {
+func keepReservation(w *UnitOfWork, job rota.ID, until time.Time) {
 	if r := w.activeReservation(); r != nil && r.JobID == job {
 		lengthen(w, r, until)
 	}
@@ -61,13 +61,13 @@ func keepReservation(w *World, job rota.ID, until time.Time) {
 
 // keepReserved lets a reservation last whose holder is heard of while its direct
 // run has yet to start.
-func keepReserved(w *World, id rota.ID, until time.Time) {
+func keepReserved(w *UnitOfWork, id rota.ID, until time.Time) {
 	if r := w.activeReservation(); r != nil && r.ID == id && r.JobID.IsZero() {
 		lengthen(w, r, until)
 	}
 }
 
-func lengthen(w *World, r *rota.Reservation, until time.Time) {
+func lengthen(w *UnitOfWork, r *rota.Reservation, until time.Time) {
 	if until.After(r.ExpiresAt) {
 		next := *r
 		next.ExpiresAt = until
@@ -81,7 +81,7 @@ func needRelease(n *Need, c *rota.Release) {
 	}
 }
 
-func decideRelease(w *World, c *rota.Release) (rota.Reply, *rota.Error) {
+func decideRelease(w *UnitOfWork, c *rota.Release) (rota.Reply, *rota.Error) {
 	r := w.reservations.get(c.ReservationID)
 	switch {
 	case r == nil:

@@ -17,22 +17,22 @@ func needNew(n *Need, nj *rota.NewJob) bool {
 			return known
 		}
 		typ = t.Spec.Type
-		n.lane(t.Spec.ConcurrencyKey)
+		n.keyQueue(t.Spec.ConcurrencyKey)
 	}
 	n.typ(typ)
 	if nj.ConcurrencyKey != nil {
-		n.lane(*nj.ConcurrencyKey)
+		n.keyQueue(*nj.ConcurrencyKey)
 	}
 	if !nj.PlanTime.IsZero() {
 		n.schedule(definitionName(nj, typ))
 	}
-	n.tail(priorityOf(n.world, nj))
+	n.tail(priorityOf(n.unit, nj))
 	return true
 }
 
 // templateKnown returns a template, and whether it has been looked for.
 func (n *Need) templateKnown(name string) (*rota.Template, bool) {
-	known := n.world.templates.rows[name] != nil
+	known := n.unit.templates.rows[name] != nil
 	return n.template(name), known
 }
 
@@ -46,7 +46,7 @@ func definitionName(nj *rota.NewJob, typ string) string {
 	return typ
 }
 
-func priorityOf(w *World, nj *rota.NewJob) int {
+func priorityOf(w *UnitOfWork, nj *rota.NewJob) int {
 	if nj.Priority == nil && nj.Template != "" {
 		if t := w.templates.get(nj.Template); t != nil {
 			return or(t.Spec.Priority, rota.DefaultPriority)
@@ -55,7 +55,7 @@ func priorityOf(w *World, nj *rota.NewJob) int {
 	return or(nj.Priority, rota.DefaultPriority)
 }
 
-func typeOf(w *World, nj *rota.NewJob) string {
+func typeOf(w *UnitOfWork, nj *rota.NewJob) string {
 	if t := w.templates.get(nj.Template); nj.Template != "" && t != nil {
 		return t.Spec.Type
 	}
@@ -64,7 +64,7 @@ func typeOf(w *World, nj *rota.NewJob) string {
 
 // mayUse refuses a job whose template is not there, is archived, or is of
 // another type, and one that would take a schedule's plan time.
-func mayUse(w *World, nj *rota.NewJob) *rota.Error {
+func mayUse(w *UnitOfWork, nj *rota.NewJob) *rota.Error {
 	if nj.Template != "" {
 		t := w.templates.get(nj.Template)
 		if refusal := usable(t, "template", nj.Template); refusal != nil {
@@ -105,7 +105,7 @@ func usable(t *rota.Template, field, name string) *rota.Error {
 }
 
 // newJob is a job as it is asked for, before it enters the queue.
-func newJob(w *World, actor string, nj *rota.NewJob, id rota.ID) *rota.Job {
+func newJob(w *UnitOfWork, actor string, nj *rota.NewJob, id rota.ID) *rota.Job {
 	j := &rota.Job{
 		ID: id, ExecutionID: id, Type: typeOf(w, nj), Name: nj.Name, Template: nj.Template,
 		Status: rota.StatusQueued, Priority: priorityOf(w, nj), Attempt: 1,
@@ -139,7 +139,7 @@ func newJob(w *World, actor string, nj *rota.NewJob, id rota.ID) *rota.Job {
 
 // policyOf fills what a patch leaves open from the type, and at last from the
 // defaults.
-func policyOf(w *World, typ string, patch rota.PolicyPatch) rota.Policy {
+func policyOf(w *UnitOfWork, typ string, patch rota.PolicyPatch) rota.Policy {
 	if t := w.types.get(typ); t != nil {
 		patch = patch.Or(t.Spec.Policy)
 	}

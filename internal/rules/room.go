@@ -12,13 +12,13 @@ var windows = []int{8, 64, 512, rota.OrderMax/2 - 1}
 
 // roomFor asks for the rows that makeRoom renumbers.
 func (n *Need) roomFor(c *rota.Move, anchor *rota.Job) {
-	roomOf(n.world, c, anchor, n.page)
+	roomOf(n.unit, c, anchor, n.page)
 }
 
 // makeRoom renumbers jobs so that the moved one fits beside the anchor: a
 // priority of up to OrderMax jobs as a whole to 100, 200, 300 …, of a longer
 // one as much as it takes to find a gap.
-func makeRoom(w *World, c *rota.Move, anchor *rota.Job) *rota.Error {
+func makeRoom(w *UnitOfWork, c *rota.Move, anchor *rota.Job) *rota.Error {
 	r, _ := roomOf(w, c, anchor, w.page)
 	step := r.step()
 	if step < 1 {
@@ -46,7 +46,7 @@ func (r room) step() int64 {
 	return min(rota.PositionGap, (r.high-r.low)/int64(len(r.ids)+1))
 }
 
-func roomOf(w *World, c *rota.Move, anchor *rota.Job, page pager) (room, bool) {
+func roomOf(w *UnitOfWork, c *rota.Move, anchor *rota.Job, page pager) (room, bool) {
 	all, known := page(OrderPage{Priority: anchor.Priority, Limit: rota.OrderMax + 1})
 	if !known {
 		return room{}, false
@@ -64,7 +64,7 @@ func roomOf(w *World, c *rota.Move, anchor *rota.Job, page pager) (room, bool) {
 }
 
 // window is the room of some jobs on both sides of the anchor.
-func window(w *World, c *rota.Move, anchor *rota.Job, size int, page pager) (room, bool) {
+func window(w *UnitOfWork, c *rota.Move, anchor *rota.Job, size int, page pager) (room, bool) {
 	back, known := page(OrderPage{Priority: anchor.Priority, From: anchor.ID, Back: true, Limit: size + 1})
 	ahead, knownToo := page(OrderPage{Priority: anchor.Priority, From: anchor.ID, Limit: size + 1})
 	if !known || !knownToo {
@@ -88,7 +88,7 @@ func window(w *World, c *rota.Move, anchor *rota.Job, size int, page pager) (roo
 }
 
 // withMoved is the order with the moved job beside its anchor.
-func withMoved(w *World, c *rota.Move, ids []rota.ID) []rota.ID {
+func withMoved(w *UnitOfWork, c *rota.Move, ids []rota.ID) []rota.ID {
 	order := make([]rota.ID, 0, len(ids)+1)
 	for _, id := range movable(w, ids) {
 		switch {
@@ -106,7 +106,7 @@ func withMoved(w *World, c *rota.Move, ids []rota.ID) []rota.ID {
 
 // renumber gives jobs the positions low+step, low+2·step … and counts those
 // whose position changed.
-func renumber(w *World, ids []rota.ID, low, step int64) (changed int) {
+func renumber(w *UnitOfWork, ids []rota.ID, low, step int64) (changed int) {
 	for i, id := range ids {
 		position := low + int64(i+1)*step
 		if w.job(id).Position != position {
@@ -118,7 +118,7 @@ func renumber(w *World, ids []rota.ID, low, step int64) (changed int) {
 }
 
 // movable are the jobs that are renumbered: those of Rota's own keep their place.
-func movable(w *World, ids []rota.ID) []rota.ID {
+func movable(w *UnitOfWork, ids []rota.ID) []rota.ID {
 	if !slices.ContainsFunc(ids, func(id rota.ID) bool { return rota.InternalType(w.job(id).Type) }) {
 		return ids
 	}

@@ -17,8 +17,8 @@ func needPutSchedule(n *Need, c *rota.PutSchedule) {
 	n.template(c.Spec.Template)
 	needGraph(n, c)
 	needBlocked(n, c.Name, everyScope)
-	for _, id := range n.world.blockedOf(c.Name, everyScope) {
-		needMetBy(n, n.world.job(id), c.Spec.DependsOn)
+	for _, id := range n.unit.blockedOf(c.Name, everyScope) {
+		needMetBy(n, n.unit.job(id), c.Spec.DependsOn)
 	}
 	needDependents(n, c.Name, everyScope)
 	needNewScopes(n, c)
@@ -29,9 +29,9 @@ func needPutSchedule(n *Need, c *rota.PutSchedule) {
 // scopes that it is to have.
 func needNewScopes(n *Need, c *rota.PutSchedule) {
 	next := &rota.Schedule{Name: c.Name, Spec: c.Spec.Canonical()}
-	for _, name := range n.world.dependentsOf(c.Name) {
-		for _, id := range n.world.blockedOf(name, everyScope) {
-			needWindows(n, n.world.job(id), next)
+	for _, name := range n.unit.dependentsOf(c.Name) {
+		for _, id := range n.unit.blockedOf(name, everyScope) {
+			needWindows(n, n.unit.job(id), next)
 		}
 	}
 }
@@ -39,7 +39,7 @@ func needNewScopes(n *Need, c *rota.PutSchedule) {
 // decidePutSchedule declares a schedule. What stands there as it is declared is
 // left alone, or a program that declares its schedules at each start would put
 // them off each time.
-func decidePutSchedule(w *World, c *rota.PutSchedule) (rota.Reply, *rota.Error) {
+func decidePutSchedule(w *UnitOfWork, c *rota.PutSchedule) (rota.Reply, *rota.Error) {
 	s := w.schedules.get(c.Name)
 	if w.wroteOf(c, scheduleSubject(c.Name)) {
 		return &rota.SchedulePut{Schedule: s}, nil
@@ -51,7 +51,7 @@ func decidePutSchedule(w *World, c *rota.PutSchedule) (rota.Reply, *rota.Error) 
 	if refusal := mayPut(c.Mode, "schedule", c.Name, s != nil, version, c.Version); refusal != nil {
 		return nil, refusal
 	}
-	if s != nil && !c.Anew && s.Spec.Equal(c.Spec) && (c.State == "" || c.State == s.State) {
+	if s != nil && !c.Recreate && s.Spec.Equal(c.Spec) && (c.State == "" || c.State == s.State) {
 		return &rota.SchedulePut{Schedule: s}, nil
 	}
 	next, refusal := declared(w, c, s)
@@ -60,7 +60,7 @@ func decidePutSchedule(w *World, c *rota.PutSchedule) (rota.Reply, *rota.Error) 
 	}
 	w.schedules.set(w, c.Name, next)
 	act := rota.AuditScheduleModified
-	if s == nil || c.Anew {
+	if s == nil || c.Recreate {
 		act = rota.AuditScheduleCreated
 	}
 	if s == nil {
@@ -74,7 +74,7 @@ func decidePutSchedule(w *World, c *rota.PutSchedule) (rota.Reply, *rota.Error) 
 }
 
 // declared is a schedule as it becomes, or the reason why it may not.
-func declared(w *World, c *rota.PutSchedule, s *rota.Schedule) (*rota.Schedule, *rota.Error) {
+func declared(w *UnitOfWork, c *rota.PutSchedule, s *rota.Schedule) (*rota.Schedule, *rota.Error) {
 	if refusal := usable(w.templates.get(c.Spec.Template), "template", c.Spec.Template); refusal != nil {
 		return nil, refusal
 	}
@@ -82,7 +82,7 @@ func declared(w *World, c *rota.PutSchedule, s *rota.Schedule) (*rota.Schedule, 
 		return nil, refusal
 	}
 	was := s
-	if c.Anew {
+	if c.Recreate {
 		s = nil
 	}
 	anew := s == nil || !s.Spec.SameTimes(c.Spec)
@@ -137,7 +137,7 @@ func fitTogether(t *rota.Template, c *rota.PutSchedule) *rota.Error {
 
 // stateAfter is the state that a declared schedule gets. What a person set is
 // kept; what Rota disabled, a change enables again, unless it would never fire.
-func stateAfter(w *World, c *rota.PutSchedule, s *rota.Schedule, anew bool) rota.ScheduleState {
+func stateAfter(w *UnitOfWork, c *rota.PutSchedule, s *rota.Schedule, anew bool) rota.ScheduleState {
 	switch {
 	case c.State != "":
 		return c.State
@@ -148,7 +148,7 @@ func stateAfter(w *World, c *rota.PutSchedule, s *rota.Schedule, anew bool) rota
 }
 
 // mayTime refuses times that have passed, by the only clock that counts.
-func mayTime(w *World, c *rota.PutSchedule, anew bool) *rota.Error {
+func mayTime(w *UnitOfWork, c *rota.PutSchedule, anew bool) *rota.Error {
 	switch at, ends := micros(c.Spec.At), micros(c.Spec.EndsAt); {
 	case !anew:
 		return nil
@@ -163,7 +163,7 @@ func mayTime(w *World, c *rota.PutSchedule, anew bool) *rota.Error {
 // mayBegin refuses a next fire that is missing, and one that was found by a clock
 // far behind: the one would leave the schedule silent, the other would catch up
 // with times for which it owed nothing.
-func mayBegin(w *World, spec *rota.ScheduleSpec, next time.Time) *rota.Error {
+func mayBegin(w *UnitOfWork, spec *rota.ScheduleSpec, next time.Time) *rota.Error {
 	switch {
 	case next.IsZero() && spec.EndsAt.IsZero():
 		return rota.Invalidf("next", "is empty, but the schedule has no end; rota.Declare and rota.Enable find it")
@@ -178,7 +178,7 @@ func mayBegin(w *World, spec *rota.ScheduleSpec, next time.Time) *rota.Error {
 
 // timePassed refuses to enable a schedule whose only time has passed, or was
 // fired.
-func timePassed(w *World, s *rota.Schedule) *rota.Error {
+func timePassed(w *UnitOfWork, s *rota.Schedule) *rota.Error {
 	if s.Spec.At.IsZero() || !s.Spec.At.Before(w.Now) && !s.LastFire.Equal(s.Spec.At) {
 		return nil
 	}
@@ -196,7 +196,7 @@ func needSwitchSchedule(n *Need, c *rota.SwitchSchedule) {
 	}
 }
 
-func decideSwitchSchedule(w *World, c *rota.SwitchSchedule) (rota.Reply, *rota.Error) {
+func decideSwitchSchedule(w *UnitOfWork, c *rota.SwitchSchedule) (rota.Reply, *rota.Error) {
 	s := w.schedules.get(c.Name)
 	switch {
 	case s == nil:
@@ -230,7 +230,7 @@ func decideSwitchSchedule(w *World, c *rota.SwitchSchedule) (rota.Reply, *rota.E
 }
 
 // disable disables a schedule for a reason of Rota's own.
-func disable(w *World, c rota.Command, s *rota.Schedule, reason string) {
+func disable(w *UnitOfWork, c rota.Command, s *rota.Schedule, reason string) {
 	next := *s
 	next.State, next.NextFire, next.Reason = rota.ScheduleDisabled, noTime, reason
 	w.schedules.set(w, s.Name, &next)
@@ -245,7 +245,7 @@ func needDeleteSchedule(n *Need, c *rota.DeleteSchedule) {
 	}
 }
 
-func decideDeleteSchedule(w *World, c *rota.DeleteSchedule) (rota.Reply, *rota.Error) {
+func decideDeleteSchedule(w *UnitOfWork, c *rota.DeleteSchedule) (rota.Reply, *rota.Error) {
 	s := w.schedules.get(c.Name)
 	switch {
 	case s == nil || w.wroteOf(c, scheduleSubject(c.Name)):
@@ -260,7 +260,7 @@ func decideDeleteSchedule(w *World, c *rota.DeleteSchedule) (rota.Reply, *rota.E
 
 // removeSchedule takes a schedule away, and its name from those that depend on
 // it. Their jobs, and its own, then wait for what is left.
-func removeSchedule(w *World, c rota.Command, s *rota.Schedule) {
+func removeSchedule(w *UnitOfWork, c rota.Command, s *rota.Schedule) {
 	dependents := w.dependentsOf(s.Name)
 	w.schedules.set(w, s.Name, nil)
 	for _, name := range dependents {

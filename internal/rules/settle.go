@@ -23,7 +23,7 @@ func needRetry(n *Need, j *rota.Job) {
 
 // settle decides what comes after a job whose run has ended: nothing, a
 // retry, or the dead letter; and what that means for others.
-func settle(w *World, c rota.Command, j *rota.Job, e ending) {
+func settle(w *UnitOfWork, c rota.Command, j *rota.Job, e ending) {
 	run := j.Run
 	slotFree(w, j)
 	switch {
@@ -43,13 +43,13 @@ func settle(w *World, c rota.Command, j *rota.Job, e ending) {
 
 // groupEnding says that the job's group was ended, so that nothing more of it
 // starts.
-func groupEnding(w *World, j *rota.Job) bool {
+func groupEnding(w *UnitOfWork, j *rota.Job) bool {
 	g := w.groups.get(j.GroupID)
 	return !j.GroupID.IsZero() && g != nil && g.Ending != ""
 }
 
 // retry makes the next attempt: a new job, since a job runs once.
-func retry(w *World, c *rota.Meta, j *rota.Job, e ending) {
+func retry(w *UnitOfWork, c *rota.Meta, j *rota.Job, e ending) {
 	next := &rota.Job{
 		ID: rota.RetryID(c.ID, j.ID), ExecutionID: j.ExecutionID, Type: j.Type, Name: j.Name, Params: j.Params,
 		Status: rota.StatusQueued, Priority: j.Priority, Attempt: j.Attempt + 1, RetryOf: j.ID, Policy: j.Policy,

@@ -14,7 +14,7 @@ func needSweep(n *Need, c *rota.Sweep) {
 			needSweepGroup(n, i, limit)
 		case IntentKey:
 			if n.throttle(); !n.Throttle {
-				n.world.lanes.ask(&n.Lanes, laneToSweep(n.world, i.Name, limit))
+				n.unit.lanes.ask(&n.KeyQueues, laneToSweep(n.unit, i.Name, limit))
 			}
 		case IntentTemplate:
 			n.template(i.Name)
@@ -26,7 +26,7 @@ func needSweep(n *Need, c *rota.Sweep) {
 }
 
 // laneToSweep asks for as much of a lane as a Sweep may change.
-func laneToSweep(w *World, key string, limit int) Lane {
+func laneToSweep(w *UnitOfWork, key string, limit int) KeyQueue {
 	lane := laneOf(w, key)
 	lane.Limit = max(lane.Limit, limit)
 	return lane
@@ -49,7 +49,7 @@ func needSweepGroup(n *Need, i Intent, limit int) {
 
 // decideSweep carries out intents one after the other until it has touched as
 // many rows as it may.
-func decideSweep(w *World, c *rota.Sweep) (rota.Reply, *rota.Error) {
+func decideSweep(w *UnitOfWork, c *rota.Sweep) (rota.Reply, *rota.Error) {
 	intents := w.standingBy.get(Intents{Limit: intentsMax + 1})
 	reply := &rota.Swept{More: len(intents) > intentsMax}
 	most := sweep(c.Limit)
@@ -71,7 +71,7 @@ func decideSweep(w *World, c *rota.Sweep) (rota.Reply, *rota.Error) {
 
 // carryOut does what one intent asks for, for at most so many rows. Asked is the
 // limit with which its rows were looked for.
-func carryOut(w *World, c *rota.Sweep, i Intent, most, asked int) (touched int, done bool) {
+func carryOut(w *UnitOfWork, c *rota.Sweep, i Intent, most, asked int) (touched int, done bool) {
 	switch i.Kind {
 	case IntentGroup:
 		return sweepGroup(w, c, i, most, asked)
@@ -90,7 +90,7 @@ func carryOut(w *World, c *rota.Sweep, i Intent, most, asked int) (touched int, 
 	return min(len(users), most), len(users) <= most
 }
 
-func sweepGroup(w *World, c *rota.Sweep, i Intent, most, asked int) (touched int, done bool) {
+func sweepGroup(w *UnitOfWork, c *rota.Sweep, i Intent, most, asked int) (touched int, done bool) {
 	id, err := rota.ParseID(i.Name)
 	if err != nil {
 		return 0, true

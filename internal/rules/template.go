@@ -11,7 +11,7 @@ func templateSubject(name string) string { return "template " + name }
 func needPutTemplate(n *Need, c *rota.PutTemplate) {
 	n.wroteOf(c, templateSubject(c.Name))
 	n.template(c.Name)
-	if c.Sole != "" {
+	if c.OnlySchedule != "" {
 		n.using(usersBeside(c.Name))
 	}
 }
@@ -22,7 +22,7 @@ func usersBeside(template string) Using {
 	return Using{Template: template, Disabled: true, Limit: rota.DependsMax}
 }
 
-func decidePutTemplate(w *World, c *rota.PutTemplate) (rota.Reply, *rota.Error) {
+func decidePutTemplate(w *UnitOfWork, c *rota.PutTemplate) (rota.Reply, *rota.Error) {
 	t := w.templates.get(c.Name)
 	if w.wroteOf(c, templateSubject(c.Name)) {
 		return &rota.TemplatePut{Template: t}, nil
@@ -40,7 +40,7 @@ func decidePutTemplate(w *World, c *rota.PutTemplate) (rota.Reply, *rota.Error) 
 		if t.Spec.Equal(c.Spec) {
 			return &rota.TemplatePut{Template: t}, nil
 		}
-		if other := otherUser(w, usersBeside(c.Name), c.Sole); c.Sole != "" && other != "" {
+		if other := otherUser(w, usersBeside(c.Name), c.OnlySchedule); c.OnlySchedule != "" && other != "" {
 			return nil, notSole(c.Name, other)
 		}
 		*next, act = *t, rota.AuditTemplateModified
@@ -75,7 +75,7 @@ func needUsing(n *Need, template string, limit int) {
 
 // decideArchive ends the use of a template, which takes effect at once, and
 // disables the first of its schedules.
-func decideArchive(w *World, c *rota.Archive) (rota.Reply, *rota.Error) {
+func decideArchive(w *UnitOfWork, c *rota.Archive) (rota.Reply, *rota.Error) {
 	t := w.templates.get(c.Name)
 	switch {
 	case t == nil:
@@ -91,7 +91,7 @@ func decideArchive(w *World, c *rota.Archive) (rota.Reply, *rota.Error) {
 	return &rota.TemplatePut{Template: next, Changed: true, Disabled: disabled}, nil
 }
 
-func setTemplate(w *World, c rota.Command, t *rota.Template, state rota.TemplateState, act string) *rota.Template {
+func setTemplate(w *UnitOfWork, c rota.Command, t *rota.Template, state rota.TemplateState, act string) *rota.Template {
 	next := *t
 	next.State, next.Version, next.UpdatedAt = state, c.Head().ID, w.Now
 	w.templates.set(w, t.Name, &next)
@@ -101,7 +101,7 @@ func setTemplate(w *World, c rota.Command, t *rota.Template, state rota.Template
 
 // disableUsing disables the schedules of a template that were found, but for the
 // one beyond the limit, which says that there are more.
-func disableUsing(w *World, c rota.Command, template string, limit int) (disabled int, more bool) {
+func disableUsing(w *UnitOfWork, c rota.Command, template string, limit int) (disabled int, more bool) {
 	for _, s := range w.usersOf(template, limit) {
 		if disabled == limit-1 {
 			return disabled, true
@@ -113,7 +113,7 @@ func disableUsing(w *World, c rota.Command, template string, limit int) (disable
 }
 
 // usersOf are the schedules of a template that are not disabled, by name.
-func (w *World) usersOf(template string, limit int) (users []*rota.Schedule) {
+func (w *UnitOfWork) usersOf(template string, limit int) (users []*rota.Schedule) {
 	names := slices.Clone(w.using.get(Using{Template: template, Limit: limit}))
 	for _, r := range w.schedules.touched {
 		names = append(names, r.key)
@@ -132,7 +132,7 @@ func needUnarchive(n *Need, c *rota.Unarchive) {
 	n.template(c.Name)
 }
 
-func decideUnarchive(w *World, c *rota.Unarchive) (rota.Reply, *rota.Error) {
+func decideUnarchive(w *UnitOfWork, c *rota.Unarchive) (rota.Reply, *rota.Error) {
 	t := w.templates.get(c.Name)
 	switch {
 	case t == nil:

@@ -7,14 +7,14 @@ const throttleSubject = "limits"
 func needPutThrottle(n *Need, c *rota.PutThrottle) {
 	n.wroteOf(c, throttleSubject)
 	n.throttle()
-	for _, t := range n.world.limits().Types {
+	for _, t := range n.unit.limits().Types {
 		n.bucket(t.Type)
 	}
 }
 
 // decidePutThrottle sets the limits. Claims look at them, so they hold at once;
 // the lanes of keys whose limit changed are balanced by a Sweep.
-func decidePutThrottle(w *World, c *rota.PutThrottle) (rota.Reply, *rota.Error) {
+func decidePutThrottle(w *UnitOfWork, c *rota.PutThrottle) (rota.Reply, *rota.Error) {
 	t := w.throttle.get(theThrottle)
 	if t == nil {
 		t = &rota.Throttle{}

@@ -24,7 +24,7 @@ func needTrigger(n *Need, c *rota.Trigger) {
 
 // decideTrigger runs a schedule now. Its calendar, its state and its
 // dependencies do not matter; its overlap does.
-func decideTrigger(w *World, c *rota.Trigger) (rota.Reply, *rota.Error) {
+func decideTrigger(w *UnitOfWork, c *rota.Trigger) (rota.Reply, *rota.Error) {
 	s, t, refusal := firable(w, c.Schedule)
 	if s == nil {
 		return nil, refusal
@@ -54,7 +54,7 @@ func decideTrigger(w *World, c *rota.Trigger) (rota.Reply, *rota.Error) {
 
 // firable returns a schedule and its template, and why it cannot be fired by
 // hand.
-func firable(w *World, name string) (*rota.Schedule, *rota.Template, *rota.Error) {
+func firable(w *UnitOfWork, name string) (*rota.Schedule, *rota.Template, *rota.Error) {
 	s := w.schedules.get(name)
 	if s == nil {
 		refusal := noName("schedule", name)
@@ -79,7 +79,7 @@ func needBackfill(n *Need, c *rota.Backfill) {
 
 // decideBackfill runs a schedule for past times. What was planned for them
 // stands.
-func decideBackfill(w *World, c *rota.Backfill) (rota.Reply, *rota.Error) {
+func decideBackfill(w *UnitOfWork, c *rota.Backfill) (rota.Reply, *rota.Error) {
 	s, t, refusal := firable(w, c.Schedule)
 	if s == nil {
 		return nil, refusal

@@ -8,12 +8,12 @@ type undo struct {
 }
 
 // mark begins a command; back takes back what was decided since.
-func (w *World) mark() int {
+func (w *UnitOfWork) mark() int {
 	w.step++
 	return len(w.undo)
 }
 
-func (w *World) back(mark int) {
+func (w *UnitOfWork) back(mark int) {
 	for i := len(w.undo) - 1; i >= mark; i-- {
 		if u := &w.undo[i]; u.back != nil {
 			u.back()
@@ -27,16 +27,16 @@ func (w *World) back(mark int) {
 }
 
 // remember keeps a row as it is, to be able to go back to it.
-func (w *World) remember(r *jobRow) {
+func (w *UnitOfWork) remember(r *jobRow) {
 	w.undo = append(w.undo, undo{row: r, was: *r})
 }
 
 // otherwise keeps a way back for what is not a job's row.
-func (w *World) otherwise(back func()) {
+func (w *UnitOfWork) otherwise(back func()) {
 	w.undo = append(w.undo, undo{back: back})
 }
 
-func setWithUndo[K comparable, V any](w *World, m map[K]V, key K, value V) {
+func setWithUndo[K comparable, V any](w *UnitOfWork, m map[K]V, key K, value V) {
 	before, known := m[key]
 	w.otherwise(func() {
 		if known {

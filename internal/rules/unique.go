@@ -5,7 +5,7 @@ import "github.com/rotajobs/rota"
 // keyHolder returns the first job of the execution that holds the unique key
 // asked for, nil if the key is free. A key is free when its execution is gone,
 // or has completed and its time has passed.
-func keyHolder(w *World, typ, key string) *rota.Job {
+func keyHolder(w *UnitOfWork, typ, key string) *rota.Job {
 	if key == "" {
 		return nil
 	}
@@ -17,7 +17,7 @@ func keyHolder(w *World, typ, key string) *rota.Job {
 }
 
 // holdKey takes the job's unique key for its execution.
-func holdKey(w *World, j *rota.Job) {
+func holdKey(w *UnitOfWork, j *rota.Job) {
 	if j.UniqueKey == "" {
 		return
 	}
@@ -30,7 +30,7 @@ func holdKey(w *World, j *rota.Job) {
 
 // endKey does to the key of an execution what its end asks for: completion
 // keeps it until its time has passed, death and cancellation free it.
-func endKey(w *World, j *rota.Job, completed bool) {
+func endKey(w *UnitOfWork, j *rota.Job, completed bool) {
 	if j.UniqueKey == "" {
 		return
 	}
@@ -46,7 +46,7 @@ func endKey(w *World, j *rota.Job, completed bool) {
 	}
 }
 
-func passed(w *World, k *KeyRecord) bool {
+func passed(w *UnitOfWork, k *KeyRecord) bool {
 	return k.FreeAt != 0 && k.FreeAt <= w.Now.UnixMicro()
 }
 

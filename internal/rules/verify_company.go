@@ -65,18 +65,18 @@ func inRange(t time.Time) bool {
 	return t.IsZero() || year >= 1970 && year <= rota.YearMax
 }
 
-// Redrives is the walk of what tries other executions anew, by those.
-type Redrives struct {
+// RedriveWalk is the walk of what tries other executions anew, by those.
+type RedriveWalk struct {
 	v        *Verifier
 	of, goes rota.ID // an execution, and who tries it anew and was not called off
 }
 
 // Redrives begins the walk.
-func (v *Verifier) Redrives() *Redrives { return &Redrives{v: v} }
+func (v *Verifier) Redrives() *RedriveWalk { return &RedriveWalk{v: v} }
 
 // Next looks at the next first attempt that tries an execution anew: given its
 // own last attempt, and the first of that execution, nil if it is gone.
-func (r *Redrives) Next(j, tail, first *rota.Job) {
+func (r *RedriveWalk) Next(j, tail, first *rota.Job) {
 	if first != nil && !first.RetryOf.IsZero() {
 		r.v.pair(rota.CheckRedriveShape, first.ID, j.ID, "the second tries the first anew, which is no first attempt")
 	}

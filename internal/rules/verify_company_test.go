@@ -147,7 +147,7 @@ func walkLane(limit int, word string, owed bool) []string {
 	}
 	jobs := laneJobs("printer", word)
 	slices.Reverse(jobs)
-	lanes := v.Lanes()
+	lanes := v.KeyQueues()
 	for _, j := range append(laneJobs("free", "r"), jobs...) {
 		lanes.Next(j)
 	}

@@ -2,8 +2,8 @@ package rules
 
 import "github.com/rotajobs/rota"
 
-// Roll is the roll call of one group: its members, by place and attempt.
-type Roll struct {
+// GroupWalk is the roll call of one group: its members, by place and attempt.
+type GroupWalk struct {
 	v       *Verifier
 	g       *rota.Group
 	owed    bool // a Sweep is to see to the group
@@ -13,7 +13,7 @@ type Roll struct {
 }
 
 // Group looks at a group, after the intents, and begins to call its members.
-func (v *Verifier) Group(g *rota.Group) *Roll {
+func (v *Verifier) Group(g *rota.Group) *GroupWalk {
 	row := groupSubject(g.ID)
 	knownWord(v, row, "mode", g.Mode, rota.GroupParallel, rota.GroupSequential)
 	knownWord(v, row, "policy on failure", g.OnFailure, rota.FailureContinue, rota.FailureStop, rota.FailureSkip)
@@ -21,7 +21,7 @@ func (v *Verifier) Group(g *rota.Group) *Roll {
 	v.accepts(row, (&rota.EnqueueGroup{Name: g.Name, Jobs: []rota.NewJob{{Type: "any"}}}).Validate(), rota.CheckOutOfRange)
 	v.times(row, g.CreatedAt)
 	v.groupShape(row, g)
-	return &Roll{v: v, g: g, owed: v.intents[Intent{IntentGroup, g.ID.String()}]}
+	return &GroupWalk{v: v, g: g, owed: v.intents[Intent{IntentGroup, g.ID.String()}]}
 }
 
 func (v *Verifier) groupShape(row string, g *rota.Group) {
@@ -49,7 +49,7 @@ func pruned(g *rota.Group) int {
 }
 
 // Next calls the next member.
-func (r *Roll) Next(j *rota.Job) {
+func (r *GroupWalk) Next(j *rota.Job) {
 	if j.RetryOf.IsZero() {
 		r.place(j)
 	}
@@ -65,7 +65,7 @@ func (r *Roll) Next(j *rota.Job) {
 	}
 }
 
-func (r *Roll) place(j *rota.Job) {
+func (r *GroupWalk) place(j *rota.Job) {
 	r.present++
 	switch {
 	case j.GroupPosition > r.g.Size:
@@ -78,7 +78,7 @@ func (r *Roll) place(j *rota.Job) {
 
 // turn: a member that has its turn keeps it until it has ended, so whoever comes
 // later waits, whatever was decided about the group.
-func (r *Roll) turn(j *rota.Job) {
+func (r *GroupWalk) turn(j *rota.Job) {
 	waits := j.Status == rota.StatusQueued && j.Hold&rota.HoldGroup != 0
 	switch {
 	case r.g.Mode == rota.GroupParallel && waits:
@@ -91,7 +91,7 @@ func (r *Roll) turn(j *rota.Job) {
 	}
 }
 
-func (r *Roll) ended(j *rota.Job) {
+func (r *GroupWalk) ended(j *rota.Job) {
 	switch {
 	case j.Status == rota.StatusQueued:
 		r.v.about(j.ID, rota.CheckGroupEnded, "it is QUEUED, but %s was ended by %s", groupSubject(r.g.ID), r.g.Ending)
@@ -101,7 +101,7 @@ func (r *Roll) ended(j *rota.Job) {
 }
 
 // End counts who was called.
-func (r *Roll) End() {
+func (r *GroupWalk) End() {
 	if gone := pruned(r.g); r.present+gone != r.g.Size {
 		r.v.find(rota.CheckGroupPlaces, []string{groupSubject(r.g.ID)}, "of its %d members %d are there and %d were pruned", r.g.Size, r.present, gone)
 	}

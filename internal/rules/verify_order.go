@@ -52,8 +52,8 @@ func (v *Verifier) Queue() *Order {
 // Ready begins the walk of the order of claims, type by type.
 func (v *Verifier) Ready() *Order { return &Order{v: v, name: "the order of claims", want: &v.ready} }
 
-// Lane begins the next type.
-func (o *Order) Lane() { o.last = nil }
+// Type begins the next type.
+func (o *Order) Type() { o.last = nil }
 
 // Next looks at the next job of the order.
 func (o *Order) Next(j *rota.Job) {

@@ -7,9 +7,9 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// Turns is the walk of the live jobs of schedules, by schedule and scope, after
+// TurnWalk is the walk of the live jobs of schedules, by schedule and scope, after
 // the schedules themselves: somebody of each must be able to go on.
-type Turns struct {
+type TurnWalk struct {
 	v        *Verifier
 	schedule string
 	scope    rota.Scope
@@ -18,10 +18,10 @@ type Turns struct {
 }
 
 // Turns begins the walk.
-func (v *Verifier) Turns() *Turns { return &Turns{v: v} }
+func (v *Verifier) Turns() *TurnWalk { return &TurnWalk{v: v} }
 
 // Next looks at the next live job.
-func (t *Turns) Next(j *rota.Job) {
+func (t *TurnWalk) Next(j *rota.Job) {
 	if j.Schedule != t.schedule || scopeOf(j) != t.scope {
 		t.End()
 		t.schedule, t.scope, t.waits, t.goes = j.Schedule, scopeOf(j), rota.ID{}, false
@@ -38,7 +38,7 @@ func (t *Turns) Next(j *rota.Job) {
 }
 
 // End ends the walk.
-func (t *Turns) End() {
+func (t *TurnWalk) End() {
 	if t.waits.IsZero() || t.goes {
 		return
 	}
@@ -53,9 +53,9 @@ func inScope(s rota.Scope) string {
 	return " for " + s.Kind + " " + s.ID
 }
 
-// Lanes is the walk of the live jobs that have a concurrency key, by key, after
+// KeyQueueWalk is the walk of the live jobs that have a concurrency key, by key, after
 // the limits and the intents.
-type Lanes struct {
+type KeyQueueWalk struct {
 	v     *Verifier
 	key   string
 	open  int
@@ -69,14 +69,14 @@ type laneOfType struct {
 	last, held *rota.Job
 }
 
-// Lanes begins the walk.
-func (v *Verifier) Lanes() *Lanes { return &Lanes{v: v} }
+// KeyQueues begins the walk.
+func (v *Verifier) KeyQueues() *KeyQueueWalk { return &KeyQueueWalk{v: v} }
 
 // Next looks at the next live job. Those of one key may come in any order.
-func (l *Lanes) Next(j *rota.Job) {
+func (l *KeyQueueWalk) Next(j *rota.Job) {
 	if j.ConcurrencyKey != l.key {
 		l.End()
-		*l = Lanes{v: l.v, key: j.ConcurrencyKey, types: map[string]*laneOfType{}}
+		*l = KeyQueueWalk{v: l.v, key: j.ConcurrencyKey, types: map[string]*laneOfType{}}
 	}
 	t := l.types[j.Type]
 	if t == nil {
@@ -99,7 +99,7 @@ func (l *Lanes) Next(j *rota.Job) {
 }
 
 // End ends the walk.
-func (l *Lanes) End() {
+func (l *KeyQueueWalk) End() {
 	if l.key == "" || l.v.intents[Intent{IntentKey, l.key}] {
 		return
 	}
@@ -108,7 +108,7 @@ func (l *Lanes) End() {
 	}
 }
 
-func (l *Lanes) endType(t *laneOfType) {
+func (l *KeyQueueWalk) endType(t *laneOfType) {
 	row := "concurrency key " + l.key
 	limit, limited := l.v.limits.Key(l.key)
 	room := max(0, limit-l.open)

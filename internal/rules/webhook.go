@@ -12,7 +12,7 @@ func needPutWebhooks(n *Need, c *rota.PutWebhooks) {
 // decidePutWebhooks sets the webhooks that are told of everything. They are told
 // of what happens in this very step. The audit has no word of what was put:
 // secrets are in it.
-func decidePutWebhooks(w *World, c *rota.PutWebhooks) (rota.Reply, *rota.Error) {
+func decidePutWebhooks(w *UnitOfWork, c *rota.PutWebhooks) (rota.Reply, *rota.Error) {
 	h := w.webhooks.get(theWebhooks)
 	if h == nil {
 		h = &rota.Webhooks{}

@@ -13,7 +13,7 @@ import (
 )
 
 // shipOf is whose process it was, and the life of it.
-func (f *fleet) shipOf(pid int) (*ship, *life) {
+func (f *fleet) shipOf(pid int) (*ship, *incarnation) {
 	for _, s := range f.ships {
 		if l := s.pids[pid]; l != nil {
 			return s, l
@@ -144,8 +144,8 @@ func (a *audit) overBy(f *fleet, l line, at time.Time) bool {
 	if j := a.jobs[l.job]; reaped(j) && j.Run.FinishedAt.Before(at) {
 		return true
 	}
-	_, life := f.shipOf(l.pid)
-	return life != nil && life.endedBefore(at)
+	_, incarnation := f.shipOf(l.pid)
+	return incarnation != nil && incarnation.endedBefore(at)
 }
 
 func lineUp(lines []line) string {

@@ -121,13 +121,13 @@ func (c *caller) pause(schedule string) time.Time {
 }
 
 // begin begins a life under load.
-func (c *crash) begin(settings ...string) *life {
+func (c *crash) begin(settings ...string) *incarnation {
 	c.lives++
 	return c.site.start(append(settings, envGhost+"=400ms:ledger:late")...)
 }
 
 // died counts the end of a life that was killed.
-func (c *crash) died(l *life) {
+func (c *crash) died(l *incarnation) {
 	c.kills++
 	if how := l.howItEnded(); how != "killed" {
 		c.Errorf("the server was to be killed and ended with %s\n%s", how, c.logTail())

@@ -182,8 +182,8 @@ func (f *fleet) killAt(s *ship, p point) {
 func (f *fleet) sink(s *ship) {
 	one := f.faults.begin("kill", s)
 	defer f.faults.end(one)
-	s.life().kill()
-	if how := s.life().howItEnded(); how != "killed" && how != fmt.Sprint("exit ", exitUnavailable) {
+	s.incarnation().kill()
+	if how := s.incarnation().howItEnded(); how != "killed" && how != fmt.Sprint("exit ", exitUnavailable) {
 		f.Errorf("%s was to be killed and ended with %s\n%s", s.name, how, s.logTail())
 	}
 }
@@ -191,9 +191,9 @@ func (f *fleet) sink(s *ship) {
 // freeze stops a whole process for longer than its leases last.
 func (f *fleet) freeze(s *ship) {
 	one := f.faults.begin("freeze", s)
-	s.life().signal(syscall.SIGSTOP)
+	s.incarnation().signal(syscall.SIGSTOP)
 	time.Sleep(longer())
-	s.life().signal(syscall.SIGCONT)
+	s.incarnation().signal(syscall.SIGCONT)
 	f.faults.end(one)
 }
 

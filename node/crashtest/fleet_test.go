@@ -43,9 +43,9 @@ type ship struct {
 	way  *pgtest.Proxy
 
 	mu    sync.Mutex
-	now   *life
+	now   *incarnation
 	lives int
-	pids  map[int]*life
+	pids  map[int]*incarnation
 }
 
 // newFleet makes a fleet on a new database. Its servers have one configured
@@ -56,7 +56,7 @@ func newFleet(t *testing.T, cluster *pgtest.Cluster, ships int, settings ...stri
 	token := strings.Repeat("fleet", 8)
 	f.carries(token)
 	for i := range ships {
-		s := &ship{site: newSite(t), name: fmt.Sprint("ship-", i), way: cluster.Proxy(t), pids: map[int]*life{}}
+		s := &ship{site: newSite(t), name: fmt.Sprint("ship-", i), way: cluster.Proxy(t), pids: map[int]*incarnation{}}
 		s.carries(token)
 		s.env = append(s.env,
 			"ROTA_STORE="+s.way.URL(f.database), envLedger+"="+f.path("ledger"), envClock+"="+s.path("clock"),
@@ -115,7 +115,7 @@ func (f *fleet) sail() {
 }
 
 // begin begins a life of a ship.
-func (s *ship) begin(settings ...string) *life {
+func (s *ship) begin(settings ...string) *incarnation {
 	l := s.start(settings...)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -125,8 +125,8 @@ func (s *ship) begin(settings ...string) *life {
 	return l
 }
 
-// life is that of now.
-func (s *ship) life() *life {
+// incarnation is that of now.
+func (s *ship) incarnation() *incarnation {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.now
@@ -134,7 +134,7 @@ func (s *ship) life() *life {
 
 // rise begins a life and waits until its server is ready. One that cannot have
 // its database ends, and is started again, as whatever starts servers does.
-func (s *ship) rise(settings ...string) *life {
+func (s *ship) rise(settings ...string) *incarnation {
 	s.Helper()
 	for deadline := time.Now().Add(patience); ; time.Sleep(250 * time.Millisecond) {
 		l := s.begin(settings...)
@@ -149,7 +149,7 @@ func (s *ship) rise(settings ...string) *life {
 
 // ends expects of a life that ended before it was ready that its database was
 // away.
-func (s *ship) ends(l *life) {
+func (s *ship) ends(l *incarnation) {
 	s.Helper()
 	if how := l.howItEnded(); how != fmt.Sprint("exit ", exitUnavailable) {
 		s.Fatalf("%s ended with %s before it was ready\n%s", s.name, how, s.logTail())
@@ -160,7 +160,7 @@ func (s *ship) ends(l *life) {
 func (f *fleet) stop() {
 	f.Helper()
 	for _, s := range f.ships {
-		s.life().stop()
+		s.incarnation().stop()
 	}
 }
 

@@ -38,7 +38,7 @@ func TestAReusedNameFailsNobodysRuns(t *testing.T) {
 		f.sink(first)
 		f.release("open")
 		f.until("the other server has rescued the job", func() bool { return len(f.chain(job)) == 2 && f.tail(job).State() == rota.StateCompleted })
-		second.life().stop()
+		second.incarnation().stop()
 		if a := f.chain(job)[0]; !reaped(a) {
 			blame(f, "the first attempt ended %s %q", a.State(), a.Run.Error)
 		}
@@ -60,13 +60,13 @@ func TestAFrozenProcessComesBackAndChangesNothing(t *testing.T) {
 		second.rise()
 		f.first(job, blame)
 		frozen := f.faults.begin("freeze", first)
-		first.life().signal(syscall.SIGSTOP)
+		first.incarnation().signal(syscall.SIGSTOP)
 		c := f.of(1)
 		f.until("another attempt runs", func() bool { return len(f.chain(job)) == 2 && f.tail(job).State() == rota.StateRunning })
 		f.release("open") // both of them find it
 		f.until("the other attempt is done", func() bool { return f.tail(job).State() == rota.StateCompleted })
 		before := f.chain(job)[0]
-		first.life().signal(syscall.SIGCONT)
+		first.incarnation().signal(syscall.SIGCONT)
 		f.faults.end(frozen)
 		for range 6 {
 			mark := f.book.mark()
@@ -132,7 +132,7 @@ func TestAClaimThatWasAnsweredTooLateStartsNothing(t *testing.T) {
 	f.until("it is claimed", func() bool { return f.chain(job)[0].State() == rota.StateRunning })
 	f.release("first")
 	f.until("another attempt runs", func() bool { return len(f.chain(job)) == 2 && len(f.ledgerOf(f.tail(job).ID)) == 1 })
-	late.life().signal(syscall.SIGCONT)
+	late.incarnation().signal(syscall.SIGCONT)
 	f.faults.end(frozen)
 	f.until("the one that was frozen has been told", func() bool { return saysLost(late.log(), job.ID.ID) })
 	if lines := f.ledgerOf(job.ID.ID); len(lines) > 0 {
@@ -150,13 +150,13 @@ func TestAStoppingProcessKeepsItsLeases(t *testing.T) {
 	f.ships[0].rise()
 	job := f.holds("open")
 	f.ships[1].rise()
-	f.ships[0].life().signal(syscall.SIGTERM)
+	f.ships[0].incarnation().signal(syscall.SIGTERM)
 	time.Sleep(3 * fleetLease)
 	f.release("open")
-	if l := f.ships[0].life(); !l.diesWithin(patience) || l.howItEnded() != "exit 0" {
+	if l := f.ships[0].incarnation(); !l.diesWithin(patience) || l.howItEnded() != "exit 0" {
 		t.Errorf("told to stop, a server ended with %s", l.howItEnded())
 	}
-	f.ships[1].life().stop()
+	f.ships[1].incarnation().stop()
 	if chain := f.chain(job); f.tried(chain) != 1 || chain[len(chain)-1].State() != rota.StateCompleted {
 		t.Errorf("a job of a server that stops has %d attempts, the last of them %s", len(chain), chain[len(chain)-1].State())
 	}

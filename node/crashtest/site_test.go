@@ -102,8 +102,8 @@ func (s *site) moved(addr string) {
 	s.changed = make(chan struct{})
 }
 
-// life is one process of a site's server, from its start to its end.
-type life struct {
+// incarnation is one process of a site's server, from its start to its end.
+type incarnation struct {
 	site  *site
 	cmd   *exec.Cmd
 	hold  io.Closer     // its standard input
@@ -114,9 +114,9 @@ type life struct {
 
 // start begins a life. It does not wait until the server is ready. Extra
 // settings are for this life alone.
-func (s *site) start(settings ...string) *life {
+func (s *site) start(settings ...string) *incarnation {
 	s.Helper()
-	l := &life{site: s, cmd: exec.Command(os.Args[0]), ready: make(chan struct{}), over: make(chan struct{})}
+	l := &incarnation{site: s, cmd: exec.Command(os.Args[0]), ready: make(chan struct{}), over: make(chan struct{})}
 	l.cmd.Env, l.cmd.Dir = append(append([]string{}, s.env...), settings...), s.dir
 	log, err := os.OpenFile(s.path("log"), os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
 	must(s, err)
@@ -133,7 +133,7 @@ func (s *site) start(settings ...string) *life {
 }
 
 // follow hears where the server listens, and of its end.
-func (l *life) follow(out io.Reader) {
+func (l *incarnation) follow(out io.Reader) {
 	lines := bufio.NewScanner(out)
 	for lines.Scan() {
 		if addr, found := strings.CutPrefix(lines.Text(), "ready "); found {
@@ -148,7 +148,7 @@ func (l *life) follow(out io.Reader) {
 }
 
 // run begins a life and waits until the server is ready.
-func (s *site) run(settings ...string) *life {
+func (s *site) run(settings ...string) *incarnation {
 	s.Helper()
 	l := s.start(settings...)
 	if !l.becomesReady() {
@@ -158,7 +158,7 @@ func (s *site) run(settings ...string) *life {
 }
 
 // becomesReady waits until the server is ready, or has ended before.
-func (l *life) becomesReady() bool {
+func (l *incarnation) becomesReady() bool {
 	l.site.Helper()
 	select {
 	case <-l.ready:
@@ -172,7 +172,7 @@ func (l *life) becomesReady() bool {
 }
 
 // signal sends a signal to the process, if it still lives.
-func (l *life) signal(s syscall.Signal) {
+func (l *incarnation) signal(s syscall.Signal) {
 	select {
 	case <-l.over:
 	default:
@@ -181,14 +181,14 @@ func (l *life) signal(s syscall.Signal) {
 }
 
 // kill ends the life, if it has not ended yet.
-func (l *life) kill() {
+func (l *incarnation) kill() {
 	l.signal(syscall.SIGKILL)
 	<-l.over
 	_ = l.hold.Close()
 }
 
 // diesWithin waits for the end of the process, for so long.
-func (l *life) diesWithin(d time.Duration) bool {
+func (l *incarnation) diesWithin(d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
@@ -200,7 +200,7 @@ func (l *life) diesWithin(d time.Duration) bool {
 }
 
 // stop ends the life as a person would, and expects a clean end.
-func (l *life) stop() {
+func (l *incarnation) stop() {
 	l.site.Helper()
 	l.signal(syscall.SIGTERM)
 	if !l.diesWithin(patience) {
@@ -213,10 +213,10 @@ func (l *life) stop() {
 }
 
 // endedBefore says whether the process was gone at some time.
-func (l *life) endedBefore(at time.Time) bool { return isClosed(l.over) && l.ended.Before(at) }
+func (l *incarnation) endedBefore(at time.Time) bool { return isClosed(l.over) && l.ended.Before(at) }
 
 // howItEnded is "killed" or "exit N".
-func (l *life) howItEnded() string {
+func (l *incarnation) howItEnded() string {
 	<-l.over
 	status := l.cmd.ProcessState.Sys().(syscall.WaitStatus)
 	if status.Signaled() && status.Signal() == syscall.SIGKILL {

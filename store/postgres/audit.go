@@ -50,7 +50,7 @@ func (t *tx) writeAudit(entries []rota.AuditEntry) {
 	t.write(ask{sql: sqlInsertAudit, params: paramsOf([]*column{ids, at, actors, acts, jobs, subjects, details})})
 }
 
-func (t *tx) loadAudits(ids []rota.ID, w *rules.World) []ask {
+func (t *tx) loadAudits(ids []rota.ID, w *rules.UnitOfWork) []ask {
 	if len(ids) == 0 {
 		return nil
 	}

@@ -52,7 +52,7 @@ func putRun(c []*column, j *rota.Job) {
 	c[0].id(j.Run.ID)
 	c[1].bytes(j.Run.Token[:])
 	c[2].textAlways(j.Run.Runner)
-	c[3].id(j.Run.Life)
+	c[3].id(j.Run.Incarnation)
 }
 
 func putHeartbeat(c []*column, j *rota.Job) {

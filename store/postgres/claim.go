@@ -100,7 +100,7 @@ WHERE took.before`
 // loadClaim reads what a claim took when it was sent before, and what is there to
 // take. Where both are asked for, the first is hardly ever anything: a claim that
 // finds something in the lane that it knows of sees that on the way.
-func (t *tx) loadClaim(n *rules.Need, w *rules.World) []ask {
+func (t *tx) loadClaim(n *rules.Need, w *rules.UnitOfWork) []ask {
 	if w.Joint() && n.Taken != nil && t.careful { // it would lock what the enqueues have looked at, and others would pass over that
 		w.PutMoreHeads()
 	}
@@ -120,7 +120,7 @@ func (t *tx) loadClaim(n *rules.Need, w *rules.World) []ask {
 
 // anythingElse asks whether a claim may find more than the jobs that its own step
 // makes.
-func (t *tx) anythingElse(n *rules.Need, w *rules.World) ask {
+func (t *tx) anythingElse(n *rules.Need, w *rules.UnitOfWork) ask {
 	var command rota.ID
 	if n.Taken != nil {
 		command = n.Taken.Command
@@ -138,11 +138,11 @@ func (t *tx) anythingElse(n *rules.Need, w *rules.World) ask {
 // then somebody could pass over what is locked and not taken in the end. Where
 // others hold so much of what was looked at that not enough is left, there may be
 // more behind it: whoever claims is told so, and the next look goes further.
-func (t *tx) loadHeads(h *rules.Heads, w *rules.World) ask {
+func (t *tx) loadHeads(h *rules.Heads, w *rules.UnitOfWork) ask {
 	var heads []*rota.Job
 	look, seen := t.look(h.Limit), 0
-	rooms := make([]int, len(h.Rooms))
-	for i, room := range h.Rooms {
+	rooms := make([]int, len(h.Capacity))
+	for i, room := range h.Capacity {
 		if rooms[i] = room; room >= h.Limit {
 			rooms[i] = look
 		}
@@ -186,7 +186,7 @@ func (t *tx) loadHeads(h *rules.Heads, w *rules.World) ask {
 // everywhere when there is nothing in the lane that was known. Nothing is locked
 // then that might not be taken. A claim that turns out to have been sent before
 // takes nothing, and is done again.
-func (t *tx) loadHeadsAgain(n *rules.Need, w *rules.World) error {
+func (t *tx) loadHeadsAgain(n *rules.Need, w *rules.UnitOfWork) error {
 	for {
 		switch {
 		case t.tooHeavy, t.resent && n.Taken != nil && n.Heads != nil:
@@ -212,7 +212,7 @@ func (t *tx) look(limit int) int {
 }
 
 // locksHeads says whether what bounds a claim is locked, as far as it is known.
-func (t *tx) locksHeads(w *rules.World) bool {
+func (t *tx) locksHeads(w *rules.UnitOfWork) bool {
 	l := w.Locks()
 	for _, name := range l.Open {
 		if t.held[seatOf(classOpen, name)] != exclusive {
@@ -224,7 +224,7 @@ func (t *tx) locksHeads(w *rules.World) bool {
 
 // loadTaken finds what a claim took when it was sent before, and still runs: the
 // ids of its runs begin with its time bits.
-func (t *tx) loadTaken(q *rules.Taken, w *rules.World) ask {
+func (t *tx) loadTaken(q *rules.Taken, w *rules.UnitOfWork) ask {
 	low, high := q.Command, q.Command
 	for i := 6; i < len(low); i++ {
 		low[i], high[i] = 0, 0xff

@@ -48,14 +48,14 @@ func writeEdges(schedule string, was, is []string) (asks []ask) {
 	return asks
 }
 
-func (t *tx) loadDependents(q rules.Dependents, w *rules.World) ask {
+func (t *tx) loadDependents(q rules.Dependents, w *rules.UnitOfWork) ask {
 	return ask{sql: sqlDependents, params: []param{textAlways(q.Schedule), intParam(rota.DependentsMax + 1)}, each: func(r row) error {
 		w.PutDependent(q, r.text(0))
 		return nil
 	}}
 }
 
-func (t *tx) loadReach(q rules.Reach, w *rules.World) ask {
+func (t *tx) loadReach(q rules.Reach, w *rules.UnitOfWork) ask {
 	return ask{sql: sqlReach, params: []param{textAlways(q.Schedule)}, each: func(r row) error {
 		w.PutEdge(r.text(0), r.text(1))
 		return nil
@@ -81,7 +81,7 @@ ORDER BY j.wait_until, j.id
 LIMIT $2`
 )
 
-func (t *tx) loadLatest(q rules.Latest, w *rules.World) ask {
+func (t *tx) loadLatest(q rules.Latest, w *rules.UnitOfWork) ask {
 	return ask{sql: sqlLatest, params: latestParams(q), each: func(r row) error {
 		w.PutLatest(q, r.id(0))
 		return nil
@@ -92,7 +92,7 @@ func latestParams(q rules.Latest) []param {
 	return append(scopeParams(q.Schedule, q.Scope), intParam(q.After), intParam(q.Until))
 }
 
-func (t *tx) loadBlocked(q rules.Blocked, w *rules.World) ask {
+func (t *tx) loadBlocked(q rules.Blocked, w *rules.UnitOfWork) ask {
 	params := []param{
 		textAlways(q.Schedule), intParam(rota.DependentsMax), textAlways(q.Scope.Kind), textAlways(q.Scope.ID), boolParam(q.Every),
 	}
@@ -102,14 +102,14 @@ func (t *tx) loadBlocked(q rules.Blocked, w *rules.World) ask {
 	}}
 }
 
-func (t *tx) loadBehind(q rules.Behind, w *rules.World) ask {
+func (t *tx) loadBehind(q rules.OverlapWaiting, w *rules.UnitOfWork) ask {
 	return ask{sql: sqlBehind, params: []param{textAlways(q.Schedule), intParam(rota.DependentsMax)}, each: func(r row) error {
-		w.PutBehind(q, t.job(r))
+		w.PutOverlapWaiting(q, t.job(r))
 		return nil
 	}}
 }
 
-func (t *tx) loadWaits(q rules.Waits, w *rules.World) ask {
+func (t *tx) loadWaits(q rules.Waits, w *rules.UnitOfWork) ask {
 	return ask{sql: sqlWaits, params: []param{intParam(q.Now), intParam(int64(q.Limit))}, each: func(r row) error {
 		w.PutWait(q, t.job(r))
 		return nil

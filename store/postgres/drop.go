@@ -37,14 +37,14 @@ LIMIT $2`
 )
 
 // restTexts are the statements for the parts of what was dropped.
-var restTexts = map[rules.RestOf]string{
-	rules.RestRuns: sqlRestRuns, rules.RestQueued: sqlRestQueued, rules.RestLive: sqlRestLive, rules.RestEnded: sqlRestEnded,
+var restTexts = map[rules.DroppedKind]string{
+	rules.DroppedRunning: sqlRestRuns, rules.DroppedQueued: sqlRestQueued, rules.DroppedLive: sqlRestLive, rules.DroppedEnded: sqlRestEnded,
 }
 
 // loadDropped needs no version of what it reads: the lock of the schedule is that
 // of this row, and who asks for it has looked at sets, which are read again under
 // that lock.
-func (t *tx) loadDropped(schedules []string, w *rules.World) []ask {
+func (t *tx) loadDropped(schedules []string, w *rules.UnitOfWork) []ask {
 	if len(schedules) == 0 {
 		return nil
 	}
@@ -54,10 +54,10 @@ func (t *tx) loadDropped(schedules []string, w *rules.World) []ask {
 	}}}
 }
 
-func (t *tx) loadRest(q rules.Rest, w *rules.World) ask {
+func (t *tx) loadRest(q rules.DroppedJobs, w *rules.UnitOfWork) ask {
 	params := []param{textAlways(q.Schedule), intParam(int64(q.Limit)), intParam(q.Before)}
 	return ask{sql: restTexts[q.Which], params: params, each: func(r row) error {
-		w.PutRest(q, t.job(r))
+		w.PutDroppedJob(q, t.job(r))
 		return nil
 	}}
 }

@@ -65,7 +65,7 @@ var insertColumns = []insertColumn{
 	{"run_id", oidIDs, ofRun(func(c *column, r *rota.Run) { c.id(r.ID) }), isStarted},
 	{"token", oidIDs, ofRun(func(c *column, r *rota.Run) { c.bytes(r.Token[:]) }), isStarted},
 	{"runner", oidTexts, ofRun(func(c *column, r *rota.Run) { c.textAlways(r.Runner) }), isStarted},
-	{"life", oidIDs, ofRun(func(c *column, r *rota.Run) { c.id(r.Life) }), isStarted},
+	{"life", oidIDs, ofRun(func(c *column, r *rota.Run) { c.id(r.Incarnation) }), isStarted},
 	{"heartbeat_at", oidInts, ofRun(func(c *column, r *rota.Run) { c.time(r.HeartbeatAt) }), isStarted},
 	{"stale_after", oidInts, ofRun(func(c *column, r *rota.Run) { c.time(r.StaleAfter) }), isStarted},
 }
@@ -294,7 +294,7 @@ JOIN rota_jobs j ON coalesce(j.name, j.type) = v.name AND coalesce(j.scope_kind,
   AND j.plan_time IS NOT NULL AND j.retry_of IS NULL`
 )
 
-func (t *tx) loadKeys(keys []rules.Key, w *rules.World) []ask {
+func (t *tx) loadKeys(keys []rules.Key, w *rules.UnitOfWork) []ask {
 	if len(keys) == 0 {
 		return nil
 	}
@@ -349,7 +349,7 @@ func paramsOf(columns []*column) []param {
 	return params
 }
 
-func (t *tx) loadPlans(plans []rules.Plan, w *rules.World) []ask {
+func (t *tx) loadPlans(plans []rules.Plan, w *rules.UnitOfWork) []ask {
 	if len(plans) == 0 {
 		return nil
 	}

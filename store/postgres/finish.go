@@ -40,7 +40,7 @@ ORDER BY first, n DESC`
 // loadLeases reads what it takes to beat for jobs or to end them. Those that are
 // to be passed over when somebody has locked them are locked as they are read, and
 // what is left is looked at behind them.
-func (t *tx) loadLeases(ids []rota.ID, pass bool, w *rules.World) []ask {
+func (t *tx) loadLeases(ids []rota.ID, pass bool, w *rules.UnitOfWork) []ask {
 	if len(ids) == 0 {
 		return nil
 	}
@@ -73,7 +73,7 @@ func (t *tx) loadLeases(ids []rota.ID, pass bool, w *rules.World) []ask {
 }
 
 // loadWhole reads jobs with their params.
-func (t *tx) loadWhole(ids []rota.ID, w *rules.World) []ask {
+func (t *tx) loadWhole(ids []rota.ID, w *rules.UnitOfWork) []ask {
 	if len(ids) == 0 {
 		return nil
 	}
@@ -85,7 +85,7 @@ func (t *tx) loadWhole(ids []rota.ID, w *rules.World) []ask {
 
 // loadNew does not look for jobs that are to be made: if one of them is there its
 // key says so, and then they are looked for.
-func (t *tx) loadNew(ids []rota.ID, w *rules.World) []ask {
+func (t *tx) loadNew(ids []rota.ID, w *rules.UnitOfWork) []ask {
 	if t.careful || t.looks {
 		return t.loadWhole(ids, w)
 	}
@@ -95,11 +95,11 @@ func (t *tx) loadNew(ids []rota.ID, w *rules.World) []ask {
 
 // guessed says whether a job was not looked for and is not made: that nobody has
 // made it before was only a guess, which nothing will prove wrong.
-func (t *tx) guessed(w *rules.World) bool {
+func (t *tx) guessed(w *rules.UnitOfWork) bool {
 	return slices.ContainsFunc(t.unlooked, func(id rota.ID) bool { return !w.Makes(id) })
 }
 
-func (t *tx) loadRetries(of []rota.ID, w *rules.World) []ask {
+func (t *tx) loadRetries(of []rota.ID, w *rules.UnitOfWork) []ask {
 	if len(of) == 0 {
 		return nil
 	}
@@ -109,7 +109,7 @@ func (t *tx) loadRetries(of []rota.ID, w *rules.World) []ask {
 	}}}
 }
 
-func (t *tx) loadChains(ids []rota.ID, w *rules.World) []ask {
+func (t *tx) loadChains(ids []rota.ID, w *rules.UnitOfWork) []ask {
 	if len(ids) == 0 {
 		return nil
 	}

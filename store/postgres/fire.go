@@ -33,7 +33,7 @@ ORDER BY few.id
 LIMIT $2`
 )
 
-func (t *tx) loadJobsOf(q rules.JobsOf, w *rules.World) ask {
+func (t *tx) loadJobsOf(q rules.JobsOf, w *rules.UnitOfWork) ask {
 	params := append(scopeParams(q.Schedule, q.Scope), boolParam(q.Waiting), intParam(int64(q.Limit())))
 	return ask{sql: sqlJobsOf, params: params, each: func(r row) error {
 		w.PutJobsOf(q, t.job(r))
@@ -44,7 +44,7 @@ func (t *tx) loadJobsOf(q rules.JobsOf, w *rules.World) ask {
 // loadPlanned sorts what lives of all scopes: a schedule that fires once has one
 // execution for each. Mostly it finds the very one that ends; to see that it has
 // not takes no more of a job than to end it.
-func (t *tx) loadPlanned(q rules.Planned, w *rules.World) ask {
+func (t *tx) loadPlanned(q rules.Planned, w *rules.UnitOfWork) ask {
 	return ask{sql: sqlPlanned, params: []param{textAlways(q.Schedule), intParam(int64(q.Limit))}, each: func(r row) error {
 		w.PutPlanned(q, t.lease(r))
 		return nil

@@ -26,7 +26,7 @@ const freshMax = 8192
 
 // put brings in those of the jobs that are known, and returns the others. When
 // somebody has moved rows, what is known is forgotten.
-func (f *fresh) put(t *tx, ids []rota.ID, w *rules.World) (others []rota.ID) {
+func (f *fresh) put(t *tx, ids []rota.ID, w *rules.UnitOfWork) (others []rota.ID) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, id := range ids {

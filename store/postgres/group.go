@@ -66,7 +66,7 @@ func scanGroup(r row) (*rota.Group, error) {
 	return g, err
 }
 
-func (t *tx) loadGroups(ids []rota.ID, w *rules.World) []ask {
+func (t *tx) loadGroups(ids []rota.ID, w *rules.UnitOfWork) []ask {
 	if len(ids) == 0 {
 		return nil
 	}

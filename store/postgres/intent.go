@@ -18,7 +18,7 @@ DELETE FROM rota_intents
 WHERE kind = $1 AND name = $2`
 )
 
-func (t *tx) loadIntents(q rules.Intents, w *rules.World) ask {
+func (t *tx) loadIntents(q rules.Intents, w *rules.UnitOfWork) ask {
 	return ask{sql: sqlIntents, params: []param{intParam(int64(q.Limit))}, each: func(r row) error {
 		w.PutIntent(q, rules.Intent{Kind: r.text(0), Name: r.text(1)})
 		return nil

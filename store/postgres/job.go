@@ -139,7 +139,7 @@ func scanCompany(r row, j *rota.Job) {
 
 func scanRun(r row) *rota.Run {
 	run := &rota.Run{
-		ID: r.id(colRunID), Token: rota.Token(r.id(colToken)), Runner: r.text(colRunner), Life: r.id(colLife),
+		ID: r.id(colRunID), Token: rota.Token(r.id(colToken)), Runner: r.text(colRunner), Incarnation: r.id(colLife),
 		StartedAt: r.time(colStartedAt), HeartbeatAt: r.time(colHeartbeatAt), StaleAfter: r.time(colStaleAfter),
 		Progress: r.json(colProgress), LogPath: r.text(colLogPath), Artifacts: r.lines(colArtifacts),
 	}

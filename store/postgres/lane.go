@@ -72,8 +72,8 @@ const (
 )
 
 // loadLane reads all of a lane in dispatch order.
-func (t *tx) loadLane(q rules.Lane, w *rules.World) ask {
-	var view rules.LaneView
+func (t *tx) loadLane(q rules.KeyQueue, w *rules.UnitOfWork) ask {
+	var view rules.KeyQueueState
 	params := []param{textAlways(q.Key), intParam(int64(q.Limit)), boolParam(q.Free)}
 	return ask{
 		sql: sqlLane, params: params,
@@ -88,15 +88,15 @@ func (t *tx) loadLane(q rules.Lane, w *rules.World) ask {
 			for _, one := range view.Types {
 				slices.Reverse(one.Last) // last first
 			}
-			w.PutLane(q, view)
+			w.PutKeyQueue(q, view)
 		},
 	}
 }
 
-func (t *tx) laneJob(r row, view *rules.LaneView, w *rules.World) {
+func (t *tx) laneJob(r row, view *rules.KeyQueueState, w *rules.UnitOfWork) {
 	name := r.text(colLaneType)
 	if n := len(view.Types); n == 0 || view.Types[n-1].Type != name {
-		view.Types = append(view.Types, rules.LaneType{Type: name})
+		view.Types = append(view.Types, rules.KeyQueueType{Type: name})
 	}
 	of := &view.Types[len(view.Types)-1]
 	j := t.job(r[:colLaneHold])
@@ -109,7 +109,7 @@ func (t *tx) laneJob(r row, view *rules.LaneView, w *rules.World) {
 	of.Held = append(of.Held, j.ID)
 }
 
-func (t *tx) loadOpen(q rules.Open, w *rules.World) ask {
+func (t *tx) loadOpen(q rules.Open, w *rules.UnitOfWork) ask {
 	a := ask{sql: sqlOpenAll, each: func(r row) error {
 		w.PutOpen(q, int(r.int(0)))
 		return nil

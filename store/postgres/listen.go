@@ -127,7 +127,7 @@ func (l *listener) start(listens bool) {
 func (l *listener) poll(ctx context.Context, every time.Duration) {
 	for ctx.Err() == nil {
 		sleep(ctx, every)
-		l.store.wake.All()
+		l.store.wake.WakeAll()
 	}
 }
 
@@ -188,14 +188,14 @@ func (l *listener) hearAll(ctx context.Context) {
 			continue
 		}
 		l.note(true)
-		l.store.wake.All()
+		l.store.wake.WakeAll()
 		for {
 			told, err := conn.WaitForNotification(ctx)
 			if err != nil {
 				break
 			}
 			if told.Payload != l.name {
-				l.store.wake.All()
+				l.store.wake.WakeAll()
 			}
 		}
 		l.note(false)

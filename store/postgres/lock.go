@@ -153,7 +153,7 @@ func (t *tx) lockAhead() []ask {
 
 // Lock sees to it that what a world has looked at stays so until the commit, or
 // reports that it is to be decided again.
-func (t *tx) Lock(w *rules.World) (moved bool, err error) {
+func (t *tx) Lock(w *rules.UnitOfWork) (moved bool, err error) {
 	t.enter(w)
 	if t.store.decided != nil {
 		t.store.decided(t.commands)
@@ -219,13 +219,13 @@ func (t *tx) unlocked(l *rules.Locks) bool {
 
 // wanted are the locks of a world: for itself where it changes what they stand
 // for, or has looked at what belongs to it; with others where it only looked.
-func (t *tx) wanted(w *rules.World, l *rules.Locks) locks {
+func (t *tx) wanted(w *rules.UnitOfWork, l *rules.Locks) locks {
 	all := locks{}
 	looked := shared
 	if l.Sets {
 		looked = exclusive
 	}
-	all.wantNames(classLane, l.Lanes, exclusive)
+	all.wantNames(classLane, l.ConcurrencyKeys, exclusive)
 	all.wantNames(classOpen, l.Open, exclusive)
 	all.wantIDs(classCommand, l.Commands, exclusive)
 	all.wantIDs(classRedriven, l.Redriven, exclusive)

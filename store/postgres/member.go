@@ -37,10 +37,10 @@ LEFT JOIN LATERAL (
 
 var sqlMembers = [...]string{
 	rules.MembersLive: sqlMembersLive, rules.MembersQueued: sqlMembersQueued,
-	rules.MembersDoomed: sqlMembersDoomed, rules.MembersFirst: sqlMembersFirst,
+	rules.MembersEnding: sqlMembersDoomed, rules.MembersFirst: sqlMembersFirst,
 }
 
-func (t *tx) loadMembers(q rules.Members, w *rules.World) ask {
+func (t *tx) loadMembers(q rules.Members, w *rules.UnitOfWork) ask {
 	return ask{sql: sqlMembers[q.Which], params: []param{idParam(q.Group), intParam(int64(q.Limit))}, each: func(r row) error {
 		w.PutMember(q, t.job(r))
 		return nil

@@ -39,7 +39,7 @@ LIMIT $3`
 const tailsFirst = 4
 
 // loadTails offers the last jobs of priorities until one of each is taken.
-func (t *tx) loadTails(priorities []int, w *rules.World) []ask {
+func (t *tx) loadTails(priorities []int, w *rules.UnitOfWork) []ask {
 	if len(priorities) == 0 || t.supposeEmpty(priorities) {
 		return nil
 	}
@@ -53,7 +53,7 @@ type tailOffer struct {
 	taken   bool
 }
 
-func (t *tx) tailsAsk(priorities []int, most int64, w *rules.World) ask {
+func (t *tx) tailsAsk(priorities []int, most int64, w *rules.UnitOfWork) ask {
 	return ask{sql: sqlTails, params: []param{intsParam(priorities), intParam(most)}, each: func(r row) error {
 		priority := int(r.int(0))
 		if o := t.tails[priority]; !o.taken {
@@ -68,7 +68,7 @@ func (t *tx) tailsAsk(priorities []int, most int64, w *rules.World) ask {
 }
 
 // loadTailsAgain goes on where all that were offered had left.
-func (t *tx) loadTailsAgain(priorities []int, w *rules.World) error {
+func (t *tx) loadTailsAgain(priorities []int, w *rules.UnitOfWork) error {
 	var left []int
 	for _, p := range priorities {
 		if o := t.tails[p]; o.offered == tailsFirst && !o.taken {
@@ -89,7 +89,7 @@ const (
 
 // loadOrder reads a page of the order: from a job on, or from the end that it
 // walks away from.
-func (t *tx) loadOrder(p rules.OrderPage, w *rules.World) ask {
+func (t *tx) loadOrder(p rules.OrderPage, w *rules.UnitOfWork) ask {
 	sql, beyond := sqlOrderAhead, int64(placeFirst)
 	if p.Back {
 		sql, beyond = sqlOrderBack, placeLast

@@ -89,14 +89,14 @@ func (t *tx) deleteJobs(gone []*rota.Job) {
 	t.write(ask{sql: sqlDeleteJobs, params: []param{ids.param(), versions.param(), intParam(int64(len(gone)))}})
 }
 
-func (t *tx) loadAttempts(q rules.Attempts, w *rules.World) ask {
+func (t *tx) loadAttempts(q rules.Attempts, w *rules.UnitOfWork) ask {
 	return ask{sql: sqlAttempts, params: []param{idParam(q.Execution)}, each: func(r row) error {
 		w.PutAttempt(q, r.id(0))
 		return nil
 	}}
 }
 
-func (t *tx) loadRedriven(q rules.Redriven, w *rules.World) ask {
+func (t *tx) loadRedriven(q rules.Redriven, w *rules.UnitOfWork) ask {
 	return ask{sql: sqlRedriven, params: []param{idParam(q.Execution)}, each: func(r row) error {
 		w.PutRedriven(q, r.id(0))
 		return nil

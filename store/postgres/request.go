@@ -29,7 +29,7 @@ func scanRequest(r row) (*rules.Request, error) {
 // ofRequest is the seat of a request: the actor is part of its key.
 func ofRequest(r row) seat { return seat{name: r.text(0), more: r.text(1)} }
 
-func (t *tx) loadRequests(keys []rules.RequestKey, w *rules.World) []ask {
+func (t *tx) loadRequests(keys []rules.RequestKey, w *rules.UnitOfWork) []ask {
 	if len(keys) == 0 {
 		return nil
 	}
@@ -45,7 +45,7 @@ func (t *tx) loadRequests(keys []rules.RequestKey, w *rules.World) []ask {
 	}}
 }
 
-func (t *tx) loadLapsed(q rules.Lapsed, w *rules.World) ask {
+func (t *tx) loadLapsed(q rules.Lapsed, w *rules.UnitOfWork) ask {
 	return ask{
 		sql: sqlLapsed, params: []param{intParam(q.By), intParam(int64(q.Limit))},
 		each: putSeen(t, classRequest, ofRequest, scanRequest, func(r *rules.Request) { w.PutLapsed(q, r) }),

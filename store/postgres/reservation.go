@@ -37,14 +37,14 @@ WHERE id = $1`
 
 func scanReservation(r row) (*rota.Reservation, error) {
 	return &rota.Reservation{
-		ID: r.id(0), Node: r.text(1), Life: r.id(2), Status: rota.ReservationStatus(r.text(3)),
+		ID: r.id(0), Node: r.text(1), Incarnation: r.id(2), Status: rota.ReservationStatus(r.text(3)),
 		ReservedBy: r.text(4), ReservedAt: r.time(5), ExpiresAt: r.time(6), EndedAt: r.time(7), JobID: r.id(8),
 	}, nil
 }
 
 // loadReservations notes the one that is active, which may move: whatever has
 // ended stays as it is.
-func (t *tx) loadReservations(ids []rota.ID, w *rules.World) []ask {
+func (t *tx) loadReservations(ids []rota.ID, w *rules.UnitOfWork) []ask {
 	if len(ids) == 0 {
 		return nil
 	}
@@ -57,17 +57,17 @@ func (t *tx) loadReservations(ids []rota.ID, w *rules.World) []ask {
 	}}}
 }
 
-func (t *tx) loadActive(w *rules.World) []ask {
+func (t *tx) loadActive(w *rules.UnitOfWork) []ask {
 	if recall(t, classActive, seat{}, w.PutActive) {
 		return nil
 	}
 	return []ask{learn(t, classActive, theOne, ask{sql: sqlActive}, ofNone, scanReservation, w.PutActive)}
 }
 
-func (t *tx) loadBygone(q rules.Bygone, w *rules.World) ask {
+func (t *tx) loadBygone(q rules.ExpiredReservations, w *rules.UnitOfWork) ask {
 	return ask{
 		sql: sqlBygone, params: []param{intParam(q.Before), intParam(int64(q.Limit))},
-		each: put(scanReservation, func(r *rota.Reservation) { w.PutBygone(q, r) }),
+		each: put(scanReservation, func(r *rota.Reservation) { w.PutExpiredReservation(q, r) }),
 	}
 }
 
@@ -88,7 +88,7 @@ func (t *tx) insertReservation(c rules.Change[rota.ID, rota.Reservation]) []ask 
 		return nil
 	}
 	return []ask{{sql: sqlInsertReservation, params: append(reservationParams(c.Is),
-		textAlways(c.Is.Node), idParam(c.Is.Life), textParam(c.Is.ReservedBy), timeParam(c.Is.ReservedAt))}}
+		textAlways(c.Is.Node), idParam(c.Is.Incarnation), textParam(c.Is.ReservedBy), timeParam(c.Is.ReservedAt))}}
 }
 
 func reservationParams(r *rota.Reservation) []param {

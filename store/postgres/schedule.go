@@ -67,11 +67,11 @@ func scanSchedule(r row) (*rota.Schedule, error) {
 	return one, scanSpec(r, 10, &one.Spec, "schedule "+one.Name)
 }
 
-func (t *tx) loadSchedules(names []string, w *rules.World) []ask {
+func (t *tx) loadSchedules(names []string, w *rules.UnitOfWork) []ask {
 	return loadNamed(t, classSchedule, sqlSchedule, names, scanSchedule, w.PutSchedule)
 }
 
-func (t *tx) loadUsing(q rules.Using, w *rules.World) ask {
+func (t *tx) loadUsing(q rules.Using, w *rules.UnitOfWork) ask {
 	params := []param{textAlways(q.Template), boolParam(q.Disabled), intParam(int64(q.Limit))}
 	return ask{sql: sqlUsing, params: params, each: func(r row) error {
 		w.PutUsing(q, r.text(0))

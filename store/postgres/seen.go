@@ -154,7 +154,7 @@ JOIN rota_jobs j ON j.id = v.id AND j.xmin = v.version`
 
 // validate sees that what was read without a lock is still so. Jobs that change
 // are seen to where they are changed.
-func (t *tx) validate(w *rules.World, underLock func(class, seat) bool, sets bool) (asks []ask) {
+func (t *tx) validate(w *rules.UnitOfWork, underLock func(class, seat) bool, sets bool) (asks []ask) {
 	loose := t.seen.loose(underLock)
 	t.sure.pass(loose, t.held)
 	if types, limits, active := loose[classType], loose[classThrottle], loose[classActive]; len(limits) > 0 && len(active) > 0 {
@@ -231,7 +231,7 @@ func (s *sure) pass(loose map[class]map[seat]uint32, held locks) {
 // stillJobs looks after jobs that only were looked at. Where sets were looked at
 // too, a job that runs is passed over: what matters of it is under a lock, and it
 // is written at each heartbeat.
-func (t *tx) stillJobs(w *rules.World, sets bool) []ask {
+func (t *tx) stillJobs(w *rules.UnitOfWork, sets bool) []ask {
 	ids, versions, n := newColumn(oidIDs, 0), newColumn(oidXids, 0), 0
 	w.EachJob(func(j *rota.Job, changes bool) {
 		version, known := t.seen.jobs[j.ID]

@@ -10,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/rotajobs/rota"
-	"github.com/rotajobs/rota/internal/bell"
+	"github.com/rotajobs/rota/internal/fanout"
 	"github.com/rotajobs/rota/internal/rules"
 )
 
@@ -55,8 +55,8 @@ type Store struct {
 	pool      *pgxpool.Pool
 	seats     chan struct{} // one for each view that may be open
 	conns     int32         // that it may have
-	wake      bell.Wakers
-	watch     bell.Watchers
+	wake      fanout.Wakeups
+	watch     fanout.Watchers
 	turns     turns
 	listener  *listener
 	hooks     hooksCache
@@ -176,7 +176,7 @@ func (s *Store) applyOnce(ctx context.Context, b rota.Batch, careful bool, suppo
 	defer done()
 	t := &tx{
 		session: s.session(conn), store: s, ctx: within, commands: b.Commands, careful: careful, supposed: supposed,
-		held: locks{}, ahead: ahead, tells: s.watch.Some(),
+		held: locks{}, ahead: ahead, tells: s.watch.Any(),
 	}
 	results, err := t.apply(b)
 	s.claims.Add(-t.claims)
@@ -191,7 +191,7 @@ func (s *Store) applyOnce(ctx context.Context, b rota.Batch, careful bool, suppo
 	}
 	switch {
 	case err != nil && (t.ready || t.walked && isMoved(err)): // or may be: the answer to a COMMIT gets lost, and others have passed over what was locked
-		s.wake.All()
+		s.wake.WakeAll()
 		s.listener.tell()
 	case err != nil && t.walked: // whoever claims here is told of the failure, and tries again in its time
 		s.listener.tell()
@@ -228,7 +228,7 @@ func (t *tx) apply(b rota.Batch) ([]rota.Result, error) {
 	}
 	turn.wait()
 	for _, events := range t.events {
-		t.store.watch.Tell(events)
+		t.store.watch.Publish(events)
 	}
 	return results, nil
 }

@@ -54,7 +54,7 @@ func weightOf(jobs []*rota.Job) (bytes int) {
 // streamHeads takes the heads of one lane, if the others are empty and the claim
 // took nothing when it was sent before. If that is not so, or the params are heavier than those before, the lanes are merged after
 // all: the second has the batch done anew, since not all that is locked is taken.
-func (t *tx) streamHeads(lane string, n *rules.Need, w *rules.World) ask {
+func (t *tx) streamHeads(lane string, n *rules.Need, w *rules.UnitOfWork) ask {
 	h := n.Heads
 	t.busy, t.walked = true, true
 	others := slices.DeleteFunc(slices.Clone(h.Types), func(other string) bool { return other == lane })

@@ -37,7 +37,7 @@ func scanTemplate(r row) (*rota.Template, error) {
 	return t, scanSpec(r, 6, &t.Spec, "template "+t.Name)
 }
 
-func (t *tx) loadTemplates(names []string, w *rules.World) []ask {
+func (t *tx) loadTemplates(names []string, w *rules.UnitOfWork) []ask {
 	return loadNamed(t, classTemplate, sqlTemplate, names, scanTemplate, w.PutTemplate)
 }
 

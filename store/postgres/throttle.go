@@ -43,7 +43,7 @@ func scanThrottleHead(r row) *rota.Throttle {
 	return &rota.Throttle{Version: r.id(0), UpdatedBy: r.text(1), UpdatedAt: r.time(2)}
 }
 
-func (t *tx) loadThrottle(w *rules.World) []ask {
+func (t *tx) loadThrottle(w *rules.UnitOfWork) []ask {
 	if recall(t, classThrottle, seat{}, w.PutThrottle) {
 		return nil
 	}
@@ -73,7 +73,7 @@ func scanBucket(r row) (*rota.Bucket, error) {
 	return b, scanSpec(r, 2, &b.Starts, "the starts of type "+b.Type)
 }
 
-func (t *tx) loadBuckets(types []string, w *rules.World) []ask {
+func (t *tx) loadBuckets(types []string, w *rules.UnitOfWork) []ask {
 	if len(types) == 0 {
 		return nil
 	}

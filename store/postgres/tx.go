@@ -10,9 +10,9 @@ import (
 )
 
 var (
-	_ rules.Tx     = (*tx)(nil)
-	_ rules.Clock  = (*tx)(nil)
-	_ rules.Memory = (*tx)(nil)
+	_ rules.Tx       = (*tx)(nil)
+	_ rules.Clock    = (*tx)(nil)
+	_ rules.RowCache = (*tx)(nil)
 )
 
 // tx is one transaction of one batch. What it writes is not sent until something
@@ -27,17 +27,17 @@ type tx struct {
 	heard    bool         // PostgreSQL has answered
 	supposed *supposition // nil: nothing is
 
-	world    *rules.World     // under way
-	passes   int              // how often the run of commands under way was decided
-	busy     bool             // it has written, or locked rows
-	seen     seen             // what of the store the world under way has looked at
-	defines  bool             // it has changed types, limits or reservations
-	unlooked []rota.ID        // jobs that it is to make, and has not looked for
-	looks    bool             // after all
-	held     locks            // until the end of the transaction
-	sure     sure             // what was seen to be so under them
-	ahead    locks            // what it needed when it was tried before
-	locked   map[rota.ID]bool // jobs, likewise
+	world    *rules.UnitOfWork // under way
+	passes   int               // how often the run of commands under way was decided
+	busy     bool              // it has written, or locked rows
+	seen     seen              // what of the store the world under way has looked at
+	defines  bool              // it has changed types, limits or reservations
+	unlooked []rota.ID         // jobs that it is to make, and has not looked for
+	looks    bool              // after all
+	held     locks             // until the end of the transaction
+	sure     sure              // what was seen to be so under them
+	ahead    locks             // what it needed when it was tried before
+	locked   map[rota.ID]bool  // jobs, likewise
 	tails    map[int]tailOffer
 	claim    rota.ID               // whose jobs start
 	claims   int64                 // jobs that it asks for
@@ -132,7 +132,7 @@ func (t *tx) Now() (time.Time, error) {
 func (t *tx) commit() error {
 	asks := []ask{{sql: sqlCommit, end: func() {
 		if t.ready {
-			t.store.wake.All()
+			t.store.wake.WakeAll()
 		}
 	}}}
 	if t.ready && t.text.named && t.store.listener.afterPause() {
@@ -162,7 +162,7 @@ func (t *tx) write(asks ...ask) {
 }
 
 // Load reads what the law needs, in one round trip.
-func (t *tx) Load(n *rules.Need, w *rules.World) error {
+func (t *tx) Load(n *rules.Need, w *rules.UnitOfWork) error {
 	t.enter(w)
 	var asks []ask
 	add := func(more ...ask) { asks = append(asks, more...) }
@@ -192,8 +192,8 @@ func (t *tx) Load(n *rules.Need, w *rules.World) error {
 	return t.loadTailsAgain(n.Tails, w)
 }
 
-// Recall answers what bounds a claim, as far as it is known.
-func (t *tx) Recall(n *rules.Need, w *rules.World) {
+// LoadCached answers what bounds a claim, as far as it is known.
+func (t *tx) LoadCached(n *rules.Need, w *rules.UnitOfWork) {
 	t.enter(w)
 	n.Types = slices.DeleteFunc(n.Types, func(name string) bool { return recall(t, classType, seat{name: name}, w.PutType) })
 	n.Throttle = n.Throttle && !recall(t, classThrottle, seat{}, w.PutThrottle)
@@ -201,7 +201,7 @@ func (t *tx) Recall(n *rules.Need, w *rules.World) {
 }
 
 // enter notes that another world is under way: nothing of it is known yet.
-func (t *tx) enter(w *rules.World) {
+func (t *tx) enter(w *rules.UnitOfWork) {
 	if t.world == w {
 		return
 	}
@@ -210,7 +210,7 @@ func (t *tx) enter(w *rules.World) {
 }
 
 // loadCompany reads what jobs have to do with others.
-func (t *tx) loadCompany(n *rules.Need, w *rules.World) (asks []ask) {
+func (t *tx) loadCompany(n *rules.Need, w *rules.UnitOfWork) (asks []ask) {
 	asks = append(asks, t.loadTypes(n.Types, w)...)
 	asks = append(asks, t.loadTemplates(n.Templates, w)...)
 	asks = append(asks, t.loadSchedules(n.Schedules, w)...)
@@ -231,39 +231,39 @@ func (t *tx) loadCompany(n *rules.Need, w *rules.World) (asks []ask) {
 	asks = append(asks, each(n.Planned, w, t.loadPlanned)...)
 	asks = append(asks, each(n.Members, w, t.loadMembers)...)
 	asks = append(asks, each(n.Blocked, w, t.loadBlocked)...)
-	asks = append(asks, each(n.Behind, w, t.loadBehind)...)
+	asks = append(asks, each(n.OverlapWaiting, w, t.loadBehind)...)
 	asks = append(asks, each(n.Latest, w, t.loadLatest)...)
 	asks = append(asks, each(n.Dependents, w, t.loadDependents)...)
 	asks = append(asks, each(n.Reach, w, t.loadReach)...)
 	asks = append(asks, each(n.Using, w, t.loadUsing)...)
-	asks = append(asks, each(n.Lanes, w, t.loadLane)...)
+	asks = append(asks, each(n.KeyQueues, w, t.loadLane)...)
 	asks = append(asks, each(n.Open, w, t.loadOpen)...)
 	asks = append(asks, each(n.Redriven, w, t.loadRedriven)...)
 	asks = append(asks, each(n.Attempts, w, t.loadAttempts)...)
 	asks = append(asks, each(n.Waits, w, t.loadWaits)...)
 	asks = append(asks, each(n.Intents, w, t.loadIntents)...)
-	asks = append(asks, each(n.Bygone, w, t.loadBygone)...)
+	asks = append(asks, each(n.ExpiredReservations, w, t.loadBygone)...)
 	asks = append(asks, each(n.Lapsed, w, t.loadLapsed)...)
 	asks = append(asks, t.loadDropped(n.Dropped, w)...)
-	return append(asks, each(n.Rest, w, t.loadRest)...)
+	return append(asks, each(n.DroppedJobs, w, t.loadRest)...)
 }
 
 // each asks one question after the other.
-func each[Q any](questions []Q, w *rules.World, load func(Q, *rules.World) ask) (asks []ask) {
+func each[Q any](questions []Q, w *rules.UnitOfWork, load func(Q, *rules.UnitOfWork) ask) (asks []ask) {
 	for _, q := range questions {
 		asks = append(asks, load(q, w))
 	}
 	return asks
 }
 
-func (t *tx) loadOrders(n *rules.Need, w *rules.World) (asks []ask) {
+func (t *tx) loadOrders(n *rules.Need, w *rules.UnitOfWork) (asks []ask) {
 	asks = append(asks, t.loadClaim(n, w)...)
 	asks = append(asks, ifAsked(n.Due, w, t.loadDue)...)
 	asks = append(asks, ifAsked(n.Stale, w, t.loadStale)...)
 	return append(asks, ifAsked(n.Left, w, t.loadLeft)...)
 }
 
-func ifAsked[Q any](question *Q, w *rules.World, load func(*Q, *rules.World) ask) []ask {
+func ifAsked[Q any](question *Q, w *rules.UnitOfWork, load func(*Q, *rules.UnitOfWork) ask) []ask {
 	if question == nil {
 		return nil
 	}

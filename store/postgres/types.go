@@ -36,7 +36,7 @@ func scanType(r row) (*rota.Type, error) {
 	return t, scanSpec(r, 6, &t.Spec, "type "+t.Name)
 }
 
-func (t *tx) loadTypes(names []string, w *rules.World) []ask {
+func (t *tx) loadTypes(names []string, w *rules.UnitOfWork) []ask {
 	var left []string
 	var seats []seat
 	for _, name := range names {

@@ -32,7 +32,7 @@ LIMIT $3
 FOR UPDATE SKIP LOCKED`
 )
 
-func (t *tx) loadDue(q *rules.Due, w *rules.World) ask {
+func (t *tx) loadDue(q *rules.Due, w *rules.UnitOfWork) ask {
 	t.busy = true
 	return ask{sql: sqlDue, params: []param{intParam(q.Now.UnixMicro()), intParam(int64(q.Limit))}, each: func(r row) error {
 		w.PutDue(t.job(r))
@@ -42,7 +42,7 @@ func (t *tx) loadDue(q *rules.Due, w *rules.World) ask {
 
 // loadStale looks at every open run: there are never more of them than
 // workers, and an index on stale_after would be rewritten by each heartbeat.
-func (t *tx) loadStale(q *rules.Stale, w *rules.World) ask {
+func (t *tx) loadStale(q *rules.Stale, w *rules.UnitOfWork) ask {
 	t.busy = true
 	except := param{oidID, q.Except[:]} // a zero one is nobody's
 	return ask{sql: sqlStale, params: []param{
@@ -53,9 +53,9 @@ func (t *tx) loadStale(q *rules.Stale, w *rules.World) ask {
 	}}
 }
 
-func (t *tx) loadLeft(q *rules.Left, w *rules.World) ask {
+func (t *tx) loadLeft(q *rules.Left, w *rules.UnitOfWork) ask {
 	t.busy = true
-	return ask{sql: sqlLeft, params: []param{textAlways(q.Runner), {oidID, q.Life[:]}, intParam(int64(q.Limit))}, each: func(r row) error {
+	return ask{sql: sqlLeft, params: []param{textAlways(q.Runner), {oidID, q.Incarnation[:]}, intParam(int64(q.Limit))}, each: func(r row) error {
 		w.PutLeft(t.job(r))
 		return nil
 	}}

@@ -15,13 +15,13 @@ const checkedEvery = 10_000
 // Verify checks every invariant of rota.Checks on one state of the store, while
 // others write the next ones.
 func (s *Store) Verify(ctx context.Context) iter.Seq2[rota.Violation, error] {
-	return s.VerifyAloud(ctx, func(rota.Checked) {})
+	return s.VerifyProgress(ctx, func(rota.Checked) {})
 }
 
-// VerifyAloud is Verify for somebody who waits: it tells how many rows it has
+// VerifyProgress is Verify for somebody who waits: it tells how many rows it has
 // looked at, every now and then and at the end. Whatever ends the listener in the
 // middle, a panic included, the connection is given back.
-func (s *Store) VerifyAloud(ctx context.Context, heard func(rota.Checked)) iter.Seq2[rota.Violation, error] {
+func (s *Store) VerifyProgress(ctx context.Context, heard func(rota.Checked)) iter.Seq2[rota.Violation, error] {
 	return func(yield func(rota.Violation, error) bool) {
 		next, stop := iter.Pull2(s.inspect(ctx, heard))
 		defer stop()

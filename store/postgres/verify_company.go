@@ -91,7 +91,7 @@ func (in *inspection) turns() error {
 }
 
 func (in *inspection) lanes() error {
-	lanes := in.Lanes()
+	lanes := in.KeyQueues()
 	err := in.each(sqlVerifyLanes, func(r row) error {
 		lanes.Next(&rota.Job{
 			ID: r.id(0), ConcurrencyKey: r.text(1), Status: rota.Status(r.text(2)),
@@ -125,7 +125,7 @@ func (in *inspection) redrives() error {
 func (in *inspection) groups() error {
 	const colMember = 11
 	var group rota.ID
-	var roll *rules.Roll // nil: the group cannot be read
+	var roll *rules.GroupWalk // nil: the group cannot be read
 	end := func() {
 		if roll != nil {
 			roll.End()

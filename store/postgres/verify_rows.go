@@ -164,7 +164,7 @@ func (in *inspection) order(sql string, order *rules.Order) error {
 	err := in.each(sql, func(r row) error {
 		if r.text(0) != lane {
 			lane = r.text(0)
-			order.Lane()
+			order.Type()
 		}
 		order.Next(&rota.Job{Priority: int(r.int(1)), Position: r.int(2), CreatedAt: r.time(3), ID: r.id(4)})
 		return nil

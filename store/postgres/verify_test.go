@@ -21,7 +21,7 @@ func TestVerifyCountsWhatItLookedAt(t *testing.T) {
 	s := openTest(t, Config{Logger: quiet})
 	cast(t, s)
 	var last rota.Checked
-	for range s.VerifyAloud(t.Context(), func(c rota.Checked) { last = c }) {
+	for range s.VerifyProgress(t.Context(), func(c rota.Checked) { last = c }) {
 	}
 	if want := (rota.Checked{Jobs: 12, Runs: 6, Keys: 4, Audit: 1}); last != want {
 		t.Errorf("counted %+v, want %+v", last, want)
@@ -39,7 +39,7 @@ SELECT (lpad(to_hex(n), 12, '0') || '70008000000000000000')::uuid, n, 7, 1000000
 FROM generate_series(1, %d) n`, most, most))
 	var heard []int
 	found := 0
-	for v, err := range s.VerifyAloud(t.Context(), func(c rota.Checked) { heard = append(heard, c.Jobs) }) {
+	for v, err := range s.VerifyProgress(t.Context(), func(c rota.Checked) { heard = append(heard, c.Jobs) }) {
 		must(t, err)
 		if found++; v.Check != rota.CheckOutOfRange || found > 2 {
 			t.Fatalf("found %+v", v)

@@ -8,8 +8,8 @@ import (
 )
 
 var (
-	noon = time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
-	life = rota.ID{6: 0x70, 8: 0x80, 15: 1}
+	noon        = time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
+	incarnation = rota.ID{6: 0x70, 8: 0x80, 15: 1}
 )
 
 // cast makes a healthy store with one job in each part. Jobs of type idle are
@@ -104,7 +104,7 @@ func (p *players) run() {
 
 func claimWeb(limit int) *rota.Claim {
 	return &rota.Claim{
-		Meta: rota.NewMeta(""), Worker: "node", Life: life, Types: []string{"web"}, Limit: limit,
+		Meta: rota.NewMeta(""), Worker: "node", Incarnation: incarnation, Types: []string{"web"}, Limit: limit,
 		Lease: time.Minute, Seed: rota.Token(rota.NewID()),
 	}
 }
@@ -230,7 +230,7 @@ func (p *players) redrive() {
 
 func (p *players) reserve() {
 	for _, name := range []string{"older", "active"} {
-		p.ids[name] = p.do(&rota.Reserve{Meta: rota.NewMeta("ada"), Node: "n1", Life: life, For: time.Hour}).(*rota.Reserved).Reservation.ID
+		p.ids[name] = p.do(&rota.Reserve{Meta: rota.NewMeta("ada"), Node: "n1", Incarnation: incarnation, For: time.Hour}).(*rota.Reserved).Reservation.ID
 		if name == "older" {
 			p.do(&rota.Release{Meta: rota.NewMeta("ada"), ReservationID: p.ids[name]})
 		}

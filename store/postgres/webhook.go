@@ -53,7 +53,7 @@ func scanWebhooksHead(r row) *rota.Webhooks {
 	return &rota.Webhooks{Version: r.id(0), UpdatedBy: r.text(1), UpdatedAt: r.time(2)}
 }
 
-func (t *tx) loadWebhooks(w *rules.World) ask {
+func (t *tx) loadWebhooks(w *rules.UnitOfWork) ask {
 	t.seen.asked(classWebhooks, seat{})
 	return ask{sql: sqlWebhooks, each: putSeen(t, classWebhooks, ofNone, scanWebhooks, w.PutWebhooks)}
 }

@@ -24,7 +24,7 @@ func readsOn(t *testing.T, s *Store, beside string) {
 // verifyAnd verifies, and does something in the middle.
 func verifyAnd(ctx context.Context, s *Store, middle func()) (err error) {
 	begun := false
-	for _, e := range s.VerifyAloud(ctx, func(rota.Checked) {
+	for _, e := range s.VerifyProgress(ctx, func(rota.Checked) {
 		if !begun {
 			begun = true
 			middle()

@@ -42,7 +42,7 @@ func (w *writer) writeAudit(e rota.AuditEntry) error {
 	return w.write(s)
 }
 
-func (w *writer) loadAudit(id rota.ID, world *rules.World) error {
+func (w *writer) loadAudit(id rota.ID, world *rules.UnitOfWork) error {
 	s, err := w.stmt(sqlAuditGet)
 	if err != nil {
 		return err

@@ -145,5 +145,5 @@ func (b *busy) reap()      { b.send(&rota.Reap{Meta: rota.NewMeta("")}) }
 
 func (b *busy) recover() {
 	b.lives++
-	b.send(&rota.Recover{Meta: rota.NewMeta(""), Runner: "node", Life: rota.ID{6: 0x70, 8: 0x80, 14: byte(b.lives), 15: 9}, Limit: 2})
+	b.send(&rota.Recover{Meta: rota.NewMeta(""), Runner: "node", Incarnation: rota.ID{6: 0x70, 8: 0x80, 14: byte(b.lives), 15: 9}, Limit: 2})
 }

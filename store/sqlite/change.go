@@ -43,7 +43,7 @@ func bindRun(s *sqlite.Stmt, p int, j *rota.Job) {
 	bindID(s, p, j.Run.ID)
 	s.BindBytes(p+1, j.Run.Token[:])
 	s.BindText(p+2, j.Run.Runner)
-	bindID(s, p+3, j.Run.Life)
+	bindID(s, p+3, j.Run.Incarnation)
 }
 
 func bindHeartbeat(s *sqlite.Stmt, p int, j *rota.Job) {

@@ -24,7 +24,7 @@ WHERE run_id BETWEEN ? AND ? AND run_id IS NOT NULL`
 
 // loadHeads merges the heads of the lanes in dispatch order. A lane is left when
 // its room is used up.
-func (w *writer) loadHeads(h *rules.Heads, world *rules.World) error {
+func (w *writer) loadHeads(h *rules.Heads, world *rules.UnitOfWork) error {
 	var lanes []*cursor
 	defer func() { closeAll(lanes) }()
 	for i, name := range h.Types {
@@ -33,7 +33,7 @@ func (w *writer) loadHeads(h *rules.Heads, world *rules.World) error {
 			return err
 		}
 		s.BindText(1, name)
-		s.BindInt64(2, int64(min(h.Limit, h.Rooms[i])))
+		s.BindInt64(2, int64(min(h.Limit, h.Capacity[i])))
 		lanes = append(lanes, &cursor{stmt: s})
 	}
 	limit := h.Limit
@@ -71,7 +71,7 @@ func (w *writer) headStmt(i int) (*sqlite.Stmt, error) {
 
 // loadTaken finds what a claim took when it was sent before: the ids of its
 // runs begin with its time bits.
-func (w *writer) loadTaken(t *rules.Taken, world *rules.World) error {
+func (w *writer) loadTaken(t *rules.Taken, world *rules.UnitOfWork) error {
 	low, high := t.Command, t.Command
 	for i := 6; i < len(low); i++ {
 		low[i], high[i] = 0, 0xff
@@ -95,7 +95,7 @@ func (w *writer) loadTaken(t *rules.Taken, world *rules.World) error {
 	return w.putTaken(ids, world)
 }
 
-func (w *writer) putTaken(ids []rota.ID, world *rules.World) error {
+func (w *writer) putTaken(ids []rota.ID, world *rules.UnitOfWork) error {
 	var taken []*rota.Job
 	for _, id := range ids {
 		s, err := w.stmt(sqlWholeJob)

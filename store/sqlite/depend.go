@@ -48,7 +48,7 @@ func (w *writer) writeEdges(schedule string, was, is []string) error {
 	return firstError(edit(sqlDeleteEdge, was, is), edit(sqlInsertEdge, is, was))
 }
 
-func (w *writer) loadDependents(q rules.Dependents, world *rules.World) error {
+func (w *writer) loadDependents(q rules.Dependents, world *rules.UnitOfWork) error {
 	return w.ask(sqlDependents, func(s *sqlite.Stmt) {
 		s.BindText(1, q.Schedule)
 		s.BindInt64(2, rota.DependentsMax+1)
@@ -58,7 +58,7 @@ func (w *writer) loadDependents(q rules.Dependents, world *rules.World) error {
 	})
 }
 
-func (w *writer) loadReach(q rules.Reach, world *rules.World) error {
+func (w *writer) loadReach(q rules.Reach, world *rules.UnitOfWork) error {
 	return w.ask(sqlReach, func(s *sqlite.Stmt) { s.BindText(1, q.Schedule) }, func(s *sqlite.Stmt) error {
 		world.PutEdge(s.ColumnText(0), s.ColumnText(1))
 		return nil
@@ -93,7 +93,7 @@ ORDER BY j.wait_until, j.id
 LIMIT +?`
 )
 
-func (w *writer) loadLatest(q rules.Latest, world *rules.World) error {
+func (w *writer) loadLatest(q rules.Latest, world *rules.UnitOfWork) error {
 	return w.ask(sqlLatest, func(s *sqlite.Stmt) {
 		s.BindText(1, q.Schedule)
 		bindScope(s, 2, q.Scope)
@@ -105,7 +105,7 @@ func (w *writer) loadLatest(q rules.Latest, world *rules.World) error {
 	})
 }
 
-func (w *writer) loadBlocked(q rules.Blocked, world *rules.World) error {
+func (w *writer) loadBlocked(q rules.Blocked, world *rules.UnitOfWork) error {
 	return w.ask(sqlBlocked, func(s *sqlite.Stmt) {
 		s.BindText(1, q.Schedule)
 		s.BindInt64(2, rota.DependentsMax)
@@ -117,17 +117,17 @@ func (w *writer) loadBlocked(q rules.Blocked, world *rules.World) error {
 	})
 }
 
-func (w *writer) loadBehind(q rules.Behind, world *rules.World) error {
+func (w *writer) loadBehind(q rules.OverlapWaiting, world *rules.UnitOfWork) error {
 	return w.ask(sqlBehind, func(s *sqlite.Stmt) {
 		s.BindText(1, q.Schedule)
 		s.BindInt64(2, rota.DependentsMax)
 	}, func(s *sqlite.Stmt) error {
-		world.PutBehind(q, scanJob(s))
+		world.PutOverlapWaiting(q, scanJob(s))
 		return nil
 	})
 }
 
-func (w *writer) loadWaits(q rules.Waits, world *rules.World) error {
+func (w *writer) loadWaits(q rules.Waits, world *rules.UnitOfWork) error {
 	return w.ask(sqlWaits, func(s *sqlite.Stmt) {
 		s.BindInt64(1, q.Now)
 		s.BindInt64(2, int64(q.Limit))

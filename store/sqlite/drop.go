@@ -49,11 +49,11 @@ JOIN rota_jobs j ON j.id = one.id`
 )
 
 // restTexts are the statements for the parts of what was dropped.
-var restTexts = map[rules.RestOf]string{
-	rules.RestRuns: sqlRestRuns, rules.RestQueued: sqlRestQueued, rules.RestLive: sqlRestLive, rules.RestEnded: sqlRestEnded,
+var restTexts = map[rules.DroppedKind]string{
+	rules.DroppedRunning: sqlRestRuns, rules.DroppedQueued: sqlRestQueued, rules.DroppedLive: sqlRestLive, rules.DroppedEnded: sqlRestEnded,
 }
 
-func (w *writer) loadDropped(schedule string, world *rules.World) error {
+func (w *writer) loadDropped(schedule string, world *rules.UnitOfWork) error {
 	return w.ask(sqlDropped, func(s *sqlite.Stmt) { s.BindText(1, schedule) }, func(s *sqlite.Stmt) error {
 		world.PutDropped(&rules.Dropped{
 			Schedule: s.ColumnText(0), Before: s.ColumnInt64(1), Hidden: s.ColumnInt64(2), By: s.ColumnText(3),
@@ -62,13 +62,13 @@ func (w *writer) loadDropped(schedule string, world *rules.World) error {
 	})
 }
 
-func (w *writer) loadRest(q rules.Rest, world *rules.World) error {
+func (w *writer) loadRest(q rules.DroppedJobs, world *rules.UnitOfWork) error {
 	return w.ask(restTexts[q.Which], func(s *sqlite.Stmt) {
 		s.BindText(1, q.Schedule)
 		s.BindInt64(2, q.Before)
 		s.BindInt64(3, int64(q.Limit))
 	}, func(s *sqlite.Stmt) error {
-		world.PutRest(q, scanJob(s))
+		world.PutDroppedJob(q, scanJob(s))
 		return nil
 	})
 }

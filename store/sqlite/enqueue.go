@@ -172,7 +172,7 @@ WHERE coalesce(name, type) = ? AND coalesce(scope_kind, 'global') = ? AND coales
   AND plan_time = ? AND plan_time IS NOT NULL AND retry_of IS NULL`
 )
 
-func (w *writer) loadKey(k rules.Key, world *rules.World) error {
+func (w *writer) loadKey(k rules.Key, world *rules.UnitOfWork) error {
 	s, err := w.stmt(sqlKeyGet)
 	if err != nil {
 		return err
@@ -208,7 +208,7 @@ func (w *writer) writeKey(c rules.Change[rules.Key, rules.KeyRecord]) error {
 	return w.write(s)
 }
 
-func (w *writer) loadPlan(p rules.Plan, world *rules.World) error {
+func (w *writer) loadPlan(p rules.Plan, world *rules.UnitOfWork) error {
 	s, err := w.stmt(sqlPlan)
 	if err != nil {
 		return err

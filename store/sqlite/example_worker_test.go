@@ -26,10 +26,10 @@ type worker struct {
 	lease    time.Duration // how long a job waits for us once we are dead
 	grace    time.Duration // how long a handler may take to stop
 
-	life    rota.ID                // this start of this process
-	running map[rota.ID]runningJob // by the id of the run
-	ended   chan rota.FinishItem   // from the handlers; has room for all of them
-	base    context.Context        // of the handlers
+	incarnation rota.ID                // this start of this process
+	running     map[rota.ID]runningJob // by the id of the run
+	ended       chan rota.FinishItem   // from the handlers; has room for all of them
+	base        context.Context        // of the handlers
 }
 
 type runningJob struct {
@@ -48,12 +48,12 @@ var (
 // run works until ctx ends, then lets the handlers finish, or cuts them off
 // when the grace is over. An error is like a crash: the next run recovers.
 func (w *worker) run(ctx context.Context) error {
-	w.life, w.running, w.ended = rota.NewID(), map[rota.ID]runningJob{}, make(chan rota.FinishItem, w.slots)
+	w.incarnation, w.running, w.ended = rota.NewID(), map[rota.ID]runningJob{}, make(chan rota.FinishItem, w.slots)
 	base, cut := context.WithCancelCause(context.Background())
 	defer cut(errShutdown)
 	w.base = base
 	for more := true; more; {
-		recovered, err := send[*rota.Recovered](w, &rota.Recover{Meta: rota.NewMeta(""), Runner: w.name, Life: w.life})
+		recovered, err := send[*rota.Recovered](w, &rota.Recover{Meta: rota.NewMeta(""), Runner: w.name, Incarnation: w.incarnation})
 		if err != nil {
 			return err
 		}
@@ -94,7 +94,7 @@ func (w *worker) take(ctx context.Context) (due <-chan time.Time, err error) {
 	}
 	if room := w.slots - len(w.running); room > 0 && ctx.Err() == nil {
 		claimed, err := send[*rota.Claimed](w, &rota.Claim{
-			Meta: rota.NewMeta(""), Worker: w.name, Life: w.life, Seed: rota.NewToken(),
+			Meta: rota.NewMeta(""), Worker: w.name, Incarnation: w.incarnation, Seed: rota.NewToken(),
 			Types: w.types, Limit: room, Lease: w.lease,
 		})
 		if err != nil {
@@ -178,7 +178,7 @@ func (w *worker) beat() error {
 			}
 		}
 	}
-	_, err := send[*rota.Reaped](w, &rota.Reap{Meta: rota.NewMeta(""), Life: w.life})
+	_, err := send[*rota.Reaped](w, &rota.Reap{Meta: rota.NewMeta(""), Incarnation: w.incarnation})
 	return err
 }
 

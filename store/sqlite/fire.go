@@ -21,7 +21,7 @@ ORDER BY j.id
 LIMIT +?`
 )
 
-func (w *writer) loadJobsOf(q rules.JobsOf, world *rules.World) error {
+func (w *writer) loadJobsOf(q rules.JobsOf, world *rules.UnitOfWork) error {
 	return w.ask(sqlJobsOf, func(s *sqlite.Stmt) {
 		s.BindText(1, q.Schedule)
 		bindScope(s, 2, q.Scope)
@@ -36,7 +36,7 @@ func (w *writer) loadJobsOf(q rules.JobsOf, world *rules.World) error {
 // loadPlanned sorts what lives of all scopes: a schedule that fires once has one
 // execution for each. Mostly it finds the very one that ends; to see that it has
 // not takes no more of a job than to end it.
-func (w *writer) loadPlanned(q rules.Planned, world *rules.World) error {
+func (w *writer) loadPlanned(q rules.Planned, world *rules.UnitOfWork) error {
 	var ids []rota.ID
 	err := w.ask(sqlPlanned, func(s *sqlite.Stmt) {
 		s.BindText(1, q.Schedule)

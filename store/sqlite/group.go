@@ -56,7 +56,7 @@ func scanGroup(s *sqlite.Stmt) (*rota.Group, error) {
 	return g, err
 }
 
-func (w *writer) loadGroup(id rota.ID, world *rules.World) error {
+func (w *writer) loadGroup(id rota.ID, world *rules.UnitOfWork) error {
 	return w.ask(sqlGroup, func(s *sqlite.Stmt) { s.BindBytes(1, id[:]) }, put(scanGroup, world.PutGroup))
 }
 

@@ -45,8 +45,8 @@ SELECT (` + openJobs + `) - (` + openJobs + ` AND ` + internal + `)`
 	internal = `type >= 'rota.' AND type < 'rota/'`
 )
 
-func (w *writer) loadLane(q rules.Lane, world *rules.World) error {
-	var view rules.LaneView
+func (w *writer) loadLane(q rules.KeyQueue, world *rules.UnitOfWork) error {
+	var view rules.KeyQueueState
 	types, err := w.laneTypes(q)
 	if err == nil && !q.Free {
 		err = w.countLane(&view.Open, sqlLaneOpen, q.Key)
@@ -55,12 +55,12 @@ func (w *writer) loadLane(q rules.Lane, world *rules.World) error {
 		if err != nil {
 			return err
 		}
-		var t rules.LaneType
+		var t rules.KeyQueueType
 		t, err = w.laneOfType(q, name, world)
 		view.Types = append(view.Types, t)
 	}
 	if err == nil {
-		world.PutLane(q, view)
+		world.PutKeyQueue(q, view)
 	}
 	return err
 }
@@ -68,7 +68,7 @@ func (w *writer) loadLane(q rules.Lane, world *rules.World) error {
 // laneTypes are the types of which somebody is held back by the key alone or, if
 // that matters, stands in the order. They are found one after the other, so the
 // many jobs of each cost nothing.
-func (w *writer) laneTypes(q rules.Lane) (types []string, err error) {
+func (w *writer) laneTypes(q rules.KeyQueue) (types []string, err error) {
 	holds := []rota.Hold{rota.HoldKey, 0}
 	if q.Free {
 		holds = holds[:1]
@@ -92,7 +92,7 @@ func (w *writer) laneTypes(q rules.Lane) (types []string, err error) {
 	return slices.Compact(types), err
 }
 
-func (w *writer) laneOfType(q rules.Lane, name string, world *rules.World) (t rules.LaneType, err error) {
+func (w *writer) laneOfType(q rules.KeyQueue, name string, world *rules.UnitOfWork) (t rules.KeyQueueType, err error) {
 	t.Type = name
 	list := func(sql string, into *[]rota.ID) func() error {
 		return func() error {
@@ -128,7 +128,7 @@ func (w *writer) countLane(into *int, sql string, of ...string) error {
 	})
 }
 
-func (w *writer) loadOpen(q rules.Open, world *rules.World) error {
+func (w *writer) loadOpen(q rules.Open, world *rules.UnitOfWork) error {
 	sql, of := sqlOpenAll, ""
 	switch {
 	case q.Key != "":

@@ -44,9 +44,9 @@ func TestCrashLedger(t *testing.T) {
 	}
 	path := filepath.Join(t.TempDir(), "rota.db")
 	book := ledger{enqueued: map[string]bool{}, started: map[string]int{}, finished: map[string]string{}}
-	for life := 0; life < lives || time.Now().Before(until); life++ {
+	for incarnation := 0; incarnation < lives || time.Now().Before(until); incarnation++ {
 		liveAndDie(t, path, &book)
-		if life%10 == 3 {
+		if incarnation%10 == 3 {
 			book.audit(t, path)
 		}
 	}
@@ -127,14 +127,14 @@ func workUntilKilled(path string) {
 	file, err := OpenWith(path, Config{Logger: quiet})
 	fail(err)
 	s := wrap.Coalesce(file)
-	life := rota.NewID()
+	incarnation := rota.NewID()
 	for more := true; more; {
-		more = ask[*rota.Recovered](s, &rota.Recover{Meta: rota.NewMeta(""), Runner: "node", Life: life}).More
+		more = ask[*rota.Recovered](s, &rota.Recover{Meta: rota.NewMeta(""), Runner: "node", Incarnation: incarnation}).More
 	}
 	var group sync.WaitGroup
 	for range 4 {
 		group.Go(func() { enqueueForEver(s) })
-		group.Go(func() { workForEver(s, life) })
+		group.Go(func() { workForEver(s, incarnation) })
 	}
 	group.Wait()
 }
@@ -152,10 +152,10 @@ func enqueueForEver(s rota.Store) {
 	}
 }
 
-func workForEver(s rota.Store, life rota.ID) {
+func workForEver(s rota.Store, incarnation rota.ID) {
 	for {
 		jobs := ask[*rota.Claimed](s, &rota.Claim{
-			Meta: rota.NewMeta(""), Worker: "node", Life: life, Types: []string{"mail"}, Limit: 8, Lease: time.Minute,
+			Meta: rota.NewMeta(""), Worker: "node", Incarnation: incarnation, Types: []string{"mail"}, Limit: 8, Lease: time.Minute,
 			Seed: rota.Token(rota.NewID()),
 		}).Jobs
 		if len(jobs) == 0 {

@@ -35,10 +35,10 @@ WHERE j.group_id = ? AND j.sequel IS NOT 'retry'`
 
 var sqlMembers = [...]string{
 	rules.MembersLive: sqlMembersLive, rules.MembersQueued: sqlMembersQueued,
-	rules.MembersDoomed: sqlMembersDoomed, rules.MembersFirst: sqlMembersFirst,
+	rules.MembersEnding: sqlMembersDoomed, rules.MembersFirst: sqlMembersFirst,
 }
 
-func (w *writer) loadMembers(q rules.Members, world *rules.World) error {
+func (w *writer) loadMembers(q rules.Members, world *rules.UnitOfWork) error {
 	return w.ask(sqlMembers[q.Which], func(s *sqlite.Stmt) {
 		s.BindBytes(1, q.Group[:])
 		s.BindInt64(2, int64(q.Limit))

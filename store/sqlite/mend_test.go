@@ -23,7 +23,7 @@ func TestRecoverMendsWhatTheSchemaAllows(t *testing.T) {
 			s := openTest(t, Config{})
 			jobs := running(t, s, 3)
 			damage(t, s.path, []string{harm}, jobs[1].ID)
-			again := at(time.Minute, &rota.Recover{Meta: rota.NewMeta(""), Runner: "node", Life: reborn})
+			again := at(time.Minute, &rota.Recover{Meta: rota.NewMeta(""), Runner: "node", Incarnation: reborn})
 			reply := apply(t, s, again)[0].Reply.(*rota.Recovered)
 			if len(reply.Jobs) != 3 || reply.More {
 				t.Fatalf("%d of 3 jobs were settled", len(reply.Jobs))

@@ -19,7 +19,7 @@ type overtaken struct {
 	locks     rules.Locks
 }
 
-func (o *overtaken) Lock(w *rules.World) (bool, error) {
+func (o *overtaken) Lock(w *rules.UnitOfWork) (bool, error) {
 	o.locks = w.Locks()
 	if o.times == 0 {
 		return false, nil

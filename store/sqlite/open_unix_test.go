@@ -216,7 +216,7 @@ func TestBackupToAFullDisk(t *testing.T) {
 func count(t *testing.T, s *Store) int {
 	t.Helper()
 	last := rota.Checked{}
-	for v, err := range s.VerifyAloud(t.Context(), func(c rota.Checked) { last = c }) {
+	for v, err := range s.VerifyProgress(t.Context(), func(c rota.Checked) { last = c }) {
 		must(t, err)
 		t.Errorf("%+v", v)
 	}

@@ -31,7 +31,7 @@ WHERE id = ?`
 )
 
 // loadTail offers the last jobs of a priority until one is taken.
-func (w *writer) loadTail(priority int, world *rules.World) error {
+func (w *writer) loadTail(priority int, world *rules.UnitOfWork) error {
 	s, err := w.stmt(sqlTail)
 	if err != nil {
 		return err
@@ -48,7 +48,7 @@ func (w *writer) loadTail(priority int, world *rules.World) error {
 	}
 }
 
-func (w *writer) loadOrder(p rules.OrderPage, world *rules.World) error {
+func (w *writer) loadOrder(p rules.OrderPage, world *rules.UnitOfWork) error {
 	position, created, err := w.place(p)
 	if err != nil {
 		return err

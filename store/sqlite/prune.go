@@ -53,14 +53,14 @@ func (w *writer) deleteJob(j *rota.Job) error {
 	return w.change(sqlDeleteJob, func(s *sqlite.Stmt) { s.BindBytes(1, j.ID[:]) })
 }
 
-func (w *writer) loadAttempts(q rules.Attempts, world *rules.World) error {
+func (w *writer) loadAttempts(q rules.Attempts, world *rules.UnitOfWork) error {
 	return w.ask(sqlAttempts, func(s *sqlite.Stmt) { s.BindBytes(1, q.Execution[:]) }, func(s *sqlite.Stmt) error {
 		world.PutAttempt(q, scanID(s, 0))
 		return nil
 	})
 }
 
-func (w *writer) loadRedriven(q rules.Redriven, world *rules.World) error {
+func (w *writer) loadRedriven(q rules.Redriven, world *rules.UnitOfWork) error {
 	return w.ask(sqlRedriven, func(s *sqlite.Stmt) { s.BindBytes(1, q.Execution[:]) }, func(s *sqlite.Stmt) error {
 		world.PutRedriven(q, scanID(s, 0))
 		return nil

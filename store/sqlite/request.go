@@ -30,11 +30,11 @@ func scanRequest(s *sqlite.Stmt) (*rules.Request, error) {
 	}, nil
 }
 
-func (w *writer) loadRequest(key rules.RequestKey, world *rules.World) error {
+func (w *writer) loadRequest(key rules.RequestKey, world *rules.UnitOfWork) error {
 	return w.ask(sqlRequest, func(s *sqlite.Stmt) { bindRequestKey(s, key) }, put(scanRequest, world.PutRequest))
 }
 
-func (w *writer) loadLapsed(q rules.Lapsed, world *rules.World) error {
+func (w *writer) loadLapsed(q rules.Lapsed, world *rules.UnitOfWork) error {
 	return w.ask(sqlLapsed, func(s *sqlite.Stmt) {
 		s.BindInt64(1, q.By)
 		s.BindInt64(2, int64(q.Limit))

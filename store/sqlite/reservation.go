@@ -38,25 +38,25 @@ WHERE id = ?`
 
 func scanReservation(s *sqlite.Stmt) (*rota.Reservation, error) {
 	return &rota.Reservation{
-		ID: scanID(s, 0), Node: s.ColumnText(1), Life: scanID(s, 2), Status: rota.ReservationStatus(s.ColumnText(3)),
+		ID: scanID(s, 0), Node: s.ColumnText(1), Incarnation: scanID(s, 2), Status: rota.ReservationStatus(s.ColumnText(3)),
 		ReservedBy: s.ColumnText(4), ReservedAt: scanTime(s, 5), ExpiresAt: scanTime(s, 6), EndedAt: scanTime(s, 7),
 		JobID: scanID(s, 8),
 	}, nil
 }
 
-func (w *writer) loadReservation(id rota.ID, world *rules.World) error {
+func (w *writer) loadReservation(id rota.ID, world *rules.UnitOfWork) error {
 	return w.ask(sqlReservation, func(s *sqlite.Stmt) { s.BindBytes(1, id[:]) }, put(scanReservation, world.PutReservation))
 }
 
-func (w *writer) loadActive(world *rules.World) error {
+func (w *writer) loadActive(world *rules.UnitOfWork) error {
 	return w.ask(sqlActive, nil, put(scanReservation, world.PutActive))
 }
 
-func (w *writer) loadBygone(q rules.Bygone, world *rules.World) error {
+func (w *writer) loadBygone(q rules.ExpiredReservations, world *rules.UnitOfWork) error {
 	return w.ask(sqlBygone, func(s *sqlite.Stmt) {
 		s.BindInt64(1, q.Before)
 		s.BindInt64(2, int64(q.Limit))
-	}, put(scanReservation, func(r *rota.Reservation) { world.PutBygone(q, r) }))
+	}, put(scanReservation, func(r *rota.Reservation) { world.PutExpiredReservation(q, r) }))
 }
 
 // endReservation writes what became of a reservation that was there.
@@ -78,7 +78,7 @@ func (w *writer) insertReservation(c rules.Change[rota.ID, rota.Reservation]) er
 	return w.change(sqlInsertReservation, func(s *sqlite.Stmt) {
 		bindReservation(s, c.Is)
 		s.BindText(6, c.Is.Node)
-		bindID(s, 7, c.Is.Life)
+		bindID(s, 7, c.Is.Incarnation)
 		bindText(s, 8, c.Is.ReservedBy)
 		bindTime(s, 9, c.Is.ReservedAt)
 	})

@@ -151,7 +151,7 @@ func scanCompany(s *sqlite.Stmt, j *rota.Job) {
 
 func scanRun(s *sqlite.Stmt) *rota.Run {
 	r := &rota.Run{
-		ID: scanID(s, colRunID), Runner: s.ColumnText(colRunner), Life: scanID(s, colLife),
+		ID: scanID(s, colRunID), Runner: s.ColumnText(colRunner), Incarnation: scanID(s, colLife),
 		StartedAt: scanTime(s, colStartedAt), HeartbeatAt: scanTime(s, colHeartbeatAt), StaleAfter: scanTime(s, colStaleAfter),
 		Progress: scanJSON(s, colProgress), LogPath: s.ColumnText(colLogPath), Artifacts: scanLines(s, colArtifacts),
 	}

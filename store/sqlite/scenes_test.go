@@ -17,9 +17,9 @@ type scene struct {
 }
 
 var (
-	noon   = time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
-	life   = rota.ID{6: 0x70, 8: 0x80, 15: 1}
-	reborn = rota.ID{6: 0x70, 8: 0x80, 15: 2}
+	noon        = time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
+	incarnation = rota.ID{6: 0x70, 8: 0x80, 15: 1}
+	reborn      = rota.ID{6: 0x70, 8: 0x80, 15: 2}
 )
 
 var scenes = slices.Concat(queueScenes, companyScenes, webhookScenes)
@@ -95,7 +95,7 @@ var queueScenes = []scene{
 	}},
 	{"recover", func(t testing.TB, s rota.Store) rota.Batch {
 		running(t, s, 3)
-		return at(2*time.Second, &rota.Recover{Meta: rota.NewMeta(""), Runner: "node", Life: reborn})
+		return at(2*time.Second, &rota.Recover{Meta: rota.NewMeta(""), Runner: "node", Incarnation: reborn})
 	}},
 	{"all", func(t testing.TB, s rota.Store) rota.Batch {
 		jobs := queued(t, s, 2)
@@ -116,7 +116,7 @@ func enqueue(jobs ...rota.NewJob) *rota.Enqueue {
 
 func claim(limit int) *rota.Claim {
 	return &rota.Claim{
-		Meta: rota.NewMeta(""), Worker: "node", Life: life, Types: []string{"mail", "web"}, Limit: limit,
+		Meta: rota.NewMeta(""), Worker: "node", Incarnation: incarnation, Types: []string{"mail", "web"}, Limit: limit,
 		Lease: time.Minute, Seed: rota.Token(rota.NewID()),
 	}
 }

@@ -61,11 +61,11 @@ func scanSchedule(s *sqlite.Stmt) (*rota.Schedule, error) {
 	return one, scanSpec(s, 10, &one.Spec, "schedule "+one.Name)
 }
 
-func (w *writer) loadSchedule(name string, world *rules.World) error {
+func (w *writer) loadSchedule(name string, world *rules.UnitOfWork) error {
 	return w.ask(sqlSchedule, func(s *sqlite.Stmt) { s.BindText(1, name) }, put(scanSchedule, world.PutSchedule))
 }
 
-func (w *writer) loadUsing(q rules.Using, world *rules.World) error {
+func (w *writer) loadUsing(q rules.Using, world *rules.UnitOfWork) error {
 	return w.ask(sqlUsing, func(s *sqlite.Stmt) {
 		s.BindText(1, q.Template)
 		s.BindBool(2, q.Disabled)

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/rotajobs/rota"
-	"github.com/rotajobs/rota/internal/bell"
+	"github.com/rotajobs/rota/internal/fanout"
 	"zombiezen.com/go/sqlite/sqlitex"
 )
 
@@ -54,8 +54,8 @@ type Store struct {
 	readers *sqlitex.Pool
 	asides  asides
 	views   views
-	wake    bell.Wakers
-	watch   bell.Watchers
+	wake    fanout.Wakeups
+	watch   fanout.Watchers
 	closing sync.Once
 	closed  chan struct{}
 	err     error // of Close
@@ -84,7 +84,7 @@ func (s *Store) Apply(ctx context.Context, b rota.Batch) ([]rota.Result, error) 
 	results, err := w.applyHalves(ctx, b)
 	if w.ready {
 		w.ready = false
-		s.wake.All()
+		s.wake.WakeAll()
 	}
 	return results, err
 }

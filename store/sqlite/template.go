@@ -38,7 +38,7 @@ func scanTemplate(s *sqlite.Stmt) (*rota.Template, error) {
 	return t, scanSpec(s, 6, &t.Spec, "template "+t.Name)
 }
 
-func (w *writer) loadTemplate(name string, world *rules.World) error {
+func (w *writer) loadTemplate(name string, world *rules.UnitOfWork) error {
 	return w.ask(sqlTemplate, func(s *sqlite.Stmt) { s.BindText(1, name) }, put(scanTemplate, world.PutTemplate))
 }
 

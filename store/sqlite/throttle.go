@@ -48,7 +48,7 @@ func scanThrottleHead(s *sqlite.Stmt) *rota.Throttle {
 // them, and reading up to ThrottleMax entries anew would cost more than it does.
 type limits struct{ last *rota.Throttle }
 
-func (w *writer) loadThrottle(world *rules.World) error {
+func (w *writer) loadThrottle(world *rules.UnitOfWork) error {
 	return w.ask(sqlThrottle, nil, put(w.scanLimits, world.PutThrottle))
 }
 
@@ -89,7 +89,7 @@ func scanBucket(s *sqlite.Stmt) (*rota.Bucket, error) {
 	return b, scanSpec(s, 2, &b.Starts, "the starts of type "+b.Type)
 }
 
-func (w *writer) loadBucket(name string, world *rules.World) error {
+func (w *writer) loadBucket(name string, world *rules.UnitOfWork) error {
 	return w.ask(sqlBucket, func(s *sqlite.Stmt) { s.BindText(1, name) }, put(scanBucket, world.PutBucket))
 }
 

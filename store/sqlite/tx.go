@@ -40,7 +40,7 @@ LIMIT 1`
 )
 
 // Load reads what the law needs.
-func (w *writer) Load(n *rules.Need, world *rules.World) error {
+func (w *writer) Load(n *rules.Need, world *rules.UnitOfWork) error {
 	if err := w.eachLease(n.Leases, world.PutJob); err != nil {
 		return err
 	}
@@ -69,7 +69,7 @@ func (w *writer) Load(n *rules.Need, world *rules.World) error {
 }
 
 // loadCompany reads what jobs have to do with others.
-func (w *writer) loadCompany(n *rules.Need, world *rules.World) error {
+func (w *writer) loadCompany(n *rules.Need, world *rules.UnitOfWork) error {
 	return firstError(
 		each(n.Types, func(name string) error { return w.loadType(name, world) }),
 		each(n.Templates, func(name string) error { return w.loadTemplate(name, world) }),
@@ -86,21 +86,21 @@ func (w *writer) loadCompany(n *rules.Need, world *rules.World) error {
 		each(n.Planned, func(q rules.Planned) error { return w.loadPlanned(q, world) }),
 		each(n.Members, func(q rules.Members) error { return w.loadMembers(q, world) }),
 		each(n.Blocked, func(q rules.Blocked) error { return w.loadBlocked(q, world) }),
-		each(n.Behind, func(q rules.Behind) error { return w.loadBehind(q, world) }),
+		each(n.OverlapWaiting, func(q rules.OverlapWaiting) error { return w.loadBehind(q, world) }),
 		each(n.Latest, func(q rules.Latest) error { return w.loadLatest(q, world) }),
 		each(n.Dependents, func(q rules.Dependents) error { return w.loadDependents(q, world) }),
 		each(n.Reach, func(q rules.Reach) error { return w.loadReach(q, world) }),
 		each(n.Using, func(q rules.Using) error { return w.loadUsing(q, world) }),
-		each(n.Lanes, func(q rules.Lane) error { return w.loadLane(q, world) }),
+		each(n.KeyQueues, func(q rules.KeyQueue) error { return w.loadLane(q, world) }),
 		each(n.Open, func(q rules.Open) error { return w.loadOpen(q, world) }),
 		each(n.Redriven, func(q rules.Redriven) error { return w.loadRedriven(q, world) }),
 		each(n.Attempts, func(q rules.Attempts) error { return w.loadAttempts(q, world) }),
 		each(n.Waits, func(q rules.Waits) error { return w.loadWaits(q, world) }),
 		each(n.Intents, func(q rules.Intents) error { return w.loadIntents(q, world) }),
-		each(n.Bygone, func(q rules.Bygone) error { return w.loadBygone(q, world) }),
+		each(n.ExpiredReservations, func(q rules.ExpiredReservations) error { return w.loadBygone(q, world) }),
 		each(n.Lapsed, func(q rules.Lapsed) error { return w.loadLapsed(q, world) }),
 		each(n.Dropped, func(name string) error { return w.loadDropped(name, world) }),
-		each(n.Rest, func(q rules.Rest) error { return w.loadRest(q, world) }),
+		each(n.DroppedJobs, func(q rules.DroppedJobs) error { return w.loadRest(q, world) }),
 	)
 }
 
@@ -111,7 +111,7 @@ func onlyIf(asked bool, load func() error) func() error {
 	return load
 }
 
-func (w *writer) loadOrders(n *rules.Need, world *rules.World) error {
+func (w *writer) loadOrders(n *rules.Need, world *rules.UnitOfWork) error {
 	return firstError(
 		ifAsked(n.Taken, world, w.loadTaken),
 		ifAsked(n.Heads, world, w.loadHeads),
@@ -121,7 +121,7 @@ func (w *writer) loadOrders(n *rules.Need, world *rules.World) error {
 	)
 }
 
-func ifAsked[Q any](question *Q, world *rules.World, load func(*Q, *rules.World) error) func() error {
+func ifAsked[Q any](question *Q, world *rules.UnitOfWork, load func(*Q, *rules.UnitOfWork) error) func() error {
 	return func() error {
 		if question == nil {
 			return nil
@@ -151,7 +151,7 @@ func firstError(steps ...func() error) error {
 }
 
 // loadJobs reads jobs by id, with their params.
-func (w *writer) loadJobs(ids []rota.ID, world *rules.World) error {
+func (w *writer) loadJobs(ids []rota.ID, world *rules.UnitOfWork) error {
 	for _, id := range ids {
 		s, err := w.stmt(sqlWholeJob)
 		if err != nil {
@@ -190,7 +190,7 @@ func (w *writer) eachLease(ids []rota.ID, put func(*rota.Job)) error {
 // loadWhole reads jobs with their params. Ids sort by the time they were
 // minted, so those of jobs about to be enqueued lie beyond the newest there
 // is, and need not be looked for one by one.
-func (w *writer) loadWhole(ids []rota.ID, world *rules.World) error {
+func (w *writer) loadWhole(ids []rota.ID, world *rules.UnitOfWork) error {
 	if len(ids) < 2 {
 		return w.loadJobs(ids, world)
 	}
@@ -218,7 +218,7 @@ func (w *writer) newest() (id rota.ID, err error) {
 	})
 }
 
-func (w *writer) loadRetry(of rota.ID, world *rules.World) error {
+func (w *writer) loadRetry(of rota.ID, world *rules.UnitOfWork) error {
 	s, err := w.stmt(sqlRetry)
 	if err != nil {
 		return err
@@ -230,7 +230,7 @@ func (w *writer) loadRetry(of rota.ID, world *rules.World) error {
 	})
 }
 
-func (w *writer) loadChain(id rota.ID, world *rules.World) error {
+func (w *writer) loadChain(id rota.ID, world *rules.UnitOfWork) error {
 	s, err := w.stmt(sqlChain)
 	if err != nil {
 		return err

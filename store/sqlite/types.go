@@ -38,7 +38,7 @@ func scanType(s *sqlite.Stmt) (*rota.Type, error) {
 	return t, scanSpec(s, 6, &t.Spec, "type "+t.Name)
 }
 
-func (w *writer) loadType(name string, world *rules.World) error {
+func (w *writer) loadType(name string, world *rules.UnitOfWork) error {
 	return w.ask(sqlType, func(s *sqlite.Stmt) { s.BindText(1, name) }, put(scanType, world.PutType))
 }
 

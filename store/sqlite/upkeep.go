@@ -28,7 +28,7 @@ ORDER BY j.id
 LIMIT +?3`
 )
 
-func (w *writer) loadDue(d *rules.Due, world *rules.World) error {
+func (w *writer) loadDue(d *rules.Due, world *rules.UnitOfWork) error {
 	s, err := w.stmt(sqlDue)
 	if err != nil {
 		return err
@@ -43,7 +43,7 @@ func (w *writer) loadDue(d *rules.Due, world *rules.World) error {
 
 // loadStale looks at every open run: there are never more of them than
 // workers, and an index on stale_after would be rewritten by each heartbeat.
-func (w *writer) loadStale(q *rules.Stale, world *rules.World) error {
+func (w *writer) loadStale(q *rules.Stale, world *rules.UnitOfWork) error {
 	s, err := w.stmt(sqlStale)
 	if err != nil {
 		return err
@@ -62,13 +62,13 @@ func (w *writer) loadStale(q *rules.Stale, world *rules.World) error {
 	})
 }
 
-func (w *writer) loadLeft(q *rules.Left, world *rules.World) error {
+func (w *writer) loadLeft(q *rules.Left, world *rules.UnitOfWork) error {
 	s, err := w.stmt(sqlLeft)
 	if err != nil {
 		return err
 	}
 	s.BindText(1, q.Runner)
-	s.BindBytes(2, q.Life[:])
+	s.BindBytes(2, q.Incarnation[:])
 	s.BindInt64(3, int64(q.Limit))
 	return rows(s, func(s *sqlite.Stmt) error {
 		world.PutLeft(scanJob(s))

@@ -237,7 +237,7 @@ func (c *crowd) prune() {
 }
 
 func (c *crowd) reserve() {
-	r, done := c.send(&rota.Reserve{Meta: rota.NewMeta("ada"), Node: c.pick("node", "n1"), Life: life, For: time.Minute}).(*rota.Reserved)
+	r, done := c.send(&rota.Reserve{Meta: rota.NewMeta("ada"), Node: c.pick("node", "n1"), Incarnation: incarnation, For: time.Minute}).(*rota.Reserved)
 	switch {
 	case done:
 		c.reservations = append(c.reservations, r.Reservation.ID)

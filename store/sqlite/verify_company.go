@@ -70,7 +70,7 @@ func (in *inspection) turns() error {
 }
 
 func (in *inspection) lanes() error {
-	lanes := in.Lanes()
+	lanes := in.KeyQueues()
 	err := in.each(sqlVerifyLanes, nil, func(s *sqlite.Stmt) error {
 		lanes.Next(&rota.Job{
 			ID: scanID(s, 0), ConcurrencyKey: s.ColumnText(1), Status: rota.Status(s.ColumnText(2)),

@@ -198,7 +198,7 @@ func (in *inspection) order(sql string, order *rules.Order) error {
 	err := in.each(sql, nil, func(s *sqlite.Stmt) error {
 		if s.ColumnText(0) != lane {
 			lane = s.ColumnText(0)
-			order.Lane()
+			order.Type()
 		}
 		order.Next(&rota.Job{
 			Priority: int(s.ColumnInt64(1)), Position: s.ColumnInt64(2), CreatedAt: scanTime(s, 3), ID: scanID(s, 4),

@@ -54,7 +54,7 @@ func TestVerifyCountsWhatItLookedAt(t *testing.T) {
 	s := openTest(t, Config{})
 	cast(t, s)
 	var last rota.Checked
-	for range s.VerifyAloud(t.Context(), func(c rota.Checked) { last = c }) {
+	for range s.VerifyProgress(t.Context(), func(c rota.Checked) { last = c }) {
 	}
 	if want := (rota.Checked{Jobs: 14, Runs: 7, Keys: 4, Audit: 1}); last != want {
 		t.Errorf("counted %+v, want %+v", last, want)

@@ -152,7 +152,7 @@ func (p *players) redrive() {
 
 func (p *players) reserve() {
 	for _, name := range []string{"older", "active"} {
-		p.ids[name] = p.do(&rota.Reserve{Meta: rota.NewMeta("ada"), Node: "n1", Life: life, For: time.Hour}).(*rota.Reserved).Reservation.ID
+		p.ids[name] = p.do(&rota.Reserve{Meta: rota.NewMeta("ada"), Node: "n1", Incarnation: incarnation, For: time.Hour}).(*rota.Reserved).Reservation.ID
 		if name == "older" {
 			p.do(&rota.Release{Meta: rota.NewMeta("ada"), ReservationID: p.ids[name]})
 		}

@@ -35,7 +35,7 @@ func scanWebhooksHead(s *sqlite.Stmt) *rota.Webhooks {
 	return &rota.Webhooks{Version: scanID(s, 0), UpdatedBy: s.ColumnText(1), UpdatedAt: scanTime(s, 2)}
 }
 
-func (w *writer) loadWebhooks(world *rules.World) error {
+func (w *writer) loadWebhooks(world *rules.UnitOfWork) error {
 	return w.ask(sqlWebhooks, nil, put(scanWebhooks, world.PutWebhooks))
 }
 

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/rotajobs/rota"
-	"github.com/rotajobs/rota/internal/bell"
+	"github.com/rotajobs/rota/internal/fanout"
 	"github.com/rotajobs/rota/internal/rules"
 	"zombiezen.com/go/sqlite"
 )
@@ -19,7 +19,7 @@ type writer struct {
 	wrote int  // statements that wrote, for fault injection
 	ready bool // something became ready since the last wake-up
 
-	watch  *bell.Watchers
+	watch  *fanout.Watchers
 	tells  bool           // somebody watches the transaction under way
 	events [][]rota.Event // what it does, step by step
 
@@ -65,7 +65,7 @@ func (w *writer) apply(ctx context.Context, b rota.Batch) ([]rota.Result, error)
 			w.rollback()
 		}
 	}()
-	w.commands, w.tells, w.events = b.Commands, w.watch.Some(), w.events[:0]
+	w.commands, w.tells, w.events = b.Commands, w.watch.Any(), w.events[:0]
 	if err := w.refresh(); err != nil {
 		return nil, fault("apply", err)
 	}
@@ -79,7 +79,7 @@ func (w *writer) apply(ctx context.Context, b rota.Batch) ([]rota.Result, error)
 	}
 	committed = true
 	for _, events := range w.events {
-		w.watch.Tell(events)
+		w.watch.Publish(events)
 	}
 	return results, nil
 }
@@ -131,7 +131,7 @@ const (
 )
 
 // Lock has nothing to do: there is one writer.
-func (w *writer) Lock(*rules.World) (bool, error) {
+func (w *writer) Lock(*rules.UnitOfWork) (bool, error) {
 	if w.decided != nil {
 		w.decided(w.commands)
 	}

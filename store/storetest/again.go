@@ -285,5 +285,5 @@ func againRecover(y *story) rota.Command {
 	j := y.running(rota.NewJob{})
 	y.running(rota.NewJob{})
 	y.damage(j.ID, BreakRun)
-	return &rota.Recover{Meta: y.mint.meta(), Runner: "w1", Life: lifeTwo}
+	return &rota.Recover{Meta: y.mint.meta(), Runner: "w1", Incarnation: lifeTwo}
 }

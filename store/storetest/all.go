@@ -132,7 +132,7 @@ func allForbidden(y *story) {
 		y.claimCommand(1),
 		&rota.Ready{Meta: y.mint.meta()},
 		&rota.Reap{Meta: y.mint.meta()},
-		&rota.Recover{Meta: y.mint.meta(), Runner: "w1", Life: lifeTwo},
+		&rota.Recover{Meta: y.mint.meta(), Runner: "w1", Incarnation: lifeTwo},
 		&rota.Normalise{Meta: y.mint.meta()},
 		&rota.Expire{Meta: y.mint.meta()},
 		&rota.Sweep{Meta: y.mint.meta()},

@@ -26,7 +26,7 @@ func testAnew(t *testing.T, h Harness) {
 func (y *story) anewCommand(name string, spec rota.ScheduleSpec) *rota.PutSchedule {
 	y.Helper()
 	c := y.declareCommand(name, spec)
-	c.Anew = true
+	c.Recreate = true
 	return c
 }
 
@@ -97,7 +97,7 @@ func anewAfterDelete(y *story) {
 
 func (y *story) soleCommand(template, sole, description string) *rota.PutTemplate {
 	c := y.templateCommand(template, rota.TemplateSpec{Description: description})
-	c.Sole = sole
+	c.OnlySchedule = sole
 	return c
 }
 

@@ -190,7 +190,7 @@ func keyLimit(key string, limit int) rota.ThrottleSpec {
 }
 
 func (y *story) reserveCommand() *rota.Reserve {
-	return &rota.Reserve{Meta: y.mint.meta(), Node: "w1", Life: lifeOne}
+	return &rota.Reserve{Meta: y.mint.meta(), Node: "w1", Incarnation: lifeOne}
 }
 
 func (y *story) reserve() *rota.Reservation {

@@ -70,7 +70,7 @@ func together(count int, run func(i int)) {
 
 func newClaim(limit int, types ...string) *rota.Claim {
 	return &rota.Claim{
-		Meta: rota.NewMeta(""), Worker: "w1", Life: lifeOne, Types: types,
+		Meta: rota.NewMeta(""), Worker: "w1", Incarnation: lifeOne, Types: types,
 		Limit: limit, Lease: lease, Seed: rota.Token(rota.NewID()),
 	}
 }

@@ -220,10 +220,10 @@ func dropMany(y *story) {
 func (y *story) recreateCommand(name string, spec rota.ScheduleSpec) *rota.All {
 	y.Helper()
 	drop := y.dropCommand(name)
-	drop.Again = true
+	drop.Recreate = true
 	spec.Template = name
 	declare := y.declareCommand(name, spec)
-	declare.Anew = true
+	declare.Recreate = true
 	return y.allOf(drop, y.templateCommand(name, rota.TemplateSpec{Description: "new"}), declare)
 }
 

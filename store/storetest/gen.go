@@ -185,11 +185,11 @@ func (g *gen) document() json.RawMessage {
 
 func (g *gen) priority() int { return choose(g, "priority", 0, 0, 0, 0, 1, 1, -1, rota.PriorityMin) }
 
-func (g *gen) life() rota.ID { return choose(g, "life", lifeOne, lifeTwo, lifeOther, rota.ID{}) }
+func (g *gen) incarnation() rota.ID { return choose(g, "life", lifeOne, lifeTwo, lifeOther, rota.ID{}) }
 
 func (g *gen) worker() string { return choose(g, "worker", "w1", "w2") }
 
 // meta heads a command; some come from an actor, some from nobody.
 func (g *gen) meta() rota.Meta {
-	return rota.Meta{ID: g.mint.id(), Actor: choose(g, "actor", "", "ada"), Law: choose(g, "law", 0, rota.Law)}
+	return rota.Meta{ID: g.mint.id(), Actor: choose(g, "actor", "", "ada"), RulesVersion: choose(g, "law", 0, rota.RulesVersion)}
 }

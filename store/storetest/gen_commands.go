@@ -95,7 +95,7 @@ func (g *gen) claim() rota.Command {
 	types := choose(g, "types", []string{"a", "b", "c"}, []string{"a", "b"}, []string{"c"}, []string{"c", "a", "c"}, []string{"none"},
 		[]string{rota.TypeWebhook}, []string{"a", rota.TypeWebhook, "c"})
 	return &rota.Claim{
-		Meta: g.meta(), Worker: g.worker(), Life: g.life(), Types: types,
+		Meta: g.meta(), Worker: g.worker(), Incarnation: g.incarnation(), Types: types,
 		Limit: choose(g, "limit", 1, 2, 3, 10), Lease: choose(g, "lease", lease, time.Second, rota.LeaseMax), Seed: g.mint.seed(),
 	}
 }
@@ -196,12 +196,12 @@ func (g *gen) normalise() rota.Command {
 }
 
 func (g *gen) reap() rota.Command {
-	return &rota.Reap{Meta: g.meta(), Life: g.life(), Limit: choose(g, "limit", 0, 1, 2)}
+	return &rota.Reap{Meta: g.meta(), Incarnation: g.incarnation(), Limit: choose(g, "limit", 0, 1, 2)}
 }
 
 func (g *gen) recover() rota.Command {
-	life := choose(g, "new life", lifeOne, lifeTwo)
-	return &rota.Recover{Meta: g.meta(), Runner: g.worker(), Life: life, Limit: choose(g, "limit", 0, 1)}
+	incarnation := choose(g, "new life", lifeOne, lifeTwo)
+	return &rota.Recover{Meta: g.meta(), Runner: g.worker(), Incarnation: incarnation, Limit: choose(g, "limit", 0, 1)}
 }
 
 func (g *gen) all() rota.Command {

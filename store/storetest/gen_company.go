@@ -141,7 +141,7 @@ func (g *gen) putTemplate() rota.Command {
 		c.Spec.Priority = new(g.priority())
 	}
 	if g.rarely(4, "sole") {
-		c.Sole = g.scheduleName()
+		c.OnlySchedule = g.scheduleName()
 	}
 	if g.rarely(4, "template webhooks") {
 		c.Spec.Webhooks = g.webhooks("https://t.example/", "https://all.example/")
@@ -229,7 +229,7 @@ func (g *gen) reservation() rota.ID {
 }
 
 func (g *gen) reserve() rota.Command {
-	return &rota.Reserve{Meta: g.meta(), Node: g.worker(), Life: g.life(), For: choose(g, "for", 0, time.Second, time.Hour)}
+	return &rota.Reserve{Meta: g.meta(), Node: g.worker(), Incarnation: g.incarnation(), For: choose(g, "for", 0, time.Second, time.Hour)}
 }
 
 func (g *gen) direct() rota.Command {

@@ -33,7 +33,7 @@ func (g *gen) putSchedule() rota.Command {
 	}
 	c.Mode, c.Version = g.mode(), g.putVersion()
 	c.State = choose(g, "state", "", "", "", rota.ScheduleEnabled, rota.SchedulePaused, rota.ScheduleDisabled)
-	c.Anew = c.Mode != rota.PutCreate && g.rarely(6, "anew")
+	c.Recreate = c.Mode != rota.PutCreate && g.rarely(6, "anew")
 	if g.rarely(8, "another next") {
 		c.Next = g.around("next")
 	}
@@ -87,7 +87,7 @@ func (g *gen) deleteSchedule() rota.Command {
 func (g *gen) drop() rota.Command {
 	return &rota.Drop{
 		Meta: g.meta(), Name: g.scheduleName(), Version: g.putVersion(),
-		KeepHistory: g.rarely(3, "keep history"), Again: g.rarely(3, "again"),
+		KeepHistory: g.rarely(3, "keep history"), Recreate: g.rarely(3, "again"),
 	}
 }
 

@@ -105,8 +105,8 @@ func invalidHeads() []spoilt {
 		head("actor", func(m *rota.Meta) { m.Actor = strings.Repeat("x", rota.NameMax+1) }),
 		head("actor", func(m *rota.Meta) { m.Actor = "a\xff" }),
 		head("actor", func(m *rota.Meta) { m.Actor = "a\x00" }),
-		head("law", func(m *rota.Meta) { m.Law = rota.Law + 1 }),
-		head("law", func(m *rota.Meta) { m.Law = -1 }),
+		head("law", func(m *rota.Meta) { m.RulesVersion = rota.RulesVersion + 1 }),
+		head("law", func(m *rota.Meta) { m.RulesVersion = -1 }),
 	}
 }
 
@@ -245,13 +245,13 @@ func invalidSweeps() []spoilt {
 			spoilt{"limit", func(sc *scene) rota.Command { return &rota.Expire{Meta: sc.mint.meta(), Limit: limit} }},
 			spoilt{"limit", func(sc *scene) rota.Command { return &rota.Sweep{Meta: sc.mint.meta(), Limit: limit} }},
 			spoilt{"limit", func(sc *scene) rota.Command {
-				return &rota.Recover{Meta: sc.mint.meta(), Runner: "w1", Life: lifeTwo, Limit: limit}
+				return &rota.Recover{Meta: sc.mint.meta(), Runner: "w1", Incarnation: lifeTwo, Limit: limit}
 			}})
 	}
 	return append(cases,
 		spoilt{"priority", func(sc *scene) rota.Command {
 			return &rota.Normalise{Meta: sc.mint.meta(), Priority: rota.PriorityMax + 1}
 		}},
-		spoilt{"runner", func(sc *scene) rota.Command { return &rota.Recover{Meta: sc.mint.meta(), Life: lifeTwo} }},
+		spoilt{"runner", func(sc *scene) rota.Command { return &rota.Recover{Meta: sc.mint.meta(), Incarnation: lifeTwo} }},
 		spoilt{"life", func(sc *scene) rota.Command { return &rota.Recover{Meta: sc.mint.meta(), Runner: "w1"} }})
 }

@@ -25,7 +25,9 @@ func reaperRaces() []crowdRace {
 	}
 }
 
-func (y *story) reapCommand() *rota.Reap { return &rota.Reap{Meta: y.mint.meta(), Life: lifeOther} }
+func (y *story) reapCommand() *rota.Reap {
+	return &rota.Reap{Meta: y.mint.meta(), Incarnation: lifeOther}
+}
 
 func endAgainstReap(y *story) (a, b rota.Command) {
 	j := y.running(rota.NewJob{})
@@ -35,7 +37,7 @@ func endAgainstReap(y *story) (a, b rota.Command) {
 
 func endAgainstRecover(y *story) (a, b rota.Command) {
 	j := y.running(rota.NewJob{})
-	return y.finishCommand(j, rota.OutcomeCompleted, false), &rota.Recover{Meta: y.mint.meta(), Runner: "w1", Life: lifeTwo}
+	return y.finishCommand(j, rota.OutcomeCompleted, false), &rota.Recover{Meta: y.mint.meta(), Runner: "w1", Incarnation: lifeTwo}
 }
 
 // settledBy is what a reaper or a recovery has settled.

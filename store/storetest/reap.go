@@ -31,7 +31,7 @@ func testReap(t *testing.T, h Harness) {
 func reapStale(y *story) {
 	j := y.running(rota.NewJob{Params: []byte(`{"a":1}`)})
 	y.pass(lease + time.Microsecond)
-	c := &rota.Reap{Meta: y.mint.meta(), Life: lifeOther}
+	c := &rota.Reap{Meta: y.mint.meta(), Incarnation: lifeOther}
 	got := do[*rota.Reaped](y, c)
 	want(y, "reaped", len(got.Jobs), 1)
 	retry := rota.RetryID(c.ID, j.ID)
@@ -98,7 +98,7 @@ func reapOwn(y *story) {
 	j := y.running(rota.NewJob{})
 	y.pass(time.Hour)
 	before := y.dump()
-	got := do[*rota.Reaped](y, &rota.Reap{Meta: y.mint.meta(), Life: lifeOne})
+	got := do[*rota.Reaped](y, &rota.Reap{Meta: y.mint.meta(), Incarnation: lifeOne})
 	want(y, "reaped", len(got.Jobs), 0)
 	y.unchanged(before)
 	want(y, "its heart beats on", y.beat(j).Code, "")
@@ -112,13 +112,13 @@ func reapWithoutLife(y *story) {
 }
 
 func reapLifeless(y *story) {
-	for _, life := range []rota.ID{{}, lifeOne} {
+	for _, incarnation := range []rota.ID{{}, lifeOne} {
 		y.enqueue(rota.NewJob{MaxRetries: ptr(0)})
 		c := y.claimCommand(1)
-		c.Life = rota.ID{}
+		c.Incarnation = rota.ID{}
 		do[*rota.Claimed](y, c)
 		y.pass(time.Hour)
-		got := do[*rota.Reaped](y, &rota.Reap{Meta: y.mint.meta(), Life: life})
+		got := do[*rota.Reaped](y, &rota.Reap{Meta: y.mint.meta(), Incarnation: incarnation})
 		want(y, "reaped", len(got.Jobs), 1)
 	}
 }
@@ -153,7 +153,7 @@ func reapPastHealthy(y *story) {
 	for _, j := range jobs[:4] {
 		y.beat(j)
 	}
-	first := do[*rota.Reaped](y, &rota.Reap{Meta: y.mint.meta(), Life: lifeOther, Limit: 1})
+	first := do[*rota.Reaped](y, &rota.Reap{Meta: y.mint.meta(), Incarnation: lifeOther, Limit: 1})
 	want(y, "reaped", len(first.Jobs), 1)
 	want(y, "the stale one", first.Jobs[0].JobID, jobs[4].ID)
 	want(y, "more", first.More, false)
@@ -174,7 +174,7 @@ func reapPages(y *story) {
 	y.pass(time.Hour)
 	order := []*rota.Job{jobs[1], jobs[2], jobs[3], jobs[4], jobs[0]}
 	for page := range 3 {
-		got := do[*rota.Reaped](y, &rota.Reap{Meta: y.mint.meta(), Life: lifeOther, Limit: 2})
+		got := do[*rota.Reaped](y, &rota.Reap{Meta: y.mint.meta(), Incarnation: lifeOther, Limit: 2})
 		want(y, "more", got.More, page < 2)
 		for _, s := range got.Jobs {
 			want(y, "reaped", s.JobID, order[0].ID)
@@ -192,7 +192,7 @@ func reapNamesake(y *story) {
 		again := y.claimAs("w1", lifeTwo)
 		y.pass(time.Hour)
 		y.beat(again)
-		got := do[*rota.Reaped](y, &rota.Reap{Meta: y.mint.meta(), Life: reaper}).Jobs
+		got := do[*rota.Reaped](y, &rota.Reap{Meta: y.mint.meta(), Incarnation: reaper}).Jobs
 		if len(got) != 1 || got[0].JobID != former.ID {
 			y.Fatalf("reaped are %v, want job %s of the former life", got, former.ID)
 		}
@@ -215,7 +215,7 @@ func reapPull(y *story) {
 func reapPullOwn(y *story) {
 	j := y.running(rota.NewJob{})
 	y.pass(-3 * time.Hour)
-	got := do[*rota.Reaped](y, &rota.Reap{Meta: y.mint.meta(), Life: lifeOne})
+	got := do[*rota.Reaped](y, &rota.Reap{Meta: y.mint.meta(), Incarnation: lifeOne})
 	want(y, "pulled", len(got.Jobs), 1)
 	wantTime(y, "stale after", y.look(j.ID).Run.StaleAfter, y.now.Add(rota.LeaseMax))
 }

@@ -64,7 +64,7 @@ func recoverNoRun(y *story) {
 	j := y.running(rota.NewJob{})
 	y.damage(j.ID, BreakRun)
 	y.pass(time.Minute)
-	c := &rota.Recover{Meta: y.mint.meta(), Runner: "w1", Life: lifeTwo}
+	c := &rota.Recover{Meta: y.mint.meta(), Runner: "w1", Incarnation: lifeTwo}
 	got := do[*rota.Recovered](y, c)
 	retry := rota.RetryID(c.ID, j.ID)
 	want(y, "recovered", len(got.Jobs), 1)
@@ -73,7 +73,7 @@ func recoverNoRun(y *story) {
 	})
 	row := y.look(j.ID)
 	made := rota.Run{
-		ID: rota.RunID(c.ID, j.ID), Runner: "w1", Life: lifeTwo,
+		ID: rota.RunID(c.ID, j.ID), Runner: "w1", Incarnation: lifeTwo,
 		StartedAt: j.StartedAt, HeartbeatAt: j.StartedAt, StaleAfter: j.StartedAt,
 		Outcome: rota.OutcomeFailed, ErrorCode: rota.CodeLeaseExpired, FinishedAt: y.now,
 	}
@@ -191,11 +191,11 @@ func recoverCancelled(y *story) {
 }
 
 // claimAs claims the next job for another worker.
-func (y *story) claimAs(worker string, life rota.ID) *rota.Job {
+func (y *story) claimAs(worker string, incarnation rota.ID) *rota.Job {
 	y.Helper()
 	y.enqueue(rota.NewJob{})
 	c := y.claimCommand(1)
-	c.Worker, c.Life = worker, life
+	c.Worker, c.Incarnation = worker, incarnation
 	return do[*rota.Claimed](y, c).Jobs[0]
 }
 
@@ -245,7 +245,7 @@ func recoverPages(y *story) {
 		former = append(former, y.claimAs("w1", lifeOne))
 	}
 	for page := range 3 {
-		got := do[*rota.Recovered](y, &rota.Recover{Meta: y.mint.meta(), Runner: "w1", Life: lifeTwo, Limit: 2})
+		got := do[*rota.Recovered](y, &rota.Recover{Meta: y.mint.meta(), Runner: "w1", Incarnation: lifeTwo, Limit: 2})
 		want(y, "more", got.More, page < 2)
 		for _, s := range got.Jobs {
 			want(y, "recovered", s.JobID, former[0].ID)
@@ -266,7 +266,7 @@ func recoverKey(y *story) {
 func recoverAudit(y *story) {
 	j := y.running(rota.NewJob{})
 	y.pass(time.Second)
-	c := &rota.Recover{Meta: y.mint.meta(), Runner: "w1", Life: lifeTwo}
+	c := &rota.Recover{Meta: y.mint.meta(), Runner: "w1", Incarnation: lifeTwo}
 	do[*rota.Recovered](y, c)
 	y.audited(rota.AuditEntry{
 		ID: rota.AuditID(c.ID, c.Verb(), j.ID), At: y.now, Actor: "ada", Act: rota.AuditJobRecovered, JobID: j.ID, Detail: string(rota.SettledRunFailed),

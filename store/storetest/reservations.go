@@ -46,7 +46,7 @@ func reserveHolds(y *story) {
 	r := do[*rota.Reserved](y, c).Reservation
 	want(y, "id", r.ID, c.ReservationID())
 	want(y, "node", r.Node, "w1")
-	want(y, "life", r.Life, lifeOne)
+	want(y, "life", r.Incarnation, lifeOne)
 	want(y, "status", r.Status, rota.ReservationActive)
 	want(y, "by", r.ReservedBy, "ada")
 	wantTime(y, "at", r.ReservedAt, y.now)
@@ -183,12 +183,12 @@ func reservationsListed(y *story) {
 
 func reserveRecovered(y *story) {
 	r := y.reserve()
-	same := &rota.Recover{Meta: y.mint.meta(), Runner: "w1", Life: lifeOne}
+	same := &rota.Recover{Meta: y.mint.meta(), Runner: "w1", Incarnation: lifeOne}
 	want(y, "given up by its own life", do[*rota.Recovered](y, same).Reservation, rota.ID{})
-	other := &rota.Recover{Meta: y.mint.meta(), Runner: "w2", Life: lifeTwo}
+	other := &rota.Recover{Meta: y.mint.meta(), Runner: "w2", Incarnation: lifeTwo}
 	want(y, "given up by another node", do[*rota.Recovered](y, other).Reservation, rota.ID{})
 	written := len(y.wholeAudit())
-	c := &rota.Recover{Meta: y.mint.meta(), Runner: "w1", Life: lifeTwo}
+	c := &rota.Recover{Meta: y.mint.meta(), Runner: "w1", Incarnation: lifeTwo}
 	want(y, "given up", do[*rota.Recovered](y, c).Reservation, r.ID)
 	want(y, "status", y.reservation(r.ID).Status, rota.ReservationExpired)
 	y.auditedSince(written, y.effect(c, rota.AuditReservationExpired, "reservation "+r.ID.String(), ""))
@@ -206,7 +206,7 @@ func directStarts(y *story) {
 		Priority: -3, Position: 100, Attempt: 1, Policy: rota.PolicyPatch{MaxRetries: new(0)}.Policy(),
 		CreatedBy: "ada", CreatedAt: y.now, QueuedAt: y.now, StartedAt: y.now,
 		Run: &rota.Run{
-			ID: rota.RunID(c.ID, id), Runner: "w1", Life: lifeOne, Token: c.TokenFor(id),
+			ID: rota.RunID(c.ID, id), Runner: "w1", Incarnation: lifeOne, Token: c.TokenFor(id),
 			StartedAt: y.now, HeartbeatAt: y.now, StaleAfter: y.now.Add(lease),
 		},
 	}

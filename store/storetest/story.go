@@ -54,7 +54,9 @@ func (m *minter) id() rota.ID {
 	return id
 }
 
-func (m *minter) meta() rota.Meta { return rota.Meta{ID: m.id(), Actor: "ada", Law: rota.Law} }
+func (m *minter) meta() rota.Meta {
+	return rota.Meta{ID: m.id(), Actor: "ada", RulesVersion: rota.RulesVersion}
+}
 
 func (m *minter) seed() rota.Token { return rota.Token(m.id()) }
 

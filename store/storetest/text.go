@@ -80,7 +80,7 @@ func (b *text) run(indent string, r *rota.Run) {
 	b.line(indent, "run", r.ID.String())
 	in := indent + "  "
 	b.line(in, "runner", r.Runner)
-	b.line(in, "life", r.Life.String())
+	b.line(in, "life", r.Incarnation.String())
 	if !r.Token.IsZero() {
 		b.line(in, "token", fmt.Sprintf("%x", r.Token[:]))
 	}
@@ -202,7 +202,7 @@ func (b *text) reservation(indent string, r *rota.Reservation) {
 	b.line(indent, "reservation", r.ID.String())
 	in := indent + "  "
 	b.line(in, "node", r.Node)
-	b.line(in, "life", r.Life.String())
+	b.line(in, "life", r.Incarnation.String())
 	b.line(in, "status", string(r.Status))
 	b.line(in, "reserved_by", r.ReservedBy)
 	b.line(in, "reserved_at", clock(r.ReservedAt))

@@ -46,7 +46,7 @@ func (y *story) claimCommand(limit int, types ...string) *rota.Claim {
 		types = []string{"mail"}
 	}
 	return &rota.Claim{
-		Meta: y.mint.meta(), Worker: "w1", Life: lifeOne, Types: types,
+		Meta: y.mint.meta(), Worker: "w1", Incarnation: lifeOne, Types: types,
 		Limit: limit, Lease: lease, Seed: y.mint.seed(),
 	}
 }
@@ -149,12 +149,12 @@ func (y *story) makeReady() *rota.Readied {
 
 func (y *story) reap() *rota.Reaped {
 	y.Helper()
-	return do[*rota.Reaped](y, &rota.Reap{Meta: y.mint.meta(), Life: lifeOther})
+	return do[*rota.Reaped](y, &rota.Reap{Meta: y.mint.meta(), Incarnation: lifeOther})
 }
 
 func (y *story) recover() *rota.Recovered {
 	y.Helper()
-	return do[*rota.Recovered](y, &rota.Recover{Meta: y.mint.meta(), Runner: "w1", Life: lifeTwo})
+	return do[*rota.Recovered](y, &rota.Recover{Meta: y.mint.meta(), Runner: "w1", Incarnation: lifeTwo})
 }
 
 func (y *story) move(j *rota.Job, place rota.Place, anchor *rota.Job) *rota.Job {

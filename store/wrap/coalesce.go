@@ -42,7 +42,7 @@ type coalesced struct {
 	closed  bool          // they need not
 	more    chan struct{} // wakes one
 
-	passengers []*Passenger // never changed in place
+	piggybacks []*PiggybackFunc // never changed in place
 }
 
 // rest is how long a goroutine that applies waits for more. One that has been
@@ -197,7 +197,7 @@ func (c *coalesced) applyFor(ctx context.Context, calls []*call) {
 	for _, one := range calls {
 		all.Commands = append(all.Commands, one.commands...)
 	}
-	fares := c.board(all.Commands)
+	fares := c.piggyback(all.Commands)
 	for _, one := range fares {
 		all.Commands = append(all.Commands, one.commands...)
 	}
@@ -208,7 +208,7 @@ func (c *coalesced) applyFor(ctx context.Context, calls []*call) {
 	}
 	for _, one := range fares {
 		results = one.take(results, err)
-		one.arrive()
+		one.deliver()
 	}
 }
 

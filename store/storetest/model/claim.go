@@ -44,7 +44,7 @@ func (s *step) claim(c *rota.Claim) (rota.Reply, *rota.Error) {
 			reply.More = true
 			continue
 		}
-		s.dispatch(j, c.Worker, c.Life, c.TokenFor(j.ID), c.Lease)
+		s.dispatch(j, c.Worker, c.Incarnation, c.TokenFor(j.ID), c.Lease)
 		s.countStart(j.Type)
 		reply.Jobs = append(reply.Jobs, j)
 	}
@@ -108,11 +108,11 @@ func (s *step) putAside(j *rota.Job) bool {
 }
 
 // dispatch starts a job: it and its run change in one step.
-func (s *step) dispatch(j *rota.Job, runner string, life rota.ID, token rota.Token, lease time.Duration) {
+func (s *step) dispatch(j *rota.Job, runner string, incarnation rota.ID, token rota.Token, lease time.Duration) {
 	j.Status = rota.StatusRunning
 	j.StartedAt = s.now
 	j.Run = &rota.Run{
-		ID: rota.RunID(s.id(), j.ID), Runner: runner, Life: life, Token: token,
+		ID: rota.RunID(s.id(), j.ID), Runner: runner, Incarnation: incarnation, Token: token,
 		StartedAt: s.now, HeartbeatAt: s.now, StaleAfter: cut(s.now.Add(lease)),
 	}
 }

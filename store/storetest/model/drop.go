@@ -28,7 +28,7 @@ func (s *step) drop(c *rota.Drop) (rota.Reply, *rota.Error) {
 	what := s.dropped[c.Name]
 	what.by = c.Actor
 	switch {
-	case !c.Again: // until another has the name, all that goes by it is of the past
+	case !c.Recreate: // until another has the name, all that goes by it is of the past
 		what.before = forever
 	case what.before.Before(s.now):
 		what.before = s.now
@@ -38,13 +38,13 @@ func (s *step) drop(c *rota.Drop) (rota.Reply, *rota.Error) {
 	}
 	s.dropped[c.Name] = what
 	s.intents[intent{"drop", c.Name}] = true
-	if !c.Again {
+	if !c.Recreate {
 		s.removeSchedule(d)
 	}
 	reply := &rota.Dropped{}
 	all := func(*rota.Job) bool { return true }
 	reply.Stopping, reply.Cancelled = s.endDropped(c.Name, all, rota.SweepMax)
-	if !c.Again {
+	if !c.Recreate {
 		reply.Archived = s.archiveUnused(d)
 	}
 	s.writeOf(rota.AuditScheduleDeleted, ofSchedule(d.Name), "")

@@ -12,7 +12,7 @@ func (s *step) reap(c *rota.Reap) (rota.Reply, *rota.Error) {
 		if !leased(j) {
 			return false
 		}
-		own := !c.Life.IsZero() && j.Run.Life == c.Life
+		own := !c.Incarnation.IsZero() && j.Run.Incarnation == c.Incarnation
 		return j.Run.StaleAfter.After(far) || !own && j.Run.StaleAfter.Before(s.now)
 	})
 	slices.SortFunc(found, byStaleAfter)
@@ -70,7 +70,7 @@ func (s *step) recover(c *rota.Recover) (rota.Reply, *rota.Error) {
 		reply.Jobs = append(reply.Jobs, s.settled(j, act))
 		s.write(rota.AuditJobRecovered, j.ID, string(act))
 	}
-	if r := s.active(); r != nil && r.Node == c.Runner && !r.Life.IsZero() && r.Life != c.Life {
+	if r := s.active(); r != nil && r.Node == c.Runner && !r.Incarnation.IsZero() && r.Incarnation != c.Incarnation {
 		s.giveUp(r)
 		reply.Reservation = r.ID
 	}
@@ -78,7 +78,7 @@ func (s *step) recover(c *rota.Recover) (rota.Reply, *rota.Error) {
 }
 
 func earlierLife(c *rota.Recover, r *rota.Run) bool {
-	return r.Runner == c.Runner && !r.Life.IsZero() && r.Life != c.Life
+	return r.Runner == c.Runner && !r.Incarnation.IsZero() && r.Incarnation != c.Incarnation
 }
 
 // mend closes what is open of a job, row by row of the recovery matrix.
@@ -99,7 +99,7 @@ func (s *step) mend(c *rota.Recover, j *rota.Job) rota.Settling {
 
 func (s *step) makeRun(c *rota.Recover, j *rota.Job) {
 	j.Run = &rota.Run{
-		ID: rota.RunID(c.ID, j.ID), Runner: c.Runner, Life: c.Life,
+		ID: rota.RunID(c.ID, j.ID), Runner: c.Runner, Incarnation: c.Incarnation,
 		StartedAt: j.StartedAt, HeartbeatAt: j.StartedAt, StaleAfter: j.StartedAt,
 		Outcome: rota.OutcomeFailed, ErrorCode: rota.CodeLeaseExpired, FinishedAt: s.now,
 	}

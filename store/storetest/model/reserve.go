@@ -19,7 +19,7 @@ func (s *step) reserve(c *rota.Reserve) (rota.Reply, *rota.Error) {
 		s.giveUp(r)
 	}
 	r := &rota.Reservation{
-		ID: c.ReservationID(), Node: c.Node, Life: c.Life, Status: rota.ReservationActive,
+		ID: c.ReservationID(), Node: c.Node, Incarnation: c.Incarnation, Status: rota.ReservationActive,
 		ReservedBy: c.Actor, ReservedAt: s.now, ExpiresAt: cut(s.now.Add(cmp.Or(c.For, rota.DefaultReservation))),
 	}
 	s.reservations = append(s.reservations, r)
@@ -101,7 +101,7 @@ func (s *step) startDirectly(c *rota.Direct, j *rota.Job, r *rota.Reservation) {
 	j.Position = s.end(j.Priority)
 	j.QueuedAt = s.now
 	s.jobs = append(s.jobs, j)
-	s.dispatch(j, r.Node, r.Life, c.TokenFor(j.ID), c.Lease)
+	s.dispatch(j, r.Node, r.Incarnation, c.TokenFor(j.ID), c.Lease)
 	s.countStart(j.Type)
 	s.touch(j)
 	r.JobID = j.ID

@@ -20,7 +20,7 @@ func (s *step) putSchedule(c *rota.PutSchedule) (rota.Reply, *rota.Error) {
 	if err := s.meets(expectation{c.Mode, c.Version}, version, subject); err != nil {
 		return nil, err
 	}
-	if d != nil && !c.Anew && d.Spec.Equal(c.Spec) && (c.State == "" || c.State == d.State) {
+	if d != nil && !c.Recreate && d.Spec.Equal(c.Spec) && (c.State == "" || c.State == d.State) {
 		return &rota.SchedulePut{Schedule: d}, nil
 	}
 	if err := s.checkSchedule(c, d); err != nil {
@@ -29,7 +29,7 @@ func (s *step) putSchedule(c *rota.PutSchedule) (rota.Reply, *rota.Error) {
 	if d == nil {
 		s.takenOver(c.Name)
 	}
-	if c.Anew { // as if it had not been there
+	if c.Recreate { // as if it had not been there
 		s.schedules = slices.DeleteFunc(s.schedules, func(other *rota.Schedule) bool { return other.Name == c.Name })
 		d = nil
 	}
@@ -83,7 +83,7 @@ func (s *step) checkSchedule(c *rota.PutSchedule, d *rota.Schedule) *rota.Error 
 		return err
 	}
 	before := d
-	if c.Anew {
+	if c.Recreate {
 		d = nil
 	}
 	spec, anew := c.Spec.Canonical(), timedAnew(c, d)

@@ -22,9 +22,9 @@ func (s *step) putTemplate(c *rota.PutTemplate) (rota.Reply, *rota.Error) {
 		s.templates = append(s.templates, t)
 	case t.Spec.Equal(c.Spec):
 		return &rota.TemplatePut{Template: t}, nil
-	case c.Sole != "":
+	case c.OnlySchedule != "":
 		for _, d := range s.schedulesOf(t.Name) {
-			if d.Name != c.Sole {
+			if d.Name != c.OnlySchedule {
 				return nil, s.refuse(rota.Conflict, "sole", "schedule %s uses template %s too", d.Name, t.Name)
 			}
 		}

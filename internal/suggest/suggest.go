@@ -1,12 +1,12 @@
-// Package near finds the word that was probably meant.
-package near
+// Package suggest finds the word that was probably meant.
+package suggest
 
 import "strings"
 
-// Word is the candidate that text was likely meant to be, or empty. One slip is
+// Nearest is the candidate that text was likely meant to be, or empty. One slip is
 // forgiven in a short word, two in a longer one. Of candidates that are as near,
 // the first is taken.
-func Word(text string, candidates []string) string {
+func Nearest(text string, candidates []string) string {
 	if len(text) > 64 {
 		return ""
 	}

@@ -17,15 +17,15 @@ type rollBook struct {
 	calls, left atomic.Int32
 }
 
-func (b *rollBook) Attend(_ context.Context, a rota.Attend) (rota.Attendance, error) {
+func (b *rollBook) Heartbeat(_ context.Context, a rota.NodeHeartbeat) (rota.MembershipState, error) {
 	b.calls.Add(1)
 	if b.away.Load() {
-		return rota.Attendance{}, errors.New("away")
+		return rota.MembershipState{}, errors.New("away")
 	}
-	return rota.Attendance{Nodes: 2, Leader: "x", Leads: b.leads.Load()}, nil
+	return rota.MembershipState{Nodes: 2, Leader: "x", Leads: b.leads.Load()}, nil
 }
 
-func (b *rollBook) Depart(context.Context, string, rota.ID) error {
+func (b *rollBook) Leave(context.Context, string, rota.ID) error {
 	b.left.Add(1)
 	return nil
 }

@@ -1,17 +1,17 @@
-// Package bell is how stores tell of what they do: Wakers hear that there is
+// Package fanout delivers what a store reports to its subscribers: Wakeups are
 // something to do, Watchers hear what happened.
-package bell
+package fanout
 
 import "sync"
 
-// Wakers are those who wait for jobs to become ready. The zero value works.
-type Wakers struct {
+// Wakeups are those who wait for jobs to become ready. The zero value works.
+type Wakeups struct {
 	mu   sync.Mutex
 	list map[chan struct{}]struct{}
 }
 
 // Add returns a channel that receives at each hint, until it is taken away.
-func (w *Wakers) Add() (wake <-chan struct{}, remove func()) {
+func (w *Wakeups) Add() (wake <-chan struct{}, remove func()) {
 	ch := make(chan struct{}, 1)
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -26,8 +26,8 @@ func (w *Wakers) Add() (wake <-chan struct{}, remove func()) {
 	}
 }
 
-// All wakes everybody; one who has not read the last hint needs no second.
-func (w *Wakers) All() {
+// WakeAll wakes everybody; one who has not read the last hint needs no second.
+func (w *Wakeups) WakeAll() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for ch := range w.list {

@@ -11,8 +11,8 @@ import (
 	"github.com/rotajobs/rota/store/wrap"
 )
 
-type carrier interface {
-	Carry(wrap.Passenger) (off func())
+type piggybacker interface {
+	Piggyback(wrap.PiggybackFunc) (off func())
 }
 
 // TestAPassengerSharesTheBatch: its command stands behind the others, its
@@ -24,7 +24,7 @@ func TestAPassengerSharesTheBatch(t *testing.T) {
 		s := wrap.Coalesce(g)
 		mine := &rota.Ready{Meta: rota.NewMeta("")}
 		var arrived []rota.Result
-		off := s.(carrier).Carry(func(commands []rota.Command) (rota.Command, func(rota.Result, error)) {
+		off := s.(piggybacker).Piggyback(func(commands []rota.Command) (rota.Command, func(rota.Result, error)) {
 			if len(commands) != 1 {
 				t.Errorf("asked about %d commands", len(commands))
 			}
@@ -35,7 +35,7 @@ func TestAPassengerSharesTheBatch(t *testing.T) {
 				arrived = append(arrived, r)
 			}
 		})
-		idle := s.(carrier).Carry(func([]rota.Command) (rota.Command, func(rota.Result, error)) { return nil, nil })
+		idle := s.(piggybacker).Piggyback(func([]rota.Command) (rota.Command, func(rota.Result, error)) { return nil, nil })
 		defer idle()
 		answers := make(chan answer, 4)
 		id := send(context.Background(), s, answers)
@@ -66,7 +66,7 @@ func TestAPassengerHearsOfAFailedBatch(t *testing.T) {
 		s := wrap.Coalesce(g)
 		broken := errors.New("disk full")
 		var heard error
-		defer s.(carrier).Carry(func([]rota.Command) (rota.Command, func(rota.Result, error)) {
+		defer s.(piggybacker).Piggyback(func([]rota.Command) (rota.Command, func(rota.Result, error)) {
 			return &rota.Ready{Meta: rota.NewMeta("")}, func(_ rota.Result, err error) { heard = err }
 		})()
 		answers := make(chan answer, 1)

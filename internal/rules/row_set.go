@@ -47,7 +47,7 @@ func (s *shelf[K, V]) put(key K, row *V) {
 }
 
 // set decides a row; nil removes it.
-func (s *shelf[K, V]) set(w *World, key K, row *V) {
+func (s *shelf[K, V]) set(w *UnitOfWork, key K, row *V) {
 	r := s.row(key)
 	before := r.is
 	w.otherwise(func() { r.is = before })

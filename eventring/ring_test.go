@@ -1,4 +1,4 @@
-package feed_test
+package eventring_test
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/rotajobs/rota"
-	"github.com/rotajobs/rota/feed"
+	"github.com/rotajobs/rota/eventring"
 	"github.com/rotajobs/rota/store/sqlite"
 )
 
@@ -23,22 +23,22 @@ func newStore(t *testing.T) rota.Store {
 	return store
 }
 
-func newFeed(t *testing.T, size int) *feed.Feed {
+func newFeed(t *testing.T, size int) *eventring.Ring {
 	t.Helper()
-	f := feed.New(newStore(t), size)
+	f := eventring.New(newStore(t), size)
 	t.Cleanup(f.Close)
 	return f
 }
 
 // publish adds events whose details are their numbers.
-func publish(f *feed.Feed, from, to int) {
+func publish(f *eventring.Ring, from, to int) {
 	for n := from; n <= to; n++ {
 		f.Publish(rota.Event{Kind: rota.EventGroupFinished, Detail: strconv.Itoa(n)})
 	}
 }
 
 // wants checks that entries are those from one number to another, in order.
-func wants(t *testing.T, entries []feed.Entry, from, to int) {
+func wants(t *testing.T, entries []eventring.Entry, from, to int) {
 	t.Helper()
 	if len(entries) != to-from+1 {
 		t.Fatalf("%d entries, want %d to %d", len(entries), from, to)
@@ -64,7 +64,7 @@ func enqueue(t *testing.T, store rota.Store, n int) {
 func TestAFeedHasWhatHappensInTheStore(t *testing.T) {
 	store := newStore(t)
 	enqueue(t, store, 1) // before its time
-	f := feed.New(store, 0)
+	f := eventring.New(store, 0)
 	defer f.Close()
 	if entries, gap := f.Since(0); len(entries) != 0 || gap || f.Last() != 0 {
 		t.Errorf("at first: %v, %t, %d", entries, gap, f.Last())
@@ -96,8 +96,8 @@ func TestSinceGivesWhatCameAfter(t *testing.T) {
 func TestAPageIsBounded(t *testing.T) {
 	f := newFeed(t, 2000)
 	publish(f, 1, 1300)
-	for _, limit := range []int{0, 1, 100, feed.PageMax, feed.PageMax + 1, 5000} {
-		want := min(limit, feed.PageMax)
+	for _, limit := range []int{0, 1, 100, eventring.PageMax, eventring.PageMax + 1, 5000} {
+		want := min(limit, eventring.PageMax)
 		entries, gap := f.Page(7, limit)
 		wants(t, entries, 8, 7+want)
 		if gap {
@@ -143,8 +143,8 @@ func TestANumberOfAnotherLifeIsAGap(t *testing.T) {
 	if entries, gap := f.Since(4); !gap || len(entries) != 0 {
 		t.Errorf("%v, %t", entries, gap)
 	}
-	if other := newFeed(t, 10); other.Life() == f.Life() || f.Life() == "" {
-		t.Errorf("lives %q and %q", f.Life(), other.Life())
+	if other := newFeed(t, 10); other.Incarnation() == f.Incarnation() || f.Incarnation() == "" {
+		t.Errorf("lives %q and %q", f.Incarnation(), other.Incarnation())
 	}
 }
 
@@ -158,7 +158,7 @@ func TestWhatSinceGaveIsTheCallers(t *testing.T) {
 
 func TestABatchLargerThanTheRingKeepsItsEnd(t *testing.T) {
 	store := newStore(t)
-	f := feed.New(store, 4)
+	f := eventring.New(store, 4)
 	defer f.Close()
 	enqueue(t, store, 11)
 	if entries, gap := f.Since(0); len(entries) != 4 || !gap || entries[0].Seq != 8 || entries[3].Seq != 11 {
@@ -188,12 +188,12 @@ func TestChangedIsClosedAtTheNextEventForAllWhoWait(t *testing.T) {
 func TestListenersHearEachEventOnceAndInOrder(t *testing.T) {
 	f := newFeed(t, 2)
 	var one, two []string
-	stopOne := f.Hear(func(events []rota.Event) {
+	stopOne := f.Subscribe(func(events []rota.Event) {
 		for _, e := range events {
 			one = append(one, e.Detail)
 		}
 	})
-	defer f.Hear(func(events []rota.Event) {
+	defer f.Subscribe(func(events []rota.Event) {
 		for _, e := range events {
 			two = append(two, e.Detail)
 		}
@@ -245,7 +245,7 @@ func TestFollowersMissNothing(t *testing.T) {
 	for range 2 { // listeners come and go meanwhile
 		all.Go(func() {
 			for range 100 {
-				f.Hear(func([]rota.Event) {})()
+				f.Subscribe(func([]rota.Event) {})()
 			}
 		})
 	}

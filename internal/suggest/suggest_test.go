@@ -1,9 +1,9 @@
-package near_test
+package suggest_test
 
 import (
 	"testing"
 
-	"github.com/rotajobs/rota/internal/near"
+	"github.com/rotajobs/rota/internal/suggest"
 )
 
 func TestWord(t *testing.T) {
@@ -12,7 +12,7 @@ func TestWord(t *testing.T) {
 		"wrokers": "workers", "worker": "workers", "htpp": "http", "HTTP": "http", "log-level": "log_level",
 		"dta": "data", "zebra": "", "x": "", "": "",
 	} {
-		if got := near.Word(text, words); got != want {
+		if got := suggest.Nearest(text, words); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}

@@ -1,6 +1,6 @@
 // Package relay is a stretch of network for tests: what goes to a server goes
 // through it, and it can fail as networks do.
-package relay
+package faultproxy
 
 import (
 	"io"
@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// Relay has an address that stays while servers come and go.
-type Relay struct {
+// Proxy has an address that stays while servers come and go.
+type Proxy struct {
 	listener net.Listener
 
 	mu     sync.Mutex
@@ -23,13 +23,13 @@ type Relay struct {
 }
 
 // New opens a relay that leads nowhere yet. It closes with the test.
-func New(t testing.TB) *Relay {
+func New(t testing.TB) *Proxy {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &Relay{listener: listener, open: map[net.Conn]bool{}}
+	r := &Proxy{listener: listener, open: map[net.Conn]bool{}}
 	r.passes = sync.NewCond(&r.mu)
 	t.Cleanup(r.close)
 	go r.accept()
@@ -37,25 +37,25 @@ func New(t testing.TB) *Relay {
 }
 
 // Addr is where the relay is reached: a host and a port.
-func (r *Relay) Addr() string { return r.listener.Addr().String() }
+func (r *Proxy) Addr() string { return r.listener.Addr().String() }
 
-// Lead leads to another server from now on, or to none. Connections that are
+// SetTarget leads to another server from now on, or to none. Connections that are
 // open stay with the one they had.
-func (r *Relay) Lead(to string) {
+func (r *Proxy) SetTarget(to string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.to = to
 }
 
 // Hold lets nothing pass any more, in neither direction, and tells nobody.
-func (r *Relay) Hold() {
+func (r *Proxy) Hold() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.stuck = true
 }
 
 // Heal lets pass what was held, as late as it comes.
-func (r *Relay) Heal() {
+func (r *Proxy) Heal() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.stuck = false
@@ -63,7 +63,7 @@ func (r *Relay) Heal() {
 }
 
 // Cut breaks all connections that are open.
-func (r *Relay) Cut() {
+func (r *Proxy) Cut() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for conn := range r.open {
@@ -71,7 +71,7 @@ func (r *Relay) Cut() {
 	}
 }
 
-func (r *Relay) close() {
+func (r *Proxy) close() {
 	_ = r.listener.Close()
 	r.mu.Lock()
 	r.closed = true
@@ -80,7 +80,7 @@ func (r *Relay) close() {
 	r.Cut()
 }
 
-func (r *Relay) accept() {
+func (r *Proxy) accept() {
 	for {
 		conn, err := r.listener.Accept()
 		if err != nil {
@@ -91,7 +91,7 @@ func (r *Relay) accept() {
 }
 
 // carry joins a caller with the server.
-func (r *Relay) carry(caller net.Conn) {
+func (r *Proxy) carry(caller net.Conn) {
 	defer r.drop(caller)
 	if !r.pass(caller) {
 		return
@@ -115,7 +115,7 @@ func (r *Relay) carry(caller net.Conn) {
 }
 
 // copy carries one direction, piece by piece.
-func (r *Relay) copy(to io.Writer, from io.Reader) {
+func (r *Proxy) copy(to io.Writer, from io.Reader) {
 	piece := make([]byte, 32<<10)
 	for {
 		n, err := from.Read(piece)
@@ -130,7 +130,7 @@ func (r *Relay) copy(to io.Writer, from io.Reader) {
 
 // pass waits while nothing passes, and reports whether anything ever will. A
 // connection is noted as open.
-func (r *Relay) pass(conn net.Conn) bool {
+func (r *Proxy) pass(conn net.Conn) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if conn != nil {
@@ -142,7 +142,7 @@ func (r *Relay) pass(conn net.Conn) bool {
 	return !r.closed
 }
 
-func (r *Relay) drop(conn net.Conn) {
+func (r *Proxy) drop(conn net.Conn) {
 	_ = conn.Close()
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -12,8 +12,8 @@ import (
 // order as may still start; the others are held back. So a key at its limit costs
 // a claim next to nothing, however many jobs wait for it.
 
-// lane asks for what it takes to balance a key.
-func (n *Need) lane(key string) {
+// keyQueue asks for what it takes to balance a key.
+func (n *Need) keyQueue(key string) {
 	if key == "" {
 		return
 	}
@@ -21,18 +21,18 @@ func (n *Need) lane(key string) {
 	if n.Throttle {
 		return // it comes first: the limit says how much of the lane matters
 	}
-	n.world.lanes.ask(&n.Lanes, laneOf(n.world, key))
+	n.unit.lanes.ask(&n.KeyQueues, laneOf(n.unit, key))
 }
 
 // laneOf is the question that a key asks as it is limited now: for one more job
 // than a command changes.
-func laneOf(w *World, key string) Lane {
-	return Lane{Key: key, Limit: laneMost(w, key) + 1, Free: !limitedKey(w, key)}
+func laneOf(w *UnitOfWork, key string) KeyQueue {
+	return KeyQueue{Key: key, Limit: laneMost(w, key) + 1, Free: !limitedKey(w, key)}
 }
 
 // laneMost is how many jobs of a lane a command changes: as many as may run, and
 // some to spare.
-func laneMost(w *World, key string) int {
+func laneMost(w *UnitOfWork, key string) int {
 	limit, limited := w.limits().Key(key)
 	if !limited {
 		return rota.KeyLimitMax
@@ -41,14 +41,14 @@ func laneMost(w *World, key string) int {
 }
 
 // stir notes down that the lane of a key has changed.
-func (w *World) stir(key string) {
+func (w *UnitOfWork) stir(key string) {
 	if key != "" && !slices.Contains(w.stirred, key) {
 		w.stirred = append(w.stirred, key)
 	}
 }
 
 // balanceAll balances the lanes that the command has stirred.
-func (w *World) balanceAll() {
+func (w *UnitOfWork) balanceAll() {
 	slices.Sort(w.stirred)
 	for _, key := range w.stirred {
 		if _, done := balance(w, w.laneAnew(laneOf(w, key)), laneMost(w, key)); !done {
@@ -60,18 +60,18 @@ func (w *World) balanceAll() {
 
 // laneAnew looks further down a lane that has more jobs than were asked for, if
 // some of those left it in this very step: who comes after them counts instead.
-func (w *World) laneAnew(lane Lane) Lane {
+func (w *UnitOfWork) laneAnew(lane KeyQueue) KeyQueue {
 	view := w.lanes.get(lane)
-	if !slices.ContainsFunc(view.Types, func(t LaneType) bool { return max(len(t.Last), len(t.Held)) == lane.Limit }) {
+	if !slices.ContainsFunc(view.Types, func(t KeyQueueType) bool { return max(len(t.Last), len(t.Held)) == lane.Limit }) {
 		return lane
 	}
 	wider := lane
 	for _, r := range w.keyed[lane.Key] {
 		wider.Limit += truth(leftPlace(r))
 	}
-	n := &Need{world: w}
-	w.lanes.ask(&n.Lanes, wider)
-	if len(n.Lanes) > 0 && w.more != nil && w.failed == nil {
+	n := &Need{unit: w}
+	w.lanes.ask(&n.KeyQueues, wider)
+	if len(n.KeyQueues) > 0 && w.more != nil && w.failed == nil {
 		w.failed = w.more(n)
 	}
 	return wider
@@ -84,13 +84,13 @@ func leftPlace(r *jobRow) bool {
 		(r.is == nil || r.is.Status != r.was.Status || r.is.Hold != r.was.Hold)
 }
 
-func limitedKey(w *World, key string) bool {
+func limitedKey(w *UnitOfWork, key string) bool {
 	_, limited := w.limits().Key(key)
 	return limited
 }
 
 // limits are the limits in force.
-func (w *World) limits() *rota.ThrottleSpec {
+func (w *UnitOfWork) limits() *rota.ThrottleSpec {
 	if t := w.throttle.get(theThrottle); t != nil {
 		return &t.Spec
 	}
@@ -106,7 +106,7 @@ var noLimits rota.ThrottleSpec
 //
 // It stops when it has changed so many jobs, two at a time where they change
 // places, and reports whether it got done.
-func balance(w *World, lane Lane, most int) (changed int, done bool) {
+func balance(w *UnitOfWork, lane KeyQueue, most int) (changed int, done bool) {
 	view := w.lanes.get(lane)
 	if lane.Free && len(view.Types) == 0 {
 		return 0, true
@@ -121,7 +121,7 @@ func balance(w *World, lane Lane, most int) (changed int, done bool) {
 }
 
 // roomOfLane is how many jobs of a lane may start.
-func roomOfLane(w *World, lane Lane, view LaneView) int {
+func roomOfLane(w *UnitOfWork, lane KeyQueue, view KeyQueueState) int {
 	limit, limited := w.limits().Key(lane.Key)
 	if !limited {
 		return math.MaxInt
@@ -135,15 +135,15 @@ func roomOfLane(w *World, lane Lane, view LaneView) int {
 
 // laneTypes are the types in a lane: those that the store knows of, and those
 // that this world has brought.
-func laneTypes(w *World, lane Lane, view LaneView) []LaneType {
+func laneTypes(w *UnitOfWork, lane KeyQueue, view KeyQueueState) []KeyQueueType {
 	types := slices.Clone(view.Types)
 	for _, r := range w.keyed[lane.Key] {
-		if r.is == nil || slices.ContainsFunc(types, func(t LaneType) bool { return t.Type == r.is.Type }) {
+		if r.is == nil || slices.ContainsFunc(types, func(t KeyQueueType) bool { return t.Type == r.is.Type }) {
 			continue
 		}
-		types = append(types, LaneType{Type: r.is.Type})
+		types = append(types, KeyQueueType{Type: r.is.Type})
 	}
-	slices.SortFunc(types, func(a, b LaneType) int { return cmp.Compare(a.Type, b.Type) })
+	slices.SortFunc(types, func(a, b KeyQueueType) int { return cmp.Compare(a.Type, b.Type) })
 	return types
 }
 
@@ -156,7 +156,7 @@ type balancing struct {
 	blind       bool    // that one is held back no longer: who comes next is not known
 }
 
-func newBalance(w *World, lane Lane, t LaneType, want int) *balancing {
+func newBalance(w *UnitOfWork, lane KeyQueue, t KeyQueueType, want int) *balancing {
 	b := &balancing{ready: t.Ready, want: want}
 	if n := len(t.Held); n == lane.Limit {
 		b.edge = t.Held[n-1]
@@ -183,7 +183,7 @@ func newBalance(w *World, lane Lane, t LaneType, want int) *balancing {
 	return b
 }
 
-func (b *balancing) run(w *World, most int) (changed int, done bool) {
+func (b *balancing) run(w *UnitOfWork, most int) (changed int, done bool) {
 	for changed < most {
 		switch {
 		case b.ready > b.want && len(b.stand) > 0:
@@ -206,7 +206,7 @@ func (b *balancing) run(w *World, most int) (changed int, done bool) {
 }
 
 // hold holds back the last of those who stand.
-func (b *balancing) hold(w *World) {
+func (b *balancing) hold(w *UnitOfWork) {
 	last := len(b.stand) - 1
 	id := b.stand[last]
 	w.edit(id).Hold = rota.HoldKey
@@ -215,7 +215,7 @@ func (b *balancing) hold(w *World) {
 }
 
 // let lets the first of those who are held back stand.
-func (b *balancing) let(w *World) {
+func (b *balancing) let(w *UnitOfWork) {
 	id := b.held[0]
 	j := w.edit(id)
 	j.Hold = 0
@@ -226,15 +226,15 @@ func (b *balancing) let(w *World) {
 }
 
 // outOfOrder says whether somebody is held back who comes before one who stands.
-func (b *balancing) outOfOrder(w *World) bool {
+func (b *balancing) outOfOrder(w *UnitOfWork) bool {
 	return len(b.held) > 0 && len(b.stand) > 0 && w.inOrder(b.held[0], b.stand[len(b.stand)-1]) < 0
 }
 
-func (b *balancing) settled(w *World) bool {
+func (b *balancing) settled(w *UnitOfWork) bool {
 	return !b.blind && b.ready <= b.want && !(b.ready < b.want && len(b.held) > 0) && !b.outOfOrder(w)
 }
 
-func (w *World) inOrder(a, b rota.ID) int {
+func (w *UnitOfWork) inOrder(a, b rota.ID) int {
 	switch left, right := w.job(a), w.job(b); {
 	case left.Before(right):
 		return -1
@@ -244,7 +244,7 @@ func (w *World) inOrder(a, b rota.ID) int {
 	return 0
 }
 
-func (w *World) intoOrder(ids []rota.ID, id rota.ID) []rota.ID {
+func (w *UnitOfWork) intoOrder(ids []rota.ID, id rota.ID) []rota.ID {
 	at, _ := slices.BinarySearchFunc(ids, id, w.inOrder)
 	return slices.Insert(slices.Clone(ids), at, id)
 }

@@ -1,6 +1,6 @@
 //go:build unix
 
-package site
+package workertest
 
 import (
 	"os"
@@ -62,7 +62,7 @@ func (s *Site) Relay() *Relay {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.relays = append(s.relays, r)
-	r.Lead(s.addr)
+	r.SetTarget(s.addr)
 	return r
 }
 
@@ -89,7 +89,7 @@ func (s *Site) lead(addr string) {
 	defer s.mu.Unlock()
 	s.addr = addr
 	for _, r := range s.relays {
-		r.Lead(addr)
+		r.SetTarget(addr)
 	}
 }
 

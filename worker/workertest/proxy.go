@@ -1,20 +1,20 @@
 //go:build unix
 
-package site
+package workertest
 
 import (
 	"testing"
 
-	"github.com/rotajobs/rota/internal/relay"
+	"github.com/rotajobs/rota/internal/faultproxy"
 )
 
 // Relay is a stretch of network between a worker and a server.
-type Relay struct{ *relay.Relay }
+type Relay struct{ *faultproxy.Proxy }
 
 // NewRelay opens a relay that leads nowhere yet. It closes with the test.
 func NewRelay(t testing.TB) *Relay {
 	t.Helper()
-	return &Relay{relay.New(t)}
+	return &Relay{faultproxy.New(t)}
 }
 
 // URL is where the relay is reached.

@@ -7,9 +7,9 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// World is the part of a store that one step has loaded, overlaid with what
+// UnitOfWork is the part of a store that one step has loaded, overlaid with what
 // it has decided so far. A row that is known and nil is absent.
-type World struct {
+type UnitOfWork struct {
 	Now time.Time
 
 	jobs    map[rota.ID]*jobRow
@@ -39,21 +39,21 @@ type World struct {
 	planned    book[Planned, []rota.ID]
 	members    book[Members, []rota.ID]
 	blocked    book[Blocked, []rota.ID]
-	behind     book[Behind, []rota.ID]
+	behind     book[OverlapWaiting, []rota.ID]
 	latest     book[Latest, rota.ID]
 	dependents book[Dependents, []string]
 	reach      book[Reach, bool]
 	edges      map[string][]string // what schedules depend on, as Reach found it
 	using      book[Using, []string]
-	lanes      book[Lane, LaneView]
+	lanes      book[KeyQueue, KeyQueueState]
 	open       book[Open, int]
 	redriven   book[Redriven, rota.ID]
 	attempts   book[Attempts, []rota.ID]
 	waits      book[Waits, []rota.ID]
 	standingBy book[Intents, []Intent]
-	bygone     book[Bygone, []rota.ID]
+	bygone     book[ExpiredReservations, []rota.ID]
 	lapsed     book[Lapsed, []RequestKey]
-	rest       book[Rest, []rota.ID]
+	rest       book[DroppedJobs, []rota.ID]
 
 	throttleAsked bool
 	webhooksAsked bool
@@ -116,9 +116,9 @@ type jobRow struct {
 // theThrottle and theWebhooks are the keys of the one row of their kind.
 var theThrottle, theWebhooks = struct{}{}, struct{}{}
 
-// newWorld is an empty one, with room for so many jobs.
-func newWorld(now time.Time, jobs int) *World {
-	return &World{
+// newUnitOfWork is an empty one, with room for so many jobs.
+func newUnitOfWork(now time.Time, jobs int) *UnitOfWork {
+	return &UnitOfWork{
 		Now:     now,
 		jobs:    make(map[rota.ID]*jobRow, jobs),
 		rows:    make([]jobRow, 0, jobs),
@@ -134,7 +134,7 @@ func newWorld(now time.Time, jobs int) *World {
 }
 
 // newRow is a row of which nothing is known. Rows are made many at a time.
-func (w *World) newRow() *jobRow {
+func (w *UnitOfWork) newRow() *jobRow {
 	if len(w.rows) == cap(w.rows) {
 		w.rows = make([]jobRow, 0, max(8, 2*cap(w.rows)))
 	}
@@ -143,7 +143,7 @@ func (w *World) newRow() *jobRow {
 }
 
 // job returns a job to read, nil if it is absent.
-func (w *World) job(id rota.ID) *rota.Job {
+func (w *UnitOfWork) job(id rota.ID) *rota.Job {
 	if r := w.jobs[id]; r != nil {
 		return r.is
 	}
@@ -152,7 +152,7 @@ func (w *World) job(id rota.ID) *rota.Job {
 
 // tailOfChain is the last job of the chain that a job stands in: the last that
 // the store knows, and what was added to it here.
-func (w *World) tailOfChain(id rota.ID) rota.ID {
+func (w *UnitOfWork) tailOfChain(id rota.ID) rota.ID {
 	if last, known := w.chains[id]; known {
 		id = last
 	}
@@ -163,7 +163,7 @@ func (w *World) tailOfChain(id rota.ID) rota.ID {
 }
 
 // edit returns a job to change, with a run of its own to change.
-func (w *World) edit(id rota.ID) *rota.Job {
+func (w *UnitOfWork) edit(id rota.ID) *rota.Job {
 	r := w.jobs[id]
 	if r.step == w.step {
 		return r.is
@@ -182,7 +182,7 @@ func (w *World) edit(id rota.ID) *rota.Job {
 // depart returns a job to change that leaves the queue. One that was made in this
 // very step is parted from how it entered: a job enters the store as QUEUED, and
 // whoever made it may use what its params were read from for others.
-func (w *World) depart(id rota.ID) *rota.Job {
+func (w *UnitOfWork) depart(id rota.ID) *rota.Job {
 	if r := w.jobs[id]; r.born != nil && r.is == r.born {
 		w.remember(r)
 		copied := *r.is
@@ -193,7 +193,7 @@ func (w *World) depart(id rota.ID) *rota.Job {
 }
 
 // insert adds a job that was not there.
-func (w *World) insert(j *rota.Job) {
+func (w *UnitOfWork) insert(j *rota.Job) {
 	r := w.jobs[j.ID]
 	if r == nil {
 		r = w.newRow()
@@ -212,7 +212,7 @@ func (w *World) insert(j *rota.Job) {
 	}
 }
 
-func (w *World) touch(r *jobRow) {
+func (w *UnitOfWork) touch(r *jobRow) {
 	if r.touched {
 		return
 	}
@@ -229,7 +229,7 @@ func (w *World) touch(r *jobRow) {
 // bear remembers a job that was made here under its schedule and its group. One
 // that is taken back is absent from the world, and so passed over where this is
 // read.
-func (w *World) bear(j *rota.Job) {
+func (w *UnitOfWork) bear(j *rota.Job) {
 	if j.Schedule != "" {
 		if w.born == nil {
 			w.born = map[string][]rota.ID{}
@@ -245,7 +245,7 @@ func (w *World) bear(j *rota.Job) {
 }
 
 // remove takes a job out of the store, with its run.
-func (w *World) remove(id rota.ID) {
+func (w *UnitOfWork) remove(id rota.ID) {
 	r := w.jobs[id]
 	w.remember(r)
 	w.touch(r)
@@ -254,7 +254,7 @@ func (w *World) remove(id rota.ID) {
 
 // append is the position at the end of a priority. An empty one begins at the
 // first gap.
-func (w *World) append(priority int) int64 {
+func (w *UnitOfWork) append(priority int) int64 {
 	end, known := w.tails[priority]
 	if !known {
 		end = w.tailAnew(priority)
@@ -269,8 +269,8 @@ func (w *World) append(priority int) int64 {
 
 // tailAnew looks for the end of a priority whose tail has left it in this very
 // step: the one thing that a decision can miss.
-func (w *World) tailAnew(priority int) tail {
-	n := &Need{world: w}
+func (w *UnitOfWork) tailAnew(priority int) tail {
+	n := &Need{unit: w}
 	n.tail(priority)
 	if w.more != nil && w.failed == nil {
 		w.failed = w.more(n)
@@ -280,7 +280,7 @@ func (w *World) tailAnew(priority int) tail {
 
 // leave forgets the tail of a priority if the job that leaves it may be the
 // tail, so that whoever appends next asks for it again.
-func (w *World) leave(j *rota.Job) {
+func (w *UnitOfWork) leave(j *rota.Job) {
 	end, known := w.tails[j.Priority]
 	if !known || j.Position < end.position {
 		return
@@ -291,7 +291,7 @@ func (w *World) leave(j *rota.Job) {
 }
 
 // jobIDs are the ids of a command's jobs.
-func (w *World) jobIDs(c *rota.Enqueue) []rota.ID {
+func (w *UnitOfWork) jobIDs(c *rota.Enqueue) []rota.ID {
 	ids, known := w.ids[c]
 	if !known {
 		ids = make([]rota.ID, len(c.Jobs))
@@ -305,7 +305,7 @@ func (w *World) jobIDs(c *rota.Enqueue) []rota.ID {
 
 // standing is the end of what this world itself has put at a priority, for a
 // tail that is asked for again.
-func (w *World) standing(priority int) (end tail) {
+func (w *UnitOfWork) standing(priority int) (end tail) {
 	for _, r := range w.touchedJobs {
 		if r.is != nil && standsAt(r.is, priority) {
 			end = end.or(r.is.Position)
@@ -319,23 +319,23 @@ func standsAt(j *rota.Job, priority int) bool {
 }
 
 // wrote says whether a command has written about a job before.
-func (w *World) wrote(c rota.Command, job rota.ID) bool {
+func (w *UnitOfWork) wrote(c rota.Command, job rota.ID) bool {
 	return w.audits[rota.AuditID(c.Head().ID, c.Verb(), job)]
 }
 
-func (w *World) log(c rota.Command, act string, job rota.ID, detail string) {
+func (w *UnitOfWork) log(c rota.Command, act string, job rota.ID, detail string) {
 	w.write(rota.AuditEntry{
 		ID: rota.AuditID(c.Head().ID, c.Verb(), job), At: w.Now, Actor: c.Head().Actor, Act: act, JobID: job, Detail: detail,
 	})
 }
 
 // wroteOf says whether a command has written about something with a name before.
-func (w *World) wroteOf(c rota.Command, subject string) bool {
+func (w *UnitOfWork) wroteOf(c rota.Command, subject string) bool {
 	return w.audits[rota.AuditNameID(c.Head().ID, c.Verb(), subject)]
 }
 
 // logOf writes about something that has a name.
-func (w *World) logOf(c rota.Command, act, subject, detail string) {
+func (w *UnitOfWork) logOf(c rota.Command, act, subject, detail string) {
 	w.write(rota.AuditEntry{
 		ID: rota.AuditNameID(c.Head().ID, c.Verb(), subject), At: w.Now, Actor: c.Head().Actor, Act: act,
 		Subject: subject, Detail: detail,
@@ -344,14 +344,14 @@ func (w *World) logOf(c rota.Command, act, subject, detail string) {
 
 // noteOf writes what a command did to something besides what it is about. A
 // command may do several things to one.
-func (w *World) noteOf(c rota.Command, act, subject, detail string) {
+func (w *UnitOfWork) noteOf(c rota.Command, act, subject, detail string) {
 	w.write(rota.AuditEntry{
 		ID: rota.AuditNameID(c.Head().ID, c.Verb(), act+" "+subject), At: w.Now, Actor: c.Head().Actor, Act: act,
 		Subject: subject, Detail: detail,
 	})
 }
 
-func (w *World) write(e rota.AuditEntry) {
+func (w *UnitOfWork) write(e rota.AuditEntry) {
 	kept := len(w.audit)
 	w.otherwise(func() { w.audit = w.audit[:kept] })
 	setWithUndo(w, w.audits, e.ID, true)
@@ -359,7 +359,7 @@ func (w *World) write(e rota.AuditEntry) {
 }
 
 // activeReservation is the one that is active, nil if none is.
-func (w *World) activeReservation() *rota.Reservation {
+func (w *UnitOfWork) activeReservation() *rota.Reservation {
 	if r := w.reservations.get(w.active); r != nil && r.Status == rota.ReservationActive {
 		return r
 	}
@@ -372,7 +372,7 @@ func (w *World) activeReservation() *rota.Reservation {
 }
 
 // drop forgets an intent, whether or not it stands.
-func (w *World) drop(i Intent) {
+func (w *UnitOfWork) drop(i Intent) {
 	if w.intents.rows[i] == nil {
 		w.intents.put(i, &i)
 	}
@@ -380,7 +380,7 @@ func (w *World) drop(i Intent) {
 }
 
 // intend notes down that a Sweep has something to do.
-func (w *World) intend(kind, name string) {
+func (w *UnitOfWork) intend(kind, name string) {
 	i := Intent{Kind: kind, Name: name}
 	w.intents.set(w, i, &i)
 }

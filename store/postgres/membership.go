@@ -6,7 +6,7 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-var _ rota.Roll = (*Store)(nil)
+var _ rota.Membership = (*Store)(nil)
 
 const (
 	sqlAttend = `
@@ -39,20 +39,20 @@ WHERE life = $1`
 	clockNow = `(extract(epoch FROM clock_timestamp()) * 1000000)::bigint`
 )
 
-// Attend notes that a node is there, and says who leads.
-func (s *Store) Attend(ctx context.Context, a rota.Attend) (at rota.Attendance, err error) {
-	own := []param{textAlways(a.Node), idParam(a.Life), intParam(a.Lease.Microseconds())}
+// Heartbeat notes that a node is there, and says who leads.
+func (s *Store) Heartbeat(ctx context.Context, a rota.NodeHeartbeat) (at rota.MembershipState, err error) {
+	own := []param{textAlways(a.Node), idParam(a.Incarnation), intParam(a.Lease.Microseconds())}
 	err = s.ask(ctx, "attend",
 		ask{sql: sqlAttend, params: own}, ask{sql: sqlLead, params: own}, ask{sql: sqlForget},
-		ask{sql: sqlRoll, params: []param{idParam(a.Life)}, each: func(r row) error {
-			at = rota.Attendance{Nodes: int(r.int(0)), Leader: r.text(1), Leads: r.bool(2)}
+		ask{sql: sqlRoll, params: []param{idParam(a.Incarnation)}, each: func(r row) error {
+			at = rota.MembershipState{Nodes: int(r.int(0)), Leader: r.text(1), Leads: r.bool(2)}
 			return nil
 		}})
 	return at, err
 }
 
-// Depart takes a node off the roll.
-func (s *Store) Depart(ctx context.Context, node string, life rota.ID) error {
+// Leave takes a node off the roll.
+func (s *Store) Leave(ctx context.Context, node string, incarnation rota.ID) error {
 	return s.ask(ctx, "depart",
-		ask{sql: sqlDepart, params: []param{textAlways(node), idParam(life)}}, ask{sql: sqlResign, params: []param{idParam(life)}})
+		ask{sql: sqlDepart, params: []param{textAlways(node), idParam(incarnation)}}, ask{sql: sqlResign, params: []param{idParam(incarnation)}})
 }

@@ -23,7 +23,7 @@ type roll struct {
 
 // rollCall is the last answer, and until when it holds.
 type rollCall struct {
-	rota.Attendance
+	rota.MembershipState
 	until time.Time
 }
 
@@ -37,7 +37,7 @@ func (r *roll) run(ctx context.Context) {
 	var out outage
 	for ctx.Err() == nil {
 		asked := time.Now() // before: the lease begins after it
-		at, err := r.e.config.Roll.Attend(ctx, rota.Attend{Node: r.e.config.Name, Life: r.e.life, Lease: r.lease})
+		at, err := r.e.config.Roll.Heartbeat(ctx, rota.NodeHeartbeat{Node: r.e.config.Name, Incarnation: r.e.incarnation, Lease: r.lease})
 		if err == nil {
 			r.note(at, asked.Add(r.lease))
 			out.passed(r.e.config.Logger, "the roll is kept again")
@@ -49,12 +49,12 @@ func (r *roll) run(ctx context.Context) {
 	r.state.Store(nil)
 	leaving, done := context.WithTimeout(context.Background(), rollLeave)
 	defer done()
-	_ = r.e.config.Roll.Depart(leaving, r.e.config.Name, r.e.life) // otherwise its lease runs out
+	_ = r.e.config.Roll.Leave(leaving, r.e.config.Name, r.e.incarnation) // otherwise its lease runs out
 }
 
 const rollLeave = 2 * time.Second
 
-func (r *roll) note(at rota.Attendance, until time.Time) {
+func (r *roll) note(at rota.MembershipState, until time.Time) {
 	if before := r.state.Swap(&rollCall{at, until}); at.Leads && (before == nil || !before.Leads) {
 		r.e.config.Logger.Info("this process leads: it does what need be done only once", "node", r.e.config.Name, "nodes", at.Nodes)
 	}

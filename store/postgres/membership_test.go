@@ -13,17 +13,17 @@ import (
 // lease, and when it has run out another leads, and the first is told so.
 func TestOneOfTheRollLeads(t *testing.T) {
 	s := openTest(t, Config{Logger: quiet})
-	attend := func(node string, life rota.ID, lease time.Duration) rota.Attendance {
+	attend := func(node string, incarnation rota.ID, lease time.Duration) rota.MembershipState {
 		t.Helper()
-		at, err := s.Attend(t.Context(), rota.Attend{Node: node, Life: life, Lease: lease})
+		at, err := s.Heartbeat(t.Context(), rota.NodeHeartbeat{Node: node, Incarnation: incarnation, Lease: lease})
 		must(t, err)
 		return at
 	}
 	a, b := rota.NewID(), rota.NewID()
-	if at := attend("a", a, time.Minute); at != (rota.Attendance{Nodes: 1, Leader: "a", Leads: true}) {
+	if at := attend("a", a, time.Minute); at != (rota.MembershipState{Nodes: 1, Leader: "a", Leads: true}) {
 		t.Errorf("%+v", at)
 	}
-	if at := attend("b", b, time.Hour); at != (rota.Attendance{Nodes: 2, Leader: "a"}) {
+	if at := attend("b", b, time.Hour); at != (rota.MembershipState{Nodes: 2, Leader: "a"}) {
 		t.Errorf("%+v", at)
 	}
 	if left := rows(t, s, `SELECT (until - since) / 1000000 FROM rota_leader`)[0][0]; left != "60" {
@@ -39,11 +39,11 @@ func TestOneOfTheRollLeads(t *testing.T) {
 	if at := attend("a", a, time.Minute); at.Leads || at.Leader != "b" {
 		t.Errorf("one that comes back: %+v", at)
 	}
-	must(t, s.Depart(t.Context(), "a", a))
+	must(t, s.Leave(t.Context(), "a", a))
 	if at := attend("b", b, time.Minute); !at.Leads {
 		t.Errorf("who leaves and does not lead took the leader along: %+v", at)
 	}
-	must(t, s.Depart(t.Context(), "b", b))
+	must(t, s.Leave(t.Context(), "b", b))
 	if at := attend("a", a, time.Minute); !at.Leads || at.Nodes != 2 {
 		t.Errorf("when the leader has left: %+v", at)
 	}
@@ -59,7 +59,7 @@ func TestOfManyWhoAttendAtOnceOneLeads(t *testing.T) {
 		var all sync.WaitGroup
 		for i := range 8 {
 			all.Go(func() {
-				at, err := []*Store{s, other}[i%2].Attend(t.Context(), rota.Attend{Node: "n", Life: rota.NewID(), Lease: time.Minute})
+				at, err := []*Store{s, other}[i%2].Heartbeat(t.Context(), rota.NodeHeartbeat{Node: "n", Incarnation: rota.NewID(), Lease: time.Minute})
 				if err != nil {
 					t.Error(err)
 				}

@@ -1,4 +1,4 @@
-package bell
+package fanout
 
 import (
 	"slices"
@@ -43,11 +43,11 @@ func (w *Watchers) all() []*watcher {
 	return nil
 }
 
-// Some says whether anybody watches: events that nobody sees need not be made.
-func (w *Watchers) Some() bool { return len(w.all()) > 0 }
+// Any says whether anybody watches: events that nobody sees need not be made.
+func (w *Watchers) Any() bool { return len(w.all()) > 0 }
 
-// Tell tells everybody.
-func (w *Watchers) Tell(events []rota.Event) {
+// Publish tells everybody.
+func (w *Watchers) Publish(events []rota.Event) {
 	if len(events) == 0 {
 		return
 	}

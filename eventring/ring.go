@@ -1,6 +1,6 @@
 // Package feed keeps what happened lately, in this process, for those who
 // follow it.
-package feed
+package eventring
 
 import (
 	"crypto/rand"
@@ -13,12 +13,12 @@ import (
 // DefaultSize is how many events are kept.
 const DefaultSize = 16_384
 
-// Feed is a ring of the newest events, numbered from 1. Numbers belong to one
+// Ring is a ring of the newest events, numbered from 1. Numbers belong to one
 // life of a process: an event that is no longer kept, or of another life, cannot
 // be gone back to, and a follower has to read the rows anew.
-type Feed struct {
-	life string
-	stop func()
+type Ring struct {
+	incarnation string
+	stop        func()
 
 	mu        sync.Mutex
 	ring      []rota.Event
@@ -36,12 +36,12 @@ type Entry struct {
 }
 
 // New follows a store. A size of 0 is DefaultSize.
-func New(store rota.Store, size int) *Feed {
+func New(store rota.Store, size int) *Ring {
 	if size == 0 {
 		size = DefaultSize
 	}
-	f := &Feed{
-		life: newLife(), ring: make([]rota.Event, size), changed: make(chan struct{}), listeners: map[int]func([]rota.Event){},
+	f := &Ring{
+		incarnation: newLife(), ring: make([]rota.Event, size), changed: make(chan struct{}), listeners: map[int]func([]rota.Event){},
 	}
 	f.stop = store.Watch(f.add)
 	return f
@@ -53,13 +53,13 @@ func newLife() string {
 	return hex.EncodeToString(b[:])
 }
 
-// Life names this numbering among those of other processes.
-func (f *Feed) Life() string { return f.life }
+// Incarnation names this numbering among those of other processes.
+func (f *Ring) Incarnation() string { return f.incarnation }
 
 // Publish adds what no store tells.
-func (f *Feed) Publish(e rota.Event) { f.add([]rota.Event{e}) }
+func (f *Ring) Publish(e rota.Event) { f.add([]rota.Event{e}) }
 
-func (f *Feed) add(events []rota.Event) {
+func (f *Ring) add(events []rota.Event) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, e := range events {
@@ -76,7 +76,7 @@ func (f *Feed) add(events []rota.Event) {
 }
 
 // Last is the number of the newest event, 0 if there is none.
-func (f *Feed) Last() uint64 {
+func (f *Ring) Last() uint64 {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.last
@@ -89,7 +89,7 @@ const PageMax = 512
 // Page returns the first events after a number, at most so many and at most
 // PageMax. Gap says that some of them are no longer kept, or that the number is
 // not of this life.
-func (f *Feed) Page(seq uint64, limit int) (entries []Entry, gap bool) {
+func (f *Ring) Page(seq uint64, limit int) (entries []Entry, gap bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if seq > f.last {
@@ -109,7 +109,7 @@ func (f *Feed) Page(seq uint64, limit int) (entries []Entry, gap bool) {
 
 // Since returns all events after a number, a page at a time. What is gone by the
 // time its page comes is a gap, and what was before it is left out.
-func (f *Feed) Since(seq uint64) (entries []Entry, gap bool) {
+func (f *Ring) Since(seq uint64) (entries []Entry, gap bool) {
 	for end := f.Last(); ; {
 		page, lost := f.Page(seq, PageMax)
 		if lost {
@@ -127,16 +127,16 @@ func (f *Feed) Since(seq uint64) (entries []Entry, gap bool) {
 
 // Changed returns a channel that is closed at the next event. Take it before
 // asking Since, and nothing is missed.
-func (f *Feed) Changed() <-chan struct{} {
+func (f *Ring) Changed() <-chan struct{} {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.awaited = true
 	return f.changed
 }
 
-// Hear calls a function with events as they come, one call after the other. It
+// Subscribe calls a function with events as they come, one call after the other. It
 // must be quick, and must call neither the store nor the feed.
-func (f *Feed) Hear(hear func([]rota.Event)) (stop func()) {
+func (f *Ring) Subscribe(hear func([]rota.Event)) (stop func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	name := f.next
@@ -150,4 +150,4 @@ func (f *Feed) Hear(hear func([]rota.Event)) (stop func()) {
 }
 
 // Close follows the store no longer. What is kept can still be read.
-func (f *Feed) Close() { f.stop() }
+func (f *Ring) Close() { f.stop() }
