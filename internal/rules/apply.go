@@ -224,7 +224,7 @@ func load(tx Tx, begin *Need, commands []rota.Command) error {
 // was, and both can be read together.
 func recall(tx Tx, n *Need, commands []rota.Command) {
 	memory, has := tx.(RowCache)
-	if !has || n.Taken == nil {
+	if !has || n.ClaimedBefore == nil {
 		return
 	}
 	if memory.LoadCached(n, n.unit); n.bounded() {

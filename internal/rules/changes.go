@@ -15,12 +15,12 @@ import (
 type Changes struct {
 	Now time.Time // of the step
 
-	Groups  []Change[rota.ID, rota.Group]
-	Jobs    []JobChange // jobs that were there, with their runs
-	NewJobs []*rota.Job // as they enter: QUEUED
-	Moved   []JobChange // of those, what changes in the same step
-	Gone    []*rota.Job // jobs that are removed with their runs, last attempts first
-	Keys    []Change[Key, KeyRecord]
+	Groups        []Change[rota.ID, rota.Group]
+	Jobs          []JobChange // jobs that were there, with their runs
+	NewJobs       []*rota.Job // as they enter: QUEUED
+	NewJobChanges []JobChange // of those, what changes in the same step
+	RemovedJobs   []*rota.Job // jobs that are removed with their runs, last attempts first
+	Keys          []Change[Key, KeyRecord]
 
 	Types        []Change[string, rota.Type]
 	Templates    []Change[string, rota.Template]
@@ -77,7 +77,7 @@ type JobChange struct {
 
 // Empty reports whether there is nothing to write.
 func (c *Changes) Empty() bool {
-	return len(c.NewJobs)+len(c.Jobs)+len(c.Gone)+len(c.Keys)+len(c.Audit)+
+	return len(c.NewJobs)+len(c.Jobs)+len(c.RemovedJobs)+len(c.Keys)+len(c.Audit)+
 		len(c.Types)+len(c.Templates)+len(c.Schedules)+len(c.Throttle)+len(c.Webhooks)+len(c.Groups)+len(c.Reservations)+
 		len(c.Requests)+len(c.Buckets)+len(c.Intents)+len(c.Dropped) == 0
 }
@@ -113,13 +113,13 @@ func (w *UnitOfWork) queues() bool {
 func (c *Changes) addJob(r *jobRow) {
 	was, changes := r.was, &c.Jobs
 	if r.born != nil {
-		was, changes = r.born, &c.Moved
+		was, changes = r.born, &c.NewJobChanges
 		c.NewJobs = append(c.NewJobs, r.born)
 	}
 	switch {
 	case r.is == was:
 	case r.is == nil:
-		c.Gone = append(c.Gone, was)
+		c.RemovedJobs = append(c.RemovedJobs, was)
 	default:
 		if fields := diffJob(was, r.is) | diffRun(was.Run, r.is.Run); fields != 0 {
 			*changes = append(*changes, JobChange{Job: r.is, Fields: fields})

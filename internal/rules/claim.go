@@ -8,7 +8,7 @@ import (
 )
 
 func needClaim(n *Need, c *rota.Claim) {
-	taken, known := n.taken(Taken{Command: c.ID})
+	taken, known := n.taken(ClaimedBefore{Command: c.ID})
 	lanes := distinct(c.Types)
 	bounded := needRooms(n, lanes)
 	if !known || len(taken) > 0 || n.unit.took || !bounded || n.unit.timeless(c) || heldBack(n.unit, c) {
@@ -20,7 +20,7 @@ func needClaim(n *Need, c *rota.Claim) {
 	}
 	heads, _ := n.heads(Heads{
 		Types: types, Capacity: rooms, Limit: c.Limit, Shared: globalRoom(n.unit, c.Limit), Bytes: rota.ClaimBytesMax,
-		Joint: n.unit.joint,
+		AfterEnqueues: n.unit.joint,
 	})
 	for _, id := range heads {
 		needStart(n, n.unit.job(id))

@@ -12,9 +12,9 @@ import (
 // heads that were looked at beside what is new would be cut short for the wrong
 // jobs, and some that were locked would not be taken.
 
-// Joint says whether a claim is decided in the world of enqueues. PutMoreHeads has it
+// ClaimAfterEnqueues says whether a claim is decided in the world of enqueues. PutMoreHeads has it
 // decided apart.
-func (w *UnitOfWork) Joint() bool { return w.joint }
+func (w *UnitOfWork) ClaimAfterEnqueues() bool { return w.joint }
 
 // headsOf are the heads of the order.
 func headsOf(w *UnitOfWork, c *rota.Claim) []rota.ID {
@@ -90,7 +90,7 @@ func together(tx Tx, w *UnitOfWork, commands []rota.Command) error {
 		return err
 	}
 	tells := listeners(hooks.All) > 0
-	for _, of := range hooks.Of {
+	for _, of := range hooks.ByTemplate {
 		tells = tells || listeners(of) > 0
 	}
 	if tells {

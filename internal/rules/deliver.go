@@ -9,8 +9,8 @@ import (
 
 // Hooks are the webhooks in force.
 type Hooks struct {
-	All []rota.Webhook            // told of everything
-	Of  map[string][]rota.Webhook // by template, told of its jobs; only templates that have some
+	All        []rota.Webhook            // told of everything
+	ByTemplate map[string][]rota.Webhook // by template, told of its jobs; only templates that have some
 }
 
 // deliver adds to a step that was decided the jobs that tell webhooks of it, so
@@ -139,7 +139,7 @@ func (p *postman) of(template string) []rota.Webhook {
 	if p.hooks == nil {
 		return nil
 	}
-	return p.hooks.Of[template]
+	return p.hooks.ByTemplate[template]
 }
 
 // job tells of what happened to a job, unless it is one of Rota's own: what they

@@ -106,8 +106,8 @@ func hidden(w *UnitOfWork, j *rota.Job) bool {
 // needRest asks for what is to be ended of a schedule, and for what its end
 // touches.
 func needRest(n *Need, schedule string, before int64, limit int) {
-	n.rest(DroppedJobs{Schedule: schedule, Before: before, Which: DroppedRunning, Limit: limit})
-	queued := DroppedJobs{Schedule: schedule, Before: before, Which: DroppedQueued, Limit: limit}
+	n.rest(DroppedJobs{Schedule: schedule, Before: before, Kind: DroppedRunning, Limit: limit})
+	queued := DroppedJobs{Schedule: schedule, Before: before, Kind: DroppedQueued, Limit: limit}
 	n.rest(queued)
 	for _, j := range n.unit.restOf(queued) {
 		needEnd(n, j, false)
@@ -119,13 +119,13 @@ func needRest(n *Need, schedule string, before int64, limit int) {
 // then goes before it gets that one's turn.
 func endRest(w *UnitOfWork, c rota.Command, d *Dropped, before int64, most, asked int) (stopping, cancelled int) {
 	reason := "job " + d.Schedule + " was dropped"
-	runs := w.restOf(DroppedJobs{Schedule: d.Schedule, Before: before, Which: DroppedRunning, Limit: asked})
+	runs := w.restOf(DroppedJobs{Schedule: d.Schedule, Before: before, Kind: DroppedRunning, Limit: asked})
 	for _, j := range runs[:min(len(runs), most)] {
 		stopRun(w, j.ID, d.By, reason)
 		w.logFor(c, d.By, rota.AuditJobCancelled, j.ID, reason)
 		stopping++
 	}
-	queued := w.restOf(DroppedJobs{Schedule: d.Schedule, Before: before, Which: DroppedQueued, Limit: asked})
+	queued := w.restOf(DroppedJobs{Schedule: d.Schedule, Before: before, Kind: DroppedQueued, Limit: asked})
 	for _, j := range queued[:min(len(queued), most-stopping)] {
 		cancelJob(w, c, j.ID, true)
 		w.logFor(c, d.By, rota.AuditJobCancelled, j.ID, reason)
@@ -139,11 +139,11 @@ func (w *UnitOfWork) restOf(q DroppedJobs) (jobs []*rota.Job) {
 	ids := slices.Concat(w.rest.get(q), w.born[q.Schedule])
 	slices.SortFunc(ids, rota.ID.Compare)
 	for _, id := range slices.Compact(ids) {
-		if j := w.job(id); j != nil && j.CreatedAt.UnixMicro() < q.Before && q.Which.picks(j) {
+		if j := w.job(id); j != nil && j.CreatedAt.UnixMicro() < q.Before && q.Kind.picks(j) {
 			jobs = append(jobs, j)
 		}
 	}
-	if q.Which == DroppedQueued {
+	if q.Kind == DroppedQueued {
 		slices.Reverse(jobs)
 	}
 	return jobs[:min(len(jobs), q.Limit)]
@@ -185,11 +185,11 @@ func needSweepDrop(n *Need, schedule string, limit int) {
 }
 
 func restLive(d *Dropped) DroppedJobs {
-	return DroppedJobs{Schedule: d.Schedule, Before: d.Before, Which: DroppedLive, Limit: 1}
+	return DroppedJobs{Schedule: d.Schedule, Before: d.Before, Kind: DroppedLive, Limit: 1}
 }
 
 func restEnded(d *Dropped, limit int) DroppedJobs {
-	return DroppedJobs{Schedule: d.Schedule, Before: d.Hidden, Which: DroppedEnded, Limit: limit}
+	return DroppedJobs{Schedule: d.Schedule, Before: d.Hidden, Kind: DroppedEnded, Limit: limit}
 }
 
 // sweepDrop ends what is left of a definition that was dropped, and removes what

@@ -37,9 +37,9 @@ func (c *Changes) tell(job func(rota.EventKind, *rota.Job), other func(rota.Even
 	for _, j := range c.NewJobs {
 		job(rota.EventJobEnqueued, j)
 	}
-	tellStarts(c.Moved, job)
+	tellStarts(c.NewJobChanges, job)
 	tellSequels(c.Jobs, job)
-	tellSequels(c.Moved, job)
+	tellSequels(c.NewJobChanges, job)
 	c.tellSchedules(other)
 	c.tellReservations(other)
 }

@@ -12,8 +12,8 @@ func needExpire(n *Need, c *rota.Expire) {
 	}
 }
 
-func overdue(w *UnitOfWork, c *rota.Expire) Waits {
-	return Waits{Now: w.Now.UnixMicro(), Limit: sweep(c.Limit) + 1}
+func overdue(w *UnitOfWork, c *rota.Expire) ExpiredWaits {
+	return ExpiredWaits{Now: w.Now.UnixMicro(), Limit: sweep(c.Limit) + 1}
 }
 
 // decideExpire ends the wait of jobs whose dependencies did not complete in

@@ -34,11 +34,11 @@ type Facts struct {
 	BeforeType int // those of its type, counted likewise
 }
 
-// FewJobs is how many jobs an explanation names.
-const FewJobs = 5
+// NamedJobsMax is how many jobs an explanation names.
+const NamedJobsMax = 5
 
-// BeforeMax is how far it counts those that come before a job.
-const BeforeMax = 10_000
+// CountMax is how far it counts those that come before a job.
+const CountMax = 10_000
 
 // Explain says why a job does not run: every reason, in the order of
 // rota.ReasonCodes, and at least one. Of a job that runs or has ended there is

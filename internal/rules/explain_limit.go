@@ -122,7 +122,7 @@ func (a *account) others() string {
 }
 
 func count(n int) string {
-	if n > BeforeMax {
+	if n > CountMax {
 		return "more than 10,000"
 	}
 	return fmt.Sprint(n)

@@ -132,7 +132,7 @@ var orders = []explained{
 	},
 	{
 		"very many come before it",
-		aboutOrder(BeforeMax+2, BeforeMax+1),
+		aboutOrder(CountMax+2, CountMax+1),
 		only(because(rota.ReasonOrder, "In the order more than 10,000 ready jobs come before it, more than 10,000 of type mail.", toTheTop)),
 	},
 	{

@@ -72,7 +72,7 @@ func randomFacts(rt *rapid.T) *Facts {
 	if draw("reservation") {
 		f.Reservation = &rota.Reservation{Node: "w1", Status: rota.ReservationActive, ExpiresAt: someTime(rt)}
 	}
-	for i := range n("others", FewJobs+1) {
+	for i := range n("others", NamedJobsMax+1) {
 		f.Earlier, f.Ahead = append(f.Earlier, randomJob(rt, 10+i)), append(f.Ahead, randomJob(rt, 20+i))
 	}
 	for range n("dependencies", 2) {

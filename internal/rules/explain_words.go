@@ -53,15 +53,15 @@ func among(jobs []*rota.Job) string {
 		return first
 	case others == 1:
 		return first + ", and 1 other"
-	case others < FewJobs:
+	case others < NamedJobsMax:
 		return fmt.Sprintf("%s, and %d others", first, others)
 	}
-	return fmt.Sprintf("%s, and at least %d others", first, FewJobs)
+	return fmt.Sprintf("%s, and at least %d others", first, NamedJobsMax)
 }
 
 // few are the ids of the first of some jobs.
 func few(jobs []*rota.Job) (ids []rota.ID) {
-	for _, j := range jobs[:min(len(jobs), FewJobs)] {
+	for _, j := range jobs[:min(len(jobs), NamedJobsMax)] {
 		ids = append(ids, j.ID)
 	}
 	return ids

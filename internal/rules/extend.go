@@ -4,7 +4,7 @@ import "github.com/rotajobs/rota"
 
 func needExtend(n *Need, c *rota.Extend) {
 	n.active()
-	n.Pass = true
+	n.SkipLocked = true
 	for i := range c.Items {
 		n.lease(c.Items[i].JobID)
 	}

@@ -10,7 +10,7 @@ import (
 
 func needEnqueueGroup(n *Need, c *rota.EnqueueGroup) {
 	if n.group(c.GroupID()) != nil {
-		n.members(Members{Group: c.GroupID(), Which: MembersFirst, Limit: rota.JobsMax})
+		n.members(Members{Group: c.GroupID(), Kind: MembersFirst, Limit: rota.JobsMax})
 		return
 	}
 	for i := range c.Jobs {
@@ -27,7 +27,7 @@ func needEnqueueGroup(n *Need, c *rota.EnqueueGroup) {
 func decideEnqueueGroup(w *UnitOfWork, c *rota.EnqueueGroup) (rota.Reply, *rota.Error) {
 	if g := w.groups.get(c.GroupID()); g != nil {
 		reply := &rota.GroupEnqueued{Group: g}
-		for _, id := range w.members.get(Members{Group: g.ID, Which: MembersFirst, Limit: rota.JobsMax}) {
+		for _, id := range w.members.get(Members{Group: g.ID, Kind: MembersFirst, Limit: rota.JobsMax}) {
 			reply.Jobs = append(reply.Jobs, public(w.job(id)))
 		}
 		return reply, nil
@@ -89,7 +89,7 @@ func needMemberEnd(n *Need, j *rota.Job, dies bool) {
 		return
 	}
 	if dies && g.OnFailure != rota.FailureContinue {
-		needDoom(n, Members{Group: g.ID, Which: MembersQueued, Limit: rota.MembersMax + 1})
+		needDoom(n, Members{Group: g.ID, Kind: MembersQueued, Limit: rota.MembersMax + 1})
 	}
 	if g.Mode == rota.GroupSequential {
 		ids, _ := n.members(nextMembers(g.ID))
@@ -108,7 +108,7 @@ func (w *UnitOfWork) cutShort(q Members) bool {
 
 // nextMembers asks for those who may have their turn next.
 func nextMembers(group rota.ID) Members {
-	return Members{Group: group, Which: MembersLive, Limit: rota.MembersMax + 1}
+	return Members{Group: group, Kind: MembersLive, Limit: rota.MembersMax + 1}
 }
 
 // needDoom asks for members that are to be ended, and for what their end touches.
@@ -134,7 +134,7 @@ func memberEnded(w *UnitOfWork, c rota.Command, j *rota.Job) {
 			ending = rota.EndingSkip
 		}
 		g = endGroup(w, g, ending, "a member died: job "+j.ID.String(), c.Head().Actor)
-		doomSome(w, c, g, Members{Group: g.ID, Which: MembersQueued, Limit: rota.MembersMax + 1})
+		doomSome(w, c, g, Members{Group: g.ID, Kind: MembersQueued, Limit: rota.MembersMax + 1})
 		return
 	}
 	if g.Mode == rota.GroupSequential {
@@ -174,10 +174,10 @@ func (q Members) picks(j *rota.Job) bool {
 	switch {
 	case j.Sequel != "":
 		return false
-	case j.Status == rota.StatusQueued || q.Which == MembersLive:
+	case j.Status == rota.StatusQueued || q.Kind == MembersLive:
 		return true
 	}
-	return q.Which == MembersEnding && j.Run != nil && j.Run.Open() && j.Run.CancelAt.IsZero()
+	return q.Kind == MembersEnding && j.Run != nil && j.Run.Open() && j.Run.CancelAt.IsZero()
 }
 
 func endGroup(w *UnitOfWork, g *rota.Group, ending rota.Ending, reason, by string) *rota.Group {
@@ -239,7 +239,7 @@ func doomedMembers(g *rota.Group, limit int) Members {
 	if g.Ending == rota.EndingCancel {
 		which = MembersEnding
 	}
-	return Members{Group: g.ID, Which: which, Limit: limit}
+	return Members{Group: g.ID, Kind: which, Limit: limit}
 }
 
 func groupSubject(id rota.ID) string { return "group " + id.String() }
@@ -250,7 +250,7 @@ func needCancelGroup(n *Need, c *rota.CancelGroup) {
 		return
 	}
 	n.members(nextMembers(c.GroupID))
-	needDoom(n, Members{Group: c.GroupID, Which: MembersEnding, Limit: rota.MembersMax + 1})
+	needDoom(n, Members{Group: c.GroupID, Kind: MembersEnding, Limit: rota.MembersMax + 1})
 }
 
 // decideCancelGroup writes down that the group is cancelled, which takes effect
@@ -271,6 +271,6 @@ func decideCancelGroup(w *UnitOfWork, c *rota.CancelGroup) (rota.Reply, *rota.Er
 	g = endGroup(w, g, rota.EndingCancel, c.Reason, c.Actor)
 	w.logOf(c, rota.AuditGroupCancelled, groupSubject(g.ID), c.Reason)
 	reply := &rota.CancelledGroup{Group: g}
-	reply.Cancelled, reply.Stopping, reply.More = doomSome(w, c, g, Members{Group: g.ID, Which: MembersEnding, Limit: rota.MembersMax + 1})
+	reply.Cancelled, reply.Stopping, reply.More = doomSome(w, c, g, Members{Group: g.ID, Kind: MembersEnding, Limit: rota.MembersMax + 1})
 	return reply, nil
 }

@@ -27,7 +27,7 @@ func (n *Need) keyQueue(key string) {
 // laneOf is the question that a key asks as it is limited now: for one more job
 // than a command changes.
 func laneOf(w *UnitOfWork, key string) KeyQueue {
-	return KeyQueue{Key: key, Limit: laneMost(w, key) + 1, Free: !limitedKey(w, key)}
+	return KeyQueue{Key: key, Limit: laneMost(w, key) + 1, Unlimited: !limitedKey(w, key)}
 }
 
 // laneMost is how many jobs of a lane a command changes: as many as may run, and
@@ -108,7 +108,7 @@ var noLimits rota.ThrottleSpec
 // places, and reports whether it got done.
 func balance(w *UnitOfWork, lane KeyQueue, most int) (changed int, done bool) {
 	view := w.lanes.get(lane)
-	if lane.Free && len(view.Types) == 0 {
+	if lane.Unlimited && len(view.Types) == 0 {
 		return 0, true
 	}
 	want := roomOfLane(w, lane, view)

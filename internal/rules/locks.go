@@ -35,10 +35,10 @@ type Locks struct {
 	// Order says that the step looks at how queued jobs stand to each other, or
 	// changes one that stays: who claims meanwhile would pass over what is locked.
 	Order bool
-	// Sets says that the step has looked at rows not by their keys but by what
+	// PredicateReads says that the step has looked at rows not by their keys but by what
 	// holds for them, which others may make true for more. What it looked at
 	// belongs to what has a name above; under its lock it is to be looked at again.
-	Sets bool
+	PredicateReads bool
 }
 
 // Locks lists them.
@@ -48,7 +48,7 @@ func (w *UnitOfWork) Locks() Locks {
 		Graph: len(w.reach.answers) > 0, Throttle: w.throttleAsked, Webhooks: w.webhooksAsked, Active: w.activeBinds,
 		Types: sortedKeys(w.types.rows), Templates: sortedKeys(w.templates.rows), Schedules: sortedKeys(w.schedules.rows),
 		Groups: slices.SortedFunc(maps.Keys(w.groups.rows), rota.ID.Compare),
-		Order:  w.reorders(), Sets: w.asksSets(),
+		Order:  w.reorders(), PredicateReads: w.asksSets(),
 	}
 	l.Requests = slices.SortedFunc(maps.Keys(w.requests.rows), func(a, b RequestKey) int {
 		return cmp.Or(cmp.Compare(a.Actor, b.Actor), cmp.Compare(a.Key, b.Key))
@@ -136,9 +136,9 @@ func (w *UnitOfWork) EachJob(show func(j *rota.Job, changes bool)) {
 	}
 }
 
-// LooksAtReady says whether a world has looked at a job that could be claimed:
+// ReadsReadyJob says whether a world has looked at a job that could be claimed:
 // while that is locked, claims would pass over it.
-func (w *UnitOfWork) LooksAtReady() bool {
+func (w *UnitOfWork) ReadsReadyJob() bool {
 	for _, r := range w.jobs {
 		if r.was != nil && r.was.Ready() {
 			return true
@@ -147,11 +147,11 @@ func (w *UnitOfWork) LooksAtReady() bool {
 	return false
 }
 
-// Makes says whether a world makes a job.
-func (w *UnitOfWork) Makes(id rota.ID) bool {
+// Creates says whether a world makes a job.
+func (w *UnitOfWork) Creates(id rota.ID) bool {
 	r := w.jobs[id]
 	return r != nil && r.born != nil
 }
 
-// LimitsKeys says whether some concurrency key is limited, as far as is known.
-func (w *UnitOfWork) LimitsKeys() bool { return len(w.limits().Keys) > 0 }
+// HasKeyLimits says whether some concurrency key is limited, as far as is known.
+func (w *UnitOfWork) HasKeyLimits() bool { return len(w.limits().Keys) > 0 }

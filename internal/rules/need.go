@@ -14,16 +14,16 @@ type Need struct {
 	told  func() error // tells the world the time; nil: it knows it
 	whole bool         // leases are asked for whole, since more may be decided about them
 
-	Leases  []rota.ID // a job and its run, by id, as far as it takes to beat for it or end it
-	Pass    bool      // those of them that others have locked are passed over, by PutBusy
-	Whole   []rota.ID // the same with everything
-	New     []rota.ID // the same of jobs that are to be made: they are there only if that was done before
-	Retries []rota.ID // the job that retries this one
-	Chains  []rota.ID // the last job of the chain that begins with, or goes through, this one
-	Keys    []Key
-	Plans   []Plan
-	Tails   []int     // priorities: the QUEUED job that comes last
-	Audits  []rota.ID // whether such an entry was written
+	Leases     []rota.ID // a job and its run, by id, as far as it takes to beat for it or end it
+	SkipLocked bool      // those of them that others have locked are passed over, by PutBusy
+	FullJobs   []rota.ID // the same with everything
+	NewJobs    []rota.ID // the same of jobs that are to be made: they are there only if that was done before
+	Retries    []rota.ID // the job that retries this one
+	Chains     []rota.ID // the last job of the chain that begins with, or goes through, this one
+	Keys       []Key
+	Plans      []Plan
+	Tails      []int     // priorities: the QUEUED job that comes last
+	Audits     []rota.ID // whether such an entry was written
 
 	Types        []string
 	Templates    []string
@@ -50,23 +50,23 @@ type Need struct {
 	Open                []Open
 	Redriven            []Redriven
 	Attempts            []Attempts
-	Waits               []Waits
+	ExpiredWaits        []ExpiredWaits
 	Intents             []Intents
 	ExpiredReservations []ExpiredReservations
-	Lapsed              []Lapsed
+	ExpiredRequests     []ExpiredRequests
 	DroppedJobs         []DroppedJobs
 
-	Taken *Taken
-	Heads *Heads
-	Due   *Due
-	Stale *Stale
-	Left  *Left
-	Order []OrderPage
+	ClaimedBefore *ClaimedBefore
+	Heads         *Heads
+	Due           *Due
+	Stale         *Stale
+	Unsettled     *Unsettled
+	Order         []OrderPage
 }
 
-// Taken asks for the jobs that an earlier sending of a claim took, whole, in
+// ClaimedBefore asks for the jobs that an earlier sending of a claim took, whole, in
 // dispatch order.
-type Taken struct{ Command rota.ID }
+type ClaimedBefore struct{ Command rota.ID }
 
 // Heads asks for the first ready jobs of some types, whole, in dispatch order.
 // A store merges the heads of the lanes, so a type that is not asked for, or has
@@ -77,13 +77,13 @@ type Heads struct {
 	Limit    int
 	Shared   int // at most so many of all types but Rota's own, which come past it
 	Bytes    int // of params; the first job comes however long it is
-	// Joint says that the step makes jobs itself, and takes them if nothing else is
+	// AfterEnqueues says that the step makes jobs itself, and takes them if nothing else is
 	// there: it is enough to know whether there is.
-	Joint bool
+	AfterEnqueues bool
 }
 
-// Free says that no type has less room than is asked for.
-func (h *Heads) Free() bool {
+// Unlimited says that no type has less room than is asked for.
+func (h *Heads) Unlimited() bool {
 	return h.Shared >= h.Limit && !slices.ContainsFunc(h.Capacity, func(room int) bool { return room < h.Limit })
 }
 
@@ -101,9 +101,9 @@ type Stale struct {
 	Limit         int
 }
 
-// Left asks for RUNNING jobs that nobody settled, but for those with an open
+// Unsettled asks for RUNNING jobs that nobody settled, but for those with an open
 // run of somebody else, in id order.
-type Left struct {
+type Unsettled struct {
 	Runner      string
 	Incarnation rota.ID
 	Limit       int
@@ -122,8 +122,8 @@ type OrderPage struct {
 // empty says whether nothing is missing. Every field but the first three, and
 // Pass, is a question.
 func (n *Need) empty() bool {
-	return len(n.Leases)+len(n.Whole)+len(n.New)+len(n.Retries)+len(n.Chains)+len(n.Keys)+len(n.Plans)+len(n.Tails)+len(n.Audits)+len(n.Order) == 0 &&
-		n.Taken == nil && n.Heads == nil && n.Due == nil && n.Stale == nil && n.Left == nil && n.alone()
+	return len(n.Leases)+len(n.FullJobs)+len(n.NewJobs)+len(n.Retries)+len(n.Chains)+len(n.Keys)+len(n.Plans)+len(n.Tails)+len(n.Audits)+len(n.Order) == 0 &&
+		n.ClaimedBefore == nil && n.Heads == nil && n.Due == nil && n.Stale == nil && n.Unsettled == nil && n.alone()
 }
 
 // bounded says that nothing is missing of what bounds a claim.
@@ -136,7 +136,7 @@ func (n *Need) alone() bool {
 	return !n.Throttle && !n.Webhooks && !n.Active &&
 		len(n.Types)+len(n.Templates)+len(n.Schedules)+len(n.Groups)+len(n.Reservations)+len(n.Requests)+len(n.Buckets)+
 			len(n.JobsOf)+len(n.Planned)+len(n.Members)+len(n.Blocked)+len(n.OverlapWaiting)+len(n.Latest)+len(n.Dependents)+len(n.Reach)+
-			len(n.Using)+len(n.KeyQueues)+len(n.Open)+len(n.Redriven)+len(n.Attempts)+len(n.Waits)+len(n.Intents)+len(n.ExpiredReservations)+len(n.Lapsed)+len(n.DroppedJobs)+len(n.Dropped) == 0
+			len(n.Using)+len(n.KeyQueues)+len(n.Open)+len(n.Redriven)+len(n.Attempts)+len(n.ExpiredWaits)+len(n.Intents)+len(n.ExpiredReservations)+len(n.ExpiredRequests)+len(n.DroppedJobs)+len(n.Dropped) == 0
 }
 
 // lease returns what a lease is about, or nil if it is absent or not loaded
@@ -164,10 +164,10 @@ func (n *Need) tell() error {
 
 // job returns a job with all there is to it, or nil if it is absent or not
 // loaded yet.
-func (n *Need) job(id rota.ID) *rota.Job { return n.jobInto(&n.Whole, id) }
+func (n *Need) job(id rota.ID) *rota.Job { return n.jobInto(&n.FullJobs, id) }
 
 // newJob returns a job that is to be made, nil unless that was done before.
-func (n *Need) newJob(id rota.ID) *rota.Job { return n.jobInto(&n.New, id) }
+func (n *Need) newJob(id rota.ID) *rota.Job { return n.jobInto(&n.NewJobs, id) }
 
 func (n *Need) jobInto(asked *[]rota.ID, id rota.ID) *rota.Job {
 	r, known := n.unit.jobs[id]
@@ -244,11 +244,11 @@ func (n *Need) page(p OrderPage) ([]rota.ID, bool) {
 	return ids, known
 }
 
-func (n *Need) taken(t Taken) ([]rota.ID, bool) {
+func (n *Need) taken(t ClaimedBefore) ([]rota.ID, bool) {
 	if !n.unit.taken.asked {
 		n.unit.claims = append(n.unit.claims, t.Command)
 	}
-	return ask(&n.unit.taken, &n.Taken, t)
+	return ask(&n.unit.taken, &n.ClaimedBefore, t)
 }
 
 func (n *Need) heads(h Heads) ([]rota.ID, bool) {
@@ -263,8 +263,8 @@ func (n *Need) stale(s Stale) ([]rota.ID, bool) {
 	return ask(&n.unit.stale, &n.Stale, s)
 }
 
-func (n *Need) left(l Left) ([]rota.ID, bool) {
-	return ask(&n.unit.left, &n.Left, l)
+func (n *Need) left(l Unsettled) ([]rota.ID, bool) {
+	return ask(&n.unit.left, &n.Unsettled, l)
 }
 
 // ask puts a question to one of the orders, once.

@@ -64,10 +64,12 @@ func (n *Need) dependents(q Dependents) ([]string, bool) {
 func (n *Need) using(q Using) ([]string, bool)      { return n.unit.using.ask(&n.Using, q) }
 func (n *Need) redriven(q Redriven) (rota.ID, bool) { return n.unit.redriven.ask(&n.Redriven, q) }
 
-func (n *Need) attempts(q Attempts) ([]rota.ID, bool) { return n.unit.attempts.ask(&n.Attempts, q) }
-func (n *Need) waits(q Waits) ([]rota.ID, bool)       { return n.unit.waits.ask(&n.Waits, q) }
-func (n *Need) intents(q Intents) ([]Intent, bool)    { return n.unit.standingBy.ask(&n.Intents, q) }
-func (n *Need) lapsed(q Lapsed) ([]RequestKey, bool)  { return n.unit.lapsed.ask(&n.Lapsed, q) }
+func (n *Need) attempts(q Attempts) ([]rota.ID, bool)  { return n.unit.attempts.ask(&n.Attempts, q) }
+func (n *Need) waits(q ExpiredWaits) ([]rota.ID, bool) { return n.unit.waits.ask(&n.ExpiredWaits, q) }
+func (n *Need) intents(q Intents) ([]Intent, bool)     { return n.unit.standingBy.ask(&n.Intents, q) }
+func (n *Need) lapsed(q ExpiredRequests) ([]RequestKey, bool) {
+	return n.unit.lapsed.ask(&n.ExpiredRequests, q)
+}
 func (n *Need) bygone(q ExpiredReservations) ([]rota.ID, bool) {
 	return n.unit.bygone.ask(&n.ExpiredReservations, q)
 }

@@ -17,8 +17,8 @@ func (w *UnitOfWork) PutJob(j *rota.Job) {
 	}
 }
 
-// PutBusy brings in a job that somebody has locked: it cannot be changed now.
-func (w *UnitOfWork) PutBusy(j *rota.Job) {
+// PutLocked brings in a job that somebody has locked: it cannot be changed now.
+func (w *UnitOfWork) PutLocked(j *rota.Job) {
 	w.PutJob(j)
 	if w.busy == nil {
 		w.busy = map[rota.ID]bool{}
@@ -51,12 +51,12 @@ func (w *UnitOfWork) PutTail(priority int, id rota.ID, position int64) bool {
 	return true
 }
 
-// PutTaken adds a job that an earlier sending of the claim took.
-func (w *UnitOfWork) PutTaken(j *rota.Job) { w.find(&w.taken, j) }
+// PutClaimedBefore adds a job that an earlier sending of the claim took.
+func (w *UnitOfWork) PutClaimedBefore(j *rota.Job) { w.find(&w.taken, j) }
 
-// PutTook notes that the claim took jobs when it was sent before, also where none
+// PutClaimRepeated notes that the claim took jobs when it was sent before, also where none
 // of them is to be found.
-func (w *UnitOfWork) PutTook() { w.took = true }
+func (w *UnitOfWork) PutClaimRepeated() { w.took = true }
 
 // PutHead adds a job of the claim order.
 func (w *UnitOfWork) PutHead(j *rota.Job) { w.find(&w.heads, j) }
@@ -71,8 +71,8 @@ func (w *UnitOfWork) PutDue(j *rota.Job) { w.find(&w.due, j) }
 // PutStale adds a job whose lease is stale.
 func (w *UnitOfWork) PutStale(j *rota.Job) { w.find(&w.stale, j) }
 
-// PutLeft adds a job that nobody settled.
-func (w *UnitOfWork) PutLeft(j *rota.Job) { w.find(&w.left, j) }
+// PutUnsettled adds a job that nobody settled.
+func (w *UnitOfWork) PutUnsettled(j *rota.Job) { w.find(&w.left, j) }
 
 // PutPage adds a job to a page of the order.
 func (w *UnitOfWork) PutPage(p OrderPage, j *rota.Job) {

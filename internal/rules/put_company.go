@@ -47,8 +47,8 @@ func (w *UnitOfWork) PutBlocked(q Blocked, j *rota.Job) { gather(w, &w.blocked, 
 // PutOverlapWaiting adds a job that waits behind an earlier execution.
 func (w *UnitOfWork) PutOverlapWaiting(q OverlapWaiting, j *rota.Job) { gather(w, &w.behind, q, j) }
 
-// PutWait adds a job whose wait for dependencies is over.
-func (w *UnitOfWork) PutWait(q Waits, j *rota.Job) { gather(w, &w.waits, q, j) }
+// PutExpiredWait adds a job whose wait for dependencies is over.
+func (w *UnitOfWork) PutExpiredWait(q ExpiredWaits, j *rota.Job) { gather(w, &w.waits, q, j) }
 
 // PutLatest says which execution counts.
 func (w *UnitOfWork) PutLatest(q Latest, id rota.ID) { w.latest.put(q, id) }
@@ -110,8 +110,8 @@ func gather[Q comparable](w *UnitOfWork, b *book[Q, []rota.ID], q Q, j *rota.Job
 // PutRequest brings in what the key of a request is tied to.
 func (w *UnitOfWork) PutRequest(r *Request) { w.requests.put(r.Key, r) }
 
-// PutLapsed adds the key of a request that is free again.
-func (w *UnitOfWork) PutLapsed(q Lapsed, r *Request) {
+// PutExpiredRequest adds the key of a request that is free again.
+func (w *UnitOfWork) PutExpiredRequest(q ExpiredRequests, r *Request) {
 	w.requests.put(r.Key, r)
 	w.lapsed.put(q, append(w.lapsed.get(q), r.Key))
 }

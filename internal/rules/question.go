@@ -30,19 +30,19 @@ type Planned struct {
 // Members asks for live members of a group, by their place in it.
 type Members struct {
 	Group rota.ID
-	Which Which
+	Kind  MemberKind
 	Limit int
 }
 
-// Which picks members.
-type Which uint8
+// MemberKind picks members.
+type MemberKind uint8
 
 // The picks.
 const (
-	MembersLive   Which = iota // all of them
-	MembersQueued              // those that have not started
-	MembersEnding              // those that have not started, and those that run and were not asked to stop
-	MembersFirst               // the first attempt of each, live or not
+	MembersLive   MemberKind = iota // all of them
+	MembersQueued                   // those that have not started
+	MembersEnding                   // those that have not started, and those that run and were not asked to stop
+	MembersFirst                    // the first attempt of each, live or not
 )
 
 // Blocked asks for the QUEUED jobs of a schedule that wait for dependencies, by
@@ -84,9 +84,9 @@ type Using struct {
 // KeyQueue asks how a concurrency key stands. Of its jobs no more are wanted than one
 // command is likely to change.
 type KeyQueue struct {
-	Key   string
-	Limit int  // ids in each list
-	Free  bool // the key has no limit: only who is held back matters
+	Key       string
+	Limit     int  // ids in each list
+	Unlimited bool // the key has no limit: only who is held back matters
 }
 
 // KeyQueueState answers it: how many jobs of the key are open (RUNNING and not
@@ -115,9 +115,9 @@ type Redriven struct{ Execution rota.ID }
 // Attempts asks for the ids of all attempts of an execution, first to last.
 type Attempts struct{ Execution rota.ID }
 
-// Waits asks for the QUEUED jobs that wait for dependencies until Now or less,
+// ExpiredWaits asks for the QUEUED jobs that wait for dependencies until Now or less,
 // by (wait_until, id).
-type Waits struct {
+type ExpiredWaits struct {
 	Now   int64
 	Limit int
 }
@@ -142,7 +142,7 @@ const (
 type DroppedJobs struct {
 	Schedule string
 	Before   int64
-	Which    DroppedKind
+	Kind     DroppedKind
 	Limit    int
 }
 
@@ -163,9 +163,9 @@ type ExpiredReservations struct {
 	Limit  int
 }
 
-// Lapsed asks for the keys of requests that were tied at By or before, by
+// ExpiredRequests asks for the keys of requests that were tied at By or before, by
 // (at, actor, key).
-type Lapsed struct {
+type ExpiredRequests struct {
 	By    int64
 	Limit int
 }

@@ -3,7 +3,7 @@ package rules
 import "github.com/rotajobs/rota"
 
 func needRecover(n *Need, c *rota.Recover) {
-	ids, _ := n.left(Left{Runner: c.Runner, Incarnation: c.Incarnation, Limit: sweep(c.Limit) + 1})
+	ids, _ := n.left(Unsettled{Runner: c.Runner, Incarnation: c.Incarnation, Limit: sweep(c.Limit) + 1})
 	for _, id := range ids {
 		j := n.unit.job(id)
 		needRetry(n, j)

@@ -39,6 +39,6 @@ func forgetLapsed(w *UnitOfWork, limit int) {
 	}
 }
 
-func lapsedOf(w *UnitOfWork, limit int) Lapsed {
-	return Lapsed{By: w.Now.Add(-rota.RequestKeep).UnixMicro(), Limit: limit}
+func lapsedOf(w *UnitOfWork, limit int) ExpiredRequests {
+	return ExpiredRequests{By: w.Now.Add(-rota.RequestKeep).UnixMicro(), Limit: limit}
 }

@@ -49,10 +49,10 @@ type UnitOfWork struct {
 	open       book[Open, int]
 	redriven   book[Redriven, rota.ID]
 	attempts   book[Attempts, []rota.ID]
-	waits      book[Waits, []rota.ID]
+	waits      book[ExpiredWaits, []rota.ID]
 	standingBy book[Intents, []Intent]
 	bygone     book[ExpiredReservations, []rota.ID]
-	lapsed     book[Lapsed, []RequestKey]
+	lapsed     book[ExpiredRequests, []RequestKey]
 	rest       book[DroppedJobs, []rota.ID]
 
 	throttleAsked bool

@@ -81,8 +81,8 @@ func (v *Verifier) Bucket(b *rota.Bucket) {
 	}
 }
 
-// Unreadable tells of counts that are not written as Rota writes them.
-func (v *Verifier) Unreadable(row string, err error) {
+// UnreadableBucket tells of counts that are not written as Rota writes them.
+func (v *Verifier) UnreadableBucket(row string, err error) {
 	v.find(rota.CheckBadJSON, []string{row}, "what is counted of it cannot be read: %v", err)
 }
 

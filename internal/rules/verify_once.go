@@ -70,9 +70,9 @@ type doubts struct {
 	retryOf map[rota.ID]rota.ID
 }
 
-// Doubt says whether the jobs must be streamed once more, into Again: some of
+// NeedsSecondPass says whether the jobs must be streamed once more, into Again: some of
 // them seem to share what only one may have. In a healthy store it is false.
-func (v *Verifier) Doubt() bool {
+func (v *Verifier) NeedsSecondPass() bool {
 	for _, p := range []*prints{&v.runs, &v.plans, &v.retries, &v.owed} {
 		p.sort()
 	}
@@ -84,8 +84,8 @@ func (v *Verifier) Doubt() bool {
 	return len(d.runs)+len(d.plans)+len(d.retries)+len(d.owed) > 0
 }
 
-// Again looks at a job for the second time, and names those in doubt.
-func (v *Verifier) Again(j *rota.Job) {
+// SecondPass looks at a job for the second time, and names those in doubt.
+func (v *Verifier) SecondPass(j *rota.Job) {
 	d := &v.doubts
 	if j.Run != nil && d.runs[printOf(j.Run.ID)] {
 		if other, taken := d.runOf[j.Run.ID]; taken {

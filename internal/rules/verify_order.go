@@ -34,9 +34,9 @@ func (v *Verifier) count(j *rota.Job) {
 	}
 }
 
-// Order is an order as a store keeps it, to be walked from its head. Only the
+// OrderWalk is an order as a store keeps it, to be walked from its head. Only the
 // fields that decide the order need be set in its jobs.
-type Order struct {
+type OrderWalk struct {
 	v    *Verifier
 	name string
 	want *census
@@ -44,19 +44,21 @@ type Order struct {
 	last *rota.Job
 }
 
-// Queue begins the walk of the order of all QUEUED jobs. Jobs come first.
-func (v *Verifier) Queue() *Order {
-	return &Order{v: v, name: "the order of the queue", want: &v.queue}
+// QueueOrder begins the walk of the order of all QUEUED jobs. Jobs come first.
+func (v *Verifier) QueueOrder() *OrderWalk {
+	return &OrderWalk{v: v, name: "the order of the queue", want: &v.queue}
 }
 
-// Ready begins the walk of the order of claims, type by type.
-func (v *Verifier) Ready() *Order { return &Order{v: v, name: "the order of claims", want: &v.ready} }
+// ClaimOrder begins the walk of the order of claims, type by type.
+func (v *Verifier) ClaimOrder() *OrderWalk {
+	return &OrderWalk{v: v, name: "the order of claims", want: &v.ready}
+}
 
-// Type begins the next type.
-func (o *Order) Type() { o.last = nil }
+// NextType begins the next type.
+func (o *OrderWalk) NextType() { o.last = nil }
 
 // Next looks at the next job of the order.
-func (o *Order) Next(j *rota.Job) {
+func (o *OrderWalk) Next(j *rota.Job) {
 	o.seen.add(j)
 	if o.last != nil && !o.last.Before(j) {
 		o.v.pair(rota.CheckOrderTotal, o.last.ID, j.ID, "%s has the first before the second", o.name)
@@ -65,7 +67,7 @@ func (o *Order) Next(j *rota.Job) {
 }
 
 // End compares what was walked with what should have been.
-func (o *Order) End() {
+func (o *OrderWalk) End() {
 	switch {
 	case o.seen.jobs != o.want.jobs:
 		o.v.find(rota.CheckOrderTotal, []string{o.name}, "it holds %d jobs, but %d belong into it", o.seen.jobs, o.want.jobs)

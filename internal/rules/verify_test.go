@@ -53,7 +53,7 @@ func TestVerifierTakesJobsInAnyOrder(t *testing.T) {
 		for _, r := range rows {
 			v.Job(r)
 		}
-		if v.Doubt() || len(*names) > 0 {
+		if v.NeedsSecondPass() || len(*names) > 0 {
 			t.Errorf("found %v", *names)
 		}
 		slices.Reverse(rows) // clocks that were set back give a retry the smaller id
@@ -78,11 +78,11 @@ func TestVerifierNamesWhatIsShared(t *testing.T) {
 			for _, r := range rows {
 				v.Job(r)
 			}
-			if len(*names) > 0 || !v.Doubt() {
+			if len(*names) > 0 || !v.NeedsSecondPass() {
 				t.Fatalf("found %v at once", *names)
 			}
 			for _, r := range rows {
-				v.Again(r.Job)
+				v.SecondPass(r.Job)
 			}
 			if !slices.Equal(*names, []string{name}) {
 				t.Errorf("found %v", *names)
@@ -96,13 +96,13 @@ func TestDoubtIsNoProof(t *testing.T) {
 	one, other := endedJob(1, rota.OutcomeCompleted, rota.SequelNone), endedJob(2, rota.OutcomeCompleted, rota.SequelNone)
 	one.PlanTime, other.PlanTime = verifyNow, verifyNow.Add(time.Hour)
 	v, names := told()
-	v.Doubt()
+	v.NeedsSecondPass()
 	for _, j := range []*rota.Job{one, other} {
 		plan, _ := firstPlan(j)
 		v.doubts.runs[printOf(j.Run.ID)], v.doubts.plans[plan.print()], v.doubts.owed[printOf(j.ID)] = true, true, true
 	}
-	v.Again(one)
-	v.Again(other)
+	v.SecondPass(one)
+	v.SecondPass(other)
 	if len(*names) > 0 {
 		t.Errorf("found %v", *names)
 	}
@@ -155,7 +155,7 @@ func TestOrderOfTheStoreIsTheOrderOfTheLaw(t *testing.T) {
 			v, names := told()
 			v.Job(Row{Job: a})
 			v.Job(Row{Job: b})
-			order := v.Queue()
+			order := v.QueueOrder()
 			for _, j := range test.walk {
 				order.Next(j)
 			}

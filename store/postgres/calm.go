@@ -174,10 +174,10 @@ func (t *tx) supposeEmpty(priorities []int) bool {
 
 // supposeStill answers whether anything else is ready for a claim, if it may.
 func (t *tx) supposeStill(n *rules.Need) bool {
-	if !t.supposes() || !t.supposed.still || n.Taken == nil {
+	if !t.supposes() || !t.supposed.still || n.ClaimedBefore == nil {
 		return false
 	}
-	t.supposed.claim, t.supposed.lanes = n.Taken.Command, n.Heads.Types
+	t.supposed.claim, t.supposed.lanes = n.ClaimedBefore.Command, n.Heads.Types
 	return true
 }
 

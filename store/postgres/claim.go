@@ -101,29 +101,29 @@ WHERE took.before`
 // take. Where both are asked for, the first is hardly ever anything: a claim that
 // finds something in the lane that it knows of sees that on the way.
 func (t *tx) loadClaim(n *rules.Need, w *rules.UnitOfWork) []ask {
-	if w.Joint() && n.Taken != nil && t.careful { // it would lock what the enqueues have looked at, and others would pass over that
+	if w.ClaimAfterEnqueues() && n.ClaimedBefore != nil && t.careful { // it would lock what the enqueues have looked at, and others would pass over that
 		w.PutMoreHeads()
 	}
-	if n.Heads != nil && n.Heads.Joint {
+	if n.Heads != nil && n.Heads.AfterEnqueues {
 		if t.supposeStill(n) {
 			return nil
 		}
 		return []ask{t.anythingElse(n, w)}
 	}
 	if h := n.Heads; h != nil && !t.merges {
-		if lane := t.store.stream.lane(); lane != "" && t.locksHeads(w) && h.Free() && slices.Contains(h.Types, lane) {
+		if lane := t.store.stream.lane(); lane != "" && t.locksHeads(w) && h.Unlimited() && slices.Contains(h.Types, lane) {
 			return []ask{t.streamHeads(lane, n, w)}
 		}
 	}
-	return append(ifAsked(n.Taken, w, t.loadTaken), ifAsked(n.Heads, w, t.loadHeads)...)
+	return append(ifAsked(n.ClaimedBefore, w, t.loadTaken), ifAsked(n.Heads, w, t.loadHeads)...)
 }
 
 // anythingElse asks whether a claim may find more than the jobs that its own step
 // makes.
 func (t *tx) anythingElse(n *rules.Need, w *rules.UnitOfWork) ask {
 	var command rota.ID
-	if n.Taken != nil {
-		command = n.Taken.Command
+	if n.ClaimedBefore != nil {
+		command = n.ClaimedBefore.Command
 	}
 	return ask{sql: sqlElse, params: []param{idParam(command), textsParam(n.Heads.Types)}, each: func(r row) error {
 		if r.bool(0) {
@@ -189,7 +189,7 @@ func (t *tx) loadHeads(h *rules.Heads, w *rules.UnitOfWork) ask {
 func (t *tx) loadHeadsAgain(n *rules.Need, w *rules.UnitOfWork) error {
 	for {
 		switch {
-		case t.tooHeavy, t.resent && n.Taken != nil && n.Heads != nil:
+		case t.tooHeavy, t.resent && n.ClaimedBefore != nil && n.Heads != nil:
 			return errMoved
 		case !t.further:
 			return nil
@@ -219,19 +219,19 @@ func (t *tx) locksHeads(w *rules.UnitOfWork) bool {
 			return false
 		}
 	}
-	return t.passes > 1 || !w.LimitsKeys()
+	return t.passes > 1 || !w.HasKeyLimits()
 }
 
 // loadTaken finds what a claim took when it was sent before, and still runs: the
 // ids of its runs begin with its time bits.
-func (t *tx) loadTaken(q *rules.Taken, w *rules.UnitOfWork) ask {
+func (t *tx) loadTaken(q *rules.ClaimedBefore, w *rules.UnitOfWork) ask {
 	low, high := q.Command, q.Command
 	for i := 6; i < len(low); i++ {
 		low[i], high[i] = 0, 0xff
 	}
 	var taken []*rota.Job
 	return ask{sql: sqlTaken, params: []param{idParam(q.Command), idParam(low), idParam(high)}, each: func(r row) error {
-		w.PutTook()
+		w.PutClaimRepeated()
 		t.resent = true
 		if r.null(1) {
 			return nil
@@ -243,7 +243,7 @@ func (t *tx) loadTaken(q *rules.Taken, w *rules.UnitOfWork) ask {
 	}, end: func() {
 		slices.SortFunc(taken, inOrder)
 		for _, j := range taken {
-			w.PutTaken(j)
+			w.PutClaimedBefore(j)
 		}
 	}}
 }

@@ -109,9 +109,9 @@ func (t *tx) loadBehind(q rules.OverlapWaiting, w *rules.UnitOfWork) ask {
 	}}
 }
 
-func (t *tx) loadWaits(q rules.Waits, w *rules.UnitOfWork) ask {
+func (t *tx) loadWaits(q rules.ExpiredWaits, w *rules.UnitOfWork) ask {
 	return ask{sql: sqlWaits, params: []param{intParam(q.Now), intParam(int64(q.Limit))}, each: func(r row) error {
-		w.PutWait(q, t.job(r))
+		w.PutExpiredWait(q, t.job(r))
 		return nil
 	}}
 }

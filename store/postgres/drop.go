@@ -56,7 +56,7 @@ func (t *tx) loadDropped(schedules []string, w *rules.UnitOfWork) []ask {
 
 func (t *tx) loadRest(q rules.DroppedJobs, w *rules.UnitOfWork) ask {
 	params := []param{textAlways(q.Schedule), intParam(int64(q.Limit)), intParam(q.Before)}
-	return ask{sql: restTexts[q.Which], params: params, each: func(r row) error {
+	return ask{sql: restTexts[q.Kind], params: params, each: func(r row) error {
 		w.PutDroppedJob(q, t.job(r))
 		return nil
 	}}

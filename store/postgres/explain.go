@@ -138,7 +138,7 @@ func (e *explanation) holds() (asks []ask) {
 	if !j.RetryOf.IsZero() {
 		asks = append(asks, onlyJob(&e.Failed, sqlLeanJob, idParam(j.RetryOf)))
 	}
-	few := intParam(rules.FewJobs + 1)
+	few := intParam(rules.NamedJobsMax + 1)
 	if j.Hold&rota.HoldGroup != 0 {
 		params := []param{idParam(j.GroupID), intParam(int64(j.GroupPosition)), few}
 		asks = append(asks, ask{sql: sqlEarlier, params: params, each: jobsInto(&e.Earlier)})
@@ -186,7 +186,7 @@ func (e *explanation) order() []ask {
 	}
 	return []ask{{sql: sqlBefore, params: []param{
 		textAlways(j.Type), intParam(int64(j.Priority)), intParam(j.Position), timeParam(j.CreatedAt), idParam(j.ID),
-		intParam(rules.BeforeMax + 1),
+		intParam(rules.CountMax + 1),
 	}, each: func(r row) error {
 		e.BeforeType, e.Before = int(r.int(0)), int(r.int(1))
 		return nil

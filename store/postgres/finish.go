@@ -65,7 +65,7 @@ func (t *tx) loadLeases(ids []rota.ID, pass bool, w *rules.UnitOfWork) []ask {
 		}},
 		{sql: sqlLeases, params: []param{idsParam(ids)}, each: func(r row) error {
 			if id := r.id(0); !free[id] {
-				w.PutBusy(scanLease(r))
+				w.PutLocked(scanLease(r))
 			}
 			return nil
 		}},
@@ -96,7 +96,7 @@ func (t *tx) loadNew(ids []rota.ID, w *rules.UnitOfWork) []ask {
 // guessed says whether a job was not looked for and is not made: that nobody has
 // made it before was only a guess, which nothing will prove wrong.
 func (t *tx) guessed(w *rules.UnitOfWork) bool {
-	return slices.ContainsFunc(t.unlooked, func(id rota.ID) bool { return !w.Makes(id) })
+	return slices.ContainsFunc(t.unlooked, func(id rota.ID) bool { return !w.Creates(id) })
 }
 
 func (t *tx) loadRetries(of []rota.ID, w *rules.UnitOfWork) []ask {

@@ -74,7 +74,7 @@ const (
 // loadLane reads all of a lane in dispatch order.
 func (t *tx) loadLane(q rules.KeyQueue, w *rules.UnitOfWork) ask {
 	var view rules.KeyQueueState
-	params := []param{textAlways(q.Key), intParam(int64(q.Limit)), boolParam(q.Free)}
+	params := []param{textAlways(q.Key), intParam(int64(q.Limit)), boolParam(q.Unlimited)}
 	return ask{
 		sql: sqlLane, params: params,
 		each: func(r row) error {

@@ -168,7 +168,7 @@ func (t *tx) Lock(w *rules.UnitOfWork) (moved bool, err error) {
 	l := w.Locks()
 	wanted := t.wanted(w, &l)
 	missing := t.held.missing(wanted)
-	if (l.Sets || t.careful) && (len(missing) > 0 || t.careful && t.unlocked(&l)) || t.seen.torn {
+	if (l.PredicateReads || t.careful) && (len(missing) > 0 || t.careful && t.unlocked(&l)) || t.seen.torn {
 		return true, t.lockNow(missing, wanted, &l)
 	}
 	t.seeTo()
@@ -176,7 +176,7 @@ func (t *tx) Lock(w *rules.UnitOfWork) (moved bool, err error) {
 	if len(missing) > 0 {
 		t.write(t.lock(missing, wanted))
 	}
-	t.write(t.validate(w, read, l.Sets)...)
+	t.write(t.validate(w, read, l.PredicateReads)...)
 	t.passes, t.looks = 0, false
 	return false, nil
 }
@@ -222,7 +222,7 @@ func (t *tx) unlocked(l *rules.Locks) bool {
 func (t *tx) wanted(w *rules.UnitOfWork, l *rules.Locks) locks {
 	all := locks{}
 	looked := shared
-	if l.Sets {
+	if l.PredicateReads {
 		looked = exclusive
 	}
 	all.wantNames(classLane, l.ConcurrencyKeys, exclusive)
@@ -230,7 +230,7 @@ func (t *tx) wanted(w *rules.UnitOfWork, l *rules.Locks) locks {
 	all.wantIDs(classCommand, l.Commands, exclusive)
 	all.wantIDs(classRedriven, l.Redriven, exclusive)
 	all.wantOne(classGraph, l.Graph, exclusive)
-	all.wantOne(classOrder, l.Order || t.careful && len(l.Commands) == 0 && w.LooksAtReady(), exclusive)
+	all.wantOne(classOrder, l.Order || t.careful && len(l.Commands) == 0 && w.ReadsReadyJob(), exclusive)
 	all.wantRows(l, shared, looked)
 	changed := w.Changed()
 	all.wantRows(&changed, exclusive, exclusive)

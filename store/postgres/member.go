@@ -41,7 +41,7 @@ var sqlMembers = [...]string{
 }
 
 func (t *tx) loadMembers(q rules.Members, w *rules.UnitOfWork) ask {
-	return ask{sql: sqlMembers[q.Which], params: []param{idParam(q.Group), intParam(int64(q.Limit))}, each: func(r row) error {
+	return ask{sql: sqlMembers[q.Kind], params: []param{idParam(q.Group), intParam(int64(q.Limit))}, each: func(r row) error {
 		w.PutMember(q, t.job(r))
 		return nil
 	}}

@@ -45,10 +45,10 @@ func (t *tx) loadRequests(keys []rules.RequestKey, w *rules.UnitOfWork) []ask {
 	}}
 }
 
-func (t *tx) loadLapsed(q rules.Lapsed, w *rules.UnitOfWork) ask {
+func (t *tx) loadLapsed(q rules.ExpiredRequests, w *rules.UnitOfWork) ask {
 	return ask{
 		sql: sqlLapsed, params: []param{intParam(q.By), intParam(int64(q.Limit))},
-		each: putSeen(t, classRequest, ofRequest, scanRequest, func(r *rules.Request) { w.PutLapsed(q, r) }),
+		each: putSeen(t, classRequest, ofRequest, scanRequest, func(r *rules.Request) { w.PutExpiredRequest(q, r) }),
 	}
 }
 

@@ -59,8 +59,8 @@ func (t *tx) streamHeads(lane string, n *rules.Need, w *rules.UnitOfWork) ask {
 	t.busy, t.walked = true, true
 	others := slices.DeleteFunc(slices.Clone(h.Types), func(other string) bool { return other == lane })
 	var command rota.ID
-	if n.Taken != nil {
-		command = n.Taken.Command
+	if n.ClaimedBefore != nil {
+		command = n.ClaimedBefore.Command
 	}
 	var heads []*rota.Job
 	return ask{sql: sqlStream, params: []param{textAlways(lane), textsParam(others), intParam(int64(h.Limit)), idParam(command)}, each: func(r row) error {

@@ -33,12 +33,12 @@ type story struct {
 // add notes what a step changes.
 func (s *story) add(c *rules.Changes) {
 	if s.jobs == nil {
-		s.jobs = make(map[rota.ID]bool, len(c.Jobs)+len(c.NewJobs)+len(c.Gone))
+		s.jobs = make(map[rota.ID]bool, len(c.Jobs)+len(c.NewJobs)+len(c.RemovedJobs))
 	}
 	for _, j := range c.Jobs {
 		s.jobs[j.Job.ID] = true
 	}
-	for _, j := range slices.Concat(c.NewJobs, c.Gone) {
+	for _, j := range slices.Concat(c.NewJobs, c.RemovedJobs) {
 		s.jobs[j.ID] = true
 	}
 	s.others = s.others || len(c.Groups)+len(c.Types)+len(c.Templates)+len(c.Schedules)+len(c.Throttle)+len(c.Webhooks)+

@@ -166,9 +166,9 @@ func (t *tx) Load(n *rules.Need, w *rules.UnitOfWork) error {
 	t.enter(w)
 	var asks []ask
 	add := func(more ...ask) { asks = append(asks, more...) }
-	add(t.loadLeases(n.Leases, n.Pass, w)...)
-	add(t.loadWhole(n.Whole, w)...)
-	add(t.loadNew(n.New, w)...)
+	add(t.loadLeases(n.Leases, n.SkipLocked, w)...)
+	add(t.loadWhole(n.FullJobs, w)...)
+	add(t.loadNew(n.NewJobs, w)...)
 	add(t.loadRetries(n.Retries, w)...)
 	add(t.loadChains(n.Chains, w)...)
 	add(t.loadKeys(n.Keys, w)...)
@@ -240,10 +240,10 @@ func (t *tx) loadCompany(n *rules.Need, w *rules.UnitOfWork) (asks []ask) {
 	asks = append(asks, each(n.Open, w, t.loadOpen)...)
 	asks = append(asks, each(n.Redriven, w, t.loadRedriven)...)
 	asks = append(asks, each(n.Attempts, w, t.loadAttempts)...)
-	asks = append(asks, each(n.Waits, w, t.loadWaits)...)
+	asks = append(asks, each(n.ExpiredWaits, w, t.loadWaits)...)
 	asks = append(asks, each(n.Intents, w, t.loadIntents)...)
 	asks = append(asks, each(n.ExpiredReservations, w, t.loadBygone)...)
-	asks = append(asks, each(n.Lapsed, w, t.loadLapsed)...)
+	asks = append(asks, each(n.ExpiredRequests, w, t.loadLapsed)...)
 	asks = append(asks, t.loadDropped(n.Dropped, w)...)
 	return append(asks, each(n.DroppedJobs, w, t.loadRest)...)
 }
@@ -260,7 +260,7 @@ func (t *tx) loadOrders(n *rules.Need, w *rules.UnitOfWork) (asks []ask) {
 	asks = append(asks, t.loadClaim(n, w)...)
 	asks = append(asks, ifAsked(n.Due, w, t.loadDue)...)
 	asks = append(asks, ifAsked(n.Stale, w, t.loadStale)...)
-	return append(asks, ifAsked(n.Left, w, t.loadLeft)...)
+	return append(asks, ifAsked(n.Unsettled, w, t.loadLeft)...)
 }
 
 func ifAsked[Q any](question *Q, w *rules.UnitOfWork, load func(*Q, *rules.UnitOfWork) ask) []ask {
@@ -281,12 +281,12 @@ func (t *tx) Write(c *rules.Changes) error {
 	}
 	writeEach(t, c.Groups, t.writeGroup)
 	t.updateJobs(c.Jobs)
-	moved, err := t.insertJobs(c.NewJobs, c.Moved)
+	moved, err := t.insertJobs(c.NewJobs, c.NewJobChanges)
 	if err != nil {
 		return err
 	}
 	t.updateJobs(moved)
-	t.deleteJobs(c.Gone)
+	t.deleteJobs(c.RemovedJobs)
 	writeEach(t, c.Groups, t.deleteGroup) // its members have gone
 	t.writeKeys(c.Keys)
 	writeEach(t, c.Types, t.writeType)

@@ -53,10 +53,10 @@ func (t *tx) loadStale(q *rules.Stale, w *rules.UnitOfWork) ask {
 	}}
 }
 
-func (t *tx) loadLeft(q *rules.Left, w *rules.UnitOfWork) ask {
+func (t *tx) loadLeft(q *rules.Unsettled, w *rules.UnitOfWork) ask {
 	t.busy = true
 	return ask{sql: sqlLeft, params: []param{textAlways(q.Runner), {oidID, q.Incarnation[:]}, intParam(int64(q.Limit))}, each: func(r row) error {
-		w.PutLeft(t.job(r))
+		w.PutUnsettled(t.job(r))
 		return nil
 	}}
 }

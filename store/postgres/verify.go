@@ -91,8 +91,8 @@ func (in *inspection) everything() error {
 		in.keys,
 		in.audit,
 		in.byIndex,
-		func() error { return in.order(sqlVerifyQueue, in.Queue()) },
-		func() error { return in.order(sqlVerifyClaim, in.Ready()) },
+		func() error { return in.order(sqlVerifyQueue, in.QueueOrder()) },
+		func() error { return in.order(sqlVerifyClaim, in.ClaimOrder()) },
 	} {
 		if err := look(); err != nil {
 			return err

@@ -138,7 +138,7 @@ func (in *inspection) groups() error {
 			begun, group, roll = true, id, nil
 			g, err := scanGroup(r[:colMember])
 			if err != nil {
-				in.Unreadable("group "+g.ID.String(), err)
+				in.UnreadableBucket("group "+g.ID.String(), err)
 				return nil
 			}
 			roll = in.Group(g)

@@ -87,7 +87,7 @@ func (in *inspection) buckets() error {
 	return in.each(sqlVerifyBuckets, func(r row) error {
 		b, err := scanBucket(r)
 		if err != nil {
-			in.Unreadable("starts of type "+b.Type, err)
+			in.UnreadableBucket("starts of type "+b.Type, err)
 			return nil
 		}
 		in.Bucket(b)

@@ -99,10 +99,10 @@ func scanAsIs(r row) *rota.Job {
 
 // again streams the jobs once more, if the first time left doubts.
 func (in *inspection) again() error {
-	if !in.Doubt() {
+	if !in.NeedsSecondPass() {
 		return nil
 	}
-	return in.eachJob(sqlVerifyAgain, func(r row) { in.Again(scanJob(r)) })
+	return in.eachJob(sqlVerifyAgain, func(r row) { in.SecondPass(scanJob(r)) })
 }
 
 // eachJob looks at all jobs, page by page.
@@ -159,12 +159,12 @@ func (in *inspection) audit() error {
 func (in *inspection) byIndex() error { return in.each(sqlByIndex, func(row) error { return nil }) }
 
 // order walks an index of the queue. If the index is gone, schema has told.
-func (in *inspection) order(sql string, order *rules.Order) error {
+func (in *inspection) order(sql string, order *rules.OrderWalk) error {
 	lane := ""
 	err := in.each(sql, func(r row) error {
 		if r.text(0) != lane {
 			lane = r.text(0)
-			order.Type()
+			order.NextType()
 		}
 		order.Next(&rota.Job{Priority: int(r.int(1)), Position: r.int(2), CreatedAt: r.time(3), ID: r.id(4)})
 		return nil

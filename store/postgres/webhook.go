@@ -122,7 +122,7 @@ func (t *tx) Hooks() (*rules.Hooks, error) {
 }
 
 func (t *tx) readHooks() error {
-	read, stamp := &rules.Hooks{Of: map[string][]rota.Webhook{}}, ""
+	read, stamp := &rules.Hooks{ByTemplate: map[string][]rota.Webhook{}}, ""
 	err := t.read(ask{sql: sqlHooks, each: func(r row) error {
 		stamp = r.text(0)
 		return scanHooks(r, read)
@@ -130,7 +130,7 @@ func (t *tx) readHooks() error {
 	if err != nil {
 		return err
 	}
-	if len(read.All)+len(read.Of) == 0 {
+	if len(read.All)+len(read.ByTemplate) == 0 {
 		read = nil
 	}
 	t.hookState = hooksSeen{stamped: true, known: true, stamp: stamp, inForce: read}
@@ -151,6 +151,6 @@ func scanHooks(r row, into *rules.Hooks) error {
 	}
 	name := r.text(1)
 	err := scanSpec(r, 2, &spec, "template "+name)
-	into.Of[name] = spec.Webhooks
+	into.ByTemplate[name] = spec.Webhooks
 	return err
 }

@@ -71,7 +71,7 @@ func (w *writer) headStmt(i int) (*sqlite.Stmt, error) {
 
 // loadTaken finds what a claim took when it was sent before: the ids of its
 // runs begin with its time bits.
-func (w *writer) loadTaken(t *rules.Taken, world *rules.UnitOfWork) error {
+func (w *writer) loadTaken(t *rules.ClaimedBefore, world *rules.UnitOfWork) error {
 	low, high := t.Command, t.Command
 	for i := 6; i < len(low); i++ {
 		low[i], high[i] = 0, 0xff
@@ -113,7 +113,7 @@ func (w *writer) putTaken(ids []rota.ID, world *rules.UnitOfWork) error {
 	}
 	slices.SortFunc(taken, inOrder)
 	for _, j := range taken {
-		world.PutTaken(j)
+		world.PutClaimedBefore(j)
 	}
 	return nil
 }

@@ -127,12 +127,12 @@ func (w *writer) loadBehind(q rules.OverlapWaiting, world *rules.UnitOfWork) err
 	})
 }
 
-func (w *writer) loadWaits(q rules.Waits, world *rules.UnitOfWork) error {
+func (w *writer) loadWaits(q rules.ExpiredWaits, world *rules.UnitOfWork) error {
 	return w.ask(sqlWaits, func(s *sqlite.Stmt) {
 		s.BindInt64(1, q.Now)
 		s.BindInt64(2, int64(q.Limit))
 	}, func(s *sqlite.Stmt) error {
-		world.PutWait(q, scanJob(s))
+		world.PutExpiredWait(q, scanJob(s))
 		return nil
 	})
 }

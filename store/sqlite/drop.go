@@ -63,7 +63,7 @@ func (w *writer) loadDropped(schedule string, world *rules.UnitOfWork) error {
 }
 
 func (w *writer) loadRest(q rules.DroppedJobs, world *rules.UnitOfWork) error {
-	return w.ask(restTexts[q.Which], func(s *sqlite.Stmt) {
+	return w.ask(restTexts[q.Kind], func(s *sqlite.Stmt) {
 		s.BindText(1, q.Schedule)
 		s.BindInt64(2, q.Before)
 		s.BindInt64(3, int64(q.Limit))

@@ -127,7 +127,7 @@ func (e *explanation) readHolds() (err error) {
 		e.Earlier, err = queryJobs(e.conn, sqlEarlier, func(stmt *sqlite.Stmt) {
 			bindID(stmt, 1, j.GroupID)
 			stmt.BindInt64(2, int64(j.GroupPosition))
-			stmt.BindInt64(3, rules.FewJobs+1)
+			stmt.BindInt64(3, rules.NamedJobsMax+1)
 		})
 	}
 	if err == nil && j.Hold&rota.HoldOverlap != 0 {
@@ -135,7 +135,7 @@ func (e *explanation) readHolds() (err error) {
 			stmt.BindText(1, j.Schedule)
 			bindScope(stmt, 2, rota.Scope{Kind: j.ScopeKind, ID: j.ScopeID})
 			bindID(stmt, 4, j.ID)
-			stmt.BindInt64(5, rules.FewJobs+1)
+			stmt.BindInt64(5, rules.NamedJobsMax+1)
 		})
 	}
 	if err == nil && j.Hold&rota.HoldDependency != 0 {
@@ -240,7 +240,7 @@ func (e *explanation) readOrder() (err error) {
 		return err
 	}
 	e.Before = e.BeforeType
-	for lane := ""; e.Before <= rules.BeforeMax; {
+	for lane := ""; e.Before <= rules.CountMax; {
 		if lane, err = nextLane(e.conn, lane); err != nil || lane == "" {
 			return err
 		}
@@ -261,7 +261,7 @@ func (e *explanation) beforeIn(lane string) (int, error) {
 	var above, before int
 	place := func(stmt *sqlite.Stmt) {
 		stmt.BindText(1, lane)
-		stmt.BindInt64(2, rules.BeforeMax+1)
+		stmt.BindInt64(2, rules.CountMax+1)
 		stmt.BindInt64(3, int64(e.Job.Priority))
 	}
 	err := firstError(

@@ -48,7 +48,7 @@ SELECT (` + openJobs + `) - (` + openJobs + ` AND ` + internal + `)`
 func (w *writer) loadLane(q rules.KeyQueue, world *rules.UnitOfWork) error {
 	var view rules.KeyQueueState
 	types, err := w.laneTypes(q)
-	if err == nil && !q.Free {
+	if err == nil && !q.Unlimited {
 		err = w.countLane(&view.Open, sqlLaneOpen, q.Key)
 	}
 	for _, name := range types {
@@ -70,7 +70,7 @@ func (w *writer) loadLane(q rules.KeyQueue, world *rules.UnitOfWork) error {
 // many jobs of each cost nothing.
 func (w *writer) laneTypes(q rules.KeyQueue) (types []string, err error) {
 	holds := []rota.Hold{rota.HoldKey, 0}
-	if q.Free {
+	if q.Unlimited {
 		holds = holds[:1]
 	}
 	for _, hold := range holds {
@@ -108,7 +108,7 @@ func (w *writer) laneOfType(q rules.KeyQueue, name string, world *rules.UnitOfWo
 			})
 		}
 	}
-	if err = list(sqlLaneHeld, &t.Held)(); err != nil || q.Free {
+	if err = list(sqlLaneHeld, &t.Held)(); err != nil || q.Unlimited {
 		return t, err
 	}
 	return t, firstError(

@@ -39,7 +39,7 @@ var sqlMembers = [...]string{
 }
 
 func (w *writer) loadMembers(q rules.Members, world *rules.UnitOfWork) error {
-	return w.ask(sqlMembers[q.Which], func(s *sqlite.Stmt) {
+	return w.ask(sqlMembers[q.Kind], func(s *sqlite.Stmt) {
 		s.BindBytes(1, q.Group[:])
 		s.BindInt64(2, int64(q.Limit))
 	}, func(s *sqlite.Stmt) error {

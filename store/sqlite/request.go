@@ -34,11 +34,11 @@ func (w *writer) loadRequest(key rules.RequestKey, world *rules.UnitOfWork) erro
 	return w.ask(sqlRequest, func(s *sqlite.Stmt) { bindRequestKey(s, key) }, put(scanRequest, world.PutRequest))
 }
 
-func (w *writer) loadLapsed(q rules.Lapsed, world *rules.UnitOfWork) error {
+func (w *writer) loadLapsed(q rules.ExpiredRequests, world *rules.UnitOfWork) error {
 	return w.ask(sqlLapsed, func(s *sqlite.Stmt) {
 		s.BindInt64(1, q.By)
 		s.BindInt64(2, int64(q.Limit))
-	}, put(scanRequest, func(r *rules.Request) { world.PutLapsed(q, r) }))
+	}, put(scanRequest, func(r *rules.Request) { world.PutExpiredRequest(q, r) }))
 }
 
 // writeRequest writes a key that was tied or set free. One that is tied anew

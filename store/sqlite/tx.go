@@ -44,10 +44,10 @@ func (w *writer) Load(n *rules.Need, world *rules.UnitOfWork) error {
 	if err := w.eachLease(n.Leases, world.PutJob); err != nil {
 		return err
 	}
-	if err := w.loadWhole(n.Whole, world); err != nil {
+	if err := w.loadWhole(n.FullJobs, world); err != nil {
 		return err
 	}
-	if err := w.loadWhole(n.New, world); err != nil {
+	if err := w.loadWhole(n.NewJobs, world); err != nil {
 		return err
 	}
 	err := firstError(
@@ -95,10 +95,10 @@ func (w *writer) loadCompany(n *rules.Need, world *rules.UnitOfWork) error {
 		each(n.Open, func(q rules.Open) error { return w.loadOpen(q, world) }),
 		each(n.Redriven, func(q rules.Redriven) error { return w.loadRedriven(q, world) }),
 		each(n.Attempts, func(q rules.Attempts) error { return w.loadAttempts(q, world) }),
-		each(n.Waits, func(q rules.Waits) error { return w.loadWaits(q, world) }),
+		each(n.ExpiredWaits, func(q rules.ExpiredWaits) error { return w.loadWaits(q, world) }),
 		each(n.Intents, func(q rules.Intents) error { return w.loadIntents(q, world) }),
 		each(n.ExpiredReservations, func(q rules.ExpiredReservations) error { return w.loadBygone(q, world) }),
-		each(n.Lapsed, func(q rules.Lapsed) error { return w.loadLapsed(q, world) }),
+		each(n.ExpiredRequests, func(q rules.ExpiredRequests) error { return w.loadLapsed(q, world) }),
 		each(n.Dropped, func(name string) error { return w.loadDropped(name, world) }),
 		each(n.DroppedJobs, func(q rules.DroppedJobs) error { return w.loadRest(q, world) }),
 	)
@@ -113,11 +113,11 @@ func onlyIf(asked bool, load func() error) func() error {
 
 func (w *writer) loadOrders(n *rules.Need, world *rules.UnitOfWork) error {
 	return firstError(
-		ifAsked(n.Taken, world, w.loadTaken),
+		ifAsked(n.ClaimedBefore, world, w.loadTaken),
 		ifAsked(n.Heads, world, w.loadHeads),
 		ifAsked(n.Due, world, w.loadDue),
 		ifAsked(n.Stale, world, w.loadStale),
-		ifAsked(n.Left, world, w.loadLeft),
+		ifAsked(n.Unsettled, world, w.loadLeft),
 	)
 }
 
@@ -252,8 +252,8 @@ func (w *writer) Write(c *rules.Changes) error {
 		each(c.Groups, w.writeGroup),
 		func() error { return w.updateJobs(c.Jobs) },
 		func() error { return w.insertJobs(c.NewJobs) },
-		func() error { return w.updateJobs(c.Moved) },
-		each(c.Gone, w.deleteJob),
+		func() error { return w.updateJobs(c.NewJobChanges) },
+		each(c.RemovedJobs, w.deleteJob),
 		each(c.Groups, w.deleteGroup), // its members have gone
 		each(c.Keys, w.writeKey),
 		each(c.Types, w.writeType),

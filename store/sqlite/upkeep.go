@@ -62,7 +62,7 @@ func (w *writer) loadStale(q *rules.Stale, world *rules.UnitOfWork) error {
 	})
 }
 
-func (w *writer) loadLeft(q *rules.Left, world *rules.UnitOfWork) error {
+func (w *writer) loadLeft(q *rules.Unsettled, world *rules.UnitOfWork) error {
 	s, err := w.stmt(sqlLeft)
 	if err != nil {
 		return err
@@ -71,7 +71,7 @@ func (w *writer) loadLeft(q *rules.Left, world *rules.UnitOfWork) error {
 	s.BindBytes(2, q.Incarnation[:])
 	s.BindInt64(3, int64(q.Limit))
 	return rows(s, func(s *sqlite.Stmt) error {
-		world.PutLeft(scanJob(s))
+		world.PutUnsettled(scanJob(s))
 		return nil
 	})
 }

@@ -89,8 +89,8 @@ func (in *inspection) everything() error {
 		in.references,
 		in.keys,
 		in.audit,
-		func() error { return in.order(sqlVerifyQueue, in.Queue()) },
-		func() error { return in.order(sqlVerifyClaim, in.Ready()) },
+		func() error { return in.order(sqlVerifyQueue, in.QueueOrder()) },
+		func() error { return in.order(sqlVerifyClaim, in.ClaimOrder()) },
 	)
 	if err == nil {
 		in.heard(in.checked)

@@ -123,7 +123,7 @@ func (in *inspection) groups() error {
 		g, err := scanGroup(s)
 		in.width(s, 0, "group "+g.ID.String(), "id")
 		if err != nil {
-			in.Unreadable("group "+g.ID.String(), err)
+			in.UnreadableBucket("group "+g.ID.String(), err)
 			return nil
 		}
 		roll := in.Group(g)

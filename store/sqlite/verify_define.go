@@ -106,7 +106,7 @@ func (in *inspection) buckets() error {
 	return in.each(sqlVerifyBuckets, nil, func(s *sqlite.Stmt) error {
 		b, err := scanBucket(s)
 		if err != nil {
-			in.Unreadable("starts of type "+b.Type, err)
+			in.UnreadableBucket("starts of type "+b.Type, err)
 			return nil
 		}
 		in.Bucket(b)

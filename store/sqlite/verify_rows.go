@@ -107,11 +107,11 @@ func scanAsIs(s *sqlite.Stmt) *rota.Job {
 
 // again streams the jobs once more, if the first time left doubts.
 func (in *inspection) again() error {
-	if !in.Doubt() {
+	if !in.NeedsSecondPass() {
 		return nil
 	}
 	return in.each(sqlVerifyJobs, nil, func(s *sqlite.Stmt) error {
-		in.Again(scanJob(s))
+		in.SecondPass(scanJob(s))
 		return nil
 	})
 }
@@ -190,7 +190,7 @@ func (in *inspection) audit() error {
 }
 
 // order walks an index of the queue. If the index is gone, schema has told.
-func (in *inspection) order(sql string, order *rules.Order) error {
+func (in *inspection) order(sql string, order *rules.OrderWalk) error {
 	if _, err := in.conn.Prepare(sql); err != nil {
 		return nil
 	}
@@ -198,7 +198,7 @@ func (in *inspection) order(sql string, order *rules.Order) error {
 	err := in.each(sql, nil, func(s *sqlite.Stmt) error {
 		if s.ColumnText(0) != lane {
 			lane = s.ColumnText(0)
-			order.Type()
+			order.NextType()
 		}
 		order.Next(&rota.Job{
 			Priority: int(s.ColumnInt64(1)), Position: s.ColumnInt64(2), CreatedAt: scanTime(s, 3), ID: scanID(s, 4),

@@ -74,7 +74,7 @@ func (w *writer) Hooks() (*rules.Hooks, error) {
 	if w.hooks.known {
 		return w.hooks.inForce, nil
 	}
-	read := &rules.Hooks{Of: map[string][]rota.Webhook{}}
+	read := &rules.Hooks{ByTemplate: map[string][]rota.Webhook{}}
 	err := firstError(
 		func() error {
 			return w.ask(sqlWebhooks, nil, put(scanWebhooks, func(h *rota.Webhooks) { read.All = h.Spec }))
@@ -86,7 +86,7 @@ func (w *writer) Hooks() (*rules.Hooks, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(read.All)+len(read.Of) == 0 {
+	if len(read.All)+len(read.ByTemplate) == 0 {
 		read = nil
 	}
 	w.hooks = hooks{known: true, inForce: read}
@@ -99,6 +99,6 @@ func scanWebhooksOf(s *sqlite.Stmt, into *rules.Hooks) error {
 	}
 	name := s.ColumnText(0)
 	err := scanSpec(s, 1, &spec, "template "+name)
-	into.Of[name] = spec.Webhooks
+	into.ByTemplate[name] = spec.Webhooks
 	return err
 }
