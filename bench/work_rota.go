@@ -103,8 +103,8 @@ func (c *rotaCrew) start(ctx context.Context) *engine.Engine {
 		handler = func(context.Context, benchJob) error { return nil }
 	}
 	engine.Handle(reg, handler)
-	config := engine.Config{Workers: c.workers, Feed: c.feed, Logger: warnings()}
-	config.Roll, _ = c.inner.(rota.Membership) // where others may share it
+	config := engine.Config{Workers: c.workers, Events: c.feed, Logger: warnings()}
+	config.Membership, _ = c.inner.(rota.Membership) // where others may share it
 	if c.adjust != nil {
 		c.adjust(&config)
 	}

@@ -228,7 +228,7 @@ func TestAJumpForwardCostsNoLease(t *testing.T) {
 		reg := engine.NewRegistry()
 		reg.Func("other", rota.TypeSpec{}, done)
 		store, roll := w.another()
-		w.startOn(store, reg, engine.Config{Name: "other", Lease: w.lease, Roll: roll})
+		w.startOn(store, reg, engine.Config{Name: "other", Lease: w.lease, Membership: roll})
 		id := w.addOne()
 		s.next(w)
 		time.Sleep(w.lease + w.lease/10) // until the other may take what is stale
@@ -256,7 +256,7 @@ func TestSkewedClocksFreeNoLeaseAndFireNothingTwice(t *testing.T) {
 		reg := engine.NewRegistry()
 		reg.Func("other", rota.TypeSpec{}, done)
 		store, roll := w.another()
-		w.startOn(store, reg, engine.Config{Name: "ahead", Lease: w.lease, Clock: w.clock.skewed(5 * w.lease), Roll: roll})
+		w.startOn(store, reg, engine.Config{Name: "ahead", Lease: w.lease, Clock: w.clock.skewed(5 * w.lease), Membership: roll})
 		id := w.addOne()
 		s.next(w)
 		w.declare("ticks", rota.ScheduleSpec{Every: time.Second})

@@ -35,8 +35,8 @@ type Config struct {
 	Logs Logs
 	// Clock is the wall clock. Default time.Now.
 	Clock func() time.Time
-	// Feed tells what happens in the store. Default: one of its own.
-	Feed *eventring.Ring
+	// Events tells what happens in the store. Default: one of its own.
+	Events *eventring.Ring
 	// WorkOnly has the engine claim and run jobs and nothing else: it fires no
 	// schedules, readies no delayed jobs, reaps, sweeps and prunes nothing, makes
 	// no direct runs and tells nobody of groups or failures. Somebody else on the
@@ -46,9 +46,9 @@ type Config struct {
 	// until there is something to claim, and the server settles what a worker
 	// leaves. A server that denies this worker ends Run. It implies WorkOnly.
 	Remote bool
-	// Roll is kept where several processes share the store: what need be done only
+	// Membership is kept where several processes share the store: what need be done only
 	// once is then done by the one that leads. Default: this one does it.
-	Roll rota.Membership
+	Membership rota.Membership
 	// Reporter is told of what failed. Default: nobody is.
 	Reporter Reporter
 }

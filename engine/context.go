@@ -66,9 +66,9 @@ func Progress(ctx context.Context, v any) error {
 		return err
 	}
 	t.mu.Lock()
-	t.progress, t.dirty = text, true
+	t.progress, t.progressUnsent = text, true
 	t.mu.Unlock()
-	t.pool.heart.hurry()
+	t.pool.heartbeat.progressChanged()
 	return nil
 }
 
@@ -128,7 +128,7 @@ func RowsAffected(ctx context.Context, n int64) {
 	if t := taskOf(ctx); t != nil {
 		t.mu.Lock()
 		defer t.mu.Unlock()
-		t.rows = &n
+		t.rowsAffected = &n
 	}
 }
 
@@ -137,6 +137,6 @@ func ExitCode(ctx context.Context, n int) {
 	if t := taskOf(ctx); t != nil {
 		t.mu.Lock()
 		defer t.mu.Unlock()
-		t.exit = &n
+		t.exitCode = &n
 	}
 }

@@ -15,7 +15,7 @@ func (e *Engine) declare(ctx context.Context) error {
 	for _, name := range e.reg.Types() {
 		one := e.reg.types[name]
 		var known *rota.Type
-		err := e.ask(ctx, func() (err error) {
+		err := e.retryRead(ctx, func() (err error) {
 			known, err = e.store.Type(ctx, name)
 			return err
 		})
@@ -46,7 +46,7 @@ func (e *Engine) declare(ctx context.Context) error {
 func (e *Engine) throttle(ctx context.Context) error {
 	for e.reg.limits() {
 		var throttle *rota.Throttle
-		err := e.ask(ctx, func() (err error) {
+		err := e.retryRead(ctx, func() (err error) {
 			throttle, err = e.store.Throttle(ctx)
 			return err
 		})

@@ -67,7 +67,7 @@ func TestWebhooksAreToldOfAGroupThatHasFinished(t *testing.T) {
 	)
 	f := eventring.New(w.store, 0)
 	defer f.Close()
-	w.start(registry(done), engine.Config{Feed: f})
+	w.start(registry(done), engine.Config{Events: f})
 	id := w.addGroup(3)
 	events := told(w, f, id, func() rota.ID { return w.addGroup(1) })
 	made := w.deliveries(id)
@@ -102,7 +102,7 @@ func TestTheEndOfALargeGroupIsThatOfItsLastMember(t *testing.T) {
 			return s.play(ctx, job)
 		}
 		return nil
-	}), engine.Config{Feed: f, Workers: 200})
+	}), engine.Config{Events: f, Workers: 200})
 	const size = rota.PageMax + 5
 	id := w.addGroup(size)
 	w.until("all others have ended", func() bool {
@@ -124,7 +124,7 @@ func TestWithoutWebhooksNobodyIsToldOfAGroup(t *testing.T) {
 	w := newWorld(t)
 	f := eventring.New(w.store, 0)
 	defer f.Close()
-	w.start(registry(done), engine.Config{Feed: f})
+	w.start(registry(done), engine.Config{Events: f})
 	id := w.addGroup(1)
 	told(w, f, id, func() rota.ID { return id })
 	if made := w.deliveries(id); len(made) != 0 {
@@ -141,7 +141,7 @@ func TestADeliveryOfAGroupIsMadeOnce(t *testing.T) {
 		f := eventring.New(w.store, 0)
 		defer f.Close()
 		feeds = append(feeds, f)
-		w.start(registry(done), engine.Config{Name: name, Feed: f})
+		w.start(registry(done), engine.Config{Name: name, Events: f})
 	}
 	id := w.addGroup(5)
 	for _, f := range feeds {
@@ -188,7 +188,7 @@ func TestAGroupIsToldOfOnceWebhooksCanBe(t *testing.T) {
 			w.hook(rota.Webhook{URL: "http://example.org/all"})
 			f := eventring.New(w.store, 0)
 			defer f.Close()
-			w.startOn(store(w.store), registry(done), engine.Config{Feed: f})
+			w.startOn(store(w.store), registry(done), engine.Config{Events: f})
 			id := w.addGroup(2)
 			events := told(w, f, id, func() rota.ID { return w.addGroup(1) })
 			if made := w.deliveries(id); len(events) != 1 || len(made["http://example.org/all"]) != 1 {
@@ -210,7 +210,7 @@ func TestARefusedDeliveryIsLogged(t *testing.T) {
 		}
 		return nil
 	}}
-	w.startOn(store, registry(done), engine.Config{Feed: f})
+	w.startOn(store, registry(done), engine.Config{Events: f})
 	id := w.addGroup(1)
 	if events := told(w, f, id, func() rota.ID { return id }); len(events) != 1 || w.log.count("a webhook is not told", "not today") != 1 {
 		t.Errorf("%v", events)

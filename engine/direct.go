@@ -13,46 +13,46 @@ import (
 // direct lets callers run a job now, past the queue: one after the other, since
 // a store has one reservation at a time.
 type direct struct {
-	e       *Engine
-	turn    chan struct{} // holds one token: whose turn it is
-	release bell          // a reservation has ended
-	closed  chan struct{}
-	closing sync.Once
-	waits   atomic.Pointer[rota.ID] // the reservation of who waits for a slot; nil: nobody does
+	e         *Engine
+	turn      chan struct{} // holds one token: whose turn it is
+	released  signal        // a reservation has ended
+	closed    chan struct{}
+	closeOnce sync.Once
+	waiting   atomic.Pointer[rota.ID] // the reservation of who waits for a slot; nil: nobody does
 }
 
-// call is what one caller wants.
-type call struct {
+// directCall is what one caller wants.
+type directCall struct {
 	job      rota.NewJob
 	wait     time.Duration
-	begun    chan error    // how it began, told once
+	started  chan error    // how it began, told once
 	id       rota.ID       // of the job that has begun
 	recorded chan struct{} // closed when its end is recorded
 }
 
-// reserveAgain is how long to wait for a reservation of somebody else, which may
+// reserveRetry is how long to wait for a reservation of somebody else, which may
 // end without a word to this process.
-const reserveAgain = 100 * time.Millisecond
+const reserveRetry = 100 * time.Millisecond
 
 func newDirect(e *Engine) *direct {
-	d := &direct{e: e, turn: make(chan struct{}, 1), release: newBell(), closed: make(chan struct{})}
+	d := &direct{e: e, turn: make(chan struct{}, 1), released: newSignal(), closed: make(chan struct{})}
 	d.turn <- struct{}{}
 	return d
 }
 
-func (d *direct) freed() { d.release.ring() }
+func (d *direct) reservationEnded() { d.released.send() }
 
-// reserved is the reservation that is to be kept until its run begins, zero if
+// reservationToExtend is the reservation that is to be kept until its run begins, zero if
 // there is none. It lasts no longer than a lease without that: where this process
 // dies, nobody else is held up for longer.
-func (d *direct) reserved() (id rota.ID) {
-	if waits := d.waits.Load(); waits != nil {
-		id = *waits
+func (d *direct) reservationToExtend() (id rota.ID) {
+	if waiting := d.waiting.Load(); waiting != nil {
+		id = *waiting
 	}
 	return id
 }
 
-func (d *direct) close() { d.closing.Do(func() { close(d.closed) }) }
+func (d *direct) close() { d.closeOnce.Do(func() { close(d.closed) }) }
 
 // Direct runs a job now, past the queue, in the next slot that is free, and
 // returns it as it ended. Meanwhile this engine claims nothing. If that cannot
@@ -71,12 +71,12 @@ func (e *Engine) Direct(ctx context.Context, job rota.NewJob, wait time.Duration
 			Hint: "a direct run needs one of the types that this process runs",
 		}
 	}
-	c := &call{job: job, wait: max(wait, 0), begun: make(chan error, 1), recorded: make(chan struct{})}
+	c := &directCall{job: job, wait: max(wait, 0), started: make(chan error, 1), recorded: make(chan struct{})}
 	if err := e.direct.enter(ctx, c); err != nil {
 		return nil, err
 	}
 	select {
-	case err := <-c.begun:
+	case err := <-c.started:
 		if err != nil {
 			return nil, err
 		}
@@ -88,13 +88,13 @@ func (e *Engine) Direct(ctx context.Context, job rota.NewJob, wait time.Duration
 		return e.store.Job(ctx, c.id)
 	case <-ctx.Done():
 		return nil, ctx.Err()
-	case <-e.last.Done():
-		return e.lastWord(ctx, c)
+	case <-e.allDone.Done():
+		return e.answerAtStop(ctx, c)
 	}
 }
 
-// lastWord answers a caller when the engine has ended.
-func (e *Engine) lastWord(ctx context.Context, c *call) (*rota.Job, error) {
+// answerAtStop answers a caller when the engine has ended.
+func (e *Engine) answerAtStop(ctx context.Context, c *directCall) (*rota.Job, error) {
 	select {
 	case <-c.recorded:
 		return e.store.Job(ctx, c.id)
@@ -105,71 +105,71 @@ func (e *Engine) lastWord(ctx context.Context, c *call) (*rota.Job, error) {
 
 // enter begins a call in a goroutine of its own: what it has sent to the store
 // is seen through, also when its caller has gone.
-func (d *direct) enter(ctx context.Context, c *call) error {
+func (d *direct) enter(ctx context.Context, c *directCall) error {
 	select {
 	case <-d.e.ready:
 	default:
 		return errNotReady()
 	}
-	if !d.e.pool.enter() {
+	if !d.e.pool.enterDirect() {
 		return errNotReady()
 	}
-	patience, done := context.WithTimeout(ctx, c.wait)
+	waitCtx, done := context.WithTimeout(ctx, c.wait)
 	go func() {
-		defer d.e.pool.leave()
+		defer d.e.pool.leaveDirect()
 		defer done()
-		c.tell(d.begin(ctx, patience, c))
+		c.answer(d.begin(ctx, waitCtx, c))
 	}()
 	return nil
 }
 
-// tell answers the caller. What is told later is not heard.
-func (c *call) tell(err error) {
+// answer answers the caller. What is told later is not heard.
+func (c *directCall) answer(err error) {
 	select {
-	case c.begun <- err:
+	case c.started <- err:
 	default:
 	}
 }
 
 // begin waits for its turn, for the reservation and for a slot, all within the
 // wait, and starts the job.
-func (d *direct) begin(ctx, patience context.Context, c *call) error {
-	if err := d.await(patience); err != nil {
-		return d.busy(ctx, err, "another direct run is under way")
+func (d *direct) begin(ctx, waitCtx context.Context, c *directCall) error {
+	if err := d.awaitTurn(waitCtx); err != nil {
+		return d.waitError(ctx, err, "another direct run is under way")
 	}
 	defer func() { d.turn <- struct{}{} }()
 	for {
-		reservation, err := d.reserve(ctx, patience, c)
+		reservation, err := d.reserve(ctx, waitCtx, c)
 		if err != nil {
 			return err
 		}
-		if err = d.start(ctx, patience, reservation, c); err == nil {
+		if err = d.start(ctx, waitCtx, reservation, c); err == nil {
 			return nil
 		}
-		d.giveBack(reservation)
-		if rota.CodeOf(err) != rota.Busy || !d.nap(patience) {
-			return d.busy(ctx, err, "no slot came free")
+		d.release(reservation)
+		if rota.CodeOf(err) != rota.Busy || !d.retryWait(waitCtx) {
+			return d.waitError(ctx, err, "no slot came free")
 		}
 	}
 }
 
-// nap waits before another try where a limit or a pause holds the job back. The
+// retryWait waits before another try where a limit or a pause holds the job back. The
 // queue goes on meanwhile: nothing is reserved.
-func (d *direct) nap(patience context.Context) bool {
-	timer := time.NewTimer(reserveAgain)
+func (d *direct) retryWait(waitCtx context.Context) bool {
+	timer := time.NewTimer(reserveRetry)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
 		return true
 	case <-d.closed:
 		return false
-	case <-patience.Done():
+	case <-waitCtx.Done():
 		return false
 	}
 }
 
-// await waits for the turn. One that is there is taken without waiting.
-func (d *direct) await(ctx context.Context) error {
+// awaitTurn waits for the turn. One that is there is taken without waiting.
+func (d *direct) awaitTurn(ctx context.Context) error {
 	select {
 	case <-d.closed:
 		return errNotReady()
@@ -194,8 +194,8 @@ func errNotReady() error {
 	return &rota.Error{Code: rota.Unavailable, Act: "direct", Reason: "this process is starting or stopping", Hint: "try again in a moment"}
 }
 
-// busy tells a caller who has waited long enough why; one who has gone, that.
-func (d *direct) busy(ctx context.Context, err error, reason string) error {
+// waitError tells a caller who has waited long enough why; one who has gone, that.
+func (d *direct) waitError(ctx context.Context, err error, reason string) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -208,54 +208,54 @@ func (d *direct) busy(ctx context.Context, err error, reason string) error {
 // reserve holds this process's claims back. A wait of nothing is no reason not
 // to try once. Whoever gives up without knowing whether the store has reserved
 // takes it back: it would hold the queue up until it is over.
-func (d *direct) reserve(ctx, patience context.Context, c *call) (rota.ID, error) {
+func (d *direct) reserve(ctx, waitCtx context.Context, c *directCall) (rota.ID, error) {
 	reserve := &rota.Reserve{
 		Meta: rota.NewMeta(d.e.client.Actor()), Node: d.e.config.Name, Incarnation: d.e.incarnation, For: d.e.config.Lease,
 	}
-	for doubt := false; ; {
-		results, err := d.e.store.Apply(d.e.last, rota.Batch{Commands: []rota.Command{reserve}})
+	for unknown := false; ; {
+		results, err := d.e.store.Apply(d.e.allDone, rota.Batch{Commands: []rota.Command{reserve}})
 		switch {
 		case err != nil:
-			doubt = true
+			unknown = true
 		case results[0].Err == nil:
 			return reserve.ReservationID(), nil
 		case results[0].Err.Code != rota.Busy:
 			return rota.ID{}, results[0].Err
 		}
-		if rested := d.rest(patience); rested != nil {
+		if waitErr := d.awaitRelease(waitCtx); waitErr != nil {
 			if err == nil {
-				err = d.busy(ctx, rested, "another direct run is under way")
+				err = d.waitError(ctx, waitErr, "another direct run is under way")
 			}
-			if doubt {
-				c.tell(err)
-				d.giveBack(reserve.ReservationID())
+			if unknown {
+				c.answer(err)
+				d.release(reserve.ReservationID())
 			}
 			return rota.ID{}, err
 		}
 	}
 }
 
-// rest waits until it is worth another try.
-func (d *direct) rest(patience context.Context) error {
-	timer := time.NewTimer(reserveAgain)
+// awaitRelease waits until it is worth another try.
+func (d *direct) awaitRelease(waitCtx context.Context) error {
+	timer := time.NewTimer(reserveRetry)
 	defer timer.Stop()
 	select {
-	case <-d.release:
+	case <-d.released:
 		return nil
 	case <-timer.C:
 		return nil
 	case <-d.closed:
 		return errNotReady()
-	case <-patience.Done():
-		return patience.Err()
+	case <-waitCtx.Done():
+		return waitCtx.Err()
 	}
 }
 
 // start takes a slot and begins the run, unless the caller has gone.
-func (d *direct) start(ctx, patience context.Context, reservation rota.ID, c *call) error {
-	d.waits.Store(&reservation)
-	defer d.waits.Store(nil)
-	if err := d.e.pool.await(patience); err != nil {
+func (d *direct) start(ctx, waitCtx context.Context, reservation rota.ID, c *directCall) error {
+	d.waiting.Store(&reservation)
+	defer d.waiting.Store(nil)
+	if err := d.e.pool.awaitSlot(waitCtx); err != nil {
 		return err
 	}
 	err := ctx.Err()
@@ -263,19 +263,19 @@ func (d *direct) start(ctx, patience context.Context, reservation rota.ID, c *ca
 		err = d.send(reservation, c)
 	}
 	if err != nil {
-		d.e.pool.give(1)
-		d.e.desk.poke()
+		d.e.pool.returnSlots(1)
+		d.e.dispatcher.signal()
 	}
 	return err
 }
 
 // send starts the job in the store and in the pool. What the store may have
 // started is asked for until it is known: nobody else would look after it.
-func (d *direct) send(reservation rota.ID, c *call) error {
-	started, err := do[*rota.Directed](d.e.last, d.e, &rota.Direct{
+func (d *direct) send(reservation rota.ID, c *directCall) error {
+	started, err := do[*rota.Directed](d.e.allDone, d.e, &rota.Direct{
 		Meta: rota.NewMeta(d.e.client.Actor()), ReservationID: reservation, Job: c.job, Lease: d.e.config.Lease, Seed: rota.NewToken(),
 	})
-	if lapsed(err) {
+	if reservationExpired(err) {
 		return &rota.Error{Code: rota.Busy, Act: "direct", Reason: "its reservation was over before it could begin", Hint: "try again"}
 	}
 	if err != nil {
@@ -283,7 +283,7 @@ func (d *direct) send(reservation rota.ID, c *call) error {
 	}
 	c.id = started.Job.ID
 	if !started.Job.Run.Open() { // the first answer was lost, and somebody has ended it since
-		d.e.pool.give(1)
+		d.e.pool.returnSlots(1)
 		close(c.recorded)
 		return nil
 	}
@@ -291,15 +291,15 @@ func (d *direct) send(reservation rota.ID, c *call) error {
 	return nil
 }
 
-// lapsed says that a run was refused because its reservation is over: this process
+// reservationExpired says that a run was refused because its reservation is over: this process
 // was not heard of for as long as a lease.
-func lapsed(err error) bool {
-	var refusal *rota.Error
-	return errors.As(err, &refusal) && refusal.Code == rota.Conflict && refusal.Field == "reservation_id"
+func reservationExpired(err error) bool {
+	var refused *rota.Error
+	return errors.As(err, &refused) && refused.Code == rota.Conflict && refused.Field == "reservation_id"
 }
 
-// giveBack ends a reservation whose run never began.
-func (d *direct) giveBack(reservation rota.ID) {
+// release ends a reservation whose run never began.
+func (d *direct) release(reservation rota.ID) {
 	ctx, done := context.WithTimeout(context.Background(), recordGrace)
 	defer done()
 	_, err := do[*rota.Released](ctx, d.e, &rota.Release{Meta: rota.NewMeta(d.e.client.Actor()), ReservationID: reservation})

@@ -17,30 +17,30 @@ type Engine struct {
 	store       rota.Store
 	reg         *Registry
 	config      Config
-	feed        *eventring.Ring
+	events      *eventring.Ring
 	incarnation rota.ID // this start of this process
 
-	pool     *pool
-	desk     *desk
-	firer    *firer
-	sweeper  *sweeper
-	heart    *heart
-	notifier *notifier
-	direct   *direct
-	roll     *roll
-	lent     *lent
-	reporter *reporter // nil: nobody wants to know
+	pool           *pool
+	dispatcher     *dispatcher
+	firer          *firer
+	sweeper        *sweeper
+	heartbeat      *heartbeat
+	notifier       *notifier
+	direct         *direct
+	membership     *membership
+	leaseDeadlines *leaseDeadlines
+	reporter       *reporter // nil: nobody wants to know
 
-	ran    atomic.Bool
-	end    context.CancelFunc         // ends Run as its context does
-	denied atomic.Pointer[rota.Error] // why the server has nothing to do with this worker; nil: it has
-	resent atomic.Int64               // how often something had to be sent again
-	ready  chan struct{}              // closed when jobs are taken
-	cut    chan struct{}              // closed when the grace of a shutdown is over at once
-	cutIt  sync.Once
+	ran       atomic.Bool
+	cancelRun context.CancelFunc         // ends Run as its context does
+	denied    atomic.Pointer[rota.Error] // why the server has nothing to do with this worker; nil: it has
+	resent    atomic.Int64               // how often something had to be sent again
+	ready     chan struct{}              // closed when jobs are taken
+	cut       chan struct{}              // closed when the grace of a shutdown is over at once
+	cutOnce   sync.Once
 
-	last context.Context // ends when the last run has ended, or nothing can be done about it
-	done context.CancelFunc
+	allDone    context.Context // ends when the last run has ended, or nothing can be done about it
+	setAllDone context.CancelFunc
 
 	cutGrace, recordGrace, reportGrace time.Duration // for tests
 }
@@ -51,16 +51,16 @@ func New(client *rota.Client, reg *Registry, config Config) *Engine {
 		client: client, store: client.Store(), reg: reg, config: config.withDefaults(), incarnation: rota.NewID(),
 		ready: make(chan struct{}), cut: make(chan struct{}), cutGrace: cutGrace, recordGrace: recordGrace, reportGrace: reportGrace,
 	}
-	e.last, e.done = context.WithCancel(context.Background())
-	e.heart = newHeart(e)
+	e.allDone, e.setAllDone = context.WithCancel(context.Background())
+	e.heartbeat = newHeartbeat(e)
 	e.pool = newPool(e)
-	e.desk = newDesk(e)
+	e.dispatcher = newDispatcher(e)
 	e.firer = newFirer(e)
 	e.sweeper = newSweeper(e)
 	e.notifier = newNotifier(e)
 	e.direct = newDirect(e)
-	e.roll = newRoll(e)
-	e.lent = newLent()
+	e.membership = newMembership(e)
+	e.leaseDeadlines = newLeaseDeadlines()
 	if e.config.Reporter != nil && !e.config.WorkOnly {
 		e.reporter = newReporter(e)
 	}
@@ -72,7 +72,7 @@ func (e *Engine) Ready() <-chan struct{} { return e.ready }
 
 // Cut ends the grace of a shutdown at once: what still runs is recorded as cut
 // off, and is retried.
-func (e *Engine) Cut() { e.cutIt.Do(func() { close(e.cut) }) }
+func (e *Engine) Cut() { e.cutOnce.Do(func() { close(e.cut) }) }
 
 // Snapshot is how an engine stands.
 type Snapshot struct {
@@ -95,51 +95,51 @@ func (e *Engine) Run(ctx context.Context) error {
 	if e.ran.Swap(true) {
 		return rota.Errorf(rota.Conflict, "engine: run", "an engine runs once; make a new one")
 	}
-	defer e.done()
+	defer e.setAllDone()
 	if err := e.config.validate(); err != nil {
 		return err
 	}
 	if err := e.reg.check(); err != nil {
 		return err
 	}
-	kinds, err := e.reg.kinds()
+	runners, err := e.reg.typeRunners()
 	if err != nil {
 		return err
 	}
-	e.pool.kinds = kinds
-	defer e.listen()()
-	within, end := context.WithCancel(ctx)
+	e.pool.runners = runners
+	defer e.subscribe()()
+	runCtx, end := context.WithCancel(ctx)
 	defer end()
-	e.end = end
-	if err := e.begin(within); err != nil {
+	e.cancelRun = end
+	if err := e.prepare(runCtx); err != nil {
 		if ctx.Err() != nil {
 			return nil
 		}
 		return err
 	}
-	return e.work(within)
+	return e.runLoops(runCtx)
 }
 
-// listen hears what happens in the store. One that is far away tells nothing.
-func (e *Engine) listen() (stop func()) {
+// subscribe hears what happens in the store. One that is far away tells nothing.
+func (e *Engine) subscribe() (stop func()) {
 	if e.config.Remote {
 		return func() {}
 	}
-	own := func() {}
-	if e.feed = e.config.Feed; e.feed == nil {
-		e.feed = eventring.New(e.store, 1) // it is only heard, never gone back to
-		own = e.feed.Close
+	closeRing := func() {}
+	if e.events = e.config.Events; e.events == nil {
+		e.events = eventring.New(e.store, 1) // it is only heard, never gone back to
+		closeRing = e.events.Close
 	}
-	unhear := e.feed.Subscribe(e.hear)
+	unsubscribe := e.events.Subscribe(e.handleEvents)
 	return func() {
-		unhear()
-		own()
+		unsubscribe()
+		closeRing()
 	}
 }
 
-// begin declares the types and settles what an earlier life left. What a worker
+// prepare declares the types and settles what an earlier life left. What a worker
 // far away left is settled where the store is, when its leases run out.
-func (e *Engine) begin(ctx context.Context) error {
+func (e *Engine) prepare(ctx context.Context) error {
 	if err := e.declare(ctx); err != nil {
 		return err
 	}
@@ -149,17 +149,17 @@ func (e *Engine) begin(ctx context.Context) error {
 	return e.recover(ctx)
 }
 
-// work runs the loops. Those that begin new work end with ctx; those that see
+// runLoops runs the loops. Those that begin new work end with ctx; those that see
 // work to its end go on until it has ended.
-func (e *Engine) work(ctx context.Context) error {
-	e.pool.open(ctx)
+func (e *Engine) runLoops(ctx context.Context) error {
+	e.pool.setOpenUntil(ctx)
 	e.reporter.start()
 	var ends, works sync.WaitGroup
-	toEnd, toWork := e.loops()
-	for _, loop := range toEnd {
-		ends.Go(func() { loop(e.last) })
+	finishing, starting := e.loops()
+	for _, loop := range finishing {
+		ends.Go(func() { loop(e.allDone) })
 	}
-	for _, loop := range toWork {
+	for _, loop := range starting {
 		works.Go(func() { loop(ctx) })
 	}
 	close(e.ready)
@@ -168,7 +168,7 @@ func (e *Engine) work(ctx context.Context) error {
 	e.pool.close()
 	err := e.drain()
 	works.Wait()
-	e.done()
+	e.setAllDone()
 	ends.Wait()
 	e.reporter.close()
 	if why := e.denied.Load(); why != nil {
@@ -179,13 +179,13 @@ func (e *Engine) work(ctx context.Context) error {
 
 // loops are those that see work to its end, and those that begin it.
 func (e *Engine) loops() (ends, works []func(context.Context)) {
-	ends = append(ends, e.desk.run, e.heart.run, e.heart.watch)
+	ends = append(ends, e.dispatcher.run, e.heartbeat.run, e.heartbeat.watchLeases)
 	switch {
 	case e.config.Remote:
-		works = append(works, newCaller(e).run)
+		works = append(works, newRemoteClaimer(e).run)
 	case !e.config.WorkOnly:
 		ends = append(ends, e.notifier.run)
-		works = append(works, e.roll.run, newAgenda(e).run, e.firer.run, e.sweeper.run, newReaper(e).run, newPruner(e).run)
+		works = append(works, e.membership.run, newDueChecker(e).run, e.firer.run, e.sweeper.run, newReaper(e).run, newPruner(e).run)
 	}
 	return ends, works
 }
@@ -202,14 +202,14 @@ func (e *Engine) drain() error {
 	case <-grace.C:
 		e.pool.cutOff(e.cutGrace)
 	case <-e.cut:
-		e.pool.cutOff(cutNow)
+		e.pool.cutOff(cutGraceNow)
 	}
-	return e.lastWait(idle)
+	return e.awaitRecorded(idle)
 }
 
-// lastWait waits until the end of what was cut off is recorded. A second signal
+// awaitRecorded waits until the end of what was cut off is recorded. A second signal
 // shortens what the handlers have left.
-func (e *Engine) lastWait(idle <-chan struct{}) error {
+func (e *Engine) awaitRecorded(idle <-chan struct{}) error {
 	last := time.NewTimer(e.cutGrace + e.recordGrace)
 	defer last.Stop()
 	select {
@@ -218,7 +218,7 @@ func (e *Engine) lastWait(idle <-chan struct{}) error {
 	case <-last.C:
 		return e.unrecorded()
 	case <-e.cut:
-		e.pool.cutOff(cutNow)
+		e.pool.cutOff(cutGraceNow)
 	}
 	select {
 	case <-idle:
@@ -231,30 +231,30 @@ func (e *Engine) lastWait(idle <-chan struct{}) error {
 func (e *Engine) unrecorded() error {
 	runs := e.pool.snapshot().Running
 	if runs == 0 {
-		return rota.Errorf(rota.Unavailable, "engine: stop", "the %s did not answer a claim; what it may have started is failed and retried at the next start", e.keeper())
+		return rota.Errorf(rota.Unavailable, "engine: stop", "the %s did not answer a claim; what it may have started is failed and retried at the next start", e.storeName())
 	}
 	return rota.Errorf(rota.Unavailable, "engine: stop", "the end of %d runs could not be recorded; they are failed and retried at the next start", runs)
 }
 
 const (
-	cutNow      = 100 * time.Millisecond // the same, when it is to stop at once
+	cutGraceNow = 100 * time.Millisecond // the same, when it is to stop at once
 	cutGrace    = time.Second            // how long a handler has to return once a shutdown has cut it off
 	recordGrace = 10 * time.Second       // how long a store may take to record what was cut off
 )
 
-// hear takes from what happened what concerns the engine. The store waits
+// handleEvents takes from what happened what concerns the engine. The store waits
 // meanwhile.
-func (e *Engine) hear(events []rota.Event) {
-	e.reporter.hear(events)
+func (e *Engine) handleEvents(events []rota.Event) {
+	e.reporter.handleEvents(events)
 	for i := range events {
 		switch ev := &events[i]; ev.Kind {
 		case rota.EventJobStopping:
 			e.pool.stopJob(ev.JobID)
 		case rota.EventReservationReleased, rota.EventReservationExpired:
-			e.direct.freed()
+			e.direct.reservationEnded()
 		case rota.EventJobCompleted, rota.EventJobDead, rota.EventJobCancelled, rota.EventJobSkipped:
 			if !ev.GroupID.IsZero() && !e.config.WorkOnly {
-				e.notifier.note(ev.GroupID)
+				e.notifier.memberEnded(ev.GroupID)
 			}
 		}
 	}

@@ -14,7 +14,7 @@ func (e *Engine) SetRecordGrace(d time.Duration) { e.recordGrace = d }
 
 // Kind is what an engine calls to run a job of a type.
 func (r *Registry) Kind(name string) Handler {
-	kinds, err := r.kinds()
+	kinds, err := r.typeRunners()
 	if err != nil {
 		panic(err)
 	}
@@ -28,17 +28,17 @@ func (e *Engine) SetReportGrace(d time.Duration) { e.reportGrace = d }
 func (e *Engine) SetReportMax(n int) {
 	e.reporter.mu.Lock()
 	defer e.reporter.mu.Unlock()
-	e.reporter.room = n
+	e.reporter.queueMax = n
 }
 
 // BeginLate begins a run whose lease was over a moment before, as that of a process
 // is which was frozen in that moment.
 func (e *Engine) BeginLate(job *rota.Job) {
 	const left = 100 * time.Millisecond
-	for e.pool.take(1) == 0 { // a claim under way has it
+	for e.pool.takeSlots(1) == 0 { // a claim under way has it
 		time.Sleep(time.Millisecond)
 	}
-	e.lent.add(time.Now(), job.Run.StaleAfter.Add(-left), job)
+	e.leaseDeadlines.add(time.Now(), job.Run.StaleAfter.Add(-left), job)
 	if t := e.pool.prepare(job, nil); t != nil {
 		time.Sleep(left)
 		t.run()

@@ -77,7 +77,7 @@ func TestAScheduleFiresOncePerTime(t *testing.T) {
 	onEachStore(t, func(t *testing.T, w *world) {
 		w.start(registry(done), engine.Config{Name: "a"})
 		store, roll := w.another()
-		w.startOn(store, registry(done), engine.Config{Name: "b", Roll: roll}) // and two engines fire no more than one
+		w.startOn(store, registry(done), engine.Config{Name: "b", Membership: roll}) // and two engines fire no more than one
 		w.declare("hourly", rota.ScheduleSpec{Every: time.Hour})
 		for n := 1; n <= 4; n++ {
 			w.jump(w.schedule("hourly").NextFire.Sub(w.clock.now()) + time.Second)
@@ -109,7 +109,7 @@ func TestAProcessThatStopsBetweenPlanningAndFiringFiresOnce(t *testing.T) {
 				w.jump(time.Hour + time.Second)
 				w.comes(g.reached, "the fire")
 				store, roll := w.another()
-				other := w.startOn(store, registry(done), engine.Config{Name: "other", Roll: roll}) // takes over while the first hangs
+				other := w.startOn(store, registry(done), engine.Config{Name: "other", Membership: roll}) // takes over while the first hangs
 				w.fires("hourly", 1)
 				close(g.open)
 				_ = r.shutdown()

@@ -130,8 +130,8 @@ func (w *world) launch(store rota.Store, reg *engine.Registry, config engine.Con
 	if config.Clock == nil {
 		config.Clock = w.clock.now
 	}
-	if config.Roll == nil {
-		config.Roll = w.roll
+	if config.Membership == nil {
+		config.Membership = w.roll
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	r := &running{Engine: engine.New(rota.New(store, rota.WithActor("ada")), reg, config), w: w, stop: stop, over: make(chan struct{})}

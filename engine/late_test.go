@@ -15,7 +15,7 @@ import (
 // shared is how an engine is told that others may take what it has lost. It has
 // one slot, so that one which is not given back is missed.
 func (w *world) shared() engine.Config {
-	return engine.Config{Roll: &rollBook{}, Lease: w.lease, Workers: 1}
+	return engine.Config{Membership: &rollBook{}, Lease: w.lease, Workers: 1}
 }
 
 // begunLate wants the first attempt to have been failed without ever having

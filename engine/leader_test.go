@@ -55,7 +55,7 @@ func TestTwoThatBelieveToLeadDoubleNothing(t *testing.T) {
 		for name, store := range map[string]rota.Store{"stale": w.store, "new": store} {
 			book := &rollBook{}
 			book.leads.Store(true)
-			config.Name, config.Roll = name, book
+			config.Name, config.Membership = name, book
 			r := w.startOn(store, registry(done), config)
 			w.until("it leads", r.Leads)
 		}
@@ -83,7 +83,7 @@ func TestAnElectionStopsNothingAndDoublesNothing(t *testing.T) {
 		before := first
 		for i := range 2 {
 			store, roll := w.another()
-			after := w.startOn(store, registry(done), engine.Config{Name: fmt.Sprint("later-", i), Lease: w.lease, Roll: roll})
+			after := w.startOn(store, registry(done), engine.Config{Name: fmt.Sprint("later-", i), Lease: w.lease, Membership: roll})
 			w.next("hourly") // by either of them
 			if roll != nil {
 				w.until("both are there", func() bool { return after.Nodes() == 2 })
@@ -128,10 +128,10 @@ func (c *cutRoll) Heartbeat(ctx context.Context, a rota.NodeHeartbeat) (rota.Mem
 func TestAStaleLeaderLeadsNoMore(t *testing.T) {
 	byLease(t, serverWorld, func(w *world) {
 		cut := &cutRoll{Membership: w.roll}
-		stale := w.start(registry(done), engine.Config{Name: "stale", Lease: w.lease, Roll: cut})
+		stale := w.start(registry(done), engine.Config{Name: "stale", Lease: w.lease, Membership: cut})
 		w.until("the first leads", stale.Leads)
 		store, roll := w.another()
-		other := w.startOn(store, registry(done), engine.Config{Name: "other", Lease: w.lease, Roll: roll})
+		other := w.startOn(store, registry(done), engine.Config{Name: "other", Lease: w.lease, Membership: roll})
 		w.until("both are there", func() bool { return other.Nodes() == 2 })
 		w.declare("hourly", rota.ScheduleSpec{Every: time.Hour})
 		w.next("hourly")

@@ -30,19 +30,19 @@ func Logging(log *slog.Logger) Middleware {
 }
 
 func logEnd(ctx context.Context, log *slog.Logger, job *rota.Job, took time.Duration, err error) {
-	outcome, level := judge(ctx, err)
+	outcome, level := classify(ctx, err)
 	attrs := []slog.Attr{
 		slog.String("job", job.ID.String()), slog.String("type", job.Type), slog.Int("attempt", job.Attempt),
 		slog.String("outcome", outcome), slog.String("duration", took.Round(time.Microsecond).String()),
 	}
 	if err != nil {
-		attrs = append(attrs, slog.Any("error", inALine(err)))
+		attrs = append(attrs, slog.Any("error", oneLine(err)))
 	}
 	log.LogAttrs(ctx, level, "a run has ended", attrs...)
 }
 
-// judge says in a word how a run ended, and how bad that is.
-func judge(ctx context.Context, err error) (outcome string, level slog.Level) {
+// classify says in a word how a run ended, and how bad that is.
+func classify(ctx context.Context, err error) (outcome string, level slog.Level) {
 	if err == nil {
 		return "completed", slog.LevelInfo
 	}
@@ -53,18 +53,18 @@ func judge(ctx context.Context, err error) (outcome string, level slog.Level) {
 	switch why {
 	case errTimeout:
 		return "timeout", slog.LevelError
-	case errAsked:
+	case errCancelled:
 		return "cancelled", slog.LevelWarn
 	case errShutdown:
 		return "shutdown", slog.LevelWarn
-	case errLost, errOutlived:
+	case errLeaseLost, errLeaseExpired:
 		return "lost", slog.LevelWarn
 	}
 	return "failed", slog.LevelError
 }
 
-// inALine leaves the stack of a panic to the log of the run.
-func inALine(err error) any {
+// oneLine leaves the stack of a panic to the log of the run.
+func oneLine(err error) any {
 	var p *panicError
 	if errors.As(err, &p) {
 		return p.brief()

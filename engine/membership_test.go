@@ -36,7 +36,7 @@ func TestOnlyWhoLeadsPrunes(t *testing.T) {
 	book := &rollBook{}
 	s := newStage()
 	r := w.start(registry(s.play), engine.Config{
-		Roll: book, PruneEvery: time.Second, Lease: rota.LeaseMin, Retention: &rota.Retention{Completed: rota.Keep{Age: time.Microsecond}},
+		Membership: book, PruneEvery: time.Second, Lease: rota.LeaseMin, Retention: &rota.Retention{Completed: rota.Keep{Age: time.Microsecond}},
 	})
 	id := w.addOne()
 	s.next(w)

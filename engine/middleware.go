@@ -20,46 +20,46 @@ type Middleware func(next Handler) Handler
 
 // Use puts middleware around every handler, no matter which of them was
 // registered first. The first is the outermost.
-func (r *Registry) Use(around ...Middleware) {
-	mustBe(around)
-	r.around = append(r.around, around...)
+func (r *Registry) Use(middleware ...Middleware) {
+	mustNotBeNil(middleware)
+	r.middleware = append(r.middleware, middleware...)
 }
 
 // WithMiddleware puts middleware around the handler of one type, inside of what
 // Use puts around all.
-func WithMiddleware(around ...Middleware) TypeOption {
-	mustBe(around)
-	return func(r *registered) { r.around = append(r.around, around...) }
+func WithMiddleware(middleware ...Middleware) TypeOption {
+	mustNotBeNil(middleware)
+	return func(r *registeredType) { r.middleware = append(r.middleware, middleware...) }
 }
 
-func mustBe(around []Middleware) {
-	if slices.ContainsFunc(around, func(m Middleware) bool { return m == nil }) {
+func mustNotBeNil(middleware []Middleware) {
+	if slices.ContainsFunc(middleware, func(m Middleware) bool { return m == nil }) {
 		panic("engine: a middleware is nil")
 	}
 }
 
-// kind is a type as one engine runs it.
-type kind struct {
-	run  Handler
-	pace pace
+// typeRunner is a type as one engine runs it.
+type typeRunner struct {
+	run     Handler
+	average durationAverage
 }
 
-// kinds puts the middleware around each handler, once for all its runs. Next to
+// typeRunners puts the middleware around each handler, once for all its runs. Next to
 // the handler stands one that turns a panic into an error, so that all others
 // see it; where there are no others, the task does that by itself.
-func (r *Registry) kinds() (map[string]*kind, error) {
-	all := make(map[string]*kind, len(r.types))
+func (r *Registry) typeRunners() (map[string]*typeRunner, error) {
+	runners := make(map[string]*typeRunner, len(r.types))
 	for name, one := range r.types {
-		run, around := Handler(one.run), slices.Concat(r.around, one.around)
-		if len(around) > 0 {
+		run, middleware := Handler(one.run), slices.Concat(r.middleware, one.middleware)
+		if len(middleware) > 0 {
 			run = Recovery()(run)
 		}
-		for i, wrap := range slices.Backward(around) {
+		for i, wrap := range slices.Backward(middleware) {
 			if run = wrap(run); run == nil {
 				return nil, rota.Invalidf("middleware", "number %d around type %q makes no handler", i+1, name)
 			}
 		}
-		all[name] = &kind{run: run}
+		runners[name] = &typeRunner{run: run}
 	}
-	return all, nil
+	return runners, nil
 }

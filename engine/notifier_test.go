@@ -59,7 +59,7 @@ func TestAGroupThatHasFinishedIsToldOnce(t *testing.T) {
 		default:
 			return nil
 		}
-	}), engine.Config{Feed: f})
+	}), engine.Config{Events: f})
 	fail <- true
 	id := w.addGroup(20)
 	events := told(w, f, id, func() rota.ID { return w.addGroup(1) })
@@ -73,7 +73,7 @@ func TestACancelledGroupIsToldOnce(t *testing.T) {
 	f := eventring.New(w.store, 0)
 	defer f.Close()
 	s := newStage()
-	w.start(registry(s.play), engine.Config{Feed: f, Workers: 2})
+	w.start(registry(s.play), engine.Config{Events: f, Workers: 2})
 	id := w.addGroup(5)
 	s.next(w)
 	s.next(w)
@@ -94,7 +94,7 @@ func TestAGroupThatFinishesInAShutdownIsTold(t *testing.T) {
 	f := eventring.New(w.store, 0)
 	defer f.Close()
 	s := newStage()
-	r := w.start(registry(s.play), engine.Config{Feed: f, Workers: 1})
+	r := w.start(registry(s.play), engine.Config{Events: f, Workers: 1})
 	other, id := w.addGroup(1), w.addGroup(1)
 	s.next(w)
 	s.end <- nil
@@ -126,7 +126,7 @@ func TestAGroupThatCouldNotBeReadIsToldLater(t *testing.T) {
 	w := newWorld(t)
 	f := eventring.New(w.store, 0)
 	defer f.Close()
-	w.startOn(&groupless{Store: w.store}, registry(done), engine.Config{Feed: f})
+	w.startOn(&groupless{Store: w.store}, registry(done), engine.Config{Events: f})
 	id := w.addGroup(1)
 	if events := told(w, f, id, func() rota.ID { return id }); len(events) != 1 {
 		t.Errorf("%+v", events)

@@ -17,44 +17,44 @@ const (
 	codePayload = "payload"
 )
 
-// lastNote is the progress of a run that has ended, if it was not written down.
-func (t *task) lastNote() (note *rota.NoteItem) {
+// unsentProgress is the progress of a run that has ended, if it was not written down.
+func (t *task) unsentProgress() (note *rota.NoteItem) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.dirty {
-		note, t.dirty = &rota.NoteItem{LeaseRef: t.lease, Progress: t.progress}, false
+	if t.progressUnsent {
+		note, t.progressUnsent = &rota.NoteItem{LeaseRef: t.lease, Progress: t.progress}, false
 	}
 	return note
 }
 
-// item is how a run ended, as it is recorded.
-func (t *task) item(err error) rota.FinishItem {
+// finishItem is how a run ended, as it is recorded.
+func (t *task) finishItem(err error) rota.FinishItem {
 	path := t.log.close()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	item := rota.FinishItem{
-		LeaseRef: t.lease, Outcome: rota.OutcomeCompleted, LogPath: keptPath(path),
-		Result: t.result, Artifacts: t.artifacts, RowsAffected: t.rows, ExitCode: t.exit,
+		LeaseRef: t.lease, Outcome: rota.OutcomeCompleted, LogPath: storedPath(path),
+		Result: t.result, Artifacts: t.artifacts, RowsAffected: t.rowsAffected, ExitCode: t.exitCode,
 	}
 	if err == nil { // one that completed although it was to stop has completed
 		return item
 	}
-	tellError(&item, err)
+	setError(&item, err)
 	switch context.Cause(t.ctx) {
 	case errTimeout: // retried like a failure
 		item.Outcome, item.ErrorCode = rota.OutcomeCancelled, rota.CodeTimeout
-	case errAsked: // never retried
+	case errCancelled: // never retried
 		item.Outcome, item.ErrorCode = rota.OutcomeCancelled, rota.CodeCancelled
-	case errShutdown, errOutlived: // retried at once, whatever it says: it was not let finish
+	case errShutdown, errLeaseExpired: // retried at once, whatever it says: it was not let finish
 		item.ErrorCode, item.Permanent, item.RetryAt = rota.CodeShutdown, false, time.Time{}
 	}
 	return item
 }
 
-// tellError writes down a handler's error. It calls methods that are the
+// setError writes down a handler's error. It calls methods that are the
 // handler's own and may panic, as those of a nil pointer do: that is a panic of
 // the handler as any other.
-func tellError(item *rota.FinishItem, err error) {
+func setError(item *rota.FinishItem, err error) {
 	item.Outcome = rota.OutcomeFailed
 	defer func() {
 		if p := recover(); p != nil {
@@ -66,8 +66,8 @@ func tellError(item *rota.FinishItem, err error) {
 	item.RetryAt, _ = rota.RetryTime(err)
 }
 
-// keptPath is a path as it is kept, nothing if it cannot be.
-func keptPath(path string) string {
+// storedPath is a path as it is kept, nothing if it cannot be.
+func storedPath(path string) string {
 	if len(path) > rota.PathMax {
 		return ""
 	}
@@ -108,9 +108,9 @@ func errorCode(err error) string {
 	return code
 }
 
-// refused is what is recorded of a run whose end the store would not take as it
+// refusedItem is what is recorded of a run whose end the store would not take as it
 // was told.
-func refused(item rota.FinishItem, why error) rota.FinishItem {
+func refusedItem(item rota.FinishItem, why error) rota.FinishItem {
 	return rota.FinishItem{
 		LeaseRef: item.LeaseRef, Outcome: rota.OutcomeFailed, ErrorCode: "refused",
 		Error: errorText(errors.New("it ended " + string(item.Outcome) + ", and that was refused: " + why.Error())),

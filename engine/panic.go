@@ -18,7 +18,7 @@ func Recovery() Middleware {
 		return func(ctx context.Context, job *rota.Job) (err error) {
 			defer func() {
 				if p := recover(); p != nil {
-					err = caught(p, Output(ctx))
+					err = logPanic(p, Output(ctx))
 				}
 			}()
 			return next(ctx, job)
@@ -34,8 +34,8 @@ type panicError struct {
 
 func newPanicError(value any) *panicError { return &panicError{value, debug.Stack()} }
 
-// caught writes a panic down where it was recovered: the stack is still there.
-func caught(value any, log io.Writer) error {
+// logPanic writes a panic down where it was recovered: the stack is still there.
+func logPanic(value any, log io.Writer) error {
 	err := newPanicError(value)
 	_, _ = fmt.Fprintf(log, "%s\n", err.Error())
 	return err

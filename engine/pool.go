@@ -11,32 +11,32 @@ import (
 // pool runs handlers, each in a goroutine that it has to itself meanwhile, in a
 // fixed number of slots. It calls neither the store nor the feed, so that both may call it.
 type pool struct {
-	e     *Engine
-	heart *heart
-	base  context.Context
-	types []string
-	kinds map[string]*kind // the same
-	runs  chan *task       // to goroutines that have nothing to do
+	e         *Engine
+	heartbeat *heartbeat
+	baseCtx   context.Context
+	types     []string
+	runners   map[string]*typeRunner // the same
+	handoff   chan *task             // to goroutines that have nothing to do
 
-	mu        sync.Mutex
-	free      int               // slots nobody holds
-	held      int               // slots taken for what has yet to start
-	callers   int               // of direct runs that have not begun
-	closed    bool              // no more are taken
-	until     context.Context   // nor when this has ended
-	cut       *time.Duration    // what still starts is told to stop, with this grace; nil: it is not
-	waiters   []chan error      // direct runs that wait for a slot, in their order
-	going     int               // runs that have not ended
-	byRun     map[rota.ID]*task // those whose end is not recorded
-	byJob     map[rota.ID]*task // the same
-	early     map[rota.ID]bool  // jobs asked to stop while the answer that brings them may be under way
-	done      []*ending         // those whose end has yet to be recorded
-	landing   []chan struct{}   // closed when no slot is held
-	emptied   []chan struct{}   // closed when nothing is left
-	abandoned int
-	lost      int
-	rallies   bool    // the desk waits for those that end together
-	relay     []*task // those that run one after the other and have not begun
+	mu            sync.Mutex
+	free          int               // slots nobody holds
+	held          int               // slots taken for what has yet to start
+	directCallers int               // of direct runs that have not begun
+	closed        bool              // no more are taken
+	openUntil     context.Context   // nor when this has ended
+	cutOffGrace   *time.Duration    // what still starts is told to stop, with this grace; nil: it is not
+	slotWaiters   []chan error      // direct runs that wait for a slot, in their order
+	running       int               // runs that have not ended
+	byRun         map[rota.ID]*task // those whose end is not recorded
+	byJob         map[rota.ID]*task // the same
+	earlyStops    map[rota.ID]bool  // jobs asked to stop while the answer that brings them may be under way
+	endings       []*ending         // those whose end has yet to be recorded
+	heldWaiters   []chan struct{}   // closed when no slot is held
+	idleWaiters   []chan struct{}   // closed when nothing is left
+	abandoned     int
+	leasesLost    int
+	coalescing    bool    // the desk waits for those that end together
+	inlineQueue   []*task // those that run one after the other and have not begun
 }
 
 // ending is a run that has ended, and how.
@@ -48,35 +48,35 @@ type ending struct {
 
 func newPool(e *Engine) *pool {
 	return &pool{
-		e: e, runs: make(chan *task), heart: e.heart, base: context.Background(), until: context.Background(), free: e.config.Workers, types: e.reg.Types(),
-		byRun: map[rota.ID]*task{}, byJob: map[rota.ID]*task{}, early: map[rota.ID]bool{},
+		e: e, handoff: make(chan *task), heartbeat: e.heartbeat, baseCtx: context.Background(), openUntil: context.Background(), free: e.config.Workers, types: e.reg.Types(),
+		byRun: map[rota.ID]*task{}, byJob: map[rota.ID]*task{}, earlyStops: map[rota.ID]bool{},
 	}
 }
 
 // start runs a job in a slot that was taken for it.
 func (p *pool) start(job *rota.Job, recorded chan struct{}) {
 	if t := p.prepare(job, recorded); t != nil {
-		p.hand(t)
+		p.handOff(t)
 	}
 }
 
 // prepare makes a run that can be handed on, nil if it need not be.
 func (p *pool) prepare(job *rota.Job, recorded chan struct{}) *task {
-	t := &task{pool: p, job: job, typ: p.kinds[job.Type], lease: job.Lease(), recorded: recorded}
-	t.log.logs, t.log.job, t.log.server = p.e.config.Logs, job, p.e.config.Logger
-	ctx, cancel := context.WithCancelCause(p.base)
+	t := &task{pool: p, job: job, runner: p.runners[job.Type], lease: job.Lease(), recorded: recorded}
+	t.log.logs, t.log.job, t.log.processLog = p.e.config.Logs, job, p.e.config.Logger
+	ctx, cancel := context.WithCancelCause(p.baseCtx)
 	t.ctx, t.cancel = context.WithValue(ctx, taskKey{}, t), cancel
 	p.mu.Lock()
 	p.byRun[t.lease.RunID], p.byJob[job.ID] = t, t
 	p.held--
-	p.going++
-	asked, cut := p.early[job.ID], p.cut
-	p.land()
+	p.running++
+	stopRequested, cut := p.earlyStops[job.ID], p.cutOffGrace
+	p.notifyNoneHeld()
 	p.mu.Unlock()
-	if p.e.shares() {
-		t.begins(job.Run)
+	if p.e.storeShared() {
+		t.setLease(job.Run)
 	}
-	if why := tooLate(asked, cut != nil, t.outlived(time.Now())); why != nil { // its handler need not begin
+	if why := notStartedBecause(stopRequested, cut != nil, t.leaseExpired(time.Now())); why != nil { // its handler need not begin
 		t.cancel(why)
 		t.returned(why)
 		return nil
@@ -89,66 +89,66 @@ func (p *pool) prepare(job *rota.Job, recorded chan struct{}) *task {
 	return t
 }
 
-// hand gives a run to a goroutine that has nothing to do, or to a new one: one
+// handOff gives a run to a goroutine that has nothing to do, or to a new one: one
 // that has run a handler keeps the stack that it took, which a new one has to
 // grow.
-func (p *pool) hand(t *task) {
+func (p *pool) handOff(t *task) {
 	select {
-	case p.runs <- t:
+	case p.handoff <- t:
 	default:
-		go p.run(t)
+		go p.runLoop(t)
 	}
 }
 
-// run runs handlers, one after the other, until the engine ends.
-func (p *pool) run(t *task) {
+// runLoop runs handlers, one after the other, until the engine ends.
+func (p *pool) runLoop(t *task) {
 	for {
 		t.run()
-		if t = p.next(); t != nil {
+		if t = p.nextInline(); t != nil {
 			continue
 		}
 		select {
-		case t = <-p.runs:
-		case <-p.e.last.Done():
+		case t = <-p.handoff:
+		case <-p.e.allDone.Done():
 			return
 		}
 	}
 }
 
-// tooLate says why a job that was claimed is not begun any more.
-func tooLate(asked, cut, outlived bool) error {
+// notStartedBecause says why a job that was claimed is not begun any more.
+func notStartedBecause(stopRequested, cut, expired bool) error {
 	switch {
-	case outlived:
-		return errOutlived
-	case asked:
-		return errAsked
+	case expired:
+		return errLeaseExpired
+	case stopRequested:
+		return errCancelled
 	case cut:
 		return errShutdown
 	}
 	return nil
 }
 
-// ended hands the end of a run to the desk. One that lost its lease has nothing
+// queueEnd hands the end of a run to the desk. One that lost its lease has nothing
 // to record: another attempt stands for it.
-func (p *pool) ended(t *task, err error) {
-	item := t.item(err)
-	lost := context.Cause(t.ctx) == errLost
+func (p *pool) queueEnd(t *task, err error) {
+	item := t.finishItem(err)
+	lost := context.Cause(t.ctx) == errLeaseLost
 	t.cancel(nil)
 	p.mu.Lock()
-	p.going--
+	p.running--
 	if lost {
-		p.drop(t)
-		p.freed(1)
+		p.releaseLocked(t)
+		p.freeSlots(1)
 	} else {
-		if p.done == nil {
-			p.done = make([]*ending, 0, len(p.byRun))
+		if p.endings == nil {
+			p.endings = make([]*ending, 0, len(p.byRun))
 		}
-		p.done = append(p.done, &ending{t, item, t.lastNote()})
+		p.endings = append(p.endings, &ending{t, item, t.unsentProgress()})
 	}
-	wait := p.rallies && !lost && p.going > 0
+	wait := p.coalescing && !lost && p.running > 0
 	p.mu.Unlock()
 	if !wait {
-		p.e.desk.poke()
+		p.e.dispatcher.signal()
 	}
 }
 
@@ -160,70 +160,70 @@ func (p *pool) abandon(t *task) {
 	p.mu.Unlock()
 	p.e.config.Logger.Error("a handler ignores the end of its context and was given up; its goroutine still runs",
 		"job", t.job.ID, "type", t.job.Type, "why", cause)
-	p.ended(t, cause)
+	p.queueEnd(t, cause)
 }
 
-// cameBack is told when a handler returns that was given up.
-func (p *pool) cameBack(t *task) {
+// abandonedReturned is told when a handler returns that was given up.
+func (p *pool) abandonedReturned(t *task) {
 	p.mu.Lock()
 	p.abandoned--
 	p.mu.Unlock()
 	p.e.config.Logger.Warn("a handler that was given up has returned", "job", t.job.ID, "type", t.job.Type)
 }
 
-// rally is how many runs wait for their end to be recorded, and whether others
+// setCoalescing is how many runs wait for their end to be recorded, and whether others
 // run in all slots that are left. While it is on, the desk is told of an end only
 // when it is the last.
-func (p *pool) rally(on bool) (ended int, full bool) {
+func (p *pool) setCoalescing(on bool) (ended int, full bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.rallies = on
-	return len(p.done), p.free == 0 && p.going > 0
+	p.coalescing = on
+	return len(p.endings), p.free == 0 && p.running > 0
 }
 
-// idling is how many runs wait for their end to be recorded, and how many slots
+// endedAndFree is how many runs wait for their end to be recorded, and how many slots
 // are free.
-func (p *pool) idling() (ended, free int) {
+func (p *pool) endedAndFree() (ended, free int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return len(p.done), p.free
+	return len(p.endings), p.free
 }
 
-// takeEnded takes the runs whose end is to be recorded, and frees their slots.
-func (p *pool) takeEnded() []*ending {
+// takeEndings takes the runs whose end is to be recorded, and frees their slots.
+func (p *pool) takeEndings() []*ending {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	taken := p.done
-	p.done = nil
-	p.freed(len(taken))
+	taken := p.endings
+	p.endings = nil
+	p.freeSlots(len(taken))
 	return taken
 }
 
-// forget lets go of a run whose end is decided.
-func (p *pool) forget(t *task) {
+// release lets go of a run whose end is decided.
+func (p *pool) release(t *task) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.drop(t)
+	p.releaseLocked(t)
 }
 
-func (p *pool) drop(t *task) {
+func (p *pool) releaseLocked(t *task) {
 	delete(p.byRun, t.lease.RunID)
 	delete(p.byJob, t.job.ID)
 	if t.recorded != nil {
 		close(t.recorded)
 	}
-	p.rest()
+	p.notifyIdle()
 }
 
-// rest tells those who wait for it that nothing is left.
-func (p *pool) rest() {
-	if len(p.byRun)+p.held+p.callers > 0 {
+// notifyIdle tells those who wait for it that nothing is left.
+func (p *pool) notifyIdle() {
+	if len(p.byRun)+p.held+p.directCallers > 0 {
 		return
 	}
-	for _, idle := range p.emptied {
+	for _, idle := range p.idleWaiters {
 		close(idle)
 	}
-	p.emptied = nil
+	p.idleWaiters = nil
 }
 
 // idle returns a channel that is closed when no run is left whose end is not
@@ -232,13 +232,13 @@ func (p *pool) idle() <-chan struct{} {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	idle := make(chan struct{})
-	p.emptied = append(p.emptied, idle)
-	p.rest()
+	p.idleWaiters = append(p.idleWaiters, idle)
+	p.notifyIdle()
 	return idle
 }
 
-// live lists the runs whose end is not recorded.
-func (p *pool) live() []*task {
+// liveTasks lists the runs whose end is not recorded.
+func (p *pool) liveTasks() []*task {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	tasks := make([]*task, 0, len(p.byRun))
@@ -251,49 +251,49 @@ func (p *pool) live() []*task {
 // cutOff stops all that run, and what a claim under way still brings.
 func (p *pool) cutOff(grace time.Duration) {
 	p.mu.Lock()
-	p.cut = &grace
+	p.cutOffGrace = &grace
 	p.mu.Unlock()
-	for _, t := range p.live() {
+	for _, t := range p.liveTasks() {
 		t.stop(errShutdown, grace)
 	}
 }
 
-const earlyMax = 1024
+const earlyStopsMax = 1024
 
 // stopJob stops the run of a job, if it is one of ours. It may be one that the
 // store has given us and we have not heard of yet.
 func (p *pool) stopJob(id rota.ID) {
 	p.mu.Lock()
 	t := p.byJob[id]
-	if t == nil && p.held > 0 && len(p.early) < earlyMax { // beyond it they hear of it with their next heartbeat
-		p.early[id] = true
+	if t == nil && p.held > 0 && len(p.earlyStops) < earlyStopsMax { // beyond it they hear of it with their next heartbeat
+		p.earlyStops[id] = true
 	}
 	p.mu.Unlock()
 	if t != nil {
-		t.stop(errAsked, p.e.config.CancelGrace)
+		t.stop(errCancelled, p.e.config.CancelGrace)
 	}
 }
 
 // leaseLost stops a run that belongs to nobody, or to somebody else, by now.
 func (p *pool) leaseLost(t *task) {
-	if t.over() {
+	if t.isSettled() {
 		return // its end is under way, or was recorded just now
 	}
 	p.countLost()
 	p.e.config.Logger.Error("a lease is lost: the run was given to another attempt", "job", t.job.ID, "type", t.job.Type)
-	t.stop(errLost, p.e.config.CancelGrace)
+	t.stop(errLeaseLost, p.e.config.CancelGrace)
 }
 
 func (p *pool) countLost() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.lost++
+	p.leasesLost++
 }
 
 func (p *pool) snapshot() Snapshot {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return Snapshot{
-		Workers: p.e.config.Workers, Running: len(p.byRun), Abandoned: p.abandoned, LeaseLost: p.lost,
+		Workers: p.e.config.Workers, Running: len(p.byRun), Abandoned: p.abandoned, LeaseLost: p.leasesLost,
 	}
 }

@@ -21,7 +21,7 @@ func newPruner(e *Engine) *pruner { return &pruner{e} }
 
 func (p *pruner) run(ctx context.Context) {
 	for wait := min(pruneFirst, p.e.config.PruneEvery); pause(ctx, wait); wait = p.e.config.PruneEvery {
-		if !p.e.roll.leads() {
+		if !p.e.membership.leads() {
 			continue
 		}
 		if removed, err := p.prune(ctx); err != nil && ctx.Err() == nil {
@@ -29,7 +29,7 @@ func (p *pruner) run(ctx context.Context) {
 		} else if removed > 0 {
 			p.e.config.Logger.Info("the history was pruned", "executions", removed)
 		}
-		p.tidy(ctx)
+		p.normaliseIdle(ctx)
 	}
 }
 
@@ -57,9 +57,9 @@ func (p *pruner) prune(ctx context.Context) (removed int, err error) {
 	}
 }
 
-// tidy numbers the queue anew while nothing runs, so that there is room between
+// normaliseIdle numbers the queue anew while nothing runs, so that there is room between
 // neighbours when somebody wants to move a job.
-func (p *pruner) tidy(ctx context.Context) {
+func (p *pruner) normaliseIdle(ctx context.Context) {
 	if p.e.pool.snapshot().Running > 0 {
 		return
 	}

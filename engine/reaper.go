@@ -21,7 +21,7 @@ func (r *reaper) run(ctx context.Context) {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
 	last := r.e.config.Clock().Round(0) // by the wall: a machine that slept, or was set, shows only there
-	spare := last.Add(r.e.config.Lease)
+	notBefore := last.Add(r.e.config.Lease)
 	for {
 		select {
 		case <-tick.C:
@@ -29,11 +29,11 @@ func (r *reaper) run(ctx context.Context) {
 			return
 		}
 		now := r.e.config.Clock().Round(0)
-		if away := now.Sub(last); away > 2*every || away < 0 {
-			spare = now.Add(r.e.config.Lease)
+		if elapsed := now.Sub(last); elapsed > 2*every || elapsed < 0 {
+			notBefore = now.Add(r.e.config.Lease)
 		}
 		last = now
-		if !now.Before(spare) {
+		if !now.Before(notBefore) {
 			r.reap(ctx)
 		}
 	}

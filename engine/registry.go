@@ -14,49 +14,49 @@ import (
 
 // Registry knows the handler of each type. Fill it before the engine runs.
 type Registry struct {
-	types  map[string]*registered
-	around []Middleware // of all, the first is the outermost
+	types      map[string]*registeredType
+	middleware []Middleware // of all, the first is the outermost
 }
 
-// registered is what is known of one type.
-type registered struct {
+// registeredType is what is known of one type.
+type registeredType struct {
 	name        string
 	spec        rota.TypeSpec
 	concurrency int
 	check       *payload.Compiled // nil: anything goes
 	handler     Handler
-	around      []Middleware // inside of those of all
+	middleware  []Middleware // inside of those of all
 }
 
 // TypeOption sets something of a type.
-type TypeOption func(*registered)
+type TypeOption func(*registeredType)
 
 // WithTimeout bounds a run of this type, unless its template or the request says
 // otherwise.
 func WithTimeout(d time.Duration) TypeOption {
-	return func(r *registered) { r.spec.Policy.Timeout = &d }
+	return func(r *registeredType) { r.spec.Policy.Timeout = &d }
 }
 
 // WithRetries says how often a failure of this type is tried again.
-func WithRetries(n int) TypeOption { return func(r *registered) { r.spec.Policy.MaxRetries = &n } }
+func WithRetries(n int) TypeOption { return func(r *registeredType) { r.spec.Policy.MaxRetries = &n } }
 
 // WithBackoff says how long the first retry of this type waits; each further one
 // waits twice as long.
 func WithBackoff(d time.Duration) TypeOption {
-	return func(r *registered) { r.spec.Policy.Backoff = &d }
+	return func(r *registeredType) { r.spec.Policy.Backoff = &d }
 }
 
 // WithConcurrency bounds how many of this type run at once, in all processes on
 // the store.
-func WithConcurrency(n int) TypeOption { return func(r *registered) { r.concurrency = n } }
+func WithConcurrency(n int) TypeOption { return func(r *registeredType) { r.concurrency = n } }
 
 // WithDescription says what the type is for.
 func WithDescription(text string) TypeOption {
-	return func(r *registered) { r.spec.Description = text }
+	return func(r *registeredType) { r.spec.Description = text }
 }
 
 // NewRegistry makes an empty registry.
-func NewRegistry() *Registry { return &Registry{types: map[string]*registered{}} }
+func NewRegistry() *Registry { return &Registry{types: map[string]*registeredType{}} }
 
 // Handle registers the handler of a payload's type. The schema of its params is
 // derived from the Go type. It panics if the type has a handler already, or if
@@ -91,7 +91,7 @@ func zeroPayload[P rota.Payload]() (zero P) {
 
 // Func registers a handler that reads its params itself. It panics as Handle does.
 func (r *Registry) Func(name string, spec rota.TypeSpec, handler Handler, options ...TypeOption) {
-	one := &registered{name: name, spec: spec, handler: handler}
+	one := &registeredType{name: name, spec: spec, handler: handler}
 	for _, option := range options {
 		option(one)
 	}
@@ -146,7 +146,7 @@ func (r *Registry) check() error {
 }
 
 // run checks the params and calls the handler.
-func (r *registered) run(ctx context.Context, job *rota.Job) error {
+func (r *registeredType) run(ctx context.Context, job *rota.Job) error {
 	if r.check != nil {
 		if err := r.check.Check(job.Params); err != nil {
 			return &payloadError{err}

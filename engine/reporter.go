@@ -13,49 +13,49 @@ import (
 // store what the events leave out. A nil one does nothing.
 type reporter struct {
 	e       *Engine
-	to      Reporter
+	target  Reporter
 	monitor Monitor // the same; nil: it does not care about schedules
-	bell    bell
+	signal  signal
 	ctx     context.Context // ends when it has to be done
-	end     context.CancelFunc
-	over    chan struct{}
+	cancel  context.CancelFunc
+	done    chan struct{}
 
-	mu      sync.Mutex
-	room    int // for events that wait
-	queue   []rota.Event
-	dropped int  // since the queue was empty
-	closing bool // nothing more comes
+	mu       sync.Mutex
+	queueMax int // for events that wait
+	queue    []rota.Event
+	dropped  int  // since the queue was empty
+	closing  bool // nothing more comes
 
-	reads, calls outage
+	readOutage, callOutage outageLog
 }
 
 const (
-	reportMax   = 4_096            // events that wait to be told
-	reportFor   = 10 * time.Second // what one call may take, if it heeds its context
-	reportGrace = 5 * time.Second  // for all that is left when the engine ends
+	reportMax     = 4_096            // events that wait to be told
+	reportTimeout = 10 * time.Second // what one call may take, if it heeds its context
+	reportGrace   = 5 * time.Second  // for all that is left when the engine ends
 )
 
 func newReporter(e *Engine) *reporter {
-	r := &reporter{e: e, to: e.config.Reporter, room: reportMax, bell: newBell(), over: make(chan struct{})}
-	r.monitor, _ = r.to.(Monitor)
-	r.ctx, r.end = context.WithCancel(context.Background())
+	r := &reporter{e: e, target: e.config.Reporter, queueMax: reportMax, signal: newSignal(), done: make(chan struct{})}
+	r.monitor, _ = r.target.(Monitor)
+	r.ctx, r.cancel = context.WithCancel(context.Background())
 	return r
 }
 
-// hear puts aside what is to be told. The store waits meanwhile.
-func (r *reporter) hear(events []rota.Event) {
+// handleEvents puts aside what is to be told. The store waits meanwhile.
+func (r *reporter) handleEvents(events []rota.Event) {
 	if r == nil {
 		return
 	}
 	for i := range events {
-		if r.tells(&events[i]) {
-			r.put(events[i])
+		if r.wants(&events[i]) {
+			r.enqueue(events[i])
 		}
 	}
 }
 
-// tells picks the events that somebody wants to know of.
-func (r *reporter) tells(ev *rota.Event) bool {
+// wants picks the events that somebody wants to know of.
+func (r *reporter) wants(ev *rota.Event) bool {
 	return isFailure(ev) || r.monitor != nil && isCheckIn(ev)
 }
 
@@ -82,14 +82,14 @@ var checkIns = map[rota.EventKind]CheckInStatus{
 	rota.EventScheduleMissed: CheckInMissed,
 }
 
-// put has an event told in its turn, unless too many wait already. The line that
+// enqueue has an event told in its turn, unless too many wait already. The line that
 // says so is written by another: the store waits.
-func (r *reporter) put(ev rota.Event) {
+func (r *reporter) enqueue(ev rota.Event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if len(r.queue) < r.room {
+	if len(r.queue) < r.queueMax {
 		r.queue = append(r.queue, ev)
-		r.bell.ring()
+		r.signal.send()
 		return
 	}
 	if r.dropped++; r.dropped == 1 {
@@ -112,21 +112,21 @@ func (r *reporter) close() {
 	r.mu.Lock()
 	r.closing = true
 	r.mu.Unlock()
-	r.bell.ring()
+	r.signal.send()
 	grace := time.NewTimer(r.e.reportGrace)
 	defer grace.Stop()
 	select {
-	case <-r.over:
+	case <-r.done:
 	case <-grace.C:
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		r.e.config.Logger.Error("the reporter takes too long; what it was not told is lost", "waiting", len(r.queue))
 	}
-	r.end()
+	r.cancel()
 }
 
 func (r *reporter) run() {
-	defer close(r.over)
+	defer close(r.done)
 	for r.await() {
 		ev, dropped := r.take()
 		if dropped > 0 {
@@ -153,7 +153,7 @@ func (r *reporter) await() bool {
 			return true
 		}
 		select {
-		case <-r.bell:
+		case <-r.signal:
 		case <-r.ctx.Done():
 		}
 	}
@@ -181,7 +181,7 @@ func (r *reporter) report(ev *rota.Event) {
 	if ev.ErrorCode == rota.CodeShutdown && !dead {
 		return
 	}
-	r.call(func(ctx context.Context) { r.to.Report(ctx, Report{Job: job, Dead: dead}) })
+	r.call(func(ctx context.Context) { r.target.Report(ctx, Report{Job: job, Dead: dead}) })
 }
 
 func (r *reporter) checkIn(ev *rota.Event) {
@@ -228,15 +228,15 @@ func (r *reporter) schedule(name string) (schedule *rota.Schedule) {
 }
 
 // read reads again while the store cannot be reached.
-func (r *reporter) read(one func() error) error {
-	for wait := againFirst; ; wait = min(2*wait, againMax) {
-		err := one()
+func (r *reporter) read(read func() error) error {
+	for wait := retryFirst; ; wait = min(2*wait, retryMax) {
+		err := read()
 		code := rota.CodeOf(err)
 		if err == nil || code == rota.NotFound {
-			r.reads.passed(r.e.config.Logger, "what is to be reported can be read again")
+			r.readOutage.recovered(r.e.config.Logger, "what is to be reported can be read again")
 			return err
 		}
-		r.reads.failed(r.e.config.Logger, "what is to be reported cannot be read", "error", err)
+		r.readOutage.failed(r.e.config.Logger, "what is to be reported cannot be read", "error", err)
 		if code != rota.Unavailable && code != rota.Busy || !pause(r.ctx, wait) {
 			return err
 		}
@@ -244,14 +244,14 @@ func (r *reporter) read(one func() error) error {
 }
 
 // call calls the Reporter, whose panics are its own.
-func (r *reporter) call(tell func(context.Context)) {
-	ctx, done := context.WithTimeout(r.ctx, reportFor)
+func (r *reporter) call(report func(context.Context)) {
+	ctx, done := context.WithTimeout(r.ctx, reportTimeout)
 	defer done()
 	defer func() {
 		if p := recover(); p != nil {
-			r.calls.failed(r.e.config.Logger, "the reporter panicked", "error", newPanicError(p))
+			r.callOutage.failed(r.e.config.Logger, "the reporter panicked", "error", newPanicError(p))
 		}
 	}()
-	tell(ctx)
-	r.calls.passed(r.e.config.Logger, "the reporter reports again")
+	report(ctx)
+	r.callOutage.recovered(r.e.config.Logger, "the reporter reports again")
 }

@@ -11,9 +11,9 @@ import (
 // with nothing to say costs no file. That a log cannot be written is no reason
 // to fail a run.
 type runLog struct {
-	logs   Logs
-	job    *rota.Job
-	server *slog.Logger
+	logs       Logs
+	job        *rota.Job
+	processLog *slog.Logger
 
 	mu     sync.Mutex
 	file   LogFile
@@ -32,7 +32,7 @@ func (l *runLog) Write(text []byte) (int, error) {
 		return len(text), nil
 	}
 	if _, err := l.file.Write(text); err != nil {
-		l.give(err)
+		l.disable(err)
 	}
 	return len(text), nil
 }
@@ -44,16 +44,16 @@ func (l *runLog) open() {
 	}
 	file, err := l.logs.Open(l.job)
 	if err != nil {
-		l.give(err)
+		l.disable(err)
 		return
 	}
 	l.file = file
 }
 
-// give gives the log up, and says so once.
-func (l *runLog) give(err error) {
+// disable gives the log up, and says so once.
+func (l *runLog) disable(err error) {
 	l.closed = true
-	l.server.Warn("the log of a run cannot be written; the run goes on without", "job", l.job.ID, "error", err)
+	l.processLog.Warn("the log of a run cannot be written; the run goes on without", "job", l.job.ID, "error", err)
 	if l.file != nil {
 		_ = l.file.Close() // nothing more can be done about it
 	}
@@ -65,7 +65,7 @@ func (l *runLog) logger() *slog.Logger {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.slog == nil && l.logs == nil {
-		l.slog = l.server.With("job", l.job.ID, "type", l.job.Type, "attempt", l.job.Attempt)
+		l.slog = l.processLog.With("job", l.job.ID, "type", l.job.Type, "attempt", l.job.Attempt)
 	}
 	if l.slog == nil {
 		l.slog = slog.New(slog.NewTextHandler(l, &slog.HandlerOptions{Level: slog.LevelDebug}))
@@ -82,7 +82,7 @@ func (l *runLog) close() (path string) {
 		path = l.file.Path()
 		if !l.closed {
 			if err := l.file.Close(); err != nil {
-				l.server.Warn("the log of a run is cut short", "job", l.job.ID, "error", err)
+				l.processLog.Warn("the log of a run is cut short", "job", l.job.ID, "error", err)
 			}
 		}
 	}

@@ -2,21 +2,21 @@ package engine
 
 import "context"
 
-// open has slots taken until ctx ends: from that moment on, not from when
+// setOpenUntil has slots taken until ctx ends: from that moment on, not from when
 // somebody gets round to closing.
-func (p *pool) open(ctx context.Context) {
+func (p *pool) setOpenUntil(ctx context.Context) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.until = ctx
+	p.openUntil = ctx
 }
 
-func (p *pool) shut() bool { return p.closed || p.until.Err() != nil }
+func (p *pool) isClosed() bool { return p.closed || p.openUntil.Err() != nil }
 
-// take takes up to so many free slots. Each is used by start or given back.
-func (p *pool) take(limit int) int {
+// takeSlots takes up to so many free slots. Each is used by start or given back.
+func (p *pool) takeSlots(limit int) int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.shut() {
+	if p.isClosed() {
 		return 0
 	}
 	n := min(p.free, limit)
@@ -25,21 +25,21 @@ func (p *pool) take(limit int) int {
 	return n
 }
 
-// give gives slots back in which nothing was started.
-func (p *pool) give(n int) {
+// returnSlots gives slots back in which nothing was started.
+func (p *pool) returnSlots(n int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.held -= n
-	p.freed(n)
-	p.land()
-	p.rest()
+	p.freeSlots(n)
+	p.notifyNoneHeld()
+	p.notifyIdle()
 }
 
-// freed hands free slots to those who wait for one, and keeps the others.
-func (p *pool) freed(n int) {
-	for ; n > 0 && len(p.waiters) > 0 && !p.shut(); n-- {
-		p.waiters[0] <- nil
-		p.waiters = p.waiters[1:]
+// freeSlots hands free slots to those who wait for one, and keeps the others.
+func (p *pool) freeSlots(n int) {
+	for ; n > 0 && len(p.slotWaiters) > 0 && !p.isClosed(); n-- {
+		p.slotWaiters[0] <- nil
+		p.slotWaiters = p.slotWaiters[1:]
 		p.held++
 	}
 	p.free += n
@@ -50,35 +50,35 @@ func (p *pool) close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.closed = true
-	for _, turn := range p.waiters {
+	for _, turn := range p.slotWaiters {
 		turn <- errNotReady()
 	}
-	p.waiters = nil
+	p.slotWaiters = nil
 }
 
-// enter lets a caller of a direct run in, who leaves once it has begun or never
+// enterDirect lets a caller of a direct run in, who leaves once it has begun or never
 // will: the store is not let go before.
-func (p *pool) enter() bool {
+func (p *pool) enterDirect() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.shut() {
+	if p.isClosed() {
 		return false
 	}
-	p.callers++
+	p.directCallers++
 	return true
 }
 
-func (p *pool) leave() {
+func (p *pool) leaveDirect() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.callers--
-	p.rest()
+	p.directCallers--
+	p.notifyIdle()
 }
 
-// await takes a slot, or waits for one until ctx ends.
-func (p *pool) await(ctx context.Context) error {
+// awaitSlot takes a slot, or waits for one until ctx ends.
+func (p *pool) awaitSlot(ctx context.Context) error {
 	p.mu.Lock()
-	if p.shut() {
+	if p.isClosed() {
 		p.mu.Unlock()
 		return errNotReady()
 	}
@@ -89,7 +89,7 @@ func (p *pool) await(ctx context.Context) error {
 		return nil
 	}
 	turn := make(chan error, 1)
-	p.waiters = append(p.waiters, turn)
+	p.slotWaiters = append(p.slotWaiters, turn)
 	p.mu.Unlock()
 	select {
 	case err := <-turn:
@@ -99,42 +99,42 @@ func (p *pool) await(ctx context.Context) error {
 	select { // a claim under way, which holds all that was free, may bring some back
 	case err := <-turn:
 		return err
-	case <-p.landed():
-		return p.unwait(ctx, turn)
+	case <-p.none():
+		return p.stopWaiting(ctx, turn)
 	}
 }
 
-// landed returns a channel that is closed when no slot is held for what has yet
+// none returns a channel that is closed when no slot is held for what has yet
 // to start.
-func (p *pool) landed() <-chan struct{} {
+func (p *pool) none() <-chan struct{} {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	landed := make(chan struct{})
-	p.landing = append(p.landing, landed)
-	p.land()
-	return landed
+	none := make(chan struct{})
+	p.heldWaiters = append(p.heldWaiters, none)
+	p.notifyNoneHeld()
+	return none
 }
 
-// land settles what was put off until no answer of the store is under way that
+// notifyNoneHeld settles what was put off until no answer of the store is under way that
 // may bring jobs.
-func (p *pool) land() {
+func (p *pool) notifyNoneHeld() {
 	if p.held > 0 {
 		return
 	}
-	clear(p.early)
-	for _, landed := range p.landing {
-		close(landed)
+	clear(p.earlyStops)
+	for _, none := range p.heldWaiters {
+		close(none)
 	}
-	p.landing = nil
+	p.heldWaiters = nil
 }
 
-// unwait leaves the row of those who wait, unless the answer has just come.
-func (p *pool) unwait(ctx context.Context, turn chan error) error {
+// stopWaiting leaves the row of those who wait, unless the answer has just come.
+func (p *pool) stopWaiting(ctx context.Context, turn chan error) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for i, other := range p.waiters {
+	for i, other := range p.slotWaiters {
 		if other == turn {
-			p.waiters = append(p.waiters[:i:i], p.waiters[i+1:]...)
+			p.slotWaiters = append(p.slotWaiters[:i:i], p.slotWaiters[i+1:]...)
 			return ctx.Err()
 		}
 	}

@@ -9,16 +9,16 @@ import (
 // sweeper ends what has waited too long, and carries out, page by page, what was
 // decided for many.
 type sweeper struct {
-	e    *Engine
-	bell bell
+	e      *Engine
+	signal signal
 }
 
-func newSweeper(e *Engine) *sweeper { return &sweeper{e: e, bell: newBell()} }
+func newSweeper(e *Engine) *sweeper { return &sweeper{e: e, signal: newSignal()} }
 
 func (s *sweeper) run(ctx context.Context) {
 	for {
 		select {
-		case <-s.bell:
+		case <-s.signal:
 		case <-ctx.Done():
 			return
 		}

@@ -12,41 +12,41 @@ import (
 
 // Why a handler's context ended. A handler finds it by context.Cause.
 var (
-	errTimeout  = errors.New("it ran out of time")
-	errAsked    = errors.New("it was asked to stop")
-	errLost     = errors.New("its lease is lost")
-	errOutlived = errors.New("its lease could not be extended in time")
-	errShutdown = errors.New("the process stops")
+	errTimeout      = errors.New("it ran out of time")
+	errCancelled    = errors.New("it was asked to stop")
+	errLeaseLost    = errors.New("its lease is lost")
+	errLeaseExpired = errors.New("its lease could not be extended in time")
+	errShutdown     = errors.New("the process stops")
 )
 
-// errUnreturned is how a run ended whose handler neither returned nor panicked.
-var errUnreturned = errors.New("the handler ended its goroutine")
+// errGoexit is how a run ended whose handler neither returned nor panicked.
+var errGoexit = errors.New("the handler ended its goroutine")
 
 // task is one run in this process, from its claim until its end is recorded.
 type task struct {
-	pool  *pool
-	job   *rota.Job
-	typ   *kind
-	lease rota.LeaseRef
-	log   runLog
+	pool   *pool
+	job    *rota.Job
+	runner *typeRunner
+	lease  rota.LeaseRef
+	log    runLog
 
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
 	timeout *time.Timer // nil: as long as it takes
 
-	mu        sync.Mutex
-	settled   bool        // how it ended is known: it returned, or was given up
-	stopped   bool        // it was told to stop
-	grace     *time.Timer // runs once it was told to stop
-	progress  json.RawMessage
-	dirty     bool // the progress has yet to be written down
-	artifacts []string
-	result    json.RawMessage
-	rows      *int64
-	exit      *int
+	mu             sync.Mutex
+	settled        bool        // how it ended is known: it returned, or was given up
+	stopped        bool        // it was told to stop
+	grace          *time.Timer // runs once it was told to stop
+	progress       json.RawMessage
+	progressUnsent bool // the progress has yet to be written down
+	artifacts      []string
+	result         json.RawMessage
+	rowsAffected   *int64
+	exitCode       *int
 
-	until time.Time // when its lease is over, by the watch of this process; zero: nobody else takes it
-	stale time.Time // the same as the store has it
+	leaseEnds  time.Time // when its lease is over, by the watch of this process; zero: nobody else takes it
+	staleAfter time.Time // the same as the store has it
 
 	recorded chan struct{} // closed when the end is recorded, or was lost; nil: nobody waits for it
 }
@@ -54,38 +54,38 @@ type task struct {
 // run runs the handler and settles how it ended. A handler that leaves by
 // runtime.Goexit ends here, too.
 func (t *task) run() {
-	if t.over() { // it was given up before its turn came
-		t.pool.cameBack(t)
+	if t.isSettled() { // it was given up before its turn came
+		t.pool.abandonedReturned(t)
 		return
 	}
-	err := errUnreturned
+	err := errGoexit
 	defer func() {
 		if p := recover(); p != nil {
-			err = caught(p, &t.log)
+			err = logPanic(p, &t.log)
 		}
 		t.returned(err)
 	}()
 	began := time.Now()
-	if t.outlived(began) { // the process was frozen, or slow, since it was to begin
-		t.cancel(errOutlived)
-		err = errOutlived
+	if t.leaseExpired(began) { // the process was frozen, or slow, since it was to begin
+		t.cancel(errLeaseExpired)
+		err = errLeaseExpired
 		return
 	}
-	err = t.typ.run(t.ctx, t.job)
-	t.typ.pace.took(time.Since(began))
+	err = t.runner.run(t.ctx, t.job)
+	t.runner.average.add(time.Since(began))
 }
 
 // returned settles a run whose handler has returned. If it was given up before
 // that, what it says comes too late.
 func (t *task) returned(err error) {
 	if !t.settle() {
-		t.pool.cameBack(t)
+		t.pool.abandonedReturned(t)
 		return
 	}
-	t.pool.ended(t, err)
+	t.pool.queueEnd(t, err)
 }
 
-func (t *task) over() bool {
+func (t *task) isSettled() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.settled
@@ -139,17 +139,17 @@ func (t *task) giveUp() {
 func (t *task) takeProgress() (progress []byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.dirty && !t.settled {
-		progress, t.dirty = t.progress, false
+	if t.progressUnsent && !t.settled {
+		progress, t.progressUnsent = t.progress, false
 	}
 	return progress
 }
 
-// untakeProgress has it told again, unless there is a newer one.
-func (t *task) untakeProgress(progress []byte) {
+// restoreProgress has it told again, unless there is a newer one.
+func (t *task) restoreProgress(progress []byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if progress != nil && !t.dirty {
-		t.dirty = true
+	if progress != nil && !t.progressUnsent {
+		t.progressUnsent = true
 	}
 }

@@ -23,8 +23,8 @@ func (r *Registry) Within(ctx context.Context, name string, params json.RawMessa
 	}
 	job.Type, job.Params = name, params
 	run := Recovery()(one.run)
-	for i := len(one.around) - 1; i >= 0; i-- {
-		if run = one.around[i](run); run == nil {
+	for i := len(one.middleware) - 1; i >= 0; i-- {
+		if run = one.middleware[i](run); run == nil {
 			return rota.Invalidf("middleware", "number %d around type %q makes no handler", i+1, name)
 		}
 	}

@@ -109,8 +109,8 @@ func TestAnEngineThatOnlyWorksTellsOfNoGroups(t *testing.T) {
 	defer f.Close()
 	main := engine.NewRegistry()
 	main.Func("other", rota.TypeSpec{}, done)
-	w.start(main, engine.Config{Feed: f})
-	w.start(registry(done), engine.Config{Feed: f, WorkOnly: true, Name: "hand"})
+	w.start(main, engine.Config{Events: f})
+	w.start(registry(done), engine.Config{Events: f, WorkOnly: true, Name: "hand"})
 	id := w.addGroup(3)
 	if events := told(w, f, id, func() rota.ID { return w.addGroup(1) }); len(events) != 1 {
 		t.Errorf("%+v", events)

@@ -92,7 +92,7 @@ func withEngine(t *testing.T) func(*httpapi.Config) {
 			return engine.Result(ctx, map[string]string{"said": "all"})
 		})
 		c.Engine = engine.New(rota.New(c.Store), reg, engine.Config{
-			Workers: 4, Feed: c.Feed, Logs: c.Logs.(logReader).logDir, ShutdownGrace: time.Second,
+			Workers: 4, Events: c.Feed, Logs: c.Logs.(logReader).logDir, ShutdownGrace: time.Second,
 		})
 		ctx, stop := context.WithCancel(context.Background())
 		over := make(chan error, 1)

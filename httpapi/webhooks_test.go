@@ -277,7 +277,7 @@ func withDeliveries(t *testing.T) func(*httpapi.Config) {
 		reg := engine.NewRegistry()
 		c.Webhooks = loopback(t)
 		action.Deliveries(reg, action.WebhookConfig{Store: c.Store, Sender: c.Webhooks, Compose: httpapi.Compose(c.Store)})
-		lane := engine.New(rota.New(c.Store), reg, engine.Config{Name: "webhooks", WorkOnly: true, Feed: c.Feed, Logger: slog.New(slog.DiscardHandler)})
+		lane := engine.New(rota.New(c.Store), reg, engine.Config{Name: "webhooks", WorkOnly: true, Events: c.Feed, Logger: slog.New(slog.DiscardHandler)})
 		ctx, stop := context.WithCancel(context.Background())
 		over := make(chan error, 1)
 		go func() { over <- lane.Run(ctx) }()

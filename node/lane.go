@@ -28,6 +28,6 @@ func (n *Node) openLane(client *rota.Client, guard *action.Guard) {
 	n.lane = engine.New(client, reg, engine.Config{
 		Workers: n.config.WebhookWorkers, Name: n.config.Name + laneName, WorkOnly: true,
 		Lease: n.config.Lease, CancelGrace: n.config.CancelGrace, ShutdownGrace: min(n.config.ShutdownGrace, laneGrace),
-		Logger: n.logger, Logs: n.logs, Clock: n.clock, Feed: n.feed,
+		Logger: n.logger, Logs: n.logs, Clock: n.clock, Events: n.feed,
 	})
 }

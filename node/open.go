@@ -124,7 +124,7 @@ func (n *Node) openEngine() error {
 		Workers: n.config.Workers, Name: n.config.Name, Lease: n.config.Lease,
 		CancelGrace: n.config.CancelGrace, ShutdownGrace: n.config.ShutdownGrace,
 		Retention: n.config.Retention, PruneEvery: n.config.PruneEvery,
-		Logger: n.logger, Logs: n.logs, Clock: n.clock, Feed: n.feed, Reporter: reporter, Roll: n.kept.roll,
+		Logger: n.logger, Logs: n.logs, Clock: n.clock, Events: n.feed, Reporter: reporter, Membership: n.kept.roll,
 	})
 	n.openLane(client, guard)
 	n.meters.registry.MustRegister(&gauges{
