@@ -16,8 +16,8 @@ import (
 	"github.com/rotajobs/rota/store/wrap"
 )
 
-// Summary is the payload of a job: its fields are the params, its JobType names
-// the type, its tags say what is allowed.
+// Summary is the payload of a job: its fields are the params, JobType is the
+// type, and the tags are the schema.
 type Summary struct {
 	User   int    `json:"user" jsonschema:"minimum=1"`
 	Format string `json:"format,omitempty" jsonschema:"enum=pdf,enum=html"`
@@ -26,8 +26,8 @@ type Summary struct {
 // JobType names the type.
 func (Summary) JobType() string { return "summary" }
 
-// send is the handler. What it says goes to the log of the run, what it made is
-// kept with it, and its error decides whether it is tried again.
+// send is the handler. Its log lines go to the log of the run, its result is
+// stored with the run, and its error decides whether Rota retries the job.
 func send(ctx context.Context, s Summary) error {
 	engine.Log(ctx).Info("collecting", "user", s.User, "attempt", engine.Job(ctx).Attempt)
 	if err := engine.Progress(ctx, map[string]int{"percent": 50}); err != nil {
@@ -35,11 +35,11 @@ func send(ctx context.Context, s Summary) error {
 	}
 	select {
 	case <-time.After(time.Millisecond): // the work
-	case <-ctx.Done(): // a cancel, a time-out, the end of the process: context.Cause says which
+	case <-ctx.Done(): // a cancel, a timeout or the end of the process: see context.Cause
 		return context.Cause(ctx)
 	}
 	if s.User == 13 {
-		return rota.Permanent(fmt.Errorf("user %d has no address", s.User)) // no use in trying again
+		return rota.Permanent(fmt.Errorf("user %d has no address", s.User)) // not retried
 	}
 	return engine.Result(ctx, map[string]string{"message_id": "m-" + engine.IdempotencyKey(ctx)[:8]})
 }
@@ -84,12 +84,12 @@ func Example() {
 // tenantKey is where a context has whose job it is.
 type tenantKey struct{}
 
-// Tenant is a middleware: it tells handlers whose job they run, and refuses jobs
-// that are nobody's.
+// Tenant is middleware: it passes the tenant of the job to the handler, and
+// refuses jobs without a tenant.
 func Tenant(next engine.Handler) engine.Handler {
 	return func(ctx context.Context, job *rota.Job) error {
 		if job.ScopeKind != "tenant" {
-			return rota.Permanent(fmt.Errorf("job %q is nobody's", job.DefinitionName()))
+			return rota.Permanent(fmt.Errorf("job %q has no tenant", job.DefinitionName()))
 		}
 		return next(context.WithValue(ctx, tenantKey{}, job.ScopeID), job)
 	}
@@ -126,7 +126,7 @@ func ExampleRegistry_Use() {
 	must(<-stopped)
 	// Output:
 	// "a summary of user 7 for acme"
-	// job "summary" is nobody's
+	// job "summary" has no tenant
 }
 
 // ended waits for the end of a job.

@@ -20,7 +20,7 @@ type Summary struct {
 // JobType names the type.
 func (Summary) JobType() string { return "summary" }
 
-// serve is rota serve with a handler of its own beside the built-in ones.
+// serve runs the server with one more handler beside the built-in ones.
 func serve(ctx context.Context) error {
 	config, err := node.Load("", os.Getenv) // rota.yaml, ROTA_… and defaults
 	if err != nil {

@@ -14,10 +14,10 @@ import (
 	"github.com/rotajobs/rota/store/sqlite"
 )
 
-// Pager is a reporter: it wakes somebody when a job has failed for good.
+// Pager is a reporter: it calls a function when a job is dead.
 type Pager func(text string)
 
-// Report is told of each attempt that failed, wherever it ran.
+// Report receives each failed attempt, wherever it ran.
 func (page Pager) Report(_ context.Context, r engine.Report) {
 	if r.Dead {
 		page(r.Job.DefinitionName() + " failed for good: " + report.ScrubText(r.Job.Run.Error))

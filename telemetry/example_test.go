@@ -10,16 +10,16 @@ import (
 	"github.com/rotajobs/rota/telemetry"
 )
 
-// traced runs jobs, each in the trace of whoever enqueued it.
+// traced runs each job in the trace of the code that enqueued it.
 func traced(ctx context.Context, store rota.Store, reg *engine.Registry) error {
 	traces, err := telemetry.Open(ctx, telemetry.Config{Endpoint: "http://127.0.0.1:4318", Service: "shop"})
 	if err != nil {
 		return err
 	}
-	defer traces.Close(context.WithoutCancel(ctx)) // sends what waits
+	defer traces.Close(context.WithoutCancel(ctx)) // sends what is buffered
 
 	reg.Use(traces.Middleware())                                     // a span for each run
-	client := rota.New(store, rota.WithTrace(telemetry.Traceparent)) // jobs go on from the span that enqueues them
+	client := rota.New(store, rota.WithTrace(telemetry.Traceparent)) // jobs continue the span that enqueues them
 	return engine.New(client, reg, engine.Config{}).Run(ctx)
 }
 

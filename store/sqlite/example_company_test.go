@@ -13,14 +13,14 @@ import (
 	"github.com/rotajobs/rota/store/sqlite"
 )
 
-// declare says what there is to run and when, and what may run at once. A
-// program does it at each start: what stands so already is left alone.
+// declare declares a type, a template, a limit and a schedule. A program calls it
+// at each start: a declaration without a change has no effect.
 func declare(ctx context.Context, store rota.Store, now time.Time) error {
 	daily, err := rota.Declare(rota.NewMeta("ada"), "daily", rota.ScheduleSpec{
 		Template: "report", Cron: "0 7 * * *", Zone: "Europe/Berlin", Overlap: rota.OverlapSkip,
 	}, now)
 	if err != nil {
-		return err // it names the field: the expression, the zone
+		return err // names the field, such as the expression or the zone
 	}
 	_, err = rota.Do[*rota.AllDone](ctx, store, &rota.All{Meta: rota.NewMeta("ada"), Members: []rota.Command{
 		&rota.PutType{Meta: rota.NewMeta("ada"), Name: "build", Spec: rota.TypeSpec{

@@ -105,7 +105,7 @@ func prune(ctx context.Context, store rota.Store, now time.Time) (removed int, e
 	}
 }
 
-// redrive tries every dead letter of a type anew.
+// redrive retries every dead letter of a type.
 func redrive(ctx context.Context, store rota.Store, typ string) (count int, err error) {
 	for query := (rota.JobQuery{Type: typ, Dead: true}); ; {
 		dead, err := store.Jobs(ctx, query)
@@ -114,7 +114,7 @@ func redrive(ctx context.Context, store rota.Store, typ string) (count int, err 
 		}
 		for _, job := range dead {
 			if _, err := rota.Do[*rota.Redriven](ctx, store, &rota.Redrive{Meta: rota.NewMeta("ada"), JobID: job.ID}); err != nil {
-				log.Println(err) // such as a unique key that another job holds by now
+				log.Println(err) // for example: another job holds the unique key now
 				continue
 			}
 			count++
