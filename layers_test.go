@@ -86,6 +86,8 @@ var rooms = map[string]room{
 
 	"internal/suggest": {floor: 0}, // below everything: words to suggest, which pure rooms need too
 
+	"internal/depth": {floor: 0}, // below everything: how many rounds tests run
+
 	"internal/faultproxy": {floor: pure}, // a network for tests
 	"internal/scrub":      {floor: pure},
 

@@ -1,12 +1,15 @@
 package postgres
 
 import (
-	"os"
+	"context"
 	"strings"
 	"sync"
 	"testing"
 
+	"github.com/jackc/pgx/v5/pgconn"
+
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/depth"
 	"github.com/rotajobs/rota/store/postgres/pgtest"
 	"github.com/rotajobs/rota/store/storetest"
 )
@@ -16,38 +19,37 @@ import (
 
 func TestConformance(t *testing.T) {
 	t.Parallel()
-	storetest.Run(t, harness(t, pgtest.Shared(t).URL, Config{}))
+	h := harness(t, pgtest.Shared(t).URL, Config{})
+	if testing.Short() {
+		storetest.Slice(t, h)
+		t.Run("RandomAgainstModel", func(t *testing.T) { storetest.RandomAgainstModel(t, h) })
+		t.Run("Replay", func(t *testing.T) { storetest.Replay(t, h) })
+		return
+	}
+	storetest.Run(t, h)
 }
 
-// TestConformanceThroughAPooler lends each transaction one of four connections.
-// What is decided does not depend on that, so that random histories are for those
-// who ask for more than the usual.
+// TestConformanceThroughAPooler lends each transaction one of four connections. What
+// the store decides does not depend on that, only how it uses a session, so that a slice
+// of the suite is enough: it sends every command and every read. Make deep runs it all.
 func TestConformanceThroughAPooler(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("make test runs it")
+	}
 	bouncer := pgtest.Shared(t).Bouncer(t, pgtest.Transaction)
 	h := harness(t, bouncer.URL, Config{})
-	if os.Getenv(storetest.ScaleVar) != "" {
+	if depth.Deep() {
 		storetest.Run(t, h)
 		return
 	}
-	beside := func(name string, tell func(*testing.T, storetest.Harness)) {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			tell(t, h)
-		})
-	}
-	beside("Stories", storetest.Stories)
-	if testing.Short() {
-		return
-	}
-	beside("Races", storetest.Races)
-	beside("Concurrent", storetest.Concurrent)
+	storetest.Slice(t, h)
 }
 
 // harness opens stores where at says that a database is.
 func harness(t testing.TB, at func(database string) string, config Config) storetest.Harness {
 	config.Logger = quiet
-	databases := &spares{t: t, uses: map[string]int{}}
+	databases := &spares{t: t, uses: map[string]int{}, conns: map[string]*pgconn.PgConn{}}
 	return storetest.Harness{
 		Open: func(t testing.TB) rota.Store {
 			database := databases.take(t)
@@ -80,11 +82,15 @@ type spares struct {
 	mu   sync.Mutex
 	uses map[string]int
 	free []string
+
+	// conns empty the databases, one each. They stay open, because a new connection
+	// has to read the catalogue of every table first.
+	conns map[string]*pgconn.PgConn
 }
 
 // usesMax is how often a database is used. What is deleted stays in its pages
 // for a while.
-const usesMax = 25
+const usesMax = 50
 
 func (p *spares) take(t testing.TB) (name string) {
 	t.Helper()
@@ -94,10 +100,25 @@ func (p *spares) take(t testing.TB) (name string) {
 		name = newDatabase(p.t)
 	} else {
 		name, p.free = p.free[n-1], p.free[:n-1]
-		pgtest.Query(t, pgtest.Shared(t).SocketURL(name), sqlEmpty)
+		p.empty(t, name)
 	}
 	p.uses[name]++
 	return name
+}
+
+func (p *spares) empty(t testing.TB, name string) {
+	t.Helper()
+	ctx := context.Background()
+	conn := p.conns[name]
+	if conn == nil {
+		var err error
+		conn, err = pgconn.Connect(ctx, pgtest.Shared(t).SocketURL(name))
+		must(t, err)
+		p.t.Cleanup(func() { _ = conn.Close(ctx) })
+		p.conns[name] = conn
+	}
+	_, err := conn.Exec(ctx, sqlEmpty).ReadAll()
+	must(t, err)
 }
 
 func (p *spares) giveBack(name string) {

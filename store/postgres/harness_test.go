@@ -1,25 +1,20 @@
 package postgres
 
 import (
-	"flag"
 	"log/slog"
 	"testing"
 	"time"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/depth"
 	"github.com/rotajobs/rota/store/postgres/pgtest"
 )
 
-// TestMain has fewer random histories told than where a store is a file: the
-// flag rapid.checks asks for more.
+// TestMain runs fewer random histories than where a store is a file.
 func TestMain(m *testing.M) {
-	if err := flag.Set(rapidChecks, "20"); err != nil {
-		panic(err)
-	}
+	depth.Checks(3, 10, 100)
 	pgtest.Main(m)
 }
-
-const rapidChecks = "rapid.checks"
 
 var quiet = slog.New(slog.DiscardHandler)
 

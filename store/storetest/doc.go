@@ -15,6 +15,8 @@
 // done. Concurrent lets many workers loose at once and audits the history
 // afterwards.
 //
+// Slice runs a part of all that, for a store that is slow to open.
+//
 // The number of random sequences is rapid's flag, -rapid.checks; the number of
 // jobs in the concurrent part is multiplied by ROTA_STORETEST_SCALE.
 package storetest

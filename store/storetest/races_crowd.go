@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/depth"
 )
 
 // crowdRace is many commands that are all decided before any of them is
@@ -30,9 +31,12 @@ func crowdRaces() []crowdRace {
 
 func (c crowdRace) run(t testing.TB, h Harness) {
 	t.Helper()
-	rounds := 3
+	rounds := depth.Of(1, 2, 5)
 	if h.Pause == nil {
 		rounds = freeRounds / 2
+	}
+	if h.slice {
+		rounds = 1
 	}
 	for range rounds {
 		y := newStory(t, h)
