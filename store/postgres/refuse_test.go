@@ -86,6 +86,9 @@ func TestEveryColumnIsRefused(t *testing.T) {
 // index and each term of each CHECK in turn: some forbidden statement must then
 // pass.
 func TestEveryGuardIsNeeded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("make test runs it")
+	}
 	s := openTest(t, Config{Poll: true, Logger: quiet})
 	p := newPlain(t, s, refuseCast(t, s))
 	for _, g := range p.guards() {

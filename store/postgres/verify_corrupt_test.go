@@ -133,6 +133,9 @@ func TestVerifyNamesCorruptionOfCompany(t *testing.T) { namesCorruption(t, troup
 
 // Each corruption is done, looked at and undone in one transaction.
 func namesCorruption(t *testing.T, fill func(testing.TB, *Store) map[string]rota.ID, corruptions []corruption) {
+	if testing.Short() {
+		t.Skip("make test runs it")
+	}
 	s := openTest(t, Config{Poll: true, Logger: quiet})
 	p := newPlain(t, s, nil)
 	p.ids = fill(t, s)

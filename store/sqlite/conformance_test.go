@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"os"
 	"path/filepath"
 	"testing"
 
@@ -27,12 +28,27 @@ func TestConformance(t *testing.T) {
 
 func openTest(t testing.TB, config Config) *Store {
 	t.Helper()
-	s, err := OpenWith(filepath.Join(t.TempDir(), "rota.db"), config)
+	s, err := OpenWith(filepath.Join(memoryDir(t), "rota.db"), config)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.Close() })
 	return s
+}
+
+// memoryDir is a directory of the test in memory, if the machine has a file system
+// there with room, because to wait for the disk takes longer than most tests. Tests
+// about what outlives a process or the machine use t.TempDir instead.
+func memoryDir(t testing.TB) string {
+	t.Helper()
+	const shm, room = "/dev/shm", 1 << 30
+	if freeBytes(shm) < room {
+		return t.TempDir()
+	}
+	dir, err := os.MkdirTemp(shm, "rota-test-")
+	must(t, err)
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return dir
 }
 
 // breakages are what a crash of a lesser store would have left; :job is the

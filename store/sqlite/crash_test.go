@@ -18,6 +18,9 @@ import (
 // statement that a command writes, as a power cut there would leave them. Each
 // picture must open, verify, and hold the state from before the command.
 func TestCrashBetweenStatements(t *testing.T) {
+	if testing.Short() {
+		t.Skip("make test runs it")
+	}
 	for _, sc := range scenes {
 		t.Run(sc.name, func(t *testing.T) {
 			var pictures []string
@@ -91,7 +94,7 @@ func TestFailedStatementChangesNothing(t *testing.T) {
 // picture copies the files of a store as they lie on disk.
 func picture(t testing.TB, path string) string {
 	t.Helper()
-	dir := t.TempDir()
+	dir := memoryDir(t)
 	for _, suffix := range []string{"", "-wal"} {
 		from, err := os.Open(path + suffix)
 		if err != nil {

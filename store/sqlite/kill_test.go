@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/depth"
 )
 
 // A child process applies one batch and is killed at a chosen statement; these
@@ -29,12 +30,16 @@ func TestMain(m *testing.M) {
 	if path := os.Getenv(envLedger); path != "" {
 		workUntilKilled(path)
 	}
+	depth.Checks(10, 40, 300)
 	os.Exit(m.Run())
 }
 
 // TestKilledProcess kills a real process with SIGKILL in the middle of each
 // verb, and once after its commit, and looks at what it left.
 func TestKilledProcess(t *testing.T) {
+	if testing.Short() {
+		t.Skip("make test runs it")
+	}
 	for _, sc := range scenes {
 		t.Run(sc.name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "rota.db")

@@ -36,6 +36,9 @@ type ledger struct {
 // TestCrashLedger kills a busy process again and again at random moments, and
 // holds what it left against what it had been told.
 func TestCrashLedger(t *testing.T) {
+	if testing.Short() {
+		t.Skip("make test runs it")
+	}
 	lives, until := 4, time.Time{}
 	if text := os.Getenv(envCrashTime); text != "" {
 		d, err := time.ParseDuration(text)

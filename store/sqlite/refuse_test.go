@@ -104,6 +104,9 @@ func TestEveryColumnIsRefused(t *testing.T) {
 // TestEveryGuardIsNeeded takes away each trigger, each thing a trigger of
 // jobs refuses and each term of each CHECK in turn: some forbidden statement must then pass.
 func TestEveryGuardIsNeeded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("make test runs it")
+	}
 	s := openTest(t, Config{})
 	jobs := refuseCast(t, s)
 	image := standalone(t, s)

@@ -151,6 +151,9 @@ func TestVerifyNamesCorruption(t *testing.T) { namesCorruption(t, cast, corrupti
 func TestVerifyNamesCorruptionOfCompany(t *testing.T) { namesCorruption(t, troupe, companyCorruptions) }
 
 func namesCorruption(t *testing.T, fill func(testing.TB, rota.Store) map[string]rota.ID, corruptions []corruption) {
+	if testing.Short() {
+		t.Skip("make test runs it")
+	}
 	s := openTest(t, Config{Logger: quiet})
 	jobs := fill(t, s)
 	must(t, s.Close())
@@ -158,7 +161,7 @@ func namesCorruption(t *testing.T, fill func(testing.TB, rota.Store) map[string]
 	must(t, err)
 	for _, c := range corruptions {
 		t.Run(c.check+"/"+c.name, func(t *testing.T) {
-			path := filepath.Join(t.TempDir(), "rota.db")
+			path := filepath.Join(memoryDir(t), "rota.db")
 			must(t, os.WriteFile(path, healthy, 0o600))
 			corrupt(t, path, jobs, c.sql)
 			found := violated(t, path)

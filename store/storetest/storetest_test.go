@@ -5,9 +5,15 @@ import (
 	"time"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/depth"
 	"github.com/rotajobs/rota/store/storetest"
 	"github.com/rotajobs/rota/store/storetest/model"
 )
+
+func TestMain(m *testing.M) {
+	depth.Checks(20, 50, 1_000)
+	m.Run()
+}
 
 // TestModel holds the model to the suite. Where the suite compares a store with
 // the model this shows that the model answers the same twice.

@@ -1,0 +1,12 @@
+package sqlite
+
+import "golang.org/x/sys/unix"
+
+// freeBytes is the room of a file system, 0 if there is none.
+func freeBytes(path string) uint64 {
+	var fs unix.Statfs_t
+	if unix.Statfs(path, &fs) != nil {
+		return 0
+	}
+	return fs.Bavail * uint64(fs.Bsize)
+}
