@@ -9,21 +9,21 @@ import (
 // decideAll decides its members one after the other in one world, so that
 // each sees what those before it did. The caller takes everything back when
 // one is refused.
-func decideAll(tx Tx, w *UnitOfWork, c *rota.All) (rota.Reply, *rota.Error, error) {
+func decideAll(tx Tx, u *UnitOfWork, c *rota.All) (rota.Reply, *rota.Error, error) {
 	replies := make([]rota.Reply, 0, len(c.Members))
 	for i, member := range c.Members {
-		if err := load(tx, &Need{unit: w, whole: true}, []rota.Command{member}); err != nil {
+		if err := load(tx, &Need{unit: u, fullLeases: true}, []rota.Command{member}); err != nil {
 			return nil, nil, err
 		}
-		w.mark()
-		reply, refusal, err := decide(tx, w, member)
+		u.savepoint()
+		reply, refusal, err := decide(tx, u, member)
 		if err != nil {
 			return nil, nil, err
 		}
 		if refusal != nil {
 			return nil, inMember(i, refusal), nil
 		}
-		if refusal := leaseGone(reply); refusal != nil {
+		if refusal := lostLease(reply); refusal != nil {
 			return nil, inMember(i, refusal), nil
 		}
 		replies = append(replies, reply)
@@ -31,15 +31,15 @@ func decideAll(tx Tx, w *UnitOfWork, c *rota.All) (rota.Reply, *rota.Error, erro
 	return &rota.AllDone{Replies: replies}, nil, nil
 }
 
-// dry says that a command is only to be answered.
-func dry(c rota.Command) bool {
+// isDryRun says that a command is only to be answered.
+func isDryRun(c rota.Command) bool {
 	all, is := c.(*rota.All)
 	return is && all.Dry
 }
 
-// leaseGone refuses the whole when a member speaks for a lease that is lost:
+// lostLease refuses the whole when a member speaks for a lease that is lost:
 // what stands beside it is the work of a holder that others have replaced.
-func leaseGone(reply rota.Reply) *rota.Error {
+func lostLease(reply rota.Reply) *rota.Error {
 	var lost func(i int) bool
 	n := 0
 	switch r := reply.(type) {

@@ -19,15 +19,15 @@ const triesMax = 16
 // answers one result per command; an error is the transaction's, which is
 // then to be rolled back.
 func Apply(tx Tx, b rota.Batch) ([]rota.Result, error) {
-	at := &instant{tx: tx}
+	at := &batchTime{tx: tx}
 	at.set(b.Now)
 	results := make([]rota.Result, len(b.Commands))
 	for from := 0; from < len(b.Commands); {
-		to := from + runOf(b.Commands[from:])
-		err := applyRun(tx, at, b.Commands[from:to], results[from:to])
-		if err == errApart {
+		to := from + mergeableCount(b.Commands[from:])
+		err := applyCommands(tx, at, b.Commands[from:to], results[from:to])
+		if err == errClaimAlone {
 			to--
-			err = applyRun(tx, at, b.Commands[from:to], results[from:to])
+			err = applyCommands(tx, at, b.Commands[from:to], results[from:to])
 		}
 		if err != nil {
 			return nil, err
@@ -37,14 +37,14 @@ func Apply(tx Tx, b rota.Batch) ([]rota.Result, error) {
 	return results, nil
 }
 
-// runOf is how many commands, from the first on, may share one world. A schedule
+// mergeableCount is how many commands, from the first on, may share one world. A schedule
 // fires once in each: what is told of a step says where it stands at its end. A
 // claim may be the last behind enqueues.
-func runOf(commands []rota.Command) int {
+func mergeableCount(commands []rota.Command) int {
 	var fired map[string]bool
 	for n, c := range commands {
 		if n > 0 && !mergeable(commands[0], c) {
-			if joint(commands[:n+1]) {
+			if isClaimAfterEnqueues(commands[:n+1]) {
 				return n + 1
 			}
 			return n
@@ -78,39 +78,39 @@ func mergeable(a, b rota.Command) bool {
 	return false
 }
 
-// joint says that a claim comes behind enqueues.
-func joint(run []rota.Command) bool {
-	_, enqueues := run[0].(*rota.Enqueue)
-	_, claims := run[len(run)-1].(*rota.Claim)
+// isClaimAfterEnqueues says that a claim comes behind enqueues.
+func isClaimAfterEnqueues(commands []rota.Command) bool {
+	_, enqueues := commands[0].(*rota.Enqueue)
+	_, claims := commands[len(commands)-1].(*rota.Claim)
 	return enqueues && claims
 }
 
-// applyRun decides some commands, locks what they looked at, and writes what
+// applyCommands decides some commands, locks what they looked at, and writes what
 // came of it. If somebody moved a row before it was locked, the world is thrown
 // away and the commands are decided anew.
-func applyRun(tx Tx, at *instant, commands []rota.Command, results []rota.Result) error {
+func applyCommands(tx Tx, at *batchTime, commands []rota.Command, results []rota.Result) error {
 	for range triesMax {
-		w := newUnitOfWork(at.now, jobsIn(commands))
-		w.joint = joint(commands)
-		w.more = func(n *Need) error { return tx.Load(n, w) }
-		if err := decideRun(tx, at, w, commands, results); err != nil {
+		u := newUnitOfWork(at.now, jobsIn(commands))
+		u.afterEnqueues = isClaimAfterEnqueues(commands)
+		u.loadMore = func(n *Need) error { return tx.Load(n, u) }
+		if err := decideCommands(tx, at, u, commands, results); err != nil {
 			return err
 		}
-		if err := together(tx, w, commands); err != nil {
+		if err := checkClaimAfterEnqueues(tx, u, commands); err != nil {
 			return err
 		}
-		moved, err := tx.Lock(w)
+		moved, err := tx.Lock(u)
 		if err != nil {
 			return err
 		}
 		if moved {
 			continue
 		}
-		changes := w.changes()
+		changes := u.changes()
 		if changes.Empty() {
 			return nil
 		}
-		if err := deliver(tx, w, changes); err != nil {
+		if err := deliver(tx, u, changes); err != nil {
 			return err
 		}
 		return tx.Write(changes)
@@ -143,40 +143,40 @@ func jobsIn(commands []rota.Command) (n int) {
 	return n
 }
 
-// decideRun loads what the commands need and decides them one after the other.
-func decideRun(tx Tx, at *instant, w *UnitOfWork, commands []rota.Command, results []rota.Result) error {
+// decideCommands loads what the commands need and decides them one after the other.
+func decideCommands(tx Tx, at *batchTime, u *UnitOfWork, commands []rota.Command, results []rota.Result) error {
 	valid := make([]rota.Command, 0, len(commands))
 	for i, c := range commands {
 		if results[i] = (rota.Result{Err: check(c)}); results[i].Err == nil {
 			valid = append(valid, c)
 		}
 	}
-	if err := loadRun(tx, at, w, valid); err != nil {
+	if err := loadCommands(tx, at, u, valid); err != nil {
 		return err
 	}
 	for i, c := range commands {
 		if results[i].Err != nil {
 			continue
 		}
-		mark := w.mark()
-		reply, refusal, err := decide(tx, w, c)
+		savepoint := u.savepoint()
+		reply, refusal, err := decide(tx, u, c)
 		if err == nil && refusal == nil {
-			refusal, err = mayTell(tx, w, c, mark)
+			refusal, err = mayDeliver(tx, u, c, savepoint)
 		}
 		if err != nil {
 			return err
 		}
-		if w.failed != nil {
-			return w.failed
+		if u.loadErr != nil {
+			return u.loadErr
 		}
 		if refusal != nil {
-			w.back(mark)
+			u.restore(savepoint)
 			results[i].Err = refusal
 			continue
 		}
 		results[i].Reply = reply
-		if dry(c) {
-			w.back(mark)
+		if isDryRun(c) {
+			u.restore(savepoint)
 		}
 	}
 	return nil
@@ -205,29 +205,29 @@ func load(tx Tx, begin *Need, commands []rota.Command) error {
 		for _, c := range commands {
 			need(&n, c)
 		}
-		recall(tx, &n, commands)
+		loadFromCache(tx, &n, commands)
 		if n.empty() {
-			return n.tell()
+			return n.updateTime()
 		}
 		if err := tx.Load(&n, n.unit); err != nil {
 			return err
 		}
-		if err := n.tell(); err != nil {
+		if err := n.updateTime(); err != nil {
 			return err
 		}
 	}
 	return rota.Errorf(rota.Internal, "apply", "a command asked for rows %d times over", roundsMax)
 }
 
-// recall asks a claim again at once, if all that bounds it is known without
+// loadFromCache asks a claim again at once, if all that bounds it is known without
 // reading: then what is left is whether it was sent before, which it hardly ever
 // was, and both can be read together.
-func recall(tx Tx, n *Need, commands []rota.Command) {
-	memory, has := tx.(RowCache)
+func loadFromCache(tx Tx, n *Need, commands []rota.Command) {
+	cache, has := tx.(RowCache)
 	if !has || n.ClaimedBefore == nil {
 		return
 	}
-	if memory.LoadCached(n, n.unit); n.bounded() {
+	if cache.LoadCached(n, n.unit); n.limitsKnown() {
 		need(n, commands[len(commands)-1]) // the claim is the only one, or the last
 	}
 }
@@ -261,55 +261,55 @@ func need(n *Need, c rota.Command) {
 	case *rota.All:
 		// Each member is asked when those before it have been decided.
 	default:
-		needCompany(n, c)
+		needOtherVerb(n, c)
 	}
 }
 
-func decide(tx Tx, w *UnitOfWork, c rota.Command) (rota.Reply, *rota.Error, error) {
+func decide(tx Tx, u *UnitOfWork, c rota.Command) (rota.Reply, *rota.Error, error) {
 	if all, ok := c.(*rota.All); ok {
-		return decideAll(tx, w, all)
+		return decideAll(tx, u, all)
 	}
-	w.stirred = w.stirred[:0]
-	reply, refusal := decideOne(w, c)
+	u.keysToBalance = u.keysToBalance[:0]
+	reply, refusal := decideOne(u, c)
 	if refusal != nil {
 		if refusal.Act == "" {
 			refusal.Act = string(c.Verb())
 		}
 		return nil, refusal, nil
 	}
-	if len(w.stirred) > 0 {
-		w.balanceAll()
-		refresh(w, reply)
+	if len(u.keysToBalance) > 0 {
+		u.balanceChangedKeys()
+		refresh(u, reply)
 	}
 	return reply, nil, nil
 }
 
-func decideOne(w *UnitOfWork, c rota.Command) (rota.Reply, *rota.Error) {
+func decideOne(u *UnitOfWork, c rota.Command) (rota.Reply, *rota.Error) {
 	switch c := c.(type) {
 	case *rota.Enqueue:
-		return decideEnqueue(w, c)
+		return decideEnqueue(u, c)
 	case *rota.Ready:
-		return decideReady(w, c)
+		return decideReady(u, c)
 	case *rota.Claim:
-		return decideClaim(w, c)
+		return decideClaim(u, c)
 	case *rota.Extend:
-		return decideExtend(w, c)
+		return decideExtend(u, c)
 	case *rota.Note:
-		return decideNote(w, c)
+		return decideNote(u, c)
 	case *rota.Finish:
-		return decideFinish(w, c)
+		return decideFinish(u, c)
 	case *rota.Cancel:
-		return decideCancel(w, c)
+		return decideCancel(u, c)
 	case *rota.Edit:
-		return decideEdit(w, c)
+		return decideEdit(u, c)
 	case *rota.Move:
-		return decideMove(w, c)
+		return decideMove(u, c)
 	case *rota.Normalise:
-		return decideNormalise(w, c)
+		return decideNormalise(u, c)
 	case *rota.Reap:
-		return decideReap(w, c)
+		return decideReap(u, c)
 	case *rota.Recover:
-		return decideRecover(w, c)
+		return decideRecover(u, c)
 	}
-	return decideCompany(w, c)
+	return decideOtherVerb(u, c)
 }

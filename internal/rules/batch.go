@@ -16,7 +16,7 @@ func needBatch(n *Need, s *rota.Schedule, times []rota.FireTime, id func(int) ro
 	needMake(n, s, t)
 	for _, scope := range scopes {
 		if s.Spec.Overlap != rota.OverlapAllow {
-			needMeet(n, s, scope)
+			needOverlap(n, s, scope)
 		}
 		for i := range times {
 			j := plannedJob(n.unit, s, t, scope, &times[i])
@@ -34,13 +34,13 @@ func needMake(n *Need, s *rota.Schedule, t *rota.Template) {
 	n.keyQueue(t.Spec.ConcurrencyKey)
 }
 
-// needMeet asks for what has not ended of a schedule and a scope, and for what
+// needOverlap asks for what has not ended of a schedule and a scope, and for what
 // its end would touch.
-func needMeet(n *Need, s *rota.Schedule, scope rota.Scope) {
+func needOverlap(n *Need, s *rota.Schedule, scope rota.Scope) {
 	needPrevious(n, s.Name, scope)
 	waiting, others := n.unit.liveOf(s.Name, scope)
 	for _, j := range append(waiting, others...) {
-		if waitedOut(n.unit, j) {
+		if waitExpired(n.unit, j) {
 			needMet(n, j)
 			needEnd(n, j, false)
 		} else if s.Spec.Overlap == rota.OverlapCancel {
@@ -52,19 +52,19 @@ func needMeet(n *Need, s *rota.Schedule, scope rota.Scope) {
 // makeBatch makes the jobs of a schedule for some times, unless they were
 // planned already. It answers with the ids of those it made and the number of
 // those that stood there.
-func makeBatch(w *UnitOfWork, c rota.Command, s *rota.Schedule, t *rota.Template, times []rota.FireTime, catchUp bool, id func(int) rota.ID) (made []rota.ID, known int) {
+func makeBatch(u *UnitOfWork, c rota.Command, s *rota.Schedule, t *rota.Template, times []rota.FireTime, catchUp bool, id func(int) rota.ID) (made []rota.ID, known int) {
 	i := 0
 	for k := range times {
 		for _, scope := range s.Spec.EachScope() {
-			j := plannedJob(w, s, t, scope, &times[k])
+			j := plannedJob(u, s, t, scope, &times[k])
 			j.ID, j.ExecutionID = id(i), id(i)
 			i++
 			plan, _ := PlanOf(j)
-			if !w.plans[plan].IsZero() {
+			if !u.plans[plan].IsZero() {
 				known++
 				continue
 			}
-			makeOne(w, c, s, j, catchUp)
+			makeOne(u, c, s, j, catchUp)
 			made = append(made, j.ID)
 		}
 	}
@@ -73,24 +73,24 @@ func makeBatch(w *UnitOfWork, c rota.Command, s *rota.Schedule, t *rota.Template
 
 // makeOne puts a job of a schedule into the queue, as its overlap and its
 // dependencies allow.
-func makeOne(w *UnitOfWork, c rota.Command, s *rota.Schedule, j *rota.Job, catchUp bool) {
-	skipped, hold := meet(w, c, s, scopeOf(j), catchUp)
-	if !skipped && !j.PlanTime.IsZero() && unmet(w, j) != "" {
+func makeOne(u *UnitOfWork, c rota.Command, s *rota.Schedule, j *rota.Job, catchUp bool) {
+	skipped, hold := applyOverlap(u, c, s, scopeOf(j), catchUp)
+	if !skipped && !j.PlanTime.IsZero() && unmet(u, j) != "" {
 		hold |= rota.HoldDependency
 	} else {
 		j.WaitFrom, j.WaitUntil = noTime, noTime
 	}
-	enter(w, j, hold)
-	w.insert(j)
+	enterQueue(u, j, hold)
+	u.insert(j)
 	if skipped {
-		skip(w, c, j.ID, rota.CodeOverlap, "skipped: an earlier execution of schedule "+s.Name+" has not ended", true)
+		skipJob(u, c, j.ID, rota.CodeOverlap, "skipped: an earlier execution of schedule "+s.Name+" has not ended", true)
 	}
 }
 
 // plannedJob is a job of a schedule for one time and scope, before it enters the
 // queue.
-func plannedJob(w *UnitOfWork, s *rota.Schedule, t *rota.Template, scope rota.Scope, at *rota.FireTime) *rota.Job {
-	j := scheduledJob(w, s, t, scope)
+func plannedJob(u *UnitOfWork, s *rota.Schedule, t *rota.Template, scope rota.Scope, at *rota.FireTime) *rota.Job {
+	j := scheduledJob(u, s, t, scope)
 	j.PlanTime, j.CountsAt = micros(at.At), micros(at.At)
 	if len(s.Spec.DependsOn) == 0 {
 		return j
@@ -100,8 +100,8 @@ func plannedJob(w *UnitOfWork, s *rota.Schedule, t *rota.Template, scope rota.Sc
 	}
 	if j.WaitUntil = micros(at.Until); at.Until.IsZero() {
 		later := j.PlanTime
-		if w.Now.After(later) {
-			later = w.Now
+		if u.Now.After(later) {
+			later = u.Now
 		}
 		j.WaitUntil = later.Add(rota.DependencyWait)
 	}
@@ -109,12 +109,12 @@ func plannedJob(w *UnitOfWork, s *rota.Schedule, t *rota.Template, scope rota.Sc
 }
 
 // scheduledJob is what all jobs of a schedule have in common.
-func scheduledJob(w *UnitOfWork, s *rota.Schedule, t *rota.Template, scope rota.Scope) *rota.Job {
+func scheduledJob(u *UnitOfWork, s *rota.Schedule, t *rota.Template, scope rota.Scope) *rota.Job {
 	return &rota.Job{
 		Type: t.Spec.Type, Name: s.Name, Template: t.Name, Schedule: s.Name, ScopeKind: scope.Kind, ScopeID: scope.ID,
 		Params: rota.MergeParams(t.Spec.Params, s.Spec.Params), Status: rota.StatusQueued, Attempt: 1,
-		Priority: schedulePriority(s, t), Policy: policyOf(w, t.Spec.Type, s.Spec.Policy.Or(t.Spec.Policy)),
-		ConcurrencyKey: t.Spec.ConcurrencyKey, CreatedBy: s.CreatedBy, CreatedAt: w.Now,
+		Priority: schedulePriority(s, t), Policy: policyOf(u, t.Spec.Type, s.Spec.Policy.Or(t.Spec.Policy)),
+		ConcurrencyKey: t.Spec.ConcurrencyKey, CreatedBy: s.CreatedBy, CreatedAt: u.Now,
 	}
 }
 

@@ -9,27 +9,27 @@ import (
 func needCancel(n *Need, c *rota.Cancel) {
 	if j := n.tailOfChain(c.JobID); j != nil {
 		needEnd(n, j, false)
-		n.wrote(c, j.ID)
+		n.audited(c, j.ID)
 	}
 }
 
 // decideCancel stops a queued job at once and asks a running one to stop. The
 // id of an old attempt stands for the last of its execution.
-func decideCancel(w *UnitOfWork, c *rota.Cancel) (rota.Reply, *rota.Error) {
-	j := w.job(w.tailOfChain(c.JobID))
+func decideCancel(u *UnitOfWork, c *rota.Cancel) (rota.Reply, *rota.Error) {
+	j := u.job(u.tailOfChain(c.JobID))
 	switch {
 	case j == nil:
 		return nil, noJob("job_id", c.JobID)
-	case w.wrote(c, j.ID):
-		return &rota.CancelledJob{Job: public(j), Stopping: j.Run != nil && j.Run.Open()}, nil
+	case u.audited(c, j.ID):
+		return &rota.CancelledJob{Job: withoutToken(j), Stopping: j.Run != nil && j.Run.Open()}, nil
 	case j.Status == rota.StatusQueued:
-		return &rota.CancelledJob{Job: public(cancelQueued(w, c, j.ID))}, nil
+		return &rota.CancelledJob{Job: withoutToken(cancelQueued(u, c, j.ID))}, nil
 	case j.Status == rota.StatusCancelled:
-		return &rota.CancelledJob{Job: public(j)}, nil
+		return &rota.CancelledJob{Job: withoutToken(j)}, nil
 	case j.Run != nil && j.Run.Open():
-		return &rota.CancelledJob{Job: public(askToStop(w, c, j)), Stopping: true}, nil
+		return &rota.CancelledJob{Job: withoutToken(askToStop(u, c, j)), Stopping: true}, nil
 	case j.Run != nil && j.Run.Outcome == rota.OutcomeCancelled && !j.Run.CancelAt.IsZero():
-		return &rota.CancelledJob{Job: public(j)}, nil
+		return &rota.CancelledJob{Job: withoutToken(j)}, nil
 	}
 	return nil, &rota.Error{
 		Code: rota.Conflict, Reason: "job " + j.ID.String() + " can no longer be cancelled: it is " + string(j.State()),
@@ -37,17 +37,17 @@ func decideCancel(w *UnitOfWork, c *rota.Cancel) (rota.Reply, *rota.Error) {
 	}
 }
 
-func cancelQueued(w *UnitOfWork, c *rota.Cancel, id rota.ID) *rota.Job {
-	j := cancelJob(w, c, id, true)
-	w.log(c, rota.AuditJobCancelled, id, c.Reason)
+func cancelQueued(u *UnitOfWork, c *rota.Cancel, id rota.ID) *rota.Job {
+	j := cancelJob(u, c, id, true)
+	u.auditJob(c, rota.AuditJobCancelled, id, c.Reason)
 	return j
 }
 
-func askToStop(w *UnitOfWork, c *rota.Cancel, j *rota.Job) *rota.Job {
-	if stopRun(w, j.ID, c.Actor, c.Reason) {
-		w.log(c, rota.AuditJobCancelled, j.ID, c.Reason)
+func askToStop(u *UnitOfWork, c *rota.Cancel, j *rota.Job) *rota.Job {
+	if stopRun(u, j.ID, c.Actor, c.Reason) {
+		u.auditJob(c, rota.AuditJobCancelled, j.ID, c.Reason)
 	}
-	return w.job(j.ID)
+	return u.job(j.ID)
 }
 
 func noJob(field string, id rota.ID) *rota.Error {

@@ -82,29 +82,29 @@ func (c *Changes) Empty() bool {
 		len(c.Requests)+len(c.Buckets)+len(c.Intents)+len(c.Dropped) == 0
 }
 
-func (w *UnitOfWork) changes() *Changes {
+func (u *UnitOfWork) changes() *Changes {
 	c := &Changes{
-		Now:  w.Now,
-		Keys: w.keys.changes(), Types: w.types.changes(), Templates: w.templates.changes(), Schedules: w.schedules.changes(),
-		Throttle: w.throttle.changes(), Webhooks: w.webhooks.changes(), Groups: w.groups.changes(), Reservations: w.reservations.changes(),
-		Requests: w.requests.changes(), Buckets: w.buckets.changes(), Intents: w.intents.changes(),
-		Dropped: w.dropped.changes(), Audit: w.audit,
+		Now:  u.Now,
+		Keys: u.keys.changes(), Types: u.types.changes(), Templates: u.templates.changes(), Schedules: u.schedules.changes(),
+		Throttle: u.throttle.changes(), Webhooks: u.webhooks.changes(), Groups: u.groups.changes(), Reservations: u.reservations.changes(),
+		Requests: u.requests.changes(), Buckets: u.buckets.changes(), Intents: u.intents.changes(),
+		Dropped: u.dropped.changes(), Audit: u.audit,
 	}
-	if len(w.claims) > 0 {
-		c.Claim = w.claims[0]
+	if len(u.claims) > 0 {
+		c.Claim = u.claims[0]
 	}
-	for _, r := range w.touchedJobs {
+	for _, r := range u.touchedJobs {
 		c.addJob(r)
 	}
-	c.Wake = w.wake || w.queues() || len(c.Types)+len(c.Schedules)+len(c.Throttle)+len(c.Reservations)+len(c.Intents) > 0 ||
+	c.Wake = u.wake || u.queuesNewJob() || len(c.Types)+len(c.Schedules)+len(c.Throttle)+len(c.Reservations)+len(c.Intents) > 0 ||
 		slices.ContainsFunc(c.Jobs, func(j JobChange) bool { return j.Fields&JobHold != 0 })
 	return c
 }
 
-// queues says whether a job was made that still is in the queue.
-func (w *UnitOfWork) queues() bool {
-	return slices.ContainsFunc(w.touchedJobs, func(r *jobRow) bool {
-		return r.born != nil && r.is != nil && r.is.Status == rota.StatusQueued
+// queuesNewJob says whether a job was made that still is in the queue.
+func (u *UnitOfWork) queuesNewJob() bool {
+	return slices.ContainsFunc(u.touchedJobs, func(r *jobRow) bool {
+		return r.inserted != nil && r.is != nil && r.is.Status == rota.StatusQueued
 	})
 }
 
@@ -112,9 +112,9 @@ func (w *UnitOfWork) queues() bool {
 // made, and is changed from there: a job enters the store as QUEUED.
 func (c *Changes) addJob(r *jobRow) {
 	was, changes := r.was, &c.Jobs
-	if r.born != nil {
-		was, changes = r.born, &c.NewJobChanges
-		c.NewJobs = append(c.NewJobs, r.born)
+	if r.inserted != nil {
+		was, changes = r.inserted, &c.NewJobChanges
+		c.NewJobs = append(c.NewJobs, r.inserted)
 	}
 	switch {
 	case r.is == was:

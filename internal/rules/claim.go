@@ -8,30 +8,30 @@ import (
 )
 
 func needClaim(n *Need, c *rota.Claim) {
-	taken, known := n.taken(ClaimedBefore{Command: c.ID})
-	lanes := distinct(c.Types)
-	bounded := needRooms(n, lanes)
-	if !known || len(taken) > 0 || n.unit.took || !bounded || n.unit.timeless(c) || heldBack(n.unit, c) {
+	taken, known := n.claimedBefore(ClaimedBefore{Command: c.ID})
+	wanted := distinct(c.Types)
+	bounded := needCapacity(n, wanted)
+	if !known || len(taken) > 0 || n.unit.claimRepeated || !bounded || n.unit.needsTime(c) || nodeReserved(n.unit, c) {
 		return
 	}
-	types, rooms := roomsOf(n.unit, lanes, c.Limit)
+	types, capacity := capacityOf(n.unit, wanted, c.Limit)
 	if len(types) == 0 {
 		return
 	}
 	heads, _ := n.heads(Heads{
-		Types: types, Capacity: rooms, Limit: c.Limit, Shared: globalRoom(n.unit, c.Limit), Bytes: rota.ClaimBytesMax,
-		AfterEnqueues: n.unit.joint,
+		Types: types, Capacity: capacity, Limit: c.Limit, Shared: globalCapacity(n.unit, c.Limit), Bytes: rota.ClaimBytesMax,
+		AfterEnqueues: n.unit.afterEnqueues,
 	})
 	for _, id := range heads {
 		needStart(n, n.unit.job(id))
 	}
 }
 
-// needRooms asks for what bounds the starts of some types, and reports whether
+// needCapacity asks for what bounds the starts of some types, and reports whether
 // it is known.
-func needRooms(n *Need, types []string) bool {
+func needCapacity(n *Need, types []string) bool {
 	_, known := n.active()
-	n.unit.activeBinds = true
+	n.unit.lockActive = true
 	n.throttle()
 	for _, t := range types {
 		n.typ(t)
@@ -71,61 +71,61 @@ func needStart(n *Need, j *rota.Job) {
 	}
 }
 
-// roomsOf are the types of which something may start, and how much of each, up to
+// capacityOf are the types of which something may start, and how much of each, up to
 // a number.
-func roomsOf(w *UnitOfWork, lanes []string, most int) (types []string, rooms []int) {
-	limits, shared := w.limits(), globalRoom(w, most)
-	for _, t := range lanes {
-		if typ := w.types.get(t); typ != nil && typ.Paused {
+func capacityOf(u *UnitOfWork, wanted []string, most int) (types []string, capacity []int) {
+	limits, shared := u.limits(), globalCapacity(u, most)
+	for _, t := range wanted {
+		if typ := u.types.get(t); typ != nil && typ.Paused {
 			continue
 		}
-		room := shared
+		free := shared
 		if rota.InternalType(t) {
-			room = most
+			free = most
 		}
 		limit := limits.Type(t)
 		if limit.Concurrency > 0 {
-			room = min(room, limit.Concurrency-w.open.get(Open{Type: t}))
+			free = min(free, limit.Concurrency-u.open.get(Open{Type: t}))
 		}
 		if limit.Rate.Count > 0 {
-			room = min(room, bucketOf(w, t, limit.Rate).Room(limit.Rate))
+			free = min(free, bucketOf(u, t, limit.Rate).Room(limit.Rate))
 		}
-		if room > 0 {
-			types, rooms = append(types, t), append(rooms, room)
+		if free > 0 {
+			types, capacity = append(types, t), append(capacity, free)
 		}
 	}
-	return types, rooms
+	return types, capacity
 }
 
-// globalRoom is how many jobs the limit of all lets start, up to a number. Those
+// globalCapacity is how many jobs the limit of all lets start, up to a number. Those
 // of Rota's own it neither counts nor holds back.
-func globalRoom(w *UnitOfWork, most int) int {
-	if limit := w.limits().Global; limit > 0 {
-		return min(most, max(0, limit-w.open.get(Open{})))
+func globalCapacity(u *UnitOfWork, most int) int {
+	if limit := u.limits().Global; limit > 0 {
+		return min(most, max(0, limit-u.open.get(Open{})))
 	}
 	return most
 }
 
 // bucketOf is the bucket of a type as it stands now.
-func bucketOf(w *UnitOfWork, typ string, rate rota.Rate) rota.Bucket {
+func bucketOf(u *UnitOfWork, typ string, rate rota.Rate) rota.Bucket {
 	b := rota.Bucket{Type: typ}
-	if kept := w.buckets.get(typ); kept != nil {
-		b = *kept
+	if stored := u.buckets.get(typ); stored != nil {
+		b = *stored
 	}
-	return b.At(rate, w.Now)
+	return b.At(rate, u.Now)
 }
 
-// heldBack says whether a direct run keeps this worker from claiming.
-func heldBack(w *UnitOfWork, c *rota.Claim) bool {
-	r := w.activeReservation()
-	return r != nil && r.Node == c.Worker && r.ExpiresAt.After(w.Now)
+// nodeReserved says whether a direct run keeps this worker from claiming.
+func nodeReserved(u *UnitOfWork, c *rota.Claim) bool {
+	r := u.activeReservation()
+	return r != nil && r.Node == c.Worker && r.ExpiresAt.After(u.Now)
 }
 
-// timeless says that only the time tells whether a direct run keeps this worker
+// needsTime says that only the time tells whether a direct run keeps this worker
 // from claiming, and that it is not known yet.
-func (w *UnitOfWork) timeless(c *rota.Claim) bool {
-	r := w.activeReservation()
-	return w.Now.IsZero() && r != nil && r.Node == c.Worker
+func (u *UnitOfWork) needsTime(c *rota.Claim) bool {
+	r := u.activeReservation()
+	return u.Now.IsZero() && r != nil && r.Node == c.Worker
 }
 
 // decideClaim dispatches the head of the order: job and run change in one
@@ -134,73 +134,73 @@ func (w *UnitOfWork) timeless(c *rota.Claim) bool {
 //
 // What stands in the order and yet may not start is put aside, or it would stand
 // at the head for ever.
-func decideClaim(w *UnitOfWork, c *rota.Claim) (rota.Reply, *rota.Error) {
-	if len(w.taken.ids) > 0 || w.took {
-		return &rota.Claimed{Jobs: stillOpen(w, w.taken.ids), Again: true, Now: w.Now}, nil
+func decideClaim(u *UnitOfWork, c *rota.Claim) (rota.Reply, *rota.Error) {
+	if len(u.claimedBefore.ids) > 0 || u.claimRepeated {
+		return &rota.Claimed{Jobs: stillOpen(u, u.claimedBefore.ids), Again: true, Now: u.Now}, nil
 	}
-	if heldBack(w, c) {
-		return &rota.Claimed{Jobs: []*rota.Job{}, Now: w.Now}, nil
+	if nodeReserved(u, c) {
+		return &rota.Claimed{Jobs: []*rota.Job{}, Now: u.Now}, nil
 	}
-	heads := headsOf(w, c)
-	reply := &rota.Claimed{Jobs: make([]*rota.Job, 0, min(len(heads), c.Limit)), More: w.moreHeads, Now: w.Now}
+	heads := headsOf(u, c)
+	reply := &rota.Claimed{Jobs: make([]*rota.Job, 0, min(len(heads), c.Limit)), More: u.moreHeads, Now: u.Now}
 	byKey, byType := map[string]int{}, map[string]int{}
 	for _, id := range heads {
-		j := w.job(id)
+		j := u.job(id)
 		if !j.Ready() || !slices.Contains(c.Types, j.Type) || len(reply.Jobs) == c.Limit {
 			continue
 		}
-		if putAside(w, c, j, byKey[j.ConcurrencyKey]) {
+		if holdBack(u, c, j, byKey[j.ConcurrencyKey]) {
 			reply.More = true
 			continue
 		}
 		byKey[j.ConcurrencyKey]++
 		byType[j.Type]++
-		reply.Jobs = append(reply.Jobs, dispatch(w, c, id))
+		reply.Jobs = append(reply.Jobs, dispatch(u, c, id))
 	}
-	spend(w, byType)
-	reply.Next = roomAgain(w, c.Types)
+	countStarts(u, byType)
+	reply.Next = nextCapacityAt(u, c.Types)
 	return reply, nil
 }
 
-// putAside takes a job out of the order that must not start: its group was
+// holdBack takes a job out of the order that must not start: its group was
 // ended, or its key is at its limit.
-func putAside(w *UnitOfWork, c *rota.Claim, j *rota.Job, started int) bool {
-	if g := w.groups.get(j.GroupID); !j.GroupID.IsZero() && g != nil && g.Ending != "" {
-		doom(w, c, g, j.ID)
+func holdBack(u *UnitOfWork, c *rota.Claim, j *rota.Job, started int) bool {
+	if g := u.groups.get(j.GroupID); !j.GroupID.IsZero() && g != nil && g.Ending != "" {
+		endMember(u, c, g, j.ID)
 		return true
 	}
 	if j.ConcurrencyKey == "" {
 		return false
 	}
-	if limit, limited := w.limits().Key(j.ConcurrencyKey); limited {
-		if w.open.get(Open{Key: j.ConcurrencyKey})+started >= limit {
-			w.edit(j.ID).Hold = rota.HoldKey
+	if limit, limited := u.limits().Key(j.ConcurrencyKey); limited {
+		if u.open.get(Open{Key: j.ConcurrencyKey})+started >= limit {
+			u.edit(j.ID).Hold = rota.HoldKey
 			return true
 		}
 	}
 	return false
 }
 
-// spend notes down what was started of the types that have a rate.
-func spend(w *UnitOfWork, started map[string]int) {
-	for _, limit := range w.limits().Types {
+// countStarts notes down what was started of the types that have a rate.
+func countStarts(u *UnitOfWork, started map[string]int) {
+	for _, limit := range u.limits().Types {
 		if n := started[limit.Type]; n > 0 && limit.Rate.Count > 0 {
-			b := bucketOf(w, limit.Type, limit.Rate)
+			b := bucketOf(u, limit.Type, limit.Rate)
 			b.Starts[0] += n
-			w.buckets.set(w, limit.Type, &b)
+			u.buckets.set(u, limit.Type, &b)
 		}
 	}
 }
 
-// roomAgain is when the first of the types that have used up their rate has
+// nextCapacityAt is when the first of the types that have used up their rate has
 // room again.
-func roomAgain(w *UnitOfWork, types []string) (next time.Time) {
+func nextCapacityAt(u *UnitOfWork, types []string) (next time.Time) {
 	for _, t := range types {
-		rate := w.limits().Type(t).Rate
-		if typ := w.types.get(t); rate.Count == 0 || typ != nil && typ.Paused {
+		rate := u.limits().Type(t).Rate
+		if typ := u.types.get(t); rate.Count == 0 || typ != nil && typ.Paused {
 			continue
 		}
-		b := bucketOf(w, t, rate)
+		b := bucketOf(u, t, rate)
 		if b.Room(rate) > 0 {
 			continue
 		}
@@ -211,23 +211,23 @@ func roomAgain(w *UnitOfWork, types []string) (next time.Time) {
 	return next
 }
 
-func dispatch(w *UnitOfWork, c *rota.Claim, id rota.ID) *rota.Job {
-	j := w.depart(id)
+func dispatch(u *UnitOfWork, c *rota.Claim, id rota.ID) *rota.Job {
+	j := u.editLeavingQueue(id)
 	j.Status = rota.StatusRunning
-	j.StartedAt = w.Now
+	j.StartedAt = u.Now
 	j.Run = &rota.Run{
 		ID: rota.RunID(c.ID, id), Runner: c.Worker, Incarnation: c.Incarnation, Token: c.TokenFor(id),
-		StartedAt: w.Now, HeartbeatAt: w.Now, StaleAfter: micros(w.Now.Add(c.Lease)),
+		StartedAt: u.Now, HeartbeatAt: u.Now, StaleAfter: micros(u.Now.Add(c.Lease)),
 	}
 	return j
 }
 
 // stillOpen are those of the jobs whose leases are good: to answer with the
 // others would have them run twice.
-func stillOpen(w *UnitOfWork, ids []rota.ID) []*rota.Job {
+func stillOpen(u *UnitOfWork, ids []rota.ID) []*rota.Job {
 	jobs := make([]*rota.Job, 0, len(ids))
 	for _, id := range ids {
-		if j := w.job(id); j.Run != nil && j.Run.Open() {
+		if j := u.job(id); j.Run != nil && j.Run.Open() {
 			jobs = append(jobs, j)
 		}
 	}

@@ -14,46 +14,46 @@ import (
 
 // ClaimAfterEnqueues says whether a claim is decided in the world of enqueues. PutMoreHeads has it
 // decided apart.
-func (w *UnitOfWork) ClaimAfterEnqueues() bool { return w.joint }
+func (u *UnitOfWork) ClaimAfterEnqueues() bool { return u.afterEnqueues }
 
 // headsOf are the heads of the order.
-func headsOf(w *UnitOfWork, c *rota.Claim) []rota.ID {
-	if !w.joint {
-		return w.heads.ids
+func headsOf(u *UnitOfWork, c *rota.Claim) []rota.ID {
+	if !u.afterEnqueues {
+		return u.heads.ids
 	}
-	w.apart = w.apart || len(w.heads.ids) > 0
-	born := broughtAlong(w, c)
-	slices.SortFunc(born, w.inOrder)
-	return fitting(w, c, born)
+	u.claimAlone = u.claimAlone || len(u.heads.ids) > 0
+	created := claimableNew(u, c)
+	slices.SortFunc(created, u.compareOrder)
+	return withinCapacity(u, c, created)
 }
 
-// broughtAlong are the jobs made here that a claim may take. Where jobs that stand
+// claimableNew are the jobs made here that a claim may take. Where jobs that stand
 // in the store have changed as well, or more is to be known of one that was made, the
 // claim is decided apart.
-func broughtAlong(w *UnitOfWork, c *rota.Claim) (born []rota.ID) {
-	for _, r := range w.touchedJobs {
+func claimableNew(u *UnitOfWork, c *rota.Claim) (created []rota.ID) {
+	for _, r := range u.touchedJobs {
 		switch {
 		case r.is == nil && r.was == nil: // it was refused
-		case r.born == nil || limitedKey(w, r.is.ConcurrencyKey):
-			w.apart = true
+		case r.inserted == nil || limitedKey(u, r.is.ConcurrencyKey):
+			u.claimAlone = true
 		case r.is.Ready() && slices.Contains(c.Types, r.is.Type):
-			born = append(born, r.is.ID)
+			created = append(created, r.is.ID)
 		}
 	}
-	return born
+	return created
 }
 
-// fitting are those of the jobs for which there is room, in their order.
-func fitting(w *UnitOfWork, c *rota.Claim, ids []rota.ID) (heads []rota.ID) {
-	shared, room, bytes := globalRoom(w, c.Limit), map[string]int{}, 0
-	types, rooms := roomsOf(w, distinct(c.Types), c.Limit)
+// withinCapacity are those of the jobs for which there is room, in their order.
+func withinCapacity(u *UnitOfWork, c *rota.Claim, ids []rota.ID) (heads []rota.ID) {
+	shared, left, bytes := globalCapacity(u, c.Limit), map[string]int{}, 0
+	types, capacity := capacityOf(u, distinct(c.Types), c.Limit)
 	for i, t := range types {
-		room[t] = rooms[i]
+		left[t] = capacity[i]
 	}
 	for _, id := range ids {
-		j := w.job(id)
+		j := u.job(id)
 		own := rota.InternalType(j.Type)
-		if room[j.Type] == 0 || shared == 0 && !own {
+		if left[j.Type] == 0 || shared == 0 && !own {
 			continue
 		}
 		bytes += len(j.Params)
@@ -61,7 +61,7 @@ func fitting(w *UnitOfWork, c *rota.Claim, ids []rota.ID) (heads []rota.ID) {
 			break
 		}
 		heads = append(heads, id)
-		room[j.Type]--
+		left[j.Type]--
 		if !own {
 			shared--
 		}
@@ -69,17 +69,17 @@ func fitting(w *UnitOfWork, c *rota.Claim, ids []rota.ID) (heads []rota.ID) {
 	return heads
 }
 
-// errApart is that a claim cannot be decided in the world of the enqueues before it.
-var errApart = errors.New("the claim is to be applied by itself")
+// errClaimAlone is that a claim cannot be decided in the world of the enqueues before it.
+var errClaimAlone = errors.New("the claim is to be applied by itself")
 
-// together sees whether a world holds for enqueues and the claim behind them. What
+// checkClaimAfterEnqueues sees whether a world holds for enqueues and the claim behind them. What
 // they tell webhooks of is made when their step ends, and the claim may take it.
-func together(tx Tx, w *UnitOfWork, commands []rota.Command) error {
-	if !w.joint {
+func checkClaimAfterEnqueues(tx Tx, u *UnitOfWork, commands []rota.Command) error {
+	if !u.afterEnqueues {
 		return nil
 	}
-	if w.apart || w.moreHeads {
-		return errApart
+	if u.claimAlone || u.moreHeads {
+		return errClaimAlone
 	}
 	claim := commands[len(commands)-1].(*rota.Claim)
 	if claim == nil || !slices.ContainsFunc(claim.Types, rota.InternalType) {
@@ -89,12 +89,12 @@ func together(tx Tx, w *UnitOfWork, commands []rota.Command) error {
 	if err != nil || hooks == nil {
 		return err
 	}
-	tells := listeners(hooks.All) > 0
+	delivers := countEnqueuedSubscribers(hooks.All) > 0
 	for _, of := range hooks.ByTemplate {
-		tells = tells || listeners(of) > 0
+		delivers = delivers || countEnqueuedSubscribers(of) > 0
 	}
-	if tells {
-		return errApart
+	if delivers {
+		return errClaimAlone
 	}
 	return nil
 }

@@ -14,45 +14,45 @@ type Clock interface {
 	Now() (time.Time, error)
 }
 
-// instant is the time of a batch. It is zero until it is known.
-type instant struct {
-	tx   Tx
-	now  time.Time
-	told bool // by the store's clock
+// batchTime is the time of a batch. It is zero until it is known.
+type batchTime struct {
+	tx        Tx
+	now       time.Time
+	fromClock bool // by the store's clock
 }
 
-func (at *instant) set(now time.Time) {
+func (at *batchTime) set(now time.Time) {
 	if !now.IsZero() {
 		at.now = now.UTC().Truncate(time.Microsecond)
 	}
 }
 
-// tell has a world know the time.
-func (at *instant) tell(w *UnitOfWork) error {
-	if clock, has := at.tx.(Clock); has && (at.now.IsZero() || at.told) {
+// update has a world know the time.
+func (at *batchTime) update(u *UnitOfWork) error {
+	if clock, has := at.tx.(Clock); has && (at.now.IsZero() || at.fromClock) {
 		now, err := clock.Now()
 		if err != nil {
 			return err
 		}
 		at.set(now)
-		at.told = true
+		at.fromClock = true
 	}
-	w.Now = at.now
+	u.Now = at.now
 	return nil
 }
 
-// loadRun loads what commands need. Those that do not ask by the time for what
+// loadCommands loads what commands need. Those that do not ask by the time for what
 // they need first hear of it with that.
-func loadRun(tx Tx, at *instant, w *UnitOfWork, commands []rota.Command) error {
-	if len(commands) > 0 && !timeless(commands[0]) {
-		if err := at.tell(w); err != nil {
+func loadCommands(tx Tx, at *batchTime, u *UnitOfWork, commands []rota.Command) error {
+	if len(commands) > 0 && !loadsWithoutTime(commands[0]) {
+		if err := at.update(u); err != nil {
 			return err
 		}
 	}
-	return load(tx, &Need{unit: w, told: func() error { return at.tell(w) }}, commands)
+	return load(tx, &Need{unit: u, setTime: func() error { return at.update(u) }}, commands)
 }
 
-func timeless(c rota.Command) bool {
+func loadsWithoutTime(c rota.Command) bool {
 	switch c.(type) {
 	case *rota.Enqueue, *rota.Claim, *rota.Extend, *rota.Note, *rota.Finish:
 		return true

@@ -39,68 +39,68 @@ func spent(s *rota.Schedule) bool {
 
 // complete ends an AT schedule when the last of its planned executions has
 // ended.
-func complete(w *UnitOfWork, c rota.Command, j *rota.Job) {
-	if s := w.schedules.get(j.Schedule); s != nil && !j.PlanTime.IsZero() {
-		completeSchedule(w, c, s, j.Run != nil && j.Run.Outcome == rota.OutcomeCompleted)
+func complete(u *UnitOfWork, c rota.Command, j *rota.Job) {
+	if s := u.schedules.get(j.Schedule); s != nil && !j.PlanTime.IsZero() {
+		completeSchedule(u, c, s, j.Run != nil && j.Run.Outcome == rota.OutcomeCompleted)
 	}
 }
 
 // completeSchedule ends a schedule that is spent. One whose last execution did
 // not complete is kept, or what depends on it would take it for done.
-func completeSchedule(w *UnitOfWork, c rota.Command, s *rota.Schedule, completed bool) {
+func completeSchedule(u *UnitOfWork, c rota.Command, s *rota.Schedule, completed bool) {
 	switch {
-	case !spent(s) || w.plannedLeft(s.Name):
+	case !spent(s) || u.plannedLeft(s.Name):
 		return
 	case s.Spec.OnCompletion == rota.CompletionPreserve:
-		disable(w, c, s, "it was to run once, and has")
+		disable(u, c, s, "it was to run once, and has")
 		return
 	case !completed:
-		disable(w, c, s, "it was to run once, and did not complete")
+		disable(u, c, s, "it was to run once, and did not complete")
 		return
 	}
-	removeSchedule(w, c, s)
-	w.noteOf(c, rota.AuditScheduleDeleted, scheduleSubject(s.Name), "on completion")
-	archiveUnused(w, c, s)
+	removeSchedule(u, c, s)
+	u.auditSideEffect(c, rota.AuditScheduleDeleted, scheduleSubject(s.Name), "on completion")
+	archiveUnused(u, c, s)
 }
 
 // archiveUnused archives the template of a schedule that is gone, if it was made
 // for that alone.
-func archiveUnused(w *UnitOfWork, c rota.Command, s *rota.Schedule) bool {
-	t := w.templates.get(s.Spec.Template)
-	if t == nil || t.Name != s.Name || t.State != rota.TemplateActive || usedByOthers(w, t.Name, s.Name) {
+func archiveUnused(u *UnitOfWork, c rota.Command, s *rota.Schedule) bool {
+	t := u.templates.get(s.Spec.Template)
+	if t == nil || t.Name != s.Name || t.State != rota.TemplateActive || usedByOthers(u, t.Name, s.Name) {
 		return false
 	}
 	archived := *t
-	archived.State, archived.Version, archived.UpdatedAt = rota.TemplateArchived, c.Head().ID, w.Now
-	w.templates.set(w, t.Name, &archived)
-	w.noteOf(c, rota.AuditTemplateArchived, templateSubject(t.Name), "")
+	archived.State, archived.Version, archived.UpdatedAt = rota.TemplateArchived, c.Head().ID, u.Now
+	u.templates.set(u, t.Name, &archived)
+	u.auditSideEffect(c, rota.AuditTemplateArchived, templateSubject(t.Name), "")
 	return true
 }
 
 // plannedLeft says whether a planned execution of the schedule has not ended.
-func (w *UnitOfWork) plannedLeft(schedule string) bool {
-	ids := slices.Concat(w.planned.get(Planned{Schedule: schedule, Limit: plannedMax}), w.born[schedule])
+func (u *UnitOfWork) plannedLeft(schedule string) bool {
+	ids := slices.Concat(u.planned.get(Planned{Schedule: schedule, Limit: plannedMax}), u.createdBySchedule[schedule])
 	return slices.ContainsFunc(ids, func(id rota.ID) bool {
-		j := w.job(id)
+		j := u.job(id)
 		return j != nil && j.Sequel == "" && !j.PlanTime.IsZero()
 	})
 }
 
-func usedByOthers(w *UnitOfWork, template, but string) bool {
-	return otherUser(w, Using{Template: template, Disabled: true, Limit: 2}, but) != ""
+func usedByOthers(u *UnitOfWork, template, but string) bool {
+	return otherUser(u, Using{Template: template, Disabled: true, Limit: 2}, but) != ""
 }
 
 // otherUser names the first schedule of a template but for one; empty if there is
 // no other. Those that this world has not looked at are as the store has them.
-func otherUser(w *UnitOfWork, q Using, but string) string {
-	names := slices.Clone(w.using.get(q))
-	for _, r := range w.schedules.touched {
+func otherUser(u *UnitOfWork, q Using, but string) string {
+	names := slices.Clone(u.using.get(q))
+	for _, r := range u.schedules.touched {
 		names = append(names, r.key)
 	}
 	slices.Sort(names)
 	for _, name := range names {
-		s := w.schedules.get(name)
-		if name != but && (s == nil && w.schedules.rows[name] == nil || s != nil && s.Spec.Template == q.Template) {
+		s := u.schedules.get(name)
+		if name != but && (s == nil && u.schedules.rows[name] == nil || s != nil && s.Spec.Template == q.Template) {
 			return name
 		}
 	}

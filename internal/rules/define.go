@@ -34,28 +34,28 @@ func changedSince(what string) *rota.Error {
 func typeSubject(name string) string { return "type " + name }
 
 func needPutType(n *Need, c *rota.PutType) {
-	n.wroteOf(c, typeSubject(c.Name))
+	n.auditedSubject(c, typeSubject(c.Name))
 	n.typ(c.Name)
 }
 
-func decidePutType(w *UnitOfWork, c *rota.PutType) (rota.Reply, *rota.Error) {
-	t := w.types.get(c.Name)
-	if w.wroteOf(c, typeSubject(c.Name)) {
+func decidePutType(u *UnitOfWork, c *rota.PutType) (rota.Reply, *rota.Error) {
+	t := u.types.get(c.Name)
+	if u.auditedSubject(c, typeSubject(c.Name)) {
 		return &rota.TypePut{Type: t}, nil
 	}
 	if refusal := mayPut(c.Mode, "type", c.Name, t != nil, versionOf(t), c.Version); refusal != nil {
 		return nil, refusal
 	}
-	next, act := &rota.Type{Name: c.Name, CreatedBy: c.Actor, CreatedAt: w.Now}, rota.AuditTypeCreated
+	next, act := &rota.Type{Name: c.Name, CreatedBy: c.Actor, CreatedAt: u.Now}, rota.AuditTypeCreated
 	if t != nil {
 		if t.Spec.Equal(c.Spec) {
 			return &rota.TypePut{Type: t}, nil
 		}
 		*next, act = *t, rota.AuditTypeModified
 	}
-	next.Spec, next.Version, next.UpdatedAt = c.Spec.Canonical(), c.ID, w.Now
-	w.types.set(w, c.Name, next)
-	w.logOf(c, act, typeSubject(c.Name), "")
+	next.Spec, next.Version, next.UpdatedAt = c.Spec.Canonical(), c.ID, u.Now
+	u.types.set(u, c.Name, next)
+	u.auditSubject(c, act, typeSubject(c.Name), "")
 	return &rota.TypePut{Type: next, Changed: true}, nil
 }
 
@@ -67,24 +67,24 @@ func versionOf(t *rota.Type) rota.ID {
 }
 
 func needSwitchType(n *Need, c *rota.SwitchType) {
-	n.wroteOf(c, typeSubject(c.Name))
+	n.auditedSubject(c, typeSubject(c.Name))
 	n.typ(c.Name)
 }
 
-func decideSwitchType(w *UnitOfWork, c *rota.SwitchType) (rota.Reply, *rota.Error) {
-	t := w.types.get(c.Name)
+func decideSwitchType(u *UnitOfWork, c *rota.SwitchType) (rota.Reply, *rota.Error) {
+	t := u.types.get(c.Name)
 	switch {
 	case t == nil:
 		return nil, noName("type", c.Name)
-	case w.wroteOf(c, typeSubject(c.Name)) || t.Paused == c.Paused:
+	case u.auditedSubject(c, typeSubject(c.Name)) || t.Paused == c.Paused:
 		return &rota.TypePut{Type: t}, nil
 	}
 	next, act := *t, rota.AuditTypeResumed
 	if c.Paused {
 		act = rota.AuditTypePaused
 	}
-	next.Paused, next.Version, next.UpdatedAt = c.Paused, c.ID, w.Now
-	w.types.set(w, c.Name, &next)
-	w.logOf(c, act, typeSubject(c.Name), "")
+	next.Paused, next.Version, next.UpdatedAt = c.Paused, c.ID, u.Now
+	u.types.set(u, c.Name, &next)
+	u.auditSubject(c, act, typeSubject(c.Name), "")
 	return &rota.TypePut{Type: &next, Changed: true}, nil
 }

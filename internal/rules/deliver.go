@@ -16,23 +16,23 @@ type Hooks struct {
 // deliver adds to a step that was decided the jobs that tell webhooks of it, so
 // that what happened and the telling of it are stored together or not at all.
 // What a step changed of the webhooks themselves holds for all of the step.
-func deliver(tx Tx, w *UnitOfWork, c *Changes) error {
+func deliver(tx Tx, u *UnitOfWork, c *Changes) error {
 	hooks, err := tx.Hooks()
-	if err != nil || !anybody(hooks, c) {
+	if err != nil || !anyWebhook(hooks, c) {
 		return err
 	}
-	p := &postman{hooks: hooks, changes: c}
-	if c.tell(p.job, p.other); len(p.bag) == 0 {
+	p := &deliveryBuilder{hooks: hooks, changes: c}
+	if c.emit(p.job, p.other); len(p.jobs) == 0 {
 		return nil
 	}
-	known, err := delivered(tx, w, p.bag)
+	known, err := existingDeliveries(tx, u, p.jobs)
 	if err != nil {
 		return err
 	}
 	// Ids of one instant differ in a hash alone: in their order they lie beside each
 	// other in the store.
-	slices.SortFunc(p.bag, func(a, b *rota.Job) int { return a.ID.Compare(b.ID) })
-	for _, j := range p.bag {
+	slices.SortFunc(p.jobs, func(a, b *rota.Job) int { return a.ID.Compare(b.ID) })
+	for _, j := range p.jobs {
 		if !known[j.ID] {
 			known[j.ID] = true
 			c.NewJobs = append(c.NewJobs, j)
@@ -42,9 +42,9 @@ func deliver(tx Tx, w *UnitOfWork, c *Changes) error {
 	return nil
 }
 
-// mayTell refuses a command that makes more jobs than webhooks can be told of in
+// mayDeliver refuses a command that makes more jobs than webhooks can be told of in
 // one step. What ends runs, or only moves what stands, is never refused.
-func mayTell(tx Tx, w *UnitOfWork, c rota.Command, mark int) (*rota.Error, error) {
+func mayDeliver(tx Tx, u *UnitOfWork, c rota.Command, savepoint int) (*rota.Error, error) {
 	switch c.(type) {
 	case *rota.Enqueue, *rota.EnqueueGroup, *rota.Backfill, *rota.All:
 	default:
@@ -54,15 +54,15 @@ func mayTell(tx Tx, w *UnitOfWork, c rota.Command, mark int) (*rota.Error, error
 	if err != nil || hooks == nil {
 		return nil, err
 	}
-	p := &postman{hooks: hooks, changes: &Changes{}}
+	p := &deliveryBuilder{hooks: hooks, changes: &Changes{}}
 	each, n := map[string]int{}, 0 // by template
-	for _, u := range w.undo[mark:] {
-		if u.row == nil || u.was.born != nil || u.row.born == nil || rota.InternalType(u.row.born.Type) {
+	for _, entry := range u.undo[savepoint:] {
+		if entry.row == nil || entry.was.inserted != nil || entry.row.inserted == nil || rota.InternalType(entry.row.inserted.Type) {
 			continue
 		}
-		template := u.row.born.Template
+		template := entry.row.inserted.Template
 		if _, known := each[template]; !known {
-			each[template] = listeners(p.all()) + listeners(p.of(template))
+			each[template] = countEnqueuedSubscribers(p.global()) + countEnqueuedSubscribers(p.ofTemplate(template))
 		}
 		n += each[template]
 	}
@@ -75,8 +75,8 @@ func mayTell(tx Tx, w *UnitOfWork, c rota.Command, mark int) (*rota.Error, error
 	}, nil
 }
 
-// listeners counts the webhooks that are told of each job that is made.
-func listeners(hooks []rota.Webhook) (n int) {
+// countEnqueuedSubscribers counts the webhooks that are told of each job that is made.
+func countEnqueuedSubscribers(hooks []rota.Webhook) (n int) {
 	for i := range hooks {
 		if hooks[i].Tells(rota.EventJobEnqueued) {
 			n++
@@ -85,38 +85,38 @@ func listeners(hooks []rota.Webhook) (n int) {
 	return n
 }
 
-// anybody says whether there is somebody to be told.
-func anybody(hooks *Hooks, c *Changes) bool {
+// anyWebhook says whether there is somebody to be told.
+func anyWebhook(hooks *Hooks, c *Changes) bool {
 	return hooks != nil || len(c.Webhooks) > 0 ||
 		slices.ContainsFunc(c.Templates, func(t Change[string, rota.Template]) bool { return t.Is != nil && len(t.Is.Spec.Webhooks) > 0 })
 }
 
-// delivered finds those of some deliveries that are there already: what they tell
+// existingDeliveries finds those of some deliveries that are there already: what they tell
 // of was pruned, and has happened once more at the very same time.
-func delivered(tx Tx, w *UnitOfWork, bag []*rota.Job) (map[rota.ID]bool, error) {
-	n := &Need{unit: w}
-	for _, j := range bag {
+func existingDeliveries(tx Tx, u *UnitOfWork, jobs []*rota.Job) (map[rota.ID]bool, error) {
+	n := &Need{unit: u}
+	for _, j := range jobs {
 		n.job(j.ID)
 	}
-	if err := tx.Load(n, w); err != nil {
+	if err := tx.Load(n, u); err != nil {
 		return nil, err
 	}
-	known := make(map[rota.ID]bool, len(bag))
-	for _, j := range bag {
-		known[j.ID] = w.job(j.ID) != nil
+	known := make(map[rota.ID]bool, len(jobs))
+	for _, j := range jobs {
+		known[j.ID] = u.job(j.ID) != nil
 	}
 	return known, nil
 }
 
-// postman gathers the deliveries of a step.
-type postman struct {
+// deliveryBuilder gathers the deliveries of a step.
+type deliveryBuilder struct {
 	hooks   *Hooks // as the store has them
 	changes *Changes
-	bag     []*rota.Job
+	jobs    []*rota.Job
 }
 
-// all are the webhooks that are told of everything.
-func (p *postman) all() []rota.Webhook {
+// global are the webhooks that are told of everything.
+func (p *deliveryBuilder) global() []rota.Webhook {
 	switch {
 	case len(p.changes.Webhooks) > 0:
 		return p.changes.Webhooks[0].Is.Spec
@@ -126,8 +126,8 @@ func (p *postman) all() []rota.Webhook {
 	return nil
 }
 
-// of are the webhooks of a template.
-func (p *postman) of(template string) []rota.Webhook {
+// ofTemplate are the webhooks of a template.
+func (p *deliveryBuilder) ofTemplate(template string) []rota.Webhook {
 	if template == "" {
 		return nil
 	}
@@ -144,34 +144,34 @@ func (p *postman) of(template string) []rota.Webhook {
 
 // job tells of what happened to a job, unless it is one of Rota's own: what they
 // do is not told, or each delivery would be followed by others for ever.
-func (p *postman) job(kind rota.EventKind, j *rota.Job) {
+func (p *deliveryBuilder) job(kind rota.EventKind, j *rota.Job) {
 	if rota.InternalType(j.Type) {
 		return
 	}
-	all, of := p.all(), p.of(j.Template)
+	all, of := p.global(), p.ofTemplate(j.Template)
 	if len(all)+len(of) == 0 {
 		return
 	}
-	d := rota.Delivery{Event: kind, JobID: named(j.ID), Schedule: j.Schedule, GroupID: named(j.GroupID)}
-	p.tell(all, d)
+	d := rota.Delivery{Event: kind, JobID: idOrNil(j.ID), Schedule: j.Schedule, GroupID: idOrNil(j.GroupID)}
+	p.add(all, d)
 	d.Template = j.Template
-	p.tell(of, d)
+	p.add(of, d)
 }
 
 // other tells of what happened to something else.
-func (p *postman) other(e rota.Event) {
-	p.tell(p.all(), rota.Delivery{
-		Event: e.Kind, JobID: named(e.JobID), Schedule: e.Schedule, PlanTime: e.PlanTime, GroupID: named(e.GroupID),
-		ReservationID: named(e.ReservationID), Detail: e.Detail,
+func (p *deliveryBuilder) other(e rota.Event) {
+	p.add(p.global(), rota.Delivery{
+		Event: e.Kind, JobID: idOrNil(e.JobID), Schedule: e.Schedule, PlanTime: e.PlanTime, GroupID: idOrNil(e.GroupID),
+		ReservationID: idOrNil(e.ReservationID), Detail: e.Detail,
 	})
 }
 
-// tell makes a delivery to each webhook that is told of an event.
-func (p *postman) tell(hooks []rota.Webhook, d rota.Delivery) {
+// add makes a delivery to each webhook that is told of an event.
+func (p *deliveryBuilder) add(hooks []rota.Webhook, d rota.Delivery) {
 	for i := range hooks {
 		if hooks[i].Tells(d.Event) {
 			d.URL, d.Time = hooks[i].URL, p.changes.Now
-			p.bag = append(p.bag, delivery(&d))
+			p.jobs = append(p.jobs, delivery(&d))
 		}
 	}
 }
@@ -191,7 +191,7 @@ func delivery(d *rota.Delivery) *rota.Job {
 // deliveryName is what deliveries go by.
 const deliveryName = "webhook"
 
-func named(id rota.ID) *rota.ID {
+func idOrNil(id rota.ID) *rota.ID {
 	if id.IsZero() {
 		return nil
 	}

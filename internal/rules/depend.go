@@ -53,7 +53,7 @@ func needMetBy(n *Need, b *rota.Job, dependsOn []string) {
 // needWindows asks which executions of a schedule count for a job, and how they
 // ended.
 func needWindows(n *Need, b *rota.Job, d *rota.Schedule) {
-	for _, scope := range scopesThatCount(b, d) {
+	for _, scope := range scopesNeeded(b, d) {
 		q := windowOf(b, d, scope)
 		n.latest(q)
 		if id := n.unit.latestOf(q); !id.IsZero() {
@@ -63,16 +63,16 @@ func needWindows(n *Need, b *rota.Job, d *rota.Schedule) {
 }
 
 // dependentsOf are the schedules that depend on one, by name.
-func (w *UnitOfWork) dependentsOf(schedule string) (names []string) {
-	all := slices.Clone(w.dependents.get(Dependents{Schedule: schedule}))
-	for _, r := range w.schedules.touched {
+func (u *UnitOfWork) dependentsOf(schedule string) (names []string) {
+	all := slices.Clone(u.dependents.get(Dependents{Schedule: schedule}))
+	for _, r := range u.schedules.touched {
 		if r.is != nil && slices.Contains(r.is.Spec.DependsOn, schedule) {
 			all = append(all, r.key)
 		}
 	}
 	slices.Sort(all)
 	for _, name := range slices.Compact(all) {
-		if s := w.schedules.get(name); s != nil && slices.Contains(s.Spec.DependsOn, schedule) {
+		if s := u.schedules.get(name); s != nil && slices.Contains(s.Spec.DependsOn, schedule) {
 			names = append(names, name)
 		}
 	}
@@ -90,11 +90,11 @@ func blockedBy(schedule string, scope rota.Scope) Blocked {
 
 // blockedOf are the jobs of a schedule that wait for dependencies, by id: those
 // whom the end of an execution for the given scope may concern.
-func (w *UnitOfWork) blockedOf(schedule string, scope rota.Scope) (ids []rota.ID) {
-	all := slices.Concat(w.blocked.get(blockedBy(schedule, scope)), w.born[schedule])
+func (u *UnitOfWork) blockedOf(schedule string, scope rota.Scope) (ids []rota.ID) {
+	all := slices.Concat(u.blocked.get(blockedBy(schedule, scope)), u.createdBySchedule[schedule])
 	slices.SortFunc(all, rota.ID.Compare)
 	for _, id := range slices.Compact(all) {
-		j := w.job(id)
+		j := u.job(id)
 		if j == nil || j.Status != rota.StatusQueued || j.Hold&rota.HoldDependency == 0 {
 			continue
 		}
@@ -106,10 +106,10 @@ func (w *UnitOfWork) blockedOf(schedule string, scope rota.Scope) (ids []rota.ID
 }
 
 // latestOf is the first attempt of the execution that counts.
-func (w *UnitOfWork) latestOf(q Latest) rota.ID {
-	best := w.job(w.latest.get(q))
-	for _, id := range w.born[q.Schedule] {
-		j := w.job(id)
+func (u *UnitOfWork) latestOf(q Latest) rota.ID {
+	best := u.job(u.latest.get(q))
+	for _, id := range u.createdBySchedule[q.Schedule] {
+		j := u.job(id)
 		if j == nil || !j.RetryOf.IsZero() || scopeOf(j) != q.Scope {
 			continue
 		}
@@ -121,14 +121,14 @@ func (w *UnitOfWork) latestOf(q Latest) rota.ID {
 		}
 	}
 	if best == nil {
-		return w.latest.get(q)
+		return u.latest.get(q)
 	}
 	return best.ID
 }
 
-// scopesThatCount are those of a dependency that a job needs: its own, or all of
+// scopesNeeded are those of a dependency that a job needs: its own, or all of
 // them if it is for nothing in particular.
-func scopesThatCount(b *rota.Job, d *rota.Schedule) []rota.Scope {
+func scopesNeeded(b *rota.Job, d *rota.Schedule) []rota.Scope {
 	own := scopeOf(b)
 	if own == (rota.Scope{}) || len(d.Spec.Scopes) == 0 {
 		return d.Spec.EachScope()
@@ -147,29 +147,29 @@ func windowOf(b *rota.Job, d *rota.Schedule, scope rota.Scope) Latest {
 // unmet names the first dependency of a job that has not completed in its
 // window; empty if all have. Of each, all that it owed until the job's own time
 // must exist, and the latest of it must have completed.
-func unmet(w *UnitOfWork, b *rota.Job) string {
-	s := w.schedules.get(b.Schedule)
+func unmet(u *UnitOfWork, b *rota.Job) string {
+	s := u.schedules.get(b.Schedule)
 	if s == nil {
 		return ""
 	}
 	for _, name := range s.Spec.DependsOn {
-		if d := w.schedules.get(name); d != nil && !meets(w, b, d) {
+		if d := u.schedules.get(name); d != nil && !dependencyMet(u, b, d) {
 			return name
 		}
 	}
 	return ""
 }
 
-func meets(w *UnitOfWork, b *rota.Job, d *rota.Schedule) bool {
+func dependencyMet(u *UnitOfWork, b *rota.Job, d *rota.Schedule) bool {
 	if d.State != rota.ScheduleDisabled && !d.NextFire.IsZero() && !d.NextFire.After(b.PlanTime) {
 		return false
 	}
-	for _, scope := range scopesThatCount(b, d) {
-		id := w.latestOf(windowOf(b, d, scope))
+	for _, scope := range scopesNeeded(b, d) {
+		id := u.latestOf(windowOf(b, d, scope))
 		if id.IsZero() {
 			return false
 		}
-		tail := w.job(w.tailOfChain(id))
+		tail := u.job(u.tailOfChain(id))
 		if tail == nil || !tail.Ended() || tail.Run == nil || tail.Run.Outcome != rota.OutcomeCompleted {
 			return false
 		}
@@ -177,22 +177,22 @@ func meets(w *UnitOfWork, b *rota.Job, d *rota.Schedule) bool {
 	return true
 }
 
-// lookAgain frees the jobs that waited for a schedule and need wait no longer.
-func lookAgain(w *UnitOfWork, schedule string, scope rota.Scope) {
+// releaseDependents frees the jobs that waited for a schedule and need wait no longer.
+func releaseDependents(u *UnitOfWork, schedule string, scope rota.Scope) {
 	left := rota.DependentsMax
-	for _, name := range w.dependentsOf(schedule) {
-		left -= freeBlocked(w, name, scope, left)
+	for _, name := range u.dependentsOf(schedule) {
+		left -= releaseBlocked(u, name, scope, left)
 	}
 }
 
-// freeBlocked frees those jobs of a schedule whose dependencies have completed,
+// releaseBlocked frees those jobs of a schedule whose dependencies have completed,
 // at most so many, and counts them.
-func freeBlocked(w *UnitOfWork, schedule string, scope rota.Scope, most int) (freed int) {
-	for _, id := range w.blockedOf(schedule, scope) {
-		if freed < most && unmet(w, w.job(id)) == "" {
-			free(w, id, rota.HoldDependency)
-			freed++
+func releaseBlocked(u *UnitOfWork, schedule string, scope rota.Scope, most int) (released int) {
+	for _, id := range u.blockedOf(schedule, scope) {
+		if released < most && unmet(u, u.job(id)) == "" {
+			releaseHold(u, id, rota.HoldDependency)
+			released++
 		}
 	}
-	return freed
+	return released
 }

@@ -8,13 +8,13 @@ import (
 )
 
 func needDrop(n *Need, c *rota.Drop) {
-	n.wroteOf(c, scheduleSubject(c.Name))
+	n.auditedSubject(c, scheduleSubject(c.Name))
 	s := n.schedule(c.Name)
 	if s == nil {
 		return
 	}
 	n.dropped(c.Name)
-	needRest(n, c.Name, math.MaxInt64, rota.SweepMax)
+	needDroppedJobs(n, c.Name, math.MaxInt64, rota.SweepMax)
 	if c.Recreate {
 		return
 	}
@@ -28,118 +28,118 @@ func needDrop(n *Need, c *rota.Drop) {
 // and carries it out for the first of its jobs. Of those beyond, what is queued may
 // still be claimed before a Sweep comes to it, since a claim looks at no schedule;
 // it is then asked to stop, and never tried again.
-func decideDrop(w *UnitOfWork, c *rota.Drop) (rota.Reply, *rota.Error) {
-	s := w.schedules.get(c.Name)
+func decideDrop(u *UnitOfWork, c *rota.Drop) (rota.Reply, *rota.Error) {
+	s := u.schedules.get(c.Name)
 	switch {
-	case s == nil || w.wroteOf(c, scheduleSubject(c.Name)):
+	case s == nil || u.auditedSubject(c, scheduleSubject(c.Name)):
 		return &rota.Dropped{Gone: true}, nil
 	case c.Version != nil && *c.Version != s.Version:
 		return nil, changedSince("schedule " + c.Name)
 	}
-	d := noteDropped(w, c)
+	d := recordDropped(u, c)
 	if !c.Recreate {
-		removeSchedule(w, c, s)
+		removeSchedule(u, c, s)
 	}
 	reply := &rota.Dropped{}
-	reply.Stopping, reply.Cancelled = endRest(w, c, d, math.MaxInt64, rota.SweepMax, rota.SweepMax)
+	reply.Stopping, reply.Cancelled = endDroppedJobs(u, c, d, math.MaxInt64, rota.SweepMax, rota.SweepMax)
 	if !c.Recreate {
-		reply.Archived = archiveUnused(w, c, s)
+		reply.Archived = archiveUnused(u, c, s)
 	}
-	w.logOf(c, rota.AuditScheduleDeleted, scheduleSubject(s.Name), "")
+	u.auditSubject(c, rota.AuditScheduleDeleted, scheduleSubject(s.Name), "")
 	return reply, nil
 }
 
-// forever is the bound of what was dropped as long as nothing else has the name: all
+// unbounded is the bound of what was dropped as long as nothing else has the name: all
 // that goes by it is of the past then, whatever clock it was made by.
-const forever = math.MaxInt64
+const unbounded = math.MaxInt64
 
-// noteDropped notes what is dropped for the Sweep, and for who asks meanwhile. Of
+// recordDropped notes what is dropped for the Sweep, and for who asks meanwhile. Of
 // two drops the later one counts; what the earlier one hid stays hidden.
-func noteDropped(w *UnitOfWork, c *rota.Drop) *Dropped {
+func recordDropped(u *UnitOfWork, c *rota.Drop) *Dropped {
 	next := &Dropped{Schedule: c.Name}
-	if d := w.dropped.get(c.Name); d != nil {
+	if d := u.dropped.get(c.Name); d != nil {
 		*next = *d
 	}
 	next.By = c.Actor
 	if c.Recreate { // another takes its place at once
-		next.Before = max(next.Before, w.Now.UnixMicro())
+		next.Before = max(next.Before, u.Now.UnixMicro())
 	} else {
-		next.Before = forever
+		next.Before = unbounded
 	}
 	if !c.KeepHistory {
 		next.Hidden = next.Before
 	}
-	w.dropped.set(w, c.Name, next)
-	w.intend(IntentDrop, c.Name)
+	u.dropped.set(u, c.Name, next)
+	u.addIntent(IntentDrop, c.Name)
 	return next
 }
 
 // boundDropped ends the past of a name with the declaration of another definition:
 // what is made from now on is that one's.
-func boundDropped(w *UnitOfWork, schedule string) {
-	d := w.dropped.get(schedule)
-	if d == nil || d.Before != forever {
+func boundDropped(u *UnitOfWork, schedule string) {
+	d := u.dropped.get(schedule)
+	if d == nil || d.Before != unbounded {
 		return
 	}
 	next := *d
-	next.Before = w.Now.UnixMicro()
-	if d.Hidden == forever {
+	next.Before = u.Now.UnixMicro()
+	if d.Hidden == unbounded {
 		next.Hidden = next.Before
 	}
 	next.Before = max(next.Before, next.Hidden) // a clock may have been set back since an earlier drop
-	w.dropped.set(w, schedule, &next)
+	u.dropped.set(u, schedule, &next)
 }
 
 // dropped says that a job belongs to a definition that was dropped: nothing of it
 // is tried again.
-func dropped(w *UnitOfWork, j *rota.Job) bool {
-	d := w.dropped.get(j.Schedule)
+func dropped(u *UnitOfWork, j *rota.Job) bool {
+	d := u.dropped.get(j.Schedule)
 	return d != nil && j.CreatedAt.UnixMicro() < d.Before
 }
 
 // hidden says that a job has ended and is not shown any more.
-func hidden(w *UnitOfWork, j *rota.Job) bool {
-	d := w.dropped.get(j.Schedule)
+func hidden(u *UnitOfWork, j *rota.Job) bool {
+	d := u.dropped.get(j.Schedule)
 	return d != nil && j.Sequel != "" && j.CreatedAt.UnixMicro() < d.Hidden
 }
 
-// needRest asks for what is to be ended of a schedule, and for what its end
+// needDroppedJobs asks for what is to be ended of a schedule, and for what its end
 // touches.
-func needRest(n *Need, schedule string, before int64, limit int) {
-	n.rest(DroppedJobs{Schedule: schedule, Before: before, Kind: DroppedRunning, Limit: limit})
+func needDroppedJobs(n *Need, schedule string, before int64, limit int) {
+	n.droppedJobs(DroppedJobs{Schedule: schedule, Before: before, Kind: DroppedRunning, Limit: limit})
 	queued := DroppedJobs{Schedule: schedule, Before: before, Kind: DroppedQueued, Limit: limit}
-	n.rest(queued)
-	for _, j := range n.unit.restOf(queued) {
+	n.droppedJobs(queued)
+	for _, j := range n.unit.droppedJobsOf(queued) {
 		needEnd(n, j, false)
 	}
 }
 
-// endRest asks what runs of a schedule to stop, and then cancels what is queued,
+// endDroppedJobs asks what runs of a schedule to stop, and then cancels what is queued,
 // at most so many together. The last comes first: whoever waits behind another
 // then goes before it gets that one's turn.
-func endRest(w *UnitOfWork, c rota.Command, d *Dropped, before int64, most, asked int) (stopping, cancelled int) {
+func endDroppedJobs(u *UnitOfWork, c rota.Command, d *Dropped, before int64, most, asked int) (stopping, cancelled int) {
 	reason := "job " + d.Schedule + " was dropped"
-	runs := w.restOf(DroppedJobs{Schedule: d.Schedule, Before: before, Kind: DroppedRunning, Limit: asked})
+	runs := u.droppedJobsOf(DroppedJobs{Schedule: d.Schedule, Before: before, Kind: DroppedRunning, Limit: asked})
 	for _, j := range runs[:min(len(runs), most)] {
-		stopRun(w, j.ID, d.By, reason)
-		w.logFor(c, d.By, rota.AuditJobCancelled, j.ID, reason)
+		stopRun(u, j.ID, d.By, reason)
+		u.auditJobAs(c, d.By, rota.AuditJobCancelled, j.ID, reason)
 		stopping++
 	}
-	queued := w.restOf(DroppedJobs{Schedule: d.Schedule, Before: before, Kind: DroppedQueued, Limit: asked})
+	queued := u.droppedJobsOf(DroppedJobs{Schedule: d.Schedule, Before: before, Kind: DroppedQueued, Limit: asked})
 	for _, j := range queued[:min(len(queued), most-stopping)] {
-		cancelJob(w, c, j.ID, true)
-		w.logFor(c, d.By, rota.AuditJobCancelled, j.ID, reason)
+		cancelJob(u, c, j.ID, true)
+		u.auditJobAs(c, d.By, rota.AuditJobCancelled, j.ID, reason)
 		cancelled++
 	}
 	return stopping, cancelled
 }
 
-// restOf are the jobs asked for as they stand in this world, in their order.
-func (w *UnitOfWork) restOf(q DroppedJobs) (jobs []*rota.Job) {
-	ids := slices.Concat(w.rest.get(q), w.born[q.Schedule])
+// droppedJobsOf are the jobs asked for as they stand in this world, in their order.
+func (u *UnitOfWork) droppedJobsOf(q DroppedJobs) (jobs []*rota.Job) {
+	ids := slices.Concat(u.droppedJobs.get(q), u.createdBySchedule[q.Schedule])
 	slices.SortFunc(ids, rota.ID.Compare)
 	for _, id := range slices.Compact(ids) {
-		if j := w.job(id); j != nil && j.CreatedAt.UnixMicro() < q.Before && q.Kind.picks(j) {
+		if j := u.job(id); j != nil && j.CreatedAt.UnixMicro() < q.Before && q.Kind.picks(j) {
 			jobs = append(jobs, j)
 		}
 	}
@@ -161,10 +161,10 @@ func (r DroppedKind) picks(j *rota.Job) bool {
 	return j.Sequel != "" && j.Sequel != rota.SequelRetry
 }
 
-// logFor writes about a job on behalf of somebody else than who sent the command.
-func (w *UnitOfWork) logFor(c rota.Command, actor, act string, job rota.ID, detail string) {
-	w.write(rota.AuditEntry{
-		ID: rota.AuditID(c.Head().ID, c.Verb(), job), At: w.Now, Actor: actor, Act: act, JobID: job, Detail: detail,
+// auditJobAs writes about a job on behalf of somebody else than who sent the command.
+func (u *UnitOfWork) auditJobAs(c rota.Command, actor, act string, job rota.ID, detail string) {
+	u.appendAudit(rota.AuditEntry{
+		ID: rota.AuditID(c.Head().ID, c.Verb(), job), At: u.Now, Actor: actor, Act: act, JobID: job, Detail: detail,
 	})
 }
 
@@ -173,22 +173,22 @@ func needSweepDrop(n *Need, schedule string, limit int) {
 	if d == nil {
 		return
 	}
-	needRest(n, schedule, d.Before, limit)
-	n.rest(restLive(d))
+	needDroppedJobs(n, schedule, d.Before, limit)
+	n.droppedJobs(liveDroppedJobs(d))
 	if d.Hidden == 0 {
 		return
 	}
-	n.rest(restEnded(d, limit))
-	for _, j := range n.unit.restOf(restEnded(d, limit)) {
+	n.droppedJobs(endedDroppedJobs(d, limit))
+	for _, j := range n.unit.droppedJobsOf(endedDroppedJobs(d, limit)) {
 		needPruneOne(n, j.ExecutionID)
 	}
 }
 
-func restLive(d *Dropped) DroppedJobs {
+func liveDroppedJobs(d *Dropped) DroppedJobs {
 	return DroppedJobs{Schedule: d.Schedule, Before: d.Before, Kind: DroppedLive, Limit: 1}
 }
 
-func restEnded(d *Dropped, limit int) DroppedJobs {
+func endedDroppedJobs(d *Dropped, limit int) DroppedJobs {
 	return DroppedJobs{Schedule: d.Schedule, Before: d.Hidden, Kind: DroppedEnded, Limit: limit}
 }
 
@@ -196,34 +196,34 @@ func restEnded(d *Dropped, limit int) DroppedJobs {
 // is hidden of its history. It is done when it finds nothing to do; while something
 // still runs, what was dropped is remembered, and the end of that run brings the
 // next Sweep.
-func sweepDrop(w *UnitOfWork, c *rota.Sweep, schedule string, most, asked int) (touched int, done bool) {
-	d := w.dropped.get(schedule)
+func sweepDrop(u *UnitOfWork, c *rota.Sweep, schedule string, most, asked int) (touched int, done bool) {
+	d := u.dropped.get(schedule)
 	if d == nil {
 		return 0, true
 	}
-	ended := w.restOf(restEnded(d, asked))
-	stopping, cancelled := endRest(w, c, d, d.Before, most, asked)
+	ended := u.droppedJobsOf(endedDroppedJobs(d, asked))
+	stopping, cancelled := endDroppedJobs(u, c, d, d.Before, most, asked)
 	touched = stopping + cancelled
 	for _, j := range ended {
-		if touched < most && pruneHidden(w, j.ExecutionID) {
+		if touched < most && pruneHidden(u, j.ExecutionID) {
 			touched++
 		}
 	}
 	if touched > 0 {
 		return touched, false
 	}
-	if len(ended) == 0 && len(w.restOf(restLive(d))) == 0 {
-		w.dropped.set(w, schedule, nil)
+	if len(ended) == 0 && len(u.droppedJobsOf(liveDroppedJobs(d))) == 0 {
+		u.dropped.set(u, schedule, nil)
 	}
 	return 0, true
 }
 
 // pruneHidden removes an execution as Prune does, unless that would keep it.
-func pruneHidden(w *UnitOfWork, execution rota.ID) bool {
-	first, attempts := w.job(execution), w.attempts.get(Attempts{Execution: execution})
-	if first == nil || !prunable(w, first, attempts, noTime) {
+func pruneHidden(u *UnitOfWork, execution rota.ID) bool {
+	first, attempts := u.job(execution), u.attempts.get(Attempts{Execution: execution})
+	if first == nil || !prunable(u, first, attempts, noTime) {
 		return false
 	}
-	pruneOne(w, first, attempts)
+	pruneOne(u, first, attempts)
 	return true
 }

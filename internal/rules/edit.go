@@ -3,7 +3,7 @@ package rules
 import "github.com/rotajobs/rota"
 
 func needEdit(n *Need, c *rota.Edit) {
-	n.wrote(c, c.JobID)
+	n.audited(c, c.JobID)
 	if j := n.job(c.JobID); j != nil && c.Priority != nil {
 		n.tail(*c.Priority)
 		n.keyQueue(j.ConcurrencyKey)
@@ -11,42 +11,42 @@ func needEdit(n *Need, c *rota.Edit) {
 }
 
 // decideEdit changes what may still change of a queued job.
-func decideEdit(w *UnitOfWork, c *rota.Edit) (rota.Reply, *rota.Error) {
-	again, refusal := mayChange(w, c, c.JobID, c.Version)
+func decideEdit(u *UnitOfWork, c *rota.Edit) (rota.Reply, *rota.Error) {
+	again, refusal := mayChange(u, c, c.JobID, c.Version)
 	if refusal != nil {
 		return nil, refusal
 	}
 	if again {
-		return &rota.Edited{Job: public(w.job(c.JobID))}, nil
+		return &rota.Edited{Job: withoutToken(u.job(c.JobID))}, nil
 	}
-	j := w.edit(c.JobID)
+	j := u.edit(c.JobID)
 	if c.Priority != nil && *c.Priority != j.Priority {
-		w.leave(j)
+		u.forgetTailOf(j)
 		j.Priority = *c.Priority
-		j.Position = w.append(j.Priority)
-		w.stir(j.ConcurrencyKey)
+		j.Position = u.appendPosition(j.Priority)
+		u.markKeyChanged(j.ConcurrencyKey)
 	}
 	if c.Params != nil {
 		j.Params = c.Params
 	}
 	j.Version = c.ID
-	w.log(c, rota.AuditJobModified, j.ID, string(rota.VerbEdit))
-	return &rota.Edited{Job: public(j)}, nil
+	u.auditJob(c, rota.AuditJobModified, j.ID, string(rota.VerbEdit))
+	return &rota.Edited{Job: withoutToken(j)}, nil
 }
 
 // mayChange refuses a change of a job that is absent, has left the queue, or
 // was changed by somebody else since it was read. It reports again when this
 // very command has changed it already: the audit remembers that even if others
 // have changed the job since.
-func mayChange(w *UnitOfWork, c rota.Command, id rota.ID, version *rota.ID) (again bool, refusal *rota.Error) {
-	j := w.job(id)
+func mayChange(u *UnitOfWork, c rota.Command, id rota.ID, version *rota.ID) (again bool, refusal *rota.Error) {
+	j := u.job(id)
 	switch {
 	case j == nil:
 		return false, noJob("job_id", id)
-	case w.wrote(c, id):
+	case u.audited(c, id):
 		return true, nil
 	case rota.InternalType(j.Type):
-		return false, ours("job_id", j)
+		return false, internalJob("job_id", j)
 	case j.Status != rota.StatusQueued:
 		return false, notQueued("job_id", j)
 	case version != nil && *version != j.Version:
@@ -58,8 +58,8 @@ func mayChange(w *UnitOfWork, c rota.Command, id rota.ID, version *rota.ID) (aga
 	return false, nil
 }
 
-// ours refuses to change what only Rota makes.
-func ours(field string, j *rota.Job) *rota.Error {
+// internalJob refuses to change what only Rota makes.
+func internalJob(field string, j *rota.Job) *rota.Error {
 	return &rota.Error{
 		Code: rota.Conflict, Field: field, Reason: "job " + j.ID.String() + " is of type " + j.Type + ", which is Rota's own",
 		Hint: "it can be cancelled, and redriven when it died; change what it comes from",

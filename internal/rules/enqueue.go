@@ -32,25 +32,25 @@ func needHolder(n *Need, nj *rota.NewJob, typ string) {
 	}
 }
 
-func decideEnqueue(w *UnitOfWork, c *rota.Enqueue) (rota.Reply, *rota.Error) {
+func decideEnqueue(u *UnitOfWork, c *rota.Enqueue) (rota.Reply, *rota.Error) {
 	reply := &rota.Enqueued{Jobs: make([]rota.Submitted, len(c.Jobs))}
-	again := standsAlready(w, c)
+	again := alreadyApplied(u, c)
 	for i := range c.Jobs {
-		submitted, refusal := enqueueOne(w, c, i, again)
+		submitted, refusal := enqueueOne(u, c, i, again)
 		if refusal != nil {
-			return nil, within(fmt.Sprintf("jobs[%d]", i), refusal)
+			return nil, prefixField(fmt.Sprintf("jobs[%d]", i), refusal)
 		}
 		reply.Jobs[i] = submitted
 	}
 	return reply, nil
 }
 
-// standsAlready says whether the command was applied before: it is atomic, so
+// alreadyApplied says whether the command was applied before: it is atomic, so
 // one job of it that stands is proof. What it did not create then was a
 // duplicate, or has been pruned since.
-func standsAlready(w *UnitOfWork, c *rota.Enqueue) bool {
-	for _, id := range w.jobIDs(c) {
-		if w.job(id) != nil {
+func alreadyApplied(u *UnitOfWork, c *rota.Enqueue) bool {
+	for _, id := range u.jobIDs(c) {
+		if u.job(id) != nil {
 			return true
 		}
 	}
@@ -59,40 +59,40 @@ func standsAlready(w *UnitOfWork, c *rota.Enqueue) bool {
 
 // enqueueOne creates a job, unless it stands there already: as this command's
 // own row, under its unique key, or under its plan key.
-func enqueueOne(w *UnitOfWork, c *rota.Enqueue, i int, again bool) (rota.Submitted, *rota.Error) {
-	nj, id := &c.Jobs[i], w.jobIDs(c)[i]
-	if own := w.job(id); own != nil {
-		if !asked(own, nj) {
-			return rota.Submitted{}, otherJob("id", id)
+func enqueueOne(u *UnitOfWork, c *rota.Enqueue, i int, again bool) (rota.Submitted, *rota.Error) {
+	nj, id := &c.Jobs[i], u.jobIDs(c)[i]
+	if own := u.job(id); own != nil {
+		if !matchesRequest(own, nj) {
+			return rota.Submitted{}, idTaken("id", id)
 		}
-		return rota.Submitted{Job: public(own)}, nil
+		return rota.Submitted{Job: withoutToken(own)}, nil
 	}
 	if !again {
-		if refusal := mayUse(w, nj); refusal != nil {
+		if refusal := mayUse(u, nj); refusal != nil {
 			return rota.Submitted{}, refusal
 		}
 	}
-	typ := typeOf(w, nj)
-	if holder := keyHolder(w, typ, nj.UniqueKey); holder != nil {
-		return rota.Submitted{Job: public(holder), Duplicate: true}, nil
+	typ := typeOf(u, nj)
+	if holder := keyHolder(u, typ, nj.UniqueKey); holder != nil {
+		return rota.Submitted{Job: withoutToken(holder), Duplicate: true}, nil
 	}
 	if plan, planned := planOfNew(nj, typ); planned {
-		if first := w.job(w.plans[plan]); first != nil {
-			return rota.Submitted{Job: public(first), Duplicate: true}, nil
+		if first := u.job(u.plans[plan]); first != nil {
+			return rota.Submitted{Job: withoutToken(first), Duplicate: true}, nil
 		}
 	}
 	if again {
 		return rota.Submitted{Duplicate: true}, nil
 	}
-	j := newJob(w, c.Actor, nj, id)
-	enter(w, j, 0)
-	w.insert(j)
-	holdKey(w, j)
+	j := newJob(u, c.Actor, nj, id)
+	enterQueue(u, j, 0)
+	u.insert(j)
+	holdKey(u, j)
 	return rota.Submitted{Job: j}, nil
 }
 
-// asked says whether a job may be what was asked for, when it was sent before.
-func asked(own *rota.Job, nj *rota.NewJob) bool {
+// matchesRequest says whether a job may be what was asked for, when it was sent before.
+func matchesRequest(own *rota.Job, nj *rota.NewJob) bool {
 	name := nj.Name
 	if name == "" {
 		name = nj.Template
@@ -101,7 +101,7 @@ func asked(own *rota.Job, nj *rota.NewJob) bool {
 		own.Attempt == 1 && own.Schedule == "" && own.GroupID.IsZero()
 }
 
-func otherJob(field string, id rota.ID) *rota.Error {
+func idTaken(field string, id rota.ID) *rota.Error {
 	return &rota.Error{
 		Code: rota.Conflict, Field: field, Reason: id.String() + " is another job's id", Hint: "leave the id out, or mint a new one",
 	}
@@ -116,9 +116,9 @@ func planOfNew(nj *rota.NewJob, typ string) (Plan, bool) {
 	})
 }
 
-// public is a copy of a job as anybody may see it: without the proof of its
+// withoutToken is a copy of a job as anybody may see it: without the proof of its
 // lease.
-func public(j *rota.Job) *rota.Job {
+func withoutToken(j *rota.Job) *rota.Job {
 	shown := *j
 	if j.Run != nil {
 		run := *j.Run

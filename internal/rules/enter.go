@@ -2,55 +2,55 @@ package rules
 
 import "github.com/rotajobs/rota"
 
-// enter gives a job that enters the queue its position, and holds it back for
+// enterQueue gives a job that enters the queue its position, and holds it back for
 // what is known, and until its time has come.
-func enter(w *UnitOfWork, j *rota.Job, hold rota.Hold) {
-	j.Position = endOf(w, j)
+func enterQueue(u *UnitOfWork, j *rota.Job, hold rota.Hold) {
+	j.Position = endPosition(u, j)
 	j.Hold = hold
-	if j.RunAt.After(w.Now) {
+	if j.RunAt.After(u.Now) {
 		j.Hold |= rota.HoldDelay
 	}
-	settleHold(w, j)
+	resolveHold(u, j)
 }
 
-// endOf is the position of a job that comes last at its priority. Jobs of Rota's
+// endPosition is the position of a job that comes last at its priority. Jobs of Rota's
 // own all have the position before the first: the positions of others are as if
 // they were not there.
-func endOf(w *UnitOfWork, j *rota.Job) int64 {
+func endPosition(u *UnitOfWork, j *rota.Job) int64 {
 	if rota.InternalType(j.Type) {
 		return 0
 	}
-	return w.append(j.Priority)
+	return u.appendPosition(j.Priority)
 }
 
-// free takes one reason away to hold a job back.
-func free(w *UnitOfWork, id rota.ID, reason rota.Hold) *rota.Job {
-	j := w.edit(id)
+// releaseHold takes one reason away to hold a job back.
+func releaseHold(u *UnitOfWork, id rota.ID, reason rota.Hold) *rota.Job {
+	j := u.edit(id)
 	j.Hold &^= reason
-	settleHold(w, j)
+	resolveHold(u, j)
 	return j
 }
 
-// settleHold lets a job that nothing holds back any more stand in the order,
+// resolveHold lets a job that nothing holds back any more stand in the order,
 // unless its concurrency key is limited: then it joins those who wait for the
 // key, and the balance at the end of the command decides.
-func settleHold(w *UnitOfWork, j *rota.Job) {
+func resolveHold(u *UnitOfWork, j *rota.Job) {
 	if j.Hold != 0 {
 		return
 	}
 	if j.ConcurrencyKey != "" {
-		w.stir(j.ConcurrencyKey)
-		if limitedKey(w, j.ConcurrencyKey) {
+		u.markKeyChanged(j.ConcurrencyKey)
+		if limitedKey(u, j.ConcurrencyKey) {
 			j.Hold = rota.HoldKey
 			return
 		}
 	}
-	ready(w, j)
+	markReady(u, j)
 }
 
-// ready marks since when a job stands in the order.
-func ready(w *UnitOfWork, j *rota.Job) {
+// markReady marks since when a job stands in the order.
+func markReady(u *UnitOfWork, j *rota.Job) {
 	if j.QueuedAt.IsZero() {
-		j.QueuedAt = w.Now
+		j.QueuedAt = u.Now
 	}
 }

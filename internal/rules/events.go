@@ -15,12 +15,12 @@ import (
 // was made of it.
 func Events(c *Changes) []rota.Event {
 	n := 0
-	c.tell(func(rota.EventKind, *rota.Job) { n++ }, func(rota.Event) { n++ })
+	c.emit(func(rota.EventKind, *rota.Job) { n++ }, func(rota.Event) { n++ })
 	if n == 0 {
 		return nil
 	}
 	events := make([]rota.Event, 0, n)
-	c.tell(func(kind rota.EventKind, j *rota.Job) {
+	c.emit(func(kind rota.EventKind, j *rota.Job) {
 		events = append(events, rota.Event{})
 		fillJobEvent(&events[len(events)-1], kind, j)
 	}, func(e rota.Event) { events = append(events, e) })
@@ -30,48 +30,48 @@ func Events(c *Changes) []rota.Event {
 	return events
 }
 
-// tell walks through what happened: to jobs, and to other things.
-func (c *Changes) tell(job func(rota.EventKind, *rota.Job), other func(rota.Event)) {
-	tellStarts(c.Jobs, job)
-	tellEnds(c.Jobs, job)
+// emit walks through what happened: to jobs, and to other things.
+func (c *Changes) emit(job func(rota.EventKind, *rota.Job), other func(rota.Event)) {
+	eachStart(c.Jobs, job)
+	eachEnd(c.Jobs, job)
 	for _, j := range c.NewJobs {
 		job(rota.EventJobEnqueued, j)
 	}
-	tellStarts(c.NewJobChanges, job)
-	tellSequels(c.Jobs, job)
-	tellSequels(c.NewJobChanges, job)
-	c.tellSchedules(other)
-	c.tellReservations(other)
+	eachStart(c.NewJobChanges, job)
+	eachSequel(c.Jobs, job)
+	eachSequel(c.NewJobChanges, job)
+	c.eachScheduleEvent(other)
+	c.eachReservationEvent(other)
 }
 
-// tellStarts tells of jobs that were dispatched, or closed without ever being.
-func tellStarts(jobs []JobChange, job func(rota.EventKind, *rota.Job)) {
+// eachStart tells of jobs that were dispatched, or closed without ever being.
+func eachStart(jobs []JobChange, job func(rota.EventKind, *rota.Job)) {
 	for _, j := range jobs {
 		switch {
 		case j.Fields&JobRun == 0:
 		case j.Job.Run.Open():
 			job(rota.EventJobStarted, j.Job)
 		default:
-			job(endings[j.Job.Run.Outcome], j.Job)
+			job(outcomeEvents[j.Job.Run.Outcome], j.Job)
 		}
 	}
 }
 
-// tellEnds tells of runs that ended or were asked to.
-func tellEnds(jobs []JobChange, job func(rota.EventKind, *rota.Job)) {
+// eachEnd tells of runs that ended or were asked to.
+func eachEnd(jobs []JobChange, job func(rota.EventKind, *rota.Job)) {
 	for _, j := range jobs {
 		switch {
 		case j.Fields&JobRun != 0:
 		case j.Fields&RunOutcome != 0:
-			job(endings[j.Job.Run.Outcome], j.Job)
+			job(outcomeEvents[j.Job.Run.Outcome], j.Job)
 		case j.Fields&RunCancel != 0 && j.Job.Run.Open():
 			job(rota.EventJobStopping, j.Job)
 		}
 	}
 }
 
-// tellSequels tells of jobs that never will run, or never again.
-func tellSequels(jobs []JobChange, job func(rota.EventKind, *rota.Job)) {
+// eachSequel tells of jobs that never will run, or never again.
+func eachSequel(jobs []JobChange, job func(rota.EventKind, *rota.Job)) {
 	for _, j := range jobs {
 		if j.Fields&JobStatus != 0 && j.Job.Status == rota.StatusCancelled {
 			job(rota.EventJobCancelled, j.Job)
@@ -82,16 +82,16 @@ func tellSequels(jobs []JobChange, job func(rota.EventKind, *rota.Job)) {
 	}
 }
 
-var endings = map[rota.Outcome]rota.EventKind{
+var outcomeEvents = map[rota.Outcome]rota.EventKind{
 	rota.OutcomeCompleted: rota.EventJobCompleted,
 	rota.OutcomeFailed:    rota.EventJobFailed,
 	rota.OutcomeSkipped:   rota.EventJobSkipped,
 	rota.OutcomeCancelled: rota.EventJobCancelled,
 }
 
-// tellSchedules tells of fires by the rows, since a time that is fired twice
+// eachScheduleEvent tells of fires by the rows, since a time that is fired twice
 // moves nothing, and of what Rota gave up by the audit.
-func (c *Changes) tellSchedules(other func(rota.Event)) {
+func (c *Changes) eachScheduleEvent(other func(rota.Event)) {
 	for _, s := range c.Schedules {
 		if s.Was == nil || s.Is == nil || s.Is.LastFire.IsZero() || s.Is.LastFire.Equal(s.Was.LastFire) {
 			continue
@@ -130,20 +130,20 @@ func (c *Changes) firedJobs(schedule string) string {
 	return strconv.Itoa(n) + " jobs"
 }
 
-// tellReservations tells of the ends first: one that is over gives way to the
+// eachReservationEvent tells of the ends first: one that is over gives way to the
 // next.
-func (c *Changes) tellReservations(other func(rota.Event)) {
-	tell := func(kind rota.EventKind, r *rota.Reservation) {
+func (c *Changes) eachReservationEvent(other func(rota.Event)) {
+	emit := func(kind rota.EventKind, r *rota.Reservation) {
 		other(rota.Event{Kind: kind, ReservationID: r.ID, JobID: r.JobID, Runner: r.Node})
 	}
 	for _, r := range c.Reservations {
 		if r.Was != nil && r.Is != nil && r.Was.Status != r.Is.Status {
-			tell(reservationEnds[r.Is.Status], r.Is)
+			emit(reservationEnds[r.Is.Status], r.Is)
 		}
 	}
 	for _, r := range c.Reservations {
 		if r.Was == nil && r.Is != nil {
-			tell(rota.EventReservationActive, r.Is)
+			emit(rota.EventReservationActive, r.Is)
 		}
 	}
 }
@@ -179,8 +179,8 @@ func fillJobEvent(e *rota.Event, kind rota.EventKind, j *rota.Job) {
 // place when Ready is sent, which may be late: its run_at is what was asked for.
 // What also waited for others, or may have, was free when it took its place.
 func dueAt(j *rota.Job) time.Time {
-	behind := j.Schedule != "" && (j.RetryOf.IsZero() || !j.WaitUntil.IsZero())
-	if j.RunAt.After(j.CreatedAt) && waitedForTime(j) && !behind {
+	mayHaveWaited := j.Schedule != "" && (j.RetryOf.IsZero() || !j.WaitUntil.IsZero())
+	if j.RunAt.After(j.CreatedAt) && waitedForTime(j) && !mayHaveWaited {
 		return j.RunAt
 	}
 	return j.QueuedAt

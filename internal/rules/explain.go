@@ -50,10 +50,10 @@ const CountMax = 10_000
 // reason but a reservation holds back is taken by nobody, and one that a
 // reservation holds back is not taken by the node that is reserved.
 func Explain(f *Facts) []rota.Reason {
-	a := &account{Facts: f}
+	a := &explainer{Facts: f}
 	switch j := f.Job; {
 	case j.Status == rota.StatusCancelled || j.Ended():
-		a.ended()
+		a.explainEnded()
 	case j.Status == rota.StatusRunning:
 		a.running()
 	default:
@@ -62,25 +62,25 @@ func Explain(f *Facts) []rota.Reason {
 	return a.reasons
 }
 
-// account is an explanation as it is being told.
-type account struct {
+// explainer is an explanation as it is being told.
+type explainer struct {
 	*Facts
 	reasons []rota.Reason
 }
 
-// because tells a reason. What ends by itself or names jobs is added to it.
-func (a *account) because(code rota.ReasonCode, text, remedy string) *rota.Reason {
+// addReason tells a reason. What ends by itself or names jobs is added to it.
+func (a *explainer) addReason(code rota.ReasonCode, text, remedy string) *rota.Reason {
 	a.reasons = append(a.reasons, rota.Reason{Code: code, Text: text, Remedy: remedy})
 	return &a.reasons[len(a.reasons)-1]
 }
 
 // waiting tells the reasons of a job that has not started.
-func (a *account) waiting() {
+func (a *explainer) waiting() {
 	a.ending()
 	a.paused()
 	a.delay()
 	a.dependencies()
-	a.turn()
+	a.groupTurn()
 	a.overlap()
 	a.key()
 	if a.Job.Hold&^rota.HoldKey == 0 {
@@ -93,14 +93,14 @@ func (a *account) waiting() {
 		a.order()
 	}
 	if len(a.reasons) == 0 {
-		a.because(rota.ReasonOrder,
+		a.addReason(rota.ReasonOrder,
 			fmt.Sprintf("It is held back for a reason that this version of Rota does not know (hold %d).", a.Job.Hold),
 			"Look with rota verify, and use the version of Rota that wrote it.")
 	}
 }
 
 // ending: what is left of a group that was ended does not start.
-func (a *account) ending() {
+func (a *explainer) ending() {
 	g := a.Group
 	if g == nil || g.Ending == "" {
 		return
@@ -109,13 +109,13 @@ func (a *account) ending() {
 	if g.Ending == rota.EndingSkip {
 		fate = "recorded as SKIPPED"
 	}
-	a.because(rota.ReasonEnding,
-		fmt.Sprintf("Its %s was %s, so it will not start.", groupName(g, g.ID), endedHow(g)),
+	a.addReason(rota.ReasonEnding,
+		fmt.Sprintf("Its %s was %s, so it will not start.", groupName(g, g.ID), endingText(g)),
 		fmt.Sprintf("It is about to be %s; after that, to run it all the same: rota job retry %s.", fate, a.Job.ID))
 }
 
-// endedHow says how a group was ended, by whom and why.
-func endedHow(g *rota.Group) string {
+// endingText says how a group was ended, by whom and why.
+func endingText(g *rota.Group) string {
 	how := "ended"
 	if g.Ending == rota.EndingCancel {
 		how = "cancelled"
@@ -127,9 +127,9 @@ func endedHow(g *rota.Group) string {
 }
 
 // paused: jobs of a paused type are kept and not started.
-func (a *account) paused() {
+func (a *explainer) paused() {
 	if a.Type != nil && a.Type.Paused {
-		a.because(rota.ReasonPaused,
+		a.addReason(rota.ReasonPaused,
 			fmt.Sprintf("Its type, %s, is paused.", a.Job.Type),
 			fmt.Sprintf("Resume the type: POST /api/v1/types/%s/resume.", a.Job.Type))
 	}

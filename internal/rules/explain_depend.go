@@ -27,34 +27,34 @@ func (l LatestTail) Completed() bool {
 
 // Windows asks for the executions of a dependency that the job needs.
 func (f *Facts) Windows(d *rota.Schedule) (windows []Latest) {
-	for _, scope := range scopesThatCount(f.Job, d) {
+	for _, scope := range scopesNeeded(f.Job, d) {
 		windows = append(windows, windowOf(f.Job, d, scope))
 	}
 	return windows
 }
 
 // dependencies tells of each dependency that has not completed.
-func (a *account) dependencies() {
+func (a *explainer) dependencies() {
 	j := a.Job
 	if j.Hold&rota.HoldDependency == 0 {
 		return
 	}
-	told := len(a.reasons)
+	before := len(a.reasons)
 	for _, d := range a.Dependencies {
 		a.dependency(d)
 	}
-	if told == len(a.reasons) {
-		a.because(rota.ReasonDependency,
+	if before == len(a.reasons) {
+		a.addReason(rota.ReasonDependency,
 			fmt.Sprintf("Schedule %s has nothing more to wait for, and this job has yet to be let go.", j.Schedule),
 			fmt.Sprintf("A server lets it go, at %s at the latest; if this stays so, none is running: rota serve.", stamp(j.WaitUntil)),
 		).Until = j.WaitUntil
 	}
 }
 
-func (a *account) dependency(d Dependency) {
+func (a *explainer) dependency(d Dependency) {
 	s := d.Schedule
 	if s.State != rota.ScheduleDisabled && !s.NextFire.IsZero() && !s.NextFire.After(a.Job.PlanTime) {
-		a.owes(s)
+		a.owesFire(s)
 		return
 	}
 	for _, l := range d.Latest {
@@ -70,19 +70,19 @@ func (a *account) dependency(d Dependency) {
 	}
 }
 
-// owes tells of a dependency that has a fire to make up.
-func (a *account) owes(s *rota.Schedule) {
+// owesFire tells of a dependency that has a fire to make up.
+func (a *explainer) owesFire(s *rota.Schedule) {
 	text := fmt.Sprintf("It depends on schedule %s, which has yet to fire for %s", s.Name, stamp(s.NextFire))
 	remedy := "It fires by itself; if it does not, no server is running: rota serve"
 	if s.State == rota.SchedulePaused {
 		text += " and is paused"
 		remedy = "Resume it: rota schedule resume " + s.Name
 	}
-	a.depends(text, remedy)
+	a.addDependency(text, remedy)
 }
 
 // hasNotRun tells of a dependency that owes nothing and yet has not run.
-func (a *account) hasNotRun(s *rota.Schedule, scope rota.Scope) {
+func (a *explainer) hasNotRun(s *rota.Schedule, scope rota.Scope) {
 	state, window := "", "up to "+stamp(a.Job.PlanTime)
 	if s.State == rota.ScheduleDisabled {
 		state = " is disabled and"
@@ -90,14 +90,14 @@ func (a *account) hasNotRun(s *rota.Schedule, scope rota.Scope) {
 	if !a.Job.WaitFrom.IsZero() {
 		window = "after " + stamp(a.Job.WaitFrom) + " and " + window
 	}
-	a.depends(
+	a.addDependency(
 		fmt.Sprintf("It depends on schedule %s, which%s has not run%s for a time %s", s.Name, state, forScope(scope), window),
-		"Nothing that it waits for is under way; to run it without: "+anew(a.Job.ID))
+		"Nothing that it waits for is under way; to run it without: "+rerunCommands(a.Job.ID))
 }
 
 // hasNotCompleted tells of a dependency whose execution has not ended, or ended
 // otherwise.
-func (a *account) hasNotCompleted(s *rota.Schedule, l LatestTail) {
+func (a *explainer) hasNotCompleted(s *rota.Schedule, l LatestTail) {
 	j := l.Tail
 	remedy := "See why: rota job explain " + j.ID.String()
 	switch {
@@ -108,13 +108,13 @@ func (a *account) hasNotCompleted(s *rota.Schedule, l LatestTail) {
 	case j.Status == rota.StatusRunning:
 		remedy = "Wait until it ends"
 	}
-	a.depends(
-		fmt.Sprintf("It depends on schedule %s, whose latest execution%s, %s, %s", s.Name, forScope(l.Scope), jobRef(j.ID), standing(j)),
+	a.addDependency(
+		fmt.Sprintf("It depends on schedule %s, whose latest execution%s, %s, %s", s.Name, forScope(l.Scope), jobRef(j.ID), describeState(j)),
 		remedy).Jobs = []rota.ID{j.ID}
 }
 
-// depends tells of a dependency and of what becomes of the wait for it.
-func (a *account) depends(text, remedy string) *rota.Reason {
+// addDependency tells of a dependency and of what becomes of the wait for it.
+func (a *explainer) addDependency(text, remedy string) *rota.Reason {
 	until := a.Job.WaitUntil
 	text += fmt.Sprintf("; it is waited for until %s.", stamp(until))
 	if until.After(a.Now) {
@@ -122,7 +122,7 @@ func (a *account) depends(text, remedy string) *rota.Reason {
 	} else {
 		remedy += "; the wait is over, and this job is about to be recorded as SKIPPED."
 	}
-	reason := a.because(rota.ReasonDependency, text, remedy)
+	reason := a.addReason(rota.ReasonDependency, text, remedy)
 	reason.Until = until
 	return reason
 }

@@ -9,48 +9,48 @@ import (
 const raiseLimit = "PUT /api/v1/limits"
 
 // key: as many jobs of a concurrency key stand in the order as may start.
-func (a *account) key() {
+func (a *explainer) key() {
 	j := a.Job
 	limit, limited := a.Limits.Key(j.ConcurrencyKey)
-	held, name := j.Hold&rota.HoldKey != 0, brief(j.ConcurrencyKey)
+	held, name := j.Hold&rota.HoldKey != 0, oneLine(j.ConcurrencyKey)
 	remedy := fmt.Sprintf("It goes on when one of them ends; to let more run at once, raise the limit of the key: %s.", raiseLimit)
 	switch {
 	case j.ConcurrencyKey == "" || !held && j.Hold != 0:
 	case limited && a.OpenKey >= limit:
-		a.because(rota.ReasonKeyLimit,
-			fmt.Sprintf("%d of at most %s with the concurrency key %s run.", a.OpenKey, someJobs(limit), name), remedy)
+		a.addReason(rota.ReasonKeyLimit,
+			fmt.Sprintf("%d of at most %s with the concurrency key %s run.", a.OpenKey, jobCount(limit), name), remedy)
 	case held && limited && a.OpenKey+a.ReadyKey >= limit:
-		a.because(rota.ReasonKeyLimit,
+		a.addReason(rota.ReasonKeyLimit,
 			fmt.Sprintf("At most %s with the concurrency key %s may run at once; running: %d, ready before it, of its type: %d.",
-				someJobs(limit), name, a.OpenKey, a.ReadyKey), remedy)
+				jobCount(limit), name, a.OpenKey, a.ReadyKey), remedy)
 	case held && limited:
-		a.because(rota.ReasonKeyLimit,
-			fmt.Sprintf("The concurrency key %s has room, and it has yet to be let into the order.", name), letGo)
+		a.addReason(rota.ReasonKeyLimit,
+			fmt.Sprintf("The concurrency key %s has room, and it has yet to be let into the order.", name), remedyServer)
 	case held:
-		a.because(rota.ReasonKeyLimit,
-			fmt.Sprintf("The concurrency key %s has no limit any more, and it has yet to be let into the order.", name), letGo)
+		a.addReason(rota.ReasonKeyLimit,
+			fmt.Sprintf("The concurrency key %s has no limit any more, and it has yet to be let into the order.", name), remedyServer)
 	}
 }
 
 // global: as many jobs run as may run at once.
-func (a *account) global() {
+func (a *explainer) global() {
 	if limit := a.Limits.Global; limit > 0 && a.Open >= limit && !rota.InternalType(a.Job.Type) {
-		a.because(rota.ReasonGlobalLimit,
-			fmt.Sprintf("%d of at most %s of all types run.", a.Open, someJobs(limit)),
+		a.addReason(rota.ReasonGlobalLimit,
+			fmt.Sprintf("%d of at most %s of all types run.", a.Open, jobCount(limit)),
 			fmt.Sprintf("Others start when one of them ends; to let more run at once, raise the global limit: %s.", raiseLimit))
 	}
 }
 
-func (a *account) typeLimit() {
+func (a *explainer) typeLimit() {
 	if limit := a.Limits.Type(a.Job.Type).Concurrency; limit > 0 && a.OpenType >= limit {
-		a.because(rota.ReasonTypeLimit,
-			fmt.Sprintf("%d of at most %s of type %s run.", a.OpenType, someJobs(limit), a.Job.Type),
+		a.addReason(rota.ReasonTypeLimit,
+			fmt.Sprintf("%d of at most %s of type %s run.", a.OpenType, jobCount(limit), a.Job.Type),
 			fmt.Sprintf("Others start when one of them ends; to let more run at once, raise the limit of the type: %s.", raiseLimit))
 	}
 }
 
 // rate: its type has started as often as it may.
-func (a *account) rate() {
+func (a *explainer) rate() {
 	rate := a.Limits.Type(a.Job.Type).Rate
 	if rate.Count == 0 {
 		return
@@ -63,14 +63,14 @@ func (a *account) rate() {
 		return
 	}
 	again := bucket.RoomAt(rate)
-	a.because(rota.ReasonRate,
-		fmt.Sprintf("Jobs of type %s have started as often as they may: %d in %s.", a.Job.Type, rate.Count, span(rate.Per)),
+	a.addReason(rota.ReasonRate,
+		fmt.Sprintf("Jobs of type %s have started as often as they may: %d in %s.", a.Job.Type, rate.Count, shortDuration(rate.Per)),
 		fmt.Sprintf("The next may start at %s; to let more start, raise the rate of the type: %s.", stamp(again), raiseLimit),
 	).Until = again
 }
 
 // reservation: a node that is reserved for a direct run takes nothing else.
-func (a *account) reservation() {
+func (a *explainer) reservation() {
 	r := a.Reservation
 	if r == nil || r.Status != rota.ReservationActive || !r.ExpiresAt.After(a.Now) {
 		return
@@ -79,27 +79,27 @@ func (a *account) reservation() {
 	if !r.JobID.IsZero() {
 		what, jobs = "the direct run of "+jobRef(r.JobID), []rota.ID{r.JobID}
 	}
-	reason := a.because(rota.ReasonReservation,
+	reason := a.addReason(rota.ReasonReservation,
 		fmt.Sprintf("Node %s is reserved for %s until %s and takes nothing from the queue meanwhile.", r.Node, what, stamp(r.ExpiresAt)),
 		fmt.Sprintf("The node goes on when the reservation ends; another one may take jobs of type %s at any time.", a.Job.Type))
 	reason.Until, reason.Jobs = r.ExpiresAt, jobs
 }
 
 // order: others come first, or a worker has yet to take it.
-func (a *account) order() {
+func (a *explainer) order() {
 	typ := a.Job.Type
-	text := fmt.Sprintf("In the order %s before it, %s of type %s.", a.others(), count(a.BeforeType), typ)
+	text := fmt.Sprintf("In the order %s before it, %s of type %s.", a.readyBefore(), cappedCount(a.BeforeType), typ)
 	switch {
 	case a.Before == 0:
 		text = "It is the first in the order."
 	case a.BeforeType == 0:
-		text = fmt.Sprintf("It is the first of type %s; in the whole order %s before it.", typ, a.others())
+		text = fmt.Sprintf("It is the first of type %s; in the whole order %s before it.", typ, a.readyBefore())
 	}
-	a.because(rota.ReasonOrder, text, a.taken())
+	a.addReason(rota.ReasonOrder, text, a.startRemedy())
 }
 
-// taken says how a job that stands in the order comes to run.
-func (a *account) taken() string {
+// startRemedy says how a job that stands in the order comes to run.
+func (a *explainer) startRemedy() string {
 	typ, id := a.Job.Type, a.Job.ID
 	unless := ""
 	if a.Before > 0 {
@@ -114,22 +114,22 @@ func (a *account) taken() string {
 	return fmt.Sprintf("The next worker for type %s with a free slot takes it%s; if none does, none may be running.", typ, unless)
 }
 
-func (a *account) others() string {
+func (a *explainer) readyBefore() string {
 	if a.Before == 1 {
 		return "1 ready job comes"
 	}
-	return count(a.Before) + " ready jobs come"
+	return cappedCount(a.Before) + " ready jobs come"
 }
 
-func count(n int) string {
+func cappedCount(n int) string {
 	if n > CountMax {
 		return "more than 10,000"
 	}
 	return fmt.Sprint(n)
 }
 
-// someJobs counts jobs in words.
-func someJobs(n int) string {
+// jobCount counts jobs in words.
+func jobCount(n int) string {
 	if n == 1 {
 		return "1 job"
 	}

@@ -37,12 +37,12 @@ var limits = []explained{
 	{
 		"its key has room and nobody let it go",
 		aboutKey(rota.HoldKey, 1, 0),
-		only(because(rota.ReasonKeyLimit, "The concurrency key db has room, and it has yet to be let into the order.", letGo)),
+		only(because(rota.ReasonKeyLimit, "The concurrency key db has room, and it has yet to be let into the order.", remedyServer)),
 	},
 	{
 		"its key has no limit any more and nobody let it go",
 		about(func(j *rota.Job, _ *Facts) { j.ConcurrencyKey, j.Hold = "db", rota.HoldKey }),
-		only(because(rota.ReasonKeyLimit, "The concurrency key db has no limit any more, and it has yet to be let into the order.", letGo)),
+		only(because(rota.ReasonKeyLimit, "The concurrency key db has no limit any more, and it has yet to be let into the order.", remedyServer)),
 	},
 	{
 		"everything is at its limit",

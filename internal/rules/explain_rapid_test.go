@@ -10,9 +10,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestNoJobIsWithoutReason: whatever is known of a job, and whatever is missing,
+// TestExplainReturnsReasonForAnyFacts: whatever is known of a job, and whatever is missing,
 // something is said of it, most important first.
-func TestNoJobIsWithoutReason(t *testing.T) {
+func TestExplainReturnsReasonForAnyFacts(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		f := randomFacts(rt)
 		reasons := Explain(f)
@@ -135,8 +135,8 @@ func someTime(rt *rapid.T) time.Time {
 	return times[rapid.IntRange(0, len(times)-1).Draw(rt, "time")]
 }
 
-// TestExplanationsAreSentences holds the texts of the table to the same.
-func TestExplanationsAreSentences(t *testing.T) {
+// TestExplainTextsAreSentences holds the texts of the table to the same.
+func TestExplainTextsAreSentences(t *testing.T) {
 	for _, test := range explanations {
 		for _, r := range Explain(test.facts) {
 			if !isSentence(r.Text) || !isSentence(r.Remedy) {

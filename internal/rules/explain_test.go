@@ -40,15 +40,15 @@ func TestExplain(t *testing.T) {
 	}
 }
 
-func TestEveryReasonIsExplained(t *testing.T) {
-	told := map[rota.ReasonCode]bool{}
+func TestEveryReasonCodeHasExplainTest(t *testing.T) {
+	tested := map[rota.ReasonCode]bool{}
 	for _, test := range explanations {
 		for _, r := range test.want {
-			told[r.Code] = true
+			tested[r.Code] = true
 		}
 	}
 	for _, code := range rota.ReasonCodes {
-		if !told[code] {
+		if !tested[code] {
 			t.Errorf("no test has the reason %s", code)
 		}
 	}

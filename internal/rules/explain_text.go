@@ -12,16 +12,16 @@ import (
 // The words that explanations share.
 
 // Upkeep that is overdue: a server does it without being asked.
-const letGo = "A server lets it go within moments; if this stays so, none is running: rota serve."
+const remedyServer = "A server lets it go within moments; if this stays so, none is running: rota serve."
 
-// anew is how a job is run at once, without what it waits for: what tries an
+// rerunCommands is how a job is run at once, without what it waits for: what tries an
 // execution anew starts without delay, dependencies and group.
-func anew(id rota.ID) string {
+func rerunCommands(id rota.ID) string {
 	return fmt.Sprintf("rota job cancel %s, then rota job retry %s", id, id)
 }
 
-// standing says how a job stands, as the end of a sentence about it.
-func standing(j *rota.Job) string {
+// describeState says how a job stands, as the end of a sentence about it.
+func describeState(j *rota.Job) string {
 	switch {
 	case j.Sequel == rota.SequelDead:
 		return "has failed for good"
@@ -32,10 +32,10 @@ func standing(j *rota.Job) string {
 	case j.State() == rota.StateScheduled:
 		return "waits until " + stamp(j.RunAt)
 	}
-	return standings[j.State()]
+	return stateTexts[j.State()]
 }
 
-var standings = map[rota.State]string{
+var stateTexts = map[rota.State]string{
 	rota.StateBlocked:   "waits for something itself",
 	rota.StateQueued:    "waits in the queue",
 	rota.StateRunning:   "is running",
@@ -45,9 +45,9 @@ var standings = map[rota.State]string{
 	rota.StateCancelled: "was cancelled",
 }
 
-// among names the first of some jobs and counts the others.
-func among(jobs []*rota.Job) string {
-	first := fmt.Sprintf("%s, which %s", jobRef(jobs[0].ID), standing(jobs[0]))
+// listJobs names the first of some jobs and counts the others.
+func listJobs(jobs []*rota.Job) string {
+	first := fmt.Sprintf("%s, which %s", jobRef(jobs[0].ID), describeState(jobs[0]))
 	switch others := len(jobs) - 1; {
 	case others == 0:
 		return first
@@ -59,8 +59,8 @@ func among(jobs []*rota.Job) string {
 	return fmt.Sprintf("%s, and at least %d others", first, NamedJobsMax)
 }
 
-// few are the ids of the first of some jobs.
-func few(jobs []*rota.Job) (ids []rota.ID) {
+// firstIDs are the ids of the first of some jobs.
+func firstIDs(jobs []*rota.Job) (ids []rota.ID) {
 	for _, j := range jobs[:min(len(jobs), NamedJobsMax)] {
 		ids = append(ids, j.ID)
 	}
@@ -79,12 +79,12 @@ func forScope(s rota.Scope) string {
 	if s == (rota.Scope{}) {
 		return ""
 	}
-	return fmt.Sprintf(" for %s %s", brief(s.Kind), brief(s.ID))
+	return fmt.Sprintf(" for %s %s", oneLine(s.Kind), oneLine(s.ID))
 }
 
 // errorOf says what went wrong in a run, in one line.
 func errorOf(r *rota.Run) string {
-	code, text := brief(r.ErrorCode), brief(r.Error)
+	code, text := oneLine(r.ErrorCode), oneLine(r.Error)
 	if code == "" || text == "" {
 		return code + text
 	}
@@ -100,28 +100,28 @@ func afterColon(text string) string {
 }
 
 func inBrackets(text string) string {
-	if text = brief(text); text == "" {
+	if text = oneLine(text); text == "" {
 		return ""
 	}
 	return " (" + text + ")"
 }
 
-// brief cuts a text that somebody else wrote to one line of a sentence.
-func brief(text string) string {
+// oneLine cuts a text that somebody else wrote to one line of a sentence.
+func oneLine(text string) string {
 	const most = 200
 	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "")), " ")
 	if len(text) <= most {
 		return strings.TrimRight(text, ".")
 	}
-	cut := most
-	for !utf8.RuneStart(text[cut]) {
-		cut--
+	end := most
+	for !utf8.RuneStart(text[end]) {
+		end--
 	}
-	return text[:cut] + "…"
+	return text[:end] + "…"
 }
 
-// span writes a duration without the parts that are zero: 1h, not 1h0m0s.
-func span(d time.Duration) string {
+// shortDuration writes a duration without the parts that are zero: 1h, not 1h0m0s.
+func shortDuration(d time.Duration) string {
 	text := d.String()
 	if strings.HasSuffix(text, "m0s") {
 		text = strings.TrimSuffix(text, "0s")

@@ -92,7 +92,7 @@ var waits = []explained{
 			j.Hold, j.GroupID, j.GroupPosition = rota.HoldGroup, jobID(3), 3
 			f.Group = &rota.Group{ID: jobID(3), Mode: rota.GroupSequential}
 		}),
-		only(because(rota.ReasonGroup, "It is its turn in group "+third+" as member 3, and it has yet to be let go.", letGo)),
+		only(because(rota.ReasonGroup, "It is its turn in group "+third+" as member 3, and it has yet to be let go.", remedyServer)),
 	},
 	{
 		"an earlier execution has not ended",

@@ -20,12 +20,12 @@ func needFinish(n *Need, c *rota.Finish) {
 			}
 			continue
 		}
-		if hasCompany(j) {
+		if hasRelations(j) {
 			if j = n.job(item.JobID); j == nil {
 				continue
 			}
 		}
-		fails := isFailure(recorded(j.Run, item.Outcome), item.ErrorCode, j.Run)
+		fails := isFailure(recordedOutcome(j.Run, item.Outcome), item.ErrorCode, j.Run)
 		if fails {
 			needRetry(n, j)
 		}
@@ -33,48 +33,48 @@ func needFinish(n *Need, c *rota.Finish) {
 	}
 }
 
-func decideFinish(w *UnitOfWork, c *rota.Finish) (rota.Reply, *rota.Error) {
+func decideFinish(u *UnitOfWork, c *rota.Finish) (rota.Reply, *rota.Error) {
 	answers := make([]rota.FinishAnswer, len(c.Items))
 	for i := range c.Items {
-		answers[i] = finishOne(w, c, &c.Items[i])
+		answers[i] = finishOne(u, c, &c.Items[i])
 	}
 	return &rota.Finished{Items: answers}, nil
 }
 
-func finishOne(w *UnitOfWork, c *rota.Finish, item *rota.FinishItem) rota.FinishAnswer {
+func finishOne(u *UnitOfWork, c *rota.Finish, item *rota.FinishItem) rota.FinishAnswer {
 	lost := rota.FinishAnswer{RunID: item.RunID, Code: rota.LeaseLost}
-	j := leased(w, &item.LeaseRef)
+	j := leased(u, &item.LeaseRef)
 	if j == nil {
 		return lost
 	}
-	outcome := recorded(j.Run, item.Outcome)
+	outcome := recordedOutcome(j.Run, item.Outcome)
 	if !j.Run.Open() {
-		if takenAway(j.Run) || j.Run.Outcome != outcome {
+		if leaseExpired(j.Run) || j.Run.Outcome != outcome {
 			return lost
 		}
-		return finishAnswer(w, j)
+		return finishAnswer(u, j)
 	}
-	j = w.edit(j.ID)
-	tell(w, j.Run, item)
-	endRun(w, j, outcome)
-	settle(w, c, j, ending{permanent: item.Permanent, retryAt: micros(item.RetryAt)})
-	return finishAnswer(w, j)
+	j = u.edit(j.ID)
+	recordResult(u, j.Run, item)
+	endRun(u, j, outcome)
+	settle(u, c, j, retryOptions{permanent: item.Permanent, retryAt: micros(item.RetryAt)})
+	return finishAnswer(u, j)
 }
 
-// recorded is the outcome that is written for the one that was told: once
+// recordedOutcome is the outcome that is written for the one that was told: once
 // somebody has asked a run to stop, anything but completion is a cancellation.
-func recorded(run *rota.Run, told rota.Outcome) rota.Outcome {
-	if !run.CancelAt.IsZero() && told != rota.OutcomeCompleted {
+func recordedOutcome(run *rota.Run, reported rota.Outcome) rota.Outcome {
+	if !run.CancelAt.IsZero() && reported != rota.OutcomeCompleted {
 		return rota.OutcomeCancelled
 	}
-	return told
+	return reported
 }
 
-// tell writes what the worker has to say about the end.
-func tell(w *UnitOfWork, run *rota.Run, item *rota.FinishItem) {
+// recordResult writes what the worker has to say about the end.
+func recordResult(u *UnitOfWork, run *rota.Run, item *rota.FinishItem) {
 	run.ExitCode, run.RowsAffected, run.Result = item.ExitCode, item.RowsAffected, item.Result
-	run.Error, run.ErrorCode = cut(item.Error), item.ErrorCode
-	if run.ErrorCode == "" && recorded(run, item.Outcome) == rota.OutcomeCancelled && !run.CancelAt.IsZero() {
+	run.Error, run.ErrorCode = truncateError(item.Error), item.ErrorCode
+	if run.ErrorCode == "" && recordedOutcome(run, item.Outcome) == rota.OutcomeCancelled && !run.CancelAt.IsZero() {
 		run.ErrorCode = rota.CodeCancelled
 	}
 	addArtifacts(run, item.Artifacts)
@@ -84,42 +84,42 @@ func tell(w *UnitOfWork, run *rota.Run, item *rota.FinishItem) {
 }
 
 // endRun closes a run and its job.
-func endRun(w *UnitOfWork, j *rota.Job, outcome rota.Outcome) {
+func endRun(u *UnitOfWork, j *rota.Job, outcome rota.Outcome) {
 	j.Run.Outcome = outcome
-	j.Run.FinishedAt = w.Now
+	j.Run.FinishedAt = u.Now
 	if j.FinishedAt.IsZero() {
-		j.FinishedAt = w.Now
+		j.FinishedAt = u.Now
 	}
 }
 
-func finishAnswer(w *UnitOfWork, j *rota.Job) rota.FinishAnswer {
+func finishAnswer(u *UnitOfWork, j *rota.Job) rota.FinishAnswer {
 	answer := rota.FinishAnswer{RunID: j.Run.ID, Outcome: j.Run.Outcome, Sequel: j.Sequel}
 	if j.Sequel != rota.SequelRetry {
 		return answer
 	}
-	answer.RetryID = w.retries[j.ID]
-	if retry := w.job(answer.RetryID); retry != nil {
+	answer.RetryID = u.retries[j.ID]
+	if retry := u.job(answer.RetryID); retry != nil {
 		answer.RetryAt = retry.RunAt
 	}
 	return answer
 }
 
-const cutMark = "… (cut)"
+const truncationMark = "… (cut)"
 
-// cut shortens an error text that is too long, at the border of a letter.
-func cut(text string) string {
+// truncateError shortens an error text that is too long, at the border of a letter.
+func truncateError(text string) string {
 	if len(text) <= rota.ErrorMax {
 		return text
 	}
-	end := rota.ErrorMax - len(cutMark)
+	end := rota.ErrorMax - len(truncationMark)
 	for end > 0 && !utf8.RuneStart(text[end]) {
 		end--
 	}
-	return text[:end] + cutMark
+	return text[:end] + truncationMark
 }
 
-// ending is what the end of a run says about a retry.
-type ending struct {
+// retryOptions is what the end of a run says about a retry.
+type retryOptions struct {
 	permanent bool
 	retryAt   time.Time
 }

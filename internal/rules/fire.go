@@ -19,47 +19,47 @@ func needFire(n *Need, c *rota.Fire) {
 
 // decideFire makes the jobs that a schedule owes, if it still owes them, and
 // moves its calendar on in the same step: whoever comes second finds it moved.
-func decideFire(w *UnitOfWork, c *rota.Fire) (rota.Reply, *rota.Error) {
-	s := w.schedules.get(c.Schedule)
+func decideFire(u *UnitOfWork, c *rota.Fire) (rota.Reply, *rota.Error) {
+	s := u.schedules.get(c.Schedule)
 	if s == nil {
 		return &rota.Fired{Moved: true}, nil
 	}
-	if own, others := ownJobs(w, len(c.Times)*len(s.Spec.EachScope()), c.JobID); len(own) > 0 {
+	if own, others := ownJobs(u, len(c.Times)*len(s.Spec.EachScope()), c.JobID); len(own) > 0 {
 		return &rota.Fired{Jobs: own, Known: others}, nil
 	}
 	if s.State != rota.ScheduleEnabled || s.Version != c.Version || !s.NextFire.Equal(micros(c.Expect)) {
 		return &rota.Fired{Moved: true}, nil
 	}
-	if refusal := mayFire(w, c, s); refusal != nil {
+	if refusal := mayFire(u, c, s); refusal != nil {
 		return nil, refusal
 	}
-	t := w.templates.get(s.Spec.Template)
+	t := u.templates.get(s.Spec.Template)
 	if reason := unusable(t, s); reason != "" {
-		disable(w, c, s, reason)
-		lookAgain(w, s.Name, everyScope)
+		disable(u, c, s, reason)
+		releaseDependents(u, s.Name, everyScope)
 		return &rota.Fired{Disabled: reason}, nil
 	}
-	jobs, known := makeBatch(w, c, s, t, c.Times, c.CatchUp, c.JobID)
-	moveOn(w, c, s.Name)
-	finishFire(w, c, s.Name)
-	lookAgain(w, s.Name, everyScope)
-	return &rota.Fired{Jobs: shown(w, jobs), Known: known}, nil
+	jobs, known := makeBatch(u, c, s, t, c.Times, c.CatchUp, c.JobID)
+	advanceCalendar(u, c, s.Name)
+	finishFire(u, c, s.Name)
+	releaseDependents(u, s.Name, everyScope)
+	return &rota.Fired{Jobs: jobsWithoutTokens(u, jobs), Known: known}, nil
 }
 
 // mayFire refuses what is not due by the only clock that counts. A calendar
 // alone may be set while its next time lies ahead, if the clock was set back.
-func mayFire(w *UnitOfWork, c *rota.Fire, s *rota.Schedule) *rota.Error {
+func mayFire(u *UnitOfWork, c *rota.Fire, s *rota.Schedule) *rota.Error {
 	for _, t := range c.Times {
-		if micros(t.At).After(w.Now) {
+		if micros(t.At).After(u.Now) {
 			return &rota.Error{
-				Code: rota.Conflict, Field: "times", Reason: stamp(t.At) + " has not come yet; it is " + stamp(w.Now),
+				Code: rota.Conflict, Field: "times", Reason: stamp(t.At) + " has not come yet; it is " + stamp(u.Now),
 				Hint: "ask the store what is due: its clock decides",
 			}
 		}
 	}
-	if s.NextFire.After(w.Now) && !s.MovedAt.After(w.Now) {
+	if s.NextFire.After(u.Now) && !s.MovedAt.After(u.Now) {
 		return &rota.Error{
-			Code: rota.Conflict, Field: "expect", Reason: stamp(s.NextFire) + " has not come yet; it is " + stamp(w.Now),
+			Code: rota.Conflict, Field: "expect", Reason: stamp(s.NextFire) + " has not come yet; it is " + stamp(u.Now),
 			Hint: "ask the store what is due: its clock decides",
 		}
 	}
@@ -83,50 +83,50 @@ func unusable(t *rota.Template, s *rota.Schedule) string {
 	return ""
 }
 
-// moveOn moves the calendar of a schedule on, and writes down what it gives up.
-func moveOn(w *UnitOfWork, c *rota.Fire, name string) {
-	s := w.schedules.get(name)
+// advanceCalendar moves the calendar of a schedule on, and writes down what it gives up.
+func advanceCalendar(u *UnitOfWork, c *rota.Fire, name string) {
+	s := u.schedules.get(name)
 	next := *s
-	next.NextFire, next.MovedAt = micros(c.Next), w.Now
+	next.NextFire, next.MovedAt = micros(c.Next), u.Now
 	if n := len(c.Times); n > 0 {
 		next.LastFire = micros(c.Times[n-1].At)
 	}
-	w.schedules.set(w, s.Name, &next)
+	u.schedules.set(u, s.Name, &next)
 	if !c.Missed.IsZero() {
-		w.noteOf(c, rota.AuditScheduleMissed, scheduleSubject(s.Name),
+		u.auditSideEffect(c, rota.AuditScheduleMissed, scheduleSubject(s.Name),
 			"fire times from "+stamp(micros(c.Missed))+" on were given up (catch-up "+string(s.Spec.CatchUp)+")")
 	}
 }
 
 // finishFire ends an AT schedule that has fired for the last time and has
 // nothing left to wait for, or whose time was missed.
-func finishFire(w *UnitOfWork, c *rota.Fire, name string) {
-	s := w.schedules.get(name)
+func finishFire(u *UnitOfWork, c *rota.Fire, name string) {
+	s := u.schedules.get(name)
 	switch {
 	case s == nil || !spent(s):
 	case len(c.Times) == 0:
-		disable(w, c, s, "its time passed while nobody fired it")
+		disable(u, c, s, "its time passed while nobody fired it")
 	default:
-		completeSchedule(w, c, s, false)
+		completeSchedule(u, c, s, false)
 	}
 }
 
-// shown are jobs as anybody may see them, as they stand at the end of the
+// jobsWithoutTokens are jobs as anybody may see them, as they stand at the end of the
 // command.
-func shown(w *UnitOfWork, ids []rota.ID) []*rota.Job {
+func jobsWithoutTokens(u *UnitOfWork, ids []rota.ID) []*rota.Job {
 	jobs := make([]*rota.Job, 0, len(ids))
 	for _, id := range ids {
-		jobs = append(jobs, public(w.job(id)))
+		jobs = append(jobs, withoutToken(u.job(id)))
 	}
 	return jobs
 }
 
 // ownJobs are the jobs that a command made when it was sent before, and how many
 // of those it may make are not there.
-func ownJobs(w *UnitOfWork, count int, id func(int) rota.ID) (own []*rota.Job, others int) {
+func ownJobs(u *UnitOfWork, count int, id func(int) rota.ID) (own []*rota.Job, others int) {
 	for i := range count {
-		if j := w.job(id(i)); j != nil {
-			own = append(own, public(j))
+		if j := u.job(id(i)); j != nil {
+			own = append(own, withoutToken(j))
 		} else {
 			others++
 		}

@@ -10,87 +10,87 @@ import (
 // outwards until a gap opens.
 var windows = []int{8, 64, 512, rota.OrderMax/2 - 1}
 
-// roomFor asks for the rows that makeRoom renumbers.
-func (n *Need) roomFor(c *rota.Move, anchor *rota.Job) {
-	roomOf(n.unit, c, anchor, n.page)
+// gap asks for the rows that makeRoom renumbers.
+func (n *Need) gap(c *rota.Move, anchor *rota.Job) {
+	gapAround(n.unit, c, anchor, n.page)
 }
 
-// makeRoom renumbers jobs so that the moved one fits beside the anchor: a
+// openGap renumbers jobs so that the moved one fits beside the anchor: a
 // priority of up to OrderMax jobs as a whole to 100, 200, 300 …, of a longer
 // one as much as it takes to find a gap.
-func makeRoom(w *UnitOfWork, c *rota.Move, anchor *rota.Job) *rota.Error {
-	r, _ := roomOf(w, c, anchor, w.page)
-	step := r.step()
+func openGap(u *UnitOfWork, c *rota.Move, anchor *rota.Job) *rota.Error {
+	r, _ := gapAround(u, c, anchor, u.page)
+	step := r.interval()
 	if step < 1 {
 		return &rota.Error{
 			Code: rota.Conflict, Field: "anchor", Reason: "there is no room left around job " + anchor.ID.String(),
 			Hint: "normalise its priority, then move again",
 		}
 	}
-	renumber(w, r.ids, r.low, step)
+	renumber(u, r.ids, r.low, step)
 	return nil
 }
 
-// room is a stretch of the order, the moved job in its new place, with the
+// gap is a stretch of the order, the moved job in its new place, with the
 // positions that bound it.
-type room struct {
+type gap struct {
 	ids       []rota.ID
 	low, high int64
 	open      bool // nothing follows: high does not bind
 }
 
-func (r room) step() int64 {
+func (r gap) interval() int64 {
 	if r.open {
 		return rota.PositionGap
 	}
 	return min(rota.PositionGap, (r.high-r.low)/int64(len(r.ids)+1))
 }
 
-func roomOf(w *UnitOfWork, c *rota.Move, anchor *rota.Job, page pager) (room, bool) {
+func gapAround(u *UnitOfWork, c *rota.Move, anchor *rota.Job, page pager) (gap, bool) {
 	all, known := page(OrderPage{Priority: anchor.Priority, Limit: rota.OrderMax + 1})
 	if !known {
-		return room{}, false
+		return gap{}, false
 	}
 	if len(all) <= rota.OrderMax {
-		return room{ids: withMoved(w, c, all), open: true}, true
+		return gap{ids: withMoved(u, c, all), open: true}, true
 	}
 	for _, size := range windows {
-		r, known := window(w, c, anchor, size, page)
-		if !known || r.step() >= 1 {
+		r, known := window(u, c, anchor, size, page)
+		if !known || r.interval() >= 1 {
 			return r, known
 		}
 	}
-	return room{}, true
+	return gap{}, true
 }
 
 // window is the room of some jobs on both sides of the anchor.
-func window(w *UnitOfWork, c *rota.Move, anchor *rota.Job, size int, page pager) (room, bool) {
+func window(u *UnitOfWork, c *rota.Move, anchor *rota.Job, size int, page pager) (gap, bool) {
 	back, known := page(OrderPage{Priority: anchor.Priority, From: anchor.ID, Back: true, Limit: size + 1})
 	ahead, knownToo := page(OrderPage{Priority: anchor.Priority, From: anchor.ID, Limit: size + 1})
 	if !known || !knownToo {
-		return room{}, false
+		return gap{}, false
 	}
-	r := room{open: len(ahead) <= size}
+	r := gap{open: len(ahead) <= size}
 	if !r.open {
-		r.high = w.job(ahead[size]).Position
+		r.high = u.job(ahead[size]).Position
 		ahead = ahead[:size]
 	}
 	if len(back) > size {
-		r.low = w.job(back[size]).Position
+		r.low = u.job(back[size]).Position
 		back = back[:size]
 	} else {
-		r.low = w.job(anchor.ID).Position - int64(len(back)+2)*rota.PositionGap
+		r.low = u.job(anchor.ID).Position - int64(len(back)+2)*rota.PositionGap
 	}
 	ids := append(slices.Clone(back), anchor.ID)
 	slices.Reverse(ids[:len(back)])
-	r.ids = withMoved(w, c, append(ids, ahead...))
+	r.ids = withMoved(u, c, append(ids, ahead...))
 	return r, true
 }
 
 // withMoved is the order with the moved job beside its anchor.
-func withMoved(w *UnitOfWork, c *rota.Move, ids []rota.ID) []rota.ID {
+func withMoved(u *UnitOfWork, c *rota.Move, ids []rota.ID) []rota.ID {
 	order := make([]rota.ID, 0, len(ids)+1)
-	for _, id := range movable(w, ids) {
+	for _, id := range movable(u, ids) {
 		switch {
 		case id == c.JobID:
 		case id != c.Anchor:
@@ -106,11 +106,11 @@ func withMoved(w *UnitOfWork, c *rota.Move, ids []rota.ID) []rota.ID {
 
 // renumber gives jobs the positions low+step, low+2·step … and counts those
 // whose position changed.
-func renumber(w *UnitOfWork, ids []rota.ID, low, step int64) (changed int) {
+func renumber(u *UnitOfWork, ids []rota.ID, low, step int64) (changed int) {
 	for i, id := range ids {
 		position := low + int64(i+1)*step
-		if w.job(id).Position != position {
-			w.edit(id).Position = position
+		if u.job(id).Position != position {
+			u.edit(id).Position = position
 			changed++
 		}
 	}
@@ -118,9 +118,9 @@ func renumber(w *UnitOfWork, ids []rota.ID, low, step int64) (changed int) {
 }
 
 // movable are the jobs that are renumbered: those of Rota's own keep their place.
-func movable(w *UnitOfWork, ids []rota.ID) []rota.ID {
-	if !slices.ContainsFunc(ids, func(id rota.ID) bool { return rota.InternalType(w.job(id).Type) }) {
+func movable(u *UnitOfWork, ids []rota.ID) []rota.ID {
+	if !slices.ContainsFunc(ids, func(id rota.ID) bool { return rota.InternalType(u.job(id).Type) }) {
 		return ids
 	}
-	return slices.DeleteFunc(slices.Clone(ids), func(id rota.ID) bool { return rota.InternalType(w.job(id).Type) })
+	return slices.DeleteFunc(slices.Clone(ids), func(id rota.ID) bool { return rota.InternalType(u.job(id).Type) })
 }

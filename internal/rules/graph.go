@@ -24,7 +24,7 @@ func needGraph(n *Need, c *rota.PutSchedule) {
 			return true
 		}
 		if _, known := n.unit.edges[name]; !known {
-			n.unit.reach.ask(&n.Reach, Reach{Schedule: name})
+			n.unit.reach.lookup(&n.Reach, Reach{Schedule: name})
 		}
 		return true
 	})
@@ -32,15 +32,15 @@ func needGraph(n *Need, c *rota.PutSchedule) {
 
 // mayDepend refuses dependencies that are not there, that make a circle, or that
 // too many depend on already.
-func mayDepend(w *UnitOfWork, c *rota.PutSchedule, s *rota.Schedule) *rota.Error {
+func mayDepend(u *UnitOfWork, c *rota.PutSchedule, s *rota.Schedule) *rota.Error {
 	for _, on := range c.Spec.DependsOn {
-		if w.schedules.get(on) == nil {
+		if u.schedules.get(on) == nil {
 			return &rota.Error{
 				Code: rota.NotFound, Field: "depends_on", Reason: "there is no schedule " + on, Hint: "declare it first, or see that the name is right",
 			}
 		}
 	}
-	if path := w.pathTo(c.Spec.DependsOn, c.Name); path != nil {
+	if path := u.pathTo(c.Spec.DependsOn, c.Name); path != nil {
 		return &rota.Error{
 			Code: rota.Invalid, Field: "depends_on", Reason: "makes a cycle: " + strings.Join(append([]string{c.Name}, path...), " → "),
 			Hint: "leave one of these dependencies out",
@@ -50,7 +50,7 @@ func mayDepend(w *UnitOfWork, c *rota.PutSchedule, s *rota.Schedule) *rota.Error
 		if s != nil && slices.Contains(s.Spec.DependsOn, on) {
 			continue
 		}
-		if w.countDependents(on) >= rota.DependentsMax {
+		if u.countDependents(on) >= rota.DependentsMax {
 			return &rota.Error{
 				Code: rota.Conflict, Field: "depends_on",
 				Reason: fmt.Sprintf("schedule %s has %d dependents already, which is the most", on, rota.DependentsMax),
@@ -62,14 +62,14 @@ func mayDepend(w *UnitOfWork, c *rota.PutSchedule, s *rota.Schedule) *rota.Error
 
 // countDependents counts the schedules that depend on one. Those that this world
 // has not looked at are as the store has them.
-func (w *UnitOfWork) countDependents(schedule string) (count int) {
-	names := slices.Clone(w.dependents.get(Dependents{Schedule: schedule}))
-	for _, r := range w.schedules.touched {
+func (u *UnitOfWork) countDependents(schedule string) (count int) {
+	names := slices.Clone(u.dependents.get(Dependents{Schedule: schedule}))
+	for _, r := range u.schedules.touched {
 		names = append(names, r.key)
 	}
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) {
-		r := w.schedules.rows[name]
+		r := u.schedules.rows[name]
 		if r == nil || !r.touched || r.is != nil && slices.Contains(r.is.Spec.DependsOn, schedule) {
 			count++
 		}
@@ -78,15 +78,15 @@ func (w *UnitOfWork) countDependents(schedule string) (count int) {
 }
 
 // dependsOn is what a schedule depends on, as it stands in this world.
-func (w *UnitOfWork) dependsOn(name string) []string {
-	if r := w.schedules.rows[name]; r != nil && r.is != nil {
+func (u *UnitOfWork) dependsOn(name string) []string {
+	if r := u.schedules.rows[name]; r != nil && r.is != nil {
 		return r.is.Spec.DependsOn
 	}
-	return w.edges[name]
+	return u.edges[name]
 }
 
 // walk visits schedules and all that they depend on, each once.
-func (w *UnitOfWork) walk(from []string, visit func(string) bool) {
+func (u *UnitOfWork) walk(from []string, visit func(string) bool) {
 	seen := map[string]bool{}
 	stack := slices.Clone(from)
 	for len(stack) > 0 {
@@ -97,14 +97,14 @@ func (w *UnitOfWork) walk(from []string, visit func(string) bool) {
 		}
 		seen[name] = true
 		if visit(name) {
-			stack = append(stack, w.dependsOn(name)...)
+			stack = append(stack, u.dependsOn(name)...)
 		}
 	}
 }
 
 // pathTo is a way from one of some schedules to another along what they depend
 // on; nil if there is none.
-func (w *UnitOfWork) pathTo(from []string, to string) []string {
+func (u *UnitOfWork) pathTo(from []string, to string) []string {
 	came := map[string]string{}
 	queue := slices.Clone(from)
 	for _, name := range from {
@@ -116,7 +116,7 @@ func (w *UnitOfWork) pathTo(from []string, to string) []string {
 		if name == to {
 			return trace(came, name)
 		}
-		for _, next := range w.dependsOn(name) {
+		for _, next := range u.dependsOn(name) {
 			if _, seen := came[next]; !seen {
 				came[next] = name
 				queue = append(queue, next)

@@ -24,17 +24,17 @@ func needEnqueueGroup(n *Need, c *rota.EnqueueGroup) {
 
 // decideEnqueueGroup puts the members of a group into the queue. In a sequential
 // one all but the first wait for their turn.
-func decideEnqueueGroup(w *UnitOfWork, c *rota.EnqueueGroup) (rota.Reply, *rota.Error) {
-	if g := w.groups.get(c.GroupID()); g != nil {
+func decideEnqueueGroup(u *UnitOfWork, c *rota.EnqueueGroup) (rota.Reply, *rota.Error) {
+	if g := u.groups.get(c.GroupID()); g != nil {
 		reply := &rota.GroupEnqueued{Group: g}
-		for _, id := range w.members.get(Members{Group: g.ID, Kind: MembersFirst, Limit: rota.JobsMax}) {
-			reply.Jobs = append(reply.Jobs, public(w.job(id)))
+		for _, id := range u.members.get(Members{Group: g.ID, Kind: MembersFirst, Limit: rota.JobsMax}) {
+			reply.Jobs = append(reply.Jobs, withoutToken(u.job(id)))
 		}
 		return reply, nil
 	}
 	g := &rota.Group{
 		ID: c.GroupID(), Name: c.Name, Mode: c.Mode, OnFailure: c.OnFailure, Size: len(c.Jobs),
-		CreatedBy: c.Actor, CreatedAt: w.Now,
+		CreatedBy: c.Actor, CreatedAt: u.Now,
 	}
 	if g.Mode == "" {
 		g.Mode = rota.GroupParallel
@@ -43,42 +43,42 @@ func decideEnqueueGroup(w *UnitOfWork, c *rota.EnqueueGroup) (rota.Reply, *rota.
 		g.OnFailure = rota.FailureContinue
 	}
 	for i := range c.Jobs {
-		if id := c.JobID(i); w.job(id) != nil {
-			return nil, within(fmt.Sprintf("jobs[%d]", i), otherJob("id", id))
+		if id := c.JobID(i); u.job(id) != nil {
+			return nil, prefixField(fmt.Sprintf("jobs[%d]", i), idTaken("id", id))
 		}
 	}
-	w.groups.set(w, g.ID, g)
+	u.groups.set(u, g.ID, g)
 	reply := &rota.GroupEnqueued{Group: g}
 	for i := range c.Jobs {
-		j, refusal := enqueueMember(w, c, g, i)
+		j, refusal := enqueueMember(u, c, g, i)
 		if refusal != nil {
-			return nil, within(fmt.Sprintf("jobs[%d]", i), refusal)
+			return nil, prefixField(fmt.Sprintf("jobs[%d]", i), refusal)
 		}
 		reply.Jobs = append(reply.Jobs, j)
 	}
 	return reply, nil
 }
 
-func enqueueMember(w *UnitOfWork, c *rota.EnqueueGroup, g *rota.Group, i int) (*rota.Job, *rota.Error) {
+func enqueueMember(u *UnitOfWork, c *rota.EnqueueGroup, g *rota.Group, i int) (*rota.Job, *rota.Error) {
 	nj, id := &c.Jobs[i], c.JobID(i)
-	if refusal := mayUse(w, nj); refusal != nil {
+	if refusal := mayUse(u, nj); refusal != nil {
 		return nil, refusal
 	}
-	if holder := keyHolder(w, typeOf(w, nj), nj.UniqueKey); holder != nil {
+	if holder := keyHolder(u, typeOf(u, nj), nj.UniqueKey); holder != nil {
 		return nil, &rota.Error{
 			Code: rota.Conflict, Field: "unique_key", Reason: "is held by job " + holder.ID.String(),
 			Hint: "leave this member out, or its key",
 		}
 	}
-	j := newJob(w, c.Actor, nj, id)
+	j := newJob(u, c.Actor, nj, id)
 	j.GroupID, j.GroupPosition = g.ID, i+1
 	hold := rota.Hold(0)
 	if g.Mode == rota.GroupSequential && i > 0 {
 		hold = rota.HoldGroup
 	}
-	enter(w, j, hold)
-	w.insert(j)
-	holdKey(w, j)
+	enterQueue(u, j, hold)
+	u.insert(j)
+	holdKey(u, j)
 	return j, nil
 }
 
@@ -89,7 +89,7 @@ func needMemberEnd(n *Need, j *rota.Job, dies bool) {
 		return
 	}
 	if dies && g.OnFailure != rota.FailureContinue {
-		needDoom(n, Members{Group: g.ID, Kind: MembersQueued, Limit: rota.MembersMax + 1})
+		needEndMembers(n, Members{Group: g.ID, Kind: MembersQueued, Limit: rota.MembersMax + 1})
 	}
 	if g.Mode == rota.GroupSequential {
 		ids, _ := n.members(nextMembers(g.ID))
@@ -99,11 +99,11 @@ func needMemberEnd(n *Need, j *rota.Job, dies bool) {
 	}
 }
 
-// cutShort says that there may be more members than were found: the store has as
+// mayHaveMore says that there may be more members than were found: the store has as
 // many as were asked for, whatever became of them in this step, or the step has
 // added to them.
-func (w *UnitOfWork) cutShort(q Members) bool {
-	return len(w.members.get(q)) >= q.Limit || len(w.membersOf(q)) >= q.Limit
+func (u *UnitOfWork) mayHaveMore(q Members) bool {
+	return len(u.members.get(q)) >= q.Limit || len(u.membersOf(q)) >= q.Limit
 }
 
 // nextMembers asks for those who may have their turn next.
@@ -111,8 +111,8 @@ func nextMembers(group rota.ID) Members {
 	return Members{Group: group, Kind: MembersLive, Limit: rota.MembersMax + 1}
 }
 
-// needDoom asks for members that are to be ended, and for what their end touches.
-func needDoom(n *Need, q Members) {
+// needEndMembers asks for members that are to be ended, and for what their end touches.
+func needEndMembers(n *Need, q Members) {
 	ids, _ := n.members(q)
 	for _, id := range ids {
 		j := n.unit.job(id)
@@ -121,10 +121,10 @@ func needDoom(n *Need, q Members) {
 	}
 }
 
-// memberEnded goes on with a group when the execution of a member has ended:
+// afterMemberEnd goes on with a group when the execution of a member has ended:
 // after a death as its policy says, otherwise with whose turn it is.
-func memberEnded(w *UnitOfWork, c rota.Command, j *rota.Job) {
-	g := w.groups.get(j.GroupID)
+func afterMemberEnd(u *UnitOfWork, c rota.Command, j *rota.Job) {
+	g := u.groups.get(j.GroupID)
 	if g == nil || g.Ending != "" {
 		return
 	}
@@ -133,35 +133,35 @@ func memberEnded(w *UnitOfWork, c rota.Command, j *rota.Job) {
 		if g.OnFailure == rota.FailureSkip {
 			ending = rota.EndingSkip
 		}
-		g = endGroup(w, g, ending, "a member died: job "+j.ID.String(), c.Head().Actor)
-		doomSome(w, c, g, Members{Group: g.ID, Kind: MembersQueued, Limit: rota.MembersMax + 1})
+		g = endGroup(u, g, ending, "a member died: job "+j.ID.String(), c.Head().Actor)
+		endMembers(u, c, g, Members{Group: g.ID, Kind: MembersQueued, Limit: rota.MembersMax + 1})
 		return
 	}
 	if g.Mode == rota.GroupSequential {
-		nextTurn(w, g)
+		releaseNextMember(u, g)
 	}
 }
 
-// nextTurn gives the first member that has not ended its turn. If all that were
+// releaseNextMember gives the first member that has not ended its turn. If all that were
 // looked at have ended meanwhile, a Sweep looks further.
-func nextTurn(w *UnitOfWork, g *rota.Group) {
+func releaseNextMember(u *UnitOfWork, g *rota.Group) {
 	q := nextMembers(g.ID)
-	if live := w.membersOf(q); len(live) > 0 {
+	if live := u.membersOf(q); len(live) > 0 {
 		if live[0].Hold&rota.HoldGroup != 0 {
-			free(w, live[0].ID, rota.HoldGroup)
+			releaseHold(u, live[0].ID, rota.HoldGroup)
 		}
 		return
 	}
-	if w.cutShort(q) {
-		w.intend(IntentGroup, g.ID.String())
+	if u.mayHaveMore(q) {
+		u.addIntent(IntentGroup, g.ID.String())
 	}
 }
 
 // membersOf are the members asked for as they stand in this world, by their
 // place.
-func (w *UnitOfWork) membersOf(q Members) (live []*rota.Job) {
-	for _, id := range slices.Concat(w.members.get(q), w.joined[q.Group]) {
-		j := w.job(w.tailOfChain(id))
+func (u *UnitOfWork) membersOf(q Members) (live []*rota.Job) {
+	for _, id := range slices.Concat(u.members.get(q), u.createdByGroup[q.Group]) {
+		j := u.job(u.tailOfChain(id))
 		if j != nil && q.picks(j) && !slices.Contains(live, j) {
 			live = append(live, j)
 		}
@@ -180,61 +180,61 @@ func (q Members) picks(j *rota.Job) bool {
 	return q.Kind == MembersEnding && j.Run != nil && j.Run.Open() && j.Run.CancelAt.IsZero()
 }
 
-func endGroup(w *UnitOfWork, g *rota.Group, ending rota.Ending, reason, by string) *rota.Group {
+func endGroup(u *UnitOfWork, g *rota.Group, ending rota.Ending, reason, by string) *rota.Group {
 	changed := *g
 	changed.Ending, changed.EndingReason, changed.EndingBy = ending, reason, by
-	w.groups.set(w, g.ID, &changed)
+	u.groups.set(u, g.ID, &changed)
 	return &changed
 }
 
-// doomSome ends the members that were found, but for the one beyond the limit,
+// endMembers ends the members that were found, but for the one beyond the limit,
 // which says that a Sweep has to go on.
-func doomSome(w *UnitOfWork, c rota.Command, g *rota.Group, q Members) (cancelled, stopping int, more bool) {
-	members := w.membersOf(q)
-	more = w.cutShort(q)
+func endMembers(u *UnitOfWork, c rota.Command, g *rota.Group, q Members) (cancelled, stopping int, more bool) {
+	members := u.membersOf(q)
+	more = u.mayHaveMore(q)
 	for _, j := range members[:min(len(members), q.Limit-1)] {
-		switch doom(w, c, g, j.ID) {
-		case doomedQueued:
+		switch endMember(u, c, g, j.ID) {
+		case memberDequeued:
 			cancelled++
-		case doomedRunning:
+		case memberStopping:
 			stopping++
 		}
 	}
 	if more {
-		w.intend(IntentGroup, g.ID.String())
+		u.addIntent(IntentGroup, g.ID.String())
 	}
 	return cancelled, stopping, more
 }
 
-// doomed is what the end of its group did to a member.
-type doomed uint8
+// memberEnd is what the end of its group did to a member.
+type memberEnd uint8
 
 const (
-	doomedNot doomed = iota
-	doomedQueued
-	doomedRunning
+	memberUnchanged memberEnd = iota
+	memberDequeued
+	memberStopping
 )
 
-// doom ends a member that has not started as its group was ended, or asks one
+// endMember ends a member that has not started as its group was ended, or asks one
 // that runs to stop.
-func doom(w *UnitOfWork, c rota.Command, g *rota.Group, id rota.ID) doomed {
-	j := w.job(id)
+func endMember(u *UnitOfWork, c rota.Command, g *rota.Group, id rota.ID) memberEnd {
+	j := u.job(id)
 	switch {
 	case j == nil || j.Sequel != "":
-		return doomedNot
+		return memberUnchanged
 	case j.Status == rota.StatusQueued && g.Ending == rota.EndingSkip:
-		skip(w, c, id, rota.CodeGroup, "skipped: "+g.EndingReason, false)
-		return doomedQueued
+		skipJob(u, c, id, rota.CodeGroup, "skipped: "+g.EndingReason, false)
+		return memberDequeued
 	case j.Status == rota.StatusQueued:
-		cancelJob(w, c, id, false)
-		return doomedQueued
-	case g.Ending == rota.EndingCancel && stopRun(w, id, g.EndingBy, g.EndingReason):
-		return doomedRunning
+		cancelJob(u, c, id, false)
+		return memberDequeued
+	case g.Ending == rota.EndingCancel && stopRun(u, id, g.EndingBy, g.EndingReason):
+		return memberStopping
 	}
-	return doomedNot
+	return memberUnchanged
 }
 
-func doomedMembers(g *rota.Group, limit int) Members {
+func membersToEnd(g *rota.Group, limit int) Members {
 	which := MembersQueued
 	if g.Ending == rota.EndingCancel {
 		which = MembersEnding
@@ -245,32 +245,32 @@ func doomedMembers(g *rota.Group, limit int) Members {
 func groupSubject(id rota.ID) string { return "group " + id.String() }
 
 func needCancelGroup(n *Need, c *rota.CancelGroup) {
-	n.wroteOf(c, groupSubject(c.GroupID))
+	n.auditedSubject(c, groupSubject(c.GroupID))
 	if n.group(c.GroupID) == nil {
 		return
 	}
 	n.members(nextMembers(c.GroupID))
-	needDoom(n, Members{Group: c.GroupID, Kind: MembersEnding, Limit: rota.MembersMax + 1})
+	needEndMembers(n, Members{Group: c.GroupID, Kind: MembersEnding, Limit: rota.MembersMax + 1})
 }
 
 // decideCancelGroup writes down that the group is cancelled, which takes effect
 // at once, and carries it out for the first members.
-func decideCancelGroup(w *UnitOfWork, c *rota.CancelGroup) (rota.Reply, *rota.Error) {
-	g := w.groups.get(c.GroupID)
+func decideCancelGroup(u *UnitOfWork, c *rota.CancelGroup) (rota.Reply, *rota.Error) {
+	g := u.groups.get(c.GroupID)
 	switch {
 	case g == nil:
 		return nil, &rota.Error{
 			Code: rota.NotFound, Field: "group_id", Reason: "there is no group " + c.GroupID.String(),
 			Hint: "it may have been pruned; list the groups to see what is there",
 		}
-	case w.wroteOf(c, groupSubject(g.ID)) || g.Ending == rota.EndingCancel:
+	case u.auditedSubject(c, groupSubject(g.ID)) || g.Ending == rota.EndingCancel:
 		return &rota.CancelledGroup{Group: g}, nil
-	case len(w.membersOf(nextMembers(g.ID))) == 0 && !w.cutShort(nextMembers(g.ID)):
+	case len(u.membersOf(nextMembers(g.ID))) == 0 && !u.mayHaveMore(nextMembers(g.ID)):
 		return nil, &rota.Error{Code: rota.Conflict, Field: "group_id", Reason: "group " + g.ID.String() + " has ended", Hint: "nothing of it is left to cancel"}
 	}
-	g = endGroup(w, g, rota.EndingCancel, c.Reason, c.Actor)
-	w.logOf(c, rota.AuditGroupCancelled, groupSubject(g.ID), c.Reason)
+	g = endGroup(u, g, rota.EndingCancel, c.Reason, c.Actor)
+	u.auditSubject(c, rota.AuditGroupCancelled, groupSubject(g.ID), c.Reason)
 	reply := &rota.CancelledGroup{Group: g}
-	reply.Cancelled, reply.Stopping, reply.More = doomSome(w, c, g, Members{Group: g.ID, Kind: MembersEnding, Limit: rota.MembersMax + 1})
+	reply.Cancelled, reply.Stopping, reply.More = endMembers(u, c, g, Members{Group: g.ID, Kind: MembersEnding, Limit: rota.MembersMax + 1})
 	return reply, nil
 }

@@ -21,77 +21,77 @@ func (n *Need) keyQueue(key string) {
 	if n.Throttle {
 		return // it comes first: the limit says how much of the lane matters
 	}
-	n.unit.lanes.ask(&n.KeyQueues, laneOf(n.unit, key))
+	n.unit.keyQueues.lookup(&n.KeyQueues, keyQueueQuery(n.unit, key))
 }
 
-// laneOf is the question that a key asks as it is limited now: for one more job
+// keyQueueQuery is the question that a key asks as it is limited now: for one more job
 // than a command changes.
-func laneOf(w *UnitOfWork, key string) KeyQueue {
-	return KeyQueue{Key: key, Limit: laneMost(w, key) + 1, Unlimited: !limitedKey(w, key)}
+func keyQueueQuery(u *UnitOfWork, key string) KeyQueue {
+	return KeyQueue{Key: key, Limit: keyQueueChangesMax(u, key) + 1, Unlimited: !limitedKey(u, key)}
 }
 
-// laneMost is how many jobs of a lane a command changes: as many as may run, and
+// keyQueueChangesMax is how many jobs of a lane a command changes: as many as may run, and
 // some to spare.
-func laneMost(w *UnitOfWork, key string) int {
-	limit, limited := w.limits().Key(key)
+func keyQueueChangesMax(u *UnitOfWork, key string) int {
+	limit, limited := u.limits().Key(key)
 	if !limited {
 		return rota.KeyLimitMax
 	}
 	return min(limit, rota.KeyLimitMax) + rota.KeySpare
 }
 
-// stir notes down that the lane of a key has changed.
-func (w *UnitOfWork) stir(key string) {
-	if key != "" && !slices.Contains(w.stirred, key) {
-		w.stirred = append(w.stirred, key)
+// markKeyChanged notes down that the lane of a key has changed.
+func (u *UnitOfWork) markKeyChanged(key string) {
+	if key != "" && !slices.Contains(u.keysToBalance, key) {
+		u.keysToBalance = append(u.keysToBalance, key)
 	}
 }
 
-// balanceAll balances the lanes that the command has stirred.
-func (w *UnitOfWork) balanceAll() {
-	slices.Sort(w.stirred)
-	for _, key := range w.stirred {
-		if _, done := balance(w, w.laneAnew(laneOf(w, key)), laneMost(w, key)); !done {
-			w.intend(IntentKey, key)
+// balanceChangedKeys balances the lanes that the command has stirred.
+func (u *UnitOfWork) balanceChangedKeys() {
+	slices.Sort(u.keysToBalance)
+	for _, key := range u.keysToBalance {
+		if _, done := balance(u, u.reloadKeyQueue(keyQueueQuery(u, key)), keyQueueChangesMax(u, key)); !done {
+			u.addIntent(IntentKey, key)
 		}
 	}
-	w.stirred = w.stirred[:0]
+	u.keysToBalance = u.keysToBalance[:0]
 }
 
-// laneAnew looks further down a lane that has more jobs than were asked for, if
+// reloadKeyQueue looks further down a lane that has more jobs than were asked for, if
 // some of those left it in this very step: who comes after them counts instead.
-func (w *UnitOfWork) laneAnew(lane KeyQueue) KeyQueue {
-	view := w.lanes.get(lane)
-	if !slices.ContainsFunc(view.Types, func(t KeyQueueType) bool { return max(len(t.Last), len(t.Held)) == lane.Limit }) {
-		return lane
+func (u *UnitOfWork) reloadKeyQueue(queue KeyQueue) KeyQueue {
+	state := u.keyQueues.get(queue)
+	if !slices.ContainsFunc(state.Types, func(t KeyQueueType) bool { return max(len(t.Last), len(t.Held)) == queue.Limit }) {
+		return queue
 	}
-	wider := lane
-	for _, r := range w.keyed[lane.Key] {
-		wider.Limit += truth(leftPlace(r))
+	wider := queue
+	for _, r := range u.touchedByKey[queue.Key] {
+		wider.Limit += boolToInt(changedPlace(r))
 	}
-	n := &Need{unit: w}
-	w.lanes.ask(&n.KeyQueues, wider)
-	if len(n.KeyQueues) > 0 && w.more != nil && w.failed == nil {
-		w.failed = w.more(n)
+	n := &Need{unit: u}
+	u.keyQueues.lookup(&n.KeyQueues, wider)
+	if len(n.KeyQueues) > 0 && u.loadMore != nil && u.loadErr == nil {
+		u.loadErr = u.loadMore(n)
 	}
 	return wider
 }
 
-// leftPlace says that a job stands elsewhere than where the store has it: ready,
+// changedPlace says that a job stands elsewhere than where the store has it: ready,
 // held back, or neither.
-func leftPlace(r *jobRow) bool {
+func changedPlace(r *jobRow) bool {
 	return r.was != nil && r.was.Status == rota.StatusQueued &&
 		(r.is == nil || r.is.Status != r.was.Status || r.is.Hold != r.was.Hold)
 }
 
-func limitedKey(w *UnitOfWork, key string) bool {
-	_, limited := w.limits().Key(key)
+func limitedKey(u *UnitOfWork, key string) bool {
+	_, limited := u.limits().Key(key)
 	return limited
 }
 
 // limits are the limits in force.
-func (w *UnitOfWork) limits() *rota.ThrottleSpec {
-	if t := w.throttle.get(theThrottle); t != nil {
+func (u *UnitOfWork) limits() *rota.ThrottleSpec {
+	if t := u.throttle.get(throttleKey); t != nil {
 		return &t.Spec
 	}
 	return &noLimits
@@ -106,38 +106,38 @@ var noLimits rota.ThrottleSpec
 //
 // It stops when it has changed so many jobs, two at a time where they change
 // places, and reports whether it got done.
-func balance(w *UnitOfWork, lane KeyQueue, most int) (changed int, done bool) {
-	view := w.lanes.get(lane)
-	if lane.Unlimited && len(view.Types) == 0 {
+func balance(u *UnitOfWork, queue KeyQueue, most int) (changed int, done bool) {
+	state := u.keyQueues.get(queue)
+	if queue.Unlimited && len(state.Types) == 0 {
 		return 0, true
 	}
-	want := roomOfLane(w, lane, view)
+	capacity := keyCapacity(u, queue, state)
 	done = true
-	for _, t := range laneTypes(w, lane, view) {
-		n, settled := newBalance(w, lane, t, want).run(w, most-changed)
+	for _, t := range keyQueueTypes(u, queue, state) {
+		n, settled := newBalancing(u, queue, t, capacity).run(u, most-changed)
 		changed, done = changed+n, done && settled
 	}
 	return changed, done
 }
 
-// roomOfLane is how many jobs of a lane may start.
-func roomOfLane(w *UnitOfWork, lane KeyQueue, view KeyQueueState) int {
-	limit, limited := w.limits().Key(lane.Key)
+// keyCapacity is how many jobs of a lane may start.
+func keyCapacity(u *UnitOfWork, queue KeyQueue, state KeyQueueState) int {
+	limit, limited := u.limits().Key(queue.Key)
 	if !limited {
 		return math.MaxInt
 	}
-	open := view.Open
-	for _, r := range w.keyed[lane.Key] {
-		open += truth(isOpen(r.is)) - truth(isOpen(r.was))
+	open := state.Open
+	for _, r := range u.touchedByKey[queue.Key] {
+		open += boolToInt(isOpen(r.is)) - boolToInt(isOpen(r.was))
 	}
 	return max(0, limit-open)
 }
 
-// laneTypes are the types in a lane: those that the store knows of, and those
+// keyQueueTypes are the types in a lane: those that the store knows of, and those
 // that this world has brought.
-func laneTypes(w *UnitOfWork, lane KeyQueue, view KeyQueueState) []KeyQueueType {
-	types := slices.Clone(view.Types)
-	for _, r := range w.keyed[lane.Key] {
+func keyQueueTypes(u *UnitOfWork, queue KeyQueue, state KeyQueueState) []KeyQueueType {
+	types := slices.Clone(state.Types)
+	for _, r := range u.touchedByKey[queue.Key] {
 		if r.is == nil || slices.ContainsFunc(types, func(t KeyQueueType) bool { return t.Type == r.is.Type }) {
 			continue
 		}
@@ -150,92 +150,92 @@ func laneTypes(w *UnitOfWork, lane KeyQueue, view KeyQueueState) []KeyQueueType 
 // balancing is one type of a lane under way: who stands in the order, as far as
 // may matter, and who is held back by the key alone, both in dispatch order.
 type balancing struct {
-	stand, held []rota.ID
-	ready, want int
-	edge        rota.ID // the last that the store has told of, if there may be more
-	blind       bool    // that one is held back no longer: who comes next is not known
+	readyIDs, heldIDs    []rota.ID
+	readyCount, capacity int
+	lastLoaded           rota.ID // the last that the store has told of, if there may be more
+	nextUnknown          bool    // that one is held back no longer: who comes next is not known
 }
 
-func newBalance(w *UnitOfWork, lane KeyQueue, t KeyQueueType, want int) *balancing {
-	b := &balancing{ready: t.Ready, want: want}
-	if n := len(t.Held); n == lane.Limit {
-		b.edge = t.Held[n-1]
+func newBalancing(u *UnitOfWork, queue KeyQueue, t KeyQueueType, capacity int) *balancing {
+	b := &balancing{readyCount: t.Ready, capacity: capacity}
+	if n := len(t.Held); n == queue.Limit {
+		b.lastLoaded = t.Held[n-1]
 	}
 	ids := slices.Concat(t.Last, t.Held)
-	for _, r := range w.keyed[lane.Key] {
+	for _, r := range u.touchedByKey[queue.Key] {
 		if r.is != nil && r.is.Type == t.Type {
-			b.ready += truth(isReady(r.is)) - truth(isReady(r.was))
+			b.readyCount += boolToInt(isReady(r.is)) - boolToInt(isReady(r.was))
 			ids = append(ids, r.is.ID)
 		}
 	}
 	slices.SortFunc(ids, rota.ID.Compare)
 	for _, id := range slices.Compact(ids) {
-		switch j := w.job(id); {
+		switch j := u.job(id); {
 		case isReady(j):
-			b.stand = append(b.stand, id)
+			b.readyIDs = append(b.readyIDs, id)
 		case j != nil && j.Status == rota.StatusQueued && j.Hold == rota.HoldKey:
-			b.held = append(b.held, id)
+			b.heldIDs = append(b.heldIDs, id)
 		}
 	}
-	b.blind = !b.edge.IsZero() && !slices.Contains(b.held, b.edge)
-	slices.SortFunc(b.stand, w.inOrder)
-	slices.SortFunc(b.held, w.inOrder)
+	b.nextUnknown = !b.lastLoaded.IsZero() && !slices.Contains(b.heldIDs, b.lastLoaded)
+	slices.SortFunc(b.readyIDs, u.compareOrder)
+	slices.SortFunc(b.heldIDs, u.compareOrder)
 	return b
 }
 
-func (b *balancing) run(w *UnitOfWork, most int) (changed int, done bool) {
+func (b *balancing) run(u *UnitOfWork, most int) (changed int, done bool) {
 	for changed < most {
 		switch {
-		case b.ready > b.want && len(b.stand) > 0:
-			b.hold(w)
+		case b.readyCount > b.capacity && len(b.readyIDs) > 0:
+			b.holdLast(u)
 			changed++
-		case b.blind || b.ready > b.want:
+		case b.nextUnknown || b.readyCount > b.capacity:
 			return changed, false
-		case b.ready < b.want && len(b.held) > 0:
-			b.let(w)
+		case b.readyCount < b.capacity && len(b.heldIDs) > 0:
+			b.releaseFirst(u)
 			changed++
-		case b.outOfOrder(w):
-			b.hold(w)
-			b.let(w)
+		case b.outOfOrder(u):
+			b.holdLast(u)
+			b.releaseFirst(u)
 			changed += 2
 		default:
 			return changed, true
 		}
 	}
-	return changed, b.settled(w)
+	return changed, b.balanced(u)
 }
 
-// hold holds back the last of those who stand.
-func (b *balancing) hold(w *UnitOfWork) {
-	last := len(b.stand) - 1
-	id := b.stand[last]
-	w.edit(id).Hold = rota.HoldKey
-	b.stand, b.held = b.stand[:last], w.intoOrder(b.held, id)
-	b.ready--
+// holdLast holds back the last of those who stand.
+func (b *balancing) holdLast(u *UnitOfWork) {
+	last := len(b.readyIDs) - 1
+	id := b.readyIDs[last]
+	u.edit(id).Hold = rota.HoldKey
+	b.readyIDs, b.heldIDs = b.readyIDs[:last], u.insertInOrder(b.heldIDs, id)
+	b.readyCount--
 }
 
-// let lets the first of those who are held back stand.
-func (b *balancing) let(w *UnitOfWork) {
-	id := b.held[0]
-	j := w.edit(id)
+// releaseFirst lets the first of those who are held back stand.
+func (b *balancing) releaseFirst(u *UnitOfWork) {
+	id := b.heldIDs[0]
+	j := u.edit(id)
 	j.Hold = 0
-	ready(w, j)
-	b.held, b.stand = b.held[1:], w.intoOrder(b.stand, id)
-	b.ready++
-	b.blind = b.blind || id == b.edge
+	markReady(u, j)
+	b.heldIDs, b.readyIDs = b.heldIDs[1:], u.insertInOrder(b.readyIDs, id)
+	b.readyCount++
+	b.nextUnknown = b.nextUnknown || id == b.lastLoaded
 }
 
 // outOfOrder says whether somebody is held back who comes before one who stands.
-func (b *balancing) outOfOrder(w *UnitOfWork) bool {
-	return len(b.held) > 0 && len(b.stand) > 0 && w.inOrder(b.held[0], b.stand[len(b.stand)-1]) < 0
+func (b *balancing) outOfOrder(u *UnitOfWork) bool {
+	return len(b.heldIDs) > 0 && len(b.readyIDs) > 0 && u.compareOrder(b.heldIDs[0], b.readyIDs[len(b.readyIDs)-1]) < 0
 }
 
-func (b *balancing) settled(w *UnitOfWork) bool {
-	return !b.blind && b.ready <= b.want && !(b.ready < b.want && len(b.held) > 0) && !b.outOfOrder(w)
+func (b *balancing) balanced(u *UnitOfWork) bool {
+	return !b.nextUnknown && b.readyCount <= b.capacity && !(b.readyCount < b.capacity && len(b.heldIDs) > 0) && !b.outOfOrder(u)
 }
 
-func (w *UnitOfWork) inOrder(a, b rota.ID) int {
-	switch left, right := w.job(a), w.job(b); {
+func (u *UnitOfWork) compareOrder(a, b rota.ID) int {
+	switch left, right := u.job(a), u.job(b); {
 	case left.Before(right):
 		return -1
 	case right.Before(left):
@@ -244,8 +244,8 @@ func (w *UnitOfWork) inOrder(a, b rota.ID) int {
 	return 0
 }
 
-func (w *UnitOfWork) intoOrder(ids []rota.ID, id rota.ID) []rota.ID {
-	at, _ := slices.BinarySearchFunc(ids, id, w.inOrder)
+func (u *UnitOfWork) insertInOrder(ids []rota.ID, id rota.ID) []rota.ID {
+	at, _ := slices.BinarySearchFunc(ids, id, u.compareOrder)
 	return slices.Insert(slices.Clone(ids), at, id)
 }
 
@@ -255,7 +255,7 @@ func isOpen(j *rota.Job) bool {
 
 func isReady(j *rota.Job) bool { return j != nil && j.Ready() }
 
-func truth(b bool) int {
+func boolToInt(b bool) int {
 	if b {
 		return 1
 	}

@@ -4,16 +4,16 @@ import "github.com/rotajobs/rota"
 
 // leased returns the job whose run a reference proves to hold, nil if it
 // holds none: another run, another token, or no run at all.
-func leased(w *UnitOfWork, ref *rota.LeaseRef) *rota.Job {
-	j := w.job(ref.JobID)
+func leased(u *UnitOfWork, ref *rota.LeaseRef) *rota.Job {
+	j := u.job(ref.JobID)
 	if j == nil || j.Run == nil || j.Run.ID != ref.RunID || j.Run.Token != ref.Token {
 		return nil
 	}
 	return j
 }
 
-// takenAway says that a run was closed because its holder was not heard of.
-func takenAway(run *rota.Run) bool { return run.ErrorCode == rota.CodeLeaseExpired }
+// leaseExpired says that a run was closed because its holder was not heard of.
+func leaseExpired(run *rota.Run) bool { return run.ErrorCode == rota.CodeLeaseExpired }
 
 func leaseAnswer(run *rota.Run) rota.LeaseAnswer {
 	return rota.LeaseAnswer{

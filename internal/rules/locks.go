@@ -42,41 +42,41 @@ type Locks struct {
 }
 
 // Locks lists them.
-func (w *UnitOfWork) Locks() Locks {
+func (u *UnitOfWork) Locks() Locks {
 	l := Locks{
-		Commands: w.claims, Keys: slices.Collect(maps.Keys(w.keys.rows)),
-		Graph: len(w.reach.answers) > 0, Throttle: w.throttleAsked, Webhooks: w.webhooksAsked, Active: w.activeBinds,
-		Types: sortedKeys(w.types.rows), Templates: sortedKeys(w.templates.rows), Schedules: sortedKeys(w.schedules.rows),
-		Groups: slices.SortedFunc(maps.Keys(w.groups.rows), rota.ID.Compare),
-		Order:  w.reorders(), PredicateReads: w.asksSets(),
+		Commands: u.claims, Keys: slices.Collect(maps.Keys(u.keys.rows)),
+		Graph: len(u.reach.answers) > 0, Throttle: u.throttleQueried, Webhooks: u.webhooksQueried, Active: u.lockActive,
+		Types: sortedKeys(u.types.rows), Templates: sortedKeys(u.templates.rows), Schedules: sortedKeys(u.schedules.rows),
+		Groups: slices.SortedFunc(maps.Keys(u.groups.rows), rota.ID.Compare),
+		Order:  u.readsOrder(), PredicateReads: u.readsByPredicate(),
 	}
-	l.Requests = slices.SortedFunc(maps.Keys(w.requests.rows), func(a, b RequestKey) int {
+	l.Requests = slices.SortedFunc(maps.Keys(u.requests.rows), func(a, b RequestKey) int {
 		return cmp.Or(cmp.Compare(a.Actor, b.Actor), cmp.Compare(a.Key, b.Key))
 	})
-	for q := range w.redriven.answers {
+	for q := range u.redriven.answers {
 		l.Redriven = append(l.Redriven, q.Execution)
 	}
 	slices.SortFunc(l.Redriven, rota.ID.Compare)
-	for q := range w.lanes.answers {
+	for q := range u.keyQueues.answers {
 		l.ConcurrencyKeys = append(l.ConcurrencyKeys, q.Key)
 	}
-	for q := range w.open.answers {
+	for q := range u.open.answers {
 		if q.Key != "" {
 			l.ConcurrencyKeys = append(l.ConcurrencyKeys, q.Key)
 		} else {
 			l.Open = append(l.Open, q.Type)
 		}
 	}
-	l.Open = slices.AppendSeq(l.Open, maps.Keys(w.buckets.rows))
+	l.Open = slices.AppendSeq(l.Open, maps.Keys(u.buckets.rows))
 	slices.Sort(l.ConcurrencyKeys)
 	l.ConcurrencyKeys = slices.Compact(l.ConcurrencyKeys)
 	slices.Sort(l.Open)
 	l.Open = slices.Compact(l.Open)
-	for p := range w.plans {
+	for p := range u.plans {
 		l.Plans = append(l.Plans, p)
 	}
-	for id, r := range w.jobs {
-		if r.born == nil {
+	for id, r := range u.jobs {
+		if r.inserted == nil {
 			l.Jobs = append(l.Jobs, id)
 		}
 	}
@@ -96,40 +96,40 @@ func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys
 
 // Changed are those of the Locks, but for jobs, whose rows the world changes:
 // others may look at the rest meanwhile.
-func (w *UnitOfWork) Changed() Locks {
+func (u *UnitOfWork) Changed() Locks {
 	return Locks{
-		Keys: touchedKeys(&w.keys), Types: touchedKeys(&w.types), Templates: touchedKeys(&w.templates),
-		Schedules: touchedKeys(&w.schedules), Groups: touchedKeys(&w.groups), Requests: touchedKeys(&w.requests),
-		Throttle: len(w.throttle.touched) > 0, Webhooks: len(w.webhooks.touched) > 0, Active: len(w.reservations.touched) > 0,
+		Keys: touchedKeys(&u.keys), Types: touchedKeys(&u.types), Templates: touchedKeys(&u.templates),
+		Schedules: touchedKeys(&u.schedules), Groups: touchedKeys(&u.groups), Requests: touchedKeys(&u.requests),
+		Throttle: len(u.throttle.touched) > 0, Webhooks: len(u.webhooks.touched) > 0, Active: len(u.reservations.touched) > 0,
 	}
 }
 
-func touchedKeys[K comparable, V any](s *shelf[K, V]) (keys []K) {
+func touchedKeys[K comparable, V any](s *rowSet[K, V]) (keys []K) {
 	for _, r := range s.touched {
 		keys = append(keys, r.key)
 	}
 	return keys
 }
 
-// reorders says whether a job that stays in the queue stands elsewhere, or is
+// readsOrder says whether a job that stays in the queue stands elsewhere, or is
 // another, than before.
-func (w *UnitOfWork) reorders() bool {
-	return len(w.pages) > 0 || slices.ContainsFunc(w.touchedJobs, func(r *jobRow) bool {
+func (u *UnitOfWork) readsOrder() bool {
+	return len(u.pages) > 0 || slices.ContainsFunc(u.touchedJobs, func(r *jobRow) bool {
 		return r.was != nil && r.is != nil && r.was.Ready() && r.is.Ready()
 	})
 }
 
-func (w *UnitOfWork) asksSets() bool {
-	return len(w.jobsOf.answers)+len(w.planned.answers)+len(w.members.answers)+len(w.blocked.answers)+len(w.behind.answers)+
-		len(w.latest.answers)+len(w.dependents.answers)+len(w.reach.answers)+len(w.using.answers)+len(w.lanes.answers)+
-		len(w.open.answers)+len(w.redriven.answers)+len(w.attempts.answers)+len(w.waits.answers)+len(w.standingBy.answers)+
-		len(w.bygone.answers)+len(w.lapsed.answers)+len(w.rest.answers)+len(w.pages)+len(w.buckets.rows) > 0
+func (u *UnitOfWork) readsByPredicate() bool {
+	return len(u.jobsOf.answers)+len(u.planned.answers)+len(u.members.answers)+len(u.blocked.answers)+len(u.overlapWaiting.answers)+
+		len(u.latest.answers)+len(u.dependents.answers)+len(u.reach.answers)+len(u.using.answers)+len(u.keyQueues.answers)+
+		len(u.open.answers)+len(u.redriven.answers)+len(u.attempts.answers)+len(u.expiredWaits.answers)+len(u.pendingIntents.answers)+
+		len(u.expiredReservations.answers)+len(u.expiredRequests.answers)+len(u.droppedJobs.answers)+len(u.pages)+len(u.buckets.rows) > 0
 }
 
 // EachJob shows the jobs that a world has looked at and that stand in the store,
 // and says of each whether it changes.
-func (w *UnitOfWork) EachJob(show func(j *rota.Job, changes bool)) {
-	for _, r := range w.jobs {
+func (u *UnitOfWork) EachJob(show func(j *rota.Job, changes bool)) {
+	for _, r := range u.jobs {
 		if r.was != nil {
 			show(r.was, r.is != r.was)
 		}
@@ -138,8 +138,8 @@ func (w *UnitOfWork) EachJob(show func(j *rota.Job, changes bool)) {
 
 // ReadsReadyJob says whether a world has looked at a job that could be claimed:
 // while that is locked, claims would pass over it.
-func (w *UnitOfWork) ReadsReadyJob() bool {
-	for _, r := range w.jobs {
+func (u *UnitOfWork) ReadsReadyJob() bool {
+	for _, r := range u.jobs {
 		if r.was != nil && r.was.Ready() {
 			return true
 		}
@@ -148,10 +148,10 @@ func (w *UnitOfWork) ReadsReadyJob() bool {
 }
 
 // Creates says whether a world makes a job.
-func (w *UnitOfWork) Creates(id rota.ID) bool {
-	r := w.jobs[id]
-	return r != nil && r.born != nil
+func (u *UnitOfWork) Creates(id rota.ID) bool {
+	r := u.jobs[id]
+	return r != nil && r.inserted != nil
 }
 
 // HasKeyLimits says whether some concurrency key is limited, as far as is known.
-func (w *UnitOfWork) HasKeyLimits() bool { return len(w.limits().Keys) > 0 }
+func (u *UnitOfWork) HasKeyLimits() bool { return len(u.limits().Keys) > 0 }

@@ -3,7 +3,7 @@ package rules
 import "github.com/rotajobs/rota"
 
 func needMove(n *Need, c *rota.Move) {
-	n.wrote(c, c.JobID)
+	n.audited(c, c.JobID)
 	j := n.job(c.JobID)
 	anchor := j
 	if !c.Anchor.IsZero() {
@@ -13,95 +13,95 @@ func needMove(n *Need, c *rota.Move) {
 		return
 	}
 	n.keyQueue(j.ConcurrencyKey)
-	s, known := spotOf(n.unit, c, j, anchor, n.page)
+	s, known := targetOf(n.unit, c, j, anchor, n.page)
 	if known && s.full() {
-		n.roomFor(c, anchor)
+		n.gap(c, anchor)
 	}
 }
 
 // decideMove puts a queued job elsewhere in the order. It takes a position in
 // the gap there; where the gap is used up, neighbours are renumbered.
-func decideMove(w *UnitOfWork, c *rota.Move) (rota.Reply, *rota.Error) {
-	j := w.job(c.JobID)
-	again, refusal := mayChange(w, c, c.JobID, c.Version)
+func decideMove(u *UnitOfWork, c *rota.Move) (rota.Reply, *rota.Error) {
+	j := u.job(c.JobID)
+	again, refusal := mayChange(u, c, c.JobID, c.Version)
 	if refusal != nil {
 		return nil, refusal
 	}
 	if again {
-		return &rota.Moved{Job: public(j)}, nil
+		return &rota.Moved{Job: withoutToken(j)}, nil
 	}
 	anchor := j
 	if !c.Anchor.IsZero() {
-		if anchor = w.job(c.Anchor); anchor == nil {
+		if anchor = u.job(c.Anchor); anchor == nil {
 			return nil, noJob("anchor", c.Anchor)
 		}
 		if anchor.Status != rota.StatusQueued {
 			return nil, notQueued("anchor", anchor)
 		}
 		if rota.InternalType(anchor.Type) {
-			return nil, ours("anchor", anchor)
+			return nil, internalJob("anchor", anchor)
 		}
 	}
-	s, _ := spotOf(w, c, j, anchor, w.page)
-	moved := w.edit(j.ID)
+	s, _ := targetOf(u, c, j, anchor, u.page)
+	moved := u.edit(j.ID)
 	moved.Priority, moved.Version = anchor.Priority, c.ID
 	switch {
 	case s.full():
-		if refusal := makeRoom(w, c, anchor); refusal != nil {
+		if refusal := openGap(u, c, anchor); refusal != nil {
 			return nil, refusal
 		}
 	case !s.stays:
 		moved.Position = s.position()
 	}
-	w.stir(moved.ConcurrencyKey)
-	w.log(c, rota.AuditJobModified, j.ID, string(rota.VerbMove))
-	return &rota.Moved{Job: public(moved)}, nil
+	u.markKeyChanged(moved.ConcurrencyKey)
+	u.auditJob(c, rota.AuditJobModified, j.ID, string(rota.VerbMove))
+	return &rota.Moved{Job: withoutToken(moved)}, nil
 }
 
-// spot is the place a job moves to: between two neighbours, either of which
+// target is the place a job moves to: between two neighbours, either of which
 // may be missing.
-type spot struct {
+type target struct {
 	stays         bool // it is there already
 	before, after *rota.Job
 }
 
 type pager func(OrderPage) ([]rota.ID, bool)
 
-// spotOf finds the spot; false if it takes rows that are not loaded yet.
-func spotOf(w *UnitOfWork, c *rota.Move, j, anchor *rota.Job, page pager) (spot, bool) {
-	question := OrderPage{Priority: anchor.Priority, Limit: 1}
+// targetOf finds the spot; false if it takes rows that are not loaded yet.
+func targetOf(u *UnitOfWork, c *rota.Move, j, anchor *rota.Job, page pager) (target, bool) {
+	query := OrderPage{Priority: anchor.Priority, Limit: 1}
 	if c.Place == rota.PlaceBefore || c.Place == rota.PlaceAfter {
-		question.From = anchor.ID
+		query.From = anchor.ID
 	}
-	question.Back = c.Place == rota.PlaceBefore || c.Place == rota.PlaceBottom
-	ids, known := page(question)
+	query.Back = c.Place == rota.PlaceBefore || c.Place == rota.PlaceBottom
+	ids, known := page(query)
 	if !known {
-		return spot{}, false
+		return target{}, false
 	}
-	var neighbour *rota.Job
+	var adjacent *rota.Job
 	if len(ids) > 0 {
-		neighbour = w.job(ids[0])
+		adjacent = u.job(ids[0])
 	}
-	if neighbour != nil && neighbour.ID == j.ID {
-		return spot{stays: true}, true
+	if adjacent != nil && adjacent.ID == j.ID {
+		return target{stays: true}, true
 	}
 	switch c.Place {
 	case rota.PlaceTop:
-		return spot{after: neighbour}, true
+		return target{after: adjacent}, true
 	case rota.PlaceBottom:
-		return spot{before: neighbour}, true
+		return target{before: adjacent}, true
 	case rota.PlaceBefore:
-		return spot{before: neighbour, after: anchor}, true
+		return target{before: adjacent, after: anchor}, true
 	}
-	return spot{before: anchor, after: neighbour}, true
+	return target{before: anchor, after: adjacent}, true
 }
 
 // full says that there is no number left between the neighbours.
-func (s spot) full() bool {
+func (s target) full() bool {
 	return !s.stays && s.before != nil && s.after != nil && s.after.Position-s.before.Position < 2
 }
 
-func (s spot) position() int64 {
+func (s target) position() int64 {
 	switch {
 	case s.before == nil:
 		return s.after.Position - rota.PositionGap
@@ -112,7 +112,7 @@ func (s spot) position() int64 {
 }
 
 // page is what was loaded of a page of the order.
-func (w *UnitOfWork) page(p OrderPage) ([]rota.ID, bool) {
-	ids, known := w.pages[p]
+func (u *UnitOfWork) page(p OrderPage) ([]rota.ID, bool) {
+	ids, known := u.pages[p]
 	return ids, known
 }

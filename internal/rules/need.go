@@ -10,9 +10,9 @@ import (
 // Need is what a step wants to look at and does not know yet. Its methods
 // answer from the world and note down what the world lacks.
 type Need struct {
-	unit  *UnitOfWork
-	told  func() error // tells the world the time; nil: it knows it
-	whole bool         // leases are asked for whole, since more may be decided about them
+	unit       *UnitOfWork
+	setTime    func() error // tells the world the time; nil: it knows it
+	fullLeases bool         // leases are asked for whole, since more may be decided about them
 
 	Leases     []rota.ID // a job and its run, by id, as far as it takes to beat for it or end it
 	SkipLocked bool      // those of them that others have locked are passed over, by PutBusy
@@ -84,7 +84,7 @@ type Heads struct {
 
 // Unlimited says that no type has less room than is asked for.
 func (h *Heads) Unlimited() bool {
-	return h.Shared >= h.Limit && !slices.ContainsFunc(h.Capacity, func(room int) bool { return room < h.Limit })
+	return h.Shared >= h.Limit && !slices.ContainsFunc(h.Capacity, func(capacity int) bool { return capacity < h.Limit })
 }
 
 // Due asks for delayed jobs whose time has come, in run_at order.
@@ -123,16 +123,16 @@ type OrderPage struct {
 // Pass, is a question.
 func (n *Need) empty() bool {
 	return len(n.Leases)+len(n.FullJobs)+len(n.NewJobs)+len(n.Retries)+len(n.Chains)+len(n.Keys)+len(n.Plans)+len(n.Tails)+len(n.Audits)+len(n.Order) == 0 &&
-		n.ClaimedBefore == nil && n.Heads == nil && n.Due == nil && n.Stale == nil && n.Unsettled == nil && n.alone()
+		n.ClaimedBefore == nil && n.Heads == nil && n.Due == nil && n.Stale == nil && n.Unsettled == nil && n.emptyRelations()
 }
 
-// bounded says that nothing is missing of what bounds a claim.
-func (n *Need) bounded() bool {
+// limitsKnown says that nothing is missing of what bounds a claim.
+func (n *Need) limitsKnown() bool {
 	return !n.Throttle && !n.Active && len(n.Types)+len(n.Open)+len(n.Buckets)+len(n.Reservations) == 0
 }
 
-// alone says whether nothing is missing of what jobs have to do with others.
-func (n *Need) alone() bool {
+// emptyRelations says whether nothing is missing of what jobs have to do with others.
+func (n *Need) emptyRelations() bool {
 	return !n.Throttle && !n.Webhooks && !n.Active &&
 		len(n.Types)+len(n.Templates)+len(n.Schedules)+len(n.Groups)+len(n.Reservations)+len(n.Requests)+len(n.Buckets)+
 			len(n.JobsOf)+len(n.Planned)+len(n.Members)+len(n.Blocked)+len(n.OverlapWaiting)+len(n.Latest)+len(n.Dependents)+len(n.Reach)+
@@ -142,7 +142,7 @@ func (n *Need) alone() bool {
 // lease returns what a lease is about, or nil if it is absent or not loaded
 // yet.
 func (n *Need) lease(id rota.ID) *rota.Job {
-	if n.whole {
+	if n.fullLeases {
 		return n.job(id)
 	}
 	r, known := n.unit.jobs[id]
@@ -154,12 +154,12 @@ func (n *Need) lease(id rota.ID) *rota.Job {
 	return r.is
 }
 
-// tell has the world know the time.
-func (n *Need) tell() error {
-	if n.told == nil {
+// updateTime has the world know the time.
+func (n *Need) updateTime() error {
+	if n.setTime == nil {
 		return nil
 	}
-	return n.told()
+	return n.setTime()
 }
 
 // job returns a job with all there is to it, or nil if it is absent or not
@@ -175,8 +175,8 @@ func (n *Need) jobInto(asked *[]rota.ID, id rota.ID) *rota.Job {
 		r = n.unit.newRow()
 		n.unit.jobs[id] = r
 	}
-	if !known || (r.is != nil && r.is.Params == nil && !r.asked) {
-		r.asked = true
+	if !known || (r.is != nil && r.is.Params == nil && !r.queried) {
+		r.queried = true
 		*asked = append(*asked, id)
 		return nil
 	}
@@ -207,7 +207,7 @@ func (n *Need) retry(of rota.ID) rota.ID {
 	return id
 }
 
-func (n *Need) key(k Key) *KeyRecord { return n.unit.keys.ask(&n.Keys, k) }
+func (n *Need) key(k Key) *KeyRecord { return n.unit.keys.lookup(&n.Keys, k) }
 
 func (n *Need) plan(p Plan) rota.ID {
 	id, known := n.unit.plans[p]
@@ -220,16 +220,16 @@ func (n *Need) plan(p Plan) rota.ID {
 
 func (n *Need) tail(priority int) {
 	if _, known := n.unit.tails[priority]; !known {
-		n.unit.tails[priority] = n.unit.standing(priority)
+		n.unit.tails[priority] = n.unit.ownTail(priority)
 		n.Tails = append(n.Tails, priority)
 	}
 }
 
-// wrote asks whether a command has written about a job before.
-func (n *Need) wrote(c rota.Command, job rota.ID) {
+// audited asks whether a command has written about a job before.
+func (n *Need) audited(c rota.Command, job rota.ID) {
 	id := rota.AuditID(c.Head().ID, c.Verb(), job)
-	if _, known := n.unit.audits[id]; !known {
-		n.unit.audits[id] = false
+	if _, known := n.unit.auditIDs[id]; !known {
+		n.unit.auditIDs[id] = false
 		n.Audits = append(n.Audits, id)
 	}
 }
@@ -244,35 +244,35 @@ func (n *Need) page(p OrderPage) ([]rota.ID, bool) {
 	return ids, known
 }
 
-func (n *Need) taken(t ClaimedBefore) ([]rota.ID, bool) {
-	if !n.unit.taken.asked {
+func (n *Need) claimedBefore(t ClaimedBefore) ([]rota.ID, bool) {
+	if !n.unit.claimedBefore.queried {
 		n.unit.claims = append(n.unit.claims, t.Command)
 	}
-	return ask(&n.unit.taken, &n.ClaimedBefore, t)
+	return queryOnce(&n.unit.claimedBefore, &n.ClaimedBefore, t)
 }
 
 func (n *Need) heads(h Heads) ([]rota.ID, bool) {
-	return ask(&n.unit.heads, &n.Heads, h)
+	return queryOnce(&n.unit.heads, &n.Heads, h)
 }
 
 func (n *Need) due(d Due) ([]rota.ID, bool) {
-	return ask(&n.unit.due, &n.Due, d)
+	return queryOnce(&n.unit.due, &n.Due, d)
 }
 
 func (n *Need) stale(s Stale) ([]rota.ID, bool) {
-	return ask(&n.unit.stale, &n.Stale, s)
+	return queryOnce(&n.unit.stale, &n.Stale, s)
 }
 
-func (n *Need) left(l Unsettled) ([]rota.ID, bool) {
-	return ask(&n.unit.left, &n.Unsettled, l)
+func (n *Need) unsettled(l Unsettled) ([]rota.ID, bool) {
+	return queryOnce(&n.unit.unsettled, &n.Unsettled, l)
 }
 
-// ask puts a question to one of the orders, once.
-func ask[Q any](f *finding, slot **Q, question Q) ([]rota.ID, bool) {
-	if f.asked {
+// queryOnce puts a question to one of the orders, once.
+func queryOnce[Q any](f *orderResult, slot **Q, query Q) ([]rota.ID, bool) {
+	if f.queried {
 		return f.ids, true
 	}
-	f.asked = true
-	*slot = &question
+	f.queried = true
+	*slot = &query
 	return nil, false
 }

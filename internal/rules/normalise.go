@@ -15,11 +15,11 @@ func normalPage(c *rota.Normalise) OrderPage {
 
 // decideNormalise renumbers a page of one priority, between the position of
 // the job before the page and that of the job after it.
-func decideNormalise(w *UnitOfWork, c *rota.Normalise) (rota.Reply, *rota.Error) {
-	r := room{open: true}
+func decideNormalise(u *UnitOfWork, c *rota.Normalise) (rota.Reply, *rota.Error) {
+	r := gap{open: true}
 	if !c.After.IsZero() {
-		after := w.job(c.After)
-		if after == nil || !standsAt(after, c.Priority) {
+		after := u.job(c.After)
+		if after == nil || !isQueuedAt(after, c.Priority) {
 			return nil, &rota.Error{
 				Code: rota.Conflict, Field: "after", Reason: "job " + c.After.String() + " is not queued at this priority any more",
 				Hint: "begin again without after",
@@ -27,19 +27,19 @@ func decideNormalise(w *UnitOfWork, c *rota.Normalise) (rota.Reply, *rota.Error)
 		}
 		r.low = after.Position
 	}
-	all, _ := w.page(normalPage(c))
+	all, _ := u.page(normalPage(c))
 	ids, more := firstOf(all, rota.OrderMax)
 	reply := &rota.Normalised{More: more}
 	if len(ids) == 0 {
 		return reply, nil
 	}
-	r.ids = movable(w, ids)
+	r.ids = movable(u, ids)
 	if more {
-		r.open, r.high = false, w.job(all[rota.OrderMax]).Position
+		r.open, r.high = false, u.job(all[rota.OrderMax]).Position
 	}
 	reply.Last = ids[len(ids)-1]
-	if step := r.step(); step >= 1 {
-		reply.Count = renumber(w, r.ids, r.low, step)
+	if step := r.interval(); step >= 1 {
+		reply.Count = renumber(u, r.ids, r.low, step)
 	}
 	return reply, nil
 }

@@ -10,16 +10,16 @@ func needNote(n *Need, c *rota.Note) {
 
 // decideNote writes down what a run has to show. After its end only artifacts
 // may be added, and nothing by a holder whose lease was taken away.
-func decideNote(w *UnitOfWork, c *rota.Note) (rota.Reply, *rota.Error) {
+func decideNote(u *UnitOfWork, c *rota.Note) (rota.Reply, *rota.Error) {
 	answers := make([]rota.LeaseAnswer, len(c.Items))
 	for i := range c.Items {
 		item := &c.Items[i]
-		j := leased(w, &item.LeaseRef)
-		if j == nil || takenAway(j.Run) {
+		j := leased(u, &item.LeaseRef)
+		if j == nil || leaseExpired(j.Run) {
 			answers[i] = leaseLost(&item.LeaseRef)
 			continue
 		}
-		run := w.edit(j.ID).Run
+		run := u.edit(j.ID).Run
 		addArtifacts(run, item.Artifacts)
 		if run.Open() {
 			noteOpen(run, item)

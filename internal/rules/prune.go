@@ -11,8 +11,8 @@ func needPrune(n *Need, c *rota.Prune) {
 	for _, id := range c.Executions {
 		needPruneOne(n, id)
 	}
-	n.bygone(bygoneOf(n.unit))
-	n.lapsed(lapsedOf(n.unit, rota.PruneMax))
+	n.expiredReservations(expiredReservationsQuery(n.unit))
+	n.expiredRequests(expiredRequestsQuery(n.unit, rota.PruneMax))
 }
 
 // needPruneOne asks for an execution, and for what only it may hold.
@@ -34,67 +34,67 @@ func needPruneOne(n *Need, execution rota.ID) {
 	}
 }
 
-func bygoneOf(w *UnitOfWork) ExpiredReservations {
-	return ExpiredReservations{Before: w.Now.Add(-rota.ReservationKeep).UnixMicro(), Limit: rota.PruneMax}
+func expiredReservationsQuery(u *UnitOfWork) ExpiredReservations {
+	return ExpiredReservations{Before: u.Now.Add(-rota.ReservationKeep).UnixMicro(), Limit: rota.PruneMax}
 }
 
 // decidePrune removes whole executions that have ended, and what only they held.
 // What tries another anew is kept as long as that: a dead letter that has been
 // seen to must not come back.
-func decidePrune(w *UnitOfWork, c *rota.Prune) (rota.Reply, *rota.Error) {
+func decidePrune(u *UnitOfWork, c *rota.Prune) (rota.Reply, *rota.Error) {
 	reply := &rota.Pruned{}
 	for _, id := range c.Executions {
-		first := w.job(id)
+		first := u.job(id)
 		if first == nil {
 			continue
 		}
-		attempts := w.attempts.get(Attempts{Execution: id})
-		if !prunable(w, first, attempts, c.Before) {
+		attempts := u.attempts.get(Attempts{Execution: id})
+		if !prunable(u, first, attempts, c.Before) {
 			reply.Kept = append(reply.Kept, id)
 			continue
 		}
-		pruneOne(w, first, attempts)
+		pruneOne(u, first, attempts)
 		reply.Executions++
 		reply.Jobs += len(attempts)
 	}
-	for _, id := range w.bygone.get(bygoneOf(w)) {
-		w.reservations.set(w, id, nil)
+	for _, id := range u.expiredReservations.get(expiredReservationsQuery(u)) {
+		u.reservations.set(u, id, nil)
 	}
-	forgetLapsed(w, rota.PruneMax)
+	removeExpiredRequests(u, rota.PruneMax)
 	return reply, nil
 }
 
-func prunable(w *UnitOfWork, first *rota.Job, attempts []rota.ID, before time.Time) bool {
-	if first.Attempt != 1 || w.job(first.RedriveOf) != nil || len(attempts) == 0 {
+func prunable(u *UnitOfWork, first *rota.Job, attempts []rota.ID, before time.Time) bool {
+	if first.Attempt != 1 || u.job(first.RedriveOf) != nil || len(attempts) == 0 {
 		return false
 	}
-	tail := w.job(attempts[len(attempts)-1])
+	tail := u.job(attempts[len(attempts)-1])
 	return tail != nil && tail.Ended() && tail.Sequel != "" && tail.Sequel != rota.SequelRetry &&
 		(before.IsZero() || tail.FinishedAt.Before(micros(before)))
 }
 
-func pruneOne(w *UnitOfWork, first *rota.Job, attempts []rota.ID) {
-	tail := w.job(attempts[len(attempts)-1])
-	if held := w.keys.get(Key{first.Type, first.UniqueKey}); first.UniqueKey != "" && held != nil && held.ExecutionID == first.ID {
-		w.keys.set(w, held.Key, nil)
+func pruneOne(u *UnitOfWork, first *rota.Job, attempts []rota.ID) {
+	tail := u.job(attempts[len(attempts)-1])
+	if held := u.keys.get(Key{first.Type, first.UniqueKey}); first.UniqueKey != "" && held != nil && held.ExecutionID == first.ID {
+		u.keys.set(u, held.Key, nil)
 	}
-	if g := w.groups.get(first.GroupID); !first.GroupID.IsZero() && g != nil {
-		forget(w, g, tail)
+	if g := u.groups.get(first.GroupID); !first.GroupID.IsZero() && g != nil {
+		countPruned(u, g, tail)
 	}
 	for _, id := range slices.Backward(attempts) {
-		w.remove(id)
+		u.remove(id)
 	}
 }
 
-// forget counts a member of a group that is no longer kept; a group without
+// countPruned counts a member of a group that is no longer kept; a group without
 // members goes with the last.
-func forget(w *UnitOfWork, g *rota.Group, tail *rota.Job) {
+func countPruned(u *UnitOfWork, g *rota.Group, tail *rota.Job) {
 	next := *g
 	next.Pruned.Count(tail)
 	if p := next.Pruned; p.Completed+p.Dead+p.Skipped+p.Cancelled < g.Size {
-		w.groups.set(w, g.ID, &next)
+		u.groups.set(u, g.ID, &next)
 		return
 	}
-	w.groups.set(w, g.ID, nil)
-	w.drop(Intent{Kind: IntentGroup, Name: g.ID.String()})
+	u.groups.set(u, g.ID, nil)
+	u.removeIntent(Intent{Kind: IntentGroup, Name: g.ID.String()})
 }

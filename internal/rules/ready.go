@@ -3,7 +3,7 @@ package rules
 import "github.com/rotajobs/rota"
 
 func needReady(n *Need, c *rota.Ready) {
-	due, _ := n.due(Due{Now: n.unit.Now, Limit: sweep(c.Limit) + 1})
+	due, _ := n.due(Due{Now: n.unit.Now, Limit: sweepLimit(c.Limit) + 1})
 	for _, id := range due {
 		j := n.unit.job(id)
 		n.tail(j.Priority)
@@ -13,16 +13,16 @@ func needReady(n *Need, c *rota.Ready) {
 
 // decideReady gives due jobs a place at the end of the order: those who have
 // waited in line are not overtaken by those who asked to come later.
-func decideReady(w *UnitOfWork, c *rota.Ready) (rota.Reply, *rota.Error) {
-	due, more := firstOf(w.due.ids, sweep(c.Limit))
+func decideReady(u *UnitOfWork, c *rota.Ready) (rota.Reply, *rota.Error) {
+	due, more := firstOf(u.due.ids, sweepLimit(c.Limit))
 	for _, id := range due {
-		w.edit(id).Position = endOf(w, w.job(id))
-		free(w, id, rota.HoldDelay)
+		u.edit(id).Position = endPosition(u, u.job(id))
+		releaseHold(u, id, rota.HoldDelay)
 	}
 	return &rota.Readied{Count: len(due), More: more}, nil
 }
 
-func sweep(limit int) int {
+func sweepLimit(limit int) int {
 	if limit == 0 {
 		return rota.SweepMax
 	}

@@ -8,7 +8,7 @@ func needRedrive(n *Need, c *rota.Redrive) {
 	if tail == nil {
 		return
 	}
-	n.wrote(c, tail.ID)
+	n.audited(c, tail.ID)
 	if id, _ := n.redriven(Redriven{Execution: tail.ExecutionID}); !id.IsZero() {
 		n.tailOfChain(id)
 	}
@@ -24,18 +24,18 @@ func needRedrive(n *Need, c *rota.Redrive) {
 
 // decideRedrive tries an execution anew that did not complete: as a fresh job,
 // since what has ended stays as it is.
-func decideRedrive(w *UnitOfWork, c *rota.Redrive) (rota.Reply, *rota.Error) {
-	if own := w.job(c.NewJobID()); own != nil {
-		return &rota.Redriven{Job: public(own)}, nil
+func decideRedrive(u *UnitOfWork, c *rota.Redrive) (rota.Reply, *rota.Error) {
+	if own := u.job(c.NewJobID()); own != nil {
+		return &rota.Redriven{Job: withoutToken(own)}, nil
 	}
-	tail := w.job(w.tailOfChain(c.JobID))
-	if tail == nil || hidden(w, tail) {
+	tail := u.job(u.tailOfChain(c.JobID))
+	if tail == nil || hidden(u, tail) {
 		return nil, noJob("job_id", c.JobID)
 	}
-	if w.wrote(c, tail.ID) {
+	if u.audited(c, tail.ID) {
 		return nil, noJob("job_id", c.NewJobID()) // it was made, and has been pruned since
 	}
-	if refusal := mayRedrive(w, tail); refusal != nil {
+	if refusal := mayRedrive(u, tail); refusal != nil {
 		return nil, refusal
 	}
 	j := &rota.Job{
@@ -43,29 +43,29 @@ func decideRedrive(w *UnitOfWork, c *rota.Redrive) (rota.Reply, *rota.Error) {
 		Status: rota.StatusQueued, Priority: tail.Priority, Attempt: 1, Policy: tail.Policy,
 		ScopeKind: tail.ScopeKind, ScopeID: tail.ScopeID, UniqueKey: tail.UniqueKey, UniqueFor: tail.UniqueFor,
 		Template: tail.Template, Schedule: tail.Schedule, ConcurrencyKey: tail.ConcurrencyKey, CountsAt: tail.CountsAt,
-		RedriveOf: tail.ExecutionID, Trace: tail.Trace, CreatedBy: c.Actor, CreatedAt: w.Now,
+		RedriveOf: tail.ExecutionID, Trace: tail.Trace, CreatedBy: c.Actor, CreatedAt: u.Now,
 	}
-	enter(w, j, behind(w, j))
-	w.insert(j)
-	holdKey(w, j)
-	w.log(c, rota.AuditJobRedriven, tail.ID, j.ID.String())
-	return &rota.Redriven{Job: public(j)}, nil
+	enterQueue(u, j, overlapHold(u, j))
+	u.insert(j)
+	holdKey(u, j)
+	u.auditJob(c, rota.AuditJobRedriven, tail.ID, j.ID.String())
+	return &rota.Redriven{Job: withoutToken(j)}, nil
 }
 
-// behind lets a job wait for what has not ended of its schedule, unless that may
+// overlapHold lets a job wait for what has not ended of its schedule, unless that may
 // overlap.
-func behind(w *UnitOfWork, j *rota.Job) rota.Hold {
-	s := w.schedules.get(j.Schedule)
+func overlapHold(u *UnitOfWork, j *rota.Job) rota.Hold {
+	s := u.schedules.get(j.Schedule)
 	if j.Schedule == "" || s == nil || s.Spec.Overlap == rota.OverlapAllow {
 		return 0
 	}
-	if waiting, others := w.liveOf(s.Name, scopeOf(j)); len(waiting)+len(others) > 0 {
+	if waiting, others := u.liveOf(s.Name, scopeOf(j)); len(waiting)+len(others) > 0 {
 		return rota.HoldOverlap
 	}
 	return 0
 }
 
-func mayRedrive(w *UnitOfWork, tail *rota.Job) *rota.Error {
+func mayRedrive(u *UnitOfWork, tail *rota.Job) *rota.Error {
 	conflict := func(reason, hint string) *rota.Error {
 		return &rota.Error{Code: rota.Conflict, Field: "job_id", Reason: reason, Hint: hint}
 	}
@@ -76,10 +76,10 @@ func mayRedrive(w *UnitOfWork, tail *rota.Job) *rota.Error {
 	case tail.Run != nil && tail.Run.Outcome == rota.OutcomeCompleted:
 		return conflict(name+" has completed", "to run it once more, enqueue it again")
 	}
-	if again := w.redriveOf(tail.ExecutionID); again != nil && !calledOff(again) {
+	if again := u.redriveOf(tail.ExecutionID); again != nil && !wasCancelled(again) {
 		return conflict(name+" was redriven already, as job "+again.ExecutionID.String(), "if that died, redrive that")
 	}
-	if holder := keyHolder(w, tail.Type, tail.UniqueKey); holder != nil && holder.ExecutionID != tail.ExecutionID {
+	if holder := keyHolder(u, tail.Type, tail.UniqueKey); holder != nil && holder.ExecutionID != tail.ExecutionID {
 		return conflict("its unique key is held by job "+holder.ID.String(), "wait until that has ended")
 	}
 	return nil
@@ -87,9 +87,9 @@ func mayRedrive(w *UnitOfWork, tail *rota.Job) *rota.Error {
 
 // redriveOf is the last attempt of what tries an execution anew; nil if nothing
 // does.
-func (w *UnitOfWork) redriveOf(execution rota.ID) *rota.Job {
-	best := w.job(w.redriven.get(Redriven{Execution: execution}))
-	for _, r := range w.touchedJobs {
+func (u *UnitOfWork) redriveOf(execution rota.ID) *rota.Job {
+	best := u.job(u.redriven.get(Redriven{Execution: execution}))
+	for _, r := range u.touchedJobs {
 		if r.is != nil && r.is.RedriveOf == execution && (best == nil || r.is.ID.Compare(best.ID) > 0) {
 			best = r.is
 		}
@@ -97,9 +97,9 @@ func (w *UnitOfWork) redriveOf(execution rota.ID) *rota.Job {
 	if best == nil {
 		return nil
 	}
-	return w.job(w.tailOfChain(best.ID))
+	return u.job(u.tailOfChain(best.ID))
 }
 
-func calledOff(j *rota.Job) bool {
+func wasCancelled(j *rota.Job) bool {
 	return j.Status == rota.StatusCancelled || j.Run != nil && j.Run.Outcome == rota.OutcomeCancelled
 }

@@ -12,66 +12,66 @@ func reservationSubject(id rota.ID) string { return "reservation " + id.String()
 func needReserve(n *Need, c *rota.Reserve) {
 	n.reserved(c.ReservationID())
 	n.active()
-	n.unit.activeBinds = true
+	n.unit.lockActive = true
 }
 
 // decideReserve keeps a node from dispatching. One reservation is active at a
 // time; one whose time is over gives way.
-func decideReserve(w *UnitOfWork, c *rota.Reserve) (rota.Reply, *rota.Error) {
-	if own := w.reservations.get(c.ReservationID()); own != nil {
+func decideReserve(u *UnitOfWork, c *rota.Reserve) (rota.Reply, *rota.Error) {
+	if own := u.reservations.get(c.ReservationID()); own != nil {
 		return &rota.Reserved{Reservation: own}, nil
 	}
-	if held := w.activeReservation(); held != nil {
-		if held.ExpiresAt.After(w.Now) {
+	if held := u.activeReservation(); held != nil {
+		if held.ExpiresAt.After(u.Now) {
 			return nil, &rota.Error{
 				Code: rota.Busy, Field: "node", Reason: "node " + held.Node + " is reserved for a direct run until " + stamp(held.ExpiresAt) + " at the latest",
 				Hint: "try again when it is released",
 			}
 		}
-		expireReservation(w, c, held)
+		expireReservation(u, c, held)
 	}
 	r := &rota.Reservation{
 		ID: c.ReservationID(), Node: c.Node, Incarnation: c.Incarnation, Status: rota.ReservationActive,
-		ReservedBy: c.Actor, ReservedAt: w.Now, ExpiresAt: micros(w.Now.Add(cmp.Or(c.For, rota.DefaultReservation))),
+		ReservedBy: c.Actor, ReservedAt: u.Now, ExpiresAt: micros(u.Now.Add(cmp.Or(c.For, rota.DefaultReservation))),
 	}
-	w.reservations.set(w, r.ID, r)
+	u.reservations.set(u, r.ID, r)
 	return &rota.Reserved{Reservation: r}, nil
 }
 
-func endReservation(w *UnitOfWork, r *rota.Reservation, status rota.ReservationStatus) *rota.Reservation {
+func endReservation(u *UnitOfWork, r *rota.Reservation, status rota.ReservationStatus) *rota.Reservation {
 	next := *r
-	next.Status, next.EndedAt = status, w.Now
-	w.reservations.set(w, r.ID, &next)
+	next.Status, next.EndedAt = status, u.Now
+	u.reservations.set(u, r.ID, &next)
 	return &next
 }
 
 // expireReservation gives up a reservation that nobody released.
-func expireReservation(w *UnitOfWork, c rota.Command, r *rota.Reservation) {
-	endReservation(w, r, rota.ReservationExpired)
-	w.noteOf(c, rota.AuditReservationExpired, reservationSubject(r.ID), "")
+func expireReservation(u *UnitOfWork, c rota.Command, r *rota.Reservation) {
+	endReservation(u, r, rota.ReservationExpired)
+	u.auditSideEffect(c, rota.AuditReservationExpired, reservationSubject(r.ID), "")
 }
 
-// keepReservation lets the active reservation last as long as the lease of its
+// extendForRun lets the active reservation last as long as the lease of its
 // direct run.
-func keepReservation(w *UnitOfWork, job rota.ID, until time.Time) {
-	if r := w.activeReservation(); r != nil && r.JobID == job {
-		lengthen(w, r, until)
+func extendForRun(u *UnitOfWork, job rota.ID, until time.Time) {
+	if r := u.activeReservation(); r != nil && r.JobID == job {
+		extendReservation(u, r, until)
 	}
 }
 
-// keepReserved lets a reservation last whose holder is heard of while its direct
+// extendUnused lets a reservation last whose holder is heard of while its direct
 // run has yet to start.
-func keepReserved(w *UnitOfWork, id rota.ID, until time.Time) {
-	if r := w.activeReservation(); r != nil && r.ID == id && r.JobID.IsZero() {
-		lengthen(w, r, until)
+func extendUnused(u *UnitOfWork, id rota.ID, until time.Time) {
+	if r := u.activeReservation(); r != nil && r.ID == id && r.JobID.IsZero() {
+		extendReservation(u, r, until)
 	}
 }
 
-func lengthen(w *UnitOfWork, r *rota.Reservation, until time.Time) {
+func extendReservation(u *UnitOfWork, r *rota.Reservation, until time.Time) {
 	if until.After(r.ExpiresAt) {
 		next := *r
 		next.ExpiresAt = until
-		w.reservations.set(w, r.ID, &next)
+		u.reservations.set(u, r.ID, &next)
 	}
 }
 
@@ -81,21 +81,21 @@ func needRelease(n *Need, c *rota.Release) {
 	}
 }
 
-func decideRelease(w *UnitOfWork, c *rota.Release) (rota.Reply, *rota.Error) {
-	r := w.reservations.get(c.ReservationID)
+func decideRelease(u *UnitOfWork, c *rota.Release) (rota.Reply, *rota.Error) {
+	r := u.reservations.get(c.ReservationID)
 	switch {
 	case r == nil:
 		return nil, noReservation(c.ReservationID)
 	case r.Status != rota.ReservationActive:
 		return &rota.Released{Reservation: r}, nil
 	}
-	if j := w.job(r.JobID); j != nil && j.Run != nil && j.Run.Open() {
+	if j := u.job(r.JobID); j != nil && j.Run != nil && j.Run.Open() {
 		return nil, &rota.Error{
 			Code: rota.Conflict, Field: "reservation_id", Reason: "its direct run, job " + j.ID.String() + ", has not ended",
 			Hint: "cancel the job: its end releases the reservation",
 		}
 	}
-	return &rota.Released{Reservation: endReservation(w, r, rota.ReservationReleased)}, nil
+	return &rota.Released{Reservation: endReservation(u, r, rota.ReservationReleased)}, nil
 }
 
 func noReservation(id rota.ID) *rota.Error {

@@ -46,17 +46,17 @@ func definitionName(nj *rota.NewJob, typ string) string {
 	return typ
 }
 
-func priorityOf(w *UnitOfWork, nj *rota.NewJob) int {
+func priorityOf(u *UnitOfWork, nj *rota.NewJob) int {
 	if nj.Priority == nil && nj.Template != "" {
-		if t := w.templates.get(nj.Template); t != nil {
+		if t := u.templates.get(nj.Template); t != nil {
 			return or(t.Spec.Priority, rota.DefaultPriority)
 		}
 	}
 	return or(nj.Priority, rota.DefaultPriority)
 }
 
-func typeOf(w *UnitOfWork, nj *rota.NewJob) string {
-	if t := w.templates.get(nj.Template); nj.Template != "" && t != nil {
+func typeOf(u *UnitOfWork, nj *rota.NewJob) string {
+	if t := u.templates.get(nj.Template); nj.Template != "" && t != nil {
 		return t.Spec.Type
 	}
 	return nj.Type
@@ -64,9 +64,9 @@ func typeOf(w *UnitOfWork, nj *rota.NewJob) string {
 
 // mayUse refuses a job whose template is not there, is archived, or is of
 // another type, and one that would take a schedule's plan time.
-func mayUse(w *UnitOfWork, nj *rota.NewJob) *rota.Error {
+func mayUse(u *UnitOfWork, nj *rota.NewJob) *rota.Error {
 	if nj.Template != "" {
-		t := w.templates.get(nj.Template)
+		t := u.templates.get(nj.Template)
 		if refusal := usable(t, "template", nj.Template); refusal != nil {
 			return refusal
 		}
@@ -80,7 +80,7 @@ func mayUse(w *UnitOfWork, nj *rota.NewJob) *rota.Error {
 	if nj.PlanTime.IsZero() {
 		return nil
 	}
-	if s := w.schedules.get(definitionName(nj, typeOf(w, nj))); s != nil {
+	if s := u.schedules.get(definitionName(nj, typeOf(u, nj))); s != nil {
 		return &rota.Error{
 			Code: rota.Conflict, Field: "plan_time", Reason: "the plan times of " + s.Name + " belong to the schedule of that name",
 			Hint: "give the job another name, or trigger or backfill the schedule",
@@ -105,15 +105,15 @@ func usable(t *rota.Template, field, name string) *rota.Error {
 }
 
 // newJob is a job as it is asked for, before it enters the queue.
-func newJob(w *UnitOfWork, actor string, nj *rota.NewJob, id rota.ID) *rota.Job {
+func newJob(u *UnitOfWork, actor string, nj *rota.NewJob, id rota.ID) *rota.Job {
 	j := &rota.Job{
-		ID: id, ExecutionID: id, Type: typeOf(w, nj), Name: nj.Name, Template: nj.Template,
-		Status: rota.StatusQueued, Priority: priorityOf(w, nj), Attempt: 1,
+		ID: id, ExecutionID: id, Type: typeOf(u, nj), Name: nj.Name, Template: nj.Template,
+		Status: rota.StatusQueued, Priority: priorityOf(u, nj), Attempt: 1,
 		PlanTime: micros(nj.PlanTime), RunAt: micros(nj.RunAt), UniqueKey: nj.UniqueKey, UniqueFor: nj.UniqueFor.Truncate(time.Microsecond),
-		Trace: nj.Trace, CreatedBy: actor, CreatedAt: w.Now,
+		Trace: nj.Trace, CreatedBy: actor, CreatedAt: u.Now,
 	}
 	patch := nj.Patch()
-	if t := w.templates.get(nj.Template); nj.Template != "" && t != nil {
+	if t := u.templates.get(nj.Template); nj.Template != "" && t != nil {
 		j.Params = rota.MergeParams(t.Spec.Params, nj.Params)
 		if j.Name == "" {
 			j.Name = t.Name
@@ -127,20 +127,20 @@ func newJob(w *UnitOfWork, actor string, nj *rota.NewJob, id rota.ID) *rota.Job 
 		j.Params = json.RawMessage("{}")
 	}
 	j.ConcurrencyKey = or(nj.ConcurrencyKey, j.ConcurrencyKey)
-	j.Policy = policyOf(w, j.Type, patch)
+	j.Policy = policyOf(u, j.Type, patch)
 	if nj.ScopeKind != rota.GlobalScopeKind || nj.ScopeID != rota.GlobalScopeID {
 		j.ScopeKind, j.ScopeID = nj.ScopeKind, nj.ScopeID
 	}
 	if nj.Delay > 0 {
-		j.RunAt = micros(w.Now.Add(nj.Delay))
+		j.RunAt = micros(u.Now.Add(nj.Delay))
 	}
 	return j
 }
 
 // policyOf fills what a patch leaves open from the type, and at last from the
 // defaults.
-func policyOf(w *UnitOfWork, typ string, patch rota.PolicyPatch) rota.Policy {
-	if t := w.types.get(typ); t != nil {
+func policyOf(u *UnitOfWork, typ string, patch rota.PolicyPatch) rota.Policy {
+	if t := u.types.get(typ); t != nil {
 		patch = patch.Or(t.Spec.Policy)
 	}
 	return patch.Policy()
@@ -161,8 +161,8 @@ func micros(t time.Time) time.Time {
 	return t.UTC().Truncate(time.Microsecond)
 }
 
-// within puts a path in front of the field that a refusal names.
-func within(path string, refusal *rota.Error) *rota.Error {
+// prefixField puts a path in front of the field that a refusal names.
+func prefixField(path string, refusal *rota.Error) *rota.Error {
 	e := *refusal
 	e.Field = path
 	if refusal.Field != "" {

@@ -1,14 +1,14 @@
 package rules
 
-// shelf holds the rows of one kind that a world knows, by key. A row that is
+// rowSet holds the rows of one kind that a world knows, by key. A row that is
 // known and nil is absent. Rows are never changed in place: who decides sets
 // another.
-type shelf[K comparable, V any] struct {
-	rows    map[K]*kept[K, V]
-	touched []*kept[K, V]
+type rowSet[K comparable, V any] struct {
+	rows    map[K]*rowEntry[K, V]
+	touched []*rowEntry[K, V]
 }
 
-type kept[K comparable, V any] struct {
+type rowEntry[K comparable, V any] struct {
 	key     K
 	was, is *V // as the store has it, as it is decided
 	touched bool
@@ -22,15 +22,15 @@ type Change[K comparable, V any] struct {
 }
 
 // get returns a row to read, nil if it is absent.
-func (s *shelf[K, V]) get(key K) *V {
+func (s *rowSet[K, V]) get(key K) *V {
 	if r := s.rows[key]; r != nil {
 		return r.is
 	}
 	return nil
 }
 
-// ask returns a row, or notes down that it is wanted.
-func (s *shelf[K, V]) ask(wanted *[]K, key K) *V {
+// lookup returns a row, or notes down that it is wanted.
+func (s *rowSet[K, V]) lookup(wanted *[]K, key K) *V {
 	if r := s.rows[key]; r != nil {
 		return r.is
 	}
@@ -40,17 +40,17 @@ func (s *shelf[K, V]) ask(wanted *[]K, key K) *V {
 }
 
 // put brings in a row as the store has it. It gives way to what was decided.
-func (s *shelf[K, V]) put(key K, row *V) {
+func (s *rowSet[K, V]) put(key K, row *V) {
 	if r := s.row(key); !r.touched {
 		r.was, r.is = row, row
 	}
 }
 
 // set decides a row; nil removes it.
-func (s *shelf[K, V]) set(w *UnitOfWork, key K, row *V) {
+func (s *rowSet[K, V]) set(u *UnitOfWork, key K, row *V) {
 	r := s.row(key)
 	before := r.is
-	w.otherwise(func() { r.is = before })
+	u.onRollback(func() { r.is = before })
 	r.is = row
 	if !r.touched {
 		r.touched = true
@@ -58,19 +58,19 @@ func (s *shelf[K, V]) set(w *UnitOfWork, key K, row *V) {
 	}
 }
 
-func (s *shelf[K, V]) row(key K) *kept[K, V] {
+func (s *rowSet[K, V]) row(key K) *rowEntry[K, V] {
 	r := s.rows[key]
 	if r == nil {
 		if s.rows == nil {
-			s.rows = map[K]*kept[K, V]{}
+			s.rows = map[K]*rowEntry[K, V]{}
 		}
-		r = &kept[K, V]{key: key}
+		r = &rowEntry[K, V]{key: key}
 		s.rows[key] = r
 	}
 	return r
 }
 
-func (s *shelf[K, V]) changes() (changes []Change[K, V]) {
+func (s *rowSet[K, V]) changes() (changes []Change[K, V]) {
 	for _, r := range s.touched {
 		if r.is != r.was {
 			changes = append(changes, Change[K, V]{Key: r.key, Was: r.was, Is: r.is})
@@ -79,25 +79,25 @@ func (s *shelf[K, V]) changes() (changes []Change[K, V]) {
 	return changes
 }
 
-// book holds the answers to questions of one kind, each asked once.
-type book[Q comparable, A any] struct{ answers map[Q]A }
+// queryCache holds the answers to questions of one kind, each asked once.
+type queryCache[Q comparable, A any] struct{ answers map[Q]A }
 
-// ask returns an answer, or notes the question down; false if it was not asked
+// lookup returns an answer, or notes the question down; false if it was not asked
 // before.
-func (b *book[Q, A]) ask(wanted *[]Q, question Q) (A, bool) {
-	answer, known := b.answers[question]
+func (b *queryCache[Q, A]) lookup(wanted *[]Q, query Q) (A, bool) {
+	answer, known := b.answers[query]
 	if !known {
-		b.put(question, answer)
-		*wanted = append(*wanted, question)
+		b.put(query, answer)
+		*wanted = append(*wanted, query)
 	}
 	return answer, known
 }
 
-func (b *book[Q, A]) get(question Q) A { return b.answers[question] }
+func (b *queryCache[Q, A]) get(query Q) A { return b.answers[query] }
 
-func (b *book[Q, A]) put(question Q, answer A) {
+func (b *queryCache[Q, A]) put(query Q, answer A) {
 	if b.answers == nil {
 		b.answers = map[Q]A{}
 	}
-	b.answers[question] = answer
+	b.answers[query] = answer
 }

@@ -23,51 +23,51 @@ func needRetry(n *Need, j *rota.Job) {
 
 // settle decides what comes after a job whose run has ended: nothing, a
 // retry, or the dead letter; and what that means for others.
-func settle(w *UnitOfWork, c rota.Command, j *rota.Job, e ending) {
+func settle(u *UnitOfWork, c rota.Command, j *rota.Job, e retryOptions) {
 	run := j.Run
-	slotFree(w, j)
+	runEnded(u, j)
 	switch {
 	case !isFailure(run.Outcome, run.ErrorCode, run):
 		j.Sequel = rota.SequelNone
-		ended(w, c, j, true)
-	case !w.retries[j.ID].IsZero():
+		executionEnded(u, c, j, true)
+	case !u.retries[j.ID].IsZero():
 		j.Sequel = rota.SequelRetry
-	case e.permanent || j.Attempt >= j.Policy.MaxAttempts || groupEnding(w, j) || dropped(w, j):
+	case e.permanent || j.Attempt >= j.Policy.MaxAttempts || groupEnding(u, j) || dropped(u, j):
 		j.Sequel = rota.SequelDead
-		ended(w, c, j, true)
+		executionEnded(u, c, j, true)
 	default:
 		j.Sequel = rota.SequelRetry
-		retry(w, c.Head(), j, e)
+		createRetry(u, c.Head(), j, e)
 	}
 }
 
 // groupEnding says that the job's group was ended, so that nothing more of it
 // starts.
-func groupEnding(w *UnitOfWork, j *rota.Job) bool {
-	g := w.groups.get(j.GroupID)
+func groupEnding(u *UnitOfWork, j *rota.Job) bool {
+	g := u.groups.get(j.GroupID)
 	return !j.GroupID.IsZero() && g != nil && g.Ending != ""
 }
 
-// retry makes the next attempt: a new job, since a job runs once.
-func retry(w *UnitOfWork, c *rota.Meta, j *rota.Job, e ending) {
+// createRetry makes the next attempt: a new job, since a job runs once.
+func createRetry(u *UnitOfWork, c *rota.Meta, j *rota.Job, e retryOptions) {
 	next := &rota.Job{
 		ID: rota.RetryID(c.ID, j.ID), ExecutionID: j.ExecutionID, Type: j.Type, Name: j.Name, Params: j.Params,
 		Status: rota.StatusQueued, Priority: j.Priority, Attempt: j.Attempt + 1, RetryOf: j.ID, Policy: j.Policy,
 		ScopeKind: j.ScopeKind, ScopeID: j.ScopeID, PlanTime: j.PlanTime, UniqueKey: j.UniqueKey, UniqueFor: j.UniqueFor,
 		Template: j.Template, Schedule: j.Schedule, GroupID: j.GroupID, GroupPosition: j.GroupPosition,
 		ConcurrencyKey: j.ConcurrencyKey, CountsAt: j.CountsAt, Trace: j.Trace,
-		CreatedBy: j.CreatedBy, CreatedAt: w.Now,
+		CreatedBy: j.CreatedBy, CreatedAt: u.Now,
 	}
 	switch {
 	case !e.retryAt.IsZero():
 		next.RunAt = e.retryAt
 	case j.Run.ErrorCode == rota.CodeShutdown:
-		next.RunAt = w.Now
+		next.RunAt = u.Now
 	default:
-		next.RunAt = micros(w.Now.Add(retryDelay(j.Policy, j.Attempt, next.ID)))
+		next.RunAt = micros(u.Now.Add(retryDelay(j.Policy, j.Attempt, next.ID)))
 	}
-	enter(w, next, 0)
-	w.insert(next)
+	enterQueue(u, next, 0)
+	u.insert(next)
 }
 
 // retryDelay is backoff × 2^(retries so far), capped, less a fraction of it

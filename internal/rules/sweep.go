@@ -6,7 +6,7 @@ import "github.com/rotajobs/rota"
 const intentsMax = 100
 
 func needSweep(n *Need, c *rota.Sweep) {
-	limit := sweep(c.Limit) + 1
+	limit := sweepLimit(c.Limit) + 1
 	intents, _ := n.intents(Intents{Limit: intentsMax + 1})
 	for _, i := range intents {
 		switch i.Kind {
@@ -14,7 +14,7 @@ func needSweep(n *Need, c *rota.Sweep) {
 			needSweepGroup(n, i, limit)
 		case IntentKey:
 			if n.throttle(); !n.Throttle {
-				n.unit.lanes.ask(&n.KeyQueues, laneToSweep(n.unit, i.Name, limit))
+				n.unit.keyQueues.lookup(&n.KeyQueues, keyQueueToSweep(n.unit, i.Name, limit))
 			}
 		case IntentTemplate:
 			n.template(i.Name)
@@ -25,11 +25,11 @@ func needSweep(n *Need, c *rota.Sweep) {
 	}
 }
 
-// laneToSweep asks for as much of a lane as a Sweep may change.
-func laneToSweep(w *UnitOfWork, key string, limit int) KeyQueue {
-	lane := laneOf(w, key)
-	lane.Limit = max(lane.Limit, limit)
-	return lane
+// keyQueueToSweep asks for as much of a lane as a Sweep may change.
+func keyQueueToSweep(u *UnitOfWork, key string, limit int) KeyQueue {
+	queue := keyQueueQuery(u, key)
+	queue.Limit = max(queue.Limit, limit)
+	return queue
 }
 
 func needSweepGroup(n *Need, i Intent, limit int) {
@@ -41,71 +41,71 @@ func needSweepGroup(n *Need, i Intent, limit int) {
 	switch {
 	case g == nil:
 	case g.Ending != "":
-		needDoom(n, doomedMembers(g, limit))
+		needEndMembers(n, membersToEnd(g, limit))
 	default:
-		needDoom(n, nextMembers(id))
+		needEndMembers(n, nextMembers(id))
 	}
 }
 
 // decideSweep carries out intents one after the other until it has touched as
 // many rows as it may.
-func decideSweep(w *UnitOfWork, c *rota.Sweep) (rota.Reply, *rota.Error) {
-	intents := w.standingBy.get(Intents{Limit: intentsMax + 1})
+func decideSweep(u *UnitOfWork, c *rota.Sweep) (rota.Reply, *rota.Error) {
+	intents := u.pendingIntents.get(Intents{Limit: intentsMax + 1})
 	reply := &rota.Swept{More: len(intents) > intentsMax}
-	most := sweep(c.Limit)
+	most := sweepLimit(c.Limit)
 	for _, i := range intents[:min(len(intents), intentsMax)] {
 		if reply.Count >= most {
 			reply.More = true
 			break
 		}
-		touched, done := carryOut(w, c, i, most-reply.Count, most+1)
+		touched, done := executeIntent(u, c, i, most-reply.Count, most+1)
 		reply.Count += touched
 		if !done {
 			reply.More = true
 			continue
 		}
-		w.intents.set(w, i, nil)
+		u.intents.set(u, i, nil)
 	}
 	return reply, nil
 }
 
-// carryOut does what one intent asks for, for at most so many rows. Asked is the
+// executeIntent does what one intent asks for, for at most so many rows. Asked is the
 // limit with which its rows were looked for.
-func carryOut(w *UnitOfWork, c *rota.Sweep, i Intent, most, asked int) (touched int, done bool) {
+func executeIntent(u *UnitOfWork, c *rota.Sweep, i Intent, most, asked int) (touched int, done bool) {
 	switch i.Kind {
 	case IntentGroup:
-		return sweepGroup(w, c, i, most, asked)
+		return sweepGroup(u, c, i, most, asked)
 	case IntentKey:
-		return balance(w, laneToSweep(w, i.Name, asked), most)
+		return balance(u, keyQueueToSweep(u, i.Name, asked), most)
 	case IntentDrop:
-		return sweepDrop(w, c, i.Name, most, asked)
+		return sweepDrop(u, c, i.Name, most, asked)
 	}
-	if t := w.templates.get(i.Name); t == nil || t.State != rota.TemplateArchived {
+	if t := u.templates.get(i.Name); t == nil || t.State != rota.TemplateArchived {
 		return 0, true
 	}
-	users := w.usersOf(i.Name, asked)
+	users := u.usersOf(i.Name, asked)
 	for _, s := range users[:min(len(users), most)] {
-		disable(w, c, s, "template "+i.Name+" is archived")
+		disable(u, c, s, "template "+i.Name+" is archived")
 	}
 	return min(len(users), most), len(users) <= most
 }
 
-func sweepGroup(w *UnitOfWork, c *rota.Sweep, i Intent, most, asked int) (touched int, done bool) {
+func sweepGroup(u *UnitOfWork, c *rota.Sweep, i Intent, most, asked int) (touched int, done bool) {
 	id, err := rota.ParseID(i.Name)
 	if err != nil {
 		return 0, true
 	}
-	g := w.groups.get(id)
+	g := u.groups.get(id)
 	switch {
 	case g == nil:
 		return 0, true
 	case g.Ending == "":
-		nextTurn(w, g)
+		releaseNextMember(u, g)
 		return 0, true
 	}
-	members := w.membersOf(doomedMembers(g, asked))
+	members := u.membersOf(membersToEnd(g, asked))
 	for _, j := range members[:min(len(members), most)] {
-		doom(w, c, g, j.ID)
+		endMember(u, c, g, j.ID)
 	}
 	return min(len(members), most), len(members) <= most
 }

@@ -9,22 +9,22 @@ import (
 func templateSubject(name string) string { return "template " + name }
 
 func needPutTemplate(n *Need, c *rota.PutTemplate) {
-	n.wroteOf(c, templateSubject(c.Name))
+	n.auditedSubject(c, templateSubject(c.Name))
 	n.template(c.Name)
 	if c.OnlySchedule != "" {
-		n.using(usersBeside(c.Name))
+		n.using(otherUsersQuery(c.Name))
 	}
 }
 
-// usersBeside asks for schedules of a template, enough to find another than one
+// otherUsersQuery asks for schedules of a template, enough to find another than one
 // among them, whatever became of some in the same step.
-func usersBeside(template string) Using {
+func otherUsersQuery(template string) Using {
 	return Using{Template: template, Disabled: true, Limit: rota.DependsMax}
 }
 
-func decidePutTemplate(w *UnitOfWork, c *rota.PutTemplate) (rota.Reply, *rota.Error) {
-	t := w.templates.get(c.Name)
-	if w.wroteOf(c, templateSubject(c.Name)) {
+func decidePutTemplate(u *UnitOfWork, c *rota.PutTemplate) (rota.Reply, *rota.Error) {
+	t := u.templates.get(c.Name)
+	if u.auditedSubject(c, templateSubject(c.Name)) {
 		return &rota.TemplatePut{Template: t}, nil
 	}
 	version := rota.ID{}
@@ -34,25 +34,25 @@ func decidePutTemplate(w *UnitOfWork, c *rota.PutTemplate) (rota.Reply, *rota.Er
 	if refusal := mayPut(c.Mode, "template", c.Name, t != nil, version, c.Version); refusal != nil {
 		return nil, refusal
 	}
-	next := &rota.Template{Name: c.Name, State: rota.TemplateActive, CreatedBy: c.Actor, CreatedAt: w.Now}
+	next := &rota.Template{Name: c.Name, State: rota.TemplateActive, CreatedBy: c.Actor, CreatedAt: u.Now}
 	act := rota.AuditTemplateCreated
 	if t != nil {
 		if t.Spec.Equal(c.Spec) {
 			return &rota.TemplatePut{Template: t}, nil
 		}
-		if other := otherUser(w, usersBeside(c.Name), c.OnlySchedule); c.OnlySchedule != "" && other != "" {
-			return nil, notSole(c.Name, other)
+		if other := otherUser(u, otherUsersQuery(c.Name), c.OnlySchedule); c.OnlySchedule != "" && other != "" {
+			return nil, templateShared(c.Name, other)
 		}
 		*next, act = *t, rota.AuditTemplateModified
 	}
-	next.Spec, next.Version, next.UpdatedAt = c.Spec.Canonical(), c.ID, w.Now
-	w.templates.set(w, c.Name, next)
-	w.logOf(c, act, templateSubject(c.Name), "")
+	next.Spec, next.Version, next.UpdatedAt = c.Spec.Canonical(), c.ID, u.Now
+	u.templates.set(u, c.Name, next)
+	u.auditSubject(c, act, templateSubject(c.Name), "")
 	return &rota.TemplatePut{Template: next, Changed: true}, nil
 }
 
-// notSole refuses to change a template behind the back of a schedule.
-func notSole(template, other string) *rota.Error {
+// templateShared refuses to change a template behind the back of a schedule.
+func templateShared(template, other string) *rota.Error {
 	return &rota.Error{
 		Code: rota.Conflict, Field: "sole", Reason: "template " + template + " is used by schedule " + other + " too",
 		Hint: "alter the template itself, which changes all of them, or give this job a template of its own",
@@ -60,7 +60,7 @@ func notSole(template, other string) *rota.Error {
 }
 
 func needArchive(n *Need, c *rota.Archive) {
-	n.wroteOf(c, templateSubject(c.Name))
+	n.auditedSubject(c, templateSubject(c.Name))
 	if n.template(c.Name) != nil {
 		needUsing(n, c.Name, rota.SweepMax+1)
 	}
@@ -75,52 +75,52 @@ func needUsing(n *Need, template string, limit int) {
 
 // decideArchive ends the use of a template, which takes effect at once, and
 // disables the first of its schedules.
-func decideArchive(w *UnitOfWork, c *rota.Archive) (rota.Reply, *rota.Error) {
-	t := w.templates.get(c.Name)
+func decideArchive(u *UnitOfWork, c *rota.Archive) (rota.Reply, *rota.Error) {
+	t := u.templates.get(c.Name)
 	switch {
 	case t == nil:
 		return nil, noName("template", c.Name)
-	case w.wroteOf(c, templateSubject(c.Name)) || t.State == rota.TemplateArchived:
+	case u.auditedSubject(c, templateSubject(c.Name)) || t.State == rota.TemplateArchived:
 		return &rota.TemplatePut{Template: t}, nil
 	}
-	next := setTemplate(w, c, t, rota.TemplateArchived, rota.AuditTemplateArchived)
-	disabled, more := disableUsing(w, c, c.Name, rota.SweepMax+1)
+	next := setTemplate(u, c, t, rota.TemplateArchived, rota.AuditTemplateArchived)
+	disabled, more := disableUsing(u, c, c.Name, rota.SweepMax+1)
 	if more {
-		w.intend(IntentTemplate, c.Name)
+		u.addIntent(IntentTemplate, c.Name)
 	}
 	return &rota.TemplatePut{Template: next, Changed: true, Disabled: disabled}, nil
 }
 
-func setTemplate(w *UnitOfWork, c rota.Command, t *rota.Template, state rota.TemplateState, act string) *rota.Template {
+func setTemplate(u *UnitOfWork, c rota.Command, t *rota.Template, state rota.TemplateState, act string) *rota.Template {
 	next := *t
-	next.State, next.Version, next.UpdatedAt = state, c.Head().ID, w.Now
-	w.templates.set(w, t.Name, &next)
-	w.logOf(c, act, templateSubject(t.Name), "")
+	next.State, next.Version, next.UpdatedAt = state, c.Head().ID, u.Now
+	u.templates.set(u, t.Name, &next)
+	u.auditSubject(c, act, templateSubject(t.Name), "")
 	return &next
 }
 
 // disableUsing disables the schedules of a template that were found, but for the
 // one beyond the limit, which says that there are more.
-func disableUsing(w *UnitOfWork, c rota.Command, template string, limit int) (disabled int, more bool) {
-	for _, s := range w.usersOf(template, limit) {
+func disableUsing(u *UnitOfWork, c rota.Command, template string, limit int) (disabled int, more bool) {
+	for _, s := range u.usersOf(template, limit) {
 		if disabled == limit-1 {
 			return disabled, true
 		}
-		disable(w, c, s, "template "+template+" is archived")
+		disable(u, c, s, "template "+template+" is archived")
 		disabled++
 	}
 	return disabled, false
 }
 
 // usersOf are the schedules of a template that are not disabled, by name.
-func (w *UnitOfWork) usersOf(template string, limit int) (users []*rota.Schedule) {
-	names := slices.Clone(w.using.get(Using{Template: template, Limit: limit}))
-	for _, r := range w.schedules.touched {
+func (u *UnitOfWork) usersOf(template string, limit int) (users []*rota.Schedule) {
+	names := slices.Clone(u.using.get(Using{Template: template, Limit: limit}))
+	for _, r := range u.schedules.touched {
 		names = append(names, r.key)
 	}
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) {
-		if s := w.schedules.get(name); s != nil && s.Spec.Template == template && s.State != rota.ScheduleDisabled {
+		if s := u.schedules.get(name); s != nil && s.Spec.Template == template && s.State != rota.ScheduleDisabled {
 			users = append(users, s)
 		}
 	}
@@ -128,19 +128,19 @@ func (w *UnitOfWork) usersOf(template string, limit int) (users []*rota.Schedule
 }
 
 func needUnarchive(n *Need, c *rota.Unarchive) {
-	n.wroteOf(c, templateSubject(c.Name))
+	n.auditedSubject(c, templateSubject(c.Name))
 	n.template(c.Name)
 }
 
-func decideUnarchive(w *UnitOfWork, c *rota.Unarchive) (rota.Reply, *rota.Error) {
-	t := w.templates.get(c.Name)
+func decideUnarchive(u *UnitOfWork, c *rota.Unarchive) (rota.Reply, *rota.Error) {
+	t := u.templates.get(c.Name)
 	switch {
 	case t == nil:
 		return nil, noName("template", c.Name)
-	case w.wroteOf(c, templateSubject(c.Name)) || t.State == rota.TemplateActive:
+	case u.auditedSubject(c, templateSubject(c.Name)) || t.State == rota.TemplateActive:
 		return &rota.TemplatePut{Template: t}, nil
 	}
 	return &rota.TemplatePut{
-		Template: setTemplate(w, c, t, rota.TemplateActive, rota.AuditTemplateUnarchived), Changed: true,
+		Template: setTemplate(u, c, t, rota.TemplateActive, rota.AuditTemplateUnarchived), Changed: true,
 	}, nil
 }

@@ -5,7 +5,7 @@ import (
 )
 
 func needTrigger(n *Need, c *rota.Trigger) {
-	n.wroteOf(c, scheduleSubject(c.Schedule))
+	n.auditedSubject(c, scheduleSubject(c.Schedule))
 	s := n.schedule(c.Schedule)
 	if s == nil {
 		return
@@ -13,7 +13,7 @@ func needTrigger(n *Need, c *rota.Trigger) {
 	for i, scope := range s.Spec.EachScope() {
 		n.job(c.JobID(i))
 		if s.Spec.Overlap != rota.OverlapAllow {
-			needMeet(n, s, scope)
+			needOverlap(n, s, scope)
 		}
 	}
 	if t := n.template(s.Spec.Template); t != nil {
@@ -24,13 +24,13 @@ func needTrigger(n *Need, c *rota.Trigger) {
 
 // decideTrigger runs a schedule now. Its calendar, its state and its
 // dependencies do not matter; its overlap does.
-func decideTrigger(w *UnitOfWork, c *rota.Trigger) (rota.Reply, *rota.Error) {
-	s, t, refusal := firable(w, c.Schedule)
+func decideTrigger(u *UnitOfWork, c *rota.Trigger) (rota.Reply, *rota.Error) {
+	s, t, refusal := firable(u, c.Schedule)
 	if s == nil {
 		return nil, refusal
 	}
 	scopes := s.Spec.EachScope()
-	if own, _ := ownJobs(w, len(scopes), c.JobID); len(own) > 0 || w.wroteOf(c, scheduleSubject(s.Name)) {
+	if own, _ := ownJobs(u, len(scopes), c.JobID); len(own) > 0 || u.auditedSubject(c, scheduleSubject(s.Name)) {
 		return &rota.Triggered{Jobs: own}, nil
 	}
 	if refusal != nil {
@@ -42,26 +42,26 @@ func decideTrigger(w *UnitOfWork, c *rota.Trigger) (rota.Reply, *rota.Error) {
 	}
 	var made []rota.ID
 	for i, scope := range scopes {
-		j := scheduledJob(w, s, t, scope)
-		j.ID, j.ExecutionID, j.CountsAt, j.CreatedBy = c.JobID(i), c.JobID(i), w.Now, c.Actor
+		j := scheduledJob(u, s, t, scope)
+		j.ID, j.ExecutionID, j.CountsAt, j.CreatedBy = c.JobID(i), c.JobID(i), u.Now, c.Actor
 		j.Params, j.Priority = params, or(c.Priority, j.Priority)
-		makeOne(w, c, s, j, false)
+		makeOne(u, c, s, j, false)
 		made = append(made, j.ID)
 	}
-	w.logOf(c, rota.AuditScheduleFired, scheduleSubject(s.Name), string(c.Verb()))
-	return &rota.Triggered{Jobs: shown(w, made)}, nil
+	u.auditSubject(c, rota.AuditScheduleFired, scheduleSubject(s.Name), string(c.Verb()))
+	return &rota.Triggered{Jobs: jobsWithoutTokens(u, made)}, nil
 }
 
 // firable returns a schedule and its template, and why it cannot be fired by
 // hand.
-func firable(w *UnitOfWork, name string) (*rota.Schedule, *rota.Template, *rota.Error) {
-	s := w.schedules.get(name)
+func firable(u *UnitOfWork, name string) (*rota.Schedule, *rota.Template, *rota.Error) {
+	s := u.schedules.get(name)
 	if s == nil {
 		refusal := noName("schedule", name)
 		refusal.Field = "schedule"
 		return nil, nil, refusal
 	}
-	t := w.templates.get(s.Spec.Template)
+	t := u.templates.get(s.Spec.Template)
 	if reason := unusable(t, s); reason != "" {
 		return s, nil, &rota.Error{
 			Code: rota.Conflict, Field: "schedule", Reason: "schedule " + name + " cannot run: " + reason, Hint: "mend or unarchive the template, or give the schedule another",
@@ -71,7 +71,7 @@ func firable(w *UnitOfWork, name string) (*rota.Schedule, *rota.Template, *rota.
 }
 
 func needBackfill(n *Need, c *rota.Backfill) {
-	n.wroteOf(c, scheduleSubject(c.Schedule))
+	n.auditedSubject(c, scheduleSubject(c.Schedule))
 	if s := n.schedule(c.Schedule); s != nil {
 		needBatch(n, s, c.Times, c.JobID)
 	}
@@ -79,13 +79,13 @@ func needBackfill(n *Need, c *rota.Backfill) {
 
 // decideBackfill runs a schedule for past times. What was planned for them
 // stands.
-func decideBackfill(w *UnitOfWork, c *rota.Backfill) (rota.Reply, *rota.Error) {
-	s, t, refusal := firable(w, c.Schedule)
+func decideBackfill(u *UnitOfWork, c *rota.Backfill) (rota.Reply, *rota.Error) {
+	s, t, refusal := firable(u, c.Schedule)
 	if s == nil {
 		return nil, refusal
 	}
 	count := len(c.Times) * len(s.Spec.EachScope())
-	if own, others := ownJobs(w, count, c.JobID); len(own) > 0 || w.wroteOf(c, scheduleSubject(s.Name)) {
+	if own, others := ownJobs(u, count, c.JobID); len(own) > 0 || u.auditedSubject(c, scheduleSubject(s.Name)) {
 		return &rota.Backfilled{Jobs: own, Known: others}, nil
 	}
 	switch last := c.Times[len(c.Times)-1].At; {
@@ -93,10 +93,10 @@ func decideBackfill(w *UnitOfWork, c *rota.Backfill) (rota.Reply, *rota.Error) {
 		return nil, refusal
 	case count > rota.JobsMax:
 		return nil, rota.Invalidf("times", "and scopes make %d jobs; at most %d are allowed: ask for a shorter range", count, rota.JobsMax)
-	case micros(last).After(w.Now):
-		return nil, rota.Invalidf("times", "%s has not come yet; it is %s", stamp(last), stamp(w.Now))
+	case micros(last).After(u.Now):
+		return nil, rota.Invalidf("times", "%s has not come yet; it is %s", stamp(last), stamp(u.Now))
 	}
-	made, known := makeBatch(w, c, s, t, c.Times, true, c.JobID)
-	w.logOf(c, rota.AuditScheduleFired, scheduleSubject(s.Name), string(c.Verb()))
-	return &rota.Backfilled{Jobs: shown(w, made), Known: known}, nil
+	made, known := makeBatch(u, c, s, t, c.Times, true, c.JobID)
+	u.auditSubject(c, rota.AuditScheduleFired, scheduleSubject(s.Name), string(c.Verb()))
+	return &rota.Backfilled{Jobs: jobsWithoutTokens(u, made), Known: known}, nil
 }

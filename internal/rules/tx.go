@@ -11,11 +11,11 @@ import (
 type Tx interface {
 	// Load reads everything n asks for into w, by w's Put methods. Rows that
 	// are not there are left out; the world then knows them as absent.
-	Load(n *Need, w *UnitOfWork) error
+	Load(n *Need, u *UnitOfWork) error
 	// Lock locks what w.Locks names, in that order, and reports whether any of
 	// it has moved since it was loaded; the step is then done again under
 	// these locks. With a single writer it does nothing and reports false.
-	Lock(w *UnitOfWork) (moved bool, err error)
+	Lock(u *UnitOfWork) (moved bool, err error)
 	// Hooks are the webhooks in force as the store has them; nil if there are
 	// none. Every step asks for them, so it costs nothing where there are none.
 	Hooks() (*Hooks, error)
@@ -27,7 +27,7 @@ type Tx interface {
 type RowCache interface {
 	// LoadCached puts into w what n asks for and is known, and takes it out of n. That
 	// it still is so is seen when it is locked.
-	LoadCached(n *Need, w *UnitOfWork)
+	LoadCached(n *Need, u *UnitOfWork)
 }
 
 // Key is a unique key: it belongs to a type.

@@ -2,43 +2,43 @@ package rules
 
 // undo takes back one thing that was decided: a job's row, or something else.
 type undo struct {
-	row  *jobRow
-	was  jobRow
-	back func()
+	row     *jobRow
+	was     jobRow
+	restore func()
 }
 
-// mark begins a command; back takes back what was decided since.
-func (w *UnitOfWork) mark() int {
-	w.step++
-	return len(w.undo)
+// savepoint begins a command; back takes back what was decided since.
+func (u *UnitOfWork) savepoint() int {
+	u.commandSeq++
+	return len(u.undo)
 }
 
-func (w *UnitOfWork) back(mark int) {
-	for i := len(w.undo) - 1; i >= mark; i-- {
-		if u := &w.undo[i]; u.back != nil {
-			u.back()
+func (u *UnitOfWork) restore(savepoint int) {
+	for i := len(u.undo) - 1; i >= savepoint; i-- {
+		if entry := &u.undo[i]; entry.restore != nil {
+			entry.restore()
 		} else {
-			touched, asked := u.row.touched, u.row.asked
-			*u.row = u.was
-			u.row.touched, u.row.asked = touched, asked
+			touched, asked := entry.row.touched, entry.row.queried
+			*entry.row = entry.was
+			entry.row.touched, entry.row.queried = touched, asked
 		}
 	}
-	w.undo = w.undo[:mark]
+	u.undo = u.undo[:savepoint]
 }
 
-// remember keeps a row as it is, to be able to go back to it.
-func (w *UnitOfWork) remember(r *jobRow) {
-	w.undo = append(w.undo, undo{row: r, was: *r})
+// saveRow keeps a row as it is, to be able to go back to it.
+func (u *UnitOfWork) saveRow(r *jobRow) {
+	u.undo = append(u.undo, undo{row: r, was: *r})
 }
 
-// otherwise keeps a way back for what is not a job's row.
-func (w *UnitOfWork) otherwise(back func()) {
-	w.undo = append(w.undo, undo{back: back})
+// onRollback keeps a way back for what is not a job's row.
+func (u *UnitOfWork) onRollback(restore func()) {
+	u.undo = append(u.undo, undo{restore: restore})
 }
 
-func setWithUndo[K comparable, V any](w *UnitOfWork, m map[K]V, key K, value V) {
+func setWithUndo[K comparable, V any](u *UnitOfWork, m map[K]V, key K, value V) {
 	before, known := m[key]
-	w.otherwise(func() {
+	u.onRollback(func() {
 		if known {
 			m[key] = before
 		} else {

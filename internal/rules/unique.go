@@ -5,19 +5,19 @@ import "github.com/rotajobs/rota"
 // keyHolder returns the first job of the execution that holds the unique key
 // asked for, nil if the key is free. A key is free when its execution is gone,
 // or has completed and its time has passed.
-func keyHolder(w *UnitOfWork, typ, key string) *rota.Job {
+func keyHolder(u *UnitOfWork, typ, key string) *rota.Job {
 	if key == "" {
 		return nil
 	}
-	held := w.keys.get(Key{typ, key})
-	if held == nil || held.Ended && passed(w, held) {
+	held := u.keys.get(Key{typ, key})
+	if held == nil || held.Ended && passed(u, held) {
 		return nil
 	}
-	return w.job(held.ExecutionID)
+	return u.job(held.ExecutionID)
 }
 
 // holdKey takes the job's unique key for its execution.
-func holdKey(w *UnitOfWork, j *rota.Job) {
+func holdKey(u *UnitOfWork, j *rota.Job) {
 	if j.UniqueKey == "" {
 		return
 	}
@@ -25,29 +25,29 @@ func holdKey(w *UnitOfWork, j *rota.Job) {
 	if j.UniqueFor > 0 {
 		record.FreeAt = j.CreatedAt.Add(j.UniqueFor).UnixMicro()
 	}
-	w.keys.set(w, record.Key, record)
+	u.keys.set(u, record.Key, record)
 }
 
 // endKey does to the key of an execution what its end asks for: completion
 // keeps it until its time has passed, death and cancellation free it.
-func endKey(w *UnitOfWork, j *rota.Job, completed bool) {
+func endKey(u *UnitOfWork, j *rota.Job, completed bool) {
 	if j.UniqueKey == "" {
 		return
 	}
-	held := w.keys.get(Key{j.Type, j.UniqueKey})
+	held := u.keys.get(Key{j.Type, j.UniqueKey})
 	switch {
 	case held == nil || held.ExecutionID != j.ExecutionID:
-	case !completed || passed(w, held):
-		w.keys.set(w, held.Key, nil)
+	case !completed || passed(u, held):
+		u.keys.set(u, held.Key, nil)
 	case held.FreeAt != 0:
 		ended := *held
 		ended.Ended = true
-		w.keys.set(w, held.Key, &ended)
+		u.keys.set(u, held.Key, &ended)
 	}
 }
 
-func passed(w *UnitOfWork, k *KeyRecord) bool {
-	return k.FreeAt != 0 && k.FreeAt <= w.Now.UnixMicro()
+func passed(u *UnitOfWork, k *KeyRecord) bool {
+	return k.FreeAt != 0 && k.FreeAt <= u.Now.UnixMicro()
 }
 
 // needKey asks for the key of a job that may end.

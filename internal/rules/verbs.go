@@ -6,9 +6,9 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// needCompany asks for what the verbs of definitions, schedules, groups,
+// needOtherVerb asks for what the verbs of definitions, schedules, groups,
 // reservations and upkeep need.
-func needCompany(n *Need, c rota.Command) {
+func needOtherVerb(n *Need, c rota.Command) {
 	switch c := c.(type) {
 	case *rota.PutType:
 		needPutType(n, c)
@@ -63,69 +63,69 @@ func needCompany(n *Need, c rota.Command) {
 	}
 }
 
-func decideCompany(w *UnitOfWork, c rota.Command) (rota.Reply, *rota.Error) {
+func decideOtherVerb(u *UnitOfWork, c rota.Command) (rota.Reply, *rota.Error) {
 	switch c := c.(type) {
 	case *rota.PutType:
-		return decidePutType(w, c)
+		return decidePutType(u, c)
 	case *rota.SwitchType:
-		return decideSwitchType(w, c)
+		return decideSwitchType(u, c)
 	case *rota.PutTemplate:
-		return decidePutTemplate(w, c)
+		return decidePutTemplate(u, c)
 	case *rota.Archive:
-		return decideArchive(w, c)
+		return decideArchive(u, c)
 	case *rota.Unarchive:
-		return decideUnarchive(w, c)
+		return decideUnarchive(u, c)
 	case *rota.PutThrottle:
-		return decidePutThrottle(w, c)
+		return decidePutThrottle(u, c)
 	case *rota.PutWebhooks:
-		return decidePutWebhooks(w, c)
+		return decidePutWebhooks(u, c)
 	case *rota.PutSchedule:
-		return decidePutSchedule(w, c)
+		return decidePutSchedule(u, c)
 	case *rota.SwitchSchedule:
-		return decideSwitchSchedule(w, c)
+		return decideSwitchSchedule(u, c)
 	case *rota.DeleteSchedule:
-		return decideDeleteSchedule(w, c)
+		return decideDeleteSchedule(u, c)
 	case *rota.Drop:
-		return decideDrop(w, c)
+		return decideDrop(u, c)
 	case *rota.Fire:
-		return decideFire(w, c)
+		return decideFire(u, c)
 	case *rota.Trigger:
-		return decideTrigger(w, c)
+		return decideTrigger(u, c)
 	case *rota.Backfill:
-		return decideBackfill(w, c)
+		return decideBackfill(u, c)
 	case *rota.EnqueueGroup:
-		return decideEnqueueGroup(w, c)
+		return decideEnqueueGroup(u, c)
 	case *rota.CancelGroup:
-		return decideCancelGroup(w, c)
+		return decideCancelGroup(u, c)
 	case *rota.Reserve:
-		return decideReserve(w, c)
+		return decideReserve(u, c)
 	case *rota.Direct:
-		return decideDirect(w, c)
+		return decideDirect(u, c)
 	case *rota.Release:
-		return decideRelease(w, c)
+		return decideRelease(u, c)
 	case *rota.Expire:
-		return decideExpire(w, c)
+		return decideExpire(u, c)
 	case *rota.Sweep:
-		return decideSweep(w, c)
+		return decideSweep(u, c)
 	case *rota.Prune:
-		return decidePrune(w, c)
+		return decidePrune(u, c)
 	case *rota.Redrive:
-		return decideRedrive(w, c)
+		return decideRedrive(u, c)
 	case *rota.Remember:
-		return decideRemember(w, c)
+		return decideRemember(u, c)
 	}
 	panic(fmt.Sprintf("rules: no law for %T", c))
 }
 
 // refresh shows the jobs of a reply as they stand at the end of the command,
 // when lanes were balanced after it was written.
-func refresh(w *UnitOfWork, reply rota.Reply) {
+func refresh(u *UnitOfWork, reply rota.Reply) {
 	again := func(jobs []*rota.Job) {
 		for i, j := range jobs {
-			jobs[i] = public(w.job(j.ID))
+			jobs[i] = withoutToken(u.job(j.ID))
 		}
 	}
-	one := func(j **rota.Job) { *j = public(w.job((*j).ID)) }
+	one := func(j **rota.Job) { *j = withoutToken(u.job((*j).ID)) }
 	switch r := reply.(type) {
 	case *rota.Enqueued:
 		for i := range r.Jobs {

@@ -14,12 +14,12 @@ import (
 // into memory: if some of them seem to share what only one may have, they are
 // streamed once more.
 type Verifier struct {
-	tell func(rota.Violation)
+	report func(rota.Violation)
 
-	runs, plans, retries, owed prints
-	doubts                     doubts
+	runs, plans, retries, owed fingerprints
+	suspects                   suspects
 
-	queue, ready census // every QUEUED job, and every ready one
+	queue, ready orderChecksum // every QUEUED job, and every ready one
 
 	intents   map[Intent]bool
 	limits    rota.ThrottleSpec
@@ -30,9 +30,9 @@ type Verifier struct {
 }
 
 // NewVerifier makes a Verifier that tells each violation once.
-func NewVerifier(tell func(rota.Violation)) *Verifier {
+func NewVerifier(report func(rota.Violation)) *Verifier {
 	return &Verifier{
-		tell: tell, intents: map[Intent]bool{}, templates: map[string]rota.TemplateState{},
+		report: report, intents: map[Intent]bool{}, templates: map[string]rota.TemplateState{},
 		schedules: map[string]*declaredSchedule{}, madeFrom: map[string]rota.ID{},
 	}
 }
@@ -51,34 +51,34 @@ func (v *Verifier) Job(r Row) {
 	v.identity(j)
 	v.content(j)
 	v.shape(j)
-	v.company(j)
+	v.relations(j)
 	v.delivery(j)
 	v.run(j, r.RunID)
 	v.sequel(j)
 	v.chain(j, r.Parent)
 	v.keyOf(j, r.Key)
-	v.remember(j)
-	v.count(j)
+	v.recordFingerprints(j)
+	v.countQueued(j)
 }
 
 // OrphanRun tells of what is left of a run that no job has.
 func (v *Verifier) OrphanRun(job rota.ID) {
-	v.find(rota.CheckOrphanRun, []string{"run of job " + job.String()}, "there is something of a run, but the job has none")
+	v.violation(rota.CheckOrphanRun, []string{"run of job " + job.String()}, "there is something of a run, but the job has none")
 }
 
-// find tells a violation.
-func (v *Verifier) find(check string, rows []string, format string, args ...any) {
-	v.tell(rota.Violation{Check: check, Rows: rows, Detail: fmt.Sprintf(format, args...)})
+// violation tells a violation.
+func (v *Verifier) violation(check string, rows []string, format string, args ...any) {
+	v.report(rota.Violation{Check: check, Rows: rows, Detail: fmt.Sprintf(format, args...)})
 }
 
-// about tells a violation of one job.
-func (v *Verifier) about(job rota.ID, check, format string, args ...any) {
-	v.find(check, []string{jobRef(job)}, format, args...)
+// jobViolation tells a violation of one job.
+func (v *Verifier) jobViolation(job rota.ID, check, format string, args ...any) {
+	v.violation(check, []string{jobRef(job)}, format, args...)
 }
 
-// pair tells a violation that two jobs share.
-func (v *Verifier) pair(check string, one, other rota.ID, format string, args ...any) {
-	v.find(check, []string{jobRef(one), jobRef(other)}, format, args...)
+// pairViolation tells a violation that two jobs share.
+func (v *Verifier) pairViolation(check string, one, other rota.ID, format string, args ...any) {
+	v.violation(check, []string{jobRef(one), jobRef(other)}, format, args...)
 }
 
 func jobRef(id rota.ID) string {

@@ -11,7 +11,7 @@ func (v *Verifier) chain(j, parent *rota.Job) {
 	switch {
 	case j.RetryOf.IsZero():
 	case parent == nil:
-		v.about(j.ID, rota.CheckRetryMissingParent, "it retries %s, which does not exist", jobRef(j.RetryOf))
+		v.jobViolation(j.ID, rota.CheckRetryMissingParent, "it retries %s, which does not exist", jobRef(j.RetryOf))
 	default:
 		v.link(j, parent)
 	}
@@ -19,21 +19,21 @@ func (v *Verifier) chain(j, parent *rota.Job) {
 
 func (v *Verifier) link(j, parent *rota.Job) {
 	if parent.Sequel != rota.SequelRetry {
-		v.pair(rota.CheckRetryUnasked, parent.ID, j.ID, "the second retries the first, whose sequel is %q", parent.Sequel)
+		v.pairViolation(rota.CheckRetryUnasked, parent.ID, j.ID, "the second retries the first, whose sequel is %q", parent.Sequel)
 	}
 	if j.Attempt != parent.Attempt+1 {
-		v.pair(rota.CheckChainLength, parent.ID, j.ID, "attempt %d is followed by attempt %d", parent.Attempt, j.Attempt)
+		v.pairViolation(rota.CheckChainLength, parent.ID, j.ID, "attempt %d is followed by attempt %d", parent.Attempt, j.Attempt)
 	}
 	if j.ExecutionID != parent.ExecutionID {
-		v.pair(rota.CheckChainIdentity, parent.ID, j.ID, "the second retries the first, but is of another execution")
+		v.pairViolation(rota.CheckChainIdentity, parent.ID, j.ID, "the second retries the first, but is of another execution")
 	}
-	if field := lost(j, parent); field != "" {
-		v.pair(rota.CheckChainKept, parent.ID, j.ID, "the second retries the first with another %s", field)
+	if field := lostField(j, parent); field != "" {
+		v.pairViolation(rota.CheckChainKept, parent.ID, j.ID, "the second retries the first with another %s", field)
 	}
 }
 
-// lost names what a retry should have kept of its parent and has not.
-func lost(j, parent *rota.Job) string {
+// lostField names what a retry should have kept of its parent and has not.
+func lostField(j, parent *rota.Job) string {
 	edited := !j.Version.IsZero()
 	switch {
 	case j.Type != parent.Type:

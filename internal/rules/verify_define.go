@@ -16,7 +16,7 @@ func (v *Verifier) Type(t *rota.Type, stored []byte) {
 	row := "type " + t.Name
 	v.times(row, t.CreatedAt, t.UpdatedAt)
 	if spec, read := readSpec[rota.TypeSpec](v, row, stored); read {
-		v.accepts(row, (&rota.PutType{Name: t.Name, Spec: spec}).Validate(), rota.CheckBadSpec)
+		v.checkAccepted(row, (&rota.PutType{Name: t.Name, Spec: spec}).Validate(), rota.CheckBadSpec)
 	}
 }
 
@@ -31,7 +31,7 @@ func (v *Verifier) Template(t *rota.Template, typ string, webhooks int, stored [
 	if !read {
 		return
 	}
-	v.accepts(row, (&rota.PutTemplate{Name: t.Name, Spec: spec}).Validate(), rota.CheckBadSpec)
+	v.checkAccepted(row, (&rota.PutTemplate{Name: t.Name, Spec: spec}).Validate(), rota.CheckBadSpec)
 	v.column(row, "type", typ, spec.Type)
 	v.column(row, "number of webhooks", strconv.Itoa(webhooks), strconv.Itoa(len(spec.Webhooks)))
 }
@@ -40,7 +40,7 @@ func (v *Verifier) Template(t *rota.Template, typ string, webhooks int, stored [
 func (v *Verifier) Throttle(t *rota.Throttle, stored []byte) {
 	v.times(throttleSubject, t.UpdatedAt)
 	if spec, read := readSpec[rota.ThrottleSpec](v, throttleSubject, stored); read {
-		v.accepts(throttleSubject, (&rota.PutThrottle{Spec: spec}).Validate(), rota.CheckBadSpec)
+		v.checkAccepted(throttleSubject, (&rota.PutThrottle{Spec: spec}).Validate(), rota.CheckBadSpec)
 		v.limits = spec
 	}
 }
@@ -50,7 +50,7 @@ func (v *Verifier) Throttle(t *rota.Throttle, stored []byte) {
 func (v *Verifier) Webhooks(h *rota.Webhooks, stored []byte) {
 	v.times(webhooksSubject, h.UpdatedAt)
 	if spec, read := readSpec[webhookList](v, webhooksSubject, stored); read {
-		v.accepts(webhooksSubject, (&rota.PutWebhooks{Spec: spec}).Validate(), rota.CheckBadSpec)
+		v.checkAccepted(webhooksSubject, (&rota.PutWebhooks{Spec: spec}).Validate(), rota.CheckBadSpec)
 	}
 }
 
@@ -71,36 +71,36 @@ func (v *Verifier) Bucket(b *rota.Bucket) {
 	}
 	switch {
 	case rate.Count == 0:
-		v.find(rota.CheckBucketShape, row, "they are counted, but the type has no rate")
+		v.violation(rota.CheckBucketShape, row, "they are counted, but the type has no rate")
 	case len(b.Starts) != slots:
-		v.find(rota.CheckBucketShape, row, "%d slots of time are counted instead of %d", len(b.Starts), slots)
+		v.violation(rota.CheckBucketShape, row, "%d slots of time are counted instead of %d", len(b.Starts), slots)
 	case slices.Min(b.Starts) < 0:
-		v.find(rota.CheckBucketShape, row, "less than none are counted in a slot of time")
+		v.violation(rota.CheckBucketShape, row, "less than none are counted in a slot of time")
 	case sum > rate.Count:
-		v.find(rota.CheckBucketShape, row, "%d are counted, but only %d are allowed", sum, rate.Count)
+		v.violation(rota.CheckBucketShape, row, "%d are counted, but only %d are allowed", sum, rate.Count)
 	}
 }
 
 // UnreadableBucket tells of counts that are not written as Rota writes them.
 func (v *Verifier) UnreadableBucket(row string, err error) {
-	v.find(rota.CheckBadJSON, []string{row}, "what is counted of it cannot be read: %v", err)
+	v.violation(rota.CheckBadJSON, []string{row}, "what is counted of it cannot be read: %v", err)
 }
 
 // readSpec reads what is declared, as it is stored.
 func readSpec[T interface{ Canonical() T }](v *Verifier, row string, stored []byte) (spec T, read bool) {
 	if err := json.Unmarshal(stored, &spec); err != nil {
-		v.find(rota.CheckBadSpec, []string{row}, "its spec cannot be read: %v", err)
+		v.violation(rota.CheckBadSpec, []string{row}, "its spec cannot be read: %v", err)
 		return spec, false
 	}
 	if !bytes.Equal(rota.EncodeSpec(spec.Canonical()), stored) {
-		v.find(rota.CheckBadSpec, []string{row}, "its spec is not written as this version writes it")
+		v.violation(rota.CheckBadSpec, []string{row}, "its spec is not written as this version writes it")
 	}
 	return spec, true
 }
 
-// accepts tells what a command would refuse. The same code that let it in judges
+// checkAccepted tells what a command would refuse. The same code that let it in judges
 // it here.
-func (v *Verifier) accepts(row string, err error, check string) {
+func (v *Verifier) checkAccepted(row string, err error, check string) {
 	var refusal *rota.Error
 	if !errors.As(err, &refusal) {
 		return
@@ -112,26 +112,26 @@ func (v *Verifier) accepts(row string, err error, check string) {
 	if reason == "" && refusal.Err != nil {
 		reason = refusal.Err.Error()
 	}
-	v.find(check, []string{row}, "its %s %s", refusal.Field, reason)
+	v.violation(check, []string{row}, "its %s %s", refusal.Field, reason)
 }
 
 // column holds what stands beside a spec, to be found by, to the spec.
 func (v *Verifier) column(row, name, beside, inside string) {
 	if beside != inside {
-		v.find(rota.CheckSpecColumn, []string{row}, "its %s is %q, but %q in its spec", name, beside, inside)
+		v.violation(rota.CheckSpecColumn, []string{row}, "its %s is %q, but %q in its spec", name, beside, inside)
 	}
 }
 
 func (v *Verifier) times(row string, times ...time.Time) {
 	for _, t := range times {
 		if !inRange(t) {
-			v.find(rota.CheckOutOfRange, []string{row}, "one of its times is %s", stamp(t))
+			v.violation(rota.CheckOutOfRange, []string{row}, "one of its times is %s", stamp(t))
 		}
 	}
 }
 
 func knownWord[T ~string](v *Verifier, row, what string, word T, words ...T) {
 	if !slices.Contains(words, word) {
-		v.find(rota.CheckUnknownWord, []string{row}, "its %s is %q", what, word)
+		v.violation(rota.CheckUnknownWord, []string{row}, "its %s is %q", what, word)
 	}
 }

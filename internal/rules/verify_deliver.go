@@ -9,16 +9,16 @@ func (v *Verifier) delivery(j *rota.Job) {
 	}
 	d, err := rota.ParseDelivery(j.Params)
 	if err != nil {
-		v.about(j.ID, rota.CheckDeliveryShape, "what it is to tell cannot be read: %v", err)
+		v.jobViolation(j.ID, rota.CheckDeliveryShape, "what it is to tell cannot be read: %v", err)
 		return
 	}
 	made := rota.DeliveryID(j.Params, d.Event, d.Time)
-	v.unless(j.ExecutionID != j.ID || !j.RedriveOf.IsZero() || j.ID == made, j, rota.CheckDeliveryShape,
+	v.require(j.ExecutionID != j.ID || !j.RedriveOf.IsZero() || j.ID == made, j, rota.CheckDeliveryShape,
 		"its id is not that of what it is to tell, %s", made)
-	told := rota.PutWebhooks{Spec: []rota.Webhook{{URL: d.URL, Events: []rota.EventKind{d.Event}, Secret: "known"}}}
-	v.unless(told.Validate() == nil, j, rota.CheckDeliveryShape, "it is to tell %q of %q", d.URL, d.Event)
-	v.unless(j.Priority == rota.PriorityMin && j.Position == 0, j, rota.CheckDeliveryShape,
+	webhooks := rota.PutWebhooks{Spec: []rota.Webhook{{URL: d.URL, Events: []rota.EventKind{d.Event}, Secret: "known"}}}
+	v.require(webhooks.Validate() == nil, j, rota.CheckDeliveryShape, "it is to tell %q of %q", d.URL, d.Event)
+	v.require(j.Priority == rota.PriorityMin && j.Position == 0, j, rota.CheckDeliveryShape,
 		"it stands at position %d of priority %d", j.Position, j.Priority)
-	v.unless(j.Template == "" && j.Schedule == "" && j.GroupID.IsZero() && j.UniqueKey == "" && j.ConcurrencyKey == "", j,
+	v.require(j.Template == "" && j.Schedule == "" && j.GroupID.IsZero() && j.UniqueKey == "" && j.ConcurrencyKey == "", j,
 		rota.CheckDeliveryShape, "it has to do with others")
 }

@@ -7,22 +7,24 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// prints are fingerprints of things that came by, 8 bytes each: a million of
+// fingerprints are fingerprints of things that came by, 8 bytes each: a million of
 // the things themselves would not fit into memory. They lie in buckets by
 // their first byte, so that growing one moves little. What two of them say
 // together is a doubt, to be settled by a second look at the things.
-type prints [256][]uint64
+type fingerprints [256][]uint64
 
-func (p *prints) add(print uint64) { p[print>>56] = append(p[print>>56], print) }
+func (p *fingerprints) add(fingerprint uint64) {
+	p[fingerprint>>56] = append(p[fingerprint>>56], fingerprint)
+}
 
-func (p *prints) sort() {
+func (p *fingerprints) sort() {
 	for _, bucket := range p {
 		slices.Sort(bucket)
 	}
 }
 
-// doubles are the prints that came more than once. They are sorted before.
-func (p *prints) doubles() map[uint64]bool {
+// duplicates are the prints that came more than once. They are sorted before.
+func (p *fingerprints) duplicates() map[uint64]bool {
 	found := map[uint64]bool{}
 	for _, bucket := range p {
 		for i := 1; i < len(bucket); i++ {
@@ -34,22 +36,22 @@ func (p *prints) doubles() map[uint64]bool {
 	return found
 }
 
-// without are the prints that other does not have. Both are sorted before.
-func (p *prints) without(other *prints) map[uint64]bool {
+// missingFrom are the prints that other does not have. Both are sorted before.
+func (p *fingerprints) missingFrom(other *fingerprints) map[uint64]bool {
 	found := map[uint64]bool{}
 	for b, bucket := range p {
-		for _, print := range bucket {
-			if _, there := slices.BinarySearch(other[b], print); !there {
-				found[print] = true
+		for _, fingerprint := range bucket {
+			if _, there := slices.BinarySearch(other[b], fingerprint); !there {
+				found[fingerprint] = true
 			}
 		}
 	}
 	return found
 }
 
-// printOf mixes an id (the finaliser of SplitMix64, word by word): ids made
+// fingerprintOf mixes an id (the finaliser of SplitMix64, word by word): ids made
 // together share their first half.
-func printOf(id rota.ID) uint64 {
+func fingerprintOf(id rota.ID) uint64 {
 	return mix(mix(0, binary.BigEndian.Uint64(id[:8])), binary.BigEndian.Uint64(id[8:]))
 }
 
@@ -60,8 +62,8 @@ func mix(h, word uint64) uint64 {
 	return h ^ h>>31
 }
 
-// doubts are the prints that need a second look, and what was seen in it.
-type doubts struct {
+// suspects are the prints that need a second look, and what was seen in it.
+type suspects struct {
 	runs, plans, retries map[uint64]bool // came twice
 	owed                 map[uint64]bool // were to be retried, and no retry came
 
@@ -73,57 +75,57 @@ type doubts struct {
 // NeedsSecondPass says whether the jobs must be streamed once more, into Again: some of
 // them seem to share what only one may have. In a healthy store it is false.
 func (v *Verifier) NeedsSecondPass() bool {
-	for _, p := range []*prints{&v.runs, &v.plans, &v.retries, &v.owed} {
+	for _, p := range []*fingerprints{&v.runs, &v.plans, &v.retries, &v.owed} {
 		p.sort()
 	}
-	v.doubts = doubts{
-		runs: v.runs.doubles(), plans: v.plans.doubles(), retries: v.retries.doubles(), owed: v.owed.without(&v.retries),
+	v.suspects = suspects{
+		runs: v.runs.duplicates(), plans: v.plans.duplicates(), retries: v.retries.duplicates(), owed: v.owed.missingFrom(&v.retries),
 		runOf: map[rota.ID]rota.ID{}, planOf: map[Plan]rota.ID{}, retryOf: map[rota.ID]rota.ID{},
 	}
-	d := &v.doubts
+	d := &v.suspects
 	return len(d.runs)+len(d.plans)+len(d.retries)+len(d.owed) > 0
 }
 
 // SecondPass looks at a job for the second time, and names those in doubt.
 func (v *Verifier) SecondPass(j *rota.Job) {
-	d := &v.doubts
-	if j.Run != nil && d.runs[printOf(j.Run.ID)] {
+	d := &v.suspects
+	if j.Run != nil && d.runs[fingerprintOf(j.Run.ID)] {
 		if other, taken := d.runOf[j.Run.ID]; taken {
-			v.pair(rota.CheckDoubleRun, other, j.ID, "both have run %s", j.Run.ID)
+			v.pairViolation(rota.CheckDoubleRun, other, j.ID, "both have run %s", j.Run.ID)
 		}
 		d.runOf[j.Run.ID] = j.ID
 	}
-	if plan, planned := firstPlan(j); planned && d.plans[plan.print()] {
+	if plan, planned := firstPlan(j); planned && d.plans[plan.fingerprint()] {
 		if other, taken := d.planOf[plan]; taken {
-			v.pair(rota.CheckPlanTwice, other, j.ID, "both are planned as %s for %s %s at %s",
+			v.pairViolation(rota.CheckPlanTwice, other, j.ID, "both are planned as %s for %s %s at %s",
 				plan.Name, plan.ScopeKind, plan.ScopeID, stamp(j.PlanTime))
 		}
 		d.planOf[plan] = j.ID
 	}
-	if !j.RetryOf.IsZero() && d.retries[printOf(j.RetryOf)] {
+	if !j.RetryOf.IsZero() && d.retries[fingerprintOf(j.RetryOf)] {
 		if other, taken := d.retryOf[j.RetryOf]; taken {
-			v.pair(rota.CheckRetryTwice, other, j.ID, "both retry %s", jobRef(j.RetryOf))
+			v.pairViolation(rota.CheckRetryTwice, other, j.ID, "both retry %s", jobRef(j.RetryOf))
 		}
 		d.retryOf[j.RetryOf] = j.ID
 	}
-	if j.Sequel == rota.SequelRetry && d.owed[printOf(j.ID)] {
-		v.about(j.ID, rota.CheckRetryMissing, "its sequel is retry, but no job retries it")
+	if j.Sequel == rota.SequelRetry && d.owed[fingerprintOf(j.ID)] {
+		v.jobViolation(j.ID, rota.CheckRetryMissing, "its sequel is retry, but no job retries it")
 	}
 }
 
-// remember keeps the prints of what only one job may have.
-func (v *Verifier) remember(j *rota.Job) {
+// recordFingerprints keeps the prints of what only one job may have.
+func (v *Verifier) recordFingerprints(j *rota.Job) {
 	if j.Run != nil && !j.Run.ID.IsZero() {
-		v.runs.add(printOf(j.Run.ID))
+		v.runs.add(fingerprintOf(j.Run.ID))
 	}
 	if plan, planned := firstPlan(j); planned {
-		v.plans.add(plan.print())
+		v.plans.add(plan.fingerprint())
 	}
 	if !j.RetryOf.IsZero() {
-		v.retries.add(printOf(j.RetryOf))
+		v.retries.add(fingerprintOf(j.RetryOf))
 	}
 	if j.Sequel == rota.SequelRetry {
-		v.owed.add(printOf(j.ID))
+		v.owed.add(fingerprintOf(j.ID))
 	}
 }
 
@@ -133,7 +135,7 @@ func firstPlan(j *rota.Job) (Plan, bool) {
 	return plan, planned && j.RetryOf.IsZero()
 }
 
-func (p Plan) print() uint64 {
+func (p Plan) fingerprint() uint64 {
 	h := mix(0, uint64(p.Time))
 	for _, part := range []string{p.Name, p.ScopeKind, p.ScopeID} {
 		h = mix(h, uint64(len(part)))

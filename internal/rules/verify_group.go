@@ -4,12 +4,12 @@ import "github.com/rotajobs/rota"
 
 // GroupWalk is the roll call of one group: its members, by place and attempt.
 type GroupWalk struct {
-	v       *Verifier
-	g       *rota.Group
-	owed    bool // a Sweep is to see to the group
-	present int  // executions
-	last    *rota.Job
-	first   *rota.Job // the first that has not ended
+	v            *Verifier
+	g            *rota.Group
+	sweepPending bool // a Sweep is to see to the group
+	present      int  // executions
+	last         *rota.Job
+	first        *rota.Job // the first that has not ended
 }
 
 // Group looks at a group, after the intents, and begins to call its members.
@@ -18,10 +18,10 @@ func (v *Verifier) Group(g *rota.Group) *GroupWalk {
 	knownWord(v, row, "mode", g.Mode, rota.GroupParallel, rota.GroupSequential)
 	knownWord(v, row, "policy on failure", g.OnFailure, rota.FailureContinue, rota.FailureStop, rota.FailureSkip)
 	knownWord(v, row, "ending", g.Ending, "", rota.EndingCancel, rota.EndingStop, rota.EndingSkip)
-	v.accepts(row, (&rota.EnqueueGroup{Name: g.Name, Jobs: []rota.NewJob{{Type: "any"}}}).Validate(), rota.CheckOutOfRange)
+	v.checkAccepted(row, (&rota.EnqueueGroup{Name: g.Name, Jobs: []rota.NewJob{{Type: "any"}}}).Validate(), rota.CheckOutOfRange)
 	v.times(row, g.CreatedAt)
 	v.groupShape(row, g)
-	return &GroupWalk{v: v, g: g, owed: v.intents[Intent{IntentGroup, g.ID.String()}]}
+	return &GroupWalk{v: v, g: g, sweepPending: v.intents[Intent{IntentGroup, g.ID.String()}]}
 }
 
 func (v *Verifier) groupShape(row string, g *rota.Group) {
@@ -29,17 +29,17 @@ func (v *Verifier) groupShape(row string, g *rota.Group) {
 	p := g.Pruned
 	switch {
 	case g.ID.IsZero():
-		v.find(rota.CheckIDShape, []string{row}, "its id is all zeros")
+		v.violation(rota.CheckIDShape, []string{row}, "its id is all zeros")
 	case g.Size < 1 || g.Size > rota.JobsMax:
-		v.find(rota.CheckOutOfRange, []string{row}, "its size is %d", g.Size)
+		v.violation(rota.CheckOutOfRange, []string{row}, "its size is %d", g.Size)
 	case (g.Ending == rota.EndingStop || g.Ending == rota.EndingSkip) && g.Ending != asPolicy:
-		v.find(rota.CheckGroupShape, []string{row}, "it was ended by %s, but its policy on failure is %s", g.Ending, g.OnFailure)
+		v.violation(rota.CheckGroupShape, []string{row}, "it was ended by %s, but its policy on failure is %s", g.Ending, g.OnFailure)
 	case g.Ending == "" && (g.EndingReason != "" || g.EndingBy != ""):
-		v.find(rota.CheckGroupShape, []string{row}, "it was not ended, but says why or by whom")
+		v.violation(rota.CheckGroupShape, []string{row}, "it was not ended, but says why or by whom")
 	case p.Queued != 0 || p.Running != 0 || min(p.Completed, p.Dead, p.Skipped, p.Cancelled) < 0:
-		v.find(rota.CheckGroupShape, []string{row}, "it counts members as pruned that had not ended")
+		v.violation(rota.CheckGroupShape, []string{row}, "it counts members as pruned that had not ended")
 	case pruned(g) >= g.Size:
-		v.find(rota.CheckGroupShape, []string{row}, "all of its %d members were pruned, but it is there", g.Size)
+		v.violation(rota.CheckGroupShape, []string{row}, "all of its %d members were pruned, but it is there", g.Size)
 	}
 }
 
@@ -57,7 +57,7 @@ func (r *GroupWalk) Next(j *rota.Job) {
 		return
 	}
 	r.turn(j)
-	if r.g.Ending != "" && !r.owed {
+	if r.g.Ending != "" && !r.sweepPending {
 		r.ended(j)
 	}
 	if r.first == nil {
@@ -69,9 +69,9 @@ func (r *GroupWalk) place(j *rota.Job) {
 	r.present++
 	switch {
 	case j.GroupPosition > r.g.Size:
-		r.v.find(rota.CheckGroupPlaces, []string{groupSubject(r.g.ID), jobRef(j.ID)}, "the job has place %d of %d", j.GroupPosition, r.g.Size)
+		r.v.violation(rota.CheckGroupPlaces, []string{groupSubject(r.g.ID), jobRef(j.ID)}, "the job has place %d of %d", j.GroupPosition, r.g.Size)
 	case r.last != nil && r.last.GroupPosition == j.GroupPosition:
-		r.v.pair(rota.CheckGroupPlaces, r.last.ID, j.ID, "both have place %d of %s", j.GroupPosition, groupSubject(r.g.ID))
+		r.v.pairViolation(rota.CheckGroupPlaces, r.last.ID, j.ID, "both have place %d of %s", j.GroupPosition, groupSubject(r.g.ID))
 	}
 	r.last = j
 }
@@ -82,32 +82,32 @@ func (r *GroupWalk) turn(j *rota.Job) {
 	waits := j.Status == rota.StatusQueued && j.Hold&rota.HoldGroup != 0
 	switch {
 	case r.g.Mode == rota.GroupParallel && waits:
-		r.v.about(j.ID, rota.CheckGroupTurn, "it waits for its turn, but %s is parallel", groupSubject(r.g.ID))
+		r.v.jobViolation(j.ID, rota.CheckGroupTurn, "it waits for its turn, but %s is parallel", groupSubject(r.g.ID))
 	case r.g.Mode != rota.GroupSequential:
-	case r.first == nil && waits && r.g.Ending == "" && !r.owed:
-		r.v.about(j.ID, rota.CheckGroupTurn, "it waits for its turn in %s, but everybody before it has ended", groupSubject(r.g.ID))
+	case r.first == nil && waits && r.g.Ending == "" && !r.sweepPending:
+		r.v.jobViolation(j.ID, rota.CheckGroupTurn, "it waits for its turn in %s, but everybody before it has ended", groupSubject(r.g.ID))
 	case r.first != nil && !waits:
-		r.v.pair(rota.CheckGroupTurn, r.first.ID, j.ID, "both have their turn in %s", groupSubject(r.g.ID))
+		r.v.pairViolation(rota.CheckGroupTurn, r.first.ID, j.ID, "both have their turn in %s", groupSubject(r.g.ID))
 	}
 }
 
 func (r *GroupWalk) ended(j *rota.Job) {
 	switch {
 	case j.Status == rota.StatusQueued:
-		r.v.about(j.ID, rota.CheckGroupEnded, "it is QUEUED, but %s was ended by %s", groupSubject(r.g.ID), r.g.Ending)
+		r.v.jobViolation(j.ID, rota.CheckGroupEnded, "it is QUEUED, but %s was ended by %s", groupSubject(r.g.ID), r.g.Ending)
 	case r.g.Ending == rota.EndingCancel && j.Run != nil && j.Run.Open() && j.Run.CancelAt.IsZero():
-		r.v.about(j.ID, rota.CheckGroupEnded, "it was not asked to stop, but %s was cancelled", groupSubject(r.g.ID))
+		r.v.jobViolation(j.ID, rota.CheckGroupEnded, "it was not asked to stop, but %s was cancelled", groupSubject(r.g.ID))
 	}
 }
 
 // End counts who was called.
 func (r *GroupWalk) End() {
 	if gone := pruned(r.g); r.present+gone != r.g.Size {
-		r.v.find(rota.CheckGroupPlaces, []string{groupSubject(r.g.ID)}, "of its %d members %d are there and %d were pruned", r.g.Size, r.present, gone)
+		r.v.violation(rota.CheckGroupPlaces, []string{groupSubject(r.g.ID)}, "of its %d members %d are there and %d were pruned", r.g.Size, r.present, gone)
 	}
 }
 
 // OrphanMember tells of a group that is not there, and of a job in it.
 func (v *Verifier) OrphanMember(group, job rota.ID) {
-	v.find(rota.CheckGroupMissing, []string{groupSubject(group), jobRef(job)}, "the job is in the group, which does not exist")
+	v.violation(rota.CheckGroupMissing, []string{groupSubject(group), jobRef(job)}, "the job is in the group, which does not exist")
 }

@@ -11,29 +11,29 @@ import (
 // identity: the words are known, and the attempt fits the place in the chain.
 func (v *Verifier) identity(j *rota.Job) {
 	if j.ID.IsZero() {
-		v.about(j.ID, rota.CheckIDShape, "its id is all zeros")
+		v.jobViolation(j.ID, rota.CheckIDShape, "its id is all zeros")
 	}
 	switch j.Status {
 	case rota.StatusQueued, rota.StatusRunning, rota.StatusCancelled:
 	default:
-		v.about(j.ID, rota.CheckUnknownWord, "its status is %q", j.Status)
+		v.jobViolation(j.ID, rota.CheckUnknownWord, "its status is %q", j.Status)
 	}
 	switch j.Sequel {
 	case "", rota.SequelNone, rota.SequelRetry, rota.SequelDead:
 	default:
-		v.about(j.ID, rota.CheckUnknownWord, "its sequel is %q", j.Sequel)
+		v.jobViolation(j.ID, rota.CheckUnknownWord, "its sequel is %q", j.Sequel)
 	}
 	first := j.RetryOf.IsZero()
 	switch {
 	case j.Attempt < 1 || j.Attempt > j.Policy.MaxAttempts:
-		v.about(j.ID, rota.CheckAttemptRange, "it is attempt %d of at most %d", j.Attempt, j.Policy.MaxAttempts)
+		v.jobViolation(j.ID, rota.CheckAttemptRange, "it is attempt %d of at most %d", j.Attempt, j.Policy.MaxAttempts)
 	case first && j.Attempt != 1:
-		v.about(j.ID, rota.CheckAttemptRange, "it is attempt %d, but retries no job", j.Attempt)
+		v.jobViolation(j.ID, rota.CheckAttemptRange, "it is attempt %d, but retries no job", j.Attempt)
 	case !first && j.Attempt == 1:
-		v.about(j.ID, rota.CheckAttemptRange, "it is attempt 1, but retries %s", jobRef(j.RetryOf))
+		v.jobViolation(j.ID, rota.CheckAttemptRange, "it is attempt 1, but retries %s", jobRef(j.RetryOf))
 	}
 	if first != (j.ExecutionID == j.ID) {
-		v.find(rota.CheckExecutionIdentity, []string{jobRef(j.ID), "execution " + j.ExecutionID.String()},
+		v.violation(rota.CheckExecutionIdentity, []string{jobRef(j.ID), "execution " + j.ExecutionID.String()},
 			"its execution does not go by the id of its first attempt")
 	}
 }
@@ -57,20 +57,20 @@ func (v *Verifier) content(j *rota.Job) {
 		if field == "params" {
 			check = rota.CheckBadJSON
 		}
-		v.about(j.ID, check, "its %s %s", field, refusal.Reason)
+		v.jobViolation(j.ID, check, "its %s %s", field, refusal.Reason)
 	case len(j.Params) == 0:
-		v.about(j.ID, rota.CheckBadJSON, "its params are empty")
+		v.jobViolation(j.ID, rota.CheckBadJSON, "its params are empty")
 	case j.Type == "":
-		v.about(j.ID, rota.CheckOutOfRange, "its type is empty")
+		v.jobViolation(j.ID, rota.CheckOutOfRange, "its type is empty")
 	}
 	if j.Position < -positionMax || j.Position > positionMax {
-		v.about(j.ID, rota.CheckOutOfRange, "its position is %d, where no room is left to compute", j.Position)
+		v.jobViolation(j.ID, rota.CheckOutOfRange, "its position is %d, where no room is left to compute", j.Position)
 	}
 	if j.Run == nil {
 		return
 	}
-	v.unless(j.Run.Result == nil || json.Valid(j.Run.Result), j, rota.CheckBadJSON, "the result of its run is not JSON")
-	v.unless(j.Run.Progress == nil || json.Valid(j.Run.Progress), j, rota.CheckBadJSON, "the progress of its run is not JSON")
+	v.require(j.Run.Result == nil || json.Valid(j.Run.Result), j, rota.CheckBadJSON, "the result of its run is not JSON")
+	v.require(j.Run.Progress == nil || json.Valid(j.Run.Progress), j, rota.CheckBadJSON, "the progress of its run is not JSON")
 }
 
 // submittable is a type of which a command accepts jobs exactly if this one is in
@@ -92,19 +92,19 @@ func (v *Verifier) shape(j *rota.Job) {
 	case rota.StatusQueued:
 		v.queuedShape(j)
 	case rota.StatusRunning:
-		v.unless(!j.StartedAt.IsZero(), j, rota.CheckRunningShape, "it is RUNNING without a start time")
-		v.unless(j.Hold == 0, j, rota.CheckRunningShape, "it is RUNNING with hold %d", j.Hold)
-		v.unless(!j.QueuedAt.IsZero(), j, rota.CheckRunningShape, "it is RUNNING, but never stood in the order")
+		v.require(!j.StartedAt.IsZero(), j, rota.CheckRunningShape, "it is RUNNING without a start time")
+		v.require(j.Hold == 0, j, rota.CheckRunningShape, "it is RUNNING with hold %d", j.Hold)
+		v.require(!j.QueuedAt.IsZero(), j, rota.CheckRunningShape, "it is RUNNING, but never stood in the order")
 	case rota.StatusCancelled:
-		v.unless(j.StartedAt.IsZero(), j, rota.CheckCancelledShape, "it is CANCELLED, but has started")
-		v.unless(!j.FinishedAt.IsZero(), j, rota.CheckCancelledShape, "it is CANCELLED, but has not ended")
-		v.unless(j.Sequel == "" || j.Sequel == rota.SequelNone, j, rota.CheckCancelledShape,
+		v.require(j.StartedAt.IsZero(), j, rota.CheckCancelledShape, "it is CANCELLED, but has started")
+		v.require(!j.FinishedAt.IsZero(), j, rota.CheckCancelledShape, "it is CANCELLED, but has not ended")
+		v.require(j.Sequel == "" || j.Sequel == rota.SequelNone, j, rota.CheckCancelledShape,
 			"it is CANCELLED, but its sequel is %s", j.Sequel)
 	}
 	// Ready and Enqueue compare run_at with the very time they write as
 	// queued_at, so this holds whatever the clock did later.
 	if waitedForTime(j) && !j.QueuedAt.IsZero() && j.RunAt.After(j.QueuedAt) {
-		v.about(j.ID, rota.CheckQueuedEarly, "it took its place at %s, before its run_at %s", stamp(j.QueuedAt), stamp(j.RunAt))
+		v.jobViolation(j.ID, rota.CheckQueuedEarly, "it took its place at %s, before its run_at %s", stamp(j.QueuedAt), stamp(j.RunAt))
 	}
 }
 
@@ -117,17 +117,17 @@ func waitedForTime(j *rota.Job) bool {
 }
 
 func (v *Verifier) queuedShape(j *rota.Job) {
-	v.unless(j.StartedAt.IsZero(), j, rota.CheckQueuedShape, "it is QUEUED, but has started")
-	v.unless(j.FinishedAt.IsZero(), j, rota.CheckQueuedShape, "it is QUEUED, but has ended")
-	v.unless(j.Hold != 0 || !j.QueuedAt.IsZero(), j, rota.CheckQueuedShape, "it is ready, but has no queued_at")
+	v.require(j.StartedAt.IsZero(), j, rota.CheckQueuedShape, "it is QUEUED, but has started")
+	v.require(j.FinishedAt.IsZero(), j, rota.CheckQueuedShape, "it is QUEUED, but has ended")
+	v.require(j.Hold != 0 || !j.QueuedAt.IsZero(), j, rota.CheckQueuedShape, "it is ready, but has no queued_at")
 	v.holdShape(j)
 }
 
 // holdReasons are the known reasons to hold a job back, and what each is about.
 var holdReasons = []struct {
-	hold rota.Hold
-	fits func(*rota.Job) bool
-	odd  string
+	hold    rota.Hold
+	fits    func(*rota.Job) bool
+	problem string
 }{
 	{rota.HoldDelay, func(j *rota.Job) bool { return !j.RunAt.IsZero() }, "it is delayed, but has no run_at"},
 	{rota.HoldGroup, func(j *rota.Job) bool { return !j.GroupID.IsZero() && j.RetryOf.IsZero() }, "it waits for its turn, but is no first attempt of a member of a group"},
@@ -137,17 +137,17 @@ var holdReasons = []struct {
 }
 
 func (v *Verifier) holdShape(j *rota.Job) {
-	rest := j.Hold
+	unknown := j.Hold
 	for _, r := range holdReasons {
-		v.unless(j.Hold&r.hold == 0 || r.fits(j), j, rota.CheckHoldShape, "%s", r.odd)
-		rest &^= r.hold
+		v.require(j.Hold&r.hold == 0 || r.fits(j), j, rota.CheckHoldShape, "%s", r.problem)
+		unknown &^= r.hold
 	}
-	v.unless(rest == 0, j, rota.CheckHoldShape, "its hold is %d, which has no meaning", j.Hold)
-	v.unless(j.Hold&^rota.HoldKey == 0 || j.QueuedAt.IsZero(), j, rota.CheckHoldShape, "it is held, but has a queued_at")
+	v.require(unknown == 0, j, rota.CheckHoldShape, "its hold is %d, which has no meaning", j.Hold)
+	v.require(j.Hold&^rota.HoldKey == 0 || j.QueuedAt.IsZero(), j, rota.CheckHoldShape, "it is held, but has a queued_at")
 }
 
-func (v *Verifier) unless(ok bool, j *rota.Job, check, format string, args ...any) {
+func (v *Verifier) require(ok bool, j *rota.Job, check, format string, args ...any) {
 	if !ok {
-		v.about(j.ID, check, format, args...)
+		v.jobViolation(j.ID, check, format, args...)
 	}
 }

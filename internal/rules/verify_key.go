@@ -15,24 +15,24 @@ func (v *Verifier) keyOf(j *rota.Job, held *KeyRecord) {
 	holds := held != nil && held.ExecutionID == j.ExecutionID
 	rows := []string{jobRef(j.ID), keyRef(Key{j.Type, j.UniqueKey})}
 	switch {
-	case gaveUp(j):
+	case endedIncomplete(j):
 		if holds {
-			v.find(rota.CheckUniqueKeyFreed, rows, "its execution died, was cancelled or was skipped, but still holds the key")
+			v.violation(rota.CheckUniqueKeyFreed, rows, "its execution died, was cancelled or was skipped, but still holds the key")
 		}
 	case !j.Ended() && !holds:
-		v.find(rota.CheckUniqueKeyLive, rows, "its execution has not ended, but does not hold the key")
+		v.violation(rota.CheckUniqueKeyLive, rows, "its execution has not ended, but does not hold the key")
 	case !j.Ended() && held.Ended:
-		v.find(rota.CheckUniqueKeyLive, rows, "its execution has not ended, but the key is marked as if it had")
+		v.violation(rota.CheckUniqueKeyLive, rows, "its execution has not ended, but the key is marked as if it had")
 	case j.Run != nil && j.Run.Outcome == rota.OutcomeSkipped && !holds: // whoever tried it anew took the key over
 	case completed(j) && !holds && j.UniqueFor == 0:
-		v.find(rota.CheckUniqueKeyLive, rows, "its execution completed and keeps the key until it is pruned, but does not hold it")
+		v.violation(rota.CheckUniqueKeyLive, rows, "its execution completed and keeps the key until it is pruned, but does not hold it")
 	case completed(j) && holds && held.FreeAt != 0 && !held.Ended:
-		v.find(rota.CheckUniqueKeyLive, rows, "its execution has completed, but the key is not marked so and would never be free")
+		v.violation(rota.CheckUniqueKeyLive, rows, "its execution has completed, but the key is not marked so and would never be free")
 	}
 }
 
-// gaveUp says whether an execution ended without completing.
-func gaveUp(tail *rota.Job) bool {
+// endedIncomplete says whether an execution ended without completing.
+func endedIncomplete(tail *rota.Job) bool {
 	return tail.Status == rota.StatusCancelled || tail.Sequel == rota.SequelDead ||
 		tail.Sequel == rota.SequelNone && tail.Run != nil && !keepsKey(tail)
 }
@@ -50,11 +50,11 @@ func (v *Verifier) Key(k KeyRecord, first *rota.Job) {
 	rows := []string{keyRef(k.Key), jobRef(first.ID)}
 	switch {
 	case !first.RetryOf.IsZero():
-		v.find(rota.CheckUniqueKeyOwner, rows, "the key names a retry instead of the first job of its execution")
+		v.violation(rota.CheckUniqueKeyOwner, rows, "the key names a retry instead of the first job of its execution")
 	case first.Type != k.Key.Type || first.UniqueKey != k.Key.Key:
-		v.find(rota.CheckUniqueKeyOwner, rows, "the key is held by an execution that was not enqueued with it")
+		v.violation(rota.CheckUniqueKeyOwner, rows, "the key is held by an execution that was not enqueued with it")
 	case k.FreeAt != freeAt(first):
-		v.find(rota.CheckUniqueKeyOwner, rows, "the key is not held for as long as its job was enqueued to hold it")
+		v.violation(rota.CheckUniqueKeyOwner, rows, "the key is not held for as long as its job was enqueued to hold it")
 	}
 }
 

@@ -2,15 +2,15 @@ package rules
 
 import "github.com/rotajobs/rota"
 
-// census counts jobs and adds up what of them decides the order, in a sum
+// orderChecksum counts jobs and adds up what of them decides the order, in a sum
 // that does not depend on the order in which they come. Two equal ones hold
 // the same jobs in the same places.
-type census struct {
+type orderChecksum struct {
 	jobs int
 	sum  uint64
 }
 
-func (c *census) add(j *rota.Job) {
+func (c *orderChecksum) add(j *rota.Job) {
 	c.jobs++
 	c.sum += placeHash(j)
 }
@@ -21,11 +21,11 @@ func placeHash(j *rota.Job) uint64 {
 	h := mix(0, uint64(j.Priority))
 	h = mix(h, uint64(j.Position))
 	h = mix(h, uint64(j.CreatedAt.UnixMicro()))
-	return mix(h, printOf(j.ID))
+	return mix(h, fingerprintOf(j.ID))
 }
 
-// count takes the census of what the order should hold.
-func (v *Verifier) count(j *rota.Job) {
+// countQueued takes the census of what the order should hold.
+func (v *Verifier) countQueued(j *rota.Job) {
 	if j.Status == rota.StatusQueued {
 		v.queue.add(j)
 	}
@@ -39,8 +39,8 @@ func (v *Verifier) count(j *rota.Job) {
 type OrderWalk struct {
 	v    *Verifier
 	name string
-	want *census
-	seen census
+	want *orderChecksum
+	seen orderChecksum
 	last *rota.Job
 }
 
@@ -61,7 +61,7 @@ func (o *OrderWalk) NextType() { o.last = nil }
 func (o *OrderWalk) Next(j *rota.Job) {
 	o.seen.add(j)
 	if o.last != nil && !o.last.Before(j) {
-		o.v.pair(rota.CheckOrderTotal, o.last.ID, j.ID, "%s has the first before the second", o.name)
+		o.v.pairViolation(rota.CheckOrderTotal, o.last.ID, j.ID, "%s has the first before the second", o.name)
 	}
 	o.last = j
 }
@@ -70,8 +70,8 @@ func (o *OrderWalk) Next(j *rota.Job) {
 func (o *OrderWalk) End() {
 	switch {
 	case o.seen.jobs != o.want.jobs:
-		o.v.find(rota.CheckOrderTotal, []string{o.name}, "it holds %d jobs, but %d belong into it", o.seen.jobs, o.want.jobs)
+		o.v.violation(rota.CheckOrderTotal, []string{o.name}, "it holds %d jobs, but %d belong into it", o.seen.jobs, o.want.jobs)
 	case o.seen.sum != o.want.sum:
-		o.v.find(rota.CheckOrderTotal, []string{o.name}, "it has jobs at places where the jobs themselves are not")
+		o.v.violation(rota.CheckOrderTotal, []string{o.name}, "it has jobs at places where the jobs themselves are not")
 	}
 }

@@ -9,13 +9,13 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// details is a Verifier and what it tells.
-func details() (*Verifier, *[]string) {
-	var told []string
-	return NewVerifier(func(v rota.Violation) { told = append(told, v.Check+": "+v.Detail) }), &told
+// checkDetails is a Verifier and what it tells.
+func checkDetails() (*Verifier, *[]string) {
+	var found []string
+	return NewVerifier(func(v rota.Violation) { found = append(found, v.Check+": "+v.Detail) }), &found
 }
 
-func TestRetryKeepsItsCompany(t *testing.T) {
+func TestLostFieldNamesRelationThatRetryChanged(t *testing.T) {
 	for field, change := range map[string]func(*rota.Job){
 		"template":         func(j *rota.Job) { j.Template = "other" },
 		"schedule":         func(j *rota.Job) { j.CountsAt = j.CountsAt.Add(time.Second) },
@@ -25,22 +25,22 @@ func TestRetryKeepsItsCompany(t *testing.T) {
 		parent := endedJob(1, rota.OutcomeFailed, rota.SequelRetry)
 		retry := retryOf(parent, 2)
 		change(retry)
-		if got := lost(retry, parent); got != field {
+		if got := lostField(retry, parent); got != field {
 			t.Errorf("lost %q, want %q", got, field)
 		}
 	}
 }
 
-// TestQueuedEarlyKnowsWhoWaitedForMore: a clock that was set back meanwhile
+// TestQueuedEarlyIgnoresJobThatWaitedForMoreThanTime: a clock that was set back meanwhile
 // makes their places look early.
-func TestQueuedEarlyKnowsWhoWaitedForMore(t *testing.T) {
+func TestQueuedEarlyIgnoresJobThatWaitedForMoreThanTime(t *testing.T) {
 	skipped := endedJob(1, rota.OutcomeSkipped, rota.SequelNone)
 	keyed, member, plain := readyJob(2), readyJob(3), readyJob(4)
 	keyed.ConcurrencyKey = "printer"
 	member.GroupID, member.GroupPosition = jobID(9), 1
 	for j, early := range map[*rota.Job]bool{skipped: false, keyed: false, member: false, plain: true} {
 		j.RunAt = j.QueuedAt.Add(time.Second)
-		v, names := told()
+		v, names := checkNames()
 		v.Job(Row{Job: j})
 		if slices.Contains(*names, rota.CheckQueuedEarly) != early {
 			t.Errorf("%s: found %v", j.ID, *names)
@@ -48,11 +48,11 @@ func TestQueuedEarlyKnowsWhoWaitedForMore(t *testing.T) {
 	}
 }
 
-func TestSkippedExecutionMayPassItsKeyOn(t *testing.T) {
+func TestSkippedExecutionMayLoseItsKey(t *testing.T) {
 	j := endedJob(1, rota.OutcomeSkipped, rota.SequelNone)
 	j.UniqueKey = "k"
 	for _, held := range []*KeyRecord{nil, {ExecutionID: jobID(2)}, {ExecutionID: j.ID}} {
-		v, names := told()
+		v, names := checkNames()
 		v.Job(Row{Job: j, Key: held})
 		if len(*names) > 0 {
 			t.Errorf("with %+v found %v", held, *names)
@@ -60,38 +60,38 @@ func TestSkippedExecutionMayPassItsKeyOn(t *testing.T) {
 	}
 }
 
-func TestCalledOffRedrivesMayBeMany(t *testing.T) {
+func TestRedriveTwiceIgnoresCancelledRedrives(t *testing.T) {
 	dead := endedJob(1, rota.OutcomeFailed, rota.SequelDead)
-	off := endedJob(2, rota.OutcomeCancelled, rota.SequelNone)
-	goes, other := readyJob(3), readyJob(4)
-	for _, j := range []*rota.Job{off, goes, other} {
+	cancelled := endedJob(2, rota.OutcomeCancelled, rota.SequelNone)
+	active, other := readyJob(3), readyJob(4)
+	for _, j := range []*rota.Job{cancelled, active, other} {
 		j.RedriveOf = dead.ID
 	}
 	other.RedriveOf = jobID(7)
-	v, names := told()
+	v, names := checkNames()
 	r := v.Redrives()
-	r.Next(off, off, dead)
-	r.Next(goes, goes, dead)
+	r.Next(cancelled, cancelled, dead)
+	r.Next(active, active, dead)
 	r.Next(other, other, nil) // of an execution that was pruned
 	if len(*names) > 0 {
 		t.Errorf("found %v", *names)
 	}
-	r.Next(readyLike(other, 5), other, nil)
+	r.Next(copyWithID(other, 5), other, nil)
 	if !slices.Equal(*names, []string{rota.CheckRedriveTwice}) {
 		t.Errorf("found %v", *names)
 	}
 }
 
-func readyLike(j *rota.Job, n int) *rota.Job {
+func copyWithID(j *rota.Job, n int) *rota.Job {
 	like := *j
 	like.ID, like.ExecutionID = jobID(n), jobID(n)
 	return &like
 }
 
-// laneJobs are the jobs of a key as a word tells: o runs, r is ready, h is held
+// keyQueueJobs are the jobs of a key as a word tells: o runs, r is ready, h is held
 // back by the key, d waits for something else. They stand in this order.
-func laneJobs(key, word string) (jobs []*rota.Job) {
-	for i, c := range word {
+func keyQueueJobs(key, letters string) (jobs []*rota.Job) {
+	for i, c := range letters {
 		j := readyJob(i + 1)
 		j.ConcurrencyKey = key
 		switch c {
@@ -107,11 +107,11 @@ func laneJobs(key, word string) (jobs []*rota.Job) {
 	return jobs
 }
 
-func TestLanesAreBalanced(t *testing.T) {
+func TestKeyQueueWalkFindsUnbalancedQueue(t *testing.T) {
 	for _, test := range []struct {
-		limit int // 0: none
-		word  string
-		clean bool
+		limit   int // 0: none
+		letters string
+		clean   bool
 	}{
 		{0, "oorrd", true},
 		{0, "rh", false},
@@ -126,36 +126,36 @@ func TestLanesAreBalanced(t *testing.T) {
 		{1, "hr", false},
 		{1, "dhhr", false},
 	} {
-		if found := walkLane(test.limit, test.word, false); (len(found) == 0) != test.clean {
-			t.Errorf("limit %d, %s: found %v", test.limit, test.word, found)
+		if found := walkKeyQueue(test.limit, test.letters, false); (len(found) == 0) != test.clean {
+			t.Errorf("limit %d, %s: found %v", test.limit, test.letters, found)
 		}
-		if found := walkLane(test.limit, test.word, true); len(found) > 0 {
-			t.Errorf("limit %d, %s: found %v, although a Sweep is to see to it", test.limit, test.word, found)
+		if found := walkKeyQueue(test.limit, test.letters, true); len(found) > 0 {
+			t.Errorf("limit %d, %s: found %v, although a Sweep is to see to it", test.limit, test.letters, found)
 		}
 	}
 }
 
-// walkLane says what is found in a lane whose jobs come in another order, after
+// walkKeyQueue says what is found in a lane whose jobs come in another order, after
 // those of another key.
-func walkLane(limit int, word string, owed bool) []string {
-	v, names := told()
+func walkKeyQueue(limit int, letters string, owed bool) []string {
+	v, names := checkNames()
 	if limit > 0 {
 		v.limits.Keys = []rota.KeyLimit{{Key: "printer", Concurrency: limit}}
 	}
 	if owed {
 		v.Intent(Intent{IntentKey, "printer"}, true)
 	}
-	jobs := laneJobs("printer", word)
+	jobs := keyQueueJobs("printer", letters)
 	slices.Reverse(jobs)
-	lanes := v.KeyQueues()
-	for _, j := range append(laneJobs("free", "r"), jobs...) {
-		lanes.Next(j)
+	walk := v.KeyQueues()
+	for _, j := range append(keyQueueJobs("free", "r"), jobs...) {
+		walk.Next(j)
 	}
-	lanes.End()
+	walk.End()
 	return *names
 }
 
-func TestTurnsAreGivenByScheduleAndScope(t *testing.T) {
+func TestTurnWalkReportsBySchedulesAndScopes(t *testing.T) {
 	job := func(n int, schedule, scope string, hold rota.Hold) *rota.Job {
 		j := readyJob(n)
 		j.Schedule, j.Hold = schedule, hold
@@ -164,7 +164,7 @@ func TestTurnsAreGivenByScheduleAndScope(t *testing.T) {
 		}
 		return j
 	}
-	v, told := details()
+	v, found := checkDetails()
 	turns := v.Turns()
 	for _, j := range []*rota.Job{
 		job(1, "a", "", rota.HoldOverlap), job(2, "a", "", rota.HoldDelay), job(3, "a", "1", rota.HoldOverlap),
@@ -177,16 +177,16 @@ func TestTurnsAreGivenByScheduleAndScope(t *testing.T) {
 		"overlap_turn: all that has not ended of it for shard 1 waits for another to end",
 		"overlap_turn: all that has not ended of it for shard 2 waits for another to end",
 	}
-	if !slices.Equal(*told, want) {
-		t.Errorf("told %q", *told)
+	if !slices.Equal(*found, want) {
+		t.Errorf("told %q", *found)
 	}
 }
 
-// rollOf calls members as a word tells: e has ended, o runs, s runs and was
+// walkGroup calls members as a word tells: e has ended, o runs, s runs and was
 // asked to stop, r is ready, h waits for its turn.
-func rollOf(v *Verifier, g *rota.Group, word string) {
-	roll := v.Group(g)
-	for i, c := range word {
+func walkGroup(v *Verifier, g *rota.Group, letters string) {
+	walk := v.Group(g)
+	for i, c := range letters {
 		j := readyJob(i + 1)
 		j.GroupID, j.GroupPosition = g.ID, i+1
 		switch c {
@@ -201,22 +201,22 @@ func rollOf(v *Verifier, g *rota.Group, word string) {
 		case 'h':
 			j.Hold = rota.HoldGroup
 		}
-		roll.Next(j)
+		walk.Next(j)
 	}
-	roll.End()
+	walk.End()
 }
 
-func TestGroupsGoOn(t *testing.T) {
+func TestGroupWalkFindsStuckGroup(t *testing.T) {
 	sequential := rota.Group{ID: jobID(99), Mode: rota.GroupSequential, OnFailure: rota.FailureStop, Size: 3}
 	parallel, pruned, stopped, cancelled := sequential, sequential, sequential, sequential
 	parallel.Mode = rota.GroupParallel
 	pruned.Pruned.Dead = 1
 	stopped.Ending, cancelled.Ending = rota.EndingStop, rota.EndingCancel
 	for _, test := range []struct {
-		group rota.Group
-		word  string
-		owed  bool
-		want  string
+		group   rota.Group
+		letters string
+		owed    bool
+		want    string
 	}{
 		{sequential, "rhh", false, ""},
 		{sequential, "ohh", false, ""},
@@ -237,19 +237,19 @@ func TestGroupsGoOn(t *testing.T) {
 		{cancelled, "eeo", false, rota.CheckGroupEnded},
 		{cancelled, "eeo", true, ""},
 	} {
-		v, names := told()
+		v, names := checkNames()
 		if test.owed {
 			v.Intent(Intent{IntentGroup, test.group.ID.String()}, true)
 		}
-		rollOf(v, &test.group, test.word)
+		walkGroup(v, &test.group, test.letters)
 		if got := strings.Join(*names, " "); got != test.want {
-			t.Errorf("%s %s, owed %v: found %q, want %q", test.group.Mode, test.word, test.owed, got, test.want)
+			t.Errorf("%s %s, owed %v: found %q, want %q", test.group.Mode, test.letters, test.owed, got, test.want)
 		}
 	}
 }
 
-func TestEveryCycleIsNamedOnce(t *testing.T) {
-	v, told := details()
+func TestReferencesReportsEachCycleOnce(t *testing.T) {
+	v, found := checkDetails()
 	for name, dependsOn := range map[string][]string{
 		"a": {"b"}, "b": {"c", "d"}, "c": {"a"}, "d": nil, "e": {"a", "f"}, "f": {"g"}, "g": {"f"}, "h": {"h"}, "i": {"d"},
 	} {
@@ -262,13 +262,13 @@ func TestEveryCycleIsNamedOnce(t *testing.T) {
 		"dependency_cycle: it depends on itself: f → g → f",
 		"dependency_cycle: it depends on itself: h → h",
 	}
-	if !slices.Equal(*told, want) {
-		t.Errorf("told %q", *told)
+	if !slices.Equal(*found, want) {
+		t.Errorf("told %q", *found)
 	}
 }
 
-func TestSweepMayStillOweADisabling(t *testing.T) {
-	v, names := told()
+func TestEnabledScheduleOfArchivedTemplateAwaitsSweep(t *testing.T) {
+	v, names := checkNames()
 	v.templates["old"] = rota.TemplateArchived
 	v.schedules["s"] = &declaredSchedule{template: "old", enabled: true}
 	v.Intent(Intent{IntentTemplate, "old"}, true)
@@ -278,12 +278,12 @@ func TestSweepMayStillOweADisabling(t *testing.T) {
 	}
 }
 
-// TestOnceIsSpentWhenItsTimeWasFired: one that was declared anew, or that nobody
+// TestOneTimeScheduleIsSpentOnlyAfterItsTimeFired: one that was declared anew, or that nobody
 // gave a next fire, has not fired.
-func TestOnceIsSpentWhenItsTimeWasFired(t *testing.T) {
+func TestOneTimeScheduleIsSpentOnlyAfterItsTimeFired(t *testing.T) {
 	spec := rota.ScheduleSpec{Template: "t", At: verifyNow}.Canonical()
 	for last, want := range map[time.Time]int{verifyNow: 1, verifyNow.Add(-time.Hour): 0, {}: 0} {
-		v, names := told()
+		v, names := checkNames()
 		v.templates["t"] = rota.TemplateActive
 		v.Schedule(ScheduleRow{
 			Schedule: &rota.Schedule{Name: "once", State: rota.ScheduleEnabled, LastFire: last},

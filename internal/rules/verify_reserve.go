@@ -7,22 +7,22 @@ import "github.com/rotajobs/rota"
 func (v *Verifier) Reservation(r *rota.Reservation, j *rota.Job) {
 	row := reservationSubject(r.ID)
 	knownWord(v, row, "status", r.Status, rota.ReservationActive, rota.ReservationReleased, rota.ReservationExpired)
-	v.accepts(row, (&rota.Reserve{Node: r.Node}).Validate(), rota.CheckOutOfRange)
+	v.checkAccepted(row, (&rota.Reserve{Node: r.Node}).Validate(), rota.CheckOutOfRange)
 	v.times(row, r.ReservedAt, r.ExpiresAt, r.EndedAt)
 	active := r.Status == rota.ReservationActive
 	switch {
 	case r.ID.IsZero():
-		v.find(rota.CheckIDShape, []string{row}, "its id is all zeros")
+		v.violation(rota.CheckIDShape, []string{row}, "its id is all zeros")
 	case active && !r.EndedAt.IsZero():
-		v.find(rota.CheckReservationShape, []string{row}, "it is ACTIVE, but ended at %s", stamp(r.EndedAt))
+		v.violation(rota.CheckReservationShape, []string{row}, "it is ACTIVE, but ended at %s", stamp(r.EndedAt))
 	case !active && r.EndedAt.IsZero():
-		v.find(rota.CheckReservationShape, []string{row}, "it is %s, but has no end", r.Status)
+		v.violation(rota.CheckReservationShape, []string{row}, "it is %s, but has no end", r.Status)
 	}
 	if !active {
 		return
 	}
 	if !v.active.IsZero() {
-		v.find(rota.CheckReservationTwice, []string{reservationSubject(v.active), row}, "both are ACTIVE")
+		v.violation(rota.CheckReservationTwice, []string{reservationSubject(v.active), row}, "both are ACTIVE")
 	}
 	v.active = r.ID
 	v.directRun(row, r, j)
@@ -33,11 +33,11 @@ func (v *Verifier) directRun(row string, r *rota.Reservation, j *rota.Job) {
 	switch {
 	case r.JobID.IsZero():
 	case j == nil:
-		v.find(rota.CheckReservationRun, rows, "it is ACTIVE, but the job of its direct run does not exist")
+		v.violation(rota.CheckReservationRun, rows, "it is ACTIVE, but the job of its direct run does not exist")
 	case !isOpen(j):
-		v.find(rota.CheckReservationRun, rows, "it is ACTIVE, but its direct run is %s", j.State())
+		v.violation(rota.CheckReservationRun, rows, "it is ACTIVE, but its direct run is %s", j.State())
 	case j.Run != nil && j.Run.Runner != r.Node:
-		v.find(rota.CheckReservationRun, rows, "it is for node %s, but its direct run is on %s", r.Node, j.Run.Runner)
+		v.violation(rota.CheckReservationRun, rows, "it is for node %s, but its direct run is on %s", r.Node, j.Run.Runner)
 	}
 }
 
@@ -48,6 +48,6 @@ func (v *Verifier) Intent(i Intent, there bool) {
 	row := "intent " + i.Kind + " " + i.Name
 	knownWord(v, row, "kind", i.Kind, IntentGroup, IntentKey, IntentTemplate, IntentDrop)
 	if !there {
-		v.find(rota.CheckIntentMissing, []string{row}, "there is no %s %s", i.Kind, i.Name)
+		v.violation(rota.CheckIntentMissing, []string{row}, "there is no %s %s", i.Kind, i.Name)
 	}
 }

@@ -12,41 +12,41 @@ func (v *Verifier) run(j *rota.Job, named rota.ID) {
 	r := j.Run
 	switch {
 	case r == nil && j.Status == rota.StatusRunning:
-		v.about(j.ID, rota.CheckRunningWithoutRun, "it is RUNNING, but has no run")
+		v.jobViolation(j.ID, rota.CheckRunningWithoutRun, "it is RUNNING, but has no run")
 		return
 	case r == nil:
-		v.unless(named.IsZero(), j, rota.CheckRunWithoutRunningJob, "it is %s, but names run %s", j.Status, named)
+		v.require(named.IsZero(), j, rota.CheckRunWithoutRunningJob, "it is %s, but names run %s", j.Status, named)
 		return
 	case j.Status != rota.StatusRunning:
-		v.about(j.ID, rota.CheckRunWithoutRunningJob, "it is %s, but has a run", j.Status)
+		v.jobViolation(j.ID, rota.CheckRunWithoutRunningJob, "it is %s, but has a run", j.Status)
 	default:
 		v.runShape(j, r)
 	}
 	switch {
 	case r.Open() && j.Ended():
-		v.about(j.ID, rota.CheckClosedJobOpenRun, "it ended at %s, but its run has no outcome", stamp(j.FinishedAt))
+		v.jobViolation(j.ID, rota.CheckClosedJobOpenRun, "it ended at %s, but its run has no outcome", stamp(j.FinishedAt))
 	case !r.Open() && !j.Ended():
-		v.about(j.ID, rota.CheckOpenJobClosedRun, "its run is %s, but the job has not ended", r.Outcome)
+		v.jobViolation(j.ID, rota.CheckOpenJobClosedRun, "its run is %s, but the job has not ended", r.Outcome)
 	}
 	if r.Open() && r.Token.IsZero() {
-		v.about(j.ID, rota.CheckTokenEmpty, "its run is open, but nobody can hold its lease: the token is empty")
+		v.jobViolation(j.ID, rota.CheckTokenEmpty, "its run is open, but nobody can hold its lease: the token is empty")
 	}
 }
 
 func (v *Verifier) runShape(j *rota.Job, r *rota.Run) {
-	v.unless(!r.ID.IsZero(), j, rota.CheckRunShape, "its run has no id")
-	v.unless(r.StartedAt.Equal(j.StartedAt) || j.StartedAt.IsZero(), j, rota.CheckRunShape,
+	v.require(!r.ID.IsZero(), j, rota.CheckRunShape, "its run has no id")
+	v.require(r.StartedAt.Equal(j.StartedAt) || j.StartedAt.IsZero(), j, rota.CheckRunShape,
 		"it started at %s, its run at %s", stamp(j.StartedAt), stamp(r.StartedAt))
-	v.unless(r.Open() == r.FinishedAt.IsZero(), j, rota.CheckRunShape, "its run has one of outcome and finish time without the other")
+	v.require(r.Open() == r.FinishedAt.IsZero(), j, rota.CheckRunShape, "its run has one of outcome and finish time without the other")
 	if r.Runner == "" {
 		v.skippedShape(j, r)
 	}
 	switch r.Outcome {
 	case "", rota.OutcomeCompleted, rota.OutcomeCancelled:
 	case rota.OutcomeFailed, rota.OutcomeSkipped:
-		v.unless(r.CancelAt.IsZero(), j, rota.CheckCancelIgnored, "its run was asked to stop and is %s", r.Outcome)
+		v.require(r.CancelAt.IsZero(), j, rota.CheckCancelIgnored, "its run was asked to stop and is %s", r.Outcome)
 	default:
-		v.about(j.ID, rota.CheckUnknownWord, "the outcome of its run is %q", r.Outcome)
+		v.jobViolation(j.ID, rota.CheckUnknownWord, "the outcome of its run is %q", r.Outcome)
 	}
 }
 
@@ -54,7 +54,7 @@ func (v *Verifier) runShape(j *rota.Job, r *rota.Run) {
 // job can have.
 func (v *Verifier) skippedShape(j *rota.Job, r *rota.Run) {
 	if r.Outcome != rota.OutcomeSkipped {
-		v.about(j.ID, rota.CheckSkippedShape, "nobody ran it, but its run is %s", cmp.Or(string(r.Outcome), "open"))
+		v.jobViolation(j.ID, rota.CheckSkippedShape, "nobody ran it, but its run is %s", cmp.Or(string(r.Outcome), "open"))
 		return
 	}
 	known := false
@@ -66,20 +66,20 @@ func (v *Verifier) skippedShape(j *rota.Job, r *rota.Run) {
 	case rota.CodeGroup:
 		known = !j.GroupID.IsZero()
 	}
-	v.unless(known, j, rota.CheckSkippedShape, "it was skipped with the code %q, which it cannot have", r.ErrorCode)
-	v.unless(r.Token.IsZero(), j, rota.CheckSkippedShape, "it was skipped, but its run has a lease token")
+	v.require(known, j, rota.CheckSkippedShape, "it was skipped with the code %q, which it cannot have", r.ErrorCode)
+	v.require(r.Token.IsZero(), j, rota.CheckSkippedShape, "it was skipped, but its run has a lease token")
 }
 
 // sequel: what came after a job fits how it ended.
 func (v *Verifier) sequel(j *rota.Job) {
 	switch {
 	case j.Sequel == "" && j.Ended() && j.Status != rota.StatusQueued:
-		v.about(j.ID, rota.CheckFinishedWithoutSequel, "it ended at %s, but what came after it was not settled", stamp(j.FinishedAt))
+		v.jobViolation(j.ID, rota.CheckFinishedWithoutSequel, "it ended at %s, but what came after it was not settled", stamp(j.FinishedAt))
 	case j.Sequel != "" && !j.Ended():
-		v.about(j.ID, rota.CheckSequelUnfinished, "its sequel is %s, but it has not ended", j.Sequel)
+		v.jobViolation(j.ID, rota.CheckSequelUnfinished, "its sequel is %s, but it has not ended", j.Sequel)
 	case j.Sequel != "" && j.Status == rota.StatusRunning && j.Run != nil && !j.Run.Open():
 		failed := isFailure(j.Run.Outcome, j.Run.ErrorCode, j.Run)
-		v.unless(failed == (j.Sequel != rota.SequelNone), j, rota.CheckWrongSequel,
+		v.require(failed == (j.Sequel != rota.SequelNone), j, rota.CheckWrongSequel,
 			"its run is %s, but its sequel is %s", j.Run.Outcome, j.Sequel)
 	}
 }

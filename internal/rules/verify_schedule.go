@@ -32,38 +32,38 @@ func (v *Verifier) Schedule(r ScheduleRow) {
 	v.times(row, s.Anchor, s.NextFire, s.LastFire, s.MovedAt, s.CreatedAt, s.UpdatedAt)
 	switch {
 	case s.State == rota.ScheduleDisabled && !s.NextFire.IsZero():
-		v.find(rota.CheckScheduleShape, []string{row}, "it is DISABLED, but fires next at %s", stamp(s.NextFire))
+		v.violation(rota.CheckScheduleShape, []string{row}, "it is DISABLED, but fires next at %s", stamp(s.NextFire))
 	case !s.NextFire.IsZero() && s.MovedAt.IsZero():
-		v.find(rota.CheckScheduleShape, []string{row}, "it fires next at %s, but not since when", stamp(s.NextFire))
+		v.violation(rota.CheckScheduleShape, []string{row}, "it fires next at %s, but not since when", stamp(s.NextFire))
 	case s.State != rota.ScheduleDisabled && s.Reason != "":
-		v.find(rota.CheckScheduleShape, []string{row}, "it is %s, but was disabled because %s", s.State, s.Reason)
+		v.violation(rota.CheckScheduleShape, []string{row}, "it is %s, but was disabled because %s", s.State, s.Reason)
 	}
-	kept := &declaredSchedule{template: r.Template, dependsOn: r.Edges, enabled: s.State == rota.ScheduleEnabled}
-	v.schedules[s.Name] = kept
+	declared := &declaredSchedule{template: r.Template, dependsOn: r.Edges, enabled: s.State == rota.ScheduleEnabled}
+	v.schedules[s.Name] = declared
 	spec, read := readSpec[rota.ScheduleSpec](v, row, r.Spec)
 	if !read {
 		return
 	}
-	v.accepts(row, (&rota.PutSchedule{Name: s.Name, Spec: spec}).Validate(), rota.CheckBadSpec)
+	v.checkAccepted(row, (&rota.PutSchedule{Name: s.Name, Spec: spec}).Validate(), rota.CheckBadSpec)
 	v.column(row, "template", r.Template, spec.Template)
 	if !slices.Equal(r.Edges, spec.DependsOn) {
-		v.find(rota.CheckScheduleEdges, []string{row}, "it depends on [%s], but on [%s] by its spec",
+		v.violation(rota.CheckScheduleEdges, []string{row}, "it depends on [%s], but on [%s] by its spec",
 			strings.Join(r.Edges, " "), strings.Join(spec.DependsOn, " "))
 	}
-	kept.dependsOn = spec.DependsOn
-	kept.spent = kept.enabled && !spec.At.IsZero() && s.NextFire.IsZero() && s.LastFire.Equal(spec.At)
+	declared.dependsOn = spec.DependsOn
+	declared.spent = declared.enabled && !spec.At.IsZero() && s.NextFire.IsZero() && s.LastFire.Equal(spec.At)
 }
 
 // OrphanEdge tells of a dependency of a schedule that is not there.
 func (v *Verifier) OrphanEdge(schedule, on string) {
-	v.find(rota.CheckScheduleEdges, []string{"edge from " + schedule + " to " + on}, "there is no schedule %s", schedule)
+	v.violation(rota.CheckScheduleEdges, []string{"edge from " + schedule + " to " + on}, "there is no schedule %s", schedule)
 }
 
 // References holds what was seen to what it refers to. It is the last of all.
 func (v *Verifier) References() {
 	for _, name := range slices.Sorted(maps.Keys(v.madeFrom)) {
 		if _, there := v.templates[name]; !there {
-			v.find(rota.CheckTemplateMissing, []string{templateSubject(name), jobRef(v.madeFrom[name])}, "the job was made from the template, which does not exist")
+			v.violation(rota.CheckTemplateMissing, []string{templateSubject(name), jobRef(v.madeFrom[name])}, "the job was made from the template, which does not exist")
 		}
 	}
 	names := slices.Sorted(maps.Keys(v.schedules))
@@ -78,16 +78,16 @@ func (v *Verifier) scheduleRefers(name string, s *declaredSchedule) {
 	state, there := v.templates[s.template]
 	switch {
 	case !there:
-		v.find(rota.CheckTemplateMissing, []string{templateSubject(s.template), row}, "the schedule runs the template, which does not exist")
+		v.violation(rota.CheckTemplateMissing, []string{templateSubject(s.template), row}, "the schedule runs the template, which does not exist")
 	case s.enabled && state == rota.TemplateArchived && !v.intents[Intent{IntentTemplate, s.template}]:
-		v.find(rota.CheckScheduleArchived, []string{row}, "it is ENABLED, but template %s is archived", s.template)
+		v.violation(rota.CheckScheduleArchived, []string{row}, "it is ENABLED, but template %s is archived", s.template)
 	}
 	if s.spent && !s.planned {
-		v.find(rota.CheckScheduleSpent, []string{row}, "it has fired, and all that it planned has ended, but it is ENABLED")
+		v.violation(rota.CheckScheduleSpent, []string{row}, "it has fired, and all that it planned has ended, but it is ENABLED")
 	}
 	for _, on := range s.dependsOn {
 		if v.schedules[on] == nil {
-			v.find(rota.CheckDependencyMissing, []string{row}, "it depends on schedule %s, which does not exist", on)
+			v.violation(rota.CheckDependencyMissing, []string{row}, "it depends on schedule %s, which does not exist", on)
 		}
 	}
 }
@@ -106,7 +106,7 @@ func (v *Verifier) cycles(names []string) {
 			return
 		}
 		path := cycleFrom(left, names[start])
-		v.find(rota.CheckDependencyCycle, []string{scheduleSubject(path[0])}, "it depends on itself: %s", strings.Join(path, " → "))
+		v.violation(rota.CheckDependencyCycle, []string{scheduleSubject(path[0])}, "it depends on itself: %s", strings.Join(path, " → "))
 		for _, name := range path {
 			delete(left, name)
 		}

@@ -12,8 +12,8 @@ import (
 
 var verifyNow = time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
 
-// told is a Verifier and the checks it has named.
-func told() (*Verifier, *[]string) {
+// checkNames is a Verifier and the checks it has named.
+func checkNames() (*Verifier, *[]string) {
 	var names []string
 	return NewVerifier(func(v rota.Violation) { names = append(names, v.Check) }), &names
 }
@@ -45,11 +45,11 @@ func retryOf(parent *rota.Job, n int) *rota.Job {
 	return j
 }
 
-func TestVerifierTakesJobsInAnyOrder(t *testing.T) {
+func TestVerifierAcceptsJobsInAnyOrder(t *testing.T) {
 	parent := endedJob(1, rota.OutcomeFailed, rota.SequelRetry)
 	rows := []Row{{Job: parent, RunID: parent.Run.ID}, {Job: retryOf(parent, 2), Parent: parent}}
 	for range 2 {
-		v, names := told()
+		v, names := checkNames()
 		for _, r := range rows {
 			v.Job(r)
 		}
@@ -60,7 +60,7 @@ func TestVerifierTakesJobsInAnyOrder(t *testing.T) {
 	}
 }
 
-func TestVerifierNamesWhatIsShared(t *testing.T) {
+func TestSecondPassReportsDuplicates(t *testing.T) {
 	parent := endedJob(1, rota.OutcomeFailed, rota.SequelRetry)
 	twin := endedJob(2, rota.OutcomeCompleted, rota.SequelNone)
 	twin.Run.ID = parent.Run.ID
@@ -74,7 +74,7 @@ func TestVerifierNamesWhatIsShared(t *testing.T) {
 		rota.CheckRetryMissing: {{Job: parent}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			v, names := told()
+			v, names := checkNames()
 			for _, r := range rows {
 				v.Job(r)
 			}
@@ -91,15 +91,15 @@ func TestVerifierNamesWhatIsShared(t *testing.T) {
 	}
 }
 
-// TestDoubtIsNoProof: two things with one print are looked at themselves.
-func TestDoubtIsNoProof(t *testing.T) {
+// TestSecondPassIgnoresFingerprintCollision: two things with one print are looked at themselves.
+func TestSecondPassIgnoresFingerprintCollision(t *testing.T) {
 	one, other := endedJob(1, rota.OutcomeCompleted, rota.SequelNone), endedJob(2, rota.OutcomeCompleted, rota.SequelNone)
 	one.PlanTime, other.PlanTime = verifyNow, verifyNow.Add(time.Hour)
-	v, names := told()
+	v, names := checkNames()
 	v.NeedsSecondPass()
 	for _, j := range []*rota.Job{one, other} {
 		plan, _ := firstPlan(j)
-		v.doubts.runs[printOf(j.Run.ID)], v.doubts.plans[plan.print()], v.doubts.owed[printOf(j.ID)] = true, true, true
+		v.suspects.runs[fingerprintOf(j.Run.ID)], v.suspects.plans[plan.fingerprint()], v.suspects.owed[fingerprintOf(j.ID)] = true, true, true
 	}
 	v.SecondPass(one)
 	v.SecondPass(other)
@@ -112,7 +112,7 @@ func TestRetryMayDifferOnlyWhereItWasEdited(t *testing.T) {
 	parent := endedJob(1, rota.OutcomeFailed, rota.SequelRetry)
 	retry := retryOf(parent, 2)
 	retry.Params, retry.Priority = []byte(`{"n":2}`), 7
-	v, names := told()
+	v, names := checkNames()
 	v.Job(Row{Job: retry, Parent: parent})
 	retry.Version = jobID(9)
 	v.Job(Row{Job: retry, Parent: parent})
@@ -123,11 +123,11 @@ func TestRetryMayDifferOnlyWhereItWasEdited(t *testing.T) {
 	}
 }
 
-func TestKeyMayPassOnWhenItsTimeIsOver(t *testing.T) {
+func TestCompletedExecutionMayLoseKeyAfterUniqueFor(t *testing.T) {
 	j := endedJob(1, rota.OutcomeCompleted, rota.SequelNone)
 	j.UniqueKey, j.UniqueFor = "k", time.Minute
 	for _, held := range []*KeyRecord{nil, {ExecutionID: jobID(2)}, {ExecutionID: j.ID, FreeAt: 1, Ended: true}} {
-		v, names := told()
+		v, names := checkNames()
 		v.Job(Row{Job: j, Key: held})
 		if len(*names) > 0 {
 			t.Errorf("with %+v found %v", held, *names)
@@ -135,7 +135,7 @@ func TestKeyMayPassOnWhenItsTimeIsOver(t *testing.T) {
 	}
 }
 
-func TestOrderOfTheStoreIsTheOrderOfTheLaw(t *testing.T) {
+func TestOrderWalkFindsDifferenceFromRules(t *testing.T) {
 	a, b := readyJob(1), readyJob(2)
 	moved := *b
 	moved.Position = 7
@@ -152,7 +152,7 @@ func TestOrderOfTheStoreIsTheOrderOfTheLaw(t *testing.T) {
 		{"one elsewhere than it says", []*rota.Job{&moved, a}, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			v, names := told()
+			v, names := checkNames()
 			v.Job(Row{Job: a})
 			v.Job(Row{Job: b})
 			order := v.QueueOrder()
@@ -167,19 +167,19 @@ func TestOrderOfTheStoreIsTheOrderOfTheLaw(t *testing.T) {
 	}
 }
 
-// TestVerifierKeepsLittle: what is kept of a job that ran, was planned and was
+// TestVerifierMemoryPerJobIsBounded: what is kept of a job that ran, was planned and was
 // retried is some 24 bytes; a map of ids would be four times that.
-func TestVerifierKeepsLittle(t *testing.T) {
+func TestVerifierMemoryPerJobIsBounded(t *testing.T) {
 	const jobs, most = 100_000, 64
-	v, names := told()
+	v, names := checkNames()
 	before := heap()
 	for n := range jobs {
 		j := endedJob(n, rota.OutcomeFailed, rota.SequelRetry)
 		j.PlanTime = verifyNow.Add(time.Duration(n) * time.Second)
 		v.Job(Row{Job: j, RunID: j.Run.ID})
 	}
-	if kept := (heap() - before) / jobs; kept > most || len(*names) > 0 {
-		t.Errorf("keeps %d bytes a job, found %v", kept, *names)
+	if perJob := (heap() - before) / jobs; perJob > most || len(*names) > 0 {
+		t.Errorf("keeps %d bytes a job, found %v", perJob, *names)
 	}
 	runtime.KeepAlive(v)
 }

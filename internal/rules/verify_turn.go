@@ -13,8 +13,8 @@ type TurnWalk struct {
 	v        *Verifier
 	schedule string
 	scope    rota.Scope
-	waits    rota.ID // the first that waits for another to end
-	goes     bool    // somebody does not
+	waiting  rota.ID // the first that waits for another to end
+	canRun   bool    // somebody does not
 }
 
 // Turns begins the walk.
@@ -24,25 +24,25 @@ func (v *Verifier) Turns() *TurnWalk { return &TurnWalk{v: v} }
 func (t *TurnWalk) Next(j *rota.Job) {
 	if j.Schedule != t.schedule || scopeOf(j) != t.scope {
 		t.End()
-		t.schedule, t.scope, t.waits, t.goes = j.Schedule, scopeOf(j), rota.ID{}, false
+		t.schedule, t.scope, t.waiting, t.canRun = j.Schedule, scopeOf(j), rota.ID{}, false
 	}
 	if s := t.v.schedules[j.Schedule]; s != nil && !j.PlanTime.IsZero() {
 		s.planned = true
 	}
 	switch {
 	case j.Hold&rota.HoldOverlap == 0:
-		t.goes = true
-	case t.waits.IsZero():
-		t.waits = j.ID
+		t.canRun = true
+	case t.waiting.IsZero():
+		t.waiting = j.ID
 	}
 }
 
 // End ends the walk.
 func (t *TurnWalk) End() {
-	if t.waits.IsZero() || t.goes {
+	if t.waiting.IsZero() || t.canRun {
 		return
 	}
-	t.v.find(rota.CheckOverlapTurn, []string{scheduleSubject(t.schedule), jobRef(t.waits)},
+	t.v.violation(rota.CheckOverlapTurn, []string{scheduleSubject(t.schedule), jobRef(t.waiting)},
 		"all that has not ended of it%s waits for another to end", inScope(t.scope))
 }
 
@@ -59,12 +59,12 @@ type KeyQueueWalk struct {
 	v     *Verifier
 	key   string
 	open  int
-	types map[string]*laneOfType
+	types map[string]*keyQueueOfType
 }
 
-// laneOfType is how many jobs of one type are ready, the last of them, and the
+// keyQueueOfType is how many jobs of one type are ready, the last of them, and the
 // first that the key alone holds back.
-type laneOfType struct {
+type keyQueueOfType struct {
 	ready      int
 	last, held *rota.Job
 }
@@ -76,11 +76,11 @@ func (v *Verifier) KeyQueues() *KeyQueueWalk { return &KeyQueueWalk{v: v} }
 func (l *KeyQueueWalk) Next(j *rota.Job) {
 	if j.ConcurrencyKey != l.key {
 		l.End()
-		*l = KeyQueueWalk{v: l.v, key: j.ConcurrencyKey, types: map[string]*laneOfType{}}
+		*l = KeyQueueWalk{v: l.v, key: j.ConcurrencyKey, types: map[string]*keyQueueOfType{}}
 	}
 	t := l.types[j.Type]
 	if t == nil {
-		t = &laneOfType{}
+		t = &keyQueueOfType{}
 		l.types[j.Type] = t
 	}
 	switch {
@@ -108,19 +108,19 @@ func (l *KeyQueueWalk) End() {
 	}
 }
 
-func (l *KeyQueueWalk) endType(t *laneOfType) {
+func (l *KeyQueueWalk) endType(t *keyQueueOfType) {
 	row := "concurrency key " + l.key
 	limit, limited := l.v.limits.Key(l.key)
-	room := max(0, limit-l.open)
+	capacity := max(0, limit-l.open)
 	switch {
 	case t.held != nil && !limited:
-		l.v.find(rota.CheckKeyTurn, []string{row, jobRef(t.held.ID)}, "it holds a job back, but has no limit")
+		l.v.violation(rota.CheckKeyTurn, []string{row, jobRef(t.held.ID)}, "it holds a job back, but has no limit")
 	case !limited:
 	case t.ready > limit:
-		l.v.find(rota.CheckKeyTurn, []string{row, jobRef(t.last.ID)}, "%d of its jobs of one type are ready, but only %d may run at once", t.ready, limit)
-	case t.held != nil && t.ready < room:
-		l.v.find(rota.CheckKeyTurn, []string{row, jobRef(t.held.ID)}, "it holds a job back, but %d may start and %d of its type are ready", room, t.ready)
-	case t.held != nil && t.last != nil && room > 0 && t.held.Before(t.last): // else a claim has put it aside, and the next end puts that right
-		l.v.find(rota.CheckKeyTurn, []string{row, jobRef(t.held.ID), jobRef(t.last.ID)}, "it holds the first job back, which comes before the second")
+		l.v.violation(rota.CheckKeyTurn, []string{row, jobRef(t.last.ID)}, "%d of its jobs of one type are ready, but only %d may run at once", t.ready, limit)
+	case t.held != nil && t.ready < capacity:
+		l.v.violation(rota.CheckKeyTurn, []string{row, jobRef(t.held.ID)}, "it holds a job back, but %d may start and %d of its type are ready", capacity, t.ready)
+	case t.held != nil && t.last != nil && capacity > 0 && t.held.Before(t.last): // else a claim has put it aside, and the next end puts that right
+		l.v.violation(rota.CheckKeyTurn, []string{row, jobRef(t.held.ID), jobRef(t.last.ID)}, "it holds the first job back, which comes before the second")
 	}
 }

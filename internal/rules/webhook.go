@@ -5,28 +5,28 @@ import "github.com/rotajobs/rota"
 const webhooksSubject = "webhooks"
 
 func needPutWebhooks(n *Need, c *rota.PutWebhooks) {
-	n.wroteOf(c, webhooksSubject)
+	n.auditedSubject(c, webhooksSubject)
 	n.webhooks()
 }
 
 // decidePutWebhooks sets the webhooks that are told of everything. They are told
 // of what happens in this very step. The audit has no word of what was put:
 // secrets are in it.
-func decidePutWebhooks(w *UnitOfWork, c *rota.PutWebhooks) (rota.Reply, *rota.Error) {
-	h := w.webhooks.get(theWebhooks)
+func decidePutWebhooks(u *UnitOfWork, c *rota.PutWebhooks) (rota.Reply, *rota.Error) {
+	h := u.webhooks.get(webhooksKey)
 	if h == nil {
 		h = &rota.Webhooks{}
 	}
 	switch {
-	case w.wroteOf(c, webhooksSubject):
+	case u.auditedSubject(c, webhooksSubject):
 		return &rota.WebhooksPut{Webhooks: h}, nil
 	case c.Version != nil && *c.Version != h.Version:
 		return nil, changedSince("the list of webhooks")
 	case rota.EqualWebhooks(h.Spec, c.Spec):
 		return &rota.WebhooksPut{Webhooks: h}, nil
 	}
-	next := &rota.Webhooks{Spec: rota.CanonicalWebhooks(c.Spec), Version: c.ID, UpdatedBy: c.Actor, UpdatedAt: w.Now}
-	w.webhooks.set(w, theWebhooks, next)
-	w.logOf(c, rota.AuditWebhooksModified, webhooksSubject, "")
+	next := &rota.Webhooks{Spec: rota.CanonicalWebhooks(c.Spec), Version: c.ID, UpdatedBy: c.Actor, UpdatedAt: u.Now}
+	u.webhooks.set(u, webhooksKey, next)
+	u.auditSubject(c, rota.AuditWebhooksModified, webhooksSubject, "")
 	return &rota.WebhooksPut{Webhooks: next, Changed: true}, nil
 }
