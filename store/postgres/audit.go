@@ -42,20 +42,20 @@ func (t *tx) writeAudit(entries []rota.AuditEntry) {
 		ids.bytes(e.ID[:])
 		at.time(e.At)
 		actors.text(e.Actor)
-		acts.textAlways(e.Act)
+		acts.textNotNull(e.Act)
 		jobs.id(e.JobID)
 		subjects.text(e.Subject)
 		details.text(e.Detail)
 	}
-	t.write(ask{sql: sqlInsertAudit, params: paramsOf([]*column{ids, at, actors, acts, jobs, subjects, details})})
+	t.write(statement{sql: sqlInsertAudit, params: paramsOf([]*column{ids, at, actors, acts, jobs, subjects, details})})
 }
 
-func (t *tx) loadAudits(ids []rota.ID, w *rules.UnitOfWork) []ask {
+func (t *tx) loadAudits(ids []rota.ID, u *rules.UnitOfWork) []statement {
 	if len(ids) == 0 {
 		return nil
 	}
-	return []ask{{sql: sqlAudits, params: []param{idsParam(ids)}, each: func(r row) error {
-		w.PutAudit(r.id(0))
+	return []statement{{sql: sqlAudits, params: []param{idsParam(ids)}, eachRow: func(r row) error {
+		u.PutAudit(r.id(0))
 		return nil
 	}}}
 }
@@ -66,7 +66,7 @@ func (s *reader) Audit(ctx context.Context, after int64, limit int) (entries []r
 	if err != nil {
 		return nil, err
 	}
-	err = s.ask(ctx, "audit", ask{sql: sqlAuditAfter, params: []param{intParam(after), intParam(most)}, each: func(r row) error {
+	err = s.query(ctx, "audit", statement{sql: sqlAuditAfter, params: []param{intParam(after), intParam(most)}, eachRow: func(r row) error {
 		entries = append(entries, rota.AuditEntry{
 			Seq: r.int(0), ID: r.id(1), At: r.time(2), Actor: r.text(3),
 			Act: r.text(4), JobID: r.id(5), Subject: r.text(6), Detail: r.text(7),

@@ -21,7 +21,7 @@ var jobFields = []struct {
 	{rules.JobPriority, []string{"priority"}, []uint32{oidInts}, func(c []*column, j *rota.Job) { c[0].int(int64(j.Priority)) }},
 	{rules.JobPosition, []string{"position"}, []uint32{oidInts}, func(c []*column, j *rota.Job) { c[0].int(j.Position) }},
 	{rules.JobVersion, []string{"version"}, []uint32{oidIDs}, func(c []*column, j *rota.Job) { c[0].id(j.Version) }},
-	{rules.JobParams, []string{"params"}, []uint32{oidTexts}, func(c []*column, j *rota.Job) { c[0].textAlways(string(j.Params)) }},
+	{rules.JobParams, []string{"params"}, []uint32{oidTexts}, func(c []*column, j *rota.Job) { c[0].textNotNull(string(j.Params)) }},
 	{rules.JobQueuedAt, []string{"queued_at"}, []uint32{oidInts}, func(c []*column, j *rota.Job) { c[0].time(j.QueuedAt) }},
 	{rules.JobStartedAt, []string{"started_at"}, []uint32{oidInts}, func(c []*column, j *rota.Job) { c[0].time(j.StartedAt) }},
 	{rules.JobFinishedAt, []string{"finished_at"}, []uint32{oidInts}, func(c []*column, j *rota.Job) { c[0].time(j.FinishedAt) }},
@@ -40,9 +40,9 @@ var jobFields = []struct {
 	{rules.RunResult, []string{"result"}, []uint32{oidTexts}, func(c []*column, j *rota.Job) { c[0].text(string(j.Run.Result)) }},
 }
 
-// ofAStep are the columns in which jobs that change together mostly agree: they
+// sharedColumns are the columns in which jobs that change together mostly agree: they
 // have changed in the same step, at the same time.
-var ofAStep = map[string]bool{
+var sharedColumns = map[string]bool{
 	"status": true, "hold": true, "queued_at": true, "started_at": true, "finished_at": true, "sequel": true,
 	"runner": true, "life": true, "heartbeat_at": true, "stale_after": true, "outcome": true, "ended_at": true,
 }
@@ -51,7 +51,7 @@ var ofAStep = map[string]bool{
 func putRun(c []*column, j *rota.Job) {
 	c[0].id(j.Run.ID)
 	c[1].bytes(j.Run.Token[:])
-	c[2].textAlways(j.Run.Runner)
+	c[2].textNotNull(j.Run.Runner)
 	c[3].id(j.Run.Incarnation)
 }
 
@@ -105,17 +105,17 @@ func (t *tx) updateJobs(changes []rules.JobChange) {
 		alike[c.Fields] = append(alike[c.Fields], c.Job)
 	}
 	for _, fields := range order {
-		t.updateAlike(fields, alike[fields])
-		t.note(alike[fields])
+		t.updateSameFields(fields, alike[fields])
+		t.noteChanged(alike[fields])
 	}
 }
 
-func (t *tx) updateAlike(fields rules.JobField, jobs []*rota.Job) {
+func (t *tx) updateSameFields(fields rules.JobField, jobs []*rota.Job) {
 	slices.SortFunc(jobs, func(a, b *rota.Job) int { return a.ID.Compare(b.ID) }) // all lock rows in one order
 	ids, versions := newColumn(oidIDs, len(jobs)), newColumn(oidXids, len(jobs))
 	for _, j := range jobs {
 		ids.bytes(j.ID[:])
-		versions.xid(t.seen.jobs[j.ID])
+		versions.xid(t.readSet.jobs[j.ID])
 	}
 	params := []param{intParam(int64(len(jobs))), ids.param(), versions.param()}
 	var columns []*column
@@ -133,18 +133,18 @@ func (t *tx) updateAlike(fields rules.JobField, jobs []*rota.Job) {
 		}
 	}
 	if fields&rules.JobRun != 0 {
-		params = append(params, idParam(t.claim), idParam(jobs[0].ID))
+		params = append(params, idParam(t.claimID), idParam(jobs[0].ID))
 	}
 	set := updateSet{fields, true}
-	set.each(func(name string, i int) { set.agreed = set.agreed && !(ofAStep[name] && columns[i].varied()) })
+	set.each(func(name string, i int) { set.shared = set.shared && !(sharedColumns[name] && columns[i].varies()) })
 	set.each(func(name string, i int) {
-		if set.agreed && ofAStep[name] {
+		if set.shared && sharedColumns[name] {
 			params = append(params, columns[i].first())
 			return
 		}
 		params = append(params, columns[i].param())
 	})
-	t.write(ask{sql: t.store.texts.update(set), params: params, each: func(r row) error {
+	t.write(statement{sql: t.store.sqlCache.update(set), params: params, eachRow: func(r row) error {
 		t.xid = r.xid(1)
 		return nil
 	}})
@@ -154,7 +154,7 @@ func (t *tx) updateAlike(fields rules.JobField, jobs []*rota.Job) {
 // in all columns in which they could.
 type updateSet struct {
 	fields rules.JobField
-	agreed bool
+	shared bool
 }
 
 // each goes through the columns.
@@ -171,18 +171,18 @@ func (s updateSet) each(do func(name string, i int)) {
 	}
 }
 
-// updateText is the statement that changes fields. A version of 0 is that of a
+// updateSQL is the statement that changes fields. A version of 0 is that of a
 // job which was made a moment ago, in this transaction. It answers with the
 // version that the rows have from then on. What all agree in is sent
 // once, and not with each. The first job of a claim names it.
-func updateText(s updateSet) string {
+func updateSQL(s updateSet) string {
 	names, places, set, first := []string{"id", "version_seen"}, []string{"$2", "$3"}, []string(nil), 4
 	if s.fields&rules.JobRun != 0 {
 		set, first = append(set, "claim_id = CASE j.id WHEN $5 THEN $4 END"), 6
 	}
 	s.each(func(name string, i int) {
 		place := "$" + itoa(i+first)
-		if s.agreed && ofAStep[name] {
+		if s.shared && sharedColumns[name] {
 			set = append(set, name+" = "+place)
 			return
 		}

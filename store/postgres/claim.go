@@ -46,7 +46,7 @@ LEFT JOIN LATERAL (
     SELECT ` + queuedColumns + rowVersion + `
     FROM rota_jobs j
     WHERE j.id = r.id AND coalesce(j.status, '') = 'QUEUED' AND coalesce(j.hold, 1) = 0`
-	rankedRooms = `) j
+	rankedWithinCapacity = `) j
   WHERE (r.own OR r.shared <= $4) AND (r.bytes <= $5 OR r.bytes = r.mine)`
 	rankedEnd = `
   LIMIT $3) h ON true`
@@ -55,13 +55,13 @@ LEFT JOIN LATERAL (
 	// after the other; to sort it would lock all of it. What is not locked PostgreSQL
 	// joins as it likes, and has to sort.
 	sqlHeadsLocked = ranked + `
-    FOR UPDATE SKIP LOCKED` + rankedRooms + rankedEnd
-	sqlHeads = ranked + rankedRooms + `
+    FOR UPDATE SKIP LOCKED` + rankedWithinCapacity + rankedEnd
+	sqlHeads = ranked + rankedWithinCapacity + `
   ORDER BY r.place` + rankedEnd
 
 	// Where all that is ready stands in one lane, the order is walked from lock to
 	// lock, and nothing is looked at that is not taken.
-	sqlStream = `
+	sqlSingleType = `
 SELECT ` + queuedColumns + rowVersion + `
 FROM rota_jobs j
 WHERE j.type BETWEEN $1 AND $1 AND j.status = 'QUEUED' AND j.hold = 0
@@ -73,7 +73,7 @@ FOR UPDATE OF j SKIP LOCKED`
 
 	// Where a step makes jobs itself, mostly nothing else is there to take, and the
 	// claim was not sent before.
-	sqlElse = `
+	sqlAnythingElse = `
 SELECT EXISTS (SELECT FROM rota_jobs WHERE claim_id = $1) OR ` + someReady
 
 	// Whether anything is ready in some lanes.
@@ -87,11 +87,11 @@ SELECT EXISTS (SELECT FROM rota_jobs WHERE claim_id = $1) OR ` + someReady
       ORDER BY o.type
       LIMIT 1) o)`
 
-	sqlTaken = `
+	sqlClaimedBefore = `
 SELECT 1, j.*
 FROM (SELECT EXISTS (SELECT FROM rota_jobs WHERE claim_id = $1) AS before) took
 LEFT JOIN LATERAL (
-  SELECT ` + wholeColumns + rowVersion + `
+  SELECT ` + fullColumns + rowVersion + `
   FROM rota_jobs j
   WHERE j.status = 'RUNNING' AND j.sequel IS NULL AND j.run_id BETWEEN $2 AND $3) j ON true
 WHERE took.before`
@@ -100,36 +100,36 @@ WHERE took.before`
 // loadClaim reads what a claim took when it was sent before, and what is there to
 // take. Where both are asked for, the first is hardly ever anything: a claim that
 // finds something in the lane that it knows of sees that on the way.
-func (t *tx) loadClaim(n *rules.Need, w *rules.UnitOfWork) []ask {
-	if w.ClaimAfterEnqueues() && n.ClaimedBefore != nil && t.careful { // it would lock what the enqueues have looked at, and others would pass over that
-		w.PutMoreHeads()
+func (t *tx) loadClaim(n *rules.Need, u *rules.UnitOfWork) []statement {
+	if u.ClaimAfterEnqueues() && n.ClaimedBefore != nil && t.pessimistic { // it would lock what the enqueues have looked at, and others would pass over that
+		u.PutMoreHeads()
 	}
 	if n.Heads != nil && n.Heads.AfterEnqueues {
-		if t.supposeStill(n) {
+		if t.assumeNothingReady(n) {
 			return nil
 		}
-		return []ask{t.anythingElse(n, w)}
+		return []statement{t.loadAnythingElse(n, u)}
 	}
-	if h := n.Heads; h != nil && !t.merges {
-		if lane := t.store.stream.lane(); lane != "" && t.locksHeads(w) && h.Unlimited() && slices.Contains(h.Types, lane) {
-			return []ask{t.streamHeads(lane, n, w)}
+	if h := n.Heads; h != nil && !t.mergesTypes {
+		if typ := t.store.singleType.typ(); typ != "" && t.locksHeads(u) && h.Unlimited() && slices.Contains(h.Types, typ) {
+			return []statement{t.loadSingleTypeHeads(typ, n, u)}
 		}
 	}
-	return append(ifAsked(n.ClaimedBefore, w, t.loadTaken), ifAsked(n.Heads, w, t.loadHeads)...)
+	return append(ifNeeded(n.ClaimedBefore, u, t.loadClaimedBefore), ifNeeded(n.Heads, u, t.loadHeads)...)
 }
 
-// anythingElse asks whether a claim may find more than the jobs that its own step
+// loadAnythingElse asks whether a claim may find more than the jobs that its own step
 // makes.
-func (t *tx) anythingElse(n *rules.Need, w *rules.UnitOfWork) ask {
+func (t *tx) loadAnythingElse(n *rules.Need, u *rules.UnitOfWork) statement {
 	var command rota.ID
 	if n.ClaimedBefore != nil {
 		command = n.ClaimedBefore.Command
 	}
-	return ask{sql: sqlElse, params: []param{idParam(command), textsParam(n.Heads.Types)}, each: func(r row) error {
+	return statement{sql: sqlAnythingElse, params: []param{idParam(command), textsParam(n.Heads.Types)}, eachRow: func(r row) error {
 		if r.bool(0) {
-			w.PutMoreHeads()
+			u.PutMoreHeads()
 		}
-		t.store.calm.stood(!r.bool(0))
+		t.store.idlePath.observeReady(!r.bool(0))
 		return nil
 	}}
 }
@@ -138,117 +138,117 @@ func (t *tx) anythingElse(n *rules.Need, w *rules.UnitOfWork) ask {
 // then somebody could pass over what is locked and not taken in the end. Where
 // others hold so much of what was looked at that not enough is left, there may be
 // more behind it: whoever claims is told so, and the next look goes further.
-func (t *tx) loadHeads(h *rules.Heads, w *rules.UnitOfWork) ask {
+func (t *tx) loadHeads(h *rules.Heads, u *rules.UnitOfWork) statement {
 	var heads []*rota.Job
-	look, seen := t.look(h.Limit), 0
-	rooms := make([]int, len(h.Capacity))
-	for i, room := range h.Capacity {
-		if rooms[i] = room; room >= h.Limit {
-			rooms[i] = look
+	depth, seen := t.depth(h.Limit), 0
+	capacity := make([]int, len(h.Capacity))
+	for i, free := range h.Capacity {
+		if capacity[i] = free; free >= h.Limit {
+			capacity[i] = depth
 		}
 	}
 	limit := h.Limit
 	if !slices.ContainsFunc(h.Types, rota.InternalType) {
 		limit = min(limit, h.Shared)
 	}
-	sharedRoom := h.Shared
+	sharedCapacity := h.Shared
 	if h.Shared >= h.Limit { // it does not bind, and of those counted others may have locked some
-		sharedRoom = math.MaxInt32
+		sharedCapacity = math.MaxInt32
 	}
 	sql := sqlHeads
-	if t.locksHeads(w) {
-		sql, t.busy, t.walked = sqlHeadsLocked, true, true
+	if t.locksHeads(u) {
+		sql, t.holdsRows, t.lockedHeads = sqlHeadsLocked, true, true
 	}
-	return ask{sql: sql, params: []param{
-		textsParam(h.Types), intsParam(rooms), intParam(int64(limit)), intParam(int64(sharedRoom)), intParam(int64(h.Bytes)),
-	}, each: func(r row) error {
+	return statement{sql: sql, params: []param{
+		textsParam(h.Types), intsParam(capacity), intParam(int64(limit)), intParam(int64(sharedCapacity)), intParam(int64(h.Bytes)),
+	}, eachRow: func(r row) error {
 		if seen = int(r.int(0)); !r.null(1) {
-			heads = append(heads, t.job(r[1:]))
+			heads = append(heads, t.scanJob(r[1:]))
 		}
 		return nil
-	}, end: func() {
-		slices.SortFunc(heads, inOrder)
+	}, afterRows: func() {
+		slices.SortFunc(heads, dispatchOrder)
 		for _, j := range heads {
-			w.PutHead(j)
+			u.PutHead(j)
 		}
-		t.store.stream.learn(heads, h)
-		light := 2*weightOf(heads) < h.Bytes // or the answer is full
-		switch again := t.store.crowd.met(len(heads) < limit && seen >= look && light); {
+		t.store.singleType.observe(heads, h)
+		fitsAnswer := 2*paramsBytes(heads) < h.Bytes // or the answer is full
+		switch again := t.store.lookahead.observe(len(heads) < limit && seen >= depth && fitsAnswer); {
 		case again && len(heads) == 0:
-			t.further = true
+			t.readFurther = true
 		case again:
-			w.PutMoreHeads()
+			u.PutMoreHeads()
 		}
 	}}
 }
 
-// loadHeadsAgain looks further when others hold all that was looked at, and
+// loadMoreHeads looks further when others hold all that was looked at, and
 // everywhere when there is nothing in the lane that was known. Nothing is locked
 // then that might not be taken. A claim that turns out to have been sent before
 // takes nothing, and is done again.
-func (t *tx) loadHeadsAgain(n *rules.Need, w *rules.UnitOfWork) error {
+func (t *tx) loadMoreHeads(n *rules.Need, u *rules.UnitOfWork) error {
 	for {
 		switch {
-		case t.tooHeavy, t.resent && n.ClaimedBefore != nil && n.Heads != nil:
-			return errMoved
-		case !t.further:
+		case t.exceedsAnswerBytes, t.claimRepeated && n.ClaimedBefore != nil && n.Heads != nil:
+			return errReadSetChanged
+		case !t.readFurther:
 			return nil
 		}
-		t.further = false
-		if err := t.read(t.loadClaim(n, w)...); err != nil {
+		t.readFurther = false
+		if err := t.read(t.loadClaim(n, u)...); err != nil {
 			return err
 		}
 	}
 }
 
-// look is how far down a lane a claim looks: as far as others of this process
+// depth is how far down a lane a claim looks: as far as others of this process
 // and of others are known to take from it at the same time.
-func (t *tx) look(limit int) int {
-	if t.claims == 0 {
-		t.claims = int64(limit)
-		t.store.claims.Add(t.claims)
+func (t *tx) depth(limit int) int {
+	if t.claimDemand == 0 {
+		t.claimDemand = int64(limit)
+		t.store.claimDemand.Add(t.claimDemand)
 	}
-	return max(limit, int(t.store.claims.Load())) + t.store.crowd.size()
+	return max(limit, int(t.store.claimDemand.Load())) + t.store.lookahead.size()
 }
 
 // locksHeads says whether what bounds a claim is locked, as far as it is known.
-func (t *tx) locksHeads(w *rules.UnitOfWork) bool {
-	l := w.Locks()
+func (t *tx) locksHeads(u *rules.UnitOfWork) bool {
+	l := u.Locks()
 	for _, name := range l.Open {
-		if t.held[seatOf(classOpen, name)] != exclusive {
+		if t.held[lockFor(classOpen, name)] != exclusive {
 			return false
 		}
 	}
-	return t.passes > 1 || !w.HasKeyLimits()
+	return t.passes > 1 || !u.HasKeyLimits()
 }
 
-// loadTaken finds what a claim took when it was sent before, and still runs: the
+// loadClaimedBefore finds what a claim took when it was sent before, and still runs: the
 // ids of its runs begin with its time bits.
-func (t *tx) loadTaken(q *rules.ClaimedBefore, w *rules.UnitOfWork) ask {
+func (t *tx) loadClaimedBefore(q *rules.ClaimedBefore, u *rules.UnitOfWork) statement {
 	low, high := q.Command, q.Command
 	for i := 6; i < len(low); i++ {
 		low[i], high[i] = 0, 0xff
 	}
 	var taken []*rota.Job
-	return ask{sql: sqlTaken, params: []param{idParam(q.Command), idParam(low), idParam(high)}, each: func(r row) error {
-		w.PutClaimRepeated()
-		t.resent = true
+	return statement{sql: sqlClaimedBefore, params: []param{idParam(q.Command), idParam(low), idParam(high)}, eachRow: func(r row) error {
+		u.PutClaimRepeated()
+		t.claimRepeated = true
 		if r.null(1) {
 			return nil
 		}
-		if j := t.job(r[1:]); j.Run != nil && j.Run.ID == rota.RunID(q.Command, j.ID) {
+		if j := t.scanJob(r[1:]); j.Run != nil && j.Run.ID == rota.RunID(q.Command, j.ID) {
 			taken = append(taken, j)
 		}
 		return nil
-	}, end: func() {
-		slices.SortFunc(taken, inOrder)
+	}, afterRows: func() {
+		slices.SortFunc(taken, dispatchOrder)
 		for _, j := range taken {
-			w.PutClaimedBefore(j)
+			u.PutClaimedBefore(j)
 		}
 	}}
 }
 
-func inOrder(a, b *rota.Job) int {
+func dispatchOrder(a, b *rota.Job) int {
 	switch {
 	case a.Before(b):
 		return -1
@@ -258,16 +258,16 @@ func inOrder(a, b *rota.Job) int {
 	return 0
 }
 
-// job reads a job and notes in which version.
-func (t *tx) job(r row) *rota.Job {
+// scanJob reads a job and notes in which version.
+func (t *tx) scanJob(r row) *rota.Job {
 	j := scanJob(r)
-	t.seen.job(j.ID, r.xid(len(r)-1))
+	t.readSet.addJob(j.ID, r.xid(len(r)-1))
 	return j
 }
 
-// lease is the same for what a lease is about.
-func (t *tx) lease(r row) *rota.Job {
+// scanLease is the same for what a lease is about.
+func (t *tx) scanLease(r row) *rota.Job {
 	j := scanLease(r)
-	t.seen.job(j.ID, r.xid(len(r)-1))
+	t.readSet.addJob(j.ID, r.xid(len(r)-1))
 	return j
 }

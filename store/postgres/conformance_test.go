@@ -49,35 +49,35 @@ func TestConformanceThroughAPooler(t *testing.T) {
 // harness opens stores where at says that a database is.
 func harness(t testing.TB, at func(database string) string, config Config) storetest.Harness {
 	config.Logger = quiet
-	databases := &spares{t: t, uses: map[string]int{}, conns: map[string]*pgconn.PgConn{}}
+	databases := &databasePool{t: t, uses: map[string]int{}, conns: map[string]*pgconn.PgConn{}}
 	return storetest.Harness{
 		Open: func(t testing.TB) rota.Store {
 			database := databases.take(t)
-			return tested{openAt(t, at(database), config), func() { databases.giveBack(database) }}
+			return pooledStore{openAt(t, at(database), config), func() { databases.release(database) }}
 		},
 		Break: func(t testing.TB, s rota.Store, job rota.ID, how storetest.Breakage) {
-			damage(t, s.(tested).Store, breakages[how], job)
+			damage(t, s.(pooledStore).Store, breakages[how], job)
 		},
 		Pause: func(_ testing.TB, s rota.Store, at func([]rota.Command)) {
-			s.(tested).decided = at
+			s.(pooledStore).onDecided = at
 		},
 	}
 }
 
-// tested is a store that lets its database go when it is closed.
-type tested struct {
+// pooledStore is a store that lets its database go when it is closed.
+type pooledStore struct {
 	*Store
-	giveBack func()
+	release func()
 }
 
-func (s tested) Close() error {
-	defer s.giveBack()
+func (s pooledStore) Close() error {
+	defer s.release()
 	return s.Store.Close()
 }
 
-// spares are databases that are used again: to make one takes longer than most
+// databasePool are databases that are used again: to make one takes longer than most
 // stories.
-type spares struct {
+type databasePool struct {
 	t    testing.TB // of all who use them
 	mu   sync.Mutex
 	uses map[string]int
@@ -92,7 +92,7 @@ type spares struct {
 // for a while.
 const usesMax = 50
 
-func (p *spares) take(t testing.TB) (name string) {
+func (p *databasePool) take(t testing.TB) (name string) {
 	t.Helper()
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -106,7 +106,7 @@ func (p *spares) take(t testing.TB) (name string) {
 	return name
 }
 
-func (p *spares) empty(t testing.TB, name string) {
+func (p *databasePool) empty(t testing.TB, name string) {
 	t.Helper()
 	ctx := context.Background()
 	conn := p.conns[name]
@@ -117,11 +117,11 @@ func (p *spares) empty(t testing.TB, name string) {
 		p.t.Cleanup(func() { _ = conn.Close(ctx) })
 		p.conns[name] = conn
 	}
-	_, err := conn.Exec(ctx, sqlEmpty).ReadAll()
+	_, err := conn.Exec(ctx, sqlDeleteRows).ReadAll()
 	must(t, err)
 }
 
-func (p *spares) giveBack(name string) {
+func (p *databasePool) release(name string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.uses[name] < usesMax {
@@ -131,9 +131,9 @@ func (p *spares) giveBack(name string) {
 	pgtest.Shared(p.t).Discard(name)
 }
 
-// sqlEmpty sees everybody off, and removes all rows but the version of the
+// sqlDeleteRows sees everybody off, and removes all rows but the version of the
 // schema, as one for whom no trigger is called.
-const sqlEmpty = `
+const sqlDeleteRows = `
 SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid();
 BEGIN;
 SET LOCAL session_replication_role = replica;

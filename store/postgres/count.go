@@ -22,15 +22,15 @@ func (s *reader) CountJobs(ctx context.Context, q rota.JobQuery) (n int64, err e
 	if err := q.Validate(); err != nil {
 		return 0, err
 	}
-	if one := statusOf[q.State]; one != "" && q.Status != "" && q.Status != one {
+	if one := liveStatusOf[q.State]; one != "" && q.Status != "" && q.Status != one {
 		return 0, nil
 	}
 	l := &listing{params: []param{beforeParam(q.Before)}}
-	l.pick(&q)
-	picked := strings.Join(l.picked, ` AND `)
+	l.addFilters(&q)
+	picked := strings.Join(l.conditions, ` AND `)
 	sql := `
 SELECT (` + sqlCount + picked + `) - (` + sqlCountHidden + picked + `)`
-	err = s.ask(ctx, "count", uncompiled, ask{sql: sql, params: l.params, each: func(r row) error {
+	err = s.query(ctx, "count", withoutJIT, statement{sql: sql, params: l.params, eachRow: func(r row) error {
 		n = r.int(0)
 		return nil
 	}})

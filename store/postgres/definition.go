@@ -19,13 +19,13 @@ VALUES ($1, $2)
 ON CONFLICT (id) DO NOTHING`
 )
 
-func writeDefinition(name string) ask {
-	return ask{sql: sqlInsertDefinition, params: []param{idParam(rota.DefinitionID(name)), textAlways(name)}}
+func writeDefinition(name string) statement {
+	return statement{sql: sqlInsertDefinition, params: []param{idParam(rota.DefinitionID(name)), textNotNull(name)}}
 }
 
 // Definition returns the name that an id stands for.
 func (s *reader) Definition(ctx context.Context, id rota.ID) (name string, err error) {
-	err = s.ask(ctx, "definition", ask{sql: sqlDefinition, params: []param{idParam(id)}, each: func(r row) error {
+	err = s.query(ctx, "definition", statement{sql: sqlDefinition, params: []param{idParam(id)}, eachRow: func(r row) error {
 		name = r.text(0)
 		return nil
 	}})

@@ -10,9 +10,9 @@ import (
 	"github.com/rotajobs/rota/store/postgres/pgtest"
 )
 
-// TestOlderSchedulesGetTheirIDs: those that stood in a schema before there were any
+// TestMigrationFillsDefinitionIDs: those that stood in a schema before there were any
 // are found by them.
-func TestOlderSchedulesGetTheirIDs(t *testing.T) {
+func TestMigrationFillsDefinitionIDs(t *testing.T) {
 	server := pgtest.Shared(t)
 	url := server.URL(server.NewDatabase(t, ""))
 	steps, err := fs.Glob(migrations, "migrations/*.sql")

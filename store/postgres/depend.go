@@ -36,28 +36,28 @@ ORDER BY e.schedule, e.depends_on`
 )
 
 // writeEdges makes and removes the edges that differ.
-func writeEdges(schedule string, was, is []string) (asks []ask) {
+func writeEdges(schedule string, was, is []string) (statements []statement) {
 	edit := func(sql string, all, but []string) {
 		names := slices.DeleteFunc(slices.Clone(all), func(name string) bool { return slices.Contains(but, name) })
 		if len(names) > 0 {
-			asks = append(asks, ask{sql: sql, params: []param{textAlways(schedule), textsParam(names)}})
+			statements = append(statements, statement{sql: sql, params: []param{textNotNull(schedule), textsParam(names)}})
 		}
 	}
 	edit(sqlDeleteEdges, was, is)
 	edit(sqlInsertEdges, is, was)
-	return asks
+	return statements
 }
 
-func (t *tx) loadDependents(q rules.Dependents, w *rules.UnitOfWork) ask {
-	return ask{sql: sqlDependents, params: []param{textAlways(q.Schedule), intParam(rota.DependentsMax + 1)}, each: func(r row) error {
-		w.PutDependent(q, r.text(0))
+func (t *tx) loadDependents(q rules.Dependents, u *rules.UnitOfWork) statement {
+	return statement{sql: sqlDependents, params: []param{textNotNull(q.Schedule), intParam(rota.DependentsMax + 1)}, eachRow: func(r row) error {
+		u.PutDependent(q, r.text(0))
 		return nil
 	}}
 }
 
-func (t *tx) loadReach(q rules.Reach, w *rules.UnitOfWork) ask {
-	return ask{sql: sqlReach, params: []param{textAlways(q.Schedule)}, each: func(r row) error {
-		w.PutEdge(r.text(0), r.text(1))
+func (t *tx) loadReach(q rules.Reach, u *rules.UnitOfWork) statement {
+	return statement{sql: sqlReach, params: []param{textNotNull(q.Schedule)}, eachRow: func(r row) error {
+		u.PutEdge(r.text(0), r.text(1))
 		return nil
 	}}
 }
@@ -70,10 +70,10 @@ WHERE schedule = $1 AND coalesce(scope_kind, '') = $2 AND coalesce(scope_id, '')
   AND counts_at > $4 AND counts_at <= $5 AND retry_of IS NULL
 ORDER BY counts_at DESC, id DESC
 LIMIT 1`
-	sqlBlocked = liveFew + queuedColumns + ofSchedule + `few.status = 'QUEUED' AND few.hold & 4 <> 0
-  AND ($5 OR few.scope_kind IS NULL OR (few.scope_kind = $3 AND few.scope_id = $4))` + firstFew
-	sqlBehind = liveFew + queuedColumns + ofSchedule + `few.status = 'QUEUED' AND few.hold & 8 <> 0` + firstFew
-	sqlWaits  = `
+	sqlBlocked = selectLive + queuedColumns + fromLive + `few.status = 'QUEUED' AND few.hold & 4 <> 0
+  AND ($5 OR few.scope_kind IS NULL OR (few.scope_kind = $3 AND few.scope_id = $4))` + firstByID
+	sqlOverlapWaiting = selectLive + queuedColumns + fromLive + `few.status = 'QUEUED' AND few.hold & 8 <> 0` + firstByID
+	sqlExpiredWaits   = `
 SELECT ` + queuedColumns + rowVersion + `
 FROM rota_jobs j
 WHERE j.status = 'QUEUED' AND j.hold & 4 <> 0 AND j.wait_until <= $1
@@ -81,9 +81,9 @@ ORDER BY j.wait_until, j.id
 LIMIT $2`
 )
 
-func (t *tx) loadLatest(q rules.Latest, w *rules.UnitOfWork) ask {
-	return ask{sql: sqlLatest, params: latestParams(q), each: func(r row) error {
-		w.PutLatest(q, r.id(0))
+func (t *tx) loadLatest(q rules.Latest, u *rules.UnitOfWork) statement {
+	return statement{sql: sqlLatest, params: latestParams(q), eachRow: func(r row) error {
+		u.PutLatest(q, r.id(0))
 		return nil
 	}}
 }
@@ -92,26 +92,26 @@ func latestParams(q rules.Latest) []param {
 	return append(scopeParams(q.Schedule, q.Scope), intParam(q.After), intParam(q.Until))
 }
 
-func (t *tx) loadBlocked(q rules.Blocked, w *rules.UnitOfWork) ask {
+func (t *tx) loadBlocked(q rules.Blocked, u *rules.UnitOfWork) statement {
 	params := []param{
-		textAlways(q.Schedule), intParam(rota.DependentsMax), textAlways(q.Scope.Kind), textAlways(q.Scope.ID), boolParam(q.Every),
+		textNotNull(q.Schedule), intParam(rota.DependentsMax), textNotNull(q.Scope.Kind), textNotNull(q.Scope.ID), boolParam(q.Every),
 	}
-	return ask{sql: sqlBlocked, params: params, each: func(r row) error {
-		w.PutBlocked(q, t.job(r))
+	return statement{sql: sqlBlocked, params: params, eachRow: func(r row) error {
+		u.PutBlocked(q, t.scanJob(r))
 		return nil
 	}}
 }
 
-func (t *tx) loadBehind(q rules.OverlapWaiting, w *rules.UnitOfWork) ask {
-	return ask{sql: sqlBehind, params: []param{textAlways(q.Schedule), intParam(rota.DependentsMax)}, each: func(r row) error {
-		w.PutOverlapWaiting(q, t.job(r))
+func (t *tx) loadOverlapWaiting(q rules.OverlapWaiting, u *rules.UnitOfWork) statement {
+	return statement{sql: sqlOverlapWaiting, params: []param{textNotNull(q.Schedule), intParam(rota.DependentsMax)}, eachRow: func(r row) error {
+		u.PutOverlapWaiting(q, t.scanJob(r))
 		return nil
 	}}
 }
 
-func (t *tx) loadWaits(q rules.ExpiredWaits, w *rules.UnitOfWork) ask {
-	return ask{sql: sqlWaits, params: []param{intParam(q.Now), intParam(int64(q.Limit))}, each: func(r row) error {
-		w.PutExpiredWait(q, t.job(r))
+func (t *tx) loadExpiredWaits(q rules.ExpiredWaits, u *rules.UnitOfWork) statement {
+	return statement{sql: sqlExpiredWaits, params: []param{intParam(q.Now), intParam(int64(q.Limit))}, eachRow: func(r row) error {
+		u.PutExpiredWait(q, t.scanJob(r))
 		return nil
 	}}
 }

@@ -21,58 +21,58 @@ WHERE schedule = $1`
 DELETE FROM rota_dropped
 WHERE schedule = $1`
 
-	restOf      = liveFew + wholeColumns + ofSchedule + `few.created_at < $3`
-	sqlRestRuns = restOf + ` AND few.runner IS NOT NULL AND few.outcome IS NULL AND few.cancel_at IS NULL` + firstFew
-	sqlRestLive = restOf + firstFew
+	liveDropped       = selectLive + fullColumns + fromLive + `few.created_at < $3`
+	sqlDroppedRunning = liveDropped + ` AND few.runner IS NOT NULL AND few.outcome IS NULL AND few.cancel_at IS NULL` + firstByID
+	sqlDroppedLive    = liveDropped + firstByID
 
-	sqlRestQueued = restOf + ` AND few.status = 'QUEUED'
+	sqlDroppedQueued = liveDropped + ` AND few.status = 'QUEUED'
 ORDER BY few.id DESC
 LIMIT $2`
-	sqlRestEnded = `
-SELECT ` + wholeColumns + rowVersion + `
+	sqlDroppedEnded = `
+SELECT ` + fullColumns + rowVersion + `
 FROM rota_jobs j
 WHERE j.schedule = $1 AND j.sequel IS NOT NULL AND j.sequel <> 'retry' AND j.created_at < $3
 ORDER BY j.schedule, j.id
 LIMIT $2`
 )
 
-// restTexts are the statements for the parts of what was dropped.
-var restTexts = map[rules.DroppedKind]string{
-	rules.DroppedRunning: sqlRestRuns, rules.DroppedQueued: sqlRestQueued, rules.DroppedLive: sqlRestLive, rules.DroppedEnded: sqlRestEnded,
+// droppedSQL are the statements for the parts of what was dropped.
+var droppedSQL = map[rules.DroppedKind]string{
+	rules.DroppedRunning: sqlDroppedRunning, rules.DroppedQueued: sqlDroppedQueued, rules.DroppedLive: sqlDroppedLive, rules.DroppedEnded: sqlDroppedEnded,
 }
 
 // loadDropped needs no version of what it reads: the lock of the schedule is that
 // of this row, and who asks for it has looked at sets, which are read again under
 // that lock.
-func (t *tx) loadDropped(schedules []string, w *rules.UnitOfWork) []ask {
+func (t *tx) loadDropped(schedules []string, u *rules.UnitOfWork) []statement {
 	if len(schedules) == 0 {
 		return nil
 	}
-	return []ask{{sql: sqlDropped, params: []param{textsParam(schedules)}, each: func(r row) error {
-		w.PutDropped(&rules.Dropped{Schedule: r.text(0), Before: r.int(1), Hidden: r.int(2), By: r.text(3)})
+	return []statement{{sql: sqlDropped, params: []param{textsParam(schedules)}, eachRow: func(r row) error {
+		u.PutDropped(&rules.Dropped{Schedule: r.text(0), Before: r.int(1), Hidden: r.int(2), By: r.text(3)})
 		return nil
 	}}}
 }
 
-func (t *tx) loadRest(q rules.DroppedJobs, w *rules.UnitOfWork) ask {
-	params := []param{textAlways(q.Schedule), intParam(int64(q.Limit)), intParam(q.Before)}
-	return ask{sql: restTexts[q.Kind], params: params, each: func(r row) error {
-		w.PutDroppedJob(q, t.job(r))
+func (t *tx) loadDroppedJobs(q rules.DroppedJobs, u *rules.UnitOfWork) statement {
+	params := []param{textNotNull(q.Schedule), intParam(int64(q.Limit)), intParam(q.Before)}
+	return statement{sql: droppedSQL[q.Kind], params: params, eachRow: func(r row) error {
+		u.PutDroppedJob(q, t.scanJob(r))
 		return nil
 	}}
 }
 
-func (t *tx) writeDropped(c rules.Change[string, rules.Dropped]) []ask {
-	sql := oneOf(c.Was == nil, c.Is == nil, sqlInsertDropped, sqlUpdateDropped, sqlDeleteDropped)
-	params := []param{textAlways(c.Key)}
+func (t *tx) writeDropped(c rules.Change[string, rules.Dropped]) []statement {
+	sql := changeSQL(c.Was == nil, c.Is == nil, sqlInsertDropped, sqlUpdateDropped, sqlDeleteDropped)
+	params := []param{textNotNull(c.Key)}
 	if c.Is == nil {
-		return []ask{{sql: sql, params: params}}
+		return []statement{{sql: sql, params: params}}
 	}
 	hidden := param{oid: oidInt}
 	if c.Is.Hidden != 0 {
 		hidden = intParam(c.Is.Hidden)
 	}
-	return []ask{{sql: sql, params: append(params, intParam(c.Is.Before), hidden, textParam(c.Is.By))}}
+	return []statement{{sql: sql, params: append(params, intParam(c.Is.Before), hidden, textParam(c.Is.By))}}
 }
 
 // sameOrigin says that a schedule was not declared anew: who made it, and when,

@@ -20,7 +20,7 @@ COPY rota_jobs (`
 	copyFrom = `)
 FROM STDIN (FORMAT binary)`
 
-	copyLeast = 50 // jobs
+	copyMin = 50 // jobs
 )
 
 // insertColumns are the columns in their order, what of a job stands in them, and
@@ -29,12 +29,12 @@ var insertColumns = []insertColumn{
 	{"id", oidIDs, func(c *column, j *rota.Job) { c.bytes(j.ID[:]) }, nil},
 	{"execution_id", oidIDs, putExecution, isRetry},
 	{"retry_of", oidIDs, func(c *column, j *rota.Job) { c.id(j.RetryOf) }, isRetry},
-	{"type", oidTexts, func(c *column, j *rota.Job) { c.textAlways(j.Type) }, nil},
-	{"hold", oidShorts, func(c *column, j *rota.Job) { c.short(int(j.Hold)) }, func(j *rota.Job) bool { return j.Hold != 0 }},
-	{"priority", oidShorts, func(c *column, j *rota.Job) { c.short(j.Priority) }, nil},
+	{"type", oidTexts, func(c *column, j *rota.Job) { c.textNotNull(j.Type) }, nil},
+	{"hold", oidInt4s, func(c *column, j *rota.Job) { c.int4(int(j.Hold)) }, func(j *rota.Job) bool { return j.Hold != 0 }},
+	{"priority", oidInt4s, func(c *column, j *rota.Job) { c.int4(j.Priority) }, nil},
 	{"position", oidInts, func(c *column, j *rota.Job) { c.int(j.Position) }, nil},
-	{"attempt", oidShorts, func(c *column, j *rota.Job) { c.short(j.Attempt) }, func(j *rota.Job) bool { return j.Attempt != 1 }},
-	{"max_attempts", oidShorts, func(c *column, j *rota.Job) { c.short(j.Policy.MaxAttempts) }, nil},
+	{"attempt", oidInt4s, func(c *column, j *rota.Job) { c.int4(j.Attempt) }, func(j *rota.Job) bool { return j.Attempt != 1 }},
+	{"max_attempts", oidInt4s, func(c *column, j *rota.Job) { c.int4(j.Policy.MaxAttempts) }, nil},
 	{"backoff", oidInts, func(c *column, j *rota.Job) { c.int(j.Policy.Backoff.Microseconds()) }, nil},
 	{"backoff_max", oidInts, func(c *column, j *rota.Job) { c.duration(j.Policy.BackoffMax) }, func(j *rota.Job) bool { return j.Policy.BackoffMax != 0 }},
 	{"jitter", oidFloats, func(c *column, j *rota.Job) { c.float(j.Policy.Jitter) }, func(j *rota.Job) bool { return j.Policy.Jitter != 0 }},
@@ -49,25 +49,25 @@ var insertColumns = []insertColumn{
 	{"unique_key", oidTexts, func(c *column, j *rota.Job) { c.text(j.UniqueKey) }, func(j *rota.Job) bool { return j.UniqueKey != "" }},
 	{"unique_for", oidInts, func(c *column, j *rota.Job) { c.duration(j.UniqueFor) }, func(j *rota.Job) bool { return j.UniqueFor != 0 }},
 	{"created_by", oidTexts, func(c *column, j *rota.Job) { c.text(j.CreatedBy) }, func(j *rota.Job) bool { return j.CreatedBy != "" }},
-	{"params", oidTexts, func(c *column, j *rota.Job) { c.textAlways(string(j.Params)) }, nil},
+	{"params", oidTexts, func(c *column, j *rota.Job) { c.textNotNull(string(j.Params)) }, nil},
 	{"template", oidTexts, func(c *column, j *rota.Job) { c.text(j.Template) }, func(j *rota.Job) bool { return j.Template != "" }},
 	{"schedule", oidTexts, func(c *column, j *rota.Job) { c.text(j.Schedule) }, func(j *rota.Job) bool { return j.Schedule != "" }},
 	{"group_id", oidIDs, func(c *column, j *rota.Job) { c.id(j.GroupID) }, isMember},
-	{"group_position", oidShorts, putPlace, isMember},
+	{"group_position", oidInt4s, putGroupPosition, isMember},
 	{"concurrency_key", oidTexts, func(c *column, j *rota.Job) { c.text(j.ConcurrencyKey) }, func(j *rota.Job) bool { return j.ConcurrencyKey != "" }},
 	{"counts_at", oidInts, func(c *column, j *rota.Job) { c.time(j.CountsAt) }, func(j *rota.Job) bool { return !j.CountsAt.IsZero() }},
 	{"wait_from", oidInts, func(c *column, j *rota.Job) { c.time(j.WaitFrom) }, func(j *rota.Job) bool { return !j.WaitFrom.IsZero() }},
 	{"wait_until", oidInts, func(c *column, j *rota.Job) { c.time(j.WaitUntil) }, func(j *rota.Job) bool { return !j.WaitUntil.IsZero() }},
 	{"redrive_of", oidIDs, func(c *column, j *rota.Job) { c.id(j.RedriveOf) }, func(j *rota.Job) bool { return !j.RedriveOf.IsZero() }},
 	{"trace", oidTexts, func(c *column, j *rota.Job) { c.text(j.Trace) }, func(j *rota.Job) bool { return j.Trace != "" }},
-	{"status", oidTexts, func(c *column, j *rota.Job) { c.textAlways(string(j.Status)) }, isStarted},
+	{"status", oidTexts, func(c *column, j *rota.Job) { c.textNotNull(string(j.Status)) }, isStarted},
 	{"started_at", oidInts, func(c *column, j *rota.Job) { c.time(j.StartedAt) }, isStarted},
-	{"run_id", oidIDs, ofRun(func(c *column, r *rota.Run) { c.id(r.ID) }), isStarted},
-	{"token", oidIDs, ofRun(func(c *column, r *rota.Run) { c.bytes(r.Token[:]) }), isStarted},
-	{"runner", oidTexts, ofRun(func(c *column, r *rota.Run) { c.textAlways(r.Runner) }), isStarted},
-	{"life", oidIDs, ofRun(func(c *column, r *rota.Run) { c.id(r.Incarnation) }), isStarted},
-	{"heartbeat_at", oidInts, ofRun(func(c *column, r *rota.Run) { c.time(r.HeartbeatAt) }), isStarted},
-	{"stale_after", oidInts, ofRun(func(c *column, r *rota.Run) { c.time(r.StaleAfter) }), isStarted},
+	{"run_id", oidIDs, runColumn(func(c *column, r *rota.Run) { c.id(r.ID) }), isStarted},
+	{"token", oidIDs, runColumn(func(c *column, r *rota.Run) { c.bytes(r.Token[:]) }), isStarted},
+	{"runner", oidTexts, runColumn(func(c *column, r *rota.Run) { c.textNotNull(r.Runner) }), isStarted},
+	{"life", oidIDs, runColumn(func(c *column, r *rota.Run) { c.id(r.Incarnation) }), isStarted},
+	{"heartbeat_at", oidInts, runColumn(func(c *column, r *rota.Run) { c.time(r.HeartbeatAt) }), isStarted},
+	{"stale_after", oidInts, runColumn(func(c *column, r *rota.Run) { c.time(r.StaleAfter) }), isStarted},
 }
 
 type insertColumn struct {
@@ -79,8 +79,8 @@ type insertColumn struct {
 
 func isStarted(j *rota.Job) bool { return j.Run != nil }
 
-// ofRun puts what stands in the run of a job, if that has one.
-func ofRun(put func(c *column, r *rota.Run)) func(c *column, j *rota.Job) {
+// runColumn puts what stands in the run of a job, if that has one.
+func runColumn(put func(c *column, r *rota.Run)) func(c *column, j *rota.Job) {
 	return func(c *column, j *rota.Job) {
 		if j.Run == nil {
 			c.null()
@@ -102,12 +102,12 @@ func putExecution(c *column, j *rota.Job) {
 	c.id(j.ExecutionID)
 }
 
-func putPlace(c *column, j *rota.Job) {
+func putGroupPosition(c *column, j *rota.Job) {
 	if !isMember(j) {
 		c.null()
 		return
 	}
-	c.short(j.GroupPosition)
+	c.int4(j.GroupPosition)
 }
 
 // insertJobs inserts jobs as they enter, and a few that start in the same step as
@@ -116,11 +116,11 @@ func (t *tx) insertJobs(jobs []*rota.Job, moved []rules.JobChange) ([]rules.JobC
 	switch {
 	case len(jobs) == 0:
 		return moved, nil
-	case len(jobs) >= copyLeast:
-		return moved, t.copyJobs(fieldsOf(jobs), jobs)
+	case len(jobs) >= copyMin:
+		return moved, t.copyJobs(usedFields(jobs), jobs)
 	}
-	jobs, moved = startedWith(jobs, moved)
-	used := fieldsOf(jobs).common()
+	jobs, moved = withStarts(jobs, moved)
+	used := usedFields(jobs).roundUp()
 	var params []param
 	for i, of := range insertColumns {
 		if used&(1<<i) == 0 {
@@ -132,14 +132,14 @@ func (t *tx) insertJobs(jobs []*rota.Job, moved []rules.JobChange) ([]rules.JobC
 		}
 		params = append(params, c.param())
 	}
-	a := ask{sql: t.store.texts.insert(used), params: params}
+	a := statement{sql: t.store.sqlCache.insert(used), params: params}
 	if used&startedFields != 0 {
-		a.params = append(a.params, idParam(t.claim), idParam(firstStarted(jobs)))
-		a.each = func(r row) error {
+		a.params = append(a.params, idParam(t.claimID), idParam(firstStarted(jobs)))
+		a.eachRow = func(r row) error {
 			t.xid = r.xid(0)
 			return nil
 		}
-		t.note(slices.DeleteFunc(slices.Clone(jobs), func(j *rota.Job) bool { return !isStarted(j) }))
+		t.noteChanged(slices.DeleteFunc(slices.Clone(jobs), func(j *rota.Job) bool { return !isStarted(j) }))
 	}
 	t.write(a)
 	return moved, nil
@@ -148,9 +148,9 @@ func (t *tx) insertJobs(jobs []*rota.Job, moved []rules.JobChange) ([]rules.JobC
 // startFields are what changes when a job starts.
 const startFields = rules.JobStatus | rules.JobStartedAt | rules.JobRun | rules.RunHeartbeat
 
-// startedWith puts those of the jobs that start, and no more than that, in the
+// withStarts puts those of the jobs that start, and no more than that, in the
 // place of how they enter.
-func startedWith(jobs []*rota.Job, moved []rules.JobChange) ([]*rota.Job, []rules.JobChange) {
+func withStarts(jobs []*rota.Job, moved []rules.JobChange) ([]*rota.Job, []rules.JobChange) {
 	if len(moved) == 0 {
 		return jobs, moved
 	}
@@ -183,8 +183,8 @@ func firstStarted(jobs []*rota.Job) (id rota.ID) {
 // fieldsUsed says of each of the insertColumns whether anything stands in it.
 type fieldsUsed uint64
 
-// fieldsOf goes from job to job: each is then at hand for all of its fields.
-func fieldsOf(jobs []*rota.Job) fieldsUsed {
+// usedFields goes from job to job: each is then at hand for all of its fields.
+func usedFields(jobs []*rota.Job) fieldsUsed {
 	used, has := fieldsUsed(0), make([]func(*rota.Job) bool, 0, len(insertColumns))
 	bits := make([]fieldsUsed, 0, len(insertColumns))
 	for i, of := range insertColumns {
@@ -204,11 +204,11 @@ func fieldsOf(jobs []*rota.Job) fieldsUsed {
 	return used
 }
 
-// common is a set of fields of which there are four: those of a plain job, or all,
+// roundUp is a set of fields of which there are four: those of a plain job, or all,
 // with those of a run or without. Each set is a statement that connections keep.
-func (u fieldsUsed) common() fieldsUsed {
-	common := plainFields
-	if u&^plainFields&^startedFields != 0 {
+func (u fieldsUsed) roundUp() fieldsUsed {
+	common := basicFields
+	if u&^basicFields&^startedFields != 0 {
 		common = 1<<len(insertColumns) - 1&^startedFields
 	}
 	if u&startedFields != 0 {
@@ -217,9 +217,9 @@ func (u fieldsUsed) common() fieldsUsed {
 	return common
 }
 
-var startedFields = fieldsOf([]*rota.Job{{Run: &rota.Run{}}}) &^ fieldsOf([]*rota.Job{{}})
+var startedFields = usedFields([]*rota.Job{{Run: &rota.Run{}}}) &^ usedFields([]*rota.Job{{}})
 
-var plainFields = fieldsOf([]*rota.Job{{QueuedAt: time.Unix(1, 0), CreatedBy: "somebody", Trace: "some"}}) &^ fieldsNamed("attempt")
+var basicFields = usedFields([]*rota.Job{{QueuedAt: time.Unix(1, 0), CreatedBy: "somebody", Trace: "some"}}) &^ fieldsNamed("attempt")
 
 func fieldsNamed(name string) fieldsUsed {
 	return 1 << slices.IndexFunc(insertColumns, func(of insertColumn) bool { return of.name == name })
@@ -234,9 +234,9 @@ func (u fieldsUsed) names() (names []string) {
 	return names
 }
 
-// insertText is the statement that inserts jobs. Where some of them start, the
+// insertSQL is the statement that inserts jobs. Where some of them start, the
 // first of those names the claim, and it answers with the version that they have.
-func insertText(used fieldsUsed) string {
+func insertSQL(used fieldsUsed) string {
 	names := used.names()
 	places := make([]string, len(names))
 	for i := range places {
@@ -259,15 +259,15 @@ FROM made
 LIMIT 1`
 }
 
-func copyText(used fieldsUsed) string { return copyInto + strings.Join(used.names(), ", ") + copyFrom }
+func copySQL(used fieldsUsed) string { return copyInto + strings.Join(used.names(), ", ") + copyFrom }
 
 // copyJobs sends jobs row by row, behind what was written before them.
 func (t *tx) copyJobs(used fieldsUsed, jobs []*rota.Job) error {
 	if err := t.read(); err != nil {
 		return err
 	}
-	t.busy = true
-	_, err := t.conn.CopyFrom(t.ctx, newCopyRows(used, jobs), t.text.qualify(t.store.texts.copy(used)))
+	t.holdsRows = true
+	_, err := t.conn.CopyFrom(t.ctx, newCopyRows(used, jobs), t.dialect.qualify(t.store.sqlCache.copy(used)))
 	return err
 }
 
@@ -294,20 +294,20 @@ JOIN rota_jobs j ON coalesce(j.name, j.type) = v.name AND coalesce(j.scope_kind,
   AND j.plan_time IS NOT NULL AND j.retry_of IS NULL`
 )
 
-func (t *tx) loadKeys(keys []rules.Key, w *rules.UnitOfWork) []ask {
+func (t *tx) loadKeys(keys []rules.Key, u *rules.UnitOfWork) []statement {
 	if len(keys) == 0 {
 		return nil
 	}
 	types, names := newColumn(oidTexts, len(keys)), newColumn(oidTexts, len(keys))
 	for _, k := range keys {
-		types.textAlways(k.Type)
-		names.textAlways(k.Key)
-		t.seen.asked(classKey, seat{k.Type, k.Key})
+		types.textNotNull(k.Type)
+		names.textNotNull(k.Key)
+		t.readSet.addLookup(classKey, rowKey{k.Type, k.Key})
 	}
-	return []ask{{sql: sqlKeys, params: []param{types.param(), names.param()}, each: func(r row) error {
+	return []statement{{sql: sqlKeys, params: []param{types.param(), names.param()}, eachRow: func(r row) error {
 		k := rules.Key{Type: r.text(0), Key: r.text(1)}
-		t.seen.named(classKey, seat{k.Type, k.Key}, r.xid(5))
-		w.PutKey(rules.KeyRecord{Key: k, ExecutionID: r.id(2), FreeAt: r.int(3), Ended: r.bool(4)})
+		t.readSet.addRow(classKey, rowKey{k.Type, k.Key}, r.xid(5))
+		u.PutKey(rules.KeyRecord{Key: k, ExecutionID: r.id(2), FreeAt: r.int(3), Ended: r.bool(4)})
 		return nil
 	}}}
 }
@@ -320,8 +320,8 @@ func (t *tx) writeKeys(changes []rules.Change[rules.Key, rules.KeyRecord]) {
 		if c.Is != nil {
 			into = put
 		}
-		into[0].textAlways(c.Key.Type)
-		into[1].textAlways(c.Key.Key)
+		into[0].textNotNull(c.Key.Type)
+		into[1].textNotNull(c.Key.Key)
 		if c.Is == nil {
 			continue
 		}
@@ -334,10 +334,10 @@ func (t *tx) writeKeys(changes []rules.Change[rules.Key, rules.KeyRecord]) {
 		put[4].bool(c.Is.Ended)
 	}
 	if gone[0].count > 0 {
-		t.write(ask{sql: sqlDeleteKeys, params: paramsOf(gone)})
+		t.write(statement{sql: sqlDeleteKeys, params: paramsOf(gone)})
 	}
 	if put[0].count > 0 {
-		t.write(ask{sql: sqlPutKeys, params: paramsOf(put)})
+		t.write(statement{sql: sqlPutKeys, params: paramsOf(put)})
 	}
 }
 
@@ -349,19 +349,19 @@ func paramsOf(columns []*column) []param {
 	return params
 }
 
-func (t *tx) loadPlans(plans []rules.Plan, w *rules.UnitOfWork) []ask {
+func (t *tx) loadPlans(plans []rules.Plan, u *rules.UnitOfWork) []statement {
 	if len(plans) == 0 {
 		return nil
 	}
 	columns := []*column{newColumn(oidTexts, 0), newColumn(oidTexts, 0), newColumn(oidTexts, 0), newColumn(oidInts, 0)}
 	for _, p := range plans {
-		columns[0].textAlways(p.Name)
-		columns[1].textAlways(p.ScopeKind)
-		columns[2].textAlways(p.ScopeID)
+		columns[0].textNotNull(p.Name)
+		columns[1].textNotNull(p.ScopeKind)
+		columns[2].textNotNull(p.ScopeID)
 		columns[3].int(p.Time)
 	}
-	return []ask{{sql: sqlPlans, params: paramsOf(columns), each: func(r row) error {
-		w.PutPlan(plans[r.int(0)-1], r.id(1))
+	return []statement{{sql: sqlPlans, params: paramsOf(columns), eachRow: func(r row) error {
+		u.PutPlan(plans[r.int(0)-1], r.id(1))
 		return nil
 	}}}
 }

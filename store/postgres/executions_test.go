@@ -24,11 +24,11 @@ const (
 	endedSQL = `UPDATE rota_jobs SET ended_at = 1700000003500000, finished_at = 1700000003500000, `
 )
 
-// TestExecutions reads the record of what was planned, as any client does.
-func TestExecutions(t *testing.T) {
+// TestExecutionsView reads the record of what was planned, as any client does.
+func TestExecutionsView(t *testing.T) {
 	s := openTest(t, Config{Poll: true, Logger: quiet})
-	ids := refuseCast(t, s) // which has nothing planned that was dispatched
-	p := newPlain(t, s, ids)
+	ids := insertGuardedRows(t, s) // which has nothing planned that was dispatched
+	p := newRawConn(t, s, ids)
 	for _, name := range []string{"waiting", "dropped", "open", "success", "nothing", "skipped", "stopped", "trying", "tried", "retry", "again", "odd"} {
 		ids[name] = rota.NewID()
 	}

@@ -53,12 +53,12 @@ LIMIT $5`
 
 	// How much is open and ready matters only where there are limits.
 	sqlOpenNow = `
-SELECT (` + sqlOpenAll + `), (` + openJobs + ` AND type = $2), (` + sqlLaneOpen + `), (` + sqlLaneReady + `)
+SELECT (` + sqlOpenAll + `), (` + openJobs + ` AND type = $2), (` + sqlKeyQueueOpen + `), (` + sqlKeyQueueReady + `)
 WHERE EXISTS (SELECT FROM rota_throttle)`
 
 	// Those that come before a place in the order, lane by lane: all of a higher
 	// priority, and the first of its own. They are counted as far as is told.
-	sqlBefore = lanes + `
+	sqlBefore = readyTypes + `
 SELECT
   (SELECT count(*)
   FROM (
@@ -85,7 +85,7 @@ SELECT
 
 // Explain says why a job does not run.
 func (s *reader) Explain(ctx context.Context, id rota.ID) (reasons []rota.Reason, err error) {
-	err = s.snapshot(ctx, "explain", func(c *session, ctx context.Context) error {
+	err = s.withSnapshot(ctx, "explain", func(c *session, ctx context.Context) error {
 		e := &explanation{session: c, ctx: ctx}
 		if err := e.read(id, s.clockParam(ctx)); err != nil {
 			return err
@@ -105,8 +105,8 @@ type explanation struct {
 }
 
 func (e *explanation) read(id rota.ID, clock param) error {
-	err := e.send(e.ctx, uncompiled, ask{sql: sqlTailOf, params: []param{clock, idParam(id)}, each: func(r row) error {
-		e.Job, e.Now = scanSeen(r), r.time(colResult+1)
+	err := e.send(e.ctx, withoutJIT, statement{sql: sqlTailOf, params: []param{clock, idParam(id)}, eachRow: func(r row) error {
+		e.Job, e.Now = scanWithoutToken(r), r.time(colResult+1)
 		return nil
 	}})
 	if err != nil {
@@ -116,62 +116,62 @@ func (e *explanation) read(id rota.ID, clock param) error {
 	if j == nil {
 		return noJob(id)
 	}
-	var asks []ask
+	var statements []statement
 	if !j.GroupID.IsZero() {
-		asks = append(asks, only(&e.Group, scanGroup, sqlGroup, idsParam([]rota.ID{j.GroupID})))
+		statements = append(statements, selectOne(&e.Group, scanGroup, sqlGroup, idsParam([]rota.ID{j.GroupID})))
 	}
 	switch {
 	case j.Status == rota.StatusQueued:
-		asks = append(append(append(asks, e.holds()...), e.limits()...), e.order()...)
+		statements = append(append(append(statements, e.holds()...), e.limits()...), e.order()...)
 	case j.Ended():
-		asks = append(asks, onlyJob(&e.Redrive, sqlRedriveTail, idParam(j.ExecutionID)))
+		statements = append(statements, selectJob(&e.Redrive, sqlRedriveTail, idParam(j.ExecutionID)))
 	}
-	if err := e.send(e.ctx, asks...); err != nil {
+	if err := e.send(e.ctx, statements...); err != nil {
 		return err
 	}
 	return e.latest()
 }
 
 // holds asks whom the job waits for.
-func (e *explanation) holds() (asks []ask) {
+func (e *explanation) holds() (statements []statement) {
 	j := e.Job
 	if !j.RetryOf.IsZero() {
-		asks = append(asks, onlyJob(&e.Failed, sqlLeanJob, idParam(j.RetryOf)))
+		statements = append(statements, selectJob(&e.Failed, sqlLeanJob, idParam(j.RetryOf)))
 	}
 	few := intParam(rules.NamedJobsMax + 1)
 	if j.Hold&rota.HoldGroup != 0 {
 		params := []param{idParam(j.GroupID), intParam(int64(j.GroupPosition)), few}
-		asks = append(asks, ask{sql: sqlEarlier, params: params, each: jobsInto(&e.Earlier)})
+		statements = append(statements, statement{sql: sqlEarlier, params: params, eachRow: appendJobs(&e.Earlier)})
 	}
 	if j.Hold&rota.HoldOverlap != 0 {
 		params := append(scopeParams(j.Schedule, rota.Scope{Kind: j.ScopeKind, ID: j.ScopeID}), idParam(j.ID), few)
-		asks = append(asks, ask{sql: sqlAhead, params: params, each: jobsInto(&e.Ahead)})
+		statements = append(statements, statement{sql: sqlAhead, params: params, eachRow: appendJobs(&e.Ahead)})
 	}
 	if j.Hold&rota.HoldDependency != 0 {
-		asks = append(asks, e.dependencies())
+		statements = append(statements, e.dependencies())
 	}
-	return asks
+	return statements
 }
 
 const sqlDependencies = scheduleColumns + `
 WHERE name IN (SELECT depends_on FROM rota_edges WHERE schedule = $1)
 ORDER BY name`
 
-func (e *explanation) dependencies() ask {
-	return ask{sql: sqlDependencies, params: []param{textAlways(e.Job.Schedule)}, each: put(scanSchedule, func(d *rota.Schedule) {
+func (e *explanation) dependencies() statement {
+	return statement{sql: sqlDependencies, params: []param{textNotNull(e.Job.Schedule)}, eachRow: scanInto(scanSchedule, func(d *rota.Schedule) {
 		e.Dependencies = append(e.Dependencies, rules.Dependency{Schedule: d})
 	})}
 }
 
 // limits asks what bounds the starts of the job's type and key.
-func (e *explanation) limits() []ask {
+func (e *explanation) limits() []statement {
 	typ, key := e.Job.Type, e.Job.ConcurrencyKey
-	return []ask{
-		only(&e.Type, scanType, sqlType, textsParam([]string{typ})),
-		only(&e.Bucket, scanBucket, sqlBucket, textsParam([]string{typ})),
-		only(&e.Reservation, scanReservation, sqlActive),
-		{sql: sqlThrottle, each: put(scanThrottle, func(t *rota.Throttle) { e.Limits = t.Spec })},
-		{sql: sqlOpenNow, params: []param{textAlways(key), textAlways(typ)}, each: func(r row) error {
+	return []statement{
+		selectOne(&e.Type, scanType, sqlType, textsParam([]string{typ})),
+		selectOne(&e.Bucket, scanBucket, sqlBucket, textsParam([]string{typ})),
+		selectOne(&e.Reservation, scanReservation, sqlActive),
+		{sql: sqlThrottle, eachRow: scanInto(scanThrottle, func(t *rota.Throttle) { e.Limits = t.Spec })},
+		{sql: sqlOpenNow, params: []param{textNotNull(key), textNotNull(typ)}, eachRow: func(r row) error {
 			e.Open, e.OpenType, e.OpenKey, e.ReadyKey = int(r.int(0)), int(r.int(1)), int(r.int(2)), int(r.int(3))
 			return nil
 		}},
@@ -179,15 +179,15 @@ func (e *explanation) limits() []ask {
 }
 
 // order asks how many come before the job.
-func (e *explanation) order() []ask {
+func (e *explanation) order() []statement {
 	j := e.Job
 	if !j.Ready() {
 		return nil
 	}
-	return []ask{{sql: sqlBefore, params: []param{
-		textAlways(j.Type), intParam(int64(j.Priority)), intParam(j.Position), timeParam(j.CreatedAt), idParam(j.ID),
+	return []statement{{sql: sqlBefore, params: []param{
+		textNotNull(j.Type), intParam(int64(j.Priority)), intParam(j.Position), timeParam(j.CreatedAt), idParam(j.ID),
 		intParam(rules.CountMax + 1),
-	}, each: func(r row) error {
+	}, eachRow: func(r row) error {
 		e.BeforeType, e.Before = int(r.int(0)), int(r.int(1))
 		return nil
 	}}}
@@ -220,16 +220,16 @@ func (e *explanation) latest() error {
 		windows[i] = e.Windows(d.Schedule)
 		count += len(windows[i])
 		for _, q := range windows[i] {
-			columns[0].textAlways(q.Schedule)
-			columns[1].textAlways(q.Scope.Kind)
-			columns[2].textAlways(q.Scope.ID)
+			columns[0].textNotNull(q.Schedule)
+			columns[1].textNotNull(q.Scope.Kind)
+			columns[2].textNotNull(q.Scope.ID)
 			columns[3].int(q.After)
 			columns[4].int(q.Until)
 		}
 	}
 	tails := make([]*rota.Job, count)
-	err := e.send(e.ctx, ask{sql: sqlLatestTails, params: paramsOf(columns), each: func(r row) error {
-		tails[r.int(colResult+1)-1] = scanSeen(r)
+	err := e.send(e.ctx, statement{sql: sqlLatestTails, params: paramsOf(columns), eachRow: func(r row) error {
+		tails[r.int(colResult+1)-1] = scanWithoutToken(r)
 		return nil
 	}})
 	for i := range e.Dependencies {
@@ -251,11 +251,11 @@ func untilMissed(windows []rules.Latest, tails []*rota.Job) (all []rules.LatestT
 	return all
 }
 
-// only asks for the only row that there can be; nil if there is none.
-func only[T any](into **T, scan func(row) (*T, error), sql string, params ...param) ask {
-	return ask{sql: sql, params: params, each: put(scan, func(one *T) { *into = one })}
+// selectOne asks for the only row that there can be; nil if there is none.
+func selectOne[T any](into **T, scan func(row) (*T, error), sql string, params ...param) statement {
+	return statement{sql: sql, params: params, eachRow: scanInto(scan, func(one *T) { *into = one })}
 }
 
-func onlyJob(into **rota.Job, sql string, params ...param) ask {
-	return only(into, func(r row) (*rota.Job, error) { return scanSeen(r), nil }, sql, params...)
+func selectJob(into **rota.Job, sql string, params ...param) statement {
+	return selectOne(into, func(r row) (*rota.Job, error) { return scanWithoutToken(r), nil }, sql, params...)
 }

@@ -20,7 +20,7 @@ func fault(act string, err error) error {
 		return err
 	}
 	e := &rota.Error{Code: rota.Internal, Act: "postgres: " + act, Err: err}
-	explained, ok := meaningOf(err)
+	explained, ok := faultOf(err)
 	switch {
 	case ok:
 		e.Code, e.Reason, e.Hint = explained.code, explained.reason, explained.hint
@@ -30,16 +30,16 @@ func fault(act string, err error) error {
 	return e
 }
 
-// meaning is what an error is to whoever reads it.
-type meaning struct {
+// faultInfo is what an error is to whoever reads it.
+type faultInfo struct {
 	code         rota.Code
 	reason, hint string
 }
 
-// meaningOf looks for what the server said, and then for what became of the
+// faultOf looks for what the server said, and then for what became of the
 // connection. A server that does not answer while one is made looks like a caller
 // who has stopped waiting; it is the first.
-func meaningOf(err error) (m meaning, ok bool) {
+func faultOf(err error) (m faultInfo, ok bool) {
 	var unmade *pgconn.ConnectError
 	if state := stateOf(err); state != "" {
 		if m, ok = faults[state]; !ok {
@@ -53,7 +53,7 @@ func meaningOf(err error) (m meaning, ok bool) {
 	case errors.As(err, &unmade):
 		return unreachable, true
 	case isLost(err):
-		return lost, true
+		return connectionLost, true
 	}
 	return m, false
 }
@@ -76,54 +76,54 @@ func isLost(err error) bool {
 
 // What several errors mean.
 var (
-	unreachable = meaning{rota.Unavailable, "PostgreSQL cannot be reached", "see that it runs, and that the store's URL is right"}
-	lost        = meaning{rota.Unavailable, "the connection to PostgreSQL was lost", "send it again: what was done is found and not done twice"}
-	stopping    = meaning{rota.Unavailable, "PostgreSQL is stopping, or somebody ended the connection", "send it again when it runs: what was done is found and not done twice"}
-	moved       = meaning{rota.Busy, "others keep changing the same rows", "send it again"}
-	login       = meaning{rota.Unavailable, "PostgreSQL refused the login", "see the user and the password in the store's URL, or give it by PGPASSWORD or in ~/.pgpass; and see the server's pg_hba.conf"}
-	misfit      = meaning{rota.Internal, "its tables are not as Rota made them", "look with rota verify, and restore a backup"}
-	pooled      = meaning{rota.Unavailable, "prepared statements get lost, as behind a pooler", "say so in the store's URL: poll=true"}
-	unfit       = meaning{rota.Invalid, "the database cannot keep a character of it", "leave out characters of code 0, and see that the database's encoding is UTF8"}
+	unreachable    = faultInfo{rota.Unavailable, "PostgreSQL cannot be reached", "see that it runs, and that the store's URL is right"}
+	connectionLost = faultInfo{rota.Unavailable, "the connection to PostgreSQL was lost", "send it again: what was done is found and not done twice"}
+	serverStopping = faultInfo{rota.Unavailable, "PostgreSQL is stopping, or somebody ended the connection", "send it again when it runs: what was done is found and not done twice"}
+	contended      = faultInfo{rota.Busy, "others keep changing the same rows", "send it again"}
+	loginRefused   = faultInfo{rota.Unavailable, "PostgreSQL refused the login", "see the user and the password in the store's URL, or give it by PGPASSWORD or in ~/.pgpass; and see the server's pg_hba.conf"}
+	schemaMismatch = faultInfo{rota.Internal, "its tables are not as Rota made them", "look with rota verify, and restore a backup"}
+	preparedLost   = faultInfo{rota.Unavailable, "prepared statements get lost, as behind a pooler", "say so in the store's URL: poll=true"}
+	badCharacter   = faultInfo{rota.Invalid, "the database cannot keep a character of it", "leave out characters of code 0, and see that the database's encoding is UTF8"}
 )
 
 // faults are by SQLSTATE.
-var faults = map[string]meaning{
+var faults = map[string]faultInfo{
 	"08P01": {rota.Unavailable, "PostgreSQL, or the pooler before it, does not take what the store's URL says", "leave out of the URL what it names, or have pgbouncer pass over it with ignore_startup_parameters; else see its log"},
-	"22021": unfit,
-	"22P05": unfit,
+	"22021": badCharacter,
+	"22P05": badCharacter,
 	"25006": {rota.Unavailable, "this server can only be read", "name the primary in the store's URL, or add target_session_attrs=read-write to it"},
 	"25P03": {rota.Unavailable, "PostgreSQL ended a transaction in which nothing happened for too long", "send it again; see whether this machine is overloaded"},
-	"26000": pooled,
+	"26000": preparedLost,
 	"3D000": {rota.Unavailable, "there is no such database", "make it with CREATE DATABASE, or name another in the store's URL"},
-	"3F000": misfit,
-	"40001": moved,
-	"40P01": moved,
+	"3F000": schemaMismatch,
+	"40001": contended,
+	"40P01": contended,
 	"42501": {rota.Unavailable, "the role may not do this", "let the role that made the store's schema use it, or GRANT this one the rights"},
-	"42703": misfit,
+	"42703": schemaMismatch,
 	"42704": {rota.Invalid, "a parameter in the store's URL is not known to PostgreSQL", "see how it is written: schema, pool_max_conns and poll are Rota's, all others PostgreSQL's"},
-	"42883": misfit,
-	"42P01": misfit,
-	"42P05": pooled,
+	"42883": schemaMismatch,
+	"42P01": schemaMismatch,
+	"42P05": preparedLost,
 	"53100": {rota.Unavailable, "the server's disk is full", "free some space and try again; what was answered is safe"},
 	"53200": {rota.Unavailable, "the server has not enough memory", ""},
 	"53300": {rota.Unavailable, "the server has no connection left", "raise its max_connections, open the store with fewer, or put a pooler between"},
 	"55P03": {rota.Busy, "somebody else holds what it needs", "send it again; look into pg_stat_activity for who holds locks for long"},
 	"57014": {rota.Unavailable, "PostgreSQL ended it, since it took too long", "send it again; see whether the server is overloaded"},
-	"57P01": stopping,
-	"57P02": stopping,
+	"57P01": serverStopping,
+	"57P02": serverStopping,
 	"57P03": {rota.Unavailable, "PostgreSQL is starting or stopping", "try again in a moment"},
-	"57P05": lost,
+	"57P05": connectionLost,
 	"58030": {rota.Unavailable, "the server's disk failed", "see its log; send it again when it works"},
 	"XX001": {rota.Internal, "the server's data is damaged", "stop, keep a copy of it, and restore a backup"},
 	"XX002": {rota.Internal, "an index is damaged", "stop, keep a copy of the server's data, and REINDEX or restore a backup"},
 }
 
 // faultClasses are by the first two characters of the SQLSTATE.
-var faultClasses = map[string]meaning{
-	"08": lost,
-	"28": login,
+var faultClasses = map[string]faultInfo{
+	"08": connectionLost,
+	"28": loginRefused,
 	"53": {rota.Unavailable, "the server is short of something", "see its log"},
-	"57": lost,
+	"57": connectionLost,
 	"58": {rota.Unavailable, "the server's system failed", "see its log; send it again when it works"},
 }
 
@@ -139,12 +139,12 @@ func isConstraint(err error) bool {
 	return false
 }
 
-// errMoved is what PostgreSQL answers when what was read has moved.
-var errMoved = &pgconn.PgError{Severity: "ERROR", Code: "40001", Message: "rota: what was read is to be read again"}
+// errReadSetChanged is what PostgreSQL answers when what was read has moved.
+var errReadSetChanged = &pgconn.PgError{Severity: "ERROR", Code: "40001", Message: "rota: what was read is to be read again"}
 
-// isMoved reports whether somebody else was first: what was decided on is not so
+// isRetryable reports whether somebody else was first: what was decided on is not so
 // any more, and is to be decided again.
-func isMoved(err error) bool {
+func isRetryable(err error) bool {
 	switch stateOf(err) {
 	case "40001", // what was read has moved
 		"40P01", // two waited for each other

@@ -15,7 +15,9 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-func said(state string) error { return &pgconn.PgError{Code: state, Message: "no", Severity: "ERROR"} }
+func pgError(state string) error {
+	return &pgconn.PgError{Code: state, Message: "no", Severity: "ERROR"}
+}
 
 // TestFault: what goes wrong is said in words, with a way out, whatever it is
 // wrapped in.
@@ -51,7 +53,7 @@ func TestFault(t *testing.T) {
 		{"XX001", "damaged", "backup", rota.Internal},
 		{"P0001", "", "", rota.Internal},
 	} {
-		for _, err := range []error{said(test.state), fmt.Errorf("migration: %w", said(test.state))} {
+		for _, err := range []error{pgError(test.state), fmt.Errorf("migration: %w", pgError(test.state))} {
 			var e *rota.Error
 			if !errors.As(fault("claim", err), &e) {
 				t.Fatalf("%s is %v", test.state, fault("claim", err))
@@ -66,8 +68,8 @@ func TestFault(t *testing.T) {
 	}
 }
 
-// TestFaultOfTheWay: a server that is not there, and one that goes away.
-func TestFaultOfTheWay(t *testing.T) {
+// TestFaultOfBrokenConnection: a server that is not there, and one that goes away.
+func TestFaultOfBrokenConnection(t *testing.T) {
 	_, refused := pgconn.Connect(t.Context(), "postgres://eve:secret@127.0.0.1:1/rota?sslmode=disable")
 	silent, err := net.Listen("tcp", "127.0.0.1:0")
 	must(t, err)
@@ -93,9 +95,9 @@ func TestFaultOfTheWay(t *testing.T) {
 	}
 }
 
-// TestFaultPasses: what was said already, and that somebody stopped waiting, stay
+// TestFaultKeepsKnownErrors: what was said already, and that somebody stopped waiting, stay
 // as they are.
-func TestFaultPasses(t *testing.T) {
+func TestFaultKeepsKnownErrors(t *testing.T) {
 	gone, stop := context.WithCancel(t.Context())
 	stop()
 	_, cancelled := pgconn.Connect(gone, "postgres://eve@127.0.0.1:1/rota?sslmode=disable")
@@ -111,22 +113,22 @@ func TestFaultPasses(t *testing.T) {
 	}
 }
 
-// TestMovedOrRefused: somebody who was first is no refusal until trying again is
+// TestRetryableOrConstraint: somebody who was first is no refusal until trying again is
 // over, and what cannot be kept is one.
-func TestMovedOrRefused(t *testing.T) {
+func TestRetryableOrConstraint(t *testing.T) {
 	for state, want := range map[string]struct{ moved, refused bool }{
 		"40001": {true, false}, "40P01": {true, false}, "23505": {true, true}, "23P01": {true, true},
 		"23514": {false, true}, "23502": {false, true}, "23503": {false, true}, "22021": {false, true}, "54000": {false, true},
 		"55P03": {}, "57014": {}, "08006": {},
 	} {
-		for _, err := range []error{said(state), fault("apply", said(state))} {
-			if isMoved(err) != want.moved || isConstraint(err) != want.refused {
-				t.Errorf("%s: moved %t, refused %t", state, isMoved(err), isConstraint(err))
+		for _, err := range []error{pgError(state), fault("apply", pgError(state))} {
+			if isRetryable(err) != want.moved || isConstraint(err) != want.refused {
+				t.Errorf("%s: moved %t, refused %t", state, isRetryable(err), isConstraint(err))
 			}
 		}
 	}
 	for _, err := range []error{nil, io.EOF, context.Canceled} {
-		if isMoved(err) || isConstraint(err) {
+		if isRetryable(err) || isConstraint(err) {
 			t.Errorf("%v is one", err)
 		}
 	}

@@ -13,10 +13,10 @@ SELECT ` + leaseColumns + rowVersion + `
 FROM rota_jobs j
 WHERE j.id = ANY ($1)`
 	// Whom others have locked is passed over.
-	sqlLeasesFree = sqlLeases + `
+	sqlLeasesUnlocked = sqlLeases + `
 FOR UPDATE SKIP LOCKED`
-	sqlWhole = `
-SELECT ` + wholeColumns + rowVersion + `
+	sqlFullJobs = `
+SELECT ` + fullColumns + rowVersion + `
 FROM rota_jobs j
 WHERE j.id = ANY ($1)`
 	sqlRetries = `
@@ -40,81 +40,81 @@ ORDER BY first, n DESC`
 // loadLeases reads what it takes to beat for jobs or to end them. Those that are
 // to be passed over when somebody has locked them are locked as they are read, and
 // what is left is looked at behind them.
-func (t *tx) loadLeases(ids []rota.ID, pass bool, w *rules.UnitOfWork) []ask {
+func (t *tx) loadLeases(ids []rota.ID, pass bool, u *rules.UnitOfWork) []statement {
 	if len(ids) == 0 {
 		return nil
 	}
-	if !pass || t.careful {
-		ids = t.store.fresh.put(t, ids, w)
+	if !pass || t.pessimistic {
+		ids = t.store.dispatched.load(t, ids, u)
 		if len(ids) == 0 {
 			return nil
 		}
-		return []ask{{sql: sqlLeases, params: []param{idsParam(ids)}, each: func(r row) error {
-			w.PutJob(t.lease(r))
+		return []statement{{sql: sqlLeases, params: []param{idsParam(ids)}, eachRow: func(r row) error {
+			u.PutJob(t.scanLease(r))
 			return nil
 		}}}
 	}
-	t.busy = true
+	t.holdsRows = true
 	free := make(map[rota.ID]bool, len(ids))
-	return []ask{
-		{sql: sqlLeasesFree, params: []param{idsParam(ids)}, each: func(r row) error {
-			j := t.lease(r)
+	return []statement{
+		{sql: sqlLeasesUnlocked, params: []param{idsParam(ids)}, eachRow: func(r row) error {
+			j := t.scanLease(r)
 			free[j.ID] = true
-			w.PutJob(j)
+			u.PutJob(j)
 			return nil
 		}},
-		{sql: sqlLeases, params: []param{idsParam(ids)}, each: func(r row) error {
+		{sql: sqlLeases, params: []param{idsParam(ids)}, eachRow: func(r row) error {
 			if id := r.id(0); !free[id] {
-				w.PutLocked(scanLease(r))
+				u.PutLocked(scanLease(r))
 			}
 			return nil
 		}},
 	}
 }
 
-// loadWhole reads jobs with their params.
-func (t *tx) loadWhole(ids []rota.ID, w *rules.UnitOfWork) []ask {
+// loadFullJobs reads jobs with their params.
+func (t *tx) loadFullJobs(ids []rota.ID, u *rules.UnitOfWork) []statement {
 	if len(ids) == 0 {
 		return nil
 	}
-	return []ask{{sql: sqlWhole, params: []param{idsParam(ids)}, each: func(r row) error {
-		w.PutJob(t.job(r))
+	return []statement{{sql: sqlFullJobs, params: []param{idsParam(ids)}, eachRow: func(r row) error {
+		u.PutJob(t.scanJob(r))
 		return nil
 	}}}
 }
 
 // loadNew does not look for jobs that are to be made: if one of them is there its
 // key says so, and then they are looked for.
-func (t *tx) loadNew(ids []rota.ID, w *rules.UnitOfWork) []ask {
-	if t.careful || t.looks {
-		return t.loadWhole(ids, w)
+func (t *tx) loadNew(ids []rota.ID, u *rules.UnitOfWork) []statement {
+	if t.pessimistic || t.readsNew {
+		return t.loadFullJobs(ids, u)
 	}
-	t.unlooked = append(t.unlooked, ids...)
+	t.newUnread = append(t.newUnread, ids...)
 	return nil
 }
 
-// guessed says whether a job was not looked for and is not made: that nobody has
+// hasUnreadJob says whether a job was not looked for and is not made: that nobody has
 // made it before was only a guess, which nothing will prove wrong.
-func (t *tx) guessed(w *rules.UnitOfWork) bool {
-	return slices.ContainsFunc(t.unlooked, func(id rota.ID) bool { return !w.Creates(id) })
+func (t *tx) hasUnreadJob(u *rules.UnitOfWork) bool {
+	return slices.ContainsFunc(t.newUnread, func(id rota.ID) bool { return !u.Creates(id) })
 }
 
-func (t *tx) loadRetries(of []rota.ID, w *rules.UnitOfWork) []ask {
+func (t *tx) loadRetries(of []rota.ID, u *rules.UnitOfWork) []statement {
 	if len(of) == 0 {
 		return nil
 	}
-	return []ask{{sql: sqlRetries, params: []param{idsParam(of)}, each: func(r row) error {
-		w.PutRetry(r.id(0), r.id(1))
+	return []statement{{sql: sqlRetries, params: []param{idsParam(of)}, eachRow: func(r row) error {
+		u.PutRetry(r.id(0), r.id(1))
 		return nil
 	}}}
 }
 
-func (t *tx) loadChains(ids []rota.ID, w *rules.UnitOfWork) []ask {
+func (t *tx) loadChains(ids []rota.ID, u *rules.UnitOfWork) []statement {
 	if len(ids) == 0 {
 		return nil
 	}
-	return []ask{{sql: sqlChains, params: []param{idsParam(ids)}, each: func(r row) error {
-		w.PutChain(r.id(0), r.id(1))
+	return []statement{{sql: sqlChains, params: []param{idsParam(ids)}, eachRow: func(r row) error {
+		u.PutChain(r.id(0), r.id(1))
 		return nil
 	}}}
 }

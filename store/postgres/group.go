@@ -17,14 +17,14 @@ WHERE id = ANY ($1)`
 	sqlCountedGroup = `
 SELECT g.*, e.*
 FROM (` + sqlGroup + `
-) g` + counted
+) g` + memberCounts
 	sqlCountedGroups = `
 SELECT g.*, e.*
 FROM (` + groupColumns + `
   WHERE id < $1
   ORDER BY id DESC
   LIMIT $2
-) g` + counted + `
+) g` + memberCounts + `
 ORDER BY g.id DESC`
 	sqlInsertGroup = `
 INSERT INTO rota_groups (id, name, mode, on_failure, size, created_by, created_at)
@@ -66,49 +66,49 @@ func scanGroup(r row) (*rota.Group, error) {
 	return g, err
 }
 
-func (t *tx) loadGroups(ids []rota.ID, w *rules.UnitOfWork) []ask {
+func (t *tx) loadGroups(ids []rota.ID, u *rules.UnitOfWork) []statement {
 	if len(ids) == 0 {
 		return nil
 	}
 	for _, id := range ids {
-		t.seen.asked(classGroup, seat{name: string(id[:])})
+		t.readSet.addLookup(classGroup, rowKey{name: string(id[:])})
 	}
-	return []ask{{sql: sqlGroup, params: []param{idsParam(ids)}, each: putSeen(t, classGroup, ofName, scanGroup, w.PutGroup)}}
+	return []statement{{sql: sqlGroup, params: []param{idsParam(ids)}, eachRow: scanTracked(t, classGroup, keyOfName, scanGroup, u.PutGroup)}}
 }
 
 // writeGroup writes a group that enters, or what may change of one.
-func (t *tx) writeGroup(c rules.Change[rota.ID, rota.Group]) (asks []ask) {
+func (t *tx) writeGroup(c rules.Change[rota.ID, rota.Group]) (statements []statement) {
 	switch {
 	case c.Is == nil:
 		return nil
 	case c.Was == nil:
-		asks = append(asks, insertGroup(c.Is))
+		statements = append(statements, insertGroup(c.Is))
 		if c.Is.Ending == "" && c.Is.Pruned == (rota.GroupTally{}) {
-			return asks
+			return statements
 		}
 	}
 	var pruned json.RawMessage
 	if c.Is.Pruned != (rota.GroupTally{}) {
 		pruned, _ = json.Marshal(tally(c.Is.Pruned)) // numbers always marshal
 	}
-	return append(asks, ask{sql: sqlUpdateGroup, params: []param{
+	return append(statements, statement{sql: sqlUpdateGroup, params: []param{
 		idParam(c.Key), textParam(string(c.Is.Ending)), textParam(c.Is.EndingReason), textParam(c.Is.EndingBy), jsonParam(pruned),
 	}})
 }
 
-func insertGroup(g *rota.Group) ask {
-	return ask{sql: sqlInsertGroup, params: []param{
-		idParam(g.ID), textParam(g.Name), textAlways(string(g.Mode)), textAlways(string(g.OnFailure)), intParam(int64(g.Size)),
+func insertGroup(g *rota.Group) statement {
+	return statement{sql: sqlInsertGroup, params: []param{
+		idParam(g.ID), textParam(g.Name), textNotNull(string(g.Mode)), textNotNull(string(g.OnFailure)), intParam(int64(g.Size)),
 		textParam(g.CreatedBy), timeParam(g.CreatedAt),
 	}}
 }
 
 // deleteGroup removes a group that goes, when its members have gone.
-func (t *tx) deleteGroup(c rules.Change[rota.ID, rota.Group]) []ask {
+func (t *tx) deleteGroup(c rules.Change[rota.ID, rota.Group]) []statement {
 	if c.Is != nil {
 		return nil
 	}
-	return []ask{{sql: sqlDeleteGroup, params: []param{idParam(c.Key)}}}
+	return []statement{{sql: sqlDeleteGroup, params: []param{idParam(c.Key)}}}
 }
 
 // Group returns a group with its tally.
@@ -118,7 +118,7 @@ func (s *reader) Group(ctx context.Context, id rota.ID) (*rota.Group, error) {
 	case err != nil:
 		return nil, err
 	case len(groups) == 0:
-		return nil, none("group", id.String())
+		return nil, notFound("group", id.String())
 	}
 	return groups[0], nil
 }
@@ -134,7 +134,7 @@ func (s *reader) Groups(ctx context.Context, before rota.ID, limit int) ([]*rota
 
 // groups reads groups, each on as many rows as its members stand in ways.
 func (s *reader) groups(ctx context.Context, sql string, params ...param) (groups []*rota.Group, err error) {
-	err = s.ask(ctx, "groups", ask{sql: sql, params: params, each: func(r row) error {
+	err = s.query(ctx, "groups", statement{sql: sql, params: params, eachRow: func(r row) error {
 		if n := len(groups); n == 0 || groups[n-1].ID != r.id(0) {
 			g, err := scanGroup(r)
 			if err != nil {

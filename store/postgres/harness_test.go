@@ -55,7 +55,7 @@ func urlOf(s *Store) string { return s.pool.Config().ConnString() }
 // written as those of the store are.
 func rows(t testing.TB, s *Store, sql string) [][]string {
 	t.Helper()
-	return pgtest.Query(t, urlOf(s), s.text.qualify(sql))
+	return pgtest.Query(t, urlOf(s), s.dialect.qualify(sql))
 }
 
 // done sends a command that is to be done, by PostgreSQL's clock.

@@ -18,17 +18,17 @@ DELETE FROM rota_intents
 WHERE kind = $1 AND name = $2`
 )
 
-func (t *tx) loadIntents(q rules.Intents, w *rules.UnitOfWork) ask {
-	return ask{sql: sqlIntents, params: []param{intParam(int64(q.Limit))}, each: func(r row) error {
-		w.PutIntent(q, rules.Intent{Kind: r.text(0), Name: r.text(1)})
+func (t *tx) loadIntents(q rules.Intents, u *rules.UnitOfWork) statement {
+	return statement{sql: sqlIntents, params: []param{intParam(int64(q.Limit))}, eachRow: func(r row) error {
+		u.PutIntent(q, rules.Intent{Kind: r.text(0), Name: r.text(1)})
 		return nil
 	}}
 }
 
-func (t *tx) writeIntent(c rules.Change[rules.Intent, rules.Intent]) []ask {
+func (t *tx) writeIntent(c rules.Change[rules.Intent, rules.Intent]) []statement {
 	sql := sqlPutIntent
 	if c.Is == nil {
 		sql = sqlDeleteIntent
 	}
-	return []ask{{sql: sql, params: []param{textAlways(c.Key.Kind), textAlways(c.Key.Name)}}}
+	return []statement{{sql: sql, params: []param{textNotNull(c.Key.Kind), textNotNull(c.Key.Name)}}}
 }

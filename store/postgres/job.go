@@ -13,8 +13,8 @@ const (
   j.scope_kind, j.scope_id, j.name, j.unique_key, j.unique_for, j.version, j.created_by,
   j.template, j.schedule, j.group_id, j.group_position, j.concurrency_key, j.counts_at, j.wait_from, j.wait_until,
   j.redrive_of, j.trace`
-	runColumns = runHead + ` j.progress, j.log_path, j.artifacts, j.result`
-	runHead    = `,
+	runColumns      = runStateColumns + ` j.progress, j.log_path, j.artifacts, j.result`
+	runStateColumns = `,
   j.token, j.runner, j.life, j.heartbeat_at, j.stale_after,
   j.outcome, j.ended_at, j.exit_code, j.error_code, j.error, j.rows_affected,
   j.cancel_at, j.cancel_by, j.cancel_reason,`
@@ -26,9 +26,9 @@ const (
   j.started_at, j.plan_time, j.name, j.template, j.timeout`
 
 	leanColumns   = jobColumns + `, NULL` + runColumns
-	wholeColumns  = jobColumns + `, j.params` + runColumns
-	queuedColumns = jobColumns + `, j.params`                                         // what is QUEUED has no run
-	plainColumns  = jobColumns + `, NULL` + runHead + ` NULL, j.log_path, NULL, NULL` // no documents
+	fullColumns   = jobColumns + `, j.params` + runColumns
+	queuedColumns = jobColumns + `, j.params`                                                 // what is QUEUED has no run
+	listColumns   = jobColumns + `, NULL` + runStateColumns + ` NULL, j.log_path, NULL, NULL` // no documents
 
 	rowVersion = `, j.xmin`
 )
@@ -116,15 +116,15 @@ func scanJob(r row) *rota.Job {
 	if j.ExecutionID.IsZero() {
 		j.ExecutionID = j.ID
 	}
-	scanCompany(r, j)
+	scanRelations(r, j)
 	if len(r) > colResult && !r.null(colRunner) {
 		j.Run = scanRun(r)
 	}
 	return j
 }
 
-// scanCompany reads what a job has to do with others. Most have nothing.
-func scanCompany(r row, j *rota.Job) {
+// scanRelations reads what a job has to do with others. Most have nothing.
+func scanRelations(r row, j *rota.Job) {
 	j.Template = r.text(colTemplate)
 	if !r.null(colSchedule) {
 		j.Schedule, j.CountsAt = r.text(colSchedule), r.time(colCountsAt)

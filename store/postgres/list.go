@@ -14,7 +14,7 @@ import (
 // passed over unless one is asked for.
 const (
 	sqlList = `
-SELECT ` + wholeColumns + `
+SELECT ` + fullColumns + `
 FROM rota_jobs j
 WHERE `
 	newestFirst = `
@@ -27,7 +27,7 @@ LIMIT $2`
 	// to walk back from the newest until enough have been met, which is everything
 	// if few are left.
 	sqlListFew = `
-SELECT ` + wholeColumns + `
+SELECT ` + fullColumns + `
 FROM (
   SELECT few.id
   FROM (
@@ -68,8 +68,8 @@ ORDER BY j.id DESC`
   OFFSET 0)`
 )
 
-// isState says what a job of each state is.
-var isState = map[rota.State]string{
+// stateSQL says what a job of each state is.
+var stateSQL = map[rota.State]string{
 	rota.StateQueued:    `j.status = 'QUEUED' AND j.hold = 0`,
 	rota.StateScheduled: `j.status = 'QUEUED' AND j.hold <> 0 AND j.hold & 1 <> 0`,
 	rota.StateBlocked:   `j.status = 'QUEUED' AND j.hold <> 0 AND j.hold & 1 = 0`,
@@ -80,8 +80,8 @@ var isState = map[rota.State]string{
 	rota.StateCancelled: `(j.status = 'CANCELLED' OR j.outcome = 'CANCELLED')`,
 }
 
-// statusOf is the status of each state that lives.
-var statusOf = map[rota.State]rota.Status{
+// liveStatusOf is the status of each state that lives.
+var liveStatusOf = map[rota.State]rota.Status{
 	rota.StateQueued: rota.StatusQueued, rota.StateScheduled: rota.StatusQueued, rota.StateBlocked: rota.StatusQueued,
 	rota.StateRunning: rota.StatusRunning,
 }
@@ -95,16 +95,16 @@ func (s *reader) Jobs(ctx context.Context, q rota.JobQuery) ([]*rota.Job, error)
 	if err != nil {
 		return nil, err
 	}
-	if one := statusOf[q.State]; one != "" && q.Status != "" && q.Status != one {
+	if one := liveStatusOf[q.State]; one != "" && q.Status != "" && q.Status != one {
 		return nil, nil
 	}
 	l := &listing{params: []param{beforeParam(q.Before), intParam(limit)}}
-	l.pick(&q)
-	if statusOf[q.State] == "" { // what lives is shown
-		l.picked = append(l.picked, notDropped)
+	l.addFilters(&q)
+	if liveStatusOf[q.State] == "" { // what lives is shown
+		l.conditions = append(l.conditions, notDropped)
 	}
 	var jobs []*rota.Job
-	err = s.ask(ctx, "list", uncompiled, ask{sql: l.sql(&q), params: l.params, each: jobsInto(&jobs)})
+	err = s.query(ctx, "list", withoutJIT, statement{sql: l.sql(&q), params: l.params, eachRow: appendJobs(&jobs)})
 	if err != nil {
 		return nil, err
 	}
@@ -113,13 +113,13 @@ func (s *reader) Jobs(ctx context.Context, q rota.JobQuery) ([]*rota.Job, error)
 
 // listing is a statement under way.
 type listing struct {
-	picked []string
-	params []param
+	conditions []string
+	params     []param
 }
 
-// pick adds the filters that are asked for.
-func (l *listing) pick(q *rota.JobQuery) {
-	l.picked = append(l.picked, `j.id < $1`)
+// addFilters adds the filters that are asked for.
+func (l *listing) addFilters(q *rota.JobQuery) {
+	l.conditions = append(l.conditions, `j.id < $1`)
 	if !q.After.IsZero() {
 		l.where(`j.id > `, idParam(q.After))
 	}
@@ -127,13 +127,13 @@ func (l *listing) pick(q *rota.JobQuery) {
 	case q.Type != "":
 		l.equals(`j.type`, textParam(q.Type))
 	default:
-		l.picked = append(l.picked, notInternal)
+		l.conditions = append(l.conditions, notInternal)
 	}
-	if q.Status != "" && statusOf[q.State] == "" {
+	if q.Status != "" && liveStatusOf[q.State] == "" {
 		l.equals(`j.status`, textParam(string(q.Status)))
 	}
 	if q.State != "" {
-		l.picked = append(l.picked, isState[q.State])
+		l.conditions = append(l.conditions, stateSQL[q.State])
 	}
 	if q.Template != "" {
 		l.equals(`j.template`, textParam(q.Template))
@@ -141,17 +141,17 @@ func (l *listing) pick(q *rota.JobQuery) {
 	if q.Schedule != "" {
 		l.equals(`j.schedule`, textParam(q.Schedule))
 	}
-	if q.Schedule != "" && statusOf[q.State] != "" { // by which PostgreSQL sees that the index of what lives fits
-		l.picked = append(l.picked, `j.sequel IS NULL`)
+	if q.Schedule != "" && liveStatusOf[q.State] != "" { // by which PostgreSQL sees that the index of what lives fits
+		l.conditions = append(l.conditions, `j.sequel IS NULL`)
 	}
 	if !q.GroupID.IsZero() {
 		l.equals(`j.group_id`, idParam(q.GroupID))
 	}
-	if q.Tails && statusOf[q.State] == "" { // what lives has not been retried
-		l.picked = append(l.picked, notRetried)
+	if q.Tails && liveStatusOf[q.State] == "" { // what lives has not been retried
+		l.conditions = append(l.conditions, notRetried)
 	}
 	if q.Dead {
-		l.picked = append(l.picked, isDead)
+		l.conditions = append(l.conditions, isDead)
 	}
 }
 
@@ -159,23 +159,23 @@ func (l *listing) equals(column string, p param) { l.where(column+` = `, p) }
 
 func (l *listing) where(compared string, p param) {
 	l.params = append(l.params, p)
-	l.picked = append(l.picked, compared+`$`+itoa(len(l.params)))
+	l.conditions = append(l.conditions, compared+`$`+itoa(len(l.params)))
 }
 
 // sql is the statement for what was picked, turned round for oldest first, and
 // without the documents where those are left out.
 func (l *listing) sql(q *rota.JobQuery) string {
 	list, order := sqlList, newestFirst
-	if statusOf[q.State] != "" || !q.GroupID.IsZero() {
+	if liveStatusOf[q.State] != "" || !q.GroupID.IsZero() {
 		list, order = sqlListFew, fewNewest
 	}
 	if q.Oldest {
 		order = strings.ReplaceAll(order, ".id DESC", ".id")
 	}
 	if q.Lean {
-		list = strings.Replace(list, wholeColumns, plainColumns, 1)
+		list = strings.Replace(list, fullColumns, listColumns, 1)
 	}
-	return list + strings.Join(l.picked, ` AND `) + order
+	return list + strings.Join(l.conditions, ` AND `) + order
 }
 
 // beforeParam is the id that others are to come before; zero is beyond all.

@@ -11,12 +11,12 @@ import (
 )
 
 const (
-	selfTestMax = 2 * time.Second        // how long a notification may take that is to be relied on
-	tellGap     = 5 * time.Millisecond   // between two that are sent
-	pollEvery   = 200 * time.Millisecond // how often is looked for what others have done, where nobody tells
-	lookEvery   = 5 * time.Second        // the same where they do: a hint may get lost
-	listenAgain = time.Second            // after a connection was lost
-	tellLastMax = time.Second            // for a hint when the store is closed
+	selfTestMax       = 2 * time.Second        // how long a notification may take that is to be relied on
+	notifyGap         = 5 * time.Millisecond   // between two that are sent
+	pollEvery         = 200 * time.Millisecond // how often is looked for what others have done, where nobody tells
+	fallbackPollEvery = 5 * time.Second        // the same where they do: a hint may get lost
+	reconnectAfter    = time.Second            // after a connection was lost
+	notifyLastMax     = time.Second            // for a hint when the store is closed
 )
 
 // listener tells other processes that something has become ready, and hears it
@@ -29,18 +29,18 @@ type listener struct {
 	channel string
 	name    string // of this process, so that it does not hear itself
 
-	tells chan struct{} // something is to be told
-	first *pgx.Conn     // that the self-test left listening
-	stop  context.CancelFunc
-	ended sync.WaitGroup
+	pending   chan struct{} // something is to be told
+	firstConn *pgx.Conn     // that the self-test left listening
+	stop      context.CancelFunc
+	running   sync.WaitGroup
 
-	mu        sync.Mutex
-	listening bool
-	last      time.Time // when the others were told
+	mu           sync.Mutex
+	listening    bool
+	lastNotified time.Time // when the others were told
 }
 
 func newListener(s *Store, config *pgx.ConnConfig) *listener {
-	return &listener{store: s, config: config.Copy(), channel: s.config.Schema + "_ready", name: rota.NewID().String(), tells: make(chan struct{}, 1)}
+	return &listener{store: s, config: config.Copy(), channel: s.config.Schema + "_ready", name: rota.NewID().String(), pending: make(chan struct{}, 1)}
 }
 
 // selfTest says whether what one connection tells reaches another.
@@ -58,7 +58,7 @@ func (l *listener) selfTest(ctx context.Context) bool {
 		_ = conn.Close(context.WithoutCancel(ctx))
 		return false
 	}
-	l.first = conn
+	l.firstConn = conn
 	return true
 }
 
@@ -78,35 +78,37 @@ func (l *listener) listen(ctx context.Context) (*pgx.Conn, error) {
 const sqlNotify = `
 SELECT set_config('synchronous_commit', 'off', true), pg_notify($1, $2)`
 
-func (l *listener) notify(ctx context.Context) error { return l.store.ask(ctx, "notify", l.hint()) }
-
-func (l *listener) hint() ask {
-	return ask{sql: sqlNotify, params: []param{textAlways(l.channel), textAlways(l.name)}}
+func (l *listener) notify(ctx context.Context) error {
+	return l.store.query(ctx, "notify", l.notifyStatement())
 }
 
-// afterPause says whether nobody was told for a while, and that now they are.
-func (l *listener) afterPause() bool {
+func (l *listener) notifyStatement() statement {
+	return statement{sql: sqlNotify, params: []param{textNotNull(l.channel), textNotNull(l.name)}}
+}
+
+// beginNotify says whether nobody was told for a while, and that now they are.
+func (l *listener) beginNotify() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if time.Since(l.last) < tellGap {
+	if time.Since(l.lastNotified) < notifyGap {
 		return false
 	}
-	l.last = time.Now()
+	l.lastNotified = time.Now()
 	return true
 }
 
-// untold says that the others were not told after all.
-func (l *listener) untold() {
+// undoNotify says that the others were not told after all.
+func (l *listener) undoNotify() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.last = time.Time{}
+	l.lastNotified = time.Time{}
 }
 
-// gap is how long to wait until the others may be told again.
-func (l *listener) gap() time.Duration {
+// untilNextNotify is how long to wait until the others may be told again.
+func (l *listener) untilNextNotify() time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return tellGap - time.Since(l.last)
+	return notifyGap - time.Since(l.lastNotified)
 }
 
 // start listens and tells until it is closed, where that is of use, and looks for
@@ -116,11 +118,11 @@ func (l *listener) start(listens bool) {
 	l.stop = stop
 	every := pollEvery
 	if listens {
-		every = lookEvery
-		l.ended.Go(func() { l.hearAll(ctx) })
-		l.ended.Go(func() { l.tellAll(ctx) })
+		every = fallbackPollEvery
+		l.running.Go(func() { l.listenLoop(ctx) })
+		l.running.Go(func() { l.notifyLoop(ctx) })
 	}
-	l.ended.Go(func() { l.poll(ctx, every) })
+	l.running.Go(func() { l.poll(ctx, every) })
 }
 
 // poll has those who wait look for themselves.
@@ -131,85 +133,85 @@ func (l *listener) poll(ctx context.Context, every time.Duration) {
 	}
 }
 
-// tell has the others told, soon.
-func (l *listener) tell() {
+// notifySoon has the others told, soon.
+func (l *listener) notifySoon() {
 	select {
-	case l.tells <- struct{}{}:
+	case l.pending <- struct{}{}:
 	default:
 	}
 }
 
-// tellAll tells others until it is closed, and then what is left to tell.
-func (l *listener) tellAll(ctx context.Context) {
+// notifyLoop tells others until it is closed, and then what is left to tell.
+func (l *listener) notifyLoop(ctx context.Context) {
 	for {
 		select {
-		case <-l.tells:
+		case <-l.pending:
 		case <-ctx.Done():
 			select {
-			case <-l.tells:
-				l.tellLast()
+			case <-l.pending:
+				l.notifyLast()
 			default:
 			}
 			return
 		}
-		for !l.afterPause() && ctx.Err() == nil {
-			sleep(ctx, max(l.gap(), time.Millisecond))
+		for !l.beginNotify() && ctx.Err() == nil {
+			sleep(ctx, max(l.untilNextNotify(), time.Millisecond))
 		}
 		_ = l.notify(ctx) // who hears nothing looks for itself
 		if ctx.Err() != nil {
-			l.tellLast()
+			l.notifyLast()
 			return
 		}
 	}
 }
 
-// tellLast tells others when the store takes on nothing more.
-func (l *listener) tellLast() {
-	ctx, done := context.WithTimeout(context.Background(), tellLastMax)
+// notifyLast tells others when the store takes on nothing more.
+func (l *listener) notifyLast() {
+	ctx, done := context.WithTimeout(context.Background(), notifyLastMax)
 	defer done()
 	conn, err := l.store.pool.Acquire(ctx)
 	if err != nil {
 		return
 	}
 	defer conn.Release()
-	_ = l.store.session(conn).send(ctx, l.hint())
+	_ = l.store.session(conn).send(ctx, l.notifyStatement())
 }
 
-// hearAll wakes those who wait whenever somebody tells. After a connection was
+// listenLoop wakes those who wait whenever somebody tells. After a connection was
 // lost something may have been told that nobody heard.
-func (l *listener) hearAll(ctx context.Context) {
+func (l *listener) listenLoop(ctx context.Context) {
 	for ctx.Err() == nil {
-		conn, err := l.first, error(nil)
-		if l.first = nil; conn == nil {
+		conn, err := l.firstConn, error(nil)
+		if l.firstConn = nil; conn == nil {
 			conn, err = l.listen(ctx)
 		}
 		if err != nil {
-			sleep(ctx, listenAgain)
+			sleep(ctx, reconnectAfter)
 			continue
 		}
-		l.note(true)
+		l.setListening(true)
 		l.store.wake.WakeAll()
 		for {
-			told, err := conn.WaitForNotification(ctx)
+			notification, err := conn.WaitForNotification(ctx)
 			if err != nil {
 				break
 			}
-			if told.Payload != l.name {
+			if notification.Payload != l.name {
 				l.store.wake.WakeAll()
 			}
 		}
-		l.note(false)
+		l.setListening(false)
 		_ = conn.Close(context.Background())
 	}
 }
 
-func (l *listener) note(listening bool) {
+func (l *listener) setListening(listening bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.listening = listening
 }
 
-func (l *listener) hears() bool {
+func (l *listener) isListening() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.listening
@@ -219,9 +221,9 @@ func (l *listener) close() {
 	if l.stop != nil {
 		l.stop()
 	}
-	l.ended.Wait()
-	if l.first != nil { // nobody was to listen
-		_ = l.first.Close(context.Background())
+	l.running.Wait()
+	if l.firstConn != nil { // nobody was to listen
+		_ = l.firstConn.Close(context.Background())
 	}
 }
 

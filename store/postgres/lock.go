@@ -48,27 +48,27 @@ const (
 	classRedriven
 	classRequest
 	classActive
-	classLane
+	classKeyQueue
 	classOpen
 )
 
-// lockSeats is how many locks the names of a class share.
-const lockSeats = 128
+// lockStripes is how many locks the names of a class share.
+const lockStripes = 128
 
 // lockKey is the number of a lock: its class, and its seat within it.
 type lockKey int32
 
-func seatOf(c class, name string) lockKey {
+func lockFor(c class, name string) lockKey {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(name))
-	seats := uint32(lockSeats)
+	seats := uint32(lockStripes)
 	if c == classCommand { // few are locked at once, and each for itself
 		seats = 1 << 16
 	}
 	return lockKey(int32(c)<<16 | int32(h.Sum32()%seats))
 }
 
-func theSeat(c class) lockKey { return lockKey(int32(c) << 16) }
+func singleLock(c class) lockKey { return lockKey(int32(c) << 16) }
 
 // locks says of each lock whether others may hold it too.
 type locks map[lockKey]mode
@@ -117,81 +117,81 @@ FROM unnest($2, $3) AS v (key, alone)`
 
 // lock asks for locks in their order, and holds them from then on. Who holds
 // nothing that comes later waits for them.
-func (t *tx) lock(keys []lockKey, wanted locks) ask {
-	waits := !t.busy && keys[0] > t.held.last()
+func (t *tx) lock(keys []lockKey, wanted locks) statement {
+	waits := !t.holdsRows && keys[0] > t.held.last()
 	numbers, alone := newColumn(oidInts, len(keys)), newColumn(oidBools, len(keys))
 	for _, key := range keys {
 		numbers.int(int64(key))
 		alone.bool(wanted[key] == exclusive)
 		t.held.want(key, wanted[key])
-		t.ahead.want(key, wanted[key])
+		t.earlyLocks.want(key, wanted[key])
 	}
 	params := []param{intParam(int64(t.store.lockSpace)), numbers.param(), alone.param()}
 	if waits {
-		return ask{sql: sqlLock, params: params}
+		return statement{sql: sqlLock, params: params}
 	}
-	return ask{sql: sqlTryLock, params: append(params, intParam(int64(len(keys))))}
+	return statement{sql: sqlTryLock, params: append(params, intParam(int64(len(keys))))}
 }
 
-// lockAhead locks what the commands are sure to need: a claim its own id, so that
+// lockEarly locks what the commands are sure to need: a claim its own id, so that
 // of two sendings the second finds what the first took, and the order against
 // those who move jobs in it. Nothing else: who waits for a step that has stopped is
 // itself waited for by all who come later.
-func (t *tx) lockAhead() []ask {
-	wanted := maps.Clone(t.ahead)
+func (t *tx) lockEarly() []statement {
+	wanted := maps.Clone(t.earlyLocks)
 	for _, c := range t.commands {
 		if claim, ok := c.(*rota.Claim); ok && claim != nil {
-			wanted.want(seatOf(classCommand, string(claim.ID[:])), exclusive)
-			wanted.want(theSeat(classOrder), shared)
+			wanted.want(lockFor(classCommand, string(claim.ID[:])), exclusive)
+			wanted.want(singleLock(classOrder), shared)
 		}
 	}
 	if len(wanted) == 0 {
 		return nil
 	}
-	return []ask{t.lock(t.held.missing(wanted), wanted)}
+	return []statement{t.lock(t.held.missing(wanted), wanted)}
 }
 
 // Lock sees to it that what a world has looked at stays so until the commit, or
 // reports that it is to be decided again.
-func (t *tx) Lock(w *rules.UnitOfWork) (moved bool, err error) {
-	t.enter(w)
-	if t.store.decided != nil {
-		t.store.decided(t.commands)
+func (t *tx) Lock(u *rules.UnitOfWork) (moved bool, err error) {
+	t.setUnit(u)
+	if t.store.onDecided != nil {
+		t.store.onDecided(t.commands)
 	}
-	if t.guessed(w) {
-		t.looks = true
+	if t.hasUnreadJob(u) {
+		t.readsNew = true
 		return true, nil
 	}
-	if t.seen.torn && !t.careful {
-		return false, errMoved
+	if t.readSet.inconsistent && !t.pessimistic {
+		return false, errReadSetChanged
 	}
-	l := w.Locks()
-	wanted := t.wanted(w, &l)
+	l := u.Locks()
+	wanted := t.wanted(u, &l)
 	missing := t.held.missing(wanted)
-	if (l.PredicateReads || t.careful) && (len(missing) > 0 || t.careful && t.unlocked(&l)) || t.seen.torn {
+	if (l.PredicateReads || t.pessimistic) && (len(missing) > 0 || t.pessimistic && t.unlocked(&l)) || t.readSet.inconsistent {
 		return true, t.lockNow(missing, wanted, &l)
 	}
-	t.seeTo()
-	read := t.seen.under(t.held) // before the locks that are asked for only now
+	t.checkAssumption()
+	read := t.readSet.readUnderLock(t.held) // before the locks that are asked for only now
 	if len(missing) > 0 {
 		t.write(t.lock(missing, wanted))
 	}
-	t.write(t.validate(w, read, l.PredicateReads)...)
-	t.passes, t.looks = 0, false
+	t.write(t.validate(u, read, l.PredicateReads)...)
+	t.passes, t.readsNew = 0, false
 	return false, nil
 }
 
 // lockNow locks, and in a careful step the jobs as well. Whoever held them may have
 // done so for long: what is decided under them is decided then.
 func (t *tx) lockNow(missing []lockKey, wanted locks, l *rules.Locks) error {
-	var asks []ask
+	var statements []statement
 	if len(missing) > 0 {
-		asks = append(asks, t.lock(missing, wanted))
+		statements = append(statements, t.lock(missing, wanted))
 	}
-	if t.careful && len(l.Jobs) > 0 {
-		asks = append(asks, t.lockJobs(l.Jobs))
+	if t.pessimistic && len(l.Jobs) > 0 {
+		statements = append(statements, t.lockJobs(l.Jobs))
 	}
-	return t.read(append(asks, ask{sql: sqlInstant, each: t.hearInstant})...)
+	return t.read(append(statements, statement{sql: sqlClockAndHooks, eachRow: t.setClock})...)
 }
 
 const sqlLockJobs = `
@@ -201,38 +201,38 @@ WHERE j.id = ANY ($1)
 ORDER BY j.id
 FOR UPDATE`
 
-func (t *tx) lockJobs(ids []rota.ID) ask {
-	if t.locked == nil {
-		t.locked = map[rota.ID]bool{}
+func (t *tx) lockJobs(ids []rota.ID) statement {
+	if t.lockedJobs == nil {
+		t.lockedJobs = map[rota.ID]bool{}
 	}
 	for _, id := range ids {
-		t.locked[id] = true
+		t.lockedJobs[id] = true
 	}
-	t.busy = true
-	return ask{sql: sqlLockJobs, params: []param{idsParam(ids)}}
+	t.holdsRows = true
+	return statement{sql: sqlLockJobs, params: []param{idsParam(ids)}}
 }
 
 // unlocked says whether a job was looked at that is not locked.
 func (t *tx) unlocked(l *rules.Locks) bool {
-	return slices.ContainsFunc(l.Jobs, func(id rota.ID) bool { return !t.locked[id] })
+	return slices.ContainsFunc(l.Jobs, func(id rota.ID) bool { return !t.lockedJobs[id] })
 }
 
 // wanted are the locks of a world: for itself where it changes what they stand
 // for, or has looked at what belongs to it; with others where it only looked.
-func (t *tx) wanted(w *rules.UnitOfWork, l *rules.Locks) locks {
+func (t *tx) wanted(u *rules.UnitOfWork, l *rules.Locks) locks {
 	all := locks{}
 	looked := shared
 	if l.PredicateReads {
 		looked = exclusive
 	}
-	all.wantNames(classLane, l.ConcurrencyKeys, exclusive)
+	all.wantNames(classKeyQueue, l.ConcurrencyKeys, exclusive)
 	all.wantNames(classOpen, l.Open, exclusive)
 	all.wantIDs(classCommand, l.Commands, exclusive)
 	all.wantIDs(classRedriven, l.Redriven, exclusive)
 	all.wantOne(classGraph, l.Graph, exclusive)
-	all.wantOne(classOrder, l.Order || t.careful && len(l.Commands) == 0 && w.ReadsReadyJob(), exclusive)
+	all.wantOne(classOrder, l.Order || t.pessimistic && len(l.Commands) == 0 && u.ReadsReadyJob(), exclusive)
 	all.wantRows(l, shared, looked)
-	changed := w.Changed()
+	changed := u.Changed()
 	all.wantRows(&changed, exclusive, exclusive)
 	return all
 }
@@ -241,10 +241,10 @@ func (t *tx) wanted(w *rules.UnitOfWork, l *rules.Locks) locks {
 // have a mode of their own.
 func (l locks) wantRows(of *rules.Locks, m, sets mode) {
 	for _, k := range of.Keys {
-		l.want(seatOf(classKey, k.Type+"\x00"+k.Key), m)
+		l.want(lockFor(classKey, k.Type+"\x00"+k.Key), m)
 	}
 	for _, k := range of.Requests {
-		l.want(seatOf(classRequest, k.Actor+"\x00"+k.Key), m)
+		l.want(lockFor(classRequest, k.Actor+"\x00"+k.Key), m)
 	}
 	l.wantOne(classThrottle, of.Throttle, m)
 	l.wantOne(classWebhooks, of.Webhooks, m)
@@ -257,18 +257,18 @@ func (l locks) wantRows(of *rules.Locks, m, sets mode) {
 
 func (l locks) wantNames(c class, names []string, m mode) {
 	for _, name := range names {
-		l.want(seatOf(c, name), m)
+		l.want(lockFor(c, name), m)
 	}
 }
 
 func (l locks) wantIDs(c class, ids []rota.ID, m mode) {
 	for _, id := range ids {
-		l.want(seatOf(c, string(id[:])), m)
+		l.want(lockFor(c, string(id[:])), m)
 	}
 }
 
 func (l locks) wantOne(c class, is bool, m mode) {
 	if is {
-		l.want(theSeat(c), m)
+		l.want(singleLock(c), m)
 	}
 }

@@ -7,9 +7,9 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// TestBatchesOfManyStepsDoNotWaitForEachOther: two stores lock the same names in
+// TestBatchesWithOppositeLockOrderDoNotDeadlock: two stores lock the same names in
 // opposite orders, which only shows as they are decided.
-func TestBatchesOfManyStepsDoNotWaitForEachOther(t *testing.T) {
+func TestBatchesWithOppositeLockOrderDoNotDeadlock(t *testing.T) {
 	a := openTest(t, Config{Logger: quiet})
 	b := openAt(t, urlOf(a), Config{Logger: quiet})
 	done[*rota.TypePut](t, a, &rota.PutType{Meta: rota.NewMeta(""), Name: "work"})

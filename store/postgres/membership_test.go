@@ -9,9 +9,9 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// TestOneOfTheRollLeads: the first, as long as it attends. Nobody else extends its
+// TestMembershipHasOneLeader: the first, as long as it attends. Nobody else extends its
 // lease, and when it has run out another leads, and the first is told so.
-func TestOneOfTheRollLeads(t *testing.T) {
+func TestMembershipHasOneLeader(t *testing.T) {
 	s := openTest(t, Config{Logger: quiet})
 	attend := func(node string, incarnation rota.ID, lease time.Duration) rota.MembershipState {
 		t.Helper()
@@ -49,9 +49,9 @@ func TestOneOfTheRollLeads(t *testing.T) {
 	}
 }
 
-// TestOfManyWhoAttendAtOnceOneLeads: there is nobody yet, or whoever led is not
+// TestConcurrentHeartbeatsElectOneLeader: there is nobody yet, or whoever led is not
 // heard of any more.
-func TestOfManyWhoAttendAtOnceOneLeads(t *testing.T) {
+func TestConcurrentHeartbeatsElectOneLeader(t *testing.T) {
 	s := openTest(t, Config{Logger: quiet})
 	other := openAt(t, urlOf(s), Config{Logger: quiet})
 	for round := range 20 {

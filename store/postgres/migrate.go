@@ -44,7 +44,7 @@ WHERE n.nspname = '%s' AND c.relname = 'meta'`
 SELECT value
 FROM rota_meta
 WHERE key = 'version'`
-	sqlPlace = `
+	sqlSchemaRights = `
 SELECT n.oid IS NOT NULL, coalesce(has_schema_privilege(n.oid, 'CREATE'), has_database_privilege(current_database(), 'CREATE')),
   quote_ident(current_user), quote_ident(current_database()), current_setting('server_encoding')
 FROM (SELECT) one
@@ -54,8 +54,8 @@ LEFT JOIN pg_catalog.pg_namespace n ON n.nspname = '%s'`
 // migrateMax is how long the steps may take, all of them: some read every row.
 const migrateMax = time.Hour
 
-// seatMigrate is the lock of whoever changes the schema.
-const seatMigrate lockKey = 98 << 16
+// lockMigrate is the lock of whoever changes the schema.
+const lockMigrate lockKey = 98 << 16
 
 // migrate brings the schema up to date, one transaction a step, forward only.
 // Where nothing is to be done it only looks, so that a role which may change no
@@ -93,13 +93,13 @@ func migrate(ctx context.Context, conn *pgconn.PgConn, d *dialect, readOnly bool
 
 // migration is a connection while it brings the schema up to date.
 type migration struct {
-	ctx  context.Context
-	conn *pgconn.PgConn
-	text *dialect
+	ctx     context.Context
+	conn    *pgconn.PgConn
+	dialect *dialect
 }
 
 // schema is its name as it stands in the catalogue.
-func (m *migration) schema() string { return strings.Trim(m.text.schema, `"`) }
+func (m *migration) schema() string { return strings.Trim(m.dialect.schema, `"`) }
 
 // version is which step the schema has reached, and whether there is one.
 func (m *migration) version() (at int, there bool, err error) {
@@ -113,7 +113,7 @@ func (m *migration) version() (at int, there bool, err error) {
 	}
 	if at, err = strconv.Atoi(rows[0][0]); err != nil {
 		return 0, true, &rota.Error{
-			Code: rota.Internal, Act: "postgres: open", Reason: fmt.Sprintf("%s.meta holds %q as its version", m.text.schema, rows[0][0]),
+			Code: rota.Internal, Act: "postgres: open", Reason: fmt.Sprintf("%s.meta holds %q as its version", m.dialect.schema, rows[0][0]),
 			Hint: "the schema is damaged or not Rota's; restore a backup",
 		}
 	}
@@ -123,11 +123,11 @@ func (m *migration) version() (at int, there bool, err error) {
 // step takes the next step, unless somebody has meanwhile, and says where the
 // schema is then.
 func (m *migration) step(steps []string) (at int, err error) {
-	if _, err = m.exec(sqlMigrateBegin, lockSpaceOf(m.schema()), seatMigrate); err != nil {
+	if _, err = m.exec(sqlMigrateBegin, lockSpaceOf(m.schema()), lockMigrate); err != nil {
 		return 0, err
 	}
-	session := &session{conn: m.conn, text: m.text}
-	defer session.leave(m.ctx) // of what was committed nothing is left
+	session := &session{conn: m.conn, dialect: m.dialect}
+	defer session.endTransaction(m.ctx) // of what was committed nothing is left
 	at, there, err := m.version()
 	if err == nil && !there {
 		err = m.prepare()
@@ -146,7 +146,7 @@ func (m *migration) step(steps []string) (at int, err error) {
 		_, err = m.exec(sqlCommit)
 	}
 	if err != nil {
-		return at, m.refusal(steps[at], err)
+		return at, m.stepError(steps[at], err)
 	}
 	return at + 1, nil
 }
@@ -154,13 +154,13 @@ func (m *migration) step(steps []string) (at int, err error) {
 // prepare makes the schema if it is not there, or says why it cannot, and the
 // table in which its version stands.
 func (m *migration) prepare() error {
-	rows, err := m.exec(sqlPlace, m.schema())
+	rows, err := m.exec(sqlSchemaRights, m.schema())
 	if err != nil {
 		return err
 	}
 	exists, may := rows[0][0] == "t", rows[0][1] == "t"
 	role, database, encoding := rows[0][2], rows[0][3], rows[0][4]
-	schema := m.text.schema
+	schema := m.dialect.schema
 	switch {
 	case encoding != "UTF8":
 		return &rota.Error{
@@ -186,12 +186,12 @@ func (m *migration) prepare() error {
 	return err
 }
 
-// refusal says what keeps a step from being taken.
-func (m *migration) refusal(step string, err error) error {
+// stepError says what keeps a step from being taken.
+func (m *migration) stepError(step string, err error) error {
 	switch stateOf(err) {
 	case "42P07", "42710", "42723": // a table, a trigger, a function of this name is there
 		return &rota.Error{
-			Code: rota.Conflict, Act: "postgres: open", Reason: fmt.Sprintf("the schema %s holds something else", m.text.schema), Err: err,
+			Code: rota.Conflict, Act: "postgres: open", Reason: fmt.Sprintf("the schema %s holds something else", m.dialect.schema), Err: err,
 			Hint: "name a schema that is Rota's alone",
 		}
 	}
@@ -201,7 +201,7 @@ func (m *migration) refusal(step string, err error) error {
 // exec runs statements, and is the rows of the last. What is written into them
 // comes when they are qualified: it may itself look like a table of ours.
 func (m *migration) exec(sql string, args ...any) (rows [][]string, err error) {
-	if sql = m.text.qualify(sql); len(args) > 0 {
+	if sql = m.dialect.qualify(sql); len(args) > 0 {
 		sql = fmt.Sprintf(sql, args...)
 	}
 	results, err := m.conn.Exec(m.ctx, sql).ReadAll()
@@ -220,7 +220,7 @@ func (m *migration) exec(sql string, args ...any) (rows [][]string, err error) {
 
 func (m *migration) noStore() *rota.Error {
 	return &rota.Error{
-		Code: rota.NotFound, Act: "postgres: open", Reason: fmt.Sprintf("the schema %s holds no Rota store", m.text.schema),
+		Code: rota.NotFound, Act: "postgres: open", Reason: fmt.Sprintf("the schema %s holds no Rota store", m.dialect.schema),
 		Hint: "see that the URL and the schema are right",
 	}
 }

@@ -11,9 +11,9 @@ import (
 	"github.com/rotajobs/rota/store/postgres/pgtest"
 )
 
-// TestManyOpenAnEmptyDatabase: of those who open a store that is not there one
+// TestConcurrentOpenCreatesSchemaOnce: of those who open a store that is not there one
 // makes it, and the others find it, whichever way they come.
-func TestManyOpenAnEmptyDatabase(t *testing.T) {
+func TestConcurrentOpenCreatesSchemaOnce(t *testing.T) {
 	server := pgtest.Shared(t)
 	bouncer := server.Bouncer(t, pgtest.Transaction)
 	for name, at := range map[string]func(string) string{"connected to the server": server.URL, "through a pooler": bouncer.URL} {

@@ -13,8 +13,8 @@ import (
 	"github.com/rotajobs/rota/store/postgres/pgtest"
 )
 
-// refusedOpen sees that a store is not opened, and why.
-func refusedOpen(t *testing.T, url string, config Config, code rota.Code, says ...string) {
+// expectOpenError sees that a store is not opened, and why.
+func expectOpenError(t *testing.T, url string, config Config, code rota.Code, says ...string) {
 	t.Helper()
 	config.Poll, config.Logger = true, quiet
 	s, err := OpenWith(url, config)
@@ -33,8 +33,8 @@ func refusedOpen(t *testing.T, url string, config Config, code rota.Code, says .
 	}
 }
 
-// as is the URL of a role that may log in, and nothing else.
-func as(t *testing.T, server *pgtest.Cluster, database, role string) string {
+// createRole is the URL of a role that may log in, and nothing else.
+func createRole(t *testing.T, server *pgtest.Cluster, database, role string) string {
 	t.Helper()
 	pgtest.Query(t, server.URL(database), "CREATE ROLE "+role+" LOGIN")
 	t.Cleanup(func() {
@@ -46,21 +46,21 @@ func as(t *testing.T, server *pgtest.Cluster, database, role string) string {
 	return u.String()
 }
 
-// TestOnlyWhatIsThereIsLookedAt: who only looks makes nothing.
-func TestOnlyWhatIsThereIsLookedAt(t *testing.T) {
+// TestOpenReadOnlyCreatesNothing: who only looks makes nothing.
+func TestOpenReadOnlyCreatesNothing(t *testing.T) {
 	server := pgtest.Shared(t)
 	url := server.URL(server.NewDatabase(t, ""))
-	refusedOpen(t, url, Config{ReadOnly: true}, rota.NotFound, "no Rota store", "schema")
+	expectOpenError(t, url, Config{ReadOnly: true}, rota.NotFound, "no Rota store", "schema")
 	pgtest.Query(t, url, "CREATE SCHEMA rota")
-	refusedOpen(t, url, Config{ReadOnly: true}, rota.NotFound, "no Rota store", "schema")
+	expectOpenError(t, url, Config{ReadOnly: true}, rota.NotFound, "no Rota store", "schema")
 	if tables := pgtest.Query(t, url, "SELECT relname FROM pg_class WHERE relnamespace = 'rota'::regnamespace"); len(tables) != 0 {
 		t.Errorf("%v were made", tables)
 	}
 }
 
-// TestOtherVersions: what a newer Rota has written is left alone, and what an
+// TestOpenSchemaOfOtherVersion: what a newer Rota has written is left alone, and what an
 // older one has is brought up to date by who may write.
-func TestOtherVersions(t *testing.T) {
+func TestOpenSchemaOfOtherVersion(t *testing.T) {
 	server := pgtest.Shared(t)
 	url := server.URL(server.NewDatabase(t, ""))
 	steps, err := fs.Glob(migrations, "migrations/*.sql")
@@ -72,7 +72,7 @@ func TestOtherVersions(t *testing.T) {
 		if at, err := m.step(steps[:n+1]); err != nil || at != n+1 {
 			t.Fatalf("step %d: %d %v", n+1, at, err)
 		}
-		refusedOpen(t, url, Config{ReadOnly: true}, rota.Conflict, "older Rota", "up to date")
+		expectOpenError(t, url, Config{ReadOnly: true}, rota.Conflict, "older Rota", "up to date")
 	}
 	must(t, conn.Close(t.Context()))
 	s, err := OpenWith(url, Config{Poll: true, Logger: quiet})
@@ -80,45 +80,45 @@ func TestOtherVersions(t *testing.T) {
 	must(t, s.Close())
 	set := func(version string) { pgtest.Query(t, url, `UPDATE rota.meta SET value = '`+version+`'`) }
 	set("99")
-	refusedOpen(t, url, Config{}, rota.Conflict, "newer Rota", "schema 99", "upgrade this program")
-	refusedOpen(t, url, Config{ReadOnly: true}, rota.Conflict, "newer Rota")
+	expectOpenError(t, url, Config{}, rota.Conflict, "newer Rota", "schema 99", "upgrade this program")
+	expectOpenError(t, url, Config{ReadOnly: true}, rota.Conflict, "newer Rota")
 	set("seven")
-	refusedOpen(t, url, Config{}, rota.Internal, `"seven"`, "restore a backup")
+	expectOpenError(t, url, Config{}, rota.Internal, `"seven"`, "restore a backup")
 }
 
-// TestAMigrationIsAllOrNothing: one that fails leaves the schema as it was, and
+// TestFailedMigrationLeavesSchemaUnchanged: one that fails leaves the schema as it was, and
 // the steps before it.
-func TestAMigrationIsAllOrNothing(t *testing.T) {
+func TestFailedMigrationLeavesSchemaUnchanged(t *testing.T) {
 	server := pgtest.Shared(t)
 	url := server.URL(server.NewDatabase(t, ""))
 	pgtest.Query(t, url, "CREATE SCHEMA rota; CREATE TABLE rota.requests (mine text)") // near the end of the first step
-	refusedOpen(t, url, Config{}, rota.Conflict, `the schema "rota" holds something else`, "alone")
+	expectOpenError(t, url, Config{}, rota.Conflict, `the schema "rota" holds something else`, "alone")
 	if tables := pgtest.Query(t, url, "SELECT relname FROM pg_class WHERE relnamespace = 'rota'::regnamespace"); len(tables) != 1 {
 		t.Errorf("%v are there", tables)
 	}
 	pgtest.Query(t, url, "DROP TABLE rota.requests; CREATE TABLE rota.executions (mine text)") // at the end of the second
-	refusedOpen(t, url, Config{}, rota.Conflict, "holds something else")
+	expectOpenError(t, url, Config{}, rota.Conflict, "holds something else")
 	made := pgtest.Query(t, url, "SELECT (SELECT value FROM rota.meta), to_regclass('rota.jobs') IS NOT NULL, to_regproc('rota.document') IS NULL")
 	if strings.Join(made[0], " ") != "1 t t" {
 		t.Errorf("the first step is not there, or half of the second is: %v", made)
 	}
 }
 
-// TestARoleNeedsItsRights: who may make no schema is told how to get one, and
+// TestOpenWithoutRightsNamesGrant: who may make no schema is told how to get one, and
 // needs no more than to use one that is there.
-func TestARoleNeedsItsRights(t *testing.T) {
+func TestOpenWithoutRightsNamesGrant(t *testing.T) {
 	server := pgtest.Shared(t)
 	database := server.NewDatabase(t, "")
 	admin := server.URL(database)
-	url := as(t, server, database, "clerk")
-	refusedOpen(t, url, Config{}, rota.Unavailable, "clerk may not make the schema", "GRANT CREATE ON DATABASE "+database+" TO clerk", `CREATE SCHEMA "rota" AUTHORIZATION clerk`)
+	url := createRole(t, server, database, "clerk")
+	expectOpenError(t, url, Config{}, rota.Unavailable, "clerk may not make the schema", "GRANT CREATE ON DATABASE "+database+" TO clerk", `CREATE SCHEMA "rota" AUTHORIZATION clerk`)
 	pgtest.Query(t, admin, "CREATE SCHEMA rota")
-	refusedOpen(t, url, Config{}, rota.Unavailable, "clerk may make nothing in the schema", `GRANT USAGE, CREATE ON SCHEMA "rota" TO clerk`)
+	expectOpenError(t, url, Config{}, rota.Unavailable, "clerk may make nothing in the schema", `GRANT USAGE, CREATE ON SCHEMA "rota" TO clerk`)
 	pgtest.Query(t, admin, "DROP SCHEMA rota; CREATE SCHEMA rota AUTHORIZATION clerk")
 	done[*rota.Enqueued](t, openAt(t, url, Config{Poll: true, Logger: quiet}), &rota.Enqueue{Meta: rota.NewMeta(""), Jobs: []rota.NewJob{{Type: "mail"}}})
 
-	reader := as(t, server, database, "reader")
-	refusedOpen(t, reader, Config{ReadOnly: true}, rota.Unavailable, "may not", "GRANT")
+	reader := createRole(t, server, database, "reader")
+	expectOpenError(t, reader, Config{ReadOnly: true}, rota.Unavailable, "may not", "GRANT")
 	pgtest.Query(t, admin, "GRANT USAGE ON SCHEMA rota TO reader; GRANT SELECT ON ALL TABLES IN SCHEMA rota TO reader")
 	jobs, err := openAt(t, reader, Config{ReadOnly: true, Poll: true, Logger: quiet}).Jobs(t.Context(), rota.JobQuery{})
 	if err != nil || len(jobs) != 1 {
@@ -126,16 +126,16 @@ func TestARoleNeedsItsRights(t *testing.T) {
 	}
 }
 
-// TestTextIsUTF8: a database that would change text is not made a store of.
-func TestTextIsUTF8(t *testing.T) {
+// TestOpenRejectsOtherEncoding: a database that would change text is not made a store of.
+func TestOpenRejectsOtherEncoding(t *testing.T) {
 	server := pgtest.Shared(t)
 	pgtest.Query(t, server.URL("postgres"), "CREATE DATABASE narrow ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0")
 	t.Cleanup(func() { must(t, server.Drop("narrow")) })
-	refusedOpen(t, server.URL("narrow"), Config{}, rota.Conflict, "LATIN1", "ENCODING 'UTF8'")
+	expectOpenError(t, server.URL("narrow"), Config{}, rota.Conflict, "LATIN1", "ENCODING 'UTF8'")
 }
 
-// TestSchemasSideBySide: two stores in one database know nothing of each other.
-func TestSchemasSideBySide(t *testing.T) {
+// TestSchemasInOneDatabaseAreSeparate: two stores in one database know nothing of each other.
+func TestSchemasInOneDatabaseAreSeparate(t *testing.T) {
 	server := pgtest.Shared(t)
 	url := server.URL(server.NewDatabase(t, ""))
 	one := openAt(t, url, Config{Schema: "one", Poll: true, Logger: quiet})

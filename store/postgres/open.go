@@ -36,33 +36,33 @@ func OpenWith(url string, config Config) (*Store, error) {
 	defer done()
 	s := &Store{
 		config: config, closed: make(chan struct{}),
-		text: &dialect{schema: pgx.Identifier{config.Schema}.Sanitize()}, lockSpace: lockSpaceOf(config.Schema),
+		dialect: &dialect{schema: pgx.Identifier{config.Schema}.Sanitize()}, lockSpace: lockSpaceOf(config.Schema),
 	}
-	s.reader = reader{borrow: s.borrowOne, snapshot: s.snapshotOne, clockParam: s.clockStandIn}
+	s.reader = reader{withConn: s.withPoolConn, withSnapshot: s.withPoolSnapshot, clockParam: s.clockOverride}
 	if !strings.Contains(url, "pool_max_conns") {
 		parsed.MaxConns = int32(config.Conns)
 	}
 	parsed.ShouldPing = shouldPing
 	s.conns = parsed.MaxConns
-	s.seats = make(chan struct{}, max(1, s.conns-viewsLeave))
+	s.viewSemaphore = make(chan struct{}, max(1, s.conns-connsForWork))
 	if s.pool, err = pgxpool.NewWithConfig(ctx, parsed); err != nil {
 		return nil, fault("open", err)
 	}
-	if err := s.begin(ctx, parsed.ConnConfig); err != nil {
+	if err := s.prepare(ctx, parsed.ConnConfig); err != nil {
 		s.pool.Close()
 		return nil, err
 	}
 	return s, nil
 }
 
-// begin brings the schema up to date, and finds out whether connections are our
+// prepare brings the schema up to date, and finds out whether connections are our
 // own.
-func (s *Store) begin(ctx context.Context, config *pgx.ConnConfig) error {
+func (s *Store) prepare(ctx context.Context, config *pgx.ConnConfig) error {
 	conn, err := s.acquire(ctx)
 	if err != nil {
 		return fault("open", err)
 	}
-	err = migrate(ctx, conn.Conn().PgConn(), s.text, s.config.ReadOnly)
+	err = migrate(ctx, conn.Conn().PgConn(), s.dialect, s.config.ReadOnly)
 	ctx, done := context.WithTimeout(context.WithoutCancel(ctx), openMax) // whatever that took
 	defer done()
 	own := err == nil && s.ownBackend(ctx, s.session(conn))
@@ -71,13 +71,13 @@ func (s *Store) begin(ctx context.Context, config *pgx.ConnConfig) error {
 		return fault("open", err)
 	}
 	s.listener = newListener(s, config)
-	s.text.named = !s.config.Poll && own && s.listener.selfTest(ctx)
-	if !s.config.Poll && !s.text.named {
+	s.dialect.prepares = !s.config.Poll && own && s.listener.selfTest(ctx)
+	if !s.config.Poll && !s.dialect.prepares {
 		s.config.Logger.Warn("the store is reached through a pooler, or notifications do not arrive; looking for work at intervals",
 			"every", pollEvery.String())
 	}
 	if !s.config.ReadOnly {
-		s.listener.start(s.text.named)
+		s.listener.start(s.dialect.prepares)
 	}
 	return nil
 }
@@ -88,7 +88,7 @@ SELECT pg_backend_pid()`
 // ownBackend says whether the one who answers is who we were connected to: a
 // pooler answers the connecting itself, and lends somebody else's backend.
 func (s *Store) ownBackend(ctx context.Context, c *session) (own bool) {
-	err := c.send(ctx, ask{sql: sqlBackend, each: func(r row) error {
+	err := c.send(ctx, statement{sql: sqlBackend, eachRow: func(r row) error {
 		own = r.int(0) == int64(c.conn.PID())
 		return nil
 	}})
@@ -181,17 +181,17 @@ func (s *Store) isClosed() bool {
 }
 
 func (s *Store) session(conn *pgxpool.Conn) *session {
-	return &session{conn: conn.Conn().PgConn(), text: s.text}
+	return &session{conn: conn.Conn().PgConn(), dialect: s.dialect}
 }
 
-// leave ends a transaction, or the connection if that cannot be done.
-func (s *session) leave(ctx context.Context) {
+// endTransaction ends a transaction, or the connection if that cannot be done.
+func (s *session) endTransaction(ctx context.Context) {
 	ctx, done := context.WithTimeout(context.WithoutCancel(ctx), rollbackMax)
 	defer done()
 	if s.conn.IsClosed() || s.conn.TxStatus() == 'I' {
 		return
 	}
-	if err := s.send(ctx, ask{sql: sqlRollback}); err != nil {
+	if err := s.send(ctx, statement{sql: sqlRollback}); err != nil {
 		_ = s.conn.Close(ctx)
 	}
 }
@@ -204,7 +204,7 @@ func (s *Store) now(ctx context.Context) (now time.Time, err error) {
 	if s.config.Clock != nil {
 		return s.config.Clock().UTC().Truncate(time.Microsecond), nil
 	}
-	err = s.ask(ctx, "now", ask{sql: sqlClock, each: func(r row) error {
+	err = s.query(ctx, "now", statement{sql: sqlClock, eachRow: func(r row) error {
 		now = r.time(0)
 		return nil
 	}})

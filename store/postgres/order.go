@@ -39,12 +39,12 @@ LIMIT $3`
 const tailsFirst = 4
 
 // loadTails offers the last jobs of priorities until one of each is taken.
-func (t *tx) loadTails(priorities []int, w *rules.UnitOfWork) []ask {
-	if len(priorities) == 0 || t.supposeEmpty(priorities) {
+func (t *tx) loadTails(priorities []int, u *rules.UnitOfWork) []statement {
+	if len(priorities) == 0 || t.assumeEmpty(priorities) {
 		return nil
 	}
 	t.tails = map[int]tailOffer{}
-	return []ask{t.tailsAsk(priorities, tailsFirst, w)}
+	return []statement{t.tailsStatement(priorities, tailsFirst, u)}
 }
 
 // tailOffer is how an offer went.
@@ -53,22 +53,22 @@ type tailOffer struct {
 	taken   bool
 }
 
-func (t *tx) tailsAsk(priorities []int, most int64, w *rules.UnitOfWork) ask {
-	return ask{sql: sqlTails, params: []param{intsParam(priorities), intParam(most)}, each: func(r row) error {
+func (t *tx) tailsStatement(priorities []int, most int64, u *rules.UnitOfWork) statement {
+	return statement{sql: sqlTails, params: []param{intsParam(priorities), intParam(most)}, eachRow: func(r row) error {
 		priority := int(r.int(0))
 		if o := t.tails[priority]; !o.taken {
-			t.tails[priority] = tailOffer{o.offered + 1, w.PutTail(priority, r.id(1), r.int(2))}
+			t.tails[priority] = tailOffer{o.offered + 1, u.PutTail(priority, r.id(1), r.int(2))}
 		}
 		return nil
-	}, end: func() {
+	}, afterRows: func() {
 		for _, p := range priorities {
-			t.store.calm.ended(p, t.tails[p].offered == 0)
+			t.store.idlePath.observeTail(p, t.tails[p].offered == 0)
 		}
 	}}
 }
 
-// loadTailsAgain goes on where all that were offered had left.
-func (t *tx) loadTailsAgain(priorities []int, w *rules.UnitOfWork) error {
+// loadMoreTails goes on where all that were offered had left.
+func (t *tx) loadMoreTails(priorities []int, u *rules.UnitOfWork) error {
 	var left []int
 	for _, p := range priorities {
 		if o := t.tails[p]; o.offered == tailsFirst && !o.taken {
@@ -78,7 +78,7 @@ func (t *tx) loadTailsAgain(priorities []int, w *rules.UnitOfWork) error {
 	if len(left) == 0 {
 		return nil
 	}
-	return t.read(t.tailsAsk(left, rota.OrderMax*2, w))
+	return t.read(t.tailsStatement(left, rota.OrderMax*2, u))
 }
 
 // Beyond any place there is.
@@ -89,15 +89,15 @@ const (
 
 // loadOrder reads a page of the order: from a job on, or from the end that it
 // walks away from.
-func (t *tx) loadOrder(p rules.OrderPage, w *rules.UnitOfWork) ask {
+func (t *tx) loadOrder(p rules.OrderPage, u *rules.UnitOfWork) statement {
 	sql, beyond := sqlOrderAhead, int64(placeFirst)
 	if p.Back {
 		sql, beyond = sqlOrderBack, placeLast
 	}
-	return ask{sql: sql, params: []param{
+	return statement{sql: sql, params: []param{
 		intParam(int64(p.Priority)), {oidID, p.From[:]}, intParam(int64(p.Limit)), intParam(beyond),
-	}, each: func(r row) error {
-		w.PutPage(p, t.job(r))
+	}, eachRow: func(r row) error {
+		u.PutPage(p, t.scanJob(r))
 		return nil
 	}}
 }

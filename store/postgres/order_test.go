@@ -17,17 +17,17 @@ import (
 // commit, from the given one of their decisions on.
 type pausedStore struct {
 	*Store
-	reached, goOn chan struct{}
+	reached, resume chan struct{}
 }
 
 // pauseClaims has the claims of a store wait at the nth time that they have
 // decided: at the second what bounds them is locked, if anything does.
 func pauseClaims(t testing.TB, s *Store, nth int) *pausedStore {
 	t.Helper()
-	p := &pausedStore{Store: s, reached: make(chan struct{}), goOn: make(chan struct{})}
+	p := &pausedStore{Store: s, reached: make(chan struct{}), resume: make(chan struct{})}
 	var mu sync.Mutex
 	times := map[rota.ID]int{}
-	s.decided = func(commands []rota.Command) {
+	s.onDecided = func(commands []rota.Command) {
 		mu.Lock()
 		id := commands[0].Head().ID
 		times[id]++
@@ -35,7 +35,7 @@ func pauseClaims(t testing.TB, s *Store, nth int) *pausedStore {
 		mu.Unlock()
 		if here {
 			p.reached <- struct{}{}
-			<-p.goOn
+			<-p.resume
 		}
 	}
 	return p
@@ -47,8 +47,8 @@ func claimOf(worker string, limit int) *rota.Claim {
 	}
 }
 
-// queued fills the queue, and is the order in which it stands.
-func queued(t testing.TB, s *Store, n int) (order []rota.ID) {
+// fillQueue fills the queue, and is the order in which it stands.
+func fillQueue(t testing.TB, s *Store, n int) (order []rota.ID) {
 	t.Helper()
 	done[*rota.TypePut](t, s, &rota.PutType{Meta: rota.NewMeta(""), Name: "work"})
 	jobs := make([]rota.NewJob, n)
@@ -82,16 +82,16 @@ func passedOver(order []rota.ID, taken ...[]rota.ID) (left []rota.ID) {
 	return left
 }
 
-func idsIn(jobs []*rota.Job) (ids []rota.ID) {
+func idsOf(jobs []*rota.Job) (ids []rota.ID) {
 	for _, j := range jobs {
 		ids = append(ids, j.ID)
 	}
 	return ids
 }
 
-// TestTheOrderIsNotThatOfAPlan: where few jobs are known of, PostgreSQL would rather
+// TestClaimOrderIgnoresPlan: where few jobs are known of, PostgreSQL would rather
 // begin with them, by their ids, than with the ranks that they have.
-func TestTheOrderIsNotThatOfAPlan(t *testing.T) {
+func TestClaimOrderIgnoresPlan(t *testing.T) {
 	s := openTest(t, Config{Logger: quiet})
 	rows(t, s, `ANALYZE rota_jobs`)
 	keys := rota.ThrottleSpec{Keys: []rota.KeyLimit{{Key: "k", Concurrency: 1}}} // so that nothing is locked at first
@@ -103,26 +103,26 @@ func TestTheOrderIsNotThatOfAPlan(t *testing.T) {
 	done[*rota.Enqueued](t, s, &rota.Enqueue{Meta: rota.NewMeta(""), Jobs: jobs})
 	queue, err := s.Queue(t.Context(), rota.ID{}, len(jobs))
 	must(t, err)
-	for order := idsIn(queue); len(order) > 0; order = order[3:] {
+	for order := idsOf(queue); len(order) > 0; order = order[3:] {
 		claim := claimOf("w", 3)
 		claim.Types = []string{"work", "rest"}
-		if took := idsIn(done[*rota.Claimed](t, s, claim).Jobs); !slices.Equal(took, order[:3]) {
+		if took := idsOf(done[*rota.Claimed](t, s, claim).Jobs); !slices.Equal(took, order[:3]) {
 			t.Fatalf("%v were taken, of %v", took, order)
 		}
 	}
 }
 
-// TestAPausedClaimerHoldsNobodyUp, and nobody passes over what it does not take.
-func TestAPausedClaimerHoldsNobodyUp(t *testing.T) {
+// TestPausedClaimDoesNotBlockOthers, and nobody passes over what it does not take.
+func TestPausedClaimDoesNotBlockOthers(t *testing.T) {
 	s := openTest(t, Config{Logger: quiet})
-	order := queued(t, s, 40)
+	order := fillQueue(t, s, 40)
 	slow := pauseClaims(t, openAt(t, urlOf(s), Config{Logger: quiet}), 1)
 	first := make(chan []*rota.Job, 1)
 	go func() { first <- done[*rota.Claimed](t, slow.Store, claimOf("slow", 10)).Jobs }()
 	<-slow.reached
-	second := idsIn(done[*rota.Claimed](t, s, claimOf("quick", 10)).Jobs)
-	slow.goOn <- struct{}{}
-	one := idsIn(<-first)
+	second := idsOf(done[*rota.Claimed](t, s, claimOf("quick", 10)).Jobs)
+	slow.resume <- struct{}{}
+	one := idsOf(<-first)
 	if !slices.Equal(one, order[:10]) || !slices.Equal(second, order[10:20]) {
 		t.Errorf("the first took %v\nthe second %v\nof %v", one, second, order[:20])
 	}
@@ -131,14 +131,14 @@ func TestAPausedClaimerHoldsNobodyUp(t *testing.T) {
 	}
 }
 
-// TestLockingMoreThanIsTakenIsSeen: a claimer that locks the heads of the order
+// TestPassedOverDetectsSurplusLocks: a claimer that locks the heads of the order
 // and takes some of them makes another pass over the rest, and passedOver tells.
-func TestLockingMoreThanIsTakenIsSeen(t *testing.T) {
+func TestPassedOverDetectsSurplusLocks(t *testing.T) {
 	s := openTest(t, Config{Logger: quiet})
-	order := queued(t, s, 40)
+	order := fillQueue(t, s, 40)
 	release := holdHeads(t, s, 15)
 	defer release()
-	second := idsIn(done[*rota.Claimed](t, s, claimOf("quick", 10)).Jobs)
+	second := idsOf(done[*rota.Claimed](t, s, claimOf("quick", 10)).Jobs)
 	if left := passedOver(order, order[:10], second); !slices.Equal(left, order[10:15]) {
 		t.Errorf("passed over are %v", left)
 	}
@@ -151,7 +151,7 @@ func holdHeads(t testing.TB, s *Store, n int) (release func()) {
 	must(t, err)
 	tx, err := conn.Begin(t.Context())
 	must(t, err)
-	_, err = tx.Exec(t.Context(), s.text.qualify(`
+	_, err = tx.Exec(t.Context(), s.dialect.qualify(`
 SELECT 1
 FROM rota_jobs
 WHERE status = 'QUEUED' AND hold = 0
@@ -165,11 +165,11 @@ FOR UPDATE SKIP LOCKED`), n)
 	}
 }
 
-// TestALimitHoldsWhileAClaimerIsPaused: who comes meanwhile waits, and takes what
+// TestLimitHoldsDuringPausedClaim: who comes meanwhile waits, and takes what
 // is left.
-func TestALimitHoldsWhileAClaimerIsPaused(t *testing.T) {
+func TestLimitHoldsDuringPausedClaim(t *testing.T) {
 	s := openTest(t, Config{Logger: quiet})
-	order := queued(t, s, 20)
+	order := fillQueue(t, s, 20)
 	done[*rota.ThrottlePut](t, s, &rota.PutThrottle{Meta: rota.NewMeta(""), Spec: rota.ThrottleSpec{
 		Types: []rota.TypeLimit{{Type: "work", Concurrency: 5}},
 	}})
@@ -185,26 +185,26 @@ func TestALimitHoldsWhileAClaimerIsPaused(t *testing.T) {
 	eventually(t, "the other waits for the limit", func() bool {
 		return rows(t, s, `SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted`)[0][0] == "1"
 	})
-	slow.goOn <- struct{}{}
-	one, two := idsIn(<-answers), idsIn(<-answers)
+	slow.resume <- struct{}{}
+	one, two := idsOf(<-answers), idsOf(<-answers)
 	<-waits
 	if len(one) != 3 || len(two) != 2 || len(passedOver(order, one, two)) > 0 {
 		t.Errorf("%d and %d were taken, %v passed over", len(one), len(two), passedOver(order, one, two))
 	}
 }
 
-// TestAnOpenTransactionCostsOneLeaseNotAll: heartbeats pass over a job that
+// TestHeartbeatSkipsLockedJob: heartbeats pass over a job that
 // somebody has locked, and the lease of that one is not lost.
-func TestAnOpenTransactionCostsOneLeaseNotAll(t *testing.T) {
+func TestHeartbeatSkipsLockedJob(t *testing.T) {
 	s := openTest(t, Config{Logger: quiet})
-	queued(t, s, 3)
+	fillQueue(t, s, 3)
 	claimed := done[*rota.Claimed](t, s, claimOf("w", 3)).Jobs
 	conn, err := pgx.Connect(t.Context(), urlOf(s))
 	must(t, err)
 	defer conn.Close(context.Background())
 	tx, err := conn.Begin(t.Context())
 	must(t, err)
-	_, err = tx.Exec(t.Context(), s.text.qualify(`SELECT 1 FROM rota_jobs WHERE id = $1 FOR UPDATE`), claimed[1].ID.String())
+	_, err = tx.Exec(t.Context(), s.dialect.qualify(`SELECT 1 FROM rota_jobs WHERE id = $1 FOR UPDATE`), claimed[1].ID.String())
 	must(t, err)
 	beat := &rota.Extend{Meta: rota.NewMeta(""), Lease: time.Hour}
 	for _, j := range claimed {
@@ -223,21 +223,21 @@ func TestAnOpenTransactionCostsOneLeaseNotAll(t *testing.T) {
 	}
 }
 
-// TestAClaimBehindEnqueuesHoldsUpNobody: what its step looks at and does not take, others
+// TestClaimWithEnqueueDoesNotHideJobs: what its step looks at and does not take, others
 // may claim meanwhile, or they wait until it is over. Here that is a job before it in
 // the queue, and a duplicate, whose step is done again with care.
-func TestAClaimBehindEnqueuesHoldsUpNobody(t *testing.T) {
+func TestClaimWithEnqueueDoesNotHideJobs(t *testing.T) {
 	mine := openTest(t, Config{Logger: quiet})
 	theirs := openAt(t, urlOf(mine), Config{Logger: quiet})
-	queued(t, theirs, 1)
+	fillQueue(t, theirs, 1)
 	done[*rota.TypePut](t, theirs, &rota.PutType{Meta: rota.NewMeta(""), Name: "other"})
 	held := &rota.Enqueue{Meta: rota.NewMeta(""), Jobs: []rota.NewJob{{Type: "work", UniqueKey: "k"}}}
 	done[*rota.Enqueued](t, theirs, held)
 	done[*rota.Claimed](t, mine, claimOf("w", 1)) // what bounds it is known
 	free := `SELECT count(*) FROM (SELECT FROM rota_jobs WHERE id = '` + held.JobID(0).String() + `' FOR UPDATE SKIP LOCKED) j`
-	claims := fmt.Sprintf(`SELECT pg_try_advisory_xact_lock_shared(%d, %d)`, mine.lockSpace, theSeat(classOrder))
+	claims := fmt.Sprintf(`SELECT pg_try_advisory_xact_lock_shared(%d, %d)`, mine.lockSpace, singleLock(classOrder))
 	steps := 0
-	mine.decided = func([]rota.Command) {
+	mine.onDecided = func([]rota.Command) {
 		if steps++; steps == 1 {
 			done[*rota.TypePut](t, theirs, &rota.SwitchType{Meta: rota.NewMeta(""), Name: "other", Paused: true})
 			done[*rota.TypePut](t, theirs, &rota.SwitchType{Meta: rota.NewMeta(""), Name: "other"})

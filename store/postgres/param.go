@@ -23,8 +23,8 @@ const (
 	oidID     uint32 = 2950
 	oidBools  uint32 = 1000
 	oidInts   uint32 = 1016
-	oidShort  uint32 = 23 // of four bytes
-	oidShorts uint32 = 1007
+	oidInt4   uint32 = 23 // of four bytes
+	oidInt4s  uint32 = 1007
 	oidTexts  uint32 = 1009
 	oidFloats uint32 = 1022
 	oidIDs    uint32 = 2951
@@ -63,11 +63,11 @@ func textParam(text string) param {
 	if text == "" {
 		return param{oid: oidText}
 	}
-	return textAlways(text)
+	return textNotNull(text)
 }
 
-// textAlways is a text even if it is empty.
-func textAlways(text string) param { return param{oidText, append([]byte{}, text...)} }
+// textNotNull is a text even if it is empty.
+func textNotNull(text string) param { return param{oidText, append([]byte{}, text...)} }
 
 func jsonParam(doc json.RawMessage) param { return textParam(string(doc)) }
 
@@ -91,7 +91,7 @@ type column struct {
 const arrayHeader = 20
 
 var elements = map[uint32]uint32{
-	oidBools: oidBool, oidInts: oidInt, oidShorts: oidShort, oidTexts: oidText, oidFloats: oidFloat, oidIDs: oidID, oidXids: oidXid,
+	oidBools: oidBool, oidInts: oidInt, oidInt4s: oidInt4, oidTexts: oidText, oidFloats: oidFloat, oidIDs: oidID, oidXids: oidXid,
 }
 
 func newColumn(oid uint32, rows int) *column {
@@ -128,8 +128,8 @@ func (c *column) int(n int64) {
 	c.data = binary.BigEndian.AppendUint64(c.data, uint64(n))
 }
 
-// short is for a column of four bytes: COPY takes no other.
-func (c *column) short(n int) {
+// int4 is for a column of four bytes: COPY takes no other.
+func (c *column) int4(n int) {
 	c.length(4)
 	c.data = binary.BigEndian.AppendUint32(c.data, uint32(int32(n)))
 }
@@ -156,10 +156,10 @@ func (c *column) text(text string) {
 		c.null()
 		return
 	}
-	c.textAlways(text)
+	c.textNotNull(text)
 }
 
-func (c *column) textAlways(text string) {
+func (c *column) textNotNull(text string) {
 	c.length(len(text))
 	c.data = append(c.data, text...)
 }
@@ -188,8 +188,8 @@ func (c *column) xid(x uint32) {
 	c.data = binary.BigEndian.AppendUint32(c.data, x)
 }
 
-// varied says that not all elements are the same.
-func (c *column) varied() bool {
+// varies says that not all elements are the same.
+func (c *column) varies() bool {
 	all := c.data[arrayHeader:]
 	one := len(all) / max(1, c.count)
 	return one*c.count != len(all) || !bytes.Equal(all[one:], all[:len(all)-one])
@@ -199,15 +199,15 @@ func (c *column) varied() bool {
 func (c *column) first() param {
 	p := param{oid: elements[c.oid]}
 	if at := arrayHeader + 4; !bytes.Equal(c.data[arrayHeader:at], nullLength) {
-		p.data = c.data[at:c.next(arrayHeader)]
+		p.data = c.data[at:c.elementEnd(arrayHeader)]
 	}
 	return p
 }
 
 var nullLength = []byte{0xff, 0xff, 0xff, 0xff} // what stands before a NULL
 
-// next is where the element ends that begins at a place.
-func (c *column) next(at int) int {
+// elementEnd is where the element ends that begins at a place.
+func (c *column) elementEnd(at int) int {
 	n := int32(binary.BigEndian.Uint32(c.data[at:]))
 	return at + 4 + int(max(n, 0))
 }
@@ -242,7 +242,7 @@ func idsParam(ids []rota.ID) param {
 func textsParam(texts []string) param {
 	c := newColumn(oidTexts, len(texts))
 	for _, text := range texts {
-		c.textAlways(text)
+		c.textNotNull(text)
 	}
 	return c.param()
 }

@@ -13,9 +13,9 @@ import (
 	"github.com/rotajobs/rota/store/postgres/pgtest"
 )
 
-// TestListens: two stores of one database tell each other when they can, and
+// TestStoresNotifyEachOther: two stores of one database tell each other when they can, and
 // look for themselves when they cannot.
-func TestListens(t *testing.T) {
+func TestStoresNotifyEachOther(t *testing.T) {
 	const rounds = 5
 	server := pgtest.Shared(t)
 	bouncer := server.Bouncer(t, pgtest.Transaction)
@@ -51,7 +51,7 @@ func TestListens(t *testing.T) {
 			if s.Listens() != test.want {
 				t.Errorf("it says %t of whether it listens", s.Listens())
 			}
-			if took := time.Since(begun); test.want && took > rounds*lookEvery/2 {
+			if took := time.Since(begun); test.want && took > rounds*fallbackPollEvery/2 {
 				t.Errorf("it was told nothing: %d jobs took it %s", rounds, took)
 			}
 		})
@@ -64,9 +64,9 @@ func claimOne() *rota.Claim {
 	}
 }
 
-// TestPoolerIsLeftClean: what the store does through a pooler stays in no backend
+// TestStoreLeavesNoStateInPooledBackends: what the store does through a pooler stays in no backend
 // that others are lent after it.
-func TestPoolerIsLeftClean(t *testing.T) {
+func TestStoreLeavesNoStateInPooledBackends(t *testing.T) {
 	bouncer := pgtest.Shared(t).Bouncer(t, pgtest.Transaction)
 	database := newDatabase(t)
 	s := openAt(t, bouncer.URL(database), Config{Logger: quiet})
@@ -75,17 +75,17 @@ func TestPoolerIsLeftClean(t *testing.T) {
 	for range hands {
 		all.Go(func() {
 			for range rounds {
-				work(t, s)
+				runOneJob(t, s)
 			}
 		})
 	}
 	all.Wait()
 	lookInto := func() {
 		t.Helper()
-		backends := lent(t, bouncer.URL(database))
+		backends := borrowBackends(t, bouncer.URL(database))
 		for _, backend := range backends {
 			for what, sql := range leftovers {
-				if got := one(t, backend, sql); got != "" {
+				if got := singleValue(t, backend, sql); got != "" {
 					t.Errorf("a backend is left with %s: %s", what, got)
 				}
 			}
@@ -100,8 +100,8 @@ func TestPoolerIsLeftClean(t *testing.T) {
 	lookInto()
 }
 
-// work sends a job through its life, and looks at it in several ways.
-func work(t testing.TB, s *Store) {
+// runOneJob sends a job through its life, and looks at it in several ways.
+func runOneJob(t testing.TB, s *Store) {
 	for _, c := range []rota.Command{
 		&rota.Enqueue{Meta: rota.NewMeta(""), Jobs: []rota.NewJob{{Type: "mail", UniqueKey: rota.NewID().String()}}},
 		claimOne(),
@@ -145,9 +145,9 @@ var leftovers = map[string]string{
 	"settings":   `SELECT string_agg(name || '=' || setting, ' ') FROM pg_settings WHERE source = 'session' AND name NOT IN ('application_name', 'client_encoding', 'DateStyle', 'TimeZone', 'standard_conforming_strings')`,
 }
 
-// lent has the pooler lend all backends that it has for a database: those who
+// borrowBackends has the pooler lend all backends that it has for a database: those who
 // are within a transaction keep theirs.
-func lent(t testing.TB, url string) (backends []*pgconn.PgConn) {
+func borrowBackends(t testing.TB, url string) (backends []*pgconn.PgConn) {
 	t.Helper()
 	const poolSize = 4
 	seen := map[string]bool{}
@@ -157,7 +157,7 @@ func lent(t testing.TB, url string) (backends []*pgconn.PgConn) {
 		t.Cleanup(func() { _ = conn.Close(context.Background()) })
 		_, err = conn.Exec(t.Context(), "BEGIN").ReadAll()
 		must(t, err)
-		seen[one(t, conn, "SELECT pg_backend_pid()")] = true
+		seen[singleValue(t, conn, "SELECT pg_backend_pid()")] = true
 		backends = append(backends, conn)
 	}
 	if len(seen) != poolSize {
@@ -166,8 +166,8 @@ func lent(t testing.TB, url string) (backends []*pgconn.PgConn) {
 	return backends
 }
 
-// one is the value that a statement answers with, empty for NULL.
-func one(t testing.TB, conn *pgconn.PgConn, sql string) string {
+// singleValue is the value that a statement answers with, empty for NULL.
+func singleValue(t testing.TB, conn *pgconn.PgConn, sql string) string {
 	t.Helper()
 	results, err := conn.Exec(t.Context(), sql).ReadAll()
 	must(t, err)

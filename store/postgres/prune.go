@@ -43,7 +43,7 @@ LIMIT 1`
 	// Of each execution its first attempt's id comes before how its last attempt
 	// stands. Most have only one.
 	firstAttempts = `
-SELECT first.id, ` + endColumns + `
+SELECT first.id, ` + attemptStateColumns + `
 FROM (
   SELECT f.id, f.sequel
   FROM rota_jobs f
@@ -84,21 +84,21 @@ func (t *tx) deleteJobs(gone []*rota.Job) {
 	ids, versions := newColumn(oidIDs, len(gone)), newColumn(oidXids, len(gone))
 	for _, j := range gone {
 		ids.bytes(j.ID[:])
-		versions.xid(t.seen.jobs[j.ID])
+		versions.xid(t.readSet.jobs[j.ID])
 	}
-	t.write(ask{sql: sqlDeleteJobs, params: []param{ids.param(), versions.param(), intParam(int64(len(gone)))}})
+	t.write(statement{sql: sqlDeleteJobs, params: []param{ids.param(), versions.param(), intParam(int64(len(gone)))}})
 }
 
-func (t *tx) loadAttempts(q rules.Attempts, w *rules.UnitOfWork) ask {
-	return ask{sql: sqlAttempts, params: []param{idParam(q.Execution)}, each: func(r row) error {
-		w.PutAttempt(q, r.id(0))
+func (t *tx) loadAttempts(q rules.Attempts, u *rules.UnitOfWork) statement {
+	return statement{sql: sqlAttempts, params: []param{idParam(q.Execution)}, eachRow: func(r row) error {
+		u.PutAttempt(q, r.id(0))
 		return nil
 	}}
 }
 
-func (t *tx) loadRedriven(q rules.Redriven, w *rules.UnitOfWork) ask {
-	return ask{sql: sqlRedriven, params: []param{idParam(q.Execution)}, each: func(r row) error {
-		w.PutRedriven(q, r.id(0))
+func (t *tx) loadRedriven(q rules.Redriven, u *rules.UnitOfWork) statement {
+	return statement{sql: sqlRedriven, params: []param{idParam(q.Execution)}, eachRow: func(r row) error {
+		u.PutRedriven(q, r.id(0))
 		return nil
 	}}
 }
@@ -119,38 +119,38 @@ func (s *Store) Prunable(ctx context.Context, q rota.PruneQuery) (page rota.Prun
 		q.Limit = rota.PageMax
 	}
 	page.Next = q.From
-	look, some := executions(&q)
+	look, some := executionsToCheck(&q)
 	if !some {
 		return page, nil
 	}
 	looked := 0
-	look.each = func(r row) error {
+	look.eachRow = func(r row) error {
 		if looked++; looked > q.Limit {
 			page.More = true
 			return nil
 		}
-		prunableOne(&q, &page, r.id(0), scanEnd(r[1:]))
+		checkPrunable(&q, &page, r.id(0), scanAttemptState(r[1:]))
 		return nil
 	}
-	err = s.ask(ctx, "prunable", uncompiled, look)
+	err = s.query(ctx, "prunable", withoutJIT, look)
 	return page, err
 }
 
-// executions asks for those to look at next, and for one more if there is. It is
+// executionsToCheck asks for those to look at next, and for one more if there is. It is
 // false if none can be meant.
-func executions(q *rota.PruneQuery) (look ask, some bool) {
+func executionsToCheck(q *rota.PruneQuery) (look statement, some bool) {
 	most := intParam(int64(q.Limit) + 1)
 	if q.Retention.Counts() {
-		return ask{sql: sqlLatestFirst, params: []param{beforeParam(q.From.Last), most}}, true
+		return statement{sql: sqlLatestFirst, params: []param{beforeParam(q.From.Last), most}}, true
 	}
-	youngest, some := lastOf(&q.Retention, q.Now)
-	return ask{sql: sqlOldest, params: []param{{oidID, q.From.Last[:]}, most, idParam(youngest)}}, some
+	youngest, some := youngestPrunable(&q.Retention, q.Now)
+	return statement{sql: sqlOldest, params: []param{{oidID, q.From.Last[:]}, most, idParam(youngest)}}, some
 }
 
-// lastOf is the last id of an execution that can have ended as long ago as the
+// youngestPrunable is the last id of an execution that can have ended as long ago as the
 // smallest age asks for: ids begin with the millisecond they were made in. It is
 // false if no age is asked for.
-func lastOf(r *rota.Retention, now time.Time) (last rota.ID, some bool) {
+func youngestPrunable(r *rota.Retention, now time.Time) (last rota.ID, some bool) {
 	var least time.Duration
 	for _, keep := range []rota.Keep{r.Completed, r.Skipped, r.Cancelled, r.Dead} {
 		if keep.Age > 0 && (least == 0 || keep.Age < least) {
@@ -170,8 +170,8 @@ func lastOf(r *rota.Retention, now time.Time) (last rota.ID, some bool) {
 	return last, true
 }
 
-// prunableOne looks at one execution, given how its last attempt stands.
-func prunableOne(q *rota.PruneQuery, page *rota.PrunePage, first rota.ID, tail *rota.Job) {
+// checkPrunable looks at one execution, given how its last attempt stands.
+func checkPrunable(q *rota.PruneQuery, page *rota.PrunePage, first rota.ID, tail *rota.Job) {
 	page.Next.Last = first
 	if tail.Sequel == "" || tail.Sequel == rota.SequelRetry {
 		return
@@ -181,13 +181,13 @@ func prunableOne(q *rota.PruneQuery, page *rota.PrunePage, first rota.ID, tail *
 	seen.Count(tail)
 	keep := q.Retention.For(tail)
 	if keep.Age > 0 && tail.FinishedAt.Before(q.Now.Add(-keep.Age)) ||
-		keep.Count > 0 && grown(before, *seen) > keep.Count {
+		keep.Count > 0 && lastCount(before, *seen) > keep.Count {
 		page.Executions = append(page.Executions, first)
 	}
 }
 
-// grown is the count of the outcome that was seen last.
-func grown(before, seen rota.GroupTally) int {
+// lastCount is the count of the outcome that was seen last.
+func lastCount(before, seen rota.GroupTally) int {
 	switch {
 	case seen.Completed > before.Completed:
 		return seen.Completed

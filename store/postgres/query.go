@@ -10,7 +10,7 @@ const pageDefault = 100
 
 const (
 	sqlJob = `
-SELECT ` + wholeColumns + `
+SELECT ` + fullColumns + `
 FROM rota_jobs j
 WHERE j.id = $1`
 	sqlExecution = `
@@ -23,7 +23,7 @@ WITH RECURSIVE chain (id, n) AS (
   FROM chain
   JOIN rota_jobs j ON j.retry_of = chain.id
 )
-SELECT ` + wholeColumns + `
+SELECT ` + fullColumns + `
 FROM chain
 JOIN rota_jobs j ON j.id = chain.id` + tailShown + `
 ORDER BY chain.n`
@@ -51,23 +51,23 @@ func (s *reader) Execution(ctx context.Context, id rota.ID) ([]*rota.Job, error)
 }
 
 func (s *reader) list(ctx context.Context, act, sql string, params ...param) (jobs []*rota.Job, err error) {
-	err = s.ask(ctx, act, ask{sql: sql, params: params, each: jobsInto(&jobs)})
+	err = s.query(ctx, act, statement{sql: sql, params: params, eachRow: appendJobs(&jobs)})
 	if err != nil {
 		return nil, err
 	}
 	return jobs, nil
 }
 
-// jobsInto gathers jobs as anybody may see them.
-func jobsInto(jobs *[]*rota.Job) func(row) error {
+// appendJobs gathers jobs as anybody may see them.
+func appendJobs(jobs *[]*rota.Job) func(row) error {
 	return func(r row) error {
-		*jobs = append(*jobs, scanSeen(r))
+		*jobs = append(*jobs, scanWithoutToken(r))
 		return nil
 	}
 }
 
-// scanSeen reads a job without the proof of its lease.
-func scanSeen(r row) *rota.Job {
+// scanWithoutToken reads a job without the proof of its lease.
+func scanWithoutToken(r row) *rota.Job {
 	j := scanJob(r)
 	if j.Run != nil {
 		j.Run.Token = rota.Token{}
@@ -75,10 +75,10 @@ func scanSeen(r row) *rota.Job {
 	return j
 }
 
-// uncompiled is asked before what walks along chains: PostgreSQL takes them to be
+// withoutJIT is asked before what walks along chains: PostgreSQL takes them to be
 // long, and would compile the statement for a second to run it for some
 // milliseconds. It holds for what is asked together with it.
-var uncompiled = ask{sql: `
+var withoutJIT = statement{sql: `
 SELECT set_config('jit', 'off', true)`}
 
 func pageLimit(limit int) (int64, error) {

@@ -7,9 +7,9 @@ import (
 )
 
 const (
-	// lanes are the types of which something is ready: each is found behind the
+	// readyTypes are the types of which something is ready: each is found behind the
 	// one before it, however many jobs it has.
-	lanes = `
+	readyTypes = `
 WITH RECURSIVE lanes (type) AS (
   (
     SELECT j.type
@@ -30,21 +30,21 @@ WITH RECURSIVE lanes (type) AS (
   ) next
 )`
 	// A lane is asked for as a stretch of types, as in a claim.
-	inLane = `
+	inTypeQueue = `
     SELECT j.id, j.priority, j.position, j.created_at
     FROM rota_jobs j
     WHERE j.type BETWEEN lanes.type AND lanes.type AND j.status = 'QUEUED' AND j.hold = 0`
-	laneOrder = `
+	typeQueueOrder = `
     ORDER BY j.type, j.priority DESC, j.position, j.created_at, j.id
     LIMIT $1`
 
-	mergeLanes = lanes + `
+	mergeTypeQueues = readyTypes + `
 SELECT ` + queuedColumns + `
 FROM (
   SELECT head.id
   FROM lanes
   CROSS JOIN LATERAL (`
-	merged = `
+	mergedPage = `
   ) head
   WHERE lanes.type < 'rota.' OR lanes.type >= 'rota/'
   ORDER BY head.priority DESC, head.position, head.created_at, head.id
@@ -53,12 +53,12 @@ FROM (
 JOIN rota_jobs j ON j.id = page.id
 ORDER BY j.priority DESC, j.position, j.created_at, j.id`
 
-	sqlQueue = mergeLanes + inLane + laneOrder + merged
+	sqlQueue = mergeTypeQueues + inTypeQueue + typeQueueOrder + mergedPage
 	// What follows a job is the rest of its priority, and all that is lower.
-	sqlQueueAfter = mergeLanes + `
-    (` + inLane + ` AND j.priority = $2 AND (j.position, j.created_at, j.id) > ($3, $4, $5)` + laneOrder + `)
+	sqlQueueAfter = mergeTypeQueues + `
+    (` + inTypeQueue + ` AND j.priority = $2 AND (j.position, j.created_at, j.id) > ($3, $4, $5)` + typeQueueOrder + `)
     UNION ALL
-    (` + inLane + ` AND j.priority < $2` + laneOrder + `)` + merged
+    (` + inTypeQueue + ` AND j.priority < $2` + typeQueueOrder + `)` + mergedPage
 )
 
 // Queue lists what is ready in dispatch order. Like a claim it merges the

@@ -12,10 +12,10 @@ import (
 // reader is what can be read of the store, however it comes by a connection: the
 // store lends one of its pool for each read, a view keeps one.
 type reader struct {
-	// borrow lends a connection for one round trip.
-	borrow func(ctx context.Context, act string, use func(*session) error) error
-	// snapshot lends one on which several round trips see one state of the store.
-	snapshot func(ctx context.Context, act string, use func(*session, context.Context) error) error
+	// withConn lends a connection for one round trip.
+	withConn func(ctx context.Context, act string, use func(*session) error) error
+	// withSnapshot lends one on which several round trips see one state of the store.
+	withSnapshot func(ctx context.Context, act string, use func(*session, context.Context) error) error
 	// clockParam stands in for PostgreSQL's clock where another time goes with what
 	// is read.
 	clockParam func(context.Context) param
@@ -25,12 +25,12 @@ type reader struct {
 // heard of.
 const readMax = 10 * time.Second
 
-// ask asks in one round trip.
-func (s *reader) ask(ctx context.Context, act string, asks ...ask) error {
+// query asks in one round trip.
+func (s *reader) query(ctx context.Context, act string, statements ...statement) error {
 	caller := ctx
 	ctx, done := context.WithTimeout(ctx, readMax)
 	defer done()
-	err := s.borrow(ctx, act, func(c *session) error { return c.send(ctx, asks...) })
+	err := s.withConn(ctx, act, func(c *session) error { return c.send(ctx, statements...) })
 	if err != nil && ctx.Err() != nil && caller.Err() == nil {
 		return &rota.Error{
 			Code: rota.Unavailable, Act: "postgres: " + act, Reason: "PostgreSQL has not answered for " + readMax.String(), Err: err,
@@ -43,22 +43,22 @@ func (s *reader) ask(ctx context.Context, act string, asks ...ask) error {
 const sqlSnapshot = `
 BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY`
 
-// snapshotOne lets several round trips see one state of the store.
-func (s *Store) snapshotOne(ctx context.Context, act string, use func(*session, context.Context) error) error {
-	return s.borrowOne(ctx, act, func(c *session) error {
-		if err := c.send(ctx, ask{sql: sqlSnapshot}); err != nil {
+// withPoolSnapshot lets several round trips see one state of the store.
+func (s *Store) withPoolSnapshot(ctx context.Context, act string, use func(*session, context.Context) error) error {
+	return s.withPoolConn(ctx, act, func(c *session) error {
+		if err := c.send(ctx, statement{sql: sqlSnapshot}); err != nil {
 			return err
 		}
-		defer c.leave(ctx)
+		defer c.endTransaction(ctx)
 		return use(c, ctx)
 	})
 }
 
-// borrowOne lends a connection of the pool to read.
-func (s *Store) borrowOne(ctx context.Context, act string, use func(*session) error) error {
+// withPoolConn lends a connection of the pool to read.
+func (s *Store) withPoolConn(ctx context.Context, act string, use func(*session) error) error {
 	conn, err := s.acquire(ctx)
 	if err == nil {
-		err = s.lend(conn, use)
+		err = s.useConn(conn, use)
 	}
 	return s.readFault(ctx, act, err)
 }
@@ -76,14 +76,14 @@ func (s *Store) readFault(ctx context.Context, act string, err error) error {
 	return fault(act, err)
 }
 
-// lend lends a connection, and takes it back whatever happens.
-func (s *Store) lend(conn *pgxpool.Conn, use func(*session) error) error {
+// useConn lends a connection, and takes it back whatever happens.
+func (s *Store) useConn(conn *pgxpool.Conn, use func(*session) error) error {
 	defer conn.Release()
 	return use(s.session(conn))
 }
 
-// clockStandIn stands in for PostgreSQL's clock where a test has set one.
-func (s *Store) clockStandIn(context.Context) param {
+// clockOverride stands in for PostgreSQL's clock where a test has set one.
+func (s *Store) clockOverride(context.Context) param {
 	if s.config.Clock == nil {
 		return timeParam(time.Time{})
 	}

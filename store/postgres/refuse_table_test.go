@@ -38,8 +38,8 @@ const (
 	saysSyntax      = "invalid input syntax"
 )
 
-// castRows are a job in each part of its life, with all that there is to protect.
-var castRows = []string{
+// jobRows are a job in each part of its life, with all that there is to protect.
+var jobRows = []string{
 	insertJobSQL(map[string]string{"id": ":queued"}),
 	insertJobSQL(map[string]string{"id": ":delayed", "run_at": "9", "hold": "1", "queued_at": "NULL"}),
 	insertJobSQL(map[string]string{"id": ":planned", "name": "'nightly'", "plan_time": "5", "scope_kind": "'shard'", "scope_id": "'7'"}),
@@ -61,12 +61,12 @@ var castRows = []string{
 	`INSERT INTO rota_audit (id, at, actor, act, job_id) VALUES (:line, 9, 'ada', 'JOB_CANCELLED', :cancelled)`,
 }
 
-// refuseCast makes what the attempts are about, and names it.
-func refuseCast(t testing.TB, s *Store) map[string]rota.ID {
+// insertGuardedRows makes what the attempts are about, and names it.
+func insertGuardedRows(t testing.TB, s *Store) map[string]rota.ID {
 	t.Helper()
 	ids := map[string]rota.ID{}
-	p := newPlain(t, s, ids)
-	for _, sql := range slices.Concat(castRows, companyRows) {
+	p := newRawConn(t, s, ids)
+	for _, sql := range slices.Concat(jobRows, relatedRows) {
 		for _, name := range placeholder.FindAllString(sql, -1) {
 			if _, known := ids[name[1:]]; !known {
 				ids[name[1:]] = rota.NewID()
@@ -140,7 +140,7 @@ func forbidden() (all []attempt) {
 	all = append(all, forbiddenRuns...)
 	all = append(all, forbiddenInserts()...)
 	all = append(all, forbiddenDeletes...)
-	return append(all, forbiddenCompany()...)
+	return append(all, forbiddenRelated()...)
 }
 
 var forbiddenStates = []attempt{

@@ -8,7 +8,7 @@ SELECT r.actor, r.key, r.at, r.command_id, r.hash, r.xmin
 FROM rota_requests r`
 	sqlRequest = requestColumns + `
 JOIN unnest($1, $2) AS v (actor, key) ON r.actor = v.actor AND r.key = v.key`
-	sqlLapsed = requestColumns + `
+	sqlExpiredRequests = requestColumns + `
 WHERE r.at <= $1
 ORDER BY r.at, r.actor, r.key
 LIMIT $2`
@@ -26,43 +26,43 @@ func scanRequest(r row) (*rules.Request, error) {
 	}, nil
 }
 
-// ofRequest is the seat of a request: the actor is part of its key.
-func ofRequest(r row) seat { return seat{name: r.text(0), more: r.text(1)} }
+// keyOfRequest is the seat of a request: the actor is part of its key.
+func keyOfRequest(r row) rowKey { return rowKey{name: r.text(0), second: r.text(1)} }
 
-func (t *tx) loadRequests(keys []rules.RequestKey, w *rules.UnitOfWork) []ask {
+func (t *tx) loadRequests(keys []rules.RequestKey, u *rules.UnitOfWork) []statement {
 	if len(keys) == 0 {
 		return nil
 	}
 	actors, names := newColumn(oidTexts, len(keys)), newColumn(oidTexts, len(keys))
 	for _, key := range keys {
-		t.seen.asked(classRequest, seat{name: key.Actor, more: key.Key})
-		actors.textAlways(key.Actor)
-		names.textAlways(key.Key)
+		t.readSet.addLookup(classRequest, rowKey{name: key.Actor, second: key.Key})
+		actors.textNotNull(key.Actor)
+		names.textNotNull(key.Key)
 	}
-	return []ask{{
+	return []statement{{
 		sql: sqlRequest, params: []param{actors.param(), names.param()},
-		each: putSeen(t, classRequest, ofRequest, scanRequest, w.PutRequest),
+		eachRow: scanTracked(t, classRequest, keyOfRequest, scanRequest, u.PutRequest),
 	}}
 }
 
-func (t *tx) loadLapsed(q rules.ExpiredRequests, w *rules.UnitOfWork) ask {
-	return ask{
-		sql: sqlLapsed, params: []param{intParam(q.By), intParam(int64(q.Limit))},
-		each: putSeen(t, classRequest, ofRequest, scanRequest, func(r *rules.Request) { w.PutExpiredRequest(q, r) }),
+func (t *tx) loadExpiredRequests(q rules.ExpiredRequests, u *rules.UnitOfWork) statement {
+	return statement{
+		sql: sqlExpiredRequests, params: []param{intParam(q.By), intParam(int64(q.Limit))},
+		eachRow: scanTracked(t, classRequest, keyOfRequest, scanRequest, func(r *rules.Request) { u.PutExpiredRequest(q, r) }),
 	}
 }
 
 // writeRequest writes a key that was tied or set free. One that is tied anew
 // makes way for itself, since none is ever changed.
-func (t *tx) writeRequest(c rules.Change[rules.RequestKey, rules.Request]) (asks []ask) {
-	key := []param{textAlways(c.Key.Actor), textAlways(c.Key.Key)}
+func (t *tx) writeRequest(c rules.Change[rules.RequestKey, rules.Request]) (statements []statement) {
+	key := []param{textNotNull(c.Key.Actor), textNotNull(c.Key.Key)}
 	if c.Was != nil {
-		asks = append(asks, ask{sql: sqlDeleteRequest, params: key})
+		statements = append(statements, statement{sql: sqlDeleteRequest, params: key})
 	}
 	if c.Is != nil {
-		asks = append(asks, ask{
-			sql: sqlInsertRequest, params: append(key, timeParam(c.Is.At), idParam(c.Is.Command), textAlways(c.Is.Hash)),
+		statements = append(statements, statement{
+			sql: sqlInsertRequest, params: append(key, timeParam(c.Is.At), idParam(c.Is.Command), textNotNull(c.Is.Hash)),
 		})
 	}
-	return asks
+	return statements
 }

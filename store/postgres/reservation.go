@@ -19,7 +19,7 @@ WHERE status = 'ACTIVE'`
 WHERE id < $1
 ORDER BY id DESC
 LIMIT $2`
-	sqlBygone = reservationColumns + `
+	sqlEndedReservations = reservationColumns + `
 WHERE status <> 'ACTIVE' AND ended_at < $1
 ORDER BY id
 LIMIT $2`
@@ -44,55 +44,55 @@ func scanReservation(r row) (*rota.Reservation, error) {
 
 // loadReservations notes the one that is active, which may move: whatever has
 // ended stays as it is.
-func (t *tx) loadReservations(ids []rota.ID, w *rules.UnitOfWork) []ask {
+func (t *tx) loadReservations(ids []rota.ID, u *rules.UnitOfWork) []statement {
 	if len(ids) == 0 {
 		return nil
 	}
-	bring := put(scanReservation, w.PutReservation)
-	return []ask{{sql: sqlReservation, params: []param{idsParam(ids)}, each: func(r row) error {
+	bring := scanInto(scanReservation, u.PutReservation)
+	return []statement{{sql: sqlReservation, params: []param{idsParam(ids)}, eachRow: func(r row) error {
 		if rota.ReservationStatus(r.text(3)) == rota.ReservationActive {
-			t.seen.named(classActive, seat{}, r.xid(len(r)-1))
+			t.readSet.addRow(classActive, rowKey{}, r.xid(len(r)-1))
 		}
 		return bring(r)
 	}}}
 }
 
-func (t *tx) loadActive(w *rules.UnitOfWork) []ask {
-	if recall(t, classActive, seat{}, w.PutActive) {
+func (t *tx) loadActive(u *rules.UnitOfWork) []statement {
+	if useCached(t, classActive, rowKey{}, u.PutActive) {
 		return nil
 	}
-	return []ask{learn(t, classActive, theOne, ask{sql: sqlActive}, ofNone, scanReservation, w.PutActive)}
+	return []statement{cacheRows(t, classActive, singleKey, statement{sql: sqlActive}, keyOfSingle, scanReservation, u.PutActive)}
 }
 
-func (t *tx) loadBygone(q rules.ExpiredReservations, w *rules.UnitOfWork) ask {
-	return ask{
-		sql: sqlBygone, params: []param{intParam(q.Before), intParam(int64(q.Limit))},
-		each: put(scanReservation, func(r *rota.Reservation) { w.PutExpiredReservation(q, r) }),
+func (t *tx) loadExpiredReservations(q rules.ExpiredReservations, u *rules.UnitOfWork) statement {
+	return statement{
+		sql: sqlEndedReservations, params: []param{intParam(q.Before), intParam(int64(q.Limit))},
+		eachRow: scanInto(scanReservation, func(r *rota.Reservation) { u.PutExpiredReservation(q, r) }),
 	}
 }
 
 // endReservation writes what became of a reservation that was there.
-func (t *tx) endReservation(c rules.Change[rota.ID, rota.Reservation]) []ask {
+func (t *tx) endReservation(c rules.Change[rota.ID, rota.Reservation]) []statement {
 	switch {
 	case c.Was == nil:
 		return nil
 	case c.Is == nil:
-		return []ask{{sql: sqlDeleteReservation, params: []param{idParam(c.Key)}}}
+		return []statement{{sql: sqlDeleteReservation, params: []param{idParam(c.Key)}}}
 	}
-	return []ask{{sql: sqlUpdateReservation, params: reservationParams(c.Is)}}
+	return []statement{{sql: sqlUpdateReservation, params: reservationParams(c.Is)}}
 }
 
 // insertReservation writes one that was not.
-func (t *tx) insertReservation(c rules.Change[rota.ID, rota.Reservation]) []ask {
+func (t *tx) insertReservation(c rules.Change[rota.ID, rota.Reservation]) []statement {
 	if c.Was != nil || c.Is == nil {
 		return nil
 	}
-	return []ask{{sql: sqlInsertReservation, params: append(reservationParams(c.Is),
-		textAlways(c.Is.Node), idParam(c.Is.Incarnation), textParam(c.Is.ReservedBy), timeParam(c.Is.ReservedAt))}}
+	return []statement{{sql: sqlInsertReservation, params: append(reservationParams(c.Is),
+		textNotNull(c.Is.Node), idParam(c.Is.Incarnation), textParam(c.Is.ReservedBy), timeParam(c.Is.ReservedAt))}}
 }
 
 func reservationParams(r *rota.Reservation) []param {
-	return []param{idParam(r.ID), textAlways(string(r.Status)), timeParam(r.ExpiresAt), timeParam(r.EndedAt), idParam(r.JobID)}
+	return []param{idParam(r.ID), textNotNull(string(r.Status)), timeParam(r.ExpiresAt), timeParam(r.EndedAt), idParam(r.JobID)}
 }
 
 // Reservations lists reservations, newest first.

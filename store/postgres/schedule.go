@@ -67,14 +67,14 @@ func scanSchedule(r row) (*rota.Schedule, error) {
 	return one, scanSpec(r, 10, &one.Spec, "schedule "+one.Name)
 }
 
-func (t *tx) loadSchedules(names []string, w *rules.UnitOfWork) []ask {
-	return loadNamed(t, classSchedule, sqlSchedule, names, scanSchedule, w.PutSchedule)
+func (t *tx) loadSchedules(names []string, u *rules.UnitOfWork) []statement {
+	return loadNamed(t, classSchedule, sqlSchedule, names, scanSchedule, u.PutSchedule)
 }
 
-func (t *tx) loadUsing(q rules.Using, w *rules.UnitOfWork) ask {
-	params := []param{textAlways(q.Template), boolParam(q.Disabled), intParam(int64(q.Limit))}
-	return ask{sql: sqlUsing, params: params, each: func(r row) error {
-		w.PutUsing(q, r.text(0))
+func (t *tx) loadUsing(q rules.Using, u *rules.UnitOfWork) statement {
+	params := []param{textNotNull(q.Template), boolParam(q.Disabled), intParam(int64(q.Limit))}
+	return statement{sql: sqlUsing, params: params, eachRow: func(r row) error {
+		u.PutUsing(q, r.text(0))
 		return nil
 	}}
 }
@@ -84,41 +84,41 @@ func (t *tx) loadUsing(q rules.Using, w *rules.UnitOfWork) ask {
 func (t *tx) writeSchedules(all []rules.Change[string, rota.Schedule]) {
 	names, nexts := newColumn(oidTexts, len(all)), newColumn(oidInts, len(all))
 	lasts, moved := newColumn(oidInts, len(all)), newColumn(oidInts, len(all))
-	var others []ask
+	var others []statement
 	for _, c := range all {
 		if !onlyFired(c.Was, c.Is) {
 			others = append(others, writeSchedule(c)...)
 			continue
 		}
-		names.textAlways(c.Key)
+		names.textNotNull(c.Key)
 		nexts.time(c.Is.NextFire)
 		lasts.time(c.Is.LastFire)
 		moved.time(c.Is.MovedAt)
 	}
 	if names.count > 0 {
-		t.write(ask{sql: sqlFireSchedules, params: []param{names.param(), nexts.param(), lasts.param(), moved.param()}})
+		t.write(statement{sql: sqlFireSchedules, params: []param{names.param(), nexts.param(), lasts.param(), moved.param()}})
 	}
 	t.write(others...)
 }
 
 // writeSchedule writes a schedule and its edges, which leave with it.
-func writeSchedule(c rules.Change[string, rota.Schedule]) []ask {
-	params := []param{textAlways(c.Key)}
+func writeSchedule(c rules.Change[string, rota.Schedule]) []statement {
+	params := []param{textNotNull(c.Key)}
 	if c.Is == nil {
-		return []ask{{sql: sqlDeleteSchedule, params: params}}
+		return []statement{{sql: sqlDeleteSchedule, params: params}}
 	}
 	if !sameOrigin(c.Was, c.Is) {
 		anew := writeSchedule(rules.Change[string, rota.Schedule]{Key: c.Key, Is: c.Is})
-		return append([]ask{{sql: sqlDeleteSchedule, params: params}}, anew...)
+		return append([]statement{{sql: sqlDeleteSchedule, params: params}}, anew...)
 	}
 	params = append(params, timeParam(c.Is.NextFire), timeParam(c.Is.LastFire), timeParam(c.Is.MovedAt),
-		textAlways(c.Is.Spec.Template), textAlways(string(c.Is.State)), textParam(c.Is.Reason), timeParam(c.Is.Anchor),
+		textNotNull(c.Is.Spec.Template), textNotNull(string(c.Is.State)), textParam(c.Is.Reason), timeParam(c.Is.Anchor),
 		idParam(c.Is.Version), timeParam(c.Is.UpdatedAt), specParam(c.Is.Spec))
 	if c.Was == nil {
 		params = append(params, textParam(c.Is.CreatedBy), timeParam(c.Is.CreatedAt))
-		return append([]ask{{sql: sqlInsertSchedule, params: params}, writeDefinition(c.Key)}, writeEdges(c.Key, nil, c.Is.Spec.DependsOn)...)
+		return append([]statement{{sql: sqlInsertSchedule, params: params}, writeDefinition(c.Key)}, writeEdges(c.Key, nil, c.Is.Spec.DependsOn)...)
 	}
-	return append([]ask{{sql: sqlUpdateSchedule, params: params}}, writeEdges(c.Key, c.Was.Spec.DependsOn, c.Is.Spec.DependsOn)...)
+	return append([]statement{{sql: sqlUpdateSchedule, params: params}}, writeEdges(c.Key, c.Was.Spec.DependsOn, c.Is.Spec.DependsOn)...)
 }
 
 // onlyFired says that nothing of a schedule differs but its times. Whoever
@@ -145,10 +145,10 @@ func (s *reader) Schedules(ctx context.Context, q rota.ScheduleQuery) ([]*rota.S
 		return s.schedulesByNext(ctx, &q, limit)
 	}
 	sql, params := sqlSchedules, []param{
-		textAlways(q.After), intParam(limit), textParam(string(q.State)), timeParam(q.Ahead), boolParam(q.Idle),
+		textNotNull(q.After), intParam(limit), textParam(string(q.State)), timeParam(q.Ahead), boolParam(q.Idle),
 	}
 	if q.Template != "" {
-		sql, params = sqlSchedulesOf, append(params, textAlways(q.Template))
+		sql, params = sqlSchedulesOf, append(params, textNotNull(q.Template))
 	}
 	return readAll(ctx, s, "schedules", scanSchedule, sql, params...)
 }
@@ -159,10 +159,10 @@ func (s *Store) DueSchedules(ctx context.Context, limit int) (page rota.DuePage,
 	if err != nil {
 		return rota.DuePage{}, err
 	}
-	due := put(scanSchedule, func(one *rota.Schedule) { page.Schedules = append(page.Schedules, one) })
-	err = s.ask(ctx, "due schedules", ask{
+	due := scanInto(scanSchedule, func(one *rota.Schedule) { page.Schedules = append(page.Schedules, one) })
+	err = s.query(ctx, "due schedules", statement{
 		sql: sqlDueSchedules, params: []param{s.clockParam(ctx), intParam(most)},
-		each: func(r row) error {
+		eachRow: func(r row) error {
 			page.Now = r.time(len(r) - 1)
 			if r.null(0) {
 				return nil

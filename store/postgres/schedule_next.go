@@ -37,7 +37,7 @@ func (s *reader) schedulesByNext(ctx context.Context, q *rota.ScheduleQuery, lim
 	sql, params := sqlSchedulesNext, nextParams(q, limit)
 	switch {
 	case q.Template != "":
-		sql, params = sqlSchedulesNextOf, append(params, textAlways(q.Template), textParam(string(q.State)))
+		sql, params = sqlSchedulesNextOf, append(params, textNotNull(q.Template), textParam(string(q.State)))
 	case q.State == rota.ScheduleEnabled:
 		sql = sqlSchedulesNextEnabled
 	case q.State == rota.SchedulePaused:
@@ -60,5 +60,5 @@ func nextParams(q *rota.ScheduleQuery, limit int64) []param {
 	if !q.NextUntil.IsZero() {
 		until = q.NextUntil.UnixMicro()
 	}
-	return []param{textAlways(after), intParam(limit), intParam(from), intParam(until)}
+	return []param{textNotNull(after), intParam(limit), intParam(from), intParam(until)}
 }

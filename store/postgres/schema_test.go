@@ -6,11 +6,11 @@ import (
 	"testing"
 )
 
-// TestAPlainJobCallsNothing: what a job goes through that has no company is
+// TestSimpleJobCallsNoTriggerFunction: what a job goes through that has no company is
 // guarded by conditions alone, and each heartbeat keeps to its page.
-func TestAPlainJobCallsNothing(t *testing.T) {
+func TestSimpleJobCallsNoTriggerFunction(t *testing.T) {
 	s := openTest(t, Config{Poll: true, Logger: quiet})
-	p := newPlain(t, s, nil)
+	p := newRawConn(t, s, nil)
 	p.must(`BEGIN; SET LOCAL track_functions = 'pl'`)
 	defer p.must(`ROLLBACK`)
 	beats := func() string {
@@ -34,11 +34,11 @@ func TestAPlainJobCallsNothing(t *testing.T) {
 	}
 }
 
-// TestTheAuditIsNumberedAtTheCommit: whoever has read a line finds none before it
+// TestAuditIsNumberedAtCommit: whoever has read a line finds none before it
 // later, whoever wrote first.
-func TestTheAuditIsNumberedAtTheCommit(t *testing.T) {
+func TestAuditIsNumberedAtCommit(t *testing.T) {
 	s := openTest(t, Config{Poll: true, Logger: quiet})
-	slow, quick := newPlain(t, s, nil), newPlain(t, s, nil)
+	slow, quick := newRawConn(t, s, nil), newRawConn(t, s, nil)
 	line := func(act string) string {
 		return `INSERT INTO rota_audit (id, at, act) VALUES (gen_random_uuid(), 7, '` + act + `')`
 	}
@@ -57,11 +57,11 @@ func TestTheAuditIsNumberedAtTheCommit(t *testing.T) {
 	}
 }
 
-// TestAuditsDoNotEndEachOther: two transactions that each write a line and then
+// TestConcurrentAuditsDoNotDeadlock: two transactions that each write a line and then
 // want what the other holds wait for that alone.
-func TestAuditsDoNotEndEachOther(t *testing.T) {
+func TestConcurrentAuditsDoNotDeadlock(t *testing.T) {
 	s := openTest(t, Config{Poll: true, Logger: quiet})
-	one, two := newPlain(t, s, nil), newPlain(t, s, nil)
+	one, two := newRawConn(t, s, nil), newRawConn(t, s, nil)
 	const line = `INSERT INTO rota_audit (id, at, act) VALUES (gen_random_uuid(), 7, 'X')`
 	two.must(`BEGIN; SELECT pg_advisory_xact_lock(7, 7)`)
 	one.must(`BEGIN; ` + line)
@@ -74,13 +74,13 @@ func TestAuditsDoNotEndEachOther(t *testing.T) {
 	must(t, <-waits)
 }
 
-// TestExpect ends a transaction unless all is as it was.
-func TestExpect(t *testing.T) {
+// TestExpectFailsOnMismatch ends a transaction unless all is as it was.
+func TestExpectFailsOnMismatch(t *testing.T) {
 	s := openTest(t, Config{Poll: true, Logger: quiet})
-	p := newPlain(t, s, nil)
+	p := newRawConn(t, s, nil)
 	for args, want := range map[string]bool{"2, 2, 2": true, "0, 0, 0": true, "1, 2, 2": false, "2, 2, 3": false, "0, 0, 1": false, "2, NULL, 2": false} {
 		_, err := p.exec(`SELECT rota_expect(` + args + `)`)
-		if (err == nil) != want || !want && !isMoved(err) {
+		if (err == nil) != want || !want && !isRetryable(err) {
 			t.Errorf("%s: %v", args, err)
 		}
 	}

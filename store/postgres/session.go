@@ -12,16 +12,16 @@ import (
 // session is a connection while it is lent. Statements are sent some at a time:
 // what is asked together costs one round trip.
 type session struct {
-	conn *pgconn.PgConn
-	text *dialect
+	conn    *pgconn.PgConn
+	dialect *dialect
 }
 
 // dialect is how statements are written to this store: with its schema, and
 // under names where the connection is a backend of its own. Behind a pooler that
 // lends backends for one transaction nothing may be left in them.
 type dialect struct {
-	schema string // quoted
-	named  bool
+	schema   string // quoted
+	prepares bool
 }
 
 // The SQL of this package names tables and functions as they are called in the
@@ -29,14 +29,14 @@ type dialect struct {
 // the schema before it is sent.
 func (d *dialect) qualify(sql string) string { return strings.ReplaceAll(sql, "rota_", d.schema+".") }
 
-// ask is one statement, what it is given, and who hears its rows.
-type ask struct {
-	sql    string
-	params []param
-	each   func(row) error // nil: nobody
-	end    func()          // called when all rows were heard; nil: nobody is
+// statement is one statement, what it is given, and who hears its rows.
+type statement struct {
+	sql       string
+	params    []param
+	eachRow   func(row) error // nil: nobody
+	afterRows func()          // called when all rows were heard; nil: nobody is
 
-	refused error // what it means that something has moved; nil: that
+	onConflict error // what it means that something has moved; nil: that
 }
 
 // prepared are the statements that a connection knows, by their text.
@@ -59,31 +59,31 @@ func (s *session) prepared() *prepared {
 
 // send asks, in order, in one round trip. The first that PostgreSQL refuses ends
 // it: those behind it are not executed.
-func (s *session) send(ctx context.Context, asks ...ask) error {
-	if len(asks) == 0 {
+func (s *session) send(ctx context.Context, statements ...statement) error {
+	if len(statements) == 0 {
 		return nil
 	}
 	known := s.prepared()
 	pipe := s.conn.StartPipeline(ctx)
-	fresh := make([]bool, len(asks)) // those whose preparing goes before them
-	coming := map[string]string{}
-	for i := range asks {
-		fresh[i] = s.put(pipe, &asks[i], known, coming)
+	prepares := make([]bool, len(statements)) // those whose preparing goes before them
+	preparing := map[string]string{}
+	for i := range statements {
+		prepares[i] = s.sendOne(pipe, &statements[i], known, preparing)
 	}
 	var unheard error // of one who hears
 	err := pipe.Sync()
-	for i := 0; err == nil && i < len(asks); i++ {
-		if fresh[i] {
-			err = known.hear(pipe, asks[i].sql, coming[asks[i].sql])
+	for i := 0; err == nil && i < len(statements); i++ {
+		if prepares[i] {
+			err = known.readPrepared(pipe, statements[i].sql, preparing[statements[i].sql])
 		}
 		if err == nil {
-			err = hearRows(pipe, asks[i].each, &unheard)
+			err = readRows(pipe, statements[i].eachRow, &unheard)
 		}
-		if err == nil && asks[i].end != nil {
-			asks[i].end()
+		if err == nil && statements[i].afterRows != nil {
+			statements[i].afterRows()
 		}
-		if asks[i].refused != nil && isMoved(err) {
-			err = asks[i].refused
+		if statements[i].onConflict != nil && isRetryable(err) {
+			err = statements[i].onConflict
 		}
 	}
 	if closed := pipe.Close(); err == nil {
@@ -95,16 +95,16 @@ func (s *session) send(ctx context.Context, asks ...ask) error {
 	return err
 }
 
-// put sends one statement, and before it what it is if that is not known yet.
-func (s *session) put(pipe *pgconn.Pipeline, a *ask, known *prepared, coming map[string]string) (fresh bool) {
+// sendOne sends one statement, and before it what it is if that is not known yet.
+func (s *session) sendOne(pipe *pgconn.Pipeline, a *statement, known *prepared, preparing map[string]string) (prepares bool) {
 	values, oids := make([][]byte, len(a.params)), make([]uint32, len(a.params))
 	for i, p := range a.params {
 		values[i], oids[i] = p.data, p.oid
 	}
-	if !s.text.named {
+	if !s.dialect.prepares {
 		text, ok := known.texts[a.sql]
 		if !ok {
-			text = s.text.qualify(a.sql)
+			text = s.dialect.qualify(a.sql)
 			known.texts[a.sql] = text
 		}
 		pipe.SendQueryParams(text, values, oids, binaryFormat, binaryFormat)
@@ -114,18 +114,18 @@ func (s *session) put(pipe *pgconn.Pipeline, a *ask, known *prepared, coming map
 		pipe.SendQueryStatement(known, values, binaryFormat, binaryFormat)
 		return false
 	}
-	name, ok := coming[a.sql]
+	name, ok := preparing[a.sql]
 	if !ok {
-		name, fresh = "rota"+strconv.Itoa(len(known.statements)+len(coming)+1), true
-		coming[a.sql] = name
-		pipe.SendPrepare(name, s.text.qualify(a.sql), oids)
+		name, prepares = "rota"+strconv.Itoa(len(known.statements)+len(preparing)+1), true
+		preparing[a.sql] = name
+		pipe.SendPrepare(name, s.dialect.qualify(a.sql), oids)
 	}
 	pipe.SendQueryPrepared(name, values, binaryFormat, binaryFormat)
-	return fresh
+	return prepares
 }
 
-// hear hears that a statement was prepared.
-func (p *prepared) hear(pipe *pgconn.Pipeline, sql, name string) error {
+// readPrepared hears that a statement was prepared.
+func (p *prepared) readPrepared(pipe *pgconn.Pipeline, sql, name string) error {
 	results, err := pipe.GetResults()
 	if err != nil {
 		return err
@@ -142,9 +142,9 @@ func (p *prepared) hear(pipe *pgconn.Pipeline, sql, name string) error {
 // binaryFormat is that of every parameter and of every column of a result.
 var binaryFormat = []int16{1}
 
-// hearRows hears all rows, whatever becomes of one: what follows them in the
+// readRows hears all rows, whatever becomes of one: what follows them in the
 // pipeline must be heard too.
-func hearRows(pipe *pgconn.Pipeline, each func(row) error, unheard *error) error {
+func readRows(pipe *pgconn.Pipeline, each func(row) error, unheard *error) error {
 	results, err := pipe.GetResults()
 	if err != nil {
 		return err

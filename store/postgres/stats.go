@@ -39,30 +39,30 @@ WHERE state = 'ENABLED'`
 
 // Stats counts what lives in the store, at one moment.
 func (s *reader) Stats(ctx context.Context) (*rota.Stats, error) {
-	c := census{types: map[string]*rota.TypeStats{}}
+	c := statsBuilder{types: map[string]*rota.TypeStats{}}
 	parts := []func(row){
 		func(r row) { c.stats.Now = r.time(0) },
 		c.ready, c.held, c.open,
 		func(r row) { c.stats.Dead = int(r.int(3)) },
 		func(r row) { c.stats.Schedules = int(r.int(3)) },
 	}
-	err := s.ask(ctx, "stats", uncompiled, ask{sql: sqlStats, params: []param{s.clockParam(ctx)}, each: func(r row) error {
+	err := s.query(ctx, "stats", withoutJIT, statement{sql: sqlStats, params: []param{s.clockParam(ctx)}, eachRow: func(r row) error {
 		parts[r.int(1)](r)
 		return nil
 	}})
 	if err != nil {
 		return nil, err
 	}
-	return c.done(), nil
+	return c.result(), nil
 }
 
-// census is a count under way.
-type census struct {
+// statsBuilder is a count under way.
+type statsBuilder struct {
 	stats rota.Stats
 	types map[string]*rota.TypeStats
 }
 
-func (c *census) of(r row) *rota.TypeStats {
+func (c *statsBuilder) typeStats(r row) *rota.TypeStats {
 	name := r.text(2)
 	if c.types[name] == nil {
 		c.types[name] = &rota.TypeStats{Type: name}
@@ -70,8 +70,8 @@ func (c *census) of(r row) *rota.TypeStats {
 	return c.types[name]
 }
 
-func (c *census) ready(r row) {
-	one := c.of(r)
+func (c *statsBuilder) ready(r row) {
+	one := c.typeStats(r)
 	one.Queued = int(r.int(3))
 	if rota.InternalType(one.Type) {
 		return
@@ -81,15 +81,15 @@ func (c *census) ready(r row) {
 	}
 }
 
-func (c *census) held(r row) {
+func (c *statsBuilder) held(r row) {
 	all, delayed := int(r.int(3)), int(r.int(4))
-	one := c.of(r)
+	one := c.typeStats(r)
 	one.Scheduled, one.Blocked = delayed, all-delayed
 }
 
-func (c *census) open(r row) { c.of(r).Running = int(r.int(3)) }
+func (c *statsBuilder) open(r row) { c.typeStats(r).Running = int(r.int(3)) }
 
-func (c *census) done() *rota.Stats {
+func (c *statsBuilder) result() *rota.Stats {
 	for _, one := range slices.SortedFunc(maps.Values(c.types), func(a, b *rota.TypeStats) int { return cmp.Compare(a.Type, b.Type) }) {
 		if rota.InternalType(one.Type) {
 			c.stats.Deliveries += one.Queued + one.Scheduled + one.Blocked + one.Running

@@ -49,27 +49,27 @@ func (c Config) withDefaults() Config {
 // Store is a rota.Store in a schema of a PostgreSQL database.
 type Store struct {
 	reader
-	config    Config
-	text      *dialect
-	lockSpace int32 // the first half of every advisory lock
-	pool      *pgxpool.Pool
-	seats     chan struct{} // one for each view that may be open
-	conns     int32         // that it may have
-	wake      fanout.Wakeups
-	watch     fanout.Watchers
-	turns     turns
-	listener  *listener
-	hooks     hooksCache
-	lore      lore
-	calm      calm
-	fresh     fresh
-	claims    atomic.Int64 // jobs that claims under way ask for
-	crowd     crowd
-	stream    stream
-	texts     texts
-	views     views
+	config        Config
+	dialect       *dialect
+	lockSpace     int32 // the first half of every advisory lock
+	pool          *pgxpool.Pool
+	viewSemaphore chan struct{} // one for each view that may be open
+	conns         int32         // that it may have
+	wake          fanout.Wakeups
+	watch         fanout.Watchers
+	commitOrder   commitOrder
+	listener      *listener
+	hooks         hooksCache
+	rowCache      rowCache
+	idlePath      idlePath
+	dispatched    dispatchedCache
+	claimDemand   atomic.Int64 // jobs that claims under way ask for
+	lookahead     lookahead
+	singleType    singleType
+	sqlCache      sqlCache
+	views         views
 
-	decided func([]rota.Command) // for tests: called when a step is decided and not yet locked
+	onDecided func([]rota.Command) // for tests: called when a step is decided and not yet locked
 
 	closing sync.Once
 	closed  chan struct{}
@@ -105,11 +105,11 @@ func (s *Store) Apply(ctx context.Context, b rota.Batch) ([]rota.Result, error) 
 	if len(b.Commands) == 0 {
 		return []rota.Result{}, ctx.Err()
 	}
-	return s.applyHalves(ctx, b)
+	return s.applySplitting(ctx, b)
 }
 
-func (s *Store) applyHalves(ctx context.Context, b rota.Batch) ([]rota.Result, error) {
-	results, err := s.applyTries(ctx, b)
+func (s *Store) applySplitting(ctx context.Context, b rota.Batch) ([]rota.Result, error) {
+	results, err := s.applyRetrying(ctx, b)
 	switch {
 	case !isConstraint(err):
 		return results, err
@@ -117,27 +117,27 @@ func (s *Store) applyHalves(ctx context.Context, b rota.Batch) ([]rota.Result, e
 		return []rota.Result{{Err: err.(*rota.Error)}}, nil
 	}
 	half := len(b.Commands) / 2
-	left, err := s.applyHalves(ctx, rota.Batch{Now: b.Now, Commands: b.Commands[:half]})
+	left, err := s.applySplitting(ctx, rota.Batch{Now: b.Now, Commands: b.Commands[:half]})
 	if err != nil {
 		return nil, err
 	}
-	right, err := s.applyHalves(ctx, rota.Batch{Now: b.Now, Commands: b.Commands[half:]})
+	right, err := s.applySplitting(ctx, rota.Batch{Now: b.Now, Commands: b.Commands[half:]})
 	if err != nil {
 		return nil, err
 	}
 	return append(left, right...), nil
 }
 
-// applyTries applies a batch until nobody moves its rows meanwhile, and it is not
+// applyRetrying applies a batch until nobody moves its rows meanwhile, and it is not
 // sent into the void.
-func (s *Store) applyTries(ctx context.Context, b rota.Batch) (results []rota.Result, err error) {
+func (s *Store) applyRetrying(ctx context.Context, b rota.Batch) (results []rota.Result, err error) {
 	ahead := locks{}
 	for try := range triesMax {
-		results, err = s.applyLikely(ctx, b, try > 0, ahead)
-		if err == nil || !isMoved(err) && !isUnheard(err) {
+		results, err = s.applyOptimistic(ctx, b, try > 0, ahead)
+		if err == nil || !isRetryable(err) && !isLostAtBegin(err) {
 			break
 		}
-		s.lore.forget()
+		s.rowCache.clear()
 		if wait := time.Duration(try) * time.Millisecond; wait > 0 {
 			time.Sleep(wait)
 		}
@@ -145,18 +145,18 @@ func (s *Store) applyTries(ctx context.Context, b rota.Batch) (results []rota.Re
 	return results, fault("apply", err)
 }
 
-// applyLikely applies a batch in one transaction. Where it may suppose how things
+// applyOptimistic applies a batch in one transaction. Where it may suppose how things
 // are, it does so first, and only asks if that was wrong.
-func (s *Store) applyLikely(ctx context.Context, b rota.Batch, careful bool, ahead locks) ([]rota.Result, error) {
+func (s *Store) applyOptimistic(ctx context.Context, b rota.Batch, careful bool, ahead locks) ([]rota.Result, error) {
 	if careful {
 		return s.applyOnce(ctx, b, careful, nil, ahead)
 	}
-	if supposed := s.calm.suppose(b); supposed != nil {
-		results, err := s.applyOnce(ctx, b, careful, supposed, locks{})
-		if supposed.seen && (err == nil || err == errUnlike) {
-			s.calm.met(err == nil)
+	if assumed := s.idlePath.assume(b); assumed != nil {
+		results, err := s.applyOnce(ctx, b, careful, assumed, locks{})
+		if assumed.checked && (err == nil || err == errAssumption) {
+			s.idlePath.observeResult(err == nil)
 		}
-		if err != errUnlike {
+		if err != errAssumption {
 			return results, err
 		}
 	}
@@ -166,7 +166,7 @@ func (s *Store) applyLikely(ctx context.Context, b rota.Batch, careful bool, ahe
 // applyOnce applies a batch in one transaction. Once that has begun it is seen
 // through, whoever has stopped waiting for it. The locks that it turns out to need
 // are added to those that it takes ahead, for the next time.
-func (s *Store) applyOnce(ctx context.Context, b rota.Batch, careful bool, supposed *supposition, ahead locks) ([]rota.Result, error) {
+func (s *Store) applyOnce(ctx context.Context, b rota.Batch, careful bool, assumed *assumption, ahead locks) ([]rota.Result, error) {
 	conn, err := s.acquire(ctx)
 	if err != nil {
 		return nil, err
@@ -175,31 +175,31 @@ func (s *Store) applyOnce(ctx context.Context, b rota.Batch, careful bool, suppo
 	within, done := context.WithTimeout(context.WithoutCancel(ctx), applyMax)
 	defer done()
 	t := &tx{
-		session: s.session(conn), store: s, ctx: within, commands: b.Commands, careful: careful, supposed: supposed,
-		held: locks{}, ahead: ahead, tells: s.watch.Any(),
+		session: s.session(conn), store: s, ctx: within, commands: b.Commands, pessimistic: careful, assumed: assumed,
+		held: locks{}, earlyLocks: ahead, watched: s.watch.Any(),
 	}
 	results, err := t.apply(b)
-	s.claims.Add(-t.claims)
+	s.claimDemand.Add(-t.claimDemand)
 	if err != nil {
 		t.rollback()
 	}
-	if err == errUnlike { // nothing was done, and nobody told
-		if t.told {
-			s.listener.untold()
+	if err == errAssumption { // nothing was done, and nobody told
+		if t.notified {
+			s.listener.undoNotify()
 		}
 		return nil, err
 	}
 	switch {
-	case err != nil && (t.ready || t.walked && isMoved(err)): // or may be: the answer to a COMMIT gets lost, and others have passed over what was locked
+	case err != nil && (t.ready || t.lockedHeads && isRetryable(err)): // or may be: the answer to a COMMIT gets lost, and others have passed over what was locked
 		s.wake.WakeAll()
-		s.listener.tell()
-	case err != nil && t.walked: // whoever claims here is told of the failure, and tries again in its time
-		s.listener.tell()
-	case t.ready && !t.told:
-		s.listener.tell()
+		s.listener.notifySoon()
+	case err != nil && t.lockedHeads: // whoever claims here is told of the failure, and tries again in its time
+		s.listener.notifySoon()
+	case t.ready && !t.notified:
+		s.listener.notifySoon()
 	}
-	if err != nil && !t.heard && isLost(err) {
-		err = &unheard{err}
+	if err != nil && !t.answered && isLost(err) {
+		err = &lostAtBegin{err}
 	}
 	return results, err
 }
@@ -216,15 +216,15 @@ func (t *tx) apply(b rota.Batch) ([]rota.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	turn := t.store.turns.take(t.story)
-	defer turn.over()
+	turn := t.store.commitOrder.enter(t.touched)
+	defer turn.leave()
 	if err := t.commit(); err != nil {
 		return nil, err
 	}
-	t.supposed.correct(results)
-	t.store.fresh.keep(t)
-	if t.defines {
-		t.store.lore.forget()
+	t.assumed.correctTimes(results)
+	t.store.dispatched.update(t)
+	if t.changesCachedRows {
+		t.store.rowCache.clear()
 	}
 	turn.wait()
 	for _, events := range t.events {
@@ -242,7 +242,7 @@ WHERE c.relnamespace = to_regnamespace($1) AND c.relkind = 'r'`
 func (s *Store) Size() (size int64, err error) {
 	ctx, done := context.WithTimeout(context.Background(), openMax)
 	defer done()
-	err = s.ask(ctx, "size", ask{sql: sqlSize, params: []param{textAlways(s.text.schema)}, each: func(r row) error {
+	err = s.query(ctx, "size", statement{sql: sqlSize, params: []param{textNotNull(s.dialect.schema)}, eachRow: func(r row) error {
 		size = r.int(0)
 		return nil
 	}})
@@ -264,7 +264,7 @@ func (s *Store) Wake() (<-chan struct{}, func()) { return s.wake.Add() }
 func (s *Store) Watch(see func([]rota.Event)) (stop func()) { return s.watch.Add(see) }
 
 // Listens says whether others tell this process when something becomes ready.
-func (s *Store) Listens() bool { return s.listener.hears() }
+func (s *Store) Listens() bool { return s.listener.isListening() }
 
 // Close waits for what is under way, and lets go of the connections.
 func (s *Store) Close() error {

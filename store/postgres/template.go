@@ -37,23 +37,23 @@ func scanTemplate(r row) (*rota.Template, error) {
 	return t, scanSpec(r, 6, &t.Spec, "template "+t.Name)
 }
 
-func (t *tx) loadTemplates(names []string, w *rules.UnitOfWork) []ask {
-	return loadNamed(t, classTemplate, sqlTemplate, names, scanTemplate, w.PutTemplate)
+func (t *tx) loadTemplates(names []string, u *rules.UnitOfWork) []statement {
+	return loadNamed(t, classTemplate, sqlTemplate, names, scanTemplate, u.PutTemplate)
 }
 
-func (t *tx) writeTemplate(c rules.Change[string, rota.Template]) []ask {
+func (t *tx) writeTemplate(c rules.Change[string, rota.Template]) []statement {
 	if c.Was != nil && len(c.Was.Spec.Webhooks) > 0 || c.Is != nil && len(c.Is.Spec.Webhooks) > 0 {
 		t.hookState.forget()
 	}
-	params := []param{textAlways(c.Key)}
+	params := []param{textNotNull(c.Key)}
 	if c.Is != nil {
-		params = append(params, textAlways(c.Is.Spec.Type), textAlways(string(c.Is.State)), idParam(c.Is.Version),
+		params = append(params, textNotNull(c.Is.Spec.Type), textNotNull(string(c.Is.State)), idParam(c.Is.Version),
 			timeParam(c.Is.UpdatedAt), specParam(c.Is.Spec), intParam(int64(len(c.Is.Spec.Webhooks))))
 		if c.Was == nil {
 			params = append(params, textParam(c.Is.CreatedBy), timeParam(c.Is.CreatedAt))
 		}
 	}
-	return []ask{{sql: oneOf(c.Was == nil, c.Is == nil, sqlInsertTemplate, sqlUpdateTemplate, sqlDeleteTemplate), params: params}}
+	return []statement{{sql: changeSQL(c.Was == nil, c.Is == nil, sqlInsertTemplate, sqlUpdateTemplate, sqlDeleteTemplate), params: params}}
 }
 
 // Template returns a template by its name.

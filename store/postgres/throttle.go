@@ -43,18 +43,18 @@ func scanThrottleHead(r row) *rota.Throttle {
 	return &rota.Throttle{Version: r.id(0), UpdatedBy: r.text(1), UpdatedAt: r.time(2)}
 }
 
-func (t *tx) loadThrottle(w *rules.UnitOfWork) []ask {
-	if recall(t, classThrottle, seat{}, w.PutThrottle) {
+func (t *tx) loadThrottle(u *rules.UnitOfWork) []statement {
+	if useCached(t, classThrottle, rowKey{}, u.PutThrottle) {
 		return nil
 	}
-	return []ask{learn(t, classThrottle, theOne, ask{sql: sqlThrottle}, ofNone, scanThrottle, w.PutThrottle)}
+	return []statement{cacheRows(t, classThrottle, singleKey, statement{sql: sqlThrottle}, keyOfSingle, scanThrottle, u.PutThrottle)}
 }
 
-func (t *tx) writeThrottle(c rules.Change[struct{}, rota.Throttle]) []ask {
+func (t *tx) writeThrottle(c rules.Change[struct{}, rota.Throttle]) []statement {
 	if c.Is == nil {
-		return []ask{{sql: sqlDeleteThrottle}}
+		return []statement{{sql: sqlDeleteThrottle}}
 	}
-	return []ask{{sql: sqlPutThrottle, params: []param{
+	return []statement{{sql: sqlPutThrottle, params: []param{
 		idParam(c.Is.Version), textParam(c.Is.UpdatedBy), timeParam(c.Is.UpdatedAt), specParam(c.Is.Spec),
 	}}}
 }
@@ -73,17 +73,17 @@ func scanBucket(r row) (*rota.Bucket, error) {
 	return b, scanSpec(r, 2, &b.Starts, "the starts of type "+b.Type)
 }
 
-func (t *tx) loadBuckets(types []string, w *rules.UnitOfWork) []ask {
+func (t *tx) loadBuckets(types []string, u *rules.UnitOfWork) []statement {
 	if len(types) == 0 {
 		return nil
 	}
-	return []ask{{sql: sqlBucket, params: []param{textsParam(types)}, each: put(scanBucket, w.PutBucket)}}
+	return []statement{{sql: sqlBucket, params: []param{textsParam(types)}, eachRow: scanInto(scanBucket, u.PutBucket)}}
 }
 
-func (t *tx) writeBucket(c rules.Change[string, rota.Bucket]) []ask {
+func (t *tx) writeBucket(c rules.Change[string, rota.Bucket]) []statement {
 	if c.Is == nil {
-		return []ask{{sql: sqlDeleteBucket, params: []param{textAlways(c.Key)}}}
+		return []statement{{sql: sqlDeleteBucket, params: []param{textNotNull(c.Key)}}}
 	}
 	starts, _ := json.Marshal(c.Is.Starts) // numbers always marshal
-	return []ask{{sql: sqlPutBucket, params: []param{textAlways(c.Key), intParam(c.Is.Slot), textAlways(string(starts))}}}
+	return []statement{{sql: sqlPutBucket, params: []param{textNotNull(c.Key), intParam(c.Is.Slot), textNotNull(string(starts))}}}
 }

@@ -19,44 +19,44 @@ var (
 // has to be read, or it ends: the last writes and the COMMIT are one round trip.
 type tx struct {
 	*session
-	store    *Store
-	ctx      context.Context
-	commands []rota.Command
-	careful  bool         // it was tried before, and somebody moved its rows
-	now      time.Time    // when it began; zero: it has not
-	heard    bool         // PostgreSQL has answered
-	supposed *supposition // nil: nothing is
+	store       *Store
+	ctx         context.Context
+	commands    []rota.Command
+	pessimistic bool        // it was tried before, and somebody moved its rows
+	now         time.Time   // when it began; zero: it has not
+	answered    bool        // PostgreSQL has answered
+	assumed     *assumption // nil: nothing is
 
-	world    *rules.UnitOfWork // under way
-	passes   int               // how often the run of commands under way was decided
-	busy     bool              // it has written, or locked rows
-	seen     seen              // what of the store the world under way has looked at
-	defines  bool              // it has changed types, limits or reservations
-	unlooked []rota.ID         // jobs that it is to make, and has not looked for
-	looks    bool              // after all
-	held     locks             // until the end of the transaction
-	sure     sure              // what was seen to be so under them
-	ahead    locks             // what it needed when it was tried before
-	locked   map[rota.ID]bool  // jobs, likewise
-	tails    map[int]tailOffer
-	claim    rota.ID               // whose jobs start
-	claims   int64                 // jobs that it asks for
-	tooHeavy bool                  // what a claim found does not fit into an answer
-	further  bool                  // others hold all that a claim has looked at
-	walked   bool                  // it has locked jobs that it may not take
-	resent   bool                  // the claim took jobs when it was sent before
-	merges   bool                  // there was nothing in the lane that was known
-	changed  map[rota.ID]*rota.Job // as it leaves them
-	xid      uint32
-	pending  []ask
+	unit               *rules.UnitOfWork // under way
+	passes             int               // how often the run of commands under way was decided
+	holdsRows          bool              // it has written, or locked rows
+	readSet            readSet           // what of the store the world under way has looked at
+	changesCachedRows  bool              // it has changed types, limits or reservations
+	newUnread          []rota.ID         // jobs that it is to make, and has not looked for
+	readsNew           bool              // after all
+	held               locks             // until the end of the transaction
+	verified           verifiedRows      // what was seen to be so under them
+	earlyLocks         locks             // what it needed when it was tried before
+	lockedJobs         map[rota.ID]bool  // jobs, likewise
+	tails              map[int]tailOffer
+	claimID            rota.ID               // whose jobs start
+	claimDemand        int64                 // jobs that it asks for
+	exceedsAnswerBytes bool                  // what a claim found does not fit into an answer
+	readFurther        bool                  // others hold all that a claim has looked at
+	lockedHeads        bool                  // it has locked jobs that it may not take
+	claimRepeated      bool                  // the claim took jobs when it was sent before
+	mergesTypes        bool                  // there was nothing in the lane that was known
+	changedJobs        map[rota.ID]*rota.Job // as it leaves them
+	xid                uint32
+	pending            []statement
 
-	hookState hooksSeen
+	hookState hooksState
 
-	ready  bool           // something became ready
-	tells  bool           // somebody watches
-	told   bool           // other processes hear of it with the commit
-	events [][]rota.Event // what it does, step by step
-	story  story          // which rows that is about
+	ready    bool           // something became ready
+	watched  bool           // somebody watches
+	notified bool           // other processes hear of it with the commit
+	events   [][]rota.Event // what it does, step by step
+	touched  touchedRows    // which rows that is about
 }
 
 // The server ends what waits too long, or does nothing: whoever holds locks and
@@ -68,52 +68,52 @@ type tx struct {
 const (
 	sqlBegin = `
 BEGIN ISOLATION LEVEL READ COMMITTED`
-	sqlBounds = `
-SELECT ` + bounds
-	bounds = `set_config('lock_timeout', $1, true), set_config('statement_timeout', $2, true),
+	sqlSettings = `
+SELECT ` + txSettings
+	txSettings = `set_config('lock_timeout', $1, true), set_config('statement_timeout', $2, true),
   set_config('idle_in_transaction_session_timeout', $3, true),
   set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true),
   set_config('enable_mergejoin', 'off', true), set_config('jit', 'off', true),
   set_config('plan_cache_mode', 'force_generic_plan', true)`
-	sqlInstant = `
-SELECT ` + instant
-	instant     = clockNow + `, (` + sqlHooksStamp + `)`
-	sqlOpening  = sqlBounds + `, ` + instant // where nothing is locked in between
-	sqlCommit   = `COMMIT`
-	sqlRollback = `ROLLBACK`
+	sqlClockAndHooks = `
+SELECT ` + clockAndHooks
+	clockAndHooks       = clockNow + `, (` + sqlHooksStamp + `)`
+	sqlSettingsAndClock = sqlSettings + `, ` + clockAndHooks // where nothing is locked in between
+	sqlCommit           = `COMMIT`
+	sqlRollback         = `ROLLBACK`
 )
 
 // begin begins the transaction, with the first that is read, and asks what time
 // it is by PostgreSQL's clock, or supposes it. What the commands are sure to lock is
 // locked before anything is read.
 func (t *tx) begin() {
-	params := []param{textAlways(lockTimeout), textAlways(statementTimeout), textAlways(idleTimeout)}
-	t.pending = []ask{{sql: sqlBegin}}
-	ahead := t.lockAhead()
-	if t.supposed != nil {
-		t.pending = append(t.pending, ask{sql: sqlBounds, params: params})
+	params := []param{textNotNull(lockTimeout), textNotNull(statementTimeout), textNotNull(idleTimeout)}
+	t.pending = []statement{{sql: sqlBegin}}
+	ahead := t.lockEarly()
+	if t.assumed != nil {
+		t.pending = append(t.pending, statement{sql: sqlSettings, params: params})
 		t.pending = append(t.pending, ahead...)
-		t.hookState = hooksSeen{stamped: true, stamp: t.supposed.stamp}
+		t.hookState = hooksState{stamped: true, stamp: t.assumed.hooksStamp}
 		return
 	}
 	if len(ahead) == 0 {
-		t.pending = append(t.pending, ask{sql: sqlOpening, params: params, each: t.hearInstant})
+		t.pending = append(t.pending, statement{sql: sqlSettingsAndClock, params: params, eachRow: t.setClock})
 		return
 	}
-	t.pending = append(t.pending, ask{sql: sqlBounds, params: params}) // by itself: the time of a statement counts from its start
+	t.pending = append(t.pending, statement{sql: sqlSettings, params: params}) // by itself: the time of a statement counts from its start
 	t.pending = append(t.pending, ahead...)
-	t.pending = append(t.pending, ask{sql: sqlInstant, each: t.hearInstant})
+	t.pending = append(t.pending, statement{sql: sqlClockAndHooks, eachRow: t.setClock})
 }
 
-// hearInstant hears what time it is, and which webhooks are in force.
-func (t *tx) hearInstant(r row) error {
+// setClock hears what time it is, and which webhooks are in force.
+func (t *tx) setClock(r row) error {
 	r = r[len(r)-2:]
 	if now := time.UnixMicro(r.int(0)).UTC(); now.After(t.now) { // a clock may be set back
 		t.now = now
 	}
-	t.heard = true
-	t.hookState = hooksSeen{stamped: true, stamp: r.text(1)}
-	t.store.calm.hear(t.now, r.text(1))
+	t.answered = true
+	t.hookState = hooksState{stamped: true, stamp: r.text(1)}
+	t.store.idlePath.observeClock(t.now, r.text(1))
 	return nil
 }
 
@@ -121,7 +121,7 @@ func (t *tx) hearInstant(r row) error {
 // the locks under which it decides again. One that is supposed lies a little before.
 func (t *tx) Now() (time.Time, error) {
 	var err error
-	if t.now.IsZero() && !t.supposeNow() {
+	if t.now.IsZero() && !t.assumeNow() {
 		err = t.read()
 	}
 	return t.now, err
@@ -130,154 +130,154 @@ func (t *tx) Now() (time.Time, error) {
 // commit sends what is left to write, and ends the transaction. Who waits in this
 // process hears of what is ready before the others are told.
 func (t *tx) commit() error {
-	asks := []ask{{sql: sqlCommit, end: func() {
+	statements := []statement{{sql: sqlCommit, afterRows: func() {
 		if t.ready {
 			t.store.wake.WakeAll()
 		}
 	}}}
-	if t.ready && t.text.named && t.store.listener.afterPause() {
-		t.told = true
-		asks = append(asks, t.store.listener.hint())
+	if t.ready && t.dialect.prepares && t.store.listener.beginNotify() {
+		t.notified = true
+		statements = append(statements, t.store.listener.notifyStatement())
 	}
-	return t.read(asks...)
+	return t.read(statements...)
 }
 
 // rollback ends a transaction that was not committed. If that cannot be done the
 // connection is of no more use.
-func (t *tx) rollback() { t.leave(t.ctx) }
+func (t *tx) rollback() { t.endTransaction(t.ctx) }
 
 // read asks, behind what was written so far.
-func (t *tx) read(asks ...ask) error {
-	if t.supposes() {
-		return errUnlike
+func (t *tx) read(statements ...statement) error {
+	if t.mayAssume() {
+		return errAssumption
 	}
-	asks = append(t.pending, asks...)
+	statements = append(t.pending, statements...)
 	t.pending = nil
-	return t.send(t.ctx, asks...)
+	return t.send(t.ctx, statements...)
 }
 
-func (t *tx) write(asks ...ask) {
-	t.busy = t.busy || len(asks) > 0
-	t.pending = append(t.pending, asks...)
+func (t *tx) write(statements ...statement) {
+	t.holdsRows = t.holdsRows || len(statements) > 0
+	t.pending = append(t.pending, statements...)
 }
 
 // Load reads what the law needs, in one round trip.
-func (t *tx) Load(n *rules.Need, w *rules.UnitOfWork) error {
-	t.enter(w)
-	var asks []ask
-	add := func(more ...ask) { asks = append(asks, more...) }
-	add(t.loadLeases(n.Leases, n.SkipLocked, w)...)
-	add(t.loadWhole(n.FullJobs, w)...)
-	add(t.loadNew(n.NewJobs, w)...)
-	add(t.loadRetries(n.Retries, w)...)
-	add(t.loadChains(n.Chains, w)...)
-	add(t.loadKeys(n.Keys, w)...)
-	add(t.loadPlans(n.Plans, w)...)
-	add(t.loadTails(n.Tails, w)...)
-	add(t.loadAudits(n.Audits, w)...)
+func (t *tx) Load(n *rules.Need, u *rules.UnitOfWork) error {
+	t.setUnit(u)
+	var statements []statement
+	add := func(more ...statement) { statements = append(statements, more...) }
+	add(t.loadLeases(n.Leases, n.SkipLocked, u)...)
+	add(t.loadFullJobs(n.FullJobs, u)...)
+	add(t.loadNew(n.NewJobs, u)...)
+	add(t.loadRetries(n.Retries, u)...)
+	add(t.loadChains(n.Chains, u)...)
+	add(t.loadKeys(n.Keys, u)...)
+	add(t.loadPlans(n.Plans, u)...)
+	add(t.loadTails(n.Tails, u)...)
+	add(t.loadAudits(n.Audits, u)...)
 	for _, p := range n.Order {
-		add(t.loadOrder(p, w))
+		add(t.loadOrder(p, u))
 	}
-	add(t.loadCompany(n, w)...)
-	add(t.loadOrders(n, w)...)
-	if len(asks) == 0 { // all is known
+	add(t.loadRelated(n, u)...)
+	add(t.loadOrders(n, u)...)
+	if len(statements) == 0 { // all is known
 		return nil
 	}
-	if err := t.read(asks...); err != nil {
+	if err := t.read(statements...); err != nil {
 		return err
 	}
-	if err := t.loadHeadsAgain(n, w); err != nil {
+	if err := t.loadMoreHeads(n, u); err != nil {
 		return err
 	}
-	return t.loadTailsAgain(n.Tails, w)
+	return t.loadMoreTails(n.Tails, u)
 }
 
 // LoadCached answers what bounds a claim, as far as it is known.
-func (t *tx) LoadCached(n *rules.Need, w *rules.UnitOfWork) {
-	t.enter(w)
-	n.Types = slices.DeleteFunc(n.Types, func(name string) bool { return recall(t, classType, seat{name: name}, w.PutType) })
-	n.Throttle = n.Throttle && !recall(t, classThrottle, seat{}, w.PutThrottle)
-	n.Active = n.Active && !recall(t, classActive, seat{}, w.PutActive)
+func (t *tx) LoadCached(n *rules.Need, u *rules.UnitOfWork) {
+	t.setUnit(u)
+	n.Types = slices.DeleteFunc(n.Types, func(name string) bool { return useCached(t, classType, rowKey{name: name}, u.PutType) })
+	n.Throttle = n.Throttle && !useCached(t, classThrottle, rowKey{}, u.PutThrottle)
+	n.Active = n.Active && !useCached(t, classActive, rowKey{}, u.PutActive)
 }
 
-// enter notes that another world is under way: nothing of it is known yet.
-func (t *tx) enter(w *rules.UnitOfWork) {
-	if t.world == w {
+// setUnit notes that another world is under way: nothing of it is known yet.
+func (t *tx) setUnit(u *rules.UnitOfWork) {
+	if t.unit == u {
 		return
 	}
-	t.world, t.seen, t.unlooked, t.resent, t.merges = w, seen{}, nil, false, false
+	t.unit, t.readSet, t.newUnread, t.claimRepeated, t.mergesTypes = u, readSet{}, nil, false, false
 	t.passes++
 }
 
-// loadCompany reads what jobs have to do with others.
-func (t *tx) loadCompany(n *rules.Need, w *rules.UnitOfWork) (asks []ask) {
-	asks = append(asks, t.loadTypes(n.Types, w)...)
-	asks = append(asks, t.loadTemplates(n.Templates, w)...)
-	asks = append(asks, t.loadSchedules(n.Schedules, w)...)
-	asks = append(asks, t.loadGroups(n.Groups, w)...)
-	asks = append(asks, t.loadReservations(n.Reservations, w)...)
-	asks = append(asks, t.loadRequests(n.Requests, w)...)
-	asks = append(asks, t.loadBuckets(n.Buckets, w)...)
+// loadRelated reads what jobs have to do with others.
+func (t *tx) loadRelated(n *rules.Need, u *rules.UnitOfWork) (statements []statement) {
+	statements = append(statements, t.loadTypes(n.Types, u)...)
+	statements = append(statements, t.loadTemplates(n.Templates, u)...)
+	statements = append(statements, t.loadSchedules(n.Schedules, u)...)
+	statements = append(statements, t.loadGroups(n.Groups, u)...)
+	statements = append(statements, t.loadReservations(n.Reservations, u)...)
+	statements = append(statements, t.loadRequests(n.Requests, u)...)
+	statements = append(statements, t.loadBuckets(n.Buckets, u)...)
 	if n.Throttle {
-		asks = append(asks, t.loadThrottle(w)...)
+		statements = append(statements, t.loadThrottle(u)...)
 	}
 	if n.Webhooks {
-		asks = append(asks, t.loadWebhooks(w))
+		statements = append(statements, t.loadWebhooks(u))
 	}
 	if n.Active {
-		asks = append(asks, t.loadActive(w)...)
+		statements = append(statements, t.loadActive(u)...)
 	}
-	asks = append(asks, each(n.JobsOf, w, t.loadJobsOf)...)
-	asks = append(asks, each(n.Planned, w, t.loadPlanned)...)
-	asks = append(asks, each(n.Members, w, t.loadMembers)...)
-	asks = append(asks, each(n.Blocked, w, t.loadBlocked)...)
-	asks = append(asks, each(n.OverlapWaiting, w, t.loadBehind)...)
-	asks = append(asks, each(n.Latest, w, t.loadLatest)...)
-	asks = append(asks, each(n.Dependents, w, t.loadDependents)...)
-	asks = append(asks, each(n.Reach, w, t.loadReach)...)
-	asks = append(asks, each(n.Using, w, t.loadUsing)...)
-	asks = append(asks, each(n.KeyQueues, w, t.loadLane)...)
-	asks = append(asks, each(n.Open, w, t.loadOpen)...)
-	asks = append(asks, each(n.Redriven, w, t.loadRedriven)...)
-	asks = append(asks, each(n.Attempts, w, t.loadAttempts)...)
-	asks = append(asks, each(n.ExpiredWaits, w, t.loadWaits)...)
-	asks = append(asks, each(n.Intents, w, t.loadIntents)...)
-	asks = append(asks, each(n.ExpiredReservations, w, t.loadBygone)...)
-	asks = append(asks, each(n.ExpiredRequests, w, t.loadLapsed)...)
-	asks = append(asks, t.loadDropped(n.Dropped, w)...)
-	return append(asks, each(n.DroppedJobs, w, t.loadRest)...)
+	statements = append(statements, loadEach(n.JobsOf, u, t.loadJobsOf)...)
+	statements = append(statements, loadEach(n.Planned, u, t.loadPlanned)...)
+	statements = append(statements, loadEach(n.Members, u, t.loadMembers)...)
+	statements = append(statements, loadEach(n.Blocked, u, t.loadBlocked)...)
+	statements = append(statements, loadEach(n.OverlapWaiting, u, t.loadOverlapWaiting)...)
+	statements = append(statements, loadEach(n.Latest, u, t.loadLatest)...)
+	statements = append(statements, loadEach(n.Dependents, u, t.loadDependents)...)
+	statements = append(statements, loadEach(n.Reach, u, t.loadReach)...)
+	statements = append(statements, loadEach(n.Using, u, t.loadUsing)...)
+	statements = append(statements, loadEach(n.KeyQueues, u, t.loadKeyQueue)...)
+	statements = append(statements, loadEach(n.Open, u, t.loadOpen)...)
+	statements = append(statements, loadEach(n.Redriven, u, t.loadRedriven)...)
+	statements = append(statements, loadEach(n.Attempts, u, t.loadAttempts)...)
+	statements = append(statements, loadEach(n.ExpiredWaits, u, t.loadExpiredWaits)...)
+	statements = append(statements, loadEach(n.Intents, u, t.loadIntents)...)
+	statements = append(statements, loadEach(n.ExpiredReservations, u, t.loadExpiredReservations)...)
+	statements = append(statements, loadEach(n.ExpiredRequests, u, t.loadExpiredRequests)...)
+	statements = append(statements, t.loadDropped(n.Dropped, u)...)
+	return append(statements, loadEach(n.DroppedJobs, u, t.loadDroppedJobs)...)
 }
 
-// each asks one question after the other.
-func each[Q any](questions []Q, w *rules.UnitOfWork, load func(Q, *rules.UnitOfWork) ask) (asks []ask) {
+// loadEach asks one question after the other.
+func loadEach[Q any](questions []Q, u *rules.UnitOfWork, load func(Q, *rules.UnitOfWork) statement) (statements []statement) {
 	for _, q := range questions {
-		asks = append(asks, load(q, w))
+		statements = append(statements, load(q, u))
 	}
-	return asks
+	return statements
 }
 
-func (t *tx) loadOrders(n *rules.Need, w *rules.UnitOfWork) (asks []ask) {
-	asks = append(asks, t.loadClaim(n, w)...)
-	asks = append(asks, ifAsked(n.Due, w, t.loadDue)...)
-	asks = append(asks, ifAsked(n.Stale, w, t.loadStale)...)
-	return append(asks, ifAsked(n.Unsettled, w, t.loadLeft)...)
+func (t *tx) loadOrders(n *rules.Need, u *rules.UnitOfWork) (statements []statement) {
+	statements = append(statements, t.loadClaim(n, u)...)
+	statements = append(statements, ifNeeded(n.Due, u, t.loadDue)...)
+	statements = append(statements, ifNeeded(n.Stale, u, t.loadStale)...)
+	return append(statements, ifNeeded(n.Unsettled, u, t.loadUnsettled)...)
 }
 
-func ifAsked[Q any](question *Q, w *rules.UnitOfWork, load func(*Q, *rules.UnitOfWork) ask) []ask {
+func ifNeeded[Q any](question *Q, u *rules.UnitOfWork, load func(*Q, *rules.UnitOfWork) statement) []statement {
 	if question == nil {
 		return nil
 	}
-	return []ask{load(question, w)}
+	return []statement{load(question, u)}
 }
 
 // Write has what the law decided written.
 func (t *tx) Write(c *rules.Changes) error {
 	t.ready = t.ready || c.Wake
-	t.claim = c.Claim
-	t.defines = t.defines || len(c.Types)+len(c.Throttle)+len(c.Reservations) > 0
-	if t.tells {
+	t.claimID = c.Claim
+	t.changesCachedRows = t.changesCachedRows || len(c.Types)+len(c.Throttle)+len(c.Reservations) > 0
+	if t.watched {
 		t.events = append(t.events, rules.Events(c)) // when it is committed
-		t.story.add(c)
+		t.touched.add(c)
 	}
 	writeEach(t, c.Groups, t.writeGroup)
 	t.updateJobs(c.Jobs)
@@ -304,7 +304,7 @@ func (t *tx) Write(c *rules.Changes) error {
 	return nil
 }
 
-func writeEach[T any](t *tx, all []T, write func(T) []ask) {
+func writeEach[T any](t *tx, all []T, write func(T) []statement) {
 	for _, one := range all {
 		t.write(write(one)...)
 	}

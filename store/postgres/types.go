@@ -36,29 +36,29 @@ func scanType(r row) (*rota.Type, error) {
 	return t, scanSpec(r, 6, &t.Spec, "type "+t.Name)
 }
 
-func (t *tx) loadTypes(names []string, w *rules.UnitOfWork) []ask {
+func (t *tx) loadTypes(names []string, u *rules.UnitOfWork) []statement {
 	var left []string
-	var seats []seat
+	var seats []rowKey
 	for _, name := range names {
-		if at := (seat{name: name}); !recall(t, classType, at, w.PutType) {
+		if at := (rowKey{name: name}); !useCached(t, classType, at, u.PutType) {
 			left, seats = append(left, name), append(seats, at)
 		}
 	}
 	if len(left) == 0 {
 		return nil
 	}
-	return []ask{learn(t, classType, seats, ask{sql: sqlType, params: []param{textsParam(left)}}, ofName, scanType, w.PutType)}
+	return []statement{cacheRows(t, classType, seats, statement{sql: sqlType, params: []param{textsParam(left)}}, keyOfName, scanType, u.PutType)}
 }
 
-func (t *tx) writeType(c rules.Change[string, rota.Type]) []ask {
-	params := []param{textAlways(c.Key)}
+func (t *tx) writeType(c rules.Change[string, rota.Type]) []statement {
+	params := []param{textNotNull(c.Key)}
 	if c.Is != nil {
 		params = append(params, boolParam(c.Is.Paused), idParam(c.Is.Version), timeParam(c.Is.UpdatedAt), specParam(c.Is.Spec))
 		if c.Was == nil {
 			params = append(params, textParam(c.Is.CreatedBy), timeParam(c.Is.CreatedAt))
 		}
 	}
-	return []ask{{sql: oneOf(c.Was == nil, c.Is == nil, sqlInsertType, sqlUpdateType, sqlDeleteType), params: params}}
+	return []statement{{sql: changeSQL(c.Was == nil, c.Is == nil, sqlInsertType, sqlUpdateType, sqlDeleteType), params: params}}
 }
 
 // Type returns a type by its name.

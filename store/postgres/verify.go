@@ -21,9 +21,9 @@ func (s *Store) Verify(ctx context.Context) iter.Seq2[rota.Violation, error] {
 // VerifyProgress is Verify for somebody who waits: it tells how many rows it has
 // looked at, every now and then and at the end. Whatever ends the listener in the
 // middle, a panic included, the connection is given back.
-func (s *Store) VerifyProgress(ctx context.Context, heard func(rota.Checked)) iter.Seq2[rota.Violation, error] {
+func (s *Store) VerifyProgress(ctx context.Context, progress func(rota.Checked)) iter.Seq2[rota.Violation, error] {
 	return func(yield func(rota.Violation, error) bool) {
-		next, stop := iter.Pull2(s.inspect(ctx, heard))
+		next, stop := iter.Pull2(s.inspect(ctx, progress))
 		defer stop()
 		for {
 			v, err, found := next()
@@ -34,14 +34,14 @@ func (s *Store) VerifyProgress(ctx context.Context, heard func(rota.Checked)) it
 	}
 }
 
-func (s *Store) inspect(ctx context.Context, heard func(rota.Checked)) iter.Seq2[rota.Violation, error] {
+func (s *Store) inspect(ctx context.Context, progress func(rota.Checked)) iter.Seq2[rota.Violation, error] {
 	return func(yield func(rota.Violation, error) bool) {
-		in := &inspection{heard: heard}
-		in.tell = func(v rota.Violation) { in.stopped = in.stopped || !yield(v, nil) }
-		in.Verifier = rules.NewVerifier(in.tell)
-		err := s.snapshot(ctx, "verify", func(c *session, ctx context.Context) error {
+		in := &inspection{progress: progress}
+		in.report = func(v rota.Violation) { in.stopped = in.stopped || !yield(v, nil) }
+		in.Verifier = rules.NewVerifier(in.report)
+		err := s.withSnapshot(ctx, "verify", func(c *session, ctx context.Context) error {
 			in.session, in.ctx = c, ctx
-			return in.damage(in.everything())
+			return in.damage(in.checkAll())
 		})
 		if err != nil && !in.stopped {
 			yield(rota.Violation{}, err)
@@ -53,11 +53,11 @@ func (s *Store) inspect(ctx context.Context, heard func(rota.Checked)) iter.Seq2
 type inspection struct {
 	*rules.Verifier
 	*session
-	ctx     context.Context
-	heard   func(rota.Checked)
-	checked rota.Checked
-	tell    func(rota.Violation)
-	stopped bool // nobody listens any more
+	ctx      context.Context
+	progress func(rota.Checked)
+	checked  rota.Checked
+	report   func(rota.Violation)
+	stopped  bool // nobody listens any more
 }
 
 // errStopped ends an inspection that nobody listens to.
@@ -68,7 +68,7 @@ var errStopped = errors.New("stopped")
 func (in *inspection) damage(err error) error {
 	switch stateOf(err) {
 	case "XX001", "XX002":
-		in.tell(rota.Violation{
+		in.report(rota.Violation{
 			Check: rota.CheckFile, Rows: []string{"database"}, Detail: "it cannot be read to the end: " + err.Error(),
 		})
 		return nil
@@ -76,29 +76,29 @@ func (in *inspection) damage(err error) error {
 	return err
 }
 
-func (in *inspection) everything() error {
-	in.heard(in.checked)
-	if err := in.send(in.ctx, uncompiled); err != nil {
+func (in *inspection) checkAll() error {
+	in.progress(in.checked)
+	if err := in.send(in.ctx, withoutJIT); err != nil {
 		return err
 	}
-	for _, look := range []func() error{
+	for _, check := range []func() error{
 		in.schema,
-		in.declarations,
+		in.definitions,
 		in.jobs,
-		in.again,
-		in.company,
+		in.recheck,
+		in.relations,
 		in.references,
 		in.keys,
 		in.audit,
-		in.byIndex,
+		in.indexScansOnly,
 		func() error { return in.order(sqlVerifyQueue, in.QueueOrder()) },
 		func() error { return in.order(sqlVerifyClaim, in.ClaimOrder()) },
 	} {
-		if err := look(); err != nil {
+		if err := check(); err != nil {
 			return err
 		}
 	}
-	in.heard(in.checked)
+	in.progress(in.checked)
 	return nil
 }
 
@@ -108,9 +108,9 @@ func (in *inspection) references() error {
 }
 
 // each asks, and looks at one row after the other as they come.
-func (in *inspection) each(sql string, look func(row) error, params ...param) error {
-	return in.send(in.ctx, ask{sql: sql, params: params, each: func(r row) error {
-		if err := look(r); err != nil || !in.stopped {
+func (in *inspection) each(sql string, check func(row) error, params ...param) error {
+	return in.send(in.ctx, statement{sql: sql, params: params, eachRow: func(r row) error {
+		if err := check(r); err != nil || !in.stopped {
 			return err
 		}
 		return errStopped

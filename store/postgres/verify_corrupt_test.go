@@ -101,8 +101,8 @@ var corruptions = []corruption{
 	{rota.CheckChainKept, "another priority", []string{`UPDATE rota_jobs SET priority = 9 WHERE id = :retry`}, nil},
 
 	// An index is not kept up for a while, and nobody is told.
-	{rota.CheckOrderTotal, "a job that is not in it", missedBy("jobs_order"), nil},
-	{rota.CheckOrderTotal, "claims that pass over a job", missedBy("jobs_claim"), nil},
+	{rota.CheckOrderTotal, "a job that is not in it", skippedByIndex("jobs_order"), nil},
+	{rota.CheckOrderTotal, "claims that pass over a job", skippedByIndex("jobs_claim"), nil},
 	{rota.CheckPlanTwice, "two first attempts", []string{
 		`DROP INDEX rota_jobs_plan`,
 		`UPDATE rota_jobs SET plan_time = (SELECT plan_time FROM rota_jobs WHERE id = :planned), name = 'nightly' WHERE id = :queued`,
@@ -119,25 +119,27 @@ var corruptions = []corruption{
 	{rota.CheckUniqueKeyLive, "completed, never marked", []string{`UPDATE rota_keys SET ended = false WHERE key = 'hour'`}, nil},
 }
 
-// missedBy changes a job while an index is not kept up, though it says that it is.
-func missedBy(index string) []string {
+// skippedByIndex changes a job while an index is not kept up, though it says that it is.
+func skippedByIndex(index string) []string {
 	kept := func(is string) string {
 		return `UPDATE pg_index SET indisready = ` + is + ` WHERE indexrelid = 'rota_` + index + `'::regclass`
 	}
 	return []string{kept("false"), `UPDATE rota_jobs SET priority = 6 WHERE id = :queued`, kept("true")}
 }
 
-func TestVerifyNamesCorruption(t *testing.T) { namesCorruption(t, cast, corruptions) }
+func TestVerifyNamesCorruption(t *testing.T) { checkCorruptions(t, fillJobs, corruptions) }
 
-func TestVerifyNamesCorruptionOfCompany(t *testing.T) { namesCorruption(t, troupe, companyCorruptions) }
+func TestVerifyNamesCorruptionOfRelatedRows(t *testing.T) {
+	checkCorruptions(t, fillRelated, relatedCorruptions)
+}
 
 // Each corruption is done, looked at and undone in one transaction.
-func namesCorruption(t *testing.T, fill func(testing.TB, *Store) map[string]rota.ID, corruptions []corruption) {
+func checkCorruptions(t *testing.T, fill func(testing.TB, *Store) map[string]rota.ID, corruptions []corruption) {
 	if testing.Short() {
 		t.Skip("make test runs it")
 	}
 	s := openTest(t, Config{Poll: true, Logger: quiet})
-	p := newPlain(t, s, nil)
+	p := newRawConn(t, s, nil)
 	p.ids = fill(t, s)
 	for _, c := range corruptions {
 		t.Run(c.check+"/"+c.name, func(t *testing.T) {
@@ -145,7 +147,7 @@ func namesCorruption(t *testing.T, fill func(testing.TB, *Store) map[string]rota
 			p.must(`BEGIN`)
 			defer p.must(`ROLLBACK`)
 			p.corrupt(c.sql)
-			found := violated(t, p)
+			found := violationsOn(t, p)
 			want := append([]string{c.check}, c.implies...)
 			slices.Sort(want)
 			if got := slices.Sorted(maps.Keys(found)); !slices.Equal(got, want) {
@@ -160,7 +162,7 @@ func namesCorruption(t *testing.T, fill func(testing.TB, *Store) map[string]rota
 // by TestVerifyTellsOfDamage.
 func TestEveryCheckIsTested(t *testing.T) {
 	tested := map[string]bool{rota.CheckFile: true, rota.CheckOrphanParams: true}
-	for _, c := range slices.Concat(corruptions, companyCorruptions) {
+	for _, c := range slices.Concat(corruptions, relatedCorruptions) {
 		tested[c.check] = true
 	}
 	for _, check := range rota.Checks {
@@ -174,25 +176,25 @@ func TestEveryCheckIsTested(t *testing.T) {
 	}
 }
 
-// violated is what Verify finds on a connection, by check.
-func violated(t *testing.T, p *plain) map[string][]string {
+// violationsOn is what Verify finds on a connection, by check.
+func violationsOn(t *testing.T, p *rawConn) map[string][]string {
 	t.Helper()
 	found := map[string][]string{}
-	in := &inspection{session: &session{conn: p.conn, text: p.text}, ctx: t.Context(), heard: func(rota.Checked) {}}
-	in.tell = func(v rota.Violation) {
+	in := &inspection{session: &session{conn: p.conn, dialect: p.text}, ctx: t.Context(), progress: func(rota.Checked) {}}
+	in.report = func(v rota.Violation) {
 		if len(v.Rows) == 0 || v.Rows[0] == "" || v.Detail == "" {
 			t.Errorf("%+v does not say which row, or what is wrong", v)
 		}
 		found[v.Check] = append(found[v.Check], v.Rows[0]+": "+v.Detail)
 	}
-	in.Verifier = rules.NewVerifier(in.tell)
-	must(t, in.everything())
+	in.Verifier = rules.NewVerifier(in.report)
+	must(t, in.checkAll())
 	return found
 }
 
 // corrupt runs statements with no trigger called and the constraints away. These
 // come back, and say that all rows were looked at.
-func (p *plain) corrupt(statements []string) {
+func (p *rawConn) corrupt(statements []string) {
 	p.t.Helper()
 	p.must(`
 SET LOCAL session_replication_role = replica;
@@ -200,15 +202,15 @@ CREATE TEMP TABLE kept ON COMMIT DROP AS
 SELECT conrelid::regclass AS of, conname AS name, pg_get_constraintdef(oid) AS text
 FROM pg_constraint
 WHERE connamespace = 'rota'::regnamespace AND contype = 'c'`)
-	p.eachKept(`'ALTER TABLE %s DROP CONSTRAINT %I', k.of, k.name`)
+	p.eachConstraint(`'ALTER TABLE %s DROP CONSTRAINT %I', k.of, k.name`)
 	for _, sql := range statements {
 		p.must(sql)
 	}
-	p.eachKept(`'ALTER TABLE %s ADD CONSTRAINT %I %s NOT VALID', k.of, k.name, k.text`)
+	p.eachConstraint(`'ALTER TABLE %s ADD CONSTRAINT %I %s NOT VALID', k.of, k.name, k.text`)
 	p.must(`UPDATE pg_constraint SET convalidated = true WHERE connamespace = 'rota'::regnamespace`)
 }
 
-func (p *plain) eachKept(format string) {
+func (p *rawConn) eachConstraint(format string) {
 	p.t.Helper()
 	p.must(strings.ReplaceAll(`
 DO $$

@@ -13,11 +13,11 @@ import (
 // would have to wait for the last.
 var (
 	sqlVerifyJobs = `
-SELECT ` + wholeColumns + `, k.execution_id, k.free_at, k.ended, ` + strings.ReplaceAll(queuedColumns, "j.", "p.") + `
+SELECT ` + fullColumns + `, k.execution_id, k.free_at, k.ended, ` + strings.ReplaceAll(queuedColumns, "j.", "p.") + `
 FROM rota_jobs j
 LEFT JOIN rota_keys k ON k.type = j.type AND k.key = j.unique_key
 LEFT JOIN rota_jobs p ON p.id = j.retry_of`
-	sqlVerifyAgain = `
+	sqlVerifyRecheck = `
 SELECT ` + leanColumns + `
 FROM rota_jobs j`
 	verifyFrom = `
@@ -42,7 +42,7 @@ ORDER BY k.type, k.key`
 SELECT count(*)
 FROM rota_audit`
 	// What follows is read from the indexes that the order is read from.
-	sqlByIndex = `
+	sqlIndexScansOnly = `
 SELECT set_config('enable_sort', 'off', true), set_config('enable_seqscan', 'off', true),
   set_config('enable_bitmapscan', 'off', true)`
 	sqlVerifyQueue = `
@@ -60,8 +60,8 @@ ORDER BY type, priority DESC, position, created_at, id`
 // jobs streams jobs with their runs, and with what they refer to.
 func (in *inspection) jobs() error {
 	return in.eachJob(sqlVerifyJobs, func(r row) {
-		row := rules.Row{Job: scanAsIs(r), RunID: r.id(colRunID)}
-		if row.Job.Run == nil && partsOfRun(r) {
+		row := rules.Row{Job: scanRaw(r), RunID: r.id(colRunID)}
+		if row.Job.Run == nil && hasRunColumns(r) {
 			in.OrphanRun(row.Job.ID)
 		}
 		if !r.null(colParent) {
@@ -78,8 +78,8 @@ func (in *inspection) jobs() error {
 	})
 }
 
-// partsOfRun says that something stands where only a run has anything.
-func partsOfRun(r row) bool {
+// hasRunColumns says that something stands where only a run has anything.
+func hasRunColumns(r row) bool {
 	for col := colToken; col <= colResult; col++ {
 		if !r.null(col) {
 			return true
@@ -88,32 +88,32 @@ func partsOfRun(r row) bool {
 	return false
 }
 
-// scanAsIs reads a job with whatever stands in its row, also where nothing
+// scanRaw reads a job with whatever stands in its row, also where nothing
 // should: to everybody else half a company is none.
-func scanAsIs(r row) *rota.Job {
+func scanRaw(r row) *rota.Job {
 	j := scanJob(r)
 	j.GroupPosition, j.CountsAt = int(r.int(colGroupPosition)), r.time(colCountsAt)
 	j.WaitFrom, j.WaitUntil = r.time(colWaitFrom), r.time(colWaitUntil)
 	return j
 }
 
-// again streams the jobs once more, if the first time left doubts.
-func (in *inspection) again() error {
+// recheck streams the jobs once more, if the first time left doubts.
+func (in *inspection) recheck() error {
 	if !in.NeedsSecondPass() {
 		return nil
 	}
-	return in.eachJob(sqlVerifyAgain, func(r row) { in.SecondPass(scanJob(r)) })
+	return in.eachJob(sqlVerifyRecheck, func(r row) { in.SecondPass(scanJob(r)) })
 }
 
 // eachJob looks at all jobs, page by page.
-func (in *inspection) eachJob(sql string, look func(row)) error {
+func (in *inspection) eachJob(sql string, check func(row)) error {
 	var last rota.ID
 	for page, params := sql+verifyPage, []param(nil); ; page, params = sql+verifyFrom+verifyPage, []param{{oidID, last[:]}} {
 		n := 0
 		err := in.each(page, func(r row) error {
 			n++
 			last = r.id(colID)
-			look(r)
+			check(r)
 			return nil
 		}, params...)
 		if err != nil || n < checkedEvery {
@@ -128,7 +128,7 @@ func (in *inspection) countJob(j *rota.Job) {
 		in.checked.Runs++
 	}
 	if in.checked.Jobs%checkedEvery == 0 {
-		in.heard(in.checked)
+		in.progress(in.checked)
 	}
 }
 
@@ -156,14 +156,16 @@ func (in *inspection) audit() error {
 	})
 }
 
-func (in *inspection) byIndex() error { return in.each(sqlByIndex, func(row) error { return nil }) }
+func (in *inspection) indexScansOnly() error {
+	return in.each(sqlIndexScansOnly, func(row) error { return nil })
+}
 
 // order walks an index of the queue. If the index is gone, schema has told.
 func (in *inspection) order(sql string, order *rules.OrderWalk) error {
-	lane := ""
+	typ := ""
 	err := in.each(sql, func(r row) error {
-		if r.text(0) != lane {
-			lane = r.text(0)
+		if r.text(0) != typ {
+			typ = r.text(0)
 			order.NextType()
 		}
 		order.Next(&rota.Job{Priority: int(r.int(1)), Position: r.int(2), CreatedAt: r.time(3), ID: r.id(4)})

@@ -37,7 +37,7 @@ WHERE p.pronamespace = to_regnamespace($1)`
 
 // schema compares what guards the rows with what a new store would have.
 func (in *inspection) schema() error {
-	want, err := newSchema()
+	want, err := schemaOfMigrations()
 	if err != nil {
 		return err
 	}
@@ -48,13 +48,13 @@ func (in *inspection) schema() error {
 		switch {
 		case !r.bool(1):
 			is[name] = "it is not in force"
-		case ours && r.text(2) != in.text.qualify(body):
+		case ours && r.text(2) != in.dialect.qualify(body):
 			is[name] = "it is not as this version makes it"
 		default:
 			is[name] = ""
 		}
 		return nil
-	}, textAlways(in.text.schema))
+	}, textNotNull(in.dialect.schema))
 	if err != nil {
 		return err
 	}
@@ -64,26 +64,26 @@ func (in *inspection) schema() error {
 			detail = "it is missing"
 		}
 		if detail != "" {
-			in.tell(rota.Violation{Check: rota.CheckSchema, Rows: []string{name}, Detail: detail})
+			in.report(rota.Violation{Check: rota.CheckSchema, Rows: []string{name}, Detail: detail})
 		}
 	}
 	return nil
 }
 
-// madeSchema is what the migrations make, by kind and name, in their order.
-type madeSchema struct {
+// expectedSchema is what the migrations make, by kind and name, in their order.
+type expectedSchema struct {
 	names  []string
 	bodies map[string]string // of functions
 }
 
-// newSchema is what a new store would have. PostgreSQL would have to make one to
+// schemaOfMigrations is what a new store would have. PostgreSQL would have to make one to
 // say so, so it is read off the migrations, and off what they are kept in.
-var newSchema = sync.OnceValues(func() (*madeSchema, error) {
+var schemaOfMigrations = sync.OnceValues(func() (*expectedSchema, error) {
 	steps, err := fs.Glob(migrations, "migrations/*.sql")
 	if err != nil {
 		return nil, err
 	}
-	made := &madeSchema{bodies: map[string]string{}}
+	made := &expectedSchema{bodies: map[string]string{}}
 	made.read(sqlMetaTable)
 	for _, step := range steps {
 		script, err := migrations.ReadFile(step)
@@ -99,7 +99,7 @@ var (
 	sqlComment = regexp.MustCompile(`--[^\n]*`)
 	// A table ends with the first line that begins with a parenthesis, a function
 	// with the second pair of dollars.
-	madeThings = regexp.MustCompile(`(?s)CREATE TABLE (?:IF NOT EXISTS )?rota_(\w+) \((.*?)\n\)` +
+	createdObject = regexp.MustCompile(`(?s)CREATE TABLE (?:IF NOT EXISTS )?rota_(\w+) \((.*?)\n\)` +
 		`|CREATE (?:OR REPLACE )?FUNCTION rota_(\w+)\(.*?\$\$(.*?)\$\$` +
 		`|CREATE (?:OR REPLACE )?VIEW rota_(\w+)` +
 		`|CREATE (?:UNIQUE )?INDEX (\w+)` +
@@ -108,14 +108,14 @@ var (
 		`|DROP (\w+) (?:IF EXISTS )?(?:rota_)?(\w+)`)
 	namedCheck = regexp.MustCompile(`CONSTRAINT (\w+) CHECK`)
 	// What PostgreSQL names itself: a primary key, and what is said of one column.
-	primaryKey = regexp.MustCompile(`PRIMARY KEY`)
-	uniqueOne  = regexp.MustCompile(`(?m)^\s+(\w+) .*\bUNIQUE\b`)
-	refersOne  = regexp.MustCompile(`(?m)^\s+(\w+) .*\bREFERENCES\b`)
+	primaryKey        = regexp.MustCompile(`PRIMARY KEY`)
+	uniqueColumn      = regexp.MustCompile(`(?m)^\s+(\w+) .*\bUNIQUE\b`)
+	referencingColumn = regexp.MustCompile(`(?m)^\s+(\w+) .*\bREFERENCES\b`)
 )
 
 // read reads what a script makes, and what it takes away again.
-func (m *madeSchema) read(script string) {
-	for _, found := range madeThings.FindAllStringSubmatch(script, -1) {
+func (m *expectedSchema) read(script string) {
+	for _, found := range createdObject.FindAllStringSubmatch(script, -1) {
 		table, columns, function, body := found[1], found[2], found[3], found[4]
 		view, index, trigger, check, kind, dropped := found[5], found[6], found[7], found[8], found[9], found[10]
 		switch {
@@ -138,32 +138,32 @@ func (m *madeSchema) read(script string) {
 	}
 }
 
-func (m *madeSchema) table(name, columns string) {
+func (m *expectedSchema) table(name, columns string) {
 	m.add("table " + name)
 	m.checks(columns)
 	if primaryKey.MatchString(columns) {
 		m.add("index " + name + "_pkey")
 	}
-	for _, c := range uniqueOne.FindAllStringSubmatch(columns, -1) {
+	for _, c := range uniqueColumn.FindAllStringSubmatch(columns, -1) {
 		m.add("index " + name + "_" + c[1] + "_key")
 	}
-	for _, c := range refersOne.FindAllStringSubmatch(columns, -1) {
+	for _, c := range referencingColumn.FindAllStringSubmatch(columns, -1) {
 		m.add("constraint " + name + "_" + c[1] + "_fkey")
 	}
 }
 
-func (m *madeSchema) checks(sql string) {
+func (m *expectedSchema) checks(sql string) {
 	for _, c := range namedCheck.FindAllStringSubmatch(sql, -1) {
 		m.add("constraint " + c[1])
 	}
 }
 
-func (m *madeSchema) add(name string) {
+func (m *expectedSchema) add(name string) {
 	m.drop(name) // what replaces it
 	m.names = append(m.names, name)
 }
 
-func (m *madeSchema) drop(name string) {
+func (m *expectedSchema) drop(name string) {
 	m.names = slices.DeleteFunc(m.names, func(one string) bool { return one == name })
 	delete(m.bodies, name)
 }

@@ -9,14 +9,14 @@ import (
 
 // What Verify looks for is read off the migrations: this is what keeps that
 // reading honest.
-func TestVerifyKnowsAllThatGuardsTheRows(t *testing.T) {
+func TestVerifyKnowsEverySchemaObject(t *testing.T) {
 	s := openTest(t, Config{Logger: quiet})
 	var is []string
-	must(t, s.ask(t.Context(), "look", ask{sql: sqlSchema, params: []param{textAlways(s.text.schema)}, each: func(r row) error {
+	must(t, s.query(t.Context(), "look", statement{sql: sqlSchema, params: []param{textNotNull(s.dialect.schema)}, eachRow: func(r row) error {
 		is = append(is, r.text(0))
 		return nil
 	}}))
-	want, err := newSchema()
+	want, err := schemaOfMigrations()
 	must(t, err)
 	for _, name := range is {
 		if !slices.Contains(want.names, name) {
@@ -33,7 +33,7 @@ func TestVerifyKnowsAllThatGuardsTheRows(t *testing.T) {
 	}
 }
 
-func TestVerifyTellsWhatGuardsTheRowsNoMore(t *testing.T) {
+func TestVerifyReportsMissingSchemaObject(t *testing.T) {
 	for name, c := range map[string]struct{ sql, row, detail string }{
 		"an index that is gone":      {`DROP INDEX rota_jobs_claim`, "index jobs_claim", "it is missing"},
 		"a key that is gone":         {`ALTER TABLE rota_keys DROP CONSTRAINT keys_pkey`, "index keys_pkey", "it is missing"},

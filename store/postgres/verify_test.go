@@ -17,9 +17,9 @@ func verifyClean(t testing.TB, s rota.Store) {
 	}
 }
 
-func TestVerifyCountsWhatItLookedAt(t *testing.T) {
+func TestVerifyCountsCheckedRows(t *testing.T) {
 	s := openTest(t, Config{Logger: quiet})
-	cast(t, s)
+	fillJobs(t, s)
 	var last rota.Checked
 	for range s.VerifyProgress(t.Context(), func(c rota.Checked) { last = c }) {
 	}
@@ -28,9 +28,9 @@ func TestVerifyCountsWhatItLookedAt(t *testing.T) {
 	}
 }
 
-// TestVerifyLooksAtEveryPage: jobs come some thousands at a time, and what spoils
+// TestVerifyChecksEveryPage: jobs come some thousands at a time, and what spoils
 // the first and the last of them is found.
-func TestVerifyLooksAtEveryPage(t *testing.T) {
+func TestVerifyChecksEveryPage(t *testing.T) {
 	const most = 2*checkedEvery + 1
 	s := openTest(t, Config{Poll: true, Logger: quiet})
 	rows(t, s, fmt.Sprintf(`
@@ -53,9 +53,9 @@ FROM generate_series(1, %d) n`, most, most))
 	}
 }
 
-func TestVerifyStops(t *testing.T) {
+func TestVerifyStopsAndReleasesConnection(t *testing.T) {
 	s := openTest(t, Config{Conns: 1, Poll: true, Logger: quiet})
-	jobs := cast(t, s)
+	jobs := fillJobs(t, s)
 	damage(t, s, []string{`UPDATE rota_jobs SET jitter = 1.5 WHERE status = 'QUEUED'`}, rota.ID{})
 	t.Run("when nobody listens any more, and gives its connection back", func(t *testing.T) {
 		for range 2 {
@@ -105,12 +105,12 @@ func TestVerifyStops(t *testing.T) {
 	})
 }
 
-// TestVerifyTellsOfDamage: that a table cannot be read is what was looked for.
-func TestVerifyTellsOfDamage(t *testing.T) {
+// TestVerifyReportsDamage: that a table cannot be read is what was looked for.
+func TestVerifyReportsDamage(t *testing.T) {
 	for state, told := range map[string]bool{"XX001": true, "XX002": true, "XX000": false, "57014": false} {
 		var found []rota.Violation
-		in := &inspection{tell: func(v rota.Violation) { found = append(found, v) }}
-		if err := in.damage(said(state)); (err == nil) != told {
+		in := &inspection{report: func(v rota.Violation) { found = append(found, v) }}
+		if err := in.damage(pgError(state)); (err == nil) != told {
 			t.Errorf("%s: %v", state, err)
 		}
 		if told && (len(found) != 1 || found[0].Check != rota.CheckFile) {

@@ -14,9 +14,9 @@ import (
 // transaction that ends with the view.
 type view struct {
 	reader
-	store *Store
-	at    time.Time
-	leave func() bool // stops minding the context that the view was taken with
+	store       *Store
+	at          time.Time
+	stopContext func() bool // stops minding the context that the view was taken with
 
 	mu   sync.Mutex // held by the read under way
 	conn *pgxpool.Conn
@@ -26,7 +26,7 @@ type view struct {
 // closed.
 func (s *Store) View(ctx context.Context) (rota.View, error) {
 	select {
-	case s.seats <- struct{}{}:
+	case s.viewSemaphore <- struct{}{}:
 	case <-s.closed:
 		return nil, errClosed()
 	case <-ctx.Done():
@@ -34,20 +34,20 @@ func (s *Store) View(ctx context.Context) (rota.View, error) {
 	}
 	conn, err := s.acquire(ctx)
 	if err != nil {
-		<-s.seats
+		<-s.viewSemaphore
 		return nil, s.readFault(ctx, "view", err)
 	}
 	v := &view{store: s, conn: conn}
-	v.reader = reader{borrow: v.lend, snapshot: v.lendSnapshot, clockParam: v.clockThen}
+	v.reader = reader{withConn: v.useConn, withSnapshot: v.useSnapshot, clockParam: v.clockOfView}
 	if err := v.begin(ctx); err != nil {
-		v.giveBack(ctx)
+		v.release(ctx)
 		return nil, s.readFault(ctx, "view", err)
 	}
 	if !s.views.add(v) {
-		v.giveBack(ctx)
+		v.release(ctx)
 		return nil, errClosed()
 	}
-	v.leave = context.AfterFunc(ctx, v.end)
+	v.stopContext = context.AfterFunc(ctx, v.end)
 	return v, nil
 }
 
@@ -55,9 +55,9 @@ func (s *Store) View(ctx context.Context) (rota.View, error) {
 func (v *view) begin(ctx context.Context) error {
 	ctx, done := context.WithTimeout(ctx, readMax)
 	defer done()
-	return v.store.session(v.conn).send(ctx, ask{sql: sqlSnapshot}, ask{
-		sql: sqlClockHere, params: []param{v.store.clockStandIn(ctx)},
-		each: func(r row) error {
+	return v.store.session(v.conn).send(ctx, statement{sql: sqlSnapshot}, statement{
+		sql: sqlClockHere, params: []param{v.store.clockOverride(ctx)},
+		eachRow: func(r row) error {
 			v.at = r.time(0)
 			return nil
 		},
@@ -70,12 +70,12 @@ SELECT ` + clockHere
 // Now is the time by the store's clock when the view was taken.
 func (v *view) Now() time.Time { return v.at }
 
-// clockThen has reads that tell the time tell that of the view.
-func (v *view) clockThen(context.Context) param { return timeParam(v.at) }
+// clockOfView has reads that tell the time tell that of the view.
+func (v *view) clockOfView(context.Context) param { return timeParam(v.at) }
 
 // Close gives the connection back.
 func (v *view) Close() error {
-	v.leave()
+	v.stopContext()
 	v.end()
 	return nil
 }
@@ -85,24 +85,24 @@ func (v *view) end() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.conn != nil {
-		v.giveBack(context.Background())
+		v.release(context.Background())
 	}
 }
 
-func (v *view) giveBack(ctx context.Context) {
-	v.store.session(v.conn).leave(ctx)
+func (v *view) release(ctx context.Context) {
+	v.store.session(v.conn).endTransaction(ctx)
 	v.conn.Release()
 	v.conn = nil
-	<-v.store.seats
+	<-v.store.viewSemaphore
 }
 
-// viewsLeave is how many connections views leave to those who work: some may be held
+// connsForWork is how many connections views leave to those who work: some may be held
 // for as long as a slow query takes.
-const viewsLeave = 2
+const connsForWork = 2
 
-// lend lends the view's connection for one read. One that fails may have ended the
+// useConn lends the view's connection for one read. One that fails may have ended the
 // transaction, and those after it say so.
-func (v *view) lend(ctx context.Context, act string, use func(*session) error) error {
+func (v *view) useConn(ctx context.Context, act string, use func(*session) error) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	switch {
@@ -120,9 +120,9 @@ func (v *view) lend(ctx context.Context, act string, use func(*session) error) e
 	return v.store.readFault(ctx, act, use(c))
 }
 
-// lendSnapshot is lend: all that a view reads is of one state.
-func (v *view) lendSnapshot(ctx context.Context, act string, use func(*session, context.Context) error) error {
-	return v.lend(ctx, act, func(c *session) error { return use(c, ctx) })
+// useSnapshot is lend: all that a view reads is of one state.
+func (v *view) useSnapshot(ctx context.Context, act string, use func(*session, context.Context) error) error {
+	return v.useConn(ctx, act, func(c *session) error { return use(c, ctx) })
 }
 
 func errViewClosed() *rota.Error {
@@ -136,16 +136,16 @@ func errViewSpent() *rota.Error {
 // views are those that are open. A store that closes ends them, since its pool
 // would wait for their connections.
 type views struct {
-	mu   sync.Mutex
-	shut bool
-	open map[*view]struct{}
+	mu     sync.Mutex
+	closed bool
+	open   map[*view]struct{}
 }
 
 // add is false once the store is closed.
 func (o *views) add(v *view) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.shut {
+	if o.closed {
 		return false
 	}
 	if o.open == nil {
@@ -164,7 +164,7 @@ func (o *views) remove(v *view) {
 // close ends all of them, each when its read under way has ended.
 func (o *views) close() {
 	o.mu.Lock()
-	o.shut = true
+	o.closed = true
 	all := o.open
 	o.open = nil
 	o.mu.Unlock()

@@ -8,8 +8,8 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// TestAViewWhoseConnectionIsLost is Unavailable, and the store goes on.
-func TestAViewWhoseConnectionIsLost(t *testing.T) {
+// TestViewWithLostConnectionIsUnavailable is Unavailable, and the store goes on.
+func TestViewWithLostConnectionIsUnavailable(t *testing.T) {
 	s := openTest(t, Config{Poll: true, Logger: quiet, Conns: 2})
 	v, err := s.View(t.Context())
 	must(t, err)
@@ -31,13 +31,13 @@ func TestAViewWhoseConnectionIsLost(t *testing.T) {
 	}
 }
 
-// TestAViewIsSpentByAReadThatFails, and says so.
-func TestAViewIsSpentByAReadThatFails(t *testing.T) {
+// TestViewAfterFailedReadIsUnavailable, and says so.
+func TestViewAfterFailedReadIsUnavailable(t *testing.T) {
 	s := openTest(t, Config{Poll: true, Logger: quiet})
 	v, err := s.View(t.Context())
 	must(t, err)
 	defer v.Close()
-	if err := v.(*view).ask(t.Context(), "nonsense", ask{sql: `SELECT 1 / 0`}); err == nil {
+	if err := v.(*view).query(t.Context(), "nonsense", statement{sql: `SELECT 1 / 0`}); err == nil {
 		t.Error("nonsense was answered")
 	}
 	if _, err := v.Stats(t.Context()); rota.CodeOf(err) != rota.Unavailable || !strings.Contains(err.Error(), "take another") {
@@ -45,11 +45,11 @@ func TestAViewIsSpentByAReadThatFails(t *testing.T) {
 	}
 }
 
-// TestTheNextFiresAreFoundByTheirIndexes, however many schedules there are: a page
+// TestNextFiresUseIndexes, however many schedules there are: a page
 // reads as many entries of each as it has.
-func TestTheNextFiresAreFoundByTheirIndexes(t *testing.T) {
+func TestNextFiresUseIndexes(t *testing.T) {
 	s := openTest(t, Config{Poll: true, Logger: quiet})
-	p := newPlain(t, s, nil)
+	p := newRawConn(t, s, nil)
 	p.must(`INSERT INTO rota_schedules (name, template, state, anchor, next_fire, version, created_at, updated_at, spec)
 	 SELECT 's' || n, 'report', CASE WHEN n % 2 = 0 THEN 'ENABLED' ELSE 'PAUSED' END, 7, n, gen_random_uuid(), 7, 7, '{}'
 	 FROM generate_series(1, 20000) n; ANALYZE rota_schedules`)

@@ -53,17 +53,17 @@ func scanWebhooksHead(r row) *rota.Webhooks {
 	return &rota.Webhooks{Version: r.id(0), UpdatedBy: r.text(1), UpdatedAt: r.time(2)}
 }
 
-func (t *tx) loadWebhooks(w *rules.UnitOfWork) ask {
-	t.seen.asked(classWebhooks, seat{})
-	return ask{sql: sqlWebhooks, each: putSeen(t, classWebhooks, ofNone, scanWebhooks, w.PutWebhooks)}
+func (t *tx) loadWebhooks(u *rules.UnitOfWork) statement {
+	t.readSet.addLookup(classWebhooks, rowKey{})
+	return statement{sql: sqlWebhooks, eachRow: scanTracked(t, classWebhooks, keyOfSingle, scanWebhooks, u.PutWebhooks)}
 }
 
-func (t *tx) writeWebhooks(c rules.Change[struct{}, rota.Webhooks]) []ask {
+func (t *tx) writeWebhooks(c rules.Change[struct{}, rota.Webhooks]) []statement {
 	t.hookState.forget()
 	if c.Is == nil {
-		return []ask{{sql: sqlDeleteWebhooks}}
+		return []statement{{sql: sqlDeleteWebhooks}}
 	}
-	return []ask{{sql: sqlPutWebhooks, params: []param{
+	return []statement{{sql: sqlPutWebhooks, params: []param{
 		idParam(c.Is.Version), textParam(c.Is.UpdatedBy), timeParam(c.Is.UpdatedAt), specParam(c.Is.Spec),
 	}}}
 }
@@ -97,15 +97,15 @@ func (c *hooksCache) set(stamp string, inForce *rules.Hooks) {
 	c.stamp, c.inForce = stamp, inForce
 }
 
-// hooksSeen is what a transaction knows of them: their stamp when it began, and
+// hooksState is what a transaction knows of them: their stamp when it began, and
 // themselves once it has looked. It forgets both when it changes some.
-type hooksSeen struct {
+type hooksState struct {
 	stamped, known bool
 	stamp          string
 	inForce        *rules.Hooks
 }
 
-func (h *hooksSeen) forget() { *h = hooksSeen{} }
+func (h *hooksState) forget() { *h = hooksState{} }
 
 // Hooks are the webhooks in force.
 func (t *tx) Hooks() (*rules.Hooks, error) {
@@ -123,7 +123,7 @@ func (t *tx) Hooks() (*rules.Hooks, error) {
 
 func (t *tx) readHooks() error {
 	read, stamp := &rules.Hooks{ByTemplate: map[string][]rota.Webhook{}}, ""
-	err := t.read(ask{sql: sqlHooks, each: func(r row) error {
+	err := t.read(statement{sql: sqlHooks, eachRow: func(r row) error {
 		stamp = r.text(0)
 		return scanHooks(r, read)
 	}})
@@ -133,7 +133,7 @@ func (t *tx) readHooks() error {
 	if len(read.All)+len(read.ByTemplate) == 0 {
 		read = nil
 	}
-	t.hookState = hooksSeen{stamped: true, known: true, stamp: stamp, inForce: read}
+	t.hookState = hooksState{stamped: true, known: true, stamp: stamp, inForce: read}
 	t.store.hooks.set(stamp, read)
 	return nil
 }

@@ -22,7 +22,7 @@ LIMIT $4
 FOR UPDATE SKIP LOCKED`
 	// By the bytes of the id: by the id itself PostgreSQL may walk all jobs there are in
 	// its order, to find the few that run.
-	sqlLeft = `
+	sqlUnsettled = `
 SELECT ` + leanColumns + rowVersion + `
 FROM rota_jobs j
 WHERE j.status = 'RUNNING' AND j.sequel IS NULL
@@ -32,31 +32,31 @@ LIMIT $3
 FOR UPDATE SKIP LOCKED`
 )
 
-func (t *tx) loadDue(q *rules.Due, w *rules.UnitOfWork) ask {
-	t.busy = true
-	return ask{sql: sqlDue, params: []param{intParam(q.Now.UnixMicro()), intParam(int64(q.Limit))}, each: func(r row) error {
-		w.PutDue(t.job(r))
+func (t *tx) loadDue(q *rules.Due, u *rules.UnitOfWork) statement {
+	t.holdsRows = true
+	return statement{sql: sqlDue, params: []param{intParam(q.Now.UnixMicro()), intParam(int64(q.Limit))}, eachRow: func(r row) error {
+		u.PutDue(t.scanJob(r))
 		return nil
 	}}
 }
 
 // loadStale looks at every open run: there are never more of them than
 // workers, and an index on stale_after would be rewritten by each heartbeat.
-func (t *tx) loadStale(q *rules.Stale, w *rules.UnitOfWork) ask {
-	t.busy = true
+func (t *tx) loadStale(q *rules.Stale, u *rules.UnitOfWork) statement {
+	t.holdsRows = true
 	except := param{oidID, q.Except[:]} // a zero one is nobody's
-	return ask{sql: sqlStale, params: []param{
+	return statement{sql: sqlStale, params: []param{
 		intParam(q.Before.UnixMicro()), except, intParam(q.Ahead.UnixMicro()), intParam(int64(q.Limit)),
-	}, each: func(r row) error {
-		w.PutStale(t.job(r))
+	}, eachRow: func(r row) error {
+		u.PutStale(t.scanJob(r))
 		return nil
 	}}
 }
 
-func (t *tx) loadLeft(q *rules.Unsettled, w *rules.UnitOfWork) ask {
-	t.busy = true
-	return ask{sql: sqlLeft, params: []param{textAlways(q.Runner), {oidID, q.Incarnation[:]}, intParam(int64(q.Limit))}, each: func(r row) error {
-		w.PutUnsettled(t.job(r))
+func (t *tx) loadUnsettled(q *rules.Unsettled, u *rules.UnitOfWork) statement {
+	t.holdsRows = true
+	return statement{sql: sqlUnsettled, params: []param{textNotNull(q.Runner), {oidID, q.Incarnation[:]}, intParam(int64(q.Limit))}, eachRow: func(r row) error {
+		u.PutUnsettled(t.scanJob(r))
 		return nil
 	}}
 }

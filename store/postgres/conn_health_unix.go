@@ -10,13 +10,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// peeks says that silent can be asked.
-const peeks = true
+// canPeek says that silent can be asked.
+const canPeek = true
 
-// silent says that nothing has come over a connection that nobody has asked
+// isQuiet says that nothing has come over a connection that nobody has asked
 // anything of: neither its end nor the reason for it. It asks this machine, and not
 // the other.
-func silent(conn net.Conn) bool {
+func isQuiet(conn net.Conn) bool {
 	if secured, ok := conn.(*tls.Conn); ok {
 		conn = secured.NetConn()
 	}

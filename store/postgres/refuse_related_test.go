@@ -25,9 +25,9 @@ const (
 	saysNameKept      = "the name of a definition is kept"
 )
 
-// companyRows are one of each. The group has two members; another was stopped;
+// relatedRows are one of each. The group has two members; another was stopped;
 // one reservation has ended and one has not.
-var companyRows = []string{
+var relatedRows = []string{
 	`INSERT INTO rota_types (name, version, created_by, created_at, updated_at, spec) VALUES ('mail', gen_random_uuid(), 'ada', 7, 7, '{}')`,
 	`INSERT INTO rota_templates (name, type, version, created_by, created_at, updated_at, spec) VALUES ('digest', 'mail', gen_random_uuid(), 'ada', 7, 7, '{}')`,
 	`INSERT INTO rota_schedules (name, template, anchor, next_fire, version, created_by, created_at, updated_at, spec)
@@ -94,8 +94,8 @@ var (
 	}
 )
 
-// forbiddenCompany is what the database refuses of all this by itself.
-func forbiddenCompany() (all []attempt) {
+// forbiddenRelated is what the database refuses of all this by itself.
+func forbiddenRelated() (all []attempt) {
 	add := func(name, says, sql string) { all = append(all, attempt{name, sql, says}) }
 	each := func(table, where, says string, columns map[string]string) {
 		for _, c := range slices.Sorted(maps.Keys(columns)) {
@@ -250,8 +250,8 @@ func forbiddenReservations() (all []attempt) {
 	return all
 }
 
-// allowedCompany are the neighbours of what is forbidden.
-var allowedCompany = []attempt{
+// allowedRelated are the neighbours of what is forbidden.
+var allowedRelated = []attempt{
 	{name: "a type paused", sql: `UPDATE rota_types SET paused = true, version = gen_random_uuid(), updated_at = 8, spec = '{}'`},
 	{name: "a template archived", sql: `UPDATE rota_templates SET state = 'ARCHIVED', type = 'web', spec = '{}'`},
 	{name: "a fire", sql: `UPDATE rota_schedules SET next_fire = 10, last_fire = 9, moved_at = 9 WHERE name = 'nightly'`},

@@ -20,14 +20,14 @@ SELECT ` + clockHere + `,
   EXISTS (SELECT FROM rota_intents)`
 )
 
-// byIndex is asked before what every engine asks all day: a plan that was made while
+// withoutSeqScan is asked before what every engine asks all day: a plan that was made while
 // there were no jobs, and reads all of them, is kept when there are a million.
-var byIndex = ask{sql: `
+var withoutSeqScan = statement{sql: `
 SELECT set_config('enable_seqscan', 'off', true)`}
 
 // NextDue says when which upkeep is to be done next.
 func (s *Store) NextDue(ctx context.Context) (due rota.Due, err error) {
-	err = s.ask(ctx, "next due", byIndex, ask{sql: sqlNextDue, params: []param{s.clockParam(ctx)}, each: func(r row) error {
+	err = s.query(ctx, "next due", withoutSeqScan, statement{sql: sqlNextDue, params: []param{s.clockParam(ctx)}, eachRow: func(r row) error {
 		due = rota.Due{Now: r.time(0), Ready: r.time(1), Fire: r.time(2), Expire: r.time(3), Sweep: r.bool(5)}
 		if ends := r.time(4); due.Expire.IsZero() || !ends.IsZero() && ends.Before(due.Expire) {
 			due.Expire = ends

@@ -25,10 +25,10 @@ func scanSpec(r row, col int, into any, whose string) error {
 	return nil
 }
 
-func specParam(spec any) param { return textAlways(string(rota.EncodeSpec(spec))) }
+func specParam(spec any) param { return textNotNull(string(rota.EncodeSpec(spec))) }
 
-// put brings a row into a world.
-func put[T any](scan func(row) (*T, error), into func(*T)) func(row) error {
+// scanInto brings a row into a world.
+func scanInto[T any](scan func(row) (*T, error), into func(*T)) func(row) error {
 	return func(r row) error {
 		one, err := scan(r)
 		if err == nil {
@@ -38,37 +38,37 @@ func put[T any](scan func(row) (*T, error), into func(*T)) func(row) error {
 	}
 }
 
-// putSeen does, and notes in which version it was seen.
-func putSeen[T any](t *tx, c class, at func(row) seat, scan func(row) (*T, error), into func(*T)) func(row) error {
-	bring := put(scan, into)
+// scanTracked does, and notes in which version it was seen.
+func scanTracked[T any](t *tx, c class, at func(row) rowKey, scan func(row) (*T, error), into func(*T)) func(row) error {
+	bring := scanInto(scan, into)
 	return func(r row) error {
-		t.seen.named(c, at(r), r.xid(len(r)-1))
+		t.readSet.addRow(c, at(r), r.xid(len(r)-1))
 		return bring(r)
 	}
 }
 
-// ofName and ofNone are the seats of rows that go by their first column, and of
+// keyOfName and ofNone are the seats of rows that go by their first column, and of
 // those of which there is one or none.
-func ofName(r row) seat { return seat{name: r.text(0)} }
+func keyOfName(r row) rowKey { return rowKey{name: r.text(0)} }
 
-func ofNone(row) seat { return seat{} }
+func keyOfSingle(row) rowKey { return rowKey{} }
 
-// theOne is where the row stands of which there is one or none.
-var theOne = []seat{{}}
+// singleKey is where the row stands of which there is one or none.
+var singleKey = []rowKey{{}}
 
 // loadNamed asks for rows by name, all at once.
-func loadNamed[T any](t *tx, c class, sql string, names []string, scan func(row) (*T, error), into func(*T)) []ask {
+func loadNamed[T any](t *tx, c class, sql string, names []string, scan func(row) (*T, error), into func(*T)) []statement {
 	if len(names) == 0 {
 		return nil
 	}
 	for _, name := range names {
-		t.seen.asked(c, seat{name: name})
+		t.readSet.addLookup(c, rowKey{name: name})
 	}
-	return []ask{{sql: sql, params: []param{textsParam(names)}, each: putSeen(t, c, ofName, scan, into)}}
+	return []statement{{sql: sql, params: []param{textsParam(names)}, eachRow: scanTracked(t, c, keyOfName, scan, into)}}
 }
 
-// oneOf picks the statement for a row that is new, that goes, or that changes.
-func oneOf(enters, leaves bool, insert, update, remove string) string {
+// changeSQL picks the statement for a row that is new, that goes, or that changes.
+func changeSQL(enters, leaves bool, insert, update, remove string) string {
 	switch {
 	case leaves:
 		return remove
@@ -78,16 +78,16 @@ func oneOf(enters, leaves bool, insert, update, remove string) string {
 	return update
 }
 
-// askAll asks for rows, to be gathered in order.
-func askAll[T any](into *[]*T, scan func(row) (*T, error), sql string, params ...param) ask {
-	return ask{sql: sql, params: params, each: put(scan, func(one *T) { *into = append(*into, one) })}
+// selectAll asks for rows, to be gathered in order.
+func selectAll[T any](into *[]*T, scan func(row) (*T, error), sql string, params ...param) statement {
+	return statement{sql: sql, params: params, eachRow: scanInto(scan, func(one *T) { *into = append(*into, one) })}
 }
 
 // readAll reads rows as anybody may see them.
 func readAll[T any](
 	ctx context.Context, s *reader, act string, scan func(row) (*T, error), sql string, params ...param,
 ) (all []*T, err error) {
-	err = s.ask(ctx, act, askAll(&all, scan, sql, params...))
+	err = s.query(ctx, act, selectAll(&all, scan, sql, params...))
 	if err != nil {
 		return nil, err
 	}
@@ -97,19 +97,19 @@ func readAll[T any](
 // readOne reads the row of a name, or says that there is none.
 func readOne[T any](ctx context.Context, s *reader, what, name string, scan func(row) (*T, error), sql string) (*T, error) {
 	if !utf8.ValidString(name) || strings.Contains(name, "\x00") { // PostgreSQL would not even look for it
-		return nil, none(what, name)
+		return nil, notFound(what, name)
 	}
 	all, err := readAll(ctx, s, what, scan, sql, textsParam([]string{name}))
 	if err != nil {
 		return nil, err
 	}
 	if len(all) == 0 {
-		return nil, none(what, name)
+		return nil, notFound(what, name)
 	}
 	return all[0], nil
 }
 
-func none(what, name string) *rota.Error {
+func notFound(what, name string) *rota.Error {
 	return &rota.Error{
 		Code: rota.NotFound, Act: what, Reason: "there is no " + what + " " + name,
 		Hint: "list the " + what + "s to see what is there",
@@ -127,5 +127,5 @@ func readNames[T any](
 	if err != nil {
 		return nil, err
 	}
-	return readAll(ctx, s, act, scan, sql, textAlways(q.After), intParam(limit))
+	return readAll(ctx, s, act, scan, sql, textNotNull(q.After), intParam(limit))
 }

@@ -8,30 +8,30 @@ import (
 	"github.com/rotajobs/rota/internal/rules"
 )
 
-// turns have what several transactions did to the same rows told in the order in
+// commitOrder have what several transactions did to the same rows told in the order in
 // which they sent their COMMIT: one that changes a row again sends its own only
 // after the one before it was committed. Those that have no row in common do not
 // wait for each other: one may stand at a lock for long.
-type turns struct {
+type commitOrder struct {
 	mu     sync.Mutex
-	active []*turn
+	active []*orderedCommit
 }
 
-type turn struct {
-	of     *turns
-	rows   story
-	before []*turn // those whose rows it has changed again
-	done   chan struct{}
+type orderedCommit struct {
+	order        *commitOrder
+	rows         touchedRows
+	predecessors []*orderedCommit // those whose rows it has changed again
+	done         chan struct{}
 }
 
-// story is what a transaction has changed: jobs, or anything else.
-type story struct {
+// touchedRows is what a transaction has changed: jobs, or anything else.
+type touchedRows struct {
 	jobs   map[rota.ID]bool
 	others bool
 }
 
 // add notes what a step changes.
-func (s *story) add(c *rules.Changes) {
+func (s *touchedRows) add(c *rules.Changes) {
 	if s.jobs == nil {
 		s.jobs = make(map[rota.ID]bool, len(c.Jobs)+len(c.NewJobs)+len(c.RemovedJobs))
 	}
@@ -45,7 +45,7 @@ func (s *story) add(c *rules.Changes) {
 		len(c.Reservations)+len(c.Intents) > 0
 }
 
-func (s *story) meets(other *story) bool {
+func (s *touchedRows) overlaps(other *touchedRows) bool {
 	if s.others && other.others {
 		return true
 	}
@@ -61,14 +61,14 @@ func (s *story) meets(other *story) bool {
 	return false
 }
 
-// take takes the next turn, right before the COMMIT is sent.
-func (t *turns) take(rows story) *turn {
+// enter takes the next turn, right before the COMMIT is sent.
+func (t *commitOrder) enter(rows touchedRows) *orderedCommit {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	mine := &turn{of: t, rows: rows, done: make(chan struct{})}
+	mine := &orderedCommit{order: t, rows: rows, done: make(chan struct{})}
 	for _, other := range t.active {
-		if other.rows.meets(&mine.rows) {
-			mine.before = append(mine.before, other)
+		if other.rows.overlaps(&mine.rows) {
+			mine.predecessors = append(mine.predecessors, other)
 		}
 	}
 	t.active = append(t.active, mine)
@@ -76,18 +76,18 @@ func (t *turns) take(rows story) *turn {
 }
 
 // wait waits until it has come.
-func (t *turn) wait() {
-	for _, other := range t.before {
+func (t *orderedCommit) wait() {
+	for _, other := range t.predecessors {
 		<-other.done
 	}
-	t.before = nil
+	t.predecessors = nil
 }
 
-// over lets those have theirs that wait for it, when those before have had theirs.
-func (t *turn) over() {
+// leave lets those have theirs that wait for it, when those before have had theirs.
+func (t *orderedCommit) leave() {
 	t.wait()
-	t.of.mu.Lock()
-	t.of.active = slices.DeleteFunc(t.of.active, func(other *turn) bool { return other == t })
-	t.of.mu.Unlock()
+	t.order.mu.Lock()
+	t.order.active = slices.DeleteFunc(t.order.active, func(other *orderedCommit) bool { return other == t })
+	t.order.mu.Unlock()
 	close(t.done)
 }

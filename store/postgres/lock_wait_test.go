@@ -11,8 +11,8 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// hold takes a lock in a transaction of its own until it is released.
-func hold(t *testing.T, s *Store, key lockKey) (release func()) {
+// holdLock takes a lock in a transaction of its own until it is released.
+func holdLock(t *testing.T, s *Store, key lockKey) (release func()) {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), urlOf(s))
 	must(t, err)
@@ -21,23 +21,23 @@ func hold(t *testing.T, s *Store, key lockKey) (release func()) {
 	return func() { must(t, conn.Close(context.Background())) }
 }
 
-// somebodyWaits waits until a lock is waited for.
-func somebodyWaits(t *testing.T, s *Store) {
+// waitForLockWaiter waits until a lock is waited for.
+func waitForLockWaiter(t *testing.T, s *Store) {
 	t.Helper()
 	eventually(t, "somebody waits", func() bool {
 		return rows(t, s, `SELECT count(*) FROM pg_locks WHERE NOT granted`)[0][0] == "1"
 	})
 }
 
-// TestAStepThatHasWaitedTellsTheWebhooksPutMeanwhile.
-func TestAStepThatHasWaitedTellsTheWebhooksPutMeanwhile(t *testing.T) {
+// TestClaimAfterLockWaitUsesNewWebhooks.
+func TestClaimAfterLockWaitUsesNewWebhooks(t *testing.T) {
 	s := openTest(t, Config{Logger: quiet})
-	queued(t, s, 1)
+	fillQueue(t, s, 1)
 	claim := claimOf("w", 1)
-	release := hold(t, s, seatOf(classCommand, string(claim.ID[:])))
+	release := holdLock(t, s, lockFor(classCommand, string(claim.ID[:])))
 	over := make(chan int, 1)
 	go func() { over <- len(done[*rota.Claimed](t, s, claim).Jobs) }()
-	somebodyWaits(t, s)
+	waitForLockWaiter(t, s)
 	done[*rota.WebhooksPut](t, s, &rota.PutWebhooks{Meta: rota.NewMeta(""), Spec: []rota.Webhook{{
 		URL: "http://localhost:1/", Secret: "0123456789abcdef0123456789abcdef", Events: []rota.EventKind{rota.EventJobStarted},
 	}}})
@@ -50,20 +50,20 @@ func TestAStepThatHasWaitedTellsTheWebhooksPutMeanwhile(t *testing.T) {
 	}
 }
 
-// TestAStepThatHasWaitedTellsWhenItDecided: what it starts then did not start while
+// TestClaimAfterLockWaitUsesLaterTime: what it starts then did not start while
 // its type was paused.
-func TestAStepThatHasWaitedTellsWhenItDecided(t *testing.T) {
+func TestClaimAfterLockWaitUsesLaterTime(t *testing.T) {
 	s := openTest(t, Config{Logger: quiet})
-	queued(t, s, 1)
+	fillQueue(t, s, 1)
 	done[*rota.ThrottlePut](t, s, &rota.PutThrottle{Meta: rota.NewMeta(""), Spec: rota.ThrottleSpec{Types: []rota.TypeLimit{{Type: "work", Concurrency: 1}}}})
 	done[*rota.TypePut](t, s, &rota.SwitchType{Meta: rota.NewMeta(""), Name: "work", Paused: true})
-	release := hold(t, s, theSeat(classThrottle)) // it comes before that of the type
+	release := holdLock(t, s, singleLock(classThrottle)) // it comes before that of the type
 	over := make(chan []*rota.Job, 1)
 	go func() {
 		defer close(over)
 		over <- done[*rota.Claimed](t, s, claimOf("w", 1)).Jobs
 	}()
-	somebodyWaits(t, s)
+	waitForLockWaiter(t, s)
 	done[*rota.TypePut](t, s, &rota.SwitchType{Meta: rota.NewMeta(""), Name: "work"})
 	resumed, err := s.now(t.Context())
 	must(t, err)
@@ -77,11 +77,11 @@ func TestAStepThatHasWaitedTellsWhenItDecided(t *testing.T) {
 	}
 }
 
-// TestAFrozenClaimerHoldsUpNobodyBehindAReservation: who reserves a node does not
+// TestPausedClaimDoesNotBlockReserve: who reserves a node does not
 // wait for it, and so nobody waits for who reserves.
-func TestAFrozenClaimerHoldsUpNobodyBehindAReservation(t *testing.T) {
+func TestPausedClaimDoesNotBlockReserve(t *testing.T) {
 	s := openTest(t, Config{Logger: quiet})
-	queued(t, s, 100)
+	fillQueue(t, s, 100)
 	mine := done[*rota.Claimed](t, s, claimOf("w", 1)).Jobs[0]
 	slow := pauseClaims(t, openAt(t, urlOf(s), Config{Logger: quiet}), 1)
 	over := make(chan struct{})
@@ -97,16 +97,16 @@ func TestAFrozenClaimerHoldsUpNobodyBehindAReservation(t *testing.T) {
 	if took := time.Since(began); took > 5*time.Second {
 		t.Errorf("they took %v", took)
 	}
-	slow.goOn <- struct{}{}
+	slow.resume <- struct{}{}
 	<-over
 }
 
-// TestAClaimThatGivesUpWakesOthers: what it had locked and does not take after all,
+// TestAbandonedClaimWakesOtherProcesses: what it had locked and does not take after all,
 // others have passed over.
-func TestAClaimThatGivesUpWakesOthers(t *testing.T) {
+func TestAbandonedClaimWakesOtherProcesses(t *testing.T) {
 	mine := openTest(t, Config{Logger: quiet})
 	theirs := openAt(t, urlOf(mine), Config{Logger: quiet})
-	queued(t, mine, 10)
+	fillQueue(t, mine, 10)
 	done[*rota.Claimed](t, mine, claimOf("w", 2)) // what bounds it is known
 	done[*rota.Claimed](t, theirs, claimOf("other", 2))
 	done[*rota.Reserved](t, theirs, &rota.Reserve{Meta: rota.NewMeta(""), Node: "w", For: time.Minute})
@@ -124,38 +124,38 @@ func TestAClaimThatGivesUpWakesOthers(t *testing.T) {
 	case <-wake:
 	default:
 	}
-	slow.goOn <- struct{}{}
+	slow.resume <- struct{}{}
 	if n := <-first; n != 0 {
 		t.Errorf("a worker that is reserved took %d jobs", n)
 	}
 	select {
 	case <-wake:
-	case <-time.After(lookEvery / 2):
+	case <-time.After(fallbackPollEvery / 2):
 		t.Error("nobody was told that there is something to do")
 	}
 }
 
-// TestLocksKeepTheirNumbers: processes of the versions before go on beside this
+// TestLockNumbersAreStable: processes of the versions before go on beside this
 // one, and lock the same things by the same numbers.
-func TestLocksKeepTheirNumbers(t *testing.T) {
+func TestLockNumbersAreStable(t *testing.T) {
 	for i, c := range []class{
 		classCommand, classOrder, classKey, classGraph, classThrottle, classWebhooks, classType, classTemplate, classSchedule, classGroup,
-		classRedriven, classRequest, classActive, classLane, classOpen,
+		classRedriven, classRequest, classActive, classKeyQueue, classOpen,
 	} {
 		if c != class(i+1) {
 			t.Errorf("class %d has become %d", i+1, c)
 		}
 	}
-	if at := seatOf(classKey, "work\x00k"); at != 3<<16|17 {
+	if at := lockFor(classKey, "work\x00k"); at != 3<<16|17 {
 		t.Errorf("a key has the seat %d", at)
 	}
 }
 
-// TestAClaimThatIsRefusedDoesNotWakeItself, or it would be sent again at once, for
+// TestRefusedClaimDoesNotWakeItsProcess, or it would be sent again at once, for
 // as long as it is refused.
-func TestAClaimThatIsRefusedDoesNotWakeItself(t *testing.T) {
+func TestRefusedClaimDoesNotWakeItsProcess(t *testing.T) {
 	s := openTest(t, Config{Logger: quiet})
-	queued(t, s, 3)
+	fillQueue(t, s, 3)
 	rows(t, s, `ALTER TABLE rota_jobs ADD CONSTRAINT never CHECK (status <> 'RUNNING')`)
 	eventually(t, "it listens", s.Listens)
 	time.Sleep(20 * time.Millisecond) // it has woken whoever waited for that

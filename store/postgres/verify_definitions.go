@@ -35,17 +35,17 @@ ORDER BY name`
 SELECT schedule, depends_on
 FROM rota_edges
 ORDER BY schedule, depends_on`
-	sqlVerifyLooseEdges = `
+	sqlVerifyOrphanEdges = `
 SELECT e.schedule, e.depends_on
 FROM rota_edges e
 WHERE NOT EXISTS (SELECT FROM rota_schedules s WHERE s.name = e.schedule)
 ORDER BY e.schedule, e.depends_on`
 )
 
-// declarations streams what was declared, and what a Sweep is to see to. A spec
+// definitions streams what was declared, and what a Sweep is to see to. A spec
 // that cannot be scanned is judged as it stands, so its error is passed over.
-func (in *inspection) declarations() error {
-	for _, look := range []func() error{
+func (in *inspection) definitions() error {
+	for _, check := range []func() error{
 		in.intents,
 		in.throttle,
 		in.webhooks,
@@ -53,9 +53,9 @@ func (in *inspection) declarations() error {
 		in.types,
 		in.templates,
 		in.schedules,
-		in.looseEdges,
+		in.orphanEdges,
 	} {
-		if err := look(); err != nil {
+		if err := check(); err != nil {
 			return err
 		}
 	}
@@ -128,8 +128,8 @@ func (in *inspection) schedules() error {
 	})
 }
 
-func (in *inspection) looseEdges() error {
-	return in.each(sqlVerifyLooseEdges, func(r row) error {
+func (in *inspection) orphanEdges() error {
+	return in.each(sqlVerifyOrphanEdges, func(r row) error {
 		in.OrphanEdge(r.text(0), r.text(1))
 		return nil
 	})

@@ -7,18 +7,18 @@ import (
 
 const (
 	members = `
-SELECT ` + wholeColumns + rowVersion + `
+SELECT ` + fullColumns + rowVersion + `
 FROM rota_jobs j
 WHERE j.group_id = $1 AND j.sequel IS NULL`
-	inPlace = `
+	byGroupPosition = `
 ORDER BY j.group_position, j.id
 LIMIT $2`
-	sqlMembersLive   = members + inPlace
-	sqlMembersQueued = members + ` AND j.status = 'QUEUED'` + inPlace
-	sqlMembersDoomed = members + `
-  AND (j.status = 'QUEUED' OR (j.runner IS NOT NULL AND j.outcome IS NULL AND j.cancel_at IS NULL))` + inPlace
+	sqlMembersLive   = members + byGroupPosition
+	sqlMembersQueued = members + ` AND j.status = 'QUEUED'` + byGroupPosition
+	sqlMembersEnding = members + `
+  AND (j.status = 'QUEUED' OR (j.runner IS NOT NULL AND j.outcome IS NULL AND j.cancel_at IS NULL))` + byGroupPosition
 	sqlMembersFirst = `
-SELECT ` + wholeColumns + rowVersion + `
+SELECT ` + fullColumns + rowVersion + `
 FROM rota_jobs j
 WHERE j.group_id = $1 AND j.attempt = 1
 ORDER BY j.group_position
@@ -26,7 +26,7 @@ LIMIT $2`
 
 	// How the members of the groups g stand, those that stand alike on one row, as
 	// endColumns have them.
-	counted = `
+	memberCounts = `
 LEFT JOIN LATERAL (
   SELECT NULL::uuid, j.status, least(j.attempt, 2), j.sequel, min(j.finished_at), j.outcome, NULL, count(*)
   FROM rota_jobs j
@@ -37,28 +37,28 @@ LEFT JOIN LATERAL (
 
 var sqlMembers = [...]string{
 	rules.MembersLive: sqlMembersLive, rules.MembersQueued: sqlMembersQueued,
-	rules.MembersEnding: sqlMembersDoomed, rules.MembersFirst: sqlMembersFirst,
+	rules.MembersEnding: sqlMembersEnding, rules.MembersFirst: sqlMembersFirst,
 }
 
-func (t *tx) loadMembers(q rules.Members, w *rules.UnitOfWork) ask {
-	return ask{sql: sqlMembers[q.Kind], params: []param{idParam(q.Group), intParam(int64(q.Limit))}, each: func(r row) error {
-		w.PutMember(q, t.job(r))
+func (t *tx) loadMembers(q rules.Members, u *rules.UnitOfWork) statement {
+	return statement{sql: sqlMembers[q.Kind], params: []param{idParam(q.Group), intParam(int64(q.Limit))}, eachRow: func(r row) error {
+		u.PutMember(q, t.scanJob(r))
 		return nil
 	}}
 }
 
 // countMembers counts executions by their last attempts, those of one row alike.
 func countMembers(into *rota.GroupTally, r row) {
-	tail := scanEnd(r)
+	tail := scanAttemptState(r)
 	for range r.int(len(r) - 1) {
 		into.Count(tail)
 	}
 }
 
-// endColumns are what tells how an attempt stands, and scanEnd reads them.
-const endColumns = `j.id, j.status, j.attempt, j.sequel, j.finished_at, j.outcome, j.type`
+// attemptStateColumns are what tells how an attempt stands, and scanEnd reads them.
+const attemptStateColumns = `j.id, j.status, j.attempt, j.sequel, j.finished_at, j.outcome, j.type`
 
-func scanEnd(r row) *rota.Job {
+func scanAttemptState(r row) *rota.Job {
 	j := &rota.Job{
 		ID: r.id(0), Status: rota.Status(r.text(1)), Attempt: int(r.int(2)),
 		Sequel: rota.Sequel(r.text(3)), FinishedAt: r.time(4), Type: r.text(6),

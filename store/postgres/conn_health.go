@@ -13,25 +13,25 @@ import (
 // that it is enough that the server has not ended it, and that costs no round trip.
 const pingAfter = 30 * time.Second
 
-// pingBlind is the same where this machine cannot be asked, as the pool has it.
-const pingBlind = time.Second
+// pingAfterUnpeeked is the same where this machine cannot be asked, as the pool has it.
+const pingAfterUnpeeked = time.Second
 
 func shouldPing(_ context.Context, p pgxpool.ShouldPingParams) bool {
 	after := pingAfter
-	if !peeks {
-		after = pingBlind
+	if !canPeek {
+		after = pingAfterUnpeeked
 	}
-	return p.IdleDuration > after || !silent(p.Conn.PgConn().Conn())
+	return p.IdleDuration > after || !isQuiet(p.Conn.PgConn().Conn())
 }
 
-// unheard is that a connection turned out to lead nowhere when a transaction was to
+// lostAtBegin is that a connection turned out to lead nowhere when a transaction was to
 // begin: nothing was done over it, or it is found when it is sent again, and another
 // may do.
-type unheard struct{ error }
+type lostAtBegin struct{ error }
 
-func (u *unheard) Unwrap() error { return u.error }
+func (u *lostAtBegin) Unwrap() error { return u.error }
 
-func isUnheard(err error) bool {
-	var u *unheard
+func isLostAtBegin(err error) bool {
+	var u *lostAtBegin
 	return errors.As(err, &u)
 }

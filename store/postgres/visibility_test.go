@@ -11,24 +11,24 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// TestAJobIsThereAtOnceForOthers: whoever is asked after its enqueue was answered
+// TestEnqueuedJobIsVisibleToOtherProcess: whoever is asked after its enqueue was answered
 // knows of it, though another process wrote it, and gives it to a worker.
-func TestAJobIsThereAtOnceForOthers(t *testing.T) {
+func TestEnqueuedJobIsVisibleToOtherProcess(t *testing.T) {
 	one := openTest(t, Config{Logger: quiet})
 	stores := []*Store{one, openAt(t, urlOf(one), Config{Logger: quiet})}
 	for i := range 40 {
 		writes, reads := stores[i%2], stores[(i+1)%2]
-		id := queued(t, writes, 1)[0]
+		id := fillQueue(t, writes, 1)[0]
 		if _, err := reads.Job(t.Context(), id); err != nil {
 			t.Fatalf("job %d was made, and then: %v", i, err)
 		}
 		queue, err := reads.Queue(t.Context(), rota.ID{}, 2)
 		must(t, err)
 		if len(queue) != 1 || queue[0].ID != id {
-			t.Errorf("job %d was made, and the queue is %v", i, idsIn(queue))
+			t.Errorf("job %d was made, and the queue is %v", i, idsOf(queue))
 		}
 		if got := done[*rota.Claimed](t, reads, claimOf("w", 2)).Jobs; len(got) != 1 || got[0].ID != id {
-			t.Errorf("job %d was made, and %v claimed", i, idsIn(got))
+			t.Errorf("job %d was made, and %v claimed", i, idsOf(got))
 		}
 		job, err := writes.Job(t.Context(), id)
 		must(t, err)
@@ -38,22 +38,22 @@ func TestAJobIsThereAtOnceForOthers(t *testing.T) {
 	}
 }
 
-// TestALockedRunKeepsNoOtherFromBeingReaped: somebody has it in an open transaction,
+// TestReapSkipsLockedRun: somebody has it in an open transaction,
 // and it is the first that a reaper comes to. It is passed over, and reaped the next
 // time.
-func TestALockedRunKeepsNoOtherFromBeingReaped(t *testing.T) {
+func TestReapSkipsLockedRun(t *testing.T) {
 	s := openTest(t, Config{Logger: quiet})
-	queued(t, s, 3)
+	fillQueue(t, s, 3)
 	stale := claimOf("dead", 3)
 	stale.Lease = rota.LeaseMin
-	claimed := idsIn(done[*rota.Claimed](t, s, stale).Jobs)
+	claimed := idsOf(done[*rota.Claimed](t, s, stale).Jobs)
 	conn, err := pgx.Connect(t.Context(), urlOf(s))
 	must(t, err)
 	defer conn.Close(context.Background())
 	tx, err := conn.Begin(t.Context())
 	must(t, err)
 	slices.SortFunc(claimed, rota.ID.Compare)
-	_, err = tx.Exec(t.Context(), s.text.qualify(`SELECT 1 FROM rota_jobs WHERE id = $1 FOR UPDATE`), claimed[0].String())
+	_, err = tx.Exec(t.Context(), s.dialect.qualify(`SELECT 1 FROM rota_jobs WHERE id = $1 FOR UPDATE`), claimed[0].String())
 	must(t, err)
 	reap := func() (ids []rota.ID) {
 		results, err := s.Apply(t.Context(), rota.Batch{

@@ -15,9 +15,9 @@ import (
 // What one process or one step does must not hold up the others, nor must they
 // see it otherwise than it is.
 
-// beside applies a command that must not wait for the neighbour who holds locks:
+// doneQuickly applies a command that must not wait for the neighbour who holds locks:
 // PostgreSQL cuts that one off after ten seconds.
-func beside[R rota.Reply](t *testing.T, what string, s rota.Store, c rota.Command) R {
+func doneQuickly[R rota.Reply](t *testing.T, what string, s rota.Store, c rota.Command) R {
 	t.Helper()
 	began := time.Now()
 	reply := done[R](t, s, c)
@@ -27,10 +27,10 @@ func beside[R rota.Reply](t *testing.T, what string, s rota.Store, c rota.Comman
 	return reply
 }
 
-// TestADuplicateHoldsUpNoClaim beside a claimer that has stopped in the middle.
-func TestADuplicateHoldsUpNoClaim(t *testing.T) {
+// TestDuplicateDoesNotBlockClaims beside a claimer that has stopped in the middle.
+func TestDuplicateDoesNotBlockClaims(t *testing.T) {
 	s := openTest(t, Config{Logger: quiet})
-	queued(t, s, 100)
+	fillQueue(t, s, 100)
 	keyed := func() *rota.Enqueue {
 		return &rota.Enqueue{Meta: rota.NewMeta(""), Jobs: []rota.NewJob{{Type: "work", UniqueKey: "k"}}}
 	}
@@ -42,29 +42,29 @@ func TestADuplicateHoldsUpNoClaim(t *testing.T) {
 		done[*rota.Claimed](t, slow.Store, claimOf("slow", 10))
 	}()
 	<-slow.reached
-	if again := beside[*rota.Enqueued](t, "a duplicate", s, keyed()).Jobs[0]; !again.Duplicate {
+	if again := doneQuickly[*rota.Enqueued](t, "a duplicate", s, keyed()).Jobs[0]; !again.Duplicate {
 		t.Error("the second of a key is no duplicate")
 	}
 	for range 200 { // and none of them shares a lock with the one that stands
-		beside[*rota.Claimed](t, "a claim", s, claimOf("quick", 1))
+		doneQuickly[*rota.Claimed](t, "a claim", s, claimOf("quick", 1))
 	}
-	slow.goOn <- struct{}{}
+	slow.resume <- struct{}{}
 	<-over
 }
 
-// TestAStepAtALockHoldsUpNoAnswer: what another step of the same process has to
+// TestWaitingBatchDoesNotDelayOtherAnswers: what another step of the same process has to
 // tell is about other rows.
-func TestAStepAtALockHoldsUpNoAnswer(t *testing.T) {
+func TestWaitingBatchDoesNotDelayOtherAnswers(t *testing.T) {
 	s := openTest(t, Config{Logger: quiet})
 	stop := s.Watch(func([]rota.Event) {})
 	defer stop()
-	queued(t, s, 1)
+	fillQueue(t, s, 1)
 	done[*rota.TypePut](t, s, &rota.PutType{Meta: rota.NewMeta(""), Name: "other"})
 	job := done[*rota.Claimed](t, s, claimOf("w", 1)).Jobs[0]
 	conn, err := pgx.Connect(t.Context(), urlOf(s))
 	must(t, err)
 	defer conn.Close(context.Background())
-	_, err = conn.Exec(t.Context(), fmt.Sprintf("BEGIN; SELECT pg_advisory_xact_lock(%d, %d)", s.lockSpace, seatOf(classType, "other")))
+	_, err = conn.Exec(t.Context(), fmt.Sprintf("BEGIN; SELECT pg_advisory_xact_lock(%d, %d)", s.lockSpace, lockFor(classType, "other")))
 	must(t, err)
 	over := make(chan struct{})
 	go func() {
@@ -74,7 +74,7 @@ func TestAStepAtALockHoldsUpNoAnswer(t *testing.T) {
 	eventually(t, "the enqueue waits", func() bool {
 		return rows(t, s, `SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted`)[0][0] == "1"
 	})
-	beside[*rota.Extended](t, "a heartbeat", s, &rota.Extend{
+	doneQuickly[*rota.Extended](t, "a heartbeat", s, &rota.Extend{
 		Meta: rota.NewMeta(""), Lease: time.Minute, Items: []rota.ExtendItem{{LeaseRef: job.Lease()}},
 	})
 	_, err = conn.Exec(t.Context(), "ROLLBACK")
@@ -82,8 +82,8 @@ func TestAStepAtALockHoldsUpNoAnswer(t *testing.T) {
 	<-over
 }
 
-// TestASmallClaimSeesPastABigOne of two lanes.
-func TestASmallClaimSeesPastABigOne(t *testing.T) {
+// TestSmallClaimReadsPastLockedHeads of two lanes.
+func TestSmallClaimReadsPastLockedHeads(t *testing.T) {
 	s := openTest(t, Config{Logger: quiet})
 	jobs := make([]rota.NewJob, 400)
 	for i := range jobs {
@@ -95,17 +95,17 @@ func TestASmallClaimSeesPastABigOne(t *testing.T) {
 	release := holdHeads(t, s, 300)
 	defer release()
 	for i := range 3 {
-		if got := idsIn(done[*rota.Claimed](t, s, claimBoth("w", 1)).Jobs); !slices.Equal(got, []rota.ID{order[300+i].ID}) {
+		if got := idsOf(done[*rota.Claimed](t, s, claimTwoTypes("w", 1)).Jobs); !slices.Equal(got, []rota.ID{order[300+i].ID}) {
 			t.Errorf("claim %d took %v; want %v", i, got, order[300+i].ID)
 		}
 	}
 }
 
-// TestARunBeginsInAReservationThatAnotherKeeps: what is known of it here is old.
-func TestARunBeginsInAReservationThatAnotherKeeps(t *testing.T) {
+// TestDirectUsesReservationExtendedElsewhere: what is known of it here is old.
+func TestDirectUsesReservationExtendedElsewhere(t *testing.T) {
 	mine := openTest(t, Config{Logger: quiet})
 	theirs := openAt(t, urlOf(mine), Config{Logger: quiet})
-	queued(t, mine, 1)
+	fillQueue(t, mine, 1)
 	held := done[*rota.Reserved](t, mine, &rota.Reserve{Meta: rota.NewMeta(""), Node: "n", For: 10 * time.Second}).Reservation
 	done[*rota.Claimed](t, theirs, claimOf("other", 1)) // it hears of the reservation
 	done[*rota.Extended](t, mine, &rota.Extend{Meta: rota.NewMeta(""), Lease: time.Minute, ReservationID: held.ID})
@@ -114,10 +114,10 @@ func TestARunBeginsInAReservationThatAnotherKeeps(t *testing.T) {
 	})
 }
 
-// TestAnAnswerIsTheCallersOwn: what it makes of it changes nothing for others.
-func TestAnAnswerIsTheCallersOwn(t *testing.T) {
+// TestCallerMayChangeAnswer: what it makes of it changes nothing for others.
+func TestCallerMayChangeAnswer(t *testing.T) {
 	s := openTest(t, Config{Logger: quiet})
-	queued(t, s, 2)
+	fillQueue(t, s, 2)
 	done[*rota.Claimed](t, s, claimOf("w", 1))
 	done[*rota.TypePut](t, s, &rota.PutType{Meta: rota.NewMeta(""), Name: "work"}).Type.Paused = true
 	if got := len(done[*rota.Claimed](t, s, claimOf("w", 1)).Jobs); got != 1 {
@@ -125,10 +125,10 @@ func TestAnAnswerIsTheCallersOwn(t *testing.T) {
 	}
 }
 
-// TestAConnectionKeepsFewStatements, whatever jobs have beside their params.
-func TestAConnectionKeepsFewStatements(t *testing.T) {
+// TestConnectionKeepsFewPreparedStatements, whatever jobs have beside their params.
+func TestConnectionKeepsFewPreparedStatements(t *testing.T) {
 	s := openTest(t, Config{Logger: quiet, Conns: 1})
-	queued(t, s, 1)
+	fillQueue(t, s, 1)
 	for i := range 64 {
 		j := rota.NewJob{Type: "work"}
 		for bit, set := range []func(){
@@ -155,8 +155,8 @@ func TestAConnectionKeepsFewStatements(t *testing.T) {
 	}
 }
 
-// TestFewConnectionsAreNotAskedForMore than they can do at once.
-func TestFewConnectionsAreNotAskedForMore(t *testing.T) {
+// TestLimitsBatchesFollowConnections than they can do at once.
+func TestLimitsBatchesFollowConnections(t *testing.T) {
 	s := openTest(t, Config{Logger: quiet})
 	for conns, want := range map[int]int{1: 1, 3: 1, 8: 4} {
 		url := urlOf(s) + fmt.Sprintf("&pool_max_conns=%d", conns)

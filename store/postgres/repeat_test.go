@@ -10,32 +10,32 @@ import (
 	"github.com/rotajobs/rota/internal/rules"
 )
 
-// TestAClaimSentAgainTakesNoMore, whether all that is ready stands in one lane,
+// TestRepeatedClaimReturnsSameJobs, whether all that is ready stands in one lane,
 // which the claim knows of, or the lanes are merged.
-func TestAClaimSentAgainTakesNoMore(t *testing.T) {
+func TestRepeatedClaimReturnsSameJobs(t *testing.T) {
 	for _, one := range []struct {
 		name   string
 		merged bool
 	}{{"one lane", false}, {"merged", true}} {
 		t.Run(one.name, func(t *testing.T) {
 			s := openTest(t, Config{Logger: quiet})
-			order := queued(t, s, 30)
+			order := fillQueue(t, s, 30)
 			done[*rota.Claimed](t, s, claimOf("w", 2)) // which makes the lane and the bounds known
 			claim := claimOf("w", 3)
-			first := idsIn(done[*rota.Claimed](t, s, claim).Jobs)
+			first := idsOf(done[*rota.Claimed](t, s, claim).Jobs)
 			if one.merged {
-				s.stream.learn(nil, &rules.Heads{})
+				s.singleType.observe(nil, &rules.Heads{})
 			}
-			if (s.stream.lane() == "") != one.merged {
-				t.Fatalf("the lane is %q", s.stream.lane())
+			if (s.singleType.typ() == "") != one.merged {
+				t.Fatalf("the lane is %q", s.singleType.typ())
 			}
 			for _, at := range []*Store{s, openAt(t, urlOf(s), Config{Logger: quiet})} {
 				answer := done[*rota.Claimed](t, at, claim)
-				if again := idsIn(answer.Jobs); !answer.Again || !slices.Equal(again, first) {
+				if again := idsOf(answer.Jobs); !answer.Again || !slices.Equal(again, first) {
 					t.Errorf("sent again it answers with %v, and was sent before: %t; want %v", again, answer.Again, first)
 				}
 			}
-			next := idsIn(done[*rota.Claimed](t, s, claimOf("w", 5)).Jobs)
+			next := idsOf(done[*rota.Claimed](t, s, claimOf("w", 5)).Jobs)
 			if !slices.Equal(next, order[5:10]) {
 				t.Errorf("the next takes %v; want %v", next, order[5:10])
 			}
@@ -43,15 +43,15 @@ func TestAClaimSentAgainTakesNoMore(t *testing.T) {
 	}
 }
 
-// TestWhoPassedOverAClaimSentAgainIsWoken: for a moment it had locked what it does
+// TestRepeatedClaimWakesOtherProcesses: for a moment it had locked what it does
 // not take, and another process may have found nothing meanwhile.
-func TestWhoPassedOverAClaimSentAgainIsWoken(t *testing.T) {
+func TestRepeatedClaimWakesOtherProcesses(t *testing.T) {
 	s := openTest(t, Config{Logger: quiet})
 	theirs := openAt(t, urlOf(s), Config{Logger: quiet})
-	queued(t, s, 10)
+	fillQueue(t, s, 10)
 	claim := claimOf("w", 3)
 	done[*rota.Claimed](t, s, claim)
-	s.stream.learn(nil, &rules.Heads{})
+	s.singleType.observe(nil, &rules.Heads{})
 	wake, off := theirs.Wake()
 	defer off()
 	eventually(t, "the other process listens", theirs.Listens)
@@ -61,7 +61,7 @@ func TestWhoPassedOverAClaimSentAgainIsWoken(t *testing.T) {
 	default:
 	}
 	done[*rota.Claimed](t, s, claim)
-	ctx, stop := context.WithTimeout(t.Context(), lookEvery/2)
+	ctx, stop := context.WithTimeout(t.Context(), fallbackPollEvery/2)
 	defer stop()
 	select {
 	case <-wake:
@@ -70,12 +70,12 @@ func TestWhoPassedOverAClaimSentAgainIsWoken(t *testing.T) {
 	}
 }
 
-// TestAReservationComesBetweenAnEndAndAClaim: what the end has seen to be so is
+// TestReserveDuringFinishAndClaimIsRespected: what the end has seen to be so is
 // held until the claim of the same step is decided.
-func TestAReservationComesBetweenAnEndAndAClaim(t *testing.T) {
+func TestReserveDuringFinishAndClaimIsRespected(t *testing.T) {
 	mine := openTest(t, Config{Logger: quiet})
 	theirs := openAt(t, urlOf(mine), Config{Logger: quiet})
-	queued(t, mine, 20)
+	fillQueue(t, mine, 20)
 	for range 5 {
 		ended := done[*rota.Claimed](t, mine, claimOf("w", 1)).Jobs[0]
 		slow := pauseClaims(t, mine, 1) // after the end was decided
@@ -99,9 +99,9 @@ func TestAReservationComesBetweenAnEndAndAClaim(t *testing.T) {
 		case <-time.After(20 * time.Millisecond):
 		}
 		came := len(reserved) > 0
-		slow.goOn <- struct{}{}
+		slow.resume <- struct{}{}
 		results := <-answers
-		mine.decided = nil
+		mine.onDecided = nil
 		held := <-reserved
 		if taken := results[1].Reply.(*rota.Claimed).Jobs; came && len(taken) > 0 {
 			t.Errorf("a worker that was reserved took %d jobs", len(taken))
@@ -110,16 +110,16 @@ func TestAReservationComesBetweenAnEndAndAClaim(t *testing.T) {
 	}
 }
 
-// TestWhatIsLeftToTellIsToldAtTheClose: a process that enqueues and ends at once
+// TestCloseSendsPendingNotification: a process that enqueues and ends at once
 // leaves nobody waiting.
-func TestWhatIsLeftToTellIsToldAtTheClose(t *testing.T) {
+func TestCloseSendsPendingNotification(t *testing.T) {
 	s := openTest(t, Config{Logger: quiet})
-	queued(t, s, 1)
+	fillQueue(t, s, 1)
 	ear, err := s.listener.listen(t.Context())
 	must(t, err)
 	defer ear.Close(context.Background())
 	heard := func(theirs *Store) bool {
-		ctx, stop := context.WithTimeout(t.Context(), lookEvery/2)
+		ctx, stop := context.WithTimeout(t.Context(), fallbackPollEvery/2)
 		defer stop()
 		for {
 			told, err := ear.WaitForNotification(ctx)
@@ -151,14 +151,14 @@ func TestWhatIsLeftToTellIsToldAtTheClose(t *testing.T) {
 	}
 }
 
-// TestAJobThatIsTakenAtOnceIsWrittenOnce: where nothing else is there, an enqueue and
+// TestEnqueueWithClaimWritesJobOnce: where nothing else is there, an enqueue and
 // the claim behind it are one step.
-func TestAJobThatIsTakenAtOnceIsWrittenOnce(t *testing.T) {
+func TestEnqueueWithClaimWritesJobOnce(t *testing.T) {
 	s := openTest(t, Config{Logger: quiet})
-	queued(t, s, 1)
+	fillQueue(t, s, 1)
 	done[*rota.Claimed](t, s, claimOf("w", 1)) // what bounds it is known
 	steps := 0
-	s.decided = func([]rota.Command) { steps++ }
+	s.onDecided = func([]rota.Command) { steps++ }
 	take := func(n int) (taken int) {
 		results, err := s.Apply(t.Context(), rota.Batch{Commands: []rota.Command{
 			&rota.Enqueue{Meta: rota.NewMeta(""), Jobs: slices.Repeat([]rota.NewJob{{Type: "work"}}, n)}, claimOf("w", n),
@@ -176,10 +176,10 @@ func TestAJobThatIsTakenAtOnceIsWrittenOnce(t *testing.T) {
 	if after := written(); after == before {
 		t.Error("the job was written again when it started")
 	}
-	if n := take(copyLeast); n != copyLeast || steps != 2 {
+	if n := take(copyMin); n != copyMin || steps != 2 {
 		t.Errorf("%d jobs were taken in %d steps", n, steps-1)
 	}
-	queued(t, s, 1)
+	fillQueue(t, s, 1)
 	steps = 0
 	if n := take(1); n != 1 || steps != 3 { // the first supposes that there is none
 		t.Errorf("with another in the queue %d jobs were taken in %d steps", n, steps)

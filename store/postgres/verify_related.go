@@ -6,12 +6,12 @@ import (
 )
 
 const (
-	sqlVerifyTurns = `
+	sqlVerifyOverlapTurns = `
 SELECT id, schedule, scope_kind, scope_id, hold, plan_time
 FROM rota_jobs
 WHERE schedule IS NOT NULL AND sequel IS NULL
 ORDER BY schedule, coalesce(scope_kind, ''), coalesce(scope_id, ''), id`
-	sqlVerifyLanes = `
+	sqlVerifyKeyQueues = `
 SELECT id, concurrency_key, status, hold, priority, position, created_at, type
 FROM rota_jobs
 WHERE concurrency_key IS NOT NULL AND sequel IS NULL
@@ -46,7 +46,7 @@ SELECT g.id, g.name, g.mode, g.on_failure, g.size, g.ending, g.ending_reason, g.
 FROM rota_groups g
 LEFT JOIN rota_jobs j ON j.group_id = g.id
 ORDER BY g.id, j.group_position NULLS FIRST, j.attempt`
-	sqlVerifyLooseMembers = `
+	sqlVerifyOrphanMembers = `
 SELECT DISTINCT ON (j.group_id) j.group_id, j.id
 FROM rota_jobs j
 WHERE j.group_id IS NOT NULL AND NOT EXISTS (SELECT FROM rota_groups g WHERE g.id = j.group_id)
@@ -58,26 +58,26 @@ LEFT JOIN rota_jobs j ON j.id = r.job_id
 ORDER BY r.id`
 )
 
-// company streams what has to do with each other, side by side.
-func (in *inspection) company() error {
-	for _, look := range []func() error{
-		in.turns,
-		in.lanes,
+// relations streams what has to do with each other, side by side.
+func (in *inspection) relations() error {
+	for _, check := range []func() error{
+		in.overlapTurns,
+		in.queues,
 		in.redrives,
 		in.groups,
-		in.looseMembers,
+		in.orphanMembers,
 		in.reservations,
 	} {
-		if err := look(); err != nil {
+		if err := check(); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (in *inspection) turns() error {
+func (in *inspection) overlapTurns() error {
 	turns := in.Turns()
-	err := in.each(sqlVerifyTurns, func(r row) error {
+	err := in.each(sqlVerifyOverlapTurns, func(r row) error {
 		turns.Next(&rota.Job{
 			ID: r.id(0), Schedule: r.text(1), ScopeKind: r.text(2), ScopeID: r.text(3),
 			Hold: rota.Hold(r.int(4)), PlanTime: r.time(5),
@@ -90,17 +90,17 @@ func (in *inspection) turns() error {
 	return err
 }
 
-func (in *inspection) lanes() error {
-	lanes := in.KeyQueues()
-	err := in.each(sqlVerifyLanes, func(r row) error {
-		lanes.Next(&rota.Job{
+func (in *inspection) queues() error {
+	queues := in.KeyQueues()
+	err := in.each(sqlVerifyKeyQueues, func(r row) error {
+		queues.Next(&rota.Job{
 			ID: r.id(0), ConcurrencyKey: r.text(1), Status: rota.Status(r.text(2)),
 			Hold: rota.Hold(r.int(3)), Priority: int(r.int(4)), Position: r.int(5), CreatedAt: r.time(6), Type: r.text(7),
 		})
 		return nil
 	})
 	if err == nil {
-		lanes.End()
+		queues.End()
 	}
 	return err
 }
@@ -125,26 +125,26 @@ func (in *inspection) redrives() error {
 func (in *inspection) groups() error {
 	const colMember = 11
 	var group rota.ID
-	var roll *rules.GroupWalk // nil: the group cannot be read
+	var walk *rules.GroupWalk // nil: the group cannot be read
 	end := func() {
-		if roll != nil {
-			roll.End()
+		if walk != nil {
+			walk.End()
 		}
 	}
 	begun := false
 	err := in.each(sqlVerifyGroups, func(r row) error {
 		if id := r.id(0); !begun || id != group {
 			end()
-			begun, group, roll = true, id, nil
+			begun, group, walk = true, id, nil
 			g, err := scanGroup(r[:colMember])
 			if err != nil {
 				in.UnreadableBucket("group "+g.ID.String(), err)
 				return nil
 			}
-			roll = in.Group(g)
+			walk = in.Group(g)
 		}
-		if roll != nil && !r.null(colMember) {
-			roll.Next(scanMember(r[colMember:]))
+		if walk != nil && !r.null(colMember) {
+			walk.Next(scanMember(r[colMember:]))
 		}
 		return nil
 	})
@@ -165,8 +165,8 @@ func scanMember(r row) *rota.Job {
 	return j
 }
 
-func (in *inspection) looseMembers() error {
-	return in.each(sqlVerifyLooseMembers, func(r row) error {
+func (in *inspection) orphanMembers() error {
+	return in.each(sqlVerifyOrphanMembers, func(r row) error {
 		in.OrphanMember(r.id(0), r.id(1))
 		return nil
 	})

@@ -9,16 +9,16 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// TestWhatAnotherProcessChangesIsSeen: a process that goes by what it knows of
+// TestRowCacheDetectsChangesOfOtherProcess: a process that goes by what it knows of
 // types, limits and reservations does nothing on what is no longer so.
-func TestWhatAnotherProcessChangesIsSeen(t *testing.T) {
+func TestRowCacheDetectsChangesOfOtherProcess(t *testing.T) {
 	mine := openTest(t, Config{Logger: quiet})
 	theirs := openAt(t, urlOf(mine), Config{Logger: quiet})
-	queued(t, mine, 100)
+	fillQueue(t, mine, 100)
 	know := func() {
 		t.Helper()
 		done[*rota.Claimed](t, mine, claimOf("w", 1))
-		if _, known := mine.lore.get(classType, seat{name: "work"}); !known {
+		if _, known := mine.rowCache.get(classType, rowKey{name: "work"}); !known {
 			t.Fatal("the type is not known")
 		}
 	}
@@ -48,13 +48,13 @@ func TestWhatAnotherProcessChangesIsSeen(t *testing.T) {
 	claims("it is free", 5, 5)
 }
 
-// TestAnEnqueueThatIsSentTwiceAtOnceIsDoneOnce: neither has looked whether its
+// TestConcurrentRepeatedEnqueueAppliesOnce: neither has looked whether its
 // jobs are there.
-func TestAnEnqueueThatIsSentTwiceAtOnceIsDoneOnce(t *testing.T) {
+func TestConcurrentRepeatedEnqueueAppliesOnce(t *testing.T) {
 	s := openTest(t, Config{Logger: quiet})
 	stores := []*Store{s, openAt(t, urlOf(s), Config{Logger: quiet})}
-	queued(t, s, 1)
-	for _, n := range []int{1, 10, copyLeast + 10} {
+	fillQueue(t, s, 1)
+	for _, n := range []int{1, 10, copyMin + 10} {
 		for range 5 {
 			jobs := make([]rota.NewJob, n)
 			for i := range jobs {

@@ -15,9 +15,9 @@ import (
 	"github.com/rotajobs/rota/store/postgres/pgtest"
 )
 
-// TestConnectionsThatWereEndedAreNotUsed: whoever comes next does not hear of it,
+// TestConnectionEndedByServerIsNotReused: whoever comes next does not hear of it,
 // however shortly before they were in use.
-func TestConnectionsThatWereEndedAreNotUsed(t *testing.T) {
+func TestConnectionEndedByServerIsNotReused(t *testing.T) {
 	s := openTest(t, Config{Logger: quiet})
 	for range 5 {
 		for range 3 {
@@ -30,9 +30,9 @@ func TestConnectionsThatWereEndedAreNotUsed(t *testing.T) {
 	}
 }
 
-// TestWhoIsAskedWhetherItIsThere: who was idle for long, and of whom this machine
+// TestShouldPingIdleOrClosedConnection: who was idle for long, and of whom this machine
 // has heard that it is not.
-func TestWhoIsAskedWhetherItIsThere(t *testing.T) {
+func TestShouldPingIdleOrClosedConnection(t *testing.T) {
 	s := openTest(t, Config{Logger: quiet})
 	conn, err := pgx.Connect(t.Context(), urlOf(s))
 	must(t, err)
@@ -52,16 +52,16 @@ func TestWhoIsAskedWhetherItIsThere(t *testing.T) {
 	eventually(t, "it is asked, since it has ended", func() bool { return asked(0) })
 }
 
-// TestABeginningThatIsLostIsTriedAgain: over a connection that broke without a word
+// TestApplyRetriesWhenConnectionIsLostAtBegin: over a connection that broke without a word
 // nothing has happened, so another is taken.
-func TestABeginningThatIsLostIsTriedAgain(t *testing.T) {
+func TestApplyRetriesWhenConnectionIsLostAtBegin(t *testing.T) {
 	s := openTest(t, Config{Logger: quiet})
 	for n := range 3 {
 		conn, err := s.pool.Acquire(t.Context())
 		must(t, err)
 		// What is written to it from now on is lost, and this machine sees nothing of it before.
 		must(t, conn.Conn().PgConn().Conn().(*net.TCPConn).CloseWrite())
-		if !silent(conn.Conn().PgConn().Conn()) {
+		if !isQuiet(conn.Conn().PgConn().Conn()) {
 			t.Log("the server was quick to see it")
 		}
 		conn.Release()
@@ -72,9 +72,9 @@ func TestABeginningThatIsLostIsTriedAgain(t *testing.T) {
 	}
 }
 
-// TestALockIsWaitedForWhateverTheServerAllowsAStatement: the bounds are ours, from
+// TestLockWaitIgnoresServerStatementTimeout: the bounds are ours, from
 // the first statement on that may take its time.
-func TestALockIsWaitedForWhateverTheServerAllowsAStatement(t *testing.T) {
+func TestLockWaitIgnoresServerStatementTimeout(t *testing.T) {
 	url := pgtest.Shared(t).URL(newDatabase(t))
 	first := openAt(t, url, Config{Logger: quiet})
 	rows(t, first, `DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET statement_timeout = 1000', current_database()); END $$`)
@@ -82,7 +82,7 @@ func TestALockIsWaitedForWhateverTheServerAllowsAStatement(t *testing.T) {
 	held, err := pgx.Connect(t.Context(), url)
 	must(t, err)
 	defer held.Close(context.Background())
-	_, err = held.Exec(t.Context(), `SELECT pg_advisory_lock($1::int, $2::int)`, s.lockSpace, int(theSeat(classOrder)))
+	_, err = held.Exec(t.Context(), `SELECT pg_advisory_lock($1::int, $2::int)`, s.lockSpace, int(singleLock(classOrder)))
 	must(t, err)
 	claimed := make(chan error, 1)
 	go func() {

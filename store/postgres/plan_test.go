@@ -6,19 +6,19 @@ import (
 	"testing"
 )
 
-// walks is a plan that reads jobs to see whether they are asked for.
-var walks = regexp.MustCompile(`Filter:.*(type [<>=]+ (\$|lane)|priority [<>=])`)
+// filtersRows is a plan that reads jobs to see whether they are asked for.
+var filtersRows = regexp.MustCompile(`Filter:.*(type [<>=]+ (\$|lane)|priority [<>=])`)
 
-// TestALaneIsReadWithoutWalkingTheQueue, whatever PostgreSQL knows of the table: what
+// TestPlansUseIndexesOfTypeQueues, whatever PostgreSQL knows of the table: what
 // is asked for by type, or by its time, is found by it, and nothing else is read.
 // Plans outlive what they were made from: a queue that was empty when it was looked at
 // may be full a second later.
-func TestALaneIsReadWithoutWalkingTheQueue(t *testing.T) {
+func TestPlansUseIndexesOfTypeQueues(t *testing.T) {
 	s := openTest(t, Config{Logger: quiet})
 	look := func(when string, tiny bool) {
 		for _, one := range []struct{ name, sql, types, values, index string }{
-			{"else", sqlElse, "uuid, text[]", "NULL, '{other}'", "jobs_claim"},
-			{"stream", sqlStream, "text, text[], bigint, uuid", "'other', '{work}', 10, NULL", "jobs_claim"},
+			{"else", sqlAnythingElse, "uuid, text[]", "NULL, '{other}'", "jobs_claim"},
+			{"stream", sqlSingleType, "text, text[], bigint, uuid", "'other', '{work}', 10, NULL", "jobs_claim"},
 			{"heads", sqlHeadsLocked, "text[], int[], bigint, bigint, bigint", "'{other}', '{10}', 10, 10, 10", "jobs_claim"},
 			{"read queue", sqlQueue, "bigint", "10", "jobs_claim"},
 			{"read queue behind a job", sqlQueueAfter, "bigint, bigint, bigint, bigint, uuid", "10, 0, 0, 0, NULL", "jobs_claim"},
@@ -27,11 +27,11 @@ func TestALaneIsReadWithoutWalkingTheQueue(t *testing.T) {
 			{"next due", sqlNextDue, "bigint", "0", "jobs_due"},
 			{"next to expire", sqlNextDue, "bigint", "0", "jobs_wait"},
 			{"tails", sqlTails, "int[], bigint", "'{0}', 10", "jobs_order"},
-			{"unlike", sqlUnlike, "uuid, text[], text, bigint, bigint, int[]", "NULL, '{other}', '', 0, 0, '{0}'", "jobs_order"},
+			{"unlike", sqlCheckAssumption, "uuid, text[], text, bigint, bigint, int[]", "NULL, '{other}', '', 0, 0, '{0}'", "jobs_order"},
 			{"ahead", sqlOrderAhead, "int, uuid, bigint, bigint", "0, NULL, 10, 0", "jobs_order"},
 			{"back", sqlOrderBack, "int, uuid, bigint, bigint", "0, NULL, 10, 0", "jobs_order"},
 			{"stale", sqlStale, "bigint, uuid, bigint, bigint", "0, NULL, 0, 10", "jobs_open"},
-			{"left", sqlLeft, "text, uuid, bigint", "'w', NULL, 10", "jobs_open"},
+			{"left", sqlUnsettled, "text, uuid, bigint", "'w', NULL, 10", "jobs_open"},
 		} {
 			plan, how := "", "SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off;"
 			if strings.HasPrefix(one.name, "read ") { // not a part of a step
@@ -45,7 +45,7 @@ SET jit = off; SET plan_cache_mode = force_generic_plan;
 PREPARE e (`+one.types+`) AS `+one.sql+`;
 EXPLAIN EXECUTE e (`+one.values+`)`) {
 				plan += line[0] + "\n"
-				if walks.MatchString(line[0]) {
+				if filtersRows.MatchString(line[0]) {
 					plan += "^ this is not looked for, but looked at\n"
 				}
 			}

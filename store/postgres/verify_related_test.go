@@ -2,8 +2,8 @@ package postgres
 
 import "github.com/rotajobs/rota"
 
-// companyCorruptions are what a hand with all rights can do to a troupe.
-var companyCorruptions = []corruption{
+// relatedCorruptions are what a hand with all rights can do to a troupe.
+var relatedCorruptions = []corruption{
 	{rota.CheckUnknownWord, "a template's state", []string{`UPDATE rota_templates SET state = 'DIZZY' WHERE name = 'report'`}, nil},
 	{rota.CheckUnknownWord, "a schedule's state", []string{`UPDATE rota_schedules SET state = 'DIZZY' WHERE name = 'off'`}, nil},
 	{rota.CheckUnknownWord, "a group's mode", []string{`UPDATE rota_groups SET mode = 'round' WHERE id = :row`}, nil},

@@ -1,0 +1,308 @@
+package postgres
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/rules"
+)
+
+// readSet is what a world has looked at, in the version that it has seen: xmin, the
+// number of the transaction that wrote the row.
+type readSet struct {
+	jobs         map[rota.ID]uint32
+	rows         map[class]map[rowKey]uint32 // 0: it was not there
+	cached       map[class]map[rowKey]bool   // those of them that were not looked at, but recalled
+	inconsistent bool                        // a row was read twice, and was another the second time
+}
+
+// rowKey is what has a name of one part or two.
+type rowKey struct{ name, second string }
+
+// addJob notes a job that was read.
+func (s *readSet) addJob(id rota.ID, version uint32) {
+	if s.jobs == nil {
+		s.jobs = map[rota.ID]uint32{}
+	}
+	if was, known := s.jobs[id]; known && was != version {
+		s.inconsistent = true
+	}
+	s.jobs[id] = version
+}
+
+// addLookup notes that something is about to be looked for, and may not be there.
+func (s *readSet) addLookup(c class, at rowKey) {
+	if all := s.versionsOf(c); all[at] == 0 {
+		all[at] = 0
+	}
+}
+
+// addRow notes something that was found.
+func (s *readSet) addRow(c class, at rowKey, version uint32) {
+	all := s.versionsOf(c)
+	if was := all[at]; (was != 0 || s.cached[c][at]) && was != version {
+		s.inconsistent = true
+	}
+	all[at] = version
+}
+
+// addCached notes something that is known from before.
+func (s *readSet) addCached(c class, at rowKey, version uint32) {
+	s.addLookup(c, at)
+	s.addRow(c, at, version)
+	if s.cached == nil {
+		s.cached = map[class]map[rowKey]bool{}
+	}
+	if s.cached[c] == nil {
+		s.cached[c] = map[rowKey]bool{}
+	}
+	s.cached[c][at] = true
+}
+
+func (s *readSet) versionsOf(c class) map[rowKey]uint32 {
+	if s.rows == nil {
+		s.rows = map[class]map[rowKey]uint32{}
+	}
+	if s.rows[c] == nil {
+		s.rows[c] = map[rowKey]uint32{}
+	}
+	return s.rows[c]
+}
+
+// readUnderLock says of a class and a name whether it was read under a lock.
+func (s *readSet) readUnderLock(held locks) func(class, rowKey) bool {
+	copied := make(locks, len(held))
+	for key, m := range held {
+		copied[key] = m
+	}
+	known := s.cached
+	return func(c class, at rowKey) bool {
+		if known[c][at] {
+			return false
+		}
+		return copied[at.lock(c)] != 0
+	}
+}
+
+// lock is the lock of a name.
+func (at rowKey) lock(c class) lockKey {
+	switch c {
+	case classThrottle, classWebhooks, classActive:
+		return singleLock(c)
+	case classKey, classRequest:
+		return lockFor(c, at.name+"\x00"+at.second)
+	}
+	return lockFor(c, at.name)
+}
+
+// How to see whether rows are still what they were: as many of them are there as
+// were, each in the version that was seen.
+const (
+	sqlUnchangedNamed = `
+SELECT rota_expect(count(t.name) FILTER (WHERE t.xmin = v.version), $3, count(t.name))
+FROM unnest($1, $2) AS v (name, version)
+LEFT JOIN `
+	byName = ` t ON t.name = v.name`
+
+	sqlUnchangedTypes     = sqlUnchangedNamed + `rota_types` + byName
+	sqlUnchangedTemplates = sqlUnchangedNamed + `rota_templates` + byName
+	sqlUnchangedSchedules = sqlUnchangedNamed + `rota_schedules` + byName
+	sqlUnchangedGroups    = `
+SELECT rota_expect(count(t.id) FILTER (WHERE t.xmin = v.version), $3, count(t.id))
+FROM unnest($1, $2) AS v (id, version)
+LEFT JOIN rota_groups t ON t.id = v.id`
+	sqlUnchangedKeys = `
+SELECT rota_expect(count(t.key) FILTER (WHERE t.xmin = v.version), $4, count(t.key))
+FROM unnest($1, $3, $2) AS v (type, version, key)
+LEFT JOIN rota_keys t ON t.type = v.type AND t.key = v.key`
+	sqlUnchangedRequests = `
+SELECT rota_expect(count(t.key) FILTER (WHERE t.xmin = v.version), $4, count(t.key))
+FROM unnest($1, $3, $2) AS v (actor, version, key)
+LEFT JOIN rota_requests t ON t.actor = v.actor AND t.key = v.key`
+	sqlUnchangedThrottle = `
+SELECT rota_expect(count(*) FILTER (WHERE t.xmin = $1), $2, count(*))
+FROM rota_throttle t`
+	sqlUnchangedWebhooks = `
+SELECT rota_expect(count(*) FILTER (WHERE t.xmin = $1), $2, count(*))
+FROM rota_webhooks t`
+	sqlUnchangedActive = `
+SELECT rota_expect(count(*) FILTER (WHERE t.xmin = $1), $2, count(*))
+FROM rota_reservations t
+WHERE t.status = 'ACTIVE'`
+	// All that bounds a claim, at once. Of each no more can match than should, so
+	// that the sums agree only where each does.
+	sqlUnchangedClaimLimits = `
+SELECT rota_expect(t.matched + l.matched + a.matched, $3::bigint + $5 + $7, t.present + l.present + a.present)
+FROM (
+  SELECT count(t.name) FILTER (WHERE t.xmin = v.version) AS matched, count(t.name) AS present
+  FROM unnest($1, $2) AS v (name, version)
+  LEFT JOIN rota_types t ON t.name = v.name) t
+CROSS JOIN (
+  SELECT count(*) FILTER (WHERE t.xmin = $4) AS matched, count(*) AS present
+  FROM rota_throttle t) l
+CROSS JOIN (
+  SELECT count(*) FILTER (WHERE t.xmin = $6) AS matched, count(*) AS present
+  FROM rota_reservations t
+  WHERE t.status = 'ACTIVE') a`
+	sqlUnchangedJobs = `
+SELECT rota_expect(count(*), $3, $3)
+FROM unnest($1, $2) AS v (id, version)
+JOIN rota_jobs j ON j.id = v.id AND j.xmin = v.version`
+)
+
+// validate sees that what was read without a lock is still so. Jobs that change
+// are seen to where they are changed.
+func (t *tx) validate(u *rules.UnitOfWork, underLock func(class, rowKey) bool, sets bool) (statements []statement) {
+	loose := t.readSet.readWithoutLock(underLock)
+	t.verified.skipVerified(loose, t.held)
+	if types, limits, active := loose[classType], loose[classThrottle], loose[classActive]; len(limits) > 0 && len(active) > 0 {
+		statements = append(statements, unchangedClaimLimits(types, limits, active))
+		delete(loose, classType)
+		delete(loose, classThrottle)
+		delete(loose, classActive)
+	}
+	for _, one := range []struct {
+		class class
+		sql   string
+		ask   func(sql string, of map[rowKey]uint32) statement
+	}{
+		{classKey, sqlUnchangedKeys, unchangedPairs},
+		{classThrottle, sqlUnchangedThrottle, unchangedSingle},
+		{classWebhooks, sqlUnchangedWebhooks, unchangedSingle},
+		{classType, sqlUnchangedTypes, unchangedNamed},
+		{classTemplate, sqlUnchangedTemplates, unchangedNamed},
+		{classSchedule, sqlUnchangedSchedules, unchangedNamed},
+		{classGroup, sqlUnchangedGroups, unchangedGroups},
+		{classRequest, sqlUnchangedRequests, unchangedPairs},
+		{classActive, sqlUnchangedActive, unchangedSingle},
+	} {
+		if len(loose[one.class]) > 0 {
+			statements = append(statements, one.ask(one.sql, loose[one.class]))
+		}
+	}
+	return append(statements, t.unchangedJobs(u, sets)...)
+}
+
+// readWithoutLock is what was read without a lock.
+func (s *readSet) readWithoutLock(underLock func(class, rowKey) bool) map[class]map[rowKey]uint32 {
+	all := map[class]map[rowKey]uint32{}
+	for c, names := range s.rows {
+		for at, version := range names {
+			if underLock(c, at) {
+				continue
+			}
+			if all[c] == nil {
+				all[c] = map[rowKey]uint32{}
+			}
+			all[c][at] = version
+		}
+	}
+	return all
+}
+
+// verifiedRows is what was seen to be as it is known, under a lock that is held until the
+// end of the transaction: it need not be seen twice.
+type verifiedRows map[class]map[rowKey]uint32
+
+// skipVerified takes out of what is to be seen what was, and remembers the rest.
+func (s *verifiedRows) skipVerified(loose map[class]map[rowKey]uint32, held locks) {
+	for c, names := range loose {
+		for at, version := range names {
+			if was, is := (*s)[c][at]; is && was == version {
+				delete(names, at)
+				continue
+			}
+			if held[at.lock(c)] == 0 {
+				continue
+			}
+			if *s == nil {
+				*s = verifiedRows{}
+			}
+			if (*s)[c] == nil {
+				(*s)[c] = map[rowKey]uint32{}
+			}
+			(*s)[c][at] = version
+		}
+	}
+}
+
+// unchangedJobs looks after jobs that only were looked at. Where sets were looked at
+// too, a job that runs is passed over: what matters of it is under a lock, and it
+// is written at each heartbeat.
+func (t *tx) unchangedJobs(u *rules.UnitOfWork, sets bool) []statement {
+	ids, versions, n := newColumn(oidIDs, 0), newColumn(oidXids, 0), 0
+	u.EachJob(func(j *rota.Job, changes bool) {
+		version, known := t.readSet.jobs[j.ID]
+		if changes || !known || t.lockedJobs[j.ID] || sets && j.Run != nil && j.Run.Open() {
+			return
+		}
+		ids.bytes(j.ID[:])
+		versions.xid(version)
+		n++
+	})
+	if n == 0 {
+		return nil
+	}
+	return []statement{{sql: sqlUnchangedJobs, params: []param{ids.param(), versions.param(), intParam(int64(n))}}}
+}
+
+func unchangedNamed(sql string, of map[rowKey]uint32) statement {
+	names, versions, n := newColumn(oidTexts, len(of)), newColumn(oidXids, len(of)), 0
+	for _, at := range sortedKeys(of) {
+		names.textNotNull(at.name)
+		versions.xid(of[at])
+		n += present(of[at])
+	}
+	return statement{sql: sql, params: []param{names.param(), versions.param(), intParam(int64(n))}}
+}
+
+func unchangedClaimLimits(types, limits, active map[rowKey]uint32) statement {
+	a := unchangedNamed(sqlUnchangedClaimLimits, types)
+	for _, one := range []map[rowKey]uint32{limits, active} {
+		a.params = append(a.params, unchangedSingle("", one).params...)
+	}
+	return a
+}
+
+func unchangedGroups(sql string, of map[rowKey]uint32) statement {
+	ids, versions, n := newColumn(oidIDs, len(of)), newColumn(oidXids, len(of)), 0
+	for _, at := range sortedKeys(of) {
+		ids.bytes([]byte(at.name))
+		versions.xid(of[at])
+		n += present(of[at])
+	}
+	return statement{sql: sql, params: []param{ids.param(), versions.param(), intParam(int64(n))}}
+}
+
+func unchangedPairs(sql string, of map[rowKey]uint32) statement {
+	first, second, versions, n := newColumn(oidTexts, len(of)), newColumn(oidTexts, len(of)), newColumn(oidXids, len(of)), 0
+	for _, at := range sortedKeys(of) {
+		first.textNotNull(at.name)
+		second.textNotNull(at.second)
+		versions.xid(of[at])
+		n += present(of[at])
+	}
+	return statement{sql: sql, params: []param{first.param(), second.param(), versions.param(), intParam(int64(n))}}
+}
+
+// unchangedSingle is for what there is one of, or none.
+func unchangedSingle(sql string, of map[rowKey]uint32) statement {
+	version := of[rowKey{}]
+	return statement{sql: sql, params: []param{xidParam(version), intParam(int64(present(version)))}}
+}
+
+func present(version uint32) int {
+	if version == 0 {
+		return 0
+	}
+	return 1
+}
+
+// sortedKeys are the names of a class that were looked at, in order.
+func sortedKeys(of map[rowKey]uint32) []rowKey {
+	return slices.SortedFunc(maps.Keys(of), func(a, b rowKey) int {
+		return cmp.Or(cmp.Compare(a.name, b.name), cmp.Compare(a.second, b.second))
+	})
+}

@@ -1,0 +1,35 @@
+package postgres
+
+import (
+	"strconv"
+	"sync"
+)
+
+// sqlCache are the statements that are put together as they are needed: one for
+// each set of fields that changes, or that new jobs have. There are a few dozen.
+type sqlCache struct {
+	mu      sync.Mutex
+	updates map[updateSet]string
+	inserts map[fieldsUsed]string
+	copies  map[fieldsUsed]string
+}
+
+func (t *sqlCache) update(set updateSet) string   { return cachedSQL(t, &t.updates, set, updateSQL) }
+func (t *sqlCache) insert(used fieldsUsed) string { return cachedSQL(t, &t.inserts, used, insertSQL) }
+func (t *sqlCache) copy(used fieldsUsed) string   { return cachedSQL(t, &t.copies, used, copySQL) }
+
+func cachedSQL[K comparable](t *sqlCache, known *map[K]string, key K, write func(K) string) string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	text, is := (*known)[key]
+	if !is {
+		if *known == nil {
+			*known = map[K]string{}
+		}
+		text = write(key)
+		(*known)[key] = text
+	}
+	return text
+}
+
+func itoa(n int) string { return strconv.Itoa(n) }
