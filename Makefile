@@ -11,7 +11,7 @@ STATICCHECK := $(GO) run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 # Modules beside the main one, such as the benchmarks with their rivals.
 MODULES := $(patsubst %/go.mod,%,$(wildcard */go.mod))
 
-.PHONY: help build run test python postgres mariadb drivers check format vet lint fuzz crash bench clean
+.PHONY: help build run test python postgres mariadb drivers check format vet lint fuzz hours crash bench clean
 
 help: ## explain the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
@@ -79,6 +79,9 @@ fuzz: ## run each fuzz target for FUZZTIME (30s)
 		echo "$$file: $${func#func }"; \
 		$(GO) test -run '^$$' -fuzz "^$${func#func }\$$" -fuzztime $(FUZZTIME) "$$(dirname "$$file")" </dev/null || exit 1; \
 	done
+
+hours: ## run the quick tests at hours, dates and time zones where tests fail; HOURS='-at noon ./engine' chooses
+	$(GO) run ./internal/hours $(HOURS)
 
 crash: postgres ## kill real processes, of the store, of the server and of three on PostgreSQL, for CRASHTIME (5m) each, and audit what they leave
 	ROTA_CRASH_TIME=$(CRASHTIME) $(GO) test -run 'Crash|Killed' ./store/sqlite -count=1 -timeout 0 -v

@@ -89,6 +89,7 @@ var rooms = map[string]room{
 	"internal/depth": {floor: 0}, // below everything: how many rounds tests run
 
 	"internal/faultproxy": {floor: pure}, // a network for tests
+	"internal/hours":      {floor: pure}, // runs tests at other hours
 	"internal/scrub":      {floor: pure},
 
 	"cron":    {floor: pure},
