@@ -15,20 +15,20 @@ import (
 // api answers requests.
 type api struct {
 	Config
-	mux       *http.ServeMux
-	doc       huma.API
-	gate      *gate
-	crowds    crowds
-	bodies    crowd // large ones
-	pace      *pace
-	strangers *pace // of those who show no token, so that they take nothing from those who do
-	pageBytes int
-	room      func(dir string) (free uint64, known bool)
-	waiting   *waitingRoom // of workers
-	staff     *staff
-	logsDue   *logsDue
-	audited   atomic.Int64 // the number of an entry of the audit that there is
-	complaint atomic.Value // why the server was last not ready, as it was logged
+	mux              *http.ServeMux
+	doc              huma.API
+	auth             *authenticator
+	semaphores       semaphores
+	largeBodies      semaphore // large ones
+	limiter          *rateLimiter
+	anonymousLimiter *rateLimiter // of those who show no token, so that they take nothing from those who do
+	pageBytes        int
+	freeDisk         func(dir string) (free uint64, known bool)
+	longPoll         *longPoll // of workers
+	registry         *workerRegistry
+	pendingLogs      *pendingLogs
+	lastAuditSeq     atomic.Int64 // the number of an entry of the audit that there is
+	notReadyReason   atomic.Value // why the server was last not ready, as it was logged
 }
 
 // New makes the handler of everything that Rota answers over HTTP.
@@ -38,24 +38,24 @@ func New(config Config) (http.Handler, error) {
 		return nil, err
 	}
 	a := &api{
-		Config: config, mux: http.NewServeMux(), gate: newGate(config.Token, config.Clock),
-		crowds: newCrowds(&config), bodies: make(crowd, config.LargeMax),
-		pace: newPace(config.Rate, config.Clock), strangers: newPace(config.Rate, config.Clock),
-		pageBytes: pageBytesMax, room: roomIn, waiting: newWaitingRoom(&config), staff: newStaff(config.Clock), logsDue: newLogsDue(),
+		Config: config, mux: http.NewServeMux(), auth: newAuthenticator(config.Token, config.Clock),
+		semaphores: newSemaphores(&config), largeBodies: make(semaphore, config.LargeMax),
+		limiter: newRateLimiter(config.Rate, config.Clock), anonymousLimiter: newRateLimiter(config.Rate, config.Clock),
+		pageBytes: pageBytesMax, freeDisk: freeDiskSpace, longPoll: newLongPoll(&config), registry: newWorkerRegistry(config.Clock), pendingLogs: newPendingLogs(),
 	}
 	a.doc = humago.New(a.mux, openAPI(config.Version))
 	a.routes()
-	return a, a.open()
+	return a, a.publicRoutes()
 }
 
 func (a *api) routes() {
 	a.typeRoutes()
 	a.templateRoutes()
 	a.scheduleRoutes()
-	a.scheduleActRoutes()
+	a.scheduleActionRoutes()
 	a.jobRoutes()
-	a.jobActRoutes()
-	a.manyRoutes()
+	a.jobActionRoutes()
+	a.bulkRoutes()
 	a.queueRoutes()
 	a.executionRoutes()
 	a.groupRoutes()
@@ -75,22 +75,22 @@ func (a *api) routes() {
 	a.sqlRoutes()
 }
 
-// open registers what needs no token.
-func (a *api) open() error {
+// publicRoutes registers what needs no token.
+func (a *api) publicRoutes() error {
 	a.mux.HandleFunc("GET /healthz", a.healthz)
 	a.mux.HandleFunc("GET /readyz", a.readyz)
 	if a.Metrics != nil {
 		a.mux.Handle("GET /metrics", a.Metrics)
 	}
-	a.mux.HandleFunc("GET /{$}", a.page)
-	a.mux.HandleFunc("/", a.lost)
+	a.mux.HandleFunc("GET /{$}", a.homePage)
+	a.mux.HandleFunc("/", a.notFound)
 	return a.docRoutes()
 }
 
 // ServeHTTP answers one request.
-func (a *api) ServeHTTP(to http.ResponseWriter, r *http.Request) {
-	w := &begun{ResponseWriter: to}
-	defer a.shield(w, r)
+func (a *api) ServeHTTP(response http.ResponseWriter, r *http.Request) {
+	w := &trackedWriter{ResponseWriter: response}
+	defer a.recoverPanic(w, r)
 	h := w.Header()
 	h.Set("X-Content-Type-Options", "nosniff")
 	if !strings.HasPrefix(r.URL.Path, base+"/") {
@@ -98,25 +98,25 @@ func (a *api) ServeHTTP(to http.ResponseWriter, r *http.Request) {
 		return
 	}
 	h.Set("Cache-Control", "no-store")
-	actor, refusal := a.gate.actor(r)
-	pace := a.pace
+	actor, refusal := a.auth.actor(r)
+	limiter := a.limiter
 	if refusal != nil {
-		pace = a.strangers
+		limiter = a.anonymousLimiter
 	}
 	switch {
-	case !pace.allow():
-		writeProblem(w, tooFast())
+	case !limiter.allow():
+		writeProblem(w, rateExceeded())
 	case refusal != nil:
 		writeProblem(w, refusal)
 	default:
-		asked := withActor(r, actor)
-		defer func() { r.Pattern = asked.Pattern }() // for whoever counts requests around this
-		a.mux.ServeHTTP(w, asked)
+		authenticated := withActor(r, actor)
+		defer func() { r.Pattern = authenticated.Pattern }() // for whoever counts requests around this
+		a.mux.ServeHTTP(w, authenticated)
 	}
 }
 
-// shield keeps a panic from ending the server.
-func (a *api) shield(w *begun, r *http.Request) {
+// recoverPanic keeps a panic from ending the server.
+func (a *api) recoverPanic(w *trackedWriter, r *http.Request) {
 	p := recover()
 	if p == nil {
 		return
@@ -126,35 +126,35 @@ func (a *api) shield(w *begun, r *http.Request) {
 	}
 	a.Logger.Error("a request panicked", slog.String("method", r.Method), slog.String("path", r.URL.Path),
 		slog.String("panic", fmt.Sprint(p)), slog.String("stack", string(debug.Stack())))
-	if w.wrote { // what comes after the first half of an answer is not read as an error
+	if w.started { // what comes after the first half of an answer is not read as an error
 		panic(http.ErrAbortHandler)
 	}
 	writeProblem(w, problemOf(fmt.Errorf("panic: %v", p)))
 }
 
-// begun knows whether an answer was begun.
-type begun struct {
+// trackedWriter knows whether an answer was begun.
+type trackedWriter struct {
 	http.ResponseWriter
-	wrote bool
+	started bool
 }
 
 // WriteHeader begins the answer.
-func (b *begun) WriteHeader(status int) {
-	b.wrote = true
-	b.ResponseWriter.WriteHeader(status)
+func (w *trackedWriter) WriteHeader(status int) {
+	w.started = true
+	w.ResponseWriter.WriteHeader(status)
 }
 
 // Write begins the answer, if nothing has.
-func (b *begun) Write(data []byte) (int, error) {
-	b.wrote = true
-	return b.ResponseWriter.Write(data)
+func (w *trackedWriter) Write(data []byte) (int, error) {
+	w.started = true
+	return w.ResponseWriter.Write(data)
 }
 
 // Unwrap lets a ResponseController reach what is behind.
-func (b *begun) Unwrap() http.ResponseWriter { return b.ResponseWriter }
+func (w *trackedWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// lost answers what no route is for, and says which methods the address has.
-func (a *api) lost(w http.ResponseWriter, r *http.Request) {
+// notFound answers what no route is for, and says which methods the address has.
+func (a *api) notFound(w http.ResponseWriter, r *http.Request) {
 	var allowed []string
 	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
 		other := *r

@@ -13,7 +13,7 @@ func (a *api) auditRoutes() {
 		description: "Newest first; with order=asc in the order in which it was written, for those who follow it.",
 		query: pageParams(param{
 			name: "order", form: formText, doc: "desc: newest first, as if left out; asc: oldest first.", enum: auditOrders,
-		}), answer: List[AuditEntry]{},
+		}), response: List[AuditEntry]{},
 	}, listAudit)
 }
 
@@ -24,20 +24,20 @@ func listAudit(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	order, err := c.word("order", auditOrders...)
+	order, err := c.enumParam("order", auditOrders...)
 	if err != nil {
 		return reply{}, err
 	}
-	text, _ := c.given("cursor")
+	text, _ := c.queryParam("cursor")
 	if order == "asc" {
-		return auditOnward(c, limit, text)
+		return auditAscending(c, limit, text)
 	}
-	return auditBack(c, limit, text)
+	return auditDescending(c, limit, text)
 }
 
-// auditOnward lists the audit in the order of writing.
-func auditOnward(c *call, limit int, cursor string) (reply, error) {
-	after, err := readSeqCursor(markAudit, cursor)
+// auditAscending lists the audit in the order of writing.
+func auditAscending(c *call, limit int, cursor string) (reply, error) {
+	after, err := readSeqCursor(cursorAudit, cursor)
 	if err != nil {
 		return reply{}, err
 	}
@@ -50,13 +50,13 @@ func auditOnward(c *call, limit int, cursor string) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	return ok(pageOf(rows, more, NewAuditEntry, func(e rota.AuditEntry) Text { return seqCursor(markAudit, e.Seq) }))
+	return ok(newList(rows, more, NewAuditEntry, func(e rota.AuditEntry) Text { return seqCursor(cursorAudit, e.Seq) }))
 }
 
-// auditBack lists the audit newest first. Its entries are numbered without gaps,
+// auditDescending lists the audit newest first. Its entries are numbered without gaps,
 // and none is ever removed, so those before a number are known by theirs.
-func auditBack(c *call, limit int, cursor string) (reply, error) {
-	before, err := readSeqCursor(markAuditBack, cursor)
+func auditDescending(c *call, limit int, cursor string) (reply, error) {
+	before, err := readSeqCursor(cursorAuditDescending, cursor)
 	if err != nil {
 		return reply{}, err
 	}
@@ -76,14 +76,14 @@ func auditBack(c *call, limit int, cursor string) (reply, error) {
 		return reply{}, err
 	}
 	slices.Reverse(rows)
-	return ok(pageOf(rows, after > 0, NewAuditEntry, func(e rota.AuditEntry) Text { return seqCursor(markAuditBack, e.Seq) }))
+	return ok(newList(rows, after > 0, NewAuditEntry, func(e rota.AuditEntry) Text { return seqCursor(cursorAuditDescending, e.Seq) }))
 }
 
 // lastAudit is the number of the newest entry, 0 if there is none. It is looked
 // for from one that is known to be there, in strides that grow and then shrink.
 func (c *call) lastAudit() (int64, error) {
-	last, stride := c.audited.Load(), int64(1)
-	for grows := true; stride > 0; {
+	last, stride := c.lastAuditSeq.Load(), int64(1)
+	for growing := true; stride > 0; {
 		rows, err := c.Store.Audit(c.ctx, last+stride-1, 1)
 		switch {
 		case err != nil:
@@ -91,30 +91,30 @@ func (c *call) lastAudit() (int64, error) {
 		case len(rows) > 0:
 			last += stride
 		default:
-			grows = false
+			growing = false
 		}
-		if grows {
+		if growing {
 			stride *= 2
 		} else {
 			stride /= 2
 		}
 	}
-	c.audited.Store(last)
+	c.lastAuditSeq.Store(last)
 	return last, nil
 }
 
-func seqCursor(list mark, seq int64) Text {
-	return cursorOf(list, binary.BigEndian.AppendUint64(nil, uint64(seq)))
+func seqCursor(kind cursorKind, seq int64) Text {
+	return cursorOf(kind, binary.BigEndian.AppendUint64(nil, uint64(seq)))
 }
 
 // readSeqCursor is 0 where there is no cursor.
-func readSeqCursor(list mark, text string) (int64, error) {
-	place, err := readCursor(list, text)
-	if err != nil || place == nil {
+func readSeqCursor(kind cursorKind, text string) (int64, error) {
+	position, err := readCursor(kind, text)
+	if err != nil || position == nil {
 		return 0, err
 	}
-	if len(place) != 8 {
+	if len(position) != 8 {
 		return 0, malformed("cursor", "is not one that this server made; leave it out to begin anew")
 	}
-	return int64(binary.BigEndian.Uint64(place)), nil
+	return int64(binary.BigEndian.Uint64(position)), nil
 }

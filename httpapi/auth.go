@@ -16,29 +16,29 @@ import (
 // admin is who shows the admin's token.
 const admin = "admin"
 
-// gate lets in who shows the token.
-type gate struct {
-	sum   [sha256.Size]byte // of the token, so that comparing takes the same time whatever is shown
-	wrong guesses
+// authenticator lets in who shows the token.
+type authenticator struct {
+	hash   [sha256.Size]byte // of the token, so that comparing takes the same time whatever is shown
+	logins loginLimiter
 }
 
-func newGate(token string, clock func() time.Time) *gate {
-	return &gate{sum: sha256.Sum256([]byte(token)), wrong: guesses{clock: clock, by: map[string]*guess{}}}
+func newAuthenticator(token string, clock func() time.Time) *authenticator {
+	return &authenticator{hash: sha256.Sum256([]byte(token)), logins: loginLimiter{clock: clock, byHost: map[string]*loginFailures{}}}
 }
 
 // actor says on whose behalf a request is made, or why it is refused. The right
 // token is let in however many wrong ones came from its address: who shares an
 // address with somebody hostile must not be locked out.
-func (g *gate) actor(r *http.Request) (string, *Problem) {
+func (g *authenticator) actor(r *http.Request) (string, *Problem) {
 	token, found := bearer(r)
 	if !found {
 		return "", unauthorized("this address needs a token")
 	}
-	sum := sha256.Sum256([]byte(token))
-	if subtle.ConstantTimeCompare(sum[:], g.sum[:]) == 1 {
+	hash := sha256.Sum256([]byte(token))
+	if subtle.ConstantTimeCompare(hash[:], g.hash[:]) == 1 {
 		return admin, nil
 	}
-	if g.wrong.tooMany(r.RemoteAddr) {
+	if g.logins.tooMany(r.RemoteAddr) {
 		return "", &Problem{
 			Title: "Too many requests", Status: http.StatusTooManyRequests, Code: codeTooMany,
 			Detail: "too many wrong tokens came from this address", Hint: "wait a minute",
@@ -70,26 +70,26 @@ func actorOf(r *http.Request) string {
 	return actor
 }
 
-// guesses counts wrong tokens by address.
-type guesses struct {
-	clock func() time.Time
-	mu    sync.Mutex
-	by    map[string]*guess
+// loginLimiter counts wrong tokens by address.
+type loginLimiter struct {
+	clock  func() time.Time
+	mu     sync.Mutex
+	byHost map[string]*loginFailures
 }
 
-type guess struct {
+type loginFailures struct {
 	count int
 	since time.Time
 }
 
 const (
-	guessesMax   = 10          // wrong tokens that an address is told about
-	guessesFor   = time.Minute // in so long
-	addressesMax = 10_000      // that are remembered; a flood from more forgets all
+	failedLoginsMax    = 10          // wrong tokens that an address is told about
+	failedLoginsPeriod = time.Minute // in so long
+	failedHostsMax     = 10_000      // that are remembered; a flood from more forgets all
 )
 
 // tooMany counts a wrong token.
-func (g *guesses) tooMany(address string) bool {
+func (g *loginLimiter) tooMany(address string) bool {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
 		host = address
@@ -97,19 +97,19 @@ func (g *guesses) tooMany(address string) bool {
 	now := g.clock()
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if len(g.by) >= addressesMax {
-		clear(g.by)
+	if len(g.byHost) >= failedHostsMax {
+		clear(g.byHost)
 	}
-	one := g.by[host]
-	if age := now.Sub(timeOf(one)); one == nil || age < 0 || age > guessesFor {
-		one = &guess{since: now}
-		g.by[host] = one
+	failures := g.byHost[host]
+	if age := now.Sub(failingSince(failures)); failures == nil || age < 0 || age > failedLoginsPeriod {
+		failures = &loginFailures{since: now}
+		g.byHost[host] = failures
 	}
-	one.count++
-	return one.count > guessesMax
+	failures.count++
+	return failures.count > failedLoginsMax
 }
 
-func timeOf(g *guess) time.Time {
+func failingSince(g *loginFailures) time.Time {
 	if g == nil {
 		return time.Time{}
 	}

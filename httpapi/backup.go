@@ -11,15 +11,15 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// roomKept is how much room a backup leaves on its disk, which is likely to be
+// diskReserve is how much room a backup leaves on its disk, which is likely to be
 // the store's own.
-const roomKept = 128 << 20
+const diskReserve = 128 << 20
 
 func (a *api) backupRoutes() {
 	get(a, operation{
 		method: "GET", path: "/backup", id: "backup", tag: "Server", summary: "Download a consistent copy of the store",
 		description: "Made while the server goes on. One at a time, and only if there is room for it on the server's disk.",
-		text:        "application/vnd.sqlite3", errors: []int{409}, with: withCopies,
+		mediaType:   "application/vnd.sqlite3", errors: []int{409}, class: classBackup,
 	}, sendBackup)
 }
 
@@ -31,7 +31,7 @@ func sendBackup(c *call) (reply, error) {
 			Code: rota.Unavailable, Reason: "this store has no backup of its own", Hint: "use the tools of its database",
 		}
 	}
-	unbounded(c.w)
+	clearDeadlines(c.w)
 	dir, err := os.MkdirTemp(c.ScratchDir, "rota-backup-")
 	if err != nil {
 		return reply{}, rota.Errorf(rota.Unavailable, "backup", "there is no room for the copy: %w", err)
@@ -56,8 +56,8 @@ func (c *call) copyStore(path string) error {
 	ctx, stop := context.WithCancelCause(c.ctx)
 	defer stop(nil)
 	err := c.Backup(ctx, path, func(done, total int64) {
-		if free, known := c.room(c.ScratchDir); known && done < total && free < uint64(total-done)+roomKept {
-			stop(noRoom(total, done, free))
+		if free, known := c.freeDisk(c.ScratchDir); known && done < total && free < uint64(total-done)+diskReserve {
+			stop(diskFull(total, done, free))
 		}
 	})
 	if full := (*rota.Error)(nil); err != nil && errors.As(context.Cause(ctx), &full) {
@@ -66,10 +66,10 @@ func (c *call) copyStore(path string) error {
 	return err
 }
 
-func noRoom(total, done int64, free uint64) *rota.Error {
+func diskFull(total, done int64, free uint64) *rota.Error {
 	return &rota.Error{
 		Code: rota.Unavailable, Act: "backup",
-		Reason: fmt.Sprintf("the copy takes %s more, and %s are free, of which %s are kept", sizeText(total-done), sizeText(int64(free)), sizeText(roomKept)),
+		Reason: fmt.Sprintf("the copy takes %s more, and %s are free, of which %s are kept", sizeText(total-done), sizeText(int64(free)), sizeText(diskReserve)),
 		Hint:   "free some space on the disk of the server",
 	}
 }
@@ -84,8 +84,8 @@ func (c *call) sendFile(file *os.File) error {
 	h.Set("Content-Length", fmt.Sprint(info.Size()))
 	h.Set("Content-Disposition", `attachment; filename="rota-`+c.Clock().UTC().Format("20060102-150405")+`.db"`)
 	c.w.WriteHeader(http.StatusOK)
-	if _, err := pour(c.w, file); err != nil {
-		hangUp() // the client has gone, or must see that it has not all of it
+	if _, err := copyBody(c.w, file); err != nil {
+		abortResponse() // the client has gone, or must see that it has not all of it
 	}
 	return nil
 }

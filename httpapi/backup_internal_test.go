@@ -58,7 +58,7 @@ func backUp(t *testing.T, size int, free uint64, stall int) (w *watchful, cut bo
 	if err != nil {
 		t.Fatal(err)
 	}
-	handler.(*api).room = func(string) (uint64, bool) { return free, true }
+	handler.(*api).freeDisk = func(string) (uint64, bool) { return free, true }
 	r := httptest.NewRequest(http.MethodGet, base+"/backup", nil)
 	r.Header.Set("Authorization", "Bearer a-token-that-nobody-guesses")
 	w = &watchful{ResponseRecorder: httptest.NewRecorder(), t: t, dir: dir, stall: stall}
@@ -70,7 +70,7 @@ func backUp(t *testing.T, size int, free uint64, stall int) (w *watchful, cut bo
 // TestABackupIsSentToWhoGoesOnTakingIt gives a client time for each part and not
 // for all, and keeps no second copy that somebody could forget.
 func TestABackupIsSentToWhoGoesOnTakingIt(t *testing.T) {
-	const size = 10 * sip
+	const size = 10 * writeChunk
 	w, cut := backUp(t, size, 1<<40, 0)
 	if w.Code != http.StatusOK || w.Body.Len() != size || cut || w.deadlines < 10 {
 		t.Errorf("%d, %d bytes, %d deadlines", w.Code, w.Body.Len(), w.deadlines)
@@ -82,21 +82,21 @@ func TestABackupIsSentToWhoGoesOnTakingIt(t *testing.T) {
 
 func TestABackupDoesNotFillTheDisk(t *testing.T) {
 	const size = 8 << 20
-	w, _ := backUp(t, size, 6<<20+roomKept-1, 0)
+	w, _ := backUp(t, size, 6<<20+diskReserve-1, 0)
 	if w.Code != http.StatusServiceUnavailable || !strings.Contains(w.Body.String(), "6 MiB more") || !strings.Contains(w.Body.String(), "134 MiB are free") {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
-	if w, _ := backUp(t, size, 6<<20+roomKept, 0); w.Code != http.StatusOK {
+	if w, _ := backUp(t, size, 6<<20+diskReserve, 0); w.Code != http.StatusOK {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
 }
 
 func TestTheRoomOnADiskIsKnown(t *testing.T) {
-	free, known := roomIn(t.TempDir())
+	free, known := freeDiskSpace(t.TempDir())
 	if known && free == 0 {
 		t.Error("there is none")
 	}
-	if _, known := roomIn(filepath.Join(t.TempDir(), "nothing")); known {
+	if _, known := freeDiskSpace(filepath.Join(t.TempDir(), "nothing")); known {
 		t.Error("there is some where there is nothing")
 	}
 }

@@ -21,13 +21,13 @@ type call struct {
 	query url.Values
 	actor string
 
-	command rota.ID // what the request's first command is called
-	minted  rota.ID // what it was called before the key was tied
-	sent    int     // how many commands were begun
-	key     string  // under which the request may be sent again; empty: it has none
-	hash    string  // tells the request from others under its key
-	tied    bool    // the key is tied to the command
-	known   bool    // it was before: the request was sent, and found right
+	commandID     rota.ID // what the request's first command is called
+	provisionalID rota.ID // what it was called before the key was tied
+	commandCount  int     // how many commands were begun
+	key           string  // under which the request may be sent again; empty: it has none
+	hash          string  // tells the request from others under its key
+	keyBound      bool    // the key is tied to the command
+	replay        bool    // it was before: the request was sent, and found right
 }
 
 // reply is what a handler answers. A handler that wrote its answer itself says
@@ -47,36 +47,36 @@ func created(body any, location string) (reply, error) {
 // meta begins a command. The first is named by the request, so that the same
 // request sent again is the same command; further ones are derived from it.
 func (c *call) meta() rota.Meta {
-	c.mint()
-	id := c.command
-	if c.sent > 0 {
-		id = c.command.Derive([]byte("command " + strconv.Itoa(c.sent)))
+	c.ensureCommandID()
+	id := c.commandID
+	if c.commandCount > 0 {
+		id = c.commandID.Derive([]byte("command " + strconv.Itoa(c.commandCount)))
 	}
-	c.sent++
+	c.commandCount++
 	return rota.Meta{ID: id, Actor: c.actor, RulesVersion: rota.RulesVersion}
 }
 
 // metaFor begins the command of a request that is about one of many.
 func (c *call) metaFor(job rota.ID) rota.Meta {
-	c.mint()
-	return rota.Meta{ID: c.command.Derive(append([]byte("for "), job[:]...)), Actor: c.actor, RulesVersion: rota.RulesVersion}
+	c.ensureCommandID()
+	return rota.Meta{ID: c.commandID.Derive(append([]byte("for "), job[:]...)), Actor: c.actor, RulesVersion: rota.RulesVersion}
 }
 
-func (c *call) mint() {
-	if c.command.IsZero() {
-		c.command = rota.NewID()
-		c.minted = c.command
+func (c *call) ensureCommandID() {
+	if c.commandID.IsZero() {
+		c.commandID = rota.NewID()
+		c.provisionalID = c.commandID
 	}
 }
 
 // do sends a command, under the id that the key of the request gives it.
 func do[R rota.Reply](c *call, command rota.Command) (R, error) {
-	if err := c.tie(); err != nil {
-		var none R
-		return none, err
+	if err := c.bindKey(); err != nil {
+		var zero R
+		return zero, err
 	}
-	if head := command.Head(); head.ID == c.minted {
-		head.ID = c.command
+	if head := command.Head(); head.ID == c.provisionalID {
+		head.ID = c.commandID
 	}
 	return rota.Do[R](c.ctx, c.Store, command)
 }
@@ -112,7 +112,7 @@ func (c *call) readQuery() error {
 	}
 	for name, values := range query {
 		switch {
-		case !c.op.knows(name):
+		case !c.op.hasQueryParam(name):
 			return c.unknownQuery(name)
 		case len(values) > 1:
 			return malformed(joinPath("", name), "is given more than once")
@@ -137,13 +137,13 @@ func (c *call) unknownQuery(name string) *Problem {
 
 // limit is how many rows a page shows.
 func (c *call) limit() (int, error) {
-	return c.number("limit", 100, 1, rota.PageMax)
+	return c.intParam("limit", 100, 1, rota.PageMax)
 }
 
-func (c *call) number(name string, otherwise, low, high int) (int, error) {
-	text, given := c.given(name)
+func (c *call) intParam(name string, fallback, low, high int) (int, error) {
+	text, given := c.queryParam(name)
 	if !given {
-		return otherwise, nil
+		return fallback, nil
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < low || n > high {
@@ -152,8 +152,8 @@ func (c *call) number(name string, otherwise, low, high int) (int, error) {
 	return n, nil
 }
 
-func (c *call) flag(name string) (bool, error) {
-	switch text, given := c.given(name); {
+func (c *call) boolParam(name string) (bool, error) {
+	switch text, given := c.queryParam(name); {
 	case !given || text == "false":
 		return false, nil
 	case text == "true":
@@ -162,18 +162,18 @@ func (c *call) flag(name string) (bool, error) {
 	return false, malformed(name, "is neither true nor false")
 }
 
-// given is a query parameter, and whether it is there.
-func (c *call) given(name string) (string, bool) {
-	values, there := c.query[name]
-	if !there {
+// queryParam is a query parameter, and whether it is there.
+func (c *call) queryParam(name string) (string, bool) {
+	values, ok := c.query[name]
+	if !ok {
 		return "", false
 	}
 	return values[0], true
 }
 
-// word is a query parameter that is one of some words, in any case.
-func (c *call) word(name string, allowed ...string) (string, error) {
-	text, given := c.given(name)
+// enumParam is a query parameter that is one of some words, in any case.
+func (c *call) enumParam(name string, allowed ...string) (string, error) {
+	text, given := c.queryParam(name)
 	if !given {
 		return "", nil
 	}

@@ -32,8 +32,8 @@ type ClaimedJob struct {
 }
 
 const (
-	waitMax   = time.Minute
-	claimsMax = 16 // claims that one request sends, each after one that can take nothing more
+	waitMax          = time.Minute
+	claimAttemptsMax = 16 // claims that one request sends, each after one that can take nothing more
 )
 
 // claim is the command, without its name, and how long it may wait.
@@ -74,56 +74,56 @@ func claimJobs(c *call, body *ClaimRequest) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	if err := c.nameClaims(); err != nil {
+	if err := c.assignClaimID(); err != nil {
 		return reply{}, err
 	}
-	unbounded(c.w)
-	worker := c.staff.asks(claim.Worker, claim.Types)
-	until := time.Now().Add(wait)
-	for n := range claimsMax {
-		mine := *claim
-		mine.Meta = c.claimMeta(n)
-		claimed, err := c.claim(&mine, time.Until(until))
+	clearDeadlines(c.w)
+	worker := c.registry.recordClaim(claim.Worker, claim.Types)
+	deadline := time.Now().Add(wait)
+	for n := range claimAttemptsMax {
+		attempt := *claim
+		attempt.Meta = c.claimMeta(n)
+		claimed, err := c.claim(&attempt, time.Until(deadline))
 		if err != nil {
 			return reply{}, err
 		}
-		jobs, err := c.fitting(claimed.Jobs)
+		jobs, err := c.dropInvalid(claimed.Jobs)
 		if err != nil {
 			return reply{}, err
 		}
 		switch {
 		case len(jobs) > 0 || len(claimed.Jobs) == 0 && !claimed.Again:
-			c.staff.takes(worker, jobs)
-			return c.handOut(jobs)
-		case n == claimsMax-1 && claimed.Again:
+			c.registry.recordRuns(worker, jobs)
+			return c.sendClaimed(jobs)
+		case n == claimAttemptsMax-1 && claimed.Again:
 			return reply{}, &rota.Error{
-				Code: rota.Conflict, Field: idempotencyHeader, Reason: "was used for " + strconv.Itoa(claimsMax) + " claims whose jobs have all ended",
+				Code: rota.Conflict, Field: idempotencyHeader, Reason: "was used for " + strconv.Itoa(claimAttemptsMax) + " claims whose jobs have all ended",
 				Hint: "send each claim under a key of its own, and again only until it is answered",
 			}
 		}
 	}
-	return c.handOut(nil)
+	return c.sendClaimed(nil)
 }
 
-// nameClaims gives the claims of a request their names, which the same request
+// assignClaimID gives the claims of a request their names, which the same request
 // sent again gives them too. A key that is an id of our own kind names them by
 // itself: a worker that asks all day need not have each key written down.
-func (c *call) nameClaims() error {
+func (c *call) assignClaimID() error {
 	id, err := rota.ParseID(c.key)
 	if err != nil || id[6]>>4 != 7 || id[8]>>6 != 2 || c.Clock().Sub(id.Time()).Abs() > rota.RequestKeep {
-		return c.tie()
+		return c.bindKey()
 	}
-	c.command, c.tied = id.Derive([]byte("claim of "+c.actor)), true
+	c.commandID, c.keyBound = id.Derive([]byte("claim of "+c.actor)), true
 	return nil
 }
 
 // claimMeta begins the n-th claim of a request. A claim that took jobs which have
 // all ended takes no others, ever, so the next one needs a name of its own.
 func (c *call) claimMeta(n int) rota.Meta {
-	c.mint()
-	id := c.command
+	c.ensureCommandID()
+	id := c.commandID
 	if n > 0 {
-		id = c.command.Derive([]byte("claim " + strconv.Itoa(n)))
+		id = c.commandID.Derive([]byte("claim " + strconv.Itoa(n)))
 	}
 	return rota.Meta{ID: id, Actor: c.actor, RulesVersion: rota.RulesVersion}
 }
@@ -133,7 +133,7 @@ func (c *call) claimMeta(n int) rota.Meta {
 // took then is its own.
 func (c *call) claim(claim *rota.Claim, wait time.Duration) (*rota.Claimed, error) {
 	if c.key != "" {
-		c.waiting.replace(claim.ID)
+		c.longPoll.replace(claim.ID)
 	}
 	if c.key != "" || wait <= 0 {
 		claimed, err := c.claimNow(claim)
@@ -141,13 +141,13 @@ func (c *call) claim(claim *rota.Claim, wait time.Duration) (*rota.Claimed, erro
 			return claimed, err
 		}
 	}
-	return c.waiting.wait(c.ctx, claim, wait)
+	return c.longPoll.wait(c.ctx, claim, wait)
 }
 
 // claimNow takes what is ready. Its request may end meanwhile: then what was
 // taken is given back, for which it has to be known.
 func (c *call) claimNow(claim *rota.Claim) (*rota.Claimed, error) {
-	ctx, done := c.lasting()
+	ctx, done := c.detached()
 	defer done()
 	for {
 		claimed, err := rota.Do[*rota.Claimed](ctx, c.Store, claim)
@@ -157,7 +157,7 @@ func (c *call) claimNow(claim *rota.Claim) (*rota.Claimed, error) {
 	}
 }
 
-// lasting is a context for what has to be done though the request has ended.
-func (c *call) lasting() (context.Context, context.CancelFunc) {
-	return context.WithTimeout(context.WithoutCancel(c.ctx), deskMax)
+// detached is a context for what has to be done though the request has ended.
+func (c *call) detached() (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(c.ctx), claimTimeout)
 }

@@ -218,7 +218,7 @@ func startOn(t *testing.T, path string) (s *server, waiting *gauge, stop func())
 	}
 	waiting = &gauge{TB: t, changed: make(chan struct{})}
 	s = &server{TB: t, store: wrap.Coalesce(file)}
-	if s.handler, err = httpapi.New(httpapi.Config{Store: s.store, Token: token, Polls: waiting.tell}); err != nil {
+	if s.handler, err = httpapi.New(httpapi.Config{Store: s.store, Token: token, OnPolls: waiting.tell}); err != nil {
 		t.Fatal(err)
 	}
 	base, hangUp := context.WithCancel(context.Background())

@@ -22,10 +22,10 @@ import (
 // Streams (events, logs that are followed, backups) and claims that wait end with
 // the context of their request: a server that is to stop cancels its BaseContext.
 type Config struct {
-	Store  rota.Store
-	Engine *engine.Engine  // nil: there are no direct runs
-	Feed   *eventring.Ring // nil: one of its own
-	Book   *payload.Book   // nil: one of its own
+	Store   rota.Store
+	Engine  *engine.Engine  // nil: there are no direct runs
+	Events  *eventring.Ring // nil: one of its own
+	Schemas *payload.Book   // nil: one of its own
 
 	Console *console.Console // that runs SQL; nil: one of its own
 
@@ -35,14 +35,14 @@ type Config struct {
 	// LogWriter keeps what workers elsewhere send of their runs' logs. Nil: it is
 	// thrown away.
 	LogWriter LogWriter
-	// Polls is told how many claims of workers wait, whenever that changes; it must
+	// OnPolls is told how many claims of workers wait, whenever that changes; it must
 	// be quick. Nil: nobody is.
-	Polls func(waiting int)
-	// Enqueuing is told of each request that submits jobs, and answers with the
+	OnPolls func(waiting int)
+	// OnEnqueue is told of each request that submits jobs, and answers with the
 	// traceparent that they go on from, given that of the request, and with what
 	// is to be called when they were accepted or refused. Nil: they go on from
 	// that of the request.
-	Enqueuing func(ctx context.Context, parent string, jobs int) (trace string, done func(error))
+	OnEnqueue func(ctx context.Context, parent string, jobs int) (trace string, done func(error))
 
 	// Webhooks sends the tests of webhooks. Nil: there are none.
 	Webhooks *action.Sender
@@ -90,11 +90,11 @@ const (
 )
 
 func (c Config) withDefaults() Config {
-	if c.Feed == nil && c.Store != nil {
-		c.Feed = eventring.New(c.Store, 0)
+	if c.Events == nil && c.Store != nil {
+		c.Events = eventring.New(c.Store, 0)
 	}
-	if c.Book == nil {
-		c.Book = payload.NewBook()
+	if c.Schemas == nil {
+		c.Schemas = payload.NewBook()
 	}
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
@@ -102,31 +102,31 @@ func (c Config) withDefaults() Config {
 	if c.Clock == nil {
 		c.Clock = time.Now
 	}
-	if c.Polls == nil {
-		c.Polls = func(int) {}
+	if c.OnPolls == nil {
+		c.OnPolls = func(int) {}
 	}
 	if c.Version == "" {
 		c.Version = "devel"
 	}
 	if c.Console == nil && c.Store != nil {
-		c.Console = console.New(console.Config{Store: c.Store, Book: c.Book, Clock: c.Clock, Version: c.Version})
+		c.Console = console.New(console.Config{Store: c.Store, Book: c.Schemas, Clock: c.Clock, Version: c.Version})
 	}
 	if c.ScratchDir == "" {
 		c.ScratchDir = os.TempDir()
 	}
-	c.InFlightMax = orElse(c.InFlightMax, 1024)
-	c.StreamsMax = orElse(c.StreamsMax, 256)
-	c.DirectMax = orElse(c.DirectMax, 256)
-	c.PollsMax = orElse(c.PollsMax, 4096)
-	c.LargeMax = orElse(c.LargeMax, 8)
-	c.BodyMax = orElse(c.BodyMax, bodyMaxDefault)
-	c.BatchMax = orElse(c.BatchMax, batchMaxDefault)
+	c.InFlightMax = orDefault(c.InFlightMax, 1024)
+	c.StreamsMax = orDefault(c.StreamsMax, 256)
+	c.DirectMax = orDefault(c.DirectMax, 256)
+	c.PollsMax = orDefault(c.PollsMax, 4096)
+	c.LargeMax = orDefault(c.LargeMax, 8)
+	c.BodyMax = orDefault(c.BodyMax, bodyMaxDefault)
+	c.BatchMax = orDefault(c.BatchMax, batchMaxDefault)
 	return c
 }
 
-func orElse[N int | int64](given, otherwise N) N {
+func orDefault[N int | int64](given, fallback N) N {
 	if given == 0 {
-		return otherwise
+		return fallback
 	}
 	return given
 }

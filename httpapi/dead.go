@@ -4,9 +4,9 @@ func (a *api) deadRoutes() {
 	get(a, operation{
 		method: "GET", path: "/dead", id: "list-dead", tag: "Jobs", summary: "List the dead letters",
 		description: "The last attempts of executions that failed for good and were not tried anew, newest first.",
-		query:       pageParams(filterParams(nil)[1:]...), answer: List[Job]{},
+		query:       pageParams(filterParams(nil)[1:]...), response: List[Job]{},
 	}, func(c *call) (reply, error) {
-		limit, before, err := c.idPage(markDead)
+		limit, before, err := c.idPage(cursorDead)
 		if err != nil {
 			return reply{}, err
 		}
@@ -18,10 +18,10 @@ func (a *api) deadRoutes() {
 		if err != nil {
 			return reply{}, err
 		}
-		rows, next, err := c.gather(scans, f, before, limit)
+		rows, next, err := c.findJobs(scans, f, before, limit)
 		if err != nil {
 			return reply{}, err
 		}
-		return ok(List[Job]{Items: NewJobs(rows), NextCursor: nextCursor(markDead, next)})
+		return ok(List[Job]{Items: NewJobs(rows), NextCursor: nextCursor(cursorDead, next)})
 	})
 }

@@ -13,26 +13,26 @@ import (
 	"unicode/utf8"
 )
 
-// bodies are buffers for requests; large ones are not kept.
-var bodies = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+// bodyPool are buffers for requests; large ones are not kept.
+var bodyPool = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
-const bodyKept = 64 << 10
+const bodyKeepMax = 64 << 10
 
 // readBody reads a request's body into a buffer, which the caller gives back.
-func readBody(w http.ResponseWriter, r *http.Request, most int64) (*bytes.Buffer, error) {
-	buf := bodies.Get().(*bytes.Buffer)
+func readBody(w http.ResponseWriter, r *http.Request, maxBytes int64) (*bytes.Buffer, error) {
+	buf := bodyPool.Get().(*bytes.Buffer)
 	buf.Reset()
-	_, err := buf.ReadFrom(http.MaxBytesReader(w, r.Body, most))
+	_, err := buf.ReadFrom(http.MaxBytesReader(w, r.Body, maxBytes))
 	if err == nil {
 		return buf, nil
 	}
-	giveBack(buf)
+	releaseBody(buf)
 	var large *http.MaxBytesError
 	switch {
 	case errors.As(err, &large):
 		return nil, &Problem{
 			Title: "Body too large", Status: http.StatusRequestEntityTooLarge, Code: codeTooLarge,
-			Detail: "the body is longer than " + sizeText(most), Hint: "send less at once",
+			Detail: "the body is longer than " + sizeText(maxBytes), Hint: "send less at once",
 		}
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return nil, malformed("", "the body ended before its end")
@@ -40,9 +40,9 @@ func readBody(w http.ResponseWriter, r *http.Request, most int64) (*bytes.Buffer
 	return nil, malformed("", "the body could not be read")
 }
 
-func giveBack(buf *bytes.Buffer) {
-	if buf.Cap() <= bodyKept {
-		bodies.Put(buf)
+func releaseBody(buf *bytes.Buffer) {
+	if buf.Cap() <= bodyKeepMax {
+		bodyPool.Put(buf)
 	}
 }
 
@@ -90,14 +90,14 @@ func checkJSON(body []byte) error {
 	if err := json.Unmarshal(body, &any); errors.As(err, &syntax) {
 		at := max(0, min(int(syntax.Offset)-1, len(body)))
 		line, column := 1+bytes.Count(body[:at], []byte("\n")), at-bytes.LastIndexByte(body[:at], '\n')
-		return malformed("", "the body is not JSON: line %d, column %d: %s", line, column, plainSyntax(syntax))
+		return malformed("", "the body is not JSON: line %d, column %d: %s", line, column, syntaxReason(syntax))
 	}
 	return malformed("", "the body is not JSON")
 }
 
-// plainSyntax says what is wrong without repeating what stands there, but for
+// syntaxReason says what is wrong without repeating what stands there, but for
 // one character, which the reader needs to find it.
-func plainSyntax(err *json.SyntaxError) string {
+func syntaxReason(err *json.SyntaxError) string {
 	text := err.Error()
 	if strings.HasPrefix(text, "invalid character") || strings.HasPrefix(text, "unexpected end") || strings.HasPrefix(text, "exceeded max depth") {
 		return text

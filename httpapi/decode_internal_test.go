@@ -21,7 +21,7 @@ type sample struct {
 	Limits map[string]int `json:"limits"`
 	Each   []sampleItem   `json:"each"`
 	Maybe  Opt[int]       `json:"maybe"`
-	Any    anything       `json:"any"`
+	Any    anyValue       `json:"any"`
 	PolicyRequest
 }
 
@@ -180,10 +180,10 @@ func FuzzDecode(f *testing.F) {
 }
 
 func FuzzCursor(f *testing.F) {
-	f.Add(string(idCursor(markJobs, [16]byte{1, 2, 3})))
+	f.Add(string(idCursor(cursorJobs, [16]byte{1, 2, 3})))
 	f.Add("AAAA")
 	f.Fuzz(func(t *testing.T, text string) {
-		for _, list := range []mark{markJobs, markAudit} {
+		for _, list := range []cursorKind{cursorJobs, cursorAudit} {
 			if place, err := readCursor(list, text); err == nil && place != nil && string(cursorOf(list, place)) != text {
 				t.Fatalf("%q is taken for a cursor", text)
 			}

@@ -6,9 +6,9 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// typeNamed is a type that a request names. That nobody declared it is a mistake
+// findType is a type that a request names. That nobody declared it is a mistake
 // in the request.
-func (c *call) typeNamed(name string) (*rota.Type, error) {
+func (c *call) findType(name string) (*rota.Type, error) {
 	t, err := c.Store.Type(c.ctx, name)
 	if rota.CodeOf(err) == rota.NotFound {
 		return nil, &rota.Error{
@@ -19,8 +19,8 @@ func (c *call) typeNamed(name string) (*rota.Type, error) {
 	return t, err
 }
 
-// templateNamed is a template that a request names, if it may be used.
-func (c *call) templateNamed(name string) (*rota.Template, error) {
+// findTemplate is a template that a request names, if it may be used.
+func (c *call) findTemplate(name string) (*rota.Template, error) {
 	t, err := c.Store.Template(c.ctx, name)
 	switch {
 	case rota.CodeOf(err) == rota.NotFound:
@@ -41,32 +41,32 @@ func (c *call) templateNamed(name string) (*rota.Template, error) {
 // checkParams holds params, as a handler will get them, to the schema of their
 // type.
 func (c *call) checkParams(t *rota.Type, layers ...json.RawMessage) error {
-	return c.Book.Check(t, rota.MergeParams(layers...))
+	return c.Schemas.Check(t, rota.MergeParams(layers...))
 }
 
-// definitions are the types and templates that one request has to do with, each
+// definitionCache are the types and templates that one request has to do with, each
 // read once.
-type definitions struct {
+type definitionCache struct {
 	c         *call
 	types     map[string]*rota.Type
 	templates map[string]*rota.Template
 }
 
-func (c *call) definitions() *definitions {
-	return &definitions{c: c, types: map[string]*rota.Type{}, templates: map[string]*rota.Template{}}
+func (c *call) newDefinitionCache() *definitionCache {
+	return &definitionCache{c: c, types: map[string]*rota.Type{}, templates: map[string]*rota.Template{}}
 }
 
-func (d *definitions) typ(name string) (t *rota.Type, err error) {
+func (d *definitionCache) findType(name string) (t *rota.Type, err error) {
 	if t = d.types[name]; t == nil {
-		t, err = d.c.typeNamed(name)
+		t, err = d.c.findType(name)
 		d.types[name] = t
 	}
 	return t, err
 }
 
-func (d *definitions) template(name string) (t *rota.Template, err error) {
+func (d *definitionCache) findTemplate(name string) (t *rota.Template, err error) {
 	if t = d.templates[name]; t == nil {
-		t, err = d.c.templateNamed(name)
+		t, err = d.c.findTemplate(name)
 		d.templates[name] = t
 	}
 	return t, err
@@ -75,14 +75,14 @@ func (d *definitions) template(name string) (t *rota.Template, err error) {
 // check holds a job to its definitions: its template may be used, its type was
 // declared, its params fit. That is asked once: what was sent before was right
 // then.
-func (d *definitions) check(n *rota.NewJob) error {
-	if d.c.known {
+func (d *definitionCache) check(n *rota.NewJob) error {
+	if d.c.replay {
 		return nil
 	}
 	var defaults json.RawMessage
 	name := n.Type
 	if n.Template != "" {
-		t, err := d.template(n.Template)
+		t, err := d.findTemplate(n.Template)
 		if err != nil {
 			return err
 		}
@@ -91,7 +91,7 @@ func (d *definitions) check(n *rota.NewJob) error {
 		}
 		defaults, name = t.Spec.Params, t.Spec.Type
 	}
-	t, err := d.typ(name)
+	t, err := d.findType(name)
 	if err != nil {
 		return err
 	}

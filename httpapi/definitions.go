@@ -14,8 +14,8 @@ func (a *api) definitionRoutes() {
 		method: "GET", path: "/definitions", id: "get-definitions", tag: "Server", summary: "Show everything that was declared, as one document",
 		description: "Types but for the built-in ones, templates, schedules with their states, limits, and the webhooks that are told of everything, " +
 			"all as they stood at one moment. PUT takes the document as it is.",
-		query:  []param{{name: "secrets", form: formFlag, doc: "With what deliveries of webhooks are signed with; else that is left out."}},
-		answer: Definitions{}, errors: []int{409},
+		query:    []param{{name: "secrets", form: formFlag, doc: "With what deliveries of webhooks are signed with; else that is left out."}},
+		response: Definitions{}, errors: []int{409},
 	}, getDefinitions)
 	route(a, operation{
 		method: "PUT", path: "/definitions", id: "put-definitions", tag: "Server", summary: "Declare everything that a document names",
@@ -25,37 +25,37 @@ func (a *api) definitionRoutes() {
 		query: []param{{name: "dry_run", form: formFlag, doc: "Write nothing, and say what would be written."}},
 		example: `{"types": {"mail": {"max_retries": 5}}, "templates": {"digest": {"type": "mail", "default_params": {"to": "all"}}},
 			"schedules": {"digest": {"template": "digest", "cron": "0 7 * * *", "timezone": "Europe/Berlin"}}, "limits": {"types": {"mail": {"rate": "100/1m"}}}}`,
-		many: true, answer: DefinitionsPut{}, errors: []int{409},
+		bulk: true, response: DefinitionsPut{}, errors: []int{409},
 	}, putDefinitions)
 }
 
-// builtin are the types that every server has, and declares itself.
-var builtin = []string{"noop", "sleep", "fail", "sql", "call", "exec", "http"}
+// builtinTypes are the types that every server has, and declares itself.
+var builtinTypes = []string{"noop", "sleep", "fail", "sql", "call", "exec", "http"}
 
-// declaresItself says whether a type is built in: neither is it exported, nor
+// isBuiltin says whether a type is built in: neither is it exported, nor
 // can a document change it.
-func (c *call) declaresItself(typ string) bool {
-	return slices.Contains(builtin, typ) && (c.Engine == nil || c.Engine.Handles(typ))
+func (c *call) isBuiltin(typ string) bool {
+	return slices.Contains(builtinTypes, typ) && (c.Engine == nil || c.Engine.Handles(typ))
 }
 
 func getDefinitions(c *call) (reply, error) {
-	secrets, err := c.flag("secrets")
+	secrets, err := c.boolParam("secrets")
 	if err != nil {
 		return reply{}, err
 	}
-	if err := c.bodies.wait(c.ctx, bodiesWait); err != nil { // it takes as much memory as a large body
+	if err := c.largeBodies.acquire(c.ctx, largeBodyWait); err != nil { // it takes as much memory as a large body
 		return reply{}, err
 	}
-	defer c.bodies.leave()
-	found, err := c.catalogue()
+	defer c.largeBodies.release()
+	set, err := c.definitionSnapshot()
 	if err != nil {
 		return reply{}, err
 	}
-	return ok(found.show(c, secrets))
+	return ok(set.show(c, secrets))
 }
 
-// catalogue is everything that was declared.
-type catalogue struct {
+// definitionSet is everything that was declared.
+type definitionSet struct {
 	types     []*rota.Type
 	templates []*rota.Template
 	schedules []*rota.Schedule
@@ -63,60 +63,60 @@ type catalogue struct {
 	webhooks  *rota.Webhooks
 }
 
-// catalogue reads until two readings in a row are alike. Versions never come
+// definitionSnapshot reads until two readings in a row are alike. Versions never come
 // again, so all of it then stood so at the moment between the two.
-func (c *call) catalogue() (*catalogue, error) {
+func (c *call) definitionSnapshot() (*definitionSet, error) {
 	var last string
 	for range 10 {
-		found, err := c.readCatalogue()
+		set, err := c.readDefinitionSet()
 		if err != nil {
 			return nil, err
 		}
-		mark := found.mark()
-		if mark == last {
-			return found, nil
+		fingerprint := set.fingerprint()
+		if fingerprint == last {
+			return set, nil
 		}
-		last = mark
+		last = fingerprint
 	}
 	return nil, &rota.Error{Code: rota.Busy, Reason: "the definitions change faster than they can be read", Hint: "try again in a moment"}
 }
 
-func (c *call) readCatalogue() (found *catalogue, err error) {
-	found = &catalogue{}
-	room := int(c.BatchMax)
-	if found.types, err = readNamed(c, &room, c.Store.Types, func(t *rota.Type) (string, int) { return t.Name, len(t.Spec.Schema) }); err != nil {
+func (c *call) readDefinitionSet() (set *definitionSet, err error) {
+	set = &definitionSet{}
+	budget := int(c.BatchMax)
+	if set.types, err = readNamed(c, &budget, c.Store.Types, func(t *rota.Type) (string, int) { return t.Name, len(t.Spec.Schema) }); err != nil {
 		return nil, err
 	}
-	if found.templates, err = readNamed(c, &room, c.Store.Templates, func(t *rota.Template) (string, int) { return t.Name, len(t.Spec.Params) }); err != nil {
+	if set.templates, err = readNamed(c, &budget, c.Store.Templates, func(t *rota.Template) (string, int) { return t.Name, len(t.Spec.Params) }); err != nil {
 		return nil, err
 	}
 	schedules := func(ctx context.Context, q rota.NameQuery) ([]*rota.Schedule, error) {
 		return c.Store.Schedules(ctx, rota.ScheduleQuery{After: q.After, Limit: q.Limit})
 	}
-	if found.schedules, err = readNamed(c, &room, schedules, func(s *rota.Schedule) (string, int) { return s.Name, scheduleHeft(s) }); err != nil {
+	if set.schedules, err = readNamed(c, &budget, schedules, func(s *rota.Schedule) (string, int) { return s.Name, scheduleSize(s) }); err != nil {
 		return nil, err
 	}
-	if found.throttle, err = c.Store.Throttle(c.ctx); err != nil {
+	if set.throttle, err = c.Store.Throttle(c.ctx); err != nil {
 		return nil, err
 	}
-	found.webhooks, err = c.Store.Webhooks(c.ctx)
-	return found, err
+	set.webhooks, err = c.Store.Webhooks(c.ctx)
+	return set, err
 }
 
 // readNamed reads all that goes by name, a few at a time, as long as there is
 // room.
 func readNamed[T any](
-	c *call, room *int, read func(context.Context, rota.NameQuery) ([]T, error), look func(T) (name string, heft int),
+	c *call, budget *int, read func(context.Context, rota.NameQuery) ([]T, error), measure func(T) (name string, size int),
 ) (rows []T, err error) {
 	for after := ""; ; {
-		part, err := read(c.ctx, rota.NameQuery{After: after, Limit: partRows})
+		part, err := read(c.ctx, rota.NameQuery{After: after, Limit: readRows})
 		if err != nil {
 			return nil, err
 		}
 		for _, row := range part {
-			name, heft := look(row)
+			name, size := measure(row)
 			after = name
-			if *room -= heft + definitionHeft; *room < 0 {
+			if *budget -= size + definitionOverhead; *budget < 0 {
 				return nil, &rota.Error{
 					Code: rota.Conflict, Reason: fmt.Sprintf("the definitions have more than %s, which is the most that one document may have", sizeText(c.BatchMax)),
 					Hint: "to move a server as it is, use its backup: GET /backup",
@@ -124,34 +124,34 @@ func readNamed[T any](
 			}
 		}
 		rows = append(rows, part...)
-		if len(part) < partRows {
+		if len(part) < readRows {
 			return rows, nil
 		}
 	}
 }
 
-// definitionHeft is about what a definition takes beside what is long in it.
-const definitionHeft = 256
+// definitionOverhead is about what a definition takes beside what is long in it.
+const definitionOverhead = 256
 
-// mark tells one reading from another. A schedule that Rota itself disables
+// fingerprint tells one reading from another. A schedule that Rota itself disables
 // keeps its version.
-func (f *catalogue) mark() string {
-	var mark []byte
+func (f *definitionSet) fingerprint() string {
+	var fingerprint []byte
 	for _, t := range f.types {
-		mark = append(mark, t.Version[:]...)
+		fingerprint = append(fingerprint, t.Version[:]...)
 	}
 	for _, t := range f.templates {
-		mark = append(mark, t.Version[:]...)
+		fingerprint = append(fingerprint, t.Version[:]...)
 	}
 	for _, s := range f.schedules {
-		mark = append(append(mark, s.Version[:]...), s.State...)
+		fingerprint = append(append(fingerprint, s.Version[:]...), s.State...)
 	}
-	mark = append(mark, f.throttle.Version[:]...)
-	mark = append(mark, f.webhooks.Version[:]...)
-	return string(mark)
+	fingerprint = append(fingerprint, f.throttle.Version[:]...)
+	fingerprint = append(fingerprint, f.webhooks.Version[:]...)
+	return string(fingerprint)
 }
 
-func (f *catalogue) show(c *call, secrets bool) Definitions {
+func (f *definitionSet) show(c *call, secrets bool) Definitions {
 	v := Definitions{
 		Version: definitionsVersion, Types: map[string]TypeDefinition{}, Templates: map[string]TemplateDefinition{}, Schedules: map[string]ScheduleDefinition{},
 		Limits: newLimitsDefinition(&f.throttle.Spec), Webhooks: newWebhookDefinitions(f.webhooks.Spec, secrets),
@@ -159,7 +159,7 @@ func (f *catalogue) show(c *call, secrets bool) Definitions {
 	for _, t := range f.types {
 		switch {
 		case rota.InternalType(t.Name):
-		case !c.declaresItself(t.Name):
+		case !c.isBuiltin(t.Name):
 			v.Types[t.Name] = newTypeDefinition(t)
 		case t.Paused:
 			v.Types[t.Name] = TypeDefinition{Paused: new(true)}
@@ -174,5 +174,7 @@ func (f *catalogue) show(c *call, secrets bool) Definitions {
 	return v
 }
 
-// namesOf are the names of one kind in a document, in the order of their items.
-func namesOf[D any](definitions map[string]D) []string { return slices.Sorted(maps.Keys(definitions)) }
+// sortedNames are the names of one kind in a document, in the order of their items.
+func sortedNames[D any](definitions map[string]D) []string {
+	return slices.Sorted(maps.Keys(definitions))
+}

@@ -19,13 +19,13 @@ func (p *plan) planLimits() error {
 		}
 	}
 	if err != nil {
-		return p.refuse("limits", err)
+		return p.addError("limits", err)
 	}
 	return nil
 }
 
 func (p *plan) planThrottle(command *rota.PutThrottle) error {
-	was, err := p.c.Store.Throttle(p.c.ctx)
+	current, err := p.c.Store.Throttle(p.c.ctx)
 	if err != nil {
 		return err
 	}
@@ -38,17 +38,17 @@ func (p *plan) planThrottle(command *rota.PutThrottle) error {
 	if err := p.c.checkLimits(unknown); err != nil {
 		return err
 	}
-	before, after := newLimitsDefinition(&was.Spec), newLimitsDefinition(&command.Spec)
-	var wasShown any = before
+	before, after := newLimitsDefinition(&current.Spec), newLimitsDefinition(&command.Spec)
+	var currentShown any = before
 	if before == nil {
-		wasShown = &ThrottleRequest{}
+		currentShown = &ThrottleRequest{}
 	}
 	if after == nil {
 		after = &ThrottleRequest{}
 	}
-	if p.item("limits", "", wasShown, after, p.wrote(was.Version, false, "limits")) {
-		command.Version = &was.Version
-		p.add("limits", command)
+	if p.addItem("limits", "", currentShown, after, p.change(current.Version, false, "limits")) {
+		command.Version = &current.Version
+		p.addCommand("limits", command)
 	}
 	return nil
 }
@@ -57,22 +57,22 @@ func (p *plan) planWebhooks() error {
 	if p.body.Webhooks == nil {
 		return nil
 	}
-	was, err := p.c.Store.Webhooks(p.c.ctx)
+	current, err := p.c.Store.Webhooks(p.c.ctx)
 	if err != nil {
 		return err
 	}
-	command := &rota.PutWebhooks{Meta: p.meta("webhooks"), Version: &was.Version}
-	if command.Spec, err = p.withSecrets(p.body.Webhooks, was.Spec); err != nil {
-		return p.refuse("webhooks", err)
+	command := &rota.PutWebhooks{Meta: p.meta("webhooks"), Version: &current.Version}
+	if command.Spec, err = p.fillSecrets(p.body.Webhooks, current.Spec); err != nil {
+		return p.addError("webhooks", err)
 	}
 	if err := command.Validate(); err != nil {
-		return p.refuse("webhooks", withoutName(err, "webhooks"))
+		return p.addError("webhooks", withoutName(err, "webhooks"))
 	}
-	before, after := newWebhookDefinitions(was.Spec, true), newWebhookDefinitions(command.Spec, true)
-	changes := p.item("webhooks", "", before, after, p.wrote(was.Version, false, "webhooks"))
+	before, after := newWebhookDefinitions(current.Spec, true), newWebhookDefinitions(command.Spec, true)
+	changes := p.addItem("webhooks", "", before, after, p.change(current.Version, false, "webhooks"))
 	p.items[len(p.items)-1].Fields = nil // a list has none
 	if changes {
-		p.add("webhooks", command)
+		p.addCommand("webhooks", command)
 	}
 	return nil
 }
@@ -80,12 +80,12 @@ func (p *plan) planWebhooks() error {
 // withoutName takes a name off the front of a refusal's field, for one that is
 // the path of the definition already.
 func withoutName(err error, name string) error {
-	return rename(err, name, "")
+	return renameFields(err, name, "")
 }
 
-// withSecrets fills in the secrets that a document leaves out by those of the
+// fillSecrets fills in the secrets that a document leaves out by those of the
 // webhooks that stand there.
-func (p *plan) withSecrets(defs []WebhookDefinition, stored []rota.Webhook) ([]rota.Webhook, error) {
+func (p *plan) fillSecrets(defs []WebhookDefinition, stored []rota.Webhook) ([]rota.Webhook, error) {
 	hooks := definedWebhooks(defs)
 	for i := range hooks {
 		if hooks[i].Secret != "" {

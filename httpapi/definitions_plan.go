@@ -18,21 +18,21 @@ type plan struct {
 	body *Definitions
 	now  time.Time // by the store's clock
 
-	items   []DefinitionChange
-	members []member
-	written int // members that were written
-	refused []FieldError
-	hint    string
+	items    []DefinitionChange
+	commands []planCommand
+	written  int // members that were written
+	errs     []FieldError
+	hint     string
 
-	types     map[string]*rota.Type     // as they will be, of the document or of the store
-	templates map[string]*rota.Template // as they will be
-	schemas   map[string]*payload.Compiled
-	schedules map[string]*draft // of the document
-	edges     map[string][]string
-	chains    map[string]int // how many schedules stand in the longest line that begins with one and follows what it depends on
+	types              map[string]*rota.Type     // as they will be, of the document or of the store
+	templates          map[string]*rota.Template // as they will be
+	schemas            map[string]*payload.Compiled
+	schedulePlans      map[string]*schedulePlan // of the document
+	storedDependencies map[string][]string
+	chainLength        map[string]int // how many schedules stand in the longest line that begins with one and follows what it depends on
 
-	closing []member // what archives templates, when their schedules have been declared
-	opened  map[string]bool
+	archiving  []planCommand // what archives templates, when their schedules have been declared
+	unarchived map[string]bool
 }
 
 // plan compares a document with the store. A refusal names everything that is
@@ -44,29 +44,29 @@ func (c *call) plan(body *Definitions) (*plan, error) {
 	}
 	p := &plan{
 		c: c, body: body, now: now, types: map[string]*rota.Type{}, templates: map[string]*rota.Template{}, schemas: map[string]*payload.Compiled{},
-		schedules: map[string]*draft{}, edges: map[string][]string{}, chains: map[string]int{}, opened: map[string]bool{},
+		schedulePlans: map[string]*schedulePlan{}, storedDependencies: map[string][]string{}, chainLength: map[string]int{}, unarchived: map[string]bool{},
 	}
 	for _, part := range []func() error{p.planTypes, p.planTemplates, p.planSchedules, p.planLimits, p.planWebhooks} {
 		if err := part(); err != nil {
 			return nil, err
 		}
 	}
-	if len(p.refused) > 0 {
-		problem := badFields(p.refused[:min(len(p.refused), errorsMax)])
+	if len(p.errs) > 0 {
+		problem := badFields(p.errs[:min(len(p.errs), errorsMax)])
 		problem.Hint = p.hint
 		return nil, problem
 	}
 	return p, nil
 }
 
-// refuse notes what is wrong with a definition. What is wrong with the store
+// addError notes what is wrong with a definition. What is wrong with the store
 // instead ends the plan.
-func (p *plan) refuse(path string, err error) error {
+func (p *plan) addError(path string, err error) error {
 	var problem *Problem
-	if !errors.As(inPath(path, err), &problem) || problem.Status >= http.StatusInternalServerError {
+	if !errors.As(atPath(path, err), &problem) || problem.Status >= http.StatusInternalServerError {
 		return err
 	}
-	p.refused = append(p.refused, problem.Errors...)
+	p.errs = append(p.errs, problem.Errors...)
 	if p.hint == "" {
 		p.hint = problem.Hint
 	}
@@ -76,25 +76,25 @@ func (p *plan) refuse(path string, err error) error {
 // meta is the head of a command about one definition. It goes by the request and
 // by what it does, so that the same request sent again is the same command.
 func (p *plan) meta(what string) rota.Meta {
-	return rota.Meta{ID: p.c.command.Derive([]byte("definition: " + what)), Actor: p.c.actor, RulesVersion: rota.RulesVersion}
+	return rota.Meta{ID: p.c.commandID.Derive([]byte("definition: " + what)), Actor: p.c.actor, RulesVersion: rota.RulesVersion}
 }
 
-func (p *plan) add(path string, command rota.Command) {
-	p.members = append(p.members, member{command, path})
+func (p *plan) addCommand(path string, command rota.Command) {
+	p.commands = append(p.commands, planCommand{command, path})
 }
 
-// item notes what becomes of a definition. Was and is are how it is shown; was
+// addItem notes what becomes of a definition. Was and is are how it is shown; was
 // is nil of one that is not there. What this request wrote before, and is
 // answered for once more, is told as it was then.
-func (p *plan) item(kind, name string, was, is any, wrote string, notes ...string) (changes bool) {
+func (p *plan) addItem(kind, name string, current, target any, change string, notes ...string) (changes bool) {
 	item := DefinitionChange{Kind: kind, Name: name, Change: changeUnchanged, Notes: notes}
 	switch {
-	case was == nil:
+	case current == nil:
 		item.Change, changes = changeCreated, true
-	case wrote != "":
-		item.Change = wrote
+	case change != "":
+		item.Change = change
 	default:
-		if item.Fields = fieldsOf(was, is); len(item.Fields) > 0 {
+		if item.Fields = changedFields(current, target); len(item.Fields) > 0 {
 			item.Change, changes = changeChanged, true
 		}
 	}
@@ -102,8 +102,8 @@ func (p *plan) item(kind, name string, was, is any, wrote string, notes ...strin
 	return changes
 }
 
-// wrote says what this request did to something, going by its version.
-func (p *plan) wrote(version rota.ID, isNew bool, what ...string) string {
+// change says what this request did to something, going by its version.
+func (p *plan) change(version rota.ID, isNew bool, what ...string) string {
 	for _, w := range what {
 		if p.meta(w).ID == version {
 			if isNew {
@@ -115,9 +115,9 @@ func (p *plan) wrote(version rota.ID, isNew bool, what ...string) string {
 	return ""
 }
 
-// fieldsOf are the fields in which two definitions differ.
-func fieldsOf(was, is any) (fields []string) {
-	before, after := partsOf(was), partsOf(is)
+// changedFields are the fields in which two definitions differ.
+func changedFields(current, target any) (fields []string) {
+	before, after := fieldMap(current), fieldMap(target)
 	all := map[string]json.RawMessage{}
 	maps.Copy(all, before)
 	maps.Copy(all, after)
@@ -129,7 +129,7 @@ func fieldsOf(was, is any) (fields []string) {
 	return fields
 }
 
-func partsOf(definition any) map[string]json.RawMessage {
+func fieldMap(definition any) map[string]json.RawMessage {
 	parts := map[string]json.RawMessage{}
 	if json.Unmarshal(rota.EncodeSpec(definition), &parts) != nil { // a list, which has no fields
 		parts[""] = rota.EncodeSpec(definition)
@@ -137,20 +137,20 @@ func partsOf(definition any) map[string]json.RawMessage {
 	return parts
 }
 
-// typ is a type as it will be.
-func (p *plan) typ(name string) (*rota.Type, error) {
+// findType is a type as it will be.
+func (p *plan) findType(name string) (*rota.Type, error) {
 	if t := p.types[name]; t != nil {
 		return t, nil
 	}
-	t, err := p.c.typeNamed(name)
+	t, err := p.c.findType(name)
 	if err == nil {
 		p.types[name] = t
 	}
 	return t, err
 }
 
-// template is a template as it will be, whatever its state.
-func (p *plan) template(name string) (*rota.Template, error) {
+// findTemplate is a template as it will be, whatever its state.
+func (p *plan) findTemplate(name string) (*rota.Template, error) {
 	if t := p.templates[name]; t != nil {
 		return t, nil
 	}
@@ -166,8 +166,8 @@ func (p *plan) template(name string) (*rota.Template, error) {
 	return t, err
 }
 
-// found is what a store has by a name, nil if it has nothing.
-func found[T any](value *T, err error) (*T, error) {
+// nilIfNotFound is what a store has by a name, nil if it has nothing.
+func nilIfNotFound[T any](value *T, err error) (*T, error) {
 	if rota.CodeOf(err) == rota.NotFound {
 		return nil, nil
 	}

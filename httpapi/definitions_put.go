@@ -12,49 +12,49 @@ import (
 )
 
 func putDefinitions(c *call, body *Definitions) (reply, error) {
-	dry, err := c.flag("dry_run")
+	dry, err := c.boolParam("dry_run")
 	if err != nil {
 		return reply{}, err
 	}
 	if body.Version > definitionsVersion || body.Version < 0 {
 		return reply{}, rota.Invalidf("version", "is %d; this server reads documents of version %d", body.Version, definitionsVersion)
 	}
-	c.mint()
-	unbounded(c.w)
+	c.ensureCommandID()
+	clearDeadlines(c.w)
 	for range 10 {
 		p, err := c.plan(body)
 		if err != nil {
 			return reply{}, err
 		}
 		if dry {
-			return ok(p.answer(true))
+			return ok(p.result(true))
 		}
-		before := c.command
-		if err := c.tie(); err != nil {
+		before := c.commandID
+		if err := c.bindKey(); err != nil {
 			return reply{}, err
 		}
-		if c.command != before { // it was sent before: what it wrote then goes by other ids
+		if c.commandID != before { // it was sent before: what it wrote then goes by other ids
 			continue
 		}
 		if err = p.write(); err == nil {
-			return ok(p.answer(false))
+			return ok(p.result(false))
 		}
-		if !movedSince(err) {
-			return reply{}, p.told(err)
+		if !isStale(err) {
+			return reply{}, p.located(err)
 		}
 	}
 	return reply{}, &rota.Error{Code: rota.Busy, Reason: "the definitions change faster than they can be compared", Hint: "try again in a moment"}
 }
 
-// movedSince says whether a plan was refused because something that it goes by
+// isStale says whether a plan was refused because something that it goes by
 // was made or changed after it was read.
-func movedSince(err error) bool {
+func isStale(err error) bool {
 	var e *rota.Error
 	return errors.As(err, &e) && e.Code == rota.Conflict && (strings.HasSuffix(e.Field, "].version") || strings.HasSuffix(e.Field, "].name"))
 }
 
-// member is a command of a plan and the definition that it is about.
-type member struct {
+// planCommand is a command of a plan and the definition that it is about.
+type planCommand struct {
 	rota.Command
 	path string
 }
@@ -64,9 +64,9 @@ type member struct {
 const stepMax = 500
 
 // steps cuts the commands into as many parts as it takes, in their order.
-func (p *plan) steps() (steps [][]member) {
+func (p *plan) steps() (steps [][]planCommand) {
 	entries, bytes := 0, 0
-	for _, m := range p.members {
+	for _, m := range p.commands {
 		e, b := rota.Weigh(m.Command)
 		last := len(steps) - 1
 		if last < 0 || len(steps[last]) == stepMax || entries+e > rota.CommandEntriesMax || bytes+b > rota.CommandBytesMax {
@@ -83,9 +83,9 @@ func (p *plan) steps() (steps [][]member) {
 // write sends the plan.
 func (p *plan) write() error {
 	for i, step := range p.steps() {
-		all := &rota.All{Meta: rota.Meta{ID: p.c.command, Actor: p.c.actor, RulesVersion: rota.RulesVersion}}
+		all := &rota.All{Meta: rota.Meta{ID: p.c.commandID, Actor: p.c.actor, RulesVersion: rota.RulesVersion}}
 		if i > 0 {
-			all.ID = p.c.command.Derive([]byte("step " + strconv.Itoa(i)))
+			all.ID = p.c.commandID.Derive([]byte("step " + strconv.Itoa(i)))
 		}
 		for _, m := range step {
 			all.Members = append(all.Members, m.Command)
@@ -98,33 +98,33 @@ func (p *plan) write() error {
 	return nil
 }
 
-// told is a refusal of what was written, by the path of the definition that it
+// located is a refusal of what was written, by the path of the definition that it
 // is about.
-func (p *plan) told(err error) error {
+func (p *plan) located(err error) error {
 	var e *rota.Error
 	if !errors.As(err, &e) {
 		return err
 	}
-	told := *e
+	located := *e
 	if rest, found := strings.CutPrefix(e.Field, "members["); found {
 		number, field, _ := strings.Cut(rest, "]")
 		i, _ := strconv.Atoi(number)
-		told.Field = strings.TrimPrefix(field, ".")
-		err = inPath(p.members[p.written+i].path, inBody(&told))
+		located.Field = strings.TrimPrefix(field, ".")
+		err = atPath(p.commands[p.written+i].path, asBodyError(&located))
 	}
 	if p.written == 0 {
 		return err
 	}
 	problem := *problemOf(err)
-	problem.Detail += fmt.Sprintf(" (%d of %d changes were written before)", p.written, len(p.members))
+	problem.Detail += fmt.Sprintf(" (%d of %d changes were written before)", p.written, len(p.commands))
 	problem.Hint = strings.TrimPrefix(problem.Hint+"; what was written stays, and the same document can be sent again", "; ")
 	return &problem
 }
 
-// inPath is a refusal of one definition as one of the document: with the path of
+// atPath is a refusal of one definition as one of the document: with the path of
 // the definition before its fields, which have the names that documents have for
 // them.
-func inPath(path string, err error) error {
+func atPath(path string, err error) error {
 	kind, _, _ := strings.Cut(path, ".")
 	switch kind {
 	case "templates":
@@ -154,8 +154,8 @@ func inPath(path string, err error) error {
 	return &problem
 }
 
-// answer says what became of each definition.
-func (p *plan) answer(dry bool) DefinitionsPut {
+// result says what became of each definition.
+func (p *plan) result(dry bool) DefinitionsPut {
 	v := DefinitionsPut{DryRun: dry, Items: make([]DefinitionChange, 0, len(p.items))}
 	if dry {
 		v.Steps = len(p.steps())

@@ -9,40 +9,40 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// draft is a schedule of a document, and what is to become of it.
-type draft struct {
-	name, path string
-	command    *rota.PutSchedule
-	was, is    *rota.Schedule
-	change     bool
-	leftOut    bool
+// schedulePlan is a schedule of a document, and what is to become of it.
+type schedulePlan struct {
+	name, path      string
+	command         *rota.PutSchedule
+	current, target *rota.Schedule
+	changed         bool
+	leftOut         bool
 }
 
 func (p *plan) planSchedules() error {
-	for _, name := range namesOf(p.body.Schedules) {
+	for _, name := range sortedNames(p.body.Schedules) {
 		path := joinPath("schedules", name)
-		was, err := found(p.c.Store.Schedule(p.c.ctx, name))
+		current, err := nilIfNotFound(p.c.Store.Schedule(p.c.ctx, name))
 		if err == nil {
-			err = p.planSchedule(path, name, p.body.Schedules[name], was)
+			err = p.planSchedule(path, name, p.body.Schedules[name], current)
 		}
 		if err != nil {
-			if err := p.refuse(path, err); err != nil {
+			if err := p.addError(path, err); err != nil {
 				return err
 			}
 		}
 	}
-	if len(p.refused) > 0 {
+	if len(p.errs) > 0 {
 		return nil
 	}
-	if err := p.order(); err != nil {
+	if err := p.orderSchedules(); err != nil {
 		return err
 	}
-	p.members = append(p.members, p.closing...)
+	p.commands = append(p.commands, p.archiving...)
 	return nil
 }
 
-func (p *plan) planSchedule(path, name string, d ScheduleDefinition, was *rota.Schedule) error {
-	draft := &draft{name: name, path: path, was: was}
+func (p *plan) planSchedule(path, name string, d ScheduleDefinition, current *rota.Schedule) error {
+	draft := &schedulePlan{name: name, path: path, current: current}
 	request, err := d.request()
 	if err != nil {
 		return err
@@ -57,11 +57,11 @@ func (p *plan) planSchedule(path, name string, d ScheduleDefinition, was *rota.S
 	if draft.command.State, err = request.state(); err != nil {
 		return err
 	}
-	template, err := p.template(draft.command.Spec.Template)
+	template, err := p.findTemplate(draft.command.Spec.Template)
 	if _, named := p.body.Templates[draft.command.Spec.Template]; err != nil && named {
 		return nil // it was refused itself
 	}
-	if err != nil && !p.c.known {
+	if err != nil && !p.c.replay {
 		return err
 	}
 	if template != nil && template.State == rota.TemplateArchived && draft.command.State != "" && draft.command.State != rota.ScheduleDisabled {
@@ -73,9 +73,9 @@ func (p *plan) planSchedule(path, name string, d ScheduleDefinition, was *rota.S
 	if err := p.anchor(draft, d.Anchor.Time); err != nil {
 		return err
 	}
-	p.schedules[name] = draft
+	p.schedulePlans[name] = draft
 	p.scheduleItem(draft, d.Anchor.Time)
-	if draft.change && !p.c.known {
+	if draft.changed && !p.c.replay {
 		return p.checkOverrides(template, &draft.command.Spec)
 	}
 	return nil
@@ -123,7 +123,7 @@ func timeOrNull(t Time) Opt[Time] {
 
 // anchor lets an interval count from where the document says, or from where it
 // has counted, so that it keeps its beat.
-func (p *plan) anchor(d *draft, given time.Time) error {
+func (p *plan) anchor(d *schedulePlan, given time.Time) error {
 	c := d.command
 	if !anchored(&c.Spec) {
 		return nil
@@ -131,8 +131,8 @@ func (p *plan) anchor(d *draft, given time.Time) error {
 	switch {
 	case !given.IsZero():
 		c.Anchor = given.UTC().Truncate(time.Microsecond)
-	case d.was != nil && anchored(&d.was.Spec) && d.was.Spec.Every == c.Spec.Every:
-		c.Anchor = d.was.Anchor
+	case d.current != nil && anchored(&d.current.Spec) && d.current.Spec.Every == c.Spec.Every:
+		c.Anchor = d.current.Anchor
 	}
 	if err := c.Validate(); err != nil {
 		return err
@@ -143,42 +143,42 @@ func (p *plan) anchor(d *draft, given time.Time) error {
 }
 
 // scheduleItem decides what becomes of a schedule.
-func (p *plan) scheduleItem(d *draft, anchor time.Time) {
+func (p *plan) scheduleItem(d *schedulePlan, anchor time.Time) {
 	c := d.command
-	d.is = &rota.Schedule{Name: d.name, Spec: c.Spec, State: c.State, Anchor: c.Anchor}
-	sameTimes := d.was != nil && d.was.Spec.SameTimes(c.Spec)
+	d.target = &rota.Schedule{Name: d.name, Spec: c.Spec, State: c.State, Anchor: c.Anchor}
+	sameTimes := d.current != nil && d.current.Spec.SameTimes(c.Spec)
 	if c.State == "" {
-		if d.is.State = rota.ScheduleEnabled; d.was != nil {
-			d.is.State = d.was.State
+		if d.target.State = rota.ScheduleEnabled; d.current != nil {
+			d.target.State = d.current.State
 		}
 	}
 	var notes []string
-	past := p.past(&c.Spec)
+	expired := p.expired(&c.Spec)
 	switch {
-	case past != "" && !sameTimes:
-		p.leaveOut(d, past)
+	case expired != "" && !sameTimes:
+		p.leaveOut(d, expired)
 		return
-	case past != "" && d.is.State != d.was.State && d.is.State != rota.ScheduleDisabled:
-		notes = append(notes, past+": it stays "+string(d.was.State))
-		c.State, d.is.State = "", d.was.State
+	case expired != "" && d.target.State != d.current.State && d.target.State != rota.ScheduleDisabled:
+		notes = append(notes, expired+": it stays "+string(d.current.State))
+		c.State, d.target.State = "", d.current.State
 	}
-	if d.was == nil {
-		c.Mode, d.change = rota.PutCreate, p.item("schedule", d.name, nil, nil, "")
+	if d.current == nil {
+		c.Mode, d.changed = rota.PutCreate, p.addItem("schedule", d.name, nil, nil, "")
 		return
 	}
-	begins := d.was.State == rota.ScheduleDisabled && d.is.State != rota.ScheduleDisabled
+	begins := d.current.State == rota.ScheduleDisabled && d.target.State != rota.ScheduleDisabled
 	if sameTimes && !begins { // its calendar goes on, and so does what it counts from
-		if d.is.Anchor = d.was.Anchor; anchored(&c.Spec) && !anchor.IsZero() && !c.Anchor.Equal(d.was.Anchor) {
-			notes = append(notes, "it counts from "+d.was.Anchor.Format(time.RFC3339Nano)+" and goes on so; delete it first to have it count from anchor")
+		if d.target.Anchor = d.current.Anchor; anchored(&c.Spec) && !anchor.IsZero() && !c.Anchor.Equal(d.current.Anchor) {
+			notes = append(notes, "it counts from "+d.current.Anchor.Format(time.RFC3339Nano)+" and goes on so; delete it first to have it count from anchor")
 		}
 	}
-	c.Mode, c.Version = rota.PutReplace, &d.was.Version
-	wrote := p.wrote(d.was.Version, d.was.CreatedAt.Equal(d.was.UpdatedAt), "schedule "+d.name)
-	d.change = p.item("schedule", d.name, newScheduleDefinition(d.was), newScheduleDefinition(d.is), wrote, notes...)
+	c.Mode, c.Version = rota.PutReplace, &d.current.Version
+	wrote := p.change(d.current.Version, d.current.CreatedAt.Equal(d.current.UpdatedAt), "schedule "+d.name)
+	d.changed = p.addItem("schedule", d.name, newScheduleDefinition(d.current), newScheduleDefinition(d.target), wrote, notes...)
 }
 
-// past says that a schedule will never fire again, if so.
-func (p *plan) past(s *rota.ScheduleSpec) string {
+// expired says that a schedule will never fire again, if so.
+func (p *plan) expired(s *rota.ScheduleSpec) string {
 	switch {
 	case !s.At.IsZero() && s.At.Before(p.now):
 		return "it was to fire once, at " + s.At.Format(time.RFC3339) + ", which has passed"
@@ -189,10 +189,10 @@ func (p *plan) past(s *rota.ScheduleSpec) string {
 }
 
 // leaveOut passes over a schedule that could not be declared any more.
-func (p *plan) leaveOut(d *draft, why string) {
+func (p *plan) leaveOut(d *schedulePlan, why string) {
 	d.leftOut = true
 	change := DefinitionChange{Kind: "schedule", Name: d.name, Change: changeLeftOut, Notes: []string{why + ": it is not made"}}
-	if d.was != nil {
+	if d.current != nil {
 		change.Notes = []string{why + ": the one that stands there is left alone"}
 	}
 	p.items = append(p.items, change)
@@ -200,12 +200,12 @@ func (p *plan) leaveOut(d *draft, why string) {
 
 // checkOverrides holds what a schedule will run to the schema of its type.
 func (p *plan) checkOverrides(template *rota.Template, s *rota.ScheduleSpec) error {
-	if p.refusedType(template.Spec.Type) {
+	if p.typeRefused(template.Spec.Type) {
 		return nil
 	}
-	t, err := p.typ(template.Spec.Type)
+	t, err := p.findType(template.Spec.Type)
 	if err != nil {
-		return refusedAs(err, rota.Invalid, rota.Invalid, "template")
+		return recode(err, rota.Invalid, rota.Invalid, "template")
 	}
 	if compiled := p.schemas[t.Name]; compiled != nil {
 		return compiled.Check(rota.MergeParams(template.Spec.Params, s.Params))
@@ -213,14 +213,14 @@ func (p *plan) checkOverrides(template *rota.Template, s *rota.ScheduleSpec) err
 	return p.c.checkParams(t, template.Spec.Params, s.Params)
 }
 
-// order puts the schedules behind those that they depend on, as they will stand:
+// orderSchedules puts the schedules behind those that they depend on, as they will stand:
 // the law asks for the others first, and must not see a circle on the way that
 // is none in the end.
-func (p *plan) order() error {
+func (p *plan) orderSchedules() error {
 	state := map[string]int{}
-	for _, name := range namesOf(p.body.Schedules) {
+	for _, name := range sortedNames(p.body.Schedules) {
 		if err := p.visit(name, state, nil); err != nil {
-			return p.refuse(joinPath("schedules", name), err)
+			return p.addError(joinPath("schedules", name), err)
 		}
 	}
 	return nil
@@ -237,7 +237,7 @@ func (p *plan) visit(name string, state map[string]int, path []string) error {
 	case visited:
 		return nil
 	case visiting:
-		return circle(path)
+		return cycleError(path)
 	}
 	state[name] = visiting
 	needs, err := p.dependsOn(name)
@@ -248,16 +248,16 @@ func (p *plan) visit(name string, state map[string]int, path []string) error {
 		if err := p.visit(on, state, path); err != nil {
 			return err
 		}
-		p.chains[name] = max(p.chains[name], p.chains[on])
+		p.chainLength[name] = max(p.chainLength[name], p.chainLength[on])
 	}
-	p.chains[name]++
+	p.chainLength[name]++
 	state[name] = visited
-	if d := p.schedules[name]; d != nil && d.change {
-		if p.chains[name] > chainMax {
-			return tooLong(name)
+	if d := p.schedulePlans[name]; d != nil && d.changed {
+		if p.chainLength[name] > chainMax {
+			return chainTooLong(name)
 		}
-		p.open(d.command.Spec.Template)
-		p.add(d.path, d.command)
+		p.unarchiveFirst(d.command.Spec.Template)
+		p.addCommand(d.path, d.command)
 	}
 	return nil
 }
@@ -266,7 +266,7 @@ func (p *plan) visit(name string, state map[string]int, path []string) error {
 // declared is held against all behind it, while everybody else who writes waits.
 const chainMax = 1_000
 
-func tooLong(name string) error {
+func chainTooLong(name string) error {
 	return &rota.Error{
 		Code: rota.Invalid, Field: "depends_on",
 		Reason: fmt.Sprintf("%s is the end of a chain of more than %d schedules, each of which depends on the next", name, chainMax),
@@ -274,7 +274,7 @@ func tooLong(name string) error {
 	}
 }
 
-func circle(path []string) error {
+func cycleError(path []string) error {
 	name := path[len(path)-1]
 	return &rota.Error{
 		Code: rota.Invalid, Field: "depends_on", Reason: "makes a cycle: " + strings.Join(path[slices.Index(path, name):], " → "),
@@ -284,34 +284,34 @@ func circle(path []string) error {
 
 // dependsOn is what a schedule will depend on.
 func (p *plan) dependsOn(name string) ([]string, error) {
-	if d := p.schedules[name]; d != nil && !d.leftOut {
-		return d.command.Spec.DependsOn, p.mayDepend(d)
+	if d := p.schedulePlans[name]; d != nil && !d.leftOut {
+		return d.command.Spec.DependsOn, p.checkDependencies(d)
 	}
-	if needs, known := p.edges[name]; known {
+	if needs, known := p.storedDependencies[name]; known {
 		return needs, nil
 	}
-	s, err := found(p.c.Store.Schedule(p.c.ctx, name))
+	s, err := nilIfNotFound(p.c.Store.Schedule(p.c.ctx, name))
 	if err != nil {
 		return nil, err
 	}
 	if s != nil {
-		p.edges[name] = s.Spec.DependsOn
+		p.storedDependencies[name] = s.Spec.DependsOn
 	}
-	return p.edges[name], nil
+	return p.storedDependencies[name], nil
 }
 
-// mayDepend refuses what depends on what is not there, and will not be.
-func (p *plan) mayDepend(d *draft) error {
+// checkDependencies refuses what depends on what is not there, and will not be.
+func (p *plan) checkDependencies(d *schedulePlan) error {
 	for _, on := range d.command.Spec.DependsOn {
-		if other := p.schedules[on]; other != nil {
-			if other.leftOut && other.was == nil && d.change {
+		if other := p.schedulePlans[on]; other != nil {
+			if other.leftOut && other.current == nil && d.changed {
 				return &rota.Error{
 					Code: rota.Invalid, Field: "depends_on", Reason: "names " + on + ", which is not made because its time has passed", Hint: "leave it out of depends_on",
 				}
 			}
 			continue
 		}
-		if _, err := p.c.Store.Schedule(p.c.ctx, on); err != nil && !p.c.known {
+		if _, err := p.c.Store.Schedule(p.c.ctx, on); err != nil && !p.c.replay {
 			if rota.CodeOf(err) != rota.NotFound {
 				return err
 			}

@@ -7,14 +7,14 @@ import (
 )
 
 func (p *plan) planTemplates() error {
-	for _, name := range namesOf(p.body.Templates) {
+	for _, name := range sortedNames(p.body.Templates) {
 		d, path := p.body.Templates[name], joinPath("templates", name)
-		was, err := found(p.c.Store.Template(p.c.ctx, name))
+		current, err := nilIfNotFound(p.c.Store.Template(p.c.ctx, name))
 		if err == nil {
-			err = p.planTemplate(path, name, d, was)
+			err = p.planTemplate(path, name, d, current)
 		}
 		if err != nil {
-			if err := p.refuse(path, err); err != nil {
+			if err := p.addError(path, err); err != nil {
 				return err
 			}
 		}
@@ -24,114 +24,114 @@ func (p *plan) planTemplates() error {
 
 var templateStates = []string{string(rota.TemplateActive), string(rota.TemplateArchived)}
 
-func (p *plan) planTemplate(path, name string, d TemplateDefinition, was *rota.Template) error {
-	is := &rota.Template{Name: name, State: rota.TemplateActive}
+func (p *plan) planTemplate(path, name string, d TemplateDefinition, current *rota.Template) error {
+	target := &rota.Template{Name: name, State: rota.TemplateActive}
 	var stored []rota.Webhook
-	if was != nil {
-		*is = *was
-		stored = was.Spec.Webhooks
+	if current != nil {
+		*target = *current
+		stored = current.Spec.Webhooks
 	}
-	hooks, err := p.withSecrets(d.Webhooks, stored)
+	hooks, err := p.fillSecrets(d.Webhooks, stored)
 	if err != nil {
-		return rename(err, "", "webhooks")
+		return renameFields(err, "", "webhooks")
 	}
-	is.Spec = rota.TemplateSpec{
+	target.Spec = rota.TemplateSpec{
 		Type: d.Type, Description: d.Description, Params: d.DefaultParams.raw(), Priority: d.Priority, ConcurrencyKey: d.ConcurrencyKey,
 		Policy: d.patch(), Webhooks: hooks,
 	}
 	if d.UniqueFor != nil {
-		is.Spec.UniqueFor = *spanOf(d.UniqueFor)
+		target.Spec.UniqueFor = *spanOf(d.UniqueFor)
 	}
-	command := &rota.PutTemplate{Meta: p.meta("template " + name), Name: name, Spec: is.Spec}
+	command := &rota.PutTemplate{Meta: p.meta("template " + name), Name: name, Spec: target.Spec}
 	if err := command.Validate(); err != nil {
 		return err
 	}
-	is.Spec = is.Spec.Canonical()
+	target.Spec = target.Spec.Canonical()
 	if d.State != "" {
 		state := oneOf(d.State, templateStates)
 		if state == "" {
 			return rota.Invalidf("state", "is none of %s", strings.Join(templateStates, " and "))
 		}
-		is.State = rota.TemplateState(state)
+		target.State = rota.TemplateState(state)
 	}
-	if err := p.mayRun(is.Spec.Type); err != nil {
+	if err := p.checkType(target.Spec.Type); err != nil {
 		return err
 	}
-	p.templates[name] = is
-	p.templateMembers(path, command, was, is)
+	p.templates[name] = target
+	p.addTemplateCommands(path, command, current, target)
 	return nil
 }
 
-// mayRun refuses a type that nobody declared, once.
-func (p *plan) mayRun(typ string) error {
+// checkType refuses a type that nobody declared, once.
+func (p *plan) checkType(typ string) error {
 	if rota.InternalType(typ) {
 		return rota.Invalidf("type", "is one of Rota's own types, which nobody else may use")
 	}
-	if p.c.known || p.refusedType(typ) {
+	if p.c.replay || p.typeRefused(typ) {
 		return nil
 	}
-	_, err := p.typ(typ)
+	_, err := p.findType(typ)
 	return err
 }
 
-// refusedType says whether a type is wrong itself: what follows from that need
+// typeRefused says whether a type is wrong itself: what follows from that need
 // not be told.
-func (p *plan) refusedType(typ string) bool {
+func (p *plan) typeRefused(typ string) bool {
 	_, named := p.body.Types[typ]
 	return named && p.types[typ] == nil
 }
 
-// templateMembers puts the commands of a template in their turns: it is archived
+// addTemplateCommands puts the commands of a template in their turns: it is archived
 // when its schedules have been declared, which an archived one would refuse.
-func (p *plan) templateMembers(path string, command *rota.PutTemplate, was, is *rota.Template) {
-	archiving, unarchiving := "archiving of template "+is.Name, "unarchiving of template "+is.Name
-	if was == nil {
+func (p *plan) addTemplateCommands(path string, command *rota.PutTemplate, current, target *rota.Template) {
+	archiving, unarchiving := "archiving of template "+target.Name, "unarchiving of template "+target.Name
+	if current == nil {
 		command.Mode = rota.PutCreate
-		p.item("template", is.Name, nil, nil, "")
-		p.add(path, command)
+		p.addItem("template", target.Name, nil, nil, "")
+		p.addCommand(path, command)
 	} else {
-		wrote := p.wrote(was.Version, was.CreatedAt.Equal(was.UpdatedAt), "template "+is.Name, archiving, unarchiving)
-		before, after := newTemplateDefinition(was, true), newTemplateDefinition(is, true)
-		if !p.item("template", is.Name, before, after, wrote) {
+		wrote := p.change(current.Version, current.CreatedAt.Equal(current.UpdatedAt), "template "+target.Name, archiving, unarchiving)
+		before, after := newTemplateDefinition(current, true), newTemplateDefinition(target, true)
+		if !p.addItem("template", target.Name, before, after, wrote) {
 			return
 		}
 		after.State = before.State
-		if len(fieldsOf(before, after)) > 0 {
-			command.Mode, command.Version = rota.PutReplace, &was.Version
-			p.add(path, command)
+		if len(changedFields(before, after)) > 0 {
+			command.Mode, command.Version = rota.PutReplace, &current.Version
+			p.addCommand(path, command)
 		}
 	}
-	archived := was != nil && was.State == rota.TemplateArchived
-	switch is.State {
+	archived := current != nil && current.State == rota.TemplateArchived
+	switch target.State {
 	case rota.TemplateArchived:
 		if !archived {
-			p.close(path, is.Name)
+			p.archiveLast(path, target.Name)
 		}
 	case rota.TemplateActive:
 		if archived {
-			p.add(path, &rota.Unarchive{Meta: p.meta(unarchiving), Name: is.Name})
+			p.addCommand(path, &rota.Unarchive{Meta: p.meta(unarchiving), Name: target.Name})
 		}
 	}
 }
 
-func (p *plan) close(path, name string) {
-	p.closing = append(p.closing, member{&rota.Archive{Meta: p.meta("archiving of template " + name), Name: name}, path})
+func (p *plan) archiveLast(path, name string) {
+	p.archiving = append(p.archiving, planCommand{&rota.Archive{Meta: p.meta("archiving of template " + name), Name: name}, path})
 }
 
-// open lets the schedules of a template be declared that is archived and stays
+// unarchiveFirst lets the schedules of a template be declared that is archived and stays
 // so.
-func (p *plan) open(name string) {
+func (p *plan) unarchiveFirst(name string) {
 	t := p.templates[name]
-	if t == nil || t.State != rota.TemplateArchived || p.opened[name] {
+	if t == nil || t.State != rota.TemplateArchived || p.unarchived[name] {
 		return
 	}
-	p.opened[name] = true
+	p.unarchived[name] = true
 	path := joinPath("templates", name)
-	for _, m := range p.closing {
+	for _, m := range p.archiving {
 		if m.path == path {
 			return // it is open yet
 		}
 	}
-	p.add(path, &rota.Unarchive{Meta: p.meta("unarchiving of template " + name), Name: name})
-	p.close(path, name)
+	p.addCommand(path, &rota.Unarchive{Meta: p.meta("unarchiving of template " + name), Name: name})
+	p.archiveLast(path, name)
 }

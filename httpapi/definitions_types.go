@@ -6,14 +6,14 @@ import (
 )
 
 func (p *plan) planTypes() error {
-	for _, name := range namesOf(p.body.Types) {
+	for _, name := range sortedNames(p.body.Types) {
 		d, path := p.body.Types[name], joinPath("types", name)
-		was, err := found(p.c.Store.Type(p.c.ctx, name))
+		current, err := nilIfNotFound(p.c.Store.Type(p.c.ctx, name))
 		if err == nil {
-			err = p.planType(path, name, d, was)
+			err = p.planType(path, name, d, current)
 		}
 		if err != nil {
-			if err := p.refuse(path, err); err != nil {
+			if err := p.addError(path, err); err != nil {
 				return err
 			}
 		}
@@ -21,22 +21,22 @@ func (p *plan) planTypes() error {
 	return nil
 }
 
-func (p *plan) planType(path, name string, d TypeDefinition, was *rota.Type) error {
+func (p *plan) planType(path, name string, d TypeDefinition, current *rota.Type) error {
 	var notes []string
 	spec := rota.TypeSpec{Description: d.Description, Schema: d.Schema.raw(), Policy: d.patch()}
 	command := &rota.PutType{Meta: p.meta("type " + name), Name: name, Spec: spec}
 	switch handled := p.c.handles(name); {
 	case rota.InternalType(name):
 		return &rota.Error{Code: rota.Invalid, Reason: "is one of Rota's own types", Hint: "leave it out"}
-	case p.c.declaresItself(name) && len(fieldsOf(TypeDefinition{Paused: d.Paused}, d)) > 0:
+	case p.c.isBuiltin(name) && len(changedFields(TypeDefinition{Paused: d.Paused}, d)) > 0:
 		return &rota.Error{Code: rota.Invalid, Reason: "is built in; only paused can be said of it", Hint: "leave the rest out, or use another name"}
-	case p.c.declaresItself(name) && was == nil:
+	case p.c.isBuiltin(name) && current == nil:
 		return &rota.Error{Code: rota.Invalid, Reason: "is not there yet", Hint: "try again when the server has started"}
-	case was != nil && (handled || p.c.declaresItself(name)):
-		if !p.c.declaresItself(name) && len(fieldsOf(shownSpec(was.Spec), shownSpec(spec))) > 0 {
+	case current != nil && (handled || p.c.isBuiltin(name)):
+		if !p.c.isBuiltin(name) && len(changedFields(specDefinition(current.Spec), specDefinition(spec))) > 0 {
 			notes = append(notes, "this server runs it, and declares it itself: what the document says of it is left alone")
 		}
-		command.Spec = was.Spec
+		command.Spec = current.Spec
 	}
 	if err := command.Validate(); err != nil {
 		return err
@@ -48,38 +48,40 @@ func (p *plan) planType(path, name string, d TypeDefinition, was *rota.Type) err
 		}
 		p.schemas[name] = compiled
 	}
-	is := &rota.Type{Name: name, Spec: command.Spec.Canonical()}
-	if was != nil {
-		*is = *was
-		is.Spec = command.Spec.Canonical()
+	target := &rota.Type{Name: name, Spec: command.Spec.Canonical()}
+	if current != nil {
+		*target = *current
+		target.Spec = command.Spec.Canonical()
 	}
 	if d.Paused != nil {
-		is.Paused = *d.Paused
+		target.Paused = *d.Paused
 	}
-	p.types[name] = is
-	p.typeMembers(path, command, was, is, notes)
+	p.types[name] = target
+	p.addTypeCommands(path, command, current, target, notes)
 	return nil
 }
 
-func shownSpec(spec rota.TypeSpec) TypeDefinition { return newTypeDefinition(&rota.Type{Spec: spec}) }
+func specDefinition(spec rota.TypeSpec) TypeDefinition {
+	return newTypeDefinition(&rota.Type{Spec: spec})
+}
 
-func (p *plan) typeMembers(path string, command *rota.PutType, was, is *rota.Type, notes []string) {
-	pausing := "pausing of type " + is.Name
-	if was == nil {
+func (p *plan) addTypeCommands(path string, command *rota.PutType, current, target *rota.Type, notes []string) {
+	pausing := "pausing of type " + target.Name
+	if current == nil {
 		command.Mode = rota.PutCreate
-		p.item("type", is.Name, nil, nil, "", notes...)
-		p.add(path, command)
+		p.addItem("type", target.Name, nil, nil, "", notes...)
+		p.addCommand(path, command)
 	} else {
-		wrote := p.wrote(was.Version, was.CreatedAt.Equal(was.UpdatedAt), "type "+is.Name, pausing)
-		if !p.item("type", is.Name, newTypeDefinition(was), newTypeDefinition(is), wrote, notes...) {
+		wrote := p.change(current.Version, current.CreatedAt.Equal(current.UpdatedAt), "type "+target.Name, pausing)
+		if !p.addItem("type", target.Name, newTypeDefinition(current), newTypeDefinition(target), wrote, notes...) {
 			return
 		}
-		if len(fieldsOf(shownSpec(was.Spec), shownSpec(is.Spec))) > 0 {
-			command.Mode, command.Version = rota.PutReplace, &was.Version
-			p.add(path, command)
+		if len(changedFields(specDefinition(current.Spec), specDefinition(target.Spec))) > 0 {
+			command.Mode, command.Version = rota.PutReplace, &current.Version
+			p.addCommand(path, command)
 		}
 	}
-	if is.Paused != (was != nil && was.Paused) {
-		p.add(path, &rota.SwitchType{Meta: p.meta(pausing), Name: is.Name, Paused: is.Paused})
+	if target.Paused != (current != nil && current.Paused) {
+		p.addCommand(path, &rota.SwitchType{Meta: p.meta(pausing), Name: target.Name, Paused: target.Paused})
 	}
 }

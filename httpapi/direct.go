@@ -20,7 +20,7 @@ func (a *api) directRoutes() {
 	route(a, operation{
 		method: "POST", path: "/direct", id: "direct", tag: "Jobs", summary: "Run a job now and answer with its result",
 		description: "Reserves the next slot of this server, runs the job past the queue and answers when it has ended. The status is 200 also if the run failed: its run says so. 409 busy if no slot came free in time.",
-		example:     `{"type": "sleep", "params": {"for": "2s"}, "wait": "10s"}`, answer: Job{}, errors: []int{409}, with: withDirect,
+		example:     `{"type": "sleep", "params": {"for": "2s"}, "wait": "10s"}`, response: Job{}, errors: []int{409}, class: classDirect,
 	}, runDirect)
 }
 
@@ -35,26 +35,26 @@ func runDirect(c *call, body *DirectRequest) (answer reply, err error) {
 	if wait < 0 || wait > rota.ReservationMax {
 		return reply{}, rota.Invalidf("wait", "is %s; allowed are 0s to %s", rota.FormatDuration(wait), rota.FormatDuration(rota.ReservationMax))
 	}
-	trace, done := c.enqueuing(1)
+	trace, done := c.startEnqueue(1)
 	defer func() { done(err) }()
 	job := rota.NewJob{Type: body.Type, Params: body.Params.raw(), Timeout: spanOf(body.Timeout), Trace: trace}
 	if err := (&rota.Enqueue{Jobs: []rota.NewJob{job}}).Validate(); err != nil {
-		return reply{}, rename(err, "jobs[0]", "")
+		return reply{}, renameFields(err, "jobs[0]", "")
 	}
 	if err := c.checkJob(&job); err != nil {
 		return reply{}, err
 	}
-	if err := c.tie(); err != nil {
+	if err := c.bindKey(); err != nil {
 		return reply{}, err
 	}
-	unbounded(c.w)
+	clearDeadlines(c.w)
 	job.ID = c.meta().ID
 	ran, err := c.runOnce(job, wait)
 	switch {
 	case err != nil && rota.CodeOf(err) == rota.Busy:
-		return reply{}, busyHere{err}
+		return reply{}, resourceBusy{err}
 	case err != nil:
-		return reply{}, rename(err, "job", "")
+		return reply{}, renameFields(err, "job", "")
 	}
 	return ok(NewJob(ran))
 }
@@ -62,13 +62,13 @@ func runDirect(c *call, body *DirectRequest) (answer reply, err error) {
 // runOnce runs a job directly, unless an earlier sending of the request did, or
 // does: then its end is waited for.
 func (c *call) runOnce(job rota.NewJob, wait time.Duration) (*rota.Job, error) {
-	if c.known {
+	if c.replay {
 		if _, err := c.Store.Job(c.ctx, job.ID); rota.CodeOf(err) != rota.NotFound {
 			return c.awaitEnd(job.ID)
 		}
 	}
 	ran, err := c.Engine.Direct(c.ctx, job, wait)
-	if err != nil && c.known && c.ctx.Err() == nil {
+	if err != nil && c.replay && c.ctx.Err() == nil {
 		if _, missing := c.Store.Job(c.ctx, job.ID); missing == nil {
 			return c.awaitEnd(job.ID)
 		}
@@ -79,15 +79,15 @@ func (c *call) runOnce(job rota.NewJob, wait time.Duration) (*rota.Job, error) {
 // Between two looks at a job that another server may run: at first often, for
 // those that end soon, then with patience.
 const (
-	lookFirst = 100 * time.Millisecond
-	lookLast  = time.Second
+	jobCheckMin = 100 * time.Millisecond
+	jobCheckMax = time.Second
 )
 
 // awaitEnd waits until a job has ended. If another server that shares the store
 // runs it, no event of that comes here, so it is looked at now and then.
 func (c *call) awaitEnd(id rota.ID) (*rota.Job, error) {
-	seq := c.Feed.Last()
-	for pause := lookFirst; ; pause = min(lookLast, pause*3/2) {
+	seq := c.Events.Last()
+	for pause := jobCheckMin; ; pause = min(jobCheckMax, pause*3/2) {
 		job, err := c.Store.Job(c.ctx, id)
 		if err != nil || job.Ended() {
 			return job, err
@@ -100,26 +100,26 @@ func (c *call) awaitEnd(id rota.ID) (*rota.Job, error) {
 
 // awaitEvent waits until something has happened to a job since an event, or may
 // have, for so long at most: what happens to others does not count.
-func (c *call) awaitEvent(id rota.ID, seq uint64, most time.Duration) (uint64, error) {
-	late := time.NewTimer(most)
-	defer late.Stop()
+func (c *call) awaitEvent(id rota.ID, seq uint64, timeout time.Duration) (uint64, error) {
+	timer := time.NewTimer(timeout)
+	defer timer.Stop()
 	for {
-		changed := c.Feed.Changed()
-		entries, gap := c.Feed.Page(seq, eventsMax)
+		changed := c.Events.Changed()
+		entries, gap := c.Events.Page(seq, eventPageMax)
 		if gap {
-			return c.Feed.Last(), nil
+			return c.Events.Last(), nil
 		}
 		for i := range entries {
 			if seq = entries[i].Seq; entries[i].JobID == id {
 				return seq, nil
 			}
 		}
-		if len(entries) == eventsMax {
+		if len(entries) == eventPageMax {
 			continue
 		}
 		select {
 		case <-changed:
-		case <-late.C:
+		case <-timer.C:
 			return seq, nil
 		case <-c.ctx.Done():
 			return seq, c.ctx.Err()

@@ -70,7 +70,7 @@ func (deafened) Watch(func([]rota.Event)) func() { return func() {} }
 func TestADirectRunSentAgainToAnotherServerIsAnswered(t *testing.T) {
 	var runner *engine.Engine
 	s := newServer(t, withEngine(t), func(c *httpapi.Config) { runner = c.Engine })
-	handler, err := httpapi.New(httpapi.Config{Store: s.store, Feed: eventring.New(deafened{s.store}, 0), Engine: runner, Token: token})
+	handler, err := httpapi.New(httpapi.Config{Store: s.store, Events: eventring.New(deafened{s.store}, 0), Engine: runner, Token: token})
 	if err != nil {
 		t.Fatal(err)
 	}

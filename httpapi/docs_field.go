@@ -41,19 +41,19 @@ func docsFieldOf(name string, schema *huma.Schema, required bool) docsField {
 	f := docsField{Name: name, About: schema.Description, Kind: docsKindOf(schema), Required: required}
 	for _, word := range schema.Enum {
 		if word != nil {
-			f.Words = append(f.Words, plain(word))
+			f.Words = append(f.Words, valueText(word))
 		}
 	}
 	if schema.Default != nil {
-		f.Default = plain(schema.Default)
+		f.Default = valueText(schema.Default)
 	}
 	if len(schema.Examples) > 0 && docsFormats[schema.Format] == "" {
-		f.Example = plain(schema.Examples[0])
+		f.Example = valueText(schema.Examples[0])
 	}
 	return f
 }
 
-func plain(value any) string { return fmt.Sprint(value) }
+func valueText(value any) string { return fmt.Sprint(value) }
 
 func docsKindOf(schema *huma.Schema) docsKind {
 	if schema == nil {

@@ -73,7 +73,7 @@ func docsOperationOf(op *huma.Operation, schemas huma.Registry) docsOperation {
 		field := docsFieldOf(p.Name, p.Schema, p.Required)
 		field.Where, field.About = p.In, p.Description
 		if p.Example != nil {
-			field.Example = plain(p.Example)
+			field.Example = valueText(p.Example)
 		}
 		v.Params = append(v.Params, field)
 	}

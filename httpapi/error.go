@@ -11,14 +11,14 @@ import (
 	"github.com/rotajobs/rota/payload"
 )
 
-// kind is how one code is answered.
-type kind struct {
+// problemKind is how one code is answered.
+type problemKind struct {
 	status int
 	title  string
 }
 
-// kinds maps the codes of the library. A test proves it complete.
-var kinds = map[rota.Code]kind{
+// problemKinds maps the codes of the library. A test proves it complete.
+var problemKinds = map[rota.Code]problemKind{
 	rota.Invalid:     {http.StatusUnprocessableEntity, "Invalid request"},
 	rota.NotFound:    {http.StatusNotFound, "Not found"},
 	rota.Conflict:    {http.StatusConflict, "Conflict"},
@@ -37,11 +37,11 @@ const (
 	codeTooMany   = "too_many_requests"
 )
 
-// busyHere is an error that says Busy about what was asked for, not about the
+// resourceBusy is an error that says Busy about what was asked for, not about the
 // store: another has it, and asking again at once is of no use.
-type busyHere struct{ error }
+type resourceBusy struct{ error }
 
-func (b busyHere) Unwrap() error { return b.error }
+func (b resourceBusy) Unwrap() error { return b.error }
 
 // problemOf turns any error into what is answered. What is broken inside is not
 // told to strangers: it goes to the log.
@@ -55,25 +55,25 @@ func problemOf(err error) *Problem {
 		return sqlProblem(statement)
 	}
 	code := rota.CodeOf(err)
-	k, known := kinds[code]
+	k, known := problemKinds[code]
 	if !known {
-		code, k = rota.Internal, kinds[rota.Internal]
+		code, k = rota.Internal, problemKinds[rota.Internal]
 	}
 	p := &Problem{Title: k.title, Status: k.status, Code: string(code)}
-	var busy busyHere
+	var busy resourceBusy
 	if code == rota.Busy && errors.As(err, &busy) {
 		p.Status = http.StatusConflict
 	}
 	if code == rota.Internal {
-		p.broken()
+		p.describeInternal()
 		return p
 	}
 	p.describe(err)
 	return p
 }
 
-// broken tells no more than where to look.
-func (p *Problem) broken() {
+// describeInternal tells no more than where to look.
+func (p *Problem) describeInternal() {
 	p.Detail, p.Hint = "something is broken inside Rota", "the log of the server says what; if it goes on, run rota verify"
 }
 
@@ -123,7 +123,7 @@ func malformed(field, format string, args ...any) *Problem {
 // badFields refuses a body whose fields are wrong: 422.
 func badFields(errs []FieldError) *Problem {
 	return &Problem{
-		Title: kinds[rota.Invalid].title, Status: http.StatusUnprocessableEntity, Code: string(rota.Invalid),
+		Title: problemKinds[rota.Invalid].title, Status: http.StatusUnprocessableEntity, Code: string(rota.Invalid),
 		Detail: detailOf(errs), Errors: errs,
 	}
 }
@@ -140,39 +140,39 @@ func detailOf(errs []FieldError) string {
 	return text
 }
 
-// rename puts the names of fields as clients know them in place of those of the
+// renameFields puts the names of fields as clients know them in place of those of the
 // library. A path is renamed if it begins with the old name.
-func rename(err error, names ...string) error {
+func renameFields(err error, names ...string) error {
 	var e *rota.Error
 	if err == nil || !errors.As(err, &e) {
 		return err
 	}
 	for i := 0; i+1 < len(names); i += 2 {
-		if rest, found := cutName(e.Field, names[i]); found {
+		if rest, found := cutField(e.Field, names[i]); found {
 			renamed := *e
 			renamed.Field = strings.TrimPrefix(names[i+1]+rest, ".")
-			renamed.Err = renameAll(e.Err, names[i], names[i+1])
+			renamed.Err = renameProblems(e.Err, names[i], names[i+1])
 			return &renamed
 		}
 	}
 	return err
 }
 
-// cutName takes a name off the front of a path, whole.
-func cutName(path, name string) (rest string, found bool) {
+// cutField takes a name off the front of a path, whole.
+func cutField(path, name string) (rest string, found bool) {
 	rest, found = strings.CutPrefix(path, name)
 	return rest, found && (rest == "" || rest[0] == '.' || rest[0] == '[')
 }
 
-// renameAll renames all problems of a payload.
-func renameAll(err error, from, to string) error {
+// renameProblems renames all problems of a payload.
+func renameProblems(err error, from, to string) error {
 	var many payload.Problems
 	if !errors.As(err, &many) {
 		return err
 	}
 	renamed := make(payload.Problems, len(many))
 	for i, one := range many {
-		if rest, found := cutName(one.Field, from); found {
+		if rest, found := cutField(one.Field, from); found {
 			one.Field = strings.TrimPrefix(to+rest, ".")
 		}
 		renamed[i] = one

@@ -12,16 +12,16 @@ import (
 
 func TestEveryCodeHasAStatus(t *testing.T) {
 	for _, code := range rota.Codes {
-		if k, known := kinds[code]; !known || k.status < 400 || k.title == "" {
+		if k, known := problemKinds[code]; !known || k.status < 400 || k.title == "" {
 			t.Errorf("%s has no status", code)
 		}
 		p := problemOf(&rota.Error{Code: code, Reason: "why"})
-		if p.Code != string(code) || p.Status != kinds[code].status || p.Detail == "" {
+		if p.Code != string(code) || p.Status != problemKinds[code].status || p.Detail == "" {
 			t.Errorf("%s becomes %+v", code, p)
 		}
 	}
-	if len(kinds) != len(rota.Codes) {
-		t.Errorf("there are %d codes and %d statuses", len(rota.Codes), len(kinds))
+	if len(problemKinds) != len(rota.Codes) {
+		t.Errorf("there are %d codes and %d statuses", len(rota.Codes), len(problemKinds))
 	}
 }
 
@@ -35,7 +35,7 @@ func TestErrorsBecomeProblems(t *testing.T) {
 		{fmt.Errorf("while: %w", context.DeadlineExceeded), 503, rota.Unavailable},
 		{errors.New("the password is hunter2"), 500, rota.Internal},
 		{&rota.Error{Code: rota.Internal, Reason: "the password is hunter2"}, 500, rota.Internal},
-		{busyHere{&rota.Error{Code: rota.Busy, Reason: "another has it"}}, 409, rota.Busy},
+		{resourceBusy{&rota.Error{Code: rota.Busy, Reason: "another has it"}}, 409, rota.Busy},
 		{&rota.Error{Code: rota.Busy, Reason: "locked"}, 503, rota.Busy},
 		{&rota.Error{Code: rota.Denied, Reason: "no"}, 403, rota.Denied},
 		{&rota.Error{Code: "unheard of"}, 500, rota.Internal},
@@ -60,7 +60,7 @@ func TestFieldsAreRenamed(t *testing.T) {
 		{"paramsize", "params", "default_params", "paramsize"},
 		{"job.params", "job", "", "params"},
 	} {
-		got := rename(rota.Invalidf(test.field, "is wrong"), test.from, test.to).(*rota.Error).Field
+		got := renameFields(rota.Invalidf(test.field, "is wrong"), test.from, test.to).(*rota.Error).Field
 		if got != test.want {
 			t.Errorf("%s, %s for %s, is %s, not %s", test.field, test.to, test.from, got, test.want)
 		}

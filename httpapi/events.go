@@ -14,12 +14,12 @@ import (
 	"github.com/rotajobs/rota/eventring"
 )
 
-// heartbeat is how often a stream says so, if nothing else: nobody on the way is
+// streamHeartbeat is how often a stream says so, if nothing else: nobody on the way is
 // to think it dead.
-const heartbeat = 15 * time.Second
+const streamHeartbeat = 15 * time.Second
 
-// eventsMax is how many events are taken from the feed at a time.
-const eventsMax = eventring.PageMax
+// eventPageMax is how many events are taken from the feed at a time.
+const eventPageMax = eventring.PageMax
 
 func (a *api) eventRoutes() {
 	kinds := make([]string, len(rota.EventKinds))
@@ -37,7 +37,7 @@ func (a *api) eventRoutes() {
 			{name: "group", form: formID, doc: "Only of this group."},
 			{name: "execution", form: formID, doc: "Only of this execution."},
 			{name: "last_event_id", form: formText, doc: "In place of the header Last-Event-ID, for clients that cannot set it."},
-		}, answer: Event{}, text: "text/event-stream", with: withFollowers,
+		}, response: Event{}, mediaType: "text/event-stream", class: classStream,
 	}, streamEvents)
 }
 
@@ -51,7 +51,7 @@ func (c *call) eventFilter() (f eventFilter, err error) {
 	if f.jobs, err = c.filter(nil); err != nil {
 		return f, err
 	}
-	text, given := c.given("kinds")
+	text, given := c.queryParam("kinds")
 	if !given {
 		return f, nil
 	}
@@ -65,13 +65,13 @@ func (c *call) eventFilter() (f eventFilter, err error) {
 	return f, nil
 }
 
-func kindMatches(asked, kind string) bool {
-	noun, all := strings.CutSuffix(asked, "*")
-	return asked == kind || all && strings.HasSuffix(noun, ".") && strings.HasPrefix(kind, noun)
+func kindMatches(pattern, kind string) bool {
+	noun, all := strings.CutSuffix(pattern, "*")
+	return pattern == kind || all && strings.HasSuffix(noun, ".") && strings.HasPrefix(kind, noun)
 }
 
 func (f *eventFilter) match(e *rota.Event) bool {
-	if len(f.kinds) > 0 && !slices.ContainsFunc(f.kinds, func(asked string) bool { return kindMatches(asked, string(e.Kind)) }) {
+	if len(f.kinds) > 0 && !slices.ContainsFunc(f.kinds, func(pattern string) bool { return kindMatches(pattern, string(e.Kind)) }) {
 		return false
 	}
 	j := &f.jobs
@@ -83,9 +83,9 @@ func (f *eventFilter) match(e *rota.Event) bool {
 		(j.execution.IsZero() || e.ExecutionID == j.execution)
 }
 
-// stream is one client that follows. It reads from the ring at its own pace:
+// eventStream is one client that follows. It reads from the ring at its own pace:
 // nobody waits for it, and what it was too slow for is gone.
-type stream struct {
+type eventStream struct {
 	c      *call
 	filter eventFilter
 	seq    uint64 // the last event that it has
@@ -97,43 +97,43 @@ func streamEvents(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	s := &stream{c: c, filter: f, seq: c.Feed.Last()}
-	unbounded(c.w)
+	s := &eventStream{c: c, filter: f, seq: c.Events.Last()}
+	clearDeadlines(c.w)
 	h := c.w.Header()
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("X-Accel-Buffering", "no")
 	c.w.WriteHeader(http.StatusOK)
-	s.begin()
+	s.resume()
 	s.run()
 	return reply{written: true}, nil
 }
 
-// begin finds where to go on.
-func (s *stream) begin() {
+// resume finds where to go on.
+func (s *eventStream) resume() {
 	s.out.WriteString("retry: 1000\n\n")
 	last := s.c.r.Header.Get("Last-Event-ID")
 	if last == "" {
-		last, _ = s.c.given("last_event_id")
+		last, _ = s.c.queryParam("last_event_id")
 	}
 	incarnation, number, _ := strings.Cut(last, "-")
 	seq, err := strconv.ParseUint(number, 10, 64)
 	switch {
 	case last == "":
-		s.place()
-	case err != nil || incarnation != s.c.Feed.Incarnation() || seq > s.seq:
-		s.reset("these events are of another life of the server")
+		s.writePosition()
+	case err != nil || incarnation != s.c.Events.Incarnation() || seq > s.seq:
+		s.writeReset("these events are of another life of the server")
 	default:
 		s.seq = seq
 	}
 }
 
 // run writes what happens until the client goes.
-func (s *stream) run() {
-	beat := time.NewTicker(heartbeat)
+func (s *eventStream) run() {
+	beat := time.NewTicker(streamHeartbeat)
 	defer beat.Stop()
 	for {
-		changed := s.c.Feed.Changed()
-		more := s.take()
+		changed := s.c.Events.Changed()
+		more := s.writeNew()
 		if !s.flush() {
 			return
 		}
@@ -144,51 +144,53 @@ func (s *stream) run() {
 		case <-changed:
 		case <-beat.C:
 			s.out.WriteString(": still here\n")
-			s.place()
+			s.writePosition()
 		case <-s.c.ctx.Done():
 			return
 		}
 	}
 }
 
-// take writes down what has happened since, and says whether there may be more.
-func (s *stream) take() (more bool) {
-	entries, gap := s.c.Feed.Page(s.seq, eventsMax)
+// writeNew writes down what has happened since, and says whether there may be more.
+func (s *eventStream) writeNew() (more bool) {
+	entries, gap := s.c.Events.Page(s.seq, eventPageMax)
 	if gap {
-		s.seq = s.c.Feed.Last()
-		s.reset("some events are gone: more happened than is kept")
+		s.seq = s.c.Events.Last()
+		s.writeReset("some events are gone: more happened than is kept")
 		return false
 	}
 	for i := range entries {
 		s.seq = entries[i].Seq
 		if s.filter.match(&entries[i].Event) {
-			s.event(&entries[i].Event)
+			s.writeEvent(&entries[i].Event)
 		}
 	}
-	return len(entries) == eventsMax
+	return len(entries) == eventPageMax
 }
 
-func (s *stream) event(e *rota.Event) {
-	fmt.Fprintf(&s.out, "id: %s-%d\nevent: %s\ndata: ", s.c.Feed.Incarnation(), s.seq, e.Kind)
+func (s *eventStream) writeEvent(e *rota.Event) {
+	fmt.Fprintf(&s.out, "id: %s-%d\nevent: %s\ndata: ", s.c.Events.Incarnation(), s.seq, e.Kind)
 	text := json.NewEncoder(&s.out)
 	text.SetEscapeHTML(false)
 	_ = text.Encode(NewEvent(e)) // it holds nothing that cannot be written; and it ends the line
 	s.out.WriteString("\n")
 }
 
-// place tells the client where it is, though nothing happened that it asked for.
-func (s *stream) place() { fmt.Fprintf(&s.out, "id: %s-%d\n\n", s.c.Feed.Incarnation(), s.seq) }
+// writePosition tells the client where it is, though nothing happened that it asked for.
+func (s *eventStream) writePosition() {
+	fmt.Fprintf(&s.out, "id: %s-%d\n\n", s.c.Events.Incarnation(), s.seq)
+}
 
-func (s *stream) reset(reason string) {
-	fmt.Fprintf(&s.out, "id: %s-%d\nevent: reset\ndata: {\"reason\":%q}\n\n", s.c.Feed.Incarnation(), s.seq, reason)
+func (s *eventStream) writeReset(reason string) {
+	fmt.Fprintf(&s.out, "id: %s-%d\nevent: reset\ndata: {\"reason\":%q}\n\n", s.c.Events.Incarnation(), s.seq, reason)
 }
 
 // flush sends what was written down, and reports whether the client took it.
-func (s *stream) flush() bool {
+func (s *eventStream) flush() bool {
 	if s.out.Len() == 0 {
 		return true
 	}
-	patient(s.c.w)
+	extendWriteDeadline(s.c.w)
 	_, err := s.out.WriteTo(s.c.w)
 	if err == nil {
 		err = http.NewResponseController(s.c.w).Flush()

@@ -33,7 +33,7 @@ func TestAStreamBeats(t *testing.T) {
 			handler.ServeHTTP(w, r)
 			close(over)
 		}()
-		time.Sleep(3*heartbeat + time.Second)
+		time.Sleep(3*streamHeartbeat + time.Second)
 		synctest.Wait()
 		if n := strings.Count(w.Body.String(), ": still here\n"); n != 3 {
 			t.Errorf("it beats %d times: %s", n, w.Body)

@@ -10,11 +10,11 @@ func (a *api) executionRoutes() {
 	get(a, operation{
 		method: "GET", path: "/executions", id: "list-executions", tag: "Executions", summary: "List executions",
 		description: "One for each job and its retries, newest last attempt first. A page may be shorter than its limit; go on while there is a next_cursor.",
-		query:       pageParams(filterParams(executionStates)...), answer: List[Execution]{},
+		query:       pageParams(filterParams(executionStates)...), response: List[Execution]{},
 	}, listExecutions)
 	get(a, operation{
 		method: "GET", path: "/executions/{id}", id: "get-execution", tag: "Executions", summary: "Show an execution with its attempts",
-		description: "The id of any of its jobs will do.", answer: ExecutionDetail{}, errors: []int{404},
+		description: "The id of any of its jobs will do.", response: ExecutionDetail{}, errors: []int{404},
 	}, func(c *call) (reply, error) {
 		id, err := c.id()
 		if err != nil {
@@ -29,7 +29,7 @@ func (a *api) executionRoutes() {
 }
 
 func listExecutions(c *call) (reply, error) {
-	limit, before, err := c.idPage(markExecutions)
+	limit, before, err := c.idPage(cursorExecutions)
 	if err != nil {
 		return reply{}, err
 	}
@@ -37,11 +37,11 @@ func listExecutions(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	tails, next, err := c.gather(executionScans(f), f, before, limit)
+	tails, next, err := c.findJobs(executionScans(f), f, before, limit)
 	if err != nil {
 		return reply{}, err
 	}
-	list := List[Execution]{Items: make([]Execution, len(tails)), NextCursor: nextCursor(markExecutions, next)}
+	list := List[Execution]{Items: make([]Execution, len(tails)), NextCursor: nextCursor(cursorExecutions, next)}
 	for i, tail := range tails {
 		if list.Items[i], err = c.execution(tail); err != nil {
 			return reply{}, err
@@ -93,16 +93,16 @@ func executionScans(f filter) []scan {
 		s.query.Status, s.query.State = status, state
 		return s
 	}
-	is := func(j *rota.Job) bool { return executionState(j) == f.state }
+	inState := func(j *rota.Job) bool { return executionState(j) == f.state }
 	switch f.state {
 	case "":
 		return []scan{in("", "", nil)}
 	case ExecutionPending, ExecutionFailed:
-		return []scan{in(rota.StatusQueued, "", is)}
+		return []scan{in(rota.StatusQueued, "", inState)}
 	case ExecutionDead:
-		return []scan{in("", rota.StateFailed, nil), in("", rota.StateCancelled, is)}
+		return []scan{in("", rota.StateFailed, nil), in("", rota.StateCancelled, inState)}
 	case ExecutionCancelled:
-		return []scan{in("", rota.StateCancelled, is)}
+		return []scan{in("", rota.StateCancelled, inState)}
 	}
 	return []scan{in("", rota.State(f.state), nil)}
 }

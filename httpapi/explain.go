@@ -35,12 +35,12 @@ func (c *call) explainWorkers(job *rota.Job, reasons []rota.Reason) {
 	if c.Engine == nil || job.Status != rota.StatusQueued || c.Engine.Handles(job.Type) {
 		return
 	}
-	workers := c.staff.workers()[job.Type]
-	if workers > 0 && c.waiting.waitingFor(job.Type) > 0 { // they are about to
+	workers := c.registry.workersByType()[job.Type]
+	if workers > 0 && c.longPoll.countFor(job.Type) > 0 { // they are about to
 		return
 	}
-	asked, runs := c.staff.last(job.Type)
-	when := asked.UTC().Format(time.RFC3339)
+	claimedAt, runs := c.registry.lastClaim(job.Type)
+	when := claimedAt.UTC().Format(time.RFC3339)
 	for i := range reasons {
 		r := &reasons[i]
 		switch {
@@ -52,17 +52,17 @@ func (c *call) explainWorkers(job *rota.Job, reasons []rota.Reason) {
 		case runs == 0:
 			r.Text = handledBy(workers, job.Type) + ", and was last asked for at " + when + ". " + r.Text
 		default:
-			r.Text = handledBy(workers, job.Type) + ", busy with " + counted(runs, "job") + ". " + r.Text
+			r.Text = handledBy(workers, job.Type) + ", busy with " + plural(runs, "job") + ". " + r.Text
 			r.Remedy = strings.Replace(r.Remedy, "; if none does, none may be running", "", 1) + " More workers start more at once (docs/workers.md)."
 		}
 	}
 }
 
 func handledBy(workers int, typ string) string {
-	return "Type " + typ + " is handled by " + counted(workers, "worker") + " elsewhere"
+	return "Type " + typ + " is handled by " + plural(workers, "worker") + " elsewhere"
 }
 
-func counted(n int, what string) string {
+func plural(n int, what string) string {
 	if n != 1 {
 		what += "s"
 	}

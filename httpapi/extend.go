@@ -38,9 +38,9 @@ func extendLeases(c *call, body *ExtendRequest) (reply, error) {
 	for i := range body.Items {
 		ref, err := body.Items[i].ref()
 		if err != nil {
-			return reply{}, inItem("items", i, err)
+			return reply{}, atItem("items", i, err)
 		}
-		command.Items[i] = rota.ExtendItem{LeaseRef: ref, Progress: given(body.Items[i].Progress)}
+		command.Items[i] = rota.ExtendItem{LeaseRef: ref, Progress: nullAsNil(body.Items[i].Progress)}
 	}
 	if err := command.Validate(); err != nil {
 		return reply{}, err
@@ -51,7 +51,7 @@ func extendLeases(c *call, body *ExtendRequest) (reply, error) {
 	}
 	answer := Extended{Items: make([]ExtendedLease, len(extended.Items))}
 	for i := range extended.Items {
-		c.staff.hears(extended.Items[i].RunID, extended.Items[i].StaleAfter)
+		c.registry.updateRun(extended.Items[i].RunID, extended.Items[i].StaleAfter)
 		answer.Items[i] = newExtendedLease(&extended.Items[i])
 	}
 	return ok(answer)
@@ -70,8 +70,8 @@ func newExtendedLease(l *rota.LeaseAnswer) ExtendedLease {
 	return v
 }
 
-// given is JSON that may be left out. Null is as good as that.
-func given(value json.RawMessage) json.RawMessage {
+// nullAsNil is JSON that may be left out. Null is as good as that.
+func nullAsNil(value json.RawMessage) json.RawMessage {
 	if bytes.Equal(value, null) {
 		return nil
 	}

@@ -31,14 +31,14 @@ func filterParams(states []string) []param {
 
 // filter reads the filter of a query.
 func (c *call) filter(states []string) (f filter, err error) {
-	if f.state, err = c.word("state", states...); err != nil {
+	if f.state, err = c.enumParam("state", states...); err != nil {
 		return f, err
 	}
-	f.typ, _ = c.given("type")
-	f.template, _ = c.given("template")
-	f.schedule, _ = c.given("schedule")
+	f.typ, _ = c.queryParam("type")
+	f.template, _ = c.queryParam("template")
+	f.schedule, _ = c.queryParam("schedule")
 	for name, text := range map[string]string{"type": f.typ, "template": f.template, "schedule": f.schedule} {
-		if _, given := c.given(name); given && text == "" {
+		if _, given := c.queryParam(name); given && text == "" {
 			return f, malformed(name, "is empty; leave it out to list all")
 		}
 	}
@@ -50,7 +50,7 @@ func (c *call) filter(states []string) (f filter, err error) {
 }
 
 func (c *call) queryID(name string) (id rota.ID, err error) {
-	text, given := c.given(name)
+	text, given := c.queryParam(name)
 	if !given {
 		return id, nil
 	}
@@ -82,57 +82,57 @@ type scan struct {
 // shorter than its limit, and its cursor goes on from there.
 const scanMax = 20_000
 
-// gather finds a page of jobs, newest first, and where the next one begins; zero:
+// findJobs finds a page of jobs, newest first, and where the next one begins; zero:
 // there is none.
-func (c *call) gather(scans []scan, f filter, before rota.ID, limit int) (jobs []*rota.Job, next rota.ID, err error) {
+func (c *call) findJobs(scans []scan, f filter, before rota.ID, limit int) (jobs []*rota.Job, next rota.ID, err error) {
 	if !f.execution.IsZero() {
-		return c.gatherExecution(scans, f, before, limit)
+		return c.findInExecution(scans, f, before, limit)
 	}
-	floor := rota.ID{} // a scan that gave up has seen nothing below this
+	lowerBound := rota.ID{} // a scan that gave up has seen nothing below this
 	for _, s := range scans {
 		found, last, err := c.scan(s, before, limit+1)
 		if err != nil {
 			return nil, next, err
 		}
-		if last.Compare(floor) > 0 {
-			floor = last
+		if last.Compare(lowerBound) > 0 {
+			lowerBound = last
 		}
 		jobs = append(jobs, found...)
 	}
-	return c.cutPage(jobs, floor, limit)
+	return c.cutPage(jobs, lowerBound, limit)
 }
 
 // cutPage sorts what was found and cuts it to a page.
-func (c *call) cutPage(jobs []*rota.Job, floor rota.ID, limit int) ([]*rota.Job, rota.ID, error) {
+func (c *call) cutPage(jobs []*rota.Job, lowerBound rota.ID, limit int) ([]*rota.Job, rota.ID, error) {
 	slices.SortFunc(jobs, func(a, b *rota.Job) int { return b.ID.Compare(a.ID) })
-	jobs = slices.DeleteFunc(jobs, func(j *rota.Job) bool { return j.ID.Compare(floor) < 0 })
-	room := c.pageBytes
+	jobs = slices.DeleteFunc(jobs, func(j *rota.Job) bool { return j.ID.Compare(lowerBound) < 0 })
+	budget := c.pageBytes
 	for i, j := range jobs {
-		if i == limit || room <= 0 {
+		if i == limit || budget <= 0 {
 			return jobs[:i], jobs[i-1].ID, nil
 		}
-		room -= heftOf(j)
+		budget -= jobSize(j)
 	}
-	return jobs, floor, nil
+	return jobs, lowerBound, nil
 }
 
 // scan finds up to want jobs, or as many as fill a page. Last is where it gave
 // up, zero if it saw all there is or found enough.
 func (c *call) scan(s scan, before rota.ID, want int) (found []*rota.Job, last rota.ID, err error) {
-	for seen, room := 0, c.pageBytes; seen < scanMax && room > 0; {
+	for seen, budget := 0, c.pageBytes; seen < scanMax && budget > 0; {
 		q := s.query
-		q.Before, q.Limit = before, min(want-len(found), partRows)
+		q.Before, q.Limit = before, min(want-len(found), readRows)
 		if s.keep != nil && seen > 0 {
-			q.Limit = partRows // what is looked for is rare
+			q.Limit = readRows // what is looked for is rare
 		}
 		rows, err := c.Store.Jobs(c.ctx, q)
 		if err != nil {
-			return nil, last, badQuery(err)
+			return nil, last, asMalformed(err)
 		}
 		for _, j := range rows {
 			if s.keep == nil || s.keep(j) {
 				found = append(found, j)
-				room -= heftOf(j)
+				budget -= jobSize(j)
 			}
 		}
 		if len(rows) < q.Limit || len(found) >= want {
@@ -144,8 +144,8 @@ func (c *call) scan(s scan, before rota.ID, want int) (found []*rota.Job, last r
 	return found, before, nil
 }
 
-// gatherExecution picks among the attempts of one execution.
-func (c *call) gatherExecution(scans []scan, f filter, before rota.ID, limit int) (jobs []*rota.Job, next rota.ID, err error) {
+// findInExecution picks among the attempts of one execution.
+func (c *call) findInExecution(scans []scan, f filter, before rota.ID, limit int) (jobs []*rota.Job, next rota.ID, err error) {
 	attempts, err := c.Store.Execution(c.ctx, f.execution)
 	if rota.CodeOf(err) == rota.NotFound {
 		return []*rota.Job{}, next, nil

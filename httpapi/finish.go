@@ -47,8 +47,8 @@ var outcomes = []string{
 func (r *FinishRun) item() (rota.FinishItem, error) {
 	ref, err := r.ref()
 	item := rota.FinishItem{
-		LeaseRef: ref, Outcome: rota.Outcome(r.Outcome), ExitCode: r.ExitCode, Error: storable(r.Error), ErrorCode: r.ErrorCode,
-		RowsAffected: r.RowsAffected, Result: given(r.Result), Artifacts: r.Artifacts, Permanent: r.Permanent, RetryAt: r.RetryAt.Time,
+		LeaseRef: ref, Outcome: rota.Outcome(r.Outcome), ExitCode: r.ExitCode, Error: replaceNUL(r.Error), ErrorCode: r.ErrorCode,
+		RowsAffected: r.RowsAffected, Result: nullAsNil(r.Result), Artifacts: r.Artifacts, Permanent: r.Permanent, RetryAt: r.RetryAt.Time,
 	}
 	if word := oneOf(r.Outcome, outcomes); word != "" {
 		item.Outcome = rota.Outcome(word)
@@ -58,9 +58,9 @@ func (r *FinishRun) item() (rota.FinishItem, error) {
 	return item, err
 }
 
-// plausible refuses a count below zero, and a retry that is put off for longer
+// checkFinish refuses a count below zero, and a retry that is put off for longer
 // than anything else may be.
-func (c *call) plausible(item *rota.FinishItem) error {
+func (c *call) checkFinish(item *rota.FinishItem) error {
 	last := c.Clock().Add(rota.DelayMax)
 	switch {
 	case item.RowsAffected != nil && *item.RowsAffected < 0:
@@ -71,9 +71,9 @@ func (c *call) plausible(item *rota.FinishItem) error {
 	return nil
 }
 
-// storable is a text without what no store takes. What a program said as it died
+// replaceNUL is a text without what no store takes. What a program said as it died
 // may have anything in it, and is no reason to refuse its end.
-func storable(text string) string { return strings.ReplaceAll(text, "\x00", "\uFFFD") }
+func replaceNUL(text string) string { return strings.ReplaceAll(text, "\x00", "\uFFFD") }
 
 // finishRuns records ends. A request that is wrong is refused whole, before
 // anything is recorded: its sender mends it, and no outcome is lost. The request
@@ -83,22 +83,22 @@ func finishRuns(c *call, body *FinishRequest) (reply, error) {
 	for i := range body.Items {
 		item, err := body.Items[i].item()
 		if err == nil {
-			err = c.plausible(&item)
+			err = c.checkFinish(&item)
 		}
 		if err != nil {
-			return reply{}, inItem("items", i, err)
+			return reply{}, atItem("items", i, err)
 		}
 		items[i] = item
 	}
 	if err := (&rota.Finish{Items: items}).Validate(); err != nil {
 		return reply{}, err
 	}
-	logs, err := c.logsOf(body.Items)
+	logs, err := c.workerLogs(body.Items)
 	if err != nil {
 		return reply{}, err
 	}
-	c.logsDue.expect(logs)
-	defer c.logsDue.cameAll(logs)
+	c.pendingLogs.add(logs)
+	defer c.pendingLogs.finishAll(logs)
 	for i, log := range logs {
 		items[i].LogPath = log.path
 	}
@@ -108,11 +108,11 @@ func finishRuns(c *call, body *FinishRequest) (reply, error) {
 	}
 	answer := Finished{Items: make([]FinishedRun, len(answers))}
 	for i := range answers {
-		c.staff.hears(answers[i].RunID, time.Time{})
+		c.registry.updateRun(answers[i].RunID, time.Time{})
 		answer.Items[i] = FinishedRun{RunID: ID{answers[i].RunID}, Code: leaseCode(answers[i].Code)}
 		if log, has := logs[i]; has && answers[i].Code == "" {
-			c.keepLog(log)
-			c.logsDue.came(log)
+			c.storeLog(log)
+			c.pendingLogs.finish(log)
 		}
 	}
 	return ok(answer)
@@ -120,9 +120,9 @@ func finishRuns(c *call, body *FinishRequest) (reply, error) {
 
 // finishAll sends ends in as few commands as can carry them.
 func (c *call) finishAll(items []rota.FinishItem) (answers []rota.FinishAnswer, err error) {
-	ctx, done := c.lasting()
+	ctx, done := c.detached()
 	defer done()
-	results, err := c.Store.Apply(ctx, rota.Batch{Commands: c.finishes(items)})
+	results, err := c.Store.Apply(ctx, rota.Batch{Commands: c.finishCommands(items)})
 	if err != nil {
 		return nil, err
 	}
@@ -135,7 +135,7 @@ func (c *call) finishAll(items []rota.FinishItem) (answers []rota.FinishAnswer, 
 	return answers, nil
 }
 
-func (c *call) finishes(items []rota.FinishItem) (commands []rota.Command) {
+func (c *call) finishCommands(items []rota.FinishItem) (commands []rota.Command) {
 	var last *rota.Finish
 	from, entries, bytes := 0, 0, 0
 	for i := range items {

@@ -18,22 +18,22 @@ func (a *api) groupRoutes() {
 	route(a, operation{
 		method: "POST", path: "/groups", id: "create-group", tag: "Groups", summary: "Enqueue a group",
 		example: `{"name": "release", "mode": "sequential", "on_failure": "stop", "jobs": [{"type": "build"}, {"type": "deploy"}]}`,
-		status:  201, answer: GroupDetail{}, errors: []int{409, 413, 415}, many: true,
+		status:  201, response: GroupDetail{}, errors: []int{409, 413, 415}, bulk: true,
 	}, createGroup)
 	get(a, operation{
 		method: "GET", path: "/groups", id: "list-groups", tag: "Groups", summary: "List groups", description: "Newest first.",
-		query: pageParams(), answer: List[Group]{},
+		query: pageParams(), response: List[Group]{},
 	}, func(c *call) (reply, error) {
-		return listByID(c, markGroups, c.Store.Groups, NewGroup, func(g *rota.Group) rota.ID { return g.ID })
+		return listByID(c, cursorGroups, c.Store.Groups, NewGroup, func(g *rota.Group) rota.ID { return g.ID })
 	})
 	get(a, operation{
 		method: "GET", path: "/groups/{id}", id: "get-group", tag: "Groups", summary: "Show a group with its members",
-		answer: GroupDetail{}, errors: []int{404},
+		response: GroupDetail{}, errors: []int{404},
 	}, getGroup)
 	route(a, operation{
 		method: "POST", path: "/groups/{id}/cancel", id: "cancel-group", tag: "Groups", summary: "Cancel a group",
 		description: "Members that have not started are cancelled, those that run are asked to stop.",
-		example:     `{"reason": "called off"}`, optional: true, answer: GroupCancelled{}, errors: []int{404, 409},
+		example:     `{"reason": "called off"}`, bodyOptional: true, response: GroupCancelled{}, errors: []int{404, 409},
 	}, cancelGroup)
 }
 
@@ -48,7 +48,7 @@ func createGroup(c *call, body *GroupRequest) (answer reply, err error) {
 	if len(body.Jobs) == 0 {
 		return reply{}, command.Validate()
 	}
-	trace, done := c.enqueuing(len(body.Jobs))
+	trace, done := c.startEnqueue(len(body.Jobs))
 	defer func() { done(err) }()
 	jobs, err := newJobs(c, body.Jobs, trace)
 	if err != nil {
@@ -57,7 +57,7 @@ func createGroup(c *call, body *GroupRequest) (answer reply, err error) {
 	command.Jobs = jobs
 	made, err := do[*rota.GroupEnqueued](c, command)
 	if err != nil {
-		return reply{}, inBody(err)
+		return reply{}, asBodyError(err)
 	}
 	group, err := c.Store.Group(c.ctx, made.Group.ID) // a command does not count its members
 	if err != nil {

@@ -56,7 +56,7 @@ func newServer(t testing.TB, change ...func(*httpapi.Config)) *server {
 	s := &server{TB: t, store: wrap.Coalesce(file), logs: &logDir{dir: t.TempDir()}, log: &bytes.Buffer{}}
 	s.feed = eventring.New(s.store, 64)
 	config := httpapi.Config{
-		Store: s.store, Feed: s.feed, Token: token, Logs: logReader{s.logs}, ScratchDir: t.TempDir(), Version: "1.2.3",
+		Store: s.store, Events: s.feed, Token: token, Logs: logReader{s.logs}, ScratchDir: t.TempDir(), Version: "1.2.3",
 		Backup:    file.Backup,
 		Logger:    slog.New(slog.NewTextHandler(s.log, nil)),
 		Addresses: func() map[string]string { return map[string]string{"http": "http://127.0.0.1:7420"} },
@@ -92,7 +92,7 @@ func withEngine(t *testing.T) func(*httpapi.Config) {
 			return engine.Result(ctx, map[string]string{"said": "all"})
 		})
 		c.Engine = engine.New(rota.New(c.Store), reg, engine.Config{
-			Workers: 4, Events: c.Feed, Logs: c.Logs.(logReader).logDir, ShutdownGrace: time.Second,
+			Workers: 4, Events: c.Events, Logs: c.Logs.(logReader).logDir, ShutdownGrace: time.Second,
 		})
 		ctx, stop := context.WithCancel(context.Background())
 		over := make(chan error, 1)

@@ -28,27 +28,27 @@ func (a *api) readyz(w http.ResponseWriter, _ *http.Request) {
 		err = a.Ready()
 	}
 	if err == nil {
-		a.complaint.Store("")
+		a.notReadyReason.Store("")
 		writeJSON(w, http.StatusOK, "application/json", Health{Status: "ok"})
 		return
 	}
 	reason := err.Error()
 	if fault := (*rota.Error)(nil); errors.As(err, &fault) {
-		if a.complaint.Swap(reason) != reason {
+		if a.notReadyReason.Swap(reason) != reason {
 			a.Logger.Warn("the server is not ready", slog.Any("err", err))
 		}
-		reason = plainFault(fault)
+		reason = publicReason(fault)
 	}
 	writeProblem(w, problemOf(&rota.Error{Code: rota.Unavailable, Reason: "not ready: " + reason, Hint: "try again in a moment"}))
 }
 
-// told are faults that say nothing about the machine, and may be told to anybody.
-var told = map[string]bool{
+// publicFaults are faults that say nothing about the machine, and may be told to anybody.
+var publicFaults = map[string]bool{
 	"the disk is full": true, "the disk failed": true, "the file cannot be written": true, "another connection holds the file": true,
 }
 
-func plainFault(fault *rota.Error) string {
-	if told[fault.Reason] {
+func publicReason(fault *rota.Error) string {
+	if publicFaults[fault.Reason] {
 		return "the store cannot be written: " + fault.Reason
 	}
 	return "the store cannot be written; the log of the server says why"

@@ -20,12 +20,12 @@ func (c *call) readKey(body []byte) error {
 	if len(key) > rota.KeyMax || !utf8.ValidString(key) {
 		return malformed(idempotencyHeader, "is not a text of at most %d bytes", rota.KeyMax)
 	}
-	c.key, c.hash = key, c.hashOf(body)
+	c.key, c.hash = key, c.requestHash(body)
 	return nil
 }
 
-// hashOf tells two requests apart.
-func (c *call) hashOf(body []byte) string {
+// requestHash tells two requests apart.
+func (c *call) requestHash(body []byte) string {
 	h := sha256.New()
 	for _, part := range [][]byte{[]byte(c.r.Method), []byte(c.r.URL.RequestURI()), body} {
 		h.Write(part)
@@ -34,16 +34,16 @@ func (c *call) hashOf(body []byte) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// tie ties the key of a request to the id of its first command, just before that
+// bindKey ties the key of a request to the id of its first command, just before that
 // is sent: a request that is refused here leaves its key free. One that was sent
 // before gets the id it had then, so that its commands are the same and are not
 // done twice.
-func (c *call) tie() error {
-	if c.key == "" || c.tied {
+func (c *call) bindKey() error {
+	if c.key == "" || c.keyBound {
 		return nil
 	}
-	c.mint()
-	said, err := c.remember(rota.Batch{}, c.command)
+	c.ensureCommandID()
+	remembered, err := c.remember(rota.Batch{}, c.commandID)
 	if rota.CodeOf(err) == rota.Conflict {
 		return &rota.Error{
 			Code: rota.Conflict, Field: idempotencyHeader, Reason: "was used for another request in the last 24 hours",
@@ -53,25 +53,25 @@ func (c *call) tie() error {
 	if err != nil {
 		return err
 	}
-	c.command, c.known, c.tied = said.Command, said.Known, true
+	c.commandID, c.replay, c.keyBound = remembered.Command, remembered.Known, true
 	return nil
 }
 
-// sentBefore says whether a request that is refused here was found right when it
+// isReplay says whether a request that is refused here was found right when it
 // was sent first. Then what it made is looked for, whatever became since of what
 // it names: the handler is to be called again, and checks no more.
 //
 // It asks as of a time so long ago that a key which is free is free again now, and
 // in the name of no command, so that who asked before is not taken for one.
-func (c *call) sentBefore(refusal error) bool {
-	if c.key == "" || c.tied || problemOf(refusal).Status >= http.StatusInternalServerError {
+func (c *call) isReplay(refusal error) bool {
+	if c.key == "" || c.keyBound || problemOf(refusal).Status >= http.StatusInternalServerError {
 		return false
 	}
-	said, err := c.remember(rota.Batch{Now: c.Clock().Add(-2 * rota.RequestKeep)}, noCommand)
-	if err != nil || !said.Known {
+	remembered, err := c.remember(rota.Batch{Now: c.Clock().Add(-2 * rota.RequestKeep)}, noCommand)
+	if err != nil || !remembered.Known {
 		return false
 	}
-	c.command, c.known, c.tied, c.sent = said.Command, true, true, 0
+	c.commandID, c.replay, c.keyBound, c.commandCount = remembered.Command, true, true, 0
 	return true
 }
 

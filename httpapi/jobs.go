@@ -25,20 +25,20 @@ type JobRequest struct {
 	PlanTime       Time     `json:"plan_time,omitzero" doc:"With name and scope it is unique: the same plan is not made twice."`
 	ConcurrencyKey *string  `json:"concurrency_key,omitempty" doc:"How many of one key run at once is limited by PUT /limits."`
 	PolicyRequest
-	Class     anything `json:"class,omitzero" doc:"Not supported yet."`
-	Partition anything `json:"partition,omitzero" doc:"Not supported yet."`
-	Webhooks  anything `json:"webhooks,omitzero" doc:"Not supported yet."`
+	Class     anyValue `json:"class,omitzero" doc:"Not supported yet."`
+	Partition anyValue `json:"partition,omitzero" doc:"Not supported yet."`
+	Webhooks  anyValue `json:"webhooks,omitzero" doc:"Not supported yet."`
 }
 
 // newJob is the job for the library.
 func (r *JobRequest) newJob() (rota.NewJob, error) {
-	if err := notYet("class", r.Class); err != nil {
+	if err := refuseUnsupported("class", r.Class); err != nil {
 		return rota.NewJob{}, err
 	}
-	if err := notYet("partition", r.Partition); err != nil {
+	if err := refuseUnsupported("partition", r.Partition); err != nil {
 		return rota.NewJob{}, err
 	}
-	if err := notYet("webhooks", r.Webhooks); err != nil {
+	if err := refuseUnsupported("webhooks", r.Webhooks); err != nil {
 		return rota.NewJob{}, err
 	}
 	var p rota.PolicyPatch
@@ -66,21 +66,21 @@ func (a *api) jobRoutes() {
 		method: "POST", path: "/jobs", id: "create-job", tag: "Jobs", summary: "Enqueue a job",
 		description: "If its unique key or its plan is taken, the job that holds it is answered, with duplicate true and the status 200. A header traceparent, of W3C Trace Context, is kept with the job: its run goes on from there.",
 		example:     `{"type": "mail", "params": {"to": "ada@example.com"}, "priority": 10, "delay": "5m", "unique_key": "welcome:7"}`,
-		status:      201, answer: Job{}, also: map[int]string{200: "Its key is taken: the job that holds it."}, errors: []int{409, 413, 415},
+		status:      201, response: Job{}, otherStatuses: map[int]string{200: "Its key is taken: the job that holds it."}, errors: []int{409, 413, 415},
 	}, createJob)
 	route(a, operation{
 		method: "POST", path: "/jobs/batch", id: "create-jobs", tag: "Jobs", summary: "Enqueue many jobs, all or none",
 		example: `{"jobs": [{"type": "mail", "params": {"to": "ada@example.com"}}, {"type": "mail", "params": {"to": "bob@example.com"}}]}`,
-		status:  201, answer: Batch{}, errors: []int{409, 413, 415}, many: true,
+		status:  201, response: Batch{}, errors: []int{409, 413, 415}, bulk: true,
 	}, createJobs)
 	get(a, operation{
 		method: "GET", path: "/jobs", id: "list-jobs", tag: "Jobs", summary: "List jobs", description: "Newest first, every attempt by itself.",
 		query: pageParams(append(filterParams(jobStates), param{
 			name: "status", form: formText, doc: "What is stored: RUNNING stays RUNNING after the end; use state.", enum: []string{"QUEUED", "RUNNING", "CANCELLED"},
-		})...), answer: List[Job]{},
+		})...), response: List[Job]{},
 	}, listJobs)
 	get(a, operation{
-		method: "GET", path: "/jobs/{id}", id: "get-job", tag: "Jobs", summary: "Show a job", answer: Job{}, errors: []int{404},
+		method: "GET", path: "/jobs/{id}", id: "get-job", tag: "Jobs", summary: "Show a job", response: Job{}, errors: []int{404},
 	}, func(c *call) (reply, error) {
 		id, err := c.id()
 		if err != nil {
@@ -95,7 +95,7 @@ func (a *api) jobRoutes() {
 }
 
 func createJob(c *call, body *JobRequest) (answer reply, err error) {
-	trace, done := c.enqueuing(1)
+	trace, done := c.startEnqueue(1)
 	defer func() { done(err) }()
 	job, err := body.newJob()
 	if err != nil {
@@ -104,25 +104,25 @@ func createJob(c *call, body *JobRequest) (answer reply, err error) {
 	job.Trace = trace
 	command := &rota.Enqueue{Meta: c.meta(), Jobs: []rota.NewJob{job}}
 	if err := command.Validate(); err != nil {
-		return reply{}, rename(err, "jobs[0]", "")
+		return reply{}, renameFields(err, "jobs[0]", "")
 	}
 	if err := c.checkJob(&job); err != nil {
 		return reply{}, err
 	}
 	enqueued, err := do[*rota.Enqueued](c, command)
 	if err != nil {
-		return reply{}, inBody(rename(err, "jobs[0]", ""))
+		return reply{}, asBodyError(renameFields(err, "jobs[0]", ""))
 	}
-	return submitted(enqueued.Jobs[0])
+	return enqueueReply(enqueued.Jobs[0])
 }
 
 // checkJob is definitions.check for one job, which needs no books.
 func (c *call) checkJob(job *rota.NewJob) error {
-	d := definitions{c: c, types: map[string]*rota.Type{}, templates: map[string]*rota.Template{}}
+	d := definitionCache{c: c, types: map[string]*rota.Type{}, templates: map[string]*rota.Template{}}
 	return d.check(job)
 }
 
-func submitted(s rota.Submitted) (reply, error) {
+func enqueueReply(s rota.Submitted) (reply, error) {
 	if s.Job == nil {
 		return reply{}, &rota.Error{
 			Code: rota.Conflict, Field: "unique_key", Reason: "was taken when this was sent first, by a job that is no longer kept",
@@ -138,7 +138,7 @@ func submitted(s rota.Submitted) (reply, error) {
 }
 
 func createJobs(c *call, body *BatchRequest) (answer reply, err error) {
-	trace, done := c.enqueuing(len(body.Jobs))
+	trace, done := c.startEnqueue(len(body.Jobs))
 	defer func() { done(err) }()
 	jobs, err := newJobs(c, body.Jobs, trace)
 	if err != nil {
@@ -146,7 +146,7 @@ func createJobs(c *call, body *BatchRequest) (answer reply, err error) {
 	}
 	enqueued, err := do[*rota.Enqueued](c, &rota.Enqueue{Meta: c.meta(), Jobs: jobs})
 	if err != nil {
-		return reply{}, inBody(err)
+		return reply{}, asBodyError(err)
 	}
 	batch := Batch{Items: make([]Job, len(enqueued.Jobs))}
 	for i, s := range enqueued.Jobs {
@@ -159,12 +159,12 @@ func createJobs(c *call, body *BatchRequest) (answer reply, err error) {
 }
 
 // newJobs are the jobs of a request for many, each held to its definitions.
-func newJobs(c *call, asked []JobRequest, trace string) ([]rota.NewJob, error) {
-	jobs := make([]rota.NewJob, len(asked))
-	for i := range asked {
-		job, err := asked[i].newJob()
+func newJobs(c *call, requests []JobRequest, trace string) ([]rota.NewJob, error) {
+	jobs := make([]rota.NewJob, len(requests))
+	for i := range requests {
+		job, err := requests[i].newJob()
 		if err != nil {
-			return nil, inItem("jobs", i, err)
+			return nil, atItem("jobs", i, err)
 		}
 		job.Trace = trace
 		jobs[i] = job
@@ -172,28 +172,28 @@ func newJobs(c *call, asked []JobRequest, trace string) ([]rota.NewJob, error) {
 	if err := (&rota.Enqueue{Jobs: jobs}).Validate(); err != nil {
 		return nil, err
 	}
-	d := c.definitions()
+	d := c.newDefinitionCache()
 	for i := range jobs {
 		if err := d.check(&jobs[i]); err != nil {
-			return nil, inItem("jobs", i, err)
+			return nil, atItem("jobs", i, err)
 		}
 	}
 	return jobs, nil
 }
 
-// inItem puts the place of an item in front of the fields that an error names.
-func inItem(list string, i int, err error) error {
-	e, isOurs := err.(*rota.Error)
-	if !isOurs || e.Field == "" {
+// atItem puts the place of an item in front of the fields that an error names.
+func atItem(list string, i int, err error) error {
+	e, isRotaError := err.(*rota.Error)
+	if !isRotaError || e.Field == "" {
 		return err
 	}
 	first, _, _ := strings.Cut(e.Field, ".")
 	first, _, _ = strings.Cut(first, "[")
-	return rename(err, first, fmt.Sprintf("%s[%d].%s", list, i, first))
+	return renameFields(err, first, fmt.Sprintf("%s[%d].%s", list, i, first))
 }
 
 func listJobs(c *call) (reply, error) {
-	limit, before, err := c.idPage(markJobs)
+	limit, before, err := c.idPage(cursorJobs)
 	if err != nil {
 		return reply{}, err
 	}
@@ -201,22 +201,22 @@ func listJobs(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	status, err := c.word("status", "QUEUED", "RUNNING", "CANCELLED")
+	status, err := c.enumParam("status", "QUEUED", "RUNNING", "CANCELLED")
 	if err != nil {
 		return reply{}, err
 	}
 	q := f.query()
 	q.State, q.Status = rota.State(f.state), rota.Status(status)
-	rows, next, err := c.gather([]scan{{query: q}}, f, before, limit)
+	rows, next, err := c.findJobs([]scan{{query: q}}, f, before, limit)
 	if err != nil {
 		return reply{}, err
 	}
-	return ok(List[Job]{Items: NewJobs(rows), NextCursor: nextCursor(markJobs, next)})
+	return ok(List[Job]{Items: NewJobs(rows), NextCursor: nextCursor(cursorJobs, next)})
 }
 
-func nextCursor(list mark, next rota.ID) Text {
+func nextCursor(kind cursorKind, next rota.ID) Text {
 	if next.IsZero() {
 		return ""
 	}
-	return idCursor(list, next)
+	return idCursor(kind, next)
 }

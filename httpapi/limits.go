@@ -26,7 +26,7 @@ type TypeLimitRequest struct {
 
 func (a *api) limitRoutes() {
 	get(a, operation{
-		method: "GET", path: "/limits", id: "get-limits", tag: "Limits", summary: "Show the limits", answer: Throttle{},
+		method: "GET", path: "/limits", id: "get-limits", tag: "Limits", summary: "Show the limits", response: Throttle{},
 	}, func(c *call) (reply, error) {
 		t, err := c.Store.Throttle(c.ctx)
 		if err != nil {
@@ -37,7 +37,7 @@ func (a *api) limitRoutes() {
 	route(a, operation{
 		method: "PUT", path: "/limits", id: "put-limits", tag: "Limits", summary: "Set all limits",
 		description: "What is not named is not limited any more. A type that nobody declared is refused, unless it is limited already. It takes effect at once; jobs that run are left alone.",
-		example:     `{"global": 100, "types": {"mail": {"concurrency": 5, "rate": "100/1m"}}, "keys": {"tenant-7": 2}}`, answer: Throttle{}, errors: []int{409},
+		example:     `{"global": 100, "types": {"mail": {"concurrency": 5, "rate": "100/1m"}}, "keys": {"tenant-7": 2}}`, response: Throttle{}, errors: []int{409},
 	}, putLimits)
 }
 
@@ -49,7 +49,7 @@ func putLimits(c *call, body *ThrottleRequest) (reply, error) {
 	command := &rota.PutThrottle{Meta: c.meta(), Spec: spec}
 	if body.Version.Set {
 		var read ID
-		body.Version.over(&read)
+		body.Version.setValue(&read)
 		command.Version = &read.ID
 	}
 	if err := command.Validate(); err != nil {
@@ -103,18 +103,18 @@ func limitError(err error, spec *rota.ThrottleSpec) error {
 	for i, t := range spec.Types {
 		at := fmt.Sprintf("types[%d]", i)
 		name := "types." + joinPath("", t.Type)
-		err = rename(err, at+".rate", name+".rate", at+".type", "types", at, name)
+		err = renameFields(err, at+".rate", name+".rate", at+".type", "types", at, name)
 	}
 	for i, k := range spec.Keys {
 		at := fmt.Sprintf("keys[%d]", i)
 		name := "keys." + joinPath("", k.Key)
-		err = rename(err, at+".key", "keys", at+".concurrency", name, at, name)
+		err = renameFields(err, at+".key", "keys", at+".concurrency", name, at, name)
 	}
-	return cutRate(err)
+	return mergeRateField(err)
 }
 
-// cutRate leaves what a rate consists of to its reason.
-func cutRate(err error) error {
+// mergeRateField leaves what a rate consists of to its reason.
+func mergeRateField(err error) error {
 	var e *rota.Error
 	if !errors.As(err, &e) {
 		return err

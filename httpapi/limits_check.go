@@ -10,7 +10,7 @@ import (
 // checkLimits refuses limits of types that nobody declared, once: a name with a
 // typo would limit nothing. Those that stand in the limits already may stay.
 func (c *call) checkLimits(limits []rota.TypeLimit) error {
-	if c.known || len(limits) == 0 {
+	if c.replay || len(limits) == 0 {
 		return nil
 	}
 	stored, err := c.Store.Throttle(c.ctx)
@@ -30,12 +30,12 @@ func (c *call) checkLimits(limits []rota.TypeLimit) error {
 			return err
 		}
 	}
-	return c.refuseTypes(unknown)
+	return c.unknownTypesError(unknown)
 }
 
-// refuseTypes names each type that nobody declared, and the one that was
+// unknownTypesError names each type that nobody declared, and the one that was
 // probably meant.
-func (c *call) refuseTypes(unknown []string) error {
+func (c *call) unknownTypesError(unknown []string) error {
 	if len(unknown) == 0 {
 		return nil
 	}

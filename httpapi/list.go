@@ -15,14 +15,14 @@ func pageParams(others ...param) []param {
 
 // listNamed answers a page of what goes by name.
 func listNamed[T, V any](
-	c *call, list mark, read func(context.Context, rota.NameQuery) ([]T, error),
-	show func(T) V, name func(T) string, heft func(T) int,
+	c *call, kind cursorKind, read func(context.Context, rota.NameQuery) ([]T, error),
+	show func(T) V, name func(T) string, size func(T) int,
 ) (reply, error) {
-	limit, after, err := c.namePage(list)
+	limit, after, err := c.namePage(kind)
 	if err != nil {
 		return reply{}, err
 	}
-	rows, more, err := readPage(c, limit, heft, func(last *T, n int) ([]T, error) {
+	rows, more, err := readPage(c, limit, size, func(last *T, n int) ([]T, error) {
 		if last != nil {
 			after = name(*last)
 		}
@@ -31,15 +31,15 @@ func listNamed[T, V any](
 	if err != nil {
 		return reply{}, err
 	}
-	return ok(pageOf(rows, more, show, func(row T) Text { return cursorOf(list, []byte(name(row))) }))
+	return ok(newList(rows, more, show, func(row T) Text { return cursorOf(kind, []byte(name(row))) }))
 }
 
 // listByID answers a page of what goes by id, newest first, and is never long.
 func listByID[T, V any](
-	c *call, list mark, read func(ctx context.Context, before rota.ID, limit int) ([]T, error),
+	c *call, kind cursorKind, read func(ctx context.Context, before rota.ID, limit int) ([]T, error),
 	show func(T) V, id func(T) rota.ID,
 ) (reply, error) {
-	limit, before, err := c.idPage(list)
+	limit, before, err := c.idPage(kind)
 	if err != nil {
 		return reply{}, err
 	}
@@ -52,23 +52,23 @@ func listByID[T, V any](
 	if err != nil {
 		return reply{}, err
 	}
-	return ok(pageOf(rows, more, show, func(row T) Text { return idCursor(list, id(row)) }))
+	return ok(newList(rows, more, show, func(row T) Text { return idCursor(kind, id(row)) }))
 }
 
-func (c *call) namePage(list mark) (limit int, after string, err error) {
+func (c *call) namePage(kind cursorKind) (limit int, after string, err error) {
 	if limit, err = c.limit(); err != nil {
 		return 0, "", err
 	}
-	text, _ := c.given("cursor")
-	place, err := readCursor(list, text)
-	return limit, string(place), err
+	text, _ := c.queryParam("cursor")
+	position, err := readCursor(kind, text)
+	return limit, string(position), err
 }
 
-func (c *call) idPage(list mark) (limit int, before rota.ID, err error) {
+func (c *call) idPage(kind cursorKind) (limit int, before rota.ID, err error) {
 	if limit, err = c.limit(); err != nil {
 		return 0, before, err
 	}
-	text, _ := c.given("cursor")
-	before, err = readIDCursor(list, text)
+	text, _ := c.queryParam("cursor")
+	before, err = readIDCursor(kind, text)
 	return limit, before, err
 }

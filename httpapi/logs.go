@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	logLook    = 200 * time.Millisecond // how often a log that is followed is looked at
-	logTailMax = 100_000                // lines
+	logPollEvery = 200 * time.Millisecond // how often a log that is followed is looked at
+	logTailMax   = 100_000                // lines
 )
 
 func (a *api) logRoutes() {
@@ -21,7 +21,7 @@ func (a *api) logRoutes() {
 		query: []param{
 			{name: "follow", form: formFlag, doc: "Go on until the run ends."},
 			{name: "tail", form: formInteger, doc: "Only the last so many lines.", example: 100},
-		}, text: "text/plain", errors: []int{404}, with: withFollowers,
+		}, mediaType: "text/plain", errors: []int{404}, class: classStream,
 	}, sendLog)
 }
 
@@ -30,15 +30,15 @@ func sendLog(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	follow, err := c.flag("follow")
+	follow, err := c.boolParam("follow")
 	if err != nil {
 		return reply{}, err
 	}
-	tail, err := c.number("tail", -1, 0, logTailMax)
+	tail, err := c.intParam("tail", -1, 0, logTailMax)
 	if err != nil {
 		return reply{}, err
 	}
-	job, err := c.logged(id)
+	job, err := c.jobWithLog(id)
 	if err != nil {
 		return reply{}, err
 	}
@@ -47,7 +47,7 @@ func sendLog(c *call) (reply, error) {
 			Code: rota.NotFound, Reason: "job " + job.ID.String() + " has no log: it has not started", Hint: "GET /jobs/ID/explain says why",
 		}
 	}
-	unbounded(c.w)
+	clearDeadlines(c.w)
 	c.w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	if follow {
 		return reply{written: true}, c.followLog(job, tail)
@@ -55,9 +55,9 @@ func sendLog(c *call) (reply, error) {
 	return reply{written: true}, c.copyLog(job, tail)
 }
 
-// logged is the job whose log is meant: the one named, or the last of its
+// jobWithLog is the job whose log is meant: the one named, or the last of its
 // execution if that one never started.
-func (c *call) logged(id rota.ID) (*rota.Job, error) {
+func (c *call) jobWithLog(id rota.ID) (*rota.Job, error) {
 	attempts, err := c.Store.Execution(c.ctx, id)
 	if err != nil {
 		return nil, err
@@ -82,10 +82,10 @@ func (c *call) copyLog(job *rota.Job, tail int) error {
 	}
 	defer log.Close()
 	if err := seekTail(log, tail); err != nil {
-		hangUp()
+		abortResponse()
 	}
-	if _, err := pour(c.w, log); err != nil {
-		hangUp()
+	if _, err := copyBody(c.w, log); err != nil {
+		abortResponse()
 	}
 	return nil
 }
@@ -96,7 +96,7 @@ func (c *call) openLog(job *rota.Job) (io.ReadSeekCloser, error) {
 		return nil, nil
 	}
 	if job.Ended() {
-		if err := c.logsDue.wait(c.ctx, job.ID); err != nil {
+		if err := c.pendingLogs.wait(c.ctx, job.ID); err != nil {
 			return nil, err
 		}
 	}
@@ -121,8 +121,8 @@ func (c *call) followLog(job *rota.Job, tail int) error {
 			log.Close()
 		}
 	}()
-	look := time.NewTicker(logLook)
-	defer look.Stop()
+	ticker := time.NewTicker(logPollEvery)
+	defer ticker.Stop()
 	for {
 		ended := job.Ended() // known before the log is read: what is written until then is read
 		if log == nil {
@@ -130,23 +130,23 @@ func (c *call) followLog(job *rota.Job, tail int) error {
 				_ = seekTail(log, tail)
 			}
 			if c.ctx.Err() != nil {
-				hangUp()
+				abortResponse()
 			}
 		}
 		if log != nil {
-			if n, err := pour(c.w, log); err != nil || n > 0 && control.Flush() != nil {
-				hangUp()
+			if n, err := copyBody(c.w, log); err != nil || n > 0 && control.Flush() != nil {
+				abortResponse()
 			}
 		}
 		if ended {
 			return nil
 		}
 		select {
-		case <-look.C:
+		case <-ticker.C:
 		case <-c.ctx.Done():
-			hangUp()
+			abortResponse()
 		}
-		if next, err := c.logged(job.ID); err == nil {
+		if next, err := c.jobWithLog(job.ID); err == nil {
 			job = next
 		}
 	}

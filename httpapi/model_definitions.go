@@ -114,14 +114,14 @@ func (d *PolicyDefinition) patch() rota.PolicyPatch {
 
 func newTypeDefinition(t *rota.Type) TypeDefinition {
 	return TypeDefinition{
-		Description: t.Spec.Description, Paused: new(t.Paused), PolicyDefinition: newPolicyDefinition(t.Spec.Policy), Schema: sorted(t.Spec.Schema),
+		Description: t.Spec.Description, Paused: new(t.Paused), PolicyDefinition: newPolicyDefinition(t.Spec.Policy), Schema: sortKeys(t.Spec.Schema),
 	}
 }
 
 func newTemplateDefinition(t *rota.Template, secrets bool) TemplateDefinition {
 	s := &t.Spec
 	return TemplateDefinition{
-		Type: s.Type, Description: s.Description, State: string(t.State), DefaultParams: sortedParams(s.Params), Priority: s.Priority,
+		Type: s.Type, Description: s.Description, State: string(t.State), DefaultParams: sortParams(s.Params), Priority: s.Priority,
 		ConcurrencyKey: s.ConcurrencyKey, UniqueFor: bound(s.UniqueFor), PolicyDefinition: newPolicyDefinition(s.Policy),
 		Webhooks: newWebhookDefinitions(s.Webhooks, secrets),
 	}
@@ -132,9 +132,9 @@ func newScheduleDefinition(s *rota.Schedule) ScheduleDefinition {
 	p := &s.Spec
 	d := ScheduleDefinition{
 		Template: p.Template, Description: p.Description, State: string(s.State), Cron: p.Cron, At: Time{p.At}, Every: bound(p.Every),
-		StartsAt: Time{p.StartsAt}, EndsAt: Time{p.EndsAt}, DependsOn: p.DependsOn, Scopes: gathered(p.Scopes),
-		ParamOverrides: sortedParams(p.Params), Priority: p.Priority, PolicyDefinition: newPolicyDefinition(p.Policy),
-		CatchUp: unless(p.CatchUp, rota.CatchUpLast), Overlap: unless(p.Overlap, rota.OverlapAllow), OnCompletion: unless(p.OnCompletion, rota.CompletionPreserve),
+		StartsAt: Time{p.StartsAt}, EndsAt: Time{p.EndsAt}, DependsOn: p.DependsOn, Scopes: groupScopes(p.Scopes),
+		ParamOverrides: sortParams(p.Params), Priority: p.Priority, PolicyDefinition: newPolicyDefinition(p.Policy),
+		CatchUp: omitDefault(p.CatchUp, rota.CatchUpLast), Overlap: omitDefault(p.Overlap, rota.OverlapAllow), OnCompletion: omitDefault(p.OnCompletion, rota.CompletionPreserve),
 		Class: string(p.Class), Partition: newPartition(p.Partition),
 	}
 	if p.Cron != "" {
@@ -149,15 +149,15 @@ func newScheduleDefinition(s *rota.Schedule) ScheduleDefinition {
 // anchored says whether a schedule counts from its anchor.
 func anchored(s *rota.ScheduleSpec) bool { return s.Every != 0 && s.StartsAt.IsZero() }
 
-func unless[W ~string](word, usual W) string {
-	if word == usual {
+func omitDefault[W ~string](word, fallback W) string {
+	if word == fallback {
 		return ""
 	}
 	return string(word)
 }
 
-// gathered puts the scopes of a kind together, which are sorted by kind.
-func gathered(scopes []rota.Scope) (all []ScopeRequest) {
+// groupScopes puts the scopes of a kind together, which are sorted by kind.
+func groupScopes(scopes []rota.Scope) (all []ScopeRequest) {
 	for _, s := range scopes {
 		last := len(all) - 1
 		switch {
@@ -219,17 +219,17 @@ func newLimitsDefinition(s *rota.ThrottleSpec) *ThrottleRequest {
 	return d
 }
 
-// sortedParams is sorted for params, of which none and an empty object are one.
-func sortedParams(doc json.RawMessage) Document {
-	if d := sorted(doc); string(d) != "{}" {
+// sortParams is sorted for params, of which none and an empty object are one.
+func sortParams(doc json.RawMessage) Document {
+	if d := sortKeys(doc); string(d) != "{}" {
 		return d
 	}
 	return nil
 }
 
-// sorted is an object with the keys of everything in it sorted, so that what
+// sortKeys is an object with the keys of everything in it sorted, so that what
 // means the same is written the same. Numbers stay as they were written.
-func sorted(doc json.RawMessage) Document {
+func sortKeys(doc json.RawMessage) Document {
 	if len(doc) == 0 {
 		return nil
 	}

@@ -26,6 +26,6 @@ func applyPartition(given Opt[Partition], field *rota.Partition) {
 	*field = rota.Partition{}
 	if p := given.Value; p != nil {
 		field.Shards, field.Expression = p.Shards, p.Expression
-		applyWord(Some(p.Strategy), &field.Strategy, rota.PartitionAll, rota.PartitionSingle, rota.PartitionSet, rota.PartitionDynamic)
+		applyEnum(Some(p.Strategy), &field.Strategy, rota.PartitionAll, rota.PartitionSingle, rota.PartitionSet, rota.PartitionDynamic)
 	}
 }

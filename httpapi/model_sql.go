@@ -42,14 +42,14 @@ func NewSQLResult(a *console.Answer) SQLResult {
 	for i, c := range a.Columns {
 		kind := string(c.Kind)
 		if kind == "" {
-			kind = kindOf(a.Rows, i)
+			kind = columnKind(a.Rows, i)
 		}
 		v.Columns = append(v.Columns, SQLColumn{Name: c.Name, Type: kind})
 	}
 	for i, row := range a.Rows {
 		v.Rows[i] = make([]SQLValue, len(row))
 		for j, value := range row {
-			v.Rows[i][j] = shown(value)
+			v.Rows[i][j] = sqlValue(value)
 		}
 	}
 	return v
@@ -58,8 +58,8 @@ func NewSQLResult(a *console.Answer) SQLResult {
 // kindBytes is what no column of the catalogue holds and an expression may.
 const kindBytes = "bytea"
 
-// kindOf tells what a column holds by its values: what is nothing else is text.
-func kindOf(rows [][]any, column int) string {
+// columnKind tells what a column holds by its values: what is nothing else is text.
+func columnKind(rows [][]any, column int) string {
 	kind := ""
 	for _, row := range rows {
 		one := ""
@@ -92,8 +92,8 @@ func kindOf(rows [][]any, column int) string {
 	return kind
 }
 
-// shown is a value as JSON has it.
-func shown(value any) SQLValue {
+// sqlValue is a value as JSON has it.
+func sqlValue(value any) SQLValue {
 	switch v := value.(type) {
 	case nil:
 		return SQLValue("null")

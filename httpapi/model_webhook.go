@@ -47,10 +47,10 @@ type WebhookTested struct {
 	DeliveryID string `json:"delivery_id" doc:"What its header Rota-Delivery said."`
 }
 
-// Notice is the body of a delivery. Jobs and the like are in it as they stand when
+// WebhookPayload is the body of a delivery. Jobs and the like are in it as they stand when
 // it is sent, in the forms that they have here; of what is gone by then only the
 // id or the name is told.
-type Notice struct {
+type WebhookPayload struct {
 	ID    string `json:"id"` // of the delivery, the same whenever it is sent again
 	Event string `json:"event"`
 	Time  Time   `json:"time"`

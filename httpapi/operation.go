@@ -17,23 +17,23 @@ const base = "/api/v1"
 // operation describes one route: to the mux, to the reader of requests, and to
 // the OpenAPI document.
 type operation struct {
-	method, path string // the path without the base
-	id           string
-	tag          string
-	summary      string
-	description  string
-	query        []param
-	example      string   // of the body, as JSON
-	needs        []string // fields of the body that only this operation needs
-	status       int      // of the usual answer; 0: 200
-	answer       any      // a value of the answer's type; nil: there is no body
-	text         string   // the media type of an answer that is not JSON
-	also         map[int]string
-	errors       []int // statuses beside those that every route has
+	method, path  string // the path without the base
+	id            string
+	tag           string
+	summary       string
+	description   string
+	query         []param
+	example       string   // of the body, as JSON
+	required      []string // fields of the body that only this operation needs
+	status        int      // of the usual answer; 0: 200
+	response      any      // a value of the answer's type; nil: there is no body
+	mediaType     string   // the media type of an answer that is not JSON
+	otherStatuses map[int]string
+	errors        []int // statuses beside those that every route has
 
-	many     bool    // its body holds many jobs
-	optional bool    // its body may be left out
-	with     company // whom it is counted with
+	bulk         bool         // its body holds many jobs
+	bodyOptional bool         // its body may be left out
+	class        requestClass // whom it is counted with
 }
 
 // param is a query parameter.
@@ -49,7 +49,7 @@ type param struct {
 // Idempotency-Key.
 func (op *operation) writes() bool { return op.method != http.MethodGet }
 
-func (op *operation) knows(query string) bool {
+func (op *operation) hasQueryParam(query string) bool {
 	for i := range op.query {
 		if op.query[i].name == query {
 			return true
@@ -77,41 +77,41 @@ func (op *operation) describe(r huma.Registry, body reflect.Type) *huma.Operatio
 	if body.NumField() > 0 {
 		entry.RequestBody = op.describeBody(r, body)
 	}
-	op.describeAnswers(r, entry)
+	op.describeResponses(r, entry)
 	return entry
 }
 
 func (op *operation) describeBody(r huma.Registry, body reflect.Type) *huma.RequestBody {
 	media := &huma.MediaType{Schema: r.Schema(body, true, body.Name())}
-	if len(op.needs) > 0 { // a shape that others share, who need less
-		media.Schema = needing(r.SchemaFromRef(media.Schema.Ref), op.needs)
+	if len(op.required) > 0 { // a shape that others share, who need less
+		media.Schema = withRequired(r.SchemaFromRef(media.Schema.Ref), op.required)
 	}
 	if op.example != "" {
 		media.Example = rawExample(op.example)
 	}
-	return &huma.RequestBody{Required: !op.optional, Content: map[string]*huma.MediaType{"application/json": media}}
+	return &huma.RequestBody{Required: !op.bodyOptional, Content: map[string]*huma.MediaType{"application/json": media}}
 }
 
-// needing is an object of which some fields have to be given.
-func needing(object *huma.Schema, fields []string) *huma.Schema {
-	whole := *object
-	whole.Required, whole.Properties = fields, maps.Clone(object.Properties)
+// withRequired is an object of which some fields have to be given.
+func withRequired(object *huma.Schema, fields []string) *huma.Schema {
+	copied := *object
+	copied.Required, copied.Properties = fields, maps.Clone(object.Properties)
 	for _, name := range fields {
 		field := *object.Properties[name]
 		field.Nullable = false
-		whole.Properties[name] = &field
+		copied.Properties[name] = &field
 	}
-	return &whole
+	return &copied
 }
 
-func (op *operation) describeAnswers(r huma.Registry, entry *huma.Operation) {
-	usual := &huma.Response{Description: http.StatusText(op.usual())}
-	if schema := op.describeAnswer(r); schema != nil {
-		usual.Content = map[string]*huma.MediaType{cmp.Or(op.text, "application/json"): {Schema: schema}}
+func (op *operation) describeResponses(r huma.Registry, entry *huma.Operation) {
+	success := &huma.Response{Description: http.StatusText(op.success())}
+	if schema := op.responseSchema(r); schema != nil {
+		success.Content = map[string]*huma.MediaType{cmp.Or(op.mediaType, "application/json"): {Schema: schema}}
 	}
-	entry.Responses[strconv.Itoa(op.usual())] = usual
-	for status, words := range op.also {
-		entry.Responses[strconv.Itoa(status)] = &huma.Response{Description: words, Content: usual.Content}
+	entry.Responses[strconv.Itoa(op.success())] = success
+	for status, words := range op.otherStatuses {
+		entry.Responses[strconv.Itoa(status)] = &huma.Response{Description: words, Content: success.Content}
 	}
 	problem := map[string]*huma.MediaType{
 		"application/problem+json": {Schema: r.Schema(reflect.TypeFor[Problem](), true, "Problem")},
@@ -122,19 +122,19 @@ func (op *operation) describeAnswers(r huma.Registry, entry *huma.Operation) {
 	}
 }
 
-// describeAnswer is nil where nothing is answered.
-func (op *operation) describeAnswer(r huma.Registry) *huma.Schema {
+// responseSchema is nil where nothing is answered.
+func (op *operation) responseSchema(r huma.Registry) *huma.Schema {
 	switch {
-	case op.answer != nil:
-		t := reflect.TypeOf(op.answer)
+	case op.response != nil:
+		t := reflect.TypeOf(op.response)
 		return r.Schema(t, true, t.Name())
-	case op.text != "":
+	case op.mediaType != "":
 		return &huma.Schema{Type: huma.TypeString}
 	}
 	return nil
 }
 
-func (op *operation) usual() int {
+func (op *operation) success() int {
 	if op.status == 0 {
 		return http.StatusOK
 	}

@@ -47,15 +47,15 @@ func (o Opt[T]) Schema(r huma.Registry) *huma.Schema {
 
 func (Opt[T]) inner() reflect.Type { return reflect.TypeFor[T]() }
 
-// into changes a field that may be empty.
-func (o Opt[T]) into(field **T) {
+// setPointer changes a field that may be empty.
+func (o Opt[T]) setPointer(field **T) {
 	if o.Set {
 		*field = o.Value
 	}
 }
 
-// over changes a field whose zero value is its default.
-func (o Opt[T]) over(field *T) {
+// setValue changes a field whose zero value is its default.
+func (o Opt[T]) setValue(field *T) {
 	if !o.Set {
 		return
 	}
@@ -94,11 +94,11 @@ func (Document) Schema(huma.Registry) *huma.Schema {
 // raw is the object for the library; nil is none.
 func (d Document) raw() json.RawMessage { return json.RawMessage(d) }
 
-// anything is a field that is known and not looked at.
-type anything = Opt[json.RawMessage]
+// anyValue is a field that is known and not looked at.
+type anyValue = Opt[json.RawMessage]
 
-// notYet refuses a field whose time has not come. Null is as good as left out.
-func notYet(field string, given anything) error {
+// refuseUnsupported refuses a field whose time has not come. Null is as good as left out.
+func refuseUnsupported(field string, given anyValue) error {
 	if given.Value == nil {
 		return nil
 	}

@@ -4,19 +4,19 @@ import "github.com/rotajobs/rota"
 
 const (
 	pageBytesMax = 16 << 20 // of what is long in the rows of a page; one that is longer ends there
-	partRows     = 64       // rows that may be long, read at a time
+	readRows     = 64       // rows that may be long, read at a time
 )
 
 // readPage reads the rows of a page, and says whether there are more. Rows that
 // may be long, which heft weighs, are read a few at a time, so that neither they
 // nor the page take more memory than a request may have. Read gets the last row
 // that was read, nil at first.
-func readPage[T any](c *call, limit int, heft func(T) int, read func(last *T, n int) ([]T, error)) (rows []T, more bool, err error) {
-	room := c.pageBytes
+func readPage[T any](c *call, limit int, size func(T) int, read func(last *T, n int) ([]T, error)) (rows []T, more bool, err error) {
+	budget := c.pageBytes
 	for {
 		n, last := limit+1-len(rows), (*T)(nil) // one more says whether there is one
-		if heft != nil {
-			n = min(n, partRows)
+		if size != nil {
+			n = min(n, readRows)
 		}
 		if len(rows) > 0 {
 			last = &rows[len(rows)-1]
@@ -27,12 +27,12 @@ func readPage[T any](c *call, limit int, heft func(T) int, read func(last *T, n 
 			return nil, false, err
 		}
 		for _, row := range part {
-			if len(rows) == limit || room <= 0 {
+			if len(rows) == limit || budget <= 0 {
 				return rows, true, nil
 			}
 			rows = append(rows, row)
-			if heft != nil {
-				room -= heft(row)
+			if size != nil {
+				budget -= size(row)
 			}
 		}
 		if len(part) < n {
@@ -41,9 +41,9 @@ func readPage[T any](c *call, limit int, heft func(T) int, read func(last *T, n 
 	}
 }
 
-// pageOf shows the rows of a page, with where the next one begins if there are
+// newList shows the rows of a page, with where the next one begins if there are
 // more.
-func pageOf[T, V any](rows []T, more bool, show func(T) V, cursor func(T) Text) List[V] {
+func newList[T, V any](rows []T, more bool, show func(T) V, cursor func(T) Text) List[V] {
 	list := List[V]{Items: make([]V, len(rows))}
 	for i, row := range rows {
 		list.Items[i] = show(row)
@@ -54,12 +54,12 @@ func pageOf[T, V any](rows []T, more bool, show func(T) V, cursor func(T) Text) 
 	return list
 }
 
-// heftOf is how long a job is where it may be long. The params of one that
+// jobSize is how long a job is where it may be long. The params of one that
 // started are shown twice.
-func heftOf(j *rota.Job) int {
-	heft := len(j.Params)
+func jobSize(j *rota.Job) int {
+	size := len(j.Params)
 	if r := j.Run; r != nil {
-		heft += len(j.Params) + len(r.Result) + len(r.Progress) + len(r.Error)
+		size += len(j.Params) + len(r.Result) + len(r.Progress) + len(r.Error)
 	}
-	return heft
+	return size
 }

@@ -10,7 +10,7 @@ import (
 func (a *api) queueRoutes() {
 	get(a, operation{
 		method: "GET", path: "/queue", id: "list-queue", tag: "Jobs", summary: "List the queue",
-		description: "The jobs that are ready, in the order in which they are dispatched.", query: pageParams(), answer: List[Job]{}, errors: []int{409},
+		description: "The jobs that are ready, in the order in which they are dispatched.", query: pageParams(), response: List[Job]{}, errors: []int{409},
 	}, listQueue)
 }
 
@@ -19,12 +19,12 @@ func listQueue(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	text, _ := c.given("cursor")
+	text, _ := c.queryParam("cursor")
 	after, err := readQueueCursor(text)
 	if err != nil {
 		return reply{}, err
 	}
-	jobs, more, err := readPage(c, limit, heftOf, func(last **rota.Job, n int) ([]*rota.Job, error) {
+	jobs, more, err := readPage(c, limit, jobSize, func(last **rota.Job, n int) ([]*rota.Job, error) {
 		if last != nil {
 			after = *last
 		}
@@ -33,30 +33,30 @@ func listQueue(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	return ok(pageOf(jobs, more, NewJob, queueCursor))
+	return ok(newList(jobs, more, NewJob, queueCursor))
 }
 
 // queueCursor keeps the whole place of a job, so that the list can go on where
 // it was when the job itself has left.
 func queueCursor(j *rota.Job) Text {
-	place := append([]byte{}, j.ID[:]...)
-	place = binary.BigEndian.AppendUint64(place, uint64(j.Priority))
-	place = binary.BigEndian.AppendUint64(place, uint64(j.Position))
-	return cursorOf(markQueue, binary.BigEndian.AppendUint64(place, uint64(j.CreatedAt.UnixMicro())))
+	position := append([]byte{}, j.ID[:]...)
+	position = binary.BigEndian.AppendUint64(position, uint64(j.Priority))
+	position = binary.BigEndian.AppendUint64(position, uint64(j.Position))
+	return cursorOf(cursorQueue, binary.BigEndian.AppendUint64(position, uint64(j.CreatedAt.UnixMicro())))
 }
 
 // readQueueCursor is the place, as a job that stands there; nil: the head.
 func readQueueCursor(text string) (*rota.Job, error) {
-	place, err := readCursor(markQueue, text)
-	if err != nil || place == nil {
+	position, err := readCursor(cursorQueue, text)
+	if err != nil || position == nil {
 		return nil, err
 	}
-	if len(place) != 40 {
+	if len(position) != 40 {
 		return nil, malformed("cursor", "is not one that this server made; leave it out to begin anew")
 	}
-	number := func(at int) int64 { return int64(binary.BigEndian.Uint64(place[at:])) }
+	number := func(at int) int64 { return int64(binary.BigEndian.Uint64(position[at:])) }
 	return &rota.Job{
-		ID: rota.ID(place[:16]), Priority: int(number(16)), Position: number(24), CreatedAt: time.UnixMicro(number(32)).UTC(),
+		ID: rota.ID(position[:16]), Priority: int(number(16)), Position: number(24), CreatedAt: time.UnixMicro(number(32)).UTC(),
 	}, nil
 }
 
@@ -76,7 +76,7 @@ func (c *call) queueAfter(after *rota.Job, limit int) ([]*rota.Job, error) {
 	}
 	last := rota.ID{}
 	for seen := 0; seen < queueScanMax; {
-		page, err := c.Store.Queue(c.ctx, last, partRows)
+		page, err := c.Store.Queue(c.ctx, last, readRows)
 		if rota.CodeOf(err) == rota.NotFound { // it left while we looked
 			last = rota.ID{}
 			seen += rota.PageMax
@@ -87,10 +87,10 @@ func (c *call) queueAfter(after *rota.Job, limit int) ([]*rota.Job, error) {
 		}
 		for i, j := range page {
 			if after.Before(j) {
-				return c.queueFrom(page[i:], limit)
+				return c.fillQueuePage(page[i:], limit)
 			}
 		}
-		if len(page) < partRows {
+		if len(page) < readRows {
 			return nil, nil
 		}
 		seen += len(page)
@@ -101,11 +101,11 @@ func (c *call) queueAfter(after *rota.Job, limit int) ([]*rota.Job, error) {
 	}
 }
 
-// queueFrom fills a page that was begun.
-func (c *call) queueFrom(begun []*rota.Job, limit int) ([]*rota.Job, error) {
-	if len(begun) >= limit {
-		return begun[:limit], nil
+// fillQueuePage fills a page that was begun.
+func (c *call) fillQueuePage(partial []*rota.Job, limit int) ([]*rota.Job, error) {
+	if len(partial) >= limit {
+		return partial[:limit], nil
 	}
-	more, err := c.queueAfter(begun[len(begun)-1], limit-len(begun))
-	return append(begun, more...), err
+	more, err := c.queueAfter(partial[len(partial)-1], limit-len(partial))
+	return append(partial, more...), err
 }

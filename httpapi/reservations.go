@@ -5,8 +5,8 @@ import "github.com/rotajobs/rota"
 func (a *api) reservationRoutes() {
 	get(a, operation{
 		method: "GET", path: "/reservations", id: "list-reservations", tag: "Jobs", summary: "List the reservations of direct runs",
-		description: "Active and past, newest first.", query: pageParams(), answer: List[Reservation]{},
+		description: "Active and past, newest first.", query: pageParams(), response: List[Reservation]{},
 	}, func(c *call) (reply, error) {
-		return listByID(c, markReservations, c.Store.Reservations, NewReservation, func(r *rota.Reservation) rota.ID { return r.ID })
+		return listByID(c, cursorReservations, c.Store.Reservations, NewReservation, func(r *rota.Reservation) rota.ID { return r.ID })
 	})
 }

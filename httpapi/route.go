@@ -12,12 +12,12 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// nothing is the body of an operation that takes none.
-type nothing struct{}
+// noBody is the body of an operation that takes none.
+type noBody struct{}
 
 // get registers an operation without a body.
 func get(a *api, op operation, handle func(*call) (reply, error)) {
-	route(a, op, func(c *call, _ *nothing) (reply, error) { return handle(c) })
+	route(a, op, func(c *call, _ *noBody) (reply, error) { return handle(c) })
 }
 
 // route registers an operation. Its body is read strictly into a B.
@@ -27,13 +27,13 @@ func route[B any](a *api, op operation, handle func(*call, *B) (reply, error)) {
 	a.doc.Adapter().Handle(entry, func(ctx huma.Context) {
 		r, w := humago.Unwrap(ctx)
 		c := &call{api: a, w: w, r: r, ctx: r.Context(), op: &op, actor: actorOf(r)}
-		crowd := a.crowds[op.with]
-		if !crowd.enter() && !(op.with.soon() && crowd.wait(r.Context(), soonMax) == nil) {
-			writeProblem(w, problemOf(op.with.full()))
+		slots := a.semaphores[op.class]
+		if !slots.tryAcquire() && !(op.class.waitsBriefly() && slots.acquire(r.Context(), briefWait) == nil) {
+			writeProblem(w, problemOf(op.class.refusal()))
 			return
 		}
-		defer crowd.leave()
-		c.finish(serve(c, handle))
+		defer slots.release()
+		c.respond(serve(c, handle))
 	})
 }
 
@@ -42,17 +42,17 @@ func serve[B any](c *call, handle func(*call, *B) (reply, error)) (reply, error)
 	if err := c.readQuery(); err != nil {
 		return reply{}, err
 	}
-	if c.large() {
-		if err := c.bodies.wait(c.ctx, bodiesWait); err != nil {
+	if c.mayBeLarge() {
+		if err := c.largeBodies.acquire(c.ctx, largeBodyWait); err != nil {
 			return reply{}, err
 		}
-		defer c.bodies.leave()
+		defer c.largeBodies.release()
 	}
 	body, err := c.readBody(reflect.TypeFor[B]().NumField() > 0)
 	if err != nil {
 		return reply{}, err
 	}
-	defer giveBack(body)
+	defer releaseBody(body)
 	var into B
 	if body.Len() > 0 {
 		if err := decode(body.Bytes(), &into); err != nil {
@@ -62,33 +62,33 @@ func serve[B any](c *call, handle func(*call, *B) (reply, error)) (reply, error)
 	if err := c.readKey(body.Bytes()); err != nil {
 		return reply{}, err
 	}
-	if c.op.with != withRequests && c.r.Method == http.MethodHead { // a stream without a body would go on for nothing
+	if c.op.class != classDefault && c.r.Method == http.MethodHead { // a stream without a body would go on for nothing
 		return reply{status: http.StatusOK}, nil
 	}
 	answer, err := handle(c, &into)
-	if err != nil && c.sentBefore(err) {
+	if err != nil && c.isReplay(err) {
 		return handle(c, &into)
 	}
 	return answer, err
 }
 
-// large says whether a body may be longer than one of a single job.
-func (c *call) large() bool {
-	return c.op.many && (c.r.ContentLength < 0 || c.r.ContentLength > c.BodyMax)
+// mayBeLarge says whether a body may be longer than one of a single job.
+func (c *call) mayBeLarge() bool {
+	return c.op.bulk && (c.r.ContentLength < 0 || c.r.ContentLength > c.BodyMax)
 }
 
 // readBody reads the body. An operation that takes none, or may do without one,
 // is content with none.
 func (c *call) readBody(takes bool) (*bytes.Buffer, error) {
-	most := c.BodyMax
-	if c.op.many {
-		most = c.BatchMax
+	maxBytes := c.BodyMax
+	if c.op.bulk {
+		maxBytes = c.BatchMax
 	}
-	body, err := readBody(c.w, c.r, most)
+	body, err := readBody(c.w, c.r, maxBytes)
 	switch {
 	case err != nil:
 		return nil, err
-	case len(bytes.TrimSpace(body.Bytes())) == 0 && (!takes || c.op.optional):
+	case len(bytes.TrimSpace(body.Bytes())) == 0 && (!takes || c.op.bodyOptional):
 		body.Reset()
 	default:
 		err = checkMediaType(c.r)
@@ -97,14 +97,14 @@ func (c *call) readBody(takes bool) (*bytes.Buffer, error) {
 		}
 	}
 	if err != nil {
-		giveBack(body)
+		releaseBody(body)
 		return nil, err
 	}
 	return body, nil
 }
 
-// finish writes the answer, and the log what nobody is told.
-func (c *call) finish(answer reply, err error) {
+// respond writes the answer, and the log what nobody is told.
+func (c *call) respond(answer reply, err error) {
 	switch {
 	case err != nil:
 		p := problemOf(err)
@@ -123,23 +123,23 @@ func (c *call) finish(answer reply, err error) {
 	}
 }
 
-// inBody turns what a body names and is not there into a mistake in the body.
-func inBody(err error) error {
-	e, isOurs := err.(*rota.Error)
-	if !isOurs || e.Code != rota.NotFound || e.Field == "" || e.Field == "name" {
+// asBodyError turns what a body names and is not there into a mistake in the body.
+func asBodyError(err error) error {
+	e, isRotaError := err.(*rota.Error)
+	if !isRotaError || e.Code != rota.NotFound || e.Field == "" || e.Field == "name" {
 		return err
 	}
-	return refusedAs(err, rota.NotFound, rota.Invalid, e.Field)
+	return recode(err, rota.NotFound, rota.Invalid, e.Field)
 }
 
-// refusedAs turns a refusal of one code into another, such as a name in a body
+// recode turns a refusal of one code into another, such as a name in a body
 // that is not found: the request is wrong, not its address.
-func refusedAs(err error, from, to rota.Code, field string) error {
+func recode(err error, from, to rota.Code, field string) error {
 	if rota.CodeOf(err) != from {
 		return err
 	}
-	e, isOurs := err.(*rota.Error)
-	if !isOurs {
+	e, isRotaError := err.(*rota.Error)
+	if !isRotaError {
 		return err
 	}
 	changed := *e

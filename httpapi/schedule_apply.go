@@ -11,8 +11,8 @@ import (
 
 // apply changes what is named.
 func (r *ScheduleRequest) apply(s *rota.ScheduleSpec) error {
-	r.Template.over(&s.Template)
-	r.Description.over(&s.Description)
+	r.Template.setValue(&s.Template)
+	r.Description.setValue(&s.Description)
 	if r.Every.Value != nil && *r.Every.Value == 0 { // the law takes it for none
 		return rota.Invalidf("every", "is 0s, which is no interval; allowed are %s to %s", rota.FormatDuration(cron.EveryMin), rota.FormatDuration(cron.EveryMax))
 	}
@@ -26,13 +26,13 @@ func (r *ScheduleRequest) apply(s *rota.ScheduleSpec) error {
 			s.Params = r.ParamOverrides.Value.raw()
 		}
 	}
-	r.Priority.into(&s.Priority)
+	r.Priority.setPointer(&s.Priority)
 	r.PolicyRequest.apply(&s.Policy)
-	applyWord(r.CatchUp, &s.CatchUp, rota.CatchUpNone, rota.CatchUpLast, rota.CatchUpAll)
-	applyWord(r.Overlap, &s.Overlap, rota.OverlapAllow, rota.OverlapSkip, rota.OverlapCancel)
-	applyWord(r.OnCompletion, &s.OnCompletion, rota.CompletionPreserve, rota.CompletionDrop)
-	r.DependsOn.over(&s.DependsOn)
-	applyWord(r.Class, &s.Class, rota.ClassLocalSafe, rota.ClassLeaderOnly, rota.ClassQuorumRequired)
+	applyEnum(r.CatchUp, &s.CatchUp, rota.CatchUpNone, rota.CatchUpLast, rota.CatchUpAll)
+	applyEnum(r.Overlap, &s.Overlap, rota.OverlapAllow, rota.OverlapSkip, rota.OverlapCancel)
+	applyEnum(r.OnCompletion, &s.OnCompletion, rota.CompletionPreserve, rota.CompletionDrop)
+	r.DependsOn.setValue(&s.DependsOn)
+	applyEnum(r.Class, &s.Class, rota.ClassLocalSafe, rota.ClassLeaderOnly, rota.ClassQuorumRequired)
 	applyPartition(r.Partition, &s.Partition)
 	return nil
 }
@@ -49,8 +49,8 @@ func (r *ScheduleRequest) applyTimes(s *rota.ScheduleSpec) {
 			s.StartsAt, s.EndsAt = time.Time{}, time.Time{}
 		}
 	}
-	r.Cron.over(&s.Cron)
-	r.Timezone.over(&s.Zone)
+	r.Cron.setValue(&s.Cron)
+	r.Timezone.setValue(&s.Zone)
 	applyTime(r.At, &s.At)
 	applyTime(r.StartsAt, &s.StartsAt)
 	applyTime(r.EndsAt, &s.EndsAt)
@@ -71,9 +71,9 @@ func applyTime(given Opt[Time], field *time.Time) {
 	}
 }
 
-// applyWord changes a word, written in any case. One that is not known is left
+// applyEnum changes a word, written in any case. One that is not known is left
 // for the law to refuse.
-func applyWord[W ~string](given Opt[string], field *W, known ...W) {
+func applyEnum[W ~string](given Opt[string], field *W, known ...W) {
 	if given.Set {
 		*field = ""
 	}

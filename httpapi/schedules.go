@@ -31,7 +31,7 @@ type ScheduleRequest struct {
 	DependsOn    Opt[[]string]  `json:"depends_on,omitzero" doc:"Schedules whose executions it waits for."`
 	Class        Opt[string]    `json:"class,omitzero" enum:"LOCAL_SAFE,LEADER_ONLY,QUORUM_REQUIRED" doc:"What its jobs need of the cluster while they run. On one node every class is met."`
 	Partition    Opt[Partition] `json:"partition,omitzero" doc:"How it is spread over shards. On one node this changes nothing."`
-	Webhooks     anything       `json:"webhooks,omitzero" doc:"Not supported yet."`
+	Webhooks     anyValue       `json:"webhooks,omitzero" doc:"Not supported yet."`
 }
 
 // ScopeRequest is what an execution is for: one id of a kind, or several.
@@ -47,16 +47,16 @@ func (a *api) scheduleRoutes() {
 		query: pageParams(
 			param{name: "state", form: formText, doc: "How they stand.", enum: scheduleStates},
 			param{name: "template", form: formText, doc: "Of this template."},
-		), answer: List[Schedule]{},
+		), response: List[Schedule]{},
 	}, listSchedules)
 	route(a, operation{
 		method: "POST", path: "/schedules", id: "create-schedule", tag: "Schedules", summary: "Create a schedule",
 		example: `{"name": "nightly", "template": "report", "cron": "0 3 * * *", "timezone": "Europe/Berlin", "catch_up": "last", "overlap": "skip"}`,
-		status:  201, needs: []string{"name", "template"}, answer: Schedule{}, errors: []int{409},
+		status:  201, required: []string{"name", "template"}, response: Schedule{}, errors: []int{409},
 	}, createSchedule)
 	get(a, operation{
 		method: "GET", path: "/schedules/{name}", id: "get-schedule", tag: "Schedules", summary: "Show a schedule",
-		answer: Schedule{}, errors: []int{404},
+		response: Schedule{}, errors: []int{404},
 	}, func(c *call) (reply, error) {
 		s, err := c.Store.Schedule(c.ctx, c.name())
 		if err != nil {
@@ -67,7 +67,7 @@ func (a *api) scheduleRoutes() {
 	route(a, operation{
 		method: "PATCH", path: "/schedules/{name}", id: "change-schedule", tag: "Schedules", summary: "Change a schedule",
 		description: "Only what is named changes; null goes back to the default. Naming another of cron, at and every replaces the one there was.",
-		example:     `{"cron": "30 3 * * *", "priority": null}`, answer: Schedule{}, errors: []int{404, 409},
+		example:     `{"cron": "30 3 * * *", "priority": null}`, response: Schedule{}, errors: []int{404, 409},
 	}, changeSchedule)
 	get(a, operation{
 		method: "DELETE", path: "/schedules/{name}", id: "delete-schedule", tag: "Schedules", summary: "Delete a schedule",
@@ -78,20 +78,20 @@ func (a *api) scheduleRoutes() {
 var scheduleStates = []string{string(rota.ScheduleEnabled), string(rota.ScheduleDisabled), string(rota.SchedulePaused)}
 
 func listSchedules(c *call) (reply, error) {
-	limit, after, err := c.namePage(markSchedules)
+	limit, after, err := c.namePage(cursorSchedules)
 	if err != nil {
 		return reply{}, err
 	}
-	state, err := c.word("state", scheduleStates...)
+	state, err := c.enumParam("state", scheduleStates...)
 	if err != nil {
 		return reply{}, err
 	}
-	template, given := c.given("template")
+	template, given := c.queryParam("template")
 	if given && template == "" {
 		return reply{}, malformed("template", "is empty; leave it out to list all")
 	}
 	q := rota.ScheduleQuery{After: after, State: rota.ScheduleState(state), Template: template}
-	rows, more, err := readPage(c, limit, scheduleHeft, func(last **rota.Schedule, n int) ([]*rota.Schedule, error) {
+	rows, more, err := readPage(c, limit, scheduleSize, func(last **rota.Schedule, n int) ([]*rota.Schedule, error) {
 		q.Limit = n
 		if last != nil {
 			q.After = (*last).Name
@@ -99,23 +99,23 @@ func listSchedules(c *call) (reply, error) {
 		return c.Store.Schedules(c.ctx, q)
 	})
 	if err != nil {
-		return reply{}, badQuery(err)
+		return reply{}, asMalformed(err)
 	}
-	return ok(pageOf(rows, more, NewSchedule, func(s *rota.Schedule) Text { return cursorOf(markSchedules, []byte(s.Name)) }))
+	return ok(newList(rows, more, NewSchedule, func(s *rota.Schedule) Text { return cursorOf(cursorSchedules, []byte(s.Name)) }))
 }
 
-// scheduleHeft is how long a schedule is: it may have many scopes.
-func scheduleHeft(s *rota.Schedule) int {
-	heft := len(s.Spec.Params)
+// scheduleSize is how long a schedule is: it may have many scopes.
+func scheduleSize(s *rota.Schedule) int {
+	size := len(s.Spec.Params)
 	for _, scope := range s.Spec.Scopes {
-		heft += len(scope.Kind) + len(scope.ID)
+		size += len(scope.Kind) + len(scope.ID)
 	}
-	return heft
+	return size
 }
 
 func createSchedule(c *call, body *ScheduleRequest) (reply, error) {
 	name := ""
-	body.Name.over(&name)
+	body.Name.setValue(&name)
 	command, err := body.declare(c, c.meta(), name, rota.ScheduleSpec{})
 	if err != nil {
 		return reply{}, err
@@ -123,16 +123,16 @@ func createSchedule(c *call, body *ScheduleRequest) (reply, error) {
 	command.Mode = rota.PutCreate
 	put, err := do[*rota.SchedulePut](c, command)
 	if err != nil {
-		return reply{}, inBody(scheduleError(err))
+		return reply{}, asBodyError(scheduleError(err))
 	}
 	if put.Schedule == nil {
-		return reply{}, goneSince(name)
+		return reply{}, deletedSince(name)
 	}
 	return created(NewSchedule(put.Schedule), base+"/schedules/"+url.PathEscape(name))
 }
 
-// goneSince answers a request sent again that made what is no longer there.
-func goneSince(name string) error {
+// deletedSince answers a request sent again that made what is no longer there.
+func deletedSince(name string) error {
 	return &rota.Error{Code: rota.Conflict, Reason: "schedule " + name + " was made by this request and deleted since", Hint: "use another Idempotency-Key to make it anew"}
 }
 
@@ -141,12 +141,12 @@ func changeSchedule(c *call, body *ScheduleRequest) (reply, error) {
 		return reply{}, rota.Invalidf("name", "cannot be changed: what was fired goes by it")
 	}
 	meta := c.meta()
-	return again(func() (reply, error) {
+	return retryConflict(func() (reply, error) {
 		s, err := c.Store.Schedule(c.ctx, c.name())
 		if err != nil {
 			return reply{}, err
 		}
-		if c.known && c.scheduleChanged(meta, s) {
+		if c.replay && c.scheduleChanged(meta, s) {
 			return ok(NewSchedule(s))
 		}
 		command, err := body.declare(c, meta, s.Name, s.Spec)
@@ -156,10 +156,10 @@ func changeSchedule(c *call, body *ScheduleRequest) (reply, error) {
 		command.Mode, command.Version = rota.PutReplace, &s.Version
 		put, err := do[*rota.SchedulePut](c, command)
 		if err != nil {
-			return reply{}, inBody(scheduleError(err))
+			return reply{}, asBodyError(scheduleError(err))
 		}
 		if put.Schedule == nil {
-			return reply{}, goneSince(s.Name)
+			return reply{}, deletedSince(s.Name)
 		}
 		return ok(NewSchedule(put.Schedule))
 	})
@@ -168,26 +168,26 @@ func changeSchedule(c *call, body *ScheduleRequest) (reply, error) {
 // deleteSchedule looks for the schedule first, so that a key is tied only by a
 // request that has one to delete: then the same request is answered the same.
 func deleteSchedule(c *call) (reply, error) {
-	if _, err := c.Store.Schedule(c.ctx, c.name()); err != nil && !c.known {
+	if _, err := c.Store.Schedule(c.ctx, c.name()); err != nil && !c.replay {
 		return reply{}, err
 	}
 	gone, err := do[*rota.ScheduleDeleted](c, &rota.DeleteSchedule{Meta: c.meta(), Name: c.name()})
 	if err != nil {
 		return reply{}, err
 	}
-	if gone.Gone && !c.known {
-		return reply{}, noSchedule(c.name())
+	if gone.Gone && !c.replay {
+		return reply{}, scheduleNotFound(c.name())
 	}
 	return reply{status: http.StatusNoContent}, nil
 }
 
-func noSchedule(name string) error {
+func scheduleNotFound(name string) error {
 	return &rota.Error{Code: rota.NotFound, Reason: "there is no schedule " + name, Hint: "see that the name is right"}
 }
 
 // declare makes the command of a request over what a schedule was.
 func (r *ScheduleRequest) declare(c *call, meta rota.Meta, name string, spec rota.ScheduleSpec) (*rota.PutSchedule, error) {
-	if err := notYet("webhooks", r.Webhooks); err != nil {
+	if err := refuseUnsupported("webhooks", r.Webhooks); err != nil {
 		return nil, err
 	}
 	if err := r.apply(&spec); err != nil {
@@ -207,7 +207,7 @@ func (r *ScheduleRequest) declare(c *call, meta rota.Meta, name string, spec rot
 	return command, c.checkSchedule(&command.Spec)
 }
 
-func scheduleError(err error) error { return rename(err, "params", "param_overrides") }
+func scheduleError(err error) error { return renameFields(err, "params", "param_overrides") }
 
 func (r *ScheduleRequest) state() (rota.ScheduleState, error) {
 	if r.State.Value == nil {
@@ -222,23 +222,23 @@ func (r *ScheduleRequest) state() (rota.ScheduleState, error) {
 
 // checkSchedule holds what a schedule will run to its definitions, once.
 func (c *call) checkSchedule(spec *rota.ScheduleSpec) error {
-	if c.known {
+	if c.replay {
 		return nil
 	}
-	template, err := c.templateNamed(spec.Template)
+	template, err := c.findTemplate(spec.Template)
 	if err != nil {
 		return err
 	}
-	t, err := c.typeNamed(template.Spec.Type)
+	t, err := c.findType(template.Spec.Type)
 	if err != nil {
-		return refusedAs(err, rota.Invalid, rota.Invalid, "template")
+		return recode(err, rota.Invalid, rota.Invalid, "template")
 	}
 	return scheduleError(c.checkParams(t, template.Spec.Params, spec.Params))
 }
 
-// badQuery answers a query that the store refuses as one that is malformed.
-func badQuery(err error) error {
-	if e, isOurs := err.(*rota.Error); isOurs && e.Code == rota.Invalid {
+// asMalformed answers a query that the store refuses as one that is malformed.
+func asMalformed(err error) error {
+	if e, isRotaError := err.(*rota.Error); isRotaError && e.Code == rota.Invalid {
 		return malformed(e.Field, "%s", e.Reason)
 	}
 	return err

@@ -14,10 +14,10 @@ import (
 // shape is what a body may look like, taken from the Go type that it is read
 // into. It is known before the first request, and shared by all.
 type shape struct {
-	form   form
-	fields map[string]*shape // of an object
-	meant  map[string]string // fields of an object by what they are often taken to be called
-	elem   *shape            // of a list or a map
+	form    form
+	fields  map[string]*shape // of an object
+	aliases map[string]string // fields of an object by what they are often taken to be called
+	elem    *shape            // of a list or a map
 }
 
 type form int
@@ -37,7 +37,7 @@ const (
 	formID
 )
 
-var words = map[form]string{
+var formNames = map[form]string{
 	formObject: "an object", formMap: "an object", formDocument: "an object", formList: "a list", formText: "a text",
 	formInteger: "a whole number", formNumber: "a number", formFlag: "true or false",
 	formTime:     "a time in RFC 3339; write one such as 2026-11-15T07:00:00Z",
@@ -45,17 +45,17 @@ var words = map[form]string{
 	formID:       "an id; an id looks like " + exampleID,
 }
 
-var shapes sync.Map // reflect.Type → *shape
+var shapeCache sync.Map // reflect.Type → *shape
 
 func shapeOf(t reflect.Type) *shape {
-	if known, ok := shapes.Load(t); ok {
+	if known, ok := shapeCache.Load(t); ok {
 		return known.(*shape)
 	}
-	made, _ := shapes.LoadOrStore(t, newShape(t))
+	made, _ := shapeCache.LoadOrStore(t, newShape(t))
 	return made.(*shape)
 }
 
-var leaves = map[reflect.Type]form{
+var leafForms = map[reflect.Type]form{
 	reflect.TypeFor[Time]():            formTime,
 	reflect.TypeFor[Duration]():        formDuration,
 	reflect.TypeFor[ID]():              formID,
@@ -67,7 +67,7 @@ var leaves = map[reflect.Type]form{
 // newShape reads a type. Types of requests are no deeper than a list of objects
 // and do not contain themselves.
 func newShape(t reflect.Type) *shape {
-	if form, known := leaves[t]; known {
+	if form, known := leafForms[t]; known {
 		return &shape{form: form}
 	}
 	if opt, ok := reflect.Zero(t).Interface().(interface{ inner() reflect.Type }); ok {
@@ -81,7 +81,7 @@ func newShape(t reflect.Type) *shape {
 	case reflect.Map:
 		return &shape{form: formMap, elem: newShape(t.Elem())}
 	case reflect.Struct:
-		s := &shape{form: formObject, fields: map[string]*shape{}, meant: map[string]string{}}
+		s := &shape{form: formObject, fields: map[string]*shape{}, aliases: map[string]string{}}
 		s.addFields(t)
 		return s
 	case reflect.String:
@@ -106,7 +106,7 @@ func (s *shape) addFields(t reflect.Type) {
 		case name != "-":
 			s.fields[name] = newShape(f.Type)
 			if other := f.Tag.Get("alias"); other != "" {
-				s.meant[other] = name
+				s.aliases[other] = name
 			}
 		}
 	}
@@ -114,7 +114,7 @@ func (s *shape) addFields(t reflect.Type) {
 
 // nearest is the field that was probably meant.
 func (s *shape) nearest(name string) string {
-	if field, known := s.meant[strings.ToLower(name)]; known {
+	if field, known := s.aliases[strings.ToLower(name)]; known {
 		return field
 	}
 	return suggest.Nearest(name, slices.Sorted(maps.Keys(s.fields)))

@@ -23,7 +23,7 @@ func checkShape(data []byte, s *shape) []FieldError {
 	return c.errs
 }
 
-func (c *checker) refuse(path, reason string) {
+func (c *checker) addError(path, reason string) {
 	if len(c.errs) < errorsMax {
 		c.errs = append(c.errs, FieldError{Field: path, Reason: reason})
 	}
@@ -32,14 +32,14 @@ func (c *checker) refuse(path, reason string) {
 // value looks at the value that begins at or after i, and returns where it ends.
 // Null is as good as left out.
 func (c *checker) value(i int, s *shape, path string) int {
-	i = c.space(i)
-	end := c.skip(i)
+	i = c.skipSpace(i)
+	end := c.skipValue(i)
 	text := c.data[i:end]
 	if string(text) == "null" {
 		return end
 	}
-	if !s.form.begins(text[0]) {
-		c.refuse(path, "is not "+words[s.form])
+	if !s.form.canStartWith(text[0]) {
+		c.addError(path, "is not "+formNames[s.form])
 		return end
 	}
 	switch s.form {
@@ -49,35 +49,35 @@ func (c *checker) value(i int, s *shape, path string) int {
 		c.list(i, s.elem, path)
 	case formInteger:
 		if _, err := strconv.ParseInt(string(text), 10, 64); err != nil {
-			c.refuse(path, notWhole(path))
+			c.addError(path, integerReason(path))
 		}
 	case formNumber:
 		if _, err := strconv.ParseFloat(string(text), 64); err != nil {
-			c.refuse(path, "is too large a number")
+			c.addError(path, "is too large a number")
 		}
 	case formTime, formDuration, formID:
-		c.word(text, s.form, path)
+		c.text(text, s.form, path)
 	}
 	return end
 }
 
-// ranges are what fields take that people write large numbers into.
-var ranges = map[string][2]int{
+// integerRanges are what fields take that people write large numbers into.
+var integerRanges = map[string][2]int{
 	"priority": {rota.PriorityMin, rota.PriorityMax}, "max_retries": {0, rota.MaxRetriesMax},
 }
 
-// notWhole is about a number that is no whole one, is not written in digits
+// integerReason is about a number that is no whole one, is not written in digits
 // alone, or has too many of them.
-func notWhole(path string) string {
+func integerReason(path string) string {
 	reason := "is not a whole number in digits that can be counted with"
-	if r, known := ranges[path[strings.LastIndexByte(path, '.')+1:]]; known {
+	if r, known := integerRanges[path[strings.LastIndexByte(path, '.')+1:]]; known {
 		reason = fmt.Sprintf("is not a whole number in digits; allowed are %d to %d", r[0], r[1])
 	}
 	return reason
 }
 
-// begins reports whether a value with this first byte can have the form.
-func (f form) begins(first byte) bool {
+// canStartWith reports whether a value with this first byte can have the form.
+func (f form) canStartWith(first byte) bool {
 	switch f {
 	case formObject, formMap, formDocument:
 		return first == '{'
@@ -93,8 +93,8 @@ func (f form) begins(first byte) bool {
 	return true
 }
 
-// word looks at a text that has a meaning.
-func (c *checker) word(text []byte, f form, path string) {
+// text looks at a text that has a meaning.
+func (c *checker) text(text []byte, f form, path string) {
 	var word string
 	_ = json.Unmarshal(text, &word) // it is valid
 	var err error
@@ -112,16 +112,16 @@ func (c *checker) word(text []byte, f form, path string) {
 	var refusal *rota.Error
 	switch {
 	case f == formDuration && errors.As(err, &refusal):
-		c.refuse(path, refusal.Reason) // which knows a length that is too long from what is none
+		c.addError(path, refusal.Reason) // which knows a length that is too long from what is none
 	case err != nil:
-		c.refuse(path, "is not "+words[f])
+		c.addError(path, "is not "+formNames[f])
 	}
 }
 
 func (c *checker) object(i int, s *shape, path string) {
 	seen := make(map[string]bool, 8)
-	for i = c.space(i + 1); c.data[i] != '}'; i = c.space(i) {
-		end := c.skip(i)
+	for i = c.skipSpace(i + 1); c.data[i] != '}'; i = c.skipSpace(i) {
+		end := c.skipValue(i)
 		var name string
 		_ = json.Unmarshal(c.data[i:end], &name) // it is valid
 		at := joinPath(path, name)
@@ -129,36 +129,36 @@ func (c *checker) object(i int, s *shape, path string) {
 		if s.form == formObject {
 			field = s.fields[name]
 		}
-		i = c.space(end) + 1 // past the colon
+		i = c.skipSpace(end) + 1 // past the colon
 		switch {
 		case field == nil:
-			c.unknown(s, path, name)
-			i = c.skip(c.space(i))
+			c.unknownField(s, path, name)
+			i = c.skipValue(c.skipSpace(i))
 		case seen[name]:
-			c.refuse(at, "is given twice")
-			i = c.skip(c.space(i))
+			c.addError(at, "is given twice")
+			i = c.skipValue(c.skipSpace(i))
 		default:
 			i = c.value(i, field, at)
 		}
 		seen[name] = true
-		i = c.comma(i)
+		i = c.skipComma(i)
 	}
 }
 
 func (c *checker) list(i int, elem *shape, path string) {
 	n := 0
-	for i = c.space(i + 1); c.data[i] != ']'; i = c.space(i) {
-		i = c.comma(c.value(i, elem, path+"["+strconv.Itoa(n)+"]"))
+	for i = c.skipSpace(i + 1); c.data[i] != ']'; i = c.skipSpace(i) {
+		i = c.skipComma(c.value(i, elem, path+"["+strconv.Itoa(n)+"]"))
 		n++
 	}
 }
 
-func (c *checker) unknown(s *shape, path, name string) {
+func (c *checker) unknownField(s *shape, path, name string) {
 	reason := "is not a field of this request"
 	if meant := s.nearest(name); meant != "" {
 		reason += "; did you mean " + meant + "?"
 	}
-	c.refuse(joinPath(path, name), reason)
+	c.addError(joinPath(path, name), reason)
 }
 
 // joinPath writes where a field is. Names come from the request: long ones are
@@ -174,22 +174,22 @@ func joinPath(path, name string) string {
 	return path + "." + name
 }
 
-func (c *checker) space(i int) int {
+func (c *checker) skipSpace(i int) int {
 	for i < len(c.data) && (c.data[i] == ' ' || c.data[i] == '\n' || c.data[i] == '\t' || c.data[i] == '\r') {
 		i++
 	}
 	return i
 }
 
-func (c *checker) comma(i int) int {
-	if i = c.space(i); c.data[i] == ',' {
+func (c *checker) skipComma(i int) int {
+	if i = c.skipSpace(i); c.data[i] == ',' {
 		i++
 	}
 	return i
 }
 
-// skip returns where the value at i ends.
-func (c *checker) skip(i int) int {
+// skipValue returns where the value at i ends.
+func (c *checker) skipValue(i int) int {
 	depth := 0
 	for ; i < len(c.data); i++ {
 		switch c.data[i] {

@@ -15,8 +15,8 @@ func (a *api) sqlRoutes() {
 		description: "Several statements are one transaction. What BEGIN opens and nothing in the request commits is rolled back at its end. " +
 			"A refusal says which SQLSTATE it is and where in the text it is about something. " +
 			"Under an Idempotency-Key a query is simply run; what writes is not done twice.",
-		example: `{"statement": "SELECT job_name, next_run_time_ts FROM sys.jobs WHERE state = $1", "args": ["ENABLED"]}`,
-		answer:  SQLAnswer{}, errors: []int{403, 404, 408, 409},
+		example:  `{"statement": "SELECT job_name, next_run_time_ts FROM sys.jobs WHERE state = $1", "args": ["ENABLED"]}`,
+		response: SQLAnswer{}, errors: []int{403, 404, 408, 409},
 	}, runSQL)
 }
 
@@ -25,9 +25,9 @@ func runSQL(c *call, body *SQLRequest) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	answers, err := c.converse(body.Statement, args)
-	if errors.Is(err, errKnown) {
-		answers, err = c.converse(body.Statement, args)
+	answers, err := c.runStatements(body.Statement, args)
+	if errors.Is(err, errReplay) {
+		answers, err = c.runStatements(body.Statement, args)
 	}
 	if err != nil {
 		return reply{}, err
@@ -63,23 +63,23 @@ func (r *SQLRequest) check() (args []any, err error) {
 	return args, nil
 }
 
-// errKnown ends statements that were sent before under the key of their request:
+// errReplay ends statements that were sent before under the key of their request:
 // they are run anew, by the ids that they had then.
-var errKnown = errors.New("the statements were sent before")
+var errReplay = errors.New("the statements were sent before")
 
-// converse runs statements in a session of their own. The key of the request is tied
+// runStatements runs statements in a session of their own. The key of the request is tied
 // when the first of them is about to change something.
-func (c *call) converse(text string, args []any) ([]*console.Answer, error) {
+func (c *call) runStatements(text string, args []any) ([]*console.Answer, error) {
 	var refusal error
-	c.sent = 0
+	c.commandCount = 0
 	session := c.Console.SessionOf(c.meta)
 	session.Tell(func() error {
-		before := c.known
-		if refusal = c.tie(); refusal == nil && c.known && !before {
-			refusal = errKnown
+		before := c.replay
+		if refusal = c.bindKey(); refusal == nil && c.replay && !before {
+			refusal = errReplay
 		}
 		return refusal
-	}, c.known)
+	}, c.replay)
 	answers, err := session.Answers(c.ctx, text, args...)
 	switch {
 	case refusal != nil:

@@ -40,7 +40,7 @@ func TestEveryStateHasAStatus(t *testing.T) {
 		t.Fatalf("only %d states were found: %v", len(found), found)
 	}
 	for state := range found {
-		if k, known := kindOfState(state); !known || k.status < 400 || k.title == "" || k.code == "" {
+		if k, known := sqlKindOfState(state); !known || k.status < 400 || k.title == "" || k.code == "" {
 			t.Errorf("%s has no status", state)
 		}
 	}

@@ -12,11 +12,11 @@ const codeTooLong = "took_too_long"
 
 // sqlKind is how one state of SQL is answered.
 type sqlKind struct {
-	kind
+	problemKind
 	code string
 }
 
-func sqlKindOf(code rota.Code) sqlKind { return sqlKind{kinds[code], string(code)} }
+func sqlKindOf(code rota.Code) sqlKind { return sqlKind{problemKinds[code], string(code)} }
 
 // sqlKinds maps the states of SQL, each by itself or by the first two characters,
 // which are its class. A test proves it complete.
@@ -38,14 +38,14 @@ var sqlKinds = map[string]sqlKind{
 	console.StateDuplicate:   sqlKindOf(rota.Conflict),
 	console.StateNotNow:      sqlKindOf(rota.Conflict),
 	console.StateConflict:    sqlKindOf(rota.Conflict),
-	console.StateBusy:        {kind{http.StatusConflict, "Busy"}, string(rota.Busy)},
-	console.StateCancelled:   {kind{http.StatusRequestTimeout, "Took too long"}, codeTooLong},
+	console.StateBusy:        {problemKind{http.StatusConflict, "Busy"}, string(rota.Busy)},
+	console.StateCancelled:   {problemKind{http.StatusRequestTimeout, "Took too long"}, codeTooLong},
 	console.StateUnavailable: sqlKindOf(rota.Unavailable),
 	console.StateInternal:    sqlKindOf(rota.Internal),
 }
 
-// kindOfState is how a state is answered. One that nobody knows is about a defect here.
-func kindOfState(state string) (sqlKind, bool) {
+// sqlKindOfState is how a state is answered. One that nobody knows is about a defect here.
+func sqlKindOfState(state string) (sqlKind, bool) {
 	if k, known := sqlKinds[state]; known {
 		return k, true
 	}
@@ -59,10 +59,10 @@ func kindOfState(state string) (sqlKind, bool) {
 
 // sqlProblem is the refusal of a statement as it is answered.
 func sqlProblem(e *console.Error) *Problem {
-	k, _ := kindOfState(e.State)
+	k, _ := sqlKindOfState(e.State)
 	p := &Problem{Title: k.title, Status: k.status, Code: k.code, SQLState: e.State}
 	if p.Status == http.StatusInternalServerError {
-		p.broken()
+		p.describeInternal()
 		return p
 	}
 	p.Detail, p.Hint = e.Message, e.Hint

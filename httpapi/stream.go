@@ -6,30 +6,30 @@ import (
 	"time"
 )
 
-// patience is how long a client may take nothing of what it is sent.
-const patience = 30 * time.Second
+// writeTimeout is how long a client may take nothing of what it is sent.
+const writeTimeout = 30 * time.Second
 
-// sip is how much is sent before the client has that long again.
-const sip = 256 << 10
+// writeChunk is how much is sent before the client has that long again.
+const writeChunk = 256 << 10
 
-// unbounded lets an answer take longer than the server's time-outs.
-func unbounded(w http.ResponseWriter) {
+// clearDeadlines lets an answer take longer than the server's time-outs.
+func clearDeadlines(w http.ResponseWriter) {
 	control := http.NewResponseController(w)
 	_ = control.SetWriteDeadline(time.Time{}) // a writer without deadlines needs none lifted
 	_ = control.SetReadDeadline(time.Time{})
 }
 
-// patient gives its client patience for each write.
-func patient(w http.ResponseWriter) {
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(patience)) // a writer without deadlines has a client that takes all
+// extendWriteDeadline gives its client patience for each write.
+func extendWriteDeadline(w http.ResponseWriter) {
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeTimeout)) // a writer without deadlines has a client that takes all
 }
 
-// pour sends all there is to read, however long that takes, to a client that
+// copyBody sends all there is to read, however long that takes, to a client that
 // goes on taking it.
-func pour(w http.ResponseWriter, from io.Reader) (sent int64, err error) {
+func copyBody(w http.ResponseWriter, from io.Reader) (sent int64, err error) {
 	for {
-		patient(w)
-		n, err := io.CopyN(w, from, sip)
+		extendWriteDeadline(w)
+		n, err := io.CopyN(w, from, writeChunk)
 		sent += n
 		if err == io.EOF {
 			return sent, nil
@@ -40,5 +40,5 @@ func pour(w http.ResponseWriter, from io.Reader) (sent int64, err error) {
 	}
 }
 
-// hangUp ends an answer so that its client sees that it has not all of it.
-func hangUp() { panic(http.ErrAbortHandler) }
+// abortResponse ends an answer so that its client sees that it has not all of it.
+func abortResponse() { panic(http.ErrAbortHandler) }

@@ -6,15 +6,15 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// enqueuing tells of a request that submits jobs. It answers with the trace that
+// startEnqueue tells of a request that submits jobs. It answers with the trace that
 // they go on from, empty if there is none, and with what is to be called when
 // they were accepted or refused.
-func (c *call) enqueuing(jobs int) (trace string, done func(error)) {
+func (c *call) startEnqueue(jobs int) (trace string, done func(error)) {
 	trace = traceOf(c.r.Header)
-	if c.Enqueuing == nil {
+	if c.OnEnqueue == nil {
 		return trace, func(error) {}
 	}
-	trace, done = c.Enqueuing(c.ctx, trace, jobs)
+	trace, done = c.OnEnqueue(c.ctx, trace, jobs)
 	if !rota.ValidTrace(trace) {
 		trace = ""
 	}

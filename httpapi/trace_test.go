@@ -68,7 +68,7 @@ func TestWhoTracesIsToldOfWhatIsSubmitted(t *testing.T) {
 	var told []string
 	answer := own
 	s := newServer(t, func(c *httpapi.Config) {
-		c.Enqueuing = func(_ context.Context, parent string, jobs int) (string, func(error)) {
+		c.OnEnqueue = func(_ context.Context, parent string, jobs int) (string, func(error)) {
 			return answer, func(err error) { told = append(told, fmt.Sprintf("%d %.5s %v", jobs, parent, err != nil)) }
 		}
 	})

@@ -18,8 +18,8 @@ type PolicyRequest struct {
 
 // apply changes what is named.
 func (r *PolicyRequest) apply(p *rota.PolicyPatch) {
-	r.MaxRetries.into(&p.MaxRetries)
-	r.Jitter.into(&p.Jitter)
+	r.MaxRetries.setPointer(&p.MaxRetries)
+	r.Jitter.setPointer(&p.Jitter)
 	if r.Backoff.Set {
 		p.Backoff = spanOf(r.Backoff.Value)
 	}
@@ -41,10 +41,10 @@ type TypeRequest struct {
 func (a *api) typeRoutes() {
 	get(a, operation{
 		method: "GET", path: "/types", id: "list-types", tag: "Types", summary: "List types", description: "By name.",
-		query: pageParams(), answer: List[Type]{},
+		query: pageParams(), response: List[Type]{},
 	}, listTypes)
 	get(a, operation{
-		method: "GET", path: "/types/{name}", id: "get-type", tag: "Types", summary: "Show a type", answer: Type{}, errors: []int{404},
+		method: "GET", path: "/types/{name}", id: "get-type", tag: "Types", summary: "Show a type", response: Type{}, errors: []int{404},
 	}, func(c *call) (reply, error) {
 		t, err := c.Store.Type(c.ctx, c.name())
 		if err != nil {
@@ -56,26 +56,26 @@ func (a *api) typeRoutes() {
 		method: "PUT", path: "/types/{name}", id: "put-type", tag: "Types", summary: "Declare a type",
 		description: "Declares a type that workers elsewhere handle, or changes one. A job of a type that nobody declared is refused. What is left out goes back to its default. One that this server itself handles is refused, unless it is declared as it stands.",
 		example:     `{"schema": {"type": "object", "properties": {"to": {"type": "string"}}, "required": ["to"]}, "max_retries": 5, "timeout": "30s"}`,
-		answer:      Type{}, also: map[int]string{201: "It is new."}, errors: []int{409},
+		response:    Type{}, otherStatuses: map[int]string{201: "It is new."}, errors: []int{409},
 	}, putType)
 	for path, paused := range map[string]bool{"pause": true, "resume": false} {
 		get(a, operation{
-			method: "POST", path: "/types/{name}/" + path, id: path + "-type", tag: "Types", summary: switchWords[paused], answer: Type{}, errors: []int{404},
+			method: "POST", path: "/types/{name}/" + path, id: path + "-type", tag: "Types", summary: pauseSummaries[paused], response: Type{}, errors: []int{404},
 			description: "Jobs of a paused type are accepted and not started; those that run go on.",
 		}, func(c *call) (reply, error) { return switchType(c, paused) })
 	}
 }
 
-var switchWords = map[bool]string{true: "Pause a type", false: "Let a type go on"}
+var pauseSummaries = map[bool]string{true: "Pause a type", false: "Let a type go on"}
 
 func listTypes(c *call) (reply, error) {
-	workers := c.staff.workers()
-	return listNamed(c, markTypes, c.Store.Types, func(t *rota.Type) Type { return c.newType(t, workers) },
+	workers := c.registry.workersByType()
+	return listNamed(c, cursorTypes, c.Store.Types, func(t *rota.Type) Type { return c.newType(t, workers) },
 		func(t *rota.Type) string { return t.Name }, func(t *rota.Type) int { return len(t.Spec.Schema) })
 }
 
 // showType shows a type, and who runs jobs of it.
-func (c *call) showType(t *rota.Type) Type { return c.newType(t, c.staff.workers()) }
+func (c *call) showType(t *rota.Type) Type { return c.newType(t, c.registry.workersByType()) }
 
 func (c *call) newType(t *rota.Type, workers map[string]int) Type {
 	v := NewType(t)
@@ -105,7 +105,7 @@ func putType(c *call, body *TypeRequest) (reply, error) {
 		return reply{}, err
 	}
 	status := http.StatusOK
-	if put.Type.CreatedAt.Equal(put.Type.UpdatedAt) && (put.Changed || put.Type.Version == c.command) {
+	if put.Type.CreatedAt.Equal(put.Type.UpdatedAt) && (put.Changed || put.Type.Version == c.commandID) {
 		status = http.StatusCreated
 	}
 	return reply{status: status, body: c.showType(put.Type)}, nil
@@ -117,8 +117,8 @@ func (c *call) mayDeclare(name string, spec rota.TypeSpec) error {
 	if !c.handles(name) {
 		return nil
 	}
-	stands, err := found(c.Store.Type(c.ctx, name))
-	if err != nil || stands != nil && stands.Spec.Equal(spec) {
+	stored, err := nilIfNotFound(c.Store.Type(c.ctx, name))
+	if err != nil || stored != nil && stored.Spec.Equal(spec) {
 		return err
 	}
 	return &rota.Error{

@@ -18,9 +18,9 @@ type WebhookRequest struct {
 	HasSecret Opt[bool]   `json:"has_secret,omitzero" doc:"As it is shown; it changes nothing."`
 }
 
-// webhooksOf makes webhooks of what was asked for. One that is there already keeps
+// mergeWebhooks makes webhooks of what was asked for. One that is there already keeps
 // its secret if no other is given: nobody can send back what is never shown.
-func webhooksOf(given []WebhookRequest, stored []rota.Webhook) []rota.Webhook {
+func mergeWebhooks(given []WebhookRequest, stored []rota.Webhook) []rota.Webhook {
 	hooks := make([]rota.Webhook, len(given))
 	for i, g := range given {
 		hooks[i] = rota.Webhook{URL: g.URL, Secret: secretOf(g.URL, stored)}
@@ -59,7 +59,7 @@ func (a *api) webhookRoutes() {
 	get(a, operation{
 		method: "GET", path: "/webhooks", id: "get-webhooks", tag: "Webhooks", summary: "Show the webhooks that are told of everything",
 		description: "Those of a template stand with the template. GET /jobs?type=rota.webhook lists the deliveries, GET /dead?type=rota.webhook those that were given up.",
-		answer:      Webhooks{},
+		response:    Webhooks{},
 	}, func(c *call) (reply, error) {
 		h, err := c.Store.Webhooks(c.ctx)
 		if err != nil {
@@ -71,12 +71,12 @@ func (a *api) webhookRoutes() {
 		method: "PUT", path: "/webhooks", id: "put-webhooks", tag: "Webhooks", summary: "Set the webhooks that are told of everything",
 		description: "It takes effect at once. Deliveries that wait for a webhook which is not named any more are given up.",
 		example:     `{"webhooks": [{"url": "https://example.com/hooks/rota", "events": ["job.dead", "schedule.missed"], "secret": "a text that nobody guesses"}]}`,
-		answer:      Webhooks{}, errors: []int{409},
+		response:    Webhooks{}, errors: []int{409},
 	}, putWebhooks)
 	route(a, operation{
 		method: "POST", path: "/webhooks/test", id: "test-webhook", tag: "Webhooks", summary: "Send a test to a webhook",
 		description: "Sends one signed request with the event " + eventTest + " and says what came of it. It is not tried again.",
-		example:     `{"url": "https://example.com/hooks/rota", "secret": "a text that nobody guesses"}`, answer: WebhookTested{},
+		example:     `{"url": "https://example.com/hooks/rota", "secret": "a text that nobody guesses"}`, response: WebhookTested{},
 	}, testWebhook)
 }
 
@@ -90,7 +90,7 @@ func putWebhooks(c *call, body *WebhooksRequest) (reply, error) {
 		if err != nil {
 			return reply{}, err
 		}
-		command := &rota.PutWebhooks{Meta: meta, Version: &stored.Version, Spec: webhooksOf(body.Webhooks, stored.Spec)}
+		command := &rota.PutWebhooks{Meta: meta, Version: &stored.Version, Spec: mergeWebhooks(body.Webhooks, stored.Spec)}
 		if !body.Version.IsZero() {
 			command.Version = &body.Version.ID
 		}
@@ -106,7 +106,7 @@ func putWebhooks(c *call, body *WebhooksRequest) (reply, error) {
 	if !body.Version.IsZero() {
 		return change()
 	}
-	return again(change)
+	return retryConflict(change)
 }
 
 // eventTest is what a test is called. Nothing else is.
@@ -120,16 +120,16 @@ func testWebhook(c *call, body *WebhookTestRequest) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	tested, begun := WebhookTested{DeliveryID: rota.NewID().String()}, time.Now()
-	notice := Notice{ID: tested.DeliveryID, Event: eventTest, Time: Time{c.Clock()}, Detail: "this is a test; nothing happened"}
-	text, err := notice.encode()
+	tested, started := WebhookTested{DeliveryID: rota.NewID().String()}, time.Now()
+	message := WebhookPayload{ID: tested.DeliveryID, Event: eventTest, Time: Time{c.Clock()}, Detail: "this is a test; nothing happened"}
+	text, err := message.encode()
 	if err != nil {
 		return reply{}, err
 	}
 	receipt, err := c.Webhooks.Send(c.ctx, action.Message{
 		URL: hook.URL, Secret: hook.Secret, Event: eventTest, ID: tested.DeliveryID, Body: text,
 	})
-	tested.DurationMS = time.Since(begun).Milliseconds()
+	tested.DurationMS = time.Since(started).Milliseconds()
 	if err != nil {
 		tested.Error = Text(err.Error())
 		return ok(tested)
@@ -143,17 +143,17 @@ func testWebhook(c *call, body *WebhookTestRequest) (reply, error) {
 
 // webhookToTest is the webhook that a request names, which need not be there.
 func (c *call) webhookToTest(body *WebhookTestRequest) (hook rota.Webhook, err error) {
-	stored, err := c.webhooksOf(body.Template)
+	stored, err := c.storedWebhooks(body.Template)
 	if err != nil {
 		return hook, err
 	}
 	hook = rota.Webhook{URL: body.URL, Secret: cmp.Or(body.Secret, secretOf(body.URL, stored))}
 	err = (&rota.PutWebhooks{Meta: rota.NewMeta(""), Spec: []rota.Webhook{hook}}).Validate()
-	return hook, rename(err, "webhooks[0]", "")
+	return hook, renameFields(err, "webhooks[0]", "")
 }
 
-// webhooksOf are those of a template, or those that are told of everything.
-func (c *call) webhooksOf(template string) ([]rota.Webhook, error) {
+// storedWebhooks are those of a template, or those that are told of everything.
+func (c *call) storedWebhooks(template string) ([]rota.Webhook, error) {
 	if template == "" {
 		h, err := c.Store.Webhooks(c.ctx)
 		if err != nil {
@@ -163,7 +163,7 @@ func (c *call) webhooksOf(template string) ([]rota.Webhook, error) {
 	}
 	t, err := c.Store.Template(c.ctx, template)
 	if err != nil {
-		return nil, refusedAs(err, rota.NotFound, rota.Invalid, "template")
+		return nil, recode(err, rota.NotFound, rota.Invalid, "template")
 	}
 	return t.Spec.Webhooks, nil
 }

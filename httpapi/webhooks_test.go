@@ -276,8 +276,8 @@ func withDeliveries(t *testing.T) func(*httpapi.Config) {
 	return func(c *httpapi.Config) {
 		reg := engine.NewRegistry()
 		c.Webhooks = loopback(t)
-		action.Deliveries(reg, action.WebhookConfig{Store: c.Store, Sender: c.Webhooks, Compose: httpapi.Compose(c.Store)})
-		lane := engine.New(rota.New(c.Store), reg, engine.Config{Name: "webhooks", WorkOnly: true, Events: c.Feed, Logger: slog.New(slog.DiscardHandler)})
+		action.Deliveries(reg, action.WebhookConfig{Store: c.Store, Sender: c.Webhooks, Compose: httpapi.ComposeWebhook(c.Store)})
+		lane := engine.New(rota.New(c.Store), reg, engine.Config{Name: "webhooks", WorkOnly: true, Events: c.Events, Logger: slog.New(slog.DiscardHandler)})
 		ctx, stop := context.WithCancel(context.Background())
 		over := make(chan error, 1)
 		go func() { over <- lane.Run(ctx) }()
@@ -371,7 +371,7 @@ func (s *server) quiet() {
 // TestComposeTellsOfWhatIsGone by its name.
 func TestComposeTellsOfWhatIsGone(t *testing.T) {
 	s := newServer(t)
-	compose, id := httpapi.Compose(s.store), rota.NewID()
+	compose, id := httpapi.ComposeWebhook(s.store), rota.NewID()
 	for event, want := range map[rota.EventKind]string{
 		rota.EventJobDead:            `{"id":"d-1","event":"job.dead","time":"2026-11-15T07:00:00Z","job_id":"` + id.String() + `","job":null,"run":null,"execution":null}`,
 		rota.EventScheduleMissed:     `"schedule_name":"nightly","detail":"3 <times>"}`,

@@ -12,8 +12,8 @@ import (
 
 // Codes of the items of an answer.
 const (
-	leaseHeld = "ok"
-	leaseGone = "lease_lost"
+	leaseOK   = "ok"
+	leaseLost = "lease_lost"
 )
 
 // LeaseRequest names a lease, with its proof.
@@ -35,9 +35,9 @@ func (r *LeaseRequest) ref() (rota.LeaseRef, error) {
 
 func leaseCode(code rota.Code) string {
 	if code == "" {
-		return leaseHeld
+		return leaseOK
 	}
-	return leaseGone
+	return leaseLost
 }
 
 // leaseOf is the lease that a request asks for.
@@ -54,15 +54,15 @@ func (a *api) workerRoutes() {
 		description: "Takes the first ready jobs of some types and leases them to the worker. If there are none it waits, for as long as it is told to, and answers as soon as there is one; no items say that there was nothing. " +
 			"Sent again under the same Idempotency-Key it answers with those of its jobs that are still open. A UUIDv7 as the key costs the server least. " +
 			"Without a key, what was claimed for a worker whose connection broke meanwhile is failed at once with the code shutdown, and tried again at once if its attempts allow it; with a key it waits for the worker until its lease ends.",
-		example: `{"worker": "mailer-1", "types": ["mail"], "limit": 10, "lease": "30s", "wait": "30s"}`,
-		answer:  Claimed{}, errors: []int{409}, with: withPolls,
+		example:  `{"worker": "mailer-1", "types": ["mail"], "limit": 10, "lease": "30s", "wait": "30s"}`,
+		response: Claimed{}, errors: []int{409}, class: classPoll,
 	}, claimJobs)
 	route(a, operation{
 		method: "POST", path: "/extend", id: "extend", tag: "Workers", summary: "Keep leases, and hear who is to stop",
 		description: "Send it every third of a lease. Each item is answered by itself: one that is lost leaves the others be. Sending it again is harmless.",
 		example: `{"lease": "30s", "items": [{"run_id": "` + exampleID + `", "job_id": "` + exampleID + `",
 			"lease_token": "5f60718293a4b5c6d7e8f9000a1b2c3d", "progress": {"done": 17, "of": 100}}]}`,
-		answer: Extended{}, errors: []int{413}, many: true,
+		response: Extended{}, errors: []int{413}, bulk: true,
 	}, extendLeases)
 	route(a, operation{
 		method: "POST", path: "/finish", id: "finish", tag: "Workers", summary: "Tell how jobs ended",
@@ -70,6 +70,6 @@ func (a *api) workerRoutes() {
 			"Sending it again is harmless, and needs no Idempotency-Key.",
 		example: `{"items": [{"run_id": "` + exampleID + `", "job_id": "` + exampleID + `", "lease_token": "5f60718293a4b5c6d7e8f9000a1b2c3d",
 			"outcome": "completed", "result": {"sent": 3}, "log": "sent 3 mails\n"}]}`,
-		answer: Finished{}, errors: []int{413}, many: true,
+		response: Finished{}, errors: []int{413}, bulk: true,
 	}, finishRuns)
 }

@@ -24,14 +24,14 @@ const (
 // openHTTP puts the API together.
 func (n *Node) openHTTP() error {
 	config := httpapi.Config{
-		Store: n.store, Engine: n.engine, Feed: n.feed, Book: n.book, Console: n.console,
+		Store: n.store, Engine: n.engine, Events: n.feed, Schemas: n.book, Console: n.console,
 		Token: n.token, Logs: logReader{n.logs}, LogWriter: n.logs, Backup: n.kept.backup, ScratchDir: n.scratch,
 		Metrics: n.meters.handler(n.logger), Ready: n.readiness, Version: n.config.Version,
 		Logger: n.logger, Clock: n.clock, Addresses: n.Addresses, Rate: n.config.HTTPRate, Webhooks: n.sender,
-		Polls: n.meters.polling,
+		OnPolls: n.meters.polling,
 	}
 	if n.traces != nil {
-		config.Enqueuing = n.traces.Enqueuing
+		config.OnEnqueue = n.traces.Enqueuing
 	}
 	api, err := httpapi.New(config)
 	if err != nil {

@@ -93,7 +93,7 @@ func TestWhatABackupLeavesIsRecognised(t *testing.T) {
 	n := start(t, Config{Data: t.TempDir()})
 	var under string
 	api, err := httpapi.New(httpapi.Config{
-		Store: n.store, Feed: n.feed, Token: n.token, ScratchDir: n.scratch,
+		Store: n.store, Events: n.feed, Token: n.token, ScratchDir: n.scratch,
 		Backup: func(_ context.Context, path string, _ func(done, total int64)) error {
 			under, _ = filepath.Rel(n.scratch, path)
 			return errors.New("enough")

@@ -24,7 +24,7 @@ const laneGrace = 2 * time.Second
 func (n *Node) openLane(client *rota.Client, guard *action.Guard) {
 	reg := engine.NewRegistry()
 	n.sender = action.NewSender(action.SenderConfig{Guard: guard, Version: n.config.Version, Clock: n.clock})
-	action.Deliveries(reg, action.WebhookConfig{Store: n.store, Sender: n.sender, Compose: httpapi.Compose(n.store)})
+	action.Deliveries(reg, action.WebhookConfig{Store: n.store, Sender: n.sender, Compose: httpapi.ComposeWebhook(n.store)})
 	n.lane = engine.New(client, reg, engine.Config{
 		Workers: n.config.WebhookWorkers, Name: n.config.Name + laneName, WorkOnly: true,
 		Lease: n.config.Lease, CancelGrace: n.config.CancelGrace, ShutdownGrace: min(n.config.ShutdownGrace, laneGrace),

@@ -37,7 +37,7 @@ func TestOneTraceFromTheCallerToTheLastRun(t *testing.T) {
 	engine.Builtins(own)
 	own.Use(here.Middleware())
 	e := engine.New(rota.New(store), own, engine.Config{})
-	api, err := httpapi.New(httpapi.Config{Store: store, Engine: e, Token: token, Enqueuing: here.Enqueuing})
+	api, err := httpapi.New(httpapi.Config{Store: store, Engine: e, Token: token, OnEnqueue: here.Enqueuing})
 	if err != nil {
 		t.Fatal(err)
 	}

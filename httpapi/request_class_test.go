@@ -15,7 +15,7 @@ import (
 // newSecond serves the store of another server.
 func newSecond(s *server, change ...func(*httpapi.Config)) *server {
 	s.Helper()
-	config := httpapi.Config{Store: s.store, Feed: s.feed, Token: token}
+	config := httpapi.Config{Store: s.store, Events: s.feed, Token: token}
 	for _, f := range change {
 		f(&config)
 	}

@@ -22,18 +22,18 @@ type FilterRequest struct {
 }
 
 const (
-	manyDefault = 10_000
-	manyMax     = 100_000
-	manyPage    = 500 // commands in one batch, so that others need not wait long
+	bulkDefault = 10_000
+	bulkMax     = 100_000
+	bulkBatch   = 500 // commands in one batch, so that others need not wait long
 )
 
-func (a *api) manyRoutes() {
+func (a *api) bulkRoutes() {
 	route(a, operation{
 		method: "POST", path: "/jobs/cancel", id: "cancel-jobs", tag: "Jobs", summary: "Cancel many jobs",
 		description: "Those that wait are cancelled, those that run are asked to stop. An empty filter is refused unless all is true.",
-		example:     `{"type": "mail", "state": "queued", "reason": "the campaign is off"}`, answer: Many{},
+		example:     `{"type": "mail", "state": "queued", "reason": "the campaign is off"}`, response: Many{},
 	}, func(c *call, body *FilterRequest) (reply, error) {
-		return many(c, body, cancelScans, func(j *rota.Job) rota.Command {
+		return bulk(c, body, cancelScans, func(j *rota.Job) rota.Command {
 			return &rota.Cancel{Meta: c.metaFor(j.ID), JobID: j.ID, Reason: body.Reason}
 		})
 	})
@@ -41,9 +41,9 @@ func (a *api) manyRoutes() {
 		route(a, operation{
 			method: "POST", path: path, id: id, tag: "Jobs", summary: "Try many executions anew",
 			description: "Dead letters, or with a state those that were cancelled or skipped. An empty filter is refused unless all is true.",
-			example:     `{"type": "mail"}`, answer: Many{},
+			example:     `{"type": "mail"}`, response: Many{},
 		}, func(c *call, body *FilterRequest) (reply, error) {
-			return many(c, body, retryScans, func(j *rota.Job) rota.Command {
+			return bulk(c, body, retryScans, func(j *rota.Job) rota.Command {
 				return &rota.Redrive{Meta: c.metaFor(j.ID), JobID: j.ID}
 			})
 		})
@@ -53,23 +53,23 @@ func (a *api) manyRoutes() {
 // cancelScans finds what can be cancelled.
 func cancelScans(f filter) ([]scan, error) {
 	states := []string{"scheduled", "blocked", "queued", "running"}
-	return eachState(f, states, states...)
+	return stateScans(f, states, states...)
 }
 
 // retryScans finds what can be tried anew: dead letters, unless a state says
 // otherwise.
 func retryScans(f filter) ([]scan, error) {
 	if f.state != "" && oneOf(f.state, []string{"dead", "failed"}) == "" {
-		return eachState(f, []string{"cancelled", "skipped"}, "dead", "failed", "cancelled", "skipped")
+		return stateScans(f, []string{"cancelled", "skipped"}, "dead", "failed", "cancelled", "skipped")
 	}
 	q := f.query()
 	q.Dead = true
 	return []scan{{query: q, keep: func(j *rota.Job) bool { return j.Sequel == rota.SequelDead }}}, nil
 }
 
-// eachState makes a scan for the state of a filter, or for each of some if it
+// stateScans makes a scan for the state of a filter, or for each of some if it
 // has none.
-func eachState(f filter, states []string, allowed ...string) (scans []scan, err error) {
+func stateScans(f filter, states []string, allowed ...string) (scans []scan, err error) {
 	if f.state != "" {
 		state := oneOf(f.state, states)
 		if state == "" {
@@ -85,10 +85,10 @@ func eachState(f filter, states []string, allowed ...string) (scans []scan, err 
 	return scans, nil
 }
 
-// many sends a command for each job that a filter picks, a page at a time, and
+// bulk sends a command for each job that a filter picks, a page at a time, and
 // counts. Each is decided by itself: one that has moved on since is counted as
 // refused.
-func many(c *call, body *FilterRequest, find func(filter) ([]scan, error), command func(*rota.Job) rota.Command) (reply, error) {
+func bulk(c *call, body *FilterRequest, find func(filter) ([]scan, error), command func(*rota.Job) rota.Command) (reply, error) {
 	f, err := body.filter()
 	if err != nil {
 		return reply{}, err
@@ -97,21 +97,21 @@ func many(c *call, body *FilterRequest, find func(filter) ([]scan, error), comma
 	if err != nil {
 		return reply{}, err
 	}
-	most := body.Limit
-	if most == 0 {
-		most = manyDefault
+	limit := body.Limit
+	if limit == 0 {
+		limit = bulkDefault
 	}
-	if err := c.tie(); err != nil {
+	if err := c.bindKey(); err != nil {
 		return reply{}, err
 	}
-	unbounded(c.w)
+	clearDeadlines(c.w)
 	var done Many
-	for before := c.upTo(); ; {
-		page, next, err := c.gather(scans, f, before, min(manyPage, max(1, most-done.Matched)))
+	for before := c.scanStart(); ; {
+		page, next, err := c.findJobs(scans, f, before, min(bulkBatch, max(1, limit-done.Matched)))
 		if err != nil {
 			return reply{}, err
 		}
-		if len(page) > 0 && done.Matched >= most {
+		if len(page) > 0 && done.Matched >= limit {
 			done.More = true
 			return ok(done)
 		}
@@ -125,15 +125,15 @@ func many(c *call, body *FilterRequest, find func(filter) ([]scan, error), comma
 	}
 }
 
-// upTo is where a request for many begins to look, zero for the newest job. One
+// scanStart is where a request for many begins to look, zero for the newest job. One
 // that is sent again leaves alone what was made since it was sent first. Ids that
 // are derived share the millisecond of a command, so all of that is looked at.
-func (c *call) upTo() (end rota.ID) {
-	if !c.known {
+func (c *call) scanStart() (end rota.ID) {
+	if !c.replay {
 		return end
 	}
 	var moment [8]byte
-	copy(moment[2:], c.command[:6])
+	copy(moment[2:], c.commandID[:6])
 	binary.BigEndian.PutUint64(moment[:], binary.BigEndian.Uint64(moment[:])+1)
 	copy(end[:6], moment[2:])
 	return end
@@ -144,8 +144,8 @@ func (r *FilterRequest) filter() (filter, error) {
 	f := filter{
 		state: r.State, typ: r.Type, template: r.Template, schedule: r.Schedule, group: r.Group.ID, execution: r.Execution.ID,
 	}
-	if r.Limit < 0 || r.Limit > manyMax {
-		return f, rota.Invalidf("limit", "is %d; allowed are 1 to %d", r.Limit, manyMax)
+	if r.Limit < 0 || r.Limit > bulkMax {
+		return f, rota.Invalidf("limit", "is %d; allowed are 1 to %d", r.Limit, bulkMax)
 	}
 	if f == (filter{}) != r.All {
 		if r.All {

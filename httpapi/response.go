@@ -9,9 +9,9 @@ import (
 
 // writeJSON writes a body at once, with its length.
 func writeJSON(w http.ResponseWriter, status int, mediaType string, body any) {
-	buf := bodies.Get().(*bytes.Buffer)
+	buf := bodyPool.Get().(*bytes.Buffer)
 	buf.Reset()
-	defer giveBack(buf)
+	defer releaseBody(buf)
 	e := json.NewEncoder(buf)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(body); err != nil { // a row holds JSON that is none

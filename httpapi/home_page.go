@@ -14,8 +14,8 @@ type frontPage struct {
 	Metrics   bool
 }
 
-// page greets. It shows no token and needs none.
-func (a *api) page(w http.ResponseWriter, _ *http.Request) {
+// homePage greets. It shows no token and needs none.
+func (a *api) homePage(w http.ResponseWriter, _ *http.Request) {
 	view := frontPage{Version: a.Version, Metrics: a.Metrics != nil}
 	if a.Addresses != nil {
 		addresses := a.Addresses()

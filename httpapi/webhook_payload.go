@@ -9,12 +9,12 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// Compose writes the bodies of deliveries: what happened, and the job and the like
+// ComposeWebhook writes the bodies of deliveries: what happened, and the job and the like
 // as they stand now. What is gone by now is left out, and what happened is told all
 // the same.
-func Compose(store rota.Store) func(ctx context.Context, id string, d rota.Delivery) ([]byte, error) {
+func ComposeWebhook(store rota.Store) func(ctx context.Context, id string, d rota.Delivery) ([]byte, error) {
 	return func(ctx context.Context, id string, d rota.Delivery) ([]byte, error) {
-		n := Notice{ID: id, Event: string(d.Event), Time: Time{d.Time}, PlanTime: Time{d.PlanTime}, Detail: d.Detail}
+		n := WebhookPayload{ID: id, Event: string(d.Event), Time: Time{d.Time}, PlanTime: Time{d.PlanTime}, Detail: d.Detail}
 		for _, add := range []func(context.Context, rota.Store, *rota.Delivery) error{n.addJob, n.addSchedule, n.addGroup, n.addReservation} {
 			if err := add(ctx, store, &d); err != nil && rota.CodeOf(err) != rota.NotFound {
 				return nil, err
@@ -24,7 +24,7 @@ func Compose(store rota.Store) func(ctx context.Context, id string, d rota.Deliv
 	}
 }
 
-func (n *Notice) encode() ([]byte, error) {
+func (n *WebhookPayload) encode() ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
@@ -32,7 +32,7 @@ func (n *Notice) encode() ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
 
-func (n *Notice) addJob(ctx context.Context, store rota.Store, d *rota.Delivery) error {
+func (n *WebhookPayload) addJob(ctx context.Context, store rota.Store, d *rota.Delivery) error {
 	if d.JobID == nil {
 		return nil
 	}
@@ -55,7 +55,7 @@ func (n *Notice) addJob(ctx context.Context, store rota.Store, d *rota.Delivery)
 // that belongs to one.
 func about(kind rota.EventKind, thing string) bool { return strings.HasPrefix(string(kind), thing+".") }
 
-func (n *Notice) addSchedule(ctx context.Context, store rota.Store, d *rota.Delivery) error {
+func (n *WebhookPayload) addSchedule(ctx context.Context, store rota.Store, d *rota.Delivery) error {
 	if d.Schedule == "" || !about(d.Event, "schedule") {
 		return nil
 	}
@@ -68,7 +68,7 @@ func (n *Notice) addSchedule(ctx context.Context, store rota.Store, d *rota.Deli
 	return nil
 }
 
-func (n *Notice) addGroup(ctx context.Context, store rota.Store, d *rota.Delivery) error {
+func (n *WebhookPayload) addGroup(ctx context.Context, store rota.Store, d *rota.Delivery) error {
 	if d.GroupID == nil || !about(d.Event, "group") {
 		return nil
 	}
@@ -81,7 +81,7 @@ func (n *Notice) addGroup(ctx context.Context, store rota.Store, d *rota.Deliver
 	return nil
 }
 
-func (n *Notice) addReservation(ctx context.Context, store rota.Store, d *rota.Delivery) error {
+func (n *WebhookPayload) addReservation(ctx context.Context, store rota.Store, d *rota.Delivery) error {
 	if d.ReservationID == nil {
 		return nil
 	}

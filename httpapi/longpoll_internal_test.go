@@ -19,7 +19,7 @@ func (deaf) Wake() (<-chan struct{}, func()) { return nil, func() {} }
 
 // deafRoom is a waiting room that is never woken, and a way to apply commands. The
 // clock of its store may go wrong, as a machine's may that is another.
-func deafRoom(t *testing.T, ahead time.Duration) (*waitingRoom, func(rota.Command)) {
+func deafRoom(t *testing.T, ahead time.Duration) (*longPoll, func(rota.Command)) {
 	clock := func() time.Time { return time.Now().Add(ahead) }
 	store, err := sqlite.OpenWith(filepath.Join(t.TempDir(), "rota.db"), sqlite.Config{Clock: clock})
 	if err != nil {
@@ -32,13 +32,13 @@ func deafRoom(t *testing.T, ahead time.Duration) (*waitingRoom, func(rota.Comman
 		}
 	}
 	apply(&rota.PutType{Meta: rota.NewMeta(""), Name: "a"})
-	return newWaitingRoom(&Config{
-		Store: deaf{store}, Logger: slog.New(slog.DiscardHandler), Polls: func(int) {},
+	return newLongPoll(&Config{
+		Store: deaf{store}, Logger: slog.New(slog.DiscardHandler), OnPolls: func(int) {},
 	}), apply
 }
 
 // waits has a worker wait for a job, and tells who got one.
-func (r *waitingRoom) waits(ctx context.Context, worker string, got chan<- string) {
+func (r *longPoll) waits(ctx context.Context, worker string, got chan<- string) {
 	claimed, err := r.wait(ctx, &rota.Claim{
 		Meta: rota.NewMeta(""), Worker: worker, Types: []string{"a"}, Limit: 1, Lease: time.Minute, Seed: rota.NewToken(),
 	}, time.Minute)
@@ -58,11 +58,11 @@ func TestAMissedWakeUpIsMadeUpFor(t *testing.T) {
 		began := time.Now()
 		apply(&rota.Enqueue{Meta: rota.NewMeta(""), Jobs: []rota.NewJob{{Type: "a"}}})
 		<-got
-		if waited := time.Since(began); waited > lookEvery {
+		if waited := time.Since(began); waited > recheckEvery {
 			t.Errorf("it waited %v", waited)
 		}
 		synctest.Wait()
-		if room.staffed || len(room.lanes)+len(room.polls) > 0 {
+		if room.running || len(room.queues)+len(room.polls) > 0 {
 			t.Error("somebody is still there")
 		}
 	})
@@ -81,7 +81,7 @@ func TestOneWhoMayNotClaimHoldsNobodyUp(t *testing.T) {
 		time.Sleep(time.Second)
 		go room.waits(ctx, "free", got)
 		began := time.Now()
-		if who := <-got; who != "free" || time.Since(began) > 2*lookEvery {
+		if who := <-got; who != "free" || time.Since(began) > 2*recheckEvery {
 			t.Errorf("%s has it after %v", who, time.Since(began))
 		}
 		stop()
@@ -113,9 +113,9 @@ func TestARateIsWaitedForByTheStoresClock(t *testing.T) {
 
 // TestLanesAreNamedByTheirTypes, in whatever order those are given.
 func TestLanesAreNamedByTheirTypes(t *testing.T) {
-	one, types := laneOf([]string{"b", "a", "b"})
-	two, _ := laneOf([]string{"a", "b"})
-	other, _ := laneOf([]string{"a"})
+	one, types := typesKey([]string{"b", "a", "b"})
+	two, _ := typesKey([]string{"a", "b"})
+	other, _ := typesKey([]string{"a"})
 	if one != two || one == other || len(types) != 2 {
 		t.Errorf("%q %q %q", one, two, other)
 	}
@@ -143,12 +143,12 @@ func TestRotasOwnEventsAreToldToWhoAsks(t *testing.T) {
 // nobody's until its lease ends.
 func TestWhoLeavesAsTheAnswerComesTakesIt(t *testing.T) {
 	room, _ := deafRoom(t, 0)
-	room.staffed = true // nobody serves it but this test
-	p := room.enter(t.Context(), &rota.Claim{Meta: rota.NewMeta(""), Types: []string{"a"}, Limit: 1})
+	room.running = true // nobody serves it but this test
+	p := room.add(t.Context(), &rota.Claim{Meta: rota.NewMeta(""), Types: []string{"a"}, Limit: 1})
 	room.mu.Lock()
-	room.settle(p, served{claimed: &rota.Claimed{Jobs: []*rota.Job{{}}}})
+	room.settle(p, pollResult{claimed: &rota.Claimed{Jobs: []*rota.Job{{}}}})
 	room.mu.Unlock()
-	if room.leave(p) {
+	if room.cancel(p) {
 		t.Error("it left without its job")
 	}
 }

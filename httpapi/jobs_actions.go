@@ -22,28 +22,28 @@ type EditRequest struct {
 	Params   Document `json:"params,omitempty" doc:"In place of those it has."`
 }
 
-func (a *api) jobActRoutes() {
+func (a *api) jobActionRoutes() {
 	route(a, operation{
 		method: "POST", path: "/jobs/{id}/cancel", id: "cancel-job", tag: "Jobs", summary: "Cancel a job",
 		description: "One that waits is cancelled at once, one that runs is asked to stop. The id of an old attempt stands for the last of its execution.",
-		example:     `{"reason": "sent by mistake"}`, optional: true, answer: JobCancelled{}, errors: []int{404, 409},
+		example:     `{"reason": "sent by mistake"}`, bodyOptional: true, response: JobCancelled{}, errors: []int{404, 409},
 	}, cancelJob)
 	route(a, operation{
 		method: "POST", path: "/jobs/{id}/move", id: "move-job", tag: "Jobs", summary: "Move a job in the queue",
-		description: "Refused with 409 once it has left the queue.", example: `{"to": "top"}`, answer: Job{}, errors: []int{404, 409},
+		description: "Refused with 409 once it has left the queue.", example: `{"to": "top"}`, response: Job{}, errors: []int{404, 409},
 	}, moveJob)
 	route(a, operation{
 		method: "PATCH", path: "/jobs/{id}", id: "change-job", tag: "Jobs", summary: "Change priority or params of a job",
-		description: "Refused with 409 once it has left the queue.", example: `{"priority": 100}`, answer: Job{}, errors: []int{404, 409},
+		description: "Refused with 409 once it has left the queue.", example: `{"priority": 100}`, response: Job{}, errors: []int{404, 409},
 	}, editJob)
 	get(a, operation{
 		method: "POST", path: "/jobs/{id}/retry", id: "retry-job", tag: "Jobs", summary: "Try an execution anew",
 		description: "One that died, was cancelled or was skipped is tried anew, as a fresh job with the same params.",
-		status:      201, answer: Job{}, errors: []int{404, 409},
+		status:      201, response: Job{}, errors: []int{404, 409},
 	}, retryJob)
 	get(a, operation{
 		method: "GET", path: "/jobs/{id}/explain", id: "explain-job", tag: "Jobs", summary: "Say why a job does not run",
-		description: "The id of an old attempt stands for the last of its execution.", answer: Explanation{}, errors: []int{404},
+		description: "The id of an old attempt stands for the last of its execution.", response: Explanation{}, errors: []int{404},
 	}, explainJob)
 }
 
@@ -65,23 +65,23 @@ func moveJob(c *call, body *MoveRequest) (reply, error) {
 		return reply{}, err
 	}
 	command := &rota.Move{Meta: c.meta(), JobID: id}
-	field, err := body.place(command)
+	field, err := body.setPlace(command)
 	if err != nil {
 		return reply{}, err
 	}
 	moved, err := do[*rota.Moved](c, command)
 	if err != nil {
-		err = rename(err, "anchor", field, "place", "to")
-		if e, isOurs := err.(*rota.Error); isOurs && e.Code == rota.NotFound && e.Field == field {
-			err = refusedAs(err, rota.NotFound, rota.Invalid, field) // the job is there; its neighbour is not
+		err = renameFields(err, "anchor", field, "place", "to")
+		if e, isRotaError := err.(*rota.Error); isRotaError && e.Code == rota.NotFound && e.Field == field {
+			err = recode(err, rota.NotFound, rota.Invalid, field) // the job is there; its neighbour is not
 		}
 		return reply{}, err
 	}
 	return ok(NewJob(moved.Job))
 }
 
-// place fills in where to, and says which field does.
-func (r *MoveRequest) place(command *rota.Move) (field string, err error) {
+// setPlace fills in where to, and says which field does.
+func (r *MoveRequest) setPlace(command *rota.Move) (field string, err error) {
 	given := 0
 	for name, is := range map[string]bool{"before": !r.Before.IsZero(), "after": !r.After.IsZero(), "to": r.To != ""} {
 		if is {
@@ -115,7 +115,7 @@ func editJob(c *call, body *EditRequest) (reply, error) {
 	if err := command.Validate(); err != nil {
 		return reply{}, err
 	}
-	if command.Params != nil && !c.known {
+	if command.Params != nil && !c.replay {
 		if err := c.checkEdit(id, body.Params); err != nil {
 			return reply{}, err
 		}

@@ -16,40 +16,40 @@ import (
 // same as the engine's.
 const codePayload = "payload"
 
-// fitting leaves out the jobs whose params do not fit the schema of their type,
+// dropInvalid leaves out the jobs whose params do not fit the schema of their type,
 // as it is now, and records them as failed: no retry mends that.
-func (c *call) fitting(jobs []*rota.Job) ([]*rota.Job, error) {
+func (c *call) dropInvalid(jobs []*rota.Job) ([]*rota.Job, error) {
 	types := map[string]*rota.Type{}
-	var fit []*rota.Job
-	var broken []rota.FinishItem
+	var valid []*rota.Job
+	var invalid []rota.FinishItem
 	for _, job := range jobs {
-		err := c.fits(job, types)
+		err := c.checkClaimed(job, types)
 		if err == nil {
-			fit = append(fit, job)
+			valid = append(valid, job)
 			continue
 		}
-		broken = append(broken, rota.FinishItem{
+		invalid = append(invalid, rota.FinishItem{
 			LeaseRef: job.Lease(), Outcome: rota.OutcomeFailed, Permanent: true, ErrorCode: codePayload,
 			Error: "the params do not fit the type: " + err.Error(),
 		})
 	}
-	if len(broken) == 0 {
-		return fit, nil
+	if len(invalid) == 0 {
+		return valid, nil
 	}
-	err := c.finishOwn(broken)
-	if err != nil && len(fit) > 0 {
-		c.Logger.Error("jobs whose params do not fit were not failed; their leases run out", slog.Int("jobs", len(broken)), slog.Any("err", err))
-		return fit, nil
+	err := c.finishUndelivered(invalid)
+	if err != nil && len(valid) > 0 {
+		c.Logger.Error("jobs whose params do not fit were not failed; their leases run out", slog.Int("jobs", len(invalid)), slog.Any("err", err))
+		return valid, nil
 	}
-	return fit, err
+	return valid, err
 }
 
-// fits holds a job to its type. Where the type cannot be read, or its schema
+// checkClaimed holds a job to its type. Where the type cannot be read, or its schema
 // not be used or not be checked, that is not the job's fault.
-func (c *call) fits(job *rota.Job, types map[string]*rota.Type) error {
+func (c *call) checkClaimed(job *rota.Job, types map[string]*rota.Type) error {
 	t, known := types[job.Type]
 	if !known {
-		ctx, done := c.lasting()
+		ctx, done := c.detached()
 		defer done()
 		t, _ = c.Store.Type(ctx, job.Type)
 		types[job.Type] = t
@@ -57,30 +57,30 @@ func (c *call) fits(job *rota.Job, types map[string]*rota.Type) error {
 	if t == nil {
 		return nil
 	}
-	err := c.Book.Check(t, job.Params)
+	err := c.Schemas.Check(t, job.Params)
 	if e := (*rota.Error)(nil); errors.As(err, &e) && e.Code == rota.Invalid && e.Field != "type" {
 		return err
 	}
 	return nil
 }
 
-// finishOwn ends runs that no worker was told of.
-func (c *call) finishOwn(items []rota.FinishItem) error {
-	ctx, done := c.lasting()
+// finishUndelivered ends runs that no worker was told of.
+func (c *call) finishUndelivered(items []rota.FinishItem) error {
+	ctx, done := c.detached()
 	defer done()
 	_, err := rota.Do[*rota.Finished](ctx, c.Store, &rota.Finish{Meta: rota.NewMeta(""), Items: items})
 	return err
 }
 
-// handOut answers with jobs. Those of a claim that has a key wait for who sends it
+// sendClaimed answers with jobs. Those of a claim that has a key wait for who sends it
 // again. Of one that has none nobody will ever know the tokens: if the answer
 // cannot be delivered they are given back.
 //
 // What is given back has used up an attempt, as it would have if its lease had
 // run out, which is all that could be waited for; it is only tried again sooner.
-func (c *call) handOut(jobs []*rota.Job) (reply, error) {
+func (c *call) sendClaimed(jobs []*rota.Job) (reply, error) {
 	if c.key == "" && c.ctx.Err() != nil {
-		c.giveBack(jobs)
+		c.releaseJobs(jobs)
 		jobs = nil
 	}
 	answer := Claimed{Items: make([]ClaimedJob, len(jobs))}
@@ -92,7 +92,7 @@ func (c *call) handOut(jobs []*rota.Job) (reply, error) {
 		return reply{}, err
 	}
 	if err := c.deliver(body); err != nil && c.key == "" {
-		c.giveBack(jobs)
+		c.releaseJobs(jobs)
 	}
 	return reply{written: true}, nil
 }
@@ -124,7 +124,7 @@ func (c *call) deliver(body *bytes.Buffer) error {
 	h.Set("Content-Type", "application/json")
 	h.Set("Content-Length", strconv.Itoa(body.Len()))
 	c.w.WriteHeader(http.StatusOK)
-	if _, err := pour(c.w, body); err != nil {
+	if _, err := copyBody(c.w, body); err != nil {
 		return err
 	}
 	err := http.NewResponseController(c.w).Flush()
@@ -134,21 +134,21 @@ func (c *call) deliver(body *bytes.Buffer) error {
 	return err
 }
 
-// giveBack ends the runs of jobs that reached nobody, so that they are tried
+// releaseJobs ends the runs of jobs that reached nobody, so that they are tried
 // again at once.
-func (c *call) giveBack(jobs []*rota.Job) {
+func (c *call) releaseJobs(jobs []*rota.Job) {
 	if len(jobs) == 0 {
 		return
 	}
 	items := make([]rota.FinishItem, len(jobs))
 	for i, job := range jobs {
-		c.staff.hears(job.Run.ID, time.Time{})
+		c.registry.updateRun(job.Run.ID, time.Time{})
 		items[i] = rota.FinishItem{
 			LeaseRef: job.Lease(), Outcome: rota.OutcomeFailed, ErrorCode: rota.CodeShutdown,
 			Error: "the connection of worker " + job.Run.Runner + " was gone before the job could be handed to it",
 		}
 	}
-	if err := c.finishOwn(items); err != nil {
+	if err := c.finishUndelivered(items); err != nil {
 		c.Logger.Error("jobs that reached no worker were not given back; their leases run out", slog.Int("jobs", len(jobs)), slog.Any("err", err))
 	}
 }

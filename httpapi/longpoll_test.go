@@ -58,7 +58,7 @@ func (g *gauge) reach(n int) {
 // newWaiting is a server of which is known how many wait.
 func newWaiting(t *testing.T, change ...func(*httpapi.Config)) (*server, *gauge) {
 	g := &gauge{TB: t, changed: make(chan struct{})}
-	return newServer(t, append(change, func(c *httpapi.Config) { c.Polls = g.tell })...), g
+	return newServer(t, append(change, func(c *httpapi.Config) { c.OnPolls = g.tell })...), g
 }
 
 // poll begins a claim that waits, until the test ends.

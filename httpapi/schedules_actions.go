@@ -20,26 +20,26 @@ type BackfillRequest struct {
 	To   Time `json:"to" doc:"The last time that counts."`
 }
 
-func (a *api) scheduleActRoutes() {
+func (a *api) scheduleActionRoutes() {
 	route(a, operation{
 		method: "POST", path: "/schedules/{name}/trigger", id: "trigger-schedule", tag: "Schedules", summary: "Run a schedule now",
 		description: "For each of its scopes, whatever its state. Its calendar is not touched, its overlap is obeyed, its dependencies are not.",
-		example:     `{"params": {"full": true}}`, optional: true, status: 201, answer: Triggered{}, errors: []int{404, 409},
+		example:     `{"params": {"full": true}}`, bodyOptional: true, status: 201, response: Triggered{}, errors: []int{404, 409},
 	}, triggerSchedule)
 	get(a, operation{
 		method: "POST", path: "/schedules/{name}/pause", id: "pause-schedule", tag: "Schedules", summary: "Pause a schedule",
-		description: "It fires nothing; when it is resumed it catches up.", answer: Schedule{}, errors: []int{404},
+		description: "It fires nothing; when it is resumed it catches up.", response: Schedule{}, errors: []int{404},
 	}, func(c *call) (reply, error) {
 		return switchSchedule(c, &rota.SwitchSchedule{Meta: c.meta(), Name: c.name(), State: rota.SchedulePaused})
 	})
 	get(a, operation{
 		method: "POST", path: "/schedules/{name}/resume", id: "resume-schedule", tag: "Schedules", summary: "Let a schedule fire again",
-		description: "One that was paused catches up; one that was disabled starts from now.", answer: Schedule{}, errors: []int{404, 409},
+		description: "One that was paused catches up; one that was disabled starts from now.", response: Schedule{}, errors: []int{404, 409},
 	}, resumeSchedule)
 	route(a, operation{
 		method: "POST", path: "/schedules/{name}/backfill", id: "backfill-schedule", tag: "Schedules", summary: "Run a schedule for past times",
 		description: "What was fired for them already is not fired again, and the calendar is not touched. At most 1,000 times.",
-		example:     `{"from": "2026-11-01T00:00:00Z", "to": "2026-11-14T00:00:00Z"}`, status: 201, answer: Backfilled{}, errors: []int{404, 409},
+		example:     `{"from": "2026-11-01T00:00:00Z", "to": "2026-11-14T00:00:00Z"}`, status: 201, response: Backfilled{}, errors: []int{404, 409},
 	}, backfillSchedule)
 	get(a, operation{
 		method: "GET", path: "/schedules/{name}/upcoming", id: "upcoming-schedule", tag: "Schedules", summary: "List the next times of a schedule",
@@ -47,7 +47,7 @@ func (a *api) scheduleActRoutes() {
 		query: []param{
 			{name: "n", form: formInteger, doc: "How many, 1 to 1,000; 10 if left out.", example: 10},
 			{name: "from", form: formTime, doc: "After this time; now if left out."},
-		}, answer: Upcoming{}, errors: []int{404},
+		}, response: Upcoming{}, errors: []int{404},
 	}, upcomingTimes)
 }
 
@@ -68,20 +68,20 @@ func triggerSchedule(c *call, body *TriggerRequest) (reply, error) {
 
 // checkTrigger holds the params of a forced run to the schema of its type, once.
 func (c *call) checkTrigger(command *rota.Trigger) error {
-	if c.known {
+	if c.replay {
 		return nil
 	}
 	s, err := c.Store.Schedule(c.ctx, command.Schedule)
 	if err != nil {
 		return err
 	}
-	template, err := c.templateNamed(s.Spec.Template)
+	template, err := c.findTemplate(s.Spec.Template)
 	if err != nil {
 		return err
 	}
-	t, err := c.typeNamed(template.Spec.Type)
+	t, err := c.findType(template.Spec.Type)
 	if err != nil {
-		return refusedAs(err, rota.Invalid, rota.Conflict, "template")
+		return recode(err, rota.Invalid, rota.Conflict, "template")
 	}
 	return c.checkParams(t, template.Spec.Params, s.Spec.Params, command.Params)
 }
@@ -92,7 +92,7 @@ func switchSchedule(c *call, command *rota.SwitchSchedule) (reply, error) {
 		return reply{}, err
 	}
 	if put.Schedule == nil {
-		return reply{}, noSchedule(command.Name)
+		return reply{}, scheduleNotFound(command.Name)
 	}
 	return ok(NewSchedule(put.Schedule))
 }
@@ -139,7 +139,7 @@ func backfillSchedule(c *call, body *BackfillRequest) (reply, error) {
 }
 
 func upcomingTimes(c *call) (reply, error) {
-	n, err := c.number("n", 10, 1, rota.PageMax)
+	n, err := c.intParam("n", 10, 1, rota.PageMax)
 	if err != nil {
 		return reply{}, err
 	}
@@ -176,7 +176,7 @@ func zoneOf(s *rota.Schedule) string {
 // from is the time after which to list; a time without an offset is read in the
 // zone.
 func (c *call) from(zone *time.Location) (time.Time, error) {
-	text, given := c.given("from")
+	text, given := c.queryParam("from")
 	if !given {
 		return c.now()
 	}

@@ -4,8 +4,8 @@ package httpapi
 
 import "syscall"
 
-// roomIn is how many bytes are free on the disk of a directory.
-func roomIn(dir string) (free uint64, known bool) {
+// freeDiskSpace is how many bytes are free on the disk of a directory.
+func freeDiskSpace(dir string) (free uint64, known bool) {
 	var disk syscall.Statfs_t
 	if err := syscall.Statfs(dir, &disk); err != nil {
 		return 0, false

@@ -1,0 +1,49 @@
+package httpapi
+
+import (
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/rotajobs/rota"
+)
+
+// rateLimiter bounds how many requests are answered in a stretch of time: a bucket that
+// fills evenly and holds what may come in one period.
+type rateLimiter struct {
+	rate  rota.Rate
+	clock func() time.Time
+
+	mu         sync.Mutex
+	tokens     float64
+	refilledAt time.Time
+}
+
+func newRateLimiter(rate rota.Rate, clock func() time.Time) *rateLimiter {
+	return &rateLimiter{rate: rate, clock: clock, tokens: float64(rate.Count), refilledAt: clock()}
+}
+
+func (l *rateLimiter) allow() bool {
+	if l.rate.Count == 0 {
+		return true
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := l.clock()
+	if passed := now.Sub(l.refilledAt); passed > 0 {
+		l.tokens = min(float64(l.rate.Count), l.tokens+passed.Seconds()/l.rate.Per.Seconds()*float64(l.rate.Count))
+	}
+	l.refilledAt = now
+	if l.tokens < 1 {
+		return false
+	}
+	l.tokens--
+	return true
+}
+
+func rateExceeded() *Problem {
+	return &Problem{
+		Title: "Too many requests", Status: http.StatusTooManyRequests, Code: codeTooMany,
+		Detail: "more requests come than this server is set to answer", Hint: "slow down, or raise http_rate in the configuration",
+	}
+}
