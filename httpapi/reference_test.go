@@ -18,14 +18,14 @@ const (
 	httpPage = "../docs/reference/http.md"
 	httpHead = `# The HTTP API
 
-Made from the OpenAPI document that the server answers with at ` + "`/openapi.json`: `go test ./httpapi -run Reference -update`" + ` writes this
-page anew. A running server shows the same at ` + "`/docs`" + `.
+Every path begins with ` + "`/api/v1`" + ` and needs the header ` + "`Authorization: Bearer TOKEN`" + `. A running server shows this reference at
+` + "`/docs`" + ` and its OpenAPI document at ` + "`/openapi.json`" + `. The page is generated from that document:
+` + "`go test ./httpapi -run Reference -update`" + ` writes it.
 
-Every path begins with ` + "`/api/v1`" + ` and needs ` + "`Authorization: Bearer TOKEN`" + `. Errors are ` + "`application/problem+json`" + ` with ` + "`code`, `title`," + `
-` + "`detail`, `hint`" + `, and ` + "`errors`" + ` that name each bad field. Lists answer ` + "`{\"items\": […], \"next_cursor\": \"…\"}`" + `. Writes take an
-` + "`Idempotency-Key`" + `: the same request sent again under its key within 24 hours is not done twice.
-
-Outside of it, without a token: ` + "`/healthz`, `/readyz`, `/metrics`, `/openapi.json`, `/docs`" + `.
+- **Errors** are ` + "`application/problem+json`" + ` with ` + "`code`" + `, ` + "`title`" + `, ` + "`detail`" + `, ` + "`hint`" + `, and ` + "`errors`" + ` that name each bad field.
+- **Lists** return ` + "`{\"items\": […], \"next_cursor\": \"…\"}`" + `.
+- **Writes** accept an ` + "`Idempotency-Key`" + `. A request that is sent again with its key within 24 hours is not applied twice.
+- **Without a token:** ` + "`/healthz`" + `, ` + "`/readyz`" + `, ` + "`/metrics`" + `, ` + "`/openapi.json`" + `, ` + "`/docs`" + `.
 `
 )
 
@@ -157,12 +157,12 @@ func (c referenceCall) write(b *bytes.Buffer) {
 		}
 		answers = append(answers, status+" "+words)
 	}
-	fmt.Fprintf(b, "\nAnswers %s; refuses with %s.\n", strings.Join(answers, ", or "), strings.Join(refusals, ", "))
+	fmt.Fprintf(b, "\nReturns %s. Errors: %s.\n", strings.Join(answers, ", or "), strings.Join(refusals, ", "))
 }
 
 // writeShapes lists the fields of every object that bodies are made of.
 func (doc *reference) writeShapes(b *bytes.Buffer) {
-	b.WriteString("\n## Shapes\n\nFields with a star are always there, and have to be given where the shape is a body.\n")
+	b.WriteString("\n## Schemas\n\nFields with a star are always present in answers and required in request bodies.\n")
 	for _, name := range slices.Sorted(maps.Keys(doc.Components.Schemas)) {
 		shape := doc.Components.Schemas[name]
 		if len(shape.Properties) == 0 {
@@ -174,11 +174,11 @@ func (doc *reference) writeShapes(b *bytes.Buffer) {
 }
 
 // shapeName tells a shape from a chapter of the same name.
-func shapeName(name string) string { return "Shape " + name }
+func shapeName(name string) string { return "Schema " + name }
 
 // writeFields lists the fields of an object, those first that have to be there.
 func writeFields(b *bytes.Buffer, shape referenceShape) {
-	b.WriteString("\n| field | is | |\n|---|---|---|\n")
+	b.WriteString("\n| field | type | |\n|---|---|---|\n")
 	for _, needed := range []bool{true, false} {
 		for _, field := range slices.Sorted(maps.Keys(shape.Properties)) {
 			if slices.Contains(shape.Required, field) != needed {

@@ -34,7 +34,7 @@ func rank(name string) string {
 // TestMetricsReference holds the table of the page to the metrics there are.
 func TestMetricsReference(t *testing.T) {
 	var b strings.Builder
-	b.WriteString("| metric | kind | labels | what it tells |\n|---|---|---|---|\n")
+	b.WriteString("| metric | type | labels | meaning |\n|---|---|---|---|\n")
 	for _, d := range allMetrics() {
 		labels := "–"
 		if len(d.labels) > 0 {

@@ -15,32 +15,32 @@ const cliPage = "../../docs/reference/cli.md"
 
 const cliHead = `# The command line
 
-Made from the program itself: ` + "`go test ./cmd/rota -update`" + ` writes this page anew. ` + "`rota COMMAND --help`" + ` says the same.
+` + "`rota COMMAND --help`" + ` prints the same text as this page. The page is generated: ` + "`go test ./cmd/rota -update`" + ` writes it.
 
-Every command takes these:
+Every command accepts these flags:
 
 `
 
 const cliExits = `
-| exit | means |
+| exit | meaning |
 |---|---|
 | 0 | done |
-| 1 | failed: the job did not complete, or what is there forbids it |
+| 1 | failed: the job did not complete, or the current state forbids it |
 | 2 | the command line, or a value in it, is wrong |
 | 3 | not clean: ` + "`rota verify`" + ` found violations, or ` + "`rota import crontab`" + ` refused lines |
 | 4 | not found |
 | 5 | denied: no token, or a wrong one |
 | 6 | unavailable: no server answers, it is busy, or a process holds the store |
 
-Errors are one line and a hint on standard error. JSON is the server's answer as it came, YAML the same in other
-clothes; tables are for people and may change. Colours and progress appear on a terminal only, and ` + "`NO_COLOR`" + `
-turns colours off; ` + "`COLUMNS`" + ` says how wide tables may be. A write that lost its connection is sent once more under the
-same Idempotency-Key, so it is not done twice. A server that was started on this machine is found by its data directory.
-What acts on many at once asks first; where there is no terminal to ask at it does nothing without ` + "`--yes`" + `. What waits or
-follows stays over a restart of the server, for 30 seconds.
-
-Times are RFC 3339, or ` + "`YYYY-MM-DD[ HH:MM[:SS]]`" + ` on this machine's clock or that of ` + "`--tz`" + `. Durations are ` + "`90s`, `1h30m`, `2d`" + ` or
-` + "`'5 MINUTES'`, `'2 DAYS'`" + `.
+- **Output.** JSON is the server's answer, unchanged. YAML has the same content. Tables are for people and may change.
+- **Errors** are one line and a hint on standard error.
+- **Terminal.** Colours and progress appear on a terminal only. ` + "`NO_COLOR`" + ` turns colours off. ` + "`COLUMNS`" + ` sets the width of tables.
+- **Server.** A server on this machine is found by its data directory.
+- **Retries.** A write that loses its connection is sent once more with the same Idempotency-Key, so it is not applied twice.
+  Commands that wait or follow survive a restart of the server for 30 seconds.
+- **Confirmation.** Commands that act on many things ask first. Without a terminal they do nothing unless ` + "`--yes`" + ` is given.
+- **Times** are RFC 3339, or ` + "`YYYY-MM-DD[ HH:MM[:SS]]`" + ` in this machine's zone or that of ` + "`--tz`" + `.
+- **Durations** are ` + "`90s`" + `, ` + "`1h30m`" + `, ` + "`2d`" + `, ` + "`'5 MINUTES'`" + ` or ` + "`'2 DAYS'`" + `.
 `
 
 // TestCommandReference holds the page to the commands there are.
@@ -56,7 +56,7 @@ func TestCommandReference(t *testing.T) {
 			}
 		}
 	}
-	b.WriteString("\n## Others\n\n`rota version` says which rota this is, `rota completion SHELL` prints a script that completes commands, flags and\nnames, and `rota help COMMAND` explains one.\n")
+	b.WriteString("\n## Others\n\n`rota version` prints the version. `rota completion SHELL` prints a script that completes commands, flags and names.\n`rota help COMMAND` explains a command.\n")
 	if *update {
 		if err := os.WriteFile(cliPage, b.Bytes(), 0o644); err != nil {
 			t.Fatal(err)
