@@ -6,9 +6,9 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// decideAll decides its members one after the other in one world, so that
-// each sees what those before it did. The caller takes everything back when
-// one is refused.
+// decideAll decides its members one after the other in one unit of work, so
+// that each sees what the members before it did. The caller rolls everything
+// back when one member is refused.
 func decideAll(tx Tx, u *UnitOfWork, c *rota.All) (rota.Reply, *rota.Error, error) {
 	replies := make([]rota.Reply, 0, len(c.Members))
 	for i, member := range c.Members {
@@ -31,14 +31,14 @@ func decideAll(tx Tx, u *UnitOfWork, c *rota.All) (rota.Reply, *rota.Error, erro
 	return &rota.AllDone{Replies: replies}, nil, nil
 }
 
-// isDryRun says that a command is only to be answered.
+// isDryRun reports whether a command is only to be answered.
 func isDryRun(c rota.Command) bool {
 	all, is := c.(*rota.All)
 	return is && all.Dry
 }
 
-// lostLease refuses the whole when a member speaks for a lease that is lost:
-// what stands beside it is the work of a holder that others have replaced.
+// lostLease refuses the whole command when a member refers to a lost lease: the
+// other members are the work of a holder that another attempt has replaced.
 func lostLease(reply rota.Reply) *rota.Error {
 	var lost func(i int) bool
 	n := 0

@@ -7,17 +7,19 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// roundsMax bounds how often a step may find rows through rows; the longest
-// way (a run that ends, its schedule, who depends on it, their jobs, what else
-// these depend on, its latest execution, the last attempt of that) takes nine.
+// roundsMax limits how often a step may find rows through other rows. The
+// longest path takes nine rounds: a run that ends, its schedule, the dependents
+// of that, their jobs, the other dependencies of those, their latest execution,
+// its last attempt.
 const roundsMax = 16
 
-// triesMax bounds how often a step is done again because others moved its rows.
+// triesMax limits how often a step is repeated because other transactions
+// changed its rows.
 const triesMax = 16
 
 // Apply applies the commands of a batch, in order, in one transaction. It
-// answers one result per command; an error is the transaction's, which is
-// then to be rolled back.
+// returns one result per command. An error is an error of the transaction,
+// which the caller then rolls back.
 func Apply(tx Tx, b rota.Batch) ([]rota.Result, error) {
 	at := &batchTime{tx: tx}
 	at.set(b.Now)
@@ -37,9 +39,10 @@ func Apply(tx Tx, b rota.Batch) ([]rota.Result, error) {
 	return results, nil
 }
 
-// mergeableCount is how many commands, from the first on, may share one world. A schedule
-// fires once in each: what is told of a step says where it stands at its end. A
-// claim may be the last behind enqueues.
+// mergeableCount returns how many commands, from the first on, may share one
+// unit of work. A schedule fires at most once in each, since the event of a
+// fire reports the state at the end of the step. A claim may be the last
+// command after enqueues.
 func mergeableCount(commands []rota.Command) int {
 	var fired map[string]bool
 	for n, c := range commands {
@@ -64,9 +67,10 @@ func mergeableCount(commands []rota.Command) int {
 	return len(commands)
 }
 
-// mergeable says that two neighbours may share one world: they are of one
-// verb and find their rows by key, so deciding them one after the other on
-// what was loaded together equals applying them one after the other.
+// mergeable reports whether two adjacent commands may share one unit of work.
+// They must have the same verb and find their rows by key, so that deciding
+// them one after the other on rows loaded together equals applying them one
+// after the other.
 func mergeable(a, b rota.Command) bool {
 	if reflect.TypeOf(a) != reflect.TypeOf(b) {
 		return false
@@ -78,16 +82,17 @@ func mergeable(a, b rota.Command) bool {
 	return false
 }
 
-// isClaimAfterEnqueues says that a claim comes behind enqueues.
+// isClaimAfterEnqueues reports whether the commands are enqueues followed by a
+// claim.
 func isClaimAfterEnqueues(commands []rota.Command) bool {
 	_, enqueues := commands[0].(*rota.Enqueue)
 	_, claims := commands[len(commands)-1].(*rota.Claim)
 	return enqueues && claims
 }
 
-// applyCommands decides some commands, locks what they looked at, and writes what
-// came of it. If somebody moved a row before it was locked, the world is thrown
-// away and the commands are decided anew.
+// applyCommands decides some commands, locks the rows they read, and writes the
+// changes. If another transaction changed a row before it was locked, it
+// discards the unit of work and decides the commands again.
 func applyCommands(tx Tx, at *batchTime, commands []rota.Command, results []rota.Result) error {
 	for range triesMax {
 		u := newUnitOfWork(at.now, jobsIn(commands))
@@ -118,7 +123,7 @@ func applyCommands(tx Tx, at *batchTime, commands []rota.Command, results []rota
 	return rota.Errorf(rota.Busy, "apply", "its rows kept moving; send it again")
 }
 
-// jobsIn is how many jobs some commands name.
+// jobsIn returns how many jobs some commands name.
 func jobsIn(commands []rota.Command) (n int) {
 	for _, c := range commands {
 		switch c := c.(type) {
@@ -136,7 +141,7 @@ func jobsIn(commands []rota.Command) (n int) {
 			}
 		case *rota.Claim:
 			if c != nil {
-				n += min(max(c.Limit, 0), 64) // mostly it finds less than it asks for
+				n += min(max(c.Limit, 0), 64) // a claim usually finds fewer jobs than its limit
 			}
 		}
 	}
@@ -170,13 +175,13 @@ func decideCommands(tx Tx, at *batchTime, u *UnitOfWork, commands []rota.Command
 			return u.loadErr
 		}
 		if refusal != nil {
-			u.restore(savepoint)
+			u.rollbackTo(savepoint)
 			results[i].Err = refusal
 			continue
 		}
 		results[i].Reply = reply
 		if isDryRun(c) {
-			u.restore(savepoint)
+			u.rollbackTo(savepoint)
 		}
 	}
 	return nil
@@ -198,7 +203,7 @@ func check(c rota.Command) *rota.Error {
 	return &named
 }
 
-// load asks the commands what they need until they need nothing more.
+// load repeats need until the commands need no more rows.
 func load(tx Tx, begin *Need, commands []rota.Command) error {
 	for range roundsMax {
 		n := *begin
@@ -219,16 +224,17 @@ func load(tx Tx, begin *Need, commands []rota.Command) error {
 	return rota.Errorf(rota.Internal, "apply", "a command asked for rows %d times over", roundsMax)
 }
 
-// loadFromCache asks a claim again at once, if all that bounds it is known without
-// reading: then what is left is whether it was sent before, which it hardly ever
-// was, and both can be read together.
+// loadFromCache calls need for a claim a second time at once if the cache knows
+// everything that limits the claim. The only other question is then whether the
+// claim was sent before, which is rare, so the store reads that and the heads
+// together.
 func loadFromCache(tx Tx, n *Need, commands []rota.Command) {
 	cache, has := tx.(RowCache)
 	if !has || n.ClaimedBefore == nil {
 		return
 	}
 	if cache.LoadCached(n, n.unit); n.limitsKnown() {
-		need(n, commands[len(commands)-1]) // the claim is the only one, or the last
+		need(n, commands[len(commands)-1]) // the claim is the only command, or the last one
 	}
 }
 
@@ -259,7 +265,7 @@ func need(n *Need, c rota.Command) {
 	case *rota.Recover:
 		needRecover(n, c)
 	case *rota.All:
-		// Each member is asked when those before it have been decided.
+		// decideAll loads each member after the members before it are decided.
 	default:
 		needOtherVerb(n, c)
 	}

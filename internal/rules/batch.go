@@ -49,9 +49,9 @@ func needOverlap(n *Need, s *rota.Schedule, scope rota.Scope) {
 	}
 }
 
-// makeBatch makes the jobs of a schedule for some times, unless they were
-// planned already. It answers with the ids of those it made and the number of
-// those that stood there.
+// makeBatch creates the jobs of a schedule for some times, unless they were
+// planned already. It returns the ids of the created jobs and the number of
+// jobs that existed.
 func makeBatch(u *UnitOfWork, c rota.Command, s *rota.Schedule, t *rota.Template, times []rota.FireTime, catchUp bool, id func(int) rota.ID) (made []rota.ID, known int) {
 	i := 0
 	for k := range times {
@@ -71,8 +71,8 @@ func makeBatch(u *UnitOfWork, c rota.Command, s *rota.Schedule, t *rota.Template
 	return made, known
 }
 
-// makeOne puts a job of a schedule into the queue, as its overlap and its
-// dependencies allow.
+// makeOne puts a job of a schedule into the queue as overlap and dependencies
+// allow.
 func makeOne(u *UnitOfWork, c rota.Command, s *rota.Schedule, j *rota.Job, catchUp bool) {
 	skipped, hold := applyOverlap(u, c, s, scopeOf(j), catchUp)
 	if !skipped && !j.PlanTime.IsZero() && unmet(u, j) != "" {
@@ -87,8 +87,8 @@ func makeOne(u *UnitOfWork, c rota.Command, s *rota.Schedule, j *rota.Job, catch
 	}
 }
 
-// plannedJob is a job of a schedule for one time and scope, before it enters the
-// queue.
+// plannedJob returns a job of a schedule for one time and scope, before it
+// enters the queue.
 func plannedJob(u *UnitOfWork, s *rota.Schedule, t *rota.Template, scope rota.Scope, at *rota.FireTime) *rota.Job {
 	j := scheduledJob(u, s, t, scope)
 	j.PlanTime, j.CountsAt = micros(at.At), micros(at.At)
@@ -108,7 +108,7 @@ func plannedJob(u *UnitOfWork, s *rota.Schedule, t *rota.Template, scope rota.Sc
 	return j
 }
 
-// scheduledJob is what all jobs of a schedule have in common.
+// scheduledJob returns what all jobs of a schedule have in common.
 func scheduledJob(u *UnitOfWork, s *rota.Schedule, t *rota.Template, scope rota.Scope) *rota.Job {
 	return &rota.Job{
 		Type: t.Spec.Type, Name: s.Name, Template: t.Name, Schedule: s.Name, ScopeKind: scope.Kind, ScopeID: scope.ID,

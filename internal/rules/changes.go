@@ -8,18 +8,18 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// Changes are the differences between a world as it was loaded and as it was
-// decided, in the order in which they were decided. A store writes its lists
-// in the order in which they stand here: each statement then finds the rows
-// that it refers to as they must be.
+// Changes are the differences between the rows as loaded and the rows as
+// decided, in the order in which they were decided. A store writes the lists in
+// the order of these fields, so that each statement finds the rows it refers
+// to.
 type Changes struct {
-	Now time.Time // of the step
+	Now time.Time // time of the batch
 
 	Groups        []Change[rota.ID, rota.Group]
-	Jobs          []JobChange // jobs that were there, with their runs
-	NewJobs       []*rota.Job // as they enter: QUEUED
-	NewJobChanges []JobChange // of those, what changes in the same step
-	RemovedJobs   []*rota.Job // jobs that are removed with their runs, last attempts first
+	Jobs          []JobChange // stored jobs that changed, with their runs
+	NewJobs       []*rota.Job // jobs as inserted: QUEUED
+	NewJobChanges []JobChange // what changes in NewJobs in the same transaction
+	RemovedJobs   []*rota.Job // removed with their runs, last attempts first
 	Keys          []Change[Key, KeyRecord]
 
 	Types        []Change[string, rota.Type]
@@ -34,16 +34,16 @@ type Changes struct {
 	Dropped      []Change[string, Dropped]
 	Audit        []rota.AuditEntry
 
-	Claim rota.ID // whose jobs start; zero: none
-	// Wake says that a claim that found nothing may find something now, or
-	// that something falls due earlier than before.
+	Claim rota.ID // claim whose jobs start; zero: none
+	// Wake is set if a claim that found nothing may find a job now, or if
+	// something falls due earlier than before.
 	Wake bool
 }
 
-// JobField names what of a job or of its run may change.
+// JobField is a set of fields of a job or its run.
 type JobField uint32
 
-// The fields of a job, and of its run, that may change.
+// The fields of a job and of its run that may change.
 const (
 	JobStatus JobField = 1 << iota
 	JobHold
@@ -55,21 +55,21 @@ const (
 	JobStartedAt
 	JobFinishedAt
 	JobSequel
-	JobRun       // it has a run, which it had not: its id, and whose it is
+	JobRun       // a new run: its id, runner and incarnation
 	RunHeartbeat // heartbeat_at and stale_after
 	RunProgress
-	RunCancel // who asked it to stop, when and why
+	RunCancel // who requested the stop, when and why
 	RunArtifacts
 	RunLogPath
-	RunOutcome  // outcome and when it came
-	RunFinished // when it came alone, of a run that was closed without it
+	RunOutcome  // outcome and finish time
+	RunFinished // finish time alone, of a run that was closed without one
 	RunExitCode
 	RunError // error and error_code
 	RunRows
 	RunResult
 )
 
-// JobChange is a job as decided, and which of its fields differ.
+// JobChange is a job as decided, and the fields that differ.
 type JobChange struct {
 	Job    *rota.Job
 	Fields JobField
@@ -101,15 +101,15 @@ func (u *UnitOfWork) changes() *Changes {
 	return c
 }
 
-// queuesNewJob says whether a job was made that still is in the queue.
+// queuesNewJob reports whether a created job is still QUEUED.
 func (u *UnitOfWork) queuesNewJob() bool {
 	return slices.ContainsFunc(u.touchedJobs, func(r *jobRow) bool {
 		return r.inserted != nil && r.is != nil && r.is.Status == rota.StatusQueued
 	})
 }
 
-// addJob adds what became of a row. One that was made here enters as it was
-// made, and is changed from there: a job enters the store as QUEUED.
+// addJob adds the changes of a row. A job created in this transaction is
+// inserted as QUEUED and then changed.
 func (c *Changes) addJob(r *jobRow) {
 	was, changes := r.was, &c.Jobs
 	if r.inserted != nil {

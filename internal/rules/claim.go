@@ -71,8 +71,8 @@ func needStart(n *Need, j *rota.Job) {
 	}
 }
 
-// capacityOf are the types of which something may start, and how much of each, up to
-// a number.
+// capacityOf returns the types of which jobs may start, and how many of each,
+// up to most.
 func capacityOf(u *UnitOfWork, wanted []string, most int) (types []string, capacity []int) {
 	limits, shared := u.limits(), globalCapacity(u, most)
 	for _, t := range wanted {
@@ -97,8 +97,8 @@ func capacityOf(u *UnitOfWork, wanted []string, most int) (types []string, capac
 	return types, capacity
 }
 
-// globalCapacity is how many jobs the limit of all lets start, up to a number. Those
-// of Rota's own it neither counts nor holds back.
+// globalCapacity is how many jobs the global limit lets start, up to most. The
+// limit neither counts nor holds back jobs of internal types.
 func globalCapacity(u *UnitOfWork, most int) int {
 	if limit := u.limits().Global; limit > 0 {
 		return min(most, max(0, limit-u.open.get(Open{})))
@@ -106,7 +106,7 @@ func globalCapacity(u *UnitOfWork, most int) int {
 	return most
 }
 
-// bucketOf is the bucket of a type as it stands now.
+// bucketOf returns the bucket of a type at the current time.
 func bucketOf(u *UnitOfWork, typ string, rate rota.Rate) rota.Bucket {
 	b := rota.Bucket{Type: typ}
 	if stored := u.buckets.get(typ); stored != nil {
@@ -115,25 +115,25 @@ func bucketOf(u *UnitOfWork, typ string, rate rota.Rate) rota.Bucket {
 	return b.At(rate, u.Now)
 }
 
-// nodeReserved says whether a direct run keeps this worker from claiming.
+// nodeReserved reports whether a direct run keeps this worker from claiming.
 func nodeReserved(u *UnitOfWork, c *rota.Claim) bool {
 	r := u.activeReservation()
 	return r != nil && r.Node == c.Worker && r.ExpiresAt.After(u.Now)
 }
 
-// needsTime says that only the time tells whether a direct run keeps this worker
-// from claiming, and that it is not known yet.
+// needsTime reports whether only the time, which is not known yet, decides if a
+// direct run keeps this worker from claiming.
 func (u *UnitOfWork) needsTime(c *rota.Claim) bool {
 	r := u.activeReservation()
 	return u.Now.IsZero() && r != nil && r.Node == c.Worker
 }
 
-// decideClaim dispatches the head of the order: job and run change in one
-// step. If this very command took jobs when it was sent before, it takes no
-// others, so that no lease is taken that nobody knows of.
+// decideClaim dispatches the heads of the order: job and run change together.
+// If an earlier sending of this command took jobs, it takes no others, so that
+// there is no lease of which no worker knows.
 //
-// What stands in the order and yet may not start is put aside, or it would stand
-// at the head for ever.
+// A job at the head that may not start is held back, or it would block the head
+// for ever.
 func decideClaim(u *UnitOfWork, c *rota.Claim) (rota.Reply, *rota.Error) {
 	if len(u.claimedBefore.ids) > 0 || u.claimRepeated {
 		return &rota.Claimed{Jobs: stillOpen(u, u.claimedBefore.ids), Again: true, Now: u.Now}, nil
@@ -162,8 +162,8 @@ func decideClaim(u *UnitOfWork, c *rota.Claim) (rota.Reply, *rota.Error) {
 	return reply, nil
 }
 
-// holdBack takes a job out of the order that must not start: its group was
-// ended, or its key is at its limit.
+// holdBack takes a job that must not start out of the claim order: its group
+// was ended, or its key is at its limit.
 func holdBack(u *UnitOfWork, c *rota.Claim, j *rota.Job, started int) bool {
 	if g := u.groups.get(j.GroupID); !j.GroupID.IsZero() && g != nil && g.Ending != "" {
 		endMember(u, c, g, j.ID)
@@ -181,7 +181,7 @@ func holdBack(u *UnitOfWork, c *rota.Claim, j *rota.Job, started int) bool {
 	return false
 }
 
-// countStarts notes down what was started of the types that have a rate.
+// countStarts records the starts of types that have a rate.
 func countStarts(u *UnitOfWork, started map[string]int) {
 	for _, limit := range u.limits().Types {
 		if n := started[limit.Type]; n > 0 && limit.Rate.Count > 0 {
@@ -192,8 +192,8 @@ func countStarts(u *UnitOfWork, started map[string]int) {
 	}
 }
 
-// nextCapacityAt is when the first of the types that have used up their rate has
-// room again.
+// nextCapacityAt is when the first of the types that have used up their rate
+// may start a job again.
 func nextCapacityAt(u *UnitOfWork, types []string) (next time.Time) {
 	for _, t := range types {
 		rate := u.limits().Type(t).Rate
@@ -222,8 +222,8 @@ func dispatch(u *UnitOfWork, c *rota.Claim, id rota.ID) *rota.Job {
 	return j
 }
 
-// stillOpen are those of the jobs whose leases are good: to answer with the
-// others would have them run twice.
+// stillOpen returns the jobs whose leases are still held. A reply with the
+// others would make them run twice.
 func stillOpen(u *UnitOfWork, ids []rota.ID) []*rota.Job {
 	jobs := make([]*rota.Job, 0, len(ids))
 	for _, id := range ids {

@@ -6,10 +6,10 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// Clock is a transaction whose store has a clock of its own. It is asked when a
-// batch has no time, at the latest when the first command is to be decided: a
-// store far away tells the time along with what is loaded first. It is asked anew
-// when a step is decided again, since it may have waited for others before that.
+// Clock is a transaction whose store has its own clock. It is read if a batch
+// has no time, at the latest before the first command is decided, so that a
+// remote store can return the time with the first rows. It is read again when a
+// step is repeated, since that step may have waited for locks.
 type Clock interface {
 	Now() (time.Time, error)
 }
@@ -18,7 +18,7 @@ type Clock interface {
 type batchTime struct {
 	tx        Tx
 	now       time.Time
-	fromClock bool // by the store's clock
+	fromClock bool // now was read from the store's clock
 }
 
 func (at *batchTime) set(now time.Time) {
@@ -27,7 +27,8 @@ func (at *batchTime) set(now time.Time) {
 	}
 }
 
-// update has a world know the time.
+// update sets the time of the unit of work and reads the store's clock if
+// necessary.
 func (at *batchTime) update(u *UnitOfWork) error {
 	if clock, has := at.tx.(Clock); has && (at.now.IsZero() || at.fromClock) {
 		now, err := clock.Now()
@@ -41,8 +42,8 @@ func (at *batchTime) update(u *UnitOfWork) error {
 	return nil
 }
 
-// loadCommands loads what commands need. Those that do not ask by the time for what
-// they need first hear of it with that.
+// loadCommands loads what the commands need. Commands whose first rows do not
+// depend on the time receive the time together with those rows.
 func loadCommands(tx Tx, at *batchTime, u *UnitOfWork, commands []rota.Command) error {
 	if len(commands) > 0 && !loadsWithoutTime(commands[0]) {
 		if err := at.update(u); err != nil {
@@ -52,6 +53,8 @@ func loadCommands(tx Tx, at *batchTime, u *UnitOfWork, commands []rota.Command) 
 	return load(tx, &Need{unit: u, setTime: func() error { return at.update(u) }}, commands)
 }
 
+// loadsWithoutTime reports whether the first rows of a command do not depend on
+// the time.
 func loadsWithoutTime(c rota.Command) bool {
 	switch c.(type) {
 	case *rota.Enqueue, *rota.Claim, *rota.Extend, *rota.Note, *rota.Finish:

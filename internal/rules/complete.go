@@ -6,8 +6,8 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// plannedMax bounds the planned jobs of an AT schedule that are looked at: it
-// fires once for each of its scopes, and some backfills may stand beside.
+// plannedMax limits the planned jobs of an AT schedule that are loaded: it
+// fires once for each of its scopes, and there may be some backfills.
 const plannedMax = 2 * rota.ScopesMax
 
 // needCompletion asks for what is left of an AT schedule when a planned job of
@@ -32,7 +32,7 @@ func needCompleted(n *Need, s *rota.Schedule) {
 	needDependents(n, s.Name, everyScope)
 }
 
-// spent says that a schedule was to fire once and has.
+// spent reports whether a schedule was to fire once and has fired.
 func spent(s *rota.Schedule) bool {
 	return !s.Spec.At.IsZero() && s.State == rota.ScheduleEnabled && s.NextFire.IsZero()
 }
@@ -45,8 +45,8 @@ func complete(u *UnitOfWork, c rota.Command, j *rota.Job) {
 	}
 }
 
-// completeSchedule ends a schedule that is spent. One whose last execution did
-// not complete is kept, or what depends on it would take it for done.
+// completeSchedule ends a spent schedule. A schedule whose last execution did
+// not complete is kept, or its dependents would take it for done.
 func completeSchedule(u *UnitOfWork, c rota.Command, s *rota.Schedule, completed bool) {
 	switch {
 	case !spent(s) || u.plannedLeft(s.Name):
@@ -63,8 +63,8 @@ func completeSchedule(u *UnitOfWork, c rota.Command, s *rota.Schedule, completed
 	archiveUnused(u, c, s)
 }
 
-// archiveUnused archives the template of a schedule that is gone, if it was made
-// for that alone.
+// archiveUnused archives the template of a removed schedule, if the template
+// was created for that schedule alone.
 func archiveUnused(u *UnitOfWork, c rota.Command, s *rota.Schedule) bool {
 	t := u.templates.get(s.Spec.Template)
 	if t == nil || t.Name != s.Name || t.State != rota.TemplateActive || usedByOthers(u, t.Name, s.Name) {
@@ -77,7 +77,8 @@ func archiveUnused(u *UnitOfWork, c rota.Command, s *rota.Schedule) bool {
 	return true
 }
 
-// plannedLeft says whether a planned execution of the schedule has not ended.
+// plannedLeft reports whether a planned execution of the schedule has not
+// ended.
 func (u *UnitOfWork) plannedLeft(schedule string) bool {
 	ids := slices.Concat(u.planned.get(Planned{Schedule: schedule, Limit: plannedMax}), u.createdBySchedule[schedule])
 	return slices.ContainsFunc(ids, func(id rota.ID) bool {
@@ -90,8 +91,8 @@ func usedByOthers(u *UnitOfWork, template, but string) bool {
 	return otherUser(u, Using{Template: template, Disabled: true, Limit: 2}, but) != ""
 }
 
-// otherUser names the first schedule of a template but for one; empty if there is
-// no other. Those that this world has not looked at are as the store has them.
+// otherUser returns the first schedule of a template other than but, empty if
+// there is none. Schedules that were not loaded count as stored.
 func otherUser(u *UnitOfWork, q Using, but string) string {
 	names := slices.Clone(u.using.get(q))
 	for _, r := range u.schedules.touched {

@@ -4,7 +4,8 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// mayPut refuses to write a definition that is not as its sender expects it.
+// mayPut refuses to write a definition whose current state is not what the
+// sender expects.
 func mayPut(mode rota.PutMode, kind, name string, there bool, is rota.ID, read *rota.ID) *rota.Error {
 	switch {
 	case mode == rota.PutCreate && there:
@@ -21,13 +22,13 @@ func mayPut(mode rota.PutMode, kind, name string, there bool, is rota.ID, read *
 
 func noName(kind, name string) *rota.Error {
 	return &rota.Error{
-		Code: rota.NotFound, Field: "name", Reason: "there is no " + kind + " " + name, Hint: "see that the name is right",
+		Code: rota.NotFound, Field: "name", Reason: "there is no " + kind + " " + name, Hint: "check the name",
 	}
 }
 
 func changedSince(what string) *rota.Error {
 	return &rota.Error{
-		Code: rota.Conflict, Field: "version", Reason: what + " was changed since it was read", Hint: "read it again and decide anew",
+		Code: rota.Conflict, Field: "version", Reason: what + " was changed since it was read", Hint: "read it again, then repeat the change",
 	}
 }
 

@@ -9,28 +9,27 @@ import (
 
 // Hooks are the webhooks in force.
 type Hooks struct {
-	All        []rota.Webhook            // told of everything
-	ByTemplate map[string][]rota.Webhook // by template, told of its jobs; only templates that have some
+	All        []rota.Webhook            // webhooks of all events
+	ByTemplate map[string][]rota.Webhook // webhooks of the jobs of a template; only templates that have some
 }
 
-// deliver adds to a step that was decided the jobs that tell webhooks of it, so
-// that what happened and the telling of it are stored together or not at all.
-// What a step changed of the webhooks themselves holds for all of the step.
+// deliver adds the jobs that deliver events to webhooks to decided changes, so
+// that an event and its deliveries are stored together or not at all. A change
+// of the webhooks themselves applies to the whole step.
 func deliver(tx Tx, u *UnitOfWork, c *Changes) error {
 	hooks, err := tx.Hooks()
 	if err != nil || !anyWebhook(hooks, c) {
 		return err
 	}
 	p := &deliveryBuilder{hooks: hooks, changes: c}
-	if c.emit(p.job, p.other); len(p.jobs) == 0 {
+	if c.eachEvent(p.job, p.other); len(p.jobs) == 0 {
 		return nil
 	}
 	known, err := existingDeliveries(tx, u, p.jobs)
 	if err != nil {
 		return err
 	}
-	// Ids of one instant differ in a hash alone: in their order they lie beside each
-	// other in the store.
+	// Ids of one time differ only in a hash. Sorted, they are adjacent in the store.
 	slices.SortFunc(p.jobs, func(a, b *rota.Job) int { return a.ID.Compare(b.ID) })
 	for _, j := range p.jobs {
 		if !known[j.ID] {
@@ -42,8 +41,8 @@ func deliver(tx Tx, u *UnitOfWork, c *Changes) error {
 	return nil
 }
 
-// mayDeliver refuses a command that makes more jobs than webhooks can be told of in
-// one step. What ends runs, or only moves what stands, is never refused.
+// mayDeliver refuses a command that creates more webhook deliveries than one
+// step may. A command that ends runs or only moves jobs is never refused.
 func mayDeliver(tx Tx, u *UnitOfWork, c rota.Command, savepoint int) (*rota.Error, error) {
 	switch c.(type) {
 	case *rota.Enqueue, *rota.EnqueueGroup, *rota.Backfill, *rota.All:
@@ -70,12 +69,13 @@ func mayDeliver(tx Tx, u *UnitOfWork, c rota.Command, savepoint int) (*rota.Erro
 		return nil, nil
 	}
 	return &rota.Error{
-		Code: rota.Invalid, Field: "command", Reason: fmt.Sprintf("would make %d deliveries to webhooks; at most %d are allowed", n, rota.TellMax),
+		Code: rota.Invalid, Field: "command", Reason: fmt.Sprintf("would create %d deliveries to webhooks; at most %d are allowed", n, rota.TellMax),
 		Hint: "send fewer jobs at once, or narrow the webhooks' events",
 	}, nil
 }
 
-// countEnqueuedSubscribers counts the webhooks that are told of each job that is made.
+// countEnqueuedSubscribers counts the webhooks that receive an event for each
+// created job.
 func countEnqueuedSubscribers(hooks []rota.Webhook) (n int) {
 	for i := range hooks {
 		if hooks[i].Tells(rota.EventJobEnqueued) {
@@ -85,14 +85,14 @@ func countEnqueuedSubscribers(hooks []rota.Webhook) (n int) {
 	return n
 }
 
-// anyWebhook says whether there is somebody to be told.
+// anyWebhook reports whether there is a webhook, stored or in the changes.
 func anyWebhook(hooks *Hooks, c *Changes) bool {
 	return hooks != nil || len(c.Webhooks) > 0 ||
 		slices.ContainsFunc(c.Templates, func(t Change[string, rota.Template]) bool { return t.Is != nil && len(t.Is.Spec.Webhooks) > 0 })
 }
 
-// existingDeliveries finds those of some deliveries that are there already: what they tell
-// of was pruned, and has happened once more at the very same time.
+// existingDeliveries reports which deliveries exist already: their event was
+// pruned, and has happened again at the same time.
 func existingDeliveries(tx Tx, u *UnitOfWork, jobs []*rota.Job) (map[rota.ID]bool, error) {
 	n := &Need{unit: u}
 	for _, j := range jobs {
@@ -108,14 +108,14 @@ func existingDeliveries(tx Tx, u *UnitOfWork, jobs []*rota.Job) (map[rota.ID]boo
 	return known, nil
 }
 
-// deliveryBuilder gathers the deliveries of a step.
+// deliveryBuilder collects the delivery jobs of a step.
 type deliveryBuilder struct {
-	hooks   *Hooks // as the store has them
+	hooks   *Hooks // as stored
 	changes *Changes
 	jobs    []*rota.Job
 }
 
-// global are the webhooks that are told of everything.
+// global returns the webhooks of all events.
 func (p *deliveryBuilder) global() []rota.Webhook {
 	switch {
 	case len(p.changes.Webhooks) > 0:
@@ -126,7 +126,7 @@ func (p *deliveryBuilder) global() []rota.Webhook {
 	return nil
 }
 
-// ofTemplate are the webhooks of a template.
+// ofTemplate returns the webhooks of a template.
 func (p *deliveryBuilder) ofTemplate(template string) []rota.Webhook {
 	if template == "" {
 		return nil
@@ -142,8 +142,8 @@ func (p *deliveryBuilder) ofTemplate(template string) []rota.Webhook {
 	return p.hooks.ByTemplate[template]
 }
 
-// job tells of what happened to a job, unless it is one of Rota's own: what they
-// do is not told, or each delivery would be followed by others for ever.
+// job adds the deliveries of a job's event. Jobs of internal types have none,
+// or each delivery would cause further deliveries for ever.
 func (p *deliveryBuilder) job(kind rota.EventKind, j *rota.Job) {
 	if rota.InternalType(j.Type) {
 		return
@@ -158,7 +158,7 @@ func (p *deliveryBuilder) job(kind rota.EventKind, j *rota.Job) {
 	p.add(of, d)
 }
 
-// other tells of what happened to something else.
+// other adds the deliveries of any other event.
 func (p *deliveryBuilder) other(e rota.Event) {
 	p.add(p.global(), rota.Delivery{
 		Event: e.Kind, JobID: idOrNil(e.JobID), Schedule: e.Schedule, PlanTime: e.PlanTime, GroupID: idOrNil(e.GroupID),
@@ -166,7 +166,7 @@ func (p *deliveryBuilder) other(e rota.Event) {
 	})
 }
 
-// add makes a delivery to each webhook that is told of an event.
+// add adds a delivery to each webhook that subscribes to the event.
 func (p *deliveryBuilder) add(hooks []rota.Webhook, d rota.Delivery) {
 	for i := range hooks {
 		if hooks[i].Tells(d.Event) {
@@ -176,8 +176,8 @@ func (p *deliveryBuilder) add(hooks []rota.Webhook, d rota.Delivery) {
 	}
 }
 
-// delivery is the job that makes a delivery. It is ready at once, comes after the
-// jobs of everybody else, and takes no place from them.
+// delivery returns the job that delivers an event. It is ready at once, has the
+// lowest priority, and does not affect the positions of other jobs.
 func delivery(d *rota.Delivery) *rota.Job {
 	params := rota.EncodeSpec(d)
 	id := rota.DeliveryID(params, d.Event, d.Time)
@@ -188,7 +188,7 @@ func delivery(d *rota.Delivery) *rota.Job {
 	}
 }
 
-// deliveryName is what deliveries go by.
+// deliveryName is the name of delivery jobs.
 const deliveryName = "webhook"
 
 func idOrNil(id rota.ID) *rota.ID {

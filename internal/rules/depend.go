@@ -7,8 +7,7 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// everyScope stands for no scope in particular, where jobs of all of them are
-// looked at.
+// everyScope stands for no particular scope, where jobs of all scopes are read.
 var everyScope = rota.Scope{Kind: "\x00"}
 
 // needDependents asks for the jobs that may wait for a schedule, and for what
@@ -62,7 +61,7 @@ func needWindows(n *Need, b *rota.Job, d *rota.Schedule) {
 	}
 }
 
-// dependentsOf are the schedules that depend on one, by name.
+// dependentsOf returns the schedules that depend on one, by name.
 func (u *UnitOfWork) dependentsOf(schedule string) (names []string) {
 	all := slices.Clone(u.dependents.get(Dependents{Schedule: schedule}))
 	for _, r := range u.schedules.touched {
@@ -79,8 +78,8 @@ func (u *UnitOfWork) dependentsOf(schedule string) (names []string) {
 	return names
 }
 
-// blockedBy asks for the jobs whom the end of an execution for a scope may
-// concern.
+// blockedBy returns the query for jobs that the end of an execution in a scope
+// may release.
 func blockedBy(schedule string, scope rota.Scope) Blocked {
 	if scope == everyScope || scope == (rota.Scope{}) {
 		return Blocked{Schedule: schedule, Every: true}
@@ -88,8 +87,8 @@ func blockedBy(schedule string, scope rota.Scope) Blocked {
 	return Blocked{Schedule: schedule, Scope: scope}
 }
 
-// blockedOf are the jobs of a schedule that wait for dependencies, by id: those
-// whom the end of an execution for the given scope may concern.
+// blockedOf returns the jobs of a schedule that wait for dependencies and that
+// the end of an execution in the scope may release, by id.
 func (u *UnitOfWork) blockedOf(schedule string, scope rota.Scope) (ids []rota.ID) {
 	all := slices.Concat(u.blocked.get(blockedBy(schedule, scope)), u.createdBySchedule[schedule])
 	slices.SortFunc(all, rota.ID.Compare)
@@ -105,7 +104,7 @@ func (u *UnitOfWork) blockedOf(schedule string, scope rota.Scope) (ids []rota.ID
 	return ids
 }
 
-// latestOf is the first attempt of the execution that counts.
+// latestOf returns the first attempt of the execution that counts.
 func (u *UnitOfWork) latestOf(q Latest) rota.ID {
 	best := u.job(u.latest.get(q))
 	for _, id := range u.createdBySchedule[q.Schedule] {
@@ -126,8 +125,8 @@ func (u *UnitOfWork) latestOf(q Latest) rota.ID {
 	return best.ID
 }
 
-// scopesNeeded are those of a dependency that a job needs: its own, or all of
-// them if it is for nothing in particular.
+// scopesNeeded returns the scopes of a dependency that a job needs: its own, or
+// all of them if the job has no scope.
 func scopesNeeded(b *rota.Job, d *rota.Schedule) []rota.Scope {
 	own := scopeOf(b)
 	if own == (rota.Scope{}) || len(d.Spec.Scopes) == 0 {
@@ -144,9 +143,9 @@ func windowOf(b *rota.Job, d *rota.Schedule, scope rota.Scope) Latest {
 	return Latest{Schedule: d.Name, Scope: scope, After: after, Until: b.PlanTime.UnixMicro()}
 }
 
-// unmet names the first dependency of a job that has not completed in its
-// window; empty if all have. Of each, all that it owed until the job's own time
-// must exist, and the latest of it must have completed.
+// unmet returns the first dependency of a job that has not completed in its
+// window, empty if all have. A dependency is met if it has fired for every time
+// up to the job's plan time and its latest execution completed.
 func unmet(u *UnitOfWork, b *rota.Job) string {
 	s := u.schedules.get(b.Schedule)
 	if s == nil {
@@ -177,7 +176,8 @@ func dependencyMet(u *UnitOfWork, b *rota.Job, d *rota.Schedule) bool {
 	return true
 }
 
-// releaseDependents frees the jobs that waited for a schedule and need wait no longer.
+// releaseDependents releases the jobs that waited for a schedule and need not
+// wait any more.
 func releaseDependents(u *UnitOfWork, schedule string, scope rota.Scope) {
 	left := rota.DependentsMax
 	for _, name := range u.dependentsOf(schedule) {
@@ -185,8 +185,8 @@ func releaseDependents(u *UnitOfWork, schedule string, scope rota.Scope) {
 	}
 }
 
-// releaseBlocked frees those jobs of a schedule whose dependencies have completed,
-// at most so many, and counts them.
+// releaseBlocked releases the jobs of a schedule whose dependencies have
+// completed, at most most, and counts them.
 func releaseBlocked(u *UnitOfWork, schedule string, scope rota.Scope, most int) (released int) {
 	for _, id := range u.blockedOf(schedule, scope) {
 		if released < most && unmet(u, u.job(id)) == "" {

@@ -17,8 +17,8 @@ func needDirect(n *Need, c *rota.Direct) {
 	}
 }
 
-// decideDirect starts a job past the queue, for the holder of a reservation. It
-// obeys the limits as any start does.
+// decideDirect starts a job without queueing, for the holder of a reservation.
+// The limits apply as to any start.
 func decideDirect(u *UnitOfWork, c *rota.Direct) (rota.Reply, *rota.Error) {
 	id := c.JobID()
 	if own := u.job(id); own != nil {
@@ -51,7 +51,8 @@ func repeatDirect(u *UnitOfWork, c *rota.Direct, own *rota.Job) (rota.Reply, *ro
 	return &rota.Directed{Job: withoutToken(own), Now: u.Now}, nil
 }
 
-// mayUseReservation refuses a reservation that is not there, is over, or was used.
+// mayUseReservation refuses a reservation that does not exist, has ended, or
+// was used.
 func mayUseReservation(u *UnitOfWork, c *rota.Direct, r *rota.Reservation) *rota.Error {
 	switch {
 	case r == nil:
@@ -68,7 +69,7 @@ func mayUseReservation(u *UnitOfWork, c *rota.Direct, r *rota.Reservation) *rota
 	return nil
 }
 
-// mayStartNow refuses with Busy what a limit holds back.
+// mayStartNow refuses with Busy a job that a limit holds back.
 func mayStartNow(u *UnitOfWork, j *rota.Job) *rota.Error {
 	limits := u.limits()
 	limit := limits.Type(j.Type)
@@ -93,7 +94,7 @@ func mayStartNow(u *UnitOfWork, j *rota.Job) *rota.Error {
 	return nil
 }
 
-// startDirect dispatches a job that has just entered.
+// startDirect dispatches a job that was just enqueued.
 func startDirect(u *UnitOfWork, c *rota.Direct, r *rota.Reservation, id rota.ID) *rota.Job {
 	j := u.editLeavingQueue(id)
 	u.forgetTailOf(j)

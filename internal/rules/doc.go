@@ -1,25 +1,28 @@
-// Package rules is the law: what each command does to the rows of a store. It
-// is written once, one file per verb, and runs on every store.
+// Package rules decides what each command does to the rows of a store. The
+// rules are written once, one file per verb, and every store runs them. Start
+// reading at [Apply].
 //
-// A verb has three steps. Need says which rows it looks at, by key or by one
-// of the orders (the claim order, what is due, what is stale). Where a row is
-// found only through another, Need is asked again with what has been loaded
-// so far, until it asks for nothing more. The store loads the rows in sets
-// into a [World]. Decide is plain Go on that world: it reads, refuses or
-// changes rows, and touches nothing else. Write hands the store the
-// differences between the world as it was loaded and as it was decided.
+// A verb has three steps. Need lists the rows that the verb reads, by key or by
+// one of the orders (the claim order, jobs that are due, leases that are stale).
+// Some rows are found only through other rows, so [Apply] calls Need again with
+// the rows loaded so far until Need lists nothing more. The store loads the rows
+// in sets into a [UnitOfWork]. Decide is a function on that unit of work: it
+// reads, refuses or changes rows and has no other effect. Write passes the store
+// the differences between the rows as loaded and the rows as decided.
 //
-// Locks. A store with one writer has nothing to do. Any other store locks what
-// a world has looked at, once, when everything is decided and nothing written:
-// in the order of the classes of [Locks] and by key within each. If a row has
-// moved since it was loaded, the step is done again under the locks it holds.
-// The heads of the claim order are locked as they are found, exactly those
-// that are taken.
+// Locks. A store with a single writer needs none. Any other store locks what a
+// unit of work has read once, after everything is decided and before anything is
+// written: in the order of the classes of [Locks] and by key within each class.
+// If a row has changed since it was loaded, [Apply] repeats the three steps under
+// the locks it holds. The heads of the claim order are the exception: the store
+// locks exactly the heads it returns, as it finds them.
 //
-// What a decision misses is nil to it, so every path to a row has its question in
-// Need. One thing alone is asked for while deciding: the end of a priority whose
-// last job left it in the same step.
+// A row that was not loaded is nil to a decision, so Need must list every row
+// that a decision can reach. Two things are loaded while deciding, because only
+// the decision shows that they are missing: the tail of a priority whose last job
+// left it in the same transaction, and more of a key queue some of whose jobs
+// left it in the same transaction.
 //
-// No step reads a clock, a random number, a time zone or a schema: the same
-// batch on the same rows gives the same rows.
+// No step reads a clock, a random number, a time zone or a schema. The same
+// batch on the same rows produces the same rows.
 package rules

@@ -24,10 +24,10 @@ func needDrop(n *Need, c *rota.Drop) {
 	needDependents(n, c.Name, everyScope)
 }
 
-// decideDrop writes down that a definition is dropped, which takes effect at once,
-// and carries it out for the first of its jobs. Of those beyond, what is queued may
-// still be claimed before a Sweep comes to it, since a claim looks at no schedule;
-// it is then asked to stop, and never tried again.
+// decideDrop records that a schedule is dropped, which takes effect at once,
+// and ends the first of its jobs. A Sweep ends the rest. Until then a queued
+// job may still be claimed, since a claim does not read schedules; it is then
+// asked to stop and never retried.
 func decideDrop(u *UnitOfWork, c *rota.Drop) (rota.Reply, *rota.Error) {
 	s := u.schedules.get(c.Name)
 	switch {
@@ -49,19 +49,20 @@ func decideDrop(u *UnitOfWork, c *rota.Drop) (rota.Reply, *rota.Error) {
 	return reply, nil
 }
 
-// unbounded is the bound of what was dropped as long as nothing else has the name: all
-// that goes by it is of the past then, whatever clock it was made by.
+// unbounded is the bound of a drop as long as no other schedule has the name:
+// all jobs of that name belong to the dropped schedule, whatever clock they
+// were created by.
 const unbounded = math.MaxInt64
 
-// recordDropped notes what is dropped for the Sweep, and for who asks meanwhile. Of
-// two drops the later one counts; what the earlier one hid stays hidden.
+// recordDropped records a drop for the Sweep and for readers. Of two drops the
+// later one counts; jobs hidden by the earlier one stay hidden.
 func recordDropped(u *UnitOfWork, c *rota.Drop) *Dropped {
 	next := &Dropped{Schedule: c.Name}
 	if d := u.dropped.get(c.Name); d != nil {
 		*next = *d
 	}
 	next.By = c.Actor
-	if c.Recreate { // another takes its place at once
+	if c.Recreate { // a new schedule takes the name at once
 		next.Before = max(next.Before, u.Now.UnixMicro())
 	} else {
 		next.Before = unbounded
@@ -74,8 +75,8 @@ func recordDropped(u *UnitOfWork, c *rota.Drop) *Dropped {
 	return next
 }
 
-// boundDropped ends the past of a name with the declaration of another definition:
-// what is made from now on is that one's.
+// boundDropped ends an unbounded drop when a new schedule takes the name: jobs
+// created from now on belong to that schedule.
 func boundDropped(u *UnitOfWork, schedule string) {
 	d := u.dropped.get(schedule)
 	if d == nil || d.Before != unbounded {
@@ -90,14 +91,14 @@ func boundDropped(u *UnitOfWork, schedule string) {
 	u.dropped.set(u, schedule, &next)
 }
 
-// dropped says that a job belongs to a definition that was dropped: nothing of it
-// is tried again.
+// dropped reports whether a job belongs to a dropped schedule, so that it is
+// not retried.
 func dropped(u *UnitOfWork, j *rota.Job) bool {
 	d := u.dropped.get(j.Schedule)
 	return d != nil && j.CreatedAt.UnixMicro() < d.Before
 }
 
-// hidden says that a job has ended and is not shown any more.
+// hidden reports whether a job has ended and is no longer shown.
 func hidden(u *UnitOfWork, j *rota.Job) bool {
 	d := u.dropped.get(j.Schedule)
 	return d != nil && j.Sequel != "" && j.CreatedAt.UnixMicro() < d.Hidden
@@ -114,9 +115,9 @@ func needDroppedJobs(n *Need, schedule string, before int64, limit int) {
 	}
 }
 
-// endDroppedJobs asks what runs of a schedule to stop, and then cancels what is queued,
-// at most so many together. The last comes first: whoever waits behind another
-// then goes before it gets that one's turn.
+// endDroppedJobs asks running jobs of a schedule to stop, and then cancels
+// queued ones, at most most together. The last queued job comes first, so that
+// a job that waits for an earlier execution ends before it could be released.
 func endDroppedJobs(u *UnitOfWork, c rota.Command, d *Dropped, before int64, most, asked int) (stopping, cancelled int) {
 	reason := "job " + d.Schedule + " was dropped"
 	runs := u.droppedJobsOf(DroppedJobs{Schedule: d.Schedule, Before: before, Kind: DroppedRunning, Limit: asked})
@@ -134,7 +135,7 @@ func endDroppedJobs(u *UnitOfWork, c rota.Command, d *Dropped, before int64, mos
 	return stopping, cancelled
 }
 
-// droppedJobsOf are the jobs asked for as they stand in this world, in their order.
+// droppedJobsOf returns the queried jobs as decided, in their order.
 func (u *UnitOfWork) droppedJobsOf(q DroppedJobs) (jobs []*rota.Job) {
 	ids := slices.Concat(u.droppedJobs.get(q), u.createdBySchedule[q.Schedule])
 	slices.SortFunc(ids, rota.ID.Compare)
@@ -161,7 +162,8 @@ func (r DroppedKind) picks(j *rota.Job) bool {
 	return j.Sequel != "" && j.Sequel != rota.SequelRetry
 }
 
-// auditJobAs writes about a job on behalf of somebody else than who sent the command.
+// auditJobAs writes an audit entry about a job for an actor other than the
+// sender of the command.
 func (u *UnitOfWork) auditJobAs(c rota.Command, actor, act string, job rota.ID, detail string) {
 	u.appendAudit(rota.AuditEntry{
 		ID: rota.AuditID(c.Head().ID, c.Verb(), job), At: u.Now, Actor: actor, Act: act, JobID: job, Detail: detail,
@@ -192,10 +194,9 @@ func endedDroppedJobs(d *Dropped, limit int) DroppedJobs {
 	return DroppedJobs{Schedule: d.Schedule, Before: d.Hidden, Kind: DroppedEnded, Limit: limit}
 }
 
-// sweepDrop ends what is left of a definition that was dropped, and removes what
-// is hidden of its history. It is done when it finds nothing to do; while something
-// still runs, what was dropped is remembered, and the end of that run brings the
-// next Sweep.
+// sweepDrop ends what is left of a dropped schedule and removes its hidden
+// history. It is done when it finds nothing to do. While a job still runs, the
+// record of the drop stays, and the end of that run causes the next Sweep.
 func sweepDrop(u *UnitOfWork, c *rota.Sweep, schedule string, most, asked int) (touched int, done bool) {
 	d := u.dropped.get(schedule)
 	if d == nil {
@@ -218,7 +219,7 @@ func sweepDrop(u *UnitOfWork, c *rota.Sweep, schedule string, most, asked int) (
 	return 0, true
 }
 
-// pruneHidden removes an execution as Prune does, unless that would keep it.
+// pruneHidden removes an execution as Prune does, unless Prune would keep it.
 func pruneHidden(u *UnitOfWork, execution rota.ID) bool {
 	first, attempts := u.job(execution), u.attempts.get(Attempts{Execution: execution})
 	if first == nil || !prunable(u, first, attempts, noTime) {

@@ -34,10 +34,10 @@ func decideEdit(u *UnitOfWork, c *rota.Edit) (rota.Reply, *rota.Error) {
 	return &rota.Edited{Job: withoutToken(j)}, nil
 }
 
-// mayChange refuses a change of a job that is absent, has left the queue, or
-// was changed by somebody else since it was read. It reports again when this
-// very command has changed it already: the audit remembers that even if others
-// have changed the job since.
+// mayChange refuses to change a job that does not exist, has left the queue, or
+// was changed since the sender read it. It reports again if an earlier sending
+// of this command has changed the job; the audit shows that even if the job was
+// changed since.
 func mayChange(u *UnitOfWork, c rota.Command, id rota.ID, version *rota.ID) (again bool, refusal *rota.Error) {
 	j := u.job(id)
 	switch {
@@ -52,13 +52,13 @@ func mayChange(u *UnitOfWork, c rota.Command, id rota.ID, version *rota.ID) (aga
 	case version != nil && *version != j.Version:
 		return false, &rota.Error{
 			Code: rota.Conflict, Field: "version", Reason: "job " + j.ID.String() + " was changed since it was read",
-			Hint: "read it again and decide anew",
+			Hint: "read it again, then repeat the change",
 		}
 	}
 	return false, nil
 }
 
-// internalJob refuses to change what only Rota makes.
+// internalJob refuses to change a job of an internal type.
 func internalJob(field string, j *rota.Job) *rota.Error {
 	return &rota.Error{
 		Code: rota.Conflict, Field: field, Reason: "job " + j.ID.String() + " is of type " + j.Type + ", which is Rota's own",

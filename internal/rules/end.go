@@ -22,14 +22,15 @@ func needEnd(n *Need, j *rota.Job, dies bool) {
 	}
 }
 
-// hasRelations says whether the end of a job may touch others, so that all of it
-// has to be known.
+// hasRelations reports whether the end of a job may affect other rows, so that
+// the full job has to be known.
 func hasRelations(j *rota.Job) bool {
 	return j.Schedule != "" || j.ConcurrencyKey != "" || !j.GroupID.IsZero()
 }
 
-// executionEnded does what the end of an execution asks for, given its last attempt. Of
-// its group it looks after the others only if that is not being ended itself.
+// executionEnded does what follows from the end of an execution, given its last
+// attempt. withGroup is false if the whole group is being ended, so that the
+// other members need no attention.
 func executionEnded(u *UnitOfWork, c rota.Command, j *rota.Job, withGroup bool) {
 	endKey(u, j, keepsKey(j))
 	if withGroup && !j.GroupID.IsZero() {
@@ -45,15 +46,15 @@ func executionEnded(u *UnitOfWork, c rota.Command, j *rota.Job, withGroup bool) 
 	}
 }
 
-// keepsKey says that an execution did what its unique key stands for: it
-// completed, or its worker found that there was nothing to do. What Rota skipped
-// never ran.
+// keepsKey reports whether an execution did what its unique key stands for: it
+// completed, or its worker found that there was nothing to do. An execution
+// that Rota skipped never ran.
 func keepsKey(j *rota.Job) bool {
 	return j.Run != nil && (j.Run.Outcome == rota.OutcomeCompleted || j.Run.Outcome == rota.OutcomeSkipped && j.Run.Runner != "")
 }
 
-// runEnded does what the end of a run asks for, whether it is tried again or
-// not.
+// runEnded does what follows from the end of a run, whether or not it is
+// retried.
 func runEnded(u *UnitOfWork, j *rota.Job) {
 	u.markKeyChanged(j.ConcurrencyKey)
 	if r := u.activeReservation(); r != nil && r.JobID == j.ID {
@@ -64,8 +65,8 @@ func runEnded(u *UnitOfWork, j *rota.Job) {
 	}
 }
 
-// skipJob records that a job which has not started never will: it is dispatched
-// and closed in one step.
+// skipJob records that a job never starts: it is dispatched and closed in one
+// step.
 func skipJob(u *UnitOfWork, c rota.Command, id rota.ID, code, text string, withGroup bool) {
 	j := u.editLeavingQueue(id)
 	u.forgetTailOf(j)

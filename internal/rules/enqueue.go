@@ -45,9 +45,9 @@ func decideEnqueue(u *UnitOfWork, c *rota.Enqueue) (rota.Reply, *rota.Error) {
 	return reply, nil
 }
 
-// alreadyApplied says whether the command was applied before: it is atomic, so
-// one job of it that stands is proof. What it did not create then was a
-// duplicate, or has been pruned since.
+// alreadyApplied reports whether an earlier sending of the command was applied.
+// The command is atomic, so one existing job is proof. A job that does not
+// exist then was a duplicate or has been pruned.
 func alreadyApplied(u *UnitOfWork, c *rota.Enqueue) bool {
 	for _, id := range u.jobIDs(c) {
 		if u.job(id) != nil {
@@ -57,8 +57,8 @@ func alreadyApplied(u *UnitOfWork, c *rota.Enqueue) bool {
 	return false
 }
 
-// enqueueOne creates a job, unless it stands there already: as this command's
-// own row, under its unique key, or under its plan key.
+// enqueueOne creates a job, unless it exists: as this command's own row, under
+// its unique key, or under its plan key.
 func enqueueOne(u *UnitOfWork, c *rota.Enqueue, i int, again bool) (rota.Submitted, *rota.Error) {
 	nj, id := &c.Jobs[i], u.jobIDs(c)[i]
 	if own := u.job(id); own != nil {
@@ -91,7 +91,7 @@ func enqueueOne(u *UnitOfWork, c *rota.Enqueue, i int, again bool) (rota.Submitt
 	return rota.Submitted{Job: j}, nil
 }
 
-// matchesRequest says whether a job may be what was asked for, when it was sent before.
+// matchesRequest reports whether an existing job may be the requested one.
 func matchesRequest(own *rota.Job, nj *rota.NewJob) bool {
 	name := nj.Name
 	if name == "" {
@@ -116,8 +116,7 @@ func planOfNew(nj *rota.NewJob, typ string) (Plan, bool) {
 	})
 }
 
-// withoutToken is a copy of a job as anybody may see it: without the proof of its
-// lease.
+// withoutToken returns a copy of a job without its lease token.
 func withoutToken(j *rota.Job) *rota.Job {
 	shown := *j
 	if j.Run != nil {

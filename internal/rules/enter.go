@@ -2,8 +2,8 @@ package rules
 
 import "github.com/rotajobs/rota"
 
-// enterQueue gives a job that enters the queue its position, and holds it back for
-// what is known, and until its time has come.
+// enterQueue gives a job that enters the queue its position. It holds the job
+// back for the given reasons and until its time has come.
 func enterQueue(u *UnitOfWork, j *rota.Job, hold rota.Hold) {
 	j.Position = endPosition(u, j)
 	j.Hold = hold
@@ -13,9 +13,9 @@ func enterQueue(u *UnitOfWork, j *rota.Job, hold rota.Hold) {
 	resolveHold(u, j)
 }
 
-// endPosition is the position of a job that comes last at its priority. Jobs of Rota's
-// own all have the position before the first: the positions of others are as if
-// they were not there.
+// endPosition is the position of a job that is last at its priority. Jobs of
+// internal types all have position 0, so that they do not affect the positions
+// of other jobs.
 func endPosition(u *UnitOfWork, j *rota.Job) int64 {
 	if rota.InternalType(j.Type) {
 		return 0
@@ -23,7 +23,7 @@ func endPosition(u *UnitOfWork, j *rota.Job) int64 {
 	return u.appendPosition(j.Priority)
 }
 
-// releaseHold takes one reason away to hold a job back.
+// releaseHold removes one reason to hold a job back.
 func releaseHold(u *UnitOfWork, id rota.ID, reason rota.Hold) *rota.Job {
 	j := u.edit(id)
 	j.Hold &^= reason
@@ -31,9 +31,9 @@ func releaseHold(u *UnitOfWork, id rota.ID, reason rota.Hold) *rota.Job {
 	return j
 }
 
-// resolveHold lets a job that nothing holds back any more stand in the order,
-// unless its concurrency key is limited: then it joins those who wait for the
-// key, and the balance at the end of the command decides.
+// resolveHold makes a job ready that nothing holds back any more. If its
+// concurrency key is limited, the key holds it back instead, and the balance at
+// the end of the command decides.
 func resolveHold(u *UnitOfWork, j *rota.Job) {
 	if j.Hold != 0 {
 		return
@@ -48,7 +48,7 @@ func resolveHold(u *UnitOfWork, j *rota.Job) {
 	markReady(u, j)
 }
 
-// markReady marks since when a job stands in the order.
+// markReady records since when a job is ready.
 func markReady(u *UnitOfWork, j *rota.Job) {
 	if j.QueuedAt.IsZero() {
 		j.QueuedAt = u.Now

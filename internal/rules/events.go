@@ -9,18 +9,18 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// Events tells what some changes mean to whoever watches. They are differences,
-// so a command that is sent again, and changes nothing, tells nothing. Of each
-// job the events come in the order of its life; what ended comes before what
-// was made of it.
+// Events returns the events that some changes mean to watchers. Events are
+// derived from differences, so a command that is sent again and changes nothing
+// produces none. The events of one job are in the order of its life; the end of
+// a job precedes the jobs created by it.
 func Events(c *Changes) []rota.Event {
 	n := 0
-	c.emit(func(rota.EventKind, *rota.Job) { n++ }, func(rota.Event) { n++ })
+	c.eachEvent(func(rota.EventKind, *rota.Job) { n++ }, func(rota.Event) { n++ })
 	if n == 0 {
 		return nil
 	}
 	events := make([]rota.Event, 0, n)
-	c.emit(func(kind rota.EventKind, j *rota.Job) {
+	c.eachEvent(func(kind rota.EventKind, j *rota.Job) {
 		events = append(events, rota.Event{})
 		fillJobEvent(&events[len(events)-1], kind, j)
 	}, func(e rota.Event) { events = append(events, e) })
@@ -30,8 +30,8 @@ func Events(c *Changes) []rota.Event {
 	return events
 }
 
-// emit walks through what happened: to jobs, and to other things.
-func (c *Changes) emit(job func(rota.EventKind, *rota.Job), other func(rota.Event)) {
+// eachEvent calls job for every event of a job and other for every other event.
+func (c *Changes) eachEvent(job func(rota.EventKind, *rota.Job), other func(rota.Event)) {
 	eachStart(c.Jobs, job)
 	eachEnd(c.Jobs, job)
 	for _, j := range c.NewJobs {
@@ -44,7 +44,8 @@ func (c *Changes) emit(job func(rota.EventKind, *rota.Job), other func(rota.Even
 	c.eachReservationEvent(other)
 }
 
-// eachStart tells of jobs that were dispatched, or closed without ever being.
+// eachStart reports jobs that were dispatched, or closed without ever being
+// dispatched.
 func eachStart(jobs []JobChange, job func(rota.EventKind, *rota.Job)) {
 	for _, j := range jobs {
 		switch {
@@ -57,7 +58,7 @@ func eachStart(jobs []JobChange, job func(rota.EventKind, *rota.Job)) {
 	}
 }
 
-// eachEnd tells of runs that ended or were asked to.
+// eachEnd reports runs that ended or were asked to stop.
 func eachEnd(jobs []JobChange, job func(rota.EventKind, *rota.Job)) {
 	for _, j := range jobs {
 		switch {
@@ -70,7 +71,7 @@ func eachEnd(jobs []JobChange, job func(rota.EventKind, *rota.Job)) {
 	}
 }
 
-// eachSequel tells of jobs that never will run, or never again.
+// eachSequel reports jobs that were cancelled or are dead.
 func eachSequel(jobs []JobChange, job func(rota.EventKind, *rota.Job)) {
 	for _, j := range jobs {
 		if j.Fields&JobStatus != 0 && j.Job.Status == rota.StatusCancelled {
@@ -89,8 +90,9 @@ var outcomeEvents = map[rota.Outcome]rota.EventKind{
 	rota.OutcomeCancelled: rota.EventJobCancelled,
 }
 
-// eachScheduleEvent tells of fires by the rows, since a time that is fired twice
-// moves nothing, and of what Rota gave up by the audit.
+// eachScheduleEvent reports fires by the changed rows, since a fire that is
+// sent twice changes no row, and missed or disabled schedules by the audit
+// entries.
 func (c *Changes) eachScheduleEvent(other func(rota.Event)) {
 	for _, s := range c.Schedules {
 		if s.Was == nil || s.Is == nil || s.Is.LastFire.IsZero() || s.Is.LastFire.Equal(s.Was.LastFire) {
@@ -116,7 +118,7 @@ func (c *Changes) eachScheduleEvent(other func(rota.Event)) {
 	}
 }
 
-// firedJobs says how many jobs a fire made.
+// firedJobs returns how many jobs a fire created, as text.
 func (c *Changes) firedJobs(schedule string) string {
 	n := 0
 	for _, j := range c.NewJobs {
@@ -130,8 +132,8 @@ func (c *Changes) firedJobs(schedule string) string {
 	return strconv.Itoa(n) + " jobs"
 }
 
-// eachReservationEvent tells of the ends first: one that is over gives way to the
-// next.
+// eachReservationEvent reports ends first: an expired reservation ends before
+// the next one starts.
 func (c *Changes) eachReservationEvent(other func(rota.Event)) {
 	emit := func(kind rota.EventKind, r *rota.Reservation) {
 		other(rota.Event{Kind: kind, ReservationID: r.ID, JobID: r.JobID, Runner: r.Node})
@@ -153,7 +155,7 @@ var reservationEnds = map[rota.ReservationStatus]rota.EventKind{
 	rota.ReservationExpired:  rota.EventReservationExpired,
 }
 
-// fillJobEvent writes in place: an event is larger than is good to copy about.
+// fillJobEvent fills an event in place, since an event is large to copy.
 func fillJobEvent(e *rota.Event, kind rota.EventKind, j *rota.Job) {
 	e.Kind, e.JobID, e.ExecutionID, e.Type, e.Name = kind, j.ID, j.ExecutionID, j.Type, j.DefinitionName()
 	e.Template, e.Schedule, e.GroupID, e.Attempt, e.PlanTime = j.Template, j.Schedule, j.GroupID, j.Attempt, j.PlanTime
@@ -169,15 +171,16 @@ func fillJobEvent(e *rota.Event, kind rota.EventKind, j *rota.Job) {
 		e.Detail = run.CancelReason
 	default:
 		e.Error, e.ErrorCode = eventError(run.Error), run.ErrorCode
-		if run.Runner != "" { // what Rota closed by itself never began
+		if run.Runner != "" { // a run that Rota closed by itself never started
 			e.StartedAt = j.StartedAt
 		}
 	}
 }
 
-// dueAt is when a job could first have begun. One that was delayed takes its
-// place when Ready is sent, which may be late: its run_at is what was asked for.
-// What also waited for others, or may have, was free when it took its place.
+// dueAt returns when a job could first have started. A delayed job becomes
+// ready when Ready is sent, which may be late, so its run_at counts. A job that
+// also waited for something else, or may have, could start when it became
+// ready.
 func dueAt(j *rota.Job) time.Time {
 	mayHaveWaited := j.Schedule != "" && (j.RetryOf.IsZero() || !j.WaitUntil.IsZero())
 	if j.RunAt.After(j.CreatedAt) && waitedForTime(j) && !mayHaveWaited {
@@ -186,8 +189,8 @@ func dueAt(j *rota.Job) time.Time {
 	return j.QueuedAt
 }
 
-// eventError shortens an error text at the border of a letter, and lets go of
-// the rest: events are kept longer than what they came from.
+// eventError truncates an error text at a character boundary. It clones the
+// rest, since events are kept longer than the text they were cut from.
 func eventError(text string) string {
 	if len(text) <= rota.EventErrorMax {
 		return text

@@ -17,14 +17,14 @@ func expiredWaitsQuery(u *UnitOfWork, c *rota.Expire) ExpiredWaits {
 }
 
 // decideExpire ends the wait of jobs whose dependencies did not complete in
-// time, and gives up the reservation whose time is over.
+// time, and expires the reservation whose time is over.
 func decideExpire(u *UnitOfWork, c *rota.Expire) (rota.Reply, *rota.Error) {
 	ids, more := firstOf(u.expiredWaits.get(expiredWaitsQuery(u, c)), sweepLimit(c.Limit))
 	reply := &rota.Expired{More: more}
 	for _, id := range ids {
 		j := u.job(id)
 		if j.Status != rota.StatusQueued || j.Hold&rota.HoldDependency == 0 {
-			continue // the end of another has settled it
+			continue // the end of another job has settled it
 		}
 		if missing := unmet(u, j); missing != "" {
 			skipJob(u, c, id, rota.CodeDependency, dependencyLate(missing), true)

@@ -7,48 +7,48 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// Facts are what a store reads out in one snapshot for Explain. What does not
+// Facts is what a store reads in one snapshot for Explain. Facts that do not
 // concern the job may be left empty.
 type Facts struct {
 	Now     time.Time
-	Job     *rota.Job // the last attempt of its execution
-	Failed  *rota.Job // the attempt that it retries
-	Redrive *rota.Job // of a job that has ended: the last attempt of what tries its execution anew
+	Job     *rota.Job // last attempt of its execution
+	Failed  *rota.Job // attempt that it retries
+	Redrive *rota.Job // for a job that has ended: last attempt of the redrive of its execution
 
 	Group   *rota.Group
-	Earlier []*rota.Job // of a job with HoldGroup: live members before it, by their place, the first FewJobs+1
+	Earlier []*rota.Job // for a job with HoldGroup: live members before it, by position, the first NamedJobsMax+1
 
-	Ahead        []*rota.Job  // of a job with HoldOverlap: what it waits behind, those under way first, by id, the first FewJobs+1
-	Dependencies []Dependency // of a job with HoldDependency: what its schedule depends on, by name
+	Ahead        []*rota.Job  // for a job with HoldOverlap: the executions it waits for, running ones first, by id, the first NamedJobsMax+1
+	Dependencies []Dependency // for a job with HoldDependency: the dependencies of its schedule, by name
 
 	Type        *rota.Type
 	Limits      rota.ThrottleSpec
-	Open        int // jobs that run
-	OpenType    int // of its type
-	OpenKey     int // of its concurrency key
-	ReadyKey    int // jobs of its concurrency key and its type that are ready
+	Open        int // running jobs
+	OpenType    int // running jobs of its type
+	OpenKey     int // running jobs of its concurrency key
+	ReadyKey    int // ready jobs of its concurrency key and its type
 	Bucket      *rota.Bucket
 	Reservation *rota.Reservation // the ACTIVE one
 
-	Before     int // ready jobs that come before it, counted up to BeforeMax+1
-	BeforeType int // those of its type, counted likewise
+	Before     int // ready jobs before it, counted up to CountMax+1
+	BeforeType int // ready jobs of its type before it, counted likewise
 }
 
 // NamedJobsMax is how many jobs an explanation names.
 const NamedJobsMax = 5
 
-// CountMax is how far it counts those that come before a job.
+// CountMax is how far an explanation counts the jobs before a job.
 const CountMax = 10_000
 
-// Explain says why a job does not run: every reason, in the order of
-// rota.ReasonCodes, and at least one. Of a job that runs or has ended there is
-// exactly one.
+// Explain returns why a job does not run: every reason, in the order of
+// rota.ReasonCodes, and at least one. A job that runs or has ended has exactly
+// one.
 //
-// Limits are of the moment, so they are told of jobs that wait for nothing
-// else. It agrees with Claim: a job whose only reason is the order, and that is
-// the first of its type, is what a claim for its type takes; one that any other
-// reason but a reservation holds back is taken by nobody, and one that a
-// reservation holds back is not taken by the node that is reserved.
+// Limits change all the time, so they are reported only for jobs that wait for
+// nothing else. Explain agrees with Claim: if the only reason is the order and
+// the job is the first of its type, a claim for its type takes it. If there is
+// any other reason but a reservation, no claim takes it. If there is a
+// reservation, the reserved node does not take it.
 func Explain(f *Facts) []rota.Reason {
 	a := &explainer{Facts: f}
 	switch j := f.Job; {
@@ -62,19 +62,20 @@ func Explain(f *Facts) []rota.Reason {
 	return a.reasons
 }
 
-// explainer is an explanation as it is being told.
+// explainer collects the reasons of one explanation.
 type explainer struct {
 	*Facts
 	reasons []rota.Reason
 }
 
-// addReason tells a reason. What ends by itself or names jobs is added to it.
+// addReason adds a reason. The caller adds the time at which it ends and the
+// jobs it names.
 func (a *explainer) addReason(code rota.ReasonCode, text, remedy string) *rota.Reason {
 	a.reasons = append(a.reasons, rota.Reason{Code: code, Text: text, Remedy: remedy})
 	return &a.reasons[len(a.reasons)-1]
 }
 
-// waiting tells the reasons of a job that has not started.
+// waiting adds the reasons of a job that has not started.
 func (a *explainer) waiting() {
 	a.ending()
 	a.paused()
@@ -95,11 +96,11 @@ func (a *explainer) waiting() {
 	if len(a.reasons) == 0 {
 		a.addReason(rota.ReasonOrder,
 			fmt.Sprintf("It is held back for a reason that this version of Rota does not know (hold %d).", a.Job.Hold),
-			"Look with rota verify, and use the version of Rota that wrote it.")
+			"Check the store with rota verify, and use the version of Rota that wrote this job.")
 	}
 }
 
-// ending: what is left of a group that was ended does not start.
+// ending explains a member of a group that was ended: it does not start.
 func (a *explainer) ending() {
 	g := a.Group
 	if g == nil || g.Ending == "" {
@@ -111,10 +112,10 @@ func (a *explainer) ending() {
 	}
 	a.addReason(rota.ReasonEnding,
 		fmt.Sprintf("Its %s was %s, so it will not start.", groupName(g, g.ID), endingText(g)),
-		fmt.Sprintf("It is about to be %s; after that, to run it all the same: rota job retry %s.", fate, a.Job.ID))
+		fmt.Sprintf("It will soon be %s; after that, to run it anyway: rota job retry %s.", fate, a.Job.ID))
 }
 
-// endingText says how a group was ended, by whom and why.
+// endingText returns how a group was ended, by which actor and why.
 func endingText(g *rota.Group) string {
 	how := "ended"
 	if g.Ending == rota.EndingCancel {
@@ -126,7 +127,7 @@ func endingText(g *rota.Group) string {
 	return how + inBrackets(g.EndingReason)
 }
 
-// paused: jobs of a paused type are kept and not started.
+// paused explains a job of a paused type: it is kept and not started.
 func (a *explainer) paused() {
 	if a.Type != nil && a.Type.Paused {
 		a.addReason(rota.ReasonPaused,

@@ -6,26 +6,27 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// Dependency is a schedule that a job depends on, and how it stands in the
+// Dependency is a schedule that a job depends on, and its executions in the
 // job's window.
 type Dependency struct {
 	Schedule *rota.Schedule
-	Latest   []LatestTail // of the scopes that Windows asks for; those behind the first that has not completed may be left out
+	Latest   []LatestTail // of the scopes that Windows lists; scopes after the first one that has not completed may be left out
 }
 
-// LatestTail is the last attempt of the execution that counts; nil: there is
+// LatestTail is the last attempt of the execution that counts, nil if there is
 // none.
 type LatestTail struct {
 	Scope rota.Scope
 	Tail  *rota.Job
 }
 
-// Completed says that a dependency is met for its scope.
+// Completed reports whether the dependency is met for its scope.
 func (l LatestTail) Completed() bool {
 	return l.Tail != nil && l.Tail.Ended() && l.Tail.Run != nil && l.Tail.Run.Outcome == rota.OutcomeCompleted
 }
 
-// Windows asks for the executions of a dependency that the job needs.
+// Windows returns the queries for the executions of a dependency that the job
+// needs.
 func (f *Facts) Windows(d *rota.Schedule) (windows []Latest) {
 	for _, scope := range scopesNeeded(f.Job, d) {
 		windows = append(windows, windowOf(f.Job, d, scope))
@@ -33,7 +34,7 @@ func (f *Facts) Windows(d *rota.Schedule) (windows []Latest) {
 	return windows
 }
 
-// dependencies tells of each dependency that has not completed.
+// dependencies explains each dependency that has not completed.
 func (a *explainer) dependencies() {
 	j := a.Job
 	if j.Hold&rota.HoldDependency == 0 {
@@ -45,8 +46,8 @@ func (a *explainer) dependencies() {
 	}
 	if before == len(a.reasons) {
 		a.addReason(rota.ReasonDependency,
-			fmt.Sprintf("Schedule %s has nothing more to wait for, and this job has yet to be let go.", j.Schedule),
-			fmt.Sprintf("A server lets it go, at %s at the latest; if this stays so, none is running: rota serve.", stamp(j.WaitUntil)),
+			fmt.Sprintf("The dependencies of schedule %s have completed, and this job is about to be released.", j.Schedule),
+			fmt.Sprintf("A server releases it, at %s at the latest; if it does not, no server is running: rota serve.", stamp(j.WaitUntil)),
 		).Until = j.WaitUntil
 	}
 }
@@ -70,10 +71,11 @@ func (a *explainer) dependency(d Dependency) {
 	}
 }
 
-// owesFire tells of a dependency that has a fire to make up.
+// owesFire explains a dependency that has not fired yet for a time in the
+// window.
 func (a *explainer) owesFire(s *rota.Schedule) {
-	text := fmt.Sprintf("It depends on schedule %s, which has yet to fire for %s", s.Name, stamp(s.NextFire))
-	remedy := "It fires by itself; if it does not, no server is running: rota serve"
+	text := fmt.Sprintf("It depends on schedule %s, which has not fired for %s yet", s.Name, stamp(s.NextFire))
+	remedy := "A server fires it; if it does not fire, no server is running: rota serve"
 	if s.State == rota.SchedulePaused {
 		text += " and is paused"
 		remedy = "Resume it: rota schedule resume " + s.Name
@@ -81,7 +83,7 @@ func (a *explainer) owesFire(s *rota.Schedule) {
 	a.addDependency(text, remedy)
 }
 
-// hasNotRun tells of a dependency that owes nothing and yet has not run.
+// hasNotRun explains a dependency that owes no fire and has not run.
 func (a *explainer) hasNotRun(s *rota.Schedule, scope rota.Scope) {
 	state, window := "", "up to "+stamp(a.Job.PlanTime)
 	if s.State == rota.ScheduleDisabled {
@@ -92,19 +94,19 @@ func (a *explainer) hasNotRun(s *rota.Schedule, scope rota.Scope) {
 	}
 	a.addDependency(
 		fmt.Sprintf("It depends on schedule %s, which%s has not run%s for a time %s", s.Name, state, forScope(scope), window),
-		"Nothing that it waits for is under way; to run it without: "+rerunCommands(a.Job.ID))
+		"No such execution is under way; to run this job anyway: "+rerunCommands(a.Job.ID))
 }
 
-// hasNotCompleted tells of a dependency whose execution has not ended, or ended
-// otherwise.
+// hasNotCompleted explains a dependency whose execution has not ended, or did
+// not complete.
 func (a *explainer) hasNotCompleted(s *rota.Schedule, l LatestTail) {
 	j := l.Tail
 	remedy := "See why: rota job explain " + j.ID.String()
 	switch {
 	case j.Sequel == rota.SequelDead:
-		remedy = "When the cause is mended, try it anew: rota dead retry " + j.ID.String()
+		remedy = "Fix the cause, then retry it: rota dead retry " + j.ID.String()
 	case j.Ended():
-		remedy = "Run it all the same: rota job retry " + j.ID.String()
+		remedy = "Run it anyway: rota job retry " + j.ID.String()
 	case j.Status == rota.StatusRunning:
 		remedy = "Wait until it ends"
 	}
@@ -113,14 +115,15 @@ func (a *explainer) hasNotCompleted(s *rota.Schedule, l LatestTail) {
 		remedy).Jobs = []rota.ID{j.ID}
 }
 
-// addDependency tells of a dependency and of what becomes of the wait for it.
+// addDependency adds the reason of a dependency and states what happens at the
+// end of the wait.
 func (a *explainer) addDependency(text, remedy string) *rota.Reason {
 	until := a.Job.WaitUntil
-	text += fmt.Sprintf("; it is waited for until %s.", stamp(until))
+	text += fmt.Sprintf("; this job waits until %s.", stamp(until))
 	if until.After(a.Now) {
 		remedy += fmt.Sprintf("; if it has not completed by %s, this job is recorded as SKIPPED.", stamp(until))
 	} else {
-		remedy += "; the wait is over, and this job is about to be recorded as SKIPPED."
+		remedy += "; the wait is over, and this job will soon be recorded as SKIPPED."
 	}
 	reason := a.addReason(rota.ReasonDependency, text, remedy)
 	reason.Until = until

@@ -8,7 +8,8 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// explainEnded: what has ended does not run any more, and says how it ended.
+// explainEnded explains a job that has ended: how it ended and what can be
+// done.
 func (a *explainer) explainEnded() {
 	reason := a.addReason(rota.ReasonEnded, a.howEnded(), a.endRemedy())
 	if a.Redrive != nil {
@@ -22,7 +23,7 @@ func (a *explainer) howEnded() string {
 	case j.Status == rota.StatusCancelled:
 		return fmt.Sprintf("It was cancelled at %s, before it started%s.", at, a.withGroup())
 	case run == nil || run.Open():
-		return fmt.Sprintf("It ended at %s, and no run says how.", at)
+		return fmt.Sprintf("It ended at %s, and no run records the outcome.", at)
 	case j.Sequel == rota.SequelDead:
 		return fmt.Sprintf("It failed for good at %s, in %s%s.", at, attemptOf(j), afterColon(errorOf(run)))
 	case isFailure(run.Outcome, run.ErrorCode, run):
@@ -38,7 +39,7 @@ func (a *explainer) howEnded() string {
 	return fmt.Sprintf("It was cancelled at %s while it ran%s.", at, afterColon(errorOf(run)))
 }
 
-// withGroup mentions that the group of a cancelled job was ended.
+// withGroup states that the group of a cancelled job was ended.
 func (a *explainer) withGroup() string {
 	if a.Group == nil || a.Group.Ending == "" {
 		return ""
@@ -46,43 +47,43 @@ func (a *explainer) withGroup() string {
 	return fmt.Sprintf("; its %s was %s", groupName(a.Group, a.Group.ID), endingText(a.Group))
 }
 
-// endRemedy says what can be done about an end.
+// endRemedy returns what can be done about an end.
 func (a *explainer) endRemedy() string {
 	j := a.Job
 	completed := j.Run != nil && j.Run.Outcome == rota.OutcomeCompleted
 	switch {
 	case completed:
-		return "Nothing is left to do; to run it once more, create it again: rota job create."
+		return "Nothing is left to do; to run it again, create a new job: rota job create."
 	case a.Redrive != nil && !wasCancelled(a.Redrive):
-		return fmt.Sprintf("It was tried anew as %s: rota job explain %s.", jobRef(a.Redrive.ID), a.Redrive.ID)
+		return fmt.Sprintf("It was retried as %s: rota job explain %s.", jobRef(a.Redrive.ID), a.Redrive.ID)
 	case j.Status == rota.StatusRunning && j.Sequel == "":
-		return "What follows from that is settled when its worker starts the next time; if it stays so, look with rota verify."
+		return "Its worker settles this at its next start; if it does not, check the store with rota verify."
 	case j.Sequel == rota.SequelRetry:
-		return fmt.Sprintf("It is tried again in the same execution: rota job explain %s.", j.ID)
+		return fmt.Sprintf("It is retried in the same execution: rota job explain %s.", j.ID)
 	case j.Sequel == rota.SequelDead:
-		return fmt.Sprintf("When the cause is mended, try it anew: rota dead retry %s.", j.ID)
+		return fmt.Sprintf("Fix the cause, then retry it: rota dead retry %s.", j.ID)
 	}
-	return fmt.Sprintf("To run it all the same: rota job retry %s.", j.ID)
+	return fmt.Sprintf("To run it anyway: rota job retry %s.", j.ID)
 }
 
-// running: what runs need not be started.
+// running explains a job that runs.
 func (a *explainer) running() {
 	j, run := a.Job, a.Job.Run
 	switch {
 	case run == nil || !run.Open():
 		a.addReason(rota.ReasonRunning,
-			fmt.Sprintf("It was started at %s, and then its process was lost in the middle of a write.", stamp(j.StartedAt)),
-			"It is settled when its worker starts the next time; if it stays so, look with rota verify.")
+			fmt.Sprintf("It was started at %s, and its process ended in the middle of a write.", stamp(j.StartedAt)),
+			"Its worker settles this at its next start; if it does not, check the store with rota verify.")
 	case run.StaleAfter.Before(a.Now):
 		a.addReason(rota.ReasonRunning,
-			fmt.Sprintf("Worker %s took it at %s and was last heard of at %s; its lease ended at %s.",
+			fmt.Sprintf("Worker %s took it at %s and sent its last heartbeat at %s; its lease ended at %s.",
 				run.Runner, stamp(run.StartedAt), stamp(run.HeartbeatAt), stamp(run.StaleAfter)),
-			"It is about to be recorded as FAILED, and is tried again if attempts are left; if it stays so, no server is running: rota serve.")
+			"It will soon be recorded as FAILED, and is retried if attempts are left; if this does not happen, no server is running: rota serve.")
 	case !run.CancelAt.IsZero():
 		a.addReason(rota.ReasonRunning,
 			fmt.Sprintf("Worker %s has been running it since %s, in %s; at %s %s asked it to stop%s.", run.Runner, stamp(run.StartedAt),
 				attemptOf(j), stamp(run.CancelAt), cmp.Or(run.CancelBy, "Rota"), inBrackets(run.CancelReason)),
-			"It ends when its handler gives way.")
+			"It ends when its handler returns.")
 	default:
 		a.addReason(rota.ReasonRunning,
 			fmt.Sprintf("Worker %s has been running it since %s, in %s.", run.Runner, stamp(run.StartedAt), attemptOf(j)),

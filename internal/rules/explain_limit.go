@@ -8,12 +8,12 @@ import (
 
 const raiseLimit = "PUT /api/v1/limits"
 
-// key: as many jobs of a concurrency key stand in the order as may start.
+// key explains a job whose concurrency key holds it back.
 func (a *explainer) key() {
 	j := a.Job
 	limit, limited := a.Limits.Key(j.ConcurrencyKey)
 	held, name := j.Hold&rota.HoldKey != 0, oneLine(j.ConcurrencyKey)
-	remedy := fmt.Sprintf("It goes on when one of them ends; to let more run at once, raise the limit of the key: %s.", raiseLimit)
+	remedy := fmt.Sprintf("It may start when one of them ends; to let more run at once, raise the limit of the key: %s.", raiseLimit)
 	switch {
 	case j.ConcurrencyKey == "" || !held && j.Hold != 0:
 	case limited && a.OpenKey >= limit:
@@ -25,19 +25,19 @@ func (a *explainer) key() {
 				jobCount(limit), name, a.OpenKey, a.ReadyKey), remedy)
 	case held && limited:
 		a.addReason(rota.ReasonKeyLimit,
-			fmt.Sprintf("The concurrency key %s has room, and it has yet to be let into the order.", name), remedyServer)
+			fmt.Sprintf("The concurrency key %s is below its limit, and this job is about to be released.", name), remedyServer)
 	case held:
 		a.addReason(rota.ReasonKeyLimit,
-			fmt.Sprintf("The concurrency key %s has no limit any more, and it has yet to be let into the order.", name), remedyServer)
+			fmt.Sprintf("The concurrency key %s has no limit any more, and this job is about to be released.", name), remedyServer)
 	}
 }
 
-// global: as many jobs run as may run at once.
+// global explains a job that the global limit holds back.
 func (a *explainer) global() {
 	if limit := a.Limits.Global; limit > 0 && a.Open >= limit && !rota.InternalType(a.Job.Type) {
 		a.addReason(rota.ReasonGlobalLimit,
 			fmt.Sprintf("%d of at most %s of all types run.", a.Open, jobCount(limit)),
-			fmt.Sprintf("Others start when one of them ends; to let more run at once, raise the global limit: %s.", raiseLimit))
+			fmt.Sprintf("The next one starts when one of them ends; to let more run at once, raise the global limit: %s.", raiseLimit))
 	}
 }
 
@@ -45,11 +45,11 @@ func (a *explainer) typeLimit() {
 	if limit := a.Limits.Type(a.Job.Type).Concurrency; limit > 0 && a.OpenType >= limit {
 		a.addReason(rota.ReasonTypeLimit,
 			fmt.Sprintf("%d of at most %s of type %s run.", a.OpenType, jobCount(limit), a.Job.Type),
-			fmt.Sprintf("Others start when one of them ends; to let more run at once, raise the limit of the type: %s.", raiseLimit))
+			fmt.Sprintf("The next one starts when one of them ends; to let more run at once, raise the limit of the type: %s.", raiseLimit))
 	}
 }
 
-// rate: its type has started as often as it may.
+// rate explains a job whose type has started as often as its rate allows.
 func (a *explainer) rate() {
 	rate := a.Limits.Type(a.Job.Type).Rate
 	if rate.Count == 0 {
@@ -64,12 +64,13 @@ func (a *explainer) rate() {
 	}
 	again := bucket.RoomAt(rate)
 	a.addReason(rota.ReasonRate,
-		fmt.Sprintf("Jobs of type %s have started as often as they may: %d in %s.", a.Job.Type, rate.Count, shortDuration(rate.Per)),
+		fmt.Sprintf("Jobs of type %s have started as often as the rate allows: %d in %s.", a.Job.Type, rate.Count, shortDuration(rate.Per)),
 		fmt.Sprintf("The next may start at %s; to let more start, raise the rate of the type: %s.", stamp(again), raiseLimit),
 	).Until = again
 }
 
-// reservation: a node that is reserved for a direct run takes nothing else.
+// reservation explains that a node reserved for a direct run takes no other
+// job.
 func (a *explainer) reservation() {
 	r := a.Reservation
 	if r == nil || r.Status != rota.ReservationActive || !r.ExpiresAt.After(a.Now) {
@@ -80,12 +81,13 @@ func (a *explainer) reservation() {
 		what, jobs = "the direct run of "+jobRef(r.JobID), []rota.ID{r.JobID}
 	}
 	reason := a.addReason(rota.ReasonReservation,
-		fmt.Sprintf("Node %s is reserved for %s until %s and takes nothing from the queue meanwhile.", r.Node, what, stamp(r.ExpiresAt)),
-		fmt.Sprintf("The node goes on when the reservation ends; another one may take jobs of type %s at any time.", a.Job.Type))
+		fmt.Sprintf("Node %s is reserved for %s until %s and takes no job from the queue until then.", r.Node, what, stamp(r.ExpiresAt)),
+		fmt.Sprintf("The node continues when the reservation ends; another node may take jobs of type %s at any time.", a.Job.Type))
 	reason.Until, reason.Jobs = r.ExpiresAt, jobs
 }
 
-// order: others come first, or a worker has yet to take it.
+// order explains a ready job: other jobs are before it, or a worker has yet to
+// take it.
 func (a *explainer) order() {
 	typ := a.Job.Type
 	text := fmt.Sprintf("In the order %s before it, %s of type %s.", a.readyBefore(), cappedCount(a.BeforeType), typ)
@@ -98,20 +100,20 @@ func (a *explainer) order() {
 	a.addReason(rota.ReasonOrder, text, a.startRemedy())
 }
 
-// startRemedy says how a job that stands in the order comes to run.
+// startRemedy returns how a ready job comes to run.
 func (a *explainer) startRemedy() string {
 	typ, id := a.Job.Type, a.Job.ID
 	unless := ""
 	if a.Before > 0 {
-		unless = ", unless it takes those before it as well"
+		unless = ", unless it takes the jobs before it as well"
 	}
 	switch {
 	case a.BeforeType > 0:
-		return fmt.Sprintf("It has its turn when they have started; to put it first: rota job move %s --top, or rota job priority %s N.", id, id)
+		return fmt.Sprintf("It starts after them; to move it to the front: rota job move %s --top, or rota job priority %s N.", id, id)
 	case len(a.reasons) > 0:
 		return fmt.Sprintf("When nothing else holds it back, the next worker for type %s with a free slot takes it%s.", typ, unless)
 	}
-	return fmt.Sprintf("The next worker for type %s with a free slot takes it%s; if none does, none may be running.", typ, unless)
+	return fmt.Sprintf("The next worker for type %s with a free slot takes it%s; if none does, check that one is running.", typ, unless)
 }
 
 func (a *explainer) readyBefore() string {
@@ -128,7 +130,7 @@ func cappedCount(n int) string {
 	return fmt.Sprint(n)
 }
 
-// jobCount counts jobs in words.
+// jobCount returns a number of jobs as text.
 func jobCount(n int) string {
 	if n == 1 {
 		return "1 job"

@@ -6,8 +6,8 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// aboutKey are the facts about a job with a concurrency key of which at most two
-// run.
+// aboutKey returns the facts about a job with a concurrency key that allows two
+// jobs at once.
 func aboutKey(hold rota.Hold, open, ready int) *Facts {
 	return about(func(j *rota.Job, f *Facts) {
 		j.ConcurrencyKey, j.Hold = "db", hold
@@ -16,7 +16,7 @@ func aboutKey(hold rota.Hold, open, ready int) *Facts {
 	})
 }
 
-const whenOneEnds = "It goes on when one of them ends; to let more run at once, raise the limit of the key: PUT /api/v1/limits."
+const whenOneEnds = "It may start when one of them ends; to let more run at once, raise the limit of the key: PUT /api/v1/limits."
 
 var limits = []explained{
 	{
@@ -35,21 +35,21 @@ var limits = []explained{
 		only(because(rota.ReasonKeyLimit, "At most 2 jobs with the concurrency key db may run at once; running: 1, ready before it, of its type: 1.", whenOneEnds)),
 	},
 	{
-		"its key has room and nobody let it go",
+		"its key is below its limit and it was not released",
 		aboutKey(rota.HoldKey, 1, 0),
-		only(because(rota.ReasonKeyLimit, "The concurrency key db has room, and it has yet to be let into the order.", remedyServer)),
+		only(because(rota.ReasonKeyLimit, "The concurrency key db is below its limit, and this job is about to be released.", remedyServer)),
 	},
 	{
-		"its key has no limit any more and nobody let it go",
+		"its key has no limit any more and it was not released",
 		about(func(j *rota.Job, _ *Facts) { j.ConcurrencyKey, j.Hold = "db", rota.HoldKey }),
-		only(because(rota.ReasonKeyLimit, "The concurrency key db has no limit any more, and it has yet to be let into the order.", remedyServer)),
+		only(because(rota.ReasonKeyLimit, "The concurrency key db has no limit any more, and this job is about to be released.", remedyServer)),
 	},
 	{
 		"everything is at its limit",
 		about(func(_ *rota.Job, f *Facts) { f.Limits.Global, f.Open = 5, 5 }),
 		[]rota.Reason{
 			because(rota.ReasonGlobalLimit, "5 of at most 5 jobs of all types run.",
-				"Others start when one of them ends; to let more run at once, raise the global limit: PUT /api/v1/limits."),
+				"The next one starts when one of them ends; to let more run at once, raise the global limit: PUT /api/v1/limits."),
 			first,
 		},
 	},
@@ -60,12 +60,12 @@ var limits = []explained{
 		}),
 		[]rota.Reason{
 			because(rota.ReasonTypeLimit, "6 of at most 5 jobs of type mail run.",
-				"Others start when one of them ends; to let more run at once, raise the limit of the type: PUT /api/v1/limits."),
+				"The next one starts when one of them ends; to let more run at once, raise the limit of the type: PUT /api/v1/limits."),
 			first,
 		},
 	},
 	{
-		"its type has started as often as it may",
+		"its type has started as often as its rate allows",
 		about(func(_ *rota.Job, f *Facts) {
 			rate := rota.Rate{Count: 2, Per: time.Hour}
 			f.Limits.Types = []rota.TypeLimit{{Type: "mail", Rate: rate}}
@@ -73,7 +73,7 @@ var limits = []explained{
 			f.Bucket.Starts[0] = 2
 		}),
 		[]rota.Reason{
-			until(because(rota.ReasonRate, "Jobs of type mail have started as often as they may: 2 in 1h.",
+			until(because(rota.ReasonRate, "Jobs of type mail have started as often as the rate allows: 2 in 1h.",
 				"The next may start at 2026-05-04T13:03:45Z; to let more start, raise the rate of the type: PUT /api/v1/limits."),
 				verifyNow.Add(time.Hour+3*time.Minute+45*time.Second)),
 			first,
@@ -86,8 +86,8 @@ var limits = []explained{
 		}),
 		[]rota.Reason{
 			until(because(rota.ReasonReservation,
-				"Node w1 is reserved for a direct run until 2026-05-04T12:01:00Z and takes nothing from the queue meanwhile.",
-				"The node goes on when the reservation ends; another one may take jobs of type mail at any time."), verifyNow.Add(time.Minute)),
+				"Node w1 is reserved for a direct run until 2026-05-04T12:01:00Z and takes no job from the queue until then.",
+				"The node continues when the reservation ends; another node may take jobs of type mail at any time."), verifyNow.Add(time.Minute)),
 			first,
 		},
 	},
@@ -98,32 +98,32 @@ var limits = []explained{
 		}),
 		[]rota.Reason{
 			naming(until(because(rota.ReasonReservation,
-				"Node w1 is reserved for the direct run of job "+other+" until 2026-05-04T12:01:00Z and takes nothing from the queue meanwhile.",
-				"The node goes on when the reservation ends; another one may take jobs of type mail at any time."), verifyNow.Add(time.Minute)), 2),
+				"Node w1 is reserved for the direct run of job "+other+" until 2026-05-04T12:01:00Z and takes no job from the queue until then.",
+				"The node continues when the reservation ends; another node may take jobs of type mail at any time."), verifyNow.Add(time.Minute)), 2),
 			first,
 		},
 	},
 }
 
-// aboutOrder are the facts about a job that nothing holds back but others.
+// aboutOrder returns the facts about a job that only the order holds back.
 func aboutOrder(before, ofType int) *Facts {
 	return about(func(_ *rota.Job, f *Facts) { f.Before, f.BeforeType = before, ofType })
 }
 
-const toTheTop = "It has its turn when they have started; to put it first: rota job move " + self + " --top, or rota job priority " + self + " N."
+const toTheTop = "It starts after them; to move it to the front: rota job move " + self + " --top, or rota job priority " + self + " N."
 
 var orders = []explained{
 	{
 		"it is the first in the order",
 		aboutOrder(0, 0),
 		only(because(rota.ReasonOrder, "It is the first in the order.",
-			"The next worker for type mail with a free slot takes it; if none does, none may be running.")),
+			"The next worker for type mail with a free slot takes it; if none does, check that one is running.")),
 	},
 	{
 		"it is the first of its type",
 		aboutOrder(1, 0),
 		only(because(rota.ReasonOrder, "It is the first of type mail; in the whole order 1 ready job comes before it.",
-			"The next worker for type mail with a free slot takes it, unless it takes those before it as well; if none does, none may be running.")),
+			"The next worker for type mail with a free slot takes it, unless it takes the jobs before it as well; if none does, check that one is running.")),
 	},
 	{
 		"others come before it",
@@ -136,7 +136,7 @@ var orders = []explained{
 		only(because(rota.ReasonOrder, "In the order more than 10,000 ready jobs come before it, more than 10,000 of type mail.", toTheTop)),
 	},
 	{
-		"a limit with room, an expired reservation and a type that goes on hold nothing back",
+		"a limit that is not reached, an expired reservation and a resumed type hold nothing back",
 		about(func(j *rota.Job, f *Facts) {
 			j.ConcurrencyKey = "db"
 			f.Limits = rota.ThrottleSpec{
@@ -148,6 +148,6 @@ var orders = []explained{
 			f.Reservation = &rota.Reservation{Node: "w1", Status: rota.ReservationActive, ExpiresAt: verifyNow}
 		}),
 		only(because(rota.ReasonOrder, "It is the first in the order.",
-			"The next worker for type mail with a free slot takes it; if none does, none may be running.")),
+			"The next worker for type mail with a free slot takes it; if none does, check that one is running.")),
 	},
 }

@@ -10,8 +10,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestExplainReturnsReasonForAnyFacts: whatever is known of a job, and whatever is missing,
-// something is said of it, most important first.
+// TestExplainReturnsReasonForAnyFacts checks that any facts, however
+// incomplete, give at least one reason, most important first.
 func TestExplainReturnsReasonForAnyFacts(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		f := randomFacts(rt)
@@ -32,7 +32,7 @@ func TestExplainReturnsReasonForAnyFacts(t *testing.T) {
 		}
 		last := reasons[len(reasons)-1].Code
 		if f.Job.Ready() && last != rota.ReasonOrder {
-			rt.Fatalf("of a ready job the order is not told:\n%s", written(reasons))
+			rt.Fatalf("a ready job lacks the reason order:\n%s", written(reasons))
 		}
 	})
 }
@@ -42,7 +42,7 @@ func isSentence(text string) bool {
 		!strings.Contains(text, "%!") && !strings.Contains(text, "  ") && strings.ToUpper(text[:1]) == text[:1]
 }
 
-// randomFacts are facts of which any may be missing, as after a crash.
+// randomFacts returns facts of which any may be missing, as after a crash.
 func randomFacts(rt *rapid.T) *Facts {
 	draw := func(label string) bool { return rapid.Bool().Draw(rt, label) }
 	n := func(label string, most int) int { return rapid.IntRange(0, most).Draw(rt, label) }
@@ -94,7 +94,7 @@ func randomDependency(rt *rapid.T) Dependency {
 	return d
 }
 
-// randomJob is a job of any shape that the law or a crash can leave.
+// randomJob returns a job of any shape that the rules or a crash can leave.
 func randomJob(rt *rapid.T, n int) *rota.Job {
 	j := readyJob(n)
 	j.Status = rapid.SampledFrom([]rota.Status{rota.StatusQueued, rota.StatusQueued, rota.StatusRunning, rota.StatusCancelled}).Draw(rt, "status")
@@ -135,7 +135,7 @@ func someTime(rt *rapid.T) time.Time {
 	return times[rapid.IntRange(0, len(times)-1).Draw(rt, "time")]
 }
 
-// TestExplainTextsAreSentences holds the texts of the table to the same.
+// TestExplainTextsAreSentences checks the texts of the test cases.
 func TestExplainTextsAreSentences(t *testing.T) {
 	for _, test := range explanations {
 		for _, r := range Explain(test.facts) {
@@ -144,7 +144,7 @@ func TestExplainTextsAreSentences(t *testing.T) {
 			}
 		}
 		if got := Explain(test.facts); !inOrderOfCodes(got) || !slices.EqualFunc(got, Explain(test.facts), sameReason) {
-			t.Errorf("%s: told out of order, or differently the second time", test.name)
+			t.Errorf("%s: the reasons are out of order, or differ the second time", test.name)
 		}
 	}
 }

@@ -11,14 +11,14 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// The job that is explained, and the others around it.
+// The job that is explained, and other jobs.
 const (
 	self  = "00000000-0000-7000-8000-000000000001"
 	other = "00000000-0000-7000-8000-000000000002"
 	third = "00000000-0000-7000-8000-000000000003"
 )
 
-// explained is what is known of a job, and what is to be said of it.
+// explained is a test case: the facts about a job and the reasons expected.
 type explained struct {
 	name  string
 	facts *Facts
@@ -68,14 +68,14 @@ func written(reasons []rota.Reason) string {
 	return b.String()
 }
 
-// about are the facts about a job that nothing is known of but itself.
+// about returns the facts about a ready job, changed by a function.
 func about(change func(j *rota.Job, f *Facts)) *Facts {
 	f := &Facts{Now: verifyNow, Job: readyJob(1)}
 	change(f.Job, f)
 	return f
 }
 
-// aboutEnd are the facts about a job whose run has ended.
+// aboutEnd returns the facts about a job whose run has ended.
 func aboutEnd(outcome rota.Outcome, sequel rota.Sequel, change func(j *rota.Job, f *Facts)) *Facts {
 	return about(func(_ *rota.Job, f *Facts) {
 		f.Job = endedJob(1, outcome, sequel)
@@ -83,7 +83,7 @@ func aboutEnd(outcome rota.Outcome, sequel rota.Sequel, change func(j *rota.Job,
 	})
 }
 
-// because is one reason.
+// because returns one reason.
 func because(code rota.ReasonCode, text, remedy string) rota.Reason {
 	return rota.Reason{Code: code, Text: text, Remedy: remedy}
 }
@@ -112,7 +112,7 @@ var ends = []explained{
 		"it completed",
 		aboutEnd(rota.OutcomeCompleted, rota.SequelNone, func(*rota.Job, *Facts) {}),
 		only(because(rota.ReasonEnded, "It completed at 2026-05-04T12:00:00Z, in attempt 1 of 4.",
-			"Nothing is left to do; to run it once more, create it again: rota job create.")),
+			"Nothing is left to do; to run it again, create a new job: rota job create.")),
 	},
 	{
 		"it failed for good",
@@ -121,28 +121,28 @@ var ends = []explained{
 			j.Run.ErrorCode, j.Run.Error = "dns", "no such host\n  mail.example."
 		}),
 		only(because(rota.ReasonEnded, "It failed for good at 2026-05-04T12:00:00Z, in attempt 4 of 4: dns: no such host mail.example.",
-			"When the cause is mended, try it anew: rota dead retry "+self+".")),
+			"Fix the cause, then retry it: rota dead retry "+self+".")),
 	},
 	{
 		"its time ran out for good",
 		aboutEnd(rota.OutcomeCancelled, rota.SequelDead, func(j *rota.Job, _ *Facts) { j.Run.ErrorCode = rota.CodeTimeout }),
 		only(because(rota.ReasonEnded, "It failed for good at 2026-05-04T12:00:00Z, in attempt 1 of 4: timeout.",
-			"When the cause is mended, try it anew: rota dead retry "+self+".")),
+			"Fix the cause, then retry it: rota dead retry "+self+".")),
 	},
 	{
-		"it failed for good and is tried anew",
+		"it failed for good and was redriven",
 		aboutEnd(rota.OutcomeFailed, rota.SequelDead, func(_ *rota.Job, f *Facts) { f.Redrive = readyJob(2) }),
 		only(naming(because(rota.ReasonEnded, "It failed for good at 2026-05-04T12:00:00Z, in attempt 1 of 4.",
-			"It was tried anew as job "+other+": rota job explain "+other+"."), 2)),
+			"It was retried as job "+other+": rota job explain "+other+"."), 2)),
 	},
 	{
-		"what tried it anew was cancelled",
+		"its redrive was cancelled",
 		aboutEnd(rota.OutcomeFailed, rota.SequelDead, func(_ *rota.Job, f *Facts) {
 			f.Redrive = readyJob(2)
 			f.Redrive.Status = rota.StatusCancelled
 		}),
 		only(naming(because(rota.ReasonEnded, "It failed for good at 2026-05-04T12:00:00Z, in attempt 1 of 4.",
-			"When the cause is mended, try it anew: rota dead retry "+self+"."), 2)),
+			"Fix the cause, then retry it: rota dead retry "+self+"."), 2)),
 	},
 	{
 		"it was skipped",
@@ -150,7 +150,7 @@ var ends = []explained{
 			j.Run.ErrorCode, j.Run.Error = rota.CodeDependency, "skipped: schedule extract did not complete in time"
 		}),
 		only(because(rota.ReasonEnded, "It was skipped at 2026-05-04T12:00:00Z: schedule extract did not complete in time.",
-			"To run it all the same: rota job retry "+self+".")),
+			"To run it anyway: rota job retry "+self+".")),
 	},
 	{
 		"it was cancelled while it ran",
@@ -158,7 +158,7 @@ var ends = []explained{
 			j.Run.CancelAt, j.Run.CancelBy, j.Run.CancelReason = verifyNow, "ada", "not needed"
 		}),
 		only(because(rota.ReasonEnded, "It was cancelled at 2026-05-04T12:00:00Z while it ran: ada asked it to stop (not needed).",
-			"To run it all the same: rota job retry "+self+".")),
+			"To run it anyway: rota job retry "+self+".")),
 	},
 	{
 		"it was cancelled before it started",
@@ -166,7 +166,7 @@ var ends = []explained{
 			j.Status, j.FinishedAt, j.Sequel = rota.StatusCancelled, verifyNow, rota.SequelNone
 		}),
 		only(because(rota.ReasonEnded, "It was cancelled at 2026-05-04T12:00:00Z, before it started.",
-			"To run it all the same: rota job retry "+self+".")),
+			"To run it anyway: rota job retry "+self+".")),
 	},
 	{
 		"it was cancelled with its group",
@@ -176,17 +176,17 @@ var ends = []explained{
 		}),
 		only(because(rota.ReasonEnded, "It was cancelled at 2026-05-04T12:00:00Z, before it started; "+
 			"its group batch ("+third+") was ended (a member died: job "+other+").",
-			"To run it all the same: rota job retry "+self+".")),
+			"To run it anyway: rota job retry "+self+".")),
 	},
 	{
 		"its end was not settled",
 		aboutEnd(rota.OutcomeFailed, "", func(*rota.Job, *Facts) {}),
 		only(because(rota.ReasonEnded, "It failed at 2026-05-04T12:00:00Z, in attempt 1 of 4.",
-			"What follows from that is settled when its worker starts the next time; if it stays so, look with rota verify.")),
+			"Its worker settles this at its next start; if it does not, check the store with rota verify.")),
 	},
 }
 
-// aboutRun are the facts about a job that runs.
+// aboutRun returns the facts about a job that runs.
 func aboutRun(change func(r *rota.Run, j *rota.Job)) *Facts {
 	return about(func(j *rota.Job, _ *Facts) {
 		j.Status, j.StartedAt = rota.StatusRunning, verifyNow.Add(-time.Minute)
@@ -207,26 +207,26 @@ var runs = []explained{
 		aboutRun(func(r *rota.Run, _ *rota.Job) { r.CancelAt, r.CancelBy = verifyNow, "ada" }),
 		only(because(rota.ReasonRunning,
 			"Worker w1 has been running it since 2026-05-04T11:59:00Z, in attempt 1 of 4; at 2026-05-04T12:00:00Z ada asked it to stop.",
-			"It ends when its handler gives way.")),
+			"It ends when its handler returns.")),
 	},
 	{
-		"its worker was not heard of",
+		"its lease has expired",
 		aboutRun(func(r *rota.Run, _ *rota.Job) {
 			r.HeartbeatAt, r.StaleAfter = verifyNow.Add(-40*time.Second), verifyNow.Add(-10*time.Second)
 		}),
-		only(because(rota.ReasonRunning, "Worker w1 took it at 2026-05-04T11:59:00Z and was last heard of at 2026-05-04T11:59:20Z; "+
+		only(because(rota.ReasonRunning, "Worker w1 took it at 2026-05-04T11:59:00Z and sent its last heartbeat at 2026-05-04T11:59:20Z; "+
 			"its lease ended at 2026-05-04T11:59:50Z.",
-			"It is about to be recorded as FAILED, and is tried again if attempts are left; if it stays so, no server is running: rota serve.")),
+			"It will soon be recorded as FAILED, and is retried if attempts are left; if this does not happen, no server is running: rota serve.")),
 	},
 	{
 		"its run was lost",
 		aboutRun(func(_ *rota.Run, j *rota.Job) { j.Run = nil }),
-		only(because(rota.ReasonRunning, "It was started at 2026-05-04T11:59:00Z, and then its process was lost in the middle of a write.",
-			"It is settled when its worker starts the next time; if it stays so, look with rota verify.")),
+		only(because(rota.ReasonRunning, "It was started at 2026-05-04T11:59:00Z, and its process ended in the middle of a write.",
+			"Its worker settles this at its next start; if it does not, check the store with rota verify.")),
 	},
 }
 
-// inOrderOfCodes says whether reasons come most important first.
+// inOrderOfCodes reports whether reasons are sorted, most important first.
 func inOrderOfCodes(reasons []rota.Reason) bool {
 	return slices.IsSortedFunc(reasons, func(a, b rota.Reason) int {
 		return cmp.Compare(slices.Index(rota.ReasonCodes, a.Code), slices.Index(rota.ReasonCodes, b.Code))

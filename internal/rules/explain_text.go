@@ -9,18 +9,18 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// The words that explanations share.
+// Texts that explanations share.
 
-// Upkeep that is overdue: a server does it without being asked.
-const remedyServer = "A server lets it go within moments; if this stays so, none is running: rota serve."
+// remedyServer is the remedy for overdue upkeep, which a server does by itself.
+const remedyServer = "A server releases it within moments; if it does not, no server is running: rota serve."
 
-// rerunCommands is how a job is run at once, without what it waits for: what tries an
-// execution anew starts without delay, dependencies and group.
+// rerunCommands returns the commands that run a job at once without what it
+// waits for: a redrive starts without delay, dependencies and group.
 func rerunCommands(id rota.ID) string {
 	return fmt.Sprintf("rota job cancel %s, then rota job retry %s", id, id)
 }
 
-// describeState says how a job stands, as the end of a sentence about it.
+// describeState returns the state of a job as the end of a sentence about it.
 func describeState(j *rota.Job) string {
 	switch {
 	case j.Sequel == rota.SequelDead:
@@ -36,7 +36,7 @@ func describeState(j *rota.Job) string {
 }
 
 var stateTexts = map[rota.State]string{
-	rota.StateBlocked:   "waits for something itself",
+	rota.StateBlocked:   "is blocked itself",
 	rota.StateQueued:    "waits in the queue",
 	rota.StateRunning:   "is running",
 	rota.StateCompleted: "has completed",
@@ -59,7 +59,7 @@ func listJobs(jobs []*rota.Job) string {
 	return fmt.Sprintf("%s, and at least %d others", first, NamedJobsMax)
 }
 
-// firstIDs are the ids of the first of some jobs.
+// firstIDs returns the ids of the first of some jobs.
 func firstIDs(jobs []*rota.Job) (ids []rota.ID) {
 	for _, j := range jobs[:min(len(jobs), NamedJobsMax)] {
 		ids = append(ids, j.ID)
@@ -74,7 +74,8 @@ func groupName(g *rota.Group, id rota.ID) string {
 	return "group " + id.String()
 }
 
-// forScope says what an execution is for, if for anything in particular.
+// forScope returns the scope of an execution as the end of a phrase, empty if
+// it has none.
 func forScope(s rota.Scope) string {
 	if s == (rota.Scope{}) {
 		return ""
@@ -82,7 +83,7 @@ func forScope(s rota.Scope) string {
 	return fmt.Sprintf(" for %s %s", oneLine(s.Kind), oneLine(s.ID))
 }
 
-// errorOf says what went wrong in a run, in one line.
+// errorOf returns the error of a run in one line.
 func errorOf(r *rota.Run) string {
 	code, text := oneLine(r.ErrorCode), oneLine(r.Error)
 	if code == "" || text == "" {
@@ -91,7 +92,7 @@ func errorOf(r *rota.Run) string {
 	return code + ": " + text
 }
 
-// afterColon appends what there is to say.
+// afterColon returns the text after a colon, empty if there is none.
 func afterColon(text string) string {
 	if text == "" {
 		return ""
@@ -106,7 +107,7 @@ func inBrackets(text string) string {
 	return " (" + text + ")"
 }
 
-// oneLine cuts a text that somebody else wrote to one line of a sentence.
+// oneLine shortens a text from outside Rota to one line.
 func oneLine(text string) string {
 	const most = 200
 	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "")), " ")
@@ -120,7 +121,8 @@ func oneLine(text string) string {
 	return text[:end] + "…"
 }
 
-// shortDuration writes a duration without the parts that are zero: 1h, not 1h0m0s.
+// shortDuration formats a duration without the parts that are zero: 1h, not
+// 1h0m0s.
 func shortDuration(d time.Duration) string {
 	text := d.String()
 	if strings.HasSuffix(text, "m0s") {

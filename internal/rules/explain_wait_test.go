@@ -15,7 +15,7 @@ var waits = []explained{
 		}),
 		[]rota.Reason{
 			because(rota.ReasonEnding, "Its group "+third+" was cancelled by ada (not needed), so it will not start.",
-				"It is about to be cancelled; after that, to run it all the same: rota job retry "+self+"."),
+				"It will soon be cancelled; after that, to run it anyway: rota job retry "+self+"."),
 			first,
 		},
 	},
@@ -27,7 +27,7 @@ var waits = []explained{
 		}),
 		[]rota.Reason{
 			because(rota.ReasonEnding, "Its group "+third+" was ended (a member died: job "+other+"), so it will not start.",
-				"It is about to be recorded as SKIPPED; after that, to run it all the same: rota job retry "+self+"."),
+				"It will soon be recorded as SKIPPED; after that, to run it anyway: rota job retry "+self+"."),
 			first,
 		},
 	},
@@ -42,8 +42,8 @@ var waits = []explained{
 	{
 		"its time has not come",
 		about(func(j *rota.Job, _ *Facts) { j.Hold, j.RunAt = rota.HoldDelay, verifyNow.Add(time.Hour) }),
-		only(until(because(rota.ReasonDelay, "It is not to run before 2026-05-04T13:00:00Z.",
-			"Its time comes at 2026-05-04T13:00:00Z; to run it now: rota job cancel "+self+", then rota job retry "+self+"."),
+		only(until(because(rota.ReasonDelay, "It may not start before 2026-05-04T13:00:00Z.",
+			"It becomes ready at 2026-05-04T13:00:00Z; to run it now: rota job cancel "+self+", then rota job retry "+self+"."),
 			verifyNow.Add(time.Hour))),
 	},
 	{
@@ -52,17 +52,17 @@ var waits = []explained{
 			j.Hold, j.RunAt, j.GroupID = rota.HoldDelay, verifyNow.Add(time.Hour), jobID(3)
 			f.Group = &rota.Group{ID: jobID(3)}
 		}),
-		only(until(because(rota.ReasonDelay, "It is not to run before 2026-05-04T13:00:00Z.",
-			"Its time comes at 2026-05-04T13:00:00Z; to give it up: rota job cancel "+self+"."), verifyNow.Add(time.Hour))),
+		only(until(because(rota.ReasonDelay, "It may not start before 2026-05-04T13:00:00Z.",
+			"It becomes ready at 2026-05-04T13:00:00Z; to cancel it: rota job cancel "+self+"."), verifyNow.Add(time.Hour))),
 	},
 	{
-		"its time has come and nobody let it go",
+		"its time has come and it was not released",
 		about(func(j *rota.Job, _ *Facts) { j.Hold, j.RunAt = rota.HoldDelay, verifyNow }),
-		only(until(because(rota.ReasonDelay, "It is not to run before 2026-05-04T12:00:00Z.",
-			"Its time has come. A server lets it go within moments; if this stays so, none is running: rota serve."), verifyNow)),
+		only(until(because(rota.ReasonDelay, "It may not start before 2026-05-04T12:00:00Z.",
+			"That time has come. A server releases it within moments; if it does not, no server is running: rota serve."), verifyNow)),
 	},
 	{
-		"it waits to be tried again",
+		"it waits for a retry",
 		about(func(j *rota.Job, f *Facts) {
 			f.Failed = endedJob(2, rota.OutcomeFailed, rota.SequelRetry)
 			f.Failed.Run.Error = "no such host"
@@ -70,11 +70,11 @@ var waits = []explained{
 		}),
 		only(until(because(rota.ReasonRetry,
 			"Attempt 1 failed at 2026-05-04T12:00:00Z (no such host), and attempt 2 of 4 waits until 2026-05-04T12:01:00Z.",
-			"Its time comes at 2026-05-04T12:01:00Z; to run it now: rota job cancel "+self+", then rota job retry "+self+"."),
+			"It becomes ready at 2026-05-04T12:01:00Z; to run it now: rota job cancel "+self+", then rota job retry "+self+"."),
 			verifyNow.Add(time.Minute))),
 	},
 	{
-		"it is not its turn in its group",
+		"earlier members of its group have not ended",
 		about(func(j *rota.Job, f *Facts) {
 			j.Hold, j.GroupID, j.GroupPosition = rota.HoldGroup, jobID(9), 3
 			f.Group = &rota.Group{ID: jobID(9), Name: "batch", Mode: rota.GroupSequential}
@@ -83,16 +83,16 @@ var waits = []explained{
 		}),
 		only(naming(because(rota.ReasonGroup,
 			"It is member 3 of group batch (00000000-0000-7000-8000-000000000009), which runs one member at a time, "+
-				"and it is the turn of member 1, job "+other+", which waits in the queue.",
-			"It has its turn when the members before it have ended; to see about the first: rota job explain "+other+"."), 2, 3)),
+				"and member 1 is before it: job "+other+", which waits in the queue.",
+			"It may start when the members before it have ended; to explain the first of them: rota job explain "+other+"."), 2, 3)),
 	},
 	{
-		"it is its turn and nobody let it go",
+		"the members before it have ended and it was not released",
 		about(func(j *rota.Job, f *Facts) {
 			j.Hold, j.GroupID, j.GroupPosition = rota.HoldGroup, jobID(3), 3
 			f.Group = &rota.Group{ID: jobID(3), Mode: rota.GroupSequential}
 		}),
-		only(because(rota.ReasonGroup, "It is its turn in group "+third+" as member 3, and it has yet to be let go.", remedyServer)),
+		only(because(rota.ReasonGroup, "It is member 3 of group "+third+", the members before it have ended, and it is about to be released.", remedyServer)),
 	},
 	{
 		"an earlier execution has not ended",
@@ -100,8 +100,8 @@ var waits = []explained{
 			j.Hold, j.Schedule = rota.HoldOverlap, "nightly"
 			f.Ahead = []*rota.Job{runningJob(2)}
 		}),
-		only(naming(because(rota.ReasonOverlap, "It waits for the executions of schedule nightly before it to end: job "+other+", which is running.",
-			"It has its turn when they have ended; to make way for it: rota job cancel "+other+"."), 2)),
+		only(naming(because(rota.ReasonOverlap, "It waits for earlier executions of schedule nightly to end: job "+other+", which is running.",
+			"It may start when they have ended; to cancel the first of them: rota job cancel "+other+"."), 2)),
 	},
 	{
 		"many earlier executions have not ended",
@@ -111,21 +111,21 @@ var waits = []explained{
 			f.Ahead[0].Run.CancelAt = verifyNow
 		}),
 		only(naming(because(rota.ReasonOverlap,
-			"It waits for the executions of schedule nightly for tenant a before it to end: job "+other+
+			"It waits for earlier executions of schedule nightly for tenant a to end: job "+other+
 				", which runs and was asked to stop, and at least 5 others.",
-			"It has its turn when they have ended; to make way for it: rota job cancel "+other+"."), 2, 3, 4, 5, 6)),
+			"It may start when they have ended; to cancel the first of them: rota job cancel "+other+"."), 2, 3, 4, 5, 6)),
 	},
 	{
-		"earlier executions have ended and nobody let it go",
+		"earlier executions have ended and it was not released",
 		about(func(j *rota.Job, _ *Facts) { j.Hold, j.Schedule = rota.HoldOverlap, "nightly" }),
-		only(because(rota.ReasonOverlap, "It waited for an earlier execution of schedule nightly, and has yet to be let go.",
-			"It goes on when the next execution of the schedule ends; to run it now: rota job cancel "+self+", then rota job retry "+self+".")),
+		only(because(rota.ReasonOverlap, "It waited for an earlier execution of schedule nightly, which has ended, and was not released.",
+			"It is released when the next execution of the schedule ends; to run it now: rota job cancel "+self+", then rota job retry "+self+".")),
 	},
 	{
-		"it is held back for a reason that nobody knows",
+		"it is held back for an unknown reason",
 		about(func(j *rota.Job, _ *Facts) { j.Hold = 1 << 7 }),
 		only(because(rota.ReasonOrder, "It is held back for a reason that this version of Rota does not know (hold 128).",
-			"Look with rota verify, and use the version of Rota that wrote it.")),
+			"Check the store with rota verify, and use the version of Rota that wrote this job.")),
 	},
 }
 
@@ -135,7 +135,8 @@ func runningJob(n int) *rota.Job {
 	return j
 }
 
-// aboutBlocked are the facts about a job that depends on the schedule extract.
+// aboutBlocked returns the facts about a job that depends on the schedule
+// extract.
 func aboutBlocked(change func(f *Facts, d *rota.Schedule, l *LatestTail)) *Facts {
 	return about(func(j *rota.Job, f *Facts) {
 		j.Hold, j.Schedule, j.PlanTime = rota.HoldDependency, "load", verifyNow
@@ -148,11 +149,11 @@ func aboutBlocked(change func(f *Facts, d *rota.Schedule, l *LatestTail)) *Facts
 }
 
 const (
-	waitedFor = "; it is waited for until 2026-05-04T13:00:00Z."
+	waitedFor = "; this job waits until 2026-05-04T13:00:00Z."
 	skippedAt = "; if it has not completed by 2026-05-04T13:00:00Z, this job is recorded as SKIPPED."
 )
 
-// waitsFor is the reason of a job that depends on extract.
+// waitsFor returns the reason of a job that depends on extract.
 func waitsFor(text, remedy string, jobs ...int) []rota.Reason {
 	text, remedy = "It depends on schedule extract, "+text+waitedFor, remedy+skippedAt
 	return only(naming(until(because(rota.ReasonDependency, text, remedy), verifyNow.Add(time.Hour)), jobs...))
@@ -162,21 +163,21 @@ var dependencies = []explained{
 	{
 		"what it depends on is paused and owes a fire",
 		aboutBlocked(func(_ *Facts, d *rota.Schedule, _ *LatestTail) { d.State, d.NextFire = rota.SchedulePaused, verifyNow }),
-		waitsFor("which has yet to fire for 2026-05-04T12:00:00Z and is paused", "Resume it: rota schedule resume extract"),
+		waitsFor("which has not fired for 2026-05-04T12:00:00Z yet and is paused", "Resume it: rota schedule resume extract"),
 	},
 	{
 		"what it depends on owes a fire",
 		aboutBlocked(func(_ *Facts, d *rota.Schedule, l *LatestTail) {
 			d.NextFire, l.Tail = verifyNow, endedJob(2, rota.OutcomeCompleted, rota.SequelNone)
 		}),
-		waitsFor("which has yet to fire for 2026-05-04T12:00:00Z",
-			"It fires by itself; if it does not, no server is running: rota serve"),
+		waitsFor("which has not fired for 2026-05-04T12:00:00Z yet",
+			"A server fires it; if it does not fire, no server is running: rota serve"),
 	},
 	{
 		"what it depends on has not run",
 		aboutBlocked(func(*Facts, *rota.Schedule, *LatestTail) {}),
 		waitsFor("which has not run for a time after 2026-05-04T11:00:00Z and up to 2026-05-04T12:00:00Z",
-			"Nothing that it waits for is under way; to run it without: rota job cancel "+self+", then rota job retry "+self),
+			"No such execution is under way; to run this job anyway: rota job cancel "+self+", then rota job retry "+self),
 	},
 	{
 		"what it depends on is disabled and has not run for its scope",
@@ -184,7 +185,7 @@ var dependencies = []explained{
 			d.State, l.Scope = rota.ScheduleDisabled, rota.Scope{Kind: "tenant", ID: "a"}
 		}),
 		waitsFor("which is disabled and has not run for tenant a for a time after 2026-05-04T11:00:00Z and up to 2026-05-04T12:00:00Z",
-			"Nothing that it waits for is under way; to run it without: rota job cancel "+self+", then rota job retry "+self),
+			"No such execution is under way; to run this job anyway: rota job cancel "+self+", then rota job retry "+self),
 	},
 	{
 		"what it depends on is running",
@@ -192,7 +193,7 @@ var dependencies = []explained{
 		waitsFor("whose latest execution, job "+other+", is running", "Wait until it ends", 2),
 	},
 	{
-		"what it depends on waits to be tried again",
+		"what it depends on waits for a retry",
 		aboutBlocked(func(_ *Facts, _ *rota.Schedule, l *LatestTail) {
 			l.Tail = retryOf(endedJob(3, rota.OutcomeFailed, rota.SequelRetry), 2)
 			l.Tail.Hold, l.Tail.RunAt = rota.HoldDelay, verifyNow.Add(time.Minute)
@@ -206,14 +207,14 @@ var dependencies = []explained{
 			l.Tail = endedJob(2, rota.OutcomeFailed, rota.SequelDead)
 		}),
 		waitsFor("whose latest execution, job "+other+", has failed for good",
-			"When the cause is mended, try it anew: rota dead retry "+other, 2),
+			"Fix the cause, then retry it: rota dead retry "+other, 2),
 	},
 	{
 		"what it depends on was skipped",
 		aboutBlocked(func(_ *Facts, _ *rota.Schedule, l *LatestTail) {
 			l.Tail = endedJob(2, rota.OutcomeSkipped, rota.SequelNone)
 		}),
-		waitsFor("whose latest execution, job "+other+", was skipped", "Run it all the same: rota job retry "+other, 2),
+		waitsFor("whose latest execution, job "+other+", was skipped", "Run it anyway: rota job retry "+other, 2),
 	},
 	{
 		"what it depends on was cancelled",
@@ -221,7 +222,7 @@ var dependencies = []explained{
 			l.Tail = readyJob(2)
 			l.Tail.Status, l.Tail.FinishedAt, l.Tail.Sequel = rota.StatusCancelled, verifyNow, rota.SequelNone
 		}),
-		waitsFor("whose latest execution, job "+other+", was cancelled", "Run it all the same: rota job retry "+other, 2),
+		waitsFor("whose latest execution, job "+other+", was cancelled", "Run it anyway: rota job retry "+other, 2),
 	},
 	{
 		"its wait is over",
@@ -230,15 +231,15 @@ var dependencies = []explained{
 		}),
 		only(naming(until(because(rota.ReasonDependency,
 			"It depends on schedule extract, whose latest execution, job "+other+", is running"+waitedFor,
-			"Wait until it ends; the wait is over, and this job is about to be recorded as SKIPPED."), verifyNow.Add(time.Hour)), 2)),
+			"Wait until it ends; the wait is over, and this job will soon be recorded as SKIPPED."), verifyNow.Add(time.Hour)), 2)),
 	},
 	{
-		"what it depends on has completed and nobody let it go",
+		"what it depends on has completed and it was not released",
 		aboutBlocked(func(_ *Facts, _ *rota.Schedule, l *LatestTail) {
 			l.Tail = endedJob(2, rota.OutcomeCompleted, rota.SequelNone)
 		}),
-		only(until(because(rota.ReasonDependency, "Schedule load has nothing more to wait for, and this job has yet to be let go.",
-			"A server lets it go, at 2026-05-04T13:00:00Z at the latest; if this stays so, none is running: rota serve."),
+		only(until(because(rota.ReasonDependency, "The dependencies of schedule load have completed, and this job is about to be released.",
+			"A server releases it, at 2026-05-04T13:00:00Z at the latest; if it does not, no server is running: rota serve."),
 			verifyNow.Add(time.Hour))),
 	},
 }

@@ -10,9 +10,10 @@ func needExtend(n *Need, c *rota.Extend) {
 	}
 }
 
-// decideExtend beats for each lease that is still held. A stale lease that
-// nobody reaped is held. One that somebody has locked is left as it is, to be
-// extended with the next beat: to wait for it might cost all the others.
+// decideExtend renews each lease that is still held. A stale lease that was not
+// reaped is held. A lease that another transaction has locked is left as it is
+// and renewed with the next heartbeat, since waiting for it might cost all the
+// others.
 func decideExtend(u *UnitOfWork, c *rota.Extend) (rota.Reply, *rota.Error) {
 	answers := make([]rota.LeaseAnswer, len(c.Items))
 	for i := range c.Items {
@@ -40,8 +41,8 @@ func decideExtend(u *UnitOfWork, c *rota.Extend) (rota.Reply, *rota.Error) {
 	return &rota.Extended{Items: answers}, nil
 }
 
-// late says that a run has taken longer than its policy allows. The law leaves
-// it alone: its runner is the one to stop it.
+// late reports whether a run has taken longer than its policy allows. The rules
+// do not stop it: its runner does.
 func late(u *UnitOfWork, j *rota.Job) bool {
 	return j.Policy.Timeout > 0 && !u.Now.Before(j.StartedAt.Add(j.Policy.Timeout))
 }

@@ -61,8 +61,8 @@ func finishOne(u *UnitOfWork, c *rota.Finish, item *rota.FinishItem) rota.Finish
 	return finishAnswer(u, j)
 }
 
-// recordedOutcome is the outcome that is written for the one that was told: once
-// somebody has asked a run to stop, anything but completion is a cancellation.
+// recordedOutcome is the outcome stored for a reported one: once a run was
+// asked to stop, every outcome but completion is a cancellation.
 func recordedOutcome(run *rota.Run, reported rota.Outcome) rota.Outcome {
 	if !run.CancelAt.IsZero() && reported != rota.OutcomeCompleted {
 		return rota.OutcomeCancelled
@@ -70,7 +70,7 @@ func recordedOutcome(run *rota.Run, reported rota.Outcome) rota.Outcome {
 	return reported
 }
 
-// recordResult writes what the worker has to say about the end.
+// recordResult stores what the worker reports about the end of a run.
 func recordResult(u *UnitOfWork, run *rota.Run, item *rota.FinishItem) {
 	run.ExitCode, run.RowsAffected, run.Result = item.ExitCode, item.RowsAffected, item.Result
 	run.Error, run.ErrorCode = truncateError(item.Error), item.ErrorCode
@@ -106,7 +106,7 @@ func finishAnswer(u *UnitOfWork, j *rota.Job) rota.FinishAnswer {
 
 const truncationMark = "… (cut)"
 
-// truncateError shortens an error text that is too long, at the border of a letter.
+// truncateError shortens a long error text at a character boundary.
 func truncateError(text string) string {
 	if len(text) <= rota.ErrorMax {
 		return text
@@ -118,7 +118,7 @@ func truncateError(text string) string {
 	return text[:end] + truncationMark
 }
 
-// retryOptions is what the end of a run says about a retry.
+// retryOptions are what the end of a run states about a retry.
 type retryOptions struct {
 	permanent bool
 	retryAt   time.Time

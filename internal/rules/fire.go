@@ -17,8 +17,9 @@ func needFire(n *Need, c *rota.Fire) {
 	}
 }
 
-// decideFire makes the jobs that a schedule owes, if it still owes them, and
-// moves its calendar on in the same step: whoever comes second finds it moved.
+// decideFire creates the jobs that a schedule owes, if it still owes them, and
+// advances its calendar in the same step. A second Fire for the same time finds
+// the calendar advanced.
 func decideFire(u *UnitOfWork, c *rota.Fire) (rota.Reply, *rota.Error) {
 	s := u.schedules.get(c.Schedule)
 	if s == nil {
@@ -46,8 +47,9 @@ func decideFire(u *UnitOfWork, c *rota.Fire) (rota.Reply, *rota.Error) {
 	return &rota.Fired{Jobs: jobsWithoutTokens(u, jobs), Known: known}, nil
 }
 
-// mayFire refuses what is not due by the only clock that counts. A calendar
-// alone may be set while its next time lies ahead, if the clock was set back.
+// mayFire refuses times that are not due by the store's clock. A Fire without
+// times may set the calendar while its next time is in the future, if the clock
+// was set back.
 func mayFire(u *UnitOfWork, c *rota.Fire, s *rota.Schedule) *rota.Error {
 	for _, t := range c.Times {
 		if micros(t.At).After(u.Now) {
@@ -70,7 +72,8 @@ func mayFire(u *UnitOfWork, c *rota.Fire, s *rota.Schedule) *rota.Error {
 	return nil
 }
 
-// unusable is why the template of a schedule cannot be run, empty if it can.
+// unusable returns why the template of a schedule cannot be run, empty if it
+// can.
 func unusable(t *rota.Template, s *rota.Schedule) string {
 	switch {
 	case t == nil:
@@ -83,7 +86,8 @@ func unusable(t *rota.Template, s *rota.Schedule) string {
 	return ""
 }
 
-// advanceCalendar moves the calendar of a schedule on, and writes down what it gives up.
+// advanceCalendar sets the next fire of a schedule, and audits the fire times
+// that are given up.
 func advanceCalendar(u *UnitOfWork, c *rota.Fire, name string) {
 	s := u.schedules.get(name)
 	next := *s
@@ -111,8 +115,8 @@ func finishFire(u *UnitOfWork, c *rota.Fire, name string) {
 	}
 }
 
-// jobsWithoutTokens are jobs as anybody may see them, as they stand at the end of the
-// command.
+// jobsWithoutTokens returns jobs as they are at the end of the command, without
+// lease tokens.
 func jobsWithoutTokens(u *UnitOfWork, ids []rota.ID) []*rota.Job {
 	jobs := make([]*rota.Job, 0, len(ids))
 	for _, id := range ids {
@@ -121,8 +125,8 @@ func jobsWithoutTokens(u *UnitOfWork, ids []rota.ID) []*rota.Job {
 	return jobs
 }
 
-// ownJobs are the jobs that a command made when it was sent before, and how many
-// of those it may make are not there.
+// ownJobs returns the jobs that an earlier sending of the command created, and
+// how many of its jobs do not exist.
 func ownJobs(u *UnitOfWork, count int, id func(int) rota.ID) (own []*rota.Job, others int) {
 	for i := range count {
 		if j := u.job(id(i)); j != nil {

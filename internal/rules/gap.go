@@ -6,24 +6,24 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// Windows around a spot that has no room, smallest first: renumbering works
-// outwards until a gap opens.
+// windows are the sizes of the stretch around a target without a free position,
+// smallest first. Renumbering takes the first size with enough free positions.
 var windows = []int{8, 64, 512, rota.OrderMax/2 - 1}
 
-// gap asks for the rows that makeRoom renumbers.
+// gap lists the rows that openGap renumbers.
 func (n *Need) gap(c *rota.Move, anchor *rota.Job) {
 	gapAround(n.unit, c, anchor, n.page)
 }
 
-// openGap renumbers jobs so that the moved one fits beside the anchor: a
-// priority of up to OrderMax jobs as a whole to 100, 200, 300 …, of a longer
-// one as much as it takes to find a gap.
+// openGap renumbers jobs so that the moved job fits next to the anchor. It
+// renumbers a priority of up to OrderMax jobs as a whole to 100, 200, 300 …,
+// and of a longer one as much as it takes to find free positions.
 func openGap(u *UnitOfWork, c *rota.Move, anchor *rota.Job) *rota.Error {
 	r, _ := gapAround(u, c, anchor, u.page)
 	step := r.interval()
 	if step < 1 {
 		return &rota.Error{
-			Code: rota.Conflict, Field: "anchor", Reason: "there is no room left around job " + anchor.ID.String(),
+			Code: rota.Conflict, Field: "anchor", Reason: "there is no free position next to job " + anchor.ID.String(),
 			Hint: "normalise its priority, then move again",
 		}
 	}
@@ -31,12 +31,12 @@ func openGap(u *UnitOfWork, c *rota.Move, anchor *rota.Job) *rota.Error {
 	return nil
 }
 
-// gap is a stretch of the order, the moved job in its new place, with the
+// gap is a stretch of the order, with the moved job in its new place, and the
 // positions that bound it.
 type gap struct {
 	ids       []rota.ID
 	low, high int64
-	open      bool // nothing follows: high does not bind
+	open      bool // no job follows, so high does not bind
 }
 
 func (r gap) interval() int64 {
@@ -63,7 +63,7 @@ func gapAround(u *UnitOfWork, c *rota.Move, anchor *rota.Job, page pager) (gap, 
 	return gap{}, true
 }
 
-// window is the room of some jobs on both sides of the anchor.
+// window returns the gap of size jobs on both sides of the anchor.
 func window(u *UnitOfWork, c *rota.Move, anchor *rota.Job, size int, page pager) (gap, bool) {
 	back, known := page(OrderPage{Priority: anchor.Priority, From: anchor.ID, Back: true, Limit: size + 1})
 	ahead, knownToo := page(OrderPage{Priority: anchor.Priority, From: anchor.ID, Limit: size + 1})
@@ -87,7 +87,7 @@ func window(u *UnitOfWork, c *rota.Move, anchor *rota.Job, size int, page pager)
 	return r, true
 }
 
-// withMoved is the order with the moved job beside its anchor.
+// withMoved returns the order with the moved job next to its anchor.
 func withMoved(u *UnitOfWork, c *rota.Move, ids []rota.ID) []rota.ID {
 	order := make([]rota.ID, 0, len(ids)+1)
 	for _, id := range movable(u, ids) {
@@ -117,7 +117,8 @@ func renumber(u *UnitOfWork, ids []rota.ID, low, step int64) (changed int) {
 	return changed
 }
 
-// movable are the jobs that are renumbered: those of Rota's own keep their place.
+// movable returns the jobs that may be renumbered. Jobs of internal types keep
+// their position.
 func movable(u *UnitOfWork, ids []rota.ID) []rota.ID {
 	if !slices.ContainsFunc(ids, func(id rota.ID) bool { return rota.InternalType(u.job(id).Type) }) {
 		return ids

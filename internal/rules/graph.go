@@ -30,13 +30,13 @@ func needGraph(n *Need, c *rota.PutSchedule) {
 	})
 }
 
-// mayDepend refuses dependencies that are not there, that make a circle, or that
-// too many depend on already.
+// mayDepend refuses dependencies that do not exist, that make a cycle, or that
+// have too many dependents already.
 func mayDepend(u *UnitOfWork, c *rota.PutSchedule, s *rota.Schedule) *rota.Error {
 	for _, on := range c.Spec.DependsOn {
 		if u.schedules.get(on) == nil {
 			return &rota.Error{
-				Code: rota.NotFound, Field: "depends_on", Reason: "there is no schedule " + on, Hint: "declare it first, or see that the name is right",
+				Code: rota.NotFound, Field: "depends_on", Reason: "there is no schedule " + on, Hint: "declare it first, or check the name",
 			}
 		}
 	}
@@ -60,8 +60,8 @@ func mayDepend(u *UnitOfWork, c *rota.PutSchedule, s *rota.Schedule) *rota.Error
 	return nil
 }
 
-// countDependents counts the schedules that depend on one. Those that this world
-// has not looked at are as the store has them.
+// countDependents counts the schedules that depend on one. Schedules that were
+// not changed count as stored.
 func (u *UnitOfWork) countDependents(schedule string) (count int) {
 	names := slices.Clone(u.dependents.get(Dependents{Schedule: schedule}))
 	for _, r := range u.schedules.touched {
@@ -77,7 +77,7 @@ func (u *UnitOfWork) countDependents(schedule string) (count int) {
 	return count
 }
 
-// dependsOn is what a schedule depends on, as it stands in this world.
+// dependsOn returns the dependencies of a schedule as decided.
 func (u *UnitOfWork) dependsOn(name string) []string {
 	if r := u.schedules.rows[name]; r != nil && r.is != nil {
 		return r.is.Spec.DependsOn
@@ -85,7 +85,7 @@ func (u *UnitOfWork) dependsOn(name string) []string {
 	return u.edges[name]
 }
 
-// walk visits schedules and all that they depend on, each once.
+// walk visits schedules and everything they depend on, each once.
 func (u *UnitOfWork) walk(from []string, visit func(string) bool) {
 	seen := map[string]bool{}
 	stack := slices.Clone(from)
@@ -102,8 +102,8 @@ func (u *UnitOfWork) walk(from []string, visit func(string) bool) {
 	}
 }
 
-// pathTo is a way from one of some schedules to another along what they depend
-// on; nil if there is none.
+// pathTo returns a path from one of some schedules to another along their
+// dependencies, nil if there is none.
 func (u *UnitOfWork) pathTo(from []string, to string) []string {
 	came := map[string]string{}
 	queue := slices.Clone(from)

@@ -22,8 +22,8 @@ func needEnqueueGroup(n *Need, c *rota.EnqueueGroup) {
 	}
 }
 
-// decideEnqueueGroup puts the members of a group into the queue. In a sequential
-// one all but the first wait for their turn.
+// decideEnqueueGroup enqueues the members of a group. In a sequential group all
+// but the first wait for the member before them.
 func decideEnqueueGroup(u *UnitOfWork, c *rota.EnqueueGroup) (rota.Reply, *rota.Error) {
 	if g := u.groups.get(c.GroupID()); g != nil {
 		reply := &rota.GroupEnqueued{Group: g}
@@ -99,14 +99,14 @@ func needMemberEnd(n *Need, j *rota.Job, dies bool) {
 	}
 }
 
-// mayHaveMore says that there may be more members than were found: the store has as
-// many as were asked for, whatever became of them in this step, or the step has
-// added to them.
+// mayHaveMore reports whether there may be more members than were loaded: the
+// store returned as many as were queried, or this transaction has added
+// members.
 func (u *UnitOfWork) mayHaveMore(q Members) bool {
 	return len(u.members.get(q)) >= q.Limit || len(u.membersOf(q)) >= q.Limit
 }
 
-// nextMembers asks for those who may have their turn next.
+// nextMembers returns the query for the members that may be next.
 func nextMembers(group rota.ID) Members {
 	return Members{Group: group, Kind: MembersLive, Limit: rota.MembersMax + 1}
 }
@@ -121,8 +121,9 @@ func needEndMembers(n *Need, q Members) {
 	}
 }
 
-// afterMemberEnd goes on with a group when the execution of a member has ended:
-// after a death as its policy says, otherwise with whose turn it is.
+// afterMemberEnd continues a group when the execution of a member has ended:
+// after a death as the policy of the group states, otherwise with the next
+// member.
 func afterMemberEnd(u *UnitOfWork, c rota.Command, j *rota.Job) {
 	g := u.groups.get(j.GroupID)
 	if g == nil || g.Ending != "" {
@@ -142,8 +143,8 @@ func afterMemberEnd(u *UnitOfWork, c rota.Command, j *rota.Job) {
 	}
 }
 
-// releaseNextMember gives the first member that has not ended its turn. If all that were
-// looked at have ended meanwhile, a Sweep looks further.
+// releaseNextMember releases the first member that has not ended. If all loaded
+// members have ended in this transaction, a Sweep continues.
 func releaseNextMember(u *UnitOfWork, g *rota.Group) {
 	q := nextMembers(g.ID)
 	if live := u.membersOf(q); len(live) > 0 {
@@ -157,8 +158,7 @@ func releaseNextMember(u *UnitOfWork, g *rota.Group) {
 	}
 }
 
-// membersOf are the members asked for as they stand in this world, by their
-// place.
+// membersOf returns the queried members as decided, by position.
 func (u *UnitOfWork) membersOf(q Members) (live []*rota.Job) {
 	for _, id := range slices.Concat(u.members.get(q), u.createdByGroup[q.Group]) {
 		j := u.job(u.tailOfChain(id))
@@ -187,8 +187,8 @@ func endGroup(u *UnitOfWork, g *rota.Group, ending rota.Ending, reason, by strin
 	return &changed
 }
 
-// endMembers ends the members that were found, but for the one beyond the limit,
-// which says that a Sweep has to go on.
+// endMembers ends the loaded members except the one beyond the limit, which
+// shows that a Sweep has to continue.
 func endMembers(u *UnitOfWork, c rota.Command, g *rota.Group, q Members) (cancelled, stopping int, more bool) {
 	members := u.membersOf(q)
 	more = u.mayHaveMore(q)
@@ -206,7 +206,7 @@ func endMembers(u *UnitOfWork, c rota.Command, g *rota.Group, q Members) (cancel
 	return cancelled, stopping, more
 }
 
-// memberEnd is what the end of its group did to a member.
+// memberEnd is what the end of a group did to a member.
 type memberEnd uint8
 
 const (
@@ -215,8 +215,8 @@ const (
 	memberStopping
 )
 
-// endMember ends a member that has not started as its group was ended, or asks one
-// that runs to stop.
+// endMember ends a member that has not started, or asks one that runs to stop,
+// as its group was ended.
 func endMember(u *UnitOfWork, c rota.Command, g *rota.Group, id rota.ID) memberEnd {
 	j := u.job(id)
 	switch {
@@ -234,6 +234,8 @@ func endMember(u *UnitOfWork, c rota.Command, g *rota.Group, id rota.ID) memberE
 	return memberUnchanged
 }
 
+// membersToEnd returns the query for the members that the end of the group
+// concerns.
 func membersToEnd(g *rota.Group, limit int) Members {
 	which := MembersQueued
 	if g.Ending == rota.EndingCancel {
@@ -253,8 +255,8 @@ func needCancelGroup(n *Need, c *rota.CancelGroup) {
 	needEndMembers(n, Members{Group: c.GroupID, Kind: MembersEnding, Limit: rota.MembersMax + 1})
 }
 
-// decideCancelGroup writes down that the group is cancelled, which takes effect
-// at once, and carries it out for the first members.
+// decideCancelGroup records that the group is cancelled, which takes effect at
+// once, and cancels the first members. A Sweep cancels the rest.
 func decideCancelGroup(u *UnitOfWork, c *rota.CancelGroup) (rota.Reply, *rota.Error) {
 	g := u.groups.get(c.GroupID)
 	switch {

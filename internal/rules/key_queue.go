@@ -8,9 +8,9 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// A lane is the jobs of one concurrency key. As many of each type stand in the
-// order as may still start; the others are held back. So a key at its limit costs
-// a claim next to nothing, however many jobs wait for it.
+// A key queue is the jobs of one concurrency key. Of each type, as many jobs are
+// ready as may still start; the others are held back. A key at its limit
+// therefore costs a claim next to nothing, however many jobs wait for it.
 
 // keyQueue asks for what it takes to balance a key.
 func (n *Need) keyQueue(key string) {
@@ -19,19 +19,19 @@ func (n *Need) keyQueue(key string) {
 	}
 	n.throttle()
 	if n.Throttle {
-		return // it comes first: the limit says how much of the lane matters
+		return // load it first: the limit determines how much of the queue matters
 	}
 	n.unit.keyQueues.lookup(&n.KeyQueues, keyQueueQuery(n.unit, key))
 }
 
-// keyQueueQuery is the question that a key asks as it is limited now: for one more job
-// than a command changes.
+// keyQueueQuery returns the query for a key under its current limit: one more
+// job than a command changes.
 func keyQueueQuery(u *UnitOfWork, key string) KeyQueue {
 	return KeyQueue{Key: key, Limit: keyQueueChangesMax(u, key) + 1, Unlimited: !limitedKey(u, key)}
 }
 
-// keyQueueChangesMax is how many jobs of a lane a command changes: as many as may run, and
-// some to spare.
+// keyQueueChangesMax is how many jobs of a key queue one command changes: as
+// many as may run, and some to spare.
 func keyQueueChangesMax(u *UnitOfWork, key string) int {
 	limit, limited := u.limits().Key(key)
 	if !limited {
@@ -40,14 +40,14 @@ func keyQueueChangesMax(u *UnitOfWork, key string) int {
 	return min(limit, rota.KeyLimitMax) + rota.KeySpare
 }
 
-// markKeyChanged notes down that the lane of a key has changed.
+// markKeyChanged notes that the queue of a key has changed.
 func (u *UnitOfWork) markKeyChanged(key string) {
 	if key != "" && !slices.Contains(u.keysToBalance, key) {
 		u.keysToBalance = append(u.keysToBalance, key)
 	}
 }
 
-// balanceChangedKeys balances the lanes that the command has stirred.
+// balanceChangedKeys balances the key queues that the command has changed.
 func (u *UnitOfWork) balanceChangedKeys() {
 	slices.Sort(u.keysToBalance)
 	for _, key := range u.keysToBalance {
@@ -58,8 +58,9 @@ func (u *UnitOfWork) balanceChangedKeys() {
 	u.keysToBalance = u.keysToBalance[:0]
 }
 
-// reloadKeyQueue looks further down a lane that has more jobs than were asked for, if
-// some of those left it in this very step: who comes after them counts instead.
+// reloadKeyQueue loads more of a key queue that has more jobs than were
+// queried, if some of those left it in the same transaction: the jobs after
+// them count instead.
 func (u *UnitOfWork) reloadKeyQueue(queue KeyQueue) KeyQueue {
 	state := u.keyQueues.get(queue)
 	if !slices.ContainsFunc(state.Types, func(t KeyQueueType) bool { return max(len(t.Last), len(t.Held)) == queue.Limit }) {
@@ -77,8 +78,8 @@ func (u *UnitOfWork) reloadKeyQueue(queue KeyQueue) KeyQueue {
 	return wider
 }
 
-// changedPlace says that a job stands elsewhere than where the store has it: ready,
-// held back, or neither.
+// changedPlace reports whether a job is no longer ready, or held back, as it is
+// in the store.
 func changedPlace(r *jobRow) bool {
 	return r.was != nil && r.was.Status == rota.StatusQueued &&
 		(r.is == nil || r.is.Status != r.was.Status || r.is.Hold != r.was.Hold)
@@ -89,7 +90,7 @@ func limitedKey(u *UnitOfWork, key string) bool {
 	return limited
 }
 
-// limits are the limits in force.
+// limits returns the limits in force.
 func (u *UnitOfWork) limits() *rota.ThrottleSpec {
 	if t := u.throttle.get(throttleKey); t != nil {
 		return &t.Spec
@@ -99,13 +100,13 @@ func (u *UnitOfWork) limits() *rota.ThrottleSpec {
 
 var noLimits rota.ThrottleSpec
 
-// balance makes the first jobs of each type in a lane ready, as many as may
-// start, and holds the others back. Each type has its own: whoever stands may be
-// of a type that is paused, or that no worker takes, and must not keep the others
-// waiting. That no more start than may, the claim sees to.
+// balance makes the first jobs of each type in a key queue ready, as many as
+// may start, and holds the others back. Each type has its own share: a ready
+// job may be of a type that is paused or that no worker claims, and must not
+// block the other types. The claim enforces the limit of the key itself.
 //
-// It stops when it has changed so many jobs, two at a time where they change
-// places, and reports whether it got done.
+// It stops after most changes, two at a time where a ready and a held job
+// change places, and reports whether the queue is balanced.
 func balance(u *UnitOfWork, queue KeyQueue, most int) (changed int, done bool) {
 	state := u.keyQueues.get(queue)
 	if queue.Unlimited && len(state.Types) == 0 {
@@ -120,7 +121,7 @@ func balance(u *UnitOfWork, queue KeyQueue, most int) (changed int, done bool) {
 	return changed, done
 }
 
-// keyCapacity is how many jobs of a lane may start.
+// keyCapacity is how many more jobs of a key may start.
 func keyCapacity(u *UnitOfWork, queue KeyQueue, state KeyQueueState) int {
 	limit, limited := u.limits().Key(queue.Key)
 	if !limited {
@@ -133,8 +134,8 @@ func keyCapacity(u *UnitOfWork, queue KeyQueue, state KeyQueueState) int {
 	return max(0, limit-open)
 }
 
-// keyQueueTypes are the types in a lane: those that the store knows of, and those
-// that this world has brought.
+// keyQueueTypes returns the types in a key queue: those in the store, and those
+// added in this transaction.
 func keyQueueTypes(u *UnitOfWork, queue KeyQueue, state KeyQueueState) []KeyQueueType {
 	types := slices.Clone(state.Types)
 	for _, r := range u.touchedByKey[queue.Key] {
@@ -147,13 +148,14 @@ func keyQueueTypes(u *UnitOfWork, queue KeyQueue, state KeyQueueState) []KeyQueu
 	return types
 }
 
-// balancing is one type of a lane under way: who stands in the order, as far as
-// may matter, and who is held back by the key alone, both in dispatch order.
+// balancing is the state of balancing one type of a key queue: the ready jobs,
+// as far as they may matter, and the jobs that only the key holds back, both in
+// dispatch order.
 type balancing struct {
 	readyIDs, heldIDs    []rota.ID
 	readyCount, capacity int
-	lastLoaded           rota.ID // the last that the store has told of, if there may be more
-	nextUnknown          bool    // that one is held back no longer: who comes next is not known
+	lastLoaded           rota.ID // last held job that was loaded, if the store may have more
+	nextUnknown          bool    // that job is no longer held, so the next one is not known
 }
 
 func newBalancing(u *UnitOfWork, queue KeyQueue, t KeyQueueType, capacity int) *balancing {
@@ -205,7 +207,7 @@ func (b *balancing) run(u *UnitOfWork, most int) (changed int, done bool) {
 	return changed, b.balanced(u)
 }
 
-// holdLast holds back the last of those who stand.
+// holdLast holds back the last ready job.
 func (b *balancing) holdLast(u *UnitOfWork) {
 	last := len(b.readyIDs) - 1
 	id := b.readyIDs[last]
@@ -214,7 +216,7 @@ func (b *balancing) holdLast(u *UnitOfWork) {
 	b.readyCount--
 }
 
-// releaseFirst lets the first of those who are held back stand.
+// releaseFirst makes the first held job ready.
 func (b *balancing) releaseFirst(u *UnitOfWork) {
 	id := b.heldIDs[0]
 	j := u.edit(id)
@@ -225,7 +227,7 @@ func (b *balancing) releaseFirst(u *UnitOfWork) {
 	b.nextUnknown = b.nextUnknown || id == b.lastLoaded
 }
 
-// outOfOrder says whether somebody is held back who comes before one who stands.
+// outOfOrder reports whether a held job comes before a ready one.
 func (b *balancing) outOfOrder(u *UnitOfWork) bool {
 	return len(b.heldIDs) > 0 && len(b.readyIDs) > 0 && u.compareOrder(b.heldIDs[0], b.readyIDs[len(b.readyIDs)-1]) < 0
 }

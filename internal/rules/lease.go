@@ -2,7 +2,7 @@ package rules
 
 import "github.com/rotajobs/rota"
 
-// leased returns the job whose run a reference proves to hold, nil if it
+// leased returns the job whose run the reference proves to hold, nil if it
 // holds none: another run, another token, or no run at all.
 func leased(u *UnitOfWork, ref *rota.LeaseRef) *rota.Job {
 	j := u.job(ref.JobID)
@@ -12,7 +12,7 @@ func leased(u *UnitOfWork, ref *rota.LeaseRef) *rota.Job {
 	return j
 }
 
-// leaseExpired says that a run was closed because its holder was not heard of.
+// leaseExpired reports whether a run was closed because its lease expired.
 func leaseExpired(run *rota.Run) bool { return run.ErrorCode == rota.CodeLeaseExpired }
 
 func leaseAnswer(run *rota.Run) rota.LeaseAnswer {
@@ -25,7 +25,7 @@ func leaseLost(ref *rota.LeaseRef) rota.LeaseAnswer {
 	return rota.LeaseAnswer{RunID: ref.RunID, Code: rota.LeaseLost}
 }
 
-// addArtifacts appends what is not there yet, up to the limit.
+// addArtifacts appends new paths, up to the limit.
 func addArtifacts(run *rota.Run, paths []string) {
 	if len(paths) == 0 {
 		return

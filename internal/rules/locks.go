@@ -8,40 +8,42 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// Locks are what a world has looked at by key, present or absent, each class
-// sorted: the order in which every store locks, so that no two wait for each
-// other.
+// Locks lists what a unit of work has read by key, present or absent, each
+// class sorted. Every store locks in this order, so that no two transactions
+// wait for each other.
 type Locks struct {
-	Commands []rota.ID // claims: two sendings of one must not both find nothing taken
+	Commands []rota.ID // claims: two sendings of one claim must not both find that nothing was taken
 	Keys     []Key
 	Plans    []Plan
 
-	Graph     bool // what depends on what, as a whole: two edges may make a cycle only together
+	Graph     bool // the whole dependency graph: two edges added at once may make a cycle
 	Throttle  bool // the limits in force
-	Webhooks  bool // those that are told of everything
+	Webhooks  bool // the webhooks of all events
 	Types     []string
-	Templates []string // with the set of schedules that use them, where that was asked for
-	Schedules []string // with the set of schedules that depend on them, and of their live jobs
+	Templates []string // with the set of schedules that use them, where that was queried
+	Schedules []string // with the set of their dependents and of their live jobs
 	Groups    []rota.ID
-	Redriven  []rota.ID // executions, with the set of what tries them anew
+	Redriven  []rota.ID // executions, with the set of their redrives
 	Requests  []RequestKey
 	Active    bool // which reservation is active, present or absent
 
 	Jobs []rota.ID // with their runs, and with the jobs that retry them
 
-	ConcurrencyKeys []string // concurrency keys: who is ready and who is held back
-	Open            []string // types whose open runs were counted, with their buckets; empty: all types
+	ConcurrencyKeys []string // which jobs of the key are ready and which are held back
+	Open            []string // types whose open runs were counted, with their buckets; empty string: all types
 
-	// Order says that the step looks at how queued jobs stand to each other, or
-	// changes one that stays: who claims meanwhile would pass over what is locked.
+	// Order is set if the transaction reads the order of queued jobs, or
+	// changes a job that stays in the queue. A claim that runs at the same time
+	// would skip the locked jobs.
 	Order bool
-	// PredicateReads says that the step has looked at rows not by their keys but by what
-	// holds for them, which others may make true for more. What it looked at
-	// belongs to what has a name above; under its lock it is to be looked at again.
+	// PredicateReads is set if the transaction has read rows by a predicate
+	// instead of by key. Other transactions may add rows that match it. Each
+	// predicate belongs to a name locked above; under that lock the rows have
+	// to be read again.
 	PredicateReads bool
 }
 
-// Locks lists them.
+// Locks returns what the unit of work has read by key.
 func (u *UnitOfWork) Locks() Locks {
 	l := Locks{
 		Commands: u.claims, Keys: slices.Collect(maps.Keys(u.keys.rows)),
@@ -94,8 +96,8 @@ func (u *UnitOfWork) Locks() Locks {
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
-// Changed are those of the Locks, but for jobs, whose rows the world changes:
-// others may look at the rest meanwhile.
+// Changed returns the locks, without jobs, whose rows the unit of work changes.
+// Other transactions may read the rest at the same time.
 func (u *UnitOfWork) Changed() Locks {
 	return Locks{
 		Keys: touchedKeys(&u.keys), Types: touchedKeys(&u.types), Templates: touchedKeys(&u.templates),
@@ -111,8 +113,8 @@ func touchedKeys[K comparable, V any](s *rowSet[K, V]) (keys []K) {
 	return keys
 }
 
-// readsOrder says whether a job that stays in the queue stands elsewhere, or is
-// another, than before.
+// readsOrder reports whether the transaction has read the order, or changes a
+// ready job that stays ready.
 func (u *UnitOfWork) readsOrder() bool {
 	return len(u.pages) > 0 || slices.ContainsFunc(u.touchedJobs, func(r *jobRow) bool {
 		return r.was != nil && r.is != nil && r.was.Ready() && r.is.Ready()
@@ -126,8 +128,8 @@ func (u *UnitOfWork) readsByPredicate() bool {
 		len(u.expiredReservations.answers)+len(u.expiredRequests.answers)+len(u.droppedJobs.answers)+len(u.pages)+len(u.buckets.rows) > 0
 }
 
-// EachJob shows the jobs that a world has looked at and that stand in the store,
-// and says of each whether it changes.
+// EachJob calls show for every stored job that was loaded, with whether the
+// unit of work changes it.
 func (u *UnitOfWork) EachJob(show func(j *rota.Job, changes bool)) {
 	for _, r := range u.jobs {
 		if r.was != nil {
@@ -136,8 +138,8 @@ func (u *UnitOfWork) EachJob(show func(j *rota.Job, changes bool)) {
 	}
 }
 
-// ReadsReadyJob says whether a world has looked at a job that could be claimed:
-// while that is locked, claims would pass over it.
+// ReadsReadyJob reports whether a job that could be claimed was loaded. While
+// such a job is locked, claims skip it.
 func (u *UnitOfWork) ReadsReadyJob() bool {
 	for _, r := range u.jobs {
 		if r.was != nil && r.was.Ready() {
@@ -147,11 +149,11 @@ func (u *UnitOfWork) ReadsReadyJob() bool {
 	return false
 }
 
-// Creates says whether a world makes a job.
+// Creates reports whether the unit of work creates the job.
 func (u *UnitOfWork) Creates(id rota.ID) bool {
 	r := u.jobs[id]
 	return r != nil && r.inserted != nil
 }
 
-// HasKeyLimits says whether some concurrency key is limited, as far as is known.
+// HasKeyLimits reports whether the loaded limits contain a concurrency key.
 func (u *UnitOfWork) HasKeyLimits() bool { return len(u.limits().Keys) > 0 }

@@ -19,8 +19,9 @@ func needMove(n *Need, c *rota.Move) {
 	}
 }
 
-// decideMove puts a queued job elsewhere in the order. It takes a position in
-// the gap there; where the gap is used up, neighbours are renumbered.
+// decideMove moves a queued job in the order. The job takes a position in the
+// gap at its target; if there is no free position, adjacent jobs are
+// renumbered.
 func decideMove(u *UnitOfWork, c *rota.Move) (rota.Reply, *rota.Error) {
 	j := u.job(c.JobID)
 	again, refusal := mayChange(u, c, c.JobID, c.Version)
@@ -58,16 +59,16 @@ func decideMove(u *UnitOfWork, c *rota.Move) (rota.Reply, *rota.Error) {
 	return &rota.Moved{Job: withoutToken(moved)}, nil
 }
 
-// target is the place a job moves to: between two neighbours, either of which
-// may be missing.
+// target is the place a job moves to: between two adjacent jobs, either of
+// which may be missing.
 type target struct {
-	stays         bool // it is there already
+	stays         bool // the job is there already
 	before, after *rota.Job
 }
 
 type pager func(OrderPage) ([]rota.ID, bool)
 
-// targetOf finds the spot; false if it takes rows that are not loaded yet.
+// targetOf finds the target; false if it needs rows that are not loaded yet.
 func targetOf(u *UnitOfWork, c *rota.Move, j, anchor *rota.Job, page pager) (target, bool) {
 	query := OrderPage{Priority: anchor.Priority, Limit: 1}
 	if c.Place == rota.PlaceBefore || c.Place == rota.PlaceAfter {
@@ -96,7 +97,7 @@ func targetOf(u *UnitOfWork, c *rota.Move, j, anchor *rota.Job, page pager) (tar
 	return target{before: anchor, after: adjacent}, true
 }
 
-// full says that there is no number left between the neighbours.
+// full reports whether there is no free position between the adjacent jobs.
 func (s target) full() bool {
 	return !s.stays && s.before != nil && s.after != nil && s.after.Position-s.before.Position < 2
 }
@@ -111,7 +112,7 @@ func (s target) position() int64 {
 	return s.before.Position + (s.after.Position-s.before.Position)/2
 }
 
-// page is what was loaded of a page of the order.
+// page returns a loaded page of the order.
 func (u *UnitOfWork) page(p OrderPage) ([]rota.ID, bool) {
 	ids, known := u.pages[p]
 	return ids, known

@@ -13,8 +13,8 @@ func normalPage(c *rota.Normalise) OrderPage {
 	return OrderPage{Priority: c.Priority, From: c.After, Limit: rota.OrderMax + 1}
 }
 
-// decideNormalise renumbers a page of one priority, between the position of
-// the job before the page and that of the job after it.
+// decideNormalise renumbers a page of one priority, between the position of the
+// job before the page and that of the job after it.
 func decideNormalise(u *UnitOfWork, c *rota.Normalise) (rota.Reply, *rota.Error) {
 	r := gap{open: true}
 	if !c.After.IsZero() {

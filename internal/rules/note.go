@@ -8,8 +8,9 @@ func needNote(n *Need, c *rota.Note) {
 	}
 }
 
-// decideNote writes down what a run has to show. After its end only artifacts
-// may be added, and nothing by a holder whose lease was taken away.
+// decideNote stores progress, log path and artifacts of a run. After the end of
+// the run only artifacts may be added, and nothing by a holder whose lease
+// expired.
 func decideNote(u *UnitOfWork, c *rota.Note) (rota.Reply, *rota.Error) {
 	answers := make([]rota.LeaseAnswer, len(c.Items))
 	for i := range c.Items {

@@ -27,8 +27,8 @@ func needPrevious(n *Need, schedule string, scope rota.Scope) {
 	n.jobsOf(JobsOf{Schedule: schedule, Scope: scope, Waiting: true})
 }
 
-// liveOf are the jobs of a schedule and a scope that have not ended: those that
-// wait behind an earlier execution, and the others, both by id.
+// liveOf returns the jobs of a schedule and a scope that have not ended: those
+// that wait for an earlier execution, and the others, both by id.
 func (u *UnitOfWork) liveOf(schedule string, scope rota.Scope) (waiting, others []*rota.Job) {
 	ids := slices.Concat(
 		u.jobsOf.get(JobsOf{Schedule: schedule, Scope: scope}),
@@ -49,8 +49,8 @@ func (u *UnitOfWork) liveOf(schedule string, scope rota.Scope) (waiting, others 
 	return waiting, others
 }
 
-// releaseNextExecution lets the next execution of a schedule go when one has ended and no
-// other is under way, or none need be waited for.
+// releaseNextExecution releases the next waiting execution of a schedule when
+// one has ended and no other is live, or when the schedule allows overlap.
 func releaseNextExecution(u *UnitOfWork, j *rota.Job) {
 	waiting, others := u.liveOf(j.Schedule, scopeOf(j))
 	if len(waiting) > 0 && (len(others) == 0 || mayOverlap(u, j.Schedule)) {
@@ -66,7 +66,8 @@ func needReleaseWaiting(n *Need, schedule string) {
 	}
 }
 
-// releaseWaiting lets those go who wait behind others, if they need not any more.
+// releaseWaiting releases all waiting executions of a schedule, if they need
+// not wait any more.
 func releaseWaiting(u *UnitOfWork, schedule string) {
 	if !mayOverlap(u, schedule) {
 		return
@@ -78,15 +79,16 @@ func releaseWaiting(u *UnitOfWork, schedule string) {
 	}
 }
 
-// mayOverlap says that nobody need wait behind another any more: the schedule
-// allows it now, or is gone.
+// mayOverlap reports whether executions need not wait for each other: the
+// schedule allows overlap or does not exist.
 func mayOverlap(u *UnitOfWork, schedule string) bool {
 	s := u.schedules.get(schedule)
 	return s == nil || s.Spec.Overlap == rota.OverlapAllow
 }
 
-// applyOverlap does what the overlap of a schedule asks for when a job is to be made
-// while others have not ended. It says whether the job is skipped, or waits.
+// applyOverlap applies the overlap policy of a schedule when a job is to be
+// created while others have not ended. It returns whether the job is skipped,
+// or the hold with which it waits.
 func applyOverlap(u *UnitOfWork, c rota.Command, s *rota.Schedule, scope rota.Scope, catchUp bool) (skipped bool, hold rota.Hold) {
 	if s.Spec.Overlap == rota.OverlapAllow {
 		return false, 0
@@ -113,8 +115,9 @@ func applyOverlap(u *UnitOfWork, c rota.Command, s *rota.Schedule, scope rota.Sc
 	return false, 0
 }
 
-// endExpiredWaits ends what has waited too long for dependencies, as Expire does: its
-// wait is over when its schedule fires again, and it must not be in the way.
+// endExpiredWaits ends jobs that have waited too long for dependencies, as
+// Expire does. Their wait is over when the schedule fires again, and they must
+// not delay the new job.
 func endExpiredWaits(u *UnitOfWork, c rota.Command, schedule string, scope rota.Scope) {
 	waiting, others := u.liveOf(schedule, scope)
 	for _, j := range sortedByID(append(waiting, others...)) {
@@ -127,7 +130,8 @@ func endExpiredWaits(u *UnitOfWork, c rota.Command, schedule string, scope rota.
 	}
 }
 
-// waitExpired says that a job has waited for dependencies as long as it may.
+// waitExpired reports whether a job has waited for dependencies as long as it
+// may.
 func waitExpired(u *UnitOfWork, j *rota.Job) bool {
 	return j.Status == rota.StatusQueued && j.Hold&rota.HoldDependency != 0 && !j.WaitUntil.After(u.Now)
 }

@@ -38,9 +38,9 @@ func expiredReservationsQuery(u *UnitOfWork) ExpiredReservations {
 	return ExpiredReservations{Before: u.Now.Add(-rota.ReservationKeep).UnixMicro(), Limit: rota.PruneMax}
 }
 
-// decidePrune removes whole executions that have ended, and what only they held.
-// What tries another anew is kept as long as that: a dead letter that has been
-// seen to must not come back.
+// decidePrune removes whole executions that have ended, and the records only
+// they hold. A redrive is kept as long as the execution it redrives; otherwise
+// a dead letter that was redriven would appear as unhandled again.
 func decidePrune(u *UnitOfWork, c *rota.Prune) (rota.Reply, *rota.Error) {
 	reply := &rota.Pruned{}
 	for _, id := range c.Executions {
@@ -86,8 +86,8 @@ func pruneOne(u *UnitOfWork, first *rota.Job, attempts []rota.ID) {
 	}
 }
 
-// countPruned counts a member of a group that is no longer kept; a group without
-// members goes with the last.
+// countPruned counts a removed member of a group and removes the group with its
+// last member.
 func countPruned(u *UnitOfWork, g *rota.Group, tail *rota.Job) {
 	next := *g
 	next.Pruned.Count(tail)

@@ -2,8 +2,8 @@ package rules
 
 import "github.com/rotajobs/rota"
 
-// PutJob brings in a job as the store has it, with its run. It gives way to
-// what was decided about the job, and to the job with its params.
+// PutJob adds a job as stored, with its run. A decided job takes precedence,
+// and so does a job that was loaded with its params.
 func (u *UnitOfWork) PutJob(j *rota.Job) {
 	r := u.jobs[j.ID]
 	if r == nil {
@@ -17,7 +17,8 @@ func (u *UnitOfWork) PutJob(j *rota.Job) {
 	}
 }
 
-// PutLocked brings in a job that somebody has locked: it cannot be changed now.
+// PutLocked adds a job that another transaction has locked. It cannot be
+// changed now.
 func (u *UnitOfWork) PutLocked(j *rota.Job) {
 	u.PutJob(j)
 	if u.lockedByOthers == nil {
@@ -26,23 +27,24 @@ func (u *UnitOfWork) PutLocked(j *rota.Job) {
 	u.lockedByOthers[j.ID] = true
 }
 
-// PutRetry says which job retries another.
+// PutRetry sets the job that retries another.
 func (u *UnitOfWork) PutRetry(of, id rota.ID) { u.retries[of] = id }
 
-// PutChain says which job is the last of a chain.
+// PutChain sets the last job of a chain.
 func (u *UnitOfWork) PutChain(id, last rota.ID) { u.chains[id] = last }
 
-// PutKey brings in a unique key's record.
+// PutKey adds the record of a unique key.
 func (u *UnitOfWork) PutKey(k KeyRecord) { u.keys.put(k.Key, &k) }
 
-// PutPlan says which first attempt holds a plan key.
+// PutPlan sets the first attempt that holds a plan key.
 func (u *UnitOfWork) PutPlan(p Plan, id rota.ID) { u.plans[p] = id }
 
-// PutAudit says that an audit entry stands.
+// PutAudit notes that an audit entry exists.
 func (u *UnitOfWork) PutAudit(id rota.ID) { u.auditIDs[id] = true }
 
 // PutTail offers the last QUEUED job of a priority. It reports false if that
-// job has left its place in this world: the store then offers the one before.
+// job has left the priority in this transaction; the store then offers the job
+// before it.
 func (u *UnitOfWork) PutTail(priority int, id rota.ID, position int64) bool {
 	if r := u.jobs[id]; r != nil && r.is != nil && !isQueuedAt(r.is, priority) {
 		return false
@@ -54,15 +56,15 @@ func (u *UnitOfWork) PutTail(priority int, id rota.ID, position int64) bool {
 // PutClaimedBefore adds a job that an earlier sending of the claim took.
 func (u *UnitOfWork) PutClaimedBefore(j *rota.Job) { u.addResult(&u.claimedBefore, j) }
 
-// PutClaimRepeated notes that the claim took jobs when it was sent before, also where none
-// of them is to be found.
+// PutClaimRepeated notes that an earlier sending of the claim took jobs, even
+// if none of them exists any more.
 func (u *UnitOfWork) PutClaimRepeated() { u.claimRepeated = true }
 
 // PutHead adds a job of the claim order.
 func (u *UnitOfWork) PutHead(j *rota.Job) { u.addResult(&u.heads, j) }
 
-// PutMoreHeads notes that there may be others behind the heads that were found,
-// which others have taken meanwhile.
+// PutMoreHeads notes that ready jobs may follow the heads that were found,
+// because other transactions took some of the heads.
 func (u *UnitOfWork) PutMoreHeads() { u.moreHeads = true }
 
 // PutDue adds a job that is due.
@@ -71,7 +73,7 @@ func (u *UnitOfWork) PutDue(j *rota.Job) { u.addResult(&u.due, j) }
 // PutStale adds a job whose lease is stale.
 func (u *UnitOfWork) PutStale(j *rota.Job) { u.addResult(&u.stale, j) }
 
-// PutUnsettled adds a job that nobody settled.
+// PutUnsettled adds a RUNNING job that was not settled.
 func (u *UnitOfWork) PutUnsettled(j *rota.Job) { u.addResult(&u.unsettled, j) }
 
 // PutPage adds a job to a page of the order.

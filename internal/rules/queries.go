@@ -2,50 +2,49 @@ package rules
 
 import "github.com/rotajobs/rota"
 
-// The questions that a step may put to a store besides rows by key. Each is
-// answered with what the store holds; what the step itself has decided is laid
-// over it by the world.
+// The queries for rows that are not found by key. A store answers each with the
+// rows as stored; the unit of work overlays what the transaction has decided.
 
-// JobsOf asks for the live jobs of a schedule and a scope, by id: those that
-// wait behind an earlier execution, or those that do not.
+// JobsOf queries the live jobs of a schedule and a scope, by id: those that
+// wait for an earlier execution, or the others.
 type JobsOf struct {
 	Schedule string
 	Scope    rota.Scope // empty: global
 	Waiting  bool       // with HoldOverlap
 }
 
-// jobsOfMax bounds the answer: more jobs than one command can end.
+// jobsOfMax limits the answer. It is more jobs than one command can end.
 const jobsOfMax = rota.ItemsMax + 1
 
-// Limit is how many jobs are wanted.
+// Limit is the largest number of jobs in the answer.
 func (JobsOf) Limit() int { return jobsOfMax }
 
-// Planned asks for the live planned jobs of a schedule, whatever their scope, by
-// id, at most Limit of them.
+// Planned queries the live planned jobs of a schedule in any scope, by id, at
+// most Limit of them.
 type Planned struct {
 	Schedule string
 	Limit    int
 }
 
-// Members asks for live members of a group, by their place in it.
+// Members queries members of a group, by position in the group.
 type Members struct {
 	Group rota.ID
 	Kind  MemberKind
 	Limit int
 }
 
-// MemberKind picks members.
+// MemberKind selects members.
 type MemberKind uint8
 
-// The picks.
+// The kinds of members.
 const (
-	MembersLive   MemberKind = iota // all of them
+	MembersLive   MemberKind = iota // all that have not ended
 	MembersQueued                   // those that have not started
 	MembersEnding                   // those that have not started, and those that run and were not asked to stop
 	MembersFirst                    // the first attempt of each, live or not
 )
 
-// Blocked asks for the QUEUED jobs of a schedule that wait for dependencies, by
+// Blocked queries the QUEUED jobs of a schedule that wait for dependencies, by
 // id, at most DependentsMax: those of a scope and the global ones, or all.
 type Blocked struct {
 	Schedule string
@@ -53,12 +52,12 @@ type Blocked struct {
 	Every    bool
 }
 
-// OverlapWaiting asks for the QUEUED jobs of a schedule that wait behind an earlier
-// execution, whatever their scope, by id, at most DependentsMax.
+// OverlapWaiting queries the QUEUED jobs of a schedule that wait for an earlier
+// execution, in any scope, by id, at most DependentsMax.
 type OverlapWaiting struct{ Schedule string }
 
-// Latest asks for the first attempt of the execution that counts last for those
-// that depend on a schedule: of a scope, after After, not after Until, in
+// Latest queries the first attempt of the latest execution that counts for
+// dependents of a schedule: in a scope, after After and not after Until, in
 // microseconds; the greatest (counts_at, id).
 type Latest struct {
 	Schedule     string
@@ -66,70 +65,73 @@ type Latest struct {
 	After, Until int64
 }
 
-// Dependents asks for the names of the schedules that depend on one, sorted, at
+// Dependents queries the names of the schedules that depend on one, sorted, at
 // most DependentsMax+1.
 type Dependents struct{ Schedule string }
 
-// Reach asks for what a schedule depends on, directly and through others: the
-// edges of every schedule on the way, and its own.
+// Reach queries what a schedule depends on, directly and transitively: the
+// edges of the schedule and of every schedule reached.
 type Reach struct{ Schedule string }
 
-// Using asks for the names of the schedules of a template, sorted, at most Limit.
+// Using queries the names of the schedules of a template, sorted, at most
+// Limit.
 type Using struct {
 	Template string
-	Disabled bool // those that are DISABLED, too
+	Disabled bool // include DISABLED schedules
 	Limit    int
 }
 
-// KeyQueue asks how a concurrency key stands. Of its jobs no more are wanted than one
-// command is likely to change.
+// KeyQueue queries the state of a concurrency key. It lists no more jobs than
+// one command is likely to change.
 type KeyQueue struct {
 	Key       string
 	Limit     int  // ids in each list
-	Unlimited bool // the key has no limit: only who is held back matters
+	Unlimited bool // the key has no limit: only held jobs matter
 }
 
-// KeyQueueState answers it: how many jobs of the key are open (RUNNING and not
-// settled), and who else stands in its lane, by type.
+// KeyQueueState is the answer: how many jobs of the key are open (RUNNING and
+// not settled), and its queued jobs by type.
 type KeyQueueState struct {
 	Open  int
-	Types []KeyQueueType // sorted; of a Free lane those of which somebody is held back
+	Types []KeyQueueType // sorted; for an Unlimited queue only types with held jobs
 }
 
-// KeyQueueType is the part of a lane that one type has: how many are ready; the last
-// of them, last first; the first of those that only the key holds back, first
-// first. The jobs of both lists are put into the world as well, whole.
+// KeyQueueType is one type's part of a key queue: how many jobs are ready; the
+// last of them, last first; and the first jobs that only the key holds back, in
+// order. The store also puts the jobs of both lists into the unit of work, in
+// full.
 type KeyQueueType struct {
 	Type       string
 	Ready      int
 	Last, Held []rota.ID
 }
 
-// Open asks how many jobs are open: of a concurrency key, of a type, or, with
-// neither, of all but Rota's own types.
+// Open queries how many jobs are open: of a concurrency key, of a type, or,
+// with neither, of all types but Rota's internal ones.
 type Open struct{ Type, Key string }
 
-// Redriven asks for the newest first attempt that tries an execution anew.
+// Redriven queries the newest first attempt that redrives an execution.
 type Redriven struct{ Execution rota.ID }
 
-// Attempts asks for the ids of all attempts of an execution, first to last.
+// Attempts queries the ids of all attempts of an execution, first to last.
 type Attempts struct{ Execution rota.ID }
 
-// ExpiredWaits asks for the QUEUED jobs that wait for dependencies until Now or less,
-// by (wait_until, id).
+// ExpiredWaits queries the QUEUED jobs whose wait for dependencies ended at Now
+// or before, by (wait_until, id).
 type ExpiredWaits struct {
 	Now   int64
 	Limit int
 }
 
-// Intents asks for what is still to be carried out, by kind and name.
+// Intents queries the intent records, by kind and name.
 type Intents struct{ Limit int }
 
-// Intent is something that was decided for more rows than a command may touch.
+// Intent records work that was decided for more rows than one command may
+// change. Sweep executes it.
 type Intent struct{ Kind, Name string }
 
-// The kinds of intents; their names are the group's id, the key, the template,
-// the schedule.
+// The kinds of intents. The name is the id of the group, the key, the template
+// or the schedule.
 const (
 	IntentGroup    = "group"
 	IntentKey      = "key"
@@ -137,8 +139,8 @@ const (
 	IntentDrop     = "drop"
 )
 
-// DroppedJobs asks for jobs of a schedule that was dropped: some of those that were made
-// before Before, in microseconds, at most Limit.
+// DroppedJobs queries jobs of a dropped schedule that were created before
+// Before, in microseconds, at most Limit.
 type DroppedJobs struct {
 	Schedule string
 	Before   int64
@@ -146,25 +148,26 @@ type DroppedJobs struct {
 	Limit    int
 }
 
-// DroppedKind picks some of them.
+// DroppedKind selects jobs of a dropped schedule.
 type DroppedKind uint8
 
-// The picks.
+// The kinds of dropped jobs.
 const (
-	DroppedRunning DroppedKind = iota // what runs and was not asked to stop, by id
-	DroppedQueued                     // what is QUEUED, by id, the last first
-	DroppedLive                       // all that lives, by id
-	DroppedEnded                      // the last attempts of executions that have ended, by id
+	DroppedRunning DroppedKind = iota // running and not asked to stop, by id
+	DroppedQueued                     // QUEUED, by id, last first
+	DroppedLive                       // not ended, by id
+	DroppedEnded                      // last attempts of executions that have ended, by id
 )
 
-// ExpiredReservations asks for the ids of reservations that ended before Before, by id.
+// ExpiredReservations queries the ids of reservations that ended before Before,
+// by id.
 type ExpiredReservations struct {
 	Before int64
 	Limit  int
 }
 
-// ExpiredRequests asks for the keys of requests that were tied at By or before, by
-// (at, actor, key).
+// ExpiredRequests queries the idempotency keys that were stored at By or
+// before, by (at, actor, key).
 type ExpiredRequests struct {
 	By    int64
 	Limit int

@@ -11,8 +11,8 @@ func needReady(n *Need, c *rota.Ready) {
 	}
 }
 
-// decideReady gives due jobs a place at the end of the order: those who have
-// waited in line are not overtaken by those who asked to come later.
+// decideReady gives due jobs a position at the end of the order, so that they
+// do not overtake jobs that were ready before.
 func decideReady(u *UnitOfWork, c *rota.Ready) (rota.Reply, *rota.Error) {
 	due, more := firstOf(u.due.ids, sweepLimit(c.Limit))
 	for _, id := range due {
@@ -29,7 +29,7 @@ func sweepLimit(limit int) int {
 	return limit
 }
 
-// firstOf cuts a finding that was asked for with one more than the limit.
+// firstOf cuts a list that was queried with one more than the limit.
 func firstOf(ids []rota.ID, limit int) ([]rota.ID, bool) {
 	if len(ids) > limit {
 		return ids[:limit], true

@@ -19,9 +19,9 @@ func needReap(n *Need, c *rota.Reap) {
 	}
 }
 
-// decideReap fails runs whose holder has not been heard of. A lease that
-// reaches beyond the longest one was given before the clock was set back; it
-// is pulled in, or it would hold its job until the clock has caught up.
+// decideReap fails runs whose lease has expired. A lease that ends later than
+// the longest possible lease was granted before the clock was set back. It is
+// shortened, or it would hold its job until the clock has caught up.
 func decideReap(u *UnitOfWork, c *rota.Reap) (rota.Reply, *rota.Error) {
 	ids, more := firstOf(u.stale.ids, sweepLimit(c.Limit))
 	reply := &rota.Reaped{More: more}

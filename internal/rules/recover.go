@@ -12,8 +12,9 @@ func needRecover(n *Need, c *rota.Recover) {
 	n.active()
 }
 
-// decideRecover settles what an earlier life of a process left behind, row by
-// row of the recovery matrix. Leases of others are left to Reap.
+// decideRecover settles what an earlier incarnation of a process left behind,
+// row by row of the recovery matrix. Reap handles the leases of other
+// processes.
 func decideRecover(u *UnitOfWork, c *rota.Recover) (rota.Reply, *rota.Error) {
 	ids, more := firstOf(u.unsettled.ids, sweepLimit(c.Limit))
 	reply := &rota.Recovered{More: more}
@@ -65,7 +66,7 @@ func ofEarlierIncarnation(run *rota.Run, c *rota.Recover) bool {
 	return run.Runner == c.Runner && !run.Incarnation.IsZero() && run.Incarnation != c.Incarnation
 }
 
-// missingRun stands for the run that a running job should have had.
+// missingRun returns a run for a RUNNING job that has none.
 func missingRun(c *rota.Recover, j *rota.Job) *rota.Run {
 	return &rota.Run{
 		ID: rota.RunID(c.ID, j.ID), Runner: c.Runner, Incarnation: c.Incarnation,

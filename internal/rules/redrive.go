@@ -22,8 +22,8 @@ func needRedrive(n *Need, c *rota.Redrive) {
 	}
 }
 
-// decideRedrive tries an execution anew that did not complete: as a fresh job,
-// since what has ended stays as it is.
+// decideRedrive runs an execution that did not complete again, as a new job,
+// since what has ended does not change.
 func decideRedrive(u *UnitOfWork, c *rota.Redrive) (rota.Reply, *rota.Error) {
 	if own := u.job(c.NewJobID()); own != nil {
 		return &rota.Redriven{Job: withoutToken(own)}, nil
@@ -33,7 +33,7 @@ func decideRedrive(u *UnitOfWork, c *rota.Redrive) (rota.Reply, *rota.Error) {
 		return nil, noJob("job_id", c.JobID)
 	}
 	if u.audited(c, tail.ID) {
-		return nil, noJob("job_id", c.NewJobID()) // it was made, and has been pruned since
+		return nil, noJob("job_id", c.NewJobID()) // it was created and has been pruned since
 	}
 	if refusal := mayRedrive(u, tail); refusal != nil {
 		return nil, refusal
@@ -52,8 +52,8 @@ func decideRedrive(u *UnitOfWork, c *rota.Redrive) (rota.Reply, *rota.Error) {
 	return &rota.Redriven{Job: withoutToken(j)}, nil
 }
 
-// overlapHold lets a job wait for what has not ended of its schedule, unless that may
-// overlap.
+// overlapHold holds a job back while other executions of its schedule are live,
+// unless overlap is allowed.
 func overlapHold(u *UnitOfWork, j *rota.Job) rota.Hold {
 	s := u.schedules.get(j.Schedule)
 	if j.Schedule == "" || s == nil || s.Spec.Overlap == rota.OverlapAllow {
@@ -85,8 +85,8 @@ func mayRedrive(u *UnitOfWork, tail *rota.Job) *rota.Error {
 	return nil
 }
 
-// redriveOf is the last attempt of what tries an execution anew; nil if nothing
-// does.
+// redriveOf returns the last attempt of the redrive of an execution, nil if
+// there is none.
 func (u *UnitOfWork) redriveOf(execution rota.ID) *rota.Job {
 	best := u.job(u.redriven.get(Redriven{Execution: execution}))
 	for _, r := range u.touchedJobs {

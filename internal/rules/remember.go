@@ -2,9 +2,9 @@ package rules
 
 import "github.com/rotajobs/rota"
 
-// expiredRequestsMax is how many keys that are free again go with each that is tied.
-// More than one, so that there are never many more than are in use, whether or
-// not anybody prunes.
+// expiredRequestsMax is how many expired keys are removed with each new one. It
+// is more than one, so that expired keys do not accumulate even if nothing
+// prunes them.
 const expiredRequestsMax = 2
 
 func requestKey(c *rota.Remember) RequestKey { return RequestKey{Actor: c.Actor, Key: c.Key} }
@@ -14,7 +14,8 @@ func needRemember(n *Need, c *rota.Remember) {
 	n.expiredRequests(expiredRequestsQuery(n.unit, expiredRequestsMax))
 }
 
-// decideRemember ties a key to a command, or says to which one it is tied.
+// decideRemember stores a key for a command, or returns the command the key
+// stands for.
 func decideRemember(u *UnitOfWork, c *rota.Remember) (rota.Reply, *rota.Error) {
 	key := requestKey(c)
 	switch held := u.requests.get(key); {
@@ -32,7 +33,7 @@ func decideRemember(u *UnitOfWork, c *rota.Remember) (rota.Reply, *rota.Error) {
 	return &rota.Remembered{Command: c.Command}, nil
 }
 
-// removeExpiredRequests removes keys that are free again.
+// removeExpiredRequests removes expired keys.
 func removeExpiredRequests(u *UnitOfWork, limit int) {
 	for _, key := range u.expiredRequests.get(expiredRequestsQuery(u, limit)) {
 		u.requests.set(u, key, nil)

@@ -16,7 +16,7 @@ func needReserve(n *Need, c *rota.Reserve) {
 }
 
 // decideReserve keeps a node from dispatching. One reservation is active at a
-// time; one whose time is over gives way.
+// time; an expired one is replaced.
 func decideReserve(u *UnitOfWork, c *rota.Reserve) (rota.Reply, *rota.Error) {
 	if own := u.reservations.get(c.ReservationID()); own != nil {
 		return &rota.Reserved{Reservation: own}, nil
@@ -45,13 +45,13 @@ func endReservation(u *UnitOfWork, r *rota.Reservation, status rota.ReservationS
 	return &next
 }
 
-// expireReservation gives up a reservation that nobody released.
+// expireReservation ends a reservation that was not released.
 func expireReservation(u *UnitOfWork, c rota.Command, r *rota.Reservation) {
 	endReservation(u, r, rota.ReservationExpired)
 	u.auditSideEffect(c, rota.AuditReservationExpired, reservationSubject(r.ID), "")
 }
 
-// extendForRun lets the active reservation last as long as the lease of its
+// extendForRun makes the active reservation last as long as the lease of its
 // direct run.
 func extendForRun(u *UnitOfWork, job rota.ID, until time.Time) {
 	if r := u.activeReservation(); r != nil && r.JobID == job {
@@ -59,8 +59,8 @@ func extendForRun(u *UnitOfWork, job rota.ID, until time.Time) {
 	}
 }
 
-// extendUnused lets a reservation last whose holder is heard of while its direct
-// run has yet to start.
+// extendUnused makes a reservation last whose holder sends heartbeats while its
+// direct run has yet to start.
 func extendUnused(u *UnitOfWork, id rota.ID, until time.Time) {
 	if r := u.activeReservation(); r != nil && r.ID == id && r.JobID.IsZero() {
 		extendReservation(u, r, until)

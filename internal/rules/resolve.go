@@ -30,7 +30,7 @@ func needNew(n *Need, nj *rota.NewJob) bool {
 	return true
 }
 
-// templateKnown returns a template, and whether it has been looked for.
+// templateKnown returns a template, and whether it was queried.
 func (n *Need) templateKnown(name string) (*rota.Template, bool) {
 	known := n.unit.templates.rows[name] != nil
 	return n.template(name), known
@@ -62,8 +62,8 @@ func typeOf(u *UnitOfWork, nj *rota.NewJob) string {
 	return nj.Type
 }
 
-// mayUse refuses a job whose template is not there, is archived, or is of
-// another type, and one that would take a schedule's plan time.
+// mayUse refuses a job whose template does not exist, is archived, or is of
+// another type, and a job that would take a schedule's plan time.
 func mayUse(u *UnitOfWork, nj *rota.NewJob) *rota.Error {
 	if nj.Template != "" {
 		t := u.templates.get(nj.Template)
@@ -89,12 +89,12 @@ func mayUse(u *UnitOfWork, nj *rota.NewJob) *rota.Error {
 	return nil
 }
 
-// usable refuses a template that is not there or is archived.
+// usable refuses a template that does not exist or is archived.
 func usable(t *rota.Template, field, name string) *rota.Error {
 	switch {
 	case t == nil:
 		return &rota.Error{
-			Code: rota.NotFound, Field: field, Reason: "there is no template " + name, Hint: "declare it first, or see that the name is right",
+			Code: rota.NotFound, Field: field, Reason: "there is no template " + name, Hint: "declare it first, or check the name",
 		}
 	case t.State == rota.TemplateArchived:
 		return &rota.Error{
@@ -104,7 +104,7 @@ func usable(t *rota.Template, field, name string) *rota.Error {
 	return nil
 }
 
-// newJob is a job as it is asked for, before it enters the queue.
+// newJob returns a job as requested, before it enters the queue.
 func newJob(u *UnitOfWork, actor string, nj *rota.NewJob, id rota.ID) *rota.Job {
 	j := &rota.Job{
 		ID: id, ExecutionID: id, Type: typeOf(u, nj), Name: nj.Name, Template: nj.Template,
@@ -137,7 +137,7 @@ func newJob(u *UnitOfWork, actor string, nj *rota.NewJob, id rota.ID) *rota.Job 
 	return j
 }
 
-// policyOf fills what a patch leaves open from the type, and at last from the
+// policyOf fills what a patch leaves open from the type, then from the
 // defaults.
 func policyOf(u *UnitOfWork, typ string, patch rota.PolicyPatch) rota.Policy {
 	if t := u.types.get(typ); t != nil {
@@ -153,7 +153,7 @@ func or[T any](value *T, otherwise T) T {
 	return *value
 }
 
-// micros cuts a time to what is stored. The zero time stays zero.
+// micros truncates a time to microseconds, as stored. The zero time stays zero.
 func micros(t time.Time) time.Time {
 	if t.IsZero() {
 		return time.Time{}

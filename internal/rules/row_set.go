@@ -1,8 +1,7 @@
 package rules
 
-// rowSet holds the rows of one kind that a world knows, by key. A row that is
-// known and nil is absent. Rows are never changed in place: who decides sets
-// another.
+// rowSet holds the known rows of one kind, by key. A row that is known and nil
+// is absent. Rows are never changed in place: a decision sets a new row.
 type rowSet[K comparable, V any] struct {
 	rows    map[K]*rowEntry[K, V]
 	touched []*rowEntry[K, V]
@@ -10,12 +9,12 @@ type rowSet[K comparable, V any] struct {
 
 type rowEntry[K comparable, V any] struct {
 	key     K
-	was, is *V // as the store has it, as it is decided
+	was, is *V // as stored, as decided
 	touched bool
 }
 
-// Change is a row that was decided anew: one of the two is nil if the row is new
-// or goes.
+// Change is a row that was decided differently. Was is nil for a new row, Is is
+// nil for a removed row.
 type Change[K comparable, V any] struct {
 	Key     K
 	Was, Is *V
@@ -29,7 +28,7 @@ func (s *rowSet[K, V]) get(key K) *V {
 	return nil
 }
 
-// lookup returns a row, or notes down that it is wanted.
+// lookup returns a row. If the row is not known yet, it adds the key to wanted.
 func (s *rowSet[K, V]) lookup(wanted *[]K, key K) *V {
 	if r := s.rows[key]; r != nil {
 		return r.is
@@ -39,7 +38,7 @@ func (s *rowSet[K, V]) lookup(wanted *[]K, key K) *V {
 	return nil
 }
 
-// put brings in a row as the store has it. It gives way to what was decided.
+// put adds a row as stored. A decided row takes precedence.
 func (s *rowSet[K, V]) put(key K, row *V) {
 	if r := s.row(key); !r.touched {
 		r.was, r.is = row, row
@@ -79,11 +78,12 @@ func (s *rowSet[K, V]) changes() (changes []Change[K, V]) {
 	return changes
 }
 
-// queryCache holds the answers to questions of one kind, each asked once.
+// queryCache holds the answers to queries of one kind. Each query is loaded
+// once.
 type queryCache[Q comparable, A any] struct{ answers map[Q]A }
 
-// lookup returns an answer, or notes the question down; false if it was not asked
-// before.
+// lookup returns an answer. If the query is not known yet, it adds the query to
+// wanted and returns false.
 func (b *queryCache[Q, A]) lookup(wanted *[]Q, query Q) (A, bool) {
 	answer, known := b.answers[query]
 	if !known {

@@ -36,9 +36,9 @@ func needNewScopes(n *Need, c *rota.PutSchedule) {
 	}
 }
 
-// decidePutSchedule declares a schedule. What stands there as it is declared is
-// left alone, or a program that declares its schedules at each start would put
-// them off each time.
+// decidePutSchedule declares a schedule. A schedule that is declared as it is
+// stays unchanged; otherwise a program that declares its schedules at each
+// start would postpone them each time.
 func decidePutSchedule(u *UnitOfWork, c *rota.PutSchedule) (rota.Reply, *rota.Error) {
 	s := u.schedules.get(c.Name)
 	if u.auditedSubject(c, scheduleSubject(c.Name)) {
@@ -73,7 +73,7 @@ func decidePutSchedule(u *UnitOfWork, c *rota.PutSchedule) (rota.Reply, *rota.Er
 	return &rota.SchedulePut{Schedule: next, Changed: true}, nil
 }
 
-// nextSchedule is a schedule as it becomes, or the reason why it may not.
+// nextSchedule returns a schedule as it becomes, or the reason why it may not.
 func nextSchedule(u *UnitOfWork, c *rota.PutSchedule, s *rota.Schedule) (*rota.Schedule, *rota.Error) {
 	if refusal := usable(u.templates.get(c.Spec.Template), "template", c.Spec.Template); refusal != nil {
 		return nil, refusal
@@ -135,8 +135,9 @@ func mayMergeParams(t *rota.Template, c *rota.PutSchedule) *rota.Error {
 	return nil
 }
 
-// stateAfter is the state that a declared schedule gets. What a person set is
-// kept; what Rota disabled, a change enables again, unless it would never fire.
+// stateAfter returns the state of a declared schedule. A state that a person
+// set is kept. A schedule that Rota disabled is enabled again by a change,
+// unless it would never fire.
 func stateAfter(u *UnitOfWork, c *rota.PutSchedule, s *rota.Schedule, newTimes bool) rota.ScheduleState {
 	switch {
 	case c.State != "":
@@ -147,7 +148,7 @@ func stateAfter(u *UnitOfWork, c *rota.PutSchedule, s *rota.Schedule, newTimes b
 	return s.State
 }
 
-// mayUseTimes refuses times that have passed, by the only clock that counts.
+// mayUseTimes refuses times that have passed by the store's clock.
 func mayUseTimes(u *UnitOfWork, c *rota.PutSchedule, newTimes bool) *rota.Error {
 	switch at, ends := micros(c.Spec.At), micros(c.Spec.EndsAt); {
 	case !newTimes:
@@ -160,9 +161,9 @@ func mayUseTimes(u *UnitOfWork, c *rota.PutSchedule, newTimes bool) *rota.Error 
 	return nil
 }
 
-// mayBegin refuses a next fire that is missing, and one that was found by a clock
-// far behind: the one would leave the schedule silent, the other would catch up
-// with times for which it owed nothing.
+// mayBegin refuses a next fire that is missing, since the schedule would never
+// fire, and one that was computed by a clock far behind, since the schedule
+// would catch up with times for which it owed nothing.
 func mayBegin(u *UnitOfWork, spec *rota.ScheduleSpec, next time.Time) *rota.Error {
 	switch {
 	case next.IsZero() && spec.EndsAt.IsZero():
@@ -176,7 +177,7 @@ func mayBegin(u *UnitOfWork, spec *rota.ScheduleSpec, next time.Time) *rota.Erro
 	}
 }
 
-// timePassed refuses to enable a schedule whose only time has passed, or was
+// timePassed refuses to enable a schedule whose only time has passed or has
 // fired.
 func timePassed(u *UnitOfWork, s *rota.Schedule) *rota.Error {
 	if s.Spec.At.IsZero() || !s.Spec.At.Before(u.Now) && !s.LastFire.Equal(s.Spec.At) {
@@ -258,8 +259,9 @@ func decideDeleteSchedule(u *UnitOfWork, c *rota.DeleteSchedule) (rota.Reply, *r
 	return &rota.ScheduleDeleted{}, nil
 }
 
-// removeSchedule takes a schedule away, and its name from those that depend on
-// it. Their jobs, and its own, then wait for what is left.
+// removeSchedule removes a schedule, and its name from the schedules that
+// depend on it. Their jobs, and its own, then wait for the remaining
+// dependencies.
 func removeSchedule(u *UnitOfWork, c rota.Command, s *rota.Schedule) {
 	dependents := u.dependentsOf(s.Name)
 	u.schedules.set(u, s.Name, nil)

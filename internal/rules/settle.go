@@ -7,8 +7,8 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// isFailure says whether a run that ended so is to be tried again: it failed,
-// or its time ran out. What a person has cancelled never is.
+// isFailure reports whether a run that ended so is to be retried: it failed or
+// timed out. A run that a person cancelled never is.
 func isFailure(outcome rota.Outcome, code string, run *rota.Run) bool {
 	return outcome == rota.OutcomeFailed ||
 		outcome == rota.OutcomeCancelled && code == rota.CodeTimeout && run.CancelAt.IsZero()
@@ -21,8 +21,8 @@ func needRetry(n *Need, j *rota.Job) {
 	n.tail(j.Priority)
 }
 
-// settle decides what comes after a job whose run has ended: nothing, a
-// retry, or the dead letter; and what that means for others.
+// settle decides what follows a job whose run has ended: nothing, a retry, or a
+// dead letter; and what that means for other rows.
 func settle(u *UnitOfWork, c rota.Command, j *rota.Job, e retryOptions) {
 	run := j.Run
 	runEnded(u, j)
@@ -41,14 +41,14 @@ func settle(u *UnitOfWork, c rota.Command, j *rota.Job, e retryOptions) {
 	}
 }
 
-// groupEnding says that the job's group was ended, so that nothing more of it
-// starts.
+// groupEnding reports whether the job's group was ended, so that none of its
+// members starts any more.
 func groupEnding(u *UnitOfWork, j *rota.Job) bool {
 	g := u.groups.get(j.GroupID)
 	return !j.GroupID.IsZero() && g != nil && g.Ending != ""
 }
 
-// createRetry makes the next attempt: a new job, since a job runs once.
+// createRetry creates the next attempt as a new job, since a job runs once.
 func createRetry(u *UnitOfWork, c *rota.Meta, j *rota.Job, e retryOptions) {
 	next := &rota.Job{
 		ID: rota.RetryID(c.ID, j.ID), ExecutionID: j.ExecutionID, Type: j.Type, Name: j.Name, Params: j.Params,
@@ -70,9 +70,9 @@ func createRetry(u *UnitOfWork, c *rota.Meta, j *rota.Job, e retryOptions) {
 	u.insert(next)
 }
 
-// retryDelay is backoff × 2^(retries so far), capped, less a fraction of it
-// that is spread by the retry's id, so that jobs which failed together do not
-// come back together.
+// retryDelay is backoff × 2^(retries so far), capped, less a fraction that
+// depends on the retry's id, so that jobs that failed together are not retried
+// together.
 func retryDelay(p rota.Policy, attempt int, retry rota.ID) time.Duration {
 	most := time.Duration(rota.DelayMax)
 	if p.BackoffMax > 0 {

@@ -2,7 +2,7 @@ package rules
 
 import "github.com/rotajobs/rota"
 
-// intentsMax is how many intents one Sweep looks at.
+// intentsMax is how many intents one Sweep reads.
 const intentsMax = 100
 
 func needSweep(n *Need, c *rota.Sweep) {
@@ -25,7 +25,8 @@ func needSweep(n *Need, c *rota.Sweep) {
 	}
 }
 
-// keyQueueToSweep asks for as much of a lane as a Sweep may change.
+// keyQueueToSweep returns the query for as much of a key queue as a Sweep may
+// change.
 func keyQueueToSweep(u *UnitOfWork, key string, limit int) KeyQueue {
 	queue := keyQueueQuery(u, key)
 	queue.Limit = max(queue.Limit, limit)
@@ -47,8 +48,8 @@ func needSweepGroup(n *Need, i Intent, limit int) {
 	}
 }
 
-// decideSweep carries out intents one after the other until it has touched as
-// many rows as it may.
+// decideSweep executes intents one after the other until it has changed as many
+// rows as it may.
 func decideSweep(u *UnitOfWork, c *rota.Sweep) (rota.Reply, *rota.Error) {
 	intents := u.pendingIntents.get(Intents{Limit: intentsMax + 1})
 	reply := &rota.Swept{More: len(intents) > intentsMax}
@@ -69,8 +70,8 @@ func decideSweep(u *UnitOfWork, c *rota.Sweep) (rota.Reply, *rota.Error) {
 	return reply, nil
 }
 
-// executeIntent does what one intent asks for, for at most so many rows. Asked is the
-// limit with which its rows were looked for.
+// executeIntent executes one intent for at most most rows. asked is the limit
+// with which its rows were queried.
 func executeIntent(u *UnitOfWork, c *rota.Sweep, i Intent, most, asked int) (touched int, done bool) {
 	switch i.Kind {
 	case IntentGroup:

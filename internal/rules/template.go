@@ -16,8 +16,9 @@ func needPutTemplate(n *Need, c *rota.PutTemplate) {
 	}
 }
 
-// otherUsersQuery asks for schedules of a template, enough to find another than one
-// among them, whatever became of some in the same step.
+// otherUsersQuery returns the query for enough schedules of a template to find
+// another than one among them, even if some were changed in the same
+// transaction.
 func otherUsersQuery(template string) Using {
 	return Using{Template: template, Disabled: true, Limit: rota.DependsMax}
 }
@@ -51,7 +52,8 @@ func decidePutTemplate(u *UnitOfWork, c *rota.PutTemplate) (rota.Reply, *rota.Er
 	return &rota.TemplatePut{Template: next, Changed: true}, nil
 }
 
-// templateShared refuses to change a template behind the back of a schedule.
+// templateShared refuses to change a template for one schedule if another
+// schedule uses it too.
 func templateShared(template, other string) *rota.Error {
 	return &rota.Error{
 		Code: rota.Conflict, Field: "sole", Reason: "template " + template + " is used by schedule " + other + " too",
@@ -73,8 +75,8 @@ func needUsing(n *Need, template string, limit int) {
 	}
 }
 
-// decideArchive ends the use of a template, which takes effect at once, and
-// disables the first of its schedules.
+// decideArchive archives a template, which takes effect at once, and disables
+// the first of its schedules. A Sweep disables the rest.
 func decideArchive(u *UnitOfWork, c *rota.Archive) (rota.Reply, *rota.Error) {
 	t := u.templates.get(c.Name)
 	switch {
@@ -99,8 +101,8 @@ func setTemplate(u *UnitOfWork, c rota.Command, t *rota.Template, state rota.Tem
 	return &next
 }
 
-// disableUsing disables the schedules of a template that were found, but for the
-// one beyond the limit, which says that there are more.
+// disableUsing disables the loaded schedules of a template except the one
+// beyond the limit, which shows that there are more.
 func disableUsing(u *UnitOfWork, c rota.Command, template string, limit int) (disabled int, more bool) {
 	for _, s := range u.usersOf(template, limit) {
 		if disabled == limit-1 {
@@ -112,7 +114,7 @@ func disableUsing(u *UnitOfWork, c rota.Command, template string, limit int) (di
 	return disabled, false
 }
 
-// usersOf are the schedules of a template that are not disabled, by name.
+// usersOf returns the schedules of a template that are not disabled, by name.
 func (u *UnitOfWork) usersOf(template string, limit int) (users []*rota.Schedule) {
 	names := slices.Clone(u.using.get(Using{Template: template, Limit: limit}))
 	for _, r := range u.schedules.touched {

@@ -12,8 +12,8 @@ func needPutThrottle(n *Need, c *rota.PutThrottle) {
 	}
 }
 
-// decidePutThrottle sets the limits. Claims look at them, so they hold at once;
-// the lanes of keys whose limit changed are balanced by a Sweep.
+// decidePutThrottle sets the limits. They apply at once, since claims read
+// them; a Sweep balances the queues of keys whose limit changed.
 func decidePutThrottle(u *UnitOfWork, c *rota.PutThrottle) (rota.Reply, *rota.Error) {
 	t := u.throttle.get(throttleKey)
 	if t == nil {
@@ -41,14 +41,15 @@ func decidePutThrottle(u *UnitOfWork, c *rota.PutThrottle) (rota.Reply, *rota.Er
 	return &rota.ThrottlePut{Throttle: next, Changed: true}, nil
 }
 
-// ownThrottle is a copy for whoever asked: a store may keep the row itself.
+// ownThrottle returns a copy for the reply, since a store may keep the row
+// itself.
 func ownThrottle(t *rota.Throttle) *rota.Throttle {
 	own := *t
 	own.Spec = t.Spec.Canonical()
 	return &own
 }
 
-// keysWithNewLimit are the keys that have another limit than before, or none.
+// keysWithNewLimit returns the keys whose limit differs, in either direction.
 func keysWithNewLimit(was, is *rota.ThrottleSpec) (keys []string) {
 	for _, k := range was.Keys {
 		if limit, limited := is.Key(k.Key); !limited || limit != k.Concurrency {

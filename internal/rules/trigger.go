@@ -22,8 +22,8 @@ func needTrigger(n *Need, c *rota.Trigger) {
 	}
 }
 
-// decideTrigger runs a schedule now. Its calendar, its state and its
-// dependencies do not matter; its overlap does.
+// decideTrigger runs a schedule now. It ignores the calendar, the state and the
+// dependencies of the schedule, but applies its overlap policy.
 func decideTrigger(u *UnitOfWork, c *rota.Trigger) (rota.Reply, *rota.Error) {
 	s, t, refusal := firable(u, c.Schedule)
 	if s == nil {
@@ -64,7 +64,7 @@ func firable(u *UnitOfWork, name string) (*rota.Schedule, *rota.Template, *rota.
 	t := u.templates.get(s.Spec.Template)
 	if reason := unusable(t, s); reason != "" {
 		return s, nil, &rota.Error{
-			Code: rota.Conflict, Field: "schedule", Reason: "schedule " + name + " cannot run: " + reason, Hint: "mend or unarchive the template, or give the schedule another",
+			Code: rota.Conflict, Field: "schedule", Reason: "schedule " + name + " cannot run: " + reason, Hint: "fix or unarchive the template, or give the schedule another one",
 		}
 	}
 	return s, t, nil
@@ -77,8 +77,8 @@ func needBackfill(n *Need, c *rota.Backfill) {
 	}
 }
 
-// decideBackfill runs a schedule for past times. What was planned for them
-// stands.
+// decideBackfill runs a schedule for past times. Jobs that were planned for
+// them already stay as they are.
 func decideBackfill(u *UnitOfWork, c *rota.Backfill) (rota.Reply, *rota.Error) {
 	s, t, refusal := firable(u, c.Schedule)
 	if s == nil {

@@ -6,34 +6,35 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// Tx is one transaction of a store, as the law sees it. What it has written
-// it also reads.
+// Tx is one transaction of a store. It reads its own writes.
 type Tx interface {
-	// Load reads everything n asks for into w, by w's Put methods. Rows that
-	// are not there are left out; the world then knows them as absent.
+	// Load reads everything that n lists into u, by u's Put methods. It leaves
+	// out rows that do not exist; the unit of work then treats them as absent.
 	Load(n *Need, u *UnitOfWork) error
-	// Lock locks what w.Locks names, in that order, and reports whether any of
-	// it has moved since it was loaded; the step is then done again under
-	// these locks. With a single writer it does nothing and reports false.
+	// Lock locks what u.Locks lists, in that order, and reports whether any of
+	// it has changed since it was loaded. If so, the caller repeats the step
+	// under these locks. A store with a single writer does nothing and reports
+	// false.
 	Lock(u *UnitOfWork) (moved bool, err error)
-	// Hooks are the webhooks in force as the store has them; nil if there are
-	// none. Every step asks for them, so it costs nothing where there are none.
+	// Hooks returns the webhooks in force as stored, nil if there are none.
+	// Every step calls it, so it must cost nothing where there are none.
 	Hooks() (*Hooks, error)
 	// Write stores the differences.
 	Write(c *Changes) error
 }
 
-// RowCache is a transaction that can answer some questions without reading.
+// RowCache is a transaction that can answer some queries from a cache.
 type RowCache interface {
-	// LoadCached puts into w what n asks for and is known, and takes it out of n. That
-	// it still is so is seen when it is locked.
+	// LoadCached puts cached answers to the queries of n into u and removes
+	// those queries from n. Lock finds out whether the cached rows are still
+	// current.
 	LoadCached(n *Need, u *UnitOfWork)
 }
 
-// Key is a unique key: it belongs to a type.
+// Key is a unique key. It belongs to a type.
 type Key struct{ Type, Key string }
 
-// KeyRecord says which execution holds a unique key.
+// KeyRecord states which execution holds a unique key.
 type KeyRecord struct {
 	Key         Key
 	ExecutionID rota.ID
@@ -41,10 +42,10 @@ type KeyRecord struct {
 	Ended       bool  // the execution completed; the key is free once FreeAt has passed
 }
 
-// RequestKey is the key that an actor gave a request.
+// RequestKey is the idempotency key that an actor sent with a request.
 type RequestKey struct{ Actor, Key string }
 
-// Request is what a key is tied to.
+// Request is the command that an idempotency key stands for.
 type Request struct {
 	Key     RequestKey
 	Hash    string
@@ -52,12 +53,13 @@ type Request struct {
 	At      time.Time
 }
 
-// Dropped says what was dropped under a schedule's name and is still there.
+// Dropped states which jobs of a dropped schedule still have to be ended or
+// removed.
 type Dropped struct {
 	Schedule string
-	Before   int64  // µs; what was made before has nothing more to do
-	Hidden   int64  // µs; what was made before and has ended is not shown, and goes; 0: none of it
-	By       string // who dropped it last
+	Before   int64  // µs; jobs created before are to be ended
+	Hidden   int64  // µs; ended jobs created before are hidden and to be removed; 0: none
+	By       string // actor of the last drop
 }
 
 // Plan is the planned-execution key, unique among first attempts.
@@ -66,7 +68,7 @@ type Plan struct {
 	Time                     int64 // µs
 }
 
-// PlanOf is the plan key of a job. A job that is not planned has none.
+// PlanOf returns the plan key of a job, false if the job is not planned.
 func PlanOf(j *rota.Job) (Plan, bool) {
 	if j.PlanTime.IsZero() {
 		return Plan{}, false

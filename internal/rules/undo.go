@@ -1,19 +1,19 @@
 package rules
 
-// undo takes back one thing that was decided: a job's row, or something else.
+// undo reverses one change: that of a job's row, or any other by restore.
 type undo struct {
 	row     *jobRow
 	was     jobRow
 	restore func()
 }
 
-// savepoint begins a command; back takes back what was decided since.
+// savepoint begins a command. rollbackTo reverses what was decided since.
 func (u *UnitOfWork) savepoint() int {
 	u.commandSeq++
 	return len(u.undo)
 }
 
-func (u *UnitOfWork) restore(savepoint int) {
+func (u *UnitOfWork) rollbackTo(savepoint int) {
 	for i := len(u.undo) - 1; i >= savepoint; i-- {
 		if entry := &u.undo[i]; entry.restore != nil {
 			entry.restore()
@@ -26,12 +26,12 @@ func (u *UnitOfWork) restore(savepoint int) {
 	u.undo = u.undo[:savepoint]
 }
 
-// saveRow keeps a row as it is, to be able to go back to it.
+// saveRow keeps a copy of a row for a rollback.
 func (u *UnitOfWork) saveRow(r *jobRow) {
 	u.undo = append(u.undo, undo{row: r, was: *r})
 }
 
-// onRollback keeps a way back for what is not a job's row.
+// onRollback registers how to reverse a change of anything but a job's row.
 func (u *UnitOfWork) onRollback(restore func()) {
 	u.undo = append(u.undo, undo{restore: restore})
 }

@@ -2,9 +2,9 @@ package rules
 
 import "github.com/rotajobs/rota"
 
-// keyHolder returns the first job of the execution that holds the unique key
-// asked for, nil if the key is free. A key is free when its execution is gone,
-// or has completed and its time has passed.
+// keyHolder returns the first job of the execution that holds a unique key, nil
+// if the key is free. A key is free when its execution does not exist, or has
+// completed and its time has passed.
 func keyHolder(u *UnitOfWork, typ, key string) *rota.Job {
 	if key == "" {
 		return nil
@@ -28,7 +28,7 @@ func holdKey(u *UnitOfWork, j *rota.Job) {
 	u.keys.set(u, record.Key, record)
 }
 
-// endKey does to the key of an execution what its end asks for: completion
+// endKey updates the unique key of an execution that has ended: completion
 // keeps it until its time has passed, death and cancellation free it.
 func endKey(u *UnitOfWork, j *rota.Job, completed bool) {
 	if j.UniqueKey == "" {

@@ -7,20 +7,20 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// UnitOfWork is the part of a store that one step has loaded, overlaid with what
+// UnitOfWork holds the rows that one transaction has loaded, overlaid with what
 // it has decided so far. A row that is known and nil is absent.
 type UnitOfWork struct {
 	Now time.Time
 
 	jobs           map[rota.ID]*jobRow
-	slab           []jobRow // to be used for them
+	slab           []jobRow // unused job rows, allocated many at a time
 	retries        map[rota.ID]rota.ID
 	chains         map[rota.ID]rota.ID
 	plans          map[Plan]rota.ID
 	tails          map[int]tail
 	auditIDs       map[rota.ID]bool
 	pages          map[OrderPage][]rota.ID
-	lockedByOthers map[rota.ID]bool // jobs that others have locked
+	lockedByOthers map[rota.ID]bool // jobs that other transactions have locked
 
 	keys         rowSet[Key, KeyRecord]
 	types        rowSet[string, rota.Type]
@@ -43,7 +43,7 @@ type UnitOfWork struct {
 	latest              queryCache[Latest, rota.ID]
 	dependents          queryCache[Dependents, []string]
 	reach               queryCache[Reach, bool]
-	edges               map[string][]string // what schedules depend on, as Reach found it
+	edges               map[string][]string // dependencies of schedules, as Reach loaded them
 	using               queryCache[Using, []string]
 	keyQueues           queryCache[KeyQueue, KeyQueueState]
 	open                queryCache[Open, int]
@@ -58,38 +58,38 @@ type UnitOfWork struct {
 	throttleQueried bool
 	webhooksQueried bool
 	activeQueried   bool
-	lockActive      bool    // that it is absent matters as well
-	active          rota.ID // the active reservation as the store has it
+	lockActive      bool    // lock the active reservation even if there is none
+	active          rota.ID // active reservation in the store
 
 	claimedBefore, heads, due, stale, unsettled orderResult
-	claimRepeated                               bool      // the claim took jobs when it was sent before
-	moreHeads                                   bool      // there may be others behind the heads
-	claims                                      []rota.ID // commands whose earlier sendings were asked for
-	afterEnqueues                               bool      // a claim comes behind enqueues
-	claimAlone                                  bool      // and turns out to have to wait for them
+	claimRepeated                               bool      // an earlier sending of the claim took jobs
+	moreHeads                                   bool      // ready jobs may follow the heads that were found
+	claims                                      []rota.ID // claim commands whose earlier sendings were queried
+	afterEnqueues                               bool      // the last command is a claim after enqueues
+	claimAlone                                  bool      // that claim has to be applied by itself
 
 	touchedJobs       []*jobRow
-	createdBySchedule map[string][]rota.ID  // jobs made here, by schedule
-	createdByGroup    map[rota.ID][]rota.ID // jobs made here, by group
+	createdBySchedule map[string][]rota.ID  // jobs created in this transaction, by schedule
+	createdByGroup    map[rota.ID][]rota.ID // jobs created in this transaction, by group
 	touchedByKey      map[string][]*jobRow  // touched jobs, by concurrency key
 	keysToBalance     []string              // concurrency keys to balance at the end of the command
-	wake              bool                  // a claim that found nothing may find something
+	wake              bool                  // a claim that found nothing may find a job now
 	audit             []rota.AuditEntry
 	undo              []undo
-	commandSeq        int // counts commands, so that each can be taken back alone
+	commandSeq        int // number of the current command, so that each can be rolled back alone
 
-	enqueueIDs map[*rota.Enqueue][]rota.ID // of its jobs, derived once
+	enqueueIDs map[*rota.Enqueue][]rota.ID // job ids of each command, derived once
 
-	loadMore func(*Need) error // loads what only a decision shows to be missing
-	loadErr  error             // what came of that
+	loadMore func(*Need) error // loads rows that only a decision shows to be missing
+	loadErr  error             // error of loadMore
 }
 
-// tail is the end of a priority: the highest position of a QUEUED job there,
-// if there is one.
+// tail is the end of a priority: the highest position of a QUEUED job there, if
+// there is one.
 type tail struct {
 	position   int64
 	some       bool
-	commandSeq int // the command that moved it last
+	commandSeq int // command that changed it last
 }
 
 func (t tail) or(position int64) tail {
@@ -99,24 +99,24 @@ func (t tail) or(position int64) tail {
 	return tail{position: position, some: true}
 }
 
-// orderResult is what one of the orders yielded, in its order.
+// orderResult holds what one of the orders returned, in its order.
 type orderResult struct {
 	queried bool
 	ids     []rota.ID
 }
 
 type jobRow struct {
-	was, is    *rota.Job // as the store has it, as it is decided
-	inserted   *rota.Job // as it was inserted, if this world made it
-	commandSeq int       // the command for which `is` is a copy of its own
+	was, is    *rota.Job // as stored, as decided
+	inserted   *rota.Job // as it was inserted, if this transaction created it
+	commandSeq int       // command that made its own copy of is
 	touched    bool
-	queried    bool // it was asked for whole
+	queried    bool // the full job was queried
 }
 
-// throttleKey and webhooksKey are the keys of the one row of their kind.
+// throttleKey and webhooksKey are the keys of row sets that have a single row.
 var throttleKey, webhooksKey = struct{}{}, struct{}{}
 
-// newUnitOfWork is an empty one, with room for so many jobs.
+// newUnitOfWork returns an empty unit of work with capacity for so many jobs.
 func newUnitOfWork(now time.Time, jobs int) *UnitOfWork {
 	return &UnitOfWork{
 		Now:        now,
@@ -133,7 +133,8 @@ func newUnitOfWork(now time.Time, jobs int) *UnitOfWork {
 	}
 }
 
-// newRow is a row of which nothing is known. Rows are made many at a time.
+// newRow returns a row of which nothing is known. Rows are allocated many at a
+// time.
 func (u *UnitOfWork) newRow() *jobRow {
 	if len(u.slab) == cap(u.slab) {
 		u.slab = make([]jobRow, 0, max(8, 2*cap(u.slab)))
@@ -150,8 +151,8 @@ func (u *UnitOfWork) job(id rota.ID) *rota.Job {
 	return nil
 }
 
-// tailOfChain is the last job of the chain that a job stands in: the last that
-// the store knows, and what was added to it here.
+// tailOfChain returns the last job of the chain that a job belongs to,
+// including jobs added in this transaction.
 func (u *UnitOfWork) tailOfChain(id rota.ID) rota.ID {
 	if last, known := u.chains[id]; known {
 		id = last
@@ -162,7 +163,7 @@ func (u *UnitOfWork) tailOfChain(id rota.ID) rota.ID {
 	return id
 }
 
-// edit returns a job to change, with a run of its own to change.
+// edit returns a job to change, with its own copy of the run.
 func (u *UnitOfWork) edit(id rota.ID) *rota.Job {
 	r := u.jobs[id]
 	if r.commandSeq == u.commandSeq {
@@ -179,9 +180,10 @@ func (u *UnitOfWork) edit(id rota.ID) *rota.Job {
 	return r.is
 }
 
-// editLeavingQueue returns a job to change that leaves the queue. One that was made in this
-// very step is parted from how it entered: a job enters the store as QUEUED, and
-// whoever made it may use what its params were read from for others.
+// editLeavingQueue returns a job to change that leaves the queue. A job created
+// in the same transaction is copied first: it is stored as QUEUED and then
+// changed. Its params are cloned, since the caller may reuse the memory they
+// were read from.
 func (u *UnitOfWork) editLeavingQueue(id rota.ID) *rota.Job {
 	if r := u.jobs[id]; r.inserted != nil && r.is == r.inserted {
 		u.saveRow(r)
@@ -192,7 +194,7 @@ func (u *UnitOfWork) editLeavingQueue(id rota.ID) *rota.Job {
 	return u.edit(id)
 }
 
-// insert adds a job that was not there.
+// insert adds a job that does not exist yet.
 func (u *UnitOfWork) insert(j *rota.Job) {
 	r := u.jobs[j.ID]
 	if r == nil {
@@ -226,9 +228,9 @@ func (u *UnitOfWork) touch(r *jobRow) {
 	}
 }
 
-// indexCreated remembers a job that was made here under its schedule and its group. One
-// that is taken back is absent from the world, and so passed over where this is
-// read.
+// indexCreated indexes a job created in this transaction by its schedule and
+// its group. A job that is rolled back stays in the index; readers skip it
+// because the row is absent.
 func (u *UnitOfWork) indexCreated(j *rota.Job) {
 	if j.Schedule != "" {
 		if u.createdBySchedule == nil {
@@ -244,7 +246,7 @@ func (u *UnitOfWork) indexCreated(j *rota.Job) {
 	}
 }
 
-// remove takes a job out of the store, with its run.
+// remove deletes a job with its run.
 func (u *UnitOfWork) remove(id rota.ID) {
 	r := u.jobs[id]
 	u.saveRow(r)
@@ -252,8 +254,8 @@ func (u *UnitOfWork) remove(id rota.ID) {
 	r.is = nil
 }
 
-// appendPosition is the position at the end of a priority. An empty one begins at the
-// first gap.
+// appendPosition returns the position after the last job of a priority. The
+// first job of an empty priority gets one position gap.
 func (u *UnitOfWork) appendPosition(priority int) int64 {
 	end, known := u.tails[priority]
 	if !known {
@@ -267,8 +269,8 @@ func (u *UnitOfWork) appendPosition(priority int) int64 {
 	return longer.position
 }
 
-// reloadTail looks for the end of a priority whose tail has left it in this very
-// step: the one thing that a decision can miss.
+// reloadTail loads the tail of a priority whose last job left it in the same
+// transaction.
 func (u *UnitOfWork) reloadTail(priority int) tail {
 	n := &Need{unit: u}
 	n.tail(priority)
@@ -278,8 +280,8 @@ func (u *UnitOfWork) reloadTail(priority int) tail {
 	return u.tails[priority]
 }
 
-// forgetTailOf forgets the tail of a priority if the job that leaves it may be the
-// tail, so that whoever appends next asks for it again.
+// forgetTailOf forgets the tail of a job's priority if the job leaves the queue
+// and may be that tail. The next append then loads the tail again.
 func (u *UnitOfWork) forgetTailOf(j *rota.Job) {
 	end, known := u.tails[j.Priority]
 	if !known || j.Position < end.position {
@@ -290,7 +292,7 @@ func (u *UnitOfWork) forgetTailOf(j *rota.Job) {
 	u.onRollback(func() { u.tails[priority] = end })
 }
 
-// jobIDs are the ids of a command's jobs.
+// jobIDs returns the ids of a command's jobs.
 func (u *UnitOfWork) jobIDs(c *rota.Enqueue) []rota.ID {
 	ids, known := u.enqueueIDs[c]
 	if !known {
@@ -303,8 +305,8 @@ func (u *UnitOfWork) jobIDs(c *rota.Enqueue) []rota.ID {
 	return ids
 }
 
-// ownTail is the end of what this world itself has put at a priority, for a
-// tail that is asked for again.
+// ownTail returns the tail of a priority among the jobs this transaction has
+// touched. It is the start of a tail that is loaded again.
 func (u *UnitOfWork) ownTail(priority int) (end tail) {
 	for _, r := range u.touchedJobs {
 		if r.is != nil && isQueuedAt(r.is, priority) {
@@ -318,23 +320,26 @@ func isQueuedAt(j *rota.Job, priority int) bool {
 	return j.Status == rota.StatusQueued && j.Priority == priority
 }
 
-// audited says whether a command has written about a job before.
+// audited reports whether an earlier sending of the command wrote an audit
+// entry about the job.
 func (u *UnitOfWork) audited(c rota.Command, job rota.ID) bool {
 	return u.auditIDs[rota.AuditID(c.Head().ID, c.Verb(), job)]
 }
 
+// auditJob writes an audit entry about a job.
 func (u *UnitOfWork) auditJob(c rota.Command, act string, job rota.ID, detail string) {
 	u.appendAudit(rota.AuditEntry{
 		ID: rota.AuditID(c.Head().ID, c.Verb(), job), At: u.Now, Actor: c.Head().Actor, Act: act, JobID: job, Detail: detail,
 	})
 }
 
-// auditedSubject says whether a command has written about something with a name before.
+// auditedSubject reports whether an earlier sending of the command wrote an
+// audit entry about a named subject.
 func (u *UnitOfWork) auditedSubject(c rota.Command, subject string) bool {
 	return u.auditIDs[rota.AuditNameID(c.Head().ID, c.Verb(), subject)]
 }
 
-// auditSubject writes about something that has a name.
+// auditSubject writes an audit entry about a named subject.
 func (u *UnitOfWork) auditSubject(c rota.Command, act, subject, detail string) {
 	u.appendAudit(rota.AuditEntry{
 		ID: rota.AuditNameID(c.Head().ID, c.Verb(), subject), At: u.Now, Actor: c.Head().Actor, Act: act,
@@ -342,8 +347,9 @@ func (u *UnitOfWork) auditSubject(c rota.Command, act, subject, detail string) {
 	})
 }
 
-// auditSideEffect writes what a command did to something besides what it is about. A
-// command may do several things to one.
+// auditSideEffect writes an audit entry about a subject that the command
+// changes besides its own. The id of the entry contains the act, since one
+// command may change a subject in several ways.
 func (u *UnitOfWork) auditSideEffect(c rota.Command, act, subject, detail string) {
 	u.appendAudit(rota.AuditEntry{
 		ID: rota.AuditNameID(c.Head().ID, c.Verb(), act+" "+subject), At: u.Now, Actor: c.Head().Actor, Act: act,
@@ -358,7 +364,7 @@ func (u *UnitOfWork) appendAudit(e rota.AuditEntry) {
 	u.audit = append(u.audit, e)
 }
 
-// activeReservation is the one that is active, nil if none is.
+// activeReservation returns the active reservation, nil if there is none.
 func (u *UnitOfWork) activeReservation() *rota.Reservation {
 	if r := u.reservations.get(u.active); r != nil && r.Status == rota.ReservationActive {
 		return r
@@ -371,7 +377,7 @@ func (u *UnitOfWork) activeReservation() *rota.Reservation {
 	return nil
 }
 
-// removeIntent forgets an intent, whether or not it stands.
+// removeIntent deletes an intent record, whether or not it exists.
 func (u *UnitOfWork) removeIntent(i Intent) {
 	if u.intents.rows[i] == nil {
 		u.intents.put(i, &i)
@@ -379,7 +385,7 @@ func (u *UnitOfWork) removeIntent(i Intent) {
 	u.intents.set(u, i, nil)
 }
 
-// addIntent notes down that a Sweep has something to do.
+// addIntent records work for a later Sweep.
 func (u *UnitOfWork) addIntent(kind, name string) {
 	i := Intent{Kind: kind, Name: name}
 	u.intents.set(u, i, &i)

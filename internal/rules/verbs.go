@@ -6,8 +6,8 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// needOtherVerb asks for what the verbs of definitions, schedules, groups,
-// reservations and upkeep need.
+// needOtherVerb lists the rows for verbs about definitions, schedules, groups,
+// reservations and upkeep.
 func needOtherVerb(n *Need, c rota.Command) {
 	switch c := c.(type) {
 	case *rota.PutType:
@@ -59,7 +59,7 @@ func needOtherVerb(n *Need, c rota.Command) {
 	case *rota.Remember:
 		needRemember(n, c)
 	default:
-		panic(fmt.Sprintf("rules: no law for %T", c))
+		panic(fmt.Sprintf("rules: no rules for %T", c))
 	}
 }
 
@@ -114,11 +114,11 @@ func decideOtherVerb(u *UnitOfWork, c rota.Command) (rota.Reply, *rota.Error) {
 	case *rota.Remember:
 		return decideRemember(u, c)
 	}
-	panic(fmt.Sprintf("rules: no law for %T", c))
+	panic(fmt.Sprintf("rules: no rules for %T", c))
 }
 
-// refresh shows the jobs of a reply as they stand at the end of the command,
-// when lanes were balanced after it was written.
+// refresh replaces the jobs of a reply by their state at the end of the
+// command, after key queues were balanced.
 func refresh(u *UnitOfWork, reply rota.Reply) {
 	again := func(jobs []*rota.Job) {
 		for i, j := range jobs {

@@ -9,9 +9,9 @@ func needPutWebhooks(n *Need, c *rota.PutWebhooks) {
 	n.webhooks()
 }
 
-// decidePutWebhooks sets the webhooks that are told of everything. They are told
-// of what happens in this very step. The audit has no word of what was put:
-// secrets are in it.
+// decidePutWebhooks sets the webhooks of all events. They receive the events of
+// this very step. The audit entry does not contain the webhooks, since they
+// contain secrets.
 func decidePutWebhooks(u *UnitOfWork, c *rota.PutWebhooks) (rota.Reply, *rota.Error) {
 	h := u.webhooks.get(webhooksKey)
 	if h == nil {
