@@ -6,30 +6,32 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// Verifier holds rows to the invariants. A store streams what it has into it:
-// first what was declared and what a Sweep is to see to, then jobs in any order,
-// then again those that have to do with each other, side by side, into Turns,
-// Lanes, Redrives and the Roll of each group. Each tells what it finds as it
-// goes; References is the last. It keeps no jobs, so that millions of them fit
-// into memory: if some of them seem to share what only one may have, they are
-// streamed once more.
+// Verifier checks rows against the invariants. A store streams its rows into
+// it: first the definitions and the intents, then jobs in any order, then again
+// the jobs that are related, next to each other, into Turns, KeyQueues,
+// Redrives and Group. Each reports violations as it finds them. References is
+// the last call.
+//
+// Verifier keeps no jobs, so that it can check millions of them. It keeps
+// fingerprints of values that only one job may have. If some fingerprints are
+// equal, NeedsSecondPass reports true and the store streams the jobs once more.
 type Verifier struct {
 	report func(rota.Violation)
 
 	runs, plans, retries, owed fingerprints
 	suspects                   suspects
 
-	queue, ready orderChecksum // every QUEUED job, and every ready one
+	queue, ready orderChecksum // of all QUEUED jobs, of all ready jobs
 
 	intents   map[Intent]bool
 	limits    rota.ThrottleSpec
 	templates map[string]rota.TemplateState
 	schedules map[string]*declaredSchedule
-	madeFrom  map[string]rota.ID // by template, one job that was made from it
-	active    rota.ID            // the reservation that is ACTIVE
+	madeFrom  map[string]rota.ID // one job created from each template
+	active    rota.ID            // the ACTIVE reservation
 }
 
-// NewVerifier makes a Verifier that tells each violation once.
+// NewVerifier returns a Verifier that reports each violation once.
 func NewVerifier(report func(rota.Violation)) *Verifier {
 	return &Verifier{
 		report: report, intents: map[Intent]bool{}, templates: map[string]rota.TemplateState{},
@@ -37,15 +39,15 @@ func NewVerifier(report func(rota.Violation)) *Verifier {
 	}
 }
 
-// Row is a job with what it refers to, as one state of the store has it.
+// Row is a job with the rows it refers to, read in one snapshot.
 type Row struct {
-	Job    *rota.Job  // with its run, the token included
-	RunID  rota.ID    // the run it says it has, whether or not that is there
-	Parent *rota.Job  // the job it retries; nil if there is none
-	Key    *KeyRecord // who holds its unique key; nil if nobody does
+	Job    *rota.Job  // with its run, including the token
+	RunID  rota.ID    // run id stored with the job, whether or not that run exists
+	Parent *rota.Job  // job it retries; nil if that does not exist
+	Key    *KeyRecord // record of its unique key; nil if the key is free
 }
 
-// Job looks at one job and at what it refers to.
+// Job checks one job and the rows it refers to.
 func (v *Verifier) Job(r Row) {
 	j := r.Job
 	v.identity(j)
@@ -61,22 +63,22 @@ func (v *Verifier) Job(r Row) {
 	v.countQueued(j)
 }
 
-// OrphanRun tells of what is left of a run that no job has.
+// OrphanRun reports data of a run that no job has.
 func (v *Verifier) OrphanRun(job rota.ID) {
-	v.violation(rota.CheckOrphanRun, []string{"run of job " + job.String()}, "there is something of a run, but the job has none")
+	v.violation(rota.CheckOrphanRun, []string{"run of job " + job.String()}, "there is data of a run, but the job has no run")
 }
 
-// violation tells a violation.
+// violation reports a violation.
 func (v *Verifier) violation(check string, rows []string, format string, args ...any) {
 	v.report(rota.Violation{Check: check, Rows: rows, Detail: fmt.Sprintf(format, args...)})
 }
 
-// jobViolation tells a violation of one job.
+// jobViolation reports a violation by one job.
 func (v *Verifier) jobViolation(job rota.ID, check, format string, args ...any) {
 	v.violation(check, []string{jobRef(job)}, format, args...)
 }
 
-// pairViolation tells a violation that two jobs share.
+// pairViolation reports a violation by two jobs.
 func (v *Verifier) pairViolation(check string, one, other rota.ID, format string, args ...any) {
 	v.violation(check, []string{jobRef(one), jobRef(other)}, format, args...)
 }

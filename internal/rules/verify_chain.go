@@ -6,7 +6,7 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// chain: a retry continues the job it retries.
+// chain checks that a retry continues the job it retries.
 func (v *Verifier) chain(j, parent *rota.Job) {
 	switch {
 	case j.RetryOf.IsZero():
@@ -25,14 +25,15 @@ func (v *Verifier) link(j, parent *rota.Job) {
 		v.pairViolation(rota.CheckChainLength, parent.ID, j.ID, "attempt %d is followed by attempt %d", parent.Attempt, j.Attempt)
 	}
 	if j.ExecutionID != parent.ExecutionID {
-		v.pairViolation(rota.CheckChainIdentity, parent.ID, j.ID, "the second retries the first, but is of another execution")
+		v.pairViolation(rota.CheckChainIdentity, parent.ID, j.ID, "the second retries the first, but belongs to another execution")
 	}
 	if field := lostField(j, parent); field != "" {
 		v.pairViolation(rota.CheckChainKept, parent.ID, j.ID, "the second retries the first with another %s", field)
 	}
 }
 
-// lostField names what a retry should have kept of its parent and has not.
+// lostField returns what a retry should have kept of its parent and has not,
+// empty if nothing.
 func lostField(j, parent *rota.Job) string {
 	edited := !j.Version.IsZero()
 	switch {

@@ -11,7 +11,7 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// Type looks at a type, given its spec as it is stored.
+// Type checks a type, given its spec as stored.
 func (v *Verifier) Type(t *rota.Type, stored []byte) {
 	row := "type " + t.Name
 	v.times(row, t.CreatedAt, t.UpdatedAt)
@@ -20,8 +20,8 @@ func (v *Verifier) Type(t *rota.Type, stored []byte) {
 	}
 }
 
-// Template looks at a template, given the type and the number of webhooks that
-// stand beside its spec, and the spec as it is stored.
+// Template checks a template, given the type and the number of webhooks in its
+// columns, and its spec as stored.
 func (v *Verifier) Template(t *rota.Template, typ string, webhooks int, stored []byte) {
 	row := templateSubject(t.Name)
 	v.templates[t.Name] = t.State
@@ -36,7 +36,7 @@ func (v *Verifier) Template(t *rota.Template, typ string, webhooks int, stored [
 	v.column(row, "number of webhooks", strconv.Itoa(webhooks), strconv.Itoa(len(spec.Webhooks)))
 }
 
-// Throttle looks at the limits in force, given their spec as it is stored.
+// Throttle checks the limits in force, given their spec as stored.
 func (v *Verifier) Throttle(t *rota.Throttle, stored []byte) {
 	v.times(throttleSubject, t.UpdatedAt)
 	if spec, read := readSpec[rota.ThrottleSpec](v, throttleSubject, stored); read {
@@ -45,8 +45,7 @@ func (v *Verifier) Throttle(t *rota.Throttle, stored []byte) {
 	}
 }
 
-// Webhooks looks at the webhooks that are told of everything, given their spec as
-// it is stored.
+// Webhooks checks the webhooks of all events, given their spec as stored.
 func (v *Verifier) Webhooks(h *rota.Webhooks, stored []byte) {
 	v.times(webhooksSubject, h.UpdatedAt)
 	if spec, read := readSpec[webhookList](v, webhooksSubject, stored); read {
@@ -54,13 +53,13 @@ func (v *Verifier) Webhooks(h *rota.Webhooks, stored []byte) {
 	}
 }
 
-// webhookList is a list that knows how it is stored.
+// webhookList is a list of webhooks with a canonical form.
 type webhookList []rota.Webhook
 
-// Canonical is the list as it is stored.
+// Canonical returns the list as it is stored.
 func (l webhookList) Canonical() webhookList { return rota.CanonicalWebhooks(l) }
 
-// Bucket looks at the recent starts of a type, after the limits.
+// Bucket checks the recent starts of a type. The limits come first.
 func (v *Verifier) Bucket(b *rota.Bucket) {
 	row := []string{"starts of type " + b.Type}
 	rate := v.limits.Type(b.Type).Rate
@@ -71,35 +70,35 @@ func (v *Verifier) Bucket(b *rota.Bucket) {
 	}
 	switch {
 	case rate.Count == 0:
-		v.violation(rota.CheckBucketShape, row, "they are counted, but the type has no rate")
+		v.violation(rota.CheckBucketShape, row, "starts are counted, but the type has no rate")
 	case len(b.Starts) != slots:
-		v.violation(rota.CheckBucketShape, row, "%d slots of time are counted instead of %d", len(b.Starts), slots)
+		v.violation(rota.CheckBucketShape, row, "it has %d time slots instead of %d", len(b.Starts), slots)
 	case slices.Min(b.Starts) < 0:
-		v.violation(rota.CheckBucketShape, row, "less than none are counted in a slot of time")
+		v.violation(rota.CheckBucketShape, row, "the count of a time slot is negative")
 	case sum > rate.Count:
-		v.violation(rota.CheckBucketShape, row, "%d are counted, but only %d are allowed", sum, rate.Count)
+		v.violation(rota.CheckBucketShape, row, "%d starts are counted, but only %d are allowed", sum, rate.Count)
 	}
 }
 
-// UnreadableBucket tells of counts that are not written as Rota writes them.
+// UnreadableBucket reports counts that cannot be decoded.
 func (v *Verifier) UnreadableBucket(row string, err error) {
-	v.violation(rota.CheckBadJSON, []string{row}, "what is counted of it cannot be read: %v", err)
+	v.violation(rota.CheckBadJSON, []string{row}, "its counts cannot be decoded: %v", err)
 }
 
-// readSpec reads what is declared, as it is stored.
+// readSpec decodes a spec as stored and checks that it is in canonical form.
 func readSpec[T interface{ Canonical() T }](v *Verifier, row string, stored []byte) (spec T, read bool) {
 	if err := json.Unmarshal(stored, &spec); err != nil {
-		v.violation(rota.CheckBadSpec, []string{row}, "its spec cannot be read: %v", err)
+		v.violation(rota.CheckBadSpec, []string{row}, "its spec cannot be decoded: %v", err)
 		return spec, false
 	}
 	if !bytes.Equal(rota.EncodeSpec(spec.Canonical()), stored) {
-		v.violation(rota.CheckBadSpec, []string{row}, "its spec is not written as this version writes it")
+		v.violation(rota.CheckBadSpec, []string{row}, "its spec is not encoded as this version encodes it")
 	}
 	return spec, true
 }
 
-// checkAccepted tells what a command would refuse. The same code that let it in judges
-// it here.
+// checkAccepted reports what a command would refuse. The same code validates
+// commands and stored rows.
 func (v *Verifier) checkAccepted(row string, err error, check string) {
 	var refusal *rota.Error
 	if !errors.As(err, &refusal) {
@@ -115,7 +114,7 @@ func (v *Verifier) checkAccepted(row string, err error, check string) {
 	v.violation(check, []string{row}, "its %s %s", refusal.Field, reason)
 }
 
-// column holds what stands beside a spec, to be found by, to the spec.
+// column compares a column that is kept for searching with the spec.
 func (v *Verifier) column(row, name, beside, inside string) {
 	if beside != inside {
 		v.violation(rota.CheckSpecColumn, []string{row}, "its %s is %q, but %q in its spec", name, beside, inside)

@@ -7,10 +7,10 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// fingerprints are fingerprints of things that came by, 8 bytes each: a million of
-// the things themselves would not fit into memory. They lie in buckets by
-// their first byte, so that growing one moves little. What two of them say
-// together is a doubt, to be settled by a second look at the things.
+// fingerprints holds 8-byte fingerprints of values, since millions of the
+// values would not fit into memory. Buckets by the first byte keep the cost of
+// growing small. Equal fingerprints are not proof; SecondPass compares the
+// values.
 type fingerprints [256][]uint64
 
 func (p *fingerprints) add(fingerprint uint64) {
@@ -23,7 +23,8 @@ func (p *fingerprints) sort() {
 	}
 }
 
-// duplicates are the prints that came more than once. They are sorted before.
+// duplicates returns the fingerprints that occur more than once. The buckets
+// must be sorted.
 func (p *fingerprints) duplicates() map[uint64]bool {
 	found := map[uint64]bool{}
 	for _, bucket := range p {
@@ -36,7 +37,8 @@ func (p *fingerprints) duplicates() map[uint64]bool {
 	return found
 }
 
-// missingFrom are the prints that other does not have. Both are sorted before.
+// missingFrom returns the fingerprints that other does not have. Both must be
+// sorted.
 func (p *fingerprints) missingFrom(other *fingerprints) map[uint64]bool {
 	found := map[uint64]bool{}
 	for b, bucket := range p {
@@ -49,8 +51,8 @@ func (p *fingerprints) missingFrom(other *fingerprints) map[uint64]bool {
 	return found
 }
 
-// fingerprintOf mixes an id (the finaliser of SplitMix64, word by word): ids made
-// together share their first half.
+// fingerprintOf hashes an id with the finaliser of SplitMix64, word by word,
+// since ids created together share their first half.
 func fingerprintOf(id rota.ID) uint64 {
 	return mix(mix(0, binary.BigEndian.Uint64(id[:8])), binary.BigEndian.Uint64(id[8:]))
 }
@@ -62,18 +64,20 @@ func mix(h, word uint64) uint64 {
 	return h ^ h>>31
 }
 
-// suspects are the prints that need a second look, and what was seen in it.
+// suspects are the fingerprints that need a second pass, and the values found
+// in it.
 type suspects struct {
-	runs, plans, retries map[uint64]bool // came twice
-	owed                 map[uint64]bool // were to be retried, and no retry came
+	runs, plans, retries map[uint64]bool // occur twice
+	owed                 map[uint64]bool // should be retried and have no retry
 
 	runOf   map[rota.ID]rota.ID
 	planOf  map[Plan]rota.ID
 	retryOf map[rota.ID]rota.ID
 }
 
-// NeedsSecondPass says whether the jobs must be streamed once more, into Again: some of
-// them seem to share what only one may have. In a healthy store it is false.
+// NeedsSecondPass reports whether the jobs must be streamed once more, into
+// SecondPass, because some of them seem to share what only one may have. In a
+// healthy store it is false.
 func (v *Verifier) NeedsSecondPass() bool {
 	for _, p := range []*fingerprints{&v.runs, &v.plans, &v.retries, &v.owed} {
 		p.sort()
@@ -86,7 +90,7 @@ func (v *Verifier) NeedsSecondPass() bool {
 	return len(d.runs)+len(d.plans)+len(d.retries)+len(d.owed) > 0
 }
 
-// SecondPass looks at a job for the second time, and names those in doubt.
+// SecondPass checks a job for the second time and reports duplicates.
 func (v *Verifier) SecondPass(j *rota.Job) {
 	d := &v.suspects
 	if j.Run != nil && d.runs[fingerprintOf(j.Run.ID)] {
@@ -113,7 +117,8 @@ func (v *Verifier) SecondPass(j *rota.Job) {
 	}
 }
 
-// recordFingerprints keeps the prints of what only one job may have.
+// recordFingerprints keeps the fingerprints of values that only one job may
+// have.
 func (v *Verifier) recordFingerprints(j *rota.Job) {
 	if j.Run != nil && !j.Run.ID.IsZero() {
 		v.runs.add(fingerprintOf(j.Run.ID))
@@ -129,7 +134,8 @@ func (v *Verifier) recordFingerprints(j *rota.Job) {
 	}
 }
 
-// firstPlan is the plan key of a first attempt: retries share theirs.
+// firstPlan returns the plan key of a first attempt. Retries have the same plan
+// key and do not count.
 func firstPlan(j *rota.Job) (Plan, bool) {
 	plan, planned := PlanOf(j)
 	return plan, planned && j.RetryOf.IsZero()

@@ -2,17 +2,18 @@ package rules
 
 import "github.com/rotajobs/rota"
 
-// GroupWalk is the roll call of one group: its members, by place and attempt.
+// GroupWalk checks the members of one group, by position and attempt.
 type GroupWalk struct {
 	v            *Verifier
 	g            *rota.Group
-	sweepPending bool // a Sweep is to see to the group
-	present      int  // executions
+	sweepPending bool // a Sweep has yet to handle the group
+	present      int  // executions seen
 	last         *rota.Job
-	first        *rota.Job // the first that has not ended
+	first        *rota.Job // first member that has not ended
 }
 
-// Group looks at a group, after the intents, and begins to call its members.
+// Group checks a group and begins the walk of its members. The intents come
+// first.
 func (v *Verifier) Group(g *rota.Group) *GroupWalk {
 	row := groupSubject(g.ID)
 	knownWord(v, row, "mode", g.Mode, rota.GroupParallel, rota.GroupSequential)
@@ -25,7 +26,7 @@ func (v *Verifier) Group(g *rota.Group) *GroupWalk {
 }
 
 func (v *Verifier) groupShape(row string, g *rota.Group) {
-	asPolicy := rota.Ending(g.OnFailure) // what ends a group by itself has the name of its policy
+	asPolicy := rota.Ending(g.OnFailure) // an ending caused by a failure has the name of the policy
 	p := g.Pruned
 	switch {
 	case g.ID.IsZero():
@@ -35,11 +36,11 @@ func (v *Verifier) groupShape(row string, g *rota.Group) {
 	case (g.Ending == rota.EndingStop || g.Ending == rota.EndingSkip) && g.Ending != asPolicy:
 		v.violation(rota.CheckGroupShape, []string{row}, "it was ended by %s, but its policy on failure is %s", g.Ending, g.OnFailure)
 	case g.Ending == "" && (g.EndingReason != "" || g.EndingBy != ""):
-		v.violation(rota.CheckGroupShape, []string{row}, "it was not ended, but says why or by whom")
+		v.violation(rota.CheckGroupShape, []string{row}, "it was not ended, but has a reason or an actor of its end")
 	case p.Queued != 0 || p.Running != 0 || min(p.Completed, p.Dead, p.Skipped, p.Cancelled) < 0:
 		v.violation(rota.CheckGroupShape, []string{row}, "it counts members as pruned that had not ended")
 	case pruned(g) >= g.Size:
-		v.violation(rota.CheckGroupShape, []string{row}, "all of its %d members were pruned, but it is there", g.Size)
+		v.violation(rota.CheckGroupShape, []string{row}, "all of its %d members were pruned, but the group exists", g.Size)
 	}
 }
 
@@ -48,7 +49,7 @@ func pruned(g *rota.Group) int {
 	return p.Completed + p.Dead + p.Skipped + p.Cancelled
 }
 
-// Next calls the next member.
+// Next checks the next member.
 func (r *GroupWalk) Next(j *rota.Job) {
 	if j.RetryOf.IsZero() {
 		r.place(j)
@@ -69,25 +70,26 @@ func (r *GroupWalk) place(j *rota.Job) {
 	r.present++
 	switch {
 	case j.GroupPosition > r.g.Size:
-		r.v.violation(rota.CheckGroupPlaces, []string{groupSubject(r.g.ID), jobRef(j.ID)}, "the job has place %d of %d", j.GroupPosition, r.g.Size)
+		r.v.violation(rota.CheckGroupPlaces, []string{groupSubject(r.g.ID), jobRef(j.ID)}, "the job has position %d of %d", j.GroupPosition, r.g.Size)
 	case r.last != nil && r.last.GroupPosition == j.GroupPosition:
-		r.v.pairViolation(rota.CheckGroupPlaces, r.last.ID, j.ID, "both have place %d of %s", j.GroupPosition, groupSubject(r.g.ID))
+		r.v.pairViolation(rota.CheckGroupPlaces, r.last.ID, j.ID, "both have position %d of %s", j.GroupPosition, groupSubject(r.g.ID))
 	}
 	r.last = j
 }
 
-// turn: a member that has its turn keeps it until it has ended, so whoever comes
-// later waits, whatever was decided about the group.
+// turn checks that the members of a sequential group run one at a time. A
+// released member stays released until it has ended, so all later members wait,
+// even if the group was ended.
 func (r *GroupWalk) turn(j *rota.Job) {
 	waits := j.Status == rota.StatusQueued && j.Hold&rota.HoldGroup != 0
 	switch {
 	case r.g.Mode == rota.GroupParallel && waits:
-		r.v.jobViolation(j.ID, rota.CheckGroupTurn, "it waits for its turn, but %s is parallel", groupSubject(r.g.ID))
+		r.v.jobViolation(j.ID, rota.CheckGroupTurn, "it waits for an earlier member, but %s is parallel", groupSubject(r.g.ID))
 	case r.g.Mode != rota.GroupSequential:
 	case r.first == nil && waits && r.g.Ending == "" && !r.sweepPending:
-		r.v.jobViolation(j.ID, rota.CheckGroupTurn, "it waits for its turn in %s, but everybody before it has ended", groupSubject(r.g.ID))
+		r.v.jobViolation(j.ID, rota.CheckGroupTurn, "it waits for an earlier member of %s, but all of them have ended", groupSubject(r.g.ID))
 	case r.first != nil && !waits:
-		r.v.pairViolation(rota.CheckGroupTurn, r.first.ID, j.ID, "both have their turn in %s", groupSubject(r.g.ID))
+		r.v.pairViolation(rota.CheckGroupTurn, r.first.ID, j.ID, "both may run at once, but %s is sequential", groupSubject(r.g.ID))
 	}
 }
 
@@ -100,14 +102,14 @@ func (r *GroupWalk) ended(j *rota.Job) {
 	}
 }
 
-// End counts who was called.
+// End compares the number of members with the size of the group.
 func (r *GroupWalk) End() {
 	if gone := pruned(r.g); r.present+gone != r.g.Size {
-		r.v.violation(rota.CheckGroupPlaces, []string{groupSubject(r.g.ID)}, "of its %d members %d are there and %d were pruned", r.g.Size, r.present, gone)
+		r.v.violation(rota.CheckGroupPlaces, []string{groupSubject(r.g.ID)}, "of its %d members %d exist and %d were pruned", r.g.Size, r.present, gone)
 	}
 }
 
-// OrphanMember tells of a group that is not there, and of a job in it.
+// OrphanMember reports a group that does not exist, and a job in it.
 func (v *Verifier) OrphanMember(group, job rota.ID) {
 	v.violation(rota.CheckGroupMissing, []string{groupSubject(group), jobRef(job)}, "the job is in the group, which does not exist")
 }

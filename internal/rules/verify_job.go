@@ -8,7 +8,8 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// identity: the words are known, and the attempt fits the place in the chain.
+// identity checks the enumerated fields, and that the attempt fits the place in
+// the chain.
 func (v *Verifier) identity(j *rota.Job) {
 	if j.ID.IsZero() {
 		v.jobViolation(j.ID, rota.CheckIDShape, "its id is all zeros")
@@ -34,12 +35,12 @@ func (v *Verifier) identity(j *rota.Job) {
 	}
 	if first != (j.ExecutionID == j.ID) {
 		v.violation(rota.CheckExecutionIdentity, []string{jobRef(j.ID), "execution " + j.ExecutionID.String()},
-			"its execution does not go by the id of its first attempt")
+			"its execution id is not the id of its first attempt")
 	}
 }
 
-// content: it is what an Enqueue would accept. The same code that let a job
-// in judges it here.
+// content checks that Enqueue would accept the job. The same code validates
+// commands and stored jobs.
 func (v *Verifier) content(j *rota.Job) {
 	retries := j.Policy.MaxAttempts - 1
 	err := (&rota.Enqueue{Jobs: []rota.NewJob{{
@@ -64,7 +65,7 @@ func (v *Verifier) content(j *rota.Job) {
 		v.jobViolation(j.ID, rota.CheckOutOfRange, "its type is empty")
 	}
 	if j.Position < -positionMax || j.Position > positionMax {
-		v.jobViolation(j.ID, rota.CheckOutOfRange, "its position is %d, where no room is left to compute", j.Position)
+		v.jobViolation(j.ID, rota.CheckOutOfRange, "its position is %d, which is close to an overflow", j.Position)
 	}
 	if j.Run == nil {
 		return
@@ -73,8 +74,8 @@ func (v *Verifier) content(j *rota.Job) {
 	v.require(j.Run.Progress == nil || json.Valid(j.Run.Progress), j, rota.CheckBadJSON, "the progress of its run is not JSON")
 }
 
-// submittable is a type of which a command accepts jobs exactly if this one is in
-// order: of Rota's own types it accepts none.
+// submittable returns a type name that is valid for Enqueue exactly if typ is a
+// valid name. Enqueue accepts no internal types.
 func submittable(typ string) string {
 	if rota.InternalType(typ) {
 		return "own." + typ
@@ -85,8 +86,8 @@ func submittable(typ string) string {
 // positionMax is far beyond what moves can reach, and far from overflow.
 const positionMax = 1 << 62
 
-// shape: the times and the hold fit the status. Times are never compared with
-// each other where a clock that was set back would make them differ.
+// shape checks that the times and the hold fit the status. It does not compare
+// times that differ if the clock was set back.
 func (v *Verifier) shape(j *rota.Job) {
 	switch j.Status {
 	case rota.StatusQueued:
@@ -94,23 +95,23 @@ func (v *Verifier) shape(j *rota.Job) {
 	case rota.StatusRunning:
 		v.require(!j.StartedAt.IsZero(), j, rota.CheckRunningShape, "it is RUNNING without a start time")
 		v.require(j.Hold == 0, j, rota.CheckRunningShape, "it is RUNNING with hold %d", j.Hold)
-		v.require(!j.QueuedAt.IsZero(), j, rota.CheckRunningShape, "it is RUNNING, but never stood in the order")
+		v.require(!j.QueuedAt.IsZero(), j, rota.CheckRunningShape, "it is RUNNING, but has no queued_at")
 	case rota.StatusCancelled:
 		v.require(j.StartedAt.IsZero(), j, rota.CheckCancelledShape, "it is CANCELLED, but has started")
 		v.require(!j.FinishedAt.IsZero(), j, rota.CheckCancelledShape, "it is CANCELLED, but has not ended")
 		v.require(j.Sequel == "" || j.Sequel == rota.SequelNone, j, rota.CheckCancelledShape,
 			"it is CANCELLED, but its sequel is %s", j.Sequel)
 	}
-	// Ready and Enqueue compare run_at with the very time they write as
-	// queued_at, so this holds whatever the clock did later.
+	// Ready and Enqueue compare run_at with the time they store as queued_at, so
+	// this holds even if the clock was set back later.
 	if waitedForTime(j) && !j.QueuedAt.IsZero() && j.RunAt.After(j.QueuedAt) {
-		v.jobViolation(j.ID, rota.CheckQueuedEarly, "it took its place at %s, before its run_at %s", stamp(j.QueuedAt), stamp(j.RunAt))
+		v.jobViolation(j.ID, rota.CheckQueuedEarly, "it became ready at %s, before its run_at %s", stamp(j.QueuedAt), stamp(j.RunAt))
 	}
 }
 
-// waitedForTime says that nothing but its run_at can have held a job back. One
-// that waited for its turn or its key took its place later, when the clock may
-// have been set back; one that was skipped was not waited for.
+// waitedForTime reports whether only run_at can have held a job back. A job
+// that waited for its group or its key became ready later, when the clock may
+// have been set back; a skipped job did not wait for its time.
 func waitedForTime(j *rota.Job) bool {
 	turn := !j.GroupID.IsZero() && j.RetryOf.IsZero()
 	return !turn && j.ConcurrencyKey == "" && !(j.Run != nil && j.Run.Outcome == rota.OutcomeSkipped)
@@ -123,17 +124,18 @@ func (v *Verifier) queuedShape(j *rota.Job) {
 	v.holdShape(j)
 }
 
-// holdReasons are the known reasons to hold a job back, and what each is about.
+// holdReasons are the known reasons to hold a job back, and what a job needs
+// for each.
 var holdReasons = []struct {
 	hold    rota.Hold
 	fits    func(*rota.Job) bool
 	problem string
 }{
 	{rota.HoldDelay, func(j *rota.Job) bool { return !j.RunAt.IsZero() }, "it is delayed, but has no run_at"},
-	{rota.HoldGroup, func(j *rota.Job) bool { return !j.GroupID.IsZero() && j.RetryOf.IsZero() }, "it waits for its turn, but is no first attempt of a member of a group"},
-	{rota.HoldDependency, func(j *rota.Job) bool { return j.Schedule != "" && !j.WaitUntil.IsZero() }, "it waits for dependencies, but does not say until when"},
-	{rota.HoldOverlap, func(j *rota.Job) bool { return j.Schedule != "" && j.RetryOf.IsZero() }, "it waits for an earlier execution, but is no first attempt of a schedule"},
-	{rota.HoldKey, func(j *rota.Job) bool { return j.ConcurrencyKey != "" && j.Hold == rota.HoldKey }, "its concurrency key holds it back, but it has none, or waits for something else too"},
+	{rota.HoldGroup, func(j *rota.Job) bool { return !j.GroupID.IsZero() && j.RetryOf.IsZero() }, "it waits for an earlier member, but is not a first attempt of a group"},
+	{rota.HoldDependency, func(j *rota.Job) bool { return j.Schedule != "" && !j.WaitUntil.IsZero() }, "it waits for dependencies, but has no wait_until"},
+	{rota.HoldOverlap, func(j *rota.Job) bool { return j.Schedule != "" && j.RetryOf.IsZero() }, "it waits for an earlier execution, but is not a first attempt of a schedule"},
+	{rota.HoldKey, func(j *rota.Job) bool { return j.ConcurrencyKey != "" && j.Hold == rota.HoldKey }, "its concurrency key holds it back, but it has no key, or waits for something else too"},
 }
 
 func (v *Verifier) holdShape(j *rota.Job) {

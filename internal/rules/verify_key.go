@@ -6,8 +6,8 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// keyOf: an execution holds its unique key for as long as it was promised.
-// The last attempt of a chain speaks for it.
+// keyOf checks that an execution holds its unique key for as long as promised.
+// The last attempt of a chain stands for the execution.
 func (v *Verifier) keyOf(j *rota.Job, held *KeyRecord) {
 	if j.UniqueKey == "" || j.Sequel == rota.SequelRetry {
 		return
@@ -23,7 +23,7 @@ func (v *Verifier) keyOf(j *rota.Job, held *KeyRecord) {
 		v.violation(rota.CheckUniqueKeyLive, rows, "its execution has not ended, but does not hold the key")
 	case !j.Ended() && held.Ended:
 		v.violation(rota.CheckUniqueKeyLive, rows, "its execution has not ended, but the key is marked as if it had")
-	case j.Run != nil && j.Run.Outcome == rota.OutcomeSkipped && !holds: // whoever tried it anew took the key over
+	case j.Run != nil && j.Run.Outcome == rota.OutcomeSkipped && !holds: // its redrive holds the key
 	case completed(j) && !holds && j.UniqueFor == 0:
 		v.violation(rota.CheckUniqueKeyLive, rows, "its execution completed and keeps the key until it is pruned, but does not hold it")
 	case completed(j) && holds && held.FreeAt != 0 && !held.Ended:
@@ -31,7 +31,7 @@ func (v *Verifier) keyOf(j *rota.Job, held *KeyRecord) {
 	}
 }
 
-// endedIncomplete says whether an execution ended without completing.
+// endedIncomplete reports whether an execution ended without completing.
 func endedIncomplete(tail *rota.Job) bool {
 	return tail.Status == rota.StatusCancelled || tail.Sequel == rota.SequelDead ||
 		tail.Sequel == rota.SequelNone && tail.Run != nil && !keepsKey(tail)
@@ -41,8 +41,8 @@ func completed(tail *rota.Job) bool {
 	return tail.Ended() && tail.Run != nil && (tail.Run.Outcome == rota.OutcomeCompleted || tail.Run.Outcome == rota.OutcomeSkipped)
 }
 
-// Key looks at a unique key and at the job that its execution goes by, nil if
-// that is gone: such a key is free to be taken over.
+// Key checks a unique key and the first job of the execution that holds it, nil
+// if that does not exist: such a key is free.
 func (v *Verifier) Key(k KeyRecord, first *rota.Job) {
 	if first == nil {
 		return
@@ -52,7 +52,7 @@ func (v *Verifier) Key(k KeyRecord, first *rota.Job) {
 	case !first.RetryOf.IsZero():
 		v.violation(rota.CheckUniqueKeyOwner, rows, "the key names a retry instead of the first job of its execution")
 	case first.Type != k.Key.Type || first.UniqueKey != k.Key.Key:
-		v.violation(rota.CheckUniqueKeyOwner, rows, "the key is held by an execution that was not enqueued with it")
+		v.violation(rota.CheckUniqueKeyOwner, rows, "the execution that holds the key was not enqueued with it")
 	case k.FreeAt != freeAt(first):
 		v.violation(rota.CheckUniqueKeyOwner, rows, "the key is not held for as long as its job was enqueued to hold it")
 	}

@@ -2,9 +2,9 @@ package rules
 
 import "github.com/rotajobs/rota"
 
-// orderChecksum counts jobs and adds up what of them decides the order, in a sum
-// that does not depend on the order in which they come. Two equal ones hold
-// the same jobs in the same places.
+// orderChecksum counts jobs and adds up hashes of the fields that decide the
+// order. The sum does not depend on the order in which jobs are added. Equal
+// checksums mean the same jobs in the same positions.
 type orderChecksum struct {
 	jobs int
 	sum  uint64
@@ -15,8 +15,8 @@ func (c *orderChecksum) add(j *rota.Job) {
 	c.sum += placeHash(j)
 }
 
-// placeHash mixes the fields of the order: a damaged index differs by
-// accident, not by design.
+// placeHash hashes the fields that decide the order. It need not resist design,
+// since a damaged index differs by accident.
 func placeHash(j *rota.Job) uint64 {
 	h := mix(0, uint64(j.Priority))
 	h = mix(h, uint64(j.Position))
@@ -24,7 +24,7 @@ func placeHash(j *rota.Job) uint64 {
 	return mix(h, fingerprintOf(j.ID))
 }
 
-// countQueued takes the census of what the order should hold.
+// countQueued adds a job to the checksums of the orders it belongs to.
 func (v *Verifier) countQueued(j *rota.Job) {
 	if j.Status == rota.StatusQueued {
 		v.queue.add(j)
@@ -34,8 +34,8 @@ func (v *Verifier) countQueued(j *rota.Job) {
 	}
 }
 
-// OrderWalk is an order as a store keeps it, to be walked from its head. Only the
-// fields that decide the order need be set in its jobs.
+// OrderWalk checks an order as a store keeps it, from its head. Its jobs need
+// only the fields that decide the order.
 type OrderWalk struct {
 	v    *Verifier
 	name string
@@ -44,12 +44,13 @@ type OrderWalk struct {
 	last *rota.Job
 }
 
-// QueueOrder begins the walk of the order of all QUEUED jobs. Jobs come first.
+// QueueOrder begins the walk of the order of all QUEUED jobs. All calls of Job
+// come first.
 func (v *Verifier) QueueOrder() *OrderWalk {
 	return &OrderWalk{v: v, name: "the order of the queue", want: &v.queue}
 }
 
-// ClaimOrder begins the walk of the order of claims, type by type.
+// ClaimOrder begins the walk of the claim order, type by type.
 func (v *Verifier) ClaimOrder() *OrderWalk {
 	return &OrderWalk{v: v, name: "the order of claims", want: &v.ready}
 }
@@ -57,7 +58,7 @@ func (v *Verifier) ClaimOrder() *OrderWalk {
 // NextType begins the next type.
 func (o *OrderWalk) NextType() { o.last = nil }
 
-// Next looks at the next job of the order.
+// Next checks the next job of the order.
 func (o *OrderWalk) Next(j *rota.Job) {
 	o.seen.add(j)
 	if o.last != nil && !o.last.Before(j) {
@@ -66,12 +67,12 @@ func (o *OrderWalk) Next(j *rota.Job) {
 	o.last = j
 }
 
-// End compares what was walked with what should have been.
+// End compares the jobs of the walk with the jobs that belong to the order.
 func (o *OrderWalk) End() {
 	switch {
 	case o.seen.jobs != o.want.jobs:
-		o.v.violation(rota.CheckOrderTotal, []string{o.name}, "it holds %d jobs, but %d belong into it", o.seen.jobs, o.want.jobs)
+		o.v.violation(rota.CheckOrderTotal, []string{o.name}, "it has %d jobs, but should have %d", o.seen.jobs, o.want.jobs)
 	case o.seen.sum != o.want.sum:
-		o.v.violation(rota.CheckOrderTotal, []string{o.name}, "it has jobs at places where the jobs themselves are not")
+		o.v.violation(rota.CheckOrderTotal, []string{o.name}, "it has jobs at positions that differ from those in the jobs")
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// checkDetails is a Verifier and what it tells.
+// checkDetails returns a Verifier and the details it reports.
 func checkDetails() (*Verifier, *[]string) {
 	var found []string
 	return NewVerifier(func(v rota.Violation) { found = append(found, v.Check+": "+v.Detail) }), &found
@@ -31,8 +31,8 @@ func TestLostFieldNamesRelationThatRetryChanged(t *testing.T) {
 	}
 }
 
-// TestQueuedEarlyIgnoresJobThatWaitedForMoreThanTime: a clock that was set back meanwhile
-// makes their places look early.
+// TestQueuedEarlyIgnoresJobThatWaitedForMoreThanTime: a clock that was set back
+// meanwhile makes their queued_at look early.
 func TestQueuedEarlyIgnoresJobThatWaitedForMoreThanTime(t *testing.T) {
 	skipped := endedJob(1, rota.OutcomeSkipped, rota.SequelNone)
 	keyed, member, plain := readyJob(2), readyJob(3), readyJob(4)
@@ -88,8 +88,8 @@ func copyWithID(j *rota.Job, n int) *rota.Job {
 	return &like
 }
 
-// keyQueueJobs are the jobs of a key as a word tells: o runs, r is ready, h is held
-// back by the key, d waits for something else. They stand in this order.
+// keyQueueJobs returns the jobs of a key, one per letter, in dispatch order: o
+// runs, r is ready, h is held back by the key, d waits for something else.
 func keyQueueJobs(key, letters string) (jobs []*rota.Job) {
 	for i, c := range letters {
 		j := readyJob(i + 1)
@@ -130,13 +130,13 @@ func TestKeyQueueWalkFindsUnbalancedQueue(t *testing.T) {
 			t.Errorf("limit %d, %s: found %v", test.limit, test.letters, found)
 		}
 		if found := walkKeyQueue(test.limit, test.letters, true); len(found) > 0 {
-			t.Errorf("limit %d, %s: found %v, although a Sweep is to see to it", test.limit, test.letters, found)
+			t.Errorf("limit %d, %s: found %v, although a Sweep is pending", test.limit, test.letters, found)
 		}
 	}
 }
 
-// walkKeyQueue says what is found in a lane whose jobs come in another order, after
-// those of another key.
+// walkKeyQueue returns the checks reported for a key queue whose jobs are
+// streamed in reverse, after those of another key.
 func walkKeyQueue(limit int, letters string, owed bool) []string {
 	v, names := checkNames()
 	if limit > 0 {
@@ -174,16 +174,16 @@ func TestTurnWalkReportsBySchedulesAndScopes(t *testing.T) {
 	}
 	turns.End()
 	want := []string{
-		"overlap_turn: all that has not ended of it for shard 1 waits for another to end",
-		"overlap_turn: all that has not ended of it for shard 2 waits for another to end",
+		"overlap_turn: all its live jobs for shard 1 wait for another to end",
+		"overlap_turn: all its live jobs for shard 2 wait for another to end",
 	}
 	if !slices.Equal(*found, want) {
-		t.Errorf("told %q", *found)
+		t.Errorf("found %q", *found)
 	}
 }
 
-// walkGroup calls members as a word tells: e has ended, o runs, s runs and was
-// asked to stop, r is ready, h waits for its turn.
+// walkGroup streams members, one per letter: e has ended, o runs, s runs and
+// was asked to stop, r is ready, h waits for an earlier member.
 func walkGroup(v *Verifier, g *rota.Group, letters string) {
 	walk := v.Group(g)
 	for i, c := range letters {
@@ -263,7 +263,7 @@ func TestReferencesReportsEachCycleOnce(t *testing.T) {
 		"dependency_cycle: it depends on itself: h → h",
 	}
 	if !slices.Equal(*found, want) {
-		t.Errorf("told %q", *found)
+		t.Errorf("found %q", *found)
 	}
 }
 
@@ -278,8 +278,8 @@ func TestEnabledScheduleOfArchivedTemplateAwaitsSweep(t *testing.T) {
 	}
 }
 
-// TestOneTimeScheduleIsSpentOnlyAfterItsTimeFired: one that was declared anew, or that nobody
-// gave a next fire, has not fired.
+// TestOneTimeScheduleIsSpentOnlyAfterItsTimeFired: a schedule that was declared
+// with a new time, or that has no next fire, has not fired.
 func TestOneTimeScheduleIsSpentOnlyAfterItsTimeFired(t *testing.T) {
 	spec := rota.ScheduleSpec{Template: "t", At: verifyNow}.Canonical()
 	for last, want := range map[time.Time]int{verifyNow: 1, verifyNow.Add(-time.Hour): 0, {}: 0} {

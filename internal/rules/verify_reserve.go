@@ -2,8 +2,8 @@ package rules
 
 import "github.com/rotajobs/rota"
 
-// Reservation looks at a reservation, given its direct run: nil if it has none,
-// or that is gone.
+// Reservation checks a reservation, given the job of its direct run, nil if it
+// has none or that does not exist.
 func (v *Verifier) Reservation(r *rota.Reservation, j *rota.Job) {
 	row := reservationSubject(r.ID)
 	knownWord(v, row, "status", r.Status, rota.ReservationActive, rota.ReservationReleased, rota.ReservationExpired)
@@ -16,7 +16,7 @@ func (v *Verifier) Reservation(r *rota.Reservation, j *rota.Job) {
 	case active && !r.EndedAt.IsZero():
 		v.violation(rota.CheckReservationShape, []string{row}, "it is ACTIVE, but ended at %s", stamp(r.EndedAt))
 	case !active && r.EndedAt.IsZero():
-		v.violation(rota.CheckReservationShape, []string{row}, "it is %s, but has no end", r.Status)
+		v.violation(rota.CheckReservationShape, []string{row}, "it is %s, but has no end time", r.Status)
 	}
 	if !active {
 		return
@@ -41,7 +41,7 @@ func (v *Verifier) directRun(row string, r *rota.Reservation, j *rota.Job) {
 	}
 }
 
-// Intent notes down that a Sweep is to see to something. There says whether that
+// Intent notes that a Sweep has work to do. there states whether its subject
 // exists; a key always does.
 func (v *Verifier) Intent(i Intent, there bool) {
 	v.intents[i] = true

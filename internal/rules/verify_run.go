@@ -7,7 +7,7 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// run: a job that was dispatched has a run, and the two agree.
+// run checks that a dispatched job has a run, and that the two agree.
 func (v *Verifier) run(j *rota.Job, named rota.ID) {
 	r := j.Run
 	switch {
@@ -29,7 +29,7 @@ func (v *Verifier) run(j *rota.Job, named rota.ID) {
 		v.jobViolation(j.ID, rota.CheckOpenJobClosedRun, "its run is %s, but the job has not ended", r.Outcome)
 	}
 	if r.Open() && r.Token.IsZero() {
-		v.jobViolation(j.ID, rota.CheckTokenEmpty, "its run is open, but nobody can hold its lease: the token is empty")
+		v.jobViolation(j.ID, rota.CheckTokenEmpty, "its run is open, but no worker can hold its lease: the token is empty")
 	}
 }
 
@@ -37,7 +37,7 @@ func (v *Verifier) runShape(j *rota.Job, r *rota.Run) {
 	v.require(!r.ID.IsZero(), j, rota.CheckRunShape, "its run has no id")
 	v.require(r.StartedAt.Equal(j.StartedAt) || j.StartedAt.IsZero(), j, rota.CheckRunShape,
 		"it started at %s, its run at %s", stamp(j.StartedAt), stamp(r.StartedAt))
-	v.require(r.Open() == r.FinishedAt.IsZero(), j, rota.CheckRunShape, "its run has one of outcome and finish time without the other")
+	v.require(r.Open() == r.FinishedAt.IsZero(), j, rota.CheckRunShape, "its run has only one of outcome and finish time")
 	if r.Runner == "" {
 		v.skippedShape(j, r)
 	}
@@ -50,11 +50,11 @@ func (v *Verifier) runShape(j *rota.Job, r *rota.Run) {
 	}
 }
 
-// skippedShape: what nobody ran, Rota itself has skipped, for a reason that the
-// job can have.
+// skippedShape checks a run without a runner: Rota itself skipped the job, for
+// a reason that the job can have.
 func (v *Verifier) skippedShape(j *rota.Job, r *rota.Run) {
 	if r.Outcome != rota.OutcomeSkipped {
-		v.jobViolation(j.ID, rota.CheckSkippedShape, "nobody ran it, but its run is %s", cmp.Or(string(r.Outcome), "open"))
+		v.jobViolation(j.ID, rota.CheckSkippedShape, "its run has no runner, but is %s", cmp.Or(string(r.Outcome), "open"))
 		return
 	}
 	known := false
@@ -66,15 +66,15 @@ func (v *Verifier) skippedShape(j *rota.Job, r *rota.Run) {
 	case rota.CodeGroup:
 		known = !j.GroupID.IsZero()
 	}
-	v.require(known, j, rota.CheckSkippedShape, "it was skipped with the code %q, which it cannot have", r.ErrorCode)
+	v.require(known, j, rota.CheckSkippedShape, "it was skipped with the code %q, which does not fit this job", r.ErrorCode)
 	v.require(r.Token.IsZero(), j, rota.CheckSkippedShape, "it was skipped, but its run has a lease token")
 }
 
-// sequel: what came after a job fits how it ended.
+// sequel checks that the sequel of a job fits how it ended.
 func (v *Verifier) sequel(j *rota.Job) {
 	switch {
 	case j.Sequel == "" && j.Ended() && j.Status != rota.StatusQueued:
-		v.jobViolation(j.ID, rota.CheckFinishedWithoutSequel, "it ended at %s, but what came after it was not settled", stamp(j.FinishedAt))
+		v.jobViolation(j.ID, rota.CheckFinishedWithoutSequel, "it ended at %s, but has no sequel", stamp(j.FinishedAt))
 	case j.Sequel != "" && !j.Ended():
 		v.jobViolation(j.ID, rota.CheckSequelUnfinished, "its sequel is %s, but it has not ended", j.Sequel)
 	case j.Sequel != "" && j.Status == rota.StatusRunning && j.Run != nil && !j.Run.Open():

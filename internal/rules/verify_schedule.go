@@ -8,24 +8,24 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// declaredSchedule is what is kept of a schedule until everything was seen.
+// declaredSchedule is what is kept of a schedule until References.
 type declaredSchedule struct {
 	template  string
 	dependsOn []string
 	enabled   bool
-	spent     bool // it was to fire once, and has
-	planned   bool // some of what it planned has not ended
+	spent     bool // was to fire once, and has fired
+	planned   bool // a planned job of it has not ended
 }
 
-// ScheduleRow is a schedule with what stands beside it.
+// ScheduleRow is a schedule with its columns.
 type ScheduleRow struct {
 	Schedule *rota.Schedule
-	Template string   // beside its spec
-	Edges    []string // what it depends on, sorted, as the graph has it
-	Spec     []byte   // as it is stored
+	Template string   // column beside the spec
+	Edges    []string // dependencies, sorted, as in the graph
+	Spec     []byte   // as stored
 }
 
-// Schedule looks at a schedule.
+// Schedule checks a schedule.
 func (v *Verifier) Schedule(r ScheduleRow) {
 	s, row := r.Schedule, scheduleSubject(r.Schedule.Name)
 	knownWord(v, row, "state", s.State, rota.ScheduleEnabled, rota.ScheduleDisabled, rota.SchedulePaused)
@@ -34,9 +34,9 @@ func (v *Verifier) Schedule(r ScheduleRow) {
 	case s.State == rota.ScheduleDisabled && !s.NextFire.IsZero():
 		v.violation(rota.CheckScheduleShape, []string{row}, "it is DISABLED, but fires next at %s", stamp(s.NextFire))
 	case !s.NextFire.IsZero() && s.MovedAt.IsZero():
-		v.violation(rota.CheckScheduleShape, []string{row}, "it fires next at %s, but not since when", stamp(s.NextFire))
+		v.violation(rota.CheckScheduleShape, []string{row}, "it fires next at %s, but has no moved_at", stamp(s.NextFire))
 	case s.State != rota.ScheduleDisabled && s.Reason != "":
-		v.violation(rota.CheckScheduleShape, []string{row}, "it is %s, but was disabled because %s", s.State, s.Reason)
+		v.violation(rota.CheckScheduleShape, []string{row}, "it is %s, but has a reason for being disabled: %s", s.State, s.Reason)
 	}
 	declared := &declaredSchedule{template: r.Template, dependsOn: r.Edges, enabled: s.State == rota.ScheduleEnabled}
 	v.schedules[s.Name] = declared
@@ -47,23 +47,23 @@ func (v *Verifier) Schedule(r ScheduleRow) {
 	v.checkAccepted(row, (&rota.PutSchedule{Name: s.Name, Spec: spec}).Validate(), rota.CheckBadSpec)
 	v.column(row, "template", r.Template, spec.Template)
 	if !slices.Equal(r.Edges, spec.DependsOn) {
-		v.violation(rota.CheckScheduleEdges, []string{row}, "it depends on [%s], but on [%s] by its spec",
+		v.violation(rota.CheckScheduleEdges, []string{row}, "it depends on [%s], but its spec depends on [%s]",
 			strings.Join(r.Edges, " "), strings.Join(spec.DependsOn, " "))
 	}
 	declared.dependsOn = spec.DependsOn
 	declared.spent = declared.enabled && !spec.At.IsZero() && s.NextFire.IsZero() && s.LastFire.Equal(spec.At)
 }
 
-// OrphanEdge tells of a dependency of a schedule that is not there.
+// OrphanEdge reports a dependency of a schedule that does not exist.
 func (v *Verifier) OrphanEdge(schedule, on string) {
 	v.violation(rota.CheckScheduleEdges, []string{"edge from " + schedule + " to " + on}, "there is no schedule %s", schedule)
 }
 
-// References holds what was seen to what it refers to. It is the last of all.
+// References checks references between rows. It is the last call.
 func (v *Verifier) References() {
 	for _, name := range slices.Sorted(maps.Keys(v.madeFrom)) {
 		if _, there := v.templates[name]; !there {
-			v.violation(rota.CheckTemplateMissing, []string{templateSubject(name), jobRef(v.madeFrom[name])}, "the job was made from the template, which does not exist")
+			v.violation(rota.CheckTemplateMissing, []string{templateSubject(name), jobRef(v.madeFrom[name])}, "the job was created from the template, which does not exist")
 		}
 	}
 	names := slices.Sorted(maps.Keys(v.schedules))
@@ -83,7 +83,7 @@ func (v *Verifier) scheduleRefers(name string, s *declaredSchedule) {
 		v.violation(rota.CheckScheduleArchived, []string{row}, "it is ENABLED, but template %s is archived", s.template)
 	}
 	if s.spent && !s.planned {
-		v.violation(rota.CheckScheduleSpent, []string{row}, "it has fired, and all that it planned has ended, but it is ENABLED")
+		v.violation(rota.CheckScheduleSpent, []string{row}, "it has fired, and all its planned jobs have ended, but it is ENABLED")
 	}
 	for _, on := range s.dependsOn {
 		if v.schedules[on] == nil {
@@ -92,8 +92,8 @@ func (v *Verifier) scheduleRefers(name string, s *declaredSchedule) {
 	}
 }
 
-// cycles peels off the schedules that depend on nothing that is left. What
-// remains stands in a cycle, or depends on one.
+// cycles removes schedules that depend on no remaining schedule. What remains
+// is in a cycle or depends on one.
 func (v *Verifier) cycles(names []string) {
 	left := map[string][]string{}
 	for _, name := range names {
@@ -113,7 +113,8 @@ func (v *Verifier) cycles(names []string) {
 	}
 }
 
-// peel removes what depends on nothing that is left, until all that is left does.
+// peel removes schedules that depend on no remaining schedule, until there are
+// none.
 func peel(left map[string][]string) {
 	needs, users := map[string]int{}, map[string][]string{}
 	var free []string
@@ -140,8 +141,8 @@ func peel(left map[string][]string) {
 	}
 }
 
-// cycleFrom follows dependencies until a name comes again. Each that is left
-// depends on another that is.
+// cycleFrom follows dependencies until a name repeats. Each remaining schedule
+// depends on another remaining one.
 func cycleFrom(left map[string][]string, name string) (path []string) {
 	for {
 		if again := slices.Index(path, name); again >= 0 {

@@ -12,7 +12,7 @@ import (
 
 var verifyNow = time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
 
-// checkNames is a Verifier and the checks it has named.
+// checkNames returns a Verifier and the names of the checks it reports.
 func checkNames() (*Verifier, *[]string) {
 	var names []string
 	return NewVerifier(func(v rota.Violation) { names = append(names, v.Check) }), &names
@@ -31,7 +31,7 @@ func readyJob(n int) *rota.Job {
 	}
 }
 
-// endedJob is a job whose run ended so, settled as the law does.
+// endedJob returns a job whose run ended so, settled as the rules do.
 func endedJob(n int, outcome rota.Outcome, sequel rota.Sequel) *rota.Job {
 	j := readyJob(n)
 	j.Status, j.StartedAt, j.FinishedAt, j.Sequel = rota.StatusRunning, verifyNow, verifyNow, sequel
@@ -91,7 +91,8 @@ func TestSecondPassReportsDuplicates(t *testing.T) {
 	}
 }
 
-// TestSecondPassIgnoresFingerprintCollision: two things with one print are looked at themselves.
+// TestSecondPassIgnoresFingerprintCollision checks that values with equal
+// fingerprints are compared themselves.
 func TestSecondPassIgnoresFingerprintCollision(t *testing.T) {
 	one, other := endedJob(1, rota.OutcomeCompleted, rota.SequelNone), endedJob(2, rota.OutcomeCompleted, rota.SequelNone)
 	one.PlanTime, other.PlanTime = verifyNow, verifyNow.Add(time.Hour)
@@ -144,12 +145,12 @@ func TestOrderWalkFindsDifferenceFromRules(t *testing.T) {
 		walk  []*rota.Job
 		clean bool
 	}{
-		{"as it should be", []*rota.Job{a, b}, true},
-		{"the other way round", []*rota.Job{b, a}, false},
-		{"one left out", []*rota.Job{a}, false},
+		{"in order", []*rota.Job{a, b}, true},
+		{"reversed", []*rota.Job{b, a}, false},
+		{"one missing", []*rota.Job{a}, false},
 		{"one twice", []*rota.Job{a, b, b}, false},
 		{"one in place of another", []*rota.Job{a, a}, false},
-		{"one elsewhere than it says", []*rota.Job{&moved, a}, false},
+		{"one at another position", []*rota.Job{&moved, a}, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			v, names := checkNames()
@@ -167,8 +168,9 @@ func TestOrderWalkFindsDifferenceFromRules(t *testing.T) {
 	}
 }
 
-// TestVerifierMemoryPerJobIsBounded: what is kept of a job that ran, was planned and was
-// retried is some 24 bytes; a map of ids would be four times that.
+// TestVerifierMemoryPerJobIsBounded: the Verifier keeps some 24 bytes of a job
+// that ran, was planned and was retried; a map of ids would take four times
+// that.
 func TestVerifierMemoryPerJobIsBounded(t *testing.T) {
 	const jobs, most = 100_000, 64
 	v, names := checkNames()

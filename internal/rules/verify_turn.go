@@ -7,20 +7,20 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// TurnWalk is the walk of the live jobs of schedules, by schedule and scope, after
-// the schedules themselves: somebody of each must be able to go on.
+// TurnWalk checks the live jobs of schedules, by schedule and scope: at least
+// one of each must not wait for another. The schedules come first.
 type TurnWalk struct {
 	v        *Verifier
 	schedule string
 	scope    rota.Scope
-	waiting  rota.ID // the first that waits for another to end
-	canRun   bool    // somebody does not
+	waiting  rota.ID // first job that waits for another to end
+	canRun   bool    // a job does not wait for another
 }
 
 // Turns begins the walk.
 func (v *Verifier) Turns() *TurnWalk { return &TurnWalk{v: v} }
 
-// Next looks at the next live job.
+// Next checks the next live job.
 func (t *TurnWalk) Next(j *rota.Job) {
 	if j.Schedule != t.schedule || scopeOf(j) != t.scope {
 		t.End()
@@ -43,7 +43,7 @@ func (t *TurnWalk) End() {
 		return
 	}
 	t.v.violation(rota.CheckOverlapTurn, []string{scheduleSubject(t.schedule), jobRef(t.waiting)},
-		"all that has not ended of it%s waits for another to end", inScope(t.scope))
+		"all its live jobs%s wait for another to end", inScope(t.scope))
 }
 
 func inScope(s rota.Scope) string {
@@ -53,8 +53,8 @@ func inScope(s rota.Scope) string {
 	return " for " + s.Kind + " " + s.ID
 }
 
-// KeyQueueWalk is the walk of the live jobs that have a concurrency key, by key, after
-// the limits and the intents.
+// KeyQueueWalk checks the live jobs that have a concurrency key, by key. The
+// limits and the intents come first.
 type KeyQueueWalk struct {
 	v     *Verifier
 	key   string
@@ -62,8 +62,8 @@ type KeyQueueWalk struct {
 	types map[string]*keyQueueOfType
 }
 
-// keyQueueOfType is how many jobs of one type are ready, the last of them, and the
-// first that the key alone holds back.
+// keyQueueOfType is the number of ready jobs of one type, the last of them, and
+// the first job that only the key holds back.
 type keyQueueOfType struct {
 	ready      int
 	last, held *rota.Job
@@ -72,7 +72,7 @@ type keyQueueOfType struct {
 // KeyQueues begins the walk.
 func (v *Verifier) KeyQueues() *KeyQueueWalk { return &KeyQueueWalk{v: v} }
 
-// Next looks at the next live job. Those of one key may come in any order.
+// Next checks the next live job. The jobs of one key may come in any order.
 func (l *KeyQueueWalk) Next(j *rota.Job) {
 	if j.ConcurrencyKey != l.key {
 		l.End()
@@ -120,7 +120,7 @@ func (l *KeyQueueWalk) endType(t *keyQueueOfType) {
 		l.v.violation(rota.CheckKeyTurn, []string{row, jobRef(t.last.ID)}, "%d of its jobs of one type are ready, but only %d may run at once", t.ready, limit)
 	case t.held != nil && t.ready < capacity:
 		l.v.violation(rota.CheckKeyTurn, []string{row, jobRef(t.held.ID)}, "it holds a job back, but %d may start and %d of its type are ready", capacity, t.ready)
-	case t.held != nil && t.last != nil && capacity > 0 && t.held.Before(t.last): // else a claim has put it aside, and the next end puts that right
-		l.v.violation(rota.CheckKeyTurn, []string{row, jobRef(t.held.ID), jobRef(t.last.ID)}, "it holds the first job back, which comes before the second")
+	case t.held != nil && t.last != nil && capacity > 0 && t.held.Before(t.last): // without capacity, a claim has held it back, and the next end corrects the order
+		l.v.violation(rota.CheckKeyTurn, []string{row, jobRef(t.held.ID), jobRef(t.last.ID)}, "it holds the first job back, which is before the second, a ready one")
 	}
 }
