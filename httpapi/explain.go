@@ -53,7 +53,7 @@ func (c *call) explainWorkers(job *rota.Job, reasons []rota.Reason) {
 			r.Text = handledBy(workers, job.Type) + ", and was last asked for at " + when + ". " + r.Text
 		default:
 			r.Text = handledBy(workers, job.Type) + ", busy with " + plural(runs, "job") + ". " + r.Text
-			r.Remedy = strings.Replace(r.Remedy, "; if none does, none may be running", "", 1) + " More workers start more at once (docs/workers.md)."
+			r.Remedy = strings.Replace(r.Remedy, "; if none does, check that one is running", "", 1) + " More workers start more at once (docs/workers.md)."
 		}
 	}
 }

@@ -49,7 +49,7 @@ func TestWorkersElsewhereAreNotDenied(t *testing.T) {
 			t.Errorf("%s: %+v", what, why)
 		}
 	}
-	says("idle", "Type mail is handled by 1 worker elsewhere, and was last asked for at "+asked+". It is the first", "none may be running.")
+	says("idle", "Type mail is handled by 1 worker elsewhere, and was last asked for at "+asked+". It is the first", "check that one is running.")
 	s.claimOne("mail", "digest")
 	s.enqueue(`{"type": "mail"}`)
 	s.claim(`{"worker": "w2", "types": ["mail"], "lease": "1h"}`)

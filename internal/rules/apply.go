@@ -120,7 +120,7 @@ func applyCommands(tx Tx, at *batchTime, commands []rota.Command, results []rota
 		}
 		return tx.Write(changes)
 	}
-	return rota.Errorf(rota.Busy, "apply", "its rows kept moving; send it again")
+	return rota.Errorf(rota.Busy, "apply", "its rows kept changing; send it again")
 }
 
 // jobsIn returns how many jobs some commands name.
@@ -221,7 +221,7 @@ func load(tx Tx, begin *Need, commands []rota.Command) error {
 			return err
 		}
 	}
-	return rota.Errorf(rota.Internal, "apply", "a command asked for rows %d times over", roundsMax)
+	return rota.Errorf(rota.Internal, "apply", "a command needed rows in more than %d rounds", roundsMax)
 }
 
 // loadFromCache calls need for a claim a second time at once if the cache knows

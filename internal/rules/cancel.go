@@ -13,8 +13,8 @@ func needCancel(n *Need, c *rota.Cancel) {
 	}
 }
 
-// decideCancel stops a queued job at once and asks a running one to stop. The
-// id of an old attempt stands for the last of its execution.
+// decideCancel cancels a queued job at once and asks a running one to stop. The
+// id of an earlier attempt stands for the last attempt of its execution.
 func decideCancel(u *UnitOfWork, c *rota.Cancel) (rota.Reply, *rota.Error) {
 	j := u.job(u.tailOfChain(c.JobID))
 	switch {

@@ -58,7 +58,7 @@ const (
 	JobRun       // a new run: its id, runner and incarnation
 	RunHeartbeat // heartbeat_at and stale_after
 	RunProgress
-	RunCancel // who requested the stop, when and why
+	RunCancel // actor, time and reason of the request to stop
 	RunArtifacts
 	RunLogPath
 	RunOutcome  // outcome and finish time

@@ -7,16 +7,16 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// A claim behind enqueues takes what they bring, in their world, where nothing else
-// is there to take. Where there is, or more has to be known, it is decided apart:
-// heads that were looked at beside what is new would be cut short for the wrong
-// jobs, and some that were locked would not be taken.
+// A claim after enqueues takes the jobs they create, in the same unit of work, if
+// no other jobs are ready. If there are, or if more rows are needed, the claim is
+// applied by itself: heads loaded together with the new jobs would be cut short
+// for the wrong jobs, and some locked heads would not be taken.
 
-// ClaimAfterEnqueues says whether a claim is decided in the world of enqueues. PutMoreHeads has it
-// decided apart.
+// ClaimAfterEnqueues reports whether a claim is decided in the unit of work of
+// the enqueues before it. PutMoreHeads makes it be applied by itself.
 func (u *UnitOfWork) ClaimAfterEnqueues() bool { return u.afterEnqueues }
 
-// headsOf are the heads of the order.
+// headsOf returns the heads of the order.
 func headsOf(u *UnitOfWork, c *rota.Claim) []rota.ID {
 	if !u.afterEnqueues {
 		return u.heads.ids
@@ -27,9 +27,9 @@ func headsOf(u *UnitOfWork, c *rota.Claim) []rota.ID {
 	return withinCapacity(u, c, created)
 }
 
-// claimableNew are the jobs made here that a claim may take. Where jobs that stand
-// in the store have changed as well, or more is to be known of one that was made, the
-// claim is decided apart.
+// claimableNew returns the created jobs that a claim may take. If stored jobs
+// have changed as well, or a created job needs more rows, the claim is applied
+// by itself.
 func claimableNew(u *UnitOfWork, c *rota.Claim) (created []rota.ID) {
 	for _, r := range u.touchedJobs {
 		switch {
@@ -43,7 +43,7 @@ func claimableNew(u *UnitOfWork, c *rota.Claim) (created []rota.ID) {
 	return created
 }
 
-// withinCapacity are those of the jobs for which there is room, in their order.
+// withinCapacity returns the jobs for which there is capacity, in their order.
 func withinCapacity(u *UnitOfWork, c *rota.Claim, ids []rota.ID) (heads []rota.ID) {
 	shared, left, bytes := globalCapacity(u, c.Limit), map[string]int{}, 0
 	types, capacity := capacityOf(u, distinct(c.Types), c.Limit)
@@ -69,11 +69,13 @@ func withinCapacity(u *UnitOfWork, c *rota.Claim, ids []rota.ID) (heads []rota.I
 	return heads
 }
 
-// errClaimAlone is that a claim cannot be decided in the world of the enqueues before it.
+// errClaimAlone means that a claim cannot be decided in the unit of work of the
+// enqueues before it.
 var errClaimAlone = errors.New("the claim is to be applied by itself")
 
-// checkClaimAfterEnqueues sees whether a world holds for enqueues and the claim behind them. What
-// they tell webhooks of is made when their step ends, and the claim may take it.
+// checkClaimAfterEnqueues checks whether the enqueues and the claim after them
+// may share the unit of work. Webhook deliveries of the enqueues are created at
+// the end of the step, and the claim might take them.
 func checkClaimAfterEnqueues(tx Tx, u *UnitOfWork, commands []rota.Command) error {
 	if !u.afterEnqueues {
 		return nil

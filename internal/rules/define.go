@@ -22,7 +22,7 @@ func mayPut(mode rota.PutMode, kind, name string, there bool, is rota.ID, read *
 
 func noName(kind, name string) *rota.Error {
 	return &rota.Error{
-		Code: rota.NotFound, Field: "name", Reason: "there is no " + kind + " " + name, Hint: "check the name",
+		Code: rota.NotFound, Field: "name", Reason: "there is no " + kind + " " + name, Hint: "see that the name is right",
 	}
 }
 

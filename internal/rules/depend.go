@@ -34,7 +34,8 @@ func needBlocked(n *Need, schedule string, scope rota.Scope) {
 	}
 }
 
-// needMet asks for what says whether the dependencies of a job have completed.
+// needMet asks for the rows that show whether the dependencies of a job have
+// completed.
 func needMet(n *Need, b *rota.Job) {
 	if s := n.schedule(b.Schedule); s != nil {
 		needMetBy(n, b, s.Spec.DependsOn)

@@ -118,15 +118,15 @@ func needDroppedJobs(n *Need, schedule string, before int64, limit int) {
 // endDroppedJobs asks running jobs of a schedule to stop, and then cancels
 // queued ones, at most most together. The last queued job comes first, so that
 // a job that waits for an earlier execution ends before it could be released.
-func endDroppedJobs(u *UnitOfWork, c rota.Command, d *Dropped, before int64, most, asked int) (stopping, cancelled int) {
+func endDroppedJobs(u *UnitOfWork, c rota.Command, d *Dropped, before int64, most, limit int) (stopping, cancelled int) {
 	reason := "job " + d.Schedule + " was dropped"
-	runs := u.droppedJobsOf(DroppedJobs{Schedule: d.Schedule, Before: before, Kind: DroppedRunning, Limit: asked})
+	runs := u.droppedJobsOf(DroppedJobs{Schedule: d.Schedule, Before: before, Kind: DroppedRunning, Limit: limit})
 	for _, j := range runs[:min(len(runs), most)] {
 		stopRun(u, j.ID, d.By, reason)
 		u.auditJobAs(c, d.By, rota.AuditJobCancelled, j.ID, reason)
 		stopping++
 	}
-	queued := u.droppedJobsOf(DroppedJobs{Schedule: d.Schedule, Before: before, Kind: DroppedQueued, Limit: asked})
+	queued := u.droppedJobsOf(DroppedJobs{Schedule: d.Schedule, Before: before, Kind: DroppedQueued, Limit: limit})
 	for _, j := range queued[:min(len(queued), most-stopping)] {
 		cancelJob(u, c, j.ID, true)
 		u.auditJobAs(c, d.By, rota.AuditJobCancelled, j.ID, reason)
@@ -197,13 +197,13 @@ func endedDroppedJobs(d *Dropped, limit int) DroppedJobs {
 // sweepDrop ends what is left of a dropped schedule and removes its hidden
 // history. It is done when it finds nothing to do. While a job still runs, the
 // record of the drop stays, and the end of that run causes the next Sweep.
-func sweepDrop(u *UnitOfWork, c *rota.Sweep, schedule string, most, asked int) (touched int, done bool) {
+func sweepDrop(u *UnitOfWork, c *rota.Sweep, schedule string, most, limit int) (touched int, done bool) {
 	d := u.dropped.get(schedule)
 	if d == nil {
 		return 0, true
 	}
-	ended := u.droppedJobsOf(endedDroppedJobs(d, asked))
-	stopping, cancelled := endDroppedJobs(u, c, d, d.Before, most, asked)
+	ended := u.droppedJobsOf(endedDroppedJobs(d, limit))
+	stopping, cancelled := endDroppedJobs(u, c, d, d.Before, most, limit)
 	touched = stopping + cancelled
 	for _, j := range ended {
 		if touched < most && pruneHidden(u, j.ExecutionID) {

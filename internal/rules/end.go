@@ -4,8 +4,8 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// needEnd asks for what the end of a job touches besides itself. Dies says that
-// its execution will be a dead letter.
+// needEnd asks for the rows that the end of a job affects besides itself. dies
+// states that its execution becomes a dead letter.
 func needEnd(n *Need, j *rota.Job, dies bool) {
 	needKey(n, j)
 	n.keyQueue(j.ConcurrencyKey)

@@ -54,14 +54,14 @@ func mayFire(u *UnitOfWork, c *rota.Fire, s *rota.Schedule) *rota.Error {
 	for _, t := range c.Times {
 		if micros(t.At).After(u.Now) {
 			return &rota.Error{
-				Code: rota.Conflict, Field: "times", Reason: stamp(t.At) + " has not come yet; it is " + stamp(u.Now),
+				Code: rota.Conflict, Field: "times", Reason: stamp(t.At) + " is in the future; it is " + stamp(u.Now),
 				Hint: "ask the store what is due: its clock decides",
 			}
 		}
 	}
 	if s.NextFire.After(u.Now) && !s.MovedAt.After(u.Now) {
 		return &rota.Error{
-			Code: rota.Conflict, Field: "expect", Reason: stamp(s.NextFire) + " has not come yet; it is " + stamp(u.Now),
+			Code: rota.Conflict, Field: "expect", Reason: stamp(s.NextFire) + " is in the future; it is " + stamp(u.Now),
 			Hint: "ask the store what is due: its clock decides",
 		}
 	}

@@ -12,8 +12,8 @@ import (
 // noTime is a time that is not set.
 var noTime time.Time
 
-// needGraph asks for what a schedule's new dependencies depend on in their turn,
-// and for who else depends on them.
+// needGraph asks for what a schedule's new dependencies depend on, and for
+// their other dependents.
 func needGraph(n *Need, c *rota.PutSchedule) {
 	for _, on := range c.Spec.DependsOn {
 		n.schedule(on)
@@ -36,7 +36,7 @@ func mayDepend(u *UnitOfWork, c *rota.PutSchedule, s *rota.Schedule) *rota.Error
 	for _, on := range c.Spec.DependsOn {
 		if u.schedules.get(on) == nil {
 			return &rota.Error{
-				Code: rota.NotFound, Field: "depends_on", Reason: "there is no schedule " + on, Hint: "declare it first, or check the name",
+				Code: rota.NotFound, Field: "depends_on", Reason: "there is no schedule " + on, Hint: "declare it first, or see that the name is right",
 			}
 		}
 	}

@@ -7,23 +7,23 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// Need is what a step wants to look at and does not know yet. Its methods
-// answer from the world and note down what the world lacks.
+// Need lists the rows that a step has to read and that are not loaded yet. Its
+// methods return rows of the unit of work and list those that are missing.
 type Need struct {
 	unit       *UnitOfWork
-	setTime    func() error // tells the world the time; nil: it knows it
-	fullLeases bool         // leases are asked for whole, since more may be decided about them
+	setTime    func() error // sets the time of the unit of work; nil: it is set
+	fullLeases bool         // leases are loaded as full jobs, since more may be decided about them
 
-	Leases     []rota.ID // a job and its run, by id, as far as it takes to beat for it or end it
-	SkipLocked bool      // those of them that others have locked are passed over, by PutBusy
-	FullJobs   []rota.ID // the same with everything
-	NewJobs    []rota.ID // the same of jobs that are to be made: they are there only if that was done before
+	Leases     []rota.ID // jobs with their runs, as far as a heartbeat or the end of a run needs them
+	SkipLocked bool      // leases that other transactions have locked are passed to PutLocked
+	FullJobs   []rota.ID // jobs with all fields
+	NewJobs    []rota.ID // jobs to be created: they exist only if an earlier sending created them
 	Retries    []rota.ID // the job that retries this one
-	Chains     []rota.ID // the last job of the chain that begins with, or goes through, this one
+	Chains     []rota.ID // the last job of the chain that contains this one
 	Keys       []Key
 	Plans      []Plan
-	Tails      []int     // priorities: the QUEUED job that comes last
-	Audits     []rota.ID // whether such an entry was written
+	Tails      []int     // priorities: the last QUEUED job
+	Audits     []rota.ID // whether such an audit entry exists
 
 	Types        []string
 	Templates    []string
@@ -34,7 +34,7 @@ type Need struct {
 	Buckets      []string
 	Dropped      []string // schedules
 	Throttle     bool     // the limits in force
-	Webhooks     bool     // those that are told of everything
+	Webhooks     bool     // the webhooks of all events
 	Active       bool     // the active reservation
 
 	JobsOf              []JobsOf
@@ -64,54 +64,55 @@ type Need struct {
 	Order         []OrderPage
 }
 
-// ClaimedBefore asks for the jobs that an earlier sending of a claim took, whole, in
-// dispatch order.
+// ClaimedBefore queries the jobs that an earlier sending of a claim took, in
+// full, in dispatch order.
 type ClaimedBefore struct{ Command rota.ID }
 
-// Heads asks for the first ready jobs of some types, whole, in dispatch order.
-// A store merges the heads of the lanes, so a type that is not asked for, or has
-// no room, costs nothing.
+// Heads queries the first ready jobs of some types, in full, in dispatch order.
+// A store merges the heads of the type queues, so a type that is not listed, or
+// has no capacity, costs nothing.
 type Heads struct {
 	Types    []string // distinct
 	Capacity []int    // at most so many of each type
 	Limit    int
-	Shared   int // at most so many of all types but Rota's own, which come past it
-	Bytes    int // of params; the first job comes however long it is
-	// AfterEnqueues says that the step makes jobs itself, and takes them if nothing else is
-	// there: it is enough to know whether there is.
+	Shared   int // at most so many of all types but the internal ones, which do not count
+	Bytes    int // of params; the first job is returned even if it is longer
+	// AfterEnqueues is set if the transaction creates jobs and takes those if
+	// no others are ready. The store then only needs to find out whether there
+	// are others.
 	AfterEnqueues bool
 }
 
-// Unlimited says that no type has less room than is asked for.
+// Unlimited reports whether every type has capacity for the whole claim.
 func (h *Heads) Unlimited() bool {
 	return h.Shared >= h.Limit && !slices.ContainsFunc(h.Capacity, func(capacity int) bool { return capacity < h.Limit })
 }
 
-// Due asks for delayed jobs whose time has come, in run_at order.
+// Due queries delayed jobs whose time has come, in run_at order.
 type Due struct {
 	Now   time.Time
 	Limit int
 }
 
-// Stale asks for open runs whose lease ended before Before or ends after
-// Ahead, without those of one life, in (stale_after, job id) order.
+// Stale queries open runs whose lease ended before Before or ends after Ahead,
+// except those of one incarnation, in (stale_after, job id) order.
 type Stale struct {
 	Before, Ahead time.Time
 	Except        rota.ID
 	Limit         int
 }
 
-// Unsettled asks for RUNNING jobs that nobody settled, but for those with an open
-// run of somebody else, in id order.
+// Unsettled queries RUNNING jobs that were not settled, except those with an
+// open run of another process, in id order.
 type Unsettled struct {
 	Runner      string
 	Incarnation rota.ID
 	Limit       int
 }
 
-// OrderPage asks for QUEUED jobs of one priority, held ones included, in
-// dispatch order from a job on, or against it, without that job itself. With
-// a zero From it begins at the end it walks away from.
+// OrderPage queries QUEUED jobs of one priority, held ones included, in
+// dispatch order from a job on, or in reverse, without that job itself. With a
+// zero From it begins at the first or last job.
 type OrderPage struct {
 	Priority int
 	From     rota.ID
@@ -119,19 +120,19 @@ type OrderPage struct {
 	Limit    int
 }
 
-// empty says whether nothing is missing. Every field but the first three, and
-// Pass, is a question.
+// empty reports whether nothing is missing. Every field but the first three,
+// and SkipLocked, is a query.
 func (n *Need) empty() bool {
 	return len(n.Leases)+len(n.FullJobs)+len(n.NewJobs)+len(n.Retries)+len(n.Chains)+len(n.Keys)+len(n.Plans)+len(n.Tails)+len(n.Audits)+len(n.Order) == 0 &&
 		n.ClaimedBefore == nil && n.Heads == nil && n.Due == nil && n.Stale == nil && n.Unsettled == nil && n.emptyRelations()
 }
 
-// limitsKnown says that nothing is missing of what bounds a claim.
+// limitsKnown reports whether everything that limits a claim is loaded.
 func (n *Need) limitsKnown() bool {
 	return !n.Throttle && !n.Active && len(n.Types)+len(n.Open)+len(n.Buckets)+len(n.Reservations) == 0
 }
 
-// emptyRelations says whether nothing is missing of what jobs have to do with others.
+// emptyRelations reports whether no definition and no related row is missing.
 func (n *Need) emptyRelations() bool {
 	return !n.Throttle && !n.Webhooks && !n.Active &&
 		len(n.Types)+len(n.Templates)+len(n.Schedules)+len(n.Groups)+len(n.Reservations)+len(n.Requests)+len(n.Buckets)+
@@ -139,8 +140,7 @@ func (n *Need) emptyRelations() bool {
 			len(n.Using)+len(n.KeyQueues)+len(n.Open)+len(n.Redriven)+len(n.Attempts)+len(n.ExpiredWaits)+len(n.Intents)+len(n.ExpiredReservations)+len(n.ExpiredRequests)+len(n.DroppedJobs)+len(n.Dropped) == 0
 }
 
-// lease returns what a lease is about, or nil if it is absent or not loaded
-// yet.
+// lease returns the job of a lease, nil if it is absent or not loaded yet.
 func (n *Need) lease(id rota.ID) *rota.Job {
 	if n.fullLeases {
 		return n.job(id)
@@ -154,7 +154,7 @@ func (n *Need) lease(id rota.ID) *rota.Job {
 	return r.is
 }
 
-// updateTime has the world know the time.
+// updateTime sets the time of the unit of work.
 func (n *Need) updateTime() error {
 	if n.setTime == nil {
 		return nil
@@ -162,14 +162,14 @@ func (n *Need) updateTime() error {
 	return n.setTime()
 }
 
-// job returns a job with all there is to it, or nil if it is absent or not
-// loaded yet.
+// job returns a job with all fields, nil if it is absent or not loaded yet.
 func (n *Need) job(id rota.ID) *rota.Job { return n.jobInto(&n.FullJobs, id) }
 
-// newJob returns a job that is to be made, nil unless that was done before.
+// newJob returns a job that is to be created, nil unless an earlier sending
+// created it.
 func (n *Need) newJob(id rota.ID) *rota.Job { return n.jobInto(&n.NewJobs, id) }
 
-func (n *Need) jobInto(asked *[]rota.ID, id rota.ID) *rota.Job {
+func (n *Need) jobInto(wanted *[]rota.ID, id rota.ID) *rota.Job {
 	r, known := n.unit.jobs[id]
 	if !known {
 		r = n.unit.newRow()
@@ -177,13 +177,13 @@ func (n *Need) jobInto(asked *[]rota.ID, id rota.ID) *rota.Job {
 	}
 	if !known || (r.is != nil && r.is.Params == nil && !r.queried) {
 		r.queried = true
-		*asked = append(*asked, id)
+		*wanted = append(*wanted, id)
 		return nil
 	}
 	return r.is
 }
 
-// tailOfChain returns the last job of the chain that a job stands in.
+// tailOfChain returns the last job of the chain that a job belongs to.
 func (n *Need) tailOfChain(id rota.ID) *rota.Job {
 	j := n.job(id)
 	if j == nil || j.Sequel != rota.SequelRetry {
@@ -225,7 +225,8 @@ func (n *Need) tail(priority int) {
 	}
 }
 
-// audited asks whether a command has written about a job before.
+// audited queries whether an earlier sending of the command wrote an audit
+// entry about a job.
 func (n *Need) audited(c rota.Command, job rota.ID) {
 	id := rota.AuditID(c.Head().ID, c.Verb(), job)
 	if _, known := n.unit.auditIDs[id]; !known {
@@ -234,7 +235,7 @@ func (n *Need) audited(c rota.Command, job rota.ID) {
 	}
 }
 
-// page returns jobs beside one in the order; false if they are not loaded yet.
+// page returns jobs next to one in the order; false if they are not loaded yet.
 func (n *Need) page(p OrderPage) ([]rota.ID, bool) {
 	ids, known := n.unit.pages[p]
 	if !known {
@@ -267,7 +268,7 @@ func (n *Need) unsettled(l Unsettled) ([]rota.ID, bool) {
 	return queryOnce(&n.unit.unsettled, &n.Unsettled, l)
 }
 
-// queryOnce puts a question to one of the orders, once.
+// queryOnce adds a query of one of the orders, once.
 func queryOnce[Q any](f *orderResult, slot **Q, query Q) ([]rota.ID, bool) {
 	if f.queried {
 		return f.ids, true

@@ -2,7 +2,8 @@ package rules
 
 import "github.com/rotajobs/rota"
 
-// auditedSubject asks whether a command has written about something with a name before.
+// auditedSubject queries whether an earlier sending of the command wrote an
+// audit entry about a named subject.
 func (n *Need) auditedSubject(c rota.Command, subject string) {
 	id := rota.AuditNameID(c.Head().ID, c.Verb(), subject)
 	if _, known := n.unit.auditIDs[id]; !known {
@@ -27,7 +28,7 @@ func (n *Need) reserved(id rota.ID) *rota.Reservation {
 
 func (n *Need) request(key RequestKey) *Request { return n.unit.requests.lookup(&n.Requests, key) }
 
-// throttle asks for the limits in force; nil if there are none, or they are not
+// throttle queries the limits in force; nil if there are none, or they are not
 // loaded yet.
 func (n *Need) throttle() *rota.Throttle {
 	if !n.unit.throttleQueried {
@@ -37,14 +38,14 @@ func (n *Need) throttle() *rota.Throttle {
 	return n.unit.throttle.get(throttleKey)
 }
 
-// webhooks asks for those that are told of everything.
+// webhooks queries the webhooks of all events.
 func (n *Need) webhooks() {
 	if !n.unit.webhooksQueried {
 		n.unit.webhooksQueried, n.Webhooks = true, true
 	}
 }
 
-// active asks for the active reservation; false if it is not loaded yet.
+// active queries the active reservation; false if it is not loaded yet.
 func (n *Need) active() (*rota.Reservation, bool) {
 	if !n.unit.activeQueried {
 		n.unit.activeQueried, n.Active = true, true
@@ -85,8 +86,8 @@ func (n *Need) droppedJobs(q DroppedJobs) ([]rota.ID, bool) {
 	return n.unit.droppedJobs.lookup(&n.DroppedJobs, q)
 }
 
-// dropped asks what of a schedule's name was dropped. Whoever asks looks at the
-// schedule too, whose lock is that of both.
+// dropped queries the record of a dropped schedule. It also loads the schedule,
+// whose lock covers both.
 func (n *Need) dropped(schedule string) *Dropped {
 	n.schedule(schedule)
 	return n.unit.dropped.lookup(&n.Dropped, schedule)

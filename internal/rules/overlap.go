@@ -6,8 +6,8 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// needNextExecution asks who waits behind an execution of a schedule that ends, and, if
-// somebody does, who else has not ended.
+// needNextExecution asks for the jobs that wait for an execution of a schedule
+// that ends, and, if there are some, for the other live jobs.
 func needNextExecution(n *Need, j *rota.Job) {
 	n.schedule(j.Schedule)
 	q := JobsOf{Schedule: j.Schedule, Scope: scopeOf(j), Waiting: true}
@@ -58,7 +58,7 @@ func releaseNextExecution(u *UnitOfWork, j *rota.Job) {
 	}
 }
 
-// needReleaseWaiting asks for those who wait behind others.
+// needReleaseWaiting asks for the jobs that wait for earlier executions.
 func needReleaseWaiting(n *Need, schedule string) {
 	ids, _ := n.overlapWaiting(OverlapWaiting{Schedule: schedule})
 	for _, id := range ids {

@@ -7,8 +7,8 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// needNew asks for what a job that is asked for is made from: its template and
-// its type. It reports whether these are known.
+// needNew asks for what a requested job is created from: its template and its
+// type. It reports whether these are known.
 func needNew(n *Need, nj *rota.NewJob) bool {
 	typ := nj.Type
 	if nj.Template != "" {
@@ -94,7 +94,7 @@ func usable(t *rota.Template, field, name string) *rota.Error {
 	switch {
 	case t == nil:
 		return &rota.Error{
-			Code: rota.NotFound, Field: field, Reason: "there is no template " + name, Hint: "declare it first, or check the name",
+			Code: rota.NotFound, Field: field, Reason: "there is no template " + name, Hint: "declare it first, or see that the name is right",
 		}
 	case t.State == rota.TemplateArchived:
 		return &rota.Error{

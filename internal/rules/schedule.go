@@ -25,8 +25,8 @@ func needPutSchedule(n *Need, c *rota.PutSchedule) {
 	needReleaseWaiting(n, c.Name)
 }
 
-// needNewScopes asks what those who depend on a schedule need of it for the
-// scopes that it is to have.
+// needNewScopes asks for what the dependents of a schedule need of it for its
+// new scopes.
 func needNewScopes(n *Need, c *rota.PutSchedule) {
 	next := &rota.Schedule{Name: c.Name, Spec: c.Spec.Canonical()}
 	for _, name := range n.unit.dependentsOf(c.Name) {
@@ -154,7 +154,7 @@ func mayUseTimes(u *UnitOfWork, c *rota.PutSchedule, newTimes bool) *rota.Error 
 	case !newTimes:
 		return nil
 	case !at.IsZero() && at.Before(u.Now):
-		return rota.Invalidf("at", "of schedule %s, %s, has passed; it is %s: give a time to come, or trigger it", c.Name, stamp(at), stamp(u.Now))
+		return rota.Invalidf("at", "of schedule %s, %s, has passed; it is %s: give a future time, or trigger it", c.Name, stamp(at), stamp(u.Now))
 	case !ends.IsZero() && ends.Before(u.Now):
 		return rota.Invalidf("ends_at", "of schedule %s, %s, has passed; it is %s: it would never fire", c.Name, stamp(ends), stamp(u.Now))
 	}

@@ -70,28 +70,28 @@ func decideSweep(u *UnitOfWork, c *rota.Sweep) (rota.Reply, *rota.Error) {
 	return reply, nil
 }
 
-// executeIntent executes one intent for at most most rows. asked is the limit
+// executeIntent executes one intent for at most most rows. limit is the limit
 // with which its rows were queried.
-func executeIntent(u *UnitOfWork, c *rota.Sweep, i Intent, most, asked int) (touched int, done bool) {
+func executeIntent(u *UnitOfWork, c *rota.Sweep, i Intent, most, limit int) (touched int, done bool) {
 	switch i.Kind {
 	case IntentGroup:
-		return sweepGroup(u, c, i, most, asked)
+		return sweepGroup(u, c, i, most, limit)
 	case IntentKey:
-		return balance(u, keyQueueToSweep(u, i.Name, asked), most)
+		return balance(u, keyQueueToSweep(u, i.Name, limit), most)
 	case IntentDrop:
-		return sweepDrop(u, c, i.Name, most, asked)
+		return sweepDrop(u, c, i.Name, most, limit)
 	}
 	if t := u.templates.get(i.Name); t == nil || t.State != rota.TemplateArchived {
 		return 0, true
 	}
-	users := u.usersOf(i.Name, asked)
+	users := u.usersOf(i.Name, limit)
 	for _, s := range users[:min(len(users), most)] {
 		disable(u, c, s, "template "+i.Name+" is archived")
 	}
 	return min(len(users), most), len(users) <= most
 }
 
-func sweepGroup(u *UnitOfWork, c *rota.Sweep, i Intent, most, asked int) (touched int, done bool) {
+func sweepGroup(u *UnitOfWork, c *rota.Sweep, i Intent, most, limit int) (touched int, done bool) {
 	id, err := rota.ParseID(i.Name)
 	if err != nil {
 		return 0, true
@@ -104,7 +104,7 @@ func sweepGroup(u *UnitOfWork, c *rota.Sweep, i Intent, most, asked int) (touche
 		releaseNextMember(u, g)
 		return 0, true
 	}
-	members := u.membersOf(membersToEnd(g, asked))
+	members := u.membersOf(membersToEnd(g, limit))
 	for _, j := range members[:min(len(members), most)] {
 		endMember(u, c, g, j.ID)
 	}

@@ -92,9 +92,9 @@ func decideBackfill(u *UnitOfWork, c *rota.Backfill) (rota.Reply, *rota.Error) {
 	case refusal != nil:
 		return nil, refusal
 	case count > rota.JobsMax:
-		return nil, rota.Invalidf("times", "and scopes make %d jobs; at most %d are allowed: ask for a shorter range", count, rota.JobsMax)
+		return nil, rota.Invalidf("times", "and scopes make %d jobs; at most %d are allowed: choose a shorter range", count, rota.JobsMax)
 	case micros(last).After(u.Now):
-		return nil, rota.Invalidf("times", "%s has not come yet; it is %s", stamp(last), stamp(u.Now))
+		return nil, rota.Invalidf("times", "%s is in the future; it is %s", stamp(last), stamp(u.Now))
 	}
 	made, known := makeBatch(u, c, s, t, c.Times, true, c.JobID)
 	u.auditSubject(c, rota.AuditScheduleFired, scheduleSubject(s.Name), string(c.Verb()))

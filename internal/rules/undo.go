@@ -18,9 +18,9 @@ func (u *UnitOfWork) rollbackTo(savepoint int) {
 		if entry := &u.undo[i]; entry.restore != nil {
 			entry.restore()
 		} else {
-			touched, asked := entry.row.touched, entry.row.queried
+			touched, queried := entry.row.touched, entry.row.queried
 			*entry.row = entry.was
-			entry.row.touched, entry.row.queried = touched, asked
+			entry.row.touched, entry.row.queried = touched, queried
 		}
 	}
 	u.undo = u.undo[:savepoint]

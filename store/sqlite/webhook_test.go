@@ -209,7 +209,7 @@ func TestMoreDeliveriesThanOneStepWritesAreRefused(t *testing.T) {
 	}})
 	must(t, err)
 	for i, r := range results {
-		switch says := "would make 50006 deliveries to webhooks; at most 50000 are allowed"; {
+		switch says := "would create 50006 deliveries to webhooks; at most 50000 are allowed"; {
 		case i == 1 && r.Err == nil:
 		case i == 1 || r.Err == nil || r.Err.Code != rota.Invalid || !strings.Contains(r.Err.Error(), says):
 			t.Errorf("%d: %v", i, r.Err)
