@@ -10,7 +10,7 @@ func needFire(n *Need, c *rota.Fire) {
 		return
 	}
 	needDependents(n, s.Name, everyScope)
-	needBatch(n, s, c.Times, c.JobID)
+	needFireJobs(n, s, c.Times, c.JobID)
 	if c.Next.IsZero() && !s.Spec.At.IsZero() {
 		n.planned(Planned{Schedule: s.Name, Limit: plannedMax})
 		needCompleted(n, s)
@@ -40,7 +40,7 @@ func decideFire(u *UnitOfWork, c *rota.Fire) (rota.Reply, *rota.Error) {
 		releaseDependents(u, s.Name, everyScope)
 		return &rota.Fired{Disabled: reason}, nil
 	}
-	jobs, known := makeBatch(u, c, s, t, c.Times, c.CatchUp, c.JobID)
+	jobs, known := createFireJobs(u, c, s, t, c.Times, c.CatchUp, c.JobID)
 	advanceCalendar(u, c, s.Name)
 	finishFire(u, c, s.Name)
 	releaseDependents(u, s.Name, everyScope)

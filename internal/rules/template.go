@@ -115,7 +115,7 @@ func disableUsing(u *UnitOfWork, c rota.Command, template string, limit int) (di
 }
 
 // usersOf returns the schedules of a template that are not disabled, by name.
-func (u *UnitOfWork) usersOf(template string, limit int) (users []*rota.Schedule) {
+func (u *UnitOfWork) usersOf(template string, limit int) (schedules []*rota.Schedule) {
 	names := slices.Clone(u.using.get(Using{Template: template, Limit: limit}))
 	for _, r := range u.schedules.touched {
 		names = append(names, r.key)
@@ -123,10 +123,10 @@ func (u *UnitOfWork) usersOf(template string, limit int) (users []*rota.Schedule
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) {
 		if s := u.schedules.get(name); s != nil && s.Spec.Template == template && s.State != rota.ScheduleDisabled {
-			users = append(users, s)
+			schedules = append(schedules, s)
 		}
 	}
-	return users[:min(len(users), limit)]
+	return schedules[:min(len(schedules), limit)]
 }
 
 func needUnarchive(n *Need, c *rota.Unarchive) {

@@ -17,7 +17,7 @@ func needTrigger(n *Need, c *rota.Trigger) {
 		}
 	}
 	if t := n.template(s.Spec.Template); t != nil {
-		needMake(n, s, t)
+		needScheduledJob(n, s, t)
 		n.tail(or(c.Priority, schedulePriority(s, t)))
 	}
 }
@@ -40,16 +40,16 @@ func decideTrigger(u *UnitOfWork, c *rota.Trigger) (rota.Reply, *rota.Error) {
 	if len(params) > rota.ParamsMax {
 		return nil, rota.Invalidf("params", "have %d bytes together with those of schedule %s; at most %d are allowed", len(params), s.Name, rota.ParamsMax)
 	}
-	var made []rota.ID
+	var created []rota.ID
 	for i, scope := range scopes {
 		j := scheduledJob(u, s, t, scope)
 		j.ID, j.ExecutionID, j.CountsAt, j.CreatedBy = c.JobID(i), c.JobID(i), u.Now, c.Actor
 		j.Params, j.Priority = params, or(c.Priority, j.Priority)
-		makeOne(u, c, s, j, false)
-		made = append(made, j.ID)
+		createScheduledJob(u, c, s, j, false)
+		created = append(created, j.ID)
 	}
 	u.auditSubject(c, rota.AuditScheduleFired, scheduleSubject(s.Name), string(c.Verb()))
-	return &rota.Triggered{Jobs: jobsWithoutTokens(u, made)}, nil
+	return &rota.Triggered{Jobs: jobsWithoutTokens(u, created)}, nil
 }
 
 // firable returns a schedule and its template, and why it cannot be fired by
@@ -73,7 +73,7 @@ func firable(u *UnitOfWork, name string) (*rota.Schedule, *rota.Template, *rota.
 func needBackfill(n *Need, c *rota.Backfill) {
 	n.auditedSubject(c, scheduleSubject(c.Schedule))
 	if s := n.schedule(c.Schedule); s != nil {
-		needBatch(n, s, c.Times, c.JobID)
+		needFireJobs(n, s, c.Times, c.JobID)
 	}
 }
 
@@ -96,7 +96,7 @@ func decideBackfill(u *UnitOfWork, c *rota.Backfill) (rota.Reply, *rota.Error) {
 	case micros(last).After(u.Now):
 		return nil, rota.Invalidf("times", "%s is in the future; it is %s", stamp(last), stamp(u.Now))
 	}
-	made, known := makeBatch(u, c, s, t, c.Times, true, c.JobID)
+	created, known := createFireJobs(u, c, s, t, c.Times, true, c.JobID)
 	u.auditSubject(c, rota.AuditScheduleFired, scheduleSubject(s.Name), string(c.Verb()))
-	return &rota.Backfilled{Jobs: jobsWithoutTokens(u, made), Known: known}, nil
+	return &rota.Backfilled{Jobs: jobsWithoutTokens(u, created), Known: known}, nil
 }

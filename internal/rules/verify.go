@@ -23,19 +23,19 @@ type Verifier struct {
 
 	queue, ready orderChecksum // of all QUEUED jobs, of all ready jobs
 
-	intents   map[Intent]bool
-	limits    rota.ThrottleSpec
-	templates map[string]rota.TemplateState
-	schedules map[string]*declaredSchedule
-	madeFrom  map[string]rota.ID // one job created from each template
-	active    rota.ID            // the ACTIVE reservation
+	intents     map[Intent]bool
+	limits      rota.ThrottleSpec
+	templates   map[string]rota.TemplateState
+	schedules   map[string]*declaredSchedule
+	createdFrom map[string]rota.ID // one job created from each template
+	active      rota.ID            // the ACTIVE reservation
 }
 
 // NewVerifier returns a Verifier that reports each violation once.
 func NewVerifier(report func(rota.Violation)) *Verifier {
 	return &Verifier{
 		report: report, intents: map[Intent]bool{}, templates: map[string]rota.TemplateState{},
-		schedules: map[string]*declaredSchedule{}, madeFrom: map[string]rota.ID{},
+		schedules: map[string]*declaredSchedule{}, createdFrom: map[string]rota.ID{},
 	}
 }
 

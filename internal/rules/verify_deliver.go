@@ -13,9 +13,9 @@ func (v *Verifier) delivery(j *rota.Job) {
 		v.jobViolation(j.ID, rota.CheckDeliveryShape, "its event cannot be decoded: %v", err)
 		return
 	}
-	made := rota.DeliveryID(j.Params, d.Event, d.Time)
-	v.require(j.ExecutionID != j.ID || !j.RedriveOf.IsZero() || j.ID == made, j, rota.CheckDeliveryShape,
-		"its id does not match its event; it should be %s", made)
+	want := rota.DeliveryID(j.Params, d.Event, d.Time)
+	v.require(j.ExecutionID != j.ID || !j.RedriveOf.IsZero() || j.ID == want, j, rota.CheckDeliveryShape,
+		"its id does not match its event; it should be %s", want)
 	webhooks := rota.PutWebhooks{Spec: []rota.Webhook{{URL: d.URL, Events: []rota.EventKind{d.Event}, Secret: "known"}}}
 	v.require(webhooks.Validate() == nil, j, rota.CheckDeliveryShape, "its URL %q or its event %q is not valid", d.URL, d.Event)
 	v.require(j.Priority == rota.PriorityMin && j.Position == 0, j, rota.CheckDeliveryShape,

@@ -14,8 +14,8 @@ func (v *Verifier) relations(j *rota.Job) {
 	for _, t := range []time.Time{j.CountsAt, j.WaitFrom, j.WaitUntil} {
 		v.require(inRange(t), j, rota.CheckOutOfRange, "one of its times is %s", stamp(t))
 	}
-	if _, noted := v.madeFrom[j.Template]; j.Template != "" && !noted {
-		v.madeFrom[j.Template] = j.ID
+	if _, noted := v.createdFrom[j.Template]; j.Template != "" && !noted {
+		v.createdFrom[j.Template] = j.ID
 	}
 }
 

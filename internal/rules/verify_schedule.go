@@ -61,9 +61,9 @@ func (v *Verifier) OrphanEdge(schedule, on string) {
 
 // References checks references between rows. It is the last call.
 func (v *Verifier) References() {
-	for _, name := range slices.Sorted(maps.Keys(v.madeFrom)) {
+	for _, name := range slices.Sorted(maps.Keys(v.createdFrom)) {
 		if _, there := v.templates[name]; !there {
-			v.violation(rota.CheckTemplateMissing, []string{templateSubject(name), jobRef(v.madeFrom[name])}, "the job was created from the template, which does not exist")
+			v.violation(rota.CheckTemplateMissing, []string{templateSubject(name), jobRef(v.createdFrom[name])}, "the job was created from the template, which does not exist")
 		}
 	}
 	names := slices.Sorted(maps.Keys(v.schedules))

@@ -2,9 +2,9 @@ package rules
 
 import "github.com/rotajobs/rota"
 
-// needBatch asks for what it takes to make the jobs of a schedule for some
+// needFireJobs asks for what it takes to make the jobs of a schedule for some
 // times, one for each of its scopes.
-func needBatch(n *Need, s *rota.Schedule, times []rota.FireTime, id func(int) rota.ID) {
+func needFireJobs(n *Need, s *rota.Schedule, times []rota.FireTime, id func(int) rota.ID) {
 	t := n.template(s.Spec.Template)
 	scopes := s.Spec.EachScope()
 	for i := range len(times) * len(scopes) {
@@ -13,7 +13,7 @@ func needBatch(n *Need, s *rota.Schedule, times []rota.FireTime, id func(int) ro
 	if t == nil {
 		return
 	}
-	needMake(n, s, t)
+	needScheduledJob(n, s, t)
 	for _, scope := range scopes {
 		if s.Spec.Overlap != rota.OverlapAllow {
 			needOverlap(n, s, scope)
@@ -27,8 +27,8 @@ func needBatch(n *Need, s *rota.Schedule, times []rota.FireTime, id func(int) ro
 	}
 }
 
-// needMake asks for what every job of a schedule needs.
-func needMake(n *Need, s *rota.Schedule, t *rota.Template) {
+// needScheduledJob asks for what every job of a schedule needs.
+func needScheduledJob(n *Need, s *rota.Schedule, t *rota.Template) {
 	n.typ(t.Spec.Type)
 	n.tail(schedulePriority(s, t))
 	n.keyQueue(t.Spec.ConcurrencyKey)
@@ -49,10 +49,10 @@ func needOverlap(n *Need, s *rota.Schedule, scope rota.Scope) {
 	}
 }
 
-// makeBatch creates the jobs of a schedule for some times, unless they were
+// createFireJobs creates the jobs of a schedule for some times, unless they were
 // planned already. It returns the ids of the created jobs and the number of
 // jobs that existed.
-func makeBatch(u *UnitOfWork, c rota.Command, s *rota.Schedule, t *rota.Template, times []rota.FireTime, catchUp bool, id func(int) rota.ID) (made []rota.ID, known int) {
+func createFireJobs(u *UnitOfWork, c rota.Command, s *rota.Schedule, t *rota.Template, times []rota.FireTime, catchUp bool, id func(int) rota.ID) (created []rota.ID, known int) {
 	i := 0
 	for k := range times {
 		for _, scope := range s.Spec.EachScope() {
@@ -64,16 +64,16 @@ func makeBatch(u *UnitOfWork, c rota.Command, s *rota.Schedule, t *rota.Template
 				known++
 				continue
 			}
-			makeOne(u, c, s, j, catchUp)
-			made = append(made, j.ID)
+			createScheduledJob(u, c, s, j, catchUp)
+			created = append(created, j.ID)
 		}
 	}
-	return made, known
+	return created, known
 }
 
-// makeOne puts a job of a schedule into the queue as overlap and dependencies
+// createScheduledJob puts a job of a schedule into the queue as overlap and dependencies
 // allow.
-func makeOne(u *UnitOfWork, c rota.Command, s *rota.Schedule, j *rota.Job, catchUp bool) {
+func createScheduledJob(u *UnitOfWork, c rota.Command, s *rota.Schedule, j *rota.Job, catchUp bool) {
 	skipped, hold := applyOverlap(u, c, s, scopeOf(j), catchUp)
 	if !skipped && !j.PlanTime.IsZero() && unmet(u, j) != "" {
 		hold |= rota.HoldDependency
