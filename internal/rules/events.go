@@ -189,8 +189,9 @@ func dueAt(j *rota.Job) time.Time {
 	return j.QueuedAt
 }
 
-// eventError truncates an error text at a character boundary. It clones the
-// rest, since events are kept longer than the text they were cut from.
+// eventError truncates an error text at a character boundary. It clones what it
+// keeps, so that the long text can be freed: events are kept longer than their
+// source.
 func eventError(text string) string {
 	if len(text) <= rota.EventErrorMax {
 		return text

@@ -78,8 +78,8 @@ func (u *UnitOfWork) reloadKeyQueue(queue KeyQueue) KeyQueue {
 	return wider
 }
 
-// changedPlace reports whether a job is no longer ready, or held back, as it is
-// in the store.
+// changedPlace reports whether a job that is QUEUED in the store has another
+// status or hold now.
 func changedPlace(r *jobRow) bool {
 	return r.was != nil && r.was.Status == rota.StatusQueued &&
 		(r.is == nil || r.is.Status != r.was.Status || r.is.Hold != r.was.Hold)
