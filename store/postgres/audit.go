@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	// Lines are numbered at the commit, in the order in which they were inserted.
+	// A trigger numbers the entries at the commit, in the order of their insertion.
 	sqlInsertAudit = `
 INSERT INTO rota_audit (id, at, actor, act, job_id, subject, detail)
 SELECT v.id, v.at, v.actor, v.act, v.job_id, v.subject, v.detail
@@ -27,8 +27,7 @@ ORDER BY seq
 LIMIT $2`
 )
 
-// writeAudit writes each line once: a command that is sent again may find the
-// same thing to do again.
+// writeAudit writes each entry once: a repeated command may produce the same entry again.
 func (t *tx) writeAudit(entries []rota.AuditEntry) {
 	if len(entries) == 0 {
 		return
@@ -60,7 +59,7 @@ func (t *tx) loadAudits(ids []rota.ID, u *rules.UnitOfWork) []statement {
 	}}}
 }
 
-// Audit lists the audit, in the order of writing.
+// Audit lists audit entries in the order of their numbers.
 func (s *reader) Audit(ctx context.Context, after int64, limit int) (entries []rota.AuditEntry, err error) {
 	most, err := pageLimit(limit)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/rotajobs/rota/internal/rules"
 )
 
-// jobFields says which columns a field of a job or of its run is, and what stands
-// in them. The columns of a field change together.
+// jobFields maps each field of a job or its run to its columns and to their values. The columns of
+// a field always change together.
 var jobFields = []struct {
 	field   rules.JobField
 	columns []string
@@ -40,14 +40,14 @@ var jobFields = []struct {
 	{rules.RunResult, []string{"result"}, []uint32{oidTexts}, func(c []*column, j *rota.Job) { c[0].text(string(j.Run.Result)) }},
 }
 
-// sharedColumns are the columns in which jobs that change together mostly agree: they
-// have changed in the same step, at the same time.
+// sharedColumns are the columns in which the jobs of one update mostly have the same value, because
+// one command has changed them at one time.
 var sharedColumns = map[string]bool{
 	"status": true, "hold": true, "queued_at": true, "started_at": true, "finished_at": true, "sequel": true,
 	"runner": true, "life": true, "heartbeat_at": true, "stale_after": true, "outcome": true, "ended_at": true,
 }
 
-// putRun brings an id of the run that is kept if the job has one.
+// putRun writes the columns of a new run. updateSQL keeps the run id of a job that already has one.
 func putRun(c []*column, j *rota.Job) {
 	c[0].id(j.Run.ID)
 	c[1].bytes(j.Run.Token[:])
@@ -92,9 +92,9 @@ func putRows(c []*column, j *rota.Job) {
 	c[0].int(*j.Run.RowsAffected)
 }
 
-// updateJobs writes the fields of jobs and their runs that differ, and no others.
-// Those that change alike are one statement. A job that was read is changed only
-// if it is still as it was read; one that this very step has made is its own.
+// updateJobs writes the changed fields of jobs and their runs. Jobs with the same changed fields
+// share one statement. A job is updated only if it still has the version that was read, unless this
+// transaction has inserted it.
 func (t *tx) updateJobs(changes []rules.JobChange) {
 	var order []rules.JobField
 	alike := map[rules.JobField][]*rota.Job{}
@@ -111,7 +111,7 @@ func (t *tx) updateJobs(changes []rules.JobChange) {
 }
 
 func (t *tx) updateSameFields(fields rules.JobField, jobs []*rota.Job) {
-	slices.SortFunc(jobs, func(a, b *rota.Job) int { return a.ID.Compare(b.ID) }) // all lock rows in one order
+	slices.SortFunc(jobs, func(a, b *rota.Job) int { return a.ID.Compare(b.ID) }) // all transactions lock rows in this order
 	ids, versions := newColumn(oidIDs, len(jobs)), newColumn(oidXids, len(jobs))
 	for _, j := range jobs {
 		ids.bytes(j.ID[:])
@@ -150,14 +150,14 @@ func (t *tx) updateSameFields(fields rules.JobField, jobs []*rota.Job) {
 	}})
 }
 
-// updateSet is the fields that a statement changes, and whether the jobs agree
-// in all columns in which they could.
+// updateSet identifies an update statement: the changed fields, and whether all jobs have the same
+// values in the shared columns.
 type updateSet struct {
 	fields rules.JobField
 	shared bool
 }
 
-// each goes through the columns.
+// each calls do for every column of the set.
 func (s updateSet) each(do func(name string, i int)) {
 	n := 0
 	for i := range jobFields {
@@ -171,10 +171,9 @@ func (s updateSet) each(do func(name string, i int)) {
 	}
 }
 
-// updateSQL is the statement that changes fields. A version of 0 is that of a
-// job which was made a moment ago, in this transaction. It answers with the
-// version that the rows have from then on. What all agree in is sent
-// once, and not with each. The first job of a claim names it.
+// updateSQL returns the statement that updates fields. Version 0 stands for a job that this
+// transaction has inserted. The statement returns the new version of the rows. A value that all
+// jobs share is sent once. The first job of a claim stores the claim's id.
 func updateSQL(s updateSet) string {
 	names, places, set, first := []string{"id", "version_seen"}, []string{"$2", "$3"}, []string(nil), 4
 	if s.fields&rules.JobRun != 0 {

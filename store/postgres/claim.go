@@ -8,17 +8,17 @@ import (
 	"github.com/rotajobs/rota/internal/rules"
 )
 
-// The heads of the lanes are merged in dispatch order. A lane is looked down some
-// way further than what is wanted, since others may have locked the first; of the
-// merged order exactly those are locked that are taken, one after the other until
-// there are enough, or another claimer would pass over what nobody takes. A lane
-// is left when its room is used up: of a limited one nobody else takes anything
-// meanwhile. A lane is asked for as a stretch, from its type to its type, in the
-// order of types: no other index will do. For a type that is equal any would, and
-// once PostgreSQL has seen a long queue it walks all of that for a lane that is
-// empty. That a job still stands there is asked for in words that fit no index, or
-// one of those would be walked for each id. How many were looked at is answered
-// even when none is free.
+// ranked merges the type queues in dispatch order. It reads each queue somewhat further than the
+// claim's limit, because other claims may have locked the first jobs. Of the merged order it locks
+// exactly the jobs that the claim takes, one after the other: other claims would skip a job that is
+// locked and not taken. It stops reading a queue at the capacity of its type; of a limited type no
+// other claim takes jobs at the same time.
+//
+// The condition type BETWEEN x AND x with ORDER BY type forces the planner onto the per-type index.
+// With type = x other indexes fit as well, and with statistics of a long queue the planner scans
+// all of it for an empty type; see decision 0009. The inner check of status and hold is written so
+// that no index fits, or the planner would scan one for each id. The number of jobs read is
+// returned even if none is free.
 const (
 	ranked = `
 WITH ranked AS MATERIALIZED (
@@ -26,14 +26,14 @@ WITH ranked AS MATERIALIZED (
     count(*) FILTER (WHERE NOT c.own) OVER line AS shared,
     sum(c.bytes) OVER line AS bytes,
     c.bytes AS mine
-  FROM unnest($1, $2) AS lane (type, room)
+  FROM unnest($1, $2) AS queue (type, capacity)
   CROSS JOIN LATERAL (
     SELECT j.id, j.priority, j.position, j.created_at, octet_length(j.params) AS bytes,
       j.type >= 'rota.' AND j.type < 'rota/' AS own
     FROM rota_jobs j
-    WHERE j.type BETWEEN lane.type AND lane.type AND j.status = 'QUEUED' AND j.hold = 0
+    WHERE j.type BETWEEN queue.type AND queue.type AND j.status = 'QUEUED' AND j.hold = 0
     ORDER BY j.type, j.priority DESC, j.position, j.created_at, j.id
-    LIMIT lane.room) c
+    LIMIT queue.capacity) c
   WINDOW line AS (ORDER BY c.priority DESC, c.position, c.created_at, c.id ROWS UNBOUNDED PRECEDING)
   ORDER BY c.priority DESC, c.position, c.created_at, c.id
 )
@@ -51,16 +51,15 @@ LEFT JOIN LATERAL (
 	rankedEnd = `
   LIMIT $3) h ON true`
 
-	// What is to be locked is looked at in the order that the jobs were ranked in, one
-	// after the other; to sort it would lock all of it. What is not locked PostgreSQL
-	// joins as it likes, and has to sort.
+	// The locking variant follows the order of ranked, because a sort would lock every row. The
+	// other variant lets the planner join as it likes, and sorts.
 	sqlHeadsLocked = ranked + `
     FOR UPDATE SKIP LOCKED` + rankedWithinCapacity + rankedEnd
 	sqlHeads = ranked + rankedWithinCapacity + `
   ORDER BY r.place` + rankedEnd
 
-	// Where all that is ready stands in one lane, the order is walked from lock to
-	// lock, and nothing is looked at that is not taken.
+	// sqlSingleType is used when all ready jobs are of one type. It walks the order from lock to
+	// lock and reads no job that it does not take.
 	sqlSingleType = `
 SELECT ` + queuedColumns + rowVersion + `
 FROM rota_jobs j
@@ -71,19 +70,19 @@ ORDER BY j.type, j.priority DESC, j.position, j.created_at, j.id
 LIMIT $3
 FOR UPDATE OF j SKIP LOCKED`
 
-	// Where a step makes jobs itself, mostly nothing else is there to take, and the
-	// claim was not sent before.
+	// sqlAnythingElse checks whether a claim that follows enqueues may find anything but the new
+	// jobs, or is repeated. Mostly neither is the case.
 	sqlAnythingElse = `
 SELECT EXISTS (SELECT FROM rota_jobs WHERE claim_id = $1) OR ` + someReady
 
-	// Whether anything is ready in some lanes.
+	// someReady reports whether a job of the given types is ready.
 	someReady = `EXISTS (
     SELECT
-    FROM unnest($2) AS lane (type)
+    FROM unnest($2) AS queue (type)
     CROSS JOIN LATERAL (
       SELECT
       FROM rota_jobs o
-      WHERE o.type BETWEEN lane.type AND lane.type AND o.status = 'QUEUED' AND o.hold = 0
+      WHERE o.type BETWEEN queue.type AND queue.type AND o.status = 'QUEUED' AND o.hold = 0
       ORDER BY o.type
       LIMIT 1) o)`
 
@@ -97,11 +96,10 @@ LEFT JOIN LATERAL (
 WHERE took.before`
 )
 
-// loadClaim reads what a claim took when it was sent before, and what is there to
-// take. Where both are asked for, the first is hardly ever anything: a claim that
-// finds something in the lane that it knows of sees that on the way.
+// loadClaim reads the jobs that a repeated claim has taken before, and the candidates of the claim.
+// The statement for a single type checks for a repeated claim itself.
 func (t *tx) loadClaim(n *rules.Need, u *rules.UnitOfWork) []statement {
-	if u.ClaimAfterEnqueues() && n.ClaimedBefore != nil && t.pessimistic { // it would lock what the enqueues have looked at, and others would pass over that
+	if u.ClaimAfterEnqueues() && n.ClaimedBefore != nil && t.pessimistic { // locked heads would also lock rows that the enqueues have read, and other claims would skip them
 		u.PutMoreHeads()
 	}
 	if n.Heads != nil && n.Heads.AfterEnqueues {
@@ -118,8 +116,8 @@ func (t *tx) loadClaim(n *rules.Need, u *rules.UnitOfWork) []statement {
 	return append(ifNeeded(n.ClaimedBefore, u, t.loadClaimedBefore), ifNeeded(n.Heads, u, t.loadHeads)...)
 }
 
-// loadAnythingElse asks whether a claim may find more than the jobs that its own step
-// makes.
+// loadAnythingElse checks whether a claim may find more than the jobs that the enqueues before it
+// create.
 func (t *tx) loadAnythingElse(n *rules.Need, u *rules.UnitOfWork) statement {
 	var command rota.ID
 	if n.ClaimedBefore != nil {
@@ -134,10 +132,10 @@ func (t *tx) loadAnythingElse(n *rules.Need, u *rules.UnitOfWork) statement {
 	}}
 }
 
-// loadHeads locks what it reads, unless the step is sure to be decided again:
-// then somebody could pass over what is locked and not taken in the end. Where
-// others hold so much of what was looked at that not enough is left, there may be
-// more behind it: whoever claims is told so, and the next look goes further.
+// loadHeads reads the candidates of a claim, and locks them unless the claim is certain to be
+// decided again: other claims would skip jobs that are locked and not taken in the end. If other
+// transactions hold too many of the jobs, there may be more behind them. The claim then reports
+// More, and the next one reads further.
 func (t *tx) loadHeads(h *rules.Heads, u *rules.UnitOfWork) statement {
 	var heads []*rota.Job
 	depth, seen := t.depth(h.Limit), 0
@@ -152,7 +150,7 @@ func (t *tx) loadHeads(h *rules.Heads, u *rules.UnitOfWork) statement {
 		limit = min(limit, h.Shared)
 	}
 	sharedCapacity := h.Shared
-	if h.Shared >= h.Limit { // it does not bind, and of those counted others may have locked some
+	if h.Shared >= h.Limit { // the shared limit does not restrict this claim, and other claims may have locked some of the jobs it counts
 		sharedCapacity = math.MaxInt32
 	}
 	sql := sqlHeads
@@ -172,7 +170,7 @@ func (t *tx) loadHeads(h *rules.Heads, u *rules.UnitOfWork) statement {
 			u.PutHead(j)
 		}
 		t.store.singleType.observe(heads, h)
-		fitsAnswer := 2*paramsBytes(heads) < h.Bytes // or the answer is full
+		fitsAnswer := 2*paramsBytes(heads) < h.Bytes // otherwise the answer is full
 		switch again := t.store.lookahead.observe(len(heads) < limit && seen >= depth && fitsAnswer); {
 		case again && len(heads) == 0:
 			t.readFurther = true
@@ -182,10 +180,9 @@ func (t *tx) loadHeads(h *rules.Heads, u *rules.UnitOfWork) statement {
 	}}
 }
 
-// loadMoreHeads looks further when others hold all that was looked at, and
-// everywhere when there is nothing in the lane that was known. Nothing is locked
-// then that might not be taken. A claim that turns out to have been sent before
-// takes nothing, and is done again.
+// loadMoreHeads reads further if other transactions hold all jobs read so far, and reads all types
+// if the single type had no job. Nothing that the claim may not take is locked then. A claim that
+// turns out to be repeated is decided again.
 func (t *tx) loadMoreHeads(n *rules.Need, u *rules.UnitOfWork) error {
 	for {
 		switch {
@@ -201,8 +198,8 @@ func (t *tx) loadMoreHeads(n *rules.Need, u *rules.UnitOfWork) error {
 	}
 }
 
-// depth is how far down a lane a claim looks: as far as others of this process
-// and of others are known to take from it at the same time.
+// scanDepth returns how many jobs of a type queue a claim reads: enough to pass the jobs that the
+// other claims of this process and of other processes take at the same time.
 func (t *tx) depth(limit int) int {
 	if t.claimDemand == 0 {
 		t.claimDemand = int64(limit)
@@ -211,7 +208,7 @@ func (t *tx) depth(limit int) int {
 	return max(limit, int(t.store.claimDemand.Load())) + t.store.lookahead.size()
 }
 
-// locksHeads says whether what bounds a claim is locked, as far as it is known.
+// locksHeads reports whether the rows that limit a claim are locked, as far as they are known.
 func (t *tx) locksHeads(u *rules.UnitOfWork) bool {
 	l := u.Locks()
 	for _, name := range l.Open {
@@ -222,8 +219,8 @@ func (t *tx) locksHeads(u *rules.UnitOfWork) bool {
 	return t.passes > 1 || !u.HasKeyLimits()
 }
 
-// loadClaimedBefore finds what a claim took when it was sent before, and still runs: the
-// ids of its runs begin with its time bits.
+// loadClaimedBefore reads the jobs that a repeated claim has taken before and that still run. The
+// ids of its runs begin with the time bits of the claim's id.
 func (t *tx) loadClaimedBefore(q *rules.ClaimedBefore, u *rules.UnitOfWork) statement {
 	low, high := q.Command, q.Command
 	for i := 6; i < len(low); i++ {
@@ -258,14 +255,14 @@ func dispatchOrder(a, b *rota.Job) int {
 	return 0
 }
 
-// scanJob reads a job and notes in which version.
+// scanJob reads a job and adds its version to the read set.
 func (t *tx) scanJob(r row) *rota.Job {
 	j := scanJob(r)
 	t.readSet.addJob(j.ID, r.xid(len(r)-1))
 	return j
 }
 
-// scanLease is the same for what a lease is about.
+// scanLease reads the lease columns of a job and adds its version to the read set.
 func (t *tx) scanLease(r row) *rota.Job {
 	j := scanLease(r)
 	t.readSet.addJob(j.ID, r.xid(len(r)-1))

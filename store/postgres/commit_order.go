@@ -8,10 +8,10 @@ import (
 	"github.com/rotajobs/rota/internal/rules"
 )
 
-// commitOrder have what several transactions did to the same rows told in the order in
-// which they sent their COMMIT: one that changes a row again sends its own only
-// after the one before it was committed. Those that have no row in common do not
-// wait for each other: one may stand at a lock for long.
+// commitOrder publishes the events of transactions that change the same rows in the order of their
+// commits. A transaction that changes a row again sends its COMMIT after the first one has
+// committed, so the order of entering is the order of the commits. Transactions without a common
+// row do not wait for each other, because one may wait for a lock for long.
 type commitOrder struct {
 	mu     sync.Mutex
 	active []*orderedCommit
@@ -20,17 +20,17 @@ type commitOrder struct {
 type orderedCommit struct {
 	order        *commitOrder
 	rows         touchedRows
-	predecessors []*orderedCommit // those whose rows it has changed again
+	predecessors []*orderedCommit // entered earlier and share a row
 	done         chan struct{}
 }
 
-// touchedRows is what a transaction has changed: jobs, or anything else.
+// touchedRows are the rows that a transaction has changed: jobs by id, all others as one.
 type touchedRows struct {
 	jobs   map[rota.ID]bool
 	others bool
 }
 
-// add notes what a step changes.
+// add adds the rows of a change set.
 func (s *touchedRows) add(c *rules.Changes) {
 	if s.jobs == nil {
 		s.jobs = make(map[rota.ID]bool, len(c.Jobs)+len(c.NewJobs)+len(c.RemovedJobs))
@@ -61,7 +61,7 @@ func (s *touchedRows) overlaps(other *touchedRows) bool {
 	return false
 }
 
-// enter takes the next turn, right before the COMMIT is sent.
+// enter adds a transaction to the order, right before it sends its COMMIT.
 func (t *commitOrder) enter(rows touchedRows) *orderedCommit {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -75,7 +75,7 @@ func (t *commitOrder) enter(rows touchedRows) *orderedCommit {
 	return mine
 }
 
-// wait waits until it has come.
+// wait waits until all predecessors have published their events.
 func (t *orderedCommit) wait() {
 	for _, other := range t.predecessors {
 		<-other.done
@@ -83,7 +83,8 @@ func (t *orderedCommit) wait() {
 	t.predecessors = nil
 }
 
-// leave lets those have theirs that wait for it, when those before have had theirs.
+// leave removes a transaction from the order, after its predecessors, and releases those that wait
+// for it.
 func (t *orderedCommit) leave() {
 	t.wait()
 	t.order.mu.Lock()

@@ -8,12 +8,13 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// pingAfter is how long a connection may lie idle before it is asked whether it
-// still leads somewhere: a firewall may have forgotten it without a word. Before
-// that it is enough that the server has not ended it, and that costs no round trip.
+// pingAfter is the idle time after which a connection is pinged before use, because a firewall may
+// have dropped it silently. Before that it suffices that the server has not closed it, which costs
+// no round trip.
 const pingAfter = 30 * time.Second
 
-// pingAfterUnpeeked is the same where this machine cannot be asked, as the pool has it.
+// pingAfterUnpeeked is pingAfter where the operating system offers no way to peek. It is the
+// default of the pool.
 const pingAfterUnpeeked = time.Second
 
 func shouldPing(_ context.Context, p pgxpool.ShouldPingParams) bool {
@@ -24,9 +25,9 @@ func shouldPing(_ context.Context, p pgxpool.ShouldPingParams) bool {
 	return p.IdleDuration > after || !isQuiet(p.Conn.PgConn().Conn())
 }
 
-// lostAtBegin is that a connection turned out to lead nowhere when a transaction was to
-// begin: nothing was done over it, or it is found when it is sent again, and another
-// may do.
+// lostAtBegin is the error of a connection that breaks before the first answer of a transaction.
+// Apply retries on another connection: nothing was applied, or the repeated commands find what was
+// applied.
 type lostAtBegin struct{ error }
 
 func (u *lostAtBegin) Unwrap() error { return u.error }

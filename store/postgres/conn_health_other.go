@@ -4,7 +4,7 @@ package postgres
 
 import "net"
 
-// canPeek says that this machine cannot be asked.
+// canPeek is false: isQuiet cannot look at the socket.
 const canPeek = false
 
 func isQuiet(net.Conn) bool { return true }

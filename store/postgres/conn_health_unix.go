@@ -10,12 +10,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// canPeek says that silent can be asked.
+// canPeek reports that isQuiet works.
 const canPeek = true
 
-// isQuiet says that nothing has come over a connection that nobody has asked
-// anything of: neither its end nor the reason for it. It asks this machine, and not
-// the other.
+// isQuiet reports whether an idle connection has received nothing, neither the end of the stream
+// nor an error message. It peeks at the socket buffer and sends nothing.
 func isQuiet(conn net.Conn) bool {
 	if secured, ok := conn.(*tls.Conn); ok {
 		conn = secured.NetConn()
@@ -29,7 +28,7 @@ func isQuiet(conn net.Conn) bool {
 		return false
 	}
 	var peeked error
-	err = raw.Control(func(fd uintptr) { // and not Read, which waits for who reads already: pgconn may, in the background
+	err = raw.Control(func(fd uintptr) { // Read would wait for a read of pgconn in the background
 		_, _, peeked = unix.Recvfrom(int(fd), make([]byte, 1), unix.MSG_PEEK|unix.MSG_DONTWAIT)
 	})
 	return err == nil && (peeked == unix.EAGAIN || peeked == unix.EWOULDBLOCK)

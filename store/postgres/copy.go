@@ -7,25 +7,25 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// The binary form that COPY reads: a mark, flags and the length of what else
-// there is to say, then rows, then a row of no fields.
+// The binary format of COPY: a signature, flags, the length of a header extension, then rows, then
+// an end marker.
 const (
-	copyMark = "PGCOPY\n\xff\r\n\x00"
-	copyHead = copyMark + "\x00\x00\x00\x00\x00\x00\x00\x00"
-	copyEnd  = "\xff\xff"
+	copySignature = "PGCOPY\n\xff\r\n\x00"
+	copyHeader    = copySignature + "\x00\x00\x00\x00\x00\x00\x00\x00"
+	copyEnd       = "\xff\xff"
 )
 
-// copyRows is jobs in that form. They are written as they are read: PostgreSQL
-// takes in the first while the next are put together.
+// copyRows encodes jobs in that format while they are read, so that PostgreSQL inserts the first
+// while the next are encoded.
 type copyRows struct {
 	puts  []func(c *column, j *rota.Job)
-	jobs  []*rota.Job // those that are left
-	rows  column      // a field of a row is written as an element of an array is
+	jobs  []*rota.Job // jobs still to be encoded
+	rows  column      // buffer; a field is encoded like an array element
 	ended bool
 }
 
 func newCopyRows(used fieldsUsed, jobs []*rota.Job) io.Reader {
-	c := &copyRows{jobs: jobs, rows: column{data: []byte(copyHead)}}
+	c := &copyRows{jobs: jobs, rows: column{data: []byte(copyHeader)}}
 	for i, of := range insertColumns {
 		if used&(1<<i) != 0 {
 			c.puts = append(c.puts, of.put)
@@ -45,7 +45,7 @@ func (c *copyRows) Read(into []byte) (int, error) {
 	return n, nil
 }
 
-// more writes a row, or the end, and reports whether there was one.
+// more encodes the next row or the end marker, and reports whether there was one.
 func (c *copyRows) more() bool {
 	if len(c.jobs) == 0 {
 		if c.ended {

@@ -6,8 +6,8 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// A definition goes by an id in SQL, and history outlives it: so the names that
-// there ever were are kept, each written with the first schedule that has it.
+// SQL clients name a definition by its id, and history outlives it. So every name that ever existed
+// is kept, written with the first schedule of that name.
 const (
 	sqlDefinition = `
 SELECT name
@@ -23,7 +23,7 @@ func writeDefinition(name string) statement {
 	return statement{sql: sqlInsertDefinition, params: []param{idParam(rota.DefinitionID(name)), textNotNull(name)}}
 }
 
-// Definition returns the name that an id stands for.
+// Definition returns the name of a definition id.
 func (s *reader) Definition(ctx context.Context, id rota.ID) (name string, err error) {
 	err = s.query(ctx, "definition", statement{sql: sqlDefinition, params: []param{idParam(id)}, eachRow: func(r row) error {
 		name = r.text(0)

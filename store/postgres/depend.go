@@ -35,7 +35,7 @@ JOIN rota_edges e ON e.schedule = reach.name
 ORDER BY e.schedule, e.depends_on`
 )
 
-// writeEdges makes and removes the edges that differ.
+// writeEdges inserts and deletes the edges that differ.
 func writeEdges(schedule string, was, is []string) (statements []statement) {
 	edit := func(sql string, all, but []string) {
 		names := slices.DeleteFunc(slices.Clone(all), func(name string) bool { return slices.Contains(but, name) })

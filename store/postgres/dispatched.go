@@ -7,10 +7,9 @@ import (
 	"github.com/rotajobs/rota/internal/rules"
 )
 
-// dispatchedCache are jobs as this process dispatched them, so that an end need not read
-// what was written a moment ago. Others may have changed one since: then it is no
-// longer the version that is kept here, and its end is not written but decided
-// anew on what is read.
+// dispatchedCache holds the jobs that this process has dispatched, as the commit left them, so that
+// a finish need not read them again. If another process has changed a job since, its version
+// differs, the write fails, and the batch is decided again on rows that are read.
 type dispatchedCache struct {
 	mu   sync.Mutex
 	jobs map[rota.ID]dispatchedJob
@@ -21,11 +20,11 @@ type dispatchedJob struct {
 	version uint32
 }
 
-// dispatchedMax bounds them; those beyond are read.
+// dispatchedMax is the maximal number of jobs in the cache; others are read.
 const dispatchedMax = 8192
 
-// load brings in those of the jobs that are known, and returns the others. When
-// somebody has moved rows, what is known is forgotten.
+// load puts the cached jobs into the unit of work and returns the ids of the others. On a retry it
+// drops the cached jobs, because their versions may be outdated.
 func (f *dispatchedCache) load(t *tx, ids []rota.ID, u *rules.UnitOfWork) (others []rota.ID) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -45,16 +44,15 @@ func (f *dispatchedCache) load(t *tx, ids []rota.ID, u *rules.UnitOfWork) (other
 	return others
 }
 
-// update remembers what a transaction that was committed dispatched, and forgets
-// what else it changed. What is kept is a copy without params, since the answer
-// to a claim is the claimer's to change.
+// update caches the jobs that a committed transaction has dispatched, and drops the other jobs that
+// it changed. It caches copies without params, because the caller of a claim may change its answer.
 func (f *dispatchedCache) update(t *tx) {
 	if len(t.changedJobs) == 0 {
 		return
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if len(f.jobs) >= dispatchedMax { // most of them have ended elsewhere
+	if len(f.jobs) >= dispatchedMax { // most of them have been finished by other processes
 		f.jobs = nil
 	}
 	for id, c := range t.changedJobs {
@@ -71,7 +69,7 @@ func (f *dispatchedCache) update(t *tx) {
 	}
 }
 
-// noteChanged remembers until the commit how a job was changed.
+// noteChanged keeps the state of changed jobs until the commit.
 func (t *tx) noteChanged(jobs []*rota.Job) {
 	if t.changedJobs == nil {
 		t.changedJobs = map[rota.ID]*rota.Job{}

@@ -1,20 +1,20 @@
-// Package postgres is the store of many processes: the same commands and the
-// same law as in the embedded store, in a schema of a PostgreSQL database that
-// any number of schedulers and runners share.
+// Package postgres is the store that several processes share. It applies the same commands by the
+// same rules as the SQLite store, in one schema of a PostgreSQL database. Any number of schedulers
+// and workers may use one schema.
 //
-// No process is the leader of the others. What two of them must not decide at
-// once is kept apart by locks that end with the transaction, and what only one
-// of them may write by constraints. PostgreSQL's clock stamps every batch.
+// No process is privileged. Advisory locks that end with the transaction serialize decisions that
+// must not be taken at the same time, and constraints protect what may be written only once.
+// PostgreSQL's clock stamps every batch.
 //
-// The store keeps no state in a connection, so that a pooler may lend it one for
-// each transaction. Where connections are its own it keeps statements prepared,
-// and listens: one process tells the others when something has become ready.
-// That is a hint; who hears nothing looks for itself every now and then.
+// The store keeps no state in a connection, so that a pooler may lend it another backend for each
+// transaction. If a connection has a backend of its own, the store keeps prepared statements in it
+// and uses LISTEN and NOTIFY: a process notifies the others when jobs become ready. A notification
+// is a hint. Every process also polls, in case one is lost.
 //
-// What Apply has answered is committed as synchronous_commit says, on by default.
+// A result that Apply has returned is committed as synchronous_commit says, which is on by default.
 package postgres
 
-// The files follow those of the embedded store. What differs stands in
-// session.go, param.go and row.go, which speak to PostgreSQL; lock.go and seen.go,
-// which keep others from what a step has looked at; listen.go, which tells other
-// processes; and turns.go, which has watchers told in order.
+// The files correspond to those of the SQLite store. Where to start reading: store.go (Apply and
+// its retries), tx.go (one transaction), session.go, param.go and row.go (the wire protocol),
+// lock.go and read_set.go (concurrency control), listen.go (notifications between processes),
+// commit_order.go (the order of events).

@@ -36,14 +36,13 @@ ORDER BY j.schedule, j.id
 LIMIT $2`
 )
 
-// droppedSQL are the statements for the parts of what was dropped.
+// droppedSQL holds the statements for the kinds of dropped jobs.
 var droppedSQL = map[rules.DroppedKind]string{
 	rules.DroppedRunning: sqlDroppedRunning, rules.DroppedQueued: sqlDroppedQueued, rules.DroppedLive: sqlDroppedLive, rules.DroppedEnded: sqlDroppedEnded,
 }
 
-// loadDropped needs no version of what it reads: the lock of the schedule is that
-// of this row, and who asks for it has looked at sets, which are read again under
-// that lock.
+// loadDropped adds no versions to the read set. The lock of the schedule protects this row, and a
+// command that needs it also reads sets of rows, which are read again under that lock.
 func (t *tx) loadDropped(schedules []string, u *rules.UnitOfWork) []statement {
 	if len(schedules) == 0 {
 		return nil
@@ -75,8 +74,8 @@ func (t *tx) writeDropped(c rules.Change[string, rules.Dropped]) []statement {
 	return []statement{{sql: sql, params: append(params, intParam(c.Is.Before), hidden, textParam(c.Is.By))}}
 }
 
-// sameOrigin says that a schedule was not declared anew: who made it, and when,
-// never changes in a row.
+// sameOrigin reports whether a schedule was not recreated: the creator and the time of creation of
+// a row never change.
 func sameOrigin(was, is *rota.Schedule) bool {
 	return was == nil || is == nil || was.CreatedBy == is.CreatedBy && was.CreatedAt.Equal(is.CreatedAt)
 }

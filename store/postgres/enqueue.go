@@ -9,9 +9,9 @@ import (
 	"github.com/rotajobs/rota/internal/rules"
 )
 
-// Jobs are inserted together. A few go with the other writes, as one array for
-// each column; many are copied, which costs a round trip of its own and PostgreSQL
-// half as much for each. Columns that no job of them has anything in are left out.
+// Jobs are inserted together. A few are sent with the other writes, as one array for each column.
+// Many are sent with COPY, which costs a round trip of its own and half the time for each job.
+// Columns that are empty in all jobs are left out.
 const (
 	insertInto = `
 INSERT INTO rota_jobs (`
@@ -23,8 +23,8 @@ FROM STDIN (FORMAT binary)`
 	copyMin = 50 // jobs
 )
 
-// insertColumns are the columns in their order, what of a job stands in them, and
-// whether anything does; nil: always.
+// insertColumns are the columns of a new job, their values, and whether a job has a value; nil
+// means always.
 var insertColumns = []insertColumn{
 	{"id", oidIDs, func(c *column, j *rota.Job) { c.bytes(j.ID[:]) }, nil},
 	{"execution_id", oidIDs, putExecution, isRetry},
@@ -79,7 +79,7 @@ type insertColumn struct {
 
 func isStarted(j *rota.Job) bool { return j.Run != nil }
 
-// runColumn puts what stands in the run of a job, if that has one.
+// runColumn writes a column of the run, or NULL for a job without one.
 func runColumn(put func(c *column, r *rota.Run)) func(c *column, j *rota.Job) {
 	return func(c *column, j *rota.Job) {
 		if j.Run == nil {
@@ -110,8 +110,8 @@ func putGroupPosition(c *column, j *rota.Job) {
 	c.int4(j.GroupPosition)
 }
 
-// insertJobs inserts jobs as they enter, and a few that start in the same step as
-// they are then. What else becomes of them is returned.
+// insertJobs inserts new jobs. A few jobs that start in the same transaction are inserted as
+// running. It returns the other changes of the new jobs.
 func (t *tx) insertJobs(jobs []*rota.Job, moved []rules.JobChange) ([]rules.JobChange, error) {
 	switch {
 	case len(jobs) == 0:
@@ -145,11 +145,11 @@ func (t *tx) insertJobs(jobs []*rota.Job, moved []rules.JobChange) ([]rules.JobC
 	return moved, nil
 }
 
-// startFields are what changes when a job starts.
+// startFields are the fields that change when a job starts.
 const startFields = rules.JobStatus | rules.JobStartedAt | rules.JobRun | rules.RunHeartbeat
 
-// withStarts puts those of the jobs that start, and no more than that, in the
-// place of how they enter.
+// withStarts replaces each new job that only starts by its running state, and returns the remaining
+// changes.
 func withStarts(jobs []*rota.Job, moved []rules.JobChange) ([]*rota.Job, []rules.JobChange) {
 	if len(moved) == 0 {
 		return jobs, moved
@@ -172,7 +172,7 @@ func withStarts(jobs []*rota.Job, moved []rules.JobChange) ([]*rota.Job, []rules
 	return jobs, others
 }
 
-// firstStarted is the job that names the claim.
+// firstStarted returns the job that stores the claim's id.
 func firstStarted(jobs []*rota.Job) (id rota.ID) {
 	if i := slices.IndexFunc(jobs, isStarted); i >= 0 {
 		id = jobs[i].ID
@@ -180,10 +180,11 @@ func firstStarted(jobs []*rota.Job) (id rota.ID) {
 	return id
 }
 
-// fieldsUsed says of each of the insertColumns whether anything stands in it.
+// fieldsUsed is a bit set of the insertColumns that have a value.
 type fieldsUsed uint64
 
-// usedFields goes from job to job: each is then at hand for all of its fields.
+// usedFields returns the columns that any of the jobs uses. It iterates over the jobs in the outer
+// loop, which reads each job's memory once.
 func usedFields(jobs []*rota.Job) fieldsUsed {
 	used, has := fieldsUsed(0), make([]func(*rota.Job) bool, 0, len(insertColumns))
 	bits := make([]fieldsUsed, 0, len(insertColumns))
@@ -204,8 +205,8 @@ func usedFields(jobs []*rota.Job) fieldsUsed {
 	return used
 }
 
-// roundUp is a set of fields of which there are four: those of a plain job, or all,
-// with those of a run or without. Each set is a statement that connections keep.
+// roundUp returns one of four supersets: the columns of a simple job or all columns, with or
+// without those of a run. Connections keep one prepared statement for each set.
 func (u fieldsUsed) roundUp() fieldsUsed {
 	common := basicFields
 	if u&^basicFields&^startedFields != 0 {
@@ -219,7 +220,7 @@ func (u fieldsUsed) roundUp() fieldsUsed {
 
 var startedFields = usedFields([]*rota.Job{{Run: &rota.Run{}}}) &^ usedFields([]*rota.Job{{}})
 
-var basicFields = usedFields([]*rota.Job{{QueuedAt: time.Unix(1, 0), CreatedBy: "somebody", Trace: "some"}}) &^ fieldsNamed("attempt")
+var basicFields = usedFields([]*rota.Job{{QueuedAt: time.Unix(1, 0), CreatedBy: "x", Trace: "x"}}) &^ fieldsNamed("attempt")
 
 func fieldsNamed(name string) fieldsUsed {
 	return 1 << slices.IndexFunc(insertColumns, func(of insertColumn) bool { return of.name == name })
@@ -234,8 +235,8 @@ func (u fieldsUsed) names() (names []string) {
 	return names
 }
 
-// insertSQL is the statement that inserts jobs. Where some of them start, the
-// first of those names the claim, and it answers with the version that they have.
+// insertSQL returns the statement that inserts jobs. If some of them start, the first of those
+// stores the claim's id, and the statement returns the version of the rows.
 func insertSQL(used fieldsUsed) string {
 	names := used.names()
 	places := make([]string, len(names))
@@ -251,17 +252,17 @@ SELECT *` + rows
 	}
 	claim, first := "$"+itoa(len(names)+1), "$"+itoa(len(names)+2)
 	return `
-WITH made AS (` + insertInto + of + `, claim_id)
+WITH inserted AS (` + insertInto + of + `, claim_id)
 SELECT v.*, CASE v.id WHEN ` + first + ` THEN ` + claim + ` END` + rows + ` AS v (` + of + `)
 RETURNING 1)
 SELECT pg_current_xact_id()::xid
-FROM made
+FROM inserted
 LIMIT 1`
 }
 
 func copySQL(used fieldsUsed) string { return copyInto + strings.Join(used.names(), ", ") + copyFrom }
 
-// copyJobs sends jobs row by row, behind what was written before them.
+// copyJobs sends jobs with COPY, after the statements that are pending.
 func (t *tx) copyJobs(used fieldsUsed, jobs []*rota.Job) error {
 	if err := t.read(); err != nil {
 		return err

@@ -8,8 +8,7 @@ import (
 )
 
 const (
-	// The last attempt of the execution that begins with, or goes through, what
-	// chainFrom is given.
+	// The last attempt of an execution, given any of its attempts.
 	sqlTailOf = `
 SELECT ` + leanColumns + `, ` + clockHere + `
 FROM rota_jobs j
@@ -42,7 +41,7 @@ FROM rota_jobs j
 WHERE j.group_id = $1 AND j.sequel IS NULL AND j.group_position < $2
 ORDER BY j.group_position, j.id
 LIMIT $3`
-	// Those that wait have their turn by id, when no other is under way.
+	// Jobs that wait for an overlap start in the order of their ids, when no other job is active.
 	sqlAhead = `
 SELECT ` + leanColumns + `
 FROM rota_jobs j
@@ -51,39 +50,39 @@ WHERE j.schedule = $1 AND coalesce(j.scope_kind, '') = $2 AND coalesce(j.scope_i
 ORDER BY j.hold & 8, j.id
 LIMIT $5`
 
-	// How much is open and ready matters only where there are limits.
+	// The numbers of running and ready jobs matter only if there are limits.
 	sqlOpenNow = `
 SELECT (` + sqlOpenAll + `), (` + openJobs + ` AND type = $2), (` + sqlKeyQueueOpen + `), (` + sqlKeyQueueReady + `)
 WHERE EXISTS (SELECT FROM rota_throttle)`
 
-	// Those that come before a place in the order, lane by lane: all of a higher
-	// priority, and the first of its own. They are counted as far as is told.
+	// Counts the ready jobs before a job in dispatch order, type by type: all jobs of a higher
+	// priority and the first of its own. It counts at most as many as the answer reports.
 	sqlBefore = readyTypes + `
 SELECT
   (SELECT count(*)
   FROM (
     SELECT
-    FROM (SELECT $1 AS type) lanes
+    FROM (SELECT $1 AS type) queues
     CROSS JOIN LATERAL (` + before + `) b
     LIMIT $6) few),
   (SELECT count(*)
   FROM (
     SELECT
-    FROM lanes
+    FROM queues
     CROSS JOIN LATERAL (` + before + `) b
     LIMIT $6) few)`
 	before = `
       SELECT
       FROM rota_jobs j
-      WHERE j.type BETWEEN lanes.type AND lanes.type AND j.status = 'QUEUED' AND j.hold = 0 AND j.priority > $2
+      WHERE j.type BETWEEN queues.type AND queues.type AND j.status = 'QUEUED' AND j.hold = 0 AND j.priority > $2
       UNION ALL
       SELECT
       FROM rota_jobs j
-      WHERE j.type BETWEEN lanes.type AND lanes.type AND j.status = 'QUEUED' AND j.hold = 0
+      WHERE j.type BETWEEN queues.type AND queues.type AND j.status = 'QUEUED' AND j.hold = 0
         AND j.priority = $2 AND (j.position, j.created_at, j.id) < ($3, $4, $5)`
 )
 
-// Explain says why a job does not run.
+// Explain returns the reasons why a job does not run.
 func (s *reader) Explain(ctx context.Context, id rota.ID) (reasons []rota.Reason, err error) {
 	err = s.withSnapshot(ctx, "explain", func(c *session, ctx context.Context) error {
 		e := &explanation{session: c, ctx: ctx}
@@ -96,8 +95,8 @@ func (s *reader) Explain(ctx context.Context, id rota.ID) (reasons []rota.Reason
 	return reasons, err
 }
 
-// explanation reads the facts about a job: first the job, then all that it has to
-// do with, then how what it depends on stands.
+// explanation reads the facts about a job: first the job, then the rows related to it, then the
+// state of its dependencies.
 type explanation struct {
 	rules.Facts
 	*session
@@ -132,7 +131,7 @@ func (e *explanation) read(id rota.ID, clock param) error {
 	return e.latest()
 }
 
-// holds asks whom the job waits for.
+// holds reads what the job waits for.
 func (e *explanation) holds() (statements []statement) {
 	j := e.Job
 	if !j.RetryOf.IsZero() {
@@ -163,7 +162,7 @@ func (e *explanation) dependencies() statement {
 	})}
 }
 
-// limits asks what bounds the starts of the job's type and key.
+// limits reads what limits the starts of the job's type and key.
 func (e *explanation) limits() []statement {
 	typ, key := e.Job.Type, e.Job.ConcurrencyKey
 	return []statement{
@@ -178,7 +177,7 @@ func (e *explanation) limits() []statement {
 	}
 }
 
-// order asks how many come before the job.
+// order counts the jobs before the job.
 func (e *explanation) order() []statement {
 	j := e.Job
 	if !j.Ready() {
@@ -193,8 +192,8 @@ func (e *explanation) order() []statement {
 	}}}
 }
 
-// sqlLatestTails has for each window the last attempt of the execution that
-// counts, if there is one.
+// sqlLatestTails reads for each window the last attempt of the execution that counts, if there is
+// one.
 const sqlLatestTails = `
 SELECT ` + leanColumns + `, w.n
 FROM unnest($1, $2, $3, $4, $5) WITH ORDINALITY AS w (schedule, kind, scope, after, until, n)
@@ -209,7 +208,7 @@ CROSS JOIN LATERAL (
 CROSS JOIN LATERAL (` + chainFrom + `latest.id` + endOfChain + `) last
 JOIN rota_jobs j ON j.id = last.id`
 
-// latest reads how the dependencies stand.
+// latest reads the state of the dependencies.
 func (e *explanation) latest() error {
 	if len(e.Dependencies) == 0 {
 		return nil
@@ -239,8 +238,8 @@ func (e *explanation) latest() error {
 	return err
 }
 
-// untilMissed is how a dependency stands up to the first scope for which it has
-// not completed.
+// untilMissed returns the state of a dependency up to the first scope for which it has not
+// completed.
 func untilMissed(windows []rules.Latest, tails []*rota.Job) (all []rules.LatestTail) {
 	for i, q := range windows {
 		one := rules.LatestTail{Scope: q.Scope, Tail: tails[i]}
@@ -251,7 +250,7 @@ func untilMissed(windows []rules.Latest, tails []*rota.Job) (all []rules.LatestT
 	return all
 }
 
-// selectOne asks for the only row that there can be; nil if there is none.
+// selectOne reads the only row that there can be; nil if there is none.
 func selectOne[T any](into **T, scan func(row) (*T, error), sql string, params ...param) statement {
 	return statement{sql: sql, params: params, eachRow: scanInto(scan, func(one *T) { *into = one })}
 }

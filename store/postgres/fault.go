@@ -11,9 +11,8 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// fault translates an error of PostgreSQL, by its SQLSTATE, or of the way to it,
-// into one that names the reason and the remedy. That somebody stopped waiting is
-// not an error of either.
+// fault translates an error of PostgreSQL (by its SQLSTATE) or of the connection into a rota.Error
+// with a reason and a remedy. An error of a cancelled context is returned unchanged.
 func fault(act string, err error) error {
 	var known *rota.Error
 	if err == nil || errors.As(err, &known) {
@@ -30,15 +29,15 @@ func fault(act string, err error) error {
 	return e
 }
 
-// faultInfo is what an error is to whoever reads it.
+// faultInfo is what a rota.Error reports about an error.
 type faultInfo struct {
 	code         rota.Code
 	reason, hint string
 }
 
-// faultOf looks for what the server said, and then for what became of the
-// connection. A server that does not answer while one is made looks like a caller
-// who has stopped waiting; it is the first.
+// faultOf explains an error by its SQLSTATE, and otherwise by the state of the connection. An error
+// of connecting is checked before its cause: a server that does not answer a new connection fails
+// with an expired context, as a caller that has stopped waiting does.
 func faultOf(err error) (m faultInfo, ok bool) {
 	var unmade *pgconn.ConnectError
 	if state := stateOf(err); state != "" {
@@ -58,7 +57,7 @@ func faultOf(err error) (m faultInfo, ok bool) {
 	return m, false
 }
 
-// stateOf is the SQLSTATE of an error, or empty if the server did not say it.
+// stateOf returns the SQLSTATE of an error, or "" if the error is not from the server.
 func stateOf(err error) string {
 	var said *pgconn.PgError
 	if errors.As(err, &said) && len(said.Code) == 5 {
@@ -67,70 +66,69 @@ func stateOf(err error) string {
 	return ""
 }
 
-// isLost says that a connection broke, whatever was on its way.
+// isLost reports whether a connection broke.
 func isLost(err error) bool {
 	var network net.Error
 	return errors.Is(err, pgconn.ErrConnClosed) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
 		errors.Is(err, net.ErrClosed) || errors.As(err, &network) && !errors.Is(err, context.DeadlineExceeded)
 }
 
-// What several errors mean.
+// Explanations that several SQLSTATEs share.
 var (
-	unreachable    = faultInfo{rota.Unavailable, "PostgreSQL cannot be reached", "see that it runs, and that the store's URL is right"}
-	connectionLost = faultInfo{rota.Unavailable, "the connection to PostgreSQL was lost", "send it again: what was done is found and not done twice"}
-	serverStopping = faultInfo{rota.Unavailable, "PostgreSQL is stopping, or somebody ended the connection", "send it again when it runs: what was done is found and not done twice"}
-	contended      = faultInfo{rota.Busy, "others keep changing the same rows", "send it again"}
-	loginRefused   = faultInfo{rota.Unavailable, "PostgreSQL refused the login", "see the user and the password in the store's URL, or give it by PGPASSWORD or in ~/.pgpass; and see the server's pg_hba.conf"}
-	schemaMismatch = faultInfo{rota.Internal, "its tables are not as Rota made them", "look with rota verify, and restore a backup"}
-	preparedLost   = faultInfo{rota.Unavailable, "prepared statements get lost, as behind a pooler", "say so in the store's URL: poll=true"}
-	badCharacter   = faultInfo{rota.Invalid, "the database cannot keep a character of it", "leave out characters of code 0, and see that the database's encoding is UTF8"}
+	unreachable    = faultInfo{rota.Unavailable, "PostgreSQL cannot be reached", "check that the server runs, and the host and port in the store's URL"}
+	connectionLost = faultInfo{rota.Unavailable, "the connection to PostgreSQL was lost", "retry; a command that was applied is not applied twice"}
+	serverStopping = faultInfo{rota.Unavailable, "PostgreSQL is stopping, or an administrator ended the connection", "retry when the server runs; a command that was applied is not applied twice"}
+	contended      = faultInfo{rota.Busy, "other transactions keep changing the same rows", "retry"}
+	loginRefused   = faultInfo{rota.Unavailable, "PostgreSQL refused the login", "check the user and the password in the store's URL, in PGPASSWORD or in ~/.pgpass, and the server's pg_hba.conf"}
+	schemaMismatch = faultInfo{rota.Internal, "the tables differ from those that Rota created", "run rota verify, and restore a backup"}
+	preparedLost   = faultInfo{rota.Unavailable, "a prepared statement is missing, as happens behind a pooler", "add poll=true to the store's URL"}
+	badCharacter   = faultInfo{rota.Invalid, "the database cannot store a character of the text", "remove the character U+0000, and use a database with the encoding UTF8"}
 )
 
-// faults are by SQLSTATE.
+// faults explains errors by their SQLSTATE.
 var faults = map[string]faultInfo{
-	"08P01": {rota.Unavailable, "PostgreSQL, or the pooler before it, does not take what the store's URL says", "leave out of the URL what it names, or have pgbouncer pass over it with ignore_startup_parameters; else see its log"},
+	"08P01": {rota.Unavailable, "PostgreSQL or the pooler rejects a parameter of the store's URL", "remove the parameter from the URL, or add it to ignore_startup_parameters of PgBouncer; its log names the parameter"},
 	"22021": badCharacter,
 	"22P05": badCharacter,
-	"25006": {rota.Unavailable, "this server can only be read", "name the primary in the store's URL, or add target_session_attrs=read-write to it"},
-	"25P03": {rota.Unavailable, "PostgreSQL ended a transaction in which nothing happened for too long", "send it again; see whether this machine is overloaded"},
+	"25006": {rota.Unavailable, "the server is read-only", "use the primary in the store's URL, or add target_session_attrs=read-write to it"},
+	"25P03": {rota.Unavailable, "PostgreSQL ended a transaction that was idle for too long", "retry; check whether this machine is overloaded"},
 	"26000": preparedLost,
-	"3D000": {rota.Unavailable, "there is no such database", "make it with CREATE DATABASE, or name another in the store's URL"},
+	"3D000": {rota.Unavailable, "the database does not exist", "create it with CREATE DATABASE, or use another one in the store's URL"},
 	"3F000": schemaMismatch,
 	"40001": contended,
 	"40P01": contended,
-	"42501": {rota.Unavailable, "the role may not do this", "let the role that made the store's schema use it, or GRANT this one the rights"},
+	"42501": {rota.Unavailable, "the role lacks a privilege", "connect as the role that created the store's schema, or GRANT this role its privileges"},
 	"42703": schemaMismatch,
-	"42704": {rota.Invalid, "a parameter in the store's URL is not known to PostgreSQL", "see how it is written: schema, pool_max_conns and poll are Rota's, all others PostgreSQL's"},
+	"42704": {rota.Invalid, "PostgreSQL does not know a parameter of the store's URL", "check its spelling; Rota reads schema, pool_max_conns and poll, and passes all others to PostgreSQL"},
 	"42883": schemaMismatch,
 	"42P01": schemaMismatch,
 	"42P05": preparedLost,
-	"53100": {rota.Unavailable, "the server's disk is full", "free some space and try again; what was answered is safe"},
-	"53200": {rota.Unavailable, "the server has not enough memory", ""},
-	"53300": {rota.Unavailable, "the server has no connection left", "raise its max_connections, open the store with fewer, or put a pooler between"},
-	"55P03": {rota.Busy, "somebody else holds what it needs", "send it again; look into pg_stat_activity for who holds locks for long"},
-	"57014": {rota.Unavailable, "PostgreSQL ended it, since it took too long", "send it again; see whether the server is overloaded"},
+	"53100": {rota.Unavailable, "the server's disk is full", "free some space and retry; what was committed is safe"},
+	"53200": {rota.Unavailable, "the server is out of memory", "free memory on the server or lower its max_connections, and retry"},
+	"53300": {rota.Unavailable, "the server has no free connection", "raise its max_connections, lower pool_max_conns in the store's URL, or use a pooler"},
+	"55P03": {rota.Busy, "another transaction holds a lock for too long", "retry; pg_stat_activity shows the transactions that hold locks"},
+	"57014": {rota.Unavailable, "PostgreSQL cancelled a statement that took too long", "retry; check whether the server is overloaded"},
 	"57P01": serverStopping,
 	"57P02": serverStopping,
-	"57P03": {rota.Unavailable, "PostgreSQL is starting or stopping", "try again in a moment"},
+	"57P03": {rota.Unavailable, "PostgreSQL is starting or stopping", "retry in a moment"},
 	"57P05": connectionLost,
-	"58030": {rota.Unavailable, "the server's disk failed", "see its log; send it again when it works"},
-	"XX001": {rota.Internal, "the server's data is damaged", "stop, keep a copy of it, and restore a backup"},
-	"XX002": {rota.Internal, "an index is damaged", "stop, keep a copy of the server's data, and REINDEX or restore a backup"},
+	"58030": {rota.Unavailable, "the server's disk failed", "check the server's log, and retry when the disk works"},
+	"XX001": {rota.Internal, "the server's data is damaged", "stop Rota, copy the data directory, and restore a backup"},
+	"XX002": {rota.Internal, "an index is damaged", "stop Rota, copy the server's data directory, and run REINDEX or restore a backup"},
 }
 
-// faultClasses are by the first two characters of the SQLSTATE.
+// faultClasses explains errors by the class of their SQLSTATE, its first two characters.
 var faultClasses = map[string]faultInfo{
 	"08": connectionLost,
 	"28": loginRefused,
-	"53": {rota.Unavailable, "the server is short of something", "see its log"},
+	"53": {rota.Unavailable, "the server is short of a resource", "check the server's log"},
 	"57": connectionLost,
-	"58": {rota.Unavailable, "the server's system failed", "see its log; send it again when it works"},
+	"58": {rota.Unavailable, "the server's operating system reported an error", "check the server's log, and retry when it works"},
 }
 
-// isConstraint reports whether the database itself refused what was to be
-// written: by a constraint or a trigger, or since it cannot keep it. It is asked
-// when trying again is over: whoever is still not the first to write a key then
-// has no rule that sees who was.
+// isConstraint reports whether the database refused the data: by a constraint, a trigger or a limit
+// of its types. Apply checks it after the last retry, when a unique violation is no longer a race
+// with another transaction.
 func isConstraint(err error) bool {
 	if state := stateOf(err); state != "" {
 		class := state[:2]
@@ -139,16 +137,17 @@ func isConstraint(err error) bool {
 	return false
 }
 
-// errReadSetChanged is what PostgreSQL answers when what was read has moved.
-var errReadSetChanged = &pgconn.PgError{Severity: "ERROR", Code: "40001", Message: "rota: what was read is to be read again"}
+// errReadSetChanged is the serialization failure that PostgreSQL raises when the read set has
+// changed.
+var errReadSetChanged = &pgconn.PgError{Severity: "ERROR", Code: "40001", Message: "rota: a row of the read set has changed"}
 
-// isRetryable reports whether somebody else was first: what was decided on is not so
-// any more, and is to be decided again.
+// isRetryable reports whether another transaction interfered, so that the batch has to be decided
+// again on new rows.
 func isRetryable(err error) bool {
 	switch stateOf(err) {
-	case "40001", // what was read has moved
-		"40P01", // two waited for each other
-		"23505", // a key was taken
+	case "40001", // serialization failure: the read set has changed
+		"40P01", // deadlock
+		"23505", // unique violation
 		"23P01":
 		return true
 	}

@@ -19,35 +19,35 @@ func pgError(state string) error {
 	return &pgconn.PgError{Code: state, Message: "no", Severity: "ERROR"}
 }
 
-// TestFault: what goes wrong is said in words, with a way out, whatever it is
-// wrapped in.
+// TestFault checks that each SQLSTATE is explained with a reason and a remedy, also if the error is
+// wrapped.
 func TestFault(t *testing.T) {
 	for _, test := range []struct {
 		state, says, hint string
 		code              rota.Code
 	}{
-		{"08006", "connection", "again", rota.Unavailable},
+		{"08006", "connection", "retry", rota.Unavailable},
 		{"22021", "character", "UTF8", rota.Invalid},
 		{"22003", "", "", rota.Internal},
 		{"23514", "", "", rota.Internal},
-		{"25006", "only be read", "primary", rota.Unavailable},
-		{"25P03", "too long", "again", rota.Unavailable},
+		{"25006", "read-only", "primary", rota.Unavailable},
+		{"25P03", "too long", "retry", rota.Unavailable},
 		{"26000", "pooler", "poll=true", rota.Unavailable},
 		{"28P01", "login", "password", rota.Unavailable},
-		{"08P01", "does not take", "ignore_startup_parameters", rota.Unavailable},
-		{"42704", "is not known", "pool_max_conns", rota.Invalid},
+		{"08P01", "rejects a parameter", "ignore_startup_parameters", rota.Unavailable},
+		{"42704", "does not know", "pool_max_conns", rota.Invalid},
 		{"28000", "login", "pg_hba.conf", rota.Unavailable},
-		{"3D000", "no such database", "CREATE DATABASE", rota.Unavailable},
-		{"40001", "keep changing", "again", rota.Busy},
-		{"40P01", "keep changing", "again", rota.Busy},
-		{"42501", "may not", "GRANT", rota.Unavailable},
-		{"42P01", "not as Rota made them", "verify", rota.Internal},
+		{"3D000", "does not exist", "CREATE DATABASE", rota.Unavailable},
+		{"40001", "keep changing", "retry", rota.Busy},
+		{"40P01", "keep changing", "retry", rota.Busy},
+		{"42501", "privilege", "GRANT", rota.Unavailable},
+		{"42P01", "differ from those that Rota created", "verify", rota.Internal},
 		{"53100", "disk is full", "space", rota.Unavailable},
-		{"53300", "no connection left", "max_connections", rota.Unavailable},
-		{"53400", "short of something", "log", rota.Unavailable},
-		{"55P03", "somebody else", "pg_stat_activity", rota.Busy},
-		{"57014", "took too long", "again", rota.Unavailable},
-		{"57P01", "stopping", "again", rota.Unavailable},
+		{"53300", "no free connection", "max_connections", rota.Unavailable},
+		{"53400", "short of a resource", "log", rota.Unavailable},
+		{"55P03", "another transaction holds", "pg_stat_activity", rota.Busy},
+		{"57014", "took too long", "retry", rota.Unavailable},
+		{"57P01", "stopping", "retry", rota.Unavailable},
 		{"57P03", "starting", "moment", rota.Unavailable},
 		{"58030", "disk failed", "log", rota.Unavailable},
 		{"XX001", "damaged", "backup", rota.Internal},
@@ -68,7 +68,7 @@ func TestFault(t *testing.T) {
 	}
 }
 
-// TestFaultOfBrokenConnection: a server that is not there, and one that goes away.
+// TestFaultOfBrokenConnection checks an unreachable server and connections that break.
 func TestFaultOfBrokenConnection(t *testing.T) {
 	_, refused := pgconn.Connect(t.Context(), "postgres://eve:secret@127.0.0.1:1/rota?sslmode=disable")
 	silent, err := net.Listen("tcp", "127.0.0.1:0")
@@ -82,11 +82,11 @@ func TestFaultOfBrokenConnection(t *testing.T) {
 		err  error
 		says string
 	}{
-		{"nobody listens", refused, "cannot be reached"},
-		{"nobody answers", unanswered, "cannot be reached"},
-		{"it was closed before", pgconn.ErrConnClosed, "was lost"},
-		{"it ended", io.ErrUnexpectedEOF, "was lost"},
-		{"it was reset", &net.OpError{Op: "read", Err: errors.New("connection reset by peer")}, "was lost"},
+		{"no listener", refused, "cannot be reached"},
+		{"no answer", unanswered, "cannot be reached"},
+		{"closed before", pgconn.ErrConnClosed, "was lost"},
+		{"end of stream", io.ErrUnexpectedEOF, "was lost"},
+		{"reset", &net.OpError{Op: "read", Err: errors.New("connection reset by peer")}, "was lost"},
 	} {
 		got := fault("claim", test.err)
 		if rota.CodeOf(got) != rota.Unavailable || !strings.Contains(got.Error(), test.says) || strings.Contains(got.Error(), "secret") {
@@ -95,8 +95,8 @@ func TestFaultOfBrokenConnection(t *testing.T) {
 	}
 }
 
-// TestFaultKeepsKnownErrors: what was said already, and that somebody stopped waiting, stay
-// as they are.
+// TestFaultKeepsKnownErrors checks that a rota.Error and the error of an ended context stay as they
+// are.
 func TestFaultKeepsKnownErrors(t *testing.T) {
 	gone, stop := context.WithCancel(t.Context())
 	stop()
@@ -109,12 +109,12 @@ func TestFaultKeepsKnownErrors(t *testing.T) {
 		}
 	}
 	if got := fault("claim", errPipeline); rota.CodeOf(got) != rota.Internal || !errors.Is(got, errPipeline) {
-		t.Errorf("what nobody knows is %v", got)
+		t.Errorf("an unknown error becomes %v", got)
 	}
 }
 
-// TestRetryableOrConstraint: somebody who was first is no refusal until trying again is
-// over, and what cannot be kept is one.
+// TestRetryableOrConstraint checks which errors Apply retries and which it reports as a refusal. A
+// unique violation is both.
 func TestRetryableOrConstraint(t *testing.T) {
 	for state, want := range map[string]struct{ moved, refused bool }{
 		"40001": {true, false}, "40P01": {true, false}, "23505": {true, true}, "23P01": {true, true},
@@ -129,7 +129,7 @@ func TestRetryableOrConstraint(t *testing.T) {
 	}
 	for _, err := range []error{nil, io.EOF, context.Canceled} {
 		if isRetryable(err) || isConstraint(err) {
-			t.Errorf("%v is one", err)
+			t.Errorf("%v is retryable or a constraint", err)
 		}
 	}
 }

@@ -12,7 +12,7 @@ const (
 SELECT ` + leaseColumns + rowVersion + `
 FROM rota_jobs j
 WHERE j.id = ANY ($1)`
-	// Whom others have locked is passed over.
+	// Skips the jobs that other transactions have locked.
 	sqlLeasesUnlocked = sqlLeases + `
 FOR UPDATE SKIP LOCKED`
 	sqlFullJobs = `
@@ -37,14 +37,13 @@ FROM chain
 ORDER BY first, n DESC`
 )
 
-// loadLeases reads what it takes to beat for jobs or to end them. Those that are
-// to be passed over when somebody has locked them are locked as they are read, and
-// what is left is looked at behind them.
-func (t *tx) loadLeases(ids []rota.ID, pass bool, u *rules.UnitOfWork) []statement {
+// loadLeases reads the columns that a heartbeat or a finish needs. With skipLocked it locks the
+// jobs as it reads them, and then reads those that other transactions hold without a lock.
+func (t *tx) loadLeases(ids []rota.ID, skipLocked bool, u *rules.UnitOfWork) []statement {
 	if len(ids) == 0 {
 		return nil
 	}
-	if !pass || t.pessimistic {
+	if !skipLocked || t.pessimistic {
 		ids = t.store.dispatched.load(t, ids, u)
 		if len(ids) == 0 {
 			return nil
@@ -83,8 +82,8 @@ func (t *tx) loadFullJobs(ids []rota.ID, u *rules.UnitOfWork) []statement {
 	}}}
 }
 
-// loadNew does not look for jobs that are to be made: if one of them is there its
-// key says so, and then they are looked for.
+// loadNew does not read jobs that the batch creates. If one of them exists, its insert violates the
+// primary key, and the retry reads them.
 func (t *tx) loadNew(ids []rota.ID, u *rules.UnitOfWork) []statement {
 	if t.pessimistic || t.readsNew {
 		return t.loadFullJobs(ids, u)
@@ -93,8 +92,8 @@ func (t *tx) loadNew(ids []rota.ID, u *rules.UnitOfWork) []statement {
 	return nil
 }
 
-// hasUnreadJob says whether a job was not looked for and is not made: that nobody has
-// made it before was only a guess, which nothing will prove wrong.
+// hasUnreadJob reports whether a new job was neither read nor created. That it does not exist was
+// only an assumption, which no insert would check.
 func (t *tx) hasUnreadJob(u *rules.UnitOfWork) bool {
 	return slices.ContainsFunc(t.newUnread, func(id rota.ID) bool { return !u.Creates(id) })
 }

@@ -15,9 +15,8 @@ ORDER BY j.id
 LIMIT $5`
 	sqlPlanned = selectLive + leaseColumns + fromLive + `few.plan_time IS NOT NULL` + firstByID
 
-	// What lives of a schedule is found by the index that holds nothing else, and
-	// then picked and sorted. Without OFFSET 0 it may seem less to PostgreSQL to walk
-	// all jobs there are in another order until enough have been met.
+	// The live jobs of a schedule are read by their partial index, and then filtered and sorted.
+	// Without OFFSET 0 the planner may prefer to scan all jobs in another order.
 	selectLive = `
 SELECT few.*
 FROM (
@@ -41,9 +40,8 @@ func (t *tx) loadJobsOf(q rules.JobsOf, u *rules.UnitOfWork) statement {
 	}}
 }
 
-// loadPlanned sorts what lives of all scopes: a schedule that fires once has one
-// execution for each. Mostly it finds the very one that ends; to see that it has
-// not takes no more of a job than to end it.
+// loadPlanned reads the live planned jobs of all scopes of a schedule. Mostly it finds only the job
+// that is being finished, so it reads only the lease columns.
 func (t *tx) loadPlanned(q rules.Planned, u *rules.UnitOfWork) statement {
 	return statement{sql: sqlPlanned, params: []param{textNotNull(q.Schedule), intParam(int64(q.Limit))}, eachRow: func(r row) error {
 		u.PutPlanned(q, t.scanLease(r))
@@ -51,7 +49,7 @@ func (t *tx) loadPlanned(q rules.Planned, u *rules.UnitOfWork) statement {
 	}}
 }
 
-// scopeParams are a schedule and a scope; of the global one both parts are empty.
+// scopeParams are a schedule and a scope. Both parts of the global scope are empty.
 func scopeParams(schedule string, scope rota.Scope) []param {
 	return []param{textNotNull(schedule), textNotNull(scope.Kind), textNotNull(scope.ID)}
 }

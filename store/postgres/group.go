@@ -38,10 +38,10 @@ DELETE FROM rota_groups
 WHERE id = $1`
 )
 
-// groupWidth is how many columns a group has; its counts come after them.
+// groupWidth is the number of columns of a group. Its counts follow them.
 const groupWidth = 12
 
-// tally is how a GroupTally is stored.
+// tally is the stored form of a GroupTally.
 type tally struct {
 	Queued    int `json:"queued,omitempty"`
 	Running   int `json:"running,omitempty"`
@@ -76,7 +76,7 @@ func (t *tx) loadGroups(ids []rota.ID, u *rules.UnitOfWork) []statement {
 	return []statement{{sql: sqlGroup, params: []param{idsParam(ids)}, eachRow: scanTracked(t, classGroup, keyOfName, scanGroup, u.PutGroup)}}
 }
 
-// writeGroup writes a group that enters, or what may change of one.
+// writeGroup inserts a new group, and updates the columns of a group that may change.
 func (t *tx) writeGroup(c rules.Change[rota.ID, rota.Group]) (statements []statement) {
 	switch {
 	case c.Is == nil:
@@ -103,7 +103,7 @@ func insertGroup(g *rota.Group) statement {
 	}}
 }
 
-// deleteGroup removes a group that goes, when its members have gone.
+// deleteGroup deletes a group after its members.
 func (t *tx) deleteGroup(c rules.Change[rota.ID, rota.Group]) []statement {
 	if c.Is != nil {
 		return nil
@@ -132,7 +132,7 @@ func (s *reader) Groups(ctx context.Context, before rota.ID, limit int) ([]*rota
 	return s.groups(ctx, sqlCountedGroups, beforeParam(before), intParam(most))
 }
 
-// groups reads groups, each on as many rows as its members stand in ways.
+// groups reads groups. A group has one row for each state that its members are in.
 func (s *reader) groups(ctx context.Context, sql string, params ...param) (groups []*rota.Group, err error) {
 	err = s.query(ctx, "groups", statement{sql: sql, params: params, eachRow: func(r row) error {
 		if n := len(groups); n == 0 || groups[n-1].ID != r.id(0) {

@@ -24,8 +24,8 @@ WHERE j.group_id = $1 AND j.attempt = 1
 ORDER BY j.group_position
 LIMIT $2`
 
-	// How the members of the groups g stand, those that stand alike on one row, as
-	// endColumns have them.
+	// Counts the members of the groups g, one row for each state, with the columns of
+	// attemptStateColumns.
 	memberCounts = `
 LEFT JOIN LATERAL (
   SELECT NULL::uuid, j.status, least(j.attempt, 2), j.sequel, min(j.finished_at), j.outcome, NULL, count(*)
@@ -47,7 +47,7 @@ func (t *tx) loadMembers(q rules.Members, u *rules.UnitOfWork) statement {
 	}}
 }
 
-// countMembers counts executions by their last attempts, those of one row alike.
+// countMembers adds the members of one row, which all are in the same state.
 func countMembers(into *rota.GroupTally, r row) {
 	tail := scanAttemptState(r)
 	for range r.int(len(r) - 1) {
@@ -55,7 +55,8 @@ func countMembers(into *rota.GroupTally, r row) {
 	}
 }
 
-// attemptStateColumns are what tells how an attempt stands, and scanEnd reads them.
+// attemptStateColumns are the columns that show the state of an attempt. scanAttemptState reads
+// them.
 const attemptStateColumns = `j.id, j.status, j.attempt, j.sequel, j.finished_at, j.outcome, j.type`
 
 func scanAttemptState(r row) *rota.Job {

@@ -1,8 +1,8 @@
 package postgres
 
-// notDropped passes over the history of what was dropped: jobs that have ended and
-// were made before that. Where nothing was, it is a look into an empty table for
-// each job of a schedule that has ended.
+// notDropped excludes the history of dropped schedules: ended jobs that were created before the
+// drop. If nothing was dropped it costs a lookup in an empty table for each ended job of a
+// schedule.
 const notDropped = `(j.sequel IS NULL OR j.schedule IS NULL OR NOT EXISTS (
   SELECT
   FROM rota_dropped d
@@ -10,14 +10,14 @@ const notDropped = `(j.sequel IS NULL OR j.schedule IS NULL OR NOT EXISTS (
 
 const (
 	sqlShownJob = sqlJob + ` AND ` + notDropped
-	// An execution is shown as long as its last attempt is, with those before it.
+	// An execution is visible, with all its attempts, if its last attempt is.
 	tailShown = `
 WHERE EXISTS (
   SELECT
   FROM rota_jobs j
   WHERE j.id = (SELECT last.id FROM chain last ORDER BY last.n DESC LIMIT 1) AND ` + notDropped + `)`
-	// What is hidden is taken off a count: the index by which that is made need not
-	// say when a job was made.
+	// Hidden jobs are subtracted from a count, because the index that the count uses need not
+	// contain the time of creation.
 	countHidden = `
 FROM rota_dropped d
 JOIN rota_jobs j ON j.schedule = d.schedule AND j.created_at < d.hidden_before

@@ -10,54 +10,53 @@ import (
 	"github.com/rotajobs/rota/internal/rules"
 )
 
-// Where nothing else happens, what a job waits for is round trips. A step that
-// enqueues asks what time it is, which webhooks are in force and what stands at the
-// end of the queue, and if a claim comes behind it, whether anything else is ready.
-// Mostly it is what it was before: nothing. So that is supposed, the step is decided
-// without asking, and its transaction is one round trip, in which a statement before
-// all writes sees whether it was right. If it was not, or something else has to be
-// read, nothing was done, and the step is done as any other is.
+// The idle path makes an enqueue on an idle store one round trip. An enqueue normally reads the
+// clock, the webhooks in force and the end of the queue, and a claim after it reads whether other
+// jobs are ready. On an idle store the answers are the same as last time, so the transaction is
+// decided on that assumption. A statement before all writes checks it. If the assumption is wrong,
+// or the commands need another read, the transaction is rolled back and the batch takes the normal
+// path.
 
-// idlePath is what was found when somebody looked last.
+// idlePath holds what the last reads found.
 type idlePath struct {
 	mu              sync.Mutex
-	clock           time.Time // by the server's clock, when it was heard; zero: it was not
+	clock           time.Time // server time at clockReadAt; zero if unknown
 	clockReadAt     time.Time
-	hooksStamp      string       // of the webhooks
-	emptyPriorities map[int]bool // priorities at which nothing was queued
-	nothingReady    bool         // nothing was ready that a step had not made itself
+	hooksStamp      string       // stamp of the webhooks in force
+	emptyPriorities map[int]bool // priorities without queued jobs
+	nothingReady    bool         // no job was ready but those that a batch created itself
 
-	misses int // how often it was not so of late
-	skip   int // steps that are to suppose nothing, since it was not so
+	misses int // recent wrong assumptions
+	skip   int // batches left before the idle path is tried again
 }
 
 const (
-	// idleClockLag is how long before the server's clock a step may say that it began.
+	// idleClockLag is how far an assumed time may be behind the server's clock.
 	idleClockLag = 50 * time.Millisecond
-	// missesMax bounds for how many steps nothing is supposed: the same power of two.
+	// missesMax limits misses; after a miss 1<<misses batches skip the idle path.
 	missesMax = 6
 )
 
-// errAssumption is that things are not as they were supposed to be.
-var errAssumption = errors.New("the store is not as it was supposed to be")
+// errAssumption is the error of a transaction whose assumption is wrong or does not suffice.
+var errAssumption = errors.New("the store is not idle as assumed")
 
-// assumption is what a transaction supposes.
+// assumption is what one transaction assumes.
 type assumption struct {
 	now          time.Time
 	hooksStamp   string
 	nothingReady bool
-	checked      bool      // it is being seen to, and nothing more is supposed
-	serverClock  time.Time // the server's, when it was seen to
+	checked      bool      // the check is sent, and nothing more may be assumed
+	serverClock  time.Time // time of the check on the server
 
-	// What was made use of, also by a world that was thrown away.
+	// What the transaction has used, also in a unit of work that was discarded.
 	usedClock  bool
 	priorities []int
 	claimID    rota.ID
 	types      []string
 }
 
-// observeClock notes what time it is, and which webhooks are in force. A time is on its way
-// for a while: of all that were heard, the one that took least is gone by.
+// observeClock records the server's clock and the stamp of the webhooks. Clock samples arrive late
+// by the network delay; it keeps the one with the smallest delay.
 func (c *idlePath) observeClock(now time.Time, stamp string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -67,12 +66,12 @@ func (c *idlePath) observeClock(now time.Time, stamp string) {
 	}
 }
 
-// now is what time it is by the server's clock, or was a moment ago.
+// now returns the server's time, or a slightly earlier one.
 func (c *idlePath) now() time.Time {
 	return c.clock.Add(time.Since(c.clockReadAt)).Truncate(time.Microsecond)
 }
 
-// observeTail notes whether anything stood at the end of a priority.
+// observeTail records whether a priority has queued jobs.
 func (c *idlePath) observeTail(priority int, empty bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -86,16 +85,16 @@ func (c *idlePath) observeTail(priority int, empty bool) {
 	c.emptyPriorities[priority] = true
 }
 
-// observeReady notes whether nothing was ready.
+// observeReady records whether no job was ready.
 func (c *idlePath) observeReady(still bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.nothingReady = still
 }
 
-// observeResult notes how a supposition went. One that was wrong is forgotten, and the more
-// often that happens the longer nothing is supposed: it costs twice what a right
-// one saves.
+// observeResult records whether an assumption was right. A wrong one discards what is known, and
+// the more often that happens the more batches skip the idle path: a miss costs twice what a hit
+// saves.
 func (c *idlePath) observeResult(right bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -108,7 +107,7 @@ func (c *idlePath) observeResult(right bool) {
 	c.emptyPriorities, c.nothingReady, c.clock = nil, false, time.Time{}
 }
 
-// assume is what a batch may suppose, nil if nothing.
+// assume returns the assumption for a batch, or nil.
 func (c *idlePath) assume(b rota.Batch) *assumption {
 	claims, few := fewEnqueues(b.Commands)
 	if !few {
@@ -126,8 +125,8 @@ func (c *idlePath) assume(b rota.Batch) *assumption {
 	return &assumption{now: c.now(), hooksStamp: c.hooksStamp, nothingReady: c.nothingReady}
 }
 
-// fewEnqueues says whether commands make a few plain jobs, and whether a claim comes
-// behind them.
+// fewEnqueues reports whether the commands enqueue a few simple jobs, and whether a claim follows
+// them.
 func fewEnqueues(commands []rota.Command) (claims, few bool) {
 	jobs := 0
 	for i, c := range commands {
@@ -149,23 +148,23 @@ func fewEnqueues(commands []rota.Command) (claims, few bool) {
 	return claims, jobs > 0 && jobs < copyMin
 }
 
-// needsReads says that more has to be known of a job, or the very time: whether one
-// that is to wait for its time has to wait at all.
+// needsReads reports whether the enqueue of a job needs other reads or the exact time, which
+// decides whether a delayed job has to wait.
 func needsReads(j rota.NewJob) bool {
 	return !j.RunAt.IsZero() || j.Delay != 0 || j.UniqueKey != "" || !j.PlanTime.IsZero() || j.Template != "" || j.ConcurrencyKey != nil
 }
 
-// isEmpty says whether nothing was queued at some priorities.
+// isEmpty reports whether priorities have no queued jobs.
 func (c *idlePath) isEmpty(priorities []int) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return !slices.ContainsFunc(priorities, func(p int) bool { return !c.emptyPriorities[p] })
 }
 
-// mayAssume says whether a transaction may suppose something.
+// mayAssume reports whether the transaction may still assume something.
 func (t *tx) mayAssume() bool { return t.assumed != nil && !t.assumed.checked }
 
-// assumeEmpty answers what stands at the end of some priorities, if it may.
+// assumeEmpty assumes that priorities have no queued jobs, if it may.
 func (t *tx) assumeEmpty(priorities []int) bool {
 	if !t.mayAssume() || !t.store.idlePath.isEmpty(priorities) {
 		return false
@@ -174,7 +173,7 @@ func (t *tx) assumeEmpty(priorities []int) bool {
 	return true
 }
 
-// assumeNothingReady answers whether anything else is ready for a claim, if it may.
+// assumeNothingReady assumes that no other job is ready for a claim, if it may.
 func (t *tx) assumeNothingReady(n *rules.Need) bool {
 	if !t.mayAssume() || !t.assumed.nothingReady || n.ClaimedBefore == nil {
 		return false
@@ -183,7 +182,7 @@ func (t *tx) assumeNothingReady(n *rules.Need) bool {
 	return true
 }
 
-// assumeNow answers what time it is, if it may.
+// assumeNow assumes the time, if it may.
 func (t *tx) assumeNow() bool {
 	if !t.mayAssume() {
 		return false
@@ -192,8 +191,8 @@ func (t *tx) assumeNow() bool {
 	return true
 }
 
-// sqlCheckAssumption ends a transaction that has supposed what is not so. The time may not
-// lie ahead, nor far back.
+// sqlCheckAssumption fails unless the assumption holds. The assumed time must not be ahead of the
+// server's, nor more than idleClockLag behind it.
 const sqlCheckAssumption = `
 SELECT rota_expect((
   (` + sqlHooksStamp + `) = $3
@@ -202,7 +201,7 @@ SELECT rota_expect((
   AND NOT EXISTS (SELECT FROM rota_jobs WHERE claim_id = $1)
   AND NOT ` + someReady + `)::int, 1, 1), ` + clockNow
 
-// checkAssumption has it seen whether what was supposed is so, before anything is written.
+// checkAssumption adds the check of the assumption, before anything is written.
 func (t *tx) checkAssumption() {
 	if !t.mayAssume() {
 		return
@@ -222,8 +221,8 @@ func (t *tx) checkAssumption() {
 	}, onConflict: errAssumption})
 }
 
-// correctTimes has the answers say what time it was when what they say was seen to be so.
-// Whoever claims counts its leases from that: none lasts longer here than there.
+// correctTimes sets the time of the answers to that of the check. A worker counts its leases from
+// it, so that none lasts longer in the worker than on the server.
 func (s *assumption) correctTimes(results []rota.Result) {
 	if s == nil || !s.usedClock {
 		return

@@ -8,7 +8,7 @@ SELECT kind, name
 FROM rota_intents
 ORDER BY kind, name
 LIMIT $1`
-	// What is decided twice is still to be carried out once.
+	// A second decision adds no second intent.
 	sqlPutIntent = `
 INSERT INTO rota_intents (kind, name)
 VALUES ($1, $2)

@@ -2,9 +2,9 @@ package postgres
 
 import "github.com/rotajobs/rota"
 
-// Columns as scanJob reads them: of a job, its params or nothing in their
-// place, and of its run unless it has none. What a lease is about is less, and
-// scanLease reads it. Within a transaction the version of the row comes last.
+// Columns in the order of scanJob: those of a job, its params or NULL, and those of its run unless
+// it has none. scanLease reads the shorter leaseColumns. Within a transaction the version of the
+// row is the last column.
 const (
 	jobColumns = `
   j.id, j.execution_id, j.retry_of, j.run_id, j.type, j.status, j.hold, j.priority, j.position,
@@ -27,13 +27,13 @@ const (
 
 	leanColumns   = jobColumns + `, NULL` + runColumns
 	fullColumns   = jobColumns + `, j.params` + runColumns
-	queuedColumns = jobColumns + `, j.params`                                                 // what is QUEUED has no run
-	listColumns   = jobColumns + `, NULL` + runStateColumns + ` NULL, j.log_path, NULL, NULL` // no documents
+	queuedColumns = jobColumns + `, j.params`                                                 // a QUEUED job has no run
+	listColumns   = jobColumns + `, NULL` + runStateColumns + ` NULL, j.log_path, NULL, NULL` // without JSON documents
 
 	rowVersion = `, j.xmin`
 )
 
-// The places of the columns.
+// Column numbers.
 const (
 	colID = iota
 	colExecutionID
@@ -123,7 +123,8 @@ func scanJob(r row) *rota.Job {
 	return j
 }
 
-// scanRelations reads what a job has to do with others. Most have nothing.
+// scanRelations reads the relations of a job to schedules, groups and other rows. Most jobs have
+// none.
 func scanRelations(r row, j *rota.Job) {
 	j.Template = r.text(colTemplate)
 	if !r.null(colSchedule) {
@@ -160,8 +161,7 @@ func scanRun(r row) *rota.Run {
 	return run
 }
 
-// scanLease reads what it takes to beat for a job or to end it, and to tell of
-// that.
+// scanLease reads what a heartbeat, a finish and their events need.
 func scanLease(r row) *rota.Job {
 	j := &rota.Job{
 		ID: r.id(0), ExecutionID: r.id(1), Type: r.text(3), Status: rota.Status(r.text(4)),

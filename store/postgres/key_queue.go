@@ -15,13 +15,13 @@ WHERE concurrency_key = $1 AND sequel IS NULL`
 	sqlKeyQueueOpen  = keyQueueJobs + ` AND status = 'RUNNING'`
 	sqlKeyQueueReady = keyQueueJobs + ` AND status = 'QUEUED' AND hold = 0 AND type = $2`
 
-	// The types of which somebody is held back by the key alone or, if that
-	// matters, stands in the order, are found one after the other, so the many jobs
-	// of each cost nothing. What the key holds back has the hold 16.
+	// Reads the queue of one concurrency key: the jobs with hold 16, which only the key holds back,
+	// and, if the key is limited, the ready jobs. It jumps from type to type in the index, so that
+	// the number of jobs of each does not matter.
 	//
-	// That the status and the hold are compared with columns keeps PostgreSQL to the
-	// index of the lanes: those of claims and of the order are sorted alike, but are
-	// of all keys, and while they are short they seem as good.
+	// The status and the hold are compared with columns, which keeps the planner on the index of
+	// the concurrency keys. The indexes of claims and of the order have the same sort order,
+	// contain all keys, and seem as good while they are short.
 	sqlKeyQueue = `
 WITH RECURSIVE types (status, hold, type) AS (
   SELECT 'QUEUED', h.hold, ''::text COLLATE "C"
@@ -32,7 +32,7 @@ WITH RECURSIVE types (status, hold, type) AS (
     SELECT min(j.type)` + keyQueueWaiting + ` AND j.type > t.type)
   FROM types t
   WHERE t.type IS NOT NULL
-), lane (status, hold, type, ready) AS MATERIALIZED (
+), queue (status, hold, type, ready) AS MATERIALIZED (
   SELECT t.status, t.hold, t.type, CASE WHEN t.hold = 0 THEN (
     SELECT count(*)` + keyQueueWaiting + ` AND j.type = t.type) END
   FROM types t
@@ -40,7 +40,7 @@ WITH RECURSIVE types (status, hold, type) AS (
 )
 SELECT few.*, t.hold, t.type, t.ready, o.open
 FROM (` + sqlKeyQueueOpen + ` AND NOT $3) o (open)
-LEFT JOIN lane t ON true
+LEFT JOIN queue t ON true
 LEFT JOIN LATERAL (
   (SELECT ` + queuedColumns + rowVersion + keyQueueWaiting + ` AND j.type = t.type AND t.hold = 0
   ORDER BY j.priority, j.position DESC, j.created_at DESC, j.id DESC
@@ -63,15 +63,15 @@ WHERE status = 'RUNNING' AND sequel IS NULL`
 	sqlOpenAll = openJobs + ` AND (type < 'rota.' OR type >= 'rota/')`
 )
 
-// The places of what comes with the jobs of a lane.
+// Column numbers after the columns of a queued job.
 const (
-	colKeyQueueHold = colParams + 2 + iota // behind a queued job and its version
+	colKeyQueueHold = colParams + 2 + iota // after a queued job and its version
 	colKeyQueueType
 	colKeyQueueReady
 	colKeyQueueOpen
 )
 
-// loadKeyQueue reads all of a lane in dispatch order.
+// loadKeyQueue reads the queue of a concurrency key in dispatch order.
 func (t *tx) loadKeyQueue(q rules.KeyQueue, u *rules.UnitOfWork) statement {
 	var state rules.KeyQueueState
 	params := []param{textNotNull(q.Key), intParam(int64(q.Limit)), boolParam(q.Unlimited)}

@@ -8,10 +8,9 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// Jobs are listed by id. A statement has only the filters that are asked for, so
-// that PostgreSQL sees which index fits: most filters are looked at on the way;
-// dead letters and a schedule have indexes in this order. Internal types are
-// passed over unless one is asked for.
+// Jobs are listed by id. A statement contains only the requested filters, so that the planner finds
+// the index that fits. Dead letters and schedules have indexes in this order; the other filters are
+// checked on the way. Internal types are excluded unless the query names one.
 const (
 	sqlList = `
 SELECT ` + fullColumns + `
@@ -21,11 +20,9 @@ WHERE `
 ORDER BY j.id DESC
 LIMIT $2`
 
-	// What lives, and the members of a group, have indexes that hold nothing
-	// else, but in another order. OFFSET 0 has all that is picked found there and
-	// sorted, without what else is in their rows: to PostgreSQL it may seem less
-	// to walk back from the newest until enough have been met, which is everything
-	// if few are left.
+	// Live jobs and group members have partial indexes in another order. OFFSET 0 forces the
+	// planner to read those and to sort the ids. It may otherwise prefer to scan from the newest
+	// job, and reads everything if few jobs match.
 	sqlListFew = `
 SELECT ` + fullColumns + `
 FROM (
@@ -45,9 +42,8 @@ ORDER BY j.id DESC`
 
 	notInternal = `(j.type < 'rota.' OR j.type >= 'rota/')`
 	notRetried  = `j.sequel IS DISTINCT FROM 'retry'`
-	// A dead letter is seen to while something tries it anew that was not called
-	// off. What does is mostly its own last attempt. OFFSET 0 has that looked up for
-	// each dead letter by itself.
+	// A dead letter is handled while a redrive exists that was not cancelled, which mostly shows in
+	// the redrive's first attempt. OFFSET 0 has it looked up for each dead letter on its own.
 	isDead = `j.sequel = 'dead' AND NOT EXISTS (
   SELECT
   FROM rota_jobs a
@@ -68,7 +64,7 @@ ORDER BY j.id DESC`
   OFFSET 0)`
 )
 
-// stateSQL says what a job of each state is.
+// stateSQL holds the condition of each state.
 var stateSQL = map[rota.State]string{
 	rota.StateQueued:    `j.status = 'QUEUED' AND j.hold = 0`,
 	rota.StateScheduled: `j.status = 'QUEUED' AND j.hold <> 0 AND j.hold & 1 <> 0`,
@@ -80,7 +76,7 @@ var stateSQL = map[rota.State]string{
 	rota.StateCancelled: `(j.status = 'CANCELLED' OR j.outcome = 'CANCELLED')`,
 }
 
-// liveStatusOf is the status of each state that lives.
+// liveStatusOf is the status of each state of jobs that have not ended.
 var liveStatusOf = map[rota.State]rota.Status{
 	rota.StateQueued: rota.StatusQueued, rota.StateScheduled: rota.StatusQueued, rota.StateBlocked: rota.StatusQueued,
 	rota.StateRunning: rota.StatusRunning,
@@ -100,7 +96,7 @@ func (s *reader) Jobs(ctx context.Context, q rota.JobQuery) ([]*rota.Job, error)
 	}
 	l := &listing{params: []param{beforeParam(q.Before), intParam(limit)}}
 	l.addFilters(&q)
-	if liveStatusOf[q.State] == "" { // what lives is shown
+	if liveStatusOf[q.State] == "" { // live jobs are never hidden
 		l.conditions = append(l.conditions, notDropped)
 	}
 	var jobs []*rota.Job
@@ -111,13 +107,13 @@ func (s *reader) Jobs(ctx context.Context, q rota.JobQuery) ([]*rota.Job, error)
 	return jobs, nil
 }
 
-// listing is a statement under way.
+// listing is a list statement in the making.
 type listing struct {
 	conditions []string
 	params     []param
 }
 
-// addFilters adds the filters that are asked for.
+// addFilters adds the conditions of the query.
 func (l *listing) addFilters(q *rota.JobQuery) {
 	l.conditions = append(l.conditions, `j.id < $1`)
 	if !q.After.IsZero() {
@@ -141,13 +137,13 @@ func (l *listing) addFilters(q *rota.JobQuery) {
 	if q.Schedule != "" {
 		l.equals(`j.schedule`, textParam(q.Schedule))
 	}
-	if q.Schedule != "" && liveStatusOf[q.State] != "" { // by which PostgreSQL sees that the index of what lives fits
+	if q.Schedule != "" && liveStatusOf[q.State] != "" { // lets the planner use the index of live jobs
 		l.conditions = append(l.conditions, `j.sequel IS NULL`)
 	}
 	if !q.GroupID.IsZero() {
 		l.equals(`j.group_id`, idParam(q.GroupID))
 	}
-	if q.Tails && liveStatusOf[q.State] == "" { // what lives has not been retried
+	if q.Tails && liveStatusOf[q.State] == "" { // live jobs have no retry
 		l.conditions = append(l.conditions, notRetried)
 	}
 	if q.Dead {
@@ -162,8 +158,8 @@ func (l *listing) where(compared string, p param) {
 	l.conditions = append(l.conditions, compared+`$`+itoa(len(l.params)))
 }
 
-// sql is the statement for what was picked, turned round for oldest first, and
-// without the documents where those are left out.
+// sql returns the statement: oldest first if requested, and without the documents if the query is
+// lean.
 func (l *listing) sql(q *rota.JobQuery) string {
 	list, order := sqlList, newestFirst
 	if liveStatusOf[q.State] != "" || !q.GroupID.IsZero() {
@@ -178,7 +174,7 @@ func (l *listing) sql(q *rota.JobQuery) string {
 	return list + strings.Join(l.conditions, ` AND `) + order
 }
 
-// beforeParam is the id that others are to come before; zero is beyond all.
+// beforeParam is the id that the listed ids must be below; zero is above all ids.
 func beforeParam(before rota.ID) param {
 	if before.IsZero() {
 		before = rota.ID(slices.Repeat([]byte{0xff}, len(before)))

@@ -11,39 +11,39 @@ import (
 )
 
 const (
-	selfTestMax       = 2 * time.Second        // how long a notification may take that is to be relied on
-	notifyGap         = 5 * time.Millisecond   // between two that are sent
-	pollEvery         = 200 * time.Millisecond // how often is looked for what others have done, where nobody tells
-	fallbackPollEvery = 5 * time.Second        // the same where they do: a hint may get lost
-	reconnectAfter    = time.Second            // after a connection was lost
-	notifyLastMax     = time.Second            // for a hint when the store is closed
+	selfTestMax       = 2 * time.Second        // time limit of the notification of the self-test
+	notifyGap         = 5 * time.Millisecond   // between two notifications
+	pollEvery         = 200 * time.Millisecond // poll interval without notifications
+	fallbackPollEvery = 5 * time.Second        // poll interval with notifications, which may get lost
+	reconnectAfter    = time.Second            // pause after a lost connection
+	notifyLastMax     = time.Second            // time limit of the last notification when the store closes
 )
 
-// listener tells other processes that something has become ready, and hears it
-// from them. It is a hint: NOTIFY takes a lock that all who notify share, so it
-// comes after the commit, in a transaction of its own, and not for each. The first
-// after a pause goes with the commit that it tells of.
+// listener sends and receives the notifications between processes that jobs became ready. NOTIFY
+// takes a lock that all transactions with a NOTIFY share. The store therefore sends it after the
+// commit, in a transaction of its own, and not for every batch. Only the first notification after a
+// pause goes in the same round trip as the COMMIT.
 type listener struct {
 	store   *Store
 	config  *pgx.ConnConfig
 	channel string
-	name    string // of this process, so that it does not hear itself
+	name    string // payload of this process, so that it ignores its own notifications
 
-	pending   chan struct{} // something is to be told
-	firstConn *pgx.Conn     // that the self-test left listening
+	pending   chan struct{} // a notification is to be sent
+	firstConn *pgx.Conn     // connection that the self-test left listening
 	stop      context.CancelFunc
 	running   sync.WaitGroup
 
 	mu           sync.Mutex
 	listening    bool
-	lastNotified time.Time // when the others were told
+	lastNotified time.Time // time of the last notification sent
 }
 
 func newListener(s *Store, config *pgx.ConnConfig) *listener {
 	return &listener{store: s, config: config.Copy(), channel: s.config.Schema + "_ready", name: rota.NewID().String(), pending: make(chan struct{}, 1)}
 }
 
-// selfTest says whether what one connection tells reaches another.
+// selfTest reports whether a notification from one connection reaches another.
 func (l *listener) selfTest(ctx context.Context) bool {
 	ctx, done := context.WithTimeout(ctx, selfTestMax)
 	defer done()
@@ -74,7 +74,7 @@ func (l *listener) listen(ctx context.Context) (*pgx.Conn, error) {
 	return conn, nil
 }
 
-// A hint need not outlast a crash, so it waits for no disk.
+// A notification need not survive a crash, so its transaction does not wait for the disk.
 const sqlNotify = `
 SELECT set_config('synchronous_commit', 'off', true), pg_notify($1, $2)`
 
@@ -86,7 +86,8 @@ func (l *listener) notifyStatement() statement {
 	return statement{sql: sqlNotify, params: []param{textNotNull(l.channel), textNotNull(l.name)}}
 }
 
-// beginNotify says whether nobody was told for a while, and that now they are.
+// beginNotify reports whether the pause since the last notification is over, and if so starts the
+// next pause.
 func (l *listener) beginNotify() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -97,22 +98,22 @@ func (l *listener) beginNotify() bool {
 	return true
 }
 
-// undoNotify says that the others were not told after all.
+// undoNotify ends the pause that beginNotify started, because the notification was rolled back.
 func (l *listener) undoNotify() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.lastNotified = time.Time{}
 }
 
-// untilNextNotify is how long to wait until the others may be told again.
+// untilNextNotify returns the rest of the pause after the last notification.
 func (l *listener) untilNextNotify() time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return notifyGap - time.Since(l.lastNotified)
 }
 
-// start listens and tells until it is closed, where that is of use, and looks for
-// itself in any case.
+// start runs the loops of the listener until close. The poll loop always runs, the others only if
+// notifications work.
 func (l *listener) start(listens bool) {
 	ctx, stop := context.WithCancel(context.Background())
 	l.stop = stop
@@ -125,7 +126,7 @@ func (l *listener) start(listens bool) {
 	l.running.Go(func() { l.poll(ctx, every) })
 }
 
-// poll has those who wait look for themselves.
+// poll wakes the waiting claims of this process at intervals.
 func (l *listener) poll(ctx context.Context, every time.Duration) {
 	for ctx.Err() == nil {
 		sleep(ctx, every)
@@ -133,7 +134,7 @@ func (l *listener) poll(ctx context.Context, every time.Duration) {
 	}
 }
 
-// notifySoon has the others told, soon.
+// notifySoon asks the notify loop to send a notification.
 func (l *listener) notifySoon() {
 	select {
 	case l.pending <- struct{}{}:
@@ -141,7 +142,7 @@ func (l *listener) notifySoon() {
 	}
 }
 
-// notifyLoop tells others until it is closed, and then what is left to tell.
+// notifyLoop sends the requested notifications until ctx ends, and then the last pending one.
 func (l *listener) notifyLoop(ctx context.Context) {
 	for {
 		select {
@@ -157,7 +158,7 @@ func (l *listener) notifyLoop(ctx context.Context) {
 		for !l.beginNotify() && ctx.Err() == nil {
 			sleep(ctx, max(l.untilNextNotify(), time.Millisecond))
 		}
-		_ = l.notify(ctx) // who hears nothing looks for itself
+		_ = l.notify(ctx) // the other processes poll as well
 		if ctx.Err() != nil {
 			l.notifyLast()
 			return
@@ -165,7 +166,7 @@ func (l *listener) notifyLoop(ctx context.Context) {
 	}
 }
 
-// notifyLast tells others when the store takes on nothing more.
+// notifyLast sends a pending notification while the store closes.
 func (l *listener) notifyLast() {
 	ctx, done := context.WithTimeout(context.Background(), notifyLastMax)
 	defer done()
@@ -177,8 +178,8 @@ func (l *listener) notifyLast() {
 	_ = l.store.session(conn).send(ctx, l.notifyStatement())
 }
 
-// listenLoop wakes those who wait whenever somebody tells. After a connection was
-// lost something may have been told that nobody heard.
+// listenLoop wakes the waiting claims whenever a notification of another process arrives. It also
+// wakes them after each connect, because notifications during an outage are lost.
 func (l *listener) listenLoop(ctx context.Context) {
 	for ctx.Err() == nil {
 		conn, err := l.firstConn, error(nil)
@@ -222,7 +223,7 @@ func (l *listener) close() {
 		l.stop()
 	}
 	l.running.Wait()
-	if l.firstConn != nil { // nobody was to listen
+	if l.firstConn != nil { // start was not called, or without listening
 		_ = l.firstConn.Close(context.Background())
 	}
 }

@@ -9,29 +9,29 @@ import (
 	"github.com/rotajobs/rota/internal/rules"
 )
 
-// Two ways lead to rows that nobody moves before the commit.
+// A transaction protects the rows that a decision reads in one of two ways.
 //
-// Most steps look at rows by their keys alone. They are decided on what was read
-// without a lock; with the writes goes a statement that locks what they looked
-// at and one that sees whether it is still so, and each job is changed only if it
-// is still the version that was read. If something has moved PostgreSQL answers
-// with a serialization failure, and the batch is done anew, carefully.
+// Optimistic: most commands read rows only by their keys. They are decided on rows that were read
+// without a lock. The writes then include a statement that takes the locks and one that checks that
+// the rows read still have their versions, and a job is updated only in the version that was read.
+// If a row has changed, PostgreSQL raises a serialization failure, and the batch is retried
+// pessimistically.
 //
-// A careful step, and one that has looked at sets (who is ready in a lane, who
-// depends on a schedule), locks first and is decided again on what it reads
-// then.
+// Pessimistic: a retry, and a command that reads sets of rows (the ready jobs of a type, the
+// dependents of a schedule), takes the locks first and is decided again on the rows read under
+// them.
 //
-// Locks are advisory, end with the transaction, and are waited for in one order:
-// class by class, within a class by number. A batch is several steps, and each
-// shows only when it is decided what it locks: whoever holds rows, or a lock that
-// comes later, does not wait for more, but gives up if they are not free, and begins
-// anew with all that it now knows it needs. So no two wait for each other. Names share a fixed number of locks
-// in each class, since PostgreSQL has room for some thousands in all. Rows are
-// locked by changing them, by claiming them (SKIP LOCKED), and, in a careful
-// step, before they are looked at.
+// Locks are advisory, end with the transaction, and are taken in one order: by class, and within a
+// class by number. The commands of a batch are decided one after the other, and only then is it
+// known which locks they need. A transaction that holds rows, or a lock that comes later in the
+// order, does not wait for a lock: if the lock is not free, the batch is retried with all the locks
+// that it is now known to need. So there are no deadlocks. Names share a fixed number of locks in
+// each class (lock stripes), because PostgreSQL's lock table holds some thousands in all. Rows are
+// locked by updating them, by claiming them (SKIP LOCKED), and in a pessimistic transaction before
+// they are read.
 
-// class is what a lock is for. Their order is that in which they are taken, and
-// their numbers are the same in all versions: several may be at work at once.
+// class is the kind of a lock. The order of the classes is the order of locking. Their numbers must
+// never change, because processes of several versions may run at the same time.
 type class int32
 
 const (
@@ -52,17 +52,17 @@ const (
 	classOpen
 )
 
-// lockStripes is how many locks the names of a class share.
+// lockStripes is the number of locks that the names of a class share.
 const lockStripes = 128
 
-// lockKey is the number of a lock: its class, and its seat within it.
+// lockKey is the number of a lock: its class and its stripe.
 type lockKey int32
 
 func lockFor(c class, name string) lockKey {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(name))
 	seats := uint32(lockStripes)
-	if c == classCommand { // few are locked at once, and each for itself
+	if c == classCommand { // few are held at once, so each command gets a lock of its own
 		seats = 1 << 16
 	}
 	return lockKey(int32(c)<<16 | int32(h.Sum32()%seats))
@@ -70,7 +70,7 @@ func lockFor(c class, name string) lockKey {
 
 func singleLock(c class) lockKey { return lockKey(int32(c) << 16) }
 
-// locks says of each lock whether others may hold it too.
+// locks maps each lock to its mode.
 type locks map[lockKey]mode
 
 type mode uint8
@@ -82,7 +82,7 @@ const (
 
 func (l locks) want(key lockKey, m mode) { l[key] = max(l[key], m) }
 
-// missing are the locks that are wanted and not held, in order.
+// missing returns the locks that are wanted and not held, in order.
 func (l locks) missing(wanted locks) (keys []lockKey) {
 	for key, m := range wanted {
 		if l[key] < m {
@@ -93,7 +93,7 @@ func (l locks) missing(wanted locks) (keys []lockKey) {
 	return keys
 }
 
-// last is the one that comes last.
+// last returns the highest lock in the order.
 func (l locks) last() (last lockKey) {
 	for key := range l {
 		last = max(last, key)
@@ -107,7 +107,7 @@ SELECT CASE WHEN v.alone
   THEN pg_advisory_xact_lock($1::int, v.key::int)
   ELSE pg_advisory_xact_lock_shared($1::int, v.key::int) END
 FROM unnest($2, $3) AS v (key, alone)`
-	// Whether all of them were free.
+	// Fails unless all locks are free.
 	sqlTryLock = `
 SELECT rota_expect(count(*) FILTER (WHERE CASE WHEN v.alone
   THEN pg_try_advisory_xact_lock($1::int, v.key::int)
@@ -115,8 +115,8 @@ SELECT rota_expect(count(*) FILTER (WHERE CASE WHEN v.alone
 FROM unnest($2, $3) AS v (key, alone)`
 )
 
-// lock asks for locks in their order, and holds them from then on. Who holds
-// nothing that comes later waits for them.
+// lock returns the statement that takes locks in order. It waits for them only if the transaction
+// holds no rows and no later lock.
 func (t *tx) lock(keys []lockKey, wanted locks) statement {
 	waits := !t.holdsRows && keys[0] > t.held.last()
 	numbers, alone := newColumn(oidInts, len(keys)), newColumn(oidBools, len(keys))
@@ -133,10 +133,10 @@ func (t *tx) lock(keys []lockKey, wanted locks) statement {
 	return statement{sql: sqlTryLock, params: append(params, intParam(int64(len(keys))))}
 }
 
-// lockEarly locks what the commands are sure to need: a claim its own id, so that
-// of two sendings the second finds what the first took, and the order against
-// those who move jobs in it. Nothing else: who waits for a step that has stopped is
-// itself waited for by all who come later.
+// lockEarly takes the locks that the commands are certain to need, before the first read: the id of
+// a claim, so that a repeated claim finds the jobs of the first, and the order, against
+// transactions that move jobs. It takes no others, because all later transactions would wait behind
+// one that has stopped.
 func (t *tx) lockEarly() []statement {
 	wanted := maps.Clone(t.earlyLocks)
 	for _, c := range t.commands {
@@ -151,9 +151,9 @@ func (t *tx) lockEarly() []statement {
 	return []statement{t.lock(t.held.missing(wanted), wanted)}
 }
 
-// Lock sees to it that what a world has looked at stays so until the commit, or
-// reports that it is to be decided again.
-func (t *tx) Lock(u *rules.UnitOfWork) (moved bool, err error) {
+// Lock ensures that the rows that a unit of work has read stay unchanged until the commit, or
+// reports that it must be decided again.
+func (t *tx) Lock(u *rules.UnitOfWork) (decideAgain bool, err error) {
 	t.setUnit(u)
 	if t.store.onDecided != nil {
 		t.store.onDecided(t.commands)
@@ -172,7 +172,7 @@ func (t *tx) Lock(u *rules.UnitOfWork) (moved bool, err error) {
 		return true, t.lockNow(missing, wanted, &l)
 	}
 	t.checkAssumption()
-	read := t.readSet.readUnderLock(t.held) // before the locks that are asked for only now
+	read := t.readSet.readUnderLock(t.held) // before the new locks are added
 	if len(missing) > 0 {
 		t.write(t.lock(missing, wanted))
 	}
@@ -181,8 +181,8 @@ func (t *tx) Lock(u *rules.UnitOfWork) (moved bool, err error) {
 	return false, nil
 }
 
-// lockNow locks, and in a careful step the jobs as well. Whoever held them may have
-// done so for long: what is decided under them is decided then.
+// lockNow takes locks, and in a pessimistic transaction also locks the jobs. The wait may be long,
+// so it reads the clock again for the next decision.
 func (t *tx) lockNow(missing []lockKey, wanted locks, l *rules.Locks) error {
 	var statements []statement
 	if len(missing) > 0 {
@@ -212,13 +212,13 @@ func (t *tx) lockJobs(ids []rota.ID) statement {
 	return statement{sql: sqlLockJobs, params: []param{idsParam(ids)}}
 }
 
-// unlocked says whether a job was looked at that is not locked.
+// unlocked reports whether a job was read that is not locked.
 func (t *tx) unlocked(l *rules.Locks) bool {
 	return slices.ContainsFunc(l.Jobs, func(id rota.ID) bool { return !t.lockedJobs[id] })
 }
 
-// wanted are the locks of a world: for itself where it changes what they stand
-// for, or has looked at what belongs to it; with others where it only looked.
+// wanted returns the locks of a unit of work: exclusive for rows that it changes and for sets of
+// rows that it reads, shared for rows that it only reads.
 func (t *tx) wanted(u *rules.UnitOfWork, l *rules.Locks) locks {
 	all := locks{}
 	looked := shared
@@ -237,8 +237,7 @@ func (t *tx) wanted(u *rules.UnitOfWork, l *rules.Locks) locks {
 	return all
 }
 
-// wantRows wants the locks of rows that have names. Those that sets belong to
-// have a mode of their own.
+// wantRows adds the locks of named rows. The rows that own sets have a mode of their own.
 func (l locks) wantRows(of *rules.Locks, m, sets mode) {
 	for _, k := range of.Keys {
 		l.want(lockFor(classKey, k.Type+"\x00"+k.Key), m)

@@ -2,12 +2,11 @@ package postgres
 
 import "sync/atomic"
 
-// lookahead is how many jobs claimers of other processes hold at the head of the
-// lanes, as far as it shows: a claim that finds too few free doubles it, any other
-// lets it shrink.
+// lookahead is an estimate of how many jobs claims of other processes hold at the heads of the type
+// queues. A claim that finds too few free jobs doubles it, every other one lets it shrink.
 type lookahead struct{ n atomic.Int32 }
 
-// How far a claim looks past what others hold, at first and at most.
+// Smallest and largest lookahead.
 const (
 	lookaheadMin = 64
 	lookaheadMax = 1 << 16
@@ -15,9 +14,9 @@ const (
 
 func (c *lookahead) size() int { return int(c.n.Load()) }
 
-// observe notes whether a claim came too short, and says whether it is worth another
-// that looks further.
-func (c *lookahead) observe(short bool) (again bool) {
+// observe records whether a claim found too few jobs, and reports whether it is worth reading
+// further.
+func (c *lookahead) observe(short bool) (retry bool) {
 	n := c.n.Load()
 	if !short {
 		c.n.CompareAndSwap(n, n-n/8-min(n, 1))

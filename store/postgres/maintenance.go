@@ -2,8 +2,8 @@ package postgres
 
 import "github.com/rotajobs/rota/internal/rules"
 
-// What others have locked is passed over: it is being seen to, or will be the next
-// time.
+// Jobs that other transactions have locked are skipped: the other transaction handles them, or the
+// next call does.
 const (
 	sqlDue = `
 SELECT ` + leanColumns + rowVersion + `
@@ -20,8 +20,8 @@ WHERE j.status = 'RUNNING' AND j.sequel IS NULL AND j.outcome IS NULL
 ORDER BY j.stale_after, j.id
 LIMIT $4
 FOR UPDATE SKIP LOCKED`
-	// By the bytes of the id: by the id itself PostgreSQL may walk all jobs there are in
-	// its order, to find the few that run.
+	// Sorted by the bytes of the id: for ORDER BY id the planner may scan all jobs in that order to
+	// find the few that run.
 	sqlUnsettled = `
 SELECT ` + leanColumns + rowVersion + `
 FROM rota_jobs j
@@ -40,11 +40,11 @@ func (t *tx) loadDue(q *rules.Due, u *rules.UnitOfWork) statement {
 	}}
 }
 
-// loadStale looks at every open run: there are never more of them than
-// workers, and an index on stale_after would be rewritten by each heartbeat.
+// loadStale reads every open run. There are never more of them than slots, and an index on
+// stale_after would have to be updated by each heartbeat.
 func (t *tx) loadStale(q *rules.Stale, u *rules.UnitOfWork) statement {
 	t.holdsRows = true
-	except := param{oidID, q.Except[:]} // a zero one is nobody's
+	except := param{oidID, q.Except[:]} // no run has the zero incarnation
 	return statement{sql: sqlStale, params: []param{
 		intParam(q.Before.UnixMicro()), except, intParam(q.Ahead.UnixMicro()), intParam(int64(q.Limit)),
 	}, eachRow: func(r row) error {

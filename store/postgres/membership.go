@@ -14,7 +14,7 @@ INSERT INTO rota_nodes (name, life, since, until)
 VALUES ($1, $2, ` + clockNow + `, ` + clockNow + ` + $3)
 ON CONFLICT (name, life) DO UPDATE
 SET until = excluded.until`
-	// Whose time has not run out keeps it, and nobody else extends it.
+	// The leader keeps the lead until its lease ends, and only the leader extends that lease.
 	sqlTakeLead = `
 INSERT INTO rota_leader (id, name, life, since, until)
 VALUES (1, $1, $2, ` + clockNow + `, ` + clockNow + ` + $3)
@@ -35,14 +35,14 @@ WHERE name = $1 AND life = $2`
 DELETE FROM rota_leader
 WHERE life = $1`
 
-	// clockNow is the time in microseconds.
+	// clockNow is the time of PostgreSQL's clock in microseconds.
 	clockNow = `(extract(epoch FROM clock_timestamp()) * 1000000)::bigint`
 )
 
-// Heartbeat notes that a node is there, and says who leads.
+// Heartbeat records that a node is alive, and returns the leader.
 func (s *Store) Heartbeat(ctx context.Context, a rota.NodeHeartbeat) (at rota.MembershipState, err error) {
 	own := []param{textNotNull(a.Node), idParam(a.Incarnation), intParam(a.Lease.Microseconds())}
-	err = s.query(ctx, "attend",
+	err = s.query(ctx, "node heartbeat",
 		statement{sql: sqlNodeHeartbeat, params: own}, statement{sql: sqlTakeLead, params: own}, statement{sql: sqlDeleteExpiredNodes},
 		statement{sql: sqlMembership, params: []param{idParam(a.Incarnation)}, eachRow: func(r row) error {
 			at = rota.MembershipState{Nodes: int(r.int(0)), Leader: r.text(1), Leads: r.bool(2)}
@@ -51,8 +51,8 @@ func (s *Store) Heartbeat(ctx context.Context, a rota.NodeHeartbeat) (at rota.Me
 	return at, err
 }
 
-// Leave takes a node off the roll.
+// Leave removes a node from the membership.
 func (s *Store) Leave(ctx context.Context, node string, incarnation rota.ID) error {
-	return s.query(ctx, "depart",
+	return s.query(ctx, "leave",
 		statement{sql: sqlLeave, params: []param{textNotNull(node), idParam(incarnation)}}, statement{sql: sqlResign, params: []param{idParam(incarnation)}})
 }

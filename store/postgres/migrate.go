@@ -17,9 +17,9 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// Scripts of many statements go by the simple protocol, which keeps nothing in
-// the connection. The lock ends with the transaction, as behind a pooler it must:
-// of processes that start at once one migrates, and the others find it done.
+// Scripts of several statements use the simple protocol, which leaves nothing in the connection.
+// The lock ends with the transaction, as it must behind a pooler. If several processes start at
+// once, one migrates and the others find it done.
 const (
 	sqlMigrateBegin = `
 BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE;
@@ -34,7 +34,7 @@ CREATE TABLE IF NOT EXISTS rota_meta (
 	sqlMetaSetVersion = `
 INSERT INTO rota_meta (key, value) VALUES ('version', '%d')
 ON CONFLICT (key) DO UPDATE SET value = excluded.value`
-	// Read as rows: what PostgreSQL remembers of names may be from before the lock.
+	// Read from the catalog tables: the name caches of PostgreSQL may be older than the lock.
 	sqlHasMeta = `
 SELECT count(*) > 0
 FROM pg_catalog.pg_class c
@@ -51,15 +51,14 @@ FROM (SELECT) one
 LEFT JOIN pg_catalog.pg_namespace n ON n.nspname = '%s'`
 )
 
-// migrateMax is how long the steps may take, all of them: some read every row.
+// migrateMax is the time limit of all migrations together. Some of them read every row.
 const migrateMax = time.Hour
 
-// lockMigrate is the lock of whoever changes the schema.
+// lockMigrate is the lock of the process that migrates the schema.
 const lockMigrate lockKey = 98 << 16
 
-// migrate brings the schema up to date, one transaction a step, forward only.
-// Where nothing is to be done it only looks, so that a role which may change no
-// schema can use one.
+// migrate applies the missing migrations, one transaction each. If none is missing it only reads,
+// so that a role without the right to change the schema can use it.
 func migrate(ctx context.Context, conn *pgconn.PgConn, d *dialect, readOnly bool) error {
 	steps, err := fs.Glob(migrations, "migrations/*.sql")
 	if err != nil {
@@ -91,17 +90,17 @@ func migrate(ctx context.Context, conn *pgconn.PgConn, d *dialect, readOnly bool
 	return nil
 }
 
-// migration is a connection while it brings the schema up to date.
+// migration is a connection that migrates the schema.
 type migration struct {
 	ctx     context.Context
 	conn    *pgconn.PgConn
 	dialect *dialect
 }
 
-// schema is its name as it stands in the catalogue.
+// schema returns the name of the schema as the catalog has it.
 func (m *migration) schema() string { return strings.Trim(m.dialect.schema, `"`) }
 
-// version is which step the schema has reached, and whether there is one.
+// version returns the number of the last migration applied, and whether the schema has a version.
 func (m *migration) version() (at int, there bool, err error) {
 	rows, err := m.exec(sqlHasMeta, m.schema())
 	if err != nil || rows[0][0] != "t" {
@@ -114,20 +113,20 @@ func (m *migration) version() (at int, there bool, err error) {
 	if at, err = strconv.Atoi(rows[0][0]); err != nil {
 		return 0, true, &rota.Error{
 			Code: rota.Internal, Act: "postgres: open", Reason: fmt.Sprintf("%s.meta holds %q as its version", m.dialect.schema, rows[0][0]),
-			Hint: "the schema is damaged or not Rota's; restore a backup",
+			Hint: "the schema is damaged or not Rota's; restore a backup or name another schema",
 		}
 	}
 	return at, true, nil
 }
 
-// step takes the next step, unless somebody has meanwhile, and says where the
-// schema is then.
+// step applies the next migration, unless another process has done so meanwhile, and returns the
+// version of the schema.
 func (m *migration) step(steps []string) (at int, err error) {
 	if _, err = m.exec(sqlMigrateBegin, lockSpaceOf(m.schema()), lockMigrate); err != nil {
 		return 0, err
 	}
 	session := &session{conn: m.conn, dialect: m.dialect}
-	defer session.endTransaction(m.ctx) // of what was committed nothing is left
+	defer session.endTransaction(m.ctx) // does nothing after a commit
 	at, there, err := m.version()
 	if err == nil && !there {
 		err = m.prepare()
@@ -151,8 +150,8 @@ func (m *migration) step(steps []string) (at int, err error) {
 	return at + 1, nil
 }
 
-// prepare makes the schema if it is not there, or says why it cannot, and the
-// table in which its version stands.
+// prepare creates the schema and its version table, or returns an error that names the missing
+// right.
 func (m *migration) prepare() error {
 	rows, err := m.exec(sqlSchemaRights, m.schema())
 	if err != nil {
@@ -164,18 +163,18 @@ func (m *migration) prepare() error {
 	switch {
 	case encoding != "UTF8":
 		return &rota.Error{
-			Code: rota.Conflict, Act: "postgres: open", Reason: fmt.Sprintf("the database %s keeps text as %s", database, encoding),
-			Hint: "name a database that was made with ENCODING 'UTF8'",
+			Code: rota.Conflict, Act: "postgres: open", Reason: fmt.Sprintf("the database %s has the encoding %s, and Rota needs UTF8", database, encoding),
+			Hint: "use a database that was created with ENCODING 'UTF8'",
 		}
 	case !may && !exists:
 		return &rota.Error{
-			Code: rota.Unavailable, Act: "postgres: open", Reason: fmt.Sprintf("the role %s may not make the schema %s", role, schema),
-			Hint: fmt.Sprintf("GRANT CREATE ON DATABASE %s TO %s, or make the schema for it: CREATE SCHEMA %s AUTHORIZATION %s", database, role, schema, role),
+			Code: rota.Unavailable, Act: "postgres: open", Reason: fmt.Sprintf("the role %s may not create the schema %s", role, schema),
+			Hint: fmt.Sprintf("GRANT CREATE ON DATABASE %s TO %s, or create the schema for the role: CREATE SCHEMA %s AUTHORIZATION %s", database, role, schema, role),
 		}
 	case !may:
 		return &rota.Error{
-			Code: rota.Unavailable, Act: "postgres: open", Reason: fmt.Sprintf("the role %s may make nothing in the schema %s", role, schema),
-			Hint: fmt.Sprintf("GRANT USAGE, CREATE ON SCHEMA %s TO %s, or name another schema", schema, role),
+			Code: rota.Unavailable, Act: "postgres: open", Reason: fmt.Sprintf("the role %s may not create tables in the schema %s", role, schema),
+			Hint: fmt.Sprintf("GRANT USAGE, CREATE ON SCHEMA %s TO %s, or use another schema", schema, role),
 		}
 	case !exists:
 		if _, err := m.exec("CREATE SCHEMA %s", schema); err != nil {
@@ -186,20 +185,20 @@ func (m *migration) prepare() error {
 	return err
 }
 
-// stepError says what keeps a step from being taken.
+// stepError explains why a migration failed.
 func (m *migration) stepError(step string, err error) error {
 	switch stateOf(err) {
-	case "42P07", "42710", "42723": // a table, a trigger, a function of this name is there
+	case "42P07", "42710", "42723": // a table, a trigger or a function of this name exists
 		return &rota.Error{
-			Code: rota.Conflict, Act: "postgres: open", Reason: fmt.Sprintf("the schema %s holds something else", m.dialect.schema), Err: err,
-			Hint: "name a schema that is Rota's alone",
+			Code: rota.Conflict, Act: "postgres: open", Reason: fmt.Sprintf("the schema %s contains objects that are not Rota's", m.dialect.schema), Err: err,
+			Hint: "use a schema that only Rota uses",
 		}
 	}
 	return fault("open", fmt.Errorf("migration %s: %w", step, err))
 }
 
-// exec runs statements, and is the rows of the last. What is written into them
-// comes when they are qualified: it may itself look like a table of ours.
+// exec executes statements and returns the rows of the last. It qualifies the statements before it
+// inserts args, because an argument may begin with rota_.
 func (m *migration) exec(sql string, args ...any) (rows [][]string, err error) {
 	if sql = m.dialect.qualify(sql); len(args) > 0 {
 		sql = fmt.Sprintf(sql, args...)
@@ -221,14 +220,14 @@ func (m *migration) exec(sql string, args ...any) (rows [][]string, err error) {
 func (m *migration) noStore() *rota.Error {
 	return &rota.Error{
 		Code: rota.NotFound, Act: "postgres: open", Reason: fmt.Sprintf("the schema %s holds no Rota store", m.dialect.schema),
-		Hint: "see that the URL and the schema are right",
+		Hint: "check the database and the schema in the store's URL",
 	}
 }
 
 func tooNew(at, known int) *rota.Error {
 	return &rota.Error{
 		Code: rota.Conflict, Act: "postgres: open",
-		Reason: fmt.Sprintf("the store was written by a newer Rota (schema %d, this one knows %d)", at, known),
+		Reason: fmt.Sprintf("the store was written by a newer version of Rota (schema version %d, this program knows %d)", at, known),
 		Hint:   "upgrade this program, or restore a backup from before the upgrade",
 	}
 }
@@ -236,7 +235,7 @@ func tooNew(at, known int) *rota.Error {
 func tooOld(at, has int) *rota.Error {
 	return &rota.Error{
 		Code: rota.Conflict, Act: "postgres: open",
-		Reason: fmt.Sprintf("the store was written by an older Rota (schema %d, this one has %d)", at, has),
-		Hint:   "open it once with this version, which brings it up to date",
+		Reason: fmt.Sprintf("the store was written by an older version of Rota (schema version %d, this program needs %d)", at, has),
+		Hint:   "open it once for writing with this version, which migrates it",
 	}
 }

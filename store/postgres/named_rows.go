@@ -9,17 +9,15 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// What types, templates, schedules, groups, limits and reservations have in
-// common: rows with a name, most of them with a spec. Each is read with its
-// version, xmin, as the last column.
+// Helpers for types, templates, schedules, groups, limits and reservations: rows with a name, most
+// of them with a spec. Each is read with its version, xmin, as the last column.
 
-// scanSpec reads a specification. One that cannot be read was not written by
-// this program.
+// scanSpec reads a spec. One that cannot be decoded was not written by this program.
 func scanSpec(r row, col int, into any, whose string) error {
 	if err := json.Unmarshal(r[col], into); err != nil {
 		return &rota.Error{
-			Code: rota.Internal, Act: "postgres: read", Reason: "what is stored of " + whose + " is not what Rota writes", Err: err,
-			Hint: "look with rota verify, and restore a backup",
+			Code: rota.Internal, Act: "postgres: read", Reason: "the stored spec of " + whose + " cannot be decoded", Err: err,
+			Hint: "run rota verify, and restore a backup",
 		}
 	}
 	return nil
@@ -27,7 +25,7 @@ func scanSpec(r row, col int, into any, whose string) error {
 
 func specParam(spec any) param { return textNotNull(string(rota.EncodeSpec(spec))) }
 
-// scanInto brings a row into a world.
+// scanInto returns a callback that scans a row and passes it on.
 func scanInto[T any](scan func(row) (*T, error), into func(*T)) func(row) error {
 	return func(r row) error {
 		one, err := scan(r)
@@ -38,7 +36,7 @@ func scanInto[T any](scan func(row) (*T, error), into func(*T)) func(row) error 
 	}
 }
 
-// scanTracked does, and notes in which version it was seen.
+// scanTracked is scanInto that also adds the row's version to the read set.
 func scanTracked[T any](t *tx, c class, at func(row) rowKey, scan func(row) (*T, error), into func(*T)) func(row) error {
 	bring := scanInto(scan, into)
 	return func(r row) error {
@@ -47,16 +45,16 @@ func scanTracked[T any](t *tx, c class, at func(row) rowKey, scan func(row) (*T,
 	}
 }
 
-// keyOfName and ofNone are the seats of rows that go by their first column, and of
-// those of which there is one or none.
+// keyOfName and keyOfSingle return the row keys of rows with a name in the first column, and of
+// tables with at most one row.
 func keyOfName(r row) rowKey { return rowKey{name: r.text(0)} }
 
 func keyOfSingle(row) rowKey { return rowKey{} }
 
-// singleKey is where the row stands of which there is one or none.
+// singleKey is the row key of a table with at most one row.
 var singleKey = []rowKey{{}}
 
-// loadNamed asks for rows by name, all at once.
+// loadNamed reads rows by name, all at once.
 func loadNamed[T any](t *tx, c class, sql string, names []string, scan func(row) (*T, error), into func(*T)) []statement {
 	if len(names) == 0 {
 		return nil
@@ -67,23 +65,23 @@ func loadNamed[T any](t *tx, c class, sql string, names []string, scan func(row)
 	return []statement{{sql: sql, params: []param{textsParam(names)}, eachRow: scanTracked(t, c, keyOfName, scan, into)}}
 }
 
-// changeSQL picks the statement for a row that is new, that goes, or that changes.
-func changeSQL(enters, leaves bool, insert, update, remove string) string {
+// changeSQL returns the statement for a row that is inserted, deleted or updated.
+func changeSQL(inserted, deleted bool, insert, update, remove string) string {
 	switch {
-	case leaves:
+	case deleted:
 		return remove
-	case enters:
+	case inserted:
 		return insert
 	}
 	return update
 }
 
-// selectAll asks for rows, to be gathered in order.
+// selectAll returns a statement that appends all rows to a slice.
 func selectAll[T any](into *[]*T, scan func(row) (*T, error), sql string, params ...param) statement {
 	return statement{sql: sql, params: params, eachRow: scanInto(scan, func(one *T) { *into = append(*into, one) })}
 }
 
-// readAll reads rows as anybody may see them.
+// readAll reads rows outside a transaction of the rules.
 func readAll[T any](
 	ctx context.Context, s *reader, act string, scan func(row) (*T, error), sql string, params ...param,
 ) (all []*T, err error) {
@@ -94,9 +92,9 @@ func readAll[T any](
 	return all, nil
 }
 
-// readOne reads the row of a name, or says that there is none.
+// readOne reads the row of a name, or returns a NotFound error.
 func readOne[T any](ctx context.Context, s *reader, what, name string, scan func(row) (*T, error), sql string) (*T, error) {
-	if !utf8.ValidString(name) || strings.Contains(name, "\x00") { // PostgreSQL would not even look for it
+	if !utf8.ValidString(name) || strings.Contains(name, "\x00") { // PostgreSQL refuses such a parameter
 		return nil, notFound(what, name)
 	}
 	all, err := readAll(ctx, s, what, scan, sql, textsParam([]string{name}))
@@ -116,7 +114,7 @@ func notFound(what, name string) *rota.Error {
 	}
 }
 
-// readNames reads a page of what has a name.
+// readNames reads a page of named rows.
 func readNames[T any](
 	ctx context.Context, s *reader, act string, q rota.NameQuery, scan func(row) (*T, error), sql string,
 ) ([]*T, error) {

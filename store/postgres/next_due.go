@@ -7,8 +7,7 @@ import (
 )
 
 const (
-	// clockHere is the time by PostgreSQL's clock, or by the one that stands in for
-	// it as the first parameter.
+	// clockHere is the first parameter, or without one the time of PostgreSQL's clock.
 	clockHere = `coalesce($1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint)`
 
 	sqlNextDue = `
@@ -20,12 +19,12 @@ SELECT ` + clockHere + `,
   EXISTS (SELECT FROM rota_intents)`
 )
 
-// withoutSeqScan is asked before what every engine asks all day: a plan that was made while
-// there were no jobs, and reads all of them, is kept when there are a million.
+// withoutSeqScan goes before statements that every engine sends all the time. A plan that was made
+// while the table was empty scans it whole, and PostgreSQL keeps it when there are a million jobs.
 var withoutSeqScan = statement{sql: `
 SELECT set_config('enable_seqscan', 'off', true)`}
 
-// NextDue says when which upkeep is to be done next.
+// NextDue returns the times of the next maintenance of each kind.
 func (s *Store) NextDue(ctx context.Context) (due rota.Due, err error) {
 	err = s.query(ctx, "next due", withoutSeqScan, statement{sql: sqlNextDue, params: []param{s.clockParam(ctx)}, eachRow: func(r row) error {
 		due = rota.Due{Now: r.time(0), Ready: r.time(1), Fire: r.time(2), Expire: r.time(3), Sweep: r.bool(5)}

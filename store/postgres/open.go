@@ -12,17 +12,17 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// openMax is how long a server may take to answer while a store is opened.
+// openMax is the time limit for a server to answer while a store opens.
 const openMax = 30 * time.Second
 
-// Open opens the store in the database that a URL names, and makes it if it is
-// not there. The URL is PostgreSQL's own, postgres://user@host:5432/name; of its
-// parameters `schema` names the schema, `pool_max_conns` says how many connections
-// may be open, and `poll=true` that they lead to a pooler.
+// Open opens the store in the database that a URL names, and creates the schema if it is missing.
+// The URL is PostgreSQL's own, postgres://user@host:5432/name. Rota reads three of its parameters:
+// `schema` names the schema, `pool_max_conns` limits the connections, and `poll=true` declares that
+// the URL leads to a pooler.
 func Open(url string) (*Store, error) { return OpenWith(url, Config{}) }
 
-// OpenWith opens a store with a Config. What the URL says of the schema and of
-// polling comes before it.
+// OpenWith opens a store with a Config. The schema and poll parameters of the URL take precedence
+// over it.
 func OpenWith(url string, config Config) (*Store, error) {
 	parsed, err := parseURL(url, &config)
 	if err != nil {
@@ -55,15 +55,14 @@ func OpenWith(url string, config Config) (*Store, error) {
 	return s, nil
 }
 
-// prepare brings the schema up to date, and finds out whether connections are our
-// own.
+// prepare migrates the schema, and finds out whether connections lead to backends of their own.
 func (s *Store) prepare(ctx context.Context, config *pgx.ConnConfig) error {
 	conn, err := s.acquire(ctx)
 	if err != nil {
 		return fault("open", err)
 	}
 	err = migrate(ctx, conn.Conn().PgConn(), s.dialect, s.config.ReadOnly)
-	ctx, done := context.WithTimeout(context.WithoutCancel(ctx), openMax) // whatever that took
+	ctx, done := context.WithTimeout(context.WithoutCancel(ctx), openMax) // a migration may have used up the time of ctx
 	defer done()
 	own := err == nil && s.ownBackend(ctx, s.session(conn))
 	conn.Release()
@@ -73,7 +72,7 @@ func (s *Store) prepare(ctx context.Context, config *pgx.ConnConfig) error {
 	s.listener = newListener(s, config)
 	s.dialect.prepares = !s.config.Poll && own && s.listener.selfTest(ctx)
 	if !s.config.Poll && !s.dialect.prepares {
-		s.config.Logger.Warn("the store is reached through a pooler, or notifications do not arrive; looking for work at intervals",
+		s.config.Logger.Warn("the store is behind a pooler or notifications do not arrive; polling for ready jobs",
 			"every", pollEvery.String())
 	}
 	if !s.config.ReadOnly {
@@ -85,8 +84,8 @@ func (s *Store) prepare(ctx context.Context, config *pgx.ConnConfig) error {
 const sqlBackend = `
 SELECT pg_backend_pid()`
 
-// ownBackend says whether the one who answers is who we were connected to: a
-// pooler answers the connecting itself, and lends somebody else's backend.
+// ownBackend reports whether the backend that answers is the one that accepted the connection. A
+// pooler accepts connections itself and lends any backend.
 func (s *Store) ownBackend(ctx context.Context, c *session) (own bool) {
 	err := c.send(ctx, statement{sql: sqlBackend, eachRow: func(r row) error {
 		own = r.int(0) == int64(c.conn.PID())
@@ -95,14 +94,15 @@ func (s *Store) ownBackend(ctx context.Context, c *session) (own bool) {
 	return err == nil && own
 }
 
-// lockSpaceOf keeps the locks of two stores in one database apart.
+// lockSpaceOf returns the first key of the advisory locks of a schema. It keeps the locks of two
+// stores in one database apart.
 func lockSpaceOf(schema string) int32 {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte("rota/" + schema))
 	return int32(h.Sum32())
 }
 
-// parseURL takes out of a URL what is ours.
+// parseURL parses a URL and removes Rota's parameters from it.
 func parseURL(url string, config *Config) (*pgxpool.Config, error) {
 	parsed, err := pgxpool.ParseConfig(url)
 	if err != nil {
@@ -115,7 +115,7 @@ func parseURL(url string, config *Config) (*pgxpool.Config, error) {
 	}
 	if poll, ok := params["poll"]; ok {
 		if poll != "true" && poll != "false" {
-			return nil, rota.Invalidf("store", "poll is %q in the URL; allowed are true and false", poll)
+			return nil, rota.Invalidf("store", "poll=%s in the URL is unknown; use poll=true or poll=false", poll)
 		}
 		config.Poll = poll == "true"
 		delete(params, "poll")
@@ -126,38 +126,38 @@ func parseURL(url string, config *Config) (*pgxpool.Config, error) {
 	if parsed.ConnConfig.ConnectTimeout == 0 {
 		parsed.ConnConfig.ConnectTimeout = 10 * time.Second
 	}
-	// No statement of pgx's own is kept in a connection.
+	// pgx keeps no prepared statements of its own in a connection.
 	parsed.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec
 	return parsed, nil
 }
 
-// badURL says what is wrong with a URL without repeating it: it may hold a
-// password, which pgx takes out of what it says.
+// badURL reports what is wrong with a URL without quoting it, because it may contain a password.
+// pgx removes the password from its own message.
 func badURL(err error) *rota.Error {
 	return &rota.Error{
-		Code: rota.Invalid, Act: "postgres: open", Field: "store", Reason: "the URL cannot be read", Err: err,
+		Code: rota.Invalid, Act: "postgres: open", Field: "store", Reason: "the URL cannot be parsed", Err: err,
 		Hint: "write it as postgres://user:password@host:5432/database?schema=rota",
 	}
 }
 
-const schemaMax = 63 // what PostgreSQL keeps of a name
+const schemaMax = 63 // length limit of a PostgreSQL name
 
 func checkSchema(name string) error {
 	for i, r := range name {
 		if r != '_' && (r < 'a' || r > 'z') && (i == 0 || r < '0' || r > '9') {
-			return rota.Invalidf("schema", "%q is no name for a schema; use lower-case letters, digits and _, a letter first", name)
+			return rota.Invalidf("schema", "%q is not a schema name; use lower-case letters, digits and _, and begin with a letter or _", name)
 		}
 	}
 	if strings.HasPrefix(name, "pg_") {
-		return rota.Invalidf("schema", "%q is no name for a schema; those that begin with pg_ are PostgreSQL's own", name)
+		return rota.Invalidf("schema", "%q is reserved by PostgreSQL; use a name that does not begin with pg_", name)
 	}
 	if len(name) > schemaMax {
-		return rota.Invalidf("schema", "is %d bytes long; at most %d are allowed", len(name), schemaMax)
+		return rota.Invalidf("schema", "%q is %d bytes long; use at most %d", name, len(name), schemaMax)
 	}
 	return nil
 }
 
-// acquire lends a connection.
+// acquire takes a connection from the pool.
 func (s *Store) acquire(ctx context.Context) (*pgxpool.Conn, error) {
 	select {
 	case <-s.closed:
@@ -184,7 +184,7 @@ func (s *Store) session(conn *pgxpool.Conn) *session {
 	return &session{conn: conn.Conn().PgConn(), dialect: s.dialect}
 }
 
-// endTransaction ends a transaction, or the connection if that cannot be done.
+// endTransaction rolls back a transaction, or closes the connection if that fails.
 func (s *session) endTransaction(ctx context.Context) {
 	ctx, done := context.WithTimeout(context.WithoutCancel(ctx), rollbackMax)
 	defer done()
@@ -199,7 +199,7 @@ func (s *session) endTransaction(ctx context.Context) {
 const sqlClock = `
 SELECT ` + clockNow
 
-// now is the time by PostgreSQL's clock, with the precision that is kept.
+// now returns the time of PostgreSQL's clock in the stored precision.
 func (s *Store) now(ctx context.Context) (now time.Time, err error) {
 	if s.config.Clock != nil {
 		return s.config.Clock().UTC().Truncate(time.Microsecond), nil

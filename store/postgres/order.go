@@ -5,8 +5,8 @@ import (
 	"github.com/rotajobs/rota/internal/rules"
 )
 
-// The order of the whole queue has an index that is asked for by name: where the
-// status is LIKE, not equal.
+// status LIKE 'QUEUED' instead of = restricts the planner to jobs_order, the index of the whole
+// queue.
 const (
 	sqlTails = `
 SELECT v.priority, c.id, c.position
@@ -33,12 +33,11 @@ ORDER BY j.position DESC, j.created_at DESC, j.id DESC
 LIMIT $3`
 )
 
-// tailsFirst is how many of the last jobs of a priority are offered at once. The
-// last is mostly taken; where many have left their place in this very step, all
-// are offered.
+// tailsFirst is how many of the last jobs of a priority are read at first. Mostly the last one is
+// accepted. If the batch has moved all of them, many more are read.
 const tailsFirst = 4
 
-// loadTails offers the last jobs of priorities until one of each is taken.
+// loadTails reads the last jobs of priorities until the unit of work accepts one of each.
 func (t *tx) loadTails(priorities []int, u *rules.UnitOfWork) []statement {
 	if len(priorities) == 0 || t.assumeEmpty(priorities) {
 		return nil
@@ -47,7 +46,7 @@ func (t *tx) loadTails(priorities []int, u *rules.UnitOfWork) []statement {
 	return []statement{t.tailsStatement(priorities, tailsFirst, u)}
 }
 
-// tailOffer is how an offer went.
+// tailOffer counts the jobs offered for one priority, and records whether one was accepted.
 type tailOffer struct {
 	offered int
 	taken   bool
@@ -67,7 +66,7 @@ func (t *tx) tailsStatement(priorities []int, most int64, u *rules.UnitOfWork) s
 	}}
 }
 
-// loadMoreTails goes on where all that were offered had left.
+// loadMoreTails reads more jobs of the priorities of which none was accepted.
 func (t *tx) loadMoreTails(priorities []int, u *rules.UnitOfWork) error {
 	var left []int
 	for _, p := range priorities {
@@ -81,14 +80,13 @@ func (t *tx) loadMoreTails(priorities []int, u *rules.UnitOfWork) error {
 	return t.read(t.tailsStatement(left, rota.OrderMax*2, u))
 }
 
-// Beyond any place there is.
+// Positions beyond all jobs.
 const (
 	placeFirst = -1 << 63
 	placeLast  = 1<<63 - 1
 )
 
-// loadOrder reads a page of the order: from a job on, or from the end that it
-// walks away from.
+// loadOrder reads a page of the order in one direction, from a job or from the end.
 func (t *tx) loadOrder(p rules.OrderPage, u *rules.UnitOfWork) statement {
 	sql, beyond := sqlOrderAhead, int64(placeFirst)
 	if p.Back {

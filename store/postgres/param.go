@@ -10,11 +10,10 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// Parameters are sent in PostgreSQL's binary form, with their types declared. A
-// batch is columns: each is one array, however many rows it brings.
+// Parameters are sent in PostgreSQL's binary format with their types declared. A batch is sent as
+// columns: one array for each, however many rows it has.
 
-// The types that parameters have, by the numbers under which PostgreSQL knows
-// them.
+// The OIDs of the parameter types in PostgreSQL's catalog.
 const (
 	oidBool   uint32 = 16
 	oidInt    uint32 = 20
@@ -23,7 +22,7 @@ const (
 	oidID     uint32 = 2950
 	oidBools  uint32 = 1000
 	oidInts   uint32 = 1016
-	oidInt4   uint32 = 23 // of four bytes
+	oidInt4   uint32 = 23 // int4; oidInt is int8
 	oidInt4s  uint32 = 1007
 	oidTexts  uint32 = 1009
 	oidFloats uint32 = 1022
@@ -32,13 +31,13 @@ const (
 	oidXid    uint32 = 28
 )
 
-// param is one parameter. Without data it is NULL.
+// param is one parameter. A param without data is NULL.
 type param struct {
 	oid  uint32
 	data []byte
 }
 
-// The makers of parameters leave a zero id, time or text, and no JSON, NULL.
+// The constructors turn a zero id or time, an empty text and empty JSON into NULL.
 
 func idParam(id rota.ID) param {
 	if id.IsZero() {
@@ -49,7 +48,7 @@ func idParam(id rota.ID) param {
 
 func intParam(n int64) param { return param{oidInt, binary.BigEndian.AppendUint64(nil, uint64(n))} }
 
-// xidParam is the number of a transaction.
+// xidParam is a transaction id.
 func xidParam(x uint32) param { return param{oidXid, binary.BigEndian.AppendUint32(nil, x)} }
 
 func timeParam(t time.Time) param {
@@ -66,7 +65,7 @@ func textParam(text string) param {
 	return textNotNull(text)
 }
 
-// textNotNull is a text even if it is empty.
+// textNotNull is a text that is never NULL.
 func textNotNull(text string) param { return param{oidText, append([]byte{}, text...)} }
 
 func jsonParam(doc json.RawMessage) param { return textParam(string(doc)) }
@@ -78,16 +77,16 @@ func boolParam(is bool) param {
 	return param{oidBool, []byte{0}}
 }
 
-// column is an array under way: its header is filled in when it is done.
+// column builds an array parameter. Its header is filled in by param.
 type column struct {
-	oid   uint32 // of the array
+	oid   uint32 // OID of the array type
 	data  []byte
 	count int
 	nulls bool
 }
 
-// arrayHeader is one dimension, whether there are NULLs, the type of the
-// elements, how many they are, and that they count from 1.
+// arrayHeader is the length of the header: dimensions, whether there are NULLs, the element type,
+// the length and the lower bound.
 const arrayHeader = 20
 
 var elements = map[uint32]uint32{
@@ -117,7 +116,7 @@ func (c *column) id(id rota.ID) {
 	c.bytes(id[:])
 }
 
-// bytes adds an id, or what is as wide.
+// bytes adds an id or another value of 16 bytes.
 func (c *column) bytes(b []byte) {
 	c.length(len(b))
 	c.data = append(c.data, b...)
@@ -128,7 +127,7 @@ func (c *column) int(n int64) {
 	c.data = binary.BigEndian.AppendUint64(c.data, uint64(n))
 }
 
-// int4 is for a column of four bytes: COPY takes no other.
+// int4 adds a value of four bytes, which COPY requires for an int4 column.
 func (c *column) int4(n int) {
 	c.length(4)
 	c.data = binary.BigEndian.AppendUint32(c.data, uint32(int32(n)))
@@ -142,7 +141,7 @@ func (c *column) time(t time.Time) {
 	c.int(t.UnixMicro())
 }
 
-// duration leaves none NULL.
+// duration adds a duration; zero is NULL.
 func (c *column) duration(d time.Duration) {
 	if d == 0 {
 		c.null()
@@ -173,7 +172,7 @@ func (c *column) bool(is bool) {
 	}
 }
 
-// float leaves 0 NULL.
+// float adds a number; zero is NULL.
 func (c *column) float(f float64) {
 	if f == 0 {
 		c.null()
@@ -188,14 +187,14 @@ func (c *column) xid(x uint32) {
 	c.data = binary.BigEndian.AppendUint32(c.data, x)
 }
 
-// varies says that not all elements are the same.
+// varies reports whether the elements differ.
 func (c *column) varies() bool {
 	all := c.data[arrayHeader:]
 	one := len(all) / max(1, c.count)
 	return one*c.count != len(all) || !bytes.Equal(all[one:], all[:len(all)-one])
 }
 
-// first is the first element, as a parameter of its own.
+// first returns the first element as a parameter of its own.
 func (c *column) first() param {
 	p := param{oid: elements[c.oid]}
 	if at := arrayHeader + 4; !bytes.Equal(c.data[arrayHeader:at], nullLength) {
@@ -204,15 +203,15 @@ func (c *column) first() param {
 	return p
 }
 
-var nullLength = []byte{0xff, 0xff, 0xff, 0xff} // what stands before a NULL
+var nullLength = []byte{0xff, 0xff, 0xff, 0xff} // length field of a NULL
 
-// elementEnd is where the element ends that begins at a place.
+// elementEnd returns the offset after the element that begins at an offset.
 func (c *column) elementEnd(at int) int {
 	n := int32(binary.BigEndian.Uint32(c.data[at:]))
 	return at + 4 + int(max(n, 0))
 }
 
-// param is the array.
+// param returns the array.
 func (c *column) param() param {
 	h := c.data[:arrayHeader]
 	binary.BigEndian.PutUint32(h, 1)

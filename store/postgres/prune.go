@@ -9,8 +9,7 @@ import (
 )
 
 const (
-	// A version of 0 is that of a job which was made a moment ago, in this
-	// transaction.
+	// Version 0 stands for a job that this transaction has inserted.
 	sqlDeleteJobs = `
 WITH gone AS (
   DELETE FROM rota_jobs j
@@ -40,8 +39,8 @@ WHERE redrive_of = $1
 ORDER BY id DESC
 LIMIT 1`
 
-	// Of each execution its first attempt's id comes before how its last attempt
-	// stands. Most have only one.
+	// One row for each execution: the id of its first attempt and the state of its last. Most
+	// executions have one attempt.
 	firstAttempts = `
 SELECT first.id, ` + attemptStateColumns + `
 FROM (
@@ -74,9 +73,9 @@ ORDER BY first.id`
   LIMIT $2` + lastAttempts + ` DESC`
 )
 
-// deleteJobs removes jobs, each if it is still as it was read; their runs and
-// their params leave with them. A chain may leave at once: what stays behind is
-// looked at when all have gone.
+// deleteJobs deletes jobs with their runs and params, each in the version that was read. The
+// attempts of an execution may be deleted together, because their constraint is checked at the end
+// of the statement.
 func (t *tx) deleteJobs(gone []*rota.Job) {
 	if len(gone) == 0 {
 		return
@@ -103,9 +102,8 @@ func (t *tx) loadRedriven(q rules.Redriven, u *rules.UnitOfWork) statement {
 	}}
 }
 
-// Prunable finds executions that need no longer be kept: oldest first as far as
-// one can be old enough, or, if newer ones have to be counted, newest first
-// through them all.
+// Prunable finds executions that no longer need to be kept. It goes oldest first as far as one can
+// be old enough, or newest first through all of them if the retention counts executions.
 func (s *Store) Prunable(ctx context.Context, q rota.PruneQuery) (page rota.PrunePage, err error) {
 	if err := q.Validate(); err != nil {
 		return page, err
@@ -136,8 +134,8 @@ func (s *Store) Prunable(ctx context.Context, q rota.PruneQuery) (page rota.Prun
 	return page, err
 }
 
-// executionsToCheck asks for those to look at next, and for one more if there is. It is
-// false if none can be meant.
+// executionsToCheck returns the statement that reads the next executions, one more than the limit.
+// It returns false if none can qualify.
 func executionsToCheck(q *rota.PruneQuery) (look statement, some bool) {
 	most := intParam(int64(q.Limit) + 1)
 	if q.Retention.Counts() {
@@ -147,9 +145,8 @@ func executionsToCheck(q *rota.PruneQuery) (look statement, some bool) {
 	return statement{sql: sqlOldest, params: []param{{oidID, q.From.Last[:]}, most, idParam(youngest)}}, some
 }
 
-// youngestPrunable is the last id of an execution that can have ended as long ago as the
-// smallest age asks for: ids begin with the millisecond they were made in. It is
-// false if no age is asked for.
+// youngestPrunable returns the highest id of an execution that can be older than the smallest age:
+// ids begin with the millisecond of their creation. It returns false if the retention has no age.
 func youngestPrunable(r *rota.Retention, now time.Time) (last rota.ID, some bool) {
 	var least time.Duration
 	for _, keep := range []rota.Keep{r.Completed, r.Skipped, r.Cancelled, r.Dead} {
@@ -170,7 +167,7 @@ func youngestPrunable(r *rota.Retention, now time.Time) (last rota.ID, some bool
 	return last, true
 }
 
-// checkPrunable looks at one execution, given how its last attempt stands.
+// checkPrunable checks one execution by the state of its last attempt.
 func checkPrunable(q *rota.PruneQuery, page *rota.PrunePage, first rota.ID, tail *rota.Job) {
 	page.Next.Last = first
 	if tail.Sequel == "" || tail.Sequel == rota.SequelRetry {
@@ -186,7 +183,7 @@ func checkPrunable(q *rota.PruneQuery, page *rota.PrunePage, first rota.ID, tail
 	}
 }
 
-// lastCount is the count of the outcome that was seen last.
+// lastCount returns the count of the outcome that was counted last.
 func lastCount(before, seen rota.GroupTally) int {
 	switch {
 	case seen.Completed > before.Completed:

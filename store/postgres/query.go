@@ -58,7 +58,7 @@ func (s *reader) list(ctx context.Context, act, sql string, params ...param) (jo
 	return jobs, nil
 }
 
-// appendJobs gathers jobs as anybody may see them.
+// appendJobs returns a callback that appends jobs without lease tokens.
 func appendJobs(jobs *[]*rota.Job) func(row) error {
 	return func(r row) error {
 		*jobs = append(*jobs, scanWithoutToken(r))
@@ -66,7 +66,7 @@ func appendJobs(jobs *[]*rota.Job) func(row) error {
 	}
 }
 
-// scanWithoutToken reads a job without the proof of its lease.
+// scanWithoutToken reads a job without its lease token, which only the worker of the job may know.
 func scanWithoutToken(r row) *rota.Job {
 	j := scanJob(r)
 	if j.Run != nil {
@@ -75,9 +75,9 @@ func scanWithoutToken(r row) *rota.Job {
 	return j
 }
 
-// withoutJIT is asked before what walks along chains: PostgreSQL takes them to be
-// long, and would compile the statement for a second to run it for some
-// milliseconds. It holds for what is asked together with it.
+// withoutJIT goes before statements with recursive queries. The planner overestimates them and
+// would compile the statement for a second to run it for milliseconds. The setting lasts for the
+// pipeline.
 var withoutJIT = statement{sql: `
 SELECT set_config('jit', 'off', true)`}
 

@@ -7,10 +7,10 @@ import (
 )
 
 const (
-	// readyTypes are the types of which something is ready: each is found behind the
-	// one before it, however many jobs it has.
+	// readyTypes finds the types with ready jobs. It jumps from type to type in the index, however
+	// many jobs each has.
 	readyTypes = `
-WITH RECURSIVE lanes (type) AS (
+WITH RECURSIVE queues (type) AS (
   (
     SELECT j.type
     FROM rota_jobs j
@@ -20,20 +20,20 @@ WITH RECURSIVE lanes (type) AS (
   )
   UNION ALL
   SELECT next.type
-  FROM lanes
+  FROM queues
   CROSS JOIN LATERAL (
     SELECT j.type
     FROM rota_jobs j
-    WHERE j.status = 'QUEUED' AND j.hold = 0 AND j.type > lanes.type
+    WHERE j.status = 'QUEUED' AND j.hold = 0 AND j.type > queues.type
     ORDER BY j.type
     LIMIT 1
   ) next
 )`
-	// A lane is asked for as a stretch of types, as in a claim.
+	// The condition on the type is the same as in a claim, and for the same reason.
 	inTypeQueue = `
     SELECT j.id, j.priority, j.position, j.created_at
     FROM rota_jobs j
-    WHERE j.type BETWEEN lanes.type AND lanes.type AND j.status = 'QUEUED' AND j.hold = 0`
+    WHERE j.type BETWEEN queues.type AND queues.type AND j.status = 'QUEUED' AND j.hold = 0`
 	typeQueueOrder = `
     ORDER BY j.type, j.priority DESC, j.position, j.created_at, j.id
     LIMIT $1`
@@ -42,11 +42,11 @@ WITH RECURSIVE lanes (type) AS (
 SELECT ` + queuedColumns + `
 FROM (
   SELECT head.id
-  FROM lanes
+  FROM queues
   CROSS JOIN LATERAL (`
 	mergedPage = `
   ) head
-  WHERE lanes.type < 'rota.' OR lanes.type >= 'rota/'
+  WHERE queues.type < 'rota.' OR queues.type >= 'rota/'
   ORDER BY head.priority DESC, head.position, head.created_at, head.id
   LIMIT $1
 ) page
@@ -54,15 +54,15 @@ JOIN rota_jobs j ON j.id = page.id
 ORDER BY j.priority DESC, j.position, j.created_at, j.id`
 
 	sqlQueue = mergeTypeQueues + inTypeQueue + typeQueueOrder + mergedPage
-	// What follows a job is the rest of its priority, and all that is lower.
+	// After a job follow the rest of its priority and all lower priorities.
 	sqlQueueAfter = mergeTypeQueues + `
     (` + inTypeQueue + ` AND j.priority = $2 AND (j.position, j.created_at, j.id) > ($3, $4, $5)` + typeQueueOrder + `)
     UNION ALL
     (` + inTypeQueue + ` AND j.priority < $2` + typeQueueOrder + `)` + mergedPage
 )
 
-// Queue lists what is ready in dispatch order. Like a claim it merges the
-// lanes, so jobs that are held back cost it nothing.
+// Queue lists the ready jobs in dispatch order. Like a claim it merges the type queues, so that
+// jobs on hold cost nothing.
 func (s *reader) Queue(ctx context.Context, after rota.ID, limit int) ([]*rota.Job, error) {
 	most, err := pageLimit(limit)
 	if err != nil {

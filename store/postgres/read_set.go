@@ -9,19 +9,20 @@ import (
 	"github.com/rotajobs/rota/internal/rules"
 )
 
-// readSet is what a world has looked at, in the version that it has seen: xmin, the
-// number of the transaction that wrote the row.
+// readSet records the rows that a unit of work has read and their versions: xmin, the id of the
+// transaction that wrote the row. validate checks before the commit that rows read without a lock
+// still have these versions.
 type readSet struct {
 	jobs         map[rota.ID]uint32
-	rows         map[class]map[rowKey]uint32 // 0: it was not there
-	cached       map[class]map[rowKey]bool   // those of them that were not looked at, but recalled
-	inconsistent bool                        // a row was read twice, and was another the second time
+	rows         map[class]map[rowKey]uint32 // 0: no such row
+	cached       map[class]map[rowKey]bool   // rows taken from the row cache
+	inconsistent bool                        // a row was read twice with different versions
 }
 
-// rowKey is what has a name of one part or two.
+// rowKey identifies a row of a class by one or two names.
 type rowKey struct{ name, second string }
 
-// addJob notes a job that was read.
+// addJob adds a job that was read.
 func (s *readSet) addJob(id rota.ID, version uint32) {
 	if s.jobs == nil {
 		s.jobs = map[rota.ID]uint32{}
@@ -32,14 +33,14 @@ func (s *readSet) addJob(id rota.ID, version uint32) {
 	s.jobs[id] = version
 }
 
-// addLookup notes that something is about to be looked for, and may not be there.
+// addLookup adds a row that is about to be read and may not exist.
 func (s *readSet) addLookup(c class, at rowKey) {
 	if all := s.versionsOf(c); all[at] == 0 {
 		all[at] = 0
 	}
 }
 
-// addRow notes something that was found.
+// addRow adds a row that was found.
 func (s *readSet) addRow(c class, at rowKey, version uint32) {
 	all := s.versionsOf(c)
 	if was := all[at]; (was != 0 || s.cached[c][at]) && was != version {
@@ -48,7 +49,7 @@ func (s *readSet) addRow(c class, at rowKey, version uint32) {
 	all[at] = version
 }
 
-// addCached notes something that is known from before.
+// addCached adds a row from the row cache.
 func (s *readSet) addCached(c class, at rowKey, version uint32) {
 	s.addLookup(c, at)
 	s.addRow(c, at, version)
@@ -71,7 +72,7 @@ func (s *readSet) versionsOf(c class) map[rowKey]uint32 {
 	return s.rows[c]
 }
 
-// readUnderLock says of a class and a name whether it was read under a lock.
+// readUnderLock returns a function that reports whether a row was read under a lock.
 func (s *readSet) readUnderLock(held locks) func(class, rowKey) bool {
 	copied := make(locks, len(held))
 	for key, m := range held {
@@ -86,7 +87,7 @@ func (s *readSet) readUnderLock(held locks) func(class, rowKey) bool {
 	}
 }
 
-// lock is the lock of a name.
+// lock returns the lock that protects a row.
 func (at rowKey) lock(c class) lockKey {
 	switch c {
 	case classThrottle, classWebhooks, classActive:
@@ -97,8 +98,7 @@ func (at rowKey) lock(c class) lockKey {
 	return lockFor(c, at.name)
 }
 
-// How to see whether rows are still what they were: as many of them are there as
-// were, each in the version that was seen.
+// Statements that fail unless rows are unchanged: as many exist as before, each in its version.
 const (
 	sqlUnchangedNamed = `
 SELECT rota_expect(count(t.name) FILTER (WHERE t.xmin = v.version), $3, count(t.name))
@@ -131,8 +131,8 @@ FROM rota_webhooks t`
 SELECT rota_expect(count(*) FILTER (WHERE t.xmin = $1), $2, count(*))
 FROM rota_reservations t
 WHERE t.status = 'ACTIVE'`
-	// All that bounds a claim, at once. Of each no more can match than should, so
-	// that the sums agree only where each does.
+	// Everything that limits a claim, in one statement. No count can exceed its expected value, so
+	// the sums are equal only if all counts are.
 	sqlUnchangedClaimLimits = `
 SELECT rota_expect(t.matched + l.matched + a.matched, $3::bigint + $5 + $7, t.present + l.present + a.present)
 FROM (
@@ -152,8 +152,8 @@ FROM unnest($1, $2) AS v (id, version)
 JOIN rota_jobs j ON j.id = v.id AND j.xmin = v.version`
 )
 
-// validate sees that what was read without a lock is still so. Jobs that change
-// are seen to where they are changed.
+// validate returns the statements that check the rows read without a lock. Jobs that change are
+// checked by their updates.
 func (t *tx) validate(u *rules.UnitOfWork, underLock func(class, rowKey) bool, sets bool) (statements []statement) {
 	loose := t.readSet.readWithoutLock(underLock)
 	t.verified.skipVerified(loose, t.held)
@@ -185,7 +185,7 @@ func (t *tx) validate(u *rules.UnitOfWork, underLock func(class, rowKey) bool, s
 	return append(statements, t.unchangedJobs(u, sets)...)
 }
 
-// readWithoutLock is what was read without a lock.
+// readWithoutLock returns the rows that were read without a lock.
 func (s *readSet) readWithoutLock(underLock func(class, rowKey) bool) map[class]map[rowKey]uint32 {
 	all := map[class]map[rowKey]uint32{}
 	for c, names := range s.rows {
@@ -202,11 +202,12 @@ func (s *readSet) readWithoutLock(underLock func(class, rowKey) bool) map[class]
 	return all
 }
 
-// verifiedRows is what was seen to be as it is known, under a lock that is held until the
-// end of the transaction: it need not be seen twice.
+// verifiedRows are rows that this transaction has checked under a lock that it still holds. They
+// need no second check.
 type verifiedRows map[class]map[rowKey]uint32
 
-// skipVerified takes out of what is to be seen what was, and remembers the rest.
+// skipVerified removes the rows that were checked before, and records the others that are under a
+// lock.
 func (s *verifiedRows) skipVerified(loose map[class]map[rowKey]uint32, held locks) {
 	for c, names := range loose {
 		for at, version := range names {
@@ -228,9 +229,9 @@ func (s *verifiedRows) skipVerified(loose map[class]map[rowKey]uint32, held lock
 	}
 }
 
-// unchangedJobs looks after jobs that only were looked at. Where sets were looked at
-// too, a job that runs is passed over: what matters of it is under a lock, and it
-// is written at each heartbeat.
+// unchangedJobs checks the jobs that were only read. If the command also reads sets of rows,
+// running jobs are not checked: their relevant columns are under a lock, and each heartbeat changes
+// their version.
 func (t *tx) unchangedJobs(u *rules.UnitOfWork, sets bool) []statement {
 	ids, versions, n := newColumn(oidIDs, 0), newColumn(oidXids, 0), 0
 	u.EachJob(func(j *rota.Job, changes bool) {
@@ -287,7 +288,7 @@ func unchangedPairs(sql string, of map[rowKey]uint32) statement {
 	return statement{sql: sql, params: []param{first.param(), second.param(), versions.param(), intParam(int64(n))}}
 }
 
-// unchangedSingle is for what there is one of, or none.
+// unchangedSingle checks a table with at most one row.
 func unchangedSingle(sql string, of map[rowKey]uint32) statement {
 	version := of[rowKey{}]
 	return statement{sql: sql, params: []param{xidParam(version), intParam(int64(present(version)))}}
@@ -300,7 +301,7 @@ func present(version uint32) int {
 	return 1
 }
 
-// sortedKeys are the names of a class that were looked at, in order.
+// sortedKeys returns the row keys in order.
 func sortedKeys(of map[rowKey]uint32) []rowKey {
 	return slices.SortedFunc(maps.Keys(of), func(a, b rowKey) int {
 		return cmp.Or(cmp.Compare(a.name, b.name), cmp.Compare(a.second, b.second))

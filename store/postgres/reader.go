@@ -9,23 +9,21 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// reader is what can be read of the store, however it comes by a connection: the
-// store lends one of its pool for each read, a view keeps one.
+// reader implements the reads of the store on any connection: the store takes a connection of its
+// pool for each read, a view keeps one.
 type reader struct {
-	// withConn lends a connection for one round trip.
+	// withConn calls use with a connection for one round trip.
 	withConn func(ctx context.Context, act string, use func(*session) error) error
-	// withSnapshot lends one on which several round trips see one state of the store.
+	// withSnapshot calls use with a connection on which several round trips read one snapshot.
 	withSnapshot func(ctx context.Context, act string, use func(*session, context.Context) error) error
-	// clockParam stands in for PostgreSQL's clock where another time goes with what
-	// is read.
+	// clockParam is the time that replaces PostgreSQL's clock in a read, or NULL.
 	clockParam func(context.Context) param
 }
 
-// readMax is how long a read may take: a server that does not answer is to be
-// heard of.
+// readMax is the time limit of a read, so that a server that does not answer is reported.
 const readMax = 10 * time.Second
 
-// query asks in one round trip.
+// query executes statements in one round trip.
 func (s *reader) query(ctx context.Context, act string, statements ...statement) error {
 	caller := ctx
 	ctx, done := context.WithTimeout(ctx, readMax)
@@ -33,8 +31,8 @@ func (s *reader) query(ctx context.Context, act string, statements ...statement)
 	err := s.withConn(ctx, act, func(c *session) error { return c.send(ctx, statements...) })
 	if err != nil && ctx.Err() != nil && caller.Err() == nil {
 		return &rota.Error{
-			Code: rota.Unavailable, Act: "postgres: " + act, Reason: "PostgreSQL has not answered for " + readMax.String(), Err: err,
-			Hint: "see that it runs and can be reached",
+			Code: rota.Unavailable, Act: "postgres: " + act, Reason: "PostgreSQL did not answer within " + readMax.String(), Err: err,
+			Hint: "check that the server runs and can be reached",
 		}
 	}
 	return err
@@ -43,7 +41,7 @@ func (s *reader) query(ctx context.Context, act string, statements ...statement)
 const sqlSnapshot = `
 BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY`
 
-// withPoolSnapshot lets several round trips see one state of the store.
+// withPoolSnapshot lets several round trips read one snapshot of the store.
 func (s *Store) withPoolSnapshot(ctx context.Context, act string, use func(*session, context.Context) error) error {
 	return s.withPoolConn(ctx, act, func(c *session) error {
 		if err := c.send(ctx, statement{sql: sqlSnapshot}); err != nil {
@@ -54,7 +52,7 @@ func (s *Store) withPoolSnapshot(ctx context.Context, act string, use func(*sess
 	})
 }
 
-// withPoolConn lends a connection of the pool to read.
+// withPoolConn takes a connection of the pool for a read.
 func (s *Store) withPoolConn(ctx context.Context, act string, use func(*session) error) error {
 	conn, err := s.acquire(ctx)
 	if err == nil {
@@ -63,7 +61,8 @@ func (s *Store) withPoolConn(ctx context.Context, act string, use func(*session)
 	return s.readFault(ctx, act, err)
 }
 
-// readFault says why a read failed: what ended it comes before what it met.
+// readFault reports why a read failed: the end of the context or of the store takes precedence over
+// the error that it caused.
 func (s *Store) readFault(ctx context.Context, act string, err error) error {
 	switch {
 	case err == nil:
@@ -76,13 +75,13 @@ func (s *Store) readFault(ctx context.Context, act string, err error) error {
 	return fault(act, err)
 }
 
-// useConn lends a connection, and takes it back whatever happens.
+// useConn calls use with a connection and releases it afterwards.
 func (s *Store) useConn(conn *pgxpool.Conn, use func(*session) error) error {
 	defer conn.Release()
 	return use(s.session(conn))
 }
 
-// clockOverride stands in for PostgreSQL's clock where a test has set one.
+// clockOverride is the time of Config.Clock, or NULL without one.
 func (s *Store) clockOverride(context.Context) param {
 	if s.config.Clock == nil {
 		return timeParam(time.Time{})

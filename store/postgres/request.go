@@ -26,7 +26,7 @@ func scanRequest(r row) (*rules.Request, error) {
 	}, nil
 }
 
-// keyOfRequest is the seat of a request: the actor is part of its key.
+// keyOfRequest returns the row key of a request: actor and key.
 func keyOfRequest(r row) rowKey { return rowKey{name: r.text(0), second: r.text(1)} }
 
 func (t *tx) loadRequests(keys []rules.RequestKey, u *rules.UnitOfWork) []statement {
@@ -52,8 +52,8 @@ func (t *tx) loadExpiredRequests(q rules.ExpiredRequests, u *rules.UnitOfWork) s
 	}
 }
 
-// writeRequest writes a key that was tied or set free. One that is tied anew
-// makes way for itself, since none is ever changed.
+// writeRequest inserts or deletes an idempotency key. Rows are never updated: a key that is used
+// again is deleted and inserted.
 func (t *tx) writeRequest(c rules.Change[rules.RequestKey, rules.Request]) (statements []statement) {
 	key := []param{textNotNull(c.Key.Actor), textNotNull(c.Key.Key)}
 	if c.Was != nil {

@@ -42,8 +42,8 @@ func scanReservation(r row) (*rota.Reservation, error) {
 	}, nil
 }
 
-// loadReservations notes the one that is active, which may move: whatever has
-// ended stays as it is.
+// loadReservations adds only the active reservation to the read set, because an ended one never
+// changes.
 func (t *tx) loadReservations(ids []rota.ID, u *rules.UnitOfWork) []statement {
 	if len(ids) == 0 {
 		return nil
@@ -71,7 +71,7 @@ func (t *tx) loadExpiredReservations(q rules.ExpiredReservations, u *rules.UnitO
 	}
 }
 
-// endReservation writes what became of a reservation that was there.
+// endReservation updates or deletes an existing reservation.
 func (t *tx) endReservation(c rules.Change[rota.ID, rota.Reservation]) []statement {
 	switch {
 	case c.Was == nil:
@@ -82,7 +82,7 @@ func (t *tx) endReservation(c rules.Change[rota.ID, rota.Reservation]) []stateme
 	return []statement{{sql: sqlUpdateReservation, params: reservationParams(c.Is)}}
 }
 
-// insertReservation writes one that was not.
+// insertReservation inserts a new reservation.
 func (t *tx) insertReservation(c rules.Change[rota.ID, rota.Reservation]) []statement {
 	if c.Was != nil || c.Is == nil {
 		return nil

@@ -10,8 +10,8 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// row is a row of a result, in PostgreSQL's binary form. It is gone when the
-// next one is read; what its methods return is the caller's.
+// row is a row of a result in PostgreSQL's binary format. It is valid until the next row is read.
+// The values that its methods return are copies.
 type row [][]byte
 
 func (r row) null(col int) bool { return r[col] == nil }
@@ -20,7 +20,7 @@ func (r row) text(col int) string { return string(r[col]) }
 
 func (r row) bool(col int) bool { return len(r[col]) == 1 && r[col][0] == 1 }
 
-// int reads a whole number of any width; NULL is 0.
+// int reads an integer of any width; NULL is 0.
 func (r row) int(col int) int64 {
 	switch b := r[col]; len(b) {
 	case 8:
@@ -40,7 +40,7 @@ func (r row) float(col int) float64 {
 	return 0
 }
 
-// xid reads the number of a transaction.
+// xid reads a transaction id.
 func (r row) xid(col int) uint32 {
 	if b := r[col]; len(b) == 4 {
 		return binary.BigEndian.Uint32(b)
@@ -69,16 +69,16 @@ func (r row) json(col int) json.RawMessage {
 	return append(json.RawMessage(nil), r[col]...)
 }
 
-// lines reads artifacts: one JSON string a line.
+// lines reads artifacts, which are stored as one JSON string on each line.
 func (r row) lines(col int) []string {
 	if len(r[col]) == 0 {
 		return nil
 	}
 	lines := strings.Split(strings.TrimSuffix(r.text(col), "\n"), "\n")
 	for i, line := range lines {
-		var plain string
-		if json.Unmarshal([]byte(line), &plain) == nil {
-			lines[i] = plain
+		var text string
+		if json.Unmarshal([]byte(line), &text) == nil {
+			lines[i] = text
 		}
 	}
 	return lines

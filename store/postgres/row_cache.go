@@ -2,22 +2,21 @@ package postgres
 
 import "sync"
 
-// rowCache is what was read of rows that every step looks at and that seldom change:
-// the types, the limits, whether there is a reservation. A step goes by it without
-// looking. Whether it still is so is seen with the writes, as of anything that was
-// read without a lock, and if not, the step is done anew on what it reads then.
+// rowCache holds rows that every batch reads and that seldom change: types, limits and the active
+// reservation. A batch uses them without reading. The writes check their versions like those of
+// other rows read without a lock, and if one has changed the batch is decided again on new rows.
 type rowCache struct {
 	mu   sync.Mutex
 	rows map[class]map[rowKey]cachedRow
 }
 
-// cachedRow is a row as it was read; nil: it was not there.
+// cachedRow is a row and its version. A nil row does not exist.
 type cachedRow struct {
 	row     any
 	version uint32
 }
 
-// rowCacheMax bounds how many rows of a class are kept.
+// rowCacheMax is the maximal number of cached rows of a class.
 const rowCacheMax = 4096
 
 func (l *rowCache) get(c class, key rowKey) (cachedRow, bool) {
@@ -45,9 +44,8 @@ func (l *rowCache) clear() {
 	l.rows = nil
 }
 
-// useCached brings in a row that is known, and reports whether it is. Nothing is
-// recalled by a step that is careful, or comes after one of its transaction that
-// has changed such rows.
+// useCached passes on a cached row, and reports whether there is one. It returns false in a
+// pessimistic transaction and in one that has changed cached rows.
 func useCached[T any](t *tx, c class, key rowKey, into func(*T)) bool {
 	if t.pessimistic || t.changesCachedRows {
 		return false
@@ -58,13 +56,13 @@ func useCached[T any](t *tx, c class, key rowKey, into func(*T)) bool {
 	}
 	t.readSet.addCached(c, key, known.version)
 	if known.row != nil {
-		row := known.row.(T) // a copy: what is answered is the caller's to change
+		row := known.row.(T) // a copy, because the caller may change what is returned
 		into(&row)
 	}
 	return true
 }
 
-// cacheRows has a row that is read known from then on, or that it is not there.
+// cacheRows returns a statement whose rows are cached, also those that do not exist.
 func cacheRows[T any](t *tx, c class, keys []rowKey, a statement, key func(row) rowKey, scan func(row) (*T, error), into func(*T)) statement {
 	found := map[rowKey]cachedRow{}
 	for _, one := range keys {

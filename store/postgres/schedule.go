@@ -22,8 +22,8 @@ WHERE name > $1 AND ($3 IS NULL OR state = $3) AND ($4 IS NULL OR moved_at > $4)
   AND template = $6
 ORDER BY template, name
 LIMIT $2`
-	// What time it is comes with each row, and alone if nothing is due: both are of
-	// one look at the clock.
+	// Every row contains the clock's time, and a row of its own if nothing is due, so that both are
+	// of one reading of the clock.
 	sqlDueSchedules = `
 SELECT s.*, c.now
 FROM (SELECT coalesce($1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint) AS now) c
@@ -79,8 +79,8 @@ func (t *tx) loadUsing(q rules.Using, u *rules.UnitOfWork) statement {
 	}}
 }
 
-// writeSchedules writes those that only fired, which mostly are many, in one
-// statement, and then the others with what they depend on if that differs.
+// writeSchedules writes the schedules that only fired, which mostly are many, in one statement, and
+// then the others with their changed edges.
 func (t *tx) writeSchedules(all []rules.Change[string, rota.Schedule]) {
 	names, nexts := newColumn(oidTexts, len(all)), newColumn(oidInts, len(all))
 	lasts, moved := newColumn(oidInts, len(all)), newColumn(oidInts, len(all))
@@ -101,15 +101,16 @@ func (t *tx) writeSchedules(all []rules.Change[string, rota.Schedule]) {
 	t.write(others...)
 }
 
-// writeSchedule writes a schedule and its edges, which leave with it.
+// writeSchedule writes a schedule and its edges. PostgreSQL deletes the edges of a deleted
+// schedule.
 func writeSchedule(c rules.Change[string, rota.Schedule]) []statement {
 	params := []param{textNotNull(c.Key)}
 	if c.Is == nil {
 		return []statement{{sql: sqlDeleteSchedule, params: params}}
 	}
 	if !sameOrigin(c.Was, c.Is) {
-		anew := writeSchedule(rules.Change[string, rota.Schedule]{Key: c.Key, Is: c.Is})
-		return append([]statement{{sql: sqlDeleteSchedule, params: params}}, anew...)
+		recreated := writeSchedule(rules.Change[string, rota.Schedule]{Key: c.Key, Is: c.Is})
+		return append([]statement{{sql: sqlDeleteSchedule, params: params}}, recreated...)
 	}
 	params = append(params, timeParam(c.Is.NextFire), timeParam(c.Is.LastFire), timeParam(c.Is.MovedAt),
 		textNotNull(c.Is.Spec.Template), textNotNull(string(c.Is.State)), textParam(c.Is.Reason), timeParam(c.Is.Anchor),
@@ -121,8 +122,8 @@ func writeSchedule(c rules.Change[string, rota.Schedule]) []statement {
 	return append([]statement{{sql: sqlUpdateSchedule, params: params}}, writeEdges(c.Key, c.Was.Spec.DependsOn, c.Is.Spec.DependsOn)...)
 }
 
-// onlyFired says that nothing of a schedule differs but its times. Whoever
-// changes its spec also gives it another version.
+// onlyFired reports whether only the times of a schedule differ. Every change of its spec also
+// changes its version.
 func onlyFired(was, is *rota.Schedule) bool {
 	return was != nil && is != nil && was.Version == is.Version && was.State == is.State && was.Reason == is.Reason
 }
@@ -153,7 +154,7 @@ func (s *reader) Schedules(ctx context.Context, q rota.ScheduleQuery) ([]*rota.S
 	return readAll(ctx, s, "schedules", scanSchedule, sql, params...)
 }
 
-// DueSchedules lists the schedules that owe a fire by the store's clock.
+// DueSchedules lists the schedules that are due to fire by the store's clock.
 func (s *Store) DueSchedules(ctx context.Context, limit int) (page rota.DuePage, err error) {
 	most, err := pageLimit(limit)
 	if err != nil {

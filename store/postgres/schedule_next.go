@@ -7,9 +7,9 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// Schedules by their next fire. Those that are ENABLED and those that are PAUSED
-// each have an index in this order, which are merged as far as a page reaches; what
-// is DISABLED has no next fire. A template has few schedules, which are sorted.
+// Schedules by their next fire. ENABLED and PAUSED schedules each have an index in this order, and
+// a page merges them. DISABLED schedules have no next fire. A template has few schedules, which are
+// sorted.
 const (
 	nextEnabled = scheduleColumns + `
 WHERE state = 'ENABLED' AND next_fire IS NOT NULL` + nextIn
@@ -46,9 +46,8 @@ func (s *reader) schedulesByNext(ctx context.Context, q *rota.ScheduleQuery, lim
 	return readAll(ctx, s, "schedules", scanSchedule, sql, params...)
 }
 
-// nextParams say where to begin, which is behind the page before or with the first
-// that is asked for, and where to end. Names are not empty, so behind an empty one
-// stand all of that time.
+// nextParams are the start of the page, which is after the last page or the requested time, and its
+// end. Names are never empty, so an empty name comes before all of the same time.
 func nextParams(q *rota.ScheduleQuery, limit int64) []param {
 	from, after, until := int64(math.MinInt64), "", int64(math.MaxInt64)
 	if !q.NextFrom.IsZero() {

@@ -9,40 +9,39 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// session is a connection while it is lent. Statements are sent some at a time:
-// what is asked together costs one round trip.
+// session is a connection in use. It sends statements in pipelines: a pipeline is one round trip.
 type session struct {
 	conn    *pgconn.PgConn
 	dialect *dialect
 }
 
-// dialect is how statements are written to this store: with its schema, and
-// under names where the connection is a backend of its own. Behind a pooler that
-// lends backends for one transaction nothing may be left in them.
+// dialect is how the store writes its statements: qualified with its schema, and prepared where the
+// connection has a backend of its own. Behind a pooler that lends a backend for each transaction
+// nothing may stay in it.
 type dialect struct {
 	schema   string // quoted
 	prepares bool
 }
 
-// The SQL of this package names tables and functions as they are called in the
-// embedded store, so that both can be read side by side; each is qualified with
-// the schema before it is sent.
+// qualify replaces the prefix rota_ of tables and functions by the schema. The SQL of this package
+// uses the table names of the SQLite store, so that both can be read side by side.
 func (d *dialect) qualify(sql string) string { return strings.ReplaceAll(sql, "rota_", d.schema+".") }
 
-// statement is one statement, what it is given, and who hears its rows.
+// statement is one SQL statement of a pipeline with its parameters and the callbacks for its
+// result.
 type statement struct {
 	sql       string
 	params    []param
-	eachRow   func(row) error // nil: nobody
-	afterRows func()          // called when all rows were heard; nil: nobody is
+	eachRow   func(row) error // called for each row; may be nil
+	afterRows func()          // called after the last row; may be nil
 
-	onConflict error // what it means that something has moved; nil: that
+	onConflict error // error returned instead of a serialization failure; nil keeps the failure
 }
 
-// prepared are the statements that a connection knows, by their text.
+// prepared holds the prepared statements of a connection, by their text.
 type prepared struct {
 	statements map[string]*pgconn.StatementDescription
-	texts      map[string]string // qualified, where none are kept
+	texts      map[string]string // qualified texts, where statements are not prepared
 }
 
 const preparedKey = "rota"
@@ -57,27 +56,27 @@ func (s *session) prepared() *prepared {
 	return p
 }
 
-// send asks, in order, in one round trip. The first that PostgreSQL refuses ends
-// it: those behind it are not executed.
+// send executes statements in order in one round trip. PostgreSQL skips the statements after the
+// first that fails.
 func (s *session) send(ctx context.Context, statements ...statement) error {
 	if len(statements) == 0 {
 		return nil
 	}
 	known := s.prepared()
 	pipe := s.conn.StartPipeline(ctx)
-	prepares := make([]bool, len(statements)) // those whose preparing goes before them
+	prepares := make([]bool, len(statements)) // whether a Parse goes before the statement
 	preparing := map[string]string{}
 	for i := range statements {
 		prepares[i] = s.sendOne(pipe, &statements[i], known, preparing)
 	}
-	var unheard error // of one who hears
+	var callbackErr error // error of an eachRow callback
 	err := pipe.Sync()
 	for i := 0; err == nil && i < len(statements); i++ {
 		if prepares[i] {
 			err = known.readPrepared(pipe, statements[i].sql, preparing[statements[i].sql])
 		}
 		if err == nil {
-			err = readRows(pipe, statements[i].eachRow, &unheard)
+			err = readRows(pipe, statements[i].eachRow, &callbackErr)
 		}
 		if err == nil && statements[i].afterRows != nil {
 			statements[i].afterRows()
@@ -90,12 +89,12 @@ func (s *session) send(ctx context.Context, statements ...statement) error {
 		err = closed
 	}
 	if err == nil {
-		err = unheard
+		err = callbackErr
 	}
 	return err
 }
 
-// sendOne sends one statement, and before it what it is if that is not known yet.
+// sendOne sends one statement, and before it prepares it if the connection does not know it yet.
 func (s *session) sendOne(pipe *pgconn.Pipeline, a *statement, known *prepared, preparing map[string]string) (prepares bool) {
 	values, oids := make([][]byte, len(a.params)), make([]uint32, len(a.params))
 	for i, p := range a.params {
@@ -124,7 +123,7 @@ func (s *session) sendOne(pipe *pgconn.Pipeline, a *statement, known *prepared, 
 	return prepares
 }
 
-// readPrepared hears that a statement was prepared.
+// readPrepared reads the answer to a Parse.
 func (p *prepared) readPrepared(pipe *pgconn.Pipeline, sql, name string) error {
 	results, err := pipe.GetResults()
 	if err != nil {
@@ -139,12 +138,12 @@ func (p *prepared) readPrepared(pipe *pgconn.Pipeline, sql, name string) error {
 	return nil
 }
 
-// binaryFormat is that of every parameter and of every column of a result.
+// binaryFormat is the format of every parameter and result column.
 var binaryFormat = []int16{1}
 
-// readRows hears all rows, whatever becomes of one: what follows them in the
-// pipeline must be heard too.
-func readRows(pipe *pgconn.Pipeline, each func(row) error, unheard *error) error {
+// readRows reads all rows, also after a callback has failed, because the answers that follow in the
+// pipeline must be read too.
+func readRows(pipe *pgconn.Pipeline, each func(row) error, callbackErr *error) error {
 	results, err := pipe.GetResults()
 	if err != nil {
 		return err
@@ -154,12 +153,12 @@ func readRows(pipe *pgconn.Pipeline, each func(row) error, unheard *error) error
 		return errPipeline
 	}
 	for reader.NextRow() {
-		if each != nil && *unheard == nil {
-			*unheard = each(reader.Values())
+		if each != nil && *callbackErr == nil {
+			*callbackErr = each(reader.Values())
 		}
 	}
 	_, err = reader.Close()
 	return err
 }
 
-var errPipeline = errors.New("what PostgreSQL answered is not what it was asked")
+var errPipeline = errors.New("PostgreSQL sent an answer that does not belong to the statement")

@@ -8,17 +8,17 @@ import (
 	"github.com/rotajobs/rota/internal/rules"
 )
 
-// singleType remembers the lane from which the last claims took: while there is
-// something in one lane, and nothing in the others, a claim need not merge them. A
-// claim that got all that it wanted from one lane tells so, and so do two that got
-// less, one after the other: where types take turns the lanes are merged.
+// singleType remembers the type of the last claims. While only one type has ready jobs, a claim
+// need not merge the type queues. One claim that got its full limit from one type activates it, and
+// so do two smaller claims in sequence. If the claims alternate between types, the queues are
+// merged.
 type singleType struct {
 	mu       sync.Mutex
-	lastType string // the lane of the last claim that found something
-	active   bool   // that is where to look
+	lastType string // type of the last claim that found a job
+	active   bool   // claims read only this type
 }
 
-// typ is where to look; empty: everywhere.
+// current returns the type to read, or "" for all types.
 func (s *singleType) typ() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -28,13 +28,13 @@ func (s *singleType) typ() string {
 	return s.lastType
 }
 
-// observe looks at what a claim found. Params that nearly fill an answer are
-// counted before they are taken.
+// observe records the result of a claim. If the params nearly fill an answer, the next claim merges
+// the queues, because that statement adds up their size.
 func (s *singleType) observe(heads []*rota.Job, h *rules.Heads) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
-	case len(heads) == 0: // whoever looks next looks everywhere
+	case len(heads) == 0: // the next claim reads all types
 		s.active = false
 	case 2*paramsBytes(heads) > h.Bytes || slices.ContainsFunc(heads, func(j *rota.Job) bool { return j.Type != heads[0].Type }):
 		s.lastType, s.active = "", false
@@ -51,9 +51,10 @@ func paramsBytes(jobs []*rota.Job) (bytes int) {
 	return bytes
 }
 
-// loadSingleTypeHeads takes the heads of one lane, if the others are empty and the claim
-// took nothing when it was sent before. If that is not so, or the params are heavier than those before, the lanes are merged after
-// all: the second has the batch done anew, since not all that is locked is taken.
+// loadSingleTypeHeads reads the heads of one type queue, if the other types have no ready job and
+// the claim is not repeated. If that does not hold, the queues are merged after all. If the params
+// do not fit into an answer, the batch is decided again, because it has locked jobs that it does
+// not take.
 func (t *tx) loadSingleTypeHeads(typ string, n *rules.Need, u *rules.UnitOfWork) statement {
 	h := n.Heads
 	t.holdsRows, t.lockedHeads = true, true

@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// sqlCache are the statements that are put together as they are needed: one for
-// each set of fields that changes, or that new jobs have. There are a few dozen.
+// sqlCache holds generated statements: one for each set of changed fields and of columns of new
+// jobs. There are a few dozen.
 type sqlCache struct {
 	mu      sync.Mutex
 	updates map[updateSet]string

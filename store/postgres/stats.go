@@ -9,8 +9,7 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// Each is counted by an index that holds nothing which has ended. One statement
-// sees one moment.
+// Each count uses a partial index without ended jobs. One statement sees one snapshot.
 const sqlStats = `
 SELECT ` + clockHere + `, 0, NULL, NULL::bigint, NULL::bigint
 UNION ALL
@@ -37,7 +36,7 @@ SELECT NULL, 5, NULL, count(*), NULL
 FROM rota_schedules
 WHERE state = 'ENABLED'`
 
-// Stats counts what lives in the store, at one moment.
+// Stats counts the live jobs, dead letters and schedules in one snapshot.
 func (s *reader) Stats(ctx context.Context) (*rota.Stats, error) {
 	c := statsBuilder{types: map[string]*rota.TypeStats{}}
 	parts := []func(row){
@@ -56,7 +55,7 @@ func (s *reader) Stats(ctx context.Context) (*rota.Stats, error) {
 	return c.result(), nil
 }
 
-// statsBuilder is a count under way.
+// statsBuilder adds up the rows of sqlStats.
 type statsBuilder struct {
 	stats rota.Stats
 	types map[string]*rota.TypeStats

@@ -14,22 +14,22 @@ import (
 	"github.com/rotajobs/rota/internal/rules"
 )
 
-// Config of a store. The zero value works.
+// Config configures a store. The zero value works.
 type Config struct {
-	// Schema holds the tables. Default "rota".
+	// Schema is the PostgreSQL schema that holds the tables. Default "rota".
 	Schema string
-	// Conns is how many connections the store may open, beside the one that
-	// listens. Default 8.
+	// Conns is the maximal number of connections in the pool. One more connection listens for
+	// notifications. Default 8.
 	Conns int
-	// ReadOnly opens a store that is there, to look at it: nothing is made,
-	// migrated or changed, and Apply is refused.
+	// ReadOnly opens an existing store for reading. Open creates, migrates and changes nothing, and
+	// Apply returns an error.
 	ReadOnly bool
-	// Poll says that nobody is to be listened to: behind a pooler notifications
-	// get lost. Open finds that out by itself where it can.
+	// Poll switches LISTEN and NOTIFY off and has the store poll, because notifications get lost
+	// behind a pooler. Open detects a pooler in most cases.
 	Poll bool
-	// Clock stands in for PostgreSQL's, for tests.
+	// Clock replaces PostgreSQL's clock in tests.
 	Clock func() time.Time
-	// Logger hears of connections that are lost and found. Default slog.Default.
+	// Logger receives the store's log messages. Default slog.Default.
 	Logger *slog.Logger
 }
 
@@ -51,10 +51,10 @@ type Store struct {
 	reader
 	config        Config
 	dialect       *dialect
-	lockSpace     int32 // the first half of every advisory lock
+	lockSpace     int32 // first key of every advisory lock of this schema
 	pool          *pgxpool.Pool
-	viewSemaphore chan struct{} // one for each view that may be open
-	conns         int32         // that it may have
+	viewSemaphore chan struct{} // one entry for each open view
+	conns         int32         // size of the pool
 	wake          fanout.Wakeups
 	watch         fanout.Watchers
 	commitOrder   commitOrder
@@ -63,13 +63,13 @@ type Store struct {
 	rowCache      rowCache
 	idlePath      idlePath
 	dispatched    dispatchedCache
-	claimDemand   atomic.Int64 // jobs that claims under way ask for
+	claimDemand   atomic.Int64 // jobs requested by the claims in flight
 	lookahead     lookahead
 	singleType    singleType
 	sqlCache      sqlCache
 	views         views
 
-	onDecided func([]rota.Command) // for tests: called when a step is decided and not yet locked
+	onDecided func([]rota.Command) // for tests: called when a command is decided and not yet locked
 
 	closing sync.Once
 	closed  chan struct{}
@@ -78,29 +78,28 @@ type Store struct {
 var _ rota.Store = (*Store)(nil)
 
 const (
-	// lockTimeout is how long a step waits for somebody who holds what it needs.
+	// lockTimeout is how long a transaction waits for a lock.
 	lockTimeout = "10s"
-	// statementTimeout bounds what a statement may take, and idleTimeout what
-	// passes between two: whoever has stopped in the middle is cut off, and what it
-	// held is free.
+	// statementTimeout limits one statement, and idleTimeout the time between two. PostgreSQL ends
+	// the transaction of a process that has stopped, which releases its locks.
 	statementTimeout = "30s"
 	idleTimeout      = "10s"
 
-	applyMax    = time.Minute // that a transaction takes, as seen from here
+	applyMax    = time.Minute // time limit of a transaction in this process
 	rollbackMax = 5 * time.Second
-	triesMax    = 10 // of a batch whose rows others keep moving
+	triesMax    = 10 // attempts at a batch whose rows other transactions keep changing
 )
 
-// Apply applies a batch in one transaction. If somebody moved its rows it is
-// done anew, with care. If a constraint that no rule foresaw refuses it, its
-// halves are applied one after the other, and so on, so that the command that
-// broke it is refused alone.
+// Apply applies a batch in one transaction. If another transaction has changed rows that the batch
+// has read, Apply repeats it with locks taken first. If a constraint refuses what the rules allow,
+// Apply splits the batch in halves, so that only the command that violates the constraint is
+// refused.
 func (s *Store) Apply(ctx context.Context, b rota.Batch) ([]rota.Result, error) {
 	if len(b.Commands) > rota.BatchMax {
 		return nil, rota.Invalidf("commands", "has %d entries; at most %d are allowed", len(b.Commands), rota.BatchMax)
 	}
 	if s.config.ReadOnly {
-		return nil, &rota.Error{Code: rota.Conflict, Act: "postgres: apply", Reason: "the store was opened only to be looked at"}
+		return nil, &rota.Error{Code: rota.Conflict, Act: "postgres: apply", Reason: "the store is opened read-only", Hint: "open it without ReadOnly to apply commands"}
 	}
 	if len(b.Commands) == 0 {
 		return []rota.Result{}, ctx.Err()
@@ -128,8 +127,8 @@ func (s *Store) applySplitting(ctx context.Context, b rota.Batch) ([]rota.Result
 	return append(left, right...), nil
 }
 
-// applyRetrying applies a batch until nobody moves its rows meanwhile, and it is not
-// sent into the void.
+// applyRetrying applies a batch until no other transaction changes its rows in between, and until
+// it reaches the server.
 func (s *Store) applyRetrying(ctx context.Context, b rota.Batch) (results []rota.Result, err error) {
 	ahead := locks{}
 	for try := range triesMax {
@@ -145,8 +144,8 @@ func (s *Store) applyRetrying(ctx context.Context, b rota.Batch) (results []rota
 	return results, fault("apply", err)
 }
 
-// applyOptimistic applies a batch in one transaction. Where it may suppose how things
-// are, it does so first, and only asks if that was wrong.
+// applyOptimistic applies a batch in one transaction. It first tries the idle path, if that makes
+// an assumption for this batch, and otherwise reads what it needs.
 func (s *Store) applyOptimistic(ctx context.Context, b rota.Batch, careful bool, ahead locks) ([]rota.Result, error) {
 	if careful {
 		return s.applyOnce(ctx, b, careful, nil, ahead)
@@ -163,9 +162,9 @@ func (s *Store) applyOptimistic(ctx context.Context, b rota.Batch, careful bool,
 	return s.applyOnce(ctx, b, careful, nil, ahead)
 }
 
-// applyOnce applies a batch in one transaction. Once that has begun it is seen
-// through, whoever has stopped waiting for it. The locks that it turns out to need
-// are added to those that it takes ahead, for the next time.
+// applyOnce applies a batch in one transaction. A transaction that has begun is completed even if
+// the caller's context ends. The locks that it turns out to need are added to earlyLocks, for the
+// next attempt.
 func (s *Store) applyOnce(ctx context.Context, b rota.Batch, careful bool, assumed *assumption, ahead locks) ([]rota.Result, error) {
 	conn, err := s.acquire(ctx)
 	if err != nil {
@@ -183,17 +182,17 @@ func (s *Store) applyOnce(ctx context.Context, b rota.Batch, careful bool, assum
 	if err != nil {
 		t.rollback()
 	}
-	if err == errAssumption { // nothing was done, and nobody told
+	if err == errAssumption { // nothing was committed and no notification sent
 		if t.notified {
 			s.listener.undoNotify()
 		}
 		return nil, err
 	}
 	switch {
-	case err != nil && (t.ready || t.lockedHeads && isRetryable(err)): // or may be: the answer to a COMMIT gets lost, and others have passed over what was locked
+	case err != nil && (t.ready || t.lockedHeads && isRetryable(err)): // the COMMIT may have succeeded although its answer is lost; other claims have skipped the locked jobs
 		s.wake.WakeAll()
 		s.listener.notifySoon()
-	case err != nil && t.lockedHeads: // whoever claims here is told of the failure, and tries again in its time
+	case err != nil && t.lockedHeads: // the caller in this process receives the error and retries
 		s.listener.notifySoon()
 	case t.ready && !t.notified:
 		s.listener.notifySoon()
@@ -204,9 +203,8 @@ func (s *Store) applyOnce(ctx context.Context, b rota.Batch, careful bool, assum
 	return results, err
 }
 
-// apply decides and writes, and tells of it when it is committed. Those who watch
-// hear of commits in an order in which they can have happened: whoever changes a
-// row again takes its turn after the one before it was told its own.
+// apply decides and writes the batch, commits it and publishes its events. Watchers receive the
+// events of two transactions that change the same row in the order of their commits.
 func (t *tx) apply(b rota.Batch) ([]rota.Result, error) {
 	t.begin()
 	if b.Now.IsZero() && t.store.config.Clock != nil {
@@ -238,7 +236,7 @@ SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint
 FROM pg_class c
 WHERE c.relnamespace = to_regnamespace($1) AND c.relkind = 'r'`
 
-// Size is how much room the store takes on its server's disk, in bytes.
+// Size returns the size of the tables and indexes on the server's disk, in bytes.
 func (s *Store) Size() (size int64, err error) {
 	ctx, done := context.WithTimeout(context.Background(), openMax)
 	defer done()
@@ -249,7 +247,7 @@ func (s *Store) Size() (size int64, err error) {
 	return size, err
 }
 
-// Limits states the largest atomic command.
+// Limits returns the largest atomic command and the number of batches that may be in flight.
 func (s *Store) Limits() rota.Limits {
 	return rota.Limits{Jobs: rota.JobsMax, Claim: rota.ClaimMax, Items: rota.ItemsMax, Batches: max(1, int(s.conns)/2)}
 }
@@ -257,16 +255,15 @@ func (s *Store) Limits() rota.Limits {
 // Wake returns a channel that receives when jobs may have become ready.
 func (s *Store) Wake() (<-chan struct{}, func()) { return s.wake.Add() }
 
-// Watch calls a function with what this process has done, after each commit:
-// whoever applied it has not been answered yet. Each function may keep the slice,
-// and must not change it. What was done over a connection that broke before the
-// answer came is not told.
+// Watch calls a function with the events of this process after each commit, before Apply returns.
+// The function may keep the slice and must not change it. The events of a commit whose answer is
+// lost with the connection are not published.
 func (s *Store) Watch(see func([]rota.Event)) (stop func()) { return s.watch.Add(see) }
 
-// Listens says whether others tell this process when something becomes ready.
+// Listens reports whether this process receives the notifications of other processes.
 func (s *Store) Listens() bool { return s.listener.isListening() }
 
-// Close waits for what is under way, and lets go of the connections.
+// Close waits for the batches in flight and closes the connections.
 func (s *Store) Close() error {
 	s.closing.Do(func() {
 		close(s.closed)
@@ -278,5 +275,5 @@ func (s *Store) Close() error {
 }
 
 func errClosed() *rota.Error {
-	return &rota.Error{Code: rota.Unavailable, Act: "postgres", Reason: "the store is closed"}
+	return &rota.Error{Code: rota.Unavailable, Act: "postgres", Reason: "the store is closed", Hint: "open it again"}
 }

@@ -15,56 +15,56 @@ var (
 	_ rules.RowCache = (*tx)(nil)
 )
 
-// tx is one transaction of one batch. What it writes is not sent until something
-// has to be read, or it ends: the last writes and the COMMIT are one round trip.
+// tx is the transaction of one batch. It implements rules.Tx: the rules load rows, decide and
+// write. Writes are held back until the next read or the end, so that the last writes and the
+// COMMIT are one round trip.
 type tx struct {
 	*session
 	store       *Store
 	ctx         context.Context
 	commands    []rota.Command
-	pessimistic bool        // it was tried before, and somebody moved its rows
-	now         time.Time   // when it began; zero: it has not
-	answered    bool        // PostgreSQL has answered
-	assumed     *assumption // nil: nothing is
+	pessimistic bool        // a retry: lock before reading
+	now         time.Time   // time of the batch; zero until it is read
+	answered    bool        // the server has answered
+	assumed     *assumption // of the idle path; nil without
 
-	unit               *rules.UnitOfWork // under way
-	passes             int               // how often the run of commands under way was decided
-	holdsRows          bool              // it has written, or locked rows
-	readSet            readSet           // what of the store the world under way has looked at
-	changesCachedRows  bool              // it has changed types, limits or reservations
-	newUnread          []rota.ID         // jobs that it is to make, and has not looked for
-	readsNew           bool              // after all
-	held               locks             // until the end of the transaction
-	verified           verifiedRows      // what was seen to be so under them
-	earlyLocks         locks             // what it needed when it was tried before
-	lockedJobs         map[rota.ID]bool  // jobs, likewise
+	unit               *rules.UnitOfWork // current unit of work
+	passes             int               // how often the current run of commands was decided
+	holdsRows          bool              // has written or locked rows
+	readSet            readSet           // rows that the current unit of work has read
+	changesCachedRows  bool              // has changed types, limits or reservations
+	newUnread          []rota.ID         // ids of new jobs that were not read
+	readsNew           bool              // read new jobs as well
+	held               locks             // locks held
+	verified           verifiedRows      // rows checked under those locks
+	earlyLocks         locks             // locks that earlier attempts needed
+	lockedJobs         map[rota.ID]bool  // jobs locked by lockJobs
 	tails              map[int]tailOffer
-	claimID            rota.ID               // whose jobs start
-	claimDemand        int64                 // jobs that it asks for
-	exceedsAnswerBytes bool                  // what a claim found does not fit into an answer
-	readFurther        bool                  // others hold all that a claim has looked at
-	lockedHeads        bool                  // it has locked jobs that it may not take
-	claimRepeated      bool                  // the claim took jobs when it was sent before
-	mergesTypes        bool                  // there was nothing in the lane that was known
-	changedJobs        map[rota.ID]*rota.Job // as it leaves them
+	claimID            rota.ID               // claim of the jobs that start
+	claimDemand        int64                 // limit of the claim, counted in the store's claimDemand
+	exceedsAnswerBytes bool                  // the jobs of a claim do not fit into an answer
+	readFurther        bool                  // other transactions hold all jobs that were read
+	lockedHeads        bool                  // has locked jobs that it may not take
+	claimRepeated      bool                  // the claim has taken jobs before
+	mergesTypes        bool                  // the single type had no job: merge the type queues
+	changedJobs        map[rota.ID]*rota.Job // new states of changed jobs
 	xid                uint32
 	pending            []statement
 
 	hookState hooksState
 
-	ready    bool           // something became ready
-	watched  bool           // somebody watches
-	notified bool           // other processes hear of it with the commit
-	events   [][]rota.Event // what it does, step by step
-	touched  touchedRows    // which rows that is about
+	ready    bool           // a job became ready
+	watched  bool           // the store has watchers
+	notified bool           // a notification goes with the COMMIT
+	events   [][]rota.Event // published after the commit
+	touched  touchedRows    // rows of the events
 }
 
-// The server ends what waits too long, or does nothing: whoever holds locks and
-// has stopped must not hold up everybody else. What is set ends with the
-// transaction, so that nothing is left in a connection that a pooler lends. Every
-// statement of a step finds its rows one by one in an index: a plan that was made
-// while a table was small would read it whole for as long as it is kept, and to
-// plan each statement anew costs more than most of them do.
+// The timeouts have the server end a transaction that waits too long or does nothing, so that a
+// process that has stopped does not block the others. The settings end with the transaction, so
+// that nothing stays in a connection of a pooler. The planner settings force index scans: a cached
+// plan that was made while a table was small would scan it whole, and planning each statement again
+// costs more than most statements.
 const (
 	sqlBegin = `
 BEGIN ISOLATION LEVEL READ COMMITTED`
@@ -78,14 +78,14 @@ SELECT ` + txSettings
 	sqlClockAndHooks = `
 SELECT ` + clockAndHooks
 	clockAndHooks       = clockNow + `, (` + sqlHooksStamp + `)`
-	sqlSettingsAndClock = sqlSettings + `, ` + clockAndHooks // where nothing is locked in between
+	sqlSettingsAndClock = sqlSettings + `, ` + clockAndHooks // if no lock is taken in between
 	sqlCommit           = `COMMIT`
 	sqlRollback         = `ROLLBACK`
 )
 
-// begin begins the transaction, with the first that is read, and asks what time
-// it is by PostgreSQL's clock, or supposes it. What the commands are sure to lock is
-// locked before anything is read.
+// begin prepares the statements that begin the transaction and read PostgreSQL's clock, unless the
+// time is assumed. They are sent with the first read. Early locks are taken before anything is
+// read.
 func (t *tx) begin() {
 	params := []param{textNotNull(lockTimeout), textNotNull(statementTimeout), textNotNull(idleTimeout)}
 	t.pending = []statement{{sql: sqlBegin}}
@@ -100,15 +100,15 @@ func (t *tx) begin() {
 		t.pending = append(t.pending, statement{sql: sqlSettingsAndClock, params: params, eachRow: t.setClock})
 		return
 	}
-	t.pending = append(t.pending, statement{sql: sqlSettings, params: params}) // by itself: the time of a statement counts from its start
+	t.pending = append(t.pending, statement{sql: sqlSettings, params: params}) // on its own, because the timeout of a statement counts from its start
 	t.pending = append(t.pending, ahead...)
 	t.pending = append(t.pending, statement{sql: sqlClockAndHooks, eachRow: t.setClock})
 }
 
-// setClock hears what time it is, and which webhooks are in force.
+// setClock reads the time and the stamp of the webhooks in force.
 func (t *tx) setClock(r row) error {
 	r = r[len(r)-2:]
-	if now := time.UnixMicro(r.int(0)).UTC(); now.After(t.now) { // a clock may be set back
+	if now := time.UnixMicro(r.int(0)).UTC(); now.After(t.now) { // the clock may have been set back
 		t.now = now
 	}
 	t.answered = true
@@ -117,8 +117,8 @@ func (t *tx) setClock(r row) error {
 	return nil
 }
 
-// Now is what time it was when the transaction began, or when it had waited for
-// the locks under which it decides again. One that is supposed lies a little before.
+// Now returns the time when the transaction began, or when it got the locks under which it decides
+// again. An assumed time is slightly earlier than the server's.
 func (t *tx) Now() (time.Time, error) {
 	var err error
 	if t.now.IsZero() && !t.assumeNow() {
@@ -127,8 +127,8 @@ func (t *tx) Now() (time.Time, error) {
 	return t.now, err
 }
 
-// commit sends what is left to write, and ends the transaction. Who waits in this
-// process hears of what is ready before the others are told.
+// commit sends the pending writes and the COMMIT. It wakes the claims of this process before other
+// processes are notified.
 func (t *tx) commit() error {
 	statements := []statement{{sql: sqlCommit, afterRows: func() {
 		if t.ready {
@@ -142,11 +142,10 @@ func (t *tx) commit() error {
 	return t.read(statements...)
 }
 
-// rollback ends a transaction that was not committed. If that cannot be done the
-// connection is of no more use.
+// rollback ends a transaction that was not committed, or closes its connection if that fails.
 func (t *tx) rollback() { t.endTransaction(t.ctx) }
 
-// read asks, behind what was written so far.
+// read executes statements after the pending writes.
 func (t *tx) read(statements ...statement) error {
 	if t.mayAssume() {
 		return errAssumption
@@ -161,7 +160,7 @@ func (t *tx) write(statements ...statement) {
 	t.pending = append(t.pending, statements...)
 }
 
-// Load reads what the law needs, in one round trip.
+// Load reads the rows that the rules need, in one round trip.
 func (t *tx) Load(n *rules.Need, u *rules.UnitOfWork) error {
 	t.setUnit(u)
 	var statements []statement
@@ -180,7 +179,7 @@ func (t *tx) Load(n *rules.Need, u *rules.UnitOfWork) error {
 	}
 	add(t.loadRelated(n, u)...)
 	add(t.loadOrders(n, u)...)
-	if len(statements) == 0 { // all is known
+	if len(statements) == 0 { // everything is cached
 		return nil
 	}
 	if err := t.read(statements...); err != nil {
@@ -192,7 +191,7 @@ func (t *tx) Load(n *rules.Need, u *rules.UnitOfWork) error {
 	return t.loadMoreTails(n.Tails, u)
 }
 
-// LoadCached answers what bounds a claim, as far as it is known.
+// LoadCached loads what limits a claim from the row cache, and removes it from the need.
 func (t *tx) LoadCached(n *rules.Need, u *rules.UnitOfWork) {
 	t.setUnit(u)
 	n.Types = slices.DeleteFunc(n.Types, func(name string) bool { return useCached(t, classType, rowKey{name: name}, u.PutType) })
@@ -200,7 +199,7 @@ func (t *tx) LoadCached(n *rules.Need, u *rules.UnitOfWork) {
 	n.Active = n.Active && !useCached(t, classActive, rowKey{}, u.PutActive)
 }
 
-// setUnit notes that another world is under way: nothing of it is known yet.
+// setUnit makes a unit of work the current one, with an empty read set.
 func (t *tx) setUnit(u *rules.UnitOfWork) {
 	if t.unit == u {
 		return
@@ -209,7 +208,7 @@ func (t *tx) setUnit(u *rules.UnitOfWork) {
 	t.passes++
 }
 
-// loadRelated reads what jobs have to do with others.
+// loadRelated reads definitions and the rows related to jobs.
 func (t *tx) loadRelated(n *rules.Need, u *rules.UnitOfWork) (statements []statement) {
 	statements = append(statements, t.loadTypes(n.Types, u)...)
 	statements = append(statements, t.loadTemplates(n.Templates, u)...)
@@ -248,9 +247,9 @@ func (t *tx) loadRelated(n *rules.Need, u *rules.UnitOfWork) (statements []state
 	return append(statements, loadEach(n.DroppedJobs, u, t.loadDroppedJobs)...)
 }
 
-// loadEach asks one question after the other.
-func loadEach[Q any](questions []Q, u *rules.UnitOfWork, load func(Q, *rules.UnitOfWork) statement) (statements []statement) {
-	for _, q := range questions {
+// loadEach returns one statement for each query.
+func loadEach[Q any](queries []Q, u *rules.UnitOfWork, load func(Q, *rules.UnitOfWork) statement) (statements []statement) {
+	for _, q := range queries {
 		statements = append(statements, load(q, u))
 	}
 	return statements
@@ -263,31 +262,31 @@ func (t *tx) loadOrders(n *rules.Need, u *rules.UnitOfWork) (statements []statem
 	return append(statements, ifNeeded(n.Unsettled, u, t.loadUnsettled)...)
 }
 
-func ifNeeded[Q any](question *Q, u *rules.UnitOfWork, load func(*Q, *rules.UnitOfWork) statement) []statement {
-	if question == nil {
+func ifNeeded[Q any](query *Q, u *rules.UnitOfWork, load func(*Q, *rules.UnitOfWork) statement) []statement {
+	if query == nil {
 		return nil
 	}
-	return []statement{load(question, u)}
+	return []statement{load(query, u)}
 }
 
-// Write has what the law decided written.
+// Write adds the changes that the rules decided to the pending writes.
 func (t *tx) Write(c *rules.Changes) error {
 	t.ready = t.ready || c.Wake
 	t.claimID = c.Claim
 	t.changesCachedRows = t.changesCachedRows || len(c.Types)+len(c.Throttle)+len(c.Reservations) > 0
 	if t.watched {
-		t.events = append(t.events, rules.Events(c)) // when it is committed
+		t.events = append(t.events, rules.Events(c)) // published after the commit
 		t.touched.add(c)
 	}
 	writeEach(t, c.Groups, t.writeGroup)
 	t.updateJobs(c.Jobs)
-	moved, err := t.insertJobs(c.NewJobs, c.NewJobChanges)
+	remaining, err := t.insertJobs(c.NewJobs, c.NewJobChanges)
 	if err != nil {
 		return err
 	}
-	t.updateJobs(moved)
+	t.updateJobs(remaining)
 	t.deleteJobs(c.RemovedJobs)
-	writeEach(t, c.Groups, t.deleteGroup) // its members have gone
+	writeEach(t, c.Groups, t.deleteGroup) // after its members
 	t.writeKeys(c.Keys)
 	writeEach(t, c.Types, t.writeType)
 	writeEach(t, c.Templates, t.writeTemplate)
@@ -295,7 +294,7 @@ func (t *tx) Write(c *rules.Changes) error {
 	writeEach(t, c.Throttle, t.writeThrottle)
 	writeEach(t, c.Webhooks, t.writeWebhooks)
 	writeEach(t, c.Reservations, t.endReservation)
-	writeEach(t, c.Reservations, t.insertReservation) // the one before it has ended
+	writeEach(t, c.Reservations, t.insertReservation) // after the update that ends the previous one
 	writeEach(t, c.Requests, t.writeRequest)
 	writeEach(t, c.Buckets, t.writeBucket)
 	writeEach(t, c.Intents, t.writeIntent)

@@ -9,18 +9,18 @@ import (
 	"github.com/rotajobs/rota/internal/rules"
 )
 
-// checkedEvery is after how many jobs a count is told.
+// checkedEvery is the number of jobs between two progress reports.
 const checkedEvery = 10_000
 
-// Verify checks every invariant of rota.Checks on one state of the store, while
-// others write the next ones.
+// Verify checks every invariant of rota.Checks on one snapshot of the store, while other
+// transactions continue to write.
 func (s *Store) Verify(ctx context.Context) iter.Seq2[rota.Violation, error] {
 	return s.VerifyProgress(ctx, func(rota.Checked) {})
 }
 
-// VerifyProgress is Verify for somebody who waits: it tells how many rows it has
-// looked at, every now and then and at the end. Whatever ends the listener in the
-// middle, a panic included, the connection is given back.
+// VerifyProgress is Verify with progress reports: it reports how many rows it has checked, at
+// intervals and at the end. It releases its connection however the caller's loop ends, also by a
+// panic.
 func (s *Store) VerifyProgress(ctx context.Context, progress func(rota.Checked)) iter.Seq2[rota.Violation, error] {
 	return func(yield func(rota.Violation, error) bool) {
 		next, stop := iter.Pull2(s.inspect(ctx, progress))
@@ -49,7 +49,7 @@ func (s *Store) inspect(ctx context.Context, progress func(rota.Checked)) iter.S
 	}
 }
 
-// inspection is one verification on one connection.
+// inspection is one run of Verify on one connection.
 type inspection struct {
 	*rules.Verifier
 	*session
@@ -57,19 +57,19 @@ type inspection struct {
 	progress func(rota.Checked)
 	checked  rota.Checked
 	report   func(rota.Violation)
-	stopped  bool // nobody listens any more
+	stopped  bool // the caller's loop has ended
 }
 
-// errStopped ends an inspection that nobody listens to.
+// errStopped ends an inspection after the caller's loop has ended.
 var errStopped = errors.New("stopped")
 
-// damage makes a violation of an error that says that a table or an index is
-// damaged: it is what was looked for, not a failure to look.
+// damage turns an error about a damaged table or index into a violation, because that is what
+// Verify looks for.
 func (in *inspection) damage(err error) error {
 	switch stateOf(err) {
 	case "XX001", "XX002":
 		in.report(rota.Violation{
-			Check: rota.CheckFile, Rows: []string{"database"}, Detail: "it cannot be read to the end: " + err.Error(),
+			Check: rota.CheckFile, Rows: []string{"database"}, Detail: "it cannot be read completely: " + err.Error(),
 		})
 		return nil
 	}
@@ -107,7 +107,7 @@ func (in *inspection) references() error {
 	return nil
 }
 
-// each asks, and looks at one row after the other as they come.
+// each executes a statement and checks one row after the other as they arrive.
 func (in *inspection) each(sql string, check func(row) error, params ...param) error {
 	return in.send(in.ctx, statement{sql: sql, params: params, eachRow: func(r row) error {
 		if err := check(r); err != nil || !in.stopped {

@@ -3,8 +3,8 @@ package postgres
 import "github.com/rotajobs/rota/internal/rules"
 
 const (
-	// An intent comes with whether what it names is there. The name of a group is
-	// its id, unless somebody else has written it.
+	// Each intent with whether its subject exists. The name of a group intent is the group's id,
+	// unless it was not written by Rota.
 	sqlVerifyIntents = `
 SELECT i.kind, i.name, CASE i.kind
   WHEN 'group' THEN CASE WHEN i.name ~* '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
@@ -21,8 +21,7 @@ FROM rota_buckets
 ORDER BY type`
 	sqlVerifyTypes = typeColumns + `
 ORDER BY name`
-	// What stands beside a spec comes last, after the columns that are scanned as
-	// ever.
+	// The columns beside the spec come last, after those that the scan functions read.
 	sqlVerifyTemplates = `
 SELECT name, state, version, created_by, created_at, updated_at, spec, type, webhooks
 FROM rota_templates
@@ -42,8 +41,8 @@ WHERE NOT EXISTS (SELECT FROM rota_schedules s WHERE s.name = e.schedule)
 ORDER BY e.schedule, e.depends_on`
 )
 
-// definitions streams what was declared, and what a Sweep is to see to. A spec
-// that cannot be scanned is judged as it stands, so its error is passed over.
+// definitions checks definitions, limits, webhooks and intents. The check of a spec also reports
+// one that cannot be decoded, so the error of the scan is ignored.
 func (in *inspection) definitions() error {
 	for _, check := range []func() error{
 		in.intents,
@@ -111,7 +110,7 @@ func (in *inspection) templates() error {
 	})
 }
 
-// schedules come after what they depend on, which is kept anyway.
+// schedules reads the edges first and keeps them in memory.
 func (in *inspection) schedules() error {
 	edges := map[string][]string{}
 	err := in.each(sqlVerifyEdges, func(r row) error {

@@ -16,8 +16,8 @@ SELECT id, concurrency_key, status, hold, priority, position, created_at, type
 FROM rota_jobs
 WHERE concurrency_key IS NOT NULL AND sequel IS NULL
 ORDER BY concurrency_key`
-	// What tries an execution anew comes with its own last attempt, and with the
-	// first of that execution. A chain that bites its own tail is longer than any.
+	// Each redrive with its own last attempt and with the first attempt of the redriven execution.
+	// $1 limits the chain, which in a damaged store may be a cycle.
 	sqlVerifyRedrives = `
 SELECT j.id, j.redrive_of, t.status, t.outcome, f.id, f.retry_of
 FROM rota_jobs j
@@ -39,7 +39,7 @@ JOIN rota_jobs t ON t.id = last.id
 LEFT JOIN rota_jobs f ON f.id = j.redrive_of
 WHERE j.redrive_of IS NOT NULL AND j.retry_of IS NULL
 ORDER BY j.redrive_of, j.id`
-	// Each group comes with each of its members, by place and attempt.
+	// Each group with each of its members, by position and attempt.
 	sqlVerifyGroups = `
 SELECT g.id, g.name, g.mode, g.on_failure, g.size, g.ending, g.ending_reason, g.ending_by, g.created_by, g.created_at, g.pruned,
   j.id, j.retry_of, j.group_position, j.sequel, j.status, j.hold, j.runner, j.outcome, j.cancel_at
@@ -58,7 +58,7 @@ LEFT JOIN rota_jobs j ON j.id = r.job_id
 ORDER BY r.id`
 )
 
-// relations streams what has to do with each other, side by side.
+// relations checks rows that relate to each other.
 func (in *inspection) relations() error {
 	for _, check := range []func() error{
 		in.overlapTurns,
@@ -121,11 +121,11 @@ func (in *inspection) redrives() error {
 	}, intParam(rota.MaxRetriesMax))
 }
 
-// groups calls the members of each group, when the group has come.
+// groups checks each group with its members.
 func (in *inspection) groups() error {
 	const colMember = 11
 	var group rota.ID
-	var walk *rules.GroupWalk // nil: the group cannot be read
+	var walk *rules.GroupWalk // nil: the group cannot be decoded
 	end := func() {
 		if walk != nil {
 			walk.End()

@@ -7,10 +7,9 @@ import (
 	"github.com/rotajobs/rota/internal/rules"
 )
 
-// Jobs come with what they refer to: who holds their unique key, and the job that
-// they retry. They come some thousands at a time, by their ids: sorted and joined
-// all at once they would be written to disk first, and whoever stops listening
-// would have to wait for the last.
+// Each job with the rows that it refers to: its unique key and the job that it retries. They are
+// read in pages by id. One sort and join of all jobs would be written to disk first, and a caller
+// that stops would have to wait for it.
 var (
 	sqlVerifyJobs = `
 SELECT ` + fullColumns + `, k.execution_id, k.free_at, k.ended, ` + strings.ReplaceAll(queuedColumns, "j.", "p.") + `
@@ -41,7 +40,7 @@ ORDER BY k.type, k.key`
 	sqlVerifyAudit = `
 SELECT count(*)
 FROM rota_audit`
-	// What follows is read from the indexes that the order is read from.
+	// The next statements read the indexes of the queue.
 	sqlIndexScansOnly = `
 SELECT set_config('enable_sort', 'off', true), set_config('enable_seqscan', 'off', true),
   set_config('enable_bitmapscan', 'off', true)`
@@ -57,7 +56,7 @@ WHERE status = 'QUEUED' AND hold = 0
 ORDER BY type, priority DESC, position, created_at, id`
 )
 
-// jobs streams jobs with their runs, and with what they refer to.
+// jobs checks jobs with their runs and with the rows that they refer to.
 func (in *inspection) jobs() error {
 	return in.eachJob(sqlVerifyJobs, func(r row) {
 		row := rules.Row{Job: scanRaw(r), RunID: r.id(colRunID)}
@@ -78,7 +77,7 @@ func (in *inspection) jobs() error {
 	})
 }
 
-// hasRunColumns says that something stands where only a run has anything.
+// hasRunColumns reports whether a column has a value that only a run has.
 func hasRunColumns(r row) bool {
 	for col := colToken; col <= colResult; col++ {
 		if !r.null(col) {
@@ -88,8 +87,8 @@ func hasRunColumns(r row) bool {
 	return false
 }
 
-// scanRaw reads a job with whatever stands in its row, also where nothing
-// should: to everybody else half a company is none.
+// scanRaw reads a job with all values of its row, also where it should have none. scanJob ignores
+// incomplete relations.
 func scanRaw(r row) *rota.Job {
 	j := scanJob(r)
 	j.GroupPosition, j.CountsAt = int(r.int(colGroupPosition)), r.time(colCountsAt)
@@ -97,7 +96,7 @@ func scanRaw(r row) *rota.Job {
 	return j
 }
 
-// recheck streams the jobs once more, if the first time left doubts.
+// recheck reads the jobs a second time, if the first pass left doubts.
 func (in *inspection) recheck() error {
 	if !in.NeedsSecondPass() {
 		return nil
@@ -105,7 +104,7 @@ func (in *inspection) recheck() error {
 	return in.eachJob(sqlVerifyRecheck, func(r row) { in.SecondPass(scanJob(r)) })
 }
 
-// eachJob looks at all jobs, page by page.
+// eachJob checks all jobs, page by page.
 func (in *inspection) eachJob(sql string, check func(row)) error {
 	var last rota.ID
 	for page, params := sql+verifyPage, []param(nil); ; page, params = sql+verifyFrom+verifyPage, []param{{oidID, last[:]}} {
@@ -160,7 +159,7 @@ func (in *inspection) indexScansOnly() error {
 	return in.each(sqlIndexScansOnly, func(row) error { return nil })
 }
 
-// order walks an index of the queue. If the index is gone, schema has told.
+// order checks an index of the queue. If the index is missing, schema has reported it.
 func (in *inspection) order(sql string, order *rules.OrderWalk) error {
 	typ := ""
 	err := in.each(sql, func(r row) error {

@@ -10,8 +10,8 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// What is in the schema, and guards the rows: each with its kind and name, whether it is in force, and
-// what a function does.
+// sqlSchema lists the objects of the schema with kind and name, whether each is in force, and the
+// body of a function.
 const sqlSchema = `
 SELECT CASE c.relkind WHEN 'v' THEN 'view ' ELSE 'table ' END || c.relname, true, NULL
 FROM pg_class c
@@ -35,21 +35,21 @@ SELECT 'function ' || p.proname, true, p.prosrc
 FROM pg_proc p
 WHERE p.pronamespace = to_regnamespace($1)`
 
-// schema compares what guards the rows with what a new store would have.
+// schema compares the objects of the schema with those of a new store.
 func (in *inspection) schema() error {
 	want, err := schemaOfMigrations()
 	if err != nil {
 		return err
 	}
-	is := map[string]string{} // by name, what is wrong with it
+	is := map[string]string{} // problem of each object; "" if it has none
 	err = in.each(sqlSchema, func(r row) error {
 		name := r.text(0)
 		body, ours := want.bodies[name]
 		switch {
 		case !r.bool(1):
-			is[name] = "it is not in force"
+			is[name] = "it is disabled or not valid"
 		case ours && r.text(2) != in.dialect.qualify(body):
-			is[name] = "it is not as this version makes it"
+			is[name] = "it differs from what this version creates"
 		default:
 			is[name] = ""
 		}
@@ -70,14 +70,14 @@ func (in *inspection) schema() error {
 	return nil
 }
 
-// expectedSchema is what the migrations make, by kind and name, in their order.
+// expectedSchema lists the objects that the migrations create, by kind and name, in order.
 type expectedSchema struct {
 	names  []string
-	bodies map[string]string // of functions
+	bodies map[string]string // bodies of functions
 }
 
-// schemaOfMigrations is what a new store would have. PostgreSQL would have to make one to
-// say so, so it is read off the migrations, and off what they are kept in.
+// schemaOfMigrations returns the objects of a new store. It parses the migrations, because
+// PostgreSQL would have to create a store to list them.
 var schemaOfMigrations = sync.OnceValues(func() (*expectedSchema, error) {
 	steps, err := fs.Glob(migrations, "migrations/*.sql")
 	if err != nil {
@@ -97,8 +97,8 @@ var schemaOfMigrations = sync.OnceValues(func() (*expectedSchema, error) {
 
 var (
 	sqlComment = regexp.MustCompile(`--[^\n]*`)
-	// A table ends with the first line that begins with a parenthesis, a function
-	// with the second pair of dollars.
+	// A table ends with the first line that begins with a parenthesis, a function body with the
+	// second $$.
 	createdObject = regexp.MustCompile(`(?s)CREATE TABLE (?:IF NOT EXISTS )?rota_(\w+) \((.*?)\n\)` +
 		`|CREATE (?:OR REPLACE )?FUNCTION rota_(\w+)\(.*?\$\$(.*?)\$\$` +
 		`|CREATE (?:OR REPLACE )?VIEW rota_(\w+)` +
@@ -107,13 +107,13 @@ var (
 		`|ADD (CONSTRAINT \w+ CHECK)` +
 		`|DROP (\w+) (?:IF EXISTS )?(?:rota_)?(\w+)`)
 	namedCheck = regexp.MustCompile(`CONSTRAINT (\w+) CHECK`)
-	// What PostgreSQL names itself: a primary key, and what is said of one column.
+	// Objects that PostgreSQL names itself: primary keys, and constraints of one column.
 	primaryKey        = regexp.MustCompile(`PRIMARY KEY`)
 	uniqueColumn      = regexp.MustCompile(`(?m)^\s+(\w+) .*\bUNIQUE\b`)
 	referencingColumn = regexp.MustCompile(`(?m)^\s+(\w+) .*\bREFERENCES\b`)
 )
 
-// read reads what a script makes, and what it takes away again.
+// read adds the objects that a script creates and removes those that it drops.
 func (m *expectedSchema) read(script string) {
 	for _, found := range createdObject.FindAllStringSubmatch(script, -1) {
 		table, columns, function, body := found[1], found[2], found[3], found[4]
@@ -159,7 +159,7 @@ func (m *expectedSchema) checks(sql string) {
 }
 
 func (m *expectedSchema) add(name string) {
-	m.drop(name) // what replaces it
+	m.drop(name) // it is replaced
 	m.names = append(m.names, name)
 }
 

@@ -7,12 +7,12 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// What Verify looks for is read off the migrations: this is what keeps that
-// reading honest.
+// TestVerifyKnowsEverySchemaObject compares the objects parsed from the migrations with those of a
+// database.
 func TestVerifyKnowsEverySchemaObject(t *testing.T) {
 	s := openTest(t, Config{Logger: quiet})
 	var is []string
-	must(t, s.query(t.Context(), "look", statement{sql: sqlSchema, params: []param{textNotNull(s.dialect.schema)}, eachRow: func(r row) error {
+	must(t, s.query(t.Context(), "schema", statement{sql: sqlSchema, params: []param{textNotNull(s.dialect.schema)}, eachRow: func(r row) error {
 		is = append(is, r.text(0))
 		return nil
 	}}))
@@ -25,11 +25,11 @@ func TestVerifyKnowsEverySchemaObject(t *testing.T) {
 	}
 	for _, name := range want.names {
 		if !slices.Contains(is, name) {
-			t.Errorf("Verify expects %s, which no migration makes", name)
+			t.Errorf("Verify expects %s, which no migration creates", name)
 		}
 	}
 	if len(want.bodies) == 0 {
-		t.Error("Verify knows no function")
+		t.Error("Verify knows no function body")
 	}
 }
 
@@ -39,14 +39,14 @@ func TestVerifyReportsMissingSchemaObject(t *testing.T) {
 		"a key that is gone":         {`ALTER TABLE rota_keys DROP CONSTRAINT keys_pkey`, "index keys_pkey", "it is missing"},
 		"a constraint that is gone":  {`ALTER TABLE rota_jobs DROP CONSTRAINT jobs_state`, "constraint jobs_state", "it is missing"},
 		"a trigger that is gone":     {`DROP TRIGGER jobs_once ON rota_jobs`, "trigger jobs_once", "it is missing"},
-		"a trigger that is disabled": {`ALTER TABLE rota_jobs DISABLE TRIGGER jobs_once`, "trigger jobs_once", "it is not in force"},
+		"a trigger that is disabled": {`ALTER TABLE rota_jobs DISABLE TRIGGER jobs_once`, "trigger jobs_once", "it is disabled or not valid"},
 		"a function that does something else": {
 			`CREATE OR REPLACE FUNCTION rota_refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$`,
-			"function refuse", "it is not as this version makes it",
+			"function refuse", "it differs from what this version creates",
 		},
-		"a constraint that was not looked at": {
+		"a constraint that was not validated": {
 			`ALTER TABLE rota_groups DROP CONSTRAINT groups_size; ALTER TABLE rota_groups ADD CONSTRAINT groups_size CHECK (size >= 1) NOT VALID`,
-			"constraint groups_size", "it is not in force",
+			"constraint groups_size", "it is disabled or not valid",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -10,19 +10,19 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// view is the store as it stood at one moment: a connection of the pool, in a
-// transaction that ends with the view.
+// view is a snapshot of the store: a connection of the pool in a transaction that ends with the
+// view.
 type view struct {
 	reader
 	store       *Store
 	at          time.Time
-	stopContext func() bool // stops minding the context that the view was taken with
+	stopContext func() bool // stops watching the context of View
 
-	mu   sync.Mutex // held by the read under way
+	mu   sync.Mutex // held by a read
 	conn *pgxpool.Conn
 }
 
-// View is the store as it stands now, until it is closed, ctx ends or the store is
+// View returns a snapshot of the store. It lasts until it is closed, ctx ends or the store is
 // closed.
 func (s *Store) View(ctx context.Context) (rota.View, error) {
 	select {
@@ -51,7 +51,7 @@ func (s *Store) View(ctx context.Context) (rota.View, error) {
 	return v, nil
 }
 
-// begin takes the moment: PostgreSQL does at the first statement.
+// begin takes the snapshot, which PostgreSQL does at the first statement.
 func (v *view) begin(ctx context.Context) error {
 	ctx, done := context.WithTimeout(ctx, readMax)
 	defer done()
@@ -67,13 +67,13 @@ func (v *view) begin(ctx context.Context) error {
 const sqlClockHere = `
 SELECT ` + clockHere
 
-// Now is the time by the store's clock when the view was taken.
+// Now returns the time of the store's clock when the view was taken.
 func (v *view) Now() time.Time { return v.at }
 
-// clockOfView has reads that tell the time tell that of the view.
+// clockOfView has reads that return a time return that of the view.
 func (v *view) clockOfView(context.Context) param { return timeParam(v.at) }
 
-// Close gives the connection back.
+// Close releases the connection.
 func (v *view) Close() error {
 	v.stopContext()
 	v.end()
@@ -96,12 +96,12 @@ func (v *view) release(ctx context.Context) {
 	<-v.store.viewSemaphore
 }
 
-// connsForWork is how many connections views leave to those who work: some may be held
-// for as long as a slow query takes.
+// connsForWork is the number of connections that views leave free for batches and other reads. A
+// slow query may hold a view for long.
 const connsForWork = 2
 
-// useConn lends the view's connection for one read. One that fails may have ended the
-// transaction, and those after it say so.
+// useConn calls use with the view's connection. A read that fails may have ended the transaction;
+// the reads after it return errViewSpent.
 func (v *view) useConn(ctx context.Context, act string, use func(*session) error) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -120,28 +120,28 @@ func (v *view) useConn(ctx context.Context, act string, use func(*session) error
 	return v.store.readFault(ctx, act, use(c))
 }
 
-// useSnapshot is lend: all that a view reads is of one state.
+// useSnapshot is useConn, because all reads of a view see one snapshot.
 func (v *view) useSnapshot(ctx context.Context, act string, use func(*session, context.Context) error) error {
 	return v.useConn(ctx, act, func(c *session) error { return use(c, ctx) })
 }
 
 func errViewClosed() *rota.Error {
-	return &rota.Error{Code: rota.Unavailable, Act: "postgres: view", Reason: "the view is closed", Hint: "take another"}
+	return &rota.Error{Code: rota.Unavailable, Act: "postgres: view", Reason: "the view is closed", Hint: "take another view"}
 }
 
 func errViewSpent() *rota.Error {
-	return &rota.Error{Code: rota.Unavailable, Act: "postgres: view", Reason: "an earlier read of the view failed", Hint: "take another"}
+	return &rota.Error{Code: rota.Unavailable, Act: "postgres: view", Reason: "an earlier read of the view failed", Hint: "take another view"}
 }
 
-// views are those that are open. A store that closes ends them, since its pool
-// would wait for their connections.
+// views holds the open views. A store that closes ends them, because closing the pool waits for
+// their connections.
 type views struct {
 	mu     sync.Mutex
 	closed bool
 	open   map[*view]struct{}
 }
 
-// add is false once the store is closed.
+// add returns false if the store is closed.
 func (o *views) add(v *view) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -161,7 +161,7 @@ func (o *views) remove(v *view) {
 	delete(o.open, v)
 }
 
-// close ends all of them, each when its read under way has ended.
+// close ends all views, each after its current read.
 func (o *views) close() {
 	o.mu.Lock()
 	o.closed = true

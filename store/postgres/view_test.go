@@ -8,7 +8,8 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// TestViewWithLostConnectionIsUnavailable is Unavailable, and the store goes on.
+// TestViewWithLostConnectionIsUnavailable checks that the view reports Unavailable and that the
+// store continues to work.
 func TestViewWithLostConnectionIsUnavailable(t *testing.T) {
 	s := openTest(t, Config{Poll: true, Logger: quiet, Conns: 2})
 	v, err := s.View(t.Context())
@@ -21,32 +22,32 @@ func TestViewWithLostConnectionIsUnavailable(t *testing.T) {
 		}
 	}
 	must(t, v.Close())
-	for range 3 { // more than it has connections: none was kept
+	for range 3 { // more than the pool has connections, so each view must have released its own
 		again, err := s.View(t.Context())
 		must(t, err)
 		if _, err := again.Stats(t.Context()); err != nil {
-			t.Errorf("after one that was lost: %v", err)
+			t.Errorf("after a lost view: %v", err)
 		}
 		must(t, again.Close())
 	}
 }
 
-// TestViewAfterFailedReadIsUnavailable, and says so.
+// TestViewAfterFailedReadIsUnavailable checks that later reads name the earlier failure.
 func TestViewAfterFailedReadIsUnavailable(t *testing.T) {
 	s := openTest(t, Config{Poll: true, Logger: quiet})
 	v, err := s.View(t.Context())
 	must(t, err)
 	defer v.Close()
-	if err := v.(*view).query(t.Context(), "nonsense", statement{sql: `SELECT 1 / 0`}); err == nil {
-		t.Error("nonsense was answered")
+	if err := v.(*view).query(t.Context(), "division by zero", statement{sql: `SELECT 1 / 0`}); err == nil {
+		t.Error("the division by zero succeeded")
 	}
-	if _, err := v.Stats(t.Context()); rota.CodeOf(err) != rota.Unavailable || !strings.Contains(err.Error(), "take another") {
-		t.Errorf("after a read that failed: %v", err)
+	if _, err := v.Stats(t.Context()); rota.CodeOf(err) != rota.Unavailable || !strings.Contains(err.Error(), "take another view") {
+		t.Errorf("after a failed read: %v", err)
 	}
 }
 
-// TestNextFiresUseIndexes, however many schedules there are: a page
-// reads as many entries of each as it has.
+// TestNextFiresUseIndexes checks that a page of next fires reads only as many index entries as it
+// returns, however many schedules there are.
 func TestNextFiresUseIndexes(t *testing.T) {
 	s := openTest(t, Config{Poll: true, Logger: quiet})
 	p := newRawConn(t, s, nil)

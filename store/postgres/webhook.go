@@ -20,9 +20,9 @@ SET version = excluded.version, updated_by = excluded.updated_by, updated_at = e
 	sqlDeleteWebhooks = `
 DELETE FROM rota_webhooks`
 
-	// The stamp is another whenever webhooks are others, and empty where there never
-	// were any. The transactions that wrote them stand in it too: one that was taken
-	// back never wrote any.
+	// The stamp changes whenever the webhooks change, and is empty if there were never any. It
+	// contains the transaction ids of the rows, so that a rolled back change never has the stamp of
+	// a committed one.
 	sqlHooksStamp = `
 SELECT concat(
   (SELECT concat(version, ' ', xmin)
@@ -30,7 +30,7 @@ SELECT concat(
   (SELECT encode(sha256(convert_to(string_agg(concat(version, ' ', xmin, ' ', name), E'\n' ORDER BY name), 'UTF8')), 'hex')
     FROM rota_templates
     WHERE webhooks > 0)) AS stamp`
-	// Of one look at the store, so that a stamp never stands for others.
+	// One snapshot for the stamp and the webhooks, so that they belong together.
 	sqlHooks = `
 SELECT s.stamp, h.name, h.spec
 FROM (` + sqlHooksStamp + `) s
@@ -68,7 +68,7 @@ func (t *tx) writeWebhooks(c rules.Change[struct{}, rota.Webhooks]) []statement 
 	}}}
 }
 
-// Webhooks returns those that are told of everything.
+// Webhooks returns the webhooks that receive all events.
 func (s *reader) Webhooks(ctx context.Context) (*rota.Webhooks, error) {
 	all, err := readAll(ctx, s, "webhooks", scanWebhooks, sqlWebhooks)
 	if err != nil || len(all) == 0 {
@@ -77,12 +77,12 @@ func (s *reader) Webhooks(ctx context.Context) (*rota.Webhooks, error) {
 	return all[0], nil
 }
 
-// hooksCache are the webhooks in force as they were read last, by whomever.
-// Every step looks at them, and there are seldom any.
+// hooksCache holds the webhooks in force as last read by any batch. Every batch needs them, and
+// mostly there are none.
 type hooksCache struct {
 	mu      sync.Mutex
 	stamp   string
-	inForce *rules.Hooks // nil: there are none
+	inForce *rules.Hooks // nil without webhooks
 }
 
 func (c *hooksCache) get(stamp string) (inForce *rules.Hooks, known bool) {
@@ -97,8 +97,8 @@ func (c *hooksCache) set(stamp string, inForce *rules.Hooks) {
 	c.stamp, c.inForce = stamp, inForce
 }
 
-// hooksState is what a transaction knows of them: their stamp when it began, and
-// themselves once it has looked. It forgets both when it changes some.
+// hooksState is what a transaction knows of the webhooks: their stamp at its beginning, and the
+// webhooks once they are read. A change of webhooks resets it.
 type hooksState struct {
 	stamped, known bool
 	stamp          string
@@ -107,7 +107,7 @@ type hooksState struct {
 
 func (h *hooksState) forget() { *h = hooksState{} }
 
-// Hooks are the webhooks in force.
+// Hooks returns the webhooks in force.
 func (t *tx) Hooks() (*rules.Hooks, error) {
 	h := &t.hookState
 	if h.stamped && !h.known {
@@ -138,7 +138,7 @@ func (t *tx) readHooks() error {
 	return nil
 }
 
-// scanHooks reads the webhooks that are told of everything, or a template's.
+// scanHooks reads the webhooks that receive all events, or those of a template.
 func scanHooks(r row, into *rules.Hooks) error {
 	switch {
 	case r.null(2):
