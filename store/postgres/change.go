@@ -97,16 +97,16 @@ func putRows(c []*column, j *rota.Job) {
 // transaction has inserted it.
 func (t *tx) updateJobs(changes []rules.JobChange) {
 	var order []rules.JobField
-	alike := map[rules.JobField][]*rota.Job{}
+	groups := map[rules.JobField][]*rota.Job{}
 	for _, c := range changes {
-		if alike[c.Fields] == nil {
+		if groups[c.Fields] == nil {
 			order = append(order, c.Fields)
 		}
-		alike[c.Fields] = append(alike[c.Fields], c.Job)
+		groups[c.Fields] = append(groups[c.Fields], c.Job)
 	}
 	for _, fields := range order {
-		t.updateSameFields(fields, alike[fields])
-		t.noteChanged(alike[fields])
+		t.updateSameFields(fields, groups[fields])
+		t.noteChanged(groups[fields])
 	}
 }
 

@@ -138,7 +138,7 @@ func (t *tx) loadAnythingElse(n *rules.Need, u *rules.UnitOfWork) statement {
 // More, and the next one reads further.
 func (t *tx) loadHeads(h *rules.Heads, u *rules.UnitOfWork) statement {
 	var heads []*rota.Job
-	depth, seen := t.depth(h.Limit), 0
+	depth, scanned := t.depth(h.Limit), 0
 	capacity := make([]int, len(h.Capacity))
 	for i, free := range h.Capacity {
 		if capacity[i] = free; free >= h.Limit {
@@ -160,7 +160,7 @@ func (t *tx) loadHeads(h *rules.Heads, u *rules.UnitOfWork) statement {
 	return statement{sql: sql, params: []param{
 		textsParam(h.Types), intsParam(capacity), intParam(int64(limit)), intParam(int64(sharedCapacity)), intParam(int64(h.Bytes)),
 	}, eachRow: func(r row) error {
-		if seen = int(r.int(0)); !r.null(1) {
+		if scanned = int(r.int(0)); !r.null(1) {
 			heads = append(heads, t.scanJob(r[1:]))
 		}
 		return nil
@@ -171,10 +171,10 @@ func (t *tx) loadHeads(h *rules.Heads, u *rules.UnitOfWork) statement {
 		}
 		t.store.singleType.observe(heads, h)
 		fitsAnswer := 2*paramsBytes(heads) < h.Bytes // otherwise the answer is full
-		switch again := t.store.lookahead.observe(len(heads) < limit && seen >= depth && fitsAnswer); {
-		case again && len(heads) == 0:
+		switch retry := t.store.lookahead.observe(len(heads) < limit && scanned >= depth && fitsAnswer); {
+		case retry && len(heads) == 0:
 			t.readFurther = true
-		case again:
+		case retry:
 			u.PutMoreHeads()
 		}
 	}}

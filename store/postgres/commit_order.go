@@ -65,14 +65,14 @@ func (s *touchedRows) overlaps(other *touchedRows) bool {
 func (t *commitOrder) enter(rows touchedRows) *orderedCommit {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	mine := &orderedCommit{order: t, rows: rows, done: make(chan struct{})}
+	commit := &orderedCommit{order: t, rows: rows, done: make(chan struct{})}
 	for _, other := range t.active {
-		if other.rows.overlaps(&mine.rows) {
-			mine.predecessors = append(mine.predecessors, other)
+		if other.rows.overlaps(&commit.rows) {
+			commit.predecessors = append(commit.predecessors, other)
 		}
 	}
-	t.active = append(t.active, mine)
-	return mine
+	t.active = append(t.active, commit)
+	return commit
 }
 
 // wait waits until all predecessors have published their events.

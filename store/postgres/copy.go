@@ -34,13 +34,13 @@ func newCopyRows(used fieldsUsed, jobs []*rota.Job) io.Reader {
 	return c
 }
 
-func (c *copyRows) Read(into []byte) (int, error) {
-	for len(c.rows.data) < len(into) && c.more() {
+func (c *copyRows) Read(buffer []byte) (int, error) {
+	for len(c.rows.data) < len(buffer) && c.more() {
 	}
 	if len(c.rows.data) == 0 {
 		return 0, io.EOF
 	}
-	n := copy(into, c.rows.data)
+	n := copy(buffer, c.rows.data)
 	c.rows.data = c.rows.data[:copy(c.rows.data, c.rows.data[n:])]
 	return n, nil
 }

@@ -27,9 +27,9 @@ func (s *reader) CountJobs(ctx context.Context, q rota.JobQuery) (n int64, err e
 	}
 	l := &listing{params: []param{beforeParam(q.Before)}}
 	l.addFilters(&q)
-	picked := strings.Join(l.conditions, ` AND `)
+	conditions := strings.Join(l.conditions, ` AND `)
 	sql := `
-SELECT (` + sqlCount + picked + `) - (` + sqlCountHidden + picked + `)`
+SELECT (` + sqlCount + conditions + `) - (` + sqlCountHidden + conditions + `)`
 	err = s.query(ctx, "count", withoutJIT, statement{sql: sql, params: l.params, eachRow: func(r row) error {
 		n = r.int(0)
 		return nil

@@ -112,14 +112,14 @@ func putGroupPosition(c *column, j *rota.Job) {
 
 // insertJobs inserts new jobs. A few jobs that start in the same transaction are inserted as
 // running. It returns the other changes of the new jobs.
-func (t *tx) insertJobs(jobs []*rota.Job, moved []rules.JobChange) ([]rules.JobChange, error) {
+func (t *tx) insertJobs(jobs []*rota.Job, changes []rules.JobChange) ([]rules.JobChange, error) {
 	switch {
 	case len(jobs) == 0:
-		return moved, nil
+		return changes, nil
 	case len(jobs) >= copyMin:
-		return moved, t.copyJobs(usedFields(jobs), jobs)
+		return changes, t.copyJobs(usedFields(jobs), jobs)
 	}
-	jobs, moved = withStarts(jobs, moved)
+	jobs, changes = withStarts(jobs, changes)
 	used := usedFields(jobs).roundUp()
 	var params []param
 	for i, of := range insertColumns {
@@ -142,7 +142,7 @@ func (t *tx) insertJobs(jobs []*rota.Job, moved []rules.JobChange) ([]rules.JobC
 		t.noteChanged(slices.DeleteFunc(slices.Clone(jobs), func(j *rota.Job) bool { return !isStarted(j) }))
 	}
 	t.write(a)
-	return moved, nil
+	return changes, nil
 }
 
 // startFields are the fields that change when a job starts.
@@ -150,13 +150,13 @@ const startFields = rules.JobStatus | rules.JobStartedAt | rules.JobRun | rules.
 
 // withStarts replaces each new job that only starts by its running state, and returns the remaining
 // changes.
-func withStarts(jobs []*rota.Job, moved []rules.JobChange) ([]*rota.Job, []rules.JobChange) {
-	if len(moved) == 0 {
-		return jobs, moved
+func withStarts(jobs []*rota.Job, changes []rules.JobChange) ([]*rota.Job, []rules.JobChange) {
+	if len(changes) == 0 {
+		return jobs, changes
 	}
 	starts := map[rota.ID]*rota.Job{}
 	var others []rules.JobChange
-	for _, c := range moved {
+	for _, c := range changes {
 		if c.Fields == startFields && c.Job.Run.Open() {
 			starts[c.Job.ID] = c.Job
 		} else {

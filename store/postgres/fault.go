@@ -39,7 +39,7 @@ type faultInfo struct {
 // of connecting is checked before its cause: a server that does not answer a new connection fails
 // with an expired context, as a caller that has stopped waiting does.
 func faultOf(err error) (m faultInfo, ok bool) {
-	var unmade *pgconn.ConnectError
+	var connectErr *pgconn.ConnectError
 	if state := stateOf(err); state != "" {
 		if m, ok = faults[state]; !ok {
 			m, ok = faultClasses[state[:2]]
@@ -49,7 +49,7 @@ func faultOf(err error) (m faultInfo, ok bool) {
 	switch {
 	case errors.Is(err, context.Canceled):
 		return m, false
-	case errors.As(err, &unmade):
+	case errors.As(err, &connectErr):
 		return unreachable, true
 	case isLost(err):
 		return connectionLost, true
@@ -59,9 +59,9 @@ func faultOf(err error) (m faultInfo, ok bool) {
 
 // stateOf returns the SQLSTATE of an error, or "" if the error is not from the server.
 func stateOf(err error) string {
-	var said *pgconn.PgError
-	if errors.As(err, &said) && len(said.Code) == 5 {
-		return said.Code
+	var pgErr *pgconn.PgError
+	if errors.As(err, &pgErr) && len(pgErr.Code) == 5 {
+		return pgErr.Code
 	}
 	return ""
 }

@@ -23,8 +23,8 @@ func pgError(state string) error {
 // wrapped.
 func TestFault(t *testing.T) {
 	for _, test := range []struct {
-		state, says, hint string
-		code              rota.Code
+		state, reason, hint string
+		code                rota.Code
 	}{
 		{"08006", "connection", "retry", rota.Unavailable},
 		{"22021", "character", "UTF8", rota.Invalid},
@@ -58,7 +58,7 @@ func TestFault(t *testing.T) {
 			if !errors.As(fault("claim", err), &e) {
 				t.Fatalf("%s is %v", test.state, fault("claim", err))
 			}
-			if e.Code != test.code || !strings.Contains(e.Reason, test.says) || !strings.Contains(e.Hint, test.hint) || e.Err != err {
+			if e.Code != test.code || !strings.Contains(e.Reason, test.reason) || !strings.Contains(e.Hint, test.hint) || e.Err != err {
 				t.Errorf("%s is %s %q %q", test.state, e.Code, e.Reason, e.Hint)
 			}
 			if !strings.HasPrefix(e.Error(), "postgres: claim: ") || !strings.Contains(e.Error(), "SQLSTATE "+test.state) {
@@ -71,16 +71,16 @@ func TestFault(t *testing.T) {
 // TestFaultOfBrokenConnection checks an unreachable server and connections that break.
 func TestFaultOfBrokenConnection(t *testing.T) {
 	_, refused := pgconn.Connect(t.Context(), "postgres://eve:secret@127.0.0.1:1/rota?sslmode=disable")
-	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	must(t, err)
-	defer silent.Close()
+	defer listener.Close()
 	within, done := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer done()
-	_, unanswered := pgconn.Connect(within, "postgres://eve:secret@"+silent.Addr().String()+"/rota?sslmode=disable")
+	_, unanswered := pgconn.Connect(within, "postgres://eve:secret@"+listener.Addr().String()+"/rota?sslmode=disable")
 	for _, test := range []struct {
-		name string
-		err  error
-		says string
+		name   string
+		err    error
+		reason string
 	}{
 		{"no listener", refused, "cannot be reached"},
 		{"no answer", unanswered, "cannot be reached"},
@@ -89,7 +89,7 @@ func TestFaultOfBrokenConnection(t *testing.T) {
 		{"reset", &net.OpError{Op: "read", Err: errors.New("connection reset by peer")}, "was lost"},
 	} {
 		got := fault("claim", test.err)
-		if rota.CodeOf(got) != rota.Unavailable || !strings.Contains(got.Error(), test.says) || strings.Contains(got.Error(), "secret") {
+		if rota.CodeOf(got) != rota.Unavailable || !strings.Contains(got.Error(), test.reason) || strings.Contains(got.Error(), "secret") {
 			t.Errorf("%s: %v", test.name, got)
 		}
 	}
@@ -98,9 +98,9 @@ func TestFaultOfBrokenConnection(t *testing.T) {
 // TestFaultKeepsKnownErrors checks that a rota.Error and the error of an ended context stay as they
 // are.
 func TestFaultKeepsKnownErrors(t *testing.T) {
-	gone, stop := context.WithCancel(t.Context())
+	ctx, stop := context.WithCancel(t.Context())
 	stop()
-	_, cancelled := pgconn.Connect(gone, "postgres://eve@127.0.0.1:1/rota?sslmode=disable")
+	_, cancelled := pgconn.Connect(ctx, "postgres://eve@127.0.0.1:1/rota?sslmode=disable")
 	for _, err := range []error{
 		nil, rota.Invalidf("type", "is empty"), context.Canceled, fmt.Errorf("timeout: %w", context.DeadlineExceeded), cancelled,
 	} {
@@ -116,13 +116,13 @@ func TestFaultKeepsKnownErrors(t *testing.T) {
 // TestRetryableOrConstraint checks which errors Apply retries and which it reports as a refusal. A
 // unique violation is both.
 func TestRetryableOrConstraint(t *testing.T) {
-	for state, want := range map[string]struct{ moved, refused bool }{
+	for state, want := range map[string]struct{ retryable, refused bool }{
 		"40001": {true, false}, "40P01": {true, false}, "23505": {true, true}, "23P01": {true, true},
 		"23514": {false, true}, "23502": {false, true}, "23503": {false, true}, "22021": {false, true}, "54000": {false, true},
 		"55P03": {}, "57014": {}, "08006": {},
 	} {
 		for _, err := range []error{pgError(state), fault("apply", pgError(state))} {
-			if isRetryable(err) != want.moved || isConstraint(err) != want.refused {
+			if isRetryable(err) != want.retryable || isConstraint(err) != want.refused {
 				t.Errorf("%s: moved %t, refused %t", state, isRetryable(err), isConstraint(err))
 			}
 		}

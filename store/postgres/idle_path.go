@@ -86,10 +86,10 @@ func (c *idlePath) observeTail(priority int, empty bool) {
 }
 
 // observeReady records whether no job was ready.
-func (c *idlePath) observeReady(still bool) {
+func (c *idlePath) observeReady(nothingReady bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.nothingReady = still
+	c.nothingReady = nothingReady
 }
 
 // observeResult records whether an assumption was right. A wrong one discards what is known, and

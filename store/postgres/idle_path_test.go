@@ -129,10 +129,10 @@ func putWebhook(t *testing.T, s *Store) {
 // openIdle opens a store that has found nothing, behind a teller, and one beside it.
 func openIdle(t *testing.T) (*Store, *roundTripCounter, *Store) {
 	t.Helper()
-	theirs := openTest(t, Config{Logger: quiet})
-	s, p := openCounted(t, urlOf(theirs))
+	other := openTest(t, Config{Logger: quiet})
+	s, p := openCounted(t, urlOf(other))
 	waitIdle(t, s)
-	return s, p, theirs
+	return s, p, other
 }
 
 // waitIdle works until something is supposed: a machine that stops for a moment makes
@@ -164,7 +164,7 @@ func (p *roundTripCounter) expectOneTrip(t *testing.T, s *Store, what string, ac
 // TestIdlePathEnqueueTakesOneRoundTrip, whether it is taken at once or
 // left for others.
 func TestIdlePathEnqueueTakesOneRoundTrip(t *testing.T) {
-	s, p, theirs := openIdle(t)
+	s, p, other := openIdle(t)
 	p.expectOneTrip(t, s, "to make a job and take it", func() {
 		if taken := enqueueAndClaim(t, s, 1); len(taken) != 1 {
 			t.Errorf("took %v", idsOf(taken))
@@ -172,15 +172,15 @@ func TestIdlePathEnqueueTakesOneRoundTrip(t *testing.T) {
 	})
 	for range 3 {
 		p.expectOneTrip(t, s, "to make a job", func() { done[*rota.Enqueued](t, s, enqueueOne()) })
-		finish(t, theirs, done[*rota.Claimed](t, theirs, claimOf("w", 20)).Jobs)
+		finish(t, other, done[*rota.Claimed](t, other, claimOf("w", 20)).Jobs)
 	}
 }
 
 // TestIdlePathDetectsJobOfOtherProcess: others have put something into the queue
 // meanwhile, and it comes first.
 func TestIdlePathDetectsJobOfOtherProcess(t *testing.T) {
-	s, p, theirs := openIdle(t)
-	first := done[*rota.Enqueued](t, theirs, enqueueOne()).Jobs[0].Job
+	s, p, other := openIdle(t)
+	first := done[*rota.Enqueued](t, other, enqueueOne()).Jobs[0].Job
 	var second *rota.Job
 	if n := p.count(func() { second = done[*rota.Enqueued](t, s, enqueueOne()).Jobs[0].Job }); n < 3 {
 		t.Errorf("it was not supposed to be empty: %d round trips", n)
@@ -188,10 +188,10 @@ func TestIdlePathDetectsJobOfOtherProcess(t *testing.T) {
 	if second.Position <= first.Position {
 		t.Errorf("a job stands at %d, and one that came later at %d", first.Position, second.Position)
 	}
-	finish(t, theirs, done[*rota.Claimed](t, theirs, claimOf("w", 2)).Jobs)
+	finish(t, other, done[*rota.Claimed](t, other, claimOf("w", 2)).Jobs)
 
-	s, _, theirs = openIdle(t)
-	first = done[*rota.Enqueued](t, theirs, enqueueOne()).Jobs[0].Job
+	s, _, other = openIdle(t)
+	first = done[*rota.Enqueued](t, other, enqueueOne()).Jobs[0].Job
 	if taken := enqueueAndClaim(t, s, 1); len(taken) != 1 || taken[0].ID != first.ID {
 		t.Errorf("it took %v and not the first, %v", idsOf(taken), first.ID)
 	}
@@ -203,8 +203,8 @@ func TestIdlePathDetectsJobOfOtherProcess(t *testing.T) {
 // TestIdlePathDetectsJobOfHigherPriority: what is ready at another priority comes
 // first as well.
 func TestIdlePathDetectsJobOfHigherPriority(t *testing.T) {
-	s, p, theirs := openIdle(t)
-	high := done[*rota.Enqueued](t, theirs, &rota.Enqueue{Meta: rota.NewMeta(""), Jobs: []rota.NewJob{{Type: "work", Priority: new(9)}}}).Jobs[0].Job
+	s, p, other := openIdle(t)
+	high := done[*rota.Enqueued](t, other, &rota.Enqueue{Meta: rota.NewMeta(""), Jobs: []rota.NewJob{{Type: "work", Priority: new(9)}}}).Jobs[0].Job
 	var taken []*rota.Job
 	if n := p.count(func() { taken = enqueueAndClaim(t, s, 1) }); n < 3 {
 		t.Errorf("nothing was supposed: %d round trips", n)
@@ -216,8 +216,8 @@ func TestIdlePathDetectsJobOfHigherPriority(t *testing.T) {
 
 // TestIdlePathDetectsNewWebhook by a step that supposed that there are none.
 func TestIdlePathDetectsNewWebhook(t *testing.T) {
-	s, p, theirs := openIdle(t)
-	putWebhook(t, theirs)
+	s, p, other := openIdle(t)
+	putWebhook(t, other)
 	if n := p.count(func() { done[*rota.Enqueued](t, s, enqueueOne()) }); n < 3 {
 		t.Errorf("nothing was supposed: %d round trips", n)
 	}
@@ -229,9 +229,9 @@ func TestIdlePathDetectsNewWebhook(t *testing.T) {
 // TestIdlePathDetectsWrongClock: where this machine's clock, or its idea of
 // the other, has gone astray, it is asked for.
 func TestIdlePathDetectsWrongClock(t *testing.T) {
-	for _, astray := range []time.Duration{-time.Hour, -time.Second, time.Second, time.Hour} {
+	for _, offset := range []time.Duration{-time.Hour, -time.Second, time.Second, time.Hour} {
 		s, p, _ := openIdle(t)
-		s.idlePath.clock = s.idlePath.clock.Add(astray)
+		s.idlePath.clock = s.idlePath.clock.Add(offset)
 		before, err := s.now(t.Context())
 		must(t, err)
 		var made *rota.Job
@@ -241,7 +241,7 @@ func TestIdlePathDetectsWrongClock(t *testing.T) {
 		after, err := s.now(t.Context())
 		must(t, err)
 		if made.CreatedAt.Before(before.Add(-idleClockLag)) || made.CreatedAt.After(after) {
-			t.Errorf("%v astray: a job was made at %v, between %v and %v", astray, made.CreatedAt, before, after)
+			t.Errorf("%v astray: a job was made at %v, between %v and %v", offset, made.CreatedAt, before, after)
 		}
 		if again := s.idlePath.assume(rota.Batch{Commands: []rota.Command{enqueueOne()}}); again != nil {
 			t.Error("what was wrong is supposed again at once")
@@ -280,13 +280,13 @@ func TestIdlePathRetryAfterLostAnswerAppliesOnce(t *testing.T) {
 // TestIdlePathFindsRepeatedCommand: the first sending may have been
 // another process's, and a claim may come behind other enqueues the second time.
 func TestIdlePathFindsRepeatedCommand(t *testing.T) {
-	s, _, theirs := openIdle(t)
+	s, _, other := openIdle(t)
 	enqueue, claim := enqueueOne(), claimOf("w", 1)
 	var taken []rota.ID
 	for i, one := range []struct {
 		at      *Store
 		enqueue *rota.Enqueue
-	}{{theirs, enqueue}, {s, enqueueOne()}, {s, enqueue}, {s, enqueue}} {
+	}{{other, enqueue}, {s, enqueueOne()}, {s, enqueue}, {s, enqueue}} {
 		results, err := one.at.Apply(t.Context(), rota.Batch{Commands: []rota.Command{one.enqueue, claim}})
 		must(t, err)
 		answer := results[1].Reply.(*rota.Claimed)
@@ -307,25 +307,25 @@ func TestIdlePathKeepsEnqueueOrder(t *testing.T) {
 		must(t, err)
 		return results[2].Reply.(*rota.Claimed).Jobs
 	}
-	inOrder := func(taken []*rota.Job) bool {
+	isOrdered := func(taken []*rota.Job) bool {
 		return len(taken) >= 2 && taken[0].Type == "work" && taken[1].Type == "work" && taken[0].Position < taken[1].Position
 	}
 	p.expectOneTrip(t, s, "to make two and take them", func() {
-		if taken := take("work"); len(taken) != 2 || !inOrder(taken) {
+		if taken := take("work"); len(taken) != 2 || !isOrdered(taken) {
 			t.Errorf("took %v", idsOf(taken))
 		}
 	})
 	putWebhook(t, s)
 	for range 3 { // the first makes types and webhooks known
 		taken := take("work", rota.TypeWebhook)
-		if len(taken) != 3 || !inOrder(taken) || taken[2].Type != rota.TypeWebhook {
+		if len(taken) != 3 || !isOrdered(taken) || taken[2].Type != rota.TypeWebhook {
 			t.Errorf("took %v", idsOf(taken))
 		}
 		finish(t, s, taken)
 		for { // what else is told
-			told := claimOf("w", 9)
-			told.Types = []string{rota.TypeWebhook}
-			left := done[*rota.Claimed](t, s, told).Jobs
+			deliveries := claimOf("w", 9)
+			deliveries.Types = []string{rota.TypeWebhook}
+			left := done[*rota.Claimed](t, s, deliveries).Jobs
 			if len(left) == 0 {
 				break
 			}
@@ -384,7 +384,7 @@ func TestIdlePathSkipsDelayedJobs(t *testing.T) {
 
 // TestIdlePathReadDoesNotCountAsMiss: what is supposed of others does not suffer from it.
 func TestIdlePathReadDoesNotCountAsMiss(t *testing.T) {
-	s, p, theirs := openIdle(t)
+	s, p, other := openIdle(t)
 	single := 0
 	for i := range 10 {
 		done[*rota.Enqueued](t, s, &rota.Enqueue{Meta: rota.NewMeta(""), Jobs: []rota.NewJob{{Type: "type-" + string(rune('a'+i)), UniqueKey: "k"}}})
@@ -394,7 +394,7 @@ func TestIdlePathReadDoesNotCountAsMiss(t *testing.T) {
 		}); n == 1 {
 			single++
 		}
-		finish(t, theirs, done[*rota.Claimed](t, theirs, claimOf("w", 1)).Jobs)
+		finish(t, other, done[*rota.Claimed](t, other, claimOf("w", 1)).Jobs)
 	}
 	if single < 3 { // of ten, the first of which look
 		t.Errorf("%d of them cost one round trip", single)
@@ -405,9 +405,9 @@ func TestIdlePathReadDoesNotCountAsMiss(t *testing.T) {
 // given by the one that was taken back.
 func TestIdlePathMissStillNotifiesAtOnce(t *testing.T) {
 	s := openTest(t, Config{Logger: quiet})
-	theirs := openAt(t, urlOf(s), Config{Logger: quiet})
+	other := openAt(t, urlOf(s), Config{Logger: quiet})
 	waitIdle(t, s)
-	done[*rota.Enqueued](t, theirs, enqueueOne())
+	done[*rota.Enqueued](t, other, enqueueOne())
 	time.Sleep(2 * notifyGap) // or what was told of would do
 	var gaps []time.Duration
 	s.onDecided = func([]rota.Command) { gaps = append(gaps, s.listener.untilNextNotify()) }

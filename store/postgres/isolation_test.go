@@ -103,13 +103,13 @@ func TestSmallClaimReadsPastLockedHeads(t *testing.T) {
 
 // TestDirectUsesReservationExtendedElsewhere: what is known of it here is old.
 func TestDirectUsesReservationExtendedElsewhere(t *testing.T) {
-	mine := openTest(t, Config{Logger: quiet})
-	theirs := openAt(t, urlOf(mine), Config{Logger: quiet})
-	fillQueue(t, mine, 1)
-	held := done[*rota.Reserved](t, mine, &rota.Reserve{Meta: rota.NewMeta(""), Node: "n", For: 10 * time.Second}).Reservation
-	done[*rota.Claimed](t, theirs, claimOf("other", 1)) // it hears of the reservation
-	done[*rota.Extended](t, mine, &rota.Extend{Meta: rota.NewMeta(""), Lease: time.Minute, ReservationID: held.ID})
-	done[*rota.Directed](t, theirs, &rota.Direct{
+	local := openTest(t, Config{Logger: quiet})
+	remote := openAt(t, urlOf(local), Config{Logger: quiet})
+	fillQueue(t, local, 1)
+	held := done[*rota.Reserved](t, local, &rota.Reserve{Meta: rota.NewMeta(""), Node: "n", For: 10 * time.Second}).Reservation
+	done[*rota.Claimed](t, remote, claimOf("other", 1)) // it hears of the reservation
+	done[*rota.Extended](t, local, &rota.Extend{Meta: rota.NewMeta(""), Lease: time.Minute, ReservationID: held.ID})
+	done[*rota.Directed](t, remote, &rota.Direct{
 		Meta: rota.NewMeta(""), ReservationID: held.ID, Job: rota.NewJob{Type: "work"}, Lease: time.Minute, Seed: rota.NewToken(),
 	})
 }

@@ -61,11 +61,11 @@ type lockKey int32
 func lockFor(c class, name string) lockKey {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(name))
-	seats := uint32(lockStripes)
+	stripes := uint32(lockStripes)
 	if c == classCommand { // few are held at once, so each command gets a lock of its own
-		seats = 1 << 16
+		stripes = 1 << 16
 	}
-	return lockKey(int32(c)<<16 | int32(h.Sum32()%seats))
+	return lockKey(int32(c)<<16 | int32(h.Sum32()%stripes))
 }
 
 func singleLock(c class) lockKey { return lockKey(int32(c) << 16) }
@@ -221,9 +221,9 @@ func (t *tx) unlocked(l *rules.Locks) bool {
 // rows that it reads, shared for rows that it only reads.
 func (t *tx) wanted(u *rules.UnitOfWork, l *rules.Locks) locks {
 	all := locks{}
-	looked := shared
+	setMode := shared
 	if l.PredicateReads {
-		looked = exclusive
+		setMode = exclusive
 	}
 	all.wantNames(classKeyQueue, l.ConcurrencyKeys, exclusive)
 	all.wantNames(classOpen, l.Open, exclusive)
@@ -231,7 +231,7 @@ func (t *tx) wanted(u *rules.UnitOfWork, l *rules.Locks) locks {
 	all.wantIDs(classRedriven, l.Redriven, exclusive)
 	all.wantOne(classGraph, l.Graph, exclusive)
 	all.wantOne(classOrder, l.Order || t.pessimistic && len(l.Commands) == 0 && u.ReadsReadyJob(), exclusive)
-	all.wantRows(l, shared, looked)
+	all.wantRows(l, shared, setMode)
 	changed := u.Changed()
 	all.wantRows(&changed, exclusive, exclusive)
 	return all

@@ -82,7 +82,7 @@ func TestClaimAfterLockWaitUsesLaterTime(t *testing.T) {
 func TestPausedClaimDoesNotBlockReserve(t *testing.T) {
 	s := openTest(t, Config{Logger: quiet})
 	fillQueue(t, s, 100)
-	mine := done[*rota.Claimed](t, s, claimOf("w", 1)).Jobs[0]
+	local := done[*rota.Claimed](t, s, claimOf("w", 1)).Jobs[0]
 	slow := pauseClaims(t, openAt(t, urlOf(s), Config{Logger: quiet}), 1)
 	over := make(chan struct{})
 	go func() {
@@ -92,7 +92,7 @@ func TestPausedClaimDoesNotBlockReserve(t *testing.T) {
 	<-slow.reached
 	began := time.Now()
 	done[*rota.Reserved](t, s, &rota.Reserve{Meta: rota.NewMeta(""), Node: "other", For: time.Minute})
-	done[*rota.Finished](t, s, &rota.Finish{Meta: rota.NewMeta(""), Items: []rota.FinishItem{{LeaseRef: mine.Lease(), Outcome: rota.OutcomeCompleted}}})
+	done[*rota.Finished](t, s, &rota.Finish{Meta: rota.NewMeta(""), Items: []rota.FinishItem{{LeaseRef: local.Lease(), Outcome: rota.OutcomeCompleted}}})
 	done[*rota.Claimed](t, s, claimOf("w", 1))
 	if took := time.Since(began); took > 5*time.Second {
 		t.Errorf("they took %v", took)
@@ -104,20 +104,20 @@ func TestPausedClaimDoesNotBlockReserve(t *testing.T) {
 // TestAbandonedClaimWakesOtherProcesses: what it had locked and does not take after all,
 // others have passed over.
 func TestAbandonedClaimWakesOtherProcesses(t *testing.T) {
-	mine := openTest(t, Config{Logger: quiet})
-	theirs := openAt(t, urlOf(mine), Config{Logger: quiet})
-	fillQueue(t, mine, 10)
-	done[*rota.Claimed](t, mine, claimOf("w", 2)) // what bounds it is known
-	done[*rota.Claimed](t, theirs, claimOf("other", 2))
-	done[*rota.Reserved](t, theirs, &rota.Reserve{Meta: rota.NewMeta(""), Node: "w", For: time.Minute})
-	slow := pauseClaims(t, mine, 1)
+	local := openTest(t, Config{Logger: quiet})
+	remote := openAt(t, urlOf(local), Config{Logger: quiet})
+	fillQueue(t, local, 10)
+	done[*rota.Claimed](t, local, claimOf("w", 2)) // what bounds it is known
+	done[*rota.Claimed](t, remote, claimOf("other", 2))
+	done[*rota.Reserved](t, remote, &rota.Reserve{Meta: rota.NewMeta(""), Node: "w", For: time.Minute})
+	slow := pauseClaims(t, local, 1)
 	first := make(chan int, 1)
 	go func() { first <- len(done[*rota.Claimed](t, slow.Store, claimOf("w", 10)).Jobs) }()
 	<-slow.reached
-	if got := done[*rota.Claimed](t, theirs, claimOf("other", 10)); len(got.Jobs) > 0 || got.More {
+	if got := done[*rota.Claimed](t, remote, claimOf("other", 10)); len(got.Jobs) > 0 || got.More {
 		t.Fatalf("nothing was passed over: %d jobs, more %t", len(got.Jobs), got.More)
 	}
-	wake, off := theirs.Wake()
+	wake, off := remote.Wake()
 	defer off()
 	time.Sleep(50 * time.Millisecond) // what was told before is heard
 	select {

@@ -65,11 +65,11 @@ func migrate(ctx context.Context, conn *pgconn.PgConn, d *dialect, readOnly bool
 		return err
 	}
 	m := &migration{ctx, conn, d}
-	at, there, err := m.version()
+	at, exists, err := m.version()
 	switch {
 	case err != nil:
 		return err
-	case readOnly && !there:
+	case readOnly && !exists:
 		return m.noStore()
 	case readOnly && at < len(steps):
 		return tooOld(at, len(steps))
@@ -101,7 +101,7 @@ type migration struct {
 func (m *migration) schema() string { return strings.Trim(m.dialect.schema, `"`) }
 
 // version returns the number of the last migration applied, and whether the schema has a version.
-func (m *migration) version() (at int, there bool, err error) {
+func (m *migration) version() (at int, exists bool, err error) {
 	rows, err := m.exec(sqlHasMeta, m.schema())
 	if err != nil || rows[0][0] != "t" {
 		return 0, false, err
@@ -127,8 +127,8 @@ func (m *migration) step(steps []string) (at int, err error) {
 	}
 	session := &session{conn: m.conn, dialect: m.dialect}
 	defer session.endTransaction(m.ctx) // does nothing after a commit
-	at, there, err := m.version()
-	if err == nil && !there {
+	at, exists, err := m.version()
+	if err == nil && !exists {
 		err = m.prepare()
 	}
 	if err != nil || at >= len(steps) {
@@ -157,7 +157,7 @@ func (m *migration) prepare() error {
 	if err != nil {
 		return err
 	}
-	exists, may := rows[0][0] == "t", rows[0][1] == "t"
+	exists, mayCreate := rows[0][0] == "t", rows[0][1] == "t"
 	role, database, encoding := rows[0][2], rows[0][3], rows[0][4]
 	schema := m.dialect.schema
 	switch {
@@ -166,12 +166,12 @@ func (m *migration) prepare() error {
 			Code: rota.Conflict, Act: "postgres: open", Reason: fmt.Sprintf("the database %s has the encoding %s, and Rota needs UTF8", database, encoding),
 			Hint: "use a database that was created with ENCODING 'UTF8'",
 		}
-	case !may && !exists:
+	case !mayCreate && !exists:
 		return &rota.Error{
 			Code: rota.Unavailable, Act: "postgres: open", Reason: fmt.Sprintf("the role %s may not create the schema %s", role, schema),
 			Hint: fmt.Sprintf("GRANT CREATE ON DATABASE %s TO %s, or create the schema for the role: CREATE SCHEMA %s AUTHORIZATION %s", database, role, schema, role),
 		}
-	case !may:
+	case !mayCreate:
 		return &rota.Error{
 			Code: rota.Unavailable, Act: "postgres: open", Reason: fmt.Sprintf("the role %s may not create tables in the schema %s", role, schema),
 			Hint: fmt.Sprintf("GRANT USAGE, CREATE ON SCHEMA %s TO %s, or use another schema", schema, role),

@@ -13,10 +13,10 @@ import (
 // of them with a spec. Each is read with its version, xmin, as the last column.
 
 // scanSpec reads a spec. One that cannot be decoded was not written by this program.
-func scanSpec(r row, col int, into any, whose string) error {
+func scanSpec(r row, col int, into any, what string) error {
 	if err := json.Unmarshal(r[col], into); err != nil {
 		return &rota.Error{
-			Code: rota.Internal, Act: "postgres: read", Reason: "the stored spec of " + whose + " cannot be decoded", Err: err,
+			Code: rota.Internal, Act: "postgres: read", Reason: "the stored spec of " + what + " cannot be decoded", Err: err,
 			Hint: "run rota verify, and restore a backup",
 		}
 	}
@@ -38,10 +38,10 @@ func scanInto[T any](scan func(row) (*T, error), into func(*T)) func(row) error 
 
 // scanTracked is scanInto that also adds the row's version to the read set.
 func scanTracked[T any](t *tx, c class, at func(row) rowKey, scan func(row) (*T, error), into func(*T)) func(row) error {
-	bring := scanInto(scan, into)
+	scanRow := scanInto(scan, into)
 	return func(r row) error {
 		t.readSet.addRow(c, at(r), r.xid(len(r)-1))
-		return bring(r)
+		return scanRow(r)
 	}
 }
 

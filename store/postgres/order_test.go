@@ -227,29 +227,29 @@ func TestHeartbeatSkipsLockedJob(t *testing.T) {
 // may claim meanwhile, or they wait until it is over. Here that is a job before it in
 // the queue, and a duplicate, whose step is done again with care.
 func TestClaimWithEnqueueDoesNotHideJobs(t *testing.T) {
-	mine := openTest(t, Config{Logger: quiet})
-	theirs := openAt(t, urlOf(mine), Config{Logger: quiet})
-	fillQueue(t, theirs, 1)
-	done[*rota.TypePut](t, theirs, &rota.PutType{Meta: rota.NewMeta(""), Name: "other"})
+	local := openTest(t, Config{Logger: quiet})
+	remote := openAt(t, urlOf(local), Config{Logger: quiet})
+	fillQueue(t, remote, 1)
+	done[*rota.TypePut](t, remote, &rota.PutType{Meta: rota.NewMeta(""), Name: "other"})
 	held := &rota.Enqueue{Meta: rota.NewMeta(""), Jobs: []rota.NewJob{{Type: "work", UniqueKey: "k"}}}
-	done[*rota.Enqueued](t, theirs, held)
-	done[*rota.Claimed](t, mine, claimOf("w", 1)) // what bounds it is known
+	done[*rota.Enqueued](t, remote, held)
+	done[*rota.Claimed](t, local, claimOf("w", 1)) // what bounds it is known
 	free := `SELECT count(*) FROM (SELECT FROM rota_jobs WHERE id = '` + held.JobID(0).String() + `' FOR UPDATE SKIP LOCKED) j`
-	claims := fmt.Sprintf(`SELECT pg_try_advisory_xact_lock_shared(%d, %d)`, mine.lockSpace, singleLock(classOrder))
+	claims := fmt.Sprintf(`SELECT pg_try_advisory_xact_lock_shared(%d, %d)`, local.lockSpace, singleLock(classOrder))
 	steps := 0
-	mine.onDecided = func([]rota.Command) {
+	local.onDecided = func([]rota.Command) {
 		if steps++; steps == 1 {
-			done[*rota.TypePut](t, theirs, &rota.SwitchType{Meta: rota.NewMeta(""), Name: "other", Paused: true})
-			done[*rota.TypePut](t, theirs, &rota.SwitchType{Meta: rota.NewMeta(""), Name: "other"})
+			done[*rota.TypePut](t, remote, &rota.SwitchType{Meta: rota.NewMeta(""), Name: "other", Paused: true})
+			done[*rota.TypePut](t, remote, &rota.SwitchType{Meta: rota.NewMeta(""), Name: "other"})
 		}
-		if rows(t, theirs, free)[0][0] == "0" && rows(t, theirs, claims)[0][0] == "t" {
+		if rows(t, remote, free)[0][0] == "0" && rows(t, remote, claims)[0][0] == "t" {
 			t.Errorf("at decision %d who claims would pass over a job that nobody takes", steps)
 		}
 	}
 	for _, typ := range []string{"other", "work"} {
 		claim := claimOf("w", 1)
 		claim.Types = []string{typ}
-		results, err := mine.Apply(t.Context(), rota.Batch{Commands: []rota.Command{
+		results, err := local.Apply(t.Context(), rota.Batch{Commands: []rota.Command{
 			&rota.Enqueue{Meta: rota.NewMeta(""), Jobs: []rota.NewJob{{Type: "work", UniqueKey: "k"}, {Type: typ, Priority: new(9)}}}, claim,
 		}})
 		must(t, err)

@@ -190,8 +190,8 @@ func (c *column) xid(x uint32) {
 // varies reports whether the elements differ.
 func (c *column) varies() bool {
 	all := c.data[arrayHeader:]
-	one := len(all) / max(1, c.count)
-	return one*c.count != len(all) || !bytes.Equal(all[one:], all[:len(all)-one])
+	size := len(all) / max(1, c.count)
+	return size*c.count != len(all) || !bytes.Equal(all[size:], all[:len(all)-size])
 }
 
 // first returns the first element as a parameter of its own.

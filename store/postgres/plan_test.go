@@ -15,7 +15,7 @@ var filtersRows = regexp.MustCompile(`Filter:.*(type [<>=]+ (\$|lane)|priority [
 // may be full a second later.
 func TestPlansUseIndexesOfTypeQueues(t *testing.T) {
 	s := openTest(t, Config{Logger: quiet})
-	look := func(when string, tiny bool) {
+	checkPlans := func(when string, tiny bool) {
 		for _, one := range []struct{ name, sql, types, values, index string }{
 			{"else", sqlAnythingElse, "uuid, text[]", "NULL, '{other}'", "jobs_claim"},
 			{"stream", sqlSingleType, "text, text[], bigint, uuid", "'other', '{work}', 10, NULL", "jobs_claim"},
@@ -75,33 +75,33 @@ SET session_replication_role = replica;
 UPDATE rota_jobs SET finished_at = 1, sequel = 'none', outcome = 'COMPLETED', ended_at = 1
 WHERE status = 'RUNNING' AND outcome IS NULL AND `+which)
 	}
-	look("new", false)
+	checkPlans("new", false)
 	rows(t, s, `VACUUM ANALYZE rota_jobs`)
-	look("new and analysed", true)
+	checkPlans("new and analysed", true)
 	fill("60000")
-	look("full", false)
+	checkPlans("full", false)
 	rows(t, s, `ANALYZE rota_jobs`)
-	look("full and analysed", false)
+	checkPlans("full and analysed", false)
 	end("position <= 45000")
 	rows(t, s, `ANALYZE rota_jobs`)
-	look("mostly done", false)
+	checkPlans("mostly done", false)
 	start("position <= 54000")
 	rows(t, s, `ANALYZE rota_jobs`)
-	look("many running", false)
+	checkPlans("many running", false)
 	end("true")
 	for _, how := range []string{"", "ANALYZE", "VACUUM", "VACUUM ANALYZE"} {
 		if how != "" {
 			rows(t, s, how+` rota_jobs`)
 		}
-		look("all done "+how, false)
+		checkPlans("all done "+how, false)
 	}
 	fill("1")
 	rows(t, s, `VACUUM ANALYZE rota_jobs`)
-	look("one of many", false)
+	checkPlans("one of many", false)
 	rows(t, s, `SET session_replication_role = replica; DELETE FROM rota_jobs WHERE outcome IS NOT NULL`)
 	rows(t, s, `VACUUM ANALYZE rota_jobs`)
-	look("the only one", true)
+	checkPlans("the only one", true)
 	rows(t, s, `SET session_replication_role = replica; DELETE FROM rota_jobs`)
 	rows(t, s, `VACUUM ANALYZE rota_jobs`)
-	look("none left", true)
+	checkPlans("none left", true)
 }

@@ -39,13 +39,13 @@ func TestStoresNotifyEachOther(t *testing.T) {
 			if test.want {
 				eventually(t, "it listens", s.Listens)
 			}
-			woken, stop := s.Wake()
+			wake, stop := s.Wake()
 			defer stop()
 			begun := time.Now()
 			for range rounds {
 				done[*rota.Enqueued](t, other, &rota.Enqueue{Meta: rota.NewMeta(""), Jobs: []rota.NewJob{{Type: "mail"}}})
 				for claimed := 0; claimed == 0; claimed = len(done[*rota.Claimed](t, s, claimOne()).Jobs) {
-					<-woken
+					<-wake
 				}
 			}
 			if s.Listens() != test.want {
@@ -70,9 +70,9 @@ func TestStoreLeavesNoStateInPooledBackends(t *testing.T) {
 	bouncer := pgtest.Shared(t).Bouncer(t, pgtest.Transaction)
 	database := newDatabase(t)
 	s := openAt(t, bouncer.URL(database), Config{Logger: quiet})
-	const hands, rounds = 8, 5
+	const workers, rounds = 8, 5
 	var all sync.WaitGroup
-	for range hands {
+	for range workers {
 		all.Go(func() {
 			for range rounds {
 				runOneJob(t, s)
@@ -80,7 +80,7 @@ func TestStoreLeavesNoStateInPooledBackends(t *testing.T) {
 		})
 	}
 	all.Wait()
-	lookInto := func() {
+	checkBackends := func() {
 		t.Helper()
 		backends := borrowBackends(t, bouncer.URL(database))
 		for _, backend := range backends {
@@ -95,9 +95,9 @@ func TestStoreLeavesNoStateInPooledBackends(t *testing.T) {
 			must(t, err)
 		}
 	}
-	lookInto()
+	checkBackends()
 	must(t, s.Close())
-	lookInto()
+	checkBackends()
 }
 
 // runOneJob sends a job through its life, and looks at it in several ways.
@@ -150,18 +150,18 @@ var leftovers = map[string]string{
 func borrowBackends(t testing.TB, url string) (backends []*pgconn.PgConn) {
 	t.Helper()
 	const poolSize = 4
-	seen := map[string]bool{}
+	pids := map[string]bool{}
 	for range poolSize {
 		conn, err := pgconn.Connect(t.Context(), url)
 		must(t, err)
 		t.Cleanup(func() { _ = conn.Close(context.Background()) })
 		_, err = conn.Exec(t.Context(), "BEGIN").ReadAll()
 		must(t, err)
-		seen[singleValue(t, conn, "SELECT pg_backend_pid()")] = true
+		pids[singleValue(t, conn, "SELECT pg_backend_pid()")] = true
 		backends = append(backends, conn)
 	}
-	if len(seen) != poolSize {
-		t.Fatalf("the pooler has lent the backends %v", seen)
+	if len(pids) != poolSize {
+		t.Fatalf("the pooler has lent the backends %v", pids)
 	}
 	return backends
 }

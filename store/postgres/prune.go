@@ -117,26 +117,26 @@ func (s *Store) Prunable(ctx context.Context, q rota.PruneQuery) (page rota.Prun
 		q.Limit = rota.PageMax
 	}
 	page.Next = q.From
-	look, some := executionsToCheck(&q)
+	stmt, some := executionsToCheck(&q)
 	if !some {
 		return page, nil
 	}
-	looked := 0
-	look.eachRow = func(r row) error {
-		if looked++; looked > q.Limit {
+	count := 0
+	stmt.eachRow = func(r row) error {
+		if count++; count > q.Limit {
 			page.More = true
 			return nil
 		}
 		checkPrunable(&q, &page, r.id(0), scanAttemptState(r[1:]))
 		return nil
 	}
-	err = s.query(ctx, "prunable", withoutJIT, look)
+	err = s.query(ctx, "prunable", withoutJIT, stmt)
 	return page, err
 }
 
 // executionsToCheck returns the statement that reads the next executions, one more than the limit.
 // It returns false if none can qualify.
-func executionsToCheck(q *rota.PruneQuery) (look statement, some bool) {
+func executionsToCheck(q *rota.PruneQuery) (stmt statement, some bool) {
 	most := intParam(int64(q.Limit) + 1)
 	if q.Retention.Counts() {
 		return statement{sql: sqlLatestFirst, params: []param{beforeParam(q.From.Last), most}}, true

@@ -155,18 +155,18 @@ JOIN rota_jobs j ON j.id = v.id AND j.xmin = v.version`
 // validate returns the statements that check the rows read without a lock. Jobs that change are
 // checked by their updates.
 func (t *tx) validate(u *rules.UnitOfWork, underLock func(class, rowKey) bool, sets bool) (statements []statement) {
-	loose := t.readSet.readWithoutLock(underLock)
-	t.verified.skipVerified(loose, t.held)
-	if types, limits, active := loose[classType], loose[classThrottle], loose[classActive]; len(limits) > 0 && len(active) > 0 {
+	unlocked := t.readSet.readWithoutLock(underLock)
+	t.verified.skipVerified(unlocked, t.held)
+	if types, limits, active := unlocked[classType], unlocked[classThrottle], unlocked[classActive]; len(limits) > 0 && len(active) > 0 {
 		statements = append(statements, unchangedClaimLimits(types, limits, active))
-		delete(loose, classType)
-		delete(loose, classThrottle)
-		delete(loose, classActive)
+		delete(unlocked, classType)
+		delete(unlocked, classThrottle)
+		delete(unlocked, classActive)
 	}
 	for _, one := range []struct {
 		class class
 		sql   string
-		ask   func(sql string, of map[rowKey]uint32) statement
+		check func(sql string, of map[rowKey]uint32) statement
 	}{
 		{classKey, sqlUnchangedKeys, unchangedPairs},
 		{classThrottle, sqlUnchangedThrottle, unchangedSingle},
@@ -178,8 +178,8 @@ func (t *tx) validate(u *rules.UnitOfWork, underLock func(class, rowKey) bool, s
 		{classRequest, sqlUnchangedRequests, unchangedPairs},
 		{classActive, sqlUnchangedActive, unchangedSingle},
 	} {
-		if len(loose[one.class]) > 0 {
-			statements = append(statements, one.ask(one.sql, loose[one.class]))
+		if len(unlocked[one.class]) > 0 {
+			statements = append(statements, one.check(one.sql, unlocked[one.class]))
 		}
 	}
 	return append(statements, t.unchangedJobs(u, sets)...)
@@ -208,8 +208,8 @@ type verifiedRows map[class]map[rowKey]uint32
 
 // skipVerified removes the rows that were checked before, and records the others that are under a
 // lock.
-func (s *verifiedRows) skipVerified(loose map[class]map[rowKey]uint32, held locks) {
-	for c, names := range loose {
+func (s *verifiedRows) skipVerified(unlocked map[class]map[rowKey]uint32, held locks) {
+	for c, names := range unlocked {
 		for at, version := range names {
 			if was, is := (*s)[c][at]; is && was == version {
 				delete(names, at)

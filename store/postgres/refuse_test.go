@@ -30,8 +30,8 @@ func TestForbiddenStatementsAreRefused(t *testing.T) {
 	for _, a := range forbidden() {
 		t.Run(a.name, func(t *testing.T) {
 			_, err := p.exec(a.sql)
-			var said *pgconn.PgError
-			if !errors.As(err, &said) || !strings.Contains(said.Message, a.says) && said.ConstraintName != a.says {
+			var pgErr *pgconn.PgError
+			if !errors.As(err, &pgErr) || !strings.Contains(pgErr.Message, a.says) && pgErr.ConstraintName != a.says {
 				t.Errorf("answered with %v, want %q\n%s", err, a.says, a.sql)
 			} else if !isConstraint(err) {
 				t.Errorf("%v is not seen as a refusal", err)

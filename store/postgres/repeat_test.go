@@ -47,14 +47,14 @@ func TestRepeatedClaimReturnsSameJobs(t *testing.T) {
 // not take, and another process may have found nothing meanwhile.
 func TestRepeatedClaimWakesOtherProcesses(t *testing.T) {
 	s := openTest(t, Config{Logger: quiet})
-	theirs := openAt(t, urlOf(s), Config{Logger: quiet})
+	second := openAt(t, urlOf(s), Config{Logger: quiet})
 	fillQueue(t, s, 10)
 	claim := claimOf("w", 3)
 	done[*rota.Claimed](t, s, claim)
 	s.singleType.observe(nil, &rules.Heads{})
-	wake, off := theirs.Wake()
+	wake, off := second.Wake()
 	defer off()
-	eventually(t, "the other process listens", theirs.Listens)
+	eventually(t, "the other process listens", second.Listens)
 	time.Sleep(50 * time.Millisecond) // it has heard of what was enqueued
 	select {
 	case <-wake:
@@ -73,15 +73,15 @@ func TestRepeatedClaimWakesOtherProcesses(t *testing.T) {
 // TestReserveDuringFinishAndClaimIsRespected: what the end has seen to be so is
 // held until the claim of the same step is decided.
 func TestReserveDuringFinishAndClaimIsRespected(t *testing.T) {
-	mine := openTest(t, Config{Logger: quiet})
-	theirs := openAt(t, urlOf(mine), Config{Logger: quiet})
-	fillQueue(t, mine, 20)
+	first := openTest(t, Config{Logger: quiet})
+	second := openAt(t, urlOf(first), Config{Logger: quiet})
+	fillQueue(t, first, 20)
 	for range 5 {
-		ended := done[*rota.Claimed](t, mine, claimOf("w", 1)).Jobs[0]
-		slow := pauseClaims(t, mine, 1) // after the end was decided
+		ended := done[*rota.Claimed](t, first, claimOf("w", 1)).Jobs[0]
+		slow := pauseClaims(t, first, 1) // after the end was decided
 		answers := make(chan []rota.Result, 1)
 		go func() {
-			results, err := mine.Apply(context.Background(), rota.Batch{Commands: []rota.Command{
+			results, err := first.Apply(context.Background(), rota.Batch{Commands: []rota.Command{
 				&rota.Finish{Meta: rota.NewMeta(""), Items: []rota.FinishItem{{LeaseRef: ended.Lease(), Outcome: rota.OutcomeCompleted}}},
 				claimOf("w", 2),
 			}})
@@ -91,7 +91,7 @@ func TestReserveDuringFinishAndClaimIsRespected(t *testing.T) {
 		<-slow.reached
 		reserved := make(chan *rota.Reservation, 1)
 		go func() {
-			reserved <- done[*rota.Reserved](t, theirs, &rota.Reserve{Meta: rota.NewMeta(""), Node: "w", For: time.Minute}).Reservation
+			reserved <- done[*rota.Reserved](t, second, &rota.Reserve{Meta: rota.NewMeta(""), Node: "w", For: time.Minute}).Reservation
 		}()
 		select { // it waits, or the claim will see it
 		case r := <-reserved:
@@ -101,12 +101,12 @@ func TestReserveDuringFinishAndClaimIsRespected(t *testing.T) {
 		came := len(reserved) > 0
 		slow.resume <- struct{}{}
 		results := <-answers
-		mine.onDecided = nil
+		first.onDecided = nil
 		held := <-reserved
 		if taken := results[1].Reply.(*rota.Claimed).Jobs; came && len(taken) > 0 {
 			t.Errorf("a worker that was reserved took %d jobs", len(taken))
 		}
-		done[*rota.Released](t, theirs, &rota.Release{Meta: rota.NewMeta(""), ReservationID: held.ID})
+		done[*rota.Released](t, second, &rota.Release{Meta: rota.NewMeta(""), ReservationID: held.ID})
 	}
 }
 
@@ -115,37 +115,37 @@ func TestReserveDuringFinishAndClaimIsRespected(t *testing.T) {
 func TestCloseSendsPendingNotification(t *testing.T) {
 	s := openTest(t, Config{Logger: quiet})
 	fillQueue(t, s, 1)
-	ear, err := s.listener.listen(t.Context())
+	conn, err := s.listener.listen(t.Context())
 	must(t, err)
-	defer ear.Close(context.Background())
-	heard := func(theirs *Store) bool {
+	defer conn.Close(context.Background())
+	received := func(second *Store) bool {
 		ctx, stop := context.WithTimeout(t.Context(), fallbackPollEvery/2)
 		defer stop()
 		for {
-			told, err := ear.WaitForNotification(ctx)
+			notification, err := conn.WaitForNotification(ctx)
 			if err != nil {
 				return false
 			}
-			if told.Payload == theirs.listener.name {
+			if notification.Payload == second.listener.name {
 				return true
 			}
 		}
 	}
 	for range 5 {
-		theirs := openAt(t, urlOf(s), Config{Logger: quiet})
-		if !heard(theirs) { // its self-test
+		second := openAt(t, urlOf(s), Config{Logger: quiet})
+		if !received(second) { // its self-test
 			t.Fatal("a process that starts is not heard")
 		}
 		one := func() {
-			done[*rota.Enqueued](t, theirs, &rota.Enqueue{Meta: rota.NewMeta(""), Jobs: []rota.NewJob{{Type: "work"}}})
+			done[*rota.Enqueued](t, second, &rota.Enqueue{Meta: rota.NewMeta(""), Jobs: []rota.NewJob{{Type: "work"}}})
 		}
 		one()
-		if !heard(theirs) {
+		if !received(second) {
 			t.Fatal("nobody was told of the first job")
 		}
 		one() // mostly within the pause after the first
-		must(t, theirs.Close())
-		if !heard(theirs) {
+		must(t, second.Close())
+		if !received(second) {
 			t.Error("nobody was told of the last job")
 		}
 	}

@@ -48,12 +48,12 @@ func (t *tx) loadReservations(ids []rota.ID, u *rules.UnitOfWork) []statement {
 	if len(ids) == 0 {
 		return nil
 	}
-	bring := scanInto(scanReservation, u.PutReservation)
+	putRow := scanInto(scanReservation, u.PutReservation)
 	return []statement{{sql: sqlReservation, params: []param{idsParam(ids)}, eachRow: func(r row) error {
 		if rota.ReservationStatus(r.text(3)) == rota.ReservationActive {
 			t.readSet.addRow(classActive, rowKey{}, r.xid(len(r)-1))
 		}
-		return bring(r)
+		return putRow(r)
 	}}}
 }
 

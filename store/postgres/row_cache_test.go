@@ -12,39 +12,39 @@ import (
 // TestRowCacheDetectsChangesOfOtherProcess: a process that goes by what it knows of
 // types, limits and reservations does nothing on what is no longer so.
 func TestRowCacheDetectsChangesOfOtherProcess(t *testing.T) {
-	mine := openTest(t, Config{Logger: quiet})
-	theirs := openAt(t, urlOf(mine), Config{Logger: quiet})
-	fillQueue(t, mine, 100)
-	know := func() {
+	local := openTest(t, Config{Logger: quiet})
+	remote := openAt(t, urlOf(local), Config{Logger: quiet})
+	fillQueue(t, local, 100)
+	cacheType := func() {
 		t.Helper()
-		done[*rota.Claimed](t, mine, claimOf("w", 1))
-		if _, known := mine.rowCache.get(classType, rowKey{name: "work"}); !known {
+		done[*rota.Claimed](t, local, claimOf("w", 1))
+		if _, known := local.rowCache.get(classType, rowKey{name: "work"}); !known {
 			t.Fatal("the type is not known")
 		}
 	}
 	claims := func(what string, limit, want int) {
 		t.Helper()
-		if got := len(done[*rota.Claimed](t, mine, claimOf("w", limit)).Jobs); got != want {
+		if got := len(done[*rota.Claimed](t, local, claimOf("w", limit)).Jobs); got != want {
 			t.Errorf("%s: %d were taken; want %d", what, got, want)
 		}
 	}
-	know()
-	done[*rota.TypePut](t, theirs, &rota.SwitchType{Meta: rota.NewMeta(""), Name: "work", Paused: true})
+	cacheType()
+	done[*rota.TypePut](t, remote, &rota.SwitchType{Meta: rota.NewMeta(""), Name: "work", Paused: true})
 	claims("the type is paused", 3, 0)
 	claims("and stays so", 3, 0)
-	done[*rota.TypePut](t, theirs, &rota.SwitchType{Meta: rota.NewMeta(""), Name: "work"})
+	done[*rota.TypePut](t, remote, &rota.SwitchType{Meta: rota.NewMeta(""), Name: "work"})
 	claims("it goes on", 3, 3)
 
-	done[*rota.ThrottlePut](t, theirs, &rota.PutThrottle{Meta: rota.NewMeta(""), Spec: rota.ThrottleSpec{
+	done[*rota.ThrottlePut](t, remote, &rota.PutThrottle{Meta: rota.NewMeta(""), Spec: rota.ThrottleSpec{
 		Types: []rota.TypeLimit{{Type: "work", Concurrency: 6}},
 	}})
 	claims("four run of six", 10, 2)
-	done[*rota.ThrottlePut](t, theirs, &rota.PutThrottle{Meta: rota.NewMeta("")})
+	done[*rota.ThrottlePut](t, remote, &rota.PutThrottle{Meta: rota.NewMeta("")})
 	claims("without a limit", 10, 10)
 
-	held := done[*rota.Reserved](t, theirs, &rota.Reserve{Meta: rota.NewMeta(""), Node: "w", For: time.Minute}).Reservation
+	held := done[*rota.Reserved](t, remote, &rota.Reserve{Meta: rota.NewMeta(""), Node: "w", For: time.Minute}).Reservation
 	claims("the worker is reserved", 5, 0)
-	done[*rota.Released](t, theirs, &rota.Release{Meta: rota.NewMeta(""), ReservationID: held.ID})
+	done[*rota.Released](t, remote, &rota.Release{Meta: rota.NewMeta(""), ReservationID: held.ID})
 	claims("it is free", 5, 5)
 }
 

@@ -130,9 +130,9 @@ func (s *Store) applySplitting(ctx context.Context, b rota.Batch) ([]rota.Result
 // applyRetrying applies a batch until no other transaction changes its rows in between, and until
 // it reaches the server.
 func (s *Store) applyRetrying(ctx context.Context, b rota.Batch) (results []rota.Result, err error) {
-	ahead := locks{}
+	earlyLocks := locks{}
 	for try := range triesMax {
-		results, err = s.applyOptimistic(ctx, b, try > 0, ahead)
+		results, err = s.applyOptimistic(ctx, b, try > 0, earlyLocks)
 		if err == nil || !isRetryable(err) && !isLostAtBegin(err) {
 			break
 		}
@@ -146,12 +146,12 @@ func (s *Store) applyRetrying(ctx context.Context, b rota.Batch) (results []rota
 
 // applyOptimistic applies a batch in one transaction. It first tries the idle path, if that makes
 // an assumption for this batch, and otherwise reads what it needs.
-func (s *Store) applyOptimistic(ctx context.Context, b rota.Batch, careful bool, ahead locks) ([]rota.Result, error) {
-	if careful {
-		return s.applyOnce(ctx, b, careful, nil, ahead)
+func (s *Store) applyOptimistic(ctx context.Context, b rota.Batch, pessimistic bool, earlyLocks locks) ([]rota.Result, error) {
+	if pessimistic {
+		return s.applyOnce(ctx, b, pessimistic, nil, earlyLocks)
 	}
 	if assumed := s.idlePath.assume(b); assumed != nil {
-		results, err := s.applyOnce(ctx, b, careful, assumed, locks{})
+		results, err := s.applyOnce(ctx, b, pessimistic, assumed, locks{})
 		if assumed.checked && (err == nil || err == errAssumption) {
 			s.idlePath.observeResult(err == nil)
 		}
@@ -159,13 +159,13 @@ func (s *Store) applyOptimistic(ctx context.Context, b rota.Batch, careful bool,
 			return results, err
 		}
 	}
-	return s.applyOnce(ctx, b, careful, nil, ahead)
+	return s.applyOnce(ctx, b, pessimistic, nil, earlyLocks)
 }
 
 // applyOnce applies a batch in one transaction. A transaction that has begun is completed even if
 // the caller's context ends. The locks that it turns out to need are added to earlyLocks, for the
 // next attempt.
-func (s *Store) applyOnce(ctx context.Context, b rota.Batch, careful bool, assumed *assumption, ahead locks) ([]rota.Result, error) {
+func (s *Store) applyOnce(ctx context.Context, b rota.Batch, pessimistic bool, assumed *assumption, earlyLocks locks) ([]rota.Result, error) {
 	conn, err := s.acquire(ctx)
 	if err != nil {
 		return nil, err
@@ -174,8 +174,8 @@ func (s *Store) applyOnce(ctx context.Context, b rota.Batch, careful bool, assum
 	within, done := context.WithTimeout(context.WithoutCancel(ctx), applyMax)
 	defer done()
 	t := &tx{
-		session: s.session(conn), store: s, ctx: within, commands: b.Commands, pessimistic: careful, assumed: assumed,
-		held: locks{}, earlyLocks: ahead, watched: s.watch.Any(),
+		session: s.session(conn), store: s, ctx: within, commands: b.Commands, pessimistic: pessimistic, assumed: assumed,
+		held: locks{}, earlyLocks: earlyLocks, watched: s.watch.Any(),
 	}
 	results, err := t.apply(b)
 	s.claimDemand.Add(-t.claimDemand)
@@ -258,7 +258,7 @@ func (s *Store) Wake() (<-chan struct{}, func()) { return s.wake.Add() }
 // Watch calls a function with the events of this process after each commit, before Apply returns.
 // The function may keep the slice and must not change it. The events of a commit whose answer is
 // lost with the connection are not published.
-func (s *Store) Watch(see func([]rota.Event)) (stop func()) { return s.watch.Add(see) }
+func (s *Store) Watch(receive func([]rota.Event)) (stop func()) { return s.watch.Add(receive) }
 
 // Listens reports whether this process receives the notifications of other processes.
 func (s *Store) Listens() bool { return s.listener.isListening() }

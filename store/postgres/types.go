@@ -38,16 +38,16 @@ func scanType(r row) (*rota.Type, error) {
 
 func (t *tx) loadTypes(names []string, u *rules.UnitOfWork) []statement {
 	var left []string
-	var seats []rowKey
+	var keys []rowKey
 	for _, name := range names {
 		if at := (rowKey{name: name}); !useCached(t, classType, at, u.PutType) {
-			left, seats = append(left, name), append(seats, at)
+			left, keys = append(left, name), append(keys, at)
 		}
 	}
 	if len(left) == 0 {
 		return nil
 	}
-	return []statement{cacheRows(t, classType, seats, statement{sql: sqlType, params: []param{textsParam(left)}}, keyOfName, scanType, u.PutType)}
+	return []statement{cacheRows(t, classType, keys, statement{sql: sqlType, params: []param{textsParam(left)}}, keyOfName, scanType, u.PutType)}
 }
 
 func (t *tx) writeType(c rules.Change[string, rota.Type]) []statement {

@@ -248,10 +248,10 @@ func (p *fixture) deliver() {
 	p.apply(&rota.PutWebhooks{Meta: rota.NewMeta("ada"), Spec: hooks})
 	p.apply(&rota.PutTemplate{Meta: rota.NewMeta("ada"), Name: "loud", Spec: rota.TemplateSpec{Type: "idle", Webhooks: hooks}})
 	p.enqueue("traced", rota.NewJob{Template: "loud", Trace: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"})
-	told, err := p.s.Jobs(p.t.Context(), rota.JobQuery{Type: rota.TypeWebhook})
+	deliveries, err := p.s.Jobs(p.t.Context(), rota.JobQuery{Type: rota.TypeWebhook})
 	must(p.t, err)
-	if len(told) != 2 {
-		p.t.Fatalf("%d deliveries", len(told))
+	if len(deliveries) != 2 {
+		p.t.Fatalf("%d deliveries", len(deliveries))
 	}
-	p.ids["told"] = told[0].ID
+	p.ids["told"] = deliveries[0].ID
 }

@@ -44,11 +44,11 @@ func (in *inspection) schema() error {
 	is := map[string]string{} // problem of each object; "" if it has none
 	err = in.each(sqlSchema, func(r row) error {
 		name := r.text(0)
-		body, ours := want.bodies[name]
+		body, isFunction := want.bodies[name]
 		switch {
 		case !r.bool(1):
 			is[name] = "it is disabled or not valid"
-		case ours && r.text(2) != in.dialect.qualify(body):
+		case isFunction && r.text(2) != in.dialect.qualify(body):
 			is[name] = "it differs from what this version creates"
 		default:
 			is[name] = ""
@@ -83,16 +83,16 @@ var schemaOfMigrations = sync.OnceValues(func() (*expectedSchema, error) {
 	if err != nil {
 		return nil, err
 	}
-	made := &expectedSchema{bodies: map[string]string{}}
-	made.read(sqlMetaTable)
+	schema := &expectedSchema{bodies: map[string]string{}}
+	schema.read(sqlMetaTable)
 	for _, step := range steps {
 		script, err := migrations.ReadFile(step)
 		if err != nil {
 			return nil, err
 		}
-		made.read(string(script))
+		schema.read(string(script))
 	}
-	return made, nil
+	return schema, nil
 })
 
 var (

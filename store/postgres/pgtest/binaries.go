@@ -11,9 +11,9 @@ import (
 	"sync"
 )
 
-// serverProgram finds one of PostgreSQL's own programs, which Debian keeps out
-// of the way: several versions can be there.
-func serverProgram(name string) (string, error) {
+// findServerProgram finds a program of the PostgreSQL server. Debian installs these in a directory
+// for each version, outside PATH.
+func findServerProgram(name string) (string, error) {
 	for _, dir := range serverDirs() {
 		if path, err := exec.LookPath(filepath.Join(dir, name)); err == nil {
 			return path, nil
@@ -22,10 +22,10 @@ func serverProgram(name string) (string, error) {
 	if path, err := exec.LookPath(name); err == nil {
 		return path, nil
 	}
-	return "", fmt.Errorf("%s is not on this machine; install PostgreSQL 15 or later: make postgres, or apt-get install postgresql", name)
+	return "", fmt.Errorf("%s is not installed; install PostgreSQL 15 or later: make postgres, or apt-get install postgresql", name)
 }
 
-// serverDirs are where the programs of servers may be.
+// serverDirs returns the directories that may contain the server's programs, newest version first.
 var serverDirs = sync.OnceValue(func() (dirs []string) {
 	if out, err := exec.Command("pg_config", "--bindir").Output(); err == nil {
 		dirs = append(dirs, strings.TrimSpace(string(out)))
@@ -36,16 +36,16 @@ var serverDirs = sync.OnceValue(func() (dirs []string) {
 })
 
 func version(dir string) int {
-	n, _ := strconv.Atoi(filepath.Base(filepath.Dir(dir))) // what is no number is old
+	n, _ := strconv.Atoi(filepath.Base(filepath.Dir(dir))) // a name without a number counts as the oldest
 	return n
 }
 
-// bouncerProgram finds PgBouncer. Debian puts it where only root looks.
-func bouncerProgram() (string, error) {
+// findBouncer finds PgBouncer. Debian installs it in a directory that only root has in PATH.
+func findBouncer() (string, error) {
 	for _, name := range []string{"pgbouncer", "/usr/sbin/pgbouncer"} {
 		if path, err := exec.LookPath(name); err == nil {
 			return path, nil
 		}
 	}
-	return "", fmt.Errorf("pgbouncer is not on this machine; install it: make postgres, or apt-get install pgbouncer")
+	return "", fmt.Errorf("pgbouncer is not installed; run make postgres, or apt-get install pgbouncer")
 }

@@ -12,19 +12,18 @@ import (
 	"time"
 )
 
-// How a pooler lends connections.
+// Pool modes of PgBouncer.
 const (
-	Transaction = "transaction" // for a transaction each
-	Session     = "session"     // for as long as its client stays
+	Transaction = "transaction" // a backend for each transaction
+	Session     = "session"     // a backend for each client connection
 )
 
-// Bouncer is a PgBouncer before a cluster.
+// Bouncer is a PgBouncer in front of a cluster.
 type Bouncer struct{ addr string }
 
-// bouncerConfig gives each database few connections, so that they are shared
-// indeed. Settings that a client asks for as it connects are refused, as they
-// are unless somebody has changed that. Its own console is the database
-// pgbouncer.
+// bouncerConfig gives each database few connections, so that clients share them. PgBouncer refuses
+// settings that a client requests when it connects, which is its default. The database pgbouncer is
+// its console.
 const bouncerConfig = `
 [databases]
 * = host=127.0.0.1 port=%d user=%s
@@ -42,7 +41,7 @@ query_wait_timeout = 30
 admin_users = postgres
 `
 
-// Bouncer starts a PgBouncer. It ends with the test.
+// Bouncer starts a PgBouncer that ends with the test.
 func (c *Cluster) Bouncer(t testing.TB, mode string) *Bouncer {
 	t.Helper()
 	b, server, log, err := c.bouncer(mode)
@@ -51,16 +50,16 @@ func (c *Cluster) Bouncer(t testing.TB, mode string) *Bouncer {
 	}
 	t.Cleanup(func() {
 		server.signal(syscall.SIGKILL)
-		<-server.over
+		<-server.exited
 		if t.Failed() {
-			t.Logf("pgbouncer said at last:\n%s", tail(log))
+			t.Logf("end of the pgbouncer log:\n%s", tail(log))
 		}
 	})
 	return b
 }
 
-func (c *Cluster) bouncer(mode string) (b *Bouncer, server *child, log string, err error) {
-	program, err := bouncerProgram()
+func (c *Cluster) bouncer(mode string) (b *Bouncer, server *process, log string, err error) {
+	program, err := findBouncer()
 	if err != nil {
 		return nil, nil, "", err
 	}
@@ -68,24 +67,24 @@ func (c *Cluster) bouncer(mode string) (b *Bouncer, server *child, log string, e
 	if err != nil {
 		return nil, nil, "", err
 	}
-	base := filepath.Join(c.home.dir, fmt.Sprint("bouncer-", port))
+	base := filepath.Join(c.dir.path, fmt.Sprint("bouncer-", port))
 	config, log := base+".ini", base+".log"
 	text := fmt.Sprintf(bouncerConfig, c.port, superuser, port, mode)
 	if err := os.WriteFile(config, []byte(text), 0o644); err != nil {
 		return nil, nil, "", err
 	}
-	if server, err = startChild(c.home.dir, log, program, config); err != nil {
+	if server, err = startProcess(c.dir.path, log, program, config); err != nil {
 		return nil, nil, "", err
 	}
 	b = &Bouncer{net.JoinHostPort("127.0.0.1", strconv.Itoa(port))}
-	if err := server.await(b.answers); err != nil {
+	if err := server.waitReady(b.ping); err != nil {
 		server.signal(syscall.SIGKILL)
 		return nil, nil, "", fmt.Errorf("pgbouncer: %w:\n%s", err, tail(log))
 	}
 	return b, server, log, nil
 }
 
-func (b *Bouncer) answers(context.Context) error {
+func (b *Bouncer) ping(context.Context) error {
 	conn, err := net.DialTimeout("tcp", b.addr, time.Second)
 	if err != nil {
 		return err
@@ -93,5 +92,5 @@ func (b *Bouncer) answers(context.Context) error {
 	return conn.Close()
 }
 
-// URL is where a database is reached through the pooler.
-func (b *Bouncer) URL(database string) string { return at(b.addr, database) }
+// URL returns the URL of a database through the pooler.
+func (b *Bouncer) URL(database string) string { return tcpURL(b.addr, database) }

@@ -18,54 +18,52 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// patience is how long a server may take to start or to stop on a very busy
-// machine.
-const patience = 60 * time.Second
+// timeout is how long a server may take to start or to stop on a busy machine.
+const timeout = 60 * time.Second
 
-// superuser is who owns everything in a cluster. It has no password.
+// superuser is the role that owns everything in a cluster. It has no password.
 const superuser = "postgres"
 
-// Options are the choices that a cluster has.
+// Options configure a cluster.
 type Options struct {
-	// Durable has the server wait for the disk, as it does in earnest. Without
-	// it what was committed outlives the server, but not the machine.
+	// Durable has the server wait for the disk, as in production. Without it commits survive a
+	// crash of the server, but not of the machine.
 	Durable bool
 
-	// Settings are more of what stands in postgresql.conf, such as
-	// deadlock_timeout.
+	// Settings are further settings of postgresql.conf, such as deadlock_timeout.
 	Settings map[string]string
 }
 
 // Cluster is a PostgreSQL server and its data.
 type Cluster struct {
 	options Options
-	home    home   // where its socket and its log are
-	data    string // where PostgreSQL keeps the databases
+	dir     clusterDir // contains the socket and the logs
+	data    string     // data directory of the server
 	port    int
-	server  *child
+	server  *process
 
-	attached  bool         // another process has started the server, for several packages
-	prefix    string       // of the names of its databases, different in each process
-	databases atomic.Int64 // how many have been made
-	discarded chan string  // those of no more use
+	attached  bool         // another process has started the server and shares it
+	prefix    string       // prefix of database names, unique to this process
+	databases atomic.Int64 // databases created so far
+	discarded chan string  // databases to drop
 	closed    chan struct{}
 	mu        sync.Mutex
 	templates map[string]bool
 }
 
-// Start makes a cluster and starts its server. The data is kept in dir, or, if
-// that is empty, where Close removes it with everything else. A process of root
-// starts the server as the user postgres, who must get at dir.
+// Start creates a cluster and starts its server. The data is kept in dir, or, if dir is empty, in a
+// directory that Close removes. If the process runs as root the server runs as the user postgres,
+// which must have access to dir.
 func Start(dir string, options Options) (*Cluster, error) {
 	c := newCluster(options)
-	if err := c.make(dir); err != nil {
+	if err := c.createDir(dir); err != nil {
 		return nil, err
 	}
-	if err := c.startAnywhere(); err != nil {
+	if err := c.startOnFreePort(); err != nil {
 		c.Close()
 		return nil, err
 	}
-	go c.dropAll()
+	go c.dropLoop()
 	return c, nil
 }
 
@@ -76,49 +74,49 @@ func newCluster(options Options) *Cluster {
 	}
 }
 
-func (c *Cluster) make(dir string) (err error) {
-	if c.home, err = newHome(); err != nil {
+func (c *Cluster) createDir(dir string) (err error) {
+	if c.dir, err = newClusterDir(); err != nil {
 		return err
 	}
 	if dir == "" {
-		dir = c.home.dir
+		dir = c.dir.path
 	}
 	c.data = filepath.Join(dir, "data")
 	if _, err := os.Stat(filepath.Join(c.data, "PG_VERSION")); err == nil {
-		return nil // it is there from an earlier time
+		return nil // the data exists from an earlier start
 	}
 	if err = os.MkdirAll(c.data, 0o700); err == nil {
-		err = giveAway(c.data)
+		err = chownToServerUser(c.data)
 	}
 	if err == nil {
-		err = c.init()
+		err = c.initdb()
 	}
 	if err != nil {
-		c.home.remove()
+		c.dir.remove()
 	}
 	return err
 }
 
-func (c *Cluster) init() error {
-	program, err := serverProgram("initdb")
+func (c *Cluster) initdb() error {
+	program, err := findServerProgram("initdb")
 	if err != nil {
 		return err
 	}
-	log := filepath.Join(c.home.dir, "initdb.log")
-	made, err := startChild(c.home.dir, log, program, "--no-sync", "--no-instructions", "--auth", "trust",
+	log := filepath.Join(c.dir.path, "initdb.log")
+	made, err := startProcess(c.dir.path, log, program, "--no-sync", "--no-instructions", "--auth", "trust",
 		"--username", superuser, "--encoding", "UTF8", "--locale", "C.UTF-8", "--pgdata", c.data)
 	if err != nil {
 		return err
 	}
-	if <-made.over; made.err != nil {
+	if <-made.exited; made.err != nil {
 		return fmt.Errorf("initdb: %w:\n%s", made.err, tail(log))
 	}
 	return nil
 }
 
-// startAnywhere starts the server at a port that is free. It may be taken in the
-// moment between.
-func (c *Cluster) startAnywhere() (err error) {
+// startOnFreePort starts the server on a free port. It retries if another process takes the port
+// first.
+func (c *Cluster) startOnFreePort() (err error) {
 	for range 5 {
 		if c.port, err = freePort(); err != nil {
 			return err
@@ -132,7 +130,7 @@ func (c *Cluster) startAnywhere() (err error) {
 }
 
 func (c *Cluster) start() error {
-	program, err := serverProgram("postgres")
+	program, err := findServerProgram("postgres")
 	if err != nil {
 		return err
 	}
@@ -140,10 +138,10 @@ func (c *Cluster) start() error {
 	for name, value := range c.settings() {
 		args = append(args, "-c", name+"="+value)
 	}
-	if c.server, err = startChild(c.home.dir, c.logFile(), program, args...); err != nil {
+	if c.server, err = startProcess(c.dir.path, c.logFile(), program, args...); err != nil {
 		return err
 	}
-	if err := c.server.await(c.answers); err != nil {
+	if err := c.server.waitReady(c.ping); err != nil {
 		return fmt.Errorf("postgres: %w:\n%s", err, tail(c.logFile()))
 	}
 	return nil
@@ -153,14 +151,14 @@ func (c *Cluster) settings() map[string]string {
 	settings := map[string]string{
 		"port":                    strconv.Itoa(c.port),
 		"listen_addresses":        "127.0.0.1",
-		"unix_socket_directories": c.home.dir,
+		"unix_socket_directories": c.dir.path,
 		"max_connections":         "200",
-		// What a killed server leaves stays within its directory.
+		// Files that a killed server leaves behind stay in its directory.
 		"dynamic_shared_memory_type": "mmap",
 	}
 	if !c.options.Durable {
-		// Commits still are in the kernel's hands when they are answered, so that
-		// a server that is killed loses none.
+		// The kernel has the data of a commit before the server answers, so a killed server loses
+		// none.
 		settings["fsync"], settings["full_page_writes"] = "off", "off"
 	}
 	for name, value := range c.options.Settings {
@@ -169,7 +167,7 @@ func (c *Cluster) settings() map[string]string {
 	return settings
 }
 
-func (c *Cluster) answers(ctx context.Context) error {
+func (c *Cluster) ping(ctx context.Context) error {
 	conn, err := pgconn.Connect(ctx, c.SocketURL("postgres"))
 	if err != nil {
 		return err
@@ -177,45 +175,45 @@ func (c *Cluster) answers(ctx context.Context) error {
 	return conn.Close(ctx)
 }
 
-func (c *Cluster) logFile() string { return filepath.Join(c.home.dir, "postgres.log") }
+func (c *Cluster) logFile() string { return filepath.Join(c.dir.path, "postgres.log") }
 
-// Log is what the server has said of late.
+// Log returns the end of the server's log.
 func (c *Cluster) Log() string { return tail(c.logFile()) }
 
-// URL is where a database is reached by TCP.
-func (c *Cluster) URL(database string) string { return at(c.Addr(), database) }
+// URL returns the URL of a database by TCP.
+func (c *Cluster) URL(database string) string { return tcpURL(c.Addr(), database) }
 
-// Addr is the host and the port of the server.
+// Addr returns the host and port of the server.
 func (c *Cluster) Addr() string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(c.port)) }
 
-// SocketURL is where a database is reached by the server's unix socket.
+// SocketURL returns the URL of a database by the server's unix socket.
 func (c *Cluster) SocketURL(database string) string {
-	query := url.Values{"host": {c.home.dir}, "port": {strconv.Itoa(c.port)}}
+	query := url.Values{"host": {c.dir.path}, "port": {strconv.Itoa(c.port)}}
 	u := url.URL{Scheme: "postgres", User: url.User(superuser), Path: "/" + database, RawQuery: query.Encode()}
 	return u.String()
 }
 
-func at(addr, database string) string {
+func tcpURL(addr, database string) string {
 	u := url.URL{Scheme: "postgres", User: url.User(superuser), Host: addr, Path: "/" + database, RawQuery: "sslmode=disable"}
 	return u.String()
 }
 
-// Pid is the process of the server that all others of it descend from. It is known
-// of a server that this process has started.
+// Pid returns the id of the server's main process. The server must have been started by this
+// process.
 func (c *Cluster) Pid() int { return c.server.pid }
 
-// How a server stops.
+// Shutdown modes of a server.
 const (
-	Fast      = "fast"      // it ends its sessions, and leaves its data in order
-	Immediate = "immediate" // it drops everything, and recovers when it starts again
+	Fast      = "fast"      // ends the sessions and shuts down cleanly
+	Immediate = "immediate" // stops at once; the next start recovers
 )
 
-// Stop stops the server, if it runs.
+// Stop stops the server if it runs.
 func (c *Cluster) Stop(mode string) error {
 	signals := map[string]syscall.Signal{Fast: syscall.SIGINT, Immediate: syscall.SIGQUIT}
 	signal, known := signals[mode]
 	if !known {
-		return fmt.Errorf("a server stops %s or %s, not %q", Fast, Immediate, mode)
+		return fmt.Errorf("unknown shutdown mode %q; use %s or %s", mode, Fast, Immediate)
 	}
 	if c.attached {
 		return errShared
@@ -225,15 +223,15 @@ func (c *Cluster) Stop(mode string) error {
 	}
 	c.server.signal(signal)
 	select {
-	case <-c.server.over:
+	case <-c.server.exited:
 		return nil
-	case <-time.After(patience):
+	case <-time.After(timeout):
 		c.Kill()
 		return fmt.Errorf("postgres does not stop:\n%s", c.Log())
 	}
 }
 
-// Restart stops the server and starts it again where it was.
+// Restart stops the server and starts it again on the same port.
 func (c *Cluster) Restart(mode string) error {
 	if err := c.Stop(mode); err != nil {
 		return err
@@ -241,24 +239,24 @@ func (c *Cluster) Restart(mode string) error {
 	return c.start()
 }
 
-// Kill kills all processes of the server at once, so that none of them can tidy
-// up. Restart starts it again.
+// Kill kills all processes of the server at once, so that none can clean up. Restart starts it
+// again.
 func (c *Cluster) Kill() {
 	if c.attached {
 		panic(errShared)
 	}
 	if c.server != nil {
-		killFamily(c.server)
+		killTree(c.server)
 	}
 }
 
-// Close stops the server and removes what was made for it. It is called once.
+// Close stops the server and removes its files. It must be called once.
 func (c *Cluster) Close() {
 	close(c.closed)
 	if c.attached {
-		return // what is left goes with the server
+		return // the process that started the server removes the rest
 	}
 	_ = c.Stop(Immediate)
-	freeMemory(c.data)
-	c.home.remove()
+	removeSharedMemory(c.data)
+	c.dir.remove()
 }

@@ -8,16 +8,16 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// maintenance is the database from which others are made and dropped.
+// maintenance is the database from which others are created and dropped.
 const maintenance = "postgres"
 
-// NewDatabase makes a database, as a copy of a template that Template has made,
-// or an empty one without. When the test ends it is discarded.
+// NewDatabase creates a database as a copy of a template, or an empty one if template is empty. It
+// is dropped after the test.
 func (c *Cluster) NewDatabase(t testing.TB, template string) string {
 	t.Helper()
 	name := fmt.Sprint(c.prefix, c.databases.Add(1))
 	if err := c.create(name, template); err != nil {
-		t.Fatalf("make the database %s: %v", name, err)
+		t.Fatalf("create the database %s: %v", name, err)
 	}
 	t.Cleanup(func() { c.Discard(name) })
 	return name
@@ -29,13 +29,13 @@ func (c *Cluster) create(name, template string) error {
 		sql += " TEMPLATE " + template
 	}
 	if !c.options.Durable {
-		sql += " STRATEGY file_copy" // twice as fast, if the disk is not waited for
+		sql += " STRATEGY file_copy" // twice as fast if the server does not wait for the disk
 	}
 	return c.execute(maintenance, sql)
 }
 
-// Discard has a database dropped soon, whoever is connected. Nobody waits for
-// it: PostgreSQL does, for those who were connected to be gone.
+// Discard drops a database in the background, also if it has connections. DROP DATABASE waits until
+// they are closed.
 func (c *Cluster) Discard(name string) {
 	select {
 	case c.discarded <- name:
@@ -43,14 +43,14 @@ func (c *Cluster) Discard(name string) {
 	}
 }
 
-// Drop drops a database, if it is there, whoever is connected.
+// Drop drops a database if it exists, also if it has connections.
 func (c *Cluster) Drop(name string) error {
 	return c.execute(maintenance, "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)")
 }
 
-// dropAll drops what is discarded, until the cluster is closed. What cannot be
-// dropped, since a test has stopped the server, goes with the cluster.
-func (c *Cluster) dropAll() {
+// dropLoop drops discarded databases until the cluster is closed. A database that cannot be
+// dropped, because a test has stopped the server, is removed with the cluster.
+func (c *Cluster) dropLoop() {
 	for {
 		select {
 		case name := <-c.discarded:
@@ -61,8 +61,8 @@ func (c *Cluster) dropAll() {
 	}
 }
 
-// Template makes a template, once for all processes that share the server: a database
-// that fill was called with the URL of. It must leave no connection open.
+// Template creates a template database and fills it with fill, once for all processes that share
+// the server. fill must leave no connection open.
 func (c *Cluster) Template(t testing.TB, name string, fill func(url string) error) string {
 	t.Helper()
 	c.mu.Lock()
@@ -71,23 +71,23 @@ func (c *Cluster) Template(t testing.TB, name string, fill func(url string) erro
 		return name
 	}
 	if err := c.makeTemplate(name, fill); err != nil {
-		t.Fatalf("make the template %s: %v", name, err)
+		t.Fatalf("create the template %s: %v", name, err)
 	}
 	c.templates[name] = true
 	return name
 }
 
-// makeTemplate makes a template unless another process has. An advisory lock keeps
-// two processes from making it at the same time.
+// makeTemplate creates a template unless another process has. An advisory lock keeps two processes
+// from creating it at the same time.
 func (c *Cluster) makeTemplate(name string, fill func(url string) error) error {
-	ctx, done := context.WithTimeout(context.Background(), patience)
+	ctx, done := context.WithTimeout(context.Background(), timeout)
 	defer done()
 	conn, err := pgconn.Connect(ctx, c.SocketURL(maintenance))
 	if err != nil {
 		return err
 	}
-	defer conn.Close(ctx) // which releases the lock
-	found, err := ask(ctx, conn, fmt.Sprintf(`SELECT pg_advisory_lock(hashtext('%[1]s'));
+	defer conn.Close(ctx) // releases the lock
+	found, err := execAll(ctx, conn, fmt.Sprintf(`SELECT pg_advisory_lock(hashtext('%[1]s'));
 		SELECT datallowconn FROM pg_database WHERE datname = '%[1]s'`, name))
 	if err != nil {
 		return err
@@ -95,7 +95,7 @@ func (c *Cluster) makeTemplate(name string, fill func(url string) error) error {
 	switch made := found[1:]; {
 	case len(made) > 0 && made[0][0] == "f":
 		return nil
-	case len(made) > 0: // the process that began it has ended
+	case len(made) > 0: // the process that began to fill it has ended
 		err = c.Drop(name)
 	}
 	if err == nil {
@@ -104,7 +104,7 @@ func (c *Cluster) makeTemplate(name string, fill func(url string) error) error {
 	if err == nil {
 		err = fill(c.SocketURL(name))
 	}
-	if err == nil { // a connection would keep it from being copied
+	if err == nil { // an open connection would prevent copies
 		err = c.execute(maintenance, "ALTER DATABASE "+name+" ALLOW_CONNECTIONS false")
 	}
 	return err
@@ -115,8 +115,8 @@ func (c *Cluster) execute(database, sql string) error {
 	return err
 }
 
-// Query runs statements on a connection of its own, and is the rows of them all,
-// as text. NULL is an empty text.
+// Query executes statements on a new connection and returns the rows of all of them as text. NULL
+// is an empty text.
 func Query(t testing.TB, url, sql string) [][]string {
 	t.Helper()
 	rows, err := query(url, sql)
@@ -127,17 +127,17 @@ func Query(t testing.TB, url, sql string) [][]string {
 }
 
 func query(url, sql string) (rows [][]string, err error) {
-	ctx, done := context.WithTimeout(context.Background(), patience)
+	ctx, done := context.WithTimeout(context.Background(), timeout)
 	defer done()
 	conn, err := pgconn.Connect(ctx, url)
 	if err != nil {
 		return nil, err
 	}
 	defer conn.Close(ctx)
-	return ask(ctx, conn, sql)
+	return execAll(ctx, conn, sql)
 }
 
-func ask(ctx context.Context, conn *pgconn.PgConn, sql string) (rows [][]string, err error) {
+func execAll(ctx context.Context, conn *pgconn.PgConn, sql string) (rows [][]string, err error) {
 	results, err := conn.Exec(ctx, sql).ReadAll()
 	for _, result := range results {
 		for _, fields := range result.Rows {

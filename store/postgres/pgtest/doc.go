@@ -1,9 +1,8 @@
-// Package pgtest runs real PostgreSQL servers, and PgBouncer before them, for
-// tests: from the binaries that the machine has, each in a directory of its own,
-// as nobody's service. They end with the process that started them, however it
-// ends.
+// Package pgtest runs PostgreSQL servers, and PgBouncer in front of them, for tests. It uses the
+// installed binaries and a directory of its own for each server, not the system's service. Servers
+// end with the process that started them, however that ends.
 //
-// Most tests share one server, and have a database each:
+// Most tests share one server and use a database each:
 //
 //	func TestMain(m *testing.M) { pgtest.Main(m) }
 //
@@ -12,6 +11,6 @@
 //		url := server.URL(server.NewDatabase(t, ""))
 //	}
 //
-// Tests that stop, kill or configure their server start one of their own. In a run of
-// many packages the command pgtest/withpostgres starts the server once for them all.
+// Tests that stop, kill or configure their server start one with Start. For a test run of many
+// packages the command pgtest/withpostgres starts one server for all of them.
 package pgtest

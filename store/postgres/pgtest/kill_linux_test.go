@@ -12,9 +12,9 @@ import (
 	"time"
 )
 
-// TestServerEndsWithItsProcess kills a process that has started a server. The
-// server ends by itself; its directory goes when the next cluster is made.
-func TestServerEndsWithItsProcess(t *testing.T) {
+// TestKilledProcessEndsItsServer kills a process that has started a server. The server must end,
+// and the next cluster must remove its directory.
+func TestKilledProcessEndsItsServer(t *testing.T) {
 	victim := exec.Command(os.Args[0], "-test.run=^$")
 	victim.Env = append(os.Environ(), envVictim+"=1")
 	out, err := victim.StdoutPipe()
@@ -24,59 +24,60 @@ func TestServerEndsWithItsProcess(t *testing.T) {
 	var pid int
 	var dir string
 	if _, err := fmt.Sscan(line, &pid, &dir); err != nil {
-		t.Fatalf("it said %q: %v", line, err)
+		t.Fatalf("the process wrote %q: %v", line, err)
 	}
-	family := append(childrenOf(pid), pid)
+	tree := append(childrenOf(pid), pid)
 	must(t, victim.Process.Kill())
 	_ = victim.Wait()
-	for deadline := time.Now().Add(patience); slices.ContainsFunc(family, alive); time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(timeout); slices.ContainsFunc(tree, alive); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("of the processes %v some are still there", family)
+			t.Fatalf("some of the processes %v still run", tree)
 		}
 	}
 	if _, err := os.Stat(dir); err != nil {
-		t.Fatalf("its directory: %v", err)
+		t.Fatalf("the directory of the server is gone: %v", err)
 	}
-	h, err := newHome()
+	h, err := newClusterDir()
 	must(t, err)
 	defer h.remove()
 	if _, err := os.Stat(dir); !os.IsNotExist(err) {
-		t.Errorf("its directory is still there: %v", err)
+		t.Errorf("the directory still exists: %v", err)
 	}
 }
 
-// TestKillLeavesNothing: no process, and once it is closed no file and no memory.
-func TestKillLeavesNothing(t *testing.T) {
+// TestKillLeavesNoProcessFileOrMemory checks that Kill ends all processes, and Close removes files
+// and shared memory.
+func TestKillLeavesNoProcessFileOrMemory(t *testing.T) {
 	c, err := Start("", Options{})
 	must(t, err)
-	family := append(childrenOf(c.Pid()), c.Pid())
-	if len(family) < 4 { // a checkpointer, two writers and more
-		t.Fatalf("a server is only %v", family)
+	tree := append(childrenOf(c.Pid()), c.Pid())
+	if len(tree) < 4 { // the main process, a checkpointer, two writers and more
+		t.Fatalf("the server has only the processes %v", tree)
 	}
-	id, found := memoryOf(c.data)
-	if !found || !held(t, id) {
-		t.Fatalf("a server has no memory: %d", id)
+	id, found := sharedMemoryOf(c.data)
+	if !found || !hasSharedMemory(t, id) {
+		t.Fatalf("the server has no shared memory: %d", id)
 	}
 	c.Kill()
-	for _, pid := range family {
+	for _, pid := range tree {
 		if alive(pid) {
-			t.Errorf("process %d is still there", pid)
+			t.Errorf("process %d still runs", pid)
 		}
 	}
 	if _, err := os.Stat(c.data); err != nil {
-		t.Errorf("its data: %v", err)
+		t.Errorf("the data directory is gone: %v", err)
 	}
 	c.Close()
-	if _, err := os.Stat(c.home.dir); !os.IsNotExist(err) {
-		t.Errorf("its directory is still there: %v", err)
+	if _, err := os.Stat(c.dir.path); !os.IsNotExist(err) {
+		t.Errorf("the directory still exists: %v", err)
 	}
-	if held(t, id) {
-		t.Errorf("its memory %d is still there", id)
+	if hasSharedMemory(t, id) {
+		t.Errorf("the shared memory %d still exists", id)
 	}
 }
 
-// held says whether there is a piece of System V memory.
-func held(t *testing.T, id int) bool {
+// hasSharedMemory reports whether a System V shared memory segment exists.
+func hasSharedMemory(t *testing.T, id int) bool {
 	t.Helper()
 	table, err := os.ReadFile("/proc/sysvipc/shm")
 	must(t, err)

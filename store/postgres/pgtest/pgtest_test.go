@@ -14,22 +14,22 @@ import (
 
 func TestMain(m *testing.M) {
 	if os.Getenv(envVictim) != "" {
-		beKilled()
+		runVictim()
 	}
 	Main(m)
 }
 
-// envVictim tells a process that it is to start a cluster and be killed.
+// envVictim is set in a process that starts a cluster and waits to be killed.
 const envVictim = "ROTA_PGTEST_VICTIM"
 
-// beKilled is that process. It says what it has started.
-func beKilled() {
+// runVictim starts a cluster, prints its process id and directory, and waits.
+func runVictim() {
 	c, err := Start("", Options{})
 	if err != nil {
 		fmt.Println(err)
 		os.Exit(1)
 	}
-	fmt.Println(c.Pid(), c.home.dir)
+	fmt.Println(c.Pid(), c.dir.path)
 	select {}
 }
 
@@ -40,20 +40,20 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// one is the only value that a statement answers with.
-func one(t testing.TB, url, sql string) string {
+// singleValue returns the only value of a statement's result.
+func singleValue(t testing.TB, url, sql string) string {
 	t.Helper()
 	rows := Query(t, url, sql)
 	if len(rows) != 1 || len(rows[0]) != 1 {
-		t.Fatalf("%s answers with %v", sql, rows)
+		t.Fatalf("%s returned %v, want one value", sql, rows)
 	}
 	return rows[0][0]
 }
 
-func TestDatabaseFromTemplate(t *testing.T) {
+func TestNewDatabaseCopiesTemplate(t *testing.T) {
 	c := Shared(t)
 	var filled atomic.Int32
-	name := fmt.Sprint("stock_", c.prefix, c.databases.Load()) // another one under -count, and in another process
+	name := fmt.Sprint("stock_", c.prefix, c.databases.Load()) // unique under -count and in each process
 	template := func() string {
 		return c.Template(t, name, func(url string) error {
 			filled.Add(1)
@@ -65,44 +65,44 @@ func TestDatabaseFromTemplate(t *testing.T) {
 	t.Run("is a copy", func(t *testing.T) {
 		first, second = c.NewDatabase(t, template()), c.NewDatabase(t, template())
 		Query(t, c.URL(first), "DELETE FROM pear")
-		if got := one(t, c.SocketURL(second), "SELECT n FROM pear"); got != "7" {
-			t.Errorf("the second copy holds %s", got)
+		if got := singleValue(t, c.SocketURL(second), "SELECT n FROM pear"); got != "7" {
+			t.Errorf("the second copy contains %s, want 7", got)
 		}
-		conn, err := pgconn.Connect(t.Context(), c.URL(first)) // left open, it keeps nothing from being dropped
+		conn, err := pgconn.Connect(t.Context(), c.URL(first)) // an open connection must not prevent the drop
 		must(t, err)
 		t.Cleanup(func() { _ = conn.Close(context.Background()) })
 	})
-	for deadline := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
-		left := one(t, c.URL(maintenance), "SELECT count(*) FROM pg_database WHERE datname IN ('"+first+"', '"+second+"')")
+	for deadline := time.Now().Add(timeout); ; time.Sleep(time.Millisecond) {
+		left := singleValue(t, c.URL(maintenance), "SELECT count(*) FROM pg_database WHERE datname IN ('"+first+"', '"+second+"')")
 		if left == "0" {
 			break
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("%s of the copies are still there", left)
+			t.Fatalf("%s of the copies still exist", left)
 		}
 	}
 	if filled.Load() != 1 {
-		t.Errorf("the template was filled %d times", filled.Load())
+		t.Errorf("the template was filled %d times, want once", filled.Load())
 	}
 }
 
-func TestSettings(t *testing.T) {
+func TestStartAppliesSettings(t *testing.T) {
 	c, err := Start("", Options{Durable: true, Settings: map[string]string{"deadlock_timeout": "50ms"}})
 	must(t, err)
 	defer c.Close()
 	for sql, want := range map[string]string{"SHOW fsync": "on", "SHOW deadlock_timeout": "50ms", "SHOW lc_collate": "C.UTF-8", "SHOW server_encoding": "UTF8"} {
-		if got := one(t, c.URL(maintenance), sql); got != want {
-			t.Errorf("%s answers with %s, want %s", sql, got, want)
+		if got := singleValue(t, c.URL(maintenance), sql); got != want {
+			t.Errorf("%s returned %s, want %s", sql, got, want)
 		}
 	}
 	if c.Stop("smart") == nil {
-		t.Error("it stops in a way that is not known")
+		t.Error("Stop accepts the unknown mode smart")
 	}
 }
 
-// TestCommittedOutlivesTheServer: in each way to end it what was committed is
-// there afterwards, at the same URL.
-func TestCommittedOutlivesTheServer(t *testing.T) {
+// TestCommittedDataSurvivesRestart checks that committed data survives each way to end the server,
+// at the same URL.
+func TestCommittedDataSurvivesRestart(t *testing.T) {
 	c, err := Start("", Options{})
 	must(t, err)
 	defer c.Close()
@@ -117,15 +117,15 @@ func TestCommittedOutlivesTheServer(t *testing.T) {
 		before := c.Pid()
 		must(t, end())
 		if c.Pid() == before {
-			t.Errorf("%d: it is the same server as before", i)
+			t.Errorf("%d: the server has the same process id as before", i)
 		}
-		if got := one(t, url, "SELECT count(*) FROM pear"); got != fmt.Sprint(i+1) {
-			t.Errorf("%d: %s rows are there", i, got)
+		if got := singleValue(t, url, "SELECT count(*) FROM pear"); got != fmt.Sprint(i+1) {
+			t.Errorf("%d: found %s rows, want %d", i, got, i+1)
 		}
 	}
 }
 
-func TestBouncerSharesConnections(t *testing.T) {
+func TestBouncerPoolsConnectionsByMode(t *testing.T) {
 	c := Shared(t)
 	database := c.NewDatabase(t, "")
 	for mode, want := range map[string]int{Transaction: 1, Session: 3} {
@@ -141,13 +141,13 @@ func TestBouncerSharesConnections(t *testing.T) {
 				backends[string(results[0].Rows[0][0])] = true
 			}
 			if len(backends) != want {
-				t.Errorf("3 clients have had %d connections, want %d", len(backends), want)
+				t.Errorf("3 clients used %d backends, want %d", len(backends), want)
 			}
 		})
 	}
 }
 
-func TestProxyFails(t *testing.T) {
+func TestProxyCutsAndHolds(t *testing.T) {
 	c := Shared(t)
 	p := c.Proxy(t)
 	url := p.URL(maintenance)
@@ -161,26 +161,26 @@ func TestProxyFails(t *testing.T) {
 		conn, err := pgconn.Connect(t.Context(), url)
 		must(t, err)
 		t.Cleanup(func() { _ = conn.Close(context.Background()) })
-		must(t, ask(conn, patience))
+		must(t, ask(conn, timeout))
 		return conn
 	}
 	conn := connect()
 	p.Cut()
-	if err := ask(conn, patience); err == nil || pgconn.Timeout(err) {
-		t.Errorf("cut off, it answers with %v", err)
+	if err := ask(conn, timeout); err == nil || pgconn.Timeout(err) {
+		t.Errorf("after Cut: %v, want a broken connection", err)
 	}
 	conn = connect()
 	p.Hold()
 	if err := ask(conn, 50*time.Millisecond); !pgconn.Timeout(err) {
-		t.Errorf("held, it answers with %v", err)
+		t.Errorf("after Hold: %v, want a timeout", err)
 	}
 	p.Heal()
 	connect()
 }
 
-func TestMissingProgramIsNamed(t *testing.T) {
-	_, err := serverProgram("postgres-that-nobody-has")
+func TestMissingProgramNamesPackage(t *testing.T) {
+	_, err := findServerProgram("postgres-missing")
 	if err == nil || !strings.Contains(err.Error(), "apt-get install postgresql") {
-		t.Errorf("answered with %v", err)
+		t.Errorf("error is %v, want the package to install", err)
 	}
 }

@@ -6,11 +6,11 @@ import (
 	"github.com/rotajobs/rota/internal/faultproxy"
 )
 
-// Proxy is a stretch of network before a server. Cut breaks the connections that
-// are open, Hold keeps what is sent without telling anybody, and Heal ends that.
+// Proxy is a TCP proxy in front of a server. Cut breaks the open connections, Hold stops forwarding
+// without an error, and Heal ends both.
 type Proxy struct{ *faultproxy.Proxy }
 
-// Proxy opens a way to the server. It closes with the test.
+// Proxy starts a proxy that ends with the test.
 func (c *Cluster) Proxy(t testing.TB) *Proxy {
 	t.Helper()
 	p := &Proxy{faultproxy.New(t)}
@@ -18,5 +18,5 @@ func (c *Cluster) Proxy(t testing.TB) *Proxy {
 	return p
 }
 
-// URL is where a database is reached on this way.
-func (p *Proxy) URL(database string) string { return at(p.Addr(), database) }
+// URL returns the URL of a database through the proxy.
+func (p *Proxy) URL(database string) string { return tcpURL(p.Addr(), database) }

@@ -24,7 +24,7 @@ type Run struct {
 	file *os.File // describes the server to other processes
 }
 
-// description is what the file of a run says.
+// description is the content of the file of a run.
 type description struct {
 	Dir  string `json:"dir"`
 	Port int    `json:"port"`
@@ -38,7 +38,7 @@ func StartRun(dir string) (*Run, error) {
 		return nil, err
 	}
 	r := &Run{Cluster: c}
-	if r.file, err = runFile(c.home.dir, dir); err == nil {
+	if r.file, err = runFile(c.dir.path, dir); err == nil {
 		err = r.describe()
 	}
 	if err != nil {
@@ -65,17 +65,17 @@ func runFile(home, checkout string) (*os.File, error) {
 }
 
 func (r *Run) describe() error {
-	text, err := json.Marshal(description{r.home.dir, r.port})
+	text, err := json.Marshal(description{r.dir.path, r.port})
 	if err == nil {
 		_, err = r.file.WriteAt(text, 0)
 	}
 	return err
 }
 
-// Env is the environment variable that leads tests to the server.
+// Env returns the environment variable that points tests to the server.
 func (r *Run) Env() string { return RunVar + "=" + r.file.Name() }
 
-// Close stops the server and removes what was made for it.
+// Close stops the server and removes its files.
 func (r *Run) Close() {
 	r.Cluster.Close()
 	if r.file != nil {
@@ -84,10 +84,10 @@ func (r *Run) Close() {
 	}
 }
 
-// errShared is the answer to a test that would stop the server of a run.
+// errShared is the error of a test that stops the server of a run.
 var errShared = errors.New("this server is shared by the tests of all packages; a test that stops or kills its server starts one with pgtest.Start")
 
-// attach finds the server of a run by its file.
+// attach connects to the server of a run by its file.
 func attach(path string) (*Cluster, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -98,7 +98,7 @@ func attach(path string) (*Cluster, error) {
 		return nil, fmt.Errorf("%s: %s: %w", RunVar, path, err)
 	}
 	c := newCluster(Options{})
-	c.attached, c.home, c.port = true, home{dir: d.Dir}, d.Port
-	go c.dropAll()
+	c.attached, c.dir, c.port = true, clusterDir{path: d.Dir}, d.Port
+	go c.dropLoop()
 	return c, nil
 }

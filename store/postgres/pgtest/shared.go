@@ -13,9 +13,9 @@ var shared struct {
 	err     error
 }
 
-// Shared is the cluster that tests share: that of the test run, if RunVar names one,
-// and otherwise one for the tests of this package, which starts when it is first asked
-// for. The package's TestMain calls Main, or Close at its end.
+// Shared returns the cluster that tests share: that of the test run, if RunVar is set, and
+// otherwise one for this package, which the first call starts. The package's TestMain calls Main,
+// or Close at its end.
 func Shared(t testing.TB) *Cluster {
 	t.Helper()
 	shared.mu.Lock()
@@ -36,13 +36,13 @@ func open() (*Cluster, error) {
 	return Start("", Options{})
 }
 
-// Main is the TestMain of a package.
+// Main runs the tests of a package and closes its cluster.
 func Main(m *testing.M) {
 	defer Close()
-	m.Run() // who calls TestMain looks after the outcome
+	m.Run() // the testing package exits with the result
 }
 
-// Close ends the cluster that was shared, if there is one.
+// Close closes the shared cluster if there is one.
 func Close() {
 	shared.mu.Lock()
 	defer shared.mu.Unlock()

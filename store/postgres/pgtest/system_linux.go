@@ -15,9 +15,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// dress has a program end with the thread that starts it, and be nobody special:
-// neither PostgreSQL nor PgBouncer runs as root.
-func dress(cmd *exec.Cmd) error {
+// setProcAttr has a program end with the thread that starts it, and run as an unprivileged user:
+// PostgreSQL and PgBouncer refuse to run as root.
+func setProcAttr(cmd *exec.Cmd) error {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGQUIT, Setpgid: true}
 	if os.Getuid() != 0 {
 		return nil
@@ -27,8 +27,8 @@ func dress(cmd *exec.Cmd) error {
 	return err
 }
 
-// giveAway gives a directory to the user that the server runs as.
-func giveAway(dir string) error {
+// chownToServerUser changes the owner of a directory to the user of the server.
+func chownToServerUser(dir string) error {
 	if os.Getuid() != 0 {
 		return nil
 	}
@@ -39,33 +39,32 @@ func giveAway(dir string) error {
 	return os.Chown(dir, uid, gid)
 }
 
-// unprivileged is who runs what root must not.
+// unprivileged returns the user that runs the server if this process runs as root.
 func unprivileged() (uid, gid int, err error) {
-	who, err := user.Lookup("postgres")
+	account, err := user.Lookup("postgres")
 	if err != nil {
 		return 0, 0, fmt.Errorf("%w; PostgreSQL does not run as root: run the tests as another user, or apt-get install postgresql", err)
 	}
-	if uid, err = strconv.Atoi(who.Uid); err != nil {
+	if uid, err = strconv.Atoi(account.Uid); err != nil {
 		return 0, 0, err
 	}
-	gid, err = strconv.Atoi(who.Gid)
+	gid, err = strconv.Atoi(account.Gid)
 	return uid, gid, err
 }
 
 func tryLock(file *os.File) error { return unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB) }
 
-// killFamily kills a process and those that it started, before any of them sees
-// another go.
-func killFamily(c *child) {
-	c.signal(syscall.SIGSTOP) // so that it starts no more
-	family := childrenOf(c.pid)
-	for _, pid := range family {
+// killTree kills a process and its children before any of them can react to the end of another.
+func killTree(c *process) {
+	c.signal(syscall.SIGSTOP) // so that it starts no more children
+	tree := childrenOf(c.pid)
+	for _, pid := range tree {
 		_ = syscall.Kill(pid, syscall.SIGKILL)
 	}
 	c.signal(syscall.SIGKILL)
-	<-c.over
-	for _, pid := range family {
-		for deadline := time.Now().Add(patience); alive(pid) && time.Now().Before(deadline); {
+	<-c.exited
+	for _, pid := range tree {
+		for deadline := time.Now().Add(timeout); alive(pid) && time.Now().Before(deadline); {
 			time.Sleep(time.Millisecond)
 		}
 	}
@@ -87,11 +86,10 @@ func alive(pid int) bool {
 	return state != "" && state != "Z"
 }
 
-// stateOf is what a process does, and who its parent is. One that is gone does
-// nothing.
+// stateOf returns the state and the parent of a process, or "" if it has ended.
 func stateOf(pid int) (state string, parent int) {
 	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	_, rest, _ := strings.Cut(string(text[bytes.LastIndexByte(text, ')')+1:]), " ") // after its name, which may be anything
+	_, rest, _ := strings.Cut(string(text[bytes.LastIndexByte(text, ')')+1:]), " ") // after the name, which may contain spaces and parentheses
 	fields := strings.Fields(rest)
 	if len(fields) < 2 {
 		return "", 0
@@ -100,16 +98,16 @@ func stateOf(pid int) (state string, parent int) {
 	return fields[0], parent
 }
 
-// freeMemory gives back the memory of a server that was killed.
-func freeMemory(data string) {
-	if id, found := memoryOf(data); found {
+// removeSharedMemory removes the shared memory segment of a killed server.
+func removeSharedMemory(data string) {
+	if id, found := sharedMemoryOf(data); found {
 		_, _ = unix.SysvShmCtl(id, unix.IPC_RMID, nil)
 	}
 }
 
-// memoryOf is the piece of System V memory by which servers tell that their data
-// is in use, unless the server has given it back.
-func memoryOf(data string) (id int, found bool) {
+// sharedMemoryOf returns the System V segment that marks a data directory as in use, unless the
+// server has removed it.
+func sharedMemoryOf(data string) (id int, found bool) {
 	text, err := os.ReadFile(filepath.Join(data, "postmaster.pid"))
 	lines := strings.Split(string(text), "\n")
 	const line, idField = 6, 1

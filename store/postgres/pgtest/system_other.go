@@ -9,18 +9,17 @@ import (
 	"syscall"
 )
 
-// Elsewhere servers are started as who we are, and what a test that was killed
-// leaves is left.
+// On other systems servers run as the user of the test, and the files of killed tests stay.
 
-func dress(*exec.Cmd) error { return nil }
+func setProcAttr(*exec.Cmd) error { return nil }
 
-func giveAway(string) error { return nil }
+func chownToServerUser(string) error { return nil }
 
 func tryLock(*os.File) error { return errors.ErrUnsupported }
 
-func killFamily(c *child) {
-	c.signal(syscall.SIGKILL) // the others see that it is gone, and go
-	<-c.over
+func killTree(c *process) {
+	c.signal(syscall.SIGKILL) // the other processes of the server notice and exit
+	<-c.exited
 }
 
-func freeMemory(string) {}
+func removeSharedMemory(string) {}

@@ -13,5 +13,5 @@ import (
 func ownGroup(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
 
 func signalGroup(cmd *exec.Cmd, s os.Signal) {
-	_ = syscall.Kill(-cmd.Process.Pid, s.(syscall.Signal)) // a group without processes needs none
+	_ = syscall.Kill(-cmd.Process.Pid, s.(syscall.Signal)) // the group may already be empty
 }

@@ -28,7 +28,7 @@ func main() {
 
 func run(args []string) (code int, err error) {
 	if len(args) == 0 {
-		return 2, errors.New("name the command to run")
+		return 2, errors.New("no command; use withpostgres COMMAND, such as withpostgres go test ./...")
 	}
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
@@ -53,22 +53,22 @@ func run(args []string) (code int, err error) {
 	return await(cmd, ended, signals)
 }
 
-// await waits for the command, and passes signals on to it and to the processes that
-// it has started. The second signal kills them.
+// await waits for the command, and passes signals on to it and to its child processes. The second
+// signal kills them.
 func await(cmd *exec.Cmd, ended <-chan error, signals <-chan os.Signal) (code int, err error) {
-	var heard os.Signal
+	var received os.Signal
 	for {
 		select {
 		case s := <-signals:
-			if heard != nil {
+			if received != nil {
 				s = syscall.SIGKILL
 			}
-			heard = s
+			received = s
 			signalGroup(cmd, s)
 		case err := <-ended:
-			if heard != nil {
-				signalGroup(cmd, syscall.SIGKILL) // those that the command has not waited for
-				return 1, fmt.Errorf("ended by a signal: %s", heard)
+			if received != nil {
+				signalGroup(cmd, syscall.SIGKILL) // child processes that the command left running
+				return 1, fmt.Errorf("ended by a signal: %s", received)
 			}
 			if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
 				return max(1, exit.ExitCode()), nil

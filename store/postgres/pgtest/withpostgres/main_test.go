@@ -16,29 +16,30 @@ import (
 	"github.com/rotajobs/rota/store/postgres/pgtest"
 )
 
-// What a process of these tests is, instead of the tests.
+// Roles of a process that is started by these tests.
 const (
-	envRole   = "ROTA_WITHPOSTGRES_ROLE"
-	roleItem  = "withpostgres"
-	roleTests = "tests" // run by withpostgres, as go test is
+	envRole     = "ROTA_WITHPOSTGRES_ROLE"
+	roleCommand = "withpostgres"
+	roleTests   = "tests" // run by withpostgres, as go test is
 )
 
 func TestMain(m *testing.M) {
 	switch os.Getenv(envRole) {
-	case roleItem:
+	case roleCommand:
 		_ = os.Setenv(envRole, roleTests)
 		main()
 	case roleTests:
-		beTests()
+		runAsTests()
 	default:
 		m.Run()
 	}
 }
 
-// beTests uses the server, says where it is, and ends as the last argument says.
-func beTests() {
+// runAsTests uses the server, prints the path of its description and its own process id, and ends
+// as the last argument says.
+func runAsTests() {
 	testing.Init()
-	t := &outside{}
+	t := &noTest{}
 	server := pgtest.Shared(t)
 	template := server.Template(t, "stock", func(string) error { return nil })
 	pgtest.Query(t, server.URL(server.NewDatabase(t, template)), "SELECT 1")
@@ -52,25 +53,25 @@ func beTests() {
 	os.Exit(0)
 }
 
-// outside is a test of a process that runs no tests.
-type outside struct{ testing.TB }
+// noTest is a testing.TB outside of a test.
+type noTest struct{ testing.TB }
 
-func (*outside) Helper()        {}
-func (*outside) Cleanup(func()) {}
-func (*outside) Fatal(args ...any) {
+func (*noTest) Helper()        {}
+func (*noTest) Cleanup(func()) {}
+func (*noTest) Fatal(args ...any) {
 	fmt.Println(args...)
 	os.Exit(9)
 }
 
-func (t *outside) Fatalf(format string, args ...any) { t.Fatal(fmt.Sprintf(format, args...)) }
+func (t *noTest) Fatalf(format string, args ...any) { t.Fatal(fmt.Sprintf(format, args...)) }
 
-// TestServerEndsWithTheCommand: when it is done, when it fails, and when a signal ends
-// it. The exit code is that of the command.
-func TestServerEndsWithTheCommand(t *testing.T) {
+// TestServerEndsWithCommand checks that the server ends when the command succeeds, fails or is
+// ended by a signal, and that the exit code is that of the command.
+func TestServerEndsWithCommand(t *testing.T) {
 	for ending, want := range map[string]int{"done": 0, "fail": 3, "wait": 1} {
 		t.Run(ending, func(t *testing.T) {
 			cmd := exec.Command(os.Args[0], os.Args[0], ending)
-			cmd.Env, cmd.Dir, cmd.Stderr = append(os.Environ(), envRole+"="+roleItem, pgtest.RunVar+"="), t.TempDir(), os.Stderr
+			cmd.Env, cmd.Dir, cmd.Stderr = append(os.Environ(), envRole+"="+roleCommand, pgtest.RunVar+"="), t.TempDir(), os.Stderr
 			out, err := cmd.StdoutPipe()
 			must(t, err)
 			must(t, cmd.Start())
@@ -82,7 +83,7 @@ func TestServerEndsWithTheCommand(t *testing.T) {
 			}
 			var dir string
 			if ending == "wait" {
-				dir = homeOf(t, path)
+				dir = clusterDirOf(t, path)
 				must(t, cmd.Process.Signal(syscall.SIGTERM))
 			}
 			_ = cmd.Wait()
@@ -91,7 +92,7 @@ func TestServerEndsWithTheCommand(t *testing.T) {
 			}
 			for _, left := range []string{path, dir} {
 				if _, err := os.Stat(left); left != "" && !os.IsNotExist(err) {
-					t.Errorf("%s is left: %v", left, err)
+					t.Errorf("%s still exists: %v", left, err)
 				}
 			}
 			if err := syscall.Kill(pid, 0); err == nil {
@@ -101,8 +102,8 @@ func TestServerEndsWithTheCommand(t *testing.T) {
 	}
 }
 
-// homeOf is the directory of the server that a file describes.
-func homeOf(t *testing.T, path string) string {
+// clusterDirOf returns the cluster directory that a description file names.
+func clusterDirOf(t *testing.T, path string) string {
 	t.Helper()
 	text, err := os.ReadFile(path)
 	must(t, err)
@@ -114,7 +115,7 @@ func homeOf(t *testing.T, path string) string {
 	return d.Dir
 }
 
-func TestACommandIsNeeded(t *testing.T) {
+func TestRunWithoutCommandFails(t *testing.T) {
 	if code, err := run(nil); code == 0 || err == nil {
 		t.Errorf("without a command: %d, %v", code, err)
 	}
