@@ -3,6 +3,15 @@ GOFMT    := $(shell $(GO) env GOROOT)/bin/gofmt
 VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
 FUZZTIME ?= 30s
 CRASHTIME ?= 5m
+CHECKS   ?= 2000
+
+# Vet runs before the tests, and a test binary links in half the time without the
+# symbols of a debugger.
+TESTFLAGS := -vet=off -ldflags=-w
+
+# What make quick leaves to make test: tests that kill processes, start other servers
+# and clients, or take long for what few changes break.
+SLOW := action|cmd/rota|console/dialect|console/pgcatalog|examples|node/crashtest|pgwire/drivertest|store/postgres/pgtest|worker
 
 # Tools run at fixed versions and stay out of go.mod.
 GOFUMPT     := $(GO) run mvdan.cc/gofumpt@v0.12.0
@@ -11,7 +20,7 @@ STATICCHECK := $(GO) run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 # Modules beside the main one, such as the benchmarks with their rivals.
 MODULES := $(patsubst %/go.mod,%,$(wildcard */go.mod))
 
-.PHONY: help build run test python postgres mariadb drivers check format vet lint fuzz hours crash bench clean
+.PHONY: help build run quick test deep withpostgres python postgres mariadb drivers check format vet lint fuzz hours crash bench clean
 
 help: ## explain the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
@@ -25,9 +34,26 @@ run: build ## build, and run the server in ./rota-data until Ctrl-C; ARGS='--wor
 # The tests come last, so that what they say is the last thing read. Those that take
 # longest come first among them, so that no processor waits for them in the end. Of
 # the benchmarks only that they measure what they say is tested, which is short.
-test: format vet python postgres mariadb drivers ## check the formatting, vet, and run all tests
-	@set -e; for module in $(MODULES); do (cd $$module && $(GO) test -short ./...); done
-	$(GO) test -timeout 20m ./store/postgres ./store/sqlite ./...
+test: format vet python postgres mariadb drivers withpostgres ## check the formatting, vet, and run all tests
+	@set -e; for module in $(MODULES); do (cd $$module && $(GO) test $(TESTFLAGS) -short ./...); done
+	bin/withpostgres $(GO) test $(TESTFLAGS) -timeout 20m ./store/postgres ./store/sqlite ./...
+
+# Under -short the conformance suite is complete on SQLite, and a slice on PostgreSQL.
+quick: format postgres withpostgres ## in 90 seconds, run what a change most likely breaks: vet, units, SQLite, a slice of PostgreSQL
+	$(GO) vet ./...
+	@exec bin/withpostgres $(GO) test $(TESTFLAGS) -short ./store/postgres ./store/sqlite \
+		$$($(GO) list ./... | grep -vE '/($(SLOW))(/|$$)')
+
+# The random tests that need no server run CHECKS times.
+deep: test ## run all tests, then the random and concurrent ones many times over and the whole suite through PgBouncer
+	exec env ROTA_DEEP=1 bin/withpostgres $(GO) test $(TESTFLAGS) -count=1 -timeout 0 -v ./store/... ./console/dialect ./httpapi
+	$(GO) test $(TESTFLAGS) -count=1 -timeout 0 -rapid.checks $(CHECKS) \
+		$$(grep -rl pgregory.net/rapid --include='*_test.go' $(MODULES:%=--exclude-dir=%) --exclude-dir=store --exclude-dir=httpapi . | xargs -n1 dirname | sort -u)
+
+# One PostgreSQL server serves the tests of all packages. It is a command of its own on
+# a line of its own, so that make passes signals on to it, and it can stop the server.
+withpostgres:
+	@$(GO) build -o bin/withpostgres ./store/postgres/pgtest/withpostgres
 
 # Some examples are in Python, and are run as the others are: without it their
 # tests would be passed over.

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/httpapi"
+	"github.com/rotajobs/rota/internal/depth"
 	"github.com/rotajobs/rota/store/sqlite"
 )
 
@@ -71,7 +73,7 @@ func (s *site) must(method, path string, body any) string {
 func TestAnyDefinitionsComeBackAsTheyWere(t *testing.T) {
 	root := t.TempDir()
 	if checks := flag.Lookup("rapid.checks"); checks.Value.String() == checks.DefValue { // each opens two files
-		_ = checks.Value.Set("20")
+		_ = checks.Value.Set(strconv.Itoa(depth.Of(5, 20, 300)))
 		t.Cleanup(func() { _ = checks.Value.Set(checks.DefValue) })
 	}
 	rapid.Check(t, func(t *rapid.T) {

@@ -4,12 +4,11 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/rotajobs/rota/internal/depth"
 )
 
 // maker makes values at random: of each kind columns, constants, and what can be made
@@ -78,15 +77,16 @@ func (m maker) value(sort string, depth int) string {
 
 // TestRandomValuesAsPostgreSQL makes values at random and asks both.
 func TestRandomValuesAsPostgreSQL(t *testing.T) {
-	randomly(t, openDesk(t), postgres(t), 400)
+	randomly(t, openDesk(t), postgres(t), depth.Of(100, 400, 5_000))
 }
 
 // randomly asks both for so many values.
 func randomly(t *testing.T, d *desk, conn *pgconn.PgConn, count int) {
 	t.Helper()
 	seed := uint64(1)
-	if n, err := strconv.Atoi(os.Getenv("DIALECT_RANDOM")); err == nil {
-		count, seed = n, rand.Uint64()
+	if depth.Deep() {
+		seed = rand.Uint64()
+		t.Log("seed", seed)
 	}
 	m := maker{rand.New(rand.NewPCG(seed, 0))}
 	bad := 0
