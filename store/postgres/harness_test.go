@@ -12,7 +12,7 @@ import (
 
 // TestMain runs fewer random histories than where a store is a file.
 func TestMain(m *testing.M) {
-	depth.Checks(3, 10, 100)
+	depth.Checks(2, 10, 100)
 	pgtest.Main(m)
 }
 

@@ -14,6 +14,9 @@ var filtersRows = regexp.MustCompile(`Filter:.*(type [<>=]+ (\$|lane)|priority [
 // Plans outlive what they were made from: a queue that was empty when it was looked at
 // may be full a second later.
 func TestPlansUseIndexesOfTypeQueues(t *testing.T) {
+	if testing.Short() {
+		t.Skip("make test runs it")
+	}
 	s := openTest(t, Config{Logger: quiet})
 	checkPlans := func(when string, tiny bool) {
 		for _, one := range []struct{ name, sql, types, values, index string }{

@@ -16,6 +16,9 @@ import (
 // TestStoresNotifyEachOther: two stores of one database tell each other when they can, and
 // look for themselves when they cannot.
 func TestStoresNotifyEachOther(t *testing.T) {
+	if testing.Short() {
+		t.Skip("make test runs it")
+	}
 	const rounds = 5
 	server := pgtest.Shared(t)
 	bouncer := server.Bouncer(t, pgtest.Transaction)

@@ -65,6 +65,9 @@ func TestPausedSingleTypeClaimDoesNotBlockOthers(t *testing.T) {
 // TestSingleTypeClaimKeepsAnswerLimit: the params get long when the lane is
 // known to be deep.
 func TestSingleTypeClaimKeepsAnswerLimit(t *testing.T) {
+	if testing.Short() {
+		t.Skip("make test runs it")
+	}
 	s := openTest(t, Config{Logger: quiet})
 	fillQueue(t, s, 80)
 	if done[*rota.Claimed](t, s, claimOf("w", 80)); s.singleType.typ() != "work" {

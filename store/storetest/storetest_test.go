@@ -11,7 +11,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	depth.Checks(20, 50, 1_000)
+	depth.Checks(10, 50, 1_000)
 	m.Run()
 }
 
