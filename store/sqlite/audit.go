@@ -42,14 +42,14 @@ func (w *writer) writeAudit(e rota.AuditEntry) error {
 	return w.write(s)
 }
 
-func (w *writer) loadAudit(id rota.ID, world *rules.UnitOfWork) error {
+func (w *writer) loadAudit(id rota.ID, u *rules.UnitOfWork) error {
 	s, err := w.stmt(sqlAuditGet)
 	if err != nil {
 		return err
 	}
 	s.BindBytes(1, id[:])
 	return rows(s, func(*sqlite.Stmt) error {
-		world.PutAudit(id)
+		u.PutAudit(id)
 		return nil
 	})
 }
@@ -60,7 +60,7 @@ func (s *reader) Audit(ctx context.Context, after int64, limit int) (entries []r
 	if err != nil {
 		return nil, err
 	}
-	err = s.read(ctx, "audit", func(conn *sqlite.Conn) error {
+	err = s.withSnapshot(ctx, "audit", func(conn *sqlite.Conn) error {
 		return query(conn, sqlAuditAfter, func(stmt *sqlite.Stmt) {
 			stmt.BindInt64(1, after)
 			stmt.BindInt64(2, most)

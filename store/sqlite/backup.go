@@ -27,22 +27,22 @@ func (s *Store) Backup(ctx context.Context, path string, progress func(done, tot
 	if err := checkPath(path); err != nil {
 		return err
 	}
-	if err := checkFree(path); err != nil {
+	if err := checkAbsent(path); err != nil {
 		return err
 	}
-	part, err := partFile(path)
+	part, err := createPartFile(path)
 	if err != nil {
 		return err
 	}
-	defer removeAll(part)
-	err = s.aside(ctx, "backup", func(conn *sqlite.Conn) error { return s.copyTo(ctx, conn, part, progress) })
+	defer removePart(part)
+	err = s.withOwnConn(ctx, "backup", func(conn *sqlite.Conn) error { return s.copyTo(ctx, conn, part, progress) })
 	if err != nil {
 		return err
 	}
-	if err := s.seal(part); err != nil {
+	if err := s.finishCopy(part); err != nil {
 		return fault("backup", err)
 	}
-	return publish(part, path)
+	return moveIntoPlace(part, path)
 }
 
 // copyTo copies the file page by page in one snapshot. SQLite's own backup is
@@ -103,9 +103,9 @@ func openCopy(part string) (*sqlite.Conn, error) {
 	return conn, nil
 }
 
-// seal makes the copy one file without a log, as a store that was closed, and
+// finishCopy makes the copy one file without a log, as a store that was closed, and
 // sees that it is on disk.
-func (s *Store) seal(part string) error {
+func (s *Store) finishCopy(part string) error {
 	conn, err := sqlite.OpenConn(part, sqlite.OpenReadWrite)
 	if err != nil {
 		return err
@@ -123,7 +123,7 @@ func (s *Store) seal(part string) error {
 	return syncPath(part, os.O_RDWR)
 }
 
-func checkFree(path string) error {
+func checkAbsent(path string) error {
 	switch _, err := os.Lstat(path); {
 	case err == nil:
 		return fileExists(path)
@@ -134,9 +134,9 @@ func checkFree(path string) error {
 	}
 }
 
-// partFile makes the file that is written, beside where it is to stand, under
+// createPartFile makes the file that is written, beside where it is to stand, under
 // a name that says that it is not complete.
-func partFile(path string) (string, error) {
+func createPartFile(path string) (string, error) {
 	file, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.part")
 	if err != nil {
 		return "", notWritable(path, err)
@@ -144,16 +144,16 @@ func partFile(path string) (string, error) {
 	return file.Name(), file.Close()
 }
 
-// publish gives a copy that is complete its name. A link is refused if somebody
+// moveIntoPlace gives a copy that is complete its name. A link is refused if somebody
 // has taken the name meanwhile; where there are no links, the last moment is
 // looked at.
-func publish(part, path string) error {
+func moveIntoPlace(part, path string) error {
 	err := os.Link(part, path)
 	switch {
 	case errors.Is(err, fs.ErrExist):
 		return fileExists(path)
 	case err != nil:
-		if err := checkFree(path); err != nil {
+		if err := checkAbsent(path); err != nil {
 			return err
 		}
 		if err := os.Rename(part, path); err != nil {
@@ -163,9 +163,9 @@ func publish(part, path string) error {
 	return syncDir(filepath.Dir(path))
 }
 
-// removeAll removes a copy that was not completed, with what SQLite may have
+// removePart removes a copy that was not completed, with what SQLite may have
 // left beside it.
-func removeAll(part string) {
+func removePart(part string) {
 	for _, suffix := range []string{"", "-journal", "-wal", "-shm"} {
 		_ = os.Remove(part + suffix)
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// bulk fills a store with some MiB.
-func bulk(t testing.TB, s *Store, batches int) {
+// enqueueBulk fills a store with some MiB.
+func enqueueBulk(t testing.TB, s *Store, batches int) {
 	t.Helper()
 	params := []byte(`{"x":"` + strings.Repeat("x", 3000) + `"}`)
 	for i := range batches {
@@ -26,10 +26,10 @@ func bulk(t testing.TB, s *Store, batches int) {
 	}
 }
 
-func TestBackupIsAStoreOfItsOwn(t *testing.T) {
+func TestBackupIsCompleteStore(t *testing.T) {
 	s := openTest(t, Config{})
-	cast(t, s)
-	bulk(t, s, 20)
+	fillJobs(t, s)
+	enqueueBulk(t, s, 20)
 	before := dump(t, s)
 	path := filepath.Join(t.TempDir(), "copy.db")
 	var done, total int64
@@ -44,23 +44,23 @@ func TestBackupIsAStoreOfItsOwn(t *testing.T) {
 	if done != total || total != info.Size() {
 		t.Errorf("%d of %d bytes were told, the file has %d", done, total, info.Size())
 	}
-	onlyFile(t, path)
-	looked, err := OpenWith(path, Config{ReadOnly: true, Logger: quiet})
+	checkOnlyFile(t, path)
+	readOnly, err := OpenWith(path, Config{ReadOnly: true, Logger: quiet})
 	must(t, err)
-	if got := dump(t, looked); got != before {
+	if got := dump(t, readOnly); got != before {
 		t.Error("the copy holds something else")
 	}
-	must(t, looked.Close())
-	if conn := plainConn(t, path); column(t, conn, `SELECT value FROM rota_meta WHERE key = 'clean'`)[0] != "1" {
+	must(t, readOnly.Close())
+	if conn := rawConn(t, path); column(t, conn, `SELECT value FROM rota_meta WHERE key = 'clean'`)[0] != "1" {
 		t.Error("the copy is marked as open")
 	}
-	if got := reopened(t, path); got != before {
+	if got := reopenAndDump(t, path); got != before {
 		t.Error("the copy holds something else when it is opened to be used")
 	}
 }
 
-// onlyFile wants nothing else to lie beside a file.
-func onlyFile(t testing.TB, path string) {
+// checkOnlyFile wants nothing else to lie beside a file.
+func checkOnlyFile(t testing.TB, path string) {
 	t.Helper()
 	entries, err := os.ReadDir(filepath.Dir(path))
 	must(t, err)
@@ -71,17 +71,17 @@ func onlyFile(t testing.TB, path string) {
 	}
 }
 
-// TestBackupBesideWriters copies while others write: the copy verifies, holds
+// TestBackupDuringWritesIsOneSnapshot copies while others write: the copy verifies, holds
 // all that was answered before it began, and whole batches of what came since;
 // and the writers go on meanwhile.
-func TestBackupBesideWriters(t *testing.T) {
+func TestBackupDuringWritesIsOneSnapshot(t *testing.T) {
 	s := openTest(t, Config{})
-	bulk(t, s, 15)
+	enqueueBulk(t, s, 15)
 	step, wrote := make(chan struct{}), make(chan struct{})
 	var writer sync.WaitGroup
 	writer.Go(func() {
 		for range step {
-			bulk(t, s, 1)
+			enqueueBulk(t, s, 1)
 			wrote <- struct{}{}
 		}
 	})
@@ -97,53 +97,53 @@ func TestBackupBesideWriters(t *testing.T) {
 	if during < 2 {
 		t.Fatalf("the copy took %d steps; the store is too small for this test", during)
 	}
-	if got := count(t, s); got != 1500+100*during {
+	if got := countJobs(t, s); got != 1500+100*during {
 		t.Errorf("the store has %d jobs", got)
 	}
 	copied, err := OpenWith(path, Config{Logger: quiet})
 	must(t, err)
 	defer copied.Close()
 	verifyClean(t, copied)
-	if got := count(t, copied); got != 1500 {
+	if got := countJobs(t, copied); got != 1500 {
 		t.Errorf("the copy has %d jobs; it began with 1500", got)
 	}
 	apply(t, copied, at(time.Hour, claim(10)))
 	verifyClean(t, s)
 }
 
-func TestBackupRefuses(t *testing.T) {
+func TestBackupRefusesExistingOrUnwritablePath(t *testing.T) {
 	s := openTest(t, Config{})
 	dir := t.TempDir()
-	there := filepath.Join(dir, "there.db")
-	must(t, os.WriteFile(there, []byte("mine"), 0o600))
-	refused(t, s.Backup(t.Context(), there, nil), rota.Conflict, "is there already", "never replaces")
-	refused(t, s.Backup(t.Context(), s.path, nil), rota.Conflict, "is there already", "never replaces")
-	refused(t, s.Backup(t.Context(), filepath.Join(dir, "none", "copy.db"), nil), rota.Unavailable, "cannot be written", "directory exists")
-	refused(t, s.Backup(t.Context(), "", nil), rota.Invalid, "is empty", "")
+	existing := filepath.Join(dir, "there.db")
+	must(t, os.WriteFile(existing, []byte("mine"), 0o600))
+	checkError(t, s.Backup(t.Context(), existing, nil), rota.Conflict, "is there already", "never replaces")
+	checkError(t, s.Backup(t.Context(), s.path, nil), rota.Conflict, "is there already", "never replaces")
+	checkError(t, s.Backup(t.Context(), filepath.Join(dir, "none", "copy.db"), nil), rota.Unavailable, "cannot be written", "directory exists")
+	checkError(t, s.Backup(t.Context(), "", nil), rota.Invalid, "is empty", "")
 	taken := filepath.Join(dir, "taken.db")
 	err := s.Backup(t.Context(), taken, func(done, total int64) {
 		if done == total { // somebody takes the name at the last moment
 			must(t, os.WriteFile(taken, []byte("mine"), 0o600))
 		}
 	})
-	refused(t, err, rota.Conflict, "is there already", "never replaces")
-	for _, path := range []string{there, taken} {
+	checkError(t, err, rota.Conflict, "is there already", "never replaces")
+	for _, path := range []string{existing, taken} {
 		if content, err := os.ReadFile(path); err != nil || string(content) != "mine" {
 			t.Errorf("%s holds %q, %v", path, content, err)
 		}
 	}
 	must(t, os.Remove(taken))
-	onlyFile(t, there)
+	checkOnlyFile(t, existing)
 	must(t, s.Close())
-	refused(t, s.Backup(t.Context(), taken, nil), rota.Unavailable, "the store is closed", "")
-	onlyFile(t, there)
+	checkError(t, s.Backup(t.Context(), taken, nil), rota.Unavailable, "the store is closed", "")
+	checkOnlyFile(t, existing)
 }
 
-// TestBackupIsCutShort cancels in the middle, and closes the store in the
+// TestInterruptedBackupLeavesNothing cancels in the middle, and closes the store in the
 // middle: nothing is left of the copy.
-func TestBackupIsCutShort(t *testing.T) {
+func TestInterruptedBackupLeavesNothing(t *testing.T) {
 	s := openTest(t, Config{})
-	bulk(t, s, 15)
+	enqueueBulk(t, s, 15)
 	path := filepath.Join(t.TempDir(), "copy.db")
 	ctx, cancel := context.WithCancel(t.Context())
 	err := s.Backup(ctx, path, func(done, total int64) {
@@ -163,7 +163,7 @@ func TestBackupIsCutShort(t *testing.T) {
 		go func() { closed <- s.Close() }()
 		<-s.closed
 	})
-	refused(t, err, rota.Unavailable, "the store is closed", "")
+	checkError(t, err, rota.Unavailable, "the store is closed", "")
 	must(t, <-closed)
 	if entries, err := os.ReadDir(filepath.Dir(path)); err != nil || len(entries) > 0 {
 		t.Errorf("left behind: %v, %v", entries, err)

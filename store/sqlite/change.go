@@ -86,10 +86,10 @@ func bindRows(s *sqlite.Stmt, p int, j *rota.Job) {
 func (w *writer) updateJobs(changes []rules.JobChange) error {
 	for len(changes) > 0 {
 		n := 1
-		if alike(changes, jobsAtOnce) {
-			n = jobsAtOnce
+		if sameFields(changes, jobsPerStatement) {
+			n = jobsPerStatement
 		}
-		if err := w.updateSome(changes[:n]); err != nil {
+		if err := w.updateSameFields(changes[:n]); err != nil {
 			return err
 		}
 		changes = changes[n:]
@@ -97,9 +97,9 @@ func (w *writer) updateJobs(changes []rules.JobChange) error {
 	return nil
 }
 
-// alike reports whether the first n changes are of the same fields, in the rows
+// sameFields reports whether the first n changes are of the same fields, in the rows
 // of their jobs alone.
-func alike(changes []rules.JobChange, n int) bool {
+func sameFields(changes []rules.JobChange, n int) bool {
 	if len(changes) < n || changes[0].Fields&rules.JobParams != 0 {
 		return false
 	}
@@ -111,8 +111,8 @@ func alike(changes []rules.JobChange, n int) bool {
 	return true
 }
 
-// updateSome writes changes that are alike, or one.
-func (w *writer) updateSome(changes []rules.JobChange) error {
+// updateSameFields writes changes that are alike, or one.
+func (w *writer) updateSameFields(changes []rules.JobChange) error {
 	fields := changes[0].Fields
 	if fields&rules.JobParams != 0 {
 		if err := w.updateParams(changes[0].Job); err != nil {
@@ -137,7 +137,7 @@ func (w *writer) updateSome(changes []rules.JobChange) error {
 		}
 		s.BindBytes(param, c.Job.ID[:])
 		param++
-		w.fresh.keep(c)
+		w.dispatched.update(c)
 	}
 	return w.write(s)
 }

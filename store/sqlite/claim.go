@@ -16,7 +16,7 @@ FROM rota_jobs j INDEXED BY rota_jobs_claim
 WHERE j.type = ? AND j.status = 'QUEUED' AND j.hold = 0
 ORDER BY j.priority DESC, j.position, j.created_at, j.id
 LIMIT +?`
-	sqlTaken = `
+	sqlClaimedBefore = `
 SELECT id, run_id
 FROM rota_jobs INDEXED BY rota_jobs_run
 WHERE run_id BETWEEN ? AND ? AND run_id IS NOT NULL`
@@ -24,9 +24,9 @@ WHERE run_id BETWEEN ? AND ? AND run_id IS NOT NULL`
 
 // loadHeads merges the heads of the lanes in dispatch order. A lane is left when
 // its room is used up.
-func (w *writer) loadHeads(h *rules.Heads, world *rules.UnitOfWork) error {
-	var lanes []*cursor
-	defer func() { closeAll(lanes) }()
+func (w *writer) loadHeads(h *rules.Heads, u *rules.UnitOfWork) error {
+	var queues []*cursor
+	defer func() { resetAll(queues) }()
 	for i, name := range h.Types {
 		s, err := w.headStmt(i)
 		if err != nil {
@@ -34,14 +34,14 @@ func (w *writer) loadHeads(h *rules.Heads, world *rules.UnitOfWork) error {
 		}
 		s.BindText(1, name)
 		s.BindInt64(2, int64(min(h.Limit, h.Capacity[i])))
-		lanes = append(lanes, &cursor{stmt: s})
+		queues = append(queues, &cursor{stmt: s})
 	}
 	limit := h.Limit
 	if !slices.ContainsFunc(h.Types, rota.InternalType) {
 		limit = h.Shared
 	}
 	bytes, taken, shared := 0, 0, 0
-	return mergeInOrder(lanes, math.MaxInt, func(j *rota.Job) bool {
+	return mergeInOrder(queues, math.MaxInt, func(j *rota.Job) bool {
 		if !rota.InternalType(j.Type) {
 			if shared == h.Shared {
 				return true
@@ -51,7 +51,7 @@ func (w *writer) loadHeads(h *rules.Heads, world *rules.UnitOfWork) error {
 		if bytes += len(j.Params); bytes > h.Bytes && bytes > len(j.Params) {
 			return false
 		}
-		world.PutHead(j)
+		u.PutHead(j)
 		taken++
 		return taken < limit
 	})
@@ -69,14 +69,14 @@ func (w *writer) headStmt(i int) (*sqlite.Stmt, error) {
 	return s, nil
 }
 
-// loadTaken finds what a claim took when it was sent before: the ids of its
+// loadClaimedBefore finds what a claim took when it was sent before: the ids of its
 // runs begin with its time bits.
-func (w *writer) loadTaken(t *rules.ClaimedBefore, world *rules.UnitOfWork) error {
+func (w *writer) loadClaimedBefore(t *rules.ClaimedBefore, u *rules.UnitOfWork) error {
 	low, high := t.Command, t.Command
 	for i := 6; i < len(low); i++ {
 		low[i], high[i] = 0, 0xff
 	}
-	s, err := w.stmt(sqlTaken)
+	s, err := w.stmt(sqlClaimedBefore)
 	if err != nil {
 		return err
 	}
@@ -92,13 +92,13 @@ func (w *writer) loadTaken(t *rules.ClaimedBefore, world *rules.UnitOfWork) erro
 	if err != nil {
 		return err
 	}
-	return w.putTaken(ids, world)
+	return w.putClaimedBefore(ids, u)
 }
 
-func (w *writer) putTaken(ids []rota.ID, world *rules.UnitOfWork) error {
+func (w *writer) putClaimedBefore(ids []rota.ID, u *rules.UnitOfWork) error {
 	var taken []*rota.Job
 	for _, id := range ids {
-		s, err := w.stmt(sqlWholeJob)
+		s, err := w.stmt(sqlFullJob)
 		if err != nil {
 			return err
 		}
@@ -111,14 +111,14 @@ func (w *writer) putTaken(ids []rota.ID, world *rules.UnitOfWork) error {
 			return err
 		}
 	}
-	slices.SortFunc(taken, inOrder)
+	slices.SortFunc(taken, dispatchOrder)
 	for _, j := range taken {
-		world.PutClaimedBefore(j)
+		u.PutClaimedBefore(j)
 	}
 	return nil
 }
 
-func inOrder(a, b *rota.Job) int {
+func dispatchOrder(a, b *rota.Job) int {
 	switch {
 	case a.Before(b):
 		return -1

@@ -20,7 +20,7 @@ func TestConformance(t *testing.T) {
 		Pause: func(_ testing.TB, s rota.Store, at func([]rota.Command)) {
 			store := s.(*Store)
 			w := <-store.writer
-			w.decided = at
+			w.beforeWrite = at
 			store.writer <- w
 		},
 	})
@@ -41,8 +41,8 @@ func openTest(t testing.TB, config Config) *Store {
 // about what outlives a process or the machine use t.TempDir instead.
 func memoryDir(t testing.TB) string {
 	t.Helper()
-	const shm, room = "/dev/shm", 1 << 30
-	if freeBytes(shm) < room {
+	const shm, minFree = "/dev/shm", 1 << 30
+	if freeBytes(shm) < minFree {
 		return t.TempDir()
 	}
 	dir, err := os.MkdirTemp(shm, "rota-test-")

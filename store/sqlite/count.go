@@ -10,26 +10,26 @@ import (
 // Jobs are counted part by part, each by an index that holds that part alone. What
 // has ended is most of a store: count_ended.go says how.
 const (
-	counted = `
+	selectCount = `
 SELECT count(*)
 FROM rota_jobs j`
-	countedBy = counted + ` INDEXED BY `
+	selectCountIndexed = selectCount + ` INDEXED BY `
 
-	sqlCount         = counted + picked
-	sqlCountSchedule = countedBy + `rota_jobs_schedule` + picked + ` AND j.schedule = ?6`
-	sqlCountDead     = countedBy + `rota_jobs_dead` + picked + pickedDead + ` AND (?6 IS NULL OR j.schedule = ?6)`
-	sqlCountGroup    = countedBy + `rota_jobs_group` + picked + ` AND j.group_id = ?7 AND (?6 IS NULL OR j.schedule = ?6)`
+	sqlCount         = selectCount + whereFilters
+	sqlCountSchedule = selectCountIndexed + `rota_jobs_schedule` + whereFilters + ` AND j.schedule = ?6`
+	sqlCountDead     = selectCountIndexed + `rota_jobs_dead` + whereFilters + andDead + ` AND (?6 IS NULL OR j.schedule = ?6)`
+	sqlCountGroup    = selectCountIndexed + `rota_jobs_group` + whereFilters + ` AND j.group_id = ?7 AND (?6 IS NULL OR j.schedule = ?6)`
 
-	sqlCountGroupDead = sqlCountGroup + pickedDead
+	sqlCountGroupDead = sqlCountGroup + andDead
 
-	sqlCountReady = countedBy + `rota_jobs_claim
-WHERE j.status = 'QUEUED' AND j.hold = 0` + ofType
-	sqlCountHeld = countedBy + `rota_jobs_held
-WHERE j.status = 'QUEUED' AND j.hold <> 0` + ofType
-	sqlCountOpen = countedBy + `rota_jobs_open` + picked + ` AND j.status = 'RUNNING' AND j.sequel IS NULL`
-	sqlCountLive = countedBy + `rota_jobs_live` + picked + ` AND j.schedule = ?6 AND j.sequel IS NULL`
+	sqlCountReady = selectCountIndexed + `rota_jobs_claim
+WHERE j.status = 'QUEUED' AND j.hold = 0` + andType
+	sqlCountHeld = selectCountIndexed + `rota_jobs_held
+WHERE j.status = 'QUEUED' AND j.hold <> 0` + andType
+	sqlCountOpen = selectCountIndexed + `rota_jobs_open` + whereFilters + ` AND j.status = 'RUNNING' AND j.sequel IS NULL`
+	sqlCountLive = selectCountIndexed + `rota_jobs_live` + whereFilters + ` AND j.schedule = ?6 AND j.sequel IS NULL`
 
-	isDelayed = ` AND j.hold & 1 = (?8 = 'scheduled')`
+	andDelayed = ` AND j.hold & 1 = (?8 = 'scheduled')`
 )
 
 // CountJobs counts what Jobs would list over all pages.
@@ -38,11 +38,11 @@ func (s *reader) CountJobs(ctx context.Context, q rota.JobQuery) (n int64, err e
 	if err := q.Validate(); err != nil {
 		return 0, err
 	}
-	if one := statusOf[q.State]; one != "" && q.Status != "" && q.Status != one {
+	if one := liveStatusOf[q.State]; one != "" && q.Status != "" && q.Status != one {
 		return 0, nil
 	}
-	err = s.read(ctx, "count", func(conn *sqlite.Conn) error {
-		for _, sql := range countTexts(&q) {
+	err = s.withSnapshot(ctx, "count", func(conn *sqlite.Conn) error {
+		for _, sql := range countStatements(&q) {
 			err := query(conn, sql, func(stmt *sqlite.Stmt) { bindJobs(stmt, &q, 0) },
 				func(stmt *sqlite.Stmt) { n += stmt.ColumnInt64(0) })
 			if err != nil {
@@ -54,8 +54,8 @@ func (s *reader) CountJobs(ctx context.Context, q rota.JobQuery) (n int64, err e
 	return n, err
 }
 
-// countTexts are the statements whose counts add up to what is asked for.
-func countTexts(q *rota.JobQuery) []string {
+// countStatements are the statements whose counts add up to what is asked for.
+func countStatements(q *rota.JobQuery) []string {
 	bounded := !q.Before.IsZero() || !q.After.IsZero()
 	switch {
 	case !q.GroupID.IsZero() && q.Dead:
@@ -64,9 +64,9 @@ func countTexts(q *rota.JobQuery) []string {
 		return []string{sqlCountGroup}
 	case q.Dead:
 		return []string{sqlCountDead}
-	case q.Schedule != "" && statusOf[q.State] != "":
+	case q.Schedule != "" && liveStatusOf[q.State] != "":
 		return []string{sqlCountLive}
-	case statusOf[q.State] != "":
+	case liveStatusOf[q.State] != "":
 		return []string{countLive(q)}
 	case q.Schedule != "" && (bounded || q.Template != ""):
 		return []string{sqlCountSchedule}
@@ -83,10 +83,10 @@ func countLive(q *rota.JobQuery) string {
 	case rota.StateQueued:
 		sql = sqlCountReady
 	case rota.StateScheduled, rota.StateBlocked:
-		sql = sqlCountHeld + isDelayed
+		sql = sqlCountHeld + andDelayed
 	}
 	if q.Template != "" && q.State != rota.StateRunning {
-		sql += ofTemplate
+		sql += andTemplate
 	}
 	return sql
 }
@@ -95,7 +95,7 @@ func countLive(q *rota.JobQuery) string {
 // run that ended and was not settled has its outcome already.
 func countParts(q *rota.JobQuery) (all []string) {
 	if q.Status != rota.StatusQueued {
-		all = append(countEnded(q), pickEnded(sqlCountHidden, q))
+		all = append(countEnded(q), withEndedFilters(sqlCountHidden, q))
 	}
 	if q.Schedule != "" {
 		return append(all, sqlCountLive)

@@ -8,26 +8,26 @@ import "github.com/rotajobs/rota"
 // a row that can be known from where it stands, and what is not meant is counted by
 // itself and taken off. Without an outcome a job was cancelled before it ran.
 const (
-	sqlCountEnded = countedBy + endedAll
-	uncountEnded  = `
+	sqlCountEnded = selectCountIndexed + fromEnded
+	subtractEnded = `
 SELECT -count(*)
-FROM rota_jobs j INDEXED BY ` + endedAll
-	endedAll = `rota_jobs_ended
+FROM rota_jobs j INDEXED BY ` + fromEnded
+	fromEnded = `rota_jobs_ended
 WHERE j.sequel IS NOT NULL`
 
-	wasRetried  = ` AND j.sequel = 'retry'`
-	notRetried  = ` AND j.sequel <> 'retry'`
-	internalOne = ` AND j.schedule IS NULL AND j.type >= 'rota.' AND j.type < 'rota/'` // no schedule makes any
+	andRetried    = ` AND j.sequel = 'retry'`
+	andNotRetried = ` AND j.sequel <> 'retry'`
+	andInternal   = ` AND j.schedule IS NULL AND j.type >= 'rota.' AND j.type < 'rota/'` // no schedule makes any
 )
 
-// ending is a way to end. Only what failed or was called off is retried.
-type ending struct {
-	state   rota.State
-	outcome string
-	retried bool
+// outcomeFilter is a way to end. Only what failed or was called off is retried.
+type outcomeFilter struct {
+	state     rota.State
+	condition string
+	retried   bool
 }
 
-var endings = []ending{
+var outcomeFilters = []outcomeFilter{
 	{rota.StateCompleted, ` AND j.outcome = 'COMPLETED'`, false},
 	{rota.StateFailed, ` AND j.outcome = 'FAILED'`, true},
 	{rota.StateSkipped, ` AND j.outcome = 'SKIPPED'`, false},
@@ -37,43 +37,43 @@ var endings = []ending{
 
 // countEnded counts what has ended, hidden or not.
 func countEnded(q *rota.JobQuery) (all []string) {
-	meant := endingsOf(q)
-	whole := len(meant) == len(endings) && q.Type == "" && q.Schedule == ""
+	matching := outcomeFiltersOf(q)
+	whole := len(matching) == len(outcomeFilters) && q.Type == "" && q.Schedule == ""
 	if whole {
 		all = append(all, sqlCountEnded)
 	}
-	for _, e := range meant {
-		of, one := e.outcome, ""
+	for _, e := range matching {
+		condition, tails := e.condition, ""
 		if q.Tails && e.retried {
-			one = notRetried
+			tails = andNotRetried
 		}
 		switch {
 		case !whole:
-			all = append(all, sqlCountEnded+of+ofEnded(q)+one)
-		case one != "":
-			all = append(all, uncountEnded+of+wasRetried)
+			all = append(all, sqlCountEnded+condition+andEndedFilters(q)+tails)
+		case tails != "":
+			all = append(all, subtractEnded+condition+andRetried)
 		}
 		if q.Type == "" && q.Schedule == "" {
-			all = append(all, uncountEnded+of+internalOne+one)
+			all = append(all, subtractEnded+condition+andInternal+tails)
 		}
 	}
 	return all
 }
 
-// endingsOf are the ways to end that a query can mean.
-func endingsOf(q *rota.JobQuery) (meant []ending) {
-	for _, e := range endings {
-		ran := e != endings[len(endings)-1]
+// outcomeFiltersOf are the ways to end that a query can mean.
+func outcomeFiltersOf(q *rota.JobQuery) (matching []outcomeFilter) {
+	for _, e := range outcomeFilters {
+		ran := e != outcomeFilters[len(outcomeFilters)-1]
 		if (q.State == "" || q.State == e.state) &&
 			(q.Status == "" || (q.Status == rota.StatusRunning) == ran) {
-			meant = append(meant, e)
+			matching = append(matching, e)
 		}
 	}
-	return meant
+	return matching
 }
 
-// ofEnded picks a schedule and a type.
-func ofEnded(q *rota.JobQuery) (sql string) {
+// andEndedFilters picks a schedule and a type.
+func andEndedFilters(q *rota.JobQuery) (sql string) {
 	if q.Schedule != "" {
 		sql += ` AND j.schedule = ?6`
 	}
@@ -83,8 +83,8 @@ func ofEnded(q *rota.JobQuery) (sql string) {
 	return sql
 }
 
-// pickEnded picks of what has ended what is asked for, row by row.
-func pickEnded(sql string, q *rota.JobQuery) string {
+// withEndedFilters picks of what has ended what is asked for, row by row.
+func withEndedFilters(sql string, q *rota.JobQuery) string {
 	if q.Schedule != "" {
 		sql += ` AND j.schedule = ?6`
 	}

@@ -14,40 +14,40 @@ import (
 	"github.com/rotajobs/rota/store/storetest"
 )
 
-// TestCrashBetweenStatements takes a picture of the files before each
+// TestCrashBetweenStatementsLeavesWholeCommands takes a picture of the files before each
 // statement that a command writes, as a power cut there would leave them. Each
 // picture must open, verify, and hold the state from before the command.
-func TestCrashBetweenStatements(t *testing.T) {
+func TestCrashBetweenStatementsLeavesWholeCommands(t *testing.T) {
 	if testing.Short() {
 		t.Skip("make test runs it")
 	}
-	for _, sc := range scenes {
+	for _, sc := range scenarios {
 		t.Run(sc.name, func(t *testing.T) {
-			var pictures []string
+			var copies []string
 			var path string
 			armed := false
-			s := openTest(t, Config{fault: func(int) error {
+			s := openTest(t, Config{injectFault: func(int) error {
 				if armed {
-					pictures = append(pictures, picture(t, path))
+					copies = append(copies, copyFiles(t, path))
 				}
 				return nil
 			}})
 			path = s.path
-			batch := sc.play(t, s)
+			batch := sc.prepare(t, s)
 			before := dump(t, s)
 			armed = true
 			apply(t, s, batch)
 			armed = false
 			after := dump(t, s)
-			if before == after || len(pictures) == 0 {
-				t.Fatalf("the scene changes nothing; %d statements", len(pictures))
+			if before == after || len(copies) == 0 {
+				t.Fatalf("the scene changes nothing; %d statements", len(copies))
 			}
-			for i, dir := range pictures {
-				if got := reopened(t, dir); got != before {
-					t.Errorf("crash before statement %d of %d left half a command; before:\n%s\nafter the crash:\n%s", i+1, len(pictures), before, got)
+			for i, dir := range copies {
+				if got := reopenAndDump(t, dir); got != before {
+					t.Errorf("crash before statement %d of %d left half a command; before:\n%s\nafter the crash:\n%s", i+1, len(copies), before, got)
 				}
 			}
-			if got := reopened(t, picture(t, path)); got != after {
+			if got := reopenAndDump(t, copyFiles(t, path)); got != after {
 				t.Errorf("a crash after the commit lost it; before:\n%s\nafter the crash:\n%s", after, got)
 			}
 		})
@@ -57,18 +57,18 @@ func TestCrashBetweenStatements(t *testing.T) {
 // TestFailedStatementChangesNothing lets each statement of a command fail in
 // turn: nothing of it may stand, and sending it again must do it all.
 func TestFailedStatementChangesNothing(t *testing.T) {
-	for _, sc := range scenes {
+	for _, sc := range scenarios {
 		t.Run(sc.name, func(t *testing.T) {
 			broken := errors.New("broken on purpose")
 			failAt, seen := 0, 0
-			s := openTest(t, Config{fault: func(int) error {
+			s := openTest(t, Config{injectFault: func(int) error {
 				seen++
 				if seen == failAt {
 					return broken
 				}
 				return nil
 			}})
-			batch := sc.play(t, s)
+			batch := sc.prepare(t, s)
 			before := dump(t, s)
 			for failAt = 1; ; failAt++ {
 				seen = 0
@@ -91,8 +91,8 @@ func TestFailedStatementChangesNothing(t *testing.T) {
 	}
 }
 
-// picture copies the files of a store as they lie on disk.
-func picture(t testing.TB, path string) string {
+// copyFiles copies the files of a store as they lie on disk.
+func copyFiles(t testing.TB, path string) string {
 	t.Helper()
 	dir := memoryDir(t)
 	for _, suffix := range []string{"", "-wal"} {
@@ -109,8 +109,8 @@ func picture(t testing.TB, path string) string {
 	return filepath.Join(dir, filepath.Base(path))
 }
 
-// reopened opens what a crash left, verifies it, and dumps it.
-func reopened(t testing.TB, path string) string {
+// reopenAndDump opens what a crash left, verifies it, and dumps it.
+func reopenAndDump(t testing.TB, path string) string {
 	t.Helper()
 	s, err := OpenWith(path, Config{Logger: quiet})
 	if err != nil {
@@ -128,7 +128,7 @@ func dump(t testing.TB, s rota.Store) string {
 	text, err := storetest.Dump(context.Background(), s)
 	must(t, err)
 	if store, is := s.(*Store); is { // the contract does not show them
-		conn := plainConn(t, store.path)
+		conn := rawConn(t, store.path)
 		defer conn.Close()
 		text += strings.Join(column(t, conn, `SELECT actor || ' ' || key || ' ' || at || ' ' || hex(command_id) FROM rota_requests`), "\n")
 	}

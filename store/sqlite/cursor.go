@@ -26,7 +26,7 @@ func (c *cursor) next() error {
 	return nil
 }
 
-func closeAll(cursors []*cursor) {
+func resetAll(cursors []*cursor) {
 	for _, c := range cursors {
 		_ = c.stmt.Reset()
 	}

@@ -29,7 +29,7 @@ func (w *writer) writeDefinition(name string) error {
 
 // Definition returns the name that an id stands for.
 func (s *reader) Definition(ctx context.Context, id rota.ID) (name string, err error) {
-	err = s.read(ctx, "definition", func(conn *sqlite.Conn) error {
+	err = s.withSnapshot(ctx, "definition", func(conn *sqlite.Conn) error {
 		return query(conn, sqlDefinition, func(stmt *sqlite.Stmt) { stmt.BindBytes(1, id[:]) },
 			func(stmt *sqlite.Stmt) { name = stmt.ColumnText(0) })
 	})

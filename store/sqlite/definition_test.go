@@ -8,11 +8,11 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// TestOlderSchedulesGetTheirIDs: those that stood in a file before there were any
+// TestMigrationAddsDefinitionsOfOlderSchedules: those that stood in a file before there were any
 // are found by them, and one that was there keeps its name when it is declared.
-func TestOlderSchedulesGetTheirIDs(t *testing.T) {
+func TestMigrationAddsDefinitionsOfOlderSchedules(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "rota.db")
-	conn := plainConn(t, path)
+	conn := rawConn(t, path)
 	steps, err := fs.Glob(migrations, "migrations/*.sql")
 	must(t, err)
 	execute(t, conn, sqlMetaTable)
@@ -35,5 +35,5 @@ func TestOlderSchedulesGetTheirIDs(t *testing.T) {
 		}
 	}
 	_, err = s.Definition(t.Context(), rota.DefinitionID("weekly"))
-	refused(t, err, rota.NotFound, "no definition has the id", "list the schedules")
+	checkError(t, err, rota.NotFound, "no definition has the id", "list the schedules")
 }

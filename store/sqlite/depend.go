@@ -48,19 +48,19 @@ func (w *writer) writeEdges(schedule string, was, is []string) error {
 	return firstError(edit(sqlDeleteEdge, was, is), edit(sqlInsertEdge, is, was))
 }
 
-func (w *writer) loadDependents(q rules.Dependents, world *rules.UnitOfWork) error {
-	return w.ask(sqlDependents, func(s *sqlite.Stmt) {
+func (w *writer) loadDependents(q rules.Dependents, u *rules.UnitOfWork) error {
+	return w.query(sqlDependents, func(s *sqlite.Stmt) {
 		s.BindText(1, q.Schedule)
 		s.BindInt64(2, rota.DependentsMax+1)
 	}, func(s *sqlite.Stmt) error {
-		world.PutDependent(q, s.ColumnText(0))
+		u.PutDependent(q, s.ColumnText(0))
 		return nil
 	})
 }
 
-func (w *writer) loadReach(q rules.Reach, world *rules.UnitOfWork) error {
-	return w.ask(sqlReach, func(s *sqlite.Stmt) { s.BindText(1, q.Schedule) }, func(s *sqlite.Stmt) error {
-		world.PutEdge(s.ColumnText(0), s.ColumnText(1))
+func (w *writer) loadReach(q rules.Reach, u *rules.UnitOfWork) error {
+	return w.query(sqlReach, func(s *sqlite.Stmt) { s.BindText(1, q.Schedule) }, func(s *sqlite.Stmt) error {
+		u.PutEdge(s.ColumnText(0), s.ColumnText(1))
 		return nil
 	})
 }
@@ -79,13 +79,13 @@ WHERE j.schedule = ?1 AND j.sequel IS NULL AND j.status = 'QUEUED' AND j.hold & 
   AND (?5 OR j.scope_kind IS NULL OR (j.scope_kind = ?3 AND j.scope_id = ?4))
 ORDER BY j.id
 LIMIT +?2`
-	sqlBehind = `
+	sqlOverlapWaiting = `
 SELECT ` + queuedColumns + `
 FROM rota_jobs j INDEXED BY rota_jobs_live
 WHERE j.schedule = ? AND j.sequel IS NULL AND j.status = 'QUEUED' AND j.hold & 8
 ORDER BY j.id
 LIMIT +?`
-	sqlWaits = `
+	sqlExpiredWaits = `
 SELECT ` + queuedColumns + `
 FROM rota_jobs j INDEXED BY rota_jobs_wait
 WHERE j.status = 'QUEUED' AND j.hold & 4 AND j.wait_until <= ?
@@ -93,46 +93,46 @@ ORDER BY j.wait_until, j.id
 LIMIT +?`
 )
 
-func (w *writer) loadLatest(q rules.Latest, world *rules.UnitOfWork) error {
-	return w.ask(sqlLatest, func(s *sqlite.Stmt) {
+func (w *writer) loadLatest(q rules.Latest, u *rules.UnitOfWork) error {
+	return w.query(sqlLatest, func(s *sqlite.Stmt) {
 		s.BindText(1, q.Schedule)
 		bindScope(s, 2, q.Scope)
 		s.BindInt64(4, q.After)
 		s.BindInt64(5, q.Until)
 	}, func(s *sqlite.Stmt) error {
-		world.PutLatest(q, scanID(s, 0))
+		u.PutLatest(q, scanID(s, 0))
 		return nil
 	})
 }
 
-func (w *writer) loadBlocked(q rules.Blocked, world *rules.UnitOfWork) error {
-	return w.ask(sqlBlocked, func(s *sqlite.Stmt) {
+func (w *writer) loadBlocked(q rules.Blocked, u *rules.UnitOfWork) error {
+	return w.query(sqlBlocked, func(s *sqlite.Stmt) {
 		s.BindText(1, q.Schedule)
 		s.BindInt64(2, rota.DependentsMax)
 		bindScope(s, 3, q.Scope)
 		s.BindBool(5, q.Every)
 	}, func(s *sqlite.Stmt) error {
-		world.PutBlocked(q, scanJob(s))
+		u.PutBlocked(q, scanJob(s))
 		return nil
 	})
 }
 
-func (w *writer) loadBehind(q rules.OverlapWaiting, world *rules.UnitOfWork) error {
-	return w.ask(sqlBehind, func(s *sqlite.Stmt) {
+func (w *writer) loadOverlapWaiting(q rules.OverlapWaiting, u *rules.UnitOfWork) error {
+	return w.query(sqlOverlapWaiting, func(s *sqlite.Stmt) {
 		s.BindText(1, q.Schedule)
 		s.BindInt64(2, rota.DependentsMax)
 	}, func(s *sqlite.Stmt) error {
-		world.PutOverlapWaiting(q, scanJob(s))
+		u.PutOverlapWaiting(q, scanJob(s))
 		return nil
 	})
 }
 
-func (w *writer) loadWaits(q rules.ExpiredWaits, world *rules.UnitOfWork) error {
-	return w.ask(sqlWaits, func(s *sqlite.Stmt) {
+func (w *writer) loadExpiredWaits(q rules.ExpiredWaits, u *rules.UnitOfWork) error {
+	return w.query(sqlExpiredWaits, func(s *sqlite.Stmt) {
 		s.BindInt64(1, q.Now)
 		s.BindInt64(2, int64(q.Limit))
 	}, func(s *sqlite.Stmt) error {
-		world.PutExpiredWait(q, scanJob(s))
+		u.PutExpiredWait(q, scanJob(s))
 		return nil
 	})
 }

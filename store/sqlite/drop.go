@@ -23,58 +23,58 @@ DELETE FROM rota_dropped
 WHERE schedule = ?`
 
 	// The ids are sorted without what else is in their rows.
-	rest = `
-SELECT ` + wholeColumns + `
+	selectDropped = `
+SELECT ` + fullColumns + `
 FROM (
   SELECT j.id
   FROM rota_jobs j INDEXED BY `
-	restOf = `
+	droppedWhere = `
   WHERE j.schedule = ?1 AND j.created_at < ?2 AND `
-	restFirst = `
+	droppedFirst = `
   ORDER BY j.id
   LIMIT +?3
 ) one
 JOIN rota_jobs j ON j.id = one.id`
-	restLast = `
+	droppedLast = `
   ORDER BY j.id DESC
   LIMIT +?3
 ) one
 JOIN rota_jobs j ON j.id = one.id`
 
-	sqlRestRuns = rest + `rota_jobs_live` + restOf +
-		`j.sequel IS NULL AND j.runner IS NOT NULL AND j.outcome IS NULL AND j.cancel_at IS NULL` + restFirst
-	sqlRestQueued = rest + `rota_jobs_live` + restOf + `j.sequel IS NULL AND j.status = 'QUEUED'` + restLast
-	sqlRestLive   = rest + `rota_jobs_live` + restOf + `j.sequel IS NULL` + restFirst
-	sqlRestEnded  = rest + `rota_jobs_schedule` + restOf + `j.sequel IS NOT NULL AND j.sequel <> 'retry'` + restFirst
+	sqlDroppedRunning = selectDropped + `rota_jobs_live` + droppedWhere +
+		`j.sequel IS NULL AND j.runner IS NOT NULL AND j.outcome IS NULL AND j.cancel_at IS NULL` + droppedFirst
+	sqlDroppedQueued = selectDropped + `rota_jobs_live` + droppedWhere + `j.sequel IS NULL AND j.status = 'QUEUED'` + droppedLast
+	sqlDroppedLive   = selectDropped + `rota_jobs_live` + droppedWhere + `j.sequel IS NULL` + droppedFirst
+	sqlDroppedEnded  = selectDropped + `rota_jobs_schedule` + droppedWhere + `j.sequel IS NOT NULL AND j.sequel <> 'retry'` + droppedFirst
 )
 
-// restTexts are the statements for the parts of what was dropped.
-var restTexts = map[rules.DroppedKind]string{
-	rules.DroppedRunning: sqlRestRuns, rules.DroppedQueued: sqlRestQueued, rules.DroppedLive: sqlRestLive, rules.DroppedEnded: sqlRestEnded,
+// droppedSQL are the statements for the parts of what was dropped.
+var droppedSQL = map[rules.DroppedKind]string{
+	rules.DroppedRunning: sqlDroppedRunning, rules.DroppedQueued: sqlDroppedQueued, rules.DroppedLive: sqlDroppedLive, rules.DroppedEnded: sqlDroppedEnded,
 }
 
-func (w *writer) loadDropped(schedule string, world *rules.UnitOfWork) error {
-	return w.ask(sqlDropped, func(s *sqlite.Stmt) { s.BindText(1, schedule) }, func(s *sqlite.Stmt) error {
-		world.PutDropped(&rules.Dropped{
+func (w *writer) loadDropped(schedule string, u *rules.UnitOfWork) error {
+	return w.query(sqlDropped, func(s *sqlite.Stmt) { s.BindText(1, schedule) }, func(s *sqlite.Stmt) error {
+		u.PutDropped(&rules.Dropped{
 			Schedule: s.ColumnText(0), Before: s.ColumnInt64(1), Hidden: s.ColumnInt64(2), By: s.ColumnText(3),
 		})
 		return nil
 	})
 }
 
-func (w *writer) loadRest(q rules.DroppedJobs, world *rules.UnitOfWork) error {
-	return w.ask(restTexts[q.Kind], func(s *sqlite.Stmt) {
+func (w *writer) loadDroppedJobs(q rules.DroppedJobs, u *rules.UnitOfWork) error {
+	return w.query(droppedSQL[q.Kind], func(s *sqlite.Stmt) {
 		s.BindText(1, q.Schedule)
 		s.BindInt64(2, q.Before)
 		s.BindInt64(3, int64(q.Limit))
 	}, func(s *sqlite.Stmt) error {
-		world.PutDroppedJob(q, scanJob(s))
+		u.PutDroppedJob(q, scanJob(s))
 		return nil
 	})
 }
 
 func (w *writer) writeDropped(c rules.Change[string, rules.Dropped]) error {
-	return w.change(oneOf(c.Was == nil, c.Is == nil, sqlInsertDropped, sqlUpdateDropped, sqlDeleteDropped), func(s *sqlite.Stmt) {
+	return w.change(changeSQL(c.Was == nil, c.Is == nil, sqlInsertDropped, sqlUpdateDropped, sqlDeleteDropped), func(s *sqlite.Stmt) {
 		s.BindText(1, c.Key)
 		if c.Is == nil {
 			return

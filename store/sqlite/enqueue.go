@@ -22,12 +22,12 @@ VALUES ` + jobValues
 	jobValues = `(
   ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
   ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
-	jobsAtOnce = 16
+	jobsPerStatement = 16
 )
 
 var (
-	sqlInsertJobs = sqlInsertJob + strings.Repeat(", "+jobValues, jobsAtOnce-1)
-	jobWidth      = strings.Count(jobValues, "?")
+	sqlInsertJobs = sqlInsertJob + strings.Repeat(", "+jobValues, jobsPerStatement-1)
+	jobParamCount = strings.Count(jobValues, "?")
 )
 
 // paramsInline is how long params may be to stand in the row of their job.
@@ -69,11 +69,11 @@ func (w *writer) writeParams(sql string, j *rota.Job) error {
 
 func (w *writer) insertJobs(jobs []*rota.Job) error {
 	for len(jobs) > 0 {
-		sql, n := sqlInsertJobs, jobsAtOnce
+		sql, n := sqlInsertJobs, jobsPerStatement
 		if len(jobs) < n {
 			sql, n = sqlInsertJob, 1
 		}
-		if err := w.insertSome(sql, jobs[:n]); err != nil {
+		if err := w.insertRows(sql, jobs[:n]); err != nil {
 			return err
 		}
 		jobs = jobs[n:]
@@ -81,13 +81,13 @@ func (w *writer) insertJobs(jobs []*rota.Job) error {
 	return nil
 }
 
-func (w *writer) insertSome(sql string, jobs []*rota.Job) error {
+func (w *writer) insertRows(sql string, jobs []*rota.Job) error {
 	s, err := w.stmt(sql)
 	if err != nil {
 		return err
 	}
 	for i, j := range jobs {
-		bindJob(s, i*jobWidth, j)
+		bindJob(s, i*jobParamCount, j)
 	}
 	if err := w.write(s); err != nil {
 		return err
@@ -131,13 +131,13 @@ func bindJob(s *sqlite.Stmt, at int, j *rota.Job) {
 	bindText(s, at+21, j.UniqueKey)
 	bindDuration(s, at+22, j.UniqueFor)
 	bindText(s, at+23, j.CreatedBy)
-	bindCompany(s, at+25, j)
+	bindRelations(s, at+25, j)
 	if len(j.Params) <= paramsInline {
 		s.BindText(at+24, string(j.Params))
 	}
 }
 
-func bindCompany(s *sqlite.Stmt, p int, j *rota.Job) {
+func bindRelations(s *sqlite.Stmt, p int, j *rota.Job) {
 	bindText(s, p, j.Template)
 	bindText(s, p+1, j.Schedule)
 	if !j.GroupID.IsZero() {
@@ -172,7 +172,7 @@ WHERE coalesce(name, type) = ? AND coalesce(scope_kind, 'global') = ? AND coales
   AND plan_time = ? AND plan_time IS NOT NULL AND retry_of IS NULL`
 )
 
-func (w *writer) loadKey(k rules.Key, world *rules.UnitOfWork) error {
+func (w *writer) loadKey(k rules.Key, u *rules.UnitOfWork) error {
 	s, err := w.stmt(sqlKeyGet)
 	if err != nil {
 		return err
@@ -180,7 +180,7 @@ func (w *writer) loadKey(k rules.Key, world *rules.UnitOfWork) error {
 	s.BindText(1, k.Type)
 	s.BindText(2, k.Key)
 	return rows(s, func(s *sqlite.Stmt) error {
-		world.PutKey(rules.KeyRecord{
+		u.PutKey(rules.KeyRecord{
 			Key: k, ExecutionID: scanID(s, 0), FreeAt: s.ColumnInt64(1), Ended: s.ColumnInt64(2) == 1,
 		})
 		return nil
@@ -208,7 +208,7 @@ func (w *writer) writeKey(c rules.Change[rules.Key, rules.KeyRecord]) error {
 	return w.write(s)
 }
 
-func (w *writer) loadPlan(p rules.Plan, world *rules.UnitOfWork) error {
+func (w *writer) loadPlan(p rules.Plan, u *rules.UnitOfWork) error {
 	s, err := w.stmt(sqlPlan)
 	if err != nil {
 		return err
@@ -218,7 +218,7 @@ func (w *writer) loadPlan(p rules.Plan, world *rules.UnitOfWork) error {
 	s.BindText(3, p.ScopeID)
 	s.BindInt64(4, p.Time)
 	return rows(s, func(s *sqlite.Stmt) error {
-		world.PutPlan(p, scanID(s, 0))
+		u.PutPlan(p, scanID(s, 0))
 		return nil
 	})
 }

@@ -30,14 +30,14 @@ LIMIT +?5`
 
 	// Those of a type that come before a place in the order: all of a higher
 	// priority, and the first of its own.
-	sqlLaneAbove = `
+	sqlTypeQueueAbove = `
 SELECT count(*)
 FROM (
   SELECT 1
   FROM rota_jobs INDEXED BY rota_jobs_claim
   WHERE type = ?1 AND status = 'QUEUED' AND hold = 0 AND priority > ?3
   LIMIT +?2)`
-	sqlLaneBefore = `
+	sqlTypeQueueBefore = `
 SELECT count(*)
 FROM (
   SELECT 1
@@ -49,7 +49,7 @@ FROM (
 
 // Explain says why a job does not run.
 func (s *reader) Explain(ctx context.Context, id rota.ID) (reasons []rota.Reason, err error) {
-	err = s.read(ctx, "explain", func(conn *sqlite.Conn) error {
+	err = s.withSnapshot(ctx, "explain", func(conn *sqlite.Conn) error {
 		e := &explanation{conn: conn, Facts: rules.Facts{Now: s.now()}}
 		if err := e.read(id); err != nil {
 			return err
@@ -221,9 +221,9 @@ func (e *explanation) readLimits() (err error) {
 	return firstError(
 		func() error { return e.count(&e.Open, sqlOpenAll, nil) },
 		func() error { return e.count(&e.OpenType, sqlOpenOf, typ) },
-		func() error { return e.count(&e.OpenKey, sqlLaneOpen, key) },
+		func() error { return e.count(&e.OpenKey, sqlKeyQueueOpen, key) },
 		func() error {
-			return e.count(&e.ReadyKey, sqlLaneReady, func(stmt *sqlite.Stmt) {
+			return e.count(&e.ReadyKey, sqlKeyQueueReady, func(stmt *sqlite.Stmt) {
 				stmt.BindText(1, e.Job.ConcurrencyKey)
 				stmt.BindText(2, e.Job.Type)
 			})
@@ -236,18 +236,18 @@ func (e *explanation) readOrder() (err error) {
 	if !e.Job.Ready() {
 		return nil
 	}
-	if e.BeforeType, err = e.beforeIn(e.Job.Type); err != nil {
+	if e.BeforeType, err = e.countBefore(e.Job.Type); err != nil {
 		return err
 	}
 	e.Before = e.BeforeType
-	for lane := ""; e.Before <= rules.CountMax; {
-		if lane, err = nextLane(e.conn, lane); err != nil || lane == "" {
+	for typ := ""; e.Before <= rules.CountMax; {
+		if typ, err = nextReadyType(e.conn, typ); err != nil || typ == "" {
 			return err
 		}
-		if lane == e.Job.Type {
+		if typ == e.Job.Type {
 			continue
 		}
-		before, err := e.beforeIn(lane)
+		before, err := e.countBefore(typ)
 		if err != nil {
 			return err
 		}
@@ -256,19 +256,19 @@ func (e *explanation) readOrder() (err error) {
 	return nil
 }
 
-// beforeIn counts those of one type, up to one more than is told.
-func (e *explanation) beforeIn(lane string) (int, error) {
+// countBefore counts those of one type, up to one more than is told.
+func (e *explanation) countBefore(typ string) (int, error) {
 	var above, before int
-	place := func(stmt *sqlite.Stmt) {
-		stmt.BindText(1, lane)
+	bind := func(stmt *sqlite.Stmt) {
+		stmt.BindText(1, typ)
 		stmt.BindInt64(2, rules.CountMax+1)
 		stmt.BindInt64(3, int64(e.Job.Priority))
 	}
 	err := firstError(
-		func() error { return e.count(&above, sqlLaneAbove, place) },
+		func() error { return e.count(&above, sqlTypeQueueAbove, bind) },
 		func() error {
-			return e.count(&before, sqlLaneBefore, func(stmt *sqlite.Stmt) {
-				place(stmt)
+			return e.count(&before, sqlTypeQueueBefore, func(stmt *sqlite.Stmt) {
+				bind(stmt)
 				stmt.BindInt64(4, e.Job.Position)
 				bindTime(stmt, 5, e.Job.CreatedAt)
 				bindID(stmt, 6, e.Job.ID)

@@ -16,39 +16,39 @@ func fault(act string, err error) error {
 	}
 	e := &rota.Error{Code: rota.Internal, Act: "sqlite: " + act, Err: err}
 	code := sqlite.ErrCode(err)
-	explained, ok := faults[code]
+	info, ok := faults[code]
 	if !ok {
-		explained, ok = faults[code.ToPrimary()]
+		info, ok = faults[code.ToPrimary()]
 	}
 	if ok {
-		e.Code, e.Reason, e.Hint = explained.code, explained.reason, explained.hint
+		e.Code, e.Reason, e.Hint = info.code, info.reason, info.hint
 	}
 	return e
 }
 
-// meaning is what a result code is to whoever reads it.
-type meaning struct {
+// faultInfo is what a result code is to whoever reads it.
+type faultInfo struct {
 	code         rota.Code
 	reason, hint string
 }
 
-// noSpace is for each way in which SQLite says so.
-var noSpace = meaning{rota.Unavailable, "the disk is full", "free some space and try again; what was answered is safe"}
+// diskFull is for each way in which SQLite says so.
+var diskFull = faultInfo{rota.Unavailable, "the disk is full", "free some space and try again; what was answered is safe"}
 
-var faults = map[sqlite.ResultCode]meaning{
+var faults = map[sqlite.ResultCode]faultInfo{
 	sqlite.ResultBusy:      {rota.Unavailable, "another connection holds the file", "end its transaction, or wait and send again"},
 	sqlite.ResultLocked:    {rota.Unavailable, "another connection holds the file", "end its transaction, or wait and send again"},
 	sqlite.ResultReadOnly:  {rota.Unavailable, "the file cannot be written", "give this process the right to write the file and its directory"},
 	sqlite.ResultPerm:      {rota.Unavailable, "the file may not be opened", "give this process the right to read and write the file"},
 	sqlite.ResultCantOpen:  {rota.Unavailable, "the file cannot be opened", "see that its directory exists and may be written"},
-	sqlite.ResultFull:      noSpace,
+	sqlite.ResultFull:      diskFull,
 	sqlite.ResultIOErr:     {rota.Unavailable, "the disk failed", "see the system's log; send the batch again when it works"},
 	sqlite.ResultInterrupt: {rota.Unavailable, "it was interrupted", "send it again"},
 	sqlite.ResultNoMem:     {rota.Unavailable, "there is not enough memory", ""},
 	sqlite.ResultCorrupt:   {rota.Internal, "the file is damaged", "stop, keep a copy of it, and restore a backup"},
 	sqlite.ResultNotADB:    {rota.Internal, "the file is not an SQLite database", "name another file, or restore a backup"},
 
-	sqlite.ResultIOErrSHMSize: noSpace, // the index of the log, which is made at each start, found no room
+	sqlite.ResultIOErrSHMSize: diskFull, // the index of the log, which is made at each start, found no room
 }
 
 // isConstraint reports whether the database itself refused a write.

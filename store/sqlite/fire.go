@@ -8,7 +8,7 @@ import (
 
 const (
 	sqlJobsOf = `
-SELECT ` + wholeColumns + `
+SELECT ` + fullColumns + `
 FROM rota_jobs j INDEXED BY rota_jobs_live
 WHERE j.schedule = ? AND j.scope_kind IS ? AND j.scope_id IS ? AND j.sequel IS NULL AND (j.hold & 8 <> 0) = ?
 ORDER BY j.id
@@ -21,14 +21,14 @@ ORDER BY j.id
 LIMIT +?`
 )
 
-func (w *writer) loadJobsOf(q rules.JobsOf, world *rules.UnitOfWork) error {
-	return w.ask(sqlJobsOf, func(s *sqlite.Stmt) {
+func (w *writer) loadJobsOf(q rules.JobsOf, u *rules.UnitOfWork) error {
+	return w.query(sqlJobsOf, func(s *sqlite.Stmt) {
 		s.BindText(1, q.Schedule)
 		bindScope(s, 2, q.Scope)
 		s.BindBool(4, q.Waiting)
 		s.BindInt64(5, int64(q.Limit()))
 	}, func(s *sqlite.Stmt) error {
-		world.PutJobsOf(q, scanJob(s))
+		u.PutJobsOf(q, scanJob(s))
 		return nil
 	})
 }
@@ -36,9 +36,9 @@ func (w *writer) loadJobsOf(q rules.JobsOf, world *rules.UnitOfWork) error {
 // loadPlanned sorts what lives of all scopes: a schedule that fires once has one
 // execution for each. Mostly it finds the very one that ends; to see that it has
 // not takes no more of a job than to end it.
-func (w *writer) loadPlanned(q rules.Planned, world *rules.UnitOfWork) error {
+func (w *writer) loadPlanned(q rules.Planned, u *rules.UnitOfWork) error {
 	var ids []rota.ID
-	err := w.ask(sqlPlanned, func(s *sqlite.Stmt) {
+	err := w.query(sqlPlanned, func(s *sqlite.Stmt) {
 		s.BindText(1, q.Schedule)
 		s.BindInt64(2, int64(q.Limit))
 	}, func(s *sqlite.Stmt) error {
@@ -48,5 +48,5 @@ func (w *writer) loadPlanned(q rules.Planned, world *rules.UnitOfWork) error {
 	if err != nil {
 		return err
 	}
-	return w.eachLease(ids, func(j *rota.Job) { world.PutPlanned(q, j) })
+	return w.loadLeases(ids, func(j *rota.Job) { u.PutPlanned(q, j) })
 }

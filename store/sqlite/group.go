@@ -56,8 +56,8 @@ func scanGroup(s *sqlite.Stmt) (*rota.Group, error) {
 	return g, err
 }
 
-func (w *writer) loadGroup(id rota.ID, world *rules.UnitOfWork) error {
-	return w.ask(sqlGroup, func(s *sqlite.Stmt) { s.BindBytes(1, id[:]) }, put(scanGroup, world.PutGroup))
+func (w *writer) loadGroup(id rota.ID, u *rules.UnitOfWork) error {
+	return w.query(sqlGroup, func(s *sqlite.Stmt) { s.BindBytes(1, id[:]) }, scanInto(scanGroup, u.PutGroup))
 }
 
 // writeGroup writes a group that enters, or what may change of one.
@@ -109,7 +109,7 @@ func (s *reader) Group(ctx context.Context, id rota.ID) (*rota.Group, error) {
 	case err != nil:
 		return nil, err
 	case len(groups) == 0:
-		return nil, none("group", id.String())
+		return nil, notFound("group", id.String())
 	}
 	return groups[0], nil
 }
@@ -127,11 +127,11 @@ func (s *reader) Groups(ctx context.Context, before rota.ID, limit int) ([]*rota
 }
 
 func (s *reader) groups(ctx context.Context, sql string, bind func(*sqlite.Stmt)) (groups []*rota.Group, err error) {
-	err = s.read(ctx, "groups", func(conn *sqlite.Conn) error {
+	err = s.withSnapshot(ctx, "groups", func(conn *sqlite.Conn) error {
 		groups, err = queryAll(conn, sql, bind, scanGroup)
 		for _, g := range groups {
 			if err == nil {
-				err = countGroup(conn, g)
+				err = countMembers(conn, g)
 			}
 		}
 		return err

@@ -14,7 +14,7 @@ const notDropped = ` AND (j.sequel IS NULL OR j.schedule IS NULL OR NOT EXISTS (
     WHERE d.schedule = j.schedule AND d.hidden_before > j.created_at))`
 
 const (
-	sqlShownJob = sqlWholeJob + notDropped
+	sqlShownJob = sqlFullJob + notDropped
 	sqlIsShown  = `
 SELECT 1
 FROM rota_jobs j

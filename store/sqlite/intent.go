@@ -21,9 +21,9 @@ DELETE FROM rota_intents
 WHERE kind = ? AND name = ?`
 )
 
-func (w *writer) loadIntents(q rules.Intents, world *rules.UnitOfWork) error {
-	return w.ask(sqlIntents, func(s *sqlite.Stmt) { s.BindInt64(1, int64(q.Limit)) }, func(s *sqlite.Stmt) error {
-		world.PutIntent(q, rules.Intent{Kind: s.ColumnText(0), Name: s.ColumnText(1)})
+func (w *writer) loadIntents(q rules.Intents, u *rules.UnitOfWork) error {
+	return w.query(sqlIntents, func(s *sqlite.Stmt) { s.BindInt64(1, int64(q.Limit)) }, func(s *sqlite.Stmt) error {
+		u.PutIntent(q, rules.Intent{Kind: s.ColumnText(0), Name: s.ColumnText(1)})
 		return nil
 	})
 }

@@ -25,7 +25,7 @@ const (
 
 func TestMain(m *testing.M) {
 	if path := os.Getenv(envKillStore); path != "" {
-		applyAndDie(path)
+		applyAndKillSelf(path)
 	}
 	if path := os.Getenv(envLedger); path != "" {
 		workUntilKilled(path)
@@ -34,28 +34,28 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestKilledProcess kills a real process with SIGKILL in the middle of each
+// TestKilledProcessLeavesWholeCommands kills a real process with SIGKILL in the middle of each
 // verb, and once after its commit, and looks at what it left.
-func TestKilledProcess(t *testing.T) {
+func TestKilledProcessLeavesWholeCommands(t *testing.T) {
 	if testing.Short() {
 		t.Skip("make test runs it")
 	}
-	for _, sc := range scenes {
+	for _, sc := range scenarios {
 		t.Run(sc.name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "rota.db")
-			batch, before := stage(t, sc, path)
+			batch, before := prepareFile(t, sc, path)
 			for _, kill := range []int{1, 2} {
 				if !killAt(t, path, batch, kill) {
 					break // the command has fewer statements, and was applied
 				}
-				if got := reopened(t, path); got != before {
+				if got := reopenAndDump(t, path); got != before {
 					t.Fatalf("killed before statement %d it left half a command; before:\n%s\nafter:\n%s", kill, before, got)
 				}
 			}
 			path = filepath.Join(t.TempDir(), "rota.db")
-			batch, before = stage(t, sc, path)
+			batch, before = prepareFile(t, sc, path)
 			killAt(t, path, batch, 0)
-			after := reopened(t, path)
+			after := reopenAndDump(t, path)
 			if after == before {
 				t.Fatal("killed after its commit, the command was lost")
 			}
@@ -70,13 +70,13 @@ func TestKilledProcess(t *testing.T) {
 	}
 }
 
-// stage plays a scene into a file and closes it.
-func stage(t *testing.T, sc scene, path string) (rota.Batch, string) {
+// prepareFile plays a scene into a file and closes it.
+func prepareFile(t *testing.T, sc scenario, path string) (rota.Batch, string) {
 	t.Helper()
 	s, err := Open(path)
 	must(t, err)
 	defer s.Close()
-	return sc.play(t, s), dump(t, s)
+	return sc.prepare(t, s), dump(t, s)
 }
 
 // killAt runs a child that dies before its n-th statement, or after its
@@ -100,33 +100,33 @@ func killAt(t *testing.T, path string, batch rota.Batch, n int) bool {
 	return true
 }
 
-// applyAndDie is the child. It ends well if the batch has fewer statements
+// applyAndKillSelf is the child. It ends well if the batch has fewer statements
 // than it was to die at.
-func applyAndDie(path string) {
-	die := func() { _ = syscall.Kill(os.Getpid(), syscall.SIGKILL) }
+func applyAndKillSelf(path string) {
+	killSelf := func() { _ = syscall.Kill(os.Getpid(), syscall.SIGKILL) }
 	at, _ := strconv.Atoi(os.Getenv(envKillAt))
 	encoded, err := os.ReadFile(os.Getenv(envKillBatch))
-	fail(err)
+	exitOnError(err)
 	batch, err := rota.DecodeBatch(encoded)
-	fail(err)
-	s, err := OpenWith(path, Config{Logger: quiet, fault: func(statement int) error {
+	exitOnError(err)
+	s, err := OpenWith(path, Config{Logger: quiet, injectFault: func(statement int) error {
 		if statement == at {
-			die()
+			killSelf()
 			select {}
 		}
 		return nil
 	}})
-	fail(err)
+	exitOnError(err)
 	_, err = s.Apply(context.Background(), batch)
-	fail(err)
+	exitOnError(err)
 	if at == 0 {
-		die()
+		killSelf()
 		select {}
 	}
 	os.Exit(0)
 }
 
-func fail(err error) {
+func exitOnError(err error) {
 	if err != nil {
 		_, _ = os.Stderr.WriteString(err.Error() + "\n")
 		os.Exit(9)

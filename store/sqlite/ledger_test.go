@@ -33,34 +33,34 @@ type ledger struct {
 	finished map[string]string
 }
 
-// TestCrashLedger kills a busy process again and again at random moments, and
+// TestCrashKeepsAnsweredCommands kills a busy process again and again at random moments, and
 // holds what it left against what it had been told.
-func TestCrashLedger(t *testing.T) {
+func TestCrashKeepsAnsweredCommands(t *testing.T) {
 	if testing.Short() {
 		t.Skip("make test runs it")
 	}
-	lives, until := 4, time.Time{}
+	kills, until := 4, time.Time{}
 	if text := os.Getenv(envCrashTime); text != "" {
 		d, err := time.ParseDuration(text)
 		must(t, err)
 		until = time.Now().Add(d)
 	}
 	path := filepath.Join(t.TempDir(), "rota.db")
-	book := ledger{enqueued: map[string]bool{}, started: map[string]int{}, finished: map[string]string{}}
-	for incarnation := 0; incarnation < lives || time.Now().Before(until); incarnation++ {
-		liveAndDie(t, path, &book)
-		if incarnation%10 == 3 {
-			book.audit(t, path)
+	answered := ledger{enqueued: map[string]bool{}, started: map[string]int{}, finished: map[string]string{}}
+	for killed := 0; killed < kills || time.Now().Before(until); killed++ {
+		runAndKill(t, path, &answered)
+		if killed%10 == 3 {
+			answered.audit(t, path)
 		}
 	}
-	book.audit(t, path)
-	t.Logf("%d enqueued, %d started, %d finished", len(book.enqueued), len(book.started), len(book.finished))
-	if len(book.finished) == 0 {
+	answered.audit(t, path)
+	t.Logf("%d enqueued, %d started, %d finished", len(answered.enqueued), len(answered.started), len(answered.finished))
+	if len(answered.finished) == 0 {
 		t.Error("no life lasted long enough to finish anything; nothing was shown")
 	}
 }
 
-func liveAndDie(t *testing.T, path string, book *ledger) {
+func runAndKill(t *testing.T, path string, answered *ledger) {
 	t.Helper()
 	child := exec.Command(os.Args[0], "-test.run=^$")
 	child.Env = append(os.Environ(), envLedger+"="+path)
@@ -71,7 +71,7 @@ func liveAndDie(t *testing.T, path string, book *ledger) {
 	time.AfterFunc(time.Duration(100+rand.IntN(500))*time.Millisecond, func() { _ = child.Process.Kill() })
 	lines := bufio.NewScanner(out)
 	for lines.Scan() {
-		book.add(t, lines.Text())
+		answered.add(t, lines.Text())
 	}
 	_ = child.Wait()
 	if child.ProcessState.Exited() {
@@ -128,36 +128,36 @@ func mustID(t *testing.T, text string) rota.ID {
 // enqueues and works, and says what it was told.
 func workUntilKilled(path string) {
 	file, err := OpenWith(path, Config{Logger: quiet})
-	fail(err)
+	exitOnError(err)
 	s := wrap.Coalesce(file)
 	incarnation := rota.NewID()
 	for more := true; more; {
-		more = ask[*rota.Recovered](s, &rota.Recover{Meta: rota.NewMeta(""), Runner: "node", Incarnation: incarnation}).More
+		more = applyOne[*rota.Recovered](s, &rota.Recover{Meta: rota.NewMeta(""), Runner: "node", Incarnation: incarnation}).More
 	}
 	var group sync.WaitGroup
 	for range 4 {
-		group.Go(func() { enqueueForEver(s) })
-		group.Go(func() { workForEver(s, incarnation) })
+		group.Go(func() { enqueueForever(s) })
+		group.Go(func() { workForever(s, incarnation) })
 	}
 	group.Wait()
 }
 
-func enqueueForEver(s rota.Store) {
+func enqueueForever(s rota.Store) {
 	for {
 		jobs := make([]rota.NewJob, 1+rand.IntN(5))
 		for i := range jobs {
 			jobs[i] = rota.NewJob{Type: "mail", Priority: new(rand.IntN(3)), Backoff: new(time.Duration(0)), MaxRetries: new(1)}
 		}
-		reply := ask[*rota.Enqueued](s, &rota.Enqueue{Meta: rota.NewMeta(""), Jobs: jobs})
+		reply := applyOne[*rota.Enqueued](s, &rota.Enqueue{Meta: rota.NewMeta(""), Jobs: jobs})
 		for _, one := range reply.Jobs {
 			fmt.Println("enqueued", one.Job.ID)
 		}
 	}
 }
 
-func workForEver(s rota.Store, incarnation rota.ID) {
+func workForever(s rota.Store, incarnation rota.ID) {
 	for {
-		jobs := ask[*rota.Claimed](s, &rota.Claim{
+		jobs := applyOne[*rota.Claimed](s, &rota.Claim{
 			Meta: rota.NewMeta(""), Worker: "node", Incarnation: incarnation, Types: []string{"mail"}, Limit: 8, Lease: time.Minute,
 			Seed: rota.Token(rota.NewID()),
 		}).Jobs
@@ -173,17 +173,17 @@ func workForEver(s rota.Store, incarnation rota.ID) {
 			}
 			finish.Items = append(finish.Items, item)
 		}
-		for i, a := range ask[*rota.Finished](s, finish).Items {
+		for i, a := range applyOne[*rota.Finished](s, finish).Items {
 			fmt.Println("finished", jobs[i].ID, a.Outcome, a.Sequel)
 		}
 	}
 }
 
-func ask[R rota.Reply](s rota.Store, c rota.Command) R {
+func applyOne[R rota.Reply](s rota.Store, c rota.Command) R {
 	results, err := s.Apply(context.Background(), rota.Batch{Commands: []rota.Command{c}})
-	fail(err)
+	exitOnError(err)
 	if results[0].Err != nil {
-		fail(results[0].Err)
+		exitOnError(results[0].Err)
 	}
 	return results[0].Reply.(R)
 }

@@ -14,9 +14,9 @@ import (
 // walked. The members of a group are few enough to be sorted, without what else
 // is in their rows. Internal types are passed over unless one is asked for.
 const (
-	listed = `
-SELECT ` + wholeColumns
-	picked = `
+	selectFull = `
+SELECT ` + fullColumns
+	whereFilters = `
 WHERE j.id < ?1 AND j.id > ?10 AND (?3 IS NULL OR j.status = ?3) AND CASE WHEN ?4 IS NULL THEN ` + notInternal + ` ELSE j.type = ?4 END AND (?5 IS NULL OR j.template = ?5)
   AND (?9 IS NULL OR j.sequel IS NOT 'retry')
   AND (?8 IS NULL OR ?8 = CASE j.status
@@ -26,8 +26,8 @@ WHERE j.id < ?1 AND j.id > ?10 AND (?3 IS NULL OR j.status = ?3) AND CASE WHEN ?
 	notInternal = `(j.type < 'rota.' OR j.type >= 'rota/')`
 	// A dead letter is seen to while something tries it anew that was not called
 	// off.
-	pickedDead = ` AND` + isDead
-	isDead     = ` j.sequel = 'dead' AND NOT EXISTS (
+	andDead = ` AND` + isDead
+	isDead  = ` j.sequel = 'dead' AND NOT EXISTS (
     WITH RECURSIVE chain (id) AS (
       SELECT a.id
       FROM rota_jobs a INDEXED BY rota_jobs_redrive
@@ -44,47 +44,47 @@ WHERE j.id < ?1 AND j.id > ?10 AND (?3 IS NULL OR j.status = ?3) AND CASE WHEN ?
 ORDER BY j.id DESC
 LIMIT +?2`
 
-	sqlList = listed + `
-FROM rota_jobs j` + picked + newestFirst
-	sqlListSchedule = listed + `
-FROM rota_jobs j INDEXED BY rota_jobs_schedule` + picked + ` AND j.schedule = ?6` + newestFirst
-	sqlListDead = listed + `
-FROM rota_jobs j INDEXED BY rota_jobs_dead` + picked + pickedDead + ` AND (?6 IS NULL OR j.schedule = ?6)` + newestFirst
-	sqlListGroup = listed + `
+	sqlList = selectFull + `
+FROM rota_jobs j` + whereFilters + newestFirst
+	sqlListSchedule = selectFull + `
+FROM rota_jobs j INDEXED BY rota_jobs_schedule` + whereFilters + ` AND j.schedule = ?6` + newestFirst
+	sqlListDead = selectFull + `
+FROM rota_jobs j INDEXED BY rota_jobs_dead` + whereFilters + andDead + ` AND (?6 IS NULL OR j.schedule = ?6)` + newestFirst
+	sqlListGroup = selectFull + `
 FROM (
   SELECT j.id
-  FROM rota_jobs j INDEXED BY rota_jobs_group` + picked + ` AND j.group_id = ?7 AND (?6 IS NULL OR j.schedule = ?6)` + newestFirst + `
+  FROM rota_jobs j INDEXED BY rota_jobs_group` + whereFilters + ` AND j.group_id = ?7 AND (?6 IS NULL OR j.schedule = ?6)` + newestFirst + `
 ) one
 JOIN rota_jobs j ON j.id = one.id
 ORDER BY j.id DESC`
 	// What lives is found by the indexes that hold nothing else, however much has
 	// ended, and sorted; only a schedule leaves less.
-	live = listed + `
+	selectLive = selectFull + `
 FROM (
   SELECT j.id
   FROM rota_jobs j INDEXED BY `
-	liveNewest = newestFirst + `
+	liveNewestFirst = newestFirst + `
 ) one
 JOIN rota_jobs j ON j.id = one.id
 ORDER BY j.id DESC`
-	ofType     = ` AND j.id < ?1 AND j.id > ?10 AND CASE WHEN ?4 IS NULL THEN ` + notInternal + ` ELSE j.type = ?4 END`
-	ofTemplate = ` AND j.template = ?5`
+	andType     = ` AND j.id < ?1 AND j.id > ?10 AND CASE WHEN ?4 IS NULL THEN ` + notInternal + ` ELSE j.type = ?4 END`
+	andTemplate = ` AND j.template = ?5`
 
-	sqlListReady = live + `rota_jobs_claim
-WHERE j.status = 'QUEUED' AND j.hold = 0` + ofType + liveNewest
-	sqlListReadyOf = live + `rota_jobs_claim
-WHERE j.status = 'QUEUED' AND j.hold = 0` + ofType + ofTemplate + liveNewest
-	sqlListHeld = live + `rota_jobs_held
-WHERE j.status = 'QUEUED' AND j.hold <> 0 AND j.hold & 1 = (?8 = 'scheduled')` + ofType + liveNewest
-	sqlListHeldOf = live + `rota_jobs_held
-WHERE j.status = 'QUEUED' AND j.hold <> 0 AND j.hold & 1 = (?8 = 'scheduled')` + ofType + ofTemplate + liveNewest
-	sqlListOpen = live + `rota_jobs_open` + picked + ` AND j.status = 'RUNNING' AND j.sequel IS NULL` + liveNewest
-	sqlListLive = live + `rota_jobs_live` + picked + ` AND j.schedule = ?6 AND j.sequel IS NULL` + liveNewest
+	sqlListReady = selectLive + `rota_jobs_claim
+WHERE j.status = 'QUEUED' AND j.hold = 0` + andType + liveNewestFirst
+	sqlListReadyOf = selectLive + `rota_jobs_claim
+WHERE j.status = 'QUEUED' AND j.hold = 0` + andType + andTemplate + liveNewestFirst
+	sqlListHeld = selectLive + `rota_jobs_held
+WHERE j.status = 'QUEUED' AND j.hold <> 0 AND j.hold & 1 = (?8 = 'scheduled')` + andType + liveNewestFirst
+	sqlListHeldOf = selectLive + `rota_jobs_held
+WHERE j.status = 'QUEUED' AND j.hold <> 0 AND j.hold & 1 = (?8 = 'scheduled')` + andType + andTemplate + liveNewestFirst
+	sqlListOpen = selectLive + `rota_jobs_open` + whereFilters + ` AND j.status = 'RUNNING' AND j.sequel IS NULL` + liveNewestFirst
+	sqlListLive = selectLive + `rota_jobs_live` + whereFilters + ` AND j.schedule = ?6 AND j.sequel IS NULL` + liveNewestFirst
 
-	sqlListGroupDead = listed + `
+	sqlListGroupDead = selectFull + `
 FROM (
   SELECT j.id
-  FROM rota_jobs j INDEXED BY rota_jobs_group` + picked + pickedDead + ` AND j.group_id = ?7 AND (?6 IS NULL OR j.schedule = ?6)` + newestFirst + `
+  FROM rota_jobs j INDEXED BY rota_jobs_group` + whereFilters + andDead + ` AND j.group_id = ?7 AND (?6 IS NULL OR j.schedule = ?6)` + newestFirst + `
 ) one
 JOIN rota_jobs j ON j.id = one.id
 ORDER BY j.id DESC`
@@ -99,10 +99,10 @@ func (s *reader) Jobs(ctx context.Context, q rota.JobQuery) ([]*rota.Job, error)
 	if err != nil {
 		return nil, err
 	}
-	if one := statusOf[q.State]; one != "" && q.Status != "" && q.Status != one {
+	if one := liveStatusOf[q.State]; one != "" && q.Status != "" && q.Status != one {
 		return nil, nil
 	}
-	return s.list(ctx, listText(&q), func(stmt *sqlite.Stmt) { bindJobs(stmt, &q, limit) })
+	return s.list(ctx, listStatement(&q), func(stmt *sqlite.Stmt) { bindJobs(stmt, &q, limit) })
 }
 
 // bindJobs binds what is asked for to the parameters that a statement has.
@@ -135,17 +135,17 @@ func bindJobs(stmt *sqlite.Stmt, q *rota.JobQuery, limit int64) {
 	}
 }
 
-// listText is the statement for a query: that of its filters, turned round for
+// listStatement is the statement for a query: that of its filters, turned round for
 // oldest first, and without the documents where those are left out. The indexes
 // are walked in either direction.
-func listText(q *rota.JobQuery) string { return turn(listSQL(q), q) }
+func listStatement(q *rota.JobQuery) string { return withListOptions(listSQL(q), q) }
 
-func turn(sql string, q *rota.JobQuery) string {
+func withListOptions(sql string, q *rota.JobQuery) string {
 	if q.Oldest {
 		sql = strings.ReplaceAll(sql, "ORDER BY j.id DESC", "ORDER BY j.id")
 	}
 	if q.Lean {
-		sql = strings.Replace(sql, wholeColumns, plainColumns, 1)
+		sql = strings.Replace(sql, fullColumns, columnsWithoutDocuments, 1)
 	}
 	return sql
 }
@@ -158,7 +158,7 @@ func listSQL(q *rota.JobQuery) string {
 		return sqlListGroup
 	case q.Dead:
 		return sqlListDead
-	case statusOf[q.State] != "":
+	case liveStatusOf[q.State] != "":
 		return listLiveSQL(q)
 	case q.Schedule != "":
 		return sqlListSchedule
@@ -166,8 +166,8 @@ func listSQL(q *rota.JobQuery) string {
 	return sqlList
 }
 
-// statusOf is the status of each state that lives.
-var statusOf = map[rota.State]rota.Status{
+// liveStatusOf is the status of each state that lives.
+var liveStatusOf = map[rota.State]rota.Status{
 	rota.StateQueued: rota.StatusQueued, rota.StateScheduled: rota.StatusQueued, rota.StateBlocked: rota.StatusQueued,
 	rota.StateRunning: rota.StatusRunning,
 }

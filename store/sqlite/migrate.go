@@ -40,17 +40,17 @@ func migrate(conn *sqlite.Conn) error {
 	if err := sqlitex.ExecuteTransient(conn, sqlMetaTable, nil); err != nil {
 		return err
 	}
-	at, err := schemaVersion(conn)
+	version, err := schemaVersion(conn)
 	if err != nil {
 		return err
 	}
-	if at > len(steps) {
-		return tooNew(at, len(steps))
+	if version > len(steps) {
+		return tooNew(version, len(steps))
 	}
-	if err := lendFunctions(conn); err != nil {
+	if err := registerFunctions(conn); err != nil {
 		return err
 	}
-	for i := at; i < len(steps); i++ {
+	for i := version; i < len(steps); i++ {
 		if err := migrateOne(conn, steps[i], i+1); err != nil {
 			return fmt.Errorf("migration %s: %w", steps[i], err)
 		}
@@ -58,8 +58,8 @@ func migrate(conn *sqlite.Conn) error {
 	return nil
 }
 
-// lendFunctions gives the steps what they compute and SQLite cannot.
-func lendFunctions(conn *sqlite.Conn) error {
+// registerFunctions gives the steps what they compute and SQLite cannot.
+func registerFunctions(conn *sqlite.Conn) error {
 	return conn.CreateFunction("rota_definition_id", &sqlite.FunctionImpl{
 		NArgs: 1, Deterministic: true,
 		Scalar: func(_ sqlite.Context, args []sqlite.Value) (sqlite.Value, error) {
@@ -69,10 +69,10 @@ func lendFunctions(conn *sqlite.Conn) error {
 	})
 }
 
-func tooNew(at, known int) *rota.Error {
+func tooNew(version, known int) *rota.Error {
 	return &rota.Error{
 		Code: rota.Conflict, Act: "sqlite: open",
-		Reason: fmt.Sprintf("the file was written by a newer Rota (schema %d, this one knows %d)", at, known),
+		Reason: fmt.Sprintf("the file was written by a newer Rota (schema %d, this one knows %d)", version, known),
 		Hint:   "upgrade this program, or restore a backup from before the upgrade",
 	}
 }

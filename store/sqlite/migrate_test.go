@@ -13,12 +13,12 @@ import (
 	"zombiezen.com/go/sqlite/sqlitex"
 )
 
-// schemaOne makes a file as the first version left it: its schema, and a job in
+// createVersionOne makes a file as the first version left it: its schema, and a job in
 // each part of its life.
-func schemaOne(t *testing.T) (path string, jobs map[string]rota.ID) {
+func createVersionOne(t *testing.T) (path string, jobs map[string]rota.ID) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "rota.db")
-	conn := plainConn(t, path)
+	conn := rawConn(t, path)
 	defer conn.Close()
 	steps, err := fs.Glob(migrations, "migrations/*.sql")
 	must(t, err)
@@ -67,20 +67,20 @@ func schemaOne(t *testing.T) (path string, jobs map[string]rota.ID) {
 	return path, jobs
 }
 
-// TestAnOlderFileIsBroughtUpToDate: nothing that stood in it is lost, and what
+// TestOpenMigratesOlderFile: nothing that stood in it is lost, and what
 // is new works with what is old.
-func TestAnOlderFileIsBroughtUpToDate(t *testing.T) {
-	path, jobs := schemaOne(t)
-	conn := plainConn(t, path)
+func TestOpenMigratesOlderFile(t *testing.T) {
+	path, jobs := createVersionOne(t)
+	conn := rawConn(t, path)
 	before := strings.Split(strings.TrimSpace(tables(t, conn)), "\n")
 	must(t, conn.Close())
 	_, err := OpenWith(path, Config{ReadOnly: true})
-	refused(t, err, rota.Conflict, "older Rota", "up to date")
+	checkError(t, err, rota.Conflict, "older Rota", "up to date")
 
 	s, err := OpenWith(path, Config{Logger: quiet})
 	must(t, err)
 	verifyClean(t, s)
-	conn = plainConn(t, path)
+	conn = rawConn(t, path)
 	after := tables(t, conn)
 	for _, row := range before {
 		if !strings.Contains(after, row) && !strings.HasPrefix(row, "rota_meta") && !strings.HasPrefix(row, "rota_runs") {
@@ -125,10 +125,10 @@ func TestAnOlderFileIsBroughtUpToDate(t *testing.T) {
 	must(t, s.Close())
 }
 
-// TestAMigrationIsAllOrNothing: one that fails leaves the file as it was.
-func TestAMigrationIsAllOrNothing(t *testing.T) {
-	path, _ := schemaOne(t)
-	conn := plainConn(t, path)
+// TestFailedMigrationChangesNothing: one that fails leaves the file as it was.
+func TestFailedMigrationChangesNothing(t *testing.T) {
+	path, _ := createVersionOne(t)
+	conn := rawConn(t, path)
 	execute(t, conn, `CREATE TABLE rota_intents (mine TEXT)`) // near the end of the second step
 	before := tables(t, conn)
 	if s, err := Open(path); err == nil {

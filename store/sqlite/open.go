@@ -43,7 +43,7 @@ func OpenWith(path string, config Config) (*Store, error) {
 		return nil, err
 	}
 	if config.ReadOnly {
-		if err := holdsStore(path); err != nil {
+		if err := checkHoldsStore(path); err != nil {
 			return nil, err
 		}
 	}
@@ -52,7 +52,7 @@ func OpenWith(path string, config Config) (*Store, error) {
 		return nil, err
 	}
 	s := &Store{config: config, path: path, lock: lock, writer: make(chan *writer, 1), closed: make(chan struct{})}
-	s.reader = reader{read: s.lend, now: s.clock}
+	s.reader = reader{withSnapshot: s.withPoolSnapshot, now: s.clock}
 	w, err := openWriter(path, config)
 	if err != nil {
 		_ = lock.release()
@@ -61,10 +61,10 @@ func OpenWith(path string, config Config) (*Store, error) {
 	w.watch = &s.watch
 	s.readers, err = openReaders(path, config.Readers)
 	if err == nil {
-		s.file, err = placeOf(path)
+		s.file, err = identifyFile(path)
 	}
 	if err == nil {
-		err = s.begin(w)
+		err = s.markInUse(w)
 	}
 	if err != nil {
 		if s.readers != nil {
@@ -75,7 +75,7 @@ func OpenWith(path string, config Config) (*Store, error) {
 		return nil, fault("open "+filepath.Base(path), err)
 	}
 	if !config.ReadOnly {
-		w.room.open(s.file.path)
+		w.walPadding.open(s.file.path)
 	}
 	w.conn.SetBusyTimeout(0) // from here on begin decides how long
 	s.writer <- w
@@ -109,16 +109,16 @@ func openWriter(path string, config Config) (*writer, error) {
 		return nil, isDirectory(path)
 	}
 	if config.ReadOnly {
-		return openOnlooker(path)
+		return openReadOnly(path)
 	}
-	ballast()
-	keepPrivate(path, config.Logger)
+	retainAllocatorPages()
+	ensurePrivateFile(path, config.Logger)
 	conn, err := sqlite.OpenConn(path, sqlite.OpenReadWrite|sqlite.OpenCreate)
 	if err != nil {
 		return nil, fault(act, err)
 	}
 	conn.SetBusyTimeout(busyTimeout)
-	w := &writer{conn: conn, waits: busyTimeout, fault: config.fault}
+	w := &writer{conn: conn, maxWait: busyTimeout, injectFault: config.injectFault}
 	for _, pragma := range []string{
 		"PRAGMA journal_mode = WAL", "PRAGMA synchronous = FULL", "PRAGMA cache_size = " + writerCache,
 		"PRAGMA wal_autocheckpoint = " + strconv.Itoa(checkpointPages),
@@ -142,14 +142,14 @@ func openWriter(path string, config Config) (*writer, error) {
 	return w, nil
 }
 
-// keepPrivate makes a file that is not there before SQLite does, for this user
+// ensurePrivateFile makes a file that is not there before SQLite does, for this user
 // alone: secrets of webhooks stand in it, and what SQLite keeps beside it has the
 // same mode. That everybody can read one that is there is somebody's choice, of
 // which they are told. What goes wrong here, SQLite meets too.
-func keepPrivate(path string, log *slog.Logger) {
+func ensurePrivateFile(path string, log *slog.Logger) {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		makeFile(path)
+		createFile(path)
 		return
 	}
 	if err != nil || runtime.GOOS == "windows" || info.Mode()&0o004 == 0 {
@@ -186,9 +186,9 @@ func prepareReader(conn *sqlite.Conn) error {
 	return sqlitex.ExecuteTransient(conn, "PRAGMA query_only = 1", nil)
 }
 
-// begin notes that the store is in use, so that the next Open can tell whether
+// markInUse notes that the store is in use, so that the next Open can tell whether
 // this one ended cleanly, and looks at what an unclean end left open.
-func (s *Store) begin(w *writer) error {
+func (s *Store) markInUse(w *writer) error {
 	if s.config.ReadOnly {
 		return nil
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// refused asserts what an error says: its code, the reason and the way out.
-func refused(t *testing.T, err error, code rota.Code, words ...string) {
+// checkError asserts what an error says: its code, the reason and the way out.
+func checkError(t *testing.T, err error, code rota.Code, words ...string) {
 	t.Helper()
 	if rota.CodeOf(err) != code {
 		t.Fatalf("answered with %v (%s), want %s", err, rota.CodeOf(err), code)
@@ -27,33 +27,33 @@ func refused(t *testing.T, err error, code rota.Code, words ...string) {
 	}
 }
 
-func TestOpenRefusesANewerSchema(t *testing.T) {
+func TestOpenRefusesNewerSchema(t *testing.T) {
 	s := openTest(t, Config{})
 	must(t, s.Close())
-	execute(t, plainConn(t, s.path), `UPDATE rota_meta SET value = '99' WHERE key = 'version'`)
+	execute(t, rawConn(t, s.path), `UPDATE rota_meta SET value = '99' WHERE key = 'version'`)
 	for _, config := range []Config{{}, {ReadOnly: true}} {
 		_, err := OpenWith(s.path, config)
-		refused(t, err, rota.Conflict, "newer Rota", "schema 99", "upgrade this program")
+		checkError(t, err, rota.Conflict, "newer Rota", "schema 99", "upgrade this program")
 	}
 }
 
-func TestOpenRefusesAVersionThatIsNoNumber(t *testing.T) {
+func TestOpenRefusesNonNumericSchemaVersion(t *testing.T) {
 	s := openTest(t, Config{})
 	must(t, s.Close())
-	execute(t, plainConn(t, s.path), `UPDATE rota_meta SET value = 'seven' WHERE key = 'version'`)
+	execute(t, rawConn(t, s.path), `UPDATE rota_meta SET value = 'seven' WHERE key = 'version'`)
 	_, err := Open(s.path)
-	refused(t, err, rota.Internal, `"seven"`, "restore a backup")
+	checkError(t, err, rota.Internal, `"seven"`, "restore a backup")
 }
 
-func TestOpenReadOnlyRefusesAnOlderSchema(t *testing.T) {
+func TestOpenReadOnlyRefusesOlderSchema(t *testing.T) {
 	s := openTest(t, Config{})
 	must(t, s.Close())
-	execute(t, plainConn(t, s.path), `UPDATE rota_meta SET value = '0' WHERE key = 'version'`)
+	execute(t, rawConn(t, s.path), `UPDATE rota_meta SET value = '0' WHERE key = 'version'`)
 	_, err := OpenWith(s.path, Config{ReadOnly: true})
-	refused(t, err, rota.Conflict, "older Rota", "up to date")
+	checkError(t, err, rota.Conflict, "older Rota", "up to date")
 }
 
-func TestOpenRefusesWhatIsNoFile(t *testing.T) {
+func TestOpenRefusesDirectoryAndTextFile(t *testing.T) {
 	dir := t.TempDir()
 	text := filepath.Join(dir, "notes.txt")
 	must(t, os.WriteFile(text, bytes.Repeat([]byte("buy milk\n"), 1000), 0o600))
@@ -68,7 +68,7 @@ func TestOpenRefusesWhatIsNoFile(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			_, err := Open(test.path)
-			refused(t, err, test.code, test.words...)
+			checkError(t, err, test.code, test.words...)
 		})
 	}
 	if content, err := os.ReadFile(text); err != nil || !bytes.HasPrefix(content, []byte("buy milk")) {
@@ -76,9 +76,9 @@ func TestOpenRefusesWhatIsNoFile(t *testing.T) {
 	}
 }
 
-// TestDamagedFile: the words "damaged" or "not an SQLite database" reach the
+// TestDamagedFileIsReported: the words "damaged" or "not an SQLite database" reach the
 // person who has to act, from whatever notices first.
-func TestDamagedFile(t *testing.T) {
+func TestDamagedFileIsReported(t *testing.T) {
 	s := openTest(t, Config{})
 	for range 20 {
 		apply(t, s, at(0, enqueue(make50()...)))
@@ -96,7 +96,7 @@ func TestDamagedFile(t *testing.T) {
 	}
 	t.Run("in its header", func(t *testing.T) {
 		_, err := Open(damaged(t, func(b []byte) { copy(b, "garbage garbage garbage") }))
-		refused(t, err, rota.Internal, "not an SQLite database")
+		checkError(t, err, rota.Internal, "not an SQLite database")
 	})
 	t.Run("in the middle", func(t *testing.T) {
 		path := damaged(t, func(b []byte) {
@@ -104,7 +104,7 @@ func TestDamagedFile(t *testing.T) {
 				copy(b[page*4096:], bytes.Repeat([]byte{0xa5}, 64)) // over its head
 			}
 		})
-		found := violated(t, path)
+		found := violationsOf(t, path)
 		if len(found[rota.CheckFile]) == 0 {
 			t.Errorf("found %v", found)
 		}
@@ -113,7 +113,7 @@ func TestDamagedFile(t *testing.T) {
 			defer s.Close()
 			_, err = s.Apply(t.Context(), at(time.Second, claim(10)))
 		}
-		refused(t, err, rota.Internal, "the file is damaged", "restore a backup")
+		checkError(t, err, rota.Internal, "the file is damaged", "restore a backup")
 	})
 	t.Run("cut off", func(t *testing.T) {
 		content := healthy[:len(healthy)/2/4096*4096]
@@ -121,7 +121,7 @@ func TestDamagedFile(t *testing.T) {
 		must(t, os.WriteFile(path, content, 0o600))
 		for _, config := range []Config{{}, {ReadOnly: true}} {
 			_, err := OpenWith(path, config)
-			refused(t, err, rota.Internal, "the file is damaged", "restore a backup")
+			checkError(t, err, rota.Internal, "the file is damaged", "restore a backup")
 		}
 	})
 }
@@ -136,16 +136,16 @@ func make50() []rota.NewJob {
 
 func TestUncleanStopIsLoggedOnce(t *testing.T) {
 	s := openTest(t, Config{})
-	jobs := cast(t, s)
+	jobs := fillJobs(t, s)
 	corrupt(t, s.path, jobs, []string{withoutRun(":running")})
-	torn := picture(t, s.path)
+	crashed := copyFiles(t, s.path)
 	open := func() string {
 		t.Helper()
-		var heard bytes.Buffer
-		again, err := OpenWith(torn, Config{Logger: slog.New(slog.NewTextHandler(&heard, nil))})
+		var logged bytes.Buffer
+		again, err := OpenWith(crashed, Config{Logger: slog.New(slog.NewTextHandler(&logged, nil))})
 		must(t, err)
 		must(t, again.Close())
-		return heard.String()
+		return logged.String()
 	}
 	first := open()
 	for _, words := range []string{"not closed cleanly", "running_without_run", jobs["running"].String(), "violations=1"} {
@@ -158,15 +158,15 @@ func TestUncleanStopIsLoggedOnce(t *testing.T) {
 	}
 }
 
-func TestClosed(t *testing.T) {
+func TestClosedStoreRefusesEveryCall(t *testing.T) {
 	s := openTest(t, Config{})
-	jobs := cast(t, s)
+	jobs := fillJobs(t, s)
 	must(t, s.Close())
 	if err := s.Close(); err != nil {
 		t.Errorf("the second Close answers with %v", err)
 	}
 	_, err := s.Apply(t.Context(), at(0, claim(1)))
-	refused(t, err, rota.Unavailable, "closed")
+	checkError(t, err, rota.Unavailable, "closed")
 	reads := map[string]func() error{
 		"Job":       func() error { _, err := s.Job(t.Context(), jobs["queued"]); return err },
 		"Jobs":      func() error { _, err := s.Jobs(t.Context(), rota.JobQuery{}); return err },
@@ -190,11 +190,11 @@ func TestClosed(t *testing.T) {
 		"Explain":      func() error { _, err := s.Explain(t.Context(), jobs["queued"]); return err },
 	}
 	for name, read := range reads {
-		t.Run(name, func(t *testing.T) { refused(t, read(), rota.Unavailable, "closed") })
+		t.Run(name, func(t *testing.T) { checkError(t, read(), rota.Unavailable, "closed") })
 	}
 }
 
-func TestApplyHeedsItsContext(t *testing.T) {
+func TestApplyEndsWithContext(t *testing.T) {
 	s := openTest(t, Config{})
 	t.Run("ended before", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -233,7 +233,67 @@ func TestApplyHeedsItsContext(t *testing.T) {
 		s.release(w)
 		must(t, <-closed)
 		if err := <-answer; err != nil { // it came after the Close; before it is right too
-			refused(t, err, rota.Unavailable, "closed")
+			checkError(t, err, rota.Unavailable, "closed")
 		}
 	})
+}
+
+// TestOpenThroughLinkOfOpenStoreIsBusy opens a store a second time by a link.
+func TestOpenThroughLinkOfOpenStoreIsBusy(t *testing.T) {
+	s := openTest(t, Config{})
+	link := filepath.Join(t.TempDir(), "link.db")
+	if err := os.Symlink(s.path, link); err != nil {
+		t.Skip(err)
+	}
+	second, err := Open(link)
+	if rota.CodeOf(err) != rota.Busy {
+		t.Errorf("the second opening by another name: %v", err)
+	}
+	if err == nil {
+		_ = second.Close()
+	}
+}
+
+// TestOpenRefusesPathsWithoutFile refuses names for which SQLite would keep the
+// rows in memory or in a file of its own.
+func TestOpenRefusesPathsWithoutFile(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, path := range []string{"", ":memory:", "file:x.db", "file::memory:?cache=shared"} {
+		s, err := Open(path)
+		if rota.CodeOf(err) != rota.Invalid {
+			t.Errorf("%q: %v", path, err)
+		}
+		if err == nil {
+			_ = s.Close()
+		}
+	}
+	if left := fileDigests(t, "."); left != "" {
+		t.Errorf("left behind:\n%s", left)
+	}
+}
+
+// TestOpenDetectsMissingIndex, not when the first verb that needs it
+// comes along.
+func TestOpenDetectsMissingIndex(t *testing.T) {
+	for _, index := range []string{
+		"rota_jobs_claim", "rota_jobs_order", "rota_jobs_due", "rota_jobs_open", "rota_jobs_run", "rota_jobs_schedule",
+		"rota_jobs_live", "rota_jobs_counts", "rota_jobs_group", "rota_jobs_member", "rota_jobs_wait", "rota_jobs_lane",
+		"rota_jobs_dead", "rota_jobs_redrive", "rota_schedules_due", "rota_schedules_template", "rota_edges_back",
+		"rota_reservations_active", "rota_schedules_paused", "rota_jobs_ended",
+	} {
+		path := filepath.Join(t.TempDir(), "rota.db")
+		s, err := Open(path)
+		must(t, err)
+		must(t, s.Close())
+		conn := rawConn(t, path)
+		execute(t, conn, "DROP INDEX "+index)
+		must(t, conn.Close())
+		s, err = Open(path)
+		if rota.CodeOf(err) != rota.Internal || !strings.Contains(err.Error(), "rota verify") {
+			t.Errorf("%s: %v", index, err)
+		}
+		if err == nil {
+			_ = s.Close()
+		}
+	}
 }

@@ -19,13 +19,13 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// envHold is the file that a child process opens; it says how that went and
+// envOpen is the file that a child process opens; it says how that went and
 // waits for its end.
-const envHold = "ROTA_TEST_HOLD"
+const envOpen = "ROTA_TEST_HOLD"
 
 // init runs the child before any test does.
 func init() {
-	path := os.Getenv(envHold)
+	path := os.Getenv(envOpen)
 	if path == "" {
 		return
 	}
@@ -38,11 +38,11 @@ func init() {
 	select {}
 }
 
-// hold starts a child that opens the store, and returns what it says.
-func hold(t *testing.T, path string, as *syscall.SysProcAttr) (child *exec.Cmd, says string) {
+// openInChild starts a child that opens the store, and returns what it says.
+func openInChild(t *testing.T, path string, as *syscall.SysProcAttr) (child *exec.Cmd, output string) {
 	t.Helper()
 	child = exec.Command(os.Args[0], "-test.run=^$")
-	child.Env = append(os.Environ(), envHold+"="+path)
+	child.Env = append(os.Environ(), envOpen+"="+path)
 	child.SysProcAttr = as
 	out, err := child.StdoutPipe()
 	must(t, err)
@@ -58,15 +58,15 @@ func hold(t *testing.T, path string, as *syscall.SysProcAttr) (child *exec.Cmd, 
 	return child, strings.TrimSpace(line)
 }
 
-func TestSecondProcessIsToldWhoHoldsTheFile(t *testing.T) {
+func TestSecondProcessIsRefusedWithPIDOfHolder(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "rota.db")
-	child, says := hold(t, path, nil)
-	if says != "held" {
-		t.Fatal(says)
+	child, output := openInChild(t, path, nil)
+	if output != "held" {
+		t.Fatal(output)
 	}
 	for _, config := range []Config{{}, {ReadOnly: true}} {
 		_, err := OpenWith(path, config)
-		refused(t, err, rota.Busy, "held by process "+strconv.Itoa(child.Process.Pid), "stop that process")
+		checkError(t, err, rota.Busy, "held by process "+strconv.Itoa(child.Process.Pid), "stop that process")
 	}
 	t.Run("until that is killed", func(t *testing.T) {
 		must(t, child.Process.Kill())
@@ -80,13 +80,13 @@ func TestSecondProcessIsToldWhoHoldsTheFile(t *testing.T) {
 func TestSecondOpenInOneProcessIsRefused(t *testing.T) {
 	s := openTest(t, Config{})
 	_, err := Open(s.path)
-	refused(t, err, rota.Busy, "held by process "+strconv.Itoa(os.Getpid()))
+	checkError(t, err, rota.Busy, "held by process "+strconv.Itoa(os.Getpid()))
 	apply(t, s, at(0, enqueue(rota.NewJob{Type: "mail"})))
 }
 
-// TestOpenWithoutTheRightToWrite runs as a user who has none: for root, as
+// TestOpenWithoutWritePermissionIsRefused runs as a user who has none: for root, as
 // which tests may run, permission bits do not bind.
-func TestOpenWithoutTheRightToWrite(t *testing.T) {
+func TestOpenWithoutWritePermissionIsRefused(t *testing.T) {
 	var as *syscall.SysProcAttr
 	if os.Getuid() == 0 {
 		as = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
@@ -96,31 +96,31 @@ func TestOpenWithoutTheRightToWrite(t *testing.T) {
 	s, err := Open(path)
 	must(t, err)
 	must(t, s.Close())
-	reachable(t, dir)
-	reachable(t, filepath.Dir(os.Args[0]))
+	makeReachable(t, dir)
+	makeReachable(t, filepath.Dir(os.Args[0]))
 	t.Run("to the file", func(t *testing.T) {
 		must(t, os.Chmod(dir, 0o777))
 		must(t, os.Chmod(path, 0o444))
 		must(t, os.Chmod(path+".lock", 0o666))
-		_, says := hold(t, path, as)
-		if !strings.HasPrefix(says, "unavailable ") || !strings.Contains(says, "give this process the right to write") {
-			t.Error(says)
+		_, output := openInChild(t, path, as)
+		if !strings.HasPrefix(output, "unavailable ") || !strings.Contains(output, "give this process the right to write") {
+			t.Error(output)
 		}
 	})
 	t.Run("to the directory", func(t *testing.T) {
 		must(t, os.Remove(path+".lock"))
 		must(t, os.Chmod(dir, 0o555))
 		defer os.Chmod(dir, 0o755)
-		_, says := hold(t, path, as)
-		if !strings.HasPrefix(says, "unavailable ") || !strings.Contains(says, "this process may write there") {
-			t.Error(says)
+		_, output := openInChild(t, path, as)
+		if !strings.HasPrefix(output, "unavailable ") || !strings.Contains(output, "this process may write there") {
+			t.Error(output)
 		}
 	})
 }
 
-// reachable lets another user pass through to a directory. It opens only what
+// makeReachable lets another user pass through to a directory. It opens only what
 // tests have made below the directory for such things.
-func reachable(t *testing.T, dir string) {
+func makeReachable(t *testing.T, dir string) {
 	t.Helper()
 	for ; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
 		info, err := os.Stat(dir)
@@ -135,9 +135,9 @@ func reachable(t *testing.T, dir string) {
 	}
 }
 
-// TestFullDisk fills a small disk to the last page. The refusal says so,
+// TestFullDiskRefusesBatchAndLosesNothing fills a small disk to the last page. The refusal says so,
 // nothing half is left, and with space freed the store works on.
-func TestFullDisk(t *testing.T) {
+func TestFullDiskRefusesBatchAndLosesNothing(t *testing.T) {
 	dir := t.TempDir()
 	if err := mountSmall(dir); err != nil {
 		t.Skipf("no small disk can be mounted here: %v", err)
@@ -146,8 +146,8 @@ func TestFullDisk(t *testing.T) {
 	s, err := OpenWith(filepath.Join(dir, "rota.db"), Config{Logger: quiet})
 	must(t, err)
 	defer s.Close()
-	ballast := filepath.Join(dir, "ballast")
-	must(t, os.WriteFile(ballast, bytes.Repeat([]byte{1}, 1<<20), 0o600))
+	filler := filepath.Join(dir, "filler")
+	must(t, os.WriteFile(filler, bytes.Repeat([]byte{1}, 1<<20), 0o600))
 	var full error
 	accepted := 0
 	var lost rota.Batch
@@ -160,25 +160,25 @@ func TestFullDisk(t *testing.T) {
 			t.Fatal("the disk is never full")
 		}
 	}
-	refused(t, full, rota.Unavailable, "the disk is full", "free some space")
-	if got := count(t, s); got != accepted {
+	checkError(t, full, rota.Unavailable, "the disk is full", "free some space")
+	if got := countJobs(t, s); got != accepted {
 		t.Errorf("%d jobs are there, %d were accepted", got, accepted)
 	}
-	must(t, os.Remove(ballast))
+	must(t, os.Remove(filler))
 	apply(t, s, lost)
-	if got := count(t, s); got != accepted+50 {
+	if got := countJobs(t, s); got != accepted+50 {
 		t.Errorf("%d jobs are there, %d were accepted", got, accepted+50)
 	}
 	verifyClean(t, s)
 	must(t, s.Close())
-	if got := reopened(t, s.path); !strings.Contains(got, "mail") {
+	if got := reopenAndDump(t, s.path); !strings.Contains(got, "mail") {
 		t.Error("nothing is there after it was opened again")
 	}
 }
 
-// TestOpenOnAFullDisk: what SQLite needs beside the file finds no room, which it
+// TestOpenOnFullDiskIsRefused: what SQLite needs beside the file finds no room, which it
 // reports as if the disk had failed.
-func TestOpenOnAFullDisk(t *testing.T) {
+func TestOpenOnFullDiskIsRefused(t *testing.T) {
 	dir := t.TempDir()
 	if err := mountSmall(dir); err != nil {
 		t.Skipf("no small disk can be mounted here: %v", err)
@@ -186,34 +186,34 @@ func TestOpenOnAFullDisk(t *testing.T) {
 	t.Cleanup(func() { _ = unmount(dir) })
 	path := filepath.Join(dir, "rota.db")
 	must(t, reopen(path))
-	ballast := filepath.Join(dir, "ballast")
-	if err := os.WriteFile(ballast, bytes.Repeat([]byte{1}, 4<<20), 0o600); !errors.Is(err, syscall.ENOSPC) {
+	filler := filepath.Join(dir, "filler")
+	if err := os.WriteFile(filler, bytes.Repeat([]byte{1}, 4<<20), 0o600); !errors.Is(err, syscall.ENOSPC) {
 		t.Fatalf("the disk is not full: %v", err)
 	}
-	refused(t, reopen(path), rota.Unavailable, "the disk is full", "free some space")
-	must(t, os.Remove(ballast))
+	checkError(t, reopen(path), rota.Unavailable, "the disk is full", "free some space")
+	must(t, os.Remove(filler))
 	must(t, reopen(path))
 }
 
-// TestBackupToAFullDisk leaves the disk as it was, and says why.
-func TestBackupToAFullDisk(t *testing.T) {
+// TestBackupToFullDiskLeavesNothing leaves the disk as it was, and says why.
+func TestBackupToFullDiskLeavesNothing(t *testing.T) {
 	dir := t.TempDir()
 	if err := mountSmall(dir); err != nil {
 		t.Skipf("no small disk can be mounted here: %v", err)
 	}
 	t.Cleanup(func() { _ = unmount(dir) })
 	s := openTest(t, Config{})
-	bulk(t, s, 15)
+	enqueueBulk(t, s, 15)
 	path := filepath.Join(dir, "copy.db")
-	refused(t, s.Backup(t.Context(), path, nil), rota.Unavailable, "the disk is full", "free some space")
+	checkError(t, s.Backup(t.Context(), path, nil), rota.Unavailable, "the disk is full", "free some space")
 	if entries, err := os.ReadDir(dir); err != nil || len(entries) > 0 {
 		t.Errorf("left behind: %v, %v", entries, err)
 	}
-	bulk(t, s, 1)
+	enqueueBulk(t, s, 1)
 	verifyClean(t, s)
 }
 
-func count(t *testing.T, s *Store) int {
+func countJobs(t *testing.T, s *Store) int {
 	t.Helper()
 	last := rota.Checked{}
 	for v, err := range s.VerifyProgress(t.Context(), func(c rota.Checked) { last = c }) {
@@ -223,10 +223,10 @@ func count(t *testing.T, s *Store) int {
 	return last.Jobs
 }
 
-// TestANewFileIsForItsUserAlone, whatever the mask allows, and so is what SQLite
+// TestNewFileIsPrivateAndReadableFileIsWarnedOf, whatever the mask allows, and so is what SQLite
 // keeps beside it. One that everybody can read is warned of, where they can reach
 // it, and left as it is.
-func TestANewFileIsForItsUserAlone(t *testing.T) {
+func TestNewFileIsPrivateAndReadableFileIsWarnedOf(t *testing.T) {
 	defer syscall.Umask(syscall.Umask(0))
 	dir := t.TempDir()
 	path := filepath.Join(dir, "rota.db")

@@ -24,14 +24,14 @@ FROM rota_jobs j INDEXED BY rota_jobs_order
 WHERE j.status = 'QUEUED' AND j.priority = ? AND (j.position, j.created_at, j.id) < (?, ?, ?)
 ORDER BY j.position DESC, j.created_at DESC, j.id DESC
 LIMIT +?`
-	sqlPlace = `
+	sqlPosition = `
 SELECT position, created_at
 FROM rota_jobs
 WHERE id = ?`
 )
 
 // loadTail offers the last jobs of a priority until one is taken.
-func (w *writer) loadTail(priority int, world *rules.UnitOfWork) error {
+func (w *writer) loadTail(priority int, u *rules.UnitOfWork) error {
 	s, err := w.stmt(sqlTail)
 	if err != nil {
 		return err
@@ -39,7 +39,7 @@ func (w *writer) loadTail(priority int, world *rules.UnitOfWork) error {
 	s.BindInt64(1, int64(priority))
 	for {
 		more, err := s.Step()
-		if err != nil || !more || world.PutTail(priority, scanID(s, 0), s.ColumnInt64(1)) {
+		if err != nil || !more || u.PutTail(priority, scanID(s, 0), s.ColumnInt64(1)) {
 			if resetErr := s.Reset(); err == nil {
 				err = resetErr
 			}
@@ -48,8 +48,8 @@ func (w *writer) loadTail(priority int, world *rules.UnitOfWork) error {
 	}
 }
 
-func (w *writer) loadOrder(p rules.OrderPage, world *rules.UnitOfWork) error {
-	position, created, err := w.place(p)
+func (w *writer) loadOrder(p rules.OrderPage, u *rules.UnitOfWork) error {
+	position, created, err := w.startPosition(p)
 	if err != nil {
 		return err
 	}
@@ -67,26 +67,26 @@ func (w *writer) loadOrder(p rules.OrderPage, world *rules.UnitOfWork) error {
 	s.BindBytes(4, p.From[:])
 	s.BindInt64(5, int64(p.Limit))
 	return rows(s, func(s *sqlite.Stmt) error {
-		world.PutPage(p, scanJob(s))
+		u.PutPage(p, scanJob(s))
 		return nil
 	})
 }
 
 // Beyond any place there is.
 const (
-	placeFirst = -1 << 63
-	placeLast  = 1<<63 - 1
+	positionFirst = -1 << 63
+	positionLast  = 1<<63 - 1
 )
 
-// place is where a page begins: at a job, or at the end it walks away from.
-func (w *writer) place(p rules.OrderPage) (position, created int64, err error) {
+// startPosition is where a page begins: at a job, or at the end it walks away from.
+func (w *writer) startPosition(p rules.OrderPage) (position, created int64, err error) {
 	if p.From == (rota.ID{}) {
 		if p.Back {
-			return placeLast, placeLast, nil
+			return positionLast, positionLast, nil
 		}
-		return placeFirst, placeFirst, nil
+		return positionFirst, positionFirst, nil
 	}
-	s, err := w.stmt(sqlPlace)
+	s, err := w.stmt(sqlPosition)
 	if err != nil {
 		return 0, 0, err
 	}

@@ -13,7 +13,7 @@ const (
 	sqlDeleteJob = `
 DELETE FROM rota_jobs
 WHERE id = ?`
-	attempts = `
+	attemptChain = `
 WITH RECURSIVE chain (id, n) AS (
   SELECT id, 1
   FROM rota_jobs
@@ -22,7 +22,7 @@ WITH RECURSIVE chain (id, n) AS (
   SELECT j.id, chain.n + 1
   FROM chain JOIN rota_jobs j ON j.retry_of = chain.id
 )`
-	sqlAttempts = attempts + `
+	sqlAttempts = attemptChain + `
 SELECT id
 FROM chain
 ORDER BY n`
@@ -33,18 +33,18 @@ WHERE redrive_of = ?
 ORDER BY id DESC
 LIMIT 1`
 
-	ends = `
-SELECT ` + endColumns + `
+	selectAttemptState = `
+SELECT ` + attemptStateColumns + `
 FROM rota_jobs j`
-	sqlOldest = ends + `
+	sqlPrunableOldest = selectAttemptState + `
 WHERE j.id > ? AND j.id <= ? AND j.retry_of IS NULL
 ORDER BY j.id
 LIMIT +?`
-	sqlLatestFirst = ends + `
+	sqlPrunableNewest = selectAttemptState + `
 WHERE j.id < ? AND j.retry_of IS NULL
 ORDER BY j.id DESC
 LIMIT +?`
-	sqlEndOfChain = attempts + ends + `
+	sqlEndOfChain = attemptChain + selectAttemptState + `
 WHERE j.id = (SELECT id FROM chain ORDER BY n DESC LIMIT 1)`
 )
 
@@ -53,16 +53,16 @@ func (w *writer) deleteJob(j *rota.Job) error {
 	return w.change(sqlDeleteJob, func(s *sqlite.Stmt) { s.BindBytes(1, j.ID[:]) })
 }
 
-func (w *writer) loadAttempts(q rules.Attempts, world *rules.UnitOfWork) error {
-	return w.ask(sqlAttempts, func(s *sqlite.Stmt) { s.BindBytes(1, q.Execution[:]) }, func(s *sqlite.Stmt) error {
-		world.PutAttempt(q, scanID(s, 0))
+func (w *writer) loadAttempts(q rules.Attempts, u *rules.UnitOfWork) error {
+	return w.query(sqlAttempts, func(s *sqlite.Stmt) { s.BindBytes(1, q.Execution[:]) }, func(s *sqlite.Stmt) error {
+		u.PutAttempt(q, scanID(s, 0))
 		return nil
 	})
 }
 
-func (w *writer) loadRedriven(q rules.Redriven, world *rules.UnitOfWork) error {
-	return w.ask(sqlRedriven, func(s *sqlite.Stmt) { s.BindBytes(1, q.Execution[:]) }, func(s *sqlite.Stmt) error {
-		world.PutRedriven(q, scanID(s, 0))
+func (w *writer) loadRedriven(q rules.Redriven, u *rules.UnitOfWork) error {
+	return w.query(sqlRedriven, func(s *sqlite.Stmt) { s.BindBytes(1, q.Execution[:]) }, func(s *sqlite.Stmt) error {
+		u.PutRedriven(q, scanID(s, 0))
 		return nil
 	})
 }
@@ -81,7 +81,7 @@ func (s *Store) Prunable(ctx context.Context, q rota.PruneQuery) (page rota.Prun
 		return page, err
 	}
 	page.Next = q.From
-	err = s.read(ctx, "prunable", func(conn *sqlite.Conn) error {
+	err = s.withSnapshot(ctx, "prunable", func(conn *sqlite.Conn) error {
 		firsts, err := firstAttempts(conn, &q)
 		if page.More = len(firsts) > q.Limit; page.More {
 			firsts = firsts[:q.Limit]
@@ -90,7 +90,7 @@ func (s *Store) Prunable(ctx context.Context, q rota.PruneQuery) (page rota.Prun
 			if err != nil {
 				return err
 			}
-			err = prunableOne(conn, &q, &page, first)
+			err = checkPrunable(conn, &q, &page, first)
 		}
 		return err
 	})
@@ -99,28 +99,28 @@ func (s *Store) Prunable(ctx context.Context, q rota.PruneQuery) (page rota.Prun
 
 // firstAttempts are the executions to look at next, and one more if there is.
 func firstAttempts(conn *sqlite.Conn, q *rota.PruneQuery) ([]*rota.Job, error) {
-	sql, bind := sqlLatestFirst, func(stmt *sqlite.Stmt) {
+	sql, bind := sqlPrunableNewest, func(stmt *sqlite.Stmt) {
 		bindBefore(stmt, 1, q.From.Last)
 		stmt.BindInt64(2, int64(q.Limit)+1)
 	}
 	if !q.Retention.Counts() {
-		youngest, some := lastOf(&q.Retention, q.Now)
-		if !some {
+		youngest, bounded := youngestPrunable(&q.Retention, q.Now)
+		if !bounded {
 			return nil, nil
 		}
-		sql, bind = sqlOldest, func(stmt *sqlite.Stmt) {
+		sql, bind = sqlPrunableOldest, func(stmt *sqlite.Stmt) {
 			stmt.BindBytes(1, q.From.Last[:])
 			stmt.BindBytes(2, youngest[:])
 			stmt.BindInt64(3, int64(q.Limit)+1)
 		}
 	}
-	return queryAll(conn, sql, bind, func(s *sqlite.Stmt) (*rota.Job, error) { return scanEnd(s), nil })
+	return queryAll(conn, sql, bind, func(s *sqlite.Stmt) (*rota.Job, error) { return scanAttemptState(s), nil })
 }
 
-// lastOf is the last id of an execution that can have ended as long ago as the
+// youngestPrunable is the last id of an execution that can have ended as long ago as the
 // smallest age asks for: ids begin with the millisecond they were made in. It is
 // false if no age is asked for.
-func lastOf(r *rota.Retention, now time.Time) (last rota.ID, some bool) {
+func youngestPrunable(r *rota.Retention, now time.Time) (last rota.ID, bounded bool) {
 	var least time.Duration
 	for _, keep := range []rota.Keep{r.Completed, r.Skipped, r.Cancelled, r.Dead} {
 		if keep.Age > 0 && (least == 0 || keep.Age < least) {
@@ -140,13 +140,13 @@ func lastOf(r *rota.Retention, now time.Time) (last rota.ID, some bool) {
 	return last, true
 }
 
-// prunableOne looks at one execution.
-func prunableOne(conn *sqlite.Conn, q *rota.PruneQuery, page *rota.PrunePage, first *rota.Job) error {
+// checkPrunable looks at one execution.
+func checkPrunable(conn *sqlite.Conn, q *rota.PruneQuery, page *rota.PrunePage, first *rota.Job) error {
 	page.Next.Last = first.ID
 	tail := first
 	if first.Sequel == rota.SequelRetry {
 		err := query(conn, sqlEndOfChain, func(stmt *sqlite.Stmt) { stmt.BindBytes(1, first.ID[:]) },
-			func(stmt *sqlite.Stmt) { tail = scanEnd(stmt) })
+			func(stmt *sqlite.Stmt) { tail = scanAttemptState(stmt) })
 		if err != nil {
 			return err
 		}
@@ -159,14 +159,14 @@ func prunableOne(conn *sqlite.Conn, q *rota.PruneQuery, page *rota.PrunePage, fi
 	seen.Count(tail)
 	keep := q.Retention.For(tail)
 	if keep.Age > 0 && tail.FinishedAt.Before(q.Now.Add(-keep.Age)) ||
-		keep.Count > 0 && grown(before, *seen) > keep.Count {
+		keep.Count > 0 && lastCount(before, *seen) > keep.Count {
 		page.Executions = append(page.Executions, first.ID)
 	}
 	return nil
 }
 
-// grown is the count of the outcome that was seen last.
-func grown(before, seen rota.GroupTally) int {
+// lastCount is the count of the outcome that was seen last.
+func lastCount(before, seen rota.GroupTally) int {
 	switch {
 	case seen.Completed > before.Completed:
 		return seen.Completed

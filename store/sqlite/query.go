@@ -24,14 +24,14 @@ func (s *reader) Job(ctx context.Context, id rota.ID) (*rota.Job, error) {
 // Execution lists the attempts of an execution, first to last.
 func (s *reader) Execution(ctx context.Context, id rota.ID) ([]*rota.Job, error) {
 	var attempts []*rota.Job
-	err := s.read(ctx, "execution", func(conn *sqlite.Conn) error {
-		named, err := queryJobs(conn, sqlWholeJob, func(stmt *sqlite.Stmt) { stmt.BindBytes(1, id[:]) })
+	err := s.withSnapshot(ctx, "execution", func(conn *sqlite.Conn) error {
+		named, err := queryJobs(conn, sqlFullJob, func(stmt *sqlite.Stmt) { stmt.BindBytes(1, id[:]) })
 		if err != nil || len(named) == 0 {
 			return err
 		}
 		tail := rota.ID{}
 		for next := named[0].ExecutionID; !next.IsZero(); {
-			jobs, err := queryJobs(conn, sqlWholeJob, func(stmt *sqlite.Stmt) { stmt.BindBytes(1, next[:]) })
+			jobs, err := queryJobs(conn, sqlFullJob, func(stmt *sqlite.Stmt) { stmt.BindBytes(1, next[:]) })
 			if err != nil {
 				return err
 			}
@@ -53,7 +53,7 @@ func (s *reader) Execution(ctx context.Context, id rota.ID) ([]*rota.Job, error)
 }
 
 func (s *reader) list(ctx context.Context, sql string, bind func(*sqlite.Stmt)) (jobs []*rota.Job, err error) {
-	err = s.read(ctx, "list", func(conn *sqlite.Conn) error {
+	err = s.withSnapshot(ctx, "list", func(conn *sqlite.Conn) error {
 		jobs, err = queryJobs(conn, sql, bind)
 		return err
 	})

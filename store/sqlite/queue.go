@@ -8,20 +8,20 @@ import (
 )
 
 const (
-	sqlNextLane = `
+	sqlNextReadyType = `
 SELECT type
 FROM rota_jobs INDEXED BY rota_jobs_claim
 WHERE status = 'QUEUED' AND hold = 0 AND type > ?
 ORDER BY type
 LIMIT 1`
-	sqlLaneAfter = `
+	sqlTypeQueueAfter = `
 SELECT ` + queuedColumns + `
 FROM rota_jobs j INDEXED BY rota_jobs_claim
 WHERE j.type = ?1 AND j.status = 'QUEUED' AND j.hold = 0
   AND j.priority = ?3 AND (j.position, j.created_at, j.id) > (?4, ?5, ?6)
 ORDER BY j.priority DESC, j.position, j.created_at, j.id
 LIMIT +?2`
-	sqlLaneBelow = `
+	sqlTypeQueueBelow = `
 SELECT ` + queuedColumns + `
 FROM rota_jobs j INDEXED BY rota_jobs_claim
 WHERE j.type = ?1 AND j.status = 'QUEUED' AND j.hold = 0 AND j.priority < ?3
@@ -32,7 +32,7 @@ LIMIT +?2`
 // Queue lists what is ready in dispatch order. Like a claim it merges the
 // lanes, so jobs that are held back cost it nothing.
 func (s *reader) Queue(ctx context.Context, after rota.ID, limit int) ([]*rota.Job, error) {
-	most, err := pageLimit(limit)
+	pageSize, err := pageLimit(limit)
 	if err != nil {
 		return nil, err
 	}
@@ -49,13 +49,13 @@ func (s *reader) Queue(ctx context.Context, after rota.ID, limit int) ([]*rota.J
 		}
 	}
 	var jobs []*rota.Job
-	err = s.read(ctx, "queue", func(conn *sqlite.Conn) error {
-		cursors, err := openQueue(conn, from, most)
+	err = s.withSnapshot(ctx, "queue", func(conn *sqlite.Conn) error {
+		cursors, err := openQueue(conn, from, pageSize)
 		defer finalizeAll(cursors)
 		if err != nil {
 			return err
 		}
-		return mergeInOrder(cursors, int(most), func(j *rota.Job) bool {
+		return mergeInOrder(cursors, int(pageSize), func(j *rota.Job) bool {
 			jobs = append(jobs, j)
 			return true
 		})
@@ -68,13 +68,13 @@ func (s *reader) Queue(ctx context.Context, after rota.ID, limit int) ([]*rota.J
 func openQueue(conn *sqlite.Conn, from *rota.Job, limit int64) (cursors []*cursor, err error) {
 	statements := []string{sqlHeads}
 	if from != nil {
-		statements = []string{sqlLaneAfter, sqlLaneBelow}
+		statements = []string{sqlTypeQueueAfter, sqlTypeQueueBelow}
 	}
-	for lane := ""; ; {
-		if lane, err = nextLane(conn, lane); err != nil || lane == "" {
+	for typ := ""; ; {
+		if typ, err = nextReadyType(conn, typ); err != nil || typ == "" {
 			return cursors, err
 		}
-		if rota.InternalType(lane) {
+		if rota.InternalType(typ) {
 			continue
 		}
 		for _, sql := range statements {
@@ -83,12 +83,12 @@ func openQueue(conn *sqlite.Conn, from *rota.Job, limit int64) (cursors []*curso
 				return cursors, err
 			}
 			cursors = append(cursors, &cursor{stmt: stmt})
-			stmt.BindText(1, lane)
+			stmt.BindText(1, typ)
 			stmt.BindInt64(2, limit)
 			if from != nil {
 				stmt.BindInt64(3, int64(from.Priority))
 			}
-			if sql == sqlLaneAfter {
+			if sql == sqlTypeQueueAfter {
 				stmt.BindInt64(4, from.Position)
 				stmt.BindInt64(5, from.CreatedAt.UnixMicro())
 				stmt.BindBytes(6, from.ID[:])
@@ -97,9 +97,9 @@ func openQueue(conn *sqlite.Conn, from *rota.Job, limit int64) (cursors []*curso
 	}
 }
 
-func nextLane(conn *sqlite.Conn, after string) (lane string, err error) {
-	return lane, query(conn, sqlNextLane, func(stmt *sqlite.Stmt) { stmt.BindText(1, after) },
-		func(stmt *sqlite.Stmt) { lane = stmt.ColumnText(0) })
+func nextReadyType(conn *sqlite.Conn, after string) (typ string, err error) {
+	return typ, query(conn, sqlNextReadyType, func(stmt *sqlite.Stmt) { stmt.BindText(1, after) },
+		func(stmt *sqlite.Stmt) { typ = stmt.ColumnText(0) })
 }
 
 func finalizeAll(cursors []*cursor) {

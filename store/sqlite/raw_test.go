@@ -27,8 +27,8 @@ func namedIn(sql string, jobs map[string]rota.ID) map[string]any {
 	return named
 }
 
-// plainConn is a connection as any program opens one: no pragma is set.
-func plainConn(t testing.TB, path string) *sqlite.Conn {
+// rawConn is a connection as any program opens one: no pragma is set.
+func rawConn(t testing.TB, path string) *sqlite.Conn {
 	t.Helper()
 	conn, err := sqlite.OpenConn(path, sqlite.OpenReadWrite|sqlite.OpenCreate)
 	must(t, err)
@@ -53,8 +53,8 @@ func column(t testing.TB, conn *sqlite.Conn, sql string) (all []string) {
 	return all
 }
 
-// files lists the files of a directory with a digest of each.
-func files(t testing.TB, dir string) string {
+// fileDigests lists the files of a directory with a digest of each.
+func fileDigests(t testing.TB, dir string) string {
 	t.Helper()
 	var list strings.Builder
 	entries, err := os.ReadDir(dir)

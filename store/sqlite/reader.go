@@ -11,21 +11,21 @@ import (
 // reader is what can be read of the file, however it comes by a connection: the
 // store lends one of a few for each read, a view has one of its own.
 type reader struct {
-	// read lends a connection that only reads, and on which all statements see one
+	// withSnapshot lends a connection that only reads, and on which all statements see one
 	// state of the file.
-	read func(ctx context.Context, act string, use func(*sqlite.Conn) error) error
+	withSnapshot func(ctx context.Context, act string, use func(*sqlite.Conn) error) error
 	// now is the time that goes with what is read.
 	now func() time.Time
 }
 
-// lend lends one of the store's readers, to be given back soon: there are few.
-func (s *Store) lend(ctx context.Context, act string, use func(*sqlite.Conn) error) error {
+// withPoolSnapshot lends one of the store's readers, to be given back soon: there are few.
+func (s *Store) withPoolSnapshot(ctx context.Context, act string, use func(*sqlite.Conn) error) error {
 	if s.isClosed() {
 		return errClosed()
 	}
 	conn, err := s.readers.Take(ctx)
 	if err == nil {
-		err = snapshot(conn, use)
+		err = inSnapshot(conn, use)
 		s.readers.Put(conn)
 	}
 	return s.readFault(ctx, act, err)
@@ -53,8 +53,8 @@ func (s *Store) isClosed() bool {
 	}
 }
 
-// snapshot lets several statements see one state of the file.
-func snapshot(conn *sqlite.Conn, use func(*sqlite.Conn) error) error {
+// inSnapshot lets several statements see one state of the file.
+func inSnapshot(conn *sqlite.Conn, use func(*sqlite.Conn) error) error {
 	if err := sqlitex.Execute(conn, "BEGIN", nil); err != nil {
 		return err
 	}

@@ -95,7 +95,7 @@ func forbidden() (all []attempt) {
 	all = append(all, forbiddenStates...)
 	all = append(all, forbiddenInserts()...)
 	all = append(all, forbiddenDeletes...)
-	return append(all, forbiddenCompany()...)
+	return append(all, forbiddenRelated()...)
 }
 
 var forbiddenStates = []attempt{

@@ -16,16 +16,16 @@ import (
 	"zombiezen.com/go/sqlite/sqlitex"
 )
 
-// TestRefused sends every forbidden statement from a connection that knows
+// TestForbiddenStatementsAreRefused sends every forbidden statement from a connection that knows
 // nothing of Rota, beside an open store and after it was closed.
-func TestRefused(t *testing.T) {
+func TestForbiddenStatementsAreRefused(t *testing.T) {
 	s := openTest(t, Config{})
-	jobs := refuseCast(t, s)
+	jobs := insertGuardedRows(t, s)
 	for _, when := range []string{"open", "closed"} {
 		if when == "closed" {
 			must(t, s.Close())
 		}
-		conn := plainConn(t, s.path)
+		conn := rawConn(t, s.path)
 		before := tables(t, conn)
 		for _, a := range forbidden() {
 			t.Run(when+"/"+a.name, func(t *testing.T) {
@@ -42,14 +42,14 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestAllowed sends the neighbours of the forbidden statements, which pass.
-func TestAllowed(t *testing.T) {
+// TestAllowedStatementsPass sends the neighbours of the forbidden statements, which pass.
+func TestAllowedStatementsPass(t *testing.T) {
 	s := openTest(t, Config{})
-	jobs := refuseCast(t, s)
-	conn := plainConn(t, s.path)
-	for _, a := range append(slices.Clone(allowed), allowedCompany...) {
+	jobs := insertGuardedRows(t, s)
+	conn := rawConn(t, s.path)
+	for _, a := range append(slices.Clone(allowed), allowedRelated...) {
 		t.Run(a.name, func(t *testing.T) {
-			if changed, err := tried(t, conn, a, jobs); err != nil || !changed {
+			if changed, err := tryStatement(t, conn, a, jobs); err != nil || !changed {
 				t.Errorf("answered with %v, changed %t\n%s", err, changed, a.sql)
 			}
 		})
@@ -64,12 +64,12 @@ func TestAllowed(t *testing.T) {
 	})
 }
 
-// TestRefusalEndsTheTransaction: what was written before a forbidden statement
+// TestRefusalRollsBackTransaction: what was written before a forbidden statement
 // goes with it.
-func TestRefusalEndsTheTransaction(t *testing.T) {
+func TestRefusalRollsBackTransaction(t *testing.T) {
 	s := openTest(t, Config{})
-	refuseCast(t, s)
-	conn := plainConn(t, s.path)
+	insertGuardedRows(t, s)
+	conn := rawConn(t, s.path)
 	before := tables(t, conn)
 	execute(t, conn, `BEGIN`)
 	execute(t, conn, `DELETE FROM rota_keys`)
@@ -79,11 +79,11 @@ func TestRefusalEndsTheTransaction(t *testing.T) {
 	}
 }
 
-// TestEveryColumnIsRefused: a column that no forbidden update names is one
+// TestEveryColumnHasForbiddenUpdate: a column that no forbidden update names is one
 // that somebody added and nobody thought about.
-func TestEveryColumnIsRefused(t *testing.T) {
+func TestEveryColumnHasForbiddenUpdate(t *testing.T) {
 	s := openTest(t, Config{})
-	conn := plainConn(t, s.path)
+	conn := rawConn(t, s.path)
 	for _, table := range []string{ // the audit's trigger refuses all columns at once
 		"rota_jobs", "rota_types", "rota_templates", "rota_schedules", "rota_edges", "rota_throttle", "rota_buckets",
 		"rota_groups", "rota_reservations", "rota_intents", "rota_webhooks", "rota_definitions", "rota_dropped",
@@ -108,21 +108,21 @@ func TestEveryGuardIsNeeded(t *testing.T) {
 		t.Skip("make test runs it")
 	}
 	s := openTest(t, Config{})
-	jobs := refuseCast(t, s)
-	image := standalone(t, s)
+	jobs := insertGuardedRows(t, s)
+	image := copyOfFile(t, s)
 	without := func(t *testing.T, table, mutate string, args ...any) {
-		conn := disarmed(t, image, mutate, args...)
+		conn := openWeakened(t, image, mutate, args...)
 		for _, a := range forbidden() {
 			if !strings.Contains(a.sql, table) {
 				continue
 			}
-			if changed, err := tried(t, conn, a, jobs); err == nil && changed {
+			if changed, err := tryStatement(t, conn, a, jobs); err == nil && changed {
 				return
 			}
 		}
 		t.Error("without it nothing more is allowed: no case needs it")
 	}
-	conn := plainConn(t, s.path)
+	conn := rawConn(t, s.path)
 	for _, name := range column(t, conn, `SELECT name FROM sqlite_schema WHERE type = 'trigger'`) {
 		if name == "rota_jobs_left" || name == "rota_schedules_left" {
 			continue // they refuse nothing; TestAllowed needs them
@@ -179,8 +179,8 @@ var (
 		`length\(\w+\) = \d+|\w+ (?:[<>=]+|IN) (?:\([^)]*\)|\w+|'\w*')|ELSE 0`)
 )
 
-// tried runs a statement, looks whether it changed anything, and undoes it.
-func tried(t *testing.T, conn *sqlite.Conn, a attempt, jobs map[string]rota.ID) (changed bool, err error) {
+// tryStatement runs a statement, looks whether it changed anything, and undoes it.
+func tryStatement(t *testing.T, conn *sqlite.Conn, a attempt, jobs map[string]rota.ID) (changed bool, err error) {
 	t.Helper()
 	changes := func() string { return column(t, conn, `SELECT total_changes()`)[0] }
 	execute(t, conn, "BEGIN")
@@ -193,22 +193,22 @@ func tried(t *testing.T, conn *sqlite.Conn, a attempt, jobs map[string]rota.ID) 
 	return changed, err
 }
 
-// refuseCast is cast with some more to protect: a run that has all there is to
+// insertGuardedRows is cast with some more to protect: a run that has all there is to
 // a run, and one that was asked to stop.
-func refuseCast(t testing.TB, s *Store) map[string]rota.ID {
+func insertGuardedRows(t testing.TB, s *Store) map[string]rota.ID {
 	t.Helper()
 	asked := running(t, s, 1)[0]
 	apply(t, s, at(time.Second, &rota.Cancel{Meta: rota.NewMeta("ada"), JobID: asked.ID, Reason: "no"}))
 	apply(t, s, at(time.Second, &rota.Note{Meta: rota.NewMeta(""), Items: []rota.NoteItem{{LeaseRef: lease(asked), LogPath: "log"}}}))
-	jobs := cast(t, s)
+	jobs := fillJobs(t, s)
 	jobs["asked"] = asked.ID
-	conn := plainConn(t, s.path)
+	conn := rawConn(t, s.path)
 	defer conn.Close()
 	sql := `UPDATE rota_jobs SET exit_code = 3, error = 'e', artifacts = '"a.txt"' || char(10) || '"b.txt"' || char(10) WHERE id = :kept`
 	must(t, sqlitex.ExecuteTransient(conn, sql, &sqlitex.ExecOptions{Named: namedIn(sql, jobs)}))
 	sql = `UPDATE rota_jobs SET outcome = 'FAILED', ended_at = 7 WHERE id = :longrun`
 	must(t, sqlitex.ExecuteTransient(conn, sql, &sqlitex.ExecOptions{Named: namedIn(sql, jobs)}))
-	withCompany(t, s.path, jobs)
+	insertRelatedRows(t, s.path, jobs)
 	return jobs
 }
 
@@ -225,10 +225,10 @@ func tables(t testing.TB, conn *sqlite.Conn) string {
 	return b.String()
 }
 
-// standalone is the file of a store with everything in it.
-func standalone(t *testing.T, s *Store) []byte {
+// copyOfFile is the file of a store with everything in it.
+func copyOfFile(t *testing.T, s *Store) []byte {
 	t.Helper()
-	conn := plainConn(t, s.path)
+	conn := rawConn(t, s.path)
 	copied := filepath.Join(t.TempDir(), "copy.db")
 	must(t, sqlitex.ExecuteTransient(conn, "VACUUM INTO ?", &sqlitex.ExecOptions{Args: []any{copied}}))
 	must(t, conn.Close())
@@ -237,11 +237,11 @@ func standalone(t *testing.T, s *Store) []byte {
 	return image
 }
 
-// disarmed opens a file in memory whose schema was changed behind its back.
-func disarmed(t *testing.T, image []byte, mutate string, args ...any) *sqlite.Conn {
+// openWeakened opens a file in memory whose schema was changed behind its back.
+func openWeakened(t *testing.T, image []byte, mutate string, args ...any) *sqlite.Conn {
 	t.Helper()
 	for range 2 { // opened twice, since the schema is read when a file is opened
-		conn := plainConn(t, ":memory:")
+		conn := rawConn(t, ":memory:")
 		must(t, conn.Deserialize("main", image))
 		if mutate == "" {
 			return conn

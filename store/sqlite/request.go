@@ -11,7 +11,7 @@ SELECT actor, key, at, command_id, hash
 FROM rota_requests`
 	sqlRequest = requestColumns + `
 WHERE actor = ? AND key = ?`
-	sqlLapsed = requestColumns + ` INDEXED BY rota_requests_at
+	sqlExpiredRequests = requestColumns + ` INDEXED BY rota_requests_at
 WHERE at <= ?
 ORDER BY at, actor, key
 LIMIT +?`
@@ -30,15 +30,15 @@ func scanRequest(s *sqlite.Stmt) (*rules.Request, error) {
 	}, nil
 }
 
-func (w *writer) loadRequest(key rules.RequestKey, world *rules.UnitOfWork) error {
-	return w.ask(sqlRequest, func(s *sqlite.Stmt) { bindRequestKey(s, key) }, put(scanRequest, world.PutRequest))
+func (w *writer) loadRequest(key rules.RequestKey, u *rules.UnitOfWork) error {
+	return w.query(sqlRequest, func(s *sqlite.Stmt) { bindRequestKey(s, key) }, scanInto(scanRequest, u.PutRequest))
 }
 
-func (w *writer) loadLapsed(q rules.ExpiredRequests, world *rules.UnitOfWork) error {
-	return w.ask(sqlLapsed, func(s *sqlite.Stmt) {
+func (w *writer) loadExpiredRequests(q rules.ExpiredRequests, u *rules.UnitOfWork) error {
+	return w.query(sqlExpiredRequests, func(s *sqlite.Stmt) {
 		s.BindInt64(1, q.By)
 		s.BindInt64(2, int64(q.Limit))
-	}, put(scanRequest, func(r *rules.Request) { world.PutExpiredRequest(q, r) }))
+	}, scanInto(scanRequest, func(r *rules.Request) { u.PutExpiredRequest(q, r) }))
 }
 
 // writeRequest writes a key that was tied or set free. One that is tied anew

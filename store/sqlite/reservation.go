@@ -20,7 +20,7 @@ WHERE status = 'ACTIVE'`
 WHERE id < ?
 ORDER BY id DESC
 LIMIT +?`
-	sqlBygone = reservationColumns + `
+	sqlExpiredReservations = reservationColumns + `
 WHERE status <> 'ACTIVE' AND ended_at < ?
 ORDER BY id
 LIMIT +?`
@@ -44,19 +44,19 @@ func scanReservation(s *sqlite.Stmt) (*rota.Reservation, error) {
 	}, nil
 }
 
-func (w *writer) loadReservation(id rota.ID, world *rules.UnitOfWork) error {
-	return w.ask(sqlReservation, func(s *sqlite.Stmt) { s.BindBytes(1, id[:]) }, put(scanReservation, world.PutReservation))
+func (w *writer) loadReservation(id rota.ID, u *rules.UnitOfWork) error {
+	return w.query(sqlReservation, func(s *sqlite.Stmt) { s.BindBytes(1, id[:]) }, scanInto(scanReservation, u.PutReservation))
 }
 
-func (w *writer) loadActive(world *rules.UnitOfWork) error {
-	return w.ask(sqlActive, nil, put(scanReservation, world.PutActive))
+func (w *writer) loadActive(u *rules.UnitOfWork) error {
+	return w.query(sqlActive, nil, scanInto(scanReservation, u.PutActive))
 }
 
-func (w *writer) loadBygone(q rules.ExpiredReservations, world *rules.UnitOfWork) error {
-	return w.ask(sqlBygone, func(s *sqlite.Stmt) {
+func (w *writer) loadExpiredReservations(q rules.ExpiredReservations, u *rules.UnitOfWork) error {
+	return w.query(sqlExpiredReservations, func(s *sqlite.Stmt) {
 		s.BindInt64(1, q.Before)
 		s.BindInt64(2, int64(q.Limit))
-	}, put(scanReservation, func(r *rota.Reservation) { world.PutExpiredReservation(q, r) }))
+	}, scanInto(scanReservation, func(r *rota.Reservation) { u.PutExpiredReservation(q, r) }))
 }
 
 // endReservation writes what became of a reservation that was there.

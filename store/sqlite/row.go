@@ -32,10 +32,10 @@ const (
   j.cancel_reason, j.log_path, j.artifacts, j.schedule, j.group_id, j.concurrency_key,
   j.started_at, j.plan_time, j.name, j.template, j.timeout`
 
-	leanColumns   = jobColumns + `, NULL` + runColumns
-	wholeColumns  = jobColumns + params + runColumns
-	queuedColumns = jobColumns + params                                               // what is QUEUED has no run
-	plainColumns  = jobColumns + `, NULL` + runHead + ` NULL, j.log_path, NULL, NULL` // no documents
+	leanColumns             = jobColumns + `, NULL` + runColumns
+	fullColumns             = jobColumns + params + runColumns
+	queuedColumns           = jobColumns + params                                               // what is QUEUED has no run
+	columnsWithoutDocuments = jobColumns + `, NULL` + runHead + ` NULL, j.log_path, NULL, NULL` // no documents
 
 	params = `,
   coalesce(j.params, (SELECT p.params FROM rota_params p WHERE p.job_id = j.id))`
@@ -124,16 +124,16 @@ func scanJob(s *sqlite.Stmt) *rota.Job {
 	if j.ExecutionID.IsZero() {
 		j.ExecutionID = j.ID
 	}
-	scanCompany(s, j)
+	scanRelations(s, j)
 	if s.ColumnCount() > colRunner && !s.ColumnIsNull(colRunner) {
 		j.Run = scanRun(s)
 	}
 	return j
 }
 
-// scanCompany reads what a job has to do with others. Most have nothing, so it
+// scanRelations reads what a job has to do with others. Most have nothing, so it
 // asks for each before it reads it.
-func scanCompany(s *sqlite.Stmt, j *rota.Job) {
+func scanRelations(s *sqlite.Stmt, j *rota.Job) {
 	j.Template = scanText(s, colTemplate)
 	if !s.ColumnIsNull(colSchedule) {
 		j.Schedule, j.CountsAt = s.ColumnText(colSchedule), scanTime(s, colCountsAt)

@@ -61,17 +61,17 @@ func scanSchedule(s *sqlite.Stmt) (*rota.Schedule, error) {
 	return one, scanSpec(s, 10, &one.Spec, "schedule "+one.Name)
 }
 
-func (w *writer) loadSchedule(name string, world *rules.UnitOfWork) error {
-	return w.ask(sqlSchedule, func(s *sqlite.Stmt) { s.BindText(1, name) }, put(scanSchedule, world.PutSchedule))
+func (w *writer) loadSchedule(name string, u *rules.UnitOfWork) error {
+	return w.query(sqlSchedule, func(s *sqlite.Stmt) { s.BindText(1, name) }, scanInto(scanSchedule, u.PutSchedule))
 }
 
-func (w *writer) loadUsing(q rules.Using, world *rules.UnitOfWork) error {
-	return w.ask(sqlUsing, func(s *sqlite.Stmt) {
+func (w *writer) loadUsing(q rules.Using, u *rules.UnitOfWork) error {
+	return w.query(sqlUsing, func(s *sqlite.Stmt) {
 		s.BindText(1, q.Template)
 		s.BindBool(2, q.Disabled)
 		s.BindInt64(3, int64(q.Limit))
 	}, func(s *sqlite.Stmt) error {
-		world.PutUsing(q, s.ColumnText(0))
+		u.PutUsing(q, s.ColumnText(0))
 		return nil
 	})
 }
@@ -99,7 +99,7 @@ func (w *writer) writeSchedule(c rules.Change[string, rota.Schedule]) error {
 
 func (w *writer) writeScheduleRow(c rules.Change[string, rota.Schedule]) error {
 	fired := onlyFired(c.Was, c.Is)
-	sql := oneOf(c.Was == nil, c.Is == nil, sqlInsertSchedule, sqlUpdateSchedule, sqlDeleteSchedule)
+	sql := changeSQL(c.Was == nil, c.Is == nil, sqlInsertSchedule, sqlUpdateSchedule, sqlDeleteSchedule)
 	if fired {
 		sql = sqlFireSchedule
 	}

@@ -12,21 +12,21 @@ import (
 // each have an index in this order, which are merged as far as a page reaches; what
 // is DISABLED has no next fire. A template has few schedules, which are sorted.
 const (
-	nextEnabled = scheduleColumns + ` INDEXED BY rota_schedules_due
-WHERE state = 'ENABLED' AND next_fire IS NOT NULL` + nextIn
-	nextPaused = scheduleColumns + ` INDEXED BY rota_schedules_paused
-WHERE state = 'PAUSED' AND next_fire IS NOT NULL` + nextIn
-	nextIn    = ` AND (next_fire, name) > (?3, ?1) AND next_fire <= ?4`
-	nextFirst = `
+	selectNextEnabled = scheduleColumns + ` INDEXED BY rota_schedules_due
+WHERE state = 'ENABLED' AND next_fire IS NOT NULL` + andNextBetween
+	selectNextPaused = scheduleColumns + ` INDEXED BY rota_schedules_paused
+WHERE state = 'PAUSED' AND next_fire IS NOT NULL` + andNextBetween
+	andNextBetween  = ` AND (next_fire, name) > (?3, ?1) AND next_fire <= ?4`
+	firstByNextFire = `
 ORDER BY next_fire, name
 LIMIT +?2`
 
-	sqlSchedulesNextEnabled = nextEnabled + nextFirst
-	sqlSchedulesNextPaused  = nextPaused + nextFirst
-	sqlSchedulesNext        = nextEnabled + `
-UNION ALL` + nextPaused + nextFirst
+	sqlSchedulesNextEnabled = selectNextEnabled + firstByNextFire
+	sqlSchedulesNextPaused  = selectNextPaused + firstByNextFire
+	sqlSchedulesNext        = selectNextEnabled + `
+UNION ALL` + selectNextPaused + firstByNextFire
 	sqlSchedulesNextOf = scheduleColumns + ` INDEXED BY rota_schedules_template
-WHERE template = ?5 AND (?6 IS NULL OR state = ?6) AND next_fire IS NOT NULL` + nextIn + nextFirst
+WHERE template = ?5 AND (?6 IS NULL OR state = ?6) AND next_fire IS NOT NULL` + andNextBetween + firstByNextFire
 )
 
 func (s *reader) schedulesByNext(ctx context.Context, q *rota.ScheduleQuery, limit int64) ([]*rota.Schedule, error) {

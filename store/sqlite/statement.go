@@ -11,7 +11,7 @@ import (
 // ROLLBACK, which spares SQLite the statement journal that a trigger beside a
 // constraint would otherwise make it keep.
 type statements struct {
-	plain     map[string]*sqlite.Stmt
+	byText    map[string]*sqlite.Stmt
 	jobUpdate map[jobUpdate]*sqlite.Stmt
 	heads     []*sqlite.Stmt // one for each lane that a claim walks at once
 }
@@ -20,15 +20,15 @@ type statements struct {
 // indexes that every verb needs are there.
 func (w *writer) prepare() error {
 	w.stmts = statements{
-		plain:     map[string]*sqlite.Stmt{},
+		byText:    map[string]*sqlite.Stmt{},
 		jobUpdate: map[jobUpdate]*sqlite.Stmt{},
 	}
 	for _, sql := range []string{
-		sqlBegin, sqlCommit, sqlDataVersion, sqlInsertJob, sqlInsertParams, sqlInsertAudit, sqlLease, sqlTail, sqlTaken,
-		sqlDue, sqlStale, sqlLeft, sqlOrderAhead, sqlKeyGet, sqlPlan, sqlRetry,
-		sqlType, sqlTemplate, sqlSchedule, sqlDueSchedules, sqlUsing, sqlDependents, sqlLatest, sqlWaits, sqlJobsOf,
-		sqlGroup, sqlMembersLive, sqlMembersFirst, sqlThrottle, sqlBucket, sqlLaneOpen, sqlReservation, sqlActive,
-		sqlIntents, sqlRedriven, sqlListSchedule, sqlListDead, sqlRequest, sqlLapsed, sqlWebhooks, sqlWebhooksOf,
+		sqlBegin, sqlCommit, sqlDataVersion, sqlInsertJob, sqlInsertParams, sqlInsertAudit, sqlLease, sqlTail, sqlClaimedBefore,
+		sqlDue, sqlStale, sqlUnsettled, sqlOrderAhead, sqlKeyGet, sqlPlan, sqlRetry,
+		sqlType, sqlTemplate, sqlSchedule, sqlDueSchedules, sqlUsing, sqlDependents, sqlLatest, sqlExpiredWaits, sqlJobsOf,
+		sqlGroup, sqlMembersLive, sqlMembersFirst, sqlThrottle, sqlBucket, sqlKeyQueueOpen, sqlReservation, sqlActive,
+		sqlIntents, sqlRedriven, sqlListSchedule, sqlListDead, sqlRequest, sqlExpiredRequests, sqlWebhooks, sqlTemplateWebhooks,
 		sqlStatsReady, sqlStatsHeld, sqlStatsSchedules, sqlSchedulesNext, sqlCountEnded,
 	} {
 		if _, err := w.stmt(sql); err != nil {
@@ -40,7 +40,7 @@ func (w *writer) prepare() error {
 }
 
 func (s *statements) finalize() {
-	all := slices.Collect(maps.Values(s.plain))
+	all := slices.Collect(maps.Values(s.byText))
 	all = slices.AppendSeq(all, maps.Values(s.jobUpdate))
 	for _, stmt := range append(all, s.heads...) {
 		_ = stmt.Finalize() // repeats the error of its last step, if any
@@ -49,14 +49,14 @@ func (s *statements) finalize() {
 
 // stmt returns the statement for a constant of SQL, ready to be bound.
 func (w *writer) stmt(sql string) (*sqlite.Stmt, error) {
-	if s := w.stmts.plain[sql]; s != nil {
+	if s := w.stmts.byText[sql]; s != nil {
 		return s, s.ClearBindings()
 	}
 	s, _, err := w.conn.PrepareTransient(sql)
 	if err != nil {
 		return nil, err
 	}
-	w.stmts.plain[sql] = s
+	w.stmts.byText[sql] = s
 	return s, nil
 }
 
@@ -80,17 +80,17 @@ func (w *writer) step(s *sqlite.Stmt) error {
 
 // write runs a bound statement that changes rows.
 func (w *writer) write(s *sqlite.Stmt) error {
-	if w.fault != nil {
-		w.wrote++
-		if err := w.fault(w.wrote); err != nil {
+	if w.injectFault != nil {
+		w.writes++
+		if err := w.injectFault(w.writes); err != nil {
 			return err
 		}
 	}
 	return w.step(s)
 }
 
-// ask runs a query of the law.
-func (w *writer) ask(sql string, bind func(*sqlite.Stmt), row func(*sqlite.Stmt) error) error {
+// query runs a query of the law.
+func (w *writer) query(sql string, bind func(*sqlite.Stmt), each func(*sqlite.Stmt) error) error {
 	s, err := w.stmt(sql)
 	if err != nil {
 		return err
@@ -98,7 +98,7 @@ func (w *writer) ask(sql string, bind func(*sqlite.Stmt), row func(*sqlite.Stmt)
 	if bind != nil {
 		bind(s)
 	}
-	return rows(s, row)
+	return rows(s, each)
 }
 
 // change runs a statement that changes rows.

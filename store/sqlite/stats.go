@@ -39,8 +39,8 @@ WHERE state = 'ENABLED'`
 
 // Stats counts what lives in the store, at one moment.
 func (s *reader) Stats(ctx context.Context) (*rota.Stats, error) {
-	c := census{types: map[string]*rota.TypeStats{}}
-	err := s.read(ctx, "stats", func(conn *sqlite.Conn) error {
+	c := statsBuilder{types: map[string]*rota.TypeStats{}}
+	err := s.withSnapshot(ctx, "stats", func(conn *sqlite.Conn) error {
 		c.stats.Now = s.now()
 		count := func(sql string, each func(*sqlite.Stmt)) func() error {
 			return func() error { return query(conn, sql, nil, each) }
@@ -54,16 +54,16 @@ func (s *reader) Stats(ctx context.Context) (*rota.Stats, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.done(), nil
+	return c.result(), nil
 }
 
-// census is a count under way.
-type census struct {
+// statsBuilder is a count under way.
+type statsBuilder struct {
 	stats rota.Stats
 	types map[string]*rota.TypeStats
 }
 
-func (c *census) of(s *sqlite.Stmt) *rota.TypeStats {
+func (c *statsBuilder) typeStats(s *sqlite.Stmt) *rota.TypeStats {
 	name := s.ColumnText(0)
 	if c.types[name] == nil {
 		c.types[name] = &rota.TypeStats{Type: name}
@@ -71,8 +71,8 @@ func (c *census) of(s *sqlite.Stmt) *rota.TypeStats {
 	return c.types[name]
 }
 
-func (c *census) ready(s *sqlite.Stmt) {
-	one := c.of(s)
+func (c *statsBuilder) ready(s *sqlite.Stmt) {
+	one := c.typeStats(s)
 	one.Queued = int(s.ColumnInt64(1))
 	if rota.InternalType(one.Type) {
 		return
@@ -82,15 +82,15 @@ func (c *census) ready(s *sqlite.Stmt) {
 	}
 }
 
-func (c *census) held(s *sqlite.Stmt) {
+func (c *statsBuilder) held(s *sqlite.Stmt) {
 	all, delayed := int(s.ColumnInt64(1)), int(s.ColumnInt64(2))
-	one := c.of(s)
+	one := c.typeStats(s)
 	one.Scheduled, one.Blocked = delayed, all-delayed
 }
 
-func (c *census) open(s *sqlite.Stmt) { c.of(s).Running = int(s.ColumnInt64(1)) }
+func (c *statsBuilder) open(s *sqlite.Stmt) { c.typeStats(s).Running = int(s.ColumnInt64(1)) }
 
-func (c *census) done() *rota.Stats {
+func (c *statsBuilder) result() *rota.Stats {
 	for _, one := range slices.SortedFunc(maps.Values(c.types), func(a, b *rota.TypeStats) int { return cmp.Compare(a.Type, b.Type) }) {
 		if rota.InternalType(one.Type) {
 			c.stats.Deliveries += one.Queued + one.Scheduled + one.Blocked + one.Running

@@ -27,7 +27,7 @@ type Config struct {
 	// everybody can read. Default slog.Default.
 	Logger *slog.Logger
 
-	fault func(statement int) error // for tests: called before each statement that writes
+	injectFault func(statement int) error // for tests: called before each statement that writes
 }
 
 func (c Config) withDefaults() Config {
@@ -46,19 +46,19 @@ func (c Config) withDefaults() Config {
 // Store is a rota.Store in one SQLite file.
 type Store struct {
 	reader
-	config  Config
-	path    string // as it was named
-	file    place
-	lock    *fileLock
-	writer  chan *writer // holds the one writer while nobody writes
-	readers *sqlitex.Pool
-	asides  asides
-	views   views
-	wake    fanout.Wakeups
-	watch   fanout.Watchers
-	closing sync.Once
-	closed  chan struct{}
-	err     error // of Close
+	config    Config
+	path      string // as it was named
+	file      openedFile
+	lock      *fileLock
+	writer    chan *writer // holds the one writer while nobody writes
+	readers   *sqlitex.Pool
+	longReads longReads
+	views     views
+	wake      fanout.Wakeups
+	watch     fanout.Watchers
+	closing   sync.Once
+	closed    chan struct{}
+	err       error // of Close
 }
 
 var _ rota.Store = (*Store)(nil)
@@ -81,9 +81,9 @@ func (s *Store) Apply(ctx context.Context, b rota.Batch) ([]rota.Result, error) 
 	if b.Now.IsZero() {
 		b.Now = s.config.Clock()
 	}
-	results, err := w.applyHalves(ctx, b)
-	if w.ready {
-		w.ready = false
+	results, err := w.applySplitting(ctx, b)
+	if w.wake {
+		w.wake = false
 		s.wake.WakeAll()
 	}
 	return results, err
@@ -122,17 +122,17 @@ func (s *Store) Close() error {
 	s.closing.Do(func() {
 		w := <-s.writer
 		close(s.closed)
-		s.err = s.shut(w)
+		s.err = s.closeAll(w)
 	})
 	return s.err
 }
 
-func (s *Store) shut(w *writer) (err error) {
+func (s *Store) closeAll(w *writer) (err error) {
 	if !s.config.ReadOnly {
 		w.conn.SetBusyTimeout(busyTimeout)
 		err = w.setMeta(metaClean, "1")
 	}
-	for _, closer := range []func() error{s.views.close, s.asides.close, s.readers.Close, w.close, s.lock.release} {
+	for _, closer := range []func() error{s.views.close, s.longReads.close, s.readers.Close, w.close, s.lock.release} {
 		if e := closer(); err == nil {
 			err = e
 		}

@@ -38,15 +38,15 @@ func scanTemplate(s *sqlite.Stmt) (*rota.Template, error) {
 	return t, scanSpec(s, 6, &t.Spec, "template "+t.Name)
 }
 
-func (w *writer) loadTemplate(name string, world *rules.UnitOfWork) error {
-	return w.ask(sqlTemplate, func(s *sqlite.Stmt) { s.BindText(1, name) }, put(scanTemplate, world.PutTemplate))
+func (w *writer) loadTemplate(name string, u *rules.UnitOfWork) error {
+	return w.query(sqlTemplate, func(s *sqlite.Stmt) { s.BindText(1, name) }, scanInto(scanTemplate, u.PutTemplate))
 }
 
 func (w *writer) writeTemplate(c rules.Change[string, rota.Template]) error {
 	if c.Was != nil && len(c.Was.Spec.Webhooks) > 0 || c.Is != nil && len(c.Is.Spec.Webhooks) > 0 {
-		w.hooks = hooks{}
+		w.hooks = hooksCache{}
 	}
-	sql := oneOf(c.Was == nil, c.Is == nil, sqlInsertTemplate, sqlUpdateTemplate, sqlDeleteTemplate)
+	sql := changeSQL(c.Was == nil, c.Is == nil, sqlInsertTemplate, sqlUpdateTemplate, sqlDeleteTemplate)
 	return w.change(sql, func(s *sqlite.Stmt) {
 		s.BindText(1, c.Key)
 		if c.Is == nil {

@@ -44,12 +44,12 @@ func scanThrottleHead(s *sqlite.Stmt) *rota.Throttle {
 	return &rota.Throttle{Version: scanID(s, 0), UpdatedBy: s.ColumnText(1), UpdatedAt: scanTime(s, 2)}
 }
 
-// limits are the limits in force as they were read last. Every claim looks at
+// limitsCache are the limits in force as they were read last. Every claim looks at
 // them, and reading up to ThrottleMax entries anew would cost more than it does.
-type limits struct{ last *rota.Throttle }
+type limitsCache struct{ last *rota.Throttle }
 
-func (w *writer) loadThrottle(world *rules.UnitOfWork) error {
-	return w.ask(sqlThrottle, nil, put(w.scanLimits, world.PutThrottle))
+func (w *writer) loadThrottle(u *rules.UnitOfWork) error {
+	return w.query(sqlThrottle, nil, scanInto(w.scanLimits, u.PutThrottle))
 }
 
 func (w *writer) scanLimits(s *sqlite.Stmt) (*rota.Throttle, error) {
@@ -89,8 +89,8 @@ func scanBucket(s *sqlite.Stmt) (*rota.Bucket, error) {
 	return b, scanSpec(s, 2, &b.Starts, "the starts of type "+b.Type)
 }
 
-func (w *writer) loadBucket(name string, world *rules.UnitOfWork) error {
-	return w.ask(sqlBucket, func(s *sqlite.Stmt) { s.BindText(1, name) }, put(scanBucket, world.PutBucket))
+func (w *writer) loadBucket(name string, u *rules.UnitOfWork) error {
+	return w.query(sqlBucket, func(s *sqlite.Stmt) { s.BindText(1, name) }, scanInto(scanBucket, u.PutBucket))
 }
 
 func (w *writer) writeBucket(c rules.Change[string, rota.Bucket]) error {

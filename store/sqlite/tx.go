@@ -13,8 +13,8 @@ const (
 SELECT ` + leaseColumns + `
 FROM rota_jobs j
 WHERE j.id = ?`
-	sqlWholeJob = `
-SELECT ` + wholeColumns + `
+	sqlFullJob = `
+SELECT ` + fullColumns + `
 FROM rota_jobs j
 WHERE j.id = ?`
 	sqlNewest = `
@@ -40,93 +40,93 @@ LIMIT 1`
 )
 
 // Load reads what the law needs.
-func (w *writer) Load(n *rules.Need, world *rules.UnitOfWork) error {
-	if err := w.eachLease(n.Leases, world.PutJob); err != nil {
+func (w *writer) Load(n *rules.Need, u *rules.UnitOfWork) error {
+	if err := w.loadLeases(n.Leases, u.PutJob); err != nil {
 		return err
 	}
-	if err := w.loadWhole(n.FullJobs, world); err != nil {
+	if err := w.loadFullJobs(n.FullJobs, u); err != nil {
 		return err
 	}
-	if err := w.loadWhole(n.NewJobs, world); err != nil {
+	if err := w.loadFullJobs(n.NewJobs, u); err != nil {
 		return err
 	}
 	err := firstError(
-		each(n.Retries, func(of rota.ID) error { return w.loadRetry(of, world) }),
-		each(n.Chains, func(id rota.ID) error { return w.loadChain(id, world) }),
-		each(n.Keys, func(k rules.Key) error { return w.loadKey(k, world) }),
-		each(n.Plans, func(p rules.Plan) error { return w.loadPlan(p, world) }),
-		each(n.Tails, func(priority int) error { return w.loadTail(priority, world) }),
-		each(n.Audits, func(id rota.ID) error { return w.loadAudit(id, world) }),
-		each(n.Order, func(p rules.OrderPage) error { return w.loadOrder(p, world) }),
+		each(n.Retries, func(of rota.ID) error { return w.loadRetry(of, u) }),
+		each(n.Chains, func(id rota.ID) error { return w.loadChain(id, u) }),
+		each(n.Keys, func(k rules.Key) error { return w.loadKey(k, u) }),
+		each(n.Plans, func(p rules.Plan) error { return w.loadPlan(p, u) }),
+		each(n.Tails, func(priority int) error { return w.loadTail(priority, u) }),
+		each(n.Audits, func(id rota.ID) error { return w.loadAudit(id, u) }),
+		each(n.Order, func(p rules.OrderPage) error { return w.loadOrder(p, u) }),
 	)
 	if err != nil {
 		return err
 	}
-	if err := w.loadCompany(n, world); err != nil {
+	if err := w.loadRelated(n, u); err != nil {
 		return err
 	}
-	return w.loadOrders(n, world)
+	return w.loadOrders(n, u)
 }
 
-// loadCompany reads what jobs have to do with others.
-func (w *writer) loadCompany(n *rules.Need, world *rules.UnitOfWork) error {
+// loadRelated reads what jobs have to do with others.
+func (w *writer) loadRelated(n *rules.Need, u *rules.UnitOfWork) error {
 	return firstError(
-		each(n.Types, func(name string) error { return w.loadType(name, world) }),
-		each(n.Templates, func(name string) error { return w.loadTemplate(name, world) }),
-		each(n.Schedules, func(name string) error { return w.loadSchedule(name, world) }),
-		each(n.Groups, func(id rota.ID) error { return w.loadGroup(id, world) }),
-		each(n.Reservations, func(id rota.ID) error { return w.loadReservation(id, world) }),
-		each(n.Requests, func(key rules.RequestKey) error { return w.loadRequest(key, world) }),
-		each(n.Buckets, func(name string) error { return w.loadBucket(name, world) }),
-		onlyIf(n.Throttle, func() error { return w.loadThrottle(world) }),
-		onlyIf(n.Webhooks, func() error { return w.loadWebhooks(world) }),
-		onlyIf(n.Active, func() error { return w.loadActive(world) }),
+		each(n.Types, func(name string) error { return w.loadType(name, u) }),
+		each(n.Templates, func(name string) error { return w.loadTemplate(name, u) }),
+		each(n.Schedules, func(name string) error { return w.loadSchedule(name, u) }),
+		each(n.Groups, func(id rota.ID) error { return w.loadGroup(id, u) }),
+		each(n.Reservations, func(id rota.ID) error { return w.loadReservation(id, u) }),
+		each(n.Requests, func(key rules.RequestKey) error { return w.loadRequest(key, u) }),
+		each(n.Buckets, func(name string) error { return w.loadBucket(name, u) }),
+		onlyIf(n.Throttle, func() error { return w.loadThrottle(u) }),
+		onlyIf(n.Webhooks, func() error { return w.loadWebhooks(u) }),
+		onlyIf(n.Active, func() error { return w.loadActive(u) }),
 
-		each(n.JobsOf, func(q rules.JobsOf) error { return w.loadJobsOf(q, world) }),
-		each(n.Planned, func(q rules.Planned) error { return w.loadPlanned(q, world) }),
-		each(n.Members, func(q rules.Members) error { return w.loadMembers(q, world) }),
-		each(n.Blocked, func(q rules.Blocked) error { return w.loadBlocked(q, world) }),
-		each(n.OverlapWaiting, func(q rules.OverlapWaiting) error { return w.loadBehind(q, world) }),
-		each(n.Latest, func(q rules.Latest) error { return w.loadLatest(q, world) }),
-		each(n.Dependents, func(q rules.Dependents) error { return w.loadDependents(q, world) }),
-		each(n.Reach, func(q rules.Reach) error { return w.loadReach(q, world) }),
-		each(n.Using, func(q rules.Using) error { return w.loadUsing(q, world) }),
-		each(n.KeyQueues, func(q rules.KeyQueue) error { return w.loadLane(q, world) }),
-		each(n.Open, func(q rules.Open) error { return w.loadOpen(q, world) }),
-		each(n.Redriven, func(q rules.Redriven) error { return w.loadRedriven(q, world) }),
-		each(n.Attempts, func(q rules.Attempts) error { return w.loadAttempts(q, world) }),
-		each(n.ExpiredWaits, func(q rules.ExpiredWaits) error { return w.loadWaits(q, world) }),
-		each(n.Intents, func(q rules.Intents) error { return w.loadIntents(q, world) }),
-		each(n.ExpiredReservations, func(q rules.ExpiredReservations) error { return w.loadBygone(q, world) }),
-		each(n.ExpiredRequests, func(q rules.ExpiredRequests) error { return w.loadLapsed(q, world) }),
-		each(n.Dropped, func(name string) error { return w.loadDropped(name, world) }),
-		each(n.DroppedJobs, func(q rules.DroppedJobs) error { return w.loadRest(q, world) }),
+		each(n.JobsOf, func(q rules.JobsOf) error { return w.loadJobsOf(q, u) }),
+		each(n.Planned, func(q rules.Planned) error { return w.loadPlanned(q, u) }),
+		each(n.Members, func(q rules.Members) error { return w.loadMembers(q, u) }),
+		each(n.Blocked, func(q rules.Blocked) error { return w.loadBlocked(q, u) }),
+		each(n.OverlapWaiting, func(q rules.OverlapWaiting) error { return w.loadOverlapWaiting(q, u) }),
+		each(n.Latest, func(q rules.Latest) error { return w.loadLatest(q, u) }),
+		each(n.Dependents, func(q rules.Dependents) error { return w.loadDependents(q, u) }),
+		each(n.Reach, func(q rules.Reach) error { return w.loadReach(q, u) }),
+		each(n.Using, func(q rules.Using) error { return w.loadUsing(q, u) }),
+		each(n.KeyQueues, func(q rules.KeyQueue) error { return w.loadKeyQueue(q, u) }),
+		each(n.Open, func(q rules.Open) error { return w.loadOpen(q, u) }),
+		each(n.Redriven, func(q rules.Redriven) error { return w.loadRedriven(q, u) }),
+		each(n.Attempts, func(q rules.Attempts) error { return w.loadAttempts(q, u) }),
+		each(n.ExpiredWaits, func(q rules.ExpiredWaits) error { return w.loadExpiredWaits(q, u) }),
+		each(n.Intents, func(q rules.Intents) error { return w.loadIntents(q, u) }),
+		each(n.ExpiredReservations, func(q rules.ExpiredReservations) error { return w.loadExpiredReservations(q, u) }),
+		each(n.ExpiredRequests, func(q rules.ExpiredRequests) error { return w.loadExpiredRequests(q, u) }),
+		each(n.Dropped, func(name string) error { return w.loadDropped(name, u) }),
+		each(n.DroppedJobs, func(q rules.DroppedJobs) error { return w.loadDroppedJobs(q, u) }),
 	)
 }
 
-func onlyIf(asked bool, load func() error) func() error {
-	if !asked {
+func onlyIf(needed bool, load func() error) func() error {
+	if !needed {
 		return func() error { return nil }
 	}
 	return load
 }
 
-func (w *writer) loadOrders(n *rules.Need, world *rules.UnitOfWork) error {
+func (w *writer) loadOrders(n *rules.Need, u *rules.UnitOfWork) error {
 	return firstError(
-		ifAsked(n.ClaimedBefore, world, w.loadTaken),
-		ifAsked(n.Heads, world, w.loadHeads),
-		ifAsked(n.Due, world, w.loadDue),
-		ifAsked(n.Stale, world, w.loadStale),
-		ifAsked(n.Unsettled, world, w.loadLeft),
+		ifNeeded(n.ClaimedBefore, u, w.loadClaimedBefore),
+		ifNeeded(n.Heads, u, w.loadHeads),
+		ifNeeded(n.Due, u, w.loadDue),
+		ifNeeded(n.Stale, u, w.loadStale),
+		ifNeeded(n.Unsettled, u, w.loadUnsettled),
 	)
 }
 
-func ifAsked[Q any](question *Q, world *rules.UnitOfWork, load func(*Q, *rules.UnitOfWork) error) func() error {
+func ifNeeded[Q any](need *Q, u *rules.UnitOfWork, load func(*Q, *rules.UnitOfWork) error) func() error {
 	return func() error {
-		if question == nil {
+		if need == nil {
 			return nil
 		}
-		return load(question, world)
+		return load(need, u)
 	}
 }
 
@@ -151,15 +151,15 @@ func firstError(steps ...func() error) error {
 }
 
 // loadJobs reads jobs by id, with their params.
-func (w *writer) loadJobs(ids []rota.ID, world *rules.UnitOfWork) error {
+func (w *writer) loadJobs(ids []rota.ID, u *rules.UnitOfWork) error {
 	for _, id := range ids {
-		s, err := w.stmt(sqlWholeJob)
+		s, err := w.stmt(sqlFullJob)
 		if err != nil {
 			return err
 		}
 		s.BindBytes(1, id[:])
 		err = rows(s, func(s *sqlite.Stmt) error {
-			world.PutJob(scanJob(s))
+			u.PutJob(scanJob(s))
 			return nil
 		})
 		if err != nil {
@@ -169,14 +169,14 @@ func (w *writer) loadJobs(ids []rota.ID, world *rules.UnitOfWork) error {
 	return nil
 }
 
-// eachLease reads what it takes to beat for jobs or to end them.
-func (w *writer) eachLease(ids []rota.ID, put func(*rota.Job)) error {
+// loadLeases reads what it takes to beat for jobs or to end them.
+func (w *writer) loadLeases(ids []rota.ID, put func(*rota.Job)) error {
 	for _, id := range ids {
-		if job := w.fresh.jobs[id]; job != nil {
+		if job := w.dispatched.jobs[id]; job != nil {
 			put(job)
 			continue
 		}
-		err := w.ask(sqlLease, func(s *sqlite.Stmt) { s.BindBytes(1, id[:]) }, func(s *sqlite.Stmt) error {
+		err := w.query(sqlLease, func(s *sqlite.Stmt) { s.BindBytes(1, id[:]) }, func(s *sqlite.Stmt) error {
 			put(scanLease(s))
 			return nil
 		})
@@ -187,24 +187,24 @@ func (w *writer) eachLease(ids []rota.ID, put func(*rota.Job)) error {
 	return nil
 }
 
-// loadWhole reads jobs with their params. Ids sort by the time they were
+// loadFullJobs reads jobs with their params. Ids sort by the time they were
 // minted, so those of jobs about to be enqueued lie beyond the newest there
 // is, and need not be looked for one by one.
-func (w *writer) loadWhole(ids []rota.ID, world *rules.UnitOfWork) error {
+func (w *writer) loadFullJobs(ids []rota.ID, u *rules.UnitOfWork) error {
 	if len(ids) < 2 {
-		return w.loadJobs(ids, world)
+		return w.loadJobs(ids, u)
 	}
 	newest, err := w.newest()
 	if err != nil {
 		return err
 	}
-	there := make([]rota.ID, 0, len(ids))
+	existing := make([]rota.ID, 0, len(ids))
 	for _, id := range ids {
 		if id.Compare(newest) <= 0 {
-			there = append(there, id)
+			existing = append(existing, id)
 		}
 	}
-	return w.loadJobs(there, world)
+	return w.loadJobs(existing, u)
 }
 
 func (w *writer) newest() (id rota.ID, err error) {
@@ -218,34 +218,34 @@ func (w *writer) newest() (id rota.ID, err error) {
 	})
 }
 
-func (w *writer) loadRetry(of rota.ID, world *rules.UnitOfWork) error {
+func (w *writer) loadRetry(of rota.ID, u *rules.UnitOfWork) error {
 	s, err := w.stmt(sqlRetry)
 	if err != nil {
 		return err
 	}
 	s.BindBytes(1, of[:])
 	return rows(s, func(s *sqlite.Stmt) error {
-		world.PutRetry(of, scanID(s, 0))
+		u.PutRetry(of, scanID(s, 0))
 		return nil
 	})
 }
 
-func (w *writer) loadChain(id rota.ID, world *rules.UnitOfWork) error {
+func (w *writer) loadChain(id rota.ID, u *rules.UnitOfWork) error {
 	s, err := w.stmt(sqlChain)
 	if err != nil {
 		return err
 	}
 	s.BindBytes(1, id[:])
 	return rows(s, func(s *sqlite.Stmt) error {
-		world.PutChain(id, scanID(s, 0))
+		u.PutChain(id, scanID(s, 0))
 		return nil
 	})
 }
 
 // Write stores what the law decided.
 func (w *writer) Write(c *rules.Changes) error {
-	w.ready = w.ready || c.Wake
-	if w.tells {
+	w.wake = w.wake || c.Wake
+	if w.watched {
 		w.events = append(w.events, rules.Events(c)) // when it is committed
 	}
 	return firstError(

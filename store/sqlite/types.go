@@ -38,12 +38,12 @@ func scanType(s *sqlite.Stmt) (*rota.Type, error) {
 	return t, scanSpec(s, 6, &t.Spec, "type "+t.Name)
 }
 
-func (w *writer) loadType(name string, world *rules.UnitOfWork) error {
-	return w.ask(sqlType, func(s *sqlite.Stmt) { s.BindText(1, name) }, put(scanType, world.PutType))
+func (w *writer) loadType(name string, u *rules.UnitOfWork) error {
+	return w.query(sqlType, func(s *sqlite.Stmt) { s.BindText(1, name) }, scanInto(scanType, u.PutType))
 }
 
 func (w *writer) writeType(c rules.Change[string, rota.Type]) error {
-	return w.change(oneOf(c.Was == nil, c.Is == nil, sqlInsertType, sqlUpdateType, sqlDeleteType), func(s *sqlite.Stmt) {
+	return w.change(changeSQL(c.Was == nil, c.Is == nil, sqlInsertType, sqlUpdateType, sqlDeleteType), func(s *sqlite.Stmt) {
 		s.BindText(1, c.Key)
 		if c.Is == nil {
 			return

@@ -21,8 +21,8 @@ func (s *Store) Verify(ctx context.Context) iter.Seq2[rota.Violation, error] {
 
 // VerifyProgress is Verify for somebody who waits: it tells how many rows it has
 // looked at, every now and then and at the end.
-func (s *Store) VerifyProgress(ctx context.Context, heard func(rota.Checked)) iter.Seq2[rota.Violation, error] {
-	return s.inspect(ctx, heard, (*inspection).everything)
+func (s *Store) VerifyProgress(ctx context.Context, progress func(rota.Checked)) iter.Seq2[rota.Violation, error] {
+	return s.inspect(ctx, progress, (*inspection).checkAll)
 }
 
 // verifyOpen checks only what runs, and what ended without being settled: all
@@ -34,26 +34,26 @@ func (s *Store) verifyOpen(ctx context.Context) iter.Seq2[rota.Violation, error]
 // inspection is one verification on one connection.
 type inspection struct {
 	*rules.Verifier
-	conn    *sqlite.Conn
-	heard   func(rota.Checked)
-	checked rota.Checked
-	tell    func(rota.Violation)
-	stopped bool // nobody listens any more
+	conn     *sqlite.Conn
+	progress func(rota.Checked)
+	checked  rota.Checked
+	report   func(rota.Violation)
+	stopped  bool // nobody listens any more
 }
 
 // errStopped ends an inspection that nobody listens to.
 var errStopped = errors.New("stopped")
 
 func (s *Store) inspect(
-	ctx context.Context, heard func(rota.Checked), look func(*inspection) error,
+	ctx context.Context, progress func(rota.Checked), check func(*inspection) error,
 ) iter.Seq2[rota.Violation, error] {
 	return func(yield func(rota.Violation, error) bool) {
-		in := &inspection{heard: heard}
-		in.tell = func(v rota.Violation) { in.stopped = in.stopped || !yield(v, nil) }
-		in.Verifier = rules.NewVerifier(in.tell)
-		err := s.aside(ctx, "verify", func(conn *sqlite.Conn) error {
+		in := &inspection{progress: progress}
+		in.report = func(v rota.Violation) { in.stopped = in.stopped || !yield(v, nil) }
+		in.Verifier = rules.NewVerifier(in.report)
+		err := s.withOwnConn(ctx, "verify", func(conn *sqlite.Conn) error {
 			in.conn = conn
-			return in.damage(look(in))
+			return in.damage(check(in))
 		})
 		switch {
 		case in.stopped || err == nil:
@@ -70,22 +70,22 @@ func (s *Store) inspect(
 func (in *inspection) damage(err error) error {
 	switch sqlite.ErrCode(err).ToPrimary() {
 	case sqlite.ResultCorrupt, sqlite.ResultNotADB:
-		in.file("it cannot be read to the end: " + err.Error())
+		in.reportFile("it cannot be read to the end: " + err.Error())
 		return nil
 	}
 	return err
 }
 
-func (in *inspection) everything() error {
-	in.heard(in.checked)
+func (in *inspection) checkAll() error {
+	in.progress(in.checked)
 	err := firstError(
-		in.engine,
+		in.integrity,
 		in.schema,
-		in.declarations,
+		in.definitions,
 		func() error { return in.jobs(sqlVerifyJobs) },
-		in.again,
+		in.recheck,
 		in.orphanParams,
-		in.company,
+		in.relations,
 		in.references,
 		in.keys,
 		in.audit,
@@ -93,7 +93,7 @@ func (in *inspection) everything() error {
 		func() error { return in.order(sqlVerifyClaim, in.ClaimOrder()) },
 	)
 	if err == nil {
-		in.heard(in.checked)
+		in.progress(in.checked)
 	}
 	return err
 }
@@ -105,7 +105,7 @@ func (in *inspection) references() error {
 
 // each runs a query and leaves its statement ready for the next, also if the
 // listener never comes back.
-func (in *inspection) each(sql string, bind func(*sqlite.Stmt), row func(*sqlite.Stmt) error) error {
+func (in *inspection) each(sql string, bind func(*sqlite.Stmt), check func(*sqlite.Stmt) error) error {
 	stmt, err := in.conn.Prepare(sql)
 	if err != nil {
 		return err
@@ -115,7 +115,7 @@ func (in *inspection) each(sql string, bind func(*sqlite.Stmt), row func(*sqlite
 		bind(stmt)
 	}
 	return rows(stmt, func(s *sqlite.Stmt) error {
-		if err := row(s); err != nil || !in.stopped {
+		if err := check(s); err != nil || !in.stopped {
 			return err
 		}
 		return errStopped

@@ -146,11 +146,13 @@ func swapIndex(name, columns, where string) []string {
 	}
 }
 
-func TestVerifyNamesCorruption(t *testing.T) { namesCorruption(t, cast, corruptions) }
+func TestVerifyNamesCorruption(t *testing.T) { checkCorruptions(t, fillJobs, corruptions) }
 
-func TestVerifyNamesCorruptionOfCompany(t *testing.T) { namesCorruption(t, troupe, companyCorruptions) }
+func TestVerifyNamesCorruptionOfRelatedRows(t *testing.T) {
+	checkCorruptions(t, fillRelated, relatedCorruptions)
+}
 
-func namesCorruption(t *testing.T, fill func(testing.TB, rota.Store) map[string]rota.ID, corruptions []corruption) {
+func checkCorruptions(t *testing.T, fill func(testing.TB, rota.Store) map[string]rota.ID, corruptions []corruption) {
 	if testing.Short() {
 		t.Skip("make test runs it")
 	}
@@ -164,7 +166,7 @@ func namesCorruption(t *testing.T, fill func(testing.TB, rota.Store) map[string]
 			path := filepath.Join(memoryDir(t), "rota.db")
 			must(t, os.WriteFile(path, healthy, 0o600))
 			corrupt(t, path, jobs, c.sql)
-			found := violated(t, path)
+			found := violationsOf(t, path)
 			want := append([]string{c.check}, c.implies...)
 			slices.Sort(want)
 			if got := slices.Sorted(maps.Keys(found)); !slices.Equal(got, want) {
@@ -177,7 +179,7 @@ func namesCorruption(t *testing.T, fill func(testing.TB, rota.Store) map[string]
 // TestEveryCheckIsTested holds the tables of corruptions to the list of checks.
 func TestEveryCheckIsTested(t *testing.T) {
 	tested := map[string]bool{}
-	for _, c := range slices.Concat(corruptions, companyCorruptions) {
+	for _, c := range slices.Concat(corruptions, relatedCorruptions) {
 		tested[c.check] = true
 	}
 	for _, check := range rota.Checks {
@@ -191,8 +193,8 @@ func TestEveryCheckIsTested(t *testing.T) {
 	}
 }
 
-// violated opens a file and returns what Verify finds, by check.
-func violated(t *testing.T, path string) map[string][]string {
+// violationsOf opens a file and returns what Verify finds, by check.
+func violationsOf(t *testing.T, path string) map[string][]string {
 	t.Helper()
 	s, err := OpenWith(path, Config{ReadOnly: true})
 	must(t, err)
@@ -234,8 +236,8 @@ func corrupt(t testing.TB, path string, jobs map[string]rota.ID, statements []st
 	}
 }
 
-// cast makes a healthy store with one job in each part.
-func cast(t testing.TB, s rota.Store) map[string]rota.ID {
+// fillJobs makes a healthy store with one job in each part.
+func fillJobs(t testing.TB, s rota.Store) map[string]rota.ID {
 	t.Helper()
 	once := func(c *rota.NewJob) *rota.NewJob { c.MaxRetries = new(0); return c }
 	parts := []struct {

@@ -10,11 +10,11 @@ import (
 
 const (
 	sqlVerifyJobs = `
-SELECT ` + wholeColumns + `
+SELECT ` + fullColumns + `
 FROM rota_jobs j
 ORDER BY j.id`
 	sqlVerifyOpen = `
-SELECT ` + wholeColumns + `
+SELECT ` + fullColumns + `
 FROM rota_jobs j INDEXED BY rota_jobs_open
 WHERE j.status = 'RUNNING' AND j.sequel IS NULL
 ORDER BY j.id`
@@ -63,11 +63,11 @@ var idColumns = []struct {
 // jobs streams jobs with their runs, and looks up what they refer to.
 func (in *inspection) jobs(sql string) error {
 	return in.each(sql, nil, func(s *sqlite.Stmt) (err error) {
-		row := rules.Row{Job: scanAsIs(s), RunID: scanID(s, colRunID)}
+		row := rules.Row{Job: scanRaw(s), RunID: scanID(s, colRunID)}
 		for _, c := range idColumns {
-			in.width(s, c.col, "job "+row.Job.ID.String(), c.name)
+			in.checkWidth(s, c.col, "job "+row.Job.ID.String(), c.name)
 		}
-		if row.Job.Run == nil && partsOfRun(s) {
+		if row.Job.Run == nil && hasRunColumns(s) {
 			in.OrphanRun(row.Job.ID)
 		}
 		if of := row.Job.RetryOf; !of.IsZero() {
@@ -86,8 +86,8 @@ func (in *inspection) jobs(sql string) error {
 	})
 }
 
-// partsOfRun says that something stands where only a run has anything.
-func partsOfRun(s *sqlite.Stmt) bool {
+// hasRunColumns says that something stands where only a run has anything.
+func hasRunColumns(s *sqlite.Stmt) bool {
 	for col := colToken; col <= colResult; col++ {
 		if !s.ColumnIsNull(col) {
 			return true
@@ -96,17 +96,17 @@ func partsOfRun(s *sqlite.Stmt) bool {
 	return false
 }
 
-// scanAsIs reads a job with whatever stands in its row, also where nothing
+// scanRaw reads a job with whatever stands in its row, also where nothing
 // should: to everybody else half a company is none.
-func scanAsIs(s *sqlite.Stmt) *rota.Job {
+func scanRaw(s *sqlite.Stmt) *rota.Job {
 	j := scanJob(s)
 	j.GroupPosition, j.CountsAt = int(s.ColumnInt64(colGroupPosition)), scanTime(s, colCountsAt)
 	j.WaitFrom, j.WaitUntil = scanTime(s, colWaitFrom), scanTime(s, colWaitUntil)
 	return j
 }
 
-// again streams the jobs once more, if the first time left doubts.
-func (in *inspection) again() error {
+// recheck streams the jobs once more, if the first time left doubts.
+func (in *inspection) recheck() error {
 	if !in.NeedsSecondPass() {
 		return nil
 	}
@@ -122,22 +122,22 @@ func (in *inspection) countJob(j *rota.Job) {
 		in.checked.Runs++
 	}
 	if in.checked.Jobs%checkedEvery == 0 {
-		in.heard(in.checked)
+		in.progress(in.checked)
 	}
 }
 
-// width tells of an id that is not as wide as ids are: what was scanned of it
+// checkWidth tells of an id that is not as wide as ids are: what was scanned of it
 // is not what stands there.
-func (in *inspection) width(s *sqlite.Stmt, col int, row, name string) {
+func (in *inspection) checkWidth(s *sqlite.Stmt, col int, row, name string) {
 	if n := s.ColumnLen(col); n != len(rota.ID{}) && !s.ColumnIsNull(col) {
-		in.tell(rota.Violation{
+		in.report(rota.Violation{
 			Check: rota.CheckIDShape, Rows: []string{row}, Detail: fmt.Sprintf("its %s has %d bytes instead of 16", name, n),
 		})
 	}
 }
 
 func (in *inspection) job(id rota.ID) (j *rota.Job, err error) {
-	err = in.each(sqlWholeJob, func(s *sqlite.Stmt) { s.BindBytes(1, id[:]) }, func(s *sqlite.Stmt) error {
+	err = in.each(sqlFullJob, func(s *sqlite.Stmt) { s.BindBytes(1, id[:]) }, func(s *sqlite.Stmt) error {
 		j = scanJob(s)
 		return nil
 	})
@@ -158,7 +158,7 @@ func (in *inspection) key(k rules.Key) (record *rules.KeyRecord, err error) {
 
 func (in *inspection) orphanParams() error {
 	return in.each(sqlVerifyParams, nil, func(s *sqlite.Stmt) error {
-		in.tell(rota.Violation{
+		in.report(rota.Violation{
 			Check: rota.CheckOrphanParams, Rows: []string{"params of job " + scanID(s, 0).String()}, Detail: "there is no such job",
 		})
 		return nil
@@ -172,7 +172,7 @@ func (in *inspection) keys() error {
 			Key:         rules.Key{Type: s.ColumnText(0), Key: s.ColumnText(1)},
 			ExecutionID: scanID(s, 2), FreeAt: s.ColumnInt64(3), Ended: s.ColumnInt64(4) == 1,
 		}
-		in.width(s, 2, "key "+k.Key.Key+" of type "+k.Key.Type, "execution_id")
+		in.checkWidth(s, 2, "key "+k.Key.Key+" of type "+k.Key.Type, "execution_id")
 		first, err := in.job(k.ExecutionID)
 		if err == nil {
 			in.Key(k, first)
@@ -184,7 +184,7 @@ func (in *inspection) keys() error {
 func (in *inspection) audit() error {
 	return in.each(sqlVerifyAudit, nil, func(s *sqlite.Stmt) error {
 		in.checked.Audit++
-		in.width(s, 0, "audit "+scanID(s, 0).String(), "id")
+		in.checkWidth(s, 0, "audit "+scanID(s, 0).String(), "id")
 		return nil
 	})
 }
@@ -194,10 +194,10 @@ func (in *inspection) order(sql string, order *rules.OrderWalk) error {
 	if _, err := in.conn.Prepare(sql); err != nil {
 		return nil
 	}
-	lane := ""
+	typ := ""
 	err := in.each(sql, nil, func(s *sqlite.Stmt) error {
-		if s.ColumnText(0) != lane {
-			lane = s.ColumnText(0)
+		if s.ColumnText(0) != typ {
+			typ = s.ColumnText(0)
 			order.NextType()
 		}
 		order.Next(&rota.Job{

@@ -14,12 +14,12 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-func TestVerifyFindsNothingInABusyStore(t *testing.T) {
+func TestVerifyIsCleanAfterRandomCommands(t *testing.T) {
 	for seed := range uint64(3) {
 		s := openTest(t, Config{})
-		b := newBusy(t, s, seed)
+		b := newRandomLoad(t, s, seed)
 		for range 10 {
-			b.live(60)
+			b.run(60)
 			verifyClean(t, s)
 		}
 		if len(b.jobs) < 100 || len(b.leases) < 50 {
@@ -28,16 +28,16 @@ func TestVerifyFindsNothingInABusyStore(t *testing.T) {
 	}
 }
 
-func TestVerifySeesOneStateBesideAWriter(t *testing.T) {
+func TestVerifyReadsOneSnapshotDuringWrites(t *testing.T) {
 	s := openTest(t, Config{})
-	b := newBusy(t, s, 7)
-	b.live(100)
+	b := newRandomLoad(t, s, 7)
+	b.run(100)
 	ctx, stop := context.WithCancel(t.Context())
 	wrote := make(chan int)
 	go func() {
 		n := 0
 		for ; ctx.Err() == nil; n++ {
-			b.live(1)
+			b.run(1)
 		}
 		wrote <- n
 	}()
@@ -50,9 +50,9 @@ func TestVerifySeesOneStateBesideAWriter(t *testing.T) {
 	}
 }
 
-func TestVerifyCountsWhatItLookedAt(t *testing.T) {
+func TestVerifyCountsCheckedRows(t *testing.T) {
 	s := openTest(t, Config{})
-	cast(t, s)
+	fillJobs(t, s)
 	var last rota.Checked
 	for range s.VerifyProgress(t.Context(), func(c rota.Checked) { last = c }) {
 	}
@@ -61,9 +61,9 @@ func TestVerifyCountsWhatItLookedAt(t *testing.T) {
 	}
 }
 
-func TestVerifyStops(t *testing.T) {
+func TestVerifyStopsAndReleasesConnection(t *testing.T) {
 	s := openTest(t, Config{Logger: quiet, Readers: 1})
-	jobs := cast(t, s)
+	jobs := fillJobs(t, s)
 	corrupt(t, s.path, jobs, []string{`UPDATE rota_jobs SET jitter = 1.5`})
 	t.Run("when nobody listens any more, and gives its connection back", func(t *testing.T) {
 		for range 2 {
@@ -101,11 +101,11 @@ func TestVerifyStops(t *testing.T) {
 	})
 }
 
-// TestVerifyOpenLooksAtOpenRowsOnly: an unclean stop tears nothing else, and a
+// TestVerifyOpenChecksOnlyOpenRows: an unclean stop tears nothing else, and a
 // start must not wait for a walk through history.
-func TestVerifyOpenLooksAtOpenRowsOnly(t *testing.T) {
+func TestVerifyOpenChecksOnlyOpenRows(t *testing.T) {
 	s := openTest(t, Config{Logger: quiet})
-	jobs := cast(t, s)
+	jobs := fillJobs(t, s)
 	corrupt(t, s.path, jobs, []string{
 		`UPDATE rota_jobs SET jitter = 1.5 WHERE id = :completed`,
 		withoutRun(":running"),
@@ -128,37 +128,37 @@ func TestVerifyOpenLooksAtOpenRowsOnly(t *testing.T) {
 
 func TestReadOnlyChangesNothing(t *testing.T) {
 	s := openTest(t, Config{Logger: quiet})
-	cast(t, s)
-	torn := picture(t, s.path) // as a crash leaves it: not closed, with a log
+	fillJobs(t, s)
+	crashed := copyFiles(t, s.path) // as a crash leaves it: not closed, with a log
 	for range 2 {
-		look, err := OpenWith(torn, Config{ReadOnly: true, Logger: quiet})
+		readOnly, err := OpenWith(crashed, Config{ReadOnly: true, Logger: quiet})
 		must(t, err)
-		verifyClean(t, look)
-		if _, err := look.Apply(t.Context(), at(time.Hour, enqueue(rota.NewJob{Type: "mail"}))); rota.CodeOf(err) != rota.Conflict {
+		verifyClean(t, readOnly)
+		if _, err := readOnly.Apply(t.Context(), at(time.Hour, enqueue(rota.NewJob{Type: "mail"}))); rota.CodeOf(err) != rota.Conflict {
 			t.Errorf("a store that is only looked at answers Apply with %v", err)
 		}
-		must(t, look.Close())
+		must(t, readOnly.Close())
 	}
-	heard := &strings.Builder{}
-	again, err := OpenWith(torn, Config{Logger: slog.New(slog.NewTextHandler(heard, nil))})
+	logged := &strings.Builder{}
+	again, err := OpenWith(crashed, Config{Logger: slog.New(slog.NewTextHandler(logged, nil))})
 	must(t, err)
 	defer again.Close()
 	if dump(t, again) != dump(t, s) {
 		t.Error("looking at it changed it")
 	}
-	if !strings.Contains(heard.String(), "not closed cleanly") {
+	if !strings.Contains(logged.String(), "not closed cleanly") {
 		t.Error("looking at it hid that it was not closed cleanly")
 	}
 }
 
-func TestReadOnlyMakesNothing(t *testing.T) {
+func TestReadOnlyCreatesNothing(t *testing.T) {
 	dir := t.TempDir()
 	foreign := filepath.Join(dir, "foreign.db")
 	must(t, os.WriteFile(filepath.Join(dir, "notes.txt"), []byte("buy milk, and then some more, for the file must be longer than a header is; thanks a lot"), 0o600))
-	conn := plainConn(t, foreign)
+	conn := rawConn(t, foreign)
 	execute(t, conn, `CREATE TABLE users (name TEXT)`)
 	must(t, conn.Close())
-	before := files(t, dir)
+	before := fileDigests(t, dir)
 	for name, want := range map[string]rota.Code{
 		"missing.db": rota.NotFound, "none/missing.db": rota.NotFound, "foreign.db": rota.NotFound,
 		"notes.txt": rota.Internal, "": rota.Unavailable,
@@ -168,7 +168,7 @@ func TestReadOnlyMakesNothing(t *testing.T) {
 			t.Errorf("%q answers with %v, want %s", name, err, want)
 		}
 	}
-	if after := files(t, dir); after != before {
+	if after := fileDigests(t, dir); after != before {
 		t.Errorf("before:\n%s\nafter:\n%s", before, after)
 	}
 }

@@ -16,9 +16,9 @@ import (
 // back beyond that moment.
 type view struct {
 	reader
-	store *Store
-	at    time.Time
-	leave func() bool // stops minding the context that the view was taken with
+	store       *Store
+	at          time.Time
+	stopContext func() bool // stops minding the context that the view was taken with
 
 	mu   sync.Mutex // held by the read under way
 	conn *sqlite.Conn
@@ -27,21 +27,21 @@ type view struct {
 // View is the store as it stands now, until it is closed, ctx ends or the store is
 // closed.
 func (s *Store) View(ctx context.Context) (rota.View, error) {
-	if !s.asides.enter() {
+	if !s.longReads.begin() {
 		return nil, errClosed()
 	}
-	defer s.asides.under.Done()
+	defer s.longReads.active.Done()
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	alive, end := s.whileOpen(ctx)
+	storeCtx, end := s.untilClosed(ctx)
 	defer end()
-	conn, err := s.views.take(s, alive)
+	conn, err := s.views.takeConn(s, storeCtx)
 	if err != nil {
 		return nil, s.readFault(ctx, "view", err)
 	}
 	v := &view{store: s, conn: conn}
-	v.reader = reader{read: v.lend, now: v.Now}
+	v.reader = reader{withSnapshot: v.useSnapshot, now: v.Now}
 	if err = v.begin(); err == nil && !s.views.add(v) {
 		err = errClosed()
 	}
@@ -49,7 +49,7 @@ func (s *Store) View(ctx context.Context) (rota.View, error) {
 		_ = conn.Close()
 		return nil, s.readFault(ctx, "view", err)
 	}
-	v.leave = context.AfterFunc(ctx, func() { _ = v.end() })
+	v.stopContext = context.AfterFunc(ctx, func() { _ = v.end() })
 	return v, nil
 }
 
@@ -69,7 +69,7 @@ func (v *view) Now() time.Time { return v.at }
 
 // Close gives the connection back.
 func (v *view) Close() error {
-	v.leave()
+	v.stopContext()
 	return v.end()
 }
 
@@ -82,15 +82,15 @@ func (v *view) end() error {
 	}
 	conn := v.conn
 	v.conn = nil
-	if sqlitex.Execute(conn, "ROLLBACK", nil) == nil && v.store.views.keep(conn) {
+	if sqlitex.Execute(conn, "ROLLBACK", nil) == nil && v.store.views.keepConn(conn) {
 		return nil
 	}
 	return fault("view", conn.Close()) // which ends the transaction
 }
 
-// lend lends the view's connection for one read. The end of ctx and that of the
+// useSnapshot lends the view's connection for one read. The end of ctx and that of the
 // store interrupt it, and leave the transaction as it is.
-func (v *view) lend(ctx context.Context, act string, use func(*sqlite.Conn) error) error {
+func (v *view) useSnapshot(ctx context.Context, act string, use func(*sqlite.Conn) error) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	switch {
@@ -101,9 +101,9 @@ func (v *view) lend(ctx context.Context, act string, use func(*sqlite.Conn) erro
 	case ctx.Err() != nil:
 		return ctx.Err()
 	}
-	alive, end := v.store.whileOpen(ctx)
+	storeCtx, end := v.store.untilClosed(ctx)
 	defer end()
-	v.conn.SetInterrupt(alive.Done())
+	v.conn.SetInterrupt(storeCtx.Done())
 	defer v.conn.SetInterrupt(nil)
 	return v.store.readFault(ctx, act, use(v.conn))
 }
@@ -115,40 +115,40 @@ func errViewClosed() *rota.Error {
 // views are those that are open. A store that closes ends them, since it cannot
 // know whether anybody else will.
 type views struct {
-	mu   sync.Mutex
-	shut bool
-	open map[*view]struct{}
-	idle []*sqlite.Conn // of views that were closed, for the next
+	mu     sync.Mutex
+	closed bool
+	open   map[*view]struct{}
+	idle   []*sqlite.Conn // of views that were closed, for the next
 }
 
-// viewsIdle is how many connections are kept: to open one takes longer than most
+// idleConnsMax is how many connections are kept: to open one takes longer than most
 // queries.
-const viewsIdle = 4
+const idleConnsMax = 4
 
-// take is a connection that only reads: one that was kept, or another.
-func (o *views) take(s *Store, alive context.Context) (*sqlite.Conn, error) {
+// takeConn is a connection that only reads: one that was kept, or another.
+func (o *views) takeConn(s *Store, storeCtx context.Context) (*sqlite.Conn, error) {
 	o.mu.Lock()
 	n := len(o.idle)
 	if n == 0 {
 		o.mu.Unlock()
-		return s.openAlone(alive)
+		return s.openReader(storeCtx)
 	}
 	conn := o.idle[n-1]
 	o.idle = o.idle[:n-1]
 	o.mu.Unlock()
-	if err := s.file.stillThere(); err != nil {
+	if err := s.file.checkInPlace(); err != nil {
 		_ = conn.Close()
 		return nil, err
 	}
-	conn.SetInterrupt(alive.Done())
+	conn.SetInterrupt(storeCtx.Done())
 	return conn, nil
 }
 
-// keep keeps a connection for the next view, if there is room.
-func (o *views) keep(conn *sqlite.Conn) bool {
+// keepConn keeps a connection for the next view, if there is room.
+func (o *views) keepConn(conn *sqlite.Conn) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.shut || len(o.idle) == viewsIdle {
+	if o.closed || len(o.idle) == idleConnsMax {
 		return false
 	}
 	o.idle = append(o.idle, conn)
@@ -159,7 +159,7 @@ func (o *views) keep(conn *sqlite.Conn) bool {
 func (o *views) add(v *view) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.shut {
+	if o.closed {
 		return false
 	}
 	if o.open == nil {
@@ -178,7 +178,7 @@ func (o *views) remove(v *view) {
 // close ends all of them, each when its read under way has been interrupted.
 func (o *views) close() (err error) {
 	o.mu.Lock()
-	o.shut = true
+	o.closed = true
 	all, idle := o.open, o.idle
 	o.open, o.idle = nil, nil
 	o.mu.Unlock()

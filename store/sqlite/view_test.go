@@ -9,26 +9,26 @@ import (
 	"zombiezen.com/go/sqlite"
 )
 
-// TestViewsLeaveTheReadersToOthers has more of them open than there are readers.
-func TestViewsLeaveTheReadersToOthers(t *testing.T) {
+// TestOpenViewsDoNotBlockReads has more of them open than there are readers.
+func TestOpenViewsDoNotBlockReads(t *testing.T) {
 	s := openTest(t, Config{Readers: 1})
-	cast(t, s)
+	fillJobs(t, s)
 	for range 3 {
 		v, err := s.View(t.Context())
 		must(t, err)
 		defer v.Close()
 	}
-	readsOn(t, s, "three views")
+	checkReadAnswered(t, s, "three views")
 }
 
-// TestCloseInterruptsAView in the middle of a read, and lets go of the file after
+// TestCloseInterruptsReadOfView in the middle of a read, and lets go of the file after
 // it, not before.
-func TestCloseInterruptsAView(t *testing.T) {
+func TestCloseInterruptsReadOfView(t *testing.T) {
 	s := openTest(t, Config{})
 	v, err := s.View(t.Context())
 	must(t, err)
 	closed := make(chan error, 1)
-	err = v.(*view).lend(t.Context(), "forever", func(conn *sqlite.Conn) error {
+	err = v.(*view).useSnapshot(t.Context(), "forever", func(conn *sqlite.Conn) error {
 		go func() { closed <- s.Close() }()
 		<-s.closed
 		if _, err := Open(s.path); rota.CodeOf(err) != rota.Busy {
@@ -36,18 +36,18 @@ func TestCloseInterruptsAView(t *testing.T) {
 		}
 		return query(conn, `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n`, nil, func(*sqlite.Stmt) {})
 	})
-	refused(t, err, rota.Unavailable, "the store is closed", "")
+	checkError(t, err, rota.Unavailable, "the store is closed", "")
 	must(t, <-closed)
 	must(t, reopen(s.path))
 }
 
-// TestAReadOfAViewEndsWithItsContext, and the view goes on.
-func TestAReadOfAViewEndsWithItsContext(t *testing.T) {
+// TestReadOfViewEndsWithContext, and the view goes on.
+func TestReadOfViewEndsWithContext(t *testing.T) {
 	s := openTest(t, Config{})
 	v, err := s.View(t.Context())
 	must(t, err)
 	ctx, end := context.WithCancel(t.Context())
-	err = v.(*view).lend(ctx, "forever", func(conn *sqlite.Conn) error {
+	err = v.(*view).useSnapshot(ctx, "forever", func(conn *sqlite.Conn) error {
 		end()
 		return query(conn, `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n`, nil, func(*sqlite.Stmt) {})
 	})

@@ -10,22 +10,22 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// TestNothingIsToldOfWhatFailed lets each statement of a command fail in turn:
+// TestFailedCommandPublishesNothing lets each statement of a command fail in turn:
 // what was rolled back is not told of, and what is done at last is, once.
-func TestNothingIsToldOfWhatFailed(t *testing.T) {
-	told := 0
-	for _, sc := range scenes {
+func TestFailedCommandPublishesNothing(t *testing.T) {
+	published := 0
+	for _, sc := range scenarios {
 		t.Run(sc.name, func(t *testing.T) {
 			broken := errors.New("broken on purpose")
 			failAt, seen := 0, 0
-			s := openTest(t, Config{fault: func(int) error {
+			s := openTest(t, Config{injectFault: func(int) error {
 				seen++
 				if seen == failAt {
 					return broken
 				}
 				return nil
 			}})
-			batch := sc.play(t, s)
+			batch := sc.prepare(t, s)
 			var events []rota.Event
 			defer s.Watch(func(more []rota.Event) { events = append(events, more...) })()
 			for failAt = 1; ; failAt++ {
@@ -37,19 +37,19 @@ func TestNothingIsToldOfWhatFailed(t *testing.T) {
 					t.Fatalf("statement %d failed, and %v was told", failAt, events)
 				}
 			}
-			told += len(events)
+			published += len(events)
 		})
 	}
-	if told < len(scenes) {
-		t.Errorf("all scenes together told of %d things", told)
+	if published < len(scenarios) {
+		t.Errorf("all scenes together told of %d things", published)
 	}
 }
 
-// TestHalvesOfABatchAreToldOnce: of a batch that the database refuses, its parts
+// TestSplitBatchPublishesEachEventOnce: of a batch that the database refuses, its parts
 // are applied one by one; what is told is what was done, in its order.
-func TestHalvesOfABatchAreToldOnce(t *testing.T) {
+func TestSplitBatchPublishesEachEventOnce(t *testing.T) {
 	s := openTest(t, Config{})
-	execute(t, plainConn(t, s.path), `CREATE TRIGGER poison BEFORE INSERT ON rota_jobs WHEN NEW.type = 'poison' BEGIN
+	execute(t, rawConn(t, s.path), `CREATE TRIGGER poison BEFORE INSERT ON rota_jobs WHEN NEW.type = 'poison' BEGIN
   SELECT RAISE(ROLLBACK, 'no poison'); END`)
 	var want, got []rota.ID
 	defer s.Watch(func(events []rota.Event) {
@@ -75,14 +75,14 @@ func TestHalvesOfABatchAreToldOnce(t *testing.T) {
 	}
 }
 
-// TestAWatcherIsToldBeforeTheNextCommit: what is told lies behind, and nobody
+// TestWatcherIsCalledBetweenCommits: what is told lies behind, and nobody
 // else writes meanwhile.
-func TestAWatcherIsToldBeforeTheNextCommit(t *testing.T) {
+func TestWatcherIsCalledBetweenCommits(t *testing.T) {
 	s := openTest(t, Config{})
-	reader := plainConn(t, s.path)
-	told := 0
+	reader := rawConn(t, s.path)
+	published := 0
 	defer s.Watch(func(events []rota.Event) {
-		told += len(events)
+		published += len(events)
 		if column(t, reader, `SELECT count(*) FROM rota_jobs`)[0] != "1" {
 			t.Error("it was told before it was committed")
 		}
@@ -94,13 +94,13 @@ func TestAWatcherIsToldBeforeTheNextCommit(t *testing.T) {
 	})()
 	apply(t, s, at(0, enqueue(rota.NewJob{Type: "mail"})))
 	apply(t, s, at(time.Second, claim(1)))
-	if told != 2 {
-		t.Errorf("told of %d things", told)
+	if published != 2 {
+		t.Errorf("told of %d things", published)
 	}
 }
 
-// TestUnwatchedNothingIsMade: events cost those nothing who do not watch.
-func TestUnwatchedNothingIsMade(t *testing.T) {
+// TestNoEventsAreBuiltWithoutWatcher: events cost those nothing who do not watch.
+func TestNoEventsAreBuiltWithoutWatcher(t *testing.T) {
 	s := openTest(t, Config{})
 	stop := s.Watch(func([]rota.Event) {})
 	stop()

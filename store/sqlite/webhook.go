@@ -19,7 +19,7 @@ ON CONFLICT (id) DO UPDATE
 SET version = excluded.version, updated_by = excluded.updated_by, updated_at = excluded.updated_at, spec = excluded.spec`
 	sqlDeleteWebhooks = `
 DELETE FROM rota_webhooks`
-	sqlWebhooksOf = `
+	sqlTemplateWebhooks = `
 SELECT name, spec
 FROM rota_templates INDEXED BY rota_templates_webhooks
 WHERE webhooks > 0
@@ -35,12 +35,12 @@ func scanWebhooksHead(s *sqlite.Stmt) *rota.Webhooks {
 	return &rota.Webhooks{Version: scanID(s, 0), UpdatedBy: s.ColumnText(1), UpdatedAt: scanTime(s, 2)}
 }
 
-func (w *writer) loadWebhooks(world *rules.UnitOfWork) error {
-	return w.ask(sqlWebhooks, nil, put(scanWebhooks, world.PutWebhooks))
+func (w *writer) loadWebhooks(u *rules.UnitOfWork) error {
+	return w.query(sqlWebhooks, nil, scanInto(scanWebhooks, u.PutWebhooks))
 }
 
 func (w *writer) writeWebhooks(c rules.Change[struct{}, rota.Webhooks]) error {
-	w.hooks = hooks{}
+	w.hooks = hooksCache{}
 	if c.Is == nil {
 		return w.change(sqlDeleteWebhooks, func(*sqlite.Stmt) {})
 	}
@@ -61,10 +61,10 @@ func (s *reader) Webhooks(ctx context.Context) (*rota.Webhooks, error) {
 	return all[0], nil
 }
 
-// hooks are the webhooks in force as they were read last. Every step looks at
+// hooksCache are the webhooks in force as they were read last. Every step looks at
 // them, and there are seldom any. They are forgotten when some change, when a
 // transaction is taken back, and when somebody else has written to the file.
-type hooks struct {
+type hooksCache struct {
 	known   bool
 	inForce *rules.Hooks // nil: there are none
 }
@@ -77,10 +77,10 @@ func (w *writer) Hooks() (*rules.Hooks, error) {
 	read := &rules.Hooks{ByTemplate: map[string][]rota.Webhook{}}
 	err := firstError(
 		func() error {
-			return w.ask(sqlWebhooks, nil, put(scanWebhooks, func(h *rota.Webhooks) { read.All = h.Spec }))
+			return w.query(sqlWebhooks, nil, scanInto(scanWebhooks, func(h *rota.Webhooks) { read.All = h.Spec }))
 		},
 		func() error {
-			return w.ask(sqlWebhooksOf, nil, func(s *sqlite.Stmt) error { return scanWebhooksOf(s, read) })
+			return w.query(sqlTemplateWebhooks, nil, func(s *sqlite.Stmt) error { return scanTemplateWebhooks(s, read) })
 		},
 	)
 	if err != nil {
@@ -89,11 +89,11 @@ func (w *writer) Hooks() (*rules.Hooks, error) {
 	if len(read.All)+len(read.ByTemplate) == 0 {
 		read = nil
 	}
-	w.hooks = hooks{known: true, inForce: read}
+	w.hooks = hooksCache{known: true, inForce: read}
 	return read, nil
 }
 
-func scanWebhooksOf(s *sqlite.Stmt, into *rules.Hooks) error {
+func scanTemplateWebhooks(s *sqlite.Stmt, into *rules.Hooks) error {
 	var spec struct {
 		Webhooks []rota.Webhook `json:"webhooks"`
 	}

@@ -11,25 +11,25 @@ import (
 	"github.com/rotajobs/rota/internal/rules"
 )
 
-// webhookScenes are commands that somebody is told of: what they do and the
+// webhookScenarios are commands that somebody is told of: what they do and the
 // telling stand or fall together.
-var webhookScenes = []scene{
+var webhookScenarios = []scenario{
 	{"put webhooks", func(t testing.TB, s rota.Store) rota.Batch {
-		hooked(t, s, 0)
+		putWebhooksAndTemplate(t, s, 0)
 		return at(time.Second, putHooks(hookTo("b")))
 	}},
 	{"enqueue, told of", func(t testing.TB, s rota.Store) rota.Batch {
-		hooked(t, s, 0)
+		putWebhooksAndTemplate(t, s, 0)
 		return at(time.Second, enqueue(rota.NewJob{Type: "mail"}, rota.NewJob{Template: "digest"}))
 	}},
 	{"claim, told of", func(t testing.TB, s rota.Store) rota.Batch {
 		queued(t, s, 3)
-		hooked(t, s, 0)
+		putWebhooksAndTemplate(t, s, 0)
 		return at(time.Second, claim(3))
 	}},
 	{"finish, told of", func(t testing.TB, s rota.Store) rota.Batch {
 		jobs := running(t, s, 3)
-		hooked(t, s, 2*time.Second)
+		putWebhooksAndTemplate(t, s, 2*time.Second)
 		return at(5*time.Second, &rota.Finish{Meta: rota.NewMeta(""), Items: []rota.FinishItem{
 			{LeaseRef: lease(jobs[0]), Outcome: rota.OutcomeCompleted},
 			{LeaseRef: lease(jobs[1]), Outcome: rota.OutcomeFailed, Error: "again"},
@@ -37,13 +37,13 @@ var webhookScenes = []scene{
 		}})
 	}},
 	{"fire, told of", func(t testing.TB, s rota.Store) rota.Batch {
-		hooked(t, s, 0)
+		putWebhooksAndTemplate(t, s, 0)
 		declare(t, s, "hourly", rota.ScheduleSpec{Every: time.Hour})
-		return at(time.Hour, owed(t, s, "hourly", time.Hour))
+		return at(time.Hour, dueFire(t, s, "hourly", time.Hour))
 	}},
 	{"reap, told of", func(t testing.TB, s rota.Store) rota.Batch {
 		running(t, s, 2)
-		hooked(t, s, 2*time.Second)
+		putWebhooksAndTemplate(t, s, 2*time.Second)
 		return at(time.Hour, &rota.Reap{Meta: rota.NewMeta("")})
 	}},
 	{"all, told of by what it puts", func(t testing.TB, s rota.Store) rota.Batch {
@@ -52,12 +52,12 @@ var webhookScenes = []scene{
 		}})
 	}},
 	{"claim of a delivery", func(t testing.TB, s rota.Store) rota.Batch {
-		hooked(t, s, 0)
+		putWebhooksAndTemplate(t, s, 0)
 		queued(t, s, 2)
 		return at(time.Second, claimDeliveries(5))
 	}},
 	{"finish of a delivery", func(t testing.TB, s rota.Store) rota.Batch {
-		hooked(t, s, 0)
+		putWebhooksAndTemplate(t, s, 0)
 		queued(t, s, 2)
 		jobs := apply(t, s, at(time.Second, claimDeliveries(5)))[0].Reply.(*rota.Claimed).Jobs
 		return at(5*time.Second, &rota.Finish{Meta: rota.NewMeta(""), Items: []rota.FinishItem{
@@ -67,8 +67,8 @@ var webhookScenes = []scene{
 	}},
 }
 
-// hooked puts one webhook that is told of everything, and one of a template.
-func hooked(t testing.TB, s rota.Store, after time.Duration) {
+// putWebhooksAndTemplate puts one webhook that is told of everything, and one of a template.
+func putWebhooksAndTemplate(t testing.TB, s rota.Store, after time.Duration) {
 	t.Helper()
 	apply(t, s, at(after, putHooks(hookTo("a"))))
 	template(t, s, rota.TemplateSpec{Type: "mail", Webhooks: []rota.Webhook{hookTo("t")}})
@@ -95,9 +95,9 @@ func deliveries(t testing.TB, s rota.Store) []*rota.Job {
 	return jobs
 }
 
-// TestWebhooksAreReadOnce: a step looks at what was read last, and reads nothing,
+// TestWebhooksAreCachedBetweenSteps: a step looks at what was read last, and reads nothing,
 // whether or not there are any.
-func TestWebhooksAreReadOnce(t *testing.T) {
+func TestWebhooksAreCachedBetweenSteps(t *testing.T) {
 	s := openTest(t, Config{})
 	queued(t, s, 1)
 	w := <-s.writer
@@ -112,13 +112,13 @@ func TestWebhooksAreReadOnce(t *testing.T) {
 	}
 }
 
-// TestWebhooksThatOthersPut: another process may change what is in force.
-func TestWebhooksThatOthersPut(t *testing.T) {
+// TestWebhooksChangedByOtherConnectionAreReadAgain: another process may change what is in force.
+func TestWebhooksChangedByOtherConnectionAreReadAgain(t *testing.T) {
 	s := openTest(t, Config{})
-	hooked(t, s, 0)
+	putWebhooksAndTemplate(t, s, 0)
 	queued(t, s, 1)
 	before := len(deliveries(t, s))
-	conn := plainConn(t, s.path)
+	conn := rawConn(t, s.path)
 	execute(t, conn, `UPDATE rota_webhooks SET spec = '[]'`)
 	apply(t, s, at(time.Second, enqueue(rota.NewJob{Template: "digest"})))
 	if got := len(deliveries(t, s)) - before; got != 1 {
@@ -131,11 +131,11 @@ func TestWebhooksThatOthersPut(t *testing.T) {
 	}
 }
 
-// TestWebhooksTakenBackAreForgotten: what a transaction put that was not
+// TestRolledBackWebhooksAreNotUsed: what a transaction put that was not
 // committed tells nobody of anything.
-func TestWebhooksTakenBackAreForgotten(t *testing.T) {
+func TestRolledBackWebhooksAreNotUsed(t *testing.T) {
 	broken, count := false, 0
-	s := openTest(t, Config{fault: func(int) error {
+	s := openTest(t, Config{injectFault: func(int) error {
 		if count++; broken && count > 3 {
 			return errors.New("no")
 		}
@@ -155,11 +155,11 @@ func TestWebhooksTakenBackAreForgotten(t *testing.T) {
 	verifyClean(t, s)
 }
 
-// TestADeliveryThatStandsAlready: what was pruned, and happens once more at the
+// TestRepeatedEventAtSameTimeIsDeliveredOnce: what was pruned, and happens once more at the
 // very same time, is told of once, and is not refused.
-func TestADeliveryThatStandsAlready(t *testing.T) {
+func TestRepeatedEventAtSameTimeIsDeliveredOnce(t *testing.T) {
 	s := openTest(t, Config{})
-	hooked(t, s, 0)
+	putWebhooksAndTemplate(t, s, 0)
 	id := rota.NewID()
 	for range 2 {
 		apply(t, s, at(0, enqueue(rota.NewJob{ID: id, Type: "mail"})))
@@ -172,8 +172,8 @@ func TestADeliveryThatStandsAlready(t *testing.T) {
 	verifyClean(t, s)
 }
 
-// TestLongDeliveries: an address that is too long to stand beside its job.
-func TestLongDeliveries(t *testing.T) {
+// TestDeliveryKeepsLongURL: an address that is too long to stand beside its job.
+func TestDeliveryKeepsLongURL(t *testing.T) {
 	s := openTest(t, Config{})
 	hook := hookTo("a")
 	hook.URL += strings.Repeat("x", rota.URLMax-len(hook.URL))
@@ -187,9 +187,9 @@ func TestLongDeliveries(t *testing.T) {
 	verifyClean(t, s)
 }
 
-// TestMoreDeliveriesThanOneStepWritesAreRefused, and nothing of the command is
+// TestTooManyDeliveriesAreRefused, and nothing of the command is
 // done; its neighbours in the batch are.
-func TestMoreDeliveriesThanOneStepWritesAreRefused(t *testing.T) {
+func TestTooManyDeliveriesAreRefused(t *testing.T) {
 	s := openTest(t, Config{})
 	var hooks []rota.Webhook
 	for i := range rota.WebhooksMax {

@@ -12,28 +12,28 @@ import (
 
 // writer is the one connection that writes. Whoever holds it is alone.
 type writer struct {
-	conn  *sqlite.Conn
-	stmts statements
-	waits time.Duration // for other connections, before it gives up
-	fault func(statement int) error
-	wrote int  // statements that wrote, for fault injection
-	ready bool // something became ready since the last wake-up
+	conn        *sqlite.Conn
+	stmts       statements
+	maxWait     time.Duration // for other connections, before it gives up
+	injectFault func(statement int) error
+	writes      int  // statements that wrote, for fault injection
+	wake        bool // something became ready since the last wake-up
 
-	watch  *fanout.Watchers
-	tells  bool           // somebody watches the transaction under way
-	events [][]rota.Event // what it does, step by step
+	watch   *fanout.Watchers
+	watched bool           // somebody watches the transaction under way
+	events  [][]rota.Event // what it does, step by step
 
-	limits limits // as they were read last
-	hooks  hooks  // the webhooks in force, as they were read last
-	fresh  fresh  // what it dispatched last
-	room   walRoom
+	limits     limitsCache     // as they were read last
+	hooks      hooksCache      // the webhooks in force, as they were read last
+	dispatched dispatchedCache // what it dispatched last
+	walPadding walPadding
 
-	decided  func([]rota.Command) // for tests: called when a step is decided and not yet written
-	commands []rota.Command       // under way
+	beforeWrite func([]rota.Command) // for tests: called when a step is decided and not yet written
+	commands    []rota.Command       // under way
 }
 
-// applyHalves applies a batch, or its halves if the database refuses it.
-func (w *writer) applyHalves(ctx context.Context, b rota.Batch) ([]rota.Result, error) {
+// applySplitting applies a batch, or its halves if the database refuses it.
+func (w *writer) applySplitting(ctx context.Context, b rota.Batch) ([]rota.Result, error) {
 	results, err := w.apply(ctx, b)
 	switch {
 	case !isConstraint(err):
@@ -42,11 +42,11 @@ func (w *writer) applyHalves(ctx context.Context, b rota.Batch) ([]rota.Result, 
 		return []rota.Result{{Err: err.(*rota.Error)}}, nil
 	}
 	half := len(b.Commands) / 2
-	left, err := w.applyHalves(ctx, rota.Batch{Now: b.Now, Commands: b.Commands[:half]})
+	left, err := w.applySplitting(ctx, rota.Batch{Now: b.Now, Commands: b.Commands[:half]})
 	if err != nil {
 		return nil, err
 	}
-	right, err := w.applyHalves(ctx, rota.Batch{Now: b.Now, Commands: b.Commands[half:]})
+	right, err := w.applySplitting(ctx, rota.Batch{Now: b.Now, Commands: b.Commands[half:]})
 	if err != nil {
 		return nil, err
 	}
@@ -65,11 +65,11 @@ func (w *writer) apply(ctx context.Context, b rota.Batch) ([]rota.Result, error)
 			w.rollback()
 		}
 	}()
-	w.commands, w.tells, w.events = b.Commands, w.watch.Any(), w.events[:0]
-	if err := w.refresh(); err != nil {
+	w.commands, w.watched, w.events = b.Commands, w.watch.Any(), w.events[:0]
+	if err := w.dropStaleCaches(); err != nil {
 		return nil, fault("apply", err)
 	}
-	w.room.make()
+	w.walPadding.extend()
 	results, err := rules.Apply(w, b)
 	if err == nil {
 		err = w.exec(sqlCommit)
@@ -89,13 +89,13 @@ func (w *writer) apply(ctx context.Context, b rota.Batch) ([]rota.Result, error)
 func (w *writer) begin(ctx context.Context) error {
 	err := w.exec(sqlBegin)
 	if isBusy(err) {
-		return w.beginLater(ctx)
+		return w.beginWaiting(ctx)
 	}
 	return fault("begin", err)
 }
 
-func (w *writer) beginLater(ctx context.Context) error {
-	waiting, done := context.WithTimeout(ctx, w.waits)
+func (w *writer) beginWaiting(ctx context.Context) error {
+	waiting, done := context.WithTimeout(ctx, w.maxWait)
 	defer done()
 	w.conn.SetInterrupt(waiting.Done())
 	w.conn.SetBlockOnBusy()
@@ -117,8 +117,8 @@ func (w *writer) beginLater(ctx context.Context) error {
 // rollback ends a transaction that was not committed, unless SQLite has ended
 // it already. What was remembered of it never was.
 func (w *writer) rollback() {
-	w.fresh.forgetAll()
-	w.hooks = hooks{}
+	w.dispatched.clear()
+	w.hooks = hooksCache{}
 	if !w.conn.AutocommitEnabled() {
 		_ = w.exec(sqlRollback)
 	}
@@ -132,14 +132,14 @@ const (
 
 // Lock has nothing to do: there is one writer.
 func (w *writer) Lock(*rules.UnitOfWork) (bool, error) {
-	if w.decided != nil {
-		w.decided(w.commands)
+	if w.beforeWrite != nil {
+		w.beforeWrite(w.commands)
 	}
 	return false, nil
 }
 
 func (w *writer) close() error {
-	w.room.close()
+	w.walPadding.close()
 	w.stmts.finalize()
 	return w.conn.Close()
 }

@@ -6,12 +6,12 @@ import (
 )
 
 const (
-	sqlVerifyTurns = `
+	sqlVerifyOverlapTurns = `
 SELECT id, schedule, scope_kind, scope_id, hold, plan_time
 FROM rota_jobs
 WHERE schedule IS NOT NULL AND sequel IS NULL
 ORDER BY schedule, scope_kind, scope_id, id`
-	sqlVerifyLanes = `
+	sqlVerifyKeyQueues = `
 SELECT id, concurrency_key, status, hold, priority, position, created_at, type
 FROM rota_jobs
 WHERE concurrency_key IS NOT NULL AND sequel IS NULL
@@ -32,7 +32,7 @@ SELECT ` + leanColumns + `
 FROM rota_jobs j
 WHERE j.group_id = ?
 ORDER BY j.group_position, j.attempt`
-	sqlVerifyLooseMembers = `
+	sqlVerifyOrphanMembers = `
 SELECT j.group_id, min(j.id)
 FROM rota_jobs j
 WHERE j.group_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM rota_groups WHERE id = j.group_id)
@@ -42,21 +42,21 @@ ORDER BY j.group_id`
 ORDER BY id`
 )
 
-// company streams what has to do with each other, side by side.
-func (in *inspection) company() error {
+// relations streams what has to do with each other, side by side.
+func (in *inspection) relations() error {
 	return firstError(
-		in.turns,
-		in.lanes,
+		in.overlapTurns,
+		in.queues,
 		in.redrives,
 		in.groups,
-		in.looseMembers,
+		in.orphanMembers,
 		in.reservations,
 	)
 }
 
-func (in *inspection) turns() error {
+func (in *inspection) overlapTurns() error {
 	turns := in.Turns()
-	err := in.each(sqlVerifyTurns, nil, func(s *sqlite.Stmt) error {
+	err := in.each(sqlVerifyOverlapTurns, nil, func(s *sqlite.Stmt) error {
 		turns.Next(&rota.Job{
 			ID: scanID(s, 0), Schedule: s.ColumnText(1), ScopeKind: s.ColumnText(2), ScopeID: s.ColumnText(3),
 			Hold: rota.Hold(s.ColumnInt64(4)), PlanTime: scanTime(s, 5),
@@ -69,17 +69,17 @@ func (in *inspection) turns() error {
 	return err
 }
 
-func (in *inspection) lanes() error {
-	lanes := in.KeyQueues()
-	err := in.each(sqlVerifyLanes, nil, func(s *sqlite.Stmt) error {
-		lanes.Next(&rota.Job{
+func (in *inspection) queues() error {
+	queues := in.KeyQueues()
+	err := in.each(sqlVerifyKeyQueues, nil, func(s *sqlite.Stmt) error {
+		queues.Next(&rota.Job{
 			ID: scanID(s, 0), ConcurrencyKey: s.ColumnText(1), Status: rota.Status(s.ColumnText(2)),
 			Hold: rota.Hold(s.ColumnInt64(3)), Priority: int(s.ColumnInt64(4)), Position: s.ColumnInt64(5), CreatedAt: scanTime(s, 6), Type: s.ColumnText(7),
 		})
 		return nil
 	})
 	if err == nil {
-		lanes.End()
+		queues.End()
 	}
 	return err
 }
@@ -121,25 +121,25 @@ func (in *inspection) chain(id rota.ID) (first, last *rota.Job, err error) {
 func (in *inspection) groups() error {
 	return in.each(sqlVerifyGroups, nil, func(s *sqlite.Stmt) error {
 		g, err := scanGroup(s)
-		in.width(s, 0, "group "+g.ID.String(), "id")
+		in.checkWidth(s, 0, "group "+g.ID.String(), "id")
 		if err != nil {
 			in.UnreadableBucket("group "+g.ID.String(), err)
 			return nil
 		}
-		roll := in.Group(g)
+		walk := in.Group(g)
 		err = in.each(sqlVerifyMembers, func(s *sqlite.Stmt) { s.BindBytes(1, g.ID[:]) }, func(s *sqlite.Stmt) error {
-			roll.Next(scanJob(s))
+			walk.Next(scanJob(s))
 			return nil
 		})
 		if err == nil {
-			roll.End()
+			walk.End()
 		}
 		return err
 	})
 }
 
-func (in *inspection) looseMembers() error {
-	return in.each(sqlVerifyLooseMembers, nil, func(s *sqlite.Stmt) error {
+func (in *inspection) orphanMembers() error {
+	return in.each(sqlVerifyOrphanMembers, nil, func(s *sqlite.Stmt) error {
 		in.OrphanMember(scanID(s, 0), scanID(s, 1))
 		return nil
 	})
@@ -155,7 +155,7 @@ func (in *inspection) reservations() error {
 			col  int
 			name string
 		}{{0, "id"}, {2, "life"}, {8, "job_id"}} {
-			in.width(s, c.col, "reservation "+r.ID.String(), c.name)
+			in.checkWidth(s, c.col, "reservation "+r.ID.String(), c.name)
 		}
 		var job *rota.Job
 		if !r.JobID.IsZero() {

@@ -21,18 +21,18 @@ WHERE name GLOB 'rota_*'
 ORDER BY name`
 )
 
-// engine asks SQLite itself.
-func (in *inspection) engine() error {
+// integrity asks SQLite itself.
+func (in *inspection) integrity() error {
 	return in.each(sqlIntegrity, nil, func(s *sqlite.Stmt) error {
 		if text := s.ColumnText(0); text != "ok" {
-			in.file(strings.ReplaceAll(text, "\n", "; "))
+			in.reportFile(strings.ReplaceAll(text, "\n", "; "))
 		}
 		return nil
 	})
 }
 
-func (in *inspection) file(detail string) {
-	in.tell(rota.Violation{Check: rota.CheckFile, Rows: []string{"file"}, Detail: detail})
+func (in *inspection) reportFile(detail string) {
+	in.report(rota.Violation{Check: rota.CheckFile, Rows: []string{"file"}, Detail: detail})
 }
 
 // schema compares what guards the rows with what a new file would have.
@@ -46,12 +46,12 @@ func (in *inspection) schema() error {
 		return err
 	}
 	for _, name := range slices.Sorted(maps.Keys(want)) {
-		sql, there := is[name]
+		sql, exists := is[name]
 		switch {
-		case !there:
-			in.tell(rota.Violation{Check: rota.CheckSchema, Rows: []string{name}, Detail: "it is missing"})
+		case !exists:
+			in.report(rota.Violation{Check: rota.CheckSchema, Rows: []string{name}, Detail: "it is missing"})
 		case sql != want[name]:
-			in.tell(rota.Violation{Check: rota.CheckSchema, Rows: []string{name}, Detail: "it is not as this version makes it"})
+			in.report(rota.Violation{Check: rota.CheckSchema, Rows: []string{name}, Detail: "it is not as this version makes it"})
 		}
 	}
 	return nil

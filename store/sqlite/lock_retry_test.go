@@ -10,29 +10,29 @@ import (
 	"github.com/rotajobs/rota/internal/rules"
 )
 
-// overtaken is the writer as a store with many of them would find it: between
+// conflictingTx is the writer as a store with many of them would find it: between
 // deciding and locking, somebody else moves a row.
-type overtaken struct {
+type conflictingTx struct {
 	*writer
-	times     int
-	meanwhile func()
-	locks     rules.Locks
+	conflicts  int
+	beforeLock func()
+	locks      rules.Locks
 }
 
-func (o *overtaken) Lock(w *rules.UnitOfWork) (bool, error) {
+func (o *conflictingTx) Lock(w *rules.UnitOfWork) (bool, error) {
 	o.locks = w.Locks()
-	if o.times == 0 {
+	if o.conflicts == 0 {
 		return false, nil
 	}
-	o.times--
-	if o.meanwhile != nil {
-		o.meanwhile()
+	o.conflicts--
+	if o.beforeLock != nil {
+		o.beforeLock()
 	}
 	return true, nil
 }
 
-// asTx runs a test inside the writer's transaction.
-func asTx(t *testing.T, s *Store, use func(w *writer)) {
+// inTransaction runs a test inside the writer's transaction.
+func inTransaction(t *testing.T, s *Store, use func(w *writer)) {
 	t.Helper()
 	w, err := s.acquire(context.Background())
 	must(t, err)
@@ -42,13 +42,13 @@ func asTx(t *testing.T, s *Store, use func(w *writer)) {
 	must(t, w.exec(sqlCommit))
 }
 
-func TestAStepIsDoneAgainWhenItsRowsMoved(t *testing.T) {
+func TestStepIsRetriedWhenRowsChangeBeforeLock(t *testing.T) {
 	s := openTest(t, Config{})
 	job := queued(t, s, 1)[0]
 	cancel := at(2*time.Second, &rota.Cancel{Meta: rota.NewMeta("ada"), JobID: job.ID})
-	asTx(t, s, func(w *writer) {
-		tx := &overtaken{writer: w, times: 1}
-		tx.meanwhile = func() { // somebody claims the job that is about to be cancelled
+	inTransaction(t, s, func(w *writer) {
+		tx := &conflictingTx{writer: w, conflicts: 1}
+		tx.beforeLock = func() { // somebody claims the job that is about to be cancelled
 			_, err := rules.Apply(w, at(time.Second, claim(1)))
 			must(t, err)
 		}
@@ -64,10 +64,10 @@ func TestAStepIsDoneAgainWhenItsRowsMoved(t *testing.T) {
 	verifyClean(t, s)
 }
 
-func TestAStepWhoseRowsNeverRestIsGivenUp(t *testing.T) {
+func TestStepIsBusyAfterTooManyRetries(t *testing.T) {
 	s := openTest(t, Config{})
-	asTx(t, s, func(w *writer) {
-		_, err := rules.Apply(&overtaken{writer: w, times: 1000}, at(0, enqueue(rota.NewJob{Type: "mail"})))
+	inTransaction(t, s, func(w *writer) {
+		_, err := rules.Apply(&conflictingTx{writer: w, conflicts: 1000}, at(0, enqueue(rota.NewJob{Type: "mail"})))
 		if rota.CodeOf(err) != rota.Busy {
 			t.Errorf("got %v, want Busy", err)
 		}
@@ -79,8 +79,8 @@ func TestAStepWhoseRowsNeverRestIsGivenUp(t *testing.T) {
 
 func TestLocksAreSorted(t *testing.T) {
 	s := openTest(t, Config{})
-	asTx(t, s, func(w *writer) {
-		tx := &overtaken{writer: w}
+	inTransaction(t, s, func(w *writer) {
+		tx := &conflictingTx{writer: w}
 		_, err := rules.Apply(tx, at(0, enqueue(
 			rota.NewJob{Type: "web", UniqueKey: "b"}, rota.NewJob{Type: "mail", UniqueKey: "b"}, rota.NewJob{Type: "mail", UniqueKey: "a"},
 			rota.NewJob{Type: "web", PlanTime: noon.Add(1)}, rota.NewJob{Type: "mail", PlanTime: noon.Add(time.Hour)}, rota.NewJob{Type: "mail", PlanTime: noon},

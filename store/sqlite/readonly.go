@@ -14,9 +14,9 @@ import (
 
 const sqlHasMeta = `SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'rota_meta'`
 
-// holdsStore refuses a path that a ReadOnly store cannot look at, before
+// checkHoldsStore refuses a path that a ReadOnly store cannot look at, before
 // anything is made beside it.
-func holdsStore(path string) error {
+func checkHoldsStore(path string) error {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -28,16 +28,16 @@ func holdsStore(path string) error {
 	case info.IsDir():
 		return isDirectory(path)
 	}
-	w, err := openOnlooker(path)
+	w, err := openReadOnly(path)
 	if err != nil {
 		return err
 	}
 	return w.close()
 }
 
-// openOnlooker opens a connection that changes nothing in the file. It stands
+// openReadOnly opens a connection that changes nothing in the file. It stands
 // where the writer would, and is refused by SQLite itself if it writes.
-func openOnlooker(path string) (*writer, error) {
+func openReadOnly(path string) (*writer, error) {
 	act := "open " + filepath.Base(path)
 	conn, err := sqlite.OpenConn(path, sqlite.OpenReadWrite)
 	if err != nil {
@@ -46,17 +46,17 @@ func openOnlooker(path string) (*writer, error) {
 	conn.SetBusyTimeout(busyTimeout)
 	err = sqlitex.ExecuteTransient(conn, "PRAGMA query_only = 1", nil)
 	if err == nil {
-		err = knowsSchema(conn, path)
+		err = checkSchemaVersion(conn, path)
 	}
 	if err != nil {
 		_ = conn.Close()
 		return nil, fault(act, err)
 	}
-	return &writer{conn: conn, stmts: statements{plain: map[string]*sqlite.Stmt{}}}, nil
+	return &writer{conn: conn, stmts: statements{byText: map[string]*sqlite.Stmt{}}}, nil
 }
 
-// knowsSchema refuses a file of somebody else, and one of another version.
-func knowsSchema(conn *sqlite.Conn, path string) error {
+// checkSchemaVersion refuses a file of somebody else, and one of another version.
+func checkSchemaVersion(conn *sqlite.Conn, path string) error {
 	tables := int64(0)
 	if err := query(conn, sqlHasMeta, nil, func(s *sqlite.Stmt) { tables = s.ColumnInt64(0) }); err != nil {
 		return err
@@ -66,7 +66,7 @@ func knowsSchema(conn *sqlite.Conn, path string) error {
 			Code: rota.NotFound, Act: "sqlite: open", Reason: path + " holds no Rota store", Hint: "see that the path is right",
 		}
 	}
-	at, err := schemaVersion(conn)
+	version, err := schemaVersion(conn)
 	if err != nil {
 		return err
 	}
@@ -74,12 +74,12 @@ func knowsSchema(conn *sqlite.Conn, path string) error {
 	switch {
 	case err != nil:
 		return err
-	case at > len(steps):
-		return tooNew(at, len(steps))
-	case at < len(steps):
+	case version > len(steps):
+		return tooNew(version, len(steps))
+	case version < len(steps):
 		return &rota.Error{
 			Code: rota.Conflict, Act: "sqlite: open",
-			Reason: fmt.Sprintf("the file was written by an older Rota (schema %d, this one has %d)", at, len(steps)),
+			Reason: fmt.Sprintf("the file was written by an older Rota (schema %d, this one has %d)", version, len(steps)),
 			Hint:   "open it once with this version, which brings it up to date",
 		}
 	}

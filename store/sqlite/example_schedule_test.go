@@ -39,7 +39,7 @@ func declare(ctx context.Context, store rota.Store, now time.Time) error {
 
 // A schedule fires, a request and a group join it, a limit holds them back, and
 // each job says why it waits.
-func Example_company() {
+func Example_schedule() {
 	dir, err := os.MkdirTemp("", "rota")
 	must(err)
 	defer os.RemoveAll(dir)

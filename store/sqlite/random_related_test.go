@@ -8,16 +8,16 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// TestVerifyFindsNothingInABusyCompany: whatever a crowd does to schedules,
+// TestVerifyIsCleanAfterRandomCommandsOnRelatedRows: whatever a crowd does to schedules,
 // groups, limits and reservations, and whatever a Sweep still owes, no promise
 // is broken.
-func TestVerifyFindsNothingInABusyCompany(t *testing.T) {
+func TestVerifyIsCleanAfterRandomCommandsOnRelatedRows(t *testing.T) {
 	for seed := range uint64(4) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			s := openTest(t, Config{})
-			c := &crowd{busy: newBusy(t, s, seed)}
+			c := &relatedLoad{randomLoad: newRandomLoad(t, s, seed)}
 			for range 20 {
-				c.live(50)
+				c.run(50)
 				if verifyClean(t, s); t.Failed() {
 					return
 				}
@@ -26,18 +26,18 @@ func TestVerifyFindsNothingInABusyCompany(t *testing.T) {
 	}
 }
 
-// crowd is a busy store whose jobs have company.
-type crowd struct {
-	*busy
+// relatedLoad is a busy store whose jobs have company.
+type relatedLoad struct {
+	*randomLoad
 	groups       []rota.ID
 	reservations []rota.ID
 }
 
-func (c *crowd) live(steps int) {
+func (c *relatedLoad) run(steps int) {
 	acts := []func(){
 		c.enqueue, c.claim, c.claim, c.claim, c.finish, c.finish, c.finish, c.finish, c.cancel, c.edit, c.move, c.ready,
-		c.normalise, c.reap, c.recover, c.busy.enqueue,
-		c.fire, c.fire, c.fire, c.declare, c.declare, c.switchSchedule, c.byHand, c.define, c.expire,
+		c.normalise, c.reap, c.recover, c.randomLoad.enqueue,
+		c.fire, c.fire, c.fire, c.declare, c.declare, c.switchSchedule, c.triggerAndBackfill, c.define, c.expire,
 		c.group, c.group, c.cancelGroup, c.limit, c.sweep, c.redrive, c.redrive, c.prune, c.reserve, c.direct, c.all,
 	}
 	for range steps {
@@ -46,11 +46,11 @@ func (c *crowd) live(steps int) {
 	}
 }
 
-func (c *crowd) pick(names ...string) string { return names[c.random.IntN(len(names))] }
-func (c *crowd) schedule() string            { return c.pick("s0", "s1", "s2", "s3") }
-func (c *crowd) template() string            { return c.pick("t0", "t1") }
+func (c *relatedLoad) pick(names ...string) string { return names[c.random.IntN(len(names))] }
+func (c *relatedLoad) schedule() string            { return c.pick("s0", "s1", "s2", "s3") }
+func (c *relatedLoad) template() string            { return c.pick("t0", "t1") }
 
-func (c *crowd) newJob() rota.NewJob {
+func (c *relatedLoad) newJob() rota.NewJob {
 	nj := rota.NewJob{
 		Type: c.pick("mail", "web", "idle"), Priority: new(c.random.IntN(2)), ConcurrencyKey: new(c.pick("", "k0", "k1")),
 		MaxRetries: new(c.random.IntN(2)), Backoff: new(time.Duration(c.random.IntN(30)) * time.Second),
@@ -66,20 +66,20 @@ func (c *crowd) newJob() rota.NewJob {
 	return nj
 }
 
-func (c *crowd) know(jobs ...*rota.Job) {
+func (c *relatedLoad) remember(jobs ...*rota.Job) {
 	for _, j := range jobs {
 		c.jobs = append(c.jobs, j.ID)
 	}
 }
 
-func (c *crowd) enqueue() {
+func (c *relatedLoad) enqueue() {
 	if r, done := c.send(enqueue(c.newJob(), c.newJob())).(*rota.Enqueued); done {
-		c.know(r.Jobs[0].Job, r.Jobs[1].Job)
+		c.remember(r.Jobs[0].Job, r.Jobs[1].Job)
 	}
 }
 
 // fire fires what is due, and every now and then only some of it.
-func (c *crowd) fire() {
+func (c *relatedLoad) fire() {
 	all, err := c.s.Schedules(c.t.Context(), rota.ScheduleQuery{State: rota.ScheduleEnabled})
 	must(c.t, err)
 	for _, s := range all {
@@ -89,12 +89,12 @@ func (c *crowd) fire() {
 		plan, err := rota.PlanFire(rota.NewMeta(""), s, c.now)
 		must(c.t, err)
 		if r, done := c.send(plan).(*rota.Fired); done {
-			c.know(r.Jobs...)
+			c.remember(r.Jobs...)
 		}
 	}
 }
 
-func (c *crowd) declare() {
+func (c *relatedLoad) declare() {
 	spec := rota.ScheduleSpec{
 		Template: c.template(), Overlap: rota.Overlap(c.pick("allow", "skip", "cancel")),
 		CatchUp: rota.CatchUp(c.pick("none", "last", "all")), OnCompletion: rota.OnCompletion(c.pick("preserve", "drop")),
@@ -117,7 +117,7 @@ func (c *crowd) declare() {
 	}
 }
 
-func (c *crowd) switchSchedule() {
+func (c *relatedLoad) switchSchedule() {
 	name := c.schedule()
 	s, err := c.s.Schedule(c.t.Context(), name)
 	switch {
@@ -134,9 +134,9 @@ func (c *crowd) switchSchedule() {
 	}
 }
 
-func (c *crowd) byHand() {
+func (c *relatedLoad) triggerAndBackfill() {
 	if r, done := c.send(&rota.Trigger{Meta: rota.NewMeta("ada"), Schedule: c.schedule()}).(*rota.Triggered); done {
-		c.know(r.Jobs...)
+		c.remember(r.Jobs...)
 	}
 	if s, err := c.s.Schedule(c.t.Context(), c.schedule()); err == nil {
 		if plan, err := rota.PlanBackfill(rota.NewMeta("ada"), s, c.now.Add(-2*time.Minute), c.now, c.now); err == nil && len(plan.Times) > 0 {
@@ -145,7 +145,7 @@ func (c *crowd) byHand() {
 	}
 }
 
-func (c *crowd) define() {
+func (c *relatedLoad) define() {
 	name := c.template()
 	switch c.random.IntN(4) {
 	case 0:
@@ -161,12 +161,16 @@ func (c *crowd) define() {
 	}
 }
 
-func (c *crowd) expire() { c.send(&rota.Expire{Meta: rota.NewMeta(""), Limit: 1 + c.random.IntN(3)}) }
+func (c *relatedLoad) expire() {
+	c.send(&rota.Expire{Meta: rota.NewMeta(""), Limit: 1 + c.random.IntN(3)})
+}
 
-func (c *crowd) sweep() { c.send(&rota.Sweep{Meta: rota.NewMeta(""), Limit: 1 + c.random.IntN(60)}) }
+func (c *relatedLoad) sweep() {
+	c.send(&rota.Sweep{Meta: rota.NewMeta(""), Limit: 1 + c.random.IntN(60)})
+}
 
 // group now and then makes more members than one command can end.
-func (c *crowd) group() {
+func (c *relatedLoad) group() {
 	g := &rota.EnqueueGroup{
 		Meta: rota.NewMeta("ada"), Mode: rota.GroupMode(c.pick("parallel", "sequential")),
 		OnFailure: rota.OnFailure(c.pick("continue", "stop", "skip")),
@@ -182,21 +186,21 @@ func (c *crowd) group() {
 	}
 	if r, done := c.send(g).(*rota.GroupEnqueued); done {
 		c.groups = append(c.groups, r.Group.ID)
-		c.know(r.Jobs...)
+		c.remember(r.Jobs...)
 	}
 }
 
-func (c *crowd) withGroup(use func(rota.ID)) {
+func (c *relatedLoad) withGroup(use func(rota.ID)) {
 	if len(c.groups) > 0 {
 		use(c.groups[c.random.IntN(len(c.groups))])
 	}
 }
 
-func (c *crowd) cancelGroup() {
+func (c *relatedLoad) cancelGroup() {
 	c.withGroup(func(id rota.ID) { c.send(&rota.CancelGroup{Meta: rota.NewMeta("ada"), GroupID: id}) })
 }
 
-func (c *crowd) limit() {
+func (c *relatedLoad) limit() {
 	spec := rota.ThrottleSpec{Global: c.random.IntN(2) * 8}
 	for _, key := range []string{"k0", "k1"} {
 		if n := c.random.IntN(4); n > 0 {
@@ -209,15 +213,15 @@ func (c *crowd) limit() {
 	c.send(&rota.PutThrottle{Meta: rota.NewMeta("ada"), Spec: spec})
 }
 
-func (c *crowd) redrive() {
+func (c *relatedLoad) redrive() {
 	c.withJob(func(id rota.ID) {
 		if r, done := c.send(&rota.Redrive{Meta: rota.NewMeta("ada"), JobID: id}).(*rota.Redriven); done {
-			c.know(r.Job)
+			c.remember(r.Job)
 		}
 	})
 }
 
-func (c *crowd) prune() {
+func (c *relatedLoad) prune() {
 	p := &rota.Prune{Meta: rota.NewMeta("")}
 	chosen := map[rota.ID]bool{}
 	for range 10 {
@@ -236,7 +240,7 @@ func (c *crowd) prune() {
 	}
 }
 
-func (c *crowd) reserve() {
+func (c *relatedLoad) reserve() {
 	r, done := c.send(&rota.Reserve{Meta: rota.NewMeta("ada"), Node: c.pick("node", "n1"), Incarnation: incarnation, For: time.Minute}).(*rota.Reserved)
 	switch {
 	case done:
@@ -246,7 +250,7 @@ func (c *crowd) reserve() {
 	}
 }
 
-func (c *crowd) direct() {
+func (c *relatedLoad) direct() {
 	if len(c.reservations) == 0 {
 		return
 	}
@@ -256,13 +260,13 @@ func (c *crowd) direct() {
 		Seed: rota.Token(rota.NewID()),
 	}
 	if r, done := c.send(d).(*rota.Directed); done {
-		c.know(r.Job)
+		c.remember(r.Job)
 		c.leases = append(c.leases, lease(r.Job))
 	}
 }
 
 // all does several things in one step, each seeing what those before it did.
-func (c *crowd) all() {
+func (c *relatedLoad) all() {
 	all := &rota.All{Meta: rota.NewMeta("ada")}
 	for range 2 {
 		c.withJob(func(id rota.ID) {

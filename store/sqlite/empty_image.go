@@ -10,10 +10,10 @@ import (
 	"zombiezen.com/go/sqlite"
 )
 
-// image is the file of an empty store. All steps together take a hundred times as
+// emptyImage is the file of an empty store. All steps together take a hundred times as
 // long as it takes to write it, so whoever opens many stores, as tests do, goes
 // through them once.
-var image = sync.OnceValues(func() ([]byte, error) {
+var emptyImage = sync.OnceValues(func() ([]byte, error) {
 	conn, err := sqlite.OpenConn(":memory:", sqlite.OpenReadWrite|sqlite.OpenCreate)
 	if err != nil {
 		return nil, err
@@ -25,11 +25,11 @@ var image = sync.OnceValues(func() ([]byte, error) {
 	return conn.Serialize("main")
 })
 
-// makeFile makes the file of a store that is not there, for this user alone. If the
+// createFile makes the file of a store that is not there, for this user alone. If the
 // image cannot be had or written the file stays empty, or away, and SQLite goes
 // through the steps itself and meets what is wrong.
-func makeFile(path string) {
-	if nothingAt(path) && nothingAt(path+"-wal") && nothingAt(path+"-journal") && writeImage(path) == nil {
+func createFile(path string) {
+	if isAbsent(path) && isAbsent(path+"-wal") && isAbsent(path+"-journal") && writeImage(path) == nil {
 		return
 	}
 	if file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600); err == nil {
@@ -37,10 +37,10 @@ func makeFile(path string) {
 	}
 }
 
-// nothingAt says that a name is free: not even a link leads elsewhere from it. What
+// isAbsent says that a name is free: not even a link leads elsewhere from it. What
 // SQLite left beside a file that was removed belongs to that file, and would be
 // written into another.
-func nothingAt(path string) bool {
+func isAbsent(path string) bool {
 	_, err := os.Lstat(path)
 	return errors.Is(err, fs.ErrNotExist)
 }
@@ -48,7 +48,7 @@ func nothingAt(path string) bool {
 // writeImage puts the image at its place when all of it is on the disk. Until then it
 // is in a file of its own, which nobody can have put there before.
 func writeImage(path string) error {
-	all, err := image()
+	content, err := emptyImage()
 	if err != nil {
 		return err
 	}
@@ -56,19 +56,19 @@ func writeImage(path string) error {
 	if err != nil {
 		return err
 	}
-	beside := file.Name()
-	_, err = file.Write(all)
+	temporary := file.Name()
+	_, err = file.Write(content)
 	if err == nil {
 		err = file.Sync()
 	}
-	if last := file.Close(); err == nil {
-		err = last
+	if closeErr := file.Close(); err == nil {
+		err = closeErr
 	}
 	if err == nil {
-		err = os.Rename(beside, path)
+		err = os.Rename(temporary, path)
 	}
 	if err != nil {
-		_ = os.Remove(beside)
+		_ = os.Remove(temporary)
 	}
 	return err
 }

@@ -2,8 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -11,10 +9,10 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// TestRecoverMendsWhatTheSchemaAllows takes rows that no command leaves, but
+// TestRecoverSettlesRowsNoCommandLeaves takes rows that no command leaves, but
 // that the constraints let stand: each must be settled, and none may keep its
 // neighbours from it.
-func TestRecoverMendsWhatTheSchemaAllows(t *testing.T) {
+func TestRecoverSettlesRowsNoCommandLeaves(t *testing.T) {
 	for name, harm := range map[string]string{
 		"a run that is gone although the job names it": withoutRun(":job"),
 		"an outcome without the time of its end":       `UPDATE rota_jobs SET outcome = 'FAILED' WHERE id = :job`,
@@ -23,7 +21,7 @@ func TestRecoverMendsWhatTheSchemaAllows(t *testing.T) {
 			s := openTest(t, Config{})
 			jobs := running(t, s, 3)
 			damage(t, s.path, []string{harm}, jobs[1].ID)
-			again := at(time.Minute, &rota.Recover{Meta: rota.NewMeta(""), Runner: "node", Incarnation: reborn})
+			again := at(time.Minute, &rota.Recover{Meta: rota.NewMeta(""), Runner: "node", Incarnation: nextIncarnation})
 			reply := apply(t, s, again)[0].Reply.(*rota.Recovered)
 			if len(reply.Jobs) != 3 || reply.More {
 				t.Fatalf("%d of 3 jobs were settled", len(reply.Jobs))
@@ -33,11 +31,11 @@ func TestRecoverMendsWhatTheSchemaAllows(t *testing.T) {
 	}
 }
 
-// TestAPanicLeavesNoTransactionBehind lets a statement panic, as a defect of
+// TestPanicRollsBackTransaction lets a statement panic, as a defect of
 // ours would, and sees the store go on.
-func TestAPanicLeavesNoTransactionBehind(t *testing.T) {
+func TestPanicRollsBackTransaction(t *testing.T) {
 	armed := false
-	s := openTest(t, Config{fault: func(int) error {
+	s := openTest(t, Config{injectFault: func(int) error {
 		if armed {
 			panic("a defect")
 		}
@@ -55,8 +53,8 @@ func TestAPanicLeavesNoTransactionBehind(t *testing.T) {
 	verifyClean(t, s)
 }
 
-// TestLongParamsStandApart moves long params through the life of a job.
-func TestLongParamsStandApart(t *testing.T) {
+// TestLongParamsSurviveEditClaimAndRetry moves long params through the life of a job.
+func TestLongParamsSurviveEditClaimAndRetry(t *testing.T) {
 	s := openTest(t, Config{})
 	long := func(letter string) []byte { return []byte(`{"x":"` + strings.Repeat(letter, 3*paramsInline) + `"}`) }
 	job := apply(t, s, at(0, enqueue(rota.NewJob{Type: "mail", Params: long("a")})))[0].Reply.(*rota.Enqueued).Jobs[0].Job
@@ -80,9 +78,9 @@ func TestLongParamsStandApart(t *testing.T) {
 	verifyClean(t, s)
 }
 
-// TestAClaimIsBoundedByBytes sees a claim stop before its answer grows too
+// TestClaimStopsAtByteLimit sees a claim stop before its answer grows too
 // large, but never before the first job.
-func TestAClaimIsBoundedByBytes(t *testing.T) {
+func TestClaimStopsAtByteLimit(t *testing.T) {
 	s := openTest(t, Config{})
 	big := []byte(`{"x":"` + strings.Repeat("p", rota.ParamsMax-8) + `"}`)
 	for range 2 {
@@ -95,65 +93,5 @@ func TestAClaimIsBoundedByBytes(t *testing.T) {
 	want := rota.ClaimBytesMax / len(big)
 	if got := len(apply(t, s, at(0, claim(40)))[0].Reply.(*rota.Claimed).Jobs); got != want {
 		t.Errorf("%d jobs of %d bytes were claimed at once, want %d", got, len(big), want)
-	}
-}
-
-// TestTwoNamesOfOneFileAreOneLock opens a store a second time by a link.
-func TestTwoNamesOfOneFileAreOneLock(t *testing.T) {
-	s := openTest(t, Config{})
-	link := filepath.Join(t.TempDir(), "link.db")
-	if err := os.Symlink(s.path, link); err != nil {
-		t.Skip(err)
-	}
-	second, err := Open(link)
-	if rota.CodeOf(err) != rota.Busy {
-		t.Errorf("the second opening by another name: %v", err)
-	}
-	if err == nil {
-		_ = second.Close()
-	}
-}
-
-// TestWhatIsNoFileIsNotOpened refuses names for which SQLite would keep the
-// rows in memory or in a file of its own.
-func TestWhatIsNoFileIsNotOpened(t *testing.T) {
-	t.Chdir(t.TempDir())
-	for _, path := range []string{"", ":memory:", "file:x.db", "file::memory:?cache=shared"} {
-		s, err := Open(path)
-		if rota.CodeOf(err) != rota.Invalid {
-			t.Errorf("%q: %v", path, err)
-		}
-		if err == nil {
-			_ = s.Close()
-		}
-	}
-	if left := files(t, "."); left != "" {
-		t.Errorf("left behind:\n%s", left)
-	}
-}
-
-// TestAMissingIndexIsNoticedAtOnce, not when the first verb that needs it
-// comes along.
-func TestAMissingIndexIsNoticedAtOnce(t *testing.T) {
-	for _, index := range []string{
-		"rota_jobs_claim", "rota_jobs_order", "rota_jobs_due", "rota_jobs_open", "rota_jobs_run", "rota_jobs_schedule",
-		"rota_jobs_live", "rota_jobs_counts", "rota_jobs_group", "rota_jobs_member", "rota_jobs_wait", "rota_jobs_lane",
-		"rota_jobs_dead", "rota_jobs_redrive", "rota_schedules_due", "rota_schedules_template", "rota_edges_back",
-		"rota_reservations_active", "rota_schedules_paused", "rota_jobs_ended",
-	} {
-		path := filepath.Join(t.TempDir(), "rota.db")
-		s, err := Open(path)
-		must(t, err)
-		must(t, s.Close())
-		conn := plainConn(t, path)
-		execute(t, conn, "DROP INDEX "+index)
-		must(t, conn.Close())
-		s, err = Open(path)
-		if rota.CodeOf(err) != rota.Internal || !strings.Contains(err.Error(), "rota verify") {
-			t.Errorf("%s: %v", index, err)
-		}
-		if err == nil {
-			_ = s.Close()
-		}
 	}
 }

@@ -8,9 +8,9 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// TestAnEndSeesWhatOthersWrote: what the writer remembers of a job it
+// TestFinishSeesChangesOfOtherConnection: what the writer remembers of a job it
 // dispatched is worth nothing once another connection has changed the file.
-func TestAnEndSeesWhatOthersWrote(t *testing.T) {
+func TestFinishSeesChangesOfOtherConnection(t *testing.T) {
 	s := openTest(t, Config{})
 	jobs := running(t, s, 2)
 	damage(t, s.path, []string{withoutRun(":job"), `UPDATE rota_jobs SET run_id = NULL WHERE id = :job`}, jobs[0].ID)
@@ -23,11 +23,11 @@ func TestAnEndSeesWhatOthersWrote(t *testing.T) {
 	}
 }
 
-// TestWhatWasTakenBackIsForgotten: a claim that was not committed leaves nothing
+// TestRolledBackClaimIsNotCached: a claim that was not committed leaves nothing
 // to end.
-func TestWhatWasTakenBackIsForgotten(t *testing.T) {
+func TestRolledBackClaimIsNotCached(t *testing.T) {
 	broken := false
-	s := openTest(t, Config{fault: func(int) error {
+	s := openTest(t, Config{injectFault: func(int) error {
 		if broken {
 			return errors.New("no")
 		}
@@ -41,7 +41,7 @@ func TestWhatWasTakenBackIsForgotten(t *testing.T) {
 	}
 	broken = false
 	w := <-s.writer
-	known := len(w.fresh.jobs)
+	known := len(w.dispatched.jobs)
 	s.writer <- w
 	if known != 0 {
 		t.Errorf("%d jobs are remembered", known)
@@ -54,8 +54,8 @@ func TestWhatWasTakenBackIsForgotten(t *testing.T) {
 	verifyClean(t, s)
 }
 
-// TestTheAnswerOfAClaimIsItsOwn: who changes it changes nothing in the store.
-func TestTheAnswerOfAClaimIsItsOwn(t *testing.T) {
+// TestChangingClaimReplyDoesNotChangeCache: who changes it changes nothing in the store.
+func TestChangingClaimReplyDoesNotChangeCache(t *testing.T) {
 	s := openTest(t, Config{})
 	job := running(t, s, 1)[0]
 	ref := lease(job)

@@ -9,12 +9,12 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// TestTheLogHasRoom: SQLite writes over zeros, never beyond the end of the file,
+// TestPaddedLogIsOverwrittenAndReadAfterCrash: SQLite writes over zeros, never beyond the end of the file,
 // and a process that dies leaves a log that is read as far as it was written.
-func TestTheLogHasRoom(t *testing.T) {
+func TestPaddedLogIsOverwrittenAndReadAfterCrash(t *testing.T) {
 	s := openTest(t, Config{})
 	for range 3 {
-		time.Sleep(2 * walCalm)
+		time.Sleep(2 * walIdleGap)
 		apply(t, s, at(0, enqueue(rota.NewJob{Type: "mail"})))
 	}
 	size := func() int64 {
@@ -23,7 +23,7 @@ func TestTheLogHasRoom(t *testing.T) {
 		return info.Size()
 	}
 	before := size()
-	if before < walPiece {
+	if before < walPaddingBytes {
 		t.Fatalf("the log has %d bytes", before)
 	}
 	for range 10 {
@@ -32,8 +32,8 @@ func TestTheLogHasRoom(t *testing.T) {
 	if after := size(); after != before {
 		t.Errorf("it has grown from %d to %d bytes", before, after)
 	}
-	torn := picture(t, s.path)
-	again, err := OpenWith(torn, Config{Logger: quiet})
+	crashed := copyFiles(t, s.path)
+	again, err := OpenWith(crashed, Config{Logger: quiet})
 	must(t, err)
 	defer again.Close()
 	verifyClean(t, again)
@@ -44,26 +44,26 @@ func TestTheLogHasRoom(t *testing.T) {
 	}
 }
 
-// TestTheLogGrowsOnlySoFar: beyond its length at a checkpoint no room is made.
-func TestTheLogGrowsOnlySoFar(t *testing.T) {
+// TestLogIsNotPaddedBeyondCheckpointSize: beyond its length at a checkpoint no room is made.
+func TestLogIsNotPaddedBeyondCheckpointSize(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "rota.db")
 	file, err := os.Create(path + "-wal")
 	must(t, err)
-	must(t, file.Truncate(walMost))
+	must(t, file.Truncate(walPaddingMax))
 	must(t, file.Close())
-	var r walRoom
+	var r walPadding
 	r.open(path)
-	r.make()
+	r.extend()
 	info, err := os.Stat(path + "-wal")
 	must(t, err)
-	if info.Size() != walMost || r.file != nil {
+	if info.Size() != walPaddingMax || r.file != nil {
 		t.Errorf("it has %d bytes, and is watched: %t", info.Size(), r.file != nil)
 	}
 }
 
-// TestTheRoomIsInTheStoresOwnLog, wherever the process goes after it was opened,
+// TestPaddingStaysInOwnLogAfterChdir, wherever the process goes after it was opened,
 // and whatever name it was opened by.
-func TestTheRoomIsInTheStoresOwnLog(t *testing.T) {
+func TestPaddingStaysInOwnLogAfterChdir(t *testing.T) {
 	mine, elsewhere := t.TempDir(), t.TempDir()
 	foreign := filepath.Join(elsewhere, "rota.db-wal")
 	must(t, os.WriteFile(foreign, []byte("not yours"), 0o600))
@@ -74,14 +74,14 @@ func TestTheRoomIsInTheStoresOwnLog(t *testing.T) {
 	defer s.Close()
 	t.Chdir(elsewhere)
 	for range 3 {
-		time.Sleep(2 * walCalm)
+		time.Sleep(2 * walIdleGap)
 		apply(t, s, at(0, enqueue(rota.NewJob{Type: "mail"})))
 	}
 	text, err := os.ReadFile(foreign)
 	must(t, err)
 	info, err := os.Stat(filepath.Join(mine, "rota.db-wal"))
 	must(t, err)
-	if string(text) != "not yours" || info.Size() < walPiece {
+	if string(text) != "not yours" || info.Size() < walPaddingBytes {
 		t.Errorf("the foreign log has %d bytes, its own %d", len(text), info.Size())
 	}
 }

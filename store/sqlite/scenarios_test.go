@@ -9,22 +9,22 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// scene is a store in some state and a batch that changes several rows of it:
+// scenario is a store in some state and a batch that changes several rows of it:
 // one for each verb, so that each is cut at every point at which it could be.
-type scene struct {
-	name string
-	play func(t testing.TB, s rota.Store) rota.Batch
+type scenario struct {
+	name    string
+	prepare func(t testing.TB, s rota.Store) rota.Batch
 }
 
 var (
-	noon        = time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
-	incarnation = rota.ID{6: 0x70, 8: 0x80, 15: 1}
-	reborn      = rota.ID{6: 0x70, 8: 0x80, 15: 2}
+	noon            = time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
+	incarnation     = rota.ID{6: 0x70, 8: 0x80, 15: 1}
+	nextIncarnation = rota.ID{6: 0x70, 8: 0x80, 15: 2}
 )
 
-var scenes = slices.Concat(queueScenes, companyScenes, webhookScenes)
+var scenarios = slices.Concat(queueScenarios, relatedScenarios, webhookScenarios)
 
-var queueScenes = []scene{
+var queueScenarios = []scenario{
 	{"enqueue", func(t testing.TB, s rota.Store) rota.Batch {
 		return at(0, enqueue(
 			rota.NewJob{Type: "mail", UniqueKey: "k"}, rota.NewJob{Type: "mail", Delay: time.Hour},
@@ -95,7 +95,7 @@ var queueScenes = []scene{
 	}},
 	{"recover", func(t testing.TB, s rota.Store) rota.Batch {
 		running(t, s, 3)
-		return at(2*time.Second, &rota.Recover{Meta: rota.NewMeta(""), Runner: "node", Incarnation: reborn})
+		return at(2*time.Second, &rota.Recover{Meta: rota.NewMeta(""), Runner: "node", Incarnation: nextIncarnation})
 	}},
 	{"all", func(t testing.TB, s rota.Store) rota.Batch {
 		jobs := queued(t, s, 2)

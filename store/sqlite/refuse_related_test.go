@@ -38,10 +38,10 @@ const (
 	saysDropped       = "what was dropped stays so"
 )
 
-// companyRows are one of each, as plain statements: what they guard needs no
+// relatedRows are one of each, as plain statements: what they guard needs no
 // law. The group has two members; another was stopped; two reservations have
 // ended and one has not.
-var companyRows = []string{
+var relatedRows = []string{
 	`INSERT INTO rota_types VALUES ('mail', 0, randomblob(16), 'ada', 7, 7, '{"policy":{}}')`,
 	`INSERT INTO rota_templates VALUES ('digest', 'mail', 'ACTIVE', randomblob(16), 'ada', 7, 7, '{"type":"mail","policy":{}}', 0)`,
 	`INSERT INTO rota_schedules (name, template, anchor, next_fire, version, created_by, created_at, updated_at, spec)
@@ -88,15 +88,15 @@ func groupSQL(verb, id, mode, failure, size, ending string) string {
 VALUES (` + id + `, ` + mode + `, ` + failure + `, ` + size + `, 7, ` + ending + `)`
 }
 
-// withCompany adds the rows above, and names them.
-func withCompany(t testing.TB, path string, jobs map[string]rota.ID) {
+// insertRelatedRows adds the rows above, and names them.
+func insertRelatedRows(t testing.TB, path string, jobs map[string]rota.ID) {
 	t.Helper()
 	for _, name := range []string{"group", "stopped", "called", "member", "second", "released", "reserved"} {
 		jobs[name] = rota.NewID()
 	}
-	conn := plainConn(t, path)
+	conn := rawConn(t, path)
 	defer conn.Close()
-	for _, sql := range companyRows {
+	for _, sql := range relatedRows {
 		if err := sqlitex.ExecuteTransient(conn, sql, &sqlitex.ExecOptions{Named: namedIn(sql, jobs)}); err != nil {
 			t.Fatalf("%s: %v", sql, err)
 		}
@@ -115,8 +115,8 @@ var (
 	}
 )
 
-// forbiddenCompany is what the database refuses of all this by itself.
-func forbiddenCompany() (all []attempt) {
+// forbiddenRelated is what the database refuses of all this by itself.
+func forbiddenRelated() (all []attempt) {
 	add := func(name, says, sql string) { all = append(all, attempt{name, sql, says}) }
 	each := func(table, where, says string, columns map[string]string) {
 		for c, value := range columns {
@@ -295,8 +295,8 @@ func forbiddenReservations() (all []attempt) {
 	return all
 }
 
-// allowedCompany are the neighbours of what is forbidden.
-var allowedCompany = []attempt{
+// allowedRelated are the neighbours of what is forbidden.
+var allowedRelated = []attempt{
 	{name: "a type paused", sql: `UPDATE rota_types SET paused = 1, version = randomblob(16), updated_at = 8, spec = '{}'`},
 	{name: "a template archived", sql: `UPDATE rota_templates SET state = 'ARCHIVED', type = 'web', spec = '{}'`},
 	{name: "a fire", sql: `UPDATE rota_schedules SET next_fire = 10, last_fire = 9, moved_at = 9 WHERE name = 'nightly'`},

@@ -11,8 +11,8 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// readsOn wants an ordinary read to be answered now.
-func readsOn(t *testing.T, s *Store, beside string) {
+// checkReadAnswered wants an ordinary read to be answered now.
+func checkReadAnswered(t *testing.T, s *Store, beside string) {
 	t.Helper()
 	ctx, done := context.WithTimeout(t.Context(), 5*time.Second)
 	defer done()
@@ -21,13 +21,13 @@ func readsOn(t *testing.T, s *Store, beside string) {
 	}
 }
 
-// verifyAnd verifies, and does something in the middle.
-func verifyAnd(ctx context.Context, s *Store, middle func()) (err error) {
-	begun := false
+// verifyWith verifies, and does something in the middle.
+func verifyWith(ctx context.Context, s *Store, onProgress func()) (err error) {
+	called := false
 	for _, e := range s.VerifyProgress(ctx, func(rota.Checked) {
-		if !begun {
-			begun = true
-			middle()
+		if !called {
+			called = true
+			onProgress()
 		}
 	}) {
 		err = errors.Join(err, e)
@@ -35,40 +35,40 @@ func verifyAnd(ctx context.Context, s *Store, middle func()) (err error) {
 	return err
 }
 
-// TestLongReadsLeaveTheReadersToOthers has more of them under way than there
+// TestLongReadsDoNotBlockShortReads has more of them under way than there
 // are readers.
-func TestLongReadsLeaveTheReadersToOthers(t *testing.T) {
+func TestLongReadsDoNotBlockShortReads(t *testing.T) {
 	s := openTest(t, Config{Readers: 1})
-	cast(t, s)
+	fillJobs(t, s)
 	copied := filepath.Join(t.TempDir(), "copy.db")
 	ctx, done := context.WithTimeout(t.Context(), 10*time.Second)
 	defer done()
-	must(t, verifyAnd(ctx, s, func() {
-		readsOn(t, s, "a verification")
-		two := verifyAnd(ctx, s, func() { readsOn(t, s, "two of them") })
-		backup := s.Backup(ctx, copied, func(int64, int64) { readsOn(t, s, "a backup, too") })
+	must(t, verifyWith(ctx, s, func() {
+		checkReadAnswered(t, s, "a verification")
+		two := verifyWith(ctx, s, func() { checkReadAnswered(t, s, "two of them") })
+		backup := s.Backup(ctx, copied, func(int64, int64) { checkReadAnswered(t, s, "a backup, too") })
 		if err := errors.Join(two, backup); err != nil {
 			t.Error(err)
 		}
 	}))
 }
 
-// TestCloseEndsAVerification as it ends a backup: it is told that the store is
+// TestCloseInterruptsVerify as it ends a backup: it is told that the store is
 // closed, and the file is let go of after it, not before.
-func TestCloseEndsAVerification(t *testing.T) {
+func TestCloseInterruptsVerify(t *testing.T) {
 	s := openTest(t, Config{})
-	bulk(t, s, 3)
+	enqueueBulk(t, s, 3)
 	closed := make(chan error, 1)
-	err := verifyAnd(t.Context(), s, func() {
+	err := verifyWith(t.Context(), s, func() {
 		go func() { closed <- s.Close() }()
 		<-s.closed
 		if _, err := Open(s.path); rota.CodeOf(err) != rota.Busy {
 			t.Errorf("the file is free while somebody reads it: %v", err)
 		}
 	})
-	refused(t, err, rota.Unavailable, "the store is closed", "")
+	checkError(t, err, rota.Unavailable, "the store is closed", "")
 	must(t, <-closed)
-	refused(t, verifyAnd(t.Context(), s, func() {}), rota.Unavailable, "the store is closed", "")
+	checkError(t, verifyWith(t.Context(), s, func() {}), rota.Unavailable, "the store is closed", "")
 	must(t, reopen(s.path))
 }
 
@@ -80,20 +80,20 @@ func reopen(path string) error {
 	return s.Close()
 }
 
-func TestAVerificationEndsWithItsContext(t *testing.T) {
+func TestVerifyEndsWithContext(t *testing.T) {
 	s := openTest(t, Config{})
-	bulk(t, s, 3)
+	enqueueBulk(t, s, 3)
 	ctx, cancel := context.WithCancel(t.Context())
-	if err := verifyAnd(ctx, s, cancel); !errors.Is(err, context.Canceled) {
+	if err := verifyWith(ctx, s, cancel); !errors.Is(err, context.Canceled) {
 		t.Errorf("in the middle: %v", err)
 	}
-	if err := verifyAnd(ctx, s, func() {}); !errors.Is(err, context.Canceled) {
+	if err := verifyWith(ctx, s, func() {}); !errors.Is(err, context.Canceled) {
 		t.Errorf("before it began: %v", err)
 	}
 }
 
-// TestABackupIsOfTheFileThatIsOpen and of no other that came to stand there.
-func TestABackupIsOfTheFileThatIsOpen(t *testing.T) {
+// TestBackupRefusesMovedOrReplacedFile and of no other that came to stand there.
+func TestBackupRefusesMovedOrReplacedFile(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
 	s, err := OpenWith("rota.db", Config{Logger: quiet})
@@ -106,9 +106,9 @@ func TestABackupIsOfTheFileThatIsOpen(t *testing.T) {
 
 	must(t, os.Rename(filepath.Join(dir, "rota.db"), filepath.Join(dir, "away.db")))
 	again := filepath.Join(dir, "again.db")
-	refused(t, s.Backup(t.Context(), again, nil), rota.Unavailable, "moved or replaced", "stop this process")
+	checkError(t, s.Backup(t.Context(), again, nil), rota.Unavailable, "moved or replaced", "stop this process")
 	must(t, os.Rename(filepath.Join(dir, "copy.db"), filepath.Join(dir, "rota.db")))
-	refused(t, s.Backup(t.Context(), again, nil), rota.Unavailable, "moved or replaced", "stop this process")
+	checkError(t, s.Backup(t.Context(), again, nil), rota.Unavailable, "moved or replaced", "stop this process")
 	must(t, os.Rename(filepath.Join(dir, "away.db"), filepath.Join(dir, "rota.db")))
 	must(t, s.Backup(t.Context(), again, nil))
 }

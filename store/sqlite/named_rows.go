@@ -13,10 +13,10 @@ import (
 
 // scanSpec reads a specification. One that cannot be read was not written by
 // this program.
-func scanSpec(s *sqlite.Stmt, col int, into any, whose string) error {
+func scanSpec(s *sqlite.Stmt, col int, into any, what string) error {
 	if err := json.Unmarshal(scanJSON(s, col), into); err != nil {
 		return &rota.Error{
-			Code: rota.Internal, Act: "sqlite: read", Reason: "what is stored of " + whose + " is not what Rota writes", Err: err,
+			Code: rota.Internal, Act: "sqlite: read", Reason: "what is stored of " + what + " is not what Rota writes", Err: err,
 			Hint: "look with rota verify, and restore a backup",
 		}
 	}
@@ -25,8 +25,8 @@ func scanSpec(s *sqlite.Stmt, col int, into any, whose string) error {
 
 func bindSpec(s *sqlite.Stmt, param int, spec any) { s.BindText(param, string(rota.EncodeSpec(spec))) }
 
-// put brings a row into a world.
-func put[T any](scan func(*sqlite.Stmt) (*T, error), into func(*T)) func(*sqlite.Stmt) error {
+// scanInto brings a row into a world.
+func scanInto[T any](scan func(*sqlite.Stmt) (*T, error), into func(*T)) func(*sqlite.Stmt) error {
 	return func(s *sqlite.Stmt) error {
 		row, err := scan(s)
 		if err == nil {
@@ -36,12 +36,12 @@ func put[T any](scan func(*sqlite.Stmt) (*T, error), into func(*T)) func(*sqlite
 	}
 }
 
-// oneOf picks the statement for a row that is new, that goes, or that changes.
-func oneOf(enters, leaves bool, insert, update, remove string) string {
+// changeSQL picks the statement for a row that is new, that goes, or that changes.
+func changeSQL(created, removed bool, insert, update, remove string) string {
 	switch {
-	case leaves:
+	case removed:
 		return remove
-	case enters:
+	case created:
 		return insert
 	}
 	return update
@@ -51,7 +51,7 @@ func oneOf(enters, leaves bool, insert, update, remove string) string {
 func readAll[T any](
 	ctx context.Context, s *reader, act, sql string, bind func(*sqlite.Stmt), scan func(*sqlite.Stmt) (*T, error),
 ) (all []*T, err error) {
-	err = s.read(ctx, act, func(conn *sqlite.Conn) error {
+	err = s.withSnapshot(ctx, act, func(conn *sqlite.Conn) error {
 		all, err = queryAll(conn, sql, bind, scan)
 		return err
 	})
@@ -68,7 +68,7 @@ func queryAll[T any](
 	if bind != nil {
 		bind(stmt)
 	}
-	return all, rows(stmt, put(scan, func(row *T) { all = append(all, row) }))
+	return all, rows(stmt, scanInto(scan, func(row *T) { all = append(all, row) }))
 }
 
 // readOne reads the row of a name, or says that there is none.
@@ -80,12 +80,12 @@ func readOne[T any](
 		return nil, err
 	}
 	if len(all) == 0 {
-		return nil, none(what, name)
+		return nil, notFound(what, name)
 	}
 	return all[0], nil
 }
 
-func none(what, name string) *rota.Error {
+func notFound(what, name string) *rota.Error {
 	return &rota.Error{
 		Code: rota.NotFound, Act: what, Reason: "there is no " + what + " " + name,
 		Hint: "list the " + what + "s to see what is there",

@@ -17,7 +17,7 @@ SELECT
 
 // NextDue says when which upkeep is to be done next.
 func (s *Store) NextDue(ctx context.Context) (due rota.Due, err error) {
-	err = s.read(ctx, "next due", func(conn *sqlite.Conn) error {
+	err = s.withSnapshot(ctx, "next due", func(conn *sqlite.Conn) error {
 		return query(conn, sqlNextDue, nil, func(stmt *sqlite.Stmt) {
 			due = rota.Due{
 				Now:   s.now(),

@@ -11,15 +11,15 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// TestAFireRewritesItsTimesOnly: a spec may hold a thousand scopes.
-func TestAFireRewritesItsTimesOnly(t *testing.T) {
+// TestFireUpdatesOnlyTimesOfSchedule: a spec may hold a thousand scopes.
+func TestFireUpdatesOnlyTimesOfSchedule(t *testing.T) {
 	s := openTest(t, Config{})
 	template(t, s, rota.TemplateSpec{Type: "mail"})
 	declare(t, s, "hourly", rota.ScheduleSpec{Every: time.Hour})
-	execute(t, plainConn(t, s.path), `CREATE TRIGGER mine BEFORE UPDATE OF
+	execute(t, rawConn(t, s.path), `CREATE TRIGGER mine BEFORE UPDATE OF
 		name, template, state, reason, anchor, version, created_by, created_at, updated_at, spec
 		ON rota_schedules BEGIN SELECT RAISE(ROLLBACK, 'it was rewritten'); END`)
-	fire := owed(t, s, "hourly", time.Hour)
+	fire := dueFire(t, s, "hourly", time.Hour)
 	apply(t, s, at(time.Hour, fire))
 	row, err := s.Schedule(t.Context(), "hourly")
 	must(t, err)
@@ -28,15 +28,15 @@ func TestAFireRewritesItsTimesOnly(t *testing.T) {
 	}
 }
 
-// TestEdgesFollowTheSpec: what depends on what is looked up by edges, and
+// TestEdgesFollowScheduleSpec: what depends on what is looked up by edges, and
 // declared by specs.
-func TestEdgesFollowTheSpec(t *testing.T) {
+func TestEdgesFollowScheduleSpec(t *testing.T) {
 	s := openTest(t, Config{})
 	template(t, s, rota.TemplateSpec{Type: "mail"})
 	for _, name := range []string{"a", "b", "c"} {
 		declare(t, s, name, rota.ScheduleSpec{Every: time.Hour})
 	}
-	conn := plainConn(t, s.path)
+	conn := rawConn(t, s.path)
 	edges := func(want ...string) {
 		t.Helper()
 		if got := column(t, conn, `SELECT schedule || ' ' || depends_on FROM rota_edges ORDER BY schedule, depends_on`); !slices.Equal(got, want) {
@@ -53,15 +53,15 @@ func TestEdgesFollowTheSpec(t *testing.T) {
 	verifyClean(t, s)
 }
 
-// TestLimitsAreKeptAsTheyWereWritten: what somebody does to an answer is no
+// TestChangingReplyDoesNotChangeCachedLimits: what somebody does to an answer is no
 // change of the limits, and a change is seen at once.
-func TestLimitsAreKeptAsTheyWereWritten(t *testing.T) {
+func TestChangingReplyDoesNotChangeCachedLimits(t *testing.T) {
 	s := openTest(t, Config{})
 	queued(t, s, 9)
 	one := func(most int) rota.ThrottleSpec {
 		return rota.ThrottleSpec{Types: []rota.TypeLimit{{Type: "mail", Concurrency: most}}}
 	}
-	put := limitsOf(0, one(2))
+	put := putLimits(0, one(2))
 	claimed := func() int { return len(apply(t, s, at(time.Second, claim(9)))[0].Reply.(*rota.Claimed).Jobs) }
 	for range 2 { // sent again it is answered from the row
 		apply(t, s, put)[0].Reply.(*rota.ThrottlePut).Throttle.Spec.Types[0].Concurrency = 7
@@ -69,32 +69,32 @@ func TestLimitsAreKeptAsTheyWereWritten(t *testing.T) {
 	if got := claimed(); got != 2 {
 		t.Errorf("%d jobs run at once; 2 may", got)
 	}
-	apply(t, s, limitsOf(time.Second, one(5)))
+	apply(t, s, putLimits(time.Second, one(5)))
 	if got := claimed(); got != 3 {
 		t.Errorf("%d more jobs run; 3 may", got)
 	}
 }
 
-// TestADamagedSpecIsNamed: whoever reads it learns which row is wrong.
-func TestADamagedSpecIsNamed(t *testing.T) {
+// TestUnreadableSpecIsNamedInError: whoever reads it learns which row is wrong.
+func TestUnreadableSpecIsNamedInError(t *testing.T) {
 	s := openTest(t, Config{})
 	template(t, s, rota.TemplateSpec{Type: "mail"})
-	execute(t, plainConn(t, s.path), `UPDATE rota_templates SET spec = '{'`)
+	execute(t, rawConn(t, s.path), `UPDATE rota_templates SET spec = '{'`)
 	_, err := s.Template(t.Context(), "digest")
-	refused(t, err, rota.Internal, "template digest", "rota verify")
+	checkError(t, err, rota.Internal, "template digest", "rota verify")
 	_, err = s.Apply(t.Context(), at(time.Second, enqueue(rota.NewJob{Template: "digest"})))
-	refused(t, err, rota.Internal, "template digest", "rota verify")
+	checkError(t, err, rota.Internal, "template digest", "rota verify")
 }
 
-// TestEveryListFindsWhatItIsAskedFor compares each combination of filters, page
+// TestJobsReturnsMatchesOfEveryFilterCombination compares each combination of filters, page
 // by page, with a look at all jobs.
-func TestEveryListFindsWhatItIsAskedFor(t *testing.T) {
+func TestJobsReturnsMatchesOfEveryFilterCombination(t *testing.T) {
 	s := openTest(t, Config{})
-	group := companyOf(t, s)
-	all := listOf(t, s, rota.JobQuery{Limit: rota.PageMax})
-	anew := map[rota.ID]bool{}
+	group := fillHistory(t, s)
+	all := listJobs(t, s, rota.JobQuery{Limit: rota.PageMax})
+	redriven := map[rota.ID]bool{}
 	for _, j := range all {
-		anew[j.RedriveOf] = true
+		redriven[j.RedriveOf] = true
 	}
 	found := map[string]int{}
 	for i := range 1 << 6 {
@@ -115,12 +115,12 @@ func TestEveryListFindsWhatItIsAskedFor(t *testing.T) {
 			if (q.Status == "" || j.Status == q.Status) && (q.Type == "" || j.Type == q.Type) &&
 				(q.Template == "" || j.Template == q.Template) && (q.Schedule == "" || j.Schedule == q.Schedule) &&
 				(q.GroupID.IsZero() || j.GroupID == q.GroupID) &&
-				(!q.Dead || j.Sequel == rota.SequelDead && !anew[j.ExecutionID]) {
+				(!q.Dead || j.Sequel == rota.SequelDead && !redriven[j.ExecutionID]) {
 				want = append(want, j.ID)
 			}
 		}
 		var got []rota.ID
-		for page := listOf(t, s, q); len(page) > 0; page = listOf(t, s, q) {
+		for page := listJobs(t, s, q); len(page) > 0; page = listJobs(t, s, q) {
 			for _, j := range page {
 				got = append(got, j.ID)
 			}
@@ -138,21 +138,21 @@ func TestEveryListFindsWhatItIsAskedFor(t *testing.T) {
 	}
 }
 
-func listOf(t *testing.T, s rota.Store, q rota.JobQuery) []*rota.Job {
+func listJobs(t *testing.T, s rota.Store, q rota.JobQuery) []*rota.Job {
 	t.Helper()
 	jobs, err := s.Jobs(t.Context(), q)
 	must(t, err)
 	return jobs
 }
 
-// companyOf makes jobs of all kinds and lets some of them end; it answers with a
+// fillHistory makes jobs of all kinds and lets some of them end; it answers with a
 // group that has some of each.
-func companyOf(t *testing.T, s rota.Store) rota.ID {
+func fillHistory(t *testing.T, s rota.Store) rota.ID {
 	t.Helper()
 	random := rand.New(rand.NewPCG(1, 2))
 	template(t, s, rota.TemplateSpec{Type: "mail", Policy: rota.PolicyPatch{Backoff: new(time.Duration(0))}})
 	declare(t, s, "hourly", rota.ScheduleSpec{Every: time.Hour, Scopes: []rota.Scope{{Kind: "shard", ID: "1"}, {Kind: "shard", ID: "2"}}})
-	c := grouped(rota.GroupParallel, "", 6)
+	c := newGroup(rota.GroupParallel, "", 6)
 	for i := range c.Jobs {
 		c.Jobs[i] = rota.NewJob{Template: "digest", MaxRetries: new(i % 2)}
 	}
@@ -170,7 +170,7 @@ func companyOf(t *testing.T, s rota.Store) rota.ID {
 			}
 		}
 	}
-	for i, j := range listOf(t, s, rota.JobQuery{Dead: true}) {
+	for i, j := range listJobs(t, s, rota.JobQuery{Dead: true}) {
 		if i%2 == 0 {
 			apply(t, s, at(3*time.Second, &rota.Redrive{Meta: rota.NewMeta("ada"), JobID: j.ID}))
 		}
@@ -178,12 +178,12 @@ func companyOf(t *testing.T, s rota.Store) rota.ID {
 	return c.GroupID()
 }
 
-// TestAGroupIsCountedByItsMembers compares its tally with a look at them all.
-func TestAGroupIsCountedByItsMembers(t *testing.T) {
+// TestGroupTallyMatchesMembers compares its tally with a look at them all.
+func TestGroupTallyMatchesMembers(t *testing.T) {
 	s := openTest(t, Config{})
-	id := companyOf(t, s)
+	id := fillHistory(t, s)
 	var want rota.GroupTally
-	for _, j := range listOf(t, s, rota.JobQuery{GroupID: id, Limit: rota.PageMax}) {
+	for _, j := range listJobs(t, s, rota.JobQuery{GroupID: id, Limit: rota.PageMax}) {
 		if j.Sequel != rota.SequelRetry {
 			want.Count(j)
 		}
@@ -200,10 +200,10 @@ func TestAGroupIsCountedByItsMembers(t *testing.T) {
 	}
 }
 
-// TestPrunableLooksAtEveryExecutionOnce, whatever the size of its pages.
-func TestPrunableLooksAtEveryExecutionOnce(t *testing.T) {
+// TestPrunableFindsSameExecutionsForAnyPageSize, whatever the size of its pages.
+func TestPrunableFindsSameExecutionsForAnyPageSize(t *testing.T) {
 	s := openTest(t, Config{})
-	companyOf(t, s)
+	fillHistory(t, s)
 	later := time.Now().Add(100 * 24 * time.Hour) // ids are made by the clock
 	for name, keep := range map[string]rota.Retention{
 		"by age":   rota.DefaultRetention,

@@ -8,8 +8,8 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// companyScenes are the same for what jobs have to do with others.
-var companyScenes = []scene{
+// relatedScenarios are the same for what jobs have to do with others.
+var relatedScenarios = []scenario{
 	{"put type", func(t testing.TB, s rota.Store) rota.Batch {
 		return at(0, &rota.PutType{Meta: rota.NewMeta("ada"), Name: "mail", Spec: rota.TypeSpec{Description: "letters"}})
 	}},
@@ -28,16 +28,16 @@ var companyScenes = []scene{
 		return at(time.Second, &rota.Archive{Meta: rota.NewMeta("ada"), Name: "digest"})
 	}},
 	{"put limits", func(t testing.TB, s rota.Store) rota.Batch {
-		apply(t, s, limitsOf(0, rota.ThrottleSpec{Types: []rota.TypeLimit{{Type: "mail", Rate: rota.Rate{Count: 9, Per: time.Minute}}}}))
+		apply(t, s, putLimits(0, rota.ThrottleSpec{Types: []rota.TypeLimit{{Type: "mail", Rate: rota.Rate{Count: 9, Per: time.Minute}}}}))
 		running(t, s, 2)
-		return limitsOf(2*time.Second, rota.ThrottleSpec{Global: 5, Keys: []rota.KeyLimit{{Key: "k", Concurrency: 2}}})
+		return putLimits(2*time.Second, rota.ThrottleSpec{Global: 5, Keys: []rota.KeyLimit{{Key: "k", Concurrency: 2}}})
 	}},
 	{"put schedule", func(t testing.TB, s rota.Store) rota.Batch {
 		template(t, s, rota.TemplateSpec{Type: "mail"})
 		declare(t, s, "first", rota.ScheduleSpec{Every: time.Hour})
 		declare(t, s, "second", rota.ScheduleSpec{Every: time.Hour})
 		declare(t, s, "third", rota.ScheduleSpec{Every: time.Hour, DependsOn: []string{"first"}})
-		return at(time.Second, declared(t, "third", rota.ScheduleSpec{Every: time.Hour, DependsOn: []string{"second"}}))
+		return at(time.Second, putSchedule(t, "third", rota.ScheduleSpec{Every: time.Hour, DependsOn: []string{"second"}}))
 	}},
 	{"switch schedule", func(t testing.TB, s rota.Store) rota.Batch {
 		template(t, s, rota.TemplateSpec{Type: "mail"})
@@ -45,7 +45,7 @@ var companyScenes = []scene{
 		return at(time.Second, &rota.SwitchSchedule{Meta: rota.NewMeta("ada"), Name: "hourly", State: rota.ScheduleDisabled})
 	}},
 	{"delete schedule", func(t testing.TB, s rota.Store) rota.Batch {
-		blocked(t, s)
+		fireBlocked(t, s)
 		return at(2*time.Hour, &rota.DeleteSchedule{Meta: rota.NewMeta("ada"), Name: "first"})
 	}},
 	{"fire", func(t testing.TB, s rota.Store) rota.Batch {
@@ -54,12 +54,12 @@ var companyScenes = []scene{
 			Every: time.Hour, Overlap: rota.OverlapSkip, Scopes: []rota.Scope{{Kind: "shard", ID: "1"}, {Kind: "shard", ID: "2"}},
 		})
 		apply(t, s, at(0, &rota.Trigger{Meta: rota.NewMeta("ada"), Schedule: "hourly"}))
-		return at(time.Hour, owed(t, s, "hourly", time.Hour)) // records SKIPPED executions
+		return at(time.Hour, dueFire(t, s, "hourly", time.Hour)) // records SKIPPED executions
 	}},
 	{"fire once", func(t testing.TB, s rota.Store) rota.Batch {
 		template(t, s, rota.TemplateSpec{Type: "mail"})
 		declare(t, s, "once", rota.ScheduleSpec{At: noon.Add(time.Hour)})
-		return at(time.Hour, owed(t, s, "once", time.Hour))
+		return at(time.Hour, dueFire(t, s, "once", time.Hour))
 	}},
 	{"trigger", func(t testing.TB, s rota.Store) rota.Batch {
 		template(t, s, rota.TemplateSpec{Type: "mail"})
@@ -74,33 +74,33 @@ var companyScenes = []scene{
 		}})
 	}},
 	{"finish of a dependency", func(t testing.TB, s rota.Store) rota.Batch {
-		blocked(t, s)
+		fireBlocked(t, s)
 		j := apply(t, s, at(time.Hour, claim(1)))[0].Reply.(*rota.Claimed).Jobs[0]
 		return at(2*time.Hour, finish(j, rota.OutcomeCompleted))
 	}},
 	{"enqueue group", func(t testing.TB, s rota.Store) rota.Batch {
-		return at(0, grouped(rota.GroupSequential, rota.FailureStop, 3))
+		return at(0, newGroup(rota.GroupSequential, rota.FailureStop, 3))
 	}},
 	{"cancel group", func(t testing.TB, s rota.Store) rota.Batch {
-		id := apply(t, s, at(0, grouped(rota.GroupParallel, "", 3)))[0].Reply.(*rota.GroupEnqueued).Group.ID
+		id := apply(t, s, at(0, newGroup(rota.GroupParallel, "", 3)))[0].Reply.(*rota.GroupEnqueued).Group.ID
 		apply(t, s, at(time.Second, claim(1)))
 		return at(2*time.Second, &rota.CancelGroup{Meta: rota.NewMeta("ada"), GroupID: id, Reason: "no"})
 	}},
 	{"death of a member", func(t testing.TB, s rota.Store) rota.Batch {
-		apply(t, s, at(0, grouped(rota.GroupParallel, rota.FailureSkip, 3)))
+		apply(t, s, at(0, newGroup(rota.GroupParallel, rota.FailureSkip, 3)))
 		j := apply(t, s, at(time.Second, claim(1)))[0].Reply.(*rota.Claimed).Jobs[0]
 		end := finish(j, rota.OutcomeFailed)
 		end.Items[0].Permanent = true
 		return at(2*time.Second, end)
 	}},
 	{"finish of a key", func(t testing.TB, s rota.Store) rota.Batch {
-		apply(t, s, limitsOf(0, rota.ThrottleSpec{Keys: []rota.KeyLimit{{Key: "k", Concurrency: 1}}}))
-		keyed(t, s, 3)
+		apply(t, s, putLimits(0, rota.ThrottleSpec{Keys: []rota.KeyLimit{{Key: "k", Concurrency: 1}}}))
+		enqueueKeyed(t, s, 3)
 		j := apply(t, s, at(time.Second, claim(3)))[0].Reply.(*rota.Claimed).Jobs[0]
 		return at(2*time.Second, finish(j, rota.OutcomeCompleted))
 	}},
 	{"claim of a rate", func(t testing.TB, s rota.Store) rota.Batch {
-		apply(t, s, limitsOf(0, rota.ThrottleSpec{Types: []rota.TypeLimit{{Type: "mail", Rate: rota.Rate{Count: 2, Per: time.Minute}}}}))
+		apply(t, s, putLimits(0, rota.ThrottleSpec{Types: []rota.TypeLimit{{Type: "mail", Rate: rota.Rate{Count: 2, Per: time.Minute}}}}))
 		queued(t, s, 3)
 		return at(time.Second, claim(3))
 	}},
@@ -109,32 +109,32 @@ var companyScenes = []scene{
 		return at(time.Hour, &rota.Reserve{Meta: rota.NewMeta("eve"), Node: "other"}) // the first has expired
 	}},
 	{"direct", func(t testing.TB, s rota.Store) rota.Batch {
-		return at(time.Second, directed(reserved(t, s)))
+		return at(time.Second, directCommand(reserveNode(t, s)))
 	}},
 	{"release", func(t testing.TB, s rota.Store) rota.Batch {
-		return at(time.Second, &rota.Release{Meta: rota.NewMeta("ada"), ReservationID: reserved(t, s)})
+		return at(time.Second, &rota.Release{Meta: rota.NewMeta("ada"), ReservationID: reserveNode(t, s)})
 	}},
 	{"finish of a direct run", func(t testing.TB, s rota.Store) rota.Batch {
-		j := apply(t, s, at(time.Second, directed(reserved(t, s))))[0].Reply.(*rota.Directed).Job
+		j := apply(t, s, at(time.Second, directCommand(reserveNode(t, s))))[0].Reply.(*rota.Directed).Job
 		return at(2*time.Second, finish(j, rota.OutcomeCompleted))
 	}},
 	{"expire", func(t testing.TB, s rota.Store) rota.Batch {
-		blocked(t, s)
-		reserved(t, s)
+		fireBlocked(t, s)
+		reserveNode(t, s)
 		return at(100*time.Hour, &rota.Expire{Meta: rota.NewMeta("")})
 	}},
 	{"sweep", func(t testing.TB, s rota.Store) rota.Batch {
-		keyed(t, s, 5)
-		apply(t, s, limitsOf(time.Second, rota.ThrottleSpec{Keys: []rota.KeyLimit{{Key: "k", Concurrency: 2}}}))
+		enqueueKeyed(t, s, 5)
+		apply(t, s, putLimits(time.Second, rota.ThrottleSpec{Keys: []rota.KeyLimit{{Key: "k", Concurrency: 2}}}))
 		return at(2*time.Second, &rota.Sweep{Meta: rota.NewMeta("")})
 	}},
 	{"prune", func(t testing.TB, s rota.Store) rota.Batch {
-		c := grouped(rota.GroupParallel, "", 2)
+		c := newGroup(rota.GroupParallel, "", 2)
 		apply(t, s, at(0, c))
 		for _, j := range apply(t, s, at(time.Second, claim(2)))[0].Reply.(*rota.Claimed).Jobs {
 			apply(t, s, at(2*time.Second, finish(j, rota.OutcomeCompleted)))
 		}
-		reserved(t, s)
+		reserveNode(t, s)
 		apply(t, s, at(time.Hour, &rota.Expire{Meta: rota.NewMeta("")}))
 		return at(3*time.Hour, &rota.Prune{
 			Meta: rota.NewMeta(""), Executions: []rota.ID{c.JobID(0), c.JobID(1)}, Before: noon.Add(2 * time.Hour),
@@ -149,13 +149,13 @@ var companyScenes = []scene{
 	}},
 	{"remember", func(t testing.TB, s rota.Store) rota.Batch {
 		for _, key := range []string{"a", "b", "c"} {
-			apply(t, s, at(0, remembered(key)))
+			apply(t, s, at(0, rememberCommand(key)))
 		}
-		return at(rota.RequestKeep, remembered("c")) // takes two others with it that are free again
+		return at(rota.RequestKeep, rememberCommand("c")) // takes two others with it that are free again
 	}},
 }
 
-func remembered(key string) *rota.Remember {
+func rememberCommand(key string) *rota.Remember {
 	return &rota.Remember{Meta: rota.NewMeta("ada"), Key: key, Hash: strings.Trim(hash64, "'"), Command: rota.NewID()}
 }
 
@@ -166,10 +166,10 @@ func template(t testing.TB, s rota.Store, spec rota.TemplateSpec) {
 
 func declare(t testing.TB, s rota.Store, name string, spec rota.ScheduleSpec) {
 	t.Helper()
-	apply(t, s, at(0, declared(t, name, spec)))
+	apply(t, s, at(0, putSchedule(t, name, spec)))
 }
 
-func declared(t testing.TB, name string, spec rota.ScheduleSpec) *rota.PutSchedule {
+func putSchedule(t testing.TB, name string, spec rota.ScheduleSpec) *rota.PutSchedule {
 	t.Helper()
 	spec.Template = "digest"
 	c, err := rota.Declare(rota.NewMeta("ada"), name, spec, noon)
@@ -177,8 +177,8 @@ func declared(t testing.TB, name string, spec rota.ScheduleSpec) *rota.PutSchedu
 	return c
 }
 
-// owed is the Fire that a schedule owes some time after noon.
-func owed(t testing.TB, s rota.Store, name string, after time.Duration) *rota.Fire {
+// dueFire is the Fire that a schedule owes some time after noon.
+func dueFire(t testing.TB, s rota.Store, name string, after time.Duration) *rota.Fire {
 	t.Helper()
 	row, err := s.Schedule(t.Context(), name)
 	must(t, err)
@@ -190,22 +190,22 @@ func owed(t testing.TB, s rota.Store, name string, after time.Duration) *rota.Fi
 	return c
 }
 
-// blocked fires a schedule, and another that depends on it and waits.
-func blocked(t testing.TB, s rota.Store) {
+// fireBlocked fires a schedule, and another that depends on it and waits.
+func fireBlocked(t testing.TB, s rota.Store) {
 	t.Helper()
 	template(t, s, rota.TemplateSpec{Type: "mail"})
 	declare(t, s, "first", rota.ScheduleSpec{Every: time.Hour})
 	declare(t, s, "second", rota.ScheduleSpec{Every: time.Hour, DependsOn: []string{"first"}})
 	for _, name := range []string{"first", "second"} {
-		apply(t, s, at(time.Hour, owed(t, s, name, time.Hour)))
+		apply(t, s, at(time.Hour, dueFire(t, s, name, time.Hour)))
 	}
 }
 
-func limitsOf(after time.Duration, spec rota.ThrottleSpec) rota.Batch {
+func putLimits(after time.Duration, spec rota.ThrottleSpec) rota.Batch {
 	return at(after, &rota.PutThrottle{Meta: rota.NewMeta("ada"), Spec: spec})
 }
 
-func grouped(mode rota.GroupMode, failure rota.OnFailure, n int) *rota.EnqueueGroup {
+func newGroup(mode rota.GroupMode, failure rota.OnFailure, n int) *rota.EnqueueGroup {
 	c := &rota.EnqueueGroup{Meta: rota.NewMeta("ada"), Name: "batch", Mode: mode, OnFailure: failure}
 	for range n {
 		c.Jobs = append(c.Jobs, rota.NewJob{Type: "mail"})
@@ -213,7 +213,7 @@ func grouped(mode rota.GroupMode, failure rota.OnFailure, n int) *rota.EnqueueGr
 	return c
 }
 
-func keyed(t testing.TB, s rota.Store, n int) {
+func enqueueKeyed(t testing.TB, s rota.Store, n int) {
 	t.Helper()
 	jobs := make([]rota.NewJob, n)
 	for i := range jobs {
@@ -226,12 +226,12 @@ func finish(j *rota.Job, outcome rota.Outcome) *rota.Finish {
 	return &rota.Finish{Meta: rota.NewMeta(""), Items: []rota.FinishItem{{LeaseRef: lease(j), Outcome: outcome}}}
 }
 
-func reserved(t testing.TB, s rota.Store) rota.ID {
+func reserveNode(t testing.TB, s rota.Store) rota.ID {
 	t.Helper()
 	return apply(t, s, at(0, &rota.Reserve{Meta: rota.NewMeta("ada"), Node: "node"}))[0].Reply.(*rota.Reserved).Reservation.ID
 }
 
-func directed(reservation rota.ID) *rota.Direct {
+func directCommand(reservation rota.ID) *rota.Direct {
 	return &rota.Direct{
 		Meta: rota.NewMeta("ada"), ReservationID: reservation, Job: rota.NewJob{Type: "mail"}, Lease: time.Minute, Seed: rota.NewToken(),
 	}

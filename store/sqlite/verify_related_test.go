@@ -2,8 +2,8 @@ package sqlite
 
 import "github.com/rotajobs/rota"
 
-// companyCorruptions are what a hand with all rights can do to a troupe.
-var companyCorruptions = []corruption{
+// relatedCorruptions are what a hand with all rights can do to a troupe.
+var relatedCorruptions = []corruption{
 	{rota.CheckIDShape, "a template's version", []string{`UPDATE rota_templates SET version = x'01' WHERE name = 'report'`}, nil},
 	{rota.CheckIDShape, "a schedule's version", []string{`UPDATE rota_schedules SET version = x'01' WHERE name = 'base'`}, nil},
 	{rota.CheckIDShape, "a type's version", []string{`UPDATE rota_types SET version = x'01'`}, nil},
@@ -55,12 +55,12 @@ var companyCorruptions = []corruption{
 	{rota.CheckMemberShape, "a place in no group", []string{`UPDATE rota_jobs SET group_position = 1 WHERE id = :plain`}, []string{rota.CheckFile}},
 	{rota.CheckMemberShape, "no place", []string{`UPDATE rota_jobs SET group_position = NULL WHERE id = :rowa`}, []string{rota.CheckFile}},
 	{rota.CheckMemberShape, "planned", []string{`UPDATE rota_jobs SET plan_time = 1 WHERE id = :rowa`}, nil},
-	{rota.CheckDeliveryShape, "something else told", []string{`UPDATE rota_jobs SET params = replace(params, 'a.example', 'b.example') WHERE id = :told`}, nil},
-	{rota.CheckDeliveryShape, "something told that cannot be", []string{`UPDATE rota_jobs SET params = replace(params, 'job.enqueued', 'job.born') WHERE id = :told`}, nil},
-	{rota.CheckDeliveryShape, "told at no time", []string{`UPDATE rota_jobs SET params = '{"time":7}' WHERE id = :told`}, nil},
-	{rota.CheckDeliveryShape, "a place of its own", []string{`UPDATE rota_jobs SET position = 100 WHERE id = :told`}, nil},
-	{rota.CheckDeliveryShape, "before others", []string{`UPDATE rota_jobs SET priority = 0 WHERE id = :told`}, nil},
-	{rota.CheckDeliveryShape, "a concurrency key", []string{`UPDATE rota_jobs SET concurrency_key = 'some' WHERE id = :told`}, nil},
+	{rota.CheckDeliveryShape, "something else told", []string{`UPDATE rota_jobs SET params = replace(params, 'a.example', 'b.example') WHERE id = :delivery`}, nil},
+	{rota.CheckDeliveryShape, "something told that cannot be", []string{`UPDATE rota_jobs SET params = replace(params, 'job.enqueued', 'job.born') WHERE id = :delivery`}, nil},
+	{rota.CheckDeliveryShape, "told at no time", []string{`UPDATE rota_jobs SET params = '{"time":7}' WHERE id = :delivery`}, nil},
+	{rota.CheckDeliveryShape, "a place of its own", []string{`UPDATE rota_jobs SET position = 100 WHERE id = :delivery`}, nil},
+	{rota.CheckDeliveryShape, "before others", []string{`UPDATE rota_jobs SET priority = 0 WHERE id = :delivery`}, nil},
+	{rota.CheckDeliveryShape, "a concurrency key", []string{`UPDATE rota_jobs SET concurrency_key = 'some' WHERE id = :delivery`}, nil},
 	{rota.CheckSkippedShape, "no code", []string{`UPDATE rota_jobs SET error_code = NULL WHERE id = :haltedb`}, nil},
 	{rota.CheckSkippedShape, "a code that it cannot have", []string{`UPDATE rota_jobs SET error_code = 'dependency' WHERE id = :haltedb`}, nil},
 	{rota.CheckSkippedShape, "completed by nobody", []string{`UPDATE rota_jobs SET outcome = 'COMPLETED' WHERE id = :haltedb`}, nil},

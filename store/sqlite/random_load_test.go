@@ -10,23 +10,23 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// busy uses a store as a crowd would: at random, with every verb, on a clock
+// randomLoad uses a store as a crowd would: at random, with every verb, on a clock
 // that is set back now and then.
-type busy struct {
-	t      testing.TB
-	s      rota.Store
-	random *rand.Rand
-	now    time.Time
-	jobs   []rota.ID
-	leases []rota.LeaseRef
-	lives  int
+type randomLoad struct {
+	t          testing.TB
+	s          rota.Store
+	random     *rand.Rand
+	now        time.Time
+	jobs       []rota.ID
+	leases     []rota.LeaseRef
+	recoveries int
 }
 
-func newBusy(t testing.TB, s rota.Store, seed uint64) *busy {
-	return &busy{t: t, s: s, random: rand.New(rand.NewPCG(seed, 1)), now: noon}
+func newRandomLoad(t testing.TB, s rota.Store, seed uint64) *randomLoad {
+	return &randomLoad{t: t, s: s, random: rand.New(rand.NewPCG(seed, 1)), now: noon}
 }
 
-func (b *busy) live(steps int) {
+func (b *randomLoad) run(steps int) {
 	for range steps {
 		b.now = b.now.Add(time.Duration(b.random.IntN(20_000)-2_000) * time.Millisecond)
 		acts := []func(){
@@ -38,7 +38,7 @@ func (b *busy) live(steps int) {
 }
 
 // send applies a command. Refusals are part of the life of a store.
-func (b *busy) send(c rota.Command) rota.Reply {
+func (b *randomLoad) send(c rota.Command) rota.Reply {
 	b.t.Helper()
 	results, err := b.s.Apply(b.t.Context(), rota.Batch{Now: b.now, Commands: []rota.Command{c}})
 	must(b.t, err)
@@ -48,7 +48,7 @@ func (b *busy) send(c rota.Command) rota.Reply {
 	return results[0].Reply
 }
 
-func (b *busy) enqueue() {
+func (b *randomLoad) enqueue() {
 	c := enqueue()
 	for range 1 + b.random.IntN(3) {
 		nj := rota.NewJob{
@@ -70,13 +70,13 @@ func (b *busy) enqueue() {
 	}
 }
 
-func (b *busy) claim() {
+func (b *randomLoad) claim() {
 	for _, j := range b.send(claim(1 + b.random.IntN(3))).(*rota.Claimed).Jobs {
 		b.leases = append(b.leases, lease(j))
 	}
 }
 
-func (b *busy) finish() {
+func (b *randomLoad) finish() {
 	outcomes := []rota.FinishItem{
 		{Outcome: rota.OutcomeCompleted, Result: json.RawMessage(`{"ok":true}`)},
 		{Outcome: rota.OutcomeSkipped},
@@ -96,41 +96,41 @@ func (b *busy) finish() {
 	})
 }
 
-func (b *busy) withLease(use func(rota.LeaseRef)) {
+func (b *randomLoad) withLease(use func(rota.LeaseRef)) {
 	if len(b.leases) > 0 {
 		use(b.leases[b.random.IntN(len(b.leases))])
 	}
 }
 
-func (b *busy) withJob(use func(rota.ID)) {
+func (b *randomLoad) withJob(use func(rota.ID)) {
 	if len(b.jobs) > 0 {
 		use(b.jobs[b.random.IntN(len(b.jobs))])
 	}
 }
 
-func (b *busy) extend() {
+func (b *randomLoad) extend() {
 	b.withLease(func(ref rota.LeaseRef) {
 		b.send(&rota.Extend{Meta: rota.NewMeta(""), Lease: time.Minute, Items: []rota.ExtendItem{{LeaseRef: ref, Progress: json.RawMessage(`1`)}}})
 	})
 }
 
-func (b *busy) note() {
+func (b *randomLoad) note() {
 	b.withLease(func(ref rota.LeaseRef) {
 		b.send(&rota.Note{Meta: rota.NewMeta(""), Items: []rota.NoteItem{{LeaseRef: ref, Artifacts: []string{"a"}, LogPath: "log"}}})
 	})
 }
 
-func (b *busy) cancel() {
+func (b *randomLoad) cancel() {
 	b.withJob(func(id rota.ID) { b.send(&rota.Cancel{Meta: rota.NewMeta("ada"), JobID: id, Reason: "no"}) })
 }
 
-func (b *busy) edit() {
+func (b *randomLoad) edit() {
 	b.withJob(func(id rota.ID) {
 		b.send(&rota.Edit{Meta: rota.NewMeta("ada"), JobID: id, Priority: new(b.random.IntN(3)), Params: json.RawMessage(`{"n":2}`)})
 	})
 }
 
-func (b *busy) move() {
+func (b *randomLoad) move() {
 	b.withJob(func(id rota.ID) {
 		b.withJob(func(anchor rota.ID) {
 			b.send(&rota.Move{Meta: rota.NewMeta("ada"), JobID: id, Place: rota.PlaceBefore, Anchor: anchor})
@@ -139,11 +139,11 @@ func (b *busy) move() {
 	})
 }
 
-func (b *busy) ready()     { b.send(&rota.Ready{Meta: rota.NewMeta("")}) }
-func (b *busy) normalise() { b.send(&rota.Normalise{Meta: rota.NewMeta("")}) }
-func (b *busy) reap()      { b.send(&rota.Reap{Meta: rota.NewMeta("")}) }
+func (b *randomLoad) ready()     { b.send(&rota.Ready{Meta: rota.NewMeta("")}) }
+func (b *randomLoad) normalise() { b.send(&rota.Normalise{Meta: rota.NewMeta("")}) }
+func (b *randomLoad) reap()      { b.send(&rota.Reap{Meta: rota.NewMeta("")}) }
 
-func (b *busy) recover() {
-	b.lives++
-	b.send(&rota.Recover{Meta: rota.NewMeta(""), Runner: "node", Incarnation: rota.ID{6: 0x70, 8: 0x80, 14: byte(b.lives), 15: 9}, Limit: 2})
+func (b *randomLoad) recover() {
+	b.recoveries++
+	b.send(&rota.Recover{Meta: rota.NewMeta(""), Runner: "node", Incarnation: rota.ID{6: 0x70, 8: 0x80, 14: byte(b.recoveries), 15: 9}, Limit: 2})
 }

@@ -9,9 +9,9 @@ import (
 	"zombiezen.com/go/sqlite/sqlitex"
 )
 
-// TestTheImageIsWhatTheStepsMake opens a store in a file that is not there, and one
+// TestNewFileEqualsMigratedFile opens a store in a file that is not there, and one
 // in a file that is empty: the second goes through the steps.
-func TestTheImageIsWhatTheStepsMake(t *testing.T) {
+func TestNewFileEqualsMigratedFile(t *testing.T) {
 	dir := t.TempDir()
 	written, stepped := filepath.Join(dir, "written.db"), filepath.Join(dir, "stepped.db")
 	must(t, os.WriteFile(stepped, nil, 0o600))
@@ -40,7 +40,7 @@ func contents(t *testing.T, path string) (rows []string) {
 	conn, err := sqlite.OpenConn(path, sqlite.OpenReadOnly)
 	must(t, err)
 	defer conn.Close()
-	ask := func(sql string) (all []string) {
+	selectAll := func(sql string) (all []string) {
 		must(t, sqlitex.ExecuteTransient(conn, sql, &sqlitex.ExecOptions{ResultFunc: func(s *sqlite.Stmt) error {
 			text := ""
 			for i := range s.ColumnCount() {
@@ -51,18 +51,18 @@ func contents(t *testing.T, path string) (rows []string) {
 		}}))
 		return all
 	}
-	rows = ask("SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY rowid")
-	for _, table := range ask("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name") {
+	rows = selectAll("SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY rowid")
+	for _, table := range selectAll("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name") {
 		name := table[:len(table)-1]
 		rows = append(rows, name)
-		rows = append(rows, ask(`SELECT * FROM "`+name+`" ORDER BY 1`)...)
+		rows = append(rows, selectAll(`SELECT * FROM "`+name+`" ORDER BY 1`)...)
 	}
 	return rows
 }
 
-// TestWhatARemovedFileLeftIsNotWrittenIntoTheNext opens a store whose file was
+// TestLeftoverLogIsNotAppliedToNewFile opens a store whose file was
 // removed while its log stayed.
-func TestWhatARemovedFileLeftIsNotWrittenIntoTheNext(t *testing.T) {
+func TestLeftoverLogIsNotAppliedToNewFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "rota.db")
 	conn, err := sqlite.OpenConn(path, sqlite.OpenReadWrite|sqlite.OpenCreate)
 	must(t, err)
@@ -83,9 +83,9 @@ func TestWhatARemovedFileLeftIsNotWrittenIntoTheNext(t *testing.T) {
 	}
 }
 
-// TestWhatLiesBesideIsLeftAlone: neither a file that others may read nor a link is
+// TestOpenDoesNotWriteThroughLinkBesideFile: neither a file that others may read nor a link is
 // made into the store.
-func TestWhatLiesBesideIsLeftAlone(t *testing.T) {
+func TestOpenDoesNotWriteThroughLinkBesideFile(t *testing.T) {
 	dir := t.TempDir()
 	path, victim := filepath.Join(dir, "rota.db"), filepath.Join(dir, "victim")
 	must(t, os.WriteFile(victim, []byte("mine"), 0o644))
@@ -104,9 +104,9 @@ func TestWhatLiesBesideIsLeftAlone(t *testing.T) {
 	}
 }
 
-// TestAFileBehindALinkIsMadeThere keeps a link that leads to a store which is not
+// TestOpenCreatesFileBehindLink keeps a link that leads to a store which is not
 // there yet.
-func TestAFileBehindALinkIsMadeThere(t *testing.T) {
+func TestOpenCreatesFileBehindLink(t *testing.T) {
 	dir := t.TempDir()
 	link, path := filepath.Join(dir, "link.db"), filepath.Join(dir, "rota.db")
 	must(t, os.Symlink(path, link))

@@ -143,7 +143,7 @@ func direct(ctx context.Context, store rota.Store, node string, job rota.NewJob,
 }
 
 // A job fails for good, is tried anew, and is forgotten in time.
-func Example_upkeep() {
+func Example_maintenance() {
 	dir, err := os.MkdirTemp("", "rota")
 	must(err)
 	defer os.RemoveAll(dir)

@@ -19,7 +19,7 @@ WHERE j.status = 'RUNNING' AND j.sequel IS NULL AND j.outcome IS NULL
   AND ((j.stale_after < ?1 AND j.life IS NOT ?2) OR j.stale_after > ?3)
 ORDER BY j.stale_after, j.id
 LIMIT +?4`
-	sqlLeft = `
+	sqlUnsettled = `
 SELECT ` + leanColumns + `
 FROM rota_jobs j INDEXED BY rota_jobs_open
 WHERE j.status = 'RUNNING' AND j.sequel IS NULL
@@ -28,7 +28,7 @@ ORDER BY j.id
 LIMIT +?3`
 )
 
-func (w *writer) loadDue(d *rules.Due, world *rules.UnitOfWork) error {
+func (w *writer) loadDue(d *rules.Due, u *rules.UnitOfWork) error {
 	s, err := w.stmt(sqlDue)
 	if err != nil {
 		return err
@@ -36,14 +36,14 @@ func (w *writer) loadDue(d *rules.Due, world *rules.UnitOfWork) error {
 	s.BindInt64(1, d.Now.UnixMicro())
 	s.BindInt64(2, int64(d.Limit))
 	return rows(s, func(s *sqlite.Stmt) error {
-		world.PutDue(scanJob(s))
+		u.PutDue(scanJob(s))
 		return nil
 	})
 }
 
 // loadStale looks at every open run: there are never more of them than
 // workers, and an index on stale_after would be rewritten by each heartbeat.
-func (w *writer) loadStale(q *rules.Stale, world *rules.UnitOfWork) error {
+func (w *writer) loadStale(q *rules.Stale, u *rules.UnitOfWork) error {
 	s, err := w.stmt(sqlStale)
 	if err != nil {
 		return err
@@ -57,13 +57,13 @@ func (w *writer) loadStale(q *rules.Stale, world *rules.UnitOfWork) error {
 	s.BindInt64(3, q.Ahead.UnixMicro())
 	s.BindInt64(4, int64(q.Limit))
 	return rows(s, func(s *sqlite.Stmt) error {
-		world.PutStale(scanJob(s))
+		u.PutStale(scanJob(s))
 		return nil
 	})
 }
 
-func (w *writer) loadLeft(q *rules.Unsettled, world *rules.UnitOfWork) error {
-	s, err := w.stmt(sqlLeft)
+func (w *writer) loadUnsettled(q *rules.Unsettled, u *rules.UnitOfWork) error {
+	s, err := w.stmt(sqlUnsettled)
 	if err != nil {
 		return err
 	}
@@ -71,7 +71,7 @@ func (w *writer) loadLeft(q *rules.Unsettled, world *rules.UnitOfWork) error {
 	s.BindBytes(2, q.Incarnation[:])
 	s.BindInt64(3, int64(q.Limit))
 	return rows(s, func(s *sqlite.Stmt) error {
-		world.PutUnsettled(scanJob(s))
+		u.PutUnsettled(scanJob(s))
 		return nil
 	})
 }

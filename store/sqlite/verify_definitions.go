@@ -32,16 +32,16 @@ SELECT depends_on
 FROM rota_edges
 WHERE schedule = ?
 ORDER BY depends_on`
-	sqlVerifyLooseEdges = `
+	sqlVerifyOrphanEdges = `
 SELECT e.schedule, e.depends_on
 FROM rota_edges e
 WHERE NOT EXISTS (SELECT 1 FROM rota_schedules WHERE name = e.schedule)
 ORDER BY e.schedule, e.depends_on`
 )
 
-// declarations streams what was declared, and what a Sweep is to see to. A spec
+// definitions streams what was declared, and what a Sweep is to see to. A spec
 // that cannot be scanned is judged as it stands, so its error is passed over.
-func (in *inspection) declarations() error {
+func (in *inspection) definitions() error {
 	return firstError(
 		in.intents,
 		in.throttle,
@@ -50,36 +50,36 @@ func (in *inspection) declarations() error {
 		in.types,
 		in.templates,
 		in.schedules,
-		in.looseEdges,
+		in.orphanEdges,
 	)
 }
 
 func (in *inspection) intents() error {
 	return in.each(sqlVerifyIntents, nil, func(s *sqlite.Stmt) error {
 		i := rules.Intent{Kind: s.ColumnText(0), Name: s.ColumnText(1)}
-		there, err := in.there(i)
+		exists, err := in.exists(i)
 		if err == nil {
-			in.Intent(i, there)
+			in.Intent(i, exists)
 		}
 		return err
 	})
 }
 
-// there says whether what an intent names exists.
-func (in *inspection) there(i rules.Intent) (found bool, err error) {
-	see := func(*sqlite.Stmt) error {
+// exists says whether what an intent names exists.
+func (in *inspection) exists(i rules.Intent) (found bool, err error) {
+	markFound := func(*sqlite.Stmt) error {
 		found = true
 		return nil
 	}
 	switch i.Kind {
 	case rules.IntentGroup:
-		if id, odd := rota.ParseID(i.Name); odd == nil {
-			err = in.each(sqlGroup, func(s *sqlite.Stmt) { s.BindBytes(1, id[:]) }, see)
+		if id, parseErr := rota.ParseID(i.Name); parseErr == nil {
+			err = in.each(sqlGroup, func(s *sqlite.Stmt) { s.BindBytes(1, id[:]) }, markFound)
 		}
 	case rules.IntentTemplate:
-		err = in.each(sqlTemplate, func(s *sqlite.Stmt) { s.BindText(1, i.Name) }, see)
+		err = in.each(sqlTemplate, func(s *sqlite.Stmt) { s.BindText(1, i.Name) }, markFound)
 	case rules.IntentDrop:
-		err = in.each(sqlDropped, func(s *sqlite.Stmt) { s.BindText(1, i.Name) }, see)
+		err = in.each(sqlDropped, func(s *sqlite.Stmt) { s.BindText(1, i.Name) }, markFound)
 	default:
 		found = i.Name != ""
 	}
@@ -88,7 +88,7 @@ func (in *inspection) there(i rules.Intent) (found bool, err error) {
 
 func (in *inspection) throttle() error {
 	return in.each(sqlThrottle, nil, func(s *sqlite.Stmt) error {
-		in.width(s, 0, "limits", "version")
+		in.checkWidth(s, 0, "limits", "version")
 		in.Throttle(scanThrottleHead(s), scanJSON(s, 3))
 		return nil
 	})
@@ -96,7 +96,7 @@ func (in *inspection) throttle() error {
 
 func (in *inspection) webhooks() error {
 	return in.each(sqlWebhooks, nil, func(s *sqlite.Stmt) error {
-		in.width(s, 0, "webhooks", "version")
+		in.checkWidth(s, 0, "webhooks", "version")
 		in.Webhooks(scanWebhooksHead(s), scanJSON(s, 3))
 		return nil
 	})
@@ -117,7 +117,7 @@ func (in *inspection) buckets() error {
 func (in *inspection) types() error {
 	return in.each(sqlVerifyTypes, nil, func(s *sqlite.Stmt) error {
 		t, _ := scanType(s)
-		in.width(s, 2, "type "+t.Name, "version")
+		in.checkWidth(s, 2, "type "+t.Name, "version")
 		in.Type(t, scanJSON(s, 6))
 		return nil
 	})
@@ -126,7 +126,7 @@ func (in *inspection) types() error {
 func (in *inspection) templates() error {
 	return in.each(sqlVerifyTemplates, nil, func(s *sqlite.Stmt) error {
 		t, _ := scanTemplate(s)
-		in.width(s, 2, "template "+t.Name, "version")
+		in.checkWidth(s, 2, "template "+t.Name, "version")
 		in.Template(t, s.ColumnText(7), int(s.ColumnInt64(8)), scanJSON(s, 6))
 		return nil
 	})
@@ -135,7 +135,7 @@ func (in *inspection) templates() error {
 func (in *inspection) schedules() error {
 	return in.each(sqlVerifySchedules, nil, func(s *sqlite.Stmt) error {
 		one, _ := scanSchedule(s)
-		in.width(s, 6, "schedule "+one.Name, "version")
+		in.checkWidth(s, 6, "schedule "+one.Name, "version")
 		row := rules.ScheduleRow{Schedule: one, Template: s.ColumnText(s.ColumnCount() - 1), Spec: scanJSON(s, 10)}
 		err := in.each(sqlVerifyEdges, func(s *sqlite.Stmt) { s.BindText(1, one.Name) }, func(s *sqlite.Stmt) error {
 			row.Edges = append(row.Edges, s.ColumnText(0))
@@ -148,8 +148,8 @@ func (in *inspection) schedules() error {
 	})
 }
 
-func (in *inspection) looseEdges() error {
-	return in.each(sqlVerifyLooseEdges, nil, func(s *sqlite.Stmt) error {
+func (in *inspection) orphanEdges() error {
+	return in.each(sqlVerifyOrphanEdges, nil, func(s *sqlite.Stmt) error {
 		in.OrphanEdge(s.ColumnText(0), s.ColumnText(1))
 		return nil
 	})

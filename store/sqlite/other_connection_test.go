@@ -10,24 +10,24 @@ import (
 	"github.com/rotajobs/rota/store/wrap"
 )
 
-// TestAHeartbeatWaitsForAForeignWriter: the file may be its user's own, so
+// TestHeartbeatWaitsForOtherConnection: the file may be its user's own, so
 // another connection may hold it just when a lease is to be extended. That must
 // cost neither the lease nor the caller's patience.
-func TestAHeartbeatWaitsForAForeignWriter(t *testing.T) {
-	for name, front := range map[string]func(rota.Store) rota.Store{
+func TestHeartbeatWaitsForOtherConnection(t *testing.T) {
+	for name, wrapStore := range map[string]func(rota.Store) rota.Store{
 		"alone": func(s rota.Store) rota.Store { return s }, "coalesced": wrap.Coalesce,
 	} {
 		t.Run(name, func(t *testing.T) {
 			file := openTest(t, Config{})
-			s := front(file)
+			s := wrapStore(file)
 			job := running(t, file, 1)[0]
 			extend := &rota.Extend{Meta: rota.NewMeta(""), Lease: time.Minute, Items: []rota.ExtendItem{{LeaseRef: lease(job)}}}
-			conn := plainConn(t, file.path)
+			conn := rawConn(t, file.path)
 			execute(t, conn, "BEGIN IMMEDIATE")
 
-			hurried, end := context.WithTimeout(t.Context(), 50*time.Millisecond)
+			short, end := context.WithTimeout(t.Context(), 50*time.Millisecond)
 			defer end()
-			if _, err := rota.Do[*rota.Extended](hurried, s, extend); !errors.Is(err, context.DeadlineExceeded) {
+			if _, err := rota.Do[*rota.Extended](short, s, extend); !errors.Is(err, context.DeadlineExceeded) {
 				t.Errorf("a caller in a hurry got %v", err)
 			}
 			freed := make(chan error, 1)
@@ -49,24 +49,24 @@ func TestAHeartbeatWaitsForAForeignWriter(t *testing.T) {
 	}
 }
 
-// TestAForeignWriterIsNotWaitedForInSilence: it may hold the file for ever. Who
+// TestApplyReportsOtherConnectionAfterTimeout: it may hold the file for ever. Who
 // writes is told so after a while, by a store that can be read meanwhile and goes on
 // when the file is free: river #1251 stood still without a word.
-func TestAForeignWriterIsNotWaitedForInSilence(t *testing.T) {
+func TestApplyReportsOtherConnectionAfterTimeout(t *testing.T) {
 	s := openTest(t, Config{})
 	w, err := s.acquire(t.Context())
 	must(t, err)
-	if w.waits != busyTimeout {
-		t.Errorf("it waits for %s", w.waits)
+	if w.maxWait != busyTimeout {
+		t.Errorf("it waits for %s", w.maxWait)
 	}
-	w.waits = 50 * time.Millisecond
+	w.maxWait = 50 * time.Millisecond
 	s.release(w)
 	batch := at(0, enqueue(rota.NewJob{Type: "mail"}))
-	conn := plainConn(t, s.path)
+	conn := rawConn(t, s.path)
 	execute(t, conn, "BEGIN IMMEDIATE")
 	for range 2 {
 		_, err = s.Apply(t.Context(), batch)
-		refused(t, err, rota.Unavailable, "another connection holds the file", "end its transaction")
+		checkError(t, err, rota.Unavailable, "another connection holds the file", "end its transaction")
 		_, err = s.NextDue(t.Context())
 		must(t, err)
 	}

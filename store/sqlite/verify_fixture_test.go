@@ -7,57 +7,57 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// troupe makes a healthy store with company in each part: what cast is for jobs
+// fillRelated makes a healthy store with company in each part: what cast is for jobs
 // that stand alone. Jobs of type idle are never claimed.
-func troupe(t testing.TB, s rota.Store) map[string]rota.ID {
+func fillRelated(t testing.TB, s rota.Store) map[string]rota.ID {
 	t.Helper()
-	p := &players{t: t, s: s, ids: map[string]rota.ID{}}
+	p := &fixture{t: t, s: s, ids: map[string]rota.ID{}}
 	p.declare()
 	p.fire()
 	p.group()
 	p.throttle()
 	p.redrive()
 	p.reserve()
-	p.tell()
+	p.deliver()
 	verifyClean(t, s)
 	return p.ids
 }
 
-// players are a store on its way to a troupe, and the ids of whom it has.
-type players struct {
+// fixture are a store on its way to a troupe, and the ids of whom it has.
+type fixture struct {
 	t   testing.TB
 	s   rota.Store
 	ids map[string]rota.ID
 }
 
-func (p *players) do(c rota.Command) rota.Reply {
+func (p *fixture) apply(c rota.Command) rota.Reply {
 	p.t.Helper()
 	return apply(p.t, p.s, at(2*time.Minute, c))[0].Reply
 }
 
 // claim starts the one job of type web that is ready, and remembers it.
-func (p *players) claim(name string) *rota.Job {
+func (p *fixture) claim(name string) *rota.Job {
 	p.t.Helper()
-	j := p.do(claim(1)).(*rota.Claimed).Jobs[0]
+	j := p.apply(claim(1)).(*rota.Claimed).Jobs[0]
 	p.ids[name] = j.ID
 	return j
 }
 
-func (p *players) finish(j *rota.Job, outcome rota.Outcome) rota.FinishAnswer {
+func (p *fixture) finish(j *rota.Job, outcome rota.Outcome) rota.FinishAnswer {
 	p.t.Helper()
 	c := &rota.Finish{Meta: rota.NewMeta(""), Items: []rota.FinishItem{{LeaseRef: lease(j), Outcome: outcome}}}
-	return p.do(c).(*rota.Finished).Items[0]
+	return p.apply(c).(*rota.Finished).Items[0]
 }
 
-func (p *players) enqueue(name string, job rota.NewJob) {
+func (p *fixture) enqueue(name string, job rota.NewJob) {
 	p.t.Helper()
-	p.ids[name] = p.do(enqueue(job)).(*rota.Enqueued).Jobs[0].Job.ID
+	p.ids[name] = p.apply(enqueue(job)).(*rota.Enqueued).Jobs[0].Job.ID
 }
 
-func (p *players) declare() {
-	p.do(&rota.PutType{Meta: rota.NewMeta("ada"), Name: "mail"})
-	p.do(&rota.PutTemplate{Meta: rota.NewMeta("ada"), Name: "report", Spec: rota.TemplateSpec{Type: "idle"}})
-	p.do(&rota.PutTemplate{Meta: rota.NewMeta("ada"), Name: "old", Spec: rota.TemplateSpec{Type: "idle"}})
+func (p *fixture) declare() {
+	p.apply(&rota.PutType{Meta: rota.NewMeta("ada"), Name: "mail"})
+	p.apply(&rota.PutTemplate{Meta: rota.NewMeta("ada"), Name: "report", Spec: rota.TemplateSpec{Type: "idle"}})
+	p.apply(&rota.PutTemplate{Meta: rota.NewMeta("ada"), Name: "old", Spec: rota.TemplateSpec{Type: "idle"}})
 	p.enqueue("plain", rota.NewJob{Type: "idle"})
 	hourly := rota.ScheduleSpec{Template: "report", Cron: "0 * * * *"}
 	unused, base, above := hourly, hourly, hourly
@@ -69,31 +69,31 @@ func (p *players) declare() {
 	p.put("base", base, "")
 	p.put("above", above, "")
 	p.put("once", rota.ScheduleSpec{Template: "report", At: noon.Add(2 * time.Minute)}, "")
-	p.do(&rota.Archive{Meta: rota.NewMeta("ada"), Name: "old"})
+	p.apply(&rota.Archive{Meta: rota.NewMeta("ada"), Name: "old"})
 }
 
-func (p *players) put(name string, spec rota.ScheduleSpec, state rota.ScheduleState) {
+func (p *fixture) put(name string, spec rota.ScheduleSpec, state rota.ScheduleState) {
 	p.t.Helper()
 	c := &rota.PutSchedule{Meta: rota.NewMeta("ada"), Name: name, Spec: spec, State: state, Next: noon.Add(2 * time.Minute)}
 	if state == rota.ScheduleDisabled {
 		c.Next = time.Time{}
 	}
-	p.do(c)
+	p.apply(c)
 }
 
 // fire leaves an execution that is under way, one behind it, one that waits for
 // it, and the only one of a schedule.
-func (p *players) fire() {
+func (p *fixture) fire() {
 	times := []rota.FireTime{{At: noon.Add(2 * time.Minute), From: noon}}
 	for name, job := range map[string]string{"base": "based", "once": "onced"} {
 		p.ids[job] = p.fireOne(name, times)
 	}
 	p.ids["waiting"] = p.fireOne("above", times)
 	back := &rota.Backfill{Meta: rota.NewMeta("ada"), Schedule: "base", Times: []rota.FireTime{{At: noon.Add(-time.Hour)}}}
-	p.ids["behind"] = p.do(back).(*rota.Backfilled).Jobs[0].ID
+	p.ids["behind"] = p.apply(back).(*rota.Backfilled).Jobs[0].ID
 }
 
-func (p *players) fireOne(name string, times []rota.FireTime) rota.ID {
+func (p *fixture) fireOne(name string, times []rota.FireTime) rota.ID {
 	p.t.Helper()
 	s, err := p.s.Schedule(p.t.Context(), name)
 	must(p.t, err)
@@ -101,12 +101,12 @@ func (p *players) fireOne(name string, times []rota.FireTime) rota.ID {
 	if s.Spec.At.IsZero() {
 		c.Next = noon.Add(time.Hour)
 	}
-	return p.do(c).(*rota.Fired).Jobs[0].ID
+	return p.apply(c).(*rota.Fired).Jobs[0].ID
 }
 
 // group leaves a row of three, one member by itself, one that is tried again, a
 // group that died and was skipped, and one that was cancelled while it ran.
-func (p *players) group() {
+func (p *fixture) group() {
 	web, idle := rota.NewJob{Type: "web"}, rota.NewJob{Type: "idle"}
 	p.enqueueGroup("row", rota.GroupSequential, "", idle, idle, idle)
 	p.enqueueGroup("lone", "", "", idle)
@@ -118,62 +118,62 @@ func (p *players) group() {
 	p.finish(p.claim("died"), rota.OutcomeFailed)
 	p.enqueueGroup("ended", "", "", web, idle)
 	p.claim("stopping")
-	p.do(&rota.CancelGroup{Meta: rota.NewMeta("ada"), GroupID: p.ids["ended"]})
+	p.apply(&rota.CancelGroup{Meta: rota.NewMeta("ada"), GroupID: p.ids["ended"]})
 }
 
 // enqueueGroup remembers the group by its name, and its members as namea, nameb …
-func (p *players) enqueueGroup(name string, mode rota.GroupMode, fail rota.OnFailure, jobs ...rota.NewJob) {
+func (p *fixture) enqueueGroup(name string, mode rota.GroupMode, fail rota.OnFailure, jobs ...rota.NewJob) {
 	p.t.Helper()
 	c := &rota.EnqueueGroup{Meta: rota.NewMeta("ada"), Name: name, Mode: mode, OnFailure: fail, Jobs: jobs}
-	for i, j := range p.do(c).(*rota.GroupEnqueued).Jobs {
+	for i, j := range p.apply(c).(*rota.GroupEnqueued).Jobs {
 		p.ids[name+string(rune('a'+i))] = j.ID
 	}
 	p.ids[name] = c.GroupID()
 }
 
 // throttle leaves a key that holds a job back, and a type that has started.
-func (p *players) throttle() {
-	p.do(&rota.PutThrottle{Meta: rota.NewMeta("ada"), Spec: rota.ThrottleSpec{
+func (p *fixture) throttle() {
+	p.apply(&rota.PutThrottle{Meta: rota.NewMeta("ada"), Spec: rota.ThrottleSpec{
 		Types: []rota.TypeLimit{{Type: "web", Rate: rota.Rate{Count: 9, Per: time.Minute}}},
 		Keys:  []rota.KeyLimit{{Key: "printer", Concurrency: 1}},
 	}})
-	p.do(&rota.Sweep{Meta: rota.NewMeta("")})
+	p.apply(&rota.Sweep{Meta: rota.NewMeta("")})
 	p.enqueue("printing", rota.NewJob{Type: "idle", ConcurrencyKey: new("printer")})
 	p.enqueue("pending", rota.NewJob{Type: "idle", ConcurrencyKey: new("printer")})
 	p.enqueue("done", rota.NewJob{Type: "web"})
 	p.finish(p.claim("done"), rota.OutcomeCompleted)
 }
 
-func (p *players) redrive() {
+func (p *fixture) redrive() {
 	p.enqueue("lost", rota.NewJob{Type: "web", MaxRetries: new(0)})
 	p.finish(p.claim("lost"), rota.OutcomeFailed)
-	p.ids["again"] = p.do(&rota.Redrive{Meta: rota.NewMeta("ada"), JobID: p.ids["lost"]}).(*rota.Redriven).Job.ID
+	p.ids["again"] = p.apply(&rota.Redrive{Meta: rota.NewMeta("ada"), JobID: p.ids["lost"]}).(*rota.Redriven).Job.ID
 }
 
-func (p *players) reserve() {
+func (p *fixture) reserve() {
 	for _, name := range []string{"older", "active"} {
-		p.ids[name] = p.do(&rota.Reserve{Meta: rota.NewMeta("ada"), Node: "n1", Incarnation: incarnation, For: time.Hour}).(*rota.Reserved).Reservation.ID
+		p.ids[name] = p.apply(&rota.Reserve{Meta: rota.NewMeta("ada"), Node: "n1", Incarnation: incarnation, For: time.Hour}).(*rota.Reserved).Reservation.ID
 		if name == "older" {
-			p.do(&rota.Release{Meta: rota.NewMeta("ada"), ReservationID: p.ids[name]})
+			p.apply(&rota.Release{Meta: rota.NewMeta("ada"), ReservationID: p.ids[name]})
 		}
 	}
-	p.ids["direct"] = p.do(&rota.Direct{
+	p.ids["direct"] = p.apply(&rota.Direct{
 		Meta: rota.NewMeta("ada"), ReservationID: p.ids["active"], Job: rota.NewJob{Type: "idle"},
 		Lease: time.Minute, Seed: rota.Token(rota.NewID()),
 	}).(*rota.Directed).Job.ID
 }
 
-// tell leaves a job that goes on from a trace, and the deliveries that tell of it.
-func (p *players) tell() {
+// deliver leaves a job that goes on from a trace, and the deliveries that tell of it.
+func (p *fixture) deliver() {
 	p.t.Helper()
 	hooks := []rota.Webhook{{URL: "https://a.example/", Secret: "s", Events: []rota.EventKind{rota.EventJobEnqueued}}}
-	p.do(&rota.PutWebhooks{Meta: rota.NewMeta("ada"), Spec: hooks})
-	p.do(&rota.PutTemplate{Meta: rota.NewMeta("ada"), Name: "loud", Spec: rota.TemplateSpec{Type: "idle", Webhooks: hooks}})
+	p.apply(&rota.PutWebhooks{Meta: rota.NewMeta("ada"), Spec: hooks})
+	p.apply(&rota.PutTemplate{Meta: rota.NewMeta("ada"), Name: "loud", Spec: rota.TemplateSpec{Type: "idle", Webhooks: hooks}})
 	p.enqueue("traced", rota.NewJob{Template: "loud", Trace: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"})
-	told, err := p.s.Jobs(p.t.Context(), rota.JobQuery{Type: rota.TypeWebhook})
+	deliveries, err := p.s.Jobs(p.t.Context(), rota.JobQuery{Type: rota.TypeWebhook})
 	must(p.t, err)
-	if len(told) != 2 {
-		p.t.Fatalf("%d deliveries", len(told))
+	if len(deliveries) != 2 {
+		p.t.Fatalf("%d deliveries", len(deliveries))
 	}
-	p.ids["told"] = told[0].ID
+	p.ids["delivery"] = deliveries[0].ID
 }
