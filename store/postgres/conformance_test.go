@@ -14,8 +14,7 @@ import (
 	"github.com/rotajobs/rota/store/storetest"
 )
 
-// The two suites mostly wait for a server: together they take little longer than
-// one of them.
+// Both suites mostly wait for the server: in parallel they take little longer than one of them.
 
 func TestConformance(t *testing.T) {
 	t.Parallel()
@@ -46,7 +45,7 @@ func TestConformanceThroughAPooler(t *testing.T) {
 	storetest.Slice(t, h)
 }
 
-// harness opens stores where at says that a database is.
+// harness opens stores in pooled databases at the URLs that at returns.
 func harness(t testing.TB, at func(database string) string, config Config) storetest.Harness {
 	config.Logger = quiet
 	databases := &databasePool{t: t, uses: map[string]int{}, conns: map[string]*pgconn.PgConn{}}
@@ -64,7 +63,7 @@ func harness(t testing.TB, at func(database string) string, config Config) store
 	}
 }
 
-// pooledStore is a store that lets its database go when it is closed.
+// pooledStore is a store that returns its database to the pool when it is closed.
 type pooledStore struct {
 	*Store
 	release func()
@@ -75,21 +74,19 @@ func (s pooledStore) Close() error {
 	return s.Store.Close()
 }
 
-// databasePool are databases that are used again: to make one takes longer than most
-// stories.
+// databasePool holds databases for reuse, because creating one takes longer than most stories.
 type databasePool struct {
-	t    testing.TB // of all who use them
+	t    testing.TB // test that owns the databases
 	mu   sync.Mutex
 	uses map[string]int
 	free []string
 
-	// conns empty the databases, one each. They stay open, because a new connection
-	// has to read the catalogue of every table first.
+	// conns are the connections that empty the databases, one each. They stay open, because a new
+	// connection first has to read the catalog of every table.
 	conns map[string]*pgconn.PgConn
 }
 
-// usesMax is how often a database is used. What is deleted stays in its pages
-// for a while.
+// usesMax is how often a database is used. Deleted rows stay in its pages for a while.
 const usesMax = 50
 
 func (p *databasePool) take(t testing.TB) (name string) {
@@ -131,8 +128,8 @@ func (p *databasePool) release(name string) {
 	pgtest.Shared(p.t).Discard(name)
 }
 
-// sqlDeleteRows sees everybody off, and removes all rows but the version of the
-// schema, as one for whom no trigger is called.
+// sqlDeleteRows ends the other connections and deletes all rows but the schema version, in replica
+// mode, which calls no triggers.
 const sqlDeleteRows = `
 SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid();
 BEGIN;
@@ -147,8 +144,7 @@ BEGIN
 END $$;
 COMMIT`
 
-// breakages are what a crash of a lesser store would have left; :job is the
-// job's id.
+// breakages are what a crash of a store without transactions would leave; :job is the job's id.
 var breakages = map[storetest.Breakage][]string{
 	storetest.BreakRun: {
 		withoutRun(":job"),
@@ -170,7 +166,7 @@ var breakages = map[storetest.Breakage][]string{
 	},
 }
 
-// withoutRun takes away the run of a job.
+// withoutRun removes the run of a job.
 func withoutRun(job string) string {
 	return `UPDATE rota_jobs SET token = NULL, claim_id = NULL, runner = NULL, life = NULL, heartbeat_at = NULL, stale_after = NULL,
 	outcome = NULL, ended_at = NULL, exit_code = NULL, error_code = NULL, error = NULL, rows_affected = NULL,
@@ -178,12 +174,11 @@ func withoutRun(job string) string {
 	result = NULL WHERE id = ` + job
 }
 
-// damage runs statements that the triggers forbid, as one who copies what others
-// have written: for those no trigger is called.
+// damage executes statements that the triggers forbid, in replica mode, which calls no triggers.
 func damage(t testing.TB, s *Store, statements []string, job rota.ID) {
 	t.Helper()
 	if len(statements) == 0 {
-		t.Fatal("nothing is to be damaged")
+		t.Fatal("no statements")
 	}
 	sql := "BEGIN; SET LOCAL session_replication_role = replica; " + strings.Join(statements, "; ") + "; COMMIT"
 	rows(t, s, strings.ReplaceAll(sql, ":job", "'"+job.String()+"'"))

@@ -15,8 +15,8 @@ import (
 	"github.com/rotajobs/rota/store/postgres/pgtest"
 )
 
-// TestConnectionEndedByServerIsNotReused: whoever comes next does not hear of it,
-// however shortly before they were in use.
+// TestConnectionEndedByServerIsNotReused checks that Apply succeeds after the server has ended all
+// connections, also if they were in use a moment before.
 func TestConnectionEndedByServerIsNotReused(t *testing.T) {
 	s := openTest(t, Config{Logger: quiet})
 	for range 5 {
@@ -26,54 +26,54 @@ func TestConnectionEndedByServerIsNotReused(t *testing.T) {
 		rows(t, s, `SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`)
 	}
 	if n := rows(t, s, `SELECT count(*) FROM rota_jobs`)[0][0]; n != "15" {
-		t.Errorf("%s jobs are there", n)
+		t.Errorf("found %s jobs, want 15", n)
 	}
 }
 
-// TestShouldPingIdleOrClosedConnection: who was idle for long, and of whom this machine
-// has heard that it is not.
+// TestShouldPingIdleOrClosedConnection checks that a connection is pinged if it was idle for long
+// or if the server has closed it.
 func TestShouldPingIdleOrClosedConnection(t *testing.T) {
 	s := openTest(t, Config{Logger: quiet})
 	conn, err := pgx.Connect(t.Context(), urlOf(s))
 	must(t, err)
 	defer conn.Close(t.Context())
-	asked := func(idle time.Duration) bool {
+	pings := func(idle time.Duration) bool {
 		return shouldPing(t.Context(), pgxpool.ShouldPingParams{Conn: conn, IdleDuration: idle})
 	}
 	go func() { _, _ = conn.PgConn().Conn().Read(make([]byte, 1)) }() // as pgconn does in the background
 	time.Sleep(10 * time.Millisecond)
-	if asked(0) || asked(pingAfter) {
-		t.Error("one that is there is asked")
+	if pings(0) || pings(pingAfter) {
+		t.Error("an open connection is pinged")
 	}
-	if !asked(pingAfter + 1) {
-		t.Error("one that was idle for long is not asked")
+	if !pings(pingAfter + 1) {
+		t.Error("a long idle connection is not pinged")
 	}
 	rows(t, s, `SELECT pg_terminate_backend(`+itoa(int(conn.PgConn().PID()))+`, 60000)`)
-	eventually(t, "it is asked, since it has ended", func() bool { return asked(0) })
+	eventually(t, "the closed connection is pinged", func() bool { return pings(0) })
 }
 
-// TestApplyRetriesWhenConnectionIsLostAtBegin: over a connection that broke without a word
-// nothing has happened, so another is taken.
+// TestApplyRetriesWhenConnectionIsLostAtBegin checks that Apply uses another connection if one
+// breaks before the first answer.
 func TestApplyRetriesWhenConnectionIsLostAtBegin(t *testing.T) {
 	s := openTest(t, Config{Logger: quiet})
 	for n := range 3 {
 		conn, err := s.pool.Acquire(t.Context())
 		must(t, err)
-		// What is written to it from now on is lost, and this machine sees nothing of it before.
+		// Writes to the connection are lost from now on, and the socket shows nothing before them.
 		must(t, conn.Conn().PgConn().Conn().(*net.TCPConn).CloseWrite())
 		if !isQuiet(conn.Conn().PgConn().Conn()) {
-			t.Log("the server was quick to see it")
+			t.Log("the server has already closed the connection")
 		}
 		conn.Release()
 		done[*rota.Enqueued](t, s, &rota.Enqueue{Meta: rota.NewMeta(""), Jobs: []rota.NewJob{{Type: "a"}}})
 		if got := rows(t, s, `SELECT count(*) FROM rota_jobs`)[0][0]; got != itoa(n+1) {
-			t.Fatalf("%s jobs are there after %d", got, n+1)
+			t.Fatalf("found %s jobs, want %d", got, n+1)
 		}
 	}
 }
 
-// TestLockWaitIgnoresServerStatementTimeout: the bounds are ours, from
-// the first statement on that may take its time.
+// TestLockWaitIgnoresServerStatementTimeout checks that the store's timeouts replace those of the
+// database from the first statement that may wait.
 func TestLockWaitIgnoresServerStatementTimeout(t *testing.T) {
 	url := pgtest.Shared(t).URL(newDatabase(t))
 	first := openAt(t, url, Config{Logger: quiet})
@@ -91,7 +91,7 @@ func TestLockWaitIgnoresServerStatementTimeout(t *testing.T) {
 	}()
 	select {
 	case err := <-claimed:
-		t.Fatalf("a claim did not wait: %v", err)
+		t.Fatalf("the claim did not wait for the lock: %v", err)
 	case <-time.After(1500 * time.Millisecond):
 	}
 	must(t, held.Close(t.Context()))

@@ -10,8 +10,8 @@ import (
 	"github.com/rotajobs/rota/store/postgres/pgtest"
 )
 
-// TestMigrationFillsDefinitionIDs: those that stood in a schema before there were any
-// are found by them.
+// TestMigrationFillsDefinitionIDs checks that schedules from before the definitions table are found
+// by their ids.
 func TestMigrationFillsDefinitionIDs(t *testing.T) {
 	server := pgtest.Shared(t)
 	url := server.URL(server.NewDatabase(t, ""))
@@ -33,10 +33,10 @@ func TestMigrationFillsDefinitionIDs(t *testing.T) {
 	for _, name := range []string{"nightly", "zürich"} {
 		got, err := s.Definition(t.Context(), rota.DefinitionID(name))
 		if err != nil || got != name {
-			t.Errorf("%s is %q: %v", name, got, err)
+			t.Errorf("the definition of %s is %q: %v", name, got, err)
 		}
 	}
 	if _, err = s.Definition(t.Context(), rota.DefinitionID("weekly")); rota.CodeOf(err) != rota.NotFound {
-		t.Errorf("what was never declared: %v", err)
+		t.Errorf("unknown definition: %v", err)
 	}
 }

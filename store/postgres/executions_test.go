@@ -8,7 +8,7 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// plannedSQL is a job that is planned, for a time of its own.
+// plannedSQL inserts a planned job with its own plan time.
 func plannedSQL(id, plan string, more map[string]string) string {
 	values := map[string]string{
 		"id": id, "name": "'nightly'", "plan_time": "1700000000000000 + " + plan, "created_at": "1700000000000000", "max_attempts": "2",
@@ -17,19 +17,19 @@ func plannedSQL(id, plan string, more map[string]string) string {
 	return insertJobSQL(values)
 }
 
-// started and ended are what a claim and an end write.
+// startedSQL and endedSQL are what a claim and a finish write.
 const (
 	startedSQL = `UPDATE rota_jobs SET status = 'RUNNING', started_at = 1700000001000000, run_id = gen_random_uuid(), token = gen_random_uuid(), runner = 'node',
 	  heartbeat_at = 1700000002000000, stale_after = 1700000032000000 WHERE id = `
 	endedSQL = `UPDATE rota_jobs SET ended_at = 1700000003500000, finished_at = 1700000003500000, `
 )
 
-// TestExecutionsView reads the record of what was planned, as any client does.
+// TestExecutionsView reads the executions view as any SQL client does.
 func TestExecutionsView(t *testing.T) {
 	s := openTest(t, Config{Poll: true, Logger: quiet})
-	ids := insertGuardedRows(t, s) // which has nothing planned that was dispatched
+	ids := insertGuardedRows(t, s) // none of these rows is both planned and started
 	p := newRawConn(t, s, ids)
-	for _, name := range []string{"waiting", "dropped", "open", "success", "nothing", "skipped", "stopped", "trying", "tried", "retry", "again", "odd"} {
+	for _, name := range []string{"waiting", "dropped", "open", "success", "nothing", "skipped", "stopped", "trying", "tried", "retry", "again", "unusual"} {
 		ids[name] = rota.NewID()
 	}
 	retried := func(of string) map[string]string {
@@ -64,9 +64,9 @@ func TestExecutionsView(t *testing.T) {
 		endedSQL + `outcome = 'FAILED', sequel = 'retry', error = 'boom' WHERE id = :tried`,
 		plannedSQL(":again", "9", retried(":tried")),
 		startedSQL + `:again`,
-		plannedSQL(":odd", "10", nil),
-		startedSQL + `:odd`,
-		endedSQL + `outcome = 'COMPLETED', sequel = 'none', result = '["\u0000", 1e999999]' WHERE id = :odd`,
+		plannedSQL(":unusual", "10", nil),
+		startedSQL + `:unusual`,
+		endedSQL + `outcome = 'COMPLETED', sequel = 'none', result = '["\u0000", 1e999999]' WHERE id = :unusual`,
 	} {
 		p.must(sql)
 	}

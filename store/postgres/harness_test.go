@@ -10,7 +10,7 @@ import (
 	"github.com/rotajobs/rota/store/postgres/pgtest"
 )
 
-// TestMain runs fewer random histories than where a store is a file.
+// TestMain sets fewer random histories than for the SQLite store, because each costs round trips.
 func TestMain(m *testing.M) {
 	depth.Checks(2, 10, 100)
 	pgtest.Main(m)
@@ -33,8 +33,7 @@ func openAt(t testing.TB, url string, config Config) *Store {
 	return s
 }
 
-// newDatabase makes a database with an empty store in it: a copy of one in which
-// a store was opened once.
+// newDatabase creates a database with an empty store: a copy of a migrated template.
 func newDatabase(t testing.TB) string {
 	t.Helper()
 	server := pgtest.Shared(t)
@@ -48,17 +47,17 @@ func newDatabase(t testing.TB) string {
 	return server.NewDatabase(t, template)
 }
 
-// urlOf is where a store was opened.
+// urlOf returns the URL of a store.
 func urlOf(s *Store) string { return s.pool.Config().ConnString() }
 
-// rows are what a statement answers with, on a connection of its own. It is
-// written as those of the store are.
+// rows executes statements on a new connection and returns their rows. Table names are qualified as
+// in the store.
 func rows(t testing.TB, s *Store, sql string) [][]string {
 	t.Helper()
 	return pgtest.Query(t, urlOf(s), s.dialect.qualify(sql))
 }
 
-// done sends a command that is to be done, by PostgreSQL's clock.
+// done applies a command that must succeed, at the time of PostgreSQL's clock.
 func done[R rota.Reply](t testing.TB, s rota.Store, c rota.Command) (reply R) {
 	t.Helper()
 	results, err := s.Apply(t.Context(), rota.Batch{Commands: []rota.Command{c}})
@@ -69,12 +68,12 @@ func done[R rota.Reply](t testing.TB, s rota.Store, c rota.Command) (reply R) {
 	return results[0].Reply.(R)
 }
 
-// eventually waits for what another goroutine or process does.
+// eventually waits until a condition holds.
 func eventually(t testing.TB, what string, holds func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(time.Minute); !holds(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("waited in vain until %s", what)
+			t.Fatalf("timed out waiting until %s", what)
 		}
 	}
 }

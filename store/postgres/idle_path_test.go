@@ -10,19 +10,18 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// roundTripCounter stands between a store and its server, and tells how often the one has
-// waited for the other.
+// roundTripCounter is a proxy between a store and its server that counts round trips.
 type roundTripCounter struct {
 	listener net.Listener
 	server   string
 
 	mu       sync.Mutex
 	trips    int
-	waiting  bool // and not answered yet
-	dropNext bool // the next answer does not arrive
+	waiting  bool // a request is not answered yet
+	dropNext bool // drop the next answer and the connection
 }
 
-// openCounted opens a store behind a teller.
+// openCounted opens a store behind a roundTripCounter.
 func openCounted(t *testing.T, at string) (*Store, *roundTripCounter) {
 	t.Helper()
 	u, err := url.Parse(at)
@@ -52,7 +51,7 @@ func (p *roundTripCounter) serve() {
 	}
 }
 
-// forward hands on what comes until one side ends, or an answer is to be lost.
+// forward copies data until one side ends or an answer is dropped.
 func (p *roundTripCounter) forward(to, from net.Conn, statements bool) {
 	defer to.Close()
 	defer from.Close()
@@ -82,7 +81,7 @@ func (p *roundTripCounter) observe(statements bool) bool {
 	return true
 }
 
-// count is how many round trips something takes.
+// count returns the number of round trips of act.
 func (p *roundTripCounter) count(act func()) int {
 	p.mu.Lock()
 	before := p.trips
@@ -103,7 +102,7 @@ func enqueueOne() *rota.Enqueue {
 	return &rota.Enqueue{Meta: rota.NewMeta(""), Jobs: []rota.NewJob{{Type: "work"}}}
 }
 
-// enqueueAndClaim makes a job, and takes as many as are asked for.
+// enqueueAndClaim enqueues a job and claims up to n jobs in one batch.
 func enqueueAndClaim(t *testing.T, s *Store, n int) []*rota.Job {
 	t.Helper()
 	results, err := s.Apply(t.Context(), rota.Batch{Commands: []rota.Command{enqueueOne(), claimOf("w", n)}})
@@ -111,7 +110,7 @@ func enqueueAndClaim(t *testing.T, s *Store, n int) []*rota.Job {
 	return results[1].Reply.(*rota.Claimed).Jobs
 }
 
-// finish ends jobs.
+// finish completes jobs.
 func finish(t *testing.T, s *Store, jobs []*rota.Job) {
 	t.Helper()
 	for _, j := range jobs {
@@ -126,7 +125,7 @@ func putWebhook(t *testing.T, s *Store) {
 	}}})
 }
 
-// openIdle opens a store that has found nothing, behind a teller, and one beside it.
+// openIdle opens an idle store behind a roundTripCounter, and a second store of the same database.
 func openIdle(t *testing.T) (*Store, *roundTripCounter, *Store) {
 	t.Helper()
 	other := openTest(t, Config{Logger: quiet})
@@ -135,20 +134,20 @@ func openIdle(t *testing.T) (*Store, *roundTripCounter, *Store) {
 	return s, p, other
 }
 
-// waitIdle works until something is supposed: a machine that stops for a moment makes
-// a supposition wrong.
+// waitIdle applies batches until the next one takes the idle path. A pause of the machine makes an
+// assumption wrong.
 func waitIdle(t *testing.T, s *Store) {
 	t.Helper()
 	for range 200 {
-		finish(t, s, enqueueAndClaim(t, s, 20)) // with what is left of one that was wrong
+		finish(t, s, enqueueAndClaim(t, s, 20)) // and the jobs left by an earlier miss
 		if c := &s.idlePath; !c.clock.IsZero() && c.emptyPriorities[0] && c.nothingReady && c.skip == 0 {
 			return
 		}
 	}
-	t.Fatal("nothing is ever supposed")
+	t.Fatal("the store never takes the idle path")
 }
 
-// expectOneTrip has something done until it takes one round trip.
+// expectOneTrip repeats act until it takes one round trip.
 func (p *roundTripCounter) expectOneTrip(t *testing.T, s *Store, what string, act func()) {
 	t.Helper()
 	n := 0
@@ -161,73 +160,73 @@ func (p *roundTripCounter) expectOneTrip(t *testing.T, s *Store, what string, ac
 	t.Errorf("%s costs %d round trips", what, n)
 }
 
-// TestIdlePathEnqueueTakesOneRoundTrip, whether it is taken at once or
-// left for others.
+// TestIdlePathEnqueueTakesOneRoundTrip checks an enqueue alone and one with a claim.
 func TestIdlePathEnqueueTakesOneRoundTrip(t *testing.T) {
 	s, p, other := openIdle(t)
-	p.expectOneTrip(t, s, "to make a job and take it", func() {
+	p.expectOneTrip(t, s, "an enqueue with a claim", func() {
 		if taken := enqueueAndClaim(t, s, 1); len(taken) != 1 {
 			t.Errorf("took %v", idsOf(taken))
 		}
 	})
 	for range 3 {
-		p.expectOneTrip(t, s, "to make a job", func() { done[*rota.Enqueued](t, s, enqueueOne()) })
+		p.expectOneTrip(t, s, "an enqueue", func() { done[*rota.Enqueued](t, s, enqueueOne()) })
 		finish(t, other, done[*rota.Claimed](t, other, claimOf("w", 20)).Jobs)
 	}
 }
 
-// TestIdlePathDetectsJobOfOtherProcess: others have put something into the queue
-// meanwhile, and it comes first.
+// TestIdlePathDetectsJobOfOtherProcess checks that a job which another process has enqueued keeps
+// its place before the new one.
 func TestIdlePathDetectsJobOfOtherProcess(t *testing.T) {
 	s, p, other := openIdle(t)
 	first := done[*rota.Enqueued](t, other, enqueueOne()).Jobs[0].Job
 	var second *rota.Job
 	if n := p.count(func() { second = done[*rota.Enqueued](t, s, enqueueOne()).Jobs[0].Job }); n < 3 {
-		t.Errorf("it was not supposed to be empty: %d round trips", n)
+		t.Errorf("the idle path was not tried: %d round trips", n)
 	}
 	if second.Position <= first.Position {
-		t.Errorf("a job stands at %d, and one that came later at %d", first.Position, second.Position)
+		t.Errorf("the first job has position %d, the later one %d", first.Position, second.Position)
 	}
 	finish(t, other, done[*rota.Claimed](t, other, claimOf("w", 2)).Jobs)
 
 	s, _, other = openIdle(t)
 	first = done[*rota.Enqueued](t, other, enqueueOne()).Jobs[0].Job
 	if taken := enqueueAndClaim(t, s, 1); len(taken) != 1 || taken[0].ID != first.ID {
-		t.Errorf("it took %v and not the first, %v", idsOf(taken), first.ID)
+		t.Errorf("claimed %v, want the first job %v", idsOf(taken), first.ID)
 	}
 	if left := rows(t, s, `SELECT count(*) FROM rota_jobs WHERE status = 'QUEUED'`)[0][0]; left != "1" {
 		t.Errorf("%s jobs are left", left)
 	}
 }
 
-// TestIdlePathDetectsJobOfHigherPriority: what is ready at another priority comes
-// first as well.
+// TestIdlePathDetectsJobOfHigherPriority checks that a claim takes a job of another priority that
+// another process has enqueued.
 func TestIdlePathDetectsJobOfHigherPriority(t *testing.T) {
 	s, p, other := openIdle(t)
 	high := done[*rota.Enqueued](t, other, &rota.Enqueue{Meta: rota.NewMeta(""), Jobs: []rota.NewJob{{Type: "work", Priority: new(9)}}}).Jobs[0].Job
 	var taken []*rota.Job
 	if n := p.count(func() { taken = enqueueAndClaim(t, s, 1) }); n < 3 {
-		t.Errorf("nothing was supposed: %d round trips", n)
+		t.Errorf("the idle path was not tried: %d round trips", n)
 	}
 	if len(taken) != 1 || taken[0].ID != high.ID {
-		t.Errorf("it took %v and not %v, which comes first", idsOf(taken), high.ID)
+		t.Errorf("claimed %v, want %v of the higher priority", idsOf(taken), high.ID)
 	}
 }
 
-// TestIdlePathDetectsNewWebhook by a step that supposed that there are none.
+// TestIdlePathDetectsNewWebhook checks that a webhook which another process has added receives the
+// event.
 func TestIdlePathDetectsNewWebhook(t *testing.T) {
 	s, p, other := openIdle(t)
 	putWebhook(t, other)
 	if n := p.count(func() { done[*rota.Enqueued](t, s, enqueueOne()) }); n < 3 {
-		t.Errorf("nothing was supposed: %d round trips", n)
+		t.Errorf("the idle path was not tried: %d round trips", n)
 	}
 	if n := rows(t, s, `SELECT count(*) FROM rota_jobs WHERE type >= 'rota.' AND type < 'rota/'`)[0][0]; n != "1" {
-		t.Errorf("%s deliveries were made", n)
+		t.Errorf("%s deliveries were created, want 1", n)
 	}
 }
 
-// TestIdlePathDetectsWrongClock: where this machine's clock, or its idea of
-// the other, has gone astray, it is asked for.
+// TestIdlePathDetectsWrongClock checks that the server's clock is used if the assumed time is
+// wrong.
 func TestIdlePathDetectsWrongClock(t *testing.T) {
 	for _, offset := range []time.Duration{-time.Hour, -time.Second, time.Second, time.Hour} {
 		s, p, _ := openIdle(t)
@@ -236,21 +235,21 @@ func TestIdlePathDetectsWrongClock(t *testing.T) {
 		must(t, err)
 		var made *rota.Job
 		if n := p.count(func() { made = done[*rota.Enqueued](t, s, enqueueOne()).Jobs[0].Job }); n < 3 {
-			t.Errorf("nothing was supposed: %d round trips", n)
+			t.Errorf("the idle path was not tried: %d round trips", n)
 		}
 		after, err := s.now(t.Context())
 		must(t, err)
 		if made.CreatedAt.Before(before.Add(-idleClockLag)) || made.CreatedAt.After(after) {
-			t.Errorf("%v astray: a job was made at %v, between %v and %v", offset, made.CreatedAt, before, after)
+			t.Errorf("clock off by %v: a job was created at %v, want between %v and %v", offset, made.CreatedAt, before, after)
 		}
 		if again := s.idlePath.assume(rota.Batch{Commands: []rota.Command{enqueueOne()}}); again != nil {
-			t.Error("what was wrong is supposed again at once")
+			t.Error("the idle path is tried again right after a miss")
 		}
 	}
 }
 
-// TestIdlePathRetryAfterLostAnswerAppliesOnce: it was done, nobody heard of it, and it is not
-// done twice.
+// TestIdlePathRetryAfterLostAnswerAppliesOnce checks that a batch whose answer is lost after the
+// commit is not applied twice.
 func TestIdlePathRetryAfterLostAnswerAppliesOnce(t *testing.T) {
 	s, p, _ := openIdle(t)
 	again := false
@@ -261,7 +260,7 @@ func TestIdlePathRetryAfterLostAnswerAppliesOnce(t *testing.T) {
 		must(t, err)
 		taken := results[1].Reply.(*rota.Claimed)
 		if len(taken.Jobs) != 1 || taken.Jobs[0].ID != enqueue.JobID(0) {
-			t.Fatalf("it took %v", idsOf(taken.Jobs))
+			t.Fatalf("claimed %v", idsOf(taken.Jobs))
 		}
 		finish(t, s, taken.Jobs)
 		if left := rows(t, s, `SELECT count(*) FROM rota_jobs WHERE sequel IS NULL`)[0][0]; left != "0" {
@@ -273,12 +272,12 @@ func TestIdlePathRetryAfterLostAnswerAppliesOnce(t *testing.T) {
 		waitIdle(t, s)
 	}
 	if !again {
-		t.Error("none was done before its answer was lost")
+		t.Error("no batch was committed before its answer was lost")
 	}
 }
 
-// TestIdlePathFindsRepeatedCommand: the first sending may have been
-// another process's, and a claim may come behind other enqueues the second time.
+// TestIdlePathFindsRepeatedCommand checks that a repeated claim is found if another process applied
+// the first one, and if it follows other enqueues.
 func TestIdlePathFindsRepeatedCommand(t *testing.T) {
 	s, _, other := openIdle(t)
 	enqueue, claim := enqueueOne(), claimOf("w", 1)
@@ -291,13 +290,13 @@ func TestIdlePathFindsRepeatedCommand(t *testing.T) {
 		must(t, err)
 		answer := results[1].Reply.(*rota.Claimed)
 		if taken = append(taken, idsOf(answer.Jobs)...); len(taken) != i+1 || taken[i] != taken[0] || answer.Again != (i > 0) {
-			t.Fatalf("sending %d: took %v, and was sent before: %t", i+1, taken, answer.Again)
+			t.Fatalf("attempt %d: claimed %v, repeated: %t", i+1, taken, answer.Again)
 		}
 	}
 }
 
-// TestIdlePathKeepsEnqueueOrder, where the claim behind it shares its
-// world, and where it is decided apart since it may take what webhooks are told by.
+// TestIdlePathKeepsEnqueueOrder checks the order if the claim shares the unit of work of the
+// enqueues, and if it is decided separately because it may take webhook deliveries.
 func TestIdlePathKeepsEnqueueOrder(t *testing.T) {
 	s, p, _ := openIdle(t)
 	take := func(types ...string) (taken []*rota.Job) {
@@ -310,19 +309,19 @@ func TestIdlePathKeepsEnqueueOrder(t *testing.T) {
 	isOrdered := func(taken []*rota.Job) bool {
 		return len(taken) >= 2 && taken[0].Type == "work" && taken[1].Type == "work" && taken[0].Position < taken[1].Position
 	}
-	p.expectOneTrip(t, s, "to make two and take them", func() {
+	p.expectOneTrip(t, s, "two enqueues with a claim", func() {
 		if taken := take("work"); len(taken) != 2 || !isOrdered(taken) {
 			t.Errorf("took %v", idsOf(taken))
 		}
 	})
 	putWebhook(t, s)
-	for range 3 { // the first makes types and webhooks known
+	for range 3 { // the first caches types and webhooks
 		taken := take("work", rota.TypeWebhook)
 		if len(taken) != 3 || !isOrdered(taken) || taken[2].Type != rota.TypeWebhook {
 			t.Errorf("took %v", idsOf(taken))
 		}
 		finish(t, s, taken)
-		for { // what else is told
+		for { // the other deliveries
 			deliveries := claimOf("w", 9)
 			deliveries.Types = []string{rota.TypeWebhook}
 			left := done[*rota.Claimed](t, s, deliveries).Jobs
@@ -334,15 +333,15 @@ func TestIdlePathKeepsEnqueueOrder(t *testing.T) {
 	}
 }
 
-// TestIdlePathLeaseNeverOutlastsServerLease: whoever claims counts from when it asked, and
-// the server counts from no earlier.
+// TestIdlePathLeaseNeverOutlastsServerLease checks that a lease that a worker counts from its
+// request ends no later than on the server.
 func TestIdlePathLeaseNeverOutlastsServerLease(t *testing.T) {
 	s, p, _ := openIdle(t)
 	assumed := false
 	for range 10 {
 		asked, err := s.now(t.Context())
 		must(t, err)
-		s.idlePath.clock = s.idlePath.clock.Add(-10 * time.Millisecond) // as if it were far away
+		s.idlePath.clock = s.idlePath.clock.Add(-10 * time.Millisecond) // as with a long network delay
 		var claimed *rota.Claimed
 		n := p.count(func() {
 			results, err := s.Apply(t.Context(), rota.Batch{Commands: []rota.Command{enqueueOne(), claimOf("w", 1)}})
@@ -351,7 +350,7 @@ func TestIdlePathLeaseNeverOutlastsServerLease(t *testing.T) {
 		})
 		run := claimed.Jobs[0].Run
 		if here := asked.Add(run.StaleAfter.Sub(claimed.Now)); here.After(run.StaleAfter) {
-			t.Errorf("in %d round trips: a lease ends at %v there, and at %v here", n, run.StaleAfter, here)
+			t.Errorf("in %d round trips: a lease ends at %v on the server and at %v in the worker", n, run.StaleAfter, here)
 		}
 		finish(t, s, claimed.Jobs)
 		if assumed = assumed || n == 1; n != 1 {
@@ -359,12 +358,12 @@ func TestIdlePathLeaseNeverOutlastsServerLease(t *testing.T) {
 		}
 	}
 	if !assumed {
-		t.Error("nothing was supposed")
+		t.Error("the idle path was never taken")
 	}
 }
 
-// TestIdlePathSkipsDelayedJobs: by a time that lies a little before, what is due
-// would have to wait, and what waits would wait too short.
+// TestIdlePathSkipsDelayedJobs checks that jobs with a run time or delay use the exact time. With
+// an earlier assumed time a due job would be held, and a delayed one would run too early.
 func TestIdlePathSkipsDelayedJobs(t *testing.T) {
 	s, _, _ := openIdle(t)
 	for range 5 {
@@ -372,17 +371,18 @@ func TestIdlePathSkipsDelayedJobs(t *testing.T) {
 		must(t, err)
 		due := done[*rota.Enqueued](t, s, &rota.Enqueue{Meta: rota.NewMeta(""), Jobs: []rota.NewJob{{Type: "work", RunAt: now}}}).Jobs[0].Job
 		if due.Hold != 0 {
-			t.Errorf("a job that is due is held back: %v", due.Hold)
+			t.Errorf("a due job has the hold %v", due.Hold)
 		}
 		finish(t, s, done[*rota.Claimed](t, s, claimOf("w", 1)).Jobs)
 		later := done[*rota.Enqueued](t, s, &rota.Enqueue{Meta: rota.NewMeta(""), Jobs: []rota.NewJob{{Type: "later", Delay: time.Hour}}}).Jobs[0].Job
 		if later.RunAt.Before(now.Add(time.Hour)) {
-			t.Errorf("%v early", now.Add(time.Hour).Sub(later.RunAt))
+			t.Errorf("the job runs %v early", now.Add(time.Hour).Sub(later.RunAt))
 		}
 	}
 }
 
-// TestIdlePathReadDoesNotCountAsMiss: what is supposed of others does not suffer from it.
+// TestIdlePathReadDoesNotCountAsMiss checks that a batch that leaves the idle path only to read
+// does not make other batches skip it.
 func TestIdlePathReadDoesNotCountAsMiss(t *testing.T) {
 	s, p, other := openIdle(t)
 	single := 0
@@ -396,23 +396,23 @@ func TestIdlePathReadDoesNotCountAsMiss(t *testing.T) {
 		}
 		finish(t, other, done[*rota.Claimed](t, other, claimOf("w", 1)).Jobs)
 	}
-	if single < 3 { // of ten, the first of which look
-		t.Errorf("%d of them cost one round trip", single)
+	if single < 3 { // of ten; the first ones read
+		t.Errorf("%d of 10 batches took one round trip", single)
 	}
 }
 
-// TestIdlePathMissStillNotifiesAtOnce: the hint that goes with the commit was not
-// given by the one that was taken back.
+// TestIdlePathMissStillNotifiesAtOnce checks that the rolled back attempt does not start the pause
+// between notifications.
 func TestIdlePathMissStillNotifiesAtOnce(t *testing.T) {
 	s := openTest(t, Config{Logger: quiet})
 	other := openAt(t, urlOf(s), Config{Logger: quiet})
 	waitIdle(t, s)
 	done[*rota.Enqueued](t, other, enqueueOne())
-	time.Sleep(2 * notifyGap) // or what was told of would do
+	time.Sleep(2 * notifyGap) // after the pause of the first notification
 	var gaps []time.Duration
 	s.onDecided = func([]rota.Command) { gaps = append(gaps, s.listener.untilNextNotify()) }
 	done[*rota.Enqueued](t, s, enqueueOne())
 	if len(gaps) != 2 || gaps[1] > 0 {
-		t.Errorf("it was decided when the others could be told in %v", gaps)
+		t.Errorf("pauses before the next notification: %v, want none in the second attempt", gaps)
 	}
 }

@@ -12,11 +12,10 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// What one process or one step does must not hold up the others, nor must they
-// see it otherwise than it is.
+// A batch of one process must not block other batches, nor change what they read.
 
-// doneQuickly applies a command that must not wait for the neighbour who holds locks:
-// PostgreSQL cuts that one off after ten seconds.
+// doneQuickly applies a command that must not wait for a batch that holds locks, which PostgreSQL
+// would end after ten seconds.
 func doneQuickly[R rota.Reply](t *testing.T, what string, s rota.Store, c rota.Command) R {
 	t.Helper()
 	began := time.Now()
@@ -27,7 +26,8 @@ func doneQuickly[R rota.Reply](t *testing.T, what string, s rota.Store, c rota.C
 	return reply
 }
 
-// TestDuplicateDoesNotBlockClaims beside a claimer that has stopped in the middle.
+// TestDuplicateDoesNotBlockClaims checks an enqueue with a duplicate key and claims during a claim
+// that has stopped before its commit.
 func TestDuplicateDoesNotBlockClaims(t *testing.T) {
 	s := openTest(t, Config{Logger: quiet})
 	fillQueue(t, s, 100)
@@ -43,17 +43,17 @@ func TestDuplicateDoesNotBlockClaims(t *testing.T) {
 	}()
 	<-slow.reached
 	if again := doneQuickly[*rota.Enqueued](t, "a duplicate", s, keyed()).Jobs[0]; !again.Duplicate {
-		t.Error("the second of a key is no duplicate")
+		t.Error("the second enqueue of a key is not a duplicate")
 	}
-	for range 200 { // and none of them shares a lock with the one that stands
+	for range 200 { // none of them shares a lock with the stopped claim
 		doneQuickly[*rota.Claimed](t, "a claim", s, claimOf("quick", 1))
 	}
 	slow.resume <- struct{}{}
 	<-over
 }
 
-// TestWaitingBatchDoesNotDelayOtherAnswers: what another step of the same process has to
-// tell is about other rows.
+// TestWaitingBatchDoesNotDelayOtherAnswers checks that a batch which waits for a lock does not
+// delay the events of a batch with other rows.
 func TestWaitingBatchDoesNotDelayOtherAnswers(t *testing.T) {
 	s := openTest(t, Config{Logger: quiet})
 	stop := s.Watch(func([]rota.Event) {})
@@ -82,7 +82,7 @@ func TestWaitingBatchDoesNotDelayOtherAnswers(t *testing.T) {
 	<-over
 }
 
-// TestSmallClaimReadsPastLockedHeads of two lanes.
+// TestSmallClaimReadsPastLockedHeads checks claims of two types whose first jobs are locked.
 func TestSmallClaimReadsPastLockedHeads(t *testing.T) {
 	s := openTest(t, Config{Logger: quiet})
 	jobs := make([]rota.NewJob, 400)
@@ -96,36 +96,37 @@ func TestSmallClaimReadsPastLockedHeads(t *testing.T) {
 	defer release()
 	for i := range 3 {
 		if got := idsOf(done[*rota.Claimed](t, s, claimTwoTypes("w", 1)).Jobs); !slices.Equal(got, []rota.ID{order[300+i].ID}) {
-			t.Errorf("claim %d took %v; want %v", i, got, order[300+i].ID)
+			t.Errorf("claim %d returned %v, want %v", i, got, order[300+i].ID)
 		}
 	}
 }
 
-// TestDirectUsesReservationExtendedElsewhere: what is known of it here is old.
+// TestDirectUsesReservationExtendedElsewhere checks a Direct in a process whose cached reservation
+// is outdated.
 func TestDirectUsesReservationExtendedElsewhere(t *testing.T) {
 	local := openTest(t, Config{Logger: quiet})
 	remote := openAt(t, urlOf(local), Config{Logger: quiet})
 	fillQueue(t, local, 1)
 	held := done[*rota.Reserved](t, local, &rota.Reserve{Meta: rota.NewMeta(""), Node: "n", For: 10 * time.Second}).Reservation
-	done[*rota.Claimed](t, remote, claimOf("other", 1)) // it hears of the reservation
+	done[*rota.Claimed](t, remote, claimOf("other", 1)) // caches the reservation
 	done[*rota.Extended](t, local, &rota.Extend{Meta: rota.NewMeta(""), Lease: time.Minute, ReservationID: held.ID})
 	done[*rota.Directed](t, remote, &rota.Direct{
 		Meta: rota.NewMeta(""), ReservationID: held.ID, Job: rota.NewJob{Type: "work"}, Lease: time.Minute, Seed: rota.NewToken(),
 	})
 }
 
-// TestCallerMayChangeAnswer: what it makes of it changes nothing for others.
+// TestCallerMayChangeAnswer checks that changes of an answer do not reach the row cache.
 func TestCallerMayChangeAnswer(t *testing.T) {
 	s := openTest(t, Config{Logger: quiet})
 	fillQueue(t, s, 2)
 	done[*rota.Claimed](t, s, claimOf("w", 1))
 	done[*rota.TypePut](t, s, &rota.PutType{Meta: rota.NewMeta(""), Name: "work"}).Type.Paused = true
 	if got := len(done[*rota.Claimed](t, s, claimOf("w", 1)).Jobs); got != 1 {
-		t.Errorf("%d were taken; want 1", got)
+		t.Errorf("claimed %d jobs, want 1", got)
 	}
 }
 
-// TestConnectionKeepsFewPreparedStatements, whatever jobs have beside their params.
+// TestConnectionKeepsFewPreparedStatements checks enqueues with many combinations of columns.
 func TestConnectionKeepsFewPreparedStatements(t *testing.T) {
 	s := openTest(t, Config{Logger: quiet, Conns: 1})
 	fillQueue(t, s, 1)
@@ -155,13 +156,14 @@ func TestConnectionKeepsFewPreparedStatements(t *testing.T) {
 	}
 }
 
-// TestLimitsBatchesFollowConnections than they can do at once.
+// TestLimitsBatchesFollowConnections checks that the number of batches in flight follows the size
+// of the pool.
 func TestLimitsBatchesFollowConnections(t *testing.T) {
 	s := openTest(t, Config{Logger: quiet})
 	for conns, want := range map[int]int{1: 1, 3: 1, 8: 4} {
 		url := urlOf(s) + fmt.Sprintf("&pool_max_conns=%d", conns)
 		if got := openAt(t, url, Config{Logger: quiet}).Limits().Batches; got != want {
-			t.Errorf("with %d connections %d batches are asked for; want %d", conns, got, want)
+			t.Errorf("with %d connections the limit is %d batches, want %d", conns, got, want)
 		}
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// TestBatchesWithOppositeLockOrderDoNotDeadlock: two stores lock the same names in
-// opposite orders, which only shows as they are decided.
+// TestBatchesWithOppositeLockOrderDoNotDeadlock sends batches of two commands that need the same
+// locks in opposite orders. The second lock is known only after the first command is decided.
 func TestBatchesWithOppositeLockOrderDoNotDeadlock(t *testing.T) {
 	a := openTest(t, Config{Logger: quiet})
 	b := openAt(t, urlOf(a), Config{Logger: quiet})

@@ -11,7 +11,7 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// holdLock takes a lock in a transaction of its own until it is released.
+// holdLock takes a lock in a transaction of its own until release is called.
 func holdLock(t *testing.T, s *Store, key lockKey) (release func()) {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), urlOf(s))
@@ -21,15 +21,16 @@ func holdLock(t *testing.T, s *Store, key lockKey) (release func()) {
 	return func() { must(t, conn.Close(context.Background())) }
 }
 
-// waitForLockWaiter waits until a lock is waited for.
+// waitForLockWaiter waits until a transaction waits for a lock.
 func waitForLockWaiter(t *testing.T, s *Store) {
 	t.Helper()
-	eventually(t, "somebody waits", func() bool {
+	eventually(t, "a transaction waits for a lock", func() bool {
 		return rows(t, s, `SELECT count(*) FROM pg_locks WHERE NOT granted`)[0][0] == "1"
 	})
 }
 
-// TestClaimAfterLockWaitUsesNewWebhooks.
+// TestClaimAfterLockWaitUsesNewWebhooks checks that a claim that waited for a lock delivers to a
+// webhook that was added meanwhile.
 func TestClaimAfterLockWaitUsesNewWebhooks(t *testing.T) {
 	s := openTest(t, Config{Logger: quiet})
 	fillQueue(t, s, 1)
@@ -43,21 +44,21 @@ func TestClaimAfterLockWaitUsesNewWebhooks(t *testing.T) {
 	}}})
 	release()
 	if n := <-over; n != 1 {
-		t.Errorf("%d jobs were taken", n)
+		t.Errorf("claimed %d jobs, want 1", n)
 	}
 	if n := rows(t, s, `SELECT count(*) FROM rota_jobs WHERE type LIKE 'rota.%'`)[0][0]; n != "1" {
-		t.Errorf("%s deliveries; the webhook was put before the run began", n)
+		t.Errorf("%s deliveries, want 1: the webhook was added before the run started", n)
 	}
 }
 
-// TestClaimAfterLockWaitUsesLaterTime: what it starts then did not start while
-// its type was paused.
+// TestClaimAfterLockWaitUsesLaterTime checks that a claim that waited for a lock uses the time
+// after the wait: its job must not start while the type was paused.
 func TestClaimAfterLockWaitUsesLaterTime(t *testing.T) {
 	s := openTest(t, Config{Logger: quiet})
 	fillQueue(t, s, 1)
 	done[*rota.ThrottlePut](t, s, &rota.PutThrottle{Meta: rota.NewMeta(""), Spec: rota.ThrottleSpec{Types: []rota.TypeLimit{{Type: "work", Concurrency: 1}}}})
 	done[*rota.TypePut](t, s, &rota.SwitchType{Meta: rota.NewMeta(""), Name: "work", Paused: true})
-	release := holdLock(t, s, singleLock(classThrottle)) // it comes before that of the type
+	release := holdLock(t, s, singleLock(classThrottle)) // precedes the lock of the type
 	over := make(chan []*rota.Job, 1)
 	go func() {
 		defer close(over)
@@ -70,15 +71,15 @@ func TestClaimAfterLockWaitUsesLaterTime(t *testing.T) {
 	release()
 	started := <-over
 	if len(started) != 1 {
-		t.Fatalf("%d jobs were taken", len(started))
+		t.Fatalf("claimed %d jobs, want 1", len(started))
 	}
 	if at := started[0].StartedAt; at.Before(resumed) {
-		t.Errorf("it started %v before its type was resumed", resumed.Sub(at))
+		t.Errorf("the job started %v before its type was resumed", resumed.Sub(at))
 	}
 }
 
-// TestPausedClaimDoesNotBlockReserve: who reserves a node does not
-// wait for it, and so nobody waits for who reserves.
+// TestPausedClaimDoesNotBlockReserve checks that a Reserve does not wait for a stopped claim, so
+// that no batch waits behind the Reserve.
 func TestPausedClaimDoesNotBlockReserve(t *testing.T) {
 	s := openTest(t, Config{Logger: quiet})
 	fillQueue(t, s, 100)
@@ -95,19 +96,19 @@ func TestPausedClaimDoesNotBlockReserve(t *testing.T) {
 	done[*rota.Finished](t, s, &rota.Finish{Meta: rota.NewMeta(""), Items: []rota.FinishItem{{LeaseRef: local.Lease(), Outcome: rota.OutcomeCompleted}}})
 	done[*rota.Claimed](t, s, claimOf("w", 1))
 	if took := time.Since(began); took > 5*time.Second {
-		t.Errorf("they took %v", took)
+		t.Errorf("the commands took %v", took)
 	}
 	slow.resume <- struct{}{}
 	<-over
 }
 
-// TestAbandonedClaimWakesOtherProcesses: what it had locked and does not take after all,
-// others have passed over.
+// TestAbandonedClaimWakesOtherProcesses checks that other processes are notified if a claim
+// releases jobs that it had locked, because their claims have skipped them.
 func TestAbandonedClaimWakesOtherProcesses(t *testing.T) {
 	local := openTest(t, Config{Logger: quiet})
 	remote := openAt(t, urlOf(local), Config{Logger: quiet})
 	fillQueue(t, local, 10)
-	done[*rota.Claimed](t, local, claimOf("w", 2)) // what bounds it is known
+	done[*rota.Claimed](t, local, claimOf("w", 2)) // caches what limits the claim
 	done[*rota.Claimed](t, remote, claimOf("other", 2))
 	done[*rota.Reserved](t, remote, &rota.Reserve{Meta: rota.NewMeta(""), Node: "w", For: time.Minute})
 	slow := pauseClaims(t, local, 1)
@@ -115,61 +116,61 @@ func TestAbandonedClaimWakesOtherProcesses(t *testing.T) {
 	go func() { first <- len(done[*rota.Claimed](t, slow.Store, claimOf("w", 10)).Jobs) }()
 	<-slow.reached
 	if got := done[*rota.Claimed](t, remote, claimOf("other", 10)); len(got.Jobs) > 0 || got.More {
-		t.Fatalf("nothing was passed over: %d jobs, more %t", len(got.Jobs), got.More)
+		t.Fatalf("the locked jobs were not skipped: %d jobs, more %t", len(got.Jobs), got.More)
 	}
 	wake, off := remote.Wake()
 	defer off()
-	time.Sleep(50 * time.Millisecond) // what was told before is heard
+	time.Sleep(50 * time.Millisecond) // earlier notifications have arrived
 	select {
 	case <-wake:
 	default:
 	}
 	slow.resume <- struct{}{}
 	if n := <-first; n != 0 {
-		t.Errorf("a worker that is reserved took %d jobs", n)
+		t.Errorf("a reserved worker claimed %d jobs", n)
 	}
 	select {
 	case <-wake:
 	case <-time.After(fallbackPollEvery / 2):
-		t.Error("nobody was told that there is something to do")
+		t.Error("the other process was not notified")
 	}
 }
 
-// TestLockNumbersAreStable: processes of the versions before go on beside this
-// one, and lock the same things by the same numbers.
+// TestLockNumbersAreStable checks the lock numbers, because processes of other versions use the
+// same ones at the same time.
 func TestLockNumbersAreStable(t *testing.T) {
 	for i, c := range []class{
 		classCommand, classOrder, classKey, classGraph, classThrottle, classWebhooks, classType, classTemplate, classSchedule, classGroup,
 		classRedriven, classRequest, classActive, classKeyQueue, classOpen,
 	} {
 		if c != class(i+1) {
-			t.Errorf("class %d has become %d", i+1, c)
+			t.Errorf("class %d has the number %d", i+1, c)
 		}
 	}
 	if at := lockFor(classKey, "work\x00k"); at != 3<<16|17 {
-		t.Errorf("a key has the seat %d", at)
+		t.Errorf("the lock of the key has the number %d", at)
 	}
 }
 
-// TestRefusedClaimDoesNotWakeItsProcess, or it would be sent again at once, for
-// as long as it is refused.
+// TestRefusedClaimDoesNotWakeItsProcess checks that a refused claim does not wake its own process,
+// which would repeat it at once for as long as it is refused.
 func TestRefusedClaimDoesNotWakeItsProcess(t *testing.T) {
 	s := openTest(t, Config{Logger: quiet})
 	fillQueue(t, s, 3)
 	rows(t, s, `ALTER TABLE rota_jobs ADD CONSTRAINT never CHECK (status <> 'RUNNING')`)
-	eventually(t, "it listens", s.Listens)
-	time.Sleep(20 * time.Millisecond) // it has woken whoever waited for that
+	eventually(t, "the store listens", s.Listens)
+	time.Sleep(20 * time.Millisecond) // the wake-up after the connect is over
 	wake, off := s.Wake()
 	defer off()
 	for range 3 {
 		results, err := s.Apply(t.Context(), rota.Batch{Commands: []rota.Command{claimOf("w", 1)}})
 		if err != nil || results[0].Err == nil {
-			t.Fatalf("it was not refused: %v, %v", results, err)
+			t.Fatalf("the claim was not refused: %v, %v", results, err)
 		}
 	}
 	select {
 	case <-wake:
-		t.Error("it wakes whoever sent it")
+		t.Error("the claim wakes its own process")
 	case <-time.After(50 * time.Millisecond):
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/rotajobs/rota/store/postgres/pgtest"
 )
 
-// TestConcurrentOpenCreatesSchemaOnce: of those who open a store that is not there one
-// makes it, and the others find it, whichever way they come.
+// TestConcurrentOpenCreatesSchemaOnce opens many stores in an empty database at once, directly and
+// through a pooler.
 func TestConcurrentOpenCreatesSchemaOnce(t *testing.T) {
 	server := pgtest.Shared(t)
 	bouncer := server.Bouncer(t, pgtest.Transaction)
@@ -36,13 +36,13 @@ func TestConcurrentOpenCreatesSchemaOnce(t *testing.T) {
 			}
 			jobs, err := stores[0].Jobs(t.Context(), rota.JobQuery{Limit: 2 * many})
 			if err != nil || len(jobs) != many {
-				t.Errorf("of %d jobs %d are there: %v", many, len(jobs), err)
+				t.Errorf("want %d jobs, got %d: %v", many, len(jobs), err)
 			}
 			steps, err := fs.Glob(migrations, "migrations/*.sql")
 			must(t, err)
 			version := rows(t, stores[0], `SELECT value FROM rota_meta WHERE key = 'version'`)
 			if want := [][]string{{strconv.Itoa(len(steps))}}; !slices.EqualFunc(version, want, slices.Equal) {
-				t.Errorf("the schema is of version %v, want %v", version, want)
+				t.Errorf("the schema has version %v, want %v", version, want)
 			}
 		})
 	}

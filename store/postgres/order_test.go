@@ -13,15 +13,14 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// pausedStore is a store whose claims wait between what they lock and their
-// commit, from the given one of their decisions on.
+// pausedStore is a store whose claims pause after a decision, before the commit.
 type pausedStore struct {
 	*Store
 	reached, resume chan struct{}
 }
 
-// pauseClaims has the claims of a store wait at the nth time that they have
-// decided: at the second what bounds them is locked, if anything does.
+// pauseClaims has each claim of a store pause at its nth decision. At the second one the limits of
+// the claim are locked, if it has any.
 func pauseClaims(t testing.TB, s *Store, nth int) *pausedStore {
 	t.Helper()
 	p := &pausedStore{Store: s, reached: make(chan struct{}), resume: make(chan struct{})}
@@ -47,7 +46,7 @@ func claimOf(worker string, limit int) *rota.Claim {
 	}
 }
 
-// fillQueue fills the queue, and is the order in which it stands.
+// fillQueue enqueues n jobs and returns their ids in dispatch order.
 func fillQueue(t testing.TB, s *Store, n int) (order []rota.ID) {
 	t.Helper()
 	done[*rota.TypePut](t, s, &rota.PutType{Meta: rota.NewMeta(""), Name: "work"})
@@ -64,8 +63,7 @@ func fillQueue(t testing.TB, s *Store, n int) (order []rota.ID) {
 	return order
 }
 
-// passedOver are the jobs that came before one that was taken, and were taken by
-// nobody.
+// passedOver returns the jobs before the last claimed one that no claim has taken.
 func passedOver(order []rota.ID, taken ...[]rota.ID) (left []rota.ID) {
 	all := slices.Concat(taken...)
 	last := 0
@@ -89,15 +87,15 @@ func idsOf(jobs []*rota.Job) (ids []rota.ID) {
 	return ids
 }
 
-// TestClaimOrderIgnoresPlan: where few jobs are known of, PostgreSQL would rather
-// begin with them, by their ids, than with the ranks that they have.
+// TestClaimOrderIgnoresPlan checks the order of claims with statistics of an empty table, where the
+// planner prefers to join by id instead of by rank.
 func TestClaimOrderIgnoresPlan(t *testing.T) {
 	s := openTest(t, Config{Logger: quiet})
 	rows(t, s, `ANALYZE rota_jobs`)
-	keys := rota.ThrottleSpec{Keys: []rota.KeyLimit{{Key: "k", Concurrency: 1}}} // so that nothing is locked at first
+	keys := rota.ThrottleSpec{Keys: []rota.KeyLimit{{Key: "k", Concurrency: 1}}} // so that the first decision locks nothing
 	done[*rota.ThrottlePut](t, s, &rota.PutThrottle{Meta: rota.NewMeta(""), Spec: keys})
 	var jobs []rota.NewJob
-	for i := range 12 { // the last come first
+	for i := range 12 { // the last have the highest priority
 		jobs = append(jobs, rota.NewJob{Type: []string{"work", "rest"}[i%2], Priority: new(i)})
 	}
 	done[*rota.Enqueued](t, s, &rota.Enqueue{Meta: rota.NewMeta(""), Jobs: jobs})
@@ -107,12 +105,13 @@ func TestClaimOrderIgnoresPlan(t *testing.T) {
 		claim := claimOf("w", 3)
 		claim.Types = []string{"work", "rest"}
 		if took := idsOf(done[*rota.Claimed](t, s, claim).Jobs); !slices.Equal(took, order[:3]) {
-			t.Fatalf("%v were taken, of %v", took, order)
+			t.Fatalf("claimed %v, want the first 3 of %v", took, order)
 		}
 	}
 }
 
-// TestPausedClaimDoesNotBlockOthers, and nobody passes over what it does not take.
+// TestPausedClaimDoesNotBlockOthers checks that a second claim takes the next jobs at once, and
+// that no job is skipped.
 func TestPausedClaimDoesNotBlockOthers(t *testing.T) {
 	s := openTest(t, Config{Logger: quiet})
 	order := fillQueue(t, s, 40)
@@ -124,15 +123,15 @@ func TestPausedClaimDoesNotBlockOthers(t *testing.T) {
 	slow.resume <- struct{}{}
 	one := idsOf(<-first)
 	if !slices.Equal(one, order[:10]) || !slices.Equal(second, order[10:20]) {
-		t.Errorf("the first took %v\nthe second %v\nof %v", one, second, order[:20])
+		t.Errorf("the first claimed %v\nthe second %v\nof %v", one, second, order[:20])
 	}
 	if left := passedOver(order, one, second); len(left) > 0 {
-		t.Errorf("%v were passed over", left)
+		t.Errorf("%v were skipped", left)
 	}
 }
 
-// TestPassedOverDetectsSurplusLocks: a claimer that locks the heads of the order
-// and takes some of them makes another pass over the rest, and passedOver tells.
+// TestPassedOverDetectsSurplusLocks checks passedOver itself: a transaction that locks more jobs
+// than it takes makes another claim skip them.
 func TestPassedOverDetectsSurplusLocks(t *testing.T) {
 	s := openTest(t, Config{Logger: quiet})
 	order := fillQueue(t, s, 40)
@@ -140,11 +139,11 @@ func TestPassedOverDetectsSurplusLocks(t *testing.T) {
 	defer release()
 	second := idsOf(done[*rota.Claimed](t, s, claimOf("quick", 10)).Jobs)
 	if left := passedOver(order, order[:10], second); !slices.Equal(left, order[10:15]) {
-		t.Errorf("passed over are %v", left)
+		t.Errorf("skipped jobs are %v", left)
 	}
 }
 
-// holdHeads locks the heads of the order until they are released.
+// holdHeads locks the first n jobs of the order until release is called.
 func holdHeads(t testing.TB, s *Store, n int) (release func()) {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), urlOf(s))
@@ -165,8 +164,8 @@ FOR UPDATE SKIP LOCKED`), n)
 	}
 }
 
-// TestLimitHoldsDuringPausedClaim: who comes meanwhile waits, and takes what
-// is left.
+// TestLimitHoldsDuringPausedClaim checks that a claim waits for one that is being decided under the
+// same limit, and takes only the remaining capacity.
 func TestLimitHoldsDuringPausedClaim(t *testing.T) {
 	s := openTest(t, Config{Logger: quiet})
 	order := fillQueue(t, s, 20)
@@ -182,19 +181,19 @@ func TestLimitHoldsDuringPausedClaim(t *testing.T) {
 		defer close(waits)
 		answers <- done[*rota.Claimed](t, s, claimOf("quick", 10)).Jobs
 	}()
-	eventually(t, "the other waits for the limit", func() bool {
+	eventually(t, "the other claim waits for the lock of the limit", func() bool {
 		return rows(t, s, `SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted`)[0][0] == "1"
 	})
 	slow.resume <- struct{}{}
 	one, two := idsOf(<-answers), idsOf(<-answers)
 	<-waits
 	if len(one) != 3 || len(two) != 2 || len(passedOver(order, one, two)) > 0 {
-		t.Errorf("%d and %d were taken, %v passed over", len(one), len(two), passedOver(order, one, two))
+		t.Errorf("claimed %d and %d jobs, skipped %v", len(one), len(two), passedOver(order, one, two))
 	}
 }
 
-// TestHeartbeatSkipsLockedJob: heartbeats pass over a job that
-// somebody has locked, and the lease of that one is not lost.
+// TestHeartbeatSkipsLockedJob checks that a heartbeat extends the other leases if one job is
+// locked, and that the lease of that job is not lost.
 func TestHeartbeatSkipsLockedJob(t *testing.T) {
 	s := openTest(t, Config{Logger: quiet})
 	fillQueue(t, s, 3)
@@ -223,9 +222,9 @@ func TestHeartbeatSkipsLockedJob(t *testing.T) {
 	}
 }
 
-// TestClaimWithEnqueueDoesNotHideJobs: what its step looks at and does not take, others
-// may claim meanwhile, or they wait until it is over. Here that is a job before it in
-// the queue, and a duplicate, whose step is done again with care.
+// TestClaimWithEnqueueDoesNotHideJobs checks that a batch of an enqueue and a claim never locks a
+// job that it does not take while other claims may run: a job before it in the queue, and a
+// duplicate, whose batch is retried pessimistically.
 func TestClaimWithEnqueueDoesNotHideJobs(t *testing.T) {
 	local := openTest(t, Config{Logger: quiet})
 	remote := openAt(t, urlOf(local), Config{Logger: quiet})
@@ -233,7 +232,7 @@ func TestClaimWithEnqueueDoesNotHideJobs(t *testing.T) {
 	done[*rota.TypePut](t, remote, &rota.PutType{Meta: rota.NewMeta(""), Name: "other"})
 	held := &rota.Enqueue{Meta: rota.NewMeta(""), Jobs: []rota.NewJob{{Type: "work", UniqueKey: "k"}}}
 	done[*rota.Enqueued](t, remote, held)
-	done[*rota.Claimed](t, local, claimOf("w", 1)) // what bounds it is known
+	done[*rota.Claimed](t, local, claimOf("w", 1)) // caches what limits the claim
 	free := `SELECT count(*) FROM (SELECT FROM rota_jobs WHERE id = '` + held.JobID(0).String() + `' FOR UPDATE SKIP LOCKED) j`
 	claims := fmt.Sprintf(`SELECT pg_try_advisory_xact_lock_shared(%d, %d)`, local.lockSpace, singleLock(classOrder))
 	steps := 0
@@ -243,7 +242,7 @@ func TestClaimWithEnqueueDoesNotHideJobs(t *testing.T) {
 			done[*rota.TypePut](t, remote, &rota.SwitchType{Meta: rota.NewMeta(""), Name: "other"})
 		}
 		if rows(t, remote, free)[0][0] == "0" && rows(t, remote, claims)[0][0] == "t" {
-			t.Errorf("at decision %d who claims would pass over a job that nobody takes", steps)
+			t.Errorf("at decision %d another claim would skip a job that no claim takes", steps)
 		}
 	}
 	for _, typ := range []string{"other", "work"} {
@@ -254,7 +253,7 @@ func TestClaimWithEnqueueDoesNotHideJobs(t *testing.T) {
 		}})
 		must(t, err)
 		if took := results[1].Reply.(*rota.Claimed).Jobs; len(took) != 1 || took[0].Priority != 9 {
-			t.Errorf("of %s %d jobs were taken", typ, len(took))
+			t.Errorf("claimed %[2]d jobs of type %[1]s, want the one of priority 9", typ, len(took))
 		}
 		steps = 0
 	}

@@ -6,13 +6,12 @@ import (
 	"testing"
 )
 
-// filtersRows is a plan that reads jobs to see whether they are asked for.
-var filtersRows = regexp.MustCompile(`Filter:.*(type [<>=]+ (\$|lane)|priority [<>=])`)
+// filtersRows matches a plan line that reads jobs and filters them by type or priority.
+var filtersRows = regexp.MustCompile(`Filter:.*(type [<>=]+ (\$|queue)|priority [<>=])`)
 
-// TestPlansUseIndexesOfTypeQueues, whatever PostgreSQL knows of the table: what
-// is asked for by type, or by its time, is found by it, and nothing else is read.
-// Plans outlive what they were made from: a queue that was empty when it was looked at
-// may be full a second later.
+// TestPlansUseIndexesOfTypeQueues checks that the statements of claims and maintenance use their
+// index conditions for any statistics of the table, and filter no rows. PostgreSQL keeps a plan
+// although the statistics change: a queue that was empty at planning may be full a second later.
 func TestPlansUseIndexesOfTypeQueues(t *testing.T) {
 	if testing.Short() {
 		t.Skip("make test runs it")
@@ -20,8 +19,8 @@ func TestPlansUseIndexesOfTypeQueues(t *testing.T) {
 	s := openTest(t, Config{Logger: quiet})
 	checkPlans := func(when string, tiny bool) {
 		for _, one := range []struct{ name, sql, types, values, index string }{
-			{"else", sqlAnythingElse, "uuid, text[]", "NULL, '{other}'", "jobs_claim"},
-			{"stream", sqlSingleType, "text, text[], bigint, uuid", "'other', '{work}', 10, NULL", "jobs_claim"},
+			{"anything else", sqlAnythingElse, "uuid, text[]", "NULL, '{other}'", "jobs_claim"},
+			{"single type", sqlSingleType, "text, text[], bigint, uuid", "'other', '{work}', 10, NULL", "jobs_claim"},
 			{"heads", sqlHeadsLocked, "text[], int[], bigint, bigint, bigint", "'{other}', '{10}', 10, 10, 10", "jobs_claim"},
 			{"read queue", sqlQueue, "bigint", "10", "jobs_claim"},
 			{"read queue behind a job", sqlQueueAfter, "bigint, bigint, bigint, bigint, uuid", "10, 0, 0, 0, NULL", "jobs_claim"},
@@ -30,16 +29,16 @@ func TestPlansUseIndexesOfTypeQueues(t *testing.T) {
 			{"next due", sqlNextDue, "bigint", "0", "jobs_due"},
 			{"next to expire", sqlNextDue, "bigint", "0", "jobs_wait"},
 			{"tails", sqlTails, "int[], bigint", "'{0}', 10", "jobs_order"},
-			{"unlike", sqlCheckAssumption, "uuid, text[], text, bigint, bigint, int[]", "NULL, '{other}', '', 0, 0, '{0}'", "jobs_order"},
+			{"check assumption", sqlCheckAssumption, "uuid, text[], text, bigint, bigint, int[]", "NULL, '{other}', '', 0, 0, '{0}'", "jobs_order"},
 			{"ahead", sqlOrderAhead, "int, uuid, bigint, bigint", "0, NULL, 10, 0", "jobs_order"},
 			{"back", sqlOrderBack, "int, uuid, bigint, bigint", "0, NULL, 10, 0", "jobs_order"},
 			{"stale", sqlStale, "bigint, uuid, bigint, bigint", "0, NULL, 0, 10", "jobs_open"},
-			{"left", sqlUnsettled, "text, uuid, bigint", "'w', NULL, 10", "jobs_open"},
+			{"unsettled", sqlUnsettled, "text, uuid, bigint", "'w', NULL, 10", "jobs_open"},
 		} {
 			plan, how := "", "SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off;"
-			if strings.HasPrefix(one.name, "read ") { // not a part of a step
+			if strings.HasPrefix(one.name, "read ") { // not part of a transaction of the rules
 				if tiny {
-					continue // then the table is read from end to end
+					continue // the planner scans a tiny table
 				}
 				how = ""
 			}
@@ -49,7 +48,7 @@ PREPARE e (`+one.types+`) AS `+one.sql+`;
 EXPLAIN EXECUTE e (`+one.values+`)`) {
 				plan += line[0] + "\n"
 				if filtersRows.MatchString(line[0]) {
-					plan += "^ this is not looked for, but looked at\n"
+					plan += "^ filters rows\n"
 				}
 			}
 			if !strings.Contains(plan, one.index+" ") || strings.Contains(plan, "^") || one.index != "jobs_order" && strings.Contains(plan, "jobs_order") {

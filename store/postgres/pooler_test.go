@@ -13,8 +13,8 @@ import (
 	"github.com/rotajobs/rota/store/postgres/pgtest"
 )
 
-// TestStoresNotifyEachOther: two stores of one database tell each other when they can, and
-// look for themselves when they cannot.
+// TestStoresNotifyEachOther checks that two stores of one database notify each other if they have
+// backends of their own, and poll otherwise.
 func TestStoresNotifyEachOther(t *testing.T) {
 	if testing.Short() {
 		t.Skip("make test runs it")
@@ -30,17 +30,17 @@ func TestStoresNotifyEachOther(t *testing.T) {
 		want   bool
 	}{
 		{"connected to the server", server.URL, Config{}, true},
-		{"through a pooler that lends sessions", sessions.URL, Config{}, false}, // it is not told from the next
-		{"through a pooler that lends transactions", bouncer.URL, Config{}, false},
-		{"told not to", server.URL, Config{Poll: true}, false},
+		{"through a pooler in session mode", sessions.URL, Config{}, false}, // the store cannot tell session from transaction pooling
+		{"through a pooler in transaction mode", bouncer.URL, Config{}, false},
+		{"with Poll", server.URL, Config{Poll: true}, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			test.config.Logger = quiet
 			database := newDatabase(t)
 			s, other := openAt(t, test.at(database), test.config), openAt(t, server.URL(database), Config{Logger: quiet})
-			eventually(t, "the other listens", other.Listens)
+			eventually(t, "the other store listens", other.Listens)
 			if test.want {
-				eventually(t, "it listens", s.Listens)
+				eventually(t, "the store listens", s.Listens)
 			}
 			wake, stop := s.Wake()
 			defer stop()
@@ -52,10 +52,10 @@ func TestStoresNotifyEachOther(t *testing.T) {
 				}
 			}
 			if s.Listens() != test.want {
-				t.Errorf("it says %t of whether it listens", s.Listens())
+				t.Errorf("Listens returns %t", s.Listens())
 			}
 			if took := time.Since(begun); test.want && took > rounds*fallbackPollEvery/2 {
-				t.Errorf("it was told nothing: %d jobs took it %s", rounds, took)
+				t.Errorf("no notification arrived: %d jobs took %s", rounds, took)
 			}
 		})
 	}
@@ -67,8 +67,8 @@ func claimOne() *rota.Claim {
 	}
 }
 
-// TestStoreLeavesNoStateInPooledBackends: what the store does through a pooler stays in no backend
-// that others are lent after it.
+// TestStoreLeavesNoStateInPooledBackends checks that a store behind a pooler leaves no statements,
+// locks, channels or settings in the backends.
 func TestStoreLeavesNoStateInPooledBackends(t *testing.T) {
 	bouncer := pgtest.Shared(t).Bouncer(t, pgtest.Transaction)
 	database := newDatabase(t)
@@ -89,7 +89,7 @@ func TestStoreLeavesNoStateInPooledBackends(t *testing.T) {
 		for _, backend := range backends {
 			for what, sql := range leftovers {
 				if got := singleValue(t, backend, sql); got != "" {
-					t.Errorf("a backend is left with %s: %s", what, got)
+					t.Errorf("a backend has leftover %s: %s", what, got)
 				}
 			}
 		}
@@ -103,7 +103,7 @@ func TestStoreLeavesNoStateInPooledBackends(t *testing.T) {
 	checkBackends()
 }
 
-// runOneJob sends a job through its life, and looks at it in several ways.
+// runOneJob enqueues, claims and finishes a job, and reads.
 func runOneJob(t testing.TB, s *Store) {
 	for _, c := range []rota.Command{
 		&rota.Enqueue{Meta: rota.NewMeta(""), Jobs: []rota.NewJob{{Type: "mail", UniqueKey: rota.NewID().String()}}},
@@ -137,8 +137,8 @@ func runOneJob(t testing.TB, s *Store) {
 	}
 }
 
-// leftovers are what a session can leave behind: an empty list of each, and what
-// the pooler itself sets for each client it lends to.
+// leftovers are statements that return what a session can leave behind, without what the pooler
+// itself sets.
 var leftovers = map[string]string{
 	"statements": `SELECT string_agg(name, ' ') FROM pg_prepared_statements`,
 	"cursors":    `SELECT string_agg(name, ' ') FROM pg_cursors`,
@@ -148,8 +148,7 @@ var leftovers = map[string]string{
 	"settings":   `SELECT string_agg(name || '=' || setting, ' ') FROM pg_settings WHERE source = 'session' AND name NOT IN ('application_name', 'client_encoding', 'DateStyle', 'TimeZone', 'standard_conforming_strings')`,
 }
 
-// borrowBackends has the pooler lend all backends that it has for a database: those who
-// are within a transaction keep theirs.
+// borrowBackends occupies all backends of the pooler for a database with open transactions.
 func borrowBackends(t testing.TB, url string) (backends []*pgconn.PgConn) {
 	t.Helper()
 	const poolSize = 4
@@ -164,18 +163,18 @@ func borrowBackends(t testing.TB, url string) (backends []*pgconn.PgConn) {
 		backends = append(backends, conn)
 	}
 	if len(pids) != poolSize {
-		t.Fatalf("the pooler has lent the backends %v", pids)
+		t.Fatalf("the pooler lent the backends %v, want 4 different ones", pids)
 	}
 	return backends
 }
 
-// singleValue is the value that a statement answers with, empty for NULL.
+// singleValue returns the only value of a statement's result, "" for NULL.
 func singleValue(t testing.TB, conn *pgconn.PgConn, sql string) string {
 	t.Helper()
 	results, err := conn.Exec(t.Context(), sql).ReadAll()
 	must(t, err)
 	if len(results) != 1 || len(results[0].Rows) != 1 {
-		t.Fatal(fmt.Sprint(sql, " answers with ", results))
+		t.Fatal(fmt.Sprint(sql, " returned ", results))
 	}
 	return string(results[0].Rows[0][0])
 }

@@ -5,7 +5,8 @@ import (
 	"slices"
 )
 
-// What the database says when it refuses what has to do with company.
+// Messages with which the database refuses statements on groups, definitions, requests and
+// reservations.
 const (
 	saysMember        = "a place in a group that exists"
 	saysTypeIs        = "the name and the origin of a type never change"
@@ -25,8 +26,8 @@ const (
 	saysNameKept      = "the name of a definition is kept"
 )
 
-// relatedRows are one of each. The group has two members; another was stopped;
-// one reservation has ended and one has not.
+// relatedRows are one row of each kind. One group has two members and another was stopped. One
+// reservation has ended and one is active.
 var relatedRows = []string{
 	`INSERT INTO rota_types (name, version, created_by, created_at, updated_at, spec) VALUES ('mail', gen_random_uuid(), 'ada', 7, 7, '{}')`,
 	`INSERT INTO rota_templates (name, type, version, created_by, created_at, updated_at, spec) VALUES ('digest', 'mail', gen_random_uuid(), 'ada', 7, 7, '{}')`,
@@ -74,7 +75,7 @@ func groupSQL(id, mode, failure, size, ending string) string {
 VALUES (` + id + `, ` + mode + `, ` + failure + `, ` + size + `, 7, ` + ending + `)`
 }
 
-// Other values for columns of what has a name, and of what has an id.
+// Other values for the columns of named rows, groups and reservations.
 var (
 	otherOrigin = map[string]string{"name": "'other'", "created_by": "'eve'", "created_at": "8"}
 	otherGroup  = map[string]string{
@@ -84,7 +85,7 @@ var (
 	otherReservation = map[string]string{
 		"id": "gen_random_uuid()", "node": "'other'", "life": "gen_random_uuid()", "reserved_by": "'eve'", "reserved_at": "8",
 	}
-	never = map[string][]string{ // NULL
+	never = map[string][]string{ // columns that are never NULL
 		"rota_types":     {"paused", "version", "updated_at", "spec"},
 		"rota_templates": {"type", "state", "version", "updated_at", "spec", "webhooks"},
 		"rota_schedules": {"template", "state", "anchor", "version", "updated_at", "spec"},
@@ -94,7 +95,7 @@ var (
 	}
 )
 
-// forbiddenRelated is what the database refuses of all this by itself.
+// forbiddenRelated returns the forbidden statements on these tables.
 func forbiddenRelated() (all []attempt) {
 	add := func(name, says, sql string) { all = append(all, attempt{name, sql, says}) }
 	each := func(table, where, says string, columns map[string]string) {
@@ -120,7 +121,7 @@ func forbiddenRelated() (all []attempt) {
 	return append(all, forbiddenReservations()...)
 }
 
-// forbiddenJobs are jobs whose company does not fit together.
+// forbiddenJobs are jobs with inconsistent relations.
 func forbiddenJobs() (all []attempt) {
 	job := func(name, says string, values map[string]string) {
 		all = append(all, attempt{name, insertJobSQL(values), says})
@@ -136,7 +137,7 @@ func forbiddenJobs() (all []attempt) {
 	job("a wait without an end", "jobs_schedule", map[string]string{"schedule": "'nightly'", "counts_at": "7", "wait_from": "7"})
 	job("a wait without a beginning", "jobs_schedule", map[string]string{"schedule": "'nightly'", "counts_at": "7", "wait_until": "7"})
 	job("a wait without a schedule", "jobs_schedule", map[string]string{"wait_from": "7", "wait_until": "7"})
-	job("a retry that tries anew", "jobs_redrive", map[string]string{
+	job("a retry that is a redrive", "jobs_redrive", map[string]string{
 		"retry_of": ":dead", "execution_id": ":dead", "attempt": "2", "redrive_of": ":completed",
 	})
 	job("a turn in no group", saysHold, map[string]string{"hold": "2"})
@@ -145,7 +146,7 @@ func forbiddenJobs() (all []attempt) {
 	job("a limit of no key", saysHold, map[string]string{"hold": "16"})
 	job("a limit of no key, and a delay", saysHold, map[string]string{"hold": "17", "run_at": "7"})
 	return append(all,
-		attempt{"a held job let go for another reason", `UPDATE rota_jobs SET hold = 16 WHERE id = :second`, saysHold},
+		attempt{"another hold of a held job", `UPDATE rota_jobs SET hold = 16 WHERE id = :second`, saysHold},
 		attempt{"a member of another group", `UPDATE rota_jobs SET group_id = :called WHERE id = :member`, saysIdentity},
 		attempt{"a member at another place", `UPDATE rota_jobs SET group_position = 3 WHERE id = :member`, saysIdentity},
 		attempt{"a member removed", `DELETE FROM rota_jobs WHERE id = :member`, saysLeave},
@@ -171,12 +172,12 @@ func forbiddenDefinitions() (all []attempt) {
 	add("a fire at no time", saysSyntax, `UPDATE rota_schedules SET last_fire = 'soon'`)
 	add("a calendar moved at no time", saysSyntax, `UPDATE rota_schedules SET moved_at = 'soon'`)
 	add("a schedule that depends on itself", "edges_self", `INSERT INTO rota_edges VALUES ('nightly', 'nightly')`)
-	add("nobody who depends", "edges_schedule_fkey", `INSERT INTO rota_edges VALUES ('nobody', 'nightly')`)
-	add("another who depends", saysEdgeKept, `UPDATE rota_edges SET schedule = 'once'`)
-	add("another dependency", saysEdgeKept, `UPDATE rota_edges SET depends_on = 'once'`)
+	add("an edge of no schedule", "edges_schedule_fkey", `INSERT INTO rota_edges VALUES ('missing', 'nightly')`)
+	add("an edge of another schedule", saysEdgeKept, `UPDATE rota_edges SET schedule = 'once'`)
+	add("an edge to another dependency", saysEdgeKept, `UPDATE rota_edges SET depends_on = 'once'`)
 	add("two sets of limits", "throttle_one", `INSERT INTO rota_throttle VALUES (2, gen_random_uuid(), 'eve', 7, '{}')`)
 	add("limits that are not the ones", "throttle_one", `UPDATE rota_throttle SET id = 2`)
-	add("limits set by too many", "invalid byte sequence", `UPDATE rota_throttle SET updated_by = E'\xff'`)
+	add("limits set by no text", "invalid byte sequence", `UPDATE rota_throttle SET updated_by = E'\xff'`)
 	add("two lists of webhooks", "webhooks_one", `INSERT INTO rota_webhooks VALUES (2, gen_random_uuid(), 'eve', 7, '[]')`)
 	add("webhooks that are not the ones", "webhooks_one", `UPDATE rota_webhooks SET id = 2`)
 	add("webhooks set by no text", "invalid byte sequence", `UPDATE rota_webhooks SET updated_by = E'\xff'`)
@@ -199,16 +200,16 @@ func forbiddenGroups() (all []attempt) {
 	add("a group that enters ended", saysGroupEnters, groupSQL("gen_random_uuid()", "'parallel'", "'stop'", "3", "'stop'"))
 	add("a group that enters pruned", saysGroupEnters, `INSERT INTO rota_groups (id, mode, on_failure, size, created_at, pruned)
 	 VALUES (gen_random_uuid(), 'parallel', 'stop', 3, 7, '{}')`)
-	add("a mode nobody knows", "groups_mode", groupSQL("gen_random_uuid()", "'odd'", "'stop'", "3", "NULL"))
-	add("a policy nobody knows", "groups_on_failure", groupSQL("gen_random_uuid()", "'parallel'", "'odd'", "3", "NULL"))
-	add("a group of nobody", "groups_size", groupSQL("gen_random_uuid()", "'parallel'", "'stop'", "0", "NULL"))
-	add("an ending nobody knows", "groups_end", `UPDATE rota_groups SET ending = 'odd' WHERE id = :group`)
+	add("an unknown mode", "groups_mode", groupSQL("gen_random_uuid()", "'unknown'", "'stop'", "3", "NULL"))
+	add("an unknown policy", "groups_on_failure", groupSQL("gen_random_uuid()", "'parallel'", "'unknown'", "3", "NULL"))
+	add("a group without members", "groups_size", groupSQL("gen_random_uuid()", "'parallel'", "'stop'", "0", "NULL"))
+	add("an unknown ending", "groups_end", `UPDATE rota_groups SET ending = 'unknown' WHERE id = :group`)
 	add("a reason to end without an end", "groups_end", `UPDATE rota_groups SET ending_reason = 'so' WHERE id = :group`)
-	add("somebody who ended nothing", "groups_end", `UPDATE rota_groups SET ending_by = 'eve' WHERE id = :group`)
+	add("an actor without an ending", "groups_end", `UPDATE rota_groups SET ending_by = 'eve' WHERE id = :group`)
 	add("an ending taken back", saysGroupEnded, `UPDATE rota_groups SET ending = NULL, ending_reason = NULL, ending_by = NULL WHERE id = :stopped`)
 	add("another ending", saysGroupEnded, `UPDATE rota_groups SET ending = 'skip' WHERE id = :stopped`)
 	add("another reason of the end", saysGroupEnded, `UPDATE rota_groups SET ending_reason = 'so' WHERE id = :stopped`)
-	add("another who ended it", saysGroupEnded, `UPDATE rota_groups SET ending_by = 'eve' WHERE id = :stopped`)
+	add("another actor of the ending", saysGroupEnded, `UPDATE rota_groups SET ending_by = 'eve' WHERE id = :stopped`)
 	add("a cancelled group stopped", saysGroupEnded, `UPDATE rota_groups SET ending = 'stop' WHERE id = :called`)
 	add("another reason to cancel", saysGroupEnded, `UPDATE rota_groups SET ending_reason = 'so' WHERE id = :called`)
 	add("pruned members that are no text", "invalid byte sequence", `UPDATE rota_groups SET pruned = E'\xff' WHERE id = :group`)
@@ -226,7 +227,7 @@ func forbiddenRequests() (all []attempt) {
 		add("a key without "+column, saysRequestKept, `UPDATE rota_requests SET `+column+` = NULL`)
 	}
 	add("a key of nothing", "requests_key", requestSQL("'ada'", "''", hash64))
-	add("a key of nobody", saysNull, requestSQL("NULL", "'k'", hash64))
+	add("a key without an actor", saysNull, requestSQL("NULL", "'k'", hash64))
 	add("a key tied to no request", "requests_hash", requestSQL("'ada'", "'k'", "'0123'"))
 	return all
 }
@@ -250,7 +251,7 @@ func forbiddenReservations() (all []attempt) {
 	return all
 }
 
-// allowedRelated are the neighbours of what is forbidden.
+// allowedRelated are allowed statements that resemble the forbidden ones.
 var allowedRelated = []attempt{
 	{name: "a type paused", sql: `UPDATE rota_types SET paused = true, version = gen_random_uuid(), updated_at = 8, spec = '{}'`},
 	{name: "a template archived", sql: `UPDATE rota_templates SET state = 'ARCHIVED', type = 'web', spec = '{}'`},
@@ -271,7 +272,7 @@ var allowedRelated = []attempt{
 		"schedule": "'nightly'", "counts_at": "7", "wait_from": "6", "wait_until": "9", "hold": "12", "queued_at": "NULL",
 	})},
 	{name: "a job that its key holds back", sql: insertJobSQL(map[string]string{"concurrency_key": "'k'", "hold": "16"})},
-	{name: "an execution tried anew", sql: insertJobSQL(map[string]string{"redrive_of": ":dead"})},
+	{name: "a redrive", sql: insertJobSQL(map[string]string{"redrive_of": ":dead"})},
 	{name: "a member whose turn it is", sql: `UPDATE rota_jobs SET hold = 0, queued_at = 7 WHERE id = :second`},
 	{name: "a reservation extended", sql: `UPDATE rota_reservations SET expires_at = 99 WHERE id = :reserved`},
 	{name: "a reservation expired", sql: `UPDATE rota_reservations SET status = 'EXPIRED', ended_at = 9 WHERE id = :reserved`},

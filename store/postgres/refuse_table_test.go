@@ -10,7 +10,7 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// What the database says when it refuses, or the constraint by which it does.
+// Messages or constraint names with which the database refuses statements on jobs.
 const (
 	saysIdentity    = "what a job is never changes"
 	saysStatus      = "keeps its status"
@@ -38,7 +38,7 @@ const (
 	saysSyntax      = "invalid input syntax"
 )
 
-// jobRows are a job in each part of its life, with all that there is to protect.
+// jobRows are one job in each state, with values in the protected columns.
 var jobRows = []string{
 	insertJobSQL(map[string]string{"id": ":queued"}),
 	insertJobSQL(map[string]string{"id": ":delayed", "run_at": "9", "hold": "1", "queued_at": "NULL"}),
@@ -61,7 +61,7 @@ var jobRows = []string{
 	`INSERT INTO rota_audit (id, at, actor, act, job_id) VALUES (:line, 9, 'ada', 'JOB_CANCELLED', :cancelled)`,
 }
 
-// insertGuardedRows makes what the attempts are about, and names it.
+// insertGuardedRows inserts the rows that the statements refer to, and returns their ids by name.
 func insertGuardedRows(t testing.TB, s *Store) map[string]rota.ID {
 	t.Helper()
 	ids := map[string]rota.ID{}
@@ -77,7 +77,7 @@ func insertGuardedRows(t testing.TB, s *Store) map[string]rota.ID {
 	return ids
 }
 
-// insertJobSQL inserts a job that is as it should be, but for some values.
+// insertJobSQL inserts a valid job with some values replaced.
 func insertJobSQL(values map[string]string) string {
 	row := map[string]string{
 		"id": "gen_random_uuid()", "type": "'web'", "priority": "0", "position": "900", "max_attempts": "4", "backoff": "0",
@@ -98,8 +98,7 @@ UPDATE rota_jobs SET status = 'RUNNING', started_at = 8, run_id = gen_random_uui
   heartbeat_at = 8, stale_after = 9 WHERE id = ` + id
 }
 
-// Other values for columns, that no CHECK refuses: of a retry that waits, of a
-// job that runs, and of one that has ended.
+// Other values that no CHECK refuses: for a waiting retry, a running job and an ended one.
 var (
 	otherRetry = map[string]string{
 		"id": "gen_random_uuid()", "execution_id": "gen_random_uuid()", "retry_of": "gen_random_uuid()", "type": "'other'",
@@ -122,7 +121,7 @@ var (
 	}
 )
 
-// forbidden is every statement that the database refuses by itself.
+// forbidden returns every statement that the database refuses by itself.
 func forbidden() (all []attempt) {
 	each := func(table, where, says string, columns map[string]string) {
 		for _, c := range slices.Sorted(maps.Keys(columns)) {
@@ -144,7 +143,7 @@ func forbidden() (all []attempt) {
 }
 
 var forbiddenStates = []attempt{
-	{"a job that is another try of one", `UPDATE rota_jobs SET redrive_of = :dead WHERE id = :queued`, saysIdentity},
+	{"a job made a redrive", `UPDATE rota_jobs SET redrive_of = :dead WHERE id = :queued`, saysIdentity},
 	{"an ended job of another type", `UPDATE rota_jobs SET type = 'other' WHERE id = :completed`, saysIdentity},
 	{"RUNNING back to QUEUED", `UPDATE rota_jobs SET status = 'QUEUED' WHERE id = :running`, saysRun},
 	{"RUNNING back to QUEUED as if it had never run", `UPDATE rota_jobs SET status = 'QUEUED', started_at = NULL, run_id = NULL WHERE id = :running`, saysRun},
@@ -154,9 +153,9 @@ var forbiddenStates = []attempt{
 	{"CANCELLED back to QUEUED as if it had not ended", `UPDATE rota_jobs SET status = 'QUEUED', finished_at = NULL, sequel = NULL WHERE id = :cancelled`, saysOnce},
 	{"CANCELLED sideways to RUNNING", `UPDATE rota_jobs SET status = 'RUNNING' WHERE id = :cancelled`, saysClose},
 	{"CANCELLED sideways to RUNNING, with a run", `UPDATE rota_jobs SET status = 'RUNNING', started_at = 7, token = id, runner = 'eve', heartbeat_at = 7, stale_after = 7, outcome = 'FAILED' WHERE id = :cancelled`, saysStatus},
-	{"a status nobody knows", `UPDATE rota_jobs SET status = 'SLEEPING' WHERE id = :queued`, saysState},
+	{"an unknown status", `UPDATE rota_jobs SET status = 'SLEEPING' WHERE id = :queued`, saysState},
 	{"a status in small letters", `UPDATE rota_jobs SET status = 'queued' WHERE id = :queued`, saysState},
-	{"a sequel nobody knows", `UPDATE rota_jobs SET finished_at = 7, sequel = 'later' WHERE id = :unsettled`, saysState},
+	{"an unknown sequel", `UPDATE rota_jobs SET finished_at = 7, sequel = 'later' WHERE id = :unsettled`, saysState},
 	{"RUNNING without a start", `UPDATE rota_jobs SET status = 'RUNNING' WHERE id = :queued`, saysState},
 	{"QUEUED and started", `UPDATE rota_jobs SET started_at = 7 WHERE id = :queued`, saysState},
 	{"QUEUED with a run", `UPDATE rota_jobs SET run_id = gen_random_uuid() WHERE id = :queued`, saysState},
@@ -184,7 +183,7 @@ var forbiddenStates = []attempt{
 }
 
 var forbiddenRuns = []attempt{
-	{"an outcome nobody knows", `UPDATE rota_jobs SET outcome = 'MAYBE' WHERE id = :running`, "jobs_outcome"},
+	{"an unknown outcome", `UPDATE rota_jobs SET outcome = 'MAYBE' WHERE id = :running`, "jobs_outcome"},
 	{"an end without an outcome", `UPDATE rota_jobs SET ended_at = 7 WHERE id = :running`, saysClose},
 	{"an outcome taken back", `UPDATE rota_jobs SET outcome = NULL WHERE id = :unsettled`, saysClose},
 	{"an outcome taken back with its time", `UPDATE rota_jobs SET outcome = NULL, ended_at = NULL WHERE id = :unsettled`, saysOutcome},
@@ -193,9 +192,9 @@ var forbiddenRuns = []attempt{
 	{"a second exit code", `UPDATE rota_jobs SET exit_code = 1 WHERE id = :kept`, saysRunOnce},
 	{"a second error", `UPDATE rota_jobs SET error = 'other' WHERE id = :kept`, saysRunOnce},
 	{"a second log while open", `UPDATE rota_jobs SET log_path = 'other' WHERE id = :asked`, saysRunOnce},
-	{"a second asking to stop while open", `UPDATE rota_jobs SET cancel_at = cancel_at + 1 WHERE id = :asked`, saysRunOnce},
-	{"an asking to stop taken back", `UPDATE rota_jobs SET cancel_at = NULL WHERE id = :asked`, saysRunOnce},
-	{"another who asked", `UPDATE rota_jobs SET cancel_by = 'eve' WHERE id = :asked`, saysRunOnce},
+	{"a second request to stop while open", `UPDATE rota_jobs SET cancel_at = cancel_at + 1 WHERE id = :asked`, saysRunOnce},
+	{"a request to stop taken back", `UPDATE rota_jobs SET cancel_at = NULL WHERE id = :asked`, saysRunOnce},
+	{"another actor of the request to stop", `UPDATE rota_jobs SET cancel_by = 'eve' WHERE id = :asked`, saysRunOnce},
 	{"another reason to stop", `UPDATE rota_jobs SET cancel_reason = 'so' WHERE id = :asked`, saysRunOnce},
 	{"artifacts rewritten", `UPDATE rota_jobs SET artifacts = E'"z.txt"\n' WHERE id = :kept`, saysArtifacts},
 	{"artifacts shortened", `UPDATE rota_jobs SET artifacts = left(artifacts, -1) WHERE id = :kept`, saysArtifacts},
@@ -206,12 +205,12 @@ var forbiddenRuns = []attempt{
 	{"a run given to a cancelled job", `UPDATE rota_jobs SET runner = 'eve', token = id, heartbeat_at = 7, stale_after = 7 WHERE id = :cancelled`, saysRun},
 	{"a run without a token", `UPDATE rota_jobs SET status = 'RUNNING', started_at = 7, runner = 'eve', heartbeat_at = 7, stale_after = 7 WHERE id = :queued`, saysRun},
 	{"a lease that never ends", `UPDATE rota_jobs SET stale_after = NULL WHERE id = :running`, saysRun},
-	{"a run that never beat", `UPDATE rota_jobs SET heartbeat_at = NULL WHERE id = :running`, saysRun},
+	{"a run without a heartbeat", `UPDATE rota_jobs SET heartbeat_at = NULL WHERE id = :running`, saysRun},
 	{"an outcome without a run", `UPDATE rota_jobs SET outcome = 'FAILED' WHERE id = :queued`, saysRun},
 	{"part of a run", `UPDATE rota_jobs SET error = 'e' WHERE id = :queued`, saysRun},
 }
 
-// forbiddenDeletes are removals that would leave a hole.
+// forbiddenDeletes are deletes that would break a chain or lose a live job.
 var forbiddenDeletes = []attempt{
 	{"a queued job removed", `DELETE FROM rota_jobs WHERE id = :queued`, saysLeave},
 	{"a delayed job removed", `DELETE FROM rota_jobs WHERE id = :delayed`, saysLeave},
@@ -226,7 +225,7 @@ var forbiddenDeletes = []attempt{
 	{"the audit removed", `TRUNCATE rota_audit`, saysAudit},
 }
 
-// forbiddenInserts enter what may not, or replace what is there.
+// forbiddenInserts insert invalid rows or replace existing ones.
 func forbiddenInserts() (all []attempt) {
 	add := func(name, says, sql string) { all = append(all, attempt{name, sql, says}) }
 	job := func(name, says string, values map[string]string) { add(name, says, insertJobSQL(values)) }
@@ -281,7 +280,7 @@ func forbiddenInserts() (all []attempt) {
 	return all
 }
 
-// startedJob are the values of a job that enters with its run.
+// startedJob returns the values of a job that is inserted with its run.
 func startedJob(others map[string]string) map[string]string {
 	values := map[string]string{
 		"status": "'RUNNING'", "queued_at": "7", "started_at": "7", "run_id": "gen_random_uuid()", "runner": "'eve'", "token": "gen_random_uuid()",
@@ -291,7 +290,7 @@ func startedJob(others map[string]string) map[string]string {
 	return values
 }
 
-// allowed are the neighbours of what is forbidden: the law itself writes so.
+// allowed are statements that resemble the forbidden ones and that the rules themselves send.
 var allowed = []attempt{
 	{name: "params, priority and position of a queued job", sql: `UPDATE rota_jobs SET params = '{"n":2}', priority = 7, position = 7, version = gen_random_uuid() WHERE id = :queued`},
 	{name: "a delayed job made ready", sql: `UPDATE rota_jobs SET hold = 0, queued_at = 7 WHERE id = :delayed`},
@@ -300,7 +299,7 @@ var allowed = []attempt{
 	{name: "RUNNING ended and settled, when its run has ended", sql: `UPDATE rota_jobs SET finished_at = 7, sequel = 'none' WHERE id = :unsettled`},
 	{name: "an outcome", sql: `UPDATE rota_jobs SET outcome = 'COMPLETED', ended_at = 7, exit_code = 0, error = 'e', result = '1' WHERE id = :running`},
 	{name: "a heartbeat", sql: `UPDATE rota_jobs SET heartbeat_at = 7, stale_after = 7, progress = '1' WHERE id = :running`},
-	{name: "an asking to stop", sql: `UPDATE rota_jobs SET cancel_at = 7, cancel_by = 'ada', cancel_reason = 'so' WHERE id = :running`},
+	{name: "a request to stop", sql: `UPDATE rota_jobs SET cancel_at = 7, cancel_by = 'ada', cancel_reason = 'so' WHERE id = :running`},
 	{name: "a first exit code after the end", sql: `UPDATE rota_jobs SET exit_code = 1 WHERE id = :completed`},
 	{name: "a first error after the end", sql: `UPDATE rota_jobs SET error = 'e' WHERE id = :completed`},
 	{name: "a first log", sql: `UPDATE rota_jobs SET log_path = 'log' WHERE id = :running`},

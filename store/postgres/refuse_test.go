@@ -14,12 +14,12 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// attempt is a statement from a connection that knows nothing of Rota, on the
-// rows that refuseCast makes.
+// attempt is a statement on the rows of insertGuardedRows, sent on a connection that does not use
+// the store.
 type attempt struct {
 	name string
 	sql  string
-	says string // what the refusal says, or the constraint it names; empty: there is none
+	says string // part of the error message, or the constraint name; empty for an allowed statement
 }
 
 // TestForbiddenStatementsAreRefused sends every forbidden statement.
@@ -32,18 +32,18 @@ func TestForbiddenStatementsAreRefused(t *testing.T) {
 			_, err := p.exec(a.sql)
 			var pgErr *pgconn.PgError
 			if !errors.As(err, &pgErr) || !strings.Contains(pgErr.Message, a.says) && pgErr.ConstraintName != a.says {
-				t.Errorf("answered with %v, want %q\n%s", err, a.says, a.sql)
+				t.Errorf("got %v, want %q\n%s", err, a.says, a.sql)
 			} else if !isConstraint(err) {
-				t.Errorf("%v is not seen as a refusal", err)
+				t.Errorf("isConstraint is false for %v", err)
 			}
 		})
 	}
 	if after := p.tables(); after != before {
-		t.Errorf("changed the database; before:\n%s\nafter:\n%s", before, after)
+		t.Errorf("the refused statements changed the database; before:\n%s\nafter:\n%s", before, after)
 	}
 }
 
-// TestAllowedStatementsPass sends the neighbours of the forbidden statements, which pass.
+// TestAllowedStatementsPass sends statements that resemble the forbidden ones and must succeed.
 func TestAllowedStatementsPass(t *testing.T) {
 	s := openTest(t, Config{Poll: true, Logger: quiet})
 	p := newRawConn(t, s, insertGuardedRows(t, s))
@@ -52,7 +52,7 @@ func TestAllowedStatementsPass(t *testing.T) {
 			p.must("BEGIN")
 			defer p.must("ROLLBACK")
 			if changed, err := p.exec(a.sql); err != nil || changed == 0 {
-				t.Fatalf("answered with %v, changed %d\n%s", err, changed, a.sql)
+				t.Fatalf("got %v, changed %d rows\n%s", err, changed, a.sql)
 			}
 			p.must("SET CONSTRAINTS ALL IMMEDIATE")
 		})
@@ -60,17 +60,16 @@ func TestAllowedStatementsPass(t *testing.T) {
 	t.Run("dependencies leave with their schedule", func(t *testing.T) {
 		p.must(`DELETE FROM rota_schedules WHERE name = 'weekly'`)
 		if left := p.column(`SELECT schedule FROM rota_edges`); len(left) != 0 {
-			t.Errorf("%v depend on something", left)
+			t.Errorf("the edges of %v still exist", left)
 		}
 	})
 }
 
-// TestEveryColumnHasForbiddenUpdate: a column that no forbidden update names is one
-// that somebody added and nobody thought about.
+// TestEveryColumnHasForbiddenUpdate fails for a new column that no forbidden update covers.
 func TestEveryColumnHasForbiddenUpdate(t *testing.T) {
 	s := openTest(t, Config{Poll: true, Logger: quiet})
 	p := newRawConn(t, s, nil)
-	for _, table := range []string{ // of keys, requests and the audit nothing stands by itself
+	for _, table := range []string{ // without keys, requests and audit, whose rows are guarded as a whole
 		"jobs", "types", "templates", "schedules", "edges", "throttle", "buckets", "groups", "reservations", "intents", "webhooks", "dropped", "definitions",
 	} {
 		for _, name := range p.column(`SELECT column_name FROM information_schema.columns WHERE table_schema = 'rota' AND table_name = '` + table + `'`) {
@@ -82,9 +81,8 @@ func TestEveryColumnHasForbiddenUpdate(t *testing.T) {
 	}
 }
 
-// TestEveryGuardIsNeeded takes away each trigger, each constraint, each unique
-// index and each term of each CHECK in turn: some forbidden statement must then
-// pass.
+// TestEveryGuardIsNeeded removes each trigger, constraint, unique index and term of a CHECK in
+// turn. At least one forbidden statement must then pass.
 func TestEveryGuardIsNeeded(t *testing.T) {
 	if testing.Short() {
 		t.Skip("make test runs it")
@@ -107,12 +105,12 @@ func TestEveryGuardIsNeeded(t *testing.T) {
 					return
 				}
 			}
-			t.Error("without it nothing more is allowed: no case needs it")
+			t.Error("no forbidden statement passes without it: no case needs it")
 		})
 	}
 }
 
-// guard is something that refuses, and a statement that takes it away.
+// guard is an object that refuses statements, and the statement that removes it.
 type guard struct{ name, table, weaken string }
 
 const (
@@ -169,7 +167,7 @@ func (p *rawConn) guards() (all []guard) {
 	return all
 }
 
-// check is a CHECK of the migrations.
+// check is a CHECK constraint of the migrations.
 type check struct{ name, text string }
 
 var (
@@ -199,7 +197,7 @@ func checks(t testing.TB) (all []check) {
 	return all
 }
 
-// rawConn is a connection as any program opens one.
+// rawConn is a connection that does not use the store.
 type rawConn struct {
 	t    testing.TB
 	conn *pgconn.PgConn
@@ -217,8 +215,8 @@ func newRawConn(t testing.TB, s *Store, ids map[string]rota.ID) *rawConn {
 
 var placeholder = regexp.MustCompile(`:[a-z]+\b`)
 
-// exec runs statements, in which :name is the id of that name, and says how many
-// rows the last of them has changed.
+// exec executes statements, replaces :name by the id of that name, and returns the number of rows
+// that the last statement changed.
 func (p *rawConn) exec(sql string) (changed int64, err error) {
 	sql = placeholder.ReplaceAllStringFunc(sql, func(name string) string {
 		if id, known := p.ids[name[1:]]; known {
@@ -231,7 +229,7 @@ func (p *rawConn) exec(sql string) (changed int64, err error) {
 		return 0, err
 	}
 	tag := results[len(results)-1].CommandTag
-	if tag.String() == "TRUNCATE TABLE" { // which does not count
+	if tag.String() == "TRUNCATE TABLE" { // TRUNCATE reports no row count
 		return 1, err
 	}
 	return tag.RowsAffected(), err
@@ -244,7 +242,7 @@ func (p *rawConn) must(sql string) {
 	}
 }
 
-// column is the first column of what a statement answers with.
+// column returns the first column of a statement's result.
 func (p *rawConn) column(sql string) (all []string) {
 	p.t.Helper()
 	results, err := p.conn.Exec(p.t.Context(), p.text.qualify(sql)).ReadAll()
@@ -255,7 +253,7 @@ func (p *rawConn) column(sql string) (all []string) {
 	return all
 }
 
-// tables writes down every row of every table.
+// tables returns every row of every table as text.
 func (p *rawConn) tables() string {
 	p.t.Helper()
 	var all []string

@@ -10,41 +10,41 @@ import (
 	"github.com/rotajobs/rota/internal/rules"
 )
 
-// TestRepeatedClaimReturnsSameJobs, whether all that is ready stands in one lane,
-// which the claim knows of, or the lanes are merged.
+// TestRepeatedClaimReturnsSameJobs checks a repeated claim of a single type and one that merges
+// type queues.
 func TestRepeatedClaimReturnsSameJobs(t *testing.T) {
 	for _, one := range []struct {
 		name   string
 		merged bool
-	}{{"one lane", false}, {"merged", true}} {
+	}{{"single type", false}, {"merged", true}} {
 		t.Run(one.name, func(t *testing.T) {
 			s := openTest(t, Config{Logger: quiet})
 			order := fillQueue(t, s, 30)
-			done[*rota.Claimed](t, s, claimOf("w", 2)) // which makes the lane and the bounds known
+			done[*rota.Claimed](t, s, claimOf("w", 2)) // caches the single type and the limits
 			claim := claimOf("w", 3)
 			first := idsOf(done[*rota.Claimed](t, s, claim).Jobs)
 			if one.merged {
 				s.singleType.observe(nil, &rules.Heads{})
 			}
 			if (s.singleType.typ() == "") != one.merged {
-				t.Fatalf("the lane is %q", s.singleType.typ())
+				t.Fatalf("the single type is %q", s.singleType.typ())
 			}
 			for _, at := range []*Store{s, openAt(t, urlOf(s), Config{Logger: quiet})} {
 				answer := done[*rota.Claimed](t, at, claim)
 				if again := idsOf(answer.Jobs); !answer.Again || !slices.Equal(again, first) {
-					t.Errorf("sent again it answers with %v, and was sent before: %t; want %v", again, answer.Again, first)
+					t.Errorf("the repeated claim returned %v, repeated: %t; want %v", again, answer.Again, first)
 				}
 			}
 			next := idsOf(done[*rota.Claimed](t, s, claimOf("w", 5)).Jobs)
 			if !slices.Equal(next, order[5:10]) {
-				t.Errorf("the next takes %v; want %v", next, order[5:10])
+				t.Errorf("the next claim returned %v, want %v", next, order[5:10])
 			}
 		})
 	}
 }
 
-// TestRepeatedClaimWakesOtherProcesses: for a moment it had locked what it does
-// not take, and another process may have found nothing meanwhile.
+// TestRepeatedClaimWakesOtherProcesses checks that a repeated claim notifies other processes,
+// because it had locked jobs that it does not take and their claims may have skipped them.
 func TestRepeatedClaimWakesOtherProcesses(t *testing.T) {
 	s := openTest(t, Config{Logger: quiet})
 	second := openAt(t, urlOf(s), Config{Logger: quiet})
@@ -54,8 +54,8 @@ func TestRepeatedClaimWakesOtherProcesses(t *testing.T) {
 	s.singleType.observe(nil, &rules.Heads{})
 	wake, off := second.Wake()
 	defer off()
-	eventually(t, "the other process listens", second.Listens)
-	time.Sleep(50 * time.Millisecond) // it has heard of what was enqueued
+	eventually(t, "the other store listens", second.Listens)
+	time.Sleep(50 * time.Millisecond) // the notification of the enqueue has arrived
 	select {
 	case <-wake:
 	default:
@@ -66,19 +66,19 @@ func TestRepeatedClaimWakesOtherProcesses(t *testing.T) {
 	select {
 	case <-wake:
 	case <-ctx.Done():
-		t.Error("the other process was not told")
+		t.Error("the other process was not notified")
 	}
 }
 
-// TestReserveDuringFinishAndClaimIsRespected: what the end has seen to be so is
-// held until the claim of the same step is decided.
+// TestReserveDuringFinishAndClaimIsRespected checks that the rows which a finish has checked stay
+// locked until the claim of the same batch is decided.
 func TestReserveDuringFinishAndClaimIsRespected(t *testing.T) {
 	first := openTest(t, Config{Logger: quiet})
 	second := openAt(t, urlOf(first), Config{Logger: quiet})
 	fillQueue(t, first, 20)
 	for range 5 {
 		ended := done[*rota.Claimed](t, first, claimOf("w", 1)).Jobs[0]
-		slow := pauseClaims(t, first, 1) // after the end was decided
+		slow := pauseClaims(t, first, 1) // after the finish is decided
 		answers := make(chan []rota.Result, 1)
 		go func() {
 			results, err := first.Apply(context.Background(), rota.Batch{Commands: []rota.Command{
@@ -93,7 +93,7 @@ func TestReserveDuringFinishAndClaimIsRespected(t *testing.T) {
 		go func() {
 			reserved <- done[*rota.Reserved](t, second, &rota.Reserve{Meta: rota.NewMeta(""), Node: "w", For: time.Minute}).Reservation
 		}()
-		select { // it waits, or the claim will see it
+		select { // the Reserve waits, or the claim must respect it
 		case r := <-reserved:
 			reserved <- r
 		case <-time.After(20 * time.Millisecond):
@@ -104,14 +104,14 @@ func TestReserveDuringFinishAndClaimIsRespected(t *testing.T) {
 		first.onDecided = nil
 		held := <-reserved
 		if taken := results[1].Reply.(*rota.Claimed).Jobs; came && len(taken) > 0 {
-			t.Errorf("a worker that was reserved took %d jobs", len(taken))
+			t.Errorf("a reserved worker claimed %d jobs", len(taken))
 		}
 		done[*rota.Released](t, second, &rota.Release{Meta: rota.NewMeta(""), ReservationID: held.ID})
 	}
 }
 
-// TestCloseSendsPendingNotification: a process that enqueues and ends at once
-// leaves nobody waiting.
+// TestCloseSendsPendingNotification checks that a process that enqueues a job and closes its store
+// still notifies the others.
 func TestCloseSendsPendingNotification(t *testing.T) {
 	s := openTest(t, Config{Logger: quiet})
 	fillQueue(t, s, 1)
@@ -133,32 +133,32 @@ func TestCloseSendsPendingNotification(t *testing.T) {
 	}
 	for range 5 {
 		second := openAt(t, urlOf(s), Config{Logger: quiet})
-		if !received(second) { // its self-test
-			t.Fatal("a process that starts is not heard")
+		if !received(second) { // the notification of its self-test
+			t.Fatal("the notification of the self-test did not arrive")
 		}
 		one := func() {
 			done[*rota.Enqueued](t, second, &rota.Enqueue{Meta: rota.NewMeta(""), Jobs: []rota.NewJob{{Type: "work"}}})
 		}
 		one()
 		if !received(second) {
-			t.Fatal("nobody was told of the first job")
+			t.Fatal("no notification of the first job arrived")
 		}
-		one() // mostly within the pause after the first
+		one() // mostly within the pause after the first notification
 		must(t, second.Close())
 		if !received(second) {
-			t.Error("nobody was told of the last job")
+			t.Error("no notification of the last job arrived")
 		}
 	}
 }
 
-// TestEnqueueWithClaimWritesJobOnce: where nothing else is there, an enqueue and
-// the claim behind it are one step.
+// TestEnqueueWithClaimWritesJobOnce checks that an enqueue and a claim in one batch insert the job
+// as running if no other job is ready.
 func TestEnqueueWithClaimWritesJobOnce(t *testing.T) {
 	s := openTest(t, Config{Logger: quiet})
 	fillQueue(t, s, 1)
-	done[*rota.Claimed](t, s, claimOf("w", 1)) // what bounds it is known
-	steps := 0
-	s.onDecided = func([]rota.Command) { steps++ }
+	done[*rota.Claimed](t, s, claimOf("w", 1)) // caches what limits the claim
+	decisions := 0
+	s.onDecided = func([]rota.Command) { decisions++ }
 	take := func(n int) (taken int) {
 		results, err := s.Apply(t.Context(), rota.Batch{Commands: []rota.Command{
 			&rota.Enqueue{Meta: rota.NewMeta(""), Jobs: slices.Repeat([]rota.NewJob{{Type: "work"}}, n)}, claimOf("w", n),
@@ -170,21 +170,21 @@ func TestEnqueueWithClaimWritesJobOnce(t *testing.T) {
 		return rows(t, s, `SELECT count(*) FROM rota_jobs WHERE status = 'RUNNING' AND cmin::text = '0'`)[0][0]
 	}
 	before := written()
-	if n := take(1); n != 1 || steps != 1 {
-		t.Errorf("%d jobs were taken in %d steps", n, steps)
+	if n := take(1); n != 1 || decisions != 1 {
+		t.Errorf("claimed %d jobs in %d decisions, want 1 in 1", n, decisions)
 	}
 	if after := written(); after == before {
-		t.Error("the job was written again when it started")
+		t.Error("the job was updated when it started")
 	}
-	if n := take(copyMin); n != copyMin || steps != 2 {
-		t.Errorf("%d jobs were taken in %d steps", n, steps-1)
+	if n := take(copyMin); n != copyMin || decisions != 2 {
+		t.Errorf("claimed %d jobs in %d decisions, want 1 decision", n, decisions-1)
 	}
 	fillQueue(t, s, 1)
-	steps = 0
-	if n := take(1); n != 1 || steps != 3 { // the first supposes that there is none
-		t.Errorf("with another in the queue %d jobs were taken in %d steps", n, steps)
+	decisions = 0
+	if n := take(1); n != 1 || decisions != 3 { // the first decision assumes that no job is ready
+		t.Errorf("with another ready job: claimed %d jobs in %d decisions, want 1 in 3", n, decisions)
 	}
 	if n := rows(t, s, `SELECT count(*) FROM rota_jobs WHERE claim_id IS NOT NULL`)[0][0]; n != "4" {
-		t.Errorf("%s claims have left their mark", n)
+		t.Errorf("%s jobs store a claim id, want 4", n)
 	}
 }

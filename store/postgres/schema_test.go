@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestSimpleJobCallsNoTriggerFunction: what a job goes through that has no company is
-// guarded by conditions alone, and each heartbeat keeps to its page.
+// TestSimpleJobCallsNoTriggerFunction checks that a job without relations is guarded only by WHEN
+// conditions and constraints, and that its heartbeats are HOT updates.
 func TestSimpleJobCallsNoTriggerFunction(t *testing.T) {
 	s := openTest(t, Config{Poll: true, Logger: quiet})
 	p := newRawConn(t, s, nil)
@@ -25,17 +25,17 @@ func TestSimpleJobCallsNoTriggerFunction(t *testing.T) {
 	p.must(`UPDATE rota_jobs SET cancel_at = 9, cancel_by = 'ada', cancel_reason = 'no', log_path = 'log', artifacts = E'"a"\n'`)
 	p.must(`UPDATE rota_jobs SET artifacts = artifacts || E'"b"\n'`)
 	if n := beats(); n != "5" {
-		t.Errorf("%s of 5 updates kept to their page", n)
+		t.Errorf("%s of 5 updates were HOT updates", n)
 	}
 	p.must(`UPDATE rota_jobs SET outcome = 'COMPLETED', ended_at = 9, finished_at = 9, sequel = 'none', result = '{}'`)
 	p.must(`DELETE FROM rota_jobs`)
 	if called := p.column(`SELECT funcname FROM pg_stat_xact_user_functions`); len(called) != 0 {
-		t.Errorf("%v were called", called)
+		t.Errorf("the functions %v were called", called)
 	}
 }
 
-// TestAuditIsNumberedAtCommit: whoever has read a line finds none before it
-// later, whoever wrote first.
+// TestAuditIsNumberedAtCommit checks that a reader that has read an entry never finds a new entry
+// with a smaller number, whichever transaction inserted first.
 func TestAuditIsNumberedAtCommit(t *testing.T) {
 	s := openTest(t, Config{Poll: true, Logger: quiet})
 	slow, quick := newRawConn(t, s, nil), newRawConn(t, s, nil)
@@ -57,8 +57,8 @@ func TestAuditIsNumberedAtCommit(t *testing.T) {
 	}
 }
 
-// TestConcurrentAuditsDoNotDeadlock: two transactions that each write a line and then
-// want what the other holds wait for that alone.
+// TestConcurrentAuditsDoNotDeadlock checks that a transaction with an audit entry blocks no other
+// one before its commit.
 func TestConcurrentAuditsDoNotDeadlock(t *testing.T) {
 	s := openTest(t, Config{Poll: true, Logger: quiet})
 	one, two := newRawConn(t, s, nil), newRawConn(t, s, nil)
@@ -74,7 +74,7 @@ func TestConcurrentAuditsDoNotDeadlock(t *testing.T) {
 	must(t, <-waits)
 }
 
-// TestExpectFailsOnMismatch ends a transaction unless all is as it was.
+// TestExpectFailsOnMismatch checks which arguments make rota_expect fail the transaction.
 func TestExpectFailsOnMismatch(t *testing.T) {
 	s := openTest(t, Config{Poll: true, Logger: quiet})
 	p := newRawConn(t, s, nil)

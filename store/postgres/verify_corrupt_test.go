@@ -10,8 +10,8 @@ import (
 	"github.com/rotajobs/rota/internal/rules"
 )
 
-// corruption is what a hand with all rights can do to a healthy store, and
-// which checks must see it: the one it is named after, and those it implies.
+// corruption is a change that bypasses all guards, and the checks that must find it: its own and
+// those that it implies.
 type corruption struct {
 	check   string
 	name    string
@@ -21,7 +21,7 @@ type corruption struct {
 
 var corruptions = []corruption{
 	{rota.CheckSchema, "a trigger less", []string{`DROP TRIGGER jobs_frozen ON rota_jobs`}, nil},
-	{rota.CheckSchema, "a trigger disarmed", []string{`ALTER TABLE rota_jobs DISABLE TRIGGER jobs_frozen`}, nil},
+	{rota.CheckSchema, "a disabled trigger", []string{`ALTER TABLE rota_jobs DISABLE TRIGGER jobs_frozen`}, nil},
 	{rota.CheckSchema, "an index less", []string{`DROP INDEX rota_jobs_order`}, nil},
 
 	{rota.CheckIDShape, "a job with the zero id", []string{`UPDATE rota_jobs SET id = '00000000-0000-0000-0000-000000000000' WHERE id = :queued`}, nil},
@@ -42,7 +42,7 @@ var corruptions = []corruption{
 	{rota.CheckQueuedShape, "finished", []string{`UPDATE rota_jobs SET finished_at = 1 WHERE id = :queued`}, nil},
 	{rota.CheckQueuedShape, "ready since never", []string{`UPDATE rota_jobs SET queued_at = NULL WHERE id = :queued`}, nil},
 	{rota.CheckHoldShape, "delayed without a time", []string{`UPDATE rota_jobs SET run_at = NULL WHERE id = :delayed`}, nil},
-	{rota.CheckHoldShape, "held for no known reason", []string{`UPDATE rota_jobs SET hold = 33 WHERE id = :delayed`}, nil},
+	{rota.CheckHoldShape, "held for an unknown reason", []string{`UPDATE rota_jobs SET hold = 33 WHERE id = :delayed`}, nil},
 	{rota.CheckHoldShape, "held and in the order", []string{`UPDATE rota_jobs SET queued_at = run_at WHERE id = :delayed`}, nil},
 	{rota.CheckQueuedEarly, "queued", []string{`UPDATE rota_jobs SET run_at = queued_at + 1 WHERE id = :queued`}, nil},
 	{rota.CheckQueuedEarly, "run", []string{`UPDATE rota_jobs SET run_at = queued_at + 1 WHERE id = :completed`}, nil},
@@ -100,9 +100,9 @@ var corruptions = []corruption{
 	{rota.CheckChainKept, "other params", []string{`UPDATE rota_jobs SET params = '{"n":1}' WHERE id = :retry`}, nil},
 	{rota.CheckChainKept, "another priority", []string{`UPDATE rota_jobs SET priority = 9 WHERE id = :retry`}, nil},
 
-	// An index is not kept up for a while, and nobody is told.
+	// An index misses an update without any error.
 	{rota.CheckOrderTotal, "a job that is not in it", skippedByIndex("jobs_order"), nil},
-	{rota.CheckOrderTotal, "claims that pass over a job", skippedByIndex("jobs_claim"), nil},
+	{rota.CheckOrderTotal, "a claim index that misses a job", skippedByIndex("jobs_claim"), nil},
 	{rota.CheckPlanTwice, "two first attempts", []string{
 		`DROP INDEX rota_jobs_plan`,
 		`UPDATE rota_jobs SET plan_time = (SELECT plan_time FROM rota_jobs WHERE id = :planned), name = 'nightly' WHERE id = :queued`,
@@ -119,7 +119,7 @@ var corruptions = []corruption{
 	{rota.CheckUniqueKeyLive, "completed, never marked", []string{`UPDATE rota_keys SET ended = false WHERE key = 'hour'`}, nil},
 }
 
-// skippedByIndex changes a job while an index is not kept up, though it says that it is.
+// skippedByIndex changes a job while an index is not maintained, and then marks the index as ready.
 func skippedByIndex(index string) []string {
 	kept := func(is string) string {
 		return `UPDATE pg_index SET indisready = ` + is + ` WHERE indexrelid = 'rota_` + index + `'::regclass`
@@ -133,7 +133,7 @@ func TestVerifyNamesCorruptionOfRelatedRows(t *testing.T) {
 	checkCorruptions(t, fillRelated, relatedCorruptions)
 }
 
-// Each corruption is done, looked at and undone in one transaction.
+// checkCorruptions applies each corruption, verifies and rolls back, in one transaction.
 func checkCorruptions(t *testing.T, fill func(testing.TB, *Store) map[string]rota.ID, corruptions []corruption) {
 	if testing.Short() {
 		t.Skip("make test runs it")
@@ -157,9 +157,8 @@ func checkCorruptions(t *testing.T, fill func(testing.TB, *Store) map[string]rot
 	}
 }
 
-// TestEveryCheckIsTested holds the tables of corruptions to the list of checks.
-// Params stand in the row of their job, and what PostgreSQL finds damaged is told
-// by TestVerifyTellsOfDamage.
+// TestEveryCheckIsTested compares the corruptions with the list of checks. Params are stored in the
+// row of their job, and TestVerifyReportsDamage covers CheckFile.
 func TestEveryCheckIsTested(t *testing.T) {
 	tested := map[string]bool{rota.CheckFile: true, rota.CheckOrphanParams: true}
 	for _, c := range slices.Concat(corruptions, relatedCorruptions) {
@@ -176,14 +175,14 @@ func TestEveryCheckIsTested(t *testing.T) {
 	}
 }
 
-// violationsOn is what Verify finds on a connection, by check.
+// violationsOn returns what Verify finds on a connection, by check.
 func violationsOn(t *testing.T, p *rawConn) map[string][]string {
 	t.Helper()
 	found := map[string][]string{}
 	in := &inspection{session: &session{conn: p.conn, dialect: p.text}, ctx: t.Context(), progress: func(rota.Checked) {}}
 	in.report = func(v rota.Violation) {
 		if len(v.Rows) == 0 || v.Rows[0] == "" || v.Detail == "" {
-			t.Errorf("%+v does not say which row, or what is wrong", v)
+			t.Errorf("%+v names no row or no problem", v)
 		}
 		found[v.Check] = append(found[v.Check], v.Rows[0]+": "+v.Detail)
 	}
@@ -192,8 +191,8 @@ func violationsOn(t *testing.T, p *rawConn) map[string][]string {
 	return found
 }
 
-// corrupt runs statements with no trigger called and the constraints away. These
-// come back, and say that all rows were looked at.
+// corrupt executes statements without triggers and CHECK constraints. It then adds the constraints
+// again and marks them as validated.
 func (p *rawConn) corrupt(statements []string) {
 	p.t.Helper()
 	p.must(`

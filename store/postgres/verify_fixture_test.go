@@ -12,8 +12,7 @@ var (
 	incarnation = rota.ID{6: 0x70, 8: 0x80, 15: 1}
 )
 
-// fillJobs makes a healthy store with one job in each part. Jobs of type idle are
-// never claimed.
+// fillJobs fills a healthy store with one job in each state. Jobs of type idle are never claimed.
 func fillJobs(t testing.TB, s *Store) map[string]rota.ID {
 	t.Helper()
 	p := &fixture{t: t, s: s, ids: map[string]rota.ID{}}
@@ -24,8 +23,8 @@ func fillJobs(t testing.TB, s *Store) map[string]rota.ID {
 	return p.ids
 }
 
-// fillRelated makes a healthy store with company in each part: what cast is for jobs
-// that stand alone.
+// fillRelated fills a healthy store with jobs that have relations: definitions, groups, limits,
+// redrives, reservations and deliveries.
 func fillRelated(t testing.TB, s *Store) map[string]rota.ID {
 	t.Helper()
 	p := &fixture{t: t, s: s, ids: map[string]rota.ID{}}
@@ -40,7 +39,7 @@ func fillRelated(t testing.TB, s *Store) map[string]rota.ID {
 	return p.ids
 }
 
-// fixture are a store on its way to a troupe, and the ids of whom it has.
+// fixture fills a store and keeps the ids of its rows by name.
 type fixture struct {
 	t   testing.TB
 	s   rota.Store
@@ -62,7 +61,7 @@ func (p *fixture) apply(c rota.Command) rota.Reply {
 	return p.at(2*time.Minute, c)
 }
 
-// enqueueJobs enqueues those that stand alone.
+// enqueueJobs enqueues jobs without relations.
 func (p *fixture) enqueueJobs() {
 	for _, one := range []struct {
 		name string
@@ -85,7 +84,7 @@ func (p *fixture) enqueueJobs() {
 	}
 }
 
-// runJobs starts those of type web, and ends all but one of them.
+// runJobs claims the jobs of type web and finishes all but one.
 func (p *fixture) runJobs() {
 	leases := map[rota.ID]rota.LeaseRef{}
 	for _, j := range p.at(time.Second, claimWeb(10)).(*rota.Claimed).Jobs {
@@ -113,7 +112,7 @@ func leaseOf(j *rota.Job) rota.LeaseRef {
 	return rota.LeaseRef{JobID: j.ID, RunID: j.Run.ID, Token: j.Run.Token}
 }
 
-// claim starts the one job of type web that is ready, and remembers it.
+// claim claims the only ready job of type web and keeps its id.
 func (p *fixture) claim(name string) *rota.Job {
 	p.t.Helper()
 	j := p.apply(claimWeb(1)).(*rota.Claimed).Jobs[0]
@@ -159,8 +158,8 @@ func (p *fixture) put(name string, spec rota.ScheduleSpec, state rota.ScheduleSt
 	p.apply(c)
 }
 
-// fire leaves an execution that is under way, one behind it, one that waits for
-// it, and the only one of a schedule.
+// fire creates an active execution, one that waits behind it, one that depends on it, and the only
+// one of a one-time schedule.
 func (p *fixture) fire() {
 	times := []rota.FireTime{{At: noon.Add(2 * time.Minute), From: noon}}
 	for name, job := range map[string]string{"base": "based", "once": "onced"} {
@@ -182,8 +181,8 @@ func (p *fixture) fireOne(name string, times []rota.FireTime) rota.ID {
 	return p.apply(c).(*rota.Fired).Jobs[0].ID
 }
 
-// group leaves a row of three, one member by itself, one that is tried again, a
-// group that died and was skipped, and one that was cancelled while it ran.
+// group creates a sequential group of three, a group of one, one with a retry, one that was skipped
+// after a failure, and one that was cancelled while it ran.
 func (p *fixture) group() {
 	web, idle := rota.NewJob{Type: "web"}, rota.NewJob{Type: "idle"}
 	p.enqueueGroup("row", rota.GroupSequential, "", idle, idle, idle)
@@ -199,7 +198,8 @@ func (p *fixture) group() {
 	p.apply(&rota.CancelGroup{Meta: rota.NewMeta("ada"), GroupID: p.ids["ended"]})
 }
 
-// enqueueGroup remembers the group by its name, and its members as namea, nameb …
+// enqueueGroup keeps the id of the group by its name, and those of its members as namea, nameb and
+// so on.
 func (p *fixture) enqueueGroup(name string, mode rota.GroupMode, fail rota.OnFailure, jobs ...rota.NewJob) {
 	p.t.Helper()
 	c := &rota.EnqueueGroup{Meta: rota.NewMeta("ada"), Name: name, Mode: mode, OnFailure: fail, Jobs: jobs}
@@ -209,7 +209,7 @@ func (p *fixture) enqueueGroup(name string, mode rota.GroupMode, fail rota.OnFai
 	p.ids[name] = c.GroupID()
 }
 
-// throttle leaves a key that holds a job back, and a type that has started.
+// throttle creates a job that its key holds back, and a type with recent starts.
 func (p *fixture) throttle() {
 	p.apply(&rota.PutThrottle{Meta: rota.NewMeta("ada"), Spec: rota.ThrottleSpec{
 		Types: []rota.TypeLimit{{Type: "web", Rate: rota.Rate{Count: 9, Per: time.Minute}}},
@@ -241,7 +241,7 @@ func (p *fixture) reserve() {
 	}).(*rota.Directed).Job.ID
 }
 
-// deliver leaves a job that goes on from a trace, and the deliveries that tell of it.
+// deliver creates a job with a trace and the webhook deliveries of its events.
 func (p *fixture) deliver() {
 	p.t.Helper()
 	hooks := []rota.Webhook{{URL: "https://a.example/", Secret: "s", Events: []rota.EventKind{rota.EventJobEnqueued}}}
@@ -253,5 +253,5 @@ func (p *fixture) deliver() {
 	if len(deliveries) != 2 {
 		p.t.Fatalf("%d deliveries", len(deliveries))
 	}
-	p.ids["told"] = deliveries[0].ID
+	p.ids["delivery"] = deliveries[0].ID
 }

@@ -28,8 +28,8 @@ func TestVerifyCountsCheckedRows(t *testing.T) {
 	}
 }
 
-// TestVerifyChecksEveryPage: jobs come some thousands at a time, and what spoils
-// the first and the last of them is found.
+// TestVerifyChecksEveryPage checks that Verify finds problems on the first and the last page of
+// jobs.
 func TestVerifyChecksEveryPage(t *testing.T) {
 	const most = 2*checkedEvery + 1
 	s := openTest(t, Config{Poll: true, Logger: quiet})
@@ -37,9 +37,9 @@ func TestVerifyChecksEveryPage(t *testing.T) {
 INSERT INTO rota_jobs (id, position, created_at, backoff, timeout, priority, max_attempts, type, queued_at, params)
 SELECT (lpad(to_hex(n), 12, '0') || '70008000000000000000')::uuid, n, 7, 1000000, 60000000, 0, 1, CASE n WHEN 1 THEN 'no type' WHEN %d THEN 'no type' ELSE 'mail' END, 7, '{}'
 FROM generate_series(1, %d) n`, most, most))
-	var heard []int
+	var reported []int
 	found := 0
-	for v, err := range s.VerifyProgress(t.Context(), func(c rota.Checked) { heard = append(heard, c.Jobs) }) {
+	for v, err := range s.VerifyProgress(t.Context(), func(c rota.Checked) { reported = append(reported, c.Jobs) }) {
 		must(t, err)
 		if found++; v.Check != rota.CheckOutOfRange || found > 2 {
 			t.Fatalf("found %+v", v)
@@ -48,8 +48,8 @@ FROM generate_series(1, %d) n`, most, most))
 	if found != 2 {
 		t.Errorf("found %d of 2", found)
 	}
-	if fmt.Sprint(heard) != fmt.Sprint([]int{0, checkedEvery, 2 * checkedEvery, most}) {
-		t.Errorf("heard %v", heard)
+	if fmt.Sprint(reported) != fmt.Sprint([]int{0, checkedEvery, 2 * checkedEvery, most}) {
+		t.Errorf("reported %v", reported)
 	}
 }
 
@@ -57,7 +57,7 @@ func TestVerifyStopsAndReleasesConnection(t *testing.T) {
 	s := openTest(t, Config{Conns: 1, Poll: true, Logger: quiet})
 	jobs := fillJobs(t, s)
 	damage(t, s, []string{`UPDATE rota_jobs SET jitter = 1.5 WHERE status = 'QUEUED'`}, rota.ID{})
-	t.Run("when nobody listens any more, and gives its connection back", func(t *testing.T) {
+	t.Run("when the caller breaks its loop", func(t *testing.T) {
 		for range 2 {
 			for _, err := range s.Verify(t.Context()) {
 				must(t, err)
@@ -67,7 +67,7 @@ func TestVerifyStopsAndReleasesConnection(t *testing.T) {
 		_, err := s.Job(t.Context(), jobs["queued"])
 		must(t, err)
 	})
-	t.Run("when its listener is gone", func(t *testing.T) {
+	t.Run("when the caller panics", func(t *testing.T) {
 		for range 2 {
 			func() {
 				defer func() { _ = recover() }()
@@ -105,16 +105,16 @@ func TestVerifyStopsAndReleasesConnection(t *testing.T) {
 	})
 }
 
-// TestVerifyReportsDamage: that a table cannot be read is what was looked for.
+// TestVerifyReportsDamage checks that an error about a damaged table becomes a violation.
 func TestVerifyReportsDamage(t *testing.T) {
-	for state, told := range map[string]bool{"XX001": true, "XX002": true, "XX000": false, "57014": false} {
+	for state, violation := range map[string]bool{"XX001": true, "XX002": true, "XX000": false, "57014": false} {
 		var found []rota.Violation
 		in := &inspection{report: func(v rota.Violation) { found = append(found, v) }}
-		if err := in.damage(pgError(state)); (err == nil) != told {
+		if err := in.damage(pgError(state)); (err == nil) != violation {
 			t.Errorf("%s: %v", state, err)
 		}
-		if told && (len(found) != 1 || found[0].Check != rota.CheckFile) {
-			t.Errorf("%s is told as %+v", state, found)
+		if violation && (len(found) != 1 || found[0].Check != rota.CheckFile) {
+			t.Errorf("%s is reported as %+v", state, found)
 		}
 	}
 }

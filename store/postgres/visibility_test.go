@@ -11,8 +11,8 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// TestEnqueuedJobIsVisibleToOtherProcess: whoever is asked after its enqueue was answered
-// knows of it, though another process wrote it, and gives it to a worker.
+// TestEnqueuedJobIsVisibleToOtherProcess checks that every read and claim of another process finds
+// a job as soon as its enqueue is answered.
 func TestEnqueuedJobIsVisibleToOtherProcess(t *testing.T) {
 	one := openTest(t, Config{Logger: quiet})
 	stores := []*Store{one, openAt(t, urlOf(one), Config{Logger: quiet})}
@@ -20,27 +20,26 @@ func TestEnqueuedJobIsVisibleToOtherProcess(t *testing.T) {
 		writes, reads := stores[i%2], stores[(i+1)%2]
 		id := fillQueue(t, writes, 1)[0]
 		if _, err := reads.Job(t.Context(), id); err != nil {
-			t.Fatalf("job %d was made, and then: %v", i, err)
+			t.Fatalf("job %d was enqueued, but reading it fails: %v", i, err)
 		}
 		queue, err := reads.Queue(t.Context(), rota.ID{}, 2)
 		must(t, err)
 		if len(queue) != 1 || queue[0].ID != id {
-			t.Errorf("job %d was made, and the queue is %v", i, idsOf(queue))
+			t.Errorf("job %d was enqueued, but the queue is %v", i, idsOf(queue))
 		}
 		if got := done[*rota.Claimed](t, reads, claimOf("w", 2)).Jobs; len(got) != 1 || got[0].ID != id {
-			t.Errorf("job %d was made, and %v claimed", i, idsOf(got))
+			t.Errorf("job %d was enqueued, but %v was claimed", i, idsOf(got))
 		}
 		job, err := writes.Job(t.Context(), id)
 		must(t, err)
 		if job.State() != rota.StateRunning {
-			t.Errorf("job %d was claimed, and is %s", i, job.State())
+			t.Errorf("job %d was claimed, but its state is %s", i, job.State())
 		}
 	}
 }
 
-// TestReapSkipsLockedRun: somebody has it in an open transaction,
-// and it is the first that a reaper comes to. It is passed over, and reaped the next
-// time.
+// TestReapSkipsLockedRun checks that Reap skips a run that another transaction has locked, although
+// it is the first, and reaps it the next time.
 func TestReapSkipsLockedRun(t *testing.T) {
 	s := openTest(t, Config{Logger: quiet})
 	fillQueue(t, s, 3)
@@ -66,10 +65,10 @@ func TestReapSkipsLockedRun(t *testing.T) {
 		return ids
 	}
 	if got := reap(); !slices.Equal(got, claimed[1:]) {
-		t.Errorf("reaped are %v, want %v", got, claimed[1:])
+		t.Errorf("reaped %v, want %v", got, claimed[1:])
 	}
 	must(t, tx.Rollback(t.Context()))
 	if got := reap(); !slices.Equal(got, claimed[:1]) {
-		t.Errorf("reaped the next time are %v, want %v", got, claimed[:1])
+		t.Errorf("reaped %v the next time, want %v", got, claimed[:1])
 	}
 }
