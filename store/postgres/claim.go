@@ -109,7 +109,7 @@ func (t *tx) loadClaim(n *rules.Need, u *rules.UnitOfWork) []statement {
 		return []statement{t.loadAnythingElse(n, u)}
 	}
 	if h := n.Heads; h != nil && !t.mergesTypes {
-		if typ := t.store.singleType.typ(); typ != "" && t.locksHeads(u) && h.Unlimited() && slices.Contains(h.Types, typ) {
+		if typ := t.store.singleType.current(); typ != "" && t.locksHeads(u) && h.Unlimited() && slices.Contains(h.Types, typ) {
 			return []statement{t.loadSingleTypeHeads(typ, n, u)}
 		}
 	}
@@ -138,7 +138,7 @@ func (t *tx) loadAnythingElse(n *rules.Need, u *rules.UnitOfWork) statement {
 // More, and the next one reads further.
 func (t *tx) loadHeads(h *rules.Heads, u *rules.UnitOfWork) statement {
 	var heads []*rota.Job
-	depth, scanned := t.depth(h.Limit), 0
+	depth, scanned := t.scanDepth(h.Limit), 0
 	capacity := make([]int, len(h.Capacity))
 	for i, free := range h.Capacity {
 		if capacity[i] = free; free >= h.Limit {
@@ -200,7 +200,7 @@ func (t *tx) loadMoreHeads(n *rules.Need, u *rules.UnitOfWork) error {
 
 // scanDepth returns how many jobs of a type queue a claim reads: enough to pass the jobs that the
 // other claims of this process and of other processes take at the same time.
-func (t *tx) depth(limit int) int {
+func (t *tx) scanDepth(limit int) int {
 	if t.claimDemand == 0 {
 		t.claimDemand = int64(limit)
 		t.store.claimDemand.Add(t.claimDemand)

@@ -26,8 +26,8 @@ func TestRepeatedClaimReturnsSameJobs(t *testing.T) {
 			if one.merged {
 				s.singleType.observe(nil, &rules.Heads{})
 			}
-			if (s.singleType.typ() == "") != one.merged {
-				t.Fatalf("the single type is %q", s.singleType.typ())
+			if (s.singleType.current() == "") != one.merged {
+				t.Fatalf("the single type is %q", s.singleType.current())
 			}
 			for _, at := range []*Store{s, openAt(t, urlOf(s), Config{Logger: quiet})} {
 				answer := done[*rota.Claimed](t, at, claim)

@@ -19,7 +19,7 @@ type singleType struct {
 }
 
 // current returns the type to read, or "" for all types.
-func (s *singleType) typ() string {
+func (s *singleType) current() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.active {

@@ -25,16 +25,16 @@ func TestSingleTypeClaimKeepsOrder(t *testing.T) {
 		if got := idsOf(done[*rota.Claimed](t, s, claimTwoTypes("w", 10)).Jobs); !slices.Equal(got, order[10*i:10*i+10]) {
 			t.Fatalf("claim %d returned %v of %v", i, got, order)
 		}
-		if s.singleType.typ() != "work" {
-			t.Fatalf("after claim %d the single type is %q", i, s.singleType.typ())
+		if s.singleType.current() != "work" {
+			t.Fatalf("after claim %d the single type is %q", i, s.singleType.current())
 		}
 	}
 	urgent := done[*rota.Enqueued](t, s, &rota.Enqueue{Meta: rota.NewMeta(""), Jobs: []rota.NewJob{{Type: "other", Priority: new(9)}}}).Jobs[0].Job.ID
 	if got := idsOf(done[*rota.Claimed](t, s, claimTwoTypes("w", 10)).Jobs); !slices.Equal(got, append([]rota.ID{urgent}, order[30:39]...)) {
 		t.Errorf("with another type: claimed %v, want %v first, then %v", got, urgent, order[30:39])
 	}
-	if s.singleType.typ() != "" {
-		t.Errorf("two types have jobs, and the single type is %q", s.singleType.typ())
+	if s.singleType.current() != "" {
+		t.Errorf("two types have jobs, and the single type is %q", s.singleType.current())
 	}
 	rest := idsOf(done[*rota.Claimed](t, s, claimTwoTypes("w", 20)).Jobs)
 	if !slices.Equal(rest, order[39:]) {
@@ -49,7 +49,7 @@ func TestPausedSingleTypeClaimDoesNotBlockOthers(t *testing.T) {
 	order := fillQueue(t, s, 60)
 	slow := openAt(t, urlOf(s), Config{Logger: quiet})
 	for i, store := range []*Store{s, slow} {
-		if got := idsOf(done[*rota.Claimed](t, store, claimOf("w", 10)).Jobs); !slices.Equal(got, order[10*i:10*i+10]) || store.singleType.typ() != "work" {
+		if got := idsOf(done[*rota.Claimed](t, store, claimOf("w", 10)).Jobs); !slices.Equal(got, order[10*i:10*i+10]) || store.singleType.current() != "work" {
 			t.Fatalf("claimed %v", got)
 		}
 	}
@@ -72,7 +72,7 @@ func TestSingleTypeClaimKeepsAnswerLimit(t *testing.T) {
 	}
 	s := openTest(t, Config{Logger: quiet})
 	fillQueue(t, s, 80)
-	if done[*rota.Claimed](t, s, claimOf("w", 80)); s.singleType.typ() != "work" {
+	if done[*rota.Claimed](t, s, claimOf("w", 80)); s.singleType.current() != "work" {
 		t.Fatal("the single type is not active")
 	}
 	long := json.RawMessage(`{"text":"` + strings.Repeat("x", rota.ParamsMax-100) + `"}`)
