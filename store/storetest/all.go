@@ -8,24 +8,24 @@ import (
 )
 
 func testAll(t *testing.T, h Harness) {
-	tellAll(t, h, []tale{
+	runStories(t, h, []namedStory{
 		{"members are applied in order, each seeing those before it", allInOrder},
 		{"a position that a member gives up is taken by the next", allPositions},
 		{"a position that a member took and another gave up is taken by the next", allOwnPositions},
 		{"the first refusal refuses them all", allRefused},
 		{"a refusal names its member and its field", allNamesField},
 		{"a lost lease refuses what was handed on with it", allLostLease},
-		{"a refused member's keys, audit and retries are gone with it", allLeavesNothing},
+		{"a refused member's keys, audit and retries are gone with it", allRefusedLeavesNothing},
 		{"a bad member refuses them all before any is applied", allBadMember},
 		{"verbs that look for their rows by order cannot be members", allForbidden},
 		{"what is declared and what is made of it are one command", allDeclares},
-		{"a refused member takes declarations, groups, limits and webhooks with it", allUndeclares},
+		{"a refused member takes declarations, groups, limits and webhooks with it", allRefusedDefinitions},
 		{"keys are balanced after each member", allBalances},
 	})
 }
 
 func (y *story) allOf(members ...rota.Command) *rota.All {
-	return &rota.All{Meta: y.mint.meta(), Members: members}
+	return &rota.All{Meta: y.ids.meta(), Members: members}
 }
 
 func (y *story) enqueueCommand(n ...rota.NewJob) *rota.Enqueue {
@@ -34,16 +34,16 @@ func (y *story) enqueueCommand(n ...rota.NewJob) *rota.Enqueue {
 			n[i].Type = "mail"
 		}
 	}
-	return &rota.Enqueue{Meta: y.mint.meta(), Jobs: n}
+	return &rota.Enqueue{Meta: y.ids.meta(), Jobs: n}
 }
 
 func allInOrder(y *story) {
-	make1 := y.enqueueCommand(rota.NewJob{UniqueKey: "k"})
-	edit := y.editCommand(make1.JobID(0), toPriority(7))
+	enqueue := y.enqueueCommand(rota.NewJob{UniqueKey: "k"})
+	edit := y.editCommand(enqueue.JobID(0), toPriority(7))
 	again := y.enqueueCommand(rota.NewJob{UniqueKey: "k"})
-	stop := y.cancelCommand(make1.JobID(0))
+	stop := y.cancelCommand(enqueue.JobID(0))
 	free := y.enqueueCommand(rota.NewJob{UniqueKey: "k"})
-	replies := do[*rota.AllDone](y, y.allOf(make1, edit, again, stop, free)).Replies
+	replies := do[*rota.AllDone](y, y.allOf(enqueue, edit, again, stop, free)).Replies
 	if len(replies) != 5 {
 		y.Fatalf("5 members got %d replies", len(replies))
 	}
@@ -57,9 +57,9 @@ func allInOrder(y *story) {
 
 func allPositions(y *story) {
 	jobs := y.enqueueMany(3)
-	for i, givesUp := range []rota.Command{y.cancelCommand(jobs[2].ID), y.editCommand(jobs[1].ID, toPriority(1))} {
+	for i, leaving := range []rota.Command{y.cancelCommand(jobs[2].ID), y.editCommand(jobs[1].ID, toPriority(1))} {
 		next := y.enqueueCommand(rota.NewJob{}, rota.NewJob{Priority: new(1)})
-		made := do[*rota.AllDone](y, y.allOf(givesUp, next)).Replies[1].(*rota.Enqueued).Jobs
+		made := do[*rota.AllDone](y, y.allOf(leaving, next)).Replies[1].(*rota.Enqueued).Jobs
 		want(y, "behind those left", made[0].Job.Position, int64(3-i)*100)
 		want(y, "of the other priority", made[1].Job.Position, int64(1+2*i)*100)
 		y.cancel(made[0].Job.ID)
@@ -68,12 +68,12 @@ func allPositions(y *story) {
 
 func allOwnPositions(y *story) {
 	y.enqueue(rota.NewJob{})
-	for _, givesUp := range []func(rota.ID) rota.Command{
+	for _, leaving := range []func(rota.ID) rota.Command{
 		func(id rota.ID) rota.Command { return y.cancelCommand(id) },
 		func(id rota.ID) rota.Command { return y.editCommand(id, toPriority(1)) },
 	} {
 		first, next := y.enqueueCommand(rota.NewJob{}), y.enqueueCommand(rota.NewJob{})
-		made := do[*rota.AllDone](y, y.allOf(first, givesUp(first.JobID(0)), next)).Replies[2].(*rota.Enqueued).Jobs
+		made := do[*rota.AllDone](y, y.allOf(first, leaving(first.JobID(0)), next)).Replies[2].(*rota.Enqueued).Jobs
 		want(y, "the position given up", made[0].Job.Position, 200)
 		y.cancel(made[0].Job.ID)
 	}
@@ -82,11 +82,11 @@ func allOwnPositions(y *story) {
 func allRefused(y *story) {
 	j := y.running(rota.NewJob{})
 	done := rota.FinishItem{LeaseRef: leaseOf(j), Outcome: rota.OutcomeFailed}
-	finish := &rota.Finish{Meta: y.mint.meta(), Items: []rota.FinishItem{done}}
-	all := y.allOf(finish, y.enqueueCommand(rota.NewJob{}), y.cancelCommand(y.mint.id()), y.enqueueCommand(rota.NewJob{}))
+	finish := &rota.Finish{Meta: y.ids.meta(), Items: []rota.FinishItem{done}}
+	all := y.allOf(finish, y.enqueueCommand(rota.NewJob{}), y.cancelCommand(y.ids.next()), y.enqueueCommand(rota.NewJob{}))
 	err := y.refused(rota.NotFound, all)
-	want(y, "member", lawfulField(err), "members[2]")
-	want(y, "the run is open", y.look(j.ID).Run.Open(), true)
+	want(y, "member", specifiedField(err), "members[2]")
+	want(y, "the run is open", y.job(j.ID).Run.Open(), true)
 }
 
 func allNamesField(y *story) {
@@ -99,26 +99,26 @@ func allNamesField(y *story) {
 func allLostLease(y *story) {
 	j := y.running(rota.NewJob{})
 	y.complete(j)
-	late := &rota.Finish{Meta: y.mint.meta(), Items: []rota.FinishItem{{LeaseRef: leaseOf(j), Outcome: rota.OutcomeFailed}}}
+	late := &rota.Finish{Meta: y.ids.meta(), Items: []rota.FinishItem{{LeaseRef: leaseOf(j), Outcome: rota.OutcomeFailed}}}
 	err := y.refused(rota.LeaseLost, y.allOf(y.enqueueCommand(rota.NewJob{}), late))
 	want(y, "field", err.Field, "members[1].items[0]")
 	want(y, "in the queue", len(y.queue()), 0)
 }
 
-func allLeavesNothing(y *story) {
+func allRefusedLeavesNothing(y *story) {
 	held := y.enqueue(keyed)
 	other := y.enqueue(rota.NewJob{Priority: new(-1)})
 	y.refused(rota.NotFound, y.allOf(
 		y.cancelCommand(held.ID),
 		y.editCommand(other.ID, toPriority(4)),
 		y.enqueueCommand(rota.NewJob{UniqueKey: "new"}),
-		y.cancelCommand(y.mint.id()),
+		y.cancelCommand(y.ids.next()),
 	))
-	y.held(held)
+	y.wantKeyHeldBy(held)
 	if y.submit(rota.NewJob{UniqueKey: "new"}).Duplicate {
 		y.Error("a key of the refused command is held")
 	}
-	y.audited()
+	y.wantAudit()
 }
 
 func allBadMember(y *story) {
@@ -130,15 +130,15 @@ func allForbidden(y *story) {
 	y.enqueue(rota.NewJob{})
 	for _, c := range []rota.Command{
 		y.claimCommand(1),
-		&rota.Ready{Meta: y.mint.meta()},
-		&rota.Reap{Meta: y.mint.meta()},
-		&rota.Recover{Meta: y.mint.meta(), Runner: "w1", Incarnation: lifeTwo},
-		&rota.Normalise{Meta: y.mint.meta()},
-		&rota.Expire{Meta: y.mint.meta()},
-		&rota.Sweep{Meta: y.mint.meta()},
-		&rota.Prune{Meta: y.mint.meta(), Executions: []rota.ID{y.mint.id()}},
+		&rota.Ready{Meta: y.ids.meta()},
+		&rota.Reap{Meta: y.ids.meta()},
+		&rota.Recover{Meta: y.ids.meta(), Runner: "w1", Incarnation: incarnationTwo},
+		&rota.Normalise{Meta: y.ids.meta()},
+		&rota.Expire{Meta: y.ids.meta()},
+		&rota.Sweep{Meta: y.ids.meta()},
+		&rota.Prune{Meta: y.ids.meta(), Executions: []rota.ID{y.ids.next()}},
 		y.reserveCommand(),
-		y.directCommand(&rota.Reservation{ID: y.mint.id()}, rota.NewJob{}),
+		y.directCommand(&rota.Reservation{ID: y.ids.next()}, rota.NewJob{}),
 		y.allOf(y.enqueueCommand(rota.NewJob{})),
 	} {
 		err := y.refused(rota.Invalid, y.allOf(y.enqueueCommand(rota.NewJob{}), c))
@@ -147,42 +147,42 @@ func allForbidden(y *story) {
 }
 
 func allDeclares(y *story) {
-	trigger := &rota.Trigger{Meta: y.mint.meta(), Schedule: "nightly"}
+	trigger := &rota.Trigger{Meta: y.ids.meta(), Schedule: "nightly"}
 	replies := do[*rota.AllDone](y, y.allOf(
 		y.templateCommand("report", rota.TemplateSpec{}), y.declareCommand("nightly", rota.ScheduleSpec{}), trigger,
-		&rota.Archive{Meta: y.mint.meta(), Name: "report"},
+		&rota.Archive{Meta: y.ids.meta(), Name: "report"},
 	)).Replies
 	want(y, "triggered", replies[2].(*rota.Triggered).Jobs[0].ID, trigger.JobID(0))
 	want(y, "disabled", replies[3].(*rota.TemplatePut).Disabled, 1)
 	want(y, "claimed", y.claimOne().ID, trigger.JobID(0))
 }
 
-func allUndeclares(y *story) {
-	j := y.keyedRow(1, 2)[0]
+func allRefusedDefinitions(y *story) {
+	j := y.enqueueLimited(1, 2)[0]
 	y.declare("old", rota.ScheduleSpec{})
 	group := y.groupCommand(rota.GroupSequential, "", rota.NewJob{}, keyed)
 	err := y.refused(rota.NotFound, y.allOf(
 		y.typeCommand("mail", typeSpec), y.templateCommand("letter", templateSpec),
-		&rota.PutThrottle{Meta: y.mint.meta(), Spec: keyLimit("db", 9)}, y.webhooksCommand(hook("a")),
+		&rota.PutThrottle{Meta: y.ids.meta(), Spec: keyLimit("db", 9)}, y.webhooksCommand(hook("a")),
 		y.declareCommand("nightly", rota.ScheduleSpec{DependsOn: []string{"old"}}),
-		&rota.Trigger{Meta: y.mint.meta(), Schedule: "nightly"}, group,
-		&rota.CancelGroup{Meta: y.mint.meta(), GroupID: group.GroupID()},
+		&rota.Trigger{Meta: y.ids.meta(), Schedule: "nightly"}, group,
+		&rota.CancelGroup{Meta: y.ids.meta(), GroupID: group.GroupID()},
 		y.cancelCommand(j.ID), y.redriveCommand(j.ID),
-		&rota.DeleteSchedule{Meta: y.mint.meta(), Name: "old"},
-		&rota.SwitchSchedule{Meta: y.mint.meta(), Name: "missing", State: rota.SchedulePaused},
+		&rota.DeleteSchedule{Meta: y.ids.meta(), Name: "old"},
+		&rota.SwitchSchedule{Meta: y.ids.meta(), Name: "missing", State: rota.SchedulePaused},
 	))
-	want(y, "member", lawfulMember(err), "members[11]")
-	y.free()
+	want(y, "member", refusedMember(err), "members[11]")
+	y.wantKeyFree()
 }
 
-// lawfulMember is which member of an All was refused.
-func lawfulMember(err *rota.Error) string {
+// refusedMember is which member of an All was refused.
+func refusedMember(err *rota.Error) string {
 	member, _, _ := strings.Cut(err.Field, ".")
 	return member
 }
 
 func allBalances(y *story) {
-	jobs := y.keyedRow(1, 2)
+	jobs := y.enqueueLimited(1, 2)
 	replies := do[*rota.AllDone](y, y.allOf(y.cancelCommand(jobs[0].ID), y.editCommand(jobs[1].ID, toPriority(1)))).Replies
 	want(y, "the second is ready when it is edited", replies[1].(*rota.Edited).Job.Hold, 0)
 }

@@ -25,12 +25,12 @@ func Answers(results []rota.Result) string {
 
 func (b *text) refusal(indent string, err *rota.Error) {
 	b.line(indent, "refused", string(err.Code))
-	b.line(indent, "field", lawfulField(err))
+	b.line(indent, "field", specifiedField(err))
 }
 
-// lawfulField is the part of an error's field that the law fixes: all of it
+// specifiedField is the part of an error's field that the law fixes: all of it
 // for Invalid and for a job's id, else only which member of an All it was.
-func lawfulField(err *rota.Error) string {
+func specifiedField(err *rota.Error) string {
 	if err.Code == rota.Invalid || strings.HasSuffix(err.Field, "].id") {
 		return err.Field
 	}
@@ -53,7 +53,7 @@ func (b *text) reply(indent string, reply rota.Reply) {
 		b.line(indent, "readied", fmt.Sprintf("%d more %v", r.Count, r.More))
 	case *rota.Claimed:
 		b.line(indent, "claimed", fmt.Sprintf("%d more %v", len(r.Jobs), r.More))
-		b.line(indent, "next", clock(r.Next))
+		b.line(indent, "next", timeText(r.Next))
 		b.jobs(indent, r.Jobs)
 	case *rota.Extended:
 		b.leases(indent, "extended", r.Items)
@@ -85,12 +85,12 @@ func (b *text) reply(indent string, reply rota.Reply) {
 			b.reply(indent+"  ", one)
 		}
 	default:
-		b.declaration(indent, reply)
+		b.definitionReply(indent, reply)
 	}
 }
 
-// declaration is the answer to what declares something.
-func (b *text) declaration(indent string, reply rota.Reply) {
+// definitionReply is the answer to what declares something.
+func (b *text) definitionReply(indent string, reply rota.Reply) {
 	switch r := reply.(type) {
 	case *rota.TypePut:
 		b.line(indent, "put, changed", fmt.Sprint(r.Changed))
@@ -122,13 +122,13 @@ func (b *text) declaration(indent string, reply rota.Reply) {
 		b.line(indent, "backfilled", fmt.Sprintf("%d known %d", len(r.Jobs), r.Known))
 		b.jobs(indent, r.Jobs)
 	default:
-		b.upkeep(indent, reply)
+		b.otherReply(indent, reply)
 	}
 }
 
-// upkeep is the answer about groups and reservations, and to what keeps a store
+// otherReply is the answer about groups and reservations, and to what keeps a store
 // in order.
-func (b *text) upkeep(indent string, reply rota.Reply) {
+func (b *text) otherReply(indent string, reply rota.Reply) {
 	switch r := reply.(type) {
 	case *rota.GroupEnqueued:
 		b.line(indent, "group enqueued", fmt.Sprint(len(r.Jobs)))
@@ -182,12 +182,12 @@ func (b *text) leases(indent, name string, items []rota.LeaseAnswer) {
 	for _, it := range items {
 		b.line(indent, name, it.RunID.String())
 		b.line(indent+"  ", "code", string(it.Code))
-		b.line(indent+"  ", "stale_after", clock(it.StaleAfter))
+		b.line(indent+"  ", "stale_after", timeText(it.StaleAfter))
 		if it.Cancel {
 			b.line(indent+"  ", "cancel", "yes")
 		}
 		b.line(indent+"  ", "reason", brief(it.Reason))
-		b.line(indent+"  ", "overdue", yes(it.Overdue))
+		b.line(indent+"  ", "overdue", yesIf(it.Overdue))
 	}
 }
 
@@ -197,7 +197,7 @@ func (b *text) finish(indent string, it rota.FinishAnswer) {
 	b.line(indent+"  ", "outcome", string(it.Outcome))
 	b.line(indent+"  ", "sequel", string(it.Sequel))
 	b.line(indent+"  ", "retry", it.RetryID.String())
-	b.line(indent+"  ", "retry_at", clock(it.RetryAt))
+	b.line(indent+"  ", "retry_at", timeText(it.RetryAt))
 }
 
 func (b *text) settlements(indent, name string, jobs []rota.Settlement, more bool) {

@@ -9,7 +9,7 @@ import (
 )
 
 func testArchive(t *testing.T, h Harness) {
-	tellAll(t, h, []tale{
+	runStories(t, h, []namedStory{
 		{"an archived template makes nothing more", archiveStops},
 		{"the jobs of an archived template go on, and are retried", archiveLeavesJobs},
 		{"archiving disables the schedules and says why", archiveDisables},
@@ -22,24 +22,24 @@ func testArchive(t *testing.T, h Harness) {
 
 func archiveStops(y *story) {
 	y.declare("nightly", rota.ScheduleSpec{})
-	y.wait(y.schedule("nightly").NextFire)
+	y.advanceTo(y.schedule("nightly").NextFire)
 	late := y.fireCommand("nightly")
-	y.pass(time.Second)
+	y.advance(time.Second)
 	written := len(y.wholeAudit())
-	c := &rota.Archive{Meta: y.mint.meta(), Name: "report"}
+	c := &rota.Archive{Meta: y.ids.meta(), Name: "report"}
 	row := do[*rota.TemplatePut](y, c).Template
 	want(y, "state", row.State, rota.TemplateArchived)
 	want(y, "version", row.Version, c.ID)
 	wantTime(y, "updated at", row.UpdatedAt, y.now)
 	want(y, "the archive is written down", y.wholeAudit()[written].Act, rota.AuditTemplateArchived)
-	y.wantField(rota.Conflict, "jobs[0].template", &rota.Enqueue{Meta: y.mint.meta(), Jobs: []rota.NewJob{{Template: "report"}}})
-	y.wantField(rota.Conflict, "schedule", &rota.Trigger{Meta: y.mint.meta(), Schedule: "nightly"})
+	y.wantField(rota.Conflict, "jobs[0].template", &rota.Enqueue{Meta: y.ids.meta(), Jobs: []rota.NewJob{{Template: "report"}}})
+	y.wantField(rota.Conflict, "schedule", &rota.Trigger{Meta: y.ids.meta(), Schedule: "nightly"})
 	y.wantField(rota.Conflict, "template", y.declareCommand("hourly", rota.ScheduleSpec{}))
 	want(y, "a fire finds it moved", do[*rota.Fired](y, late).Moved, true)
 	want(y, "jobs made", len(y.allJobs()), 0)
 	before := y.dump()
 	want(y, "changed by a second", y.archive("report").Changed, false)
-	y.unchanged(before)
+	y.wantUnchanged(before)
 }
 
 func archiveLeavesJobs(y *story) {
@@ -64,8 +64,8 @@ func archiveDisables(y *story) {
 	y.declare("d", rota.ScheduleSpec{Template: "other"})
 	version := y.schedule("b").Version
 	written := len(y.wholeAudit())
-	y.pass(time.Second)
-	c := &rota.Archive{Meta: y.mint.meta(), Name: "report"}
+	y.advance(time.Second)
+	c := &rota.Archive{Meta: y.ids.meta(), Name: "report"}
 	want(y, "disabled", do[*rota.TemplatePut](y, c).Disabled, 2)
 	const why = "template report is archived"
 	row := y.schedule("b")
@@ -76,20 +76,20 @@ func archiveDisables(y *story) {
 	wantTime(y, "updated at", row.UpdatedAt, paused.UpdatedAt)
 	want(y, "reason of the one a person disabled", y.schedule("c").Reason, "")
 	want(y, "state of another template's", y.schedule("d").State, rota.ScheduleEnabled)
-	y.auditedSince(written, y.entry(c, rota.AuditTemplateArchived, "template report", ""),
-		y.effect(c, rota.AuditScheduleDisabled, "schedule a", why), y.effect(c, rota.AuditScheduleDisabled, "schedule b", why))
+	y.wantAuditSince(written, y.auditEntry(c, rota.AuditTemplateArchived, "template report", ""),
+		y.auditEffect(c, rota.AuditScheduleDisabled, "schedule a", why), y.auditEffect(c, rota.AuditScheduleDisabled, "schedule b", why))
 }
 
 func archiveUndone(y *story) {
 	y.declare("nightly", rota.ScheduleSpec{})
 	y.archive("report")
-	y.pass(time.Second)
+	y.advance(time.Second)
 	written := len(y.wholeAudit())
-	c := &rota.Unarchive{Meta: y.mint.meta(), Name: "report"}
+	c := &rota.Unarchive{Meta: y.ids.meta(), Name: "report"}
 	row := do[*rota.TemplatePut](y, c).Template
 	want(y, "state", row.State, rota.TemplateActive)
 	want(y, "version", row.Version, c.ID)
-	y.auditedSince(written, y.entry(c, rota.AuditTemplateUnarchived, "template report", ""))
+	y.wantAuditSince(written, y.auditEntry(c, rota.AuditTemplateUnarchived, "template report", ""))
 	want(y, "state of its schedule", y.schedule("nightly").State, rota.ScheduleDisabled)
 	y.enqueue(rota.NewJob{Template: "report"})
 	y.switchTo("nightly", rota.ScheduleEnabled)
@@ -122,7 +122,7 @@ func (y *story) declareMany(count int) {
 func archiveMany(y *story) {
 	y.declareMany(rota.SweepMax + 2)
 	last, other := fmt.Sprintf("s%04d", rota.SweepMax), fmt.Sprintf("s%04d", rota.SweepMax+1)
-	y.wait(y.schedule(last).NextFire)
+	y.advanceTo(y.schedule(last).NextFire)
 	fire := y.fireCommand(last)
 	want(y, "disabled at once", y.archive("report").Disabled, rota.SweepMax)
 	want(y, "state of the rest", y.schedule(last).State, rota.ScheduleEnabled)

@@ -8,30 +8,30 @@ import (
 )
 
 func testBatch(t *testing.T, h Harness) {
-	tellAll(t, h, []tale{
+	runStories(t, h, []namedStory{
 		{"commands are applied in order, each seeing those before it", batchInOrder},
 		{"a position that a command gives up is taken by the next", batchPositions},
 		{"a reaper sees the finish, the heartbeat and the cancel before it", batchReap},
 		{"a finish sees the reaper before it", batchReapedFirst},
 		{"a claim sees the cancel, the edit and the move before it", batchClaim},
-		{"a refused command between two good ones leaves them alone", batchNeighbours},
+		{"a refused command between two good ones leaves them alone", batchRefusedBetween},
 		{"refused commands of every kind leave their neighbours alone", batchManyRefused},
-		{"what a refused command took it gives back", batchGivesBack},
+		{"what a refused command took it gives back", batchReleases},
 		{"an empty batch changes nothing", batchEmpty},
-		{"a batch without a time is stamped by the store", batchStamped},
+		{"a batch without a time is stamped by the store", batchTimeFromStore},
 		{"an ended context is told so, and the batch can be sent again", batchContext},
 		{"what is no command is refused by itself", batchNil},
 	})
 }
 
 func batchInOrder(y *story) {
-	make1 := y.enqueueCommand(rota.NewJob{}, rota.NewJob{})
+	enqueue := y.enqueueCommand(rota.NewJob{}, rota.NewJob{})
 	claim := y.claimCommand(1)
-	id := make1.JobID(0)
+	id := enqueue.JobID(0)
 	ref := rota.LeaseRef{JobID: id, RunID: rota.RunID(claim.ID, id), Token: claim.TokenFor(id)}
-	fail := &rota.Finish{Meta: y.mint.meta(), Items: []rota.FinishItem{{LeaseRef: ref, Outcome: rota.OutcomeFailed, ErrorCode: rota.CodeShutdown}}}
+	fail := &rota.Finish{Meta: y.ids.meta(), Items: []rota.FinishItem{{LeaseRef: ref, Outcome: rota.OutcomeFailed, ErrorCode: rota.CodeShutdown}}}
 	second := y.claimCommand(5)
-	results := y.send(make1, claim, fail, second)
+	results := y.send(enqueue, claim, fail, second)
 	for i, r := range results {
 		if r.Err != nil {
 			y.Fatalf("command %d was refused: %v", i, r.Err)
@@ -40,7 +40,7 @@ func batchInOrder(y *story) {
 	retry := results[2].Reply.(*rota.Finished).Items[0].RetryID
 	got := idsOf(results[3].Reply.(*rota.Claimed).Jobs)
 	want(y, "claimed by the second", len(got), 2)
-	want(y, "first", got[0], make1.JobID(1))
+	want(y, "first", got[0], enqueue.JobID(1))
 	want(y, "then the retry", got[1], retry)
 }
 
@@ -50,7 +50,7 @@ func batchPositions(y *story) {
 	results := y.send(
 		y.claimCommand(2), y.enqueueCommand(rota.NewJob{}),
 		y.cancelCommand(jobs[2].ID), y.editCommand(jobs[3].ID, toPriority(-1)), next(),
-		&rota.Move{Meta: y.mint.meta(), JobID: jobs[3].ID, Place: rota.PlaceBottom}, next(),
+		&rota.Move{Meta: y.ids.meta(), JobID: jobs[3].ID, Place: rota.PlaceBottom}, next(),
 	)
 	for i, position := range map[int]int64{1: 500, 4: 200, 6: 400} {
 		want(y, "position", results[i].Reply.(*rota.Enqueued).Jobs[0].Job.Position, position)
@@ -60,9 +60,9 @@ func batchPositions(y *story) {
 func batchReap(y *story) {
 	y.enqueueMany(3)
 	jobs := y.claim(3)
-	y.pass(time.Hour)
-	beat := &rota.Extend{Meta: y.mint.meta(), Lease: lease, Items: []rota.ExtendItem{{LeaseRef: leaseOf(jobs[1])}}}
-	results := y.send(newFinish(jobs[0], rota.OutcomeCompleted), beat, y.cancelCommand(jobs[2].ID), &rota.Reap{Meta: y.mint.meta()})
+	y.advance(time.Hour)
+	heartbeat := &rota.Extend{Meta: y.ids.meta(), Lease: lease, Items: []rota.ExtendItem{{LeaseRef: leaseOf(jobs[1])}}}
+	results := y.send(newFinish(jobs[0], rota.OutcomeCompleted), heartbeat, y.cancelCommand(jobs[2].ID), &rota.Reap{Meta: y.ids.meta()})
 	reaped := results[3].Reply.(*rota.Reaped).Jobs
 	want(y, "reaped", len(reaped), 1)
 	want(y, "the one asked to stop", reaped[0].JobID, jobs[2].ID)
@@ -71,8 +71,8 @@ func batchReap(y *story) {
 
 func batchReapedFirst(y *story) {
 	j := y.running(rota.NewJob{})
-	y.pass(time.Hour)
-	results := y.send(&rota.Reap{Meta: y.mint.meta()}, newFinish(j, rota.OutcomeFailed), y.cancelCommand(j.ID))
+	y.advance(time.Hour)
+	results := y.send(&rota.Reap{Meta: y.ids.meta()}, newFinish(j, rota.OutcomeFailed), y.cancelCommand(j.ID))
 	want(y, "reaped", len(results[0].Reply.(*rota.Reaped).Jobs), 1)
 	want(y, "code", results[1].Reply.(*rota.Finished).Items[0].Code, rota.LeaseLost)
 	retry := results[0].Reply.(*rota.Reaped).Jobs[0].RetryID
@@ -81,16 +81,16 @@ func batchReapedFirst(y *story) {
 
 func batchClaim(y *story) {
 	jobs := y.enqueueMany(4)
-	top := &rota.Move{Meta: y.mint.meta(), JobID: jobs[3].ID, Place: rota.PlaceTop}
+	top := &rota.Move{Meta: y.ids.meta(), JobID: jobs[3].ID, Place: rota.PlaceTop}
 	results := y.send(y.cancelCommand(jobs[0].ID), y.editCommand(jobs[2].ID, toPriority(1)), top, y.claimCommand(2), y.claimCommand(2))
 	wantIDs(y, "the first claim", idsOf(results[3].Reply.(*rota.Claimed).Jobs), jobs[2], jobs[3])
 	wantIDs(y, "the second claim", idsOf(results[4].Reply.(*rota.Claimed).Jobs), jobs[1])
 }
 
-func batchNeighbours(y *story) {
+func batchRefusedBetween(y *story) {
 	before := y.enqueueCommand(rota.NewJob{})
 	after := y.enqueueCommand(rota.NewJob{})
-	results := y.send(before, y.cancelCommand(y.mint.id()), after)
+	results := y.send(before, y.cancelCommand(y.ids.next()), after)
 	want(y, "first refused", results[0].Err == nil, true)
 	want(y, "second refused with", results[1].Err.Code, rota.NotFound)
 	want(y, "third refused", results[2].Err == nil, true)
@@ -102,11 +102,11 @@ func batchManyRefused(y *story) {
 	j := y.running(rota.NewJob{})
 	bad := []rota.Command{
 		y.enqueueCommand(rota.NewJob{UniqueKey: "k"}, rota.NewJob{Type: "other", ID: j.ID}),
-		y.allOf(y.enqueueCommand(rota.NewJob{UniqueKey: "k"}), y.cancelCommand(y.mint.id())),
+		y.allOf(y.enqueueCommand(rota.NewJob{UniqueKey: "k"}), y.cancelCommand(y.ids.next())),
 		y.editCommand(j.ID, toPriority(3)),
-		&rota.Move{Meta: y.mint.meta(), JobID: j.ID, Place: rota.PlaceTop},
-		&rota.Normalise{Meta: y.mint.meta(), After: j.ID},
-		&rota.Claim{Meta: y.mint.meta()},
+		&rota.Move{Meta: y.ids.meta(), JobID: j.ID, Place: rota.PlaceTop},
+		&rota.Normalise{Meta: y.ids.meta(), After: j.ID},
+		&rota.Claim{Meta: y.ids.meta()},
 	}
 	var batch []rota.Command
 	for _, c := range bad {
@@ -121,24 +121,24 @@ func batchManyRefused(y *story) {
 	want(y, "the key was free", results[len(results)-1].Reply.(*rota.Enqueued).Jobs[0].Duplicate, false)
 	want(y, "in the queue", len(y.queue()), len(bad)+1)
 	for i, id := range y.queue() {
-		want(y, "position", y.look(id).Position, int64(i+1)*100)
+		want(y, "position", y.job(id).Position, int64(i+1)*100)
 	}
 }
 
-// batchGivesBack has commands that are refused half way: the places, keys, slots
+// batchReleases has commands that are refused half way: the places, keys, slots
 // and starts they had taken by then are free for the next in the batch.
-func batchGivesBack(y *story) {
-	taken := y.keyedRow(1, 1)[0]
+func batchReleases(y *story) {
+	taken := y.enqueueLimited(1, 1)[0]
 	y.declare("nightly", rota.ScheduleSpec{})
 	r := y.reserve()
 	missing := rota.NewJob{Template: "missing"}
 	first := rota.NewJob{Type: "mail", UniqueKey: "k", ConcurrencyKey: new("other")}
 	bad := []rota.Command{
-		&rota.Enqueue{Meta: y.mint.meta(), Jobs: []rota.NewJob{first, first, missing}},
+		&rota.Enqueue{Meta: y.ids.meta(), Jobs: []rota.NewJob{first, first, missing}},
 		y.groupCommand(rota.GroupParallel, "", first, missing),
 		y.groupCommand(rota.GroupParallel, "", first, rota.NewJob{UniqueKey: "k"}),
-		y.allOf(y.enqueueCommand(first), y.cancelCommand(taken.ID), y.cancelCommand(y.mint.id())),
-		y.allOf(&rota.Trigger{Meta: y.mint.meta(), Schedule: "nightly"}, y.redriveCommand(y.mint.id())),
+		y.allOf(y.enqueueCommand(first), y.cancelCommand(taken.ID), y.cancelCommand(y.ids.next())),
+		y.allOf(&rota.Trigger{Meta: y.ids.meta(), Schedule: "nightly"}, y.redriveCommand(y.ids.next())),
 		y.directCommand(r, rota.NewJob{ID: taken.ID}),
 	}
 	var batch []rota.Command
@@ -153,7 +153,7 @@ func batchGivesBack(y *story) {
 	last := results[len(results)-1].Reply.(*rota.Enqueued).Jobs[0]
 	want(y, "duplicate", last.Duplicate, false)
 	want(y, "position", last.Job.Position, int64(len(bad)+2)*100)
-	want(y, "the key's place", y.look(taken.ID).Ready(), true)
+	want(y, "the key's place", y.job(taken.ID).Ready(), true)
 }
 
 func batchEmpty(y *story) {
@@ -163,10 +163,10 @@ func batchEmpty(y *story) {
 	if err != nil || len(results) != 0 {
 		y.Errorf("%d results, %v", len(results), err)
 	}
-	y.unchanged(before)
+	y.wantUnchanged(before)
 }
 
-func batchStamped(y *story) {
+func batchTimeFromStore(y *story) {
 	y.now = time.Time{}
 	from := time.Now().Add(-time.Minute)
 	j := y.enqueue(rota.NewJob{})
@@ -192,9 +192,9 @@ func batchNil(y *story) {
 
 func batchContext(y *story) {
 	c := y.enqueueCommand(rota.NewJob{})
-	gone, cancel := contextEnded()
+	endedCtx, cancel := endedContext()
 	defer cancel()
-	if _, err := y.s.Apply(gone, rota.Batch{Now: y.now, Commands: []rota.Command{c}}); err == nil {
+	if _, err := y.s.Apply(endedCtx, rota.Batch{Now: y.now, Commands: []rota.Command{c}}); err == nil {
 		y.Log("the batch was applied although the context had ended, which is allowed")
 	}
 	do[*rota.Enqueued](y, c)

@@ -8,7 +8,7 @@ import (
 )
 
 func testCancel(t *testing.T, h Harness) {
-	tellAll(t, h, []tale{
+	runStories(t, h, []namedStory{
 		{"a queued job is cancelled at once", cancelQueued},
 		{"a held job is cancelled at once", cancelHeld},
 		{"a running job is asked to stop", cancelRunning},
@@ -25,22 +25,22 @@ func testCancel(t *testing.T, h Harness) {
 func cancelQueued(y *story) {
 	first := y.enqueue(rota.NewJob{})
 	j := y.enqueue(rota.NewJob{})
-	y.pass(time.Second)
+	y.advance(time.Second)
 	c := y.cancelCommand(j.ID)
 	got := do[*rota.CancelledJob](y, c)
 	want(y, "stopping", got.Stopping, false)
 	want(y, "answered", got.Job.Status, rota.StatusCancelled)
-	row := y.look(j.ID)
+	row := y.job(j.ID)
 	want(y, "status", row.Status, rota.StatusCancelled)
 	want(y, "sequel", row.Sequel, rota.SequelNone)
 	want(y, "run", row.Run, nil)
 	wantTime(y, "finished at", row.FinishedAt, y.now)
 	wantIDs(y, "the queue", y.queue(), first)
-	y.audited(rota.AuditEntry{ID: rota.AuditID(c.ID, c.Verb(), j.ID), At: y.now, Actor: "ada", Act: rota.AuditJobCancelled, JobID: j.ID, Detail: "not needed"})
+	y.wantAudit(rota.AuditEntry{ID: rota.AuditID(c.ID, c.Verb(), j.ID), At: y.now, Actor: "ada", Act: rota.AuditJobCancelled, JobID: j.ID, Detail: "not needed"})
 }
 
-// audited wants the audit to be exactly these entries.
-func (y *story) audited(entries ...rota.AuditEntry) {
+// wantAudit wants the audit to be exactly these entries.
+func (y *story) wantAudit(entries ...rota.AuditEntry) {
 	y.Helper()
 	got, err := wholeAudit(y.ctx, y.s)
 	if err != nil {
@@ -60,50 +60,50 @@ func (y *story) audited(entries ...rota.AuditEntry) {
 func cancelHeld(y *story) {
 	j := y.enqueue(rota.NewJob{Delay: time.Minute})
 	y.cancel(j.ID)
-	y.pass(time.Hour)
+	y.advance(time.Hour)
 	y.makeReady()
 	want(y, "claimed", len(y.claim(5)), 0)
-	want(y, "state", y.look(j.ID).State(), rota.StateCancelled)
+	want(y, "state", y.job(j.ID).State(), rota.StateCancelled)
 }
 
 func cancelRunning(y *story) {
 	j := y.running(rota.NewJob{})
-	y.pass(time.Second)
+	y.advance(time.Second)
 	got := y.cancel(j.ID)
 	want(y, "stopping", got.Stopping, true)
 	want(y, "token shown", got.Job.Run.Token, rota.Token{})
-	row := y.look(j.ID)
+	row := y.job(j.ID)
 	want(y, "status", row.Status, rota.StatusRunning)
 	want(y, "open", row.Run.Open(), true)
 	want(y, "by", row.Run.CancelBy, "ada")
 	want(y, "reason", row.Run.CancelReason, "not needed")
 	wantTime(y, "asked at", row.Run.CancelAt, y.now)
-	want(y, "the lease holds", y.beat(j).Code, "")
+	want(y, "the lease holds", y.heartbeat(j).Code, "")
 }
 
 func cancelAskedTwice(y *story) {
 	j := y.running(rota.NewJob{})
 	y.cancel(j.ID)
-	y.pass(time.Second)
+	y.advance(time.Second)
 	before := y.dump()
 	second := y.cancelCommand(j.ID)
 	second.Actor, second.Reason = "bob", "me too"
 	got := do[*rota.CancelledJob](y, second)
 	want(y, "stopping", got.Stopping, true)
 	want(y, "by", got.Job.Run.CancelBy, "ada")
-	y.unchanged(before)
+	y.wantUnchanged(before)
 }
 
 func cancelEnded(y *story) {
 	done := y.running(rota.NewJob{})
 	y.complete(done)
 	dead := y.running(rota.NewJob{})
-	y.die(dead)
+	y.failPermanently(dead)
 	for _, j := range []*rota.Job{done, dead} {
 		y.refused(rota.Conflict, y.cancelCommand(j.ID))
 	}
 	gaveUp := y.running(rota.NewJob{})
-	y.mustEnd(gaveUp, rota.FinishItem{Outcome: rota.OutcomeCancelled})
+	y.mustFinish(gaveUp, rota.FinishItem{Outcome: rota.OutcomeCancelled})
 	y.refused(rota.Conflict, y.cancelCommand(gaveUp.ID))
 }
 
@@ -112,15 +112,15 @@ func cancelCancelled(y *story) {
 	y.cancel(queued.ID)
 	stopped := y.running(rota.NewJob{})
 	y.cancel(stopped.ID)
-	y.mustEnd(stopped, rota.FinishItem{Outcome: rota.OutcomeCancelled})
-	y.pass(time.Second)
+	y.mustFinish(stopped, rota.FinishItem{Outcome: rota.OutcomeCancelled})
+	y.advance(time.Second)
 	before := y.dump()
 	for _, j := range []*rota.Job{queued, stopped} {
 		got := y.cancel(j.ID)
 		want(y, "job", got.Job.ID, j.ID)
 		want(y, "stopping", got.Stopping, false)
 	}
-	y.unchanged(before)
+	y.wantUnchanged(before)
 }
 
 func cancelChain(y *story) {
@@ -138,17 +138,17 @@ func cancelChain(y *story) {
 
 func cancelUnknown(y *story) {
 	y.enqueue(rota.NewJob{})
-	y.refused(rota.NotFound, y.cancelCommand(y.mint.id()))
+	y.refused(rota.NotFound, y.cancelCommand(y.ids.next()))
 }
 
 func cancelNoRetry(y *story) {
 	j := y.running(rota.NewJob{})
 	y.cancel(j.ID)
-	y.pass(time.Hour)
+	y.advance(time.Hour)
 	got := y.reap().Jobs[0]
 	want(y, "outcome", got.Outcome, rota.OutcomeCancelled)
 	want(y, "sequel", got.Sequel, rota.SequelNone)
-	want(y, "error code", y.look(j.ID).Run.ErrorCode, rota.CodeLeaseExpired)
+	want(y, "error code", y.job(j.ID).Run.ErrorCode, rota.CodeLeaseExpired)
 	want(y, "cancelled again", y.cancel(j.ID).Stopping, false)
 }
 
@@ -159,5 +159,5 @@ func cancelReason(y *story) {
 		c.Reason += "é"
 	}
 	do[*rota.CancelledJob](y, c)
-	want(y, "reason", y.look(j.ID).Run.CancelReason, c.Reason)
+	want(y, "reason", y.job(j.ID).Run.CancelReason, c.Reason)
 }

@@ -8,7 +8,7 @@ import (
 )
 
 func testCatchUp(t *testing.T, h Harness) {
-	tellAll(t, h, []tale{
+	runStories(t, h, []namedStory{
 		{"a fire that is a little late fires each time", graceEach},
 		{"after a gap one job is made, for the latest time", catchLast},
 		{"after a gap nothing is made if nothing is to be caught up with", catchNone},
@@ -24,7 +24,7 @@ func testCatchUp(t *testing.T, h Harness) {
 
 func plansOf(jobs []*rota.Job) (times []time.Duration) {
 	for _, j := range jobs {
-		times = append(times, j.PlanTime.Sub(dawn))
+		times = append(times, j.PlanTime.Sub(startTime))
 	}
 	return times
 }
@@ -43,33 +43,33 @@ func (y *story) wantPlans(jobs []*rota.Job, times ...time.Duration) {
 
 func graceEach(y *story) {
 	y.declare("often", rota.ScheduleSpec{Every: 20 * time.Second, CatchUp: rota.CatchUpNone})
-	y.now = dawn.Add(20*time.Second + rota.MisfireGrace)
+	y.now = startTime.Add(20*time.Second + rota.MisfireGrace)
 	y.wantPlans(y.fire("often"), 20*time.Second, 40*time.Second, 60*time.Second, 80*time.Second)
-	wantTime(y, "next fire", y.schedule("often").NextFire, dawn.Add(100*time.Second))
+	wantTime(y, "next fire", y.schedule("often").NextFire, startTime.Add(100*time.Second))
 }
 
 func catchLast(y *story) {
 	y.declare("nightly", rota.ScheduleSpec{})
-	y.now = dawn.Add(5*time.Hour + 30*time.Minute)
+	y.now = startTime.Add(5*time.Hour + 30*time.Minute)
 	y.wantPlans(y.fire("nightly"), 5*time.Hour)
 	row := y.schedule("nightly")
-	wantTime(y, "next fire", row.NextFire, dawn.Add(6*time.Hour))
-	wantTime(y, "last fire", row.LastFire, dawn.Add(5*time.Hour))
+	wantTime(y, "next fire", row.NextFire, startTime.Add(6*time.Hour))
+	wantTime(y, "last fire", row.LastFire, startTime.Add(5*time.Hour))
 }
 
 func catchNone(y *story) {
 	y.declare("nightly", rota.ScheduleSpec{CatchUp: rota.CatchUpNone})
-	y.now = dawn.Add(time.Hour + rota.MisfireGrace + time.Microsecond)
+	y.now = startTime.Add(time.Hour + rota.MisfireGrace + time.Microsecond)
 	y.wantPlans(y.fire("nightly"))
 	row := y.schedule("nightly")
-	wantTime(y, "next fire", row.NextFire, dawn.Add(2*time.Hour))
+	wantTime(y, "next fire", row.NextFire, startTime.Add(2*time.Hour))
 	wantTime(y, "last fire", row.LastFire, time.Time{})
 	y.fireNext("nightly")
 }
 
 func catchAll(y *story) {
 	y.declare("often", rota.ScheduleSpec{Every: time.Minute, CatchUp: rota.CatchUpAll})
-	y.now = dawn.Add(2 * time.Hour)
+	y.now = startTime.Add(2 * time.Hour)
 	var all []*rota.Job
 	for _, count := range []int{rota.FireJobsMax, rota.FireJobsMax, 20} {
 		jobs := y.fire("often")
@@ -85,13 +85,13 @@ func catchAll(y *story) {
 func catchMost(y *story) {
 	y.declare("often", rota.ScheduleSpec{Every: time.Minute, CatchUp: rota.CatchUpAll})
 	missed := y.schedule("often").NextFire
-	y.now = dawn.Add((rota.CatchUpMax + 500) * time.Minute)
+	y.now = startTime.Add((rota.CatchUpMax + 500) * time.Minute)
 	c := y.fireCommand("often")
-	wantTime(y, "the oldest that is kept", c.Times[0].At, dawn.Add(501*time.Minute))
+	wantTime(y, "the oldest that is kept", c.Times[0].At, startTime.Add(501*time.Minute))
 	wantTime(y, "the first that is given up", c.Missed, missed)
 	jobs := do[*rota.Fired](y, c).Jobs
 	want(y, "made at once", len(jobs), rota.FireJobsMax)
-	wantTime(y, "next fire", y.schedule("often").NextFire, dawn.Add((501+rota.FireJobsMax)*time.Minute))
+	wantTime(y, "next fire", y.schedule("often").NextFire, startTime.Add((501+rota.FireJobsMax)*time.Minute))
 }
 
 func catchAudit(y *story) {
@@ -99,25 +99,25 @@ func catchAudit(y *story) {
 		rota.CatchUpLast: "fire times from 2026-03-01T13:00:00.123456Z on were given up (catch-up last)",
 		rota.CatchUpNone: "fire times from 2026-03-01T13:00:00.123456Z on were given up (catch-up none)",
 	} {
-		y.now = dawn
+		y.now = startTime
 		name := "nightly-" + string(policy)
 		y.declare(name, rota.ScheduleSpec{CatchUp: policy})
-		y.pass(5 * time.Hour)
+		y.advance(5 * time.Hour)
 		written := len(y.wholeAudit())
 		c := y.fireCommand(name)
 		do[*rota.Fired](y, c)
-		y.auditedSince(written, y.effect(c, rota.AuditScheduleMissed, "schedule "+name, text))
-		y.pass(time.Hour)
+		y.wantAuditSince(written, y.auditEffect(c, rota.AuditScheduleMissed, "schedule "+name, text))
+		y.advance(time.Hour)
 		written = len(y.wholeAudit())
 		y.fire(name)
-		y.auditedSince(written)
+		y.wantAuditSince(written)
 	}
 }
 
 func clockForward(y *story) {
 	y.declare("often", rota.ScheduleSpec{Every: time.Minute})
 	y.fireNext("often")
-	y.pass(365 * 24 * time.Hour)
+	y.advance(365 * 24 * time.Hour)
 	want(y, "fired", len(y.fire("often")), 1)
 	wantTime(y, "next fire", y.schedule("often").NextFire, y.now.Add(time.Minute))
 	want(y, "all jobs", len(y.allJobs()), 2)
@@ -127,13 +127,13 @@ func clockBack(y *story) {
 	y.declare("nightly", rota.ScheduleSpec{})
 	y.fireNext("nightly")
 	y.fireNext("nightly")
-	y.now = dawn.Add(30 * time.Minute)
+	y.now = startTime.Add(30 * time.Minute)
 	back := y.fireCommand("nightly")
 	want(y, "times", len(back.Times), 0)
 	want(y, "moved", do[*rota.Fired](y, back).Moved, false)
-	wantTime(y, "next fire", y.schedule("nightly").NextFire, dawn.Add(time.Hour))
+	wantTime(y, "next fire", y.schedule("nightly").NextFire, startTime.Add(time.Hour))
 	for hour := time.Duration(1); hour <= 2; hour++ {
-		y.wait(dawn.Add(hour * time.Hour))
+		y.advanceTo(startTime.Add(hour * time.Hour))
 		again := do[*rota.Fired](y, y.fireCommand("nightly"))
 		want(y, "made again", len(again.Jobs), 0)
 		want(y, "known", again.Known, 1)
@@ -145,13 +145,13 @@ func clockBack(y *story) {
 func clockBackEarly(y *story) {
 	y.declare("daily", rota.ScheduleSpec{Cron: "0 13 * * *"})
 	y.declare("hourly", rota.ScheduleSpec{})
-	y.now = dawn.AddDate(0, 0, -2)
+	y.now = startTime.AddDate(0, 0, -2)
 	y.fire("daily")
 	y.fire("hourly") // it counts from its making, which is two days ahead: in both directions
 	wantTime(y, "next fire", y.schedule("hourly").NextFire, y.now.Add(time.Hour))
 	wantTime(y, "next fire", y.schedule("daily").NextFire, time.Date(2026, time.February, 27, 13, 0, 0, 0, time.UTC))
 	y.fireNext("daily")
-	early := &rota.Fire{Meta: y.mint.meta(), Schedule: "daily", Version: y.schedule("daily").Version, Expect: y.schedule("daily").NextFire, Next: dawn}
+	early := &rota.Fire{Meta: y.ids.meta(), Schedule: "daily", Version: y.schedule("daily").Version, Expect: y.schedule("daily").NextFire, Next: startTime}
 	y.wantField(rota.Conflict, "expect", early)
 }
 
@@ -159,7 +159,7 @@ func clockSlept(y *story) {
 	y.declare("a", rota.ScheduleSpec{CatchUp: rota.CatchUpAll, Overlap: rota.OverlapSkip})
 	y.fireNext("a")
 	y.complete(y.claimOne())
-	y.pass(3*time.Hour + time.Minute + time.Second)
+	y.advance(3*time.Hour + time.Minute + time.Second)
 	jobs := y.fire("a")
 	y.wantPlans(jobs, 2*time.Hour, 3*time.Hour, 4*time.Hour)
 	y.wantState(rota.StateQueued, jobs[0])

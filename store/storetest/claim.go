@@ -10,9 +10,9 @@ import (
 )
 
 func testClaim(t *testing.T, h Harness) {
-	tellAll(t, h, []tale{
+	runStories(t, h, []namedStory{
 		{"the order is priority, then position", claimInOrder},
-		{"a claim makes the run and starts the job in one step", claimMakesRun},
+		{"a claim makes the run and starts the job in one step", claimCreatesRun},
 		{"every lease has a token of its own, which only its claimer sees", claimTokens},
 		{"a job of an unknown type at the head does not block the others", claimPastUnknown},
 		{"a claim of several types merges them in order", claimTypes},
@@ -37,9 +37,9 @@ func claimInOrder(y *story) {
 	wantIDs(y, "the second claim", idsOf(y.claim(3)), low)
 }
 
-func claimMakesRun(y *story) {
+func claimCreatesRun(y *story) {
 	queued := y.enqueue(rota.NewJob{Params: json.RawMessage(`{"a":1}`)})
-	y.pass(time.Second)
+	y.advance(time.Second)
 	c := y.claimCommand(1)
 	j := do[*rota.Claimed](y, c).Jobs[0]
 	want(y, "status", j.Status, rota.StatusRunning)
@@ -51,13 +51,13 @@ func claimMakesRun(y *story) {
 	r := j.Run
 	want(y, "run id", r.ID, rota.RunID(c.ID, j.ID))
 	want(y, "runner", r.Runner, "w1")
-	want(y, "life", r.Incarnation, lifeOne)
+	want(y, "life", r.Incarnation, incarnationOne)
 	want(y, "token", r.Token, c.TokenFor(j.ID))
 	want(y, "outcome", r.Outcome, "")
 	wantTime(y, "run started at", r.StartedAt, y.now)
 	wantTime(y, "heartbeat at", r.HeartbeatAt, y.now)
 	wantTime(y, "stale after", r.StaleAfter, y.now.Add(lease))
-	row := y.look(j.ID)
+	row := y.job(j.ID)
 	r.Token = rota.Token{}
 	want(y, "answer and row alike", difference(jobText(j), jobText(row)), "")
 }
@@ -70,7 +70,7 @@ func claimTokens(y *story) {
 			y.Errorf("the token of %s is empty or another's", j.ID)
 		}
 		seen[j.Run.Token] = true
-		want(y, "token read", y.look(j.ID).Run.Token, rota.Token{})
+		want(y, "token read", y.job(j.ID).Run.Token, rota.Token{})
 	}
 	jobs, err := y.s.Jobs(y.ctx, rota.JobQuery{})
 	if err != nil || len(jobs) != 3 {
@@ -115,31 +115,31 @@ func claimOnce(y *story) {
 
 func claimOneWay(y *story) {
 	j := y.running(rota.NewJob{MaxRetries: ptr(0)})
-	y.pass(2 * time.Hour)
+	y.advance(2 * time.Hour)
 	y.makeReady()
 	y.reap()
 	want(y, "claimed after its end", len(y.claim(5)), 0)
-	want(y, "status", y.look(j.ID).Status, rota.StatusRunning)
+	want(y, "status", y.job(j.ID).Status, rota.StatusRunning)
 }
 
 func claimFreezes(y *story) {
 	j := y.running(rota.NewJob{})
 	other := y.enqueue(rota.NewJob{})
-	y.refused(rota.Conflict, &rota.Edit{Meta: y.mint.meta(), JobID: j.ID, Params: json.RawMessage(`{"a":1}`)})
-	y.refused(rota.Conflict, &rota.Edit{Meta: y.mint.meta(), JobID: j.ID, Priority: ptr(1)})
-	y.refused(rota.Conflict, &rota.Move{Meta: y.mint.meta(), JobID: j.ID, Place: rota.PlaceTop})
-	y.refused(rota.Conflict, &rota.Move{Meta: y.mint.meta(), JobID: other.ID, Place: rota.PlaceBefore, Anchor: j.ID})
+	y.refused(rota.Conflict, &rota.Edit{Meta: y.ids.meta(), JobID: j.ID, Params: json.RawMessage(`{"a":1}`)})
+	y.refused(rota.Conflict, &rota.Edit{Meta: y.ids.meta(), JobID: j.ID, Priority: ptr(1)})
+	y.refused(rota.Conflict, &rota.Move{Meta: y.ids.meta(), JobID: j.ID, Place: rota.PlaceTop})
+	y.refused(rota.Conflict, &rota.Move{Meta: y.ids.meta(), JobID: other.ID, Place: rota.PlaceBefore, Anchor: j.ID})
 }
 
 func claimAgain(y *story) {
 	y.enqueueMany(5)
 	c := y.claimCommand(2)
 	first := y.send(c)
-	y.pass(time.Second)
+	y.advance(time.Second)
 	y.enqueue(rota.NewJob{Priority: new(5)})
 	before := y.dump()
 	want(y, "the answer sent again", difference(Answers(first), Answers(y.send(c))), "")
-	y.unchanged(before)
+	y.wantUnchanged(before)
 }
 
 func claimAgainAfterSome(y *story) {
@@ -154,7 +154,7 @@ func claimAgainAfterSome(y *story) {
 func claimNothing(y *story) {
 	before := y.dump()
 	want(y, "claimed", len(y.claim(5)), 0)
-	y.unchanged(before)
+	y.wantUnchanged(before)
 	y.enqueueMany(2)
 	types := slices.Repeat([]string{"none"}, 3)
 	want(y, "claimed of another type", len(y.claim(5, types...)), 0)
@@ -165,7 +165,7 @@ func claimTime(y *story) {
 	c := y.claimCommand(1)
 	for _, what := range []string{"took one", "sent again"} {
 		wantTime(y, "now, "+what, do[*rota.Claimed](y, c).Now, y.now)
-		y.pass(time.Second)
+		y.advance(time.Second)
 	}
 	y.reserve()
 	wantTime(y, "now, held back", do[*rota.Claimed](y, y.claimCommand(1)).Now, y.now)

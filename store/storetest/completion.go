@@ -8,7 +8,7 @@ import (
 )
 
 func testCompletion(t *testing.T, h Harness) {
-	tellAll(t, h, []tale{
+	runStories(t, h, []namedStory{
 		{"an AT schedule that has run is kept, disabled", oncePreserved},
 		{"an AT schedule that is to be dropped is gone after its run", onceDropped},
 		{"it ends when its execution does, not at a failure that is retried", onceRetried},
@@ -23,24 +23,24 @@ func testCompletion(t *testing.T, h Harness) {
 		{"paused before its end it stays as it is", oncePaused},
 		{"a dropped schedule archives its own template", onceTemplate},
 		{"a dropped schedule leaves a template that is not its own", onceTemplateShared},
-		{"a dropped schedule is taken from those that depend on it", onceUnties},
+		{"a dropped schedule is taken from those that depend on it", onceDependents},
 		{"a preserved schedule that is changed stays disabled, and says why", onceChanged},
-		{"a preserved schedule can be given a new time", onceAnew},
+		{"a preserved schedule can be given a new time", onceNewTime},
 		{"an AT fires once through a clock set back", onceClockBack},
 	})
 }
 
 const hasRun = "it was to run once, and has"
 
-// once declares a schedule for an hour from now.
-func (y *story) once(spec rota.ScheduleSpec) *rota.Schedule {
+// declareOnce declares a schedule for an hour from now.
+func (y *story) declareOnce(spec rota.ScheduleSpec) *rota.Schedule {
 	y.Helper()
 	spec.At = y.now.Add(time.Hour)
 	return y.declare("once", spec)
 }
 
-// wantRan wants the schedule to be disabled because it ran.
-func (y *story) wantRan() {
+// wantHasRun wants the schedule to be disabled because it ran.
+func (y *story) wantHasRun() {
 	y.Helper()
 	row := y.schedule("once")
 	want(y, "state", row.State, rota.ScheduleDisabled)
@@ -48,8 +48,8 @@ func (y *story) wantRan() {
 	wantTime(y, "next fire", row.NextFire, time.Time{})
 }
 
-// wantWaits wants the schedule to be enabled, with nothing to fire.
-func (y *story) wantWaits() {
+// wantNothingToFire wants the schedule to be enabled, with nothing to fire.
+func (y *story) wantNothingToFire() {
 	y.Helper()
 	row := y.schedule("once")
 	want(y, "state", row.State, rota.ScheduleEnabled)
@@ -57,56 +57,56 @@ func (y *story) wantWaits() {
 }
 
 func oncePreserved(y *story) {
-	s := y.once(rota.ScheduleSpec{})
+	s := y.declareOnce(rota.ScheduleSpec{})
 	y.fireNext("once")
-	y.wantWaits()
+	y.wantNothingToFire()
 	j := y.claimOne()
-	y.wantWaits()
+	y.wantNothingToFire()
 	written := len(y.wholeAudit())
-	y.pass(time.Second)
+	y.advance(time.Second)
 	c := newFinish(j, rota.OutcomeCompleted)
 	do[*rota.Finished](y, c)
-	y.wantRan()
+	y.wantHasRun()
 	row := y.schedule("once")
 	want(y, "version", row.Version, s.Version)
 	wantTime(y, "last fire", row.LastFire, s.NextFire)
-	y.auditedSince(written, y.effect(c, rota.AuditScheduleDisabled, "schedule once", hasRun))
+	y.wantAuditSince(written, y.auditEffect(c, rota.AuditScheduleDisabled, "schedule once", hasRun))
 }
 
 func onceDropped(y *story) {
-	y.once(rota.ScheduleSpec{OnCompletion: rota.CompletionDrop})
+	y.declareOnce(rota.ScheduleSpec{OnCompletion: rota.CompletionDrop})
 	y.fireNext("once")
 	j := y.claimOne()
 	written := len(y.wholeAudit())
 	c := newFinish(j, rota.OutcomeCompleted)
 	do[*rota.Finished](y, c)
-	y.scheduleGone("once")
-	y.auditedSince(written, y.effect(c, rota.AuditScheduleDeleted, "schedule once", "on completion"))
-	want(y, "its job", y.look(j.ID).State(), rota.StateCompleted)
+	y.wantNoSchedule("once")
+	y.wantAuditSince(written, y.auditEffect(c, rota.AuditScheduleDeleted, "schedule once", "on completion"))
+	want(y, "its job", y.job(j.ID).State(), rota.StateCompleted)
 	want(y, "its template", y.template("report").State, rota.TemplateActive)
 }
 
 func onceRetried(y *story) {
-	y.once(rota.ScheduleSpec{OnCompletion: rota.CompletionDrop, Policy: rota.PolicyPatch{MaxRetries: new(1)}})
+	y.declareOnce(rota.ScheduleSpec{OnCompletion: rota.CompletionDrop, Policy: rota.PolicyPatch{MaxRetries: new(1)}})
 	y.fireNext("once")
 	y.fail(y.claimOne())
-	y.wantWaits()
-	y.pass(time.Hour)
+	y.wantNothingToFire()
+	y.advance(time.Hour)
 	y.makeReady()
 	retry := y.claimOne()
-	y.wantWaits()
+	y.wantNothingToFire()
 	y.complete(retry)
-	y.scheduleGone("once")
+	y.wantNoSchedule("once")
 }
 
 // onceFailed keeps what was to be dropped: whoever depends on it would take it
 // for done.
 func onceFailed(y *story) {
-	y.once(rota.ScheduleSpec{OnCompletion: rota.CompletionDrop})
+	y.declareOnce(rota.ScheduleSpec{OnCompletion: rota.CompletionDrop})
 	y.declare("after", rota.ScheduleSpec{DependsOn: []string{"once"}})
 	y.fireNext("once")
 	waiting := y.fire("after")[0]
-	y.die(y.claimOne())
+	y.failPermanently(y.claimOne())
 	row := y.schedule("once")
 	want(y, "state", row.State, rota.ScheduleDisabled)
 	want(y, "reason", row.Reason, "it was to run once, and did not complete")
@@ -114,28 +114,28 @@ func onceFailed(y *story) {
 }
 
 func onceDead(y *story) {
-	y.once(rota.ScheduleSpec{})
+	y.declareOnce(rota.ScheduleSpec{})
 	y.fireNext("once")
-	y.die(y.claimOne())
-	y.wantRan()
+	y.failPermanently(y.claimOne())
+	y.wantHasRun()
 	y.declare("once", rota.ScheduleSpec{At: y.now.Add(time.Hour)})
 	y.cancel(y.fireNext("once").ID)
-	y.wantRan()
+	y.wantHasRun()
 }
 
 func onceScopes(y *story) {
-	y.once(rota.ScheduleSpec{Scopes: []rota.Scope{{Kind: "t", ID: "a"}, {Kind: "t", ID: "b"}}})
-	y.pass(time.Hour)
+	y.declareOnce(rota.ScheduleSpec{Scopes: []rota.Scope{{Kind: "t", ID: "a"}, {Kind: "t", ID: "b"}}})
+	y.advance(time.Hour)
 	y.fire("once")
 	jobs := y.claim(2)
 	y.complete(jobs[1])
-	y.wantWaits()
+	y.wantNothingToFire()
 	y.complete(jobs[0])
-	y.wantRan()
+	y.wantHasRun()
 }
 
 func onceTriggered(y *story) {
-	s := y.once(rota.ScheduleSpec{OnCompletion: rota.CompletionDrop})
+	s := y.declareOnce(rota.ScheduleSpec{OnCompletion: rota.CompletionDrop})
 	y.trigger("once")
 	y.complete(y.claimOne())
 	wantTime(y, "next fire", y.schedule("once").NextFire, s.NextFire)
@@ -143,54 +143,54 @@ func onceTriggered(y *story) {
 	y.trigger("once")
 	jobs := y.claim(2)
 	y.complete(jobs[1])
-	y.wantWaits()
+	y.wantNothingToFire()
 	y.complete(jobs[0])
-	y.scheduleGone("once")
+	y.wantNoSchedule("once")
 }
 
 func onceSkipped(y *story) {
-	y.once(rota.ScheduleSpec{Overlap: rota.OverlapSkip})
+	y.declareOnce(rota.ScheduleSpec{Overlap: rota.OverlapSkip})
 	y.trigger("once")
 	y.wantState(rota.StateSkipped, y.fireNext("once"))
-	y.wantRan()
+	y.wantHasRun()
 }
 
 func onceLate(y *story) {
-	y.once(rota.ScheduleSpec{})
-	y.pass(100 * 24 * time.Hour)
+	y.declareOnce(rota.ScheduleSpec{})
+	y.advance(100 * 24 * time.Hour)
 	y.wantPlans(y.fire("once"), time.Hour)
-	y.wantWaits()
+	y.wantNothingToFire()
 	y.complete(y.claimOne())
-	y.wantRan()
+	y.wantHasRun()
 }
 
 func onceMissed(y *story) {
-	y.once(rota.ScheduleSpec{CatchUp: rota.CatchUpNone, OnCompletion: rota.CompletionDrop})
-	y.pass(2 * time.Hour)
+	y.declareOnce(rota.ScheduleSpec{CatchUp: rota.CatchUpNone, OnCompletion: rota.CompletionDrop})
+	y.advance(2 * time.Hour)
 	y.wantPlans(y.fire("once"))
 	row := y.schedule("once")
 	want(y, "state", row.State, rota.ScheduleDisabled)
 	want(y, "reason", row.Reason, "its time passed while nobody fired it")
-	acts := names(y.wholeAudit(), func(e rota.AuditEntry) string { return e.Act })
+	acts := joinNames(y.wholeAudit(), func(e rota.AuditEntry) string { return e.Act })
 	want(y, "the audit", acts, "TEMPLATE_CREATED JOB_CREATED SCHEDULE_MISSED SCHEDULE_DISABLED")
 }
 
 func oncePaused(y *story) {
-	y.once(rota.ScheduleSpec{})
+	y.declareOnce(rota.ScheduleSpec{})
 	y.fireNext("once")
 	y.switchTo("once", rota.SchedulePaused)
 	y.complete(y.claimOne())
 	want(y, "state", y.schedule("once").State, rota.SchedulePaused)
 	want(y, "reason", y.schedule("once").Reason, "")
-	y.pass(time.Second)
+	y.advance(time.Second)
 	y.wantField(rota.Conflict, "state", y.switchCommand("once", rota.ScheduleEnabled, time.Time{}))
-	enable := y.declareCommand("once", rota.ScheduleSpec{At: dawn.Add(time.Hour), Description: "new"})
+	enable := y.declareCommand("once", rota.ScheduleSpec{At: startTime.Add(time.Hour), Description: "new"})
 	enable.State = rota.ScheduleEnabled
 	y.wantField(rota.Conflict, "state", enable)
 }
 
 func onceTemplate(y *story) {
-	y.once(rota.ScheduleSpec{Template: "once", OnCompletion: rota.CompletionDrop})
+	y.declareOnce(rota.ScheduleSpec{Template: "once", OnCompletion: rota.CompletionDrop})
 	y.fireNext("once")
 	j := y.claimOne()
 	written := len(y.wholeAudit())
@@ -199,24 +199,24 @@ func onceTemplate(y *story) {
 	row := y.template("once")
 	want(y, "state", row.State, rota.TemplateArchived)
 	want(y, "version", row.Version, c.ID)
-	y.auditedSince(written, y.effect(c, rota.AuditScheduleDeleted, "schedule once", "on completion"),
-		y.effect(c, rota.AuditTemplateArchived, "template once", ""))
+	y.wantAuditSince(written, y.auditEffect(c, rota.AuditScheduleDeleted, "schedule once", "on completion"),
+		y.auditEffect(c, rota.AuditTemplateArchived, "template once", ""))
 }
 
 func onceTemplateShared(y *story) {
-	y.once(rota.ScheduleSpec{Template: "once", OnCompletion: rota.CompletionDrop})
+	y.declareOnce(rota.ScheduleSpec{Template: "once", OnCompletion: rota.CompletionDrop})
 	y.declare("other", rota.ScheduleSpec{Template: "once"})
-	y.pass(time.Hour)
+	y.advance(time.Hour)
 	y.fire("once")
 	y.complete(y.claimOne())
-	y.scheduleGone("once")
+	y.wantNoSchedule("once")
 	want(y, "state", y.template("once").State, rota.TemplateActive)
 	want(y, "state of the other", y.schedule("other").State, rota.ScheduleEnabled)
 }
 
-func onceUnties(y *story) {
-	y.once(rota.ScheduleSpec{OnCompletion: rota.CompletionDrop})
-	y.declare("then", rota.ScheduleSpec{At: dawn.Add(time.Hour), DependsOn: []string{"once"}})
+func onceDependents(y *story) {
+	y.declareOnce(rota.ScheduleSpec{OnCompletion: rota.CompletionDrop})
+	y.declare("then", rota.ScheduleSpec{At: startTime.Add(time.Hour), DependsOn: []string{"once"}})
 	y.fireNext("once")
 	waits := y.fireNext("then")
 	y.wantHold(waits, rota.HoldDependency)
@@ -226,22 +226,22 @@ func onceUnties(y *story) {
 }
 
 func onceChanged(y *story) {
-	y.once(rota.ScheduleSpec{})
+	y.declareOnce(rota.ScheduleSpec{})
 	y.fireNext("once")
 	y.complete(y.claimOne())
-	y.pass(time.Second)
-	row := y.declare("once", rota.ScheduleSpec{At: dawn.Add(time.Hour), Description: "new"})
+	y.advance(time.Second)
+	row := y.declare("once", rota.ScheduleSpec{At: startTime.Add(time.Hour), Description: "new"})
 	want(y, "description", row.Spec.Description, "new")
-	y.wantRan()
-	off := y.declareCommand("once", rota.ScheduleSpec{At: dawn.Add(time.Hour), Description: "newer"})
+	y.wantHasRun()
+	off := y.declareCommand("once", rota.ScheduleSpec{At: startTime.Add(time.Hour), Description: "newer"})
 	off.State = rota.ScheduleDisabled
 	want(y, "reason when a person says so", do[*rota.SchedulePut](y, off).Schedule.Reason, "")
 }
 
-func onceAnew(y *story) {
-	y.once(rota.ScheduleSpec{})
+func onceNewTime(y *story) {
+	y.declareOnce(rota.ScheduleSpec{})
 	y.fireNext("once")
-	y.pass(time.Second)
+	y.advance(time.Second)
 	y.complete(y.claimOne())
 	y.wantField(rota.Conflict, "state", y.switchCommand("once", rota.ScheduleEnabled, time.Time{}))
 	row := y.declare("once", rota.ScheduleSpec{At: y.now.Add(time.Hour)})
@@ -249,20 +249,20 @@ func onceAnew(y *story) {
 	want(y, "reason", row.Reason, "")
 	y.fireNext("once")
 	y.complete(y.claimOne())
-	y.wantRan()
+	y.wantHasRun()
 }
 
 func onceClockBack(y *story) {
-	y.once(rota.ScheduleSpec{})
+	y.declareOnce(rota.ScheduleSpec{})
 	y.fireNext("once")
-	y.now = dawn
+	y.now = startTime
 	y.complete(y.claimOne())
-	y.wantRan()
+	y.wantHasRun()
 	want(y, "all jobs", len(y.allJobs()), 1)
 }
 
 func onceDescribed(y *story) {
-	s := y.once(rota.ScheduleSpec{OnCompletion: rota.CompletionDrop})
+	s := y.declareOnce(rota.ScheduleSpec{OnCompletion: rota.CompletionDrop})
 	y.fireNext("once")
 	spec := s.Spec
 	spec.Description = "said better"
@@ -270,5 +270,5 @@ func onceDescribed(y *story) {
 	do[*rota.SchedulePut](y, c)
 	wantTime(y, "next fire", y.schedule("once").NextFire, time.Time{})
 	y.complete(y.claimOne())
-	y.scheduleGone("once")
+	y.wantNoSchedule("once")
 }

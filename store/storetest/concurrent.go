@@ -33,16 +33,16 @@ func scale(t testing.TB) int {
 // what they were told and at what is left.
 func Concurrent(t *testing.T, h Harness) {
 	t.Helper()
-	tellAll(t, h, []tale{
-		{"many workers at once lose nothing and run nothing twice", crowd},
-		{"limits, groups and schedules keep their word in a crowd", companyCrowd},
+	runStories(t, h, []namedStory{
+		{"many workers at once lose nothing and run nothing twice", plainWorkload},
+		{"limits, groups and schedules keep their word in a crowd", mixedWorkload},
 		{"one claimer takes what many enqueued in the one order", oneClaimer},
-		{"one claim sent twice at once takes its jobs once", twinClaims},
-		{"claimers at once share the queue without overlap", rivalClaims},
-		{"of two outcomes told at once one stands", rivalOutcomes},
+		{"one claim sent twice at once takes its jobs once", claimSentTwice},
+		{"claimers at once share the queue without overlap", concurrentClaims},
+		{"of two outcomes told at once one stands", concurrentOutcomes},
 		{"a finish and a reaper at once leave one outcome and one retry at most", finishAgainstReap},
-		{"one unique key enqueued by many at once is one job", rivalKeys},
-		{"one planned execution fired by many at once is one job", rivalPlans},
+		{"one unique key enqueued by many at once is one job", concurrentKeys},
+		{"one planned execution fired by many at once is one job", concurrentPlans},
 	})
 }
 
@@ -60,8 +60,8 @@ func apply[R rota.Reply](y *story, now time.Time, c rota.Command) (reply R, ok b
 	return reply, false
 }
 
-// together runs functions at once and waits for them all.
-func together(count int, run func(i int)) {
+// concurrently runs functions at once and waits for them all.
+func concurrently(count int, run func(i int)) {
 	var all sync.WaitGroup
 	for i := range count {
 		all.Go(func() { run(i) })
@@ -71,7 +71,7 @@ func together(count int, run func(i int)) {
 
 func newClaim(limit int, types ...string) *rota.Claim {
 	return &rota.Claim{
-		Meta: rota.NewMeta(""), Worker: "w1", Incarnation: lifeOne, Types: types,
+		Meta: rota.NewMeta(""), Worker: "w1", Incarnation: incarnationOne, Types: types,
 		Limit: limit, Lease: lease, Seed: rota.Token(rota.NewID()),
 	}
 }
@@ -81,9 +81,9 @@ func newFinish(j *rota.Job, outcome rota.Outcome) *rota.Finish {
 	return &rota.Finish{Meta: rota.NewMeta(""), Items: []rota.FinishItem{it}}
 }
 
-// fill enqueues from many hands at once.
-func fill(y *story, hands, each int) {
-	together(hands, func(i int) {
+// enqueueConcurrently enqueues from many hands at once.
+func enqueueConcurrently(y *story, callers, each int) {
+	concurrently(callers, func(i int) {
 		for k := range each {
 			n := rota.NewJob{Type: "mail", Priority: new((i + k) % 3)}
 			apply[*rota.Enqueued](y, time.Time{}, &rota.Enqueue{Meta: rota.NewMeta(""), Jobs: []rota.NewJob{n, n}})
@@ -92,9 +92,9 @@ func fill(y *story, hands, each int) {
 }
 
 func oneClaimer(y *story) {
-	const hands = 4
+	const callers = 4
 	each := 15 * scale(y)
-	fill(y, hands, each)
+	enqueueConcurrently(y, callers, each)
 	order := y.queue()
 	var taken []*rota.Job
 	for limit := 1; ; limit = limit%7 + 1 {
@@ -104,7 +104,7 @@ func oneClaimer(y *story) {
 		}
 		taken = append(taken, got.Jobs...)
 	}
-	want(y, "claimed", len(taken), hands*each*2)
+	want(y, "claimed", len(taken), callers*each*2)
 	for i, j := range taken {
 		want(y, "claimed in the queue's order", j.ID, order[i])
 		if i > 0 && !taken[i-1].Before(j) {
@@ -113,12 +113,12 @@ func oneClaimer(y *story) {
 	}
 }
 
-func twinClaims(y *story) {
+func claimSentTwice(y *story) {
 	for range 20 * scale(y) {
 		y.enqueueMany(3)
 		c := newClaim(2, "mail")
 		var answers [2]*rota.Claimed
-		together(2, func(i int) { answers[i], _ = apply[*rota.Claimed](y, time.Time{}, c) })
+		concurrently(2, func(i int) { answers[i], _ = apply[*rota.Claimed](y, time.Time{}, c) })
 		if answers[0] == nil || answers[1] == nil {
 			y.Fatal("a claim was refused")
 		}
@@ -129,11 +129,11 @@ func twinClaims(y *story) {
 	}
 }
 
-func rivalClaims(y *story) {
-	fill(y, 2, 30*scale(y))
+func concurrentClaims(y *story) {
+	enqueueConcurrently(y, 2, 30*scale(y))
 	total := len(y.queue())
 	answers := make([][]*rota.Job, 6)
-	together(len(answers), func(i int) {
+	concurrently(len(answers), func(i int) {
 		for {
 			got, ok := apply[*rota.Claimed](y, time.Time{}, newClaim(i+1, "mail"))
 			if !ok || len(got.Jobs) == 0 {
@@ -157,13 +157,13 @@ func rivalClaims(y *story) {
 	want(y, "claimed", len(seen), total)
 }
 
-func rivalOutcomes(y *story) {
-	told := []rota.Outcome{rota.OutcomeCompleted, rota.OutcomeFailed, rota.OutcomeSkipped}
+func concurrentOutcomes(y *story) {
+	outcomes := []rota.Outcome{rota.OutcomeCompleted, rota.OutcomeFailed, rota.OutcomeSkipped}
 	for range 15 * scale(y) {
 		j := y.running(rota.NewJob{Priority: new(1)})
-		answers := make([]rota.FinishAnswer, len(told))
-		together(len(told), func(i int) {
-			if got, ok := apply[*rota.Finished](y, time.Time{}, newFinish(j, told[i])); ok {
+		answers := make([]rota.FinishAnswer, len(outcomes))
+		concurrently(len(outcomes), func(i int) {
+			if got, ok := apply[*rota.Finished](y, time.Time{}, newFinish(j, outcomes[i])); ok {
 				answers[i] = got.Items[0]
 			}
 		})
@@ -171,8 +171,8 @@ func rivalOutcomes(y *story) {
 		for i, a := range answers {
 			if a.Code == "" {
 				won++
-				want(y, "the outcome answered", a.Outcome, told[i])
-				want(y, "the outcome stored", y.look(j.ID).Run.Outcome, told[i])
+				want(y, "the outcome answered", a.Outcome, outcomes[i])
+				want(y, "the outcome stored", y.job(j.ID).Run.Outcome, outcomes[i])
 			}
 		}
 		want(y, "outcomes that stand", won, 1)
@@ -185,7 +185,7 @@ func finishAgainstReap(y *story) {
 		late := y.now.Add(time.Hour)
 		var finished *rota.Finished
 		var reaped *rota.Reaped
-		together(2, func(i int) {
+		concurrently(2, func(i int) {
 			if i == 0 {
 				finished, _ = apply[*rota.Finished](y, late, newFinish(j, rota.OutcomeFailed))
 			} else {
@@ -204,19 +204,21 @@ func finishAgainstReap(y *story) {
 	}
 }
 
-func rivalKeys(y *story) { rivalSubmits(y, func(n *rota.NewJob, k string) { n.UniqueKey = k }) }
-
-func rivalPlans(y *story) {
-	rivalSubmits(y, func(n *rota.NewJob, k string) { n.Name, n.PlanTime = "plan-"+k, dawn })
+func concurrentKeys(y *story) {
+	submitConcurrently(y, func(n *rota.NewJob, k string) { n.UniqueKey = k })
 }
 
-// rivalSubmits enqueues one job under one key from many hands at once.
-func rivalSubmits(y *story, mark func(n *rota.NewJob, k string)) {
+func concurrentPlans(y *story) {
+	submitConcurrently(y, func(n *rota.NewJob, k string) { n.Name, n.PlanTime = "plan-"+k, startTime })
+}
+
+// submitConcurrently enqueues one job under one key from many hands at once.
+func submitConcurrently(y *story, setKey func(n *rota.NewJob, k string)) {
 	for round := range 10 * scale(y) {
 		answers := make([]rota.Submitted, 4)
-		together(len(answers), func(i int) {
+		concurrently(len(answers), func(i int) {
 			n := rota.NewJob{Type: "mail"}
-			mark(&n, strconv.Itoa(round))
+			setKey(&n, strconv.Itoa(round))
 			got, ok := apply[*rota.Enqueued](y, time.Time{}, &rota.Enqueue{Meta: rota.NewMeta(""), Jobs: []rota.NewJob{n}})
 			if ok {
 				answers[i] = got.Jobs[0]

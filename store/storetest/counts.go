@@ -11,7 +11,7 @@ import (
 )
 
 func testCounts(t *testing.T, h Harness) {
-	tellAll(t, h, []tale{
+	runStories(t, h, []namedStory{
 		{"jobs are listed oldest first, page by page", countOldest},
 		{"a list is bounded on both sides, in either direction", countBounded},
 		{"a lean list leaves the documents out and nothing else", countLean},
@@ -35,18 +35,18 @@ func countBounded(y *story) {
 	within := rota.JobQuery{After: jobs[0].ID, Before: jobs[5].ID, Limit: 3}
 	newest, oldest := within, within
 	oldest.Oldest = true
-	wantIDs(y, "the newest", y.listed(newest), jobs[4], jobs[3], jobs[2])
-	wantIDs(y, "the oldest", y.listed(oldest), jobs[1:4]...)
-	want(y, "in all", y.counted(y.s, within), 4)
-	wantIDs(y, "behind the last", y.listed(rota.JobQuery{After: jobs[5].ID}))
-	wantIDs(y, "newest of those after", y.listed(rota.JobQuery{After: jobs[1].ID, Limit: 2}), jobs[5], jobs[4])
-	wantIDs(y, "oldest of those before", y.listed(rota.JobQuery{Before: jobs[4].ID, Oldest: true, Limit: 2}), jobs[:2]...)
+	wantIDs(y, "the newest", y.listIDs(newest), jobs[4], jobs[3], jobs[2])
+	wantIDs(y, "the oldest", y.listIDs(oldest), jobs[1:4]...)
+	want(y, "in all", y.countJobs(y.s, within), 4)
+	wantIDs(y, "behind the last", y.listIDs(rota.JobQuery{After: jobs[5].ID}))
+	wantIDs(y, "newest of those after", y.listIDs(rota.JobQuery{After: jobs[1].ID, Limit: 2}), jobs[5], jobs[4])
+	wantIDs(y, "oldest of those before", y.listIDs(rota.JobQuery{Before: jobs[4].ID, Oldest: true, Limit: 2}), jobs[:2]...)
 }
 
 func countLean(y *story) {
 	j := y.running(rota.NewJob{Params: []byte(`{"a":1}`), UniqueKey: "k"})
 	y.note(j, rota.NoteItem{Artifacts: []string{"a"}, Progress: []byte(`3`)})
-	y.mustEnd(j, rota.FinishItem{Outcome: rota.OutcomeFailed, ExitCode: ptr(2), Result: []byte(`[1]`), Error: "e", ErrorCode: "c"})
+	y.mustFinish(j, rota.FinishItem{Outcome: rota.OutcomeFailed, ExitCode: ptr(2), Result: []byte(`[1]`), Error: "e", ErrorCode: "c"})
 	y.enqueue(rota.NewJob{Params: []byte(`{"long":"` + strings.Repeat("x", 10_000) + `"}`)})
 	whole := y.allJobs()
 	for _, q := range []rota.JobQuery{{Lean: true}, {Lean: true, State: rota.StateFailed}, {Lean: true, Oldest: true}} {
@@ -62,14 +62,14 @@ func countLean(y *story) {
 			}
 			want(y, "a lean job differs", difference(jobText(&plain), jobText(got)), "")
 		}
-		want(y, "listed", int64(len(lean)), y.counted(y.s, q))
+		want(y, "listed", int64(len(lean)), y.countJobs(y.s, q))
 	}
 }
 
 // countPicked counts a store in which there is a job in each state, with and
 // without a schedule, and a dead letter.
 func countPicked(y *story) {
-	group := y.mixed()
+	group := y.mixedJobs()
 	all := y.allJobs()
 	found := 0
 	for _, q := range countQueries(group, all[len(all)/2].ID) {
@@ -83,7 +83,7 @@ func countPicked(y *story) {
 		}
 	}
 	want(y, "found some", found > 100, true)
-	want(y, "with a limit out of range", y.counted(y.s, rota.JobQuery{Limit: rota.PageMax + 1}), int64(len(all)))
+	want(y, "with a limit out of range", y.countJobs(y.s, rota.JobQuery{Limit: rota.PageMax + 1}), int64(len(all)))
 }
 
 // countQueries are what each state is picked together with.
@@ -114,32 +114,32 @@ func countQueries(group, middle rota.ID) []rota.JobQuery {
 func (y *story) wantCounted(q rota.JobQuery) int {
 	y.Helper()
 	q.Limit = rota.PageMax
-	list := y.listed(q)
+	list := y.listIDs(q)
 	q.Oldest = true
-	turned := y.listed(q)
+	turned := y.listIDs(q)
 	slices.Reverse(turned)
 	if !slices.Equal(turned, list) {
 		y.Errorf("%+v lists\n  %v, and newest first\n  %v", q, turned, list)
 	}
 	q.Limit = 1
-	if n := y.counted(y.s, q); n != int64(len(list)) {
+	if n := y.countJobs(y.s, q); n != int64(len(list)) {
 		y.Errorf("%+v counts %d, and lists %d", q, n, len(list))
 	}
 	return len(list)
 }
 
-// mixed makes jobs of many kinds, and a group.
-func (y *story) mixed() (group rota.ID) {
+// mixedJobs makes jobs of many kinds, and a group.
+func (y *story) mixedJobs() (group rota.ID) {
 	y.Helper()
 	y.declare("nightly", rota.ScheduleSpec{})
 	for _, end := range []func(*rota.Job){
-		func(j *rota.Job) { y.complete(j) }, func(j *rota.Job) { y.fail(j) }, func(j *rota.Job) { y.die(j) },
+		func(j *rota.Job) { y.complete(j) }, func(j *rota.Job) { y.fail(j) }, func(j *rota.Job) { y.failPermanently(j) },
 	} {
 		y.fireNext("nightly")
 		end(y.claimOne())
 		end(y.running(rota.NewJob{Priority: new(5)}))
 	}
-	y.mustEnd(y.running(rota.NewJob{Priority: new(5)}), rota.FinishItem{Outcome: rota.OutcomeSkipped})
+	y.mustFinish(y.running(rota.NewJob{Priority: new(5)}), rota.FinishItem{Outcome: rota.OutcomeSkipped})
 	y.cancel(y.enqueue(rota.NewJob{}).ID)
 	y.running(rota.NewJob{Priority: new(5)})
 	y.fireNext("nightly")
@@ -149,17 +149,17 @@ func (y *story) mixed() (group rota.ID) {
 }
 
 func countInternal(y *story) {
-	y.toldJob()
+	y.jobWithDelivery()
 	all, asked := rota.JobQuery{}, rota.JobQuery{Type: rota.TypeWebhook}
-	want(y, "queued of all types", y.counted(y.s, all), 1)
-	want(y, "queued of the one named", y.counted(y.s, asked), 1)
+	want(y, "queued of all types", y.countJobs(y.s, all), 1)
+	want(y, "queued of the one named", y.countJobs(y.s, asked), 1)
 	y.complete(y.claim(1, rota.TypeWebhook)[0])
-	for _, q := range []rota.JobQuery{{}, {Tails: true}, {Before: y.mint.id()}} {
-		want(y, "ended of all types", y.counted(y.s, q), 1)
+	for _, q := range []rota.JobQuery{{}, {Tails: true}, {Before: y.ids.next()}} {
+		want(y, "ended of all types", y.countJobs(y.s, q), 1)
 		q.Type = rota.TypeWebhook
-		want(y, "ended of the one named", y.counted(y.s, q), 1)
+		want(y, "ended of the one named", y.countJobs(y.s, q), 1)
 	}
-	want(y, "completed", y.counted(y.s, rota.JobQuery{State: rota.StateCompleted}), 0)
+	want(y, "completed", y.countJobs(y.s, rota.JobQuery{State: rota.StateCompleted}), 0)
 }
 
 func countUnsettled(y *story) {
@@ -167,7 +167,7 @@ func countUnsettled(y *story) {
 	y.complete(j)
 	y.damage(j.ID, BreakClose)
 	for _, q := range []rota.JobQuery{{}, {State: rota.StateCompleted}, {State: rota.StateRunning}, {Status: rota.StatusRunning, Tails: true}} {
-		want(y, "counted", y.counted(y.s, q), int64(len(y.listed(q))))
+		want(y, "counted", y.countJobs(y.s, q), int64(len(y.listIDs(q))))
 	}
 }
 

@@ -9,19 +9,19 @@ import (
 )
 
 func testCycles(t *testing.T, h Harness) {
-	tellAll(t, h, []tale{
+	runStories(t, h, []namedStory{
 		{"a schedule that would wait for itself is refused", cycleShort},
 		{"a long way round is a cycle too, and the way is shown", cycleLong},
 		{"two ways to one schedule are no cycle", cycleDiamond},
 		{"a cycle through a changed schedule is refused, and the change with it", cycleByChange},
-		{"a tie that was cut makes no cycle", cycleCut},
+		{"a tie that was cut makes no cycle", cycleRemovedDependency},
 		{"what a schedule depends on must be there", dependUnknown},
 		{"a schedule has as many dependents as its end can look at", dependentsMost},
 	})
 }
 
-// chained declares schedules that each depend on the one before.
-func (y *story) chained(names ...string) {
+// declareChain declares schedules that each depend on the one before.
+func (y *story) declareChain(names ...string) {
 	y.Helper()
 	for i, name := range names {
 		var on []string
@@ -34,14 +34,14 @@ func (y *story) chained(names ...string) {
 
 func cycleShort(y *story) {
 	y.declareTemplate("report", rota.TemplateSpec{})
-	self := &rota.PutSchedule{Meta: y.mint.meta(), Name: "a", Spec: rota.ScheduleSpec{Template: "report", Cron: "@hourly", DependsOn: []string{"a"}}}
+	self := &rota.PutSchedule{Meta: y.ids.meta(), Name: "a", Spec: rota.ScheduleSpec{Template: "report", Cron: "@hourly", DependsOn: []string{"a"}}}
 	y.wantField(rota.Invalid, "depends_on[0]", self)
-	y.chained("a", "b")
+	y.declareChain("a", "b")
 	y.wantField(rota.Invalid, "depends_on", y.declareCommand("a", rota.ScheduleSpec{DependsOn: []string{"b"}}))
 }
 
 func cycleLong(y *story) {
-	y.chained("a", "b", "c", "d")
+	y.declareChain("a", "b", "c", "d")
 	err := y.wantField(rota.Invalid, "depends_on", y.declareCommand("a", rota.ScheduleSpec{DependsOn: []string{"d"}}))
 	for _, name := range []string{"a", "b", "c", "d"} {
 		if !strings.Contains(err.Error(), name) {
@@ -51,22 +51,22 @@ func cycleLong(y *story) {
 }
 
 func cycleDiamond(y *story) {
-	y.chained("a", "b")
+	y.declareChain("a", "b")
 	y.declare("c", rota.ScheduleSpec{DependsOn: []string{"a"}})
 	row := y.declare("d", rota.ScheduleSpec{DependsOn: []string{"c", "b", "a", "b"}})
 	want(y, "depends on", strings.Join(row.Spec.DependsOn, " "), "a b c")
 }
 
 func cycleByChange(y *story) {
-	y.chained("a", "b")
+	y.declareChain("a", "b")
 	y.declare("c", rota.ScheduleSpec{})
 	y.wantField(rota.Invalid, "depends_on", y.declareCommand("a", rota.ScheduleSpec{DependsOn: []string{"c", "b"}, Description: "new"}))
 	y.declare("a", rota.ScheduleSpec{DependsOn: []string{"c"}})
 	y.wantField(rota.Invalid, "depends_on", y.declareCommand("c", rota.ScheduleSpec{DependsOn: []string{"b"}}))
 }
 
-func cycleCut(y *story) {
-	y.chained("a", "b", "c")
+func cycleRemovedDependency(y *story) {
+	y.declareChain("a", "b", "c")
 	y.declare("b", rota.ScheduleSpec{})
 	y.declare("a", rota.ScheduleSpec{DependsOn: []string{"c"}})
 	y.deleteSchedule("c")
@@ -76,7 +76,7 @@ func cycleCut(y *story) {
 func dependUnknown(y *story) {
 	y.declare("a", rota.ScheduleSpec{})
 	y.wantField(rota.NotFound, "depends_on", y.declareCommand("b", rota.ScheduleSpec{DependsOn: []string{"a", "z"}}))
-	y.scheduleGone("b")
+	y.wantNoSchedule("b")
 	y.wantField(rota.NotFound, "depends_on", y.declareCommand("a", rota.ScheduleSpec{DependsOn: []string{"z"}}))
 }
 

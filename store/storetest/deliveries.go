@@ -10,33 +10,33 @@ import (
 )
 
 func testDeliveries(t *testing.T, h Harness) {
-	tellAll(t, h, []tale{
+	runStories(t, h, []namedStory{
 		{"a delivery says what it is to tell whom, and is ready at once", deliveryShape},
 		{"each end of a job is told of once", deliveryOutcomes},
 		{"a failure, its retry and the dead letter are told of", deliveryChain},
 		{"what is cancelled, reaped and recovered is told of", deliveryOthers},
 		{"a schedule that fires, misses and is disabled is told of", deliverySchedules},
 		{"a reservation that begins and ends is told of", deliveryReservations},
-		{"a member of a group and a direct run are told of", deliveryCompany},
+		{"a member of a group and a direct run are told of", deliveryGroupAndDirect},
 		{"a webhook is told of its events alone", deliveryFilter},
 		{"a template's webhooks are told of its jobs alone", deliveryTemplate},
 		{"one address may be told by both, once for each", deliveryBoth},
 		{"webhooks that are put beside a job are told of it", deliverySameStep},
-		{"webhooks that are taken away are told of nothing more", deliveryTakenAway},
-		{"heartbeats, notes, moves and edits are not told of", deliveryQuiet},
+		{"webhooks that are taken away are told of nothing more", deliveryRemovedWebhook},
+		{"heartbeats, notes, moves and edits are not told of", deliveryNone},
 		{"what was refused is not told of, its neighbours are", deliveryRefused},
 		{"a batch is told of as its commands one by one", deliveryBatch},
-		{"what a delivery does is not told of", deliveryOwn},
+		{"what a delivery does is not told of", deliveryOfDelivery},
 		{"a delivery that fails is tried again, and dies as any job", deliveryRetried},
 	})
-	for _, one := range againCommands() {
+	for _, one := range resendCommands() {
 		t.Run(one.name+" sent again tells nobody twice", func(t *testing.T) {
 			y := newStory(t, h)
 			y.putWebhooks(hook("a"))
-			c := one.make(y)
+			c := one.command(y)
 			y.send(c)
 			made := len(y.deliveries())
-			y.pass(time.Second)
+			y.advance(time.Second)
 			y.send(c)
 			want(y, "deliveries", len(y.deliveries()), made)
 		})
@@ -52,8 +52,8 @@ func (y *story) deliveries() []*rota.Job {
 	return jobs
 }
 
-// parsed is what a delivery is to tell.
-func (y *story) parsed(j *rota.Job) rota.Delivery {
+// parseDelivery is what a delivery is to tell.
+func (y *story) parseDelivery(j *rota.Job) rota.Delivery {
 	y.Helper()
 	d, err := rota.ParseDelivery(j.Params)
 	return must(y, "params", d, err)
@@ -61,27 +61,27 @@ func (y *story) parsed(j *rota.Job) rota.Delivery {
 
 // wantDeliveries wants exactly these since the last time it was asked, each
 // written as the name of its webhook and the event, and removes them.
-func (y *story) wantDeliveries(told ...string) {
+func (y *story) wantDeliveries(wanted ...string) {
 	y.Helper()
 	var got []string
 	for _, j := range y.deliveries() {
-		d := y.parsed(j)
+		d := y.parseDelivery(j)
 		name, _, _ := strings.Cut(strings.TrimPrefix(d.URL, "https://"), ".")
 		got = append(got, name+" "+string(d.Event))
 		y.cancel(j.ID)
 		y.prune(j.ID)
 	}
 	slices.Sort(got)
-	slices.Sort(told)
-	if !slices.Equal(got, told) {
-		y.Errorf("told\n  %s\nwant\n  %s", strings.Join(got, ", "), strings.Join(told, ", "))
+	slices.Sort(wanted)
+	if !slices.Equal(got, wanted) {
+		y.Errorf("told\n  %s\nwant\n  %s", strings.Join(got, ", "), strings.Join(wanted, ", "))
 	}
 }
 
 func deliveryShape(y *story) {
 	y.putWebhooks(hook("a"))
 	y.declareTemplate("letter", rota.TemplateSpec{})
-	y.pass(time.Second)
+	y.advance(time.Second)
 	job := y.enqueue(rota.NewJob{Type: "mail", Template: "letter"})
 	all := y.deliveries()
 	if len(all) != 1 {
@@ -96,7 +96,7 @@ func deliveryShape(y *story) {
 		CreatedBy: "rota", CreatedAt: y.now, QueuedAt: y.now,
 	}
 	want(y, "the delivery differs", difference(jobText(&expected), jobText(j)), "")
-	got := y.parsed(j)
+	got := y.parseDelivery(j)
 	want(y, "secret", strings.Contains(string(j.Params), "secret"), false)
 	want(y, "job", *got.JobID, job.ID)
 	wantTime(y, "time", got.Time, y.now)
@@ -108,16 +108,16 @@ func deliveryShape(y *story) {
 
 func deliveryOutcomes(y *story) {
 	y.putWebhooks(hook("a"))
-	end := func(told string, it rota.FinishItem) {
+	end := func(wanted string, it rota.FinishItem) {
 		y.Helper()
-		y.pass(time.Second)
-		y.mustEnd(y.running(rota.NewJob{}), it)
-		y.wantDeliveries("a job.enqueued", "a job.started", told)
+		y.advance(time.Second)
+		y.mustFinish(y.running(rota.NewJob{}), it)
+		y.wantDeliveries("a job.enqueued", "a job.started", wanted)
 	}
 	end("a job.completed", rota.FinishItem{Outcome: rota.OutcomeCompleted})
 	end("a job.skipped", rota.FinishItem{Outcome: rota.OutcomeSkipped})
 	end("a job.cancelled", rota.FinishItem{Outcome: rota.OutcomeCancelled})
-	y.pass(time.Second)
+	y.advance(time.Second)
 	j := y.running(rota.NewJob{})
 	y.complete(j)
 	y.complete(j)
@@ -129,19 +129,19 @@ func deliveryChain(y *story) {
 	j := y.running(rota.NewJob{MaxRetries: new(1), Backoff: new(time.Duration(0))})
 	y.wantDeliveries("a job.enqueued", "a job.started")
 	retry := y.fail(j).RetryID
-	told := map[rota.EventKind]rota.ID{}
+	wanted := map[rota.EventKind]rota.ID{}
 	for _, one := range y.deliveries() {
-		d := y.parsed(one)
-		told[d.Event] = *d.JobID
+		d := y.parseDelivery(one)
+		wanted[d.Event] = *d.JobID
 	}
-	want(y, "the one that failed", told[rota.EventJobFailed], j.ID)
-	want(y, "its retry", told[rota.EventJobEnqueued], retry)
+	want(y, "the one that failed", wanted[rota.EventJobFailed], j.ID)
+	want(y, "its retry", wanted[rota.EventJobEnqueued], retry)
 	y.wantDeliveries("a job.failed", "a job.enqueued")
 	last := y.claimOne()
 	y.wantDeliveries("a job.started")
 	y.fail(last)
 	all := y.deliveries()
-	want(y, "failed comes before dead", y.parsed(all[0]).Event, rota.EventJobFailed)
+	want(y, "failed comes before dead", y.parseDelivery(all[0]).Event, rota.EventJobFailed)
 	y.wantDeliveries("a job.failed", "a job.dead", "d job.dead")
 	y.redrive(j.ID)
 	y.wantDeliveries("a job.enqueued")
@@ -154,10 +154,10 @@ func deliveryOthers(y *story) {
 	asked := y.running(rota.NewJob{})
 	y.cancel(asked.ID)
 	y.wantDeliveries()
-	y.mustEnd(asked, rota.FinishItem{Outcome: rota.OutcomeFailed})
+	y.mustFinish(asked, rota.FinishItem{Outcome: rota.OutcomeFailed})
 	y.wantDeliveries("a job.cancelled")
 	y.running(rota.NewJob{MaxRetries: new(0)})
-	y.pass(time.Hour)
+	y.advance(time.Hour)
 	y.reap()
 	y.wantDeliveries("a job.failed", "a job.dead")
 	y.running(rota.NewJob{})
@@ -172,32 +172,32 @@ func deliveryOthers(y *story) {
 func deliverySchedules(y *story) {
 	y.putWebhooks(hook("s", rota.EventScheduleFired, rota.EventScheduleMissed, rota.EventScheduleDisabled))
 	y.declare("nightly", rota.ScheduleSpec{Scopes: tenants})
-	y.wait(y.schedule("nightly").NextFire)
+	y.advanceTo(y.schedule("nightly").NextFire)
 	y.fire("nightly")
 	all := y.deliveries()
 	if len(all) != 1 {
 		y.Fatalf("%d deliveries", len(all))
 	}
-	d := y.parsed(all[0])
+	d := y.parseDelivery(all[0])
 	want(y, "schedule", d.Schedule, "nightly")
 	want(y, "detail", d.Detail, "2 jobs")
 	wantTime(y, "plan time", d.PlanTime, y.now)
 	want(y, "job", d.JobID == nil, true)
 	y.wantDeliveries("s schedule.fired")
 	y.declare("hourly", rota.ScheduleSpec{CatchUp: rota.CatchUpNone})
-	y.pass(5*time.Hour + 10*time.Minute)
+	y.advance(5*time.Hour + 10*time.Minute)
 	y.fire("hourly")
 	y.wantDeliveries("s schedule.missed")
 	y.archive("report")
 	y.wantDeliveries("s schedule.disabled", "s schedule.disabled")
 	y.unarchive("report")
 	y.declare("often", rota.ScheduleSpec{Every: time.Minute})
-	y.pass(time.Minute)
+	y.advance(time.Minute)
 	first := y.fireCommand("often")
 	second := *first
-	second.Meta, second.Expect, second.Next = y.mint.meta(), first.Next, first.Next.Add(time.Minute)
+	second.Meta, second.Expect, second.Next = y.ids.meta(), first.Next, first.Next.Add(time.Minute)
 	second.Times = []rota.FireTime{{At: first.Next}}
-	y.pass(time.Minute)
+	y.advance(time.Minute)
 	for _, r := range y.send(first, &second) {
 		want(y, "fired at once", len(r.Reply.(*rota.Fired).Jobs), 1)
 	}
@@ -208,9 +208,9 @@ func deliveryReservations(y *story) {
 	y.putWebhooks(hook("r", rota.EventReservationActive, rota.EventReservationReleased, rota.EventReservationExpired))
 	first := y.reserve()
 	all := y.deliveries()
-	want(y, "reservation", *y.parsed(all[0]).ReservationID, first.ID)
+	want(y, "reservation", *y.parseDelivery(all[0]).ReservationID, first.ID)
 	y.wantDeliveries("r reservation.active")
-	y.pass(rota.DefaultReservation)
+	y.advance(rota.DefaultReservation)
 	second := y.reserve()
 	y.wantDeliveries("r reservation.expired", "r reservation.active")
 	y.release(second)
@@ -222,14 +222,14 @@ func deliveryReservations(y *story) {
 	y.wantDeliveries("r reservation.active", "r reservation.released")
 }
 
-func deliveryCompany(y *story) {
+func deliveryGroupAndDirect(y *story) {
 	y.putWebhooks(hook("a"))
 	group := y.enqueueGroup(rota.GroupSequential, rota.FailureSkip, rota.NewJob{}, rota.NewJob{})
 	for _, j := range y.deliveries() {
-		want(y, "group", *y.parsed(j).GroupID, group.Group.ID)
+		want(y, "group", *y.parseDelivery(j).GroupID, group.Group.ID)
 	}
 	y.wantDeliveries("a job.enqueued", "a job.enqueued")
-	y.die(y.claimOne())
+	y.failPermanently(y.claimOne())
 	y.wantDeliveries("a job.started", "a job.failed", "a job.dead", "a job.skipped")
 	r := y.reserve()
 	y.direct(r, rota.NewJob{})
@@ -240,7 +240,7 @@ func deliveryFilter(y *story) {
 	y.putWebhooks(hook("f", rota.EventJobFailed), hook("c", rota.EventJobCompleted), hook("g", rota.EventGroupFinished))
 	y.complete(y.running(rota.NewJob{}))
 	y.wantDeliveries("c job.completed")
-	y.die(y.running(rota.NewJob{}))
+	y.failPermanently(y.running(rota.NewJob{}))
 	y.wantDeliveries("f job.failed")
 }
 
@@ -254,18 +254,18 @@ func deliveryTemplate(y *story) {
 	y.wantDeliveries()
 	y.complete(y.claimOne())
 	y.running(rota.NewJob{Type: "mail", Template: "letter"})
-	want(y, "template", y.parsed(y.deliveries()[0]).Template, "letter")
+	want(y, "template", y.parseDelivery(y.deliveries()[0]).Template, "letter")
 	y.wantDeliveries("t job.enqueued", "t job.started")
 	y.declare("nightly", rota.ScheduleSpec{Template: "letter"})
 	y.fireNext("nightly")
 	y.wantDeliveries("t job.enqueued")
 	y.archive("letter")
-	y.cancel(y.fire2("nightly"))
+	y.cancel(y.newestJobOf("nightly"))
 	y.wantDeliveries("t job.cancelled")
 }
 
-// fire2 finds the job that a schedule fired last.
-func (y *story) fire2(name string) rota.ID {
+// newestJobOf finds the job that a schedule fired last.
+func (y *story) newestJobOf(name string) rota.ID {
 	y.Helper()
 	jobs, err := y.s.Jobs(y.ctx, rota.JobQuery{Schedule: name})
 	return must(y, "jobs", jobs, err)[0].ID
@@ -290,7 +290,7 @@ func deliverySameStep(y *story) {
 	y.wantDeliveries("a job.enqueued")
 }
 
-func deliveryTakenAway(y *story) {
+func deliveryRemovedWebhook(y *story) {
 	y.putWebhooks(hook("a"))
 	spec := rota.TemplateSpec{Webhooks: []rota.Webhook{hook("t")}}
 	y.declareTemplate("letter", spec)
@@ -304,25 +304,25 @@ func deliveryTakenAway(y *story) {
 	y.wantDeliveries()
 }
 
-func deliveryQuiet(y *story) {
+func deliveryNone(y *story) {
 	j := y.running(rota.NewJob{})
 	jobs := y.enqueueMany(3)
 	y.enqueue(rota.NewJob{Delay: time.Second})
 	y.putWebhooks(hook("a"))
-	y.pass(time.Minute)
-	y.beat(j)
+	y.advance(time.Minute)
+	y.heartbeat(j)
 	y.note(j, rota.NoteItem{Artifacts: []string{"a"}})
 	y.move(jobs[2], rota.PlaceTop, nil)
 	y.edit(jobs[1].ID, toPriority(3))
 	y.makeReady()
-	y.pause2("mail")
+	y.pauseAndResume("mail")
 	y.declare("nightly", rota.ScheduleSpec{})
 	y.throttle(rota.ThrottleSpec{Global: 9})
 	y.wantDeliveries()
 }
 
-// pause2 pauses a type and lets it go on.
-func (y *story) pause2(name string) {
+// pauseAndResume pauses a type and lets it go on.
+func (y *story) pauseAndResume(name string) {
 	y.Helper()
 	y.declareType(name, rota.TypeSpec{})
 	y.pause(name, true)
@@ -331,11 +331,11 @@ func (y *story) pause2(name string) {
 
 func deliveryRefused(y *story) {
 	y.putWebhooks(hook("a"))
-	y.send(y.enqueueCommand(rota.NewJob{}), y.enqueueCommand(rota.NewJob{Type: "no spaces"}), y.cancelCommand(y.mint.id()), y.claimCommand(1))
+	y.send(y.enqueueCommand(rota.NewJob{}), y.enqueueCommand(rota.NewJob{Type: "no spaces"}), y.cancelCommand(y.ids.next()), y.claimCommand(1))
 	y.wantDeliveries("a job.enqueued", "a job.started")
-	y.send(y.allOf(y.enqueueCommand(rota.NewJob{}), y.cancelCommand(y.mint.id())))
+	y.send(y.allOf(y.enqueueCommand(rota.NewJob{}), y.cancelCommand(y.ids.next())))
 	y.wantDeliveries()
-	y.send(y.allOf(y.webhooksCommand(hook("b")), y.cancelCommand(y.mint.id())), y.enqueueCommand(rota.NewJob{}))
+	y.send(y.allOf(y.webhooksCommand(hook("b")), y.cancelCommand(y.ids.next())), y.enqueueCommand(rota.NewJob{}))
 	y.wantDeliveries("a job.enqueued")
 }
 
@@ -349,28 +349,28 @@ func deliveryBatch(y *story) {
 		if i%2 == 1 {
 			it = rota.FinishItem{LeaseRef: leaseOf(j), Outcome: rota.OutcomeFailed, Permanent: true}
 		}
-		ends = append(ends, &rota.Finish{Meta: y.mint.meta(), Items: []rota.FinishItem{it}})
+		ends = append(ends, &rota.Finish{Meta: y.ids.meta(), Items: []rota.FinishItem{it}})
 	}
 	y.wantDeliveries("a job.started", "a job.started", "a job.started", "a job.started")
 	y.send(ends...)
 	y.wantDeliveries("a job.completed", "a job.failed", "a job.dead", "a job.completed", "a job.failed", "a job.dead")
 }
 
-func deliveryOwn(y *story) {
+func deliveryOfDelivery(y *story) {
 	y.putWebhooks(hook("a"))
 	y.enqueueMany(4)
 	own := y.claim(3, rota.TypeWebhook)
 	want(y, "claimed", len(own), 3)
 	y.complete(own[0])
 	y.fail(own[1])
-	y.die(own[2])
+	y.failPermanently(own[2])
 	y.cancel(y.claim(1, rota.TypeWebhook)[0].ID)
 	y.redrive(own[2].ID)
-	y.pass(24 * time.Hour)
+	y.advance(24 * time.Hour)
 	y.makeReady()
 	y.reap()
 	for _, j := range y.deliveries() {
-		want(y, "what is told of", y.parsed(j).Event, rota.EventJobEnqueued)
+		want(y, "what is told of", y.parseDelivery(j).Event, rota.EventJobEnqueued)
 	}
 	want(y, "deliveries, a retry and a redrive", len(y.deliveries()), 6)
 	want(y, "sound", violations(y.ctx, y.s), "")
@@ -384,7 +384,7 @@ func deliveryRetried(y *story) {
 	for n := 1; n < rota.DeliveryPolicy.MaxAttempts; n++ {
 		answer := y.fail(j)
 		want(y, "sequel", answer.Sequel, rota.SequelRetry)
-		y.wait(answer.RetryAt)
+		y.advanceTo(answer.RetryAt)
 		y.makeReady()
 		j = y.claim(1, rota.TypeWebhook)[0]
 		want(y, "execution", j.ExecutionID, first.ID)

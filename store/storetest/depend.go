@@ -8,7 +8,7 @@ import (
 )
 
 func testDepend(t *testing.T, h Harness) {
-	tellAll(t, h, []tale{
+	runStories(t, h, []namedStory{
 		{"a job waits until what it depends on completed", dependWaits},
 		{"a job whose dependency completed before starts at once", dependMet},
 		{"it waits for a dependency that has yet to be fired", dependUnfired},
@@ -31,42 +31,42 @@ func testDepend(t *testing.T, h Harness) {
 	})
 }
 
-// chain is two hourly schedules, the second waiting for the first.
-func (y *story) chain() {
+// declareExtractLoad is two hourly schedules, the second waiting for the first.
+func (y *story) declareExtractLoad() {
 	y.Helper()
 	y.declare("extract", rota.ScheduleSpec{})
 	y.declare("load", rota.ScheduleSpec{DependsOn: []string{"extract"}, Priority: new(-1)})
 }
 
-// both fires extract and then load, at the next hour.
-func (y *story) both() (extract, load *rota.Job) {
+// fireExtractLoad fires extract and then load, at the next hour.
+func (y *story) fireExtractLoad() (extract, load *rota.Job) {
 	y.Helper()
 	extract = y.fireNext("extract")
 	return extract, y.fireNext("load")
 }
 
 func dependWaits(y *story) {
-	y.chain()
-	_, load := y.both()
+	y.declareExtractLoad()
+	_, load := y.fireExtractLoad()
 	want(y, "hold", load.Hold, rota.HoldDependency)
 	want(y, "state", load.State(), rota.StateBlocked)
-	wantTime(y, "wait from", load.WaitFrom, dawn)
-	wantTime(y, "wait until", load.WaitUntil, dawn.Add(2*time.Hour))
+	wantTime(y, "wait from", load.WaitFrom, startTime)
+	wantTime(y, "wait until", load.WaitUntil, startTime.Add(2*time.Hour))
 	wantTime(y, "queued at", load.QueuedAt, time.Time{})
-	wantTime(y, "due", y.due().Expire, dawn.Add(2*time.Hour))
+	wantTime(y, "due", y.due().Expire, startTime.Add(2*time.Hour))
 	running := y.claim(5)
 	want(y, "claimed", len(running), 1)
-	y.pass(time.Minute)
+	y.advance(time.Minute)
 	y.complete(running[0])
 	y.wantHold(load, 0)
-	wantTime(y, "queued at", y.look(load.ID).QueuedAt, y.now)
+	wantTime(y, "queued at", y.job(load.ID).QueuedAt, y.now)
 	want(y, "claimed", y.claimOne().ID, load.ID)
 	wantTime(y, "due", y.due().Expire, time.Time{})
-	y.sound()
+	y.wantNoViolations()
 }
 
 func dependMet(y *story) {
-	y.chain()
+	y.declareExtractLoad()
 	y.fireNext("extract")
 	y.complete(y.claimOne())
 	load := y.fireNext("load")
@@ -76,7 +76,7 @@ func dependMet(y *story) {
 }
 
 func dependUnfired(y *story) {
-	y.chain()
+	y.declareExtractLoad()
 	load := y.fireNext("load")
 	y.wantHold(load, rota.HoldDependency)
 	y.fireNext("extract")
@@ -100,10 +100,10 @@ func dependSeveral(y *story) {
 }
 
 func dependWindow(y *story) {
-	y.chain()
-	_, first := y.both()
+	y.declareExtractLoad()
+	_, first := y.fireExtractLoad()
 	old := y.claimOne()
-	_, second := y.both()
+	_, second := y.fireExtractLoad()
 	y.complete(y.claimOne())
 	y.wantHold(second, 0)
 	y.wantHold(first, rota.HoldDependency)
@@ -113,34 +113,34 @@ func dependWindow(y *story) {
 
 func dependFirstWindow(y *story) {
 	y.declare("extract", rota.ScheduleSpec{Every: 10 * time.Hour})
-	y.pass(10 * time.Minute)
+	y.advance(10 * time.Minute)
 	y.trigger("extract")
 	y.complete(y.claimOne())
 	y.declare("load", rota.ScheduleSpec{DependsOn: []string{"extract"}})
 	y.wantHold(y.fireNext("load"), rota.HoldDependency)
-	y.pass(time.Second)
+	y.advance(time.Second)
 	y.trigger("extract")
 	y.complete(y.claimOne())
 	want(y, "ready in the next window", y.fireNext("load").Ready(), true)
 }
 
 func dependNewest(y *story) {
-	y.chain()
-	y.pass(30 * time.Minute)
+	y.declareExtractLoad()
+	y.advance(30 * time.Minute)
 	y.trigger("extract")
 	y.complete(y.claimOne())
-	_, load := y.both()
+	_, load := y.fireExtractLoad()
 	y.wantHold(load, rota.HoldDependency)
-	y.die(y.claimOne())
+	y.failPermanently(y.claimOne())
 	y.wantHold(load, rota.HoldDependency)
 }
 
 func dependRetried(y *story) {
-	y.chain()
-	_, load := y.both()
+	y.declareExtractLoad()
+	_, load := y.fireExtractLoad()
 	y.fail(y.claimOne())
 	y.wantHold(load, rota.HoldDependency)
-	y.pass(time.Minute)
+	y.advance(time.Minute)
 	y.makeReady()
 	retry := y.claimOne()
 	y.wantHold(load, rota.HoldDependency)
@@ -149,13 +149,13 @@ func dependRetried(y *story) {
 }
 
 func dependRedriven(y *story) {
-	y.chain()
-	extract, load := y.both()
-	y.die(y.claimOne())
+	y.declareExtractLoad()
+	extract, load := y.fireExtractLoad()
+	y.failPermanently(y.claimOne())
 	y.wantHold(load, rota.HoldDependency)
-	y.pass(30 * time.Minute)
-	anew := y.redrive(extract.ID)
-	wantTime(y, "counts at", anew.CountsAt, extract.PlanTime)
+	y.advance(30 * time.Minute)
+	redriven := y.redrive(extract.ID)
+	wantTime(y, "counts at", redriven.CountsAt, extract.PlanTime)
 	y.complete(y.claimOne())
 	y.wantHold(load, 0)
 }
@@ -163,7 +163,7 @@ func dependRedriven(y *story) {
 func dependTriggered(y *story) {
 	y.declare("extract", rota.ScheduleSpec{Every: 10 * time.Hour})
 	y.declare("load", rota.ScheduleSpec{DependsOn: []string{"extract"}})
-	y.pass(30 * time.Minute)
+	y.advance(30 * time.Minute)
 	y.trigger("extract")
 	running := y.claimOne()
 	load := y.fireNext("load")
@@ -176,48 +176,48 @@ func dependBackfilled(y *story) {
 	y.declare("extract", rota.ScheduleSpec{CatchUp: rota.CatchUpNone})
 	y.declare("load", rota.ScheduleSpec{DependsOn: []string{"extract"}})
 	load := y.fireNext("load")
-	y.pass(30 * time.Minute)
+	y.advance(30 * time.Minute)
 	want(y, "fired late", len(y.fire("extract")), 0)
 	y.wantHold(load, rota.HoldDependency)
-	y.backfill("extract", dawn, y.now)
+	y.backfill("extract", startTime, y.now)
 	y.complete(y.claimOne())
 	y.wantHold(load, 0)
 }
 
 func dependExpired(y *story) {
-	y.chain()
-	extract, load := y.both()
-	y.die(y.claimOne())
+	y.declareExtractLoad()
+	extract, load := y.fireExtractLoad()
+	y.failPermanently(y.claimOne())
 	y.now = load.WaitUntil.Add(-time.Microsecond)
 	want(y, "skipped too early", len(y.expire().Skipped), 0)
 	y.now = load.WaitUntil
 	got := y.expire()
-	want(y, "skipped", names(got.Skipped, rota.ID.String), load.ID.String())
+	want(y, "skipped", joinNames(got.Skipped, rota.ID.String), load.ID.String())
 	want(y, "freed", len(got.Freed), 0)
 	y.wantSkipped(load, rota.CodeDependency, "skipped: schedule extract did not complete in time")
 	y.redrive(extract.ID)
 	y.complete(y.claimOne())
 	y.wantState(rota.StateSkipped, load)
-	y.sound()
+	y.wantNoViolations()
 }
 
 func dependChain(y *story) {
-	y.chain()
+	y.declareExtractLoad()
 	y.declare("publish", rota.ScheduleSpec{DependsOn: []string{"load"}})
-	_, load := y.both()
+	_, load := y.fireExtractLoad()
 	publish := y.fireNext("publish")
-	y.die(y.claimOne())
-	y.wait(load.WaitUntil)
+	y.failPermanently(y.claimOne())
+	y.advanceTo(load.WaitUntil)
 	want(y, "skipped", len(y.expire().Skipped), 2)
 	y.wantSkipped(publish, rota.CodeDependency, "skipped: schedule load did not complete in time")
 }
 
 func dependPaused(y *story) {
-	y.chain()
+	y.declareExtractLoad()
 	y.switchTo("extract", rota.SchedulePaused)
 	load := y.fireNext("load")
 	y.wantHold(load, rota.HoldDependency)
-	y.pass(30 * time.Minute)
+	y.advance(30 * time.Minute)
 	y.switchTo("extract", rota.ScheduleEnabled)
 	y.wantHold(load, rota.HoldDependency)
 	y.fire("extract")
@@ -226,11 +226,11 @@ func dependPaused(y *story) {
 }
 
 func dependDisabled(y *story) {
-	y.chain()
+	y.declareExtractLoad()
 	y.switchTo("extract", rota.ScheduleDisabled)
 	load := y.fireNext("load")
 	y.wantHold(load, rota.HoldDependency)
-	y.wait(load.WaitUntil)
+	y.advanceTo(load.WaitUntil)
 	want(y, "skipped", len(y.expire().Skipped), 1)
 	y.trigger("extract")
 	y.complete(y.claimOne())
@@ -238,10 +238,10 @@ func dependDisabled(y *story) {
 }
 
 func dependRetryRuns(y *story) {
-	y.chain()
-	y.both()
+	y.declareExtractLoad()
+	y.fireExtractLoad()
 	y.complete(y.claimOne())
-	retry := y.look(y.fail(y.claimOne()).RetryID)
+	retry := y.job(y.fail(y.claimOne()).RetryID)
 	want(y, "hold", retry.Hold, rota.HoldDelay)
 	wantTime(y, "wait from", retry.WaitFrom, time.Time{})
 	wantTime(y, "wait until", retry.WaitUntil, time.Time{})
@@ -250,15 +250,15 @@ func dependRetryRuns(y *story) {
 func dependOverlap(y *story) {
 	y.declare("extract", rota.ScheduleSpec{})
 	y.declare("load", rota.ScheduleSpec{DependsOn: []string{"extract"}, Overlap: rota.OverlapCancel})
-	_, first := y.both()
+	_, first := y.fireExtractLoad()
 	y.claimOne()
-	_, second := y.both()
+	_, second := y.fireExtractLoad()
 	y.wantState(rota.StateSkipped, first) // its wait was over when the next was fired
 	y.wantHold(second, rota.HoldDependency)
 	y.complete(y.claimOne())
 	running := y.claimOne()
 	want(y, "claimed", running.ID, second.ID)
-	_, third := y.both()
+	_, third := y.fireExtractLoad()
 	y.wantHold(third, rota.HoldOverlap|rota.HoldDependency)
 	y.complete(running)
 	y.wantHold(third, rota.HoldDependency)
@@ -269,7 +269,7 @@ func dependOverlap(y *story) {
 func dependCatchUp(y *story) {
 	y.declare("extract", rota.ScheduleSpec{CatchUp: rota.CatchUpAll})
 	y.declare("load", rota.ScheduleSpec{CatchUp: rota.CatchUpAll, DependsOn: []string{"extract"}})
-	y.now = dawn.Add(3*time.Hour + 2*time.Minute)
+	y.now = startTime.Add(3*time.Hour + 2*time.Minute)
 	y.fire("extract")
 	loads := y.fire("load")
 	for i, j := range y.claim(3) {
@@ -277,14 +277,14 @@ func dependCatchUp(y *story) {
 		y.complete(j)
 		y.wantHold(loads[i], 0)
 	}
-	wantTime(y, "wait from", loads[2].WaitFrom, dawn.Add(2*time.Hour))
-	wantTime(y, "wait until", loads[2].WaitUntil, dawn.Add(4*time.Hour))
+	wantTime(y, "wait from", loads[2].WaitFrom, startTime.Add(2*time.Hour))
+	wantTime(y, "wait until", loads[2].WaitUntil, startTime.Add(4*time.Hour))
 	wantTime(y, "wait of one that was missed", loads[0].WaitUntil, y.now.Add(rota.DependencyWait))
 }
 
 func dependAt(y *story) {
-	y.declare("extract", rota.ScheduleSpec{At: dawn.Add(time.Hour)})
-	y.declare("load", rota.ScheduleSpec{At: dawn.Add(2 * time.Hour), DependsOn: []string{"extract"}})
+	y.declare("extract", rota.ScheduleSpec{At: startTime.Add(time.Hour)})
+	y.declare("load", rota.ScheduleSpec{At: startTime.Add(2 * time.Hour), DependsOn: []string{"extract"}})
 	y.fireNext("extract")
 	running := y.claimOne()
 	load := y.fireNext("load")

@@ -9,7 +9,7 @@ import (
 )
 
 func testDependChange(t *testing.T, h Harness) {
-	tellAll(t, h, []tale{
+	runStories(t, h, []namedStory{
 		{"scopes wait for their own scope", dependOwnScope},
 		{"a global job waits for every scope of what it depends on", dependEveryScope},
 		{"scopes wait for the one execution of a schedule without", dependGlobalScope},
@@ -17,8 +17,8 @@ func testDependChange(t *testing.T, h Harness) {
 		{"a changed schedule keeps its dependents", dependParentChanged},
 		{"a deleted dependent leaves its siblings", dependChildDeleted},
 		{"a deleted dependency is no longer waited for", dependParentDeleted},
-		{"a tie that is cut frees what waits", dependTieCut},
-		{"a tie that is made later holds nothing that was fired before", dependTieLater},
+		{"a tie that is cut frees what waits", dependRemoved},
+		{"a tie that is made later holds nothing that was fired before", dependAddedLater},
 		{"a deleted schedule's own jobs wait for nothing", dependOwnDeleted},
 		{"a dependency whose next fire moves past the plan is no longer waited for", dependNextMoves},
 		{"jobs are skipped page by page, those waiting longest first", expirePages},
@@ -29,18 +29,18 @@ func testDependChange(t *testing.T, h Harness) {
 
 var tenants = []rota.Scope{{Kind: "t", ID: "a"}, {Kind: "t", ID: "b"}}
 
-// scoped declares extract and load with scopes and fires both an hour later.
-func (y *story) scoped(extract, load []rota.Scope) (extracts, loads []*rota.Job) {
+// fireScoped declares extract and load with scopes and fires both an hour later.
+func (y *story) fireScoped(extract, load []rota.Scope) (extracts, loads []*rota.Job) {
 	y.Helper()
 	y.declare("extract", rota.ScheduleSpec{Scopes: extract})
 	y.declare("load", rota.ScheduleSpec{Scopes: load, DependsOn: []string{"extract"}, Priority: new(-1)})
-	y.pass(time.Hour)
+	y.advance(time.Hour)
 	y.fire("extract")
 	return y.claim(len(extract) + 1), y.fire("load")
 }
 
 func dependOwnScope(y *story) {
-	extracts, loads := y.scoped(tenants, tenants)
+	extracts, loads := y.fireScoped(tenants, tenants)
 	y.complete(extracts[1])
 	y.wantHold(loads[0], rota.HoldDependency)
 	y.wantHold(loads[1], 0)
@@ -49,7 +49,7 @@ func dependOwnScope(y *story) {
 }
 
 func dependEveryScope(y *story) {
-	extracts, loads := y.scoped(tenants, nil)
+	extracts, loads := y.fireScoped(tenants, nil)
 	y.complete(extracts[1])
 	y.wantHold(loads[0], rota.HoldDependency)
 	y.complete(extracts[0])
@@ -57,7 +57,7 @@ func dependEveryScope(y *story) {
 }
 
 func dependGlobalScope(y *story) {
-	extracts, loads := y.scoped(nil, tenants)
+	extracts, loads := y.fireScoped(nil, tenants)
 	y.wantHold(loads[0], rota.HoldDependency)
 	y.complete(extracts[0])
 	y.wantHold(loads[0], 0)
@@ -65,15 +65,15 @@ func dependGlobalScope(y *story) {
 }
 
 func dependMissingScope(y *story) {
-	extracts, loads := y.scoped(tenants[:1], tenants)
+	extracts, loads := y.fireScoped(tenants[:1], tenants)
 	y.complete(extracts[0])
 	y.wantHold(loads[0], 0)
 	y.wantHold(loads[1], rota.HoldDependency)
 }
 
 func dependParentChanged(y *story) {
-	y.chain()
-	_, load := y.both()
+	y.declareExtractLoad()
+	_, load := y.fireExtractLoad()
 	running := y.claimOne()
 	y.declare("extract", rota.ScheduleSpec{Description: "changed"})
 	y.declare("extract", rota.ScheduleSpec{Every: 2 * time.Hour})
@@ -85,9 +85,9 @@ func dependParentChanged(y *story) {
 }
 
 func dependChildDeleted(y *story) {
-	y.chain()
+	y.declareExtractLoad()
 	y.declare("sibling", rota.ScheduleSpec{DependsOn: []string{"extract"}})
-	y.both()
+	y.fireExtractLoad()
 	sibling := y.fireNext("sibling")
 	running := y.claimOne()
 	y.deleteSchedule("load")
@@ -98,32 +98,32 @@ func dependChildDeleted(y *story) {
 }
 
 func dependParentDeleted(y *story) {
-	y.chain()
-	_, load := y.both()
+	y.declareExtractLoad()
+	_, load := y.fireExtractLoad()
 	y.deleteSchedule("extract")
 	y.wantHold(load, 0)
 	want(y, "depends on", len(y.schedule("load").Spec.DependsOn), 0)
 	want(y, "ready at the next fire", y.fireNext("load").Ready(), true)
 }
 
-func dependTieCut(y *story) {
-	y.chain()
-	_, load := y.both()
+func dependRemoved(y *story) {
+	y.declareExtractLoad()
+	_, load := y.fireExtractLoad()
 	y.declare("load", rota.ScheduleSpec{})
 	y.wantHold(load, 0)
 }
 
-func dependTieLater(y *story) {
+func dependAddedLater(y *story) {
 	y.declare("extract", rota.ScheduleSpec{})
 	y.declare("load", rota.ScheduleSpec{})
-	_, load := y.both()
+	_, load := y.fireExtractLoad()
 	y.declare("load", rota.ScheduleSpec{DependsOn: []string{"extract"}})
 	y.wantHold(load, 0)
 }
 
 func dependOwnDeleted(y *story) {
-	y.chain()
-	_, load := y.both()
+	y.declareExtractLoad()
+	_, load := y.fireExtractLoad()
 	y.deleteSchedule("load")
 	y.wantHold(load, 0)
 }
@@ -131,7 +131,7 @@ func dependOwnDeleted(y *story) {
 func dependNextMoves(y *story) {
 	y.declare("extract", rota.ScheduleSpec{})
 	y.declare("load", rota.ScheduleSpec{DependsOn: []string{"extract"}})
-	y.pass(30 * time.Minute)
+	y.advance(30 * time.Minute)
 	y.trigger("extract")
 	y.complete(y.claimOne())
 	load := y.fireNext("load")
@@ -140,10 +140,10 @@ func dependNextMoves(y *story) {
 	y.wantHold(load, 0)
 }
 
-// waiting declares so many schedules that wait for one, and fires them all.
-func (y *story) waiting(count int) {
+// fireWaiting declares so many schedules that wait for one, and fires them all.
+func (y *story) fireWaiting(count int) {
 	y.Helper()
-	y.declare("extract", rota.ScheduleSpec{At: dawn.Add(time.Hour)})
+	y.declare("extract", rota.ScheduleSpec{At: startTime.Add(time.Hour)})
 	var batch []rota.Command
 	for i := range count {
 		batch = append(batch, y.declareCommand(fmt.Sprintf("w%03d", i), rota.ScheduleSpec{DependsOn: []string{"extract"}}))
@@ -158,11 +158,11 @@ func (y *story) waiting(count int) {
 }
 
 func expirePages(y *story) {
-	y.waiting(5)
-	y.wait(dawn.Add(2 * time.Hour))
+	y.fireWaiting(5)
+	y.advanceTo(startTime.Add(2 * time.Hour))
 	var seen []rota.ID
 	for _, count := range []int{2, 2, 1} {
-		got := do[*rota.Expired](y, &rota.Expire{Meta: y.mint.meta(), Limit: 2})
+		got := do[*rota.Expired](y, &rota.Expire{Meta: y.ids.meta(), Limit: 2})
 		want(y, "skipped", len(got.Skipped), count)
 		want(y, "more", got.More, count == 2)
 		seen = append(seen, got.Skipped...)
@@ -179,7 +179,7 @@ func expireFrees(y *story) {
 	for i := range rota.ScopesMax {
 		scopes = append(scopes, rota.Scope{Kind: "t", ID: fmt.Sprintf("%04d", i)})
 	}
-	y.declare("extract", rota.ScheduleSpec{At: dawn.Add(time.Hour)})
+	y.declare("extract", rota.ScheduleSpec{At: startTime.Add(time.Hour)})
 	y.declare("load", rota.ScheduleSpec{DependsOn: []string{"extract"}, Scopes: scopes})
 	y.declare("other", rota.ScheduleSpec{DependsOn: []string{"extract"}})
 	y.fireNext("extract")
@@ -188,21 +188,21 @@ func expireFrees(y *story) {
 	y.complete(y.claimOne())
 	want(y, "let go at once", len(y.queue()), rota.DependentsMax)
 	y.wantHold(other, rota.HoldDependency)
-	y.wait(other.WaitUntil)
+	y.advanceTo(other.WaitUntil)
 	got := y.expire()
 	want(y, "skipped", len(got.Skipped), 0)
-	want(y, "freed", names(got.Freed, rota.ID.String), other.ID.String())
+	want(y, "freed", joinNames(got.Freed, rota.ID.String), other.ID.String())
 	y.wantHold(other, 0)
 }
 
 func expireNothing(y *story) {
-	y.chain()
-	y.both()
+	y.declareExtractLoad()
+	y.fireExtractLoad()
 	y.complete(y.claimOne())
-	y.pass(100 * time.Hour)
+	y.advance(100 * time.Hour)
 	before := y.dump()
 	got := y.expire()
 	want(y, "done", len(got.Skipped)+len(got.Freed), 0)
 	want(y, "more", got.More, false)
-	y.unchanged(before)
+	y.wantUnchanged(before)
 }

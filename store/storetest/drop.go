@@ -9,7 +9,7 @@ import (
 )
 
 func testDrop(t *testing.T, h Harness) {
-	tellAll(t, h, []tale{
+	runStories(t, h, []namedStory{
 		{"a drop cancels what is queued, asks what runs to stop, and takes the definition away", dropEnds},
 		{"a drop is written down, with all that it did", dropAudit},
 		{"a drop of what is not there says so", dropGone},
@@ -35,7 +35,7 @@ func (y *story) define(name string, spec rota.ScheduleSpec) *rota.Schedule {
 }
 
 func (y *story) dropCommand(name string) *rota.Drop {
-	return &rota.Drop{Meta: y.mint.meta(), Name: name}
+	return &rota.Drop{Meta: y.ids.meta(), Name: name}
 }
 
 func (y *story) drop(name string) *rota.Dropped {
@@ -43,14 +43,14 @@ func (y *story) drop(name string) *rota.Dropped {
 	return do[*rota.Dropped](y, y.dropCommand(name))
 }
 
-// sweepUp sweeps, so many rows at a time, until nothing is left to do, and says
+// sweepAll sweeps, so many rows at a time, until nothing is left to do, and says
 // how many rows that took.
-func (y *story) sweepUp(limit int) (rows int) {
+func (y *story) sweepAll(limit int) (rows int) {
 	y.Helper()
 	for range 10_000 {
 		swept := y.sweep(limit)
 		rows += swept.Count
-		y.sound()
+		y.wantNoViolations()
 		if !swept.More {
 			want(y, "to be swept", y.due().Sweep, false)
 			return rows
@@ -60,8 +60,8 @@ func (y *story) sweepUp(limit int) (rows int) {
 	return 0
 }
 
-// shownOf counts what is listed of a schedule, over all pages.
-func (y *story) shownOf(schedule string) int {
+// countListed counts what is listed of a schedule, over all pages.
+func (y *story) countListed(schedule string) int {
 	y.Helper()
 	jobs, err := allJobs(y.ctx, y.s, rota.JobQuery{Schedule: schedule, Limit: rota.PageMax})
 	return len(must(y, "jobs", jobs, err))
@@ -73,18 +73,18 @@ func dropEnds(y *story) {
 	runs := y.fireNext("nightly")
 	y.claimOne()
 	waits := y.fireNext("nightly")
-	y.pass(time.Second)
+	y.advance(time.Second)
 	got := y.drop("nightly")
 	want(y, "answer", *got, rota.Dropped{Cancelled: 1, Stopping: 1, Archived: true})
-	y.scheduleGone("nightly")
+	y.wantNoSchedule("nightly")
 	want(y, "template", y.template("nightly").State, rota.TemplateArchived)
-	row := y.look(runs.ID)
+	row := y.job(runs.ID)
 	want(y, "state of what runs", row.State(), rota.StateRunning)
 	want(y, "why it is to stop", row.Run.CancelReason, "job nightly was dropped")
 	wantIDs(y, "the queue", y.queue(), other)
 	_, err := y.s.Job(y.ctx, waits.ID)
-	y.gone("what was queued", err)
-	y.sound()
+	y.wantNotFound("what was queued", err)
+	y.wantNoViolations()
 }
 
 func dropAudit(y *story) {
@@ -102,15 +102,15 @@ func dropAudit(y *story) {
 			Detail: "job nightly was dropped",
 		}
 	}
-	y.auditedSince(written, cancelled(runs), cancelled(second), cancelled(first),
-		y.effect(c, rota.AuditTemplateArchived, "template nightly", ""),
-		y.entry(c, rota.AuditScheduleDeleted, "schedule nightly", ""))
+	y.wantAuditSince(written, cancelled(runs), cancelled(second), cancelled(first),
+		y.auditEffect(c, rota.AuditTemplateArchived, "template nightly", ""),
+		y.auditEntry(c, rota.AuditScheduleDeleted, "schedule nightly", ""))
 }
 
 func dropGone(y *story) {
 	before := y.dump()
 	want(y, "answer", *y.drop("nightly"), rota.Dropped{Gone: true})
-	y.unchanged(before)
+	y.wantUnchanged(before)
 }
 
 func dropVersion(y *story) {
@@ -122,7 +122,7 @@ func dropVersion(y *story) {
 	c = y.dropCommand("nightly")
 	c.Version = &changed.Version
 	want(y, "gone", do[*rota.Dropped](y, c).Gone, false)
-	y.scheduleGone("nightly")
+	y.wantNoSchedule("nightly")
 }
 
 func dropAgain(y *story) {
@@ -131,11 +131,11 @@ func dropAgain(y *story) {
 	do[*rota.Dropped](y, c)
 	y.unarchive("nightly")
 	y.define("nightly", rota.ScheduleSpec{})
-	y.pass(time.Second)
+	y.advance(time.Second)
 	y.trigger("nightly")
 	before := y.dump()
 	want(y, "answer", *do[*rota.Dropped](y, c), rota.Dropped{Gone: true})
-	y.unchanged(before)
+	y.wantUnchanged(before)
 }
 
 func dropSharedTemplate(y *story) {
@@ -154,8 +154,8 @@ func dropOtherTemplate(y *story) {
 }
 
 func dropDependents(y *story) {
-	y.chain()
-	_, load := y.both()
+	y.declareExtractLoad()
+	_, load := y.fireExtractLoad()
 	y.wantHold(load, rota.HoldDependency)
 	c := y.dropCommand("extract")
 	do[*rota.Dropped](y, c)
@@ -169,28 +169,28 @@ func dropRunning(y *story) {
 	y.define("nightly", rota.ScheduleSpec{})
 	y.fireNext("nightly")
 	j := y.claimOne()
-	y.pass(time.Second)
+	y.advance(time.Second)
 	y.drop("nightly")
-	want(y, "asked to stop", y.beat(j).Cancel, true)
+	want(y, "asked to stop", y.heartbeat(j).Cancel, true)
 	want(y, "retry", y.fail(j).RetryID, rota.ID{})
 	want(y, "to be swept", y.due().Sweep, true)
-	want(y, "rows", y.sweepUp(0), 1)
+	want(y, "rows", y.sweepAll(0), 1)
 }
 
 // dropFails has a run fail that a drop did not come to.
 func dropFails(y *story) {
 	y.define("nightly", rota.ScheduleSpec{Scopes: manyScopes(rota.ScopesMax)})
-	do[*rota.Triggered](y, &rota.Trigger{Meta: y.mint.meta(), Schedule: "nightly"})
-	do[*rota.Triggered](y, &rota.Trigger{Meta: y.mint.meta(), Schedule: "nightly"})
+	do[*rota.Triggered](y, &rota.Trigger{Meta: y.ids.meta(), Schedule: "nightly"})
+	do[*rota.Triggered](y, &rota.Trigger{Meta: y.ids.meta(), Schedule: "nightly"})
 	running := y.claim(rota.ClaimMax)
 	running = append(running, y.claim(rota.ClaimMax)...)
-	y.pass(time.Second)
+	y.advance(time.Second)
 	want(y, "answer", *y.drop("nightly"), rota.Dropped{Stopping: rota.SweepMax, Archived: true})
 	last := running[len(running)-1]
-	want(y, "asked to stop", y.beat(last).Cancel, false)
+	want(y, "asked to stop", y.heartbeat(last).Cancel, false)
 	want(y, "retry", y.fail(last).RetryID, rota.ID{})
-	want(y, "to be asked to stop and removed", y.sweepUp(0), len(running)-rota.SweepMax-1+1)
-	want(y, "asked to stop at last", y.beat(running[len(running)-2]).Cancel, true)
+	want(y, "to be asked to stop and removed", y.sweepAll(0), len(running)-rota.SweepMax-1+1)
+	want(y, "asked to stop at last", y.heartbeat(running[len(running)-2]).Cancel, true)
 }
 
 func manyScopes(count int) (scopes []rota.Scope) {
@@ -202,22 +202,22 @@ func manyScopes(count int) (scopes []rota.Scope) {
 
 func dropMany(y *story) {
 	y.define("nightly", rota.ScheduleSpec{Scopes: manyScopes(rota.ScopesMax)})
-	do[*rota.Triggered](y, &rota.Trigger{Meta: y.mint.meta(), Schedule: "nightly"})
-	do[*rota.Triggered](y, &rota.Trigger{Meta: y.mint.meta(), Schedule: "nightly"})
+	do[*rota.Triggered](y, &rota.Trigger{Meta: y.ids.meta(), Schedule: "nightly"})
+	do[*rota.Triggered](y, &rota.Trigger{Meta: y.ids.meta(), Schedule: "nightly"})
 	j := y.claimOne()
-	y.pass(time.Second)
+	y.advance(time.Second)
 	got := y.drop("nightly")
 	want(y, "answer", *got, rota.Dropped{Cancelled: rota.SweepMax - 1, Stopping: 1, Archived: true})
-	want(y, "shown", y.shownOf("nightly"), rota.SweepMax+1)
-	want(y, "rows", y.sweepUp(0), rota.SweepMax+2*rota.SweepMax-1)
-	want(y, "shown", y.shownOf("nightly"), 1)
+	want(y, "shown", y.countListed("nightly"), rota.SweepMax+1)
+	want(y, "rows", y.sweepAll(0), rota.SweepMax+2*rota.SweepMax-1)
+	want(y, "shown", y.countListed("nightly"), 1)
 	y.complete(j)
-	want(y, "rows", y.sweepUp(0), 1)
+	want(y, "rows", y.sweepAll(0), 1)
 	want(y, "jobs", len(y.allJobs()), 0)
 }
 
-// recreateCommand drops a definition and declares it anew, in one command.
-func (y *story) recreateCommand(name string, spec rota.ScheduleSpec) *rota.All {
+// recreateDefinitionCommand drops a definition and declares it anew, in one command.
+func (y *story) recreateDefinitionCommand(name string, spec rota.ScheduleSpec) *rota.All {
 	y.Helper()
 	drop := y.dropCommand(name)
 	drop.Recreate = true
@@ -232,8 +232,8 @@ func dropRecreate(y *story) {
 	y.fireNext("nightly")
 	y.complete(y.claimOne())
 	waits := y.fireNext("nightly")
-	y.pass(90 * time.Second)
-	do[*rota.AllDone](y, y.recreateCommand("nightly", rota.ScheduleSpec{}))
+	y.advance(90 * time.Second)
+	do[*rota.AllDone](y, y.recreateDefinitionCommand("nightly", rota.ScheduleSpec{}))
 	row := y.schedule("nightly")
 	wantTime(y, "created at", row.CreatedAt, y.now)
 	wantTime(y, "last fire", row.LastFire, time.Time{})
@@ -241,11 +241,11 @@ func dropRecreate(y *story) {
 	want(y, "created before", old.CreatedAt.Before(row.CreatedAt), true)
 	want(y, "template", y.template("nightly").State, rota.TemplateActive)
 	_, err := y.s.Job(y.ctx, waits.ID)
-	y.gone("what was queued", err)
+	y.wantNotFound("what was queued", err)
 	made := y.fireNext("nightly")
-	wantIDs(y, "what is shown", y.listed(rota.JobQuery{Schedule: "nightly"}), made)
-	want(y, "rows", y.sweepUp(0), 2)
-	wantIDs(y, "what is left", y.listed(rota.JobQuery{}), made)
+	wantIDs(y, "what is shown", y.listIDs(rota.JobQuery{Schedule: "nightly"}), made)
+	want(y, "rows", y.sweepAll(0), 2)
+	wantIDs(y, "what is left", y.listIDs(rota.JobQuery{}), made)
 	want(y, "claimed", y.claimOne().ID, made.ID)
 }
 
@@ -253,25 +253,25 @@ func dropRecreateDependents(y *story) {
 	y.define("extract", rota.ScheduleSpec{})
 	y.declare("load", rota.ScheduleSpec{DependsOn: []string{"extract"}})
 	version := y.schedule("load").Version
-	_, load := y.both()
-	do[*rota.AllDone](y, y.recreateCommand("extract", rota.ScheduleSpec{}))
+	_, load := y.fireExtractLoad()
+	do[*rota.AllDone](y, y.recreateDefinitionCommand("extract", rota.ScheduleSpec{}))
 	row := y.schedule("load")
-	want(y, "depends on", names(row.Spec.DependsOn, func(s string) string { return s }), "extract")
+	want(y, "depends on", joinNames(row.Spec.DependsOn, func(s string) string { return s }), "extract")
 	want(y, "version", row.Version, version)
 	y.wantHold(load, rota.HoldDependency)
-	y.sound()
+	y.wantNoViolations()
 }
 
 func dropSameBatch(y *story) {
 	y.define("nightly", rota.ScheduleSpec{})
 	y.trigger("nightly")
-	y.pass(time.Second)
-	trigger := &rota.Trigger{Meta: y.mint.meta(), Schedule: "nightly"}
-	for _, r := range y.send(y.recreateCommand("nightly", rota.ScheduleSpec{}), trigger) {
+	y.advance(time.Second)
+	trigger := &rota.Trigger{Meta: y.ids.meta(), Schedule: "nightly"}
+	for _, r := range y.send(y.recreateDefinitionCommand("nightly", rota.ScheduleSpec{}), trigger) {
 		if r.Err != nil {
 			y.Fatal(r.Err)
 		}
 	}
-	want(y, "rows", y.sweepUp(0), 1)
+	want(y, "rows", y.sweepAll(0), 1)
 	want(y, "claimed", y.claimOne().ID, trigger.JobID(0))
 }

@@ -8,7 +8,7 @@ import (
 )
 
 func testDropHistory(t *testing.T, h Harness) {
-	tellAll(t, h, []tale{
+	runStories(t, h, []namedStory{
 		{"history is hidden at once from every read, and then goes", historyHidden},
 		{"kept history stays as it is", historyKept},
 		{"what a drop hid stays hidden after one that keeps", historyTwice},
@@ -18,35 +18,35 @@ func testDropHistory(t *testing.T, h Harness) {
 		{"what was redriven goes with what it answers", historyRedriven},
 		{"history goes in pages, with what it held", historyPages},
 		{"a definition of the same name, and its runs, are not touched", historyNewDefinition},
-		{"others' history is shown", historyOfOthers},
+		{"others' history is shown", historyOfOtherDefinitions},
 	})
 }
 
-// pastOf runs a schedule to each end, and returns what came of it.
-func (y *story) pastOf(name string) (completed, cancelled, dead *rota.Job) {
+// endRunsInEachWay runs a schedule to each end, and returns what came of it.
+func (y *story) endRunsInEachWay(name string) (completed, cancelled, dead *rota.Job) {
 	y.Helper()
 	completed = y.fireNext(name)
 	y.complete(y.claimOne())
 	cancelled = y.fireNext(name)
 	y.cancel(cancelled.ID)
 	dead = y.fireNext(name)
-	y.die(y.claimOne())
-	y.pass(time.Second)
+	y.failPermanently(y.claimOne())
+	y.advance(time.Second)
 	return completed, cancelled, dead
 }
 
 func historyHidden(y *story) {
 	y.define("nightly", rota.ScheduleSpec{})
-	completed, cancelled, dead := y.pastOf("nightly")
+	completed, cancelled, dead := y.endRunsInEachWay("nightly")
 	want(y, "dead letters", y.stats().Dead, 1)
 	y.drop("nightly")
 	for _, j := range []*rota.Job{completed, cancelled, dead} {
 		_, err := y.s.Job(y.ctx, j.ID)
-		y.gone("job", err)
+		y.wantNotFound("job", err)
 		_, err = y.s.Execution(y.ctx, j.ID)
-		y.gone("execution", err)
+		y.wantNotFound("execution", err)
 		_, err = y.s.Explain(y.ctx, j.ID)
-		y.gone("explanation", err)
+		y.wantNotFound("explanation", err)
 	}
 	for _, q := range []rota.JobQuery{
 		{},
@@ -61,61 +61,61 @@ func historyHidden(y *story) {
 		{Schedule: "nightly", Dead: true},
 		{After: completed.ID},
 	} {
-		wantIDs(y, "listed", y.listed(q))
-		want(y, "counted", y.counted(y.s, q), 0)
+		wantIDs(y, "listed", y.listIDs(q))
+		want(y, "counted", y.countJobs(y.s, q), 0)
 	}
 	want(y, "dead letters", y.stats().Dead, 0)
-	want(y, "rows", y.sweepUp(0), 3)
-	wantIDs(y, "listed", y.listed(rota.JobQuery{}))
+	want(y, "rows", y.sweepAll(0), 3)
+	wantIDs(y, "listed", y.listIDs(rota.JobQuery{}))
 	want(y, "known to a prune", y.prune(completed.ID, cancelled.ID, dead.ID).Executions, 0)
 }
 
 func historyKept(y *story) {
 	y.define("nightly", rota.ScheduleSpec{})
-	completed, cancelled, dead := y.pastOf("nightly")
+	completed, cancelled, dead := y.endRunsInEachWay("nightly")
 	waits := y.fireNext("nightly")
 	c := y.dropCommand("nightly")
 	c.KeepHistory = true
-	y.pass(time.Second)
+	y.advance(time.Second)
 	want(y, "answer", *do[*rota.Dropped](y, c), rota.Dropped{Cancelled: 1, Archived: true})
-	wantIDs(y, "listed", y.listed(rota.JobQuery{Schedule: "nightly"}), waits, dead, cancelled, completed)
-	want(y, "rows", y.sweepUp(0), 0)
-	wantIDs(y, "listed", y.listed(rota.JobQuery{Schedule: "nightly"}), waits, dead, cancelled, completed)
-	want(y, "counted", y.counted(y.s, rota.JobQuery{Schedule: "nightly"}), 4)
+	wantIDs(y, "listed", y.listIDs(rota.JobQuery{Schedule: "nightly"}), waits, dead, cancelled, completed)
+	want(y, "rows", y.sweepAll(0), 0)
+	wantIDs(y, "listed", y.listIDs(rota.JobQuery{Schedule: "nightly"}), waits, dead, cancelled, completed)
+	want(y, "counted", y.countJobs(y.s, rota.JobQuery{Schedule: "nightly"}), 4)
 	want(y, "redriven", y.redrive(dead.ID).Schedule, "nightly")
 }
 
 func historyTwice(y *story) {
 	y.define("nightly", rota.ScheduleSpec{})
-	y.pastOf("nightly")
+	y.endRunsInEachWay("nightly")
 	y.drop("nightly")
 	y.unarchive("nightly")
 	y.define("nightly", rota.ScheduleSpec{})
-	y.pass(time.Second)
+	y.advance(time.Second)
 	later := y.trigger("nightly")
 	y.complete(y.claimOne())
-	y.pass(time.Second)
+	y.advance(time.Second)
 	c := y.dropCommand("nightly")
 	c.KeepHistory = true
 	do[*rota.Dropped](y, c)
-	wantIDs(y, "listed", y.listed(rota.JobQuery{Schedule: "nightly"}), later)
-	want(y, "rows", y.sweepUp(0), 3)
-	wantIDs(y, "listed", y.listed(rota.JobQuery{Schedule: "nightly"}), later)
+	wantIDs(y, "listed", y.listIDs(rota.JobQuery{Schedule: "nightly"}), later)
+	want(y, "rows", y.sweepAll(0), 3)
+	wantIDs(y, "listed", y.listIDs(rota.JobQuery{Schedule: "nightly"}), later)
 }
 
 func historyRunning(y *story) {
 	y.define("nightly", rota.ScheduleSpec{})
 	y.fireNext("nightly")
 	j := y.claimOne()
-	y.pass(time.Second)
+	y.advance(time.Second)
 	y.drop("nightly")
-	want(y, "rows", y.sweepUp(0), 0)
-	wantIDs(y, "listed", y.listed(rota.JobQuery{Schedule: "nightly"}), j)
+	want(y, "rows", y.sweepAll(0), 0)
+	wantIDs(y, "listed", y.listIDs(rota.JobQuery{Schedule: "nightly"}), j)
 	y.complete(j)
 	_, err := y.s.Job(y.ctx, j.ID)
-	y.gone("what has ended", err)
+	y.wantNotFound("what has ended", err)
 	want(y, "to be swept", y.due().Sweep, true)
-	want(y, "rows", y.sweepUp(0), 1)
+	want(y, "rows", y.sweepAll(0), 1)
 }
 
 func historyAttempts(y *story) {
@@ -124,32 +124,32 @@ func historyAttempts(y *story) {
 	y.fail(y.claimOne())
 	y.makeReady()
 	second := y.claimOne()
-	y.pass(time.Second)
+	y.advance(time.Second)
 	y.drop("nightly")
 	attempts, err := y.s.Execution(y.ctx, first.ID)
 	wantIDs(y, "attempts", idsOf(must(y, "execution", attempts, err)), first, second)
 	y.complete(second)
 	_, err = y.s.Execution(y.ctx, first.ID)
-	y.gone("execution", err)
-	want(y, "rows", y.sweepUp(0), 1)
+	y.wantNotFound("execution", err)
+	want(y, "rows", y.sweepAll(0), 1)
 	want(y, "known to a prune", y.prune(first.ID).Executions, 0)
 }
 
 func historyRedrive(y *story) {
 	y.define("nightly", rota.ScheduleSpec{})
-	_, _, dead := y.pastOf("nightly")
+	_, _, dead := y.endRunsInEachWay("nightly")
 	y.drop("nightly")
 	y.wantField(rota.NotFound, "job_id", y.redriveCommand(dead.ID))
 }
 
 func historyRedriven(y *story) {
 	y.define("nightly", rota.ScheduleSpec{})
-	_, _, dead := y.pastOf("nightly")
+	_, _, dead := y.endRunsInEachWay("nightly")
 	y.redrive(dead.ID)
 	y.complete(y.claimOne())
-	y.pass(time.Second)
+	y.advance(time.Second)
 	y.drop("nightly")
-	want(y, "rows", y.sweepUp(1), 4)
+	want(y, "rows", y.sweepAll(1), 4)
 	want(y, "jobs", len(y.allJobs()), 0)
 }
 
@@ -159,46 +159,46 @@ func historyPages(y *story) {
 		y.fireNext("nightly")
 		y.complete(y.claimOne())
 	}
-	y.pass(time.Second)
+	y.advance(time.Second)
 	y.drop("nightly")
 	swept := y.sweep(2)
 	want(y, "rows", swept.Count, 2)
 	want(y, "more", swept.More, true)
-	wantIDs(y, "listed between pages", y.listed(rota.JobQuery{}))
-	y.sound()
-	want(y, "rows", y.sweepUp(2), 3)
+	wantIDs(y, "listed between pages", y.listIDs(rota.JobQuery{}))
+	y.wantNoViolations()
+	want(y, "rows", y.sweepAll(2), 3)
 }
 
 func historyNewDefinition(y *story) {
 	y.define("nightly", rota.ScheduleSpec{})
-	y.pastOf("nightly")
+	y.endRunsInEachWay("nightly")
 	y.trigger("nightly")
 	old := y.claimOne()
-	y.pass(time.Second)
+	y.advance(time.Second)
 	y.drop("nightly")
 	y.unarchive("nightly")
 	y.define("nightly", rota.ScheduleSpec{})
 	done := y.trigger("nightly")
 	y.complete(y.claimOne())
 	waits := y.trigger("nightly")
-	wantIDs(y, "listed", y.listed(rota.JobQuery{Schedule: "nightly"}), waits, done, old)
-	want(y, "rows", y.sweepUp(0), 3)
+	wantIDs(y, "listed", y.listIDs(rota.JobQuery{Schedule: "nightly"}), waits, done, old)
+	want(y, "rows", y.sweepAll(0), 3)
 	y.complete(old)
-	want(y, "rows", y.sweepUp(0), 1)
-	wantIDs(y, "listed", y.listed(rota.JobQuery{Schedule: "nightly"}), waits, done)
+	want(y, "rows", y.sweepAll(0), 1)
+	wantIDs(y, "listed", y.listIDs(rota.JobQuery{Schedule: "nightly"}), waits, done)
 	want(y, "claimed", y.claimOne().ID, waits.ID)
 }
 
-func historyOfOthers(y *story) {
+func historyOfOtherDefinitions(y *story) {
 	y.define("nightly", rota.ScheduleSpec{})
 	y.define("weekly", rota.ScheduleSpec{})
-	y.pastOf("nightly")
-	completed, cancelled, dead := y.pastOf("weekly")
+	y.endRunsInEachWay("nightly")
+	completed, cancelled, dead := y.endRunsInEachWay("weekly")
 	plain := y.running(rota.NewJob{})
 	y.complete(plain)
 	y.drop("nightly")
-	want(y, "rows", y.sweepUp(0), 3)
-	wantIDs(y, "listed", y.listed(rota.JobQuery{}), plain, dead, cancelled, completed)
-	want(y, "counted", y.counted(y.s, rota.JobQuery{}), 4)
+	want(y, "rows", y.sweepAll(0), 3)
+	wantIDs(y, "listed", y.listIDs(rota.JobQuery{}), plain, dead, cancelled, completed)
+	want(y, "counted", y.countJobs(y.s, rota.JobQuery{}), 4)
 	want(y, "dead letters", y.stats().Dead, 1)
 }

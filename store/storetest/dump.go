@@ -116,7 +116,7 @@ func dumpAudit(ctx context.Context, s rota.Store, b *text) error {
 		if e.Subject != "" && !e.JobID.IsZero() {
 			about += " and job " + e.JobID.String()
 		}
-		b.line("", fmt.Sprintf("audit %d", e.Seq), fmt.Sprintf("%s %s %s %s %s: %s", e.ID, clock(e.At), e.Act, e.Actor, about, brief(e.Detail)))
+		b.line("", fmt.Sprintf("audit %d", e.Seq), fmt.Sprintf("%s %s %s %s %s: %s", e.ID, timeText(e.At), e.Act, e.Actor, about, brief(e.Detail)))
 	}
 	return nil
 }
@@ -210,12 +210,12 @@ func difference(want, got string) string {
 	for _, l := range w[max(0, head-30):head] {
 		fmt.Fprintf(&b, "    %s\n", l)
 	}
-	few(&b, "  - ", w[head:len(w)-tail])
-	few(&b, "  + ", g[head:len(g)-tail])
+	writeLimited(&b, "  - ", w[head:len(w)-tail])
+	writeLimited(&b, "  + ", g[head:len(g)-tail])
 	return b.String()
 }
 
-func few(b *strings.Builder, mark string, lines []string) {
+func writeLimited(b *strings.Builder, mark string, lines []string) {
 	const shown = 60
 	for i, l := range lines {
 		if i == shown {

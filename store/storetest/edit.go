@@ -9,7 +9,7 @@ import (
 )
 
 func testEdit(t *testing.T, h Harness) {
-	tellAll(t, h, []tale{
+	runStories(t, h, []namedStory{
 		{"params of a queued job are replaced", editParams},
 		{"a new priority puts it at the end of that priority", editPriority},
 		{"its own priority leaves it where it is", editSamePriority},
@@ -29,7 +29,7 @@ func (y *story) edit(id rota.ID, change func(*rota.Edit)) *rota.Job {
 }
 
 func (y *story) editCommand(id rota.ID, change func(*rota.Edit)) *rota.Edit {
-	c := &rota.Edit{Meta: y.mint.meta(), JobID: id}
+	c := &rota.Edit{Meta: y.ids.meta(), JobID: id}
 	change(c)
 	return c
 }
@@ -45,7 +45,7 @@ func editParams(y *story) {
 	c := y.editCommand(j.ID, toParams(`{"b":2}`))
 	got := do[*rota.Edited](y, c).Job
 	want(y, "answered params", string(got.Params), `{"b":2}`)
-	row := y.look(j.ID)
+	row := y.job(j.ID)
 	want(y, "params", string(row.Params), `{"b":2}`)
 	want(y, "version", row.Version, c.ID)
 	want(y, "position", row.Position, j.Position)
@@ -82,7 +82,7 @@ func editVersion(y *story) {
 	at := func(v rota.ID) func(*rota.Edit) {
 		return func(c *rota.Edit) { c.Version, c.Params = &v, json.RawMessage(`{"v":1}`) }
 	}
-	y.refused(rota.Conflict, y.editCommand(j.ID, at(y.mint.id())))
+	y.refused(rota.Conflict, y.editCommand(j.ID, at(y.ids.next())))
 	first := y.edit(j.ID, at(rota.ID{}))
 	y.refused(rota.Conflict, y.editCommand(j.ID, at(rota.ID{})))
 	y.edit(j.ID, at(first.Version))
@@ -99,15 +99,15 @@ func editLeft(y *story) {
 }
 
 func editUnknown(y *story) {
-	y.refused(rota.NotFound, y.editCommand(y.mint.id(), toPriority(1)))
+	y.refused(rota.NotFound, y.editCommand(y.ids.next(), toPriority(1)))
 }
 
 func editAudit(y *story) {
 	j := y.enqueue(rota.NewJob{})
 	c := y.editCommand(j.ID, toPriority(1))
-	y.pass(time.Second)
+	y.advance(time.Second)
 	do[*rota.Edited](y, c)
-	y.audited(rota.AuditEntry{ID: rota.AuditID(c.ID, c.Verb(), j.ID), At: y.now, Actor: "ada", Act: rota.AuditJobModified, JobID: j.ID, Detail: "edit"})
+	y.wantAudit(rota.AuditEntry{ID: rota.AuditID(c.ID, c.Verb(), j.ID), At: y.now, Actor: "ada", Act: rota.AuditJobModified, JobID: j.ID, Detail: "edit"})
 }
 
 func editAgainAfterOther(y *story) {
@@ -116,14 +116,14 @@ func editAgainAfterOther(y *story) {
 	do[*rota.Edited](y, first)
 	do[*rota.Edited](y, second)
 	y.edit(j.ID, toParams(`{"b":2}`))
-	y.pass(time.Second)
+	y.advance(time.Second)
 	before := y.dump()
 	for _, c := range []*rota.Edit{first, second} {
 		got := do[*rota.Edited](y, c).Job
 		want(y, "params", string(got.Params), `{"b":2}`)
 		want(y, "priority", got.Priority, 3)
 	}
-	y.unchanged(before)
+	y.wantUnchanged(before)
 }
 
 func editAgainAfterClaim(y *story) {
@@ -135,5 +135,5 @@ func editAgainAfterClaim(y *story) {
 	got := do[*rota.Edited](y, c).Job
 	want(y, "status", got.Status, rota.StatusRunning)
 	want(y, "token shown", got.Run.Token, rota.Token{})
-	y.unchanged(before)
+	y.wantUnchanged(before)
 }

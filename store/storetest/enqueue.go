@@ -9,7 +9,7 @@ import (
 )
 
 func testEnqueue(t *testing.T, h Harness) {
-	tellAll(t, h, []tale{
+	runStories(t, h, []namedStory{
 		{"a plain job takes the defaults and stands ready", plainJob},
 		{"a job keeps everything it was asked for with", fullJob},
 		{"times and durations are kept to the microsecond", microseconds},
@@ -17,7 +17,7 @@ func testEnqueue(t *testing.T, h Harness) {
 		{"positions count the held jobs and begin at 100 when the queue is empty", positionsOfHeld},
 		{"a position counts from the highest even where all were moved below zero", positionsBelowZero},
 		{"many jobs of one command keep their own order", manyJobs},
-		{"a command with one bad job makes none of them", oneBadJob},
+		{"a command with one bad job makes none of them", oneInvalidJob},
 		{"a job whose time is still to come is held", heldUntilDue},
 		{"a job whose time has come is not held", dueAtOnce},
 		{"an id that another job has is a conflict and makes nothing", idTaken},
@@ -44,7 +44,7 @@ func plainJob(y *story) {
 	wantTime(y, "queued at", j.QueuedAt, y.now)
 	wantTime(y, "run at", j.RunAt, time.Time{})
 	wantTime(y, "plan time", j.PlanTime, time.Time{})
-	want(y, "answer and row alike", difference(jobText(j), jobText(y.look(j.ID))), "")
+	want(y, "answer and row alike", difference(jobText(j), jobText(y.job(j.ID))), "")
 }
 
 func jobText(j *rota.Job) string {
@@ -55,13 +55,13 @@ func jobText(j *rota.Job) string {
 
 func fullJob(y *story) {
 	n := rota.NewJob{
-		ID: y.mint.id(), Type: "mail", Name: "nightly", Params: json.RawMessage(`{"to":"bob"}`), Priority: new(-7),
+		ID: y.ids.next(), Type: "mail", Name: "nightly", Params: json.RawMessage(`{"to":"bob"}`), Priority: new(-7),
 		RunAt: y.now.Add(time.Hour), UniqueKey: "k", UniqueFor: time.Minute,
 		ScopeKind: "tenant", ScopeID: "42", PlanTime: y.now.Add(-time.Minute),
 		MaxRetries: ptr(5), Backoff: ptr(2 * time.Second), BackoffMax: ptr(time.Minute), Jitter: ptr(0.25), Timeout: ptr(time.Duration(0)),
 	}
 	y.enqueue(n)
-	j := y.look(n.ID)
+	j := y.job(n.ID)
 	want(y, "name", j.Name, "nightly")
 	want(y, "params", string(j.Params), `{"to":"bob"}`)
 	want(y, "priority", j.Priority, -7)
@@ -79,13 +79,13 @@ func ptr[T any](v T) *T { return &v }
 func microseconds(y *story) {
 	y.now = y.now.Add(999 * time.Nanosecond)
 	j := y.enqueue(rota.NewJob{RunAt: y.now.Add(time.Hour), PlanTime: y.now})
-	wantTime(y, "created at", j.CreatedAt, dawn)
-	wantTime(y, "run at", y.look(j.ID).RunAt, dawn.Add(time.Hour))
-	wantTime(y, "plan time", y.look(j.ID).PlanTime, dawn)
+	wantTime(y, "created at", j.CreatedAt, startTime)
+	wantTime(y, "run at", y.job(j.ID).RunAt, startTime.Add(time.Hour))
+	wantTime(y, "plan time", y.job(j.ID).PlanTime, startTime)
 	fine := 7*time.Microsecond + 999*time.Nanosecond
 	j = y.enqueue(rota.NewJob{UniqueKey: "k", UniqueFor: fine, Backoff: &fine, BackoffMax: &fine, Timeout: &fine})
 	micro := 7 * time.Microsecond
-	for _, got := range []*rota.Job{j, y.look(j.ID)} {
+	for _, got := range []*rota.Job{j, y.job(j.ID)} {
 		want(y, "policy", got.Policy, rota.Policy{MaxAttempts: 4, Backoff: micro, BackoffMax: micro, Timeout: micro})
 		want(y, "unique for", got.UniqueFor, micro)
 	}
@@ -106,7 +106,7 @@ func positionsOfHeld(y *story) {
 	want(y, "behind a held job", y.enqueue(rota.NewJob{}).Position, 200)
 	y.claimOne()
 	want(y, "behind a held job only", y.enqueue(rota.NewJob{}).Position, 200)
-	y.pass(time.Hour)
+	y.advance(time.Hour)
 	y.makeReady()
 	y.claim(10)
 	want(y, "in an empty queue", y.enqueue(rota.NewJob{}).Position, 100)
@@ -118,13 +118,13 @@ func positionsBelowZero(y *story) {
 	y.move(jobs[2], rota.PlaceTop, nil)
 	y.cancel(jobs[0].ID)
 	y.cancel(jobs[1].ID)
-	want(y, "the only one left", y.look(jobs[2].ID).Position, -100)
+	want(y, "the only one left", y.job(jobs[2].ID).Position, -100)
 	want(y, "the next", y.enqueue(rota.NewJob{}).Position, 0)
 	want(y, "and the next", y.enqueue(rota.NewJob{}).Position, 100)
 }
 
 func manyJobs(y *story) {
-	c := &rota.Enqueue{Meta: y.mint.meta(), Jobs: make([]rota.NewJob, 60)}
+	c := &rota.Enqueue{Meta: y.ids.meta(), Jobs: make([]rota.NewJob, 60)}
 	for i := range c.Jobs {
 		c.Jobs[i] = rota.NewJob{Type: "mail", Priority: new(i % 2)}
 	}
@@ -142,9 +142,9 @@ func manyJobs(y *story) {
 	wantIDs(y, "the queue", y.queue(), append(high, low...)...)
 }
 
-func oneBadJob(y *story) {
+func oneInvalidJob(y *story) {
 	taken := y.enqueue(rota.NewJob{})
-	c := &rota.Enqueue{Meta: y.mint.meta(), Jobs: []rota.NewJob{
+	c := &rota.Enqueue{Meta: y.ids.meta(), Jobs: []rota.NewJob{
 		{Type: "mail", UniqueKey: "k"}, {Type: "other", ID: taken.ID}, {Type: "mail"},
 	}}
 	err := y.refused(rota.Conflict, c)
@@ -177,18 +177,18 @@ func dueAtOnce(y *story) {
 func idTaken(y *story) {
 	j := y.enqueue(rota.NewJob{Type: "mail", Name: "a"})
 	for _, n := range []rota.NewJob{{ID: j.ID, Type: "other", Name: "a"}, {ID: j.ID, Type: "mail", Name: "b"}} {
-		err := y.refused(rota.Conflict, &rota.Enqueue{Meta: y.mint.meta(), Jobs: []rota.NewJob{n}})
+		err := y.refused(rota.Conflict, &rota.Enqueue{Meta: y.ids.meta(), Jobs: []rota.NewJob{n}})
 		want(y, "field", err.Field, "jobs[0].id")
 	}
 }
 
 func idOfRetry(y *story) {
 	retry := y.fail(y.running(rota.NewJob{})).RetryID
-	y.refused(rota.Conflict, &rota.Enqueue{Meta: y.mint.meta(), Jobs: []rota.NewJob{{ID: retry, Type: "mail"}}})
+	y.refused(rota.Conflict, &rota.Enqueue{Meta: y.ids.meta(), Jobs: []rota.NewJob{{ID: retry, Type: "mail"}}})
 }
 
 func ownJobAgain(y *story) {
-	c := &rota.Enqueue{Meta: y.mint.meta(), Jobs: []rota.NewJob{{Type: "mail", UniqueKey: "k", PlanTime: y.now}}}
+	c := &rota.Enqueue{Meta: y.ids.meta(), Jobs: []rota.NewJob{{Type: "mail", UniqueKey: "k", PlanTime: y.now}}}
 	first := do[*rota.Enqueued](y, c).Jobs[0].Job
 	y.claimOne()
 	before := y.dump()
@@ -197,7 +197,7 @@ func ownJobAgain(y *story) {
 	want(y, "id", again.Job.ID, first.ID)
 	want(y, "status", again.Job.Status, rota.StatusRunning)
 	want(y, "token shown", again.Job.Run.Token.IsZero(), true)
-	y.unchanged(before)
+	y.wantUnchanged(before)
 }
 
 func inputCopied(y *story) {
@@ -205,5 +205,5 @@ func inputCopied(y *story) {
 	j := y.enqueue(rota.NewJob{Params: params})
 	params[2] = 'X'
 	j.Params[2] = 'Y'
-	want(y, "params", string(y.look(j.ID).Params), `{"to":"bob"}`)
+	want(y, "params", string(y.job(j.ID).Params), `{"to":"bob"}`)
 }

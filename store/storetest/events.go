@@ -11,7 +11,7 @@ import (
 // testEvents shows what whoever watches is told, and that nothing is told that
 // did not happen.
 func testEvents(t *testing.T, h Harness) {
-	tellAll(t, h, []tale{
+	runStories(t, h, []namedStory{
 		{"a job that is enqueued is told of", eventEnqueued},
 		{"a job that is claimed has started", eventStarted},
 		{"a start tells since when the job was due", eventDue},
@@ -31,34 +31,34 @@ func testEvents(t *testing.T, h Harness) {
 		{"a direct run begins at once, and its end releases the node", eventDirect},
 		{"a long error is cut between two letters", eventLongError},
 		{"a refused command tells nothing, and its neighbours do", eventRefused},
-		{"heartbeats and moves tell nothing", eventQuiet},
+		{"heartbeats and moves tell nothing", eventNone},
 		{"who has stopped watching is told nothing, and others are", eventStop},
 		{"events come before the answer, in the order of commits", eventOrder},
 	})
-	for _, one := range againCommands() {
+	for _, one := range resendCommands() {
 		t.Run(one.name+" sent again tells nothing", func(t *testing.T) {
 			y := newStory(t, h)
-			c := one.make(y)
+			c := one.command(y)
 			y.send(c)
-			y.pass(time.Second)
-			y.told(func() { y.send(c) })
+			y.advance(time.Second)
+			y.wantEvents(func() { y.send(c) })
 		})
 	}
 }
 
-// hear returns what is told while something is done.
-func (y *story) hear(act func()) []rota.Event {
+// eventsDuring returns what is told while something is done.
+func (y *story) eventsDuring(act func()) []rota.Event {
 	y.Helper()
-	e := listen(y.s)
+	e := watch(y.s)
 	defer e.stop()
 	act()
 	return e.take()
 }
 
-// told wants exactly these events, now, while something is done.
-func (y *story) told(act func(), events ...rota.Event) {
+// wantEvents wants exactly these events, now, while something is done.
+func (y *story) wantEvents(act func(), events ...rota.Event) {
 	y.Helper()
-	got := y.hear(act)
+	got := y.eventsDuring(act)
 	for i := range events {
 		events[i].At = y.now
 	}
@@ -67,17 +67,17 @@ func (y *story) told(act func(), events ...rota.Event) {
 	}
 }
 
-// about is an event of a job, with what all of them have.
-func about(kind rota.EventKind, j *rota.Job) rota.Event {
+// jobEvent is an event of a job, with what all of them have.
+func jobEvent(kind rota.EventKind, j *rota.Job) rota.Event {
 	return rota.Event{
 		Kind: kind, JobID: j.ID, ExecutionID: j.ExecutionID, Type: j.Type, Name: j.DefinitionName(), Template: j.Template,
 		Schedule: j.Schedule, GroupID: j.GroupID, Attempt: j.Attempt, PlanTime: j.PlanTime,
 	}
 }
 
-// ran is an event of a job that was claimed.
-func ran(kind rota.EventKind, j *rota.Job) rota.Event {
-	e := about(kind, j)
+// runEvent is an event of a job that was claimed.
+func runEvent(kind rota.EventKind, j *rota.Job) rota.Event {
+	e := jobEvent(kind, j)
 	e.RunID, e.Runner = j.Run.ID, j.Run.Runner
 	switch kind {
 	case rota.EventJobStarted:
@@ -89,36 +89,36 @@ func ran(kind rota.EventKind, j *rota.Job) rota.Event {
 	return e
 }
 
-// because gives an event the error that its run ended with.
-func because(e rota.Event, code, text string) rota.Event {
+// withError gives an event the error that its run ended with.
+func withError(e rota.Event, code, text string) rota.Event {
 	e.ErrorCode, e.Error = code, text
 	return e
 }
 
 func eventEnqueued(y *story) {
-	n := rota.NewJob{ID: y.mint.id(), Type: "mail", Name: "digest", PlanTime: dawn}
-	y.told(func() { y.enqueue(n) }, rota.Event{
-		Kind: rota.EventJobEnqueued, JobID: n.ID, ExecutionID: n.ID, Type: "mail", Name: "digest", Attempt: 1, PlanTime: dawn,
+	n := rota.NewJob{ID: y.ids.next(), Type: "mail", Name: "digest", PlanTime: startTime}
+	y.wantEvents(func() { y.enqueue(n) }, rota.Event{
+		Kind: rota.EventJobEnqueued, JobID: n.ID, ExecutionID: n.ID, Type: "mail", Name: "digest", Attempt: 1, PlanTime: startTime,
 	})
 	var group *rota.GroupEnqueued
-	got := y.hear(func() { group = y.enqueueGroup(rota.GroupSequential, "", rota.NewJob{}, rota.NewJob{Delay: time.Hour}) })
-	want(y, "members", eventsText(unstamped(got)), eventsText([]rota.Event{
-		about(rota.EventJobEnqueued, group.Jobs[0]), about(rota.EventJobEnqueued, group.Jobs[1]),
+	got := y.eventsDuring(func() { group = y.enqueueGroup(rota.GroupSequential, "", rota.NewJob{}, rota.NewJob{Delay: time.Hour}) })
+	want(y, "members", eventsText(withoutTimes(got)), eventsText([]rota.Event{
+		jobEvent(rota.EventJobEnqueued, group.Jobs[0]), jobEvent(rota.EventJobEnqueued, group.Jobs[1]),
 	}))
-	y.pass(time.Hour)
-	y.told(func() { y.makeReady() })
+	y.advance(time.Hour)
+	y.wantEvents(func() { y.makeReady() })
 }
 
 func eventStarted(y *story) {
 	y.enqueueMany(2)
-	y.pass(time.Minute)
+	y.advance(time.Minute)
 	var jobs []*rota.Job
-	got := y.hear(func() { jobs = y.claim(5) })
+	got := y.eventsDuring(func() { jobs = y.claim(5) })
 	for _, j := range jobs {
-		wantTime(y, "queued at", j.QueuedAt, dawn)
+		wantTime(y, "queued at", j.QueuedAt, startTime)
 	}
 	want(y, "events", len(got), 2)
-	want(y, "text", eventsText(unstamped(got)), eventsText([]rota.Event{ran(rota.EventJobStarted, jobs[0]), ran(rota.EventJobStarted, jobs[1])}))
+	want(y, "text", eventsText(withoutTimes(got)), eventsText([]rota.Event{runEvent(rota.EventJobStarted, jobs[0]), runEvent(rota.EventJobStarted, jobs[1])}))
 }
 
 // eventDue looks at the starts of jobs that waited for different things, each
@@ -126,9 +126,9 @@ func eventStarted(y *story) {
 func eventDue(y *story) {
 	due := func(what string, at time.Time) {
 		y.Helper()
-		y.pass(time.Minute)
+		y.advance(time.Minute)
 		y.makeReady()
-		got := y.hear(func() { y.claim(1) })
+		got := y.eventsDuring(func() { y.claim(1) })
 		y.wantKinds(got, rota.EventJobStarted)
 		wantTime(y, what, got[0].DueAt, at)
 	}
@@ -139,9 +139,9 @@ func eventDue(y *story) {
 	y.enqueue(rota.NewJob{Delay: time.Second})
 	due("a delayed job", y.now.Add(time.Second))
 	failed := y.running(rota.NewJob{})
-	retry := y.look(y.fail(failed).RetryID)
+	retry := y.job(y.fail(failed).RetryID)
 	want(y, "the retry waits", retry.RunAt.After(y.now), true)
-	y.wait(retry.RunAt)
+	y.advanceTo(retry.RunAt)
 	due("a retry", retry.RunAt)
 	y.enqueueGroup(rota.GroupSequential, "", rota.NewJob{Delay: time.Second})
 	due("a delayed job that may have waited for its turn", y.now.Add(time.Minute))
@@ -149,8 +149,8 @@ func eventDue(y *story) {
 	due("a delayed job that may have waited for its key", y.now.Add(time.Minute))
 }
 
-// unstamped leaves out when things happened.
-func unstamped(events []rota.Event) []rota.Event {
+// withoutTimes leaves out when things happened.
+func withoutTimes(events []rota.Event) []rota.Event {
 	for i := range events {
 		events[i].At = time.Time{}
 	}
@@ -159,77 +159,77 @@ func unstamped(events []rota.Event) []rota.Event {
 
 func eventOutcomes(y *story) {
 	y.declareTemplate("letter", rota.TemplateSpec{})
-	n := rota.NewJob{Type: "mail", Template: "letter", Name: "digest", PlanTime: dawn.Add(time.Hour)}
+	n := rota.NewJob{Type: "mail", Template: "letter", Name: "digest", PlanTime: startTime.Add(time.Hour)}
 	j := y.running(n)
-	y.pass(time.Minute)
-	y.told(func() { y.complete(j) }, ran(rota.EventJobCompleted, j))
+	y.advance(time.Minute)
+	y.wantEvents(func() { y.complete(j) }, runEvent(rota.EventJobCompleted, j))
 	j = y.running(rota.NewJob{})
-	y.told(func() { y.mustEnd(j, rota.FinishItem{Outcome: rota.OutcomeSkipped}) }, ran(rota.EventJobSkipped, j))
+	y.wantEvents(func() { y.mustFinish(j, rota.FinishItem{Outcome: rota.OutcomeSkipped}) }, runEvent(rota.EventJobSkipped, j))
 	j = y.running(rota.NewJob{})
-	y.told(func() { y.mustEnd(j, rota.FinishItem{Outcome: rota.OutcomeCancelled, ErrorCode: "stop"}) },
-		because(ran(rota.EventJobCancelled, j), "stop", ""))
+	y.wantEvents(func() { y.mustFinish(j, rota.FinishItem{Outcome: rota.OutcomeCancelled, ErrorCode: "stop"}) },
+		withError(runEvent(rota.EventJobCancelled, j), "stop", ""))
 }
 
 func eventRetry(y *story) {
 	y.declareTemplate("letter", rota.TemplateSpec{})
 	j := y.running(rota.NewJob{Type: "mail", Template: "letter"})
 	var retry rota.ID
-	got := y.hear(func() { retry = y.fail(j).RetryID })
-	next := y.look(retry)
+	got := y.eventsDuring(func() { retry = y.fail(j).RetryID })
+	next := y.job(retry)
 	want(y, "attempt", next.Attempt, 2)
-	want(y, "text", eventsText(unstamped(got)), eventsText([]rota.Event{
-		because(ran(rota.EventJobFailed, j), "dns", "no such host"), about(rota.EventJobEnqueued, next),
+	want(y, "text", eventsText(withoutTimes(got)), eventsText([]rota.Event{
+		withError(runEvent(rota.EventJobFailed, j), "dns", "no such host"), jobEvent(rota.EventJobEnqueued, next),
 	}))
 }
 
 func eventDead(y *story) {
 	j := y.running(rota.NewJob{})
-	y.told(func() { y.die(j) }, ran(rota.EventJobFailed, j), ran(rota.EventJobDead, j))
+	y.wantEvents(func() { y.failPermanently(j) }, runEvent(rota.EventJobFailed, j), runEvent(rota.EventJobDead, j))
 	last := y.running(rota.NewJob{MaxRetries: ptr(0)})
-	y.told(func() { y.fail(last) },
-		because(ran(rota.EventJobFailed, last), "dns", "no such host"), because(ran(rota.EventJobDead, last), "dns", "no such host"))
+	y.wantEvents(func() { y.fail(last) },
+		withError(runEvent(rota.EventJobFailed, last), "dns", "no such host"), withError(runEvent(rota.EventJobDead, last), "dns", "no such host"))
 }
 
 func eventTimeout(y *story) {
 	j := y.running(rota.NewJob{MaxRetries: ptr(0)})
-	y.told(func() { y.mustEnd(j, rota.FinishItem{Outcome: rota.OutcomeCancelled, ErrorCode: rota.CodeTimeout}) },
-		because(ran(rota.EventJobCancelled, j), rota.CodeTimeout, ""), because(ran(rota.EventJobDead, j), rota.CodeTimeout, ""))
+	y.wantEvents(func() { y.mustFinish(j, rota.FinishItem{Outcome: rota.OutcomeCancelled, ErrorCode: rota.CodeTimeout}) },
+		withError(runEvent(rota.EventJobCancelled, j), rota.CodeTimeout, ""), withError(runEvent(rota.EventJobDead, j), rota.CodeTimeout, ""))
 }
 
 func eventCancelled(y *story) {
 	j := y.enqueue(rota.NewJob{})
-	y.told(func() { y.cancel(j.ID) }, about(rota.EventJobCancelled, j))
-	y.told(func() { y.cancel(j.ID) })
+	y.wantEvents(func() { y.cancel(j.ID) }, jobEvent(rota.EventJobCancelled, j))
+	y.wantEvents(func() { y.cancel(j.ID) })
 	group := y.enqueueGroup(rota.GroupParallel, "", rota.NewJob{}, rota.NewJob{})
-	y.told(func() { y.cancelGroup(group.Group.ID) },
-		about(rota.EventJobCancelled, group.Jobs[0]), about(rota.EventJobCancelled, group.Jobs[1]))
+	y.wantEvents(func() { y.cancelGroup(group.Group.ID) },
+		jobEvent(rota.EventJobCancelled, group.Jobs[0]), jobEvent(rota.EventJobCancelled, group.Jobs[1]))
 }
 
 func eventStopping(y *story) {
 	j := y.running(rota.NewJob{})
-	stopping := ran(rota.EventJobStopping, j)
+	stopping := runEvent(rota.EventJobStopping, j)
 	stopping.Detail = "not needed"
-	y.told(func() { y.cancel(j.ID) }, stopping)
-	y.told(func() { y.cancel(j.ID) })
-	y.told(func() { y.mustEnd(j, rota.FinishItem{Outcome: rota.OutcomeFailed}) },
-		because(ran(rota.EventJobCancelled, j), rota.CodeCancelled, ""))
+	y.wantEvents(func() { y.cancel(j.ID) }, stopping)
+	y.wantEvents(func() { y.cancel(j.ID) })
+	y.wantEvents(func() { y.mustFinish(j, rota.FinishItem{Outcome: rota.OutcomeFailed}) },
+		withError(runEvent(rota.EventJobCancelled, j), rota.CodeCancelled, ""))
 }
 
 func eventSkipped(y *story) {
 	y.declare("nightly", rota.ScheduleSpec{Overlap: rota.OverlapSkip})
 	y.trigger("nightly")
-	y.wait(y.schedule("nightly").NextFire)
+	y.advanceTo(y.schedule("nightly").NextFire)
 	var made *rota.Job
-	got := y.hear(func() { made = y.fire("nightly")[0] })
-	skipped := because(about(rota.EventJobSkipped, made), made.Run.ErrorCode, made.Run.Error)
+	got := y.eventsDuring(func() { made = y.fire("nightly")[0] })
+	skipped := withError(jobEvent(rota.EventJobSkipped, made), made.Run.ErrorCode, made.Run.Error)
 	skipped.RunID = made.Run.ID
-	want(y, "text", eventsText(unstamped(got[:2])), eventsText([]rota.Event{about(rota.EventJobEnqueued, made), skipped}))
+	want(y, "text", eventsText(withoutTimes(got[:2])), eventsText([]rota.Event{jobEvent(rota.EventJobEnqueued, made), skipped}))
 }
 
 func eventReaped(y *story) {
 	j := y.running(rota.NewJob{MaxRetries: ptr(0)})
-	y.pass(time.Hour)
-	got := y.hear(func() { y.reap() })
+	y.advance(time.Hour)
+	got := y.eventsDuring(func() { y.reap() })
 	y.wantKinds(got, rota.EventJobFailed, rota.EventJobDead)
 	want(y, "job", got[0].JobID, j.ID)
 	want(y, "code", got[0].ErrorCode, rota.CodeLeaseExpired)
@@ -238,42 +238,42 @@ func eventReaped(y *story) {
 
 func eventRecovered(y *story) {
 	y.running(rota.NewJob{})
-	y.pass(time.Second)
-	y.wantKinds(y.hear(func() { y.recover() }), rota.EventJobFailed, rota.EventJobEnqueued)
-	y.told(func() { y.recover() })
+	y.advance(time.Second)
+	y.wantKinds(y.eventsDuring(func() { y.recover() }), rota.EventJobFailed, rota.EventJobEnqueued)
+	y.wantEvents(func() { y.recover() })
 	lost, unsettled := y.running(rota.NewJob{}), y.running(rota.NewJob{})
-	y.die(unsettled)
+	y.failPermanently(unsettled)
 	y.damage(lost.ID, BreakRun)
 	y.damage(unsettled.ID, BreakSequel)
-	y.wantKinds(y.hear(func() { y.recover() }), rota.EventJobFailed, rota.EventJobEnqueued, rota.EventJobEnqueued)
+	y.wantKinds(y.eventsDuring(func() { y.recover() }), rota.EventJobFailed, rota.EventJobEnqueued, rota.EventJobEnqueued)
 }
 
 // wantKinds wants events of these kinds, in this order.
 func (y *story) wantKinds(got []rota.Event, kinds ...rota.EventKind) {
 	y.Helper()
 	kind := func(e rota.Event) string { return string(e.Kind) }
-	want(y, "what was told", names(got, kind), names(kinds, func(k rota.EventKind) string { return string(k) }))
+	want(y, "what was told", joinNames(got, kind), joinNames(kinds, func(k rota.EventKind) string { return string(k) }))
 }
 
 func eventFired(y *story) {
 	y.declare("nightly", rota.ScheduleSpec{Scopes: tenants})
 	at := y.schedule("nightly").NextFire
-	y.wait(at)
-	y.pass(time.Second)
-	got := y.hear(func() { y.fire("nightly") })
+	y.advanceTo(at)
+	y.advance(time.Second)
+	got := y.eventsDuring(func() { y.fire("nightly") })
 	y.wantKinds(got, rota.EventJobEnqueued, rota.EventJobEnqueued, rota.EventScheduleFired)
 	fired := got[2]
 	want(y, "schedule", fired.Schedule, "nightly")
 	want(y, "template", fired.Template, "report")
 	wantTime(y, "plan time", fired.PlanTime, at)
 	wantTime(y, "at", fired.At, y.now)
-	y.wantKinds(y.hear(func() { y.trigger2("nightly") })[:2], rota.EventJobEnqueued, rota.EventJobEnqueued)
+	y.wantKinds(y.eventsDuring(func() { y.triggerTwoScopes("nightly") })[:2], rota.EventJobEnqueued, rota.EventJobEnqueued)
 }
 
 func eventMissed(y *story) {
 	y.declare("nightly", rota.ScheduleSpec{CatchUp: rota.CatchUpNone})
-	y.pass(5*time.Hour + 10*time.Minute)
-	got := y.hear(func() { y.fire("nightly") })
+	y.advance(5*time.Hour + 10*time.Minute)
+	got := y.eventsDuring(func() { y.fire("nightly") })
 	missed := got[len(got)-1]
 	want(y, "kind", missed.Kind, rota.EventScheduleMissed)
 	want(y, "schedule", missed.Schedule, "nightly")
@@ -282,13 +282,13 @@ func eventMissed(y *story) {
 
 func eventDisabled(y *story) {
 	y.declare("nightly", rota.ScheduleSpec{})
-	got := y.hear(func() { y.archive("report") })
+	got := y.eventsDuring(func() { y.archive("report") })
 	y.wantKinds(got, rota.EventScheduleDisabled)
 	want(y, "schedule", got[0].Schedule, "nightly")
 	want(y, "says why", got[0].Detail, y.schedule("nightly").Reason)
 	y.unarchive("report")
 	y.switchTo("nightly", rota.ScheduleEnabled)
-	y.told(func() { y.switchTo("nightly", rota.ScheduleDisabled) })
+	y.wantEvents(func() { y.switchTo("nightly", rota.ScheduleDisabled) })
 }
 
 func eventReserved(y *story) {
@@ -296,52 +296,52 @@ func eventReserved(y *story) {
 	kept := func(kind rota.EventKind, r *rota.Reservation) rota.Event {
 		return rota.Event{Kind: kind, ReservationID: r.ID, Runner: r.Node}
 	}
-	got := y.hear(func() { first = y.reserve() })
-	want(y, "text", eventsText(unstamped(got)), eventsText([]rota.Event{kept(rota.EventReservationActive, first)}))
-	y.pass(rota.DefaultReservation)
+	got := y.eventsDuring(func() { first = y.reserve() })
+	want(y, "text", eventsText(withoutTimes(got)), eventsText([]rota.Event{kept(rota.EventReservationActive, first)}))
+	y.advance(rota.DefaultReservation)
 	var second *rota.Reservation
-	got = y.hear(func() { second = y.reserve() })
-	want(y, "text", eventsText(unstamped(got)), eventsText([]rota.Event{
+	got = y.eventsDuring(func() { second = y.reserve() })
+	want(y, "text", eventsText(withoutTimes(got)), eventsText([]rota.Event{
 		kept(rota.EventReservationExpired, first), kept(rota.EventReservationActive, second),
 	}))
-	y.told(func() { y.release(second) }, kept(rota.EventReservationReleased, second))
-	y.told(func() { y.release(second) })
+	y.wantEvents(func() { y.release(second) }, kept(rota.EventReservationReleased, second))
+	y.wantEvents(func() { y.release(second) })
 }
 
 func eventDirect(y *story) {
 	r := y.reserve()
 	var j *rota.Job
-	got := y.hear(func() { j = y.direct(r, rota.NewJob{}) })
-	want(y, "text", eventsText(unstamped(got)), eventsText([]rota.Event{about(rota.EventJobEnqueued, j), ran(rota.EventJobStarted, j)}))
-	y.told(func() { y.complete(j) }, ran(rota.EventJobCompleted, j),
+	got := y.eventsDuring(func() { j = y.direct(r, rota.NewJob{}) })
+	want(y, "text", eventsText(withoutTimes(got)), eventsText([]rota.Event{jobEvent(rota.EventJobEnqueued, j), runEvent(rota.EventJobStarted, j)}))
+	y.wantEvents(func() { y.complete(j) }, runEvent(rota.EventJobCompleted, j),
 		rota.Event{Kind: rota.EventReservationReleased, ReservationID: r.ID, JobID: j.ID, Runner: "w1"})
 }
 
 func eventLongError(y *story) {
 	j := y.running(rota.NewJob{MaxRetries: ptr(0)})
 	long := "x" + strings.Repeat("é", rota.EventErrorMax)
-	got := y.hear(func() { y.mustEnd(j, rota.FinishItem{Outcome: rota.OutcomeFailed, Error: long}) })
+	got := y.eventsDuring(func() { y.mustFinish(j, rota.FinishItem{Outcome: rota.OutcomeFailed, Error: long}) })
 	want(y, "error", got[0].Error, long[:rota.EventErrorMax-1])
 	exact := strings.Repeat("y", rota.EventErrorMax)
 	j = y.running(rota.NewJob{MaxRetries: ptr(0)})
-	got = y.hear(func() { y.mustEnd(j, rota.FinishItem{Outcome: rota.OutcomeFailed, Error: exact}) })
+	got = y.eventsDuring(func() { y.mustFinish(j, rota.FinishItem{Outcome: rota.OutcomeFailed, Error: exact}) })
 	want(y, "error that fits", got[0].Error, exact)
 }
 
 func eventRefused(y *story) {
-	y.told(func() { y.send(y.cancelCommand(y.mint.id())) })
+	y.wantEvents(func() { y.send(y.cancelCommand(y.ids.next())) })
 	good, bad := y.enqueueCommand(rota.NewJob{}), y.enqueueCommand(rota.NewJob{Type: "no spaces"})
-	got := y.hear(func() { y.send(good, bad, y.cancelCommand(y.mint.id()), y.claimCommand(1)) })
+	got := y.eventsDuring(func() { y.send(good, bad, y.cancelCommand(y.ids.next()), y.claimCommand(1)) })
 	y.wantKinds(got, rota.EventJobEnqueued, rota.EventJobStarted)
-	y.told(func() { y.send(y.allOf(y.enqueueCommand(rota.NewJob{}), y.cancelCommand(y.mint.id()))) })
+	y.wantEvents(func() { y.send(y.allOf(y.enqueueCommand(rota.NewJob{}), y.cancelCommand(y.ids.next()))) })
 }
 
-func eventQuiet(y *story) {
+func eventNone(y *story) {
 	j := y.running(rota.NewJob{})
 	jobs := y.enqueueMany(2)
-	y.pass(time.Second)
-	y.told(func() {
-		y.beat(j)
+	y.advance(time.Second)
+	y.wantEvents(func() {
+		y.heartbeat(j)
 		y.note(j, rota.NoteItem{Artifacts: []string{"a"}})
 		y.move(jobs[1], rota.PlaceTop, nil)
 		y.claim(1, "none")
@@ -349,7 +349,7 @@ func eventQuiet(y *story) {
 }
 
 func eventStop(y *story) {
-	first, second := listen(y.s), listen(y.s)
+	first, second := watch(y.s), watch(y.s)
 	defer second.stop()
 	y.enqueue(rota.NewJob{})
 	first.stop()
@@ -362,24 +362,24 @@ func eventStop(y *story) {
 // eventOrder lets several enqueue and claim at once: what each is answered with
 // was told before, and no job starts before it was enqueued.
 func eventOrder(y *story) {
-	e := listen(y.s)
+	e := watch(y.s)
 	defer e.stop()
 	commands := make([][2]rota.Command, 8)
 	for i := range commands {
 		commands[i] = [2]rota.Command{y.enqueueCommand(rota.NewJob{}), y.claimCommand(2)}
 	}
-	together(len(commands), func(i int) {
-		made := y.race(commands[i][0]).Reply.(*rota.Enqueued).Jobs[0].Job.ID
-		if !e.heard(rota.EventJobEnqueued, made) {
+	concurrently(len(commands), func(i int) {
+		made := y.applyOne(commands[i][0]).Reply.(*rota.Enqueued).Jobs[0].Job.ID
+		if !e.contains(rota.EventJobEnqueued, made) {
 			y.Errorf("job %s was answered before it was told of", made)
 		}
-		for _, j := range y.race(commands[i][1]).Reply.(*rota.Claimed).Jobs {
-			if !e.heard(rota.EventJobStarted, j.ID) {
+		for _, j := range y.applyOne(commands[i][1]).Reply.(*rota.Claimed).Jobs {
+			if !e.contains(rota.EventJobStarted, j.ID) {
 				y.Errorf("the start of job %s was answered before it was told of", j.ID)
 			}
 		}
 	})
-	if err := replayed(y.ctx, y.s, e.take()); err != nil {
+	if err := checkEventHistory(y.ctx, y.s, e.take()); err != nil {
 		y.Error(err)
 	}
 }

@@ -15,14 +15,14 @@ import (
 
 func testExplain(t *testing.T, h Harness) {
 	s := h.Open(t)
-	explains := !explainsNothing(s)
+	explains := !isModel(s)
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
 	if !explains {
 		t.Skip("the model explains nothing")
 	}
-	tales := []tale{
+	stories := []namedStory{
 		{"of what has ended it is told how", explainEnded},
 		{"of what runs it is told who runs it", explainRunning},
 		{"of what was retried the last attempt is told of", explainRetried},
@@ -43,29 +43,29 @@ func testExplain(t *testing.T, h Harness) {
 		{"it is told how many come before", explainOrder},
 		{"every reason that holds a job back is told", explainEverything},
 	}
-	for i := range tales {
-		tell := tales[i].tell
+	for i := range stories {
+		run := stories[i].run
 		// Explanations go by the clock of the store.
-		tales[i].tell = func(y *story) { y.now = today(); tell(y) }
+		stories[i].run = func(y *story) { y.now = currentTime(); run(y) }
 	}
-	tellAll(t, h, tales)
+	runStories(t, h, stories)
 	if h.slice {
 		return
 	}
 	t.Run("what is told agrees with what a claim does", func(t *testing.T) { explainAgrees(t, h) })
 }
 
-func today() time.Time { return time.Now().UTC().Truncate(time.Microsecond) }
+func currentTime() time.Time { return time.Now().UTC().Truncate(time.Microsecond) }
 
-// explainsNothing tells the model, which knows no reasons, from a store.
-func explainsNothing(s rota.Store) bool {
+// isModel tells the model, which knows no reasons, from a store.
+func isModel(s rota.Store) bool {
 	_, is := s.(*model.Model)
 	return is
 }
 
 // explainAll wants every queued job of a store to have a reason, well told.
 func explainAll(ctx context.Context, s rota.Store) error {
-	if explainsNothing(s) {
+	if isModel(s) {
 		return nil
 	}
 	for q := (rota.JobQuery{Status: rota.StatusQueued, Limit: rota.PageMax}); ; {
@@ -78,7 +78,7 @@ func explainAll(ctx context.Context, s rota.Store) error {
 			if err != nil {
 				return err
 			}
-			if wrong := badlyTold(j, reasons); wrong != "" {
+			if wrong := reasonProblem(j, reasons); wrong != "" {
 				return fmt.Errorf("job %s, %s with hold %05b: %s: %+v", j.ID, j.Status, j.Hold, wrong, reasons)
 			}
 		}
@@ -86,8 +86,8 @@ func explainAll(ctx context.Context, s rota.Store) error {
 	}
 }
 
-// badlyTold says what is wrong with the reasons of a job; nothing if all is well.
-func badlyTold(j *rota.Job, reasons []rota.Reason) string {
+// reasonProblem says what is wrong with the reasons of a job; nothing if all is well.
+func reasonProblem(j *rota.Job, reasons []rota.Reason) string {
 	place := func(r rota.Reason) int { return slices.Index(rota.ReasonCodes, r.Code) }
 	for _, r := range reasons {
 		if place(r) < 0 || strings.TrimSpace(r.Text) == "" || strings.TrimSpace(r.Remedy) == "" {
@@ -111,25 +111,25 @@ func badlyTold(j *rota.Job, reasons []rota.Reason) string {
 }
 
 func codesOf(reasons []rota.Reason) string {
-	return names(reasons, func(r rota.Reason) string { return string(r.Code) })
+	return joinNames(reasons, func(r rota.Reason) string { return string(r.Code) })
 }
 
-// reasons are those of a job, which must be well told and have these codes.
-func (y *story) reasons(j *rota.Job, codes ...rota.ReasonCode) []rota.Reason {
+// wantReasons are those of a job, which must be well told and have these codes.
+func (y *story) wantReasons(j *rota.Job, codes ...rota.ReasonCode) []rota.Reason {
 	y.Helper()
 	all, err := y.s.Explain(y.ctx, j.ID)
 	must(y, "explain", all, err)
-	if wrong := badlyTold(y.tail(j.ID), all); wrong != "" {
+	if wrong := reasonProblem(y.lastAttempt(j.ID), all); wrong != "" {
 		y.Errorf("%s: %+v", wrong, all)
 	}
-	if got, w := codesOf(all), names(codes, func(c rota.ReasonCode) string { return string(c) }); got != w {
+	if got, w := codesOf(all), joinNames(codes, func(c rota.ReasonCode) string { return string(c) }); got != w {
 		y.Fatalf("the reasons are %s, want %s: %+v", got, w, all)
 	}
 	return all
 }
 
-// says wants a reason to name something, in its text or in its remedy.
-func says(y *story, r rota.Reason, words ...string) {
+// wantWords wants a reason to name something, in its text or in its remedy.
+func wantWords(y *story, r rota.Reason, words ...string) {
 	y.Helper()
 	for _, word := range words {
 		if !strings.Contains(r.Text+"\n"+r.Remedy, word) {

@@ -16,15 +16,15 @@ func explainAgrees(t *testing.T, h Harness) {
 	rapid.Check(t, func(rt *rapid.T) {
 		s := h.Open(t)
 		defer closeStore(rt, s)
-		w := &witness{t: rt, y: &story{TB: t, h: h, s: s, ctx: t.Context(), now: today()}}
-		for _, name := range witnessTypes {
+		w := &claimChecker{t: rt, y: &story{TB: t, h: h, s: s, ctx: t.Context(), now: currentTime()}}
+		for _, name := range checkedTypes {
 			w.y.declareType(name, rota.TypeSpec{})
 		}
 		rt.Repeat(map[string]func(*rapid.T){
-			"enqueue": w.as((*witness).enqueue), "group": w.as((*witness).group), "limits": w.as((*witness).limits),
-			"pause": w.as((*witness).pause), "reserve": w.as((*witness).reserve), "upkeep": w.as((*witness).upkeep),
-			"cancel": w.as((*witness).cancel), "finish": w.as((*witness).finish),
-			"check": w.as((*witness).check), "check again": w.as((*witness).check), "check and go on": w.as((*witness).check),
+			"enqueue": w.action((*claimChecker).enqueue), "group": w.action((*claimChecker).group), "limits": w.action((*claimChecker).limits),
+			"pause": w.action((*claimChecker).pause), "reserve": w.action((*claimChecker).reserve), "upkeep": w.action((*claimChecker).upkeep),
+			"cancel": w.action((*claimChecker).cancel), "finish": w.action((*claimChecker).finish),
+			"check": w.action((*claimChecker).check), "check again": w.action((*claimChecker).check), "check and go on": w.action((*claimChecker).check),
 		})
 		if err := explainAll(w.y.ctx, s); err != nil {
 			rt.Error(err)
@@ -32,25 +32,27 @@ func explainAgrees(t *testing.T, h Harness) {
 	})
 }
 
-// witness sends random commands, some of which are refused, and remembers what
+// claimChecker sends random commands, some of which are refused, and remembers what
 // came of them.
-type witness struct {
+type claimChecker struct {
 	t       *rapid.T
 	y       *story
 	groups  []rota.ID
 	running []*rota.Job
 }
 
-var witnessTypes = []string{"a", "b"}
+var checkedTypes = []string{"a", "b"}
 
-func (w *witness) as(act func(*witness)) func(*rapid.T) {
+func (w *claimChecker) action(act func(*claimChecker)) func(*rapid.T) {
 	return func(rt *rapid.T) { w.t = rt; act(w) }
 }
 
-func (w *witness) draw(label string, most int) int { return rapid.IntRange(0, most).Draw(w.t, label) }
+func (w *claimChecker) draw(label string, most int) int {
+	return rapid.IntRange(0, most).Draw(w.t, label)
+}
 
-func (w *witness) newJob() rota.NewJob {
-	n := rota.NewJob{Type: witnessTypes[w.draw("type", 1)], Priority: new(w.draw("priority", 1))}
+func (w *claimChecker) newJob() rota.NewJob {
+	n := rota.NewJob{Type: checkedTypes[w.draw("type", 1)], Priority: new(w.draw("priority", 1))}
 	if w.draw("keyed", 1) == 1 {
 		n.ConcurrencyKey = new("k")
 	}
@@ -60,18 +62,18 @@ func (w *witness) newJob() rota.NewJob {
 	return n
 }
 
-func (w *witness) enqueue() {
-	w.y.send(&rota.Enqueue{Meta: w.y.mint.meta(), Jobs: []rota.NewJob{w.newJob(), w.newJob()}})
+func (w *claimChecker) enqueue() {
+	w.y.send(&rota.Enqueue{Meta: w.y.ids.meta(), Jobs: []rota.NewJob{w.newJob(), w.newJob()}})
 }
 
-func (w *witness) group() {
+func (w *claimChecker) group() {
 	mode := []rota.GroupMode{rota.GroupParallel, rota.GroupSequential}[w.draw("mode", 1)]
 	c := w.y.groupCommand(mode, rota.FailureSkip, w.newJob(), w.newJob(), w.newJob())
 	w.y.send(c)
 	w.groups = append(w.groups, c.GroupID())
 }
 
-func (w *witness) limits() {
+func (w *claimChecker) limits() {
 	spec := rota.ThrottleSpec{Global: w.draw("global", 3)}
 	limit := rota.TypeLimit{Type: "a", Concurrency: w.draw("concurrency", 2)}
 	if count := w.draw("rate", 2); count > 0 {
@@ -83,12 +85,12 @@ func (w *witness) limits() {
 	if n := w.draw("key", 2); n > 0 {
 		spec.Keys = append(spec.Keys, rota.KeyLimit{Key: "k", Concurrency: n})
 	}
-	w.y.send(&rota.PutThrottle{Meta: w.y.mint.meta(), Spec: spec})
+	w.y.send(&rota.PutThrottle{Meta: w.y.ids.meta(), Spec: spec})
 }
 
-func (w *witness) pause() { w.y.pause(witnessTypes[w.draw("type", 1)], w.draw("paused", 1) == 1) }
+func (w *claimChecker) pause() { w.y.pause(checkedTypes[w.draw("type", 1)], w.draw("paused", 1) == 1) }
 
-func (w *witness) reserve() {
+func (w *claimChecker) reserve() {
 	r, err := w.y.s.Reservations(w.y.ctx, rota.ID{}, 1)
 	if err == nil && len(r) > 0 && r[0].Status == rota.ReservationActive {
 		w.y.release(r[0])
@@ -97,26 +99,26 @@ func (w *witness) reserve() {
 	w.y.reserve()
 }
 
-func (w *witness) upkeep() { w.y.sweep(w.draw("limit", 2)); w.y.makeReady() }
+func (w *claimChecker) upkeep() { w.y.sweep(w.draw("limit", 2)); w.y.makeReady() }
 
-func (w *witness) cancel() {
+func (w *claimChecker) cancel() {
 	if len(w.groups) > 0 {
-		w.y.send(&rota.CancelGroup{Meta: w.y.mint.meta(), GroupID: w.groups[w.draw("group", len(w.groups)-1)]})
+		w.y.send(&rota.CancelGroup{Meta: w.y.ids.meta(), GroupID: w.groups[w.draw("group", len(w.groups)-1)]})
 	}
 }
 
-func (w *witness) finish() {
+func (w *claimChecker) finish() {
 	if len(w.running) == 0 {
 		return
 	}
 	j := w.running[0]
 	w.running = w.running[1:]
 	outcome := []rota.Outcome{rota.OutcomeCompleted, rota.OutcomeFailed}[w.draw("outcome", 1)]
-	w.y.mustEnd(j, rota.FinishItem{Outcome: outcome, Permanent: true})
+	w.y.mustFinish(j, rota.FinishItem{Outcome: outcome, Permanent: true})
 }
 
 // claim claims one job as a worker does.
-func (w *witness) claim(worker, typ string) (ids []rota.ID) {
+func (w *claimChecker) claim(worker, typ string) (ids []rota.ID) {
 	c := w.y.claimCommand(1, typ)
 	c.Worker = worker
 	jobs := do[*rota.Claimed](w.y, c).Jobs
@@ -125,7 +127,7 @@ func (w *witness) claim(worker, typ string) (ids []rota.ID) {
 }
 
 // check explains a queued job and then claims for its type.
-func (w *witness) check() {
+func (w *claimChecker) check() {
 	jobs, err := w.y.s.Jobs(w.y.ctx, rota.JobQuery{Status: rota.StatusQueued})
 	if err != nil || len(jobs) == 0 {
 		return
@@ -135,11 +137,11 @@ func (w *witness) check() {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	first := w.firstOf(j.Type) == j.ID
-	told := func(code rota.ReasonCode) bool {
+	first := w.firstReadyOf(j.Type) == j.ID
+	given := func(code rota.ReasonCode) bool {
 		return slices.ContainsFunc(reasons, func(r rota.Reason) bool { return r.Code == code })
 	}
-	if told(rota.ReasonReservation) {
+	if given(rota.ReasonReservation) {
 		if taken := w.claim("w1", j.Type); len(taken) > 0 {
 			w.t.Fatalf("%v was claimed by a node that is reserved: %+v", taken, reasons)
 		}
@@ -155,8 +157,8 @@ func (w *witness) check() {
 	}
 }
 
-// firstOf is the first ready job of a type.
-func (w *witness) firstOf(typ string) rota.ID {
+// firstReadyOf is the first ready job of a type.
+func (w *claimChecker) firstReadyOf(typ string) rota.ID {
 	queue, err := wholeQueue(w.y.ctx, w.y.s)
 	if err != nil {
 		w.t.Fatal(err)

@@ -14,7 +14,7 @@ func RaceTests() map[string]func(testing.TB, Harness) {
 	for _, r := range races() {
 		all[r.name] = r.run
 	}
-	for _, c := range crowdRaces() {
+	for _, c := range manyRaces() {
 		all[c.name] = c.run
 	}
 	return all

@@ -12,14 +12,14 @@ import (
 )
 
 func testFinish(t *testing.T, h Harness) {
-	tellAll(t, h, []tale{
+	runStories(t, h, []namedStory{
 		{"a completed run keeps its results", finishCompleted},
 		{"a skipped run has no sequel", finishSkipped},
 		{"an outcome is written once", finishOnce},
 		{"the same outcome again is answered as done and changes nothing", finishSameAgain},
-		{"a foreign token changes nothing and is told the lease is lost", finishForeign},
-		{"a run of another claim cannot be finished with one's own token", finishNeighbour},
-		{"runs are finished one by one: a lost lease leaves its neighbours alone", finishNeighbours},
+		{"a foreign token changes nothing and is told the lease is lost", finishWrongLease},
+		{"a run of another claim cannot be finished with one's own token", finishOtherToken},
+		{"runs are finished one by one: a lost lease leaves its neighbours alone", finishOneLost},
 		{"an error text that is too long is cut between two characters", finishLongError},
 		{"an error text that just fits is kept whole", finishFittingError},
 		{"a person's cancel makes a failure a cancellation without a retry", finishCancelledFailure},
@@ -32,13 +32,13 @@ func testFinish(t *testing.T, h Harness) {
 func finishCompleted(y *story) {
 	j := y.running(rota.NewJob{})
 	y.note(j, rota.NoteItem{Artifacts: []string{"a"}})
-	y.pass(time.Second)
-	a := y.mustEnd(j, rota.FinishItem{
+	y.advance(time.Second)
+	a := y.mustFinish(j, rota.FinishItem{
 		Outcome: rota.OutcomeCompleted, ExitCode: ptr(0), RowsAffected: ptr(int64(7)), Result: json.RawMessage(`{"n":7}`),
 		Artifacts: []string{"b", "a"}, LogPath: "log", Error: "a warning", ErrorCode: "soft",
 	})
 	wantFinish(y, "answer", a, rota.FinishAnswer{RunID: j.Run.ID, Outcome: rota.OutcomeCompleted, Sequel: rota.SequelNone})
-	row := y.look(j.ID)
+	row := y.job(j.ID)
 	want(y, "status", row.Status, rota.StatusRunning)
 	want(y, "state", row.State(), rota.StateCompleted)
 	want(y, "sequel", row.Sequel, rota.SequelNone)
@@ -54,7 +54,7 @@ func finishCompleted(y *story) {
 }
 
 func finishSkipped(y *story) {
-	a := y.mustEnd(y.running(rota.NewJob{}), rota.FinishItem{Outcome: rota.OutcomeSkipped})
+	a := y.mustFinish(y.running(rota.NewJob{}), rota.FinishItem{Outcome: rota.OutcomeSkipped})
 	want(y, "outcome", a.Outcome, rota.OutcomeSkipped)
 	want(y, "sequel", a.Sequel, rota.SequelNone)
 }
@@ -62,52 +62,52 @@ func finishSkipped(y *story) {
 func finishOnce(y *story) {
 	j := y.running(rota.NewJob{})
 	y.complete(j)
-	y.pass(time.Second)
+	y.advance(time.Second)
 	before := y.dump()
 	for _, other := range []rota.Outcome{rota.OutcomeFailed, rota.OutcomeSkipped, rota.OutcomeCancelled} {
-		a := y.end(j, rota.FinishItem{Outcome: other})
+		a := y.finish(j, rota.FinishItem{Outcome: other})
 		wantFinish(y, "answer", a, rota.FinishAnswer{RunID: j.Run.ID, Code: rota.LeaseLost})
 	}
-	y.unchanged(before)
+	y.wantUnchanged(before)
 }
 
 func finishSameAgain(y *story) {
 	j := y.running(rota.NewJob{})
 	first := y.fail(j)
-	y.pass(time.Hour)
+	y.advance(time.Hour)
 	before := y.dump()
-	again := y.end(j, rota.FinishItem{Outcome: rota.OutcomeFailed, Error: "other words", Artifacts: []string{"x"}, Permanent: true})
+	again := y.finish(j, rota.FinishItem{Outcome: rota.OutcomeFailed, Error: "other words", Artifacts: []string{"x"}, Permanent: true})
 	wantFinish(y, "answer", again, first)
-	y.unchanged(before)
+	y.wantUnchanged(before)
 }
 
-func finishForeign(y *story) {
+func finishWrongLease(y *story) {
 	j := y.running(rota.NewJob{})
 	before := y.dump()
-	for what, ref := range strangers(y, j) {
+	for what, ref := range wrongLeases(y, j) {
 		it := rota.FinishItem{LeaseRef: ref, Outcome: rota.OutcomeCompleted}
-		a := do[*rota.Finished](y, &rota.Finish{Meta: y.mint.meta(), Items: []rota.FinishItem{it}}).Items[0]
+		a := do[*rota.Finished](y, &rota.Finish{Meta: y.ids.meta(), Items: []rota.FinishItem{it}}).Items[0]
 		wantFinish(y, "answer to a foreign "+what, a, rota.FinishAnswer{RunID: ref.RunID, Code: rota.LeaseLost})
 	}
-	y.unchanged(before)
+	y.wantUnchanged(before)
 }
 
-func finishNeighbour(y *story) {
+func finishOtherToken(y *story) {
 	y.enqueueMany(2)
 	jobs := y.claim(2)
 	crossed := leaseOf(jobs[0])
 	crossed.Token = jobs[1].Run.Token
 	before := y.dump()
 	it := rota.FinishItem{LeaseRef: crossed, Outcome: rota.OutcomeCompleted}
-	a := do[*rota.Finished](y, &rota.Finish{Meta: y.mint.meta(), Items: []rota.FinishItem{it}}).Items[0]
+	a := do[*rota.Finished](y, &rota.Finish{Meta: y.ids.meta(), Items: []rota.FinishItem{it}}).Items[0]
 	want(y, "code", a.Code, rota.LeaseLost)
-	y.unchanged(before)
+	y.wantUnchanged(before)
 }
 
-func finishNeighbours(y *story) {
+func finishOneLost(y *story) {
 	y.enqueueMany(3)
 	jobs := y.claim(3)
-	c := &rota.Finish{Meta: y.mint.meta()}
+	c := &rota.Finish{Meta: y.ids.meta()}
 	for _, j := range jobs {
 		c.Items = append(c.Items, rota.FinishItem{LeaseRef: leaseOf(j), Outcome: rota.OutcomeFailed})
 	}
@@ -116,16 +116,16 @@ func finishNeighbours(y *story) {
 	want(y, "first", items[0].RetryID, rota.RetryID(c.ID, jobs[0].ID))
 	want(y, "second", items[1].Code, rota.LeaseLost)
 	want(y, "third", items[2].RetryID, rota.RetryID(c.ID, jobs[2].ID))
-	want(y, "the second run is open", y.look(jobs[1].ID).Run.Open(), true)
-	want(y, "positions of the retries", y.look(items[2].RetryID).Position-y.look(items[0].RetryID).Position, 100)
+	want(y, "the second run is open", y.job(jobs[1].ID).Run.Open(), true)
+	want(y, "positions of the retries", y.job(items[2].RetryID).Position-y.job(items[0].RetryID).Position, 100)
 }
 
 func finishLongError(y *story) {
 	for shift := range 3 {
 		long := strings.Repeat("x", shift) + strings.Repeat("€", rota.ErrorMax/3+10)
 		j := y.running(rota.NewJob{})
-		y.mustEnd(j, rota.FinishItem{Outcome: rota.OutcomeCompleted, Error: long})
-		got := y.look(j.ID).Run.Error
+		y.mustFinish(j, rota.FinishItem{Outcome: rota.OutcomeCompleted, Error: long})
+		got := y.job(j.ID).Run.Error
 		text, marked := strings.CutSuffix(got, "… (cut)")
 		want(y, "marked as cut", marked, true)
 		want(y, "valid text", utf8.ValidString(got), true)
@@ -139,43 +139,43 @@ func finishLongError(y *story) {
 func finishFittingError(y *story) {
 	j := y.running(rota.NewJob{})
 	fits := strings.Repeat("x", rota.ErrorMax)
-	y.mustEnd(j, rota.FinishItem{Outcome: rota.OutcomeCompleted, Error: fits})
-	want(y, "kept whole", y.look(j.ID).Run.Error == fits, true)
+	y.mustFinish(j, rota.FinishItem{Outcome: rota.OutcomeCompleted, Error: fits})
+	want(y, "kept whole", y.job(j.ID).Run.Error == fits, true)
 }
 
 func finishCancelledFailure(y *story) {
 	for _, reported := range []rota.Outcome{rota.OutcomeFailed, rota.OutcomeCancelled, rota.OutcomeSkipped} {
 		j := y.running(rota.NewJob{})
 		y.cancel(j.ID)
-		a := y.mustEnd(j, rota.FinishItem{Outcome: reported})
+		a := y.mustFinish(j, rota.FinishItem{Outcome: reported})
 		wantFinish(y, "answer", a, rota.FinishAnswer{RunID: j.Run.ID, Outcome: rota.OutcomeCancelled, Sequel: rota.SequelNone})
-		want(y, "error code", y.look(j.ID).Run.ErrorCode, rota.CodeCancelled)
-		wantFinish(y, "sent again", y.end(j, rota.FinishItem{Outcome: reported}), a)
+		want(y, "error code", y.job(j.ID).Run.ErrorCode, rota.CodeCancelled)
+		wantFinish(y, "sent again", y.finish(j, rota.FinishItem{Outcome: reported}), a)
 	}
 	j := y.running(rota.NewJob{})
 	y.cancel(j.ID)
-	a := y.mustEnd(j, rota.FinishItem{Outcome: rota.OutcomeCancelled, ErrorCode: rota.CodeTimeout})
+	a := y.mustFinish(j, rota.FinishItem{Outcome: rota.OutcomeCancelled, ErrorCode: rota.CodeTimeout})
 	want(y, "sequel of a time-out after a cancel", a.Sequel, rota.SequelNone)
-	want(y, "its code", y.look(j.ID).Run.ErrorCode, rota.CodeTimeout)
+	want(y, "its code", y.job(j.ID).Run.ErrorCode, rota.CodeTimeout)
 }
 
 func finishCompletedAnyway(y *story) {
 	j := y.running(rota.NewJob{})
 	y.cancel(j.ID)
 	want(y, "outcome", y.complete(j).Outcome, rota.OutcomeCompleted)
-	want(y, "error code", y.look(j.ID).Run.ErrorCode, "")
+	want(y, "error code", y.job(j.ID).Run.ErrorCode, "")
 }
 
 func finishOwnCancel(y *story) {
 	j := y.running(rota.NewJob{})
-	a := y.mustEnd(j, rota.FinishItem{Outcome: rota.OutcomeCancelled})
+	a := y.mustFinish(j, rota.FinishItem{Outcome: rota.OutcomeCancelled})
 	want(y, "sequel", a.Sequel, rota.SequelNone)
-	want(y, "error code", y.look(j.ID).Run.ErrorCode, "")
+	want(y, "error code", y.job(j.ID).Run.ErrorCode, "")
 }
 
 func finishStale(y *story) {
 	j := y.running(rota.NewJob{})
-	y.pass(10 * time.Hour)
+	y.advance(10 * time.Hour)
 	want(y, "outcome", y.complete(j).Outcome, rota.OutcomeCompleted)
 	want(y, "reaped afterwards", len(y.reap().Jobs), 0)
 }

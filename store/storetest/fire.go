@@ -9,8 +9,8 @@ import (
 )
 
 func testFire(t *testing.T, h Harness) {
-	tellAll(t, h, []tale{
-		{"a fire makes the job and moves the calendar in one step", fireMakesJob},
+	runStories(t, h, []namedStory{
+		{"a fire makes the job and moves the calendar in one step", fireCreatesJob},
 		{"of two that fire the same one does", fireTwice},
 		{"a fire whose answer was lost is answered with its jobs", fireResent},
 		{"a fire of what was changed, paused or deleted since fires nothing", fireMoved},
@@ -27,10 +27,10 @@ func testFire(t *testing.T, h Harness) {
 	})
 }
 
-func fireMakesJob(y *story) {
+func fireCreatesJob(y *story) {
 	y.declareTemplate("report", rota.TemplateSpec{Params: json.RawMessage(`{"a":1}`), Priority: new(2), ConcurrencyKey: "db"})
 	s := y.declare("nightly", rota.ScheduleSpec{})
-	y.wait(s.NextFire.Add(time.Second))
+	y.advanceTo(s.NextFire.Add(time.Second))
 	c := y.fireCommand("nightly")
 	c.Actor = ""
 	got := do[*rota.Fired](y, c)
@@ -42,7 +42,7 @@ func fireMakesJob(y *story) {
 		Policy: rota.PolicyPatch{}.Policy(), PlanTime: s.NextFire, CountsAt: s.NextFire, ConcurrencyKey: "db",
 		CreatedBy: "ada", CreatedAt: y.now, QueuedAt: y.now,
 	}
-	want(y, "the job differs", difference(jobText(&expected), jobText(y.look(c.JobID(0)))), "")
+	want(y, "the job differs", difference(jobText(&expected), jobText(y.job(c.JobID(0)))), "")
 	want(y, "the answer differs", difference(jobText(&expected), jobText(got.Jobs[0])), "")
 	row := y.schedule("nightly")
 	wantTime(y, "last fire", row.LastFire, s.NextFire)
@@ -54,29 +54,29 @@ func fireMakesJob(y *story) {
 }
 
 func fireTwice(y *story) {
-	y.wait(y.declare("nightly", rota.ScheduleSpec{}).NextFire)
+	y.advanceTo(y.declare("nightly", rota.ScheduleSpec{}).NextFire)
 	one, two := y.fireCommand("nightly"), y.fireCommand("nightly")
 	want(y, "made by the first", len(do[*rota.Fired](y, one).Jobs), 1)
 	before := y.dump()
 	late := do[*rota.Fired](y, two)
 	want(y, "the second finds it moved", late.Moved, true)
 	want(y, "made by the second", len(late.Jobs), 0)
-	y.unchanged(before)
+	y.wantUnchanged(before)
 }
 
 func fireResent(y *story) {
-	y.wait(y.declare("nightly", rota.ScheduleSpec{Scopes: []rota.Scope{{Kind: "t", ID: "a"}, {Kind: "t", ID: "b"}}}).NextFire)
+	y.advanceTo(y.declare("nightly", rota.ScheduleSpec{Scopes: []rota.Scope{{Kind: "t", ID: "a"}, {Kind: "t", ID: "b"}}}).NextFire)
 	c := y.fireCommand("nightly")
 	made := do[*rota.Fired](y, c).Jobs
 	y.claim(1)
 	y.deleteAll(made[1].ID)
-	y.pass(24 * time.Hour)
+	y.advance(24 * time.Hour)
 	before := y.dump()
 	again := do[*rota.Fired](y, c)
 	want(y, "moved", again.Moved, false)
 	wantIDs(y, "its jobs", idsOf(again.Jobs), made[0])
 	want(y, "known", again.Known, 1)
-	y.unchanged(before)
+	y.wantUnchanged(before)
 }
 
 // deleteAll cancels and prunes an execution.
@@ -95,34 +95,34 @@ func fireMoved(y *story) {
 		func() { y.deleteSchedule("nightly") },
 	} {
 		y.switchTo("nightly", rota.ScheduleEnabled)
-		y.wait(y.schedule("nightly").NextFire)
+		y.advanceTo(y.schedule("nightly").NextFire)
 		c := y.fireCommand("nightly")
 		change()
 		before := y.dump()
 		got := do[*rota.Fired](y, c)
 		want(y, "moved", got.Moved, true)
 		want(y, "jobs", len(got.Jobs), 0)
-		y.unchanged(before)
+		y.wantUnchanged(before)
 	}
 }
 
 func fireExpects(y *story) {
-	y.wait(y.declare("nightly", rota.ScheduleSpec{}).NextFire)
+	y.advanceTo(y.declare("nightly", rota.ScheduleSpec{}).NextFire)
 	for _, off := range []time.Duration{-time.Hour, -time.Microsecond, time.Microsecond} {
 		c := y.fireCommand("nightly")
 		c.Expect = c.Expect.Add(off)
 		before := y.dump()
 		want(y, "moved", do[*rota.Fired](y, c).Moved, true)
-		y.unchanged(before)
+		y.wantUnchanged(before)
 	}
 }
 
 func fireScopes(y *story) {
 	spec := rota.ScheduleSpec{Scopes: []rota.Scope{{Kind: "t", ID: "b"}, {Kind: "t", ID: "a"}, {Kind: rota.GlobalScopeKind, ID: rota.GlobalScopeID}}}
-	y.wait(y.declare("nightly", spec).NextFire)
+	y.advanceTo(y.declare("nightly", spec).NextFire)
 	c := y.fireCommand("nightly")
 	jobs := do[*rota.Fired](y, c).Jobs
-	want(y, "scopes", names(jobs, func(j *rota.Job) string { return "[" + j.ScopeKind + j.ScopeID + "]" }), "[] [ta] [tb]")
+	want(y, "scopes", joinNames(jobs, func(j *rota.Job) string { return "[" + j.ScopeKind + j.ScopeID + "]" }), "[] [ta] [tb]")
 	for i, j := range jobs {
 		want(y, "id", j.ID, c.JobID(i))
 		want(y, "position", j.Position, int64(i+1)*100)
@@ -131,23 +131,23 @@ func fireScopes(y *story) {
 }
 
 func firePlanned(y *story) {
-	first := y.enqueue(rota.NewJob{Name: "nightly", PlanTime: dawn.Add(time.Hour)})
+	first := y.enqueue(rota.NewJob{Name: "nightly", PlanTime: startTime.Add(time.Hour)})
 	y.declare("nightly", rota.ScheduleSpec{})
-	y.wait(dawn.Add(time.Hour))
+	y.advanceTo(startTime.Add(time.Hour))
 	got := do[*rota.Fired](y, y.fireCommand("nightly"))
 	want(y, "jobs", len(got.Jobs), 0)
 	want(y, "known", got.Known, 1)
 	want(y, "all jobs", len(y.allJobs()), 1)
-	wantTime(y, "next fire", y.schedule("nightly").NextFire, dawn.Add(2*time.Hour))
+	wantTime(y, "next fire", y.schedule("nightly").NextFire, startTime.Add(2*time.Hour))
 	y.cancel(first.ID)
-	y.wait(dawn.Add(2 * time.Hour))
-	want(y, "filled in", y.backfill("nightly", dawn.Add(time.Hour), dawn.Add(2*time.Hour)).Known, 1)
+	y.advanceTo(startTime.Add(2 * time.Hour))
+	want(y, "filled in", y.backfill("nightly", startTime.Add(time.Hour), startTime.Add(2*time.Hour)).Known, 1)
 	want(y, "known after the backfill", do[*rota.Fired](y, y.fireCommand("nightly")).Known, 1)
 }
 
 func fireScopesKnown(y *story) {
-	y.enqueue(rota.NewJob{Name: "nightly", PlanTime: dawn.Add(time.Hour), ScopeKind: "t", ScopeID: "a"})
-	y.wait(y.declare("nightly", rota.ScheduleSpec{Scopes: []rota.Scope{{Kind: "t", ID: "a"}, {Kind: "t", ID: "b"}}}).NextFire)
+	y.enqueue(rota.NewJob{Name: "nightly", PlanTime: startTime.Add(time.Hour), ScopeKind: "t", ScopeID: "a"})
+	y.advanceTo(y.declare("nightly", rota.ScheduleSpec{Scopes: []rota.Scope{{Kind: "t", ID: "a"}, {Kind: "t", ID: "b"}}}).NextFire)
 	c := y.fireCommand("nightly")
 	got := do[*rota.Fired](y, c)
 	want(y, "known", got.Known, 1)
@@ -159,24 +159,24 @@ func fireScopesKnown(y *story) {
 func firePlanKept(y *story) {
 	y.declare("nightly", rota.ScheduleSpec{})
 	plan := func(n rota.NewJob) *rota.Enqueue {
-		return &rota.Enqueue{Meta: y.mint.meta(), Jobs: []rota.NewJob{{Type: "mail"}, n}}
+		return &rota.Enqueue{Meta: y.ids.meta(), Jobs: []rota.NewJob{{Type: "mail"}, n}}
 	}
-	y.wantField(rota.Conflict, "jobs[1].plan_time", plan(rota.NewJob{Type: "mail", Name: "nightly", PlanTime: dawn}))
-	y.wantField(rota.Conflict, "jobs[1].plan_time", plan(rota.NewJob{Type: "nightly", PlanTime: dawn}))
+	y.wantField(rota.Conflict, "jobs[1].plan_time", plan(rota.NewJob{Type: "mail", Name: "nightly", PlanTime: startTime}))
+	y.wantField(rota.Conflict, "jobs[1].plan_time", plan(rota.NewJob{Type: "nightly", PlanTime: startTime}))
 	y.enqueue(rota.NewJob{Name: "nightly"})
-	y.enqueue(rota.NewJob{Name: "other", PlanTime: dawn})
+	y.enqueue(rota.NewJob{Name: "other", PlanTime: startTime})
 }
 
 func fireEarly(y *story) {
 	next := y.declare("nightly", rota.ScheduleSpec{}).NextFire
 	version := y.schedule("nightly").Version
 	y.now = next.Add(-time.Microsecond)
-	early := &rota.Fire{Meta: y.mint.meta(), Schedule: "nightly", Version: version, Expect: next, Times: []rota.FireTime{{At: next}}, Next: next.Add(time.Hour)}
+	early := &rota.Fire{Meta: y.ids.meta(), Schedule: "nightly", Version: version, Expect: next, Times: []rota.FireTime{{At: next}}, Next: next.Add(time.Hour)}
 	y.wantField(rota.Conflict, "times", early)
-	skip := &rota.Fire{Meta: y.mint.meta(), Schedule: "nightly", Version: version, Expect: next, Next: next.Add(time.Hour)}
+	skip := &rota.Fire{Meta: y.ids.meta(), Schedule: "nightly", Version: version, Expect: next, Next: next.Add(time.Hour)}
 	y.wantField(rota.Conflict, "expect", skip)
 	y.now = next
-	two := &rota.Fire{Meta: y.mint.meta(), Schedule: "nightly", Version: version, Expect: next, Times: []rota.FireTime{{At: next}, {At: next.Add(time.Microsecond)}}}
+	two := &rota.Fire{Meta: y.ids.meta(), Schedule: "nightly", Version: version, Expect: next, Times: []rota.FireTime{{At: next}, {At: next.Add(time.Microsecond)}}}
 	y.wantField(rota.Conflict, "times", two)
 	want(y, "on time", len(do[*rota.Fired](y, early).Jobs), 1)
 }
@@ -195,7 +195,7 @@ func fireOverlaid(y *story) {
 }
 
 func fireEnds(y *story) {
-	y.declare("short", rota.ScheduleSpec{EndsAt: dawn.Add(2 * time.Hour)})
+	y.declare("short", rota.ScheduleSpec{EndsAt: startTime.Add(2 * time.Hour)})
 	y.fireNext("short")
 	last := y.fireNext("short")
 	row := y.schedule("short")
@@ -209,8 +209,8 @@ func fireEnds(y *story) {
 
 func fireNothing(y *story) {
 	s := y.declare("nightly", rota.ScheduleSpec{})
-	y.wait(s.NextFire)
-	c := &rota.Fire{Meta: y.mint.meta(), Schedule: "nightly", Version: s.Version, Expect: s.NextFire, Next: s.NextFire.Add(3 * time.Hour)}
+	y.advanceTo(s.NextFire)
+	c := &rota.Fire{Meta: y.ids.meta(), Schedule: "nightly", Version: s.Version, Expect: s.NextFire, Next: s.NextFire.Add(3 * time.Hour)}
 	got := do[*rota.Fired](y, c)
 	want(y, "moved", got.Moved, false)
 	want(y, "jobs", len(got.Jobs), 0)
@@ -223,7 +223,7 @@ func fireRetry(y *story) {
 	y.declareTemplate("report", rota.TemplateSpec{ConcurrencyKey: "db"})
 	y.declare("nightly", rota.ScheduleSpec{Scopes: []rota.Scope{{Kind: "t", ID: "a"}}})
 	fired := y.fireNext("nightly")
-	r := y.look(y.fail(y.claimOne()).RetryID)
+	r := y.job(y.fail(y.claimOne()).RetryID)
 	want(y, "template", r.Template, "report")
 	want(y, "schedule", r.Schedule, "nightly")
 	want(y, "concurrency key", r.ConcurrencyKey, "db")
@@ -231,5 +231,5 @@ func fireRetry(y *story) {
 	wantTime(y, "counts at", r.CountsAt, fired.CountsAt)
 	wantTime(y, "plan time", r.PlanTime, fired.PlanTime)
 	want(y, "priority", r.Priority, fired.Priority)
-	y.sound()
+	y.wantNoViolations()
 }

@@ -17,7 +17,7 @@ import (
 // leases it has heard of, the dead ones too, so that some commands come late.
 type gen struct {
 	t     *rapid.T
-	mint  minter
+	ids   idGenerator
 	now   time.Time
 	model *model.Model
 
@@ -45,7 +45,7 @@ func (g *gen) batch(rt *rapid.T) rota.Batch {
 	g.now = g.now.Add(choose(g, "pass", 0, time.Microsecond, time.Second, 20*time.Second, 31*time.Second,
 		61*time.Second, 5*time.Minute, 2*time.Hour, -90*time.Second, -2*time.Hour, 400*24*time.Hour))
 	if len(g.sent) > 0 && g.rarely(8, "again") {
-		if which := choose(g, "which", g.sent...).Commands; !g.forgotten(which) {
+		if which := choose(g, "which", g.sent...).Commands; !g.claimMayBeForgotten(which) {
 			return rota.Batch{Now: g.now, Commands: which}
 		}
 	}
@@ -59,10 +59,10 @@ func (g *gen) batch(rt *rapid.T) rota.Batch {
 	return b
 }
 
-// forgotten says whether some of what a claim took has been removed, or is before the
+// claimMayBeForgotten says whether some of what a claim took has been removed, or is before the
 // claim comes: whether it is known as one that was sent before is then left to the
 // store.
-func (g *gen) forgotten(commands []rota.Command) bool {
+func (g *gen) claimMayBeForgotten(commands []rota.Command) bool {
 	var claims, pruned []rota.ID
 	var gather func(rota.Command)
 	gather = func(c rota.Command) {
@@ -133,7 +133,7 @@ func (g *gen) learn(reply rota.Reply) {
 			g.learn(one)
 		}
 	default:
-		g.learnCompany(reply)
+		g.learnDefinitions(reply)
 	}
 }
 
@@ -147,7 +147,7 @@ func (g *gen) learnRetry(id rota.ID) {
 // one that never was.
 func (g *gen) job() rota.ID {
 	if len(g.jobs) == 0 || g.rarely(12, "unknown job") {
-		return g.mint.id()
+		return g.ids.next()
 	}
 	return latest(g, "job", g.jobs)
 }
@@ -156,14 +156,14 @@ func (g *gen) job() rota.ID {
 // part.
 func (g *gen) lease() rota.LeaseRef {
 	if len(g.leases) == 0 {
-		return rota.LeaseRef{JobID: g.job(), RunID: g.mint.id(), Token: g.mint.seed()}
+		return rota.LeaseRef{JobID: g.job(), RunID: g.ids.next(), Token: g.ids.seed()}
 	}
 	ref := latest(g, "lease", g.leases)
 	switch choose(g, "foreign", 0, 0, 0, 0, 0, 0, 0, 1, 2, 3) {
 	case 1:
 		ref.Token[3] ^= 0x10
 	case 2:
-		ref.RunID = g.mint.id()
+		ref.RunID = g.ids.next()
 	case 3:
 		ref.JobID = g.job()
 	}
@@ -185,11 +185,13 @@ func (g *gen) document() json.RawMessage {
 
 func (g *gen) priority() int { return choose(g, "priority", 0, 0, 0, 0, 1, 1, -1, rota.PriorityMin) }
 
-func (g *gen) incarnation() rota.ID { return choose(g, "life", lifeOne, lifeTwo, lifeOther, rota.ID{}) }
+func (g *gen) incarnation() rota.ID {
+	return choose(g, "life", incarnationOne, incarnationTwo, incarnationOther, rota.ID{})
+}
 
 func (g *gen) worker() string { return choose(g, "worker", "w1", "w2") }
 
 // meta heads a command; some come from an actor, some from nobody.
 func (g *gen) meta() rota.Meta {
-	return rota.Meta{ID: g.mint.id(), Actor: choose(g, "actor", "", "ada"), RulesVersion: choose(g, "law", 0, rota.RulesVersion)}
+	return rota.Meta{ID: g.ids.next(), Actor: choose(g, "actor", "", "ada"), RulesVersion: choose(g, "law", 0, rota.RulesVersion)}
 }

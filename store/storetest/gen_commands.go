@@ -12,14 +12,14 @@ import (
 // command makes one command of any kind, the common ones more often.
 func (g *gen) command() rota.Command {
 	if g.rarely(2, "company") {
-		return g.company()
+		return g.definitionCommand()
 	}
 	kinds := []func() rota.Command{
 		g.enqueue, g.enqueue, g.enqueue, g.enqueue,
 		g.claim, g.claim, g.claim, g.claim,
 		g.finish, g.finish, g.finish, g.finish,
 		g.ready, g.ready, g.extend, g.note, g.cancel, g.cancel, g.edit,
-		g.move, g.move, g.normalise, g.reap, g.reap, g.recover, g.all, g.all, g.wrong,
+		g.move, g.move, g.normalise, g.reap, g.reap, g.recover, g.all, g.all, g.invalidCommand,
 	}
 	return choose(g, "verb", kinds...)()
 }
@@ -51,7 +51,7 @@ func (g *gen) newJob() rota.NewJob {
 		n.UniqueFor = choose(g, "unique for", 0, 0, time.Second, 2*time.Minute, time.Minute+time.Nanosecond)
 	}
 	if g.rarely(4, "planned") {
-		n.PlanTime = dawn.Add(choose(g, "plan", 0, time.Hour, time.Nanosecond))
+		n.PlanTime = startTime.Add(choose(g, "plan", 0, time.Hour, time.Nanosecond))
 		scope := choose(g, "scope", "", "", "global", "tenant")
 		n.ScopeKind, n.ScopeID = scope, scope
 	}
@@ -59,7 +59,7 @@ func (g *gen) newJob() rota.NewJob {
 		n.Trace = choose(g, "trace", traceOne, traceTwo)
 	}
 	g.policy(&n)
-	g.made(&n)
+	g.templateAndKey(&n)
 	return n
 }
 
@@ -96,7 +96,7 @@ func (g *gen) claim() rota.Command {
 		[]string{rota.TypeWebhook}, []string{"a", rota.TypeWebhook, "c"})
 	return &rota.Claim{
 		Meta: g.meta(), Worker: g.worker(), Incarnation: g.incarnation(), Types: types,
-		Limit: choose(g, "limit", 1, 2, 3, 10), Lease: choose(g, "lease", lease, time.Second, rota.LeaseMax), Seed: g.mint.seed(),
+		Limit: choose(g, "limit", 1, 2, 3, 10), Lease: choose(g, "lease", lease, time.Second, rota.LeaseMax), Seed: g.ids.seed(),
 	}
 }
 
@@ -200,7 +200,7 @@ func (g *gen) reap() rota.Command {
 }
 
 func (g *gen) recover() rota.Command {
-	incarnation := choose(g, "new life", lifeOne, lifeTwo)
+	incarnation := choose(g, "new life", incarnationOne, incarnationTwo)
 	return &rota.Recover{Meta: g.meta(), Runner: g.worker(), Incarnation: incarnation, Limit: choose(g, "limit", 0, 1)}
 }
 
@@ -213,8 +213,8 @@ func (g *gen) all() rota.Command {
 	return c
 }
 
-// wrong makes a command that is refused for what it is.
-func (g *gen) wrong() rota.Command {
+// invalidCommand makes a command that is refused for what it is.
+func (g *gen) invalidCommand() rota.Command {
 	switch choose(g, "wrong", 0, 1, 2, 3, 4, 5, 6) {
 	case 0:
 		c := g.enqueue().(*rota.Enqueue)
@@ -236,7 +236,7 @@ func (g *gen) wrong() rota.Command {
 		return c
 	case 5:
 		c := g.enqueueGroup().(*rota.EnqueueGroup)
-		c.Jobs[len(c.Jobs)-1].PlanTime = dawn
+		c.Jobs[len(c.Jobs)-1].PlanTime = startTime
 		return c
 	}
 	c := g.cancel().(*rota.Cancel)

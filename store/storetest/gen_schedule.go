@@ -21,7 +21,7 @@ func (g *gen) putSchedule() rota.Command {
 		OnCompletion: choose(g, "on completion", "", rota.CompletionDrop),
 		Scopes:       choose(g, "scopes", nil, nil, tenants, tenants[:1], []rota.Scope{{Kind: "global", ID: "global"}, tenants[1]}),
 	}
-	g.times(&spec)
+	g.scheduleTimes(&spec)
 	for _, on := range []string{"x", "y", "z"} {
 		if on != name && g.rarely(3, "depends on") {
 			spec.DependsOn = append(spec.DependsOn, on)
@@ -35,12 +35,12 @@ func (g *gen) putSchedule() rota.Command {
 	c.State = choose(g, "state", "", "", "", rota.ScheduleEnabled, rota.SchedulePaused, rota.ScheduleDisabled)
 	c.Recreate = c.Mode != rota.PutCreate && g.rarely(6, "anew")
 	if g.rarely(8, "another next") {
-		c.Next = g.around("next")
+		c.Next = g.nearNow("next")
 	}
 	return c
 }
 
-func (g *gen) times(spec *rota.ScheduleSpec) {
+func (g *gen) scheduleTimes(spec *rota.ScheduleSpec) {
 	switch choose(g, "kind", 0, 0, 1, 2) {
 	case 0:
 		spec.Every = choose(g, "every", time.Minute, time.Hour, 25*time.Second)
@@ -48,11 +48,11 @@ func (g *gen) times(spec *rota.ScheduleSpec) {
 		spec.Cron = choose(g, "cron", "0 * * * *", "*/5 * * * *", "30 3 * * *")
 		spec.Zone = choose(g, "zone", "", "UTC", "Europe/Berlin")
 	case 2:
-		spec.At = g.around("at")
+		spec.At = g.nearNow("at")
 		return
 	}
 	if g.rarely(4, "starts") {
-		spec.StartsAt = g.around("starts at")
+		spec.StartsAt = g.nearNow("starts at")
 	}
 	if g.rarely(4, "ends") {
 		spec.EndsAt = spec.StartsAt.Add(time.Hour)
@@ -62,8 +62,8 @@ func (g *gen) times(spec *rota.ScheduleSpec) {
 	}
 }
 
-// around is a time not far from now, of few that collide.
-func (g *gen) around(label string) time.Time {
+// nearNow is a time not far from now, of few that collide.
+func (g *gen) nearNow(label string) time.Time {
 	off := choose(g, label, 0, time.Minute, time.Hour, -time.Minute, -time.Hour, 1500*time.Nanosecond)
 	return g.now.Truncate(time.Minute).Add(off)
 }
@@ -72,8 +72,8 @@ func (g *gen) switchSchedule() rota.Command {
 	c := &rota.SwitchSchedule{Meta: g.meta(), Name: g.scheduleName()}
 	c.State = choose(g, "state", rota.ScheduleEnabled, rota.ScheduleEnabled, rota.SchedulePaused, rota.ScheduleDisabled)
 	if c.State == rota.ScheduleEnabled {
-		c.Next = g.around("next")
-		if s := g.stands(c.Name); s != nil && !g.rarely(4, "made-up next") {
+		c.Next = g.nearNow("next")
+		if s := g.currentSchedule(c.Name); s != nil && !g.rarely(4, "made-up next") {
 			c.Next, _ = s.NextAfter(g.now)
 		}
 	}
@@ -91,8 +91,8 @@ func (g *gen) drop() rota.Command {
 	}
 }
 
-// stands is a schedule as the model has it, nil if it has none.
-func (g *gen) stands(name string) *rota.Schedule {
+// currentSchedule is a schedule as the model has it, nil if it has none.
+func (g *gen) currentSchedule(name string) *rota.Schedule {
 	s, err := g.model.Schedule(context.Background(), name)
 	if err != nil {
 		return nil
@@ -103,18 +103,18 @@ func (g *gen) stands(name string) *rota.Schedule {
 // fire fires what the model says is due, or makes something up.
 func (g *gen) fire() rota.Command {
 	name := g.scheduleName()
-	s := g.stands(name)
+	s := g.currentSchedule(name)
 	if s != nil && !g.rarely(5, "made-up fire") {
 		if c, err := rota.PlanFire(g.meta(), s, g.now); err == nil && c != nil {
 			return c
 		}
 	}
-	return g.madeUpFire(name, s)
+	return g.arbitraryFire(name, s)
 }
 
-// madeUpFire has some of it right and some wrong.
-func (g *gen) madeUpFire(name string, s *rota.Schedule) rota.Command {
-	c := &rota.Fire{Meta: g.meta(), Schedule: name, Version: g.mint.id(), Expect: g.around("expect"), CatchUp: g.rarely(2, "catch up")}
+// arbitraryFire has some of it right and some wrong.
+func (g *gen) arbitraryFire(name string, s *rota.Schedule) rota.Command {
+	c := &rota.Fire{Meta: g.meta(), Schedule: name, Version: g.ids.next(), Expect: g.nearNow("expect"), CatchUp: g.rarely(2, "catch up")}
 	if s != nil && !g.rarely(4, "wrong version") {
 		c.Version = s.Version
 	}
@@ -156,7 +156,7 @@ func (g *gen) trigger() rota.Command {
 // backfill fills in what the model's schedule says, or makes times up.
 func (g *gen) backfill() rota.Command {
 	name := g.scheduleName()
-	if s := g.stands(name); s != nil && !g.rarely(3, "made-up backfill") {
+	if s := g.currentSchedule(name); s != nil && !g.rarely(3, "made-up backfill") {
 		from := g.now.Add(-choose(g, "back to", 2*time.Minute, 2*time.Hour))
 		if c, err := rota.PlanBackfill(g.meta(), s, from, g.now, g.now); err == nil && len(c.Times) <= 10 {
 			return c

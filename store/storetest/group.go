@@ -9,7 +9,7 @@ import (
 )
 
 func testGroup(t *testing.T, h Harness) {
-	tellAll(t, h, []tale{
+	runStories(t, h, []namedStory{
 		{"a group is kept as it was enqueued, with its defaults", groupEnqueued},
 		{"a parallel group is claimed at once, in order", groupParallel},
 		{"a sequential group runs one member after the other", groupSequential},
@@ -30,8 +30,8 @@ func testGroup(t *testing.T, h Harness) {
 	})
 }
 
-// three enqueues a group of three plain members.
-func (y *story) three(mode rota.GroupMode, on rota.OnFailure) (rota.ID, []*rota.Job) {
+// groupOfThree enqueues a group of three plain members.
+func (y *story) groupOfThree(mode rota.GroupMode, on rota.OnFailure) (rota.ID, []*rota.Job) {
 	y.Helper()
 	got := y.enqueueGroup(mode, on, make([]rota.NewJob, 3)...)
 	return got.Group.ID, got.Jobs
@@ -45,7 +45,7 @@ func (y *story) wantTally(id rota.ID, status rota.GroupStatus, tally rota.GroupT
 }
 
 func groupEnqueued(y *story) {
-	c := y.groupCommand("", "", rota.NewJob{Priority: new(1)}, rota.NewJob{ID: y.mint.id()})
+	c := y.groupCommand("", "", rota.NewJob{Priority: new(1)}, rota.NewJob{ID: y.ids.next()})
 	got := do[*rota.GroupEnqueued](y, c)
 	want(y, "answered", got.Group.ID, c.GroupID())
 	want(y, "tally in an answer", got.Group.Tally, rota.GroupTally{})
@@ -58,7 +58,7 @@ func groupEnqueued(y *story) {
 	want(y, "created by", g.CreatedBy, "ada")
 	wantTime(y, "created at", g.CreatedAt, y.now)
 	for i, j := range got.Jobs {
-		row := y.look(j.ID)
+		row := y.job(j.ID)
 		want(y, "id", j.ID, c.JobID(i))
 		want(y, "group", row.GroupID, g.ID)
 		want(y, "place in it", row.GroupPosition, i+1)
@@ -67,7 +67,7 @@ func groupEnqueued(y *story) {
 }
 
 func groupParallel(y *story) {
-	id, jobs := y.three(rota.GroupParallel, "")
+	id, jobs := y.groupOfThree(rota.GroupParallel, "")
 	y.wantTally(id, rota.GroupQueued, rota.GroupTally{Queued: 3})
 	wantIDs(y, "claimed", idsOf(y.claim(5)), jobs...)
 }
@@ -79,18 +79,18 @@ func groupSequential(y *story) {
 		for _, later := range got.Jobs[i+1:] {
 			y.wantHold(later, rota.HoldGroup)
 		}
-		y.pass(time.Second)
+		y.advance(time.Second)
 		y.complete(y.claimOne())
 	}
-	wantTime(y, "queued at", y.look(got.Jobs[2].ID).QueuedAt, dawn.Add(2*time.Second))
+	wantTime(y, "queued at", y.job(got.Jobs[2].ID).QueuedAt, startTime.Add(2*time.Second))
 	want(y, "status", y.group(got.Group.ID).Status(), rota.GroupCompleted)
 }
 
 func groupRetry(y *story) {
-	_, jobs := y.three(rota.GroupSequential, rota.FailureStop)
+	_, jobs := y.groupOfThree(rota.GroupSequential, rota.FailureStop)
 	y.fail(y.claimOne())
 	y.wantHold(jobs[1], rota.HoldGroup)
-	y.pass(time.Minute)
+	y.advance(time.Minute)
 	y.makeReady()
 	retry := y.claimOne()
 	want(y, "place of the retry", retry.GroupPosition, 1)
@@ -101,7 +101,7 @@ func groupRetry(y *story) {
 }
 
 func groupMemberCancelled(y *story) {
-	_, jobs := y.three(rota.GroupSequential, rota.FailureStop)
+	_, jobs := y.groupOfThree(rota.GroupSequential, rota.FailureStop)
 	y.cancel(jobs[1].ID)
 	y.wantHold(jobs[2], rota.HoldGroup)
 	y.cancel(jobs[0].ID)
@@ -114,23 +114,23 @@ func groupDelay(y *story) {
 	y.wantHold(jobs[1], rota.HoldGroup|rota.HoldDelay)
 	y.complete(y.claimOne())
 	y.wantHold(jobs[1], rota.HoldDelay)
-	y.pass(time.Second)
+	y.advance(time.Second)
 	y.makeReady()
 	y.wantHold(jobs[2], rota.HoldGroup)
-	y.pass(time.Minute)
+	y.advance(time.Minute)
 	y.makeReady()
 	y.complete(y.claimOne())
 	y.wantHold(jobs[2], 0)
 }
 
 func groupCrash(y *story) {
-	_, jobs := y.three(rota.GroupSequential, "")
+	_, jobs := y.groupOfThree(rota.GroupSequential, "")
 	y.claimOne()
-	y.pass(time.Hour)
+	y.advance(time.Hour)
 	y.wantHold(jobs[1], rota.HoldGroup)
 	want(y, "reaped", len(y.reap().Jobs), 1)
 	y.wantHold(jobs[1], rota.HoldGroup)
-	y.pass(time.Hour)
+	y.advance(time.Hour)
 	y.makeReady()
 	y.claimOne()
 	y.recover()
@@ -139,7 +139,7 @@ func groupCrash(y *story) {
 }
 
 func groupStatus(y *story) {
-	id, _ := y.three(rota.GroupParallel, "")
+	id, _ := y.groupOfThree(rota.GroupParallel, "")
 	jobs := y.claim(2)
 	y.wantTally(id, rota.GroupRunning, rota.GroupTally{Queued: 1, Running: 2})
 	y.complete(jobs[0])
@@ -147,14 +147,14 @@ func groupStatus(y *story) {
 	y.wantTally(id, rota.GroupRunning, rota.GroupTally{Queued: 1, Running: 1, Completed: 1})
 	y.cancel(jobs[1].ID)
 	y.wantTally(id, rota.GroupRunning, rota.GroupTally{Queued: 1, Cancelled: 1, Completed: 1})
-	y.die(y.claimOne())
+	y.failPermanently(y.claimOne())
 	y.wantTally(id, rota.GroupPartial, rota.GroupTally{Dead: 1, Cancelled: 1, Completed: 1})
-	all, _ := y.three(rota.GroupParallel, "")
+	all, _ := y.groupOfThree(rota.GroupParallel, "")
 	for _, j := range y.claim(3) {
 		y.complete(j)
 	}
 	y.wantTally(all, rota.GroupCompleted, rota.GroupTally{Completed: 3})
-	none, members := y.three(rota.GroupParallel, "")
+	none, members := y.groupOfThree(rota.GroupParallel, "")
 	for _, j := range members {
 		y.cancel(j.ID)
 	}
@@ -162,69 +162,69 @@ func groupStatus(y *story) {
 }
 
 func groupContinue(y *story) {
-	id, jobs := y.three(rota.GroupSequential, rota.FailureContinue)
-	y.die(y.claimOne())
+	id, jobs := y.groupOfThree(rota.GroupSequential, rota.FailureContinue)
+	y.failPermanently(y.claimOne())
 	y.wantHold(jobs[1], 0)
 	want(y, "ending", y.group(id).Ending, "")
 }
 
 func groupStop(y *story) {
-	id, jobs := y.three(rota.GroupParallel, rota.FailureStop)
+	id, jobs := y.groupOfThree(rota.GroupParallel, rota.FailureStop)
 	running := y.claim(2)
 	written := len(y.wholeAudit())
-	y.pass(time.Second)
-	y.die(running[0])
+	y.advance(time.Second)
+	y.failPermanently(running[0])
 	g := y.group(id)
 	want(y, "ending", g.Ending, rota.EndingStop)
 	want(y, "reason", g.EndingReason, "a member died: job "+jobs[0].ID.String())
 	want(y, "by", g.EndingBy, "ada")
-	row := y.look(jobs[2].ID)
+	row := y.job(jobs[2].ID)
 	want(y, "status", row.Status, rota.StatusCancelled)
 	want(y, "sequel", row.Sequel, rota.SequelNone)
 	wantTime(y, "finished at", row.FinishedAt, y.now)
-	y.auditedSince(written)
-	want(y, "the other is not asked to stop", y.beat(running[1]).Cancel, false)
+	y.wantAuditSince(written)
+	want(y, "the other is not asked to stop", y.heartbeat(running[1]).Cancel, false)
 	y.complete(running[1])
 	y.wantTally(id, rota.GroupPartial, rota.GroupTally{Completed: 1, Dead: 1, Cancelled: 1})
-	y.sound()
+	y.wantNoViolations()
 }
 
 func groupSkip(y *story) {
-	id, jobs := y.three(rota.GroupSequential, rota.FailureSkip)
-	y.pass(time.Second)
-	y.die(y.claimOne())
+	id, jobs := y.groupOfThree(rota.GroupSequential, rota.FailureSkip)
+	y.advance(time.Second)
+	y.failPermanently(y.claimOne())
 	want(y, "ending", y.group(id).Ending, rota.EndingSkip)
 	text := "skipped: a member died: job " + jobs[0].ID.String()
 	y.wantSkipped(jobs[1], rota.CodeGroup, text)
 	y.wantSkipped(jobs[2], rota.CodeGroup, text)
 	y.wantTally(id, rota.GroupPartial, rota.GroupTally{Dead: 1, Skipped: 2})
-	y.sound()
+	y.wantNoViolations()
 }
 
 func groupStopRetry(y *story) {
-	id, jobs := y.three(rota.GroupParallel, rota.FailureStop)
+	id, jobs := y.groupOfThree(rota.GroupParallel, rota.FailureStop)
 	y.fail(y.claimOne())
 	want(y, "ending", y.group(id).Ending, "")
 	y.wantState(rota.StateQueued, jobs[1:]...)
 }
 
 func groupStopDead(y *story) {
-	id, jobs := y.three(rota.GroupParallel, rota.FailureStop)
+	id, jobs := y.groupOfThree(rota.GroupParallel, rota.FailureStop)
 	running := y.claim(3)
 	retry := y.fail(running[2]).RetryID
-	y.die(running[0])
-	want(y, "a retry that waited", y.look(retry).State(), rota.StateCancelled)
+	y.failPermanently(running[0])
+	want(y, "a retry that waited", y.job(retry).State(), rota.StateCancelled)
 	want(y, "sequel", y.fail(running[1]).Sequel, rota.SequelDead)
 	want(y, "reason", y.group(id).EndingReason, "a member died: job "+jobs[0].ID.String())
 }
 
 func groupStopCancelled(y *story) {
-	id, jobs := y.three(rota.GroupParallel, rota.FailureStop)
+	id, jobs := y.groupOfThree(rota.GroupParallel, rota.FailureStop)
 	y.cancel(jobs[0].ID)
 	j := y.claimOne()
 	y.cancel(j.ID)
 	y.fail(j)
-	y.mustEnd(y.claimOne(), rota.FinishItem{Outcome: rota.OutcomeSkipped})
+	y.mustFinish(y.claimOne(), rota.FinishItem{Outcome: rota.OutcomeSkipped})
 	want(y, "ending", y.group(id).Ending, "")
 }
 
@@ -234,9 +234,9 @@ func groupKeys(y *story) {
 		rota.NewJob{ConcurrencyKey: new("db")}, rota.NewJob{ConcurrencyKey: new("db"), UniqueKey: "k"}).Jobs
 	y.wantHold(jobs[1], rota.HoldKey)
 	want(y, "held", y.submit(keyed).Job.ID, jobs[1].ID)
-	y.die(y.claimOne())
+	y.failPermanently(y.claimOne())
 	y.wantState(rota.StateCancelled, jobs[1])
-	y.free()
+	y.wantKeyFree()
 }
 
 func groupRefused(y *story) {
@@ -261,7 +261,7 @@ func groupsListed(y *story) {
 	y.enqueue(rota.NewJob{})
 	var ids []rota.ID
 	for range 3 {
-		id, _ := y.three(rota.GroupParallel, "")
+		id, _ := y.groupOfThree(rota.GroupParallel, "")
 		ids = append(ids, id)
 	}
 	slices.Reverse(ids)
@@ -280,5 +280,5 @@ func groupsListed(y *story) {
 	for _, j := range jobs {
 		want(y, "group", j.GroupID, ids[1])
 	}
-	y.gone("group", errOf(y.s.Group(y.ctx, y.mint.id())))
+	y.wantNotFound("group", errOf(y.s.Group(y.ctx, y.ids.next())))
 }

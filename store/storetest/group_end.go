@@ -8,7 +8,7 @@ import (
 )
 
 func testGroupEnd(t *testing.T, h Harness) {
-	tellAll(t, h, []tale{
+	runStories(t, h, []namedStory{
 		{"a cancelled group starts nothing more and asks what runs to stop", cancelGroupAll},
 		{"a retry that waits is cancelled with its group", cancelGroupRetry},
 		{"of a cancelled group what completes has completed", cancelGroupCompletes},
@@ -27,11 +27,11 @@ func testGroupEnd(t *testing.T, h Harness) {
 }
 
 func cancelGroupAll(y *story) {
-	id, jobs := y.three(rota.GroupSequential, "")
+	id, jobs := y.groupOfThree(rota.GroupSequential, "")
 	running := y.claimOne()
-	y.pass(time.Second)
+	y.advance(time.Second)
 	written := len(y.wholeAudit())
-	c := &rota.CancelGroup{Meta: y.mint.meta(), GroupID: id, Reason: "not needed"}
+	c := &rota.CancelGroup{Meta: y.ids.meta(), GroupID: id, Reason: "not needed"}
 	got := do[*rota.CancelledGroup](y, c)
 	want(y, "cancelled", got.Cancelled, 2)
 	want(y, "stopping", got.Stopping, 1)
@@ -42,28 +42,28 @@ func cancelGroupAll(y *story) {
 	want(y, "reason", g.EndingReason, "not needed")
 	want(y, "by", g.EndingBy, "ada")
 	y.wantState(rota.StateCancelled, jobs[1:]...)
-	run := y.look(running.ID).Run
+	run := y.job(running.ID).Run
 	want(y, "asked by", run.CancelBy, "ada")
 	want(y, "asked why", run.CancelReason, "not needed")
 	wantTime(y, "asked at", run.CancelAt, y.now)
-	y.auditedSince(written, y.entry(c, rota.AuditGroupCancelled, "group "+id.String(), "not needed"))
+	y.wantAuditSince(written, y.auditEntry(c, rota.AuditGroupCancelled, "group "+id.String(), "not needed"))
 	want(y, "status meanwhile", g.Status(), rota.GroupRunning)
 	want(y, "outcome", y.fail(running).Outcome, rota.OutcomeCancelled)
 	y.wantTally(id, rota.GroupCancelled, rota.GroupTally{Cancelled: 3})
 	want(y, "claimed", len(y.claim(5)), 0)
-	y.sound()
+	y.wantNoViolations()
 }
 
 func cancelGroupRetry(y *story) {
-	id, _ := y.three(rota.GroupSequential, "")
+	id, _ := y.groupOfThree(rota.GroupSequential, "")
 	retry := y.fail(y.claimOne()).RetryID
 	want(y, "cancelled", y.cancelGroup(id).Cancelled, 3)
-	want(y, "the retry", y.look(retry).State(), rota.StateCancelled)
+	want(y, "the retry", y.job(retry).State(), rota.StateCancelled)
 	want(y, "status", y.group(id).Status(), rota.GroupCancelled)
 }
 
 func cancelGroupCompletes(y *story) {
-	id, _ := y.three(rota.GroupParallel, "")
+	id, _ := y.groupOfThree(rota.GroupParallel, "")
 	running := y.claim(2)
 	y.cancelGroup(id)
 	want(y, "outcome", y.complete(running[0]).Outcome, rota.OutcomeCompleted)
@@ -72,44 +72,44 @@ func cancelGroupCompletes(y *story) {
 }
 
 func cancelGroupTwice(y *story) {
-	id, _ := y.three(rota.GroupParallel, "")
+	id, _ := y.groupOfThree(rota.GroupParallel, "")
 	y.claimOne()
 	y.cancelGroup(id)
-	y.pass(time.Second)
+	y.advance(time.Second)
 	before := y.dump()
-	c := &rota.CancelGroup{Meta: y.mint.meta(), GroupID: id, Reason: "me too"}
+	c := &rota.CancelGroup{Meta: y.ids.meta(), GroupID: id, Reason: "me too"}
 	c.Actor = "bob"
 	got := do[*rota.CancelledGroup](y, c)
 	want(y, "done", got.Cancelled+got.Stopping, 0)
 	want(y, "reason", got.Group.EndingReason, "not needed")
-	y.unchanged(before)
+	y.wantUnchanged(before)
 }
 
 func cancelGroupRefused(y *story) {
-	cancel := func(id rota.ID) *rota.CancelGroup { return &rota.CancelGroup{Meta: y.mint.meta(), GroupID: id} }
-	y.wantField(rota.NotFound, "group_id", cancel(y.mint.id()))
-	id, _ := y.three(rota.GroupParallel, "")
+	cancel := func(id rota.ID) *rota.CancelGroup { return &rota.CancelGroup{Meta: y.ids.meta(), GroupID: id} }
+	y.wantField(rota.NotFound, "group_id", cancel(y.ids.next()))
+	id, _ := y.groupOfThree(rota.GroupParallel, "")
 	for _, j := range y.claim(3) {
 		y.complete(j)
 	}
 	y.wantField(rota.Conflict, "group_id", cancel(id))
-	stopped, _ := y.three(rota.GroupParallel, rota.FailureStop)
+	stopped, _ := y.groupOfThree(rota.GroupParallel, rota.FailureStop)
 	running := y.claim(2)
-	y.die(running[0])
+	y.failPermanently(running[0])
 	got := do[*rota.CancelledGroup](y, cancel(stopped))
 	want(y, "one that was stopped is cancelled", got.Group.Ending, rota.EndingCancel)
 	want(y, "stopping", got.Stopping, 1)
 }
 
-// large enqueues a group with fifty members more than one command ends.
-func (y *story) large(mode rota.GroupMode, on rota.OnFailure) (rota.ID, []*rota.Job) {
+// largeGroup enqueues a group with fifty members more than one command ends.
+func (y *story) largeGroup(mode rota.GroupMode, on rota.OnFailure) (rota.ID, []*rota.Job) {
 	y.Helper()
 	got := y.enqueueGroup(mode, on, make([]rota.NewJob, rota.MembersMax+50)...)
 	return got.Group.ID, got.Jobs
 }
 
 func cancelLarge(y *story) {
-	id, jobs := y.large(rota.GroupParallel, "")
+	id, jobs := y.largeGroup(rota.GroupParallel, "")
 	got := y.cancelGroup(id)
 	want(y, "cancelled at once", got.Cancelled, rota.MembersMax)
 	want(y, "more", got.More, true)
@@ -119,18 +119,18 @@ func cancelLarge(y *story) {
 	want(y, "swept", *y.sweep(0), rota.Swept{Count: 50})
 	want(y, "a sweep is due", y.due().Sweep, false)
 	y.wantTally(id, rota.GroupCancelled, rota.GroupTally{Cancelled: rota.MembersMax + 50})
-	y.sound()
+	y.wantNoViolations()
 }
 
 func cancelLargeClaim(y *story) {
-	id, jobs := y.large(rota.GroupParallel, "")
+	id, jobs := y.largeGroup(rota.GroupParallel, "")
 	other := y.enqueue(rota.NewJob{})
 	y.cancelGroup(id)
-	y.pass(time.Second)
+	y.advance(time.Second)
 	got := do[*rota.Claimed](y, y.claimCommand(30))
 	want(y, "claimed", len(got.Jobs), 0)
 	want(y, "more", got.More, true)
-	row := y.look(jobs[rota.MembersMax].ID)
+	row := y.job(jobs[rota.MembersMax].ID)
 	want(y, "cancelled in place", row.Status, rota.StatusCancelled)
 	wantTime(y, "finished at", row.FinishedAt, y.now)
 	got = do[*rota.Claimed](y, y.claimCommand(30))
@@ -140,25 +140,25 @@ func cancelLargeClaim(y *story) {
 }
 
 func cancelLargeRunning(y *story) {
-	id, _ := y.large(rota.GroupParallel, "")
+	id, _ := y.largeGroup(rota.GroupParallel, "")
 	running := y.claim(rota.MembersMax + 50)
 	got := y.cancelGroup(id)
 	want(y, "asked at once", got.Stopping, rota.MembersMax)
 	last := running[len(running)-1]
-	want(y, "asked", y.beat(last).Cancel, false)
-	y.pass(time.Second)
-	sweep := &rota.Sweep{Meta: y.mint.meta()}
+	want(y, "asked", y.heartbeat(last).Cancel, false)
+	y.advance(time.Second)
+	sweep := &rota.Sweep{Meta: y.ids.meta()}
 	sweep.Actor = ""
 	want(y, "swept", do[*rota.Swept](y, sweep).Count, 50)
-	run := y.look(last.ID).Run
+	run := y.job(last.ID).Run
 	want(y, "asked by", run.CancelBy, "ada")
 	want(y, "asked why", run.CancelReason, "not needed")
 	wantTime(y, "asked at", run.CancelAt, y.now)
 }
 
 func stopLarge(y *story) {
-	id, jobs := y.large(rota.GroupSequential, rota.FailureStop)
-	y.die(y.claimOne())
+	id, jobs := y.largeGroup(rota.GroupSequential, rota.FailureStop)
+	y.failPermanently(y.claimOne())
 	y.wantState(rota.StateCancelled, jobs[1:rota.MembersMax+1]...)
 	y.wantState(rota.StateBlocked, jobs[rota.MembersMax+1:]...)
 	want(y, "claimed", len(y.claim(5)), 0)
@@ -167,8 +167,8 @@ func stopLarge(y *story) {
 }
 
 func skipLarge(y *story) {
-	id, jobs := y.large(rota.GroupParallel, rota.FailureSkip)
-	y.die(y.claimOne())
+	id, jobs := y.largeGroup(rota.GroupParallel, rota.FailureSkip)
+	y.failPermanently(y.claimOne())
 	got := do[*rota.Claimed](y, y.claimCommand(1))
 	want(y, "claimed", len(got.Jobs), 0)
 	want(y, "more", got.More, true)
@@ -179,8 +179,8 @@ func skipLarge(y *story) {
 }
 
 func sweepPages(y *story) {
-	one, _ := y.large(rota.GroupParallel, "")
-	two, _ := y.large(rota.GroupParallel, "")
+	one, _ := y.largeGroup(rota.GroupParallel, "")
+	two, _ := y.largeGroup(rota.GroupParallel, "")
 	y.cancelGroup(one)
 	y.cancelGroup(two)
 	for _, page := range []rota.Swept{{Count: 40, More: true}, {Count: 40, More: true}} {
@@ -197,13 +197,13 @@ func sweepNothing(y *story) {
 	y.enqueueMany(2)
 	before := y.dump()
 	want(y, "swept", *y.sweep(0), rota.Swept{})
-	y.unchanged(before)
+	y.wantUnchanged(before)
 }
 
 // sequentialLarge cancels all but the first and the last of a long group in one
 // step with the first, so that the turn passes over very many.
 func sequentialLarge(y *story) {
-	_, jobs := y.large(rota.GroupSequential, "")
+	_, jobs := y.largeGroup(rota.GroupSequential, "")
 	var members []rota.Command
 	for _, j := range jobs[:len(jobs)-1] {
 		members = append(members, y.cancelCommand(j.ID))
@@ -219,7 +219,7 @@ func sequentialLarge(y *story) {
 func groupSkippedKey(y *story) {
 	first, second := rota.NewJob{MaxRetries: new(0)}, rota.NewJob{UniqueKey: "k"}
 	jobs := y.enqueueGroup(rota.GroupSequential, rota.FailureSkip, first, second).Jobs
-	y.die(y.claimOne())
+	y.failPermanently(y.claimOne())
 	y.wantState(rota.StateSkipped, jobs[1])
 	again := y.submit(rota.NewJob{UniqueKey: "k"})
 	want(y, "duplicate", again.Duplicate, false)

@@ -98,9 +98,9 @@ func Stories(t *testing.T, h Harness) {
 		{"recover", testRecover},
 		{"all", testAll},
 		{"batch", testBatch},
-		{"joint", testJoint},
-		{"again", testAgain},
-		{"late", testLate},
+		{"joint", testEnqueueClaim},
+		{"again", testResend},
+		{"late", testLateResend},
 		{"invalid", testInvalid},
 		{"refused", testRefused},
 		{"reads", testReads},
@@ -112,12 +112,12 @@ func Stories(t *testing.T, h Harness) {
 		{"templates", testTemplates},
 		{"archive", testArchive},
 		{"schedules", testSchedules},
-		{"nexts", testNexts},
+		{"nexts", testNextFire},
 		{"switches", testSwitches},
-		{"anew", testAnew},
+		{"anew", testRecreate},
 		{"drop", testDrop},
 		{"drop history", testDropHistory},
-		{"dry", testDry},
+		{"dry", testDryRun},
 		{"cycles", testCycles},
 		{"fire", testFire},
 		{"catch-up", testCatchUp},
@@ -139,7 +139,7 @@ func Stories(t *testing.T, h Harness) {
 		{"events", testEvents},
 		{"webhooks", testWebhooks},
 		{"deliveries", testDeliveries},
-		{"hidden", testHidden},
+		{"hidden", testInternalTypes},
 		{"trace", testTrace},
 	} {
 		t.Run(part.name, func(t *testing.T) {
@@ -150,22 +150,22 @@ func Stories(t *testing.T, h Harness) {
 	}
 }
 
-// tale is one story and the behaviour it shows.
-type tale struct {
+// namedStory is one story and the behaviour it shows.
+type namedStory struct {
 	name string
-	tell func(y *story)
+	run  func(y *story)
 }
 
-// tellAll runs stories, each on a store of its own.
-func tellAll(t *testing.T, h Harness, tales []tale) {
+// runStories runs stories, each on a store of its own.
+func runStories(t *testing.T, h Harness, stories []namedStory) {
 	t.Helper()
 	if h.slice {
-		tales = tales[:1]
+		stories = stories[:1]
 	}
-	for _, one := range tales {
+	for _, one := range stories {
 		t.Run(one.name, func(t *testing.T) {
 			y := newStory(t, h)
-			one.tell(y)
+			one.run(y)
 		})
 	}
 }

@@ -11,30 +11,30 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// spoilt is a command with one wrong field. The command is good but for that,
+// invalidCase is a command with one wrong field. The command is good but for that,
 // so that a store which overlooks the field would apply it.
-type spoilt struct {
-	field string
-	make  func(*scene) rota.Command
+type invalidCase struct {
+	field   string
+	command func(*fixture) rota.Command
 }
 
-// scene is a store with something of everything in it for commands to be
+// fixture is a store with something of everything in it for commands to be
 // about: a queued job, another one, a running one, and a schedule that is due.
-type scene struct {
+type fixture struct {
 	*story
 	queued, other, running *rota.Job
 	nightly                *rota.Schedule
 	reserved               *rota.Reservation
 }
 
-func newScene(t testing.TB, h Harness) *scene {
+func newFixture(t testing.TB, h Harness) *fixture {
 	y := newStory(t, h)
-	sc := &scene{story: y, running: y.running(rota.NewJob{})}
-	sc.queued, sc.other = y.enqueue(rota.NewJob{}), y.enqueue(rota.NewJob{})
-	sc.nightly = y.declare("nightly", rota.ScheduleSpec{})
-	sc.reserved = y.reserve()
-	y.wait(sc.nightly.NextFire)
-	return sc
+	fx := &fixture{story: y, running: y.running(rota.NewJob{})}
+	fx.queued, fx.other = y.enqueue(rota.NewJob{}), y.enqueue(rota.NewJob{})
+	fx.nightly = y.declare("nightly", rota.ScheduleSpec{})
+	fx.reserved = y.reserve()
+	y.advanceTo(fx.nightly.NextFire)
+	return fx
 }
 
 // testInvalid sends every wrong field there is: each must be refused as
@@ -42,7 +42,7 @@ func newScene(t testing.TB, h Harness) *scene {
 func testInvalid(t *testing.T, h Harness) {
 	for _, group := range []struct {
 		verb  rota.Verb
-		cases []spoilt
+		cases []invalidCase
 	}{
 		{"head", invalidHeads()},
 		{rota.VerbEnqueue, invalidEnqueues()},
@@ -69,10 +69,10 @@ func testInvalid(t *testing.T, h Harness) {
 		{rota.VerbRemember, invalidRemembers()},
 	} {
 		t.Run(string(group.verb), func(t *testing.T) {
-			sc := newScene(t, h)
+			fx := newFixture(t, h)
 			for _, bad := range group.cases {
-				err := sc.refused(rota.Invalid, bad.make(sc))
-				want(sc.story, "the field blamed", err.Field, bad.field)
+				err := fx.refused(rota.Invalid, bad.command(fx))
+				want(fx.story, "the field blamed", err.Field, bad.field)
 			}
 		})
 	}
@@ -80,27 +80,27 @@ func testInvalid(t *testing.T, h Harness) {
 
 // badJob is an Enqueue whose second job is wrong, so that a store that makes
 // jobs before it has looked at them all is found out.
-func badJob(field string, change func(*scene, *rota.NewJob)) spoilt {
-	return spoilt{"jobs[1]." + field, func(sc *scene) rota.Command {
-		c := sc.enqueueCommand(rota.NewJob{}, rota.NewJob{}, rota.NewJob{})
-		change(sc, &c.Jobs[1])
+func badJob(field string, change func(*fixture, *rota.NewJob)) invalidCase {
+	return invalidCase{"jobs[1]." + field, func(fx *fixture) rota.Command {
+		c := fx.enqueueCommand(rota.NewJob{}, rota.NewJob{}, rota.NewJob{})
+		change(fx, &c.Jobs[1])
 		return c
 	}}
 }
 
-func setJob(field string, change func(*rota.NewJob)) spoilt {
-	return badJob(field, func(_ *scene, n *rota.NewJob) { change(n) })
+func setJob(field string, change func(*rota.NewJob)) invalidCase {
+	return badJob(field, func(_ *fixture, n *rota.NewJob) { change(n) })
 }
 
-func invalidHeads() []spoilt {
-	head := func(field string, change func(*rota.Meta)) spoilt {
-		return spoilt{field, func(sc *scene) rota.Command {
-			c := sc.enqueueCommand(rota.NewJob{})
+func invalidHeads() []invalidCase {
+	head := func(field string, change func(*rota.Meta)) invalidCase {
+		return invalidCase{field, func(fx *fixture) rota.Command {
+			c := fx.enqueueCommand(rota.NewJob{})
 			change(&c.Meta)
 			return c
 		}}
 	}
-	return []spoilt{
+	return []invalidCase{
 		head("id", func(m *rota.Meta) { m.ID = rota.ID{} }),
 		head("actor", func(m *rota.Meta) { m.Actor = strings.Repeat("x", rota.NameMax+1) }),
 		head("actor", func(m *rota.Meta) { m.Actor = "a\xff" }),
@@ -110,15 +110,15 @@ func invalidHeads() []spoilt {
 	}
 }
 
-func invalidEnqueues() []spoilt {
-	cases := []spoilt{
-		{"jobs", func(sc *scene) rota.Command { return sc.enqueueCommand() }},
-		{"jobs", func(sc *scene) rota.Command {
-			return sc.enqueueCommand(slices.Repeat([]rota.NewJob{{Type: "mail"}}, rota.JobsMax+1)...)
+func invalidEnqueues() []invalidCase {
+	cases := []invalidCase{
+		{"jobs", func(fx *fixture) rota.Command { return fx.enqueueCommand() }},
+		{"jobs", func(fx *fixture) rota.Command {
+			return fx.enqueueCommand(slices.Repeat([]rota.NewJob{{Type: "mail"}}, rota.JobsMax+1)...)
 		}},
-		{"jobs[2].id", func(sc *scene) rota.Command {
-			id := sc.mint.id()
-			return sc.enqueueCommand(rota.NewJob{ID: id}, rota.NewJob{}, rota.NewJob{ID: id})
+		{"jobs[2].id", func(fx *fixture) rota.Command {
+			id := fx.ids.next()
+			return fx.enqueueCommand(rota.NewJob{ID: id}, rota.NewJob{}, rota.NewJob{ID: id})
 		}},
 		setJob("type", func(n *rota.NewJob) { n.Type = "" }),
 		setJob("type", func(n *rota.NewJob) { n.Type = "with space" }),
@@ -134,13 +134,13 @@ func invalidEnqueues() []spoilt {
 		setJob("run_at", func(n *rota.NewJob) { n.RunAt = time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC) }),
 		setJob("delay", func(n *rota.NewJob) { n.Delay = -time.Second }),
 		setJob("delay", func(n *rota.NewJob) { n.Delay = rota.DelayMax + 1 }),
-		setJob("delay", func(n *rota.NewJob) { n.Delay, n.RunAt = time.Second, dawn }),
+		setJob("delay", func(n *rota.NewJob) { n.Delay, n.RunAt = time.Second, startTime }),
 	}
 	return append(cases, invalidKeysAndPolicies()...)
 }
 
-func invalidKeysAndPolicies() []spoilt {
-	return []spoilt{
+func invalidKeysAndPolicies() []invalidCase {
+	return []invalidCase{
 		setJob("unique_key", func(n *rota.NewJob) { n.UniqueKey = strings.Repeat("x", rota.KeyMax+1) }),
 		setJob("unique_key", func(n *rota.NewJob) { n.UniqueKey = "a\x00b" }),
 		setJob("unique_for", func(n *rota.NewJob) { n.UniqueFor = time.Second }),
@@ -174,15 +174,15 @@ func oversized(most int) json.RawMessage {
 	return json.RawMessage(`{"a":"` + strings.Repeat("x", most-7) + `"}`)
 }
 
-func invalidClaims() []spoilt {
-	set := func(field string, change func(*rota.Claim)) spoilt {
-		return spoilt{field, func(sc *scene) rota.Command {
-			c := sc.claimCommand(1)
+func invalidClaims() []invalidCase {
+	set := func(field string, change func(*rota.Claim)) invalidCase {
+		return invalidCase{field, func(fx *fixture) rota.Command {
+			c := fx.claimCommand(1)
 			change(c)
 			return c
 		}}
 	}
-	return []spoilt{
+	return []invalidCase{
 		set("worker", func(c *rota.Claim) { c.Worker = "" }),
 		set("worker", func(c *rota.Claim) { c.Worker = "a b" }),
 		set("types", func(c *rota.Claim) { c.Types = nil }),
@@ -195,22 +195,22 @@ func invalidClaims() []spoilt {
 	}
 }
 
-func invalidCancels() []spoilt {
-	return []spoilt{
-		{"job_id", func(sc *scene) rota.Command { return sc.cancelCommand(rota.ID{}) }},
-		{"reason", func(sc *scene) rota.Command {
-			c := sc.cancelCommand(sc.queued.ID)
+func invalidCancels() []invalidCase {
+	return []invalidCase{
+		{"job_id", func(fx *fixture) rota.Command { return fx.cancelCommand(rota.ID{}) }},
+		{"reason", func(fx *fixture) rota.Command {
+			c := fx.cancelCommand(fx.queued.ID)
 			c.Reason = strings.Repeat("x", rota.ReasonMax+1)
 			return c
 		}},
 	}
 }
 
-func invalidEdits() []spoilt {
-	set := func(field string, change func(*rota.Edit)) spoilt {
-		return spoilt{field, func(sc *scene) rota.Command { return sc.editCommand(sc.queued.ID, change) }}
+func invalidEdits() []invalidCase {
+	set := func(field string, change func(*rota.Edit)) invalidCase {
+		return invalidCase{field, func(fx *fixture) rota.Command { return fx.editCommand(fx.queued.ID, change) }}
 	}
-	return []spoilt{
+	return []invalidCase{
 		set("job_id", func(c *rota.Edit) { c.JobID, c.Priority = rota.ID{}, ptr(1) }),
 		set("priority", func(*rota.Edit) {}),
 		set("priority", toPriority(rota.PriorityMax+1)),
@@ -219,39 +219,39 @@ func invalidEdits() []spoilt {
 	}
 }
 
-func invalidMoves() []spoilt {
-	set := func(field string, change func(*scene, *rota.Move)) spoilt {
-		return spoilt{field, func(sc *scene) rota.Command {
-			c := &rota.Move{Meta: sc.mint.meta(), JobID: sc.queued.ID, Place: rota.PlaceBottom}
-			change(sc, c)
+func invalidMoves() []invalidCase {
+	set := func(field string, change func(*fixture, *rota.Move)) invalidCase {
+		return invalidCase{field, func(fx *fixture) rota.Command {
+			c := &rota.Move{Meta: fx.ids.meta(), JobID: fx.queued.ID, Place: rota.PlaceBottom}
+			change(fx, c)
 			return c
 		}}
 	}
-	return []spoilt{
-		set("job_id", func(_ *scene, c *rota.Move) { c.JobID = rota.ID{} }),
-		set("place", func(_ *scene, c *rota.Move) { c.Place = "middle" }),
-		set("anchor", func(_ *scene, c *rota.Move) { c.Place = rota.PlaceAfter }),
-		set("anchor", func(_ *scene, c *rota.Move) { c.Place, c.Anchor = rota.PlaceBefore, c.JobID }),
-		set("anchor", func(sc *scene, c *rota.Move) { c.Anchor = sc.other.ID }),
+	return []invalidCase{
+		set("job_id", func(_ *fixture, c *rota.Move) { c.JobID = rota.ID{} }),
+		set("place", func(_ *fixture, c *rota.Move) { c.Place = "middle" }),
+		set("anchor", func(_ *fixture, c *rota.Move) { c.Place = rota.PlaceAfter }),
+		set("anchor", func(_ *fixture, c *rota.Move) { c.Place, c.Anchor = rota.PlaceBefore, c.JobID }),
+		set("anchor", func(fx *fixture, c *rota.Move) { c.Anchor = fx.other.ID }),
 	}
 }
 
-func invalidSweeps() []spoilt {
-	var cases []spoilt
+func invalidSweeps() []invalidCase {
+	var cases []invalidCase
 	for _, limit := range []int{-1, rota.SweepMax + 1} {
 		cases = append(cases,
-			spoilt{"limit", func(sc *scene) rota.Command { return &rota.Ready{Meta: sc.mint.meta(), Limit: limit} }},
-			spoilt{"limit", func(sc *scene) rota.Command { return &rota.Reap{Meta: sc.mint.meta(), Limit: limit} }},
-			spoilt{"limit", func(sc *scene) rota.Command { return &rota.Expire{Meta: sc.mint.meta(), Limit: limit} }},
-			spoilt{"limit", func(sc *scene) rota.Command { return &rota.Sweep{Meta: sc.mint.meta(), Limit: limit} }},
-			spoilt{"limit", func(sc *scene) rota.Command {
-				return &rota.Recover{Meta: sc.mint.meta(), Runner: "w1", Incarnation: lifeTwo, Limit: limit}
+			invalidCase{"limit", func(fx *fixture) rota.Command { return &rota.Ready{Meta: fx.ids.meta(), Limit: limit} }},
+			invalidCase{"limit", func(fx *fixture) rota.Command { return &rota.Reap{Meta: fx.ids.meta(), Limit: limit} }},
+			invalidCase{"limit", func(fx *fixture) rota.Command { return &rota.Expire{Meta: fx.ids.meta(), Limit: limit} }},
+			invalidCase{"limit", func(fx *fixture) rota.Command { return &rota.Sweep{Meta: fx.ids.meta(), Limit: limit} }},
+			invalidCase{"limit", func(fx *fixture) rota.Command {
+				return &rota.Recover{Meta: fx.ids.meta(), Runner: "w1", Incarnation: incarnationTwo, Limit: limit}
 			}})
 	}
 	return append(cases,
-		spoilt{"priority", func(sc *scene) rota.Command {
-			return &rota.Normalise{Meta: sc.mint.meta(), Priority: rota.PriorityMax + 1}
+		invalidCase{"priority", func(fx *fixture) rota.Command {
+			return &rota.Normalise{Meta: fx.ids.meta(), Priority: rota.PriorityMax + 1}
 		}},
-		spoilt{"runner", func(sc *scene) rota.Command { return &rota.Recover{Meta: sc.mint.meta(), Incarnation: lifeTwo} }},
-		spoilt{"life", func(sc *scene) rota.Command { return &rota.Recover{Meta: sc.mint.meta(), Runner: "w1"} }})
+		invalidCase{"runner", func(fx *fixture) rota.Command { return &rota.Recover{Meta: fx.ids.meta(), Incarnation: incarnationTwo} }},
+		invalidCase{"life", func(fx *fixture) rota.Command { return &rota.Recover{Meta: fx.ids.meta(), Runner: "w1"} }})
 }

@@ -22,16 +22,16 @@ func badRefs() map[string]func(*rota.LeaseRef) {
 	}
 }
 
-func invalidExtends() []spoilt {
-	set := func(field string, change func(*rota.Extend)) spoilt {
-		return spoilt{field, func(sc *scene) rota.Command {
-			it := rota.ExtendItem{LeaseRef: leaseOf(sc.running)}
-			c := &rota.Extend{Meta: sc.mint.meta(), Lease: 2 * lease, Items: []rota.ExtendItem{it, it}}
+func invalidExtends() []invalidCase {
+	set := func(field string, change func(*rota.Extend)) invalidCase {
+		return invalidCase{field, func(fx *fixture) rota.Command {
+			it := rota.ExtendItem{LeaseRef: leaseOf(fx.running)}
+			c := &rota.Extend{Meta: fx.ids.meta(), Lease: 2 * lease, Items: []rota.ExtendItem{it, it}}
 			change(c)
 			return c
 		}}
 	}
-	cases := []spoilt{
+	cases := []invalidCase{
 		set("lease", func(c *rota.Extend) { c.Lease = rota.LeaseMin - 1 }),
 		set("lease", func(c *rota.Extend) { c.Lease = rota.LeaseMax + 1 }),
 		set("items", func(c *rota.Extend) { c.Items = nil }),
@@ -39,22 +39,22 @@ func invalidExtends() []spoilt {
 		set("items[1].progress", func(c *rota.Extend) { c.Items[1].Progress = json.RawMessage(`{`) }),
 		set("items[1].progress", func(c *rota.Extend) { c.Items[1].Progress = oversized(rota.ProgressMax) }),
 	}
-	for field, spoil := range badRefs() {
-		cases = append(cases, set(field, func(c *rota.Extend) { spoil(&c.Items[1].LeaseRef) }))
+	for field, invalidate := range badRefs() {
+		cases = append(cases, set(field, func(c *rota.Extend) { invalidate(&c.Items[1].LeaseRef) }))
 	}
 	return cases
 }
 
-func invalidNotes() []spoilt {
-	set := func(field string, change func(*rota.Note)) spoilt {
-		return spoilt{field, func(sc *scene) rota.Command {
-			it := rota.NoteItem{LeaseRef: leaseOf(sc.running), Artifacts: []string{"a"}}
-			c := &rota.Note{Meta: sc.mint.meta(), Items: []rota.NoteItem{it, it}}
+func invalidNotes() []invalidCase {
+	set := func(field string, change func(*rota.Note)) invalidCase {
+		return invalidCase{field, func(fx *fixture) rota.Command {
+			it := rota.NoteItem{LeaseRef: leaseOf(fx.running), Artifacts: []string{"a"}}
+			c := &rota.Note{Meta: fx.ids.meta(), Items: []rota.NoteItem{it, it}}
 			change(c)
 			return c
 		}}
 	}
-	cases := []spoilt{
+	cases := []invalidCase{
 		set("items", func(c *rota.Note) { c.Items = nil }),
 		set("items[1].progress", func(c *rota.Note) { c.Items[1].Progress = json.RawMessage(`nope`) }),
 		set("items[1].artifacts", func(c *rota.Note) {
@@ -64,23 +64,23 @@ func invalidNotes() []spoilt {
 		set("items[1].artifacts[0]", func(c *rota.Note) { c.Items[1].Artifacts = []string{strings.Repeat("x", rota.PathMax+1)} }),
 		set("items[1].log_path", func(c *rota.Note) { c.Items[1].LogPath = strings.Repeat("x", rota.PathMax+1) }),
 	}
-	for field, spoil := range badRefs() {
-		cases = append(cases, set(field, func(c *rota.Note) { spoil(&c.Items[1].LeaseRef) }))
+	for field, invalidate := range badRefs() {
+		cases = append(cases, set(field, func(c *rota.Note) { invalidate(&c.Items[1].LeaseRef) }))
 	}
 	return cases
 }
 
-func invalidFinishes() []spoilt {
-	set := func(field string, change func(*rota.FinishItem)) spoilt {
-		return spoilt{field, func(sc *scene) rota.Command {
-			it := rota.FinishItem{LeaseRef: leaseOf(sc.running), Outcome: rota.OutcomeFailed}
-			c := &rota.Finish{Meta: sc.mint.meta(), Items: []rota.FinishItem{it, it}}
+func invalidFinishes() []invalidCase {
+	set := func(field string, change func(*rota.FinishItem)) invalidCase {
+		return invalidCase{field, func(fx *fixture) rota.Command {
+			it := rota.FinishItem{LeaseRef: leaseOf(fx.running), Outcome: rota.OutcomeFailed}
+			c := &rota.Finish{Meta: fx.ids.meta(), Items: []rota.FinishItem{it, it}}
 			change(&c.Items[1])
 			return c
 		}}
 	}
-	cases := []spoilt{
-		{"items", func(sc *scene) rota.Command { return &rota.Finish{Meta: sc.mint.meta()} }},
+	cases := []invalidCase{
+		{"items", func(fx *fixture) rota.Command { return &rota.Finish{Meta: fx.ids.meta()} }},
 		set("items[1].outcome", func(it *rota.FinishItem) { it.Outcome = "" }),
 		set("items[1].outcome", func(it *rota.FinishItem) { it.Outcome = "completed" }),
 		set("items[1].error", func(it *rota.FinishItem) { it.Error = "\xff" }),
@@ -92,23 +92,23 @@ func invalidFinishes() []spoilt {
 		set("items[1].log_path", func(it *rota.FinishItem) { it.LogPath = "a\x00" }),
 		set("items[1].retry_at", func(it *rota.FinishItem) { it.RetryAt = time.Date(1900, 1, 1, 0, 0, 0, 0, time.UTC) }),
 	}
-	for field, spoil := range badRefs() {
-		cases = append(cases, set(field, func(it *rota.FinishItem) { spoil(&it.LeaseRef) }))
+	for field, invalidate := range badRefs() {
+		cases = append(cases, set(field, func(it *rota.FinishItem) { invalidate(&it.LeaseRef) }))
 	}
 	return cases
 }
 
-func invalidAlls() []spoilt {
-	return []spoilt{
-		{"members", func(sc *scene) rota.Command { return sc.allOf() }},
-		{"members[1]", func(sc *scene) rota.Command { return sc.allOf(sc.enqueueCommand(rota.NewJob{}), nil) }},
-		{"members[1].id", func(sc *scene) rota.Command {
-			c := sc.enqueueCommand(rota.NewJob{})
+func invalidAlls() []invalidCase {
+	return []invalidCase{
+		{"members", func(fx *fixture) rota.Command { return fx.allOf() }},
+		{"members[1]", func(fx *fixture) rota.Command { return fx.allOf(fx.enqueueCommand(rota.NewJob{}), nil) }},
+		{"members[1].id", func(fx *fixture) rota.Command {
+			c := fx.enqueueCommand(rota.NewJob{})
 			c.ID = rota.ID{}
-			return sc.allOf(sc.enqueueCommand(rota.NewJob{}), c)
+			return fx.allOf(fx.enqueueCommand(rota.NewJob{}), c)
 		}},
-		{"members[1].job_id", func(sc *scene) rota.Command {
-			return sc.allOf(sc.enqueueCommand(rota.NewJob{}), sc.cancelCommand(rota.ID{}))
+		{"members[1].job_id", func(fx *fixture) rota.Command {
+			return fx.allOf(fx.enqueueCommand(rota.NewJob{}), fx.cancelCommand(rota.ID{}))
 		}},
 	}
 }

@@ -8,10 +8,10 @@ import (
 )
 
 func testKeyLimit(t *testing.T, h Harness) {
-	tellAll(t, h, []tale{
+	runStories(t, h, []namedStory{
 		{"of a limited key as many are ready as may run, the others wait", keyLimited},
 		{"an end frees the next, in order", keyFreesNext},
-		{"a key that drains is never stuck", keyDrains},
+		{"a key that drains is never stuck", keyNeverStuck},
 		{"a key is shared by all types, and other keys pass by", keyAcross},
 		{"a job that comes before the others takes the place of one of them", keyOvertakes},
 		{"a job with a higher priority takes the place of one of them", keyReprioritised},
@@ -28,65 +28,65 @@ func testKeyLimit(t *testing.T, h Harness) {
 		{"numbering the queue anew changes nothing for a key", keyNormalised},
 		{"a job that cannot start keeps none of another type waiting", keyPaused},
 		{"when many of a key end at once, whoever waits behind them is not forgotten", keyManyEnd},
-		{"whoever a claim puts aside comes first when there is room again", keyPutAside},
+		{"whoever a claim puts aside comes first when there is room again", keyHeldByClaim},
 		{"one command holds back some beyond the limit, in an all no more", keyInAll},
 	})
 }
 
-// ofKey is a job of the key db.
-func ofKey(priority int) rota.NewJob {
+// jobOfKey is a job of the key db.
+func jobOfKey(priority int) rota.NewJob {
 	return rota.NewJob{ConcurrencyKey: new("db"), Priority: &priority}
 }
 
-// keyedRow enqueues so many jobs of the key db, limited to so many at once.
-func (y *story) keyedRow(limit, count int) []*rota.Job {
+// enqueueLimited enqueues so many jobs of the key db, limited to so many at once.
+func (y *story) enqueueLimited(limit, count int) []*rota.Job {
 	y.Helper()
 	y.throttle(keyLimit("db", limit))
 	var jobs []*rota.Job
 	for range count {
-		jobs = append(jobs, y.enqueue(ofKey(0)))
+		jobs = append(jobs, y.enqueue(jobOfKey(0)))
 	}
 	return jobs
 }
 
 func keyLimited(y *story) {
-	jobs := y.keyedRow(2, 4)
+	jobs := y.enqueueLimited(2, 4)
 	wantIDs(y, "the queue", y.queue(), jobs[0], jobs[1])
 	y.wantHold(jobs[2], rota.HoldKey)
-	wantTime(y, "queued at", y.look(jobs[2].ID).QueuedAt, time.Time{})
-	want(y, "state", y.look(jobs[3].ID).State(), rota.StateBlocked)
+	wantTime(y, "queued at", y.job(jobs[2].ID).QueuedAt, time.Time{})
+	want(y, "state", y.job(jobs[3].ID).State(), rota.StateBlocked)
 	wantIDs(y, "claimed", idsOf(y.claim(5)), jobs[0], jobs[1])
-	y.sound()
+	y.wantNoViolations()
 }
 
 func keyFreesNext(y *story) {
-	jobs := y.keyedRow(1, 3)
+	jobs := y.enqueueLimited(1, 3)
 	first := y.claimOne()
 	want(y, "claimed meanwhile", len(y.claim(5)), 0)
-	y.pass(time.Second)
+	y.advance(time.Second)
 	y.complete(first)
 	wantIDs(y, "the queue", y.queue(), jobs[1])
-	wantTime(y, "queued at", y.look(jobs[1].ID).QueuedAt, y.now)
-	want(y, "position", y.look(jobs[1].ID).Position, jobs[1].Position)
+	wantTime(y, "queued at", y.job(jobs[1].ID).QueuedAt, y.now)
+	want(y, "position", y.job(jobs[1].ID).Position, jobs[1].Position)
 }
 
-// keyDrains enqueues now before and now after an end, so that each end meets
+// keyNeverStuck enqueues now before and now after an end, so that each end meets
 // jobs that wait, that are ready, or none.
-func keyDrains(y *story) {
-	y.keyedRow(1, 1)
+func keyNeverStuck(y *story) {
+	y.enqueueLimited(1, 1)
 	const all = 9
 	made, done := 1, 0
 	for jobs := y.claim(5); len(jobs) > 0; jobs = y.claim(5) {
 		want(y, "claimed at once", len(jobs), 1)
 		for range done % 3 {
 			if made < all {
-				y.enqueue(ofKey(done % 2))
+				y.enqueue(jobOfKey(done % 2))
 				made++
 			}
 		}
 		y.complete(jobs[0])
 		if done++; made < all && done%3 != 2 {
-			y.enqueue(ofKey(0))
+			y.enqueue(jobOfKey(0))
 			made++
 		}
 	}
@@ -95,7 +95,7 @@ func keyDrains(y *story) {
 }
 
 func keyAcross(y *story) {
-	jobs := y.keyedRow(1, 1)
+	jobs := y.enqueueLimited(1, 1)
 	other := y.enqueue(rota.NewJob{Type: "other", ConcurrencyKey: new("db")})
 	pass := y.enqueue(rota.NewJob{ConcurrencyKey: new("disk")})
 	plain := y.enqueue(rota.NewJob{})
@@ -104,33 +104,33 @@ func keyAcross(y *story) {
 }
 
 func keyOvertakes(y *story) {
-	jobs := y.keyedRow(2, 3)
-	high := y.enqueue(ofKey(5))
+	jobs := y.enqueueLimited(2, 3)
+	high := y.enqueue(jobOfKey(5))
 	wantIDs(y, "the queue", y.queue(), high, jobs[0])
 	y.wantHold(jobs[1], rota.HoldKey)
-	wantTime(y, "it was in the order once", y.look(jobs[1].ID).QueuedAt, y.now)
+	wantTime(y, "it was in the order once", y.job(jobs[1].ID).QueuedAt, y.now)
 }
 
-// keyPutAside: a claim puts aside whom it meets, and not who stands behind them.
-func keyPutAside(y *story) {
+// keyHeldByClaim: a claim puts aside whom it meets, and not who stands behind them.
+func keyHeldByClaim(y *story) {
 	y.throttle(keyLimit("db", 2))
 	y.sweep(0)
 	other := func() *rota.Job {
 		return y.enqueue(rota.NewJob{Type: "other", ConcurrencyKey: new("db"), Priority: new(1)})
 	}
-	others, mails := []*rota.Job{other(), other()}, []*rota.Job{y.enqueue(ofKey(0)), y.enqueue(ofKey(0))}
+	others, mails := []*rota.Job{other(), other()}, []*rota.Job{y.enqueue(jobOfKey(0)), y.enqueue(jobOfKey(0))}
 	started := y.claim(3, "mail", "other")
 	wantIDs(y, "claimed", idsOf(started), others...)
 	y.wantHold(mails[0], rota.HoldKey)
 	wantIDs(y, "the queue", y.queue(), mails[1])
-	y.sound()
+	y.wantNoViolations()
 	y.complete(started[0])
 	wantIDs(y, "the queue", y.queue(), mails[0])
-	y.sound()
+	y.wantNoViolations()
 }
 
 func keyReprioritised(y *story) {
-	jobs := y.keyedRow(1, 3)
+	jobs := y.enqueueLimited(1, 3)
 	got := y.edit(jobs[2].ID, toPriority(5))
 	want(y, "answered as ready", got.Hold, 0)
 	wantIDs(y, "the queue", y.queue(), jobs[2])
@@ -142,7 +142,7 @@ func keyReprioritised(y *story) {
 }
 
 func keyMoved(y *story) {
-	jobs := y.keyedRow(1, 3)
+	jobs := y.enqueueLimited(1, 3)
 	y.move(jobs[2], rota.PlaceBefore, jobs[0])
 	wantIDs(y, "the queue", y.queue(), jobs[2])
 	y.move(jobs[2], rota.PlaceBottom, nil)
@@ -153,13 +153,13 @@ func keyMoved(y *story) {
 }
 
 func keyCancelled(y *story) {
-	jobs := y.keyedRow(1, 3)
+	jobs := y.enqueueLimited(1, 3)
 	y.cancel(jobs[0].ID)
 	wantIDs(y, "the queue", y.queue(), jobs[1])
 	y.cancel(jobs[2].ID)
 	wantIDs(y, "the queue", y.queue(), jobs[1])
 	running := y.claimOne()
-	late := y.enqueue(ofKey(0))
+	late := y.enqueue(jobOfKey(0))
 	y.cancel(running.ID)
 	y.wantHold(late, rota.HoldKey)
 	y.fail(running)
@@ -168,34 +168,34 @@ func keyCancelled(y *story) {
 
 func keyDelayed(y *story) {
 	y.throttle(keyLimit("db", 1))
-	n := ofKey(5)
+	n := jobOfKey(5)
 	n.Delay = time.Minute
 	late := y.enqueue(n)
 	want(y, "hold", late.Hold, rota.HoldDelay)
-	first := y.enqueue(ofKey(0))
+	first := y.enqueue(jobOfKey(0))
 	wantIDs(y, "the queue", y.queue(), first)
-	y.pass(time.Minute)
+	y.advance(time.Minute)
 	want(y, "readied", y.makeReady().Count, 1)
 	wantIDs(y, "the queue", y.queue(), late)
 	y.claimOne()
 	y.enqueue(n)
-	y.pass(time.Minute)
+	y.advance(time.Minute)
 	y.makeReady()
 	want(y, "claimed at the limit", len(y.claim(5)), 0)
 }
 
 func keyRetry(y *story) {
-	jobs := y.keyedRow(1, 2)
+	jobs := y.enqueueLimited(1, 2)
 	first := y.claimOne()
-	retry := y.mustEnd(first, rota.FinishItem{Outcome: rota.OutcomeFailed, ErrorCode: rota.CodeShutdown}).RetryID
+	retry := y.mustFinish(first, rota.FinishItem{Outcome: rota.OutcomeFailed, ErrorCode: rota.CodeShutdown}).RetryID
 	wantIDs(y, "the queue", y.queue(), jobs[1])
-	want(y, "hold of the retry", y.look(retry).Hold, rota.HoldKey)
+	want(y, "hold of the retry", y.job(retry).Hold, rota.HoldKey)
 	y.complete(y.claimOne())
 	want(y, "claimed", y.claimOne().ID, retry)
 }
 
 func keyLowered(y *story) {
-	jobs := y.keyedRow(3, 4)
+	jobs := y.enqueueLimited(3, 4)
 	y.throttle(keyLimit("db", 1))
 	want(y, "a sweep is due", y.due().Sweep, true)
 	want(y, "ready until it is swept", len(y.queue()), 3)
@@ -211,7 +211,7 @@ func keyLowered(y *story) {
 }
 
 func keyRaised(y *story) {
-	jobs := y.keyedRow(1, 4)
+	jobs := y.enqueueLimited(1, 4)
 	y.throttle(keyLimit("db", 3))
 	want(y, "a sweep is due", y.due().Sweep, true)
 	want(y, "swept", *y.sweep(0), rota.Swept{Count: 2})
@@ -220,7 +220,7 @@ func keyRaised(y *story) {
 }
 
 func keyRemoved(y *story) {
-	jobs := y.keyedRow(1, 5)
+	jobs := y.enqueueLimited(1, 5)
 	y.claimOne()
 	y.throttle(rota.ThrottleSpec{})
 	for _, page := range []rota.Swept{{Count: 3, More: true}, {Count: 1}} {
@@ -232,7 +232,7 @@ func keyRemoved(y *story) {
 func keyLater(y *story) {
 	var jobs []*rota.Job
 	for range 3 {
-		jobs = append(jobs, y.enqueue(ofKey(0)))
+		jobs = append(jobs, y.enqueue(jobOfKey(0)))
 	}
 	other := y.enqueue(rota.NewJob{})
 	want(y, "ready", len(y.queue()), 4)
@@ -254,8 +254,8 @@ func keyFree(y *story) {
 }
 
 func keyDirect(y *story) {
-	jobs := y.keyedRow(2, 2)
-	direct := y.direct(y.reserve(), ofKey(0))
+	jobs := y.enqueueLimited(2, 2)
+	direct := y.direct(y.reserve(), jobOfKey(0))
 	wantIDs(y, "the queue", y.queue(), jobs[0])
 	y.wantHold(jobs[1], rota.HoldKey)
 	y.complete(direct)
@@ -263,9 +263,9 @@ func keyDirect(y *story) {
 }
 
 func keyNormalised(y *story) {
-	jobs := y.keyedRow(1, 3)
+	jobs := y.enqueueLimited(1, 3)
 	y.move(jobs[1], rota.PlaceBefore, jobs[0])
-	do[*rota.Normalised](y, &rota.Normalise{Meta: y.mint.meta()})
+	do[*rota.Normalised](y, &rota.Normalise{Meta: y.ids.meta()})
 	wantIDs(y, "the queue", y.queue(), jobs[1])
 	y.complete(y.claimOne())
 	wantIDs(y, "the queue", y.queue(), jobs[0])
@@ -279,7 +279,7 @@ func keyPaused(y *story) {
 	y.pause("report", true)
 	paused := y.enqueue(rota.NewJob{Type: "report", ConcurrencyKey: new("db")})
 	foreign := y.enqueue(rota.NewJob{Type: "foreign", ConcurrencyKey: new("db")})
-	mail := y.enqueue(ofKey(0))
+	mail := y.enqueue(jobOfKey(0))
 	first := y.claim(5, "mail", "report")
 	wantIDs(y, "claimed", idsOf(first), mail)
 	y.pause("report", false)
@@ -287,7 +287,7 @@ func keyPaused(y *story) {
 	y.complete(first[0])
 	wantIDs(y, "claimed then", idsOf(y.claim(5, "mail", "report", "foreign")), paused)
 	y.wantHold(foreign, rota.HoldKey)
-	y.sound()
+	y.wantNoViolations()
 }
 
 // keyManyEnd ends more jobs of a key in one command than it looks at.
@@ -295,26 +295,26 @@ func keyManyEnd(y *story) {
 	y.throttle(keyLimit("db", 1))
 	members := make([]rota.NewJob, 40)
 	for i := range members {
-		members[i] = ofKey(0)
+		members[i] = jobOfKey(0)
 	}
 	g := y.enqueueGroup(rota.GroupParallel, rota.FailureContinue, members...).Group
-	last := y.enqueue(ofKey(0))
+	last := y.enqueue(jobOfKey(0))
 	y.cancelGroup(g.ID)
 	for y.sweep(0).More {
 	}
 	wantIDs(y, "claimed", idsOf(y.claim(5)), last)
-	y.sound()
+	y.wantNoViolations()
 }
 
 func keyInAll(y *story) {
 	const all = 60
 	for range all {
-		y.enqueue(ofKey(0))
+		y.enqueue(jobOfKey(0))
 	}
 	y.throttle(keyLimit("db", 2))
 	most := 2 + rota.KeySpare
-	y.enqueue(ofKey(-1))
+	y.enqueue(jobOfKey(-1))
 	want(y, "ready after a command", len(y.queue()), all-most)
-	do[*rota.AllDone](y, y.allOf(y.enqueueCommand(ofKey(-1))))
+	do[*rota.AllDone](y, y.allOf(y.enqueueCommand(jobOfKey(-1))))
 	want(y, "ready after an all of one", len(y.queue()), all-2*most)
 }

@@ -8,7 +8,7 @@ import (
 )
 
 func testLimits(t *testing.T, h Harness) {
-	tellAll(t, h, []tale{
+	runStories(t, h, []namedStory{
 		{"limits are kept as they were declared, and without any nothing is held back", limitsDeclared},
 		{"limits read earlier are a conflict", limitsVersion},
 		{"no more run at once than the global limit", limitGlobal},
@@ -41,7 +41,7 @@ func limitsDeclared(y *story) {
 		Global: 9, Keys: []rota.KeyLimit{{Key: "b", Concurrency: 2}, {Key: "a", Concurrency: 1}},
 		Types: []rota.TypeLimit{{Type: "mail", Concurrency: 3, Rate: rota.Rate{Count: 5, Per: time.Minute}}},
 	}
-	c := &rota.PutThrottle{Meta: y.mint.meta(), Spec: spec}
+	c := &rota.PutThrottle{Meta: y.ids.meta(), Spec: spec}
 	got := do[*rota.ThrottlePut](y, c)
 	want(y, "changed", got.Changed, true)
 	row, err = y.s.Throttle(y.ctx)
@@ -51,18 +51,18 @@ func limitsDeclared(y *story) {
 		want(y, "by", l.UpdatedBy, "ada")
 		wantTime(y, "at", l.UpdatedAt, y.now)
 	}
-	y.auditedSince(0, y.entry(c, rota.AuditThrottleModified, "limits", ""))
-	y.pass(time.Second)
+	y.wantAuditSince(0, y.auditEntry(c, rota.AuditThrottleModified, "limits", ""))
+	y.advance(time.Second)
 	before := y.dump()
-	want(y, "changed again", do[*rota.ThrottlePut](y, &rota.PutThrottle{Meta: y.mint.meta(), Spec: spec}).Changed, false)
-	y.unchanged(before)
+	want(y, "changed again", do[*rota.ThrottlePut](y, &rota.PutThrottle{Meta: y.ids.meta(), Spec: spec}).Changed, false)
+	y.wantUnchanged(before)
 }
 
 func limitsVersion(y *story) {
 	put := func(version *rota.ID, global int) *rota.PutThrottle {
-		return &rota.PutThrottle{Meta: y.mint.meta(), Version: version, Spec: rota.ThrottleSpec{Global: global}}
+		return &rota.PutThrottle{Meta: y.ids.meta(), Version: version, Spec: rota.ThrottleSpec{Global: global}}
 	}
-	y.wantField(rota.Conflict, "version", put(new(y.mint.id()), 1))
+	y.wantField(rota.Conflict, "version", put(new(y.ids.next()), 1))
 	row := do[*rota.ThrottlePut](y, put(&rota.ID{}, 1)).Throttle
 	y.wantField(rota.Conflict, "version", put(&rota.ID{}, 2))
 	want(y, "global", do[*rota.ThrottlePut](y, put(&row.Version, 2)).Throttle.Spec.Global, 2)
@@ -99,7 +99,7 @@ func limitRetry(y *story) {
 		y.fail(first)
 		second := y.claimOne()
 		want(y, "claimed while the first waits", second.ID, next.ID)
-		y.pass(time.Minute)
+		y.advance(time.Minute)
 		y.makeReady()
 		want(y, "claimed meanwhile", len(y.claim(5)), 0)
 		y.complete(second)
@@ -116,17 +116,17 @@ func limitReaped(y *story) {
 		y.enqueue(n)
 		next := y.enqueue(n)
 		late := y.claimOne()
-		y.pass(time.Hour)
+		y.advance(time.Hour)
 		y.reap()
 		second := y.claimOne()
 		want(y, "claimed", second.ID, next.ID)
-		want(y, "a worker thought dead comes back", y.end(late, rota.FinishItem{Outcome: rota.OutcomeCompleted}).Code, rota.LeaseLost)
+		want(y, "a worker thought dead comes back", y.finish(late, rota.FinishItem{Outcome: rota.OutcomeCompleted}).Code, rota.LeaseLost)
 		third := y.enqueue(n)
 		want(y, "its slot is given back once", len(y.claim(5)), 0)
 		y.complete(second)
 		want(y, "claimed", y.claimOne().ID, third.ID)
 		y.cancel(third.ID)
-		y.pass(time.Hour)
+		y.advance(time.Hour)
 		y.reap()
 	}
 }
@@ -136,7 +136,7 @@ func limitLowered(y *story) {
 	y.enqueueMany(5)
 	running := y.claim(5)
 	y.throttle(typeLimit(1, rota.Rate{}))
-	want(y, "running", y.beat(running[2]).Code, "")
+	want(y, "running", y.heartbeat(running[2]).Code, "")
 	for _, j := range running {
 		want(y, "claimed while too many run", len(y.claim(5)), 0)
 		y.complete(j)
@@ -165,7 +165,7 @@ func rateBounds(y *story) {
 		for range y.claim(3) {
 			starts = append(starts, y.now)
 		}
-		y.pass(777 * time.Millisecond)
+		y.advance(777 * time.Millisecond)
 	}
 	for i, at := range starts {
 		if i >= rate.Count && at.Sub(starts[i-rate.Count]) < rate.Per {
@@ -173,7 +173,7 @@ func rateBounds(y *story) {
 		}
 	}
 	if few := 4 * rate.Count; len(starts) < few {
-		y.Errorf("%d started in %s, the rate allows about %d", len(starts), y.now.Sub(dawn), few)
+		y.Errorf("%d started in %s, the rate allows about %d", len(starts), y.now.Sub(startTime), few)
 	}
 }
 
@@ -235,9 +235,9 @@ func rateClock(y *story) {
 	y.throttle(typeLimit(0, rota.Rate{Count: 1, Per: time.Minute}))
 	y.enqueueMany(5)
 	y.claimOne()
-	y.pass(-30 * time.Second)
+	y.advance(-30 * time.Second)
 	want(y, "claimed after a step back", len(y.claim(5)), 0)
-	y.pass(-24 * time.Hour)
+	y.advance(-24 * time.Hour)
 	want(y, "claimed after a day back", len(y.claim(5)), 1)
 }
 

@@ -9,12 +9,12 @@ import (
 )
 
 func testMove(t *testing.T, h Harness) {
-	tellAll(t, h, []tale{
+	runStories(t, h, []namedStory{
 		{"to the top and to the bottom of its priority", moveEnds},
 		{"what is at the top or bottom already keeps its position", moveEndsAlready},
 		{"before and after another, between two positions", moveBetween},
 		{"before the first and after the last", moveOutside},
-		{"next to where it stands already its position stays", moveNowhere},
+		{"next to where it stands already its position stays", moveSamePlace},
 		{"next to a job of another priority it adopts that", moveAdopts},
 		{"held jobs are neighbours too", moveBesideHeld},
 		{"an exhausted gap is renumbered and keeps the order", moveRenumbers},
@@ -62,11 +62,11 @@ func moveOutside(y *story) {
 	wantIDs(y, "the queue", y.queue(), jobs[1], jobs[2], jobs[0])
 }
 
-func moveNowhere(y *story) {
+func moveSamePlace(y *story) {
 	jobs := y.enqueueMany(3)
 	want(y, "before the next", y.move(jobs[0], rota.PlaceBefore, jobs[1]).Position, 100)
 	want(y, "after the one before", y.move(jobs[2], rota.PlaceAfter, jobs[1]).Position, 300)
-	want(y, "marked", y.look(jobs[2].ID).Version.IsZero(), false)
+	want(y, "marked", y.job(jobs[2].ID).Version.IsZero(), false)
 }
 
 func moveAdopts(y *story) {
@@ -91,9 +91,9 @@ func moveBesideHeld(y *story) {
 	want(y, "the held itself", y.move(held, rota.PlaceAfter, last).Position, 275)
 }
 
-// squeeze moves jobs between two others until no gap is left, and returns the
+// exhaustGap moves jobs between two others until no gap is left, and returns the
 // row in its order.
-func squeeze(y *story, priority int) (row []*rota.Job, spare *rota.Job) {
+func exhaustGap(y *story, priority int) (row []*rota.Job, spare *rota.Job) {
 	for range 9 {
 		row = append(row, y.enqueue(rota.NewJob{Priority: new(priority)}))
 	}
@@ -104,13 +104,13 @@ func squeeze(y *story, priority int) (row []*rota.Job, spare *rota.Job) {
 	}
 	slices.Reverse(row[1:])
 	for i, j := range row {
-		row[i] = y.look(j.ID)
+		row[i] = y.job(j.ID)
 	}
 	return row, spare
 }
 
 func moveRenumbers(y *story) {
-	row, spare := squeeze(y, 0)
+	row, spare := exhaustGap(y, 0)
 	want(y, "the gap", row[1].Position-row[0].Position, 1)
 	held := y.enqueue(rota.NewJob{Delay: time.Hour})
 	got := y.move(spare, rota.PlaceBefore, row[1])
@@ -118,29 +118,29 @@ func moveRenumbers(y *story) {
 	order := slices.Insert(slices.Clone(row), 1, spare)
 	wantIDs(y, "the queue", y.queue(), order...)
 	for i, j := range append(order, held) {
-		want(y, "renumbered", y.look(j.ID).Position, int64(i+1)*100)
+		want(y, "renumbered", y.job(j.ID).Position, int64(i+1)*100)
 	}
-	want(y, "version of a neighbour", y.look(row[0].ID).Version, row[0].Version)
+	want(y, "version of a neighbour", y.job(row[0].ID).Version, row[0].Version)
 }
 
 func moveRenumbersAdopting(y *story) {
-	row, spare := squeeze(y, 3)
+	row, spare := exhaustGap(y, 3)
 	other := y.enqueue(rota.NewJob{Priority: new(1)})
 	got := y.move(other, rota.PlaceAfter, row[0])
 	want(y, "priority", got.Priority, 3)
 	order := append(slices.Insert(slices.Clone(row), 1, other), spare)
 	wantIDs(y, "the queue", y.queue(), order...)
 	for i, j := range order {
-		want(y, "renumbered", y.look(j.ID).Position, int64(i+1)*100)
+		want(y, "renumbered", y.job(j.ID).Position, int64(i+1)*100)
 	}
 }
 
 func moveVersion(y *story) {
 	jobs := y.enqueueMany(2)
 	at := func(v rota.ID) *rota.Move {
-		return &rota.Move{Meta: y.mint.meta(), JobID: jobs[0].ID, Version: &v, Place: rota.PlaceBottom}
+		return &rota.Move{Meta: y.ids.meta(), JobID: jobs[0].ID, Version: &v, Place: rota.PlaceBottom}
 	}
-	y.refused(rota.Conflict, at(y.mint.id()))
+	y.refused(rota.Conflict, at(y.ids.next()))
 	first := do[*rota.Moved](y, at(rota.ID{})).Job
 	y.refused(rota.Conflict, at(rota.ID{}))
 	do[*rota.Moved](y, at(first.Version))
@@ -148,33 +148,33 @@ func moveVersion(y *story) {
 
 func moveUnknown(y *story) {
 	j := y.enqueue(rota.NewJob{})
-	y.refused(rota.NotFound, &rota.Move{Meta: y.mint.meta(), JobID: y.mint.id(), Place: rota.PlaceTop})
-	y.refused(rota.NotFound, &rota.Move{Meta: y.mint.meta(), JobID: j.ID, Place: rota.PlaceAfter, Anchor: y.mint.id()})
+	y.refused(rota.NotFound, &rota.Move{Meta: y.ids.meta(), JobID: y.ids.next(), Place: rota.PlaceTop})
+	y.refused(rota.NotFound, &rota.Move{Meta: y.ids.meta(), JobID: j.ID, Place: rota.PlaceAfter, Anchor: y.ids.next()})
 }
 
 func moveLeft(y *story) {
 	running := y.running(rota.NewJob{})
 	j := y.enqueue(rota.NewJob{})
-	y.refused(rota.Conflict, &rota.Move{Meta: y.mint.meta(), JobID: running.ID, Place: rota.PlaceBottom})
-	y.refused(rota.Conflict, &rota.Move{Meta: y.mint.meta(), JobID: j.ID, Place: rota.PlaceBefore, Anchor: running.ID})
+	y.refused(rota.Conflict, &rota.Move{Meta: y.ids.meta(), JobID: running.ID, Place: rota.PlaceBottom})
+	y.refused(rota.Conflict, &rota.Move{Meta: y.ids.meta(), JobID: j.ID, Place: rota.PlaceBefore, Anchor: running.ID})
 }
 
 func moveAgainAfterOther(y *story) {
 	jobs := y.enqueueMany(3)
-	down := &rota.Move{Meta: y.mint.meta(), JobID: jobs[0].ID, Place: rota.PlaceBottom}
+	down := &rota.Move{Meta: y.ids.meta(), JobID: jobs[0].ID, Place: rota.PlaceBottom}
 	do[*rota.Moved](y, down)
 	y.move(jobs[0], rota.PlaceTop, nil)
 	before := y.dump()
-	want(y, "position", do[*rota.Moved](y, down).Job.Position, y.look(jobs[0].ID).Position)
-	y.unchanged(before)
+	want(y, "position", do[*rota.Moved](y, down).Job.Position, y.job(jobs[0].ID).Position)
+	y.wantUnchanged(before)
 	wantIDs(y, "the queue", y.queue(), jobs...)
 }
 
 func moveAudit(y *story) {
 	jobs := y.enqueueMany(2)
-	c := &rota.Move{Meta: y.mint.meta(), JobID: jobs[0].ID, Place: rota.PlaceBottom}
+	c := &rota.Move{Meta: y.ids.meta(), JobID: jobs[0].ID, Place: rota.PlaceBottom}
 	do[*rota.Moved](y, c)
-	want(y, "version", y.look(jobs[0].ID).Version, c.ID)
-	want(y, "version of its neighbour", y.look(jobs[1].ID).Version, rota.ID{})
-	y.audited(rota.AuditEntry{ID: rota.AuditID(c.ID, c.Verb(), c.JobID), At: y.now, Actor: "ada", Act: rota.AuditJobModified, JobID: c.JobID, Detail: "move"})
+	want(y, "version", y.job(jobs[0].ID).Version, c.ID)
+	want(y, "version of its neighbour", y.job(jobs[1].ID).Version, rota.ID{})
+	y.wantAudit(rota.AuditEntry{ID: rota.AuditID(c.ID, c.Verb(), c.JobID), At: y.now, Actor: "ada", Act: rota.AuditJobModified, JobID: c.JobID, Detail: "move"})
 }

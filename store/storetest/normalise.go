@@ -9,7 +9,7 @@ import (
 )
 
 func testNormalise(t *testing.T, h Harness) {
-	tellAll(t, h, []tale{
+	runStories(t, h, []namedStory{
 		{"positions become 100, 200, 300 in their order", normaliseRow},
 		{"a row in good order is left as it is", normaliseGood},
 		{"held jobs are numbered with the others", normaliseHeld},
@@ -22,11 +22,11 @@ func testNormalise(t *testing.T, h Harness) {
 
 func (y *story) normalise(priority int, after rota.ID) *rota.Normalised {
 	y.Helper()
-	return do[*rota.Normalised](y, &rota.Normalise{Meta: y.mint.meta(), Priority: priority, After: after})
+	return do[*rota.Normalised](y, &rota.Normalise{Meta: y.ids.meta(), Priority: priority, After: after})
 }
 
 func normaliseRow(y *story) {
-	row, spare := squeeze(y, 0)
+	row, spare := exhaustGap(y, 0)
 	other := y.enqueue(rota.NewJob{Priority: new(1)})
 	y.move(other, rota.PlaceTop, nil)
 	y.move(spare, rota.PlaceTop, nil)
@@ -39,16 +39,16 @@ func normaliseRow(y *story) {
 		y.Errorf("the order changed from %v to %v", order, now)
 	}
 	for i, id := range order {
-		want(y, "position", y.look(id).Position, int64(i+1)*100)
+		want(y, "position", y.job(id).Position, int64(i+1)*100)
 	}
-	want(y, "version", y.look(row[0].ID).Version, row[0].Version)
+	want(y, "version", y.job(row[0].ID).Version, row[0].Version)
 }
 
 func normaliseGood(y *story) {
 	jobs := y.enqueueMany(3)
 	before := y.dump()
 	want(y, "answer", *y.normalise(0, rota.ID{}), rota.Normalised{Last: jobs[2].ID})
-	y.unchanged(before)
+	y.wantUnchanged(before)
 	y.cancel(jobs[0].ID)
 	want(y, "answer", *y.normalise(0, rota.ID{}), rota.Normalised{Count: 2, Last: jobs[2].ID})
 }
@@ -59,8 +59,8 @@ func normaliseHeld(y *story) {
 	last := y.enqueue(rota.NewJob{})
 	y.cancel(jobs[0].ID)
 	want(y, "count", y.normalise(0, rota.ID{}).Count, 2)
-	want(y, "position of the held", y.look(held.ID).Position, 100)
-	want(y, "position of the last", y.look(last.ID).Position, 200)
+	want(y, "position of the held", y.job(held.ID).Position, 100)
+	want(y, "position of the last", y.job(last.ID).Position, 200)
 }
 
 func normaliseAfter(y *story) {
@@ -68,16 +68,16 @@ func normaliseAfter(y *story) {
 	y.move(jobs[3], rota.PlaceAfter, jobs[1])
 	got := y.normalise(0, jobs[1].ID)
 	want(y, "answer", *got, rota.Normalised{Count: 2, Last: jobs[2].ID})
-	want(y, "first behind it", y.look(jobs[3].ID).Position, 300)
-	want(y, "second behind it", y.look(jobs[2].ID).Position, 400)
+	want(y, "first behind it", y.job(jobs[3].ID).Position, 300)
+	want(y, "second behind it", y.job(jobs[2].ID).Position, 400)
 	want(y, "after the last", *y.normalise(0, jobs[2].ID), rota.Normalised{})
 }
 
 func normaliseAfterGone(y *story) {
 	j := y.running(rota.NewJob{})
 	other := y.enqueue(rota.NewJob{Priority: new(1)})
-	for _, after := range []rota.ID{j.ID, other.ID, y.mint.id()} {
-		y.refused(rota.Conflict, &rota.Normalise{Meta: y.mint.meta(), Priority: 0, After: after})
+	for _, after := range []rota.ID{j.ID, other.ID, y.ids.next()} {
+		y.refused(rota.Conflict, &rota.Normalise{Meta: y.ids.meta(), Priority: 0, After: after})
 	}
 }
 
@@ -87,17 +87,17 @@ func normaliseEmpty(y *story) {
 }
 
 func normalisePages(y *story) {
-	c := &rota.Enqueue{Meta: y.mint.meta(), Jobs: slices.Repeat([]rota.NewJob{{Type: "mail"}}, rota.JobsMax)}
+	c := &rota.Enqueue{Meta: y.ids.meta(), Jobs: slices.Repeat([]rota.NewJob{{Type: "mail"}}, rota.JobsMax)}
 	first := do[*rota.Enqueued](y, c).Jobs
 	tail := y.enqueueMany(2)
 	y.cancel(first[0].Job.ID)
 	got := y.normalise(0, rota.ID{})
 	want(y, "first page", *got, rota.Normalised{Count: rota.OrderMax, Last: tail[0].ID, More: true})
-	want(y, "position of the first", y.look(first[1].Job.ID).Position, 100)
-	want(y, "position of the last of the page", y.look(tail[0].ID).Position, rota.OrderMax*100)
+	want(y, "position of the first", y.job(first[1].Job.ID).Position, 100)
+	want(y, "position of the last of the page", y.job(tail[0].ID).Position, rota.OrderMax*100)
 	got = y.normalise(0, got.Last)
 	want(y, "second page", *got, rota.Normalised{Count: 1, Last: tail[1].ID})
-	want(y, "position of the last", y.look(tail[1].ID).Position, (rota.OrderMax+1)*100)
+	want(y, "position of the last", y.job(tail[1].ID).Position, (rota.OrderMax+1)*100)
 	y.move(tail[1], rota.PlaceTop, nil)
 	want(y, "a tight page", y.normalise(0, rota.ID{}).More, true)
 	head, err := y.s.Queue(y.ctx, rota.ID{}, 1)

@@ -11,13 +11,13 @@ import (
 )
 
 func testNote(t *testing.T, h Harness) {
-	tellAll(t, h, []tale{
+	runStories(t, h, []namedStory{
 		{"an open run takes progress, artifacts and the path of its log", noteOpen},
 		{"the path of a log is written once", noteLogOnce},
 		{"an artifact is not repeated, and there is a limit to them", noteArtifacts},
 		{"a note does not move the lease", noteLease},
 		{"a run that has ended takes artifacts only", noteEnded},
-		{"a foreign token changes nothing and is told the lease is lost", noteForeign},
+		{"a foreign token changes nothing and is told the lease is lost", noteWrongLease},
 	})
 }
 
@@ -26,7 +26,7 @@ func noteOpen(y *story) {
 	a := y.note(j, rota.NoteItem{Progress: json.RawMessage(`5`), Artifacts: []string{"a", "b"}, LogPath: "log"})
 	want(y, "code", a.Code, "")
 	y.note(j, rota.NoteItem{Artifacts: []string{"c"}})
-	r := y.look(j.ID).Run
+	r := y.job(j.ID).Run
 	want(y, "progress", string(r.Progress), "5")
 	want(y, "artifacts", fmt.Sprint(r.Artifacts), "[a b c]")
 	want(y, "log", r.LogPath, "log")
@@ -36,21 +36,21 @@ func noteLogOnce(y *story) {
 	j := y.running(rota.NewJob{})
 	y.note(j, rota.NoteItem{LogPath: "first"})
 	y.note(j, rota.NoteItem{LogPath: "second"})
-	y.mustEnd(j, rota.FinishItem{Outcome: rota.OutcomeCompleted, LogPath: "third"})
-	want(y, "log", y.look(j.ID).Run.LogPath, "first")
+	y.mustFinish(j, rota.FinishItem{Outcome: rota.OutcomeCompleted, LogPath: "third"})
+	want(y, "log", y.job(j.ID).Run.LogPath, "first")
 }
 
 func noteArtifacts(y *story) {
 	j := y.running(rota.NewJob{})
 	y.note(j, rota.NoteItem{Artifacts: []string{"a", "b", "a"}})
 	y.note(j, rota.NoteItem{Artifacts: []string{"b", "c"}})
-	want(y, "artifacts", fmt.Sprint(y.look(j.ID).Run.Artifacts), "[a b c]")
+	want(y, "artifacts", fmt.Sprint(y.job(j.ID).Run.Artifacts), "[a b c]")
 	many := make([]string, rota.ArtifactMax)
 	for i := range many {
 		many[i] = fmt.Sprintf("path-%d", i)
 	}
 	want(y, "code", y.note(j, rota.NoteItem{Artifacts: many}).Code, "")
-	kept := y.look(j.ID).Run.Artifacts
+	kept := y.job(j.ID).Run.Artifacts
 	want(y, "artifacts kept", len(kept), rota.ArtifactMax)
 	want(y, "the first and the last fit", slices.Equal(kept, append([]string{"a", "b", "c"}, many[:rota.ArtifactMax-3]...)), true)
 }
@@ -58,12 +58,12 @@ func noteArtifacts(y *story) {
 func noteLease(y *story) {
 	j := y.running(rota.NewJob{})
 	y.cancel(j.ID)
-	y.pass(time.Second)
+	y.advance(time.Second)
 	a := y.note(j, rota.NoteItem{Artifacts: []string{"a"}})
 	wantTime(y, "answered stale after", a.StaleAfter, j.Run.StaleAfter)
 	want(y, "cancel", a.Cancel, true)
 	want(y, "reason", a.Reason, "not needed")
-	r := y.look(j.ID).Run
+	r := y.job(j.ID).Run
 	wantTime(y, "stale after", r.StaleAfter, j.Run.StaleAfter)
 	wantTime(y, "heartbeat at", r.HeartbeatAt, j.Run.HeartbeatAt)
 }
@@ -73,20 +73,20 @@ func noteEnded(y *story) {
 	y.complete(j)
 	a := y.note(j, rota.NoteItem{Progress: json.RawMessage(`5`), Artifacts: []string{"late"}, LogPath: "log"})
 	want(y, "code", a.Code, "")
-	r := y.look(j.ID).Run
+	r := y.job(j.ID).Run
 	want(y, "artifacts", fmt.Sprint(r.Artifacts), "[late]")
 	want(y, "progress", string(r.Progress), "")
 	want(y, "log", r.LogPath, "")
 	want(y, "outcome", r.Outcome, rota.OutcomeCompleted)
 }
 
-func noteForeign(y *story) {
+func noteWrongLease(y *story) {
 	j := y.running(rota.NewJob{})
 	before := y.dump()
-	for what, ref := range strangers(y, j) {
+	for what, ref := range wrongLeases(y, j) {
 		it := rota.NoteItem{LeaseRef: ref, Artifacts: []string{"a"}, LogPath: "log", Progress: json.RawMessage("1")}
-		a := do[*rota.Noted](y, &rota.Note{Meta: y.mint.meta(), Items: []rota.NoteItem{it}}).Items[0]
+		a := do[*rota.Noted](y, &rota.Note{Meta: y.ids.meta(), Items: []rota.NoteItem{it}}).Items[0]
 		wantLease(y, "answer to a foreign "+what, a, rota.LeaseAnswer{RunID: ref.RunID, Code: rota.LeaseLost})
 	}
-	y.unchanged(before)
+	y.wantUnchanged(before)
 }

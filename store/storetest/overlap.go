@@ -8,7 +8,7 @@ import (
 )
 
 func testOverlap(t *testing.T, h Harness) {
-	tellAll(t, h, []tale{
+	runStories(t, h, []namedStory{
 		{"allowed, a fire does not look at those before it", overlapAllowed},
 		{"skipped, a fire is recorded and never runs", overlapSkipped},
 		{"what waits in the queue has not ended", overlapQueued},
@@ -43,18 +43,18 @@ func overlapSkipped(y *story) {
 	y.declare("nightly", rota.ScheduleSpec{Overlap: rota.OverlapSkip})
 	y.fireNext("nightly")
 	running := y.claimOne()
-	y.wait(y.schedule("nightly").NextFire)
+	y.advanceTo(y.schedule("nightly").NextFire)
 	c := y.fireCommand("nightly")
 	j := do[*rota.Fired](y, c).Jobs[0]
 	y.wantSkipped(j, rota.CodeOverlap, skippedText)
-	row := y.look(j.ID)
+	row := y.job(j.ID)
 	want(y, "run id", row.Run.ID, rota.RunID(c.ID, j.ID))
 	want(y, "the answer differs", difference(jobText(row), jobText(j)), "")
 	wantTime(y, "queued at", row.QueuedAt, y.now)
 	wantTime(y, "plan time", row.PlanTime, y.now)
 	want(y, "in the queue", len(y.queue()), 0)
-	want(y, "the one that runs", y.beat(running).Cancel, false)
-	y.sound()
+	want(y, "the one that runs", y.heartbeat(running).Cancel, false)
+	y.wantNoViolations()
 }
 
 func overlapQueued(y *story) {
@@ -75,9 +75,9 @@ func overlapEnded(y *story) {
 	y.declare("nightly", rota.ScheduleSpec{Overlap: rota.OverlapSkip})
 	for _, end := range []func(*rota.Job){
 		func(j *rota.Job) { y.complete(j) },
-		func(j *rota.Job) { y.die(j) },
+		func(j *rota.Job) { y.failPermanently(j) },
 		func(j *rota.Job) { y.cancel(j.ID); y.fail(j) },
-		func(j *rota.Job) { y.mustEnd(j, rota.FinishItem{Outcome: rota.OutcomeSkipped}) },
+		func(j *rota.Job) { y.mustFinish(j, rota.FinishItem{Outcome: rota.OutcomeSkipped}) },
 	} {
 		first := y.fireNext("nightly")
 		y.wantState(rota.StateQueued, first)
@@ -91,7 +91,7 @@ func overlapReaped(y *story) {
 	y.declare("nightly", rota.ScheduleSpec{Overlap: rota.OverlapSkip, Policy: rota.PolicyPatch{MaxRetries: new(0)}})
 	y.fireNext("nightly")
 	y.claimOne()
-	y.pass(time.Hour)
+	y.advance(time.Hour)
 	want(y, "reaped", len(y.reap().Jobs), 1)
 	y.wantState(rota.StateQueued, y.fire("nightly")...)
 	y.claimOne()
@@ -110,22 +110,22 @@ func overlapCancelled(y *story) {
 	y.declare("nightly", rota.ScheduleSpec{Overlap: rota.OverlapCancel})
 	y.fireNext("nightly")
 	first := y.claimOne()
-	y.wait(y.schedule("nightly").NextFire)
+	y.advanceTo(y.schedule("nightly").NextFire)
 	written := len(y.wholeAudit())
 	c := y.fireCommand("nightly")
 	second := do[*rota.Fired](y, c).Jobs[0]
 	const why = "replaced by a later fire of schedule nightly"
-	run := y.look(first.ID).Run
+	run := y.job(first.ID).Run
 	want(y, "reason", run.CancelReason, why)
 	want(y, "by", run.CancelBy, "ada")
 	wantTime(y, "asked at", run.CancelAt, y.now)
-	y.auditedSince(written, rota.AuditEntry{ID: rota.AuditID(c.ID, c.Verb(), first.ID), At: y.now, Actor: "ada", Act: rota.AuditJobCancelled, JobID: first.ID, Detail: why})
+	y.wantAuditSince(written, rota.AuditEntry{ID: rota.AuditID(c.ID, c.Verb(), first.ID), At: y.now, Actor: "ada", Act: rota.AuditJobCancelled, JobID: first.ID, Detail: why})
 	y.wantHold(second, rota.HoldOverlap)
 	want(y, "claimed meanwhile", len(y.claim(5)), 0)
-	y.pass(time.Minute)
+	y.advance(time.Minute)
 	want(y, "outcome", y.fail(first).Outcome, rota.OutcomeCancelled)
 	y.wantHold(second, 0)
-	wantTime(y, "queued at", y.look(second.ID).QueuedAt, y.now)
+	wantTime(y, "queued at", y.job(second.ID).QueuedAt, y.now)
 	want(y, "claimed", y.claimOne().ID, second.ID)
 }
 
@@ -142,9 +142,9 @@ func overlapNewest(y *story) {
 	y.fireNext("nightly")
 	running := y.claimOne()
 	second := y.fireNext("nightly")
-	asked := y.look(running.ID).Run.CancelAt
+	asked := y.job(running.ID).Run.CancelAt
 	third := y.fireNext("nightly")
-	wantTime(y, "asked once", y.look(running.ID).Run.CancelAt, asked)
+	wantTime(y, "asked once", y.job(running.ID).Run.CancelAt, asked)
 	y.wantState(rota.StateCancelled, second)
 	y.wantHold(third, rota.HoldOverlap)
 	y.complete(running)
@@ -153,11 +153,11 @@ func overlapNewest(y *story) {
 
 func overlapCatchUp(y *story) {
 	y.declare("nightly", rota.ScheduleSpec{Overlap: rota.OverlapSkip, CatchUp: rota.CatchUpAll})
-	y.now = dawn.Add(4*time.Hour + 2*time.Minute)
+	y.now = startTime.Add(4*time.Hour + 2*time.Minute)
 	jobs := y.fire("nightly")
 	want(y, "caught up with", len(jobs), 4)
 	ends := []func(*rota.Job){
-		func(j *rota.Job) { y.complete(j) }, func(j *rota.Job) { y.die(j) }, func(j *rota.Job) { y.cancel(j.ID); y.fail(j) },
+		func(j *rota.Job) { y.complete(j) }, func(j *rota.Job) { y.failPermanently(j) }, func(j *rota.Job) { y.cancel(j.ID); y.fail(j) },
 	}
 	for i, end := range ends {
 		wantIDs(y, "the queue", y.queue(), jobs[i])
@@ -170,7 +170,7 @@ func overlapCatchUp(y *story) {
 
 func overlapCatchUpCancelled(y *story) {
 	y.declare("nightly", rota.ScheduleSpec{Overlap: rota.OverlapSkip, CatchUp: rota.CatchUpAll})
-	y.now = dawn.Add(3*time.Hour + 2*time.Minute)
+	y.now = startTime.Add(3*time.Hour + 2*time.Minute)
 	jobs := y.fire("nightly")
 	y.cancel(jobs[1].ID)
 	y.wantHold(jobs[2], rota.HoldOverlap)
@@ -180,10 +180,10 @@ func overlapCatchUpCancelled(y *story) {
 
 func overlapScopes(y *story) {
 	y.declare("nightly", rota.ScheduleSpec{Overlap: rota.OverlapSkip, Scopes: []rota.Scope{{Kind: "t", ID: "a"}, {Kind: "t", ID: "b"}}})
-	y.pass(time.Hour)
+	y.advance(time.Hour)
 	y.fire("nightly")
 	y.complete(y.claimOne())
-	y.pass(time.Hour)
+	y.advance(time.Hour)
 	jobs := y.fire("nightly")
 	y.wantState(rota.StateQueued, jobs[0])
 	y.wantState(rota.StateSkipped, jobs[1])
@@ -191,7 +191,7 @@ func overlapScopes(y *story) {
 
 func overlapTriggerBehind(y *story) {
 	y.declare("nightly", rota.ScheduleSpec{Overlap: rota.OverlapSkip, CatchUp: rota.CatchUpAll})
-	y.now = dawn.Add(2*time.Hour + 2*time.Minute)
+	y.now = startTime.Add(2*time.Hour + 2*time.Minute)
 	jobs := y.fire("nightly")
 	y.wantState(rota.StateSkipped, y.trigger("nightly"))
 	y.complete(y.claimOne())
@@ -200,11 +200,11 @@ func overlapTriggerBehind(y *story) {
 
 func overlapRetryKeepsTurn(y *story) {
 	y.declare("nightly", rota.ScheduleSpec{Overlap: rota.OverlapSkip, CatchUp: rota.CatchUpAll})
-	y.now = dawn.Add(2*time.Hour + 2*time.Minute)
+	y.now = startTime.Add(2*time.Hour + 2*time.Minute)
 	jobs := y.fire("nightly")
 	y.fail(y.claimOne())
 	y.wantHold(jobs[1], rota.HoldOverlap)
-	y.pass(time.Minute)
+	y.advance(time.Minute)
 	y.makeReady()
 	y.complete(y.claimOne())
 	y.wantHold(jobs[1], 0)
@@ -212,7 +212,7 @@ func overlapRetryKeepsTurn(y *story) {
 
 func overlapAllowedAgain(y *story) {
 	y.declare("nightly", rota.ScheduleSpec{Overlap: rota.OverlapSkip, CatchUp: rota.CatchUpAll})
-	y.now = dawn.Add(2*time.Hour + 2*time.Minute)
+	y.now = startTime.Add(2*time.Hour + 2*time.Minute)
 	jobs := y.fire("nightly")
 	y.declare("nightly", rota.ScheduleSpec{})
 	y.wantHold(jobs[1], 0)
@@ -220,7 +220,7 @@ func overlapAllowedAgain(y *story) {
 
 func overlapGone(y *story) {
 	y.declare("nightly", rota.ScheduleSpec{Overlap: rota.OverlapSkip, CatchUp: rota.CatchUpAll})
-	y.now = dawn.Add(3*time.Hour + 2*time.Minute)
+	y.now = startTime.Add(3*time.Hour + 2*time.Minute)
 	jobs := y.fire("nightly")
 	y.deleteSchedule("nightly")
 	y.complete(y.claimOne())

@@ -7,10 +7,10 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-var planned = rota.NewJob{Type: "mail", Name: "nightly", PlanTime: dawn.Add(time.Hour)}
+var planned = rota.NewJob{Type: "mail", Name: "nightly", PlanTime: startTime.Add(time.Hour)}
 
 func testPlan(t *testing.T, h Harness) {
-	tellAll(t, h, []tale{
+	runStories(t, h, []namedStory{
 		{"a planned execution exists once", planOnce},
 		{"twice in one command it exists once", planTwiceInCommand},
 		{"another name, scope or time is another execution", planOther},
@@ -22,27 +22,27 @@ func testPlan(t *testing.T, h Harness) {
 	})
 }
 
-// alreadyPlanned submits a job that must be answered with another.
-func (y *story) alreadyPlanned(n rota.NewJob, by *rota.Job) {
+// wantPlannedBy submits a job that must be answered with another.
+func (y *story) wantPlannedBy(n rota.NewJob, by *rota.Job) {
 	y.Helper()
 	before := y.dump()
 	one := y.submit(n)
 	if !one.Duplicate || one.Job.ID != by.ID {
 		y.Fatalf("got %s, duplicate %v; want the planned %s", one.Job.ID, one.Duplicate, by.ID)
 	}
-	y.unchanged(before)
+	y.wantUnchanged(before)
 }
 
 func planOnce(y *story) {
 	first := y.enqueue(planned)
-	y.alreadyPlanned(planned, first)
+	y.wantPlannedBy(planned, first)
 	later := planned
 	later.PlanTime = planned.PlanTime.In(time.FixedZone("east", 3600)).Add(999 * time.Nanosecond)
-	y.alreadyPlanned(later, first)
+	y.wantPlannedBy(later, first)
 }
 
 func planTwiceInCommand(y *story) {
-	jobs := do[*rota.Enqueued](y, &rota.Enqueue{Meta: y.mint.meta(), Jobs: []rota.NewJob{planned, planned}}).Jobs
+	jobs := do[*rota.Enqueued](y, &rota.Enqueue{Meta: y.ids.meta(), Jobs: []rota.NewJob{planned, planned}}).Jobs
 	want(y, "duplicate", jobs[1].Duplicate, true)
 	want(y, "second", jobs[1].Job.ID, jobs[0].Job.ID)
 }
@@ -69,31 +69,31 @@ func planGlobal(y *story) {
 	n.ScopeKind, n.ScopeID = rota.GlobalScopeKind, rota.GlobalScopeID
 	first := y.enqueue(n)
 	want(y, "scope", first.ScopeKind+first.ScopeID, "")
-	y.alreadyPlanned(planned, first)
-	y.alreadyPlanned(n, first)
+	y.wantPlannedBy(planned, first)
+	y.wantPlannedBy(n, first)
 }
 
 func planByType(y *story) {
-	first := y.enqueue(rota.NewJob{Type: "mail", PlanTime: dawn})
-	y.alreadyPlanned(rota.NewJob{Type: "other", Name: "mail", PlanTime: dawn}, first)
+	first := y.enqueue(rota.NewJob{Type: "mail", PlanTime: startTime})
+	y.wantPlannedBy(rota.NewJob{Type: "other", Name: "mail", PlanTime: startTime}, first)
 }
 
 func planEnded(y *story) {
 	first := y.enqueue(planned)
 	y.cancel(first.ID)
-	y.alreadyPlanned(planned, first)
+	y.wantPlannedBy(planned, first)
 	n := planned
 	n.PlanTime = n.PlanTime.Add(time.Hour)
 	second := y.running(n)
-	y.die(second)
-	y.alreadyPlanned(n, second)
+	y.failPermanently(second)
+	y.wantPlannedBy(n, second)
 }
 
 func planRetry(y *story) {
 	first := y.running(planned)
-	retry := y.look(y.fail(first).RetryID)
+	retry := y.job(y.fail(first).RetryID)
 	wantTime(y, "plan time of the retry", retry.PlanTime, planned.PlanTime)
-	y.alreadyPlanned(planned, first)
+	y.wantPlannedBy(planned, first)
 }
 
 func planAfterKey(y *story) {
@@ -101,10 +101,10 @@ func planAfterKey(y *story) {
 	y.enqueue(planned)
 	n := planned
 	n.UniqueKey = "k"
-	y.alreadyPlanned(n, holder)
+	y.wantPlannedBy(n, holder)
 	n.UniqueKey = "free"
 	first := y.submit(planned).Job
-	y.alreadyPlanned(n, first)
+	y.wantPlannedBy(n, first)
 	if y.submit(rota.NewJob{UniqueKey: "free"}).Duplicate {
 		y.Error("a job that was not made holds its key")
 	}

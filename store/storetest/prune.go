@@ -9,7 +9,7 @@ import (
 )
 
 func testPrune(t *testing.T, h Harness) {
-	tellAll(t, h, []tale{
+	runStories(t, h, []namedStory{
 		{"a whole execution is removed, with its attempts", pruneChain},
 		{"what lives is kept", pruneLives},
 		{"what ended too late is kept", pruneBefore},
@@ -29,18 +29,18 @@ func testPrune(t *testing.T, h Harness) {
 	})
 }
 
-// ended makes executions that ended, each in its own way: completed, skipped,
+// endInEachWay makes executions that ended, each in its own way: completed, skipped,
 // cancelled and dead.
-func (y *story) ended() (completed, skipped, cancelled, dead *rota.Job) {
+func (y *story) endInEachWay() (completed, skipped, cancelled, dead *rota.Job) {
 	y.Helper()
 	completed = y.running(rota.NewJob{})
 	y.complete(completed)
 	skipped = y.running(rota.NewJob{})
-	y.mustEnd(skipped, rota.FinishItem{Outcome: rota.OutcomeSkipped})
+	y.mustFinish(skipped, rota.FinishItem{Outcome: rota.OutcomeSkipped})
 	cancelled = y.enqueue(rota.NewJob{})
 	y.cancel(cancelled.ID)
 	dead = y.running(rota.NewJob{})
-	y.die(dead)
+	y.failPermanently(dead)
 	return completed, skipped, cancelled, dead
 }
 
@@ -55,13 +55,13 @@ func pruneChain(y *story) {
 	want(y, "executions", got.Executions, 1)
 	want(y, "jobs", got.Jobs, 2)
 	want(y, "kept", len(got.Kept), 0)
-	y.gone("first attempt", errOf(y.s.Job(y.ctx, first.ID)))
-	y.gone("second attempt", errOf(y.s.Job(y.ctx, second.ID)))
-	y.gone("execution", errOf(y.s.Execution(y.ctx, first.ID)))
+	y.wantNotFound("first attempt", errOf(y.s.Job(y.ctx, first.ID)))
+	y.wantNotFound("second attempt", errOf(y.s.Job(y.ctx, second.ID)))
+	y.wantNotFound("execution", errOf(y.s.Execution(y.ctx, first.ID)))
 	wantIDs(y, "all jobs", idsOf(y.allJobs()), other)
 	again := y.prune(first.ID)
 	want(y, "pruned again", again.Executions+again.Jobs+len(again.Kept), 0)
-	y.sound()
+	y.wantNoViolations()
 }
 
 func pruneLives(y *story) {
@@ -72,16 +72,16 @@ func pruneLives(y *story) {
 	before := y.dump()
 	got := y.prune(queued.ID, waits.ID, delayed.ID, runs.ID)
 	want(y, "pruned", got.Executions, 0)
-	want(y, "kept", names(got.Kept, rota.ID.String), names([]rota.ID{queued.ID, waits.ID, delayed.ID, runs.ID}, rota.ID.String))
-	y.unchanged(before)
+	want(y, "kept", joinNames(got.Kept, rota.ID.String), joinNames([]rota.ID{queued.ID, waits.ID, delayed.ID, runs.ID}, rota.ID.String))
+	y.wantUnchanged(before)
 }
 
 func pruneBefore(y *story) {
 	j := y.running(rota.NewJob{})
-	y.pass(time.Second)
+	y.advance(time.Second)
 	y.complete(j)
 	prune := func(before time.Time) *rota.Pruned {
-		return do[*rota.Pruned](y, &rota.Prune{Meta: y.mint.meta(), Executions: []rota.ID{j.ID}, Before: before})
+		return do[*rota.Pruned](y, &rota.Prune{Meta: y.ids.meta(), Executions: []rota.ID{j.ID}, Before: before})
 	}
 	want(y, "kept", len(prune(y.now).Kept), 1)
 	want(y, "pruned", prune(y.now.Add(time.Microsecond)).Executions, 1)
@@ -92,35 +92,35 @@ func pruneFirst(y *story) {
 	y.fail(first)
 	second := y.claimOne()
 	y.complete(second)
-	want(y, "kept", names(y.prune(second.ID).Kept, rota.ID.String), second.ID.String())
-	want(y, "unknown", y.prune(y.mint.id()).Executions, 0)
+	want(y, "kept", joinNames(y.prune(second.ID).Kept, rota.ID.String), second.ID.String())
+	want(y, "unknown", y.prune(y.ids.next()).Executions, 0)
 }
 
 func pruneKeys(y *story) {
 	j := y.running(keyed)
 	y.complete(j)
-	y.held(j)
+	y.wantKeyHeldBy(j)
 	plan := y.running(planned)
 	y.complete(plan)
-	y.alreadyPlanned(planned, plan)
+	y.wantPlannedBy(planned, plan)
 	want(y, "pruned", y.prune(j.ID, plan.ID).Executions, 2)
-	y.free()
+	y.wantKeyFree()
 	y.enqueue(planned)
 }
 
 func pruneOthersKey(y *story) {
 	old := y.running(keyed)
-	y.die(old)
-	holder := y.free()
+	y.failPermanently(old)
+	holder := y.wantKeyFree()
 	y.prune(old.ID)
-	y.held(holder)
+	y.wantKeyHeldBy(holder)
 }
 
 func pruneGroup(y *story) {
-	id, _ := y.three(rota.GroupParallel, "")
+	id, _ := y.groupOfThree(rota.GroupParallel, "")
 	jobs := y.claim(3)
 	y.complete(jobs[0])
-	y.die(jobs[1])
+	y.failPermanently(jobs[1])
 	want(y, "pruned", y.prune(jobs[0].ID, jobs[1].ID, jobs[2].ID).Executions, 2)
 	want(y, "size", y.group(id).Size, 3)
 	want(y, "pruned members", y.group(id).Pruned, rota.GroupTally{Completed: 1, Dead: 1})
@@ -128,11 +128,11 @@ func pruneGroup(y *story) {
 	y.complete(jobs[2])
 	y.wantTally(id, rota.GroupPartial, rota.GroupTally{Completed: 2, Dead: 1})
 	y.prune(jobs[2].ID)
-	y.gone("group", errOf(y.s.Group(y.ctx, id)))
+	y.wantNotFound("group", errOf(y.s.Group(y.ctx, id)))
 }
 
 func pruneSequential(y *story) {
-	_, members := y.three(rota.GroupSequential, "")
+	_, members := y.groupOfThree(rota.GroupSequential, "")
 	y.complete(y.claimOne())
 	y.prune(members[0].ID)
 	y.complete(y.claimOne())
@@ -142,17 +142,17 @@ func pruneSequential(y *story) {
 func pruneReservations(y *story) {
 	old := y.reserve()
 	y.release(old)
-	y.pass(rota.ReservationKeep)
+	y.advance(rota.ReservationKeep)
 	late := y.reserve()
 	y.release(late)
 	active := y.reserve()
-	gone := y.mint.id()
+	gone := y.ids.next()
 	y.prune(gone)
 	y.reservation(old.ID)
-	y.pass(time.Microsecond)
+	y.advance(time.Microsecond)
 	y.prune(gone)
 	left, err := y.s.Reservations(y.ctx, rota.ID{}, 0)
-	ids := names(must(y, "reservations", left, err), func(r *rota.Reservation) string { return r.ID.String() })
+	ids := joinNames(must(y, "reservations", left, err), func(r *rota.Reservation) string { return r.ID.String() })
 	want(y, "left", ids, active.ID.String()+" "+late.ID.String())
 }
 
@@ -184,10 +184,10 @@ func (y *story) prunable(r rota.Retention, limit int) []rota.ID {
 func prunableAge(y *story) {
 	day := rota.Keep{Age: 24 * time.Hour}
 	keep := rota.Retention{Completed: day, Skipped: day, Cancelled: day, Dead: day}
-	a, b, c, d := y.ended()
-	y.pass(24 * time.Hour)
+	a, b, c, d := y.endInEachWay()
+	y.advance(24 * time.Hour)
 	wantIDs(y, "on the day", y.prunable(keep, 0))
-	y.pass(time.Second)
+	y.advance(time.Second)
 	wantIDs(y, "a moment later", y.prunable(keep, 0), a, b, c, d)
 	young := y.running(rota.NewJob{})
 	y.complete(young)
@@ -195,14 +195,14 @@ func prunableAge(y *story) {
 }
 
 func prunableOutcomes(y *story) {
-	a, b, c, d := y.ended()
-	y.pass(48 * time.Hour)
+	a, b, c, d := y.endInEachWay()
+	y.advance(48 * time.Hour)
 	day, week := rota.Keep{Age: 24 * time.Hour}, rota.Keep{Age: 7 * 24 * time.Hour}
 	wantIDs(y, "completed", y.prunable(rota.Retention{Completed: day, Dead: week}, 0), a)
 	wantIDs(y, "skipped", y.prunable(rota.Retention{Skipped: day}, 0), b)
 	wantIDs(y, "cancelled", y.prunable(rota.Retention{Cancelled: day, Completed: week}, 0), c)
 	wantIDs(y, "dead", y.prunable(rota.Retention{Dead: day}, 0), d)
-	y.pass(40 * 24 * time.Hour)
+	y.advance(40 * 24 * time.Hour)
 	wantIDs(y, "by default", y.prunable(rota.DefaultRetention, 0), a, b, c)
 }
 
@@ -212,7 +212,7 @@ func prunableCount(y *story) {
 		j := y.running(rota.NewJob{})
 		y.complete(j)
 		done = append(done, j)
-		y.die(y.running(rota.NewJob{}))
+		y.failPermanently(y.running(rota.NewJob{}))
 	}
 	old := slices.Clone(done[:3])
 	slices.Reverse(old)
@@ -225,7 +225,7 @@ func prunableCount(y *story) {
 func prunableBoth(y *story) {
 	old := y.running(rota.NewJob{})
 	y.complete(old)
-	y.pass(48 * time.Hour)
+	y.advance(48 * time.Hour)
 	var young []*rota.Job
 	for range 3 {
 		j := y.running(rota.NewJob{})
@@ -245,7 +245,7 @@ func prunablePages(y *story) {
 		all = append(all, j)
 		y.running(rota.NewJob{})
 	}
-	y.pass(48 * time.Hour)
+	y.advance(48 * time.Hour)
 	keep := rota.Retention{Completed: rota.Keep{Age: time.Hour}}
 	for _, limit := range []int{1, 2, 3, 100} {
 		wantIDs(y, "page by page", y.prunable(keep, limit), all...)
@@ -259,7 +259,7 @@ func prunablePages(y *story) {
 }
 
 func prunableNothing(y *story) {
-	y.ended()
-	y.pass(1000 * 24 * time.Hour)
+	y.endInEachWay()
+	y.advance(1000 * 24 * time.Hour)
 	wantIDs(y, "found", y.prunable(rota.Retention{}, 0))
 }

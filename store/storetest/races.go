@@ -14,18 +14,18 @@ import (
 // race is two commands that must not both be decided on the same rows.
 type race struct {
 	name string
-	// set makes the scene and the two commands.
-	set func(y *story) (a, b rota.Command)
-	// holds is what must be true afterwards, whoever came first.
-	holds func(y *story, a, b rota.Result)
+	// setup makes the scene and the two commands.
+	setup func(y *story) (a, b rota.Command)
+	// check is what must be true afterwards, whoever came first.
+	check func(y *story, a, b rota.Result)
 }
 
 const (
 	// gateWait is how long a caller is waited for at the gate. A store with one
 	// writer never lets a second one come so far.
 	gateWait = 4 * time.Millisecond
-	// freeRounds is how often a store without a gate is raced.
-	freeRounds = 8
+	// ungatedRounds is how often a store without a gate is raced.
+	ungatedRounds = 8
 )
 
 // Races lets two callers meet at the worst point, in every order. Afterwards
@@ -37,7 +37,7 @@ func Races(t *testing.T, h Harness) {
 	for _, r := range races() {
 		t.Run(r.name, func(t *testing.T) { r.run(t, h) })
 	}
-	for _, c := range crowdRaces() {
+	for _, c := range manyRaces() {
 		t.Run(c.name, func(t *testing.T) { c.run(t, h) })
 	}
 }
@@ -45,8 +45,8 @@ func Races(t *testing.T, h Harness) {
 func (r race) run(t testing.TB, h Harness) {
 	t.Helper()
 	if h.Pause == nil {
-		for range freeRounds {
-			r.free(t, h)
+		for range ungatedRounds {
+			r.runUngated(t, h)
 		}
 		return
 	}
@@ -55,24 +55,24 @@ func (r race) run(t testing.TB, h Harness) {
 		turns = turns[:1] // the second to start is the first to write
 	}
 	for _, turn := range turns {
-		r.gated(t, h, turn.bStarts, turn.bLeaves)
+		r.runGated(t, h, turn.bStarts, turn.bLeaves)
 	}
 }
 
-// free races without a gate.
-func (r race) free(t testing.TB, h Harness) {
+// runUngated races without a gate.
+func (r race) runUngated(t testing.TB, h Harness) {
 	t.Helper()
 	y := newStory(t, h)
-	commands := pair(r.set(y))
+	commands := pair(r.setup(y))
 	var results [2]rota.Result
-	together(2, func(i int) { results[i] = y.race(commands[i]) })
-	r.settle(y, commands, results, nil)
+	concurrently(2, func(i int) { results[i] = y.applyOne(commands[i]) })
+	r.compareWithSerial(y, commands, results, nil)
 }
 
 func pair(a, b rota.Command) [2]rota.Command { return [2]rota.Command{a, b} }
 
-// race sends a command from a goroutine of its own.
-func (y *story) race(c rota.Command) rota.Result {
+// applyOne sends a command from a goroutine of its own.
+func (y *story) applyOne(c rota.Command) rota.Result {
 	results, err := y.s.Apply(context.Background(), rota.Batch{Now: y.now, Commands: []rota.Command{c}})
 	if err != nil || len(results) != 1 {
 		y.Errorf("apply %s: %d results, %v", c.Verb(), len(results), err)
@@ -81,12 +81,12 @@ func (y *story) race(c rota.Command) rota.Result {
 	return results[0]
 }
 
-// gated holds both commands at the gate, then lets one go and, when it was
+// runGated holds both commands at the gate, then lets one go and, when it was
 // answered, the other.
-func (r race) gated(t testing.TB, h Harness, bStarts, bLeaves bool) {
+func (r race) runGated(t testing.TB, h Harness, bStarts, bLeaves bool) {
 	t.Helper()
 	y := newStory(t, h)
-	commands := pair(r.set(y))
+	commands := pair(r.setup(y))
 	gates := [2]*gate{newGate(), newGate()}
 	h.Pause(t, y.s, func(held []rota.Command) { waitAt(gates, commands, held) })
 	var results [2]rota.Result
@@ -95,15 +95,15 @@ func (r race) gated(t testing.TB, h Harness, bStarts, bLeaves bool) {
 		answered[i] = make(chan struct{})
 		go func() {
 			defer close(answered[i])
-			results[i] = y.race(commands[i])
+			results[i] = y.applyOne(commands[i])
 		}()
-		came(gates[i].arrived)
+		receivedInTime(gates[i].arrived)
 	}
 	starts, leaves := count(bStarts), count(bLeaves)
 	start(starts)
 	start(1 - starts)
 	gates[leaves].open()
-	inTurn := came(answered[leaves])
+	inTurn := receivedInTime(answered[leaves])
 	gates[1-leaves].open()
 	<-answered[0]
 	<-answered[1]
@@ -111,7 +111,7 @@ func (r race) gated(t testing.TB, h Harness, bStarts, bLeaves bool) {
 	if inTurn {
 		order = []int{leaves, 1 - leaves}
 	}
-	r.settle(y, commands, results, order)
+	r.compareWithSerial(y, commands, results, order)
 }
 
 // gate is where one command waits.
@@ -142,8 +142,8 @@ func waitAt(gates [2]*gate, commands [2]rota.Command, held []rota.Command) {
 	}
 }
 
-// came waits a little for something, and reports whether it came.
-func came(c <-chan struct{}) bool {
+// receivedInTime waits a little for something, and reports whether it came.
+func receivedInTime(c <-chan struct{}) bool {
 	select {
 	case <-c:
 		return true
@@ -152,18 +152,18 @@ func came(c <-chan struct{}) bool {
 	}
 }
 
-// settle wants what one command after the other could have done: in the order
+// compareWithSerial wants what one command after the other could have done: in the order
 // given, or in either.
-func (r race) settle(y *story, commands [2]rota.Command, results [2]rota.Result, order []int) {
+func (r race) compareWithSerial(y *story, commands [2]rota.Command, results [2]rota.Result, order []int) {
 	y.Helper()
 	orders := [][]int{order}
 	if order == nil {
 		orders = [][]int{{0, 1}, {1, 0}}
 	}
-	got := outcome(results) + y.dump()
+	got := answersText(results) + y.dump()
 	var diffs string
 	for _, o := range orders {
-		diff := difference(y.serially(commands, o), got)
+		diff := difference(y.serialResult(commands, o), got)
 		if diff == "" {
 			diffs = ""
 			break
@@ -173,17 +173,17 @@ func (r race) settle(y *story, commands [2]rota.Command, results [2]rota.Result,
 	if diffs != "" {
 		y.Errorf("%s and %s did what neither order does\n%s", commands[0].Verb(), commands[1].Verb(), diffs)
 	}
-	r.holds(y, results[0], results[1])
-	y.sound()
+	r.check(y, results[0], results[1])
+	y.wantNoViolations()
 }
 
-func outcome(results [2]rota.Result) string {
+func answersText(results [2]rota.Result) string {
 	return Answers(results[:1]) + Answers(results[1:])
 }
 
-// serially is what the model answers and holds after the story so far and the
+// serialResult is what the model answers and holds after the story so far and the
 // commands in an order.
-func (y *story) serially(commands [2]rota.Command, order []int) string {
+func (y *story) serialResult(commands [2]rota.Command, order []int) string {
 	y.Helper()
 	m := model.New(time.Now)
 	for _, b := range y.sent {
@@ -203,5 +203,5 @@ func (y *story) serially(commands [2]rota.Command, order []int) string {
 	if err != nil {
 		y.Fatalf("the model's dump: %v", err)
 	}
-	return outcome(results) + d
+	return answersText(results) + d
 }

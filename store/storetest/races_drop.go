@@ -15,9 +15,9 @@ func dropRaces() []race {
 		{"a drop against a failure: nothing is tried again", dropAgainstFailure, nothingToRun},
 		{"a drop against the end of what another waits for", dropAgainstEnd, func(*story, rota.Result, rota.Result) {}},
 		{"a drop against a redrive of its history: nothing of it is left to run", dropAgainstRedrive, nothingToRun},
-		{"the sweep of a drop against the end of its last run: all of it goes", sweepAgainstLastEnd, nothingLeftOfIt},
-		{"the change of a template of one's own against a schedule that takes it", soleAgainstPut, func(*story, rota.Result, rota.Result) {}},
-		{"a schedule declared anew against its fire", anewAgainstFire, func(*story, rota.Result, rota.Result) {}},
+		{"the sweep of a drop against the end of its last run: all of it goes", sweepAgainstLastEnd, noJobsLeft},
+		{"the change of a template of one's own against a schedule that takes it", onlyScheduleAgainstPut, func(*story, rota.Result, rota.Result) {}},
+		{"a schedule declared anew against its fire", recreateAgainstFire, func(*story, rota.Result, rota.Result) {}},
 	}
 }
 
@@ -32,19 +32,19 @@ func oneDropped(y *story, a, b rota.Result) {
 }
 
 func dropAgainstFire(y *story) (a, b rota.Command) {
-	y.wait(y.define("nightly", rota.ScheduleSpec{}).NextFire)
+	y.advanceTo(y.define("nightly", rota.ScheduleSpec{}).NextFire)
 	return y.dropCommand("nightly"), y.fireCommand("nightly")
 }
 
 func dropAgainstTrigger(y *story) (a, b rota.Command) {
 	y.define("nightly", rota.ScheduleSpec{Scopes: tenants})
-	return y.dropCommand("nightly"), &rota.Trigger{Meta: y.mint.meta(), Schedule: "nightly"}
+	return y.dropCommand("nightly"), &rota.Trigger{Meta: y.ids.meta(), Schedule: "nightly"}
 }
 
 func nothingToRun(y *story, _, _ rota.Result) {
 	y.Helper()
 	want(y, "ready", len(y.claim(5)), 0)
-	y.pass(time.Hour)
+	y.advance(time.Hour)
 	y.makeReady()
 	want(y, "ready later", len(y.claim(5)), 0)
 }
@@ -52,14 +52,14 @@ func nothingToRun(y *story, _, _ rota.Result) {
 func dropAgainstClaim(y *story) (a, b rota.Command) {
 	y.define("nightly", rota.ScheduleSpec{})
 	y.fireNext("nightly")
-	y.pass(time.Second)
+	y.advance(time.Second)
 	return y.dropCommand("nightly"), y.claimCommand(1)
 }
 
 func cancelledOrStopping(y *story, _, claimed rota.Result) {
 	y.Helper()
 	for _, j := range claimed.Reply.(*rota.Claimed).Jobs {
-		want(y, "asked to stop", y.beat(j).Cancel, true)
+		want(y, "asked to stop", y.heartbeat(j).Cancel, true)
 	}
 	want(y, "queued", len(y.queue()), 0)
 }
@@ -68,19 +68,19 @@ func dropAgainstFailure(y *story) (a, b rota.Command) {
 	y.define("nightly", rota.ScheduleSpec{})
 	y.fireNext("nightly")
 	j := y.claimOne()
-	y.pass(time.Second)
+	y.advance(time.Second)
 	return y.dropCommand("nightly"), y.finishCommand(j, rota.OutcomeFailed, false)
 }
 
 func dropAgainstEnd(y *story) (a, b rota.Command) {
-	y.chain()
-	y.both()
+	y.declareExtractLoad()
+	y.fireExtractLoad()
 	return y.dropCommand("load"), y.finishCommand(y.claimOne(), rota.OutcomeCompleted, false)
 }
 
 func dropAgainstRedrive(y *story) (a, b rota.Command) {
 	y.define("nightly", rota.ScheduleSpec{})
-	_, _, dead := y.pastOf("nightly")
+	_, _, dead := y.endRunsInEachWay("nightly")
 	return y.dropCommand("nightly"), y.redriveCommand(dead.ID)
 }
 
@@ -88,23 +88,23 @@ func sweepAgainstLastEnd(y *story) (a, b rota.Command) {
 	y.define("nightly", rota.ScheduleSpec{})
 	y.fireNext("nightly")
 	j := y.claimOne()
-	y.pass(time.Second)
+	y.advance(time.Second)
 	y.drop("nightly")
-	return &rota.Sweep{Meta: y.mint.meta()}, y.finishCommand(j, rota.OutcomeCompleted, false)
+	return &rota.Sweep{Meta: y.ids.meta()}, y.finishCommand(j, rota.OutcomeCompleted, false)
 }
 
-func nothingLeftOfIt(y *story, _, _ rota.Result) {
+func noJobsLeft(y *story, _, _ rota.Result) {
 	y.Helper()
-	y.sweepUp(0)
+	y.sweepAll(0)
 	want(y, "jobs", len(y.allJobs()), 0)
 }
 
-func soleAgainstPut(y *story) (a, b rota.Command) {
+func onlyScheduleAgainstPut(y *story) (a, b rota.Command) {
 	y.declare("nightly", rota.ScheduleSpec{})
-	return y.soleCommand("report", "nightly", "new"), y.declareCommand("weekly", rota.ScheduleSpec{})
+	return y.onlyScheduleCommand("report", "nightly", "new"), y.declareCommand("weekly", rota.ScheduleSpec{})
 }
 
-func anewAgainstFire(y *story) (a, b rota.Command) {
-	y.wait(y.declare("nightly", rota.ScheduleSpec{}).NextFire)
-	return y.anewCommand("nightly", rota.ScheduleSpec{}), y.fireCommand("nightly")
+func recreateAgainstFire(y *story) (a, b rota.Command) {
+	y.advanceTo(y.declare("nightly", rota.ScheduleSpec{}).NextFire)
+	return y.recreateScheduleCommand("nightly", rota.ScheduleSpec{}), y.fireCommand("nightly")
 }

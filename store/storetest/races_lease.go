@@ -18,26 +18,26 @@ func leaseRaces() []race {
 
 // reaperRaces are for runs that heartbeats and reapers may pass over, since
 // another has them in hand.
-func reaperRaces() []crowdRace {
-	return []crowdRace{
-		{"heartbeats against reapers: a lease is kept or lost", beatsAgainstReaps, keptOrLost},
+func reaperRaces() []manyRace {
+	return []manyRace{
+		{"heartbeats against reapers: a lease is kept or lost", heartbeatsAgainstReaps, keptOrLost},
 		{"reapers at once: each run is reaped by one", manyReaps, reapedOnce},
 	}
 }
 
 func (y *story) reapCommand() *rota.Reap {
-	return &rota.Reap{Meta: y.mint.meta(), Incarnation: lifeOther}
+	return &rota.Reap{Meta: y.ids.meta(), Incarnation: incarnationOther}
 }
 
 func endAgainstReap(y *story) (a, b rota.Command) {
 	j := y.running(rota.NewJob{})
-	y.pass(time.Hour)
+	y.advance(time.Hour)
 	return y.finishCommand(j, rota.OutcomeCompleted, false), y.reapCommand()
 }
 
 func endAgainstRecover(y *story) (a, b rota.Command) {
 	j := y.running(rota.NewJob{})
-	return y.finishCommand(j, rota.OutcomeCompleted, false), &rota.Recover{Meta: y.mint.meta(), Runner: "w1", Incarnation: lifeTwo}
+	return y.finishCommand(j, rota.OutcomeCompleted, false), &rota.Recover{Meta: y.ids.meta(), Runner: "w1", Incarnation: incarnationTwo}
 }
 
 // settledBy is what a reaper or a recovery has settled.
@@ -63,9 +63,9 @@ func endedOnce(y *story, finished, settled rota.Result) {
 
 // slotAgainstReap frees the only slot of a key, for which two others wait.
 func slotAgainstReap(y *story) (a, b rota.Command) {
-	y.keyedRow(1, 3)
+	y.enqueueLimited(1, 3)
 	j := y.claimOne()
-	y.pass(time.Hour)
+	y.advance(time.Hour)
 	return y.finishCommand(j, rota.OutcomeCompleted, false), y.reapCommand()
 }
 
@@ -75,23 +75,23 @@ func oneSlot(y *story, _, _ rota.Result) {
 	want(y, "claimed beside it", len(y.claim(5)), 0)
 }
 
-// rivals are how many heartbeats, or reapers, come at once.
-const rivals = 5
+// raceCallers are how many heartbeats, or reapers, come at once.
+const raceCallers = 5
 
 // staleRuns are runs whose leases are over.
 func (y *story) staleRuns(runs int) []*rota.Job {
 	y.Helper()
 	y.enqueueMany(runs)
 	jobs := y.claim(runs)
-	y.pass(time.Hour)
+	y.advance(time.Hour)
 	return jobs
 }
 
-// beatsAgainstReaps has as many runs as there are heartbeats, one for each.
-func beatsAgainstReaps(y *story) (commands []rota.Command) {
-	for _, j := range y.staleRuns(rivals) {
-		beat := &rota.Extend{Meta: y.mint.meta(), Lease: lease, Items: []rota.ExtendItem{{LeaseRef: leaseOf(j)}}}
-		commands = append(commands, beat, y.reapCommand())
+// heartbeatsAgainstReaps has as many runs as there are heartbeats, one for each.
+func heartbeatsAgainstReaps(y *story) (commands []rota.Command) {
+	for _, j := range y.staleRuns(raceCallers) {
+		heartbeat := &rota.Extend{Meta: y.ids.meta(), Lease: lease, Items: []rota.ExtendItem{{LeaseRef: leaseOf(j)}}}
+		commands = append(commands, heartbeat, y.reapCommand())
 	}
 	return commands
 }
@@ -102,9 +102,9 @@ func keptOrLost(y *story, results []rota.Result) {
 	y.Helper()
 	kept, reaped := 0, 0
 	for _, r := range results {
-		if beat, ok := r.Reply.(*rota.Extended); ok {
-			told := beat.Items[0]
-			kept += count(told.Code == "" && told.StaleAfter.After(y.now))
+		if heartbeat, ok := r.Reply.(*rota.Extended); ok {
+			answer := heartbeat.Items[0]
+			kept += count(answer.Code == "" && answer.StaleAfter.After(y.now))
 		}
 		reaped += len(settledBy(r))
 	}
@@ -112,14 +112,14 @@ func keptOrLost(y *story, results []rota.Result) {
 	for _, j := range y.allJobs() {
 		open += count(j.Run != nil && j.Run.Open())
 	}
-	want(y, "kept and reaped", kept+reaped, rivals)
+	want(y, "kept and reaped", kept+reaped, raceCallers)
 	want(y, "open", open, kept)
-	want(y, "jobs", len(y.allJobs()), rivals+reaped)
+	want(y, "jobs", len(y.allJobs()), raceCallers+reaped)
 }
 
 func manyReaps(y *story) (commands []rota.Command) {
 	y.staleRuns(3)
-	for range rivals {
+	for range raceCallers {
 		commands = append(commands, y.reapCommand())
 	}
 	return commands

@@ -11,15 +11,15 @@ import (
 // other writes.
 func races() []race {
 	return slices.Concat(scheduleRaces(), dropRaces(), leaseRaces(), []race{
-		{"the end of a member against the cancel of the next: the turn goes on", endAgainstMember, turnGoesOn},
-		{"two members that end at once: the turn goes on", endAgainstEnd, turnGoesOn},
-		{"a death against a failure: a stopped group retries nothing", deathAgainstFailure, nobodyLives},
-		{"the end of a member against the cancel of its group: nothing more starts", endAgainstCancel, nobodyLives},
+		{"the end of a member against the cancel of the next: the turn goes on", endAgainstMember, thirdHasTurn},
+		{"two members that end at once: the turn goes on", endAgainstEnd, thirdHasTurn},
+		{"a death against a failure: a stopped group retries nothing", deathAgainstFailure, allMembersEnded},
+		{"the end of a member against the cancel of its group: nothing more starts", endAgainstCancel, allMembersEnded},
 		{"two claims at a limit: no more run than may", claimAgainstClaim, oneRuns},
 		{"a claim against a job that overtakes, of one key", claimAgainstEdit, oneRuns},
 		{"a claim against a direct run at a limit", claimAgainstDirect, oneRuns},
-		{"an enqueue against the end that would let it go: nobody is left behind", enqueueAgainstEnd, keyGoesOn},
-		{"a retry that is due against the end that would let it go", readyAgainstEnd, keyGoesOn},
+		{"an enqueue against the end that would let it go: nobody is left behind", enqueueAgainstEnd, oneOfKeyClaimable},
+		{"a retry that is due against the end that would let it go", readyAgainstEnd, oneOfKeyClaimable},
 		{"a lowered limit against an enqueue", throttleAgainstEnqueue, func(*story, rota.Result, rota.Result) {}},
 		{"a reserve against a claim of its node", reserveAgainstClaim, reservedOrClaimed},
 		{"a reserve against a reserve: one is told to come back", reserveAgainstReserve, oneRefused},
@@ -33,23 +33,23 @@ func races() []race {
 
 func (y *story) finishCommand(j *rota.Job, outcome rota.Outcome, permanent bool) *rota.Finish {
 	it := rota.FinishItem{LeaseRef: leaseOf(j), Outcome: outcome, Permanent: permanent}
-	return &rota.Finish{Meta: y.mint.meta(), Items: []rota.FinishItem{it}}
+	return &rota.Finish{Meta: y.ids.meta(), Items: []rota.FinishItem{it}}
 }
 
 func endAgainstMember(y *story) (a, b rota.Command) {
-	_, jobs := y.three(rota.GroupSequential, "")
+	_, jobs := y.groupOfThree(rota.GroupSequential, "")
 	return y.finishCommand(y.claimOne(), rota.OutcomeCompleted, false), y.cancelCommand(jobs[1].ID)
 }
 
 // endAgainstEnd ends the member whose turn it is and the one whose turn it
 // would be.
 func endAgainstEnd(y *story) (a, b rota.Command) {
-	_, jobs := y.three(rota.GroupSequential, "")
+	_, jobs := y.groupOfThree(rota.GroupSequential, "")
 	return y.cancelCommand(jobs[0].ID), y.cancelCommand(jobs[1].ID)
 }
 
-// turnGoesOn wants the last of three members to be the one whose turn it is.
-func turnGoesOn(y *story, _, _ rota.Result) {
+// thirdHasTurn wants the last of three members to be the one whose turn it is.
+func thirdHasTurn(y *story, _, _ rota.Result) {
 	y.Helper()
 	jobs := y.claim(5)
 	want(y, "claimed", len(jobs), 1)
@@ -59,18 +59,18 @@ func turnGoesOn(y *story, _, _ rota.Result) {
 }
 
 func deathAgainstFailure(y *story) (a, b rota.Command) {
-	y.three(rota.GroupParallel, rota.FailureStop)
+	y.groupOfThree(rota.GroupParallel, rota.FailureStop)
 	jobs := y.claim(2)
 	return y.finishCommand(jobs[0], rota.OutcomeFailed, true), y.finishCommand(jobs[1], rota.OutcomeFailed, false)
 }
 
 func endAgainstCancel(y *story) (a, b rota.Command) {
-	id, _ := y.three(rota.GroupSequential, "")
+	id, _ := y.groupOfThree(rota.GroupSequential, "")
 	done := y.finishCommand(y.claimOne(), rota.OutcomeCompleted, false)
-	return done, &rota.CancelGroup{Meta: y.mint.meta(), GroupID: id}
+	return done, &rota.CancelGroup{Meta: y.ids.meta(), GroupID: id}
 }
 
-func nobodyLives(y *story, _, _ rota.Result) {
+func allMembersEnded(y *story, _, _ rota.Result) {
 	y.Helper()
 	for _, j := range y.allJobs() {
 		if !j.Ended() {
@@ -87,7 +87,7 @@ func claimAgainstClaim(y *story) (a, b rota.Command) {
 }
 
 func claimAgainstEdit(y *story) (a, b rota.Command) {
-	jobs := y.keyedRow(1, 2)
+	jobs := y.enqueueLimited(1, 2)
 	return y.claimCommand(1), y.editCommand(jobs[1].ID, toPriority(1))
 }
 
@@ -111,30 +111,30 @@ func oneRuns(y *story, _, _ rota.Result) {
 }
 
 func enqueueAgainstEnd(y *story) (a, b rota.Command) {
-	y.keyedRow(1, 1)
+	y.enqueueLimited(1, 1)
 	j := y.claimOne()
-	return y.finishCommand(j, rota.OutcomeCompleted, false), y.enqueueCommand(ofKey(0))
+	return y.finishCommand(j, rota.OutcomeCompleted, false), y.enqueueCommand(jobOfKey(0))
 }
 
 func readyAgainstEnd(y *story) (a, b rota.Command) {
-	n := ofKey(0)
+	n := jobOfKey(0)
 	n.Delay = time.Minute
-	y.keyedRow(1, 1)
+	y.enqueueLimited(1, 1)
 	y.enqueue(n)
 	j := y.claimOne()
-	y.pass(time.Minute)
-	return y.finishCommand(j, rota.OutcomeCompleted, false), &rota.Ready{Meta: y.mint.meta()}
+	y.advance(time.Minute)
+	return y.finishCommand(j, rota.OutcomeCompleted, false), &rota.Ready{Meta: y.ids.meta()}
 }
 
-func keyGoesOn(y *story, _, _ rota.Result) {
+func oneOfKeyClaimable(y *story, _, _ rota.Result) {
 	y.Helper()
 	want(y, "claimed", len(y.claim(5)), 1)
 }
 
 func throttleAgainstEnqueue(y *story) (a, b rota.Command) {
-	y.keyedRow(2, 1)
+	y.enqueueLimited(2, 1)
 	y.claimOne()
-	return &rota.PutThrottle{Meta: y.mint.meta(), Spec: keyLimit("db", 1)}, y.enqueueCommand(ofKey(0))
+	return &rota.PutThrottle{Meta: y.ids.meta(), Spec: keyLimit("db", 1)}, y.enqueueCommand(jobOfKey(0))
 }
 
 func reserveAgainstClaim(y *story) (a, b rota.Command) {
@@ -159,19 +159,19 @@ func oneRefused(y *story, a, b rota.Result) {
 
 func releaseAgainstDirect(y *story) (a, b rota.Command) {
 	r := y.reserve()
-	return &rota.Release{Meta: y.mint.meta(), ReservationID: r.ID}, y.directCommand(r, rota.NewJob{})
+	return &rota.Release{Meta: y.ids.meta(), ReservationID: r.ID}, y.directCommand(r, rota.NewJob{})
 }
 
 func pauseAgainstClaim(y *story) (a, b rota.Command) {
 	y.declareType("mail", rota.TypeSpec{})
 	y.enqueue(rota.NewJob{})
-	return &rota.SwitchType{Meta: y.mint.meta(), Name: "mail", Paused: true}, y.claimCommand(1)
+	return &rota.SwitchType{Meta: y.ids.meta(), Name: "mail", Paused: true}, y.claimCommand(1)
 }
 
 func pruneAgainstRedrive(y *story) (a, b rota.Command) {
 	j := y.running(rota.NewJob{})
-	y.die(j)
-	return &rota.Prune{Meta: y.mint.meta(), Executions: []rota.ID{j.ID}}, y.redriveCommand(j.ID)
+	y.failPermanently(j)
+	return &rota.Prune{Meta: y.ids.meta(), Executions: []rota.ID{j.ID}}, y.redriveCommand(j.ID)
 }
 
 func prunedOrRedriven(y *story, pruned, redriven rota.Result) {
@@ -182,7 +182,7 @@ func prunedOrRedriven(y *story, pruned, redriven rota.Result) {
 
 func redriveAgainstRedrive(y *story) (a, b rota.Command) {
 	j := y.running(rota.NewJob{})
-	y.die(j)
+	y.failPermanently(j)
 	return y.redriveCommand(j.ID), y.redriveCommand(j.ID)
 }
 
@@ -191,7 +191,7 @@ func pruneAgainstPrune(y *story) (a, b rota.Command) {
 	var prunes []rota.Command
 	for _, j := range y.claim(2) {
 		y.complete(j)
-		prunes = append(prunes, &rota.Prune{Meta: y.mint.meta(), Executions: []rota.ID{j.ID}})
+		prunes = append(prunes, &rota.Prune{Meta: y.ids.meta(), Executions: []rota.ID{j.ID}})
 	}
 	return prunes[0], prunes[1]
 }

@@ -8,23 +8,23 @@ import (
 
 func scheduleRaces() []race {
 	return []race{
-		{"the last two dependencies of a job: it is let go", lastDependencies, loadGoes},
-		{"the end of a dependency against the fire of who waits for it", endAgainstWaiter, loadGoes},
+		{"the last two dependencies of a job: it is let go", lastDependencies, loadClaimable},
+		{"the end of a dependency against the fire of who waits for it", endAgainstWaiter, loadClaimable},
 		{"the end of a dependency against the end of the wait", endAgainstExpire, loadEndsOnce},
-		{"a tie that is cut against the end of the wait", cutAgainstExpire, loadEndsOnce},
+		{"a tie that is cut against the end of the wait", deleteAgainstExpire, loadEndsOnce},
 		{"a fire against a fire: each time once", fireAgainstFire, firedOnce},
 		{"a fire against a backfill of the same time: each time once", fireAgainstBackfill, firedOnce},
 		{"a plan against the schedule that takes its name", planAgainstPut, plannedOrRefused},
 		{"a fire against a pause", fireAgainstSwitch, func(*story, rota.Result, rota.Result) {}},
 		{"a fire against a change of the times", fireAgainstPut, func(*story, rota.Result, rota.Result) {}},
-		{"a fire against the end of the one before: it is let go", fireAgainstEnd, waiterGoes},
-		{"a trigger against a trigger: one is skipped", triggerAgainstTrigger, oneLives},
-		{"an archive against an enqueue", archiveAgainstEnqueue, archivedForGood},
-		{"an archive against a fire", archiveAgainstFire, archivedForGood},
-		{"an archive against a new schedule", archiveAgainstPut, archivedForGood},
+		{"a fire against the end of the one before: it is let go", fireAgainstEnd, waitingClaimable},
+		{"a trigger against a trigger: one is skipped", triggerAgainstTrigger, oneClaimable},
+		{"an archive against an enqueue", archiveAgainstEnqueue, noScheduleEnabled},
+		{"an archive against a fire", archiveAgainstFire, noScheduleEnabled},
+		{"an archive against a new schedule", archiveAgainstPut, noScheduleEnabled},
 		{"two ties that together make a cycle: one is refused", cycleAgainstCycle, oneRefused},
-		{"a tie against the delete of what it ties to", tieAgainstDelete, noLooseTie},
-		{"two scopes of an AT schedule that end at once: it ends", endsAtOnce, onceIsOver},
+		{"a tie against the delete of what it ties to", dependAgainstDelete, dependencyRemoved},
+		{"two scopes of an AT schedule that end at once: it ends", endsAtOnce, onceHasEnded},
 		{"two puts of one version: one is refused", putAgainstPut, oneRefused},
 	}
 }
@@ -41,31 +41,31 @@ func lastDependencies(y *story) (a, b rota.Command) {
 	return y.finishCommand(jobs[0], rota.OutcomeCompleted, false), y.finishCommand(jobs[1], rota.OutcomeCompleted, false)
 }
 
-func loadGoes(y *story, _, _ rota.Result) {
+func loadClaimable(y *story, _, _ rota.Result) {
 	y.Helper()
 	jobs := y.claim(5)
-	want(y, "let go", names(jobs, func(j *rota.Job) string { return j.Schedule }), "load")
+	want(y, "let go", joinNames(jobs, func(j *rota.Job) string { return j.Schedule }), "load")
 }
 
 func endAgainstWaiter(y *story) (a, b rota.Command) {
-	y.chain()
+	y.declareExtractLoad()
 	y.fireNext("extract")
 	return y.finishCommand(y.claimOne(), rota.OutcomeCompleted, false), y.fireCommand("load")
 }
 
 func endAgainstExpire(y *story) (a, b rota.Command) {
-	y.chain()
-	_, load := y.both()
+	y.declareExtractLoad()
+	_, load := y.fireExtractLoad()
 	j := y.claimOne()
-	y.wait(load.WaitUntil)
-	return y.finishCommand(j, rota.OutcomeCompleted, false), &rota.Expire{Meta: y.mint.meta()}
+	y.advanceTo(load.WaitUntil)
+	return y.finishCommand(j, rota.OutcomeCompleted, false), &rota.Expire{Meta: y.ids.meta()}
 }
 
-func cutAgainstExpire(y *story) (a, b rota.Command) {
-	y.chain()
-	_, load := y.both()
-	y.wait(load.WaitUntil)
-	return &rota.DeleteSchedule{Meta: y.mint.meta(), Name: "extract"}, &rota.Expire{Meta: y.mint.meta()}
+func deleteAgainstExpire(y *story) (a, b rota.Command) {
+	y.declareExtractLoad()
+	_, load := y.fireExtractLoad()
+	y.advanceTo(load.WaitUntil)
+	return &rota.DeleteSchedule{Meta: y.ids.meta(), Name: "extract"}, &rota.Expire{Meta: y.ids.meta()}
 }
 
 // loadEndsOnce wants the job that waited to be either skipped or ready.
@@ -79,12 +79,12 @@ func loadEndsOnce(y *story, _, expired rota.Result) {
 }
 
 func fireAgainstFire(y *story) (a, b rota.Command) {
-	y.wait(y.declare("nightly", rota.ScheduleSpec{}).NextFire)
+	y.advanceTo(y.declare("nightly", rota.ScheduleSpec{}).NextFire)
 	return y.fireCommand("nightly"), y.fireCommand("nightly")
 }
 
 func fireAgainstBackfill(y *story) (a, b rota.Command) {
-	y.wait(y.declare("nightly", rota.ScheduleSpec{}).NextFire)
+	y.advanceTo(y.declare("nightly", rota.ScheduleSpec{}).NextFire)
 	return y.fireCommand("nightly"), y.backfillCommand("nightly", y.now, y.now)
 }
 
@@ -105,12 +105,12 @@ func plannedOrRefused(y *story, _, planned rota.Result) {
 }
 
 func fireAgainstSwitch(y *story) (a, b rota.Command) {
-	y.wait(y.declare("nightly", rota.ScheduleSpec{}).NextFire)
+	y.advanceTo(y.declare("nightly", rota.ScheduleSpec{}).NextFire)
 	return y.fireCommand("nightly"), y.switchCommand("nightly", rota.ScheduleDisabled, time.Time{})
 }
 
 func fireAgainstPut(y *story) (a, b rota.Command) {
-	y.wait(y.declare("nightly", rota.ScheduleSpec{}).NextFire)
+	y.advanceTo(y.declare("nightly", rota.ScheduleSpec{}).NextFire)
 	return y.fireCommand("nightly"), y.declareCommand("nightly", rota.ScheduleSpec{Every: time.Minute})
 }
 
@@ -118,43 +118,43 @@ func fireAgainstEnd(y *story) (a, b rota.Command) {
 	y.declare("nightly", rota.ScheduleSpec{Overlap: rota.OverlapCancel})
 	y.fireNext("nightly")
 	j := y.claimOne()
-	y.wait(y.schedule("nightly").NextFire)
+	y.advanceTo(y.schedule("nightly").NextFire)
 	return y.finishCommand(j, rota.OutcomeCompleted, false), y.fireCommand("nightly")
 }
 
-func waiterGoes(y *story, _, _ rota.Result) {
+func waitingClaimable(y *story, _, _ rota.Result) {
 	y.Helper()
 	want(y, "claimed", len(y.claim(5)), 1)
 }
 
 func triggerAgainstTrigger(y *story) (a, b rota.Command) {
 	y.declare("nightly", rota.ScheduleSpec{Overlap: rota.OverlapSkip})
-	return &rota.Trigger{Meta: y.mint.meta(), Schedule: "nightly"}, &rota.Trigger{Meta: y.mint.meta(), Schedule: "nightly"}
+	return &rota.Trigger{Meta: y.ids.meta(), Schedule: "nightly"}, &rota.Trigger{Meta: y.ids.meta(), Schedule: "nightly"}
 }
 
-func oneLives(y *story, _, _ rota.Result) {
+func oneClaimable(y *story, _, _ rota.Result) {
 	y.Helper()
 	want(y, "claimed", len(y.claim(5)), 1)
 }
 
 func archiveAgainstEnqueue(y *story) (a, b rota.Command) {
 	y.declareTemplate("report", rota.TemplateSpec{})
-	enqueue := &rota.Enqueue{Meta: y.mint.meta(), Jobs: []rota.NewJob{{Template: "report"}}}
-	return &rota.Archive{Meta: y.mint.meta(), Name: "report"}, enqueue
+	enqueue := &rota.Enqueue{Meta: y.ids.meta(), Jobs: []rota.NewJob{{Template: "report"}}}
+	return &rota.Archive{Meta: y.ids.meta(), Name: "report"}, enqueue
 }
 
 func archiveAgainstFire(y *story) (a, b rota.Command) {
-	y.wait(y.declare("nightly", rota.ScheduleSpec{}).NextFire)
-	return &rota.Archive{Meta: y.mint.meta(), Name: "report"}, y.fireCommand("nightly")
+	y.advanceTo(y.declare("nightly", rota.ScheduleSpec{}).NextFire)
+	return &rota.Archive{Meta: y.ids.meta(), Name: "report"}, y.fireCommand("nightly")
 }
 
 func archiveAgainstPut(y *story) (a, b rota.Command) {
 	y.declareTemplate("report", rota.TemplateSpec{})
-	return &rota.Archive{Meta: y.mint.meta(), Name: "report"}, y.declareCommand("nightly", rota.ScheduleSpec{})
+	return &rota.Archive{Meta: y.ids.meta(), Name: "report"}, y.declareCommand("nightly", rota.ScheduleSpec{})
 }
 
-// archivedForGood wants no schedule to fire from an archived template.
-func archivedForGood(y *story, archived, _ rota.Result) {
+// noScheduleEnabled wants no schedule to fire from an archived template.
+func noScheduleEnabled(y *story, archived, _ rota.Result) {
 	y.Helper()
 	want(y, "refused", archived.Err, nil)
 	on, err := y.s.Schedules(y.ctx, rota.ScheduleQuery{State: rota.ScheduleEnabled})
@@ -167,29 +167,29 @@ func cycleAgainstCycle(y *story) (a, b rota.Command) {
 	return y.declareCommand("a", rota.ScheduleSpec{DependsOn: []string{"b"}}), y.declareCommand("b", rota.ScheduleSpec{DependsOn: []string{"a"}})
 }
 
-func tieAgainstDelete(y *story) (a, b rota.Command) {
+func dependAgainstDelete(y *story) (a, b rota.Command) {
 	y.declare("extract", rota.ScheduleSpec{})
 	y.declare("load", rota.ScheduleSpec{})
 	tie := y.declareCommand("load", rota.ScheduleSpec{DependsOn: []string{"extract"}})
-	return tie, &rota.DeleteSchedule{Meta: y.mint.meta(), Name: "extract"}
+	return tie, &rota.DeleteSchedule{Meta: y.ids.meta(), Name: "extract"}
 }
 
-func noLooseTie(y *story, _, _ rota.Result) {
+func dependencyRemoved(y *story, _, _ rota.Result) {
 	y.Helper()
 	want(y, "depends on", len(y.schedule("load").Spec.DependsOn), 0)
 }
 
 func endsAtOnce(y *story) (a, b rota.Command) {
-	y.once(rota.ScheduleSpec{Scopes: tenants})
-	y.pass(time.Hour)
+	y.declareOnce(rota.ScheduleSpec{Scopes: tenants})
+	y.advance(time.Hour)
 	y.fire("once")
 	jobs := y.claim(2)
 	return y.finishCommand(jobs[0], rota.OutcomeCompleted, false), y.finishCommand(jobs[1], rota.OutcomeCompleted, false)
 }
 
-func onceIsOver(y *story, _, _ rota.Result) {
+func onceHasEnded(y *story, _, _ rota.Result) {
 	y.Helper()
-	y.wantRan()
+	y.wantHasRun()
 }
 
 func putAgainstPut(y *story) (a, b rota.Command) {

@@ -27,13 +27,13 @@ func RandomAgainstModel(t *testing.T, h Harness) {
 		s := h.Open(t)
 		defer closeStore(rt, s)
 		g := newGen(rt)
-		expects, hears := listen(g.model), listen(s)
+		modelEvents, storeEvents := watch(g.model), watch(s)
 		rt.Repeat(map[string]func(*rapid.T){
 			"batch": func(rt *rapid.T) {
 				b := g.batch(rt)
 				expected := g.apply(rt, b)
 				compareAnswers(rt, s, b, expected)
-				compareEvents(rt, b, expects.take(), hears.take())
+				compareEvents(rt, b, modelEvents.take(), storeEvents.take())
 				if len(g.sent)%rowsEvery == 0 {
 					compareRows(rt, g.model, s)
 				}
@@ -42,10 +42,10 @@ func RandomAgainstModel(t *testing.T, h Harness) {
 		compareRows(rt, g.model, s)
 		compareLists(rt, g, s)
 		compareStats(rt, g.model, s)
-		if err := replayed(context.Background(), s, hears.events); err != nil {
+		if err := checkEventHistory(context.Background(), s, storeEvents.events); err != nil {
 			rt.Errorf("events: %v", err)
 		}
-		writtenOnce(rt, s)
+		wantUniqueAuditIDs(rt, s)
 		if err := explainAll(context.Background(), s); err != nil {
 			rt.Errorf("explain: %v", err)
 		}
@@ -99,8 +99,8 @@ func lists(rt *rapid.T, s rota.Store, q rota.PruneQuery) string {
 	}
 }
 
-// writtenOnce wants no command to have written one line twice.
-func writtenOnce(rt *rapid.T, s rota.Store) {
+// wantUniqueAuditIDs wants no command to have written one line twice.
+func wantUniqueAuditIDs(rt *rapid.T, s rota.Store) {
 	entries, err := wholeAudit(context.Background(), s)
 	if err != nil {
 		rt.Fatalf("audit: %v", err)
@@ -123,17 +123,17 @@ func closeStore(rt *rapid.T, s rota.Store) {
 func compareAnswers(rt *rapid.T, s rota.Store, b rota.Batch, expected []rota.Result) {
 	got, err := s.Apply(context.Background(), b)
 	if err != nil {
-		rt.Fatalf("apply: %v\n%s", err, outline(b))
+		rt.Fatalf("apply: %v\n%s", err, batchText(b))
 	}
 	if diff := difference(Answers(expected), Answers(got)); diff != "" {
-		rt.Fatalf("the answers differ (- model, + store):\n%s\n%s", diff, outline(b))
+		rt.Fatalf("the answers differ (- model, + store):\n%s\n%s", diff, batchText(b))
 	}
 }
 
 // compareEvents wants the same to be told of each thing that a batch touched.
 func compareEvents(rt *rapid.T, b rota.Batch, expected, got []rota.Event) {
-	if diff := difference(eventsText(sorted(expected)), eventsText(sorted(got))); diff != "" {
-		rt.Fatalf("the events differ (- model, + store):\n%s\n%s", diff, outline(b))
+	if diff := difference(eventsText(groupBySubject(expected)), eventsText(groupBySubject(got))); diff != "" {
+		rt.Fatalf("the events differ (- model, + store):\n%s\n%s", diff, batchText(b))
 	}
 }
 
@@ -157,22 +157,22 @@ func mustDump(rt *rapid.T, s rota.Store) string {
 	return d
 }
 
-// outline shows the commands of a batch that did not do as they should.
-func outline(b rota.Batch) string {
+// batchText shows the commands of a batch that did not do as they should.
+func batchText(b rota.Batch) string {
 	var out strings.Builder
-	fmt.Fprintf(&out, "at %s\n", clock(b.Now))
+	fmt.Fprintf(&out, "at %s\n", timeText(b.Now))
 	for i, c := range b.Commands {
 		doc, err := json.Marshal(c)
 		if err != nil {
 			doc = fmt.Appendf(nil, "%+v", c)
 		}
-		fmt.Fprintf(&out, "[%d] %s %s\n", i, c.Verb(), brief4k(doc))
+		fmt.Fprintf(&out, "[%d] %s %s\n", i, c.Verb(), briefDocument(doc))
 	}
 	return out.String()
 }
 
-// brief4k keeps one oversized command from filling the screen.
-func brief4k(doc []byte) string {
+// briefDocument keeps one oversized command from filling the screen.
+func briefDocument(doc []byte) string {
 	const most = 4 << 10
 	if len(doc) > most {
 		return string(doc[:most]) + "…"
@@ -196,7 +196,7 @@ func Replay(t *testing.T, h Harness) {
 			second := replay(rt, halves, rota.Batch{Now: b.Now, Commands: b.Commands[:mid]})
 			second = append(second, replay(rt, halves, rota.Batch{Now: b.Now, Commands: b.Commands[mid:]})...)
 			if diff := difference(Answers(first), Answers(second)); diff != "" {
-				rt.Fatalf("a batch (-) and its halves (+) are answered differently:\n%s\n%s", diff, outline(b))
+				rt.Fatalf("a batch (-) and its halves (+) are answered differently:\n%s\n%s", diff, batchText(b))
 			}
 		}
 		compareRows(rt, whole, halves)
@@ -209,7 +209,7 @@ func replay(rt *rapid.T, s rota.Store, b rota.Batch) []rota.Result {
 	}
 	results, err := s.Apply(context.Background(), b)
 	if err != nil {
-		rt.Fatalf("apply: %v\n%s", err, outline(b))
+		rt.Fatalf("apply: %v\n%s", err, batchText(b))
 	}
 	return results
 }
@@ -230,7 +230,7 @@ func randomLog(rt *rapid.T) []rota.Batch {
 
 // newGen begins a random history, with a model that knows what came of it.
 func newGen(rt *rapid.T) *gen {
-	return &gen{t: rt, now: dawn, model: model.New(time.Now)}
+	return &gen{t: rt, now: startTime, model: model.New(time.Now)}
 }
 
 // apply applies a batch to the model and learns from the answers.

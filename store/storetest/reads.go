@@ -11,11 +11,11 @@ import (
 )
 
 func testReads(t *testing.T, h Harness) {
-	tellAll(t, h, []tale{
+	runStories(t, h, []namedStory{
 		{"a job that does not exist is not found", readUnknown},
 		{"jobs are listed by id, newest first, page by page", readPages},
 		{"jobs are picked by status and by type", readPicked},
-		{"a listed job is the same as one read alone", readAlike},
+		{"a listed job is the same as one read alone", readListedEqual},
 		{"without a limit a list has a hundred", readDefaultLimit},
 		{"a job is there for every reader once its enqueue is answered", readAtOnce},
 		{"the queue is listed in dispatch order, page by page", readQueue},
@@ -32,11 +32,11 @@ func testReads(t *testing.T, h Harness) {
 
 func readUnknown(y *story) {
 	y.enqueue(rota.NewJob{})
-	_, err := y.s.Job(y.ctx, y.mint.id())
+	_, err := y.s.Job(y.ctx, y.ids.next())
 	want(y, "job", rota.CodeOf(err), rota.NotFound)
-	_, err = y.s.Execution(y.ctx, y.mint.id())
+	_, err = y.s.Execution(y.ctx, y.ids.next())
 	want(y, "execution", rota.CodeOf(err), rota.NotFound)
-	_, err = y.s.Queue(y.ctx, y.mint.id(), 10)
+	_, err = y.s.Queue(y.ctx, y.ids.next(), 10)
 	want(y, "queue", rota.CodeOf(err), rota.NotFound)
 }
 
@@ -78,26 +78,26 @@ func readPicked(y *story) {
 	}
 }
 
-func readAlike(y *story) {
+func readListedEqual(y *story) {
 	j := y.running(rota.NewJob{Params: []byte(`{"a":1}`), UniqueKey: "k"})
 	y.note(j, rota.NoteItem{Artifacts: []string{"a", "b"}, Progress: []byte(`3`)})
-	y.mustEnd(j, rota.FinishItem{Outcome: rota.OutcomeFailed, ExitCode: ptr(2), Result: []byte(`[1]`), Error: "e", ErrorCode: "c"})
+	y.mustFinish(j, rota.FinishItem{Outcome: rota.OutcomeFailed, ExitCode: ptr(2), Result: []byte(`[1]`), Error: "e", ErrorCode: "c"})
 	y.enqueue(rota.NewJob{})
 	for _, listed := range y.allJobs() {
-		want(y, "listed and read differ", difference(jobText(y.look(listed.ID)), jobText(listed)), "")
+		want(y, "listed and read differ", difference(jobText(y.job(listed.ID)), jobText(listed)), "")
 	}
 	chain, err := y.s.Execution(y.ctx, j.ID)
 	if err != nil {
 		y.Fatal(err)
 	}
 	for _, attempt := range chain {
-		want(y, "attempt and job differ", difference(jobText(y.look(attempt.ID)), jobText(attempt)), "")
+		want(y, "attempt and job differ", difference(jobText(y.job(attempt.ID)), jobText(attempt)), "")
 	}
 	queue, err := wholeQueue(y.ctx, y.s)
 	if err != nil {
 		y.Fatal(err)
 	}
-	want(y, "queued and read differ", difference(jobText(y.look(queue[0].ID)), jobText(queue[0])), "")
+	want(y, "queued and read differ", difference(jobText(y.job(queue[0].ID)), jobText(queue[0])), "")
 }
 
 func readDefaultLimit(y *story) {
@@ -161,7 +161,7 @@ func readExecution(y *story) {
 func readAudit(y *story) {
 	jobs := y.enqueueMany(5)
 	for _, j := range jobs {
-		y.pass(time.Second)
+		y.advance(time.Second)
 		y.cancel(j.ID)
 	}
 	var seen []rota.ID
@@ -184,12 +184,12 @@ func readAtOnce(y *story) {
 	const readers, jobs = 8, 25
 	var made [jobs]rota.ID
 	for i := range made {
-		made[i] = y.mint.id()
+		made[i] = y.ids.next()
 	}
 	var written atomic.Int64
-	together(readers+1, func(hand int) {
+	concurrently(readers+1, func(caller int) {
 		for i := 0; i < jobs; {
-			if hand == readers {
+			if caller == readers {
 				apply[*rota.Enqueued](y, y.now, &rota.Enqueue{Meta: rota.NewMeta(""), Jobs: []rota.NewJob{{Type: "mail", ID: made[i]}}})
 				i++
 				written.Store(int64(i))
@@ -209,13 +209,13 @@ func readAtOnce(y *story) {
 
 func readCopies(y *story) {
 	j := y.running(rota.NewJob{Params: []byte(`{"a":1}`)})
-	y.mustEnd(j, rota.FinishItem{Outcome: rota.OutcomeCompleted, Artifacts: []string{"a"}, ExitCode: ptr(1), Result: []byte(`{"r":1}`)})
+	y.mustFinish(j, rota.FinishItem{Outcome: rota.OutcomeCompleted, Artifacts: []string{"a"}, ExitCode: ptr(1), Result: []byte(`{"r":1}`)})
 	before := y.dump()
-	got := y.look(j.ID)
+	got := y.job(j.ID)
 	got.Params[2], got.Run.Result[2], got.Run.Artifacts[0] = 'X', 'X', "X"
 	*got.Run.ExitCode = 9
 	got.Run.Outcome = rota.OutcomeFailed
-	y.unchanged(before)
+	y.wantUnchanged(before)
 }
 
 func readWrongQuery(y *story) {
@@ -259,7 +259,7 @@ func readLimits(y *story) {
 	do[*rota.Enqueued](y, y.enqueueCommand(make([]rota.NewJob, count)...))
 	jobs := y.claim(count)
 	want(y, "claimed", len(jobs), count)
-	c := &rota.Finish{Meta: y.mint.meta()}
+	c := &rota.Finish{Meta: y.ids.meta()}
 	for _, j := range jobs {
 		c.Items = append(c.Items, rota.FinishItem{LeaseRef: leaseOf(j), Outcome: rota.OutcomeCompleted})
 	}

@@ -8,7 +8,7 @@ import (
 )
 
 func testReady(t *testing.T, h Harness) {
-	tellAll(t, h, []tale{
+	runStories(t, h, []namedStory{
 		{"a due job takes its place at the end of its priority", dueAtEnd},
 		{"due jobs come in the order of their times, not of their making", dueInTimeOrder},
 		{"jobs due at one time come in the order of their ids", dueInIDOrder},
@@ -22,12 +22,12 @@ func testReady(t *testing.T, h Harness) {
 func dueAtEnd(y *story) {
 	held := y.enqueue(rota.NewJob{Delay: time.Minute})
 	first := y.enqueue(rota.NewJob{})
-	y.pass(time.Minute - time.Microsecond)
+	y.advance(time.Minute - time.Microsecond)
 	want(y, "readied too early", y.makeReady().Count, 0)
-	y.pass(time.Microsecond)
+	y.advance(time.Microsecond)
 	second := y.enqueue(rota.NewJob{})
 	want(y, "readied", *y.makeReady(), rota.Readied{Count: 1})
-	j := y.look(held.ID)
+	j := y.job(held.ID)
 	want(y, "ready", j.Ready(), true)
 	want(y, "position", j.Position, second.Position+100)
 	wantTime(y, "queued at", j.QueuedAt, y.now)
@@ -40,18 +40,18 @@ func dueInTimeOrder(y *story) {
 	early := y.enqueue(rota.NewJob{Delay: time.Second})
 	high := y.enqueue(rota.NewJob{Delay: 4 * time.Second, Priority: new(1)})
 	middle := y.enqueue(rota.NewJob{Delay: 2 * time.Second})
-	y.pass(time.Minute)
+	y.advance(time.Minute)
 	want(y, "readied", y.makeReady().Count, 4)
 	wantIDs(y, "the queue", y.queue(), high, early, middle, late)
-	want(y, "position of the early one", y.look(early.ID).Position, 400)
-	want(y, "position of the high one", y.look(high.ID).Position, 200)
+	want(y, "position of the early one", y.job(early.ID).Position, 400)
+	want(y, "position of the high one", y.job(high.ID).Position, 200)
 }
 
 func dueInIDOrder(y *story) {
-	small, big := y.mint.id(), y.mint.id()
+	small, big := y.ids.next(), y.ids.next()
 	second := y.enqueue(rota.NewJob{ID: big, RunAt: y.now.Add(time.Second)})
 	first := y.enqueue(rota.NewJob{ID: small, RunAt: y.now.Add(time.Second)})
-	y.pass(time.Minute)
+	y.advance(time.Minute)
 	y.makeReady()
 	wantIDs(y, "the queue", y.queue(), first, second)
 }
@@ -60,9 +60,9 @@ func dueInPages(y *story) {
 	for i := range 5 {
 		y.enqueue(rota.NewJob{Delay: time.Duration(i+1) * time.Second})
 	}
-	y.pass(4 * time.Second)
+	y.advance(4 * time.Second)
 	for _, page := range []rota.Readied{{Count: 3, More: true}, {Count: 1}, {}} {
-		got := do[*rota.Readied](y, &rota.Ready{Meta: y.mint.meta(), Limit: 3})
+		got := do[*rota.Readied](y, &rota.Ready{Meta: y.ids.meta(), Limit: 3})
 		want(y, "readied", *got, page)
 	}
 }
@@ -71,10 +71,10 @@ func notDue(y *story) {
 	y.enqueue(rota.NewJob{Delay: time.Hour})
 	gone := y.enqueue(rota.NewJob{Delay: time.Second})
 	y.cancel(gone.ID)
-	y.pass(time.Minute)
+	y.advance(time.Minute)
 	before := y.dump()
 	want(y, "readied", *y.makeReady(), rota.Readied{})
-	y.unchanged(before)
+	y.wantUnchanged(before)
 }
 
 func nextDue(y *story) {
@@ -86,7 +86,7 @@ func nextDue(y *story) {
 	wantTime(y, "with two", due(), soon.RunAt)
 	y.cancel(soon.ID)
 	wantTime(y, "with one cancelled", due(), y.now.Add(time.Hour))
-	y.pass(time.Hour)
+	y.advance(time.Hour)
 	y.makeReady()
 	wantTime(y, "with none left", due(), time.Time{})
 }
@@ -94,9 +94,9 @@ func nextDue(y *story) {
 func retryReadied(y *story) {
 	j := y.running(rota.NewJob{Priority: new(3)})
 	y.enqueue(rota.NewJob{Priority: new(3)})
-	retry := y.look(y.fail(j).RetryID)
+	retry := y.job(y.fail(j).RetryID)
 	want(y, "hold", retry.Hold, rota.HoldDelay)
-	y.pass(time.Minute)
+	y.advance(time.Minute)
 	want(y, "readied", y.makeReady().Count, 1)
-	want(y, "position", y.look(retry.ID).Position, 300)
+	want(y, "position", y.job(retry.ID).Position, 300)
 }

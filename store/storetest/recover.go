@@ -10,7 +10,7 @@ import (
 // The recovery matrix, row by row, as far as it is about jobs; then who is
 // left alone.
 func testRecover(t *testing.T, h Harness) {
-	tellAll(t, h, []tale{
+	runStories(t, h, []namedStory{
 		{"queued jobs resume in the queue as they were", recoverQueued},
 		{"running without a run: a failed run is made and retried", recoverNoRun},
 		{"running with an open run of an earlier life: it is failed and retried", recoverOpenRun},
@@ -19,12 +19,12 @@ func testRecover(t *testing.T, h Harness) {
 		{"a run of another process that has ended is settled too", recoverOthersEnded},
 		{"failed without its retry: the retry is made once", recoverNoRetry},
 		{"failed with its attempts used up: no retry, a dead letter", recoverDead},
-		{"a retry that exists is not made again", recoverRetryThere},
+		{"a retry that exists is not made again", recoverRetryExists},
 		{"a shutdown's retry is made for at once", recoverShutdown},
 		{"an open run that was asked to stop is cancelled and not retried", recoverCancelled},
 		{"leases of this life, of other processes and of plain workers are left alone", recoverOthers},
 		{"a reused name recovers the runs of its former life", recoverReusedName},
-		{"the former life cannot write after the recovery", recoverFormerLife},
+		{"the former life cannot write after the recovery", recoverFormerIncarnation},
 		{"recovery goes page by page and past what it leaves alone", recoverPages},
 		{"a dead execution releases its key in recovery too", recoverKey},
 		{"recovery is audited", recoverAudit},
@@ -40,40 +40,40 @@ func (y *story) recoverOne(j *rota.Job, act rota.Settling) rota.Settlement {
 	}
 	want(y, "job", got.Jobs[0].JobID, j.ID)
 	want(y, "act", got.Jobs[0].Act, act)
-	y.nothingLeft()
+	y.wantNothingToRecover()
 	return got.Jobs[0]
 }
 
-// nothingLeft wants a second recovery to find nothing.
-func (y *story) nothingLeft() {
+// wantNothingToRecover wants a second recovery to find nothing.
+func (y *story) wantNothingToRecover() {
 	y.Helper()
 	before := y.dump()
 	if again := y.recover(); len(again.Jobs) != 0 || again.More {
 		y.Errorf("a second recovery found %v", again.Jobs)
 	}
-	y.unchanged(before)
+	y.wantUnchanged(before)
 }
 
 func recoverQueued(y *story) {
 	y.enqueueMany(3)
 	y.enqueue(rota.NewJob{Delay: time.Hour})
-	y.nothingLeft()
+	y.wantNothingToRecover()
 }
 
 func recoverNoRun(y *story) {
 	j := y.running(rota.NewJob{})
 	y.damage(j.ID, BreakRun)
-	y.pass(time.Minute)
-	c := &rota.Recover{Meta: y.mint.meta(), Runner: "w1", Incarnation: lifeTwo}
+	y.advance(time.Minute)
+	c := &rota.Recover{Meta: y.ids.meta(), Runner: "w1", Incarnation: incarnationTwo}
 	got := do[*rota.Recovered](y, c)
 	retry := rota.RetryID(c.ID, j.ID)
 	want(y, "recovered", len(got.Jobs), 1)
 	want(y, "settlement", got.Jobs[0], rota.Settlement{
 		JobID: j.ID, Act: rota.SettledRunMade, Outcome: rota.OutcomeFailed, Sequel: rota.SequelRetry, RetryID: retry,
 	})
-	row := y.look(j.ID)
+	row := y.job(j.ID)
 	made := rota.Run{
-		ID: rota.RunID(c.ID, j.ID), Runner: "w1", Incarnation: lifeTwo,
+		ID: rota.RunID(c.ID, j.ID), Runner: "w1", Incarnation: incarnationTwo,
 		StartedAt: j.StartedAt, HeartbeatAt: j.StartedAt, StaleAfter: j.StartedAt,
 		Outcome: rota.OutcomeFailed, ErrorCode: rota.CodeLeaseExpired, FinishedAt: y.now,
 	}
@@ -82,22 +82,22 @@ func recoverNoRun(y *story) {
 	actual.run("", row.Run)
 	want(y, "the run made differs", difference(expected.String(), actual.String()), "")
 	wantTime(y, "finished at", row.FinishedAt, y.now)
-	want(y, "attempt of the retry", y.look(retry).Attempt, 2)
-	y.nothingLeft()
+	want(y, "attempt of the retry", y.job(retry).Attempt, 2)
+	y.wantNothingToRecover()
 }
 
 func recoverOpenRun(y *story) {
 	j := y.running(rota.NewJob{})
-	y.pass(time.Second)
+	y.advance(time.Second)
 	got := y.recoverOne(j, rota.SettledRunFailed)
 	want(y, "outcome", got.Outcome, rota.OutcomeFailed)
 	want(y, "sequel", got.Sequel, rota.SequelRetry)
-	row := y.look(j.ID)
+	row := y.job(j.ID)
 	want(y, "error code", row.Run.ErrorCode, rota.CodeLeaseExpired)
 	want(y, "runner", row.Run.Runner, "w1")
 	wantTime(y, "run finished at", row.Run.FinishedAt, y.now)
 	wantTime(y, "finished at", row.FinishedAt, y.now)
-	wantTime(y, "retry at", y.look(got.RetryID).RunAt, y.now.Add(time.Minute))
+	wantTime(y, "retry at", y.job(got.RetryID).RunAt, y.now.Add(time.Minute))
 }
 
 func recoverCompletedRun(y *story) {
@@ -105,11 +105,11 @@ func recoverCompletedRun(y *story) {
 	y.complete(j)
 	ended := y.now
 	y.damage(j.ID, BreakClose)
-	y.pass(time.Minute)
+	y.advance(time.Minute)
 	got := y.recoverOne(j, rota.SettledJobClosed)
 	want(y, "outcome", got.Outcome, rota.OutcomeCompleted)
 	want(y, "sequel", got.Sequel, rota.SequelNone)
-	wantTime(y, "finished at", y.look(j.ID).FinishedAt, ended)
+	wantTime(y, "finished at", y.job(j.ID).FinishedAt, ended)
 }
 
 func recoverFailedRun(y *story) {
@@ -117,13 +117,13 @@ func recoverFailedRun(y *story) {
 	y.fail(j)
 	ended := y.now
 	y.damage(j.ID, BreakClose)
-	y.pass(time.Minute)
+	y.advance(time.Minute)
 	got := y.recoverOne(j, rota.SettledJobClosed)
 	want(y, "sequel", got.Sequel, rota.SequelRetry)
-	row := y.look(j.ID)
+	row := y.job(j.ID)
 	wantTime(y, "finished at", row.FinishedAt, ended)
 	want(y, "error code", row.Run.ErrorCode, "dns")
-	wantTime(y, "retry at", y.look(got.RetryID).RunAt, y.now.Add(time.Minute))
+	wantTime(y, "retry at", y.job(got.RetryID).RunAt, y.now.Add(time.Minute))
 }
 
 func recoverNoRetry(y *story) {
@@ -131,10 +131,10 @@ func recoverNoRetry(y *story) {
 	y.fail(j)
 	ended := y.now
 	y.damage(j.ID, BreakRetry)
-	y.pass(time.Minute)
+	y.advance(time.Minute)
 	got := y.recoverOne(j, rota.SettledRetryMade)
 	want(y, "sequel", got.Sequel, rota.SequelRetry)
-	wantTime(y, "finished at", y.look(j.ID).FinishedAt, ended)
+	wantTime(y, "finished at", y.job(j.ID).FinishedAt, ended)
 	chain, err := y.s.Execution(y.ctx, j.ID)
 	if err != nil || len(chain) != 2 {
 		y.Fatalf("the execution has %d attempts, %v", len(chain), err)
@@ -151,16 +151,16 @@ func recoverDead(y *story) {
 	want(y, "retry", got.RetryID, rota.ID{})
 }
 
-func recoverRetryThere(y *story) {
+func recoverRetryExists(y *story) {
 	j := y.running(rota.NewJob{})
 	retry := y.fail(j).RetryID
-	before := jobText(y.look(retry))
+	before := jobText(y.job(retry))
 	y.damage(j.ID, BreakSequel)
-	y.pass(time.Minute)
+	y.advance(time.Minute)
 	got := y.recoverOne(j, rota.SettledRetryMade)
 	want(y, "sequel", got.Sequel, rota.SequelRetry)
 	want(y, "retry", got.RetryID, retry)
-	want(y, "the retry changed", difference(before, jobText(y.look(retry))), "")
+	want(y, "the retry changed", difference(before, jobText(y.job(retry))), "")
 	want(y, "jobs", len(y.allJobs()), 2)
 }
 
@@ -175,9 +175,9 @@ func (y *story) allJobs() []*rota.Job {
 
 func recoverShutdown(y *story) {
 	j := y.running(rota.NewJob{})
-	y.mustEnd(j, rota.FinishItem{Outcome: rota.OutcomeFailed, ErrorCode: rota.CodeShutdown})
+	y.mustFinish(j, rota.FinishItem{Outcome: rota.OutcomeFailed, ErrorCode: rota.CodeShutdown})
 	y.damage(j.ID, BreakRetry)
-	y.pass(time.Minute)
+	y.advance(time.Minute)
 	got := y.recoverOne(j, rota.SettledRetryMade)
 	want(y, "claimed", y.claimOne().ID, got.RetryID)
 }
@@ -200,52 +200,52 @@ func (y *story) claimAs(worker string, incarnation rota.ID) *rota.Job {
 }
 
 func recoverOthers(y *story) {
-	y.claimAs("w1", lifeTwo)
-	y.claimAs("w2", lifeOne)
+	y.claimAs("w1", incarnationTwo)
+	y.claimAs("w2", incarnationOne)
 	y.claimAs("w1", rota.ID{})
-	y.complete(y.claimAs("w1", lifeOne))
-	y.pass(100 * time.Hour)
-	y.nothingLeft()
+	y.complete(y.claimAs("w1", incarnationOne))
+	y.advance(100 * time.Hour)
+	y.wantNothingToRecover()
 }
 
 func recoverOthersEnded(y *story) {
 	for _, how := range []Breakage{BreakClose, BreakRetry} {
-		j := y.claimAs("w2", lifeOther)
+		j := y.claimAs("w2", incarnationOther)
 		y.fail(j)
 		y.damage(j.ID, how)
 		got := y.recover()
 		want(y, "recovered", len(got.Jobs), 1)
-		want(y, "sequel", y.look(j.ID).Sequel, rota.SequelRetry)
+		want(y, "sequel", y.job(j.ID).Sequel, rota.SequelRetry)
 	}
-	y.nothingLeft()
+	y.wantNothingToRecover()
 }
 
 func recoverReusedName(y *story) {
-	former := y.claimAs("w1", lifeOther)
-	y.claimAs("w1", lifeTwo)
+	former := y.claimAs("w1", incarnationOther)
+	y.claimAs("w1", incarnationTwo)
 	y.recoverOne(former, rota.SettledRunFailed)
 }
 
-func recoverFormerLife(y *story) {
+func recoverFormerIncarnation(y *story) {
 	j := y.running(rota.NewJob{})
 	y.recover()
 	before := y.dump()
-	want(y, "heartbeat", y.beat(j).Code, rota.LeaseLost)
-	want(y, "finish", y.end(j, rota.FinishItem{Outcome: rota.OutcomeCompleted}).Code, rota.LeaseLost)
-	want(y, "finish as failed", y.end(j, rota.FinishItem{Outcome: rota.OutcomeFailed}).Code, rota.LeaseLost)
-	y.unchanged(before)
+	want(y, "heartbeat", y.heartbeat(j).Code, rota.LeaseLost)
+	want(y, "finish", y.finish(j, rota.FinishItem{Outcome: rota.OutcomeCompleted}).Code, rota.LeaseLost)
+	want(y, "finish as failed", y.finish(j, rota.FinishItem{Outcome: rota.OutcomeFailed}).Code, rota.LeaseLost)
+	y.wantUnchanged(before)
 }
 
 func recoverPages(y *story) {
 	for range 4 {
-		y.claimAs("w2", lifeOther)
+		y.claimAs("w2", incarnationOther)
 	}
 	var former []*rota.Job
 	for range 5 {
-		former = append(former, y.claimAs("w1", lifeOne))
+		former = append(former, y.claimAs("w1", incarnationOne))
 	}
 	for page := range 3 {
-		got := do[*rota.Recovered](y, &rota.Recover{Meta: y.mint.meta(), Runner: "w1", Incarnation: lifeTwo, Limit: 2})
+		got := do[*rota.Recovered](y, &rota.Recover{Meta: y.ids.meta(), Runner: "w1", Incarnation: incarnationTwo, Limit: 2})
 		want(y, "more", got.More, page < 2)
 		for _, s := range got.Jobs {
 			want(y, "recovered", s.JobID, former[0].ID)
@@ -260,15 +260,15 @@ func recoverKey(y *story) {
 	n.MaxRetries = ptr(0)
 	j := y.running(n)
 	want(y, "sequel", y.recoverOne(j, rota.SettledRunFailed).Sequel, rota.SequelDead)
-	y.free()
+	y.wantKeyFree()
 }
 
 func recoverAudit(y *story) {
 	j := y.running(rota.NewJob{})
-	y.pass(time.Second)
-	c := &rota.Recover{Meta: y.mint.meta(), Runner: "w1", Incarnation: lifeTwo}
+	y.advance(time.Second)
+	c := &rota.Recover{Meta: y.ids.meta(), Runner: "w1", Incarnation: incarnationTwo}
 	do[*rota.Recovered](y, c)
-	y.audited(rota.AuditEntry{
+	y.wantAudit(rota.AuditEntry{
 		ID: rota.AuditID(c.ID, c.Verb(), j.ID), At: y.now, Actor: "ada", Act: rota.AuditJobRecovered, JobID: j.ID, Detail: string(rota.SettledRunFailed),
 	})
 }

@@ -8,7 +8,7 @@ import (
 )
 
 func testRedrive(t *testing.T, h Harness) {
-	tellAll(t, h, []tale{
+	runStories(t, h, []namedStory{
 		{"a dead execution is tried anew as a fresh job", redriveDead},
 		{"what was cancelled or skipped can be tried anew", redriveOthers},
 		{"any attempt names the execution", redriveAttempt},
@@ -24,15 +24,15 @@ func testRedrive(t *testing.T, h Harness) {
 }
 
 func (y *story) redriveCommand(id rota.ID) *rota.Redrive {
-	return &rota.Redrive{Meta: y.mint.meta(), JobID: id}
+	return &rota.Redrive{Meta: y.ids.meta(), JobID: id}
 }
 
 func redriveDead(y *story) {
 	y.declareTemplate("report", rota.TemplateSpec{Params: []byte(`{"a":1}`), ConcurrencyKey: "db"})
 	y.declare("nightly", rota.ScheduleSpec{Scopes: tenants[:1], Priority: new(3)})
 	fired := y.fireNext("nightly")
-	y.die(y.claimOne())
-	y.pass(time.Minute)
+	y.failPermanently(y.claimOne())
+	y.advance(time.Minute)
 	written := len(y.wholeAudit())
 	c := y.redriveCommand(fired.ID)
 	c.Actor = "bob"
@@ -43,17 +43,17 @@ func redriveDead(y *story) {
 		Template: "report", Schedule: "nightly", ScopeKind: "t", ScopeID: "a", ConcurrencyKey: "db", CountsAt: fired.CountsAt,
 		CreatedBy: "bob", CreatedAt: y.now, QueuedAt: y.now,
 	}
-	want(y, "the job differs", difference(jobText(&expected), jobText(y.look(got.ID))), "")
-	y.auditedSince(written, rota.AuditEntry{
+	want(y, "the job differs", difference(jobText(&expected), jobText(y.job(got.ID))), "")
+	y.wantAuditSince(written, rota.AuditEntry{
 		ID: rota.AuditID(c.ID, c.Verb(), fired.ID), At: y.now, Actor: "bob", Act: rota.AuditJobRedriven, JobID: fired.ID, Detail: got.ID.String(),
 	})
-	want(y, "the dead one", y.look(fired.ID).Sequel, rota.SequelDead)
+	want(y, "the dead one", y.job(fired.ID).Sequel, rota.SequelDead)
 	y.complete(y.claimOne())
-	y.sound()
+	y.wantNoViolations()
 }
 
 func redriveOthers(y *story) {
-	_, skipped, cancelled, _ := y.ended()
+	_, skipped, cancelled, _ := y.endInEachWay()
 	stopped := y.running(rota.NewJob{})
 	y.cancel(stopped.ID)
 	y.fail(stopped)
@@ -65,20 +65,20 @@ func redriveOthers(y *story) {
 
 func redriveAttempt(y *story) {
 	first := y.running(rota.NewJob{MaxRetries: new(1), Backoff: new(time.Duration(0))})
-	second := y.look(y.fail(first).RetryID)
+	second := y.job(y.fail(first).RetryID)
 	y.edit(second.ID, toParams(`{"edited":true}`))
 	y.fail(y.claimOne())
-	anew := y.redrive(second.ID)
-	want(y, "redrive of", anew.RedriveOf, first.ID)
-	want(y, "attempt", anew.Attempt, 1)
-	want(y, "attempts", anew.Policy.MaxAttempts, 2)
-	want(y, "params of the last attempt", string(anew.Params), `{"edited":true}`)
-	wantTime(y, "run at", anew.RunAt, time.Time{})
+	redriven := y.redrive(second.ID)
+	want(y, "redrive of", redriven.RedriveOf, first.ID)
+	want(y, "attempt", redriven.Attempt, 1)
+	want(y, "attempts", redriven.Policy.MaxAttempts, 2)
+	want(y, "params of the last attempt", string(redriven.Params), `{"edited":true}`)
+	wantTime(y, "run at", redriven.RunAt, time.Time{})
 	y.refused(rota.Conflict, y.redriveCommand(first.ID))
 }
 
 func redriveRefused(y *story) {
-	y.wantField(rota.NotFound, "job_id", y.redriveCommand(y.mint.id()))
+	y.wantField(rota.NotFound, "job_id", y.redriveCommand(y.ids.next()))
 	done := y.running(rota.NewJob{})
 	y.complete(done)
 	waits := y.running(rota.NewJob{})
@@ -92,7 +92,7 @@ func redriveRefused(y *story) {
 
 func redriveOnce(y *story) {
 	dead := y.running(rota.NewJob{})
-	y.die(dead)
+	y.failPermanently(dead)
 	first := y.redrive(dead.ID)
 	y.refused(rota.Conflict, y.redriveCommand(dead.ID))
 	y.cancel(first.ID)
@@ -109,17 +109,17 @@ func redriveOnce(y *story) {
 
 func redriveAgain(y *story) {
 	dead := y.running(rota.NewJob{})
-	y.die(dead)
+	y.failPermanently(dead)
 	first := y.redrive(dead.ID)
-	y.die(y.claimOne())
+	y.failPermanently(y.claimOne())
 	y.refused(rota.Conflict, y.redriveCommand(dead.ID))
 	want(y, "redrive of", y.redrive(first.ID).RedriveOf, first.ID)
 }
 
 func redriveListed(y *story) {
 	dead, other := y.running(rota.NewJob{}), y.running(rota.NewJob{})
-	y.die(dead)
-	y.die(other)
+	y.failPermanently(dead)
+	y.failPermanently(other)
 	y.complete(y.running(rota.NewJob{}))
 	list := func() []rota.ID {
 		jobs, err := y.s.Jobs(y.ctx, rota.JobQuery{Dead: true})
@@ -132,22 +132,22 @@ func redriveListed(y *story) {
 
 func redriveKey(y *story) {
 	dead := y.running(keyed)
-	y.die(dead)
-	holder := y.free()
+	y.failPermanently(dead)
+	holder := y.wantKeyFree()
 	y.refused(rota.Conflict, y.redriveCommand(dead.ID))
 	y.cancel(holder.ID)
-	anew := y.redrive(dead.ID)
-	want(y, "unique key", anew.UniqueKey, "k")
-	y.held(anew)
+	redriven := y.redrive(dead.ID)
+	want(y, "unique key", redriven.UniqueKey, "k")
+	y.wantKeyHeldBy(redriven)
 }
 
 func redriveGroup(y *story) {
-	id, _ := y.three(rota.GroupSequential, rota.FailureSkip)
+	id, _ := y.groupOfThree(rota.GroupSequential, rota.FailureSkip)
 	running := y.claimOne()
-	y.die(running)
-	anew := y.redrive(running.ID)
-	want(y, "group", anew.GroupID, rota.ID{})
-	want(y, "place", anew.GroupPosition, 0)
+	y.failPermanently(running)
+	redriven := y.redrive(running.ID)
+	want(y, "group", redriven.GroupID, rota.ID{})
+	want(y, "place", redriven.GroupPosition, 0)
 	y.complete(y.claimOne())
 	y.wantTally(id, rota.GroupPartial, rota.GroupTally{Dead: 1, Skipped: 2})
 }
@@ -155,19 +155,19 @@ func redriveGroup(y *story) {
 func redriveOverlap(y *story) {
 	y.declare("nightly", rota.ScheduleSpec{Overlap: rota.OverlapSkip})
 	dead := y.fireNext("nightly")
-	y.die(y.claimOne())
+	y.failPermanently(y.claimOne())
 	y.fireNext("nightly")
 	running := y.claimOne()
-	anew := y.redrive(dead.ID)
-	y.wantHold(anew, rota.HoldOverlap)
+	redriven := y.redrive(dead.ID)
+	y.wantHold(redriven, rota.HoldOverlap)
 	y.complete(running)
-	y.wantHold(anew, 0)
+	y.wantHold(redriven, 0)
 }
 
 func redriveArchived(y *story) {
 	y.declareTemplate("letter", rota.TemplateSpec{})
 	dead := y.running(rota.NewJob{Template: "letter"})
-	y.die(dead)
+	y.failPermanently(dead)
 	y.archive("letter")
 	want(y, "template", y.redrive(dead.ID).Template, "letter")
 }

@@ -10,7 +10,7 @@ import (
 // testRefused shows that what cannot be done leaves the store as it was; the
 // fields that are wrong in themselves are in testInvalid.
 func testRefused(t *testing.T, h Harness) {
-	tellAll(t, h, []tale{
+	runStories(t, h, []namedStory{
 		{"oversized params leave nothing behind", refusedOversized},
 		{"the largest params are kept whole", refusedNotLargest},
 		{"a held unique key makes no job and moves no position", refusedKey},
@@ -29,28 +29,28 @@ func refusedOversized(y *story) {
 func refusedNotLargest(y *story) {
 	largest := oversized(rota.ParamsMax - 1)
 	j := y.enqueue(rota.NewJob{Params: largest})
-	want(y, "kept whole", string(y.look(j.ID).Params) == string(largest), true)
+	want(y, "kept whole", string(y.job(j.ID).Params) == string(largest), true)
 }
 
 func refusedKey(y *story) {
 	j := y.enqueue(keyed)
-	y.held(j)
+	y.wantKeyHeldBy(j)
 	want(y, "position of the next", y.enqueue(rota.NewJob{}).Position, 200)
 }
 
 func refusedFinished(y *story) {
 	j := y.running(rota.NewJob{})
-	y.die(j)
-	y.pass(time.Hour)
+	y.failPermanently(j)
+	y.advance(time.Hour)
 	before := y.dump()
-	want(y, "heartbeat", y.beat(j).Code, rota.LeaseLost)
-	want(y, "finish", y.end(j, rota.FinishItem{Outcome: rota.OutcomeCompleted}).Code, rota.LeaseLost)
+	want(y, "heartbeat", y.heartbeat(j).Code, rota.LeaseLost)
+	want(y, "finish", y.finish(j, rota.FinishItem{Outcome: rota.OutcomeCompleted}).Code, rota.LeaseLost)
 	want(y, "reaped", len(y.reap().Jobs), 0)
 	want(y, "recovered", len(y.recover().Jobs), 0)
 	want(y, "claimed", len(y.claim(5)), 0)
 	y.refused(rota.Conflict, y.cancelCommand(j.ID))
 	y.refused(rota.Conflict, y.editCommand(j.ID, toPriority(1)))
-	y.unchanged(before)
+	y.wantUnchanged(before)
 }
 
 func refusedCrossed(y *story) {
@@ -58,18 +58,18 @@ func refusedCrossed(y *story) {
 	jobs := y.claim(2)
 	crossed := &rota.Job{ID: jobs[0].ID, Run: jobs[1].Run}
 	before := y.dump()
-	want(y, "heartbeat", y.beat(crossed).Code, rota.LeaseLost)
+	want(y, "heartbeat", y.heartbeat(crossed).Code, rota.LeaseLost)
 	want(y, "note", y.note(crossed, rota.NoteItem{Artifacts: []string{"a"}}).Code, rota.LeaseLost)
-	want(y, "finish", y.end(crossed, rota.FinishItem{Outcome: rota.OutcomeCompleted}).Code, rota.LeaseLost)
-	y.unchanged(before)
+	want(y, "finish", y.finish(crossed, rota.FinishItem{Outcome: rota.OutcomeCompleted}).Code, rota.LeaseLost)
+	y.wantUnchanged(before)
 }
 
 func refusedNeverRan(y *story) {
 	j := y.enqueue(rota.NewJob{})
-	j.Run = &rota.Run{ID: y.mint.id(), Token: y.mint.seed()}
+	j.Run = &rota.Run{ID: y.ids.next(), Token: y.ids.seed()}
 	before := y.dump()
-	want(y, "heartbeat", y.beat(j).Code, rota.LeaseLost)
+	want(y, "heartbeat", y.heartbeat(j).Code, rota.LeaseLost)
 	want(y, "note", y.note(j, rota.NoteItem{Artifacts: []string{"a"}}).Code, rota.LeaseLost)
-	want(y, "finish", y.end(j, rota.FinishItem{Outcome: rota.OutcomeCompleted}).Code, rota.LeaseLost)
-	y.unchanged(before)
+	want(y, "finish", y.finish(j, rota.FinishItem{Outcome: rota.OutcomeCompleted}).Code, rota.LeaseLost)
+	y.wantUnchanged(before)
 }

@@ -8,11 +8,11 @@ import (
 )
 
 func testReservations(t *testing.T, h Harness) {
-	tellAll(t, h, []tale{
+	runStories(t, h, []namedStory{
 		{"a reservation holds its node back, and no other", reserveHolds},
 		{"while one is active another is told to come back", reserveBusy},
 		{"a reservation expires by itself", reserveExpires},
-		{"an expired reservation gives way to a new one", reserveGivesWay},
+		{"an expired reservation gives way to a new one", reserveReplacesExpired},
 		{"a reservation is kept while its holder beats for it", reserveKept},
 		{"one that has ended, or whose run has started, is not kept so", reserveNotKept},
 		{"a released reservation is over, and stays as it is", releaseOver},
@@ -46,7 +46,7 @@ func reserveHolds(y *story) {
 	r := do[*rota.Reserved](y, c).Reservation
 	want(y, "id", r.ID, c.ReservationID())
 	want(y, "node", r.Node, "w1")
-	want(y, "life", r.Incarnation, lifeOne)
+	want(y, "life", r.Incarnation, incarnationOne)
 	want(y, "status", r.Status, rota.ReservationActive)
 	want(y, "by", r.ReservedBy, "ada")
 	wantTime(y, "at", r.ReservedAt, y.now)
@@ -55,7 +55,7 @@ func reserveHolds(y *story) {
 	queue := y.queue()
 	want(y, "claimed by the node", len(y.claimBy("w1", 5)), 0)
 	want(y, "the order", len(y.queue()), len(queue))
-	want(y, "its run goes on", y.beat(running).Code, "")
+	want(y, "its run goes on", y.heartbeat(running).Code, "")
 	want(y, "claimed by another", y.claimBy("w2", 1)[0].ID, queue[0])
 	y.release(r)
 	want(y, "claimed by the node again", y.claimBy("w1", 5)[0].ID, queue[1])
@@ -74,38 +74,38 @@ func reserveExpires(y *story) {
 	c.For = time.Minute
 	r := do[*rota.Reserved](y, c).Reservation
 	y.enqueueMany(2)
-	y.pass(time.Minute - time.Microsecond)
+	y.advance(time.Minute - time.Microsecond)
 	want(y, "claimed too early", len(y.claimBy("w1", 1)), 0)
 	want(y, "expired too early", y.expire().Reservation, rota.ID{})
-	y.pass(time.Microsecond)
+	y.advance(time.Microsecond)
 	want(y, "claimed in time", len(y.claimBy("w1", 1)), 1)
 	written := len(y.wholeAudit())
-	expire := &rota.Expire{Meta: y.mint.meta()}
+	expire := &rota.Expire{Meta: y.ids.meta()}
 	want(y, "expired", do[*rota.Expired](y, expire).Reservation, r.ID)
 	row := y.reservation(r.ID)
 	want(y, "status", row.Status, rota.ReservationExpired)
 	wantTime(y, "ended at", row.EndedAt, y.now)
-	y.auditedSince(written, y.effect(expire, rota.AuditReservationExpired, "reservation "+r.ID.String(), ""))
+	y.wantAuditSince(written, y.auditEffect(expire, rota.AuditReservationExpired, "reservation "+r.ID.String(), ""))
 	wantTime(y, "due", y.due().Expire, time.Time{})
 	y.wantField(rota.Conflict, "reservation_id", y.directCommand(r, rota.NewJob{}))
 }
 
-func reserveGivesWay(y *story) {
+func reserveReplacesExpired(y *story) {
 	old := y.reserve()
-	y.pass(rota.DefaultReservation)
+	y.advance(rota.DefaultReservation)
 	written := len(y.wholeAudit())
 	c := y.reserveCommand()
 	r := do[*rota.Reserved](y, c).Reservation
 	want(y, "status", r.Status, rota.ReservationActive)
 	want(y, "status of the old", y.reservation(old.ID).Status, rota.ReservationExpired)
-	y.auditedSince(written, y.effect(c, rota.AuditReservationExpired, "reservation "+old.ID.String(), ""))
-	y.sound()
+	y.wantAuditSince(written, y.auditEffect(c, rota.AuditReservationExpired, "reservation "+old.ID.String(), ""))
+	y.wantNoViolations()
 }
 
-// keep beats for a reservation, and for leases.
-func (y *story) keep(r *rota.Reservation, jobs ...*rota.Job) *rota.Extended {
+// extendReservation beats for a reservation, and for leases.
+func (y *story) extendReservation(r *rota.Reservation, jobs ...*rota.Job) *rota.Extended {
 	y.Helper()
-	c := &rota.Extend{Meta: y.mint.meta(), Lease: lease, ReservationID: r.ID}
+	c := &rota.Extend{Meta: y.ids.meta(), Lease: lease, ReservationID: r.ID}
 	for _, j := range jobs {
 		c.Items = append(c.Items, rota.ExtendItem{LeaseRef: leaseOf(j)})
 	}
@@ -118,50 +118,50 @@ func reserveKept(y *story) {
 	c.For = lease
 	r := do[*rota.Reserved](y, c).Reservation
 	for range 3 {
-		y.pass(lease - time.Second)
-		want(y, "the lease beside it", y.keep(r, running).Items[0].Code, "")
-		y.pass(time.Second)
-		want(y, "answers about it alone", len(y.keep(r).Items), 0)
+		y.advance(lease - time.Second)
+		want(y, "the lease beside it", y.extendReservation(r, running).Items[0].Code, "")
+		y.advance(time.Second)
+		want(y, "answers about it alone", len(y.extendReservation(r).Items), 0)
 	}
 	wantTime(y, "expires at", y.reservation(r.ID).ExpiresAt, y.now.Add(lease))
 	wantTime(y, "due", y.due().Expire, y.now.Add(lease))
 	want(y, "expired", y.expire().Reservation, rota.ID{})
 	y.refused(rota.Busy, y.reserveCommand())
-	y.pass(lease)
+	y.advance(lease)
 	want(y, "expired once nobody beats", y.expire().Reservation, r.ID)
 }
 
 func reserveNotKept(y *story) {
 	long := y.reserve()
-	y.keep(long)
+	y.extendReservation(long)
 	wantTime(y, "expires at, kept for less", y.reservation(long.ID).ExpiresAt, long.ExpiresAt)
 	before := y.dump()
-	y.keep(&rota.Reservation{ID: y.mint.id()})
-	y.unchanged(before)
+	y.extendReservation(&rota.Reservation{ID: y.ids.next()})
+	y.wantUnchanged(before)
 	j := y.direct(long, rota.NewJob{})
-	y.pass(rota.DefaultReservation - time.Second)
+	y.advance(rota.DefaultReservation - time.Second)
 	before = y.dump()
-	y.keep(long)
-	y.unchanged(before)
+	y.extendReservation(long)
+	y.wantUnchanged(before)
 	y.complete(j)
 	released := y.reservation(long.ID)
-	y.pass(time.Second)
-	y.keep(long)
+	y.advance(time.Second)
+	y.extendReservation(long)
 	want(y, "status", y.reservation(long.ID).Status, rota.ReservationReleased)
 	wantTime(y, "expires at", y.reservation(long.ID).ExpiresAt, released.ExpiresAt)
 }
 
 func releaseOver(y *story) {
-	y.refused(rota.NotFound, &rota.Release{Meta: y.mint.meta(), ReservationID: y.mint.id()})
+	y.refused(rota.NotFound, &rota.Release{Meta: y.ids.meta(), ReservationID: y.ids.next()})
 	r := y.reserve()
-	y.pass(time.Second)
+	y.advance(time.Second)
 	row := y.release(r)
 	want(y, "status", row.Status, rota.ReservationReleased)
 	wantTime(y, "ended at", row.EndedAt, y.now)
-	y.pass(time.Second)
+	y.advance(time.Second)
 	before := y.dump()
 	want(y, "released again", y.release(r).Status, rota.ReservationReleased)
-	y.unchanged(before)
+	y.wantUnchanged(before)
 	y.reserve()
 }
 
@@ -174,30 +174,30 @@ func reservationsListed(y *story) {
 	}
 	list := func(before rota.ID, limit int) string {
 		all, err := y.s.Reservations(y.ctx, before, limit)
-		return names(must(y, "reservations", all, err), func(r *rota.Reservation) string { return r.ID.String() })
+		return joinNames(must(y, "reservations", all, err), func(r *rota.Reservation) string { return r.ID.String() })
 	}
-	want(y, "all", list(rota.ID{}, 0), names(ids, rota.ID.String))
-	want(y, "the first page", list(rota.ID{}, 2), names(ids[:2], rota.ID.String))
-	want(y, "the second page", list(ids[1], 2), names(ids[2:], rota.ID.String))
+	want(y, "all", list(rota.ID{}, 0), joinNames(ids, rota.ID.String))
+	want(y, "the first page", list(rota.ID{}, 2), joinNames(ids[:2], rota.ID.String))
+	want(y, "the second page", list(ids[1], 2), joinNames(ids[2:], rota.ID.String))
 }
 
 func reserveRecovered(y *story) {
 	r := y.reserve()
-	same := &rota.Recover{Meta: y.mint.meta(), Runner: "w1", Incarnation: lifeOne}
+	same := &rota.Recover{Meta: y.ids.meta(), Runner: "w1", Incarnation: incarnationOne}
 	want(y, "given up by its own life", do[*rota.Recovered](y, same).Reservation, rota.ID{})
-	other := &rota.Recover{Meta: y.mint.meta(), Runner: "w2", Incarnation: lifeTwo}
+	other := &rota.Recover{Meta: y.ids.meta(), Runner: "w2", Incarnation: incarnationTwo}
 	want(y, "given up by another node", do[*rota.Recovered](y, other).Reservation, rota.ID{})
 	written := len(y.wholeAudit())
-	c := &rota.Recover{Meta: y.mint.meta(), Runner: "w1", Incarnation: lifeTwo}
+	c := &rota.Recover{Meta: y.ids.meta(), Runner: "w1", Incarnation: incarnationTwo}
 	want(y, "given up", do[*rota.Recovered](y, c).Reservation, r.ID)
 	want(y, "status", y.reservation(r.ID).Status, rota.ReservationExpired)
-	y.auditedSince(written, y.effect(c, rota.AuditReservationExpired, "reservation "+r.ID.String(), ""))
+	y.wantAuditSince(written, y.auditEffect(c, rota.AuditReservationExpired, "reservation "+r.ID.String(), ""))
 }
 
 func directStarts(y *story) {
 	waits := y.enqueueMany(2)
 	r := y.reserve()
-	y.pass(time.Second)
+	y.advance(time.Second)
 	c := y.directCommand(r, rota.NewJob{Name: "now", Params: []byte(`{"a":1}`), Priority: new(-3)})
 	j := do[*rota.Directed](y, c).Job
 	id := c.JobID()
@@ -206,18 +206,18 @@ func directStarts(y *story) {
 		Priority: -3, Position: 100, Attempt: 1, Policy: rota.PolicyPatch{MaxRetries: new(0)}.Policy(),
 		CreatedBy: "ada", CreatedAt: y.now, QueuedAt: y.now, StartedAt: y.now,
 		Run: &rota.Run{
-			ID: rota.RunID(c.ID, id), Runner: "w1", Incarnation: lifeOne, Token: c.TokenFor(id),
+			ID: rota.RunID(c.ID, id), Runner: "w1", Incarnation: incarnationOne, Token: c.TokenFor(id),
 			StartedAt: y.now, HeartbeatAt: y.now, StaleAfter: y.now.Add(lease),
 		},
 	}
 	want(y, "the answer differs", difference(jobText(&expected), jobText(j)), "")
 	expected.Run.Token = rota.Token{}
-	want(y, "the row differs", difference(jobText(&expected), jobText(y.look(id))), "")
+	want(y, "the row differs", difference(jobText(&expected), jobText(y.job(id))), "")
 	want(y, "its reservation knows it", y.reservation(r.ID).JobID, id)
 	wantIDs(y, "the queue", y.queue(), waits...)
 	want(y, "claimed while it runs", len(y.claim(5)), 0)
-	want(y, "the lease holds", y.beat(j).Code, "")
-	y.sound()
+	want(y, "the lease holds", y.heartbeat(j).Code, "")
+	y.wantNoViolations()
 }
 
 func directTemplate(y *story) {
@@ -237,7 +237,7 @@ func directOnce(y *story) {
 func directEnds(y *story) {
 	r := y.reserve()
 	j := y.direct(r, rota.NewJob{})
-	y.pass(time.Second)
+	y.advance(time.Second)
 	y.complete(j)
 	row := y.reservation(r.ID)
 	want(y, "status", row.Status, rota.ReservationReleased)
@@ -253,8 +253,8 @@ func directExtends(y *story) {
 	j := y.direct(r, rota.NewJob{})
 	wantTime(y, "expires at", y.reservation(r.ID).ExpiresAt, r.ExpiresAt)
 	for range 3 {
-		y.pass(20 * time.Second)
-		y.beat(j)
+		y.advance(20 * time.Second)
+		y.heartbeat(j)
 	}
 	wantTime(y, "expires at", y.reservation(r.ID).ExpiresAt, y.now.Add(lease))
 	y.enqueue(rota.NewJob{})
@@ -266,7 +266,7 @@ func directExtends(y *story) {
 func directReaped(y *story) {
 	r := y.reserve()
 	y.direct(r, rota.NewJob{})
-	y.pass(time.Hour)
+	y.advance(time.Hour)
 	want(y, "reaped", len(y.reap().Jobs), 1)
 	want(y, "status", y.reservation(r.ID).Status, rota.ReservationReleased)
 	y.reserve()
@@ -275,13 +275,13 @@ func directReaped(y *story) {
 func directNotReleased(y *story) {
 	r := y.reserve()
 	j := y.direct(r, rota.NewJob{})
-	y.wantField(rota.Conflict, "reservation_id", &rota.Release{Meta: y.mint.meta(), ReservationID: r.ID})
+	y.wantField(rota.Conflict, "reservation_id", &rota.Release{Meta: y.ids.meta(), ReservationID: r.ID})
 	y.complete(j)
 	want(y, "status", y.release(r).Status, rota.ReservationReleased)
 }
 
 func directRefused(y *story) {
-	missing := &rota.Reservation{ID: y.mint.id()}
+	missing := &rota.Reservation{ID: y.ids.next()}
 	y.wantField(rota.NotFound, "reservation_id", y.directCommand(missing, rota.NewJob{}))
 	released := y.reserve()
 	y.release(released)
@@ -300,12 +300,12 @@ func directRefused(y *story) {
 }
 
 func directLimits(y *story) {
-	y.enqueue(ofKey(0))
+	y.enqueue(jobOfKey(0))
 	y.claimOne()
 	r := y.reserve()
 	for _, spec := range []rota.ThrottleSpec{{Global: 1}, typeLimit(1, rota.Rate{}), keyLimit("db", 1)} {
 		y.throttle(spec)
-		y.refused(rota.Busy, y.directCommand(r, ofKey(0)))
+		y.refused(rota.Busy, y.directCommand(r, jobOfKey(0)))
 	}
 	y.throttle(rota.ThrottleSpec{})
 	y.declareType("mail", rota.TypeSpec{})
@@ -320,22 +320,22 @@ func directLimits(y *story) {
 func directAgain(y *story) {
 	c := y.directCommand(y.reserve(), rota.NewJob{})
 	first := do[*rota.Directed](y, c).Job
-	y.pass(time.Hour)
+	y.advance(time.Hour)
 	before := y.dump()
 	again := do[*rota.Directed](y, c).Job
 	want(y, "token", again.Run.Token, first.Run.Token)
-	y.unchanged(before)
+	y.wantUnchanged(before)
 	y.complete(again)
 	before = y.dump()
 	again = do[*rota.Directed](y, c).Job
 	want(y, "token when it has ended", again.Run.Token, rota.Token{})
 	want(y, "state", again.State(), rota.StateCompleted)
-	y.unchanged(before)
+	y.wantUnchanged(before)
 }
 
 func directTime(y *story) {
 	c := y.directCommand(y.reserve(), rota.NewJob{})
 	wantTime(y, "now", do[*rota.Directed](y, c).Now, y.now)
-	y.pass(time.Second)
+	y.advance(time.Second)
 	wantTime(y, "now, sent again", do[*rota.Directed](y, c).Now, y.now)
 }

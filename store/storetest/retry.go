@@ -9,7 +9,7 @@ import (
 )
 
 func testRetry(t *testing.T, h Harness) {
-	tellAll(t, h, []tale{
+	runStories(t, h, []namedStory{
 		{"a retry is a new job of the same execution", retryIsNewJob},
 		{"the attempt counts the chain, and at its end is a dead letter", retryChain},
 		{"a job without retries is dead at once", retryNever},
@@ -32,10 +32,10 @@ func retryIsNewJob(y *story) {
 		Name: "nightly", Params: json.RawMessage(`{"a":1}`), Priority: new(4), UniqueKey: "k", UniqueFor: time.Hour,
 		ScopeKind: "tenant", ScopeID: "1", PlanTime: y.now, Jitter: ptr(0.0), Timeout: ptr(time.Minute),
 	})
-	y.pass(time.Second)
-	c := &rota.Finish{Meta: y.mint.meta(), Items: []rota.FinishItem{{LeaseRef: leaseOf(j), Outcome: rota.OutcomeFailed, Error: "x"}}}
+	y.advance(time.Second)
+	c := &rota.Finish{Meta: y.ids.meta(), Items: []rota.FinishItem{{LeaseRef: leaseOf(j), Outcome: rota.OutcomeFailed, Error: "x"}}}
 	a := do[*rota.Finished](y, c).Items[0]
-	r := y.look(a.RetryID)
+	r := y.job(a.RetryID)
 	wantTime(y, "answered retry time", a.RetryAt, y.now.Add(time.Minute))
 	expected := rota.Job{
 		ID: rota.RetryID(c.ID, j.ID), ExecutionID: j.ID, RetryOf: j.ID, Attempt: 2,
@@ -45,7 +45,7 @@ func retryIsNewJob(y *story) {
 		CreatedBy: "ada", CreatedAt: y.now,
 	}
 	want(y, "the retry differs", difference(jobText(&expected), jobText(r)), "")
-	old := y.look(j.ID)
+	old := y.job(j.ID)
 	want(y, "sequel", old.Sequel, rota.SequelRetry)
 	want(y, "outcome", old.Run.Outcome, rota.OutcomeFailed)
 	want(y, "state", old.State(), rota.StateFailed)
@@ -76,17 +76,17 @@ func retryNever(y *story) {
 
 func retryPermanent(y *story) {
 	j := y.running(rota.NewJob{})
-	a := y.mustEnd(j, rota.FinishItem{Outcome: rota.OutcomeFailed, Permanent: true, RetryAt: y.now.Add(time.Hour)})
+	a := y.mustFinish(j, rota.FinishItem{Outcome: rota.OutcomeFailed, Permanent: true, RetryAt: y.now.Add(time.Hour)})
 	want(y, "sequel", a.Sequel, rota.SequelDead)
-	want(y, "stored sequel", y.look(j.ID).Sequel, rota.SequelDead)
+	want(y, "stored sequel", y.job(j.ID).Sequel, rota.SequelDead)
 }
 
 func retryTimeout(y *story) {
 	j := y.running(rota.NewJob{})
-	a := y.mustEnd(j, rota.FinishItem{Outcome: rota.OutcomeCancelled, ErrorCode: rota.CodeTimeout})
+	a := y.mustFinish(j, rota.FinishItem{Outcome: rota.OutcomeCancelled, ErrorCode: rota.CodeTimeout})
 	want(y, "outcome", a.Outcome, rota.OutcomeCancelled)
 	want(y, "sequel", a.Sequel, rota.SequelRetry)
-	want(y, "state", y.look(j.ID).State(), rota.StateCancelled)
+	want(y, "state", y.job(j.ID).State(), rota.StateCancelled)
 }
 
 // delays fails an execution again and again, and returns how long each retry
@@ -155,17 +155,17 @@ func retryJitter(y *story) {
 func retryAt(y *story) {
 	j := y.running(rota.NewJob{})
 	when := y.now.Add(7 * time.Hour)
-	a := y.mustEnd(j, rota.FinishItem{Outcome: rota.OutcomeFailed, ErrorCode: rota.CodeShutdown, RetryAt: when.Add(999)})
+	a := y.mustFinish(j, rota.FinishItem{Outcome: rota.OutcomeFailed, ErrorCode: rota.CodeShutdown, RetryAt: when.Add(999)})
 	wantTime(y, "answered", a.RetryAt, when)
-	r := y.look(a.RetryID)
+	r := y.job(a.RetryID)
 	wantTime(y, "run at", r.RunAt, when)
 	want(y, "hold", r.Hold, rota.HoldDelay)
 }
 
 func retryAtPast(y *story) {
 	j := y.running(rota.NewJob{})
-	a := y.mustEnd(j, rota.FinishItem{Outcome: rota.OutcomeFailed, RetryAt: y.now.Add(-time.Hour)})
-	r := y.look(a.RetryID)
+	a := y.mustFinish(j, rota.FinishItem{Outcome: rota.OutcomeFailed, RetryAt: y.now.Add(-time.Hour)})
+	r := y.job(a.RetryID)
 	want(y, "ready", r.Ready(), true)
 	wantTime(y, "run at", r.RunAt, y.now.Add(-time.Hour))
 	wantTime(y, "queued at", r.QueuedAt, y.now)
@@ -173,14 +173,14 @@ func retryAtPast(y *story) {
 
 func retryShutdown(y *story) {
 	j := y.running(rota.NewJob{})
-	a := y.mustEnd(j, rota.FinishItem{Outcome: rota.OutcomeFailed, ErrorCode: rota.CodeShutdown})
+	a := y.mustFinish(j, rota.FinishItem{Outcome: rota.OutcomeFailed, ErrorCode: rota.CodeShutdown})
 	wantTime(y, "retry at", a.RetryAt, y.now)
 	want(y, "claimed at once", y.claimOne().ID, a.RetryID)
 }
 
 func retryShutdownExhausted(y *story) {
 	j := y.running(rota.NewJob{MaxRetries: ptr(0)})
-	a := y.mustEnd(j, rota.FinishItem{Outcome: rota.OutcomeFailed, ErrorCode: rota.CodeShutdown})
+	a := y.mustFinish(j, rota.FinishItem{Outcome: rota.OutcomeFailed, ErrorCode: rota.CodeShutdown})
 	want(y, "sequel", a.Sequel, rota.SequelDead)
 }
 
@@ -188,7 +188,7 @@ func retryAtEnd(y *story) {
 	j := y.running(rota.NewJob{Priority: new(2), Backoff: ptr(time.Duration(0))})
 	next := y.enqueue(rota.NewJob{Priority: new(2)})
 	low := y.enqueue(rota.NewJob{})
-	r := y.look(y.fail(j).RetryID)
+	r := y.job(y.fail(j).RetryID)
 	wantIDs(y, "the queue", y.queue(), next, r, low)
 	want(y, "position", r.Position, next.Position+100)
 }

@@ -8,14 +8,14 @@ import (
 )
 
 func testSchedules(t *testing.T, h Harness) {
-	tellAll(t, h, []tale{
+	runStories(t, h, []namedStory{
 		{"a declared schedule is kept as it was declared", scheduleDeclared},
 		{"declared again as it stands it keeps its next fire", scheduleAgain},
 		{"a change that leaves the times alone keeps the next fire", scheduleChanged},
-		{"a change of the times starts it anew", scheduleTimedAnew},
+		{"a change of the times starts it anew", scheduleNewTimes},
 		{"a paused schedule that is changed stays paused, and catches up", schedulePausedChanged},
 		{"a disabled schedule that is changed stays disabled", scheduleDisabledChanged},
-		{"a schedule that Rota disabled is enabled by a change", scheduleMended},
+		{"a schedule that Rota disabled is enabled by a change", scheduleReenabled},
 		{"a declaration may name the state", scheduleState},
 		{"an AT in the past is refused, unless it stood there before", scheduleAtPast},
 		{"an end in the past is refused, unless it stood there before", scheduleEndsPast},
@@ -52,24 +52,24 @@ func scheduleDeclared(y *story) {
 		wantTime(y, "created at", s.CreatedAt, y.now)
 		wantTime(y, "updated at", s.UpdatedAt, y.now)
 	}
-	y.auditedSince(written, y.entry(c, rota.AuditScheduleCreated, "schedule nightly", ""))
+	y.wantAuditSince(written, y.auditEntry(c, rota.AuditScheduleCreated, "schedule nightly", ""))
 }
 
 func scheduleAgain(y *story) {
 	y.declare("nightly", rota.ScheduleSpec{})
 	y.fireNext("nightly")
-	y.pass(90 * time.Minute)
+	y.advance(90 * time.Minute)
 	before := y.dump()
 	again := y.declareCommand("nightly", rota.ScheduleSpec{CatchUp: rota.CatchUpLast, Overlap: rota.OverlapAllow})
 	want(y, "changed", do[*rota.SchedulePut](y, again).Changed, false)
-	y.unchanged(before)
+	y.wantUnchanged(before)
 	want(y, "fired all the same", len(y.fire("nightly")), 1)
 }
 
 func scheduleChanged(y *story) {
 	old := y.declare("nightly", rota.ScheduleSpec{})
 	fired := y.fireNext("nightly")
-	y.pass(10 * time.Minute)
+	y.advance(10 * time.Minute)
 	written := len(y.wholeAudit())
 	c := y.declareCommand("nightly", rota.ScheduleSpec{Description: "new", Overlap: rota.OverlapSkip})
 	c.Version = &old.Version
@@ -82,13 +82,13 @@ func scheduleChanged(y *story) {
 	wantTime(y, "moved at", row.MovedAt, fired.PlanTime)
 	wantTime(y, "created at", row.CreatedAt, old.CreatedAt)
 	wantTime(y, "updated at", row.UpdatedAt, y.now)
-	y.auditedSince(written, y.entry(c, rota.AuditScheduleModified, "schedule nightly", ""))
+	y.wantAuditSince(written, y.auditEntry(c, rota.AuditScheduleModified, "schedule nightly", ""))
 }
 
-func scheduleTimedAnew(y *story) {
+func scheduleNewTimes(y *story) {
 	y.declare("nightly", rota.ScheduleSpec{})
 	last := y.fireNext("nightly").PlanTime
-	y.pass(10 * time.Minute)
+	y.advance(10 * time.Minute)
 	row := y.declare("nightly", rota.ScheduleSpec{Every: 30 * time.Minute})
 	wantTime(y, "anchor", row.Anchor, y.now)
 	wantTime(y, "next fire", row.NextFire, y.now.Add(30*time.Minute))
@@ -102,7 +102,7 @@ func scheduleTimedAnew(y *story) {
 func schedulePausedChanged(y *story) {
 	first := y.declare("nightly", rota.ScheduleSpec{}).NextFire
 	y.switchTo("nightly", rota.SchedulePaused)
-	y.pass(5 * time.Hour)
+	y.advance(5 * time.Hour)
 	row := y.declare("nightly", rota.ScheduleSpec{Description: "new"})
 	want(y, "state", row.State, rota.SchedulePaused)
 	wantTime(y, "next fire", row.NextFire, first)
@@ -113,7 +113,7 @@ func schedulePausedChanged(y *story) {
 func scheduleDisabledChanged(y *story) {
 	y.declare("nightly", rota.ScheduleSpec{})
 	y.switchTo("nightly", rota.ScheduleDisabled)
-	y.pass(time.Minute)
+	y.advance(time.Minute)
 	for _, spec := range []rota.ScheduleSpec{{Description: "new"}, {Every: 2 * time.Hour}} {
 		row := y.declare("nightly", spec)
 		want(y, "state", row.State, rota.ScheduleDisabled)
@@ -121,11 +121,11 @@ func scheduleDisabledChanged(y *story) {
 	}
 }
 
-func scheduleMended(y *story) {
+func scheduleReenabled(y *story) {
 	y.declare("nightly", rota.ScheduleSpec{})
 	y.archive("report")
 	y.unarchive("report")
-	y.pass(10 * time.Minute)
+	y.advance(10 * time.Minute)
 	want(y, "changed by what stands", do[*rota.SchedulePut](y, y.declareCommand("nightly", rota.ScheduleSpec{})).Changed, false)
 	row := y.declare("nightly", rota.ScheduleSpec{Description: "new"})
 	want(y, "state", row.State, rota.ScheduleEnabled)
@@ -145,11 +145,11 @@ func scheduleState(y *story) {
 	row := set(rota.ScheduleDisabled).Schedule
 	want(y, "state of a new one", row.State, rota.ScheduleDisabled)
 	wantTime(y, "next fire", row.NextFire, time.Time{})
-	y.pass(time.Minute)
+	y.advance(time.Minute)
 	row = set(rota.ScheduleEnabled).Schedule
 	want(y, "state", row.State, rota.ScheduleEnabled)
 	wantTime(y, "next fire", row.NextFire, y.now.Add(time.Hour))
-	y.pass(time.Minute)
+	y.advance(time.Minute)
 	want(y, "changed by what stands", set(rota.ScheduleEnabled).Changed, false)
 	paused := set(rota.SchedulePaused).Schedule
 	want(y, "state", paused.State, rota.SchedulePaused)
@@ -161,12 +161,12 @@ func scheduleAtPast(y *story) {
 	past := rota.ScheduleSpec{At: y.now.Add(-time.Microsecond)}
 	y.wantField(rota.Invalid, "at", y.declareCommand("once", past))
 	y.declare("once", rota.ScheduleSpec{At: y.now})
-	y.pass(time.Minute)
+	y.advance(time.Minute)
 	y.wantField(rota.Invalid, "at", y.declareCommand("once", past))
-	row := y.declare("once", rota.ScheduleSpec{At: dawn, Description: "late"})
-	wantTime(y, "next fire", row.NextFire, dawn)
+	row := y.declare("once", rota.ScheduleSpec{At: startTime, Description: "late"})
+	wantTime(y, "next fire", row.NextFire, startTime)
 	y.switchTo("once", rota.ScheduleDisabled)
-	enable := y.declareCommand("once", rota.ScheduleSpec{At: dawn, Description: "too late"})
+	enable := y.declareCommand("once", rota.ScheduleSpec{At: startTime, Description: "too late"})
 	enable.State = rota.ScheduleEnabled
 	y.wantField(rota.Conflict, "state", enable)
 	again := y.declare("once", rota.ScheduleSpec{At: y.now.Add(time.Hour)})
@@ -178,7 +178,7 @@ func scheduleEndsPast(y *story) {
 	y.wantField(rota.Invalid, "ends_at", y.declareCommand("short", rota.ScheduleSpec{EndsAt: y.now.Add(-time.Second)}))
 	ends := y.now.Add(90 * time.Minute)
 	y.declare("short", rota.ScheduleSpec{EndsAt: ends})
-	y.pass(24 * time.Hour)
+	y.advance(24 * time.Hour)
 	row := y.declare("short", rota.ScheduleSpec{EndsAt: ends, Description: "late"})
 	want(y, "description", row.Spec.Description, "late")
 	y.wantField(rota.Invalid, "ends_at", y.declareCommand("short", rota.ScheduleSpec{EndsAt: ends.Add(time.Hour)}))
@@ -201,10 +201,10 @@ func scheduleModes(y *story) {
 		return c
 	}
 	y.wantField(rota.NotFound, "name", put(rota.PutReplace, nil))
-	y.wantField(rota.NotFound, "name", put(rota.PutAny, new(y.mint.id())))
+	y.wantField(rota.NotFound, "name", put(rota.PutAny, new(y.ids.next())))
 	row := do[*rota.SchedulePut](y, put(rota.PutCreate, nil)).Schedule
 	y.wantField(rota.Conflict, "name", put(rota.PutCreate, nil))
-	y.wantField(rota.Conflict, "version", put(rota.PutAny, new(y.mint.id())))
+	y.wantField(rota.Conflict, "version", put(rota.PutAny, new(y.ids.next())))
 	want(y, "changed by what stands", do[*rota.SchedulePut](y, put(rota.PutReplace, &row.Version)).Changed, false)
 	y.fireNext("nightly")
 	want(y, "version after a fire", y.schedule("nightly").Version, row.Version)
@@ -215,7 +215,7 @@ func schedulesListed(y *story) {
 		y.declare(name, rota.ScheduleSpec{Template: map[bool]string{true: "other", false: "report"}[name == "b"]})
 	}
 	y.switchTo("a", rota.SchedulePaused)
-	y.wait(y.schedule("d").NextFire)
+	y.advanceTo(y.schedule("d").NextFire)
 	y.fire("d")
 	for _, one := range []struct {
 		q    rota.ScheduleQuery
@@ -233,7 +233,7 @@ func schedulesListed(y *story) {
 		{rota.ScheduleQuery{Ahead: y.now}, "none"},
 	} {
 		got, err := y.s.Schedules(y.ctx, one.q)
-		want(y, "listed", names(must(y, "schedules", got, err), func(s *rota.Schedule) string { return s.Name }), one.want)
+		want(y, "listed", joinNames(must(y, "schedules", got, err), func(s *rota.Schedule) string { return s.Name }), one.want)
 	}
 	want(y, "of no state", rota.CodeOf(errOf(y.s.Schedules(y.ctx, rota.ScheduleQuery{State: "on"}))), rota.Invalid)
 }
@@ -252,23 +252,23 @@ func schedulesDue(y *story) {
 	page, err := y.s.DueSchedules(y.ctx, 10)
 	must(y, "due schedules", page, err)
 	named := func(s *rota.Schedule) string { return s.Name }
-	want(y, "due", names(page.Schedules, named), "b a d f")
-	if off := time.Since(page.Now); off > patience || off < -patience {
+	want(y, "due", joinNames(page.Schedules, named), "b a d f")
+	if off := time.Since(page.Now); off > maxWait || off < -maxWait {
 		y.Errorf("the store's clock is %s, %s from ours", page.Now, off)
 	}
 	page, err = y.s.DueSchedules(y.ctx, 2)
-	want(y, "the first two", names(must(y, "due schedules", page, err).Schedules, named), "b a")
+	want(y, "the first two", joinNames(must(y, "due schedules", page, err).Schedules, named), "b a")
 }
 
 func scheduleNextDue(y *story) {
 	wantTime(y, "without a schedule", y.due().Fire, time.Time{})
 	y.declare("later", rota.ScheduleSpec{Every: 2 * time.Hour})
 	y.declare("sooner", rota.ScheduleSpec{})
-	wantTime(y, "with two", y.due().Fire, dawn.Add(time.Hour))
+	wantTime(y, "with two", y.due().Fire, startTime.Add(time.Hour))
 	y.switchTo("sooner", rota.SchedulePaused)
-	wantTime(y, "with one paused", y.due().Fire, dawn.Add(2*time.Hour))
+	wantTime(y, "with one paused", y.due().Fire, startTime.Add(2*time.Hour))
 	y.fireNext("later")
-	wantTime(y, "after a fire", y.due().Fire, dawn.Add(4*time.Hour))
+	wantTime(y, "after a fire", y.due().Fire, startTime.Add(4*time.Hour))
 	y.deleteSchedule("later")
 	wantTime(y, "with one deleted", y.due().Fire, time.Time{})
 }

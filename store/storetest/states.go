@@ -9,21 +9,21 @@ import (
 )
 
 func testStates(t *testing.T, h Harness) {
-	tellAll(t, h, []tale{
+	runStories(t, h, []namedStory{
 		{"jobs are picked by what a person calls their state", statesPicked},
 		{"a state beside a status that cannot have it picks nothing", statesStatus},
 		{"states are picked page by page, beside other filters", statesFilters},
 		{"the last attempts alone can be listed", statesTails},
 		{"an unknown state is refused", statesUnknown},
-		{"next due says what time it is", statesNow},
+		{"next due says what time it is", dueHasTime},
 	})
 }
 
-// inEveryState makes a job in each state, oldest first.
-func (y *story) inEveryState() map[rota.State]*rota.Job {
+// jobsInEveryState makes a job in each state, oldest first.
+func (y *story) jobsInEveryState() map[rota.State]*rota.Job {
 	y.Helper()
 	all := map[rota.State]*rota.Job{}
-	all[rota.StateCompleted], all[rota.StateSkipped], all[rota.StateCancelled], all[rota.StateFailed] = y.ended()
+	all[rota.StateCompleted], all[rota.StateSkipped], all[rota.StateCancelled], all[rota.StateFailed] = y.endInEachWay()
 	all[rota.StateRunning] = y.running(rota.NewJob{})
 	all[rota.StateScheduled] = y.enqueue(rota.NewJob{Delay: time.Hour})
 	group := y.enqueueGroup(rota.GroupSequential, "", rota.NewJob{}, rota.NewJob{})
@@ -31,35 +31,35 @@ func (y *story) inEveryState() map[rota.State]*rota.Job {
 	return all
 }
 
-func (y *story) listed(q rota.JobQuery) []rota.ID {
+func (y *story) listIDs(q rota.JobQuery) []rota.ID {
 	y.Helper()
 	jobs, err := y.s.Jobs(y.ctx, q)
 	return idsOf(must(y, "jobs", jobs, err))
 }
 
 func statesPicked(y *story) {
-	all := y.inEveryState()
+	all := y.jobsInEveryState()
 	for state, j := range all {
-		want(y, "state", y.look(j.ID).State(), state)
-		wantIDs(y, string(state), y.listed(rota.JobQuery{State: state}), j)
-		wantIDs(y, string(state)+" of its type", y.listed(rota.JobQuery{State: state, Type: "mail"}), j)
-		wantIDs(y, string(state)+" of another type", y.listed(rota.JobQuery{State: state, Type: "other"}))
-		wantIDs(y, string(state)+" before it", y.listed(rota.JobQuery{State: state, Before: j.ID}))
+		want(y, "state", y.job(j.ID).State(), state)
+		wantIDs(y, string(state), y.listIDs(rota.JobQuery{State: state}), j)
+		wantIDs(y, string(state)+" of its type", y.listIDs(rota.JobQuery{State: state, Type: "mail"}), j)
+		wantIDs(y, string(state)+" of another type", y.listIDs(rota.JobQuery{State: state, Type: "other"}))
+		wantIDs(y, string(state)+" before it", y.listIDs(rota.JobQuery{State: state, Before: j.ID}))
 	}
 	run := y.running(rota.NewJob{Type: "mail", Priority: new(9)})
 	y.cancel(run.ID)
-	wantIDs(y, "running, and asked to stop", y.listed(rota.JobQuery{State: rota.StateRunning}), run, all[rota.StateRunning])
-	y.mustEnd(run, rota.FinishItem{Outcome: rota.OutcomeFailed})
-	wantIDs(y, "cancelled while it ran", y.listed(rota.JobQuery{State: rota.StateCancelled}), run, all[rota.StateCancelled])
-	wantIDs(y, "dead and failed", y.listed(rota.JobQuery{State: rota.StateFailed, Dead: true}), all[rota.StateFailed])
-	wantIDs(y, "dead and running", y.listed(rota.JobQuery{State: rota.StateRunning, Dead: true}))
+	wantIDs(y, "running, and asked to stop", y.listIDs(rota.JobQuery{State: rota.StateRunning}), run, all[rota.StateRunning])
+	y.mustFinish(run, rota.FinishItem{Outcome: rota.OutcomeFailed})
+	wantIDs(y, "cancelled while it ran", y.listIDs(rota.JobQuery{State: rota.StateCancelled}), run, all[rota.StateCancelled])
+	wantIDs(y, "dead and failed", y.listIDs(rota.JobQuery{State: rota.StateFailed, Dead: true}), all[rota.StateFailed])
+	wantIDs(y, "dead and running", y.listIDs(rota.JobQuery{State: rota.StateRunning, Dead: true}))
 }
 
 func statesStatus(y *story) {
-	for state, j := range y.inEveryState() {
+	for state, j := range y.jobsInEveryState() {
 		for _, status := range []rota.Status{rota.StatusQueued, rota.StatusRunning, rota.StatusCancelled} {
-			got := y.listed(rota.JobQuery{State: state, Status: status})
-			if j.Status = y.look(j.ID).Status; j.Status == status {
+			got := y.listIDs(rota.JobQuery{State: state, Status: status})
+			if j.Status = y.job(j.ID).Status; j.Status == status {
 				wantIDs(y, string(state), got, j)
 			} else {
 				wantIDs(y, string(state)+" beside "+string(status), got)
@@ -70,7 +70,7 @@ func statesStatus(y *story) {
 
 func statesFilters(y *story) {
 	y.declare("nightly", rota.ScheduleSpec{})
-	y.complete(y.claimOneOf(y.trigger("nightly")))
+	y.complete(y.claimHead(y.trigger("nightly")))
 	fired, other := y.trigger("nightly"), y.trigger("nightly")
 	plain := y.enqueueMany(3)
 	held := y.enqueueGroup(rota.GroupSequential, "", rota.NewJob{}, rota.NewJob{Template: "report"}, rota.NewJob{Template: "report"})
@@ -92,12 +92,12 @@ func statesFilters(y *story) {
 		{rota.JobQuery{State: rota.StateScheduled, Template: "report"}, []*rota.Job{late}},
 		{rota.JobQuery{State: rota.StateScheduled, Template: "other"}, nil},
 	} {
-		wantIDs(y, string(one.q.State)+" "+one.q.Schedule+one.q.Template, y.listed(one.q), one.jobs...)
+		wantIDs(y, string(one.q.State)+" "+one.q.Schedule+one.q.Template, y.listIDs(one.q), one.jobs...)
 	}
 }
 
-// claimOneOf claims a job that must be the head of the queue.
-func (y *story) claimOneOf(j *rota.Job) *rota.Job {
+// claimHead claims a job that must be the head of the queue.
+func (y *story) claimHead(j *rota.Job) *rota.Job {
 	y.Helper()
 	claimed := y.claimOne()
 	want(y, "claimed", claimed.ID, j.ID)
@@ -119,13 +119,13 @@ func statesTails(y *story) {
 	y.fail(second)
 	third := y.claimOne()
 	alone := y.enqueue(rota.NewJob{})
-	wantIDs(y, "all", y.listed(rota.JobQuery{}), alone, third, second, first)
-	wantIDs(y, "tails", y.listed(rota.JobQuery{Tails: true}), alone, third)
-	wantIDs(y, "failed", y.listed(rota.JobQuery{State: rota.StateFailed}), second, first)
-	wantIDs(y, "failed tails", y.listed(rota.JobQuery{State: rota.StateFailed, Tails: true}))
-	wantIDs(y, "running tails", y.listed(rota.JobQuery{State: rota.StateRunning, Tails: true}), third)
-	y.die(third)
-	wantIDs(y, "the failure that is left", y.listed(rota.JobQuery{State: rota.StateFailed, Tails: true}), third)
+	wantIDs(y, "all", y.listIDs(rota.JobQuery{}), alone, third, second, first)
+	wantIDs(y, "tails", y.listIDs(rota.JobQuery{Tails: true}), alone, third)
+	wantIDs(y, "failed", y.listIDs(rota.JobQuery{State: rota.StateFailed}), second, first)
+	wantIDs(y, "failed tails", y.listIDs(rota.JobQuery{State: rota.StateFailed, Tails: true}))
+	wantIDs(y, "running tails", y.listIDs(rota.JobQuery{State: rota.StateRunning, Tails: true}), third)
+	y.failPermanently(third)
+	wantIDs(y, "the failure that is left", y.listIDs(rota.JobQuery{State: rota.StateFailed, Tails: true}), third)
 }
 
 func statesUnknown(y *story) {
@@ -136,7 +136,7 @@ func statesUnknown(y *story) {
 	}
 }
 
-func statesNow(y *story) {
+func dueHasTime(y *story) {
 	if now := y.due().Now; now.IsZero() || now.Location() != time.UTC {
 		y.Errorf("next due has the time %s", now)
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 func testStats(t *testing.T, h Harness) {
-	tellAll(t, h, []tale{
+	runStories(t, h, []namedStory{
 		{"an empty store has nothing to count", statsEmpty},
 		{"what lives is counted, by type", statsCounted},
 		{"what has ended is not, but for dead letters", statsEnded},
@@ -33,37 +33,37 @@ func statsEmpty(y *story) {
 }
 
 func statsCounted(y *story) {
-	y.inEveryState()
+	y.jobsInEveryState()
 	y.enqueue(rota.NewJob{Type: "audio"})
 	y.enqueue(rota.NewJob{Type: "audio", Delay: time.Hour})
 	want(y, "counts", statsLines(y.stats()), statsLines(&rota.Stats{
-		Queued: 2, Scheduled: 2, Blocked: 1, Running: 1, Dead: 1, Oldest: dawn,
+		Queued: 2, Scheduled: 2, Blocked: 1, Running: 1, Dead: 1, Oldest: startTime,
 		Types: []rota.TypeStats{{Type: "audio", Queued: 1, Scheduled: 1}, {Type: "mail", Queued: 1, Scheduled: 1, Blocked: 1, Running: 1}},
 	}))
 }
 
 func statsEnded(y *story) {
-	y.ended()
+	y.endInEachWay()
 	want(y, "counts", statsLines(y.stats()), statsLines(&rota.Stats{Dead: 1}))
 }
 
 func statsRedriven(y *story) {
-	_, _, _, dead := y.ended()
-	anew := y.redrive(dead.ID)
+	_, _, _, dead := y.endInEachWay()
+	redriven := y.redrive(dead.ID)
 	want(y, "dead while it is tried anew", y.stats().Dead, 0)
-	y.cancel(anew.ID)
+	y.cancel(redriven.ID)
 	want(y, "dead when that was called off", y.stats().Dead, 1)
 }
 
 func statsOldest(y *story) {
 	y.enqueue(rota.NewJob{Delay: time.Minute})
 	want(y, "a job that waits for its time", y.stats().Oldest, time.Time{})
-	y.pass(time.Second)
+	y.advance(time.Second)
 	y.enqueue(rota.NewJob{Priority: new(5)})
-	wantTime(y, "the only one", y.stats().Oldest, dawn.Add(time.Second))
-	y.pass(time.Hour)
+	wantTime(y, "the only one", y.stats().Oldest, startTime.Add(time.Second))
+	y.advance(time.Hour)
 	y.makeReady()
-	wantTime(y, "the first of two", y.stats().Oldest, dawn.Add(time.Second))
+	wantTime(y, "the first of two", y.stats().Oldest, startTime.Add(time.Second))
 	y.claimOne()
 	wantTime(y, "the delayed one, since it is ready", y.stats().Oldest, y.now)
 }
@@ -85,7 +85,7 @@ func statsLines(s *rota.Stats) string {
 	b.line("", "all", fmt.Sprintf("%d queued, %d scheduled, %d blocked, %d running, %d dead, %d schedules",
 		s.Queued, s.Scheduled, s.Blocked, s.Running, s.Dead, s.Schedules))
 	b.line("", "deliveries", fmt.Sprint(s.Deliveries))
-	b.line("", "oldest", clock(s.Oldest))
+	b.line("", "oldest", timeText(s.Oldest))
 	for _, t := range s.Types {
 		b.line("  ", t.Type, fmt.Sprintf("%d queued, %d scheduled, %d blocked, %d running", t.Queued, t.Scheduled, t.Blocked, t.Running))
 	}

@@ -10,9 +10,9 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// dawn is when every story begins. It has microseconds, so that a store that
+// startTime is when every story begins. It has microseconds, so that a store that
 // drops them is found out.
-var dawn = time.Date(2026, time.March, 1, 12, 0, 0, 123456000, time.UTC)
+var startTime = time.Date(2026, time.March, 1, 12, 0, 0, 123456000, time.UTC)
 
 // story is one store and the hand that tells it what happens, at times of the
 // story's choosing.
@@ -22,14 +22,14 @@ type story struct {
 	s    rota.Store
 	ctx  context.Context
 	now  time.Time
-	mint minter
+	ids  idGenerator
 	sent []rota.Batch
 }
 
 func newStory(t testing.TB, h Harness) *story {
 	t.Helper()
 	s := h.Open(t)
-	y := &story{TB: t, h: h, s: s, ctx: context.Background(), now: dawn}
+	y := &story{TB: t, h: h, s: s, ctx: context.Background(), now: startTime}
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			t.Errorf("close: %v", err)
@@ -38,14 +38,14 @@ func newStory(t testing.TB, h Harness) *story {
 	return y
 }
 
-// minter makes ids that are the same in every run, each a millisecond after
+// idGenerator makes ids that are the same in every run, each a millisecond after
 // the one before, so that what is derived from them keeps their order.
-type minter struct{ n uint64 }
+type idGenerator struct{ n uint64 }
 
-func (m *minter) id() rota.ID {
+func (m *idGenerator) next() rota.ID {
 	m.n++
 	var id rota.ID
-	ms := uint64(dawn.UnixMilli()) + m.n
+	ms := uint64(startTime.UnixMilli()) + m.n
 	binary.BigEndian.PutUint64(id[:8], ms<<16)
 	sum := sha256.Sum256(id[:8])
 	copy(id[6:], sum[:10])
@@ -54,14 +54,14 @@ func (m *minter) id() rota.ID {
 	return id
 }
 
-func (m *minter) meta() rota.Meta {
-	return rota.Meta{ID: m.id(), Actor: "ada", RulesVersion: rota.RulesVersion}
+func (m *idGenerator) meta() rota.Meta {
+	return rota.Meta{ID: m.next(), Actor: "ada", RulesVersion: rota.RulesVersion}
 }
 
-func (m *minter) seed() rota.Token { return rota.Token(m.id()) }
+func (m *idGenerator) seed() rota.Token { return rota.Token(m.next()) }
 
-// pass lets time go by.
-func (y *story) pass(d time.Duration) { y.now = y.now.Add(d) }
+// advance lets time go by.
+func (y *story) advance(d time.Duration) { y.now = y.now.Add(d) }
 
 // send applies commands as one batch at the story's time.
 func (y *story) send(commands ...rota.Command) []rota.Result {
@@ -107,7 +107,7 @@ func (y *story) refused(code rota.Code, c rota.Command) *rota.Error {
 	if r.Reply != nil {
 		y.Errorf("%s was refused and answered too: %v", c.Verb(), r.Reply)
 	}
-	y.unchanged(before)
+	y.wantUnchanged(before)
 	return r.Err
 }
 
@@ -120,16 +120,16 @@ func (y *story) dump() string {
 	return d
 }
 
-// unchanged wants the store to hold what it held before.
-func (y *story) unchanged(before string) {
+// wantUnchanged wants the store to hold what it held before.
+func (y *story) wantUnchanged(before string) {
 	y.Helper()
 	if diff := difference(before, y.dump()); diff != "" {
 		y.Errorf("the store changed:\n%s", diff)
 	}
 }
 
-// look reads a job as it stands.
-func (y *story) look(id rota.ID) *rota.Job {
+// job reads a job as it stands.
+func (y *story) job(id rota.ID) *rota.Job {
 	y.Helper()
 	j, err := y.s.Job(y.ctx, id)
 	if err != nil {
@@ -162,8 +162,8 @@ func (y *story) damage(id rota.ID, how Breakage) {
 	y.h.Break(y.TB, y.s, id, how)
 }
 
-// contextEnded is a context that is over before it begins.
-func contextEnded() (context.Context, context.CancelFunc) {
+// endedContext is a context that is over before it begins.
+func endedContext() (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	return ctx, cancel

@@ -8,7 +8,7 @@ import (
 )
 
 func testSwitches(t *testing.T, h Harness) {
-	tellAll(t, h, []tale{
+	runStories(t, h, []namedStory{
 		{"a schedule is not enabled into silence, nor by a clock far behind", switchWithoutNext},
 		{"a paused schedule fires nothing, and catches up when it is enabled", switchPaused},
 		{"a disabled schedule owes nothing, and starts anew when it is enabled", switchDisabled},
@@ -20,20 +20,20 @@ func testSwitches(t *testing.T, h Harness) {
 		{"a delete by a version that was read earlier is a conflict", deleteVersion},
 		{"a delete sent again does not remove what was declared since", deleteAgain},
 		{"declared again after a delete it fires no time twice", deleteAndDeclare},
-		{"a deleted schedule is taken from those that depend on it", deleteUnties},
+		{"a deleted schedule is taken from those that depend on it", deleteDependents},
 	})
 }
 
 func switchPaused(y *story) {
 	first := y.declare("nightly", rota.ScheduleSpec{}).NextFire
-	y.wait(first)
+	y.advanceTo(first)
 	fire := y.fireCommand("nightly")
 	y.switchTo("nightly", rota.SchedulePaused)
 	wantTime(y, "next fire", y.schedule("nightly").NextFire, first)
 	before := y.dump()
 	want(y, "a fire finds it moved", do[*rota.Fired](y, fire).Moved, true)
-	y.unchanged(before)
-	y.pass(3 * time.Hour)
+	y.wantUnchanged(before)
+	y.advance(3 * time.Hour)
 	y.switchTo("nightly", rota.ScheduleEnabled)
 	wantTime(y, "next fire kept", y.schedule("nightly").NextFire, first)
 	wantTime(y, "caught up with", y.fire("nightly")[0].PlanTime, first.Add(3*time.Hour))
@@ -45,7 +45,7 @@ func switchDisabled(y *story) {
 	row := y.schedule("nightly")
 	want(y, "reason", row.Reason, "")
 	wantTime(y, "next fire", row.NextFire, time.Time{})
-	y.pass(3*time.Hour + time.Minute)
+	y.advance(3*time.Hour + time.Minute)
 	y.switchTo("nightly", rota.ScheduleEnabled)
 	wantTime(y, "next fire", y.schedule("nightly").NextFire, first.Add(3*time.Hour))
 	y.switchTo("nightly", rota.SchedulePaused)
@@ -57,16 +57,16 @@ func switchSame(y *story) {
 	y.declare("nightly", rota.ScheduleSpec{})
 	for _, state := range []rota.ScheduleState{rota.ScheduleEnabled, rota.SchedulePaused, rota.ScheduleDisabled} {
 		y.switchTo("nightly", state)
-		y.pass(time.Second)
+		y.advance(time.Second)
 		before := y.dump()
 		want(y, "changed", y.switchTo("nightly", state).Changed, false)
-		y.unchanged(before)
+		y.wantUnchanged(before)
 	}
 }
 
 func switchAudit(y *story) {
 	y.declare("nightly", rota.ScheduleSpec{})
-	y.pass(time.Second)
+	y.advance(time.Second)
 	written := len(y.wholeAudit())
 	c := y.switchCommand("nightly", rota.SchedulePaused, time.Time{})
 	got := do[*rota.SchedulePut](y, c)
@@ -74,7 +74,7 @@ func switchAudit(y *story) {
 	want(y, "state", got.Schedule.State, rota.SchedulePaused)
 	want(y, "version", got.Schedule.Version, c.ID)
 	wantTime(y, "updated at", got.Schedule.UpdatedAt, y.now)
-	y.auditedSince(written, y.entry(c, rota.AuditScheduleModified, "schedule nightly", "PAUSED"))
+	y.wantAuditSince(written, y.auditEntry(c, rota.AuditScheduleModified, "schedule nightly", "PAUSED"))
 }
 
 func switchRefused(y *story) {
@@ -82,7 +82,7 @@ func switchRefused(y *story) {
 	y.declare("nightly", rota.ScheduleSpec{})
 	y.declare("once", rota.ScheduleSpec{At: y.now.Add(time.Minute), Template: "other"})
 	y.switchTo("once", rota.ScheduleDisabled)
-	y.pass(time.Hour)
+	y.advance(time.Hour)
 	y.wantField(rota.Conflict, "state", y.switchCommand("once", rota.ScheduleEnabled, time.Time{}))
 	y.archive("report")
 	y.wantField(rota.Conflict, "template", y.switchCommand("nightly", rota.ScheduleEnabled, y.now.Add(time.Hour)))
@@ -94,40 +94,40 @@ func deleteLeavesJobs(y *story) {
 	y.claimOne()
 	waits := y.fireNext("nightly")
 	written := len(y.wholeAudit())
-	c := &rota.DeleteSchedule{Meta: y.mint.meta(), Name: "nightly"}
+	c := &rota.DeleteSchedule{Meta: y.ids.meta(), Name: "nightly"}
 	want(y, "gone", do[*rota.ScheduleDeleted](y, c).Gone, false)
-	y.scheduleGone("nightly")
-	y.auditedSince(written, y.entry(c, rota.AuditScheduleDeleted, "schedule nightly", ""))
-	want(y, "schedule of its job", y.look(runs.ID).Schedule, "nightly")
+	y.wantNoSchedule("nightly")
+	y.wantAuditSince(written, y.auditEntry(c, rota.AuditScheduleDeleted, "schedule nightly", ""))
+	want(y, "schedule of its job", y.job(runs.ID).Schedule, "nightly")
 	want(y, "claimed", y.claimOne().ID, waits.ID)
 	want(y, "template", y.template("report").State, rota.TemplateActive)
-	y.sound()
+	y.wantNoViolations()
 }
 
 func deleteGone(y *story) {
 	before := y.dump()
 	want(y, "gone", y.deleteSchedule("nightly").Gone, true)
-	y.unchanged(before)
+	y.wantUnchanged(before)
 }
 
 func deleteVersion(y *story) {
 	old := y.declare("nightly", rota.ScheduleSpec{})
 	changed := y.declare("nightly", rota.ScheduleSpec{Description: "new"})
-	c := &rota.DeleteSchedule{Meta: y.mint.meta(), Name: "nightly", Version: &old.Version}
+	c := &rota.DeleteSchedule{Meta: y.ids.meta(), Name: "nightly", Version: &old.Version}
 	y.wantField(rota.Conflict, "version", c)
-	c = &rota.DeleteSchedule{Meta: y.mint.meta(), Name: "nightly", Version: &changed.Version}
+	c = &rota.DeleteSchedule{Meta: y.ids.meta(), Name: "nightly", Version: &changed.Version}
 	want(y, "gone", do[*rota.ScheduleDeleted](y, c).Gone, false)
-	y.scheduleGone("nightly")
+	y.wantNoSchedule("nightly")
 }
 
 func deleteAgain(y *story) {
 	y.declare("nightly", rota.ScheduleSpec{})
-	c := &rota.DeleteSchedule{Meta: y.mint.meta(), Name: "nightly"}
+	c := &rota.DeleteSchedule{Meta: y.ids.meta(), Name: "nightly"}
 	do[*rota.ScheduleDeleted](y, c)
 	y.declare("nightly", rota.ScheduleSpec{})
 	before := y.dump()
 	want(y, "gone", do[*rota.ScheduleDeleted](y, c).Gone, true)
-	y.unchanged(before)
+	y.wantUnchanged(before)
 }
 
 func deleteAndDeclare(y *story) {
@@ -135,7 +135,7 @@ func deleteAndDeclare(y *story) {
 	first := y.fireNext("nightly")
 	y.deleteSchedule("nightly")
 	c := y.declareCommand("nightly", rota.ScheduleSpec{})
-	c.Anchor, c.Next = dawn, first.PlanTime
+	c.Anchor, c.Next = startTime, first.PlanTime
 	do[*rota.SchedulePut](y, c)
 	fired := do[*rota.Fired](y, y.fireCommand("nightly"))
 	want(y, "jobs made", len(fired.Jobs), 0)
@@ -143,15 +143,15 @@ func deleteAndDeclare(y *story) {
 	y.fireNext("nightly")
 }
 
-func deleteUnties(y *story) {
+func deleteDependents(y *story) {
 	y.declare("extract", rota.ScheduleSpec{})
 	y.declare("other", rota.ScheduleSpec{})
 	y.declare("load", rota.ScheduleSpec{DependsOn: []string{"extract", "other"}})
-	y.pass(time.Second)
-	c := &rota.DeleteSchedule{Meta: y.mint.meta(), Name: "extract"}
+	y.advance(time.Second)
+	c := &rota.DeleteSchedule{Meta: y.ids.meta(), Name: "extract"}
 	do[*rota.ScheduleDeleted](y, c)
 	row := y.schedule("load")
-	want(y, "depends on", names(row.Spec.DependsOn, func(s string) string { return s }), "other")
+	want(y, "depends on", joinNames(row.Spec.DependsOn, func(s string) string { return s }), "other")
 	want(y, "version", row.Version, c.ID)
 	wantTime(y, "updated at", row.UpdatedAt, y.now)
 }
@@ -163,7 +163,7 @@ func switchWithoutNext(y *story) {
 	want(y, "field", none.Field, "next")
 	old := y.refused(rota.Conflict, y.switchCommand("nightly", rota.ScheduleEnabled, y.now.Add(-time.Hour)))
 	want(y, "field", old.Field, "next")
-	c, err := rota.Enable(y.mint.meta(), y.schedule("nightly"), y.now)
+	c, err := rota.Enable(y.ids.meta(), y.schedule("nightly"), y.now)
 	do[*rota.SchedulePut](y, must(y, "enable", c, err))
 	want(y, "state", y.schedule("nightly").State, rota.ScheduleEnabled)
 }

@@ -9,10 +9,10 @@ import (
 )
 
 func testTemplates(t *testing.T, h Harness) {
-	tellAll(t, h, []tale{
+	runStories(t, h, []namedStory{
 		{"a declared template is kept as it was declared", templateDeclared},
 		{"a mode or a version that does not fit is refused", templateModes},
-		{"a job is made of what its template says", templateMakes},
+		{"a job is made of what its template says", templateCreates},
 		{"what the request says goes over the template, key by key", templateOverlaid},
 		{"a template's unique time belongs to requests with a key", templateUniqueFor},
 		{"a changed template leaves its jobs as they are", templateChanged},
@@ -39,11 +39,11 @@ func templateDeclared(y *story) {
 		wantTime(y, "created at", t.CreatedAt, y.now)
 		wantTime(y, "updated at", t.UpdatedAt, y.now)
 	}
-	y.auditedSince(0, y.entry(c, rota.AuditTemplateCreated, "template letter", ""))
-	y.pass(time.Second)
+	y.wantAuditSince(0, y.auditEntry(c, rota.AuditTemplateCreated, "template letter", ""))
+	y.advance(time.Second)
 	before := y.dump()
 	want(y, "changed again", do[*rota.TemplatePut](y, y.templateCommand("letter", templateSpec)).Changed, false)
-	y.unchanged(before)
+	y.wantUnchanged(before)
 }
 
 func templateModes(y *story) {
@@ -53,18 +53,18 @@ func templateModes(y *story) {
 		return c
 	}
 	y.wantField(rota.NotFound, "name", put(rota.PutReplace, nil))
-	y.wantField(rota.NotFound, "name", put(rota.PutAny, new(y.mint.id())))
+	y.wantField(rota.NotFound, "name", put(rota.PutAny, new(y.ids.next())))
 	row := do[*rota.TemplatePut](y, put(rota.PutCreate, nil)).Template
 	y.wantField(rota.Conflict, "name", put(rota.PutCreate, nil))
-	y.wantField(rota.Conflict, "version", put(rota.PutAny, new(y.mint.id())))
+	y.wantField(rota.Conflict, "version", put(rota.PutAny, new(y.ids.next())))
 	want(y, "changed by what stands", do[*rota.TemplatePut](y, put(rota.PutReplace, &row.Version)).Changed, false)
-	y.wantField(rota.NotFound, "name", &rota.Archive{Meta: y.mint.meta(), Name: "other"})
-	y.wantField(rota.NotFound, "name", &rota.Unarchive{Meta: y.mint.meta(), Name: "other"})
+	y.wantField(rota.NotFound, "name", &rota.Archive{Meta: y.ids.meta(), Name: "other"})
+	y.wantField(rota.NotFound, "name", &rota.Unarchive{Meta: y.ids.meta(), Name: "other"})
 }
 
-func templateMakes(y *story) {
+func templateCreates(y *story) {
 	y.declareTemplate("letter", templateSpec)
-	j := do[*rota.Enqueued](y, &rota.Enqueue{Meta: y.mint.meta(), Jobs: []rota.NewJob{{Template: "letter"}}}).Jobs[0].Job
+	j := do[*rota.Enqueued](y, &rota.Enqueue{Meta: y.ids.meta(), Jobs: []rota.NewJob{{Template: "letter"}}}).Jobs[0].Job
 	want(y, "type", j.Type, "mail")
 	want(y, "name", j.Name, "letter")
 	want(y, "template", j.Template, "letter")
@@ -73,7 +73,7 @@ func templateMakes(y *story) {
 	want(y, "concurrency key", j.ConcurrencyKey, "smtp")
 	want(y, "attempts", j.Policy.MaxAttempts, 2)
 	want(y, "unique for", j.UniqueFor, 0)
-	want(y, "answer and row alike", difference(jobText(j), jobText(y.look(j.ID))), "")
+	want(y, "answer and row alike", difference(jobText(j), jobText(y.job(j.ID))), "")
 }
 
 func templateOverlaid(y *story) {
@@ -100,35 +100,35 @@ func templateUniqueFor(y *story) {
 func templateChanged(y *story) {
 	old := y.declareTemplate("letter", templateSpec)
 	j := y.enqueue(rota.NewJob{Template: "letter"})
-	y.pass(time.Second)
-	before := jobText(y.look(j.ID))
+	y.advance(time.Second)
+	before := jobText(y.job(j.ID))
 	written := len(y.wholeAudit())
 	c := y.templateCommand("letter", rota.TemplateSpec{Type: "other"})
 	row := do[*rota.TemplatePut](y, c).Template
-	want(y, "its job differs", difference(before, jobText(y.look(j.ID))), "")
+	want(y, "its job differs", difference(before, jobText(y.job(j.ID))), "")
 	want(y, "version", row.Version, c.ID)
 	wantTime(y, "created at", row.CreatedAt, old.CreatedAt)
 	wantTime(y, "updated at", row.UpdatedAt, y.now)
-	y.auditedSince(written, y.entry(c, rota.AuditTemplateModified, "template letter", ""))
-	made := do[*rota.Enqueued](y, &rota.Enqueue{Meta: y.mint.meta(), Jobs: []rota.NewJob{{Template: "letter"}}}).Jobs[0].Job
+	y.wantAuditSince(written, y.auditEntry(c, rota.AuditTemplateModified, "template letter", ""))
+	made := do[*rota.Enqueued](y, &rota.Enqueue{Meta: y.ids.meta(), Jobs: []rota.NewJob{{Template: "letter"}}}).Jobs[0].Job
 	want(y, "type of a new one", made.Type, "other")
 }
 
 func templateRefuses(y *story) {
 	y.declareTemplate("letter", rota.TemplateSpec{Params: oversized(rota.ParamsMax - 100)})
 	enqueue := func(n rota.NewJob) *rota.Enqueue {
-		return &rota.Enqueue{Meta: y.mint.meta(), Jobs: []rota.NewJob{{Type: "mail", UniqueKey: "k"}, n}}
+		return &rota.Enqueue{Meta: y.ids.meta(), Jobs: []rota.NewJob{{Type: "mail", UniqueKey: "k"}, n}}
 	}
 	y.wantField(rota.NotFound, "jobs[1].template", enqueue(rota.NewJob{Template: "missing"}))
 	y.wantField(rota.Invalid, "jobs[1].type", enqueue(rota.NewJob{Template: "letter", Type: "other"}))
-	y.wantField(rota.Invalid, "jobs[1].params", enqueue(rota.NewJob{Template: "letter", Params: json.RawMessage(`{"b":"` + string(make20x(9)) + `"}`)}))
+	y.wantField(rota.Invalid, "jobs[1].params", enqueue(rota.NewJob{Template: "letter", Params: json.RawMessage(`{"b":"` + string(repeatedText(9)) + `"}`)}))
 	y.archive("letter")
 	y.wantField(rota.Conflict, "jobs[1].template", enqueue(rota.NewJob{Template: "letter"}))
-	y.free()
+	y.wantKeyFree()
 }
 
-// make20x is some text: twenty letters, so many times.
-func make20x(times int) (text []byte) {
+// repeatedText is some text: twenty letters, so many times.
+func repeatedText(times int) (text []byte) {
 	for range times {
 		text = append(text, "twenty letters of it"...)
 	}
@@ -142,10 +142,10 @@ func templatesListed(y *story) {
 	y.archive("a")
 	list := func(q rota.NameQuery) string {
 		all, err := y.s.Templates(y.ctx, q)
-		return names(must(y, "templates", all, err), func(t *rota.Template) string { return t.Name })
+		return joinNames(must(y, "templates", all, err), func(t *rota.Template) string { return t.Name })
 	}
 	want(y, "all, the archived too", list(rota.NameQuery{}), "a b c")
 	want(y, "the first page", list(rota.NameQuery{Limit: 2}), "a b")
 	want(y, "the second page", list(rota.NameQuery{Limit: 2, After: "b"}), "c")
-	y.gone("template", errOf(y.s.Template(y.ctx, "d")))
+	y.wantNotFound("template", errOf(y.s.Template(y.ctx, "d")))
 }

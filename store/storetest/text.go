@@ -35,7 +35,7 @@ func (b *text) job(indent string, j *rota.Job) {
 	b.line(in, "name", j.Name)
 	b.line(in, "params", brief(string(j.Params)))
 	b.line(in, "status", string(j.Status))
-	b.line(in, "hold", number(int64(j.Hold)))
+	b.line(in, "hold", nonZero(int64(j.Hold)))
 	b.line(in, "priority", fmt.Sprint(j.Priority))
 	b.line(in, "position", fmt.Sprint(j.Position))
 	b.line(in, "version", j.Version.String())
@@ -46,29 +46,29 @@ func (b *text) job(indent string, j *rota.Job) {
 	b.line(in, "timeout", j.Policy.Timeout.String())
 	b.line(in, "scope_kind", j.ScopeKind)
 	b.line(in, "scope_id", j.ScopeID)
-	b.line(in, "plan_time", clock(j.PlanTime))
-	b.line(in, "run_at", clock(j.RunAt))
+	b.line(in, "plan_time", timeText(j.PlanTime))
+	b.line(in, "run_at", timeText(j.RunAt))
 	b.line(in, "unique_key", j.UniqueKey)
-	b.line(in, "unique_for", number(int64(j.UniqueFor)))
-	b.company(in, j)
+	b.line(in, "unique_for", nonZero(int64(j.UniqueFor)))
+	b.relations(in, j)
 	b.line(in, "created_by", j.CreatedBy)
-	b.line(in, "created_at", clock(j.CreatedAt))
-	b.line(in, "queued_at", clock(j.QueuedAt))
-	b.line(in, "started_at", clock(j.StartedAt))
-	b.line(in, "finished_at", clock(j.FinishedAt))
+	b.line(in, "created_at", timeText(j.CreatedAt))
+	b.line(in, "queued_at", timeText(j.QueuedAt))
+	b.line(in, "started_at", timeText(j.StartedAt))
+	b.line(in, "finished_at", timeText(j.FinishedAt))
 	b.run(in, j.Run)
 }
 
-// company is what a job has to do with others.
-func (b *text) company(in string, j *rota.Job) {
+// relations is what a job has to do with others.
+func (b *text) relations(in string, j *rota.Job) {
 	b.line(in, "template", j.Template)
 	b.line(in, "schedule", j.Schedule)
 	b.line(in, "group", j.GroupID.String())
-	b.line(in, "group_position", number(int64(j.GroupPosition)))
+	b.line(in, "group_position", nonZero(int64(j.GroupPosition)))
 	b.line(in, "concurrency_key", j.ConcurrencyKey)
-	b.line(in, "counts_at", clock(j.CountsAt))
-	b.line(in, "wait_from", clock(j.WaitFrom))
-	b.line(in, "wait_until", clock(j.WaitUntil))
+	b.line(in, "counts_at", timeText(j.CountsAt))
+	b.line(in, "wait_from", timeText(j.WaitFrom))
+	b.line(in, "wait_until", timeText(j.WaitUntil))
 	b.line(in, "redrive_of", j.RedriveOf.String())
 	b.line(in, "trace", j.Trace)
 }
@@ -84,15 +84,15 @@ func (b *text) run(indent string, r *rota.Run) {
 	if !r.Token.IsZero() {
 		b.line(in, "token", fmt.Sprintf("%x", r.Token[:]))
 	}
-	b.line(in, "started_at", clock(r.StartedAt))
-	b.line(in, "heartbeat_at", clock(r.HeartbeatAt))
-	b.line(in, "stale_after", clock(r.StaleAfter))
+	b.line(in, "started_at", timeText(r.StartedAt))
+	b.line(in, "heartbeat_at", timeText(r.HeartbeatAt))
+	b.line(in, "stale_after", timeText(r.StaleAfter))
 	b.line(in, "progress", brief(string(r.Progress)))
-	b.line(in, "cancel_at", clock(r.CancelAt))
+	b.line(in, "cancel_at", timeText(r.CancelAt))
 	b.line(in, "cancel_by", r.CancelBy)
 	b.line(in, "cancel_reason", brief(r.CancelReason))
 	b.line(in, "outcome", string(r.Outcome))
-	b.line(in, "finished_at", clock(r.FinishedAt))
+	b.line(in, "finished_at", timeText(r.FinishedAt))
 	if r.ExitCode != nil {
 		b.line(in, "exit_code", fmt.Sprint(*r.ExitCode))
 	}
@@ -116,8 +116,8 @@ func (b *text) typ(indent string, t *rota.Type) {
 		return
 	}
 	b.line(indent, "type", t.Name)
-	b.line(indent+"  ", "paused", yes(t.Paused))
-	b.declared(indent+"  ", t.Spec, t.Version, t.CreatedBy, t.CreatedAt, t.UpdatedAt)
+	b.line(indent+"  ", "paused", yesIf(t.Paused))
+	b.definition(indent+"  ", t.Spec, t.Version, t.CreatedBy, t.CreatedAt, t.UpdatedAt)
 }
 
 func (b *text) template(indent string, t *rota.Template) {
@@ -127,7 +127,7 @@ func (b *text) template(indent string, t *rota.Template) {
 	}
 	b.line(indent, "template", t.Name)
 	b.line(indent+"  ", "state", string(t.State))
-	b.declared(indent+"  ", t.Spec, t.Version, t.CreatedBy, t.CreatedAt, t.UpdatedAt)
+	b.definition(indent+"  ", t.Spec, t.Version, t.CreatedBy, t.CreatedAt, t.UpdatedAt)
 }
 
 func (b *text) schedule(indent string, s *rota.Schedule) {
@@ -139,11 +139,11 @@ func (b *text) schedule(indent string, s *rota.Schedule) {
 	in := indent + "  "
 	b.line(in, "state", string(s.State))
 	b.line(in, "reason", brief(s.Reason))
-	b.line(in, "anchor", clock(s.Anchor))
-	b.line(in, "next_fire", clock(s.NextFire))
-	b.line(in, "last_fire", clock(s.LastFire))
-	b.line(in, "moved_at", clock(s.MovedAt))
-	b.declared(in, s.Spec, s.Version, s.CreatedBy, s.CreatedAt, s.UpdatedAt)
+	b.line(in, "anchor", timeText(s.Anchor))
+	b.line(in, "next_fire", timeText(s.NextFire))
+	b.line(in, "last_fire", timeText(s.LastFire))
+	b.line(in, "moved_at", timeText(s.MovedAt))
+	b.definition(in, s.Spec, s.Version, s.CreatedBy, s.CreatedAt, s.UpdatedAt)
 }
 
 func (b *text) throttle(indent string, t *rota.Throttle) {
@@ -151,28 +151,28 @@ func (b *text) throttle(indent string, t *rota.Throttle) {
 		b.line(indent, "throttle", "none")
 		return
 	}
-	b.line(indent, "throttle", long(rota.EncodeSpec(t.Spec)))
+	b.line(indent, "throttle", specText(rota.EncodeSpec(t.Spec)))
 	in := indent + "  "
 	b.line(in, "version", t.Version.String())
 	b.line(in, "updated_by", t.UpdatedBy)
-	b.line(in, "updated_at", clock(t.UpdatedAt))
+	b.line(in, "updated_at", timeText(t.UpdatedAt))
 }
 
 func (b *text) webhooks(indent string, h *rota.Webhooks) {
-	b.line(indent, "webhooks", long(rota.EncodeSpec(h.Spec)))
+	b.line(indent, "webhooks", specText(rota.EncodeSpec(h.Spec)))
 	in := indent + "  "
 	b.line(in, "version", h.Version.String())
 	b.line(in, "updated_by", h.UpdatedBy)
-	b.line(in, "updated_at", clock(h.UpdatedAt))
+	b.line(in, "updated_at", timeText(h.UpdatedAt))
 }
 
-// declared is what all rows have that somebody declared.
-func (b *text) declared(in string, spec any, version rota.ID, by string, made, changed time.Time) {
-	b.line(in, "spec", long(rota.EncodeSpec(spec)))
+// definition is what all rows have that somebody declared.
+func (b *text) definition(in string, spec any, version rota.ID, by string, made, changed time.Time) {
+	b.line(in, "spec", specText(rota.EncodeSpec(spec)))
 	b.line(in, "version", version.String())
 	b.line(in, "created_by", by)
-	b.line(in, "created_at", clock(made))
-	b.line(in, "updated_at", clock(changed))
+	b.line(in, "created_at", timeText(made))
+	b.line(in, "updated_at", timeText(changed))
 }
 
 func (b *text) group(indent string, g *rota.Group) {
@@ -189,9 +189,9 @@ func (b *text) group(indent string, g *rota.Group) {
 	b.line(in, "ending_reason", brief(g.EndingReason))
 	b.line(in, "ending_by", g.EndingBy)
 	b.line(in, "created_by", g.CreatedBy)
-	b.line(in, "created_at", clock(g.CreatedAt))
-	b.line(in, "tally", tally(g.Tally))
-	b.line(in, "pruned", tally(g.Pruned))
+	b.line(in, "created_at", timeText(g.CreatedAt))
+	b.line(in, "tally", tallyText(g.Tally))
+	b.line(in, "pruned", tallyText(g.Pruned))
 }
 
 func (b *text) reservation(indent string, r *rota.Reservation) {
@@ -205,21 +205,21 @@ func (b *text) reservation(indent string, r *rota.Reservation) {
 	b.line(in, "life", r.Incarnation.String())
 	b.line(in, "status", string(r.Status))
 	b.line(in, "reserved_by", r.ReservedBy)
-	b.line(in, "reserved_at", clock(r.ReservedAt))
-	b.line(in, "expires_at", clock(r.ExpiresAt))
-	b.line(in, "ended_at", clock(r.EndedAt))
+	b.line(in, "reserved_at", timeText(r.ReservedAt))
+	b.line(in, "expires_at", timeText(r.ExpiresAt))
+	b.line(in, "ended_at", timeText(r.EndedAt))
 	b.line(in, "job", r.JobID.String())
 }
 
 func (b *text) due(d rota.Due) {
-	b.line("", "next ready", clock(d.Ready))
-	b.line("", "next fire", clock(d.Fire))
-	b.line("", "next expire", clock(d.Expire))
-	b.line("", "sweep", yes(d.Sweep))
+	b.line("", "next ready", timeText(d.Ready))
+	b.line("", "next fire", timeText(d.Fire))
+	b.line("", "next expire", timeText(d.Expire))
+	b.line("", "sweep", yesIf(d.Sweep))
 }
 
-// tally is empty if nothing was counted.
-func tally(t rota.GroupTally) string {
+// tallyText is empty if nothing was counted.
+func tallyText(t rota.GroupTally) string {
 	if t == (rota.GroupTally{}) {
 		return ""
 	}
@@ -227,15 +227,15 @@ func tally(t rota.GroupTally) string {
 		t.Queued, t.Running, t.Completed, t.Dead, t.Skipped, t.Cancelled)
 }
 
-func yes(is bool) string {
+func yesIf(is bool) string {
 	if is {
 		return "yes"
 	}
 	return ""
 }
 
-// long prints a specification whole, unless it is beyond reading.
-func long(doc []byte) string {
+// specText prints a specification whole, unless it is beyond reading.
+func specText(doc []byte) string {
 	const shown = 4 << 10
 	if len(doc) <= shown {
 		return string(doc)
@@ -252,14 +252,14 @@ func brief(s string) string {
 	return fmt.Sprintf("%s… (%d bytes, ending in %q)", s[:shown], len(s), s[len(s)-20:])
 }
 
-func clock(t time.Time) string {
+func timeText(t time.Time) string {
 	if t.IsZero() {
 		return ""
 	}
 	return t.UTC().Format("2006-01-02T15:04:05.999999999Z")
 }
 
-func number(n int64) string {
+func nonZero(n int64) string {
 	if n == 0 {
 		return ""
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 func testTrigger(t *testing.T, h Harness) {
-	tellAll(t, h, []tale{
+	runStories(t, h, []namedStory{
 		{"a trigger runs a schedule now and leaves its calendar alone", triggerNow},
 		{"a trigger may bring params and a priority", triggerOverlaid},
 		{"a trigger runs each scope", triggerScopes},
@@ -29,9 +29,9 @@ func testTrigger(t *testing.T, h Harness) {
 func triggerNow(y *story) {
 	y.declareTemplate("report", rota.TemplateSpec{Params: json.RawMessage(`{"a":1}`), ConcurrencyKey: "db"})
 	s := y.declare("nightly", rota.ScheduleSpec{Priority: new(2)})
-	y.pass(time.Minute)
+	y.advance(time.Minute)
 	written := len(y.wholeAudit())
-	c := &rota.Trigger{Meta: y.mint.meta(), Schedule: "nightly"}
+	c := &rota.Trigger{Meta: y.ids.meta(), Schedule: "nightly"}
 	c.Actor = "bob"
 	jobs := do[*rota.Triggered](y, c).Jobs
 	want(y, "jobs", len(jobs), 1)
@@ -41,18 +41,18 @@ func triggerNow(y *story) {
 		Policy: rota.PolicyPatch{}.Policy(), CountsAt: y.now, ConcurrencyKey: "db",
 		CreatedBy: "bob", CreatedAt: y.now, QueuedAt: y.now,
 	}
-	want(y, "the job differs", difference(jobText(&expected), jobText(y.look(c.JobID(0)))), "")
+	want(y, "the job differs", difference(jobText(&expected), jobText(y.job(c.JobID(0)))), "")
 	row := y.schedule("nightly")
 	wantTime(y, "next fire", row.NextFire, s.NextFire)
 	wantTime(y, "last fire", row.LastFire, time.Time{})
 	want(y, "version", row.Version, s.Version)
-	y.auditedSince(written, y.entry(c, rota.AuditScheduleFired, "schedule nightly", "trigger"))
+	y.wantAuditSince(written, y.auditEntry(c, rota.AuditScheduleFired, "schedule nightly", "trigger"))
 }
 
 func triggerOverlaid(y *story) {
 	y.declareTemplate("report", rota.TemplateSpec{Params: json.RawMessage(`{"a":1,"b":1,"c":1}`)})
 	y.declare("nightly", rota.ScheduleSpec{Params: json.RawMessage(`{"b":2,"c":2}`), Priority: new(2)})
-	c := &rota.Trigger{Meta: y.mint.meta(), Schedule: "nightly", Params: json.RawMessage(`{"c":3}`), Priority: new(7)}
+	c := &rota.Trigger{Meta: y.ids.meta(), Schedule: "nightly", Params: json.RawMessage(`{"c":3}`), Priority: new(7)}
 	j := do[*rota.Triggered](y, c).Jobs[0]
 	want(y, "params", string(j.Params), `{"a":1,"b":2,"c":3}`)
 	want(y, "priority", j.Priority, 7)
@@ -60,9 +60,9 @@ func triggerOverlaid(y *story) {
 
 func triggerScopes(y *story) {
 	y.declare("nightly", rota.ScheduleSpec{Scopes: []rota.Scope{{Kind: "t", ID: "b"}, {Kind: "t", ID: "a"}}})
-	c := &rota.Trigger{Meta: y.mint.meta(), Schedule: "nightly"}
+	c := &rota.Trigger{Meta: y.ids.meta(), Schedule: "nightly"}
 	jobs := do[*rota.Triggered](y, c).Jobs
-	want(y, "scopes", names(jobs, func(j *rota.Job) string { return j.ScopeID }), "a b")
+	want(y, "scopes", joinNames(jobs, func(j *rota.Job) string { return j.ScopeID }), "a b")
 	want(y, "id", jobs[1].ID, c.JobID(1))
 }
 
@@ -86,7 +86,7 @@ func triggerOverlap(y *story) {
 	y.declare("nightly", rota.ScheduleSpec{Overlap: rota.OverlapCancel})
 	waits := y.claimOne()
 	next := y.trigger("nightly")
-	want(y, "asked to stop", y.beat(waits).Cancel, true)
+	want(y, "asked to stop", y.heartbeat(waits).Cancel, true)
 	y.wantHold(next, rota.HoldOverlap)
 }
 
@@ -97,20 +97,20 @@ func triggerDependency(y *story) {
 }
 
 func triggerRefused(y *story) {
-	y.wantField(rota.NotFound, "schedule", &rota.Trigger{Meta: y.mint.meta(), Schedule: "nightly"})
+	y.wantField(rota.NotFound, "schedule", &rota.Trigger{Meta: y.ids.meta(), Schedule: "nightly"})
 	y.declareTemplate("report", rota.TemplateSpec{Params: oversized(rota.ParamsMax - 20)})
 	y.declare("nightly", rota.ScheduleSpec{})
 	long := json.RawMessage(`{"b":"twenty letters of it"}`)
-	y.wantField(rota.Invalid, "params", &rota.Trigger{Meta: y.mint.meta(), Schedule: "nightly", Params: long})
+	y.wantField(rota.Invalid, "params", &rota.Trigger{Meta: y.ids.meta(), Schedule: "nightly", Params: long})
 	y.archive("report")
-	y.wantField(rota.Conflict, "schedule", &rota.Trigger{Meta: y.mint.meta(), Schedule: "nightly"})
+	y.wantField(rota.Conflict, "schedule", &rota.Trigger{Meta: y.ids.meta(), Schedule: "nightly"})
 }
 
 func backfillTimes(y *story) {
 	s := y.declare("nightly", rota.ScheduleSpec{})
-	y.now = dawn.Add(4*time.Hour + 30*time.Minute)
+	y.now = startTime.Add(4*time.Hour + 30*time.Minute)
 	written := len(y.wholeAudit())
-	c := y.backfillCommand("nightly", dawn, dawn.Add(3*time.Hour))
+	c := y.backfillCommand("nightly", startTime, startTime.Add(3*time.Hour))
 	c.Actor = "bob"
 	got := do[*rota.Backfilled](y, c)
 	y.wantPlans(got.Jobs, time.Hour, 2*time.Hour, 3*time.Hour)
@@ -123,25 +123,25 @@ func backfillTimes(y *story) {
 	row := y.schedule("nightly")
 	wantTime(y, "next fire", row.NextFire, s.NextFire)
 	wantTime(y, "last fire", row.LastFire, time.Time{})
-	y.auditedSince(written, y.entry(c, rota.AuditScheduleFired, "schedule nightly", "backfill"))
+	y.wantAuditSince(written, y.auditEntry(c, rota.AuditScheduleFired, "schedule nightly", "backfill"))
 	y.wantPlans(y.fire("nightly"), 4*time.Hour)
 }
 
 func backfillKnown(y *story) {
 	y.declare("nightly", rota.ScheduleSpec{})
 	y.fireNext("nightly")
-	y.now = dawn.Add(3 * time.Hour)
-	got := y.backfill("nightly", dawn, y.now)
+	y.now = startTime.Add(3 * time.Hour)
+	got := y.backfill("nightly", startTime, y.now)
 	want(y, "known", got.Known, 1)
 	y.wantPlans(got.Jobs, 2*time.Hour, 3*time.Hour)
-	want(y, "known to a second", y.backfill("nightly", dawn, y.now).Known, 3)
+	want(y, "known to a second", y.backfill("nightly", startTime, y.now).Known, 3)
 	want(y, "all jobs", len(y.allJobs()), 3)
 }
 
 func backfillOverlap(y *story) {
 	y.declare("nightly", rota.ScheduleSpec{Overlap: rota.OverlapCancel})
-	y.now = dawn.Add(3 * time.Hour)
-	jobs := y.backfill("nightly", dawn, y.now).Jobs
+	y.now = startTime.Add(3 * time.Hour)
+	jobs := y.backfill("nightly", startTime, y.now).Jobs
 	for i := range jobs {
 		wantIDs(y, "the queue", y.queue(), jobs[i])
 		for _, later := range jobs[i+1:] {
@@ -155,8 +155,8 @@ func backfillNotSkipped(y *story) {
 	y.declare("nightly", rota.ScheduleSpec{Overlap: rota.OverlapSkip})
 	y.trigger("nightly")
 	running := y.claimOne()
-	y.now = dawn.Add(time.Hour)
-	j := y.backfill("nightly", dawn, y.now).Jobs[0]
+	y.now = startTime.Add(time.Hour)
+	j := y.backfill("nightly", startTime, y.now).Jobs[0]
 	y.wantHold(j, rota.HoldOverlap)
 	y.complete(running)
 	y.wantHold(j, 0)
@@ -164,21 +164,21 @@ func backfillNotSkipped(y *story) {
 
 func backfillScopes(y *story) {
 	y.declare("nightly", rota.ScheduleSpec{Overlap: rota.OverlapSkip, Scopes: []rota.Scope{{Kind: "t", ID: "a"}, {Kind: "t", ID: "b"}}})
-	y.now = dawn.Add(2 * time.Hour)
-	jobs := y.backfill("nightly", dawn, y.now).Jobs
-	want(y, "scopes", names(jobs, func(j *rota.Job) string { return j.ScopeID }), "a b a b")
+	y.now = startTime.Add(2 * time.Hour)
+	jobs := y.backfill("nightly", startTime, y.now).Jobs
+	want(y, "scopes", joinNames(jobs, func(j *rota.Job) string { return j.ScopeID }), "a b a b")
 	wantIDs(y, "the queue", y.queue(), jobs[0], jobs[1])
 }
 
 func backfillRefused(y *story) {
 	past := func(times ...time.Time) *rota.Backfill {
-		c := &rota.Backfill{Meta: y.mint.meta(), Schedule: "nightly"}
+		c := &rota.Backfill{Meta: y.ids.meta(), Schedule: "nightly"}
 		for _, at := range times {
 			c.Times = append(c.Times, rota.FireTime{At: at})
 		}
 		return c
 	}
-	y.wantField(rota.NotFound, "schedule", past(dawn))
+	y.wantField(rota.NotFound, "schedule", past(startTime))
 	var scopes []rota.Scope
 	for i := range rota.ScopesMax {
 		scopes = append(scopes, rota.Scope{Kind: "t", ID: string(rune('a'+i/100)) + string(rune('A'+i%100))})
@@ -187,9 +187,9 @@ func backfillRefused(y *story) {
 	y.wantField(rota.Invalid, "times", past(y.now.Add(-time.Second), y.now.Add(time.Microsecond)))
 	var many []time.Time
 	for i := range rota.JobsMax/rota.ScopesMax + 1 {
-		many = append(many, dawn.Add(time.Duration(i-100)*time.Second))
+		many = append(many, startTime.Add(time.Duration(i-100)*time.Second))
 	}
 	y.wantField(rota.Invalid, "times", past(many...))
 	y.archive("report")
-	y.wantField(rota.Conflict, "schedule", past(dawn))
+	y.wantField(rota.Conflict, "schedule", past(startTime))
 }

@@ -9,7 +9,7 @@ import (
 )
 
 func testTypes(t *testing.T, h Harness) {
-	tellAll(t, h, []tale{
+	runStories(t, h, []namedStory{
 		{"a declared type is kept as it was declared", typeDeclared},
 		{"declared again as it stands it changes nothing", typeAgain},
 		{"a change keeps when and by whom it was made", typeChanged},
@@ -31,7 +31,7 @@ var typeSpec = rota.TypeSpec{
 }
 
 func typeDeclared(y *story) {
-	y.gone("type", errOf(y.s.Type(y.ctx, "mail")))
+	y.wantNotFound("type", errOf(y.s.Type(y.ctx, "mail")))
 	c := y.typeCommand("mail", typeSpec)
 	got := do[*rota.TypePut](y, c)
 	want(y, "changed", got.Changed, true)
@@ -45,7 +45,7 @@ func typeDeclared(y *story) {
 		wantTime(y, "created at", t.CreatedAt, y.now)
 		wantTime(y, "updated at", t.UpdatedAt, y.now)
 	}
-	y.auditedSince(0, y.entry(c, rota.AuditTypeCreated, "type mail", ""))
+	y.wantAuditSince(0, y.auditEntry(c, rota.AuditTypeCreated, "type mail", ""))
 }
 
 // errOf is the error of a read.
@@ -53,17 +53,17 @@ func errOf[T any](_ T, err error) error { return err }
 
 func typeAgain(y *story) {
 	y.declareType("mail", typeSpec)
-	y.pass(time.Second)
+	y.advance(time.Second)
 	before := y.dump()
 	spaced := typeSpec
 	spaced.Schema = json.RawMessage(` { "type" : "object" } `)
 	want(y, "changed", do[*rota.TypePut](y, y.typeCommand("mail", spaced)).Changed, false)
-	y.unchanged(before)
+	y.wantUnchanged(before)
 }
 
 func typeChanged(y *story) {
 	old := y.declareType("mail", typeSpec)
-	y.pass(time.Second)
+	y.advance(time.Second)
 	c := y.typeCommand("mail", rota.TypeSpec{Description: "other"})
 	c.Actor, c.Version = "bob", &old.Version
 	written := len(y.wholeAudit())
@@ -72,9 +72,9 @@ func typeChanged(y *story) {
 	want(y, "retries", row.Spec.Policy.MaxRetries, nil)
 	want(y, "version", row.Version, c.ID)
 	want(y, "created by", row.CreatedBy, "ada")
-	wantTime(y, "created at", row.CreatedAt, dawn)
+	wantTime(y, "created at", row.CreatedAt, startTime)
 	wantTime(y, "updated at", row.UpdatedAt, y.now)
-	y.auditedSince(written, y.entry(c, rota.AuditTypeModified, "type mail", ""))
+	y.wantAuditSince(written, y.auditEntry(c, rota.AuditTypeModified, "type mail", ""))
 }
 
 func typeModes(y *story) {
@@ -84,10 +84,10 @@ func typeModes(y *story) {
 		return c
 	}
 	y.wantField(rota.NotFound, "name", put("mail", rota.PutReplace, nil))
-	y.wantField(rota.NotFound, "name", put("mail", rota.PutAny, new(y.mint.id())))
+	y.wantField(rota.NotFound, "name", put("mail", rota.PutAny, new(y.ids.next())))
 	row := do[*rota.TypePut](y, put("mail", rota.PutCreate, nil)).Type
 	y.wantField(rota.Conflict, "name", put("mail", rota.PutCreate, nil))
-	y.wantField(rota.Conflict, "version", put("mail", rota.PutReplace, new(y.mint.id())))
+	y.wantField(rota.Conflict, "version", put("mail", rota.PutReplace, new(y.ids.next())))
 	want(y, "changed by what stands", do[*rota.TypePut](y, put("mail", rota.PutReplace, &row.Version)).Changed, false)
 }
 
@@ -111,17 +111,17 @@ func policyOfSchedule(y *story) {
 	expected := rota.Policy{MaxAttempts: 10, Backoff: minute, BackoffMax: second, Timeout: rota.DefaultTimeout}
 	want(y, "policy when fired", y.fireNext("nightly").Policy, expected)
 	want(y, "policy when triggered", y.trigger("nightly").Policy, expected)
-	y.pass(time.Hour)
+	y.advance(time.Hour)
 	want(y, "policy when filled in", y.backfill("nightly", y.now, y.now).Jobs[0].Policy, expected)
 }
 
 func policyLater(y *story) {
 	j := y.enqueue(rota.NewJob{})
 	y.declareType("mail", typeSpec)
-	want(y, "attempts of the old one", y.look(j.ID).Policy.MaxAttempts, rota.DefaultMaxRetries+1)
+	want(y, "attempts of the old one", y.job(j.ID).Policy.MaxAttempts, rota.DefaultMaxRetries+1)
 	want(y, "attempts of a new one", y.enqueue(rota.NewJob{}).Policy.MaxAttempts, 8)
 	y.declareType("mail", rota.TypeSpec{})
-	want(y, "attempts of its retry", y.look(y.fail(y.claim(2)[1]).RetryID).Policy.MaxAttempts, 8)
+	want(y, "attempts of its retry", y.job(y.fail(y.claim(2)[1]).RetryID).Policy.MaxAttempts, 8)
 }
 
 func pausedWaits(y *story) {
@@ -140,7 +140,7 @@ func pausedRuns(y *story) {
 	y.declareType("mail", typeSpec)
 	done, fails := y.running(rota.NewJob{}), y.running(rota.NewJob{Backoff: new(time.Duration(0))})
 	y.pause("mail", true)
-	want(y, "heartbeat", y.beat(done).Code, "")
+	want(y, "heartbeat", y.heartbeat(done).Code, "")
 	want(y, "outcome", y.complete(done).Outcome, rota.OutcomeCompleted)
 	want(y, "sequel", y.fail(fails).Sequel, rota.SequelRetry)
 	want(y, "claimed", len(y.claim(5)), 0)
@@ -155,21 +155,21 @@ func pausedKept(y *story) {
 }
 
 func pausedAudit(y *story) {
-	y.wantField(rota.NotFound, "name", &rota.SwitchType{Meta: y.mint.meta(), Name: "mail", Paused: true})
+	y.wantField(rota.NotFound, "name", &rota.SwitchType{Meta: y.ids.meta(), Name: "mail", Paused: true})
 	y.declareType("mail", typeSpec)
-	y.pass(time.Second)
+	y.advance(time.Second)
 	written := len(y.wholeAudit())
-	pause := &rota.SwitchType{Meta: y.mint.meta(), Name: "mail", Paused: true}
+	pause := &rota.SwitchType{Meta: y.ids.meta(), Name: "mail", Paused: true}
 	row := do[*rota.TypePut](y, pause).Type
 	want(y, "paused", row.Paused, true)
 	want(y, "version", row.Version, pause.ID)
 	wantTime(y, "updated at", row.UpdatedAt, y.now)
 	before := y.dump()
 	want(y, "changed by a second", y.pause("mail", true).Changed, false)
-	y.unchanged(before)
-	resume := &rota.SwitchType{Meta: y.mint.meta(), Name: "mail"}
+	y.wantUnchanged(before)
+	resume := &rota.SwitchType{Meta: y.ids.meta(), Name: "mail"}
 	want(y, "paused", do[*rota.TypePut](y, resume).Type.Paused, false)
-	y.auditedSince(written, y.entry(pause, rota.AuditTypePaused, "type mail", ""), y.entry(resume, rota.AuditTypeResumed, "type mail", ""))
+	y.wantAuditSince(written, y.auditEntry(pause, rota.AuditTypePaused, "type mail", ""), y.auditEntry(resume, rota.AuditTypeResumed, "type mail", ""))
 }
 
 func typesListed(y *story) {
@@ -178,7 +178,7 @@ func typesListed(y *story) {
 	}
 	list := func(q rota.NameQuery) string {
 		types, err := y.s.Types(y.ctx, q)
-		return names(must(y, "types", types, err), func(t *rota.Type) string { return t.Name })
+		return joinNames(must(y, "types", types, err), func(t *rota.Type) string { return t.Name })
 	}
 	want(y, "all", list(rota.NameQuery{}), "a b c d")
 	want(y, "the first page", list(rota.NameQuery{Limit: 3}), "a b c")

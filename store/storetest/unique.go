@@ -17,7 +17,7 @@ func keyedFor(d time.Duration) rota.NewJob {
 }
 
 func testUnique(t *testing.T, h Harness) {
-	tellAll(t, h, []tale{
+	runStories(t, h, []namedStory{
 		{"a second submit with a held key is answered with the first job", keyHeld},
 		{"a key belongs to its type", keyOfType},
 		{"two jobs of one command with one key are one job", keyTwiceInCommand},
@@ -32,7 +32,7 @@ func testUnique(t *testing.T, h Harness) {
 		{"a key with a time is free when that has passed after completion", keyFreeInTime},
 		{"a key with a time is held while its job runs, however long", keyHeldPastTime},
 		{"a key whose time passed before completion is free at once", keyFreeAtCompletion},
-		{"a key that was let go stays free when the clock is set back", keyFreeForGood},
+		{"a key that was let go stays free when the clock is set back", keyStaysFree},
 		{"an execution that lost its key does not release it for its successor", keyOfSuccessor},
 		{"a skipped run keeps its key like a completed one", keyOfSkipped},
 		{"a dead execution releases a key whose time has not passed", keyOfDeadInTime},
@@ -41,19 +41,19 @@ func testUnique(t *testing.T, h Harness) {
 	})
 }
 
-// held says whether the key is taken: who holds it is answered instead of
+// wantKeyHeldBy says whether the key is taken: who holds it is answered instead of
 // being made.
-func (y *story) held(by *rota.Job) {
+func (y *story) wantKeyHeldBy(by *rota.Job) {
 	y.Helper()
 	before := y.dump()
 	one := y.submit(keyed)
 	if !one.Duplicate || one.Job.ID != by.ID {
 		y.Fatalf("the key is not held by %s: got %s, duplicate %v", by.ID, one.Job.ID, one.Duplicate)
 	}
-	y.unchanged(before)
+	y.wantUnchanged(before)
 }
 
-func (y *story) free() *rota.Job {
+func (y *story) wantKeyFree() *rota.Job {
 	y.Helper()
 	one := y.submit(keyed)
 	if one.Duplicate {
@@ -64,8 +64,8 @@ func (y *story) free() *rota.Job {
 
 func keyHeld(y *story) {
 	first := y.enqueue(keyed)
-	y.pass(100 * 24 * time.Hour)
-	y.held(first)
+	y.advance(100 * 24 * time.Hour)
+	y.wantKeyHeldBy(first)
 }
 
 func keyOfType(y *story) {
@@ -75,7 +75,7 @@ func keyOfType(y *story) {
 }
 
 func keyTwiceInCommand(y *story) {
-	c := &rota.Enqueue{Meta: y.mint.meta(), Jobs: []rota.NewJob{keyed, keyed, {Type: "mail"}}}
+	c := &rota.Enqueue{Meta: y.ids.meta(), Jobs: []rota.NewJob{keyed, keyed, {Type: "mail"}}}
 	jobs := do[*rota.Enqueued](y, c).Jobs
 	want(y, "first is a duplicate", jobs[0].Duplicate, false)
 	want(y, "second is a duplicate", jobs[1].Duplicate, true)
@@ -86,27 +86,27 @@ func keyTwiceInCommand(y *story) {
 
 func keyHeldThroughCompletion(y *story) {
 	j := y.running(keyed)
-	y.held(j)
+	y.wantKeyHeldBy(j)
 	y.complete(j)
-	y.pass(100 * 24 * time.Hour)
-	y.held(j)
+	y.advance(100 * 24 * time.Hour)
+	y.wantKeyHeldBy(j)
 }
 
 func keyHeldThroughRetry(y *story) {
 	j := y.running(keyed)
 	y.fail(j)
-	y.held(j)
-	y.pass(time.Hour)
+	y.wantKeyHeldBy(j)
+	y.advance(time.Hour)
 	y.makeReady()
 	second := y.claimOne()
-	y.held(j)
+	y.wantKeyHeldBy(j)
 	y.complete(second)
-	y.held(j)
+	y.wantKeyHeldBy(j)
 }
 
 func keyOfDead(y *story) {
-	y.die(y.running(keyed))
-	y.free()
+	y.failPermanently(y.running(keyed))
+	y.wantKeyFree()
 }
 
 func keyOfExhausted(y *story) {
@@ -114,71 +114,71 @@ func keyOfExhausted(y *story) {
 	n.MaxRetries, n.Backoff = ptr(1), ptr(time.Duration(0))
 	first := y.running(n)
 	y.fail(first)
-	y.held(first)
+	y.wantKeyHeldBy(first)
 	want(y, "sequel", y.fail(y.claimOne()).Sequel, rota.SequelDead)
-	y.free()
+	y.wantKeyFree()
 }
 
 func keyOfCancelled(y *story) {
 	y.cancel(y.enqueue(keyed).ID)
-	y.free()
+	y.wantKeyFree()
 }
 
 func keyOfStopped(y *story) {
 	j := y.running(keyed)
 	y.cancel(j.ID)
-	y.held(j)
-	y.mustEnd(j, rota.FinishItem{Outcome: rota.OutcomeFailed})
-	y.free()
+	y.wantKeyHeldBy(j)
+	y.mustFinish(j, rota.FinishItem{Outcome: rota.OutcomeFailed})
+	y.wantKeyFree()
 }
 
 func keyOfCancelledRetry(y *story) {
 	j := y.running(keyed)
 	y.fail(j)
 	y.cancel(j.ID)
-	y.free()
+	y.wantKeyFree()
 }
 
 func keyOfReapedAndCancelled(y *story) {
 	j := y.running(keyed)
 	y.cancel(j.ID)
-	y.pass(time.Hour)
+	y.advance(time.Hour)
 	want(y, "outcome", y.reap().Jobs[0].Outcome, rota.OutcomeCancelled)
-	y.free()
+	y.wantKeyFree()
 }
 
 func keyFreeInTime(y *story) {
 	j := y.running(keyedFor(time.Minute))
-	y.pass(time.Second)
+	y.advance(time.Second)
 	y.complete(j)
 	y.now = j.CreatedAt.Add(time.Minute - time.Microsecond)
-	y.held(j)
+	y.wantKeyHeldBy(j)
 	y.now = j.CreatedAt.Add(time.Minute)
-	y.free()
+	y.wantKeyFree()
 }
 
 func keyHeldPastTime(y *story) {
 	j := y.running(keyedFor(time.Second))
-	y.pass(time.Hour)
-	y.held(j)
+	y.advance(time.Hour)
+	y.wantKeyHeldBy(j)
 	queued := y.enqueue(rota.NewJob{Type: "mail", UniqueKey: "q", UniqueFor: time.Second})
-	y.pass(time.Hour)
+	y.advance(time.Hour)
 	want(y, "held by a queued one", y.submit(rota.NewJob{UniqueKey: "q"}).Job.ID, queued.ID)
 }
 
 func keyFreeAtCompletion(y *story) {
 	j := y.running(keyedFor(time.Second))
-	y.pass(time.Second)
+	y.advance(time.Second)
 	y.complete(j)
-	y.free()
+	y.wantKeyFree()
 }
 
-func keyFreeForGood(y *story) {
+func keyStaysFree(y *story) {
 	j := y.running(keyedFor(time.Minute))
-	y.pass(time.Hour)
+	y.advance(time.Hour)
 	y.complete(j)
 	y.now = j.CreatedAt
-	y.free()
+	y.wantKeyFree()
 }
 
 func keyOfSuccessor(y *story) {
@@ -188,36 +188,36 @@ func keyOfSuccessor(y *story) {
 	y.fail(first)
 	second := y.claimOne()
 	y.damage(first.ID, BreakJob)
-	successor := y.free()
-	y.die(second)
-	y.held(successor)
+	successor := y.wantKeyFree()
+	y.failPermanently(second)
+	y.wantKeyHeldBy(successor)
 }
 
 func keyOfSkipped(y *story) {
 	j := y.running(keyed)
-	y.mustEnd(j, rota.FinishItem{Outcome: rota.OutcomeSkipped})
-	y.held(j)
+	y.mustFinish(j, rota.FinishItem{Outcome: rota.OutcomeSkipped})
+	y.wantKeyHeldBy(j)
 }
 
 func keyOfDeadInTime(y *story) {
-	y.die(y.running(keyedFor(time.Hour)))
-	y.free()
+	y.failPermanently(y.running(keyedFor(time.Hour)))
+	y.wantKeyFree()
 }
 
 func keyTakenAgain(y *story) {
 	old := y.running(keyedFor(time.Minute))
 	y.complete(old)
-	y.pass(time.Hour)
-	second := y.free()
-	y.held(second)
+	y.advance(time.Hour)
+	second := y.wantKeyFree()
+	y.wantKeyHeldBy(second)
 	y.refused(rota.Conflict, y.cancelCommand(old.ID))
-	y.held(second)
+	y.wantKeyHeldBy(second)
 }
 
 func keyTakenOver(y *story) {
 	j := y.running(keyed)
 	y.complete(j)
 	y.damage(j.ID, BreakJob)
-	second := y.free()
-	y.held(second)
+	second := y.wantKeyFree()
+	y.wantKeyHeldBy(second)
 }

@@ -18,7 +18,7 @@ func (y *story) submit(n rota.NewJob) rota.Submitted {
 	if n.Type == "" {
 		n.Type = "mail"
 	}
-	return do[*rota.Enqueued](y, &rota.Enqueue{Meta: y.mint.meta(), Jobs: []rota.NewJob{n}}).Jobs[0]
+	return do[*rota.Enqueued](y, &rota.Enqueue{Meta: y.ids.meta(), Jobs: []rota.NewJob{n}}).Jobs[0]
 }
 
 // enqueue enqueues one job that must be new.
@@ -46,16 +46,16 @@ func (y *story) claimCommand(limit int, types ...string) *rota.Claim {
 		types = []string{"mail"}
 	}
 	return &rota.Claim{
-		Meta: y.mint.meta(), Worker: "w1", Incarnation: lifeOne, Types: types,
-		Limit: limit, Lease: lease, Seed: y.mint.seed(),
+		Meta: y.ids.meta(), Worker: "w1", Incarnation: incarnationOne, Types: types,
+		Limit: limit, Lease: lease, Seed: y.ids.seed(),
 	}
 }
 
 // Two lives of one process, and that of another.
 var (
-	lifeOne   = rota.ID{1, 15: 1}
-	lifeTwo   = rota.ID{1, 15: 2}
-	lifeOther = rota.ID{2, 15: 1}
+	incarnationOne   = rota.ID{1, 15: 1}
+	incarnationTwo   = rota.ID{1, 15: 2}
+	incarnationOther = rota.ID{2, 15: 1}
 )
 
 func (y *story) claim(limit int, types ...string) []*rota.Job {
@@ -89,52 +89,52 @@ func leaseOf(j *rota.Job) rota.LeaseRef {
 	return rota.LeaseRef{JobID: j.ID, RunID: j.Run.ID, Token: j.Run.Token}
 }
 
-// end finishes a claimed job with an item whose lease is filled in.
-func (y *story) end(j *rota.Job, it rota.FinishItem) rota.FinishAnswer {
+// finish finishes a claimed job with an item whose lease is filled in.
+func (y *story) finish(j *rota.Job, it rota.FinishItem) rota.FinishAnswer {
 	y.Helper()
 	it.LeaseRef = leaseOf(j)
-	return do[*rota.Finished](y, &rota.Finish{Meta: y.mint.meta(), Items: []rota.FinishItem{it}}).Items[0]
+	return do[*rota.Finished](y, &rota.Finish{Meta: y.ids.meta(), Items: []rota.FinishItem{it}}).Items[0]
 }
 
 func (y *story) complete(j *rota.Job) rota.FinishAnswer {
 	y.Helper()
-	return y.mustEnd(j, rota.FinishItem{Outcome: rota.OutcomeCompleted})
+	return y.mustFinish(j, rota.FinishItem{Outcome: rota.OutcomeCompleted})
 }
 
 func (y *story) fail(j *rota.Job) rota.FinishAnswer {
 	y.Helper()
-	return y.mustEnd(j, rota.FinishItem{Outcome: rota.OutcomeFailed, Error: "no such host", ErrorCode: "dns"})
+	return y.mustFinish(j, rota.FinishItem{Outcome: rota.OutcomeFailed, Error: "no such host", ErrorCode: "dns"})
 }
 
-// die fails a claimed job for good.
-func (y *story) die(j *rota.Job) rota.FinishAnswer {
+// failPermanently fails a claimed job for good.
+func (y *story) failPermanently(j *rota.Job) rota.FinishAnswer {
 	y.Helper()
-	return y.mustEnd(j, rota.FinishItem{Outcome: rota.OutcomeFailed, Permanent: true})
+	return y.mustFinish(j, rota.FinishItem{Outcome: rota.OutcomeFailed, Permanent: true})
 }
 
-func (y *story) mustEnd(j *rota.Job, it rota.FinishItem) rota.FinishAnswer {
+func (y *story) mustFinish(j *rota.Job, it rota.FinishItem) rota.FinishAnswer {
 	y.Helper()
-	answer := y.end(j, it)
+	answer := y.finish(j, it)
 	if answer.Code != "" {
 		y.Fatalf("finish was answered %s", answer.Code)
 	}
 	return answer
 }
 
-func (y *story) beat(j *rota.Job) rota.LeaseAnswer {
+func (y *story) heartbeat(j *rota.Job) rota.LeaseAnswer {
 	y.Helper()
-	c := &rota.Extend{Meta: y.mint.meta(), Lease: lease, Items: []rota.ExtendItem{{LeaseRef: leaseOf(j)}}}
+	c := &rota.Extend{Meta: y.ids.meta(), Lease: lease, Items: []rota.ExtendItem{{LeaseRef: leaseOf(j)}}}
 	return do[*rota.Extended](y, c).Items[0]
 }
 
 func (y *story) note(j *rota.Job, it rota.NoteItem) rota.LeaseAnswer {
 	y.Helper()
 	it.LeaseRef = leaseOf(j)
-	return do[*rota.Noted](y, &rota.Note{Meta: y.mint.meta(), Items: []rota.NoteItem{it}}).Items[0]
+	return do[*rota.Noted](y, &rota.Note{Meta: y.ids.meta(), Items: []rota.NoteItem{it}}).Items[0]
 }
 
 func (y *story) cancelCommand(id rota.ID) *rota.Cancel {
-	return &rota.Cancel{Meta: y.mint.meta(), JobID: id, Reason: "not needed"}
+	return &rota.Cancel{Meta: y.ids.meta(), JobID: id, Reason: "not needed"}
 }
 
 func (y *story) cancel(id rota.ID) *rota.CancelledJob {
@@ -144,22 +144,22 @@ func (y *story) cancel(id rota.ID) *rota.CancelledJob {
 
 func (y *story) makeReady() *rota.Readied {
 	y.Helper()
-	return do[*rota.Readied](y, &rota.Ready{Meta: y.mint.meta()})
+	return do[*rota.Readied](y, &rota.Ready{Meta: y.ids.meta()})
 }
 
 func (y *story) reap() *rota.Reaped {
 	y.Helper()
-	return do[*rota.Reaped](y, &rota.Reap{Meta: y.mint.meta(), Incarnation: lifeOther})
+	return do[*rota.Reaped](y, &rota.Reap{Meta: y.ids.meta(), Incarnation: incarnationOther})
 }
 
 func (y *story) recover() *rota.Recovered {
 	y.Helper()
-	return do[*rota.Recovered](y, &rota.Recover{Meta: y.mint.meta(), Runner: "w1", Incarnation: lifeTwo})
+	return do[*rota.Recovered](y, &rota.Recover{Meta: y.ids.meta(), Runner: "w1", Incarnation: incarnationTwo})
 }
 
 func (y *story) move(j *rota.Job, place rota.Place, anchor *rota.Job) *rota.Job {
 	y.Helper()
-	c := &rota.Move{Meta: y.mint.meta(), JobID: j.ID, Place: place}
+	c := &rota.Move{Meta: y.ids.meta(), JobID: j.ID, Place: place}
 	if anchor != nil {
 		c.Anchor = anchor.ID
 	}

@@ -9,15 +9,15 @@ import (
 )
 
 func testView(t *testing.T, h Harness) {
-	tellAll(t, h, []tale{
-		{"a view sees one state while others write", viewStands},
+	runStories(t, h, []namedStory{
+		{"a view sees one state while others write", viewUnchanged},
 		{"a view reads all that a store does", viewReads},
 		{"a view knows when it was taken, and tells that time", viewNow},
 		{"several views each see their own moment", viewSeveral},
 		{"a view that was closed reads nothing", viewClosed},
 		{"a view ends with its context", viewContext},
 		{"a store that closes does not wait for its views", viewStoreClosed},
-		{"a read that was given up leaves others their views", viewGivenUp},
+		{"a read that was given up leaves others their views", viewReadCancelled},
 	})
 }
 
@@ -30,35 +30,35 @@ func (y *story) view() rota.View {
 	return v
 }
 
-// counted is how many jobs a reader sees.
-func (y *story) counted(r rota.Reader, q rota.JobQuery) int64 {
+// countJobs is how many jobs a reader sees.
+func (y *story) countJobs(r rota.Reader, q rota.JobQuery) int64 {
 	y.Helper()
 	n, err := r.CountJobs(y.ctx, q)
 	return must(y, "count", n, err)
 }
 
-func viewStands(y *story) {
+func viewUnchanged(y *story) {
 	queued, running := y.enqueueMany(2), y.running(rota.NewJob{Priority: new(9)})
 	y.declare("nightly", rota.ScheduleSpec{})
 	v := y.view()
-	before := readAll(y, v)
+	before := readerText(y, v)
 	y.complete(running)
 	y.cancel(queued[0].ID)
 	y.enqueue(rota.NewJob{})
 	y.switchTo("nightly", rota.SchedulePaused)
 	y.declare("weekly", rota.ScheduleSpec{})
-	want(y, "what the view sees differs", difference(before, readAll(y, v)), "")
-	if readAll(y, y.s) == before {
+	want(y, "what the view sees differs", difference(before, readerText(y, v)), "")
+	if readerText(y, y.s) == before {
 		y.Error("the store has not changed, so nothing was shown")
 	}
 	if err := v.Close(); err != nil {
 		y.Errorf("close: %v", err)
 	}
-	want(y, "a later view differs from the store", difference(readAll(y, y.s), readAll(y, y.view())), "")
+	want(y, "a later view differs from the store", difference(readerText(y, y.s), readerText(y, y.view())), "")
 }
 
-// readAll writes down what a reader sees of jobs and schedules.
-func readAll(y *story, r rota.Reader) (all string) {
+// readerText writes down what a reader sees of jobs and schedules.
+func readerText(y *story, r rota.Reader) (all string) {
 	y.Helper()
 	jobs, err := r.Jobs(y.ctx, rota.JobQuery{})
 	for _, j := range must(y, "jobs", jobs, err) {
@@ -101,14 +101,14 @@ func viewReads(y *story) {
 		want(y, "some reason", len(must(y, "explain", reasons, err)) > 0, true)
 		stats, err := r.Stats(y.ctx)
 		want(y, "queued", must(y, "stats", stats, err).Queued, 2)
-		_, err = r.Job(y.ctx, y.mint.id())
-		y.gone("a job that is not there", err)
+		_, err = r.Job(y.ctx, y.ids.next())
+		y.wantNotFound("a job that is not there", err)
 	}
 }
 
 func viewNow(y *story) {
 	v := y.view()
-	if off := time.Since(v.Now()); off > patience || off < -patience || v.Now().Location() != time.UTC {
+	if off := time.Since(v.Now()); off > maxWait || off < -maxWait || v.Now().Location() != time.UTC {
 		y.Errorf("the view was taken at %s, %s from now", v.Now(), off)
 	}
 	stats, err := v.Stats(y.ctx)
@@ -124,7 +124,7 @@ func viewSeveral(y *story) {
 		views = append(views, y.view())
 		y.enqueue(rota.NewJob{})
 	}
-	together(len(views), func(i int) {
+	concurrently(len(views), func(i int) {
 		for range 20 {
 			n, err := views[i].CountJobs(y.ctx, rota.JobQuery{})
 			if err != nil || n != int64(i) {
@@ -132,11 +132,11 @@ func viewSeveral(y *story) {
 			}
 		}
 	})
-	want(y, "jobs in the store", y.counted(y.s, rota.JobQuery{}), 3)
+	want(y, "jobs in the store", y.countJobs(y.s, rota.JobQuery{}), 3)
 }
 
-// wantOver wants a view to read nothing any more.
-func (y *story) wantOver(what string, v rota.View) {
+// wantViewClosed wants a view to read nothing any more.
+func (y *story) wantViewClosed(what string, v rota.View) {
 	y.Helper()
 	_, err := v.Jobs(y.ctx, rota.JobQuery{})
 	want(y, "jobs of a view "+what, rota.CodeOf(err), rota.Unavailable)
@@ -151,27 +151,27 @@ func viewClosed(y *story) {
 			y.Errorf("close: %v", err)
 		}
 	}
-	y.wantOver("that was closed", v)
+	y.wantViewClosed("that was closed", v)
 	y.enqueue(rota.NewJob{})
-	want(y, "jobs in the store", y.counted(y.s, rota.JobQuery{}), 1)
+	want(y, "jobs in the store", y.countJobs(y.s, rota.JobQuery{}), 1)
 }
 
 func viewContext(y *story) {
-	ended, _ := contextEnded()
+	ended, _ := endedContext()
 	if _, err := y.s.View(ended); err == nil {
 		y.Error("a view was given to who no longer waits for it")
 	}
 	ctx, end := context.WithCancel(y.ctx)
 	defer end()
 	v, err := y.s.View(ctx)
-	want(y, "jobs before", y.counted(must(y, "view", v, err), rota.JobQuery{}), 0)
+	want(y, "jobs before", y.countJobs(must(y, "view", v, err), rota.JobQuery{}), 0)
 	end()
-	for until := time.Now().Add(patience); ; { // it is told, and may be about to hear
+	for until := time.Now().Add(maxWait); ; { // it is told, and may be about to hear
 		if _, err := v.Stats(y.ctx); err != nil || time.Now().After(until) {
 			break
 		}
 	}
-	y.wantOver("whose context has ended", v)
+	y.wantViewClosed("whose context has ended", v)
 	if err := v.Close(); err != nil {
 		y.Errorf("close: %v", err)
 	}
@@ -188,20 +188,20 @@ func viewStoreClosed(y *story) {
 		if err != nil {
 			y.Errorf("close: %v", err)
 		}
-	case <-time.After(patience):
+	case <-time.After(maxWait):
 		y.Fatal("the store waits for its view")
 	}
-	y.wantOver("of a closed store", v)
+	y.wantViewClosed("of a closed store", v)
 	if err := v.Close(); err != nil {
 		y.Errorf("close of the view: %v", err)
 	}
 }
 
-func viewGivenUp(y *story) {
+func viewReadCancelled(y *story) {
 	y.enqueueMany(3)
 	one, other := y.view(), y.view()
-	ended, _ := contextEnded()
+	ended, _ := endedContext()
 	_, _ = one.Jobs(ended, rota.JobQuery{})
-	want(y, "jobs in the same view", y.counted(one, rota.JobQuery{}), 3)
-	want(y, "jobs in the other", y.counted(other, rota.JobQuery{}), 3)
+	want(y, "jobs in the same view", y.countJobs(one, rota.JobQuery{}), 3)
+	want(y, "jobs in the other", y.countJobs(other, rota.JobQuery{}), 3)
 }

@@ -7,167 +7,167 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// patience is how long a hint may take on a very busy machine.
-const patience = 10 * time.Second
+// maxWait is how long a hint may take on a very busy machine.
+const maxWait = 10 * time.Second
 
 func testWake(t *testing.T, h Harness) {
-	tellAll(t, h, []tale{
+	runStories(t, h, []namedStory{
 		{"a new ready job is announced", func(y *story) {
-			y.announced(func() { y.enqueue(rota.NewJob{}) })
+			y.wantWakeDuring(func() { y.enqueue(rota.NewJob{}) })
 		}},
 		{"a job that became due is announced", func(y *story) {
 			y.enqueue(rota.NewJob{Delay: time.Second})
-			y.pass(time.Minute)
-			y.announced(func() { y.makeReady() })
+			y.advance(time.Minute)
+			y.wantWakeDuring(func() { y.makeReady() })
 		}},
 		{"a retry for at once is announced", func(y *story) {
 			j := y.running(rota.NewJob{Backoff: ptr(time.Duration(0))})
-			y.announced(func() { y.fail(j) })
+			y.wantWakeDuring(func() { y.fail(j) })
 		}},
 		{"a job due earlier than the others is announced", func(y *story) {
 			y.enqueue(rota.NewJob{Delay: time.Hour})
-			y.announced(func() { y.enqueue(rota.NewJob{Delay: time.Minute}) })
+			y.wantWakeDuring(func() { y.enqueue(rota.NewJob{Delay: time.Minute}) })
 		}},
 		{"every listener hears it, and one that left does not hinder", wakeAll},
 	})
-	tellAll(t, h, wakeCompany())
+	runStories(t, h, otherWakeStories())
 }
 
-// wakeCompany are the other ways in which a job can become claimable, and upkeep
+// otherWakeStories are the other ways in which a job can become claimable, and upkeep
 // due.
-func wakeCompany() []tale {
-	wakes := func(name string, prepare func(y *story) func()) tale {
-		return tale{name + " is announced", func(y *story) { y.announced(prepare(y)) }}
+func otherWakeStories() []namedStory {
+	wakeStory := func(name string, prepare func(y *story) func()) namedStory {
+		return namedStory{name + " is announced", func(y *story) { y.wantWakeDuring(prepare(y)) }}
 	}
-	return []tale{
-		wakes("a fire", func(y *story) func() {
-			y.wait(y.declare("nightly", rota.ScheduleSpec{}).NextFire)
+	return []namedStory{
+		wakeStory("a fire", func(y *story) func() {
+			y.advanceTo(y.declare("nightly", rota.ScheduleSpec{}).NextFire)
 			return func() { y.fire("nightly") }
 		}),
-		wakes("a trigger", func(y *story) func() {
+		wakeStory("a trigger", func(y *story) func() {
 			y.declare("nightly", rota.ScheduleSpec{})
 			return func() { y.trigger("nightly") }
 		}),
-		wakes("a backfill", func(y *story) func() {
-			y.wait(y.declare("nightly", rota.ScheduleSpec{}).NextFire)
-			return func() { y.backfill("nightly", dawn, y.now) }
+		wakeStory("a backfill", func(y *story) func() {
+			y.advanceTo(y.declare("nightly", rota.ScheduleSpec{}).NextFire)
+			return func() { y.backfill("nightly", startTime, y.now) }
 		}),
-		wakes("a schedule that fires earlier than the others", func(y *story) func() {
+		wakeStory("a schedule that fires earlier than the others", func(y *story) func() {
 			y.declare("later", rota.ScheduleSpec{Every: 2 * time.Hour})
 			return func() { y.declare("sooner", rota.ScheduleSpec{}) }
 		}),
-		wakes("a schedule that is enabled", func(y *story) func() {
+		wakeStory("a schedule that is enabled", func(y *story) func() {
 			y.declare("nightly", rota.ScheduleSpec{})
 			y.switchTo("nightly", rota.ScheduleDisabled)
 			return func() { y.switchTo("nightly", rota.ScheduleEnabled) }
 		}),
-		wakes("a group", func(y *story) func() { return func() { y.three(rota.GroupSequential, "") } }),
-		wakes("the turn of a member", func(y *story) func() {
-			y.three(rota.GroupSequential, "")
+		wakeStory("a group", func(y *story) func() { return func() { y.groupOfThree(rota.GroupSequential, "") } }),
+		wakeStory("the turn of a member", func(y *story) func() {
+			y.groupOfThree(rota.GroupSequential, "")
 			j := y.claimOne()
 			return func() { y.complete(j) }
 		}),
-		wakes("a dependency that completes", func(y *story) func() {
-			y.chain()
-			y.both()
+		wakeStory("a dependency that completes", func(y *story) func() {
+			y.declareExtractLoad()
+			y.fireExtractLoad()
 			j := y.claimOne()
 			return func() { y.complete(j) }
 		}),
-		wakes("a dependency that is deleted", func(y *story) func() {
-			y.chain()
-			y.both()
+		wakeStory("a dependency that is deleted", func(y *story) func() {
+			y.declareExtractLoad()
+			y.fireExtractLoad()
 			return func() { y.deleteSchedule("extract") }
 		}),
-		wakes("the end of what overlapped", func(y *story) func() {
+		wakeStory("the end of what overlapped", func(y *story) func() {
 			y.declare("nightly", rota.ScheduleSpec{Overlap: rota.OverlapCancel})
 			y.fireNext("nightly")
 			j := y.claimOne()
 			y.fireNext("nightly")
 			return func() { y.fail(j) }
 		}),
-		wakes("a place of a key", func(y *story) func() {
-			y.keyedRow(1, 2)
+		wakeStory("a place of a key", func(y *story) func() {
+			y.enqueueLimited(1, 2)
 			j := y.claimOne()
 			return func() { y.complete(j) }
 		}),
-		wakes("a place of the global limit", func(y *story) func() {
+		wakeStory("a place of the global limit", func(y *story) func() {
 			y.throttle(rota.ThrottleSpec{Global: 1})
 			y.enqueueMany(2)
 			j := y.claimOne()
 			return func() { y.complete(j) }
 		}),
-		wakes("a place that a crash gives back", func(y *story) func() {
+		wakeStory("a place that a crash gives back", func(y *story) func() {
 			y.throttle(typeLimit(1, rota.Rate{}))
 			y.enqueueMany(2)
 			y.claimOne()
-			y.pass(time.Hour)
+			y.advance(time.Hour)
 			return func() { y.reap() }
 		}),
-		wakes("a raised limit", func(y *story) func() {
+		wakeStory("a raised limit", func(y *story) func() {
 			y.throttle(rota.ThrottleSpec{Global: 1})
 			y.enqueueMany(2)
 			y.claimOne()
 			return func() { y.throttle(rota.ThrottleSpec{Global: 2}) }
 		}),
-		wakes("a sweep that is due", func(y *story) func() {
-			y.keyedRow(1, 2)
+		wakeStory("a sweep that is due", func(y *story) func() {
+			y.enqueueLimited(1, 2)
 			return func() { y.throttle(keyLimit("db", 2)) }
 		}),
-		wakes("what a sweep lets go", func(y *story) func() {
-			y.keyedRow(1, 2)
+		wakeStory("what a sweep lets go", func(y *story) func() {
+			y.enqueueLimited(1, 2)
 			y.throttle(keyLimit("db", 2))
 			return func() { y.sweep(0) }
 		}),
-		wakes("a type that goes on", func(y *story) func() {
+		wakeStory("a type that goes on", func(y *story) func() {
 			y.declareType("mail", rota.TypeSpec{})
 			y.pause("mail", true)
 			y.enqueue(rota.NewJob{})
 			return func() { y.pause("mail", false) }
 		}),
-		wakes("a node that is released", func(y *story) func() {
+		wakeStory("a node that is released", func(y *story) func() {
 			y.enqueue(rota.NewJob{})
 			r := y.reserve()
 			return func() { y.release(r) }
 		}),
-		wakes("the end of a direct run", func(y *story) func() {
+		wakeStory("the end of a direct run", func(y *story) func() {
 			y.enqueue(rota.NewJob{})
 			j := y.direct(y.reserve(), rota.NewJob{})
 			return func() { y.complete(j) }
 		}),
-		wakes("a reservation that expired", func(y *story) func() {
+		wakeStory("a reservation that expired", func(y *story) func() {
 			y.enqueue(rota.NewJob{})
 			y.reserve()
-			y.pass(time.Hour)
+			y.advance(time.Hour)
 			return func() { y.expire() }
 		}),
-		wakes("a delivery", func(y *story) func() {
+		wakeStory("a delivery", func(y *story) func() {
 			j := y.running(rota.NewJob{})
 			y.putWebhooks(hook("a", rota.EventJobCompleted))
 			return func() { y.complete(j) }
 		}),
-		wakes("a redrive", func(y *story) func() {
+		wakeStory("a redrive", func(y *story) func() {
 			j := y.running(rota.NewJob{})
-			y.die(j)
+			y.failPermanently(j)
 			return func() { y.redrive(j.ID) }
 		}),
 	}
 }
 
-// announced wants a hint to come for what is done while it is listened for.
-func (y *story) announced(act func()) {
+// wantWakeDuring wants a hint to come for what is done while it is listened for.
+func (y *story) wantWakeDuring(act func()) {
 	y.Helper()
 	wake, stop := y.s.Wake()
 	defer stop()
 	drain(wake)
 	act()
-	y.hears(wake)
+	y.wantWake(wake)
 }
 
-func (y *story) hears(wake <-chan struct{}) {
+func (y *story) wantWake(wake <-chan struct{}) {
 	y.Helper()
 	select {
 	case <-wake:
-	case <-time.After(patience):
+	case <-time.After(maxWait):
 		y.Error("no hint came")
 	}
 }
@@ -185,10 +185,10 @@ func wakeAll(y *story) {
 	two, stopTwo := y.s.Wake()
 	defer stopTwo()
 	y.enqueue(rota.NewJob{})
-	y.hears(one)
-	y.hears(two)
+	y.wantWake(one)
+	y.wantWake(two)
 	stopOne()
 	drain(two)
 	y.enqueue(rota.NewJob{})
-	y.hears(two)
+	y.wantWake(two)
 }

@@ -9,10 +9,10 @@ import (
 )
 
 func testWebhooks(t *testing.T, h Harness) {
-	tellAll(t, h, []tale{
+	runStories(t, h, []namedStory{
 		{"webhooks are kept as they were put, and at first there are none", webhooksPut},
 		{"webhooks read earlier are a conflict", webhooksVersion},
-		{"a list that is put again as it stands changes nothing", webhooksAsTheyStand},
+		{"a list that is put again as it stands changes nothing", webhooksUnchanged},
 		{"what is put replaces what was, an empty list too", webhooksReplaced},
 		{"the audit says who changed them, and has no secret in it", webhooksAudit},
 		{"what was answered belongs to the reader", webhooksCopies},
@@ -26,7 +26,7 @@ func hook(name string, events ...rota.EventKind) rota.Webhook {
 }
 
 func (y *story) webhooksCommand(hooks ...rota.Webhook) *rota.PutWebhooks {
-	return &rota.PutWebhooks{Meta: y.mint.meta(), Spec: hooks}
+	return &rota.PutWebhooks{Meta: y.ids.meta(), Spec: hooks}
 }
 
 func (y *story) putWebhooks(hooks ...rota.Webhook) *rota.Webhooks {
@@ -62,21 +62,21 @@ func webhooksVersion(y *story) {
 		c.Version = version
 		return c
 	}
-	y.wantField(rota.Conflict, "version", put(new(y.mint.id()), "a"))
+	y.wantField(rota.Conflict, "version", put(new(y.ids.next()), "a"))
 	first := do[*rota.WebhooksPut](y, put(&rota.ID{}, "a")).Webhooks
 	y.wantField(rota.Conflict, "version", put(&rota.ID{}, "b"))
 	want(y, "changed", do[*rota.WebhooksPut](y, put(&first.Version, "b")).Changed, true)
 }
 
-func webhooksAsTheyStand(y *story) {
+func webhooksUnchanged(y *story) {
 	y.putWebhooks(hook("a"))
-	y.pass(time.Second)
+	y.advance(time.Second)
 	before := y.dump()
 	want(y, "changed", do[*rota.WebhooksPut](y, y.webhooksCommand(hook("a"))).Changed, false)
 	again := hook("a")
 	again.Events = []rota.EventKind{}
 	want(y, "changed by an empty list of events", do[*rota.WebhooksPut](y, y.webhooksCommand(again)).Changed, false)
-	y.unchanged(before)
+	y.wantUnchanged(before)
 	other := hook("a")
 	other.Secret = "another"
 	want(y, "changed by another secret", do[*rota.WebhooksPut](y, y.webhooksCommand(other)).Changed, true)
@@ -97,7 +97,7 @@ func webhooksReplaced(y *story) {
 func webhooksAudit(y *story) {
 	c := y.webhooksCommand(hook("a"))
 	do[*rota.WebhooksPut](y, c)
-	y.auditedSince(0, y.entry(c, rota.AuditWebhooksModified, "webhooks", ""))
+	y.wantAuditSince(0, y.auditEntry(c, rota.AuditWebhooksModified, "webhooks", ""))
 	y.declareTemplate("letter", rota.TemplateSpec{Webhooks: []rota.Webhook{hook("t")}})
 	entries, err := wholeAudit(y.ctx, y.s)
 	for _, e := range must(y, "audit", entries, err) {
@@ -113,7 +113,7 @@ func webhooksCopies(y *story) {
 	read := y.webhooks()
 	read.Spec[0].URL, read.Spec[0].Events[0] = "http://changed/", rota.EventJobDead
 	want(y, "stored", string(rota.EncodeSpec(y.webhooks().Spec)), string(rota.EncodeSpec([]rota.Webhook{hook("a", rota.EventJobFailed)})))
-	y.die(y.running(rota.NewJob{}))
+	y.failPermanently(y.running(rota.NewJob{}))
 	y.wantDeliveries("a job.failed")
 }
 

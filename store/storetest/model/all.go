@@ -15,7 +15,7 @@ func (s *step) all(c *rota.All) (rota.Reply, *rota.Error) {
 		if err != nil {
 			return nil, inMember(i, err)
 		}
-		if err := leaseGone(one); err != nil {
+		if err := lostLease(one); err != nil {
 			return nil, inMember(i, err)
 		}
 		reply.Replies = append(reply.Replies, one)
@@ -23,8 +23,8 @@ func (s *step) all(c *rota.All) (rota.Reply, *rota.Error) {
 	return reply, nil
 }
 
-// leaseGone refuses what is said on behalf of a lost lease.
-func leaseGone(reply rota.Reply) *rota.Error {
+// lostLease refuses what is said on behalf of a lost lease.
+func lostLease(reply rota.Reply) *rota.Error {
 	var codes []rota.Code
 	switch r := reply.(type) {
 	case *rota.Finished:

@@ -7,18 +7,18 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// touch notes that the jobs of a concurrency key are to be balanced when the
+// markKeyChanged notes that the jobs of a concurrency key are to be balanced when the
 // command is done.
-func (s *step) touch(j *rota.Job) {
+func (s *step) markKeyChanged(j *rota.Job) {
 	if j.ConcurrencyKey != "" {
-		s.touched[j.ConcurrencyKey] = true
+		s.changedKeys[j.ConcurrencyKey] = true
 	}
 }
 
-// balanceTouched balances them, once: an All has balanced what its last member
+// balanceChangedKeys balances them, once: an All has balanced what its last member
 // touched when it is done itself.
-func (s *step) balanceTouched() {
-	for _, key := range slices.Sorted(maps.Keys(s.touched)) {
+func (s *step) balanceChangedKeys() {
+	for _, key := range slices.Sorted(maps.Keys(s.changedKeys)) {
 		most := rota.KeyLimitMax
 		if limit, limited := s.throttle.Spec.Key(key); limited {
 			most = min(limit, rota.KeyLimitMax) + rota.KeySpare
@@ -27,7 +27,7 @@ func (s *step) balanceTouched() {
 			s.intents[intent{"key", key}] = true
 		}
 	}
-	clear(s.touched)
+	clear(s.changedKeys)
 }
 
 // rebalance makes as many jobs of each type ready as may start of the key, and of
@@ -43,7 +43,7 @@ func (s *step) rebalance(key string, most int) (cost int, left bool) {
 			return cost, true
 		}
 		for _, j := range change {
-			s.turn(j)
+			s.toggleKeyHold(j)
 		}
 		cost += len(change)
 	}
@@ -93,12 +93,12 @@ func (s *step) candidates(key, typ string, hold rota.Hold) []*rota.Job {
 	return jobs
 }
 
-// turn holds a ready job back, or lets a held one stand in the order.
-func (s *step) turn(j *rota.Job) {
+// toggleKeyHold holds a ready job back, or lets a held one stand in the order.
+func (s *step) toggleKeyHold(j *rota.Job) {
 	if j.Hold == 0 {
 		j.Hold = rota.HoldKey
 		return
 	}
 	j.Hold = 0
-	s.stand(j)
+	s.markReady(j)
 }

@@ -11,15 +11,15 @@ func (s *step) cancel(c *rota.Cancel) (rota.Reply, *rota.Error) {
 		j = s.retryOf(j.ID)
 	}
 	switch {
-	case s.wrote(j.ID):
+	case s.auditedJob(j.ID):
 		return &rota.CancelledJob{Job: j, Stopping: leased(j)}, nil
 	case j.Status == rota.StatusQueued:
-		s.callOff(j)
-		s.write(rota.AuditJobCancelled, j.ID, c.Reason)
+		s.cancelQueued(j)
+		s.auditJob(rota.AuditJobCancelled, j.ID, c.Reason)
 		return &rota.CancelledJob{Job: j}, nil
 	case leased(j):
 		if s.askToStop(j, c.Actor, c.Reason) {
-			s.write(rota.AuditJobCancelled, j.ID, c.Reason)
+			s.auditJob(rota.AuditJobCancelled, j.ID, c.Reason)
 		}
 		return &rota.CancelledJob{Job: j, Stopping: true}, nil
 	case j.Status == rota.StatusCancelled:
@@ -30,12 +30,12 @@ func (s *step) cancel(c *rota.Cancel) (rota.Reply, *rota.Error) {
 	return nil, s.refuse(rota.Conflict, "job_id", "job %s has ended", j.ID)
 }
 
-// callOff cancels a job that has not started.
-func (s *step) callOff(j *rota.Job) {
+// cancelQueued cancels a job that has not started.
+func (s *step) cancelQueued(j *rota.Job) {
 	j.Status = rota.StatusCancelled
 	j.FinishedAt = s.now
 	j.Sequel = rota.SequelNone
-	s.ended(j)
+	s.executionEnded(j)
 }
 
 // askToStop keeps the first question: a second one changes nothing. It says
@@ -53,12 +53,12 @@ func (s *step) askToStop(j *rota.Job, by, reason string) bool {
 func (s *step) skip(j *rota.Job, code, text string) {
 	j.Status = rota.StatusRunning
 	j.Hold = 0
-	s.stand(j)
+	s.markReady(j)
 	j.StartedAt, j.FinishedAt = s.now, s.now
 	j.Sequel = rota.SequelNone
 	j.Run = &rota.Run{
 		ID: rota.RunID(s.id(), j.ID), StartedAt: s.now, HeartbeatAt: s.now, StaleAfter: s.now, FinishedAt: s.now,
 		Outcome: rota.OutcomeSkipped, ErrorCode: code, Error: text,
 	}
-	s.ended(j)
+	s.executionEnded(j)
 }

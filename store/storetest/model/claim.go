@@ -14,8 +14,8 @@ func (s *step) ready(c *rota.Ready) (rota.Reply, *rota.Error) {
 	slices.SortFunc(due, byRunAt)
 	due, more := page(due, c.Limit)
 	for _, j := range due {
-		j.Position = s.endOf(j)
-		s.free(j, rota.HoldDelay)
+		j.Position = s.endPositionOf(j)
+		s.releaseHold(j, rota.HoldDelay)
 	}
 	return &rota.Readied{Count: len(due), More: more}, nil
 }
@@ -38,9 +38,9 @@ func (s *step) claim(c *rota.Claim) (rota.Reply, *rota.Error) {
 		return &rota.Claimed{Now: s.now}, nil
 	}
 	reply := &rota.Claimed{Now: s.now}
-	lanes := s.lanes(c)
-	for _, j := range s.heads(c, lanes) {
-		if s.putAside(j) {
+	types := s.claimableTypes(c)
+	for _, j := range s.heads(c, types) {
+		if s.endOrHoldBack(j) {
 			reply.More = true
 			continue
 		}
@@ -48,29 +48,29 @@ func (s *step) claim(c *rota.Claim) (rota.Reply, *rota.Error) {
 		s.countStart(j.Type)
 		reply.Jobs = append(reply.Jobs, j)
 	}
-	reply.Next = s.nextRoom(lanes)
+	reply.Next = s.nextCapacityAt(types)
 	return reply, nil
 }
 
-// lanes are the types that a claim may take from, each once.
-func (s *step) lanes(c *rota.Claim) []string {
-	var lanes []string
+// claimableTypes are the types that a claim may take from, each once.
+func (s *step) claimableTypes(c *rota.Claim) []string {
+	var types []string
 	for _, name := range c.Types {
-		if t := s.typ(name); (t == nil || !t.Paused) && !slices.Contains(lanes, name) {
-			lanes = append(lanes, name)
+		if t := s.typ(name); (t == nil || !t.Paused) && !slices.Contains(types, name) {
+			types = append(types, name)
 		}
 	}
-	return lanes
+	return types
 }
 
 // heads are the first ready jobs that the limits leave room for. A lane without
 // room is passed over; what the answer may weigh ends the list.
-func (s *step) heads(c *rota.Claim, lanes []string) []*rota.Job {
-	ready := s.pick(func(j *rota.Job) bool { return j.Ready() && slices.Contains(lanes, j.Type) })
+func (s *step) heads(c *rota.Claim, types []string) []*rota.Job {
+	ready := s.pick(func(j *rota.Job) bool { return j.Ready() && slices.Contains(types, j.Type) })
 	slices.SortFunc(ready, inOrder)
-	room, rooms := s.room(), map[string]int{}
-	for _, name := range lanes {
-		rooms[name] = s.roomOf(name)
+	capacity, capacities := s.globalCapacity(), map[string]int{}
+	for _, name := range types {
+		capacities[name] = s.typeCapacity(name)
 	}
 	var heads []*rota.Job
 	bytes := 0
@@ -78,24 +78,24 @@ func (s *step) heads(c *rota.Claim, lanes []string) []*rota.Job {
 		if len(heads) >= c.Limit {
 			break
 		}
-		if rooms[j.Type] == 0 || room == 0 && !rota.InternalType(j.Type) {
+		if capacities[j.Type] == 0 || capacity == 0 && !rota.InternalType(j.Type) {
 			continue
 		}
 		if bytes += len(j.Params); bytes > rota.ClaimBytesMax && len(heads) > 0 {
 			break
 		}
-		rooms[j.Type]--
+		capacities[j.Type]--
 		if !rota.InternalType(j.Type) {
-			room--
+			capacity--
 		}
 		heads = append(heads, j)
 	}
 	return heads
 }
 
-// putAside ends a job whose group was ended, and holds one back whose key is at
+// endOrHoldBack ends a job whose group was ended, and holds one back whose key is at
 // its limit. It says whether it did either.
-func (s *step) putAside(j *rota.Job) bool {
+func (s *step) endOrHoldBack(j *rota.Job) bool {
 	if g := s.group(j.GroupID); g != nil && g.Ending != "" {
 		s.endMember(g, j)
 		return true
@@ -113,6 +113,6 @@ func (s *step) dispatch(j *rota.Job, runner string, incarnation rota.ID, token r
 	j.StartedAt = s.now
 	j.Run = &rota.Run{
 		ID: rota.RunID(s.id(), j.ID), Runner: runner, Incarnation: incarnation, Token: token,
-		StartedAt: s.now, HeartbeatAt: s.now, StaleAfter: cut(s.now.Add(lease)),
+		StartedAt: s.now, HeartbeatAt: s.now, StaleAfter: micros(s.now.Add(lease)),
 	}
 }

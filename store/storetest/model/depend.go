@@ -15,16 +15,16 @@ func (s *step) unmet(j *rota.Job) string {
 		return ""
 	}
 	for _, name := range d.Spec.DependsOn {
-		if on := s.schedule(name); on != nil && !s.completed(on, j) {
+		if on := s.schedule(name); on != nil && !s.dependencyMet(on, j) {
 			return name
 		}
 	}
 	return ""
 }
 
-// completed says whether a schedule has done what a job waits for, in each scope
+// dependencyMet says whether a schedule has done what a job waits for, in each scope
 // that counts for it.
-func (s *step) completed(on *rota.Schedule, j *rota.Job) bool {
+func (s *step) dependencyMet(on *rota.Schedule, j *rota.Job) bool {
 	owes := on.State != rota.ScheduleDisabled && !on.NextFire.IsZero() && !on.NextFire.After(j.PlanTime)
 	if owes {
 		return false
@@ -34,16 +34,16 @@ func (s *step) completed(on *rota.Schedule, j *rota.Job) bool {
 		scopes = on.Spec.EachScope()
 	}
 	for _, scope := range scopes {
-		last := s.lastToCount(on.Name, scope, j)
-		if last == nil || !endedWell(s.tail(last.ExecutionID)) {
+		last := s.latestOf(on.Name, scope, j)
+		if last == nil || !completed(s.tail(last.ExecutionID)) {
 			return false
 		}
 	}
 	return true
 }
 
-// lastToCount is the first attempt of the last execution that counts for a job.
-func (s *step) lastToCount(schedule string, scope rota.Scope, j *rota.Job) *rota.Job {
+// latestOf is the first attempt of the last execution that counts for a job.
+func (s *step) latestOf(schedule string, scope rota.Scope, j *rota.Job) *rota.Job {
 	counting := s.pick(func(e *rota.Job) bool {
 		return e.Attempt == 1 && e.Schedule == schedule && scopeOf(e) == scope &&
 			e.CountsAt.After(j.WaitFrom) && !e.CountsAt.After(j.PlanTime)
@@ -54,7 +54,7 @@ func (s *step) lastToCount(schedule string, scope rota.Scope, j *rota.Job) *rota
 	return slices.MaxFunc(counting, func(a, b *rota.Job) int { return cmp.Or(a.CountsAt.Compare(b.CountsAt), byID(a, b)) })
 }
 
-func endedWell(tail *rota.Job) bool {
+func completed(tail *rota.Job) bool {
 	return !live(tail) && tail.Run != nil && tail.Run.Outcome == rota.OutcomeCompleted
 }
 
@@ -65,32 +65,34 @@ func (s *step) dependents(name string) []*rota.Schedule {
 
 // blocked are the jobs of a schedule that wait for what it depends on, by id.
 func (s *step) blocked(schedule string) []*rota.Job {
-	return s.sorted(func(j *rota.Job) bool { return waits(j) && j.Schedule == schedule })
+	return s.sorted(func(j *rota.Job) bool { return waitsForDependency(j) && j.Schedule == schedule })
 }
 
-func waits(j *rota.Job) bool { return j.Status == rota.StatusQueued && j.Hold&rota.HoldDependency != 0 }
+func waitsForDependency(j *rota.Job) bool {
+	return j.Status == rota.StatusQueued && j.Hold&rota.HoldDependency != 0
+}
 
-// lookAgain lets those jobs go that need wait no longer.
-func (s *step) lookAgain(jobs []*rota.Job) {
+// recheckBlocked lets those jobs go that need wait no longer.
+func (s *step) recheckBlocked(jobs []*rota.Job) {
 	for _, j := range jobs {
 		if s.unmet(j) == "" {
-			s.free(j, rota.HoldDependency)
+			s.releaseHold(j, rota.HoldDependency)
 		}
 	}
 }
 
-// lookAgainBehind looks at all that waits for a schedule, because the schedule
+// recheckDependents looks at all that waits for a schedule, because the schedule
 // itself has changed.
-func (s *step) lookAgainBehind(name string) {
+func (s *step) recheckDependents(name string) {
 	for _, d := range s.dependents(name) {
-		s.lookAgain(s.blocked(d.Name))
+		s.recheckBlocked(s.blocked(d.Name))
 	}
 }
 
-// endForDependents looks at what waits for the execution that has ended: for one
+// releaseDependents looks at what waits for the execution that has ended: for one
 // of a scope the jobs of that scope and the global ones, for a global one all.
 // Those beyond what one command may let go are left to Expire.
-func (s *step) endForDependents(j *rota.Job) {
+func (s *step) releaseDependents(j *rota.Job) {
 	if j.Schedule == "" {
 		return
 	}
@@ -99,7 +101,7 @@ func (s *step) endForDependents(j *rota.Job) {
 		for _, b := range s.blocked(d.Name) {
 			concerned := scopeOf(j) == (rota.Scope{}) || scopeOf(b) == (rota.Scope{}) || scopeOf(b) == scopeOf(j)
 			if concerned && freed < rota.DependentsMax && s.unmet(b) == "" {
-				s.free(b, rota.HoldDependency)
+				s.releaseHold(b, rota.HoldDependency)
 				freed++
 			}
 		}

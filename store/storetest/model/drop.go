@@ -20,7 +20,7 @@ type drop struct {
 func (s *step) drop(c *rota.Drop) (rota.Reply, *rota.Error) {
 	d := s.schedule(c.Name)
 	switch {
-	case d == nil || s.wroteOf(ofSchedule(c.Name)):
+	case d == nil || s.auditedSubject(scheduleSubject(c.Name)):
 		return &rota.Dropped{Gone: true}, nil
 	case c.Version != nil && *c.Version != d.Version:
 		return nil, s.refuse(rota.Conflict, "version", "schedule %s was changed meanwhile", c.Name)
@@ -47,15 +47,15 @@ func (s *step) drop(c *rota.Drop) (rota.Reply, *rota.Error) {
 	if !c.Recreate {
 		reply.Archived = s.archiveUnused(d)
 	}
-	s.writeOf(rota.AuditScheduleDeleted, ofSchedule(d.Name), "")
+	s.auditSubject(rota.AuditScheduleDeleted, scheduleSubject(d.Name), "")
 	return reply, nil
 }
 
 // forever comes after everything.
 var forever = time.UnixMicro(math.MaxInt64)
 
-// takenOver ends the past of a name: another definition has it from now on.
-func (s *step) takenOver(name string) {
+// boundDropped ends the past of a name: another definition has it from now on.
+func (s *step) boundDropped(name string) {
 	what, is := s.dropped[name]
 	if !is || !what.before.Equal(forever) {
 		return
@@ -83,18 +83,18 @@ func (s *step) endDropped(name string, cond func(*rota.Job) bool, most int) (sto
 	queued = queued[:min(len(queued), most-len(runs))]
 	for _, j := range runs {
 		s.askToStop(j, by, reason)
-		s.writeFor(by, rota.AuditJobCancelled, j.ID, reason)
+		s.auditJobAs(by, rota.AuditJobCancelled, j.ID, reason)
 	}
 	for _, j := range queued {
-		s.callOff(j)
-		s.writeFor(by, rota.AuditJobCancelled, j.ID, reason)
+		s.cancelQueued(j)
+		s.auditJobAs(by, rota.AuditJobCancelled, j.ID, reason)
 	}
 	return len(runs), len(queued)
 }
 
-// writeFor adds a line about a job on behalf of who dropped it.
-func (s *step) writeFor(by, act string, job rota.ID, detail string) {
-	s.write(act, job, detail)
+// auditJobAs adds a line about a job on behalf of who dropped it.
+func (s *step) auditJobAs(by, act string, job rota.ID, detail string) {
+	s.auditJob(act, job, detail)
 	s.audit[len(s.audit)-1].Actor = by
 }
 
@@ -123,7 +123,7 @@ func (s *step) sweepDrop(name string, most, budget int) (count int, left bool) {
 	count = stopping + cancelled
 	for _, tail := range past {
 		first := s.find(tail.ExecutionID)
-		if count < most && !s.answers(first) {
+		if count < most && !s.redrivesExisting(first) {
 			s.removeExecution(first, tail)
 			count++
 		}

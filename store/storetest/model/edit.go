@@ -13,7 +13,7 @@ func (s *step) changeable(id rota.ID, version *rota.ID) (j *rota.Job, again bool
 	switch {
 	case j == nil:
 		return nil, false, s.refuse(rota.NotFound, "job_id", "there is no job %s", id)
-	case s.wrote(id):
+	case s.auditedJob(id):
 		return j, true, nil
 	case rota.InternalType(j.Type):
 		return nil, false, s.refuse(rota.Conflict, "job_id", "job %s is Rota's own", id)
@@ -34,14 +34,14 @@ func (s *step) edit(c *rota.Edit) (rota.Reply, *rota.Error) {
 		return &rota.Edited{Job: j}, nil
 	}
 	if c.Priority != nil && *c.Priority != j.Priority {
-		j.Position = s.end(*c.Priority)
+		j.Position = s.endPosition(*c.Priority)
 		j.Priority = *c.Priority
-		s.touch(j)
+		s.markKeyChanged(j)
 	}
 	if c.Params != nil {
 		j.Params = slices.Clone(c.Params)
 	}
 	j.Version = c.ID
-	s.write(rota.AuditJobModified, j.ID, "edit")
+	s.auditJob(rota.AuditJobModified, j.ID, "edit")
 	return &rota.Edited{Job: j}, nil
 }

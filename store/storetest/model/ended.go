@@ -2,33 +2,33 @@ package model
 
 import "github.com/rotajobs/rota"
 
-// ended is what the end of an execution brings about, given its last attempt:
+// executionEnded is what the end of an execution brings about, given its last attempt:
 // it was settled for good, called off while it waited, or skipped.
-func (s *step) ended(j *rota.Job) {
+func (s *step) executionEnded(j *rota.Job) {
 	s.settleKey(j)
-	s.endInGroup(j)
-	s.endOverlap(j)
-	s.endForDependents(j)
+	s.afterMemberEnd(j)
+	s.releaseNextExecution(j)
+	s.releaseDependents(j)
 	if !j.PlanTime.IsZero() {
-		s.endSchedule(j.Schedule, endedWell(j))
+		s.completeSchedule(j.Schedule, completed(j))
 	}
 	if s.wasDropped(j) {
 		s.intents[intent{"drop", j.Schedule}] = true
 	}
-	s.runClosed(j)
+	s.runEnded(j)
 }
 
-// runClosed is what the end of a run brings about, also of one that is retried.
-func (s *step) runClosed(j *rota.Job) {
+// runEnded is what the end of a run brings about, also of one that is retried.
+func (s *step) runEnded(j *rota.Job) {
 	if r := s.active(); r != nil && r.JobID == j.ID {
 		r.Status, r.EndedAt = rota.ReservationReleased, s.now
 	}
-	s.touch(j)
+	s.markKeyChanged(j)
 }
 
-// endOverlap lets the next execution of a schedule go that waits behind this
+// releaseNextExecution lets the next execution of a schedule go that waits behind this
 // one, if nothing else is before it.
-func (s *step) endOverlap(j *rota.Job) {
+func (s *step) releaseNextExecution(j *rota.Job) {
 	if j.Schedule == "" {
 		return
 	}
@@ -44,7 +44,7 @@ func (s *step) endOverlap(j *rota.Job) {
 		}
 	}
 	if next != nil {
-		s.free(next, rota.HoldOverlap)
+		s.releaseHold(next, rota.HoldOverlap)
 	}
 }
 
@@ -53,9 +53,9 @@ func (s *step) liveOf(schedule string, scope rota.Scope) []*rota.Job {
 	return s.sorted(func(j *rota.Job) bool { return live(j) && j.Schedule == schedule && scopeOf(j) == scope })
 }
 
-// endSchedule ends a schedule that was to run once, when nothing more of it is
+// completeSchedule ends a schedule that was to run once, when nothing more of it is
 // to come.
-func (s *step) endSchedule(name string, completed bool) {
+func (s *step) completeSchedule(name string, completed bool) {
 	d := s.schedule(name)
 	if d == nil || d.Spec.At.IsZero() || d.State != rota.ScheduleEnabled || !d.NextFire.IsZero() {
 		return
@@ -73,7 +73,7 @@ func (s *step) endSchedule(name string, completed bool) {
 		return
 	}
 	s.removeSchedule(d)
-	s.noteOf(rota.AuditScheduleDeleted, ofSchedule(d.Name), "on completion")
+	s.auditEffect(rota.AuditScheduleDeleted, scheduleSubject(d.Name), "on completion")
 	s.archiveUnused(d)
 }
 
@@ -85,6 +85,6 @@ func (s *step) archiveUnused(d *rota.Schedule) bool {
 		return false
 	}
 	t.State, t.Version, t.UpdatedAt = rota.TemplateArchived, s.id(), s.now
-	s.noteOf(rota.AuditTemplateArchived, ofTemplate(t.Name), "")
+	s.auditEffect(rota.AuditTemplateArchived, templateSubject(t.Name), "")
 	return true
 }

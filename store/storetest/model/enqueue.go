@@ -10,7 +10,7 @@ import (
 
 func (s *step) enqueue(c *rota.Enqueue) (rota.Reply, *rota.Error) {
 	reply := &rota.Enqueued{}
-	again := s.stands(c)
+	again := s.alreadyApplied(c)
 	for i := range c.Jobs {
 		one, err := s.submit(c, i, again)
 		if err != nil {
@@ -21,9 +21,9 @@ func (s *step) enqueue(c *rota.Enqueue) (rota.Reply, *rota.Error) {
 	return reply, nil
 }
 
-// stands says whether a job of the command is there: then it was applied, and
+// alreadyApplied says whether a job of the command is there: then it was applied, and
 // creates nothing more.
-func (s *step) stands(c *rota.Enqueue) bool {
+func (s *step) alreadyApplied(c *rota.Enqueue) bool {
 	for i := range c.Jobs {
 		if s.find(c.JobID(i)) != nil {
 			return true
@@ -41,7 +41,7 @@ func (s *step) submit(c *rota.Enqueue, i int, again bool) (rota.Submitted, *rota
 		return rota.Submitted{Job: own}, nil
 	}
 	if again {
-		return rota.Submitted{Job: s.duplicateOf(s.likely(n)), Duplicate: true}, nil
+		return rota.Submitted{Job: s.duplicateOf(s.duplicateProbe(n)), Duplicate: true}, nil
 	}
 	j, err := s.draft(n, c.JobID(i), field)
 	if err != nil {
@@ -53,7 +53,7 @@ func (s *step) submit(c *rota.Enqueue, i int, again bool) (rota.Submitted, *rota
 	if taken := s.duplicateOf(j); taken != nil {
 		return rota.Submitted{Job: taken, Duplicate: true}, nil
 	}
-	s.enter(j)
+	s.enterQueue(j)
 	s.holdKey(j)
 	return rota.Submitted{Job: j}, nil
 }
@@ -72,10 +72,10 @@ func requestName(n *rota.NewJob) string {
 	return n.Template
 }
 
-// likely is as much of a request as it takes to find the job it is a duplicate
+// duplicateProbe is as much of a request as it takes to find the job it is a duplicate
 // of. It refuses nothing, since the request was applied already.
-func (s *step) likely(n *rota.NewJob) *rota.Job {
-	j := &rota.Job{Type: n.Type, Name: requestName(n), UniqueKey: n.UniqueKey, PlanTime: cut(n.PlanTime)}
+func (s *step) duplicateProbe(n *rota.NewJob) *rota.Job {
+	j := &rota.Job{Type: n.Type, Name: requestName(n), UniqueKey: n.UniqueKey, PlanTime: micros(n.PlanTime)}
 	if t := s.template(n.Template); t != nil {
 		j.Type = t.Spec.Type
 	}
@@ -122,7 +122,7 @@ func (s *step) holdKey(j *rota.Job) {
 	}
 	record := keyRecord{execution: j.ID}
 	if j.UniqueFor > 0 {
-		record.freeAt = cut(j.CreatedAt.Add(j.UniqueFor))
+		record.freeAt = micros(j.CreatedAt.Add(j.UniqueFor))
 	}
 	s.keys[keyName{j.Type, j.UniqueKey}] = record
 }
@@ -131,7 +131,7 @@ func (s *step) holdKey(j *rota.Job) {
 func (s *step) draft(n *rota.NewJob, id rota.ID, field string) (*rota.Job, *rota.Error) {
 	j := &rota.Job{
 		ID: id, ExecutionID: id, Attempt: 1, Type: n.Type, Name: requestName(n), Template: n.Template,
-		Params: rota.MergeParams(), PlanTime: cut(n.PlanTime), RunAt: cut(n.RunAt),
+		Params: rota.MergeParams(), PlanTime: micros(n.PlanTime), RunAt: micros(n.RunAt),
 		UniqueKey: n.UniqueKey, UniqueFor: n.UniqueFor.Truncate(time.Microsecond),
 		Trace: n.Trace, CreatedBy: s.actor(), CreatedAt: s.now,
 	}
@@ -140,14 +140,14 @@ func (s *step) draft(n *rota.NewJob, id rota.ID, field string) (*rota.Job, *rota
 		j.Params = slices.Clone(n.Params)
 	}
 	if n.Delay > 0 {
-		j.RunAt = cut(s.now.Add(n.Delay))
+		j.RunAt = micros(s.now.Add(n.Delay))
 	}
 	t := &rota.Template{}
 	if n.Template != "" {
 		if t = s.template(n.Template); t == nil {
 			return nil, s.refuse(rota.NotFound, field+".template", "there is no template %s", n.Template)
 		}
-		if err := s.fill(j, t, field); err != nil {
+		if err := s.applyTemplate(j, t, field); err != nil {
 			return nil, err
 		}
 	}
@@ -157,8 +157,8 @@ func (s *step) draft(n *rota.NewJob, id rota.ID, field string) (*rota.Job, *rota
 	return j, nil
 }
 
-// fill gives a job what its template says and refuses what does not fit.
-func (s *step) fill(j *rota.Job, t *rota.Template, field string) *rota.Error {
+// applyTemplate gives a job what its template says and refuses what does not fit.
+func (s *step) applyTemplate(j *rota.Job, t *rota.Template, field string) *rota.Error {
 	switch {
 	case t.State == rota.TemplateArchived:
 		return s.refuse(rota.Conflict, field+".template", "template %s is archived", t.Name)

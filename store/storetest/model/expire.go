@@ -9,12 +9,12 @@ import (
 
 // expire ends what has waited too long.
 func (s *step) expire(c *rota.Expire) (rota.Reply, *rota.Error) {
-	due := s.pick(func(j *rota.Job) bool { return waits(j) && !j.WaitUntil.After(s.now) })
+	due := s.pick(func(j *rota.Job) bool { return waitsForDependency(j) && !j.WaitUntil.After(s.now) })
 	slices.SortFunc(due, func(a, b *rota.Job) int { return cmp.Or(a.WaitUntil.Compare(b.WaitUntil), byID(a, b)) })
 	due, more := page(due, c.Limit)
 	reply := &rota.Expired{More: more}
 	for _, j := range due {
-		if !waits(j) {
+		if !waitsForDependency(j) {
 			continue // the end of one before it let it go
 		}
 		if missing := s.unmet(j); missing != "" {
@@ -22,11 +22,11 @@ func (s *step) expire(c *rota.Expire) (rota.Reply, *rota.Error) {
 			reply.Skipped = append(reply.Skipped, j.ID)
 			continue
 		}
-		s.free(j, rota.HoldDependency)
+		s.releaseHold(j, rota.HoldDependency)
 		reply.Freed = append(reply.Freed, j.ID)
 	}
 	if r := s.active(); r != nil && !r.ExpiresAt.After(s.now) {
-		s.giveUp(r)
+		s.expireReservation(r)
 		reply.Reservation = r.ID
 	}
 	return reply, nil

@@ -17,7 +17,7 @@ func (s *step) finish(c *rota.Finish) (rota.Reply, *rota.Error) {
 
 func (s *step) finishOne(it *rota.FinishItem) rota.FinishAnswer {
 	lost := rota.FinishAnswer{RunID: it.RunID, Code: rota.LeaseLost}
-	j := s.proven(it.LeaseRef)
+	j := s.jobOfLease(it.LeaseRef)
 	if j == nil {
 		return lost
 	}
@@ -28,13 +28,13 @@ func (s *step) finishOne(it *rota.FinishItem) rota.FinishAnswer {
 	switch {
 	case j.Run.Open():
 		s.closeRun(j, it, outcome)
-		s.settle(j, settling{permanent: it.Permanent, retryAt: cut(it.RetryAt)})
+		s.settle(j, settling{permanent: it.Permanent, retryAt: micros(it.RetryAt)})
 	case j.Run.ErrorCode == rota.CodeLeaseExpired:
 		return lost
 	case j.Run.Outcome != outcome:
 		return lost
 	}
-	return s.finished(j)
+	return s.finishAnswer(j)
 }
 
 func (s *step) closeRun(j *rota.Job, it *rota.FinishItem, outcome rota.Outcome) {
@@ -44,20 +44,20 @@ func (s *step) closeRun(j *rota.Job, it *rota.FinishItem, outcome rota.Outcome) 
 	r.ExitCode = copyOf(it.ExitCode)
 	r.RowsAffected = copyOf(it.RowsAffected)
 	r.Result = slices.Clone(it.Result)
-	r.Error = shortened(it.Error)
+	r.Error = truncateError(it.Error)
 	r.ErrorCode = it.ErrorCode
 	if !r.CancelAt.IsZero() && outcome == rota.OutcomeCancelled && it.ErrorCode == "" {
 		r.ErrorCode = rota.CodeCancelled
 	}
-	r.Artifacts = appended(r.Artifacts, it.Artifacts)
+	r.Artifacts = addArtifacts(r.Artifacts, it.Artifacts)
 	if r.LogPath == "" {
 		r.LogPath = it.LogPath
 	}
 	j.FinishedAt = s.now
 }
 
-// finished is the answer for a run that stands closed.
-func (s *step) finished(j *rota.Job) rota.FinishAnswer {
+// finishAnswer is the answer for a run that stands closed.
+func (s *step) finishAnswer(j *rota.Job) rota.FinishAnswer {
 	answer := rota.FinishAnswer{RunID: j.Run.ID, Outcome: j.Run.Outcome, Sequel: j.Sequel}
 	if retry := s.retryOf(j.ID); retry != nil {
 		answer.RetryID, answer.RetryAt = retry.ID, retry.RunAt
@@ -65,8 +65,8 @@ func (s *step) finished(j *rota.Job) rota.FinishAnswer {
 	return answer
 }
 
-// shortened cuts an error text that is too long, between two characters.
-func shortened(text string) string {
+// truncateError cuts an error text that is too long, between two characters.
+func truncateError(text string) string {
 	const mark = "… (cut)"
 	if len(text) <= rota.ErrorMax {
 		return text

@@ -15,12 +15,12 @@ func (s *step) fire(c *rota.Fire) (rota.Reply, *rota.Error) {
 	if own, others := s.ownJobs(c.JobID, len(c.Times)*len(d.Spec.EachScope())); len(own) > 0 {
 		return &rota.Fired{Jobs: own, Known: others}, nil
 	}
-	expect := cut(c.Expect)
+	expect := micros(c.Expect)
 	if d.State != rota.ScheduleEnabled || d.Version != c.Version || !d.NextFire.Equal(expect) {
 		return &rota.Fired{Moved: true}, nil
 	}
 	switch {
-	case s.ahead(c.Times):
+	case s.anyInFuture(c.Times):
 		return nil, s.refuse(rota.Conflict, "times", "have not come yet")
 	case expect.After(s.now) && !d.MovedAt.After(s.now):
 		return nil, s.refuse(rota.Conflict, "expect", "has not come yet")
@@ -30,13 +30,13 @@ func (s *step) fire(c *rota.Fire) (rota.Reply, *rota.Error) {
 	}
 	if reason := s.unusable(d); reason != "" {
 		s.disable(d, reason)
-		s.lookAgainBehind(d.Name)
+		s.recheckDependents(d.Name)
 		return &rota.Fired{Disabled: reason}, nil
 	}
 	reply := &rota.Fired{}
 	reply.Jobs, reply.Known = s.fireAll(d, c.Times, c.JobID, c.CatchUp)
-	s.moveOn(d, c)
-	s.lookAgainBehind(d.Name)
+	s.advanceCalendar(d, c)
+	s.recheckDependents(d.Name)
 	return reply, nil
 }
 
@@ -50,10 +50,10 @@ func (s *step) ownJobs(id func(int) rota.ID, count int) (own []*rota.Job, others
 	return own, count - len(own)
 }
 
-// ahead says whether any of the times has not come.
-func (s *step) ahead(times []rota.FireTime) bool {
+// anyInFuture says whether any of the times has not come.
+func (s *step) anyInFuture(times []rota.FireTime) bool {
 	for _, t := range times {
-		if cut(t.At).After(s.now) {
+		if micros(t.At).After(s.now) {
 			return true
 		}
 	}
@@ -80,17 +80,17 @@ func (s *step) fireAll(d *rota.Schedule, times []rota.FireTime, id func(int) rot
 		for _, scope := range d.Spec.EachScope() {
 			j := s.scheduled(d, id(i), scope)
 			i++
-			j.PlanTime, j.CountsAt, j.CreatedBy = cut(t.At), cut(t.At), d.CreatedBy
+			j.PlanTime, j.CountsAt, j.CreatedBy = micros(t.At), micros(t.At), d.CreatedBy
 			if s.planned(j) != nil {
 				known++
 				continue
 			}
 			made = append(made, j)
-			if s.overlap(d, j, catchUp) {
+			if s.applyOverlap(d, j, catchUp) {
 				continue
 			}
-			s.await(d, j, t)
-			s.enter(j)
+			s.holdForDependencies(d, j, t)
+			s.enterQueue(j)
 		}
 	}
 	return made, known
@@ -108,11 +108,11 @@ func (s *step) scheduled(d *rota.Schedule, id rota.ID, scope rota.Scope) *rota.J
 	}
 }
 
-// overlap decides what becomes of a job that is fired while earlier ones of its
+// applyOverlap decides what becomes of a job that is fired while earlier ones of its
 // schedule and scope have not ended. It says whether the job was skipped.
-func (s *step) overlap(d *rota.Schedule, j *rota.Job, catchUp bool) (skipped bool) {
+func (s *step) applyOverlap(d *rota.Schedule, j *rota.Job, catchUp bool) (skipped bool) {
 	if d.Spec.Overlap != rota.OverlapAllow && !catchUp {
-		s.endWaits(d.Name, scopeOf(j))
+		s.endExpiredWaits(d.Name, scopeOf(j))
 	}
 	previous := s.liveOf(d.Name, scopeOf(j))
 	switch {
@@ -122,7 +122,7 @@ func (s *step) overlap(d *rota.Schedule, j *rota.Job, catchUp bool) (skipped boo
 		j.Hold |= rota.HoldOverlap
 		return false
 	case d.Spec.Overlap == rota.OverlapSkip:
-		s.enter(j)
+		s.enterQueue(j)
 		s.skip(j, rota.CodeOverlap, "skipped: an earlier execution of schedule "+d.Name+" has not ended")
 		return true
 	}
@@ -135,11 +135,11 @@ func (s *step) overlap(d *rota.Schedule, j *rota.Job, catchUp bool) (skipped boo
 	return false
 }
 
-// endWaits ends what has waited too long for dependencies, as Expire does: it
+// endExpiredWaits ends what has waited too long for dependencies, as Expire does: it
 // falls due when its schedule fires again, and must not be in the way.
-func (s *step) endWaits(schedule string, scope rota.Scope) {
+func (s *step) endExpiredWaits(schedule string, scope rota.Scope) {
 	for _, p := range s.liveOf(schedule, scope) {
-		if !waits(p) || p.WaitUntil.After(s.now) {
+		if !waitsForDependency(p) || p.WaitUntil.After(s.now) {
 			continue
 		}
 		if missing := s.unmet(p); missing != "" {
@@ -152,24 +152,24 @@ func (s *step) endWaits(schedule string, scope rota.Scope) {
 func (s *step) replace(j *rota.Job, reason string) {
 	switch {
 	case j.Status == rota.StatusQueued:
-		s.callOff(j)
-		s.write(rota.AuditJobCancelled, j.ID, reason)
+		s.cancelQueued(j)
+		s.auditJob(rota.AuditJobCancelled, j.ID, reason)
 	case leased(j) && s.askToStop(j, s.actor(), reason):
-		s.write(rota.AuditJobCancelled, j.ID, reason)
+		s.auditJob(rota.AuditJobCancelled, j.ID, reason)
 	}
 }
 
-// await holds a job back that depends on what has not completed.
-func (s *step) await(d *rota.Schedule, j *rota.Job, t rota.FireTime) {
+// holdForDependencies holds a job back that depends on what has not completed.
+func (s *step) holdForDependencies(d *rota.Schedule, j *rota.Job, t rota.FireTime) {
 	if len(d.Spec.DependsOn) == 0 {
 		return
 	}
-	j.WaitFrom, j.WaitUntil = cut(t.From), cut(t.Until)
+	j.WaitFrom, j.WaitUntil = micros(t.From), micros(t.Until)
 	if j.WaitFrom.IsZero() {
 		j.WaitFrom = d.CreatedAt
 	}
 	if j.WaitUntil.IsZero() {
-		j.WaitUntil = cut(s.now.Add(rota.DependencyWait)) // no time lies after now, so this is the later
+		j.WaitUntil = micros(s.now.Add(rota.DependencyWait)) // no time lies after now, so this is the later
 	}
 	if s.unmet(j) == "" {
 		j.WaitFrom, j.WaitUntil = time.Time{}, time.Time{}
@@ -178,14 +178,14 @@ func (s *step) await(d *rota.Schedule, j *rota.Job, t rota.FireTime) {
 	j.Hold |= rota.HoldDependency
 }
 
-// moveOn moves the calendar of a schedule that was fired.
-func (s *step) moveOn(d *rota.Schedule, c *rota.Fire) {
-	d.NextFire, d.MovedAt = cut(c.Next), s.now
+// advanceCalendar moves the calendar of a schedule that was fired.
+func (s *step) advanceCalendar(d *rota.Schedule, c *rota.Fire) {
+	d.NextFire, d.MovedAt = micros(c.Next), s.now
 	if n := len(c.Times); n > 0 {
-		d.LastFire = cut(c.Times[n-1].At)
+		d.LastFire = micros(c.Times[n-1].At)
 	}
-	if missed := cut(c.Missed); !missed.IsZero() {
-		s.noteOf(rota.AuditScheduleMissed, ofSchedule(d.Name), "fire times from "+missed.Format(time.RFC3339Nano)+
+	if missed := micros(c.Missed); !missed.IsZero() {
+		s.auditEffect(rota.AuditScheduleMissed, scheduleSubject(d.Name), "fire times from "+missed.Format(time.RFC3339Nano)+
 			" on were given up (catch-up "+string(d.Spec.CatchUp)+")")
 	}
 	switch {
@@ -193,6 +193,6 @@ func (s *step) moveOn(d *rota.Schedule, c *rota.Fire) {
 	case len(c.Times) == 0:
 		s.disable(d, "its time passed while nobody fired it")
 	default:
-		s.endSchedule(d.Name, false)
+		s.completeSchedule(d.Name, false)
 	}
 }

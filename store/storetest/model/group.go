@@ -23,7 +23,7 @@ func (s *step) enqueueGroup(c *rota.EnqueueGroup) (rota.Reply, *rota.Error) {
 	}
 	reply := &rota.GroupEnqueued{Group: g}
 	for i := range c.Jobs {
-		j, err := s.enterMember(c, g, i)
+		j, err := s.enqueueMember(c, g, i)
 		if err != nil {
 			return nil, err
 		}
@@ -33,7 +33,7 @@ func (s *step) enqueueGroup(c *rota.EnqueueGroup) (rota.Reply, *rota.Error) {
 	return reply, nil
 }
 
-func (s *step) enterMember(c *rota.EnqueueGroup, g *rota.Group, i int) (*rota.Job, *rota.Error) {
+func (s *step) enqueueMember(c *rota.EnqueueGroup, g *rota.Group, i int) (*rota.Job, *rota.Error) {
 	field := fmt.Sprintf("jobs[%d]", i)
 	j, err := s.draft(&c.Jobs[i], c.JobID(i), field)
 	if err != nil {
@@ -46,7 +46,7 @@ func (s *step) enterMember(c *rota.EnqueueGroup, g *rota.Group, i int) (*rota.Jo
 	if g.Mode == rota.GroupSequential && i > 0 {
 		j.Hold = rota.HoldGroup
 	}
-	s.enter(j)
+	s.enterQueue(j)
 	s.holdKey(j)
 	return j, nil
 }
@@ -56,13 +56,13 @@ func (s *step) cancelGroup(c *rota.CancelGroup) (rota.Reply, *rota.Error) {
 	switch {
 	case g == nil:
 		return nil, s.refuse(rota.NotFound, "group_id", "there is no group %s", c.GroupID)
-	case s.wroteOf(ofGroup(g.ID)) || g.Ending == rota.EndingCancel:
+	case s.auditedSubject(groupSubject(g.ID)) || g.Ending == rota.EndingCancel:
 		return &rota.CancelledGroup{Group: g}, nil
 	case len(s.members(g, live)) == 0:
 		return nil, s.refuse(rota.Conflict, "group_id", "group %s has ended", g.ID)
 	}
 	g.Ending, g.EndingReason, g.EndingBy = rota.EndingCancel, c.Reason, c.Actor
-	s.writeOf(rota.AuditGroupCancelled, ofGroup(g.ID), c.Reason)
+	s.auditSubject(rota.AuditGroupCancelled, groupSubject(g.ID), c.Reason)
 	reply := &rota.CancelledGroup{Group: g}
 	for _, j := range s.endMembers(g) {
 		if j.Status == rota.StatusRunning {
@@ -75,9 +75,9 @@ func (s *step) cancelGroup(c *rota.CancelGroup) (rota.Reply, *rota.Error) {
 	return reply, nil
 }
 
-// endInGroup is what the end of a member means for the others: its death may
+// afterMemberEnd is what the end of a member means for the others: its death may
 // end them, and in a row it makes place for the next.
-func (s *step) endInGroup(j *rota.Job) {
+func (s *step) afterMemberEnd(j *rota.Job) {
 	g := s.group(j.GroupID)
 	if g == nil || g.Ending != "" {
 		return
@@ -95,27 +95,27 @@ func (s *step) endInGroup(j *rota.Job) {
 		return
 	}
 	if next := s.members(g, live); len(next) > 0 && next[0].Status == rota.StatusQueued && next[0].Hold&rota.HoldGroup != 0 {
-		s.free(next[0], rota.HoldGroup)
+		s.releaseHold(next[0], rota.HoldGroup)
 	}
 }
 
 // endMembers carries out what was decided about a group, for as many members as
 // a command may end. A Sweep does the rest.
 func (s *step) endMembers(g *rota.Group) []*rota.Job {
-	doomed, more := page(s.doomed(g), rota.MembersMax)
-	for _, j := range doomed {
+	members, more := page(s.membersToEnd(g), rota.MembersMax)
+	for _, j := range members {
 		s.endMember(g, j)
 	}
 	if more {
 		s.intents[intent{"group", g.ID.String()}] = true
 	}
-	return doomed
+	return members
 }
 
-// doomed are the members that the ending of a group is still to be carried out
+// membersToEnd are the members that the ending of a group is still to be carried out
 // on: those that have not started and, if it was cancelled, those that run and
 // were not asked to stop.
-func (s *step) doomed(g *rota.Group) []*rota.Job {
+func (s *step) membersToEnd(g *rota.Group) []*rota.Job {
 	return s.members(g, func(j *rota.Job) bool {
 		unasked := leased(j) && j.Run.CancelAt.IsZero()
 		return live(j) && (j.Status == rota.StatusQueued || g.Ending == rota.EndingCancel && unasked)
@@ -129,7 +129,7 @@ func (s *step) endMember(g *rota.Group, j *rota.Job) {
 	case g.Ending == rota.EndingSkip:
 		s.skip(j, rota.CodeGroup, "skipped: "+g.EndingReason)
 	default:
-		s.callOff(j)
+		s.cancelQueued(j)
 	}
 }
 

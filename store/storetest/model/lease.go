@@ -6,9 +6,9 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// proven is the job whose run a lease names and proves, open or closed; nil if
+// jobOfLease is the job whose run a lease names and proves, open or closed; nil if
 // the lease is nobody's.
-func (s *step) proven(ref rota.LeaseRef) *rota.Job {
+func (s *step) jobOfLease(ref rota.LeaseRef) *rota.Job {
 	j := s.find(ref.JobID)
 	if j == nil || j.Run == nil || j.Run.ID != ref.RunID || j.Run.Token != ref.Token {
 		return nil
@@ -16,11 +16,11 @@ func (s *step) proven(ref rota.LeaseRef) *rota.Job {
 	return j
 }
 
-func lost(ref rota.LeaseRef) rota.LeaseAnswer {
+func leaseLost(ref rota.LeaseRef) rota.LeaseAnswer {
 	return rota.LeaseAnswer{RunID: ref.RunID, Code: rota.LeaseLost}
 }
 
-func standing(r *rota.Run) rota.LeaseAnswer {
+func leaseAnswer(r *rota.Run) rota.LeaseAnswer {
 	return rota.LeaseAnswer{
 		RunID: r.ID, StaleAfter: r.StaleAfter,
 		Cancel: !r.CancelAt.IsZero(), Reason: r.CancelReason,
@@ -30,38 +30,38 @@ func standing(r *rota.Run) rota.LeaseAnswer {
 func (s *step) extend(c *rota.Extend) (rota.Reply, *rota.Error) {
 	reply := &rota.Extended{}
 	for _, it := range c.Items {
-		answer := lost(it.LeaseRef)
-		if j := s.proven(it.LeaseRef); j != nil && j.Run.Open() {
+		answer := leaseLost(it.LeaseRef)
+		if j := s.jobOfLease(it.LeaseRef); j != nil && j.Run.Open() {
 			j.Run.HeartbeatAt = s.now
-			j.Run.StaleAfter = cut(s.now.Add(c.Lease))
+			j.Run.StaleAfter = micros(s.now.Add(c.Lease))
 			if it.Progress != nil {
 				j.Run.Progress = slices.Clone(it.Progress)
 			}
 			s.extendReservation(j)
-			answer = standing(j.Run)
+			answer = leaseAnswer(j.Run)
 			answer.Overdue = j.Policy.Timeout > 0 && s.now.Sub(j.StartedAt) >= j.Policy.Timeout
 		}
 		reply.Items = append(reply.Items, answer)
 	}
-	s.keepReserved(c)
+	s.extendUnused(c)
 	return reply, nil
 }
 
 func (s *step) note(c *rota.Note) (rota.Reply, *rota.Error) {
 	reply := &rota.Noted{}
 	for _, it := range c.Items {
-		answer := lost(it.LeaseRef)
-		if j := s.proven(it.LeaseRef); j != nil && j.Run.ErrorCode != rota.CodeLeaseExpired {
-			writeDown(j.Run, it)
-			answer = standing(j.Run)
+		answer := leaseLost(it.LeaseRef)
+		if j := s.jobOfLease(it.LeaseRef); j != nil && j.Run.ErrorCode != rota.CodeLeaseExpired {
+			recordNote(j.Run, it)
+			answer = leaseAnswer(j.Run)
 		}
 		reply.Items = append(reply.Items, answer)
 	}
 	return reply, nil
 }
 
-func writeDown(r *rota.Run, it rota.NoteItem) {
-	r.Artifacts = appended(r.Artifacts, it.Artifacts)
+func recordNote(r *rota.Run, it rota.NoteItem) {
+	r.Artifacts = addArtifacts(r.Artifacts, it.Artifacts)
 	if !r.Open() {
 		return
 	}
@@ -73,7 +73,7 @@ func writeDown(r *rota.Run, it rota.NoteItem) {
 	}
 }
 
-func appended(have, more []string) []string {
+func addArtifacts(have, more []string) []string {
 	all := slices.Clone(have)
 	for _, path := range more {
 		if !slices.Contains(all, path) && len(all) < rota.ArtifactMax {

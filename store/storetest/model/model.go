@@ -24,7 +24,7 @@ type Model struct {
 	watchers []*watcher
 	events   []rota.Event // of the batch under way
 	closed   bool
-	over     func() bool // of a view: it has ended; nil: it is none
+	ended    func() bool // of a view: it has ended; nil: it is none
 }
 
 // New makes an empty model. The clock stamps batches that come without a time.
@@ -46,9 +46,9 @@ func (m *Model) Apply(ctx context.Context, b rota.Batch) ([]rota.Result, error) 
 	}
 	results := make([]rota.Result, len(b.Commands))
 	for i, c := range b.Commands {
-		results[i] = m.applyOne(cut(now), c)
+		results[i] = m.applyOne(micros(now), c)
 	}
-	m.tellAll(m.events)
+	m.publish(m.events)
 	m.events = nil
 	m.wakeAll()
 	return results, nil
@@ -63,17 +63,17 @@ func (m *Model) applyOne(now time.Time, c rota.Command) rota.Result {
 	if all, is := c.(*rota.All); is && all.Dry {
 		return rota.Result{Reply: reply} // the trial was all there is to it
 	}
-	deliver(m.state, trial.state, now)
+	createDeliveries(m.state, trial.state, now)
 	if len(m.watchers) > 0 {
-		m.events = append(m.events, happened(m.state, trial.state, now)...)
+		m.events = append(m.events, eventsBetween(m.state, trial.state, now)...)
 	}
 	m.state = trial.state
-	m.state.keepNames()
+	m.state.recordNames()
 	return rota.Result{Reply: reply}
 }
 
-// cut gives a time the precision that is stored.
-func cut(t time.Time) time.Time {
+// micros gives a time the precision that is stored.
+func micros(t time.Time) time.Time {
 	if t.IsZero() {
 		return time.Time{}
 	}
@@ -86,10 +86,10 @@ func (m *Model) Wake() (<-chan struct{}, func()) {
 	defer m.mu.Unlock()
 	ch := make(chan struct{}, 1)
 	m.wakes = append(m.wakes, ch)
-	return ch, func() { m.giveBack(ch) }
+	return ch, func() { m.removeWake(ch) }
 }
 
-func (m *Model) giveBack(ch chan struct{}) {
+func (m *Model) removeWake(ch chan struct{}) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.wakes = slices.DeleteFunc(m.wakes, func(c chan struct{}) bool { return c == ch })

@@ -28,9 +28,9 @@ func (s *step) move(c *rota.Move) (rota.Reply, *rota.Error) {
 			return nil, err
 		}
 	}
-	s.touch(j)
+	s.markKeyChanged(j)
 	j.Version = c.ID
-	s.write(rota.AuditJobModified, j.ID, "move")
+	s.auditJob(rota.AuditJobModified, j.ID, "move")
 	return &rota.Moved{Job: j}, nil
 }
 
@@ -74,7 +74,7 @@ func (s *step) moveBetween(j *rota.Job, at, beside int, row []*rota.Job) {
 			return
 		}
 		renumber(row, j, high)
-		s.touch(j) // its number may be the same by chance, its place is not
+		s.markKeyChanged(j) // its number may be the same by chance, its place is not
 	}
 }
 
@@ -82,13 +82,13 @@ func (s *step) moveBetween(j *rota.Job, at, beside int, row []*rota.Job) {
 func renumber(row []*rota.Job, j, before *rota.Job) {
 	row = slices.DeleteFunc(slices.Clone(row), func(r *rota.Job) bool { return r == j })
 	row = slices.Insert(row, slices.Index(row, before), j)
-	for i, r := range others(row) {
+	for i, r := range withoutInternal(row) {
 		r.Position = int64(i+1) * rota.PositionGap
 	}
 }
 
-// others are those of a row that are not Rota's own, which keep their place.
-func others(row []*rota.Job) []*rota.Job {
+// withoutInternal are those of a row that are not Rota's own, which keep their place.
+func withoutInternal(row []*rota.Job) []*rota.Job {
 	return slices.DeleteFunc(slices.Clone(row), func(j *rota.Job) bool { return rota.InternalType(j.Type) })
 }
 
@@ -106,13 +106,13 @@ func (s *step) normalise(c *rota.Normalise) (rota.Reply, *rota.Error) {
 	if more {
 		next := row[rota.OrderMax]
 		row = row[:rota.OrderMax]
-		step = min(step, (next.Position-low)/int64(len(others(row))+1))
+		step = min(step, (next.Position-low)/int64(len(withoutInternal(row))+1))
 	}
 	reply := &rota.Normalised{More: more}
 	if len(row) > 0 {
 		reply.Last = row[len(row)-1].ID
 	}
-	for i, j := range others(row) {
+	for i, j := range withoutInternal(row) {
 		if to := low + int64(i+1)*step; step >= 1 && j.Position != to {
 			j.Position = to
 			reply.Count++

@@ -6,41 +6,41 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// enter puts a job into the store at the end of its priority, with the holds
+// enterQueue puts a job into the store at the end of its priority, with the holds
 // that were decided and, if its time has not come, that of the delay.
-func (s *step) enter(j *rota.Job) {
+func (s *step) enterQueue(j *rota.Job) {
 	j.Status = rota.StatusQueued
-	j.Position = s.endOf(j)
+	j.Position = s.endPositionOf(j)
 	if j.RunAt.After(s.now) {
 		j.Hold |= rota.HoldDelay
 	}
 	s.jobs = append(s.jobs, j)
-	s.admit(j)
+	s.resolveHold(j)
 }
 
-// free takes one reason to wait from a job.
-func (s *step) free(j *rota.Job, bit rota.Hold) {
+// releaseHold takes one reason to wait from a job.
+func (s *step) releaseHold(j *rota.Job, bit rota.Hold) {
 	j.Hold &^= bit
-	s.admit(j)
+	s.resolveHold(j)
 }
 
-// admit lets a job that nothing else holds stand in the order, or wait for its
+// resolveHold lets a job that nothing else holds stand in the order, or wait for its
 // concurrency key if that is limited: who of those comes first is settled when
 // the command is done.
-func (s *step) admit(j *rota.Job) {
+func (s *step) resolveHold(j *rota.Job) {
 	if j.Hold != 0 {
 		return
 	}
-	s.touch(j)
+	s.markKeyChanged(j)
 	if _, limited := s.throttle.Spec.Key(j.ConcurrencyKey); limited {
 		j.Hold = rota.HoldKey
 		return
 	}
-	s.stand(j)
+	s.markReady(j)
 }
 
-// stand writes down when a job first stood in the order.
-func (s *step) stand(j *rota.Job) {
+// markReady writes down when a job first stood in the order.
+func (s *step) markReady(j *rota.Job) {
 	if j.QueuedAt.IsZero() {
 		j.QueuedAt = s.now
 	}
@@ -53,8 +53,8 @@ func (s *state) queued(priority int) []*rota.Job {
 	return jobs
 }
 
-// end is the position at the end of a priority.
-func (s *state) end(priority int) int64 {
+// endPosition is the position at the end of a priority.
+func (s *state) endPosition(priority int) int64 {
 	var tail int64
 	found := false
 	for _, j := range s.jobs {
@@ -65,12 +65,12 @@ func (s *state) end(priority int) int64 {
 	return tail + rota.PositionGap
 }
 
-// endOf is the position of a job that comes last; those of Rota's own take none.
-func (s *state) endOf(j *rota.Job) int64 {
+// endPositionOf is the position of a job that comes last; those of Rota's own take none.
+func (s *state) endPositionOf(j *rota.Job) int64 {
 	if rota.InternalType(j.Type) {
 		return 0
 	}
-	return s.end(j.Priority)
+	return s.endPosition(j.Priority)
 }
 
 func inOrder(a, b *rota.Job) int {

@@ -11,7 +11,7 @@ import (
 
 // prune removes executions that have ended, with all that is kept of them.
 func (s *step) prune(c *rota.Prune) (rota.Reply, *rota.Error) {
-	reply, before := &rota.Pruned{}, cut(c.Before)
+	reply, before := &rota.Pruned{}, micros(c.Before)
 	for _, id := range c.Executions {
 		first := s.find(id)
 		if first == nil {
@@ -19,7 +19,7 @@ func (s *step) prune(c *rota.Prune) (rota.Reply, *rota.Error) {
 		}
 		tail := s.tail(first.ExecutionID)
 		late := !before.IsZero() && !tail.FinishedAt.Before(before)
-		if first.Attempt != 1 || live(tail) || late || s.answers(first) {
+		if first.Attempt != 1 || live(tail) || late || s.redrivesExisting(first) {
 			reply.Kept = append(reply.Kept, id)
 			continue
 		}
@@ -27,13 +27,13 @@ func (s *step) prune(c *rota.Prune) (rota.Reply, *rota.Error) {
 		reply.Jobs += s.removeExecution(first, tail)
 	}
 	s.pruneReservations(s.now.Add(-rota.ReservationKeep))
-	s.forgetLapsed(rota.PruneMax)
+	s.removeExpiredRequests(rota.PruneMax)
 	return reply, nil
 }
 
-// answers says that an execution tries another anew that is still there: it is kept
+// redrivesExisting says that an execution tries another anew that is still there: it is kept
 // as long as that.
-func (s *step) answers(first *rota.Job) bool { return s.find(first.RedriveOf) != nil }
+func (s *step) redrivesExisting(first *rota.Job) bool { return s.find(first.RedriveOf) != nil }
 
 // removeExecution removes an execution whole and says how many jobs it had.
 func (s *step) removeExecution(first, tail *rota.Job) int {
@@ -81,7 +81,7 @@ func (m *Model) Prunable(_ context.Context, q rota.PruneQuery) (rota.PrunePage, 
 	if now.IsZero() {
 		now = m.clock()
 	}
-	return view(m, func(s *state) (rota.PrunePage, error) {
+	return read(m, func(s *state) (rota.PrunePage, error) {
 		return s.prunable(q, now), nil
 	})
 }
@@ -104,7 +104,7 @@ func (s *state) prunable(q rota.PruneQuery, now time.Time) rota.PrunePage {
 			seen = &result.Next.Own
 		}
 		seen.Count(tail)
-		if needless(q.Retention, tail, *seen, now) {
+		if mayPrune(q.Retention, tail, *seen, now) {
 			result.Executions = append(result.Executions, first.ID)
 		}
 	}
@@ -140,9 +140,9 @@ func youngest(r rota.Retention, now time.Time) (young time.Time) {
 	return young
 }
 
-// needless says whether an execution need no longer be kept, given how many of
+// mayPrune says whether an execution need no longer be kept, given how many of
 // each outcome have been seen with it.
-func needless(r rota.Retention, tail *rota.Job, seen rota.GroupTally, now time.Time) bool {
+func mayPrune(r rota.Retention, tail *rota.Job, seen rota.GroupTally, now time.Time) bool {
 	keep := r.For(tail)
 	if keep.Age > 0 && tail.FinishedAt.Before(now.Add(-keep.Age)) {
 		return true

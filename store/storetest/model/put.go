@@ -8,9 +8,9 @@ type expectation struct {
 	version *rota.ID
 }
 
-// meets refuses a Put that does not find what it expects. The version is that of
+// checkExpectation refuses a Put that does not find what it expects. The version is that of
 // the row, nil if there is none.
-func (s *step) meets(want expectation, version *rota.ID, subject string) *rota.Error {
+func (s *step) checkExpectation(want expectation, version *rota.ID, subject string) *rota.Error {
 	switch {
 	case want.mode == rota.PutCreate && version != nil:
 		return s.refuse(rota.Conflict, "name", "%s is there already", subject)

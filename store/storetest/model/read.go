@@ -7,9 +7,9 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// view runs a read alone, on a state that nobody changes meanwhile.
-func view[T any](m *Model, read func(*state) (T, error)) (T, error) {
-	if m.over != nil && m.over() {
+// read runs a read alone, on a state that nobody changes meanwhile.
+func read[T any](m *Model, read func(*state) (T, error)) (T, error) {
+	if m.ended != nil && m.ended() {
 		var none T
 		return none, rota.Errorf(rota.Unavailable, "view", "the view is closed")
 	}
@@ -20,12 +20,12 @@ func view[T any](m *Model, read func(*state) (T, error)) (T, error) {
 
 // Job returns a job with its run.
 func (m *Model) Job(_ context.Context, id rota.ID) (*rota.Job, error) {
-	return view(m, func(s *state) (*rota.Job, error) {
+	return read(m, func(s *state) (*rota.Job, error) {
 		j := s.find(id)
 		if j == nil || s.hidden(j) {
 			return nil, rota.Errorf(rota.NotFound, "job", "there is no job %s", id)
 		}
-		return shown(j), nil
+		return withoutToken(j), nil
 	})
 }
 
@@ -34,16 +34,16 @@ func (m *Model) Jobs(_ context.Context, q rota.JobQuery) ([]*rota.Job, error) {
 	if err := q.Validate(); err != nil {
 		return nil, err
 	}
-	return view(m, func(s *state) ([]*rota.Job, error) {
-		jobs := s.asked(&q)
+	return read(m, func(s *state) ([]*rota.Job, error) {
+		jobs := s.matching(&q)
 		slices.SortFunc(jobs, byID)
 		if !q.Oldest {
 			slices.Reverse(jobs)
 		}
 		if q.Lean {
-			return listed(jobs, q.Limit, shownLean), nil
+			return copyPage(jobs, q.Limit, lean), nil
 		}
-		return listed(jobs, q.Limit, shown), nil
+		return copyPage(jobs, q.Limit, withoutToken), nil
 	})
 }
 
@@ -53,11 +53,11 @@ func (m *Model) CountJobs(_ context.Context, q rota.JobQuery) (int64, error) {
 	if err := q.Validate(); err != nil {
 		return 0, err
 	}
-	return view(m, func(s *state) (int64, error) { return int64(len(s.asked(&q))), nil })
+	return read(m, func(s *state) (int64, error) { return int64(len(s.matching(&q))), nil })
 }
 
-// asked are the jobs that a query picks, in no order.
-func (s *state) asked(q *rota.JobQuery) []*rota.Job {
+// matching are the jobs that a query picks, in no order.
+func (s *state) matching(q *rota.JobQuery) []*rota.Job {
 	return s.pick(func(j *rota.Job) bool {
 		return !s.hidden(j) &&
 			(q.Status == "" || j.Status == q.Status) &&
@@ -75,7 +75,7 @@ func (s *state) asked(q *rota.JobQuery) []*rota.Job {
 
 // Queue lists the ready jobs in dispatch order.
 func (m *Model) Queue(_ context.Context, after rota.ID, limit int) ([]*rota.Job, error) {
-	return view(m, func(s *state) ([]*rota.Job, error) {
+	return read(m, func(s *state) ([]*rota.Job, error) {
 		jobs := s.pick((*rota.Job).Ready)
 		slices.SortFunc(jobs, inOrder)
 		if !after.IsZero() {
@@ -85,20 +85,20 @@ func (m *Model) Queue(_ context.Context, after rota.ID, limit int) ([]*rota.Job,
 			}
 			jobs = jobs[at+1:]
 		}
-		return listed(others(jobs), limit, shown), nil
+		return copyPage(withoutInternal(jobs), limit, withoutToken), nil
 	})
 }
 
 // Execution lists the attempts of one execution.
 func (m *Model) Execution(_ context.Context, id rota.ID) ([]*rota.Job, error) {
-	return view(m, func(s *state) ([]*rota.Job, error) {
+	return read(m, func(s *state) ([]*rota.Job, error) {
 		named := s.find(id)
 		if named == nil || s.hidden(s.tail(named.ExecutionID)) {
 			return nil, rota.Errorf(rota.NotFound, "execution", "there is no job %s", id)
 		}
 		jobs := s.pick(func(j *rota.Job) bool { return j.ExecutionID == named.ExecutionID })
 		slices.SortFunc(jobs, func(a, b *rota.Job) int { return a.Attempt - b.Attempt })
-		return listed(jobs, len(jobs), shown), nil
+		return copyPage(jobs, len(jobs), withoutToken), nil
 	})
 }
 
@@ -110,7 +110,7 @@ func (s *state) deadLetter(j *rota.Job) bool {
 // Explain knows no reason but that others come first: explanations are compared
 // with what they should say, not with the model.
 func (m *Model) Explain(_ context.Context, id rota.ID) ([]rota.Reason, error) {
-	return view(m, func(s *state) ([]rota.Reason, error) {
+	return read(m, func(s *state) ([]rota.Reason, error) {
 		if j := s.find(id); j == nil || s.hidden(s.tail(j.ExecutionID)) {
 			return nil, rota.Errorf(rota.NotFound, "explain", "there is no job %s", id)
 		}
@@ -120,7 +120,7 @@ func (m *Model) Explain(_ context.Context, id rota.ID) ([]rota.Reason, error) {
 
 // Audit lists the audit as it was written.
 func (m *Model) Audit(_ context.Context, after int64, limit int) ([]rota.AuditEntry, error) {
-	return view(m, func(s *state) ([]rota.AuditEntry, error) {
+	return read(m, func(s *state) ([]rota.AuditEntry, error) {
 		var entries []rota.AuditEntry
 		for _, e := range s.audit {
 			if e.Seq > after {

@@ -10,14 +10,14 @@ import (
 
 // NextDue says when which upkeep is to be done next.
 func (m *Model) NextDue(context.Context) (rota.Due, error) {
-	now := cut(m.clock())
-	return view(m, func(s *state) (due rota.Due, err error) {
+	now := micros(m.clock())
+	return read(m, func(s *state) (due rota.Due, err error) {
 		due.Now = now
 		for _, j := range s.jobs {
 			if j.Status == rota.StatusQueued && j.Hold&rota.HoldDelay != 0 {
 				due.Ready = earlier(due.Ready, j.RunAt)
 			}
-			if waits(j) {
+			if waitsForDependency(j) {
 				due.Expire = earlier(due.Expire, j.WaitUntil)
 			}
 		}
@@ -44,12 +44,12 @@ func earlier(a, b time.Time) time.Time {
 
 // DueSchedules lists the schedules that owe a fire by the model's clock.
 func (m *Model) DueSchedules(_ context.Context, limit int) (rota.DuePage, error) {
-	now := cut(m.clock())
-	return view(m, func(s *state) (rota.DuePage, error) {
+	now := micros(m.clock())
+	return read(m, func(s *state) (rota.DuePage, error) {
 		due := s.schedulesWhere(func(d *rota.Schedule) bool {
 			return d.State == rota.ScheduleEnabled && !d.NextFire.IsZero() && !d.NextFire.After(now)
 		})
 		slices.SortFunc(due, byNext)
-		return rota.DuePage{Now: now, Schedules: listed(due, limit, shownSchedule)}, nil
+		return rota.DuePage{Now: now, Schedules: copyPage(due, limit, copySchedule)}, nil
 	})
 }

@@ -24,8 +24,8 @@ func (s *step) reap(c *rota.Reap) (rota.Reply, *rota.Error) {
 			reply.Jobs = append(reply.Jobs, rota.Settlement{JobID: j.ID, Act: rota.SettledLeasePull})
 			continue
 		}
-		s.lapse(j)
-		reply.Jobs = append(reply.Jobs, s.settled(j, rota.SettledRunExpired))
+		s.expireRun(j)
+		reply.Jobs = append(reply.Jobs, s.settlement(j, rota.SettledRunExpired))
 	}
 	return reply, nil
 }
@@ -37,8 +37,8 @@ func byStaleAfter(a, b *rota.Job) int {
 	return byID(a, b)
 }
 
-// lapse closes a run that nobody will finish.
-func (s *step) lapse(j *rota.Job) {
+// expireRun closes a run that nobody will finish.
+func (s *step) expireRun(j *rota.Job) {
 	j.Run.Outcome = rota.OutcomeFailed
 	if !j.Run.CancelAt.IsZero() {
 		j.Run.Outcome = rota.OutcomeCancelled
@@ -48,7 +48,7 @@ func (s *step) lapse(j *rota.Job) {
 	j.FinishedAt = s.now
 }
 
-func (s *step) settled(j *rota.Job, act rota.Settling) rota.Settlement {
+func (s *step) settlement(j *rota.Job, act rota.Settling) rota.Settlement {
 	s.settle(j, settling{})
 	done := rota.Settlement{JobID: j.ID, Act: act, Outcome: j.Run.Outcome, Sequel: j.Sequel}
 	if retry := s.retryOf(j.ID); retry != nil {
@@ -60,35 +60,35 @@ func (s *step) settled(j *rota.Job, act rota.Settling) rota.Settlement {
 func (s *step) recover(c *rota.Recover) (rota.Reply, *rota.Error) {
 	found := s.pick(func(j *rota.Job) bool {
 		unsettled := j.Status == rota.StatusRunning && live(j)
-		return unsettled && (!leased(j) || earlierLife(c, j.Run))
+		return unsettled && (!leased(j) || ofEarlierIncarnation(c, j.Run))
 	})
 	slices.SortFunc(found, byID)
 	found, more := page(found, c.Limit)
 	reply := &rota.Recovered{More: more}
 	for _, j := range found {
-		act := s.mend(c, j)
-		reply.Jobs = append(reply.Jobs, s.settled(j, act))
-		s.write(rota.AuditJobRecovered, j.ID, string(act))
+		act := s.repair(c, j)
+		reply.Jobs = append(reply.Jobs, s.settlement(j, act))
+		s.auditJob(rota.AuditJobRecovered, j.ID, string(act))
 	}
 	if r := s.active(); r != nil && r.Node == c.Runner && !r.Incarnation.IsZero() && r.Incarnation != c.Incarnation {
-		s.giveUp(r)
+		s.expireReservation(r)
 		reply.Reservation = r.ID
 	}
 	return reply, nil
 }
 
-func earlierLife(c *rota.Recover, r *rota.Run) bool {
+func ofEarlierIncarnation(c *rota.Recover, r *rota.Run) bool {
 	return r.Runner == c.Runner && !r.Incarnation.IsZero() && r.Incarnation != c.Incarnation
 }
 
-// mend closes what is open of a job, row by row of the recovery matrix.
-func (s *step) mend(c *rota.Recover, j *rota.Job) rota.Settling {
+// repair closes what is open of a job, row by row of the recovery matrix.
+func (s *step) repair(c *rota.Recover, j *rota.Job) rota.Settling {
 	switch {
 	case j.Run == nil:
-		s.makeRun(c, j)
+		s.createMissingRun(c, j)
 		return rota.SettledRunMade
 	case j.Run.Open():
-		s.lapse(j)
+		s.expireRun(j)
 		return rota.SettledRunFailed
 	case j.FinishedAt.IsZero():
 		j.FinishedAt = j.Run.FinishedAt
@@ -97,7 +97,7 @@ func (s *step) mend(c *rota.Recover, j *rota.Job) rota.Settling {
 	return rota.SettledRetryMade
 }
 
-func (s *step) makeRun(c *rota.Recover, j *rota.Job) {
+func (s *step) createMissingRun(c *rota.Recover, j *rota.Job) {
 	j.Run = &rota.Run{
 		ID: rota.RunID(c.ID, j.ID), Runner: c.Runner, Incarnation: c.Incarnation,
 		StartedAt: j.StartedAt, HeartbeatAt: j.StartedAt, StaleAfter: j.StartedAt,

@@ -14,21 +14,21 @@ func (s *step) redrive(c *rota.Redrive) (rota.Reply, *rota.Error) {
 	tail := s.tail(named.ExecutionID)
 	holder := s.holder(tail.Type, tail.UniqueKey)
 	switch {
-	case s.wrote(tail.ID):
+	case s.auditedJob(tail.ID):
 		return nil, s.refuse(rota.NotFound, "job_id", "job %s was made, and is gone", c.NewJobID())
 	case live(tail):
 		return nil, s.refuse(rota.Conflict, "job_id", "job %s has not ended", tail.ID)
-	case endedWell(tail):
+	case completed(tail):
 		return nil, s.refuse(rota.Conflict, "job_id", "job %s has completed", tail.ID)
 	case s.redriven(tail.ExecutionID):
 		return nil, s.refuse(rota.Conflict, "job_id", "job %s was redriven already", tail.ID)
 	case holder != nil && holder.ExecutionID != tail.ExecutionID:
 		return nil, s.refuse(rota.Conflict, "job_id", "job %s holds its unique key", holder.ID)
 	}
-	j := s.anew(tail, c.NewJobID())
-	s.enter(j)
+	j := s.redriveJob(tail, c.NewJobID())
+	s.enterQueue(j)
 	s.holdKey(j)
-	s.write(rota.AuditJobRedriven, tail.ID, j.ID.String())
+	s.auditJob(rota.AuditJobRedriven, tail.ID, j.ID.String())
 	return &rota.Redriven{Job: j}, nil
 }
 
@@ -43,8 +43,8 @@ func (s *state) redriven(execution rota.ID) bool {
 	return !cancelled
 }
 
-// anew is a first attempt at what another did not do.
-func (s *step) anew(tail *rota.Job, id rota.ID) *rota.Job {
+// redriveJob is a first attempt at what another did not do.
+func (s *step) redriveJob(tail *rota.Job, id rota.ID) *rota.Job {
 	j := &rota.Job{
 		ID: id, ExecutionID: id, Attempt: 1, RedriveOf: tail.ExecutionID,
 		Type: tail.Type, Name: tail.Name, Params: tail.Params, Priority: tail.Priority, Policy: tail.Policy,

@@ -24,24 +24,24 @@ func (s *step) remember(c *rota.Remember) (rota.Reply, *rota.Error) {
 	name := requestKey{c.Actor, c.Key}
 	held, tied := s.requests[name]
 	switch {
-	case !tied || s.lapsed(held):
+	case !tied || s.requestExpired(held):
 	case held.hash != c.Hash:
 		return nil, s.refuse(rota.Conflict, "key", "the key was used for another request")
 	default:
 		return &rota.Remembered{Command: held.command, Known: held.command != c.Command}, nil
 	}
-	s.forgetLapsed(2)
+	s.removeExpiredRequests(2)
 	s.requests[name] = request{hash: c.Hash, command: c.Command, at: s.now}
 	return &rota.Remembered{Command: c.Command}, nil
 }
 
-func (s *step) lapsed(r request) bool { return !r.at.Add(rota.RequestKeep).After(s.now) }
+func (s *step) requestExpired(r request) bool { return !r.at.Add(rota.RequestKeep).After(s.now) }
 
-// forgetLapsed removes keys that are free again, oldest first.
-func (s *step) forgetLapsed(limit int) {
+// removeExpiredRequests removes keys that are free again, oldest first.
+func (s *step) removeExpiredRequests(limit int) {
 	var old []requestKey
 	for name, r := range s.requests {
-		if s.lapsed(r) {
+		if s.requestExpired(r) {
 			old = append(old, name)
 		}
 	}

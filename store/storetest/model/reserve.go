@@ -16,20 +16,20 @@ func (s *step) reserve(c *rota.Reserve) (rota.Reply, *rota.Error) {
 		if r.ExpiresAt.After(s.now) {
 			return nil, s.refuse(rota.Busy, "", "node %s is reserved", r.Node)
 		}
-		s.giveUp(r)
+		s.expireReservation(r)
 	}
 	r := &rota.Reservation{
 		ID: c.ReservationID(), Node: c.Node, Incarnation: c.Incarnation, Status: rota.ReservationActive,
-		ReservedBy: c.Actor, ReservedAt: s.now, ExpiresAt: cut(s.now.Add(cmp.Or(c.For, rota.DefaultReservation))),
+		ReservedBy: c.Actor, ReservedAt: s.now, ExpiresAt: micros(s.now.Add(cmp.Or(c.For, rota.DefaultReservation))),
 	}
 	s.reservations = append(s.reservations, r)
 	return &rota.Reserved{Reservation: r}, nil
 }
 
-// giveUp ends a reservation that nobody ended.
-func (s *step) giveUp(r *rota.Reservation) {
+// expireReservation ends a reservation that nobody ended.
+func (s *step) expireReservation(r *rota.Reservation) {
 	r.Status, r.EndedAt = rota.ReservationExpired, s.now
-	s.noteOf(rota.AuditReservationExpired, ofReservation(r.ID), "")
+	s.auditEffect(rota.AuditReservationExpired, reservationSubject(r.ID), "")
 }
 
 // extendReservation keeps a reservation for as long as its run is leased.
@@ -39,13 +39,13 @@ func (s *step) extendReservation(j *rota.Job) {
 	}
 }
 
-// keepReserved keeps one that waits for its run, if its holder beats for it.
-func (s *step) keepReserved(c *rota.Extend) {
+// extendUnused keeps one that waits for its run, if its holder beats for it.
+func (s *step) extendUnused(c *rota.Extend) {
 	r := s.active()
 	if r == nil || r.ID != c.ReservationID || !r.JobID.IsZero() {
 		return
 	}
-	if until := cut(s.now.Add(c.Lease)); until.After(r.ExpiresAt) {
+	if until := micros(s.now.Add(c.Lease)); until.After(r.ExpiresAt) {
 		r.ExpiresAt = until
 	}
 }
@@ -89,21 +89,21 @@ func (s *step) direct(c *rota.Direct) (rota.Reply, *rota.Error) {
 	if t := s.typ(j.Type); t != nil && t.Paused {
 		return nil, s.refuse(rota.Busy, "", "type %s is paused", j.Type)
 	}
-	if s.room() == 0 || s.roomOf(j.Type) == 0 || s.keyFull(j.ConcurrencyKey) {
+	if s.globalCapacity() == 0 || s.typeCapacity(j.Type) == 0 || s.keyFull(j.ConcurrencyKey) {
 		return nil, s.refuse(rota.Busy, "", "a limit is reached")
 	}
-	s.startDirectly(c, j, r)
+	s.startDirect(c, j, r)
 	return &rota.Directed{Job: j, Now: s.now}, nil
 }
 
-func (s *step) startDirectly(c *rota.Direct, j *rota.Job, r *rota.Reservation) {
+func (s *step) startDirect(c *rota.Direct, j *rota.Job, r *rota.Reservation) {
 	j.Policy.MaxAttempts = 1
-	j.Position = s.end(j.Priority)
+	j.Position = s.endPosition(j.Priority)
 	j.QueuedAt = s.now
 	s.jobs = append(s.jobs, j)
 	s.dispatch(j, r.Node, r.Incarnation, c.TokenFor(j.ID), c.Lease)
 	s.countStart(j.Type)
-	s.touch(j)
+	s.markKeyChanged(j)
 	r.JobID = j.ID
 	s.extendReservation(j)
 }

@@ -32,7 +32,7 @@ func (s *state) schedulesOf(template string) []*rota.Schedule {
 // stays, and the reason is kept.
 func (s *step) disable(d *rota.Schedule, reason string) {
 	d.State, d.NextFire, d.Reason = rota.ScheduleDisabled, never, reason
-	s.noteOf(rota.AuditScheduleDisabled, ofSchedule(d.Name), reason)
+	s.auditEffect(rota.AuditScheduleDisabled, scheduleSubject(d.Name), reason)
 }
 
 func (s *step) switchSchedule(c *rota.SwitchSchedule) (rota.Reply, *rota.Error) {
@@ -40,7 +40,7 @@ func (s *step) switchSchedule(c *rota.SwitchSchedule) (rota.Reply, *rota.Error) 
 	switch {
 	case d == nil:
 		return nil, s.refuse(rota.NotFound, "name", "there is no schedule %s", c.Name)
-	case s.wroteOf(ofSchedule(c.Name)) || d.State == c.State:
+	case s.auditedSubject(scheduleSubject(c.Name)) || d.State == c.State:
 		return &rota.SchedulePut{Schedule: d}, nil
 	}
 	switch c.State {
@@ -52,8 +52,8 @@ func (s *step) switchSchedule(c *rota.SwitchSchedule) (rota.Reply, *rota.Error) 
 		d.NextFire = never
 	}
 	d.State, d.Reason, d.Version, d.UpdatedAt = c.State, "", c.ID, s.now
-	s.writeOf(rota.AuditScheduleModified, ofSchedule(c.Name), string(c.State))
-	s.lookAgainBehind(c.Name)
+	s.auditSubject(rota.AuditScheduleModified, scheduleSubject(c.Name), string(c.State))
+	s.recheckDependents(c.Name)
 	return &rota.SchedulePut{Schedule: d, Changed: true}, nil
 }
 
@@ -66,13 +66,13 @@ func (s *step) enable(d *rota.Schedule, c *rota.SwitchSchedule) *rota.Error {
 	if !d.NextFire.IsZero() {
 		return nil
 	}
-	if s.over(d) {
+	if s.timePassed(d) {
 		return s.refuse(rota.Conflict, "state", "the time of schedule %s has passed", d.Name)
 	}
 	if err := s.mayBegin(d.Spec, c.Next); err != nil {
 		return err
 	}
-	d.NextFire, d.MovedAt = cut(c.Next), s.now
+	d.NextFire, d.MovedAt = micros(c.Next), s.now
 	return nil
 }
 
@@ -90,13 +90,13 @@ func (s *step) usable(template string) *rota.Error {
 func (s *step) deleteSchedule(c *rota.DeleteSchedule) (rota.Reply, *rota.Error) {
 	d := s.schedule(c.Name)
 	switch {
-	case d == nil || s.wroteOf(ofSchedule(c.Name)):
+	case d == nil || s.auditedSubject(scheduleSubject(c.Name)):
 		return &rota.ScheduleDeleted{Gone: true}, nil
 	case c.Version != nil && *c.Version != d.Version:
 		return nil, s.refuse(rota.Conflict, "version", "schedule %s was changed meanwhile", c.Name)
 	}
 	s.removeSchedule(d)
-	s.writeOf(rota.AuditScheduleDeleted, ofSchedule(d.Name), "")
+	s.auditSubject(rota.AuditScheduleDeleted, scheduleSubject(d.Name), "")
 	return &rota.ScheduleDeleted{}, nil
 }
 
@@ -109,8 +109,8 @@ func (s *step) removeSchedule(d *rota.Schedule) {
 		other.Spec.DependsOn = slices.DeleteFunc(slices.Clone(other.Spec.DependsOn), func(n string) bool { return n == d.Name })
 		other.Version, other.UpdatedAt = s.id(), s.now
 	}
-	s.lookAgain(s.blocked(d.Name))
+	s.recheckBlocked(s.blocked(d.Name))
 	for _, other := range dependents {
-		s.lookAgain(s.blocked(other.Name))
+		s.recheckBlocked(s.blocked(other.Name))
 	}
 }

@@ -9,15 +9,15 @@ import (
 )
 
 func (s *step) putSchedule(c *rota.PutSchedule) (rota.Reply, *rota.Error) {
-	d, subject := s.schedule(c.Name), ofSchedule(c.Name)
-	if s.wroteOf(subject) {
+	d, subject := s.schedule(c.Name), scheduleSubject(c.Name)
+	if s.auditedSubject(subject) {
 		return &rota.SchedulePut{Schedule: d}, nil
 	}
 	var version *rota.ID
 	if d != nil {
 		version = &d.Version
 	}
-	if err := s.meets(expectation{c.Mode, c.Version}, version, subject); err != nil {
+	if err := s.checkExpectation(expectation{c.Mode, c.Version}, version, subject); err != nil {
 		return nil, err
 	}
 	if d != nil && !c.Recreate && d.Spec.Equal(c.Spec) && (c.State == "" || c.State == d.State) {
@@ -27,29 +27,29 @@ func (s *step) putSchedule(c *rota.PutSchedule) (rota.Reply, *rota.Error) {
 		return nil, err
 	}
 	if d == nil {
-		s.takenOver(c.Name)
+		s.boundDropped(c.Name)
 	}
 	if c.Recreate { // as if it had not been there
 		s.schedules = slices.DeleteFunc(s.schedules, func(other *rota.Schedule) bool { return other.Name == c.Name })
 		d = nil
 	}
 	act := rota.AuditScheduleModified
-	anew, takes := timedAnew(c, d), s.takesNext(c, d)
+	newTimes, takesNext := timesChanged(c, d), s.takesNext(c, d)
 	if d == nil {
 		act = rota.AuditScheduleCreated
 		d = &rota.Schedule{Name: c.Name, State: rota.ScheduleEnabled, CreatedBy: c.Actor, CreatedAt: s.now}
 		s.schedules = append(s.schedules, d)
 	}
-	s.declare(d, c, anew, takes)
-	s.writeOf(act, subject, "")
-	s.freeTurns(d)
-	s.lookAgain(s.blocked(c.Name))
-	s.lookAgainBehind(c.Name)
+	s.declare(d, c, newTimes, takesNext)
+	s.auditSubject(act, subject, "")
+	s.releaseOverlapWaiting(d)
+	s.recheckBlocked(s.blocked(c.Name))
+	s.recheckDependents(c.Name)
 	return &rota.SchedulePut{Schedule: d, Changed: true}, nil
 }
 
-// timedAnew says that a schedule is to fire at other times than it did.
-func timedAnew(c *rota.PutSchedule, d *rota.Schedule) bool {
+// timesChanged says that a schedule is to fire at other times than it did.
+func timesChanged(c *rota.PutSchedule, d *rota.Schedule) bool {
 	return d == nil || !d.Spec.SameTimes(c.Spec)
 }
 
@@ -59,21 +59,21 @@ func (s *step) stateAfter(c *rota.PutSchedule, d *rota.Schedule) rota.ScheduleSt
 	switch {
 	case c.State != "":
 		return c.State
-	case d == nil, d.State == rota.ScheduleDisabled && d.Reason != "" && (timedAnew(c, d) || !s.over(d)):
+	case d == nil, d.State == rota.ScheduleDisabled && d.Reason != "" && (timesChanged(c, d) || !s.timePassed(d)):
 		return rota.ScheduleEnabled
 	}
 	return d.State
 }
 
-// over says that the only time of a schedule has passed, or was fired.
-func (s *step) over(d *rota.Schedule) bool {
+// timePassed says that the only time of a schedule has passed, or was fired.
+func (s *step) timePassed(d *rota.Schedule) bool {
 	at := d.Spec.At
 	return !at.IsZero() && (at.Before(s.now) || d.LastFire.Equal(at))
 }
 
-// past says that the only time of a declaration has passed.
-func (s *step) past(c *rota.PutSchedule) bool {
-	at := cut(c.Spec.At)
+// atPassed says that the only time of a declaration has passed.
+func (s *step) atPassed(c *rota.PutSchedule) bool {
+	at := micros(c.Spec.At)
 	return !at.IsZero() && at.Before(s.now)
 }
 
@@ -86,14 +86,14 @@ func (s *step) checkSchedule(c *rota.PutSchedule, d *rota.Schedule) *rota.Error 
 	if c.Recreate {
 		d = nil
 	}
-	spec, anew := c.Spec.Canonical(), timedAnew(c, d)
+	spec, newTimes := c.Spec.Canonical(), timesChanged(c, d)
 	if n := len(rota.MergeParams(s.template(spec.Template).Spec.Params, spec.Params)); n > rota.ParamsMax {
 		return s.refuse(rota.Invalid, "params", "have %d bytes with those of the template", n)
 	}
 	switch {
-	case anew && s.past(c):
+	case newTimes && s.atPassed(c):
 		return s.refuse(rota.Invalid, "at", "has passed")
-	case anew && !spec.EndsAt.IsZero() && spec.EndsAt.Before(s.now):
+	case newTimes && !spec.EndsAt.IsZero() && spec.EndsAt.Before(s.now):
 		return s.refuse(rota.Invalid, "ends_at", "has passed")
 	}
 	if err := s.checkDepends(c.Name, spec.DependsOn, before); err != nil {
@@ -105,7 +105,7 @@ func (s *step) checkSchedule(c *rota.PutSchedule, d *rota.Schedule) *rota.Error 
 		}
 	}
 	wakes := d != nil && d.State != rota.ScheduleEnabled && d.NextFire.IsZero() && s.stateAfter(c, d) == rota.ScheduleEnabled
-	if wakes && !anew && s.over(d) {
+	if wakes && !newTimes && s.timePassed(d) {
 		return s.refuse(rota.Conflict, "state", "the time of schedule %s has passed", c.Name)
 	}
 	return nil
@@ -155,22 +155,22 @@ func (s *step) pathTo(goal, from string, passed map[string]bool) []string {
 
 // declare writes what was declared. Times that stay the same keep their anchor
 // and what they owe.
-func (s *step) declare(d *rota.Schedule, c *rota.PutSchedule, anew, takes bool) {
+func (s *step) declare(d *rota.Schedule, c *rota.PutSchedule, newTimes, takesNext bool) {
 	d.State = s.stateAfter(c, d)
 	if c.State != "" || d.State != rota.ScheduleDisabled {
 		d.Reason = ""
 	}
 	d.Spec, d.Version, d.UpdatedAt = c.Spec.Canonical(), c.ID, s.now
-	if anew || takes {
-		if d.Anchor = cut(c.Anchor); d.Anchor.IsZero() {
+	if newTimes || takesNext {
+		if d.Anchor = micros(c.Anchor); d.Anchor.IsZero() {
 			d.Anchor = s.now
 		}
 	}
 	switch {
 	case d.State == rota.ScheduleDisabled:
 		d.NextFire = never
-	case takes:
-		d.NextFire, d.MovedAt = cut(c.Next), s.now
+	case takesNext:
+		d.NextFire, d.MovedAt = micros(c.Next), s.now
 	}
 }
 
@@ -180,10 +180,10 @@ func (s *step) takesNext(c *rota.PutSchedule, d *rota.Schedule) bool {
 	switch {
 	case s.stateAfter(c, d) == rota.ScheduleDisabled:
 		return false
-	case timedAnew(c, d):
+	case timesChanged(c, d):
 		return true
 	}
-	return d.NextFire.IsZero() && !s.over(d)
+	return d.NextFire.IsZero() && !s.timePassed(d)
 }
 
 // mayBegin refuses a next fire that is missing, or was found by a clock far
@@ -198,8 +198,8 @@ func (s *step) mayBegin(spec rota.ScheduleSpec, next time.Time) *rota.Error {
 	return nil
 }
 
-// freeTurns lets those go who wait behind others and need not any more.
-func (s *step) freeTurns(d *rota.Schedule) {
+// releaseOverlapWaiting lets those go who wait behind others and need not any more.
+func (s *step) releaseOverlapWaiting(d *rota.Schedule) {
 	if d.Spec.Overlap != rota.OverlapAllow {
 		return
 	}
@@ -208,6 +208,6 @@ func (s *step) freeTurns(d *rota.Schedule) {
 	})
 	behind, _ = page(behind, rota.DependentsMax)
 	for _, j := range behind {
-		s.free(j, rota.HoldOverlap)
+		s.releaseHold(j, rota.HoldOverlap)
 	}
 }

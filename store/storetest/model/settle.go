@@ -18,34 +18,34 @@ func (s *step) settle(j *rota.Job, how settling) {
 	switch {
 	case s.retryOf(j.ID) != nil:
 		j.Sequel = rota.SequelRetry
-	case !failed(j.Run):
+	case !isFailure(j.Run):
 		j.Sequel = rota.SequelNone
-	case how.permanent || j.Attempt >= j.Policy.MaxAttempts || s.groupEnds(j) || s.wasDropped(j):
+	case how.permanent || j.Attempt >= j.Policy.MaxAttempts || s.groupEnding(j) || s.wasDropped(j):
 		j.Sequel = rota.SequelDead
 	default:
 		j.Sequel = rota.SequelRetry
-		s.retry(j, how)
+		s.createRetry(j, how)
 	}
 	if j.Sequel == rota.SequelRetry {
-		s.runClosed(j)
+		s.runEnded(j)
 		return
 	}
-	s.ended(j)
+	s.executionEnded(j)
 }
 
-// groupEnds says that the group of a job was ended, so that nothing more of it
+// groupEnding says that the group of a job was ended, so that nothing more of it
 // is to start.
-func (s *step) groupEnds(j *rota.Job) bool {
+func (s *step) groupEnding(j *rota.Job) bool {
 	g := s.group(j.GroupID)
 	return g != nil && g.Ending != ""
 }
 
-func failed(r *rota.Run) bool {
+func isFailure(r *rota.Run) bool {
 	timedOut := r.Outcome == rota.OutcomeCancelled && r.ErrorCode == rota.CodeTimeout && r.CancelAt.IsZero()
 	return r.Outcome == rota.OutcomeFailed || timedOut
 }
 
-func (s *step) retry(j *rota.Job, how settling) {
+func (s *step) createRetry(j *rota.Job, how settling) {
 	r := &rota.Job{
 		ID: rota.RetryID(s.id(), j.ID), ExecutionID: j.ExecutionID, RetryOf: j.ID, Attempt: j.Attempt + 1,
 		Type: j.Type, Name: j.Name, Params: j.Params, Policy: j.Policy, Priority: j.Priority,
@@ -61,14 +61,14 @@ func (s *step) retry(j *rota.Job, how settling) {
 	case j.Run.ErrorCode == rota.CodeShutdown:
 		r.RunAt = s.now
 	default:
-		r.RunAt = cut(s.now.Add(delay(j, r.ID)))
+		r.RunAt = micros(s.now.Add(retryDelay(j, r.ID)))
 	}
-	s.enter(r)
+	s.enterQueue(r)
 }
 
-// delay is the backoff before the retry of a job: doubled with every attempt,
+// retryDelay is the backoff before the retry of a job: doubled with every attempt,
 // capped, and made shorter by a part that hangs on the retry's id.
-func delay(j *rota.Job, retry rota.ID) time.Duration {
+func retryDelay(j *rota.Job, retry rota.ID) time.Duration {
 	most := time.Duration(rota.DelayMax)
 	if j.Policy.BackoffMax > 0 && j.Policy.BackoffMax < most {
 		most = j.Policy.BackoffMax

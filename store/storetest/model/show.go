@@ -6,8 +6,8 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// shown is a job as everybody may see it: nothing shared, no token.
-func shown(j *rota.Job) *rota.Job {
+// withoutToken is a job as everybody may see it: nothing shared, no token.
+func withoutToken(j *rota.Job) *rota.Job {
 	if j == nil {
 		return nil
 	}
@@ -18,9 +18,9 @@ func shown(j *rota.Job) *rota.Job {
 	return c
 }
 
-// shownLean is a job without its documents.
-func shownLean(j *rota.Job) *rota.Job {
-	c := shown(j)
+// lean is a job without its documents.
+func lean(j *rota.Job) *rota.Job {
+	c := withoutToken(j)
 	c.Params = nil
 	if c.Run != nil {
 		c.Run.Result, c.Run.Progress, c.Run.Artifacts = nil, nil, nil
@@ -42,15 +42,15 @@ func withToken(j *rota.Job) *rota.Job {
 	return c
 }
 
-// whileOpen shows a token only as long as it is good for something.
-func whileOpen(j *rota.Job) *rota.Job {
+// withTokenIfOpen shows a token only as long as it is good for something.
+func withTokenIfOpen(j *rota.Job) *rota.Job {
 	if leased(j) {
 		return withToken(j)
 	}
-	return shown(j)
+	return withoutToken(j)
 }
 
-func shownType(t *rota.Type) *rota.Type {
+func copyType(t *rota.Type) *rota.Type {
 	c := copyOf(t)
 	if c != nil {
 		c.Spec = t.Spec.Canonical()
@@ -58,7 +58,7 @@ func shownType(t *rota.Type) *rota.Type {
 	return c
 }
 
-func shownTemplate(t *rota.Template) *rota.Template {
+func copyTemplate(t *rota.Template) *rota.Template {
 	c := copyOf(t)
 	if c != nil {
 		c.Spec = t.Spec.Canonical()
@@ -66,7 +66,7 @@ func shownTemplate(t *rota.Template) *rota.Template {
 	return c
 }
 
-func shownSchedule(d *rota.Schedule) *rota.Schedule {
+func copySchedule(d *rota.Schedule) *rota.Schedule {
 	c := copyOf(d)
 	if c != nil {
 		c.Spec = d.Spec.Canonical()
@@ -74,14 +74,14 @@ func shownSchedule(d *rota.Schedule) *rota.Schedule {
 	return c
 }
 
-func shownThrottle(t *rota.Throttle) *rota.Throttle {
+func copyThrottle(t *rota.Throttle) *rota.Throttle {
 	c := copyOf(t)
 	c.Spec = t.Spec.Canonical()
 	return c
 }
 
-// shownGroup counts the members, each execution by its last attempt.
-func (s *state) shownGroup(g *rota.Group) *rota.Group {
+// copyGroup counts the members, each execution by its last attempt.
+func (s *state) copyGroup(g *rota.Group) *rota.Group {
 	c := copyOf(g)
 	c.Tally = g.Pruned
 	for _, j := range s.jobs {
@@ -92,50 +92,50 @@ func (s *state) shownGroup(g *rota.Group) *rota.Group {
 	return c
 }
 
-// copiedOut replaces the rows in an answer by copies. Verbs answer with the rows
+// copyReply replaces the rows in an answer by copies. Verbs answer with the rows
 // themselves, so that what the end of the command does to them is seen.
-func (s *step) copiedOut(reply rota.Reply) rota.Reply {
+func (s *step) copyReply(reply rota.Reply) rota.Reply {
 	switch r := reply.(type) {
 	case *rota.Enqueued:
 		for i := range r.Jobs {
-			r.Jobs[i].Job = shown(r.Jobs[i].Job)
+			r.Jobs[i].Job = withoutToken(r.Jobs[i].Job)
 		}
 	case *rota.Claimed:
 		r.Jobs = rowCopies(r.Jobs, withToken)
 	case *rota.CancelledJob:
-		r.Job = shown(r.Job)
+		r.Job = withoutToken(r.Job)
 	case *rota.Edited:
-		r.Job = shown(r.Job)
+		r.Job = withoutToken(r.Job)
 	case *rota.Moved:
-		r.Job = shown(r.Job)
+		r.Job = withoutToken(r.Job)
 	case *rota.Fired:
-		r.Jobs = rowCopies(r.Jobs, shown)
+		r.Jobs = rowCopies(r.Jobs, withoutToken)
 	case *rota.Triggered:
-		r.Jobs = rowCopies(r.Jobs, shown)
+		r.Jobs = rowCopies(r.Jobs, withoutToken)
 	case *rota.Backfilled:
-		r.Jobs = rowCopies(r.Jobs, shown)
+		r.Jobs = rowCopies(r.Jobs, withoutToken)
 	case *rota.GroupEnqueued:
-		r.Group, r.Jobs = copyOf(r.Group), rowCopies(r.Jobs, shown)
+		r.Group, r.Jobs = copyOf(r.Group), rowCopies(r.Jobs, withoutToken)
 	case *rota.CancelledGroup:
 		r.Group = copyOf(r.Group)
 	case *rota.Reserved:
 		r.Reservation = copyOf(r.Reservation)
 	case *rota.Directed:
-		r.Job = whileOpen(r.Job)
+		r.Job = withTokenIfOpen(r.Job)
 	case *rota.Released:
 		r.Reservation = copyOf(r.Reservation)
 	case *rota.Redriven:
-		r.Job = shown(r.Job)
+		r.Job = withoutToken(r.Job)
 	case *rota.TypePut:
-		r.Type = shownType(r.Type)
+		r.Type = copyType(r.Type)
 	case *rota.TemplatePut:
-		r.Template = shownTemplate(r.Template)
+		r.Template = copyTemplate(r.Template)
 	case *rota.ThrottlePut:
-		r.Throttle = shownThrottle(r.Throttle)
+		r.Throttle = copyThrottle(r.Throttle)
 	case *rota.WebhooksPut:
-		r.Webhooks = shownWebhooks(r.Webhooks)
+		r.Webhooks = copyWebhooks(r.Webhooks)
 	case *rota.SchedulePut:
-		r.Schedule = shownSchedule(r.Schedule)
+		r.Schedule = copySchedule(r.Schedule)
 	}
 	return reply
 }

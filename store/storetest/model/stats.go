@@ -10,8 +10,8 @@ import (
 
 // Stats counts what lives.
 func (m *Model) Stats(context.Context) (*rota.Stats, error) {
-	now := cut(m.clock())
-	return view(m, func(s *state) (*rota.Stats, error) {
+	now := micros(m.clock())
+	return read(m, func(s *state) (*rota.Stats, error) {
 		stats := &rota.Stats{Now: now}
 		for _, j := range s.jobs {
 			switch {

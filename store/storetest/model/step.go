@@ -9,9 +9,9 @@ import (
 // step is one command under way: the state it works on and its only clock.
 type step struct {
 	*state
-	now     time.Time
-	command rota.Command    // the one that is decided; of an All, the member
-	touched map[string]bool // concurrency keys to balance when it is done
+	now         time.Time
+	command     rota.Command    // the one that is decided; of an All, the member
+	changedKeys map[string]bool // concurrency keys to balance when it is done
 }
 
 // apply does what a command says, balances the keys that it touched, and only
@@ -21,13 +21,13 @@ func (s *step) apply(c rota.Command) (rota.Reply, *rota.Error) {
 	if err := rota.CheckCommand(c); err != nil {
 		return nil, err.(*rota.Error)
 	}
-	s.command, s.touched = c, map[string]bool{}
+	s.command, s.changedKeys = c, map[string]bool{}
 	reply, err := s.decide(c)
 	if err != nil {
 		return nil, err
 	}
-	s.balanceTouched()
-	return s.copiedOut(reply), nil
+	s.balanceChangedKeys()
+	return s.copyReply(reply), nil
 }
 
 func (s *step) decide(c rota.Command) (rota.Reply, *rota.Error) {
@@ -59,11 +59,11 @@ func (s *step) decide(c rota.Command) (rota.Reply, *rota.Error) {
 	case *rota.All:
 		return s.all(c)
 	}
-	return s.decideCompany(c)
+	return s.decideOther(c)
 }
 
-// decideCompany knows the verbs about what jobs have to do with each other.
-func (s *step) decideCompany(c rota.Command) (rota.Reply, *rota.Error) {
+// decideOther knows the verbs about what jobs have to do with each other.
+func (s *step) decideOther(c rota.Command) (rota.Reply, *rota.Error) {
 	switch c := c.(type) {
 	case *rota.PutType:
 		return s.putType(c)

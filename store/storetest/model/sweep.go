@@ -16,7 +16,7 @@ func (s *step) sweep(c *rota.Sweep) (rota.Reply, *rota.Error) {
 		if reply.Count == budget {
 			break
 		}
-		count, left := s.carryOut(what, budget-reply.Count, budget)
+		count, left := s.executeIntent(what, budget-reply.Count, budget)
 		reply.Count += count
 		if !left {
 			delete(s.intents, what)
@@ -30,9 +30,9 @@ func byKindAndName(a, b intent) int {
 	return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(a.name, b.name))
 }
 
-// carryOut touches at most so many rows of those that the Sweep may touch. It says
+// executeIntent touches at most so many rows of those that the Sweep may touch. It says
 // how many, and whether there are more.
-func (s *step) carryOut(what intent, most, budget int) (count int, left bool) {
+func (s *step) executeIntent(what intent, most, budget int) (count int, left bool) {
 	switch what.kind {
 	case "group":
 		return s.sweepGroup(what.name, most)
@@ -53,9 +53,9 @@ func (s *step) sweepGroup(id string, most int) (count int, left bool) {
 	if g == nil || g.Ending == "" {
 		return 0, false
 	}
-	doomed, left := page(s.doomed(g), most)
-	for _, j := range doomed {
+	members, left := page(s.membersToEnd(g), most)
+	for _, j := range members {
 		s.endMember(g, j)
 	}
-	return len(doomed), left
+	return len(members), left
 }

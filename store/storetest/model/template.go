@@ -3,15 +3,15 @@ package model
 import "github.com/rotajobs/rota"
 
 func (s *step) putTemplate(c *rota.PutTemplate) (rota.Reply, *rota.Error) {
-	t, subject := s.template(c.Name), ofTemplate(c.Name)
-	if s.wroteOf(subject) {
+	t, subject := s.template(c.Name), templateSubject(c.Name)
+	if s.auditedSubject(subject) {
 		return &rota.TemplatePut{Template: t}, nil
 	}
 	var version *rota.ID
 	if t != nil {
 		version = &t.Version
 	}
-	if err := s.meets(expectation{c.Mode, c.Version}, version, subject); err != nil {
+	if err := s.checkExpectation(expectation{c.Mode, c.Version}, version, subject); err != nil {
 		return nil, err
 	}
 	act := rota.AuditTemplateModified
@@ -30,7 +30,7 @@ func (s *step) putTemplate(c *rota.PutTemplate) (rota.Reply, *rota.Error) {
 		}
 	}
 	t.Spec, t.Version, t.UpdatedAt = c.Spec.Canonical(), c.ID, s.now
-	s.writeOf(act, subject, "")
+	s.auditSubject(act, subject, "")
 	return &rota.TemplatePut{Template: t, Changed: true}, nil
 }
 
@@ -41,11 +41,11 @@ func (s *step) archive(c *rota.Archive) (rota.Reply, *rota.Error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.wroteOf(ofTemplate(c.Name)) || t.State == rota.TemplateArchived {
+	if s.auditedSubject(templateSubject(c.Name)) || t.State == rota.TemplateArchived {
 		return &rota.TemplatePut{Template: t}, nil
 	}
 	t.State, t.Version, t.UpdatedAt = rota.TemplateArchived, c.ID, s.now
-	s.writeOf(rota.AuditTemplateArchived, ofTemplate(c.Name), "")
+	s.auditSubject(rota.AuditTemplateArchived, templateSubject(c.Name), "")
 	count, left := s.disableSchedulesOf(t, rota.SweepMax)
 	if left {
 		s.intents[intent{"template", t.Name}] = true
@@ -58,11 +58,11 @@ func (s *step) unarchive(c *rota.Unarchive) (rota.Reply, *rota.Error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.wroteOf(ofTemplate(c.Name)) || t.State == rota.TemplateActive {
+	if s.auditedSubject(templateSubject(c.Name)) || t.State == rota.TemplateActive {
 		return &rota.TemplatePut{Template: t}, nil
 	}
 	t.State, t.Version, t.UpdatedAt = rota.TemplateActive, c.ID, s.now
-	s.writeOf(rota.AuditTemplateUnarchived, ofTemplate(c.Name), "")
+	s.auditSubject(rota.AuditTemplateUnarchived, templateSubject(c.Name), "")
 	return &rota.TemplatePut{Template: t, Changed: true}, nil
 }
 

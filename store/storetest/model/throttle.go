@@ -10,7 +10,7 @@ import (
 // putThrottle replaces all limits. What runs is left alone; what waits for a key
 // is left to a Sweep.
 func (s *step) putThrottle(c *rota.PutThrottle) (rota.Reply, *rota.Error) {
-	if s.wroteOf(ofLimits) {
+	if s.auditedSubject(limitsSubject) {
 		return &rota.ThrottlePut{Throttle: &s.throttle}, nil
 	}
 	if c.Version != nil && *c.Version != s.throttle.Version {
@@ -22,8 +22,8 @@ func (s *step) putThrottle(c *rota.PutThrottle) (rota.Reply, *rota.Error) {
 	old := s.throttle.Spec
 	s.throttle = rota.Throttle{Spec: c.Spec.Canonical(), Version: c.ID, UpdatedBy: c.Actor, UpdatedAt: s.now}
 	s.forgetStarts(old)
-	s.intendKeys(old)
-	s.writeOf(rota.AuditThrottleModified, ofLimits, "")
+	s.addKeyIntents(old)
+	s.auditSubject(rota.AuditThrottleModified, limitsSubject, "")
 	return &rota.ThrottlePut{Throttle: &s.throttle, Changed: true}, nil
 }
 
@@ -36,8 +36,8 @@ func (s *step) forgetStarts(old rota.ThrottleSpec) {
 	}
 }
 
-// intendKeys notes each key whose limit came, went or changed.
-func (s *step) intendKeys(old rota.ThrottleSpec) {
+// addKeyIntents notes each key whose limit came, went or changed.
+func (s *step) addKeyIntents(old rota.ThrottleSpec) {
 	for _, k := range append(append([]rota.KeyLimit{}, old.Keys...), s.throttle.Spec.Keys...) {
 		was, had := old.Key(k.Key)
 		is, has := s.throttle.Spec.Key(k.Key)
@@ -47,26 +47,26 @@ func (s *step) intendKeys(old rota.ThrottleSpec) {
 	}
 }
 
-// room is how many jobs may start before everything is at its limit, which those
+// globalCapacity is how many jobs may start before everything is at its limit, which those
 // of Rota's own neither fill nor wait for.
-func (s *step) room() int {
+func (s *step) globalCapacity() int {
 	if s.throttle.Spec.Global == 0 {
 		return math.MaxInt
 	}
 	return max(0, s.throttle.Spec.Global-s.open(func(j *rota.Job) bool { return !rota.InternalType(j.Type) }))
 }
 
-// roomOf is how many jobs of a type may start, by its number of runs and by its
+// typeCapacity is how many jobs of a type may start, by its number of runs and by its
 // rate.
-func (s *step) roomOf(typ string) int {
-	room, limit := math.MaxInt, s.throttle.Spec.Type(typ)
+func (s *step) typeCapacity(typ string) int {
+	capacity, limit := math.MaxInt, s.throttle.Spec.Type(typ)
 	if limit.Concurrency > 0 {
-		room = max(0, limit.Concurrency-s.open(func(j *rota.Job) bool { return j.Type == typ }))
+		capacity = max(0, limit.Concurrency-s.open(func(j *rota.Job) bool { return j.Type == typ }))
 	}
 	if limit.Rate.Count > 0 {
-		room = min(room, s.bucket(typ, limit.Rate).Room(limit.Rate))
+		capacity = min(capacity, s.bucket(typ, limit.Rate).Room(limit.Rate))
 	}
-	return room
+	return capacity
 }
 
 // keyFull says whether as many jobs of a key are open as may be.
@@ -93,9 +93,9 @@ func (s *step) countStart(typ string) {
 	s.buckets[typ] = b
 }
 
-// nextRoom is when the first of the lanes whose rate is used up has room again.
-func (s *step) nextRoom(lanes []string) (next time.Time) {
-	for _, typ := range lanes {
+// nextCapacityAt is when the first of the lanes whose rate is used up has room again.
+func (s *step) nextCapacityAt(types []string) (next time.Time) {
+	for _, typ := range types {
 		rate := s.throttle.Spec.Type(typ).Rate
 		if rate.Count == 0 || s.bucket(typ, rate).Room(rate) > 0 {
 			continue

@@ -14,7 +14,7 @@ func (s *step) trigger(c *rota.Trigger) (rota.Reply, *rota.Error) {
 		return nil, err
 	}
 	scopes := d.Spec.EachScope()
-	if own, _ := s.ownJobs(c.JobID, len(scopes)); len(own) > 0 || s.wroteOf(ofSchedule(c.Schedule)) {
+	if own, _ := s.ownJobs(c.JobID, len(scopes)); len(own) > 0 || s.auditedSubject(scheduleSubject(c.Schedule)) {
 		return &rota.Triggered{Jobs: own}, nil
 	}
 	if err != nil {
@@ -29,11 +29,11 @@ func (s *step) trigger(c *rota.Trigger) (rota.Reply, *rota.Error) {
 		}
 		j.Priority, j.CountsAt, j.CreatedBy = or(c.Priority, j.Priority), s.now, c.Actor
 		reply.Jobs = append(reply.Jobs, j)
-		if !s.overlap(d, j, false) {
-			s.enter(j)
+		if !s.applyOverlap(d, j, false) {
+			s.enterQueue(j)
 		}
 	}
-	s.writeOf(rota.AuditScheduleFired, ofSchedule(c.Schedule), "trigger")
+	s.auditSubject(rota.AuditScheduleFired, scheduleSubject(c.Schedule), "trigger")
 	return reply, nil
 }
 
@@ -45,7 +45,7 @@ func (s *step) backfill(c *rota.Backfill) (rota.Reply, *rota.Error) {
 		return nil, err
 	}
 	count := len(c.Times) * len(d.Spec.EachScope())
-	if own, others := s.ownJobs(c.JobID, count); len(own) > 0 || s.wroteOf(ofSchedule(c.Schedule)) {
+	if own, others := s.ownJobs(c.JobID, count); len(own) > 0 || s.auditedSubject(scheduleSubject(c.Schedule)) {
 		return &rota.Backfilled{Jobs: own, Known: others}, nil
 	}
 	switch {
@@ -53,12 +53,12 @@ func (s *step) backfill(c *rota.Backfill) (rota.Reply, *rota.Error) {
 		return nil, err
 	case count > rota.JobsMax:
 		return nil, s.refuse(rota.Invalid, "times", "make %d jobs with all scopes", count)
-	case s.ahead(c.Times):
+	case s.anyInFuture(c.Times):
 		return nil, s.refuse(rota.Invalid, "times", "have not come yet")
 	}
 	reply := &rota.Backfilled{}
 	reply.Jobs, reply.Known = s.fireAll(d, c.Times, c.JobID, true)
-	s.writeOf(rota.AuditScheduleFired, ofSchedule(c.Schedule), "backfill")
+	s.auditSubject(rota.AuditScheduleFired, scheduleSubject(c.Schedule), "backfill")
 	return reply, nil
 }
 

@@ -3,15 +3,15 @@ package model
 import "github.com/rotajobs/rota"
 
 func (s *step) putType(c *rota.PutType) (rota.Reply, *rota.Error) {
-	t, subject := s.typ(c.Name), ofType(c.Name)
-	if s.wroteOf(subject) {
+	t, subject := s.typ(c.Name), typeSubject(c.Name)
+	if s.auditedSubject(subject) {
 		return &rota.TypePut{Type: t}, nil
 	}
 	var version *rota.ID
 	if t != nil {
 		version = &t.Version
 	}
-	if err := s.meets(expectation{c.Mode, c.Version}, version, subject); err != nil {
+	if err := s.checkExpectation(expectation{c.Mode, c.Version}, version, subject); err != nil {
 		return nil, err
 	}
 	act := rota.AuditTypeModified
@@ -24,16 +24,16 @@ func (s *step) putType(c *rota.PutType) (rota.Reply, *rota.Error) {
 		return &rota.TypePut{Type: t}, nil
 	}
 	t.Spec, t.Version, t.UpdatedAt = c.Spec.Canonical(), c.ID, s.now
-	s.writeOf(act, subject, "")
+	s.auditSubject(act, subject, "")
 	return &rota.TypePut{Type: t, Changed: true}, nil
 }
 
 func (s *step) switchType(c *rota.SwitchType) (rota.Reply, *rota.Error) {
-	t, subject := s.typ(c.Name), ofType(c.Name)
+	t, subject := s.typ(c.Name), typeSubject(c.Name)
 	switch {
 	case t == nil:
 		return nil, s.refuse(rota.NotFound, "name", "there is no %s", subject)
-	case s.wroteOf(subject) || t.Paused == c.Paused:
+	case s.auditedSubject(subject) || t.Paused == c.Paused:
 		return &rota.TypePut{Type: t}, nil
 	}
 	t.Paused, t.Version, t.UpdatedAt = c.Paused, c.ID, s.now
@@ -41,6 +41,6 @@ func (s *step) switchType(c *rota.SwitchType) (rota.Reply, *rota.Error) {
 	if c.Paused {
 		act = rota.AuditTypePaused
 	}
-	s.writeOf(act, subject, "")
+	s.auditSubject(act, subject, "")
 	return &rota.TypePut{Type: t, Changed: true}, nil
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// frozen is a copy of a model at which time has stopped.
-type frozen struct {
+// snapshot is a copy of a model at which time has stopped.
+type snapshot struct {
 	*Model
 	at     time.Time
 	closed bool
@@ -21,9 +21,9 @@ func (m *Model) View(ctx context.Context) (rota.View, error) {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	v := &frozen{at: cut(m.clock())}
+	v := &snapshot{at: micros(m.clock())}
 	v.Model = &Model{clock: v.Now, state: m.state.clone()}
-	v.Model.over = func() bool { return v.closed || ctx.Err() != nil || m.isClosed() }
+	v.Model.ended = func() bool { return v.closed || ctx.Err() != nil || m.isClosed() }
 	return v, nil
 }
 
@@ -34,10 +34,10 @@ func (m *Model) isClosed() bool {
 }
 
 // Now is the time at which the copy was made.
-func (v *frozen) Now() time.Time { return v.at }
+func (v *snapshot) Now() time.Time { return v.at }
 
 // Close ends the view.
-func (v *frozen) Close() error {
+func (v *snapshot) Close() error {
 	v.closed = true
 	return nil
 }

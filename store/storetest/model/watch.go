@@ -10,32 +10,32 @@ import (
 )
 
 // Watch calls a function with what happened, after each batch.
-func (m *Model) Watch(see func([]rota.Event)) (stop func()) {
+func (m *Model) Watch(notify func([]rota.Event)) (stop func()) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	w := &watcher{see: see}
-	m.watchers = append(m.watchers, w)
+	f := &watcher{notify: notify}
+	m.watchers = append(m.watchers, f)
 	return func() {
 		m.mu.Lock()
 		defer m.mu.Unlock()
-		m.watchers = slices.DeleteFunc(m.watchers, func(other *watcher) bool { return other == w })
+		m.watchers = slices.DeleteFunc(m.watchers, func(other *watcher) bool { return other == f })
 	}
 }
 
-type watcher struct{ see func([]rota.Event) }
+type watcher struct{ notify func([]rota.Event) }
 
-func (m *Model) tellAll(events []rota.Event) {
+func (m *Model) publish(events []rota.Event) {
 	if len(events) == 0 {
 		return
 	}
-	for _, w := range m.watchers {
-		w.see(slices.Clone(events))
+	for _, f := range m.watchers {
+		f.notify(slices.Clone(events))
 	}
 }
 
-// happened is what a command did, found by laying the rows after it beside those
+// eventsBetween is what a command did, found by laying the rows after it beside those
 // before.
-func happened(before, after *state, now time.Time) (events []rota.Event) {
+func eventsBetween(before, after *state, now time.Time) (events []rota.Event) {
 	for _, j := range after.jobs {
 		events = append(events, jobEvents(before.find(j.ID), j)...)
 	}
@@ -43,7 +43,7 @@ func happened(before, after *state, now time.Time) (events []rota.Event) {
 		if was := before.schedule(d.Name); was != nil && !d.LastFire.IsZero() && !d.LastFire.Equal(was.LastFire) {
 			events = append(events, rota.Event{
 				Kind: rota.EventScheduleFired, Name: d.Name, Schedule: d.Name, Template: d.Spec.Template, PlanTime: d.LastFire,
-				Detail: fired(before, after, d.Name),
+				Detail: firedDetail(before, after, d.Name),
 			})
 		}
 	}
@@ -104,11 +104,11 @@ func jobEvent(kind rota.EventKind, j *rota.Job) rota.Event {
 	e.RunID, e.Runner = j.Run.ID, j.Run.Runner
 	switch {
 	case kind == rota.EventJobStarted:
-		e.QueuedAt, e.DueAt = j.QueuedAt, due(j)
+		e.QueuedAt, e.DueAt = j.QueuedAt, dueAt(j)
 	case kind == rota.EventJobStopping:
 		e.Detail = j.Run.CancelReason
 	default:
-		e.Error, e.ErrorCode = short(j.Run.Error), j.Run.ErrorCode
+		e.Error, e.ErrorCode = eventError(j.Run.Error), j.Run.ErrorCode
 		if j.Run.Runner != "" {
 			e.StartedAt = j.StartedAt
 		}
@@ -116,9 +116,9 @@ func jobEvent(kind rota.EventKind, j *rota.Job) rota.Event {
 	return e
 }
 
-// due is the time that a job was made to wait for, if there was one and nothing
+// dueAt is the time that a job was made to wait for, if there was one and nothing
 // else that it may have waited for.
-func due(j *rota.Job) time.Time {
+func dueAt(j *rota.Job) time.Time {
 	first := j.RetryOf.IsZero()
 	switch {
 	case !j.RunAt.After(j.CreatedAt): // it came in time to stand in the order at once
@@ -132,8 +132,8 @@ func due(j *rota.Job) time.Time {
 	return j.QueuedAt
 }
 
-// short cuts an error text to what an event carries, between two letters.
-func short(text string) string {
+// eventError cuts an error text to what an event carries, between two letters.
+func eventError(text string) string {
 	if len(text) <= rota.EventErrorMax {
 		return text
 	}

@@ -9,14 +9,14 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-const ofWebhooks = "webhooks"
+const webhooksSubject = "webhooks"
 
 // Webhooks returns those that are told of everything.
 func (m *Model) Webhooks(context.Context) (*rota.Webhooks, error) {
-	return view(m, func(s *state) (*rota.Webhooks, error) { return shownWebhooks(&s.webhooks), nil })
+	return read(m, func(s *state) (*rota.Webhooks, error) { return copyWebhooks(&s.webhooks), nil })
 }
 
-func shownWebhooks(h *rota.Webhooks) *rota.Webhooks {
+func copyWebhooks(h *rota.Webhooks) *rota.Webhooks {
 	c := copyOf(h)
 	c.Spec = rota.CanonicalWebhooks(h.Spec)
 	return c
@@ -24,7 +24,7 @@ func shownWebhooks(h *rota.Webhooks) *rota.Webhooks {
 
 func (s *step) putWebhooks(c *rota.PutWebhooks) (rota.Reply, *rota.Error) {
 	switch {
-	case s.wroteOf(ofWebhooks):
+	case s.auditedSubject(webhooksSubject):
 		return &rota.WebhooksPut{Webhooks: &s.webhooks}, nil
 	case c.Version != nil && *c.Version != s.webhooks.Version:
 		return nil, s.refuse(rota.Conflict, "version", "the webhooks were changed meanwhile")
@@ -32,14 +32,14 @@ func (s *step) putWebhooks(c *rota.PutWebhooks) (rota.Reply, *rota.Error) {
 		return &rota.WebhooksPut{Webhooks: &s.webhooks}, nil
 	}
 	s.webhooks = rota.Webhooks{Spec: rota.CanonicalWebhooks(c.Spec), Version: c.ID, UpdatedBy: c.Actor, UpdatedAt: s.now}
-	s.writeOf(rota.AuditWebhooksModified, ofWebhooks, "")
+	s.auditSubject(rota.AuditWebhooksModified, webhooksSubject, "")
 	return &rota.WebhooksPut{Webhooks: &s.webhooks, Changed: true}, nil
 }
 
-// deliver adds a job for each webhook that is told of what a command did, as the
+// createDeliveries adds a job for each webhook that is told of what a command did, as the
 // webhooks stand after it.
-func deliver(before, after *state, now time.Time) {
-	for _, e := range happened(before, after, now) {
+func createDeliveries(before, after *state, now time.Time) {
+	for _, e := range eventsBetween(before, after, now) {
 		if rota.InternalType(e.Type) {
 			continue
 		}
@@ -50,15 +50,15 @@ func deliver(before, after *state, now time.Time) {
 		if !aboutJob(e.Kind) {
 			d.Detail, d.PlanTime = e.Detail, e.PlanTime
 		}
-		after.tell(after.webhooks.Spec, d)
+		after.addDeliveries(after.webhooks.Spec, d)
 		if t := after.template(e.Template); t != nil && aboutJob(e.Kind) {
 			d.Template = t.Name
-			after.tell(t.Spec.Webhooks, d)
+			after.addDeliveries(t.Spec.Webhooks, d)
 		}
 	}
 }
 
-func (s *state) tell(hooks []rota.Webhook, d rota.Delivery) {
+func (s *state) addDeliveries(hooks []rota.Webhook, d rota.Delivery) {
 	for _, h := range hooks {
 		if !h.Tells(d.Event) {
 			continue
@@ -86,8 +86,8 @@ func idOf(id rota.ID) *rota.ID {
 	return &id
 }
 
-// fired says how many jobs a fire made.
-func fired(before, after *state, schedule string) string {
+// firedDetail says how many jobs a fire made.
+func firedDetail(before, after *state, schedule string) string {
 	made := after.pick(func(j *rota.Job) bool {
 		return j.Schedule == schedule && j.Attempt == 1 && before.find(j.ID) == nil
 	})

@@ -10,61 +10,61 @@ import (
 func explainEnded(y *story) {
 	done := y.running(rota.NewJob{})
 	y.complete(done)
-	says(y, y.reasons(done, rota.ReasonEnded)[0], "completed", stampOf(y.now))
+	wantWords(y, y.wantReasons(done, rota.ReasonEnded)[0], "completed", timestamp(y.now))
 
 	dead := y.running(rota.NewJob{MaxRetries: new(0)})
 	y.fail(dead)
-	says(y, y.reasons(dead, rota.ReasonEnded)[0], "dns: no such host", "attempt 1 of 1", "rota dead retry "+dead.ID.String())
+	wantWords(y, y.wantReasons(dead, rota.ReasonEnded)[0], "dns: no such host", "attempt 1 of 1", "rota dead retry "+dead.ID.String())
 
 	cancelled := y.enqueue(rota.NewJob{})
 	y.cancel(cancelled.ID)
-	says(y, y.reasons(cancelled, rota.ReasonEnded)[0], "cancelled", "rota job retry "+cancelled.ID.String())
+	wantWords(y, y.wantReasons(cancelled, rota.ReasonEnded)[0], "cancelled", "rota job retry "+cancelled.ID.String())
 
 	stopped := y.running(rota.NewJob{})
 	y.cancel(stopped.ID)
 	y.fail(stopped)
-	says(y, y.reasons(stopped, rota.ReasonEnded)[0], "ada", "not needed", "rota job retry")
+	wantWords(y, y.wantReasons(stopped, rota.ReasonEnded)[0], "ada", "not needed", "rota job retry")
 
 	skipped := y.running(rota.NewJob{})
-	y.mustEnd(skipped, rota.FinishItem{Outcome: rota.OutcomeSkipped, Error: "nothing to send"})
-	says(y, y.reasons(skipped, rota.ReasonEnded)[0], "skipped", "nothing to send")
+	y.mustFinish(skipped, rota.FinishItem{Outcome: rota.OutcomeSkipped, Error: "nothing to send"})
+	wantWords(y, y.wantReasons(skipped, rota.ReasonEnded)[0], "skipped", "nothing to send")
 }
 
-func stampOf(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
+func timestamp(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
 
 func explainRunning(y *story) {
 	j := y.running(rota.NewJob{})
-	says(y, y.reasons(j, rota.ReasonRunning)[0], "w1", stampOf(y.now), "rota job cancel "+j.ID.String())
+	wantWords(y, y.wantReasons(j, rota.ReasonRunning)[0], "w1", timestamp(y.now), "rota job cancel "+j.ID.String())
 	y.cancel(j.ID)
-	says(y, y.reasons(j, rota.ReasonRunning)[0], "ada asked it to stop", "not needed")
+	wantWords(y, y.wantReasons(j, rota.ReasonRunning)[0], "ada asked it to stop", "not needed")
 }
 
 func explainRetried(y *story) {
 	j := y.running(rota.NewJob{Backoff: new(time.Hour)})
 	retry := y.fail(j)
-	reason := y.reasons(j, rota.ReasonRetry)[0]
-	says(y, reason, "no such host", "attempt 2 of 4", retry.RetryID.String())
+	reason := y.wantReasons(j, rota.ReasonRetry)[0]
+	wantWords(y, reason, "no such host", "attempt 2 of 4", retry.RetryID.String())
 	wantTime(y, "until", reason.Until, retry.RetryAt)
 	y.now = retry.RetryAt
 	y.makeReady()
-	y.reasons(j, rota.ReasonOrder)
+	y.wantReasons(j, rota.ReasonOrder)
 	y.claimOne()
-	y.reasons(j, rota.ReasonRunning)
+	y.wantReasons(j, rota.ReasonRunning)
 }
 
 func explainRedriven(y *story) {
 	j := y.running(rota.NewJob{})
-	y.die(j)
+	y.failPermanently(j)
 	again := y.redrive(j.ID)
-	reason := y.reasons(j, rota.ReasonEnded)[0]
-	says(y, reason, "rota job explain "+again.ID.String())
+	reason := y.wantReasons(j, rota.ReasonEnded)[0]
+	wantWords(y, reason, "rota job explain "+again.ID.String())
 	want(y, "jobs", slices.Equal(reason.Jobs, []rota.ID{again.ID}), true)
-	y.reasons(again, rota.ReasonOrder)
+	y.wantReasons(again, rota.ReasonOrder)
 }
 
 func explainNotFound(y *story) {
-	_, err := y.s.Explain(y.ctx, y.mint.id())
-	y.gone("the explanation of nothing", err)
+	_, err := y.s.Explain(y.ctx, y.ids.next())
+	y.wantNotFound("the explanation of nothing", err)
 }
 
 func explainPaused(y *story) {
@@ -72,24 +72,24 @@ func explainPaused(y *story) {
 	y.pause("mail", true)
 	j := y.enqueue(rota.NewJob{})
 	late := y.enqueue(rota.NewJob{Delay: time.Hour})
-	says(y, y.reasons(j, rota.ReasonPaused, rota.ReasonOrder)[0], "mail")
-	y.reasons(late, rota.ReasonPaused, rota.ReasonDelay)
+	wantWords(y, y.wantReasons(j, rota.ReasonPaused, rota.ReasonOrder)[0], "mail")
+	y.wantReasons(late, rota.ReasonPaused, rota.ReasonDelay)
 	y.pause("mail", false)
-	y.reasons(j, rota.ReasonOrder)
+	y.wantReasons(j, rota.ReasonOrder)
 }
 
 func explainDelay(y *story) {
 	j := y.enqueue(rota.NewJob{Delay: time.Hour})
-	reason := y.reasons(j, rota.ReasonDelay)[0]
-	says(y, reason, stampOf(y.now.Add(time.Hour)))
+	reason := y.wantReasons(j, rota.ReasonDelay)[0]
+	wantWords(y, reason, timestamp(y.now.Add(time.Hour)))
 	wantTime(y, "until", reason.Until, y.now.Add(time.Hour))
-	y.pass(time.Hour)
+	y.advance(time.Hour)
 	y.makeReady()
-	y.reasons(j, rota.ReasonOrder)
+	y.wantReasons(j, rota.ReasonOrder)
 }
 
-// blocked declares extract and load, which depends on it, and fires both.
-func blocked(y *story) (extract, load *rota.Job) {
+// fireBlocked declares extract and load, which depends on it, and fires both.
+func fireBlocked(y *story) (extract, load *rota.Job) {
 	y.Helper()
 	y.declare("extract", rota.ScheduleSpec{Policy: rota.PolicyPatch{Backoff: new(time.Hour), MaxRetries: new(1)}})
 	y.declare("load", rota.ScheduleSpec{DependsOn: []string{"extract"}})
@@ -98,11 +98,11 @@ func blocked(y *story) (extract, load *rota.Job) {
 }
 
 func explainDependency(y *story) {
-	extract, load := blocked(y)
+	extract, load := fireBlocked(y)
 	wants := func(latest rota.ID, words ...string) {
 		y.Helper()
-		reason := y.reasons(load, rota.ReasonDependency)[0]
-		says(y, reason, append(words, "extract", latest.String(), stampOf(load.WaitUntil), "SKIPPED")...)
+		reason := y.wantReasons(load, rota.ReasonDependency)[0]
+		wantWords(y, reason, append(words, "extract", latest.String(), timestamp(load.WaitUntil), "SKIPPED")...)
 		wantTime(y, "until", reason.Until, load.WaitUntil)
 		want(y, "jobs", slices.Equal(reason.Jobs, []rota.ID{latest}), true)
 	}
@@ -110,10 +110,10 @@ func explainDependency(y *story) {
 	running := y.claimOne()
 	wants(extract.ID, "is running")
 	retry := y.fail(running)
-	wants(retry.RetryID, "attempt 2 of 2", stampOf(retry.RetryAt))
-	y.wait(retry.RetryAt)
+	wants(retry.RetryID, "attempt 2 of 2", timestamp(retry.RetryAt))
+	y.advanceTo(retry.RetryAt)
 	y.makeReady()
-	y.die(y.claimOne())
+	y.failPermanently(y.claimOne())
 	wants(retry.RetryID, "failed for good", "rota dead retry "+retry.RetryID.String())
 	again := y.redrive(retry.RetryID)
 	wants(again.ID, "waits in the queue")
@@ -121,7 +121,7 @@ func explainDependency(y *story) {
 	wants(again.ID, "was cancelled", "rota job retry "+again.ID.String())
 	y.redrive(again.ID)
 	y.complete(y.claimOne())
-	y.reasons(load, rota.ReasonOrder)
+	y.wantReasons(load, rota.ReasonOrder)
 }
 
 func explainDependencyPaused(y *story) {
@@ -130,44 +130,44 @@ func explainDependencyPaused(y *story) {
 	owed := y.schedule("extract").NextFire
 	y.switchTo("extract", rota.SchedulePaused)
 	load := y.fireNext("load")
-	says(y, y.reasons(load, rota.ReasonDependency)[0], stampOf(owed), "paused", "rota schedule resume extract")
+	wantWords(y, y.wantReasons(load, rota.ReasonDependency)[0], timestamp(owed), "paused", "rota schedule resume extract")
 	y.switchTo("extract", rota.ScheduleDisabled)
-	says(y, y.reasons(load, rota.ReasonDependency)[0], "disabled", "has not run", stampOf(load.PlanTime))
+	wantWords(y, y.wantReasons(load, rota.ReasonDependency)[0], "disabled", "has not run", timestamp(load.PlanTime))
 	y.deleteSchedule("extract")
-	y.reasons(load, rota.ReasonOrder)
+	y.wantReasons(load, rota.ReasonOrder)
 }
 
 func explainDependencyScope(y *story) {
 	y.declare("extract", rota.ScheduleSpec{Scopes: []rota.Scope{{Kind: "tenant", ID: "a"}, {Kind: "tenant", ID: "b"}}})
 	y.declare("load", rota.ScheduleSpec{DependsOn: []string{"extract"}})
-	y.wait(y.schedule("extract").NextFire)
+	y.advanceTo(y.schedule("extract").NextFire)
 	extracts := y.fire("extract")
 	load := y.fireNext("load")
-	says(y, y.reasons(load, rota.ReasonDependency)[0], "tenant a", extracts[0].ID.String())
+	wantWords(y, y.wantReasons(load, rota.ReasonDependency)[0], "tenant a", extracts[0].ID.String())
 	y.complete(y.claimOne())
-	says(y, y.reasons(load, rota.ReasonDependency)[0], "tenant b", extracts[1].ID.String())
+	wantWords(y, y.wantReasons(load, rota.ReasonDependency)[0], "tenant b", extracts[1].ID.String())
 	y.complete(y.claimOne())
-	y.reasons(load, rota.ReasonOrder)
+	y.wantReasons(load, rota.ReasonOrder)
 }
 
 func explainGroup(y *story) {
 	members := y.enqueueGroup(rota.GroupSequential, rota.FailureContinue, rota.NewJob{}, rota.NewJob{}, rota.NewJob{}).Jobs
-	y.reasons(members[0], rota.ReasonOrder)
-	reason := y.reasons(members[2], rota.ReasonGroup)[0]
-	says(y, reason, "batch", "member 3", "member 1", members[0].ID.String())
+	y.wantReasons(members[0], rota.ReasonOrder)
+	reason := y.wantReasons(members[2], rota.ReasonGroup)[0]
+	wantWords(y, reason, "batch", "member 3", "member 1", members[0].ID.String())
 	want(y, "jobs", slices.Equal(reason.Jobs, idsOf(members[:2])), true)
 	y.complete(y.claimOne())
-	y.reasons(members[1], rota.ReasonOrder)
-	want(y, "jobs", slices.Equal(y.reasons(members[2], rota.ReasonGroup)[0].Jobs, idsOf(members[1:2])), true)
+	y.wantReasons(members[1], rota.ReasonOrder)
+	want(y, "jobs", slices.Equal(y.wantReasons(members[2], rota.ReasonGroup)[0].Jobs, idsOf(members[1:2])), true)
 }
 
 func explainEnding(y *story) {
 	g := y.enqueueGroup(rota.GroupParallel, rota.FailureContinue, make([]rota.NewJob, rota.MembersMax+1)...)
 	want(y, "more", y.cancelGroup(g.Group.ID).More, true)
 	last := g.Jobs[rota.MembersMax]
-	says(y, y.reasons(last, rota.ReasonEnding, rota.ReasonOrder)[0], g.Group.ID.String(), "cancelled by ada", "not needed")
+	wantWords(y, y.wantReasons(last, rota.ReasonEnding, rota.ReasonOrder)[0], g.Group.ID.String(), "cancelled by ada", "not needed")
 	y.sweep(0)
-	says(y, y.reasons(last, rota.ReasonEnded)[0], "cancelled", g.Group.ID.String())
+	wantWords(y, y.wantReasons(last, rota.ReasonEnded)[0], "cancelled", g.Group.ID.String())
 }
 
 func explainOverlap(y *story) {
@@ -175,47 +175,47 @@ func explainOverlap(y *story) {
 	y.fireNext("nightly")
 	running := y.claimOne()
 	next := y.fireNext("nightly")
-	reason := y.reasons(next, rota.ReasonOverlap)[0]
-	says(y, reason, "nightly", running.ID.String(), "asked to stop")
+	reason := y.wantReasons(next, rota.ReasonOverlap)[0]
+	wantWords(y, reason, "nightly", running.ID.String(), "asked to stop")
 	want(y, "jobs", slices.Equal(reason.Jobs, []rota.ID{running.ID}), true)
 	y.fail(running)
-	y.reasons(next, rota.ReasonOrder)
+	y.wantReasons(next, rota.ReasonOrder)
 }
 
 func explainKey(y *story) {
 	y.throttle(keyLimit("db", 2))
 	keyed := func() *rota.Job { return y.enqueue(rota.NewJob{ConcurrencyKey: new("db")}) }
 	one, two, three := keyed(), keyed(), keyed()
-	y.reasons(one, rota.ReasonOrder)
-	y.reasons(two, rota.ReasonOrder)
-	says(y, y.reasons(three, rota.ReasonKeyLimit)[0], "db", "running: 0, ready before it, of its type: 2")
+	y.wantReasons(one, rota.ReasonOrder)
+	y.wantReasons(two, rota.ReasonOrder)
+	wantWords(y, y.wantReasons(three, rota.ReasonKeyLimit)[0], "db", "running: 0, ready before it, of its type: 2")
 	running := y.claim(2)
-	says(y, y.reasons(three, rota.ReasonKeyLimit)[0], "2 of at most 2", "db")
+	wantWords(y, y.wantReasons(three, rota.ReasonKeyLimit)[0], "2 of at most 2", "db")
 	y.complete(running[0])
-	y.reasons(three, rota.ReasonOrder)
+	y.wantReasons(three, rota.ReasonOrder)
 	y.throttle(keyLimit("db", 1))
-	y.reasons(three, rota.ReasonKeyLimit, rota.ReasonOrder)
+	y.wantReasons(three, rota.ReasonKeyLimit, rota.ReasonOrder)
 	want(y, "claimed", len(y.claim(1)), 0)
-	y.reasons(three, rota.ReasonKeyLimit)
+	y.wantReasons(three, rota.ReasonKeyLimit)
 	y.throttle(rota.ThrottleSpec{})
-	says(y, y.reasons(three, rota.ReasonKeyLimit)[0], "no limit any more")
+	wantWords(y, y.wantReasons(three, rota.ReasonKeyLimit)[0], "no limit any more")
 	y.sweep(0)
-	y.reasons(three, rota.ReasonOrder)
+	y.wantReasons(three, rota.ReasonOrder)
 }
 
 func explainLimits(y *story) {
 	y.throttle(rota.ThrottleSpec{Global: 3, Types: []rota.TypeLimit{{Type: "mail", Concurrency: 2}}})
 	y.enqueueMany(3)
 	running := y.claim(2)
-	last := y.look(y.queue()[0])
-	reasons := y.reasons(last, rota.ReasonTypeLimit, rota.ReasonOrder)
-	says(y, reasons[0], "2 of at most 2 jobs of type mail run")
+	last := y.job(y.queue()[0])
+	reasons := y.wantReasons(last, rota.ReasonTypeLimit, rota.ReasonOrder)
+	wantWords(y, reasons[0], "2 of at most 2 jobs of type mail run")
 	y.enqueue(rota.NewJob{Type: "print"})
 	y.claim(1, "print")
-	reasons = y.reasons(last, rota.ReasonGlobalLimit, rota.ReasonTypeLimit, rota.ReasonOrder)
-	says(y, reasons[0], "3 of at most 3 jobs")
+	reasons = y.wantReasons(last, rota.ReasonGlobalLimit, rota.ReasonTypeLimit, rota.ReasonOrder)
+	wantWords(y, reasons[0], "3 of at most 3 jobs")
 	y.complete(running[0])
-	y.reasons(last, rota.ReasonOrder)
+	y.wantReasons(last, rota.ReasonOrder)
 }
 
 func explainRate(y *story) {
@@ -223,21 +223,21 @@ func explainRate(y *story) {
 	y.enqueueMany(2)
 	claimed := do[*rota.Claimed](y, y.claimCommand(2))
 	want(y, "claimed", len(claimed.Jobs), 1)
-	reason := y.reasons(y.look(y.queue()[0]), rota.ReasonRate, rota.ReasonOrder)[0]
-	says(y, reason, "1 in 24h", stampOf(claimed.Next))
+	reason := y.wantReasons(y.job(y.queue()[0]), rota.ReasonRate, rota.ReasonOrder)[0]
+	wantWords(y, reason, "1 in 24h", timestamp(claimed.Next))
 	wantTime(y, "until", reason.Until, claimed.Next)
 }
 
 func explainReservation(y *story) {
 	j := y.enqueue(rota.NewJob{})
 	r := y.reserve()
-	reason := y.reasons(j, rota.ReasonReservation, rota.ReasonOrder)[0]
-	says(y, reason, "w1", stampOf(r.ExpiresAt))
+	reason := y.wantReasons(j, rota.ReasonReservation, rota.ReasonOrder)[0]
+	wantWords(y, reason, "w1", timestamp(r.ExpiresAt))
 	wantTime(y, "until", reason.Until, r.ExpiresAt)
 	direct := y.direct(r, rota.NewJob{})
-	says(y, y.reasons(j, rota.ReasonReservation, rota.ReasonOrder)[0], direct.ID.String())
+	wantWords(y, y.wantReasons(j, rota.ReasonReservation, rota.ReasonOrder)[0], direct.ID.String())
 	y.complete(direct)
-	y.reasons(j, rota.ReasonOrder)
+	y.wantReasons(j, rota.ReasonOrder)
 }
 
 func explainOrder(y *story) {
@@ -245,12 +245,12 @@ func explainOrder(y *story) {
 	y.enqueue(rota.NewJob{Type: "print", Priority: new(1)})
 	y.enqueue(rota.NewJob{Type: "print", Priority: new(-1)})
 	y.enqueue(rota.NewJob{Priority: new(1), Delay: time.Hour})
-	says(y, y.reasons(jobs[0], rota.ReasonOrder)[0], "first of type mail", "1 ready job comes before it")
-	says(y, y.reasons(jobs[2], rota.ReasonOrder)[0], "3 ready jobs come before it, 2 of type mail", "rota job move "+jobs[2].ID.String()+" --top")
+	wantWords(y, y.wantReasons(jobs[0], rota.ReasonOrder)[0], "first of type mail", "1 ready job comes before it")
+	wantWords(y, y.wantReasons(jobs[2], rota.ReasonOrder)[0], "3 ready jobs come before it, 2 of type mail", "rota job move "+jobs[2].ID.String()+" --top")
 	y.move(jobs[2], rota.PlaceTop, nil)
-	says(y, y.reasons(jobs[2], rota.ReasonOrder)[0], "first of type mail")
+	wantWords(y, y.wantReasons(jobs[2], rota.ReasonOrder)[0], "first of type mail")
 	y.claim(1, "print")
-	says(y, y.reasons(jobs[2], rota.ReasonOrder)[0], "It is the first in the order")
+	wantWords(y, y.wantReasons(jobs[2], rota.ReasonOrder)[0], "It is the first in the order")
 }
 
 func explainEverything(y *story) {
@@ -263,9 +263,9 @@ func explainEverything(y *story) {
 	y.pause("mail", true)
 	y.reserve()
 	j := y.enqueue(rota.NewJob{})
-	y.reasons(j, rota.ReasonPaused, rota.ReasonGlobalLimit, rota.ReasonTypeLimit, rota.ReasonRate, rota.ReasonReservation, rota.ReasonOrder)
+	y.wantReasons(j, rota.ReasonPaused, rota.ReasonGlobalLimit, rota.ReasonTypeLimit, rota.ReasonRate, rota.ReasonReservation, rota.ReasonOrder)
 	keyed := y.enqueue(rota.NewJob{ConcurrencyKey: new("db")})
-	y.reasons(keyed, rota.ReasonPaused, rota.ReasonKeyLimit, rota.ReasonGlobalLimit, rota.ReasonTypeLimit, rota.ReasonRate, rota.ReasonReservation)
+	y.wantReasons(keyed, rota.ReasonPaused, rota.ReasonKeyLimit, rota.ReasonGlobalLimit, rota.ReasonTypeLimit, rota.ReasonRate, rota.ReasonReservation)
 	g := y.enqueueGroup(rota.GroupSequential, rota.FailureContinue, rota.NewJob{}, rota.NewJob{Delay: time.Hour})
-	y.reasons(g.Jobs[1], rota.ReasonPaused, rota.ReasonDelay, rota.ReasonGroup)
+	y.wantReasons(g.Jobs[1], rota.ReasonPaused, rota.ReasonDelay, rota.ReasonGroup)
 }

@@ -7,27 +7,27 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// repeated is a command that is sent twice.
-type repeated struct {
-	name   string
-	make   func(*story) rota.Command
-	silent bool // the second answer says that nothing is left to do
+// repeatedCommand is a command that is sent twice.
+type repeatedCommand struct {
+	name             string
+	command          func(*story) rota.Command
+	doesNothingAgain bool // the second answer says that nothing is left to do
 }
 
-// testAgain sends each command, then the same batch later on: the store must
+// testResend sends each command, then the same batch later on: the store must
 // stay as it is, and what answers for rows must answer with them again.
-func testAgain(t *testing.T, h Harness) {
-	for _, one := range againCommands() {
+func testResend(t *testing.T, h Harness) {
+	for _, one := range resendCommands() {
 		t.Run(one.name+" sent again changes nothing", func(t *testing.T) {
 			y := newStory(t, h)
-			c := one.make(y)
+			c := one.command(y)
 			first := y.send(c)
 			after := y.dump()
-			y.pass(time.Second)
+			y.advance(time.Second)
 			second := y.send(c)
-			y.unchanged(after)
-			if one.silent {
-				y.wantSilent(second[0])
+			y.wantUnchanged(after)
+			if one.doesNothingAgain {
+				y.wantNothingDone(second[0])
 			} else if diff := difference(Answers(first), Answers(second)); diff != "" {
 				y.Errorf("the answers differ:\n%s", diff)
 			}
@@ -35,32 +35,32 @@ func testAgain(t *testing.T, h Harness) {
 	}
 }
 
-// againCommands are all commands, each in a scene where it has something to do.
-func againCommands() []repeated {
-	return append(againCompany(), []repeated{
-		{"enqueue", againEnqueue, false},
-		{"claim", againClaim, false},
-		{"note", againNote, false},
-		{"finish", againFinish, false},
-		{"finish that kills", againFinishDead, false},
-		{"finish of a run asked to stop", againFinishCancelled, false},
-		{"cancel in the queue", againCancelQueued, false},
-		{"cancel of a run", againCancelRunning, false},
-		{"edit", againEdit, false},
-		{"move", againMove, false},
-		{"move that renumbers", againMoveRenumbers, false},
-		{"all", againAll, false},
-		{"all that is refused", againAllRefused, false},
-		{"normalise", againNormalise, true},
-		{"ready", againReady, true},
-		{"reap", againReap, true},
-		{"recover", againRecover, true},
+// resendCommands are all commands, each in a scene where it has something to do.
+func resendCommands() []repeatedCommand {
+	return append(resendDefinitionCommands(), []repeatedCommand{
+		{"enqueue", resendEnqueue, false},
+		{"claim", resendClaim, false},
+		{"note", resendNote, false},
+		{"finish", resendFinish, false},
+		{"finish that kills", resendFinishDead, false},
+		{"finish of a run asked to stop", resendFinishCancelled, false},
+		{"cancel in the queue", resendCancelQueued, false},
+		{"cancel of a run", resendCancelRunning, false},
+		{"edit", resendEdit, false},
+		{"move", resendMove, false},
+		{"move that renumbers", resendMoveRenumbers, false},
+		{"all", resendAll, false},
+		{"all that is refused", resendAllRefused, false},
+		{"normalise", resendNormalise, true},
+		{"ready", resendReady, true},
+		{"reap", resendReap, true},
+		{"recover", resendRecover, true},
 	}...)
 }
 
-// testLate sends commands again after the world has moved on.
-func testLate(t *testing.T, h Harness) {
-	tellAll(t, h, []tale{
+// testLateResend sends commands again after the world has moved on.
+func testLateResend(t *testing.T, h Harness) {
+	runStories(t, h, []namedStory{
 		{"an enqueue does not create what was a duplicate then", lateEnqueue},
 		{"a claim whose runs have ended takes nothing more", lateClaim},
 		{"a cancel whose job completed all the same is answered as before", lateCancel},
@@ -68,7 +68,7 @@ func testLate(t *testing.T, h Harness) {
 		{"all is answered as before when a member's job has gone on", lateAll},
 		{"a note by a former holder is told that the lease is lost", lateNote},
 	})
-	tellAll(t, h, lateCompany())
+	runStories(t, h, lateDefinitionStories())
 }
 
 func lateEnqueue(y *story) {
@@ -80,7 +80,7 @@ func lateEnqueue(y *story) {
 	want(y, "the first", again[0].Job.ID, first.ID)
 	want(y, "the second is a duplicate", again[1].Duplicate, true)
 	want(y, "the second has no job", again[1].Job == nil, true)
-	y.unchanged(before)
+	y.wantUnchanged(before)
 }
 
 func lateClaim(y *story) {
@@ -100,7 +100,7 @@ func lateClaim(y *story) {
 	last := do[*rota.Claimed](y, c)
 	want(y, "taken when all have ended", len(last.Jobs), 0)
 	want(y, "the last was sent before", last.Again, true)
-	y.unchanged(before)
+	y.wantUnchanged(before)
 }
 
 func lateCancel(y *story) {
@@ -112,14 +112,14 @@ func lateCancel(y *story) {
 	again := do[*rota.CancelledJob](y, c)
 	want(y, "stopping", again.Stopping, false)
 	want(y, "state", again.Job.State(), rota.StateCompleted)
-	y.unchanged(before)
+	y.wantUnchanged(before)
 }
 
 func cancelLongChain(y *story) {
 	const attempts = 520
 	first := y.enqueue(rota.NewJob{MaxRetries: ptr(attempts), Backoff: ptr(time.Duration(0))})
 	for range attempts {
-		y.mustEnd(y.claim(1)[0], rota.FinishItem{Outcome: rota.OutcomeFailed})
+		y.mustFinish(y.claim(1)[0], rota.FinishItem{Outcome: rota.OutcomeFailed})
 	}
 	got := y.cancel(first.ID)
 	want(y, "attempt", got.Job.Attempt, attempts+1)
@@ -133,21 +133,21 @@ func lateAll(y *story) {
 	y.complete(j)
 	before := y.dump()
 	do[*rota.AllDone](y, c)
-	y.unchanged(before)
+	y.wantUnchanged(before)
 }
 
 func lateNote(y *story) {
 	j := y.running(rota.NewJob{})
-	y.pass(time.Hour)
-	do[*rota.Reaped](y, &rota.Reap{Meta: y.mint.meta()})
+	y.advance(time.Hour)
+	do[*rota.Reaped](y, &rota.Reap{Meta: y.ids.meta()})
 	before := y.dump()
-	note := &rota.Note{Meta: y.mint.meta(), Items: []rota.NoteItem{{LeaseRef: leaseOf(j), Artifacts: []string{"late"}}}}
+	note := &rota.Note{Meta: y.ids.meta(), Items: []rota.NoteItem{{LeaseRef: leaseOf(j), Artifacts: []string{"late"}}}}
 	want(y, "code", do[*rota.Noted](y, note).Items[0].Code, rota.LeaseLost)
-	y.unchanged(before)
+	y.wantUnchanged(before)
 }
 
-// wantSilent wants an answer that reports nothing done.
-func (y *story) wantSilent(r rota.Result) {
+// wantNothingDone wants an answer that reports nothing done.
+func (y *story) wantNothingDone(r rota.Result) {
 	y.Helper()
 	done := -1
 	switch reply := r.Reply.(type) {
@@ -193,97 +193,97 @@ func count(is bool) int {
 	return 0
 }
 
-func againEnqueue(y *story) rota.Command {
+func resendEnqueue(y *story) rota.Command {
 	y.enqueue(rota.NewJob{UniqueKey: "taken"})
 	return y.enqueueCommand(
-		rota.NewJob{}, rota.NewJob{ID: y.mint.id(), UniqueKey: "k"}, rota.NewJob{UniqueKey: "k"},
-		rota.NewJob{UniqueKey: "taken"}, rota.NewJob{PlanTime: dawn}, rota.NewJob{PlanTime: dawn}, rota.NewJob{Delay: time.Hour},
+		rota.NewJob{}, rota.NewJob{ID: y.ids.next(), UniqueKey: "k"}, rota.NewJob{UniqueKey: "k"},
+		rota.NewJob{UniqueKey: "taken"}, rota.NewJob{PlanTime: startTime}, rota.NewJob{PlanTime: startTime}, rota.NewJob{Delay: time.Hour},
 	)
 }
 
-func againClaim(y *story) rota.Command {
+func resendClaim(y *story) rota.Command {
 	y.enqueueMany(5)
 	return y.claimCommand(3)
 }
 
-func againNote(y *story) rota.Command {
+func resendNote(y *story) rota.Command {
 	j := y.running(rota.NewJob{})
 	it := rota.NoteItem{LeaseRef: leaseOf(j), Artifacts: []string{"a", "b"}, LogPath: "log", Progress: []byte("1")}
-	return &rota.Note{Meta: y.mint.meta(), Items: []rota.NoteItem{it}}
+	return &rota.Note{Meta: y.ids.meta(), Items: []rota.NoteItem{it}}
 }
 
-func againFinish(y *story) rota.Command {
+func resendFinish(y *story) rota.Command {
 	y.enqueueMany(4)
 	jobs := y.claim(3)
-	c := &rota.Finish{Meta: y.mint.meta()}
+	c := &rota.Finish{Meta: y.ids.meta()}
 	for i, o := range []rota.Outcome{rota.OutcomeCompleted, rota.OutcomeFailed, rota.OutcomeSkipped} {
 		c.Items = append(c.Items, rota.FinishItem{LeaseRef: leaseOf(jobs[i]), Outcome: o, Artifacts: []string{"a"}, Error: "e"})
 	}
 	return c
 }
 
-func againFinishDead(y *story) rota.Command {
+func resendFinishDead(y *story) rota.Command {
 	j := y.running(keyed)
-	return &rota.Finish{Meta: y.mint.meta(), Items: []rota.FinishItem{{LeaseRef: leaseOf(j), Outcome: rota.OutcomeFailed, Permanent: true}}}
+	return &rota.Finish{Meta: y.ids.meta(), Items: []rota.FinishItem{{LeaseRef: leaseOf(j), Outcome: rota.OutcomeFailed, Permanent: true}}}
 }
 
-func againFinishCancelled(y *story) rota.Command {
+func resendFinishCancelled(y *story) rota.Command {
 	j := y.running(keyed)
 	y.cancel(j.ID)
-	return &rota.Finish{Meta: y.mint.meta(), Items: []rota.FinishItem{{LeaseRef: leaseOf(j), Outcome: rota.OutcomeFailed}}}
+	return &rota.Finish{Meta: y.ids.meta(), Items: []rota.FinishItem{{LeaseRef: leaseOf(j), Outcome: rota.OutcomeFailed}}}
 }
 
-func againCancelQueued(y *story) rota.Command { return y.cancelCommand(y.enqueueMany(2)[0].ID) }
+func resendCancelQueued(y *story) rota.Command { return y.cancelCommand(y.enqueueMany(2)[0].ID) }
 
-func againCancelRunning(y *story) rota.Command { return y.cancelCommand(y.running(rota.NewJob{}).ID) }
+func resendCancelRunning(y *story) rota.Command { return y.cancelCommand(y.running(rota.NewJob{}).ID) }
 
-func againEdit(y *story) rota.Command {
+func resendEdit(y *story) rota.Command {
 	j := y.enqueueMany(2)[0]
 	return y.editCommand(j.ID, func(c *rota.Edit) { c.Priority, c.Params, c.Version = ptr(4), []byte(`{"b":1}`), &rota.ID{} })
 }
 
-func againMove(y *story) rota.Command {
+func resendMove(y *story) rota.Command {
 	jobs := y.enqueueMany(4)
-	return &rota.Move{Meta: y.mint.meta(), JobID: jobs[3].ID, Place: rota.PlaceBefore, Anchor: jobs[1].ID, Version: &rota.ID{}}
+	return &rota.Move{Meta: y.ids.meta(), JobID: jobs[3].ID, Place: rota.PlaceBefore, Anchor: jobs[1].ID, Version: &rota.ID{}}
 }
 
-func againMoveRenumbers(y *story) rota.Command {
-	row, spare := squeeze(y, 0)
-	return &rota.Move{Meta: y.mint.meta(), JobID: spare.ID, Place: rota.PlaceAfter, Anchor: row[0].ID}
+func resendMoveRenumbers(y *story) rota.Command {
+	row, spare := exhaustGap(y, 0)
+	return &rota.Move{Meta: y.ids.meta(), JobID: spare.ID, Place: rota.PlaceAfter, Anchor: row[0].ID}
 }
 
-func againAll(y *story) rota.Command {
+func resendAll(y *story) rota.Command {
 	j := y.running(rota.NewJob{})
 	queued := y.enqueueMany(2)
-	fail := &rota.Finish{Meta: y.mint.meta(), Items: []rota.FinishItem{{LeaseRef: leaseOf(j), Outcome: rota.OutcomeFailed}}}
+	fail := &rota.Finish{Meta: y.ids.meta(), Items: []rota.FinishItem{{LeaseRef: leaseOf(j), Outcome: rota.OutcomeFailed}}}
 	return y.allOf(fail, y.enqueueCommand(rota.NewJob{UniqueKey: "k"}), y.editCommand(queued[0].ID, toPriority(2)), y.cancelCommand(queued[1].ID))
 }
 
-func againAllRefused(y *story) rota.Command {
-	return y.allOf(y.enqueueCommand(rota.NewJob{}), y.cancelCommand(y.mint.id()))
+func resendAllRefused(y *story) rota.Command {
+	return y.allOf(y.enqueueCommand(rota.NewJob{}), y.cancelCommand(y.ids.next()))
 }
 
-func againNormalise(y *story) rota.Command {
-	squeeze(y, 0)
-	return &rota.Normalise{Meta: y.mint.meta()}
+func resendNormalise(y *story) rota.Command {
+	exhaustGap(y, 0)
+	return &rota.Normalise{Meta: y.ids.meta()}
 }
 
-func againReady(y *story) rota.Command {
+func resendReady(y *story) rota.Command {
 	y.enqueue(rota.NewJob{Delay: time.Second})
 	y.enqueue(rota.NewJob{Delay: time.Hour})
-	y.pass(time.Minute)
-	return &rota.Ready{Meta: y.mint.meta()}
+	y.advance(time.Minute)
+	return &rota.Ready{Meta: y.ids.meta()}
 }
 
-func againReap(y *story) rota.Command {
+func resendReap(y *story) rota.Command {
 	y.running(rota.NewJob{})
-	y.pass(time.Hour)
-	return &rota.Reap{Meta: y.mint.meta()}
+	y.advance(time.Hour)
+	return &rota.Reap{Meta: y.ids.meta()}
 }
 
-func againRecover(y *story) rota.Command {
+func resendRecover(y *story) rota.Command {
 	j := y.running(rota.NewJob{})
 	y.running(rota.NewJob{})
 	y.damage(j.ID, BreakRun)
-	return &rota.Recover{Meta: y.mint.meta(), Runner: "w1", Incarnation: lifeTwo}
+	return &rota.Recover{Meta: y.ids.meta(), Runner: "w1", Incarnation: incarnationTwo}
 }

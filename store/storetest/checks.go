@@ -62,8 +62,8 @@ func (y *story) reservation(id rota.ID) *rota.Reservation {
 	return nil
 }
 
-// tail reads the last attempt of an execution.
-func (y *story) tail(id rota.ID) *rota.Job {
+// lastAttempt reads the last attempt of an execution.
+func (y *story) lastAttempt(id rota.ID) *rota.Job {
 	y.Helper()
 	chain, err := y.s.Execution(y.ctx, id)
 	must(y, "execution", chain, err)
@@ -74,7 +74,7 @@ func (y *story) tail(id rota.ID) *rota.Job {
 func (y *story) wantState(state rota.State, jobs ...*rota.Job) {
 	y.Helper()
 	for i, j := range jobs {
-		if got := y.look(j.ID).State(); got != state {
+		if got := y.job(j.ID).State(); got != state {
 			y.Errorf("job %d of %d is %s, want %s", i+1, len(jobs), got, state)
 		}
 	}
@@ -83,7 +83,7 @@ func (y *story) wantState(state rota.State, jobs ...*rota.Job) {
 // wantHold wants a queued job to be held back for exactly these reasons.
 func (y *story) wantHold(j *rota.Job, hold rota.Hold) {
 	y.Helper()
-	row := y.look(j.ID)
+	row := y.job(j.ID)
 	if row.Status != rota.StatusQueued || row.Hold != hold {
 		y.Errorf("job %s is %s with hold %05b, want it QUEUED with %05b", j.ID, row.Status, row.Hold, hold)
 	}
@@ -92,7 +92,7 @@ func (y *story) wantHold(j *rota.Job, hold rota.Hold) {
 // wantSkipped wants a job to be recorded as SKIPPED now, with a code and a text.
 func (y *story) wantSkipped(j *rota.Job, code, text string) {
 	y.Helper()
-	row := y.look(j.ID)
+	row := y.job(j.ID)
 	if row.Run == nil {
 		y.Fatalf("job %s is %s and has no run; it should have been skipped", j.ID, row.State())
 	}
@@ -117,24 +117,24 @@ func (y *story) wantField(code rota.Code, field string, c rota.Command) *rota.Er
 	return err
 }
 
-// entry is the line that a command writes about a subject now.
-func (y *story) entry(c rota.Command, act, subject, detail string) rota.AuditEntry {
+// auditEntry is the line that a command writes about a subject now.
+func (y *story) auditEntry(c rota.Command, act, subject, detail string) rota.AuditEntry {
 	return rota.AuditEntry{
 		ID: rota.AuditNameID(c.Head().ID, c.Verb(), subject), At: y.now, Actor: c.Head().Actor,
 		Act: act, Subject: subject, Detail: detail,
 	}
 }
 
-// effect is the line about what a command did besides what it is about.
-func (y *story) effect(c rota.Command, act, subject, detail string) rota.AuditEntry {
-	e := y.entry(c, act, subject, detail)
+// auditEffect is the line about what a command did besides what it is about.
+func (y *story) auditEffect(c rota.Command, act, subject, detail string) rota.AuditEntry {
+	e := y.auditEntry(c, act, subject, detail)
 	e.ID = rota.AuditNameID(c.Head().ID, c.Verb(), act+" "+subject)
 	return e
 }
 
-// auditedSince wants exactly these entries to have been written since the audit
+// wantAuditSince wants exactly these entries to have been written since the audit
 // had a given length.
-func (y *story) auditedSince(length int, entries ...rota.AuditEntry) {
+func (y *story) wantAuditSince(length int, entries ...rota.AuditEntry) {
 	y.Helper()
 	all := y.wholeAudit()
 	if len(all)-length != len(entries) {
@@ -154,30 +154,30 @@ func (y *story) wholeAudit() []rota.AuditEntry {
 	return must(y, "audit", all, err)
 }
 
-// sound wants the store to have nothing for verify to name.
-func (y *story) sound() {
+// wantNoViolations wants the store to have nothing for verify to name.
+func (y *story) wantNoViolations() {
 	y.Helper()
 	if found := violations(y.ctx, y.s); found != "" {
 		y.Errorf("verify found:\n%s", found)
 	}
 }
 
-// gone wants something not to be found.
-func (y *story) gone(what string, err error) {
+// wantNotFound wants something not to be found.
+func (y *story) wantNotFound(what string, err error) {
 	y.Helper()
 	if rota.CodeOf(err) != rota.NotFound {
 		y.Errorf("%s: %v, want it not to be found", what, err)
 	}
 }
 
-func (y *story) scheduleGone(name string) {
+func (y *story) wantNoSchedule(name string) {
 	y.Helper()
 	_, err := y.s.Schedule(y.ctx, name)
-	y.gone("schedule "+name, err)
+	y.wantNotFound("schedule "+name, err)
 }
 
-// names are those of what was listed.
-func names[T any](list []T, name func(T) string) string {
+// joinNames are those of what was listed.
+func joinNames[T any](list []T, name func(T) string) string {
 	var all []string
 	for _, one := range list {
 		all = append(all, name(one))

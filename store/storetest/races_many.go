@@ -9,19 +9,19 @@ import (
 	"github.com/rotajobs/rota/internal/depth"
 )
 
-// crowdRace is many commands that are all decided before any of them is
+// manyRace is many commands that are all decided before any of them is
 // written.
-type crowdRace struct {
+type manyRace struct {
 	name  string
-	set   func(y *story) []rota.Command
-	holds func(y *story, results []rota.Result)
+	setup func(y *story) []rota.Command
+	check func(y *story, results []rota.Result)
 }
 
-// claimers are how many claim at once.
-const claimers = 100
+// raceClaimers are how many claim at once.
+const raceClaimers = 100
 
-func crowdRaces() []crowdRace {
-	return append(reaperRaces(), []crowdRace{
+func manyRaces() []manyRace {
+	return append(reaperRaces(), []manyRace{
 		{"a hundred claimers and a job that overtakes, at the limit of a key", claimersOfKey, limitKept(3)},
 		{"a hundred claimers at the limit of a type", claimersOfType, limitKept(7)},
 		{"a hundred claimers at a rate", claimersAtRate, limitKept(5)},
@@ -29,73 +29,73 @@ func crowdRaces() []crowdRace {
 	}...)
 }
 
-func (c crowdRace) run(t testing.TB, h Harness) {
+func (c manyRace) run(t testing.TB, h Harness) {
 	t.Helper()
 	rounds := depth.Of(1, 2, 5)
 	if h.Pause == nil {
-		rounds = freeRounds / 2
+		rounds = ungatedRounds / 2
 	}
 	if h.slice {
 		rounds = 1
 	}
 	for range rounds {
 		y := newStory(t, h)
-		commands := c.set(y)
+		commands := c.setup(y)
 		if h.Pause != nil {
-			h.Pause(t, y.s, newTurnstile(len(commands)).at)
+			h.Pause(t, y.s, newBarrier(len(commands)).wait)
 		}
 		results := make([]rota.Result, len(commands))
-		together(len(commands), func(i int) { results[i] = y.race(commands[i]) })
-		c.holds(y, results)
-		y.sound()
+		concurrently(len(commands), func(i int) { results[i] = y.applyOne(commands[i]) })
+		c.check(y, results)
+		y.wantNoViolations()
 	}
 }
 
-// turnstile holds everybody until all are there, or somebody has waited long
+// barrier holds everybody until all are there, or somebody has waited long
 // enough.
-type turnstile struct {
+type barrier struct {
 	mu      sync.Mutex
 	missing int
 	opened  chan struct{}
 }
 
-func newTurnstile(count int) *turnstile {
-	return &turnstile{missing: count, opened: make(chan struct{})}
+func newBarrier(count int) *barrier {
+	return &barrier{missing: count, opened: make(chan struct{})}
 }
 
-func (s *turnstile) at(held []rota.Command) {
-	s.mu.Lock()
-	s.missing -= len(held)
-	if s.missing <= 0 {
-		s.openOnce()
+func (b *barrier) wait(held []rota.Command) {
+	b.mu.Lock()
+	b.missing -= len(held)
+	if b.missing <= 0 {
+		b.openOnce()
 	}
-	s.mu.Unlock()
+	b.mu.Unlock()
 	select {
-	case <-s.opened:
+	case <-b.opened:
 	case <-time.After(5 * gateWait):
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.openOnce()
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.openOnce()
 	}
 }
 
-func (s *turnstile) openOnce() {
+func (b *barrier) openOnce() {
 	select {
-	case <-s.opened:
+	case <-b.opened:
 	default:
-		close(s.opened)
+		close(b.opened)
 	}
 }
 
 func (y *story) manyClaims() (claims []rota.Command) {
-	for range claimers {
+	for range raceClaimers {
 		claims = append(claims, y.claimCommand(1))
 	}
 	return claims
 }
 
 func claimersOfKey(y *story) []rota.Command {
-	jobs := y.keyedRow(3, 10)
+	jobs := y.enqueueLimited(3, 10)
 	return append(y.manyClaims(), y.editCommand(jobs[7].ID, toPriority(1)))
 }
 
@@ -130,15 +130,15 @@ func limitKept(limit int) func(*story, []rota.Result) {
 		}
 		want(y, "claimed", len(given), limit)
 		for id, run := range given {
-			want(y, "the run of its claimer", y.look(id).Run.ID, run)
+			want(y, "the run of its claimer", y.job(id).Run.ID, run)
 		}
 		want(y, "claimed beyond", len(y.claim(5)), 0)
 	}
 }
 
 func manyFires(y *story) (fires []rota.Command) {
-	y.wait(y.declare("nightly", rota.ScheduleSpec{Scopes: tenants}).NextFire)
-	for range claimers {
+	y.advanceTo(y.declare("nightly", rota.ScheduleSpec{Scopes: tenants}).NextFire)
+	for range raceClaimers {
 		fires = append(fires, y.fireCommand("nightly"))
 	}
 	return fires

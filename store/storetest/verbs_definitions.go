@@ -10,7 +10,7 @@ import (
 // templates, schedules, groups, limits and reservations.
 
 func (y *story) typeCommand(name string, spec rota.TypeSpec) *rota.PutType {
-	return &rota.PutType{Meta: y.mint.meta(), Name: name, Spec: spec}
+	return &rota.PutType{Meta: y.ids.meta(), Name: name, Spec: spec}
 }
 
 func (y *story) declareType(name string, spec rota.TypeSpec) *rota.Type {
@@ -20,7 +20,7 @@ func (y *story) declareType(name string, spec rota.TypeSpec) *rota.Type {
 
 func (y *story) pause(name string, paused bool) *rota.TypePut {
 	y.Helper()
-	return do[*rota.TypePut](y, &rota.SwitchType{Meta: y.mint.meta(), Name: name, Paused: paused})
+	return do[*rota.TypePut](y, &rota.SwitchType{Meta: y.ids.meta(), Name: name, Paused: paused})
 }
 
 // templateCommand declares a template. Its type is mail unless it says
@@ -29,7 +29,7 @@ func (y *story) templateCommand(name string, spec rota.TemplateSpec) *rota.PutTe
 	if spec.Type == "" {
 		spec.Type = "mail"
 	}
-	return &rota.PutTemplate{Meta: y.mint.meta(), Name: name, Spec: spec}
+	return &rota.PutTemplate{Meta: y.ids.meta(), Name: name, Spec: spec}
 }
 
 func (y *story) declareTemplate(name string, spec rota.TemplateSpec) *rota.Template {
@@ -39,12 +39,12 @@ func (y *story) declareTemplate(name string, spec rota.TemplateSpec) *rota.Templ
 
 func (y *story) archive(name string) *rota.TemplatePut {
 	y.Helper()
-	return do[*rota.TemplatePut](y, &rota.Archive{Meta: y.mint.meta(), Name: name})
+	return do[*rota.TemplatePut](y, &rota.Archive{Meta: y.ids.meta(), Name: name})
 }
 
 func (y *story) unarchive(name string) *rota.TemplatePut {
 	y.Helper()
-	return do[*rota.TemplatePut](y, &rota.Unarchive{Meta: y.mint.meta(), Name: name})
+	return do[*rota.TemplatePut](y, &rota.Unarchive{Meta: y.ids.meta(), Name: name})
 }
 
 // declareCommand is a schedule as Declare makes it now: hourly from the template
@@ -57,7 +57,7 @@ func (y *story) declareCommand(name string, spec rota.ScheduleSpec) *rota.PutSch
 	if spec.Cron == "" && spec.At.IsZero() && spec.Every == 0 {
 		spec.Every = time.Hour
 	}
-	c, err := rota.Declare(y.mint.meta(), name, spec, y.now)
+	c, err := rota.Declare(y.ids.meta(), name, spec, y.now)
 	if err != nil {
 		y.Fatalf("declare %s: %v", name, err)
 	}
@@ -75,7 +75,7 @@ func (y *story) declare(name string, spec rota.ScheduleSpec) *rota.Schedule {
 }
 
 func (y *story) switchCommand(name string, state rota.ScheduleState, next time.Time) *rota.SwitchSchedule {
-	return &rota.SwitchSchedule{Meta: y.mint.meta(), Name: name, State: state, Next: next}
+	return &rota.SwitchSchedule{Meta: y.ids.meta(), Name: name, State: state, Next: next}
 }
 
 // switchTo sets the state of a schedule; enabled, it starts at its next time
@@ -94,14 +94,14 @@ func (y *story) switchTo(name string, state rota.ScheduleState) *rota.SchedulePu
 
 func (y *story) deleteSchedule(name string) *rota.ScheduleDeleted {
 	y.Helper()
-	return do[*rota.ScheduleDeleted](y, &rota.DeleteSchedule{Meta: y.mint.meta(), Name: name})
+	return do[*rota.ScheduleDeleted](y, &rota.DeleteSchedule{Meta: y.ids.meta(), Name: name})
 }
 
 // fireCommand is what PlanFire makes of what a schedule owes now, which must be
 // something.
 func (y *story) fireCommand(name string) *rota.Fire {
 	y.Helper()
-	c, err := rota.PlanFire(y.mint.meta(), y.schedule(name), y.now)
+	c, err := rota.PlanFire(y.ids.meta(), y.schedule(name), y.now)
 	if err != nil || c == nil {
 		y.Fatalf("schedule %s owes nothing at %s: %v", name, y.now, err)
 	}
@@ -121,7 +121,7 @@ func (y *story) fire(name string) []*rota.Job {
 // fireNext waits for the next time of a schedule without scopes and fires it.
 func (y *story) fireNext(name string) *rota.Job {
 	y.Helper()
-	y.wait(y.schedule(name).NextFire)
+	y.advanceTo(y.schedule(name).NextFire)
 	jobs := y.fire(name)
 	if len(jobs) != 1 {
 		y.Fatalf("schedule %s fired %d jobs, want 1", name, len(jobs))
@@ -129,8 +129,8 @@ func (y *story) fireNext(name string) *rota.Job {
 	return jobs[0]
 }
 
-// wait lets time go by until a given one.
-func (y *story) wait(until time.Time) {
+// advanceTo lets time go by until a given one.
+func (y *story) advanceTo(until time.Time) {
 	if until.After(y.now) {
 		y.now = until
 	}
@@ -138,7 +138,7 @@ func (y *story) wait(until time.Time) {
 
 func (y *story) trigger(name string) *rota.Job {
 	y.Helper()
-	jobs := do[*rota.Triggered](y, &rota.Trigger{Meta: y.mint.meta(), Schedule: name}).Jobs
+	jobs := do[*rota.Triggered](y, &rota.Trigger{Meta: y.ids.meta(), Schedule: name}).Jobs
 	if len(jobs) != 1 {
 		y.Fatalf("schedule %s triggered %d jobs, want 1", name, len(jobs))
 	}
@@ -147,7 +147,7 @@ func (y *story) trigger(name string) *rota.Job {
 
 func (y *story) backfillCommand(name string, from, to time.Time) *rota.Backfill {
 	y.Helper()
-	c, err := rota.PlanBackfill(y.mint.meta(), y.schedule(name), from, to, y.now)
+	c, err := rota.PlanBackfill(y.ids.meta(), y.schedule(name), from, to, y.now)
 	if err != nil {
 		y.Fatalf("backfill %s: %v", name, err)
 	}
@@ -160,7 +160,7 @@ func (y *story) backfill(name string, from, to time.Time) *rota.Backfilled {
 }
 
 func (y *story) groupCommand(mode rota.GroupMode, on rota.OnFailure, members ...rota.NewJob) *rota.EnqueueGroup {
-	c := &rota.EnqueueGroup{Meta: y.mint.meta(), Name: "batch", Mode: mode, OnFailure: on, Jobs: members}
+	c := &rota.EnqueueGroup{Meta: y.ids.meta(), Name: "batch", Mode: mode, OnFailure: on, Jobs: members}
 	for i := range members {
 		if members[i].Type == "" && members[i].Template == "" {
 			members[i].Type = "mail"
@@ -176,13 +176,13 @@ func (y *story) enqueueGroup(mode rota.GroupMode, on rota.OnFailure, members ...
 
 func (y *story) cancelGroup(id rota.ID) *rota.CancelledGroup {
 	y.Helper()
-	return do[*rota.CancelledGroup](y, &rota.CancelGroup{Meta: y.mint.meta(), GroupID: id, Reason: "not needed"})
+	return do[*rota.CancelledGroup](y, &rota.CancelGroup{Meta: y.ids.meta(), GroupID: id, Reason: "not needed"})
 }
 
 // throttle sets the limits.
 func (y *story) throttle(spec rota.ThrottleSpec) *rota.Throttle {
 	y.Helper()
-	return do[*rota.ThrottlePut](y, &rota.PutThrottle{Meta: y.mint.meta(), Spec: spec}).Throttle
+	return do[*rota.ThrottlePut](y, &rota.PutThrottle{Meta: y.ids.meta(), Spec: spec}).Throttle
 }
 
 func keyLimit(key string, limit int) rota.ThrottleSpec {
@@ -190,7 +190,7 @@ func keyLimit(key string, limit int) rota.ThrottleSpec {
 }
 
 func (y *story) reserveCommand() *rota.Reserve {
-	return &rota.Reserve{Meta: y.mint.meta(), Node: "w1", Incarnation: lifeOne}
+	return &rota.Reserve{Meta: y.ids.meta(), Node: "w1", Incarnation: incarnationOne}
 }
 
 func (y *story) reserve() *rota.Reservation {
@@ -202,7 +202,7 @@ func (y *story) directCommand(r *rota.Reservation, n rota.NewJob) *rota.Direct {
 	if n.Type == "" && n.Template == "" {
 		n.Type = "mail"
 	}
-	return &rota.Direct{Meta: y.mint.meta(), ReservationID: r.ID, Job: n, Lease: lease, Seed: y.mint.seed()}
+	return &rota.Direct{Meta: y.ids.meta(), ReservationID: r.ID, Job: n, Lease: lease, Seed: y.ids.seed()}
 }
 
 func (y *story) direct(r *rota.Reservation, n rota.NewJob) *rota.Job {
@@ -212,25 +212,25 @@ func (y *story) direct(r *rota.Reservation, n rota.NewJob) *rota.Job {
 
 func (y *story) release(r *rota.Reservation) *rota.Reservation {
 	y.Helper()
-	return do[*rota.Released](y, &rota.Release{Meta: y.mint.meta(), ReservationID: r.ID}).Reservation
+	return do[*rota.Released](y, &rota.Release{Meta: y.ids.meta(), ReservationID: r.ID}).Reservation
 }
 
 func (y *story) expire() *rota.Expired {
 	y.Helper()
-	return do[*rota.Expired](y, &rota.Expire{Meta: y.mint.meta()})
+	return do[*rota.Expired](y, &rota.Expire{Meta: y.ids.meta()})
 }
 
 func (y *story) sweep(limit int) *rota.Swept {
 	y.Helper()
-	return do[*rota.Swept](y, &rota.Sweep{Meta: y.mint.meta(), Limit: limit})
+	return do[*rota.Swept](y, &rota.Sweep{Meta: y.ids.meta(), Limit: limit})
 }
 
 func (y *story) prune(executions ...rota.ID) *rota.Pruned {
 	y.Helper()
-	return do[*rota.Pruned](y, &rota.Prune{Meta: y.mint.meta(), Executions: executions})
+	return do[*rota.Pruned](y, &rota.Prune{Meta: y.ids.meta(), Executions: executions})
 }
 
 func (y *story) redrive(id rota.ID) *rota.Job {
 	y.Helper()
-	return do[*rota.Redriven](y, &rota.Redrive{Meta: y.mint.meta(), JobID: id}).Job
+	return do[*rota.Redriven](y, &rota.Redrive{Meta: y.ids.meta(), JobID: id}).Job
 }

@@ -10,12 +10,12 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-func testNexts(t *testing.T, h Harness) {
-	tellAll(t, h, []tale{
-		{"schedules are listed by their next fire, and picked as by name", nextsListed},
-		{"the list by next fire goes on behind a time and a name", nextsPages},
-		{"what does not go together with the next fire is refused", nextsRefused},
-		{"an id stands for the name of a definition, also of one that is gone", nextsDefinition},
+func testNextFire(t *testing.T, h Harness) {
+	runStories(t, h, []namedStory{
+		{"schedules are listed by their next fire, and picked as by name", nextFireListed},
+		{"the list by next fire goes on behind a time and a name", nextFirePages},
+		{"what does not go together with the next fire is refused", nextFireRefused},
+		{"an id stands for the name of a definition, also of one that is gone", definitionNames},
 	})
 }
 
@@ -23,10 +23,10 @@ func testNexts(t *testing.T, h Harness) {
 func (y *story) schedulesNamed(q rota.ScheduleQuery) string {
 	y.Helper()
 	got, err := y.s.Schedules(y.ctx, q)
-	return names(must(y, "schedules", got, err), func(s *rota.Schedule) string { return s.Name })
+	return joinNames(must(y, "schedules", got, err), func(s *rota.Schedule) string { return s.Name })
 }
 
-func nextsListed(y *story) {
+func nextFireListed(y *story) {
 	for name, hours := range map[string]int{"c": 1, "a": 3, "b": 1, "d": 2, "e": 4, "f": 3} {
 		template := map[bool]string{true: "other", false: "report"}[strings.Contains("bdf", name)]
 		y.declare(name, rota.ScheduleSpec{Template: template, Every: time.Duration(hours) * time.Hour})
@@ -34,7 +34,7 @@ func nextsListed(y *story) {
 	y.switchTo("d", rota.SchedulePaused)
 	y.switchTo("f", rota.SchedulePaused)
 	y.switchTo("e", rota.ScheduleDisabled)
-	hour := func(n int) time.Time { return dawn.Add(time.Duration(n) * time.Hour) }
+	hour := func(n int) time.Time { return startTime.Add(time.Duration(n) * time.Hour) }
 	for _, one := range []struct {
 		q    rota.ScheduleQuery
 		want string
@@ -63,7 +63,7 @@ func nextsListed(y *story) {
 	}
 }
 
-func nextsPages(y *story) {
+func nextFirePages(y *story) {
 	for i := range 9 {
 		name := string(rune('a' + i))
 		y.declare(name, rota.ScheduleSpec{Every: time.Duration(1+i/4) * time.Hour})
@@ -81,14 +81,14 @@ func nextsPages(y *story) {
 			last := page[len(page)-1]
 			q.NextAfter, q.After = last.NextFire, last.Name
 		}
-		want(y, "all pages", names(all, func(s *rota.Schedule) string { return s.Name }), "a b c d e f g h i")
+		want(y, "all pages", joinNames(all, func(s *rota.Schedule) string { return s.Name }), "a b c d e f g h i")
 	}
 }
 
-func nextsRefused(y *story) {
+func nextFireRefused(y *story) {
 	for field, q := range map[string]rota.ScheduleQuery{
-		"idle": {ByNext: true, Idle: true}, "ahead": {ByNext: true, Ahead: dawn}, "next_from": {NextFrom: dawn},
-		"next_until": {Idle: true, NextUntil: dawn}, "next_after": {ByNext: true, After: "a"},
+		"idle": {ByNext: true, Idle: true}, "ahead": {ByNext: true, Ahead: startTime}, "next_from": {NextFrom: startTime},
+		"next_until": {Idle: true, NextUntil: startTime}, "next_after": {ByNext: true, After: "a"},
 	} {
 		_, err := y.s.Schedules(y.ctx, q)
 		var refusal *rota.Error
@@ -98,10 +98,10 @@ func nextsRefused(y *story) {
 	}
 }
 
-func nextsDefinition(y *story) {
+func definitionNames(y *story) {
 	id := rota.DefinitionID("nightly")
 	_, err := y.s.Definition(y.ctx, id)
-	y.gone("what was never declared", err)
+	y.wantNotFound("what was never declared", err)
 	before := y.view()
 	y.declare("nightly", rota.ScheduleSpec{})
 	y.declare("weekly", rota.ScheduleSpec{})
@@ -114,11 +114,11 @@ func nextsDefinition(y *story) {
 		y.declare("nightly", rota.ScheduleSpec{})
 	}
 	_, err = before.Definition(y.ctx, id)
-	y.gone("what was declared since", err)
+	y.wantNotFound("what was declared since", err)
 	c := y.declareCommand("monthly", rota.ScheduleSpec{})
-	c.Version = new(y.mint.id())
+	c.Version = new(y.ids.next())
 	y.refused(rota.NotFound, c)
 	_, err = y.s.Definition(y.ctx, rota.DefinitionID("monthly"))
-	y.gone("what was refused", err)
-	y.sound()
+	y.wantNotFound("what was refused", err)
+	y.wantNoViolations()
 }

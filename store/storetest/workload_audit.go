@@ -7,18 +7,18 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// settleRest lets one worker end what the crowd left, so that every execution
+// drainQueue lets one worker end what the crowd left, so that every execution
 // comes to its end.
-func (l *ledger) settleRest(y *story) {
+func (l *ledger) drainQueue(y *story) {
 	done := make(chan struct{})
 	close(done)
-	for l.reap(y, 0) || l.waiting(y) {
+	for l.reap(y, 0) || l.hasReady(y) {
 		l.claimer(y, rand.New(rand.NewPCG(1, 1)), done)
 	}
 }
 
-func (l *ledger) waiting(y *story) bool {
-	apply[*rota.Readied](y, time.Now().Add(aheadOfLeases), &rota.Ready{Meta: rota.NewMeta("")})
+func (l *ledger) hasReady(y *story) bool {
+	apply[*rota.Readied](y, time.Now().Add(reaperClockOffset), &rota.Ready{Meta: rota.NewMeta("")})
 	return len(y.queue()) > 0
 }
 
@@ -32,11 +32,11 @@ func (l *ledger) audit(y *story) {
 		executions[j.ExecutionID] = append(executions[j.ExecutionID], j)
 		l.auditJob(y, j)
 	}
-	want(y, "executions", len(executions), len(l.made))
+	want(y, "executions", len(executions), len(l.created))
 	ends := map[string]int{}
 	holders := map[string]rota.ID{}
 	for id, jobs := range executions {
-		if !l.made[id] {
+		if !l.created[id] {
 			y.Errorf("execution %s was made by nobody", id)
 		}
 		tail := auditChain(y, id, len(jobs))
@@ -49,7 +49,7 @@ func (l *ledger) audit(y *story) {
 			holders[key] = id
 		}
 	}
-	want(y, "completed, dead and cancelled", ends["completed"]+ends["dead"]+ends["cancelled"], len(l.made))
+	want(y, "completed, dead and cancelled", ends["completed"]+ends["dead"]+ends["cancelled"], len(l.created))
 	if found := violations(y.ctx, y.s); found != "" {
 		y.Errorf("verify found:\n%s", found)
 	}
@@ -69,16 +69,16 @@ func (l *ledger) auditJob(y *story, j *rota.Job) {
 	if j.Run.Open() || j.FinishedAt.IsZero() || j.Sequel == "" {
 		y.Errorf("%s ran and did not end: outcome %q, sequel %q", j.ID, j.Run.Outcome, j.Sequel)
 	}
-	told, finished := l.finished[j.ID]
+	answer, finished := l.finished[j.ID]
 	expired := j.Run.ErrorCode == rota.CodeLeaseExpired
 	want(y, "reaped and told so", expired, l.expired[j.ID])
 	switch {
 	case expired && finished:
-		want(y, "what the former holder was told", told.Code, rota.LeaseLost)
+		want(y, "what the former holder was told", answer.Code, rota.LeaseLost)
 	case !expired:
 		want(y, "finished by its holder", finished, true)
-		want(y, "what its holder was told", told.Code, "")
-		want(y, "the outcome", j.Run.Outcome, told.Outcome)
+		want(y, "what its holder was told", answer.Code, "")
+		want(y, "the outcome", j.Run.Outcome, answer.Outcome)
 	}
 }
 

@@ -17,13 +17,13 @@ import (
 	"github.com/rotajobs/rota/store/storetest/model"
 )
 
-// TestRacesCatchACarelessStore runs every race on a store that takes no locks:
+// TestRacesFailForStoreWithoutLocks runs every race on a store that takes no locks:
 // each of them must find it out.
-func TestRacesCatchACarelessStore(t *testing.T) {
+func TestRacesFailForStoreWithoutLocks(t *testing.T) {
 	h := storetest.Harness{
-		Open: func(testing.TB) rota.Store { return newCareless() },
+		Open: func(testing.TB) rota.Store { return newUnlockedStore() },
 		Pause: func(_ testing.TB, s rota.Store, at func([]rota.Command)) {
-			s.(*careless).pause = at
+			s.(*unlockedStore).pause = at
 		},
 	}
 	for name, run := range storetest.RaceTests() {
@@ -35,18 +35,18 @@ func TestRacesCatchACarelessStore(t *testing.T) {
 	}
 }
 
-// TestCarelessStoreIsRightAlone shows that nothing but company makes the
+// TestStoreWithoutLocksEqualsModelWithoutConcurrency shows that nothing but company makes the
 // careless store wrong.
-func TestCarelessStoreIsRightAlone(t *testing.T) {
-	storetest.AgainstModel(t, func() rota.Store { return newCareless() })
+func TestStoreWithoutLocksEqualsModelWithoutConcurrency(t *testing.T) {
+	storetest.AgainstModel(t, func() rota.Store { return newUnlockedStore() })
 }
 
-// TestRacesOfTheModel shows that the gate by itself makes nothing fail.
-func TestRacesOfTheModel(t *testing.T) {
+// TestRacesPassForModel shows that the gate by itself makes nothing fail.
+func TestRacesPassForModel(t *testing.T) {
 	h := storetest.Harness{
-		Open: func(testing.TB) rota.Store { return &gated{Model: model.New(time.Now)} },
+		Open: func(testing.TB) rota.Store { return &gatedStore{Model: model.New(time.Now)} },
 		Pause: func(_ testing.TB, s rota.Store, at func([]rota.Command)) {
-			s.(*gated).pause = at
+			s.(*gatedStore).pause = at
 		},
 	}
 	for name, run := range storetest.RaceTests() {
@@ -54,15 +54,15 @@ func TestRacesOfTheModel(t *testing.T) {
 	}
 }
 
-// gated is the model with a gate inside its lock, as a store with one writer
+// gatedStore is the model with a gate inside its lock, as a store with one writer
 // has it.
-type gated struct {
+type gatedStore struct {
 	*model.Model
 	mu    sync.Mutex
 	pause func([]rota.Command)
 }
 
-func (g *gated) Apply(ctx context.Context, b rota.Batch) ([]rota.Result, error) {
+func (g *gatedStore) Apply(ctx context.Context, b rota.Batch) ([]rota.Result, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.pause != nil {
@@ -71,17 +71,17 @@ func (g *gated) Apply(ctx context.Context, b rota.Batch) ([]rota.Result, error) 
 	return g.Model.Apply(ctx, b)
 }
 
-// careless decides on the rows as they are, waits, and then writes what it
+// unlockedStore decides on the rows as they are, waits, and then writes what it
 // decided over whatever is there by then.
-type careless struct {
+type unlockedStore struct {
 	*model.Model
 	mu    sync.Mutex
 	pause func([]rota.Command)
 }
 
-func newCareless() *careless { return &careless{Model: model.New(time.Now)} }
+func newUnlockedStore() *unlockedStore { return &unlockedStore{Model: model.New(time.Now)} }
 
-func (s *careless) Apply(ctx context.Context, b rota.Batch) ([]rota.Result, error) {
+func (s *unlockedStore) Apply(ctx context.Context, b rota.Batch) ([]rota.Result, error) {
 	s.mu.Lock()
 	before := *rowsOf(s.Model)
 	s.mu.Unlock()
@@ -222,7 +222,7 @@ func failures(t testing.TB, test func(testing.TB)) string {
 	return strings.Join(r.seen, "\n")
 }
 
-func (r *recorder) note(text string) {
+func (r *recorder) record(text string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.seen = append(r.seen, text)
@@ -230,7 +230,7 @@ func (r *recorder) note(text string) {
 
 func (r *recorder) Helper()                           {}
 func (r *recorder) Cleanup(f func())                  { r.cleanups = append(r.cleanups, f) }
-func (r *recorder) Error(args ...any)                 { r.note(fmt.Sprint(args...)) }
-func (r *recorder) Errorf(format string, args ...any) { r.note(fmt.Sprintf(format, args...)) }
+func (r *recorder) Error(args ...any)                 { r.record(fmt.Sprint(args...)) }
+func (r *recorder) Errorf(format string, args ...any) { r.record(fmt.Sprintf(format, args...)) }
 func (r *recorder) Fatal(args ...any)                 { r.Error(args...); runtime.Goexit() }
 func (r *recorder) Fatalf(format string, args ...any) { r.Errorf(format, args...); runtime.Goexit() }

@@ -10,17 +10,17 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// ear remembers what a store tells.
-type ear struct {
+// eventLog remembers what a store tells.
+type eventLog struct {
 	stop func()
 
 	mu     sync.Mutex
 	events []rota.Event
-	taken  int
+	read   int
 }
 
-func listen(s rota.Store) *ear {
-	e := &ear{}
+func watch(s rota.Store) *eventLog {
+	e := &eventLog{}
 	e.stop = s.Watch(func(events []rota.Event) {
 		e.mu.Lock()
 		defer e.mu.Unlock()
@@ -30,16 +30,16 @@ func listen(s rota.Store) *ear {
 }
 
 // take returns what was told since it was taken last.
-func (e *ear) take() []rota.Event {
+func (e *eventLog) take() []rota.Event {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	events := slices.Clone(e.events[e.taken:])
-	e.taken = len(e.events)
+	events := slices.Clone(e.events[e.read:])
+	e.read = len(e.events)
 	return events
 }
 
-// heard says whether something was told of a job.
-func (e *ear) heard(kind rota.EventKind, job rota.ID) bool {
+// contains says whether something was told of a job.
+func (e *eventLog) contains(kind rota.EventKind, job rota.ID) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return slices.ContainsFunc(e.events, func(one rota.Event) bool { return one.Kind == kind && one.JobID == job })
@@ -52,7 +52,7 @@ func eventsText(events []rota.Event) string {
 	for _, e := range events {
 		b.line("", "event", string(e.Kind))
 		for _, f := range []struct{ name, value string }{
-			{"at", clock(e.At)},
+			{"at", timeText(e.At)},
 			{"job", e.JobID.String()},
 			{"execution", e.ExecutionID.String()},
 			{"run", e.RunID.String()},
@@ -61,11 +61,11 @@ func eventsText(events []rota.Event) string {
 			{"template", e.Template},
 			{"schedule", e.Schedule},
 			{"group", e.GroupID.String()},
-			{"attempt", number(int64(e.Attempt))},
-			{"plan time", clock(e.PlanTime)},
-			{"queued at", clock(e.QueuedAt)},
-			{"due at", clock(e.DueAt)},
-			{"started at", clock(e.StartedAt)},
+			{"attempt", nonZero(int64(e.Attempt))},
+			{"plan time", timeText(e.PlanTime)},
+			{"queued at", timeText(e.QueuedAt)},
+			{"due at", timeText(e.DueAt)},
+			{"started at", timeText(e.StartedAt)},
 			{"runner", e.Runner},
 			{"error code", e.ErrorCode},
 			{"reservation", e.ReservationID.String()},
@@ -82,9 +82,9 @@ func eventsText(events []rota.Event) string {
 	return b.String()
 }
 
-// sorted puts together what a batch did to one thing, in its order. A schedule
+// groupBySubject puts together what a batch did to one thing, in its order. A schedule
 // that is fired twice at once may be told of once.
-func sorted(events []rota.Event) []rota.Event {
+func groupBySubject(events []rota.Event) []rota.Event {
 	subject := func(e rota.Event) string {
 		if strings.HasPrefix(string(e.Kind), "job.") {
 			return "job " + e.JobID.String()
@@ -102,17 +102,17 @@ func sorted(events []rota.Event) []rota.Event {
 	return kept
 }
 
-// lives are the states that events lead to. Those of the queue are one here:
+// stateAfter are the states that events lead to. Those of the queue are one here:
 // what holds a job back is not told.
-var lives = map[rota.EventKind]rota.State{
+var stateAfter = map[rota.EventKind]rota.State{
 	rota.EventJobEnqueued: rota.StateQueued, rota.EventJobStarted: rota.StateRunning, rota.EventJobStopping: rota.StateRunning,
 	rota.EventJobCompleted: rota.StateCompleted, rota.EventJobFailed: rota.StateFailed,
 	rota.EventJobCancelled: rota.StateCancelled, rota.EventJobSkipped: rota.StateSkipped,
 }
 
-// follows says whether an event can come next for a job. One that was pruned,
+// mayFollow says whether an event can come next for a job. One that was pruned,
 // which is not told, may be enqueued anew.
-func follows(before rota.State, kind rota.EventKind) bool {
+func mayFollow(before rota.State, kind rota.EventKind) bool {
 	live := before == rota.StateQueued || before == rota.StateRunning
 	switch kind {
 	case rota.EventJobEnqueued:
@@ -125,21 +125,21 @@ func follows(before rota.State, kind rota.EventKind) bool {
 	return live
 }
 
-// replayed wants whoever heard everything to know how each job stands, and each
+// checkEventHistory wants whoever heard everything to know how each job stands, and each
 // event to follow from those before it.
-func replayed(ctx context.Context, s rota.Store, events []rota.Event) error {
+func checkEventHistory(ctx context.Context, s rota.Store, events []rota.Event) error {
 	states, dead := map[rota.ID]rota.State{}, map[rota.ID]bool{}
 	for i, e := range events {
 		if !strings.HasPrefix(string(e.Kind), "job.") {
 			continue
 		}
 		before := states[e.JobID]
-		if !follows(before, e.Kind) {
+		if !mayFollow(before, e.Kind) {
 			return fmt.Errorf("event %d: %s of job %s, which was %q", i, e.Kind, e.JobID, before)
 		}
 		dead[e.JobID] = e.Kind == rota.EventJobDead
 		if e.Kind != rota.EventJobDead {
-			states[e.JobID] = lives[e.Kind]
+			states[e.JobID] = stateAfter[e.Kind]
 		}
 	}
 	jobs, err := allJobs(ctx, s, rota.JobQuery{Limit: dumpPage})

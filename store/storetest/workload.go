@@ -13,17 +13,17 @@ import (
 // who cancel, a forger with wrong tokens and a reaper whose clock runs ahead, so
 // that every open lease looks stale to it.
 const (
-	crowdEnqueuers = 3
-	crowdClaimers  = 4
-	crowdEach      = 40 // commands of each enqueuer, with up to three jobs
-	crowdReaps     = 12
-	aheadOfLeases  = 2 * lease
+	workloadEnqueuers = 3
+	workloadClaimers  = 4
+	workloadCommands  = 40 // commands of each enqueuer, with up to three jobs
+	workloadReaps     = 12
+	reaperClockOffset = 2 * lease
 )
 
 // ledger is what the crowd was told, each line by the one it was told to.
 type ledger struct {
 	mu       sync.Mutex
-	made     map[rota.ID]bool              // executions
+	created  map[rota.ID]bool              // executions
 	claims   map[rota.ID]rota.ID           // job to run
 	finished map[rota.ID]rota.FinishAnswer // by job; what its holder was told
 	expired  map[rota.ID]bool              // jobs that a reaper was told it reaped
@@ -37,33 +37,33 @@ func (l *ledger) fault(format string, args ...any) {
 	l.faults = append(l.faults, fmt.Sprintf(format, args...))
 }
 
-func crowd(y *story) {
+func plainWorkload(y *story) {
 	l := &ledger{
-		made: map[rota.ID]bool{}, claims: map[rota.ID]rota.ID{},
+		created: map[rota.ID]bool{}, claims: map[rota.ID]rota.ID{},
 		finished: map[rota.ID]rota.FinishAnswer{}, expired: map[rota.ID]bool{},
 	}
-	filled := make(chan struct{})
+	closed := make(chan struct{})
 	var enqueuers, others sync.WaitGroup
-	for i := range crowdEnqueuers {
-		enqueuers.Go(func() { l.enqueuer(y, chance(i)) })
+	for i := range workloadEnqueuers {
+		enqueuers.Go(func() { l.enqueuer(y, newRand(i)) })
 	}
-	for i := range crowdClaimers {
-		others.Go(func() { l.claimer(y, chance(100+i), filled) })
+	for i := range workloadClaimers {
+		others.Go(func() { l.claimer(y, newRand(100+i), closed) })
 	}
-	others.Go(func() { l.canceller(y, chance(200)) })
-	others.Go(func() { l.forger(y, chance(300)) })
+	others.Go(func() { l.canceller(y, newRand(200)) })
+	others.Go(func() { l.wrongTokenFinisher(y, newRand(300)) })
 	others.Go(func() { l.reaper(y) })
 	enqueuers.Wait()
-	close(filled)
+	close(closed)
 	others.Wait()
-	l.settleRest(y)
+	l.drainQueue(y)
 	l.audit(y)
 }
 
-func chance(seed int) *rand.Rand { return rand.New(rand.NewPCG(uint64(seed), 7)) }
+func newRand(seed int) *rand.Rand { return rand.New(rand.NewPCG(uint64(seed), 7)) }
 
 func (l *ledger) enqueuer(y *story, r *rand.Rand) {
-	for range crowdEach * scale(y) {
+	for range workloadCommands * scale(y) {
 		c := &rota.Enqueue{Meta: rota.NewMeta("")}
 		for range 1 + r.IntN(3) {
 			n := rota.NewJob{Type: "mail", Priority: new(r.IntN(3)), MaxRetries: ptr(r.IntN(3)), Backoff: ptr(time.Duration(0))}
@@ -78,31 +78,31 @@ func (l *ledger) enqueuer(y *story, r *rand.Rand) {
 				l.fault("an enqueue was refused")
 				continue
 			}
-			l.noteMade(c, got)
+			l.recordCreated(c, got)
 		}
 	}
 }
 
-func (l *ledger) noteMade(c *rota.Enqueue, got *rota.Enqueued) {
+func (l *ledger) recordCreated(c *rota.Enqueue, got *rota.Enqueued) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for i, one := range got.Jobs {
 		if !one.Duplicate && one.Job.ID == c.JobID(i) {
-			l.made[one.Job.ID] = true
+			l.created[one.Job.ID] = true
 		}
 	}
 }
 
 // claimer works until the queue is empty and nobody fills it any more. While
 // there is nothing to do it waits for the store's hint.
-func (l *ledger) claimer(y *story, r *rand.Rand, filled <-chan struct{}) {
+func (l *ledger) claimer(y *story, r *rand.Rand, closed <-chan struct{}) {
 	wake, stop := y.s.Wake()
 	defer stop()
 	for {
-		full := false
+		noMore := false
 		select {
-		case <-filled:
-			full = true
+		case <-closed:
+			noMore = true
 		default:
 		}
 		got, ok := apply[*rota.Claimed](y, time.Time{}, newClaim(1+r.IntN(5), "mail"))
@@ -110,24 +110,24 @@ func (l *ledger) claimer(y *story, r *rand.Rand, filled <-chan struct{}) {
 			l.fault("a claim was refused")
 			return
 		}
-		l.noteClaims(got.Jobs)
+		l.recordClaims(got.Jobs)
 		for _, j := range got.Jobs {
 			l.work(y, r, j)
 		}
 		if len(got.Jobs) > 0 {
 			continue
 		}
-		if full {
+		if noMore {
 			return
 		}
 		select {
 		case <-wake:
-		case <-filled:
+		case <-closed:
 		}
 	}
 }
 
-func (l *ledger) noteClaims(jobs []*rota.Job) {
+func (l *ledger) recordClaims(jobs []*rota.Job) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for i, j := range jobs {
@@ -175,8 +175,8 @@ func (l *ledger) work(y *story, r *rand.Rand, j *rota.Job) {
 	l.finished[j.ID] = first
 }
 
-// someLease is a lease that was given out at some time.
-func (l *ledger) someLease(r *rand.Rand) (rota.LeaseRef, bool) {
+// randomLease is a lease that was given out at some time.
+func (l *ledger) randomLease(r *rand.Rand) (rota.LeaseRef, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.leases) == 0 {
@@ -186,8 +186,8 @@ func (l *ledger) someLease(r *rand.Rand) (rota.LeaseRef, bool) {
 }
 
 func (l *ledger) canceller(y *story, r *rand.Rand) {
-	for range crowdEach * scale(y) {
-		ref, ok := l.someLease(r)
+	for range workloadCommands * scale(y) {
+		ref, ok := l.randomLease(r)
 		if !ok {
 			ref.JobID = rota.NewID()
 		}
@@ -198,10 +198,10 @@ func (l *ledger) canceller(y *story, r *rand.Rand) {
 	}
 }
 
-// forger finishes what is not its own.
-func (l *ledger) forger(y *story, r *rand.Rand) {
-	for range crowdEach * scale(y) {
-		ref, ok := l.someLease(r)
+// wrongTokenFinisher finishes what is not its own.
+func (l *ledger) wrongTokenFinisher(y *story, r *rand.Rand) {
+	for range workloadCommands * scale(y) {
+		ref, ok := l.randomLease(r)
 		if !ok {
 			continue
 		}
@@ -215,14 +215,14 @@ func (l *ledger) forger(y *story, r *rand.Rand) {
 }
 
 func (l *ledger) reaper(y *story) {
-	for range crowdReaps * scale(y) {
+	for range workloadReaps * scale(y) {
 		l.reap(y, 3)
 	}
 }
 
 // reap fails whatever is open, and reports whether there was any.
 func (l *ledger) reap(y *story, limit int) bool {
-	got, ok := apply[*rota.Reaped](y, time.Now().Add(aheadOfLeases), &rota.Reap{Meta: rota.NewMeta(""), Limit: limit})
+	got, ok := apply[*rota.Reaped](y, time.Now().Add(reaperClockOffset), &rota.Reap{Meta: rota.NewMeta(""), Limit: limit})
 	if !ok {
 		l.fault("a reap was refused")
 		return false

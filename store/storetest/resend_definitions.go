@@ -6,11 +6,11 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// againCompany are the commands about types, templates, schedules, groups,
+// resendDefinitionCommands are the commands about types, templates, schedules, groups,
 // limits and reservations, each in a scene where it has something to do.
-func againCompany() []repeated {
+func resendDefinitionCommands() []repeatedCommand {
 	nightly := func(y *story) { y.declare("nightly", rota.ScheduleSpec{}) }
-	return []repeated{
+	return []repeatedCommand{
 		{"put type", func(y *story) rota.Command { return y.typeCommand("mail", typeSpec) }, true},
 		{"put type to create", func(y *story) rota.Command {
 			c := y.typeCommand("mail", typeSpec)
@@ -19,21 +19,21 @@ func againCompany() []repeated {
 		}, true},
 		{"switch type", func(y *story) rota.Command {
 			y.declareType("mail", typeSpec)
-			return &rota.SwitchType{Meta: y.mint.meta(), Name: "mail", Paused: true}
+			return &rota.SwitchType{Meta: y.ids.meta(), Name: "mail", Paused: true}
 		}, true},
 		{"put template", func(y *story) rota.Command { return y.templateCommand("letter", templateSpec) }, true},
 		{"archive", func(y *story) rota.Command {
 			nightly(y)
-			return &rota.Archive{Meta: y.mint.meta(), Name: "report"}
+			return &rota.Archive{Meta: y.ids.meta(), Name: "report"}
 		}, true},
 		{"unarchive", func(y *story) rota.Command {
 			nightly(y)
 			y.archive("report")
-			return &rota.Unarchive{Meta: y.mint.meta(), Name: "report"}
+			return &rota.Unarchive{Meta: y.ids.meta(), Name: "report"}
 		}, true},
 		{"put throttle", func(y *story) rota.Command {
-			y.keyedRow(1, 2)
-			return &rota.PutThrottle{Meta: y.mint.meta(), Spec: keyLimit("db", 2)}
+			y.enqueueLimited(1, 2)
+			return &rota.PutThrottle{Meta: y.ids.meta(), Spec: keyLimit("db", 2)}
 		}, true},
 		{"put webhooks", func(y *story) rota.Command {
 			y.putWebhooks(hook("a"))
@@ -51,7 +51,7 @@ func againCompany() []repeated {
 		}, true},
 		{"delete schedule", func(y *story) rota.Command {
 			nightly(y)
-			return &rota.DeleteSchedule{Meta: y.mint.meta(), Name: "nightly", Version: new(y.schedule("nightly").Version)}
+			return &rota.DeleteSchedule{Meta: y.ids.meta(), Name: "nightly", Version: new(y.schedule("nightly").Version)}
 		}, true},
 		{"drop", func(y *story) rota.Command {
 			y.define("nightly", rota.ScheduleSpec{})
@@ -60,80 +60,80 @@ func againCompany() []repeated {
 			y.fireNext("nightly")
 			return y.dropCommand("nightly")
 		}, true},
-		{"fire", againFire, false},
-		{"fire of a gap", againFireGap, false},
+		{"fire", resendFire, false},
+		{"fire of a gap", resendFireGap, false},
 		{"trigger", func(y *story) rota.Command {
 			y.declare("nightly", rota.ScheduleSpec{Overlap: rota.OverlapSkip, Scopes: tenants})
-			y.trigger2("nightly")
-			return &rota.Trigger{Meta: y.mint.meta(), Schedule: "nightly"}
+			y.triggerTwoScopes("nightly")
+			return &rota.Trigger{Meta: y.ids.meta(), Schedule: "nightly"}
 		}, false},
 		{"backfill", func(y *story) rota.Command {
 			nightly(y)
-			y.pass(3 * time.Hour)
-			return y.backfillCommand("nightly", dawn, y.now)
+			y.advance(3 * time.Hour)
+			return y.backfillCommand("nightly", startTime, y.now)
 		}, false},
 		{"enqueue group", func(y *story) rota.Command {
 			return y.groupCommand(rota.GroupSequential, rota.FailureStop, rota.NewJob{}, keyed, rota.NewJob{Delay: time.Hour})
 		}, false},
 		{"cancel group", func(y *story) rota.Command {
-			id, _ := y.three(rota.GroupParallel, "")
+			id, _ := y.groupOfThree(rota.GroupParallel, "")
 			y.claimOne()
-			return &rota.CancelGroup{Meta: y.mint.meta(), GroupID: id}
+			return &rota.CancelGroup{Meta: y.ids.meta(), GroupID: id}
 		}, true},
 		{"reserve", func(y *story) rota.Command { return y.reserveCommand() }, false},
 		{"direct", func(y *story) rota.Command { return y.directCommand(y.reserve(), rota.NewJob{}) }, false},
 		{"release", func(y *story) rota.Command {
-			return &rota.Release{Meta: y.mint.meta(), ReservationID: y.reserve().ID}
+			return &rota.Release{Meta: y.ids.meta(), ReservationID: y.reserve().ID}
 		}, false},
 		{"expire", func(y *story) rota.Command {
-			y.chain()
-			y.both()
+			y.declareExtractLoad()
+			y.fireExtractLoad()
 			y.reserve()
-			y.pass(2 * time.Hour)
-			return &rota.Expire{Meta: y.mint.meta()}
+			y.advance(2 * time.Hour)
+			return &rota.Expire{Meta: y.ids.meta()}
 		}, true},
 		{"sweep", func(y *story) rota.Command {
-			y.keyedRow(1, 3)
+			y.enqueueLimited(1, 3)
 			y.throttle(keyLimit("db", 2))
-			return &rota.Sweep{Meta: y.mint.meta()}
+			return &rota.Sweep{Meta: y.ids.meta()}
 		}, true},
 		{"prune", func(y *story) rota.Command {
-			done, _, _, dead := y.ended()
-			return &rota.Prune{Meta: y.mint.meta(), Executions: []rota.ID{done.ID, dead.ID}}
+			done, _, _, dead := y.endInEachWay()
+			return &rota.Prune{Meta: y.ids.meta(), Executions: []rota.ID{done.ID, dead.ID}}
 		}, true},
 		{"redrive", func(y *story) rota.Command {
-			_, _, _, dead := y.ended()
+			_, _, _, dead := y.endInEachWay()
 			return y.redriveCommand(dead.ID)
 		}, false},
 		{"remember", func(y *story) rota.Command { return y.rememberCommand("k", "a") }, false},
 	}
 }
 
-// trigger2 triggers a schedule of two scopes, of which one then completes.
-func (y *story) trigger2(name string) {
+// triggerTwoScopes triggers a schedule of two scopes, of which one then completes.
+func (y *story) triggerTwoScopes(name string) {
 	y.Helper()
-	do[*rota.Triggered](y, &rota.Trigger{Meta: y.mint.meta(), Schedule: name})
+	do[*rota.Triggered](y, &rota.Trigger{Meta: y.ids.meta(), Schedule: name})
 	y.complete(y.claimOne())
 }
 
-func againFire(y *story) rota.Command {
+func resendFire(y *story) rota.Command {
 	y.declare("extract", rota.ScheduleSpec{})
 	y.declare("nightly", rota.ScheduleSpec{Overlap: rota.OverlapCancel, Scopes: tenants, DependsOn: []string{"extract"}})
-	y.trigger2("nightly")
-	y.pass(time.Hour)
+	y.triggerTwoScopes("nightly")
+	y.advance(time.Hour)
 	return y.fireCommand("nightly")
 }
 
-func againFireGap(y *story) rota.Command {
+func resendFireGap(y *story) rota.Command {
 	y.declare("nightly", rota.ScheduleSpec{CatchUp: rota.CatchUpAll, Overlap: rota.OverlapSkip})
-	y.pass(4*time.Hour + 2*time.Minute)
+	y.advance(4*time.Hour + 2*time.Minute)
 	return y.fireCommand("nightly")
 }
 
-// lateCompany sends commands again after others have changed what they did: the
+// lateDefinitionStories sends commands again after others have changed what they did: the
 // others' word stands.
-func lateCompany() []tale {
-	return []tale{
+func lateDefinitionStories() []namedStory {
+	return []namedStory{
 		{"a put does not undo what was put since", latePut},
 		{"a switch does not undo what was switched since", lateSwitch},
 		{"an archive does not undo an unarchive", lateArchive},
@@ -150,13 +150,13 @@ func lateCompany() []tale {
 	}
 }
 
-// stays wants a command that was sent before to change nothing now.
-func (y *story) stays(c rota.Command) rota.Result {
+// resendUnchanged wants a command that was sent before to change nothing now.
+func (y *story) resendUnchanged(c rota.Command) rota.Result {
 	y.Helper()
-	y.pass(time.Second)
+	y.advance(time.Second)
 	before := y.dump()
 	r := y.send(c)[0]
-	y.unchanged(before)
+	y.wantUnchanged(before)
 	if r.Err != nil {
 		y.Errorf("%s sent again was refused: %v", c.Verb(), r.Err)
 	}
@@ -175,7 +175,7 @@ func latePut(y *story) {
 				y.Fatal(r.Err)
 			}
 		}
-		y.stays(pair[0])
+		y.resendUnchanged(pair[0])
 	}
 }
 
@@ -184,30 +184,30 @@ func lateSwitch(y *story) {
 	off := y.switchCommand("nightly", rota.SchedulePaused, time.Time{})
 	do[*rota.SchedulePut](y, off)
 	y.switchTo("nightly", rota.ScheduleEnabled)
-	want(y, "state", y.stays(off).Reply.(*rota.SchedulePut).Schedule.State, rota.ScheduleEnabled)
+	want(y, "state", y.resendUnchanged(off).Reply.(*rota.SchedulePut).Schedule.State, rota.ScheduleEnabled)
 	y.declareType("mail", typeSpec)
-	pause := &rota.SwitchType{Meta: y.mint.meta(), Name: "mail", Paused: true}
+	pause := &rota.SwitchType{Meta: y.ids.meta(), Name: "mail", Paused: true}
 	do[*rota.TypePut](y, pause)
 	y.pause("mail", false)
-	y.stays(pause)
+	y.resendUnchanged(pause)
 }
 
 func lateArchive(y *story) {
 	y.declare("nightly", rota.ScheduleSpec{})
-	archive := &rota.Archive{Meta: y.mint.meta(), Name: "report"}
+	archive := &rota.Archive{Meta: y.ids.meta(), Name: "report"}
 	do[*rota.TemplatePut](y, archive)
-	unarchive := &rota.Unarchive{Meta: y.mint.meta(), Name: "report"}
+	unarchive := &rota.Unarchive{Meta: y.ids.meta(), Name: "report"}
 	do[*rota.TemplatePut](y, unarchive)
-	want(y, "state", y.stays(archive).Reply.(*rota.TemplatePut).Template.State, rota.TemplateActive)
+	want(y, "state", y.resendUnchanged(archive).Reply.(*rota.TemplatePut).Template.State, rota.TemplateActive)
 	y.archive("report")
-	y.stays(unarchive)
+	y.resendUnchanged(unarchive)
 }
 
 func lateThrottle(y *story) {
-	c := &rota.PutThrottle{Meta: y.mint.meta(), Version: &rota.ID{}, Spec: rota.ThrottleSpec{Global: 1}}
+	c := &rota.PutThrottle{Meta: y.ids.meta(), Version: &rota.ID{}, Spec: rota.ThrottleSpec{Global: 1}}
 	do[*rota.ThrottlePut](y, c)
 	y.throttle(rota.ThrottleSpec{Global: 2})
-	want(y, "global", y.stays(c).Reply.(*rota.ThrottlePut).Throttle.Spec.Global, 2)
+	want(y, "global", y.resendUnchanged(c).Reply.(*rota.ThrottlePut).Throttle.Spec.Global, 2)
 }
 
 func lateWebhooks(y *story) {
@@ -215,7 +215,7 @@ func lateWebhooks(y *story) {
 	c.Version = &rota.ID{}
 	do[*rota.WebhooksPut](y, c)
 	y.putWebhooks(hook("b"))
-	want(y, "address", y.stays(c).Reply.(*rota.WebhooksPut).Webhooks.Spec[0].URL, hook("b").URL)
+	want(y, "address", y.resendUnchanged(c).Reply.(*rota.WebhooksPut).Webhooks.Spec[0].URL, hook("b").URL)
 }
 
 func lateDeleted(y *story) {
@@ -225,46 +225,46 @@ func lateDeleted(y *story) {
 	off := y.switchCommand("nightly", rota.SchedulePaused, time.Time{})
 	do[*rota.SchedulePut](y, off)
 	y.deleteSchedule("nightly")
-	want(y, "schedule", y.stays(c).Reply.(*rota.SchedulePut).Schedule, nil)
-	y.scheduleGone("nightly")
+	want(y, "schedule", y.resendUnchanged(c).Reply.(*rota.SchedulePut).Schedule, nil)
+	y.wantNoSchedule("nightly")
 	y.refused(rota.NotFound, off)
 }
 
 func lateTrigger(y *story) {
 	y.declare("nightly", rota.ScheduleSpec{})
-	c := &rota.Trigger{Meta: y.mint.meta(), Schedule: "nightly"}
+	c := &rota.Trigger{Meta: y.ids.meta(), Schedule: "nightly"}
 	y.deleteAll(do[*rota.Triggered](y, c).Jobs[0].ID)
-	want(y, "jobs", len(y.stays(c).Reply.(*rota.Triggered).Jobs), 0)
+	want(y, "jobs", len(y.resendUnchanged(c).Reply.(*rota.Triggered).Jobs), 0)
 }
 
 func lateBackfill(y *story) {
 	y.declare("nightly", rota.ScheduleSpec{})
-	y.pass(3 * time.Hour)
-	c := y.backfillCommand("nightly", dawn, y.now)
+	y.advance(3 * time.Hour)
+	c := y.backfillCommand("nightly", startTime, y.now)
 	for _, j := range do[*rota.Backfilled](y, c).Jobs {
 		y.deleteAll(j.ID)
 	}
-	want(y, "jobs", len(y.stays(c).Reply.(*rota.Backfilled).Jobs), 0)
+	want(y, "jobs", len(y.resendUnchanged(c).Reply.(*rota.Backfilled).Jobs), 0)
 }
 
 func lateTriggerArchived(y *story) {
 	y.declare("nightly", rota.ScheduleSpec{})
-	y.pass(time.Hour)
-	trigger := &rota.Trigger{Meta: y.mint.meta(), Schedule: "nightly"}
+	y.advance(time.Hour)
+	trigger := &rota.Trigger{Meta: y.ids.meta(), Schedule: "nightly"}
 	do[*rota.Triggered](y, trigger)
-	fill := y.backfillCommand("nightly", dawn, y.now)
+	fill := y.backfillCommand("nightly", startTime, y.now)
 	do[*rota.Backfilled](y, fill)
 	y.archive("report")
-	want(y, "triggered", len(y.stays(trigger).Reply.(*rota.Triggered).Jobs), 1)
-	want(y, "filled in", len(y.stays(fill).Reply.(*rota.Backfilled).Jobs), 1)
+	want(y, "triggered", len(y.resendUnchanged(trigger).Reply.(*rota.Triggered).Jobs), 1)
+	want(y, "filled in", len(y.resendUnchanged(fill).Reply.(*rota.Backfilled).Jobs), 1)
 }
 
 func lateFire(y *story) {
-	y.wait(y.declare("nightly", rota.ScheduleSpec{}).NextFire)
+	y.advanceTo(y.declare("nightly", rota.ScheduleSpec{}).NextFire)
 	c := y.fireCommand("nightly")
 	do[*rota.Fired](y, c)
 	y.deleteSchedule("nightly")
-	want(y, "moved", y.stays(c).Reply.(*rota.Fired).Moved, true)
+	want(y, "moved", y.resendUnchanged(c).Reply.(*rota.Fired).Moved, true)
 }
 
 func lateGroup(y *story) {
@@ -272,25 +272,25 @@ func lateGroup(y *story) {
 	jobs := do[*rota.GroupEnqueued](y, c).Jobs
 	y.deleteAll(jobs[1].ID)
 	y.fail(y.claimOne())
-	again := y.stays(c).Reply.(*rota.GroupEnqueued)
+	again := y.resendUnchanged(c).Reply.(*rota.GroupEnqueued)
 	wantIDs(y, "its first attempts", idsOf(again.Jobs), jobs[0], jobs[2])
 }
 
 func lateCancelGroup(y *story) {
-	id, _ := y.three(rota.GroupParallel, "")
+	id, _ := y.groupOfThree(rota.GroupParallel, "")
 	running := y.claimOne()
-	c := &rota.CancelGroup{Meta: y.mint.meta(), GroupID: id}
+	c := &rota.CancelGroup{Meta: y.ids.meta(), GroupID: id}
 	do[*rota.CancelledGroup](y, c)
 	y.complete(running)
-	y.stays(c)
-	other := &rota.CancelGroup{Meta: y.mint.meta(), GroupID: id}
+	y.resendUnchanged(c)
+	other := &rota.CancelGroup{Meta: y.ids.meta(), GroupID: id}
 	want(y, "done by another", do[*rota.CancelledGroup](y, other).Cancelled, 0)
 }
 
 func lateReserve(y *story) {
 	c := y.reserveCommand()
 	y.release(do[*rota.Reserved](y, c).Reservation)
-	want(y, "status", y.stays(c).Reply.(*rota.Reserved).Reservation.Status, rota.ReservationReleased)
+	want(y, "status", y.resendUnchanged(c).Reply.(*rota.Reserved).Reservation.Status, rota.ReservationReleased)
 	y.reserve()
-	y.stays(c)
+	y.resendUnchanged(c)
 }

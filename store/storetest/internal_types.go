@@ -7,32 +7,32 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// testHidden shows that jobs of Rota's own keep out of the way of everybody
+// testInternalTypes shows that jobs of Rota's own keep out of the way of everybody
 // else's.
-func testHidden(t *testing.T, h Harness) {
-	tellAll(t, h, []tale{
-		{"lists show jobs of an internal type to who asks for it", hiddenLists},
-		{"an internal type is listed by its name alone", hiddenType},
-		{"stats count deliveries apart", hiddenStats},
-		{"they are counted apart when it is decided what to keep", hiddenPrune},
-		{"they take no position from others", hiddenPositions},
-		{"the global limit neither counts them nor holds them back", hiddenGlobal},
-		{"the limit of their type holds them back", hiddenTypeLimit},
-		{"nobody submits, edits or moves them", hiddenRefused},
-		{"they can be cancelled, read and explained", hiddenCancel},
+func testInternalTypes(t *testing.T, h Harness) {
+	runStories(t, h, []namedStory{
+		{"lists show jobs of an internal type to who asks for it", internalLists},
+		{"an internal type is listed by its name alone", internalTypeListed},
+		{"stats count deliveries apart", internalStats},
+		{"they are counted apart when it is decided what to keep", internalPrune},
+		{"they take no position from others", internalPositions},
+		{"the global limit neither counts them nor holds them back", internalGlobalLimit},
+		{"the limit of their type holds them back", internalTypeLimit},
+		{"nobody submits, edits or moves them", internalRefused},
+		{"they can be cancelled, read and explained", internalCancel},
 	})
 }
 
 // told enqueues a job that one webhook is told of, and returns both.
-func (y *story) toldJob() (user, own *rota.Job) {
+func (y *story) jobWithDelivery() (user, own *rota.Job) {
 	y.Helper()
 	y.putWebhooks(hook("a", rota.EventJobEnqueued))
 	user = y.enqueue(rota.NewJob{})
 	return user, y.deliveries()[0]
 }
 
-func hiddenLists(y *story) {
-	user, own := y.toldJob()
+func internalLists(y *story) {
+	user, own := y.jobWithDelivery()
 	list := func(q rota.JobQuery) []rota.ID {
 		jobs, err := y.s.Jobs(y.ctx, q)
 		return idsOf(must(y, "jobs", jobs, err))
@@ -50,49 +50,49 @@ func hiddenLists(y *story) {
 	running := y.claim(1, asked)[0]
 	wantIDs(y, "running", list(rota.JobQuery{State: rota.StateRunning}))
 	wantIDs(y, "running and asked for", list(rota.JobQuery{State: rota.StateRunning, Type: asked}), running)
-	retry := y.look(y.fail(running).RetryID)
+	retry := y.job(y.fail(running).RetryID)
 	wantIDs(y, "scheduled", list(rota.JobQuery{State: rota.StateScheduled}))
 	wantIDs(y, "scheduled and asked for", list(rota.JobQuery{State: rota.StateScheduled, Type: asked}), retry)
-	y.wait(retry.RunAt)
+	y.advanceTo(retry.RunAt)
 	y.makeReady()
 	dead := y.claim(1, asked)[0]
-	y.die(dead)
+	y.failPermanently(dead)
 	wantIDs(y, "dead", list(rota.JobQuery{Dead: true}))
 	wantIDs(y, "dead and asked for", list(rota.JobQuery{Dead: true, Type: asked}), dead)
 }
 
-func hiddenType(y *story) {
+func internalTypeListed(y *story) {
 	y.declareType("mail", typeSpec)
 	y.declareType(rota.TypeWebhook, rota.TypeSpec{})
 	y.declareType("web", typeSpec)
 	types, err := y.s.Types(y.ctx, rota.NameQuery{})
-	want(y, "listed", names(must(y, "types", types, err), func(t *rota.Type) string { return t.Name }),
-		names([]string{"mail", "web"}, func(name string) string { return name }))
+	want(y, "listed", joinNames(must(y, "types", types, err), func(t *rota.Type) string { return t.Name }),
+		joinNames([]string{"mail", "web"}, func(name string) string { return name }))
 	one, err := y.s.Type(y.ctx, rota.TypeWebhook)
 	want(y, "read", must(y, "type", one, err).Name, rota.TypeWebhook)
-	y.toldJob()
+	y.jobWithDelivery()
 	y.pause(rota.TypeWebhook, true)
 	want(y, "claimed while paused", len(y.claim(5, rota.TypeWebhook)), 0)
 	y.pause(rota.TypeWebhook, false)
 	want(y, "claimed", len(y.claim(5, rota.TypeWebhook)), 1)
 }
 
-func hiddenStats(y *story) {
+func internalStats(y *story) {
 	y.putWebhooks(hook("a", rota.EventJobEnqueued))
 	y.enqueueMany(4)
 	y.cancel(y.deliveries()[3].ID)
 	own := y.claim(2, rota.TypeWebhook)
 	y.fail(own[0])
-	y.pass(time.Hour)
+	y.advance(time.Hour)
 	for _, j := range y.claim(4) {
 		y.complete(j)
 	}
 	want(y, "stats", statsLines(y.stats()), statsLines(&rota.Stats{Deliveries: 3}))
-	y.die(own[1])
+	y.failPermanently(own[1])
 	want(y, "stats", statsLines(y.stats()), statsLines(&rota.Stats{Deliveries: 2}))
 }
 
-func hiddenPrune(y *story) {
+func internalPrune(y *story) {
 	y.putWebhooks(hook("a", rota.EventJobEnqueued))
 	users := y.enqueueMany(2)
 	for _, j := range append(y.claim(5), y.claim(5, rota.TypeWebhook)...) {
@@ -102,7 +102,7 @@ func hiddenPrune(y *story) {
 	keep := rota.Retention{Completed: rota.Keep{Count: 1}}
 	page, err := y.s.Prunable(y.ctx, rota.PruneQuery{Retention: keep, Now: y.now})
 	want(y, "of each the older", sortedText(must(y, "page", page, err).Executions), sortedText([]rota.ID{users[0].ID, own[0].ID}))
-	y.pass(time.Hour)
+	y.advance(time.Hour)
 	page, err = y.s.Prunable(y.ctx, rota.PruneQuery{Retention: rota.Retention{Completed: rota.Keep{Age: time.Minute}}, Now: y.now})
 	want(y, "by age", len(must(y, "page", page, err).Executions), 4)
 	want(y, "pruned", y.prune(page.Executions...).Executions, 4)
@@ -110,24 +110,24 @@ func hiddenPrune(y *story) {
 }
 
 func sortedText(ids []rota.ID) string {
-	return names(ids, rota.ID.String)
+	return joinNames(ids, rota.ID.String)
 }
 
-func hiddenPositions(y *story) {
+func internalPositions(y *story) {
 	low := rota.NewJob{Priority: new(rota.PriorityMin)}
 	y.putWebhooks(hook("a"))
 	first, second := y.enqueue(low), y.enqueue(low)
 	want(y, "first", first.Position, 100)
 	want(y, "second", second.Position, 200)
 	y.fail(y.claim(1, rota.TypeWebhook)[0])
-	y.pass(time.Hour)
+	y.advance(time.Hour)
 	y.makeReady()
 	want(y, "third", y.enqueue(low).Position, 300)
 	for range 10 { // until there is no room between the two
 		y.move(y.enqueue(low), rota.PlaceBefore, second)
 	}
-	do[*rota.Normalised](y, &rota.Normalise{Meta: y.mint.meta(), Priority: rota.PriorityMin})
-	want(y, "first when numbered anew", y.look(first.ID).Position, 100)
+	do[*rota.Normalised](y, &rota.Normalise{Meta: y.ids.meta(), Priority: rota.PriorityMin})
+	want(y, "first when numbered anew", y.job(first.ID).Position, 100)
 	for _, j := range y.deliveries() {
 		if j.Status == rota.StatusQueued {
 			want(y, "position of a delivery", j.Position, 0)
@@ -136,7 +136,7 @@ func hiddenPositions(y *story) {
 	want(y, "sound", violations(y.ctx, y.s), "")
 }
 
-func hiddenGlobal(y *story) {
+func internalGlobalLimit(y *story) {
 	y.putWebhooks(hook("a", rota.EventJobEnqueued))
 	y.throttle(rota.ThrottleSpec{Global: 2})
 	y.enqueueMany(3)
@@ -168,7 +168,7 @@ func countType(jobs []*rota.Job, typ string) (n int) {
 	return n
 }
 
-func hiddenTypeLimit(y *story) {
+func internalTypeLimit(y *story) {
 	y.putWebhooks(hook("a", rota.EventJobEnqueued))
 	y.throttle(rota.ThrottleSpec{Types: []rota.TypeLimit{{Type: rota.TypeWebhook, Concurrency: 2}}})
 	y.enqueueMany(3)
@@ -176,11 +176,11 @@ func hiddenTypeLimit(y *story) {
 	want(y, "users", len(y.claim(5)), 3)
 }
 
-func hiddenRefused(y *story) {
-	user, own := y.toldJob()
+func internalRefused(y *story) {
+	user, own := y.jobWithDelivery()
 	y.wantField(rota.Conflict, "job_id", y.editCommand(own.ID, toPriority(1)))
-	y.wantField(rota.Conflict, "job_id", &rota.Move{Meta: y.mint.meta(), JobID: own.ID, Place: rota.PlaceTop})
-	y.wantField(rota.Conflict, "anchor", &rota.Move{Meta: y.mint.meta(), JobID: user.ID, Place: rota.PlaceBefore, Anchor: own.ID})
+	y.wantField(rota.Conflict, "job_id", &rota.Move{Meta: y.ids.meta(), JobID: own.ID, Place: rota.PlaceTop})
+	y.wantField(rota.Conflict, "anchor", &rota.Move{Meta: y.ids.meta(), JobID: user.ID, Place: rota.PlaceBefore, Anchor: own.ID})
 	y.wantField(rota.Invalid, "jobs[0].type", y.enqueueCommand(rota.NewJob{Type: rota.TypeWebhook}))
 	y.wantField(rota.Invalid, "type", y.templateCommand("letter", rota.TemplateSpec{Type: "rota.other"}))
 	y.wantField(rota.Invalid, "job.type", y.directCommand(y.reserve(), rota.NewJob{Type: rota.TypeWebhook}))
@@ -189,14 +189,14 @@ func hiddenRefused(y *story) {
 	y.enqueue(rota.NewJob{Type: "rota"})
 }
 
-func hiddenCancel(y *story) {
-	_, own := y.toldJob()
+func internalCancel(y *story) {
+	_, own := y.jobWithDelivery()
 	attempts, err := y.s.Execution(y.ctx, own.ID)
 	wantIDs(y, "execution", idsOf(must(y, "execution", attempts, err)), own)
 	reasons, err := y.s.Explain(y.ctx, own.ID)
 	want(y, "is explained", len(must(y, "reasons", reasons, err)) > 0, true)
 	y.cancel(own.ID)
-	want(y, "status", y.look(own.ID).Status, rota.StatusCancelled)
+	want(y, "status", y.job(own.ID).Status, rota.StatusCancelled)
 	again := y.redrive(own.ID)
 	want(y, "type", again.Type, rota.TypeWebhook)
 	want(y, "sound", violations(y.ctx, y.s), "")

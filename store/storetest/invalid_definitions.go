@@ -14,10 +14,10 @@ import (
 // The wrong fields of what is declared.
 
 var (
-	longName = strings.Repeat("x", rota.NameMax+1)
-	longText = strings.Repeat("x", rota.DescriptionMax+1)
-	longKey  = strings.Repeat("x", rota.KeyMax+1)
-	farAhead = time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)
+	longName      = strings.Repeat("x", rota.NameMax+1)
+	longText      = strings.Repeat("x", rota.DescriptionMax+1)
+	longKey       = strings.Repeat("x", rota.KeyMax+1)
+	beyondMaxTime = time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)
 )
 
 // badPolicies are patches with one wrong field.
@@ -31,7 +31,7 @@ func badPolicies() map[string][]rota.PolicyPatch {
 	}
 }
 
-func withPolicies(cases []spoilt, set func(string, rota.PolicyPatch) spoilt) []spoilt {
+func withPolicies(cases []invalidCase, set func(string, rota.PolicyPatch) invalidCase) []invalidCase {
 	for field, patches := range badPolicies() {
 		for _, p := range patches {
 			cases = append(cases, set(field, p))
@@ -40,15 +40,15 @@ func withPolicies(cases []spoilt, set func(string, rota.PolicyPatch) spoilt) []s
 	return cases
 }
 
-func invalidTypes() []spoilt {
-	set := func(field string, change func(*rota.PutType)) spoilt {
-		return spoilt{field, func(sc *scene) rota.Command {
-			c := sc.typeCommand("mail", typeSpec)
+func invalidTypes() []invalidCase {
+	set := func(field string, change func(*rota.PutType)) invalidCase {
+		return invalidCase{field, func(fx *fixture) rota.Command {
+			c := fx.typeCommand("mail", typeSpec)
 			change(c)
 			return c
 		}}
 	}
-	return withPolicies([]spoilt{
+	return withPolicies([]invalidCase{
 		set("name", func(c *rota.PutType) { c.Name = "" }),
 		set("name", func(c *rota.PutType) { c.Name = "two words" }),
 		set("name", func(c *rota.PutType) { c.Name = longName }),
@@ -57,20 +57,20 @@ func invalidTypes() []spoilt {
 		set("description", func(c *rota.PutType) { c.Spec.Description = "a\xff" }),
 		set("schema", func(c *rota.PutType) { c.Spec.Schema = json.RawMessage(`true`) }),
 		set("schema", func(c *rota.PutType) { c.Spec.Schema = oversized(rota.SchemaMax) }),
-	}, func(field string, p rota.PolicyPatch) spoilt {
+	}, func(field string, p rota.PolicyPatch) invalidCase {
 		return set(field, func(c *rota.PutType) { c.Spec.Policy = p })
 	})
 }
 
-func invalidTemplates() []spoilt {
-	set := func(field string, change func(*rota.PutTemplate)) spoilt {
-		return spoilt{field, func(sc *scene) rota.Command {
-			c := sc.templateCommand("letter", templateSpec)
+func invalidTemplates() []invalidCase {
+	set := func(field string, change func(*rota.PutTemplate)) invalidCase {
+		return invalidCase{field, func(fx *fixture) rota.Command {
+			c := fx.templateCommand("letter", templateSpec)
 			change(c)
 			return c
 		}}
 	}
-	return withPolicies([]spoilt{
+	return withPolicies([]invalidCase{
 		set("name", func(c *rota.PutTemplate) { c.Name = "" }),
 		set("mode", func(c *rota.PutTemplate) { c.Mode = "upsert" }),
 		set("type", func(c *rota.PutTemplate) { c.Spec.Type = "" }),
@@ -84,23 +84,23 @@ func invalidTemplates() []spoilt {
 		set("concurrency_key", func(c *rota.PutTemplate) { c.Spec.ConcurrencyKey = longKey }),
 		set("webhooks[0].url", func(c *rota.PutTemplate) { c.Spec.Webhooks = []rota.Webhook{{URL: "here", Secret: "s"}} }),
 		set("webhooks[0].events[0]", func(c *rota.PutTemplate) { c.Spec.Webhooks = []rota.Webhook{hook("a", rota.EventScheduleFired)} }),
-	}, func(field string, p rota.PolicyPatch) spoilt {
+	}, func(field string, p rota.PolicyPatch) invalidCase {
 		return set(field, func(c *rota.PutTemplate) { c.Spec.Policy = p })
 	})
 }
 
-func invalidWebhooks() []spoilt {
-	set := func(field string, change func(*rota.PutWebhooks)) spoilt {
-		return spoilt{field, func(sc *scene) rota.Command {
-			c := sc.webhooksCommand(hook("a"), hook("b", rota.EventJobFailed, rota.EventJobDead))
+func invalidWebhooks() []invalidCase {
+	set := func(field string, change func(*rota.PutWebhooks)) invalidCase {
+		return invalidCase{field, func(fx *fixture) rota.Command {
+			c := fx.webhooksCommand(hook("a"), hook("b", rota.EventJobFailed, rota.EventJobDead))
 			change(c)
 			return c
 		}}
 	}
-	address := func(url string) spoilt {
+	address := func(url string) invalidCase {
 		return set("webhooks[1].url", func(c *rota.PutWebhooks) { c.Spec[1].URL = url })
 	}
-	return []spoilt{
+	return []invalidCase{
 		address(""),
 		address("b.example/hook"),
 		address("ftp://b.example/hook"),
@@ -119,10 +119,10 @@ func invalidWebhooks() []spoilt {
 	}
 }
 
-func invalidThrottles() []spoilt {
-	set := func(field string, change func(*rota.ThrottleSpec)) spoilt {
-		return spoilt{field, func(sc *scene) rota.Command {
-			c := &rota.PutThrottle{Meta: sc.mint.meta(), Spec: rota.ThrottleSpec{
+func invalidThrottles() []invalidCase {
+	set := func(field string, change func(*rota.ThrottleSpec)) invalidCase {
+		return invalidCase{field, func(fx *fixture) rota.Command {
+			c := &rota.PutThrottle{Meta: fx.ids.meta(), Spec: rota.ThrottleSpec{
 				Types: []rota.TypeLimit{{Type: "a", Concurrency: 1}, {Type: "b", Rate: rota.Rate{Count: 1, Per: time.Second}}},
 				Keys:  []rota.KeyLimit{{Key: "a", Concurrency: 1}, {Key: "b", Concurrency: 1}},
 			}}
@@ -130,7 +130,7 @@ func invalidThrottles() []spoilt {
 			return c
 		}}
 	}
-	return []spoilt{
+	return []invalidCase{
 		set("global", func(s *rota.ThrottleSpec) { s.Global = -1 }),
 		set("global", func(s *rota.ThrottleSpec) { s.Global = rota.LimitMax + 1 }),
 		set("types", func(s *rota.ThrottleSpec) { s.Keys = slices.Repeat(s.Keys, rota.ThrottleMax/2) }),
@@ -149,23 +149,23 @@ func invalidThrottles() []spoilt {
 	}
 }
 
-func invalidSchedules() []spoilt {
-	set := func(field string, change func(*rota.PutSchedule)) spoilt {
-		return spoilt{field, func(sc *scene) rota.Command {
-			c := sc.declareCommand("hourly", rota.ScheduleSpec{})
+func invalidSchedules() []invalidCase {
+	set := func(field string, change func(*rota.PutSchedule)) invalidCase {
+		return invalidCase{field, func(fx *fixture) rota.Command {
+			c := fx.declareCommand("hourly", rota.ScheduleSpec{})
 			change(c)
 			return c
 		}}
 	}
-	spec := func(field string, change func(*rota.ScheduleSpec)) spoilt {
+	spec := func(field string, change func(*rota.ScheduleSpec)) invalidCase {
 		return set(field, func(c *rota.PutSchedule) { change(&c.Spec) })
 	}
-	cases := []spoilt{
+	cases := []invalidCase{
 		set("name", func(c *rota.PutSchedule) { c.Name = "" }),
 		set("mode", func(c *rota.PutSchedule) { c.Mode = "upsert" }),
 		set("state", func(c *rota.PutSchedule) { c.State = "enabled" }),
-		set("anchor", func(c *rota.PutSchedule) { c.Anchor = farAhead }),
-		set("next", func(c *rota.PutSchedule) { c.Next = farAhead }),
+		set("anchor", func(c *rota.PutSchedule) { c.Anchor = beyondMaxTime }),
+		set("next", func(c *rota.PutSchedule) { c.Next = beyondMaxTime }),
 		spec("template", func(s *rota.ScheduleSpec) { s.Template = "" }),
 		spec("description", func(s *rota.ScheduleSpec) { s.Description = longText }),
 		spec("params", func(s *rota.ScheduleSpec) { s.Params = json.RawMessage(`1`) }),
@@ -181,7 +181,7 @@ func invalidSchedules() []spoilt {
 		spec("depends_on[1]", func(s *rota.ScheduleSpec) { s.DependsOn = []string{"a", "hourly"} }),
 	}
 	cases = append(cases, invalidTimes(spec)...)
-	return withPolicies(cases, func(field string, p rota.PolicyPatch) spoilt {
+	return withPolicies(cases, func(field string, p rota.PolicyPatch) invalidCase {
 		return spec(field, func(s *rota.ScheduleSpec) { s.Policy = p })
 	})
 }
@@ -193,11 +193,11 @@ func manyNames(count int) (names []string) {
 	return names
 }
 
-func invalidTimes(spec func(string, func(*rota.ScheduleSpec)) spoilt) []spoilt {
-	return []spoilt{
+func invalidTimes(spec func(string, func(*rota.ScheduleSpec)) invalidCase) []invalidCase {
+	return []invalidCase{
 		spec("cron", func(s *rota.ScheduleSpec) { s.Every = 0 }),
 		spec("cron", func(s *rota.ScheduleSpec) { s.Cron = "@hourly" }),
-		spec("cron", func(s *rota.ScheduleSpec) { s.At = dawn.AddDate(1, 0, 0) }),
+		spec("cron", func(s *rota.ScheduleSpec) { s.At = startTime.AddDate(1, 0, 0) }),
 		spec("cron", func(s *rota.ScheduleSpec) { s.Every, s.Cron = 0, "61 * * * *" }),
 		spec("cron", func(s *rota.ScheduleSpec) { s.Every, s.Cron = 0, "@every 5m" }),
 		spec("cron", func(s *rota.ScheduleSpec) { s.Every, s.Cron = 0, "0 0 31 2 *" }),
@@ -205,32 +205,38 @@ func invalidTimes(spec func(string, func(*rota.ScheduleSpec)) spoilt) []spoilt {
 		spec("every", func(s *rota.ScheduleSpec) { s.Every = time.Microsecond }),
 		spec("timezone", func(s *rota.ScheduleSpec) { s.Zone = "Europe/Berlin" }),
 		spec("timezone", func(s *rota.ScheduleSpec) { s.Every, s.Cron, s.Zone = 0, "@daily", longName }),
-		spec("at", func(s *rota.ScheduleSpec) { s.Every, s.At = 0, farAhead }),
-		spec("at", func(s *rota.ScheduleSpec) { s.Every, s.At, s.EndsAt = 0, dawn.AddDate(1, 0, 0), dawn.AddDate(2, 0, 0) }),
-		spec("starts_at", func(s *rota.ScheduleSpec) { s.StartsAt = farAhead }),
-		spec("ends_at", func(s *rota.ScheduleSpec) { s.StartsAt, s.EndsAt = dawn.AddDate(2, 0, 0), dawn.AddDate(1, 0, 0) }),
+		spec("at", func(s *rota.ScheduleSpec) { s.Every, s.At = 0, beyondMaxTime }),
+		spec("at", func(s *rota.ScheduleSpec) {
+			s.Every, s.At, s.EndsAt = 0, startTime.AddDate(1, 0, 0), startTime.AddDate(2, 0, 0)
+		}),
+		spec("starts_at", func(s *rota.ScheduleSpec) { s.StartsAt = beyondMaxTime }),
+		spec("ends_at", func(s *rota.ScheduleSpec) {
+			s.StartsAt, s.EndsAt = startTime.AddDate(2, 0, 0), startTime.AddDate(1, 0, 0)
+		}),
 	}
 }
 
 // invalidNames are the commands that only name something, with nothing named.
-func invalidNames() []spoilt {
-	return []spoilt{
-		{"name", func(sc *scene) rota.Command { return &rota.SwitchType{Meta: sc.mint.meta(), Paused: true} }},
-		{"name", func(sc *scene) rota.Command { return &rota.Archive{Meta: sc.mint.meta()} }},
-		{"name", func(sc *scene) rota.Command { return &rota.Unarchive{Meta: sc.mint.meta(), Name: "two words"} }},
-		{"name", func(sc *scene) rota.Command { return &rota.DeleteSchedule{Meta: sc.mint.meta()} }},
-		{"name", func(sc *scene) rota.Command { return &rota.Drop{Meta: sc.mint.meta()} }},
-		{"name", func(sc *scene) rota.Command { return sc.switchCommand("", rota.SchedulePaused, time.Time{}) }},
-		{"state", func(sc *scene) rota.Command { return sc.switchCommand("nightly", "OFF", time.Time{}) }},
-		{"next", func(sc *scene) rota.Command { return sc.switchCommand("nightly", rota.SchedulePaused, dawn) }},
-		{"next", func(sc *scene) rota.Command { return sc.switchCommand("nightly", rota.ScheduleEnabled, farAhead) }},
-		{"group_id", func(sc *scene) rota.Command { return &rota.CancelGroup{Meta: sc.mint.meta()} }},
-		{"reservation_id", func(sc *scene) rota.Command { return &rota.Release{Meta: sc.mint.meta()} }},
-		{"node", func(sc *scene) rota.Command { return &rota.Reserve{Meta: sc.mint.meta()} }},
-		{"for", func(sc *scene) rota.Command {
-			return &rota.Reserve{Meta: sc.mint.meta(), Node: "w1", For: rota.ReservationMax + 1}
+func invalidNames() []invalidCase {
+	return []invalidCase{
+		{"name", func(fx *fixture) rota.Command { return &rota.SwitchType{Meta: fx.ids.meta(), Paused: true} }},
+		{"name", func(fx *fixture) rota.Command { return &rota.Archive{Meta: fx.ids.meta()} }},
+		{"name", func(fx *fixture) rota.Command { return &rota.Unarchive{Meta: fx.ids.meta(), Name: "two words"} }},
+		{"name", func(fx *fixture) rota.Command { return &rota.DeleteSchedule{Meta: fx.ids.meta()} }},
+		{"name", func(fx *fixture) rota.Command { return &rota.Drop{Meta: fx.ids.meta()} }},
+		{"name", func(fx *fixture) rota.Command { return fx.switchCommand("", rota.SchedulePaused, time.Time{}) }},
+		{"state", func(fx *fixture) rota.Command { return fx.switchCommand("nightly", "OFF", time.Time{}) }},
+		{"next", func(fx *fixture) rota.Command { return fx.switchCommand("nightly", rota.SchedulePaused, startTime) }},
+		{"next", func(fx *fixture) rota.Command {
+			return fx.switchCommand("nightly", rota.ScheduleEnabled, beyondMaxTime)
 		}},
-		{"for", func(sc *scene) rota.Command { return &rota.Reserve{Meta: sc.mint.meta(), Node: "w1", For: -1} }},
-		{"job_id", func(sc *scene) rota.Command { return &rota.Redrive{Meta: sc.mint.meta()} }},
+		{"group_id", func(fx *fixture) rota.Command { return &rota.CancelGroup{Meta: fx.ids.meta()} }},
+		{"reservation_id", func(fx *fixture) rota.Command { return &rota.Release{Meta: fx.ids.meta()} }},
+		{"node", func(fx *fixture) rota.Command { return &rota.Reserve{Meta: fx.ids.meta()} }},
+		{"for", func(fx *fixture) rota.Command {
+			return &rota.Reserve{Meta: fx.ids.meta(), Node: "w1", For: rota.ReservationMax + 1}
+		}},
+		{"for", func(fx *fixture) rota.Command { return &rota.Reserve{Meta: fx.ids.meta(), Node: "w1", For: -1} }},
+		{"job_id", func(fx *fixture) rota.Command { return &rota.Redrive{Meta: fx.ids.meta()} }},
 	}
 }

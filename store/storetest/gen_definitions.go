@@ -11,8 +11,8 @@ import (
 // The small world of what is declared: two types, two templates, three
 // schedules, two keys, one of everything else at a time.
 
-// company makes one command about it, those that make jobs more often.
-func (g *gen) company() rota.Command {
+// definitionCommand makes one command about it, those that make jobs more often.
+func (g *gen) definitionCommand() rota.Command {
 	return choose(g, "company verb",
 		g.putSchedule, g.putSchedule, g.putSchedule, g.fire, g.fire, g.fire, g.fire, g.fire, g.fire,
 		g.trigger, g.trigger, g.backfill, g.enqueueGroup, g.enqueueGroup, g.cancelGroup,
@@ -33,8 +33,8 @@ func (g *gen) members() []func() rota.Command {
 	}
 }
 
-// learnCompany remembers what an answer tells.
-func (g *gen) learnCompany(reply rota.Reply) {
+// learnDefinitions remembers what an answer tells.
+func (g *gen) learnDefinitions(reply rota.Reply) {
 	switch r := reply.(type) {
 	case *rota.Fired:
 		g.learnJobs(r.Jobs)
@@ -101,8 +101,8 @@ func (g *gen) putVersion() *rota.ID {
 	return nil
 }
 
-// made sometimes gives a new job a template or a concurrency key.
-func (g *gen) made(n *rota.NewJob) {
+// templateAndKey sometimes gives a new job a template or a concurrency key.
+func (g *gen) templateAndKey(n *rota.NewJob) {
 	if g.rarely(4, "from template") {
 		n.Template = g.templateName()
 		if !g.rarely(4, "type too") {
@@ -212,7 +212,7 @@ func (g *gen) enqueueGroup() rota.Command {
 // group names a group that was heard of, or one that never was.
 func (g *gen) group() rota.ID {
 	if len(g.groups) == 0 || g.rarely(10, "unknown group") {
-		return g.mint.id()
+		return g.ids.next()
 	}
 	return latest(g, "group", g.groups)
 }
@@ -223,7 +223,7 @@ func (g *gen) cancelGroup() rota.Command {
 
 func (g *gen) reservation() rota.ID {
 	if len(g.reservations) == 0 || g.rarely(10, "unknown reservation") {
-		return g.mint.id()
+		return g.ids.next()
 	}
 	return latest(g, "reservation", g.reservations)
 }
@@ -235,7 +235,7 @@ func (g *gen) reserve() rota.Command {
 func (g *gen) direct() rota.Command {
 	c := &rota.Direct{
 		Meta: g.meta(), ReservationID: g.reservation(), Job: g.newJob(),
-		Lease: choose(g, "lease", lease, time.Second, rota.LeaseMax), Seed: g.mint.seed(),
+		Lease: choose(g, "lease", lease, time.Second, rota.LeaseMax), Seed: g.ids.seed(),
 	}
 	c.Job.UniqueKey, c.Job.UniqueFor, c.Job.PlanTime, c.Job.RunAt, c.Job.Delay, c.Job.MaxRetries = "", 0, time.Time{}, time.Time{}, 0, nil
 	return c
@@ -271,7 +271,7 @@ func (g *gen) redrive() rota.Command { return &rota.Redrive{Meta: g.meta(), JobI
 // a command of its own or, sometimes, one that a key is tied to by now.
 func (g *gen) remember() rota.Command {
 	c := &rota.Remember{
-		Meta: g.meta(), Key: choose(g, "request key", "k", "l", "m"), Hash: hashOf(choose(g, "request", "a", "a", "b")), Command: g.mint.id(),
+		Meta: g.meta(), Key: choose(g, "request key", "k", "l", "m"), Hash: hashOf(choose(g, "request", "a", "a", "b")), Command: g.ids.next(),
 	}
 	if len(g.remembered) > 0 && g.rarely(4, "tied command") {
 		c.Command = latest(g, "command", g.remembered)

@@ -10,8 +10,8 @@ import (
 
 // Type returns a type.
 func (m *Model) Type(_ context.Context, name string) (*rota.Type, error) {
-	return view(m, func(s *state) (*rota.Type, error) {
-		return found(shownType(s.typ(name)), "type", name)
+	return read(m, func(s *state) (*rota.Type, error) {
+		return found(copyType(s.typ(name)), "type", name)
 	})
 }
 
@@ -20,17 +20,17 @@ func (m *Model) Types(_ context.Context, q rota.NameQuery) ([]*rota.Type, error)
 	if err := q.Validate(); err != nil {
 		return nil, err
 	}
-	return view(m, func(s *state) ([]*rota.Type, error) {
+	return read(m, func(s *state) ([]*rota.Type, error) {
 		rows := after(s.types, q.After, func(t *rota.Type) string { return t.Name })
 		rows = slices.DeleteFunc(rows, func(t *rota.Type) bool { return rota.InternalType(t.Name) })
-		return listed(rows, q.Limit, shownType), nil
+		return copyPage(rows, q.Limit, copyType), nil
 	})
 }
 
 // Template returns a template.
 func (m *Model) Template(_ context.Context, name string) (*rota.Template, error) {
-	return view(m, func(s *state) (*rota.Template, error) {
-		return found(shownTemplate(s.template(name)), "template", name)
+	return read(m, func(s *state) (*rota.Template, error) {
+		return found(copyTemplate(s.template(name)), "template", name)
 	})
 }
 
@@ -39,16 +39,16 @@ func (m *Model) Templates(_ context.Context, q rota.NameQuery) ([]*rota.Template
 	if err := q.Validate(); err != nil {
 		return nil, err
 	}
-	return view(m, func(s *state) ([]*rota.Template, error) {
+	return read(m, func(s *state) ([]*rota.Template, error) {
 		rows := after(s.templates, q.After, func(t *rota.Template) string { return t.Name })
-		return listed(rows, q.Limit, shownTemplate), nil
+		return copyPage(rows, q.Limit, copyTemplate), nil
 	})
 }
 
 // Schedule returns a schedule.
 func (m *Model) Schedule(_ context.Context, name string) (*rota.Schedule, error) {
-	return view(m, func(s *state) (*rota.Schedule, error) {
-		return found(shownSchedule(s.schedule(name)), "schedule", name)
+	return read(m, func(s *state) (*rota.Schedule, error) {
+		return found(copySchedule(s.schedule(name)), "schedule", name)
 	})
 }
 
@@ -57,7 +57,7 @@ func (m *Model) Schedules(_ context.Context, q rota.ScheduleQuery) ([]*rota.Sche
 	if err := q.Validate(); err != nil {
 		return nil, err
 	}
-	return view(m, func(s *state) ([]*rota.Schedule, error) {
+	return read(m, func(s *state) ([]*rota.Schedule, error) {
 		rows := s.schedulesWhere(func(d *rota.Schedule) bool {
 			return (q.ByNext && nextIn(d, &q) || !q.ByNext && d.Name > q.After) &&
 				(!q.Idle || d.NextFire.IsZero()) &&
@@ -68,7 +68,7 @@ func (m *Model) Schedules(_ context.Context, q rota.ScheduleQuery) ([]*rota.Sche
 		if q.ByNext {
 			slices.SortFunc(rows, byNext)
 		}
-		return listed(rows, q.Limit, shownSchedule), nil
+		return copyPage(rows, q.Limit, copySchedule), nil
 	})
 }
 
@@ -86,7 +86,7 @@ func byNext(a, b *rota.Schedule) int {
 
 // Definition returns the name that an id stands for.
 func (m *Model) Definition(_ context.Context, id rota.ID) (string, error) {
-	return view(m, func(s *state) (string, error) {
+	return read(m, func(s *state) (string, error) {
 		name, known := s.names[id]
 		if !known {
 			return "", rota.Errorf(rota.NotFound, "definition", "no definition has the id %s", id)
@@ -95,8 +95,8 @@ func (m *Model) Definition(_ context.Context, id rota.ID) (string, error) {
 	})
 }
 
-// keepNames notes what there is a definition of: names outlive it.
-func (s *state) keepNames() {
+// recordNames notes what there is a definition of: names outlive it.
+func (s *state) recordNames() {
 	for _, d := range s.schedules {
 		s.names[rota.DefinitionID(d.Name)] = d.Name
 	}
@@ -104,33 +104,33 @@ func (s *state) keepNames() {
 
 // Group returns a group with its tally.
 func (m *Model) Group(_ context.Context, id rota.ID) (*rota.Group, error) {
-	return view(m, func(s *state) (*rota.Group, error) {
+	return read(m, func(s *state) (*rota.Group, error) {
 		g, err := found(s.group(id), "group", id.String())
 		if err != nil {
 			return nil, err
 		}
-		return s.shownGroup(g), nil
+		return s.copyGroup(g), nil
 	})
 }
 
 // Groups lists groups by id, newest first.
 func (m *Model) Groups(_ context.Context, before rota.ID, limit int) ([]*rota.Group, error) {
-	return view(m, func(s *state) ([]*rota.Group, error) {
+	return read(m, func(s *state) ([]*rota.Group, error) {
 		rows := newestBefore(s.groups, before, func(g *rota.Group) rota.ID { return g.ID })
-		return listed(rows, limit, s.shownGroup), nil
+		return copyPage(rows, limit, s.copyGroup), nil
 	})
 }
 
 // Throttle returns the limits in force.
 func (m *Model) Throttle(context.Context) (*rota.Throttle, error) {
-	return view(m, func(s *state) (*rota.Throttle, error) { return shownThrottle(&s.throttle), nil })
+	return read(m, func(s *state) (*rota.Throttle, error) { return copyThrottle(&s.throttle), nil })
 }
 
 // Reservations lists reservations by id, newest first.
 func (m *Model) Reservations(_ context.Context, before rota.ID, limit int) ([]*rota.Reservation, error) {
-	return view(m, func(s *state) ([]*rota.Reservation, error) {
+	return read(m, func(s *state) ([]*rota.Reservation, error) {
 		rows := newestBefore(s.reservations, before, func(r *rota.Reservation) rota.ID { return r.ID })
-		return listed(rows, limit, copyOf), nil
+		return copyPage(rows, limit, copyOf), nil
 	})
 }
 
@@ -158,7 +158,7 @@ func newestBefore[T any](rows []*T, before rota.ID, idOf func(*T) rota.ID) []*T 
 	return rest
 }
 
-// listed copies the first rows of a list out.
-func listed[T any](rows []*T, limit int, one func(*T) *T) []*T {
+// copyPage copies the first rows of a list out.
+func copyPage[T any](rows []*T, limit int, one func(*T) *T) []*T {
 	return rowCopies(rows[:min(len(rows), atMost(limit))], one)
 }

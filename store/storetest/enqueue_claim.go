@@ -1,0 +1,207 @@
+package storetest
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rotajobs/rota"
+)
+
+// testEnqueueClaim enqueues and claims in one batch: what comes along is taken as if it
+// had come before.
+func testEnqueueClaim(t *testing.T, h Harness) {
+	runStories(t, h, []namedStory{
+		{"a claim takes what comes along in its place in the order", enqueueClaimOrder},
+		{"a claim takes no more of what comes along than its limit", enqueueClaimLimit},
+		{"what comes along enters before it starts", enqueueClaimEvents},
+		{"a claim with what comes along is sent again", enqueueClaimResent},
+		{"a claim takes nothing of a paused type that comes along", enqueueClaimPaused},
+		{"a claim leaves what comes along and waits for its time", enqueueClaimDelayed},
+		{"limits hold for what comes along", enqueueClaimLimits},
+		{"a rate holds for what comes along", enqueueClaimRate},
+		{"a limited key holds for what comes along", enqueueClaimKey},
+		{"what comes along may free nobody else", enqueueClaimKeyOfOthers},
+		{"a claim beside a refused enqueue takes what the others bring", enqueueClaimRefused},
+		{"a claim of deliveries takes those that tell of what comes along", enqueueClaimDelivery},
+		{"many that come along are taken", enqueueClaimMany},
+		{"what is taken is not the caller's to change", enqueueClaimParams},
+		{"who waits is woken if not all that comes along is taken", enqueueClaimWake},
+		{"a reservation holds a claim back from what comes along", enqueueClaimReserved},
+		{"a duplicate that comes along is taken where it stands", enqueueClaimDuplicate},
+		{"heavy jobs that came first go before light ones that come along", enqueueClaimLargeParams},
+		{"batches of several claims take what comes along once", enqueueClaimTwice},
+	})
+}
+
+// enqueueAndClaim enqueues and claims in one batch, and returns what was made and what of it,
+// or of others, was taken.
+func (y *story) enqueueAndClaim(claim *rota.Claim, jobs ...rota.NewJob) (made []*rota.Job, taken []rota.ID) {
+	y.Helper()
+	results := y.send(y.enqueueCommand(jobs...), claim)
+	for i, r := range results {
+		if r.Err != nil {
+			y.Fatalf("command %d was refused: %v", i, r.Err)
+		}
+	}
+	for _, one := range results[0].Reply.(*rota.Enqueued).Jobs {
+		made = append(made, one.Job)
+	}
+	return made, idsOf(results[1].Reply.(*rota.Claimed).Jobs)
+}
+
+func enqueueClaimOrder(y *story) {
+	old := y.enqueueMany(2)
+	made, taken := y.enqueueAndClaim(y.claimCommand(4), rota.NewJob{Priority: new(1)}, rota.NewJob{}, rota.NewJob{Priority: new(-1)})
+	wantIDs(y, "taken", taken, made[0], old[0], old[1], made[1])
+	wantIDs(y, "left", y.queue(), made[2])
+}
+
+func enqueueClaimLimit(y *story) {
+	made, taken := y.enqueueAndClaim(y.claimCommand(2), rota.NewJob{}, rota.NewJob{}, rota.NewJob{}, rota.NewJob{Type: "other", Priority: new(5)})
+	wantIDs(y, "taken", taken, made[0], made[1])
+	wantIDs(y, "left", y.queue(), made[3], made[2])
+	wantIDs(y, "taken by the next", idsOf(y.claim(5)), made[2])
+}
+
+func enqueueClaimEvents(y *story) {
+	var made []*rota.Job
+	events := y.eventsDuring(func() { made, _ = y.enqueueAndClaim(y.claimCommand(1), rota.NewJob{}) })
+	want(y, "how it entered", made[0].State(), rota.StateQueued)
+	var kinds []rota.EventKind
+	for _, e := range events {
+		if e.JobID == made[0].ID {
+			kinds = append(kinds, e.Kind)
+		}
+	}
+	if !slices.Equal(kinds, []rota.EventKind{rota.EventJobEnqueued, rota.EventJobStarted}) {
+		y.Errorf("it was told that it %v", kinds)
+	}
+	j := y.job(made[0].ID)
+	want(y, "what became of it", j.State(), rota.StateRunning)
+	wantTime(y, "queued", j.QueuedAt, y.now)
+	wantTime(y, "started", j.StartedAt, y.now)
+}
+
+func enqueueClaimResent(y *story) {
+	enqueue, claim := y.enqueueCommand(rota.NewJob{}, rota.NewJob{}), y.claimCommand(1)
+	first := y.send(enqueue, claim)[1].Reply.(*rota.Claimed)
+	before := y.dump()
+	second := y.send(enqueue, claim)[1].Reply.(*rota.Claimed)
+	want(y, "sent again", second.Again, true)
+	wantIDs(y, "taken again", idsOf(second.Jobs), first.Jobs...)
+	y.wantUnchanged(before)
+}
+
+func enqueueClaimPaused(y *story) {
+	y.declareType("mail", rota.TypeSpec{})
+	y.pause("mail", true)
+	made, taken := y.enqueueAndClaim(y.claimCommand(5, "mail", "other"), rota.NewJob{}, rota.NewJob{Type: "other"})
+	wantIDs(y, "taken", taken, made[1])
+}
+
+func enqueueClaimDelayed(y *story) {
+	made, taken := y.enqueueAndClaim(y.claimCommand(5), rota.NewJob{Delay: time.Hour}, rota.NewJob{})
+	wantIDs(y, "taken", taken, made[1])
+}
+
+func enqueueClaimLimits(y *story) {
+	y.throttle(rota.ThrottleSpec{Global: 3, Types: []rota.TypeLimit{{Type: "mail", Concurrency: 1}}})
+	made, taken := y.enqueueAndClaim(y.claimCommand(9, "mail", "other"), rota.NewJob{}, rota.NewJob{},
+		rota.NewJob{Type: "other"}, rota.NewJob{Type: "other"}, rota.NewJob{Type: "other"})
+	wantIDs(y, "taken", taken, made[0], made[2], made[3])
+}
+
+func enqueueClaimRate(y *story) {
+	y.throttle(rota.ThrottleSpec{Types: []rota.TypeLimit{{Type: "mail", Rate: rota.Rate{Count: 2, Per: time.Minute}}}})
+	made, taken := y.enqueueAndClaim(y.claimCommand(9), rota.NewJob{}, rota.NewJob{}, rota.NewJob{})
+	wantIDs(y, "taken", taken, made[0], made[1])
+	want(y, "taken at once after it", len(y.claim(9)), 0)
+}
+
+func enqueueClaimKey(y *story) {
+	y.throttle(keyLimit("k", 1))
+	key := new("k")
+	made, taken := y.enqueueAndClaim(y.claimCommand(9), rota.NewJob{ConcurrencyKey: key}, rota.NewJob{ConcurrencyKey: key}, rota.NewJob{})
+	wantIDs(y, "taken", taken, made[0], made[2])
+}
+
+func enqueueClaimKeyOfOthers(y *story) {
+	y.throttle(keyLimit("k", 1))
+	key := new("k")
+	first := y.enqueue(rota.NewJob{ConcurrencyKey: key})
+	made, taken := y.enqueueAndClaim(y.claimCommand(9), rota.NewJob{ConcurrencyKey: key, Priority: new(3)})
+	wantIDs(y, "taken", taken, made[0])
+	want(y, "who came first", y.job(first.ID).State(), rota.StateBlocked)
+}
+
+func enqueueClaimRefused(y *story) {
+	good := y.enqueueCommand(rota.NewJob{})
+	results := y.send(y.enqueueCommand(rota.NewJob{}, rota.NewJob{Template: "none"}), good, y.claimCommand(5))
+	want(y, "refused", rota.CodeOf(results[0].Err), rota.NotFound)
+	wantIDs(y, "taken", idsOf(results[2].Reply.(*rota.Claimed).Jobs), y.job(good.JobID(0)))
+}
+
+func enqueueClaimDelivery(y *story) {
+	y.send(y.webhooksCommand(hook("a")))
+	_, taken := y.enqueueAndClaim(y.claimCommand(9, "mail", rota.TypeWebhook), rota.NewJob{})
+	want(y, "the job and what tells of it", len(taken), 2)
+}
+
+func enqueueClaimMany(y *story) {
+	jobs := make([]rota.NewJob, 200)
+	made, taken := y.enqueueAndClaim(y.claimCommand(150), jobs...)
+	wantIDs(y, "taken", taken, made[:150]...)
+	want(y, "left", len(y.queue()), 50)
+}
+
+func enqueueClaimParams(y *story) {
+	params := []byte(`{"to":"ada"}`)
+	enqueue := y.enqueueCommand(rota.NewJob{Params: params})
+	results := y.send(enqueue, y.claimCommand(1))
+	copy(params, `{"to":"bob"}`)
+	want(y, "the params", string(results[1].Reply.(*rota.Claimed).Jobs[0].Params), `{"to":"ada"}`)
+}
+
+func enqueueClaimWake(y *story) {
+	wake, off := y.s.Wake()
+	defer off()
+	y.enqueueAndClaim(y.claimCommand(1), rota.NewJob{}, rota.NewJob{})
+	select {
+	case <-wake:
+	case <-time.After(maxWait):
+		y.Error("one is left, and nobody was woken")
+	}
+}
+
+func enqueueClaimReserved(y *story) {
+	do[*rota.Reserved](y, y.reserveCommand())
+	made, taken := y.enqueueAndClaim(y.claimCommand(1), rota.NewJob{})
+	want(y, "taken by who is reserved", len(taken), 0)
+	wantIDs(y, "left", y.queue(), made[0])
+}
+
+func enqueueClaimDuplicate(y *story) {
+	first := y.enqueue(rota.NewJob{UniqueKey: "k"})
+	made, taken := y.enqueueAndClaim(y.claimCommand(5), rota.NewJob{UniqueKey: "k"}, rota.NewJob{})
+	wantIDs(y, "taken", taken, first, made[1])
+}
+
+func enqueueClaimLargeParams(y *story) {
+	large := json.RawMessage(`{"x":"` + strings.Repeat("x", rota.ParamsMax-8) + `"}`)
+	count := rota.ClaimBytesMax/rota.ParamsMax + 2
+	for range count {
+		y.enqueue(rota.NewJob{Params: large})
+	}
+	_, taken := y.enqueueAndClaim(y.claimCommand(count+2), rota.NewJob{}, rota.NewJob{})
+	want(y, "taken", len(taken), rota.ClaimBytesMax/rota.ParamsMax)
+}
+
+func enqueueClaimTwice(y *story) {
+	first, second := y.enqueueCommand(rota.NewJob{}, rota.NewJob{}), y.enqueueCommand(rota.NewJob{})
+	results := y.send(first, y.claimCommand(1), second, y.claimCommand(5))
+	wantIDs(y, "the first claim", idsOf(results[1].Reply.(*rota.Claimed).Jobs), y.job(first.JobID(0)))
+	wantIDs(y, "the second", idsOf(results[3].Reply.(*rota.Claimed).Jobs), y.job(first.JobID(1)), y.job(second.JobID(0)))
+}
