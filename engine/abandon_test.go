@@ -53,13 +53,13 @@ func TestAHandlerThatIgnoresItsContextIsGivenUp(t *testing.T) {
 		if next := w.ended(w.addOne()); next.State() != rota.StateCompleted {
 			t.Errorf("the slot is not usable: %s", next.State())
 		}
-		if got := r.Snapshot(); got.Abandoned != 1 || w.log.count("level=ERROR", "given up", "job="+id.String(), "type=work") != 1 {
+		if got := r.Snapshot(); got.Abandoned != 1 || w.log.count("level=ERROR", "was abandoned", "job="+id.String(), "type=work") != 1 {
 			t.Errorf("%+v, %q", got, w.log.lines)
 		}
 		close(s.letGo)
 		w.until("the handler has come back", func() bool { return r.Snapshot().Abandoned == 0 })
 		w.until("its end is recorded", func() bool { return r.Snapshot().Running == 0 })
-		if run := w.job(id).Run; run.Result != nil || run.Artifacts != nil || run.Progress != nil || run.Error != "it ran out of time" {
+		if run := w.job(id).Run; run.Result != nil || run.Artifacts != nil || run.Progress != nil || run.Error != "the run exceeded its timeout" {
 			t.Errorf("what came too late was kept: %s %s %s %s", run.Result, run.Artifacts, run.Progress, run.Error)
 		}
 		if text, closed := shelf.text(id); closed != 1 || text == "" || len(text) > 100 {

@@ -7,14 +7,14 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// Sending again begins soon and slows down.
+// Retries start at retryFirst and double up to retryMax.
 const (
 	retryFirst = 10 * time.Millisecond
 	retryMax   = time.Second
 )
 
-// apply sends commands until the store has decided them, or ctx ends: sent
-// again they are not done twice. An outage is logged when it begins and ends.
+// apply sends commands until the store has decided them, or ctx ends. A command that
+// is sent again has no second effect. An outage is logged when it begins and ends.
 func (e *Engine) apply(ctx context.Context, commands ...rota.Command) ([]rota.Result, error) {
 	var outage outageLog
 	for wait := retryFirst; ; wait = min(2*wait, retryMax) {
@@ -33,9 +33,9 @@ func (e *Engine) apply(ctx context.Context, commands ...rota.Command) ([]rota.Re
 		case ctx.Err() != nil:
 			return nil, err
 		case rota.CodeOf(err) == rota.Invalid, e.endIfDenied(err):
-			return nil, err // it will be so the next time, too
+			return nil, err // a retry has the same result
 		}
-		outage.failed(e.config.Logger, "the "+e.storeName()+" does not answer; trying until it does", "verb", commands[0].Verb(), "error", err)
+		outage.failed(e.config.Logger, "the "+e.storeName()+" does not answer; retrying until it does", "verb", commands[0].Verb(), "error", err)
 		e.resent.Add(1)
 		if !pause(ctx, wait) {
 			return nil, err
@@ -43,7 +43,7 @@ func (e *Engine) apply(ctx context.Context, commands ...rota.Command) ([]rota.Re
 	}
 }
 
-// storeName is what people call the one who keeps the queue.
+// storeName is what messages call the store.
 func (e *Engine) storeName() string {
 	if e.config.Remote {
 		return "server"
@@ -51,9 +51,10 @@ func (e *Engine) storeName() string {
 	return "store"
 }
 
-// endIfDenied ends an engine that its server denies, and reports whether that is so.
-// Nothing that still runs could be recorded, nor could its lease be kept: it is
-// cut off at once, before it is given to somebody else.
+// endIfDenied ends an engine that its server denies, and reports whether it does.
+// The engine could then neither record the end of a run nor extend its lease, so it
+// cuts off running handlers at once, before the server gives their jobs to another
+// worker.
 func (e *Engine) endIfDenied(err error) bool {
 	if !e.config.Remote || rota.CodeOf(err) != rota.Denied {
 		return false
@@ -64,8 +65,8 @@ func (e *Engine) endIfDenied(err error) bool {
 	return true
 }
 
-// retryRead reads until the store answers, or ctx ends. A store that is at hand and
-// does not answer is broken; one that is far away may only be restarting.
+// retryRead reads until the store answers, or ctx ends. It retries only a remote
+// store, which may be restarting; a local store that does not answer is broken.
 func (e *Engine) retryRead(ctx context.Context, read func() error) error {
 	var outage outageLog
 	for wait := retryFirst; ; wait = min(2*wait, retryMax) {
@@ -75,7 +76,7 @@ func (e *Engine) retryRead(ctx context.Context, read func() error) error {
 			outage.recovered(e.config.Logger, "the server answers")
 			return err
 		}
-		outage.failed(e.config.Logger, "the server does not answer; trying until it does", "error", err)
+		outage.failed(e.config.Logger, "the server does not answer; retrying until it does", "error", err)
 		if !pause(ctx, wait) {
 			return err
 		}
@@ -95,7 +96,7 @@ func do[R rota.Reply](ctx context.Context, e *Engine, command rota.Command) (R, 
 	return results[0].Reply.(R), nil
 }
 
-// pause waits, and reports whether ctx let it.
+// pause waits for d, and reports whether ctx lasted as long.
 func pause(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -107,8 +108,8 @@ func pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// signal wakes one loop. It may be rung from anywhere, and rings once however
-// often it is rung before it is heard.
+// signal wakes one loop. Any goroutine may send it; sends before the loop receives
+// count as one.
 type signal chan struct{}
 
 func newSignal() signal { return make(signal, 1) }

@@ -7,36 +7,36 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// batch is a step that is under way to the store, and what came of it.
+// batch is a batch of commands of the dispatcher, and the answer of the store.
 type batch struct {
 	ended       []*ending
-	commands    []rota.Command // notes, then finishes, then the rest
-	notesEnd    int            // of them: notes
-	finishesEnd int            // of them: notes and finishes
+	commands    []rota.Command // notes, then finishes, then Ready and Claim
+	notesEnd    int            // index after the last note
+	finishesEnd int            // index after the last finish
 	sendsReady  bool
-	claimSlots  int // taken for a claim; 0: there is none
-	wakeups     int // how often the desk had been woken when it left
+	claimSlots  int // slots taken for its claim; 0: it has none
+	wakeups     int // dispatcher.wakeups when it was sent
 
-	resent  bool // it had to be sent again
+	resent  bool // it was sent more than once
 	results []rota.Result
 	err     error
 }
 
-// A store that works on several batches at once has two steps under way: while
-// it works on one, this process works on the other. More would share the same
-// work among more transactions, each of which costs something by itself.
+// inFlightLimit bounds the batches in flight. A store that applies several batches at
+// once has two: while it applies one, this process prepares the other. More would
+// split the same work among more transactions, each of which has a fixed cost.
 const inFlightLimit = 2
 
-// inFlightMax is how many steps may be under way.
+// inFlightMax is how many batches may be in flight.
 func inFlightMax(store rota.Store) int { return max(1, min(inFlightLimit, store.Limits().Batches)) }
 
-// slowAfter is how long a step takes that is not waited for: nothing that has
-// ended is held up by one that hangs.
+// slowAfter is when a batch in flight counts as slow: ends no longer wait for it to be
+// answered.
 const slowAfter = 20 * time.Millisecond
 
-// worthSending says whether a step is worth sending while another is under way. One with
-// less than half of what there is room for waits, and takes with it what comes
-// meanwhile: each costs something by itself.
+// worthSending reports whether to send a batch while another is in flight. A batch
+// that would use less than half of the remaining slots waits and collects more:
+// each batch has a fixed cost.
 func (d *dispatcher) worthSending(load int) bool {
 	switch {
 	case d.inFlight == 0:
@@ -49,8 +49,8 @@ func (d *dispatcher) worthSending(load int) bool {
 	return load*2 >= d.e.config.Workers-d.slotsInFlight
 }
 
-// claimLimit is how many slots a claim takes. While there is more than enough to do
-// each flight has its part, so that they do not wait for each other.
+// claimLimit is how many slots a claim takes. While the queue has more jobs than
+// slots, each batch takes its share, so that the batches do not wait for each other.
 func (d *dispatcher) claimLimit() int {
 	if !d.lastClaimFull {
 		return rota.ClaimMax
@@ -58,7 +58,7 @@ func (d *dispatcher) claimLimit() int {
 	return min(rota.ClaimMax, max(1, (d.e.config.Workers+d.inFlightMax-1)/d.inFlightMax))
 }
 
-// send sends a step. The only one that may be under way is waited for.
+// send sends a batch. If only one may be in flight, it waits for the answer.
 func (d *dispatcher) send(ctx context.Context, b *batch) {
 	d.inFlight++
 	if b.claimSlots > 0 {
@@ -84,7 +84,7 @@ func (d *dispatcher) applyBatch(ctx context.Context, b *batch) {
 	b.resent = d.e.resent.Load() > resent
 }
 
-// settleBatch settles what came of a step.
+// settleBatch processes the answer to a batch.
 func (d *dispatcher) settleBatch(ctx context.Context, b *batch) {
 	d.inFlight--
 	if b.claimSlots > 0 {
@@ -106,8 +106,8 @@ func (d *dispatcher) settleBatch(ctx context.Context, b *batch) {
 	}
 }
 
-// settleUndecided looks at a step that the store would not even decide. Unless the
-// process ends, when the next life settles it, each end is told by itself.
+// settleUndecided handles a batch that the store could not decide at all. It sends
+// each end by itself, unless the process ends: then the next incarnation settles it.
 func (d *dispatcher) settleUndecided(ctx context.Context, b *batch) {
 	if ctx.Err() != nil {
 		return

@@ -9,36 +9,36 @@ import (
 	"github.com/rotajobs/rota/payload"
 )
 
-// Noop does nothing, well.
+// Noop is the payload of the type noop, which does nothing.
 type Noop struct{}
 
-// JobType names the type.
+// JobType returns "noop".
 func (Noop) JobType() string { return "noop" }
 
-// Sleep does nothing for a while.
+// Sleep is the payload of the type sleep, which waits.
 type Sleep struct {
 	For payload.Duration `json:"for" jsonschema:"description=how long\\, such as 2s"`
 }
 
-// JobType names the type.
+// JobType returns "sleep".
 func (Sleep) JobType() string { return "sleep" }
 
-// Fail fails.
+// Fail is the payload of the type fail, which fails.
 type Fail struct {
-	Message   string `json:"message,omitempty" jsonschema:"description=what the error says"`
-	Permanent bool   `json:"permanent,omitempty" jsonschema:"description=whether it is of no use to try again"`
+	Message   string `json:"message,omitempty" jsonschema:"description=error text of the run"`
+	Permanent bool   `json:"permanent,omitempty" jsonschema:"description=whether the failure is permanent\\, so that no retry follows"`
 }
 
-// JobType names the type.
+// JobType returns "fail".
 func (Fail) JobType() string { return "fail" }
 
-// Builtins registers the types that are always there: noop, sleep and fail.
+// Builtins registers the types that every process has: noop, sleep and fail.
 func Builtins(reg *Registry) {
-	// Noop takes whatever it is given: it is what people try a queue with.
+	// Noop accepts any params: people use it to try a queue.
 	reg.Func(Noop{}.JobType(), rota.TypeSpec{}, func(context.Context, *rota.Job) error { return nil },
-		WithDescription("does nothing, whatever the params"))
-	Handle(reg, sleep, WithDescription("sleeps as long as it is told"))
-	Handle(reg, fail, WithDescription("fails, to see what happens then"))
+		WithDescription("does nothing and accepts any params"))
+	Handle(reg, sleep, WithDescription("sleeps for the given time"))
+	Handle(reg, fail, WithDescription("fails, to show how failures are handled"))
 }
 
 func sleep(ctx context.Context, p Sleep) error {
@@ -54,7 +54,7 @@ func sleep(ctx context.Context, p Sleep) error {
 }
 
 func fail(ctx context.Context, p Fail) error {
-	err := errors.New("failed, as it was told to")
+	err := errors.New("the job failed as requested")
 	if p.Message != "" {
 		err = errors.New(p.Message)
 	}

@@ -13,48 +13,51 @@ import (
 type Config struct {
 	// Workers is how many jobs run at once. Default 16.
 	Workers int
-	// Name of this worker, the same at every start: by it the engine knows what
-	// an earlier life left. Default "local". Two processes on one store need two.
+	// Name of this worker, the same at every start: the engine uses it to find the
+	// jobs that its previous incarnation left open. Default "local". Two processes
+	// on one store need two names.
 	Name string
-	// Lease is how long a job waits for a process that died, at most. It is
-	// extended every third of it. Default rota.DefaultLease.
+	// Lease is the longest time that a job waits for a process that died. The engine
+	// extends it every third of that time. Default rota.DefaultLease.
 	Lease time.Duration
-	// CancelGrace is how long a handler may take to stop once its context has
-	// ended, before it is given up. Default 10 s.
+	// CancelGrace is how long a handler may take to return once its context has
+	// ended. After that the engine abandons it. Default 10 s.
 	CancelGrace time.Duration
-	// ShutdownGrace is how long handlers may go on once Run is to end. Default 30 s.
+	// ShutdownGrace is how long handlers may continue once Run is to end. Default 30 s.
 	ShutdownGrace time.Duration
-	// Retention says what is kept of the history. Default rota.DefaultRetention.
+	// Retention defines which part of the history is kept. Default rota.DefaultRetention.
 	Retention *rota.Retention
-	// PruneEvery is how often the rest is removed. Default 1 h.
+	// PruneEvery is the interval at which the rest is removed. Default 1 h.
 	PruneEvery time.Duration
-	// Logger hears of what no run's own record shows. Default slog.Default.
+	// Logger receives what the record of no run shows. Default slog.Default.
 	Logger *slog.Logger
-	// Logs keeps what handlers write. Default: what they log goes to Logger, and
+	// Logs stores what handlers write. Default: what they log goes to Logger, and
 	// what they print is discarded.
 	Logs Logs
 	// Clock is the wall clock. Default time.Now.
 	Clock func() time.Time
-	// Events tells what happens in the store. Default: one of its own.
+	// Events is the ring that carries the events of the store. Default: the engine
+	// creates its own.
 	Events *eventring.Ring
-	// WorkOnly has the engine claim and run jobs and nothing else: it fires no
-	// schedules, readies no delayed jobs, reaps, sweeps and prunes nothing, makes
-	// no direct runs and tells nobody of groups or failures. Somebody else on the
-	// store does.
+	// WorkOnly limits the engine to claiming and running jobs. It fires no schedules,
+	// readies no delayed jobs, reaps, sweeps and prunes nothing, executes no direct
+	// runs and reports neither groups nor failures. Another process on the store
+	// must do that.
 	WorkOnly bool
-	// Remote says that the store is a server's, far away: a claim waits there
-	// until there is something to claim, and the server settles what a worker
-	// leaves. A server that denies this worker ends Run. It implies WorkOnly.
+	// Remote declares that the store is a server reached over the network: a claim
+	// is a long poll, and the server settles the jobs of a worker that disappears.
+	// If the server denies this worker, Run ends. Remote implies WorkOnly.
 	Remote bool
-	// Membership is kept where several processes share the store: what need be done only
-	// once is then done by the one that leads. Default: this one does it.
+	// Membership is set where several processes share the store: only the leader
+	// then does the work that one process must do for all. Default: this process
+	// always does it.
 	Membership rota.Membership
-	// Reporter is told of what failed. Default: nobody is.
+	// Reporter receives failures. Default: none.
 	Reporter Reporter
 }
 
 // DefaultWorkers, DefaultCancelGrace, DefaultShutdownGrace and DefaultPruneEvery
-// are what a Config has that says nothing.
+// apply where a Config leaves the field zero.
 const (
 	DefaultWorkers       = 16
 	DefaultName          = "local"
@@ -66,12 +69,12 @@ const (
 	WorkersMax = 100_000
 )
 
-// Logs keeps what runs write. Open is called at a run's first line.
+// Logs stores what runs write. The engine calls Open at the first line of a run.
 type Logs interface {
 	Open(job *rota.Job) (LogFile, error)
 }
 
-// LogFile is the log of one run. Path is what is stored of it.
+// LogFile is the log of one run. The store records its Path.
 type LogFile interface {
 	io.WriteCloser
 	Path() string

@@ -12,13 +12,13 @@ import (
 
 type taskKey struct{}
 
-// taskOf is the run that a context belongs to, nil if it belongs to none.
+// taskOf returns the run that a context belongs to, nil outside of handlers.
 func taskOf(ctx context.Context) *task {
 	t, _ := ctx.Value(taskKey{}).(*task)
 	return t
 }
 
-// Job is the job that a handler runs, nil outside of handlers. It must not be
+// Job returns the job that a handler runs, nil outside of handlers. It must not be
 // changed.
 func Job(ctx context.Context) *rota.Job {
 	if t := taskOf(ctx); t != nil {
@@ -27,8 +27,8 @@ func Job(ctx context.Context) *rota.Job {
 	return nil
 }
 
-// IdempotencyKey is the same for every attempt of one execution, for effects
-// that must not be repeated.
+// IdempotencyKey is the same for every attempt of one execution. Handlers use it for
+// effects that must not be repeated.
 func IdempotencyKey(ctx context.Context) string {
 	if t := taskOf(ctx); t != nil {
 		return t.job.IdempotencyKey()
@@ -36,8 +36,8 @@ func IdempotencyKey(ctx context.Context) string {
 	return ""
 }
 
-// Log writes to the log of the run, a line each. Outside of handlers it is
-// slog.Default.
+// Log returns a logger that writes lines to the log of the run. Outside of handlers
+// it is slog.Default.
 func Log(ctx context.Context) *slog.Logger {
 	if t := taskOf(ctx); t != nil {
 		return t.log.logger()
@@ -45,8 +45,8 @@ func Log(ctx context.Context) *slog.Logger {
 	return slog.Default()
 }
 
-// Output is the log of the run as a file, for what a program prints. Outside of
-// handlers it is discarded.
+// Output returns the log of the run as a writer, for the output of a program. Outside
+// of handlers it discards what is written.
 func Output(ctx context.Context) io.Writer {
 	if t := taskOf(ctx); t != nil {
 		return &t.log
@@ -54,8 +54,8 @@ func Output(ctx context.Context) io.Writer {
 	return io.Discard
 }
 
-// Progress notes how far the run is, as JSON of at most rota.ProgressMax bytes.
-// It is written down within half a second; what comes faster is left out.
+// Progress reports how far the run is, as JSON of at most rota.ProgressMax bytes. The
+// engine writes the newest value within half a second and skips those in between.
 func Progress(ctx context.Context, v any) error {
 	t := taskOf(ctx)
 	if t == nil {
@@ -72,8 +72,8 @@ func Progress(ctx context.Context, v any) error {
 	return nil
 }
 
-// Result sets what the run has to show when it completes, as JSON of at most
-// rota.ResultMax bytes. The last one counts.
+// Result sets the result that is stored when the run completes, as JSON of at most
+// rota.ResultMax bytes. The last call counts.
 func Result(ctx context.Context, v any) error {
 	t := taskOf(ctx)
 	if t == nil {
@@ -94,36 +94,36 @@ func marshal(field string, v any, limit int) (json.RawMessage, error) {
 	switch {
 	case err != nil:
 		return nil, &rota.Error{Code: rota.Invalid, Field: field, Reason: "cannot be written as JSON", Err: err}
-	case !utf8.Valid(text): // as it may be in a json.RawMessage
+	case !utf8.Valid(text): // possible with a json.RawMessage
 		return nil, rota.Invalidf(field, "is not UTF-8 text")
 	case rota.JSONDepth(text) > rota.DepthMax:
 		return nil, rota.Invalidf(field, "is nested more than %d deep", rota.DepthMax)
 	case len(text) > limit:
-		return nil, rota.Invalidf(field, "has %d bytes; at most %d are kept: write a file and name it as an artifact", len(text), limit)
+		return nil, rota.Invalidf(field, "has %d bytes; at most %d are stored: write a file and name it with engine.Artifact", len(text), limit)
 	}
 	return text, nil
 }
 
-// Artifact names a file that the run has made. At most rota.ArtifactMax are
-// kept.
+// Artifact records the path of a file that the run has created. A run keeps at most
+// rota.ArtifactMax paths.
 func Artifact(ctx context.Context, path string) error {
 	t := taskOf(ctx)
 	if t == nil {
 		return nil
 	}
 	if path == "" || len(path) > rota.PathMax {
-		return rota.Invalidf("artifact", "a path of %d bytes; allowed are 1 to %d", len(path), rota.PathMax)
+		return rota.Invalidf("artifact", "a path has %d bytes; allowed are 1 to %d", len(path), rota.PathMax)
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if len(t.artifacts) >= rota.ArtifactMax {
-		return rota.Invalidf("artifact", "the run has %d already; no more are kept", rota.ArtifactMax)
+		return rota.Invalidf("artifact", "the run has %d artifacts already; no more are stored", rota.ArtifactMax)
 	}
 	t.artifacts = append(t.artifacts, clean(path))
 	return nil
 }
 
-// RowsAffected sets how many rows of a database the run has changed.
+// RowsAffected sets how many database rows the run has changed.
 func RowsAffected(ctx context.Context, n int64) {
 	if t := taskOf(ctx); t != nil {
 		t.mu.Lock()
@@ -132,7 +132,7 @@ func RowsAffected(ctx context.Context, n int64) {
 	}
 }
 
-// ExitCode sets the exit code of what the run has run.
+// ExitCode sets the exit code of the program that the run has executed.
 func ExitCode(ctx context.Context, n int) {
 	if t := taskOf(ctx); t != nil {
 		t.mu.Lock()

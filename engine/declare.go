@@ -7,9 +7,8 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// declare tells the store the types that have a handler here, with their schemas
-// and policies, and how many of each may run at once. What stands so already is
-// left alone.
+// declare puts the types that have a handler here into the store, with their schemas
+// and policies, and how many of each may run at once. It writes only what differs.
 func (e *Engine) declare(ctx context.Context) error {
 	var commands []rota.Command
 	for _, name := range e.reg.Types() {
@@ -40,9 +39,9 @@ func (e *Engine) declare(ctx context.Context) error {
 	return e.throttle(ctx)
 }
 
-// throttle sets the limits that the registry asks for, if it does. All limits
-// are one document, so it is read, changed, and written if nobody else has
-// written it meanwhile.
+// throttle sets the concurrency limits of the registry, if it has any. All limits are
+// one document: it is read, changed, and written on condition that no other process
+// has written it meanwhile.
 func (e *Engine) throttle(ctx context.Context) error {
 	for e.reg.limits() {
 		var throttle *rota.Throttle
@@ -65,6 +64,7 @@ func (e *Engine) throttle(ctx context.Context) error {
 	return nil
 }
 
+// limited returns spec with the limits of the registry, and whether it differs.
 func (e *Engine) limited(spec rota.ThrottleSpec) (_ rota.ThrottleSpec, changed bool) {
 	spec.Types = slices.Clone(spec.Types)
 	for _, name := range e.reg.Types() {

@@ -7,9 +7,9 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// deliver makes the jobs that tell webhooks that a group has finished, and says
-// when it did. Their ids come from what they tell, whom, and of which time, so
-// each is made once, however many engines find it out and however often.
+// deliver enqueues the jobs that notify webhooks of a finished group, and sets when it
+// finished. Their ids are derived from the event, its time and the URL, so each is
+// created once, however many engines find the group finished and however often.
 func (n *notifier) deliver(ctx context.Context, event *rota.Event) error {
 	hooks, err := n.e.store.Webhooks(ctx)
 	if err != nil {
@@ -36,14 +36,14 @@ func (n *notifier) deliver(ctx context.Context, event *rota.Event) error {
 		return err
 	}
 	for _, result := range results {
-		if result.Err != nil { // it would be refused the next time, too
-			n.e.config.Logger.Error("a webhook is not told of a group that has finished", "group", event.GroupID, "error", result.Err)
+		if result.Err != nil { // a retry would be refused, too
+			n.e.config.Logger.Error("the store refused the job that notifies a webhook of a finished group", "group", event.GroupID, "error", result.Err)
 		}
 	}
 	return nil
 }
 
-// lastEnd is when the last member of a group ended: the same for whoever asks.
+// lastEnd is when the last member of a group ended. Every process computes the same.
 func (n *notifier) lastEnd(ctx context.Context, group rota.ID) (last time.Time, err error) {
 	for query := (rota.JobQuery{GroupID: group, Tails: true, Limit: rota.PageMax}); ; {
 		page, err := n.e.store.Jobs(ctx, query)
@@ -62,8 +62,8 @@ func (n *notifier) lastEnd(ctx context.Context, group rota.ID) (last time.Time, 
 	}
 }
 
-// deliveryOf is the job that tells one webhook of an event, as a store would make
-// it.
+// deliveryOf returns the job that notifies one webhook of an event, equal to the jobs
+// that stores create.
 func deliveryOf(event *rota.Event, url string) rota.NewJob {
 	params := rota.EncodeSpec(rota.Delivery{
 		URL: url, Event: event.Kind, Time: event.At, GroupID: &event.GroupID, Detail: event.Detail,

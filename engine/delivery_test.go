@@ -212,7 +212,7 @@ func TestARefusedDeliveryIsLogged(t *testing.T) {
 	}}
 	w.startOn(store, registry(done), engine.Config{Events: f})
 	id := w.addGroup(1)
-	if events := told(w, f, id, func() rota.ID { return id }); len(events) != 1 || w.log.count("a webhook is not told", "not today") != 1 {
+	if events := told(w, f, id, func() rota.ID { return id }); len(events) != 1 || w.log.count("refused the job that notifies a webhook", "not today") != 1 {
 		t.Errorf("%v", events)
 	}
 }

@@ -10,28 +10,28 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// direct lets callers run a job now, past the queue: one after the other, since
-// a store has one reservation at a time.
+// direct lets callers run a job now, past the queue. It serves one caller after the
+// other, since a store has one reservation at a time.
 type direct struct {
-	e         *Engine
-	turn      chan struct{} // holds one token: whose turn it is
-	released  signal        // a reservation has ended
-	closed    chan struct{}
-	closeOnce sync.Once
-	waiting   atomic.Pointer[rota.ID] // the reservation of who waits for a slot; nil: nobody does
+	e                  *Engine
+	turn               chan struct{} // holds one token: the caller that takes it is served
+	released           signal        // a reservation has ended
+	closed             chan struct{}
+	closeOnce          sync.Once
+	waitingReservation atomic.Pointer[rota.ID] // reservation of the caller that waits for a slot; nil: none
 }
 
-// directCall is what one caller wants.
+// directCall is the request of one caller.
 type directCall struct {
 	job      rota.NewJob
 	wait     time.Duration
-	started  chan error    // how it began, told once
+	started  chan error    // receives one value: nil if the run has begun
 	id       rota.ID       // of the job that has begun
 	recorded chan struct{} // closed when its end is recorded
 }
 
-// reserveRetry is how long to wait for a reservation of somebody else, which may
-// end without a word to this process.
+// reserveRetry is how long to wait for the reservation of another process, which may
+// end without an event in this one.
 const reserveRetry = 100 * time.Millisecond
 
 func newDirect(e *Engine) *direct {
@@ -42,11 +42,11 @@ func newDirect(e *Engine) *direct {
 
 func (d *direct) reservationEnded() { d.released.send() }
 
-// reservationToExtend is the reservation that is to be kept until its run begins, zero if
-// there is none. It lasts no longer than a lease without that: where this process
-// dies, nobody else is held up for longer.
+// reservationToExtend is the reservation to extend until its run begins, zero if there
+// is none. It lasts no longer than a lease unless extended: if this process dies,
+// other processes wait no longer than that.
 func (d *direct) reservationToExtend() (id rota.ID) {
-	if waiting := d.waiting.Load(); waiting != nil {
+	if waiting := d.waitingReservation.Load(); waiting != nil {
 		id = *waiting
 	}
 	return id
@@ -54,21 +54,20 @@ func (d *direct) reservationToExtend() (id rota.ID) {
 
 func (d *direct) close() { d.closeOnce.Do(func() { close(d.closed) }) }
 
-// Direct runs a job now, past the queue, in the next slot that is free, and
-// returns it as it ended. Meanwhile this engine claims nothing. If that cannot
-// begin before the wait is over, it is Busy. If ctx ends once it has begun, it
-// goes on.
+// Direct runs a job now, past the queue, in the next free slot, and returns the job
+// as it ended. Meanwhile this engine claims nothing. If the run cannot begin within
+// wait, the error is Busy. If ctx ends once the run has begun, the run continues.
 func (e *Engine) Direct(ctx context.Context, job rota.NewJob, wait time.Duration) (*rota.Job, error) {
 	if e.config.WorkOnly {
 		return nil, &rota.Error{
-			Code: rota.Conflict, Act: "direct", Reason: "this process only works through the queue",
-			Hint: "ask the one that holds the store",
+			Code: rota.Conflict, Act: "direct", Reason: "this process only runs jobs from the queue",
+			Hint: "send the request to the process that opened the store",
 		}
 	}
 	if e.reg.types[job.Type] == nil {
 		return nil, &rota.Error{
-			Code: rota.Invalid, Act: "direct", Field: "type", Reason: "no handler of " + job.Type + " is registered here",
-			Hint: "a direct run needs one of the types that this process runs",
+			Code: rota.Invalid, Act: "direct", Field: "type", Reason: "no handler for type " + job.Type + " is registered in this process",
+			Hint: "use a type that this process runs, or enqueue the job",
 		}
 	}
 	c := &directCall{job: job, wait: max(wait, 0), started: make(chan error, 1), recorded: make(chan struct{})}
@@ -103,8 +102,8 @@ func (e *Engine) answerAtStop(ctx context.Context, c *directCall) (*rota.Job, er
 	}
 }
 
-// enter begins a call in a goroutine of its own: what it has sent to the store
-// is seen through, also when its caller has gone.
+// enter begins a call in a goroutine of its own: the commands it sends to the store
+// are completed even if the caller stops waiting.
 func (d *direct) enter(ctx context.Context, c *directCall) error {
 	select {
 	case <-d.e.ready:
@@ -123,7 +122,7 @@ func (d *direct) enter(ctx context.Context, c *directCall) error {
 	return nil
 }
 
-// answer answers the caller. What is told later is not heard.
+// answer answers the caller. Only the first answer counts.
 func (c *directCall) answer(err error) {
 	select {
 	case c.started <- err:
@@ -131,11 +130,11 @@ func (c *directCall) answer(err error) {
 	}
 }
 
-// begin waits for its turn, for the reservation and for a slot, all within the
-// wait, and starts the job.
+// begin waits for its turn, for the reservation and for a slot, all within the wait of
+// the caller, and starts the job.
 func (d *direct) begin(ctx, waitCtx context.Context, c *directCall) error {
 	if err := d.awaitTurn(waitCtx); err != nil {
-		return d.waitError(ctx, err, "another direct run is under way")
+		return d.waitError(ctx, err, "another direct run is in progress")
 	}
 	defer func() { d.turn <- struct{}{} }()
 	for {
@@ -153,8 +152,8 @@ func (d *direct) begin(ctx, waitCtx context.Context, c *directCall) error {
 	}
 }
 
-// retryWait waits before another try where a limit or a pause holds the job back. The
-// queue goes on meanwhile: nothing is reserved.
+// retryWait waits before another attempt where a limit or a pause holds the job back.
+// Nothing is reserved meanwhile, so the queue continues.
 func (d *direct) retryWait(waitCtx context.Context) bool {
 	timer := time.NewTimer(reserveRetry)
 	defer timer.Stop()
@@ -168,7 +167,7 @@ func (d *direct) retryWait(waitCtx context.Context) bool {
 	}
 }
 
-// awaitTurn waits for the turn. One that is there is taken without waiting.
+// awaitTurn waits for the turn. If it is free, it is taken even if ctx has ended.
 func (d *direct) awaitTurn(ctx context.Context) error {
 	select {
 	case <-d.closed:
@@ -191,23 +190,24 @@ func (d *direct) awaitTurn(ctx context.Context) error {
 }
 
 func errNotReady() error {
-	return &rota.Error{Code: rota.Unavailable, Act: "direct", Reason: "this process is starting or stopping", Hint: "try again in a moment"}
+	return &rota.Error{Code: rota.Unavailable, Act: "direct", Reason: "this process is starting or stopping", Hint: "retry in a moment"}
 }
 
-// waitError tells a caller who has waited long enough why; one who has gone, that.
+// waitError returns why the wait of a caller ended: its context, or the reason.
 func (d *direct) waitError(ctx context.Context, err error, reason string) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	if err == context.DeadlineExceeded {
-		return &rota.Error{Code: rota.Busy, Act: "direct", Reason: reason, Hint: "wait longer, or put the job into the queue"}
+		return &rota.Error{Code: rota.Busy, Act: "direct", Reason: reason, Hint: "wait longer, or enqueue the job"}
 	}
 	return err
 }
 
-// reserve holds this process's claims back. A wait of nothing is no reason not
-// to try once. Whoever gives up without knowing whether the store has reserved
-// takes it back: it would hold the queue up until it is over.
+// reserve makes the reservation, which holds back the claims of this process. It tries
+// once even if wait is zero. If it gives up without knowing whether the store has
+// made the reservation, it releases it: otherwise it would block the queue until it
+// expires.
 func (d *direct) reserve(ctx, waitCtx context.Context, c *directCall) (rota.ID, error) {
 	reserve := &rota.Reserve{
 		Meta: rota.NewMeta(d.e.client.Actor()), Node: d.e.config.Name, Incarnation: d.e.incarnation, For: d.e.config.Lease,
@@ -224,7 +224,7 @@ func (d *direct) reserve(ctx, waitCtx context.Context, c *directCall) (rota.ID, 
 		}
 		if waitErr := d.awaitRelease(waitCtx); waitErr != nil {
 			if err == nil {
-				err = d.waitError(ctx, waitErr, "another direct run is under way")
+				err = d.waitError(ctx, waitErr, "another direct run is in progress")
 			}
 			if unknown {
 				c.answer(err)
@@ -235,7 +235,7 @@ func (d *direct) reserve(ctx, waitCtx context.Context, c *directCall) (rota.ID, 
 	}
 }
 
-// awaitRelease waits until it is worth another try.
+// awaitRelease waits until another attempt is worth it.
 func (d *direct) awaitRelease(waitCtx context.Context) error {
 	timer := time.NewTimer(reserveRetry)
 	defer timer.Stop()
@@ -251,10 +251,10 @@ func (d *direct) awaitRelease(waitCtx context.Context) error {
 	}
 }
 
-// start takes a slot and begins the run, unless the caller has gone.
+// start takes a slot and begins the run, unless the caller has stopped waiting.
 func (d *direct) start(ctx, waitCtx context.Context, reservation rota.ID, c *directCall) error {
-	d.waiting.Store(&reservation)
-	defer d.waiting.Store(nil)
+	d.waitingReservation.Store(&reservation)
+	defer d.waitingReservation.Store(nil)
 	if err := d.e.pool.awaitSlot(waitCtx); err != nil {
 		return err
 	}
@@ -269,20 +269,20 @@ func (d *direct) start(ctx, waitCtx context.Context, reservation rota.ID, c *dir
 	return err
 }
 
-// send starts the job in the store and in the pool. What the store may have
-// started is asked for until it is known: nobody else would look after it.
+// send starts the job in the store and in the pool. It retries until it knows whether
+// the store has started the job: no other part of the process looks after it.
 func (d *direct) send(reservation rota.ID, c *directCall) error {
 	started, err := do[*rota.Directed](d.e.allDone, d.e, &rota.Direct{
 		Meta: rota.NewMeta(d.e.client.Actor()), ReservationID: reservation, Job: c.job, Lease: d.e.config.Lease, Seed: rota.NewToken(),
 	})
 	if reservationExpired(err) {
-		return &rota.Error{Code: rota.Busy, Act: "direct", Reason: "its reservation was over before it could begin", Hint: "try again"}
+		return &rota.Error{Code: rota.Busy, Act: "direct", Reason: "the reservation expired before the run could begin", Hint: "retry the request"}
 	}
 	if err != nil {
 		return err
 	}
 	c.id = started.Job.ID
-	if !started.Job.Run.Open() { // the first answer was lost, and somebody has ended it since
+	if !started.Job.Run.Open() { // the first answer was lost, and the run was ended since
 		d.e.pool.returnSlots(1)
 		close(c.recorded)
 		return nil
@@ -291,8 +291,8 @@ func (d *direct) send(reservation rota.ID, c *directCall) error {
 	return nil
 }
 
-// reservationExpired says that a run was refused because its reservation is over: this process
-// was not heard of for as long as a lease.
+// reservationExpired reports whether a run was refused because its reservation is
+// over: the store received no heartbeat of this process for the time of a lease.
 func reservationExpired(err error) bool {
 	var refused *rota.Error
 	return errors.As(err, &refused) && refused.Code == rota.Conflict && refused.Field == "reservation_id"
@@ -304,6 +304,6 @@ func (d *direct) release(reservation rota.ID) {
 	defer done()
 	_, err := do[*rota.Released](ctx, d.e, &rota.Release{Meta: rota.NewMeta(d.e.client.Actor()), ReservationID: reservation})
 	if err != nil && rota.CodeOf(err) != rota.NotFound {
-		d.e.config.Logger.Warn("a reservation was not released; it expires by itself", "reservation", reservation, "error", err)
+		d.e.config.Logger.Warn("a reservation was not released; it expires with its lease", "reservation", reservation, "error", err)
 	}
 }

@@ -10,30 +10,30 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// dispatcher records what has ended and takes what comes next, in one step: an end
-// and the claim for the slot that it frees share a transaction. It waits for
-// nobody: while one step is being written, the next gathers.
+// dispatcher records the runs that have ended and claims the next jobs in one batch:
+// an end and the claim for the slot that it frees share a transaction. While one
+// batch is in flight, the dispatcher collects the next.
 type dispatcher struct {
 	e              *Engine
-	signals        signal
+	signals        signal      // a run has ended, or a slot is free
 	readyRequested atomic.Bool // delayed jobs have become due
 
-	piggyback      piggyback   // for a claim that goes along with what others write
-	inFlightMax    int         // how many steps may be under way
-	inFlight       int         // how many are
-	claimsInFlight int         // how many of them claim
-	slotsInFlight  int         // slots that those have taken
-	lastSent       stopwatch   // when the last of them left
-	slowTimer      *time.Timer // until it takes long
-	done           chan *batch // those that are back
-	wakeups        int         // how often something may have become ready
+	piggyback      piggyback   // offers a claim to callers that enqueue
+	inFlightMax    int         // batches that may be in flight
+	inFlight       int         // batches sent and not yet settled
+	claimsInFlight int         // those of them that contain a claim
+	slotsInFlight  int         // slots taken for these claims
+	lastSent       stopwatch   // time since the last batch was sent
+	slowTimer      *time.Timer // fires when that batch counts as slow
+	done           chan *batch // batches that the store has answered
+	wakeups        int         // how often jobs may have become ready
 
-	mayHaveWork   bool        // a claim may find something
-	lastClaimFull bool        // the last one found as much as it could take
-	lastStart     stopwatch   // when jobs were started last
-	claimTimer    *time.Timer // until a rate has room again
-	claimAt       time.Time   // when that is; zero: it does not run
-	coalesceTimer *time.Timer // of gather
+	mayHaveWork   bool        // a claim may find jobs
+	lastClaimFull bool        // the last claim was answered with as many jobs as it asked for
+	lastStart     stopwatch   // time since jobs were last started
+	claimTimer    *time.Timer // fires when a rate limit permits the next claim
+	claimAt       time.Time   // when claimTimer fires; zero: it is not running
+	coalesceTimer *time.Timer // of coalesceEnds
 }
 
 func newDispatcher(e *Engine) *dispatcher {
@@ -47,10 +47,10 @@ func newDispatcher(e *Engine) *dispatcher {
 	}
 }
 
-// signal tells the desk to look around: a run has ended, or a slot is free.
+// signal wakes the dispatcher: a run has ended, or a slot is free.
 func (d *dispatcher) signal() { d.signals.send() }
 
-// requestReady tells the desk that delayed jobs have become due.
+// requestReady notifies the dispatcher that delayed jobs have become due.
 func (d *dispatcher) requestReady() {
 	d.readyRequested.Store(true)
 	d.signals.send()
@@ -75,14 +75,14 @@ func (d *dispatcher) run(ctx context.Context) {
 			d.noteWakeup()
 		case b := <-d.done:
 			d.settleBatch(ctx, b)
-		case trip := <-d.piggyback.answers:
-			d.settlePiggyback(ctx, trip)
-		case <-d.slowTimer.C: // what has ended is looked at
+		case answer := <-d.piggyback.answers:
+			d.settlePiggyback(ctx, answer)
+		case <-d.slowTimer.C: // ends no longer wait for the slow batch
 		case <-d.claimTimer.C:
 			d.claimAt = time.Time{}
 			d.noteWakeup()
 		case <-d.signals:
-			runtime.Gosched() // those that were started together end together: one step for all of them
+			runtime.Gosched() // runs that were started together end together: let all of them end, for one batch
 		case <-ctx.Done():
 		}
 		d.piggyback.withdraw()
@@ -92,30 +92,30 @@ func (d *dispatcher) run(ctx context.Context) {
 	}
 }
 
-// noteWakeup notes that something may have become ready, whatever a claim under way
-// finds.
+// noteWakeup notes that jobs may have become ready. It counts, so that a claim in
+// flight that finds none does not clear it.
 func (d *dispatcher) noteWakeup() {
 	d.mayHaveWork = true
 	d.wakeups++
 }
 
-// offerPiggyback lets a claim go along with what others write, unless one is under way.
+// offerPiggyback offers a claim to callers that enqueue, unless a claim is in flight.
 func (d *dispatcher) offerPiggyback() {
 	if d.claimsInFlight == 0 {
 		d.piggyback.offer()
 	}
 }
 
-// subscribe has the desk hear of what can be claimed, and its claims go along with
-// what others write. Of what is claimed far away it is the caller who hears: then
-// the desk records, and never is hungry.
+// subscribe subscribes to wake-ups and offers piggybacked claims. With a remote store
+// the remote claimer claims instead: the dispatcher only records, and mayHaveWork
+// stays false.
 func (d *dispatcher) subscribe() (wake <-chan struct{}, stop func()) {
 	if d.e.config.Remote {
 		return nil, func() {}
 	}
 	wake, stopWake := d.e.store.Wake()
 	stopPiggyback := func() {}
-	if !d.e.config.WorkOnly { // whose jobs come with other commands than those that a berth looks at
+	if !d.e.config.WorkOnly { // its jobs are not created by the Enqueue commands that a piggyback waits for
 		stopPiggyback = d.piggybackOn()
 	}
 	return wake, func() {
@@ -124,10 +124,10 @@ func (d *dispatcher) subscribe() (wake <-chan struct{}, stop func()) {
 	}
 }
 
-// coalesceEnds lets short runs end that were started together, so that one step is
-// written for all of them and not one for the first and one for the rest. It
-// waits while that brings some more, only shortly after a start, and only while
-// every slot is in use: then nothing could be started any sooner.
+// coalesceEnds waits for short runs that were started together, so that one batch
+// records all of them instead of one batch for the first and one for the rest. It
+// waits while more runs end, only shortly after a start, and only while every slot
+// is in use: otherwise a free slot would wait for its claim.
 func (d *dispatcher) coalesceEnds() {
 	for before := -1; d.lastStart.elapsed() < coalesceWithin; {
 		ended, full := d.e.pool.setCoalescing(true)
@@ -146,20 +146,20 @@ func (d *dispatcher) coalesceEnds() {
 }
 
 const (
-	coalesceWithin = time.Millisecond       // after a start: what runs longer is not waited for
-	coalesceWait   = 100 * time.Microsecond // without an end: it takes that long to wake a processor that sleeps
+	coalesceWithin = time.Millisecond       // since the last start: longer runs are not waited for
+	coalesceWait   = 100 * time.Microsecond // without another end: as long as it takes to wake an idle processor
 )
 
-// dispatch sends a step, if there is anything to do: it records what has ended,
-// readies what is due and claims as much as there is room for. It reports whether
-// there may be more to do.
+// dispatch sends a batch if there is anything to do: it records ends, readies due
+// jobs and claims as many jobs as there are free slots. It reports whether there may
+// be more to do.
 func (d *dispatcher) dispatch(ctx context.Context) bool {
 	if !d.worthSending(d.nextBatchSize()) {
 		return false
 	}
 	b := &batch{ended: d.e.pool.takeEndings(), sendsReady: d.readyRequested.Swap(false)}
-	// Neighbours in the queue lie on one page of a store: it is written while it is at hand.
-	slices.SortFunc(b.ended, func(a, b *ending) int { return a.item.JobID.Compare(b.item.JobID) })
+	// Jobs with adjacent ids share a page in the store: in id order each page is written once.
+	slices.SortFunc(b.ended, func(x, y *ending) int { return x.item.JobID.Compare(y.item.JobID) })
 	b.commands = noteCommands(b.ended)
 	b.notesEnd = len(b.commands)
 	b.commands = append(b.commands, finishCommands(b.ended)...)
@@ -181,12 +181,13 @@ func (d *dispatcher) dispatch(ctx context.Context) bool {
 	return true
 }
 
-// wantsClaim says whether to claim. Two claims at once are for a queue that is deep.
+// wantsClaim reports whether to claim. A second claim in flight is useful only while
+// the queue has more jobs than one claim takes.
 func (d *dispatcher) wantsClaim() bool {
 	return d.mayHaveWork && (d.claimsInFlight == 0 || d.lastClaimFull)
 }
 
-// nextBatchSize is how much a step would bring.
+// nextBatchSize is how many ends and claimed jobs a batch sent now would carry.
 func (d *dispatcher) nextBatchSize() int {
 	ended, free := d.e.pool.endedAndFree()
 	if !d.wantsClaim() {
@@ -195,8 +196,9 @@ func (d *dispatcher) nextBatchSize() int {
 	return ended + min(d.claimLimit(), ended+free)
 }
 
-// newClaim asks for jobs. One that is sent far away names no life: it is the server
-// who settles what this worker leaves, and not by the time of its own start.
+// newClaim returns a claim for as many jobs as there are slots. A remote claim names
+// no incarnation: the server settles the jobs of this worker by their leases, not
+// when the server itself restarts.
 func (d *dispatcher) newClaim(slots int) *rota.Claim {
 	claim := &rota.Claim{
 		Meta: rota.NewMeta(""), Worker: d.e.config.Name, Types: d.e.pool.types,
@@ -208,13 +210,13 @@ func (d *dispatcher) newClaim(slots int) *rota.Claim {
 	return claim
 }
 
-// startClaimed starts what was claimed, and settles the claim.
+// startClaimed starts the jobs of an answered claim, and settles the claim.
 func (d *dispatcher) startClaimed(slots int, result rota.Result, resent bool, wakeups int) {
 	d.start(result)
 	d.settleClaim(slots, result, resent, wakeups)
 }
 
-// start starts what was claimed.
+// start starts the jobs of an answered claim.
 func (d *dispatcher) start(result rota.Result) {
 	if result.Err != nil {
 		return
@@ -229,10 +231,10 @@ func (d *dispatcher) start(result rota.Result) {
 	d.e.pool.startTogether(tasks)
 }
 
-// settleClaim gives back what a claim did not use, and knows whether to claim again: a
-// full answer may have left some, a short one has not until somebody wakes us,
-// and one to a claim that was sent again tells nothing of what else there is, nor
-// does one to a claim that left before somebody woke us.
+// settleClaim returns the slots that a claim did not use, and decides whether to
+// claim again. A full answer may have left jobs behind. A short one has not, unless
+// a wake-up arrived after the claim was sent. The answer to a claim that was sent
+// again shows only what the first one took.
 func (d *dispatcher) settleClaim(slots int, result rota.Result, resent bool, wakeups int) {
 	if result.Err != nil {
 		d.e.pool.returnSlots(slots)
@@ -253,7 +255,7 @@ func (d *dispatcher) settleClaim(slots int, result rota.Result, resent bool, wak
 	}
 }
 
-// claimAfter has the desk claim again in a while, or sooner if it is to already.
+// claimAfter schedules the next claim, unless an earlier one is scheduled.
 func (d *dispatcher) claimAfter(wait time.Duration) {
 	if at := time.Now().Add(wait); d.claimAt.IsZero() || at.Before(d.claimAt) {
 		d.claimAt = at
@@ -261,8 +263,8 @@ func (d *dispatcher) claimAfter(wait time.Duration) {
 	}
 }
 
-// mayExceedAnswerBytes reports whether jobs may have been left because their params did not fit
-// into the answer.
+// mayExceedAnswerBytes reports whether the store may have left jobs behind because
+// their params did not fit into the answer.
 func mayExceedAnswerBytes(jobs []*rota.Job) bool {
 	bytes := 0
 	for _, job := range jobs {
@@ -273,7 +275,7 @@ func mayExceedAnswerBytes(jobs []*rota.Job) bool {
 
 func (d *dispatcher) settleReady(result rota.Result) {
 	if result.Err != nil {
-		d.e.config.Logger.Error("due jobs were not readied", "error", result.Err)
+		d.e.config.Logger.Error("the store refused to ready due jobs", "error", result.Err)
 		return
 	}
 	if result.Reply.(*rota.Readied).More {
@@ -281,9 +283,9 @@ func (d *dispatcher) settleReady(result rota.Result) {
 	}
 }
 
-// settleFinishes lets go of the runs whose end is decided. Where a whole Finish was
-// refused, each of its items is tried by itself, and at last recorded as failed:
-// no run is left open.
+// settleFinishes releases the runs whose end is decided. If the store refused a whole
+// Finish, it sends each item by itself, and at last records the run as failed: no
+// run is left open.
 func (d *dispatcher) settleFinishes(ctx context.Context, ended []*ending, commands []rota.Command, results []rota.Result) {
 	for i, command := range commands {
 		finish := command.(*rota.Finish)
@@ -301,14 +303,14 @@ func (d *dispatcher) settleFinishes(ctx context.Context, ended []*ending, comman
 
 func (d *dispatcher) recordEach(ctx context.Context, ended []*ending, why error) {
 	for _, end := range ended {
-		if d.e.denied.Load() != nil { // it is failed when its lease runs out
+		if d.e.denied.Load() != nil { // the run fails when its lease expires
 			d.dropUnrecorded(end.task, why)
 			continue
 		}
 		item := end.item
 		finished, err := do[*rota.Finished](ctx, d.e, finishOf(item))
 		if err != nil && ctx.Err() == nil {
-			d.e.config.Logger.Error("the end of a run was refused as it was told", "job", end.task.job.ID, "error", err, "before", why)
+			d.e.config.Logger.Error("the store refused the end of a run; recording the run as failed", "job", end.task.job.ID, "error", err, "before", why)
 			finished, err = do[*rota.Finished](ctx, d.e, finishOf(refusedItem(item, err)))
 		}
 		if err != nil {
@@ -327,13 +329,13 @@ func (d *dispatcher) dropUnrecorded(t *task, why error) {
 func (d *dispatcher) release(t *task, answer rota.FinishAnswer) {
 	if answer.Code == rota.LeaseLost {
 		d.e.pool.countLost()
-		d.e.config.Logger.Error("a run ended after its lease was lost; how it ended is dropped", "job", t.job.ID, "type", t.job.Type)
+		d.e.config.Logger.Error("a run ended after its lease was lost; its outcome is dropped", "job", t.job.ID, "type", t.job.Type)
 	}
 	d.e.pool.release(t)
 }
 
-// noteCommands is what runs told of their progress just before they ended. A note that
-// is refused is no reason not to record an end.
+// noteCommands returns the progress that runs reported just before they ended. It is
+// a command of its own: if the store refuses it, the ends are still recorded.
 func noteCommands(ended []*ending) (commands []rota.Command) {
 	note := &rota.Note{Meta: rota.NewMeta("")}
 	for i := range ended {
@@ -347,7 +349,7 @@ func noteCommands(ended []*ending) (commands []rota.Command) {
 	return commands
 }
 
-// finishCommands puts endings into as few commands as can carry them.
+// finishCommands puts endings into as few commands as possible.
 func finishCommands(ended []*ending) (commands []rota.Command) {
 	items := make([]rota.FinishItem, len(ended))
 	var last *rota.Finish

@@ -1,21 +1,24 @@
-// Package engine runs jobs: a registry of handlers, and the loops around them.
+// Package engine runs jobs: it holds a registry of handlers and the loops that
+// claim jobs, run their handlers and record how they ended.
 //
-// Each loop is a small noun. The agenda knows when what is due and wakes the
-// others; the desk records what has ended and claims what comes next, in one
-// step; the pool runs handlers; the heart keeps their leases; the firer fires
-// schedules; the sweeper, the reaper and the pruner see to the upkeep; the
-// notifier tells of groups that have finished, and the reporter of what failed.
-// They sleep until there is something to do.
+// Each loop has one task and a file of its own. The dispatcher records ends and
+// claims the next jobs in one batch. The pool runs handlers. The heartbeat extends
+// leases. The due checker reads when the next thing is due and wakes the loop that
+// does it. The firer fires schedules. The sweeper, the reaper and the pruner do
+// the upkeep. The notifier publishes groups that have finished, and the reporter
+// reports failures. Every loop sleeps until it has something to do. Start reading
+// at [Engine.Run].
 //
-// An engine that only works, by [Config.WorkOnly], has the desk, the pool and the
-// heart alone. One whose store is far away, by [Config.Remote], has the caller
-// besides, whose claims wait there; package worker has such a store.
+// With [Config.WorkOnly], an engine has only the dispatcher, the pool and the
+// heartbeat. With [Config.Remote], whose store is a server reached over the
+// network, it also has the remote claimer, which sends long polls. Package worker
+// has such a store.
 //
-// A handler is a function of a context and a payload. What it has to say while
-// it runs goes through the context: [Log], [Output], [Progress], [Artifact],
-// [Result]. An error means that the job is tried again, unless it is
-// [rota.Permanent]; a context that ends means that it should stop.
+// A handler is a function of a context and a payload. It reports through the
+// context while it runs: [Log], [Output], [Progress], [Artifact], [Result]. An
+// error causes a retry, unless it is [rota.Permanent]. When the context ends, the
+// handler should return.
 //
-// What is to go on around handlers is a [Middleware]: around all of them by
-// [Registry.Use], around those of one type by [WithMiddleware].
+// A [Middleware] wraps handlers: all of them with [Registry.Use], those of one type
+// with [WithMiddleware].
 package engine

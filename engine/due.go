@@ -5,20 +5,20 @@ import (
 	"time"
 )
 
-// dueChecker knows when what is due, and wakes the loop that does it. It asks the
-// store when something was written, when the next thing is due, and once a
-// second, so that a clock that was set is noticed.
+// dueChecker asks the store when the next thing is due and wakes the loop that does
+// it. It checks after a write, when the next thing is due, and once a second, so
+// that it notices a clock that was set.
 type dueChecker struct {
 	e      *Engine
-	wall   time.Time // the clock when it was looked at last
-	mono   time.Time // the same moment, by a clock that nobody sets
+	wall   time.Time // the wall clock at the last check
+	mono   time.Time // the same moment by the monotonic clock
 	outage outageLog
 }
 
 const (
 	dueEvery     = time.Second
-	dueGap       = 5 * time.Millisecond  // between two looks while there is much to do
-	clockStepMin = 50 * time.Millisecond // what a clock must go by to have been set
+	dueGap       = 5 * time.Millisecond  // between two checks while many writes arrive
+	clockStepMin = 50 * time.Millisecond // the smallest deviation that counts as a set clock
 )
 
 func newDueChecker(e *Engine) *dueChecker { return &dueChecker{e: e} }
@@ -43,17 +43,17 @@ func (a *dueChecker) run(ctx context.Context) {
 	}
 }
 
-// check wakes those who have something to do, and says how long to sleep.
+// check wakes the loops that have something to do, and returns how long to sleep.
 func (a *dueChecker) check(ctx context.Context) time.Duration {
 	a.checkClock()
 	due, err := a.e.store.NextDue(ctx)
 	if err != nil {
 		if ctx.Err() == nil {
-			a.outage.failed(a.e.config.Logger, "the store does not say what is due", "error", err)
+			a.outage.failed(a.e.config.Logger, "the store does not answer what is due next; retrying", "error", err)
 		}
 		return dueEvery
 	}
-	a.outage.recovered(a.e.config.Logger, "the store says again what is due")
+	a.outage.recovered(a.e.config.Logger, "the store answers again what is due next")
 	a.e.firer.checkClockSetBack(due.Now)
 	next := dueEvery
 	isDue := func(t time.Time) bool {
@@ -78,9 +78,9 @@ func (a *dueChecker) check(ctx context.Context) time.Duration {
 	return next
 }
 
-// checkClock tells the firer of a clock that was set back; one that was set
-// forward shows in what is due. The desk may wait for a rate by a clock that no
-// longer is.
+// checkClock notifies the firer of a clock that was set back; a clock that was set
+// forward shows in what is due. It also wakes the dispatcher, whose timer for the
+// next claim may follow the old clock.
 func (a *dueChecker) checkClock() {
 	wall, mono := a.e.config.Clock(), time.Now()
 	back := mono.Sub(a.mono) - wall.Round(0).Sub(a.wall)

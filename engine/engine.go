@@ -10,8 +10,8 @@ import (
 	"github.com/rotajobs/rota/eventring"
 )
 
-// Engine runs the jobs of a store: it claims them, runs their handlers, keeps
-// their leases, records how they ended, fires schedules and sees to the upkeep.
+// Engine runs the jobs of a store: it claims them, runs their handlers, extends
+// their leases, records how they ended, fires schedules and does the upkeep.
 type Engine struct {
 	client      *rota.Client
 	store       rota.Store
@@ -29,23 +29,23 @@ type Engine struct {
 	direct         *direct
 	membership     *membership
 	leaseDeadlines *leaseDeadlines
-	reporter       *reporter // nil: nobody wants to know
+	reporter       *reporter // nil: no Reporter is configured
 
 	ran       atomic.Bool
-	cancelRun context.CancelFunc         // ends Run as its context does
-	denied    atomic.Pointer[rota.Error] // why the server has nothing to do with this worker; nil: it has
-	resent    atomic.Int64               // how often something had to be sent again
-	ready     chan struct{}              // closed when jobs are taken
-	cut       chan struct{}              // closed when the grace of a shutdown is over at once
+	cancelRun context.CancelFunc         // ends Run as the end of its context does
+	denied    atomic.Pointer[rota.Error] // why the server denied this worker; nil: it did not
+	resent    atomic.Int64               // how many batches had to be sent again
+	ready     chan struct{}              // closed when the engine claims jobs
+	cut       chan struct{}              // closed when the grace of a shutdown is to end at once
 	cutOnce   sync.Once
 
-	allDone    context.Context // ends when the last run has ended, or nothing can be done about it
+	allDone    context.Context // ends when the last end is recorded, or the engine gives up on recording it
 	setAllDone context.CancelFunc
 
 	cutGrace, recordGrace, reportGrace time.Duration // for tests
 }
 
-// New makes an engine; Run starts it.
+// New creates an engine; Run starts it.
 func New(client *rota.Client, reg *Registry, config Config) *Engine {
 	e := &Engine{
 		client: client, store: client.Store(), reg: reg, config: config.withDefaults(), incarnation: rota.NewID(),
@@ -67,33 +67,34 @@ func New(client *rota.Client, reg *Registry, config Config) *Engine {
 	return e
 }
 
-// Ready is closed when what an earlier life left is settled and jobs are taken.
+// Ready is closed when the engine has settled what its previous incarnation left
+// open, and claims jobs.
 func (e *Engine) Ready() <-chan struct{} { return e.ready }
 
-// Cut ends the grace of a shutdown at once: what still runs is recorded as cut
-// off, and is retried.
+// Cut ends the grace of a shutdown at once: handlers that still run are cut off,
+// and their jobs are retried.
 func (e *Engine) Cut() { e.cutOnce.Do(func() { close(e.cut) }) }
 
-// Snapshot is how an engine stands.
+// Snapshot counts what an engine runs.
 type Snapshot struct {
 	Workers   int // slots
 	Running   int // slots in use
-	Abandoned int // handlers that were given up and have not returned
-	LeaseLost int // leases that were lost since the start
+	Abandoned int // handlers that did not stop in time and have not returned
+	LeaseLost int // leases lost since the start
 }
 
-// Snapshot is how the engine stands.
+// Snapshot returns the present counts.
 func (e *Engine) Snapshot() Snapshot { return e.pool.snapshot() }
 
 // Handles reports whether this engine runs jobs of a type.
 func (e *Engine) Handles(typ string) bool { return e.reg.types[typ] != nil }
 
-// Run runs jobs until ctx ends. Then it takes no more, waits for those that run
-// as long as the grace allows, cuts off the rest, and returns when the end of
-// each is recorded. An engine runs once.
+// Run runs jobs until ctx ends. Then it claims no more, waits for running handlers
+// as long as the grace allows, cuts off the rest, and returns when the end of each
+// is recorded. An engine runs once.
 func (e *Engine) Run(ctx context.Context) error {
 	if e.ran.Swap(true) {
-		return rota.Errorf(rota.Conflict, "engine: run", "an engine runs once; make a new one")
+		return rota.Errorf(rota.Conflict, "engine: run", "this engine has run already; create a new one with engine.New")
 	}
 	defer e.setAllDone()
 	if err := e.config.validate(); err != nil {
@@ -120,14 +121,14 @@ func (e *Engine) Run(ctx context.Context) error {
 	return e.runLoops(runCtx)
 }
 
-// subscribe hears what happens in the store. One that is far away tells nothing.
+// subscribe reads the events of the store. A remote store has none.
 func (e *Engine) subscribe() (stop func()) {
 	if e.config.Remote {
 		return func() {}
 	}
 	closeRing := func() {}
 	if e.events = e.config.Events; e.events == nil {
-		e.events = eventring.New(e.store, 1) // it is only heard, never gone back to
+		e.events = eventring.New(e.store, 1) // the engine only subscribes: it never pages back
 		closeRing = e.events.Close
 	}
 	unsubscribe := e.events.Subscribe(e.handleEvents)
@@ -137,8 +138,8 @@ func (e *Engine) subscribe() (stop func()) {
 	}
 }
 
-// prepare declares the types and settles what an earlier life left. What a worker
-// far away left is settled where the store is, when its leases run out.
+// prepare declares the types and settles what an earlier incarnation left open. For a
+// remote worker the server does the latter, when the leases expire.
 func (e *Engine) prepare(ctx context.Context) error {
 	if err := e.declare(ctx); err != nil {
 		return err
@@ -149,8 +150,8 @@ func (e *Engine) prepare(ctx context.Context) error {
 	return e.recover(ctx)
 }
 
-// runLoops runs the loops. Those that begin new work end with ctx; those that see
-// work to its end go on until it has ended.
+// runLoops runs the loops. Loops that start new work end with ctx; loops that finish
+// started work end when all of it is recorded.
 func (e *Engine) runLoops(ctx context.Context) error {
 	e.pool.setOpenUntil(ctx)
 	e.reporter.start()
@@ -177,7 +178,7 @@ func (e *Engine) runLoops(ctx context.Context) error {
 	return err
 }
 
-// loops are those that see work to its end, and those that begin it.
+// loops returns the loops that finish started work, and those that start new work.
 func (e *Engine) loops() (ends, works []func(context.Context)) {
 	ends = append(ends, e.dispatcher.run, e.heartbeat.run, e.heartbeat.watchLeases)
 	switch {
@@ -190,8 +191,8 @@ func (e *Engine) loops() (ends, works []func(context.Context)) {
 	return ends, works
 }
 
-// drain waits for what runs, cuts it off when the grace is over, and waits until
-// the end of all of it is recorded.
+// drain waits for running handlers, cuts them off when the grace is over, and waits
+// until the end of all of them is recorded.
 func (e *Engine) drain() error {
 	grace := time.NewTimer(e.config.ShutdownGrace)
 	defer grace.Stop()
@@ -207,8 +208,8 @@ func (e *Engine) drain() error {
 	return e.awaitRecorded(idle)
 }
 
-// awaitRecorded waits until the end of what was cut off is recorded. A second signal
-// shortens what the handlers have left.
+// awaitRecorded waits until the end of each run that was cut off is recorded. A
+// second signal shortens the time that handlers have left.
 func (e *Engine) awaitRecorded(idle <-chan struct{}) error {
 	last := time.NewTimer(e.cutGrace + e.recordGrace)
 	defer last.Stop()
@@ -231,19 +232,19 @@ func (e *Engine) awaitRecorded(idle <-chan struct{}) error {
 func (e *Engine) unrecorded() error {
 	runs := e.pool.snapshot().Running
 	if runs == 0 {
-		return rota.Errorf(rota.Unavailable, "engine: stop", "the %s did not answer a claim; what it may have started is failed and retried at the next start", e.storeName())
+		return rota.Errorf(rota.Unavailable, "engine: stop", "the %s did not answer a claim; jobs that it may have started fail and are retried at the next start", e.storeName())
 	}
-	return rota.Errorf(rota.Unavailable, "engine: stop", "the end of %d runs could not be recorded; they are failed and retried at the next start", runs)
+	return rota.Errorf(rota.Unavailable, "engine: stop", "the end of %d runs was not recorded; they fail and are retried at the next start", runs)
 }
 
 const (
-	cutGraceNow = 100 * time.Millisecond // the same, when it is to stop at once
 	cutGrace    = time.Second            // how long a handler has to return once a shutdown has cut it off
-	recordGrace = 10 * time.Second       // how long a store may take to record what was cut off
+	cutGraceNow = 100 * time.Millisecond // the same after Cut
+	recordGrace = 10 * time.Second       // how long a store may take to record the runs that were cut off
 )
 
-// handleEvents takes from what happened what concerns the engine. The store waits
-// meanwhile.
+// handleEvents passes events to the parts of the engine that need them. The store
+// waits until it returns.
 func (e *Engine) handleEvents(events []rota.Event) {
 	e.reporter.handleEvents(events)
 	for i := range events {

@@ -9,36 +9,36 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// firer fires what schedules owe. The expressions and zones are looked at here;
-// the store decides, and of two that fire the same, one does.
+// firer fires due schedules. It evaluates expressions and time zones; the store
+// decides, so that of two processes that fire the same time only one succeeds.
 type firer struct {
 	e              *Engine
 	signal         signal
-	clockSetBack   atomic.Bool          // the clock was set back
-	lastFireMicros atomic.Int64         // by which was fired last, in µs: a clock that shows less was set back since
-	retryAt        map[string]time.Time // schedules that could not be fired, and when to try again
+	clockSetBack   atomic.Bool          // schedules may have been moved by a clock that was ahead
+	lastFireMicros atomic.Int64         // clock of the last fire: a smaller value means it was set back since
+	retryAt        map[string]time.Time // schedules that could not be fired, and when to retry
 	outage         outageLog
 }
 
-// How much is fired in one transaction: others wait no longer than that for
-// theirs. One schedule may fire more jobs by itself.
+// Bounds of one transaction, so that other transactions do not wait long. One schedule
+// alone may fire more jobs.
 const (
 	fireBatch = 250   // schedules
 	fireJobs  = 1_000 // jobs
 )
 
-// planRetry is how long a schedule waits whose times cannot be found here, such
-// as in a zone that this machine does not know.
+// planRetry is how long a schedule waits whose times cannot be computed here, such as
+// in a time zone that this machine does not know.
 const planRetry = time.Minute
 
 func newFirer(e *Engine) *firer {
 	f := &firer{e: e, signal: newSignal(), retryAt: map[string]time.Time{}}
-	f.requestRealign() // while nobody looked, it may have been
+	f.requestRealign() // the clock may have been set back while no process ran
 	return f
 }
 
-// requestRealign has schedules looked at whose calendar was moved by a clock that was
-// ahead of this one.
+// requestRealign has the firer check schedules whose next time was set by a clock that
+// was ahead of this one.
 func (f *firer) requestRealign() {
 	f.clockSetBack.Store(true)
 	f.signal.send()
@@ -66,7 +66,7 @@ func (f *firer) fireDue(ctx context.Context) bool {
 		f.retryLater(ctx, err)
 		return false
 	}
-	f.outage.recovered(f.e.config.Logger, "schedules are looked at again")
+	f.outage.recovered(f.e.config.Logger, "schedules are read again")
 	fired := 0
 	for schedules := range slices.Chunk(page.Schedules, fireBatch) {
 		fired += f.fire(ctx, schedules, page.Now)
@@ -74,15 +74,15 @@ func (f *firer) fireDue(ctx context.Context) bool {
 	return fired > 0 && ctx.Err() == nil
 }
 
-// retryLater has the bell rung later: an error ends no schedule.
+// retryLater logs an error and signals the firer later: an error ends no schedule.
 func (f *firer) retryLater(ctx context.Context, err error) {
 	if ctx.Err() == nil {
-		f.outage.failed(f.e.config.Logger, "schedules were not looked at", "error", err)
+		f.outage.failed(f.e.config.Logger, "due schedules could not be read; retrying", "error", err)
 		time.AfterFunc(retryMax, f.signal.send)
 	}
 }
 
-// fire fires some schedules in few steps, and says how many calendars moved.
+// fire fires schedules in few batches, and returns how many moved to a later time.
 func (f *firer) fire(ctx context.Context, schedules []*rota.Schedule, now time.Time) (moved int) {
 	f.lastFireMicros.Store(now.UnixMicro())
 	var fires []rota.Command
@@ -107,7 +107,7 @@ func (f *firer) fire(ctx context.Context, schedules []*rota.Schedule, now time.T
 	return moved + f.send(ctx, fires, now)
 }
 
-// send fires in one step.
+// send fires schedules in one batch.
 func (f *firer) send(ctx context.Context, fires []rota.Command, now time.Time) (moved int) {
 	if len(fires) == 0 || ctx.Err() != nil {
 		return 0
@@ -122,17 +122,17 @@ func (f *firer) send(ctx context.Context, fires []rota.Command, now time.Time) (
 	return moved
 }
 
-// settleFire looks at what came of a fire. One that was refused is tried again later,
-// and does not keep the others waiting.
+// settleFire processes the answer to a fire. A fire that was refused is retried later,
+// and does not delay the others.
 func (f *firer) settleFire(fire *rota.Fire, result rota.Result, now time.Time) (moved int) {
 	if result.Err != nil && result.Err.Code == rota.Conflict && fire.Expect.After(now) {
-		return 0 // another process has moved it since it was looked at: no clock was set back
+		return 0 // another process has moved the schedule since it was read: no clock was set back
 	}
 	if result.Err != nil {
 		f.e.config.Logger.Error("a schedule could not be fired", "schedule", fire.Schedule, "error", result.Err)
 		f.retryIn(fire.Schedule, now, retryMax)
 		if fire.Expect.After(now) {
-			f.clockSetBack.Store(true) // it was not due: only a second look finds it
+			f.clockSetBack.Store(true) // the schedule is not due: only another realign finds it
 		}
 		return 0
 	}
@@ -142,40 +142,41 @@ func (f *firer) settleFire(fire *rota.Fire, result rota.Result, now time.Time) (
 	case fired.Disabled != "":
 		f.e.config.Logger.Warn("a schedule was disabled", "schedule", fire.Schedule, "reason", fired.Disabled)
 	case !fire.Missed.IsZero():
-		f.e.config.Logger.Warn("a schedule gave up times that were missed", "schedule", fire.Schedule, "first", fire.Missed)
+		f.e.config.Logger.Warn("a schedule skipped missed times", "schedule", fire.Schedule, "first", fire.Missed)
 	}
 	return 1
 }
 
-// retryIn has a schedule tried again in a while.
+// retryIn schedules a retry of one schedule.
 func (f *firer) retryIn(name string, now time.Time, wait time.Duration) {
 	f.retryAt[name] = now.Add(wait)
 	time.AfterFunc(wait, f.signal.send)
 }
 
-// mustWait says whether it is too early to try a schedule again. A time further
-// off than that was told by a clock that has been set back since.
+// mustWait reports whether it is too early to retry a schedule. A retry time further
+// off than planRetry was set by a clock that has been set back since.
 func (f *firer) mustWait(s *rota.Schedule, now time.Time) bool {
 	wait := f.retryAt[s.Name].Sub(now)
 	return wait > 0 && wait <= planRetry && !s.NextFire.After(now)
 }
 
-// planFailed says that the times of a schedule cannot be found here. It stays as
-// it is, since another machine, or this one tomorrow, may know its zone.
+// planFailed logs that the times of a schedule cannot be computed here. The schedule
+// stays as it is, since another machine, or this one after an update, may know its
+// time zone.
 func (f *firer) planFailed(s *rota.Schedule, why error, now time.Time) {
-	f.e.config.Logger.Error("the times of a schedule cannot be found; trying again in a minute", "schedule", s.Name, "error", why)
+	f.e.config.Logger.Error("the next times of a schedule cannot be computed; retrying in a minute", "schedule", s.Name, "error", why)
 	f.retryIn(s.Name, now, planRetry)
 }
 
-// checkClockSetBack looks for a clock that was ahead so shortly that only a fire saw it.
+// checkClockSetBack finds a clock that was ahead so shortly that only a fire saw it.
 func (f *firer) checkClockSetBack(now time.Time) {
 	if now.Add(clockStepMin).UnixMicro() < f.lastFireMicros.Load() {
 		f.requestRealign()
 	}
 }
 
-// realign finds the next times anew of schedules that were moved by a clock
-// which has been set back since.
+// realign recomputes the next times of schedules that were moved by a clock which has
+// been set back since.
 func (f *firer) realign(ctx context.Context) {
 	due, err := f.e.store.NextDue(ctx)
 	if err != nil {

@@ -8,32 +8,32 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// heartbeat extends all leases of the process in one command, every third of a
-// lease, the reservation of a direct run that has yet to begin among them, and
-// brings back who was asked to stop. It beats until the last run has
-// ended, during a shutdown too. Between the beats it writes progress down.
+// heartbeat extends all leases of the process in one command, every third of a lease,
+// and the reservation of a direct run that has yet to begin. The answers name the
+// runs that are to stop. It continues until the last end is recorded, also during a
+// shutdown. Between heartbeats it writes progress.
 type heartbeat struct {
-	e        *Engine
-	progress signal // some run has progress to tell
+	e              *Engine
+	progressSignal signal // a run has progress to write
 
 	extendOutage, noteOutage outageLog
 }
 
 const (
-	noteEvery = 500 * time.Millisecond // progress is written down so often at most
-	beatRetry = 100 * time.Millisecond // after a beat that failed
+	noteEvery = 500 * time.Millisecond // shortest interval between two writes of progress
+	beatRetry = 100 * time.Millisecond // pause after a heartbeat that failed
 )
 
-func newHeartbeat(e *Engine) *heartbeat { return &heartbeat{e: e, progress: newSignal()} }
+func newHeartbeat(e *Engine) *heartbeat { return &heartbeat{e: e, progressSignal: newSignal()} }
 
-// progressChanged says that there is progress to write down.
-func (h *heartbeat) progressChanged() { h.progress.send() }
+// progressChanged signals that there is progress to write.
+func (h *heartbeat) progressChanged() { h.progressSignal.send() }
 
 func (h *heartbeat) run(ctx context.Context) {
 	every := h.e.config.Lease / 3
 	beat := time.NewTimer(every)
 	defer beat.Stop()
-	var progress <-chan struct{} = h.progress
+	var progress <-chan struct{} = h.progressSignal
 	note := time.NewTimer(time.Hour)
 	note.Stop()
 	for {
@@ -45,18 +45,18 @@ func (h *heartbeat) run(ctx context.Context) {
 			}
 			beat.Reset(next)
 		case <-progress:
-			progress = nil // heard; the next one is heard when this is written down
+			progress = nil // until this progress is written
 			note.Reset(noteEvery)
 		case <-note.C:
 			h.writeProgress(ctx, every)
-			progress = h.progress
+			progress = h.progressSignal
 		case <-ctx.Done():
 			return
 		}
 	}
 }
 
-// beat extends every lease. It reports whether the store has answered.
+// beat extends every lease, and reports whether the store answered.
 func (h *heartbeat) beat(ctx context.Context, timeout time.Duration) bool {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -85,10 +85,10 @@ func (h *heartbeat) extend(ctx context.Context, tasks []*task, reserved rota.ID)
 		for i, t := range tasks {
 			t.restoreProgress(extend.Items[i].Progress)
 		}
-		if errors.Is(err, context.Canceled) { // the last run has ended meanwhile
+		if errors.Is(err, context.Canceled) { // the last end was recorded meanwhile
 			return false
 		}
-		h.extendOutage.failed(h.e.config.Logger, "leases were not extended; trying until they are", "leases", len(tasks), "error", err)
+		h.extendOutage.failed(h.e.config.Logger, "leases were not extended; retrying until they are", "leases", len(tasks), "error", err)
 		return false
 	}
 	h.extendOutage.recovered(h.e.config.Logger, "leases are extended again")
@@ -104,8 +104,8 @@ func (h *heartbeat) extend(ctx context.Context, tasks []*task, reserved rota.ID)
 	return true
 }
 
-// writeProgress writes down the progress of all runs that have some to tell. What is not
-// written now is told with the next beat.
+// writeProgress writes the progress of all runs that have some. What it does not write
+// goes with the next heartbeat.
 func (h *heartbeat) writeProgress(ctx context.Context, timeout time.Duration) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -131,8 +131,8 @@ func (h *heartbeat) writeProgress(ctx context.Context, timeout time.Duration) {
 		if errors.Is(err, context.Canceled) {
 			return
 		}
-		h.noteOutage.failed(h.e.config.Logger, "progress was not written down; trying until it is", "runs", len(tasks), "error", err)
+		h.noteOutage.failed(h.e.config.Logger, "progress was not written; retrying until it is", "runs", len(tasks), "error", err)
 		return
 	}
-	h.noteOutage.recovered(h.e.config.Logger, "progress is written down again")
+	h.noteOutage.recovered(h.e.config.Logger, "progress is written again")
 }

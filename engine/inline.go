@@ -5,20 +5,20 @@ import (
 	"time"
 )
 
-// relay runs handlers that are known to be quick one after the other, in one
-// goroutine: to wake one for each, on a processor that has to be woken first,
-// takes longer than they do, and what the store has at hand on this one is gone
-// when the desk comes back. Whoever turns out to be slow keeps the others waiting
-// only until the desk, which watches meanwhile, has them spread.
+// Handlers that are known to be short run one after the other in one goroutine. To
+// wake a goroutine for each, on a processor that is asleep, takes longer than they
+// do, and evicts from the cache what the store will need next. If one of them turns
+// out to be slow, the others wait only until the dispatcher, which checks meanwhile,
+// hands each to a goroutine of its own.
 
-// durationAverage is how long the handlers of a type take, lately.
+// durationAverage is a moving average of how long the handlers of a type take.
 type durationAverage struct{ nanos atomic.Int64 }
 
 const (
 	shortRun       = 20 * time.Microsecond
-	averageInitial = time.Millisecond // until more is known
+	averageInitial = time.Millisecond // before the first sample, and the largest sample
 	inlineMin      = 4                // fewer are not worth it
-	inlineMax      = 64               // more are done sooner on all processors, while the desk goes on
+	inlineMax      = 64               // more finish sooner on all processors
 )
 
 func (p *durationAverage) add(d time.Duration) {
@@ -34,8 +34,8 @@ func (p *durationAverage) short() bool {
 	return nanos > 0 && nanos < int64(shortRun)
 }
 
-// startTogether begins runs that were started together. Only while every slot is in
-// use does the desk wait for them, and can they run in a relay.
+// startTogether starts runs that were claimed together. They run inline only while
+// every slot is in use: only then does the dispatcher wait for them.
 func (p *pool) startTogether(tasks []*task) {
 	p.mu.Lock()
 	inline := p.free == 0 && len(tasks) >= inlineMin && len(tasks) <= inlineMax && allShort(tasks)
@@ -58,7 +58,7 @@ func allShort(tasks []*task) bool {
 	return true
 }
 
-// nextInline is the next run of the relay, nil if there is none.
+// nextInline returns the next run of the inline queue, nil if it is empty.
 func (p *pool) nextInline() (t *task) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -69,8 +69,8 @@ func (p *pool) nextInline() (t *task) {
 	return t
 }
 
-// handOffInline gives each run of the relay that has not begun a goroutine of its own,
-// and reports whether there was any.
+// handOffInline hands each run of the inline queue to a goroutine of its own, and
+// reports whether there was any.
 func (p *pool) handOffInline() bool {
 	p.mu.Lock()
 	left := p.inlineQueue

@@ -40,7 +40,7 @@ func TestAHandlerWhoseLeaseIsLostIsStoppedAndItsSuccessorUnharmed(t *testing.T) 
 		}
 		select {
 		case err := <-causes:
-			if err == nil || err.Error() != "its lease is lost" {
+			if err == nil || err.Error() != "the lease of the run was lost" {
 				w.Errorf("it was stopped because %v", err)
 			}
 		case <-time.After(patience):

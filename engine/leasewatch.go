@@ -8,21 +8,21 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// Where several processes share a store, a process that cannot reach it does not
-// hear that its leases have ended, and that others run its jobs. So it watches
-// them by its own watch: a lease lasts from when the claim or the heartbeat was
-// sent, which is no later than the store gave it. What still runs when it is over
-// is stopped, and what has yet to begin does not. That it failed is recorded when
-// the store can be reached, if nobody has taken it by then. In a store of its own
-// nobody else takes anything, and a run goes on.
+// Where several processes share a store, a process that cannot reach it does not learn
+// that its leases have expired and that others run its jobs. So it tracks the leases
+// by its own clock. It counts a lease from when the claim or the heartbeat was sent,
+// which is no later than when the store granted it. When the lease is over, the
+// process stops the run, and does not start one that has yet to begin. It records the
+// failure when it reaches the store, if no other process has taken the job by then.
+// In a store of its own no other process takes the job, and the run continues.
 
-// leaseCheckFraction is how often, as a part of a lease.
+// leaseCheckFraction is how many checks are made in the time of one lease.
 const leaseCheckFraction = 20
 
-// storeShared says whether others may take what this process has lost.
+// storeShared reports whether other processes may take jobs whose lease is over.
 func (e *Engine) storeShared() bool { return e.config.Membership != nil }
 
-// watchLeases stops what has outlived its lease.
+// watchLeases stops runs whose lease is over.
 func (h *heartbeat) watchLeases(ctx context.Context) {
 	if !h.e.storeShared() {
 		return
@@ -37,18 +37,18 @@ func (h *heartbeat) watchLeases(ctx context.Context) {
 	}
 }
 
-// stopExpired stops a run whose lease is over as far as can be known here.
+// stopExpired stops a run whose lease is over by the clock of this process.
 func (p *pool) stopExpired(t *task) {
 	if t.isSettled() || context.Cause(t.ctx) != nil {
 		return
 	}
 	p.countLost()
-	p.e.config.Logger.Error("a lease could not be extended in time: the run is stopped, since others may run it", "job", t.job.ID, "type", t.job.Type)
+	p.e.config.Logger.Error("a lease could not be extended in time: the run is stopped, since another process may run the job", "job", t.job.ID, "type", t.job.Type)
 	t.stop(errLeaseExpired, p.e.config.CancelGrace)
 }
 
-// leaseDeadlines are the runs that the store has answered with and that have yet to begin,
-// and when the lease of each is over by the watch of this process.
+// leaseDeadlines holds the runs that the store has granted and that have yet to start,
+// and when the lease of each is over by the clock of this process.
 type leaseDeadlines struct {
 	mu    sync.Mutex
 	until map[rota.ID]time.Time
@@ -56,7 +56,7 @@ type leaseDeadlines struct {
 
 func newLeaseDeadlines() *leaseDeadlines { return &leaseDeadlines{until: map[rota.ID]time.Time{}} }
 
-// noteLeases notes the leases in the answers to what was sent at some time.
+// noteLeases notes the leases in the answers to commands sent at some time.
 func (e *Engine) noteLeases(sent time.Time, results []rota.Result) {
 	if !e.storeShared() {
 		return
@@ -71,9 +71,9 @@ func (e *Engine) noteLeases(sent time.Time, results []rota.Result) {
 	}
 }
 
-// add counts what was left of each lease when the store answered from when it was
-// asked, which was no later. An answer to what had to be sent again tells of a
-// lease that an earlier sending took, of which less is left.
+// add counts the remaining time of each lease, as of the answer, from when the command
+// was sent, which was earlier. The answer to a command that was sent again names the
+// lease that the first one took, of which less remains.
 func (l *leaseDeadlines) add(sent, answered time.Time, jobs ...*rota.Job) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -84,7 +84,7 @@ func (l *leaseDeadlines) add(sent, answered time.Time, jobs ...*rota.Job) {
 	}
 }
 
-// take is when the lease of a run that is about to begin is over.
+// take returns when the lease of a run that is about to start is over.
 func (l *leaseDeadlines) take(run rota.ID) time.Time {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -93,7 +93,7 @@ func (l *leaseDeadlines) take(run rota.ID) time.Time {
 	return until
 }
 
-// setLease notes when the lease of a run is over.
+// setLease sets when the lease of a run is over.
 func (t *task) setLease(run *rota.Run) {
 	until := t.pool.e.leaseDeadlines.take(run.ID)
 	t.mu.Lock()
@@ -101,7 +101,8 @@ func (t *task) setLease(run *rota.Run) {
 	t.leaseEnds, t.staleAfter = until, run.StaleAfter
 }
 
-// extendLease notes a heartbeat, unless somebody held the job and it was passed over.
+// extendLease notes a heartbeat, unless the store skipped the job because another
+// transaction had locked it.
 func (t *task) extendLease(sent time.Time, lease time.Duration, stale time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

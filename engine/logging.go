@@ -9,12 +9,12 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// errNoReturn stands for what is not to be had where nothing is returned.
-var errNoReturn = errors.New("it did not return: a middleware panicked, or its goroutine ended")
+// errNoReturn is the error that Logging logs if the wrapped handler did not return.
+var errNoReturn = errors.New("the handler did not return: a middleware panicked, or its goroutine ended")
 
-// Logging logs a line at the end of each run: of one that completed as
-// information, of one that was stopped as a warning, of one that failed or ran
-// out of time as an error. A nil logger is slog.Default.
+// Logging logs one line at the end of each run: a completed run at level info, a run
+// that was stopped at level warn, a run that failed or timed out at level error. A nil
+// logger is slog.Default.
 func Logging(log *slog.Logger) Middleware {
 	if log == nil {
 		log = slog.Default()
@@ -41,7 +41,7 @@ func logEnd(ctx context.Context, log *slog.Logger, job *rota.Job, took time.Dura
 	log.LogAttrs(ctx, level, "a run has ended", attrs...)
 }
 
-// classify says in a word how a run ended, and how bad that is.
+// classify returns how a run ended as one word, and the log level for it.
 func classify(ctx context.Context, err error) (outcome string, level slog.Level) {
 	if err == nil {
 		return "completed", slog.LevelInfo
@@ -63,7 +63,7 @@ func classify(ctx context.Context, err error) (outcome string, level slog.Level)
 	return "failed", slog.LevelError
 }
 
-// oneLine leaves the stack of a panic to the log of the run.
+// oneLine removes the stack from a panic; the log of the run has it.
 func oneLine(err error) any {
 	var p *panicError
 	if errors.As(err, &p) {

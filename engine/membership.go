@@ -8,20 +8,21 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// membershipLease is how long a process that is not heard of still counts, and leads,
-// at most: no longer than a job waits for one that died. It is heard of every
-// third of that.
+// membershipLease bounds how long a process that sends no heartbeats still counts as
+// a member, and as the leader. It is no longer than a job lease. The process sends a
+// heartbeat every third of it.
 const membershipLease = 15 * time.Second
 
-// membership says who else is there, and whether this process leads. Whoever cannot
-// ask does not lead once its lease has run out, by its own watch.
+// membership knows how many processes share the store and whether this one leads. A
+// process whose heartbeats fail stops leading when its lease is over by its own
+// clock.
 type membership struct {
 	e     *Engine
 	lease time.Duration
 	state atomic.Pointer[membershipAnswer]
 }
 
-// membershipAnswer is the last answer, and until when it holds.
+// membershipAnswer is the answer to the last heartbeat, and how long it is valid.
 type membershipAnswer struct {
 	rota.MembershipState
 	until time.Time
@@ -31,20 +32,21 @@ func newMembership(e *Engine) *membership {
 	return &membership{e: e, lease: min(membershipLease, e.config.Lease)}
 }
 
-// run attends until ctx ends, and then makes room for another leader.
+// run sends heartbeats until ctx ends, and then leaves, so that another process can
+// lead at once.
 func (r *membership) run(ctx context.Context) {
 	if r.e.config.Membership == nil {
 		return
 	}
 	var outage outageLog
 	for ctx.Err() == nil {
-		sent := time.Now() // before: the lease begins after it
+		sent := time.Now() // before the request: the lease in the store begins later
 		state, err := r.e.config.Membership.Heartbeat(ctx, rota.NodeHeartbeat{Node: r.e.config.Name, Incarnation: r.e.incarnation, Lease: r.lease})
 		if err == nil {
 			r.update(state, sent.Add(r.lease))
-			outage.recovered(r.e.config.Logger, "the roll is kept again")
+			outage.recovered(r.e.config.Logger, "the membership heartbeat succeeds again")
 		} else if ctx.Err() == nil {
-			outage.failed(r.e.config.Logger, "the roll is not kept; nobody may lead", "error", err)
+			outage.failed(r.e.config.Logger, "the membership heartbeat failed; this process leads only until its lease ends", "error", err)
 		}
 		pause(ctx, r.lease/3)
 	}
@@ -58,11 +60,11 @@ const leaveTimeout = 2 * time.Second
 
 func (r *membership) update(state rota.MembershipState, until time.Time) {
 	if before := r.state.Swap(&membershipAnswer{state, until}); state.Leads && (before == nil || !before.Leads) {
-		r.e.config.Logger.Info("this process leads: it does what need be done only once", "node", r.e.config.Name, "nodes", state.Nodes)
+		r.e.config.Logger.Info("this process is the leader now and does the work that one process does for all", "node", r.e.config.Name, "nodes", state.Nodes)
 	}
 }
 
-// leads says whether this process does what need be done only once.
+// leads reports whether this process does the work that one process does for all.
 func (r *membership) leads() bool {
 	if r.e.config.Membership == nil {
 		return true
@@ -79,7 +81,7 @@ func (r *membership) nodes() int {
 	return 1
 }
 
-// Leads says whether this engine does what need be done only once.
+// Leads reports whether this engine does the work that one process does for all.
 func (e *Engine) Leads() bool { return e.membership.leads() }
 
 // Nodes is how many processes share the store, this one included.

@@ -10,23 +10,22 @@ import (
 // Handler runs one job.
 type Handler func(ctx context.Context, job *rota.Job) error
 
-// Middleware is what goes on around a handler: it is given the next one and
-// returns one that calls it. It may give it a context with more in it, answer
-// without calling it, and change its error; what it returns is how the run ended.
-// It runs in the goroutine of the handler, within its time-out, and has all that
-// the context of a handler has: [Job], [Log] and the others. That the params do
-// not fit the type, and that the handler panicked, it sees as errors.
+// Middleware wraps a handler: it receives the next handler and returns one that calls
+// it. It may extend the context, return without calling the next handler, and change
+// its error; the run ends with what it returns. It runs in the goroutine of the
+// handler, within its time-out, and may use [Job], [Log] and the other functions of a
+// handler's context. It sees params that do not match the schema, and a panic of the
+// handler, as errors.
 type Middleware func(next Handler) Handler
 
-// Use puts middleware around every handler, no matter which of them was
-// registered first. The first is the outermost.
+// Use wraps every handler in middleware, whether it is registered before or after. The
+// first is the outermost.
 func (r *Registry) Use(middleware ...Middleware) {
 	mustNotBeNil(middleware)
 	r.middleware = append(r.middleware, middleware...)
 }
 
-// WithMiddleware puts middleware around the handler of one type, inside of what
-// Use puts around all.
+// WithMiddleware wraps the handler of one type in middleware, inside of what Use adds.
 func WithMiddleware(middleware ...Middleware) TypeOption {
 	mustNotBeNil(middleware)
 	return func(r *registeredType) { r.middleware = append(r.middleware, middleware...) }
@@ -38,15 +37,15 @@ func mustNotBeNil(middleware []Middleware) {
 	}
 }
 
-// typeRunner is a type as one engine runs it.
+// typeRunner runs the jobs of one type in one engine.
 type typeRunner struct {
 	run     Handler
 	average durationAverage
 }
 
-// typeRunners puts the middleware around each handler, once for all its runs. Next to
-// the handler stands one that turns a panic into an error, so that all others
-// see it; where there are no others, the task does that by itself.
+// typeRunners wraps each handler in its middleware, once for all its runs. The
+// innermost wrapper turns a panic into an error, so that all middleware sees it;
+// without middleware, the task does that itself.
 func (r *Registry) typeRunners() (map[string]*typeRunner, error) {
 	runners := make(map[string]*typeRunner, len(r.types))
 	for name, one := range r.types {
@@ -56,7 +55,7 @@ func (r *Registry) typeRunners() (map[string]*typeRunner, error) {
 		}
 		for i, wrap := range slices.Backward(middleware) {
 			if run = wrap(run); run == nil {
-				return nil, rota.Invalidf("middleware", "number %d around type %q makes no handler", i+1, name)
+				return nil, rota.Invalidf("middleware", "middleware %d of type %q returned a nil handler", i+1, name)
 			}
 		}
 		runners[name] = &typeRunner{run: run}

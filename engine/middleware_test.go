@@ -265,7 +265,7 @@ func TestMiddlewareThatIsNoneIsRefused(t *testing.T) {
 	reg.Use(engine.Recovery(), func(engine.Handler) engine.Handler { return nil })
 	r := w.launch(w.store, reg, engine.Config{})
 	w.comes(r.over, "the end of the engine")
-	if rota.CodeOf(r.err) != rota.Invalid || !strings.Contains(r.err.Error(), `number 2 around type "work"`) {
+	if rota.CodeOf(r.err) != rota.Invalid || !strings.Contains(r.err.Error(), `middleware 2 of type "work"`) {
 		t.Errorf("%v", r.err)
 	}
 }
@@ -301,8 +301,8 @@ func TestLoggingHasALineForEachEnd(t *testing.T) {
 		"failed":    {"level=ERROR", "outcome=failed", `error="no luck"`},
 		"panicked":  {"level=ERROR", "outcome=failed", `error="panic: boom"`},
 		"left":      {"level=ERROR", "outcome=failed", "did not return"},
-		"stopped":   {"level=WARN", "outcome=cancelled", "asked to stop"},
-		"late":      {"level=ERROR", "outcome=timeout", "out of time"},
+		"stopped":   {"level=WARN", "outcome=cancelled", "was cancelled"},
+		"late":      {"level=ERROR", "outcome=timeout", "exceeded its timeout"},
 		"broken":    {"level=ERROR", "outcome=failed", "did not return"},
 	} {
 		id := w.add(rota.NewJob{Type: name, MaxRetries: new(0)})[0]

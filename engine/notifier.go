@@ -8,25 +8,25 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// notifier tells of groups that have finished: the feed, and the webhooks that are
-// told of it. A store does not: how a group stands is derived from its members, so
-// somebody has to look when they end.
+// notifier publishes groups that have finished, to the event ring and to webhooks. A
+// store does not: the status of a group is derived from its members, so a process
+// has to check it when they end.
 //
-// So these deliveries are not made in one step with what they tell of, as all
-// others are: if the process dies after the last member has ended, and before the
-// notifier has looked, nobody is told that the group has finished.
+// So these deliveries, unlike all others, do not share a transaction with the change
+// they report: if the process dies after the last member has ended and before the
+// notifier has checked the group, its end is never published.
 type notifier struct {
 	e      *Engine
 	signal signal
 
 	mu       sync.Mutex
-	changed  map[rota.ID]bool // of which a member has ended
-	notified map[rota.ID]bool // finished ones, so that each is told once
+	changed  map[rota.ID]bool // groups of which a member has ended
+	notified map[rota.ID]bool // finished groups already published
 	outage   outageLog
 }
 
 const (
-	notifyEvery = 100 * time.Millisecond // a group with many members is not looked at for each
+	notifyEvery = 100 * time.Millisecond // so that a group with many members is not checked for each
 	notifiedMax = 10_000
 )
 
@@ -34,7 +34,7 @@ func newNotifier(e *Engine) *notifier {
 	return &notifier{e: e, signal: newSignal(), changed: map[rota.ID]bool{}, notified: map[rota.ID]bool{}}
 }
 
-// memberEnded is told that a member of a group has ended.
+// memberEnded notes that a member of a group has ended.
 func (n *notifier) memberEnded(group rota.ID) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -42,7 +42,7 @@ func (n *notifier) memberEnded(group rota.ID) {
 	n.signal.send()
 }
 
-// run looks until ctx ends, and then once more: the last run may have been the
+// run checks groups until ctx ends, and then once more: the last run may have been the
 // last of its group.
 func (n *notifier) run(ctx context.Context) {
 	for ctx.Err() == nil {
@@ -74,8 +74,8 @@ func (n *notifier) take() (groups []rota.ID) {
 	return groups
 }
 
-// check tells of a group if it has finished. If that cannot be found out, or
-// nobody could be told, it is looked at again.
+// check publishes a group if it has finished. If the store does not answer, or refuses
+// the deliveries, it checks again later.
 func (n *notifier) check(ctx context.Context, id rota.ID) {
 	if n.notified[id] {
 		return
@@ -87,10 +87,10 @@ func (n *notifier) check(ctx context.Context, id rota.ID) {
 	switch {
 	case rota.CodeOf(err) == rota.NotFound:
 	case err != nil:
-		n.outage.failed(n.e.config.Logger, "groups were not looked at; trying until they are", "group", id, "error", err)
+		n.outage.failed(n.e.config.Logger, "finished groups could not be published; retrying", "group", id, "error", err)
 		n.memberEnded(id)
 	default:
-		n.outage.recovered(n.e.config.Logger, "groups are looked at again")
+		n.outage.recovered(n.e.config.Logger, "finished groups are published again")
 	}
 }
 
@@ -99,7 +99,7 @@ func finished(group *rota.Group) bool {
 	return status != rota.GroupQueued && status != rota.GroupRunning
 }
 
-// notify tells first the webhooks, of which it may be that they cannot be told now.
+// notify creates the webhook deliveries first, since only they can fail.
 func (n *notifier) notify(ctx context.Context, group *rota.Group) error {
 	event := rota.Event{
 		Kind: rota.EventGroupFinished, At: n.e.config.Clock().UTC(), GroupID: group.ID, Name: group.Name, Detail: string(group.Status()),

@@ -131,7 +131,7 @@ func TestAGroupThatCouldNotBeReadIsToldLater(t *testing.T) {
 	if events := told(w, f, id, func() rota.ID { return id }); len(events) != 1 {
 		t.Errorf("%+v", events)
 	}
-	if n := w.log.count("groups were not looked at"); n != 1 {
+	if n := w.log.count("finished groups could not be published"); n != 1 {
 		t.Errorf("it was logged %d times", n)
 	}
 }

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// outageLog says once that something does not work, and once that it works again,
-// however often it is tried in between. It belongs to one goroutine.
+// outageLog logs one line when an operation starts to fail and one when it succeeds
+// again, however often it is retried in between. It belongs to one goroutine.
 type outageLog struct{ began time.Time }
 
 func (o *outageLog) failed(log *slog.Logger, text string, args ...any) {

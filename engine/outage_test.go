@@ -111,7 +111,7 @@ func TestAReadThatFailsEndsNoLoop(t *testing.T) {
 	if job := s.next(w); job.Schedule != "soon" {
 		t.Errorf("%s began", job.ID)
 	}
-	if n := w.log.count("does not say what is due"); n != 1 {
+	if n := w.log.count("does not answer what is due"); n != 1 {
 		t.Errorf("it was logged %d times", n)
 	}
 }
@@ -199,7 +199,7 @@ func TestFiringThatStandsStillIsNotSilent(t *testing.T) {
 			}
 			store.on.Store(false)
 			w.fires("hourly", n)
-			w.until("its end is logged", func() bool { return w.log.count("says again what is due") == n })
+			w.until("its end is logged", func() bool { return w.log.count("answers again what is due") == n })
 		}
 	})
 }

@@ -10,14 +10,14 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// Error codes of what the engine itself finds wrong. A handler's error may have
-// one of its own, by a method Code() string.
+// Error codes that the engine itself sets. The error of a handler may have its own, by
+// a method Code() string.
 const (
 	codePanic   = "panic"
 	codePayload = "payload"
 )
 
-// unsentProgress is the progress of a run that has ended, if it was not written down.
+// unsentProgress returns progress of a run that has ended and that is not written yet.
 func (t *task) unsentProgress() (note *rota.NoteItem) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -27,7 +27,7 @@ func (t *task) unsentProgress() (note *rota.NoteItem) {
 	return note
 }
 
-// finishItem is how a run ended, as it is recorded.
+// finishItem is the end of a run as the store records it.
 func (t *task) finishItem(err error) rota.FinishItem {
 	path := t.log.close()
 	t.mu.Lock()
@@ -36,7 +36,7 @@ func (t *task) finishItem(err error) rota.FinishItem {
 		LeaseRef: t.lease, Outcome: rota.OutcomeCompleted, LogPath: storedPath(path),
 		Result: t.result, Artifacts: t.artifacts, RowsAffected: t.rowsAffected, ExitCode: t.exitCode,
 	}
-	if err == nil { // one that completed although it was to stop has completed
+	if err == nil { // a handler that returns nil has completed, even if it was stopped
 		return item
 	}
 	setError(&item, err)
@@ -45,15 +45,14 @@ func (t *task) finishItem(err error) rota.FinishItem {
 		item.Outcome, item.ErrorCode = rota.OutcomeCancelled, rota.CodeTimeout
 	case errCancelled: // never retried
 		item.Outcome, item.ErrorCode = rota.OutcomeCancelled, rota.CodeCancelled
-	case errShutdown, errLeaseExpired: // retried at once, whatever it says: it was not let finish
+	case errShutdown, errLeaseExpired: // retried at once, whatever the handler returned: it had no chance to finish
 		item.ErrorCode, item.Permanent, item.RetryAt = rota.CodeShutdown, false, time.Time{}
 	}
 	return item
 }
 
-// setError writes down a handler's error. It calls methods that are the
-// handler's own and may panic, as those of a nil pointer do: that is a panic of
-// the handler as any other.
+// setError sets the error of a run. It calls methods of the handler's error, which may
+// panic, as those of a nil pointer do: that counts as a panic of the handler.
 func setError(item *rota.FinishItem, err error) {
 	item.Outcome = rota.OutcomeFailed
 	defer func() {
@@ -66,7 +65,7 @@ func setError(item *rota.FinishItem, err error) {
 	item.RetryAt, _ = rota.RetryTime(err)
 }
 
-// storedPath is a path as it is kept, nothing if it cannot be.
+// storedPath is a path as the store keeps it, empty if it is too long.
 func storedPath(path string) string {
 	if len(path) > rota.PathMax {
 		return ""
@@ -74,8 +73,8 @@ func storedPath(path string) string {
 	return clean(path)
 }
 
-// errorText is an error as it is kept. A panic's stack is long, so its head is
-// what is kept; the log has all of it.
+// errorText is the text of an error as the store keeps it. Of a panic with a long stack
+// it keeps the beginning; the log has all of it.
 func errorText(err error) string {
 	text := err.Error()
 	if len(text) > rota.ErrorMax {
@@ -88,7 +87,7 @@ func errorText(err error) string {
 	return clean(text)
 }
 
-// clean takes out what a store refuses: bytes that are no text.
+// clean replaces what a store refuses: invalid UTF-8 and zero bytes.
 func clean(text string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(text, "?"), "\x00", "?")
 }
@@ -102,17 +101,16 @@ func errorCode(err error) string {
 	switch {
 	case len(code) > rota.KeyMax:
 		return ""
-	case code == rota.CodeLeaseExpired, code == rota.CodeShutdown: // which are not for a handler to say
+	case code == rota.CodeLeaseExpired, code == rota.CodeShutdown: // reserved for Rota itself
 		return ""
 	}
 	return code
 }
 
-// refusedItem is what is recorded of a run whose end the store would not take as it
-// was told.
+// refusedItem records a run as failed whose end the store refused.
 func refusedItem(item rota.FinishItem, why error) rota.FinishItem {
 	return rota.FinishItem{
 		LeaseRef: item.LeaseRef, Outcome: rota.OutcomeFailed, ErrorCode: "refused",
-		Error: errorText(errors.New("it ended " + string(item.Outcome) + ", and that was refused: " + why.Error())),
+		Error: errorText(errors.New("the run ended " + string(item.Outcome) + ", but the store refused to record that: " + why.Error())),
 	}
 }

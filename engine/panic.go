@@ -9,10 +9,10 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// Recovery turns a panic into an error with the code "panic", and writes its
-// stack to the log of the run. The engine has it next to every handler, and sees
-// to the panics of middleware by itself; one more is for a middleware whose
-// panics those around it are to see as errors, too.
+// Recovery turns a panic into an error with the code "panic", and writes its stack to
+// the log of the run. The engine already wraps every handler in it and recovers
+// panics of middleware itself. Add it inside a middleware that should see the panics
+// of another middleware as errors.
 func Recovery() Middleware {
 	return func(next Handler) Handler {
 		return func(ctx context.Context, job *rota.Job) (err error) {
@@ -26,7 +26,7 @@ func Recovery() Middleware {
 	}
 }
 
-// panicError is what a handler panicked with.
+// panicError is a panic of a handler as an error.
 type panicError struct {
 	value any
 	stack []byte
@@ -34,7 +34,8 @@ type panicError struct {
 
 func newPanicError(value any) *panicError { return &panicError{value, debug.Stack()} }
 
-// logPanic writes a panic down where it was recovered: the stack is still there.
+// logPanic turns a panic into an error and logs it. It must be called where the panic
+// is recovered, while the stack is intact.
 func logPanic(value any, log io.Writer) error {
 	err := newPanicError(value)
 	_, _ = fmt.Fprintf(log, "%s\n", err.Error())

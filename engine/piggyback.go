@@ -8,22 +8,22 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// piggyback has a claim go along with the enqueue that it is for: while the desk
-// has nothing to do, who writes jobs to the store claims them for it in the same
-// transaction, and they start one sync earlier.
+// piggyback lets a claim share the transaction of the enqueue whose jobs it claims.
+// While the dispatcher is idle, a caller that enqueues jobs takes the claim along, and
+// the jobs start one sync earlier.
 type piggyback struct {
 	state   *atomic.Int32
-	answers chan piggybackAnswer // has room for the one that may be under way
+	answers chan piggybackAnswer // buffers the one claim that may be in flight
 }
 
-// States of a berth.
+// States of a piggyback.
 const (
-	piggybackClosed int32 = iota // the desk is at work, and claims for itself
-	piggybackOffered
-	piggybackTaken // a claim is under way
+	piggybackClosed  int32 = iota // the dispatcher is busy and sends its own claims
+	piggybackOffered              // the next enqueue may take a claim along
+	piggybackTaken                // a claim is in flight
 )
 
-// piggybackAnswer is a claim that went along, and what came of it.
+// piggybackAnswer is a claim that was taken along, and the answer to it.
 type piggybackAnswer struct {
 	claim  *rota.Claim
 	result rota.Result
@@ -34,17 +34,18 @@ func newPiggyback() piggyback {
 	return piggyback{state: new(atomic.Int32), answers: make(chan piggybackAnswer, 1)}
 }
 
-// offer opens the berth while the desk waits.
+// offer offers a claim while the dispatcher waits.
 func (b piggyback) offer() { b.state.CompareAndSwap(piggybackClosed, piggybackOffered) }
 
-// withdraw closes it, unless it is taken: then the desk hears of it.
+// withdraw ends the offer. If a claim is in flight, its answer still arrives.
 func (b piggyback) withdraw() { b.state.CompareAndSwap(piggybackOffered, piggybackClosed) }
 
-// piggybacker is a store that takes commands along.
+// piggybacker is a store that can add a command to the batch of another caller.
 type piggybacker interface {
 	Piggyback(func([]rota.Command) (rota.Command, func(rota.Result, error))) (stop func())
 }
 
+// piggybackOn offers claims to the store, if it takes them. The result ends that.
 func (d *dispatcher) piggybackOn() (stop func()) {
 	store, ok := d.e.store.(piggybacker)
 	if !ok {
@@ -53,7 +54,8 @@ func (d *dispatcher) piggybackOn() (stop func()) {
 	return store.Piggyback(d.piggybackClaim)
 }
 
-// piggybackClaim claims for jobs that are about to be enqueued, as many as there are slots.
+// piggybackClaim returns a claim for the jobs that are about to be enqueued, limited
+// by the free slots.
 func (d *dispatcher) piggybackClaim(commands []rota.Command) (rota.Command, func(rota.Result, error)) {
 	jobs := d.startable(commands)
 	if jobs == 0 || !d.piggyback.state.CompareAndSwap(piggybackOffered, piggybackTaken) {
@@ -69,13 +71,13 @@ func (d *dispatcher) piggybackClaim(commands []rota.Command) (rota.Command, func
 		d.e.noteLeases(sent, []rota.Result{result})
 		d.piggyback.answers <- piggybackAnswer{claim, result, err}
 		if err == nil {
-			d.startEach(result) // now: the desk may have to be woken first
+			d.startEach(result) // here, because waking the dispatcher takes time
 		}
 	}
 }
 
-// startEach starts what a trip has brought, each by itself: the desk, which
-// watches over a relay, is not there to.
+// startEach starts claimed jobs, each in a goroutine of its own. Inline execution
+// needs the dispatcher to watch it, and the dispatcher may still be asleep.
 func (d *dispatcher) startEach(result rota.Result) {
 	if result.Err != nil {
 		return
@@ -85,7 +87,7 @@ func (d *dispatcher) startEach(result rota.Result) {
 	}
 }
 
-// startable counts the jobs that could be started at once.
+// startable counts the jobs that could start at once.
 func (d *dispatcher) startable(commands []rota.Command) (n int) {
 	for _, command := range commands {
 		enqueue, ok := command.(*rota.Enqueue)
@@ -101,12 +103,12 @@ func (d *dispatcher) startable(commands []rota.Command) (n int) {
 	return n
 }
 
-// settlePiggyback settles a trip, whose jobs have begun. Where nobody knows whether it
-// was applied, the claim is sent again.
+// settlePiggyback settles a claim whose jobs have started. If it is unknown whether
+// the store applied it, it is sent again.
 func (d *dispatcher) settlePiggyback(ctx context.Context, t piggybackAnswer) {
 	d.piggyback.state.Store(piggybackClosed)
 	mayHaveWork, lastClaimFull := d.mayHaveWork, d.lastClaimFull
-	defer func() { d.mayHaveWork, d.lastClaimFull = d.mayHaveWork || mayHaveWork, lastClaimFull }() // it knows nothing of what came after it
+	defer func() { d.mayHaveWork, d.lastClaimFull = d.mayHaveWork || mayHaveWork, lastClaimFull }() // the claim preceded any later wake-up
 	if t.err == nil {
 		d.settleClaim(t.claim.Limit, t.result, false, d.wakeups)
 		return

@@ -8,42 +8,42 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// pool runs handlers, each in a goroutine that it has to itself meanwhile, in a
-// fixed number of slots. It calls neither the store nor the feed, so that both may call it.
+// pool runs handlers in a fixed number of slots, each handler in a goroutine of its
+// own. It calls neither the store nor the event ring, so that both may call it.
 type pool struct {
 	e         *Engine
 	heartbeat *heartbeat
 	baseCtx   context.Context
 	types     []string
-	runners   map[string]*typeRunner // the same
-	handoff   chan *task             // to goroutines that have nothing to do
+	runners   map[string]*typeRunner // by type
+	handoff   chan *task             // to idle goroutines
 
 	mu            sync.Mutex
-	free          int               // slots nobody holds
-	held          int               // slots taken for what has yet to start
+	free          int               // slots not in use
+	held          int               // slots taken for jobs that have yet to start
 	directCallers int               // of direct runs that have not begun
-	closed        bool              // no more are taken
-	openUntil     context.Context   // nor when this has ended
-	cutOffGrace   *time.Duration    // what still starts is told to stop, with this grace; nil: it is not
-	slotWaiters   []chan error      // direct runs that wait for a slot, in their order
+	closed        bool              // no more slots are taken
+	openUntil     context.Context   // no more slots are taken once it has ended
+	cutOffGrace   *time.Duration    // jobs that still start are stopped with this grace; nil: they are not
+	slotWaiters   []chan error      // direct runs that wait for a slot, in order
 	running       int               // runs that have not ended
-	byRun         map[rota.ID]*task // those whose end is not recorded
-	byJob         map[rota.ID]*task // the same
-	earlyStops    map[rota.ID]bool  // jobs asked to stop while the answer that brings them may be under way
-	endings       []*ending         // those whose end has yet to be recorded
+	byRun         map[rota.ID]*task // runs whose end is not recorded
+	byJob         map[rota.ID]*task // the same runs
+	earlyStops    map[rota.ID]bool  // jobs to stop whose claim may still be in flight
+	endings       []*ending         // ends not yet sent to the store
 	heldWaiters   []chan struct{}   // closed when no slot is held
-	idleWaiters   []chan struct{}   // closed when nothing is left
-	abandoned     int
+	idleWaiters   []chan struct{}   // closed when no run is left
+	abandoned     int               // handlers that did not stop in time and have not returned
 	leasesLost    int
-	coalescing    bool    // the desk waits for those that end together
-	inlineQueue   []*task // those that run one after the other and have not begun
+	coalescing    bool    // the dispatcher waits for runs that end together
+	inlineQueue   []*task // runs that wait for their turn in one goroutine
 }
 
 // ending is a run that has ended, and how.
 type ending struct {
 	task *task
 	item rota.FinishItem
-	note *rota.NoteItem // what it last told of its progress; nil: that is known
+	note *rota.NoteItem // progress not written yet; nil: none
 }
 
 func newPool(e *Engine) *pool {
@@ -60,7 +60,7 @@ func (p *pool) start(job *rota.Job, recorded chan struct{}) {
 	}
 }
 
-// prepare makes a run that can be handed on, nil if it need not be.
+// prepare returns a run to hand off, nil if the job need not start any more.
 func (p *pool) prepare(job *rota.Job, recorded chan struct{}) *task {
 	t := &task{pool: p, job: job, runner: p.runners[job.Type], lease: job.Lease(), recorded: recorded}
 	t.log.logs, t.log.job, t.log.processLog = p.e.config.Logs, job, p.e.config.Logger
@@ -76,7 +76,7 @@ func (p *pool) prepare(job *rota.Job, recorded chan struct{}) *task {
 	if p.e.storeShared() {
 		t.setLease(job.Run)
 	}
-	if why := notStartedBecause(stopRequested, cut != nil, t.leaseExpired(time.Now())); why != nil { // its handler need not begin
+	if why := notStartedBecause(stopRequested, cut != nil, t.leaseExpired(time.Now())); why != nil {
 		t.cancel(why)
 		t.returned(why)
 		return nil
@@ -89,9 +89,8 @@ func (p *pool) prepare(job *rota.Job, recorded chan struct{}) *task {
 	return t
 }
 
-// handOff gives a run to a goroutine that has nothing to do, or to a new one: one
-// that has run a handler keeps the stack that it took, which a new one has to
-// grow.
+// handOff gives a run to an idle goroutine, or to a new one. An idle goroutine has a
+// stack that an earlier handler has grown; a new one has to grow it.
 func (p *pool) handOff(t *task) {
 	select {
 	case p.handoff <- t:
@@ -115,7 +114,7 @@ func (p *pool) runLoop(t *task) {
 	}
 }
 
-// notStartedBecause says why a job that was claimed is not begun any more.
+// notStartedBecause returns why a claimed job must not start, nil if it may.
 func notStartedBecause(stopRequested, cut, expired bool) error {
 	switch {
 	case expired:
@@ -128,8 +127,8 @@ func notStartedBecause(stopRequested, cut, expired bool) error {
 	return nil
 }
 
-// queueEnd hands the end of a run to the desk. One that lost its lease has nothing
-// to record: another attempt stands for it.
+// queueEnd queues the end of a run for the dispatcher. A run that lost its lease has
+// nothing to record: the store has another attempt in its place.
 func (p *pool) queueEnd(t *task, err error) {
 	item := t.finishItem(err)
 	lost := context.Cause(t.ctx) == errLeaseLost
@@ -158,22 +157,21 @@ func (p *pool) abandon(t *task) {
 	p.mu.Lock()
 	p.abandoned++
 	p.mu.Unlock()
-	p.e.config.Logger.Error("a handler ignores the end of its context and was given up; its goroutine still runs",
+	p.e.config.Logger.Error("a handler did not return after its context ended and was abandoned; its goroutine still runs",
 		"job", t.job.ID, "type", t.job.Type, "why", cause)
 	p.queueEnd(t, cause)
 }
 
-// abandonedReturned is told when a handler returns that was given up.
+// abandonedReturned notes that an abandoned handler has returned.
 func (p *pool) abandonedReturned(t *task) {
 	p.mu.Lock()
 	p.abandoned--
 	p.mu.Unlock()
-	p.e.config.Logger.Warn("a handler that was given up has returned", "job", t.job.ID, "type", t.job.Type)
+	p.e.config.Logger.Warn("an abandoned handler has returned", "job", t.job.ID, "type", t.job.Type)
 }
 
-// setCoalescing is how many runs wait for their end to be recorded, and whether others
-// run in all slots that are left. While it is on, the desk is told of an end only
-// when it is the last.
+// setCoalescing returns how many ends wait to be recorded, and whether every other
+// slot runs a handler. While it is on, only the last end signals the dispatcher.
 func (p *pool) setCoalescing(on bool) (ended int, full bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -181,15 +179,14 @@ func (p *pool) setCoalescing(on bool) (ended int, full bool) {
 	return len(p.endings), p.free == 0 && p.running > 0
 }
 
-// endedAndFree is how many runs wait for their end to be recorded, and how many slots
-// are free.
+// endedAndFree returns how many ends wait to be recorded, and how many slots are free.
 func (p *pool) endedAndFree() (ended, free int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return len(p.endings), p.free
 }
 
-// takeEndings takes the runs whose end is to be recorded, and frees their slots.
+// takeEndings takes the ends that wait to be recorded, and frees their slots.
 func (p *pool) takeEndings() []*ending {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -199,7 +196,7 @@ func (p *pool) takeEndings() []*ending {
 	return taken
 }
 
-// release lets go of a run whose end is decided.
+// release removes a run whose end is decided.
 func (p *pool) release(t *task) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -215,7 +212,7 @@ func (p *pool) releaseLocked(t *task) {
 	p.notifyIdle()
 }
 
-// notifyIdle tells those who wait for it that nothing is left.
+// notifyIdle closes the channels of idle if nothing is left.
 func (p *pool) notifyIdle() {
 	if len(p.byRun)+p.held+p.directCallers > 0 {
 		return
@@ -226,8 +223,8 @@ func (p *pool) notifyIdle() {
 	p.idleWaiters = nil
 }
 
-// idle returns a channel that is closed when no run is left whose end is not
-// recorded, and none is about to start.
+// idle returns a channel that is closed when the end of every run is recorded, and no
+// run is about to start.
 func (p *pool) idle() <-chan struct{} {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -248,7 +245,7 @@ func (p *pool) liveTasks() []*task {
 	return tasks
 }
 
-// cutOff stops all that run, and what a claim under way still brings.
+// cutOff stops all runs, and those that a claim in flight still brings.
 func (p *pool) cutOff(grace time.Duration) {
 	p.mu.Lock()
 	p.cutOffGrace = &grace
@@ -260,12 +257,12 @@ func (p *pool) cutOff(grace time.Duration) {
 
 const earlyStopsMax = 1024
 
-// stopJob stops the run of a job, if it is one of ours. It may be one that the
-// store has given us and we have not heard of yet.
+// stopJob stops the run of a job, if this process runs it. The claim that started it
+// may still be in flight; then the run is stopped when the answer arrives.
 func (p *pool) stopJob(id rota.ID) {
 	p.mu.Lock()
 	t := p.byJob[id]
-	if t == nil && p.held > 0 && len(p.earlyStops) < earlyStopsMax { // beyond it they hear of it with their next heartbeat
+	if t == nil && p.held > 0 && len(p.earlyStops) < earlyStopsMax { // beyond that, the next heartbeat stops the run
 		p.earlyStops[id] = true
 	}
 	p.mu.Unlock()
@@ -274,13 +271,13 @@ func (p *pool) stopJob(id rota.ID) {
 	}
 }
 
-// leaseLost stops a run that belongs to nobody, or to somebody else, by now.
+// leaseLost stops a run that the store has given to another attempt.
 func (p *pool) leaseLost(t *task) {
 	if t.isSettled() {
-		return // its end is under way, or was recorded just now
+		return // its end is in flight, or was just recorded
 	}
 	p.countLost()
-	p.e.config.Logger.Error("a lease is lost: the run was given to another attempt", "job", t.job.ID, "type", t.job.Type)
+	p.e.config.Logger.Error("the lease of a run is lost: the store gave the job to another attempt", "job", t.job.ID, "type", t.job.Type)
 	t.stop(errLeaseLost, p.e.config.CancelGrace)
 }
 

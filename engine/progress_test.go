@@ -84,8 +84,8 @@ func TestProgressThatIsNotWrittenDownIsLoggedOnce(t *testing.T) {
 	w.addOne()
 	w.until("progress was told in vain", func() bool { return denied.Load() > 2 })
 	off.Store(false)
-	w.until("it is written down", func() bool { return w.log.count("progress is written down again") == 1 })
-	if n := w.log.count("progress was not written down"); n != 1 {
+	w.until("it is written down", func() bool { return w.log.count("progress is written again") == 1 })
+	if n := w.log.count("progress was not written"); n != 1 {
 		t.Errorf("it was logged %d times", n)
 	}
 }

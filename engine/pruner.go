@@ -7,14 +7,14 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// pruner removes what need no longer be kept, in small pages with pauses, so
-// that nobody notices.
+// pruner removes history that is past its retention, in small pages with pauses, so
+// that it does not slow down other work.
 type pruner struct{ e *Engine }
 
 const (
 	prunePage  = 200                   // executions in one transaction
 	prunePause = 20 * time.Millisecond // between two
-	pruneFirst = 30 * time.Second      // after the start, when the rush is over
+	pruneFirst = 30 * time.Second      // after the start
 )
 
 func newPruner(e *Engine) *pruner { return &pruner{e} }
@@ -34,7 +34,7 @@ func (p *pruner) run(ctx context.Context) {
 }
 
 func (p *pruner) prune(ctx context.Context) (removed int, err error) {
-	// One of an execution that nobody has removes what else has had its time.
+	// A Prune of an unknown execution removes what else is past its time.
 	if _, err := do[*rota.Pruned](ctx, p.e, &rota.Prune{Meta: rota.NewMeta(""), Executions: []rota.ID{rota.NewID()}}); err != nil {
 		return 0, err
 	}
@@ -57,15 +57,15 @@ func (p *pruner) prune(ctx context.Context) (removed int, err error) {
 	}
 }
 
-// normaliseIdle numbers the queue anew while nothing runs, so that there is room between
-// neighbours when somebody wants to move a job.
+// normaliseIdle renumbers the queue while nothing runs, so that there are gaps between
+// jobs for later moves.
 func (p *pruner) normaliseIdle(ctx context.Context) {
 	if p.e.pool.snapshot().Running > 0 {
 		return
 	}
 	queue, err := p.e.store.Queue(ctx, rota.ID{}, rota.PageMax)
 	if err != nil || len(queue) == 0 || len(queue) == rota.PageMax {
-		return // a queue as long as that is not at rest
+		return // a longer queue is not idle
 	}
 	position := int64(0)
 	for i, job := range queue {
@@ -85,7 +85,7 @@ func (p *pruner) normalise(ctx context.Context, priority int) {
 		page, err := do[*rota.Normalised](ctx, p.e, &rota.Normalise{Meta: rota.NewMeta(""), Priority: priority, After: after})
 		if err != nil {
 			if ctx.Err() == nil {
-				p.e.config.Logger.Warn("the queue was not numbered anew", "priority", priority, "error", err)
+				p.e.config.Logger.Warn("the queue was not renumbered", "priority", priority, "error", err)
 			}
 			return
 		}

@@ -7,20 +7,20 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// reaper fails the runs of workers that beat no more. Those of its own process
-// it never touches: if they hang, that is for the pool to see.
+// reaper fails the runs of workers that have stopped sending heartbeats. It leaves out
+// the runs of its own process: the pool handles handlers that hang.
 type reaper struct{ e *Engine }
 
 func newReaper(e *Engine) *reaper { return &reaper{e} }
 
-// run looks every third of a lease. After a pause of the whole process, and at
-// its start, workers elsewhere could not reach it either: they get a lease's
-// time to be heard of again.
+// run reaps every third of a lease. After a pause of the whole process, and at its
+// start, workers elsewhere could not reach it either: they get the time of a lease to
+// send a heartbeat.
 func (r *reaper) run(ctx context.Context) {
 	every := r.e.config.Lease / 3
 	tick := time.NewTicker(every)
 	defer tick.Stop()
-	last := r.e.config.Clock().Round(0) // by the wall: a machine that slept, or was set, shows only there
+	last := r.e.config.Clock().Round(0) // wall clock: it shows that the machine slept or its clock was set
 	notBefore := last.Add(r.e.config.Lease)
 	for {
 		select {
@@ -44,12 +44,12 @@ func (r *reaper) reap(ctx context.Context) {
 		reaped, err := do[*rota.Reaped](ctx, r.e, &rota.Reap{Meta: rota.NewMeta(""), Incarnation: r.e.incarnation})
 		if err != nil {
 			if ctx.Err() == nil {
-				r.e.config.Logger.Error("stale leases were not looked at", "error", err)
+				r.e.config.Logger.Error("stale leases were not reaped", "error", err)
 			}
 			return
 		}
 		for _, s := range reaped.Jobs {
-			r.e.config.Logger.Warn("the lease of a run went stale", "job", s.JobID, "act", s.Act, "retry", s.RetryID)
+			r.e.config.Logger.Warn("a lease expired and the run was failed", "job", s.JobID, "act", s.Act, "retry", s.RetryID)
 		}
 		more = reaped.More
 	}

@@ -12,55 +12,55 @@ import (
 	"github.com/rotajobs/rota/payload"
 )
 
-// Registry knows the handler of each type. Fill it before the engine runs.
+// Registry holds the handler of each type. Fill it before the engine runs.
 type Registry struct {
 	types      map[string]*registeredType
-	middleware []Middleware // of all, the first is the outermost
+	middleware []Middleware // around all handlers; the first is the outermost
 }
 
-// registeredType is what is known of one type.
+// registeredType is a type and its handler.
 type registeredType struct {
 	name        string
 	spec        rota.TypeSpec
 	concurrency int
-	check       *payload.Compiled // nil: anything goes
+	check       *payload.Compiled // nil: params are not checked
 	handler     Handler
-	middleware  []Middleware // inside of those of all
+	middleware  []Middleware // inside of the middleware of the registry
 }
 
-// TypeOption sets something of a type.
+// TypeOption sets a property of a type.
 type TypeOption func(*registeredType)
 
-// WithTimeout bounds a run of this type, unless its template or the request says
-// otherwise.
+// WithTimeout bounds the time of a run of this type, unless its template or the request
+// sets another bound.
 func WithTimeout(d time.Duration) TypeOption {
 	return func(r *registeredType) { r.spec.Policy.Timeout = &d }
 }
 
-// WithRetries says how often a failure of this type is tried again.
+// WithRetries sets how often a failed job of this type is retried.
 func WithRetries(n int) TypeOption { return func(r *registeredType) { r.spec.Policy.MaxRetries = &n } }
 
-// WithBackoff says how long the first retry of this type waits; each further one
-// waits twice as long.
+// WithBackoff sets how long the first retry of this type waits; each further one waits
+// twice as long.
 func WithBackoff(d time.Duration) TypeOption {
 	return func(r *registeredType) { r.spec.Policy.Backoff = &d }
 }
 
-// WithConcurrency bounds how many of this type run at once, in all processes on
+// WithConcurrency bounds how many jobs of this type run at once, in all processes on
 // the store.
 func WithConcurrency(n int) TypeOption { return func(r *registeredType) { r.concurrency = n } }
 
-// WithDescription says what the type is for.
+// WithDescription sets the text that says what the type is for.
 func WithDescription(text string) TypeOption {
 	return func(r *registeredType) { r.spec.Description = text }
 }
 
-// NewRegistry makes an empty registry.
+// NewRegistry returns an empty registry.
 func NewRegistry() *Registry { return &Registry{types: map[string]*registeredType{}} }
 
-// Handle registers the handler of a payload's type. The schema of its params is
-// derived from the Go type. It panics if the type has a handler already, or if
-// no schema can be made of it: these are mistakes in the program.
+// Handle registers the handler of a payload's type. The schema of its params is derived
+// from the Go type. It panics if the type has a handler already, or if no schema can
+// be derived: these are mistakes in the program.
 func Handle[P rota.Payload](reg *Registry, handler func(context.Context, P) error, options ...TypeOption) {
 	zero := zeroPayload[P]()
 	schema, err := payload.Schema(zero)
@@ -80,8 +80,8 @@ func Handle[P rota.Payload](reg *Registry, handler func(context.Context, P) erro
 	}, options...)
 }
 
-// zeroPayload is a payload that can be asked for its type: a pointer points
-// somewhere.
+// zeroPayload returns a payload whose JobType can be called: a pointer points to a zero
+// value.
 func zeroPayload[P rota.Payload]() (zero P) {
 	if t := reflect.TypeFor[P](); t.Kind() == reflect.Pointer {
 		return reflect.New(t.Elem()).Interface().(P)
@@ -108,7 +108,7 @@ func (r *Registry) Func(name string, spec rota.TypeSpec, handler Handler, option
 	r.types[name] = one
 }
 
-// Types lists the types that have a handler, by name.
+// Types lists the types that have a handler, in order of name.
 func (r *Registry) Types() []string {
 	names := make([]string, 0, len(r.types))
 	for name := range r.types {
@@ -118,7 +118,7 @@ func (r *Registry) Types() []string {
 	return names
 }
 
-// Spec is how a type is declared, and whether it has a handler at all.
+// Spec returns how a type is declared, and whether it has a handler.
 func (r *Registry) Spec(name string) (spec rota.TypeSpec, found bool) {
 	one := r.types[name]
 	if one == nil {
@@ -127,7 +127,7 @@ func (r *Registry) Spec(name string) (spec rota.TypeSpec, found bool) {
 	return one.spec, true
 }
 
-// limits reports whether some type may not run as often as there are slots.
+// limits reports whether any type has a concurrency limit.
 func (r *Registry) limits() bool {
 	for _, one := range r.types {
 		if one.concurrency != 0 {
@@ -137,7 +137,7 @@ func (r *Registry) limits() bool {
 	return false
 }
 
-// check refuses a registry that no claim could carry.
+// check refuses a registry whose types do not fit into a claim.
 func (r *Registry) check() error {
 	if n := len(r.types); n == 0 || n > rota.TypesMax {
 		return rota.Invalidf("types", "the registry has handlers for %d types; allowed are 1 to %d", n, rota.TypesMax)
@@ -155,7 +155,8 @@ func (r *registeredType) run(ctx context.Context, job *rota.Job) error {
 	return r.handler(ctx, job)
 }
 
-// payloadError says that the params do not fit the type: no retry mends that.
+// payloadError reports params that do not match the schema of the type. A retry would
+// fail the same way.
 type payloadError struct{ err error }
 
 func (e *payloadError) Error() string { return "the params do not fit the type: " + e.err.Error() }

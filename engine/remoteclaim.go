@@ -8,12 +8,11 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// remoteClaimer claims from a store that is far away, where a claim waits until there
-// is something to claim. It takes the slots that are free and calls for as many
-// jobs, one call at a time: while a call waits there is nothing to be had, so
-// slots that come free meanwhile miss nothing, and as soon as it has brought
-// something the next one asks for all of them. Ends are recorded meanwhile, by
-// the desk.
+// remoteClaimer claims from a server by long poll. It takes all free slots and polls
+// for as many jobs, one poll at a time. While a poll waits, the server has no job for
+// this worker, so slots that become free meanwhile miss nothing. As soon as a poll
+// brings jobs, the next one asks for all free slots. The dispatcher records ends
+// independently.
 type remoteClaimer struct {
 	e      *Engine
 	outage outageLog
@@ -21,9 +20,9 @@ type remoteClaimer struct {
 
 func newRemoteClaimer(e *Engine) *remoteClaimer { return &remoteClaimer{e: e} }
 
-// run calls until ctx ends, and with it the call that is under way. What the
-// server hands out in that very moment nobody here hears of: it is failed, and
-// retried, when its lease runs out.
+// run polls until ctx ends, which also ends the poll in flight. A job that the server
+// hands out at that very moment does not reach this process: it fails, and is
+// retried, when its lease expires.
 func (c *remoteClaimer) run(ctx context.Context) {
 	for wait := retryFirst; ctx.Err() == nil; {
 		slots := c.takeFreeSlots(ctx)
@@ -35,15 +34,15 @@ func (c *remoteClaimer) run(ctx context.Context) {
 			wait = retryFirst
 			continue
 		}
-		// Who answers at once that there is nothing, such as a server about to
-		// stop, is not asked again at once.
+		// A server that answers at once without jobs, such as one that is stopping,
+		// gets a pause before the next poll.
 		pause(ctx, wait)
 		wait = min(2*wait, retryMax)
 	}
 }
 
-// takeFreeSlots takes all slots that are free, once there is one. None says that no more
-// are given out.
+// takeFreeSlots waits for a free slot and takes all that are free. 0 means that no
+// more slots are given out.
 func (c *remoteClaimer) takeFreeSlots(ctx context.Context) int {
 	if c.e.pool.awaitSlot(ctx) != nil {
 		return 0
@@ -51,8 +50,8 @@ func (c *remoteClaimer) takeFreeSlots(ctx context.Context) int {
 	return 1 + c.e.pool.takeSlots(rota.ClaimMax-1)
 }
 
-// claimAndStart sends one claim until it is decided, and starts what it brings. It reports
-// whether that was anything.
+// claimAndStart sends one claim until it is decided, and starts the jobs it brings. It
+// reports whether there were any.
 func (c *remoteClaimer) claimAndStart(ctx context.Context, slots int) bool {
 	jobs := c.acceptable(c.claim(ctx, slots), slots)
 	if len(jobs) > 0 {
@@ -65,22 +64,22 @@ func (c *remoteClaimer) claimAndStart(ctx context.Context, slots int) bool {
 	return len(jobs) > 0
 }
 
-// acceptable leaves out what was not asked for, and could not be run: more jobs than
-// there are slots, or of types that have no handler here. It goes to others when
-// its lease runs out.
+// acceptable leaves out jobs that this worker cannot run: more than there are slots, or
+// of types without a handler here. The server gives them to other workers when their
+// leases expire.
 func (c *remoteClaimer) acceptable(jobs []*rota.Job, slots int) []*rota.Job {
 	return slices.DeleteFunc(jobs, func(job *rota.Job) bool {
 		if slots > 0 && job.Run != nil && c.e.Handles(job.Type) {
 			slots--
 			return false
 		}
-		c.e.config.Logger.Error("the server has handed out a job that nobody here has asked for", "job", job.ID, "type", job.Type)
+		c.e.config.Logger.Error("the server handed out a job that this worker did not ask for; it waits until its lease expires", "job", job.ID, "type", job.Type)
 		return true
 	})
 }
 
-// claim sends the same claim again until it is answered: a server that knows it
-// by then answers with what it has handed out.
+// claim sends the same claim until it is answered. A server that has applied it
+// already answers with the jobs it handed out then.
 func (c *remoteClaimer) claim(ctx context.Context, slots int) []*rota.Job {
 	claimed, err := do[*rota.Claimed](ctx, c.e, c.e.dispatcher.newClaim(slots))
 	switch {
@@ -88,7 +87,7 @@ func (c *remoteClaimer) claim(ctx context.Context, slots int) []*rota.Job {
 		c.outage.recovered(c.e.config.Logger, "jobs are claimed again")
 		return claimed.Jobs
 	case ctx.Err() == nil:
-		c.outage.failed(c.e.config.Logger, "a claim was refused; trying until it is not", "error", err)
+		c.outage.failed(c.e.config.Logger, "the server refused a claim; retrying until it accepts one", "error", err)
 	}
 	return nil
 }

@@ -303,7 +303,7 @@ func TestAWorkerThatIsDeniedEnds(t *testing.T) {
 			if rota.CodeOf(r.err) != rota.Denied {
 				t.Errorf("%v", r.err)
 			}
-			if cause := <-causes; cause.Error() != "the process stops" {
+			if cause := <-causes; cause.Error() != "the process is shutting down" {
 				t.Errorf("the handler was stopped because %v", cause)
 			}
 			if job := w.job(id); job.State() != rota.StateRunning || w.log.count("not recorded", "job="+id.String()) != 1 {
@@ -384,7 +384,7 @@ func TestAWorkerAfarStopsWhatItHasLost(t *testing.T) {
 	if stolen := w.steal(); len(stolen) != 1 {
 		t.Fatalf("stolen: %+v", stolen)
 	}
-	if cause := <-causes; cause == nil || cause.Error() != "its lease is lost" {
+	if cause := <-causes; cause == nil || cause.Error() != "the lease of the run was lost" {
 		t.Errorf("it was stopped because %v", cause)
 	}
 	if second := s.next(w); second.RetryOf != id { // in the slot that it left
@@ -435,7 +435,7 @@ func TestWhatNobodyHasAskedForIsLeft(t *testing.T) {
 	r := w.remote(d, registry(s.play), engine.Config{Workers: 2})
 	s.next(w)
 	s.next(w)
-	w.until("it was logged", func() bool { return w.log.count("nobody here has asked for") == 2 })
+	w.until("it was logged", func() bool { return w.log.count("did not ask for") == 2 })
 	s.nobody(w)
 	for _, id := range []rota.ID{odd, ids[2]} {
 		if job := w.job(id); job.State() != rota.StateRunning { // until its lease runs out

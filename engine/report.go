@@ -7,46 +7,46 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// Reporter is told of what failed, wherever it ran: here, on a worker elsewhere,
-// or on one that was never heard of again. Its methods are called one after the
-// other, outside of every handler; one that takes long delays the next report
-// and nothing else. What comes while too much waits to be told is left out.
+// Reporter receives failures, wherever the job ran: in this process, on a worker
+// elsewhere, or on a worker that disappeared. The engine calls its methods one after
+// the other, outside of every handler; a slow call delays only the next report. While
+// too many reports wait, the engine drops new ones.
 type Reporter interface {
 	Report(ctx context.Context, r Report)
 }
 
-// Report is one attempt that failed, ran out of time, or whose lease ran out. One
-// that a shutdown has cut off is told of only if it was the last: it has not
-// failed by itself, and is tried again at once. So are Rota's own jobs.
+// Report is one attempt that failed, timed out, or whose lease expired. An attempt that
+// a shutdown has cut off is reported only if it was the last: it did not fail by
+// itself, and is retried at once. The same holds for Rota's own jobs.
 type Report struct {
 	Job  *rota.Job // with its run: params, error, stack of a panic
-	Dead bool      // there will be no other attempt
+	Dead bool      // no further attempt follows
 }
 
-// Monitor is a Reporter that also wants to know how schedules fare.
+// Monitor is a Reporter that also receives the check-ins of schedules.
 type Monitor interface {
 	Reporter
 	CheckIn(ctx context.Context, c CheckIn)
 }
 
-// CheckIn is how one execution of a schedule stands, or that there was none. An
-// execution that is retried begins once, and ends once.
+// CheckIn reports one execution of a schedule, or times that were missed. An execution
+// that is retried starts once and ends once.
 type CheckIn struct {
-	Schedule *rota.Schedule // if it is gone, all that is known is its name
-	Job      *rota.Job      // as it is when it is told; nil of one that was missed
+	Schedule *rota.Schedule // only with its name if it was deleted
+	Job      *rota.Job      // as it is at the time of the call; nil if times were missed
 	Status   CheckInStatus
 	At       time.Time     // when it happened
-	Late     time.Duration // of one that began: how long after its planned time
-	Missed   string        // of one that was missed: how many, and why
+	Late     time.Duration // for a start: how long after its planned time
+	Missed   string        // for missed times: how many, and why
 }
 
-// CheckInStatus says what a CheckIn tells.
+// CheckInStatus is what a CheckIn reports.
 type CheckInStatus string
 
-// What is told of the executions of schedules.
+// Statuses of a CheckIn.
 const (
 	CheckInStarted   CheckInStatus = "started"
 	CheckInCompleted CheckInStatus = "completed"
-	CheckInFailed    CheckInStatus = "failed" // for good: there will be no other attempt
-	CheckInMissed    CheckInStatus = "missed" // times were given up
+	CheckInFailed    CheckInStatus = "failed" // finally: no further attempt follows
+	CheckInMissed    CheckInStatus = "missed" // planned times were skipped
 )

@@ -8,31 +8,31 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// reporter tells a Reporter what failed, and a Monitor how schedules fare. It
-// follows the feed, so that it knows of what ran elsewhere, and reads from the
-// store what the events leave out. A nil one does nothing.
+// reporter passes failures to a Reporter, and check-ins of schedules to a Monitor. It
+// subscribes to the event ring, so that it includes jobs that ran elsewhere, and
+// reads from the store what events leave out. A nil reporter does nothing.
 type reporter struct {
 	e       *Engine
 	target  Reporter
-	monitor Monitor // the same; nil: it does not care about schedules
+	monitor Monitor // target, if it is a Monitor; nil: it is not
 	signal  signal
-	ctx     context.Context // ends when it has to be done
+	ctx     context.Context // ends when all work must stop
 	cancel  context.CancelFunc
-	done    chan struct{}
+	done    chan struct{} // closed when run has returned
 
 	mu       sync.Mutex
-	queueMax int // for events that wait
+	queueMax int // events that may wait
 	queue    []rota.Event
 	dropped  int  // since the queue was empty
-	closing  bool // nothing more comes
+	closing  bool // no more events arrive
 
 	readOutage, callOutage outageLog
 }
 
 const (
-	reportMax     = 4_096            // events that wait to be told
-	reportTimeout = 10 * time.Second // what one call may take, if it heeds its context
-	reportGrace   = 5 * time.Second  // for all that is left when the engine ends
+	reportMax     = 4_096            // events that may wait
+	reportTimeout = 10 * time.Second // of the context of one call
+	reportGrace   = 5 * time.Second  // for all waiting events when the engine ends
 )
 
 func newReporter(e *Engine) *reporter {
@@ -42,7 +42,7 @@ func newReporter(e *Engine) *reporter {
 	return r
 }
 
-// handleEvents puts aside what is to be told. The store waits meanwhile.
+// handleEvents queues events that are to be reported. The store waits until it returns.
 func (r *reporter) handleEvents(events []rota.Event) {
 	if r == nil {
 		return
@@ -54,13 +54,13 @@ func (r *reporter) handleEvents(events []rota.Event) {
 	}
 }
 
-// wants picks the events that somebody wants to know of.
+// wants reports whether an event is to be reported.
 func (r *reporter) wants(ev *rota.Event) bool {
 	return isFailure(ev) || r.monitor != nil && isCheckIn(ev)
 }
 
-// isFailure picks the ends that are reported. Of Rota's own jobs only their death
-// is of interest: that they are tried again is all in the day's work.
+// isFailure selects the ends that are reported. Of Rota's own jobs only those that are
+// dead are: retries are part of their normal operation.
 func isFailure(ev *rota.Event) bool {
 	if rota.InternalType(ev.Type) {
 		return ev.Kind == rota.EventJobDead
@@ -68,8 +68,8 @@ func isFailure(ev *rota.Event) bool {
 	return ev.Kind == rota.EventJobFailed || ev.Kind == rota.EventJobCancelled && ev.ErrorCode == rota.CodeTimeout
 }
 
-// isCheckIn picks what executions of schedules come by once. Retries begin, too,
-// but that is no news of the schedule.
+// isCheckIn selects the events that happen once in an execution of a schedule. The start
+// of a retry is not one of them.
 func isCheckIn(ev *rota.Event) bool {
 	if ev.Schedule == "" || ev.Kind == rota.EventJobStarted && ev.Attempt > 1 {
 		return false
@@ -82,8 +82,8 @@ var checkIns = map[rota.EventKind]CheckInStatus{
 	rota.EventScheduleMissed: CheckInMissed,
 }
 
-// enqueue has an event told in its turn, unless too many wait already. The line that
-// says so is written by another: the store waits.
+// enqueue queues an event, unless too many wait already. It logs the drop from another
+// goroutine, because the store waits.
 func (r *reporter) enqueue(ev rota.Event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -93,7 +93,7 @@ func (r *reporter) enqueue(ev rota.Event) {
 		return
 	}
 	if r.dropped++; r.dropped == 1 {
-		go r.e.config.Logger.Warn("too many reports wait to be told; others are left out", "waiting", len(r.queue))
+		go r.e.config.Logger.Warn("too many reports are waiting; dropping new ones", "waiting", len(r.queue))
 	}
 }
 
@@ -103,8 +103,8 @@ func (r *reporter) start() {
 	}
 }
 
-// close has what waits told, and gives up on it after a while: a Reporter that
-// does not return must not keep the process.
+// close waits until the waiting events are reported, for a limited time: a Reporter
+// that does not return must not keep the process from ending.
 func (r *reporter) close() {
 	if r == nil {
 		return
@@ -120,7 +120,7 @@ func (r *reporter) close() {
 	case <-grace.C:
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		r.e.config.Logger.Error("the reporter takes too long; what it was not told is lost", "waiting", len(r.queue))
+		r.e.config.Logger.Error("the reporter did not finish in time; the waiting reports are lost", "waiting", len(r.queue))
 	}
 	r.cancel()
 }
@@ -130,7 +130,7 @@ func (r *reporter) run() {
 	for r.await() {
 		ev, dropped := r.take()
 		if dropped > 0 {
-			r.e.config.Logger.Warn("reports were left out", "reports", dropped)
+			r.e.config.Logger.Warn("reports were dropped", "reports", dropped)
 		}
 		if isFailure(&ev) {
 			r.report(&ev)
@@ -140,7 +140,7 @@ func (r *reporter) run() {
 	}
 }
 
-// await waits until there is something to tell, and reports whether there is.
+// await waits until there is an event to report, and reports whether there is.
 func (r *reporter) await() bool {
 	for {
 		r.mu.Lock()
@@ -159,8 +159,7 @@ func (r *reporter) await() bool {
 	}
 }
 
-// take takes the first event. With the last one it says how many others there
-// was no room for.
+// take takes the first event. With the last one it returns how many were dropped.
 func (r *reporter) take() (ev rota.Event, dropped int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -205,7 +204,7 @@ func (r *reporter) checkIn(ev *rota.Event) {
 	r.call(func(ctx context.Context) { r.monitor.CheckIn(ctx, c) })
 }
 
-// job reads a job, nil if it cannot be had, or no more.
+// job reads a job, nil if it cannot be read or no longer exists.
 func (r *reporter) job(id rota.ID) (job *rota.Job) {
 	_ = r.read(func() (err error) {
 		job, err = r.e.store.Job(r.ctx, id)
@@ -214,8 +213,8 @@ func (r *reporter) job(id rota.ID) (job *rota.Job) {
 	return job
 }
 
-// schedule reads a schedule, nil if it cannot be had. Of one that is gone the
-// name is left.
+// schedule reads a schedule, nil if it cannot be read. If it was deleted, the result has
+// only its name.
 func (r *reporter) schedule(name string) (schedule *rota.Schedule) {
 	err := r.read(func() (err error) {
 		schedule, err = r.e.store.Schedule(r.ctx, name)
@@ -227,23 +226,23 @@ func (r *reporter) schedule(name string) (schedule *rota.Schedule) {
 	return schedule
 }
 
-// read reads again while the store cannot be reached.
+// read calls read until the store can be reached.
 func (r *reporter) read(read func() error) error {
 	for wait := retryFirst; ; wait = min(2*wait, retryMax) {
 		err := read()
 		code := rota.CodeOf(err)
 		if err == nil || code == rota.NotFound {
-			r.readOutage.recovered(r.e.config.Logger, "what is to be reported can be read again")
+			r.readOutage.recovered(r.e.config.Logger, "jobs and schedules to report can be read again")
 			return err
 		}
-		r.readOutage.failed(r.e.config.Logger, "what is to be reported cannot be read", "error", err)
+		r.readOutage.failed(r.e.config.Logger, "a job or schedule to report could not be read", "error", err)
 		if code != rota.Unavailable && code != rota.Busy || !pause(r.ctx, wait) {
 			return err
 		}
 	}
 }
 
-// call calls the Reporter, whose panics are its own.
+// call calls the Reporter, and recovers if it panics.
 func (r *reporter) call(report func(context.Context)) {
 	ctx, done := context.WithTimeout(r.ctx, reportTimeout)
 	defer done()
@@ -253,5 +252,5 @@ func (r *reporter) call(report func(context.Context)) {
 		}
 	}()
 	report(ctx)
-	r.callOutage.recovered(r.e.config.Logger, "the reporter reports again")
+	r.callOutage.recovered(r.e.config.Logger, "the reporter no longer panics")
 }

@@ -267,7 +267,7 @@ func TestAReporterThatPanicsHarmsNobody(t *testing.T) {
 		w.ended(w.fails())
 	}
 	p.next(w)
-	if n, again := w.log.count("the reporter panicked", "no ink", "reporter_test.go"), w.log.count("reports again"); n != 1 || again != 1 {
+	if n, again := w.log.count("the reporter panicked", "no ink", "reporter_test.go"), w.log.count("no longer panics"); n != 1 || again != 1 {
 		t.Errorf("it was logged %d times, its end %d times", n, again)
 	}
 }
@@ -286,7 +286,7 @@ func TestAReporterThatHangsHarmsNobody(t *testing.T) {
 	if err := r.shutdown(); err != nil {
 		t.Error(err)
 	}
-	if n := w.log.count("the reporter takes too long", "waiting=4"); n != 1 {
+	if n := w.log.count("the reporter did not finish in time", "waiting=4"); n != 1 {
 		t.Errorf("it was logged %d times", n)
 	}
 }
@@ -312,12 +312,12 @@ func TestReportsThatDoNotFitAreLeftOut(t *testing.T) {
 		jobs[i].MaxRetries = new(0)
 	}
 	w.allEnd(w.add(jobs...))
-	w.until("it was logged", func() bool { return w.log.count("too many reports wait") == 1 })
+	w.until("it was logged", func() bool { return w.log.count("too many reports are waiting") == 1 })
 	close(release)
 	for range 1 + room {
 		p.next(w)
 	}
-	if n := w.log.count("reports were left out", fmt.Sprint("reports=", surplus)); n != 1 {
+	if n := w.log.count("reports were dropped", fmt.Sprint("reports=", surplus)); n != 1 {
 		t.Errorf("it was logged %d times", n)
 	}
 	if err := r.shutdown(); err != nil || len(p.reports) != 0 {
@@ -377,7 +377,7 @@ func TestAFailureThatCannotBeReadIsReportedLater(t *testing.T) {
 	if r := p.next(w); r.Job.ID != id {
 		t.Errorf("%s", r.Job.ID)
 	}
-	if n := w.log.count("cannot be read"); n != 1 {
+	if n := w.log.count("could not be read"); n != 1 {
 		t.Errorf("it was logged %d times", n)
 	}
 }

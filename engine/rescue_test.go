@@ -168,7 +168,7 @@ func TestTheReaperIsNeitherStarvedNorStopped(t *testing.T) {
 				w.Errorf("job %s was taken, and is well", id)
 			}
 		}
-		if n := store.reaps.Load(); n < 3 || w.log.count("level=ERROR", "stale leases were not looked at") != 1 {
+		if n := store.reaps.Load(); n < 3 || w.log.count("level=ERROR", "stale leases were not reaped") != 1 {
 			w.Errorf("%d reaps; %q", n, w.log.lines)
 		}
 	})

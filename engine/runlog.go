@@ -7,9 +7,8 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// runLog is the log of one run. It is opened at the first line, so that a run
-// with nothing to say costs no file. That a log cannot be written is no reason
-// to fail a run.
+// runLog is the log of one run. It is opened at the first line, so that a run that
+// writes nothing costs no file. A log that cannot be written does not fail the run.
 type runLog struct {
 	logs       Logs
 	job        *rota.Job
@@ -18,10 +17,10 @@ type runLog struct {
 	mu     sync.Mutex
 	file   LogFile
 	slog   *slog.Logger
-	closed bool // or not to be had
+	closed bool // or could not be opened
 }
 
-// Write takes all it is given, wherever that goes.
+// Write accepts everything, also when the log cannot be written.
 func (l *runLog) Write(text []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -50,17 +49,17 @@ func (l *runLog) open() {
 	l.file = file
 }
 
-// disable gives the log up, and says so once.
+// disable stops writing the log, and logs that once.
 func (l *runLog) disable(err error) {
 	l.closed = true
-	l.processLog.Warn("the log of a run cannot be written; the run goes on without", "job", l.job.ID, "error", err)
+	l.processLog.Warn("the log of a run cannot be written; the run continues without it", "job", l.job.ID, "error", err)
 	if l.file != nil {
-		_ = l.file.Close() // nothing more can be done about it
+		_ = l.file.Close() // the write error is logged already
 	}
 }
 
-// logger writes lines into the log, and where no logs are kept into that of the
-// process.
+// logger returns a logger that writes lines into the log of the run, or into that of the
+// process if the engine stores no run logs.
 func (l *runLog) logger() *slog.Logger {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -73,8 +72,8 @@ func (l *runLog) logger() *slog.Logger {
 	return l.slog
 }
 
-// close ends the log and says where it is, if there is one. What a handler that
-// was given up writes later is discarded.
+// close ends the log and returns its path, if it has one. What an abandoned handler
+// writes later is discarded.
 func (l *runLog) close() (path string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -82,7 +81,7 @@ func (l *runLog) close() (path string) {
 		path = l.file.Path()
 		if !l.closed {
 			if err := l.file.Close(); err != nil {
-				l.processLog.Warn("the log of a run is cut short", "job", l.job.ID, "error", err)
+				l.processLog.Warn("the log of a run may be incomplete", "job", l.job.ID, "error", err)
 			}
 		}
 	}

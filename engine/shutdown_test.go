@@ -53,7 +53,7 @@ func TestWhatOutlastsTheGraceIsCutOffAndRetriedAtOnce(t *testing.T) {
 	if err := r.shutdown(); err != nil {
 		t.Error(err)
 	}
-	if cause := <-causes; cause.Error() != "the process stops" {
+	if cause := <-causes; cause.Error() != "the process is shutting down" {
 		t.Errorf("it was stopped because %v", cause)
 	}
 	job := w.job(id)

@@ -2,8 +2,8 @@ package engine
 
 import "context"
 
-// setOpenUntil has slots taken until ctx ends: from that moment on, not from when
-// somebody gets round to closing.
+// setOpenUntil lets slots be taken until ctx ends. The pool checks ctx itself, so that
+// no slot is taken between its end and the call of close.
 func (p *pool) setOpenUntil(ctx context.Context) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -12,7 +12,7 @@ func (p *pool) setOpenUntil(ctx context.Context) {
 
 func (p *pool) isClosed() bool { return p.closed || p.openUntil.Err() != nil }
 
-// takeSlots takes up to so many free slots. Each is used by start or given back.
+// takeSlots takes up to limit free slots. Each must be used by start or returned.
 func (p *pool) takeSlots(limit int) int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -25,7 +25,7 @@ func (p *pool) takeSlots(limit int) int {
 	return n
 }
 
-// returnSlots gives slots back in which nothing was started.
+// returnSlots returns slots in which nothing was started.
 func (p *pool) returnSlots(n int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -35,7 +35,7 @@ func (p *pool) returnSlots(n int) {
 	p.notifyIdle()
 }
 
-// freeSlots hands free slots to those who wait for one, and keeps the others.
+// freeSlots gives free slots to the callers that wait for one, and keeps the rest.
 func (p *pool) freeSlots(n int) {
 	for ; n > 0 && len(p.slotWaiters) > 0 && !p.isClosed(); n-- {
 		p.slotWaiters[0] <- nil
@@ -45,7 +45,7 @@ func (p *pool) freeSlots(n int) {
 	p.free += n
 }
 
-// close has no more slots taken, and sends away who waits for one.
+// close lets no more slots be taken, and turns away the callers that wait for one.
 func (p *pool) close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -56,8 +56,8 @@ func (p *pool) close() {
 	p.slotWaiters = nil
 }
 
-// enterDirect lets a caller of a direct run in, who leaves once it has begun or never
-// will: the store is not let go before.
+// enterDirect admits the caller of a direct run, until it has begun or is given up.
+// The engine does not end before.
 func (p *pool) enterDirect() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -96,7 +96,7 @@ func (p *pool) awaitSlot(ctx context.Context) error {
 		return err
 	case <-ctx.Done():
 	}
-	select { // a claim under way, which holds all that was free, may bring some back
+	select { // a claim in flight holds the free slots and may return some
 	case err := <-turn:
 		return err
 	case <-p.none():
@@ -104,8 +104,8 @@ func (p *pool) awaitSlot(ctx context.Context) error {
 	}
 }
 
-// none returns a channel that is closed when no slot is held for what has yet
-// to start.
+// noneHeld returns a channel that is closed when no slot is held for a job that has
+// yet to start.
 func (p *pool) none() <-chan struct{} {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -115,8 +115,8 @@ func (p *pool) none() <-chan struct{} {
 	return none
 }
 
-// notifyNoneHeld settles what was put off until no answer of the store is under way that
-// may bring jobs.
+// notifyNoneHeld closes the channels of noneHeld if no slot is held: then no answer
+// that may bring jobs is in flight.
 func (p *pool) notifyNoneHeld() {
 	if p.held > 0 {
 		return
@@ -128,7 +128,7 @@ func (p *pool) notifyNoneHeld() {
 	p.heldWaiters = nil
 }
 
-// stopWaiting leaves the row of those who wait, unless the answer has just come.
+// stopWaiting removes a caller from those that wait, unless its slot has just arrived.
 func (p *pool) stopWaiting(ctx context.Context, turn chan error) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -29,7 +29,7 @@ func TestARunOutOfTimeIsCancelledAndRetried(t *testing.T) {
 	w.start(registry(untilTold(func(cause error) error { return cause }), engine.WithTimeout(30*time.Millisecond)), engine.Config{})
 	job := w.ended(w.add(rota.NewJob{})[0])
 	run := job.Run
-	if run.Outcome != rota.OutcomeCancelled || run.ErrorCode != rota.CodeTimeout || run.Error != "it ran out of time" {
+	if run.Outcome != rota.OutcomeCancelled || run.ErrorCode != rota.CodeTimeout || run.Error != "the run exceeded its timeout" {
 		t.Errorf("%s, %q: %s", run.Outcome, run.ErrorCode, run.Error)
 	}
 	if job.Sequel != rota.SequelRetry || run.FinishedAt.Sub(run.StartedAt) < 30*time.Millisecond {
@@ -65,7 +65,7 @@ func TestACancelArrivesAtOnce(t *testing.T) {
 	}
 	w.cancel(id) // a second one changes nothing
 	job := w.ended(id)
-	if run := job.Run; run.Outcome != rota.OutcomeCancelled || run.ErrorCode != rota.CodeCancelled || run.Error != "it was asked to stop" {
+	if run := job.Run; run.Outcome != rota.OutcomeCancelled || run.ErrorCode != rota.CodeCancelled || run.Error != "the run was cancelled" {
 		t.Errorf("%s, %q: %s", run.Outcome, run.ErrorCode, run.Error)
 	}
 	if job.Sequel != rota.SequelNone {

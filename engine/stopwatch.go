@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// stopwatch is how long something is ago, by a clock that nobody sets. One may mark
-// it while another looks.
+// stopwatch measures the time since its last restart by the monotonic clock. It may
+// be restarted while another goroutine reads it.
 type stopwatch struct {
 	from  time.Time
-	nanos *atomic.Int64 // after from
+	nanos *atomic.Int64 // from `from` to the last restart
 }
 
-// newStopwatch begins long ago.
+// newStopwatch returns a stopwatch that shows at least an hour.
 func newStopwatch() stopwatch {
 	return stopwatch{from: time.Now().Add(-time.Hour), nanos: new(atomic.Int64)}
 }

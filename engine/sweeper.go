@@ -6,8 +6,8 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// sweeper ends what has waited too long, and carries out, page by page, what was
-// decided for many.
+// sweeper expires jobs that have waited too long, and executes intent records page by
+// page.
 type sweeper struct {
 	e      *Engine
 	signal signal
@@ -27,7 +27,7 @@ func (s *sweeper) run(ctx context.Context) {
 	}
 }
 
-// sweep does one page of each, and reports whether there is more.
+// sweep executes one page of each, and reports whether there is more.
 func (s *sweeper) sweep(ctx context.Context) (more bool) {
 	results, err := s.e.apply(ctx, &rota.Expire{Meta: rota.NewMeta("")}, &rota.Sweep{Meta: rota.NewMeta("")})
 	if err != nil {
@@ -40,7 +40,7 @@ func (s *sweeper) sweep(ctx context.Context) (more bool) {
 		case *rota.Swept:
 			more = more || reply.More
 		default:
-			s.e.config.Logger.Error("upkeep was refused", "error", result.Err)
+			s.e.config.Logger.Error("the store refused an upkeep command", "error", result.Err)
 			return false
 		}
 	}

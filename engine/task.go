@@ -10,17 +10,17 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// Why a handler's context ended. A handler finds it by context.Cause.
+// Why the context of a handler ended. A handler reads it with context.Cause.
 var (
-	errTimeout      = errors.New("it ran out of time")
-	errCancelled    = errors.New("it was asked to stop")
-	errLeaseLost    = errors.New("its lease is lost")
-	errLeaseExpired = errors.New("its lease could not be extended in time")
-	errShutdown     = errors.New("the process stops")
+	errTimeout      = errors.New("the run exceeded its timeout")
+	errCancelled    = errors.New("the run was cancelled")
+	errLeaseLost    = errors.New("the lease of the run was lost")
+	errLeaseExpired = errors.New("the lease of the run could not be extended in time")
+	errShutdown     = errors.New("the process is shutting down")
 )
 
-// errGoexit is how a run ended whose handler neither returned nor panicked.
-var errGoexit = errors.New("the handler ended its goroutine")
+// errGoexit is the error of a run whose handler neither returned nor panicked.
+var errGoexit = errors.New("the handler ended its goroutine with runtime.Goexit")
 
 // task is one run in this process, from its claim until its end is recorded.
 type task struct {
@@ -32,29 +32,29 @@ type task struct {
 
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
-	timeout *time.Timer // nil: as long as it takes
+	timeout *time.Timer // nil: no limit
 
 	mu             sync.Mutex
-	settled        bool        // how it ended is known: it returned, or was given up
-	stopped        bool        // it was told to stop
-	grace          *time.Timer // runs once it was told to stop
+	settled        bool        // the outcome is known: the handler returned, or was abandoned
+	stopped        bool        // its context was cancelled
+	grace          *time.Timer // runs once it was stopped; then the handler is abandoned
 	progress       json.RawMessage
-	progressUnsent bool // the progress has yet to be written down
+	progressUnsent bool // the progress is not written yet
 	artifacts      []string
 	result         json.RawMessage
 	rowsAffected   *int64
 	exitCode       *int
 
-	leaseEnds  time.Time // when its lease is over, by the watch of this process; zero: nobody else takes it
-	staleAfter time.Time // the same as the store has it
+	leaseEnds  time.Time // when the lease is over by the clock of this process; zero: no other process takes the job
+	staleAfter time.Time // the same by the clock of the store
 
-	recorded chan struct{} // closed when the end is recorded, or was lost; nil: nobody waits for it
+	recorded chan struct{} // closed when the end is recorded or dropped; nil: no caller waits for it
 }
 
-// run runs the handler and settles how it ended. A handler that leaves by
-// runtime.Goexit ends here, too.
+// run runs the handler and settles the run. This includes a handler that calls
+// runtime.Goexit.
 func (t *task) run() {
-	if t.isSettled() { // it was given up before its turn came
+	if t.isSettled() { // it was abandoned before it started
 		t.pool.abandonedReturned(t)
 		return
 	}
@@ -66,7 +66,7 @@ func (t *task) run() {
 		t.returned(err)
 	}()
 	began := time.Now()
-	if t.leaseExpired(began) { // the process was frozen, or slow, since it was to begin
+	if t.leaseExpired(began) { // the process was suspended, or slow, since the claim
 		t.cancel(errLeaseExpired)
 		err = errLeaseExpired
 		return
@@ -75,8 +75,8 @@ func (t *task) run() {
 	t.runner.average.add(time.Since(began))
 }
 
-// returned settles a run whose handler has returned. If it was given up before
-// that, what it says comes too late.
+// returned settles a run whose handler has returned. If it was abandoned before, its
+// result comes too late.
 func (t *task) returned(err error) {
 	if !t.settle() {
 		t.pool.abandonedReturned(t)
@@ -91,7 +91,8 @@ func (t *task) isSettled() bool {
 	return t.settled
 }
 
-// settle reports whether the caller is the one who says how the run ended.
+// settle reports whether the caller is the first to settle the run, and so determines
+// its outcome.
 func (t *task) settle() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -108,9 +109,9 @@ func (t *task) settle() bool {
 	return true
 }
 
-// stop tells the handler to stop. When the grace is over and it has not
-// returned, it is given up. The first reason is the one that counts, but a later
-// one may shorten the grace.
+// stop cancels the context of the handler. If the handler has not returned when the
+// grace is over, it is abandoned. The first cause counts, but a shutdown may shorten
+// the grace.
 func (t *task) stop(cause error, grace time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -125,8 +126,8 @@ func (t *task) stop(cause error, grace time.Duration) {
 	t.grace = time.AfterFunc(grace, t.giveUp)
 }
 
-// giveUp settles a run whose handler does not return: nobody else would ever
-// end it. Its slot is free again; its goroutine is not.
+// giveUp settles a run whose handler does not return. Its slot is free again; its
+// goroutine continues.
 func (t *task) giveUp() {
 	if !t.settle() {
 		return
@@ -134,8 +135,7 @@ func (t *task) giveUp() {
 	t.pool.abandon(t)
 }
 
-// takeProgress is the progress that has yet to be written down, nil if there is
-// none.
+// takeProgress returns progress that is not written yet, nil if there is none.
 func (t *task) takeProgress() (progress []byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -145,7 +145,7 @@ func (t *task) takeProgress() (progress []byte) {
 	return progress
 }
 
-// restoreProgress has it told again, unless there is a newer one.
+// restoreProgress marks progress as unwritten again after a failed write.
 func (t *task) restoreProgress(progress []byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -144,7 +144,7 @@ func TestAFrozenWorker(t *testing.T) {
 	s.Until("the heir has begun", func() bool { return len(here(s).lines(t, "")) == 4 })
 
 	sleeper.Signal(syscall.SIGCONT)
-	if told := here(s).has(t, "error", "heeds"); told.worker != "sleeper" || told.more != "its lease is lost" {
+	if told := here(s).has(t, "error", "heeds"); told.worker != "sleeper" || told.more != "the lease of the run was lost" {
 		t.Errorf("the handler of %s was told %q", told.worker, told.more)
 	}
 	touch(t, s.Path("go"))
@@ -186,10 +186,10 @@ func TestAWorkerThatIsCutOff(t *testing.T) {
 	retried(t, s.Ended(ends), "island", "heir")
 
 	way.Heal()
-	if found := here(s).has(t, "error", "told"); found.more != "its lease is lost" {
+	if found := here(s).has(t, "error", "told"); found.more != "the lease of the run was lost" {
 		t.Errorf("the handler was told %q", found.more)
 	}
-	s.Until("its end is dropped", func() bool { return strings.Contains(island.said.String(), "how it ended is dropped") })
+	s.Until("its end is dropped", func() bool { return strings.Contains(island.said.String(), "its outcome is dropped") })
 	retried(t, s.Execution(ends.ID), "island", "heir")
 	after := s.Ended(s.Enqueue("task", workertest.Object{"mark": "after"}, nil))
 	if after.State != "completed" {

@@ -150,7 +150,7 @@ func TestACancelReachesTheHandler(t *testing.T) {
 	if took := time.Since(began); took > 30*time.Second {
 		t.Errorf("it took %v", took)
 	}
-	if found := here(s).has(t, "error", "c"); found.more != "it was asked to stop" {
+	if found := here(s).has(t, "error", "c"); found.more != "the run was cancelled" {
 		t.Errorf("the handler was told %q", found.more)
 	}
 }

@@ -83,7 +83,7 @@ func saysLost(log string, id rota.ID) bool {
 
 // lostIn is the job whose lease a line of a log says to be lost.
 func lostIn(row string) (id rota.ID, lost bool) {
-	if !strings.Contains(row, "a lease is lost") && !strings.Contains(row, "after its lease was lost") {
+	if !strings.Contains(row, "the lease of a run is lost") && !strings.Contains(row, "after its lease was lost") {
 		return id, false
 	}
 	_, text, _ := strings.Cut(row, " job=")
@@ -159,22 +159,22 @@ func lineUp(lines []line) string {
 // outages are what a server may complain of while it cannot reach its database,
 // and when it has been told what happened meanwhile.
 var outages = []string{
-	"the store does not answer; trying until it does",
-	"the store does not say what is due",
-	"leases were not extended; trying until they are",
-	"progress was not written down; trying until it is",
-	"schedules were not looked at",
-	"groups were not looked at; trying until they are",
-	"the roll is not kept; nobody may lead",
-	"a lease is lost: the run was given to another attempt",
+	"the store does not answer; retrying until it does",
+	"the store does not answer what is due next; retrying",
+	"leases were not extended; retrying until they are",
+	"progress was not written; retrying until it is",
+	"due schedules could not be read; retrying",
+	"finished groups could not be published; retrying",
+	"the membership heartbeat failed; this process leads only until its lease ends",
+	"the lease of a run is lost: the store gave the job to another attempt",
 	outlived,
-	"a run ended after its lease was lost; how it ended is dropped",
+	"a run ended after its lease was lost; its outcome is dropped",
 	"the history was not pruned",
 }
 
 // outlived is what a server says that stops a run by its own watch, before the
 // store has given it to anybody else.
-const outlived = "a lease could not be extended in time: the run is stopped, since others may run it"
+const outlived = "a lease could not be extended in time: the run is stopped, since another process may run the job"
 
 // slowAnswer is what a server says of a heartbeat that took longer than a third of
 // the short leases here. It tries again; a lease that is lost thereby is audited.
@@ -190,7 +190,7 @@ func (a *audit) fleetComplaints(f *fleet) {
 		text, err := os.ReadFile(s.path("log"))
 		must(f, err)
 		for row := range strings.Lines(string(text)) {
-			if !strings.Contains(row, "level=ERROR") || strings.Contains(row, "a handler ignores the end of its context") {
+			if !strings.Contains(row, "level=ERROR") || strings.Contains(row, "a handler did not return after its context ended") {
 				continue
 			}
 			if strings.Contains(row, slowAnswer) { // a machine that is busy with other tests is no fault of the server's
