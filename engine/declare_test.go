@@ -13,7 +13,7 @@ import (
 	"github.com/rotajobs/rota/store/wrap"
 )
 
-func declared(limit int) *engine.Registry {
+func declaringRegistry(limit int) *engine.Registry {
 	reg := engine.NewRegistry()
 	engine.Handle(reg, func(context.Context, letter) error { return nil },
 		engine.WithTimeout(time.Minute), engine.WithRetries(7), engine.WithBackoff(time.Second),
@@ -21,10 +21,10 @@ func declared(limit int) *engine.Registry {
 	return reg
 }
 
-func TestTypesAreDeclaredWithTheirPolicies(t *testing.T) {
-	w := newWorld(t)
-	w.start(declared(2), engine.Config{})
-	typ, err := w.store.Type(context.Background(), "letter")
+func TestTypesAreDeclaredWithPolicies(t *testing.T) {
+	h := newHarness(t)
+	h.start(declaringRegistry(2), engine.Config{})
+	typ, err := h.store.Type(context.Background(), "letter")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,15 +37,15 @@ func TestTypesAreDeclaredWithTheirPolicies(t *testing.T) {
 	}
 }
 
-func TestLimitsAreMergedIntoThoseThatStand(t *testing.T) {
-	w := newWorld(t)
+func TestLimitsAreMergedIntoExisting(t *testing.T) {
+	h := newHarness(t)
 	rate := rota.Rate{Count: 5, Per: time.Minute}
-	does[*rota.ThrottlePut](w, &rota.PutThrottle{Meta: meta(), Spec: rota.ThrottleSpec{
+	mustApply[*rota.ThrottlePut](h, &rota.PutThrottle{Meta: meta(), Spec: rota.ThrottleSpec{
 		Global: 50, Types: []rota.TypeLimit{{Type: "other", Concurrency: 3}, {Type: "letter", Concurrency: 9, Rate: rate}},
 		Keys: []rota.KeyLimit{{Key: "db", Concurrency: 1}},
 	}})
-	w.start(declared(2), engine.Config{})
-	throttle, err := w.store.Throttle(context.Background())
+	h.start(declaringRegistry(2), engine.Config{})
+	throttle, err := h.store.Throttle(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,37 +59,37 @@ func TestLimitsAreMergedIntoThoseThatStand(t *testing.T) {
 }
 
 // Somebody else changes the limits between the read and the write.
-func TestLimitsThatChangeMeanwhileAreNotOverwritten(t *testing.T) {
-	w := newWorld(t)
-	var times tally[string]
-	store := wrap.Flaky(w.store, wrap.Fault{Before: func(b rota.Batch) error {
+func TestConcurrentLimitChangeIsNotOverwritten(t *testing.T) {
+	h := newHarness(t)
+	var times counter[string]
+	store := wrap.Flaky(h.store, wrap.Fault{Before: func(b rota.Batch) error {
 		if hasVerb(b, rota.VerbPutThrottle) && times.add("put", 1) == 1 {
-			does[*rota.ThrottlePut](w, &rota.PutThrottle{Meta: meta(), Spec: rota.ThrottleSpec{Global: 77}})
+			mustApply[*rota.ThrottlePut](h, &rota.PutThrottle{Meta: meta(), Spec: rota.ThrottleSpec{Global: 77}})
 		}
 		return nil
 	}})
-	w.startOn(store, declared(2), engine.Config{})
-	throttle, err := w.store.Throttle(context.Background())
+	h.startOn(store, declaringRegistry(2), engine.Config{})
+	throttle, err := h.store.Throttle(context.Background())
 	if err != nil || throttle.Spec.Global != 77 || throttle.Spec.Type("letter").Concurrency != 2 {
 		t.Errorf("%+v, %v", throttle.Spec, err)
 	}
 }
 
-func TestWhatStandsIsNotDeclaredAgain(t *testing.T) {
-	w := newWorld(t)
-	if err := w.start(declared(2), engine.Config{}).shutdown(); err != nil {
+func TestUnchangedDeclarationsAreNotWritten(t *testing.T) {
+	h := newHarness(t)
+	if err := h.start(declaringRegistry(2), engine.Config{}).shutdown(); err != nil {
 		t.Fatal(err)
 	}
-	store := wrap.Flaky(w.store, wrap.Fault{Before: func(b rota.Batch) error {
+	store := wrap.Flaky(h.store, wrap.Fault{Before: func(b rota.Batch) error {
 		if hasVerb(b, rota.VerbPutType) || hasVerb(b, rota.VerbPutThrottle) {
 			t.Error("it was written again")
 		}
 		return nil
 	}})
-	w.startOn(store, declared(2), engine.Config{})
+	h.startOn(store, declaringRegistry(2), engine.Config{})
 }
 
-func TestAnEngineThatCannotRunSaysWhy(t *testing.T) {
+func TestInvalidConfigIsRefused(t *testing.T) {
 	crowd := engine.NewRegistry()
 	for i := range rota.TypesMax + 1 {
 		crowd.Func(fmt.Sprint("t", i), rota.TypeSpec{}, done)
@@ -116,9 +116,9 @@ func TestAnEngineThatCannotRunSaysWhy(t *testing.T) {
 		"a name that is none":   {registry(done), engine.Config{Name: "no spaces"}, "runner"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
-			r := w.launch(w.store, c.reg, c.config)
-			w.comes(r.over, "the refusal")
+			h := newHarness(t)
+			r := h.launch(h.store, c.reg, c.config)
+			h.await(r.done, "the refusal")
 			if rota.CodeOf(r.err) != rota.Invalid || !strings.Contains(r.err.Error(), c.field) {
 				t.Errorf("%v, want Invalid and %s", r.err, c.field)
 			}

@@ -13,27 +13,27 @@ import (
 	"github.com/rotajobs/rota/store/wrap"
 )
 
-// hook declares webhooks that are told of everything.
-func (w *world) hook(hooks ...rota.Webhook) {
-	w.Helper()
+// putWebhooks declares webhooks that are told of everything.
+func (h *harness) putWebhooks(hooks ...rota.Webhook) {
+	h.Helper()
 	for i := range hooks {
 		hooks[i].Secret = "between us"
 	}
-	does[*rota.WebhooksPut](w, &rota.PutWebhooks{Meta: meta(), Spec: hooks})
+	mustApply[*rota.WebhooksPut](h, &rota.PutWebhooks{Meta: meta(), Spec: hooks})
 }
 
 // deliveries are those that tell of a finished group, by address.
-func (w *world) deliveries(group rota.ID) map[string][]*rota.Job {
-	w.Helper()
-	jobs, err := w.store.Jobs(context.Background(), rota.JobQuery{Type: rota.TypeWebhook, Limit: rota.PageMax})
+func (h *harness) deliveries(group rota.ID) map[string][]*rota.Job {
+	h.Helper()
+	jobs, err := h.store.Jobs(context.Background(), rota.JobQuery{Type: rota.TypeWebhook, Limit: rota.PageMax})
 	if err != nil {
-		w.Fatal(err)
+		h.Fatal(err)
 	}
 	byURL := map[string][]*rota.Job{}
 	for _, job := range jobs {
 		d, err := rota.ParseDelivery(job.Params)
 		if err != nil {
-			w.Fatal(err)
+			h.Fatal(err)
 		}
 		if d.Event == rota.EventGroupFinished && *d.GroupID == group {
 			byURL[d.URL] = append(byURL[d.URL], job)
@@ -42,42 +42,42 @@ func (w *world) deliveries(group rota.ID) map[string][]*rota.Job {
 	return byURL
 }
 
-func (w *world) members(group rota.ID) []*rota.Job {
-	w.Helper()
-	jobs, err := w.store.Jobs(context.Background(), rota.JobQuery{GroupID: group, Limit: rota.PageMax})
+func (h *harness) members(group rota.ID) []*rota.Job {
+	h.Helper()
+	jobs, err := h.store.Jobs(context.Background(), rota.JobQuery{GroupID: group, Limit: rota.PageMax})
 	if err != nil {
-		w.Fatal(err)
+		h.Fatal(err)
 	}
 	return jobs
 }
 
-// delivery is the only one that there is, sooner or later.
-func (w *world) delivery() rota.ID {
-	w.Helper()
-	return w.seen.await(w, "a delivery", func(e rota.Event) bool { return e.Type == rota.TypeWebhook }).JobID
+// awaitDelivery is the only one that there is, sooner or later.
+func (h *harness) awaitDelivery() rota.ID {
+	h.Helper()
+	return h.events.await(h, "a delivery", func(e rota.Event) bool { return e.Type == rota.TypeWebhook }).JobID
 }
 
-func TestWebhooksAreToldOfAGroupThatHasFinished(t *testing.T) {
-	w := newWorld(t)
+func TestFinishedGroupIsDeliveredToWebhooks(t *testing.T) {
+	h := newHarness(t)
 	long := "http://example.org/" + strings.Repeat("x", rota.KeyMax)
-	w.hook(
+	h.putWebhooks(
 		rota.Webhook{URL: "http://example.org/all"},
 		rota.Webhook{URL: "http://example.org/jobs", Events: []rota.EventKind{rota.EventJobCompleted}},
 		rota.Webhook{URL: long, Events: []rota.EventKind{rota.EventGroupFinished}},
 	)
-	f := eventring.New(w.store, 0)
+	f := eventring.New(h.store, 0)
 	defer f.Close()
-	w.start(registry(done), engine.Config{Events: f})
-	id := w.addGroup(3)
-	events := told(w, f, id, func() rota.ID { return w.addGroup(1) })
-	made := w.deliveries(id)
+	h.start(registry(done), engine.Config{Events: f})
+	id := h.addGroup(3)
+	events := awaitGroupEvents(h, f, id, func() rota.ID { return h.addGroup(1) })
+	made := h.deliveries(id)
 	if len(made) != 2 || len(made["http://example.org/all"]) != 1 || len(made[long]) != 1 {
 		t.Fatalf("deliveries: %v", made)
 	}
 	job := made[long][0]
 	d, _ := rota.ParseDelivery(job.Params)
 	last := time.Time{}
-	for _, e := range w.members(id) {
+	for _, e := range h.members(id) {
 		if e.FinishedAt.After(last) {
 			last = e.FinishedAt
 		}
@@ -91,75 +91,75 @@ func TestWebhooksAreToldOfAGroupThatHasFinished(t *testing.T) {
 }
 
 // When it finished is when the last of its members did, be they ever so many.
-func TestTheEndOfALargeGroupIsThatOfItsLastMember(t *testing.T) {
-	w := newWorld(t)
-	w.hook(rota.Webhook{URL: "http://example.org/all", Events: []rota.EventKind{rota.EventGroupFinished}})
-	f := eventring.New(w.store, 0)
+func TestLargeGroupFinishesWithLastMember(t *testing.T) {
+	h := newHarness(t)
+	h.putWebhooks(rota.Webhook{URL: "http://example.org/all", Events: []rota.EventKind{rota.EventGroupFinished}})
+	f := eventring.New(h.store, 0)
 	defer f.Close()
-	s := newStage()
-	w.start(registry(func(ctx context.Context, job *rota.Job) error {
+	s := newControlledHandler()
+	h.start(registry(func(ctx context.Context, job *rota.Job) error {
 		if job.GroupPosition == 1 { // the oldest, which is the last to be listed
-			return s.play(ctx, job)
+			return s.handle(ctx, job)
 		}
 		return nil
 	}), engine.Config{Events: f, Workers: 200})
 	const size = rota.PageMax + 5
-	id := w.addGroup(size)
-	w.until("all others have ended", func() bool {
-		return w.seen.count(func(e rota.Event) bool { return e.Kind == rota.EventJobCompleted }) == size-1
+	id := h.addGroup(size)
+	h.eventually("all others have ended", func() bool {
+		return h.events.count(func(e rota.Event) bool { return e.Kind == rota.EventJobCompleted }) == size-1
 	})
-	last := s.next(w)
-	s.end <- nil
-	told(w, f, id, func() rota.ID { return id })
-	made := w.deliveries(id)["http://example.org/all"]
+	last := s.awaitStart(h)
+	s.results <- nil
+	awaitGroupEvents(h, f, id, func() rota.ID { return id })
+	made := h.deliveries(id)["http://example.org/all"]
 	if len(made) != 1 {
 		t.Fatalf("%d deliveries", len(made))
 	}
-	if d, _ := rota.ParseDelivery(made[0].Params); !d.Time.Equal(w.job(last.ID).FinishedAt) {
-		t.Errorf("it finished at %s, its last member at %s", d.Time, w.job(last.ID).FinishedAt)
+	if d, _ := rota.ParseDelivery(made[0].Params); !d.Time.Equal(h.job(last.ID).FinishedAt) {
+		t.Errorf("it finished at %s, its last member at %s", d.Time, h.job(last.ID).FinishedAt)
 	}
 }
 
-func TestWithoutWebhooksNobodyIsToldOfAGroup(t *testing.T) {
-	w := newWorld(t)
-	f := eventring.New(w.store, 0)
+func TestFinishedGroupWithoutWebhooksCreatesNoDelivery(t *testing.T) {
+	h := newHarness(t)
+	f := eventring.New(h.store, 0)
 	defer f.Close()
-	w.start(registry(done), engine.Config{Events: f})
-	id := w.addGroup(1)
-	told(w, f, id, func() rota.ID { return id })
-	if made := w.deliveries(id); len(made) != 0 {
+	h.start(registry(done), engine.Config{Events: f})
+	id := h.addGroup(1)
+	awaitGroupEvents(h, f, id, func() rota.ID { return id })
+	if made := h.deliveries(id); len(made) != 0 {
 		t.Errorf("deliveries: %v", made)
 	}
 }
 
 // All engines on a store find out, and none of them knows of the others.
-func TestADeliveryOfAGroupIsMadeOnce(t *testing.T) {
-	w := newWorld(t)
-	w.hook(rota.Webhook{URL: "http://example.org/all", Events: []rota.EventKind{rota.EventGroupFinished}})
+func TestSeveralEnginesCreateOneGroupDelivery(t *testing.T) {
+	h := newHarness(t)
+	h.putWebhooks(rota.Webhook{URL: "http://example.org/all", Events: []rota.EventKind{rota.EventGroupFinished}})
 	var feeds []*eventring.Ring
 	for _, name := range []string{"a", "b", "c"} {
-		f := eventring.New(w.store, 0)
+		f := eventring.New(h.store, 0)
 		defer f.Close()
 		feeds = append(feeds, f)
-		w.start(registry(done), engine.Config{Name: name, Events: f})
+		h.start(registry(done), engine.Config{Name: name, Events: f})
 	}
-	id := w.addGroup(5)
+	id := h.addGroup(5)
 	for _, f := range feeds {
-		told(w, f, id, func() rota.ID { return id })
+		awaitGroupEvents(h, f, id, func() rota.ID { return id })
 	}
-	if made := w.deliveries(id); len(made["http://example.org/all"]) != 1 {
+	if made := h.deliveries(id); len(made["http://example.org/all"]) != 1 {
 		t.Errorf("deliveries: %v", made)
 	}
 }
 
-// hookless is a store whose webhooks cannot be read at first.
-type hookless struct {
+// unreadableWebhooks is a store whose webhooks cannot be read at first.
+type unreadableWebhooks struct {
 	rota.Store
-	failures tally[string]
+	failures counter[string]
 }
 
 // Webhooks fails twice.
-func (h *hookless) Webhooks(ctx context.Context) (*rota.Webhooks, error) {
+func (h *unreadableWebhooks) Webhooks(ctx context.Context) (*rota.Webhooks, error) {
 	if h.failures.add("n", 1) <= 2 {
 		return nil, errDown
 	}
@@ -167,10 +167,10 @@ func (h *hookless) Webhooks(ctx context.Context) (*rota.Webhooks, error) {
 }
 
 // While webhooks cannot be told, the group counts as not told of at all.
-func TestAGroupIsToldOfOnceWebhooksCanBe(t *testing.T) {
-	var sends tally[string]
+func TestGroupIsPublishedOnceDeliveriesSucceed(t *testing.T) {
+	var sends counter[string]
 	for name, store := range map[string]func(rota.Store) rota.Store{
-		"they cannot be read": func(s rota.Store) rota.Store { return &hookless{Store: s} },
+		"they cannot be read": func(s rota.Store) rota.Store { return &unreadableWebhooks{Store: s} },
 		"no job can be made": func(s rota.Store) rota.Store {
 			return wrap.Flaky(s, wrap.Fault{After: func(b rota.Batch, _ []rota.Result) error {
 				ours := slices.ContainsFunc(b.Commands, func(c rota.Command) bool {
@@ -184,14 +184,14 @@ func TestAGroupIsToldOfOnceWebhooksCanBe(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
-			w.hook(rota.Webhook{URL: "http://example.org/all"})
-			f := eventring.New(w.store, 0)
+			h := newHarness(t)
+			h.putWebhooks(rota.Webhook{URL: "http://example.org/all"})
+			f := eventring.New(h.store, 0)
 			defer f.Close()
-			w.startOn(store(w.store), registry(done), engine.Config{Events: f})
-			id := w.addGroup(2)
-			events := told(w, f, id, func() rota.ID { return w.addGroup(1) })
-			if made := w.deliveries(id); len(events) != 1 || len(made["http://example.org/all"]) != 1 {
+			h.startOn(store(h.store), registry(done), engine.Config{Events: f})
+			id := h.addGroup(2)
+			events := awaitGroupEvents(h, f, id, func() rota.ID { return h.addGroup(1) })
+			if made := h.deliveries(id); len(events) != 1 || len(made["http://example.org/all"]) != 1 {
 				t.Errorf("%v; deliveries: %v", events, made)
 			}
 		})
@@ -199,20 +199,20 @@ func TestAGroupIsToldOfOnceWebhooksCanBe(t *testing.T) {
 }
 
 // A list that the store refuses, as none should, costs the others nothing.
-func TestARefusedDeliveryIsLogged(t *testing.T) {
-	w := newWorld(t)
-	w.hook(rota.Webhook{URL: "http://example.org/all"})
-	f := eventring.New(w.store, 0)
+func TestRefusedDeliveryIsLogged(t *testing.T) {
+	h := newHarness(t)
+	h.putWebhooks(rota.Webhook{URL: "http://example.org/all"})
+	f := eventring.New(h.store, 0)
 	defer f.Close()
-	store := &refusing{w.store, func(c rota.Command) *rota.Error {
+	store := &refusing{h.store, func(c rota.Command) *rota.Error {
 		if c.Verb() == rota.VerbEnqueue && c.Head().Actor == rota.DeliveredBy {
 			return rota.Invalidf("jobs", "not today")
 		}
 		return nil
 	}}
-	w.startOn(store, registry(done), engine.Config{Events: f})
-	id := w.addGroup(1)
-	if events := told(w, f, id, func() rota.ID { return id }); len(events) != 1 || w.log.count("refused the job that notifies a webhook", "not today") != 1 {
+	h.startOn(store, registry(done), engine.Config{Events: f})
+	id := h.addGroup(1)
+	if events := awaitGroupEvents(h, f, id, func() rota.ID { return id }); len(events) != 1 || h.log.count("refused the job that notifies a webhook", "not today") != 1 {
 		t.Errorf("%v", events)
 	}
 }

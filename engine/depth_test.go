@@ -10,24 +10,24 @@ import (
 	"github.com/rotajobs/rota/engine"
 )
 
-// TestWhatNestsTooDeeplyIsRefusedToTheHandler at once: a heartbeat or an end that carried it would be refused instead.
-func TestWhatNestsTooDeeplyIsRefusedToTheHandler(t *testing.T) {
-	w := newWorld(t)
+// TestTooDeepJSONIsRefusedToHandler at once: a heartbeat or an end that carried it would be refused instead.
+func TestTooDeepJSONIsRefusedToHandler(t *testing.T) {
+	h := newHarness(t)
 	nested := func(depth int) json.RawMessage {
 		return json.RawMessage(strings.Repeat("[", depth) + strings.Repeat("]", depth))
 	}
-	w.start(registry(func(ctx context.Context, _ *rota.Job) error {
-		for _, tell := range []func(context.Context, any) error{engine.Progress, engine.Result} {
-			if err := tell(ctx, nested(rota.DepthMax+1)); rota.CodeOf(err) != rota.Invalid || !strings.Contains(err.Error(), "nested more than 500 deep") {
+	h.start(registry(func(ctx context.Context, _ *rota.Job) error {
+		for _, test := range []func(context.Context, any) error{engine.Progress, engine.Result} {
+			if err := test(ctx, nested(rota.DepthMax+1)); rota.CodeOf(err) != rota.Invalid || !strings.Contains(err.Error(), "nested more than 500 deep") {
 				t.Errorf("%v", err)
 			}
-			if err := tell(ctx, nested(rota.DepthMax)); err != nil {
+			if err := test(ctx, nested(rota.DepthMax)); err != nil {
 				t.Error(err)
 			}
 		}
 		return nil
 	}), engine.Config{})
-	if job := w.ended(w.addOne()); job.Run.Outcome != rota.OutcomeCompleted {
+	if job := h.awaitEnded(h.addOne()); job.Run.Outcome != rota.OutcomeCompleted {
 		t.Errorf("%+v", job.Run)
 	}
 }

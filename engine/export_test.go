@@ -12,8 +12,8 @@ func (e *Engine) SetCutGrace(d time.Duration) { e.cutGrace = d }
 // SetRecordGrace sets how long a store may take to record what was cut off.
 func (e *Engine) SetRecordGrace(d time.Duration) { e.recordGrace = d }
 
-// Kind is what an engine calls to run a job of a type.
-func (r *Registry) Kind(name string) Handler {
+// TypeHandler is what an engine calls to run a job of a type.
+func (r *Registry) TypeHandler(name string) Handler {
 	kinds, err := r.typeRunners()
 	if err != nil {
 		panic(err)
@@ -31,9 +31,9 @@ func (e *Engine) SetReportMax(n int) {
 	e.reporter.queueMax = n
 }
 
-// BeginLate begins a run whose lease was over a moment before, as that of a process
+// StartAfterLeaseEnded begins a run whose lease was over a moment before, as that of a process
 // is which was frozen in that moment.
-func (e *Engine) BeginLate(job *rota.Job) {
+func (e *Engine) StartAfterLeaseEnded(job *rota.Job) {
 	const left = 100 * time.Millisecond
 	for e.pool.takeSlots(1) == 0 { // a claim under way has it
 		time.Sleep(time.Millisecond)

@@ -18,16 +18,16 @@ func hasVerb(b rota.Batch, verb rota.Verb) bool {
 	return slices.ContainsFunc(b.Commands, func(c rota.Command) bool { return c.Verb() == verb })
 }
 
-// power is a switch: while it is off, the store does not answer.
-type power struct {
-	off    atomic.Bool
-	denied atomic.Int64
+// outageSwitch is a switch: while it is off, the store does not answer.
+type outageSwitch struct {
+	off     atomic.Bool
+	refused atomic.Int64
 }
 
-func (p *power) fault() wrap.Fault {
+func (p *outageSwitch) fault() wrap.Fault {
 	return wrap.Fault{Before: func(rota.Batch) error {
 		if p.off.Load() {
-			p.denied.Add(1)
+			p.refused.Add(1)
 			return errDown
 		}
 		return nil
@@ -72,16 +72,16 @@ type refusing struct {
 // Apply applies what is not refused.
 func (s *refusing) Apply(ctx context.Context, b rota.Batch) ([]rota.Result, error) {
 	all := make([]rota.Result, len(b.Commands))
-	passed := rota.Batch{Now: b.Now}
+	trace := rota.Batch{Now: b.Now}
 	for i, c := range b.Commands {
 		if all[i].Err = s.refuse(c); all[i].Err == nil {
-			passed.Commands = append(passed.Commands, c)
+			trace.Commands = append(trace.Commands, c)
 		}
 	}
-	if len(passed.Commands) == 0 {
+	if len(trace.Commands) == 0 {
 		return all, nil
 	}
-	results, err := s.Store.Apply(ctx, passed)
+	results, err := s.Store.Apply(ctx, trace)
 	if err != nil {
 		return nil, err
 	}
@@ -93,8 +93,8 @@ func (s *refusing) Apply(ctx context.Context, b rota.Batch) ([]rota.Result, erro
 	return all, nil
 }
 
-// deaf is a store that tells nobody what happens.
-type deaf struct{ rota.Store }
+// noEvents is a store that tells nobody what happens.
+type noEvents struct{ rota.Store }
 
 // Watch never calls.
-func (deaf) Watch(func([]rota.Event)) (stop func()) { return func() {} }
+func (noEvents) Watch(func([]rota.Event)) (stop func()) { return func() {} }

@@ -18,67 +18,67 @@ import (
 	"github.com/rotajobs/rota/store/wrap"
 )
 
-// patience is how long something may take on a very busy machine.
-const patience = time.Minute
+// waitMax is how long something may take on a very busy machine.
+const waitMax = time.Minute
 
 // TestMain runs more tests at once than there are processors: mostly they wait.
 func TestMain(m *testing.M) {
 	flag.Parse()
 	_ = flag.Set("test.parallel", "8")
-	go watchMachine()
+	go recordProcessDelays()
 	code := m.Run()
 	pgtest.Close()
 	os.Exit(code)
 }
 
-// world is a store on disk, a clock that can be set, and what was seen.
-type world struct {
+// harness is a store on disk, a clock that can be set, and what was seen.
+type harness struct {
 	*testing.T
-	store rota.Store
-	roll  rota.Membership // who shares it; nil: nobody can
-	url   string          // of the database, where there is a server
-	clock *clock
-	seen  *witness
-	log   *logbook
+	store      rota.Store
+	membership rota.Membership // who shares it; nil: nobody can
+	url        string          // of the database, where there is a server
+	clock      *clock
+	events     *eventRecorder
+	log        *logRecorder
 
-	began   time.Time
-	calls   *delays       // of the store
-	lease   time.Duration // of a test that byLease tells
-	excused bool          // it can be told again
-	again   bool          // and is to be
+	began      time.Time
+	callDelays *delayLog     // of the store
+	lease      time.Duration // of a test that byLease tells
+	canRetry   bool          // it can be told again
+	retry      bool          // and is to be
 }
 
-// newWorld opens a store that is a file. At the end of the test it must be in
+// newHarness opens a store that is a file. At the end of the test it must be in
 // order, whatever happened in between.
-func newWorld(t *testing.T) *world {
+func newHarness(t *testing.T) *harness {
 	t.Helper()
 	t.Parallel()
-	return fileWorld(t)
+	return sqliteHarness(t)
 }
 
-func fileWorld(t *testing.T) *world {
+func sqliteHarness(t *testing.T) *harness {
 	t.Helper()
-	w := emptyWorld(t)
-	file, err := sqlite.OpenWith(filepath.Join(t.TempDir(), "rota.db"), sqlite.Config{Clock: w.clock.now})
+	h := emptyHarness(t)
+	file, err := sqlite.OpenWith(filepath.Join(t.TempDir(), "rota.db"), sqlite.Config{Clock: h.clock.now})
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.store = w.keep(file)
-	return w
+	h.store = h.use(file)
+	return h
 }
 
-func emptyWorld(t *testing.T) *world {
+func emptyHarness(t *testing.T) *harness {
 	t.Helper()
-	return &world{T: t, clock: &clock{}, seen: newWitness(), log: &logbook{}, began: time.Now(), calls: &delays{}}
+	return &harness{T: t, clock: &clock{}, events: newEventRecorder(), log: &logRecorder{}, began: time.Now(), callDelays: &delayLog{}}
 }
 
-// keep has a store watched, and looked at and closed at the end.
-func (w *world) keep(store rota.Store) rota.Store {
-	kept := wrap.Coalesce(&timed{store, w.calls})
-	kept.Watch(w.seen.see)
-	w.Cleanup(func() {
+// use has a store watched, and looked at and closed at the end.
+func (h *harness) use(store rota.Store) rota.Store {
+	kept := wrap.Coalesce(&timedStore{store, h.callDelays})
+	kept.Watch(h.events.record)
+	h.Cleanup(func() {
 		for v, err := range store.Verify(context.Background()) {
-			w.T.Errorf("the store is not in order: %+v %v", v, err)
+			h.T.Errorf("the store is not in order: %+v %v", v, err)
 		}
 		_ = store.Close()
 	})
@@ -95,111 +95,111 @@ func (c *clock) now() time.Time {
 // set moves the clock by d, back if that is negative.
 func (c *clock) set(d time.Duration) { c.ahead.Add(int64(d)) }
 
-// running is an engine that runs.
-type running struct {
+// runningEngine is an engine that runs.
+type runningEngine struct {
 	*engine.Engine
-	w    *world
+	h    *harness
 	stop context.CancelFunc
-	over chan struct{}
+	done chan struct{}
 	err  error // of Run, once it is over
 }
 
 // start runs an engine until the test ends.
-func (w *world) start(reg *engine.Registry, config engine.Config) *running {
-	w.Helper()
-	return w.startOn(w.store, reg, config)
+func (h *harness) start(reg *engine.Registry, config engine.Config) *runningEngine {
+	h.Helper()
+	return h.startOn(h.store, reg, config)
 }
 
 // startOn runs an engine on a wrapper of the store.
-func (w *world) startOn(store rota.Store, reg *engine.Registry, config engine.Config) *running {
-	w.Helper()
-	r := w.launch(store, reg, config)
+func (h *harness) startOn(store rota.Store, reg *engine.Registry, config engine.Config) *runningEngine {
+	h.Helper()
+	r := h.launch(store, reg, config)
 	select {
 	case <-r.Ready():
-	case <-r.over:
-		w.Fatalf("the engine did not start: %v", r.err)
-	case <-time.After(patience):
-		w.Fatal("the engine is not ready")
+	case <-r.done:
+		h.Fatalf("the engine did not start: %v", r.err)
+	case <-time.After(waitMax):
+		h.Fatal("the engine is not ready")
 	}
 	return r
 }
 
 // launch runs an engine and does not wait until it is ready.
-func (w *world) launch(store rota.Store, reg *engine.Registry, config engine.Config) *running {
-	config.Logger = slog.New(w.log)
+func (h *harness) launch(store rota.Store, reg *engine.Registry, config engine.Config) *runningEngine {
+	config.Logger = slog.New(h.log)
 	if config.Clock == nil {
-		config.Clock = w.clock.now
+		config.Clock = h.clock.now
 	}
 	if config.Membership == nil {
-		config.Membership = w.roll
+		config.Membership = h.membership
 	}
 	ctx, stop := context.WithCancel(context.Background())
-	r := &running{Engine: engine.New(rota.New(store, rota.WithActor("ada")), reg, config), w: w, stop: stop, over: make(chan struct{})}
+	r := &runningEngine{Engine: engine.New(rota.New(store, rota.WithActor("ada")), reg, config), h: h, stop: stop, done: make(chan struct{})}
 	go func() {
-		defer close(r.over)
+		defer close(r.done)
 		r.err = r.Run(ctx)
 	}()
-	w.Cleanup(func() {
+	h.Cleanup(func() {
 		r.Cut()
 		stop()
-		<-r.over
+		<-r.done
 	})
 	return r
 }
 
 // shutdown ends an engine as a signal does, and waits for it.
-func (r *running) shutdown() error {
-	r.w.Helper()
+func (r *runningEngine) shutdown() error {
+	r.h.Helper()
 	r.stop()
-	r.w.comes(r.over, "the end of the engine")
+	r.h.await(r.done, "the end of the engine")
 	return r.err
 }
 
-// comes waits for a signal.
-func (w *world) comes(signal <-chan struct{}, what string) {
-	w.Helper()
+// await waits for a signal.
+func (h *harness) await(signal <-chan struct{}, what string) {
+	h.Helper()
 	select {
 	case <-signal:
-	case <-time.After(patience):
-		w.Fatalf("waited in vain for %s", what)
+	case <-time.After(waitMax):
+		h.Fatalf("waited in vain for %s", what)
 	}
 }
 
-// until waits for what nobody signals.
-func (w *world) until(what string, holds func() bool) {
-	w.Helper()
-	for deadline := time.Now().Add(patience); !holds(); time.Sleep(time.Millisecond) {
+// eventually waits for what nobody signals.
+func (h *harness) eventually(what string, holds func() bool) {
+	h.Helper()
+	for deadline := time.Now().Add(waitMax); !holds(); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
-			w.Fatalf("waited in vain until %s", what)
+			h.Fatalf("waited in vain until %s", what)
 		}
 	}
 }
 
-// soon wants something to come in time. On a busy machine it may take a few
+// inTime wants something to come in time. On a busy machine it may take a few
 // tries, and for how long that has kept this process from its work is not counted.
-func (w *world) soon(what string, late func() time.Duration) {
-	w.Helper()
+func (h *harness) inTime(what string, late func() time.Duration) {
+	h.Helper()
 	var by time.Duration
 	for range 5 {
 		began := time.Now()
 		if by = late(); by > 0 {
-			by = max(0, by-machine.most(began, patience))
+			by = max(0, by-processDelays.mostWithin(began, waitMax))
 		}
 		if by < 500*time.Millisecond {
 			break
 		}
 	}
 	if by < 0 || by >= 500*time.Millisecond {
-		w.Errorf("%s came %v after its time", what, by)
+		h.Errorf("%s came %v after its time", what, by)
 	}
 }
 
-// does applies a command that must not be refused.
-func does[R rota.Reply](w *world, c rota.Command) R {
-	w.Helper()
-	reply, err := rota.Do[R](context.Background(), w.store, c)
+// mustApply applies a command that must not be refused.
+func mustApply[R rota.Reply](h *harness, c rota.Command) R {
+	h.Helper()
+	reply, err := rota.Do[R](context.Background(), h.store, c)
 	if err != nil {
-		w.Fatalf("%s: %v", c.Verb(), err)
+		h.Fatalf("%s: %v", c.Verb(), err)
 	}
 	return reply
 }
@@ -207,47 +207,47 @@ func does[R rota.Reply](w *world, c rota.Command) R {
 func meta() rota.Meta { return rota.NewMeta("ada") }
 
 // add puts jobs into the queue. Those without a type are of type work.
-func (w *world) add(jobs ...rota.NewJob) (ids []rota.ID) {
-	w.Helper()
+func (h *harness) add(jobs ...rota.NewJob) (ids []rota.ID) {
+	h.Helper()
 	for i := range jobs {
 		if jobs[i].Type == "" && jobs[i].Template == "" {
 			jobs[i].Type = "work"
 		}
 	}
-	for _, s := range does[*rota.Enqueued](w, &rota.Enqueue{Meta: meta(), Jobs: jobs}).Jobs {
+	for _, s := range mustApply[*rota.Enqueued](h, &rota.Enqueue{Meta: meta(), Jobs: jobs}).Jobs {
 		ids = append(ids, s.Job.ID)
 	}
 	return ids
 }
 
 // addOne puts a job into the queue that is retried at once.
-func (w *world) addOne() rota.ID {
-	w.Helper()
-	return w.add(rota.NewJob{Backoff: new(time.Duration(0))})[0]
+func (h *harness) addOne() rota.ID {
+	h.Helper()
+	return h.add(rota.NewJob{Backoff: new(time.Duration(0))})[0]
 }
 
-func (w *world) job(id rota.ID) *rota.Job {
-	w.Helper()
-	job, err := w.store.Job(context.Background(), id)
+func (h *harness) job(id rota.ID) *rota.Job {
+	h.Helper()
+	job, err := h.store.Job(context.Background(), id)
 	if err != nil {
-		w.Fatal(err)
+		h.Fatal(err)
 	}
 	return job
 }
 
-// ended waits for the end of a job.
-func (w *world) ended(id rota.ID) *rota.Job {
-	w.Helper()
-	w.seen.await(w, "the end of job "+id.String(), func(e rota.Event) bool {
+// awaitEnded waits for the end of a job.
+func (h *harness) awaitEnded(id rota.ID) *rota.Job {
+	h.Helper()
+	h.events.await(h, "the end of job "+id.String(), func(e rota.Event) bool {
 		return e.JobID == id && isEnd[e.Kind]
 	})
-	return w.job(id)
+	return h.job(id)
 }
 
-// completes waits for a job to complete, and does not read it.
-func (w *world) completes(id rota.ID) {
-	w.Helper()
-	w.seen.await(w, "the completion of job "+id.String(), func(e rota.Event) bool {
+// awaitCompleted waits for a job to complete, and does not read it.
+func (h *harness) awaitCompleted(id rota.ID) {
+	h.Helper()
+	h.events.await(h, "the completion of job "+id.String(), func(e rota.Event) bool {
 		return e.JobID == id && e.Kind == rota.EventJobCompleted
 	})
 }
@@ -256,22 +256,22 @@ var isEnd = map[rota.EventKind]bool{
 	rota.EventJobCompleted: true, rota.EventJobFailed: true, rota.EventJobCancelled: true, rota.EventJobSkipped: true,
 }
 
-// retryOf waits for the job that retries another.
-func (w *world) retryOf(id rota.ID) *rota.Job {
-	w.Helper()
-	execution := w.job(id).ExecutionID
-	e := w.seen.await(w, "the retry of "+id.String(), func(e rota.Event) bool {
-		return e.Kind == rota.EventJobEnqueued && e.ExecutionID == execution && w.job(e.JobID).RetryOf == id
+// awaitRetry waits for the job that retries another.
+func (h *harness) awaitRetry(id rota.ID) *rota.Job {
+	h.Helper()
+	execution := h.job(id).ExecutionID
+	e := h.events.await(h, "the retry of "+id.String(), func(e rota.Event) bool {
+		return e.Kind == rota.EventJobEnqueued && e.ExecutionID == execution && h.job(e.JobID).RetryOf == id
 	})
-	return w.job(e.JobID)
+	return h.job(e.JobID)
 }
 
 // queue is what is ready, in its order.
-func (w *world) queue() []*rota.Job {
-	w.Helper()
-	jobs, err := w.store.Queue(context.Background(), rota.ID{}, rota.PageMax)
+func (h *harness) queue() []*rota.Job {
+	h.Helper()
+	jobs, err := h.store.Queue(context.Background(), rota.ID{}, rota.PageMax)
 	if err != nil {
-		w.Fatal(err)
+		h.Fatal(err)
 	}
 	return jobs
 }
@@ -283,64 +283,66 @@ func registry(handler func(context.Context, *rota.Job) error, options ...engine.
 	return reg
 }
 
-// stage is a handler that the test directs: it says which run has begun, and
+// controlledHandler is a handler that the test directs: it says which run has begun, and
 // goes on when it is told how to end, or when its context ends.
-type stage struct {
-	began chan *rota.Job
-	end   chan error
+type controlledHandler struct {
+	started chan *rota.Job
+	results chan error
 }
 
-func newStage() *stage { return &stage{began: make(chan *rota.Job, 1_000), end: make(chan error)} }
+func newControlledHandler() *controlledHandler {
+	return &controlledHandler{started: make(chan *rota.Job, 1_000), results: make(chan error)}
+}
 
-func (s *stage) play(ctx context.Context, job *rota.Job) error {
-	s.began <- job
+func (s *controlledHandler) handle(ctx context.Context, job *rota.Job) error {
+	s.started <- job
 	select {
-	case err := <-s.end:
+	case err := <-s.results:
 		return err
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
 }
 
-// next waits for a run to begin.
-func (s *stage) next(w *world) *rota.Job {
-	w.Helper()
+// awaitStart waits for a run to begin.
+func (s *controlledHandler) awaitStart(h *harness) *rota.Job {
+	h.Helper()
 	select {
-	case job := <-s.began:
+	case job := <-s.started:
 		return job
-	case <-time.After(patience):
-		w.Fatal("waited in vain for a run to begin")
+	case <-time.After(waitMax):
+		h.Fatal("waited in vain for a run to begin")
 		return nil
 	}
 }
 
-// ends tells a run how to end.
-func (s *stage) ends(w *world, err error) {
-	w.Helper()
+// finish tells a run how to end.
+func (s *controlledHandler) finish(h *harness, err error) {
+	h.Helper()
 	select {
-	case s.end <- err:
-	case <-time.After(patience / 3):
-		w.Fatal("waited in vain for a run that can be told to end")
+	case s.results <- err:
+	case <-time.After(waitMax / 3):
+		h.Fatal("waited in vain for a run that can be told to end")
 	}
 }
 
-// nobody says that no run has begun that was not waited for.
-func (s *stage) nobody(w *world) {
-	w.Helper()
+// checkNoneStarted says that no run has begun that was not waited for.
+func (s *controlledHandler) checkNoneStarted(h *harness) {
+	h.Helper()
 	select {
-	case job := <-s.began:
-		w.Errorf("job %s has begun", job.ID)
+	case job := <-s.started:
+		h.Errorf("job %s has begun", job.ID)
 	default:
 	}
 }
 
-// tally counts by key, from many goroutines.
-type tally[K comparable] struct {
+// counter counts by key, from many goroutines.
+type counter[K comparable] struct {
 	mu     sync.Mutex
 	counts map[K]int
 }
 
-func (c *tally[K]) add(key K, n int) int {
+func (c *counter[K]) add(key K, n int) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.counts == nil {
@@ -350,4 +352,4 @@ func (c *tally[K]) add(key K, n int) int {
 	return c.counts[key]
 }
 
-func (c *tally[K]) of(key K) int { return c.add(key, 0) }
+func (c *counter[K]) get(key K) int { return c.add(key, 0) }

@@ -10,13 +10,13 @@ import (
 	"github.com/rotajobs/rota/store/wrap"
 )
 
-// besiege takes every lease that goes stale, for longer than one lasts, as an eager
+// reapContinuously takes every lease that goes stale, for longer than one lasts, as an eager
 // process elsewhere would.
-func (w *world) besiege() {
-	w.Helper()
-	for end := time.Now().Add(w.lease + w.lease/3); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
-		if stolen := does[*rota.Reaped](w, &rota.Reap{Meta: meta()}).Jobs; len(stolen) > 0 {
-			w.Fatalf("a lease went stale: %+v", stolen)
+func (h *harness) reapContinuously() {
+	h.Helper()
+	for end := time.Now().Add(h.lease + h.lease/3); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		if stolen := mustApply[*rota.Reaped](h, &rota.Reap{Meta: meta()}).Jobs; len(stolen) > 0 {
+			h.Fatalf("a lease went stale: %+v", stolen)
 		}
 	}
 }
@@ -25,103 +25,103 @@ func (w *world) besiege() {
 const shortLease = 2 * rota.LeaseMin
 
 // Nothing but its heart says that a run without a time-out is well.
-func TestALeaseLastsAsLongAsTheHandler(t *testing.T) {
-	byLeaseOnEachStore(t, func(w *world) {
-		s := newStage()
-		w.start(registry(s.play), engine.Config{Lease: w.lease})
-		id := w.add(rota.NewJob{Timeout: new(time.Duration(0))})[0]
-		s.next(w)
-		w.besiege()
-		s.ends(w, nil)
-		if job := w.ended(id); job.State() != rota.StateCompleted || job.Attempt != 1 {
-			w.Errorf("%s, attempt %d", job.State(), job.Attempt)
+func TestHeartbeatExtendsLeaseWhileHandlerRuns(t *testing.T) {
+	withLeaseOnEachStore(t, func(h *harness) {
+		s := newControlledHandler()
+		h.start(registry(s.handle), engine.Config{Lease: h.lease})
+		id := h.add(rota.NewJob{Timeout: new(time.Duration(0))})[0]
+		s.awaitStart(h)
+		h.reapContinuously()
+		s.finish(h, nil)
+		if job := h.awaitEnded(id); job.State() != rota.StateCompleted || job.Attempt != 1 {
+			h.Errorf("%s, attempt %d", job.State(), job.Attempt)
 		}
 	})
 }
 
-func TestTheHeartBeatsDuringAShutdown(t *testing.T) {
-	byLeaseOnEachStore(t, func(w *world) {
-		s := newStage()
-		r := w.start(registry(s.play), engine.Config{Lease: w.lease})
-		id := w.addOne()
-		s.next(w)
+func TestHeartbeatContinuesDuringShutdown(t *testing.T) {
+	withLeaseOnEachStore(t, func(h *harness) {
+		s := newControlledHandler()
+		r := h.start(registry(s.handle), engine.Config{Lease: h.lease})
+		id := h.addOne()
+		s.awaitStart(h)
 		r.stop()
-		w.besiege()
-		s.ends(w, nil)
-		w.comes(r.over, "the end of the engine")
-		if job := w.job(id); job.State() != rota.StateCompleted {
-			w.Errorf("%s", job.State())
+		h.reapContinuously()
+		s.finish(h, nil)
+		h.await(r.done, "the end of the engine")
+		if job := h.job(id); job.State() != rota.StateCompleted {
+			h.Errorf("%s", job.State())
 		}
 	})
 }
 
-func TestBeatsThatFailLoseNoLease(t *testing.T) {
-	byLeaseOnEachStore(t, func(w *world) {
-		s := newStage()
-		var beats tally[string]
-		store := wrap.Flaky(w.store, wrap.Fault{Before: func(b rota.Batch) error {
+func TestFailedHeartbeatsAreRetriedBeforeLeaseEnds(t *testing.T) {
+	withLeaseOnEachStore(t, func(h *harness) {
+		s := newControlledHandler()
+		var beats counter[string]
+		store := wrap.Flaky(h.store, wrap.Fault{Before: func(b rota.Batch) error {
 			if hasVerb(b, rota.VerbExtend) && beats.add("all", 1) <= 3 { // at every third, the fourth would come too late
 				return errDown
 			}
 			return nil
 		}})
-		w.startOn(store, registry(s.play), engine.Config{Lease: w.lease})
-		id := w.addOne()
-		s.next(w)
-		w.besiege()
-		w.until("leases are extended again", func() bool { return w.log.count("extended again") > 0 })
-		s.ends(w, nil)
-		if job := w.ended(id); job.State() != rota.StateCompleted {
-			w.Errorf("%s", job.State())
+		h.startOn(store, registry(s.handle), engine.Config{Lease: h.lease})
+		id := h.addOne()
+		s.awaitStart(h)
+		h.reapContinuously()
+		h.eventually("leases are extended again", func() bool { return h.log.count("extended again") > 0 })
+		s.finish(h, nil)
+		if job := h.awaitEnded(id); job.State() != rota.StateCompleted {
+			h.Errorf("%s", job.State())
 		}
-		if failed, again := w.log.count("leases were not extended"), w.log.count("extended again"); failed != 1 || again != 1 {
-			w.Errorf("the failure was logged %d times, its end %d times", failed, again)
+		if failed, again := h.log.count("leases were not extended"), h.log.count("extended again"); failed != 1 || again != 1 {
+			h.Errorf("the failure was logged %d times, its end %d times", failed, again)
 		}
 	})
 }
 
 // A process whose beats do not come through may still be the one that records
 // the end.
-func TestAnEngineNeverTakesItsOwnRuns(t *testing.T) {
-	w := newWorld(t)
-	s := newStage()
-	store := wrap.Flaky(w.store, wrap.Fault{Before: func(b rota.Batch) error {
+func TestEngineNeverReapsItsOwnRuns(t *testing.T) {
+	h := newHarness(t)
+	s := newControlledHandler()
+	store := wrap.Flaky(h.store, wrap.Fault{Before: func(b rota.Batch) error {
 		if hasVerb(b, rota.VerbExtend) {
 			return errDown
 		}
 		return nil
 	}})
-	w.startOn(store, registry(s.play), engine.Config{Lease: rota.LeaseMin})
-	id := w.addOne()
-	s.next(w)
-	stale := w.job(id).Run.StaleAfter.Add(rota.LeaseMin) // by then it has looked for stale ones
-	w.until("the lease is stale", func() bool { return w.clock.now().After(stale) })
-	s.end <- nil
-	if job := w.ended(id); job.State() != rota.StateCompleted {
+	h.startOn(store, registry(s.handle), engine.Config{Lease: rota.LeaseMin})
+	id := h.addOne()
+	s.awaitStart(h)
+	stale := h.job(id).Run.StaleAfter.Add(rota.LeaseMin) // by then it has looked for stale ones
+	h.eventually("the lease is stale", func() bool { return h.clock.now().After(stale) })
+	s.results <- nil
+	if job := h.awaitEnded(id); job.State() != rota.StateCompleted {
 		t.Errorf("%s: %s", job.State(), job.Run.Error)
 	}
 }
 
 // The end of a run that the store does not take yet must not cost its lease.
-func TestALeaseLastsUntilTheEndIsRecorded(t *testing.T) {
-	byLease(t, fileWorld, func(w *world) {
-		s := newStage()
+func TestHeartbeatExtendsLeaseUntilEndIsRecorded(t *testing.T) {
+	withLease(t, sqliteHarness, func(h *harness) {
+		s := newControlledHandler()
 		var broken atomic.Bool
 		broken.Store(true)
-		store := wrap.Flaky(w.store, wrap.Fault{Before: func(b rota.Batch) error {
+		store := wrap.Flaky(h.store, wrap.Fault{Before: func(b rota.Batch) error {
 			if broken.Load() && hasVerb(b, rota.VerbFinish) {
 				return errDown
 			}
 			return nil
 		}})
-		w.startOn(store, registry(s.play), engine.Config{Lease: w.lease})
-		id := w.addOne()
-		s.next(w)
-		s.ends(w, nil)
-		w.besiege()
+		h.startOn(store, registry(s.handle), engine.Config{Lease: h.lease})
+		id := h.addOne()
+		s.awaitStart(h)
+		s.finish(h, nil)
+		h.reapContinuously()
 		broken.Store(false)
-		if job := w.ended(id); job.State() != rota.StateCompleted {
-			w.Errorf("%s", job.State())
+		if job := h.awaitEnded(id); job.State() != rota.StateCompleted {
+			h.Errorf("%s", job.State())
 		}
 	})
 }

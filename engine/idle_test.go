@@ -9,69 +9,69 @@ import (
 	"github.com/rotajobs/rota/engine"
 )
 
-// counting counts the calls of an engine.
-type counting struct {
+// countingStore counts the calls of an engine.
+type countingStore struct {
 	rota.Store
-	calls tally[string]
+	calls counter[string]
 }
 
 // Apply is counted, and so are the reads below.
-func (c *counting) Apply(ctx context.Context, b rota.Batch) ([]rota.Result, error) {
+func (c *countingStore) Apply(ctx context.Context, b rota.Batch) ([]rota.Result, error) {
 	c.calls.add("Apply", 1)
 	return c.Store.Apply(ctx, b)
 }
 
-func (c *counting) Job(ctx context.Context, id rota.ID) (*rota.Job, error) {
+func (c *countingStore) Job(ctx context.Context, id rota.ID) (*rota.Job, error) {
 	c.calls.add("Job", 1)
 	return c.Store.Job(ctx, id)
 }
 
-func (c *counting) Jobs(ctx context.Context, q rota.JobQuery) ([]*rota.Job, error) {
+func (c *countingStore) Jobs(ctx context.Context, q rota.JobQuery) ([]*rota.Job, error) {
 	c.calls.add("Jobs", 1)
 	return c.Store.Jobs(ctx, q)
 }
 
-func (c *counting) Queue(ctx context.Context, after rota.ID, limit int) ([]*rota.Job, error) {
+func (c *countingStore) Queue(ctx context.Context, after rota.ID, limit int) ([]*rota.Job, error) {
 	c.calls.add("Queue", 1)
 	return c.Store.Queue(ctx, after, limit)
 }
 
-func (c *counting) NextDue(ctx context.Context) (rota.Due, error) {
+func (c *countingStore) NextDue(ctx context.Context) (rota.Due, error) {
 	c.calls.add("NextDue", 1)
 	return c.Store.NextDue(ctx)
 }
 
-func (c *counting) Type(ctx context.Context, name string) (*rota.Type, error) {
+func (c *countingStore) Type(ctx context.Context, name string) (*rota.Type, error) {
 	c.calls.add("Type", 1)
 	return c.Store.Type(ctx, name)
 }
 
-func (c *counting) Schedules(ctx context.Context, q rota.ScheduleQuery) ([]*rota.Schedule, error) {
+func (c *countingStore) Schedules(ctx context.Context, q rota.ScheduleQuery) ([]*rota.Schedule, error) {
 	c.calls.add("Schedules", 1)
 	return c.Store.Schedules(ctx, q)
 }
 
-func (c *counting) DueSchedules(ctx context.Context, limit int) (rota.DuePage, error) {
+func (c *countingStore) DueSchedules(ctx context.Context, limit int) (rota.DuePage, error) {
 	c.calls.add("DueSchedules", 1)
 	return c.Store.DueSchedules(ctx, limit)
 }
 
-func (c *counting) Group(ctx context.Context, id rota.ID) (*rota.Group, error) {
+func (c *countingStore) Group(ctx context.Context, id rota.ID) (*rota.Group, error) {
 	c.calls.add("Group", 1)
 	return c.Store.Group(ctx, id)
 }
 
-func (c *counting) Stats(ctx context.Context) (*rota.Stats, error) {
+func (c *countingStore) Stats(ctx context.Context) (*rota.Stats, error) {
 	c.calls.add("Stats", 1)
 	return c.Store.Stats(ctx)
 }
 
-func (c *counting) Throttle(ctx context.Context) (*rota.Throttle, error) {
+func (c *countingStore) Throttle(ctx context.Context) (*rota.Throttle, error) {
 	c.calls.add("Throttle", 1)
 	return c.Store.Throttle(ctx)
 }
 
-func (c *counting) Prunable(ctx context.Context, q rota.PruneQuery) (rota.PrunePage, error) {
+func (c *countingStore) Prunable(ctx context.Context, q rota.PruneQuery) (rota.PrunePage, error) {
 	c.calls.add("Prunable", 1)
 	return c.Store.Prunable(ctx, q)
 }
@@ -79,14 +79,14 @@ func (c *counting) Prunable(ctx context.Context, q rota.PruneQuery) (rota.PruneP
 // An engine with nothing to do looks at the clock once a second. That it has
 // jobs and schedules for later, and jobs of types that it does not run, changes
 // nothing.
-func TestAnIdleEngineLeavesTheStoreAlone(t *testing.T) {
-	byLease(t, fileWorld, func(w *world) {
-		w.declare("hourly", rota.ScheduleSpec{Every: time.Hour})
-		w.add(rota.NewJob{Delay: time.Hour}, rota.NewJob{Type: "other"})
-		c := &counting{Store: w.store}
-		w.startOn(c, registry(done), engine.Config{})
-		w.ended(w.addOne())
-		time.Sleep(w.lease / 3) // for what follows an end
+func TestIdleEngineReadsOnlyNextDue(t *testing.T) {
+	withLease(t, sqliteHarness, func(h *harness) {
+		h.declareSchedule("hourly", rota.ScheduleSpec{Every: time.Hour})
+		h.add(rota.NewJob{Delay: time.Hour}, rota.NewJob{Type: "other"})
+		c := &countingStore{Store: h.store}
+		h.startOn(c, registry(done), engine.Config{})
+		h.awaitEnded(h.addOne())
+		time.Sleep(h.lease / 3) // for what follows an end
 		c.calls.mu.Lock()
 		clear(c.calls.counts)
 		c.calls.mu.Unlock()
@@ -96,11 +96,11 @@ func TestAnIdleEngineLeavesTheStoreAlone(t *testing.T) {
 		c.calls.mu.Lock()
 		defer c.calls.mu.Unlock()
 		if n := c.calls.counts["NextDue"]; n < 2 || float64(n) > took+1 {
-			w.Errorf("it asked %d times in %.1f s what is due", n, took)
+			h.Errorf("it asked %d times in %.1f s what is due", n, took)
 		}
 		delete(c.calls.counts, "NextDue")
 		if len(c.calls.counts) > 0 {
-			w.Errorf("and it also called %v", c.calls.counts)
+			h.Errorf("and it also called %v", c.calls.counts)
 		}
 	})
 }

@@ -13,18 +13,18 @@ import (
 
 // Handlers that have been quick run one after the other. One that is not any
 // more keeps nobody waiting, nor does one that takes its goroutine along.
-func TestASlowOneAmongQuickOnesKeepsNobodyWaiting(t *testing.T) {
+func TestSlowJobAmongInlineJobsDelaysNoOther(t *testing.T) {
 	for name, leave := range map[string]func(){
 		"waits for all others": func() {},
 		"ends its goroutine":   runtime.Goexit,
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			h := newHarness(t)
 			const workers = 16
 			var slow atomic.Bool
 			var others sync.WaitGroup
 			first := make(chan struct{}, 1)
-			w.start(registry(func(context.Context, *rota.Job) error {
+			h.start(registry(func(context.Context, *rota.Job) error {
 				if !slow.Load() {
 					return nil
 				}
@@ -38,7 +38,7 @@ func TestASlowOneAmongQuickOnesKeepsNobodyWaiting(t *testing.T) {
 				return nil
 			}), engine.Config{Workers: workers})
 			for range 20 {
-				w.allEnd(w.add(make([]rota.NewJob, workers)...))
+				h.awaitAllEnded(h.add(make([]rota.NewJob, workers)...))
 			}
 			slow.Store(true)
 			others.Add(workers - 1)
@@ -46,14 +46,14 @@ func TestASlowOneAmongQuickOnesKeepsNobodyWaiting(t *testing.T) {
 			for i := range jobs {
 				jobs[i].MaxRetries = new(0)
 			}
-			w.allEnd(w.add(jobs...))
+			h.awaitAllEnded(h.add(jobs...))
 		})
 	}
 }
 
-func (w *world) allEnd(ids []rota.ID) {
-	w.Helper()
+func (h *harness) awaitAllEnded(ids []rota.ID) {
+	h.Helper()
 	for _, id := range ids {
-		w.ended(id)
+		h.awaitEnded(id)
 	}
 }

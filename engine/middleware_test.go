@@ -17,103 +17,103 @@ import (
 	"github.com/rotajobs/rota/engine"
 )
 
-// trail is the order in which things happened.
-type trail struct {
+// callTrace is the order in which things happened.
+type callTrace struct {
 	mu    sync.Mutex
-	steps []string
+	calls []string
 }
 
-func (t *trail) step(name string) {
+func (t *callTrace) add(name string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.steps = append(t.steps, name)
+	t.calls = append(t.calls, name)
 }
 
-func (t *trail) all() []string {
+func (t *callTrace) all() []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return slices.Clone(t.steps)
+	return slices.Clone(t.calls)
 }
 
-// marks is a middleware that says when it is passed.
-func (t *trail) marks(name string) engine.Middleware {
+// middleware is a middleware that says when it is passed.
+func (t *callTrace) middleware(name string) engine.Middleware {
 	return func(next engine.Handler) engine.Handler {
-		t.step("make " + name)
+		t.add("make " + name)
 		return func(ctx context.Context, job *rota.Job) error {
-			t.step(name)
-			defer t.step("/" + name)
+			t.add(name)
+			defer t.add("/" + name)
 			return next(ctx, job)
 		}
 	}
 }
 
-func TestMiddlewareStandsAroundHandlersInItsOrder(t *testing.T) {
-	w := newWorld(t)
-	var passed trail
+func TestMiddlewareWrapsHandlersInOrder(t *testing.T) {
+	h := newHarness(t)
+	var trace callTrace
 	reg := engine.NewRegistry()
-	reg.Use(passed.marks("a"))
+	reg.Use(trace.middleware("a"))
 	reg.Func("work", rota.TypeSpec{}, func(context.Context, *rota.Job) error {
-		passed.step("work")
+		trace.add("work")
 		return nil
-	}, engine.WithMiddleware(passed.marks("c"), passed.marks("d")))
-	reg.Use(passed.marks("b")) // around what is there already, too
-	w.start(reg, engine.Config{})
-	w.ended(w.addOne())
-	w.ended(w.addOne())
+	}, engine.WithMiddleware(trace.middleware("c"), trace.middleware("d")))
+	reg.Use(trace.middleware("b")) // around what is there already, too
+	h.start(reg, engine.Config{})
+	h.awaitEnded(h.addOne())
+	h.awaitEnded(h.addOne())
 	run := []string{"a", "b", "c", "d", "work", "/d", "/c", "/b", "/a"}
 	want := slices.Concat([]string{"make d", "make c", "make b", "make a"}, run, run) // made once, passed twice
-	if got := passed.all(); !slices.Equal(got, want) {
+	if got := trace.all(); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
 
-func TestTheMiddlewareOfATypeLeavesOthersAlone(t *testing.T) {
-	w := newWorld(t)
-	var passed trail
+func TestTypeMiddlewareWrapsOnlyItsType(t *testing.T) {
+	h := newHarness(t)
+	var trace callTrace
 	reg := registry(done)
-	reg.Func("other", rota.TypeSpec{}, done, engine.WithMiddleware(passed.marks("x")))
-	w.start(reg, engine.Config{})
-	w.ended(w.addOne())
-	if got := passed.all(); !slices.Equal(got, []string{"make x"}) {
+	reg.Func("other", rota.TypeSpec{}, done, engine.WithMiddleware(trace.middleware("x")))
+	h.start(reg, engine.Config{})
+	h.awaitEnded(h.addOne())
+	if got := trace.all(); !slices.Equal(got, []string{"make x"}) {
 		t.Errorf("%q", got)
 	}
 }
 
-type guest struct{}
+type contextKey struct{}
 
-func TestWhatMiddlewarePutsIntoTheContextReachesHandlers(t *testing.T) {
-	w := newWorld(t)
+func TestContextValuesOfMiddlewareReachHandler(t *testing.T) {
+	h := newHarness(t)
 	reg := registry(func(ctx context.Context, job *rota.Job) error {
 		if engine.Job(ctx) != job {
 			return errors.New("the context has lost its run")
 		}
-		return engine.Result(ctx, ctx.Value(guest{}))
+		return engine.Result(ctx, ctx.Value(contextKey{}))
 	})
 	reg.Use(func(next engine.Handler) engine.Handler {
 		return func(ctx context.Context, job *rota.Job) error {
 			engine.Log(ctx).Info("seen by the middleware")
-			return next(context.WithValue(ctx, guest{}, engine.Job(ctx).ID.String()), job)
+			return next(context.WithValue(ctx, contextKey{}, engine.Job(ctx).ID.String()), job)
 		}
 	})
-	shelf := newShelf()
-	w.start(reg, engine.Config{Logs: shelf})
-	id := w.addOne()
-	if job := w.ended(id); string(job.Run.Result) != `"`+id.String()+`"` {
+	logs := newMemoryLogs()
+	h.start(reg, engine.Config{Logs: logs})
+	id := h.addOne()
+	if job := h.awaitEnded(id); string(job.Run.Result) != `"`+id.String()+`"` {
 		t.Errorf("%s %s", job.Run.Result, job.Run.Error)
 	}
-	if text, _ := shelf.text(id); !strings.Contains(text, "seen by the middleware") {
+	if text, _ := logs.text(id); !strings.Contains(text, "seen by the middleware") {
 		t.Errorf("the log is %q", text)
 	}
 }
 
-// around is a middleware that does one thing.
-func around(do func(ctx context.Context, job *rota.Job, next engine.Handler) error) engine.Middleware {
+// wrapWith is a middleware that does one thing.
+func wrapWith(do func(ctx context.Context, job *rota.Job, next engine.Handler) error) engine.Middleware {
 	return func(next engine.Handler) engine.Handler {
 		return func(ctx context.Context, job *rota.Job) error { return do(ctx, job, next) }
 	}
 }
 
-func TestWhatMiddlewareReturnsIsHowTheRunEnded(t *testing.T) {
+func TestRunEndsWithErrorOfMiddleware(t *testing.T) {
 	noLuck := errors.New("no luck")
 	for name, c := range map[string]struct {
 		handler engine.Handler
@@ -189,38 +189,38 @@ func TestWhatMiddlewareReturnsIsHowTheRunEnded(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
-			shelf := newShelf()
+			h := newHarness(t)
+			logs := newMemoryLogs()
 			reg := registry(c.handler)
-			reg.Use(around(c.around))
-			w.start(reg, engine.Config{Logs: shelf})
-			job := w.ended(w.add(rota.NewJob{})[0])
+			reg.Use(wrapWith(c.around))
+			h.start(reg, engine.Config{Logs: logs})
+			job := h.awaitEnded(h.add(rota.NewJob{})[0])
 			run := job.Run
 			if run.Outcome != c.outcome || job.Sequel != c.sequel || run.ErrorCode != c.code || !strings.Contains(run.Error, c.text) {
 				t.Errorf("%s, %s, %q: %s", run.Outcome, job.Sequel, run.ErrorCode, run.Error)
 			}
-			if text, _ := shelf.text(job.ID); c.code == "panic" && (strings.Count(text, "panic: b") != 1 || !strings.Contains(text, "middleware_test.go")) {
+			if text, _ := logs.text(job.ID); c.code == "panic" && (strings.Count(text, "panic: b") != 1 || !strings.Contains(text, "middleware_test.go")) {
 				t.Errorf("the log is %q", text)
 			}
 		})
 	}
 }
 
-func TestMiddlewareSeesParamsThatDoNotFit(t *testing.T) {
-	w := newWorld(t)
+func TestMiddlewareSeesInvalidParamsAsError(t *testing.T) {
+	h := newHarness(t)
 	reg := engine.NewRegistry()
 	engine.Handle(reg, func(context.Context, letter) error {
 		t.Error("the handler was called")
 		return nil
 	})
 	seen := make(chan error, 1)
-	reg.Use(around(func(ctx context.Context, job *rota.Job, next engine.Handler) error {
+	reg.Use(wrapWith(func(ctx context.Context, job *rota.Job, next engine.Handler) error {
 		err := next(ctx, job)
 		seen <- err
 		return err
 	}))
-	w.start(reg, engine.Config{})
-	job := w.ended(w.add(rota.NewJob{Type: "letter", Params: json.RawMessage(`{"to":7}`)})[0])
+	h.start(reg, engine.Config{})
+	job := h.awaitEnded(h.add(rota.NewJob{Type: "letter", Params: json.RawMessage(`{"to":7}`)})[0])
 	if err := <-seen; err == nil || !strings.Contains(err.Error(), "to") {
 		t.Errorf("it saw %v", err)
 	}
@@ -231,22 +231,22 @@ func TestMiddlewareSeesParamsThatDoNotFit(t *testing.T) {
 
 // A registry may serve several engines at once.
 func TestTwoEnginesShareARegistry(t *testing.T) {
-	w := newWorld(t)
-	var passed tally[string]
+	h := newHarness(t)
+	var trace counter[string]
 	reg := registry(done)
-	reg.Use(around(func(ctx context.Context, job *rota.Job, next engine.Handler) error {
-		passed.add("all", 1)
+	reg.Use(wrapWith(func(ctx context.Context, job *rota.Job, next engine.Handler) error {
+		trace.add("all", 1)
 		return next(ctx, job)
 	}))
-	w.start(reg, engine.Config{Name: "one"})
-	w.start(reg, engine.Config{Name: "two", WorkOnly: true})
-	w.allEnd(w.add(make([]rota.NewJob, 50)...))
-	if n := passed.of("all"); n != 50 {
+	h.start(reg, engine.Config{Name: "one"})
+	h.start(reg, engine.Config{Name: "two", WorkOnly: true})
+	h.awaitAllEnded(h.add(make([]rota.NewJob, 50)...))
+	if n := trace.get("all"); n != 50 {
 		t.Errorf("it was passed %d times", n)
 	}
 }
 
-func TestMiddlewareThatIsNoneIsRefused(t *testing.T) {
+func TestNilMiddlewareIsRefused(t *testing.T) {
 	for name, use := range map[string]func(){
 		"for all":      func() { engine.NewRegistry().Use(engine.Recovery(), nil) },
 		"for one type": func() { registry(done, engine.WithMiddleware(nil)) },
@@ -260,42 +260,42 @@ func TestMiddlewareThatIsNoneIsRefused(t *testing.T) {
 			use()
 		})
 	}
-	w := newWorld(t)
+	h := newHarness(t)
 	reg := registry(done)
 	reg.Use(engine.Recovery(), func(engine.Handler) engine.Handler { return nil })
-	r := w.launch(w.store, reg, engine.Config{})
-	w.comes(r.over, "the end of the engine")
+	r := h.launch(h.store, reg, engine.Config{})
+	h.await(r.done, "the end of the engine")
 	if rota.CodeOf(r.err) != rota.Invalid || !strings.Contains(r.err.Error(), `middleware 2 of type "work"`) {
 		t.Errorf("%v", r.err)
 	}
 }
 
-func TestAHandlerWithoutMiddlewareCostsNothingMore(t *testing.T) {
-	run, job := registry(done).Kind("work"), &rota.Job{}
+func TestHandlerWithoutMiddlewareAllocatesNothing(t *testing.T) {
+	run, job := registry(done).TypeHandler("work"), &rota.Job{}
 	if n := testing.AllocsPerRun(100, func() { _ = run(context.Background(), job) }); n != 0 {
 		t.Errorf("%v allocations a job", n)
 	}
 }
 
-func TestLoggingHasALineForEachEnd(t *testing.T) {
-	w := newWorld(t)
-	lines := &logbook{}
+func TestLoggingWritesOneLinePerRun(t *testing.T) {
+	h := newHarness(t)
+	lines := &logRecorder{}
 	reg := engine.NewRegistry()
 	reg.Use(engine.Logging(slog.New(lines)))
-	s := newStage()
+	s := newControlledHandler()
 	ends := map[string]engine.Handler{
 		"completed": done,
 		"failed":    func(context.Context, *rota.Job) error { return errors.New("no luck") },
 		"panicked":  func(context.Context, *rota.Job) error { panic("boom") },
 		"left":      func(context.Context, *rota.Job) error { runtime.Goexit(); return nil },
-		"stopped":   s.play,
+		"stopped":   s.handle,
 	}
 	for name, handler := range ends {
 		reg.Func(name, rota.TypeSpec{}, handler)
 	}
-	reg.Func("late", rota.TypeSpec{}, untilTold(func(cause error) error { return cause }), engine.WithTimeout(20*time.Millisecond))
-	reg.Func("broken", rota.TypeSpec{}, done, engine.WithMiddleware(around(func(context.Context, *rota.Job, engine.Handler) error { panic("bang") })))
-	w.start(reg, engine.Config{})
+	reg.Func("late", rota.TypeSpec{}, untilCancelled(func(cause error) error { return cause }), engine.WithTimeout(20*time.Millisecond))
+	reg.Func("broken", rota.TypeSpec{}, done, engine.WithMiddleware(wrapWith(func(context.Context, *rota.Job, engine.Handler) error { panic("bang") })))
+	h.start(reg, engine.Config{})
 	for name, want := range map[string][]string{
 		"completed": {"level=INFO", "outcome=completed"},
 		"failed":    {"level=ERROR", "outcome=failed", `error="no luck"`},
@@ -305,12 +305,12 @@ func TestLoggingHasALineForEachEnd(t *testing.T) {
 		"late":      {"level=ERROR", "outcome=timeout", "exceeded its timeout"},
 		"broken":    {"level=ERROR", "outcome=failed", "did not return"},
 	} {
-		id := w.add(rota.NewJob{Type: name, MaxRetries: new(0)})[0]
+		id := h.add(rota.NewJob{Type: name, MaxRetries: new(0)})[0]
 		if name == "stopped" {
-			s.next(w)
-			w.cancel(id)
+			s.awaitStart(h)
+			h.cancel(id)
 		}
-		w.ended(id)
+		h.awaitEnded(id)
 		all := append(want, "job="+id.String(), "type="+name, "attempt=1", "duration=")
 		if n := lines.count(all...); n != 1 || lines.count("job="+id.String()) != 1 {
 			t.Errorf("%s: %d such lines in %q", name, n, lines.lines)

@@ -11,19 +11,19 @@ import (
 )
 
 // addGroup puts members of type work into the queue.
-func (w *world) addGroup(size int) rota.ID {
-	w.Helper()
+func (h *harness) addGroup(size int) rota.ID {
+	h.Helper()
 	jobs := make([]rota.NewJob, size)
 	for i := range jobs {
 		jobs[i] = rota.NewJob{Type: "work", MaxRetries: new(0)}
 	}
-	return does[*rota.GroupEnqueued](w, &rota.EnqueueGroup{Meta: meta(), Name: "party", Jobs: jobs}).Group.ID
+	return mustApply[*rota.GroupEnqueued](h, &rota.EnqueueGroup{Meta: meta(), Name: "party", Jobs: jobs}).Group.ID
 }
 
-// told waits until a feed tells of finished groups, and then for those of a
+// awaitGroupEvents waits until a feed tells of finished groups, and then for those of a
 // second group, so that whatever is told of the first has been.
-func told(w *world, f *eventring.Ring, id rota.ID, mark func() rota.ID) (events []rota.Event) {
-	w.Helper()
+func awaitGroupEvents(h *harness, f *eventring.Ring, id rota.ID, mark func() rota.ID) (events []rota.Event) {
+	h.Helper()
 	await := func(id rota.ID) {
 		for found := false; !found; {
 			changed := f.Changed()
@@ -32,7 +32,7 @@ func told(w *world, f *eventring.Ring, id rota.ID, mark func() rota.ID) (events 
 				found = found || e.Kind == rota.EventGroupFinished && e.GroupID == id
 			}
 			if !found {
-				w.comes(changed, "the end of the group")
+				h.await(changed, "the end of the group")
 			}
 		}
 	}
@@ -47,12 +47,12 @@ func told(w *world, f *eventring.Ring, id rota.ID, mark func() rota.ID) (events 
 	return events
 }
 
-func TestAGroupThatHasFinishedIsToldOnce(t *testing.T) {
-	w := newWorld(t)
-	f := eventring.New(w.store, 0)
+func TestFinishedGroupIsPublishedOnce(t *testing.T) {
+	h := newHarness(t)
+	f := eventring.New(h.store, 0)
 	defer f.Close()
 	fail := make(chan bool, 100)
-	w.start(registry(func(context.Context, *rota.Job) error {
+	h.start(registry(func(context.Context, *rota.Job) error {
 		select {
 		case <-fail:
 			return errors.New("no luck")
@@ -61,27 +61,27 @@ func TestAGroupThatHasFinishedIsToldOnce(t *testing.T) {
 		}
 	}), engine.Config{Events: f})
 	fail <- true
-	id := w.addGroup(20)
-	events := told(w, f, id, func() rota.ID { return w.addGroup(1) })
+	id := h.addGroup(20)
+	events := awaitGroupEvents(h, f, id, func() rota.ID { return h.addGroup(1) })
 	if len(events) != 1 || events[0].Detail != string(rota.GroupPartial) || events[0].Name != "party" || events[0].At.IsZero() {
 		t.Errorf("%+v", events)
 	}
 }
 
-func TestACancelledGroupIsToldOnce(t *testing.T) {
-	w := newWorld(t)
-	f := eventring.New(w.store, 0)
+func TestCancelledGroupIsPublishedOnce(t *testing.T) {
+	h := newHarness(t)
+	f := eventring.New(h.store, 0)
 	defer f.Close()
-	s := newStage()
-	w.start(registry(s.play), engine.Config{Events: f, Workers: 2})
-	id := w.addGroup(5)
-	s.next(w)
-	s.next(w)
-	does[*rota.CancelledGroup](w, &rota.CancelGroup{Meta: meta(), GroupID: id, Reason: "over"})
-	events := told(w, f, id, func() rota.ID {
-		mark := w.addGroup(1)
-		s.next(w)
-		s.end <- nil
+	s := newControlledHandler()
+	h.start(registry(s.handle), engine.Config{Events: f, Workers: 2})
+	id := h.addGroup(5)
+	s.awaitStart(h)
+	s.awaitStart(h)
+	mustApply[*rota.CancelledGroup](h, &rota.CancelGroup{Meta: meta(), GroupID: id, Reason: "over"})
+	events := awaitGroupEvents(h, f, id, func() rota.ID {
+		mark := h.addGroup(1)
+		s.awaitStart(h)
+		s.results <- nil
 		return mark
 	})
 	if len(events) != 1 || events[0].Detail != string(rota.GroupCancelled) {
@@ -89,49 +89,49 @@ func TestACancelledGroupIsToldOnce(t *testing.T) {
 	}
 }
 
-func TestAGroupThatFinishesInAShutdownIsTold(t *testing.T) {
-	w := newWorld(t)
-	f := eventring.New(w.store, 0)
+func TestGroupFinishedDuringShutdownIsPublished(t *testing.T) {
+	h := newHarness(t)
+	f := eventring.New(h.store, 0)
 	defer f.Close()
-	s := newStage()
-	r := w.start(registry(s.play), engine.Config{Events: f, Workers: 1})
-	other, id := w.addGroup(1), w.addGroup(1)
-	s.next(w)
-	s.end <- nil
-	s.next(w)
-	told(w, f, other, func() rota.ID { return other }) // the notifier rests now
+	s := newControlledHandler()
+	r := h.start(registry(s.handle), engine.Config{Events: f, Workers: 1})
+	other, id := h.addGroup(1), h.addGroup(1)
+	s.awaitStart(h)
+	s.results <- nil
+	s.awaitStart(h)
+	awaitGroupEvents(h, f, other, func() rota.ID { return other }) // the notifier rests now
 	r.stop()
-	s.end <- nil
-	w.comes(r.over, "the end of the engine")
-	if events := told(w, f, id, func() rota.ID { return id }); len(events) != 1 {
+	s.results <- nil
+	h.await(r.done, "the end of the engine")
+	if events := awaitGroupEvents(h, f, id, func() rota.ID { return id }); len(events) != 1 {
 		t.Errorf("%+v", events)
 	}
 }
 
-// groupless is a store whose groups cannot be read at first.
-type groupless struct {
+// unreadableGroups is a store whose groups cannot be read at first.
+type unreadableGroups struct {
 	rota.Store
-	failures tally[string]
+	failures counter[string]
 }
 
 // Group fails three times.
-func (g *groupless) Group(ctx context.Context, id rota.ID) (*rota.Group, error) {
+func (g *unreadableGroups) Group(ctx context.Context, id rota.ID) (*rota.Group, error) {
 	if g.failures.add("n", 1) <= 3 {
 		return nil, errDown
 	}
 	return g.Store.Group(ctx, id)
 }
 
-func TestAGroupThatCouldNotBeReadIsToldLater(t *testing.T) {
-	w := newWorld(t)
-	f := eventring.New(w.store, 0)
+func TestUnreadableGroupIsPublishedLater(t *testing.T) {
+	h := newHarness(t)
+	f := eventring.New(h.store, 0)
 	defer f.Close()
-	w.startOn(&groupless{Store: w.store}, registry(done), engine.Config{Events: f})
-	id := w.addGroup(1)
-	if events := told(w, f, id, func() rota.ID { return id }); len(events) != 1 {
+	h.startOn(&unreadableGroups{Store: h.store}, registry(done), engine.Config{Events: f})
+	id := h.addGroup(1)
+	if events := awaitGroupEvents(h, f, id, func() rota.ID { return id }); len(events) != 1 {
 		t.Errorf("%+v", events)
 	}
-	if n := w.log.count("finished groups could not be published"); n != 1 {
+	if n := h.log.count("finished groups could not be published"); n != 1 {
 		t.Errorf("it was logged %d times", n)
 	}
 }

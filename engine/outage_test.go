@@ -13,145 +13,145 @@ import (
 	"github.com/rotajobs/rota/store/wrap"
 )
 
-func TestAfterAnOutageEachEndIsRecordedOnceAndNothingRunsTwice(t *testing.T) {
-	w := newWorld(t)
-	p := &power{}
-	var runs tally[rota.ID]
-	s := newStage()
-	w.startOn(wrap.Flaky(w.store, p.fault()), registry(func(ctx context.Context, job *rota.Job) error {
+func TestOutageRecordsEachEndOnceAndRunsNothingTwice(t *testing.T) {
+	h := newHarness(t)
+	p := &outageSwitch{}
+	var runs counter[rota.ID]
+	s := newControlledHandler()
+	h.startOn(wrap.Flaky(h.store, p.fault()), registry(func(ctx context.Context, job *rota.Job) error {
 		runs.add(job.ID, 1)
-		return s.play(ctx, job)
+		return s.handle(ctx, job)
 	}), engine.Config{Workers: 4})
-	ids := w.add(make([]rota.NewJob, 8)...)
+	ids := h.add(make([]rota.NewJob, 8)...)
 	for range 4 {
-		s.next(w)
+		s.awaitStart(h)
 	}
 	p.off.Store(true)
 	for range 4 {
-		s.end <- nil
+		s.results <- nil
 	}
-	w.until("the ends were sent in vain", func() bool { return p.denied.Load() > 2 })
+	h.eventually("the ends were sent in vain", func() bool { return p.refused.Load() > 2 })
 	p.off.Store(false)
 	for range 4 {
-		s.next(w)
-		s.end <- nil
+		s.awaitStart(h)
+		s.results <- nil
 	}
 	for _, id := range ids {
-		if job := w.ended(id); job.State() != rota.StateCompleted || runs.of(id) != 1 {
-			t.Errorf("job %s: %s, ran %d times", id, job.State(), runs.of(id))
+		if job := h.awaitEnded(id); job.State() != rota.StateCompleted || runs.get(id) != 1 {
+			t.Errorf("job %s: %s, ran %d times", id, job.State(), runs.get(id))
 		}
 	}
-	if began, ended := w.log.count("the store does not answer"), w.log.count("the store answers again"); began != 1 || ended != 1 {
+	if began, ended := h.log.count("the store does not answer"), h.log.count("the store answers again"); began != 1 || ended != 1 {
 		t.Errorf("the outage was logged %d times, its end %d times", began, ended)
 	}
 }
 
 // Both ways of failing look the same to the engine: a batch that never came, and
 // an answer that was lost.
-func TestAStoreThatFailsAtRandomRunsEachJobOnce(t *testing.T) {
-	w := newWorld(t)
+func TestRandomStoreFailuresRunEachJobOnce(t *testing.T) {
+	h := newHarness(t)
 	flip := func(rota.Batch) error {
 		if rand.IntN(3) == 0 {
 			return errDown
 		}
 		return nil
 	}
-	store := wrap.Flaky(w.store, wrap.Fault{Before: flip, After: func(b rota.Batch, _ []rota.Result) error { return flip(b) }})
-	var runs tally[rota.ID]
-	w.startOn(store, registry(func(_ context.Context, job *rota.Job) error {
+	store := wrap.Flaky(h.store, wrap.Fault{Before: flip, After: func(b rota.Batch, _ []rota.Result) error { return flip(b) }})
+	var runs counter[rota.ID]
+	h.startOn(store, registry(func(_ context.Context, job *rota.Job) error {
 		runs.add(job.ID, 1)
-		if runs.of(job.ExecutionID) == 1 && job.Attempt == 1 && job.UniqueKey == "unlucky" {
+		if runs.get(job.ExecutionID) == 1 && job.Attempt == 1 && job.UniqueKey == "unlucky" {
 			return errors.New("no luck")
 		}
 		return nil
 	}), engine.Config{Workers: 4})
-	ids := w.add(make([]rota.NewJob, 60)...)
-	unlucky := w.add(rota.NewJob{UniqueKey: "unlucky", Backoff: new(time.Duration(0))})[0]
-	ids = append(ids, w.retryOf(unlucky).ID)
+	ids := h.add(make([]rota.NewJob, 60)...)
+	unlucky := h.add(rota.NewJob{UniqueKey: "unlucky", Backoff: new(time.Duration(0))})[0]
+	ids = append(ids, h.awaitRetry(unlucky).ID)
 	for _, id := range ids {
-		if job := w.ended(id); job.State() != rota.StateCompleted || runs.of(id) != 1 || w.seen.starts(id) != 1 {
-			t.Errorf("job %s: %s, ran %d times, started %d times", id, job.State(), runs.of(id), w.seen.starts(id))
+		if job := h.awaitEnded(id); job.State() != rota.StateCompleted || runs.get(id) != 1 || h.events.starts(id) != 1 {
+			t.Errorf("job %s: %s, ran %d times, started %d times", id, job.State(), runs.get(id), h.events.starts(id))
 		}
 	}
 }
 
-// readless is a store that cannot be read for a while.
-type readless struct {
+// unreadableStore is a store that cannot be read for a while.
+type unreadableStore struct {
 	rota.Store
-	p *power
+	p *outageSwitch
 }
 
 // NextDue may fail.
-func (s *readless) NextDue(ctx context.Context) (rota.Due, error) {
+func (s *unreadableStore) NextDue(ctx context.Context) (rota.Due, error) {
 	if s.p.off.Load() {
-		s.p.denied.Add(1)
+		s.p.refused.Add(1)
 		return rota.Due{}, errDown
 	}
 	return s.Store.NextDue(ctx)
 }
 
 // DueSchedules may fail.
-func (s *readless) DueSchedules(ctx context.Context, limit int) (rota.DuePage, error) {
+func (s *unreadableStore) DueSchedules(ctx context.Context, limit int) (rota.DuePage, error) {
 	if s.p.off.Load() {
 		return rota.DuePage{}, errDown
 	}
 	return s.Store.DueSchedules(ctx, limit)
 }
 
-func TestAReadThatFailsEndsNoLoop(t *testing.T) {
-	w := newWorld(t)
-	p := &power{}
-	s := newStage()
-	w.startOn(&readless{w.store, p}, registry(s.play), engine.Config{})
+func TestFailedReadsEndNoLoop(t *testing.T) {
+	h := newHarness(t)
+	p := &outageSwitch{}
+	s := newControlledHandler()
+	h.startOn(&unreadableStore{h.store, p}, registry(s.handle), engine.Config{})
 	p.off.Store(true)
-	w.declare("soon", rota.ScheduleSpec{At: w.clock.now().Add(time.Hour)})
-	w.jump(2 * time.Hour)
-	w.until("it was read in vain", func() bool { return p.denied.Load() > 2 })
+	h.declareSchedule("soon", rota.ScheduleSpec{At: h.clock.now().Add(time.Hour)})
+	h.setClock(2 * time.Hour)
+	h.eventually("it was read in vain", func() bool { return p.refused.Load() > 2 })
 	p.off.Store(false)
-	if job := s.next(w); job.Schedule != "soon" {
+	if job := s.awaitStart(h); job.Schedule != "soon" {
 		t.Errorf("%s began", job.ID)
 	}
-	if n := w.log.count("does not answer what is due"); n != 1 {
+	if n := h.log.count("does not answer what is due"); n != 1 {
 		t.Errorf("it was logged %d times", n)
 	}
 }
 
-// strict is a store that refuses whole batches, which none should.
-type strict struct{ rota.Store }
+// singleCommandStore is a store that refuses whole batches, which none should.
+type singleCommandStore struct{ rota.Store }
 
 // Apply refuses batches with more than one command.
-func (s strict) Apply(ctx context.Context, b rota.Batch) ([]rota.Result, error) {
+func (s singleCommandStore) Apply(ctx context.Context, b rota.Batch) ([]rota.Result, error) {
 	if len(b.Commands) > 1 {
 		return nil, rota.Invalidf("commands", "are too many")
 	}
 	return s.Store.Apply(ctx, b)
 }
 
-func TestABatchThatIsRefusedWholeLosesNoEndAndNoSlot(t *testing.T) {
-	w := newWorld(t)
-	w.startOn(strict{w.store}, registry(done), engine.Config{Workers: 1})
+func TestRefusedBatchLosesNoEndAndNoSlot(t *testing.T) {
+	h := newHarness(t)
+	h.startOn(singleCommandStore{h.store}, registry(done), engine.Config{Workers: 1})
 	for range 3 {
-		if job := w.ended(w.addOne()); job.State() != rota.StateCompleted {
+		if job := h.awaitEnded(h.addOne()); job.State() != rota.StateCompleted {
 			t.Errorf("%s", job.State())
 		}
 	}
 }
 
-// hung is a store that does not answer for a while. Whoever asks waits, and is told
+// hangingStore is a store that does not answer for a while. Whoever asks waits, and is told
 // so when a store has waited long enough, as each does by itself.
-type hung struct {
+type hangingStore struct {
 	rota.Store
 	on atomic.Bool
 }
 
-const hungFor = 20 * time.Millisecond
+const hangFor = 20 * time.Millisecond
 
-func (s *hung) waits(ctx context.Context) error {
+func (s *hangingStore) hang(ctx context.Context) error {
 	if !s.on.Load() {
 		return nil
 	}
 	select {
-	case <-time.After(hungFor):
+	case <-time.After(hangFor):
 		return errDown
 	case <-ctx.Done():
 		return ctx.Err()
@@ -159,24 +159,24 @@ func (s *hung) waits(ctx context.Context) error {
 }
 
 // NextDue may hang.
-func (s *hung) NextDue(ctx context.Context) (rota.Due, error) {
-	if err := s.waits(ctx); err != nil {
+func (s *hangingStore) NextDue(ctx context.Context) (rota.Due, error) {
+	if err := s.hang(ctx); err != nil {
 		return rota.Due{}, err
 	}
 	return s.Store.NextDue(ctx)
 }
 
 // DueSchedules may hang.
-func (s *hung) DueSchedules(ctx context.Context, limit int) (rota.DuePage, error) {
-	if err := s.waits(ctx); err != nil {
+func (s *hangingStore) DueSchedules(ctx context.Context, limit int) (rota.DuePage, error) {
+	if err := s.hang(ctx); err != nil {
 		return rota.DuePage{}, err
 	}
 	return s.Store.DueSchedules(ctx, limit)
 }
 
 // Apply may hang.
-func (s *hung) Apply(ctx context.Context, b rota.Batch) ([]rota.Result, error) {
-	if err := s.waits(ctx); err != nil {
+func (s *hangingStore) Apply(ctx context.Context, b rota.Batch) ([]rota.Result, error) {
+	if err := s.hang(ctx); err != nil {
 		return nil, err
 	}
 	return s.Store.Apply(ctx, b)
@@ -185,21 +185,21 @@ func (s *hung) Apply(ctx context.Context, b rota.Batch) ([]rota.Result, error) {
 // Nothing runs, so no heart beats in vain: it is the firing that has to say that it
 // stands still, and it goes on by itself. That a call ends at all is the stores'
 // to see to, and is tested there.
-func TestFiringThatStandsStillIsNotSilent(t *testing.T) {
-	onEachStore(t, func(t *testing.T, w *world) {
-		store := &hung{Store: w.store}
-		w.startOn(store, registry(done), engine.Config{})
-		w.declare("hourly", rota.ScheduleSpec{Every: time.Hour})
+func TestFiringWithHangingStoreIsLogged(t *testing.T) {
+	onEachStore(t, func(t *testing.T, h *harness) {
+		store := &hangingStore{Store: h.store}
+		h.startOn(store, registry(done), engine.Config{})
+		h.declareSchedule("hourly", rota.ScheduleSpec{Every: time.Hour})
 		for n := 1; n <= 2; n++ {
 			store.on.Store(true)
-			w.jump(time.Hour + time.Second)
-			w.until("it is logged", func() bool { return w.log.count("level=ERROR", "what is due") == n })
-			if got := len(w.planned("hourly")); got != n-1 {
+			h.setClock(time.Hour + time.Second)
+			h.eventually("it is logged", func() bool { return h.log.count("level=ERROR", "what is due") == n })
+			if got := len(h.planTimes("hourly")); got != n-1 {
 				t.Errorf("fired %d times, while the store hangs", got)
 			}
 			store.on.Store(false)
-			w.fires("hourly", n)
-			w.until("its end is logged", func() bool { return w.log.count("answers again what is due") == n })
+			h.awaitFires("hourly", n)
+			h.eventually("its end is logged", func() bool { return h.log.count("answers again what is due") == n })
 		}
 	})
 }

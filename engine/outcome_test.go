@@ -22,13 +22,13 @@ type coded struct{ code string }
 func (e *coded) Error() string { return "coded " + e.code }
 func (e *coded) Code() string  { return e.code }
 
-// evil is an error whose code cannot be had.
-type evil struct{}
+// panickingCode is an error whose code cannot be had.
+type panickingCode struct{}
 
-func (evil) Error() string { return "evil" }
-func (evil) Code() string  { panic("no code today") }
+func (panickingCode) Error() string { return "evil" }
+func (panickingCode) Code() string  { panic("no code today") }
 
-func TestHowAFailureIsRecorded(t *testing.T) {
+func TestFailureIsRecordedWithCodeAndSequel(t *testing.T) {
 	tomorrow := time.Now().Add(24 * time.Hour).UTC().Truncate(time.Microsecond)
 	var nothing *coded
 	cases := map[string]struct {
@@ -48,7 +48,7 @@ func TestHowAFailureIsRecorded(t *testing.T) {
 		"a code that is too long":        {func() error { return &coded{strings.Repeat("x", rota.KeyMax+1)} }, "", "coded xxx", rota.SequelRetry, time.Time{}},
 		"a code that is Rota's alone":    {func() error { return &coded{rota.CodeLeaseExpired} }, "", "coded lease_expired", rota.SequelRetry, time.Time{}},
 		"an error that is nil inside":    {func() error { return nothing }, "panic", "nil pointer", rota.SequelRetry, time.Time{}},
-		"an error whose code panics":     {func() error { return evil{} }, "panic", "no code today", rota.SequelRetry, time.Time{}},
+		"an error whose code panics":     {func() error { return panickingCode{} }, "panic", "no code today", rota.SequelRetry, time.Time{}},
 		"a panic":                        {func() error { panic("boom") }, "panic", "panic: boom", rota.SequelRetry, time.Time{}},
 		"a panic shows where":            {func() error { panic("boom") }, "panic", "outcome_test.go", rota.SequelRetry, time.Time{}},
 		"a panic with a permanent error": {func() error { panic(rota.Permanent(errors.New("p"))) }, "panic", "panic: p", rota.SequelRetry, time.Time{}},
@@ -59,49 +59,49 @@ func TestHowAFailureIsRecorded(t *testing.T) {
 			return nil
 		}, "", "goroutine", rota.SequelRetry, time.Time{}},
 	}
-	w := newWorld(t)
-	w.start(registry(func(_ context.Context, job *rota.Job) error { return cases[job.UniqueKey].fail() }), engine.Config{Workers: 2})
+	h := newHarness(t)
+	h.start(registry(func(_ context.Context, job *rota.Job) error { return cases[job.UniqueKey].fail() }), engine.Config{Workers: 2})
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			id := w.add(rota.NewJob{UniqueKey: name})[0]
-			job := w.ended(id)
+			id := h.add(rota.NewJob{UniqueKey: name})[0]
+			job := h.awaitEnded(id)
 			if run := job.Run; run.Outcome != rota.OutcomeFailed || run.ErrorCode != c.code || !strings.Contains(run.Error, c.text) {
 				t.Errorf("%s, code %q, error %q", run.Outcome, run.ErrorCode, run.Error)
 			}
 			if job.Sequel != c.sequel {
 				t.Fatalf("%s, want %s", job.Sequel, c.sequel)
 			}
-			if !c.retryAt.IsZero() && !w.retryOf(id).RunAt.Equal(c.retryAt) {
-				t.Errorf("retried at %s, want %s", w.retryOf(id).RunAt, c.retryAt)
+			if !c.retryAt.IsZero() && !h.awaitRetry(id).RunAt.Equal(c.retryAt) {
+				t.Errorf("retried at %s, want %s", h.awaitRetry(id).RunAt, c.retryAt)
 			}
 		})
 	}
 }
 
-func TestAHugeErrorIsCutAtALetter(t *testing.T) {
-	w := newWorld(t)
-	w.start(registry(func(context.Context, *rota.Job) error { return errors.New(strings.Repeat("é€", 40<<20/5)) }), engine.Config{})
-	run := w.ended(w.addOne()).Run
+func TestLongErrorIsCutBetweenRunes(t *testing.T) {
+	h := newHarness(t)
+	h.start(registry(func(context.Context, *rota.Job) error { return errors.New(strings.Repeat("é€", 40<<20/5)) }), engine.Config{})
+	run := h.awaitEnded(h.addOne()).Run
 	if n := len(run.Error); n > rota.ErrorMax || n < rota.ErrorMax-100 || !utf8.ValidString(run.Error) {
 		t.Errorf("%d bytes kept, valid %t", n, utf8.ValidString(run.Error))
 	}
 }
 
-func TestAPanicsStackIsInTheLog(t *testing.T) {
-	w := newWorld(t)
-	shelf := newShelf()
-	w.start(registry(func(context.Context, *rota.Job) error { panic("boom") }), engine.Config{Logs: shelf})
-	id := w.addOne()
-	w.ended(id)
-	if text, closed := shelf.text(id); !strings.Contains(text, "panic: boom") || !strings.Contains(text, "outcome_test.go") || closed != 1 {
+func TestPanicStackIsLogged(t *testing.T) {
+	h := newHarness(t)
+	logs := newMemoryLogs()
+	h.start(registry(func(context.Context, *rota.Job) error { panic("boom") }), engine.Config{Logs: logs})
+	id := h.addOne()
+	h.awaitEnded(id)
+	if text, closed := logs.text(id); !strings.Contains(text, "panic: boom") || !strings.Contains(text, "outcome_test.go") || closed != 1 {
 		t.Errorf("closed %d times: %s", closed, text)
 	}
 }
 
-func TestWhatIsTooMuchIsRefusedAndTheRunGoesOn(t *testing.T) {
-	w := newWorld(t)
+func TestOversizedResultsAreRefusedAndRunContinues(t *testing.T) {
+	h := newHarness(t)
 	errs := make(chan error, 10)
-	w.start(registry(func(ctx context.Context, _ *rota.Job) error {
+	h.start(registry(func(ctx context.Context, _ *rota.Job) error {
 		errs <- engine.Result(ctx, strings.Repeat("x", rota.ResultMax))
 		errs <- engine.Result(ctx, make(chan int))
 		errs <- engine.Result(ctx, json.RawMessage("\"\xff\""))
@@ -117,7 +117,7 @@ func TestWhatIsTooMuchIsRefusedAndTheRunGoesOn(t *testing.T) {
 		errs <- engine.Artifact(ctx, "one more")
 		return nil
 	}), engine.Config{})
-	job := w.ended(w.addOne())
+	job := h.awaitEnded(h.addOne())
 	if job.State() != rota.StateCompleted || job.Run.Result != nil || job.Run.Progress != nil || len(job.Run.Artifacts) != rota.ArtifactMax {
 		t.Errorf("%s, result %s, progress %s, %d artifacts", job.State(), job.Run.Result, job.Run.Progress, len(job.Run.Artifacts))
 	}
@@ -135,18 +135,18 @@ func TestWhatIsTooMuchIsRefusedAndTheRunGoesOn(t *testing.T) {
 
 // A store that would not take an end as it was told must not leave the run open,
 // nor take its neighbours along.
-func TestAnEndThatIsRefusedIsRecordedAsAFailure(t *testing.T) {
-	w := newWorld(t)
-	s := newStage()
-	w.start(registry(s.play), engine.Config{})
-	bad, good := w.addOne(), w.addOne()
-	s.next(w)
-	s.next(w)
+func TestRefusedEndIsRecordedAsFailure(t *testing.T) {
+	h := newHarness(t)
+	s := newControlledHandler()
+	h.start(registry(s.handle), engine.Config{})
+	bad, good := h.addOne(), h.addOne()
+	s.awaitStart(h)
+	s.awaitStart(h)
 	far := rota.RetryAt(time.Date(12345, 1, 1, 0, 0, 0, 0, time.UTC), errors.New("much later"))
-	go func() { s.end <- far }()
-	s.end <- far
+	go func() { s.results <- far }()
+	s.results <- far
 	for _, id := range []rota.ID{bad, good} {
-		job := w.ended(id)
+		job := h.awaitEnded(id)
 		if run := job.Run; run.Outcome != rota.OutcomeFailed || run.ErrorCode != "refused" || !strings.Contains(run.Error, "retry_at") {
 			t.Errorf("%s, code %q, error %q", run.Outcome, run.ErrorCode, run.Error)
 		}
@@ -156,11 +156,11 @@ func TestAnEndThatIsRefusedIsRecordedAsAFailure(t *testing.T) {
 // A Finish has room for so many artifacts: ends that have more are told in
 // several.
 func TestEndsWithManyArtifactsAreRecordedTogether(t *testing.T) {
-	w := newWorld(t)
+	h := newHarness(t)
 	g := newGate(rota.VerbFinish)
 	const n = 2 + rota.CommandEntriesMax/rota.ArtifactMax
-	var returned, finishes tally[string]
-	w.startOn(wrap.Flaky(w.store, wrap.Fault{Before: func(b rota.Batch) error {
+	var returned, finishes counter[string]
+	h.startOn(wrap.Flaky(h.store, wrap.Fault{Before: func(b rota.Batch) error {
 		if hasVerb(b, rota.VerbFinish) {
 			finishes.add("all", 1)
 		}
@@ -177,25 +177,25 @@ func TestEndsWithManyArtifactsAreRecordedTogether(t *testing.T) {
 		returned.add("all", 1)
 		return nil
 	}), engine.Config{Workers: n + 1})
-	ids := w.add(make([]rota.NewJob, n)...)
-	w.add(rota.NewJob{UniqueKey: "plug"})
-	w.until("all have returned", func() bool { return returned.of("all") == n })
+	ids := h.add(make([]rota.NewJob, n)...)
+	h.add(rota.NewJob{UniqueKey: "plug"})
+	h.eventually("all have returned", func() bool { return returned.get("all") == n })
 	close(g.open)
 	for _, id := range ids {
-		if job := w.ended(id); job.State() != rota.StateCompleted || len(job.Run.Artifacts) != rota.ArtifactMax {
+		if job := h.awaitEnded(id); job.State() != rota.StateCompleted || len(job.Run.Artifacts) != rota.ArtifactMax {
 			t.Fatalf("%s with %d artifacts: %s", job.State(), len(job.Run.Artifacts), job.Run.Error)
 		}
 	}
-	if n := finishes.of("all"); n > 10 {
+	if n := finishes.get("all"); n > 10 {
 		t.Errorf("they took %d steps", n)
 	}
 }
 
-func TestARefusedEndTakesNoNeighbourAlong(t *testing.T) {
-	w := newWorld(t)
-	s := newStage()
+func TestRefusedEndDoesNotAffectOthersOfBatch(t *testing.T) {
+	h := newHarness(t)
+	s := newControlledHandler()
 	g := newGate(rota.VerbFinish)
-	w.startOn(&refusing{w.store, func(c rota.Command) *rota.Error {
+	h.startOn(&refusing{h.store, func(c rota.Command) *rota.Error {
 		finish, ok := c.(*rota.Finish)
 		if ok && len(finish.Items) == 1 && finish.Items[0].Error == "plug" {
 			g.hold(rota.Batch{Commands: []rota.Command{c}})
@@ -204,21 +204,21 @@ func TestARefusedEndTakesNoNeighbourAlong(t *testing.T) {
 			return rota.Invalidf("items[0].error", "is bad luck")
 		}
 		return nil
-	}}, registry(s.play), engine.Config{})
-	plug, one, two := w.addOne(), w.addOne(), w.addOne()
+	}}, registry(s.handle), engine.Config{})
+	plug, one, two := h.addOne(), h.addOne(), h.addOne()
 	for range 3 {
-		s.next(w)
+		s.awaitStart(h)
 	}
-	s.end <- errors.New("plug") // while its end is written, the others gather
-	w.comes(g.reached, "the first end")
-	s.end <- nil
-	s.end <- nil
+	s.results <- errors.New("plug") // while its end is written, the others gather
+	h.await(g.reached, "the first end")
+	s.results <- nil
+	s.results <- nil
 	time.Sleep(20 * time.Millisecond) // until both have returned, which nobody signals
 	close(g.open)
-	w.ended(plug)
+	h.awaitEnded(plug)
 	completed := 0
 	for _, id := range []rota.ID{one, two, plug} {
-		if w.ended(id).State() == rota.StateCompleted {
+		if h.awaitEnded(id).State() == rota.StateCompleted {
 			completed++
 		}
 	}

@@ -11,20 +11,20 @@ import (
 )
 
 // A job may have been accepted by another version of the program.
-func TestParamsThatNoLongerFitFailForGood(t *testing.T) {
-	w := newWorld(t)
+func TestInvalidParamsFailPermanently(t *testing.T) {
+	h := newHarness(t)
 	reg := engine.NewRegistry()
 	engine.Handle(reg, func(context.Context, letter) error {
 		t.Error("the handler was called")
 		return nil
 	})
-	w.start(reg, engine.Config{})
+	h.start(reg, engine.Config{})
 	for params, field := range map[string]string{
 		`{"to":7}`:               "to",
 		`{}`:                     "to",
 		`{"to":"ada","cc":"bo"}`: "cc",
 	} {
-		job := w.ended(w.add(rota.NewJob{Type: "letter", Params: json.RawMessage(params)})[0])
+		job := h.awaitEnded(h.add(rota.NewJob{Type: "letter", Params: json.RawMessage(params)})[0])
 		run := job.Run
 		if run.Outcome != rota.OutcomeFailed || run.ErrorCode != "payload" || job.Sequel != rota.SequelDead || !strings.Contains(run.Error, field) {
 			t.Errorf("%s: %s, %q, %s: %s", params, run.Outcome, run.ErrorCode, job.Sequel, run.Error)
@@ -32,29 +32,29 @@ func TestParamsThatNoLongerFitFailForGood(t *testing.T) {
 	}
 }
 
-// picky is a payload that its own decoder refuses, though it fits its schema.
-type picky struct {
-	Pick pick `json:"pick"`
+// rejecting is a payload that its own decoder refuses, though it fits its schema.
+type rejecting struct {
+	Pick rejectingField `json:"pick"`
 }
 
-func (picky) JobType() string { return "picky" }
+func (rejecting) JobType() string { return "picky" }
 
-type pick string
+type rejectingField string
 
-func (p *pick) UnmarshalText([]byte) error { return &coded{"its own"} }
+func (p *rejectingField) UnmarshalText([]byte) error { return &coded{"its own"} }
 
-func TestParamsThatCannotBeReadFailForGood(t *testing.T) {
-	w := newWorld(t)
+func TestUndecodableParamsFailPermanently(t *testing.T) {
+	h := newHarness(t)
 	reg := engine.NewRegistry()
-	engine.Handle(reg, func(context.Context, picky) error { return nil })
-	w.start(reg, engine.Config{})
-	job := w.ended(w.add(rota.NewJob{Type: "picky", Params: json.RawMessage(`{"pick":"x"}`)})[0])
+	engine.Handle(reg, func(context.Context, rejecting) error { return nil })
+	h.start(reg, engine.Config{})
+	job := h.awaitEnded(h.add(rota.NewJob{Type: "picky", Params: json.RawMessage(`{"pick":"x"}`)})[0])
 	if job.Run.ErrorCode != "payload" || job.Sequel != rota.SequelDead {
 		t.Errorf("%q, %s: %s", job.Run.ErrorCode, job.Sequel, job.Run.Error)
 	}
 }
 
-func TestMistakesInARegistryPanic(t *testing.T) {
+func TestRegistryMistakesPanic(t *testing.T) {
 	nothing := func(context.Context, *rota.Job) error { return nil }
 	for name, mistake := range map[string]func(*engine.Registry){
 		"two handlers of one type": func(reg *engine.Registry) { reg.Func("letter", rota.TypeSpec{}, nothing) },

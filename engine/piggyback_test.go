@@ -11,13 +11,13 @@ import (
 	"github.com/rotajobs/rota/store/wrap"
 )
 
-// rides counts the batches that bring a job and claim it.
-type rides struct {
-	count atomic.Int32
-	lose  atomic.Bool // the answer of the next one
+// piggybackCounter counts the batches that bring a job and claim it.
+type piggybackCounter struct {
+	count    atomic.Int32
+	loseNext atomic.Bool // the answer of the next one
 }
 
-func (r *rides) fault() wrap.Fault {
+func (r *piggybackCounter) fault() wrap.Fault {
 	return wrap.Fault{After: func(b rota.Batch, _ []rota.Result) error {
 		enqueues, claims := 0, 0
 		for _, c := range b.Commands {
@@ -32,7 +32,7 @@ func (r *rides) fault() wrap.Fault {
 			return nil
 		}
 		r.count.Add(1)
-		if r.lose.Swap(false) {
+		if r.loseNext.Swap(false) {
 			return errDown
 		}
 		return nil
@@ -41,56 +41,56 @@ func (r *rides) fault() wrap.Fault {
 
 // An idle engine claims a job in the transaction that brings it. What it cannot
 // start, or does not handle, it leaves.
-func TestAnIdleEngineStartsAJobWithTheSyncThatBringsIt(t *testing.T) {
-	w := newWorld(t)
-	var r rides
-	w.store = wrap.Coalesce(wrap.Flaky(w.store, r.fault()))
-	s := newStage()
-	w.start(registry(s.play), engine.Config{Workers: 1})
+func TestIdleEngineClaimsInTransactionOfEnqueue(t *testing.T) {
+	h := newHarness(t)
+	var r piggybackCounter
+	h.store = wrap.Coalesce(wrap.Flaky(h.store, r.fault()))
+	s := newControlledHandler()
+	h.start(registry(s.handle), engine.Config{Workers: 1})
 	for range 20 {
-		id := w.add(rota.NewJob{})[0]
-		s.next(w)
-		s.end <- nil
-		if job := w.ended(id); job.State() != rota.StateCompleted {
+		id := h.add(rota.NewJob{})[0]
+		s.awaitStart(h)
+		s.results <- nil
+		if job := h.awaitEnded(id); job.State() != rota.StateCompleted {
 			t.Fatalf("the job is %s", job.State())
 		}
 	}
 	if r.count.Load() == 0 {
 		t.Error("each job waited for a transaction of its own")
 	}
-	w.add(rota.NewJob{})
-	s.next(w)
+	h.add(rota.NewJob{})
+	s.awaitStart(h)
 	before := r.count.Load()
-	w.add(rota.NewJob{})                // there is no slot
-	w.add(rota.NewJob{Type: "unheard"}) // nobody here runs it
+	h.add(rota.NewJob{})                // there is no slot
+	h.add(rota.NewJob{Type: "unheard"}) // nobody here runs it
 	if r.count.Load() != before {
 		t.Error("what could not start was claimed")
 	}
-	s.end <- nil
-	s.next(w)
-	s.end <- nil
+	s.results <- nil
+	s.awaitStart(h)
+	s.results <- nil
 }
 
 // When the answer is lost, the claim is sent again and the job runs once.
-func TestAClaimThatWentAlongIsSentAgain(t *testing.T) {
-	w := newWorld(t)
-	var r rides
-	w.store = wrap.Coalesce(wrap.Flaky(w.store, r.fault()))
-	var runs tally[rota.ID]
-	w.start(registry(func(_ context.Context, job *rota.Job) error {
+func TestPiggybackedClaimIsResentWhenAnswerIsLost(t *testing.T) {
+	h := newHarness(t)
+	var r piggybackCounter
+	h.store = wrap.Coalesce(wrap.Flaky(h.store, r.fault()))
+	var runs counter[rota.ID]
+	h.start(registry(func(_ context.Context, job *rota.Job) error {
 		runs.add(job.ID, 1)
 		return nil
 	}), engine.Config{Workers: 4})
 	lost := 0
 	for range 20 {
-		r.lose.Store(true)
+		r.loseNext.Store(true)
 		command := &rota.Enqueue{Meta: rota.NewMeta("ada"), Jobs: []rota.NewJob{{Type: "work"}}}
-		if _, err := w.store.Apply(t.Context(), rota.Batch{Commands: []rota.Command{command}}); err != nil {
+		if _, err := h.store.Apply(t.Context(), rota.Batch{Commands: []rota.Command{command}}); err != nil {
 			lost++
 		}
 		id := command.JobID(0)
-		if job := w.ended(id); job.State() != rota.StateCompleted || runs.of(id) != 1 {
-			t.Fatalf("job %s: %s, ran %d times", id, job.State(), runs.of(id))
+		if job := h.awaitEnded(id); job.State() != rota.StateCompleted || runs.get(id) != 1 {
+			t.Fatalf("job %s: %s, ran %d times", id, job.State(), runs.get(id))
 		}
 	}
 	if lost == 0 {
@@ -100,8 +100,8 @@ func TestAClaimThatWentAlongIsSentAgain(t *testing.T) {
 
 // A claim that went along and found nothing knows nothing of what was enqueued
 // after it: who came meanwhile is started in the slot that it gives back.
-func TestATripThatFindsNothingStrandsNobody(t *testing.T) {
-	w := newWorld(t)
+func TestEmptyPiggybackedClaimStrandsNoJob(t *testing.T) {
+	h := newHarness(t)
 	under, gate := make(chan struct{}), make(chan struct{})
 	held := func(b rota.Batch, _ []rota.Result) error {
 		enqueue, ok := b.Commands[0].(*rota.Enqueue)
@@ -111,15 +111,15 @@ func TestATripThatFindsNothingStrandsNobody(t *testing.T) {
 		}
 		return nil
 	}
-	w.store = wrap.Coalesce(wrap.Flaky(w.store, wrap.Fault{After: held}))
-	s := newStage()
-	w.start(registry(s.play), engine.Config{Workers: 2})
+	h.store = wrap.Coalesce(wrap.Flaky(h.store, wrap.Fault{After: held}))
+	s := newControlledHandler()
+	h.start(registry(s.handle), engine.Config{Workers: 2})
 	send := func(job rota.NewJob) {
 		command := &rota.Enqueue{Meta: rota.NewMeta("ada"), Jobs: []rota.NewJob{job}}
-		_, _ = w.store.Apply(context.Background(), rota.Batch{Commands: []rota.Command{command}})
+		_, _ = h.store.Apply(context.Background(), rota.Batch{Commands: []rota.Command{command}})
 	}
-	w.add(rota.NewJob{})
-	s.next(w)
+	h.add(rota.NewJob{})
+	s.awaitStart(h)
 	for away := false; !away; { // it is refused, and what it brings along finds nothing
 		refused := make(chan struct{})
 		go func() {
@@ -132,25 +132,25 @@ func TestATripThatFindsNothingStrandsNobody(t *testing.T) {
 		case <-refused: // the desk was not waiting yet
 		}
 	}
-	s.end <- nil // the desk goes to record it, behind the trip
+	s.results <- nil // the desk goes to record it, behind the trip
 	for range 2 {
 		go send(rota.NewJob{Type: "work"})
 	}
 	time.Sleep(50 * time.Millisecond) // until they wait, mostly
 	close(gate)
-	s.next(w)
-	s.next(w)
-	s.end <- nil
-	s.end <- nil
+	s.awaitStart(h)
+	s.awaitStart(h)
+	s.results <- nil
+	s.results <- nil
 }
 
 // A slow one among many that a trip brings keeps nobody waiting, either.
-func TestASlowOneOfATripKeepsNobodyWaiting(t *testing.T) {
-	w := newWorld(t)
+func TestSlowJobOfPiggybackedClaimDelaysNoOther(t *testing.T) {
+	h := newHarness(t)
 	const many = 500
 	var ran, slow atomic.Int64
 	rest := make(chan struct{})
-	w.start(registry(func(context.Context, *rota.Job) error {
+	h.start(registry(func(context.Context, *rota.Job) error {
 		if slow.CompareAndSwap(1, 2) {
 			<-rest
 		}
@@ -158,14 +158,14 @@ func TestASlowOneOfATripKeepsNobodyWaiting(t *testing.T) {
 		return nil
 	}), engine.Config{Workers: many})
 	for range 3 {
-		w.allEnd(w.add(make([]rota.NewJob, many)...))
+		h.awaitAllEnded(h.add(make([]rota.NewJob, many)...))
 	}
 	for range 5 {
 		before := ran.Load()
 		slow.Store(1)
-		ids := w.add(make([]rota.NewJob, many)...)
-		w.until("all but one have run", func() bool { return ran.Load() == before+many-1 })
+		ids := h.add(make([]rota.NewJob, many)...)
+		h.eventually("all but one have run", func() bool { return ran.Load() == before+many-1 })
 		rest <- struct{}{}
-		w.allEnd(ids)
+		h.awaitAllEnded(ids)
 	}
 }

@@ -15,10 +15,10 @@ import (
 	"github.com/rotajobs/rota/engine"
 )
 
-func TestARunShowsWhatItDid(t *testing.T) {
-	w := newWorld(t)
-	shelf := newShelf()
-	w.start(registry(func(ctx context.Context, job *rota.Job) error {
+func TestRunRecordsResultArtifactsAndLog(t *testing.T) {
+	h := newHarness(t)
+	logs := newMemoryLogs()
+	h.start(registry(func(ctx context.Context, job *rota.Job) error {
 		engine.Log(ctx).Info("begun", "n", 7)
 		_, _ = fmt.Fprintln(engine.Output(ctx), "raw line")
 		engine.RowsAffected(ctx, 12)
@@ -27,9 +27,9 @@ func TestARunShowsWhatItDid(t *testing.T) {
 		_ = engine.Artifact(ctx, "out/\xff.csv")
 		_ = engine.Result(ctx, "not this one")
 		return engine.Result(ctx, map[string]any{"job": job.ID.String()})
-	}), engine.Config{Name: "kitchen", Logs: shelf})
-	id := w.addOne()
-	job := w.ended(id)
+	}), engine.Config{Name: "kitchen", Logs: logs})
+	id := h.addOne()
+	job := h.awaitEnded(id)
 	run := job.Run
 	if job.State() != rota.StateCompleted || run.Runner != "kitchen" || run.Incarnation.IsZero() {
 		t.Errorf("state %s by %q, life %s", job.State(), run.Runner, run.Incarnation)
@@ -61,31 +61,31 @@ type parcel struct {
 
 func (*parcel) JobType() string { return "parcel" }
 
-func TestAHandlerTakesItsPayloadByValueOrByPointer(t *testing.T) {
-	w := newWorld(t)
+func TestHandlerTakesPayloadByValueOrPointer(t *testing.T) {
+	h := newHarness(t)
 	reg := engine.NewRegistry()
 	engine.Handle(reg, func(ctx context.Context, p letter) error { return engine.Result(ctx, p.To) })
 	engine.Handle(reg, func(ctx context.Context, p *parcel) error { return engine.Result(ctx, p.Grams) })
 	if got := reg.Types(); !slices.Equal(got, []string{"letter", "parcel"}) {
 		t.Errorf("types %q", got)
 	}
-	w.start(reg, engine.Config{})
-	ids := w.add(
+	h.start(reg, engine.Config{})
+	ids := h.add(
 		rota.NewJob{Type: "letter", Params: json.RawMessage(`{"to":"ada"}`)},
 		rota.NewJob{Type: "parcel", Params: json.RawMessage(`{"grams":5}`)},
 		rota.NewJob{Type: "parcel", Params: json.RawMessage(`{"grams":0}`)}, // nothing is left of the one before
 	)
 	for i, want := range []string{`"ada"`, `5`, `0`} {
-		if job := w.ended(ids[i]); string(job.Run.Result) != want {
+		if job := h.awaitEnded(ids[i]); string(job.Run.Result) != want {
 			t.Errorf("job %d: %s %s, want %s", i, job.Run.Result, job.Run.Error, want)
 		}
 	}
 }
 
-func TestAHandlerKnowsItsJobAndKeepsItsIdempotencyKey(t *testing.T) {
-	w := newWorld(t)
+func TestAttemptsShareIdempotencyKey(t *testing.T) {
+	h := newHarness(t)
 	keys := make(chan string, 3)
-	w.start(registry(func(ctx context.Context, job *rota.Job) error {
+	h.start(registry(func(ctx context.Context, job *rota.Job) error {
 		if engine.Job(ctx) != job {
 			t.Error("Job is another")
 		}
@@ -95,9 +95,9 @@ func TestAHandlerKnowsItsJobAndKeepsItsIdempotencyKey(t *testing.T) {
 		}
 		return nil
 	}), engine.Config{})
-	first := w.addOne()
-	second := w.retryOf(first)
-	third := w.ended(w.retryOf(second.ID).ID)
+	first := h.addOne()
+	second := h.awaitRetry(first)
+	third := h.awaitEnded(h.awaitRetry(second.ID).ID)
 	if third.State() != rota.StateCompleted || third.Attempt != 3 {
 		t.Errorf("%s, attempt %d", third.State(), third.Attempt)
 	}
@@ -108,7 +108,7 @@ func TestAHandlerKnowsItsJobAndKeepsItsIdempotencyKey(t *testing.T) {
 	}
 }
 
-func TestOutsideOfHandlersNothingIsToldToAnybody(t *testing.T) {
+func TestContextFunctionsOutsideHandlersDoNothing(t *testing.T) {
 	ctx := context.Background()
 	if engine.Job(ctx) != nil || engine.IdempotencyKey(ctx) != "" || engine.Log(ctx) != slog.Default() {
 		t.Error("there is a job outside of handlers")
@@ -125,93 +125,93 @@ func TestOutsideOfHandlersNothingIsToldToAnybody(t *testing.T) {
 	}
 }
 
-func TestOneWorkerRunsByPriorityThenByOrder(t *testing.T) {
-	w := newWorld(t)
-	s := newStage()
-	w.start(registry(s.play), engine.Config{Workers: 1})
-	plug := w.addOne()
-	s.next(w)
-	ids := w.add(
+func TestOneWorkerRunsByPriorityThenOrder(t *testing.T) {
+	h := newHarness(t)
+	s := newControlledHandler()
+	h.start(registry(s.handle), engine.Config{Workers: 1})
+	plug := h.addOne()
+	s.awaitStart(h)
+	ids := h.add(
 		rota.NewJob{Priority: new(0)}, rota.NewJob{Priority: new(5)}, rota.NewJob{Priority: new(-1)},
 		rota.NewJob{Priority: new(5)}, rota.NewJob{Priority: new(0)},
 	)
-	s.end <- nil
-	w.ended(plug)
+	s.results <- nil
+	h.awaitEnded(plug)
 	for _, want := range []int{1, 3, 0, 4, 2} {
-		job := s.next(w)
-		s.nobody(w) // one at a time
+		job := s.awaitStart(h)
+		s.checkNoneStarted(h) // one at a time
 		if job.ID != ids[want] {
 			t.Fatalf("job %d came, want %d", slices.Index(ids, job.ID), want)
 		}
-		s.end <- nil
-		w.ended(job.ID)
+		s.results <- nil
+		h.awaitEnded(job.ID)
 	}
 }
 
 func TestAllSlotsAreUsedAtOnce(t *testing.T) {
-	w := newWorld(t)
-	s := newStage()
-	r := w.start(registry(s.play), engine.Config{Workers: 8})
-	w.add(make([]rota.NewJob, 10)...)
+	h := newHarness(t)
+	s := newControlledHandler()
+	r := h.start(registry(s.handle), engine.Config{Workers: 8})
+	h.add(make([]rota.NewJob, 10)...)
 	for range 8 {
-		s.next(w)
+		s.awaitStart(h)
 	}
 	if got := r.Snapshot(); got.Running != 8 || got.Workers != 8 {
 		t.Errorf("%+v", got)
 	}
-	s.nobody(w)
-	s.end <- nil
-	s.next(w)
+	s.checkNoneStarted(h)
+	s.results <- nil
+	s.awaitStart(h)
 }
 
 // A claim answers with so many bytes at most: those that did not fit must not
 // wait for somebody else's job.
-func TestJobsTooHeavyForOneClaimStartAllTheSame(t *testing.T) {
-	w := newWorld(t)
+func TestJobsExceedingClaimBytesAllStart(t *testing.T) {
+	h := newHarness(t)
 	const n = rota.ClaimBytesMax/rota.ParamsMax + 4
 	heavy := rota.NewJob{Params: json.RawMessage(`{"a":"` + string(bytes.Repeat([]byte("x"), rota.ParamsMax-10)) + `"}`)}
 	var ids []rota.ID
 	for range n / 12 {
-		ids = append(ids, w.add(slices.Repeat([]rota.NewJob{heavy}, 12)...)...)
+		ids = append(ids, h.add(slices.Repeat([]rota.NewJob{heavy}, 12)...)...)
 	}
-	w.start(registry(done), engine.Config{Workers: n})
+	h.start(registry(done), engine.Config{Workers: n})
 	for _, id := range ids {
-		w.completes(id)
+		h.awaitCompleted(id)
 	}
 }
 
-func TestADelayedJobStartsWhenItIsDue(t *testing.T) {
-	w := newWorld(t)
-	s := newStage()
-	w.start(registry(s.play), engine.Config{})
-	w.soon("a delayed job", func() time.Duration {
-		due := w.job(w.add(rota.NewJob{Delay: 200 * time.Millisecond})[0]).RunAt
-		return w.job(s.next(w).ID).StartedAt.Sub(due)
+func TestDelayedJobStartsWhenDue(t *testing.T) {
+	h := newHarness(t)
+	s := newControlledHandler()
+	h.start(registry(s.handle), engine.Config{})
+	h.inTime("a delayed job", func() time.Duration {
+		due := h.job(h.add(rota.NewJob{Delay: 200 * time.Millisecond})[0]).RunAt
+		return h.job(s.awaitStart(h).ID).StartedAt.Sub(due)
 	})
 }
 
-func TestARateLetsJobsStartAgain(t *testing.T) {
-	w := newWorld(t)
-	s := newStage()
-	w.start(registry(s.play), engine.Config{})
-	does[*rota.ThrottlePut](w, &rota.PutThrottle{Meta: meta(), Spec: rota.ThrottleSpec{
+func TestRateDelaysThirdJob(t *testing.T) {
+	h := newHarness(t)
+	s := newControlledHandler()
+	h.start(registry(s.handle), engine.Config{})
+	mustApply[*rota.ThrottlePut](h, &rota.PutThrottle{Meta: meta(), Spec: rota.ThrottleSpec{
 		Types: []rota.TypeLimit{{Type: "work", Rate: rota.Rate{Count: 2, Per: time.Second}}},
 	}})
 	began := time.Now()
-	w.add(make([]rota.NewJob, 3)...)
+	h.add(make([]rota.NewJob, 3)...)
 	for range 3 {
-		s.next(w)
+		s.awaitStart(h)
 	}
 	if took := time.Since(began); took < time.Second {
 		t.Errorf("the third started after %v; two a second may", took)
 	}
 }
 
-func TestNoMoreOfATypeRunThanItAllows(t *testing.T) {
-	w := newWorld(t)
-	var now tally[string]
+func TestTypeConcurrencyIsNotExceeded(t *testing.T) {
+	h := newHarness(t)
+	var now counter[string]
 	done := make(chan struct{}, 20)
-	w.start(registry(func(context.Context, *rota.Job) error {
+	h.start(registry(func(context.Context, *rota.Job) error {
 		if n := now.add("runs", 1); n > 2 {
 			t.Errorf("%d run at once", n)
 		}
@@ -220,65 +220,65 @@ func TestNoMoreOfATypeRunThanItAllows(t *testing.T) {
 		done <- struct{}{}
 		return nil
 	}, engine.WithConcurrency(2)), engine.Config{Workers: 8})
-	w.add(make([]rota.NewJob, 20)...)
+	h.add(make([]rota.NewJob, 20)...)
 	for range 20 {
-		w.comes(done, "a run")
+		h.await(done, "a run")
 	}
 }
 
-func TestAJobThatWaitsForItsRetryHoldsNoPlace(t *testing.T) {
-	w := newWorld(t)
-	w.start(registry(func(_ context.Context, job *rota.Job) error {
+func TestJobWaitingForRetryHoldsNoConcurrency(t *testing.T) {
+	h := newHarness(t)
+	h.start(registry(func(_ context.Context, job *rota.Job) error {
 		if job.UniqueKey == "unlucky" {
 			return errors.New("no luck")
 		}
 		return nil
 	}, engine.WithConcurrency(1)), engine.Config{})
-	ids := w.add(rota.NewJob{UniqueKey: "unlucky", Backoff: new(time.Hour)}, rota.NewJob{})
-	if first, second := w.ended(ids[0]), w.ended(ids[1]); first.Sequel != rota.SequelRetry || second.State() != rota.StateCompleted {
+	ids := h.add(rota.NewJob{UniqueKey: "unlucky", Backoff: new(time.Hour)}, rota.NewJob{})
+	if first, second := h.awaitEnded(ids[0]), h.awaitEnded(ids[1]); first.Sequel != rota.SequelRetry || second.State() != rota.StateCompleted {
 		t.Errorf("%s, %s", first.Sequel, second.State())
 	}
 }
 
-func TestManyJobsThatBecomeDueAtOnceAllRun(t *testing.T) {
-	w := newWorld(t)
-	w.start(registry(done), engine.Config{Workers: 1_000})
-	ids := w.add(slices.Repeat([]rota.NewJob{{Delay: time.Hour}}, rota.SweepMax+20)...) // more than one Ready makes ready
-	w.clock.set(2 * time.Hour)
+func TestManyJobsDueAtOnceAllRun(t *testing.T) {
+	h := newHarness(t)
+	h.start(registry(done), engine.Config{Workers: 1_000})
+	ids := h.add(slices.Repeat([]rota.NewJob{{Delay: time.Hour}}, rota.SweepMax+20)...) // more than one Ready makes ready
+	h.clock.set(2 * time.Hour)
 	for _, id := range ids {
-		w.completes(id)
+		h.awaitCompleted(id)
 	}
 }
 
-func TestTwoEnginesShareTheWorkAndStartNothingTwice(t *testing.T) {
-	w := newWorld(t)
-	var starts tally[rota.ID]
+func TestTwoEnginesStartEachJobOnce(t *testing.T) {
+	h := newHarness(t)
+	var starts counter[rota.ID]
 	both := make(chan struct{})
-	var here tally[string]
+	var here counter[string]
 	handler := func(name string) *engine.Registry {
 		return registry(func(_ context.Context, job *rota.Job) error {
 			starts.add(job.ID, 1)
 			if here.add(name, 1) == 1 && here.add("names", 1) == 2 {
 				close(both)
 			}
-			w.comes(both, "the other engine")
+			h.await(both, "the other engine")
 			return nil
 		})
 	}
-	ids := w.add(make([]rota.NewJob, 100)...)
+	ids := h.add(make([]rota.NewJob, 100)...)
 	for _, name := range []string{"a", "b"} {
-		w.start(handler(name), engine.Config{Name: name, Workers: 4})
+		h.start(handler(name), engine.Config{Name: name, Workers: 4})
 	}
 	for _, id := range ids {
-		if job := w.ended(id); job.State() != rota.StateCompleted || starts.of(id) != 1 || w.seen.starts(id) != 1 {
-			t.Fatalf("job %s: %s, ran %d times, started %d times", id, job.State(), starts.of(id), w.seen.starts(id))
+		if job := h.awaitEnded(id); job.State() != rota.StateCompleted || starts.get(id) != 1 || h.events.starts(id) != 1 {
+			t.Fatalf("job %s: %s, ran %d times, started %d times", id, job.State(), starts.get(id), h.events.starts(id))
 		}
 	}
 }
 
-func TestAnEngineRunsOnce(t *testing.T) {
-	w := newWorld(t)
-	r := w.start(registry(newStage().play), engine.Config{})
+func TestEngineRunsOnce(t *testing.T) {
+	h := newHarness(t)
+	r := h.start(registry(newControlledHandler().handle), engine.Config{})
 	if err := r.shutdown(); err != nil {
 		t.Fatal(err)
 	}
@@ -287,12 +287,12 @@ func TestAnEngineRunsOnce(t *testing.T) {
 	}
 }
 
-func TestBuiltinTypesDoWhatTheySay(t *testing.T) {
-	w := newWorld(t)
+func TestBuiltinTypes(t *testing.T) {
+	h := newHarness(t)
 	reg := engine.NewRegistry()
 	engine.Builtins(reg)
-	w.start(reg, engine.Config{})
-	ids := w.add(
+	h.start(reg, engine.Config{})
+	ids := h.add(
 		rota.NewJob{Type: "noop", Params: json.RawMessage(`{"whatever":1}`)},
 		rota.NewJob{Type: "sleep", Params: json.RawMessage(`{"for":"20ms"}`)},
 		rota.NewJob{Type: "fail", Params: json.RawMessage(`{"message":"so be it","permanent":true}`)},
@@ -303,11 +303,11 @@ func TestBuiltinTypesDoWhatTheySay(t *testing.T) {
 	for i, want := range []rota.State{
 		rota.StateCompleted, rota.StateCompleted, rota.StateFailed, rota.StateFailed, rota.StateCancelled, rota.StateFailed,
 	} {
-		if job := w.ended(ids[i]); job.State() != want {
+		if job := h.awaitEnded(ids[i]); job.State() != want {
 			t.Errorf("%s: %s %s, want %s", job.Type, job.State(), job.Run.Error, want)
 		}
 	}
-	if job := w.job(ids[2]); job.Run.Error != "so be it" || job.Sequel != rota.SequelDead {
+	if job := h.job(ids[2]); job.Run.Error != "so be it" || job.Sequel != rota.SequelDead {
 		t.Errorf("fail: %q, %s", job.Run.Error, job.Sequel)
 	}
 }

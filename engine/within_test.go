@@ -12,27 +12,27 @@ import (
 	"github.com/rotajobs/rota/engine"
 )
 
-// TestAHandlerRunsWithinAnother: under its own name and params, its own
+// TestWithinRunsHandlerInsideOtherRun: under its own name and params, its own
 // middleware around it, and in the run of the other.
-func TestAHandlerRunsWithinAnother(t *testing.T) {
-	w := newWorld(t)
-	var passed trail
+func TestWithinRunsHandlerInsideOtherRun(t *testing.T) {
+	h := newHarness(t)
+	var trace callTrace
 	reg := engine.NewRegistry()
-	reg.Use(passed.marks("all"))
+	reg.Use(trace.middleware("all"))
 	reg.Func("inner", rota.TypeSpec{}, func(ctx context.Context, job *rota.Job) error {
-		passed.step(job.Type + " " + string(job.Params) + " in " + engine.Job(ctx).Type)
+		trace.add(job.Type + " " + string(job.Params) + " in " + engine.Job(ctx).Type)
 		return engine.Result(ctx, "done")
-	}, engine.WithMiddleware(passed.marks("own")))
+	}, engine.WithMiddleware(trace.middleware("own")))
 	reg.Func("work", rota.TypeSpec{}, func(ctx context.Context, _ *rota.Job) error {
 		return reg.Within(ctx, "inner", json.RawMessage(`{"a":1}`))
 	})
-	w.start(reg, engine.Config{})
-	id := w.addOne()
-	w.completes(id)
-	if result := w.job(id).Run.Result; string(result) != `"done"` {
+	h.start(reg, engine.Config{})
+	id := h.addOne()
+	h.awaitCompleted(id)
+	if result := h.job(id).Run.Result; string(result) != `"done"` {
 		t.Errorf("the run has %s to show", result)
 	}
-	steps := passed.all()
+	steps := trace.all()
 	begun := slices.Index(steps, "all")
 	want := []string{"all", "make own", "own", `inner {"a":1} in work`, "/own", "/all"}
 	if begun < 0 || !slices.Equal(steps[begun:], want) {
@@ -40,7 +40,7 @@ func TestAHandlerRunsWithinAnother(t *testing.T) {
 	}
 }
 
-func TestWithinHoldsParamsToTheirSchema(t *testing.T) {
+func TestWithinChecksParamsAndRecovers(t *testing.T) {
 	reg := engine.NewRegistry()
 	engine.Builtins(reg)
 	reg.Func("panics", rota.TypeSpec{}, func(context.Context, *rota.Job) error { panic("ouch") })

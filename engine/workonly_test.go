@@ -11,9 +11,9 @@ import (
 	"github.com/rotajobs/rota/store/wrap"
 )
 
-// overheard counts what one engine of several sends.
-func overheard(store rota.Store) (*tally[rota.Verb], rota.Store) {
-	var sent tally[rota.Verb]
+// countVerbs counts what one engine of several sends.
+func countVerbs(store rota.Store) (*counter[rota.Verb], rota.Store) {
+	var sent counter[rota.Verb]
 	return &sent, wrap.Flaky(store, wrap.Fault{Before: func(b rota.Batch) error {
 		for _, c := range b.Commands {
 			sent.add(c.Verb(), 1)
@@ -22,30 +22,30 @@ func overheard(store rota.Store) (*tally[rota.Verb], rota.Store) {
 	}})
 }
 
-func TestAnEngineThatOnlyWorksLeavesTheRestToAnother(t *testing.T) {
-	w := newWorld(t)
-	sent, store := overheard(w.store)
-	s := newStage()
-	w.startOn(store, registry(s.play), engine.Config{WorkOnly: true, Name: "hand", PruneEvery: time.Second, Lease: shortLease})
-	delayed := w.add(rota.NewJob{Delay: time.Hour})[0]
-	w.declare("soon", rota.ScheduleSpec{At: w.clock.now().Add(time.Hour)})
-	w.jump(time.Hour + time.Second)
-	w.until("all is due", func() bool {
-		due, err := w.store.NextDue(context.Background())
+func TestWorkOnlyEngineDoesNoUpkeep(t *testing.T) {
+	h := newHarness(t)
+	sent, store := countVerbs(h.store)
+	s := newControlledHandler()
+	h.startOn(store, registry(s.handle), engine.Config{WorkOnly: true, Name: "hand", PruneEvery: time.Second, Lease: shortLease})
+	delayed := h.add(rota.NewJob{Delay: time.Hour})[0]
+	h.declareSchedule("soon", rota.ScheduleSpec{At: h.clock.now().Add(time.Hour)})
+	h.setClock(time.Hour + time.Second)
+	h.eventually("all is due", func() bool {
+		due, err := h.store.NextDue(context.Background())
 		return err == nil && due.Ready.Before(due.Now) && due.Fire.Before(due.Now)
 	})
 	time.Sleep(100 * time.Millisecond) // for what must not come
-	s.nobody(w)
+	s.checkNoneStarted(h)
 
 	main := engine.NewRegistry()
 	main.Func("other", rota.TypeSpec{}, done)
-	w.start(main, engine.Config{}) // it runs no jobs of this type
+	h.start(main, engine.Config{}) // it runs no jobs of this type
 	names := map[string]bool{}
 	for range 2 {
-		job := s.next(w)
+		job := s.awaitStart(h)
 		names[job.Schedule] = true
-		s.end <- nil
-		if run := w.ended(job.ID).Run; run.Runner != "hand" || run.Incarnation.IsZero() || run.Outcome != rota.OutcomeCompleted {
+		s.results <- nil
+		if run := h.awaitEnded(job.ID).Run; run.Runner != "hand" || run.Incarnation.IsZero() || run.Outcome != rota.OutcomeCompleted {
 			t.Errorf("%s by %q, life %s", run.Outcome, run.Runner, run.Incarnation)
 		}
 	}
@@ -63,56 +63,56 @@ func TestAnEngineThatOnlyWorksLeavesTheRestToAnother(t *testing.T) {
 	}
 }
 
-func TestAnEngineThatOnlyWorksSettlesWhatItLeft(t *testing.T) {
-	w := newWorld(t)
-	does[*rota.TypePut](w, &rota.PutType{Meta: meta(), Name: "work"})
-	id := w.addOne()
-	does[*rota.Claimed](w, &rota.Claim{
+func TestWorkOnlyEngineRecoversItsJobs(t *testing.T) {
+	h := newHarness(t)
+	mustApply[*rota.TypePut](h, &rota.PutType{Meta: meta(), Name: "work"})
+	id := h.addOne()
+	mustApply[*rota.Claimed](h, &rota.Claim{
 		Meta: meta(), Worker: "hand", Incarnation: rota.NewID(), Types: []string{"work"}, Limit: 1, Lease: time.Hour, Seed: rota.NewToken(),
 	})
-	s := newStage()
-	w.start(registry(s.play), engine.Config{WorkOnly: true, Name: "hand"})
-	if job := s.next(w); job.RetryOf != id {
+	s := newControlledHandler()
+	h.start(registry(s.handle), engine.Config{WorkOnly: true, Name: "hand"})
+	if job := s.awaitStart(h); job.RetryOf != id {
 		t.Errorf("%s began", job.ID)
 	}
-	s.end <- nil
+	s.results <- nil
 }
 
-func TestACancelReachesAnEngineThatOnlyWorksAtOnce(t *testing.T) {
-	w := newWorld(t)
-	s := newStage()
-	w.start(registry(s.play), engine.Config{WorkOnly: true, Lease: time.Hour})
-	id := w.addOne()
-	s.next(w)
-	w.cancel(id)
-	if job := w.ended(id); job.Run.Outcome != rota.OutcomeCancelled {
+func TestCancelReachesWorkOnlyEngineAtOnce(t *testing.T) {
+	h := newHarness(t)
+	s := newControlledHandler()
+	h.start(registry(s.handle), engine.Config{WorkOnly: true, Lease: time.Hour})
+	id := h.addOne()
+	s.awaitStart(h)
+	h.cancel(id)
+	if job := h.awaitEnded(id); job.Run.Outcome != rota.OutcomeCancelled {
 		t.Errorf("%s", job.Run.Outcome)
 	}
 }
 
-func TestAnEngineThatOnlyWorksMakesNoDirectRuns(t *testing.T) {
-	w := newWorld(t)
-	r := w.start(registry(done), engine.Config{WorkOnly: true})
+func TestWorkOnlyEngineRefusesDirectRuns(t *testing.T) {
+	h := newHarness(t)
+	r := h.start(registry(done), engine.Config{WorkOnly: true})
 	if _, err := r.Direct(context.Background(), rota.NewJob{Type: "work"}, time.Minute); rota.CodeOf(err) != rota.Conflict {
 		t.Errorf("%v", err)
 	}
-	afar := w.remote(w.distant(), registry(done), engine.Config{})
+	afar := h.startRemote(h.newRemoteStore(), registry(done), engine.Config{})
 	if _, err := afar.Direct(context.Background(), rota.NewJob{Type: "work"}, time.Minute); rota.CodeOf(err) != rota.Conflict {
 		t.Errorf("%v", err)
 	}
 }
 
 // Of two engines on one store, the one that only works does not tell of groups.
-func TestAnEngineThatOnlyWorksTellsOfNoGroups(t *testing.T) {
-	w := newWorld(t)
-	f := eventring.New(w.store, 0)
+func TestWorkOnlyEnginePublishesNoGroups(t *testing.T) {
+	h := newHarness(t)
+	f := eventring.New(h.store, 0)
 	defer f.Close()
 	main := engine.NewRegistry()
 	main.Func("other", rota.TypeSpec{}, done)
-	w.start(main, engine.Config{Events: f})
-	w.start(registry(done), engine.Config{Events: f, WorkOnly: true, Name: "hand"})
-	id := w.addGroup(3)
-	if events := told(w, f, id, func() rota.ID { return w.addGroup(1) }); len(events) != 1 {
+	h.start(main, engine.Config{Events: f})
+	h.start(registry(done), engine.Config{Events: f, WorkOnly: true, Name: "hand"})
+	id := h.addGroup(3)
+	if events := awaitGroupEvents(h, f, id, func() rota.ID { return h.addGroup(1) }); len(events) != 1 {
 		t.Errorf("%+v", events)
 	}
 }

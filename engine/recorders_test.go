@@ -13,16 +13,16 @@ import (
 	"github.com/rotajobs/rota/engine"
 )
 
-// witness has seen everything that happened in a store.
-type witness struct {
+// eventRecorder has seen everything that happened in a store.
+type eventRecorder struct {
 	mu      sync.Mutex
 	events  []rota.Event
 	changed chan struct{}
 }
 
-func newWitness() *witness { return &witness{changed: make(chan struct{})} }
+func newEventRecorder() *eventRecorder { return &eventRecorder{changed: make(chan struct{})} }
 
-func (s *witness) see(events []rota.Event) {
+func (s *eventRecorder) record(events []rota.Event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.events = append(s.events, events...)
@@ -30,22 +30,22 @@ func (s *witness) see(events []rota.Event) {
 	s.changed = make(chan struct{})
 }
 
-func (s *witness) all() ([]rota.Event, <-chan struct{}) {
+func (s *eventRecorder) all() ([]rota.Event, <-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.events[:len(s.events):len(s.events)], s.changed
 }
 
-// failing is a test, or one that may be told again.
-type failing interface {
+// failer is a test, or one that may be told again.
+type failer interface {
 	Helper()
 	Fatalf(format string, args ...any)
 }
 
 // await waits for an event, however long ago it was.
-func (s *witness) await(t failing, what string, match func(rota.Event) bool) rota.Event {
+func (s *eventRecorder) await(t failer, what string, match func(rota.Event) bool) rota.Event {
 	t.Helper()
-	deadline := time.After(patience)
+	deadline := time.After(waitMax)
 	for looked := 0; ; {
 		events, changed := s.all()
 		for ; looked < len(events); looked++ {
@@ -62,7 +62,7 @@ func (s *witness) await(t failing, what string, match func(rota.Event) bool) rot
 }
 
 // count counts events.
-func (s *witness) count(match func(rota.Event) bool) (n int) {
+func (s *eventRecorder) count(match func(rota.Event) bool) (n int) {
 	events, _ := s.all()
 	for _, e := range events {
 		if match(e) {
@@ -73,21 +73,21 @@ func (s *witness) count(match func(rota.Event) bool) (n int) {
 }
 
 // starts is how often a job was dispatched.
-func (s *witness) starts(id rota.ID) int {
+func (s *eventRecorder) starts(id rota.ID) int {
 	return s.count(func(e rota.Event) bool { return e.Kind == rota.EventJobStarted && e.JobID == id })
 }
 
-// logbook keeps what an engine logs.
-type logbook struct {
+// logRecorder keeps what an engine logs.
+type logRecorder struct {
 	mu    sync.Mutex
 	lines []string
 }
 
 // Enabled takes everything.
-func (*logbook) Enabled(context.Context, slog.Level) bool { return true }
+func (*logRecorder) Enabled(context.Context, slog.Level) bool { return true }
 
 // Handle keeps a record as one line.
-func (b *logbook) Handle(_ context.Context, record slog.Record) error {
+func (b *logRecorder) Handle(_ context.Context, record slog.Record) error {
 	var line bytes.Buffer
 	_ = slog.NewTextHandler(&line, nil).Handle(context.Background(), record)
 	b.mu.Lock()
@@ -97,13 +97,13 @@ func (b *logbook) Handle(_ context.Context, record slog.Record) error {
 }
 
 // WithAttrs is not needed here.
-func (b *logbook) WithAttrs([]slog.Attr) slog.Handler { return b }
+func (b *logRecorder) WithAttrs([]slog.Attr) slog.Handler { return b }
 
 // WithGroup is not needed here.
-func (b *logbook) WithGroup(string) slog.Handler { return b }
+func (b *logRecorder) WithGroup(string) slog.Handler { return b }
 
 // count counts the lines that have all of these texts.
-func (b *logbook) count(texts ...string) (n int) {
+func (b *logRecorder) count(texts ...string) (n int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 next:
@@ -118,32 +118,32 @@ next:
 	return n
 }
 
-// shelf keeps the logs of runs in memory.
-type shelf struct {
+// logs keeps the logs of runs in memory.
+type logs struct {
 	mu     sync.Mutex
-	files  map[rota.ID]*sheet
+	files  map[rota.ID]*memoryLog
 	broken bool   // no log can be written
 	path   string // of all of them; empty: a good one each
 }
 
-// sheet is the log of one run.
-type sheet struct {
-	shelf  *shelf
+// memoryLog is the log of one run.
+type memoryLog struct {
+	logs   *logs
 	path   string
 	text   bytes.Buffer
 	closed int
 }
 
-func newShelf() *shelf { return &shelf{files: map[rota.ID]*sheet{}} }
+func newMemoryLogs() *logs { return &logs{files: map[rota.ID]*memoryLog{}} }
 
 // Open begins a log.
-func (s *shelf) Open(job *rota.Job) (engine.LogFile, error) {
+func (s *logs) Open(job *rota.Job) (engine.LogFile, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.files[job.ID] != nil {
 		return nil, errors.New("it was opened twice")
 	}
-	file := &sheet{shelf: s, path: "logs/" + job.ID.String()}
+	file := &memoryLog{logs: s, path: "logs/" + job.ID.String()}
 	if s.path != "" {
 		file.path = s.path
 	}
@@ -152,7 +152,7 @@ func (s *shelf) Open(job *rota.Job) (engine.LogFile, error) {
 }
 
 // text is what a run wrote, and how often its log was closed.
-func (s *shelf) text(id rota.ID) (text string, closed int) {
+func (s *logs) text(id rota.ID) (text string, closed int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.files[id] == nil {
@@ -162,22 +162,22 @@ func (s *shelf) text(id rota.ID) (text string, closed int) {
 }
 
 // Write writes.
-func (f *sheet) Write(text []byte) (int, error) {
-	f.shelf.mu.Lock()
-	defer f.shelf.mu.Unlock()
-	if f.shelf.broken {
+func (f *memoryLog) Write(text []byte) (int, error) {
+	f.logs.mu.Lock()
+	defer f.logs.mu.Unlock()
+	if f.logs.broken {
 		return 0, errors.New("the disk is full")
 	}
 	return f.text.Write(text)
 }
 
 // Close closes.
-func (f *sheet) Close() error {
-	f.shelf.mu.Lock()
-	defer f.shelf.mu.Unlock()
+func (f *memoryLog) Close() error {
+	f.logs.mu.Lock()
+	defer f.logs.mu.Unlock()
 	f.closed++
 	return nil
 }
 
 // Path is where it would be.
-func (f *sheet) Path() string { return f.path }
+func (f *memoryLog) Path() string { return f.path }

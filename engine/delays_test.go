@@ -1,0 +1,218 @@
+package engine_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/rotajobs/rota"
+)
+
+// A test that waits for the end of a lease has a short one, and loses it on a machine
+// that is busy with other things. So it is told again with a longer one, if it failed
+// and the machine was seen to be late. The last time counts, however late it was.
+var leasesToTry = []time.Duration{rota.LeaseMin, 4 * rota.LeaseMin, 16 * rota.LeaseMin}
+
+// withLease tells a test with leases of one length, and again if the machine was too
+// slow for that.
+func withLease(t *testing.T, open func(*testing.T) *harness, test func(h *harness)) {
+	t.Helper()
+	t.Parallel()
+	for i, lease := range leasesToTry {
+		h := &harness{}
+		t.Run(lease.String(), func(t *testing.T) {
+			h = open(t)
+			h.lease, h.canRetry = lease, i < len(leasesToTry)-1
+			test(h)
+		})
+		if !h.retry {
+			return
+		}
+		t.Logf("with a lease of %v it failed on a machine that was late by %v", lease, h.lostTime())
+	}
+}
+
+// withLeaseOnEachStore does so with each kind of store.
+func withLeaseOnEachStore(t *testing.T, test func(h *harness)) {
+	t.Helper()
+	t.Parallel()
+	t.Run("sqlite", func(t *testing.T) { withLease(t, sqliteHarness, test) })
+	t.Run("postgres", func(t *testing.T) { withLease(t, postgresHarness, test) })
+}
+
+// retryIfSlow ends a try that failed, if the machine was so late that its leases may have
+// been lost by that, and it can be told again.
+func (h *harness) retryIfSlow(what string) {
+	h.Helper()
+	if !h.canRetry {
+		return
+	}
+	if late := h.lostTime(); late >= h.lease/4 {
+		h.retry = true
+		h.Skipf("%s; the machine was late by %v", what, late)
+	}
+}
+
+// lostTime is how much time was lost at most within a lease: to this process, or to its
+// calls of the store.
+func (h *harness) lostTime() time.Duration {
+	return max(processDelays.mostWithin(h.began, h.lease), h.callDelays.mostWithin(h.began, h.lease))
+}
+
+// Errorf fails the test, unless it is told again.
+func (h *harness) Errorf(format string, args ...any) {
+	h.Helper()
+	h.retryIfSlow(fmt.Sprintf(format, args...))
+	h.T.Errorf(format, args...)
+}
+
+// Fatalf fails and ends the test, unless it is told again.
+func (h *harness) Fatalf(format string, args ...any) {
+	h.Helper()
+	h.retryIfSlow(fmt.Sprintf(format, args...))
+	h.T.Fatalf(format, args...)
+}
+
+// Error fails the test, unless it is told again.
+func (h *harness) Error(args ...any) {
+	h.Helper()
+	h.retryIfSlow(fmt.Sprint(args...))
+	h.T.Error(args...)
+}
+
+// Fatal fails and ends the test, unless it is told again.
+func (h *harness) Fatal(args ...any) {
+	h.Helper()
+	h.retryIfSlow(fmt.Sprint(args...))
+	h.T.Fatal(args...)
+}
+
+// pause lets others come so far as nobody signals. It is longer if the machine is late.
+func (h *harness) pause(d time.Duration) {
+	for deadline := time.Now().Add(waitMax / 2); ; {
+		began := time.Now()
+		time.Sleep(d)
+		if processDelays.mostWithin(began, waitMax) == 0 || time.Now().After(deadline) {
+			return
+		}
+	}
+}
+
+// delayLog are when time was lost, and how much.
+type delayLog struct {
+	mu    sync.Mutex
+	list  []delay
+	calls map[*time.Time]bool // under way, by when they began
+}
+
+type delay struct{ from, to time.Time }
+
+func (d *delayLog) add(by time.Duration) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	now := time.Now()
+	d.list = append(d.list, delay{now.Add(-by), now})
+}
+
+// mostWithin is the most that was lost within a span, since some time.
+func (d *delayLog) mostWithin(since time.Time, span time.Duration) (most time.Duration) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	now, first, sum := time.Now(), 0, time.Duration(0)
+	list := d.since(since, now)
+	for i, one := range list {
+		for sum += one.to.Sub(one.from); one.to.Sub(list[first].to) > span; first++ {
+			sum -= list[first].to.Sub(list[first].from)
+		}
+		most = max(most, sum)
+		if i+1 < len(list) && list[i+1].from.Before(one.to) { // what was lost twice is counted once
+			list[i+1].from = one.to
+			list[i+1].to = later(list[i+1].to, one.to)
+		}
+	}
+	return most
+}
+
+// since are those that have ended since some time, or go on, by when they began.
+func (d *delayLog) since(at, now time.Time) (list []delay) {
+	for _, one := range d.list {
+		if one.to.After(at) {
+			list = append(list, delay{later(one.from, at), one.to})
+		}
+	}
+	for began := range d.calls {
+		list = append(list, delay{later(*began, at), now})
+	}
+	slices.SortFunc(list, func(a, b delay) int { return a.from.Compare(b.from) })
+	return list
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// processDelays is what this process has lost.
+var processDelays = &delayLog{}
+
+// recordProcessDelays notes when this process is late, for as long as it lives.
+func recordProcessDelays() {
+	const every, much = 20 * time.Millisecond, 5 * time.Millisecond
+	for last := time.Now(); ; {
+		time.Sleep(every)
+		now := time.Now()
+		if late := now.Sub(last) - every; late > much {
+			processDelays.add(late)
+		}
+		last = now
+	}
+}
+
+// timeCall notes a call of the store that takes long. The function ends it.
+func (d *delayLog) timeCall() (done func()) {
+	const long = 50 * time.Millisecond
+	began := time.Now()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.calls == nil {
+		d.calls = map[*time.Time]bool{}
+	}
+	d.calls[&began] = true
+	return func() {
+		d.mu.Lock()
+		delete(d.calls, &began)
+		d.mu.Unlock()
+		if took := time.Since(began); took > long {
+			d.add(took)
+		}
+	}
+}
+
+// timedStore is a store whose calls are timed.
+type timedStore struct {
+	rota.Store
+	calls *delayLog
+}
+
+// Apply is timed.
+func (s *timedStore) Apply(ctx context.Context, b rota.Batch) ([]rota.Result, error) {
+	defer s.calls.timeCall()()
+	return s.Store.Apply(ctx, b)
+}
+
+// timedMembership is a roll whose calls are timed.
+type timedMembership struct {
+	rota.Membership
+	calls *delayLog
+}
+
+// Attend is timed.
+func (r *timedMembership) Heartbeat(ctx context.Context, a rota.NodeHeartbeat) (rota.MembershipState, error) {
+	defer r.calls.timeCall()()
+	return r.Membership.Heartbeat(ctx, a)
+}

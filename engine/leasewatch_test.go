@@ -1,0 +1,146 @@
+package engine_test
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/engine"
+	"github.com/rotajobs/rota/store/wrap"
+)
+
+// sharedConfig is how an engine is told that others may take what it has lost. It has
+// one slot, so that one which is not given back is missed.
+func (h *harness) sharedConfig() engine.Config {
+	return engine.Config{Membership: &fakeMembership{}, Lease: h.lease, Workers: 1}
+}
+
+// checkFirstNotStarted wants the first attempt to have been failed without ever having
+// begun, and the second to run.
+func (h *harness) checkFirstNotStarted(s *controlledHandler, id rota.ID) {
+	h.Helper()
+	if second := s.awaitStart(h); second.RetryOf != id {
+		h.Errorf("job %s began, attempt %d of %s", second.ID, second.Attempt, id)
+	}
+	if run := h.job(id).Run; run.Outcome != rota.OutcomeFailed || run.ErrorCode != rota.CodeShutdown {
+		h.Errorf("the first: %s, %q", run.Outcome, run.ErrorCode)
+	}
+}
+
+// Another may run by then what was claimed.
+func TestClaimAnsweredAfterLeaseEndedStartsNothing(t *testing.T) {
+	withLease(t, sqliteHarness, func(h *harness) {
+		s := newControlledHandler()
+		g := newGate(rota.VerbClaim)
+		id := h.addOne()
+		h.startOn(wrap.Flaky(h.store, g.after()), registry(s.handle), h.sharedConfig())
+		h.await(g.reached, "the claim")
+		time.Sleep(h.lease)
+		s.checkNoneStarted(h)
+		close(g.open)
+		h.checkFirstNotStarted(s, id)
+	})
+}
+
+// The same of a claim that went along with the enqueue that it is for.
+func TestPiggybackedClaimAnsweredAfterLeaseEndedStartsNothing(t *testing.T) {
+	withLease(t, sqliteHarness, func(h *harness) {
+		s := newControlledHandler()
+		var trips atomic.Int64
+		late := func(b rota.Batch, _ []rota.Result) error {
+			if hasVerb(b, rota.VerbEnqueue) && hasVerb(b, rota.VerbClaim) {
+				trips.Add(1)
+				time.Sleep(h.lease)
+			}
+			return nil
+		}
+		store := wrap.Coalesce(wrap.Flaky(h.store, wrap.Fault{After: late}))
+		h.startOn(store, registry(func(_ context.Context, job *rota.Job) error {
+			s.started <- job
+			return nil
+		}), h.sharedConfig())
+		for range 100 {
+			h.pause(50 * time.Millisecond) // for the desk to come to rest, which nobody signals
+			enqueued, err := rota.Do[*rota.Enqueued](h.Context(), store, &rota.Enqueue{
+				Meta: meta(), Jobs: []rota.NewJob{{Type: "work", Backoff: new(time.Duration(0))}},
+			})
+			if err != nil {
+				h.Fatal(err)
+			}
+			id := enqueued.Jobs[0].Job.ID
+			if trips.Load() > 0 {
+				h.checkFirstNotStarted(s, id)
+				return
+			}
+			s.awaitStart(h) // the desk was not at rest yet, and claimed it by itself
+			h.awaitEnded(id)
+		}
+		h.Fatal("no claim goes along with an enqueue")
+	})
+}
+
+// What it took when it was sent first it has had since then.
+func TestResentClaimWhoseLeaseEndedStartsNothing(t *testing.T) {
+	withLease(t, sqliteHarness, func(h *harness) {
+		s := newControlledHandler()
+		id := h.addOne()
+		first := sync.OnceValue(time.Now)
+		lost := func(b rota.Batch, _ []rota.Result) error {
+			if hasVerb(b, rota.VerbClaim) && time.Since(first()) < h.lease {
+				return errDown
+			}
+			return nil
+		}
+		h.startOn(wrap.Flaky(h.store, wrap.Fault{After: lost}), registry(s.handle), h.sharedConfig())
+		h.checkFirstNotStarted(s, id)
+	})
+}
+
+// A claim that was sent in vain for longer than a lease took nothing meanwhile.
+func TestOutageBeforeClaimCostsNoAttempt(t *testing.T) {
+	withLease(t, sqliteHarness, func(h *harness) {
+		s := newControlledHandler()
+		p := &outageSwitch{}
+		h.startOn(wrap.Flaky(h.store, p.fault()), registry(s.handle), h.sharedConfig())
+		p.off.Store(true)
+		id := h.addOne()
+		h.eventually("it is asked for in vain", func() bool { return p.refused.Load() > 0 })
+		time.Sleep(h.lease + h.lease/10)
+		p.off.Store(false)
+		if job := s.awaitStart(h); job.ID != id {
+			h.Errorf("attempt %d began, of job %s", job.Attempt, job.RetryOf)
+		}
+	})
+}
+
+// A process may be frozen between the answer to its claim and the start.
+func TestRunDelayedPastItsLeaseDoesNotStart(t *testing.T) {
+	withLease(t, sqliteHarness, func(h *harness) {
+		s := newControlledHandler()
+		id := h.addOne()
+		job := mustApply[*rota.Claimed](h, &rota.Claim{
+			Meta: meta(), Worker: "frozen", Types: []string{"work"}, Limit: 1, Lease: time.Hour, Seed: rota.NewToken(),
+		}).Jobs[0]
+		r := h.start(registry(s.handle), h.sharedConfig())
+		r.StartAfterLeaseEnded(job)
+		h.checkFirstNotStarted(s, id)
+	})
+}
+
+// Of a store that nobody shares nobody takes anything meanwhile.
+func TestLateClaimAnswerOfUnsharedStoreStartsJob(t *testing.T) {
+	h := newHarness(t)
+	s := newControlledHandler()
+	g := newGate(rota.VerbClaim)
+	id := h.addOne()
+	h.startOn(wrap.Flaky(h.store, g.after()), registry(s.handle), engine.Config{Lease: rota.LeaseMin})
+	h.await(g.reached, "the claim")
+	time.Sleep(rota.LeaseMin)
+	close(g.open)
+	if job := s.awaitStart(h); job.ID != id {
+		t.Errorf("attempt %d began", job.Attempt)
+	}
+}
