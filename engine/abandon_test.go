@@ -10,7 +10,8 @@ import (
 	"github.com/rotajobs/rota/engine"
 )
 
-// ignoresCancel ignores its context until it is let go, and then has much to say.
+// ignoresCancel is a handler that ignores its context until it is released, and then
+// writes and returns too late.
 type ignoresCancel struct {
 	started chan *rota.Job
 	release chan struct{}
@@ -51,16 +52,16 @@ func TestHandlerIgnoringTimeoutIsAbandoned(t *testing.T) {
 			t.Errorf("%s, %q, %s", run.Outcome, run.ErrorCode, job.Sequel)
 		}
 		if next := h.awaitEnded(h.addOne()); next.State() != rota.StateCompleted {
-			t.Errorf("the slot is not usable: %s", next.State())
+			t.Errorf("the slot was not freed: %s", next.State())
 		}
 		if got := r.Snapshot(); got.Abandoned != 1 || h.log.count("level=ERROR", "was abandoned", "job="+id.String(), "type=work") != 1 {
 			t.Errorf("%+v, %q", got, h.log.lines)
 		}
 		close(s.release)
-		h.eventually("the handler has come back", func() bool { return r.Snapshot().Abandoned == 0 })
+		h.eventually("the handler has returned", func() bool { return r.Snapshot().Abandoned == 0 })
 		h.eventually("its end is recorded", func() bool { return r.Snapshot().Running == 0 })
 		if run := h.job(id).Run; run.Result != nil || run.Artifacts != nil || run.Progress != nil || run.Error != "the run exceeded its timeout" {
-			t.Errorf("what came too late was kept: %s %s %s %s", run.Result, run.Artifacts, run.Progress, run.Error)
+			t.Errorf("late values were stored: %s %s %s %s", run.Result, run.Artifacts, run.Progress, run.Error)
 		}
 		if text, closed := logs.text(id); closed != 1 || text == "" || len(text) > 100 {
 			t.Errorf("the log was closed %d times: %q", closed, text)
@@ -81,7 +82,7 @@ func TestHandlerIgnoringCancelIsAbandoned(t *testing.T) {
 	})
 }
 
-// It is asked to stop with every beat: that must not grant it the grace anew.
+// Every heartbeat asks the run to stop again: that must not restart the grace.
 func TestRepeatedCancelDoesNotExtendGrace(t *testing.T) {
 	h := newHarness(t)
 	s := newIgnoresCancel(h)
@@ -104,7 +105,7 @@ func TestAbandonedHandlerThatPanicsLaterIsHarmless(t *testing.T) {
 	id := h.add(rota.NewJob{MaxRetries: new(0)})[0]
 	h.awaitEnded(id)
 	close(release)
-	h.eventually("the handler has come back", func() bool { return r.Snapshot().Abandoned == 0 })
+	h.eventually("the handler has returned", func() bool { return r.Snapshot().Abandoned == 0 })
 	if run := h.job(id).Run; run.ErrorCode != rota.CodeTimeout {
 		t.Errorf("%q: %s", run.ErrorCode, run.Error)
 	}

@@ -11,14 +11,14 @@ import (
 	"github.com/rotajobs/rota/engine"
 )
 
-// concurrentStore is a store that says that it works on several batches at once, and shows
-// the steps of an engine on their way back.
+// concurrentStore is a store that announces that it applies several batches at once,
+// and lets a test delay the answers.
 type concurrentStore struct {
 	rota.Store
-	afterApply func(b rota.Batch, results []rota.Result) // called when a batch is applied and not yet answered
+	afterApply func(b rota.Batch, results []rota.Result) // called after a batch is applied and before it is answered
 
 	mu                     sync.Mutex
-	inFlight, inFlightMost int // steps that claim or finish
+	inFlight, inFlightMost int // batches with a claim or a finish
 }
 
 func (s *concurrentStore) Limits() rota.Limits {
@@ -50,8 +50,8 @@ func (s *concurrentStore) countInFlight(n int) {
 	s.inFlightMost = max(s.inFlightMost, s.inFlight)
 }
 
-// TestDispatcherKeepsTwoBatchesInFlight where a store works on several batches at once, no more,
-// and everything runs once.
+// A store that applies several batches at once gets two, no more, and every job runs
+// once.
 func TestDispatcherKeepsTwoBatchesInFlight(t *testing.T) {
 	h := newHarness(t)
 	store := &concurrentStore{Store: h.store, afterApply: func(rota.Batch, []rota.Result) { time.Sleep(2 * time.Millisecond) }}
@@ -72,15 +72,14 @@ func TestDispatcherKeepsTwoBatchesInFlight(t *testing.T) {
 	}
 	h.eventually("every slot is free", func() bool { return r.Snapshot().Running == 0 })
 	if store.inFlightMost != 2 {
-		t.Errorf("at most %d steps were under way; want 2", store.inFlightMost)
+		t.Errorf("at most %d batches were in flight; want 2", store.inFlightMost)
 	}
 	if err := r.shutdown(); err != nil {
 		t.Error(err)
 	}
 }
 
-// TestWakeUpDuringEmptyClaimIsNotLost: the claim found nothing, and what came then is
-// for the next.
+// The claim found nothing; a job that arrives before its answer is for the next claim.
 func TestWakeUpDuringEmptyClaimIsNotLost(t *testing.T) {
 	h := newHarness(t)
 	found, goOn := make(chan struct{}), make(chan struct{})
@@ -98,20 +97,20 @@ func TestWakeUpDuringEmptyClaimIsNotLost(t *testing.T) {
 	reg := registry(func(context.Context, *rota.Job) error { return nil })
 	h.startOn(store, reg, engine.Config{Workers: 50})
 	h.await(found, "a claim that finds nothing")
-	id := h.addOne()                  // the engine is woken, and its claim has yet to be answered
-	time.Sleep(20 * time.Millisecond) // it has heard
+	id := h.addOne()                  // the wake-up arrives before the answer to the claim
+	time.Sleep(20 * time.Millisecond) // for the dispatcher to receive it
 	close(goOn)
 	h.awaitCompleted(id)
 }
 
-// TestShutdownWithBatchesInFlightRecordsThem: what they carry is recorded.
+// Ends in flight are recorded before Run returns.
 func TestShutdownWithBatchesInFlightRecordsThem(t *testing.T) {
 	h := newHarness(t)
 	store := &concurrentStore{Store: h.store, afterApply: func(rota.Batch, []rota.Result) { time.Sleep(5 * time.Millisecond) }}
 	reg := registry(func(context.Context, *rota.Job) error { return nil })
 	h.add(make([]rota.NewJob, 2000)...)
 	r := h.startOn(store, reg, engine.Config{Workers: 20})
-	h.eventually("two steps are under way", func() bool {
+	h.eventually("two batches are in flight", func() bool {
 		store.mu.Lock()
 		defer store.mu.Unlock()
 		return store.inFlight == 2
@@ -125,8 +124,7 @@ func TestShutdownWithBatchesInFlightRecordsThem(t *testing.T) {
 	}
 }
 
-// TestEndsAreRecordedWhileClaimHangs: what has ended is recorded, however long the
-// store takes over another step, and however much else goes on.
+// Ends are recorded however long the store takes for another batch.
 func TestEndsAreRecordedWhileClaimHangs(t *testing.T) {
 	h := newHarness(t)
 	var started sync.WaitGroup
@@ -137,7 +135,7 @@ func TestEndsAreRecordedWhileClaimHangs(t *testing.T) {
 			select {
 			case <-c:
 			default:
-				close(c) // the engine can end
+				close(c) // so that the engine can end
 			}
 		}
 	}()

@@ -12,8 +12,8 @@ import (
 
 const halfADay = 12 * time.Hour
 
-// newClockHarness has a minutely schedule that has fired once. It is the beginning of
-// a minute, so that none passes unasked.
+// newClockHarness has a minutely schedule that has fired once. Its clock is at the start
+// of a minute, so that none passes unless the test sets the clock.
 func newClockHarness(t *testing.T) (*harness, *runningEngine) {
 	h := newHarness(t)
 	now := h.clock.now()
@@ -25,10 +25,10 @@ func newClockHarness(t *testing.T) (*harness, *runningEngine) {
 	return h, r
 }
 
-// awaitRealigned waits until the next fire is soon, by the clock as it is.
+// awaitRealigned waits until the next fire is within a minute of the clock.
 func (h *harness) awaitRealigned() {
 	h.Helper()
-	h.eventually("the schedule has found its times again", func() bool {
+	h.eventually("the schedule is realigned", func() bool {
 		in := h.schedule("minutely").NextFire.Sub(h.clock.now())
 		return in > -time.Minute && in <= time.Minute
 	})
@@ -36,7 +36,7 @@ func (h *harness) awaitRealigned() {
 
 func TestClockSetForwardFiresLastTimeOnly(t *testing.T) {
 	h, _ := newClockHarness(t)
-	h.clock.set(halfADay) // nobody is told: it is noticed within a second
+	h.clock.set(halfADay) // without a wake-up: the engine notices it within a second
 	h.awaitFires("minutely", 2)
 	h.setClock(time.Minute)
 	h.awaitFires("minutely", 3)
@@ -47,7 +47,7 @@ func TestClockSetBackNeitherSkipsNorRepeatsFires(t *testing.T) {
 	h.clock.set(-halfADay)
 	h.awaitRealigned()
 	h.setClock(time.Minute)
-	h.awaitFires("minutely", 2) // times half a day ago, which it never fired for
+	h.awaitFires("minutely", 2) // for times half a day ago, which were never fired
 	h.setClock(time.Minute)
 	h.awaitFires("minutely", 3)
 }
@@ -56,7 +56,7 @@ func TestCorrectedClockContinuesFiring(t *testing.T) {
 	h, _ := newClockHarness(t)
 	h.setClock(halfADay)
 	h.awaitFires("minutely", 2)
-	h.setClock(-halfADay) // as it should be
+	h.setClock(-halfADay) // the correct time
 	h.awaitRealigned()
 	for n := 3; n <= 5; n++ {
 		h.setClock(time.Minute)
@@ -64,7 +64,7 @@ func TestCorrectedClockContinuesFiring(t *testing.T) {
 	}
 }
 
-// clockJumpStore is a store whose clock is far ahead from the question what is due until
+// clockJumpStore is a store whose clock is far ahead from the read of due schedules until
 // the first fire is written.
 type clockJumpStore struct {
 	rota.Store
@@ -96,15 +96,14 @@ func TestClockAheadForAMomentSkipsNoFires(t *testing.T) {
 	h.awaitRealigned()
 }
 
-// A schedule that was declared by a clock that was ahead has fired for nobody
-// yet.
+// A schedule that was declared while the clock was ahead has not fired yet.
 func TestClockSetBackAfterDeclarationRealignsSchedule(t *testing.T) {
 	h := newHarness(t)
 	h.start(registry(done), engine.Config{})
-	h.pause(50 * time.Millisecond) // for its first look, which nobody signals
-	h.setClock(2 * halfADay)       // further than it is set back: what was fired by it tells nothing
+	h.pause(50 * time.Millisecond) // for the first check of the engine, which no channel signals
+	h.setClock(2 * halfADay)       // further than it is set back: the clock of the last fire shows nothing
 	h.declareSchedule("minutely", rota.ScheduleSpec{Cron: "* * * * *"})
-	h.pause(50 * time.Millisecond) // for the engine to see the jump, which nobody signals
+	h.pause(50 * time.Millisecond) // for the engine to notice the jump, which no channel signals
 	h.clock.set(-halfADay)
 	h.awaitRealigned()
 }
@@ -115,7 +114,7 @@ func TestClockSetBackAndForthFiresOnce(t *testing.T) {
 	h.awaitRealigned()
 	h.setClock(halfADay)
 	h.awaitRealigned()
-	h.awaitFires("minutely", 1) // the last that was missed is the one that was fired
+	h.awaitFires("minutely", 1) // the last missed time is the one that was fired
 	h.setClock(time.Minute)
 	h.awaitFires("minutely", 2)
 	h.setClock(-time.Minute)
@@ -140,8 +139,7 @@ func TestClockSetBackWhileStoppedRealignsAtStart(t *testing.T) {
 	h.awaitFires("minutely", 3)
 }
 
-// A schedule that was refused by a clock ahead of this one is not put off until
-// that time comes.
+// A schedule that was refused while the clock was ahead does not wait until that time.
 func TestClockSetBackDropsRetryTimeOfRefusedSchedule(t *testing.T) {
 	h := newHarness(t)
 	var refuse counter[string]
@@ -170,19 +168,19 @@ func TestClockSetForwardStartsJobHeldByRate(t *testing.T) {
 	}})
 	h.add(rota.NewJob{}, rota.NewJob{})
 	s.awaitStart(h)
-	h.pause(50 * time.Millisecond) // for the engine to come to rest, which nobody signals
+	h.pause(50 * time.Millisecond) // for the engine to become idle, which no channel signals
 	h.clock.set(2 * time.Hour)
 	s.awaitStart(h)
 }
 
-// skewedStore is a store with a clock of its own, as one on another machine has.
+// skewedStore is a store with a clock of its own, as on another machine.
 type skewedStore struct {
 	rota.Store
 	ahead  time.Duration
 	claims counter[rota.Verb]
 }
 
-// Apply applies what is decided by that clock.
+// Apply applies batches at the time of that clock.
 func (s *skewedStore) Apply(ctx context.Context, b rota.Batch) ([]rota.Result, error) {
 	if hasVerb(b, rota.VerbClaim) {
 		s.claims.add(rota.VerbClaim, 1)
@@ -191,8 +189,7 @@ func (s *skewedStore) Apply(ctx context.Context, b rota.Batch) ([]rota.Result, e
 	return s.Store.Apply(ctx, b)
 }
 
-// Neither is a job late because the clocks differ, nor is it asked for all the
-// time.
+// The difference of the clocks neither delays a job nor causes constant claims.
 func TestRateIsTimedByClockOfStore(t *testing.T) {
 	for _, ahead := range []time.Duration{time.Hour, -time.Hour} {
 		t.Run(ahead.String(), func(t *testing.T) {
@@ -206,7 +203,7 @@ func TestRateIsTimedByClockOfStore(t *testing.T) {
 			h.awaitAllEnded(ids)
 			took := h.job(ids[1]).StartedAt.Sub(h.job(ids[0]).StartedAt)
 			if claims := store.claims.get(rota.VerbClaim); took < time.Second || claims > 50 {
-				t.Errorf("at one a second the second comes after %s, and %d claims", took, claims)
+				t.Errorf("at one a second the second started after %s and %d claims", took, claims)
 			}
 		})
 	}
@@ -231,9 +228,9 @@ func TestClockSetForwardLosesNoLease(t *testing.T) {
 		h.startOn(store, reg, engine.Config{Name: "other", Lease: h.lease, Membership: membership})
 		id := h.addOne()
 		s.awaitStart(h)
-		time.Sleep(h.lease + h.lease/10) // until the other may take what is stale
+		time.Sleep(h.lease + h.lease/10) // until the other process may reap stale runs
 		h.clock.set(halfADay)
-		time.Sleep(h.lease + h.lease/2) // all beat and reap in that time
+		time.Sleep(h.lease + h.lease/2) // both send heartbeats and reap in that time
 		s.finish(h, nil)
 		if ended := h.awaitEnded(id); ended.State() != rota.StateCompleted || r.Snapshot().LeaseLost != 0 {
 			h.Errorf("%s, %d leases lost", ended.State(), r.Snapshot().LeaseLost)
@@ -241,14 +238,14 @@ func TestClockSetForwardLosesNoLease(t *testing.T) {
 	})
 }
 
-// skewed is a clock that is wrong by some time.
+// skewed is the clock shifted by some time.
 func (c *clock) skewed(by time.Duration) func() time.Time {
 	return func() time.Time { return c.now().Add(by) }
 }
 
-// The clocks of two processes are wrong by more than a lease, and than the time
-// between two fires. What the one runs the other does not take for dead, and
-// nothing is fired twice, nor before its time, all by the clock of the store.
+// The clocks of two processes differ by more than a lease, and than the time between two
+// fires. By the clock of the store, neither reaps the runs of the other, and nothing is
+// fired twice or too early.
 func TestSkewedClocksLoseNoLeaseAndFireOnce(t *testing.T) {
 	withLeaseOnEachStore(t, func(h *harness) {
 		s := newControlledHandler()
@@ -260,8 +257,8 @@ func TestSkewedClocksLoseNoLeaseAndFireOnce(t *testing.T) {
 		id := h.addOne()
 		s.awaitStart(h)
 		h.declareSchedule("ticks", rota.ScheduleSpec{Every: time.Second})
-		reaps := h.clock.now().Add(h.lease + h.lease/2) // by then the one ahead has looked for stale leases
-		h.eventually("both have had their time", func() bool {
+		reaps := h.clock.now().Add(h.lease + h.lease/2) // by then the process ahead has reaped once
+		h.eventually("both processes have reaped and fired", func() bool {
 			return h.clock.now().After(reaps) && len(h.planTimes("ticks")) >= 1
 		})
 		if h.job(id).Ended() || r.Snapshot().LeaseLost != 0 {
@@ -273,7 +270,7 @@ func TestSkewedClocksLoseNoLeaseAndFireOnce(t *testing.T) {
 		}
 		for _, job := range jobs {
 			if job.CreatedAt.Before(job.PlanTime) {
-				h.T.Errorf("what was planned for %s was fired at %s", job.PlanTime, job.CreatedAt)
+				h.T.Errorf("the fire planned for %s happened at %s", job.PlanTime, job.CreatedAt)
 			}
 		}
 		h.checkFiredOnce()
@@ -282,7 +279,7 @@ func TestSkewedClocksLoseNoLeaseAndFireOnce(t *testing.T) {
 	})
 }
 
-// TestClockSetBackLosesNoLease: it was extended, to an earlier time.
+// The heartbeat extends the lease to an earlier time than before.
 func TestClockSetBackLosesNoLease(t *testing.T) {
 	withLeaseOnEachStore(t, func(h *harness) {
 		s := newControlledHandler()
@@ -290,7 +287,7 @@ func TestClockSetBackLosesNoLease(t *testing.T) {
 		id := h.addOne()
 		s.awaitStart(h)
 		h.clock.set(-5 * h.lease)
-		time.Sleep(h.lease + h.lease/4) // longer than a lease
+		time.Sleep(h.lease + h.lease/4) // longer than one lease
 		s.finish(h, nil)
 		if ended, lost := h.awaitEnded(id), r.Snapshot().LeaseLost; ended.State() != rota.StateCompleted || lost > 0 {
 			h.Errorf("%s, %d leases are lost", ended.State(), lost)

@@ -58,7 +58,7 @@ func TestLimitsAreMergedIntoExisting(t *testing.T) {
 	}
 }
 
-// Somebody else changes the limits between the read and the write.
+// Another process changes the limits between the read and the write.
 func TestConcurrentLimitChangeIsNotOverwritten(t *testing.T) {
 	h := newHarness(t)
 	var times counter[string]
@@ -82,7 +82,7 @@ func TestUnchangedDeclarationsAreNotWritten(t *testing.T) {
 	}
 	store := wrap.Flaky(h.store, wrap.Fault{Before: func(b rota.Batch) error {
 		if hasVerb(b, rota.VerbPutType) || hasVerb(b, rota.VerbPutThrottle) {
-			t.Error("it was written again")
+			t.Error("an unchanged declaration was written")
 		}
 		return nil
 	}})
@@ -90,9 +90,9 @@ func TestUnchangedDeclarationsAreNotWritten(t *testing.T) {
 }
 
 func TestInvalidConfigIsRefused(t *testing.T) {
-	crowd := engine.NewRegistry()
+	tooMany := engine.NewRegistry()
 	for i := range rota.TypesMax + 1 {
-		crowd.Func(fmt.Sprint("t", i), rota.TypeSpec{}, done)
+		tooMany.Func(fmt.Sprint("t", i), rota.TypeSpec{}, done)
 	}
 	badName := engine.NewRegistry()
 	badName.Func("no spaces", rota.TypeSpec{}, done)
@@ -101,19 +101,19 @@ func TestInvalidConfigIsRefused(t *testing.T) {
 		config engine.Config
 		field  string
 	}{
-		"too many types":        {crowd, engine.Config{}, "types"},
-		"no types":              {engine.NewRegistry(), engine.Config{}, "types"},
-		"a type without a name": {badName, engine.Config{}, "name"},
-		"a limit below nothing": {registry(done, engine.WithConcurrency(-1)), engine.Config{}, "concurrency"},
-		"too many workers":      {registry(done), engine.Config{Workers: engine.WorkersMax + 1}, "workers"},
-		"workers below nothing": {registry(done), engine.Config{Workers: -1}, "workers"},
-		"a lease too short":     {registry(done), engine.Config{Lease: time.Millisecond}, "lease"},
-		"a lease too long":      {registry(done), engine.Config{Lease: 2 * rota.LeaseMax}, "lease"},
-		"a grace below nothing": {registry(done), engine.Config{CancelGrace: -1}, "cancel_grace"},
-		"an end below nothing":  {registry(done), engine.Config{ShutdownGrace: -1}, "shutdown_grace"},
-		"pruned all the time":   {registry(done), engine.Config{PruneEvery: time.Millisecond}, "prune_every"},
-		"a name too long":       {registry(done), engine.Config{Name: strings.Repeat("x", rota.NameMax+1)}, "name"},
-		"a name that is none":   {registry(done), engine.Config{Name: "no spaces"}, "runner"},
+		"too many types":           {tooMany, engine.Config{}, "types"},
+		"no types":                 {engine.NewRegistry(), engine.Config{}, "types"},
+		"invalid type name":        {badName, engine.Config{}, "name"},
+		"negative limit":           {registry(done, engine.WithConcurrency(-1)), engine.Config{}, "concurrency"},
+		"too many workers":         {registry(done), engine.Config{Workers: engine.WorkersMax + 1}, "workers"},
+		"negative workers":         {registry(done), engine.Config{Workers: -1}, "workers"},
+		"lease too short":          {registry(done), engine.Config{Lease: time.Millisecond}, "lease"},
+		"lease too long":           {registry(done), engine.Config{Lease: 2 * rota.LeaseMax}, "lease"},
+		"negative cancel grace":    {registry(done), engine.Config{CancelGrace: -1}, "cancel_grace"},
+		"negative shutdown grace":  {registry(done), engine.Config{ShutdownGrace: -1}, "shutdown_grace"},
+		"prune interval too short": {registry(done), engine.Config{PruneEvery: time.Millisecond}, "prune_every"},
+		"name too long":            {registry(done), engine.Config{Name: strings.Repeat("x", rota.NameMax+1)}, "name"},
+		"invalid name":             {registry(done), engine.Config{Name: "no spaces"}, "runner"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newHarness(t)

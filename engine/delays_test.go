@@ -11,13 +11,13 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// A test that waits for the end of a lease has a short one, and loses it on a machine
-// that is busy with other things. So it is told again with a longer one, if it failed
-// and the machine was seen to be late. The last time counts, however late it was.
+// A test that waits for the end of a lease uses a short one, which a busy machine may
+// lose. If it fails and the machine was measurably slow, it runs again with a longer
+// lease. The last attempt counts, however slow the machine was.
 var leasesToTry = []time.Duration{rota.LeaseMin, 4 * rota.LeaseMin, 16 * rota.LeaseMin}
 
-// withLease tells a test with leases of one length, and again if the machine was too
-// slow for that.
+// withLease runs a test with a short lease, and again with a longer one if the machine
+// was too slow for that.
 func withLease(t *testing.T, open func(*testing.T) *harness, test func(h *harness)) {
 	t.Helper()
 	t.Parallel()
@@ -31,7 +31,7 @@ func withLease(t *testing.T, open func(*testing.T) *harness, test func(h *harnes
 		if !h.retry {
 			return
 		}
-		t.Logf("with a lease of %v it failed on a machine that was late by %v", lease, h.lostTime())
+		t.Logf("failed with a lease of %v; the machine lost %v", lease, h.lostTime())
 	}
 }
 
@@ -43,8 +43,8 @@ func withLeaseOnEachStore(t *testing.T, test func(h *harness)) {
 	t.Run("postgres", func(t *testing.T) { withLease(t, postgresHarness, test) })
 }
 
-// retryIfSlow ends a try that failed, if the machine was so late that its leases may have
-// been lost by that, and it can be told again.
+// retryIfSlow ends a failed attempt, if the machine was so slow that leases may have been
+// lost by that, and another attempt follows.
 func (h *harness) retryIfSlow(what string) {
 	h.Helper()
 	if !h.canRetry {
@@ -52,45 +52,46 @@ func (h *harness) retryIfSlow(what string) {
 	}
 	if late := h.lostTime(); late >= h.lease/4 {
 		h.retry = true
-		h.Skipf("%s; the machine was late by %v", what, late)
+		h.Skipf("%s; the machine lost %v", what, late)
 	}
 }
 
-// lostTime is how much time was lost at most within a lease: to this process, or to its
-// calls of the store.
+// lostTime is the most time lost within one lease: to this process, or in calls of the
+// store.
 func (h *harness) lostTime() time.Duration {
 	return max(processDelays.mostWithin(h.began, h.lease), h.callDelays.mostWithin(h.began, h.lease))
 }
 
-// Errorf fails the test, unless it is told again.
+// Errorf fails the test, unless it is retried.
 func (h *harness) Errorf(format string, args ...any) {
 	h.Helper()
 	h.retryIfSlow(fmt.Sprintf(format, args...))
 	h.T.Errorf(format, args...)
 }
 
-// Fatalf fails and ends the test, unless it is told again.
+// Fatalf fails and ends the test, unless it is retried.
 func (h *harness) Fatalf(format string, args ...any) {
 	h.Helper()
 	h.retryIfSlow(fmt.Sprintf(format, args...))
 	h.T.Fatalf(format, args...)
 }
 
-// Error fails the test, unless it is told again.
+// Error fails the test, unless it is retried.
 func (h *harness) Error(args ...any) {
 	h.Helper()
 	h.retryIfSlow(fmt.Sprint(args...))
 	h.T.Error(args...)
 }
 
-// Fatal fails and ends the test, unless it is told again.
+// Fatal fails and ends the test, unless it is retried.
 func (h *harness) Fatal(args ...any) {
 	h.Helper()
 	h.retryIfSlow(fmt.Sprint(args...))
 	h.T.Fatal(args...)
 }
 
-// pause lets others come so far as nobody signals. It is longer if the machine is late.
+// pause gives other goroutines time to reach a state that no channel signals. It waits
+// longer if the machine is slow.
 func (h *harness) pause(d time.Duration) {
 	for deadline := time.Now().Add(waitMax / 2); ; {
 		began := time.Now()
@@ -101,11 +102,11 @@ func (h *harness) pause(d time.Duration) {
 	}
 }
 
-// delayLog are when time was lost, and how much.
+// delayLog records when time was lost, and how much.
 type delayLog struct {
 	mu    sync.Mutex
 	list  []delay
-	calls map[*time.Time]bool // under way, by when they began
+	calls map[*time.Time]bool // in progress, by start time
 }
 
 type delay struct{ from, to time.Time }
@@ -117,7 +118,7 @@ func (d *delayLog) add(by time.Duration) {
 	d.list = append(d.list, delay{now.Add(-by), now})
 }
 
-// mostWithin is the most that was lost within a span, since some time.
+// mostWithin is the most time lost within a span, since some time.
 func (d *delayLog) mostWithin(since time.Time, span time.Duration) (most time.Duration) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -128,7 +129,7 @@ func (d *delayLog) mostWithin(since time.Time, span time.Duration) (most time.Du
 			sum -= list[first].to.Sub(list[first].from)
 		}
 		most = max(most, sum)
-		if i+1 < len(list) && list[i+1].from.Before(one.to) { // what was lost twice is counted once
+		if i+1 < len(list) && list[i+1].from.Before(one.to) { // count overlapping delays once
 			list[i+1].from = one.to
 			list[i+1].to = later(list[i+1].to, one.to)
 		}
@@ -136,7 +137,7 @@ func (d *delayLog) mostWithin(since time.Time, span time.Duration) (most time.Du
 	return most
 }
 
-// since are those that have ended since some time, or go on, by when they began.
+// since returns the delays that ended after some time or are in progress, by start.
 func (d *delayLog) since(at, now time.Time) (list []delay) {
 	for _, one := range d.list {
 		if one.to.After(at) {
@@ -157,10 +158,10 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// processDelays is what this process has lost.
+// processDelays are the delays of this process.
 var processDelays = &delayLog{}
 
-// recordProcessDelays notes when this process is late, for as long as it lives.
+// recordProcessDelays records when this process is scheduled late, until it ends.
 func recordProcessDelays() {
 	const every, much = 20 * time.Millisecond, 5 * time.Millisecond
 	for last := time.Now(); ; {
@@ -173,7 +174,7 @@ func recordProcessDelays() {
 	}
 }
 
-// timeCall notes a call of the store that takes long. The function ends it.
+// timeCall records a call of the store that takes long. The result ends the call.
 func (d *delayLog) timeCall() (done func()) {
 	const long = 50 * time.Millisecond
 	began := time.Now()
@@ -205,13 +206,13 @@ func (s *timedStore) Apply(ctx context.Context, b rota.Batch) ([]rota.Result, er
 	return s.Store.Apply(ctx, b)
 }
 
-// timedMembership is a roll whose calls are timed.
+// timedMembership is a membership whose calls are timed.
 type timedMembership struct {
 	rota.Membership
 	calls *delayLog
 }
 
-// Attend is timed.
+// Heartbeat is timed.
 func (r *timedMembership) Heartbeat(ctx context.Context, a rota.NodeHeartbeat) (rota.MembershipState, error) {
 	defer r.calls.timeCall()()
 	return r.Membership.Heartbeat(ctx, a)

@@ -13,7 +13,7 @@ import (
 	"github.com/rotajobs/rota/store/wrap"
 )
 
-// putWebhooks declares webhooks that are told of everything.
+// putWebhooks declares webhooks with a secret.
 func (h *harness) putWebhooks(hooks ...rota.Webhook) {
 	h.Helper()
 	for i := range hooks {
@@ -22,7 +22,7 @@ func (h *harness) putWebhooks(hooks ...rota.Webhook) {
 	mustApply[*rota.WebhooksPut](h, &rota.PutWebhooks{Meta: meta(), Spec: hooks})
 }
 
-// deliveries are those that tell of a finished group, by address.
+// deliveries lists the deliveries of a finished group, by URL.
 func (h *harness) deliveries(group rota.ID) map[string][]*rota.Job {
 	h.Helper()
 	jobs, err := h.store.Jobs(context.Background(), rota.JobQuery{Type: rota.TypeWebhook, Limit: rota.PageMax})
@@ -51,7 +51,7 @@ func (h *harness) members(group rota.ID) []*rota.Job {
 	return jobs
 }
 
-// awaitDelivery is the only one that there is, sooner or later.
+// awaitDelivery waits for the first delivery.
 func (h *harness) awaitDelivery() rota.ID {
 	h.Helper()
 	return h.events.await(h, "a delivery", func(e rota.Event) bool { return e.Type == rota.TypeWebhook }).JobID
@@ -90,7 +90,7 @@ func TestFinishedGroupIsDeliveredToWebhooks(t *testing.T) {
 	}
 }
 
-// When it finished is when the last of its members did, be they ever so many.
+// A group finishes when its last member does, also if the members fill several pages.
 func TestLargeGroupFinishesWithLastMember(t *testing.T) {
 	h := newHarness(t)
 	h.putWebhooks(rota.Webhook{URL: "http://example.org/all", Events: []rota.EventKind{rota.EventGroupFinished}})
@@ -98,14 +98,14 @@ func TestLargeGroupFinishesWithLastMember(t *testing.T) {
 	defer f.Close()
 	s := newControlledHandler()
 	h.start(registry(func(ctx context.Context, job *rota.Job) error {
-		if job.GroupPosition == 1 { // the oldest, which is the last to be listed
+		if job.GroupPosition == 1 { // the oldest, which is listed last
 			return s.handle(ctx, job)
 		}
 		return nil
 	}), engine.Config{Events: f, Workers: 200})
 	const size = rota.PageMax + 5
 	id := h.addGroup(size)
-	h.eventually("all others have ended", func() bool {
+	h.eventually("all other members have ended", func() bool {
 		return h.events.count(func(e rota.Event) bool { return e.Kind == rota.EventJobCompleted }) == size-1
 	})
 	last := s.awaitStart(h)
@@ -132,7 +132,7 @@ func TestFinishedGroupWithoutWebhooksCreatesNoDelivery(t *testing.T) {
 	}
 }
 
-// All engines on a store find out, and none of them knows of the others.
+// All engines on a store find the group finished, and none knows of the others.
 func TestSeveralEnginesCreateOneGroupDelivery(t *testing.T) {
 	h := newHarness(t)
 	h.putWebhooks(rota.Webhook{URL: "http://example.org/all", Events: []rota.EventKind{rota.EventGroupFinished}})
@@ -166,18 +166,18 @@ func (h *unreadableWebhooks) Webhooks(ctx context.Context) (*rota.Webhooks, erro
 	return h.Store.Webhooks(ctx)
 }
 
-// While webhooks cannot be told, the group counts as not told of at all.
+// A group is published only after its deliveries are created.
 func TestGroupIsPublishedOnceDeliveriesSucceed(t *testing.T) {
 	var sends counter[string]
 	for name, store := range map[string]func(rota.Store) rota.Store{
-		"they cannot be read": func(s rota.Store) rota.Store { return &unreadableWebhooks{Store: s} },
-		"no job can be made": func(s rota.Store) rota.Store {
+		"webhooks cannot be read": func(s rota.Store) rota.Store { return &unreadableWebhooks{Store: s} },
+		"the answer to the enqueue is lost": func(s rota.Store) rota.Store {
 			return wrap.Flaky(s, wrap.Fault{After: func(b rota.Batch, _ []rota.Result) error {
 				ours := slices.ContainsFunc(b.Commands, func(c rota.Command) bool {
 					return c.Verb() == rota.VerbEnqueue && c.Head().Actor == rota.DeliveredBy
 				})
 				if ours && sends.add("all", 1) <= 2 {
-					return errDown // it was made, and nobody knows
+					return errDown // the store has applied it
 				}
 				return nil
 			}})
@@ -198,7 +198,7 @@ func TestGroupIsPublishedOnceDeliveriesSucceed(t *testing.T) {
 	}
 }
 
-// A list that the store refuses, as none should, costs the others nothing.
+// A refused delivery does not keep the group from being published.
 func TestRefusedDeliveryIsLogged(t *testing.T) {
 	h := newHarness(t)
 	h.putWebhooks(rota.Webhook{URL: "http://example.org/all"})

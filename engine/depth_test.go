@@ -10,7 +10,7 @@ import (
 	"github.com/rotajobs/rota/engine"
 )
 
-// TestTooDeepJSONIsRefusedToHandler at once: a heartbeat or an end that carried it would be refused instead.
+// The handler gets the error at once: otherwise the store would refuse the heartbeat or the end that has the value.
 func TestTooDeepJSONIsRefusedToHandler(t *testing.T) {
 	h := newHarness(t)
 	nested := func(depth int) json.RawMessage {

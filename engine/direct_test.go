@@ -14,13 +14,13 @@ import (
 	"github.com/rotajobs/rota/store/wrap"
 )
 
-// answer is what a caller of Direct gets.
+// answer is what Direct returns.
 type answer struct {
 	job *rota.Job
 	err error
 }
 
-// direct calls Direct in the background.
+// direct calls Direct in a goroutine.
 func (r *runningEngine) direct(ctx context.Context, name string, wait time.Duration) <-chan answer {
 	answers := make(chan answer, 1)
 	go func() {
@@ -36,12 +36,12 @@ func (h *harness) awaitAnswer(answers <-chan answer) answer {
 	case a := <-answers:
 		return a
 	case <-time.After(waitMax):
-		h.Fatal("a caller of a direct run waits in vain")
+		h.Fatalf("Direct did not return within %v", waitMax)
 		return answer{}
 	}
 }
 
-// activeReservation is the reservation that is active, nil if none is.
+// activeReservation returns the active reservation, nil if there is none.
 func (h *harness) activeReservation() *rota.Reservation {
 	h.Helper()
 	all, err := h.store.Reservations(context.Background(), rota.ID{}, 100)
@@ -87,8 +87,8 @@ func TestDirectRunHoldsQueueAndKeepsItsOrder(t *testing.T) {
 	answers := r.direct(context.Background(), "direct", 0)
 	job := s.awaitStart(h)
 	ids := h.add(rota.NewJob{}, rota.NewJob{}, rota.NewJob{})
-	h.add(rota.NewJob{Delay: time.Hour}) // something more to wake up for
-	time.Sleep(50 * time.Millisecond)    // for what must not happen
+	h.add(rota.NewJob{Delay: time.Hour}) // another wake-up
+	time.Sleep(50 * time.Millisecond)    // for a start that must not happen
 	s.checkNoneStarted(h)
 	if queue := h.queue(); len(queue) != 3 || queue[0].ID != ids[0] || queue[2].ID != ids[2] {
 		t.Errorf("the queue: %v", queue)
@@ -97,9 +97,9 @@ func TestDirectRunHoldsQueueAndKeepsItsOrder(t *testing.T) {
 	if a := h.awaitAnswer(answers); a.err != nil || a.job.ID != job.ID || a.job.State() != rota.StateCompleted {
 		t.Errorf("%v, %v", a.job, a.err)
 	}
-	for range 3 { // and all slots are there again
+	for range 3 { // all slots are free again
 		if next := s.awaitStart(h); !slices.Contains(ids, next.ID) {
-			t.Errorf("%s began", next.ID)
+			t.Errorf("job %s started", next.ID)
 		}
 	}
 }
@@ -121,7 +121,7 @@ func TestSecondDirectRunIsBusyOrWaits(t *testing.T) {
 		t.Error(a.err)
 	}
 	if job := s.awaitStart(h); job.Name != "third" {
-		t.Errorf("%s began", job.Name)
+		t.Errorf("job %s started", job.Name)
 	}
 	s.results <- nil
 	if a := h.awaitAnswer(third); a.err != nil || a.job.State() != rota.StateCompleted {
@@ -137,11 +137,11 @@ func TestDirectRunsStartInOrderOfCallers(t *testing.T) {
 	var callers []<-chan answer
 	for _, name := range names {
 		callers = append(callers, r.direct(context.Background(), name, waitMax))
-		h.pause(50 * time.Millisecond) // for it to stand in the row, which nobody signals
+		h.pause(50 * time.Millisecond) // for it to wait for its turn, which no channel signals
 	}
 	for i, name := range names {
 		if job := s.awaitStart(h); job.Name != name {
-			t.Errorf("%s began, want %s", job.Name, name)
+			t.Errorf("job %s started, want %s", job.Name, name)
 		}
 		s.results <- nil
 		h.awaitAnswer(callers[i])
@@ -161,21 +161,21 @@ func TestDirectRunWaitsForSlotWithinWait(t *testing.T) {
 		t.Errorf("the reservation was not released: %+v", held)
 	}
 	answers := r.direct(context.Background(), "patient", waitMax)
-	h.eventually("it has reserved", func() bool { return h.activeReservation() != nil })
+	h.eventually("it has a reservation", func() bool { return h.activeReservation() != nil })
 	s.results <- nil
 	h.awaitEnded(plug)
 	if job := s.awaitStart(h); job.Name != "patient" {
-		t.Errorf("%s began before it", job.ID)
+		t.Errorf("job %s started before it", job.ID)
 	}
 	s.results <- nil
 	h.awaitAnswer(answers)
 	if job := s.awaitStart(h); job.ID != waits {
-		t.Errorf("%s began, want the one that waited", job.ID)
+		t.Errorf("job %s started, want the one that waited", job.ID)
 	}
 }
 
-// A process that dies holds others up no longer than its leases do; one that
-// lives is waited for.
+// The reservation of a process that dies blocks others no longer than a lease; a live
+// process extends it.
 func TestReservationIsExtendedWhileDirectRunWaits(t *testing.T) {
 	withLease(t, sqliteHarness, func(h *harness) {
 		s := newControlledHandler()
@@ -183,18 +183,18 @@ func TestReservationIsExtendedWhileDirectRunWaits(t *testing.T) {
 		h.addOne()
 		s.awaitStart(h)
 		answers := r.direct(context.Background(), "patient", waitMax)
-		h.eventually("it has reserved", func() bool { return h.activeReservation() != nil })
+		h.eventually("it has a reservation", func() bool { return h.activeReservation() != nil })
 		first := h.activeReservation()
-		if lasts := first.ExpiresAt.Sub(first.ReservedAt); lasts > h.lease+h.lease/2 { // it may have been kept once
+		if lasts := first.ExpiresAt.Sub(first.ReservedAt); lasts > h.lease+h.lease/2 { // it may have been extended once
 			h.Errorf("it lasts %s", lasts)
 		}
 		time.Sleep(2 * h.lease)
 		if now := h.activeReservation(); now == nil || now.ID != first.ID {
-			h.Errorf("while somebody waits it is over: %+v", now)
+			h.Errorf("the reservation ended while the direct run waits: %+v", now)
 		}
 		s.finish(h, nil)
 		if job := s.awaitStart(h); job.Name != "patient" {
-			h.Errorf("%s began", job.ID)
+			h.Errorf("job %s started", job.ID)
 		}
 		s.finish(h, nil)
 		if a := h.awaitAnswer(answers); a.err != nil {
@@ -203,8 +203,8 @@ func TestReservationIsExtendedWhileDirectRunWaits(t *testing.T) {
 	})
 }
 
-// This process was not heard of, and its reservation is over by the time that a
-// slot is free.
+// The heartbeats of this process did not reach the store, and its reservation has
+// expired when a slot becomes free.
 func TestDirectRunWithExpiredReservationReservesAgain(t *testing.T) {
 	withLease(t, sqliteHarness, func(h *harness) {
 		s := newControlledHandler()
@@ -218,12 +218,12 @@ func TestDirectRunWithExpiredReservationReservesAgain(t *testing.T) {
 		h.addOne()
 		s.awaitStart(h)
 		answers := r.direct(context.Background(), "patient", waitMax)
-		h.eventually("it has reserved", func() bool { return h.activeReservation() != nil })
+		h.eventually("it has a reservation", func() bool { return h.activeReservation() != nil })
 		first := h.activeReservation().ID
-		h.eventually("that is over", func() bool { return h.activeReservation() == nil })
+		h.eventually("the reservation has expired", func() bool { return h.activeReservation() == nil })
 		s.finish(h, nil)
 		if job := s.awaitStart(h); job.Name != "patient" || h.activeReservation() == nil || h.activeReservation().ID == first {
-			h.Errorf("%s began under %+v", job.ID, h.activeReservation())
+			h.Errorf("job %s started under %+v", job.ID, h.activeReservation())
 		}
 		s.finish(h, nil)
 		if a := h.awaitAnswer(answers); a.err != nil {
@@ -245,7 +245,7 @@ func TestDirectRunObeysLimits(t *testing.T) {
 		t.Errorf("the reservation was not released: %+v", held)
 	}
 	answers := r.direct(context.Background(), "patient", waitMax)
-	h.eventually("it has reserved", func() bool { return h.activeReservation() != nil })
+	h.eventually("it has a reservation", func() bool { return h.activeReservation() != nil })
 	s.results <- nil
 	h.awaitEnded(id)
 	s.awaitStart(h)
@@ -272,8 +272,8 @@ func TestDirectRunContinuesAfterCallerLeft(t *testing.T) {
 	}
 }
 
-// The answer to a Reserve is on its way when the caller leaves: the queue must
-// not be held up for somebody who has gone.
+// The answer to Reserve is in flight when the caller stops waiting: the queue must not
+// stay blocked.
 func TestCallerLeavingDuringReserveReleasesReservation(t *testing.T) {
 	h := newHarness(t)
 	s := newControlledHandler()
@@ -289,7 +289,7 @@ func TestCallerLeavingDuringReserveReleasesReservation(t *testing.T) {
 	close(g.open)
 	id := h.addOne()
 	if job := s.awaitStart(h); job.ID != id {
-		t.Errorf("%s began", job.ID)
+		t.Errorf("job %s started", job.ID)
 	}
 	if held := h.activeReservation(); held != nil {
 		t.Errorf("still reserved: %+v", held)
@@ -320,9 +320,9 @@ func TestShutdownRefusesWaitingDirectRuns(t *testing.T) {
 	plug := h.addOne()
 	s.awaitStart(h)
 	waits := r.direct(context.Background(), "waits for a slot", waitMax)
-	h.eventually("it has reserved", func() bool { return h.activeReservation() != nil })
+	h.eventually("it has a reservation", func() bool { return h.activeReservation() != nil })
 	behind := r.direct(context.Background(), "waits for its turn", waitMax)
-	h.pause(50 * time.Millisecond) // for it to stand in the row, which nobody signals
+	h.pause(50 * time.Millisecond) // for it to wait for its turn, which no channel signals
 	r.stop()
 	for _, answers := range []<-chan answer{waits, behind} {
 		if a := h.awaitAnswer(answers); rota.CodeOf(a.err) != rota.Unavailable {
@@ -370,7 +370,7 @@ func TestInvalidDirectRunIsRefused(t *testing.T) {
 	s := newControlledHandler()
 	r := h.start(registry(s.handle), engine.Config{})
 	for name, job := range map[string]rota.NewJob{
-		"unknown type": {Type: "nobody"},
+		"unknown type": {Type: "unknown"},
 		"bad params":   {Type: "work", Params: json.RawMessage(`[]`)},
 		"bad priority": {Type: "work", Priority: new(rota.PriorityMax + 1)},
 	} {
@@ -379,7 +379,7 @@ func TestInvalidDirectRunIsRefused(t *testing.T) {
 		}
 	}
 	h.addOne()
-	s.awaitStart(h) // nothing is held up
+	s.awaitStart(h) // the queue is not blocked
 	if h.activeReservation() != nil {
 		t.Error("still reserved")
 	}
@@ -397,7 +397,7 @@ func TestDirectRunOfPausedTypeDoesNotHoldQueue(t *testing.T) {
 		return err == nil && len(all) > 0
 	})
 	id := h.add(rota.NewJob{Type: "other"})[0]
-	h.eventually("the queue goes on", func() bool { return h.job(id).Ended() })
+	h.eventually("the queue continues", func() bool { return h.job(id).Ended() })
 	mustApply[*rota.TypePut](h, &rota.SwitchType{Meta: meta(), Name: "work"})
 	if a := h.awaitAnswer(waits); a.err != nil || a.job.State() != rota.StateCompleted {
 		t.Errorf("%v, %v", a.job, a.err)

@@ -81,7 +81,7 @@ func Example() {
 	// attempt 1: failed "user 13 has no address"
 }
 
-// tenantKey is where a context has whose job it is.
+// tenantKey is the context key of the tenant of a job.
 type tenantKey struct{}
 
 // Tenant is middleware: it passes the tenant of the job to the handler, and

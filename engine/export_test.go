@@ -12,7 +12,7 @@ func (e *Engine) SetCutGrace(d time.Duration) { e.cutGrace = d }
 // SetRecordGrace sets how long a store may take to record what was cut off.
 func (e *Engine) SetRecordGrace(d time.Duration) { e.recordGrace = d }
 
-// TypeHandler is what an engine calls to run a job of a type.
+// TypeHandler returns what an engine calls to run a job of a type.
 func (r *Registry) TypeHandler(name string) Handler {
 	kinds, err := r.typeRunners()
 	if err != nil {
@@ -31,11 +31,11 @@ func (e *Engine) SetReportMax(n int) {
 	e.reporter.queueMax = n
 }
 
-// StartAfterLeaseEnded begins a run whose lease was over a moment before, as that of a process
-// is which was frozen in that moment.
+// StartAfterLeaseEnded starts a run whose lease ends just before, as in a process that was
+// suspended at that moment.
 func (e *Engine) StartAfterLeaseEnded(job *rota.Job) {
 	const left = 100 * time.Millisecond
-	for e.pool.takeSlots(1) == 0 { // a claim under way has it
+	for e.pool.takeSlots(1) == 0 { // a claim in flight holds it
 		time.Sleep(time.Millisecond)
 	}
 	e.leaseDeadlines.add(time.Now(), job.Run.StaleAfter.Add(-left), job)

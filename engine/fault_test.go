@@ -10,15 +10,15 @@ import (
 	"github.com/rotajobs/rota/store/wrap"
 )
 
-// errDown is what a store says that cannot be reached.
+// errDown is the error of a store that cannot be reached.
 var errDown = rota.Errorf(rota.Unavailable, "test", "the store is down")
 
-// hasVerb says whether a batch has a command of a kind.
+// hasVerb reports whether a batch has a command with this verb.
 func hasVerb(b rota.Batch, verb rota.Verb) bool {
 	return slices.ContainsFunc(b.Commands, func(c rota.Command) bool { return c.Verb() == verb })
 }
 
-// outageSwitch is a switch: while it is off, the store does not answer.
+// outageSwitch makes a store fail while it is off.
 type outageSwitch struct {
 	off     atomic.Bool
 	refused atomic.Int64
@@ -34,12 +34,12 @@ func (p *outageSwitch) fault() wrap.Fault {
 	}}
 }
 
-// gate holds back the answer, or the sending, of batches with a verb.
+// gate holds back batches with a verb, or their answers.
 type gate struct {
 	verb    rota.Verb
 	once    sync.Once
-	reached chan struct{} // closed when one stands before it
-	open    chan struct{} // close it to let them through
+	reached chan struct{} // closed when a batch has reached it
+	open    chan struct{} // close it to let batches pass
 }
 
 func newGate(verb rota.Verb) *gate {
@@ -58,7 +58,7 @@ func (g *gate) before() wrap.Fault {
 	return wrap.Fault{Before: func(b rota.Batch) error { g.hold(b); return nil }}
 }
 
-// after holds their answers back.
+// after holds back the answers.
 func (g *gate) after() wrap.Fault {
 	return wrap.Fault{After: func(b rota.Batch, _ []rota.Result) error { g.hold(b); return nil }}
 }
@@ -69,7 +69,7 @@ type refusing struct {
 	refuse func(rota.Command) *rota.Error
 }
 
-// Apply applies what is not refused.
+// Apply applies the commands that are not refused.
 func (s *refusing) Apply(ctx context.Context, b rota.Batch) ([]rota.Result, error) {
 	all := make([]rota.Result, len(b.Commands))
 	trace := rota.Batch{Now: b.Now}
@@ -93,8 +93,8 @@ func (s *refusing) Apply(ctx context.Context, b rota.Batch) ([]rota.Result, erro
 	return all, nil
 }
 
-// noEvents is a store that tells nobody what happens.
+// noEvents is a store that publishes no events.
 type noEvents struct{ rota.Store }
 
-// Watch never calls.
+// Watch never calls the function.
 func (noEvents) Watch(func([]rota.Event)) (stop func()) { return func() {} }

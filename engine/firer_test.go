@@ -12,8 +12,7 @@ import (
 	"github.com/rotajobs/rota/store/wrap"
 )
 
-// declareSchedule makes a schedule of a template of type work. Its jobs are of that
-// type.
+// declareSchedule declares a schedule of a template of type work.
 func (h *harness) declareSchedule(name string, spec rota.ScheduleSpec) *rota.Schedule {
 	h.Helper()
 	spec.Template = "t"
@@ -35,7 +34,7 @@ func (h *harness) schedule(name string) *rota.Schedule {
 	return s
 }
 
-// planTimes are the times that a schedule was fired for, and how often.
+// planTimes returns the times that a schedule was fired for, and how often.
 func (h *harness) planTimes(name string) map[time.Time]int {
 	h.Helper()
 	jobs, err := h.store.Jobs(context.Background(), rota.JobQuery{Schedule: name, Limit: rota.PageMax})
@@ -49,15 +48,15 @@ func (h *harness) planTimes(name string) map[time.Time]int {
 	return times
 }
 
-// setClock sets the clock and has the engine look at it, which it would do within a
-// second by itself.
+// setClock moves the clock and wakes the engine, which would otherwise notice it within a
+// second.
 func (h *harness) setClock(d time.Duration) {
 	h.Helper()
 	h.clock.set(d)
 	h.add(rota.NewJob{Type: "far", Delay: 9 * 365 * 24 * time.Hour})
 }
 
-// awaitFires waits until a schedule has been fired for so many times, each once.
+// awaitFires waits until a schedule has fired for a number of times, each once.
 func (h *harness) awaitFires(name string, times int) {
 	h.Helper()
 	h.eventually("schedule "+name+" has fired", func() bool { return len(h.planTimes(name)) >= times })
@@ -77,7 +76,7 @@ func TestScheduleFiresOncePerTime(t *testing.T) {
 	onEachStore(t, func(t *testing.T, h *harness) {
 		h.start(registry(done), engine.Config{Name: "a"})
 		store, membership := h.secondProcess()
-		h.startOn(store, registry(done), engine.Config{Name: "b", Membership: membership}) // and two engines fire no more than one
+		h.startOn(store, registry(done), engine.Config{Name: "b", Membership: membership}) // two engines fire no more than one
 		h.declareSchedule("hourly", rota.ScheduleSpec{Every: time.Hour})
 		for n := 1; n <= 4; n++ {
 			h.setClock(h.schedule("hourly").NextFire.Sub(h.clock.now()) + time.Second)
@@ -97,8 +96,8 @@ func TestScheduleFiresInTime(t *testing.T) {
 	})
 }
 
-// A schedule belongs to nobody while it is fired: whoever hangs or dies in the
-// middle keeps nobody from firing it, and fires it no second time when it goes on.
+// No process owns a schedule while firing it: a process that hangs or dies in between
+// does not keep others from firing, and does not fire again when it continues.
 func TestProcessStoppedBetweenPlanAndFireFiresOnce(t *testing.T) {
 	for name, fault := range map[string]func(*gate) wrap.Fault{"before it is written": (*gate).before, "after it is written": (*gate).after} {
 		t.Run(name, func(t *testing.T) {
@@ -109,7 +108,7 @@ func TestProcessStoppedBetweenPlanAndFireFiresOnce(t *testing.T) {
 				h.setClock(time.Hour + time.Second)
 				h.await(g.reached, "the fire")
 				store, membership := h.secondProcess()
-				other := h.startOn(store, registry(done), engine.Config{Name: "other", Membership: membership}) // takes over while the first hangs
+				other := h.startOn(store, registry(done), engine.Config{Name: "other", Membership: membership}) // it fires while the first hangs
 				h.awaitFires("hourly", 1)
 				close(g.open)
 				_ = r.shutdown()
@@ -134,7 +133,7 @@ func TestRefusedScheduleDoesNotBlockOthers(t *testing.T) {
 		return nil
 	}}
 	h.startOn(store, registry(done), engine.Config{})
-	h.declareSchedule("bad", rota.ScheduleSpec{Every: time.Hour}) // it is the oldest that is due, always
+	h.declareSchedule("bad", rota.ScheduleSpec{Every: time.Hour}) // always the first that is due
 	h.clock.set(time.Second)
 	h.declareSchedule("good", rota.ScheduleSpec{Every: time.Hour})
 	h.setClock(time.Hour + time.Second)
@@ -145,7 +144,7 @@ func TestRefusedScheduleDoesNotBlockOthers(t *testing.T) {
 		t.Errorf("the bad one was tried %d times", n)
 	}
 	refuse.add("bad", -1)
-	h.awaitFires("bad", 1) // in time it is tried again; the two missed times are one, by its catch-up
+	h.awaitFires("bad", 1) // it is retried; its catch-up makes one fire of the two missed times
 }
 
 func TestUnknownTimeZoneBlocksOnlyItsSchedule(t *testing.T) {
@@ -167,8 +166,8 @@ func TestUnknownTimeZoneBlocksOnlyItsSchedule(t *testing.T) {
 	}
 }
 
-// TestSchedulesWithManyScopesFireInSeveralBatches fires schedules that make many jobs each:
-// no transaction has many more than it should.
+// Schedules with many scopes create many jobs each: no transaction has many more than the
+// bound.
 func TestSchedulesWithManyScopesFireInSeveralBatches(t *testing.T) {
 	h := newHarness(t)
 	store := &fireCounter{Store: h.store}
@@ -192,7 +191,7 @@ func TestSchedulesWithManyScopesFireInSeveralBatches(t *testing.T) {
 	}
 }
 
-// fireCounter notes the most fires that came in one batch.
+// fireCounter records the most fires in one batch.
 type fireCounter struct {
 	rota.Store
 	most atomic.Int64
@@ -216,7 +215,7 @@ func TestScheduleFiresAfterOutage(t *testing.T) {
 		h.declareSchedule("hourly", rota.ScheduleSpec{Every: time.Hour})
 		p.off.Store(true)
 		h.setClock(time.Hour + time.Second)
-		h.eventually("the fire was sent in vain", func() bool { return p.refused.Load() > 1 })
+		h.eventually("the fire was sent without success", func() bool { return p.refused.Load() > 1 })
 		p.off.Store(false)
 		h.awaitFires("hourly", 1)
 		h.setClock(time.Hour)

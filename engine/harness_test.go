@@ -18,10 +18,10 @@ import (
 	"github.com/rotajobs/rota/store/wrap"
 )
 
-// waitMax is how long something may take on a very busy machine.
+// waitMax is the longest that something may take on a very busy machine.
 const waitMax = time.Minute
 
-// TestMain runs more tests at once than there are processors: mostly they wait.
+// TestMain runs more tests at once than there are processors: most of their time they wait.
 func TestMain(m *testing.M) {
 	flag.Parse()
 	_ = flag.Set("test.parallel", "8")
@@ -31,25 +31,25 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// harness is a store on disk, a clock that can be set, and what was seen.
+// harness is a store on disk, a clock that can be set, and records of events and log lines.
 type harness struct {
 	*testing.T
 	store      rota.Store
-	membership rota.Membership // who shares it; nil: nobody can
-	url        string          // of the database, where there is a server
+	membership rota.Membership // nil: the store is not shared
+	url        string          // of the database; empty: SQLite
 	clock      *clock
 	events     *eventRecorder
 	log        *logRecorder
 
 	began      time.Time
 	callDelays *delayLog     // of the store
-	lease      time.Duration // of a test that byLease tells
-	canRetry   bool          // it can be told again
-	retry      bool          // and is to be
+	lease      time.Duration // of a test run by withLease
+	canRetry   bool          // another attempt with a longer lease follows
+	retry      bool          // the test asks for it
 }
 
-// newHarness opens a store that is a file. At the end of the test it must be in
-// order, whatever happened in between.
+// newHarness opens a SQLite store. At the end of the test the store must verify
+// without violations.
 func newHarness(t *testing.T) *harness {
 	t.Helper()
 	t.Parallel()
@@ -72,36 +72,36 @@ func emptyHarness(t *testing.T) *harness {
 	return &harness{T: t, clock: &clock{}, events: newEventRecorder(), log: &logRecorder{}, began: time.Now(), callDelays: &delayLog{}}
 }
 
-// use has a store watched, and looked at and closed at the end.
+// use records the events of a store, and verifies and closes it at the end.
 func (h *harness) use(store rota.Store) rota.Store {
 	kept := wrap.Coalesce(&timedStore{store, h.callDelays})
 	kept.Watch(h.events.record)
 	h.Cleanup(func() {
 		for v, err := range store.Verify(context.Background()) {
-			h.T.Errorf("the store is not in order: %+v %v", v, err)
+			h.T.Errorf("the store has a violation: %+v %v", v, err)
 		}
 		_ = store.Close()
 	})
 	return kept
 }
 
-// clock is the wall clock, and can be set.
+// clock is a wall clock that can be set.
 type clock struct{ ahead atomic.Int64 }
 
 func (c *clock) now() time.Time {
 	return time.Now().Add(time.Duration(c.ahead.Load())).Round(0)
 }
 
-// set moves the clock by d, back if that is negative.
+// set moves the clock by d, back if d is negative.
 func (c *clock) set(d time.Duration) { c.ahead.Add(int64(d)) }
 
-// runningEngine is an engine that runs.
+// runningEngine is an engine whose Run was called.
 type runningEngine struct {
 	*engine.Engine
 	h    *harness
 	stop context.CancelFunc
 	done chan struct{}
-	err  error // of Run, once it is over
+	err  error // of Run, valid once done is closed
 }
 
 // start runs an engine until the test ends.
@@ -124,7 +124,7 @@ func (h *harness) startOn(store rota.Store, reg *engine.Registry, config engine.
 	return r
 }
 
-// launch runs an engine and does not wait until it is ready.
+// launch runs an engine without waiting until it is ready.
 func (h *harness) launch(store rota.Store, reg *engine.Registry, config engine.Config) *runningEngine {
 	config.Logger = slog.New(h.log)
 	if config.Clock == nil {
@@ -155,28 +155,28 @@ func (r *runningEngine) shutdown() error {
 	return r.err
 }
 
-// await waits for a signal.
+// await waits for a channel to be closed or to receive.
 func (h *harness) await(signal <-chan struct{}, what string) {
 	h.Helper()
 	select {
 	case <-signal:
 	case <-time.After(waitMax):
-		h.Fatalf("waited in vain for %s", what)
+		h.Fatalf("waited %v without success for %s", waitMax, what)
 	}
 }
 
-// eventually waits for what nobody signals.
+// eventually polls for a condition that no channel signals.
 func (h *harness) eventually(what string, holds func() bool) {
 	h.Helper()
 	for deadline := time.Now().Add(waitMax); !holds(); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
-			h.Fatalf("waited in vain until %s", what)
+			h.Fatalf("not within %v: %s", waitMax, what)
 		}
 	}
 }
 
-// inTime wants something to come in time. On a busy machine it may take a few
-// tries, and for how long that has kept this process from its work is not counted.
+// inTime checks that something happens in time. On a busy machine it makes several
+// attempts, and subtracts the time that the machine took from this process.
 func (h *harness) inTime(what string, late func() time.Duration) {
 	h.Helper()
 	var by time.Duration
@@ -190,7 +190,7 @@ func (h *harness) inTime(what string, late func() time.Duration) {
 		}
 	}
 	if by < 0 || by >= 500*time.Millisecond {
-		h.Errorf("%s came %v after its time", what, by)
+		h.Errorf("%s happened %v after its time", what, by)
 	}
 }
 
@@ -206,7 +206,7 @@ func mustApply[R rota.Reply](h *harness, c rota.Command) R {
 
 func meta() rota.Meta { return rota.NewMeta("ada") }
 
-// add puts jobs into the queue. Those without a type are of type work.
+// add enqueues jobs. Those without a type are of type work.
 func (h *harness) add(jobs ...rota.NewJob) (ids []rota.ID) {
 	h.Helper()
 	for i := range jobs {
@@ -220,7 +220,7 @@ func (h *harness) add(jobs ...rota.NewJob) (ids []rota.ID) {
 	return ids
 }
 
-// addOne puts a job into the queue that is retried at once.
+// addOne enqueues a job that is retried without delay.
 func (h *harness) addOne() rota.ID {
 	h.Helper()
 	return h.add(rota.NewJob{Backoff: new(time.Duration(0))})[0]
@@ -244,7 +244,7 @@ func (h *harness) awaitEnded(id rota.ID) *rota.Job {
 	return h.job(id)
 }
 
-// awaitCompleted waits for a job to complete, and does not read it.
+// awaitCompleted waits for a job to complete, without reading it.
 func (h *harness) awaitCompleted(id rota.ID) {
 	h.Helper()
 	h.events.await(h, "the completion of job "+id.String(), func(e rota.Event) bool {
@@ -266,7 +266,7 @@ func (h *harness) awaitRetry(id rota.ID) *rota.Job {
 	return h.job(e.JobID)
 }
 
-// queue is what is ready, in its order.
+// queue lists the ready jobs in order.
 func (h *harness) queue() []*rota.Job {
 	h.Helper()
 	jobs, err := h.store.Queue(context.Background(), rota.ID{}, rota.PageMax)
@@ -276,15 +276,15 @@ func (h *harness) queue() []*rota.Job {
 	return jobs
 }
 
-// registry has one type, work.
+// registry returns a registry with one type, work.
 func registry(handler func(context.Context, *rota.Job) error, options ...engine.TypeOption) *engine.Registry {
 	reg := engine.NewRegistry()
 	reg.Func("work", rota.TypeSpec{}, handler, options...)
 	return reg
 }
 
-// controlledHandler is a handler that the test directs: it says which run has begun, and
-// goes on when it is told how to end, or when its context ends.
+// controlledHandler is a handler that the test controls: it reports which run has
+// started, and returns what the test sends, or when its context ends.
 type controlledHandler struct {
 	started chan *rota.Job
 	results chan error
@@ -304,34 +304,34 @@ func (s *controlledHandler) handle(ctx context.Context, job *rota.Job) error {
 	}
 }
 
-// awaitStart waits for a run to begin.
+// awaitStart waits for a run to start.
 func (s *controlledHandler) awaitStart(h *harness) *rota.Job {
 	h.Helper()
 	select {
 	case job := <-s.started:
 		return job
 	case <-time.After(waitMax):
-		h.Fatal("waited in vain for a run to begin")
+		h.Fatalf("no run started within %v", waitMax)
 		return nil
 	}
 }
 
-// finish tells a run how to end.
+// finish makes a run return err.
 func (s *controlledHandler) finish(h *harness, err error) {
 	h.Helper()
 	select {
 	case s.results <- err:
 	case <-time.After(waitMax / 3):
-		h.Fatal("waited in vain for a run that can be told to end")
+		h.Fatal("no run is waiting for its result")
 	}
 }
 
-// checkNoneStarted says that no run has begun that was not waited for.
+// checkNoneStarted fails the test if another run has started.
 func (s *controlledHandler) checkNoneStarted(h *harness) {
 	h.Helper()
 	select {
 	case job := <-s.started:
-		h.Errorf("job %s has begun", job.ID)
+		h.Errorf("job %s has started", job.ID)
 	default:
 	}
 }

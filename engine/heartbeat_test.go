@@ -10,8 +10,8 @@ import (
 	"github.com/rotajobs/rota/store/wrap"
 )
 
-// reapContinuously takes every lease that goes stale, for longer than one lasts, as an eager
-// process elsewhere would.
+// reapContinuously reaps every stale lease for longer than a lease lasts, as another
+// process would.
 func (h *harness) reapContinuously() {
 	h.Helper()
 	for end := time.Now().Add(h.lease + h.lease/3); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
@@ -21,10 +21,10 @@ func (h *harness) reapContinuously() {
 	}
 }
 
-// shortLease is longer than the shortest, so that a busy machine does not lose it.
+// shortLease is longer than the minimum, so that a busy machine does not lose it.
 const shortLease = 2 * rota.LeaseMin
 
-// Nothing but its heart says that a run without a time-out is well.
+// Only the heartbeat shows that a run without a time-out is alive.
 func TestHeartbeatExtendsLeaseWhileHandlerRuns(t *testing.T) {
 	withLeaseOnEachStore(t, func(h *harness) {
 		s := newControlledHandler()
@@ -60,7 +60,7 @@ func TestFailedHeartbeatsAreRetriedBeforeLeaseEnds(t *testing.T) {
 		s := newControlledHandler()
 		var beats counter[string]
 		store := wrap.Flaky(h.store, wrap.Fault{Before: func(b rota.Batch) error {
-			if hasVerb(b, rota.VerbExtend) && beats.add("all", 1) <= 3 { // at every third, the fourth would come too late
+			if hasVerb(b, rota.VerbExtend) && beats.add("all", 1) <= 3 { // at every third of a lease the fourth would be too late
 				return errDown
 			}
 			return nil
@@ -80,8 +80,7 @@ func TestFailedHeartbeatsAreRetriedBeforeLeaseEnds(t *testing.T) {
 	})
 }
 
-// A process whose beats do not come through may still be the one that records
-// the end.
+// A process whose heartbeats do not arrive may still record the end.
 func TestEngineNeverReapsItsOwnRuns(t *testing.T) {
 	h := newHarness(t)
 	s := newControlledHandler()
@@ -94,7 +93,7 @@ func TestEngineNeverReapsItsOwnRuns(t *testing.T) {
 	h.startOn(store, registry(s.handle), engine.Config{Lease: rota.LeaseMin})
 	id := h.addOne()
 	s.awaitStart(h)
-	stale := h.job(id).Run.StaleAfter.Add(rota.LeaseMin) // by then it has looked for stale ones
+	stale := h.job(id).Run.StaleAfter.Add(rota.LeaseMin) // by then it has reaped
 	h.eventually("the lease is stale", func() bool { return h.clock.now().After(stale) })
 	s.results <- nil
 	if job := h.awaitEnded(id); job.State() != rota.StateCompleted {
@@ -102,7 +101,7 @@ func TestEngineNeverReapsItsOwnRuns(t *testing.T) {
 	}
 }
 
-// The end of a run that the store does not take yet must not cost its lease.
+// While the end of a run cannot be recorded, its lease is still extended.
 func TestHeartbeatExtendsLeaseUntilEndIsRecorded(t *testing.T) {
 	withLease(t, sqliteHarness, func(h *harness) {
 		s := newControlledHandler()

@@ -15,7 +15,7 @@ type countingStore struct {
 	calls counter[string]
 }
 
-// Apply is counted, and so are the reads below.
+// Apply is counted, as are the reads below.
 func (c *countingStore) Apply(ctx context.Context, b rota.Batch) ([]rota.Result, error) {
 	c.calls.add("Apply", 1)
 	return c.Store.Apply(ctx, b)
@@ -76,9 +76,8 @@ func (c *countingStore) Prunable(ctx context.Context, q rota.PruneQuery) (rota.P
 	return c.Store.Prunable(ctx, q)
 }
 
-// An engine with nothing to do looks at the clock once a second. That it has
-// jobs and schedules for later, and jobs of types that it does not run, changes
-// nothing.
+// An idle engine reads once a second what is due. Delayed jobs, later schedules and jobs
+// of types without a handler do not change that.
 func TestIdleEngineReadsOnlyNextDue(t *testing.T) {
 	withLease(t, sqliteHarness, func(h *harness) {
 		h.declareSchedule("hourly", rota.ScheduleSpec{Every: time.Hour})
@@ -86,7 +85,7 @@ func TestIdleEngineReadsOnlyNextDue(t *testing.T) {
 		c := &countingStore{Store: h.store}
 		h.startOn(c, registry(done), engine.Config{})
 		h.awaitEnded(h.addOne())
-		time.Sleep(h.lease / 3) // for what follows an end
+		time.Sleep(h.lease / 3) // for the calls that follow an end
 		c.calls.mu.Lock()
 		clear(c.calls.counts)
 		c.calls.mu.Unlock()
@@ -96,11 +95,11 @@ func TestIdleEngineReadsOnlyNextDue(t *testing.T) {
 		c.calls.mu.Lock()
 		defer c.calls.mu.Unlock()
 		if n := c.calls.counts["NextDue"]; n < 2 || float64(n) > took+1 {
-			h.Errorf("it asked %d times in %.1f s what is due", n, took)
+			h.Errorf("it read %d times in %.1f s what is due", n, took)
 		}
 		delete(c.calls.counts, "NextDue")
 		if len(c.calls.counts) > 0 {
-			h.Errorf("and it also called %v", c.calls.counts)
+			h.Errorf("it also called %v", c.calls.counts)
 		}
 	})
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/rotajobs/rota/engine"
 )
 
-// Handlers that have been quick run one after the other. One that is not any
-// more keeps nobody waiting, nor does one that takes its goroutine along.
+// Handlers that have been short run one after the other. One that becomes slow delays no
+// other, nor does one that ends its goroutine.
 func TestSlowJobAmongInlineJobsDelaysNoOther(t *testing.T) {
 	for name, leave := range map[string]func(){
 		"waits for all others": func() {},
@@ -30,7 +30,7 @@ func TestSlowJobAmongInlineJobsDelaysNoOther(t *testing.T) {
 				}
 				select {
 				case first <- struct{}{}:
-					others.Wait() // they are in its hands, unless somebody looks after them
+					others.Wait() // they wait behind this run, unless the dispatcher hands them off
 					leave()
 				default:
 					others.Done()

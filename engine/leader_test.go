@@ -11,8 +11,8 @@ import (
 	"github.com/rotajobs/rota/engine"
 )
 
-// checkFiredOnce wants each time that was fired to have been fired once, and each job
-// of it to have been started once at most, whoever did.
+// checkFiredOnce checks that each planned time was fired once, and each job started at
+// most once, by whichever process.
 func (h *harness) checkFiredOnce() {
 	h.Helper()
 	fired, started := map[string]int{}, map[rota.ID]int{}
@@ -32,8 +32,8 @@ func (h *harness) checkFiredOnce() {
 	}
 }
 
-// fireNext jumps to the next time of a schedule, and waits until that is fired and
-// its job has completed.
+// fireNext sets the clock to the next time of a schedule, and waits until its job has
+// completed.
 func (h *harness) fireNext(name string) {
 	h.Helper()
 	at := h.schedule(name).NextFire
@@ -44,8 +44,8 @@ func (h *harness) fireNext(name string) {
 	h.awaitCompleted(fired.JobID)
 }
 
-// A leader that is none any more, and does not know it yet, does what leaders do
-// beside its successor.
+// A former leader that does not know it yet does the work of a leader beside its
+// successor.
 func TestTwoProcessesThatBothLeadRepeatNothing(t *testing.T) {
 	onEachStore(t, func(t *testing.T, h *harness) {
 		config := engine.Config{
@@ -67,13 +67,13 @@ func TestTwoProcessesThatBothLeadRepeatNothing(t *testing.T) {
 		h.fireNext("hourly")
 		h.checkFiredOnce()
 		if n := h.log.count("level=ERROR"); n > 0 {
-			t.Errorf("they complain: %q", h.log.lines)
+			t.Errorf("errors were logged: %q", h.log.lines)
 		}
 	})
 }
 
-// Whoever goes, and whoever comes: what is due is done by those who are there,
-// and what was done before is not done again.
+// When processes stop and start, the remaining ones do what is due, and nothing is
+// repeated.
 func TestLeaderChangeSkipsAndRepeatsNothing(t *testing.T) {
 	withLeaseOnEachStore(t, func(h *harness) {
 		first := h.start(registry(done), engine.Config{Name: "first", Lease: h.lease})
@@ -84,14 +84,14 @@ func TestLeaderChangeSkipsAndRepeatsNothing(t *testing.T) {
 		for i := range 2 {
 			store, membership := h.secondProcess()
 			after := h.startOn(store, registry(done), engine.Config{Name: fmt.Sprint("later-", i), Lease: h.lease, Membership: membership})
-			h.fireNext("hourly") // by either of them
+			h.fireNext("hourly") // by either process
 			if membership != nil {
-				h.eventually("both are there", func() bool { return after.Nodes() == 2 })
+				h.eventually("both are members", func() bool { return after.Nodes() == 2 })
 				if after.Leads() {
-					h.Error("one who came later leads beside the one who did")
+					h.Error("a process that joined later leads beside the leader")
 				}
 			}
-			later := h.add(rota.NewJob{Delay: 30 * time.Minute})[0] // due when only the later one is left
+			later := h.add(rota.NewJob{Delay: 30 * time.Minute})[0] // due when only the later process is left
 			if err := before.shutdown(); err != nil {
 				h.Error(err)
 			}
@@ -106,14 +106,14 @@ func TestLeaderChangeSkipsAndRepeatsNothing(t *testing.T) {
 	})
 }
 
-// unreachableMembership is a roll that cannot be reached for a while.
+// unreachableMembership is a membership that cannot be reached for a while.
 type unreachableMembership struct {
 	rota.Membership
 	unreachable atomic.Bool
 	calls       atomic.Int64
 }
 
-// Attend may fail.
+// Heartbeat fails while it is unreachable.
 func (c *unreachableMembership) Heartbeat(ctx context.Context, a rota.NodeHeartbeat) (rota.MembershipState, error) {
 	if c.unreachable.Load() {
 		return rota.MembershipState{}, errDown
@@ -122,9 +122,9 @@ func (c *unreachableMembership) Heartbeat(ctx context.Context, a rota.NodeHeartb
 	return c.Membership.Heartbeat(ctx, a)
 }
 
-// It cannot ask, but can write: another leads when its lease is over, which that
-// one does not extend, and not before. Until it is told so, and afterwards, each time
-// is fired once. (TestOnlyLeaderPrunes is about one who is alone.)
+// The leader cannot send heartbeats, but can write: another process leads when the lease
+// is over, and not before. Each time is fired once throughout. (TestOnlyLeaderPrunes has
+// one process only.)
 func TestStaleLeaderStopsLeading(t *testing.T) {
 	withLease(t, postgresHarness, func(h *harness) {
 		cut := &unreachableMembership{Membership: h.membership}
@@ -132,12 +132,12 @@ func TestStaleLeaderStopsLeading(t *testing.T) {
 		h.eventually("the first leads", stale.Leads)
 		store, membership := h.secondProcess()
 		other := h.startOn(store, registry(done), engine.Config{Name: "other", Lease: h.lease, Membership: membership})
-		h.eventually("both are there", func() bool { return other.Nodes() == 2 })
+		h.eventually("both are members", func() bool { return other.Nodes() == 2 })
 		h.declareSchedule("hourly", rota.ScheduleSpec{Every: time.Hour})
 		h.fireNext("hourly")
 		cut.unreachable.Store(true)
 		h.eventually("the other leads", func() bool {
-			leads := other.Leads() // asked first: the one before has stopped by then
+			leads := other.Leads() // read first: the former leader has stopped by then
 			if leads && stale.Leads() {
 				h.T.Fatal("both lead")
 			}
@@ -147,7 +147,7 @@ func TestStaleLeaderStopsLeading(t *testing.T) {
 		cut.unreachable.Store(false)
 		for back := cut.calls.Load(); cut.calls.Load() < back+3; time.Sleep(time.Millisecond) {
 			if stale.Leads() || !other.Leads() {
-				h.Fatalf("one that comes back leads: %t; the other: %t", stale.Leads(), other.Leads())
+				h.Fatalf("the former leader leads: %t; the other: %t", stale.Leads(), other.Leads())
 			}
 		}
 		h.fireNext("hourly")

@@ -9,7 +9,7 @@ import (
 	"github.com/rotajobs/rota/engine"
 )
 
-// reapAll has the leases of all others go stale, and taken.
+// reapAll lets the leases of all other workers expire, and reaps them.
 func (h *harness) reapAll() []rota.Settlement {
 	h.Helper()
 	h.clock.set(2 * rota.LeaseMax)
@@ -25,23 +25,23 @@ func TestLostLeaseStopsHandlerAndKeepsNextAttempt(t *testing.T) {
 			_ = engine.Result(ctx, job.Attempt)
 			if job.Attempt == 1 {
 				causes <- err
-				return nil // it even says that all went well
+				return nil // its result must not count
 			}
 			return err
 		}), engine.Config{Lease: h.lease})
 		id := h.addOne()
 		s.awaitStart(h)
 		if stolen := h.reapAll(); len(stolen) != 1 || stolen[0].JobID != id {
-			h.Fatalf("stolen: %+v", stolen)
+			h.Fatalf("reaped: %+v", stolen)
 		}
 		second := s.awaitStart(h)
 		if second.RetryOf != id {
-			h.Fatalf("%s began", second.ID)
+			h.Fatalf("job %s started", second.ID)
 		}
 		select {
 		case err := <-causes:
 			if err == nil || err.Error() != "the lease of the run was lost" {
-				h.Errorf("it was stopped because %v", err)
+				h.Errorf("the cause was %v", err)
 			}
 		case <-time.After(waitMax):
 			h.Fatal("the first attempt was not stopped")
@@ -60,7 +60,7 @@ func TestLostLeaseStopsHandlerAndKeepsNextAttempt(t *testing.T) {
 	})
 }
 
-// A frozen process comes back and knows nothing yet of what it lost.
+// A suspended process continues and does not know yet that it lost its lease.
 func TestEndOfRunWithLostLeaseIsDropped(t *testing.T) {
 	onEachStore(t, func(t *testing.T, h *harness) {
 		s := newControlledHandler()
@@ -69,12 +69,12 @@ func TestEndOfRunWithLostLeaseIsDropped(t *testing.T) {
 		s.awaitStart(h)
 		h.reapAll()
 		second := s.awaitStart(h)
-		s.results <- nil // whose turn it is, nobody knows
+		s.results <- nil // for either run
 		s.results <- nil
 		if job := h.awaitEnded(second.ID); job.State() != rota.StateCompleted {
 			t.Errorf("the second: %s", job.State())
 		}
-		h.eventually("it is noticed", func() bool { return r.Snapshot().LeaseLost == 1 })
+		h.eventually("the lost lease is counted", func() bool { return r.Snapshot().LeaseLost == 1 })
 		if run := h.job(id).Run; run.Outcome != rota.OutcomeFailed || run.ErrorCode != rota.CodeLeaseExpired {
 			t.Errorf("the first: %s, %q", run.Outcome, run.ErrorCode)
 		}
@@ -93,7 +93,7 @@ func TestRecoverRetriesJobsOfEarlierIncarnation(t *testing.T) {
 		s := newControlledHandler()
 		h.start(registry(s.handle), engine.Config{Name: "kitchen"})
 		if again := s.awaitStart(h); again.RetryOf != left || h.job(left).Run.Outcome != rota.OutcomeFailed {
-			t.Errorf("job %s began, a retry of %s", again.ID, again.RetryOf)
+			t.Errorf("job %s started, a retry of %s", again.ID, again.RetryOf)
 		}
 		if h.job(others).Ended() {
 			t.Error("the run of another process was touched")
@@ -110,7 +110,7 @@ func TestReaperFailsStaleRunsOfOthers(t *testing.T) {
 		s := newControlledHandler()
 		h.start(registry(s.handle), engine.Config{Lease: h.lease})
 		if again := s.awaitStart(h); again.RetryOf != id {
-			h.Errorf("job %s began", again.ID)
+			h.Errorf("job %s started", again.ID)
 		}
 		if run := h.job(id).Run; run.ErrorCode != rota.CodeLeaseExpired {
 			h.Errorf("%q", run.ErrorCode)

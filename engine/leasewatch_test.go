@@ -12,25 +12,25 @@ import (
 	"github.com/rotajobs/rota/store/wrap"
 )
 
-// sharedConfig is how an engine is told that others may take what it has lost. It has
-// one slot, so that one which is not given back is missed.
+// sharedConfig configures an engine on a shared store. It has one slot, so that a slot
+// that is not returned blocks the test.
 func (h *harness) sharedConfig() engine.Config {
 	return engine.Config{Membership: &fakeMembership{}, Lease: h.lease, Workers: 1}
 }
 
-// checkFirstNotStarted wants the first attempt to have been failed without ever having
-// begun, and the second to run.
+// checkFirstNotStarted checks that the first attempt failed without starting, and that
+// the second runs.
 func (h *harness) checkFirstNotStarted(s *controlledHandler, id rota.ID) {
 	h.Helper()
 	if second := s.awaitStart(h); second.RetryOf != id {
-		h.Errorf("job %s began, attempt %d of %s", second.ID, second.Attempt, id)
+		h.Errorf("job %s started, attempt %d of %s", second.ID, second.Attempt, id)
 	}
 	if run := h.job(id).Run; run.Outcome != rota.OutcomeFailed || run.ErrorCode != rota.CodeShutdown {
 		h.Errorf("the first: %s, %q", run.Outcome, run.ErrorCode)
 	}
 }
 
-// Another may run by then what was claimed.
+// Another process may run the job by then.
 func TestClaimAnsweredAfterLeaseEndedStartsNothing(t *testing.T) {
 	withLease(t, sqliteHarness, func(h *harness) {
 		s := newControlledHandler()
@@ -45,14 +45,14 @@ func TestClaimAnsweredAfterLeaseEndedStartsNothing(t *testing.T) {
 	})
 }
 
-// The same of a claim that went along with the enqueue that it is for.
+// The same for a piggybacked claim.
 func TestPiggybackedClaimAnsweredAfterLeaseEndedStartsNothing(t *testing.T) {
 	withLease(t, sqliteHarness, func(h *harness) {
 		s := newControlledHandler()
-		var trips atomic.Int64
+		var piggybacked atomic.Int64
 		late := func(b rota.Batch, _ []rota.Result) error {
 			if hasVerb(b, rota.VerbEnqueue) && hasVerb(b, rota.VerbClaim) {
-				trips.Add(1)
+				piggybacked.Add(1)
 				time.Sleep(h.lease)
 			}
 			return nil
@@ -63,7 +63,7 @@ func TestPiggybackedClaimAnsweredAfterLeaseEndedStartsNothing(t *testing.T) {
 			return nil
 		}), h.sharedConfig())
 		for range 100 {
-			h.pause(50 * time.Millisecond) // for the desk to come to rest, which nobody signals
+			h.pause(50 * time.Millisecond) // for the dispatcher to become idle, which no channel signals
 			enqueued, err := rota.Do[*rota.Enqueued](h.Context(), store, &rota.Enqueue{
 				Meta: meta(), Jobs: []rota.NewJob{{Type: "work", Backoff: new(time.Duration(0))}},
 			})
@@ -71,18 +71,18 @@ func TestPiggybackedClaimAnsweredAfterLeaseEndedStartsNothing(t *testing.T) {
 				h.Fatal(err)
 			}
 			id := enqueued.Jobs[0].Job.ID
-			if trips.Load() > 0 {
+			if piggybacked.Load() > 0 {
 				h.checkFirstNotStarted(s, id)
 				return
 			}
-			s.awaitStart(h) // the desk was not at rest yet, and claimed it by itself
+			s.awaitStart(h) // the dispatcher was not idle yet, and claimed the job itself
 			h.awaitEnded(id)
 		}
-		h.Fatal("no claim goes along with an enqueue")
+		h.Fatal("no claim was piggybacked on an enqueue")
 	})
 }
 
-// What it took when it was sent first it has had since then.
+// The lease runs since the claim was first sent.
 func TestResentClaimWhoseLeaseEndedStartsNothing(t *testing.T) {
 	withLease(t, sqliteHarness, func(h *harness) {
 		s := newControlledHandler()
@@ -99,7 +99,7 @@ func TestResentClaimWhoseLeaseEndedStartsNothing(t *testing.T) {
 	})
 }
 
-// A claim that was sent in vain for longer than a lease took nothing meanwhile.
+// A claim that did not reach the store for longer than a lease took no job meanwhile.
 func TestOutageBeforeClaimCostsNoAttempt(t *testing.T) {
 	withLease(t, sqliteHarness, func(h *harness) {
 		s := newControlledHandler()
@@ -107,16 +107,16 @@ func TestOutageBeforeClaimCostsNoAttempt(t *testing.T) {
 		h.startOn(wrap.Flaky(h.store, p.fault()), registry(s.handle), h.sharedConfig())
 		p.off.Store(true)
 		id := h.addOne()
-		h.eventually("it is asked for in vain", func() bool { return p.refused.Load() > 0 })
+		h.eventually("a claim failed", func() bool { return p.refused.Load() > 0 })
 		time.Sleep(h.lease + h.lease/10)
 		p.off.Store(false)
 		if job := s.awaitStart(h); job.ID != id {
-			h.Errorf("attempt %d began, of job %s", job.Attempt, job.RetryOf)
+			h.Errorf("attempt %d started, of job %s", job.Attempt, job.RetryOf)
 		}
 	})
 }
 
-// A process may be frozen between the answer to its claim and the start.
+// A process may be suspended between the answer to its claim and the start.
 func TestRunDelayedPastItsLeaseDoesNotStart(t *testing.T) {
 	withLease(t, sqliteHarness, func(h *harness) {
 		s := newControlledHandler()
@@ -130,7 +130,7 @@ func TestRunDelayedPastItsLeaseDoesNotStart(t *testing.T) {
 	})
 }
 
-// Of a store that nobody shares nobody takes anything meanwhile.
+// In a store that is not shared no other process takes the job.
 func TestLateClaimAnswerOfUnsharedStoreStartsJob(t *testing.T) {
 	h := newHarness(t)
 	s := newControlledHandler()
@@ -141,6 +141,6 @@ func TestLateClaimAnswerOfUnsharedStoreStartsJob(t *testing.T) {
 	time.Sleep(rota.LeaseMin)
 	close(g.open)
 	if job := s.awaitStart(h); job.ID != id {
-		t.Errorf("attempt %d began", job.Attempt)
+		t.Errorf("attempt %d started", job.Attempt)
 	}
 }

@@ -52,15 +52,15 @@ func TestUnwritableLogDoesNotFailRun(t *testing.T) {
 		t.Errorf("%s: %s", job.State(), job.Run.Error)
 	}
 	if n := h.log.count("cannot be written", "level=WARN"); n != 1 {
-		t.Errorf("it was said %d times", n)
+		t.Errorf("it was logged %d times", n)
 	}
 }
 
-// Where a log lies is no reason to forget how its run ended.
+// An invalid path does not affect how the run ends.
 func TestInvalidLogPathDoesNotFailRun(t *testing.T) {
 	for name, path := range map[string]string{
-		"too long": strings.Repeat("x", rota.PathMax+1),
-		"no text":  "logs/\xff\x00",
+		"too long":      strings.Repeat("x", rota.PathMax+1),
+		"invalid UTF-8": "logs/\xff\x00",
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newHarness(t)

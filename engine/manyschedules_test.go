@@ -11,7 +11,7 @@ import (
 	"github.com/rotajobs/rota/engine"
 )
 
-// declareMany makes so many schedules that are due at the same time.
+// declareMany declares schedules that are due at the same time.
 func (h *harness) declareMany(schedules int) {
 	h.Helper()
 	h.declareSchedule("many-0", rota.ScheduleSpec{Every: time.Hour})
@@ -35,9 +35,8 @@ func (h *harness) declareMany(schedules int) {
 	}
 }
 
-// Two thousand schedules are due in the same moment, while a run holds a lease. All
-// of them are fired and run, once, nobody is told that the store does not answer,
-// and the lease is kept.
+// Two thousand schedules are due at the same moment, while a run holds a lease. All of
+// them fire and run once, no outage is logged, and the lease is kept.
 func TestTwoThousandSchedulesDueAtOnceFireOnce(t *testing.T) {
 	const many = 2_000
 	withLeaseOnEachStore(t, func(h *harness) {
@@ -48,7 +47,7 @@ func TestTwoThousandSchedulesDueAtOnceFireOnce(t *testing.T) {
 				return nil
 			}
 			return s.handle(ctx, job)
-		}), engine.Config{Lease: 5 * h.lease}) // an answer that takes a third of that is complained of
+		}), engine.Config{Lease: 5 * h.lease}) // an answer that takes a third of that is logged
 		h.declareMany(many)
 		id := h.addOne()
 		s.awaitStart(h)
@@ -64,7 +63,7 @@ func TestTwoThousandSchedulesDueAtOnceFireOnce(t *testing.T) {
 		s.finish(h, nil)
 		h.awaitCompleted(id)
 		if n := h.log.count("level=ERROR"); n > 0 || r.Snapshot().LeaseLost > 0 {
-			h.Errorf("%d leases lost, and it complains: %q", r.Snapshot().LeaseLost, h.log.lines)
+			h.Errorf("%d leases lost; log: %q", r.Snapshot().LeaseLost, h.log.lines)
 		}
 	})
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/rotajobs/rota/engine"
 )
 
-// fakeMembership answers as it is told.
+// fakeMembership answers heartbeats as the test sets it.
 type fakeMembership struct {
 	leads, failing atomic.Bool
 	calls, left    atomic.Int32
@@ -20,7 +20,7 @@ type fakeMembership struct {
 func (b *fakeMembership) Heartbeat(_ context.Context, a rota.NodeHeartbeat) (rota.MembershipState, error) {
 	b.calls.Add(1)
 	if b.failing.Load() {
-		return rota.MembershipState{}, errors.New("away")
+		return rota.MembershipState{}, errors.New("unreachable")
 	}
 	return rota.MembershipState{Nodes: 2, Leader: "x", Leads: b.leads.Load()}, nil
 }
@@ -30,7 +30,7 @@ func (b *fakeMembership) Leave(context.Context, string, rota.ID) error {
 	return nil
 }
 
-// TestOnlyLeaderPrunes, and who cannot ask leads no longer than its lease.
+// Only the leader prunes, and without heartbeats it leads no longer than its lease.
 func TestOnlyLeaderPrunes(t *testing.T) {
 	h := newHarness(t)
 	book := &fakeMembership{}
@@ -42,20 +42,20 @@ func TestOnlyLeaderPrunes(t *testing.T) {
 	s.awaitStart(h)
 	s.results <- nil
 	h.awaitEnded(id)
-	h.eventually("it is asked again and again", func() bool { return book.calls.Load() > 6 })
+	h.eventually("several heartbeats were sent", func() bool { return book.calls.Load() > 6 })
 	if _, err := h.store.Job(t.Context(), id); err != nil {
-		t.Errorf("somebody who does not lead has pruned: %v", err)
+		t.Errorf("a process that does not lead has pruned: %v", err)
 	}
 	if r.Leads() || r.Nodes() != 2 {
 		t.Errorf("leads %v, nodes %d", r.Leads(), r.Nodes())
 	}
 	book.leads.Store(true)
-	h.eventually("who leads has pruned", func() bool {
+	h.eventually("the leader has pruned", func() bool {
 		_, err := h.store.Job(t.Context(), id)
 		return rota.CodeOf(err) == rota.NotFound
 	})
 	book.failing.Store(true)
-	h.eventually("it leads no longer", func() bool { return !r.Leads() })
+	h.eventually("it stops leading", func() bool { return !r.Leads() })
 	if err := r.shutdown(); err != nil || book.left.Load() != 1 {
 		t.Errorf("%v, left %d times", err, book.left.Load())
 	}

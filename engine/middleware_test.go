@@ -17,7 +17,7 @@ import (
 	"github.com/rotajobs/rota/engine"
 )
 
-// callTrace is the order in which things happened.
+// callTrace records the order of calls.
 type callTrace struct {
 	mu    sync.Mutex
 	calls []string
@@ -35,7 +35,7 @@ func (t *callTrace) all() []string {
 	return slices.Clone(t.calls)
 }
 
-// middleware is a middleware that says when it is passed.
+// middleware returns a middleware that records its calls.
 func (t *callTrace) middleware(name string) engine.Middleware {
 	return func(next engine.Handler) engine.Handler {
 		t.add("make " + name)
@@ -56,12 +56,12 @@ func TestMiddlewareWrapsHandlersInOrder(t *testing.T) {
 		trace.add("work")
 		return nil
 	}, engine.WithMiddleware(trace.middleware("c"), trace.middleware("d")))
-	reg.Use(trace.middleware("b")) // around what is there already, too
+	reg.Use(trace.middleware("b")) // also wraps handlers that are registered already
 	h.start(reg, engine.Config{})
 	h.awaitEnded(h.addOne())
 	h.awaitEnded(h.addOne())
 	run := []string{"a", "b", "c", "d", "work", "/d", "/c", "/b", "/a"}
-	want := slices.Concat([]string{"make d", "make c", "make b", "make a"}, run, run) // made once, passed twice
+	want := slices.Concat([]string{"make d", "make c", "make b", "make a"}, run, run) // created once, called twice
 	if got := trace.all(); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
@@ -106,7 +106,7 @@ func TestContextValuesOfMiddlewareReachHandler(t *testing.T) {
 	}
 }
 
-// wrapWith is a middleware that does one thing.
+// wrapWith returns a middleware that calls do.
 func wrapWith(do func(ctx context.Context, job *rota.Job, next engine.Handler) error) engine.Middleware {
 	return func(next engine.Handler) engine.Handler {
 		return func(ctx context.Context, job *rota.Job) error { return do(ctx, job, next) }
@@ -123,31 +123,31 @@ func TestRunEndsWithErrorOfMiddleware(t *testing.T) {
 		code    string
 		text    string
 	}{
-		"it does not call the handler": {
+		"without calling the handler, an error": {
 			func(context.Context, *rota.Job) error { panic("it was called") },
 			func(context.Context, *rota.Job, engine.Handler) error { return errors.New("closed today") },
 			rota.OutcomeFailed, rota.SequelRetry, "", "closed today",
 		},
-		"it does not call the handler and is content": {
+		"without calling the handler, nil": {
 			func(context.Context, *rota.Job) error { panic("it was called") },
 			func(context.Context, *rota.Job, engine.Handler) error { return nil },
 			rota.OutcomeCompleted, rota.SequelNone, "", "",
 		},
-		"it makes an error permanent": {
+		"permanent error": {
 			func(context.Context, *rota.Job) error { return noLuck },
 			func(ctx context.Context, job *rota.Job, next engine.Handler) error {
 				return rota.Permanent(next(ctx, job))
 			},
 			rota.OutcomeFailed, rota.SequelDead, "", "no luck",
 		},
-		"it gives an error a code": {
+		"error with a code": {
 			func(context.Context, *rota.Job) error { return noLuck },
 			func(ctx context.Context, job *rota.Job, next engine.Handler) error {
 				return fmt.Errorf("%w after %w", &coded{"E7"}, next(ctx, job))
 			},
 			rota.OutcomeFailed, rota.SequelRetry, "E7", "coded E7 after no luck",
 		},
-		"it forgives an error": {
+		"error replaced by nil": {
 			func(context.Context, *rota.Job) error { return noLuck },
 			func(ctx context.Context, job *rota.Job, next engine.Handler) error {
 				if err := next(ctx, job); err != noLuck {
@@ -157,19 +157,19 @@ func TestRunEndsWithErrorOfMiddleware(t *testing.T) {
 			},
 			rota.OutcomeCompleted, rota.SequelNone, "", "",
 		},
-		"it sees a panic as an error": {
+		"panic of the handler as an error": {
 			func(context.Context, *rota.Job) error { panic("boom") },
 			func(ctx context.Context, job *rota.Job, next engine.Handler) error {
 				return fmt.Errorf("seen: %w", next(ctx, job))
 			},
 			rota.OutcomeFailed, rota.SequelRetry, "panic", "seen: panic: boom\n\ngoroutine",
 		},
-		"it panics before": {
+		"panic before the handler": {
 			func(context.Context, *rota.Job) error { return nil },
 			func(context.Context, *rota.Job, engine.Handler) error { panic("bang") },
 			rota.OutcomeFailed, rota.SequelRetry, "panic", "panic: bang\n\ngoroutine",
 		},
-		"it panics after": {
+		"panic after the handler": {
 			func(context.Context, *rota.Job) error { return noLuck },
 			func(ctx context.Context, job *rota.Job, next engine.Handler) error {
 				_ = next(ctx, job)
@@ -177,12 +177,12 @@ func TestRunEndsWithErrorOfMiddleware(t *testing.T) {
 			},
 			rota.OutcomeFailed, rota.SequelRetry, "panic", "panic: bang\n\ngoroutine",
 		},
-		"it ends its goroutine": {
+		"Goexit in the middleware": {
 			func(context.Context, *rota.Job) error { return nil },
 			func(context.Context, *rota.Job, engine.Handler) error { runtime.Goexit(); return nil },
 			rota.OutcomeFailed, rota.SequelRetry, "", "ended its goroutine",
 		},
-		"the handler ends its goroutine": {
+		"Goexit in the handler": {
 			func(context.Context, *rota.Job) error { runtime.Goexit(); return nil },
 			func(ctx context.Context, job *rota.Job, next engine.Handler) error { return next(ctx, job) },
 			rota.OutcomeFailed, rota.SequelRetry, "", "ended its goroutine",
@@ -242,7 +242,7 @@ func TestTwoEnginesShareARegistry(t *testing.T) {
 	h.start(reg, engine.Config{Name: "two", WorkOnly: true})
 	h.awaitAllEnded(h.add(make([]rota.NewJob, 50)...))
 	if n := trace.get("all"); n != 50 {
-		t.Errorf("it was passed %d times", n)
+		t.Errorf("it was called %d times", n)
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/rotajobs/rota/eventring"
 )
 
-// addGroup puts members of type work into the queue.
+// addGroup enqueues a group with members of type work.
 func (h *harness) addGroup(size int) rota.ID {
 	h.Helper()
 	jobs := make([]rota.NewJob, size)
@@ -20,8 +20,8 @@ func (h *harness) addGroup(size int) rota.ID {
 	return mustApply[*rota.GroupEnqueued](h, &rota.EnqueueGroup{Meta: meta(), Name: "party", Jobs: jobs}).Group.ID
 }
 
-// awaitGroupEvents waits until a feed tells of finished groups, and then for those of a
-// second group, so that whatever is told of the first has been.
+// awaitGroupEvents waits until the ring has the end of a group, then that of a second
+// group, so that all events of the first have arrived.
 func awaitGroupEvents(h *harness, f *eventring.Ring, id rota.ID, mark func() rota.ID) (events []rota.Event) {
 	h.Helper()
 	await := func(id rota.ID) {
@@ -99,7 +99,7 @@ func TestGroupFinishedDuringShutdownIsPublished(t *testing.T) {
 	s.awaitStart(h)
 	s.results <- nil
 	s.awaitStart(h)
-	awaitGroupEvents(h, f, other, func() rota.ID { return other }) // the notifier rests now
+	awaitGroupEvents(h, f, other, func() rota.ID { return other }) // the notifier is idle now
 	r.stop()
 	s.results <- nil
 	h.await(r.done, "the end of the engine")

@@ -30,7 +30,7 @@ func TestOutageRecordsEachEndOnceAndRunsNothingTwice(t *testing.T) {
 	for range 4 {
 		s.results <- nil
 	}
-	h.eventually("the ends were sent in vain", func() bool { return p.refused.Load() > 2 })
+	h.eventually("the ends were sent without success", func() bool { return p.refused.Load() > 2 })
 	p.off.Store(false)
 	for range 4 {
 		s.awaitStart(h)
@@ -46,8 +46,7 @@ func TestOutageRecordsEachEndOnceAndRunsNothingTwice(t *testing.T) {
 	}
 }
 
-// Both ways of failing look the same to the engine: a batch that never came, and
-// an answer that was lost.
+// The engine cannot distinguish a batch that never arrived from a lost answer.
 func TestRandomStoreFailuresRunEachJobOnce(t *testing.T) {
 	h := newHarness(t)
 	flip := func(rota.Batch) error {
@@ -106,17 +105,17 @@ func TestFailedReadsEndNoLoop(t *testing.T) {
 	p.off.Store(true)
 	h.declareSchedule("soon", rota.ScheduleSpec{At: h.clock.now().Add(time.Hour)})
 	h.setClock(2 * time.Hour)
-	h.eventually("it was read in vain", func() bool { return p.refused.Load() > 2 })
+	h.eventually("reads have failed", func() bool { return p.refused.Load() > 2 })
 	p.off.Store(false)
 	if job := s.awaitStart(h); job.Schedule != "soon" {
-		t.Errorf("%s began", job.ID)
+		t.Errorf("job %s started", job.ID)
 	}
 	if n := h.log.count("does not answer what is due"); n != 1 {
 		t.Errorf("it was logged %d times", n)
 	}
 }
 
-// singleCommandStore is a store that refuses whole batches, which none should.
+// singleCommandStore is a store that refuses whole batches, as no real store does.
 type singleCommandStore struct{ rota.Store }
 
 // Apply refuses batches with more than one command.
@@ -137,8 +136,8 @@ func TestRefusedBatchLosesNoEndAndNoSlot(t *testing.T) {
 	}
 }
 
-// hangingStore is a store that does not answer for a while. Whoever asks waits, and is told
-// so when a store has waited long enough, as each does by itself.
+// hangingStore is a store that does not answer for a while. Its calls end with an error
+// after a time-out, as those of each real store do.
 type hangingStore struct {
 	rota.Store
 	on atomic.Bool
@@ -182,9 +181,8 @@ func (s *hangingStore) Apply(ctx context.Context, b rota.Batch) ([]rota.Result, 
 	return s.Store.Apply(ctx, b)
 }
 
-// Nothing runs, so no heart beats in vain: it is the firing that has to say that it
-// stands still, and it goes on by itself. That a call ends at all is the stores'
-// to see to, and is tested there.
+// No run is active, so no heartbeat fails: the due checker must log that nothing can be
+// fired, and firing continues by itself. Each store tests that its calls end.
 func TestFiringWithHangingStoreIsLogged(t *testing.T) {
 	onEachStore(t, func(t *testing.T, h *harness) {
 		store := &hangingStore{Store: h.store}

@@ -16,13 +16,13 @@ import (
 	"github.com/rotajobs/rota/store/wrap"
 )
 
-// coded is an error with a code; a nil one panics when it is asked.
+// coded is an error with a code; its methods panic on a nil pointer.
 type coded struct{ code string }
 
 func (e *coded) Error() string { return "coded " + e.code }
 func (e *coded) Code() string  { return e.code }
 
-// panickingCode is an error whose code cannot be had.
+// panickingCode is an error whose Code method panics.
 type panickingCode struct{}
 
 func (panickingCode) Error() string { return "evil" }
@@ -34,7 +34,7 @@ func TestFailureIsRecordedWithCodeAndSequel(t *testing.T) {
 	cases := map[string]struct {
 		fail    func() error
 		code    string
-		text    string // is part of the error
+		text    string // part of the error
 		sequel  rota.Sequel
 		retryAt time.Time
 	}{
@@ -42,19 +42,19 @@ func TestFailureIsRecordedWithCodeAndSequel(t *testing.T) {
 		"an error with a code":           {func() error { return fmt.Errorf("x: %w", &coded{"E42"}) }, "E42", "x: coded E42", rota.SequelRetry, time.Time{}},
 		"a permanent error":              {func() error { return fmt.Errorf("y: %w", rota.Permanent(errors.New("z"))) }, "", "y: z", rota.SequelDead, time.Time{}},
 		"a permanent error with a code":  {func() error { return rota.Permanent(&coded{"E1"}) }, "E1", "coded E1", rota.SequelDead, time.Time{}},
-		"one that says when":             {func() error { return fmt.Errorf("wait: %w", rota.RetryAt(tomorrow, errors.New("w"))) }, "", "wait: w", rota.SequelRetry, tomorrow},
-		"bytes that are no text":         {func() error { return errors.New("a\xff\xfeb\x00c") }, "", "a?b?c", rota.SequelRetry, time.Time{}},
-		"a code that is no text":         {func() error { return &coded{"a\xffb\x00"} }, "a?b?", "", rota.SequelRetry, time.Time{}},
+		"a retry time":                   {func() error { return fmt.Errorf("wait: %w", rota.RetryAt(tomorrow, errors.New("w"))) }, "", "wait: w", rota.SequelRetry, tomorrow},
+		"invalid UTF-8":                  {func() error { return errors.New("a\xff\xfeb\x00c") }, "", "a?b?c", rota.SequelRetry, time.Time{}},
+		"a code with invalid UTF-8":      {func() error { return &coded{"a\xffb\x00"} }, "a?b?", "", rota.SequelRetry, time.Time{}},
 		"a code that is too long":        {func() error { return &coded{strings.Repeat("x", rota.KeyMax+1)} }, "", "coded xxx", rota.SequelRetry, time.Time{}},
-		"a code that is Rota's alone":    {func() error { return &coded{rota.CodeLeaseExpired} }, "", "coded lease_expired", rota.SequelRetry, time.Time{}},
-		"an error that is nil inside":    {func() error { return nothing }, "panic", "nil pointer", rota.SequelRetry, time.Time{}},
+		"a code reserved for Rota":       {func() error { return &coded{rota.CodeLeaseExpired} }, "", "coded lease_expired", rota.SequelRetry, time.Time{}},
+		"an error with a nil pointer":    {func() error { return nothing }, "panic", "nil pointer", rota.SequelRetry, time.Time{}},
 		"an error whose code panics":     {func() error { return panickingCode{} }, "panic", "no code today", rota.SequelRetry, time.Time{}},
 		"a panic":                        {func() error { panic("boom") }, "panic", "panic: boom", rota.SequelRetry, time.Time{}},
-		"a panic shows where":            {func() error { panic("boom") }, "panic", "outcome_test.go", rota.SequelRetry, time.Time{}},
+		"a panic with its stack":         {func() error { panic("boom") }, "panic", "outcome_test.go", rota.SequelRetry, time.Time{}},
 		"a panic with a permanent error": {func() error { panic(rota.Permanent(errors.New("p"))) }, "panic", "panic: p", rota.SequelRetry, time.Time{}},
 		"an empty error":                 {func() error { return errors.New("") }, "", "", rota.SequelRetry, time.Time{}},
-		"an error in many lines":         {func() error { return errors.Join(errors.New("1"), errors.New("2")) }, "", "1\n2", rota.SequelRetry, time.Time{}},
-		"a goroutine that ends itself": {func() error {
+		"an error of several lines":      {func() error { return errors.Join(errors.New("1"), errors.New("2")) }, "", "1\n2", rota.SequelRetry, time.Time{}},
+		"a handler that calls Goexit": {func() error {
 			runtime.Goexit()
 			return nil
 		}, "", "goroutine", rota.SequelRetry, time.Time{}},
@@ -133,8 +133,8 @@ func TestOversizedResultsAreRefusedAndRunContinues(t *testing.T) {
 	}
 }
 
-// A store that would not take an end as it was told must not leave the run open,
-// nor take its neighbours along.
+// A store that refuses an end must not leave the run open, nor affect other runs of the
+// batch.
 func TestRefusedEndIsRecordedAsFailure(t *testing.T) {
 	h := newHarness(t)
 	s := newControlledHandler()
@@ -153,8 +153,7 @@ func TestRefusedEndIsRecordedAsFailure(t *testing.T) {
 	}
 }
 
-// A Finish has room for so many artifacts: ends that have more are told in
-// several.
+// A Finish holds a limited number of artifacts: more ends go into several commands.
 func TestEndsWithManyArtifactsAreRecordedTogether(t *testing.T) {
 	h := newHarness(t)
 	g := newGate(rota.VerbFinish)
@@ -187,7 +186,7 @@ func TestEndsWithManyArtifactsAreRecordedTogether(t *testing.T) {
 		}
 	}
 	if n := finishes.get("all"); n > 10 {
-		t.Errorf("they took %d steps", n)
+		t.Errorf("they took %d batches", n)
 	}
 }
 
@@ -209,11 +208,11 @@ func TestRefusedEndDoesNotAffectOthersOfBatch(t *testing.T) {
 	for range 3 {
 		s.awaitStart(h)
 	}
-	s.results <- errors.New("plug") // while its end is written, the others gather
+	s.results <- errors.New("plug") // while its end is written, the others end
 	h.await(g.reached, "the first end")
 	s.results <- nil
 	s.results <- nil
-	time.Sleep(20 * time.Millisecond) // until both have returned, which nobody signals
+	time.Sleep(20 * time.Millisecond) // until both have returned, which no channel signals
 	close(g.open)
 	h.awaitEnded(plug)
 	completed := 0

@@ -10,7 +10,7 @@ import (
 	"github.com/rotajobs/rota/engine"
 )
 
-// A job may have been accepted by another version of the program.
+// Another version of the program may have accepted the job.
 func TestInvalidParamsFailPermanently(t *testing.T) {
 	h := newHarness(t)
 	reg := engine.NewRegistry()
@@ -32,7 +32,7 @@ func TestInvalidParamsFailPermanently(t *testing.T) {
 	}
 }
 
-// rejecting is a payload that its own decoder refuses, though it fits its schema.
+// rejecting is a payload that matches its schema and that its own decoder refuses.
 type rejecting struct {
 	Pick rejectingField `json:"pick"`
 }
@@ -59,7 +59,7 @@ func TestRegistryMistakesPanic(t *testing.T) {
 	for name, mistake := range map[string]func(*engine.Registry){
 		"two handlers of one type": func(reg *engine.Registry) { reg.Func("letter", rota.TypeSpec{}, nothing) },
 		"twice the same payload":   func(reg *engine.Registry) { engine.Handle(reg, func(context.Context, letter) error { return nil }) },
-		"a schema that is none": func(reg *engine.Registry) {
+		"an invalid schema": func(reg *engine.Registry) {
 			reg.Func("x", rota.TypeSpec{Schema: json.RawMessage(`{"type":"nonsense"}`)}, nothing)
 		},
 	} {

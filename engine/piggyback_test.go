@@ -11,10 +11,10 @@ import (
 	"github.com/rotajobs/rota/store/wrap"
 )
 
-// piggybackCounter counts the batches that bring a job and claim it.
+// piggybackCounter counts the batches that enqueue a job and claim it.
 type piggybackCounter struct {
 	count    atomic.Int32
-	loseNext atomic.Bool // the answer of the next one
+	loseNext atomic.Bool // the answer to the next one is lost
 }
 
 func (r *piggybackCounter) fault() wrap.Fault {
@@ -39,8 +39,8 @@ func (r *piggybackCounter) fault() wrap.Fault {
 	}}
 }
 
-// An idle engine claims a job in the transaction that brings it. What it cannot
-// start, or does not handle, it leaves.
+// An idle engine claims a job in the transaction that enqueues it. It leaves jobs that
+// it has no slot or no handler for.
 func TestIdleEngineClaimsInTransactionOfEnqueue(t *testing.T) {
 	h := newHarness(t)
 	var r piggybackCounter
@@ -56,22 +56,22 @@ func TestIdleEngineClaimsInTransactionOfEnqueue(t *testing.T) {
 		}
 	}
 	if r.count.Load() == 0 {
-		t.Error("each job waited for a transaction of its own")
+		t.Error("each job was claimed in a transaction of its own")
 	}
 	h.add(rota.NewJob{})
 	s.awaitStart(h)
 	before := r.count.Load()
-	h.add(rota.NewJob{})                // there is no slot
-	h.add(rota.NewJob{Type: "unheard"}) // nobody here runs it
+	h.add(rota.NewJob{})                // no slot is free
+	h.add(rota.NewJob{Type: "unheard"}) // no handler is registered
 	if r.count.Load() != before {
-		t.Error("what could not start was claimed")
+		t.Error("a job that could not start was claimed")
 	}
 	s.results <- nil
 	s.awaitStart(h)
 	s.results <- nil
 }
 
-// When the answer is lost, the claim is sent again and the job runs once.
+// If the answer is lost, the claim is sent again and the job runs once.
 func TestPiggybackedClaimIsResentWhenAnswerIsLost(t *testing.T) {
 	h := newHarness(t)
 	var r piggybackCounter
@@ -98,8 +98,8 @@ func TestPiggybackedClaimIsResentWhenAnswerIsLost(t *testing.T) {
 	}
 }
 
-// A claim that went along and found nothing knows nothing of what was enqueued
-// after it: who came meanwhile is started in the slot that it gives back.
+// A piggybacked claim that finds nothing does not know of jobs enqueued after it: they
+// start in the slot that it returns.
 func TestEmptyPiggybackedClaimStrandsNoJob(t *testing.T) {
 	h := newHarness(t)
 	under, gate := make(chan struct{}), make(chan struct{})
@@ -120,7 +120,7 @@ func TestEmptyPiggybackedClaimStrandsNoJob(t *testing.T) {
 	}
 	h.add(rota.NewJob{})
 	s.awaitStart(h)
-	for away := false; !away; { // it is refused, and what it brings along finds nothing
+	for away := false; !away; { // the enqueue is refused, so that its claim finds nothing
 		refused := make(chan struct{})
 		go func() {
 			defer close(refused)
@@ -129,14 +129,14 @@ func TestEmptyPiggybackedClaimStrandsNoJob(t *testing.T) {
 		select {
 		case <-under:
 			away = true
-		case <-refused: // the desk was not waiting yet
+		case <-refused: // the dispatcher was not waiting yet
 		}
 	}
-	s.results <- nil // the desk goes to record it, behind the trip
+	s.results <- nil // the dispatcher sends the end after the piggybacked claim
 	for range 2 {
 		go send(rota.NewJob{Type: "work"})
 	}
-	time.Sleep(50 * time.Millisecond) // until they wait, mostly
+	time.Sleep(50 * time.Millisecond) // usually long enough for both to wait
 	close(gate)
 	s.awaitStart(h)
 	s.awaitStart(h)
@@ -144,7 +144,7 @@ func TestEmptyPiggybackedClaimStrandsNoJob(t *testing.T) {
 	s.results <- nil
 }
 
-// A slow one among many that a trip brings keeps nobody waiting, either.
+// One slow job among many of a piggybacked claim delays no other.
 func TestSlowJobOfPiggybackedClaimDelaysNoOther(t *testing.T) {
 	h := newHarness(t)
 	const many = 500

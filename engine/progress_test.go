@@ -12,7 +12,7 @@ import (
 	"github.com/rotajobs/rota/store/wrap"
 )
 
-// runWithProgress runs a job that tells its progress and then waits to be let go.
+// runWithProgress runs a job that reports progress and then waits.
 func runWithProgress(h *harness, store rota.Store, config engine.Config) rota.ID {
 	h.Helper()
 	s := newControlledHandler()
@@ -38,13 +38,13 @@ func TestProgressIsWrittenWhileJobRuns(t *testing.T) {
 			}
 			return nil
 		}})
-		id := runWithProgress(h, counted, engine.Config{Lease: time.Hour}) // a beat would come after 20 minutes
+		id := runWithProgress(h, counted, engine.Config{Lease: time.Hour}) // the first heartbeat would be after 20 minutes
 		h.eventually("there is progress", func() bool { return h.job(id).Run.Progress != nil })
 		if got := string(h.job(id).Run.Progress); got != `{"done":99}` {
 			h.Errorf("progress %s, want the last", got)
 		}
 		if n := notes.Load(); n != 1 {
-			h.Errorf("a hundred were written down in %d notes, want 1", n)
+			h.Errorf("a hundred values were written in %d notes, want 1", n)
 		}
 	})
 }
@@ -61,8 +61,7 @@ func TestUnwrittenProgressGoesWithNextHeartbeat(t *testing.T) {
 	h.eventually("there is progress", func() bool { return fmt.Sprint(string(h.job(id).Run.Progress)) == `{"done":99}` })
 }
 
-// A handler that tells its progress all the time must not fill the log of an
-// outage.
+// A handler that reports progress all the time must not fill the log during an outage.
 func TestProgressOutageIsLoggedOnce(t *testing.T) {
 	h := newHarness(t)
 	var off atomic.Bool
@@ -77,14 +76,14 @@ func TestProgressOutageIsLoggedOnce(t *testing.T) {
 	}}), registry(func(ctx context.Context, _ *rota.Job) error {
 		for i := 0; ctx.Err() == nil; i++ {
 			_ = engine.Progress(ctx, i)
-			time.Sleep(10 * time.Millisecond) // a step of the work
+			time.Sleep(10 * time.Millisecond) // the work
 		}
 		return nil
 	}), engine.Config{CancelGrace: time.Second, ShutdownGrace: time.Millisecond})
 	h.addOne()
-	h.eventually("progress was told in vain", func() bool { return denied.Load() > 2 })
+	h.eventually("writes of progress have failed", func() bool { return denied.Load() > 2 })
 	off.Store(false)
-	h.eventually("it is written down", func() bool { return h.log.count("progress is written again") == 1 })
+	h.eventually("progress is written", func() bool { return h.log.count("progress is written again") == 1 })
 	if n := h.log.count("progress was not written"); n != 1 {
 		t.Errorf("it was logged %d times", n)
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/rotajobs/rota/engine"
 )
 
-// limitKey has one job of a key run at a time.
+// limitKey lets one job of a concurrency key run at a time.
 func (h *harness) limitKey(key string) {
 	h.Helper()
 	mustApply[*rota.ThrottlePut](h, &rota.PutThrottle{Meta: meta(), Spec: rota.ThrottleSpec{
@@ -18,8 +18,8 @@ func (h *harness) limitKey(key string) {
 	}})
 }
 
-// A worker that was thought dead is done at last: the slot that its lease held was
-// given to another long ago, and is not free a second time.
+// A worker whose run was reaped ends it late: the place in the limit that its lease held
+// belongs to another attempt, and is not freed again.
 func TestLimitHoldsWhenReapedWorkerReturns(t *testing.T) {
 	onEachStore(t, func(t *testing.T, h *harness) {
 		s, back := newControlledHandler(), make(chan struct{})
@@ -38,7 +38,7 @@ func TestLimitHoldsWhenReapedWorkerReturns(t *testing.T) {
 		late := h.add(rota.NewJob{UniqueKey: "late", ConcurrencyKey: new("one"), Backoff: new(time.Duration(0))})[0]
 		s.awaitStart(h)
 		if stolen := h.reapAll(); len(stolen) != 1 || stolen[0].JobID != late {
-			t.Fatalf("stolen: %+v", stolen)
+			t.Fatalf("reaped: %+v", stolen)
 		}
 		s.awaitStart(h)
 		waiting := make([]rota.NewJob, 10)
@@ -47,9 +47,9 @@ func TestLimitHoldsWhenReapedWorkerReturns(t *testing.T) {
 		}
 		h.add(waiting...)
 		close(back)
-		h.eventually("it is told that its lease is lost", func() bool { return r.Snapshot().LeaseLost == 1 && r.Snapshot().Running == 1 })
+		h.eventually("the lost lease is counted", func() bool { return r.Snapshot().LeaseLost == 1 && r.Snapshot().Running == 1 })
 		for range waiting {
-			h.awaitCompleted(h.add(rota.NewJob{Priority: new(-1)})[0]) // whatever could be started before it was
+			h.awaitCompleted(h.add(rota.NewJob{Priority: new(-1)})[0]) // any job that could start has started before it
 			s.checkNoneStarted(h)
 			s.results <- nil
 			s.awaitStart(h)
@@ -60,8 +60,8 @@ func TestLimitHoldsWhenReapedWorkerReturns(t *testing.T) {
 	})
 }
 
-// The only slot of a worker was freed when its handler was given up. When that
-// returns after all, it is not freed again.
+// The only slot of a worker was freed when its handler was abandoned. When the handler
+// returns after all, the slot is not freed again.
 func TestAbandonedHandlerThatReturnsFreesNoSecondSlot(t *testing.T) {
 	onEachStore(t, func(t *testing.T, h *harness) {
 		s := newIgnoresCancel(h)
@@ -73,21 +73,21 @@ func TestAbandonedHandlerThatReturnsFreesNoSecondSlot(t *testing.T) {
 			if atWork.Add(1) > 1 {
 				tooMany.Add(1)
 			}
-			time.Sleep(time.Millisecond) // so that another would be met
+			time.Sleep(time.Millisecond) // long enough to overlap with another run
 			atWork.Add(-1)
 			return nil
 		}), engine.Config{Workers: 1, CancelGrace: 10 * time.Millisecond})
 		h.awaitEnded(h.add(rota.NewJob{UniqueKey: "stubborn", Timeout: new(10 * time.Millisecond), MaxRetries: new(0)})[0])
 		close(s.release)
-		h.eventually("the handler has come back", func() bool { return r.Snapshot().Abandoned == 0 })
+		h.eventually("the handler has returned", func() bool { return r.Snapshot().Abandoned == 0 })
 		h.awaitAllEnded(h.add(make([]rota.NewJob, 30)...))
 		if n := tooMany.Load(); n > 0 {
-			t.Errorf("%d times a job began in the only slot while another was in it", n)
+			t.Errorf("%d times a job started in the only slot while another used it", n)
 		}
 	})
 }
 
-// claimAsDeadWorker claims jobs as a worker that is never heard of again.
+// claimAsDeadWorker claims jobs as a worker that sends no heartbeats.
 func (h *harness) claimAsDeadWorker(name, typ string, jobs int, lease time.Duration) (ids []rota.ID) {
 	h.Helper()
 	all := make([]rota.NewJob, jobs)
@@ -103,7 +103,7 @@ func (h *harness) claimAsDeadWorker(name, typ string, jobs int, lease time.Durat
 	return ids
 }
 
-// awaitExpired waits until a run was failed because its lease was over.
+// awaitExpired waits until a run has failed because its lease expired.
 func (h *harness) awaitExpired(id rota.ID) {
 	h.Helper()
 	if job := h.awaitEnded(id); job.Run.ErrorCode != rota.CodeLeaseExpired || job.Sequel != rota.SequelRetry {
@@ -111,8 +111,8 @@ func (h *harness) awaitExpired(id rota.ID) {
 	}
 }
 
-// A worker has the name of one that lives, as after a restart that nobody was told
-// of: that the name is heard of keeps none of its runs.
+// A dead worker has the name of a live one, as after an unnoticed restart: heartbeats
+// under that name do not extend its leases.
 func TestRunsOfDeadWorkerWithSameNameAreReaped(t *testing.T) {
 	withLeaseOnEachStore(t, func(h *harness) {
 		s := newControlledHandler()
@@ -123,19 +123,18 @@ func TestRunsOfDeadWorkerWithSameNameAreReaped(t *testing.T) {
 			h.awaitExpired(id)
 		}
 		if r.Snapshot().LeaseLost != 0 || h.job(own).Ended() {
-			h.Error("what it runs itself was taken for that of the dead")
+			h.Error("the live worker's own run was reaped")
 		}
 	})
 }
 
-// smallReaps is a store of which a reaper gets few runs at a time, and which
-// refuses the first reapers.
+// smallReaps is a store that reaps few runs at a time, and refuses the first reaps.
 type smallReaps struct {
 	rota.Store
 	refuse, reaps atomic.Int64
 }
 
-// Apply makes reaps small.
+// Apply limits reaps.
 func (s *smallReaps) Apply(ctx context.Context, b rota.Batch) ([]rota.Result, error) {
 	if len(b.Commands) == 1 && b.Commands[0].Verb() == rota.VerbReap {
 		if s.refuse.Add(-1) >= 0 {
@@ -149,8 +148,8 @@ func (s *smallReaps) Apply(ctx context.Context, b rota.Batch) ([]rota.Result, er
 	return s.Store.Apply(ctx, b)
 }
 
-// Runs that are long and well come first, the dead are many, and a reaper was
-// refused before: all that are dead are found all the same.
+// Long runs come first, there are many stale runs, and the first reap was refused: all
+// stale runs are reaped all the same.
 func TestReaperPassesLongRunsAndRefusals(t *testing.T) {
 	withLeaseOnEachStore(t, func(h *harness) {
 		long := h.claimAsDeadWorker("long", "long", 5, time.Hour)
@@ -165,7 +164,7 @@ func TestReaperPassesLongRunsAndRefusals(t *testing.T) {
 		}
 		for _, id := range append(long, own) {
 			if h.job(id).Ended() {
-				h.Errorf("job %s was taken, and is well", id)
+				h.Errorf("job %s was reaped before its lease expired", id)
 			}
 		}
 		if n := store.reaps.Load(); n < 3 || h.log.count("level=ERROR", "stale leases were not reaped") != 1 {

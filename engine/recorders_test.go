@@ -13,7 +13,7 @@ import (
 	"github.com/rotajobs/rota/engine"
 )
 
-// eventRecorder has seen everything that happened in a store.
+// eventRecorder records all events of a store.
 type eventRecorder struct {
 	mu      sync.Mutex
 	events  []rota.Event
@@ -36,13 +36,13 @@ func (s *eventRecorder) all() ([]rota.Event, <-chan struct{}) {
 	return s.events[:len(s.events):len(s.events)], s.changed
 }
 
-// failer is a test, or one that may be told again.
+// failer is a test, or a harness that may run it again.
 type failer interface {
 	Helper()
 	Fatalf(format string, args ...any)
 }
 
-// await waits for an event, however long ago it was.
+// await waits for an event, which may already have happened.
 func (s *eventRecorder) await(t failer, what string, match func(rota.Event) bool) rota.Event {
 	t.Helper()
 	deadline := time.After(waitMax)
@@ -56,7 +56,7 @@ func (s *eventRecorder) await(t failer, what string, match func(rota.Event) bool
 		select {
 		case <-changed:
 		case <-deadline:
-			t.Fatalf("waited in vain for %s", what)
+			t.Fatalf("waited %v without success for %s", waitMax, what)
 		}
 	}
 }
@@ -72,21 +72,21 @@ func (s *eventRecorder) count(match func(rota.Event) bool) (n int) {
 	return n
 }
 
-// starts is how often a job was dispatched.
+// starts returns how often a job was started.
 func (s *eventRecorder) starts(id rota.ID) int {
 	return s.count(func(e rota.Event) bool { return e.Kind == rota.EventJobStarted && e.JobID == id })
 }
 
-// logRecorder keeps what an engine logs.
+// logRecorder records what an engine logs.
 type logRecorder struct {
 	mu    sync.Mutex
 	lines []string
 }
 
-// Enabled takes everything.
+// Enabled accepts all levels.
 func (*logRecorder) Enabled(context.Context, slog.Level) bool { return true }
 
-// Handle keeps a record as one line.
+// Handle records a log record as one line.
 func (b *logRecorder) Handle(_ context.Context, record slog.Record) error {
 	var line bytes.Buffer
 	_ = slog.NewTextHandler(&line, nil).Handle(context.Background(), record)
@@ -96,13 +96,13 @@ func (b *logRecorder) Handle(_ context.Context, record slog.Record) error {
 	return nil
 }
 
-// WithAttrs is not needed here.
+// WithAttrs ignores the attributes: no test compares them.
 func (b *logRecorder) WithAttrs([]slog.Attr) slog.Handler { return b }
 
-// WithGroup is not needed here.
+// WithGroup ignores the group: no test compares it.
 func (b *logRecorder) WithGroup(string) slog.Handler { return b }
 
-// count counts the lines that have all of these texts.
+// count counts the lines that contain all of these texts.
 func (b *logRecorder) count(texts ...string) (n int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -118,12 +118,12 @@ next:
 	return n
 }
 
-// logs keeps the logs of runs in memory.
+// memoryLogs stores the logs of runs in memory.
 type logs struct {
 	mu     sync.Mutex
 	files  map[rota.ID]*memoryLog
-	broken bool   // no log can be written
-	path   string // of all of them; empty: a good one each
+	broken bool   // writes fail
+	path   string // of every log; empty: a valid path for each
 }
 
 // memoryLog is the log of one run.
@@ -136,12 +136,12 @@ type memoryLog struct {
 
 func newMemoryLogs() *logs { return &logs{files: map[rota.ID]*memoryLog{}} }
 
-// Open begins a log.
+// Open creates a log.
 func (s *logs) Open(job *rota.Job) (engine.LogFile, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.files[job.ID] != nil {
-		return nil, errors.New("it was opened twice")
+		return nil, errors.New("the log was opened twice")
 	}
 	file := &memoryLog{logs: s, path: "logs/" + job.ID.String()}
 	if s.path != "" {
@@ -151,7 +151,7 @@ func (s *logs) Open(job *rota.Job) (engine.LogFile, error) {
 	return file, nil
 }
 
-// text is what a run wrote, and how often its log was closed.
+// text returns what a run wrote, and how often its log was closed.
 func (s *logs) text(id rota.ID) (text string, closed int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -161,7 +161,7 @@ func (s *logs) text(id rota.ID) (text string, closed int) {
 	return s.files[id].text.String(), s.files[id].closed
 }
 
-// Write writes.
+// Write appends to the log.
 func (f *memoryLog) Write(text []byte) (int, error) {
 	f.logs.mu.Lock()
 	defer f.logs.mu.Unlock()
@@ -171,7 +171,7 @@ func (f *memoryLog) Write(text []byte) (int, error) {
 	return f.text.Write(text)
 }
 
-// Close closes.
+// Close counts the calls.
 func (f *memoryLog) Close() error {
 	f.logs.mu.Lock()
 	defer f.logs.mu.Unlock()
@@ -179,5 +179,5 @@ func (f *memoryLog) Close() error {
 	return nil
 }
 
-// Path is where it would be.
+// Path returns the path that is stored.
 func (f *memoryLog) Path() string { return f.path }

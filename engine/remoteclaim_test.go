@@ -23,8 +23,8 @@ func TestRemoteWorkerClaimsRunsAndRecords(t *testing.T) {
 		if job.State() != rota.StateCompleted || string(job.Run.Result) != "1" || string(job.Run.Progress) != `"half"` {
 			t.Errorf("%s, %s, %s", job.State(), job.Run.Result, job.Run.Progress)
 		}
-		if job.Run.Runner != "afar" || !job.Run.Incarnation.IsZero() { // a Recover of the server must not take it for its own
-			t.Errorf("run by %q, life %s", job.Run.Runner, job.Run.Incarnation)
+		if job.Run.Runner != "remote" || !job.Run.Incarnation.IsZero() { // a Recover of the server must not settle it
+			t.Errorf("run by %q, incarnation %s", job.Run.Runner, job.Run.Incarnation)
 		}
 	}
 	d.awaitPoll(h)
@@ -39,7 +39,7 @@ func TestRemoteWorkerClaimsRunsAndRecords(t *testing.T) {
 		}
 	}
 	if job := h.job(later); job.State() != rota.StateScheduled {
-		t.Errorf("a delayed job, which is for the server to ready, is %s", job.State())
+		t.Errorf("a delayed job, which only the server readies, is %s", job.State())
 	}
 }
 
@@ -50,7 +50,7 @@ func TestIdleRemoteWorkerHoldsOnePoll(t *testing.T) {
 	h.startRemote(d, registry(s.handle), engine.Config{Workers: 20})
 	d.awaitPoll(h)
 	if d.limits.get(20) != 1 {
-		t.Errorf("it called for %v", d.limits.counts)
+		t.Errorf("it polled for %v", d.limits.counts)
 	}
 	h.add(make([]rota.NewJob, 12)...)
 	for range 12 {
@@ -64,13 +64,13 @@ func TestIdleRemoteWorkerHoldsOnePoll(t *testing.T) {
 		return h.events.count(func(e rota.Event) bool { return e.Kind == rota.EventJobCompleted }) == 12
 	})
 	calls := d.calls.get(rota.VerbClaim)
-	time.Sleep(100 * time.Millisecond) // for another one, which must not come
+	time.Sleep(100 * time.Millisecond) // for another poll, which must not happen
 	if polls, more := d.polls.get("all"), d.calls.get(rota.VerbClaim)-calls; polls != 1 || more != 0 {
-		t.Errorf("%d calls wait, %d more were made", polls, more)
+		t.Errorf("%d polls wait, %d more were sent", polls, more)
 	}
 }
 
-// A call that waits for one slot only does not keep the others from their work.
+// A poll that waits with one slot does not keep the other slots from being used.
 func TestSlotsFreedDuringPollAreUsed(t *testing.T) {
 	h := newHarness(t)
 	d := h.newRemoteStore()
@@ -89,7 +89,7 @@ func TestSlotsFreedDuringPollAreUsed(t *testing.T) {
 	for range 5 {
 		s.awaitStart(h) // they run at the same time
 	}
-	time.Sleep(20 * time.Millisecond) // for one too many
+	time.Sleep(20 * time.Millisecond) // for one start too many
 	s.checkNoneStarted(h)
 	for range 5 {
 		s.results <- nil
@@ -109,7 +109,7 @@ func TestShutdownEndsWaitingPoll(t *testing.T) {
 	}
 	id := h.addOne()
 	if job := h.job(id); job.State() != rota.StateQueued {
-		t.Errorf("a job that came afterwards is %s", job.State())
+		t.Errorf("a job enqueued afterwards is %s", job.State())
 	}
 }
 
@@ -122,10 +122,10 @@ func TestShutdownDuringPollCompletesRuns(t *testing.T) {
 	s.awaitStart(h)
 	d.awaitPoll(h)
 	r.stop()
-	h.eventually("no call waits", func() bool { return d.polls.get("all") == 0 })
+	h.eventually("no poll waits", func() bool { return d.polls.get("all") == 0 })
 	select {
 	case <-r.done:
-		t.Error("it did not wait for what runs")
+		t.Error("Run returned before the handler")
 	default:
 	}
 	s.results <- nil
@@ -137,7 +137,7 @@ func TestShutdownDuringPollCompletesRuns(t *testing.T) {
 	}
 }
 
-// What a call brings in the moment of the stop is ours, and is run.
+// Jobs that a poll brings at the moment of the shutdown are run.
 func TestJobsClaimedDuringShutdownAreRun(t *testing.T) {
 	h := newHarness(t)
 	d := h.newRemoteStore()
@@ -152,7 +152,7 @@ func TestJobsClaimedDuringShutdownAreRun(t *testing.T) {
 	})
 	d.local = uncancelledStore{h.store}
 	r := h.startRemote(d, registry(done), engine.Config{})
-	h.await(under, "a call")
+	h.await(under, "a poll")
 	r.stop()
 	close(stopped)
 	h.await(r.done, "the end of the engine")
@@ -161,11 +161,11 @@ func TestJobsClaimedDuringShutdownAreRun(t *testing.T) {
 	}
 }
 
-// uncancelledStore is a store that applies what it is sent, whether or not the sender
-// still wants it.
+// uncancelledStore is a store that applies a batch even if the context of the caller has
+// ended.
 type uncancelledStore struct{ rota.Store }
 
-// Apply applies.
+// Apply ignores the end of ctx.
 func (s uncancelledStore) Apply(ctx context.Context, b rota.Batch) ([]rota.Result, error) {
 	return s.Store.Apply(context.WithoutCancel(ctx), b)
 }
@@ -191,9 +191,9 @@ func TestRemoteWorkerContinuesAfterServerOutage(t *testing.T) {
 	for range 3 {
 		s.results <- nil
 	}
-	h.eventually("the ends were sent in vain", func() bool { return failed.get(rota.VerbFinish) > 2 })
-	ids = append(ids, h.add(make([]rota.NewJob, 5)...)...) // a call that waited finds one, the next are in vain
-	h.eventually("calls were made in vain", func() bool { return failed.get(rota.VerbClaim) > 2 })
+	h.eventually("sending the ends failed", func() bool { return failed.get(rota.VerbFinish) > 2 })
+	ids = append(ids, h.add(make([]rota.NewJob, 5)...)...) // the waiting poll finds one, the next polls fail
+	h.eventually("polls have failed", func() bool { return failed.get(rota.VerbClaim) > 2 })
 	d.setFault(nil)
 	for range 5 {
 		s.awaitStart(h)
@@ -209,7 +209,7 @@ func TestRemoteWorkerContinuesAfterServerOutage(t *testing.T) {
 	}
 }
 
-// A call whose answer is lost is made again, and what it had taken comes then.
+// A poll whose answer is lost is sent again, and its jobs come with the second answer.
 func TestPollWithLostAnswerIsResent(t *testing.T) {
 	h := newHarness(t)
 	d := h.newRemoteStore()
@@ -230,13 +230,13 @@ func TestPollWithLostAnswerIsResent(t *testing.T) {
 	}
 }
 
-// lossyStore is a store that loses each other answer with jobs.
+// lossyStore is a store that loses every second answer with jobs.
 type lossyStore struct {
 	rota.Store
 	lost *counter[string]
 }
 
-// Apply applies, and may say that it has not.
+// Apply applies a batch, and may report that it did not.
 func (s *lossyStore) Apply(ctx context.Context, b rota.Batch) ([]rota.Result, error) {
 	results, err := s.Store.Apply(ctx, b)
 	if err != nil {
@@ -257,7 +257,7 @@ func TestRemoteWorkerWaitsForServerToStart(t *testing.T) {
 		return errDown
 	})
 	r := h.launch(d, registry(done), engine.Config{Remote: true})
-	h.eventually("it has tried", func() bool { return failed.get("all") > 3 })
+	h.eventually("several attempts were made", func() bool { return failed.get("all") > 3 })
 	d.setFault(nil)
 	h.await(r.Ready(), "the engine")
 	if job := h.awaitEnded(h.addOne()); job.State() != rota.StateCompleted {
@@ -282,7 +282,7 @@ func TestDeniedRemoteWorkerEnds(t *testing.T) {
 		})
 	}
 	for name, verbs := range map[string][]rota.Verb{
-		"by a beat": {rota.VerbExtend, rota.VerbFinish}, "by everything": {rota.VerbExtend, rota.VerbFinish, rota.VerbClaim},
+		"by a heartbeat": {rota.VerbExtend, rota.VerbFinish}, "by all commands": {rota.VerbExtend, rota.VerbFinish, rota.VerbClaim},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newHarness(t)
@@ -304,7 +304,7 @@ func TestDeniedRemoteWorkerEnds(t *testing.T) {
 				t.Errorf("%v", r.err)
 			}
 			if cause := <-causes; cause.Error() != "the process is shutting down" {
-				t.Errorf("the handler was stopped because %v", cause)
+				t.Errorf("the cause was %v", cause)
 			}
 			if job := h.job(id); job.State() != rota.StateRunning || h.log.count("not recorded", "job="+id.String()) != 1 {
 				t.Errorf("%s", job.State())
@@ -342,7 +342,7 @@ func TestDeniedRemoteWorkerEnds(t *testing.T) {
 	})
 }
 
-// A store at hand that denies something is no reason to end.
+// A local store that denies a command does not end the engine.
 func TestDeniedLocalEngineContinues(t *testing.T) {
 	h := newHarness(t)
 	var denied counter[string]
@@ -382,13 +382,13 @@ func TestRemoteWorkerStopsRunWithLostLease(t *testing.T) {
 	id := h.addOne()
 	s.awaitStart(h)
 	if stolen := h.reapAll(); len(stolen) != 1 {
-		t.Fatalf("stolen: %+v", stolen)
+		t.Fatalf("reaped: %+v", stolen)
 	}
 	if cause := <-causes; cause == nil || cause.Error() != "the lease of the run was lost" {
-		t.Errorf("it was stopped because %v", cause)
+		t.Errorf("the cause was %v", cause)
 	}
-	if second := s.awaitStart(h); second.RetryOf != id { // in the slot that it left
-		t.Errorf("%s began", second.ID)
+	if second := s.awaitStart(h); second.RetryOf != id { // in the slot that the first freed
+		t.Errorf("job %s started", second.ID)
 	}
 	s.results <- nil
 	if got := r.Snapshot(); got.LeaseLost != 1 {
@@ -396,7 +396,7 @@ func TestRemoteWorkerStopsRunWithLostLease(t *testing.T) {
 	}
 }
 
-// A server that answers at once that there is nothing is not asked all the time.
+// A server that answers at once without jobs is polled with backoff.
 func TestImmediateEmptyAnswersAreFollowedByBackoff(t *testing.T) {
 	h := newHarness(t)
 	d := h.newRemoteStore()
@@ -405,17 +405,17 @@ func TestImmediateEmptyAnswersAreFollowedByBackoff(t *testing.T) {
 	began := time.Now()
 	time.Sleep(1200 * time.Millisecond)
 	if n, took := d.calls.get(rota.VerbClaim), time.Since(began); float64(n) > 10*took.Seconds() {
-		t.Errorf("it was asked %d times in %s", n, took)
+		t.Errorf("it was polled %d times in %s", n, took)
 	}
 	if job := h.awaitEnded(h.addOne()); job.State() != rota.StateCompleted {
 		t.Errorf("%s", job.State())
 	}
 }
 
-// overClaimingStore is a server that hands out what nobody has asked for.
+// overClaimingStore is a server that hands out jobs that the worker did not ask for.
 type overClaimingStore struct{ rota.Store }
 
-// Apply claims more than it is told.
+// Apply claims more than the worker asks for.
 func (g *overClaimingStore) Apply(ctx context.Context, b rota.Batch) ([]rota.Result, error) {
 	if claim, ok := b.Commands[0].(*rota.Claim); ok {
 		more := *claim
@@ -438,7 +438,7 @@ func TestUnrequestedJobsAreNotRun(t *testing.T) {
 	h.eventually("it was logged", func() bool { return h.log.count("did not ask for") == 2 })
 	s.checkNoneStarted(h)
 	for _, id := range []rota.ID{odd, ids[2]} {
-		if job := h.job(id); job.State() != rota.StateRunning { // until its lease runs out
+		if job := h.job(id); job.State() != rota.StateRunning { // until its lease expires
 			t.Errorf("%s", job.State())
 		}
 	}
@@ -446,7 +446,7 @@ func TestUnrequestedJobsAreNotRun(t *testing.T) {
 	s.results <- errors.New("no luck")
 	s.awaitStart(h)
 	s.results <- nil
-	if err := r.shutdown(); err != nil { // neither of the two keeps it
+	if err := r.shutdown(); err != nil { // neither of the two blocks it
 		t.Error(err)
 	}
 }

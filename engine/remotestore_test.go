@@ -9,20 +9,19 @@ import (
 	"github.com/rotajobs/rota/engine"
 )
 
-// remoteStore is a store as a worker far away sees it: a claim waits there until
-// there is something to claim. What a worker has no need of is not there at all:
-// to call it panics.
+// remoteStore is a store as a remote worker sees it: a claim is a long poll. Methods
+// that a worker does not need are missing: calling them panics.
 type remoteStore struct {
-	rota.Store       // none
+	rota.Store       // nil
 	local            rota.Store
 	wait             time.Duration // the longest that a claim waits
 	calls            counter[rota.Verb]
 	polls            counter[string] // claims that wait
-	limits           counter[int]    // claims by how many jobs they are for
-	claimsWithOthers counter[string] // batches in which others would have to wait for a claim
+	limits           counter[int]    // claims by their limit
+	claimsWithOthers counter[string] // batches whose other commands would have to wait for a claim
 
 	mu    sync.Mutex
-	fault func(context.Context, rota.Command) error // before a command; nil: there is none
+	fault func(context.Context, rota.Command) error // before each command; nil: none
 }
 
 func (*remoteStore) Limits() rota.Limits {
@@ -33,7 +32,7 @@ func (h *harness) newRemoteStore() *remoteStore {
 	return &remoteStore{local: h.store, wait: time.Minute}
 }
 
-// setFault has commands fail from now on, nil that they do not.
+// setFault makes commands fail from now on; nil ends that.
 func (d *remoteStore) setFault(fault func(context.Context, rota.Command) error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -50,7 +49,7 @@ func (d *remoteStore) faultOf(ctx context.Context, c rota.Command) error {
 	return fault(ctx, c)
 }
 
-// denyVerbs is the answer to commands of some verbs of one whom nobody knows.
+// denyVerbs is a fault that denies commands of some verbs, as for an unknown token.
 func denyVerbs(verbs ...rota.Verb) func(context.Context, rota.Command) error {
 	return func(_ context.Context, c rota.Command) error {
 		for _, verb := range verbs {
@@ -62,7 +61,7 @@ func denyVerbs(verbs ...rota.Verb) func(context.Context, rota.Command) error {
 	}
 }
 
-// Type is what a worker looks at before it declares its own.
+// Type is read by a worker before it declares its own.
 func (d *remoteStore) Type(ctx context.Context, name string) (*rota.Type, error) {
 	if err := d.faultOf(ctx, &rota.PutType{Name: name}); err != nil {
 		return nil, err
@@ -70,7 +69,7 @@ func (d *remoteStore) Type(ctx context.Context, name string) (*rota.Type, error)
 	return d.local.Type(ctx, name)
 }
 
-// Apply applies, and has a claim wait.
+// Apply applies a batch; a claim waits for jobs.
 func (d *remoteStore) Apply(ctx context.Context, b rota.Batch) ([]rota.Result, error) {
 	for _, c := range b.Commands {
 		d.calls.add(c.Verb(), 1)
@@ -109,15 +108,15 @@ func (d *remoteStore) poll(ctx context.Context, b rota.Batch) ([]rota.Result, er
 	}
 }
 
-// awaitPoll waits until a call waits.
+// awaitPoll waits until one poll waits.
 func (d *remoteStore) awaitPoll(h *harness) {
 	h.Helper()
-	h.eventually("a call waits", func() bool { return d.polls.get("all") == 1 })
+	h.eventually("a poll waits", func() bool { return d.polls.get("all") == 1 })
 }
 
-// startRemote runs a worker far away.
+// startRemote runs a remote worker.
 func (h *harness) startRemote(d *remoteStore, reg *engine.Registry, config engine.Config) *runningEngine {
 	h.Helper()
-	config.Remote, config.Name = true, "afar"
+	config.Remote, config.Name = true, "remote"
 	return h.startOn(d, reg, config)
 }

@@ -13,17 +13,17 @@ import (
 	"github.com/rotajobs/rota/engine"
 )
 
-// reportRecorder is a newspaper: it takes reports, and does with them what a test says.
+// reportRecorder is a Reporter that records reports.
 type reportRecorder struct {
 	reports chan engine.Report
-	before  func(engine.Report) // nil: nothing
+	before  func(engine.Report) // called first; nil: nothing
 }
 
 func newReportRecorder() *reportRecorder {
 	return &reportRecorder{reports: make(chan engine.Report, 100_000)}
 }
 
-// Report takes one.
+// Report records a report.
 func (p *reportRecorder) Report(_ context.Context, r engine.Report) {
 	if p.before != nil {
 		p.before(r)
@@ -38,12 +38,12 @@ func (p *reportRecorder) awaitReport(h *harness) engine.Report {
 	case r := <-p.reports:
 		return r
 	case <-time.After(waitMax):
-		h.Fatal("waited in vain for a report")
+		h.Fatalf("no report within %v", waitMax)
 		return engine.Report{}
 	}
 }
 
-// monitorRecorder is a paper that also has a column for schedules.
+// monitorRecorder is a Monitor that records reports and check-ins.
 type monitorRecorder struct {
 	*reportRecorder
 	checkIns chan engine.CheckIn
@@ -53,7 +53,7 @@ func newMonitorRecorder() *monitorRecorder {
 	return &monitorRecorder{newReportRecorder(), make(chan engine.CheckIn, 1_000)}
 }
 
-// CheckIn takes one.
+// CheckIn records a check-in.
 func (o *monitorRecorder) CheckIn(_ context.Context, c engine.CheckIn) { o.checkIns <- c }
 
 func (o *monitorRecorder) awaitCheckIn(h *harness) engine.CheckIn {
@@ -62,12 +62,12 @@ func (o *monitorRecorder) awaitCheckIn(h *harness) engine.CheckIn {
 	case c := <-o.checkIns:
 		return c
 	case <-time.After(waitMax):
-		h.Fatal("waited in vain for a check-in")
+		h.Fatalf("no check-in within %v", waitMax)
 		return engine.CheckIn{}
 	}
 }
 
-// addFailing puts a job into the queue whose only attempt fails.
+// addFailing enqueues a job with one attempt.
 func (h *harness) addFailing() rota.ID {
 	h.Helper()
 	return h.add(rota.NewJob{MaxRetries: new(0)})[0]
@@ -101,11 +101,11 @@ func TestFailuresTimeoutsAndExpiredLeasesAreReported(t *testing.T) {
 	s := newControlledHandler()
 	reg := registry(s.handle, engine.WithTimeout(time.Hour))
 	reg.Func("panics", rota.TypeSpec{}, func(context.Context, *rota.Job) error { panic("boom") })
-	reg.Func("afar", rota.TypeSpec{}, done)
+	reg.Func("remote", rota.TypeSpec{}, done)
 	mustApply[*rota.TypePut](h, &rota.PutType{Meta: meta(), Name: "elsewhere"})
 	elsewhere := h.add(rota.NewJob{Type: "elsewhere"})[0]
 	mustApply[*rota.Claimed](h, &rota.Claim{
-		Meta: meta(), Worker: "afar", Types: []string{"elsewhere"}, Limit: 1, Lease: time.Hour, Seed: rota.NewToken(),
+		Meta: meta(), Worker: "remote", Types: []string{"elsewhere"}, Limit: 1, Lease: time.Hour, Seed: rota.NewToken(),
 	})
 	h.start(reg, engine.Config{Reporter: p})
 
@@ -123,14 +123,14 @@ func TestFailuresTimeoutsAndExpiredLeasesAreReported(t *testing.T) {
 	late := h.add(rota.NewJob{Timeout: new(20 * time.Millisecond)})[0]
 	s.awaitStart(h)
 	if r := p.awaitReport(h); r.Job.ID != late || r.Job.Run.ErrorCode != rota.CodeTimeout || r.Dead {
-		t.Errorf("%s, %q; neither one that completed nor one that somebody has cancelled is reported", r.Job.ID, r.Job.Run.ErrorCode)
+		t.Errorf("%s, %q; neither completed nor cancelled runs are reported", r.Job.ID, r.Job.Run.ErrorCode)
 	}
 	panics := h.add(rota.NewJob{Type: "panics", MaxRetries: new(0)})[0]
 	if r := p.awaitReport(h); r.Job.ID != panics || r.Job.Run.ErrorCode != "panic" || !strings.Contains(r.Job.Run.Error, "reporter_test.go") || !r.Dead {
 		t.Errorf("%s, %+v", r.Job.ID, r.Job.Run)
 	}
 	h.reapAll()
-	if r := p.awaitReport(h); r.Job.ID != elsewhere || r.Job.Run.ErrorCode != rota.CodeLeaseExpired || r.Job.Run.Runner != "afar" {
+	if r := p.awaitReport(h); r.Job.ID != elsewhere || r.Job.Run.ErrorCode != rota.CodeLeaseExpired || r.Job.Run.Runner != "remote" {
 		t.Errorf("%s, %+v", r.Job.ID, r.Job.Run)
 	}
 }
@@ -187,7 +187,7 @@ func TestMonitorReceivesCheckInsOfSchedules(t *testing.T) {
 		return rota.Permanent(errors.New("no luck at all"))
 	}), engine.Config{Reporter: o, Workers: 1})
 	plain := h.addOne()
-	h.awaitEnded(plain) // which is nobody's schedule
+	h.awaitEnded(plain) // it belongs to no schedule
 	good := h.declareSchedule("good", rota.ScheduleSpec{At: h.clock.now().Add(time.Hour)})
 	h.setClock(time.Hour + 5*time.Second)
 	c := o.awaitCheckIn(h)
@@ -207,7 +207,7 @@ func TestMonitorReceivesCheckInsOfSchedules(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 	id = c.Job.ID
-	if c = o.awaitCheckIn(h); c.Status != engine.CheckInFailed || c.Job.ExecutionID != id || c.Job.Attempt != 2 { // and not that the second began
+	if c = o.awaitCheckIn(h); c.Status != engine.CheckInFailed || c.Job.ExecutionID != id || c.Job.Attempt != 2 { // the start of the second attempt is not reported
 		t.Errorf("%+v", c)
 	}
 	for attempt := 1; attempt <= 2; attempt++ {
@@ -245,7 +245,7 @@ func TestCheckInOfDeletedScheduleHasItsName(t *testing.T) {
 	}
 }
 
-// One who only wants failures is not kept busy with schedules.
+// A Reporter that is no Monitor is not called for schedules.
 func TestReporterWithoutMonitorGetsNoCheckIns(t *testing.T) {
 	h := newHarness(t)
 	p := newReportRecorder()
@@ -306,19 +306,19 @@ func TestReportsBeyondQueueAreDropped(t *testing.T) {
 		}
 		<-release
 	}
-	const room, surplus = 20, 7
+	const queueMax, surplus = 20, 7
 	r := h.start(registry(alwaysFails), engine.Config{Reporter: p})
-	r.SetReportMax(room)
+	r.SetReportMax(queueMax)
 	h.addFailing()
-	<-began // it holds this one, and all places are free
-	jobs := make([]rota.NewJob, room+surplus)
+	<-began // it holds this report, and the queue is empty
+	jobs := make([]rota.NewJob, queueMax+surplus)
 	for i := range jobs {
 		jobs[i].MaxRetries = new(0)
 	}
 	h.awaitAllEnded(h.add(jobs...))
 	h.eventually("it was logged", func() bool { return h.log.count("too many reports are waiting") == 1 })
 	close(release)
-	for range 1 + room {
+	for range 1 + queueMax {
 		p.awaitReport(h)
 	}
 	if n := h.log.count("reports were dropped", fmt.Sprint("reports=", surplus)); n != 1 {
@@ -396,7 +396,7 @@ func TestWorkOnlyEngineReportsNothing(t *testing.T) {
 	}
 }
 
-// What an earlier life left is a failure, too.
+// A job that an earlier incarnation left open counts as failed.
 func TestJobsRecoveredAtStartAreReported(t *testing.T) {
 	h := newHarness(t)
 	mustApply[*rota.TypePut](h, &rota.PutType{Meta: meta(), Name: "work"})

@@ -32,7 +32,7 @@ func TestRunRecordsResultArtifactsAndLog(t *testing.T) {
 	job := h.awaitEnded(id)
 	run := job.Run
 	if job.State() != rota.StateCompleted || run.Runner != "kitchen" || run.Incarnation.IsZero() {
-		t.Errorf("state %s by %q, life %s", job.State(), run.Runner, run.Incarnation)
+		t.Errorf("state %s by %q, incarnation %s", job.State(), run.Runner, run.Incarnation)
 	}
 	if want := `{"job":"` + id.String() + `"}`; string(run.Result) != want {
 		t.Errorf("result %s, want %s", run.Result, want)
@@ -73,7 +73,7 @@ func TestHandlerTakesPayloadByValueOrPointer(t *testing.T) {
 	ids := h.add(
 		rota.NewJob{Type: "letter", Params: json.RawMessage(`{"to":"ada"}`)},
 		rota.NewJob{Type: "parcel", Params: json.RawMessage(`{"grams":5}`)},
-		rota.NewJob{Type: "parcel", Params: json.RawMessage(`{"grams":0}`)}, // nothing is left of the one before
+		rota.NewJob{Type: "parcel", Params: json.RawMessage(`{"grams":0}`)}, // the payload of the job before is not reused
 	)
 	for i, want := range []string{`"ada"`, `5`, `0`} {
 		if job := h.awaitEnded(ids[i]); string(job.Run.Result) != want {
@@ -87,7 +87,7 @@ func TestAttemptsShareIdempotencyKey(t *testing.T) {
 	keys := make(chan string, 3)
 	h.start(registry(func(ctx context.Context, job *rota.Job) error {
 		if engine.Job(ctx) != job {
-			t.Error("Job is another")
+			t.Error("Job returns another job")
 		}
 		keys <- engine.IdempotencyKey(ctx)
 		if job.Attempt < 3 {
@@ -111,7 +111,7 @@ func TestAttemptsShareIdempotencyKey(t *testing.T) {
 func TestContextFunctionsOutsideHandlersDoNothing(t *testing.T) {
 	ctx := context.Background()
 	if engine.Job(ctx) != nil || engine.IdempotencyKey(ctx) != "" || engine.Log(ctx) != slog.Default() {
-		t.Error("there is a job outside of handlers")
+		t.Error("a context outside of handlers has a job")
 	}
 	if n, err := engine.Output(ctx).Write([]byte("x")); n != 1 || err != nil {
 		t.Error(n, err)
@@ -141,7 +141,7 @@ func TestOneWorkerRunsByPriorityThenOrder(t *testing.T) {
 		job := s.awaitStart(h)
 		s.checkNoneStarted(h) // one at a time
 		if job.ID != ids[want] {
-			t.Fatalf("job %d came, want %d", slices.Index(ids, job.ID), want)
+			t.Fatalf("job %d started, want %d", slices.Index(ids, job.ID), want)
 		}
 		s.results <- nil
 		h.awaitEnded(job.ID)
@@ -164,8 +164,8 @@ func TestAllSlotsAreUsedAtOnce(t *testing.T) {
 	s.awaitStart(h)
 }
 
-// A claim answers with so many bytes at most: those that did not fit must not
-// wait for somebody else's job.
+// The answer to a claim has a limited size: jobs that did not fit must not wait for the
+// next wake-up.
 func TestJobsExceedingClaimBytesAllStart(t *testing.T) {
 	h := newHarness(t)
 	const n = rota.ClaimBytesMax/rota.ParamsMax + 4
@@ -203,7 +203,7 @@ func TestRateDelaysThirdJob(t *testing.T) {
 		s.awaitStart(h)
 	}
 	if took := time.Since(began); took < time.Second {
-		t.Errorf("the third started after %v; two a second may", took)
+		t.Errorf("the third started after %v; the rate is two a second", took)
 	}
 }
 
@@ -243,7 +243,7 @@ func TestJobWaitingForRetryHoldsNoConcurrency(t *testing.T) {
 func TestManyJobsDueAtOnceAllRun(t *testing.T) {
 	h := newHarness(t)
 	h.start(registry(done), engine.Config{Workers: 1_000})
-	ids := h.add(slices.Repeat([]rota.NewJob{{Delay: time.Hour}}, rota.SweepMax+20)...) // more than one Ready makes ready
+	ids := h.add(slices.Repeat([]rota.NewJob{{Delay: time.Hour}}, rota.SweepMax+20)...) // more than one Ready readies
 	h.clock.set(2 * time.Hour)
 	for _, id := range ids {
 		h.awaitCompleted(id)

@@ -22,14 +22,14 @@ func TestShutdownCompletesRunsAndKeepsQueue(t *testing.T) {
 	h.add(rota.NewJob{}, rota.NewJob{Priority: new(3)}, rota.NewJob{Delay: time.Hour}, rota.NewJob{})
 	before := h.queue()
 	r.stop()
-	h.add(rota.NewJob{Priority: new(-1)}) // others go on
+	h.add(rota.NewJob{Priority: new(-1)}) // other processes continue
 	s.results <- nil
 	h.await(r.done, "the end of the engine")
 	if r.err != nil {
 		t.Error(r.err)
 	}
 	if job := h.job(id); job.State() != rota.StateCompleted {
-		t.Errorf("what ran is %s", job.State())
+		t.Errorf("the run is %s", job.State())
 	}
 	s.checkNoneStarted(h)
 	same := func(a, b *rota.Job) bool { return a.ID == b.ID && a.Position == b.Position && a.Attempt == b.Attempt }
@@ -46,7 +46,7 @@ func TestRunBeyondShutdownGraceIsCutOffAndRetried(t *testing.T) {
 		close(began)
 		<-ctx.Done()
 		causes <- context.Cause(ctx)
-		return rota.Permanent(ctx.Err()) // which it would not have said had it been left alone
+		return rota.Permanent(ctx.Err()) // the engine ignores that it is permanent
 	}), engine.Config{ShutdownGrace: 50 * time.Millisecond})
 	id := h.add(rota.NewJob{})[0]
 	h.await(began, "the run")
@@ -54,7 +54,7 @@ func TestRunBeyondShutdownGraceIsCutOffAndRetried(t *testing.T) {
 		t.Error(err)
 	}
 	if cause := <-causes; cause.Error() != "the process is shutting down" {
-		t.Errorf("it was stopped because %v", cause)
+		t.Errorf("the cause was %v", cause)
 	}
 	job := h.job(id)
 	if run := job.Run; run.Outcome != rota.OutcomeFailed || run.ErrorCode != rota.CodeShutdown || job.Sequel != rota.SequelRetry {
@@ -80,8 +80,7 @@ func TestCutEndsGraceAtOnce(t *testing.T) {
 	}
 }
 
-// A claim is under way when the process is cut off: what it brings is cut off,
-// too, and not left running.
+// A claim is in flight when the engine is cut: the jobs that it brings are cut off, too.
 func TestCutAppliesToClaimInFlight(t *testing.T) {
 	h := newHarness(t)
 	s := newControlledHandler()
@@ -91,7 +90,7 @@ func TestCutAppliesToClaimInFlight(t *testing.T) {
 	h.await(g.reached, "the claim")
 	r.stop()
 	r.Cut()
-	h.pause(20 * time.Millisecond) // for the cut to come first, which nobody signals
+	h.pause(20 * time.Millisecond) // for the cut to happen first, which no channel signals
 	close(g.open)
 	h.await(r.done, "the end of the engine")
 	if r.err != nil {
@@ -130,7 +129,7 @@ func TestEngineStoppedBeforeStartEnds(t *testing.T) {
 	}
 }
 
-// What cannot be recorded must neither hang the process nor be forgotten.
+// Ends that cannot be recorded neither block the process nor are lost.
 func TestShutdownWithoutStoreEndsWithError(t *testing.T) {
 	h := newHarness(t)
 	s := newControlledHandler()
@@ -144,9 +143,9 @@ func TestShutdownWithoutStoreEndsWithError(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	if a := h.awaitAnswer(answers); rota.CodeOf(a.err) != rota.Unavailable {
-		t.Errorf("the caller hears %+v", a)
+		t.Errorf("Direct returned %+v", a)
 	}
-	h.start(registry(s.handle), engine.Config{}) // the next life settles it
+	h.start(registry(s.handle), engine.Config{}) // the next incarnation settles it
 	if job := h.job(direct); job.State() != rota.StateFailed {
 		t.Errorf("%s", job.State())
 	}
@@ -182,7 +181,7 @@ func TestShutdownWaitsForStoreToReturn(t *testing.T) {
 	r.stop()
 	s.results <- nil
 	s.results <- errors.New("no luck")
-	h.eventually("the end was sent in vain", func() bool { return p.refused.Load() > 2 })
+	h.eventually("the end was sent without success", func() bool { return p.refused.Load() > 2 })
 	p.off.Store(false)
 	h.await(r.done, "the end of the engine")
 	states := []rota.State{h.job(good).State(), h.job(bad).State()}
@@ -205,7 +204,7 @@ func TestCutAfterGraceDoesNotWaitForHandlers(t *testing.T) {
 	id := h.addOne()
 	h.await(began, "the run")
 	r.stop()
-	h.pause(20 * time.Millisecond) // the grace is over, and the last hour runs
+	h.pause(20 * time.Millisecond) // until the shutdown grace is over
 	r.Cut()
 	h.await(r.done, "the end of the engine")
 	if run := h.job(id).Run; run.ErrorCode != rota.CodeShutdown {

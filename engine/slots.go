@@ -56,7 +56,7 @@ func (p *pool) close() {
 	p.slotWaiters = nil
 }
 
-// enterDirect admits the caller of a direct run, until it has begun or is given up.
+// enterDirect admits the caller of a direct run, until it has begun or failed.
 // The engine does not end before.
 func (p *pool) enterDirect() bool {
 	p.mu.Lock()

@@ -11,7 +11,7 @@ import (
 	"github.com/rotajobs/rota/store/wrap"
 )
 
-// untilCancelled waits for the end of its context, and then answers.
+// untilCancelled waits for the end of its context, and then returns answer.
 func untilCancelled(answer func(cause error) error) func(context.Context, *rota.Job) error {
 	return func(ctx context.Context, _ *rota.Job) error {
 		<-ctx.Done()
@@ -57,7 +57,7 @@ func TestJobTimeoutOverridesTypeTimeout(t *testing.T) {
 func TestCancelStopsRunAtOnce(t *testing.T) {
 	h := newHarness(t)
 	s := newControlledHandler()
-	h.start(registry(s.handle), engine.Config{Lease: time.Hour}) // by a beat it would take 20 minutes
+	h.start(registry(s.handle), engine.Config{Lease: time.Hour}) // a heartbeat would take 20 minutes
 	id := h.addOne()
 	s.awaitStart(h)
 	if !h.cancel(id).Stopping {
@@ -98,11 +98,11 @@ func TestCancelledQueuedJobDoesNotStart(t *testing.T) {
 	h.awaitEnded(plug)
 	last := h.addOne()
 	if job := s.awaitStart(h); job.ID != last || h.events.starts(waits) != 0 {
-		t.Errorf("%s began; the cancelled one was started %d times", job.ID, h.events.starts(waits))
+		t.Errorf("job %s started; the cancelled one was started %d times", job.ID, h.events.starts(waits))
 	}
 }
 
-// The store has given the job away, and the engine has not heard of it yet.
+// The store has applied the claim, and its answer is still in flight.
 func TestCancelBetweenClaimAndStartStopsRun(t *testing.T) {
 	h := newHarness(t)
 	s := newControlledHandler()
@@ -118,7 +118,7 @@ func TestCancelBetweenClaimAndStartStopsRun(t *testing.T) {
 		t.Errorf("%s", job.Run.Outcome)
 	}
 	if h.job(other).Ended() {
-		t.Error("its neighbour was stopped, too")
+		t.Error("the other job was stopped, too")
 	}
 }
 

@@ -9,8 +9,8 @@ import (
 	"github.com/rotajobs/rota/store/postgres/pgtest"
 )
 
-// onEachStore tells a test of a store that is a file, which one process has to
-// itself, and of one on a PostgreSQL server, which several share.
+// onEachStore runs a test with SQLite, where one process owns the store, and with
+// PostgreSQL, where several share it.
 func onEachStore(t *testing.T, test func(t *testing.T, h *harness)) {
 	t.Helper()
 	t.Parallel()
@@ -18,8 +18,8 @@ func onEachStore(t *testing.T, test func(t *testing.T, h *harness)) {
 	t.Run("postgres", func(t *testing.T) { test(t, newPostgresHarness(t)) })
 }
 
-// newPostgresHarness opens a store on a PostgreSQL server. Its engines are told, as
-// those of a server are, that others share it.
+// newPostgresHarness opens a store on a PostgreSQL server. Its engines have a
+// membership, as those of a server have.
 func newPostgresHarness(t *testing.T) *harness {
 	t.Helper()
 	t.Parallel()
@@ -43,7 +43,7 @@ func postgresHarness(t *testing.T) *harness {
 	return h
 }
 
-// testConns leave room for many tests at once on one server.
+// testConns allows many tests to share one server.
 const testConns = 4
 
 func (h *harness) connect() *postgres.Store {
@@ -55,8 +55,8 @@ func (h *harness) connect() *postgres.Store {
 	return store
 }
 
-// secondProcess is the same store as another process has it, and its roll. A file is
-// had by one process alone: there it is the same.
+// secondProcess opens the same store as another process would, with its membership. One
+// process owns a SQLite store: there it is the same store.
 func (h *harness) secondProcess() (rota.Store, rota.Membership) {
 	h.Helper()
 	if h.url == "" {

@@ -12,8 +12,8 @@ import (
 	"github.com/rotajobs/rota/engine"
 )
 
-// TestWithinRunsHandlerInsideOtherRun: under its own name and params, its own
-// middleware around it, and in the run of the other.
+// The inner handler has its own type, params and middleware, and runs in the run of the
+// outer job.
 func TestWithinRunsHandlerInsideOtherRun(t *testing.T) {
 	h := newHarness(t)
 	var trace callTrace
@@ -30,7 +30,7 @@ func TestWithinRunsHandlerInsideOtherRun(t *testing.T) {
 	id := h.addOne()
 	h.awaitCompleted(id)
 	if result := h.job(id).Run.Result; string(result) != `"done"` {
-		t.Errorf("the run has %s to show", result)
+		t.Errorf("the result is %s", result)
 	}
 	steps := trace.all()
 	begun := slices.Index(steps, "all")
@@ -48,7 +48,7 @@ func TestWithinChecksParamsAndRecovers(t *testing.T) {
 	if err := reg.Within(t.Context(), "sleep", json.RawMessage(`{"for": 3}`)); !errors.As(err, &coded) || coded.Code() != "payload" {
 		t.Errorf("params that do not fit: %v", err)
 	}
-	if err := reg.Within(t.Context(), "nowhere", nil); rota.CodeOf(err) != rota.NotFound {
+	if err := reg.Within(t.Context(), "unknown", nil); rota.CodeOf(err) != rota.NotFound {
 		t.Errorf("a type without a handler: %v", err)
 	}
 	if err := reg.Within(t.Context(), "panics", nil); err == nil || !strings.HasPrefix(err.Error(), "panic: ouch") {

@@ -11,7 +11,7 @@ import (
 	"github.com/rotajobs/rota/store/wrap"
 )
 
-// countVerbs counts what one engine of several sends.
+// countVerbs counts the commands that one engine of several sends.
 func countVerbs(store rota.Store) (*counter[rota.Verb], rota.Store) {
 	var sent counter[rota.Verb]
 	return &sent, wrap.Flaky(store, wrap.Fault{Before: func(b rota.Batch) error {
@@ -34,23 +34,23 @@ func TestWorkOnlyEngineDoesNoUpkeep(t *testing.T) {
 		due, err := h.store.NextDue(context.Background())
 		return err == nil && due.Ready.Before(due.Now) && due.Fire.Before(due.Now)
 	})
-	time.Sleep(100 * time.Millisecond) // for what must not come
+	time.Sleep(100 * time.Millisecond) // for a start that must not happen
 	s.checkNoneStarted(h)
 
 	main := engine.NewRegistry()
 	main.Func("other", rota.TypeSpec{}, done)
-	h.start(main, engine.Config{}) // it runs no jobs of this type
+	h.start(main, engine.Config{}) // it runs no jobs of type work
 	names := map[string]bool{}
 	for range 2 {
 		job := s.awaitStart(h)
 		names[job.Schedule] = true
 		s.results <- nil
 		if run := h.awaitEnded(job.ID).Run; run.Runner != "hand" || run.Incarnation.IsZero() || run.Outcome != rota.OutcomeCompleted {
-			t.Errorf("%s by %q, life %s", run.Outcome, run.Runner, run.Incarnation)
+			t.Errorf("%s by %q, incarnation %s", run.Outcome, run.Runner, run.Incarnation)
 		}
 	}
 	if !names[""] || !names["soon"] {
-		t.Errorf("job %s or the schedule's was not run", delayed)
+		t.Errorf("job %s or that of the schedule was not run", delayed)
 	}
 	sent.mu.Lock()
 	defer sent.mu.Unlock()
@@ -96,13 +96,13 @@ func TestWorkOnlyEngineRefusesDirectRuns(t *testing.T) {
 	if _, err := r.Direct(context.Background(), rota.NewJob{Type: "work"}, time.Minute); rota.CodeOf(err) != rota.Conflict {
 		t.Errorf("%v", err)
 	}
-	afar := h.startRemote(h.newRemoteStore(), registry(done), engine.Config{})
-	if _, err := afar.Direct(context.Background(), rota.NewJob{Type: "work"}, time.Minute); rota.CodeOf(err) != rota.Conflict {
+	remote := h.startRemote(h.newRemoteStore(), registry(done), engine.Config{})
+	if _, err := remote.Direct(context.Background(), rota.NewJob{Type: "work"}, time.Minute); rota.CodeOf(err) != rota.Conflict {
 		t.Errorf("%v", err)
 	}
 }
 
-// Of two engines on one store, the one that only works does not tell of groups.
+// Of two engines on one store, the one with WorkOnly does not publish groups.
 func TestWorkOnlyEnginePublishesNoGroups(t *testing.T) {
 	h := newHarness(t)
 	f := eventring.New(h.store, 0)
