@@ -13,9 +13,9 @@ import (
 
 // Words in a test, or where it stands, that say which store it is about.
 var (
-	onBoth     = []string{"onEachStore(", "byLeaseOnEachStore("}
-	onSQLite   = []string{"newWorld(", "fileWorld, ", "clockWorld(", "newSite(", "newCrash(", "store/sqlite/"}
-	onPostgres = []string{"newServerWorld(", "serverWorld, ", "newFleet(", "store/postgres/"}
+	onBoth     = []string{"onEachStore(", "withLeaseOnEachStore("}
+	onSQLite   = []string{"newHarness(", "sqliteHarness, ", "newClockHarness(", "newSite(", "newCrash(", "store/sqlite/"}
+	onPostgres = []string{"newPostgresHarness(", "postgresHarness, ", "newFleet(", "store/postgres/"}
 )
 
 // TestEveryFailureHasItsTests wants each row of the page to name tests for both
