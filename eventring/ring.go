@@ -1,5 +1,5 @@
-// Package feed keeps what happened lately, in this process, for those who
-// follow it.
+// Package eventring keeps the newest events of this process in a ring, numbered, so
+// that subscribers and readers can continue where they stopped.
 package eventring
 
 import (
@@ -10,23 +10,23 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// DefaultSize is how many events are kept.
+// DefaultSize is how many events a ring keeps.
 const DefaultSize = 16_384
 
-// Ring is a ring of the newest events, numbered from 1. Numbers belong to one
-// life of a process: an event that is no longer kept, or of another life, cannot
-// be gone back to, and a follower has to read the rows anew.
+// Ring is a ring of the newest events, numbered from 1. The numbers belong to one
+// incarnation of the process: a reader cannot continue after an event that the ring no
+// longer has, or after one of another incarnation, and has to read the rows again.
 type Ring struct {
 	incarnation string
 	stop        func()
 
-	mu        sync.Mutex
-	ring      []rota.Event
-	last      uint64 // the number of the newest event
-	changed   chan struct{}
-	awaited   bool // somebody has taken changed
-	listeners map[int]func([]rota.Event)
-	next      int // names the next listener
+	mu          sync.Mutex
+	ring        []rota.Event
+	last        uint64 // number of the newest event
+	changed     chan struct{}
+	awaited     bool // a caller has taken changed
+	subscribers map[int]func([]rota.Event)
+	next        int // id of the next subscriber
 }
 
 // Entry is one event and its number.
@@ -35,83 +35,83 @@ type Entry struct {
 	rota.Event
 }
 
-// New follows a store. A size of 0 is DefaultSize.
+// New returns a ring of the events of a store. A size of 0 is DefaultSize.
 func New(store rota.Store, size int) *Ring {
 	if size == 0 {
 		size = DefaultSize
 	}
-	f := &Ring{
-		incarnation: newLife(), ring: make([]rota.Event, size), changed: make(chan struct{}), listeners: map[int]func([]rota.Event){},
+	r := &Ring{
+		incarnation: newIncarnation(), ring: make([]rota.Event, size), changed: make(chan struct{}), subscribers: map[int]func([]rota.Event){},
 	}
-	f.stop = store.Watch(f.add)
-	return f
+	r.stop = store.Watch(r.add)
+	return r
 }
 
-func newLife() string {
+func newIncarnation() string {
 	var b [4]byte
 	_, _ = rand.Read(b[:]) // never fails: see crypto/rand
 	return hex.EncodeToString(b[:])
 }
 
-// Incarnation names this numbering among those of other processes.
-func (f *Ring) Incarnation() string { return f.incarnation }
+// Incarnation distinguishes these numbers from those of other processes.
+func (r *Ring) Incarnation() string { return r.incarnation }
 
-// Publish adds what no store tells.
-func (f *Ring) Publish(e rota.Event) { f.add([]rota.Event{e}) }
+// Publish adds an event that does not come from the store.
+func (r *Ring) Publish(e rota.Event) { r.add([]rota.Event{e}) }
 
-func (f *Ring) add(events []rota.Event) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
+func (r *Ring) add(events []rota.Event) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	for _, e := range events {
-		f.last++
-		f.ring[f.last%uint64(len(f.ring))] = e
+		r.last++
+		r.ring[r.last%uint64(len(r.ring))] = e
 	}
-	if f.awaited {
-		close(f.changed)
-		f.changed, f.awaited = make(chan struct{}), false
+	if r.awaited {
+		close(r.changed)
+		r.changed, r.awaited = make(chan struct{}), false
 	}
-	for _, hear := range f.listeners {
-		hear(events)
+	for _, handle := range r.subscribers {
+		handle(events)
 	}
 }
 
 // Last is the number of the newest event, 0 if there is none.
-func (f *Ring) Last() uint64 {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.last
+func (r *Ring) Last() uint64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.last
 }
 
-// PageMax is how many events are given out at a time, since whoever writes to
-// the store waits while they are.
+// PageMax is how many events are returned at a time, since writers of the store wait
+// meanwhile.
 const PageMax = 512
 
-// Page returns the first events after a number, at most so many and at most
-// PageMax. Gap says that some of them are no longer kept, or that the number is
-// not of this life.
-func (f *Ring) Page(seq uint64, limit int) (entries []Entry, gap bool) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if seq > f.last {
+// Page returns the first events after a number, at most limit and at most PageMax. gap
+// reports that some of them are no longer in the ring, or that the number belongs to
+// another incarnation.
+func (r *Ring) Page(seq uint64, limit int) (entries []Entry, gap bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if seq > r.last {
 		return nil, true
 	}
-	if kept := uint64(len(f.ring)); f.last-seq > kept {
-		seq, gap = f.last-kept, true
+	if kept := uint64(len(r.ring)); r.last-seq > kept {
+		seq, gap = r.last-kept, true
 	}
-	end := min(f.last, seq+uint64(min(max(limit, 0), PageMax)))
+	end := min(r.last, seq+uint64(min(max(limit, 0), PageMax)))
 	entries = make([]Entry, 0, end-seq)
 	for seq < end {
 		seq++
-		entries = append(entries, Entry{seq, f.ring[seq%uint64(len(f.ring))]})
+		entries = append(entries, Entry{seq, r.ring[seq%uint64(len(r.ring))]})
 	}
 	return entries, gap
 }
 
-// Since returns all events after a number, a page at a time. What is gone by the
-// time its page comes is a gap, and what was before it is left out.
-func (f *Ring) Since(seq uint64) (entries []Entry, gap bool) {
-	for end := f.Last(); ; {
-		page, lost := f.Page(seq, PageMax)
+// Since returns all events after a number, a page at a time. Events dropped before their
+// page is read are a gap, and the events before the gap are omitted.
+func (r *Ring) Since(seq uint64) (entries []Entry, gap bool) {
+	for end := r.Last(); ; {
+		page, lost := r.Page(seq, PageMax)
 		if lost {
 			entries, gap = nil, true
 		}
@@ -119,35 +119,35 @@ func (f *Ring) Since(seq uint64) (entries []Entry, gap bool) {
 		if len(page) < PageMax {
 			return entries, gap
 		}
-		if seq = page[len(page)-1].Seq; seq >= end { // what came meanwhile is for the next time
+		if seq = page[len(page)-1].Seq; seq >= end { // events that arrived meanwhile are for the next call
 			return entries, gap
 		}
 	}
 }
 
-// Changed returns a channel that is closed at the next event. Take it before
-// asking Since, and nothing is missed.
-func (f *Ring) Changed() <-chan struct{} {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.awaited = true
-	return f.changed
+// Changed returns a channel that is closed at the next event. A reader that takes it
+// before it calls Since misses nothing.
+func (r *Ring) Changed() <-chan struct{} {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.awaited = true
+	return r.changed
 }
 
-// Subscribe calls a function with events as they come, one call after the other. It
-// must be quick, and must call neither the store nor the feed.
-func (f *Ring) Subscribe(hear func([]rota.Event)) (stop func()) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	name := f.next
-	f.next++
-	f.listeners[name] = hear
+// Subscribe calls a function with events as they arrive, one call after the other. The
+// function must return quickly, and must call neither the store nor the ring.
+func (r *Ring) Subscribe(handle func([]rota.Event)) (stop func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	name := r.next
+	r.next++
+	r.subscribers[name] = handle
 	return func() {
-		f.mu.Lock()
-		defer f.mu.Unlock()
-		delete(f.listeners, name)
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		delete(r.subscribers, name)
 	}
 }
 
-// Close follows the store no longer. What is kept can still be read.
-func (f *Ring) Close() { f.stop() }
+// Close stops reading events of the store. The events in the ring can still be read.
+func (r *Ring) Close() { r.stop() }

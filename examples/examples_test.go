@@ -36,18 +36,18 @@ func build(t *testing.T, name string) string {
 }
 
 // declared waits until a worker has declared a type.
-func declared(s *workertest.Site, typ string) {
+func declared(s *workertest.Cluster, typ string) {
 	s.Helper()
-	s.Until(typ+" is declared", func() bool { status, _ := s.Send("GET", "/types/"+typ, nil); return status == 200 })
+	s.Eventually(typ+" is declared", func() bool { status, _ := s.Send("GET", "/types/"+typ, nil); return status == 200 })
 }
 
 func TestWorkerGo(t *testing.T) {
 	t.Parallel()
 	s := workertest.New(t)
 	program := build(t, "worker-go")
-	w := workertest.Start(t, exec.Command(program), "ROTA_URL="+s.Relay().URL(), "ROTA_TOKEN="+s.Token())
+	w := workertest.Start(t, exec.Command(program), "ROTA_URL="+s.NewProxy().URL(), "ROTA_TOKEN="+s.Token())
 	declared(s, "checksum")
-	done := s.Ended(s.Enqueue("checksum", workertest.Object{"text": "hello"}, nil)).Attempts[0]
+	done := s.AwaitEnd(s.Enqueue("checksum", workertest.Object{"text": "hello"}, nil)).Attempts[0]
 	if want := `{"sha256":"2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824"}`; string(done.Run.Result) != want {
 		t.Errorf("it is %s with %s, want %s", done.State, done.Run.Result, want)
 	}
@@ -58,17 +58,17 @@ func TestWorkerGo(t *testing.T) {
 		t.Errorf("one without text is answered %d %s", status, text)
 	}
 	long := s.Enqueue("checksum", workertest.Object{"text": "x", "rounds": 20_000_000}, nil)
-	s.Until("it runs", func() bool { return s.Job(long.ID).State == "running" })
+	s.Eventually("it runs", func() bool { return s.Job(long.ID).State == "running" })
 	w.Stop()
 	if e := s.Execution(long.ID); e.State != "completed" || len(e.Attempts) != 1 {
 		t.Errorf("what ran at the stop is %s after %d attempts", e.State, len(e.Attempts))
 	}
-	if said := w.Said(); strings.Count(said, "outcome=completed") != 2 {
+	if said := w.Output(); strings.Count(said, "outcome=completed") != 2 {
 		t.Errorf("it logs %s", said)
 	}
 
 	stranger := exec.Command(program)
-	stranger.Env = []string{"ROTA_URL=" + s.Relay().URL(), "ROTA_TOKEN=0123456789abcdef"}
+	stranger.Env = []string{"ROTA_URL=" + s.NewProxy().URL(), "ROTA_TOKEN=0123456789abcdef"}
 	if out, err := stranger.CombinedOutput(); err == nil || !strings.Contains(string(out), "the token is wrong") {
 		t.Errorf("with a wrong token it ends with %v and says %s", err, out)
 	}
@@ -78,14 +78,14 @@ func TestEmbedded(t *testing.T) {
 	t.Parallel()
 	program, file := build(t, "embedded"), filepath.Join(t.TempDir(), "reminders.db")
 	first := workertest.Start(t, exec.Command(program, file))
-	first.Line("welcome (attempt 1)")
-	first.Line("stretch your legs (attempt 1)")
+	first.AwaitLine("welcome (attempt 1)")
+	first.AwaitLine("stretch your legs (attempt 1)")
 	first.Kill()
 	second := workertest.Start(t, exec.Command(program, file))
-	second.Line("stretch your legs")
+	second.AwaitLine("stretch your legs")
 	second.Stop()
-	if strings.Contains(second.Said(), "welcome") {
-		t.Errorf("somebody is welcomed twice:\n%s", second.Said())
+	if strings.Contains(second.Output(), "welcome") {
+		t.Errorf("somebody is welcomed twice:\n%s", second.Output())
 	}
 	store, err := sqlite.OpenWith(file, sqlite.Config{ReadOnly: true})
 	if err != nil {
@@ -101,7 +101,7 @@ func TestEmbedded(t *testing.T) {
 }
 
 // interpreter is Python, without which nothing of it can be tested.
-func interpreter(s *workertest.Site) string {
+func interpreter(s *workertest.Cluster) string {
 	s.Helper()
 	program, err := exec.LookPath("python3")
 	if err != nil {
@@ -117,7 +117,7 @@ func interpreter(s *workertest.Site) string {
 
 // python starts the worker in Python, with a lease of so many seconds and one more
 // handler: it keeps a ledger, and waits for a file if it is told to.
-func python(s *workertest.Site, name string, lease int) *workertest.Process {
+func python(s *workertest.Cluster, name string, lease int) *workertest.Process {
 	s.Helper()
 	program := interpreter(s)
 	text, err := os.ReadFile("worker-python/worker.py")
@@ -144,13 +144,13 @@ TYPES = {"ledger": (ledger, {"type": "object", "required": ["mark"]}),`, 1)
 	if err := os.WriteFile(copied, []byte(source), 0o600); err != nil {
 		s.Fatal(err)
 	}
-	p := workertest.Start(s.TB, exec.Command(program, copied), "ROTA_URL="+s.Relay().URL()+"/", "ROTA_TOKEN="+s.Token(), fmt.Sprint("ROTA_LEASE=", lease), "NAME="+name, "LEDGER="+s.Path("ledger"))
+	p := workertest.Start(s.TB, exec.Command(program, copied), "ROTA_URL="+s.NewProxy().URL()+"/", "ROTA_TOKEN="+s.Token(), fmt.Sprint("ROTA_LEASE=", lease), "NAME="+name, "LEDGER="+s.Path("ledger"))
 	declared(s, "nap") // the last of them
 	return p
 }
 
 // noted counts the lines of the ledger that begin so.
-func noted(s *workertest.Site, begin string) (n int) {
+func noted(s *workertest.Cluster, begin string) (n int) {
 	text, _ := os.ReadFile(s.Path("ledger"))
 	for line := range strings.Lines(string(text)) {
 		if strings.HasPrefix(line, begin) {
@@ -164,10 +164,10 @@ func TestWorkerPython(t *testing.T) {
 	t.Parallel()
 	s := workertest.New(t)
 	w := python(s, "py-1", 3)
-	if on := w.Line("working on "); !strings.HasPrefix(on, "ledger, wordcount, nap for http://") || !strings.HasSuffix(on, "4 at once, as py-1") {
+	if on := w.AwaitLine("working on "); !strings.HasPrefix(on, "ledger, wordcount, nap for http://") || !strings.HasSuffix(on, "4 at once, as py-1") {
 		t.Errorf("it says that it works on %s", on)
 	}
-	done := s.Ended(s.Enqueue("wordcount", workertest.Object{"text": "three ω words"}, nil)).Attempts[0]
+	done := s.AwaitEnd(s.Enqueue("wordcount", workertest.Object{"text": "three ω words"}, nil)).Attempts[0]
 	if string(done.Run.Result) != `{"words":3}` && string(done.Run.Result) != `{"words": 3}` || done.Run.Runner != "py-1" {
 		t.Errorf("it is %s at %s with %s", done.State, done.Run.Runner, done.Run.Result)
 	}
@@ -185,7 +185,7 @@ func TestWorkerPython(t *testing.T) {
 		{"ledger", workertest.Object{"mark": "h", "huge": true}, 2, "result"},
 		{"ledger", workertest.Object{"mark": "s", "strange": true}, 2, "TypeError"},
 	} {
-		e := s.Ended(s.Enqueue(row.typ, row.params, workertest.Object{"max_retries": 1}))
+		e := s.AwaitEnd(s.Enqueue(row.typ, row.params, workertest.Object{"max_retries": 1}))
 		if e.State != "dead" || len(e.Attempts) != row.attempts || !strings.Contains(string(e.Error), row.says) {
 			t.Errorf("%v is %s after %d attempts: %s", row.params, e.State, len(e.Attempts), e.Error)
 		}
@@ -195,18 +195,18 @@ func TestWorkerPython(t *testing.T) {
 	}
 
 	cancelled := s.Enqueue("ledger", workertest.Object{"mark": "c", "until": s.Path("never")}, nil)
-	s.Until("it runs", func() bool { return noted(s, "start c ") == 1 })
+	s.Eventually("it runs", func() bool { return noted(s, "start c ") == 1 })
 	s.Must("POST", "/jobs/"+cancelled.ID.String()+"/cancel", workertest.Object{"reason": "no longer wanted"}, nil)
-	if e := s.Ended(cancelled); e.State != "cancelled" || noted(s, "stopped:no longer wanted c ") != 1 {
+	if e := s.AwaitEnd(cancelled); e.State != "cancelled" || noted(s, "stopped:no longer wanted c ") != 1 {
 		t.Errorf("one that was cancelled is %s", e.State)
 	}
-	late := s.Ended(s.Enqueue("ledger", workertest.Object{"mark": "t", "until": s.Path("never")}, workertest.Object{"timeout": "1s", "max_retries": 0}))
+	late := s.AwaitEnd(s.Enqueue("ledger", workertest.Object{"mark": "t", "until": s.Path("never")}, workertest.Object{"timeout": "1s", "max_retries": 0}))
 	if late.ErrorCode != rota.CodeTimeout || late.Attempts[0].Run.Status != "CANCELLED" {
 		t.Errorf("one that takes too long is %s, %s", late.State, late.ErrorCode)
 	}
 
 	last := s.Enqueue("ledger", workertest.Object{"mark": "last", "until": s.Path("go")}, nil)
-	s.Until("it runs", func() bool { return noted(s, "start last ") == 1 })
+	s.Eventually("it runs", func() bool { return noted(s, "start last ") == 1 })
 	w.Signal(syscall.SIGTERM)
 	time.Sleep(3500 * time.Millisecond) // more than a lease, which has to be kept meanwhile
 	touch(t, s.Path("go"))
@@ -239,12 +239,12 @@ func TestServersAreKilledUnderTheWorkerInPython(t *testing.T) {
 		flowed <- ids
 	}()
 	for n := range kills {
-		s.Until("more is done", func() bool { return noted(s, "end ") >= (n+1)*count/(kills+2) })
+		s.Eventually("more is done", func() bool { return noted(s, "end ") >= (n+1)*count/(kills+2) })
 		s.Restart()
 	}
 	for i, id := range <-flowed {
 		parsed, _ := rota.ParseID(id)
-		e := s.Ended(s.JobOf(parsed))
+		e := s.AwaitEnd(s.JobOf(parsed))
 		if e.State != "completed" || len(e.Attempts) != 1 {
 			t.Errorf("job %d is %s after %d attempts: %s %s", i, e.State, len(e.Attempts), e.ErrorCode, e.Error)
 		}
@@ -253,9 +253,9 @@ func TestServersAreKilledUnderTheWorkerInPython(t *testing.T) {
 		}
 	}
 	w.Stop()
-	s.Sound()
-	if away := strings.Count(w.Said(), " does not answer, trying on: "); away < kills || away != strings.Count(w.Said(), " answers again") {
-		t.Errorf("of %d outages it says\n%s", kills, w.Said())
+	s.Verify()
+	if away := strings.Count(w.Output(), " does not answer, trying on: "); away < kills || away != strings.Count(w.Output(), " answers again") {
+		t.Errorf("of %d outages it says\n%s", kills, w.Output())
 	}
 }
 
@@ -264,7 +264,7 @@ func TestServersAreKilledUnderTheWorkerInPython(t *testing.T) {
 func TestTheWorkerInPythonSaysWhatIsWrong(t *testing.T) {
 	t.Parallel()
 	s := workertest.New(t)
-	url := "ROTA_URL=" + s.Relay().URL()
+	url := "ROTA_URL=" + s.NewProxy().URL()
 	for _, row := range []struct{ url, lease, says string }{
 		{"ROTA_URL=127.0.0.1:7533", "ROTA_LEASE=30", "ROTA_URL=127.0.0.1:7533: write http://HOST:PORT\n"},
 		{url, "ROTA_LEASE=30s", "ROTA_LEASE=30s: write a number of seconds, without a unit\n"},
@@ -288,26 +288,26 @@ func TestTheWorkerInPythonIsKilledAndFrozen(t *testing.T) {
 	for i := range 8 { // four for each
 		jobs = append(jobs, s.Enqueue("ledger", workertest.Object{"mark": fmt.Sprint("m-", i), "until": s.Path("go")}, nil).ID.ID)
 	}
-	s.Until("all of them run", func() bool { return noted(s, "start ") == len(jobs) })
+	s.Eventually("all of them run", func() bool { return noted(s, "start ") == len(jobs) })
 	killed.Kill()
 	frozen.Signal(syscall.SIGSTOP)
 	for _, id := range jobs {
-		s.Until("its lease has run out", func() bool { return s.JobOf(id).State == "failed" })
+		s.Eventually("its lease has run out", func() bool { return s.JobOf(id).State == "failed" })
 	}
 	heir := python(s, "heir", 30)
-	s.Until("the heir runs some", func() bool { return noted(s, "start ") == len(jobs)+4 })
+	s.Eventually("the heir runs some", func() bool { return noted(s, "start ") == len(jobs)+4 })
 	frozen.Signal(syscall.SIGCONT)
-	s.Until("the frozen one is told", func() bool { return noted(s, "stopped:lease_lost ") == 4 })
+	s.Eventually("the frozen one is told", func() bool { return noted(s, "stopped:lease_lost ") == 4 })
 	touch(t, s.Path("go"))
 	for _, id := range jobs {
-		e := s.Ended(s.JobOf(id))
+		e := s.AwaitEnd(s.JobOf(id))
 		if len(e.Attempts) != 2 || e.State != "completed" || e.Attempts[0].Run.ErrorCode != rota.CodeLeaseExpired {
 			t.Errorf("job %s is %s after %d attempts: %s", id, e.State, len(e.Attempts), e.Attempts[0].Run.ErrorCode)
 		}
 	}
 	heir.Stop()
 	frozen.Stop()
-	s.Sound()
+	s.Verify()
 }
 
 // TestExamplesAreShort, and each has a page of its own: people copy them.

@@ -9,7 +9,7 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// claimRequest asks for jobs.
+// claimRequest is the body of a claim.
 type claimRequest struct {
 	Worker string   `json:"worker"`
 	Types  []string `json:"types"`
@@ -18,12 +18,12 @@ type claimRequest struct {
 	Wait   string   `json:"wait"`
 }
 
-// claimAnswer brings some.
+// claimAnswer is the answer to a claim.
 type claimAnswer struct {
 	Items []claimItem `json:"items"`
 }
 
-// claimItem is one job, and the proof that it was given to this worker.
+// claimItem is one job, and the lease that proves it was given to this worker.
 type claimItem struct {
 	Job        jobView   `json:"job"`
 	RunID      rota.ID   `json:"run_id"`
@@ -31,33 +31,31 @@ type claimItem struct {
 	StaleAfter time.Time `json:"stale_after"`
 }
 
-// lastWord is how long a worker that stops waits to hear what became of its last
-// claim.
-const lastWord = 2 * time.Second
+// finalClaimTimeout is how long a stopping worker waits for the answer to its last claim.
+const finalClaimTimeout = 2 * time.Second
 
-// claim asks for jobs, and waits at the server until there are some. The key has
-// the server answer with the same jobs if the answer was lost.
+// claim is a long poll for jobs. The idempotency key makes the server answer with the same
+// jobs if the answer was lost.
 //
-// A claim that is under way when the worker is to stop may have taken jobs, which
-// would wait for the end of a lease that nobody knows of. So it is sent once more,
-// to be answered at once.
+// A claim in flight when the worker stops may have taken jobs, which would wait until
+// their leases expire. So it is sent once more, to be answered at once.
 func (s *store) claim(ctx context.Context, c *rota.Claim) (rota.Reply, error) {
-	reply, err := s.ask(ctx, c, c.Limit, s.config.Wait)
+	reply, err := s.sendClaim(ctx, c, c.Limit, s.config.Wait)
 	if ctx.Err() == nil || err == nil {
 		return reply, err
 	}
-	ctx, done := context.WithTimeout(context.WithoutCancel(ctx), lastWord)
+	ctx, done := context.WithTimeout(context.WithoutCancel(ctx), finalClaimTimeout)
 	defer done()
-	if reply, last := s.ask(ctx, c, 1, 0); last == nil {
+	if reply, last := s.sendClaim(ctx, c, 1, 0); last == nil {
 		return reply, nil
 	}
 	return nil, err
 }
 
-func (s *store) ask(ctx context.Context, c *rota.Claim, limit int, wait time.Duration) (rota.Reply, error) {
+func (s *store) sendClaim(ctx context.Context, c *rota.Claim, limit int, wait time.Duration) (rota.Reply, error) {
 	var answer claimAnswer
 	err := s.server.call(ctx, request{
-		act: "claim", method: http.MethodPost, path: "/claim", key: c.ID.String(), wait: wait, lull: &s.server.claims,
+		act: "claim", method: http.MethodPost, path: "/claim", key: c.ID.String(), wait: wait, backoff: &s.server.claimBackoff,
 		body: claimRequest{
 			Worker: c.Worker, Types: c.Types, Limit: limit, Lease: rota.FormatDuration(c.Lease), Wait: rota.FormatDuration(wait),
 		},
@@ -74,7 +72,7 @@ func (s *store) ask(ctx context.Context, c *rota.Claim, limit int, wait time.Dur
 	return claimed, nil
 }
 
-// claimed is a job with its run, as a store gives it to the claimer.
+// claimed returns the job with its run, as a store returns it to the claimer.
 func (it *claimItem) claimed(worker string) (*rota.Job, error) {
 	job, err := it.Job.job()
 	if err != nil {
@@ -90,12 +88,12 @@ func (it *claimItem) claimed(worker string) (*rota.Job, error) {
 	return job, nil
 }
 
-// unreadable is an answer that makes no sense.
+// unreadable is the error of an answer that cannot be read.
 func unreadable(act string, err error) *rota.Error {
 	return rota.Errorf(rota.Internal, act, "the server's answer cannot be read: %w", err)
 }
 
-// jobView is a job as the API shows it, as far as a handler may want to know it.
+// jobView is a job as the API shows it, with the fields that a handler may use.
 type jobView struct {
 	ID          rota.ID         `json:"id"`
 	ExecutionID rota.ID         `json:"execution_id"`
@@ -103,16 +101,16 @@ type jobView struct {
 	Name        string          `json:"name"`
 	Params      json.RawMessage `json:"params"`
 
-	Priority    int     `json:"priority"`
-	Position    int64   `json:"position"`
-	Attempt     int     `json:"attempt"`
-	MaxAttempts int     `json:"max_attempts"`
-	RetryOf     nullID  `json:"retry_of"`
-	RedriveOf   nullID  `json:"redrive_of"`
-	Backoff     span    `json:"backoff"`
-	BackoffMax  span    `json:"backoff_max"`
-	Jitter      float64 `json:"jitter"`
-	Timeout     span    `json:"timeout"`
+	Priority    int          `json:"priority"`
+	Position    int64        `json:"position"`
+	Attempt     int          `json:"attempt"`
+	MaxAttempts int          `json:"max_attempts"`
+	RetryOf     nullID       `json:"retry_of"`
+	RedriveOf   nullID       `json:"redrive_of"`
+	Backoff     jsonDuration `json:"backoff"`
+	BackoffMax  jsonDuration `json:"backoff_max"`
+	Jitter      float64      `json:"jitter"`
+	Timeout     jsonDuration `json:"timeout"`
 
 	Template       string `json:"template"`
 	Schedule       string `json:"schedule"`
@@ -120,13 +118,13 @@ type jobView struct {
 	GroupPosition  int    `json:"group_position"`
 	ConcurrencyKey string `json:"concurrency_key"`
 
-	ScopeKind string    `json:"scope_kind"`
-	ScopeID   string    `json:"scope_id"`
-	PlanTime  time.Time `json:"plan_time"`
-	RunAt     time.Time `json:"run_at"`
-	UniqueKey string    `json:"unique_key"`
-	UniqueFor span      `json:"unique_for"`
-	Trace     string    `json:"trace"`
+	ScopeKind string       `json:"scope_kind"`
+	ScopeID   string       `json:"scope_id"`
+	PlanTime  time.Time    `json:"plan_time"`
+	RunAt     time.Time    `json:"run_at"`
+	UniqueKey string       `json:"unique_key"`
+	UniqueFor jsonDuration `json:"unique_for"`
+	Trace     string       `json:"trace"`
 
 	CreatedBy string    `json:"created_by"`
 	CreatedAt time.Time `json:"created_at"`

@@ -10,8 +10,8 @@ import (
 	"github.com/rotajobs/rota/httpapi"
 )
 
-// whole is a job that has all a job can have when it is claimed.
-func whole() *rota.Job {
+// fullJob is a job with every field that a claimed job can have.
+func fullJob() *rota.Job {
 	at := time.Date(2026, 11, 15, 7, 0, 0, 123456000, time.UTC)
 	return &rota.Job{
 		ID: rota.NewID(), ExecutionID: rota.NewID(), Type: "mail", Name: "nightly", Params: json.RawMessage(`{"to":"<a&b>"}`),
@@ -24,14 +24,13 @@ func whole() *rota.Job {
 	}
 }
 
-// TestAJobComesAcross: what a handler may ask of its job is what the server knows
-// of it, whole or with nothing but what every job has.
-func TestAJobComesAcross(t *testing.T) {
+// A handler gets the job as the server has it, with all fields or only the mandatory ones.
+func TestClaimedJobEqualsJobOfServer(t *testing.T) {
 	least := &rota.Job{
 		ID: rota.NewID(), ExecutionID: rota.NewID(), Type: "mail", Name: "mail", Params: json.RawMessage(`{}`), Status: rota.StatusRunning,
 		Attempt: 1, Policy: rota.Policy{MaxAttempts: 1}, CreatedAt: time.UnixMicro(1).UTC(), StartedAt: time.UnixMicro(2).UTC(),
 	}
-	for name, job := range map[string]*rota.Job{"whole": whole(), "least": least} {
+	for name, job := range map[string]*rota.Job{"whole": fullJob(), "least": least} {
 		text, err := encode(httpapi.NewJob(job))
 		if err != nil {
 			t.Fatal(err)
@@ -45,18 +44,17 @@ func TestAJobComesAcross(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !reflect.DeepEqual(got, job) {
-			t.Errorf("%s: it arrives as\n%+v, and was\n%+v", name, got, job)
+			t.Errorf("%s: it was decoded as\n%+v, want\n%+v", name, got, job)
 		}
 	}
 }
 
-// TestEveryFieldOfAJobIsThoughtOf: what is added to a job has to come across, or
-// be left behind on purpose.
-func TestEveryFieldOfAJobIsThoughtOf(t *testing.T) {
-	left := map[string]bool{ // none of it concerns who runs the job
+// A new field of a job must be copied, or listed here as omitted.
+func TestJobFieldsAreCopiedOrOmittedOnPurpose(t *testing.T) {
+	left := map[string]bool{ // not of interest to the process that runs the job
 		"Hold": true, "Version": true, "Sequel": true, "CountsAt": true, "WaitFrom": true, "WaitUntil": true, "FinishedAt": true, "Run": true,
 	}
-	job := reflect.ValueOf(*whole())
+	job := reflect.ValueOf(*fullJob())
 	for i := range job.NumField() {
 		if name := job.Type().Field(i).Name; job.Field(i).IsZero() != left[name] {
 			t.Errorf("a job has the field %s, which this test does not know", name)
@@ -64,24 +62,24 @@ func TestEveryFieldOfAJobIsThoughtOf(t *testing.T) {
 	}
 }
 
-// TestClaimsThatMakeNoSenseAreRefused, and nothing is run.
-func TestClaimsThatMakeNoSenseAreRefused(t *testing.T) {
+// Nothing is run for such an answer.
+func TestInvalidClaimAnswersAreRefused(t *testing.T) {
 	for _, body := range []string{
 		`{"items":[{"job":{}}]}`,
 		`{"items":[{"run_id":"01926a5e-7c3b-7f3a-8d2e-1b2c3d4e5f61","lease_token":"xyz","job":{"id":"01926a5e-7c3b-7f3a-8d2e-1b2c3d4e5f60","type":"mail"}}]}`,
 	} {
-		s := newStage(t, agrees(body)).store(Config{})
+		s := newFakeServer(t, respondOK(body)).store(Config{})
 		if reply, err := s.claim(t.Context(), &rota.Claim{Meta: rota.NewMeta(""), Limit: 1}); rota.CodeOf(err) != rota.Internal {
 			t.Errorf("%s is read as %v, %v", body, reply, err)
 		}
 	}
 }
 
-// TestBeingLateIsNotBeingCancelled: the one is tried again, the other is not.
-func TestBeingLateIsNotBeingCancelled(t *testing.T) {
+// A timed-out run is retried, a cancelled one is not.
+func TestTimeoutIsNotReadAsCancel(t *testing.T) {
 	ref := rota.LeaseRef{JobID: rota.NewID(), RunID: rota.NewID(), Token: rota.NewToken()}
 	for reason, late := range map[string]bool{"timeout": true, "no longer wanted": false} {
-		s := newStage(t, agrees(`{"items":[{"run_id":"`+ref.RunID.String()+`","code":"ok","cancel":true,"reason":"`+reason+`"}]}`)).store(Config{})
+		s := newFakeServer(t, respondOK(`{"items":[{"run_id":"`+ref.RunID.String()+`","code":"ok","cancel":true,"reason":"`+reason+`"}]}`)).store(Config{})
 		reply, err := s.extend(t.Context(), &rota.Extend{Lease: time.Second, Items: []rota.ExtendItem{{LeaseRef: ref}}})
 		if err != nil {
 			t.Fatal(err)

@@ -15,34 +15,34 @@ import (
 
 // Config of a worker. The zero value works.
 type Config struct {
-	// Name of this worker, as the server shows it. Default: the name of the
-	// machine and something random.
+	// Name of this worker, as the server shows it. Default: the host name and a random
+	// suffix.
 	Name string
 	// Workers is how many jobs run at once. Default 16.
 	Workers int
-	// Lease is how long the server waits for a worker that is gone before it
-	// gives its jobs to others. It is extended every third of it. Default 30 s.
+	// Lease is how long the server waits for a worker that is gone before it gives its
+	// jobs to others. It is extended every third of that time. Default 30 s.
 	Lease time.Duration
-	// Wait is how long a claim waits at the server for jobs, at most WaitMax.
+	// Wait is how long a long poll waits at the server for jobs, at most WaitMax.
 	// Default 30 s.
 	Wait time.Duration
-	// Timeout is how long the server may take to answer, beyond the wait of a
-	// claim. Default 15 s.
+	// Timeout is how long the server may take to answer, in addition to the wait of a
+	// long poll. Default 15 s.
 	Timeout time.Duration
-	// CancelGrace is how long a handler may take to stop once its context has
-	// ended, before it is given up. Default 10 s.
+	// CancelGrace is how long a handler may take to return once its context has ended.
+	// After that it is abandoned. Default 10 s.
 	CancelGrace time.Duration
-	// ShutdownGrace is how long handlers may go on once Run is to end. Default 30 s.
+	// ShutdownGrace is how long handlers may continue once Run is to end. Default 30 s.
 	ShutdownGrace time.Duration
-	// Logger hears of what no run's own record shows. Default slog.Default.
+	// Logger receives what the record of no run shows. Default slog.Default.
 	Logger *slog.Logger
-	// HTTP sends the requests: for a certificate of your own, or a proxy. It must
-	// have no Timeout, since claims wait. Default: a client of its own.
+	// HTTP sends the requests: set it for a custom certificate or a proxy. It must have no
+	// Timeout, since long polls wait. Default: a client of its own.
 	HTTP *http.Client
 }
 
-// DefaultWait and DefaultTimeout are what a Config has that says nothing, beside
-// the defaults of the engine. WaitMax is how long a server lets a claim wait.
+// DefaultWait and DefaultTimeout apply where a Config leaves the field zero, as do the
+// defaults of the engine. WaitMax is the longest wait that a server accepts.
 const (
 	DefaultWait    = 30 * time.Second
 	DefaultTimeout = 15 * time.Second
@@ -72,9 +72,9 @@ func def[T comparable](field *T, otherwise T) {
 	}
 }
 
-// newName names a worker by its machine, and tells it from others there.
+// newName names a worker by its host, with a random suffix.
 func newName() string {
-	host, _ := os.Hostname() // what it is called is a hint for people
+	host, _ := os.Hostname() // only a hint for people
 	host = strings.Map(func(r rune) rune {
 		if r == '.' || r == '-' || r == '_' || r < 0x80 && (r >= '0' && r <= '9' || r|0x20 >= 'a' && r|0x20 <= 'z') {
 			return r
@@ -89,15 +89,15 @@ func newName() string {
 	return host[:min(len(host), 64)] + "-" + hex.EncodeToString(tail[:])
 }
 
-// validate looks at what the engine, which has the rest, does not know.
+// validate checks what the engine does not check.
 func (c *Config) validate() error {
 	switch {
 	case c.Wait < time.Second || c.Wait > WaitMax:
 		return rota.Invalidf("wait", "is %s; allowed are 1s to %s", rota.FormatDuration(c.Wait), rota.FormatDuration(WaitMax))
 	case c.Timeout < 100*time.Millisecond:
-		return rota.Invalidf("timeout", "is %v; at least 100ms is needed, since an answer takes its time", c.Timeout)
+		return rota.Invalidf("timeout", "is %v; at least 100ms is needed for an answer", c.Timeout)
 	case c.HTTP.Timeout > 0 && c.HTTP.Timeout <= c.Wait:
-		return rota.Invalidf("http", "has a time-out of %v, and a claim waits for %v; leave it zero, Timeout is there for that", c.HTTP.Timeout, c.Wait)
+		return rota.Invalidf("http", "has a timeout of %v, but a claim waits for %v; leave it zero and set Timeout of the worker", c.HTTP.Timeout, c.Wait)
 	}
 	return nil
 }

@@ -19,11 +19,11 @@ func registry(types ...string) *engine.Registry {
 	return reg
 }
 
-// TestNothingIsNeeded starts from the zero Config.
-func TestNothingIsNeeded(t *testing.T) {
+// All defaults apply.
+func TestZeroConfigWorks(t *testing.T) {
 	w := New("http://127.0.0.1:7420/", "token", registry("mail"), Config{})
-	if w.wrong != nil {
-		t.Fatal(w.wrong)
+	if w.configErr != nil {
+		t.Fatal(w.configErr)
 	}
 	if c := w.config; c.Wait != DefaultWait || c.Workers != engine.DefaultWorkers || c.Lease != rota.DefaultLease || c.Timeout != DefaultTimeout {
 		t.Errorf("the defaults are %+v", c)
@@ -36,17 +36,17 @@ func TestNothingIsNeeded(t *testing.T) {
 		t.Errorf("two workers are both called %s", w.Name())
 	}
 	if w.server.base != "http://127.0.0.1:7420/api/v1" {
-		t.Errorf("the API is looked for at %s", w.server.base)
+		t.Errorf("the URL of the API is %s", w.server.base)
 	}
 }
 
-// TestBadConfigIsRefused wants the field, and what would do.
-func TestBadConfigIsRefused(t *testing.T) {
+// The error names the field and what is allowed.
+func TestInvalidConfigIsRefused(t *testing.T) {
 	good := "http://127.0.0.1:1"
 	for _, row := range []struct {
 		url, token  string
 		config      Config
-		field, says string
+		field, want string
 	}{
 		{"", "t", Config{}, "url", "http://127.0.0.1:7420"},
 		{"127.0.0.1:7420", "t", Config{}, "url", "http://127.0.0.1:7420"},
@@ -65,8 +65,8 @@ func TestBadConfigIsRefused(t *testing.T) {
 	} {
 		err := New(row.url, row.token, registry("mail"), row.config).Run(t.Context())
 		var e *rota.Error
-		if !errors.As(err, &e) || e.Code != rota.Invalid || e.Field != row.field || !strings.Contains(e.Error(), row.says) {
-			t.Errorf("%q %+v: %v; want %s, saying %q", row.url, row.config, err, row.field, row.says)
+		if !errors.As(err, &e) || e.Code != rota.Invalid || e.Field != row.field || !strings.Contains(e.Error(), row.want) {
+			t.Errorf("%q %+v: %v; want %s, saying %q", row.url, row.config, err, row.field, row.want)
 		}
 		if err != nil && strings.Contains(err.Error(), "secret") {
 			t.Errorf("a password is repeated: %v", err)

@@ -19,26 +19,26 @@ type typeView struct {
 	Paused bool `json:"paused"`
 }
 
-// typeRequest declares a type. What it leaves out has its default.
+// typeRequest declares a type. Fields left out have their default.
 type typeRequest struct {
 	Description string          `json:"description,omitempty"`
 	Schema      json.RawMessage `json:"schema,omitempty"`
 	policyView
 }
 
-// policyView is what is said about failure and time.
+// policyView is the retry policy and the time-out of a type.
 type policyView struct {
-	MaxRetries *int     `json:"max_retries,omitempty"`
-	Backoff    *span    `json:"backoff,omitempty"`
-	BackoffMax *span    `json:"backoff_max,omitempty"`
-	Jitter     *float64 `json:"jitter,omitempty"`
-	Timeout    *span    `json:"timeout,omitempty"`
+	MaxRetries *int          `json:"max_retries,omitempty"`
+	Backoff    *jsonDuration `json:"backoff,omitempty"`
+	BackoffMax *jsonDuration `json:"backoff_max,omitempty"`
+	Jitter     *float64      `json:"jitter,omitempty"`
+	Timeout    *jsonDuration `json:"timeout,omitempty"`
 }
 
 func newTypeRequest(spec rota.TypeSpec) typeRequest {
 	p := &spec.Policy
 	return typeRequest{Description: spec.Description, Schema: spec.Schema, policyView: policyView{
-		MaxRetries: p.MaxRetries, Backoff: (*span)(p.Backoff), BackoffMax: (*span)(p.BackoffMax), Jitter: p.Jitter, Timeout: (*span)(p.Timeout),
+		MaxRetries: p.MaxRetries, Backoff: (*jsonDuration)(p.Backoff), BackoffMax: (*jsonDuration)(p.BackoffMax), Jitter: p.Jitter, Timeout: (*jsonDuration)(p.Timeout),
 	}}
 }
 
@@ -58,13 +58,13 @@ func (v *typeView) typ() (*rota.Type, error) {
 	return t, nil
 }
 
-// throttleView is all limits, as the API shows and takes them.
+// throttleView is all limits, as the API reads and writes them.
 type throttleView struct {
 	Global int                      `json:"global"`
 	Types  map[string]typeLimitView `json:"types"`
 	Keys   map[string]int           `json:"keys"`
 
-	Version *rota.ID `json:"version"` // null: they were never set
+	Version *rota.ID `json:"version"` // null: limits were never set
 }
 
 type typeLimitView struct {
@@ -102,7 +102,7 @@ func (v *throttleView) spec() (rota.ThrottleSpec, error) {
 	return spec.Canonical(), nil
 }
 
-// parseRate reads a rate such as 100/1m. Empty is none.
+// parseRate parses a rate such as 100/1m. Empty means no rate.
 func parseRate(text string) (rate rota.Rate, err error) {
 	if text == "" {
 		return rate, nil

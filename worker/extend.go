@@ -9,7 +9,7 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// extendRequest is the heartbeat of many leases.
+// extendRequest is the heartbeat for many leases.
 type extendRequest struct {
 	Lease string       `json:"lease"`
 	Items []extendItem `json:"items"`
@@ -29,12 +29,12 @@ func (s *store) extend(ctx context.Context, c *rota.Extend) (rota.Reply, error) 
 	return &rota.Extended{Items: answers}, err
 }
 
-// note tells the progress of runs, with a heartbeat: there is no other way to.
+// note reports the progress of runs with a heartbeat: the protocol has no other request.
 func (s *store) note(ctx context.Context, c *rota.Note) (rota.Reply, error) {
 	items := make([]extendItem, len(c.Items))
 	for i := range c.Items {
 		if it := &c.Items[i]; len(it.Artifacts) > 0 || it.LogPath != "" {
-			return nil, beyond("note with artifacts or a log")
+			return nil, errUnsupported("note with artifacts or a log")
 		}
 		items[i] = extendItem{newLeaseView(c.Items[i].LeaseRef), c.Items[i].Progress}
 	}
@@ -45,7 +45,7 @@ func (s *store) note(ctx context.Context, c *rota.Note) (rota.Reply, error) {
 func (s *store) beat(ctx context.Context, act string, lease time.Duration, items []extendItem) ([]rota.LeaseAnswer, error) {
 	var read leaseAnswers
 	err := s.server.call(ctx, request{
-		act: act, method: http.MethodPost, path: "/extend", lull: &s.server.others,
+		act: act, method: http.MethodPost, path: "/extend", backoff: &s.server.otherBackoff,
 		body: extendRequest{Lease: rota.FormatDuration(lease), Items: items},
 	}, &read)
 	if err != nil {
@@ -64,7 +64,7 @@ func (s *store) beat(ctx context.Context, act string, lease time.Duration, items
 		answers[i] = rota.LeaseAnswer{
 			RunID: one.RunID, Code: one.code(), StaleAfter: one.StaleAfter, Cancel: one.Cancel, Reason: one.Reason,
 		}
-		if one.Cancel && one.Reason == rota.CodeTimeout { // the server's word for it; nobody has asked
+		if one.Cancel && one.Reason == rota.CodeTimeout { // the server's reason for a timeout; no user has cancelled
 			answers[i].Cancel, answers[i].Overdue = false, true
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// finishRequest tells how runs ended.
+// finishRequest records how runs ended.
 type finishRequest struct {
 	Items []finishItem `json:"items"`
 }
@@ -28,17 +28,17 @@ type finishItem struct {
 	Log          string          `json:"log,omitempty"`
 }
 
-// finishBytes is how much one request carries, unless a single end has more.
+// finishBytes bounds one request, unless a single end is larger.
 const finishBytes = 1 << 20
 
-// finish tells how runs ended, with their logs, in as many requests as that
-// takes. One that is sent again is answered as it was.
+// finish records how runs ended, with their logs, in several requests if necessary. A
+// request that is sent again gets the same answer.
 func (s *store) finish(ctx context.Context, c *rota.Finish) (rota.Reply, error) {
 	finished := &rota.Finished{Items: make([]rota.FinishAnswer, 0, len(c.Items))}
 	for rest := c.Items; len(rest) > 0; {
-		some := s.some(rest)
-		rest = rest[len(some):]
-		answers, err := s.finishSome(ctx, some)
+		chunk := s.chunk(rest)
+		rest = rest[len(chunk):]
+		answers, err := s.finishChunk(ctx, chunk)
 		if err != nil {
 			return nil, err
 		}
@@ -49,8 +49,8 @@ func (s *store) finish(ctx context.Context, c *rota.Finish) (rota.Reply, error) 
 	return finished, nil
 }
 
-// some of the ends, as many as one request carries.
-func (s *store) some(items []rota.FinishItem) []rota.FinishItem {
+// nextChunk returns the first ends that fit into one request.
+func (s *store) chunk(items []rota.FinishItem) []rota.FinishItem {
 	bytes := 0
 	for i := range items {
 		bytes += 256 + len(items[i].Result) + len(items[i].Error) + s.logs.size(items[i].RunID)
@@ -64,7 +64,7 @@ func (s *store) some(items []rota.FinishItem) []rota.FinishItem {
 	return items
 }
 
-func (s *store) finishSome(ctx context.Context, items []rota.FinishItem) ([]leaseAnswer, error) {
+func (s *store) finishChunk(ctx context.Context, items []rota.FinishItem) ([]leaseAnswer, error) {
 	body := finishRequest{Items: make([]finishItem, len(items))}
 	asked := make([]leaseView, len(items))
 	for i := range items {
@@ -72,14 +72,14 @@ func (s *store) finishSome(ctx context.Context, items []rota.FinishItem) ([]leas
 		body.Items[i] = newFinishItem(&items[i], s.logs.text(items[i].RunID))
 	}
 	var answers leaseAnswers
-	err := s.server.call(ctx, request{act: "finish", method: http.MethodPost, path: "/finish", body: body, lull: &s.server.others}, &answers)
+	err := s.server.call(ctx, request{act: "finish", method: http.MethodPost, path: "/finish", body: body, backoff: &s.server.otherBackoff}, &answers)
 	if err == nil {
 		err = answers.check("finish", asked)
 	}
-	// A log must not be why an end is refused: it is told once more without.
+	// A refusal may be due to the log: the end is sent again without it.
 	if len(items) == 1 && err != nil && !undecided(err) && body.Items[0].Log != "" {
 		s.logs.drop(items[0].RunID)
-		return s.finishSome(ctx, items)
+		return s.finishChunk(ctx, items)
 	}
 	return answers.Items, err
 }

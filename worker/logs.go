@@ -12,22 +12,21 @@ import (
 	"github.com/rotajobs/rota/engine"
 )
 
-// logMax is how much is kept of what one run writes: its end, where the reason
-// stands why it failed.
+// logMax is how much of the log of a run is kept: its end, which shows why the run failed.
 const logMax = 1 << 20
 
-// logs finds what a run wrote when its end is told. It is the engine that keeps
-// it: what a run wrote is gone when nobody will ask for it any more.
+// logs finds the log of a run when its end is sent. It holds weak pointers: the engine
+// owns the logs, and a log is freed when the engine no longer needs it.
 type logs struct {
 	mu    sync.Mutex
-	byRun map[rota.ID]weak.Pointer[tail]
+	byRun map[rota.ID]weak.Pointer[logTail]
 }
 
-func newLogs() *logs { return &logs{byRun: map[rota.ID]weak.Pointer[tail]{}} }
+func newLogs() *logs { return &logs{byRun: map[rota.ID]weak.Pointer[logTail]{}} }
 
-// Open begins the log of a run.
+// Open creates the log of a run.
 func (l *logs) Open(job *rota.Job) (engine.LogFile, error) {
-	t := &tail{}
+	t := &logTail{}
 	runtime.AddCleanup(t, l.drop, job.Run.ID)
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -35,13 +34,13 @@ func (l *logs) Open(job *rota.Job) (engine.LogFile, error) {
 	return t, nil
 }
 
-func (l *logs) get(run rota.ID) *tail {
+func (l *logs) get(run rota.ID) *logTail {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.byRun[run].Value()
 }
 
-// text is what a run wrote, nothing if that is nothing.
+// text is what a run wrote, empty if it wrote nothing.
 func (l *logs) text(run rota.ID) string {
 	if t := l.get(run); t != nil {
 		return t.text()
@@ -49,7 +48,7 @@ func (l *logs) text(run rota.ID) string {
 	return ""
 }
 
-// size is about how long that is.
+// size is the approximate length of the text.
 func (l *logs) size(run rota.ID) int {
 	if t := l.get(run); t != nil {
 		return t.size()
@@ -57,68 +56,68 @@ func (l *logs) size(run rota.ID) int {
 	return 0
 }
 
-// drop forgets what a run wrote.
+// drop removes the log of a run.
 func (l *logs) drop(run rota.ID) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	delete(l.byRun, run)
 }
 
-// tail is the end of one log.
-type tail struct {
-	mu   sync.Mutex
-	kept []byte
-	lost int // bytes that came before
+// logTail is the end of one log.
+type logTail struct {
+	mu      sync.Mutex
+	kept    []byte
+	dropped int // bytes before kept
 }
 
-// Write keeps what is written, and lets go of what came long before.
-func (t *tail) Write(text []byte) (int, error) {
+// Write appends text, and drops the beginning of a long log.
+func (t *logTail) Write(text []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.kept = append(t.kept, text...)
 	if len(t.kept) >= 2*logMax {
-		t.cut()
+		t.trim()
 	}
 	return len(text), nil
 }
 
-// cut keeps what is to be kept.
-func (t *tail) cut() {
+// trim drops what exceeds logMax.
+func (t *logTail) trim() {
 	if more := len(t.kept) - logMax; more > 0 {
-		t.lost += more
+		t.dropped += more
 		t.kept = append(t.kept[:0], t.kept[more:]...)
 	}
 }
 
-func (t *tail) size() int {
+func (t *logTail) size() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return min(len(t.kept), logMax)
 }
 
-// text is what is kept, as text. If it is not all, it begins with a whole line
-// and says so.
-func (t *tail) text() string {
+// text is the kept part as valid text. If the beginning was dropped, it begins with a
+// whole line, after a line that states that.
+func (t *logTail) text() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.cut()
-	kept, lost := t.kept, t.lost
-	if lost == 0 {
-		return plain(kept)
+	t.trim()
+	kept, dropped := t.kept, t.dropped
+	if dropped == 0 {
+		return validText(kept)
 	}
 	if end := bytes.IndexByte(kept, '\n'); end >= 0 {
-		kept, lost = kept[end+1:], lost+end+1
+		kept, dropped = kept[end+1:], dropped+end+1
 	}
-	return fmt.Sprintf("[%d bytes before this were not kept]\n%s", lost, plain(kept))
+	return fmt.Sprintf("[%d bytes before this were not kept]\n%s", dropped, validText(kept))
 }
 
-// plain takes out what is no text.
-func plain(text []byte) string {
+// validText replaces what is not valid text.
+func validText(text []byte) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(string(text), "\uFFFD"), "\x00", "\uFFFD")
 }
 
-// Close is the end of the run, whose log is sent next.
-func (t *tail) Close() error { return nil }
+// Close does nothing: the log is sent with the end of the run.
+func (t *logTail) Close() error { return nil }
 
-// Path is the server's to say.
-func (t *tail) Path() string { return "" }
+// Path is empty: the server sets it.
+func (t *logTail) Path() string { return "" }

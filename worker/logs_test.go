@@ -11,7 +11,7 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-func TestLogKeepsItsEnd(t *testing.T) {
+func TestLongLogKeepsItsEnd(t *testing.T) {
 	l := newLogs()
 	job := &rota.Job{Run: &rota.Run{ID: rota.NewID()}}
 	file, err := l.Open(job)
@@ -19,7 +19,7 @@ func TestLogKeepsItsEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	if text := l.text(job.Run.ID); text != "" {
-		t.Errorf("nothing was written, and it reads %q", text)
+		t.Errorf("nothing was written, but the text is %q", text)
 	}
 	written := 0
 	for i := range 400_000 {
@@ -38,12 +38,12 @@ func TestLogKeepsItsEnd(t *testing.T) {
 	if len(text) > logMax+100 || !strings.HasSuffix(text, "line 399999 ä\n") || !strings.HasPrefix(rest, "line ") || !utf8.ValidString(text) {
 		t.Errorf("%d bytes are kept, from %q to %q", len(text), rest[:20], text[len(text)-20:])
 	}
-	if cap(file.(*tail).kept) > 4*logMax {
-		t.Errorf("it takes %d bytes of memory", cap(file.(*tail).kept))
+	if cap(file.(*logTail).kept) > 4*logMax {
+		t.Errorf("it takes %d bytes of memory", cap(file.(*logTail).kept))
 	}
 }
 
-func TestLogIsText(t *testing.T) {
+func TestLogIsValidText(t *testing.T) {
 	l := newLogs()
 	job := &rota.Job{Run: &rota.Run{ID: rota.NewID()}}
 	file, _ := l.Open(job)
@@ -60,9 +60,8 @@ func (l *logs) count() int {
 	return len(l.byRun)
 }
 
-// TestLogsGoWithTheirRuns: one that is never finished, since its lease was lost,
-// must not stay for ever.
-func TestLogsGoWithTheirRuns(t *testing.T) {
+// A log whose run is never finished, since its lease was lost, must be freed, too.
+func TestLogsAreFreedWithTheirRuns(t *testing.T) {
 	l := newLogs()
 	kept := &rota.Job{Run: &rota.Run{ID: rota.NewID()}}
 	keep, _ := l.Open(kept)
@@ -77,7 +76,7 @@ func TestLogsGoWithTheirRuns(t *testing.T) {
 		}
 	}
 	if text := l.text(kept.Run.ID); text != "kept\n" {
-		t.Errorf("the one that is asked for reads %q", text)
+		t.Errorf("the kept log is %q", text)
 	}
 	runtime.KeepAlive(keep)
 }

@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 	workertest.Main(m, map[string]func(context.Context) error{"worker": workerProgram})
 }
 
-// What the tests tell a worker in a process of its own.
+// Settings of a worker in a process of its own.
 const (
 	envURL    = "ROTA_URL"
 	envToken  = "ROTA_TOKEN"
@@ -32,7 +32,7 @@ const (
 	envLedger = "WORKER_LEDGER"
 )
 
-// workerProgram is a worker whose handlers keep a ledger.
+// workerProgram is a worker whose handlers write a ledger.
 func workerProgram(ctx context.Context) error {
 	book := ledger(os.Getenv(envLedger))
 	return worker.New(os.Getenv(envURL), os.Getenv(envToken), book.registry(), worker.Config{
@@ -41,41 +41,41 @@ func workerProgram(ctx context.Context) error {
 	}).Run(ctx)
 }
 
-// task is a job of the tests: it keeps a ledger, and does as it is told.
+// task is a job of the tests: it writes a ledger, and does what its params say.
 type task struct {
 	Mark  string `json:"mark" jsonschema:"minLength=1"`
 	Do    string `json:"do,omitempty" jsonschema:"enum=nap,enum=wait,enum=deaf,enum=fail,enum=die,enum=later,enum=panic,enum=show"`
 	For   string `json:"for,omitempty"`
-	Until string `json:"until,omitempty"` // a file: it goes on when that is there
+	Until string `json:"until,omitempty"` // a file: it continues when that exists
 }
 
 // JobType names the type.
 func (task) JobType() string { return "task" }
 
-// ledger is a file that says what handlers did, a line each. It is written at
-// once, so that no kill takes it back.
+// ledger is a file with one line for each thing that a handler did. It is written at once, so
+// that a kill loses nothing.
 type ledger string
 
-// note writes "WORD MARK ATTEMPT WORKER RUN TOKEN MORE".
-func (l ledger) note(ctx context.Context, word string, t task, more any) {
+// append writes "EVENT MARK ATTEMPT WORKER RUN TOKEN MORE".
+func (l ledger) append(ctx context.Context, event string, t task, more any) {
 	job := engine.Job(ctx)
 	file, err := os.OpenFile(string(l), os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
 	if err == nil {
-		_, err = fmt.Fprintf(file, "%s %s %d %s %s %s %v\n", word, t.Mark, job.Attempt, job.Run.Runner, job.Run.ID, job.Run.Token.Reveal(), more)
+		_, err = fmt.Fprintf(file, "%s %s %d %s %s %s %v\n", event, t.Mark, job.Attempt, job.Run.Runner, job.Run.ID, job.Run.Token.Reveal(), more)
 	}
 	if err != nil {
-		panic(err) // a test without its ledger shows nothing
+		panic(err) // without its ledger the test shows nothing
 	}
 	_ = file.Close()
 }
 
-// line is one of a ledger.
+// line is one line of a ledger.
 type line struct {
-	word, mark, worker, run, token, more string
-	attempt                              int
+	event, mark, worker, run, token, more string
+	attempt                               int
 }
 
-// lines are those of a mark; of no mark, all.
+// lines returns the lines of a mark; all if the mark is empty.
 func (l ledger) lines(t testing.TB, mark string) (all []line) {
 	t.Helper()
 	text, err := os.ReadFile(string(l))
@@ -88,7 +88,7 @@ func (l ledger) lines(t testing.TB, mark string) (all []line) {
 		if len(parts) < 6 {
 			t.Fatalf("the ledger reads %q", text)
 		}
-		one.word, one.mark, one.worker, one.run, one.token = parts[0], parts[1], parts[3], parts[4], parts[5]
+		one.event, one.mark, one.worker, one.run, one.token = parts[0], parts[1], parts[3], parts[4], parts[5]
 		_, _ = fmt.Sscan(parts[2], &one.attempt)
 		one.more = strings.Join(parts[6:], " ")
 		if mark == "" || one.mark == mark {
@@ -98,12 +98,12 @@ func (l ledger) lines(t testing.TB, mark string) (all []line) {
 	return all
 }
 
-// has waits for a line.
-func (l ledger) has(t testing.TB, word, mark string) (found line) {
+// awaitLine waits for a line.
+func (l ledger) awaitLine(t testing.TB, event, mark string) (found line) {
 	t.Helper()
-	workertest.Until(t, "the ledger says "+word+" "+mark, func() bool {
+	workertest.Eventually(t, "the ledger has "+event+" "+mark, func() bool {
 		all := l.lines(t, mark)
-		i := slices.IndexFunc(all, func(one line) bool { return one.word == word })
+		i := slices.IndexFunc(all, func(one line) bool { return one.event == event })
 		if i >= 0 {
 			found = all[i]
 		}
@@ -115,13 +115,13 @@ func (l ledger) has(t testing.TB, word, mark string) (found line) {
 func (l ledger) registry() *engine.Registry {
 	reg := engine.NewRegistry()
 	engine.Handle(reg, func(ctx context.Context, t task) error {
-		l.note(ctx, "start", t, "")
+		l.append(ctx, "start", t, "")
 		err := t.run(ctx)
-		word := "end"
+		event := "end"
 		if err != nil {
-			word = "error"
+			event = "error"
 		}
-		l.note(ctx, word, t, err)
+		l.append(ctx, event, t, err)
 		return err
 	}, engine.WithDescription("keeps a ledger"))
 	return reg
@@ -153,7 +153,7 @@ func (t task) run(ctx context.Context) error {
 	return nil
 }
 
-// wait waits until the file is there.
+// wait waits until the file exists.
 func (t task) wait(ctx context.Context) error {
 	for {
 		if _, err := os.Stat(t.Until); err == nil {
@@ -165,7 +165,7 @@ func (t task) wait(ctx context.Context) error {
 	}
 }
 
-// show has all to show that a run can have.
+// show reports all that a run can report.
 func show(ctx context.Context) error {
 	engine.Log(ctx).Info("a line", "trace", engine.Job(ctx).Trace)
 	fmt.Fprintln(engine.Output(ctx), "printed ✓")
@@ -186,86 +186,86 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// crew is a worker in this process, from its start to its end.
-type crew struct {
+// runningWorker is a worker in this process.
+type runningWorker struct {
 	*worker.Worker
 	t    testing.TB
 	stop context.CancelFunc
-	over chan error
-	said *said
+	done chan error
+	log  *logBuffer
 }
 
-// hire starts a worker of a server. It is stopped when the test ends.
-func hire(t testing.TB, url, token string, reg *engine.Registry, config worker.Config) *crew {
+// startWorker starts a worker of a server. It is stopped when the test ends.
+func startWorker(t testing.TB, url, token string, reg *engine.Registry, config worker.Config) *runningWorker {
 	t.Helper()
-	c := &crew{t: t, over: make(chan error, 1), said: &said{}}
-	config.Logger = slog.New(slog.NewTextHandler(c.said, nil))
+	c := &runningWorker{t: t, done: make(chan error, 1), log: &logBuffer{}}
+	config.Logger = slog.New(slog.NewTextHandler(c.log, nil))
 	if config.Wait == 0 {
 		config.Wait = 2 * time.Second
 	}
 	c.Worker = worker.New(url, token, reg, config)
 	ctx, stop := context.WithCancel(context.Background())
 	c.stop = stop
-	go func() { c.over <- c.Run(ctx) }()
+	go func() { c.done <- c.Run(ctx) }()
 	t.Cleanup(func() {
 		stop()
 		c.Cut()
-		c.ended()
+		c.awaitEnd()
 		if t.Failed() {
-			t.Logf("worker %s said:\n%s", c.Name(), c.said)
+			t.Logf("log of worker %s:\n%s", c.Name(), c.log)
 		}
 	})
 	return c
 }
 
-// ended waits for the end of the worker, and is how it ended.
-func (c *crew) ended() error {
+// awaitEnd waits for the end of the worker, and returns its error.
+func (c *runningWorker) awaitEnd() error {
 	c.t.Helper()
 	select {
-	case err := <-c.over:
-		c.over <- err
+	case err := <-c.done:
+		c.done <- err
 		return err
-	case <-time.After(workertest.Patience):
-		c.t.Fatalf("the worker does not end:\n%s", c.said)
+	case <-time.After(workertest.WaitMax):
+		c.t.Fatalf("the worker does not end:\n%s", c.log)
 		return nil
 	}
 }
 
-// ready waits until the worker takes jobs.
-func (c *crew) ready() *crew {
+// awaitReady waits until the worker claims jobs.
+func (c *runningWorker) awaitReady() *runningWorker {
 	c.t.Helper()
 	select {
 	case <-c.Ready():
-	case err := <-c.over:
-		c.t.Fatalf("the worker ended: %v\n%s", err, c.said)
-	case <-time.After(workertest.Patience):
-		c.t.Fatalf("the worker does not begin:\n%s", c.said)
+	case err := <-c.done:
+		c.t.Fatalf("the worker ended: %v\n%s", err, c.log)
+	case <-time.After(workertest.WaitMax):
+		c.t.Fatalf("the worker does not start:\n%s", c.log)
 	}
 	return c
 }
 
-// said is what a worker logs.
-type said struct {
+// logBuffer collects what a worker logs.
+type logBuffer struct {
 	mu   sync.Mutex
 	text strings.Builder
 }
 
-func (s *said) Write(text []byte) (int, error) {
+func (s *logBuffer) Write(text []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.text.Write(text)
 }
 
-func (s *said) String() string {
+func (s *logBuffer) String() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.text.String()
 }
 
-// here is a ledger beside the data of a server.
-func here(s *workertest.Site) ledger { return ledger(s.Path("ledger")) }
+// ledgerOf returns the ledger beside the data of a server.
+func ledgerOf(s *workertest.Cluster) ledger { return ledger(s.Path("ledger")) }
 
-// touch makes a file.
+// touch creates a file.
 func touch(t testing.TB, path string) {
 	t.Helper()
 	if err := os.WriteFile(path, nil, 0o600); err != nil {
@@ -273,8 +273,8 @@ func touch(t testing.TB, path string) {
 	}
 }
 
-// elsewhere starts a worker in a process of its own.
-func elsewhere(s *workertest.Site, url, name string) *workertest.Process {
+// startWorkerProcess starts a worker in a process of its own.
+func startWorkerProcess(s *workertest.Cluster, url, name string) *workertest.Process {
 	s.Helper()
-	return workertest.Program(s.TB, "worker", envURL+"="+url, envToken+"="+s.Token(), envName+"="+name, envLedger+"="+string(here(s)))
+	return workertest.StartProgram(s.TB, "worker", envURL+"="+url, envToken+"="+s.Token(), envName+"="+name, envLedger+"="+string(ledgerOf(s)))
 }

@@ -13,9 +13,9 @@ import (
 	"github.com/rotajobs/rota/worker/workertest"
 )
 
-// TestThePageIsRight sends what stands in docs/workers.md, in its order, and holds
-// the answers to what stands there.
-func TestThePageIsRight(t *testing.T) {
+// The test sends the requests of docs/workers.md in order, and compares the answers with the
+// page.
+func TestWorkersPageMatchesServer(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../docs/workers.md")
 	if err != nil {
@@ -23,7 +23,7 @@ func TestThePageIsRight(t *testing.T) {
 	}
 	calls := regexp.MustCompile("(?s)\\*\\*`(PUT|POST) (/\\S+)`\\*\\*\n\n```json\n(.*?)```\n\n```json\n(.*?)```").FindAllStringSubmatch(string(page), -1)
 	if len(calls) != 4 {
-		t.Fatalf("the page has %d calls with their answers", len(calls))
+		t.Fatalf("the page has %d requests with answers, want 4", len(calls))
 	}
 	s := workertest.New(t)
 	real := strings.NewReplacer()
@@ -37,7 +37,7 @@ func TestThePageIsRight(t *testing.T) {
 		if err := json.Unmarshal([]byte(want), &shown); err != nil {
 			t.Fatalf("%s: %v\n%s", path, err, want)
 		}
-		alike(t, path, answer, shown)
+		checkMatches(t, path, answer, shown)
 		if path == "/claim" {
 			item := answer.(map[string]any)["items"].([]any)[0].(map[string]any)
 			real = strings.NewReplacer(
@@ -48,9 +48,9 @@ func TestThePageIsRight(t *testing.T) {
 	}
 }
 
-// alike holds an answer to what is shown of it: it may have more fields. Ids and
-// times are others each time.
-func alike(t *testing.T, at string, answer, shown any) {
+// checkMatches compares an answer with the page: it may have more fields. Ids and times
+// differ.
+func checkMatches(t *testing.T, at string, answer, shown any) {
 	t.Helper()
 	switch want := shown.(type) {
 	case map[string]any:
@@ -60,7 +60,7 @@ func alike(t *testing.T, at string, answer, shown any) {
 				t.Errorf("%s.%s is not in the answer %v", at, name, answer)
 				continue
 			}
-			alike(t, at+"."+name, got[name], value)
+			checkMatches(t, at+"."+name, got[name], value)
 		}
 	case []any:
 		got, _ := answer.([]any)
@@ -69,7 +69,7 @@ func alike(t *testing.T, at string, answer, shown any) {
 			return
 		}
 		for i := range want {
-			alike(t, fmt.Sprintf("%s[%d]", at, i), got[i], want[i])
+			checkMatches(t, fmt.Sprintf("%s[%d]", at, i), got[i], want[i])
 		}
 	case string:
 		if got, is := answer.(string); !is || !volatile.MatchString(want) && got != want {

@@ -12,7 +12,7 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// problem is an error as a server answers it.
+// problem is an error as the server sends it.
 type problem struct {
 	Title  string `json:"title"`
 	Code   string `json:"code"`
@@ -24,38 +24,38 @@ type problem struct {
 	} `json:"errors"`
 }
 
-// statusCodes are the codes of problems that only HTTP knows.
+// statusCodes maps HTTP statuses to codes, for problems whose code is not one of Rota's.
 var statusCodes = map[int]rota.Code{
 	http.StatusUnauthorized: rota.Denied, http.StatusForbidden: rota.Denied, http.StatusNotFound: rota.NotFound,
 	http.StatusConflict: rota.Conflict, http.StatusTooManyRequests: rota.Unavailable, http.StatusRequestTimeout: rota.Unavailable,
 	http.StatusBadGateway: rota.Unavailable, http.StatusServiceUnavailable: rota.Unavailable, http.StatusGatewayTimeout: rota.Unavailable,
 }
 
-// retryLater is an answer that says when to ask again.
+// retryLater is an error with the Retry-After of the server.
 type retryLater struct {
 	error
 	after time.Duration
 }
 
-// Unwrap returns what went wrong.
+// Unwrap returns the error.
 func (r *retryLater) Unwrap() error { return r.error }
 
-// read reads an answer, or the error that it is.
+// read decodes a response, or returns the error that it carries.
 func (s *server) read(act string, answer *http.Response, text []byte, into any) error {
 	media, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type"))
 	if answer.StatusCode < 300 && media == "application/json" && json.Unmarshal(text, into) == nil {
-		s.met.Store(true)
+		s.answered.Store(true)
 		return nil
 	}
 	var p problem
 	if answer.StatusCode < 400 || media != "application/problem+json" || json.Unmarshal(text, &p) != nil || p.Code == "" {
-		return s.stranger(act, answer)
+		return s.notRotaError(act, answer)
 	}
-	s.met.Store(true)
-	return later(answer, p.error(act, answer.StatusCode))
+	s.answered.Store(true)
+	return withRetryAfter(answer, p.error(act, answer.StatusCode))
 }
 
-// error is what a problem says.
+// error returns a problem as a rota.Error.
 func (p *problem) error(act string, status int) *rota.Error {
 	e := &rota.Error{Code: rota.Code(p.Code), Act: act, Reason: p.Detail, Hint: p.Hint}
 	if !slices.Contains(rota.Codes, e.Code) {
@@ -81,31 +81,31 @@ func codeOf(status int) rota.Code {
 	return rota.Invalid
 }
 
-// stranger is the answer of somebody else at this address. Where Rota has
-// answered before, it is somebody who stands in for it while it is away; else
-// the address is wrong.
-func (s *server) stranger(act string, answer *http.Response) error {
+// notRotaError is the error for a response that does not come from a Rota server. If Rota
+// has answered at this address before, a proxy answers while Rota is away; otherwise the
+// address is wrong.
+func (s *server) notRotaError(act string, answer *http.Response) error {
 	e := &rota.Error{
-		Code: codeOf(answer.StatusCode), Act: act, Field: "url", Hint: "see that the address is that of a Rota server",
+		Code: codeOf(answer.StatusCode), Act: act, Field: "url", Hint: "use the address of a Rota server",
 		Reason: "what listens at " + strings.TrimSuffix(s.base, "/api/v1") + " is not a Rota server: it answers " + answer.Status,
 	}
 	switch {
-	case s.met.Load() && answer.StatusCode == http.StatusRequestEntityTooLarge: // and will be so the next time, too
-		e.Code, e.Field, e.Reason = rota.Invalid, "", "something before the server takes no request that long: it answers "+answer.Status
+	case s.answered.Load() && answer.StatusCode == http.StatusRequestEntityTooLarge: // a retry has the same result
+		e.Code, e.Field, e.Reason = rota.Invalid, "", "a proxy in front of the server refuses a request of this size: it answers "+answer.Status
 		e.Hint = "raise its limit to 2 MiB"
-	case e.Code == rota.Unavailable, e.Code == rota.Internal, s.met.Load():
+	case e.Code == rota.Unavailable, e.Code == rota.Internal, s.answered.Load():
 		e.Code, e.Field = rota.Unavailable, ""
 	case e.Code != rota.Denied:
 		e.Code = rota.Invalid
 	}
 	if to := answer.Header.Get("Location"); to != "" {
-		e.Hint = "it sends its callers on to another address: use that"
+		e.Hint = "it redirects to another address: use that one"
 	}
-	return later(answer, e)
+	return withRetryAfter(answer, e)
 }
 
-// later adds when the server asks to be called again.
-func later(answer *http.Response, e *rota.Error) error {
+// withRetryAfter adds the Retry-After of the server to an error.
+func withRetryAfter(answer *http.Response, e *rota.Error) error {
 	seconds, err := strconv.Atoi(answer.Header.Get("Retry-After"))
 	if err != nil || seconds <= 0 || !undecided(e) {
 		return e

@@ -17,47 +17,45 @@ import (
 
 // server sends requests to a Rota server.
 type server struct {
-	base    string // of all addresses
+	base    string // of all URLs
 	token   string
 	http    *http.Client
-	timeout time.Duration // of an answer that need not be waited for
+	timeout time.Duration // of an answer, without the wait of a long poll
 
-	claims lull // a server may be too full for those who wait,
-	others lull // and not for the rest
-	met    atomic.Bool
-	denied atomic.Pointer[rota.Error] // it does not accept the token, and need not be asked again
+	claimBackoff backoff                    // separate, since a server may refuse long polls
+	otherBackoff backoff                    // and accept all other requests
+	answered     atomic.Bool                // a Rota server has answered
+	denied       atomic.Pointer[rota.Error] // the server refused the token: no more requests are sent
 }
 
-// request is one call of the server.
+// request is one request to the server.
 type request struct {
-	act    string // what is being done, for errors
-	method string
-	path   string // behind the base
-	body   any
-	key    string        // the same when it is sent again, which is then not done twice; empty: none is needed
-	wait   time.Duration // how long the server is asked to wait
-	lull   *lull
+	act     string // the operation, for errors
+	method  string
+	path    string // appended to the base
+	body    any
+	key     string        // idempotency key, the same when the request is sent again; empty: none is needed
+	wait    time.Duration // how long the server may wait before it answers
+	backoff *backoff
 }
 
-// answerMax bounds what is read of one answer: the params of one claim, as text
-// and twice.
+// answerMax bounds one response: twice the params of one claim, as text.
 const answerMax = 256 << 20
 
-// apiAt is where the API of a server is.
-func apiAt(text string) (string, error) {
+// apiURL returns the URL of the API of a server.
+func apiURL(text string) (string, error) {
 	u, err := url.Parse(text)
 	switch {
 	case err != nil, u.Host == "", u.Scheme != "http" && u.Scheme != "https", u.RawQuery != "", u.Fragment != "":
 		return "", rota.Invalidf("url", "is not the address of a server; write it like http://127.0.0.1:7420")
 	case u.User != nil:
-		return "", rota.Invalidf("url", "has a name or a password in it, which would end up in logs; give the token by itself")
+		return "", rota.Invalidf("url", "contains a name or a password, which would appear in logs; pass the token separately")
 	}
 	return strings.TrimRight(u.String(), "/") + "/api/v1", nil
 }
 
-// newClient makes the client of one worker. HTTP/1 is enough for its three
-// requests at once, and a connection that went dead is left with the request
-// that found out.
+// newClient returns the HTTP client of one worker. HTTP/1 suffices for its three concurrent
+// requests, and a dead connection then affects only the request that uses it.
 func newClient() *http.Client {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.Protocols = new(http.Protocols)
@@ -66,33 +64,32 @@ func newClient() *http.Client {
 	return &http.Client{Transport: transport}
 }
 
-// quiet is a client that follows no redirect: a server that has moved is for a
-// person to know, and the token is for nobody else.
-func quiet(client *http.Client) *http.Client {
+// withoutRedirects returns a client that follows no redirect: a person should learn that the
+// server has moved, and the token must not reach another server.
+func withoutRedirects(client *http.Client) *http.Client {
 	own := *client
 	own.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return &own
 }
 
-// call sends a request and reads its answer. After a failure it first lets some
-// time pass, so that a server that comes back is not met by all of its workers
-// at once.
+// call sends a request and decodes the response. After a failure it first waits for the
+// backoff, so that the workers do not all reach a restarted server at once.
 func (s *server) call(ctx context.Context, r request, into any) error {
 	if err := s.denied.Load(); err != nil {
 		return err
 	}
-	if err := r.lull.wait(ctx); err != nil {
+	if err := r.backoff.wait(ctx); err != nil {
 		return rota.Errorf(rota.Unavailable, r.act, "%w", err)
 	}
-	err := s.once(ctx, r, into)
+	err := s.send(ctx, r, into)
 	var later *retryLater
 	switch {
 	case errors.As(err, &later):
-		r.lull.failed(later.after)
+		r.backoff.failed(later.after)
 	case undecided(err):
-		r.lull.failed(0)
+		r.backoff.failed(0)
 	default:
-		r.lull.passed()
+		r.backoff.succeeded()
 	}
 	if rota.CodeOf(err) == rota.Denied {
 		s.denied.Store(asError(err))
@@ -100,7 +97,7 @@ func (s *server) call(ctx context.Context, r request, into any) error {
 	return err
 }
 
-// undecided reports whether an error says nothing of what was asked for.
+// undecided reports whether an error leaves open if the request was executed.
 func undecided(err error) bool {
 	switch rota.CodeOf(err) {
 	case rota.Unavailable, rota.Busy, rota.Internal:
@@ -109,29 +106,29 @@ func undecided(err error) bool {
 	return false
 }
 
-func (s *server) once(ctx context.Context, r request, into any) error {
+func (s *server) send(ctx context.Context, r request, into any) error {
 	ctx, done := context.WithTimeout(ctx, r.wait+s.timeout)
 	defer done()
-	message, err := s.message(ctx, r)
+	req, err := s.req(ctx, r)
 	if err != nil {
 		return err
 	}
-	answer, err := s.http.Do(message)
+	answer, err := s.http.Do(req)
 	if err != nil {
-		return s.lost(ctx, r.act, err)
+		return s.noAnswer(ctx, r.act, err)
 	}
 	defer answer.Body.Close()
 	text, err := io.ReadAll(io.LimitReader(answer.Body, answerMax+1))
 	switch {
 	case err != nil:
-		return s.lost(ctx, r.act, err)
+		return s.noAnswer(ctx, r.act, err)
 	case len(text) > answerMax:
 		return rota.Errorf(rota.Internal, r.act, "the server's answer is longer than %d bytes", answerMax)
 	}
 	return s.read(r.act, answer, text, into)
 }
 
-func (s *server) message(ctx context.Context, r request) (*http.Request, error) {
+func (s *server) req(ctx context.Context, r request) (*http.Request, error) {
 	var body io.Reader
 	if r.body != nil {
 		text, err := encode(r.body)
@@ -140,22 +137,22 @@ func (s *server) message(ctx context.Context, r request) (*http.Request, error) 
 		}
 		body = bytes.NewReader(text)
 	}
-	message, err := http.NewRequestWithContext(ctx, r.method, s.base+r.path, body)
+	req, err := http.NewRequestWithContext(ctx, r.method, s.base+r.path, body)
 	if err != nil {
 		return nil, rota.Errorf(rota.Invalid, r.act, "%w", err)
 	}
-	message.Header.Set("Authorization", "Bearer "+s.token)
-	message.Header.Set("Accept", "application/json")
+	req.Header.Set("Authorization", "Bearer "+s.token)
+	req.Header.Set("Accept", "application/json")
 	if body != nil {
-		message.Header.Set("Content-Type", "application/json")
+		req.Header.Set("Content-Type", "application/json")
 	}
 	if r.key != "" {
-		message.Header.Set("Idempotency-Key", r.key)
+		req.Header.Set("Idempotency-Key", r.key)
 	}
-	return message, nil
+	return req, nil
 }
 
-// encode writes JSON whose documents stay as they are.
+// encode returns JSON in which embedded documents stay unescaped.
 func encode(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -164,19 +161,19 @@ func encode(v any) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// lost is the error of a request without an answer. Connections that nobody
-// uses may be as dead as this one was.
-func (s *server) lost(ctx context.Context, act string, err error) error {
+// noAnswer is the error of a request without an answer. It closes the idle connections,
+// which may be dead, too.
+func (s *server) noAnswer(ctx context.Context, act string, err error) error {
 	s.http.CloseIdleConnections()
 	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.DeadlineExceeded) {
 		return rota.Errorf(rota.Unavailable, act, "%w", cause)
 	}
-	var outer *url.Error // it repeats the address
+	var outer *url.Error // it repeats the URL
 	if errors.As(err, &outer) {
 		err = outer.Err
 	}
 	return rota.Errorf(rota.Unavailable, act, "no server answers at %s: %w", s.address(), err)
 }
 
-// address is the server's, as people write it.
+// address is the address of the server as the user gave it.
 func (s *server) address() string { return strings.TrimSuffix(s.base, "/api/v1") }

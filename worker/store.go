@@ -8,18 +8,18 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// store is a server as the engine of a worker sees it: a place where jobs are
-// claimed, leases extended and ends recorded, and where types are declared.
+// store is a server as the engine of a worker sees it: it claims jobs, extends leases,
+// records ends and declares types.
 type store struct {
-	nowhere
+	unsupportedStore
 	server *server
 	config *Config
 	logs   *logs
 }
 
-// Apply sends commands to the server, one request after the other. What is
-// refused stands in its result; if the server did not decide one, all of them
-// may be sent again.
+// Apply sends commands to the server, one request after the other. The result of a refused
+// command has the error. If the server did not decide a command, Apply returns an error,
+// and all commands may be sent again.
 func (s *store) Apply(ctx context.Context, b rota.Batch) ([]rota.Result, error) {
 	results := make([]rota.Result, len(b.Commands))
 	for i, command := range b.Commands {
@@ -51,7 +51,7 @@ func (s *store) apply(ctx context.Context, command rota.Command) (rota.Reply, er
 	case *rota.PutThrottle:
 		return s.putThrottle(ctx, c)
 	}
-	return nil, beyond(string(command.Verb()))
+	return nil, errUnsupported(string(command.Verb()))
 }
 
 func asError(err error) *rota.Error {
@@ -61,11 +61,11 @@ func asError(err error) *rota.Error {
 	return rota.Errorf(rota.CodeOf(err), "", "%w", err)
 }
 
-// Type asks for a type.
+// Type reads a type.
 func (s *store) Type(ctx context.Context, name string) (*rota.Type, error) {
 	var t typeView
 	err := s.server.call(ctx, request{
-		act: "type " + name, method: http.MethodGet, path: "/types/" + url.PathEscape(name), lull: &s.server.others,
+		act: "type " + name, method: http.MethodGet, path: "/types/" + url.PathEscape(name), backoff: &s.server.otherBackoff,
 	}, &t)
 	if err != nil {
 		return nil, err
@@ -75,12 +75,12 @@ func (s *store) Type(ctx context.Context, name string) (*rota.Type, error) {
 
 func (s *store) putType(ctx context.Context, c *rota.PutType) (rota.Reply, error) {
 	if c.Mode != rota.PutAny || c.Version != nil {
-		return nil, beyond("put_type with a condition")
+		return nil, errUnsupported("put_type with a condition")
 	}
 	var t typeView
 	err := s.server.call(ctx, request{
 		act: "type " + c.Name, method: http.MethodPut, path: "/types/" + url.PathEscape(c.Name), key: c.ID.String(),
-		body: newTypeRequest(c.Spec), lull: &s.server.others,
+		body: newTypeRequest(c.Spec), backoff: &s.server.otherBackoff,
 	}, &t)
 	if err != nil {
 		return nil, err
@@ -92,10 +92,10 @@ func (s *store) putType(ctx context.Context, c *rota.PutType) (rota.Reply, error
 	return &rota.TypePut{Type: typ, Changed: true}, nil
 }
 
-// Throttle asks for the limits.
+// Throttle reads the limits.
 func (s *store) Throttle(ctx context.Context) (*rota.Throttle, error) {
 	var t throttleView
-	err := s.server.call(ctx, request{act: "limits", method: http.MethodGet, path: "/limits", lull: &s.server.others}, &t)
+	err := s.server.call(ctx, request{act: "limits", method: http.MethodGet, path: "/limits", backoff: &s.server.otherBackoff}, &t)
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +107,7 @@ func (s *store) Throttle(ctx context.Context) (*rota.Throttle, error) {
 	return throttle, err
 }
 
-// putThrottle writes all limits, unless somebody else has since they were read.
+// putThrottle writes all limits, unless they were changed since they were read.
 func (s *store) putThrottle(ctx context.Context, c *rota.PutThrottle) (rota.Reply, error) {
 	var t throttleView
 	view := newThrottleView(c.Spec)
@@ -115,7 +115,7 @@ func (s *store) putThrottle(ctx context.Context, c *rota.PutThrottle) (rota.Repl
 		view.Version = c.Version
 	}
 	err := s.server.call(ctx, request{
-		act: "limits", method: http.MethodPut, path: "/limits", key: c.ID.String(), body: view, lull: &s.server.others,
+		act: "limits", method: http.MethodPut, path: "/limits", key: c.ID.String(), body: view, backoff: &s.server.otherBackoff,
 	}, &t)
 	if err != nil {
 		return nil, err
@@ -128,13 +128,13 @@ func (s *store) Limits() rota.Limits {
 	return rota.Limits{Claim: rota.ClaimMax, Items: rota.ItemsMax}
 }
 
-// Wake never wakes anybody: a claim waits at the server.
+// Wake never wakes: a claim is a long poll.
 func (s *store) Wake() (<-chan struct{}, func()) { return nil, func() {} }
 
-// Watch shows nothing: a worker hears of a cancellation when it extends a lease.
+// Watch delivers no events: a worker learns of a cancellation with a heartbeat.
 func (s *store) Watch(func([]rota.Event)) (stop func()) { return func() {} }
 
-// Close lets go of the connections.
+// Close closes the idle connections.
 func (s *store) Close() error {
 	s.server.http.CloseIdleConnections()
 	return nil

@@ -1,16 +1,16 @@
-// Package fanout delivers what a store reports to its subscribers: Wakeups are
-// something to do, Watchers hear what happened.
+// Package fanout delivers what a store reports to its subscribers: Wakeups delivers hints
+// that jobs may have become ready, Watchers delivers events.
 package fanout
 
 import "sync"
 
-// Wakeups are those who wait for jobs to become ready. The zero value works.
+// Wakeups are the subscribers that wait for jobs to become ready. The zero value works.
 type Wakeups struct {
 	mu   sync.Mutex
 	list map[chan struct{}]struct{}
 }
 
-// Add returns a channel that receives at each hint, until it is taken away.
+// Add returns a channel that receives a value at each wake-up, until remove is called.
 func (w *Wakeups) Add() (wake <-chan struct{}, remove func()) {
 	ch := make(chan struct{}, 1)
 	w.mu.Lock()
@@ -26,7 +26,7 @@ func (w *Wakeups) Add() (wake <-chan struct{}, remove func()) {
 	}
 }
 
-// WakeAll wakes everybody; one who has not read the last hint needs no second.
+// WakeAll wakes all subscribers. One that has not read its last wake-up gets no second.
 func (w *Wakeups) WakeAll() {
 	w.mu.Lock()
 	defer w.mu.Unlock()

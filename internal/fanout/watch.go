@@ -8,19 +8,19 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// Watchers are those who want to know what happened. The list is replaced, not
-// changed, so that telling them holds no lock: a stop may come from anywhere,
-// and what is being told then is told to the end. The zero value works.
+// Watchers are the subscribers to events. The list is replaced, not changed, so that
+// Publish holds no lock: stop may be called from anywhere, and a Publish in progress
+// still reaches all subscribers. The zero value works.
 type Watchers struct {
 	mu   sync.Mutex
 	list atomic.Pointer[[]*watcher]
 }
 
-type watcher struct{ see func([]rota.Event) }
+type watcher struct{ handle func([]rota.Event) }
 
-// Add has a function told of everything from now on, until it is stopped.
-func (w *Watchers) Add(see func([]rota.Event)) (stop func()) {
-	one := &watcher{see: see}
+// Add subscribes a function to all events from now on, until stop is called.
+func (w *Watchers) Add(handle func([]rota.Event)) (stop func()) {
+	one := &watcher{handle: handle}
 	w.change(func(list []*watcher) []*watcher { return append(list, one) })
 	return func() {
 		w.change(func(list []*watcher) []*watcher {
@@ -43,15 +43,15 @@ func (w *Watchers) all() []*watcher {
 	return nil
 }
 
-// Any says whether anybody watches: events that nobody sees need not be made.
+// Any reports whether there is a subscriber: without one, events need not be created.
 func (w *Watchers) Any() bool { return len(w.all()) > 0 }
 
-// Publish tells everybody.
+// Publish calls all subscribers.
 func (w *Watchers) Publish(events []rota.Event) {
 	if len(events) == 0 {
 		return
 	}
 	for _, one := range w.all() {
-		one.see(events)
+		one.handle(events)
 	}
 }

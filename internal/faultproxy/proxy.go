@@ -1,5 +1,5 @@
-// Package relay is a stretch of network for tests: what goes to a server goes
-// through it, and it can fail as networks do.
+// Package faultproxy is a TCP proxy for tests: it stands between a client and a server,
+// and fails as networks do.
 package faultproxy
 
 import (
@@ -10,141 +10,141 @@ import (
 	"time"
 )
 
-// Proxy has an address that stays while servers come and go.
+// Proxy has an address that stays the same while servers stop and start.
 type Proxy struct {
 	listener net.Listener
 
-	mu     sync.Mutex
-	to     string // the server's address; empty: nobody listens
-	stuck  bool   // nothing passes, and nobody is told
-	passes *sync.Cond
-	open   map[net.Conn]bool
-	closed bool
+	mu      sync.Mutex
+	target  string // address of the server; empty: none
+	held    bool   // nothing passes, and no connection is closed
+	resumed *sync.Cond
+	open    map[net.Conn]bool
+	closed  bool
 }
 
-// New opens a relay that leads nowhere yet. It closes with the test.
+// New opens a proxy without a target. It closes with the test.
 func New(t testing.TB) *Proxy {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &Proxy{listener: listener, open: map[net.Conn]bool{}}
-	r.passes = sync.NewCond(&r.mu)
-	t.Cleanup(r.close)
-	go r.accept()
-	return r
+	p := &Proxy{listener: listener, open: map[net.Conn]bool{}}
+	p.resumed = sync.NewCond(&p.mu)
+	t.Cleanup(p.close)
+	go p.accept()
+	return p
 }
 
-// Addr is where the relay is reached: a host and a port.
-func (r *Proxy) Addr() string { return r.listener.Addr().String() }
+// Addr is the address of the proxy: a host and a port.
+func (p *Proxy) Addr() string { return p.listener.Addr().String() }
 
-// SetTarget leads to another server from now on, or to none. Connections that are
-// open stay with the one they had.
-func (r *Proxy) SetTarget(to string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.to = to
+// SetTarget sets the server for new connections; empty: none. Open connections keep
+// theirs.
+func (p *Proxy) SetTarget(to string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.target = to
 }
 
-// Hold lets nothing pass any more, in neither direction, and tells nobody.
-func (r *Proxy) Hold() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.stuck = true
+// Hold lets nothing pass, in neither direction, without closing connections.
+func (p *Proxy) Hold() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.held = true
 }
 
-// Heal lets pass what was held, as late as it comes.
-func (r *Proxy) Heal() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.stuck = false
-	r.passes.Broadcast()
+// Resume lets pass what was held, with the delay.
+func (p *Proxy) Resume() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.held = false
+	p.resumed.Broadcast()
 }
 
-// Cut breaks all connections that are open.
-func (r *Proxy) Cut() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for conn := range r.open {
+// Cut closes all open connections.
+func (p *Proxy) Cut() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for conn := range p.open {
 		_ = conn.Close()
 	}
 }
 
-func (r *Proxy) close() {
-	_ = r.listener.Close()
-	r.mu.Lock()
-	r.closed = true
-	r.passes.Broadcast()
-	r.mu.Unlock()
-	r.Cut()
+func (p *Proxy) close() {
+	_ = p.listener.Close()
+	p.mu.Lock()
+	p.closed = true
+	p.resumed.Broadcast()
+	p.mu.Unlock()
+	p.Cut()
 }
 
-func (r *Proxy) accept() {
+func (p *Proxy) accept() {
 	for {
-		conn, err := r.listener.Accept()
+		conn, err := p.listener.Accept()
 		if err != nil {
 			return
 		}
-		go r.carry(conn)
+		go p.forward(conn)
 	}
 }
 
-// carry joins a caller with the server.
-func (r *Proxy) carry(caller net.Conn) {
-	defer r.drop(caller)
-	if !r.pass(caller) {
+// forward connects a client with the server.
+func (p *Proxy) forward(client net.Conn) {
+	defer p.closeConn(client)
+	if !p.waitWhileHeld(client) {
 		return
 	}
-	r.mu.Lock()
-	to := r.to
-	r.mu.Unlock()
+	p.mu.Lock()
+	to := p.target
+	p.mu.Unlock()
 	server, err := net.DialTimeout("tcp", to, time.Second)
 	if err != nil {
-		return // nobody is there
+		return // no server listens
 	}
-	defer r.drop(server)
-	if !r.pass(server) {
+	defer p.closeConn(server)
+	if !p.waitWhileHeld(server) {
 		return
 	}
 	go func() {
-		r.copy(server, caller)
+		p.copy(server, client)
 		_ = server.Close()
 	}()
-	r.copy(caller, server)
+	p.copy(client, server)
 }
 
-// copy carries one direction, piece by piece.
-func (r *Proxy) copy(to io.Writer, from io.Reader) {
-	piece := make([]byte, 32<<10)
+// copy forwards one direction, chunk by chunk.
+func (p *Proxy) copy(to io.Writer, from io.Reader) {
+	chunk := make([]byte, 32<<10)
 	for {
-		n, err := from.Read(piece)
-		if n > 0 && r.pass(nil) {
-			_, err = to.Write(piece[:n])
+		n, err := from.Read(chunk)
+		if n > 0 && p.waitWhileHeld(nil) {
+			_, err = to.Write(chunk[:n])
 		}
-		if err != nil || !r.pass(nil) {
+		if err != nil || !p.waitWhileHeld(nil) {
 			return
 		}
 	}
 }
 
-// pass waits while nothing passes, and reports whether anything ever will. A
-// connection is noted as open.
-func (r *Proxy) pass(conn net.Conn) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+// waitWhileHeld waits while the proxy is held, and reports whether it is still open. It
+// notes conn, if not nil, as open.
+func (p *Proxy) waitWhileHeld(conn net.Conn) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	if conn != nil {
-		r.open[conn] = true
+		p.open[conn] = true
 	}
-	for r.stuck && !r.closed {
-		r.passes.Wait()
+	for p.held && !p.closed {
+		p.resumed.Wait()
 	}
-	return !r.closed
+	return !p.closed
 }
 
-func (r *Proxy) drop(conn net.Conn) {
+func (p *Proxy) closeConn(conn net.Conn) {
 	_ = conn.Close()
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	delete(r.open, conn)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.open, conn)
 }

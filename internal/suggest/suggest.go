@@ -1,11 +1,11 @@
-// Package suggest finds the word that was probably meant.
+// Package suggest finds the word that a misspelled one was probably meant to be.
 package suggest
 
 import "strings"
 
-// Nearest is the candidate that text was likely meant to be, or empty. One slip is
-// forgiven in a short word, two in a longer one. Of candidates that are as near,
-// the first is taken.
+// Nearest returns the candidate that text was probably meant to be, or "". It accepts one
+// mistake in a short word, two in a longer one. Of equally near candidates it returns the
+// first.
 func Nearest(text string, candidates []string) string {
 	if len(text) > 64 {
 		return ""
@@ -22,9 +22,8 @@ func Nearest(text string, candidates []string) string {
 	return best
 }
 
-// distance counts the letters to change, to add, to leave out or to swap with
-// their neighbour until a is b. Upper and lower case are half the same: they
-// count as one slip however many there are.
+// distance counts the letters to change, to add, to remove or to swap with the next one
+// until a is b. Differences of upper and lower case count as one mistake altogether.
 func distance(a, b string) int {
 	if strings.EqualFold(a, b) {
 		return min(1, len(a))

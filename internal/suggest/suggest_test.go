@@ -6,7 +6,7 @@ import (
 	"github.com/rotajobs/rota/internal/suggest"
 )
 
-func TestWord(t *testing.T) {
+func TestNearest(t *testing.T) {
 	words := []string{"workers", "http", "data", "log_level"}
 	for text, want := range map[string]string{
 		"wrokers": "workers", "worker": "workers", "htpp": "http", "HTTP": "http", "log-level": "log_level",

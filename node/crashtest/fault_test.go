@@ -221,7 +221,7 @@ func (f *fleet) part(s *ship) {
 	if rand.IntN(2) == 0 {
 		s.way.Cut()
 	}
-	s.way.Heal()
+	s.way.Resume()
 	f.faults.end(one)
 }
 

@@ -145,7 +145,7 @@ func (f *fleet) hangs(c *caller) {
 	if !logged || !unready {
 		f.Errorf("the database has hung for %s; the log says so: %t, the server is not ready: %t", hungMost, logged, unready)
 	}
-	s.way.Heal()
+	s.way.Resume()
 	f.faults.end(hung)
 	f.until("the server is ready", func() bool { status, _ := c.ready(); return status == http.StatusOK })
 	c.goesOn("tick-allow", time.Now(), 2)

@@ -109,7 +109,7 @@ func TestAPartitionedProcessStopsWhatItRuns(t *testing.T) {
 		}
 		f.release("open")
 		f.until("the other attempt is done", func() bool { return f.tail(job).State() == rota.StateCompleted })
-		first.way.Heal()
+		first.way.Resume()
 		f.faults.end(parted)
 		f.until("the one that was cut off has been told", func() bool { return saysLost(first.log(), job.ID.ID) })
 		f.stop()

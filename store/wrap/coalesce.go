@@ -10,179 +10,177 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// How much work shares one transaction, in jobs and leases and in bytes.
-// Beyond it the wait of the last grows faster than the gain of sharing.
+// Bounds of one shared transaction, in jobs and leases and in bytes. Beyond them the wait
+// of the last caller grows faster than the gain of sharing.
 const (
-	gatherEntries = 2_000
-	gatherBytes   = 4 << 20
+	batchEntriesMax = 2_000
+	batchBytesMax   = 4 << 20
 )
 
-// Coalesce makes concurrent callers share a transaction: while one batch is
-// being synced to disk, those who come meanwhile gather, and are applied
-// together next. A caller who is alone waits for nobody. A store that works on
-// several batches at once gets several, and callers gather when all are under way.
+// Coalesce makes concurrent callers share a transaction: while one batch is synced to
+// disk, callers that arrive wait, and the next batch applies all of them. A single caller
+// does not wait for others. A store that applies several batches at once gets several,
+// and callers wait when all are in flight.
 //
-// Batches with a Now of their own keep to themselves, since a shared batch
-// has one clock. A caller whose context ends is let go; its batch may be applied
-// all the same if it was under way, as after any lost answer.
+// Batches with a Now of their own are not shared, since a shared batch has one clock. A
+// caller whose context ends returns at once; its commands may be applied all the same if
+// they are in flight, as after any lost answer.
 func Coalesce(store rota.Store) rota.Store {
-	width := max(1, store.Limits().Batches)
-	return &coalesced{Store: store, width: width, more: make(chan struct{}, width)}
+	batchesMax := max(1, store.Limits().Batches)
+	return &coalesced{Store: store, batchesMax: batchesMax, wakeIdle: make(chan struct{}, batchesMax)}
 }
 
 type coalesced struct {
 	rota.Store
 
-	width int // batches at once
+	batchesMax int // batches in flight at once
 
-	mu      sync.Mutex
-	waiting []*call
-	busy    int           // goroutines that apply
-	resting int           // those that have applied, and wait for more
-	closed  bool          // they need not
-	more    chan struct{} // wakes one
+	mu       sync.Mutex
+	waiting  []*call
+	applying int           // goroutines that apply batches
+	idle     int           // goroutines that have applied one and wait for more
+	closed   bool          // idle goroutines end
+	wakeIdle chan struct{} // wakes one idle goroutine
 
 	piggybacks []*PiggybackFunc // never changed in place
 }
 
-// rest is how long a goroutine that applies waits for more. One that has been
-// deep in the store keeps the stack that it took, which a new one has to grow.
-const rest = 5 * time.Second
+// idleTimeout is how long a goroutine that applies batches waits for more. It keeps the
+// stack that it has grown in the store; a new goroutine has to grow its own.
+const idleTimeout = 5 * time.Second
 
 type call struct {
 	commands []rota.Command
-	load     load
+	size     size
 	results  []rota.Result
 	err      error
 	done     chan struct{} // closed when answered
 }
 
-// load is how much work a call brings.
-type load struct{ entries, bytes int }
+// size is how much work a call has.
+type size struct{ entries, bytes int }
 
-func weigh(commands []rota.Command) (all load) {
+func weigh(commands []rota.Command) (all size) {
 	for _, c := range commands {
 		if rota.IsNil(c) {
-			return load{gatherEntries + 1, 0} // the store refuses it; nobody should share that
+			return size{batchEntriesMax + 1, 0} // the store refuses it; no other caller should share that
 		}
 		entries, bytes := rota.Weigh(c)
-		all = all.plus(load{entries, bytes})
+		all = all.plus(size{entries, bytes})
 	}
 	return all
 }
 
-func (l load) plus(other load) load {
-	return load{l.entries + other.entries, l.bytes + other.bytes}
+func (l size) plus(other size) size {
+	return size{l.entries + other.entries, l.bytes + other.bytes}
 }
 
-func (l load) heavy() bool { return l.entries > gatherEntries || l.bytes > gatherBytes }
+func (l size) tooLarge() bool { return l.entries > batchEntriesMax || l.bytes > batchBytesMax }
 
-// Apply gathers with whoever else is applying.
+// Apply waits for a batch that it shares with other callers.
 func (c *coalesced) Apply(ctx context.Context, b rota.Batch) ([]rota.Result, error) {
 	load := weigh(b.Commands)
-	if !b.Now.IsZero() || len(b.Commands) == 0 || load.heavy() {
+	if !b.Now.IsZero() || len(b.Commands) == 0 || load.tooLarge() {
 		return c.Store.Apply(ctx, b)
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	mine := &call{commands: b.Commands, load: load, done: make(chan struct{})}
-	c.join(mine)
+	mine := &call{commands: b.Commands, size: load, done: make(chan struct{})}
+	c.enqueue(mine)
 	select {
 	case <-mine.done:
 		return mine.results, mine.err
 	case <-ctx.Done():
-		c.withdraw(mine)
+		c.remove(mine)
 		return nil, ctx.Err()
 	}
 }
 
-// join queues a call. If one more may apply, somebody now does.
-func (c *coalesced) join(mine *call) {
+// enqueue queues a call, and wakes or starts a goroutine if one more may apply.
+func (c *coalesced) enqueue(mine *call) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.waiting = append(c.waiting, mine)
 	switch {
-	case c.busy == c.width:
-	case c.resting > 0:
-		c.busy++
-		c.resting--
-		c.more <- struct{}{}
+	case c.applying == c.batchesMax:
+	case c.idle > 0:
+		c.applying++
+		c.idle--
+		c.wakeIdle <- struct{}{}
 	default:
-		c.busy++
+		c.applying++
 		go c.run()
 	}
 }
 
-// run applies what there is, and rests until there is more or it has waited long
-// enough.
+// run applies what is queued, and waits for more until idleTimeout.
 func (c *coalesced) run() {
-	timer := time.NewTimer(rest)
+	timer := time.NewTimer(idleTimeout)
 	defer timer.Stop()
 	for c.applyAll() {
-		timer.Reset(rest)
+		timer.Reset(idleTimeout)
 		select {
-		case <-c.more:
+		case <-c.wakeIdle:
 		case <-timer.C:
-			if c.leave() {
+			if c.leaveIdle() {
 				return
 			}
-			<-c.more // somebody came at the last moment
+			<-c.wakeIdle // a call arrived at the last moment
 		}
 	}
 }
 
-// leave ends the rest, unless somebody has.
-func (c *coalesced) leave() bool {
+// leaveIdle ends the wait, unless a call has just woken this goroutine.
+func (c *coalesced) leaveIdle() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.resting == 0 {
+	if c.idle == 0 {
 		return false
 	}
-	c.resting--
+	c.idle--
 	return true
 }
 
-// Close ends the rest, and closes the store.
+// Close ends the idle goroutines, and closes the store.
 func (c *coalesced) Close() error {
 	c.mu.Lock()
 	c.closed = true
-	for ; c.resting > 0; c.resting-- {
-		c.busy++
-		c.more <- struct{}{}
+	for ; c.idle > 0; c.idle-- {
+		c.applying++
+		c.wakeIdle <- struct{}{}
 	}
 	c.mu.Unlock()
 	return c.Store.Close()
 }
 
-// applyAll applies batch after batch until nobody waits, and reports whether to
-// wait for more. A batch belongs to all who share it, so no one's context ends
-// it.
-func (c *coalesced) applyAll() (rests bool) {
+// applyAll applies batch after batch until no call waits, and reports whether to wait for
+// more. A batch belongs to all its callers, so the context of none ends it.
+func (c *coalesced) applyAll() (stayIdle bool) {
 	for {
-		calls, rests := c.gather()
+		calls, stayIdle := c.takeBatch()
 		if len(calls) == 0 {
-			return rests
+			return stayIdle
 		}
-		c.applyFor(context.Background(), calls)
+		c.applyCalls(context.Background(), calls)
 	}
 }
 
-// gather takes as many calls as fit, in the order in which they came. When
-// there are none, whoever comes next begins anew.
-func (c *coalesced) gather() (calls []*call, rests bool) {
+// takeBatch takes as many calls as fit, in the order of their arrival. If there are none,
+// this goroutine becomes idle.
+func (c *coalesced) takeBatch() (calls []*call, stayIdle bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.waiting) == 0 {
-		c.busy--
+		c.applying--
 		if !c.closed {
-			c.resting++
+			c.idle++
 		}
 		return nil, !c.closed
 	}
-	n, all := 0, load{}
-	for n < len(c.waiting) && !all.plus(c.waiting[n].load).heavy() {
-		all = all.plus(c.waiting[n].load)
+	n, all := 0, size{}
+	for n < len(c.waiting) && !all.plus(c.waiting[n].size).tooLarge() {
+		all = all.plus(c.waiting[n].size)
 		n++
 	}
 	calls = append([]*call(nil), c.waiting[:n]...)
@@ -190,31 +188,31 @@ func (c *coalesced) gather() (calls []*call, rests bool) {
 	return calls, true
 }
 
-// applyFor applies the calls, and what goes along with them, as one batch and
+// applyCalls applies the calls, and the commands piggybacked on them, as one batch and
 // answers them.
-func (c *coalesced) applyFor(ctx context.Context, calls []*call) {
+func (c *coalesced) applyCalls(ctx context.Context, calls []*call) {
 	var all rota.Batch
 	for _, one := range calls {
 		all.Commands = append(all.Commands, one.commands...)
 	}
-	fares := c.piggyback(all.Commands)
-	for _, one := range fares {
+	piggybacked := c.piggyback(all.Commands)
+	for _, one := range piggybacked {
 		all.Commands = append(all.Commands, one.commands...)
 	}
-	results, err := c.applyOne(ctx, all)
+	results, err := c.applyRecovering(ctx, all)
 	for _, one := range calls {
-		results = one.take(results, err)
+		results = one.takeResults(results, err)
 		close(one.done)
 	}
-	for _, one := range fares {
-		results = one.take(results, err)
-		one.deliver()
+	for _, one := range piggybacked {
+		results = one.takeResults(results, err)
+		one.sendAnswer()
 	}
 }
 
-// applyOne applies a batch, and answers for a store that panics: nobody up the
-// stack could, since it is not a caller's.
-func (c *coalesced) applyOne(ctx context.Context, b rota.Batch) (results []rota.Result, err error) {
+// applyRecovering applies a batch, and turns a panic of the store into an error: this
+// goroutine belongs to no caller that could recover.
+func (c *coalesced) applyRecovering(ctx context.Context, b rota.Batch) (results []rota.Result, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			results, err = nil, rota.Errorf(rota.Internal, "coalesce", "the store panicked: %v\n%s", p, debug.Stack())
@@ -223,8 +221,8 @@ func (c *coalesced) applyOne(ctx context.Context, b rota.Batch) (results []rota.
 	return c.Store.Apply(ctx, b)
 }
 
-// take takes what is its own, and leaves the rest.
-func (one *call) take(results []rota.Result, err error) []rota.Result {
+// takeResults takes the results of its own commands, and returns the rest.
+func (one *call) takeResults(results []rota.Result, err error) []rota.Result {
 	if one.err = err; err != nil {
 		return nil
 	}
@@ -233,8 +231,8 @@ func (one *call) take(results []rota.Result, err error) []rota.Result {
 	return results[n:]
 }
 
-// withdraw takes back a call that nobody has taken up yet.
-func (c *coalesced) withdraw(mine *call) {
+// remove removes a call that no batch has taken yet.
+func (c *coalesced) remove(mine *call) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.waiting = slices.DeleteFunc(c.waiting, func(one *call) bool { return one == mine })

@@ -13,23 +13,23 @@ import (
 	"github.com/rotajobs/rota/store/wrap"
 )
 
-// gate is a store whose Apply waits until it is let through, so that a test
-// can decide who gathers with whom.
-type gate struct {
+// gatedStore is a store whose Apply waits until it is released, so that a test can decide
+// which calls share a batch.
+type gatedStore struct {
 	rota.Store
-	mu      sync.Mutex
-	batches [][]rota.Command
-	pass    chan error
-	width   int
+	mu         sync.Mutex
+	batches    [][]rota.Command
+	release    chan error
+	batchesMax int
 }
 
-func (g *gate) Limits() rota.Limits { return rota.Limits{Batches: g.width} }
+func (g *gatedStore) Limits() rota.Limits { return rota.Limits{Batches: g.batchesMax} }
 
-func (g *gate) Apply(_ context.Context, b rota.Batch) ([]rota.Result, error) {
+func (g *gatedStore) Apply(_ context.Context, b rota.Batch) ([]rota.Result, error) {
 	g.mu.Lock()
 	g.batches = append(g.batches, b.Commands)
 	g.mu.Unlock()
-	if err := <-g.pass; err != nil {
+	if err := <-g.release; err != nil {
 		return nil, err
 	}
 	results := make([]rota.Result, len(b.Commands))
@@ -45,7 +45,7 @@ type answer struct {
 	err     error
 }
 
-// send applies one command in the background.
+// send applies one command in a goroutine.
 func send(ctx context.Context, s rota.Store, answers chan<- answer) rota.ID {
 	c := &rota.Ready{Meta: rota.NewMeta("")}
 	go func() {
@@ -55,23 +55,23 @@ func send(ctx context.Context, s rota.Store, answers chan<- answer) rota.ID {
 	return c.ID
 }
 
-func TestAStoreThatWorksOnSeveralBatchesGetsSeveral(t *testing.T) {
+func TestConcurrentStoreGetsSeveralBatches(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		defer time.Sleep(time.Minute) // by then whoever applied has gone
-		g := &gate{pass: make(chan error), width: 2}
+		defer time.Sleep(time.Minute) // for the idle goroutines to end
+		g := &gatedStore{release: make(chan error), batchesMax: 2}
 		s := wrap.Coalesce(g)
 		answers := make(chan answer, 16)
-		for round := range 3 { // the same goroutines, after a rest, and when they have gone
+		for round := range 3 { // with the same goroutines, after a pause, and after they have ended
 			g.batches = nil
 			for range 5 {
 				send(context.Background(), s, answers)
 				synctest.Wait()
 			}
 			if len(g.batches) != 2 || len(g.batches[0]) != 1 || len(g.batches[1]) != 1 {
-				t.Fatalf("round %d: %d batches under way; want two of one each", round, len(g.batches))
+				t.Fatalf("round %d: %d batches in flight; want two of one each", round, len(g.batches))
 			}
 			for range 3 {
-				g.pass <- nil
+				g.release <- nil
 				synctest.Wait()
 			}
 			if len(g.batches) != 3 || len(g.batches[2]) != 3 {
@@ -79,7 +79,7 @@ func TestAStoreThatWorksOnSeveralBatchesGetsSeveral(t *testing.T) {
 			}
 			for range 5 {
 				if a := <-answers; a.err != nil || len(a.results) != 1 || a.results[0].Err.Act != a.id.String() {
-					t.Errorf("round %d: %s got somebody else's answer: %+v", round, a.id, a)
+					t.Errorf("round %d: %s got the answer of another call: %+v", round, a.id, a)
 				}
 			}
 			time.Sleep(time.Duration(round) * 10 * time.Second)
@@ -87,19 +87,19 @@ func TestAStoreThatWorksOnSeveralBatchesGetsSeveral(t *testing.T) {
 	})
 }
 
-func TestCallersThatComeDuringABatchShareTheNext(t *testing.T) {
+func TestCallersDuringBatchShareNextBatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		defer time.Sleep(time.Minute) // by then whoever applied has gone
-		g := &gate{pass: make(chan error)}
+		defer time.Sleep(time.Minute) // for the idle goroutines to end
+		g := &gatedStore{release: make(chan error)}
 		s := wrap.Coalesce(g)
 		answers := make(chan answer, 16)
 		for range 10 {
 			send(context.Background(), s, answers)
 			synctest.Wait()
 		}
-		g.pass <- nil
+		g.release <- nil
 		synctest.Wait()
-		g.pass <- nil
+		g.release <- nil
 		synctest.Wait()
 		if len(g.batches) != 2 || len(g.batches[0]) != 1 || len(g.batches[1]) != 9 {
 			t.Fatalf("%d batches; want the first alone and nine together", len(g.batches))
@@ -107,16 +107,16 @@ func TestCallersThatComeDuringABatchShareTheNext(t *testing.T) {
 		for range 10 {
 			a := <-answers
 			if a.err != nil || len(a.results) != 1 || a.results[0].Err.Act != a.id.String() {
-				t.Errorf("%s got somebody else's answer: %+v", a.id, a)
+				t.Errorf("%s got the answer of another call: %+v", a.id, a)
 			}
 		}
 	})
 }
 
-func TestAFailedBatchFailsAllWhoSharedIt(t *testing.T) {
+func TestFailedBatchFailsAllItsCallers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		defer time.Sleep(time.Minute) // by then whoever applied has gone
-		g := &gate{pass: make(chan error)}
+		defer time.Sleep(time.Minute) // for the idle goroutines to end
+		g := &gatedStore{release: make(chan error)}
 		s := wrap.Coalesce(g)
 		answers := make(chan answer, 4)
 		send(context.Background(), s, answers)
@@ -125,9 +125,9 @@ func TestAFailedBatchFailsAllWhoSharedIt(t *testing.T) {
 		send(context.Background(), s, answers)
 		synctest.Wait()
 		broken := errors.New("disk full")
-		g.pass <- nil
+		g.release <- nil
 		synctest.Wait()
-		g.pass <- broken
+		g.release <- broken
 		synctest.Wait()
 		failed := 0
 		for range 3 {
@@ -136,19 +136,19 @@ func TestAFailedBatchFailsAllWhoSharedIt(t *testing.T) {
 			}
 		}
 		if failed != 2 {
-			t.Fatalf("%d callers saw the error, want the two who shared the batch", failed)
+			t.Fatalf("%d callers got the error, want the two that shared the batch", failed)
 		}
 	})
 }
 
-func TestACallerWhoLeavesTakesNobodyAlong(t *testing.T) {
+func TestCancelledCallerDoesNotAffectOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		defer time.Sleep(time.Minute) // by then whoever applied has gone
-		g := &gate{pass: make(chan error)}
+		defer time.Sleep(time.Minute) // for the idle goroutines to end
+		g := &gatedStore{release: make(chan error)}
 		s := wrap.Coalesce(g)
 		answers := make(chan answer, 4)
 		leaving, leave := context.WithCancel(context.Background())
-		send(leaving, s, answers) // its batch is under way
+		send(leaving, s, answers) // its batch is in flight
 		synctest.Wait()
 		send(leaving, s, answers) // waits
 		synctest.Wait()
@@ -157,60 +157,60 @@ func TestACallerWhoLeavesTakesNobodyAlong(t *testing.T) {
 		leave()
 		for range 2 {
 			if a := <-answers; a.id == stays || !errors.Is(a.err, context.Canceled) {
-				t.Fatalf("%+v, want those who leave to be let go at once", a)
+				t.Fatalf("%+v, want the cancelled callers to return at once", a)
 			}
 		}
-		g.pass <- nil
-		g.pass <- nil
+		g.release <- nil
+		g.release <- nil
 		if a := <-answers; a.id != stays || a.err != nil || len(a.results) != 1 {
-			t.Errorf("who stayed got %+v", a)
+			t.Errorf("the remaining caller got %+v", a)
 		}
 		if len(g.batches) != 2 || len(g.batches[0]) != 1 || len(g.batches[1]) != 1 {
-			t.Errorf("%d batches; want the one under way seen through, and the one who had only waited left out", len(g.batches))
+			t.Errorf("%d batches; want the one in flight applied, and the cancelled call that waited left out", len(g.batches))
 		}
 	})
 }
 
-func TestABatchWithItsOwnClockIsNotShared(t *testing.T) {
+func TestBatchWithOwnTimeIsNotShared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		defer time.Sleep(time.Minute) // by then whoever applied has gone
-		g := &gate{pass: make(chan error, 2)}
-		g.pass <- nil
+		defer time.Sleep(time.Minute) // for the idle goroutines to end
+		g := &gatedStore{release: make(chan error, 2)}
+		g.release <- nil
 		s := wrap.Coalesce(g)
 		c := &rota.Ready{Meta: rota.NewMeta("")}
 		if _, err := s.Apply(context.Background(), rota.Batch{Now: c.ID.Time(), Commands: []rota.Command{c}}); err != nil {
 			t.Fatal(err)
 		}
 		if len(g.batches) != 1 {
-			t.Fatal("it was not passed on")
+			t.Fatal("the batch did not reach the store")
 		}
 	})
 }
 
-// bomb is a store that panics.
-type bomb struct {
+// panickingStore is a store whose Apply panics.
+type panickingStore struct {
 	rota.Store
-	armed chan struct{}
+	release chan struct{}
 }
 
-func (*bomb) Limits() rota.Limits { return rota.Limits{} }
+func (*panickingStore) Limits() rota.Limits { return rota.Limits{} }
 
-func (b *bomb) Apply(context.Context, rota.Batch) ([]rota.Result, error) {
-	<-b.armed
+func (b *panickingStore) Apply(context.Context, rota.Batch) ([]rota.Result, error) {
+	<-b.release
 	panic("a defect")
 }
 
-func TestAPanicLeavesNobodyWaiting(t *testing.T) {
+func TestPanicOfStoreAnswersAllCallers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		defer time.Sleep(time.Minute) // by then whoever applied has gone
-		b := &bomb{armed: make(chan struct{})}
+		defer time.Sleep(time.Minute) // for the idle goroutines to end
+		b := &panickingStore{release: make(chan struct{})}
 		s := wrap.Coalesce(b)
 		answers := make(chan answer, 4)
 		for range 3 {
 			send(context.Background(), s, answers)
 			synctest.Wait()
 		}
-		close(b.armed)
+		close(b.release)
 		synctest.Wait()
 		for range 3 {
 			if a := <-answers; rota.CodeOf(a.err) != rota.Internal {
@@ -220,10 +220,10 @@ func TestAPanicLeavesNobodyWaiting(t *testing.T) {
 	})
 }
 
-func TestSharingIsBoundedByWork(t *testing.T) {
+func TestSharedBatchIsBoundedBySize(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		defer time.Sleep(time.Minute) // by then whoever applied has gone
-		g := &gate{pass: make(chan error)}
+		defer time.Sleep(time.Minute) // for the idle goroutines to end
+		g := &gatedStore{release: make(chan error)}
 		s := wrap.Coalesce(g)
 		for range 5 {
 			go func() {
@@ -233,7 +233,7 @@ func TestSharingIsBoundedByWork(t *testing.T) {
 			synctest.Wait()
 		}
 		for range 3 {
-			g.pass <- nil
+			g.release <- nil
 			synctest.Wait()
 		}
 		var sizes []int

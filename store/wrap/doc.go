@@ -1,3 +1,2 @@
-// Package wrap holds stores in front of a store: each takes a rota.Store and
-// is one.
+// Package wrap has stores that wrap another store: each takes a rota.Store and is one.
 package wrap

@@ -6,16 +6,16 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// Fault decides what goes wrong with a batch. Before, an error keeps the
-// batch from the store; after, it loses the answer of a batch that the store
-// has applied. Nil functions let everything pass.
+// Fault decides how a batch fails. An error of Before keeps the batch from the store; an
+// error of After loses the answer to a batch that the store has applied. Nil functions
+// cause no fault.
 type Fault struct {
 	Before func(rota.Batch) error
 	After  func(rota.Batch, []rota.Result) error
 }
 
-// Flaky is a store that fails on purpose, for tests of those who must live
-// with it: both ways of failing look the same to them.
+// Flaky is a store that fails on purpose, for tests of its callers: they cannot
+// distinguish the two kinds of failure.
 func Flaky(store rota.Store, fault Fault) rota.Store {
 	return &flaky{Store: store, fault: fault}
 }
@@ -25,7 +25,7 @@ type flaky struct {
 	fault Fault
 }
 
-// Apply applies a batch unless the fault says otherwise.
+// Apply applies a batch, subject to the fault.
 func (f *flaky) Apply(ctx context.Context, b rota.Batch) ([]rota.Result, error) {
 	if f.fault.Before != nil {
 		if err := f.fault.Before(b); err != nil {

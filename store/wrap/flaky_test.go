@@ -14,7 +14,7 @@ import (
 	"github.com/rotajobs/rota/store/wrap"
 )
 
-var errLost = errors.New("lost on the way")
+var errLost = errors.New("lost by the test")
 
 // lossy loses one batch in four before it is applied, and one answer in four
 // after.
@@ -31,8 +31,8 @@ func lossy(s rota.Store) rota.Store {
 	})
 }
 
-// insist sends a command again until it is answered.
-func insist[R rota.Reply](t *testing.T, s rota.Store, c rota.Command) R {
+// mustApply sends a command until it is answered.
+func mustApply[R rota.Reply](t *testing.T, s rota.Store, c rota.Command) R {
 	for {
 		results, err := s.Apply(context.Background(), rota.Batch{Commands: []rota.Command{c}})
 		if errors.Is(err, errLost) {
@@ -45,7 +45,7 @@ func insist[R rota.Reply](t *testing.T, s rota.Store, c rota.Command) R {
 	}
 }
 
-func TestSendingAgainThroughALossyStoreDoesEverythingOnce(t *testing.T) {
+func TestResendingThroughLossyStoreAppliesOnce(t *testing.T) {
 	file, err := sqlite.Open(filepath.Join(t.TempDir(), "rota.db"))
 	if err != nil {
 		t.Fatal(err)
@@ -59,7 +59,7 @@ func TestSendingAgainThroughALossyStoreDoesEverythingOnce(t *testing.T) {
 	for range workers {
 		group.Go(func() {
 			for range each {
-				insist[*rota.Enqueued](t, s, &rota.Enqueue{Meta: rota.NewMeta(""), Jobs: []rota.NewJob{{Type: "mail"}, {Type: "mail"}}})
+				mustApply[*rota.Enqueued](t, s, &rota.Enqueue{Meta: rota.NewMeta(""), Jobs: []rota.NewJob{{Type: "mail"}, {Type: "mail"}}})
 			}
 			for range each {
 				claim := &rota.Claim{
@@ -67,7 +67,7 @@ func TestSendingAgainThroughALossyStoreDoesEverythingOnce(t *testing.T) {
 					Seed: rota.Token(rota.NewID()),
 				}
 				finish := &rota.Finish{Meta: rota.NewMeta("")}
-				for _, j := range insist[*rota.Claimed](t, s, claim).Jobs {
+				for _, j := range mustApply[*rota.Claimed](t, s, claim).Jobs {
 					finish.Items = append(finish.Items, rota.FinishItem{
 						LeaseRef: rota.LeaseRef{JobID: j.ID, RunID: j.Run.ID, Token: j.Run.Token}, Outcome: rota.OutcomeCompleted,
 					})
@@ -75,7 +75,7 @@ func TestSendingAgainThroughALossyStoreDoesEverythingOnce(t *testing.T) {
 					runs[j.ID]++
 					mu.Unlock()
 				}
-				for _, a := range insist[*rota.Finished](t, s, finish).Items {
+				for _, a := range mustApply[*rota.Finished](t, s, finish).Items {
 					if a.Code != "" {
 						t.Errorf("run %s: %s", a.RunID, a.Code)
 					}
@@ -89,7 +89,7 @@ func TestSendingAgainThroughALossyStoreDoesEverythingOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(jobs) != workers*each*2 || len(runs) != len(jobs) {
-		t.Fatalf("%d jobs were asked for, %d made, %d run", workers*each*2, len(jobs), len(runs))
+		t.Fatalf("%d jobs were requested, %d created, %d run", workers*each*2, len(jobs), len(runs))
 	}
 	for _, j := range jobs {
 		if j.State() != rota.StateCompleted || runs[j.ID] != 1 {

@@ -6,46 +6,46 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// PiggybackFunc looks at commands that are about to be applied, and may have one of
-// its own applied behind them in the same transaction: what it would do next
-// anyway then costs no sync of its own. It is called by who applies, and must
-// not wait. The answer is called once, with the result or with an error of the
-// whole batch, after which nobody knows whether the command was applied.
+// PiggybackFunc receives commands that are about to be applied, and may return one of its
+// own, which is applied after them in the same transaction and so costs no sync of its
+// own. The goroutine that applies the batch calls it, so it must not wait. answer is
+// called once, with the result or with an error of the whole batch; after an error it is
+// unknown whether the command was applied.
 type PiggybackFunc = func(commands []rota.Command) (mine rota.Command, answer func(rota.Result, error))
 
-// Piggyback takes a passenger along until it is let off.
-func (c *coalesced) Piggyback(p PiggybackFunc) (off func()) {
-	seat := &p
+// Piggyback calls p for every batch until stop is called.
+func (c *coalesced) Piggyback(p PiggybackFunc) (stop func()) {
+	registered := &p
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.piggybacks = append(slices.Clip(c.piggybacks), seat)
+	c.piggybacks = append(slices.Clip(c.piggybacks), registered)
 	return func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		c.piggybacks = slices.DeleteFunc(slices.Clone(c.piggybacks), func(other *PiggybackFunc) bool { return other == seat })
+		c.piggybacks = slices.DeleteFunc(slices.Clone(c.piggybacks), func(other *PiggybackFunc) bool { return other == registered })
 	}
 }
 
-// piggybackCall is what a passenger has applied, as a call among the others.
+// piggybackCall is a command of a PiggybackFunc, as a call among the others.
 type piggybackCall struct {
 	call
 	answer func(rota.Result, error)
 }
 
-// piggyback asks the passengers for what they want to have applied.
-func (c *coalesced) piggyback(commands []rota.Command) (fares []*piggybackCall) {
+// piggyback collects the commands of all PiggybackFuncs.
+func (c *coalesced) piggyback(commands []rota.Command) (calls []*piggybackCall) {
 	c.mu.Lock()
-	passengers := c.piggybacks
+	funcs := c.piggybacks
 	c.mu.Unlock()
-	for _, p := range passengers {
+	for _, p := range funcs {
 		if mine, answer := (*p)(commands); mine != nil {
-			fares = append(fares, &piggybackCall{call: call{commands: []rota.Command{mine}}, answer: answer})
+			calls = append(calls, &piggybackCall{call: call{commands: []rota.Command{mine}}, answer: answer})
 		}
 	}
-	return fares
+	return calls
 }
 
-func (f *piggybackCall) deliver() {
+func (f *piggybackCall) sendAnswer() {
 	if f.err != nil {
 		f.answer(rota.Result{}, f.err)
 		return

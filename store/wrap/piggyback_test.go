@@ -12,21 +12,21 @@ import (
 )
 
 type piggybacker interface {
-	Piggyback(wrap.PiggybackFunc) (off func())
+	Piggyback(wrap.PiggybackFunc) (stop func())
 }
 
-// TestAPassengerSharesTheBatch: its command stands behind the others, its
-// answer is its own, and it is asked no more once it is off.
-func TestAPassengerSharesTheBatch(t *testing.T) {
+// The piggybacked command is the last of the batch and gets its own answer. After stop the
+// function is not called again.
+func TestPiggybackedCommandSharesBatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		defer time.Sleep(time.Minute) // by then whoever applied has gone
-		g := &gate{pass: make(chan error)}
+		defer time.Sleep(time.Minute) // for the idle goroutines to end
+		g := &gatedStore{release: make(chan error)}
 		s := wrap.Coalesce(g)
 		mine := &rota.Ready{Meta: rota.NewMeta("")}
 		var arrived []rota.Result
-		off := s.(piggybacker).Piggyback(func(commands []rota.Command) (rota.Command, func(rota.Result, error)) {
+		stop := s.(piggybacker).Piggyback(func(commands []rota.Command) (rota.Command, func(rota.Result, error)) {
 			if len(commands) != 1 {
-				t.Errorf("asked about %d commands", len(commands))
+				t.Errorf("called with %d commands", len(commands))
 			}
 			return mine, func(r rota.Result, err error) {
 				if err != nil {
@@ -39,42 +39,41 @@ func TestAPassengerSharesTheBatch(t *testing.T) {
 		defer idle()
 		answers := make(chan answer, 4)
 		id := send(context.Background(), s, answers)
-		g.pass <- nil
+		g.release <- nil
 		synctest.Wait()
 		if a := <-answers; a.err != nil || len(a.results) != 1 || a.results[0].Err.Act != id.String() {
 			t.Errorf("the caller got %+v", a)
 		}
 		if len(arrived) != 1 || arrived[0].Err.Act != mine.ID.String() {
-			t.Errorf("the passenger got %+v", arrived)
+			t.Errorf("the piggybacked command got %+v", arrived)
 		}
-		off()
+		stop()
 		send(context.Background(), s, answers)
-		g.pass <- nil
+		g.release <- nil
 		synctest.Wait()
 		if len(g.batches) != 2 || len(g.batches[0]) != 2 || len(g.batches[1]) != 1 || len(arrived) != 1 {
-			t.Errorf("applied %v, the passenger heard %d times", g.batches, len(arrived))
+			t.Errorf("applied %v, answered %d times", g.batches, len(arrived))
 		}
 	})
 }
 
-// TestAPassengerHearsOfAFailedBatch: nobody knows then whether its command was
-// applied, and it hears so.
-func TestAPassengerHearsOfAFailedBatch(t *testing.T) {
+// The answer is the error of the batch: it is unknown whether the command was applied.
+func TestPiggybackedCommandGetsErrorOfFailedBatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		defer time.Sleep(time.Minute)
-		g := &gate{pass: make(chan error)}
+		g := &gatedStore{release: make(chan error)}
 		s := wrap.Coalesce(g)
 		broken := errors.New("disk full")
-		var heard error
+		var answered error
 		defer s.(piggybacker).Piggyback(func([]rota.Command) (rota.Command, func(rota.Result, error)) {
-			return &rota.Ready{Meta: rota.NewMeta("")}, func(_ rota.Result, err error) { heard = err }
+			return &rota.Ready{Meta: rota.NewMeta("")}, func(_ rota.Result, err error) { answered = err }
 		})()
 		answers := make(chan answer, 1)
 		send(context.Background(), s, answers)
-		g.pass <- broken
+		g.release <- broken
 		synctest.Wait()
-		if a := <-answers; !errors.Is(a.err, broken) || !errors.Is(heard, broken) {
-			t.Errorf("the caller got %v, the passenger %v", a.err, heard)
+		if a := <-answers; !errors.Is(a.err, broken) || !errors.Is(answered, broken) {
+			t.Errorf("the caller got %v, the piggybacked command %v", a.err, answered)
 		}
 	})
 }

@@ -11,113 +11,113 @@ import (
 	"time"
 )
 
-// Site is where a server lives through its lives: its data, and the relays that
-// lead to it.
-type Site struct {
+// Cluster is a server that a test can kill and restart: its data, and the proxies that lead
+// to it.
+type Cluster struct {
 	testing.TB
-	Caller
+	Client
 	dir     string
 	env     []string
 	server  *Process
 	servers int
 
-	mu     sync.Mutex
-	addr   string // empty: nobody listens
-	relays []*Relay
+	mu      sync.Mutex
+	addr    string // empty: no server listens
+	proxies []*Proxy
 }
 
-// New starts a server. It has leases of one second and retries nothing later than
-// it has to; settings such as ROTA_LEASE=5s say otherwise.
-func New(t testing.TB, settings ...string) *Site {
+// New starts a server with leases of one second. Settings such as ROTA_LEASE=5s override the
+// defaults of the tests.
+func New(t testing.TB, settings ...string) *Cluster {
 	t.Helper()
-	s := Vacant(t, settings...)
+	s := NewStopped(t, settings...)
 	s.Restart()
 	return s
 }
 
-// Vacant is a site whose server was not started yet.
-func Vacant(t testing.TB, settings ...string) *Site {
+// NewStopped returns a cluster whose server is not started yet.
+func NewStopped(t testing.TB, settings ...string) *Cluster {
 	t.Helper()
-	s := &Site{TB: t, dir: t.TempDir()}
+	s := &Cluster{TB: t, dir: t.TempDir()}
 	s.env = append([]string{
 		"ROTA_DATA=" + s.Path("data"), "ROTA_HTTP=127.0.0.1:0", "ROTA_LEASE=1s", "ROTA_WORKERS=2", "ROTA_SHUTDOWN_GRACE=1s",
 	}, settings...)
-	s.Caller = newCaller(t, s.Relay().URL(), s.Token)
+	s.Client = newClient(t, s.NewProxy().URL(), s.Token)
 	return s
 }
 
-// Path is a file beside the data of the server.
-func (s *Site) Path(name string) string { return filepath.Join(s.dir, name) }
+// Path is the path of a file beside the data of the server.
+func (s *Cluster) Path(name string) string { return filepath.Join(s.dir, name) }
 
-// Token is that of the admin.
-func (s *Site) Token() string {
-	text, _ := os.ReadFile(s.Path("data/admin.token")) // it is there when the server is
+// Token is the token of the admin.
+func (s *Cluster) Token() string {
+	text, _ := os.ReadFile(s.Path("data/admin.token")) // it exists once the server has started
 	return strings.TrimSpace(string(text))
 }
 
-// Relay opens a way to the server, whichever it is.
-func (s *Site) Relay() *Relay {
+// NewProxy opens a proxy to the server; it follows restarts.
+func (s *Cluster) NewProxy() *Proxy {
 	s.Helper()
-	r := NewRelay(s.TB)
+	r := NewProxy(s.TB)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.relays = append(s.relays, r)
+	s.proxies = append(s.proxies, r)
 	r.SetTarget(s.addr)
 	return r
 }
 
-// Restart kills the server, if there is one, and starts the next. It returns when
-// that is ready.
-func (s *Site) Restart() {
+// Restart kills the server, if it runs, and starts it again. It returns when the server is
+// ready.
+func (s *Cluster) Restart() {
 	s.Helper()
 	s.Kill()
-	s.server = Program(s.TB, programServer, s.env...)
+	s.server = StartProgram(s.TB, programServer, s.env...)
 	s.servers++
-	s.lead(s.server.Line("ready "))
+	s.setTargets(s.server.AwaitLine("ready "))
 }
 
 // Kill kills the server with SIGKILL.
-func (s *Site) Kill() {
+func (s *Cluster) Kill() {
 	if s.server != nil {
 		s.server.Kill()
-		s.lead("")
+		s.setTargets("")
 	}
 }
 
-func (s *Site) lead(addr string) {
+func (s *Cluster) setTargets(addr string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.addr = addr
-	for _, r := range s.relays {
+	for _, r := range s.proxies {
 		r.SetTarget(addr)
 	}
 }
 
-// Until waits for something that has to be asked for.
-func (s *Site) Until(what string, holds func() bool) {
+// Eventually polls for a condition.
+func (s *Cluster) Eventually(what string, holds func() bool) {
 	s.Helper()
-	Until(s.TB, what, holds)
+	Eventually(s.TB, what, holds)
 }
 
-// Until waits for something that has to be asked for.
-func Until(t testing.TB, what string, holds func() bool) {
+// Eventually polls for a condition.
+func Eventually(t testing.TB, what string, holds func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(Patience); !holds(); time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(WaitMax); !holds(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("waited in vain until %s", what)
+			t.Fatalf("not within %v: %s", WaitMax, what)
 		}
 	}
 }
 
-// Address is where the server listens just now.
-func (s *Site) Address() string {
+// Address is where the server listens now.
+func (s *Cluster) Address() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.addr
 }
 
-// SetToken gives a server that was not started yet the token of its admin.
-func (s *Site) SetToken(token string) {
+// SetToken sets the token of the admin before the server is started.
+func (s *Cluster) SetToken(token string) {
 	s.Helper()
 	if err := os.MkdirAll(s.Path("data"), 0o700); err != nil {
 		s.Fatal(err)

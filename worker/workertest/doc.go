@@ -1,4 +1,4 @@
-// Package site runs Rota servers and workers in processes of their own, for tests
-// that kill, freeze and cut them off. The processes are the test program itself,
-// started once more: see Main.
+// Package workertest runs Rota servers and workers in processes of their own, for tests
+// that kill, suspend and disconnect them. The processes are the test program itself,
+// started again: see Main.
 package workertest

@@ -15,20 +15,20 @@ import (
 	"github.com/rotajobs/rota/node"
 )
 
-// envProgram says which program a process is to be.
-const envProgram = "ROTA_SITE_PROGRAM"
+// envProgram names the program that a process runs.
+const envProgram = "ROTA_WORKERTEST_PROGRAM"
 
-// programServer is a server, as rota serve is one.
+// programServer is a server like rota serve.
 const programServer = "server"
 
-// Main is the TestMain of a package whose tests start processes: those of the
-// server, and of programs that the package has. A process ends with the tests
-// that started it, however they end.
+// Main is the TestMain of a package whose tests start processes: those of the server, and of
+// the programs of the package. A process ends with the tests that started it, however they
+// end.
 func Main(m *testing.M, programs map[string]func(context.Context) error) {
 	name := os.Getenv(envProgram)
 	if name == "" {
 		flag.Parse()
-		if err := flag.Set("test.parallel", "8"); err != nil { // mostly they wait
+		if err := flag.Set("test.parallel", "8"); err != nil { // the tests mostly wait
 			panic(err)
 		}
 		os.Exit(m.Run())
@@ -49,7 +49,7 @@ func Main(m *testing.M, programs map[string]func(context.Context) error) {
 	}
 }
 
-// serve is a server whose settings are ROTA_… as ever. It says where it listens.
+// serve is a server with the settings ROTA_… of its environment. It prints its address.
 func serve(ctx context.Context) error {
 	config, err := node.Load("", os.Getenv)
 	if err != nil {

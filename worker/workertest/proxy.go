@@ -8,14 +8,14 @@ import (
 	"github.com/rotajobs/rota/internal/faultproxy"
 )
 
-// Relay is a stretch of network between a worker and a server.
-type Relay struct{ *faultproxy.Proxy }
+// Proxy is a fault proxy between a worker and a server.
+type Proxy struct{ *faultproxy.Proxy }
 
-// NewRelay opens a relay that leads nowhere yet. It closes with the test.
-func NewRelay(t testing.TB) *Relay {
+// NewProxy opens a proxy without a target. It closes with the test.
+func NewProxy(t testing.TB) *Proxy {
 	t.Helper()
-	return &Relay{faultproxy.New(t)}
+	return &Proxy{faultproxy.New(t)}
 }
 
-// URL is where the relay is reached.
-func (r *Relay) URL() string { return "http://" + r.Addr() }
+// URL is the URL of the proxy.
+func (r *Proxy) URL() string { return "http://" + r.Addr() }

@@ -174,7 +174,7 @@ func TestProxyCutsAndHolds(t *testing.T) {
 	if err := ask(conn, 50*time.Millisecond); !pgconn.Timeout(err) {
 		t.Errorf("after Hold: %v, want a timeout", err)
 	}
-	p.Heal()
+	p.Resume()
 	connect()
 }
 

@@ -16,13 +16,13 @@ import (
 	"github.com/rotajobs/rota/httpapi"
 )
 
-// Object is a body as JSON has it.
+// Object is a JSON body.
 type Object = map[string]any
 
-// Caller talks to the server of a site as any program would. What was not
-// answered it sends again, under the same key.
-type Caller struct {
-	Header http.Header // of each request, beside what it needs
+// Client sends requests to the server of a cluster. It repeats a request that was not
+// answered, with the same idempotency key.
+type Client struct {
+	Header http.Header // added to each request
 
 	t     testing.TB
 	url   string
@@ -30,14 +30,14 @@ type Caller struct {
 	http  *http.Client
 }
 
-func newCaller(t testing.TB, url string, token func() string) Caller {
-	c := Caller{http.Header{}, t, url + "/api/v1", token, &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 16}}}
+func newClient(t testing.TB, url string, token func() string) Client {
+	c := Client{http.Header{}, t, url + "/api/v1", token, &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 16}}}
 	t.Cleanup(c.http.CloseIdleConnections)
 	return c
 }
 
-// Must sends a request that is to be done, until it is.
-func (c *Caller) Must(method, path string, body, into any) {
+// Must sends a request until it is answered, and fails the test if it is refused.
+func (c *Client) Must(method, path string, body, into any) {
 	c.t.Helper()
 	status, text := c.Send(method, path, body)
 	if status >= http.StatusMultipleChoices {
@@ -50,10 +50,10 @@ func (c *Caller) Must(method, path string, body, into any) {
 	}
 }
 
-// Send sends a request until it is answered, and is the answer.
-func (c *Caller) Send(method, path string, body any) (status int, text []byte) {
+// Send sends a request until it is answered, and returns the answer.
+func (c *Client) Send(method, path string, body any) (status int, text []byte) {
 	c.t.Helper()
-	ctx, done := context.WithTimeout(context.Background(), Patience)
+	ctx, done := context.WithTimeout(context.Background(), WaitMax)
 	defer done()
 	content, err := json.Marshal(body)
 	if err != nil {
@@ -71,13 +71,13 @@ func (c *Caller) Send(method, path string, body any) (status int, text []byte) {
 		select {
 		case <-time.After(20 * time.Millisecond):
 		case <-ctx.Done():
-			c.t.Fatalf("%s %s: nobody answers: %v %d %s", method, path, err, status, text)
+			c.t.Fatalf("%s %s: no answer: %v %d %s", method, path, err, status, text)
 		}
 	}
 }
 
-func (c *Caller) once(ctx context.Context, method, path string, body []byte, key string) (int, []byte, error) {
-	ctx, done := context.WithTimeout(ctx, Patience/2)
+func (c *Client) once(ctx context.Context, method, path string, body []byte, key string) (int, []byte, error) {
+	ctx, done := context.WithTimeout(ctx, WaitMax/2)
 	defer done()
 	r, err := http.NewRequestWithContext(ctx, method, c.url+path, bytes.NewReader(body))
 	if err != nil {
@@ -100,8 +100,8 @@ func (c *Caller) once(ctx context.Context, method, path string, body []byte, key
 	return answer.StatusCode, text, err
 }
 
-// Enqueue makes a job. Its retry waits for nothing.
-func (c *Caller) Enqueue(typ string, params any, more Object) httpapi.Job {
+// Enqueue creates a job. Its retries are not delayed.
+func (c *Client) Enqueue(typ string, params any, more Object) httpapi.Job {
 	c.t.Helper()
 	body := Object{"type": typ, "params": params, "backoff": "1ms"}
 	for k, v := range more {
@@ -112,24 +112,24 @@ func (c *Caller) Enqueue(typ string, params any, more Object) httpapi.Job {
 	return job
 }
 
-// Job is a job as it stands.
-func (c *Caller) Job(id httpapi.ID) (job httpapi.Job) {
+// Job returns a job.
+func (c *Client) Job(id httpapi.ID) (job httpapi.Job) {
 	c.t.Helper()
 	c.Must(http.MethodGet, "/jobs/"+id.String(), nil, &job)
 	return job
 }
 
-// Execution is an execution as it stands, attempts included.
-func (c *Caller) Execution(id httpapi.ID) (e httpapi.ExecutionDetail) {
+// Execution returns an execution with its attempts.
+func (c *Client) Execution(id httpapi.ID) (e httpapi.ExecutionDetail) {
 	c.t.Helper()
 	c.Must(http.MethodGet, "/executions/"+id.String(), nil, &e)
 	return e
 }
 
-// Ended waits until the execution of a job has ended.
-func (c *Caller) Ended(job httpapi.Job) (e httpapi.ExecutionDetail) {
+// AwaitEnd waits until the execution of a job has ended.
+func (c *Client) AwaitEnd(job httpapi.Job) (e httpapi.ExecutionDetail) {
 	c.t.Helper()
-	Until(c.t, fmt.Sprintf("%s %s has ended", job.Type, job.ID), func() bool {
+	Eventually(c.t, fmt.Sprintf("%s %s has ended", job.Type, job.ID), func() bool {
 		e = c.Execution(job.ExecutionID)
 		switch e.State {
 		case "completed", "dead", "skipped", "cancelled":
@@ -140,8 +140,8 @@ func (c *Caller) Ended(job httpapi.Job) (e httpapi.ExecutionDetail) {
 	return e
 }
 
-// LogOf is what the run of a job wrote.
-func (c *Caller) LogOf(id httpapi.ID) string {
+// LogOf returns the log of the run of a job.
+func (c *Client) LogOf(id httpapi.ID) string {
 	c.t.Helper()
 	status, text := c.Send(http.MethodGet, "/jobs/"+id.String()+"/log", nil)
 	if status != http.StatusOK {
@@ -150,18 +150,18 @@ func (c *Caller) LogOf(id httpapi.ID) string {
 	return string(text)
 }
 
-// Sound holds the store to its invariants.
-func (c *Caller) Sound() {
+// Verify checks the invariants of the store.
+func (c *Client) Verify() {
 	c.t.Helper()
 	var found httpapi.Verification
 	c.Must(http.MethodGet, "/verify", nil, &found)
 	for _, v := range found.Violations {
-		c.t.Errorf("the store breaks %s: %s", v.Check, v.Detail)
+		c.t.Errorf("the store violates %s: %s", v.Check, v.Detail)
 	}
 }
 
-// JobOf is the job of an id, as it stands.
-func (c *Caller) JobOf(id rota.ID) httpapi.Job {
+// JobOf returns the job with an id.
+func (c *Client) JobOf(id rota.ID) httpapi.Job {
 	c.t.Helper()
 	return c.Job(httpapi.ID{ID: id})
 }
