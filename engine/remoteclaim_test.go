@@ -430,14 +430,14 @@ func TestUnrequestedJobsAreNotRun(t *testing.T) {
 	d := h.newRemoteStore()
 	d.local = &overClaimingStore{h.store}
 	s := newControlledHandler()
-	odd := h.add(rota.NewJob{Type: "unheard"})[0]
+	unrequested := h.add(rota.NewJob{Type: "unheard"})[0]
 	ids := h.add(make([]rota.NewJob, 4)...)
 	r := h.startRemote(d, registry(s.handle), engine.Config{Workers: 2})
 	s.awaitStart(h)
 	s.awaitStart(h)
 	h.eventually("it was logged", func() bool { return h.log.count("did not ask for") == 2 })
 	s.checkNoneStarted(h)
-	for _, id := range []rota.ID{odd, ids[2]} {
+	for _, id := range []rota.ID{unrequested, ids[2]} {
 		if job := h.job(id); job.State() != rota.StateRunning { // until its lease expires
 			t.Errorf("%s", job.State())
 		}

@@ -123,8 +123,8 @@ func TestErrorResponsesAreRead(t *testing.T) {
 
 // Once Rota has answered, the error page of a proxy must not drop the end of a run.
 func TestProxyErrorPageIsUndecided(t *testing.T) {
-	stage := newFakeServer(t, respondOK(`{"name":"mail"}`), respond(404, "text/html", "<html>default backend</html>"))
-	s := stage.store(Config{})
+	srv := newFakeServer(t, respondOK(`{"name":"mail"}`), respond(404, "text/html", "<html>default backend</html>"))
+	s := srv.store(Config{})
 	if _, err := s.Type(t.Context(), "mail"); err != nil {
 		t.Fatal(err)
 	}
@@ -137,14 +137,14 @@ func TestProxyErrorPageIsUndecided(t *testing.T) {
 // The server counts wrong tokens, and would at last answer that there are too many requests,
 // as if a retry could help.
 func TestDeniedWorkerSendsNoMoreRequests(t *testing.T) {
-	stage := newFakeServer(t, respond(401, problemType, `{"code":"denied","detail":"the token is wrong"}`), respond(429, problemType, `{"code":"too_many_requests"}`))
-	s := stage.store(Config{})
+	srv := newFakeServer(t, respond(401, problemType, `{"code":"denied","detail":"the token is wrong"}`), respond(429, problemType, `{"code":"too_many_requests"}`))
+	s := srv.store(Config{})
 	for range 3 {
 		if _, err := s.Type(t.Context(), "mail"); rota.CodeOf(err) != rota.Denied {
 			t.Errorf("the error is %v", err)
 		}
 	}
-	if n := len(stage.requests()); n != 1 {
+	if n := len(srv.requests()); n != 1 {
 		t.Errorf("it sent %d requests", n)
 	}
 }
@@ -165,8 +165,8 @@ func TestTokenDoesNotFollowRedirect(t *testing.T) {
 
 // The next request is sent no sooner than the server asks.
 func TestRetryAfterDelaysNextRequest(t *testing.T) {
-	stage := newFakeServer(t, respond(503, problemType, `{"code":"unavailable"}`, "Retry-After", "1"), respondOK(`{"name":"mail"}`))
-	s := stage.store(Config{})
+	srv := newFakeServer(t, respond(503, problemType, `{"code":"unavailable"}`, "Retry-After", "1"), respondOK(`{"name":"mail"}`))
+	s := srv.store(Config{})
 	if _, err := s.Type(t.Context(), "mail"); rota.CodeOf(err) != rota.Unavailable {
 		t.Fatal(err)
 	}
@@ -186,8 +186,8 @@ const mailClaimed = `{"items":[{"run_id":"01926a5e-7c3b-7f3a-8d2e-1b2c3d4e5f61",
 
 // With the same key and body the server recognises the claim and answers with the same jobs.
 func TestResentClaimHasSameKeyAndBody(t *testing.T) {
-	stage := newFakeServer(t, closeConnection, respondOK(mailClaimed))
-	s := stage.store(Config{Name: "w-1", Wait: 20 * time.Second})
+	srv := newFakeServer(t, closeConnection, respondOK(mailClaimed))
+	s := srv.store(Config{Name: "w-1", Wait: 20 * time.Second})
 	claim := &rota.Claim{Meta: rota.NewMeta(""), Worker: "w-1", Types: []string{"mail", "a/b"}, Limit: 3, Lease: 90 * time.Second}
 	batch := rota.Batch{Commands: []rota.Command{claim}}
 	if _, err := s.Apply(t.Context(), batch); rota.CodeOf(err) != rota.Unavailable {
@@ -197,7 +197,7 @@ func TestResentClaimHasSameKeyAndBody(t *testing.T) {
 	if err != nil || results[0].Err != nil {
 		t.Fatal(err, results)
 	}
-	sent := stage.requests()
+	sent := srv.requests()
 	if sent[0] != sent[1] || sent[0].key != claim.ID.String() || sent[0].token != "Bearer secret-token" {
 		t.Errorf("it was sent as\n%+v, then as\n%+v", sent[0], sent[1])
 	}
@@ -214,11 +214,11 @@ func TestResentClaimHasSameKeyAndBody(t *testing.T) {
 // Jobs that the server hands out at that very moment would wait until their lease expires.
 func TestStoppingWorkerResendsClaimInFlight(t *testing.T) {
 	asked := make(chan struct{})
-	stage := newFakeServer(t, func(_ http.ResponseWriter, r *http.Request) {
+	srv := newFakeServer(t, func(_ http.ResponseWriter, r *http.Request) {
 		close(asked)
 		<-r.Context().Done()
 	}, respondOK(mailClaimed), respond(503, problemType, `{"code":"unavailable"}`))
-	s := stage.store(Config{})
+	s := srv.store(Config{})
 	ctx, stop := context.WithCancel(t.Context())
 	go func() { <-asked; stop() }()
 	claim := &rota.Claim{Meta: rota.NewMeta(""), Worker: "w-1", Types: []string{"mail"}, Limit: 3, Lease: time.Second}
@@ -226,7 +226,7 @@ func TestStoppingWorkerResendsClaimInFlight(t *testing.T) {
 	if err != nil || len(reply.(*rota.Claimed).Jobs) != 1 {
 		t.Fatalf("the claim returned %v, %v", reply, err)
 	}
-	sent := stage.requests()
+	sent := srv.requests()
 	if want := `{"worker":"w-1","types":["mail"],"limit":1,"lease":"1s","wait":"0s"}`; strings.TrimSpace(sent[1].body) != want || sent[1].key != sent[0].key {
 		t.Errorf("the second claim is %+v; want the key %s, and %s", sent[1], sent[0].key, want)
 	}
@@ -237,7 +237,7 @@ func TestStoppingWorkerResendsClaimInFlight(t *testing.T) {
 
 // A claim waits as long as it asked for, but not forever.
 func TestSilentServerTimesOut(t *testing.T) {
-	stage := newFakeServer(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+	srv := newFakeServer(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
 	for _, row := range []struct {
 		wait, least, most time.Duration
 		command           rota.Command
@@ -245,7 +245,7 @@ func TestSilentServerTimesOut(t *testing.T) {
 		{time.Second, time.Second, 30 * time.Second, &rota.Claim{Meta: rota.NewMeta(""), Limit: 1}},
 		{WaitMax, 200 * time.Millisecond, WaitMax / 2, &rota.Finish{Items: []rota.FinishItem{{}}}}, // only a claim is a long poll
 	} {
-		s := stage.store(Config{Wait: row.wait, Timeout: 200 * time.Millisecond})
+		s := srv.store(Config{Wait: row.wait, Timeout: 200 * time.Millisecond})
 		began := time.Now()
 		_, err := s.Apply(t.Context(), rota.Batch{Commands: []rota.Command{row.command}})
 		if d := time.Since(began); rota.CodeOf(err) != rota.Unavailable || d < row.least || d > row.most {
@@ -256,8 +256,8 @@ func TestSilentServerTimesOut(t *testing.T) {
 
 // A long end gets a request of its own, and the answers are in order.
 func TestLongFinishesAreSentInChunks(t *testing.T) {
-	stage := newFakeServer(t, respondAllOK)
-	s := stage.store(Config{})
+	srv := newFakeServer(t, respondAllOK)
+	s := srv.store(Config{})
 	finish := &rota.Finish{Meta: rota.NewMeta("")}
 	var kept []any
 	for range 5 {
@@ -276,7 +276,7 @@ func TestLongFinishesAreSentInChunks(t *testing.T) {
 			t.Errorf("answer %d is for another run", i)
 		}
 	}
-	requests := stage.requests()
+	requests := srv.requests()
 	if len(requests) != 5 {
 		t.Errorf("%d requests for 5 ends with half a MiB of log each", len(requests))
 	}
@@ -306,8 +306,8 @@ func TestRefusedFinishIsResentWithoutLog(t *testing.T) {
 		"proxy":  respond(413, "text/html", "<html>413 Request Entity Too Large</html>"),
 	} {
 		t.Run(name, func(t *testing.T) {
-			stage := newFakeServer(t, respondOK(`{"name":"mail"}`), refuses, respondAllOK)
-			s := stage.store(Config{})
+			srv := newFakeServer(t, respondOK(`{"name":"mail"}`), refuses, respondAllOK)
+			s := srv.store(Config{})
 			if _, err := s.Type(t.Context(), "mail"); err != nil {
 				t.Fatal(err)
 			}
@@ -320,7 +320,7 @@ func TestRefusedFinishIsResentWithoutLog(t *testing.T) {
 			if err != nil || results[0].Err != nil {
 				t.Fatal(err, results)
 			}
-			sent := stage.requests()
+			sent := srv.requests()
 			if len(sent) != 3 || !strings.Contains(sent[1].body, "what it wrote") || strings.Contains(sent[2].body, "what it wrote") || !strings.Contains(sent[2].body, "COMPLETED") {
 				t.Errorf("it was sent as %+v", sent)
 			}
@@ -350,8 +350,8 @@ func TestMismatchedLeaseAnswersAreInternalErrors(t *testing.T) {
 
 // The error names what to use instead.
 func TestUnsupportedCommandsAreRefused(t *testing.T) {
-	stage := newFakeServer(t, respondOK(`{}`))
-	s := stage.store(Config{})
+	srv := newFakeServer(t, respondOK(`{}`))
+	s := srv.store(Config{})
 	results, err := s.Apply(t.Context(), rota.Batch{Commands: []rota.Command{
 		&rota.Enqueue{Meta: rota.NewMeta("")}, &rota.Note{Items: []rota.NoteItem{{Artifacts: []string{"a"}}}}, &rota.PutType{Mode: rota.PutCreate},
 	}})
@@ -371,7 +371,7 @@ func TestUnsupportedCommandsAreRefused(t *testing.T) {
 			t.Errorf("verify is %v", err)
 		}
 	}
-	if n := len(stage.requests()); n > 0 {
+	if n := len(srv.requests()); n > 0 {
 		t.Errorf("%d requests were sent for unsupported commands", n)
 	}
 }
