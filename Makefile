@@ -106,8 +106,8 @@ fuzz: ## run each fuzz target for FUZZTIME (30s)
 		$(GO) test -run '^$$' -fuzz "^$${func#func }\$$" -fuzztime $(FUZZTIME) "$$(dirname "$$file")" </dev/null || exit 1; \
 	done
 
-hours: ## run the quick tests at hours, dates and time zones where tests fail; HOURS='-at noon ./engine' chooses
-	$(GO) run ./internal/hours $(HOURS)
+hours: ## run quick tests at hours, dates and time zones at which tests tend to fail; HOURS='-at noon ./engine' runs others
+	$(GO) run ./internal/hours -short $(HOURS)
 
 crash: postgres ## kill real processes, of the store, of the server and of three on PostgreSQL, for CRASHTIME (5m) each, and audit what they leave
 	ROTA_CRASH_TIME=$(CRASHTIME) $(GO) test -run 'Crash|Killed' ./store/sqlite -count=1 -timeout 0 -v

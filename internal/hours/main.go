@@ -37,6 +37,7 @@ func main() {
 	at := flag.String("at", "", "run only the moments whose name matches this regular expression")
 	run := flag.String("run", "", "run only the tests that match this regular expression, as go test -run does")
 	skip := flag.String("skip", "", "do not run the tests that match this regular expression, as go test -skip does")
+	short := flag.Bool("short", false, "run fewer rounds of tests, as go test -short does")
 	timeout := flag.Duration("timeout", 20*time.Minute, "how long the tests of a package may take at one moment")
 	parallel := flag.Int("p", runtime.GOMAXPROCS(0), "how many packages are tested at once")
 	list := flag.Bool("list", false, "list the moments and quit")
@@ -51,6 +52,9 @@ func main() {
 	}
 	if err == nil {
 		args := []string{"-test.timeout=" + timeout.String(), "-test.run=" + *run, "-test.skip=" + *skip}
+		if *short {
+			args = append(args, "-test.short")
+		}
 		if *verbose {
 			args = append(args, "-test.v")
 		}
