@@ -52,8 +52,12 @@ func tooMuch(what string) error {
 }
 
 // explain says what SQLite found wrong with a statement. It has one code for all of
-// that, and only its words tell one from the other.
+// that, and only its words tell one from the other. A query whose caller has ended it
+// is not prepared either, and nothing is wrong with it.
 func explain(text *dialect.Text, err error) error {
+	if sqlite.ErrCode(err).ToPrimary() == sqlite.ResultInterrupt {
+		return err
+	}
 	e := &Error{State: StateSyntax, Offset: -1, Message: messageOf(err)}
 	if at, known := sqlite.ErrorOffset(err); known {
 		e.Offset = text.Origin(at)
