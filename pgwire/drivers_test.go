@@ -224,7 +224,7 @@ func TestPsql(t *testing.T) {
 		defer cancel()
 		args = append([]string{"-X", "-A", "-v", "VERBOSITY=verbose", fmt.Sprintf("host=%s port=%s user=admin dbname=rota %s", host, port, more)}, args...)
 		command := exec.CommandContext(ctx, "psql", args...)
-		command.Env = append(command.Environ(), "PGPASSWORD="+password)
+		command.Env = append(command.Environ(), "PGPASSWORD="+password, "LC_ALL=C.UTF-8") // psql writes in the language of its user
 		out, _ := command.CombinedOutput()
 		return strings.TrimSpace(string(out))
 	}
