@@ -208,8 +208,13 @@ func spell(m pgproto3.BackendMessage) string {
 }
 
 // rest reads what comes until the connection is closed, as messages.
-func rest(wire net.Conn) (lines []string) {
-	f := pgproto3.NewFrontend(wire, io.Discard)
+func rest(wire net.Conn) []string { return restOf(pgproto3.NewFrontend(wire, io.Discard)) }
+
+// rest reads what comes until the connection is closed. It does not read the wire itself:
+// on a slow machine the Frontend has buffered some of the messages already.
+func (c *client) rest() []string { return restOf(c.Frontend) }
+
+func restOf(f *pgproto3.Frontend) (lines []string) {
 	for {
 		m, err := f.Receive()
 		if err != nil {

@@ -28,7 +28,7 @@ func TestLimitsOfMessages(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			c := newSite(t, small).client()
 			send(t, c.wire, []byte(test.raw))
-			same(t, rest(c.wire), []string{test.want, "closed"})
+			same(t, c.rest(), []string{test.want, "closed"})
 		})
 	}
 	t.Run("as long as may be", func(t *testing.T) {
@@ -46,7 +46,7 @@ func TestTheRefusalArrives(t *testing.T) {
 	c := newSite(t, func(c *Config) { c.MessageMax = 1 << 20 }).client()
 	m, _ := (&pgproto3.Query{String: strings.Repeat("x", 20<<20)}).Encode(nil)
 	send(t, c.wire, m)
-	got := rest(c.wire)
+	got := c.rest()
 	if !strings.HasPrefix(got[0], "FATAL 08P01") {
 		t.Error(got)
 	}
@@ -54,14 +54,14 @@ func TestTheRefusalArrives(t *testing.T) {
 
 func TestIdleClients(t *testing.T) {
 	s := newSite(t, func(c *Config) { c.IdleTime = 100 * time.Millisecond; c.IdleInTransaction = time.Hour })
-	same(t, rest(s.client().wire), []string{"FATAL 57P05 terminating connection due to idle-session timeout", "closed"})
+	same(t, s.client().rest(), []string{"FATAL 57P05 terminating connection due to idle-session timeout", "closed"})
 	s = newSite(t, func(c *Config) { c.IdleTime = time.Hour; c.IdleInTransaction = 200 * time.Millisecond })
 	c := s.client()
 	c.query("begin")
-	same(t, rest(c.wire), []string{"FATAL 25P03 terminating connection due to idle-in-transaction timeout", "closed"})
+	same(t, c.rest(), []string{"FATAL 25P03 terminating connection due to idle-in-transaction timeout", "closed"})
 	c = s.client()
 	c.query("set idle_session_timeout=20") // milliseconds, not the hour that the server has
-	same(t, rest(c.wire), []string{"FATAL 57P05 terminating connection due to idle-session timeout", "closed"})
+	same(t, c.rest(), []string{"FATAL 57P05 terminating connection due to idle-session timeout", "closed"})
 }
 
 func TestSlowLogins(t *testing.T) {

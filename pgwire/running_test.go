@@ -106,9 +106,9 @@ func TestShutdown(t *testing.T) {
 	done := make(chan error)
 	go func() { done <- s.stop() }()
 	told := "FATAL 57P01 terminating connection due to administrator command"
-	same(t, rest(idle.wire), []string{told, "closed"})
-	same(t, rest(within.wire), []string{told, "closed"})
-	same(t, rest(busy.wire), []string{"CommandComplete LINGER", "ReadyForQuery I", told, "closed"})
+	same(t, idle.rest(), []string{told, "closed"})
+	same(t, within.rest(), []string{told, "closed"})
+	same(t, busy.rest(), []string{"CommandComplete LINGER", "ReadyForQuery I", told, "closed"})
 	if err := <-done; err != nil || s.store.String() != "" {
 		t.Errorf("%v, and it wrote %q", err, s.store)
 	}
@@ -126,7 +126,7 @@ func TestShutdownEndsWhatTakesTooLong(t *testing.T) {
 	if err := s.stop(); err != nil || time.Since(began) > 15*time.Second { // left alone it waits for 20
 		t.Errorf("%v after %v", err, time.Since(began))
 	}
-	same(t, rest(c.wire), []string{"FATAL 57P01 terminating connection due to administrator command", "closed"})
+	same(t, c.rest(), []string{"FATAL 57P01 terminating connection due to administrator command", "closed"})
 	same(t, rest(door), []string{"closed"})
 }
 
