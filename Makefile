@@ -39,9 +39,12 @@ test: format vet python postgres mariadb drivers withpostgres ## check the forma
 	bin/withpostgres $(GO) test $(TESTFLAGS) -timeout 20m ./store/postgres ./store/sqlite ./...
 
 # Under -short the conformance suite is complete on SQLite, and a slice on PostgreSQL.
+# The files of the tests are in memory, if there are 4 GB: make test has them on disk.
 quick: format postgres withpostgres ## in 90 seconds, run what a change most likely breaks: vet, units, SQLite, a slice of PostgreSQL
 	$(GO) vet ./...
-	@exec bin/withpostgres $(GO) test $(TESTFLAGS) -short ./store/postgres ./store/sqlite \
+	@export GOTMPDIR=$${GOTMPDIR:-$${TMPDIR:-/tmp}}; \
+	[ "$$(df -Pk /dev/shm 2>/dev/null | awk 'END { print $$4 }')" -gt 4000000 ] 2>/dev/null && export TMPDIR=/dev/shm; \
+	exec bin/withpostgres $(GO) test $(TESTFLAGS) -short ./store/postgres ./store/sqlite \
 		$$($(GO) list ./... | grep -vE '/($(SLOW))(/|$$)')
 
 # The random tests that need no server run CHECKS times.

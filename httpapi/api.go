@@ -45,7 +45,8 @@ func New(config Config) (http.Handler, error) {
 	}
 	a.doc = humago.New(a.mux, openAPI(config.Version))
 	a.routes()
-	return a, a.publicRoutes()
+	a.publicRoutes()
+	return a, nil
 }
 
 func (a *api) routes() {
@@ -76,7 +77,7 @@ func (a *api) routes() {
 }
 
 // publicRoutes registers what needs no token.
-func (a *api) publicRoutes() error {
+func (a *api) publicRoutes() {
 	a.mux.HandleFunc("GET /healthz", a.healthz)
 	a.mux.HandleFunc("GET /readyz", a.readyz)
 	if a.Metrics != nil {
@@ -84,7 +85,7 @@ func (a *api) publicRoutes() error {
 	}
 	a.mux.HandleFunc("GET /{$}", a.homePage)
 	a.mux.HandleFunc("/", a.notFound)
-	return a.docRoutes()
+	a.docRoutes()
 }
 
 // ServeHTTP answers one request.

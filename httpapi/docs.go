@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"html/template"
 	"net/http"
+	"sync"
 )
 
 //go:embed docs.html
@@ -19,23 +20,31 @@ var (
 	pageTemplate = template.Must(template.New("page").Parse(pageText))
 )
 
-// docRoutes writes the OpenAPI document and the page made of it, once.
-func (a *api) docRoutes() error {
+// docRoutes serves the OpenAPI document and the page made of it. The first request
+// for each renders it: a server starts faster without.
+func (a *api) docRoutes() {
 	allowNull(a.doc.OpenAPI().Components.Schemas)
-	document, err := json.Marshal(a.doc.OpenAPI())
-	if err != nil {
-		return err
-	}
-	var page bytes.Buffer
-	if err := docsTemplate.Execute(&page, docsOf(a.doc.OpenAPI())); err != nil {
-		return err
-	}
-	a.mux.HandleFunc("GET /openapi.json", func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
-		_, _ = w.Write(document)
+	document := sync.OnceValues(func() ([]byte, error) { return json.Marshal(a.doc.OpenAPI()) })
+	page := sync.OnceValues(func() ([]byte, error) {
+		var page bytes.Buffer
+		err := docsTemplate.Execute(&page, docsOf(a.doc.OpenAPI()))
+		return page.Bytes(), err
 	})
-	a.mux.HandleFunc("GET /docs", func(w http.ResponseWriter, _ *http.Request) { writePage(w, page.Bytes()) })
-	return nil
+	serve := func(path string, render func() ([]byte, error), write func(http.ResponseWriter, []byte)) {
+		a.mux.HandleFunc("GET "+path, func(w http.ResponseWriter, _ *http.Request) {
+			text, err := render()
+			if err != nil {
+				http.Error(w, err.Error(), http.StatusInternalServerError)
+				return
+			}
+			write(w, text)
+		})
+	}
+	serve("/openapi.json", document, func(w http.ResponseWriter, text []byte) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write(text)
+	})
+	serve("/docs", page, writePage)
 }
 
 // writePage sends a page that needs nothing but itself.
