@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// Permanent marks an error of a handler that trying again cannot mend: the job
-// fails without a retry. A nil error stays nil, so that a handler can end with
-// it. The error keeps its text and its causes.
+// Permanent marks a handler's error as one that a retry cannot fix: the job fails
+// without a retry. It returns nil for a nil error, so a handler can return its
+// result directly. The error keeps its text and its causes.
 func Permanent(err error) error {
 	if err == nil {
 		return nil
@@ -21,9 +21,9 @@ func IsPermanent(err error) bool {
 	return errors.As(err, &p)
 }
 
-// RetryAt marks an error of a handler that is worth another try, not before the
-// given time instead of after the backoff: for a service that says when it will
-// be there again. A nil error stays nil. The error keeps its text and its causes.
+// RetryAt marks a handler's error with the time of the retry, which replaces the
+// backoff. Use it for a service that says when it is available again. It returns
+// nil for a nil error. The error keeps its text and its causes.
 func RetryAt(t time.Time, err error) error {
 	if err == nil {
 		return nil
@@ -31,8 +31,8 @@ func RetryAt(t time.Time, err error) error {
 	return &retryError{t, err}
 }
 
-// RetryTime is the time that RetryAt put on err or on a cause of it, the
-// outermost if there are several.
+// RetryTime returns the time that RetryAt set on err or on one of its causes. If
+// there are several, it returns the outermost.
 func RetryTime(err error) (at time.Time, found bool) {
 	var r *retryError
 	if !errors.As(err, &r) {

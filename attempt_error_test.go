@@ -10,7 +10,7 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-func TestMarkedErrorsKeepTheirTextAndCauses(t *testing.T) {
+func TestPermanentAndRetryAtKeepTextAndCauses(t *testing.T) {
 	at := time.Date(2026, 11, 15, 7, 0, 0, 0, time.UTC)
 	for name, c := range map[string]struct {
 		err       error
@@ -35,7 +35,7 @@ func TestMarkedErrorsKeepTheirTextAndCauses(t *testing.T) {
 	}
 }
 
-func TestNoErrorStaysNone(t *testing.T) {
+func TestPermanentAndRetryAtOfNilAreNil(t *testing.T) {
 	if rota.Permanent(nil) != nil || rota.RetryAt(time.Now(), nil) != nil || rota.IsPermanent(nil) {
 		t.Error("nil became an error")
 	}

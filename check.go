@@ -24,7 +24,7 @@ func eachItem[T any](items []T, check func(*T) *Error) error {
 	return nil
 }
 
-// within puts a path in front of the field that err names.
+// within prefixes the field that err names with a path.
 func within(path string, err error) error {
 	e, ok := err.(*Error)
 	if !ok {
@@ -47,7 +47,7 @@ func first(errs ...*Error) *Error {
 	return nil
 }
 
-// asError keeps a nil *Error a nil error.
+// asError converts a nil *Error to a nil error.
 func asError(err *Error) error {
 	if err == nil {
 		return nil
@@ -76,11 +76,11 @@ func checkID(field string, id ID) *Error {
 	return nil
 }
 
-// checkMinted holds an id that names something new to the form that sorts by
+// checkNewID requires that the id of something new is a UUIDv7, which sorts by
 // time.
-func checkMinted(field string, id ID) *Error {
+func checkNewID(field string, id ID) *Error {
 	if id.IsZero() {
-		return Invalidf(field, "is empty; NewID mints one, and NewMeta begins a command with it")
+		return Invalidf(field, "is empty; use NewID, or NewMeta for the head of a command")
 	}
 	if id[6]>>4 != 7 || id[8]>>6 != 2 {
 		return Invalidf(field, "%s is not a UUIDv7", id)
@@ -88,8 +88,8 @@ func checkMinted(field string, id ID) *Error {
 	return nil
 }
 
-// checkName holds names to what can stand in a URL, a lane and a metric's
-// label without quoting.
+// checkName allows the characters that need no quoting in a URL, a SQL text and a
+// metric label.
 func checkName(field, name string, required bool) *Error {
 	switch {
 	case name == "" && required:
@@ -100,7 +100,7 @@ func checkName(field, name string, required bool) *Error {
 	for i := 0; i < len(name); i++ {
 		if !nameByte[name[i]] {
 			bad, _ := utf8.DecodeRuneInString(name[i:])
-			return Invalidf(field, "%s has %q in it; allowed are letters, digits and . _ - : / @ #", quote(name), bad)
+			return Invalidf(field, "%s contains %q; allowed are letters, digits and . _ - : / @ #", quote(name), bad)
 		}
 	}
 	return nil
@@ -120,13 +120,13 @@ func checkText(field, text string, most int) *Error {
 	return checkUTF8(field, text)
 }
 
-// checkUTF8 also refuses NUL, which SQL text cannot hold everywhere.
+// checkUTF8 also refuses NUL, which PostgreSQL cannot store in a text.
 func checkUTF8(field, text string) *Error {
 	if !utf8.ValidString(text) {
 		return Invalidf(field, "is not UTF-8 text")
 	}
 	if strings.IndexByte(text, 0) >= 0 {
-		return Invalidf(field, "has a NUL byte in it")
+		return Invalidf(field, "contains a NUL byte")
 	}
 	return nil
 }
@@ -145,11 +145,11 @@ func checkIntPtr(field string, n *int, low, high int) *Error {
 	return checkInt(field, *n, low, high)
 }
 
-// checkDuration also refuses what would be cut to nothing, which often means
-// something else.
+// checkDuration also refuses a duration that would be truncated to zero, since
+// that is usually a mistake.
 func checkDuration(field string, d, low, high time.Duration) *Error {
 	if d > 0 && d < time.Microsecond {
-		return Invalidf(field, "is %s, shorter than a microsecond, which is the least that is kept", d)
+		return Invalidf(field, "is %s; the shortest duration that is stored is 1µs", d)
 	}
 	if d < low || d > high {
 		return Invalidf(field, "is %s; allowed are %s to %s", FormatDuration(d), FormatDuration(low), FormatDuration(high))
@@ -187,7 +187,7 @@ func checkJSON(field string, doc json.RawMessage, most int) *Error {
 		return nil
 	case len(doc) > most:
 		return Invalidf(field, "has %d bytes; at most %d are allowed", len(doc), most)
-	case len(doc) > DepthMax && JSONDepth(doc) > DepthMax: // a shorter one has no room for that
+	case len(doc) > DepthMax && JSONDepth(doc) > DepthMax: // a shorter text cannot be that deep
 		return Invalidf(field, "is nested more than %d deep", DepthMax)
 	case !gjson.ValidBytes(doc):
 		return Invalidf(field, "is not JSON")
@@ -197,8 +197,8 @@ func checkJSON(field string, doc json.RawMessage, most int) *Error {
 	return nil
 }
 
-// JSONDepth is how many lists and objects of some JSON stand inside each other.
-// It reads the text once, however deep that is.
+// JSONDepth returns how deep lists and objects are nested in a JSON text. It reads
+// the text once, without recursion.
 func JSONDepth(doc []byte) (most int) {
 	depth, quoted := 0, false
 	for i := 0; i < len(doc); i++ {
@@ -218,7 +218,7 @@ func JSONDepth(doc []byte) (most int) {
 	return most
 }
 
-// checkObject holds params to an object, since they are merged key by key.
+// checkObject requires a JSON object, since params are merged key by key.
 func checkObject(field string, doc json.RawMessage, most int) *Error {
 	if err := checkJSON(field, doc, most); err != nil || doc == nil {
 		return err

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Client is the way for a Go program to submit jobs and to declare schedules. It
-// is safe for concurrent use.
+// Client submits jobs and declares schedules for a Go program. It is safe for
+// concurrent use.
 type Client struct {
 	store    Store
 	actor    string
@@ -16,29 +16,31 @@ type Client struct {
 	declared declaredTypes
 }
 
-// ClientOption changes how a client works.
+// ClientOption configures a client.
 type ClientOption func(*Client)
 
-// WithActor names on whose behalf the client acts; it stands in the audit.
+// WithActor names the user or program on whose behalf the client acts. The audit
+// records it.
 func WithActor(name string) ClientOption { return func(c *Client) { c.actor = name } }
 
-// WithChecker holds every payload to the schema of its Go type before it is
-// accepted, and declares the type with that schema. Package payload has one:
+// WithChecker validates every payload against the schema of its Go type before the
+// client accepts it, and declares the type with that schema. Package payload
+// provides a checker:
 //
 //	rota.New(store, rota.WithChecker(payload.NewChecker()))
 func WithChecker(checker Checker) ClientOption { return func(c *Client) { c.checker = checker } }
 
-// WithTrace lets each job that the client enqueues go on from the trace of
-// whoever enqueues it: the function answers with a traceparent of W3C Trace
-// Context. Where it knows none, or something else, the job has no trace. Package
-// telemetry has one:
+// WithTrace links each job that the client enqueues to the trace of its caller.
+// The function returns a traceparent of W3C Trace Context for the context. If the
+// function returns an invalid value or none, the job has no trace. Package
+// telemetry provides such a function:
 //
 //	rota.New(store, rota.WithTrace(telemetry.Traceparent))
 func WithTrace(trace func(context.Context) string) ClientOption {
 	return func(c *Client) { c.trace = trace }
 }
 
-// New makes a client of a store.
+// New returns a client for a store.
 func New(store Store, options ...ClientOption) *Client {
 	c := &Client{store: store}
 	for _, option := range options {
@@ -47,39 +49,39 @@ func New(store Store, options ...ClientOption) *Client {
 	return c
 }
 
-// Store is where the client's commands go.
+// Store returns the store that the client sends its commands to.
 func (c *Client) Store() Store { return c.store }
 
-// Actor is on whose behalf the client acts.
+// Actor returns the name that WithActor set.
 func (c *Client) Actor() string { return c.actor }
 
-// Enqueue puts a job into the queue. If its unique or plan key is taken, it
-// answers with the job that holds it; Submit tells the two apart.
+// Enqueue adds a job to the queue. If the unique key or plan key is taken, it
+// returns the job that holds the key; Submit distinguishes the two cases.
 //
-// A payload that is wrong is Invalid, and the field says where, such as
-// params.to. After Unavailable the job may have been enqueued or not; with
-// Unique, trying again is harmless.
+// A wrong payload gives an Invalid error that names the field, such as params.to.
+// After Unavailable the job may or may not have been enqueued. With Unique it is
+// safe to try again.
 func (c *Client) Enqueue(ctx context.Context, p Payload, options ...Option) (*Job, error) {
 	submitted, err := c.Submit(ctx, p, options...)
 	return submitted.Job, err
 }
 
-// Submit puts a job into the queue, and says whether it was there already.
+// Submit adds a job to the queue and reports whether it was a duplicate.
 func (c *Client) Submit(ctx context.Context, p Payload, options ...Option) (Submitted, error) {
 	job, err := c.newJob(p, options)
 	if err != nil {
-		return Submitted{}, about("enqueue", err)
+		return Submitted{}, withAct("enqueue", err)
 	}
 	jobs, err := c.enqueue(ctx, []Payload{p}, []NewJob{job})
 	if err != nil {
-		return Submitted{}, about("enqueue", withoutIndex(err))
+		return Submitted{}, withAct("enqueue", withoutIndex(err))
 	}
 	return jobs[0], nil
 }
 
-// EnqueueMany puts jobs into the queue, all of them or none, in their order. The
-// options are for each of them. Of no payloads it makes nothing. What is wrong
-// with one is told by its place, such as jobs[2].params.to.
+// EnqueueMany adds all jobs to the queue in their order, or none. The options apply
+// to each job. Without payloads it does nothing. An error names the index and the
+// field, such as jobs[2].params.to.
 func (c *Client) EnqueueMany(ctx context.Context, payloads []Payload, options ...Option) ([]Submitted, error) {
 	if len(payloads) == 0 {
 		return nil, nil
@@ -88,18 +90,18 @@ func (c *Client) EnqueueMany(ctx context.Context, payloads []Payload, options ..
 	for i, p := range payloads {
 		job, err := c.newJob(p, options)
 		if err != nil {
-			return nil, about("enqueue", within(fmt.Sprintf("jobs[%d]", i), err))
+			return nil, withAct("enqueue", within(fmt.Sprintf("jobs[%d]", i), err))
 		}
 		jobs[i] = job
 	}
 	if err := checkDistinct(jobs); err != nil {
-		return nil, about("enqueue", err)
+		return nil, withAct("enqueue", err)
 	}
 	submitted, err := c.enqueue(ctx, payloads, jobs)
-	return submitted, about("enqueue", err)
+	return submitted, withAct("enqueue", err)
 }
 
-// newJob is the job that a payload and its options ask for.
+// newJob returns the job that a payload and its options describe.
 func (c *Client) newJob(p Payload, options []Option) (NewJob, error) {
 	params, err := c.params(p)
 	if err != nil {
@@ -113,17 +115,17 @@ func (c *Client) newJob(p Payload, options []Option) (NewJob, error) {
 	return r.job, nil
 }
 
-// checkDistinct refuses one key for many jobs: all but the first would be taken
-// for that one sent again, and be lost.
+// checkDistinct refuses one key for several jobs: the store would treat all but the
+// first as duplicates.
 func checkDistinct(jobs []NewJob) error {
 	seen := map[string]int{}
 	for i, job := range jobs {
 		first, again := seen[job.Type]
 		switch {
 		case again && job.UniqueKey != "":
-			return Invalidf(fmt.Sprintf("jobs[%d].unique_key", i), "is the key of jobs[%d] too, which has the same type; enqueue them one by one, each with its own", first)
+			return Invalidf(fmt.Sprintf("jobs[%d].unique_key", i), "is also the key of jobs[%d], which has the same type; enqueue each job on its own with its own key", first)
 		case again && !job.PlanTime.IsZero():
-			return Invalidf(fmt.Sprintf("jobs[%d].plan_time", i), "is the time of jobs[%d] too, which has the same name; enqueue them one by one, each with its own", first)
+			return Invalidf(fmt.Sprintf("jobs[%d].plan_time", i), "is also the time of jobs[%d], which has the same name; enqueue each job on its own with its own time", first)
 		}
 		seen[job.Type] = i
 	}
@@ -141,15 +143,15 @@ func (c *Client) enqueue(ctx context.Context, payloads []Payload, jobs []NewJob)
 			return nil, err
 		}
 	}
-	enqueued, err := settle[*Enqueued](ctx, c.store, command)
+	enqueued, err := applyWithRetry[*Enqueued](ctx, c.store, command)
 	if err != nil {
 		return nil, err
 	}
 	return enqueued.Jobs, nil
 }
 
-// traced lets jobs go on from the trace of their caller. A trace is no reason to
-// refuse a job.
+// traced sets the trace of the caller on the jobs. An invalid trace is ignored: it
+// is no reason to refuse a job.
 func (c *Client) traced(ctx context.Context, jobs []NewJob) {
 	if c.trace == nil {
 		return
@@ -163,16 +165,16 @@ func (c *Client) traced(ctx context.Context, jobs []NewJob) {
 	}
 }
 
-// Cancel stops a job: one that waits at once, one that runs by asking. An
-// attempt that has been retried stands for the last of its execution.
+// Cancel cancels a job that waits, and asks a running job to stop. The id of an
+// earlier attempt selects the last attempt of its execution.
 func (c *Client) Cancel(ctx context.Context, id ID, reason string) (*CancelledJob, error) {
-	return settle[*CancelledJob](ctx, c.store, &Cancel{Meta: NewMeta(c.actor), JobID: id, Reason: reason})
+	return applyWithRetry[*CancelledJob](ctx, c.store, &Cancel{Meta: NewMeta(c.actor), JobID: id, Reason: reason})
 }
 
-// Retry tries an execution anew that died, was cancelled or was skipped, as a
-// fresh job with the same params. The id is that of any attempt.
+// Retry runs an execution again that is dead, cancelled or skipped, as a new job
+// with the same params. The id may be that of any attempt.
 func (c *Client) Retry(ctx context.Context, id ID) (*Job, error) {
-	redriven, err := settle[*Redriven](ctx, c.store, &Redrive{Meta: NewMeta(c.actor), JobID: id})
+	redriven, err := applyWithRetry[*Redriven](ctx, c.store, &Redrive{Meta: NewMeta(c.actor), JobID: id})
 	if err != nil {
 		return nil, err
 	}
@@ -182,14 +184,14 @@ func (c *Client) Retry(ctx context.Context, id ID) (*Job, error) {
 // Job returns a job with its run, or NotFound.
 func (c *Client) Job(ctx context.Context, id ID) (*Job, error) { return c.store.Job(ctx, id) }
 
-// settlePauses are how long settle waits before it sends a command again.
-var settlePauses = []time.Duration{10 * time.Millisecond, 50 * time.Millisecond, 250 * time.Millisecond}
+// applyRetryPauses are the pauses before settle sends a command again.
+var applyRetryPauses = []time.Duration{10 * time.Millisecond, 50 * time.Millisecond, 250 * time.Millisecond}
 
-// settle applies a command, and sends it again a few times while the store is
-// not there: it is the same command, so that it is not done twice. A caller who
-// began anew would make another.
-func settle[R Reply](ctx context.Context, s Store, command Command) (R, error) {
-	for _, pause := range settlePauses {
+// applyWithRetry applies a command and sends it again a few times while the store is
+// unavailable. It sends the same command with the same id, so the store applies it
+// once. A caller that retries Enqueue would send a new command instead.
+func applyWithRetry[R Reply](ctx context.Context, s Store, command Command) (R, error) {
+	for _, pause := range applyRetryPauses {
 		reply, err := Do[R](ctx, s, command)
 		if CodeOf(err) != Unavailable || ctx.Err() != nil {
 			return reply, err
@@ -203,8 +205,8 @@ func settle[R Reply](ctx context.Context, s Store, command Command) (R, error) {
 	return Do[R](ctx, s, command)
 }
 
-// about says what was being done, unless the error says so itself.
-func about(act string, err error) error {
+// withAct sets the act of an error that has none.
+func withAct(act string, err error) error {
 	e, is := err.(*Error)
 	if !is || e.Act != "" {
 		return err

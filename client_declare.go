@@ -7,15 +7,14 @@ import (
 	"time"
 )
 
-// declaredTypes are the types that a client has seen in the store.
+// declaredTypes caches the names of types that the client has found in the store.
 type declaredTypes struct {
 	mu    sync.Mutex
 	names map[string]bool
 }
 
-// declaredMost bounds what a client remembers: a payload may make its type names
-// up as it goes.
-const declaredMost = 10_000
+// declaredMax bounds the cache, since a program may generate type names.
+const declaredMax = 10_000
 
 func (d *declaredTypes) has(name string) bool {
 	d.mu.Lock()
@@ -26,15 +25,14 @@ func (d *declaredTypes) has(name string) bool {
 func (d *declaredTypes) add(name string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.names == nil || len(d.names) >= declaredMost {
+	if d.names == nil || len(d.names) >= declaredMax {
 		d.names = map[string]bool{}
 	}
 	d.names[name] = true
 }
 
-// declare makes the type of a payload known to the store, once for each client.
-// One that is there belongs to whoever declared it: only a schema is added where
-// there is none.
+// declare declares the type of a payload, once per client. If the type exists, the
+// client changes nothing except that it adds a missing schema.
 func (c *Client) declare(ctx context.Context, p Payload) error {
 	name := p.JobType()
 	if c.declared.has(name) {
@@ -67,24 +65,24 @@ func (c *Client) schema(p Payload) (json.RawMessage, error) {
 	return c.checker.Schema(p)
 }
 
-// putType declares a type, unless somebody was quicker.
+// putType declares a type. It ignores a Conflict: another process declared the type
+// first.
 func (c *Client) putType(ctx context.Context, command *PutType) error {
 	command.Meta = NewMeta(c.actor)
-	_, err := settle[*TypePut](ctx, c.store, command)
+	_, err := applyWithRetry[*TypePut](ctx, c.store, command)
 	if CodeOf(err) == Conflict {
 		return nil
 	}
 	return err
 }
 
-// Schedule declares when a payload is run: a template and a schedule, both of
-// this name. Declared again as it stands it changes nothing, not even the next
-// fire, so that a program declares its schedules at every start. What changed is
-// changed from then on; one that somebody paused or disabled stays so. Conflict
-// says that its template is archived.
+// Schedule declares a template and a schedule, both with this name. A program can
+// call it at every start: an unchanged declaration changes nothing, not even the
+// next fire. A changed declaration applies from now on. A paused or disabled
+// schedule keeps its state. If the template is archived, the error is Conflict.
 //
-// One of Cron, Every and At says when. Options of a job, such as Retries, are
-// for each job that the schedule makes.
+// One of Cron, Every and At sets the times. Job options, such as Retries, apply to
+// each job that the schedule creates.
 func (c *Client) Schedule(ctx context.Context, name string, p Payload, options ...Option) error {
 	command, err := c.scheduling(ctx, name, p, options)
 	if err == nil {
@@ -93,25 +91,25 @@ func (c *Client) Schedule(ctx context.Context, name string, p Payload, options .
 	if err == nil {
 		err = c.putSchedule(ctx, command)
 	}
-	return about("schedule "+quote(name), err)
+	return withAct("schedule "+quote(name), err)
 }
 
-// putSchedule declares a template with its schedule. The store lets an archived
-// one be declared as it stands, since that changes nothing; but it would not
-// fire, and whoever declares it means it to.
+// putSchedule declares a template with its schedule. The store accepts an unchanged
+// declaration of an archived template. This function refuses it, because the
+// schedule would not fire.
 func (c *Client) putSchedule(ctx context.Context, command *All) error {
-	done, err := settle[*AllDone](ctx, c.store, command)
+	done, err := applyWithRetry[*AllDone](ctx, c.store, command)
 	if err != nil {
 		return err
 	}
 	put, is := done.Replies[0].(*TemplatePut)
 	if is && put.Template.State == TemplateArchived {
-		return &Error{Code: Conflict, Reason: "its template is archived", Hint: "unarchive it, or use another name"}
+		return &Error{Code: Conflict, Reason: "its template is archived", Hint: "unarchive the template, or use another name"}
 	}
 	return nil
 }
 
-// scheduling is the command that declares a template and its schedule.
+// scheduling returns the command that declares a template and its schedule.
 func (c *Client) scheduling(ctx context.Context, name string, p Payload, options []Option) (*All, error) {
 	params, err := c.params(p)
 	if err != nil {
@@ -137,7 +135,7 @@ func (c *Client) scheduling(ctx context.Context, name string, p Payload, options
 	return &All{Meta: NewMeta(c.actor), Members: []Command{template, schedule}}, nil
 }
 
-// now is the time by the clock that the store goes by.
+// now returns the time by the store's clock.
 func (c *Client) now(ctx context.Context) (time.Time, error) {
 	due, err := c.store.NextDue(ctx)
 	if err != nil || !due.Now.IsZero() {

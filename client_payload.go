@@ -9,29 +9,29 @@ import (
 	"strings"
 )
 
-// Payload is a Go value that is the params of a job. It is written as a JSON
-// object; the name of its type is the same for every value of it.
+// Payload is a Go value that holds the params of a job. It is encoded as a JSON
+// object. JobType returns the same name for every value of the Go type.
 //
-// A payload with a method Validate() error is asked before it is accepted; what
-// it answers is Invalid with the field "params".
+// If a payload has a method Validate() error, the client calls it before it accepts
+// the job. An error of Validate becomes Invalid with the field "params".
 type Payload interface{ JobType() string }
 
-// Checker holds payloads to the schema of their Go type.
+// Checker validates payloads against the schema of their Go type.
 type Checker interface {
-	// Schema is the JSON Schema of the payload's Go type.
+	// Schema returns the JSON Schema of the payload's Go type.
 	Schema(p Payload) (json.RawMessage, error)
-	// Check holds params to it. The error is Invalid and names the field, such
-	// as params.to.
+	// Check validates params against the schema. The error is Invalid and names
+	// the field, such as params.to.
 	Check(p Payload, params json.RawMessage) error
 }
 
-// params are the payload as JSON, after all that can be said against it.
+// params validates the payload and returns it as JSON.
 func (c *Client) params(p Payload) (json.RawMessage, error) {
 	if isNilPayload(p) {
 		return nil, Invalidf("params", "the payload is nil (%T)", p)
 	}
 	if err := checkName("type", p.JobType(), true); err != nil {
-		return nil, &Error{Code: Invalid, Field: "type", Reason: fmt.Sprintf("of %T %s", p, err.Reason), Hint: "its method JobType names it"}
+		return nil, &Error{Code: Invalid, Field: "type", Reason: fmt.Sprintf("of %T %s", p, err.Reason), Hint: "its method JobType returns the name"}
 	}
 	if err := validatePayload(p); err != nil {
 		return nil, err
@@ -54,8 +54,8 @@ func isNilPayload(p Payload) bool {
 	return false
 }
 
-// validatePayload asks the payload itself. An error that names a field of its
-// own is told below params.
+// validatePayload calls the payload's Validate. If the error names a field, the
+// field is reported below params.
 func validatePayload(p Payload) error {
 	v, is := p.(interface{ Validate() error })
 	if !is {
@@ -74,23 +74,23 @@ func validatePayload(p Payload) error {
 	return &Error{Code: Invalid, Field: "params", Err: err}
 }
 
-// encodePayload writes a payload as the object that params are.
+// encodePayload encodes a payload as a JSON object.
 func encodePayload(p Payload) (json.RawMessage, error) {
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
 	encoder.SetEscapeHTML(false)
 	if err := encoder.Encode(p); err != nil {
-		return nil, &Error{Code: Invalid, Field: "params", Reason: fmt.Sprintf("%T cannot be written as JSON", p), Err: err}
+		return nil, &Error{Code: Invalid, Field: "params", Reason: fmt.Sprintf("%T cannot be encoded as JSON", p), Err: err}
 	}
 	params := bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 	if params[0] != '{' {
-		return nil, Invalidf("params", "%T, the payload of type %s, is written as %s; params are a JSON object, so make it a struct or a map",
+		return nil, Invalidf("params", "%T, the payload of type %s, is encoded as %s; params are a JSON object, so use a struct or a map",
 			p, quote(p.JobType()), quote(string(params)))
 	}
 	return params, nil
 }
 
-// withoutIndex takes the place off what is wrong with the only job of a command.
+// withoutIndex removes the index from an error about the only job of a command.
 func withoutIndex(err error) error {
 	e, is := err.(*Error)
 	if !is {

@@ -21,19 +21,19 @@ type mail struct {
 
 func (mail) JobType() string { return "mail" }
 
-// fax has something to say for itself.
+// fax is a payload with a Validate method.
 type fax struct{ wrong error }
 
 func (*fax) JobType() string   { return "fax" }
 func (f *fax) Validate() error { return f.wrong }
 
-// spelled is a payload that is written as some JSON, of a type of some name.
+// spelled is a payload with any type name and any JSON.
 type spelled struct{ typ, text string }
 
 func (s spelled) JobType() string              { return s.typ }
 func (s spelled) MarshalJSON() ([]byte, error) { return []byte(s.text), nil }
 
-// addressed wants an @, and describes that.
+// addressed is a checker that requires an @ and has a schema for it.
 type addressed struct{}
 
 func (addressed) Schema(rota.Payload) (json.RawMessage, error) {
@@ -69,7 +69,7 @@ func wantInvalid(t *testing.T, err error, field, reason string) {
 	}
 }
 
-func TestEnqueueCarriesEveryOption(t *testing.T) {
+func TestEnqueueSetsEveryOption(t *testing.T) {
 	ctx, client := context.Background(), rota.New(openStore(t), rota.WithActor("ada"))
 	at := time.Now().Add(time.Hour).UTC().Truncate(time.Microsecond)
 	job, err := client.Enqueue(ctx, mail{"a<b@example.com"},
@@ -97,14 +97,14 @@ func TestEnqueueCarriesEveryOption(t *testing.T) {
 	}
 }
 
-func TestAfterIsCountedByTheStore(t *testing.T) {
+func TestAfterUsesStoreClock(t *testing.T) {
 	job, err := rota.New(openStore(t)).Enqueue(context.Background(), mail{"a"}, rota.After(time.Hour))
 	if err != nil || job.RunAt.Sub(job.CreatedAt) != time.Hour {
 		t.Errorf("got %v, %v", job, err)
 	}
 }
 
-func TestADuplicateIsTheFirstJob(t *testing.T) {
+func TestEnqueueDuplicateReturnsFirstJob(t *testing.T) {
 	ctx, client := context.Background(), rota.New(openStore(t))
 	first, err := client.Submit(ctx, mail{"a"}, rota.Unique("k"))
 	if err != nil || first.Duplicate {
@@ -131,9 +131,9 @@ func TestEnqueueManyIsAllOrNothing(t *testing.T) {
 	_, err = client.EnqueueMany(ctx, []rota.Payload{mail{"c"}, spelled{"big", `{"a":"` + strings.Repeat("a", rota.ParamsMax) + `"}`}})
 	wantInvalid(t, err, "jobs[1].params", "at most 1048576 are allowed")
 	_, err = client.EnqueueMany(ctx, []rota.Payload{mail{"c"}, &fax{}, mail{"d"}}, rota.Unique("k"))
-	wantInvalid(t, err, "jobs[2].unique_key", "is the key of jobs[0] too")
+	wantInvalid(t, err, "jobs[2].unique_key", "is also the key of jobs[0]")
 	_, err = client.EnqueueMany(ctx, []rota.Payload{mail{"c"}, mail{"d"}}, rota.Planned(time.Now()))
-	wantInvalid(t, err, "jobs[1].plan_time", "is the time of jobs[0] too")
+	wantInvalid(t, err, "jobs[1].plan_time", "is also the time of jobs[0]")
 	if none, err := client.EnqueueMany(ctx, nil); none != nil || err != nil {
 		t.Errorf("of nothing it makes %v, %v", none, err)
 	}
@@ -143,7 +143,7 @@ func TestEnqueueManyIsAllOrNothing(t *testing.T) {
 	}
 }
 
-func TestAPayloadThatIsWrongIsNotEnqueued(t *testing.T) {
+func TestEnqueueRefusesWrongPayload(t *testing.T) {
 	ctx, client := context.Background(), rota.New(openStore(t), rota.WithChecker(addressed{}))
 	for name, c := range map[string]struct {
 		payload       rota.Payload
@@ -151,11 +151,11 @@ func TestAPayloadThatIsWrongIsNotEnqueued(t *testing.T) {
 	}{
 		"nil":            {nil, "params", "the payload is nil"},
 		"nil pointer":    {(*fax)(nil), "params", "the payload is nil (*rota_test.fax)"},
-		"no type":        {spelled{"", "{}"}, "type", "of rota_test.spelled is empty; its method JobType names it"},
-		"bad type":       {spelled{"a b", "{}"}, "type", `has ' ' in it`},
-		"list":           {spelled{"a", "[1]"}, "params", `the payload of type "a", is written as "[1]"; params are a JSON object`},
+		"no type":        {spelled{"", "{}"}, "type", "of rota_test.spelled is empty; its method JobType returns the name"},
+		"bad type":       {spelled{"a b", "{}"}, "type", `contains ' '`},
+		"list":           {spelled{"a", "[1]"}, "params", `the payload of type "a", is encoded as "[1]"; params are a JSON object`},
 		"null":           {spelled{"a", "null"}, "params", "params are a JSON object"},
-		"no JSON":        {spelled{"a", "{"}, "params", "cannot be written as JSON"},
+		"no JSON":        {spelled{"a", "{"}, "params", "cannot be encoded as JSON"},
 		"its own":        {&fax{errors.New("no paper")}, "params", "enqueue: params: no paper"},
 		"of its field":   {&fax{rota.Invalidf("to", "is empty")}, "params.to", "is empty"},
 		"of its params":  {&fax{rota.Invalidf("params.to", "is empty")}, "params.to", "is empty"},
@@ -184,7 +184,7 @@ func TestAPayloadThatIsWrongIsNotEnqueued(t *testing.T) {
 func TestEnqueueDeclaresItsTypeOnce(t *testing.T) {
 	ctx, store := context.Background(), openStore(t)
 	var group sync.WaitGroup
-	for range 8 { // as many clients, all the first
+	for range 8 { // eight new clients
 		group.Go(func() {
 			client := rota.New(store, rota.WithChecker(addressed{}), rota.WithActor("ada"))
 			for range 3 {
@@ -205,7 +205,7 @@ func TestEnqueueDeclaresItsTypeOnce(t *testing.T) {
 	}
 }
 
-func TestATypeBelongsToWhoeverDeclaredIt(t *testing.T) {
+func TestEnqueueKeepsDeclaredType(t *testing.T) {
 	ctx, store := context.Background(), openStore(t)
 	put := func(spec rota.TypeSpec) {
 		t.Helper()
@@ -263,7 +263,7 @@ func TestCancelAndRetry(t *testing.T) {
 	}
 }
 
-// moody answers some calls of Apply with Unavailable, after they were done.
+// moody returns Unavailable from some calls of Apply after it has applied them.
 type moody struct {
 	rota.Store
 	mu    sync.Mutex
@@ -280,10 +280,10 @@ func (m *moody) Apply(ctx context.Context, b rota.Batch) ([]rota.Result, error) 
 	return results, err
 }
 
-func TestWhatWasDoneIsNotDoneTwice(t *testing.T) {
+func TestClientRetryAppliesCommandOnce(t *testing.T) {
 	ctx, store := context.Background(), openStore(t)
 	client := rota.New(&moody{Store: store, times: 3})
-	if _, err := client.Enqueue(ctx, mail{"a"}); err != nil { // its type takes three tries more
+	if _, err := client.Enqueue(ctx, mail{"a"}); err != nil { // declaring the type takes three more calls
 		t.Fatal(err)
 	}
 	client = rota.New(&moody{Store: store, times: 2})
@@ -306,7 +306,7 @@ func TestWhatWasDoneIsNotDoneTwice(t *testing.T) {
 	}
 }
 
-func TestJobsGoOnFromTheTraceOfTheirCaller(t *testing.T) {
+func TestEnqueueSetsTraceOfCaller(t *testing.T) {
 	type key struct{}
 	const trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 	client := rota.New(openStore(t), rota.WithTrace(func(ctx context.Context) string {

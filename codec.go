@@ -9,33 +9,33 @@ import (
 
 // The encoding of a batch is one version byte, then a message in protobuf's
 // wire format whose field numbers are the wire tags of the structs. It is
-// canonical: a batch has one encoding, and whatever decodes encodes to the
-// same bytes again, so that encodings can be compared and hashed.
+// canonical: a batch has exactly one encoding, and decoding and encoding again
+// gives the same bytes, so encodings can be compared and hashed.
 //
 //	bool, int, Duration   varint; integers are zigzag, durations nanoseconds
 //	float64               fixed64
 //	string, bytes         bytes; nil bytes are absent, empty ones are not
 //	ID, Token             16 bytes
-//	Time                  zigzag varint, microseconds since 1970 as in the law
+//	Time                  zigzag varint, microseconds since 1970
 //	struct                a message
-//	pointer               as what it points at, present even when that is zero
+//	pointer               like its element; present even if the element is zero
 //	slice                 one field per element
 //	Command               a message of one field, numbered by wireCommands
 //
-// Fields stand in ascending order and zero values are left out. Durations keep
-// their nanoseconds because validation lets them: a batch must mean the same
-// before and after it was encoded.
+// Fields are in ascending order and zero values are omitted. Durations keep their
+// nanoseconds because validation accepts them: encoding must not change the meaning
+// of a batch.
 const codecVersion = 1
 
-// Limits of an encoded batch, beyond those of its commands. They bound what a
-// few bytes can make a reader allocate; a larger batch is sent as several.
+// Limits of an encoded batch, in addition to those of its commands. They bound how
+// much memory a few bytes can make a reader allocate. A caller splits a larger
+// batch.
 const (
 	EncodedMax = 64 << 20     // bytes
 	EntriesMax = 10 * JobsMax // commands, jobs, items and strings in lists, all together
 )
 
-// wireCommands numbers the commands. A number is never given to another
-// command and never reused.
+// wireCommands maps wire numbers to commands. A number is never reused.
 var wireCommands = [...]reflect.Type{
 	1:  reflect.TypeFor[Enqueue](),
 	2:  reflect.TypeFor[Ready](),
@@ -82,11 +82,11 @@ type wireBatch struct {
 	Commands []Command `wire:"2"`
 }
 
-// AppendBatch appends the encoding of b to dst. It does not validate the
-// commands, since a wrong one is answered by the store like any other; it
-// refuses, with Invalid, what cannot be written: a nil or foreign command, an
-// All inside an All, a time out of range, and more than EncodedMax or
-// EntriesMax. Times lose what is below a microsecond.
+// AppendBatch appends the encoding of b to dst. It does not validate the commands:
+// the store refuses an invalid command with a result of its own. AppendBatch
+// returns Invalid for what it cannot encode: a nil or unknown command, an All
+// inside an All, a time out of range, and more than EncodedMax or EntriesMax. Times
+// are truncated to microseconds.
 func AppendBatch(dst []byte, b Batch) ([]byte, error) {
 	e := encoder{buf: append(dst, codecVersion), start: len(dst)}
 	w := wireBatch(b)
@@ -97,9 +97,9 @@ func AppendBatch(dst []byte, b Batch) ([]byte, error) {
 	return e.buf, nil
 }
 
-// DecodeBatch reads what AppendBatch writes, and nothing else: every other
-// input is refused with Invalid, naming where it goes wrong. The batch shares
-// no memory with data. Its commands are not validated.
+// DecodeBatch decodes the output of AppendBatch. It refuses every other input with
+// Invalid and names the position. The batch shares no memory with data. DecodeBatch
+// does not validate the commands.
 func DecodeBatch(data []byte) (Batch, error) {
 	var w wireBatch
 	if err := decodeBatch(data, &w); err != nil {
@@ -123,7 +123,7 @@ func decodeBatch(data []byte, w *wireBatch) *Error {
 }
 
 func tooLong(n int) *Error {
-	return Invalidf("", "the batch has %d bytes or more; at most %d are allowed; send it as several", n, EncodedMax)
+	return Invalidf("", "the batch has %d bytes or more; at most %d are allowed; split it", n, EncodedMax)
 }
 
 // countEntry refuses a list, or a batch, with too many entries.
@@ -133,14 +133,14 @@ func countEntry(total *int, index int) *Error {
 	case index >= BatchMax:
 		return Invalidf("", "the list has more than %d entries", BatchMax)
 	case *total > EntriesMax:
-		return Invalidf("", "the batch has more than %d entries; send it as several", EntriesMax)
+		return Invalidf("", "the batch has more than %d entries; split it", EntriesMax)
 	}
 	return nil
 }
 
 var allNumber = commandNumbers[reflect.TypeFor[All]()]
 
-// commandNumbers is wireCommands turned round.
+// commandNumbers is the inverse of wireCommands.
 var commandNumbers = func() map[reflect.Type]protowire.Number {
 	numbers := make(map[reflect.Type]protowire.Number, len(wireCommands))
 	for n, t := range wireCommands {

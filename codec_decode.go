@@ -9,16 +9,16 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// decoder reads one batch. It accepts the canonical encoding only, and
-// allocates no more than a small multiple of what it has read.
+// decoder decodes one batch. It accepts only the canonical encoding. It allocates at
+// most a small multiple of what it has read.
 type decoder struct {
-	data    []byte // what is left of the message being read
+	data    []byte // unread rest of the current message
 	entries int
-	depth   int // how many commands are open
+	depth   int // nesting depth of commands
 }
 
 func (d *decoder) message(p *plan, v reflect.Value) *Error {
-	last, index := -1, 0 // the place in the plan of the field before, and its entries so far
+	last, index := -1, 0 // index in the plan of the previous field, and number of its entries so far
 	for len(d.data) > 0 {
 		number, wire, err := d.tag()
 		if err != nil {
@@ -26,14 +26,14 @@ func (d *decoder) message(p *plan, v reflect.Value) *Error {
 		}
 		i := p.find(number)
 		if i < 0 {
-			return Invalidf("", "there is no field %d", number)
+			return Invalidf("", "unknown field %d", number)
 		}
 		f := &p.fields[i]
 		switch {
 		case wire != wireType[f.kind]:
-			return Invalidf(f.name, "has wire type %d; %d belongs there", wire, wireType[f.kind])
+			return Invalidf(f.name, "has wire type %d; expected %d", wire, wireType[f.kind])
 		case i < last:
-			return Invalidf(f.name, "comes after %s; fields stand in ascending order", p.fields[last].name)
+			return Invalidf(f.name, "comes after %s; fields are in ascending order", p.fields[last].name)
 		case i > last:
 			last, index = i, 0
 		case f.shape != shapeMany:
@@ -78,14 +78,14 @@ func (d *decoder) field(f *planField, v reflect.Value, index int) *Error {
 			return at(f.name, err)
 		}
 		if v.IsZero() {
-			return Invalidf(f.name, "is zero; zero values are left out")
+			return Invalidf(f.name, "is zero; zero values are omitted")
 		}
 	}
 	return nil
 }
 
-// entriesAhead counts the entries of a list whose first tag has been read, so
-// that the list is allocated once and no larger than it is.
+// entriesAhead counts the entries of a list whose first tag has been read, so that
+// the decoder allocates the list once with its exact size.
 func (d *decoder) entriesAhead(f *planField) int {
 	rest := d.data
 	for count := 1; ; count++ {
@@ -126,7 +126,7 @@ func (d *decoder) value(f *planField, v reflect.Value) *Error {
 		v.SetBytes(append([]byte{}, body...))
 	case kindArray:
 		if len(body) != v.Len() {
-			return Invalidf("", "has %d bytes; %d belong there", len(body), v.Len())
+			return Invalidf("", "has %d bytes; expected %d", len(body), v.Len())
 		}
 		reflect.Copy(v, reflect.ValueOf(body))
 	case kindStruct:
@@ -153,23 +153,23 @@ func (d *decoder) number(f *planField, v reflect.Value) *Error {
 		v.Set(reflect.ValueOf(t))
 		return checkWireTime(t)
 	case v.OverflowInt(n):
-		return Invalidf("", "is %d; this program cannot hold it", n)
+		return Invalidf("", "is %d; that does not fit the type of the field", n)
 	default:
 		v.SetInt(n)
 	}
 	return nil
 }
 
-// command reads a message whose only field says which command it is.
+// command decodes a message whose only field number is the number of the command.
 func (d *decoder) command(v reflect.Value) *Error {
 	number, wire, err := d.tag()
 	switch {
 	case err != nil:
 		return err
 	case int(number) >= len(wireCommands) || wireCommands[number] == nil:
-		return Invalidf("", "there is no command %d; it may need a later version of this program", number)
+		return Invalidf("", "unknown command %d; it may need a later version of this program", number)
 	case wire != protowire.BytesType:
-		return Invalidf("", "has wire type %d; %d belongs there", wire, protowire.BytesType)
+		return Invalidf("", "has wire type %d; expected %d", wire, protowire.BytesType)
 	case number == allNumber && d.depth > 0:
 		return nestedAll()
 	}
@@ -187,7 +187,7 @@ func (d *decoder) command(v reflect.Value) *Error {
 	return d.nested(body, func() *Error { return d.message(commandPlans[number], made.Elem()) })
 }
 
-// nested reads body as a message of its own.
+// nested decodes body as a message.
 func (d *decoder) nested(body []byte, read func() *Error) *Error {
 	rest := d.data
 	d.data = body
@@ -203,7 +203,7 @@ func (d *decoder) tag() (protowire.Number, protowire.Type, *Error) {
 	}
 	number, wire := protowire.DecodeTag(raw)
 	if !number.IsValid() {
-		return 0, 0, Invalidf("", "%d is no field number", raw>>3)
+		return 0, 0, Invalidf("", "%d is not a field number", raw>>3)
 	}
 	return number, wire, nil
 }
@@ -214,7 +214,7 @@ func (d *decoder) varint() (uint64, *Error) {
 	case len(d.data) == 0 || n < 0 && len(d.data) < 10:
 		return 0, truncated()
 	case n < 0 || n != protowire.SizeVarint(raw):
-		return 0, Invalidf("", "a number is longer than it needs to be")
+		return 0, Invalidf("", "a number is not in its shortest form")
 	}
 	d.data = d.data[n:]
 	return raw, nil
@@ -226,7 +226,7 @@ func (d *decoder) bytes() ([]byte, *Error) {
 	case err != nil:
 		return nil, err
 	case n > uint64(len(d.data)):
-		return nil, Invalidf("", "says it has %d bytes, but %d are left", n, len(d.data))
+		return nil, Invalidf("", "has a length of %d bytes, but %d are left", n, len(d.data))
 	}
 	body := d.data[:n]
 	d.data = d.data[n:]

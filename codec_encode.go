@@ -9,13 +9,13 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// encoder appends one batch to buf, which it may only do while it keeps the
-// limits that the decoder will hold it to.
+// encoder appends one batch to buf. It refuses a batch that exceeds the limits of the
+// decoder.
 type encoder struct {
 	buf     []byte
-	start   int // of the batch in buf
+	start   int // where the batch starts in buf
 	entries int
-	depth   int // how many lists of commands are open
+	depth   int // nesting depth of lists of commands
 }
 
 func (e *encoder) message(p *plan, v reflect.Value) *Error {
@@ -47,8 +47,8 @@ func (e *encoder) field(f *planField, v reflect.Value) *Error {
 	return at(f.name, e.value(f, v))
 }
 
-// inner writes a struct, and nothing if it turns out to hold nothing: one with
-// an empty list in it is not zero to Go.
+// inner writes a struct, or nothing if all its fields are empty. Go's IsZero is not
+// enough: a struct with an empty, non-nil list is not zero.
 func (e *encoder) inner(f *planField, v reflect.Value) *Error {
 	e.buf = protowire.AppendTag(e.buf, f.number, wireType[f.kind])
 	from := len(e.buf)
@@ -99,8 +99,8 @@ func (e *encoder) value(f *planField, v reflect.Value) *Error {
 	return nil
 }
 
-// nested writes what body appends with its length in front. Most messages are
-// short, so one byte is kept free and the few long ones are shifted.
+// nested writes the output of body with its length in front. Most messages are short:
+// nested reserves one byte for the length and shifts the few long messages.
 func (e *encoder) nested(body func() *Error) *Error {
 	from := len(e.buf)
 	e.buf = append(e.buf, 0)
@@ -117,13 +117,13 @@ func (e *encoder) nested(body func() *Error) *Error {
 
 func (e *encoder) command(v reflect.Value) *Error {
 	if v.IsNil() || v.Elem().Kind() != reflect.Pointer || v.Elem().IsNil() {
-		return Invalidf("", "there is no command")
+		return Invalidf("", "the command is nil")
 	}
 	body := v.Elem().Elem()
 	number, known := commandNumbers[body.Type()]
 	switch {
 	case !known:
-		return Invalidf("", "%s is no command of Rota's", body.Type())
+		return Invalidf("", "%s is not a command of Rota", body.Type())
 	case number == allNumber && e.depth > 0:
 		return nestedAll()
 	}
@@ -133,15 +133,14 @@ func (e *encoder) command(v reflect.Value) *Error {
 	return e.nested(func() *Error { return e.message(commandPlans[number], body) })
 }
 
-func nestedAll() *Error { return Invalidf("", "all cannot be part of all") }
+func nestedAll() *Error { return Invalidf("", "an All cannot contain an All") }
 
-// micros is a time as the law sees it.
+// micros truncates a time to microseconds, the precision of the rules.
 func micros(v reflect.Value) time.Time {
 	return v.Addr().Interface().(*time.Time).Truncate(time.Microsecond)
 }
 
-// checkWireTime holds times to those that text can write too, which is far
-// inside what microseconds can count.
+// checkWireTime allows the years that RFC 3339 can write.
 func checkWireTime(t time.Time) *Error {
 	if y := t.UTC().Year(); y < 1 || y > YearMax {
 		return Invalidf("", "is in the year %d; allowed are 1 to %d", y, YearMax)
@@ -149,7 +148,7 @@ func checkWireTime(t time.Time) *Error {
 	return nil
 }
 
-// at puts the path of a value in front of what is wrong inside it.
+// at prefixes the field of an error with a path.
 func at(path string, err *Error) *Error {
 	if err == nil {
 		return nil

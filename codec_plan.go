@@ -13,20 +13,20 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// plan is how the fields of a struct are written, in ascending order of their
-// numbers. Plans are made once, when the program starts.
+// plan describes how the fields of a struct are encoded, in ascending order of their
+// numbers. Plans are built once, at program start.
 type plan struct{ fields []planField }
 
 type planField struct {
 	number protowire.Number
-	name   string // as errors call it
-	index  int    // in the Go struct
+	name   string // name in errors
+	index  int    // index in the Go struct
 	shape  shape
 	kind   kind
-	inner  *plan // of a kindStruct
+	inner  *plan // plan of a kindStruct
 }
 
-// shape is how often a field may be there.
+// shape is how often a field may occur.
 type shape uint8
 
 const (
@@ -35,7 +35,7 @@ const (
 	shapeMany              // a slice: one field per element
 )
 
-// kind is how one value is written.
+// kind is how one value is encoded.
 type kind uint8
 
 const (
@@ -50,7 +50,7 @@ const (
 	kindCommand
 )
 
-// wireType is the wire type that each kind is written as.
+// wireType maps each kind to its wire type.
 var wireType = [...]protowire.Type{
 	kindBool: protowire.VarintType, kindInt: protowire.VarintType, kindTime: protowire.VarintType,
 	kindFloat:  protowire.Fixed64Type,
@@ -70,7 +70,7 @@ var (
 	}()
 )
 
-// mustPlan panics on a struct that was declared wrongly, at program start.
+// mustPlan panics at program start if a struct has wrong wire tags.
 func mustPlan(t reflect.Type) *plan {
 	p, err := planOf(t)
 	if err != nil {
@@ -91,7 +91,7 @@ func planOf(t reflect.Type) (*plan, error) {
 	slices.SortFunc(p.fields, func(a, b planField) int { return int(a.number - b.number) })
 	for i := 1; i < len(p.fields); i++ {
 		if p.fields[i].number == p.fields[i-1].number {
-			return nil, fmt.Errorf("%s: wire number %d is given twice", t, p.fields[i].number)
+			return nil, fmt.Errorf("%s: wire number %d is used twice", t, p.fields[i].number)
 		}
 	}
 	return p, nil
@@ -138,10 +138,10 @@ func kindOf(t reflect.Type) (kind, error) {
 	case t.Kind() == reflect.Struct:
 		return kindStruct, nil
 	}
-	return 0, fmt.Errorf("the codec has no way to write %s", t)
+	return 0, fmt.Errorf("the codec cannot encode %s", t)
 }
 
-// snake turns JobID into job_id, the way errors name fields.
+// snake converts JobID to job_id, the form in which errors name fields.
 func snake(name string) string {
 	var b strings.Builder
 	runes := []rune(name)

@@ -34,8 +34,8 @@ func TestCodecRoundTrip(t *testing.T) {
 	})
 }
 
-// drawCommands fills a command of each type by reflection, so that a new field
-// is covered the day it is added.
+// drawCommands fills a command of each type by reflection, so that the test covers new
+// fields.
 func drawCommands(t *rapid.T, types []reflect.Type) (commands []Command) {
 	for _, typ := range types {
 		v := reflect.New(typ)
@@ -119,7 +119,7 @@ func FuzzDecodeBatch(f *testing.F) {
 	})
 }
 
-// thousandJobs is what a busy client sends: 1,000 jobs with 200 bytes each.
+// thousandJobs returns a batch of 1,000 jobs with params of 200 bytes each.
 func thousandJobs() Batch {
 	params := json.RawMessage(`{"text":"` + strings.Repeat("x", 189) + `"}`)
 	c := &Enqueue{Meta: sampleMeta(1)}
@@ -150,7 +150,7 @@ func BenchmarkDecodeBatch1000Jobs(b *testing.B) {
 	}
 }
 
-// field and zigzag write by hand what a test wants to see refused.
+// field and zigzag encode values that the decoder must refuse.
 func field(number protowire.Number, raw uint64) string {
 	tag := protowire.AppendTag(nil, number, protowire.VarintType)
 	return string(protowire.AppendVarint(tag, raw))

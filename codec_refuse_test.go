@@ -10,40 +10,39 @@ import (
 	"time"
 )
 
-// TestDecodeRefuses hands the decoder one wrong thing at a time. A batch is
-// version, then now (1) and commands (2).
+// Each input has one error. A batch is the version, then now (1) and commands (2).
 func TestDecodeRefuses(t *testing.T) {
 	tests := []struct{ name, input, field, reason string }{
 		{"nothing", "", "version", "empty"},
 		{"later version", "\x02", "version", "is 2; this program reads 1"},
-		{"unknown field", "\x01\x18\x01", "", "there is no field 3"},
-		{"field number zero", "\x01\x00", "", "0 is no field number"},
-		{"wrong wire type", "\x01\x0a\x00", "now", "has wire type 2; 0 belongs there"},
+		{"unknown field", "\x01\x18\x01", "", "unknown field 3"},
+		{"field number zero", "\x01\x00", "", "0 is not a field number"},
+		{"wrong wire type", "\x01\x0a\x00", "now", "has wire type 2; expected 0"},
 		{"truncated tag", "\x01\x80", "", "ends in the middle"},
 		{"truncated number", "\x01\x08\x80", "now", "ends in the middle"},
-		{"endless number", "\x01\x08" + strings.Repeat("\xff", 11), "now", "longer than it needs"},
-		{"padded number", "\x01\x08\x82\x00", "now", "longer than it needs"},
-		{"padded tag", "\x01\x88\x00\x02", "", "longer than it needs"},
-		{"padded length", "\x01\x12\x82\x00\x12\x00", "commands[0]", "longer than it needs"},
+		{"endless number", "\x01\x08" + strings.Repeat("\xff", 11), "now", "not in its shortest form"},
+		{"padded number", "\x01\x08\x82\x00", "now", "not in its shortest form"},
+		{"padded tag", "\x01\x88\x00\x02", "", "not in its shortest form"},
+		{"padded length", "\x01\x12\x82\x00\x12\x00", "commands[0]", "not in its shortest form"},
 		{"given twice", "\x01\x08\x02\x08\x02", "now", "is given twice"},
 		{"out of order", "\x01\x12\x02\x12\x00\x08\x02", "now", "comes after commands"},
 		{"time out of range", "\x01\x08\xfe\xff\xff\xff\xff\xff\xff\xff\xff\x01", "now", "is in the year 294247"},
 		{"zero time", "\x01" + field(1, zigzag(time.Time{}.UnixMicro())), "now", "is zero"},
-		{"length past the end", "\x01\x12\x05\x12\x00", "commands[0]", "says it has 5 bytes, but 2 are left"},
+		{"length past the end", "\x01\x12\x05\x12\x00", "commands[0]", "has a length of 5 bytes, but 2 are left"},
 		{"huge length", "\x01\x12\xff\xff\xff\xff\x0f", "commands[0]", "but 0 are left"},
 		{"empty command", "\x01\x12\x00", "commands[0]", "ends in the middle"},
-		{"unknown command", "\x01\x12\x03\xf2\x05\x00", "commands[0]", "there is no command 94"},
-		{"command of another wire type", "\x01\x12\x02\x10\x01", "commands[0]", "has wire type 0; 2 belongs there"},
+		{"unknown command", "\x01\x12\x03\xf2\x05\x00", "commands[0]", "unknown command 94"},
+		{"command of another wire type", "\x01\x12\x02\x10\x01", "commands[0]", "has wire type 0; expected 2"},
 		{"two commands in one", "\x01\x12\x04\x12\x00\x12\x00", "commands[0]", "has 2 bytes after its command"},
-		{"unknown field of a command", command(2, "\x78\x01"), "commands[0]", "there is no field 15"},
+		{"unknown field of a command", command(2, "\x78\x01"), "commands[0]", "unknown field 15"},
 		{"zero int", command(2, "\x10\x00"), "commands[0].limit", "is zero"},
 		{"empty head", command(2, "\x0a\x00"), "commands[0].meta", "is zero"},
-		{"short id", command(2, "\x0a\x03\x0a\x01\x07"), "commands[0].meta.id", "has 1 bytes; 16 belong there"},
+		{"short id", command(2, "\x0a\x03\x0a\x01\x07"), "commands[0].meta.id", "has 1 bytes; expected 16"},
 		{"zero id", command(2, "\x0a\x12\x0a\x10"+strings.Repeat("\x00", 16)), "commands[0].meta.id", "is zero"},
 		{"empty string", command(2, "\x0a\x02\x12\x00"), "commands[0].meta.actor", "is zero"},
 		{"bool beyond one", command(6, "\x12\x02\x50\x02"), "commands[0].items[0].permanent", "is 2; a bool is 0 or 1"},
 		{"truncated float", command(1, "\x12\x04\x81\x01\x00\x00"), "commands[0].jobs[0].jitter", "ends in the middle"},
-		{"all in all", command(13, "\x12\x02\x6a\x00"), "commands[0].members[0]", "all cannot be part of all"},
+		{"all in all", command(13, "\x12\x02\x6a\x00"), "commands[0].members[0]", "an All cannot contain an All"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -53,7 +52,7 @@ func TestDecodeRefuses(t *testing.T) {
 	}
 }
 
-// command frames a body of less than 126 bytes as the only command of a batch.
+// command wraps a body of less than 126 bytes as the only command of a batch.
 func command(number byte, body string) string {
 	return "\x01\x12" + string([]byte{byte(len(body) + 2), number<<3 | 2, byte(len(body))}) + body
 }
@@ -69,7 +68,7 @@ func checkRefusal(t *testing.T, err error, act, field, reason string) {
 	}
 }
 
-// TestDecodeRefusesEveryTruncation cuts a batch of everything at each byte.
+// The batch has all commands and is truncated at each byte.
 func TestDecodeRefusesEveryTruncation(t *testing.T) {
 	for _, c := range sampleCommands() {
 		data := mustEncode(t, Batch{Commands: []Command{c}})
@@ -93,20 +92,20 @@ func TestCodecBoundsListsAndBatches(t *testing.T) {
 	checkRefusal(t, err, "decode", "", "at most 67108864")
 
 	_, err = AppendBatch(nil, Batch{Commands: make([]Command, BatchMax+1)})
-	checkRefusal(t, err, "encode", "commands[0]", "there is no command")
+	checkRefusal(t, err, "encode", "commands[0]", "the command is nil")
 	_, err = AppendBatch(nil, Batch{Commands: []Command{&Enqueue{Jobs: make([]NewJob, JobsMax+1)}}})
 	checkRefusal(t, err, "encode", "commands[0].jobs[10000]", "more than 10000 entries")
 
 	full := &Enqueue{Jobs: make([]NewJob, JobsMax)}
 	_, err = AppendBatch(nil, Batch{Commands: []Command{full, full, full, full, full, full, full, full, full, full}})
-	checkRefusal(t, err, "encode", "commands[9].jobs[9990]", "send it as several")
+	checkRefusal(t, err, "encode", "commands[9].jobs[9990]", "split it")
 	large := NewJob{Params: bytes.Repeat([]byte("1"), EncodedMax)}
 	_, err = AppendBatch(nil, Batch{Commands: []Command{&Enqueue{Jobs: []NewJob{large}}}})
 	checkRefusal(t, err, "encode", "commands[0].jobs[0]", "at most 67108864")
 }
 
-// TestDecodeAllocatesLittle sends the inputs that ask for most: empty jobs, as
-// many as are allowed, and a list far longer than that.
+// The inputs request the most memory: the maximum number of empty jobs, and a list far
+// longer than allowed.
 func TestDecodeAllocatesLittle(t *testing.T) {
 	full := &Enqueue{Jobs: make([]NewJob, JobsMax)}
 	most := mustEncode(t, Batch{Commands: []Command{full, full, full, full, full, full, full, full, full}})
@@ -141,7 +140,7 @@ func TestDecodedBatchSharesNoMemory(t *testing.T) {
 	}
 }
 
-// foreign satisfies Command from outside the closed set.
+// foreign implements Command but is not in the closed set.
 type foreign struct{ Ready }
 
 func TestEncodeRefuses(t *testing.T) {
@@ -150,10 +149,10 @@ func TestEncodeRefuses(t *testing.T) {
 		batch         Batch
 		field, reason string
 	}{
-		{"no command", Batch{Commands: []Command{nil}}, "commands[0]", "there is no command"},
-		{"a nil command", Batch{Commands: []Command{&Ready{}, (*Ready)(nil)}}, "commands[1]", "there is no command"},
-		{"a foreign command", Batch{Commands: []Command{&foreign{}}}, "commands[0]", "rota.foreign is no command"},
-		{"all in all", Batch{Commands: []Command{&All{Members: []Command{&All{}}}}}, "commands[0].members[0]", "cannot be part"},
+		{"no command", Batch{Commands: []Command{nil}}, "commands[0]", "the command is nil"},
+		{"a nil command", Batch{Commands: []Command{&Ready{}, (*Ready)(nil)}}, "commands[1]", "the command is nil"},
+		{"a foreign command", Batch{Commands: []Command{&foreign{}}}, "commands[0]", "rota.foreign is not a command"},
+		{"all in all", Batch{Commands: []Command{&All{Members: []Command{&All{}}}}}, "commands[0].members[0]", "cannot contain"},
 		{"a far time", Batch{Now: time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)}, "now", "is in the year 10000"},
 	}
 	for _, test := range tests {
@@ -176,7 +175,7 @@ func TestAppendBatchAppends(t *testing.T) {
 	}
 }
 
-func TestTimesLoseWhatIsBelowAMicrosecond(t *testing.T) {
+func TestCodecTruncatesTimesToMicroseconds(t *testing.T) {
 	zone := time.FixedZone("east", 3600)
 	b := mustDecode(t, mustEncode(t, Batch{Now: sampleTime.Add(999).In(zone)}))
 	if b.Now != sampleTime {
@@ -193,9 +192,8 @@ func TestTimesLoseWhatIsBelowAMicrosecond(t *testing.T) {
 	}
 }
 
-// TestAnEmptyListIsNothing writes a specification with an empty list in it like
-// one without: Go tells them apart, the encoding does not.
-func TestAnEmptyListIsNothing(t *testing.T) {
+// A specification with an empty list and one with a nil list have the same encoding.
+func TestCodecEncodesEmptyListAsNil(t *testing.T) {
 	for _, pair := range [][2]Command{
 		{&PutThrottle{Spec: ThrottleSpec{Types: []TypeLimit{}, Keys: []KeyLimit{}}}, &PutThrottle{}},
 		{&PutSchedule{Spec: ScheduleSpec{Scopes: []Scope{}, At: time.Time{}.Add(1)}, Name: "s"}, &PutSchedule{Name: "s"}},

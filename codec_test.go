@@ -20,9 +20,9 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files instead of comparing with them")
 
-// TestCodecGolden holds the encoding to the bytes that logs on disk already
-// have. A golden file that changes means a new version byte, and a decoder
-// that still reads the old one: -update is for new verbs and fields only.
+// The encoding must not change, because logs on disk contain it. If a golden file
+// changes, the codec needs a new version byte and a decoder for the old version. Use
+// -update for new verbs and fields only.
 func TestCodecGolden(t *testing.T) {
 	mixed := Batch{Now: sampleTime}
 	for _, c := range sampleCommands() {
@@ -57,7 +57,7 @@ func checkGolden(t *testing.T, name string, b Batch) {
 	}
 }
 
-// TestSamplesSetEveryField keeps the golden files complete.
+// The samples set every field, so the golden files cover every field.
 func TestSamplesSetEveryField(t *testing.T) {
 	seen := map[string]bool{}
 	for _, c := range append(sampleCommands(), slices.Collect(maps.Values(sampleVariants()))...) {
@@ -90,7 +90,7 @@ func noteFields(v reflect.Value, seen map[string]bool) {
 	}
 }
 
-// wireStructs lists the commands and the structs inside them.
+// wireStructs returns the commands and the structs inside them.
 func wireStructs() []reflect.Type {
 	var all []reflect.Type
 	var visit func(reflect.Type)
@@ -112,7 +112,7 @@ func wireStructs() []reflect.Type {
 	return all
 }
 
-// TestEveryFieldHasAWireNumber fails when a field is added without one.
+// The test fails if a new field has no wire number.
 func TestEveryFieldHasAWireNumber(t *testing.T) {
 	for _, typ := range append(wireStructs(), reflect.TypeFor[wireBatch]()) {
 		taken := map[int]string{}
@@ -130,8 +130,7 @@ func TestEveryFieldHasAWireNumber(t *testing.T) {
 	}
 }
 
-// TestEveryVerbHasAWireNumber reads the verbs from the source, so that a new
-// one cannot be forgotten.
+// The test reads the verbs from the source, so it finds new ones.
 func TestEveryVerbHasAWireNumber(t *testing.T) {
 	numbered := map[string]bool{}
 	for _, typ := range wireCommands[1:] {
@@ -182,14 +181,14 @@ func declaredConstants(t *testing.T, path, typ string) (values []string) {
 	return values
 }
 
-func TestPlanRefusesWhatItCannotWrite(t *testing.T) {
+func TestPlanRefusesUnsupportedFields(t *testing.T) {
 	for want, typ := range map[string]reflect.Type{
 		"is not a number from 1": reflect.TypeFor[struct{ A int }](),
-		"is given twice": reflect.TypeFor[struct {
+		"is used twice": reflect.TypeFor[struct {
 			A int `wire:"1"`
 			B int `wire:"1"`
 		}](),
-		"no way to write": reflect.TypeFor[struct {
+		"cannot encode": reflect.TypeFor[struct {
 			A map[string]int `wire:"1"`
 		}](),
 	} {
@@ -199,7 +198,7 @@ func TestPlanRefusesWhatItCannotWrite(t *testing.T) {
 	}
 }
 
-// TestCodecIsCompact bounds what Rota adds to the bytes of the caller.
+// The test bounds the overhead of the encoding over the caller's bytes.
 func TestCodecIsCompact(t *testing.T) {
 	params := json.RawMessage(`{"text":"` + strings.Repeat("x", 189) + `"}`)
 	enqueue := &Enqueue{Meta: sampleMeta(1)}

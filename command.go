@@ -2,34 +2,34 @@ package rota
 
 import "time"
 
-// RulesVersion is the version of the rules this program speaks. A store refuses a
-// command of a later law, since it could not keep it.
+// RulesVersion is the version of the rules that this program implements. A store
+// refuses a command with a later version, because it does not know those rules.
 const RulesVersion = 1
 
-// Batch is what is sent together: one group commit, one Raft entry, one
-// request. It is ordered; a refused command leaves its neighbours alone.
+// Batch is sent as one unit: one group commit, one Raft entry, one request. Its
+// commands are applied in order. A refused command does not affect the others.
 type Batch struct {
-	// Now is the only clock a command sees. It is stamped by the store's
-	// authority; left zero, the store that holds the file stamps it.
+	// Now is the only clock a command sees. The store's authority sets it. If it
+	// is zero, the store sets it from its own clock.
 	Now      time.Time
 	Commands []Command
 }
 
 // Command is one atomic change of state, with all its effects. The set is
-// closed: every implementation stands in this package.
+// closed: every implementation is in this package.
 type Command interface {
 	// Head returns the part that all commands share.
 	Head() *Meta
-	// Verb names the command, the same word at every layer.
+	// Verb returns the kind of the command. Every layer uses the same word.
 	Verb() Verb
-	// Validate refuses fields that are wrong whatever the store holds, naming
-	// the field.
+	// Validate checks what can be checked without a store. The error names the
+	// field.
 	Validate() error
-	// weigh counts the entries and the bytes that it carries.
+	// weigh returns the number of entries and the approximate size in bytes.
 	weigh() (entries, bytes int)
 }
 
-// Verb names a command.
+// Verb is the kind of a command.
 type Verb string
 
 // The verbs.
@@ -74,23 +74,23 @@ const (
 	VerbRemember       Verb = "remember"
 )
 
-// Meta is what every command carries. The id makes sending again harmless:
-// what a command creates is named by it.
+// Meta is the head of every command. The ids of the rows that a command creates are
+// derived from its id, so a command can be sent again.
 type Meta struct {
 	ID           ID     `wire:"1"`
-	Actor        string `wire:"2"` // on whose behalf; empty is the process itself
-	RulesVersion int    `wire:"3"` // the version of the law it was written under; 0 is read as 1, the first
+	Actor        string `wire:"2"` // user or program on whose behalf the command is sent; empty: the process itself
+	RulesVersion int    `wire:"3"` // rules the command was written for; 0 means 1
 }
 
-// NewMeta begins a command with a fresh id.
+// NewMeta returns a head with a new id.
 func NewMeta(actor string) Meta {
 	return Meta{ID: NewID(), Actor: actor, RulesVersion: RulesVersion}
 }
 
-// Head returns the command's shared part.
+// Head returns the head.
 func (m *Meta) Head() *Meta { return m }
 
-// LeaseRef names a lease: which run of which job, and the proof.
+// LeaseRef identifies a lease by job and run, and proves it by the token.
 type LeaseRef struct {
 	JobID ID    `wire:"1"`
 	RunID ID    `wire:"2"`

@@ -1,8 +1,7 @@
 package rota
 
-// EnqueueGroup puts the members of a group into the queue, all of them or none,
-// in their order. A member may not have a plan time, and its unique key must be
-// free.
+// EnqueueGroup adds all members of a group to the queue in their order, or none. A
+// member must not have a plan time, and its unique key must be free.
 type EnqueueGroup struct {
 	Meta      `wire:"1"`
 	Name      string    `wire:"2"` // for people; need not be unique
@@ -11,16 +10,17 @@ type EnqueueGroup struct {
 	Jobs      []NewJob  `wire:"5"`
 }
 
-// CancelGroup cancels what of a group has not started and asks what runs to
-// stop. Of a large group Sweep carries out the rest; none of it starts any more.
+// CancelGroup cancels the queued members of a group and asks the running members to
+// stop. It takes effect at once for all members; in a large group, Sweep updates the
+// remaining rows.
 type CancelGroup struct {
 	Meta    `wire:"1"`
 	GroupID ID     `wire:"2"`
 	Reason  string `wire:"3"`
 }
 
-// Verb names the command.
+// Verb returns the kind of the command.
 func (*EnqueueGroup) Verb() Verb { return VerbEnqueueGroup }
 
-// Verb names the command.
+// Verb returns the kind of the command.
 func (*CancelGroup) Verb() Verb { return VerbCancelGroup }

@@ -1,22 +1,22 @@
 package rota
 
-// Remember ties a key of its actor to a command that is about to be sent, so
-// that a request sent again under the same key is the same command. It answers
-// with the command that the key is tied to, which is this one's Command if the
-// key was free. A request that differs is refused with Conflict. A key is free
-// again after RequestKeep.
+// Remember stores an idempotency key: it maps (actor, key) to the id of the command
+// that is about to be sent. The reply has the id that the key maps to, which is
+// Command if the key was free. A request sent again under the key therefore becomes
+// the same command. A request with another hash is refused with Conflict. The key is
+// forgotten after RequestKeep.
 type Remember struct {
 	Meta    `wire:"1"`
-	Key     string `wire:"2"` // at most KeyMax bytes; of one actor, so that two may use the same
-	Hash    string `wire:"3"` // of the request: 64 hexadecimal digits, in small letters
-	Command ID     `wire:"4"` // the id that the request's command will have
+	Key     string `wire:"2"` // at most KeyMax bytes; unique per actor
+	Hash    string `wire:"3"` // SHA-256 of the request: 64 lower-case hexadecimal digits
+	Command ID     `wire:"4"` // id of the command that the request is turned into
 }
 
-// Verb names the command.
+// Verb returns the kind of the command.
 func (*Remember) Verb() Verb { return VerbRemember }
 
-// Remembered answers Remember. Known says that the key was tied already: send
-// the command under this id, and it is not done twice.
+// Remembered answers Remember. Known means that the key was stored before. The caller
+// sends its command under the id Command, so the store applies it once.
 type Remembered struct {
 	Command ID
 	Known   bool

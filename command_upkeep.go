@@ -2,47 +2,47 @@ package rota
 
 import "time"
 
-// Expire ends what has waited too long: jobs whose dependencies did not complete
-// in time are recorded as SKIPPED, and the active reservation is given up when
-// its time is over. Send it when NextDue says so.
+// Expire records jobs as SKIPPED whose dependencies did not complete in time, and
+// expires the active reservation when its time is over. Send it at the time that
+// NextDue returns.
 type Expire struct {
 	Meta  `wire:"1"`
-	Limit int `wire:"2"` // at most so many jobs; 0: SweepMax
+	Limit int `wire:"2"` // maximum number of jobs; 0: SweepMax
 }
 
-// Sweep carries out, a page at a time, what other commands decided for more rows
-// than they could touch.
+// Sweep executes intent records, one page per command: decisions of other commands for
+// more rows than one command may touch.
 type Sweep struct {
 	Meta  `wire:"1"`
-	Limit int `wire:"2"` // at most so many rows; 0: SweepMax
+	Limit int `wire:"2"` // maximum number of rows; 0: SweepMax
 }
 
-// Prune removes whole executions that have ended, with their runs. Prunable says
-// which. One that has not ended, or ended too late, is kept, and so is one that
-// tries another anew which is still there. Reservations that ended a while ago
-// (ReservationKeep) go with them.
+// Prune deletes whole executions that have ended, with their runs. Prunable lists
+// them. Prune keeps an execution that has not ended, that ended too late, or that
+// redrives an execution which still exists. It also deletes reservations that ended
+// more than ReservationKeep ago.
 type Prune struct {
 	Meta       `wire:"1"`
 	Executions []ID      `wire:"2"` // at most PruneMax
-	Before     time.Time `wire:"3"` // only what ended before this; zero: whenever it ended
+	Before     time.Time `wire:"3"` // only executions that ended before this time; zero: all
 }
 
-// Redrive tries an execution anew that died, was cancelled or was skipped: as a
-// fresh job with the same params. One that was redriven is not redriven again,
-// unless that was cancelled.
+// Redrive runs an execution again that is dead, cancelled or skipped, as a new job
+// with the same params. An execution can be redriven once, or again if the redrive
+// was cancelled.
 type Redrive struct {
 	Meta  `wire:"1"`
-	JobID ID `wire:"2"` // any attempt of it
+	JobID ID `wire:"2"` // any attempt of the execution
 }
 
-// Verb names the command.
+// Verb returns the kind of the command.
 func (*Expire) Verb() Verb { return VerbExpire }
 
-// Verb names the command.
+// Verb returns the kind of the command.
 func (*Sweep) Verb() Verb { return VerbSweep }
 
-// Verb names the command.
+// Verb returns the kind of the command.
 func (*Prune) Verb() Verb { return VerbPrune }
 
-// Verb names the command.
+// Verb returns the kind of the command.
 func (*Redrive) Verb() Verb { return VerbRedrive }

@@ -6,62 +6,60 @@ import (
 	"time"
 )
 
-// Type is a name with a payload schema and a handler somewhere. A job may be of
-// a type that nobody declared; a declared one has a policy of its own and can
-// be paused.
+// Type is the name of a kind of job, with a payload schema. A store accepts jobs of
+// undeclared types. A declared type has a policy and can be paused.
 type Type struct {
 	Name      string
 	Spec      TypeSpec
-	Paused    bool // its jobs are kept and not started
-	Version   ID   // the last command that changed it
+	Paused    bool // its jobs are not started
+	Version   ID   // id of the last command that changed it
 	CreatedBy string
 	CreatedAt time.Time
 	UpdatedAt time.Time
 }
 
-// TypeSpec is what is declared of a type.
+// TypeSpec is the declaration of a type.
 type TypeSpec struct {
 	Description string          `wire:"1" json:"description,omitempty"`
-	Schema      json.RawMessage `wire:"2" json:"schema,omitempty"` // JSON Schema of its params; faces check it, no store does
+	Schema      json.RawMessage `wire:"2" json:"schema,omitempty"` // JSON Schema of params; checked by clients and servers, not by stores
 	Policy      PolicyPatch     `wire:"3" json:"policy"`
 }
 
-// TemplateState says whether jobs may be made from a template.
+// TemplateState is whether new jobs of a template are accepted.
 type TemplateState string
 
 // The states of a template.
 const (
 	TemplateActive   TemplateState = "ACTIVE"
-	TemplateArchived TemplateState = "ARCHIVED" // kept for what it made; makes nothing more
+	TemplateArchived TemplateState = "ARCHIVED" // kept for its existing jobs; new jobs are refused
 )
 
-// Template is what to run: a type, default params, a policy.
+// Template is what to run: a type, default params and a policy.
 type Template struct {
 	Name      string
 	Spec      TemplateSpec
 	State     TemplateState
-	Version   ID // the last command that changed it
+	Version   ID // id of the last command that changed it
 	CreatedBy string
 	CreatedAt time.Time
 	UpdatedAt time.Time
 }
 
-// TemplateSpec is what is declared of a template.
+// TemplateSpec is the declaration of a template.
 type TemplateSpec struct {
 	Type           string          `wire:"1" json:"type"`
 	Description    string          `wire:"2" json:"description,omitempty"`
 	Params         json.RawMessage `wire:"3" json:"params,omitempty"` // defaults, overlaid key by key
 	Priority       *int            `wire:"4" json:"priority,omitempty"`
 	Policy         PolicyPatch     `wire:"5" json:"policy"`
-	UniqueFor      time.Duration   `wire:"6" json:"unique_for,omitempty"`      // of requests with a unique key that say nothing
-	ConcurrencyKey string          `wire:"7" json:"concurrency_key,omitempty"` // of requests that say nothing
-	Webhooks       []Webhook       `wire:"8" json:"webhooks,omitempty"`        // told of the jobs that are made from it
+	UniqueFor      time.Duration   `wire:"6" json:"unique_for,omitempty"`      // default for requests with a unique key
+	ConcurrencyKey string          `wire:"7" json:"concurrency_key,omitempty"` // default for requests
+	Webhooks       []Webhook       `wire:"8" json:"webhooks,omitempty"`        // notified of jobs of this template
 }
 
-// MergeParams overlays objects key by key, later ones over earlier ones; what
-// stands deeper is replaced whole. Where only one of them has anything to say,
-// it is returned as it was written; else the keys are sorted, so that the same
-// objects always give the same text.
+// MergeParams overlays JSON objects key by key; a later object wins. Nested values are
+// replaced, not merged. If only one object has keys, its text is returned unchanged.
+// Otherwise the keys are sorted, so equal objects give equal text.
 func MergeParams(layers ...json.RawMessage) json.RawMessage {
 	if only, alone := onlyLayer(layers); alone {
 		return only
@@ -84,8 +82,8 @@ func MergeParams(layers ...json.RawMessage) json.RawMessage {
 	return EncodeSpec(merged)
 }
 
-// onlyLayer is the one layer that has anything to say, if that can be seen
-// without reading it.
+// onlyLayer returns the only layer with keys, if that can be decided without parsing
+// JSON.
 func onlyLayer(layers []json.RawMessage) (only json.RawMessage, alone bool) {
 	only = json.RawMessage("{}")
 	for _, layer := range layers {
@@ -100,18 +98,18 @@ func onlyLayer(layers []json.RawMessage) (only json.RawMessage, alone bool) {
 	return only, true
 }
 
-// EncodeSpec is a specification as it is stored: JSON, its documents compact and
-// otherwise as they were written.
+// EncodeSpec returns a specification as stored: JSON whose embedded documents are
+// compacted and otherwise unchanged.
 func EncodeSpec(spec any) []byte {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	_ = e.Encode(spec) // validation has seen its documents
+	_ = e.Encode(spec) // validation has checked the documents
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
-// canonical is a specification as it is read back. One that cannot be written
-// stays as it is, for validation to name what is wrong with it.
+// canonical returns a specification as it is read back from the store. A specification
+// that cannot be encoded is returned unchanged; validation names its problem.
 func canonical[T any](spec T) T {
 	var read T
 	if json.Unmarshal(EncodeSpec(spec), &read) != nil {
@@ -120,21 +118,21 @@ func canonical[T any](spec T) T {
 	return read
 }
 
-// Canonical is the specification as it is stored.
+// Canonical returns the specification as stored.
 func (s TypeSpec) Canonical() TypeSpec { return canonical(s) }
 
-// Canonical is the specification as it is stored.
+// Canonical returns the specification as stored.
 func (s TemplateSpec) Canonical() TemplateSpec {
 	s.UniqueFor = s.UniqueFor.Truncate(time.Microsecond)
 	return canonical(s)
 }
 
-// Equal reports whether two specifications are stored alike.
+// Equal reports whether two specifications have the same stored form.
 func (s TypeSpec) Equal(other TypeSpec) bool {
 	return bytes.Equal(EncodeSpec(s.Canonical()), EncodeSpec(other.Canonical()))
 }
 
-// Equal reports whether two specifications are stored alike.
+// Equal reports whether two specifications have the same stored form.
 func (s TemplateSpec) Equal(other TemplateSpec) bool {
 	return bytes.Equal(EncodeSpec(s.Canonical()), EncodeSpec(other.Canonical()))
 }

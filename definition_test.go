@@ -38,7 +38,7 @@ func TestMergeParams(t *testing.T) {
 	}
 }
 
-// TestMergeParamsOverlays compares with maps, and merges in two steps.
+// The test compares with a merge of maps, and with a merge in two steps.
 func TestMergeParamsOverlays(t *testing.T) {
 	object := rapid.MapOf(rapid.StringMatching(`[a-e<]`), rapid.IntRange(0, 9))
 	rapid.Check(t, func(t *rapid.T) {
@@ -62,7 +62,7 @@ func TestMergeParamsOverlays(t *testing.T) {
 	})
 }
 
-func TestPolicyIsTakenFromTheFirstThatSaysSo(t *testing.T) {
+func TestPolicyPatchFirstSetValueWins(t *testing.T) {
 	request := PolicyPatch{MaxRetries: new(0)}
 	schedule := PolicyPatch{MaxRetries: new(7), Backoff: new(time.Second)}
 	kind := PolicyPatch{Backoff: new(time.Hour), BackoffMax: new(time.Minute), Jitter: new(0.5), Timeout: new(3*time.Second + 999)}
@@ -100,8 +100,8 @@ func TestCanonicalSchedule(t *testing.T) {
 	}
 }
 
-// TestCanonicalLeavesItsArgument alone: a caller may go on with what it has.
-func TestCanonicalLeavesItsArgument(t *testing.T) {
+// Canonical must not change its argument, since the caller may still use it.
+func TestCanonicalDoesNotChangeArgument(t *testing.T) {
 	s := ScheduleSpec{Scopes: []Scope{{"b", "1"}, {"a", "1"}, {"a", "1"}}, DependsOn: []string{"b", "a", "a"}}
 	l := ThrottleSpec{Types: []TypeLimit{{Type: "b"}, {Type: "a"}}, Keys: []KeyLimit{{Key: "b"}, {Key: "a"}}}
 	s.Canonical()
@@ -114,9 +114,9 @@ func TestCanonicalLeavesItsArgument(t *testing.T) {
 	}
 }
 
-// TestCanonicalIsFinal takes the samples, which set every field: made canonical
-// again nothing changes, stored and read back nothing is lost.
-func TestCanonicalIsFinal(t *testing.T) {
+// For the samples, which set every field: Canonical is idempotent, and storing and reading
+// back loses nothing.
+func TestCanonicalIsIdempotent(t *testing.T) {
 	for _, spec := range []any{
 		sampleOf(VerbPutType).(*PutType).Spec, sampleOf(VerbPutTemplate).(*PutTemplate).Spec,
 		sampleOf(VerbPutThrottle).(*PutThrottle).Spec, sampleSchedule(),
@@ -143,9 +143,8 @@ func TestCanonicalIsFinal(t *testing.T) {
 	}
 }
 
-// TestCanonicalLosesNothingThatIsWrong keeps what cannot be stored, so that
-// validation can name it.
-func TestCanonicalLosesNothingThatIsWrong(t *testing.T) {
+// Canonical keeps values that cannot be stored, so that validation can name them.
+func TestCanonicalKeepsInvalidValues(t *testing.T) {
 	s := TemplateSpec{Type: "mail", Params: json.RawMessage(`{`)}
 	if got := s.Canonical(); !reflect.DeepEqual(got, s) {
 		t.Errorf("got %+v", got)
@@ -230,7 +229,7 @@ func TestEachScope(t *testing.T) {
 	}
 }
 
-func TestSpecsAreStoredInWords(t *testing.T) {
+func TestSpecsAreStoredAsReadableJSON(t *testing.T) {
 	got := string(EncodeSpec(ScheduleSpec{Template: "mail", Cron: "@daily", Params: json.RawMessage(`{"a":"<"}`)}.Canonical()))
 	want := `{"template":"mail","cron":"@daily","params":{"a":"<"},"policy":{},"catch_up":"last","overlap":"allow","on_completion":"preserve"}`
 	if got != want || strings.Contains(got, "\n") {

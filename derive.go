@@ -8,38 +8,38 @@ import (
 	"time"
 )
 
-// JobID is the id of the i-th job of the command. Derived ones sort by their
-// place in it, so that neighbours in the queue lie on one page: claims and
-// finishes of a batch then write half the pages.
+// JobID returns the id of the i-th job of the command. Derived ids sort by index, so
+// adjacent jobs are on one database page: claims and finishes of a batch then write
+// half the pages.
 func (c *Enqueue) JobID(i int) ID { return jobID(c.ID, c.Jobs[i].ID, i) }
 
-// JobID is the id of the i-th member of the group.
+// JobID returns the id of the i-th member of the group.
 func (c *EnqueueGroup) JobID(i int) ID { return jobID(c.ID, c.Jobs[i].ID, i) }
 
-// GroupID is the id of the group that the command makes.
+// GroupID returns the id of the group that the command creates.
 func (c *EnqueueGroup) GroupID() ID { return c.ID.Derive([]byte("group")) }
 
-// JobID is the id of the i-th job that the command makes: its times one after
-// the other, the scopes of each in their order.
+// JobID returns the id of the i-th job that the command creates, ordered by time, then
+// by scope.
 func (c *Fire) JobID(i int) ID { return jobID(c.ID, ID{}, i) }
 
-// JobID is the id of the job for the i-th scope.
+// JobID returns the id of the job for the i-th scope.
 func (c *Trigger) JobID(i int) ID { return jobID(c.ID, ID{}, i) }
 
-// JobID is the id of the i-th job that the command makes: its times one after
-// the other, the scopes of each in their order.
+// JobID returns the id of the i-th job that the command creates, ordered by time, then
+// by scope.
 func (c *Backfill) JobID(i int) ID { return jobID(c.ID, ID{}, i) }
 
-// ReservationID is the id of the reservation that the command makes.
+// ReservationID returns the id of the reservation that the command creates.
 func (c *Reserve) ReservationID() ID { return c.ID.Derive([]byte("reservation")) }
 
-// JobID is the id of the direct run's job.
+// JobID returns the id of the job of the direct run.
 func (c *Direct) JobID() ID { return jobID(c.ID, c.Job.ID, 0) }
 
-// TokenFor is the lease token that the command gives its job.
+// TokenFor returns the lease token of the job.
 func (c *Direct) TokenFor(job ID) Token { return tokenFor(c.Seed, job) }
 
-// NewJobID is the id of the job that tries an execution anew.
+// NewJobID returns the id of the job that redrives the execution.
 func (c *Redrive) NewJobID() ID { return jobID(c.ID, ID{}, 0) }
 
 func jobID(command, given ID, i int) ID {
@@ -55,16 +55,16 @@ func jobID(command, given ID, i int) ID {
 	return id
 }
 
-// RunID is the id of the run that a command makes for a job.
+// RunID returns the id of the run that a command creates for a job.
 func RunID(command, job ID) ID { return command.Derive(job[:]) }
 
-// RetryID is the id of the job that a command makes to retry another.
+// RetryID returns the id of the job that a command creates to retry another.
 func RetryID(command, job ID) ID { return command.Derive(append([]byte("retry"), job[:]...)) }
 
-// DeliveryID is the id of the job that makes a delivery, given its params. It
-// comes from what is told, to whom and of which time, so that it is the same on
-// every machine. It sorts by that time, and of what happened to one job at once
-// the earlier comes first.
+// DeliveryID returns the id of the job that delivers an event to a webhook. It is
+// derived from the params of the delivery and the time of the event, so it is the same
+// on every machine. It sorts by time; events of one job at the same time sort by their
+// order in WebhookEvents.
 func DeliveryID(params json.RawMessage, kind EventKind, at time.Time) (id ID) {
 	sum := sha256.Sum256(params)
 	copy(id[6:], sum[:])
@@ -77,9 +77,9 @@ func DeliveryID(params json.RawMessage, kind EventKind, at time.Time) (id ID) {
 	return id
 }
 
-// DefinitionID is the id that a definition goes by where it needs a number: it
-// comes from the name alone, so that it is the same in every store and outlives
-// the definition.
+// DefinitionID returns the id of a definition for interfaces that need one. It is
+// derived from the name alone, so it is the same in every store and stays valid after
+// the definition is gone.
 func DefinitionID(name string) (id ID) {
 	sum := sha256.Sum256([]byte("definition " + name))
 	copy(id[:], sum[:])
@@ -88,19 +88,19 @@ func DefinitionID(name string) (id ID) {
 	return id
 }
 
-// AuditID is the id of the audit entry that a command writes about a job.
+// AuditID returns the id of the audit entry that a command writes about a job.
 func AuditID(command ID, verb Verb, job ID) ID {
 	return command.Derive(append([]byte("audit "+string(verb)), job[:]...))
 }
 
-// AuditNameID is the id of the audit entry that a command writes about something
-// that has a name.
+// AuditNameID returns the id of the audit entry that a command writes about something
+// with a name.
 func AuditNameID(command ID, verb Verb, subject string) ID {
 	return command.Derive([]byte("audit " + string(verb) + " of " + subject))
 }
 
-// TokenFor is the lease token that the claim gives a job. It cannot be
-// computed from anything that is shown to others.
+// TokenFor returns the lease token that the claim gives a job. It cannot be computed
+// from anything that other clients can see.
 func (c *Claim) TokenFor(job ID) Token { return tokenFor(c.Seed, job) }
 
 func tokenFor(seed Token, job ID) Token {

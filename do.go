@@ -2,13 +2,13 @@ package rota
 
 import "context"
 
-// Do applies one command and returns its reply, whose type the caller names:
+// Do applies one command and returns its reply as the given type:
 //
 //	enqueued, err := rota.Do[*rota.Enqueued](ctx, store, command)
 //
-// An error with a code other than Unavailable, Busy or Internal is a refusal:
-// nothing was changed. After any other error the command may have been applied;
-// sending the same command again is harmless and settles it.
+// An error with a code other than Unavailable, Busy or Internal is a refusal: nothing
+// has changed. After Unavailable, Busy or Internal the command may have been applied.
+// Send the same command again to find out.
 func Do[R Reply](ctx context.Context, s Store, c Command) (R, error) {
 	var none R
 	results, err := s.Apply(ctx, Batch{Commands: []Command{c}})
@@ -20,7 +20,7 @@ func Do[R Reply](ctx context.Context, s Store, c Command) (R, error) {
 	}
 	reply, ok := results[0].Reply.(R)
 	if !ok {
-		return none, Errorf(Internal, string(c.Verb()), "was applied, and answers with %T, not with %T: ask for its own reply", results[0].Reply, none)
+		return none, Errorf(Internal, string(c.Verb()), "was applied; its reply is %T, not %T: request the reply type of the command", results[0].Reply, none)
 	}
 	return reply, nil
 }

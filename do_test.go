@@ -14,7 +14,7 @@ import (
 	"github.com/rotajobs/rota/store/sqlite"
 )
 
-func TestDo(t *testing.T) {
+func TestDoReturnsReplyOrError(t *testing.T) {
 	s, err := sqlite.Open(filepath.Join(t.TempDir(), "rota.db"))
 	if err != nil {
 		t.Fatal(err)
@@ -48,7 +48,7 @@ func TestDo(t *testing.T) {
 	}
 }
 
-func TestATokenIsNotShown(t *testing.T) {
+func TestTokenIsHiddenInFormatsAndJSON(t *testing.T) {
 	token := rota.NewToken()
 	job := &rota.Job{Run: &rota.Run{Token: token}}
 	asJSON, err := json.Marshal(job)

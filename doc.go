@@ -1,65 +1,67 @@
-// Package rota is the dictionary of Rota, a durable job scheduler, queue and
-// runner: its entities and their states, the closed set of commands that
-// change them, the contract every store keeps, one error type, and the codec
-// of a batch.
+// Package rota defines the vocabulary of Rota, a durable job scheduler, queue and
+// runner: entities and their states, the closed set of commands that change them,
+// the contract of a store, one error type, and the codec of a batch.
 //
-// The one idea is that a [Store] applies batches of commands, and everything
-// else is a store in front of a store. A [Command] is a plain struct that says
-// what should happen; it holds no clock, no randomness and no code, so that
-// the same batch applied twice, or on two machines, leaves the same rows.
+// The one idea: a [Store] applies batches of commands, and every other part is a
+// store in front of a store. A [Command] is a plain struct. It contains no clock, no
+// randomness and no code, so the same batch applied twice, or on two machines, gives
+// the same rows.
 //
-// The words: a job is one attempt, in the queue or out of it; a [Run] is the
-// lease and the outcome of one job, made when the job is dispatched; an
-// execution is a job and its retries, named by the id of its first job.
+// A job is one attempt, in the queue or out of it. A [Run] is the lease and the
+// outcome of one job, created when the job is dispatched. An execution is a job and
+// its retries; its id is the id of the first job.
 //
-// # Where to begin
+// # Where to start
 //
-// Package store/sqlite opens a [Store]. A [Batch] is what it applies, and [Do]
-// applies a single command. [Enqueue] puts jobs into the queue, [Claim] leases
-// them to a worker, [Extend] keeps the leases, and [Finish] says how the jobs
-// ended. Keepers belong to every process that runs jobs: [Recover] once at its
-// start, then [Ready] for what becomes due and [Reap] for workers that are gone;
-// and [Fire], [Expire], [Sweep] and [Prune] where there are schedules,
-// dependencies, groups and a history. The examples of store/sqlite show one round, and a whole worker.
+// A Go program uses [Client] to submit jobs and package engine to run handlers. The
+// rest of this page is for readers of the lower layers.
 //
-// [Declare] makes the command that declares a schedule, and [PlanFire] the one
-// that fires it. [Store.NextDue] says when there is something to fire, to expire
-// or to sweep.
+// Package store/sqlite opens a [Store]. It applies a [Batch]; [Do] applies one
+// command. [Enqueue] adds jobs to the queue, [Claim] leases them to a worker, [Extend]
+// extends the leases, and [Finish] records the outcomes. Every process that runs jobs
+// also sends upkeep commands: [Recover] once at its start, then [Ready] for jobs that
+// become due and [Reap] for workers that died; and [Fire], [Expire], [Sweep] and
+// [Prune] for schedules, dependencies, groups and history. The examples of
+// store/sqlite show one round and a whole worker.
+//
+// [Declare] builds the command that declares a schedule, and [PlanFire] the command
+// that fires it. [Store.NextDue] returns when there is something to fire, to expire or
+// to sweep.
 //
 // # Which reply answers which command
 //
-//	Enqueue    *Enqueued       the jobs, or those that hold their keys
-//	Ready      *Readied        how many took their place
+//	Enqueue    *Enqueued       the jobs, or the jobs that hold their keys
+//	Ready      *Readied        how many jobs became ready
 //	Claim      *Claimed        the jobs, each with its run and token
-//	Extend     *Extended       how each lease stands, and who should stop
+//	Extend     *Extended       the state of each lease, and which runs should stop
 //	Note       *Noted          the same
 //	Finish     *Finished       what was recorded, and the retry
-//	Cancel     *CancelledJob   the job, and whether it still runs
+//	Cancel     *CancelledJob   the job, and whether it is still running
 //	Edit       *Edited         the job
 //	Move       *Moved          the job
-//	Normalise  *Normalised     how many changed, and where the next page begins
-//	Reap       *Reaped         what was settled
-//	Recover    *Recovered      what was settled
+//	Normalise  *Normalised     how many jobs changed, and where the next page starts
+//	Reap       *Reaped         what was done with each job
+//	Recover    *Recovered      what was done with each job
 //	All        *AllDone        the replies of its members
 //
 //	PutType, SwitchType              *TypePut          the type, and whether anything changed
 //	PutTemplate, Archive, Unarchive  *TemplatePut      the template, and how many schedules it disabled
 //	PutSchedule, SwitchSchedule      *SchedulePut      the schedule
-//	DeleteSchedule                   *ScheduleDeleted  whether it was gone already
-//	Drop                             *Dropped          what was cancelled and asked to stop at once
+//	DeleteSchedule                   *ScheduleDeleted  whether it existed
+//	Drop                             *Dropped          how many jobs were cancelled or asked to stop
 //	PutThrottle                      *ThrottlePut      the limits
 //	PutWebhooks                      *WebhooksPut      the webhooks
-//	Fire                             *Fired            the jobs, or that somebody else came first
+//	Fire                             *Fired            the jobs, or that the schedule has changed
 //	Trigger                          *Triggered        the jobs
-//	Backfill                         *Backfilled       the jobs, and how many there were already
+//	Backfill                         *Backfilled       the jobs, and how many existed already
 //	EnqueueGroup                     *GroupEnqueued    the group and its jobs
-//	CancelGroup                      *CancelledGroup   what was done at once
+//	CancelGroup                      *CancelledGroup   how many jobs were cancelled or asked to stop
 //	Reserve                          *Reserved         the reservation
 //	Direct                           *Directed         the job with its run and token
 //	Release                          *Released         the reservation
-//	Expire                           *Expired          what was skipped, what was let go
-//	Sweep                            *Swept            how many rows it touched, and whether there are more
-//	Prune                            *Pruned           how much went, and what was kept
+//	Expire                           *Expired          the skipped jobs and the jobs that became ready
+//	Sweep                            *Swept            how many rows it changed, and whether there are more
+//	Prune                            *Pruned           how much was deleted, and what was kept
 //	Redrive                          *Redriven         the new job
 //
 // A command that is refused has an [Error] in place of a reply.

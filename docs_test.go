@@ -17,8 +17,7 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// TestEveryLimitIsDocumented wants each constant of limits.go on its page, with
-// the value that it has.
+// The page of limits must have each constant of limits.go with its value.
 func TestEveryLimitIsDocumented(t *testing.T) {
 	shown := map[string]string{}
 	row := regexp.MustCompile("(?m)^\\| `(\\w+)` \\| ([^|]+) \\| [^|]+ \\|$")
@@ -93,7 +92,7 @@ func evaluate(t *testing.T, expr ast.Expr, names map[string]ast.Expr) constant.V
 	return nil
 }
 
-// written are the ways in which a page may show a value.
+// written returns the forms in which a page may show a value.
 func written(value constant.Value) []string {
 	if value.Kind() == constant.String {
 		return []string{constant.StringVal(value)}
@@ -116,7 +115,7 @@ func thousands(n int64) string {
 	return text
 }
 
-// brief writes a duration without the parts that are zero.
+// brief formats a duration without zero parts.
 func brief(d time.Duration) string {
 	text := d.String()
 	for _, zero := range []string{"m0s", "h0m"} {
@@ -127,8 +126,7 @@ func brief(d time.Duration) string {
 	return text
 }
 
-// TestEveryCodeIsDocumented wants each reason and each error code on its page,
-// and the reasons in their order.
+// The pages must have each reason, in order, and each error code.
 func TestEveryCodeIsDocumented(t *testing.T) {
 	page := readDoc(t, "docs/reference/explain.md")
 	reasons, errors, runs := section(t, page, "Why a job"), section(t, page, "What an error"), section(t, page, "What the error code")
@@ -165,9 +163,8 @@ func section(t *testing.T, page, title string) string {
 	return text
 }
 
-// TestEmbeddingQuotesTheExamples wants what the page shows to be what is run:
-// each function in it stands in an example.
-func TestEmbeddingQuotesTheExamples(t *testing.T) {
+// Each function on the page must be in an example test, so that it is compiled and run.
+func TestEmbeddingPageQuotesExamples(t *testing.T) {
 	examples := ""
 	for _, rooms := range []string{
 		"example*_test.go", "engine/example*_test.go", "store/sqlite/example*_test.go",
@@ -198,8 +195,8 @@ func TestEmbeddingQuotesTheExamples(t *testing.T) {
 	}
 }
 
-// TestLinks wants every link between pages to lead somewhere.
-func TestLinks(t *testing.T) {
+// Every link between pages must have a target.
+func TestLinksBetweenPagesHaveTargets(t *testing.T) {
 	link := regexp.MustCompile(`\]\(([^)#:, ]*)(#[^)]*)?\)`)
 	pages, err := filepath.Glob("docs/*.md")
 	if err != nil {
@@ -228,7 +225,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// anchorsOf are the headings of a page as links name them.
+// anchorsOf returns the anchors of the headings of a page.
 func anchorsOf(page string) (anchors []string) {
 	for _, heading := range regexp.MustCompile(`(?m)^#+ (.+)$`).FindAllStringSubmatch(page, -1) {
 		kept := regexp.MustCompile(`[^\w\- ]`).ReplaceAllString(strings.ToLower(heading[1]), "")

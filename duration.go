@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// ParseDuration reads a duration as people write one: Go style, such as 90s and
-// 1h30m, with whole days before it, such as 30d and 1d12h, or SQL style, such as 90 SECONDS, 2 DAYS and 1 HOUR 30 MINUTES. Upper
-// and lower case are the same. An error is Invalid and says how to write it.
+// ParseDuration parses a duration in Go style (90s, 1h30m), with optional leading days
+// (30d, 1d12h), or in SQL style (90 SECONDS, 2 DAYS, 1 HOUR 30 MINUTES). It ignores
+// case. The error is Invalid and shows the accepted forms.
 func ParseDuration(text string) (time.Duration, error) {
 	lower := strings.ToLower(strings.TrimSpace(text))
 	if lower == "" {
@@ -30,35 +30,37 @@ func ParseDuration(text string) (time.Duration, error) {
 			return 0, err
 		}
 		if total > math.MaxInt64-part {
-			return 0, uncountable(text)
+			return 0, tooLongDuration(text)
 		}
 		total += part
 	}
 	return total, nil
 }
 
-// goStyle is what Go reads, and whole days before it. It matches a sign alone, too.
+// goStyle matches a Go duration with optional leading days. It also matches a sign
+// alone.
 var goStyle = regexp.MustCompile(`^[+-]?(\d+d)?((\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h))*$|^[+-]?0$`)
 
-// goDuration reads what has the form: it can only be too long.
+// goDuration parses a text that matches goStyle. It fails only if the value is too
+// large.
 func goDuration(text, lower string) (time.Duration, error) {
 	days, rest, found := strings.Cut(lower, "d")
 	if !found {
 		d, err := time.ParseDuration(lower)
 		if err != nil {
-			return 0, uncountable(text)
+			return 0, tooLongDuration(text)
 		}
 		return d, nil
 	}
 	const day = 24 * time.Hour
 	n, err := strconv.ParseInt(strings.TrimLeft(days, "+-"), 10, 64)
 	if err != nil || n > int64(math.MaxInt64/day) {
-		return 0, uncountable(text)
+		return 0, tooLongDuration(text)
 	}
 	d := time.Duration(0)
 	if rest != "" {
 		if d, err = time.ParseDuration(rest); err != nil || d > math.MaxInt64-time.Duration(n)*day {
-			return 0, uncountable(text)
+			return 0, tooLongDuration(text)
 		}
 	}
 	d += time.Duration(n) * day
@@ -68,8 +70,8 @@ func goDuration(text, lower string) (time.Duration, error) {
 	return d, nil
 }
 
-// sqlUnits are the words of SQL, in the singular. What Go has no letter for is
-// written as hours.
+// sqlUnits maps SQL units, in the singular, to Go units. Days and weeks are converted to
+// hours.
 var sqlUnits = map[string]struct {
 	letter string
 	times  time.Duration
@@ -90,16 +92,16 @@ func sqlDuration(text, number, word string) (time.Duration, error) {
 	d, err := time.ParseDuration(number + unit.letter)
 	switch {
 	case err != nil && strings.Trim(number, "0123456789") == "":
-		return 0, uncountable(text)
+		return 0, tooLongDuration(text)
 	case err != nil:
 		return 0, notDuration(text)
 	case d > math.MaxInt64/unit.times:
-		return 0, uncountable(text)
+		return 0, tooLongDuration(text)
 	}
 	return d * unit.times, nil
 }
 
-// notDuration guesses what was meant where that is easy.
+// notDuration suggests a correction for common mistakes.
 func notDuration(text string) error {
 	trimmed := strings.TrimSpace(text)
 	number := strings.TrimRight(strings.ToLower(trimmed), "w")
@@ -107,23 +109,23 @@ func notDuration(text string) error {
 		return Invalidf("duration", "%s is not a duration; write it like 90s, 1h30m or 2 DAYS", quote(text))
 	}
 	if len(number) > 20 {
-		return uncountable(text)
+		return tooLongDuration(text)
 	}
 	switch strings.ToLower(trimmed[len(number):]) {
 	case "":
 		return Invalidf("duration", "%s has no unit; for seconds write %ss", quote(text), number)
 	case "w":
-		return Invalidf("duration", "%s has a unit that is not known; for weeks write %s WEEKS", quote(text), number)
+		return Invalidf("duration", "%s has an unknown unit; for weeks write %s WEEKS", quote(text), number)
 	}
 	return Invalidf("duration", "%s is not a duration; write it like 90s, 1h30m or 2 DAYS", quote(text))
 }
 
-func uncountable(text string) error {
-	return Invalidf("duration", "%s is longer than can be counted, which is 292 years", quote(text))
+func tooLongDuration(text string) error {
+	return Invalidf("duration", "%s is too long; at most 292 years are allowed", quote(text))
 }
 
-// FormatDuration writes a duration in Go style and as short as can be: 1h30m,
-// not 1h30m0s. ParseDuration reads it back.
+// FormatDuration formats a duration in Go style without trailing zero units: 1h30m, not
+// 1h30m0s. ParseDuration parses it.
 func FormatDuration(d time.Duration) string {
 	text := d.String()
 	if strings.HasSuffix(text, "m0s") {

@@ -7,37 +7,37 @@ import (
 	"strconv"
 )
 
-// Code says what kind of thing went wrong. Each face maps it, in one table, to
-// an HTTP status, an SQLSTATE or an exit code.
+// Code is the class of an error. Each user-facing interface has one table that maps
+// codes to HTTP statuses, SQLSTATEs or exit codes.
 type Code string
 
 // The closed set of codes.
 const (
-	Invalid     Code = "invalid"     // the request itself is wrong; Field names where
-	NotFound    Code = "not_found"   // what it names is not there
-	Conflict    Code = "conflict"    // it is there, but in a state that forbids this
-	Denied      Code = "denied"      // the actor may not do this
-	LeaseLost   Code = "lease_lost"  // the run belongs to nobody, or to somebody else
-	Busy        Code = "busy"        // held by another just now; may succeed later
-	Unavailable Code = "unavailable" // the store cannot be reached or written; nothing was decided
-	Internal    Code = "internal"    // a promise was broken; always a defect or a damaged file
+	Invalid     Code = "invalid"     // the request is wrong; Field names the field
+	NotFound    Code = "not_found"   // the object does not exist
+	Conflict    Code = "conflict"    // the state of the object does not allow this
+	Denied      Code = "denied"      // the actor has no right to do this
+	LeaseLost   Code = "lease_lost"  // the caller does not hold the lease of the run
+	Busy        Code = "busy"        // in use; may succeed later
+	Unavailable Code = "unavailable" // the store cannot be reached or written; the result is unknown
+	Internal    Code = "internal"    // a defect of Rota, or a damaged file
 )
 
-// Codes lists every code, so that a face can prove its table complete.
+// Codes lists every code. Tests use it to prove that a table of codes is complete.
 var Codes = []Code{Invalid, NotFound, Conflict, Denied, LeaseLost, Busy, Unavailable, Internal}
 
-// Error is the one error type that crosses package borders. What a person
-// reads names the thing, the reason and what to do next.
+// Error is the only error type that crosses package borders. Its text names the
+// object, the reason and the remedy.
 type Error struct {
-	Code   Code   // what kind
-	Act    string // what was being done: a verb, or a package and a verb
-	Field  string // with Invalid: the field, as a path such as jobs[3].type
-	Reason string // what is wrong, in words
-	Hint   string // what to do about it; may be empty
-	Err    error  // the cause, if another error is
+	Code   Code   // class of the error
+	Act    string // what failed: a verb, or a package and a verb
+	Field  string // with Invalid: path of the field, such as jobs[3].type
+	Reason string // what is wrong
+	Hint   string // remedy; may be empty
+	Err    error  // cause; may be nil
 }
 
-// Error reads as "act: field: reason: cause; hint".
+// Error returns "act: field: reason: cause; hint".
 func (e *Error) Error() string {
 	text := ""
 	for _, part := range []string{e.Act, e.Field, e.Reason} {
@@ -67,9 +67,8 @@ func join(left, right string) string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// CodeOf returns the code of the first Error in err's chain, and the empty code
-// for a nil error. A context that ended is Unavailable: nothing was decided.
-// Any other error is Internal.
+// CodeOf returns the code of the first Error in the chain of err, or an empty code for
+// nil. An ended context is Unavailable. Any other error is Internal.
 func CodeOf(err error) Code {
 	var e *Error
 	switch {
@@ -83,12 +82,12 @@ func CodeOf(err error) Code {
 	return Internal
 }
 
-// Invalidf refuses a field with a reason.
+// Invalidf returns an Invalid error for a field.
 func Invalidf(field, format string, args ...any) *Error {
 	return &Error{Code: Invalid, Field: field, Reason: fmt.Sprintf(format, args...)}
 }
 
-// Errorf makes an error of any code. Causes given for %w are kept.
+// Errorf returns an error of any code. It wraps the operands of %w.
 func Errorf(code Code, act, format string, args ...any) *Error {
 	err := fmt.Errorf(format, args...)
 	switch err.(type) {
@@ -98,7 +97,7 @@ func Errorf(code Code, act, format string, args ...any) *Error {
 	return &Error{Code: code, Act: act, Reason: err.Error()}
 }
 
-// quote shows a bad value in an error without letting it flood the reader.
+// quote quotes a value for an error and truncates a long one.
 func quote(value string) string {
 	const shown = 64
 	if len(value) > shown {

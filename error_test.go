@@ -46,7 +46,7 @@ func TestCodeOf(t *testing.T) {
 	}
 }
 
-func TestErrorfKeepsItsCauses(t *testing.T) {
+func TestErrorfWrapsCauses(t *testing.T) {
 	one := Errorf(Unavailable, "apply", "read page %d: %w", 7, io.EOF)
 	if !errors.Is(one, io.EOF) || one.Error() != "apply: read page 7: EOF" {
 		t.Errorf("one cause: %v", one)
@@ -61,8 +61,8 @@ func TestErrorfKeepsItsCauses(t *testing.T) {
 	}
 }
 
-// TestCodesAreComplete lets a face prove its table complete by Codes.
-func TestCodesAreComplete(t *testing.T) {
+// Codes must list every code, because other packages check their tables against it.
+func TestCodesListsEveryCode(t *testing.T) {
 	seen := map[Code]bool{}
 	for _, code := range Codes {
 		if code == "" || seen[code] {
@@ -75,7 +75,7 @@ func TestCodesAreComplete(t *testing.T) {
 	}
 }
 
-func TestQuoteIsShort(t *testing.T) {
+func TestQuoteTruncatesLongValues(t *testing.T) {
 	if got := quote("a\nb"); got != `"a\nb"` {
 		t.Errorf("got %s", got)
 	}

@@ -2,15 +2,15 @@ package rota
 
 import "time"
 
-// EventKind names what happened.
+// EventKind is the kind of an event.
 type EventKind string
 
-// What happens. Those of a job come one per attempt, except that dead follows
-// failed, or the cancelled of a time-out, when there will be no other attempt.
+// The kinds. A job event is published once per attempt. If there will be no other
+// attempt, job.dead follows job.failed, or job.cancelled after a time-out.
 const (
 	EventJobEnqueued  EventKind = "job.enqueued"
 	EventJobStarted   EventKind = "job.started"
-	EventJobStopping  EventKind = "job.stopping" // it runs, and was asked to stop
+	EventJobStopping  EventKind = "job.stopping" // a running job was asked to stop
 	EventJobCompleted EventKind = "job.completed"
 	EventJobFailed    EventKind = "job.failed"
 	EventJobDead      EventKind = "job.dead"
@@ -21,7 +21,7 @@ const (
 	EventScheduleMissed   EventKind = "schedule.missed"
 	EventScheduleDisabled EventKind = "schedule.disabled"
 
-	EventGroupFinished EventKind = "group.finished" // not by a store: found by who watches the ends of its members
+	EventGroupFinished EventKind = "group.finished" // published by the engine, which watches the members, not by a store
 
 	EventReservationActive   EventKind = "reservation.active"
 	EventReservationReleased EventKind = "reservation.released"
@@ -35,8 +35,8 @@ var EventKinds = []EventKind{
 	EventGroupFinished, EventReservationActive, EventReservationReleased, EventReservationExpired,
 }
 
-// Event is one thing that happened, small enough to keep many: who wants more
-// reads the row. Fields that do not belong to its kind are zero.
+// Event is something that happened. It is small, so that many can be kept; a reader
+// that needs more reads the row. Fields that do not belong to the kind are zero.
 type Event struct {
 	Kind EventKind
 	At   time.Time
@@ -45,19 +45,19 @@ type Event struct {
 	ExecutionID ID
 	RunID       ID
 	Type        string
-	Name        string // the name that its execution goes by
+	Name        string // definition name of the execution
 	Template    string
 	Schedule    string
 	GroupID     ID
 	Attempt     int
 	PlanTime    time.Time
-	QueuedAt    time.Time // of a started job: when it took its place in the order
-	DueAt       time.Time // of a started job: when it could first have begun: its run_at if nothing but that held it back, else QueuedAt
-	StartedAt   time.Time // of an ended job: when it began; zero if it never did
+	QueuedAt    time.Time // of a started job: when it became ready
+	DueAt       time.Time // of a started job: run_at if only the delay held it back, else QueuedAt
+	StartedAt   time.Time // of an ended job: when it started; zero: never
 	Runner      string
 	ErrorCode   string
-	Error       string // cut to EventErrorMax
+	Error       string // truncated to EventErrorMax
 
 	ReservationID ID
-	Detail        string // of a schedule: why, or how many
+	Detail        string // of a schedule: the reason, or the number of jobs
 }

@@ -13,14 +13,14 @@ import (
 	"github.com/rotajobs/rota/store/sqlite"
 )
 
-// DailySummary is the params of a job. Its method names the type.
+// DailySummary is the params of a job. JobType returns the name of the type.
 type DailySummary struct {
 	User int `json:"user"`
 }
 
 func (DailySummary) JobType() string { return "daily_summary" }
 
-// Validate is asked before a job is accepted.
+// The client calls Validate before it accepts a job.
 func (s DailySummary) Validate() error {
 	if s.User < 0 {
 		return rota.Invalidf("user", "is %d; users are numbered from 0", s.User)
@@ -28,7 +28,7 @@ func (s DailySummary) Validate() error {
 	return nil
 }
 
-// openExample opens a store in a directory that is removed at the end.
+// openExample opens a store in a temporary directory.
 func openExample() (store *sqlite.Store, done func()) {
 	dir, err := os.MkdirTemp("", "rota")
 	if err != nil {
@@ -44,7 +44,7 @@ func openExample() (store *sqlite.Store, done func()) {
 	}
 }
 
-// A job with a unique key is enqueued once, however often that is tried.
+// A job with a unique key is enqueued once.
 func ExampleClient_Submit() {
 	store, done := openExample()
 	defer done()
@@ -62,7 +62,7 @@ func ExampleClient_Submit() {
 	// daily_summary {"user":7} queued true
 }
 
-// What is wrong with a payload is told before anything is enqueued.
+// The client refuses a wrong payload before it enqueues anything.
 func ExampleClient_Enqueue_invalid() {
 	store, done := openExample()
 	defer done()
@@ -75,7 +75,7 @@ func ExampleClient_Enqueue_invalid() {
 	// enqueue: params.user: is -1; users are numbered from 0
 }
 
-// All of these are enqueued, or none.
+// All jobs are enqueued, or none.
 func ExampleClient_EnqueueMany() {
 	store, done := openExample()
 	defer done()
@@ -93,7 +93,7 @@ func ExampleClient_EnqueueMany() {
 	// {"user":8} scheduled 5
 }
 
-// A program declares its schedules at every start. As they stand, that changes
+// A program declares its schedules at every start. An unchanged declaration changes
 // nothing.
 func ExampleClient_Schedule() {
 	store, done := openExample()
@@ -120,7 +120,7 @@ func ExampleClient_Schedule() {
 	// ENABLED [{user 7} {user 8}] 07:00
 }
 
-// A handler says what trying again would be good for.
+// A handler decides whether and when its error is retried.
 func ExamplePermanent() {
 	handle := func(status int) error {
 		switch status {
@@ -140,7 +140,7 @@ func ExamplePermanent() {
 	// closed for the night false 2026-11-15 07:00:00 +0000 UTC
 }
 
-// Durations are read as people write them.
+// ParseDuration accepts Go and SQL style.
 func ExampleParseDuration() {
 	for _, text := range []string{"90s", "1 HOUR 30 MINUTES", "2 DAYS", "1d12h", "3w"} {
 		d, err := rota.ParseDuration(text)
@@ -155,5 +155,5 @@ func ExampleParseDuration() {
 	// 1h30m
 	// 48h
 	// 36h
-	// duration: "3w" has a unit that is not known; for weeks write 3 WEEKS
+	// duration: "3w" has an unknown unit; for weeks write 3 WEEKS
 }

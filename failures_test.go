@@ -11,17 +11,16 @@ import (
 	"testing"
 )
 
-// Words in a test, or where it stands, that say which store it is about.
+// Words in the path or the source of a test that show which store it tests.
 var (
 	onBoth     = []string{"onEachStore(", "withLeaseOnEachStore("}
 	onSQLite   = []string{"newHarness(", "sqliteHarness, ", "newClockHarness(", "newSite(", "newCrash(", "store/sqlite/"}
 	onPostgres = []string{"newPostgresHarness(", "postgresHarness, ", "newFleet(", "store/postgres/"}
 )
 
-// TestEveryFailureHasItsTests wants each row of the page to name tests for both
-// stores, and each of those to be there and to be about the store that it is named
-// for.
-func TestEveryFailureHasItsTests(t *testing.T) {
+// Each row of the page must name tests for both stores. Each test must exist and must
+// test the store of its column.
+func TestFailuresPageNamesExistingTests(t *testing.T) {
 	page := readDoc(t, "docs/failures.md")
 	row := regexp.MustCompile(`(?m)^\| ([^|]+) \|([^|]*)\|([^|]*)\|([^|]*)\|$`)
 	stories := storiesOf(t)
@@ -51,7 +50,7 @@ func TestEveryFailureHasItsTests(t *testing.T) {
 	}
 }
 
-// checkTest looks for a test in a directory, and in it for one of the words.
+// checkTest finds a test in a directory and checks that its source has one of the words.
 func checkTest(t *testing.T, dir, name string, about []string) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "*_test.go"))
@@ -72,7 +71,7 @@ func checkTest(t *testing.T, dir, name string, about []string) {
 	t.Errorf("there is no %s in %s", name, dir)
 }
 
-// checkStory looks for a story by the part of the suite and its own name.
+// checkStory finds a story by its part of the suite and its name.
 func checkStory(t *testing.T, stories []string, name string) {
 	t.Helper()
 	part, story, _ := strings.Cut(name, "/")
@@ -81,8 +80,8 @@ func checkStory(t *testing.T, stories []string, name string) {
 	}
 }
 
-// storiesOf are the names of stories and of the parts that they stand in: the
-// texts that come first in the rows of the suite's tables.
+// storiesOf returns the names of the stories and of the parts of the suite: the first
+// texts in the rows of the suite's tables.
 func storiesOf(t *testing.T) (names []string) {
 	t.Helper()
 	files, err := filepath.Glob("store/storetest/*.go")

@@ -6,32 +6,32 @@ import (
 	"github.com/rotajobs/rota/cron"
 )
 
-// Declare makes the command that declares a schedule. It is where expressions
-// and zones are looked at and the first fire time is found, since no store
-// does that; a store refuses what depends on its own clock and rows.
+// Declare builds the command that declares a schedule. It parses the expression and
+// the zone and computes the first fire, because stores do neither. The store checks
+// what depends on its clock and rows.
 func Declare(meta Meta, name string, spec ScheduleSpec, now time.Time) (*PutSchedule, error) {
 	c := &PutSchedule{Meta: meta, Name: name, Spec: spec, Anchor: cutTime(now)}
-	if err := c.Validate(); err != nil { // as it was written, so that the refusal names what stands there
-		return nil, aboutSchedule(name, err)
+	if err := c.Validate(); err != nil { // before canonicalization, so that errors quote the input
+		return nil, withScheduleName(name, err)
 	}
 	c.Spec = spec.Canonical()
 	table, err := c.Spec.Timetable(name, c.Anchor)
 	if err != nil {
-		return nil, aboutSchedule(name, err)
+		return nil, withScheduleName(name, err)
 	}
 	switch {
 	case !spec.At.IsZero():
 		c.Next = c.Spec.At
 	case c.Spec.Every != 0 && c.Spec.StartsAt.Equal(c.Anchor):
-		c.Next = c.Anchor // one that begins now fires now
+		c.Next = c.Anchor // a schedule that starts now fires now
 	default:
 		c.Next = nextOf(table, now)
 	}
 	return c, nil
 }
 
-// aboutSchedule says which of many declarations was wrong.
-func aboutSchedule(name string, err error) error {
+// withScheduleName adds the name of the schedule to an error.
+func withScheduleName(name string, err error) error {
 	e, ok := err.(*Error)
 	if !ok {
 		return err
@@ -41,12 +41,12 @@ func aboutSchedule(name string, err error) error {
 	return &named
 }
 
-// Enable makes the command that enables a schedule, with its next fire from now
-// on. One that was paused still owes its own, and catches up.
+// Enable builds the command that enables a schedule, with its next fire from now on. A
+// paused schedule keeps its own next fire and applies its catch-up policy.
 func Enable(meta Meta, s *Schedule, now time.Time) (*SwitchSchedule, error) {
 	next, err := s.NextAfter(now)
 	if err != nil {
-		return nil, aboutSchedule(s.Name, err)
+		return nil, withScheduleName(s.Name, err)
 	}
 	if s.Spec.At.After(now) {
 		next = s.Spec.At
@@ -54,17 +54,16 @@ func Enable(meta Meta, s *Schedule, now time.Time) (*SwitchSchedule, error) {
 	return &SwitchSchedule{Meta: meta, Name: s.Name, State: ScheduleEnabled, Next: next}, nil
 }
 
-// PlanFire makes the command that fires what a schedule owes, or nil if nothing
-// is due.
+// PlanFire builds the command that fires the due times of a schedule, or returns nil if
+// none is due.
 //
-// While the oldest time not fired is at most MisfireGrace late, each due time
-// fires. Beyond that it is a gap, and the schedule's catch-up decides for all of
-// them. More than one command can carry is left for the next: its NextFire is
-// then due already.
+// While the oldest due time is at most MisfireGrace late, each due time fires. If it is
+// later, the catch-up policy decides for all due times. If one command cannot hold all
+// times, the rest stays due for the next command.
 //
-// A schedule whose calendar was moved in the future was so before the clock was
-// set back. Its next time is found again from now, and the plan key keeps what
-// was fired from being fired twice.
+// If NextFire was set at a time that is now in the future, the clock was set back.
+// PlanFire then computes the next time again from now. The plan key prevents firing a
+// time twice.
 func PlanFire(meta Meta, s *Schedule, now time.Time) (*Fire, error) {
 	table, err := s.timetableAt(now)
 	if err != nil {
@@ -82,7 +81,7 @@ func PlanFire(meta Meta, s *Schedule, now time.Time) (*Fire, error) {
 		f.CatchUp = true
 		f.planGap(table, s, now)
 	}
-	f.frame(table, s, now)
+	f.setWindows(table, s, now)
 	return f, nil
 }
 
@@ -94,18 +93,18 @@ func setBack(f *Fire, table cron.Timetable, s *Schedule, now time.Time) *Fire {
 	return f
 }
 
-// planEach takes the due times from the oldest on.
+// planEach plans the due times, oldest first.
 func (c *Fire) planEach(table cron.Timetable, s *Schedule, now time.Time) {
 	c.Times = []FireTime{{At: s.NextFire}}
-	due, _ := cron.Between(table, s.NextFire, now, s.timesMost()-1)
+	due, _ := cron.Between(table, s.NextFire, now, s.timesMax()-1)
 	for _, at := range due {
 		c.Times = append(c.Times, FireTime{At: cutTime(at)})
 	}
 	c.Next = nextOf(table, c.Times[len(c.Times)-1].At)
 }
 
-// planGap takes of the due times what the catch-up allows, and says which were
-// passed over.
+// planGap plans the due times that the catch-up policy selects, and records the first
+// time that it gives up.
 func (c *Fire) planGap(table cron.Timetable, s *Schedule, now time.Time) {
 	most := 0
 	switch s.Spec.CatchUp {
@@ -118,11 +117,11 @@ func (c *Fire) planGap(table cron.Timetable, s *Schedule, now time.Time) {
 	if most > 0 {
 		due, _ = cron.Latest(table, s.NextFire.Add(-time.Microsecond), now, most)
 		if len(due) == 0 {
-			due = []time.Time{s.NextFire} // its timetable no longer knows a time that was promised
+			due = []time.Time{s.NextFire} // NextFire is no longer in the timetable, but it was announced
 		}
 	}
 	c.Next = nextOf(table, now)
-	if most := s.timesMost(); len(due) > most {
+	if most := s.timesMax(); len(due) > most {
 		c.Next = cutTime(due[most])
 		due = due[:most]
 	}
@@ -134,24 +133,25 @@ func (c *Fire) planGap(table cron.Timetable, s *Schedule, now time.Time) {
 	}
 }
 
-// timesMost is how many times one Fire of the schedule may carry.
-func (s *Schedule) timesMost() int { return max(1, FireJobsMax/max(1, len(s.Spec.Scopes))) }
+// timesMax returns how many times one Fire of the schedule may hold.
+func (s *Schedule) timesMax() int { return max(1, FireJobsMax/max(1, len(s.Spec.Scopes))) }
 
-// frame gives each time the window in which its dependencies count and until
-// when it waits for them.
-func (c *Fire) frame(table cron.Timetable, s *Schedule, now time.Time) {
+// setWindows sets, for each time, the window in which dependencies count and the end of
+// the wait for them.
+func (c *Fire) setWindows(table cron.Timetable, s *Schedule, now time.Time) {
 	if len(s.Spec.DependsOn) == 0 {
 		return
 	}
 	for i := range c.Times {
-		frameOne(&c.Times[i], table, s, now, c.CatchUp)
+		setWindow(&c.Times[i], table, s, now, c.CatchUp)
 	}
 }
 
-// frameOne opens the window at the time before, or where the schedule began if
-// that is later. A backfill may reach behind that: the beginning bounds nothing
-// there, and the first time of all looks back as far as the last one waits.
-func frameOne(t *FireTime, table cron.Timetable, s *Schedule, now time.Time, missed bool) {
+// setWindow sets the window of one time. The window starts at the previous time of the
+// schedule, or at the creation of the schedule if that is later. A backfill may fire
+// times before the creation: then the creation is ignored, and the very first time gets
+// a window of DependencyWait.
+func setWindow(t *FireTime, table cron.Timetable, s *Schedule, now time.Time, missed bool) {
 	before, found := table.Prev(t.At)
 	behind := !s.CreatedAt.Before(t.At)
 	switch {
@@ -168,18 +168,18 @@ func frameOne(t *FireTime, table cron.Timetable, s *Schedule, now time.Time, mis
 	}
 	t.Until = nextOf(table, late)
 	if t.Until.IsZero() || missed && !nextOf(table, t.At).After(now) {
-		t.Until = cutTime(late.Add(DependencyWait)) // the last, or one whose own window is over
+		t.Until = cutTime(late.Add(DependencyWait)) // the last time, or its own window is over
 	}
 }
 
-// PlanBackfill makes the command that runs a schedule for past times: those in
-// [from, to], oldest first. It is refused if there are more than BackfillMax.
+// PlanBackfill builds the command that runs a schedule for its past times in
+// [from, to]. It refuses more than BackfillMax times.
 func PlanBackfill(meta Meta, s *Schedule, from, to, now time.Time) (*Backfill, error) {
 	switch {
 	case to.Before(from):
 		return nil, Invalidf("to", "is %s, before from, %s", to.Format(time.RFC3339), from.Format(time.RFC3339))
 	case to.After(now):
-		return nil, Invalidf("to", "is %s, which has not come yet; a backfill is for the past", to.Format(time.RFC3339))
+		return nil, Invalidf("to", "is %s, in the future; a backfill runs past times", to.Format(time.RFC3339))
 	}
 	table, err := s.Timetable()
 	if err != nil {
@@ -187,17 +187,17 @@ func PlanBackfill(meta Meta, s *Schedule, from, to, now time.Time) (*Backfill, e
 	}
 	times, more := cron.Between(table, from.Add(-1), to, BackfillMax)
 	if more {
-		return nil, Invalidf("to", "from %s to %s lie more than %d fire times; ask for a shorter range",
+		return nil, Invalidf("to", "there are more than %[3]d fire times from %[1]s to %[2]s; use a shorter range",
 			from.Format(time.RFC3339), to.Format(time.RFC3339), BackfillMax)
 	}
 	if len(times) == 0 {
-		return nil, Invalidf("from", "no fire time of %s lies between %s and %s", s.Name, from.Format(time.RFC3339), to.Format(time.RFC3339))
+		return nil, Invalidf("from", "%s has no fire time between %s and %s", s.Name, from.Format(time.RFC3339), to.Format(time.RFC3339))
 	}
 	b := &Backfill{Meta: meta, Schedule: s.Name}
 	for _, at := range times {
 		t := FireTime{At: cutTime(at)}
 		if len(s.Spec.DependsOn) > 0 {
-			frameOne(&t, table, s, now, true)
+			setWindow(&t, table, s, now, true)
 		}
 		b.Times = append(b.Times, t)
 	}

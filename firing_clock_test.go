@@ -8,7 +8,7 @@ import (
 	"github.com/rotajobs/rota/cron"
 )
 
-// watched fires at every tick of a clock that goes from one time to another.
+// watched fires at every tick of a clock between two times.
 func watched(t *testing.T, s *Schedule, from, to time.Time, tick time.Duration) (times []time.Time) {
 	t.Helper()
 	for now := from; !now.After(to); now = now.Add(tick) {
@@ -17,8 +17,8 @@ func watched(t *testing.T, s *Schedule, from, to time.Time, tick time.Duration) 
 	return times
 }
 
-// TestAClockSetForwardFiresOnce is robfig/cron #26, where it fired 720 times.
-func TestAClockSetForwardFiresOnce(t *testing.T) {
+// See robfig/cron #26, where a schedule fired 720 times.
+func TestPlanFireAfterClockSetForwardFiresOnce(t *testing.T) {
 	s := declared(t, ScheduleSpec{Cron: "* * * * *"}, "2026-11-15 08:00")
 	watched(t, s, moment("2026-11-15 08:00"), moment("2026-11-15 09:00"), 10*time.Second)
 	jump := timesOf(drained(t, s, moment("2026-11-15 21:00:05"))...)
@@ -27,10 +27,10 @@ func TestAClockSetForwardFiresOnce(t *testing.T) {
 	}
 }
 
-// TestAClockSetBackFiresOn is robfig/cron #352, where nothing fired until the
-// clock had caught up. The calendar is found again, what was fired is planned
-// again under the same plan key, and so is known; after that it goes on.
-func TestAClockSetBackFiresOn(t *testing.T) {
+// See robfig/cron #352, where nothing fired until the clock had caught up. Rota computes
+// the next fire again. It plans fired times again under the same plan key, so the store
+// knows them.
+func TestPlanFireAfterClockSetBackContinues(t *testing.T) {
 	s := declared(t, ScheduleSpec{Cron: "* * * * *"}, "2026-11-15 08:00")
 	before := watched(t, s, moment("2026-11-15 08:00"), moment("2026-11-15 12:00"), 10*time.Second)
 
@@ -56,8 +56,8 @@ func TestAClockSetBackFiresOn(t *testing.T) {
 	}
 }
 
-// TestAClockThatWasWrongIsForgiven goes far ahead and is then put right.
-func TestAClockThatWasWrongIsForgiven(t *testing.T) {
+// The clock is far ahead and is then corrected.
+func TestPlanFireAfterClockCorrectedContinues(t *testing.T) {
 	s := declared(t, ScheduleSpec{Cron: "0 * * * *"}, "2026-11-15 08:00")
 	drained(t, s, moment("2036-11-15 08:00:10"))
 	drained(t, s, moment("2026-11-15 08:30"))
@@ -67,8 +67,8 @@ func TestAClockThatWasWrongIsForgiven(t *testing.T) {
 	}
 }
 
-// TestASmallStepBackOwesNothingNew is what time services do all the time.
-func TestASmallStepBackOwesNothingNew(t *testing.T) {
+// Time services make small corrections all the time.
+func TestPlanFireAfterSmallStepBackFiresNothing(t *testing.T) {
 	s := declared(t, ScheduleSpec{Cron: "0 * * * *"}, "2026-11-15 08:00")
 	drained(t, s, moment("2026-11-15 09:00:00.2"))
 	if f := planned(t, s, moment("2026-11-15 09:00:00.1")); f != nil {
@@ -81,8 +81,8 @@ func TestASmallStepBackOwesNothingNew(t *testing.T) {
 	}
 }
 
-// TestAClockSetBackLeavesAlone what has not fired yet, or never will again.
-func TestAClockSetBackLeavesAlone(t *testing.T) {
+// The schedules have not fired yet, or never fire again.
+func TestPlanFireAfterClockSetBackKeepsUnfiredSchedules(t *testing.T) {
 	waiting := declared(t, ScheduleSpec{At: moment("2026-11-15 09:00")}, "2026-11-15 08:00")
 	if f := planned(t, waiting, moment("2026-11-15 07:00")); f != nil {
 		t.Errorf("at: planned %+v", f)
@@ -93,9 +93,9 @@ func TestAClockSetBackLeavesAlone(t *testing.T) {
 	}
 }
 
-// TestAClockThatWasWrongAtTheBeginning is one by which nothing was fired yet: the
-// schedule was declared by it, or its catch-up gave up what was due.
-func TestAClockThatWasWrongAtTheBeginning(t *testing.T) {
+// Nothing has fired by the wrong clock yet: the schedule was declared by it, or catch-up
+// gave up the due times.
+func TestPlanFireWithWrongClockAtDeclaration(t *testing.T) {
 	ahead := declared(t, ScheduleSpec{Cron: "0 * * * *"}, "2036-11-15 08:00")
 	none := declared(t, ScheduleSpec{Cron: "0 * * * *", CatchUp: CatchUpNone}, "2026-11-15 02:30")
 	drained(t, none, moment("2036-11-15 08:00:00"))
@@ -108,9 +108,9 @@ func TestAClockThatWasWrongAtTheBeginning(t *testing.T) {
 	}
 }
 
-// TestAnIntervalDeclaredByAWrongClock counts from its creation, which has not come
-// yet once the clock is right.
-func TestAnIntervalDeclaredByAWrongClock(t *testing.T) {
+// An interval counts from the creation of the schedule, which is in the future once the
+// clock is correct.
+func TestPlanFireIntervalDeclaredByWrongClock(t *testing.T) {
 	s := declared(t, ScheduleSpec{Every: time.Hour}, "2026-11-15 20:10")
 	drained(t, s, moment("2026-11-15 08:00"))
 	times := watched(t, s, moment("2026-11-15 08:00"), moment("2026-11-15 10:30"), time.Minute)
@@ -124,10 +124,9 @@ func TestAnIntervalDeclaredByAWrongClock(t *testing.T) {
 	}
 }
 
-// TestClockChangesAreFiredThrough plans through the days on which a zone changes
-// its clocks, as gocron #911 and db-scheduler #662 did not, by a clock that ticks
-// and by one that stood still and catches up.
-func TestClockChangesAreFiredThrough(t *testing.T) {
+// The test plans over the days on which a zone changes its clocks (see gocron #911 and
+// db-scheduler #662), with a clock that ticks and with one that stopped and catches up.
+func TestPlanFireOverClockChanges(t *testing.T) {
 	for _, test := range []struct {
 		name, cron, zone, from, to string // from and to in UTC
 		want                       []string
@@ -184,8 +183,8 @@ func checkLocal(t *testing.T, zone string, times []time.Time, want []string) {
 	}
 }
 
-// TestQuarterHoursStayRegularInAutumn counts real time between fires.
-func TestQuarterHoursStayRegularInAutumn(t *testing.T) {
+// The test measures real time between fires.
+func TestPlanFireQuarterHoursStayRegularInAutumn(t *testing.T) {
 	for _, spec := range []ScheduleSpec{{Cron: "*/15 * * * *", Zone: "Europe/Berlin"}, {Every: 15 * time.Minute}} {
 		s := declared(t, spec, "2026-10-24 22:00")
 		times := watched(t, s, s.CreatedAt, moment("2026-10-25 04:00"), 30*time.Second)

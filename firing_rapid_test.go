@@ -10,13 +10,13 @@ import (
 	"pgregory.net/rapid"
 )
 
-// pace is a kind of schedule, and about how far its fires lie apart.
-type pace struct {
+// interval is a schedule and the approximate time between its fires.
+type interval struct {
 	spec ScheduleSpec
 	unit time.Duration
 }
 
-var paces = []pace{
+var intervals = []interval{
 	{ScheduleSpec{Cron: "* * * * *"}, time.Minute},
 	{ScheduleSpec{Cron: "*/15 * * * *", Zone: "Europe/Berlin"}, 15 * time.Minute},
 	{ScheduleSpec{Cron: "30 2 * * *", Zone: "Europe/Berlin"}, day},
@@ -30,13 +30,12 @@ var paces = []pace{
 	{ScheduleSpec{At: moment("2026-03-28 12:00")}, day},
 }
 
-// TestFiringFollowsTheLaw reads a clock that only goes forward and fires what is
-// due at each reading. No time is ever fired twice or after a later one; what is
-// fired is what the law says of all the times that have come; with catch-up all,
-// a gap of at most CatchUpMax times loses none.
-func TestFiringFollowsTheLaw(t *testing.T) {
+// The test advances a clock and fires due times at each step. No time fires twice or
+// after a later one. The fired times are those that the reference computes. With catch-up
+// all, a gap of at most CatchUpMax times loses none.
+func TestPlanFireMatchesReference(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		p := rapid.SampledFrom(paces).Draw(rt, "pace")
+		p := rapid.SampledFrom(intervals).Draw(rt, "pace")
 		spec := p.spec
 		spec.CatchUp = rapid.SampledFrom([]CatchUp{CatchUpNone, CatchUpLast, CatchUpAll}).Draw(rt, "catch-up")
 		for i := range rapid.SampledFrom([]int{0, 0, 2, 7}).Draw(rt, "scopes") {
@@ -50,7 +49,7 @@ func TestFiringFollowsTheLaw(t *testing.T) {
 		now, last := s.CreatedAt, time.Time{}
 		for range rapid.IntRange(1, 8).Draw(rt, "readings") {
 			now = now.Add(drawStep(rt, p.unit))
-			want, missed := lawful(table, s, now)
+			want, missed := expectedTimes(table, s, now)
 			fires := drained(t, s, now)
 			got := timesOf(fires...)
 			if !slices.EqualFunc(got, want, time.Time.Equal) {
@@ -73,8 +72,8 @@ func drawStep(rt *rapid.T, unit time.Duration) time.Duration {
 	return time.Duration(whole)*unit + time.Duration(rapid.Int64Range(0, int64(unit)).Draw(rt, "more"))
 }
 
-// lawful is what a schedule is to fire at a time, found the long way round.
-func lawful(table cron.Timetable, s *Schedule, now time.Time) (times []time.Time, missed bool) {
+// expectedTimes computes the times to fire without the shortcuts of PlanFire.
+func expectedTimes(table cron.Timetable, s *Schedule, now time.Time) (times []time.Time, missed bool) {
 	if s.NextFire.IsZero() || s.NextFire.After(now) {
 		return nil, false
 	}

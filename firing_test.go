@@ -10,7 +10,7 @@ import (
 	"github.com/rotajobs/rota/cron"
 )
 
-// moment reads a time in UTC, such as "2026-11-15 09:00" or "2026-11-15 09:00:07.5".
+// moment parses a time in UTC, such as "2026-11-15 09:00" or "2026-11-15 09:00:07.5".
 func moment(text string) time.Time {
 	for _, layout := range []string{"2006-01-02 15:04", "2006-01-02 15:04:05", "2006-01-02"} {
 		if at, err := time.Parse(layout, text); err == nil {
@@ -20,7 +20,7 @@ func moment(text string) time.Time {
 	panic(text + " is not a time")
 }
 
-// declared is a schedule as a store keeps it that was declared at a time.
+// declared returns a schedule as a store keeps it, declared at a time.
 func declared(t testing.TB, spec ScheduleSpec, created string) *Schedule {
 	t.Helper()
 	spec.Template = "mail"
@@ -37,7 +37,7 @@ func declared(t testing.TB, spec ScheduleSpec, created string) *Schedule {
 	}
 }
 
-// planned is what PlanFire makes of a schedule, if anything.
+// planned returns the command of PlanFire, or nil.
 func planned(t testing.TB, s *Schedule, now time.Time) *Fire {
 	t.Helper()
 	f, err := PlanFire(sampleMeta(2), s, now)
@@ -56,7 +56,7 @@ func planned(t testing.TB, s *Schedule, now time.Time) *Fire {
 	return f
 }
 
-// follow moves the calendar as a store does.
+// follow advances the next fire as a store does.
 func follow(s *Schedule, f *Fire, now time.Time) {
 	s.NextFire, s.MovedAt = f.Next, now
 	if n := len(f.Times); n > 0 {
@@ -64,7 +64,7 @@ func follow(s *Schedule, f *Fire, now time.Time) {
 	}
 }
 
-// drained fires until nothing is due, as a firer does.
+// drained fires until nothing is due, as the firer does.
 func drained(t testing.TB, s *Schedule, now time.Time) (fires []*Fire) {
 	t.Helper()
 	for f := planned(t, s, now); f != nil; f = planned(t, s, now) {
@@ -85,7 +85,7 @@ func timesOf(fires ...*Fire) (times []time.Time) {
 	return times
 }
 
-// show writes times of one day short.
+// show formats times of one day in short form.
 func show(times ...time.Time) string {
 	texts := make([]string, len(times))
 	for i, at := range times {
@@ -97,7 +97,7 @@ func show(times ...time.Time) string {
 	return strings.Join(texts, ", ")
 }
 
-func TestDeclareFindsTheFirstFire(t *testing.T) {
+func TestDeclareComputesFirstFire(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		spec ScheduleSpec
@@ -127,8 +127,8 @@ func TestDeclareFindsTheFirstFire(t *testing.T) {
 	}
 }
 
-// TestEveryDoesNotDrift fires late each time, by a clock that no interval divides.
-func TestEveryDoesNotDrift(t *testing.T) {
+// The schedule fires late each time, by amounts that are no multiple of the interval.
+func TestPlanFireEveryDoesNotDrift(t *testing.T) {
 	s := declared(t, ScheduleSpec{Every: time.Minute}, "2026-11-15 08:17:23.5")
 	now, fired := s.CreatedAt, []time.Time(nil)
 	for now.Before(s.CreatedAt.Add(24 * time.Hour)) {
@@ -145,9 +145,9 @@ func TestEveryDoesNotDrift(t *testing.T) {
 	}
 }
 
-// TestWhatIsDueFires goes through the law of lateness and catch-up. The schedule
-// is declared at 08:00 of one day; what it owes is fired at now, in one command.
-func TestWhatIsDueFires(t *testing.T) {
+// The table covers lateness and catch-up. The schedule is declared at 08:00 of one day;
+// its due times are fired at now, in one command.
+func TestPlanFireLatenessAndCatchUp(t *testing.T) {
 	const day = "2026-11-15 "
 	for _, test := range []struct {
 		name    string
@@ -238,7 +238,7 @@ func TestWhatIsDueFires(t *testing.T) {
 	}
 }
 
-func TestNothingIsOwedByAScheduleWithoutNextFire(t *testing.T) {
+func TestPlanFireWithoutNextFireIsNil(t *testing.T) {
 	s := declared(t, ScheduleSpec{Cron: "0 * * * *"}, "2026-11-15 08:00")
 	s.NextFire = time.Time{}
 	if f := planned(t, s, moment("2026-11-15 12:00")); f != nil {
@@ -246,9 +246,9 @@ func TestNothingIsOwedByAScheduleWithoutNextFire(t *testing.T) {
 	}
 }
 
-// TestAPromisedTimeIsKept fires a time that the timetable knows no more, because
-// the zone's rules have changed since it was found.
-func TestAPromisedTimeIsKept(t *testing.T) {
+// The next fire is no longer in the timetable, because the rules of the zone have changed
+// since it was computed.
+func TestPlanFireKeepsNextFireMissingInTimetable(t *testing.T) {
 	for _, now := range []string{"2026-11-15 08:30", "2026-11-15 08:45"} {
 		s := declared(t, ScheduleSpec{Cron: "0 * * * *"}, "2026-11-15 08:00")
 		s.NextFire = moment("2026-11-15 08:30")
@@ -259,9 +259,9 @@ func TestAPromisedTimeIsKept(t *testing.T) {
 	}
 }
 
-// TestAGapOfYearsIsBounded catches up with ten years of minutes: the newest
-// 1,000, fifty at a time, saying what is given up.
-func TestAGapOfYearsIsBounded(t *testing.T) {
+// Catch-up over ten years of minutes fires the newest 1,000 times, fifty per command, and
+// records the times that it gives up.
+func TestPlanFireLongGapIsBounded(t *testing.T) {
 	s := declared(t, ScheduleSpec{Cron: "* * * * *", CatchUp: CatchUpAll}, "2016-11-15 03:30")
 	first, now := s.NextFire, moment("2026-11-15 03:30:30")
 	fires := drained(t, s, now)
@@ -284,7 +284,7 @@ func TestAGapOfYearsIsBounded(t *testing.T) {
 	}
 }
 
-// counted counts how often a timetable is asked.
+// counted counts the calls of a timetable.
 type counted struct {
 	cron.Timetable
 	calls int
@@ -300,10 +300,10 @@ func (c *counted) Prev(before time.Time) (time.Time, bool) {
 	return c.Timetable.Prev(before)
 }
 
-// TestPlanningIsBoundedInWork asks the timetable no more often than what is
-// fired can explain, however long nobody fired.
-func TestPlanningIsBoundedInWork(t *testing.T) {
-	const windows = 3 * FireJobsMax // where a time's window opens, where it closes, and whether it has
+// The number of timetable calls depends on the number of fired times, not on the length
+// of the gap.
+func TestPlanFireTimetableCallsAreBounded(t *testing.T) {
+	const windows = 3 * FireJobsMax // start and end of the window of a time, and whether it is over
 	for _, test := range []struct {
 		spec ScheduleSpec
 		late time.Duration
@@ -328,7 +328,7 @@ func TestPlanningIsBoundedInWork(t *testing.T) {
 			f.CatchUp = true
 			f.planGap(asked, s, now)
 		}
-		f.frame(asked, s, now)
+		f.setWindows(asked, s, now)
 		t.Logf("%s %s: asked %d times for %d", test.spec.Cron, test.spec.CatchUp, asked.calls, len(f.Times))
 		if asked.calls > test.most {
 			t.Errorf("%s %s: asked %d times for %d, want at most %d", test.spec.Cron, test.spec.CatchUp, asked.calls, len(f.Times), test.most)
@@ -339,8 +339,8 @@ func TestPlanningIsBoundedInWork(t *testing.T) {
 	}
 }
 
-// TestScopesShareAFire makes fewer times a fire of more scopes, and at least one.
-func TestScopesShareAFire(t *testing.T) {
+// With more scopes, a Fire holds fewer times, but at least one.
+func TestPlanFireBoundsJobsByScopes(t *testing.T) {
 	for scopes, most := range map[int]int{0: 50, 1: 50, 7: 7, 25: 2, 26: 1, 50: 1, ScopesMax: 1} {
 		for _, every := range []time.Duration{time.Second, time.Hour} { // within the grace, and a gap
 			spec := ScheduleSpec{Every: every, CatchUp: CatchUpAll}
@@ -363,7 +363,7 @@ func TestScopesShareAFire(t *testing.T) {
 	}
 }
 
-func TestPlanningRefusesAScheduleThatCannotBeRead(t *testing.T) {
+func TestPlanFireRefusesInvalidSchedule(t *testing.T) {
 	s := &Schedule{Name: "s", Spec: ScheduleSpec{Template: "mail", Cron: "0 9 * * *", Zone: "Mars/Olympus"}, NextFire: sampleTime}
 	if _, err := PlanFire(sampleMeta(1), s, sampleTime); CodeOf(err) != Invalid {
 		t.Errorf("fire: %v", err)

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// TestDependencyWindows goes through what counts for whom: from the time before,
-// or the schedule's beginning, until the next time, or a day.
-func TestDependencyWindows(t *testing.T) {
+// A window starts at the previous time or at the creation of the schedule, and ends at
+// the next time or after a day.
+func TestPlanFireSetsDependencyWindows(t *testing.T) {
 	hourly := ScheduleSpec{Cron: "0 * * * *", CatchUp: CatchUpAll}
 	for _, test := range []struct {
 		name string
@@ -84,9 +84,9 @@ func checkWindows(t *testing.T, times []FireTime, want []string) {
 	}
 }
 
-// TestWindowsOfABackfillMayLieBeforeTheSchedule backfills what came before it was
-// declared: there its beginning would leave nothing that could count.
-func TestWindowsOfABackfillMayLieBeforeTheSchedule(t *testing.T) {
+// A backfill of times before the creation of the schedule ignores the creation, because
+// otherwise no dependency could count.
+func TestPlanBackfillWindowBeforeCreation(t *testing.T) {
 	now := moment("2026-11-15 11:30")
 	spec := ScheduleSpec{Cron: "0 * * * *", StartsAt: moment("2026-11-15 06:30"), DependsOn: []string{"backup"}}
 	b, err := PlanBackfill(sampleMeta(1), declared(t, spec, "2026-11-15 08:20"), moment("2026-11-15 00:00"), moment("2026-11-15 10:00"), now)
@@ -101,7 +101,7 @@ func TestWindowsOfABackfillMayLieBeforeTheSchedule(t *testing.T) {
 	})
 }
 
-func TestPlanBackfill(t *testing.T) {
+func TestPlanBackfillListsTimes(t *testing.T) {
 	const day = "2026-11-15 "
 	hourly := ScheduleSpec{Cron: "0 * * * *"}
 	for _, test := range []struct {
@@ -136,9 +136,9 @@ func TestPlanBackfillRefuses(t *testing.T) {
 	s := declared(t, ScheduleSpec{Cron: "* * * * *"}, "2026-11-15 08:00")
 	for _, test := range []struct{ name, from, to, field, reason string }{
 		{"an empty range", "2026-11-15 10:00", "2026-11-15 09:00", "to", "is 2026-11-15T09:00:00Z, before from, 2026-11-15T10:00:00Z"},
-		{"the future", "2026-11-15 10:00", "2026-11-15 12:01", "to", "has not come yet; a backfill is for the past"},
-		{"a range without times", "2026-11-15 10:00:01", "2026-11-15 10:00:59", "from", "no fire time of nightly lies between"},
-		{"too many", "2026-11-14 00:00", "2026-11-14 16:40", "to", "more than 1000 fire times; ask for a shorter range"},
+		{"the future", "2026-11-15 10:00", "2026-11-15 12:01", "to", "in the future; a backfill runs past times"},
+		{"a range without times", "2026-11-15 10:00:01", "2026-11-15 10:00:59", "from", "nightly has no fire time between"},
+		{"too many", "2026-11-14 00:00", "2026-11-14 16:40", "to", "more than 1000 fire times from"},
 		{"ten years", "2016-11-14 00:00", "2026-11-14 16:40", "to", "more than 1000 fire times"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

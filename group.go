@@ -2,27 +2,26 @@ package rota
 
 import "time"
 
-// GroupMode says how the members of a group follow each other.
+// GroupMode is how the members of a group run.
 type GroupMode string
 
 // The modes.
 const (
-	GroupParallel   GroupMode = "parallel" // all at once; the default
+	GroupParallel   GroupMode = "parallel" // default
 	GroupSequential GroupMode = "sequential"
 )
 
-// OnFailure says what the death of a member means for those that have not
-// started.
+// OnFailure is what happens to the members that have not started when a member dies.
 type OnFailure string
 
-// The ways to meet a failure.
+// The policies.
 const (
-	FailureContinue OnFailure = "continue" // nothing; the default
+	FailureContinue OnFailure = "continue" // they run; default
 	FailureStop     OnFailure = "stop"     // they are cancelled
 	FailureSkip     OnFailure = "skip"     // they are recorded as SKIPPED
 )
 
-// GroupStatus is derived from the executions of a group.
+// GroupStatus is the status of a group. It is derived from its executions.
 type GroupStatus string
 
 // The statuses of a group.
@@ -31,47 +30,47 @@ const (
 	GroupRunning   GroupStatus = "RUNNING"   // some have not ended
 	GroupCompleted GroupStatus = "COMPLETED" // all completed
 	GroupPartial   GroupStatus = "PARTIAL"   // all ended, neither all completed nor all cancelled
-	GroupCancelled GroupStatus = "CANCELLED" // all were cancelled
+	GroupCancelled GroupStatus = "CANCELLED" // all cancelled
 )
 
-// Ending is what was decided about the members of a group that have not started.
-// It holds from then on, also where it has not been carried out yet.
+// Ending is how a group was ended early. It applies to all members that have not
+// started, at once, even before Sweep has updated their rows.
 type Ending string
 
-// The endings; a group that nobody ended has none.
+// The endings. A group that was not ended early has none.
 const (
-	EndingCancel Ending = "cancel" // those that run are asked to stop, too
+	EndingCancel Ending = "cancel" // running members are asked to stop too
 	EndingStop   Ending = "stop"
 	EndingSkip   Ending = "skip"
 )
 
-// Group is some jobs that belong together.
+// Group is a set of jobs that were enqueued together.
 type Group struct {
 	ID           ID
 	Name         string
 	Mode         GroupMode
 	OnFailure    OnFailure
-	Size         int // executions
+	Size         int // number of executions
 	Ending       Ending
 	EndingReason string
 	EndingBy     string
 	CreatedBy    string
 	CreatedAt    time.Time
-	Pruned       GroupTally // members that are no longer kept
-	Tally        GroupTally // all members, Pruned included: derived when the group is read
+	Pruned       GroupTally // members that were pruned
+	Tally        GroupTally // all members, including pruned ones; derived when the group is read
 }
 
-// GroupTally counts executions by how they stand.
+// GroupTally counts executions by state.
 type GroupTally struct {
-	Queued    int // their first attempt has not started
-	Running   int // all others that have not ended: running, or waiting for a retry
+	Queued    int // first attempt not started
+	Running   int // running, or waiting for a retry
 	Completed int
 	Dead      int
 	Skipped   int
 	Cancelled int
 }
 
-// Status derives how the group stands from its executions.
+// Status derives the status of the group from its executions.
 func (g *Group) Status() GroupStatus {
 	t := &g.Tally
 	switch {

@@ -8,17 +8,17 @@ import (
 	"github.com/google/uuid"
 )
 
-// ID names a job, a run, an execution or a command. It is a UUIDv7: ids made
-// later sort later, which keeps neighbours in time neighbours on disk.
+// ID identifies a job, a run, an execution or a command. It is a UUIDv7: later ids sort
+// later, so rows that are created together are stored together.
 type ID [16]byte
 
-// NewID mints an id from the clock and randomness of this process. Ids minted
-// by one process are strictly increasing.
+// NewID returns a new id from the clock and randomness of this process. The ids of one
+// process are strictly increasing.
 func NewID() ID {
 	return ID(uuid.Must(uuid.NewV7()))
 }
 
-// ParseID reads the text form of an id.
+// ParseID parses the text form of an id.
 func ParseID(text string) (ID, error) {
 	if len(text) != 36 {
 		return ID{}, Invalidf("id", "%s is not an id; an id looks like 01926a5e-7c3b-7f3a-8d2e-1b2c3d4e5f60", quote(text))
@@ -30,9 +30,9 @@ func ParseID(text string) (ID, error) {
 	return ID(id), nil
 }
 
-// Derive makes the id of something that a command creates. It keeps the time
-// bits of id and takes the rest from a hash of id and salt, so that the same
-// command sent again names the same rows.
+// Derive returns the id of something that a command creates. It keeps the time bits of
+// id and takes the other bits from a hash of id and salt. The same command sent again
+// therefore gets the same ids.
 func (id ID) Derive(salt []byte) ID {
 	var buf [64]byte
 	sum := sha256.Sum256(append(append(buf[:0], id[:]...), salt...))
@@ -43,8 +43,8 @@ func (id ID) Derive(salt []byte) ID {
 	return derived
 }
 
-// Time is the millisecond an id was minted in. It is a hint for people; the
-// law never reads a clock from an id.
+// Time returns the millisecond in which the id was created. It is for people; the rules
+// never read a time from an id.
 func (id ID) Time() time.Time {
 	var ms int64
 	for _, b := range id[:6] {
@@ -53,13 +53,13 @@ func (id ID) Time() time.Time {
 	return time.UnixMilli(ms).UTC()
 }
 
-// IsZero reports whether id names nothing.
+// IsZero reports whether the id is zero.
 func (id ID) IsZero() bool { return id == ID{} }
 
-// Compare orders ids as bytes, which is the order they were minted in.
+// Compare compares ids as bytes, which is the order of creation.
 func (id ID) Compare(other ID) int { return bytes.Compare(id[:], other[:]) }
 
-// String is the canonical text form; the zero id is the empty string.
+// String returns the text form; the zero id is the empty string.
 func (id ID) String() string {
 	if id.IsZero() {
 		return ""
@@ -67,10 +67,10 @@ func (id ID) String() string {
 	return uuid.UUID(id).String()
 }
 
-// MarshalText writes the canonical text form.
+// MarshalText returns the text form.
 func (id ID) MarshalText() ([]byte, error) { return []byte(id.String()), nil }
 
-// UnmarshalText reads what MarshalText writes.
+// UnmarshalText parses the text form.
 func (id *ID) UnmarshalText(text []byte) error {
 	if len(text) == 0 {
 		*id = ID{}

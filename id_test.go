@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestNewIDsAscendAndTellTheirTime(t *testing.T) {
+func TestNewIDAscendsAndHasTime(t *testing.T) {
 	from := time.Now().Truncate(time.Millisecond)
 	last := ID{}
 	for range 1000 {
@@ -61,7 +61,7 @@ func TestIDTextRoundTrip(t *testing.T) {
 	})
 }
 
-func TestZeroIDIsTheEmptyText(t *testing.T) {
+func TestZeroIDIsEmptyText(t *testing.T) {
 	doc, err := json.Marshal(ID{})
 	if err != nil || string(doc) != `""` {
 		t.Errorf("got %s, %v", doc, err)
@@ -75,9 +75,9 @@ func TestZeroIDIsTheEmptyText(t *testing.T) {
 	}
 }
 
-// TestDerive holds derived ids to what stores rely on: a second sending names
-// the same rows, and rows made together stand together on disk.
-func TestDerive(t *testing.T) {
+// Stores rely on this: a command sent again derives the same ids, and ids of one command
+// sort together.
+func TestDeriveIsStableAndKeepsTime(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		id := NewID()
 		salt := rapid.SliceOfN(rapid.Byte(), 0, 100).Draw(t, "salt")
@@ -95,8 +95,8 @@ func TestDerive(t *testing.T) {
 	})
 }
 
-// TestDerivedIDsStay holds the derivations to what is on disk already.
-func TestDerivedIDsStay(t *testing.T) {
+// Derived ids must not change, because stores contain them.
+func TestDerivedIDsDoNotChange(t *testing.T) {
 	c := &Enqueue{Meta: sampleMeta(1), Jobs: []NewJob{{}, {ID: sampleID(9)}, {}}}
 	claim := &Claim{Seed: sampleToken(1)}
 	token := claim.TokenFor(sampleID(2))
@@ -115,10 +115,10 @@ func TestDerivedIDsStay(t *testing.T) {
 	}
 }
 
-func TestDerivedJobsSortByTheirPlace(t *testing.T) {
+func TestDerivedJobIDsSortByIndex(t *testing.T) {
 	c := &Enqueue{Meta: NewMeta(""), Jobs: make([]NewJob, JobsMax)}
 	for i := 1; i < len(c.Jobs); i++ {
-		if a, b := c.JobID(i-1), c.JobID(i); a.Compare(b) >= 0 || checkMinted("id", b) != nil {
+		if a, b := c.JobID(i-1), c.JobID(i); a.Compare(b) >= 0 || checkNewID("id", b) != nil {
 			t.Fatalf("job %d is %s, job %d is %s", i-1, a, i, b)
 		}
 	}
@@ -127,8 +127,8 @@ func TestDerivedJobsSortByTheirPlace(t *testing.T) {
 	}
 }
 
-// TestDerivedIDsOfCompanyStay holds the derivations to what is on disk already.
-func TestDerivedIDsOfCompanyStay(t *testing.T) {
+// Derived ids must not change, because stores contain them.
+func TestDerivedIDsOfSchedulesAndGroupsDoNotChange(t *testing.T) {
 	meta := sampleMeta(1)
 	direct := &Direct{Meta: meta, Seed: sampleToken(1)}
 	token := direct.TokenFor(sampleID(2))
@@ -153,16 +153,15 @@ func TestDerivedIDsOfCompanyStay(t *testing.T) {
 	}
 }
 
-// TestDerivedIDsAreDistinct makes everything that one command could make, and a
-// few neighbours: no id names two things. A command makes its jobs under one
-// verb, so jobs differ by their place alone.
+// No two things that a command, or a few adjacent commands, can create have the same id. A
+// command creates jobs under one verb, so its jobs differ by index alone.
 func TestDerivedIDsAreDistinct(t *testing.T) {
 	names := map[ID]string{}
 	take := func(id ID, name string) {
 		if other := names[id]; other != "" {
 			t.Fatalf("%s and %s are both %s", other, name, id)
 		}
-		if err := checkMinted("id", id); err != nil {
+		if err := checkNewID("id", id); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
 		names[id] = name
@@ -189,9 +188,8 @@ func TestDerivedIDsAreDistinct(t *testing.T) {
 	}
 }
 
-// TestDefinitionIDs: they are kept in stores, and people write them down, so they
-// never change.
-func TestDefinitionIDs(t *testing.T) {
+// Definition ids must not change: stores contain them, and users write them down.
+func TestDefinitionIDsDoNotChange(t *testing.T) {
 	for name, want := range map[string]string{
 		"nightly": "3db961ff-06f7-8bb9-a3ec-073303f4b6d6",
 		"zürich":  "a5750bb8-fa5c-86eb-83f0-09bb30814532",

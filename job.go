@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Status is what is stored of a job's life. RUNNING and CANCELLED are final as
-// statuses: a job that ran ends by FinishedAt, and its outcome is its run's.
+// Status is the stored status of a job. RUNNING and CANCELLED are final: a job that ran
+// keeps RUNNING, FinishedAt marks its end, and its run has the outcome.
 type Status string
 
 // The stored statuses.
@@ -16,14 +16,14 @@ const (
 	StatusCancelled Status = "CANCELLED"
 )
 
-// State is what a person wants to know of a job. It is derived, never stored.
+// State is the state of a job for people. It is derived, never stored.
 type State string
 
 // The states of a job.
 const (
-	StateScheduled State = "scheduled" // waits for its run_at
-	StateBlocked   State = "blocked"   // waits for something else
-	StateQueued    State = "queued"    // stands in the order
+	StateScheduled State = "scheduled" // waits for run_at
+	StateBlocked   State = "blocked"   // waits for a dependency, a group, an overlap or a key
+	StateQueued    State = "queued"    // ready to be claimed
 	StateRunning   State = "running"
 	StateCompleted State = "completed"
 	StateFailed    State = "failed"
@@ -31,83 +31,83 @@ const (
 	StateCancelled State = "cancelled"
 )
 
-// Hold is the set of reasons why a QUEUED job does not stand in the order yet.
-// A job with no hold is ready.
+// Hold is the set of reasons why a QUEUED job is not ready. A job without a hold is
+// ready.
 type Hold uint8
 
-// The reasons to hold a job back.
+// The reasons.
 const (
-	HoldDelay      Hold = 1 << iota // its run_at has not come
-	HoldGroup                       // it is not its turn in its group
-	HoldDependency                  // what it depends on has not completed
+	HoldDelay      Hold = 1 << iota // run_at is in the future
+	HoldGroup                       // earlier members of its sequential group have not ended
+	HoldDependency                  // a dependency has not completed
 	HoldOverlap                     // an earlier execution of its schedule has not ended
-	HoldKey                         // its concurrency key is at its limit
+	HoldKey                         // the limit of its concurrency key is reached
 )
 
-// Sequel is what came after a job that has ended.
+// Sequel is what follows the end of a job.
 type Sequel string
 
-// The sequels. A job that has not ended has none of them.
+// The sequels. A job that has not ended has no sequel.
 const (
-	SequelNone  Sequel = "none"  // nothing: it completed, was skipped or was cancelled
-	SequelRetry Sequel = "retry" // another job, whose RetryOf names this one
-	SequelDead  Sequel = "dead"  // nothing, although it failed: the execution is a dead letter
+	SequelNone  Sequel = "none"  // nothing: the job completed, was skipped or was cancelled
+	SequelRetry Sequel = "retry" // a retry: another job whose RetryOf is this job
+	SequelDead  Sequel = "dead"  // nothing: the job failed for good, and the execution is a dead letter
 )
 
 // Job is one attempt, in the queue or out of it.
 type Job struct {
 	ID          ID
-	ExecutionID ID     // id of the first job of its chain
+	ExecutionID ID     // id of the first attempt
 	Type        string // what to run
-	Name        string // the definition it comes from; a job without one goes by its type
+	Name        string // name of its definition; empty: the type
 	Params      json.RawMessage
 
 	Status   Status
 	Hold     Hold
 	Priority int
 	Position int64
-	Version  ID // the last Edit or Move that changed it; zero if none did
+	Version  ID // id of the last Edit or Move that changed it; zero: none
 
 	Attempt int
-	RetryOf ID // the job this one retries
+	RetryOf ID // job that this job retries
 	Sequel  Sequel
 	Policy  Policy
 
-	ScopeKind string // what the execution is for; both empty means global/global
+	ScopeKind string // what the execution is for; both empty: global/global
 	ScopeID   string
 	PlanTime  time.Time // zero: not planned
-	RunAt     time.Time // zero: at once
+	RunAt     time.Time // zero: no delay
 	UniqueKey string
-	UniqueFor time.Duration // 0: as long as the execution is kept
+	UniqueFor time.Duration // 0: the key is held as long as the execution is kept
 
-	Template       string // what it was made from
-	Schedule       string // what fired it
+	Template       string // template it was created from
+	Schedule       string // schedule that fired it
 	GroupID        ID
-	GroupPosition  int       // its place in the group, from 1
-	ConcurrencyKey string    // how many of one key run at once is limited
-	CountsAt       time.Time // of a schedule's job: when it counts for those that depend on the schedule
-	WaitFrom       time.Time // of a job with dependencies: they count if they come after this
-	WaitUntil      time.Time // and it waits for them until then
-	RedriveOf      ID        // the execution that this one tries anew
+	GroupPosition  int       // index in the group, from 1
+	ConcurrencyKey string    // jobs with the same key share a concurrency limit
+	CountsAt       time.Time // of a scheduled job: time at which it counts for dependent schedules
+	WaitFrom       time.Time // of a job with dependencies: start of the window in which they count
+	WaitUntil      time.Time // end of the wait for dependencies
+	RedriveOf      ID        // execution that this one runs again
 
-	Trace string // the traceparent of the span that enqueued it, kept through its chain; empty: none
+	Trace string // traceparent of the span that enqueued it, kept by retries; empty: none
 
 	CreatedBy  string
 	CreatedAt  time.Time
-	QueuedAt   time.Time // when it took its place in the order
+	QueuedAt   time.Time // when it became ready
 	StartedAt  time.Time
 	FinishedAt time.Time
 
 	Run *Run // nil until it is dispatched
 }
 
-// Ready reports whether a job stands in the order and could be claimed.
+// Ready reports whether the job can be claimed.
 func (j *Job) Ready() bool { return j.Status == StatusQueued && j.Hold == 0 }
 
-// Ended reports whether nothing more can happen to this job.
+// Ended reports whether the job has ended.
 func (j *Job) Ended() bool { return !j.FinishedAt.IsZero() }
 
-// State derives what a person wants to know.
+// State derives the state for people.
 func (j *Job) State() State {
 	switch {
 	case j.Status == StatusCancelled:
@@ -146,7 +146,7 @@ func (j *Job) Before(other *Job) bool {
 	return j.ID.Compare(other.ID) < 0
 }
 
-// DefinitionName is the name an execution goes by.
+// DefinitionName returns the name of the definition, or the type if there is none.
 func (j *Job) DefinitionName() string {
 	if j.Name != "" {
 		return j.Name
@@ -154,8 +154,8 @@ func (j *Job) DefinitionName() string {
 	return j.Type
 }
 
-// Lease is the proof that the claimer of a job shows with every heartbeat and
-// outcome. Of a job that was read and not claimed it proves nothing.
+// Lease returns the reference that a worker sends with every heartbeat and outcome. It
+// is valid only for a job that was returned by a claim: other reads omit the token.
 func (j *Job) Lease() LeaseRef {
 	if j.Run == nil {
 		return LeaseRef{JobID: j.ID}
@@ -163,6 +163,6 @@ func (j *Job) Lease() LeaseRef {
 	return LeaseRef{JobID: j.ID, RunID: j.Run.ID, Token: j.Run.Token}
 }
 
-// IdempotencyKey is the same for every attempt of one execution, for handlers
-// whose effects must not be repeated.
+// IdempotencyKey returns a key that is the same for all attempts of an execution, for
+// handlers whose effects must not be repeated.
 func (j *Job) IdempotencyKey() string { return j.ExecutionID.String() }

@@ -7,9 +7,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestState goes through the state table of docs/concepts.md.
-func TestState(t *testing.T) {
-	const other Hold = 1 << 7 // a reason to wait that is not the clock
+// The table is that of docs/concepts.md.
+func TestJobStateIsDerived(t *testing.T) {
+	const other Hold = 1 << 7 // a hold that is not the delay
 	run := func(o Outcome) *Run { return &Run{Outcome: o} }
 	for _, test := range []struct {
 		name         string
@@ -45,9 +45,8 @@ func TestEveryOutcomeHasAState(t *testing.T) {
 	}
 }
 
-// TestBeforeIsAStrictTotalOrder draws from few values, so that ties at each
-// key are common.
-func TestBeforeIsAStrictTotalOrder(t *testing.T) {
+// The values come from small sets, so that ties are common.
+func TestJobBeforeIsStrictTotalOrder(t *testing.T) {
 	few := rapid.IntRange(0, 2)
 	draw := rapid.Custom(func(t *rapid.T) *Job {
 		return &Job{
@@ -71,7 +70,7 @@ func TestBeforeIsAStrictTotalOrder(t *testing.T) {
 	})
 }
 
-func TestBeforeFollowsItsKeys(t *testing.T) {
+func TestJobBeforeComparesKeysInOrder(t *testing.T) {
 	base := Job{ID: sampleID(5), Priority: 5, Position: 500, CreatedAt: sampleTime}
 	for name, change := range map[string]func(*Job){
 		"a higher priority beats all": func(j *Job) {
@@ -89,7 +88,7 @@ func TestBeforeFollowsItsKeys(t *testing.T) {
 	}
 }
 
-func TestNamesOfAJob(t *testing.T) {
+func TestJobDefinitionName(t *testing.T) {
 	j := Job{ID: sampleID(2), ExecutionID: sampleID(1), Type: "mail.send"}
 	if j.DefinitionName() != "mail.send" || j.IdempotencyKey() != sampleID(1).String() {
 		t.Errorf("got %s, %s", j.DefinitionName(), j.IdempotencyKey())

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// jsonTexts are documents, and what nearly is one.
+// jsonTexts are valid and nearly valid documents.
 var jsonTexts = []string{
 	``, ` `, `{}`, ` { } `, "\t\r\n{}\n", "\v{}", "\ufeff{}", `{}{}`, `{},`, `[]`, `null`, `nul`, `nulls`, `true`, `tru`, `falsee`,
 	`{"a":1}`, `{"a":1,}`, `{,"a":1}`, `{"a"}`, `{"a":}`, `{a:1}`, `{"a" : 1 , "b":[ ]}`, `{'a':1}`, `{"a":1 "b":2}`, `{"a":1`, `{"a`, `{"a\`,
@@ -16,7 +16,7 @@ var jsonTexts = []string{
 	"\"\xff\"", "\"\xed\xa0\x80\"", `[1,2,[3,[4]]]`, `[1,]`, `[,1]`, `[1 2]`, `[`, `]`, `{]`, `[}`, `//a`, `/**/{}`, `{}//a`, "{}\x00",
 }
 
-// sameJSON holds what is taken for JSON to what the standard library takes for it.
+// sameJSON checks that Rota and the standard library agree on what is JSON.
 func sameJSON(t *testing.T, text string) {
 	t.Helper()
 	is := checkJSON("doc", json.RawMessage(text), ResultMax) == nil
@@ -25,12 +25,12 @@ func sameJSON(t *testing.T, text string) {
 	}
 }
 
-func TestJSONIsThatOfTheStandardLibrary(t *testing.T) {
+func TestCheckJSONAgreesWithStandardLibrary(t *testing.T) {
 	for _, text := range jsonTexts {
 		sameJSON(t, text)
 		sameJSON(t, `{"in": `+text+`}`)
 		sameJSON(t, `[1, `+text+`, 2]`)
-		for i := range text { // cut off, and with a letter lost
+		for i := range text { // truncated, and with one byte removed
 			sameJSON(t, text[:i])
 			sameJSON(t, text[:i]+text[i+1:])
 		}

@@ -16,93 +16,91 @@ import (
 
 const module = "github.com/rotajobs/rota"
 
-// room is one package directory. It may import rooms on lower floors only,
-// and a room with an only list is entered by those on it and nobody else.
-type room struct {
-	floor int
-	only  []string // who may import it; empty: everybody above
-	tests []string // what its tests may import beyond that
+// packageRule says which packages a package may import: those of lower layers.
+type packageRule struct {
+	layer int
+	only  []string // the only packages that may import it; empty: all of higher layers
+	tests []string // packages that its tests may import in addition
 }
 
-// rooms is the plan of the house. A new directory is added here on purpose,
-// or the test fails.
-var rooms = map[string]room{
-	"cmd/rota":          {floor: 8},
-	"node/crashtest":    {floor: 8}, // a server that kills itself, and the tests that start it
-	"worker/workertest": {floor: 8}, // servers and workers that tests kill, freeze and cut off
+// packageRules holds the layers of the design. The test fails for a directory
+// that is missing here.
+var packageRules = map[string]packageRule{
+	"cmd/rota":          {layer: 8},
+	"node/crashtest":    {layer: 8}, // a server that kills itself, and the tests that start it
+	"worker/workertest": {layer: 8}, // servers and workers that tests kill, freeze and cut off
 
-	"pgwire/drivertest": {floor: 8}, // tests alone: clients of PostgreSQL at the SQL port of a node
+	"pgwire/drivertest": {layer: 8}, // tests only: PostgreSQL clients against the SQL port of a node
 
-	"examples":           {floor: 9}, // tests alone: they run what stands below
-	"examples/embedded":  {floor: 8},
-	"examples/worker-go": {floor: 8},
+	"examples":           {layer: 9}, // tests only: they run the examples
+	"examples/embedded":  {layer: 8},
+	"examples/worker-go": {layer: 8},
 
-	"examples/webhook-receiver": {floor: 8}, // in Python; its test is not
+	"examples/webhook-receiver": {layer: 8}, // the example is in Python, its test in Go
 
-	"node": {floor: 7},
+	"node": {layer: 7},
 
-	"httpapi": {floor: 6},
-	"pgwire":  {floor: 6},
+	"httpapi": {layer: 6},
+	"pgwire":  {layer: 6},
 
-	"console":     {floor: 5, tests: []string{"store/sqlite", "store/postgres", "store/postgres/pgtest"}},
-	"console/sys": {floor: 4, only: []string{"console", "httpapi", "pgwire", "node", "cmd/rota"}, tests: []string{"store/sqlite"}},
-	"report":      {floor: 5},
+	"console":     {layer: 5, tests: []string{"store/sqlite", "store/postgres", "store/postgres/pgtest"}},
+	"console/sys": {layer: 4, only: []string{"console", "httpapi", "pgwire", "node", "cmd/rota"}, tests: []string{"store/sqlite"}},
+	"report":      {layer: 5},
 
-	"console/pgcatalog": {floor: 3, tests: []string{"store/postgres/pgtest"}}, // PostgreSQL's catalogue, of our tables
-	"console/dialect":   {floor: 2, tests: []string{"store/postgres/pgtest"}}, // what a query means
-	"console/query":     {floor: pure},
-	"console/kind":      {floor: pure},
+	"console/pgcatalog": {layer: 3, tests: []string{"store/postgres/pgtest"}}, // PostgreSQL's catalogue tables
+	"console/dialect":   {layer: 2, tests: []string{"store/postgres/pgtest"}}, // types and translates queries
+	"console/query":     {layer: pure},
+	"console/kind":      {layer: pure},
 
-	"telemetry": {floor: 5, tests: []string{"httpapi", "worker"}},
-	"worker":    {floor: 5, tests: []string{"worker/workertest", "httpapi"}},
-	"action":    {floor: 5}, // its handlers ask the engine whose run they are
+	"telemetry": {layer: 5, tests: []string{"httpapi", "worker"}},
+	"worker":    {layer: 5, tests: []string{"worker/workertest", "httpapi"}},
+	"action":    {layer: 5}, // its handlers read their run from the engine
 
-	"action/mariatest": {floor: 4}, // servers for tests
+	"action/mariatest": {layer: 4}, // servers for tests
 
-	"engine":          {floor: 4, tests: []string{"store/sqlite", "store/wrap", "store/postgres", "store/postgres/pgtest"}},
-	"store/sqlite":    {floor: 4, tests: []string{"store/storetest", "store/wrap"}},
-	"store/postgres":  {floor: 4, tests: []string{"store/storetest", "store/wrap", "store/postgres/pgtest"}},
-	"store/dynamo":    {floor: 4, tests: []string{"store/storetest", "store/wrap"}},
-	"store/raft":      {floor: 4, tests: []string{"store/storetest", "store/wrap", "store/sqlite"}},
-	"store/remote":    {floor: 4, tests: []string{"store/storetest", "store/wrap", "store/sqlite"}},
-	"store/wrap":      {floor: 4, tests: []string{"store/storetest", "store/sqlite"}},
-	"store/storetest": {floor: 4, tests: []string{"store/sqlite", "store/wrap"}},
+	"engine":          {layer: 4, tests: []string{"store/sqlite", "store/wrap", "store/postgres", "store/postgres/pgtest"}},
+	"store/sqlite":    {layer: 4, tests: []string{"store/storetest", "store/wrap"}},
+	"store/postgres":  {layer: 4, tests: []string{"store/storetest", "store/wrap", "store/postgres/pgtest"}},
+	"store/dynamo":    {layer: 4, tests: []string{"store/storetest", "store/wrap"}},
+	"store/raft":      {layer: 4, tests: []string{"store/storetest", "store/wrap", "store/sqlite"}},
+	"store/remote":    {layer: 4, tests: []string{"store/storetest", "store/wrap", "store/sqlite"}},
+	"store/wrap":      {layer: 4, tests: []string{"store/storetest", "store/sqlite"}},
+	"store/storetest": {layer: 4, tests: []string{"store/sqlite", "store/wrap"}},
 
-	"store/postgres/pgtest": {floor: 4}, // servers for tests
+	"store/postgres/pgtest": {layer: 4}, // servers for tests
 
-	"store/postgres/pgtest/withpostgres": {floor: 5}, // starts one for the tests of all packages
+	"store/postgres/pgtest/withpostgres": {layer: 5}, // starts one for the tests of all packages
 
-	// The law is for those who keep rows. Above all the suite and its model
-	// keep out: a law that is tested against itself is always right.
-	"internal/rules":  {floor: 3, only: []string{"store/sqlite", "store/postgres", "store/dynamo"}},
-	"internal/fanout": {floor: 3, only: []string{"store/sqlite", "store/postgres", "store/dynamo"}},
-	"access":          {floor: 3},
-	"payload":         {floor: 3},
-	"eventring":       {floor: 3, tests: []string{"store/sqlite"}},
+	// Only stores import the rules. The conformance suite and its model must not:
+	// rules that are tested against themselves always pass.
+	"internal/rules":  {layer: 3, only: []string{"store/sqlite", "store/postgres", "store/dynamo"}},
+	"internal/fanout": {layer: 3, only: []string{"store/sqlite", "store/postgres", "store/dynamo"}},
+	"access":          {layer: 3},
+	"payload":         {layer: 3},
+	"eventring":       {layer: 3, tests: []string{"store/sqlite"}},
 
-	"store/storetest/model": {floor: 3, only: []string{"store/storetest"}},
+	"store/storetest/model": {layer: 3, only: []string{"store/storetest"}},
 
-	".": {floor: 2, tests: []string{"store/sqlite", "engine"}}, // its examples show the whole
+	".": {layer: 2, tests: []string{"store/sqlite", "engine"}}, // its examples run the engine on a store
 
-	"internal/suggest": {floor: 0}, // below everything: words to suggest, which pure rooms need too
+	"internal/suggest": {layer: 0}, // imported by pure packages too
 
-	"internal/depth": {floor: 0}, // below everything: how many rounds tests run
+	"internal/depth": {layer: 0}, // how many rounds tests run
 
-	"internal/faultproxy": {floor: pure}, // a network for tests
-	"internal/hours":      {floor: pure}, // runs tests at other hours
-	"internal/scrub":      {floor: pure},
+	"internal/faultproxy": {layer: pure}, // a network proxy for tests
+	"internal/hours":      {layer: pure}, // runs tests at other hours
+	"internal/scrub":      {layer: pure},
 
-	"cron":    {floor: pure},
-	"crontab": {floor: pure},
-	"ddl":     {floor: pure},
-	"web":     {floor: pure},
+	"cron":    {layer: pure},
+	"crontab": {layer: pure},
+	"ddl":     {layer: pure},
+	"web":     {layer: pure},
 }
 
-// pure is the floor with nothing below it but the ground: not us, and not
-// anybody else's code either.
+// pure is the layer whose packages import the standard library only.
 const pure = 1
 
-func TestImportsPointDown(t *testing.T) {
+func TestPackagesImportLowerLayersOnly(t *testing.T) {
 	problems, err := checkLayers(os.DirFS("."))
 	if err != nil {
 		t.Fatal(err)
@@ -113,14 +111,14 @@ func TestImportsPointDown(t *testing.T) {
 }
 
 // checkLayers reads every Go file of the module, whatever its build tags, and
-// says what breaks the plan. Modules inside the module are left alone.
+// returns the imports that break a rule. It skips modules inside the module.
 func checkLayers(tree fs.FS) (problems []string, err error) {
 	err = fs.WalkDir(tree, ".", func(name string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
 		case d.IsDir():
-			return enter(tree, name)
+			return skipOrEnter(tree, name)
 		case path.Ext(name) != ".go":
 			return nil
 		}
@@ -131,7 +129,7 @@ func checkLayers(tree fs.FS) (problems []string, err error) {
 	return problems, err
 }
 
-func enter(tree fs.FS, dir string) error {
+func skipOrEnter(tree fs.FS, dir string) error {
 	base := path.Base(dir)
 	if dir == "." {
 		return nil
@@ -155,8 +153,8 @@ func checkFile(tree fs.FS, name string) (problems []string, err error) {
 		return nil, err
 	}
 	dir := path.Dir(name)
-	if _, known := rooms[dir]; !known {
-		return []string{fmt.Sprintf("%s: the directory %s is not in the table of floors", name, dir)}, nil
+	if _, known := packageRules[dir]; !known {
+		return []string{fmt.Sprintf("%s: the directory %s is not in the table of layers", name, dir)}, nil
 	}
 	for _, spec := range file.Imports {
 		imported, err := strconv.Unquote(spec.Path.Value)
@@ -170,13 +168,13 @@ func checkFile(tree fs.FS, name string) (problems []string, err error) {
 	return problems, nil
 }
 
-// forbidden says why a file in dir must not import a package, or nothing.
+// forbidden returns why a file in dir must not import a package, or an empty text.
 func forbidden(dir, imported string, test bool) string {
-	from := rooms[dir]
+	from := packageRules[dir]
 	if imported != module && !strings.HasPrefix(imported, module+"/") {
 		first, _, _ := strings.Cut(imported, "/")
-		if from.floor <= pure && !test && strings.Contains(first, ".") {
-			return fmt.Sprintf("floor %d is pure and imports the standard library only", from.floor)
+		if from.layer <= pure && !test && strings.Contains(first, ".") {
+			return fmt.Sprintf("layer %d is pure and imports the standard library only", from.layer)
 		}
 		return ""
 	}
@@ -184,22 +182,22 @@ func forbidden(dir, imported string, test bool) string {
 	if target == "" {
 		target = "."
 	}
-	to, known := rooms[target]
+	to, known := packageRules[target]
 	switch {
 	case !known:
-		return "it is not in the table of floors"
+		return "it is not in the table of layers"
 	case test && (target == dir || slices.Contains(from.tests, target)):
 		return ""
-	case to.floor >= from.floor:
-		return fmt.Sprintf("floor %d must not import floor %d", from.floor, to.floor)
+	case to.layer >= from.layer:
+		return fmt.Sprintf("layer %d must not import layer %d", from.layer, to.layer)
 	case to.only != nil && !slices.Contains(to.only, dir):
-		return "it is for " + strings.Join(to.only, ", ") + " only"
+		return "only these may import it: " + strings.Join(to.only, ", ")
 	}
 	return ""
 }
 
-// TestLayersAreGuarded breaks the plan in a house of paper, one file each.
-func TestLayersAreGuarded(t *testing.T) {
+// TestLayerCheckFindsForbiddenImports checks trees of one file each.
+func TestLayerCheckFindsForbiddenImports(t *testing.T) {
 	for _, test := range []struct{ file, imports, want string }{
 		{"store/sqlite/store.go", module, ""},
 		{"store/sqlite/store.go", module + "/internal/rules", ""},
@@ -213,19 +211,19 @@ func TestLayersAreGuarded(t *testing.T) {
 		{"bench/main.go", module + "/store/sqlite", ""},
 		{"store/testdata/x.go", module + "/node", ""},
 
-		{"store/sqlite/store.go", module + "/engine", "floor 4 must not import floor 4"},
-		{"store/sqlite/store.go", module + "/store/postgres", "floor 4 must not import floor 4"},
-		{"store/sqlite/store_test.go", module + "/store/postgres", "floor 4 must not import floor 4"},
-		{"store/sqlite/store.go", module + "/store/storetest", "floor 4 must not import floor 4"},
-		{"job.go", module + "/internal/rules", "floor 2 must not import floor 3"},
-		{"cron/cron.go", module, "floor 1 must not import floor 2"},
-		{"cron/cron.go", module + "/ddl", "floor 1 must not import floor 1"},
+		{"store/sqlite/store.go", module + "/engine", "layer 4 must not import layer 4"},
+		{"store/sqlite/store.go", module + "/store/postgres", "layer 4 must not import layer 4"},
+		{"store/sqlite/store_test.go", module + "/store/postgres", "layer 4 must not import layer 4"},
+		{"store/sqlite/store.go", module + "/store/storetest", "layer 4 must not import layer 4"},
+		{"job.go", module + "/internal/rules", "layer 2 must not import layer 3"},
+		{"cron/cron.go", module, "layer 1 must not import layer 2"},
+		{"cron/cron.go", module + "/ddl", "layer 1 must not import layer 1"},
 		{"cron/cron.go", "example.org/oracle", "standard library only"},
 		{"internal/suggest/suggest.go", "example.org/oracle", "standard library only"},
-		{"internal/suggest/suggest.go", module + "/cron", "floor 0 must not import floor 1"},
-		{"node/node.go", module + "/internal/rules", "is for store/sqlite"},
-		{"store/storetest/suite.go", module + "/internal/rules", "is for store/sqlite"},
-		{"store/storetest/model/model.go", module + "/internal/rules", "floor 3 must not import floor 3"},
+		{"internal/suggest/suggest.go", module + "/cron", "layer 0 must not import layer 1"},
+		{"node/node.go", module + "/internal/rules", "only these may import it: store/sqlite"},
+		{"store/storetest/suite.go", module + "/internal/rules", "only these may import it: store/sqlite"},
+		{"store/storetest/model/model.go", module + "/internal/rules", "layer 3 must not import layer 3"},
 		{"node/node.go", module + "/attic", "not in the table"},
 		{"attic/attic.go", "time", "directory attic is not in the table"},
 	} {

@@ -5,29 +5,29 @@ import (
 	"time"
 )
 
-// Membership is kept by a store that several processes share: who is there, and who of
-// them does what need be done only once, such as removing old history. Nothing
-// that Rota promises rests on it: if two believe to lead, both do that work, and
-// one of them finds it done.
+// Membership is implemented by a store that several processes share. It tracks the live
+// nodes and elects a leader for work that one node should do, such as pruning. No
+// promise depends on it: if two nodes believe that they lead, both do that work, and one
+// of them finds it done.
 type Membership interface {
-	// Heartbeat notes that a node is there for as long as a lease lasts. The first
-	// leads; when its lease has run out, the next who attends does. Only who leads
-	// extends that.
+	// Heartbeat records that a node is alive for the length of its lease. The
+	// first node leads. When the lease of the leader ends, the next node that sends
+	// a heartbeat leads.
 	Heartbeat(ctx context.Context, a NodeHeartbeat) (MembershipState, error)
-	// Leave takes a node off the roll. If it led, the next who attends does.
+	// Leave removes a node. If it led, the next node that sends a heartbeat leads.
 	Leave(ctx context.Context, node string, incarnation ID) error
 }
 
-// NodeHeartbeat is what a node says of itself.
+// NodeHeartbeat is the heartbeat of a node.
 type NodeHeartbeat struct {
 	Node        string
-	Incarnation ID // this start of it
+	Incarnation ID // this start of the process
 	Lease       time.Duration
 }
 
-// MembershipState is who is there.
+// MembershipState is the answer to a heartbeat.
 type MembershipState struct {
-	Nodes  int    // this one included
-	Leader string // the node that leads
-	Leads  bool   // it is this one
+	Nodes  int    // live nodes, including this one
+	Leader string // name of the leader
+	Leads  bool   // this node leads
 }

@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// Option says more about a job or a schedule than its payload does. Each is
-// given at most once; one that does not fit the call is Invalid.
+// Option configures a job or a schedule. Each option may be given once. An option that
+// does not fit the call gives an Invalid error.
 type Option interface{ set(*request) }
 
-// call is the kind of call that an option is given to.
+// call is the method that an option is passed to.
 type call string
 
 const (
@@ -17,16 +17,16 @@ const (
 	callSchedule call = "Schedule"
 )
 
-// request gathers what the options of one call say.
+// request collects the options of one call.
 type request struct {
 	call  call
-	job   NewJob       // of Enqueue; of Schedule the part that is the template's
-	spec  ScheduleSpec // of Schedule
+	job   NewJob       // for Enqueue; for Schedule the fields of the template
+	spec  ScheduleSpec // for Schedule
 	given map[string]bool
 	err   *Error
 }
 
-// take reads the options and returns what is wrong with the first bad one.
+// take applies the options and returns the error of the first wrong one.
 func (r *request) take(options []Option) error {
 	r.given = map[string]bool{}
 	for i, o := range options {
@@ -40,19 +40,19 @@ func (r *request) take(options []Option) error {
 	return nil
 }
 
-// option is one that is made by a function of its name.
+// option is an Option that a function of the same name returns.
 type option struct {
-	name  string // of the function
-	field string // what it sets, by the name it has elsewhere
-	fits  []call // none: all
+	name  string // name of the function
+	field string // field that it sets, as errors name it
+	fits  []call // calls that accept it; empty: all
 	give  func(*request)
-	check *Error // what is wrong with its value
+	check *Error // error of its value; nil: none
 }
 
 func (o option) set(r *request) {
 	switch {
 	case len(o.fits) > 0 && o.fits[0] != r.call:
-		r.err = Invalidf(o.field, "the option %s is for %s; it does not fit %s", o.name, o.fits[0], r.call)
+		r.err = Invalidf(o.field, "the option %s is for %s, not for %s", o.name, o.fits[0], r.call)
 	case r.given[o.name]:
 		r.err = Invalidf(o.field, "the option %s is given twice", o.name)
 	case o.check != nil:
@@ -68,7 +68,7 @@ var (
 	forSchedule = []call{callSchedule}
 )
 
-// At says when: a job is not run before then, a schedule fires once, then.
+// At sets a time: a job does not run before it; a schedule fires once at that time.
 func At(t time.Time) Option {
 	return option{name: "At", field: "at", check: checkGiven("at", t), give: func(r *request) {
 		if r.call == callSchedule {
@@ -79,90 +79,89 @@ func At(t time.Time) Option {
 	}}
 }
 
-// After puts a job off, counted by the clock of the store.
+// After delays a job, measured by the store's clock.
 func After(d time.Duration) Option {
 	return option{name: "After", field: "delay", fits: forEnqueue, give: func(r *request) { r.job.Delay = d }}
 }
 
-// Unique gives a job a key. A second job of its type and key is answered with
-// the first, as long as that is kept, or for as long as UniqueFor says.
+// Unique sets the unique key of a job. A second job of the same type and key is not
+// created; the call returns the first job. The key is held as long as the first job is
+// kept, or for the time that UniqueFor sets.
 func Unique(key string) Option {
 	var empty *Error
 	if key == "" {
-		empty = Invalidf("unique_key", "is empty; leave the option Unique out for a job without one")
+		empty = Invalidf("unique_key", "is empty; omit the option Unique for a job without a key")
 	}
 	return option{name: "Unique", field: "unique_key", fits: forEnqueue, check: empty, give: func(r *request) { r.job.UniqueKey = key }}
 }
 
-// UniqueFor says how long after it was enqueued a job holds its unique key.
+// UniqueFor sets how long a job holds its unique key after it was enqueued.
 func UniqueFor(d time.Duration) Option {
 	return option{name: "UniqueFor", field: "unique_for", fits: forEnqueue, give: func(r *request) { r.job.UniqueFor = d }}
 }
 
-// Priority puts a job before others: a higher number is taken first. It is 0
-// unless it is given.
+// Priority sets the priority of a job. Jobs with a higher number run first. The default
+// is 0.
 func Priority(n int) Option {
 	return option{name: "Priority", field: "priority", give: func(r *request) { r.job.Priority = &n }}
 }
 
-// Retries says how often a job that failed is tried again.
+// Retries sets how often a failed job is retried.
 func Retries(n int) Option {
 	return option{name: "Retries", field: "max_retries", give: func(r *request) { r.job.MaxRetries = &n }}
 }
 
-// Backoff is how long the first retry waits; each further one waits twice as
-// long.
+// Backoff sets the delay of the first retry. It doubles with each retry.
 func Backoff(d time.Duration) Option {
 	return option{name: "Backoff", field: "backoff", give: func(r *request) { r.job.Backoff = &d }}
 }
 
-// BackoffMax is the longest that a retry waits.
+// BackoffMax caps the delay of a retry.
 func BackoffMax(d time.Duration) Option {
 	return option{name: "BackoffMax", field: "backoff_max", give: func(r *request) { r.job.BackoffMax = &d }}
 }
 
-// Jitter is the fraction of a retry's wait, 0 to 1, that is taken off by chance,
-// so that what failed together is not tried again together.
+// Jitter sets the fraction of a retry's delay, 0 to 1, by which the delay is randomly
+// shortened, so that jobs that failed together are not retried together.
 func Jitter(fraction float64) Option {
 	return option{name: "Jitter", field: "jitter", give: func(r *request) { r.job.Jitter = &fraction }}
 }
 
-// Timeout is how long one run may take; 0 is as long as it likes.
+// Timeout sets how long one run may take; 0 means no limit.
 func Timeout(d time.Duration) Option {
 	return option{name: "Timeout", field: "timeout", give: func(r *request) { r.job.Timeout = &d }}
 }
 
-// ForScope says what a job is for, such as ("user", "7").
+// ForScope sets what a job is for, such as ("user", "7").
 func ForScope(kind, id string) Option {
 	return option{name: "ForScope", field: "scope_kind", fits: forEnqueue, give: func(r *request) {
 		r.job.ScopeKind, r.job.ScopeID = kind, id
 	}}
 }
 
-// Planned is the time that a job stands for. A second job of its name, scope and
-// plan time is answered with the first.
+// Planned sets the plan time of a job. A second job with the same name, scope and plan
+// time is not created; the call returns the first job.
 func Planned(t time.Time) Option {
 	return option{name: "Planned", field: "plan_time", fits: forEnqueue, check: checkGiven("plan_time", t), give: func(r *request) {
 		r.job.PlanTime = t
 	}}
 }
 
-// Key is the concurrency key of a job: how many of one key run at once can be
-// limited.
+// Key sets the concurrency key of a job. Jobs with the same key share a concurrency
+// limit.
 func Key(name string) Option {
 	return option{name: "Key", field: "concurrency_key", give: func(r *request) { r.job.ConcurrencyKey = &name }}
 }
 
-// Name is the name that an execution goes by instead of its type.
+// Name sets the name of an execution; the default is its type.
 func Name(name string) Option {
 	return option{name: "Name", field: "name", fits: forEnqueue, give: func(r *request) { r.job.Name = name }}
 }
 
-// checkGiven refuses the zero time, which would say nothing and often is a
-// variable that was never set.
+// checkGiven refuses the zero time, which is often a variable that was never set.
 func checkGiven(field string, t time.Time) *Error {
 	if t.IsZero() {
-		return &Error{Code: Invalid, Field: field, Reason: "is the zero time", Hint: fmt.Sprintf("leave the option out if there is no %s", field)}
+		return &Error{Code: Invalid, Field: field, Reason: "is the zero time", Hint: fmt.Sprintf("omit the option if there is no %s", field)}
 	}
 	return nil
 }

@@ -9,14 +9,14 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-func TestAnOptionThatDoesNotFitIsNamed(t *testing.T) {
+func TestOptionErrorsNameOption(t *testing.T) {
 	ctx, client, now := context.Background(), rota.New(openStore(t)), time.Now()
 	every := rota.Every(time.Hour)
 	for name, c := range map[string]struct {
 		err           error
 		field, reason string
 	}{
-		"cron":                {enqueueWith(client, rota.Cron("0 7 * * *", "")), "cron", "the option Cron is for Schedule; it does not fit Enqueue"},
+		"cron":                {enqueueWith(client, rota.Cron("0 7 * * *", "")), "cron", "the option Cron is for Schedule, not for Enqueue"},
 		"every":               {enqueueWith(client, every), "every", "the option Every is for Schedule"},
 		"starts":              {enqueueWith(client, rota.Starts(now)), "starts_at", "Starts"},
 		"ends":                {enqueueWith(client, rota.Ends(now)), "ends_at", "Ends"},
@@ -27,15 +27,15 @@ func TestAnOptionThatDoesNotFitIsNamed(t *testing.T) {
 		"on completion":       {enqueueWith(client, rota.CompletionDrop), "on_completion", "OnCompletion"},
 		"twice":               {enqueueWith(client, rota.Priority(1), rota.Retries(1), rota.Priority(1)), "priority", "the option Priority is given twice"},
 		"nil":                 {enqueueWith(client, rota.Priority(1), nil), "options", "option 2 is nil"},
-		"zero time":           {enqueueWith(client, rota.At(time.Time{})), "at", "is the zero time; leave the option out"},
+		"zero time":           {enqueueWith(client, rota.At(time.Time{})), "at", "is the zero time; omit the option"},
 		"zero plan":           {enqueueWith(client, rota.Planned(time.Time{})), "plan_time", "is the zero time"},
-		"empty key":           {enqueueWith(client, rota.Unique("")), "unique_key", "is empty; leave the option Unique out"},
-		"at and after":        {enqueueWith(client, rota.At(now), rota.After(time.Second)), "delay", "run_at is given too"},
-		"unique for nothing":  {enqueueWith(client, rota.UniqueFor(time.Hour)), "unique_for", "there is no unique_key"},
+		"empty key":           {enqueueWith(client, rota.Unique("")), "unique_key", "is empty; omit the option Unique"},
+		"at and after":        {enqueueWith(client, rota.At(now), rota.After(time.Second)), "delay", "run_at is also given"},
+		"unique for nothing":  {enqueueWith(client, rota.UniqueFor(time.Hour)), "unique_for", "is given without a unique_key"},
 		"negative delay":      {enqueueWith(client, rota.After(-time.Second)), "delay", "is -1s"},
 		"too many retries":    {enqueueWith(client, rota.Retries(100_000)), "max_retries", "allowed are 0 to 1000"},
 		"half a scope":        {enqueueWith(client, rota.ForScope("user", "")), "scope_id", "is empty"},
-		"after a schedule":    {client.Schedule(ctx, "s", mail{}, every, rota.After(time.Second)), "delay", "the option After is for Enqueue; it does not fit Schedule"},
+		"after a schedule":    {client.Schedule(ctx, "s", mail{}, every, rota.After(time.Second)), "delay", "the option After is for Enqueue, not for Schedule"},
 		"unique schedule":     {client.Schedule(ctx, "s", mail{}, every, rota.Unique("k")), "unique_key", "Unique"},
 		"unique for schedule": {client.Schedule(ctx, "s", mail{}, every, rota.UniqueFor(time.Hour)), "unique_for", "UniqueFor"},
 		"planned schedule":    {client.Schedule(ctx, "s", mail{}, every, rota.Planned(now)), "plan_time", "Planned"},
@@ -50,7 +50,7 @@ func TestAnOptionThatDoesNotFitIsNamed(t *testing.T) {
 		"zero interval":       {client.Schedule(ctx, "s", mail{}, rota.Every(0)), "every", "is 0"},
 		"bad cron":            {client.Schedule(ctx, "s", mail{}, rota.Cron("61 * * * *", "")), "cron", "61"},
 		"bad zone":            {client.Schedule(ctx, "s", mail{}, rota.Cron("0 7 * * *", "Mars/Base")), "timezone", "Mars/Base"},
-		"bad name":            {client.Schedule(ctx, "a b", mail{}, every), "name", "has ' ' in it"},
+		"bad name":            {client.Schedule(ctx, "a b", mail{}, every), "name", "contains ' '"},
 		"bad priority":        {client.Schedule(ctx, "s", mail{}, every, rota.Priority(1<<30)), "priority", "allowed are"},
 		"itself":              {client.Schedule(ctx, "s", mail{}, every, rota.DependsOn("s")), "depends_on[0]", "is the schedule itself"},
 		"unknown word":        {client.Schedule(ctx, "s", mail{}, every, rota.Overlap("maybe")), "overlap", `is "maybe"; allowed are`},
@@ -67,7 +67,7 @@ func enqueueWith(client *rota.Client, options ...rota.Option) error {
 	return err
 }
 
-func TestScheduleDeclaresATemplateAndASchedule(t *testing.T) {
+func TestScheduleDeclaresTemplateAndSchedule(t *testing.T) {
 	ctx, client := context.Background(), rota.New(openStore(t), rota.WithActor("ada"))
 	starts := time.Now().Add(time.Hour).UTC().Truncate(time.Microsecond)
 	if err := client.Schedule(ctx, "first", mail{"a"}, rota.Every(time.Minute)); err != nil {
@@ -118,7 +118,7 @@ func TestScheduleDeclaresATemplateAndASchedule(t *testing.T) {
 	}
 }
 
-func TestScheduleAtOnce(t *testing.T) {
+func TestScheduleWithAtFiresOnce(t *testing.T) {
 	ctx, client := context.Background(), rota.New(openStore(t))
 	at := time.Now().Add(time.Hour).UTC().Truncate(time.Microsecond)
 	if err := client.Schedule(ctx, "once", mail{"a"}, rota.At(at), rota.CompletionDrop); err != nil {
@@ -130,7 +130,7 @@ func TestScheduleAtOnce(t *testing.T) {
 	}
 }
 
-func TestAScheduleIsDeclaredWholeOrNotAtAll(t *testing.T) {
+func TestScheduleIsAllOrNothing(t *testing.T) {
 	ctx, client := context.Background(), rota.New(openStore(t))
 	err := client.Schedule(ctx, "second", mail{"a"}, rota.Every(time.Hour), rota.DependsOn("first"))
 	if rota.CodeOf(err) == "" || !strings.Contains(err.Error(), "first") {
@@ -141,7 +141,7 @@ func TestAScheduleIsDeclaredWholeOrNotAtAll(t *testing.T) {
 	}
 }
 
-func TestAScheduleOfAnArchivedTemplateIsRefused(t *testing.T) {
+func TestScheduleRefusesArchivedTemplate(t *testing.T) {
 	ctx, client := context.Background(), rota.New(openStore(t))
 	if err := client.Schedule(ctx, "daily", mail{"a"}, rota.Every(time.Hour)); err != nil {
 		t.Fatal(err)
@@ -149,9 +149,9 @@ func TestAScheduleOfAnArchivedTemplateIsRefused(t *testing.T) {
 	if _, err := rota.Do[*rota.TemplatePut](ctx, client.Store(), &rota.Archive{Meta: rota.NewMeta(""), Name: "daily"}); err != nil {
 		t.Fatal(err)
 	}
-	for _, every := range []time.Duration{time.Hour, 2 * time.Hour} { // as it stands, and changed
+	for _, every := range []time.Duration{time.Hour, 2 * time.Hour} { // unchanged, and changed
 		err := client.Schedule(ctx, "daily", mail{"a"}, rota.Every(every))
-		if rota.CodeOf(err) != rota.Conflict || !strings.Contains(err.Error(), "is archived; unarchive it") || !strings.Contains(err.Error(), "daily") {
+		if rota.CodeOf(err) != rota.Conflict || !strings.Contains(err.Error(), "is archived; unarchive") || !strings.Contains(err.Error(), "daily") {
 			t.Errorf("got %v, want a Conflict that says so", err)
 		}
 	}

@@ -6,18 +6,18 @@ import (
 	"strings"
 )
 
-// Class says what a job needs of the cluster while it runs. On one node every
-// class is met.
+// Class is what a job requires of the cluster while it runs. A single node meets every
+// class.
 type Class string
 
-// The classes; empty: none is asked for.
+// The classes; empty: no requirement.
 const (
-	ClassLocalSafe      Class = "LOCAL_SAFE"      // any node may run it, cut off or not
+	ClassLocalSafe      Class = "LOCAL_SAFE"      // any node may run it, even a partitioned one
 	ClassLeaderOnly     Class = "LEADER_ONLY"     // the leader runs it
-	ClassQuorumRequired Class = "QUORUM_REQUIRED" // whoever runs it sees most of the cluster
+	ClassQuorumRequired Class = "QUORUM_REQUIRED" // the node that runs it must reach a majority
 )
 
-// Strategy says for which shards a schedule fires.
+// Strategy is how the shards of a schedule are selected.
 type Strategy string
 
 // The strategies.
@@ -25,11 +25,11 @@ const (
 	PartitionAll     Strategy = "ALL_SHARDS"
 	PartitionSingle  Strategy = "SINGLE_SHARD"
 	PartitionSet     Strategy = "SHARD_SET"
-	PartitionDynamic Strategy = "DYNAMIC" // for those that an expression picks
+	PartitionDynamic Strategy = "DYNAMIC" // the shards that an expression selects
 )
 
-// Partition is how a schedule is spread over shards. The zero value is no
-// partition; on one node, which has one shard, none of them changes what runs.
+// Partition distributes a schedule over shards. The zero value is no partition. A single
+// node has one shard, so there a partition has no effect.
 type Partition struct {
 	Strategy   Strategy `wire:"1" json:"strategy"`
 	Shards     []string `wire:"2" json:"shards,omitempty"` // UUIDs: one for SINGLE_SHARD, up to ShardsMax for SHARD_SET
@@ -39,7 +39,7 @@ type Partition struct {
 // IsZero reports whether there is no partition.
 func (p Partition) IsZero() bool { return p.Strategy == "" && len(p.Shards) == 0 && p.Expression == "" }
 
-// canonical is the partition as it is stored.
+// canonical returns the partition as stored.
 func (p Partition) canonical() Partition {
 	p.Shards = slices.Clone(p.Shards)
 	for i, shard := range p.Shards {
@@ -64,17 +64,17 @@ func (p *Partition) validate() *Error {
 	}
 	switch {
 	case len(p.Shards) > 0 && most == 0 && slices.Contains(words, p.Strategy):
-		return Invalidf("partition.shards", "are given, but %s names none; leave them out", p.Strategy)
+		return Invalidf("partition.shards", "are given, but %s takes none; omit them", p.Strategy)
 	case len(p.Shards) != 1 && most == 1:
-		return Invalidf("partition.shards", "has %d entries; SINGLE_SHARD names one", len(p.Shards))
+		return Invalidf("partition.shards", "has %d entries; SINGLE_SHARD takes one", len(p.Shards))
 	case len(p.Shards) == 0 && most > 0:
-		return Invalidf("partition.shards", "is empty; SHARD_SET names 1 to %d", ShardsMax)
+		return Invalidf("partition.shards", "is empty; SHARD_SET takes 1 to %d", ShardsMax)
 	case len(p.Shards) > most && most > 0:
 		return Invalidf("partition.shards", "has %d entries; at most %d are allowed", len(p.Shards), ShardsMax)
 	case p.Expression == "" && p.Strategy == PartitionDynamic:
-		return Invalidf("partition.expression", "is empty; DYNAMIC picks the shards by one")
+		return Invalidf("partition.expression", "is empty; DYNAMIC needs an expression that selects the shards")
 	case p.Expression != "" && p.Strategy != PartitionDynamic && slices.Contains(words, p.Strategy):
-		return Invalidf("partition.expression", "is given, but only DYNAMIC has one; leave it out")
+		return Invalidf("partition.expression", "is given, but only DYNAMIC takes one; omit it")
 	}
 	return first(checkWord("partition.strategy", p.Strategy, words...),
 		checkText("partition.expression", p.Expression, ExpressionMax), p.validateShards())
@@ -89,7 +89,7 @@ func (p *Partition) validateShards() *Error {
 			return Invalidf(field, "is not a UUID, such as 018f2c4e-0000-7000-8000-000000000007")
 		}
 		if seen[id] {
-			return Invalidf(field, "stands in the list already; name each shard once")
+			return Invalidf(field, "is listed twice; list each shard once")
 		}
 		seen[id] = true
 	}

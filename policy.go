@@ -2,19 +2,19 @@ package rota
 
 import "time"
 
-// Policy says how failure and time are treated. It is fixed when a job is
-// enqueued and kept through its retries.
+// Policy is how retries and time-outs work. It is set when a job is enqueued and copied
+// to its retries.
 type Policy struct {
 	MaxAttempts int           // retries + 1
-	Backoff     time.Duration // before the first retry; doubles with each
-	BackoffMax  time.Duration // cap of the doubling; 0 = none
-	Jitter      float64       // fraction of the delay, 0–1, taken off by a hash of the retry's id
-	Timeout     time.Duration // of one run; 0 = none. The runner enforces it, no store does: see CodeTimeout
+	Backoff     time.Duration // delay of the first retry; doubles with each retry
+	BackoffMax  time.Duration // longest delay; 0: none
+	Jitter      float64       // fraction of the delay, 0–1, by which a hash of the retry's id shortens it
+	Timeout     time.Duration // of one run; 0: none; enforced by the runner, not by the store: see CodeTimeout
 }
 
-// PolicyPatch is the part of a policy that a request, a schedule, a template or
-// a type sets. What it leaves nil is decided by the next of them in this order,
-// and at last by the defaults.
+// PolicyPatch is the part of a policy that a request, a schedule, a template or a type
+// sets. For a nil field, the next of these in this order decides, and finally the
+// defaults.
 type PolicyPatch struct {
 	MaxRetries *int           `wire:"1" json:"max_retries,omitempty"`
 	Backoff    *time.Duration `wire:"2" json:"backoff,omitempty"`
@@ -23,7 +23,7 @@ type PolicyPatch struct {
 	Timeout    *time.Duration `wire:"5" json:"timeout,omitempty"`
 }
 
-// Or fills what p leaves open from another patch.
+// Or fills the nil fields of p from another patch.
 func (p PolicyPatch) Or(next PolicyPatch) PolicyPatch {
 	return PolicyPatch{
 		MaxRetries: firstOf(p.MaxRetries, next.MaxRetries),
@@ -34,7 +34,7 @@ func (p PolicyPatch) Or(next PolicyPatch) PolicyPatch {
 	}
 }
 
-// Policy fills what p leaves open from the defaults.
+// Policy fills the nil fields of p with the defaults.
 func (p PolicyPatch) Policy() Policy {
 	return Policy{
 		MaxAttempts: valueOf(p.MaxRetries, DefaultMaxRetries) + 1,

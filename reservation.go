@@ -12,16 +12,16 @@ const (
 	ReservationExpired  ReservationStatus = "EXPIRED"
 )
 
-// Reservation keeps a node from dispatching, so that its next slot is free for a
-// direct run. The order of the queue is not touched.
+// Reservation stops a node from dispatching, so that its next free slot runs a direct
+// run. The order of the queue does not change.
 type Reservation struct {
 	ID          ID
-	Node        string // the Worker of the claims that it holds back
-	Incarnation ID     // which life of that process; zero for those that name none
+	Node        string // Worker of the claims that it stops
+	Incarnation ID     // of the process; zero: unknown
 	Status      ReservationStatus
 	ReservedBy  string
 	ReservedAt  time.Time
 	ExpiresAt   time.Time
 	EndedAt     time.Time
-	JobID       ID // the direct run, once it has started
+	JobID       ID // direct run; zero until it starts
 }

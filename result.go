@@ -2,82 +2,74 @@ package rota
 
 import "time"
 
-// Result is the answer to one command: a Reply, or the reason why it was
-// refused and changed nothing.
+// Result is the answer to one command: a Reply, or an error if the command was refused
+// and changed nothing.
 type Result struct {
 	Reply Reply
 	Err   *Error
 }
 
-// Reply is what a command that was applied answers. The set is closed: one
-// type per verb.
+// Reply is the answer of a command that was applied. The set is closed: one type per
+// verb.
 type Reply interface{ reply() }
 
-// Enqueued answers Enqueue, one entry per job asked for.
+// Enqueued answers Enqueue, with one entry per requested job.
 type Enqueued struct{ Jobs []Submitted }
 
-// Submitted is one job as it stands. Duplicate says that its unique or plan
-// key was taken, and Job is the one that holds it; when the command is sent
-// again after that one is gone, Job is nil.
+// Submitted is the result for one requested job. Duplicate means that the unique key or
+// plan key was taken; Job is then the job that holds it. Job is nil if the command is
+// sent again after that job was deleted.
 type Submitted struct {
 	Job       *Job
 	Duplicate bool
 }
 
-// Readied answers Ready. More says that further jobs are due already.
+// Readied answers Ready. More means that further jobs are due.
 type Readied struct {
 	Count int
 	More  bool
 }
 
-// Claimed answers Claim, in dispatch order. Each job carries its run, and the
-// run its token. More says that jobs were put aside that may not start, so that
-// others behind them can be claimed now; Next is when a rate that holds jobs
-// back has room again. Again says that the command took jobs when it was sent
-// before: those that are still open are answered, and as long as all of them are
-// kept it never takes others.
-// Now is what time it was for the store: whoever waits for Next, or for the end
-// of a lease, waits for as long as that is after it.
+// Claimed answers Claim.
 type Claimed struct {
-	Jobs  []*Job
-	More  bool
-	Next  time.Time
-	Again bool
-	Now   time.Time
+	Jobs  []*Job    // in dispatch order, each with its run and token
+	More  bool      // the claim held back jobs that may not start: claim again for those behind them
+	Next  time.Time // when an exhausted rate allows the next start; zero: no rate held jobs back
+	Again bool      // the command was sent before and took jobs; Jobs are those that are still open
+	Now   time.Time // the store's time; measure Next and the end of leases from it
 }
 
-// Extended answers Extend, one entry per item.
+// Extended answers Extend, with one entry per item.
 type Extended struct{ Items []LeaseAnswer }
 
-// Noted answers Note, one entry per item.
+// Noted answers Note, with one entry per item.
 type Noted struct{ Items []LeaseAnswer }
 
-// LeaseAnswer is how one lease stands. Code is empty when all is well, else
-// LeaseLost.
+// LeaseAnswer is the state of one lease. Code is empty, or LeaseLost.
 type LeaseAnswer struct {
 	RunID      ID
 	Code       Code
-	StaleAfter time.Time // when the lease ends, unless it is extended
-	Cancel     bool      // somebody asked it to stop
-	Reason     string    // why they did
-	Overdue    bool      // told by Extend: it has run longer than its policy allows
+	StaleAfter time.Time // end of the lease
+	Cancel     bool      // the run was asked to stop
+	Reason     string    // reason of the request to stop
+	Overdue    bool      // set by Extend: the run exceeds its time-out
 }
 
-// Finished answers Finish, one entry per item.
+// Finished answers Finish, with one entry per item.
 type Finished struct{ Items []FinishAnswer }
 
-// FinishAnswer is what came of one run. Code is empty when the outcome stands,
-// else LeaseLost.
+// FinishAnswer is the result for one run. Code is empty if the outcome was recorded, or
+// LeaseLost.
 type FinishAnswer struct {
 	RunID   ID
 	Code    Code
-	Outcome Outcome // as it was recorded: after a Cancel, CANCELLED unless it completed
+	Outcome Outcome // outcome as recorded: after a Cancel it is CANCELLED unless the run completed
 	Sequel  Sequel
-	RetryID ID        // the job that retries it
-	RetryAt time.Time // and when that is due
+	RetryID ID        // id of the retry; zero: none
+	RetryAt time.Time // when the retry is due
 }
 
-// CancelledJob answers Cancel. Stopping says that it runs and was asked to
+// CancelledJob answers Cancel. Stopping means that the job is running and was asked to
 // stop; otherwise it is cancelled.
 type CancelledJob struct {
 	Job      *Job
@@ -90,28 +82,28 @@ type Edited struct{ Job *Job }
 // Moved answers Move.
 type Moved struct{ Job *Job }
 
-// Normalised answers Normalise. With More, Last is the After of the next page.
+// Normalised answers Normalise. If More is set, Last is the After of the next page.
 type Normalised struct {
 	Count int
 	Last  ID
 	More  bool
 }
 
-// Reaped answers Reap. More says that there are further ones.
+// Reaped answers Reap. More means that there are further stale runs.
 type Reaped struct {
 	Jobs []Settlement
 	More bool
 }
 
-// Recovered answers Recover. More says that there are further ones. Reservation
-// is the one of the earlier life that was given up.
+// Recovered answers Recover. More means that there are further jobs. Reservation is the
+// reservation of the earlier incarnation that was expired.
 type Recovered struct {
 	Jobs        []Settlement
 	Reservation ID
 	More        bool
 }
 
-// Settlement says what was done about a job that nobody looked after.
+// Settlement is what Reap or Recover did with one job.
 type Settlement struct {
 	JobID   ID
 	Act     Settling
@@ -120,20 +112,20 @@ type Settlement struct {
 	RetryID ID
 }
 
-// Settling is what was done to settle a job.
+// Settling is the action of a Settlement.
 type Settling string
 
-// The acts of settling; those but the last two are rows of the recovery matrix.
+// The actions. All but the last two are rows of the recovery matrix.
 const (
-	SettledRunMade    Settling = "run_made"    // it ran without a run: a FAILED one was made
-	SettledRunFailed  Settling = "run_failed"  // its open run was failed
-	SettledJobClosed  Settling = "job_closed"  // its run had ended: the job was closed
-	SettledRetryMade  Settling = "retry_made"  // it had failed and its retry was missing
-	SettledLeasePull  Settling = "lease_pull"  // its lease reached too far into the future and was pulled in
-	SettledRunExpired Settling = "run_expired" // its lease went stale
+	SettledRunMade    Settling = "run_made"    // a RUNNING job had no run: a FAILED run was created
+	SettledRunFailed  Settling = "run_failed"  // the open run was failed
+	SettledJobClosed  Settling = "job_closed"  // the run had ended: the job was closed
+	SettledRetryMade  Settling = "retry_made"  // the job had failed and its retry was missing
+	SettledLeasePull  Settling = "lease_pull"  // the lease ended too far in the future and was shortened
+	SettledRunExpired Settling = "run_expired" // the lease was stale
 )
 
-// AllDone answers All, one reply per member.
+// AllDone answers All, with one reply per member.
 type AllDone struct{ Replies []Reply }
 
 func (*Enqueued) reply()     {}

@@ -1,14 +1,13 @@
 package rota
 
-// TypePut answers PutType and SwitchType. Changed is false if it stood so
-// already.
+// TypePut answers PutType and SwitchType. Changed is false if nothing changed.
 type TypePut struct {
 	Type    *Type
 	Changed bool
 }
 
-// TemplatePut answers PutTemplate, Archive and Unarchive. Disabled counts the
-// schedules that archiving disabled at once; a Sweep disables the others.
+// TemplatePut answers PutTemplate, Archive and Unarchive. Disabled counts the schedules
+// that this command disabled; Sweep disables the others.
 type TemplatePut struct {
 	Template *Template
 	Changed  bool
@@ -27,17 +26,17 @@ type SchedulePut struct {
 	Changed  bool
 }
 
-// ScheduleDeleted answers DeleteSchedule. Gone says that it was not there: a
-// delete that is sent again finds it so.
+// ScheduleDeleted answers DeleteSchedule. Gone means that the schedule did not exist, as
+// when the command is sent again.
 type ScheduleDeleted struct{ Gone bool }
 
-// Dropped answers Drop. Gone says that it was not there: a drop that is sent again
-// finds it so. The others are what was done at once; a Sweep does the rest.
+// Dropped answers Drop. Gone means that the definition did not exist, as when the command
+// is sent again. The counts are of this command; Sweep processes further rows.
 type Dropped struct {
 	Gone      bool
-	Cancelled int  // jobs that were queued
-	Stopping  int  // runs that were asked to stop
-	Archived  bool // its template was, too
+	Cancelled int  // queued jobs that were cancelled
+	Stopping  int  // running jobs that were asked to stop
+	Archived  bool // the template was archived
 }
 
 func (*TypePut) reply()         {}

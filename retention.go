@@ -7,7 +7,7 @@ import (
 	"github.com/rotajobs/rota/cron"
 )
 
-// Retention says how long executions are kept once they have ended.
+// Retention is how long ended executions are kept.
 type Retention struct {
 	Completed Keep
 	Skipped   Keep
@@ -15,14 +15,13 @@ type Retention struct {
 	Dead      Keep
 }
 
-// Keep bounds by age and by count. A zero bound is none.
+// Keep bounds ended executions by age and by count. Zero means no bound.
 type Keep struct {
 	Age   time.Duration // since the execution ended
-	Count int           // the newest so many, by id
+	Count int           // number of newest executions, by id
 }
 
-// DefaultRetention keeps 30 days of what ended well or was called off, and 90
-// of dead letters.
+// DefaultRetention keeps dead letters for 90 days and everything else for 30.
 var DefaultRetention = Retention{
 	Completed: Keep{Age: 30 * day},
 	Skipped:   Keep{Age: 30 * day},
@@ -30,7 +29,7 @@ var DefaultRetention = Retention{
 	Dead:      Keep{Age: 90 * day},
 }
 
-// For is the bound of an execution, given its last attempt.
+// For returns the bound of an execution, given its last attempt.
 func (r *Retention) For(tail *Job) Keep {
 	switch {
 	case tail.Sequel == SequelDead:
@@ -43,21 +42,21 @@ func (r *Retention) For(tail *Job) Keep {
 	return r.Cancelled
 }
 
-// Counts reports whether any bound is a count, so that everything has to be
-// looked at.
+// Counts reports whether any bound is a count. Pruning by count reads all ended
+// executions.
 func (r *Retention) Counts() bool {
 	return r.Completed.Count > 0 || r.Skipped.Count > 0 || r.Cancelled.Count > 0 || r.Dead.Count > 0
 }
 
-// PruneQuery asks for executions that need no longer be kept, a page at a time.
+// PruneQuery finds executions that exceed the retention, in pages.
 type PruneQuery struct {
 	Retention Retention
-	Now       time.Time   // zero: by the clock of the store
-	From      PruneCursor // zero: at the beginning
-	Limit     int         // executions looked at, at most PageMax; 0: PageMax
+	Now       time.Time   // zero: the store's clock
+	From      PruneCursor // zero: the first page
+	Limit     int         // executions to examine, at most PageMax; 0: PageMax
 }
 
-// Validate refuses bounds that could only be meant otherwise.
+// Validate refuses bounds that are out of range.
 func (q *PruneQuery) Validate() error {
 	err := first(checkInt("limit", q.Limit, 0, PageMax), checkTime("now", q.Now))
 	for _, k := range []struct {
@@ -74,14 +73,14 @@ func (q *PruneQuery) Validate() error {
 	return asError(err)
 }
 
-// PruneCursor is where the next page begins.
+// PruneCursor is where the next page starts.
 type PruneCursor struct {
-	Last ID         // the last execution that was looked at
-	Seen GroupTally // how many of each outcome have been
-	Own  GroupTally // how many of each, of internal types, which are counted apart
+	Last ID         // last execution that was examined
+	Seen GroupTally // executions examined so far, by outcome
+	Own  GroupTally // the same for internal types, which are counted separately
 }
 
-// SeenOf is the count to which an execution belongs, given its last attempt.
+// SeenOf returns the tally that counts an execution, given its last attempt.
 func (c *PruneCursor) SeenOf(tail *Job) *GroupTally {
 	if InternalType(tail.Type) {
 		return &c.Own
@@ -89,8 +88,8 @@ func (c *PruneCursor) SeenOf(tail *Job) *GroupTally {
 	return &c.Seen
 }
 
-// PrunePage is what a PruneQuery finds. Send its executions in a Prune, then ask
-// for the next page, until there is no More.
+// PrunePage is the answer to a PruneQuery. Send its executions in a Prune and read the
+// next page, until there is no More.
 type PrunePage struct {
 	Executions []ID
 	Next       PruneCursor

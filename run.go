@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Outcome is how a run ended. It is written once.
+// Outcome is the result of a run. It is written once.
 type Outcome string
 
 // The outcomes; an open run has none.
@@ -17,34 +17,33 @@ const (
 	OutcomeCompleted Outcome = "COMPLETED"
 	OutcomeFailed    Outcome = "FAILED"
 	OutcomeSkipped   Outcome = "SKIPPED"
-	OutcomeCancelled Outcome = "CANCELLED" // a person asked, or its time ran out
+	OutcomeCancelled Outcome = "CANCELLED" // cancelled by a user, or timed out
 )
 
-// Error codes with a meaning. Workers send CodeTimeout and CodeShutdown. A store
-// writes CodeLeaseExpired, which no worker may send, CodeCancelled where a worker
-// gave no code, and the last three for what it skips.
+// Error codes that Rota defines. Workers send CodeTimeout and CodeShutdown. The store
+// writes CodeLeaseExpired, which workers must not send, CodeCancelled if a worker sent
+// no code, and the last three for skipped runs.
 const (
-	CodeTimeout      = "timeout"       // ran longer than its policy allows: its runner finishes it CANCELLED; retried like a failure
-	CodeLeaseExpired = "lease_expired" // its process stopped beating or died
-	CodeShutdown     = "shutdown"      // cut off by the end of a shutdown; retried at once
-	CodeCancelled    = "cancelled"     // a person asked it to stop
+	CodeTimeout      = "timeout"       // exceeded its time-out: the runner finishes it as CANCELLED; retried like a failure
+	CodeLeaseExpired = "lease_expired" // its worker sent no heartbeat
+	CodeShutdown     = "shutdown"      // stopped at the end of the shutdown grace; retried at once
+	CodeCancelled    = "cancelled"     // cancelled by a user
 
-	CodeOverlap    = "overlap"    // skipped: an earlier execution had not ended
-	CodeDependency = "dependency" // skipped: what it depends on did not complete in time
+	CodeOverlap    = "overlap"    // skipped: the previous execution had not ended
+	CodeDependency = "dependency" // skipped: a dependency did not complete in time
 	CodeGroup      = "group"      // skipped: another member of its group died
 )
 
-// Token is the proof of a lease. It is new at each claim, and never shown to
-// anybody but the claimer.
+// Token proves a lease. Each claim creates a new one and returns it to the worker only.
 type Token [16]byte
 
-// NewToken makes a token from randomness, such as the seed of a Claim.
+// NewToken returns a random token, such as the seed of a Claim.
 func NewToken() (t Token) {
 	_, _ = rand.Read(t[:]) // never fails: see crypto/rand
 	return t
 }
 
-// ParseToken reads what Reveal writes.
+// ParseToken parses the output of Reveal.
 func ParseToken(text string) (t Token, err error) {
 	raw, err := hex.DecodeString(text)
 	if err != nil || len(raw) != len(t) {
@@ -53,25 +52,25 @@ func ParseToken(text string) (t Token, err error) {
 	return Token(raw), nil
 }
 
-// IsZero reports whether there is no token.
+// IsZero reports whether the token is zero.
 func (t Token) IsZero() bool { return t == Token{} }
 
-// Reveal writes the token for its holder.
+// Reveal returns the token as text, for its holder.
 func (t Token) Reveal() string { return hex.EncodeToString(t[:]) }
 
-// Format keeps a token out of logs, whatever the verb.
+// Format hides the token in logs, for every format verb.
 func (t Token) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, tokenShown) }
 
-// MarshalText keeps a token out of JSON, where only Reveal may put it.
+// MarshalText hides the token in JSON. Use Reveal to send it.
 func (t Token) MarshalText() ([]byte, error) { return []byte(tokenShown), nil }
 
 const tokenShown = "[token]"
 
-// Run is the lease and the outcome of one job. A job has at most one.
+// Run is the lease and the outcome of one job. A job has at most one run.
 type Run struct {
 	ID          ID
-	Runner      string // who holds the lease
-	Incarnation ID     // which life of that process; zero for workers that name none
+	Runner      string // worker that holds the lease
+	Incarnation ID     // of the worker; zero: unknown
 	Token       Token
 	StartedAt   time.Time
 
@@ -79,7 +78,7 @@ type Run struct {
 	StaleAfter  time.Time
 	Progress    json.RawMessage
 
-	CancelAt     time.Time // when it was asked to stop; zero if it was not
+	CancelAt     time.Time // when it was asked to stop; zero: never
 	CancelBy     string
 	CancelReason string
 

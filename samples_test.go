@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// sampleTime is whole microseconds, which is all that a store keeps.
+// sampleTime has whole microseconds, the precision of a store.
 var sampleTime = time.Date(2026, 11, 15, 3, 30, 0, 123456000, time.UTC)
 
 func sampleID(n byte) ID {
@@ -22,9 +22,8 @@ func sampleLease() LeaseRef {
 	return LeaseRef{JobID: sampleID(0x21), RunID: sampleID(0x22), Token: sampleToken(0x23)}
 }
 
-// sampleCommands holds a valid command of every verb, in the order of their
-// numbers, with every field set. An Enqueue cannot have both a run_at and a
-// delay, so it has two jobs.
+// sampleCommands returns a valid command of every verb, in the order of wire numbers, with
+// every field set. A job cannot have both run_at and delay, so the Enqueue has two jobs.
 func sampleCommands() []Command {
 	return slices.Concat(sampleQueue(), sampleDefinitions(), sampleFires(), sampleUpkeep(), sampleReach())
 }
@@ -115,8 +114,8 @@ func sampleDefinitions() []Command {
 	}
 }
 
-// sampleVariants sets what cannot be set beside the rest of a sample, or came
-// later: the samples stay as they are, to see that what was written then is still
+// sampleVariants set fields that a sample cannot set together with its others, and fields
+// that were added later. The samples do not change, to prove that old encodings can be
 // read.
 func sampleVariants() map[string]Command {
 	return map[string]Command{

@@ -11,94 +11,95 @@ import (
 	"github.com/rotajobs/rota/cron"
 )
 
-// ScheduleState says whether a schedule fires.
+// ScheduleState is whether a schedule fires.
 type ScheduleState string
 
 // The states of a schedule.
 const (
 	ScheduleEnabled  ScheduleState = "ENABLED"
-	ScheduleDisabled ScheduleState = "DISABLED" // fires nothing and owes nothing: enabled again it starts from then
-	SchedulePaused   ScheduleState = "PAUSED"   // fires nothing: enabled again it catches up
+	ScheduleDisabled ScheduleState = "DISABLED" // does not fire; when enabled again, it starts from now
+	SchedulePaused   ScheduleState = "PAUSED"   // does not fire; when enabled again, it applies catch-up
 )
 
-// CatchUp says what becomes of fire times that passed while nobody fired.
+// CatchUp is what happens to due times that were missed.
 type CatchUp string
 
-// The ways to catch up.
+// The policies.
 const (
-	CatchUpLast CatchUp = "last" // one run, for the latest; the default
+	CatchUpLast CatchUp = "last" // one execution, for the latest time; default
 	CatchUpNone CatchUp = "none"
-	CatchUpAll  CatchUp = "all" // every one of the newest CatchUpMax
+	CatchUpAll  CatchUp = "all" // all times, at most the newest CatchUpMax
 )
 
-// Overlap says what a fire does while an earlier execution of the schedule, for
-// the same scope, has not ended.
+// Overlap is what a fire does while the previous execution of the schedule and scope
+// has not ended.
 type Overlap string
 
-// The ways to meet an overlap.
+// The policies.
 const (
-	OverlapAllow  Overlap = "allow" // nothing; the default
-	OverlapSkip   Overlap = "skip"  // records a SKIPPED execution
-	OverlapCancel Overlap = "cancel"
+	OverlapAllow  Overlap = "allow" // run both; default
+	OverlapSkip   Overlap = "skip"  // record a SKIPPED execution
+	OverlapCancel Overlap = "cancel" // ask the previous one to stop, then run
 )
 
-// OnCompletion says what becomes of an AT schedule when its executions ended.
+// OnCompletion is what happens to an AT schedule when its executions have ended.
 type OnCompletion string
 
-// The ends of an AT schedule.
+// The policies.
 const (
-	CompletionPreserve OnCompletion = "preserve" // it is kept, DISABLED; the default
-	CompletionDrop     OnCompletion = "drop"
+	CompletionPreserve OnCompletion = "preserve" // keep it, DISABLED; default
+	CompletionDrop     OnCompletion = "drop"     // delete it
 )
 
-// Scope is what an execution is for: a tenant, a user, a shard. A schedule
+// Scope is what an execution is for, such as a tenant, a user or a shard. A schedule
 // fires one execution per scope.
 type Scope struct {
 	Kind string `wire:"1" json:"kind"`
 	ID   string `wire:"2" json:"id"`
 }
 
-// Schedule says when a template is run.
+// Schedule is when a template runs.
 type Schedule struct {
 	Name      string
 	Spec      ScheduleSpec
 	State     ScheduleState
-	Reason    string    // why Rota disabled it; empty if a person did
-	Anchor    time.Time // what EVERY without STARTS counts from
-	NextFire  time.Time // the oldest time not fired; zero: none is owed
-	LastFire  time.Time // the newest time fired
-	MovedAt   time.Time // when NextFire was set; in the future it was by a clock that has been set back since
-	Version   ID        // the last command of a person that changed it; firing does not
+	Reason    string    // why Rota disabled it; empty: a user did
+	Anchor    time.Time // start of an EVERY schedule without STARTS
+	NextFire  time.Time // oldest time that has not fired; zero: none
+	LastFire  time.Time // newest time that has fired
+	MovedAt   time.Time // when NextFire was set; a future time means that the clock was set back
+	Version   ID        // id of the last command that changed the declaration or state; firing does not change it
 	CreatedBy string
 	CreatedAt time.Time
 	UpdatedAt time.Time
 }
 
-// ScheduleSpec is what is declared of a schedule. Exactly one of Cron, At and
-// Every is set.
+// ScheduleSpec is the declaration of a schedule. Exactly one of Cron, At and Every is
+// set.
 type ScheduleSpec struct {
 	Template     string          `wire:"1" json:"template"`
 	Description  string          `wire:"2" json:"description,omitempty"`
 	Cron         string          `wire:"3" json:"cron,omitempty"`
 	At           time.Time       `wire:"4" json:"at,omitzero"`
 	Every        time.Duration   `wire:"5" json:"every,omitempty"`
-	Zone         string          `wire:"6" json:"zone,omitempty"` // of Cron; empty: UTC
+	Zone         string          `wire:"6" json:"zone,omitempty"` // for Cron; empty: UTC
 	StartsAt     time.Time       `wire:"7" json:"starts_at,omitzero"`
 	EndsAt       time.Time       `wire:"8" json:"ends_at,omitzero"`
-	Scopes       []Scope         `wire:"9" json:"scopes,omitempty"`  // none: one execution, global/global
-	Params       json.RawMessage `wire:"10" json:"params,omitempty"` // overrides, over the template's defaults
+	Scopes       []Scope         `wire:"9" json:"scopes,omitempty"`  // empty: one execution with scope global/global
+	Params       json.RawMessage `wire:"10" json:"params,omitempty"` // overlaid on the template's params
 	Priority     *int            `wire:"11" json:"priority,omitempty"`
 	Policy       PolicyPatch     `wire:"12" json:"policy"`
 	CatchUp      CatchUp         `wire:"13" json:"catch_up"`
 	Overlap      Overlap         `wire:"14" json:"overlap"`
 	OnCompletion OnCompletion    `wire:"15" json:"on_completion"`
-	DependsOn    []string        `wire:"16" json:"depends_on,omitempty"` // schedules whose executions it waits for
+	DependsOn    []string        `wire:"16" json:"depends_on,omitempty"` // names of schedules
 	Class        Class           `wire:"17" json:"class,omitempty"`
 	Partition    Partition       `wire:"18" json:"partition,omitzero"`
 }
 
-// Canonical is the specification as it is stored: defaults written out, times
-// and intervals cut to what is kept, scopes, dependencies and shards sorted, each once.
+// Canonical returns the specification as stored: with defaults filled in, times and
+// intervals truncated to microseconds, and scopes, dependencies and shards sorted and
+// without duplicates.
 func (s ScheduleSpec) Canonical() ScheduleSpec {
 	s.CatchUp = cmp.Or(s.CatchUp, CatchUpLast)
 	s.Overlap = cmp.Or(s.Overlap, OverlapAllow)
@@ -121,7 +122,7 @@ func (s ScheduleSpec) Canonical() ScheduleSpec {
 	return canonical(s)
 }
 
-// Equal reports whether two specifications are stored alike.
+// Equal reports whether two specifications have the same stored form.
 func (s ScheduleSpec) Equal(other ScheduleSpec) bool {
 	return bytes.Equal(EncodeSpec(s.Canonical()), EncodeSpec(other.Canonical()))
 }
@@ -133,8 +134,8 @@ func (s ScheduleSpec) SameTimes(other ScheduleSpec) bool {
 		a.StartsAt.Equal(b.StartsAt) && a.EndsAt.Equal(b.EndsAt)
 }
 
-// EachScope are the scopes that a fire is for. The global one is written empty,
-// as on a job.
+// EachScope returns the scopes that a fire creates executions for. The global scope is
+// empty, as on a job.
 func (s ScheduleSpec) EachScope() []Scope {
 	if len(s.Scopes) == 0 {
 		return []Scope{{}}
@@ -148,8 +149,8 @@ func (s ScheduleSpec) EachScope() []Scope {
 	return scopes
 }
 
-// Timetable is when a schedule of this name fires. The anchor is what EVERY
-// without STARTS counts from. An error is Invalid and names the field.
+// Timetable returns the fire times of a schedule with this name. The anchor is the start
+// of an EVERY schedule without STARTS. The error is Invalid and names the field.
 func (s ScheduleSpec) Timetable(name string, anchor time.Time) (cron.Timetable, error) {
 	table, field, err := s.unbounded(name, anchor)
 	if err != nil {
@@ -181,7 +182,7 @@ func (s ScheduleSpec) unbounded(name string, anchor time.Time) (cron.Timetable, 
 	return table, "at", err
 }
 
-// asInvalid is the error of package cron as everybody else's.
+// asInvalid converts an error of package cron to an Error.
 func asInvalid(field string, err error) *Error {
 	var e *cron.Error
 	if !errors.As(err, &e) {
@@ -195,13 +196,13 @@ func asInvalid(field string, err error) *Error {
 	return &Error{Code: Invalid, Field: field, Err: &plain, Hint: e.Remedy}
 }
 
-// Timetable is when the schedule fires.
+// Timetable returns the fire times of the schedule.
 func (s *Schedule) Timetable() (cron.Timetable, error) { return s.Spec.Timetable(s.Name, s.Anchor) }
 
-// timetableAt is when the schedule fires, by a clock that may have been set back
-// since it was declared. EVERY without STARTS counts from its creation: where that
-// lies more than an interval ahead, it counts as many intervals back from it, so
-// that a clock which was wrong then does not silence it until it is right.
+// timetableAt returns the fire times by a clock that may have been set back since the
+// declaration. An EVERY schedule without STARTS counts from its creation. If the creation
+// is more than one interval in the future, timetableAt moves it back by whole intervals.
+// Otherwise a wrong clock at the declaration would stop the schedule until that time.
 func (s *Schedule) timetableAt(now time.Time) (cron.Timetable, error) {
 	anchor, every := s.Anchor, s.Spec.Every
 	if ahead := anchor.Sub(now); every > 0 && s.Spec.StartsAt.IsZero() && ahead > every {
@@ -210,8 +211,7 @@ func (s *Schedule) timetableAt(now time.Time) (cron.Timetable, error) {
 	return s.Spec.Timetable(s.Name, anchor)
 }
 
-// NextAfter is the first time after a given one that the schedule fires, zero if
-// there is none.
+// NextAfter returns the first fire time after t, or zero if there is none.
 func (s *Schedule) NextAfter(t time.Time) (time.Time, error) {
 	table, err := s.timetableAt(t)
 	if err != nil {
@@ -228,7 +228,7 @@ func nextOf(table cron.Timetable, after time.Time) time.Time {
 	return cutTime(next)
 }
 
-// cutTime cuts a time to what is stored. The zero time stays zero.
+// cutTime truncates a time to microseconds, in UTC. The zero time stays zero.
 func cutTime(t time.Time) time.Time {
 	if t.IsZero() {
 		return time.Time{}

@@ -2,24 +2,24 @@ package rota
 
 import "time"
 
-// Stats counts what lives in a store. What has ended is not counted, since that
-// would cost the more the longer a store is used; dead letters are, as they wait
-// for somebody. Jobs of internal types are counted nowhere but in Deliveries.
+// Stats counts the live rows of a store. It does not count ended jobs, because the cost
+// would grow with the history. It counts dead letters, because they need attention. Only
+// Deliveries counts jobs of internal types.
 type Stats struct {
-	Now       time.Time // the authority's
+	Now       time.Time // time of the store's authority
 	Queued    int       // ready to be claimed
 	Scheduled int       // delayed
-	Blocked   int       // held back by something else
-	Running   int       // runs that are open
+	Blocked   int       // held back for another reason
+	Running   int       // open runs
 	Dead      int       // dead letters that were not redriven
-	Schedules int       // ENABLED ones
-	Oldest    time.Time // since when the first ready job, by age, has stood in the order; zero: none
+	Schedules int       // ENABLED schedules
+	Oldest    time.Time // when the oldest ready job became ready; zero: none
 	Types     []TypeStats
 
-	Deliveries int // to webhooks, that wait or are under way
+	Deliveries int // webhook deliveries that wait or run
 }
 
-// TypeStats counts one type that has live jobs. They are sorted by name.
+// TypeStats counts the live jobs of one type. The list is sorted by type.
 type TypeStats struct {
 	Type      string
 	Queued    int

@@ -9,97 +9,97 @@ import (
 // Store holds jobs and applies commands to them. Implementations are safe for
 // concurrent use and pass the suite in store/storetest.
 type Store interface {
-	// Apply applies a batch in order and answers one Result per command.
+	// Apply applies a batch in order and returns one Result per command.
 	//
-	// A command is atomic with all its effects and durable when Apply returns.
-	// A refused command has an Err in its Result, changes nothing and leaves
-	// its neighbours alone. When Apply itself returns an error (Unavailable,
-	// Internal, or the context's), part of the batch may have been applied;
-	// sending the same batch again is harmless and settles it.
+	// A command is atomic with all its effects, and durable when Apply returns. A
+	// refused command has an Err in its Result, changes nothing and does not affect
+	// the other commands. If Apply itself returns an error (Unavailable, Internal,
+	// or that of the context), part of the batch may have been applied. The caller
+	// sends the same batch again.
 	Apply(ctx context.Context, b Batch) ([]Result, error)
 
 	Reader
 
-	// View returns the store as it stands now. It lasts until it is closed, the
-	// context ends or the store is closed. One that cannot be had is Unavailable.
+	// View returns a snapshot of the store. It is valid until it is closed, the
+	// context ends or the store is closed. If the store cannot provide one, the
+	// error is Unavailable.
 	View(ctx context.Context) (View, error)
 
-	// NextDue says when which upkeep is to be done next.
+	// NextDue returns the times of the next upkeep commands.
 	NextDue(ctx context.Context) (Due, error)
 
-	// DueSchedules lists the ENABLED schedules that owe a fire, oldest first,
-	// by the clock of the store's authority, and says what that shows. PlanFire
-	// turns each into a command.
+	// DueSchedules lists the ENABLED schedules whose next fire is due by the clock
+	// of the store's authority, oldest first. PlanFire builds the command for each.
 	DueSchedules(ctx context.Context, limit int) (DuePage, error)
 
-	// Prunable finds executions that need no longer be kept.
+	// Prunable lists executions that exceed the retention.
 	Prunable(ctx context.Context, q PruneQuery) (PrunePage, error)
 
-	// Verify checks every invariant and yields what breaks it. It may run
-	// beside writers.
+	// Verify checks every invariant and yields the violations. Writers may run at
+	// the same time.
 	Verify(ctx context.Context) iter.Seq2[Violation, error]
 
-	// Limits states the largest atomic command of this store.
+	// Limits returns the largest atomic command of this store.
 	Limits() Limits
 
-	// Wake returns a channel that receives when jobs may have become ready or
-	// NextDue may have come nearer, and a function that gives it back. It is a
-	// hint: it may come for nothing, but none is missed while it is read.
+	// Wake returns a channel that receives a wake-up when jobs may have become
+	// ready or NextDue may have become earlier, and a function that releases the
+	// channel. A wake-up is a hint: it may be spurious, but a reader misses none.
 	Wake() (<-chan struct{}, func())
 
-	// Watch calls a function with what happened, after each commit that this
-	// store made and before the next: it must be quick, and must not call the
-	// store. The function that it returns ends that.
+	// Watch calls a function with the events of each commit of this store, before
+	// the next commit. The function must be fast and must not call the store. The
+	// returned function ends the subscription.
 	Watch(see func([]Event)) (stop func())
 
-	// Close waits for what is under way and closes the store.
+	// Close waits for running operations and closes the store.
 	Close() error
 }
 
-// Due says when which upkeep is to be done next. A zero time is never.
+// Due holds the times of the next upkeep commands. A zero time means never.
 type Due struct {
-	Now    time.Time // by the clock of the store's authority, for the times below
-	Ready  time.Time // the earliest run_at of a delayed job
-	Fire   time.Time // the earliest next fire of an ENABLED schedule
-	Expire time.Time // the earliest end of a wait for dependencies, or of a reservation
-	Sweep  bool      // something was decided that a Sweep is to carry out
+	Now    time.Time // current time by the clock of the store's authority
+	Ready  time.Time // earliest run_at of a delayed job
+	Fire   time.Time // earliest next fire of an ENABLED schedule
+	Expire time.Time // earliest end of a wait for dependencies or of a reservation
+	Sweep  bool      // there are intent records for Sweep
 }
 
-// DuePage is some schedules that owe a fire, and the time by which they do.
+// DuePage is a list of schedules that are due at the time Now.
 type DuePage struct {
 	Now       time.Time
 	Schedules []*Schedule
 }
 
-// NameQuery pages through what has a name.
+// NameQuery selects a page of named objects.
 type NameQuery struct {
-	After string // names that sort after this
+	After string // lists names that sort after this one
 	Limit int    // at most PageMax; 0 means 100
 }
 
-// Validate refuses a limit out of range, and a place to go on from that no text is.
+// Validate checks the query.
 func (q *NameQuery) Validate() error {
 	return asError(first(checkUTF8("after", q.After), checkInt("limit", q.Limit, 0, PageMax)))
 }
 
-// ScheduleQuery picks schedules to list. Zero fields pick everything.
+// ScheduleQuery selects schedules. A zero field selects all.
 type ScheduleQuery struct {
-	After    string // names that sort after this
+	After    string // lists names that sort after this one
 	State    ScheduleState
 	Template string
-	Ahead    time.Time // those whose calendar was moved after this: the clock was set back since
-	Idle     bool      // only those without a next fire
+	Ahead    time.Time // schedules whose MovedAt is later than this: the clock was set back
+	Idle     bool      // only schedules without a next fire
 	Limit    int       // at most PageMax; 0 means 100
 
-	// ByNext lists those that have a next fire by it, and then by name. A page goes
-	// on behind the schedule with this NextAfter and this After. NextFrom and
-	// NextUntil bound the next fire, both inclusive; zero leaves that side open.
+	// ByNext lists schedules with a next fire, sorted by next fire, then by name.
+	// A page continues after the schedule with next fire NextAfter and name After.
+	// NextFrom and NextUntil bound the next fire, both inclusive; zero: no bound.
 	ByNext              bool
 	NextAfter           time.Time
 	NextFrom, NextUntil time.Time
 }
 
-// Validate refuses what could only ever pick nothing, and what does not go together.
+// Validate refuses values that no schedule has, and fields that exclude each other.
 func (q *ScheduleQuery) Validate() error {
 	err := first(checkUTF8("after", q.After), checkName("template", q.Template, false), checkInt("limit", q.Limit, 0, PageMax))
 	if err == nil && q.State != "" {
@@ -115,11 +115,11 @@ func (q *ScheduleQuery) checkNext() *Error {
 	if q.ByNext {
 		switch {
 		case q.Idle:
-			return Invalidf("idle", "picks those without a next fire, which by_next leaves out; ask for one of the two")
+			return Invalidf("idle", "selects schedules without a next fire, which by_next excludes; use one of the two")
 		case !q.Ahead.IsZero():
-			return Invalidf("ahead", "does not go together with by_next; list by name")
+			return Invalidf("ahead", "cannot be combined with by_next; list by name")
 		case q.After != "" && q.NextAfter.IsZero():
-			return Invalidf("next_after", "is needed beside after; by_next goes on behind a next fire and a name")
+			return Invalidf("next_after", "is required with after; by_next continues after a next fire and a name")
 		}
 		return nil
 	}
@@ -128,30 +128,30 @@ func (q *ScheduleQuery) checkNext() *Error {
 		at    time.Time
 	}{{"next_after", q.NextAfter}, {"next_from", q.NextFrom}, {"next_until", q.NextUntil}} {
 		if !one.at.IsZero() {
-			return Invalidf(one.field, "goes together with by_next alone")
+			return Invalidf(one.field, "requires by_next")
 		}
 	}
 	return nil
 }
 
-// JobQuery picks jobs to list. Zero fields pick everything.
+// JobQuery selects jobs. A zero field selects all.
 type JobQuery struct {
 	Status   Status
-	Type     string // empty: all but internal ones
+	Type     string // empty: all but internal types
 	Template string
 	Schedule string
 	GroupID  ID
-	State    State // what a person calls it; beside a Status that cannot have it, nothing is picked
+	State    State // derived state; a Status that excludes it selects nothing
 	Tails    bool  // only the last attempt of each execution
 	Dead     bool  // only dead letters that were not redriven
-	Before   ID    // jobs with a smaller id: the pages of newest first
-	After    ID    // jobs with a greater id: the pages of oldest first
+	Before   ID    // only jobs with a smaller id: pages of newest first
+	After    ID    // only jobs with a greater id: pages of oldest first
 	Oldest   bool  // oldest first
-	Lean     bool  // leaves out Params, and of the run Result, Progress and Artifacts, which are not even read
+	Lean     bool  // omits, and does not read, Params and the Result, Progress and Artifacts of the run
 	Limit    int   // at most PageMax; 0 means 100
 }
 
-// Validate refuses what could only ever pick nothing.
+// Validate refuses values that no job has.
 func (q *JobQuery) Validate() error {
 	err := first(
 		checkName("type", q.Type, false), checkName("template", q.Template, false),
@@ -167,42 +167,42 @@ func (q *JobQuery) Validate() error {
 	return asError(err)
 }
 
-// Limits states the largest atomic command of a store.
+// Limits is the largest atomic command of a store.
 type Limits struct {
 	Jobs  int // jobs in one Enqueue
 	Claim int // jobs in one Claim
 	Items int // leases in one Extend, Note or Finish
 
-	// Batches is how many it works on at once, if they come at once; 0 means
-	// one after the other.
+	// Batches is how many concurrent batches the store processes in parallel; 0
+	// means one.
 	Batches int
 }
 
 // AuditEntry is one line of the append-only audit.
 type AuditEntry struct {
-	Seq     int64 // its number: entries are numbered as they are written, from 1
-	ID      ID    // from the command and the job, so that a command is written down once
+	Seq     int64 // number of the entry, from 1 in the order of writing
+	ID      ID    // derived from the command and the job, so that a command is recorded once
 	At      time.Time
 	Actor   string
 	Act     string // such as JOB_CANCELLED
 	JobID   ID
-	Subject string // what else it is about, such as "schedule nightly"
+	Subject string // object that is not a job, such as "schedule nightly"
 	Detail  string
 }
 
-// The acts that are written to the audit.
+// The acts in the audit.
 const (
 	AuditJobCancelled = "JOB_CANCELLED"
 	AuditJobModified  = "JOB_MODIFIED"
 	AuditJobRecovered = "JOB_RECOVERED"
 	AuditJobRedriven  = "JOB_REDRIVEN"
 
-	AuditScheduleCreated  = "JOB_CREATED" // a schedule is what others call a job
+	AuditScheduleCreated  = "JOB_CREATED" // a schedule is a job in SQL
 	AuditScheduleModified = AuditJobModified
 	AuditScheduleDeleted  = "JOB_DELETED"
-	AuditScheduleFired    = "JOB_EXECUTED"      // by hand: triggered or backfilled
+	AuditScheduleFired    = "JOB_EXECUTED"      // triggered or backfilled by a user
 	AuditScheduleDisabled = "SCHEDULE_DISABLED" // by Rota, with the reason
-	AuditScheduleMissed   = "SCHEDULE_MISSED"   // times that were given up
+	AuditScheduleMissed   = "SCHEDULE_MISSED"   // times that catch-up gave up
 
 	AuditTypeCreated  = "TYPE_CREATED"
 	AuditTypeModified = "TYPE_MODIFIED"
@@ -220,12 +220,12 @@ const (
 	AuditReservationExpired = "RESERVATION_EXPIRED"
 )
 
-// Violation is a row, or some rows, that break an invariant.
+// Violation is one or more rows that break an invariant.
 type Violation struct {
-	Check  string // the name of the invariant
+	Check  string // name of the invariant
 	Rows   []string
 	Detail string
 }
 
-// Checked counts the rows that a verification has looked at.
+// Checked counts the rows that a verification has checked.
 type Checked struct{ Jobs, Runs, Keys, Audit int }

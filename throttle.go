@@ -7,43 +7,42 @@ import (
 	"time"
 )
 
-// Throttle says how much may run at once and how fast it may start. The zero
-// value holds nothing back.
+// Throttle holds the limits on concurrency and rate. The zero value has no limits.
 type Throttle struct {
 	Spec      ThrottleSpec
-	Version   ID // the last command that changed it
+	Version   ID // id of the last command that changed it
 	UpdatedBy string
 	UpdatedAt time.Time
 }
 
-// ThrottleSpec is what is declared of it.
+// ThrottleSpec is the declaration of the limits.
 type ThrottleSpec struct {
-	Global int         `wire:"1" json:"global,omitempty"` // runs at once, of all types but internal ones; 0: no limit
+	Global int         `wire:"1" json:"global,omitempty"` // concurrent runs of all types but internal ones; 0: no limit
 	Types  []TypeLimit `wire:"2" json:"types,omitempty"`
 	Keys   []KeyLimit  `wire:"3" json:"keys,omitempty"`
 }
 
-// TypeLimit holds the jobs of one type back.
+// TypeLimit limits the jobs of one type.
 type TypeLimit struct {
 	Type        string `wire:"1" json:"type"`
-	Concurrency int    `wire:"2" json:"concurrency,omitempty"` // runs at once; 0: no limit
+	Concurrency int    `wire:"2" json:"concurrency,omitempty"` // concurrent runs; 0: no limit
 	Rate        Rate   `wire:"3" json:"rate,omitzero"`
 }
 
-// Rate bounds starts: in no stretch of time as long as Per are there more than
-// Count. The zero value is no limit.
+// Rate limits starts: at most Count in any period of length Per. The zero value means no
+// limit.
 type Rate struct {
 	Count int           `wire:"1" json:"count"`
 	Per   time.Duration `wire:"2" json:"per"`
 }
 
-// KeyLimit holds the jobs of one concurrency key back, whatever their types.
+// KeyLimit limits the concurrent runs of one concurrency key, across types.
 type KeyLimit struct {
 	Key         string `wire:"1" json:"key"`
 	Concurrency int    `wire:"2" json:"concurrency"`
 }
 
-// Type is what holds a type back.
+// Type returns the limit of a type.
 func (s *ThrottleSpec) Type(name string) TypeLimit {
 	for _, t := range s.Types {
 		if t.Type == name {
@@ -53,8 +52,7 @@ func (s *ThrottleSpec) Type(name string) TypeLimit {
 	return TypeLimit{Type: name}
 }
 
-// Key is how many jobs of a concurrency key may run at once; false: as many as
-// there are.
+// Key returns the concurrency limit of a key, and whether it has one.
 func (s *ThrottleSpec) Key(name string) (limit int, limited bool) {
 	for _, k := range s.Keys {
 		if k.Key == name {
@@ -64,7 +62,7 @@ func (s *ThrottleSpec) Key(name string) (limit int, limited bool) {
 	return 0, false
 }
 
-// Canonical is the specification as it is stored, its entries sorted by name.
+// Canonical returns the specification as stored, with entries sorted by name.
 func (s ThrottleSpec) Canonical() ThrottleSpec {
 	s.Types, s.Keys = slices.Clone(s.Types), slices.Clone(s.Keys)
 	slices.SortFunc(s.Types, func(a, b TypeLimit) int { return cmp.Compare(a.Type, b.Type) })
@@ -72,30 +70,28 @@ func (s ThrottleSpec) Canonical() ThrottleSpec {
 	return canonical(s)
 }
 
-// Equal reports whether two specifications are stored alike.
+// Equal reports whether two specifications have the same stored form.
 func (s ThrottleSpec) Equal(other ThrottleSpec) bool {
 	return bytes.Equal(EncodeSpec(s.Canonical()), EncodeSpec(other.Canonical()))
 }
 
-// rateSlots is into how many slots the period of a rate is cut. A start counts
-// until the slot it fell into lies a whole period back, so a stretch as long as
-// the period never has more than the rate allows; what is lost by it is at most
-// one slot.
+// rateSlots is the number of slots into which the period of a rate is divided. A start
+// counts until its slot is a whole period old. Any period therefore has at most as many
+// starts as the rate allows, and a start may be delayed by at most one slot.
 const rateSlots = 16
 
-// Bucket remembers the recent starts of a type that has a rate.
+// Bucket counts the recent starts of a type with a rate.
 type Bucket struct {
 	Type   string
-	Slot   int64 // the newest slot
-	Starts []int // in it, and in those before it, newest first; rateSlots+1 of them
+	Slot   int64 // number of the newest slot
+	Starts []int // starts per slot, newest first; rateSlots+1 entries
 }
 
-// slotLength is in microseconds.
+// slotLength returns the length of a slot in microseconds.
 func (r Rate) slotLength() int64 { return (r.Per.Microseconds() + rateSlots - 1) / rateSlots }
 
-// At is the bucket as it stands at a time: slots that are past have gone. A
-// clock that was set back is taken to stand still until it has caught up, unless
-// that would take longer than a period.
+// At returns the bucket at a time, without the slots that are over. If the clock was set
+// back by at most a period, the bucket does not change until the clock has caught up.
 func (b Bucket) At(r Rate, now time.Time) Bucket {
 	slot := now.UnixMicro() / r.slotLength()
 	starts := make([]int, rateSlots+1)
@@ -108,8 +104,8 @@ func (b Bucket) At(r Rate, now time.Time) Bucket {
 	return Bucket{Type: b.Type, Slot: slot, Starts: starts}
 }
 
-// Room is how many may start, of a bucket as it stands now.
-func (b Bucket) Room(r Rate) int {
+// Available returns how many jobs may start. The bucket must be that of the current time.
+func (b Bucket) Available(r Rate) int {
 	used := 0
 	for _, n := range b.Starts {
 		used += n
@@ -117,8 +113,8 @@ func (b Bucket) Room(r Rate) int {
 	return max(0, r.Count-used)
 }
 
-// RoomAt is when a bucket without room has some again.
-func (b Bucket) RoomAt(r Rate) time.Time {
+// AvailableAt returns when a full bucket allows the next start.
+func (b Bucket) AvailableAt(r Rate) time.Time {
 	for i := len(b.Starts) - 1; i >= 0; i-- {
 		if b.Starts[i] > 0 {
 			return time.UnixMicro((b.Slot - int64(i) + rateSlots + 1) * r.slotLength()).UTC()

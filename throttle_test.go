@@ -13,25 +13,25 @@ func drawRate(t *rapid.T) Rate {
 	return Rate{Count: rapid.IntRange(1, 20).Draw(t, "count"), Per: per}
 }
 
-// drawPause is short and long against a period, in whole microseconds.
+// drawPause returns a pause, shorter or longer than a period, in whole microseconds.
 func drawPause(t *rapid.T, per time.Duration) time.Duration {
 	most := per / time.Duration(rapid.SampledFrom([]int{1000, 20, 3, 1}).Draw(t, "share")) * 2
 	return time.Duration(rapid.Int64Range(0, most.Microseconds()).Draw(t, "pause")) * time.Microsecond
 }
 
-// start takes what there is room for, or less, as a claim does.
+// start takes as many starts as are available, or fewer, as a claim does.
 func start(t *rapid.T, b *Bucket, r Rate, now time.Time) (count int) {
 	*b = b.At(r, now)
-	count = rapid.IntRange(0, b.Room(r)).Draw(t, "started")
+	count = rapid.IntRange(0, b.Available(r)).Draw(t, "started")
 	if rapid.Bool().Draw(t, "greedy") {
-		count = b.Room(r)
+		count = b.Available(r)
 	}
 	b.Starts[0] += count
 	return count
 }
 
-// checkStarts counts in every stretch as long as the period that begins with a
-// start; no other has more.
+// checkStarts counts the starts in every period that begins with a start. No other period
+// has more.
 func checkStarts(t *rapid.T, starts []time.Time, r Rate) {
 	for i, from := range starts {
 		n := 0
@@ -46,14 +46,14 @@ func checkStarts(t *rapid.T, starts []time.Time, r Rate) {
 	}
 }
 
-func TestARateIsNeverPassed(t *testing.T) {
+func TestBucketNeverExceedsRate(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r, b, now := drawRate(t), Bucket{Type: "mail"}, sampleTime
 		var starts []time.Time
 		for range rapid.IntRange(1, 60).Draw(t, "claims") {
 			starts = append(starts, slices.Repeat([]time.Time{now}, start(t, &b, r, now))...)
-			if b.Room(r) == 0 {
-				checkRoomAt(t, b, r, now)
+			if b.Available(r) == 0 {
+				checkAvailableAt(t, b, r, now)
 			}
 			now = now.Add(drawPause(t, r.Per))
 		}
@@ -64,23 +64,22 @@ func TestARateIsNeverPassed(t *testing.T) {
 	})
 }
 
-// checkRoomAt looks at a full bucket just before and when it has room again.
-func checkRoomAt(t *rapid.T, b Bucket, r Rate, now time.Time) {
-	at := b.RoomAt(r)
+// checkAvailableAt checks a full bucket just before and at the time of the next start.
+func checkAvailableAt(t *rapid.T, b Bucket, r Rate, now time.Time) {
+	at := b.AvailableAt(r)
 	slot := time.Duration(r.slotLength()) * time.Microsecond
 	switch {
 	case !at.After(now) || at.Sub(now) > r.Per+2*slot:
 		t.Fatalf("at %s it has room again at %s", now, at)
-	case b.At(r, at.Add(-time.Microsecond)).Room(r) != 0:
+	case b.At(r, at.Add(-time.Microsecond)).Available(r) != 0:
 		t.Fatalf("it has room before %s", at)
-	case b.At(r, at).Room(r) == 0:
+	case b.At(r, at).Available(r) == 0:
 		t.Fatalf("it has no room at %s", at)
 	}
 }
 
-// TestAStartCountsForAWholePeriod starts at every edge of a slot, where the next
-// one is nearest.
-func TestAStartCountsForAWholePeriod(t *testing.T) {
+// The starts are at the edges of slots, where the next start is closest.
+func TestBucketCountsStartForWholePeriod(t *testing.T) {
 	for _, per := range []time.Duration{RatePerMin, RatePerMin + 7*time.Microsecond, time.Minute + 15*time.Microsecond, RatePerMax} {
 		r := Rate{Count: 1, Per: per}
 		slot := r.slotLength()
@@ -89,30 +88,30 @@ func TestAStartCountsForAWholePeriod(t *testing.T) {
 			now := time.UnixMicro(micros)
 			b := Bucket{}.At(r, now)
 			b.Starts[0]++
-			if b.At(r, now.Add(per)).Room(r) != 0 {
+			if b.At(r, now.Add(per)).Available(r) != 0 {
 				t.Errorf("%s: %d µs into a slot, there is room after a period", per, micros-edge)
 			}
 			late := time.Duration(slot+rateSlots) * time.Microsecond // a slot is rounded up
-			if b.At(r, now.Add(per+late)).Room(r) != 1 {
+			if b.At(r, now.Add(per+late)).Available(r) != 1 {
 				t.Errorf("%s: %d µs into a slot, there is no room after a period and a slot", per, micros-edge)
 			}
 		}
 	}
 }
 
-// TestARateIsUsedUp takes all there is as soon as there is some: of the rate at
-// most one slot in seventeen is lost.
-func TestARateIsUsedUp(t *testing.T) {
+// A client that starts as soon as possible loses at most one slot in seventeen of the
+// rate.
+func TestBucketAllowsNearlyFullRate(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r, b, now, started := drawRate(t), Bucket{}, sampleTime, 0
 		const periods = 50
-		for end := now.Add(periods * r.Per); now.Before(end); now = b.RoomAt(r) {
+		for end := now.Add(periods * r.Per); now.Before(end); now = b.AvailableAt(r) {
 			b = b.At(r, now)
-			if b.Room(r) == 0 {
+			if b.Available(r) == 0 {
 				t.Fatalf("it has no room at %s", now)
 			}
-			started += b.Room(r)
-			b.Starts[0] += b.Room(r)
+			started += b.Available(r)
+			b.Starts[0] += b.Available(r)
 		}
 		if least := r.Count * periods * rateSlots / (rateSlots + 2); started < least {
 			t.Fatalf("%d were started in %d periods of %d, want %d", started, periods, r.Count, least)
@@ -120,9 +119,9 @@ func TestARateIsUsedUp(t *testing.T) {
 	})
 }
 
-// TestAClockSetBackGivesNoExtra sets the clock back once, by less than a period,
-// and counts starts by a clock that was left alone.
-func TestAClockSetBackGivesNoExtra(t *testing.T) {
+// The clock is set back once, by less than a period; the starts are counted by a correct
+// clock.
+func TestBucketAfterClockSetBackAllowsNoExtra(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r, b, now := drawRate(t), Bucket{}, sampleTime
 		var starts []time.Time
@@ -141,10 +140,9 @@ func TestAClockSetBackGivesNoExtra(t *testing.T) {
 	})
 }
 
-// TestAClockSetBackDoesNotBlock sets the clock back by anything: a full bucket
-// has room again after the stretch that it was set back by or after none, and a
-// period.
-func TestAClockSetBackDoesNotBlock(t *testing.T) {
+// The clock is set back by any amount. A full bucket allows a start again after that
+// amount, if it is at most a period, plus a period.
+func TestBucketAfterClockSetBackDoesNotBlock(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := drawRate(t)
 		b := Bucket{}.At(r, sampleTime)
@@ -152,31 +150,31 @@ func TestAClockSetBackDoesNotBlock(t *testing.T) {
 		step := time.Duration(rapid.Int64Range(0, 100*r.Per.Microseconds()).Draw(t, "by")) * time.Microsecond
 		now, slot := sampleTime.Add(-step), time.Duration(r.slotLength())*time.Microsecond
 		b = b.At(r, now)
-		if step > r.Per+3*slot && b.Room(r) != r.Count {
-			t.Fatalf("set back by %s, it has room for %d", step, b.Room(r))
+		if step > r.Per+3*slot && b.Available(r) != r.Count {
+			t.Fatalf("set back by %s, it has room for %d", step, b.Available(r))
 		}
-		if b.Room(r) == 0 && b.RoomAt(r).Sub(now) > 2*r.Per+4*slot {
-			t.Fatalf("set back by %s, it has room after %s", step, b.RoomAt(r).Sub(now))
+		if b.Available(r) == 0 && b.AvailableAt(r).Sub(now) > 2*r.Per+4*slot {
+			t.Fatalf("set back by %s, it has room after %s", step, b.AvailableAt(r).Sub(now))
 		}
 	})
 }
 
-func TestBucketIsNotShared(t *testing.T) {
+func TestBucketAtDoesNotChangeOriginal(t *testing.T) {
 	r := Rate{Count: 5, Per: time.Minute}
 	b := Bucket{}.At(r, sampleTime)
 	b.At(r, sampleTime).Starts[0]++
-	if b.Room(r) != 5 {
+	if b.Available(r) != 5 {
 		t.Error("a bucket changed with one that was made from it")
 	}
-	if at := b.RoomAt(r); !at.IsZero() {
+	if at := b.AvailableAt(r); !at.IsZero() {
 		t.Errorf("an empty bucket has room again at %s", at)
 	}
-	if over := (Bucket{Starts: []int{9}}).Room(r); over != 0 {
+	if over := (Bucket{Starts: []int{9}}).Available(r); over != 0 {
 		t.Errorf("a bucket that is more than full has room for %d", over)
 	}
 }
 
-func TestThrottleLookups(t *testing.T) {
+func TestThrottleFindsTypesAndKeys(t *testing.T) {
 	s := ThrottleSpec{Types: []TypeLimit{{Type: "mail", Concurrency: 2}}, Keys: []KeyLimit{{Key: "tenant:7", Concurrency: 3}}}
 	if got := s.Type("mail"); got.Concurrency != 2 {
 		t.Errorf("got %+v", got)

@@ -5,22 +5,21 @@ import (
 	"reflect"
 )
 
-// Validate refuses bad jobs, naming the first bad field.
+// Validate checks the jobs. The error names the first wrong field.
 func (c *Enqueue) Validate() error {
 	if err := checkCount("jobs", len(c.Jobs), 1, JobsMax); err != nil {
 		return err
 	}
 	for i := range c.Jobs {
-		if err := first(c.Jobs[i].validate(), c.Jobs[i].validateMaker(c.Actor)); err != nil {
+		if err := first(c.Jobs[i].validate(), c.Jobs[i].validateSubmitter(c.Actor)); err != nil {
 			return within(fmt.Sprintf("jobs[%d]", i), err)
 		}
 	}
 	return c.validateIDs()
 }
 
-// validateIDs refuses an id given twice: the second job would be taken for
-// the first one sent again, and be lost. Minted ids ascend, so the common case
-// needs no set.
+// validateIDs refuses duplicate ids: the store would treat the second job as the first
+// one sent again and lose it. Ids from NewID ascend, so the common case needs no set.
 func (c *Enqueue) validateIDs() error {
 	seen := map[ID]int{}
 	last := ID{}
@@ -39,7 +38,7 @@ func (c *Enqueue) validateIDs() error {
 			}
 		}
 		if k, taken := seen[id]; taken {
-			return Invalidf(fmt.Sprintf("jobs[%d].id", i), "is the id of jobs[%d] too", k)
+			return Invalidf(fmt.Sprintf("jobs[%d].id", i), "is also the id of jobs[%d]", k)
 		}
 		seen[id] = i
 	}
@@ -81,19 +80,19 @@ func (n *NewJob) validateID() *Error {
 	if n.ID.IsZero() {
 		return nil
 	}
-	return checkMinted("id", n.ID)
+	return checkNewID("id", n.ID)
 }
 
 func (n *NewJob) validateDelay() *Error {
 	if n.Delay != 0 && !n.RunAt.IsZero() {
-		return Invalidf("delay", "run_at is given too; give one of them")
+		return Invalidf("delay", "run_at is also given; give one of them")
 	}
 	return nil
 }
 
 func (n *NewJob) validateUnique() *Error {
 	if n.UniqueFor != 0 && n.UniqueKey == "" {
-		return Invalidf("unique_for", "there is no unique_key for it to hold")
+		return Invalidf("unique_for", "is given without a unique_key")
 	}
 	return nil
 }
@@ -113,12 +112,12 @@ func (n *NewJob) validatePolicy() *Error {
 	return patch.validate()
 }
 
-// Validate refuses a limit out of range.
+// Validate checks the limit.
 func (c *Ready) Validate() error {
 	return asError(checkInt("limit", c.Limit, 0, SweepMax))
 }
 
-// Validate refuses a claim without a worker, types, a lease or a seed.
+// Validate requires a worker, types, a limit, a lease and a seed.
 func (c *Claim) Validate() error {
 	err := first(
 		checkName("worker", c.Worker, true),
@@ -127,7 +126,7 @@ func (c *Claim) Validate() error {
 		checkDuration("lease", c.Lease, LeaseMin, LeaseMax),
 	)
 	if err == nil && c.Seed.IsZero() {
-		err = Invalidf("seed", "is empty; it must be random, since the lease tokens come from it")
+		err = Invalidf("seed", "is empty; set it to a random token, see NewToken")
 	}
 	for i := 0; err == nil && i < len(c.Types); i++ {
 		err = checkName(fmt.Sprintf("types[%d]", i), c.Types[i], true)
@@ -135,7 +134,7 @@ func (c *Claim) Validate() error {
 	return asError(err)
 }
 
-// Validate refuses items without a proof, and a lease out of range.
+// Validate checks the lease and the items.
 func (c *Extend) Validate() error {
 	if err := checkDuration("lease", c.Lease, LeaseMin, LeaseMax); err != nil {
 		return err
@@ -148,7 +147,7 @@ func (c *Extend) Validate() error {
 	})
 }
 
-// Validate refuses items without a proof, and oversized notes.
+// Validate checks the items.
 func (c *Note) Validate() error {
 	return eachItem(c.Items, func(it *NoteItem) *Error {
 		return first(
@@ -160,7 +159,7 @@ func (c *Note) Validate() error {
 	})
 }
 
-// Validate refuses items without a proof or with an unknown outcome.
+// Validate checks the items.
 func (c *Finish) Validate() error {
 	return eachItem(c.Items, func(it *FinishItem) *Error {
 		return first(
@@ -177,10 +176,10 @@ func (c *Finish) Validate() error {
 	})
 }
 
-// validateCode keeps a worker from claiming what only Rota can know.
+// validateCode refuses the code that only the store writes.
 func (it *FinishItem) validateCode() *Error {
 	if it.ErrorCode == CodeLeaseExpired {
-		return Invalidf("error_code", "%s is written by Rota alone, when a holder is not heard of", CodeLeaseExpired)
+		return Invalidf("error_code", "%s is reserved: the store writes it when a lease expires", CodeLeaseExpired)
 	}
 	return nil
 }
@@ -197,15 +196,15 @@ func (r *LeaseRef) validate() *Error {
 	return nil
 }
 
-// Validate refuses a cancel of nothing.
+// Validate requires a job.
 func (c *Cancel) Validate() error {
 	return asError(first(checkID("job_id", c.JobID), checkText("reason", c.Reason, ReasonMax)))
 }
 
-// Validate refuses an edit of nothing, or to bad values.
+// Validate requires a job and at least one change.
 func (c *Edit) Validate() error {
 	if c.Priority == nil && c.Params == nil {
-		return Invalidf("priority", "neither priority nor params is given; there is nothing to change")
+		return Invalidf("priority", "neither priority nor params is given; give at least one")
 	}
 	return asError(first(
 		checkID("job_id", c.JobID),
@@ -214,7 +213,7 @@ func (c *Edit) Validate() error {
 	))
 }
 
-// Validate refuses an unknown place, and an anchor that does not fit it.
+// Validate checks the place, and that the anchor is given exactly if the place needs it.
 func (c *Move) Validate() error {
 	err := first(
 		checkID("job_id", c.JobID),
@@ -228,32 +227,32 @@ func (c *Move) Validate() error {
 	case beside && c.Anchor == c.JobID:
 		err = Invalidf("anchor", "is the job itself; name another one")
 	case !beside && !c.Anchor.IsZero():
-		err = Invalidf("anchor", "is given, but %s needs none", c.Place)
+		err = Invalidf("anchor", "is given, but %s takes none", c.Place)
 	}
 	return asError(err)
 }
 
-// Validate refuses a priority out of range.
+// Validate checks the priority.
 func (c *Normalise) Validate() error {
 	return asError(checkInt("priority", c.Priority, PriorityMin, PriorityMax))
 }
 
-// Validate refuses a limit out of range.
+// Validate checks the limit.
 func (c *Reap) Validate() error {
 	return asError(checkInt("limit", c.Limit, 0, SweepMax))
 }
 
-// Validate refuses a recovery that does not say whose.
+// Validate requires a runner and an incarnation.
 func (c *Recover) Validate() error {
 	return asError(first(
 		checkName("runner", c.Runner, true),
-		checkID("life", c.Incarnation),
+		checkID("incarnation", c.Incarnation),
 		checkInt("limit", c.Limit, 0, SweepMax),
 	))
 }
 
-// Validate refuses members that cannot be part of one command: those that
-// look for their rows by order, and another All.
+// Validate checks the members. Verbs that find their rows by order, and All, cannot be
+// members.
 func (c *All) Validate() error {
 	if err := checkCount("members", len(c.Members), 1, BatchMax); err != nil {
 		return err
@@ -265,22 +264,21 @@ func (c *All) Validate() error {
 			return Invalidf(field, "is empty")
 		}
 		if !inAll[m.Verb()] {
-			return Invalidf(field, "%s cannot be part of all; send it by itself", m.Verb())
+			return Invalidf(field, "%s cannot be a member of All; send it as its own command", m.Verb())
 		}
 		if err := CheckCommand(m); err != nil {
 			return within(field, err)
 		}
 		if seen[m.Head().ID] {
-			return Invalidf(field+".id", "is another command's id too; what they make would be taken for one")
+			return Invalidf(field+".id", "is also the id of another command; give each command its own id")
 		}
 		seen[m.Head().ID] = true
 	}
 	return nil
 }
 
-// inAll are the verbs that can be part of All: those that people send and that
-// find their rows by name or id. What they find does not depend on who else is
-// looking.
+// inAll holds the verbs that can be members of All: those that users send and that find
+// their rows by name or id.
 var inAll = map[Verb]bool{
 	VerbEnqueue: true, VerbFinish: true, VerbCancel: true, VerbEdit: true, VerbNote: true,
 	VerbPutType: true, VerbSwitchType: true, VerbPutTemplate: true, VerbArchive: true, VerbUnarchive: true,
@@ -288,22 +286,22 @@ var inAll = map[Verb]bool{
 	VerbTrigger: true, VerbEnqueueGroup: true, VerbCancelGroup: true, VerbRedrive: true,
 }
 
-// CheckCommand validates a command and the head that all commands share.
+// CheckCommand validates a command and its head.
 func CheckCommand(c Command) error {
 	if IsNil(c) {
 		return Invalidf("command", "is empty")
 	}
 	h := c.Head()
 	if h.RulesVersion < 0 || h.RulesVersion > RulesVersion {
-		return Invalidf("law", "the command speaks law %d, this program knows up to %d; upgrade it", h.RulesVersion, RulesVersion)
+		return Invalidf("rules_version", "is %d; this program knows versions up to %d; upgrade it", h.RulesVersion, RulesVersion)
 	}
-	if err := first(checkMinted("id", h.ID), checkText("actor", h.Actor, NameMax), checkWeight(c)); err != nil {
+	if err := first(checkNewID("id", h.ID), checkText("actor", h.Actor, NameMax), checkWeight(c)); err != nil {
 		return err
 	}
 	return c.Validate()
 }
 
-// IsNil reports whether there is no command; it also sees through a nil pointer in a Command.
+// IsNil reports whether c is nil or holds a nil pointer.
 func IsNil(c Command) bool {
 	return c == nil || reflect.ValueOf(c).IsNil()
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/rotajobs/rota/cron"
 )
 
-// Validate refuses a type without a name, and a bad specification.
+// Validate requires a name and checks the specification.
 func (c *PutType) Validate() error {
 	err := first(
 		checkName("name", c.Name, true),
@@ -18,19 +18,18 @@ func (c *PutType) Validate() error {
 	return asError(err)
 }
 
-// Validate refuses a switch of nothing.
+// Validate requires a name.
 func (c *SwitchType) Validate() error { return asError(checkName("name", c.Name, true)) }
 
-// Validate refuses a template without a name or a type, and a bad
-// specification.
+// Validate requires a name and a type and checks the specification.
 func (c *PutTemplate) Validate() error {
 	s := &c.Spec
 	return asError(first(
 		checkName("name", c.Name, true),
 		checkMode(c.Mode),
-		checkName("sole", c.OnlySchedule, false),
+		checkName("only_schedule", c.OnlySchedule, false),
 		checkName("type", s.Type, true),
-		checkNotOurs("type", s.Type),
+		checkNotInternal("type", s.Type),
 		checkText("description", s.Description, DescriptionMax),
 		checkObject("params", s.Params, ParamsMax),
 		checkIntPtr("priority", s.Priority, PriorityMin, PriorityMax),
@@ -41,13 +40,13 @@ func (c *PutTemplate) Validate() error {
 	))
 }
 
-// Validate refuses to archive nothing.
+// Validate requires a name.
 func (c *Archive) Validate() error { return asError(checkName("name", c.Name, true)) }
 
-// Validate refuses to unarchive nothing.
+// Validate requires a name.
 func (c *Unarchive) Validate() error { return asError(checkName("name", c.Name, true)) }
 
-// Validate refuses limits that are negative, out of range, or given twice.
+// Validate checks the limits and refuses duplicates.
 func (c *PutThrottle) Validate() error {
 	s := &c.Spec
 	if err := first(
@@ -60,10 +59,10 @@ func (c *PutThrottle) Validate() error {
 	for i := range s.Types {
 		field := fmt.Sprintf("types[%d]", i)
 		if err := s.Types[i].validate(); err != nil {
-			return within(field, ofWhat("type", s.Types[i].Type, err))
+			return within(field, withName("type", s.Types[i].Type, err))
 		}
 		if seen[s.Types[i].Type] {
-			return Invalidf(field+".type", "%s has a limit already; give each type once", quote(s.Types[i].Type))
+			return Invalidf(field+".type", "%s is listed twice; list each type once", quote(s.Types[i].Type))
 		}
 		seen[s.Types[i].Type] = true
 	}
@@ -71,18 +70,18 @@ func (c *PutThrottle) Validate() error {
 	for i, k := range s.Keys {
 		field := fmt.Sprintf("keys[%d]", i)
 		if err := k.validate(); err != nil {
-			return within(field, ofWhat("key", k.Key, err))
+			return within(field, withName("key", k.Key, err))
 		}
 		if seen[k.Key] {
-			return Invalidf(field+".key", "%s has a limit already; give each key once", quote(k.Key))
+			return Invalidf(field+".key", "%s is listed twice; list each key once", quote(k.Key))
 		}
 		seen[k.Key] = true
 	}
 	return nil
 }
 
-// ofWhat names what a limit is of: its place in a list says little.
-func ofWhat(kind, name string, err *Error) *Error {
+// withName adds the name of the type or key to an error, since an index says little.
+func withName(kind, name string, err *Error) *Error {
 	named := *err
 	if name != "" {
 		named.Reason = "of " + kind + " " + quote(name) + " " + err.Reason
@@ -98,7 +97,7 @@ func (t *TypeLimit) validate() *Error {
 	case t.Rate != Rate{}:
 		return first(checkInt("rate.count", t.Rate.Count, 1, LimitMax), checkDuration("rate.per", t.Rate.Per, RatePerMin, RatePerMax))
 	case t.Concurrency == 0:
-		return Invalidf("concurrency", "neither concurrency nor rate is given; to hold a type back altogether, pause it")
+		return Invalidf("concurrency", "neither concurrency nor rate is given; to stop a type, pause it")
 	}
 	return nil
 }
@@ -110,15 +109,15 @@ func (k *KeyLimit) validate() *Error {
 	return first(checkText("key", k.Key, KeyMax), checkInt("concurrency", k.Concurrency, 1, KeyLimitMax))
 }
 
-// Validate refuses a bad specification. Zones and the clock are not looked at:
-// Declare does the one, the store the other.
+// Validate checks the specification, except the zone, which Declare checks, and the
+// current time, which the store checks.
 func (c *PutSchedule) Validate() error {
 	err := first(checkName("name", c.Name, true), checkMode(c.Mode), c.Spec.validate(c.Name))
 	if err == nil && c.State != "" {
 		err = checkState(c.State)
 	}
 	if err == nil && c.Recreate && c.Mode == PutCreate {
-		err = Invalidf("anew", "declares what may be there once more, but mode create refuses that; leave one of them out")
+		err = Invalidf("recreate", "replaces an existing schedule, but mode create refuses one; omit one of them")
 	}
 	return asError(first(err, checkTime("anchor", c.Anchor), checkTime("next", c.Next)))
 }
@@ -154,11 +153,11 @@ func (s *ScheduleSpec) validateTimes(name string) *Error {
 	case given > 1:
 		return Invalidf("cron", "more than one of cron, at and every is given; a schedule has one")
 	case s.Zone != "" && s.Cron == "":
-		return Invalidf("timezone", "is given, but only cron is read in a zone")
+		return Invalidf("timezone", "is given, but only cron uses a zone")
 	case !s.At.IsZero() && (!s.StartsAt.IsZero() || !s.EndsAt.IsZero()):
-		return Invalidf("at", "starts_at or ends_at is given too; they bound cron and every")
+		return Invalidf("at", "starts_at or ends_at is also given; they are for cron and every")
 	case !s.EndsAt.IsZero() && s.EndsAt.Before(s.StartsAt):
-		return Invalidf("ends_at", "lies before starts_at")
+		return Invalidf("ends_at", "is before starts_at")
 	}
 	return first(checkTime("at", s.At), checkTime("starts_at", s.StartsAt), checkTime("ends_at", s.EndsAt),
 		checkText("timezone", s.Zone, NameMax), s.validateExpression(name))
@@ -172,7 +171,7 @@ func (s *ScheduleSpec) validateExpression(name string) *Error {
 		}
 	case s.Every != 0:
 		if s.Every%cron.EveryMin != 0 {
-			return Invalidf("every", "is %s; an interval is whole milliseconds", FormatDuration(s.Every))
+			return Invalidf("every", "is %s; use whole milliseconds", FormatDuration(s.Every))
 		}
 		return checkDuration("every", s.Every, cron.EveryMin, cron.EveryMax)
 	}
@@ -205,25 +204,25 @@ func (s *ScheduleSpec) validateDepends(name string) *Error {
 			return err
 		}
 		if on == name {
-			return Invalidf(field, "is the schedule itself: that would be a cycle")
+			return Invalidf(field, "is the schedule itself, which is a cycle")
 		}
 	}
 	return nil
 }
 
-// Validate refuses an unknown state, and a next time for one that does not fire.
+// Validate checks the state. Only ENABLED takes a next fire.
 func (c *SwitchSchedule) Validate() error {
 	err := first(checkName("name", c.Name, true), checkState(c.State), checkTime("next", c.Next))
 	if err == nil && c.State != ScheduleEnabled && !c.Next.IsZero() {
-		err = Invalidf("next", "is given, but a schedule that is %s has no next fire to set", c.State)
+		err = Invalidf("next", "is given, but a schedule that is %s has no next fire", c.State)
 	}
 	return asError(err)
 }
 
-// Validate refuses a delete of nothing.
+// Validate requires a name.
 func (c *DeleteSchedule) Validate() error { return asError(checkName("name", c.Name, true)) }
 
-// Validate refuses a drop of nothing.
+// Validate requires a name.
 func (c *Drop) Validate() error { return asError(checkName("name", c.Name, true)) }
 
 func checkMode(mode PutMode) *Error {
@@ -234,7 +233,7 @@ func checkState(state ScheduleState) *Error {
 	return checkOneOf("state", state, ScheduleEnabled, ScheduleDisabled, SchedulePaused)
 }
 
-// checkWord allows some words, and none.
+// checkWord allows the listed values and the empty value.
 func checkWord[T ~string](field string, value T, allowed ...T) *Error {
 	if value == "" {
 		return nil

@@ -42,11 +42,11 @@ func patchRefusals(patch func(Command) *PolicyPatch) []refusal {
 		wrong("long backoff", func(p *PolicyPatch) { p.Backoff = new(DelayMax + 1) }, "backoff", "allowed are 0s to"),
 		wrong("negative backoff_max", func(p *PolicyPatch) { p.BackoffMax = new(-time.Second) }, "backoff_max", "is -1s"),
 		wrong("jitter above one", func(p *PolicyPatch) { p.Jitter = new(1.5) }, "jitter", "is 1.5; it is a fraction"),
-		wrong("a timeout of nothing", func(p *PolicyPatch) { p.Timeout = new(time.Duration(1)) }, "timeout", "shorter than a microsecond"),
+		wrong("a timeout of nothing", func(p *PolicyPatch) { p.Timeout = new(time.Duration(1)) }, "timeout", "the shortest duration that is stored is 1µs"),
 	}
 }
 
-// deep is an object one deeper than may be.
+// deep is an object one level deeper than allowed.
 func deep() json.RawMessage {
 	return json.RawMessage(`{"a":` + string(nested(DepthMax)) + `}`)
 }
@@ -69,12 +69,12 @@ func putTemplateRefusals() []refusal {
 	return []refusal{
 		breaks("no name", func(c *PutTemplate) { c.Name = "" }, "name", "is empty"),
 		breaks("an unknown mode", func(c *PutTemplate) { c.Mode = "new" }, "mode", `is "new"`),
-		breaks("a sole user with a space", func(c *PutTemplate) { c.OnlySchedule = "a b" }, "sole", "allowed are letters"),
+		breaks("a sole user with a space", func(c *PutTemplate) { c.OnlySchedule = "a b" }, "only_schedule", "allowed are letters"),
 		breaks("no type", func(c *PutTemplate) { c.Spec.Type = "" }, "type", "is empty"),
-		breaks("a type of Rota's own", func(c *PutTemplate) { c.Spec.Type = TypeWebhook }, "type", "Rota's own"),
+		breaks("a type of an internal type of Rota", func(c *PutTemplate) { c.Spec.Type = TypeWebhook }, "type", "an internal type of Rota"),
 		breaks("a webhook without a secret", func(c *PutTemplate) { c.Spec.Webhooks[0].Secret = "" }, "webhooks[0].secret", "is missing"),
 		breaks("a webhook told of schedules", func(c *PutTemplate) { c.Spec.Webhooks[0].Events[0] = EventScheduleFired },
-			"webhooks[0].events[0]", `"schedule.fired" is nothing that it can be told of`),
+			"webhooks[0].events[0]", `"schedule.fired" is not an event of this webhook`),
 		breaks("a long description", func(c *PutTemplate) { c.Spec.Description = strings.Repeat("x", DescriptionMax+1) }, "description", "has 4097 bytes"),
 		breaks("params null", func(c *PutTemplate) { c.Spec.Params = json.RawMessage("null") }, "params", "is not a JSON object"),
 		breaks("large params", func(c *PutTemplate) { c.Spec.Params = make(json.RawMessage, ParamsMax+1) }, "params", "has 1048577 bytes"),
@@ -95,14 +95,14 @@ func putThrottleRefusals() []refusal {
 		breaks("many entries", func(c *PutThrottle) { c.Spec.Types = make([]TypeLimit, ThrottleMax) }, "types", "has 1001 entries; allowed are 0 to 1000"),
 		limit("no type", func(l *TypeLimit) { l.Type = "" }, "type", "is empty"),
 		limit("a negative concurrency", func(l *TypeLimit) { l.Concurrency = -1 }, "concurrency", "is -1; allowed are 0 to 100000"),
-		limit("no limit", func(l *TypeLimit) { *l = TypeLimit{Type: l.Type} }, "concurrency", "neither concurrency nor rate is given; to hold a type back altogether, pause it"),
+		limit("no limit", func(l *TypeLimit) { *l = TypeLimit{Type: l.Type} }, "concurrency", "neither concurrency nor rate is given; to stop a type, pause it"),
 		limit("a rate of nothing", func(l *TypeLimit) { l.Rate.Count = 0 }, "rate.count", "is 0; allowed are 1 to 100000"),
 		limit("a negative rate", func(l *TypeLimit) { l.Rate.Count = -5 }, "rate.count", "is -5"),
 		limit("a rate without a period", func(l *TypeLimit) { l.Rate.Per = 0 }, "rate.per", "is 0s; allowed are 1s to 24h"),
 		limit("a short period", func(l *TypeLimit) { l.Rate.Per = RatePerMin - 1 }, "rate.per", "is 999.999999ms"),
 		limit("a long period", func(l *TypeLimit) { l.Rate.Per = RatePerMax + 1 }, "rate.per", "allowed are 1s to 24h"),
 		breaks("a type twice", func(c *PutThrottle) { c.Spec.Types = append(c.Spec.Types, c.Spec.Types[0]) },
-			"types[1].type", `"mail.send" has a limit already; give each type once`),
+			"types[1].type", `"mail.send" is listed twice; list each type once`),
 	}
 }
 
@@ -117,11 +117,11 @@ func keyLimitRefusals() []refusal {
 		limit("a negative limit of a key", func(l *KeyLimit) { l.Concurrency = -2 }, "concurrency", "is -2"),
 		limit("a high limit of a key", func(l *KeyLimit) { l.Concurrency = KeyLimitMax + 1 }, "concurrency", "is 1001"),
 		breaks("a key twice", func(c *PutThrottle) { c.Spec.Keys = append(c.Spec.Keys, c.Spec.Keys[0]) },
-			"keys[1].key", `"tenant:7" has a limit already; give each key once`),
+			"keys[1].key", `"tenant:7" is listed twice; list each key once`),
 	}
 }
 
-// spec breaks the specification of a schedule.
+// spec returns a case with a wrong specification of a schedule.
 func spec(name string, change func(*ScheduleSpec), field, reason string) refusal {
 	return breaks(name, func(c *PutSchedule) { change(&c.Spec) }, field, reason)
 }
@@ -131,7 +131,7 @@ func putScheduleRefusals() []refusal {
 		breaks("no name", func(c *PutSchedule) { c.Name = "" }, "name", "is empty"),
 		breaks("an unknown mode", func(c *PutSchedule) { c.Mode = "upsert" }, "mode", `is "upsert"`),
 		breaks("an unknown state", func(c *PutSchedule) { c.State = "on" }, "state", `is "on"; allowed are ENABLED, DISABLED, PAUSED`),
-		breaks("created anew", func(c *PutSchedule) { c.Mode, c.Recreate = PutCreate, true }, "anew", "mode create refuses that"),
+		breaks("created anew", func(c *PutSchedule) { c.Mode, c.Recreate = PutCreate, true }, "recreate", "mode create refuses one"),
 		breaks("anchor before 1970", func(c *PutSchedule) { c.Anchor = time.Unix(-1, 0) }, "anchor", "the year 1969"),
 		breaks("next far off", func(c *PutSchedule) { c.Next = time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC) }, "next", "the year 10000"),
 		spec("no template", func(s *ScheduleSpec) { s.Template = "" }, "template", "is empty"),
@@ -158,10 +158,10 @@ func timesRefusals() []refusal {
 		spec("cron and at", func(s *ScheduleSpec) { s.At = sampleTime }, "cron", "more than one of cron, at and every is given"),
 		spec("cron and every", func(s *ScheduleSpec) { s.Every = time.Hour }, "cron", "more than one of cron, at and every is given"),
 		spec("at and every", func(s *ScheduleSpec) { s.Cron, s.At, s.Every = "", sampleTime, time.Hour }, "cron", "a schedule has one"),
-		spec("a zone without cron", func(s *ScheduleSpec) { s.Cron, s.Every = "", time.Hour }, "timezone", "only cron is read in a zone"),
+		spec("a zone without cron", func(s *ScheduleSpec) { s.Cron, s.Every = "", time.Hour }, "timezone", "only cron uses a zone"),
 		spec("a long zone", func(s *ScheduleSpec) { s.Zone = strings.Repeat("x", NameMax+1) }, "timezone", "has 129 bytes"),
-		spec("at within bounds", func(s *ScheduleSpec) { s.Cron, s.Zone, s.At = "", "", sampleTime }, "at", "starts_at or ends_at is given too"),
-		spec("ends before it starts", func(s *ScheduleSpec) { s.EndsAt = s.StartsAt.Add(-1) }, "ends_at", "lies before starts_at"),
+		spec("at within bounds", func(s *ScheduleSpec) { s.Cron, s.Zone, s.At = "", "", sampleTime }, "at", "starts_at or ends_at is also given"),
+		spec("ends before it starts", func(s *ScheduleSpec) { s.EndsAt = s.StartsAt.Add(-1) }, "ends_at", "is before starts_at"),
 		spec("at before 1970", func(s *ScheduleSpec) { *s = ScheduleSpec{Template: "mail", At: time.Unix(-1, 0)} }, "at", "the year 1969"),
 		spec("starts before 1970", func(s *ScheduleSpec) { s.StartsAt = time.Unix(-1, 0) }, "starts_at", "the year 1969"),
 		spec("ends far off", func(s *ScheduleSpec) { s.EndsAt = time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC) }, "ends_at", "the year 10000"),
@@ -170,8 +170,8 @@ func timesRefusals() []refusal {
 		spec("a day that never comes", func(s *ScheduleSpec) { s.Cron = "0 0 30 2 *" }, "cron", "never fires"),
 		spec("an interval as cron", func(s *ScheduleSpec) { s.Cron = "@every 5m" }, "cron", "use EVERY"),
 		spec("a negative interval", every(-time.Hour), "every", "is -1h; allowed are 1ms to"),
-		spec("a short interval", every(time.Microsecond), "every", "is 1µs; an interval is whole milliseconds"),
-		spec("an uneven interval", every(1500*time.Microsecond), "every", "is 1.5ms; an interval is whole milliseconds"),
+		spec("a short interval", every(time.Microsecond), "every", "is 1µs; use whole milliseconds"),
+		spec("an uneven interval", every(1500*time.Microsecond), "every", "is 1.5ms; use whole milliseconds"),
 		spec("a long interval", every(cron.EveryMax+cron.EveryMin), "every", "allowed are 1ms to"),
 	}
 }
@@ -185,12 +185,11 @@ func scopeRefusals() []refusal {
 		spec("a scope id not UTF-8", func(s *ScheduleSpec) { s.Scopes[1].ID = "\xff" }, "scopes[1].id", "UTF-8"),
 		spec("many dependencies", func(s *ScheduleSpec) { s.DependsOn = make([]string, DependsMax+1) }, "depends_on", "has 101 entries; at most 100"),
 		spec("an empty dependency", func(s *ScheduleSpec) { s.DependsOn[1] = "" }, "depends_on[1]", "is empty"),
-		spec("itself", func(s *ScheduleSpec) { s.DependsOn[1] = "nightly" }, "depends_on[1]", "is the schedule itself: that would be a cycle"),
+		spec("itself", func(s *ScheduleSpec) { s.DependsOn[1] = "nightly" }, "depends_on[1]", "is the schedule itself, which is a cycle"),
 	}
 }
 
-// TestDeclareRefuses goes through what is refused before a schedule is sent: all
-// that a store refuses, named the same, and zones.
+// Declare refuses what a store refuses, with the same field names, and unknown zones.
 func TestDeclareRefuses(t *testing.T) {
 	for _, r := range append(timesRefusals(), scopeRefusals()...) {
 		c := sampleOf(VerbPutSchedule).(*PutSchedule)
@@ -217,8 +216,8 @@ func TestDeclareRefuses(t *testing.T) {
 	}
 }
 
-// TestDefinitionsTakeTheirBounds shows that what is allowed is allowed to its ends.
-func TestDefinitionsTakeTheirBounds(t *testing.T) {
+// Values at the bounds are accepted.
+func TestDefinitionsAcceptBounds(t *testing.T) {
 	most := sampleOf(VerbPutSchedule).(*PutSchedule)
 	most.Spec.Scopes, most.Spec.DependsOn = nil, nil
 	for i := range ScopesMax {

@@ -55,13 +55,13 @@ func finishRefusals() []refusal {
 	}
 }
 
-// nested is JSON of a depth.
+// nested returns JSON of a depth.
 func nested(depth int) json.RawMessage {
 	return json.RawMessage(strings.Repeat("[", depth) + strings.Repeat("]", depth))
 }
 
-// TestJSONDepthCountsWhatStandsInside and not what stands in texts.
-func TestJSONDepthCountsWhatStandsInside(t *testing.T) {
+// JSONDepth ignores brackets in strings.
+func TestJSONDepthIgnoresStrings(t *testing.T) {
 	for doc, want := range map[string]int{
 		`7`: 0, `""`: 0, `[]`: 1, `{"a":[{}],"b":[[]]}`: 3, `[[],[],[]]`: 2, `"[[["`: 0, `{"[\"[":"\\","b":[]}`: 2, `["\\\"[[",{}]`: 2,
 		string(nested(DepthMax)): DepthMax, `"\`: 0, `]]][[`: 0,
@@ -78,7 +78,7 @@ func TestJSONDepthCountsWhatStandsInside(t *testing.T) {
 func editRefusals() []refusal {
 	return []refusal{
 		breaks("no job", func(c *Edit) { c.JobID = ID{} }, "job_id", "is empty"),
-		breaks("nothing", func(c *Edit) { c.Priority, c.Params = nil, nil }, "priority", "nothing to change"),
+		breaks("nothing", func(c *Edit) { c.Priority, c.Params = nil, nil }, "priority", "give at least one"),
 		breaks("low priority", func(c *Edit) { c.Priority = new(PriorityMin - 1) }, "priority", "is -1000001"),
 		breaks("params a string", func(c *Edit) { c.Params = json.RawMessage(`"x"`) }, "params", "is not a JSON object"),
 		breaks("params of no bytes", func(c *Edit) { c.Params = json.RawMessage{} }, "params", "is not JSON"),
@@ -91,7 +91,7 @@ func moveRefusals() []refusal {
 		breaks("an unknown place", func(c *Move) { c.Place = "up" }, "place", `is "up"; allowed are before, after, top, bottom`),
 		breaks("no anchor", func(c *Move) { c.Anchor = ID{} }, "anchor", "before needs the id of another job"),
 		breaks("itself", func(c *Move) { c.Anchor = c.JobID }, "anchor", "is the job itself"),
-		breaks("an anchor too many", func(c *Move) { c.Place = PlaceTop }, "anchor", "top needs none"),
+		breaks("an anchor too many", func(c *Move) { c.Place = PlaceTop }, "anchor", "top takes none"),
 	}
 }
 
@@ -99,22 +99,22 @@ func allRefusals() []refusal {
 	return []refusal{
 		breaks("no members", func(c *All) { c.Members = nil }, "members", "has 0 entries"),
 		breaks("an empty member", func(c *All) { c.Members[0] = nil }, "members[0]", "is empty"),
-		breaks("a claim", func(c *All) { c.Members[0] = sampleOf(VerbClaim) }, "members[0]", "claim cannot be part of all"),
-		breaks("an all", func(c *All) { c.Members[1] = sampleOf(VerbAll) }, "members[1]", "all cannot be part of all"),
+		breaks("a claim", func(c *All) { c.Members[0] = sampleOf(VerbClaim) }, "members[0]", "claim cannot be a member of All"),
+		breaks("an all", func(c *All) { c.Members[1] = sampleOf(VerbAll) }, "members[1]", "all cannot be a member of All"),
 		breaks("a member without an id", func(c *All) { c.Members[0].Head().ID = ID{} }, "members[0].id", "is empty"),
 		breaks("a wrong member", func(c *All) { c.Members[1].(*Enqueue).Jobs[0].Type = "" }, "members[1].jobs[0].type", "is empty"),
 	}
 }
 
-func TestCheckCommandRefusesNone(t *testing.T) {
+func TestCheckCommandRefusesNil(t *testing.T) {
 	if err := CheckCommand(nil); CodeOf(err) != Invalid {
 		t.Errorf("got %v", err)
 	}
 }
 
-// TestEnqueueFindsRepeatedIDs looks at every pair of places, in ascending and
-// in other orders, with jobs between them that have no id.
-func TestEnqueueFindsRepeatedIDs(t *testing.T) {
+// The test covers every pair of indexes, in ascending and in other orders, with jobs
+// without ids between them.
+func TestEnqueueRefusesRepeatedIDs(t *testing.T) {
 	orders := map[string][]byte{
 		"ascending": {1, 2, 3, 4, 5}, "descending": {5, 4, 3, 2, 1}, "mixed": {2, 1, 4, 3, 5}, "with gaps": {3, 0, 5, 0, 1},
 	}

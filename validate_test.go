@@ -11,8 +11,7 @@ import (
 	"time"
 )
 
-// refusal is one wrong field: how to break a good command, and what must be
-// said about it.
+// refusal is one wrong field: how to change a valid command, and the expected error.
 type refusal struct {
 	name   string
 	change func(Command)
@@ -20,7 +19,7 @@ type refusal struct {
 	reason string
 }
 
-// breaks adapts a change of one type of command.
+// breaks returns a refusal for a change of one type of command.
 func breaks[T any](name string, change func(*T), field, reason string) refusal {
 	return refusal{name, func(c Command) { change(any(c).(*T)) }, field, reason}
 }
@@ -57,7 +56,7 @@ func TestValidateRefuses(t *testing.T) {
 		},
 		VerbRecover: {
 			breaks("no runner", func(c *Recover) { c.Runner = "" }, "runner", "is empty"),
-			breaks("no life", func(c *Recover) { c.Incarnation = ID{} }, "life", "is empty"),
+			breaks("no life", func(c *Recover) { c.Incarnation = ID{} }, "incarnation", "is empty"),
 			breaks("limit", func(c *Recover) { c.Limit = SweepMax + 1 }, "limit", "is 1001"),
 		},
 	}
@@ -100,8 +99,8 @@ func headRefusals() []refusal {
 		{"no id", func(c Command) { c.Head().ID = ID{} }, "id", "is empty"},
 		{"long actor", func(c Command) { c.Head().Actor = strings.Repeat("x", NameMax+1) }, "actor", "has 129 bytes; at most 128"},
 		{"actor with NUL", func(c Command) { c.Head().Actor = "a\x00" }, "actor", "NUL"},
-		{"later law", func(c Command) { c.Head().RulesVersion = RulesVersion + 1 }, "law", "upgrade"},
-		{"negative law", func(c Command) { c.Head().RulesVersion = -1 }, "law", "law -1"},
+		{"later law", func(c Command) { c.Head().RulesVersion = RulesVersion + 1 }, "rules_version", "upgrade"},
+		{"negative law", func(c Command) { c.Head().RulesVersion = -1 }, "rules_version", "is -1"},
 	}
 }
 
@@ -113,13 +112,13 @@ func enqueueRefusals() []refusal {
 	return []refusal{
 		breaks("no jobs", func(c *Enqueue) { c.Jobs = nil }, "jobs", "has 0 entries; allowed are 1 to 10000"),
 		breaks("many jobs", func(c *Enqueue) { c.Jobs = make([]NewJob, JobsMax+1) }, "jobs", "has 10001 entries"),
-		breaks("an id twice", func(c *Enqueue) { c.Jobs[1].ID = c.Jobs[0].ID }, "jobs[1].id", "is the id of jobs[0] too"),
+		breaks("an id twice", func(c *Enqueue) { c.Jobs[1].ID = c.Jobs[0].ID }, "jobs[1].id", "is also the id of jobs[0]"),
 		job("no type", func(n *NewJob) { n.Type = "" }, "type", "is empty"),
-		job("a type of Rota's own", func(n *NewJob) { n.Type = TypeWebhook }, "type", `"rota.webhook" is a type of Rota's own`),
+		job("a type of an internal type of Rota", func(n *NewJob) { n.Type = TypeWebhook }, "type", `"rota.webhook" is an internal type of Rota`),
 		job("a trace that is none", func(n *NewJob) { n.Trace = "here" }, "trace", `"here" has 4 bytes instead of 55`),
 		job("long type", func(n *NewJob) { n.Type = strings.Repeat("x", NameMax+1) }, "type", "has 129 bytes"),
-		job("type with a space", func(n *NewJob) { n.Type = "a b" }, "type", `"a b" has ' ' in it; allowed are letters`),
-		job("name with a letter beyond ASCII", func(n *NewJob) { n.Name = "größe" }, "name", `"größe" has 'ö' in it`),
+		job("type with a space", func(n *NewJob) { n.Type = "a b" }, "type", `"a b" contains ' '; allowed are letters`),
+		job("name with a letter beyond ASCII", func(n *NewJob) { n.Name = "größe" }, "name", `"größe" contains 'ö'`),
 		job("params cut off", func(n *NewJob) { n.Params = json.RawMessage(`{"a":`) }, "params", "is not JSON"),
 		job("params of no bytes", func(n *NewJob) { n.Params = json.RawMessage{} }, "params", "is not JSON"),
 		job("params of blanks", func(n *NewJob) { n.Params = json.RawMessage(" \n") }, "params", "is not JSON"),
@@ -136,13 +135,13 @@ func enqueueRefusals() []refusal {
 		job("long unique_key", func(n *NewJob) { n.UniqueKey = strings.Repeat("k", KeyMax+1) }, "unique_key", "has 513 bytes"),
 		job("unique_key with NUL", func(n *NewJob) { n.UniqueKey = "\x00" }, "unique_key", "NUL"),
 		job("negative unique_for", func(n *NewJob) { n.UniqueKey, n.UniqueFor = "k", -1 }, "unique_for", "is -1ns"),
-		job("unique_for alone", func(n *NewJob) { n.UniqueFor = time.Hour }, "unique_for", "no unique_key"),
+		job("unique_for alone", func(n *NewJob) { n.UniqueFor = time.Hour }, "unique_for", "without a unique_key"),
 		job("long scope_kind", func(n *NewJob) { n.ScopeKind = strings.Repeat("x", NameMax+1) }, "scope_kind", "has 129 bytes"),
 		job("scope_id not UTF-8", func(n *NewJob) { n.ScopeKind, n.ScopeID = "user", "\xff" }, "scope_id", "UTF-8"),
 		job("scope_kind alone", func(n *NewJob) { n.ScopeKind = "user" }, "scope_id", `scope_kind is "user"; give both`),
 		job("scope_id alone", func(n *NewJob) { n.ScopeID = "7" }, "scope_kind", `scope_id is "7"; give both`),
 		job("plan_time far off", func(n *NewJob) { n.PlanTime = time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC) }, "plan_time", "the year 10000"),
-		job("template with a space", func(n *NewJob) { n.Template = "a b" }, "template", `"a b" has ' ' in it`),
+		job("template with a space", func(n *NewJob) { n.Template = "a b" }, "template", `"a b" contains ' '`),
 		job("long concurrency_key", func(n *NewJob) { n.ConcurrencyKey = new(strings.Repeat("k", KeyMax+1)) }, "concurrency_key", "has 513 bytes"),
 		job("concurrency_key with NUL", func(n *NewJob) { n.ConcurrencyKey = new("\x00") }, "concurrency_key", "NUL"),
 	}
@@ -169,6 +168,6 @@ func claimRefusals() []refusal {
 		breaks("high limit", func(c *Claim) { c.Limit = ClaimMax + 1 }, "limit", "is 1001"),
 		breaks("short lease", func(c *Claim) { c.Lease = LeaseMin - 1 }, "lease", "is 999.999999ms; allowed are 1s to 1h"),
 		breaks("long lease", func(c *Claim) { c.Lease = LeaseMax + 1 }, "lease", "allowed are 1s to 1h"),
-		breaks("no seed", func(c *Claim) { c.Seed = Token{} }, "seed", "must be random"),
+		breaks("no seed", func(c *Claim) { c.Seed = Token{} }, "seed", "a random token"),
 	}
 }

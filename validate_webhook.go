@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// checkWebhooks refuses what no delivery could be made of.
+// checkWebhooks checks addresses, secrets and events, and refuses duplicates.
 func checkWebhooks(field string, hooks []Webhook, events []EventKind) error {
 	if len(hooks) > WebhooksMax {
 		return Invalidf(field, "there are %d; at most %d are allowed", len(hooks), WebhooksMax)
@@ -20,7 +20,7 @@ func checkWebhooks(field string, hooks []Webhook, events []EventKind) error {
 			return within(at, err)
 		}
 		if seen[hooks[i].URL] {
-			return Invalidf(at+".url", "%s stands in the list already; give each address once, with all its events", quote(hooks[i].URL))
+			return Invalidf(at+".url", "%s is listed twice; list each address once, with all its events", quote(hooks[i].URL))
 		}
 		seen[hooks[i].URL] = true
 	}
@@ -32,21 +32,21 @@ func (h *Webhook) check(events []EventKind) *Error {
 		return err
 	}
 	if h.Secret == "" {
-		return &Error{Code: Invalid, Field: "secret", Reason: "is missing", Hint: "deliveries are signed with it; give one that nobody guesses, and give it to the receiver"}
+		return &Error{Code: Invalid, Field: "secret", Reason: "is missing", Hint: "it signs deliveries; choose a long random text and give it to the receiver"}
 	}
 	for i, kind := range h.Events {
 		field := fmt.Sprintf("events[%d]", i)
 		if !slices.Contains(events, kind) {
-			return &Error{Code: Invalid, Field: field, Reason: quote(string(kind)) + " is nothing that it can be told of", Hint: "it is told of " + kindNames(events)}
+			return &Error{Code: Invalid, Field: field, Reason: quote(string(kind)) + " is not an event of this webhook", Hint: "use one of " + kindNames(events)}
 		}
 		if slices.Contains(h.Events[:i], kind) {
-			return Invalidf(field, "%s stands there already", quote(string(kind)))
+			return Invalidf(field, "%s is listed twice", quote(string(kind)))
 		}
 	}
 	return nil
 }
 
-// checkURL refuses what is no address of HTTP.
+// checkURL requires an HTTP address.
 func checkURL(field, text string) *Error {
 	if err := checkText(field, text, URLMax); err != nil {
 		return err
@@ -54,21 +54,21 @@ func checkURL(field, text string) *Error {
 	u, err := url.Parse(text)
 	switch {
 	case err != nil, u.Scheme != "http" && u.Scheme != "https", u.Hostname() == "":
-		return &Error{Code: Invalid, Field: field, Reason: shownURL(text) + " is not an address", Hint: "write http:// or https://, a host, and a path"}
+		return &Error{Code: Invalid, Field: field, Reason: shownURL(text) + " is not an address", Hint: "write http:// or https://, a host and a path"}
 	case u.User != nil:
-		return &Error{Code: Invalid, Field: field, Reason: "has a user or password in it", Hint: "an address is shown and logged; the signature proves who sends"}
+		return &Error{Code: Invalid, Field: field, Reason: "contains a user or a password", Hint: "remove it: addresses are shown and logged; the signature proves the sender"}
 	case u.Port() != "" && !isPort(u.Port()):
-		return &Error{Code: Invalid, Field: field, Reason: shownURL(text) + " has a port that there is not", Hint: "give one from 1 to 65535, or none"}
+		return &Error{Code: Invalid, Field: field, Reason: shownURL(text) + " has an invalid port", Hint: "use a port from 1 to 65535, or none"}
 	case strings.Contains(text, "#"):
-		return &Error{Code: Invalid, Field: field, Reason: shownURL(text) + " has a # in it", Hint: "leave it out with what follows, which is never sent"}
+		return &Error{Code: Invalid, Field: field, Reason: shownURL(text) + " contains a #", Hint: "remove the # and the text after it, which is never sent"}
 	}
 	return nil
 }
 
-// shownURL is what was given for an address, unless a password may stand in it.
+// shownURL quotes an address, unless it may contain a password.
 func shownURL(text string) string {
 	if strings.Contains(text, "@") {
-		return "what is given"
+		return "the value"
 	}
 	return quote(text)
 }
@@ -78,13 +78,14 @@ func isPort(text string) bool {
 	return err == nil && n > 0
 }
 
-// validateMaker refuses a job of Rota's own, unless Rota itself makes it, and as a
-// store would: a delivery of what no store finds out.
-func (n *NewJob) validateMaker(actor string) *Error {
+// validateSubmitter refuses jobs of internal types, except deliveries that the engine
+// enqueues for events that no store publishes. Those must look like the deliveries of a
+// store.
+func (n *NewJob) validateSubmitter(actor string) *Error {
 	if actor == DeliveredBy && n.isDelivery() {
 		return nil
 	}
-	return checkNotOurs("type", n.Type)
+	return checkNotInternal("type", n.Type)
 }
 
 func (n *NewJob) isDelivery() bool {
@@ -95,14 +96,14 @@ func (n *NewJob) isDelivery() bool {
 		n.ID == DeliveryID(n.Params, d.Event, d.Time)
 }
 
-// checkNotOurs refuses to submit what only Rota makes.
-func checkNotOurs(field, typ string) *Error {
+// checkNotInternal refuses an internal type.
+func checkNotInternal(field, typ string) *Error {
 	if !InternalType(typ) {
 		return nil
 	}
 	return &Error{
-		Code: Invalid, Field: field, Reason: quote(typ) + " is a type of Rota's own, which nobody else submits",
-		Hint: "use a type that does not begin with " + internalPrefix,
+		Code: Invalid, Field: field, Reason: quote(typ) + " is an internal type of Rota",
+		Hint: "use a type that does not start with " + internalPrefix,
 	}
 }
 
@@ -114,7 +115,7 @@ func kindNames(kinds []EventKind) string {
 	return strings.Join(names, ", ")
 }
 
-// jobEvents are the events of jobs, of which a template's webhooks are told.
+// jobEvents are the events that the webhooks of a template can subscribe to.
 var jobEvents = slices.DeleteFunc(slices.Clone(WebhookEvents), func(kind EventKind) bool {
 	return !strings.HasPrefix(string(kind), "job.")
 })

@@ -21,29 +21,29 @@ func putWebhooksRefusals() []refusal {
 		address("no host", "https:///hook", "is not an address"),
 		address("a port alone", "https://:80/hook", "is not an address"),
 		address("a port that is none", "https://example.org:http/", "is not an address"),
-		address("a port too high", "https://example.org:65536/", "has a port that there is not; give one from 1 to 65535"),
-		address("port 0", "https://example.org:0/", "has a port that there is not"),
-		address("a fragment", "https://example.org/hook#part", "has a # in it; leave it out with what follows"),
-		address("an empty fragment", "https://example.org/hook#", "has a # in it"),
-		address("a password", "https://ada:shh@example.org/", "has a user or password in it"),
-		address("a password in what is none", "https//ada:shh@example.org/", "what is given is not an address"),
-		address("a password before a bad port", "https://ada:shh@example.org:x/", "what is given is not an address"),
-		address("a user", "https://ada@example.org/", "has a user or password in it"),
+		address("a port too high", "https://example.org:65536/", "has an invalid port; use a port from 1 to 65535"),
+		address("port 0", "https://example.org:0/", "has an invalid port"),
+		address("a fragment", "https://example.org/hook#part", "contains a #; remove the # and the text after it"),
+		address("an empty fragment", "https://example.org/hook#", "contains a #"),
+		address("a password", "https://ada:shh@example.org/", "contains a user or a password"),
+		address("a password in what is none", "https//ada:shh@example.org/", "the value is not an address"),
+		address("a password before a bad port", "https://ada:shh@example.org:x/", "the value is not an address"),
+		address("a user", "https://ada@example.org/", "contains a user or a password"),
 		address("a long one", "https://example.org/"+strings.Repeat("x", URLMax), "has 2068 bytes; at most 2048"),
 		address("not UTF-8", "https://example.org/\xff", "is not UTF-8"),
-		hook("no secret", func(h *Webhook) { h.Secret = "" }, "secret", "is missing; deliveries are signed with it"),
+		hook("no secret", func(h *Webhook) { h.Secret = "" }, "secret", "is missing; it signs deliveries"),
 		hook("a long secret", func(h *Webhook) { h.Secret = strings.Repeat("s", KeyMax+1) }, "secret", "has 513 bytes"),
-		hook("an event that is none", func(h *Webhook) { h.Events[1] = "job.born" }, "events[1]", `"job.born" is nothing that it can be told of; it is told of job.enqueued, `),
-		hook("an event that only watchers hear", func(h *Webhook) { h.Events[1] = EventJobStopping }, "events[1]", "is nothing that it can be told of"),
-		hook("an event twice", func(h *Webhook) { h.Events[1] = h.Events[0] }, "events[1]", `"job.failed" stands there already`),
-		breaks("an address twice", func(c *PutWebhooks) { c.Spec[1].URL = c.Spec[0].URL }, "webhooks[1].url", "stands in the list already"),
+		hook("an event that is none", func(h *Webhook) { h.Events[1] = "job.born" }, "events[1]", `"job.born" is not an event of this webhook; use one of job.enqueued, `),
+		hook("an event that only watchers hear", func(h *Webhook) { h.Events[1] = EventJobStopping }, "events[1]", "is not an event of this webhook"),
+		hook("an event twice", func(h *Webhook) { h.Events[1] = h.Events[0] }, "events[1]", `"job.failed" is listed twice`),
+		breaks("an address twice", func(c *PutWebhooks) { c.Spec[1].URL = c.Spec[0].URL }, "webhooks[1].url", "is listed twice"),
 		breaks("many", func(c *PutWebhooks) { c.Spec = make([]Webhook, WebhooksMax+1) }, "webhooks", "there are 11; at most 10"),
 	}
 }
 
-// TestOnlyRotaMakesDeliveries: an engine makes those of what no store finds out,
-// and none that a store would not have made.
-func TestOnlyRotaMakesDeliveries(t *testing.T) {
+// The engine enqueues deliveries of events that no store publishes, in the form that a
+// store gives them.
+func TestEnqueueAcceptsDeliveriesFromRotaOnly(t *testing.T) {
 	group := sampleID(7)
 	params := json.RawMessage(EncodeSpec(Delivery{URL: "https://example.org/", Event: EventGroupFinished, Time: sampleTime, GroupID: &group}))
 	delivery := func() *Enqueue {
@@ -52,7 +52,7 @@ func TestOnlyRotaMakesDeliveries(t *testing.T) {
 		}}}
 	}
 	if err := CheckCommand(delivery()); err != nil {
-		t.Errorf("Rota's own: %v", err)
+		t.Errorf("an internal type of Rota: %v", err)
 	}
 	for name, change := range map[string]func(*Enqueue){
 		"somebody else":     func(c *Enqueue) { c.Actor = "ada" },

@@ -1,15 +1,15 @@
 package rota
 
-// Check is an invariant that Verify holds every row to.
+// Check is an invariant that Verify checks.
 type Check struct {
-	Name    string // what a Violation calls it, and scripts may rely on
-	Promise string // what holds of every healthy store, as a sentence
+	Name    string // name in a Violation; scripts may rely on it
+	Promise string // what is true for every intact store
 }
 
 // The names of the checks.
 const (
-	CheckFile   = "file"   // the file as the database engine sees it
-	CheckSchema = "schema" // the tables, indexes and triggers that guard the rows
+	CheckFile   = "file"   // integrity check of the database engine
+	CheckSchema = "schema" // tables, indexes and triggers
 
 	CheckIDShape     = "id_shape"
 	CheckUnknownWord = "unknown_word"
@@ -85,30 +85,30 @@ const (
 	CheckIntentMissing    = "intent_missing"
 )
 
-// Checks lists every check, in the order in which a reader would ask.
+// Checks lists every check, from the file to single rows and their relations.
 var Checks = []Check{
 	{CheckFile, "the database engine finds nothing wrong with the file, its tables and its indexes"},
-	{CheckSchema, "every table, index and trigger of Rota is there, as this version makes it"},
+	{CheckSchema, "every table, index and trigger of Rota exists in the form of this version"},
 
-	{CheckIDShape, "an id is 16 bytes, and not all of them are zero"},
-	{CheckUnknownWord, "status, sequel, outcome, state, mode and ending are words that this version knows"},
-	{CheckOutOfRange, "names, priority, position, times, trace and policy are such as a command accepts"},
+	{CheckIDShape, "an id has 16 bytes and is not zero"},
+	{CheckUnknownWord, "status, sequel, outcome, state, mode and ending have known values"},
+	{CheckOutOfRange, "names, priority, position, times, trace and policy are in the range that commands accept"},
 	{CheckBadJSON, "params are a JSON object; result, progress and counts are JSON"},
-	{CheckBadSpec, "what is declared of a type, a template, a schedule, the limits or the webhooks can be read, is such as a command accepts, and is written as this version writes it"},
-	{CheckSpecColumn, "what stands beside a spec is what stands in it"},
+	{CheckBadSpec, "the specification of a type, a template, a schedule, the limits or the webhooks can be parsed, is valid, and is in canonical form"},
+	{CheckSpecColumn, "columns that repeat a value of a specification have the same value"},
 
-	{CheckQueuedShape, "a QUEUED job has neither started nor ended, and has no run; a ready one knows since when it stands in the order"},
-	{CheckHoldShape, "a held job is held for known reasons, has what each is about, and does not stand in the order yet; a concurrency key alone takes a place back"},
-	{CheckQueuedEarly, "no job that waited for its run_at alone took its place in the order before it"},
-	{CheckRunningShape, "a RUNNING job has started, and was ready when it did"},
-	{CheckCancelledShape, "a CANCELLED job has ended without having started, and nothing came after it"},
-	{CheckScheduledShape, "a job of a schedule goes by its name, has a template and a time at which it counts; only its planned first attempt waits for dependencies, and no other job does"},
-	{CheckMemberShape, "a job has a place in a group exactly if it is in one, and is then neither planned nor of a schedule"},
-	{CheckDeliveryShape, "a delivery goes by the id of what it tells, tells a webhook of something that webhooks are told of, and takes no place from other jobs"},
+	{CheckQueuedShape, "a QUEUED job has not started, has not ended and has no run; a ready job has the time since when it is ready"},
+	{CheckHoldShape, "a held job has known reasons, the data that each reason needs, and no ready time; only a concurrency key can hold a job that was ready"},
+	{CheckQueuedEarly, "a job that waited only for its run_at did not become ready before it"},
+	{CheckRunningShape, "a RUNNING job has started and was ready when it started"},
+	{CheckCancelledShape, "a CANCELLED job has ended without starting, and has no retry"},
+	{CheckScheduledShape, "a job of a schedule has the name of the schedule, a template and a time at which it counts; only its planned first attempt waits for dependencies, and no other job does"},
+	{CheckMemberShape, "a job has a position in a group exactly if it has a group, and then has no plan time and no schedule"},
+	{CheckDeliveryShape, "a webhook delivery has the id derived from its event, has an event that webhooks receive, and has the lowest priority"},
 
 	{CheckRunningWithoutRun, "a RUNNING job has a run"},
 	{CheckOrphanRun, "a run has a job"},
-	{CheckOrphanParams, "params that stand apart have a job"},
+	{CheckOrphanParams, "params that are stored separately have a job"},
 	{CheckRunWithoutRunningJob, "the job of a run is RUNNING"},
 	{CheckDoubleRun, "a run belongs to one job"},
 	{CheckRunShape, "a run has an id and its job's start time, and a finish time exactly if it has an outcome"},
@@ -116,50 +116,50 @@ var Checks = []Check{
 	{CheckOpenJobClosedRun, "a job has ended if its run has"},
 	{CheckClosedJobOpenRun, "a run has ended if its job has"},
 	{CheckCancelIgnored, "a run that was asked to stop completed or was cancelled"},
-	{CheckSkippedShape, "a run that nobody ran was skipped, and says for what"},
+	{CheckSkippedShape, "a run without a runner was skipped and has the reason"},
 
-	{CheckFinishedWithoutSequel, "of a job that has ended it is known what came after it"},
-	{CheckSequelUnfinished, "nothing came after a job that has not ended"},
-	{CheckWrongSequel, "a failure is followed by a retry or is a dead letter; anything else by nothing"},
-	{CheckRetryMissing, "a job that was to be retried has its retry"},
-	{CheckRetryUnasked, "only a job that was to be retried has a retry"},
+	{CheckFinishedWithoutSequel, "an ended job has a sequel"},
+	{CheckSequelUnfinished, "a job that has not ended has no sequel"},
+	{CheckWrongSequel, "a failed job has a retry or is a dead letter; any other ended job has neither"},
+	{CheckRetryMissing, "a job with the sequel retry has a retry"},
+	{CheckRetryUnasked, "only a job with the sequel retry has a retry"},
 	{CheckRetryMissingParent, "a retry names a job that exists"},
 	{CheckRetryTwice, "a job has at most one retry"},
 
-	{CheckAttemptRange, "1 <= attempt <= max_attempts, and exactly the first attempt is no retry"},
-	{CheckExecutionIdentity, "an execution goes by the id of its first attempt"},
-	{CheckChainLength, "the attempt of a retry is its parent's + 1"},
-	{CheckChainIdentity, "a retry is of the same execution as the job it retries"},
-	{CheckChainKept, "a retry keeps type, name, scope, plan, template, schedule, group, keys, trace and policy, and until it is edited also params and priority"},
-	{CheckRedriveShape, "only a first attempt tries another execution anew, and does so at once"},
-	{CheckRedriveTwice, "of those that try an execution anew at most one was not called off"},
+	{CheckAttemptRange, "1 <= attempt <= max_attempts, and exactly the first attempt is not a retry"},
+	{CheckExecutionIdentity, "the id of an execution is the id of its first attempt"},
+	{CheckChainLength, "the attempt of a retry is that of its parent + 1"},
+	{CheckChainIdentity, "a retry has the execution of the job that it retries"},
+	{CheckChainKept, "a retry keeps type, name, scope, plan time, template, schedule, group, keys, trace and policy, and, unless edited, params and priority"},
+	{CheckRedriveShape, "only a first attempt redrives an execution, and it has no delay"},
+	{CheckRedriveTwice, "an execution has at most one redrive that was not cancelled"},
 
-	{CheckOrderTotal, "the dispatch order holds every QUEUED job once, each before the next"},
+	{CheckOrderTotal, "the dispatch order contains every QUEUED job once and is strictly ascending"},
 	{CheckPlanTwice, "a planned execution has one first attempt"},
-	{CheckUniqueKeyOwner, "a unique key is held by the first job of an execution that was enqueued with it, or by one that is gone"},
+	{CheckUniqueKeyOwner, "a unique key belongs to the first job of an execution that was enqueued with it, or to an execution that no longer exists"},
 	{CheckUniqueKeyFreed, "an execution that died, was cancelled, or was skipped by Rota holds no unique key"},
-	{CheckUniqueKeyLive, "an execution that waits, runs or completed holds its unique key as long as it was promised"},
+	{CheckUniqueKeyLive, "an execution that waits, runs or completed holds its unique key for the promised time"},
 
-	{CheckOverlapTurn, "of the executions of a schedule and a scope not all wait for another to end"},
-	{CheckGroupTurn, "in a sequential group the first member that has not ended has its turn, and nobody else, unless it was ended or a Sweep is to give the turn"},
-	{CheckKeyTurn, "of the jobs of a concurrency key as many stand in the order as may start, and if any may these are the first, unless a Sweep is to see to it"},
+	{CheckOverlapTurn, "of the executions of a schedule and a scope, at least one does not wait for another"},
+	{CheckGroupTurn, "in a sequential group exactly the first member that has not ended may run, unless the group was ended or a Sweep is pending"},
+	{CheckKeyTurn, "of the jobs of a concurrency key, the first ones are ready, as many as may start, unless a Sweep is pending"},
 
-	{CheckGroupShape, "a group is ended as its policy allows, and counts as pruned only members that ended, and not all"},
+	{CheckGroupShape, "a group has an ending that its policy allows; its pruned members have ended, and at least one member is not pruned"},
 	{CheckGroupMissing, "the group of a job exists"},
-	{CheckGroupPlaces, "each place of a group belongs to one execution, which is there or was pruned"},
-	{CheckGroupEnded, "of a group that was ended nobody waits to start, and of a cancelled one whoever runs was asked to stop, unless a Sweep is to see to it"},
+	{CheckGroupPlaces, "each position of a group belongs to one execution, which exists or was pruned"},
+	{CheckGroupEnded, "an ended group has no waiting member, and each running member of a cancelled group was asked to stop, unless a Sweep is pending"},
 
 	{CheckTemplateMissing, "the template of a job or a schedule exists"},
-	{CheckScheduleShape, "a DISABLED schedule owes no fire, no other has a reason to be disabled, and one that owes a fire knows since when"},
-	{CheckScheduleArchived, "the template of an ENABLED schedule is ACTIVE, unless a Sweep is to disable the schedule"},
-	{CheckScheduleSpent, "a schedule that was to fire once is not ENABLED when it has and all it planned has ended"},
-	{CheckScheduleEdges, "the edges between schedules are those of their specs"},
-	{CheckDependencyMissing, "what a schedule depends on exists"},
-	{CheckDependencyCycle, "no schedule depends on itself, not through others either"},
+	{CheckScheduleShape, "a DISABLED schedule has no next fire; only a DISABLED schedule has a reason; a schedule with a next fire has the time when that was set"},
+	{CheckScheduleArchived, "the template of an ENABLED schedule is ACTIVE, unless a Sweep is pending"},
+	{CheckScheduleSpent, "an AT schedule is not ENABLED after it has fired and all its executions have ended"},
+	{CheckScheduleEdges, "the stored dependencies between schedules are those of their specifications"},
+	{CheckDependencyMissing, "the schedules that a schedule depends on exist"},
+	{CheckDependencyCycle, "no schedule depends on itself, directly or through others"},
 
-	{CheckBucketShape, "recent starts are counted of types with a rate, and are no more than it allows"},
-	{CheckReservationShape, "a reservation has an end exactly if it is not ACTIVE"},
+	{CheckBucketShape, "recent starts are counted only for types with a rate, and do not exceed it"},
+	{CheckReservationShape, "a reservation has an end time exactly if it is not ACTIVE"},
 	{CheckReservationTwice, "at most one reservation is ACTIVE"},
-	{CheckReservationRun, "the direct run of the ACTIVE reservation is on its node, and has not ended"},
-	{CheckIntentMissing, "what a Sweep is to see to exists"},
+	{CheckReservationRun, "the direct run of the ACTIVE reservation is on its node and has not ended"},
+	{CheckIntentMissing, "the object of an intent record exists"},
 }

@@ -8,25 +8,25 @@ import (
 	"time"
 )
 
-// Webhook is an address that is told of what happens. Each delivery is a job of
-// TypeWebhook, made in the same step as what it tells of.
+// Webhook is an address that receives events. Each delivery is a job of TypeWebhook,
+// created in the transaction of its event.
 type Webhook struct {
-	URL    string      `wire:"1" json:"url"`              // http or https; it names the webhook among its neighbours
-	Events []EventKind `wire:"2" json:"events,omitempty"` // what it is told of; none: WebhookEvents
-	Secret string      `wire:"3" json:"secret,omitempty"` // what its deliveries are signed with
+	URL    string      `wire:"1" json:"url"`              // http or https; identifies the webhook in its list
+	Events []EventKind `wire:"2" json:"events,omitempty"` // subscribed events; empty: WebhookEvents
+	Secret string      `wire:"3" json:"secret,omitempty"` // key that signs deliveries
 }
 
-// Webhooks are those that are told of everything, not of the jobs of one
-// template alone. The zero value tells nobody.
+// Webhooks are the global webhooks, which receive the events of everything, not only of
+// one template. The zero value has none.
 type Webhooks struct {
 	Spec      []Webhook
-	Version   ID // the last command that changed them
+	Version   ID // id of the last command that changed them
 	UpdatedBy string
 	UpdatedAt time.Time
 }
 
-// Tells reports whether a webhook is told of an event.
-func (h *Webhook) Tells(kind EventKind) bool {
+// Subscribes reports whether the webhook receives events of a kind.
+func (h *Webhook) Subscribes(kind EventKind) bool {
 	kinds := h.Events
 	if len(kinds) == 0 {
 		kinds = WebhookEvents
@@ -34,16 +34,16 @@ func (h *Webhook) Tells(kind EventKind) bool {
 	return slices.Contains(kinds, kind)
 }
 
-// WebhookEvents lists what webhooks are told of. Those of a template are told of
-// jobs alone. The place of each is part of the ids of its deliveries, so others
-// are added at the end.
+// WebhookEvents lists the events that webhooks can receive. Webhooks of a template
+// receive only job events. The index of an event is part of the ids of its deliveries,
+// so new events go to the end.
 var WebhookEvents = []EventKind{
 	EventJobEnqueued, EventJobStarted, EventJobCompleted, EventJobFailed, EventJobDead, EventJobCancelled, EventJobSkipped,
 	EventScheduleFired, EventScheduleMissed, EventScheduleDisabled, EventGroupFinished,
 	EventReservationActive, EventReservationReleased, EventReservationExpired,
 }
 
-// CanonicalWebhooks is a list as it is stored; an empty one is nil.
+// CanonicalWebhooks returns a list as stored; an empty list is nil.
 func CanonicalWebhooks(hooks []Webhook) []Webhook {
 	if len(hooks) == 0 {
 		return nil
@@ -51,60 +51,60 @@ func CanonicalWebhooks(hooks []Webhook) []Webhook {
 	return canonical(hooks)
 }
 
-// EqualWebhooks reports whether two lists are stored alike.
+// EqualWebhooks reports whether two lists have the same stored form.
 func EqualWebhooks(a, b []Webhook) bool {
 	return len(a) == len(b) && bytes.Equal(EncodeSpec(CanonicalWebhooks(a)), EncodeSpec(CanonicalWebhooks(b)))
 }
 
-// TypeWebhook is the type of the jobs that deliver to webhooks. Their params are
-// a Delivery.
+// TypeWebhook is the type of the jobs that deliver events to webhooks. Their params are a
+// Delivery.
 const TypeWebhook = internalPrefix + "webhook"
 
 const internalPrefix = "rota."
 
-// InternalType reports whether jobs of a type are Rota's own: they stand outside the
-// default listings, nobody else may submit them, and no webhook is told of them.
+// InternalType reports whether a type belongs to Rota itself. Default listings omit jobs
+// of internal types, users cannot submit them, and webhooks do not receive their events.
 func InternalType(typ string) bool { return strings.HasPrefix(typ, internalPrefix) }
 
-// DeliveredBy is who makes deliveries: a store with each step that webhooks are
-// told of, and an engine of what no store finds out.
+// DeliveredBy is the actor of deliveries. A store creates them with each event, and the
+// engine creates those for events that no store publishes.
 const DeliveredBy = "rota"
 
-// Delivery is what a job of TypeWebhook is to tell whom. The secret stands with
-// the webhook alone, so that it can be changed while deliveries wait.
+// Delivery is the params of a job of TypeWebhook: the event and its receiver. It does not
+// contain the secret, so the secret can change while deliveries wait.
 type Delivery struct {
 	URL      string    `json:"url"`
-	Template string    `json:"template,omitempty"` // whose webhook it is; empty: one of Webhooks
+	Template string    `json:"template,omitempty"` // template that has the webhook; empty: a global webhook
 	Event    EventKind `json:"event"`
 	Time     time.Time `json:"time"`
 
 	JobID         *ID       `json:"job_id,omitempty"`
 	Schedule      string    `json:"schedule,omitempty"`
-	PlanTime      time.Time `json:"plan_time,omitzero"` // of a schedule that fired: the last time that it did
+	PlanTime      time.Time `json:"plan_time,omitzero"` // of schedule.fired: the last time that fired
 	GroupID       *ID       `json:"group_id,omitempty"`
 	ReservationID *ID       `json:"reservation_id,omitempty"`
 	Detail        string    `json:"detail,omitempty"`
 }
 
-// DeliveryPolicy is how often and how long a delivery is tried: for about a day.
+// DeliveryPolicy retries a delivery for about a day.
 var DeliveryPolicy = Policy{
 	MaxAttempts: 21, Backoff: 10 * time.Second, BackoffMax: 2 * time.Hour, Jitter: 0.2, Timeout: time.Minute,
 }
 
-// ParseDelivery reads the params of a job of TypeWebhook.
+// ParseDelivery parses the params of a job of TypeWebhook.
 func ParseDelivery(params json.RawMessage) (d Delivery, err error) {
 	err = json.Unmarshal(params, &d)
 	return d, err
 }
 
-// PutWebhooks sets the webhooks that are told of everything.
+// PutWebhooks replaces the global webhooks.
 type PutWebhooks struct {
 	Meta    `wire:"1"`
-	Version *ID       `wire:"2"` // the version that was read; nil: whatever it is
+	Version *ID       `wire:"2"` // version the caller has read; nil: any
 	Spec    []Webhook `wire:"3"`
 }
 
-// Verb names the command.
+// Verb returns the kind of the command.
 func (*PutWebhooks) Verb() Verb { return VerbPutWebhooks }
 
 // WebhooksPut answers PutWebhooks.
@@ -115,8 +115,7 @@ type WebhooksPut struct {
 
 func (*WebhooksPut) reply() {}
 
-// Validate refuses an address that is none or stands twice, events that no
-// webhook is told of, and a webhook without a secret.
+// Validate checks addresses, secrets and events, and refuses duplicates.
 func (c *PutWebhooks) Validate() error {
 	return checkWebhooks("webhooks", c.Spec, WebhookEvents)
 }

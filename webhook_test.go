@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-func TestWhatAWebhookIsToldOf(t *testing.T) {
+func TestWebhookSubscribes(t *testing.T) {
 	some := Webhook{Events: []EventKind{EventJobDead, EventScheduleMissed}}
 	all := Webhook{}
 	for _, kind := range EventKinds {
-		if got, want := some.Tells(kind), kind == EventJobDead || kind == EventScheduleMissed; got != want {
+		if got, want := some.Subscribes(kind), kind == EventJobDead || kind == EventScheduleMissed; got != want {
 			t.Errorf("%s, which is among its events: %t, is told: %t", kind, want, got)
 		}
-		if got, want := all.Tells(kind), kind != EventJobStopping; got != want {
+		if got, want := all.Subscribes(kind), kind != EventJobStopping; got != want {
 			t.Errorf("without a list %s is told: %t", kind, got)
 		}
 	}
@@ -23,7 +23,7 @@ func TestWhatAWebhookIsToldOf(t *testing.T) {
 	}
 }
 
-func TestInternalTypes(t *testing.T) {
+func TestInternalTypeByPrefix(t *testing.T) {
 	for typ, want := range map[string]bool{TypeWebhook: true, "rota.": true, "rota": false, "rotary.phone": false, "my.rota.webhook": false, "": false} {
 		if InternalType(typ) != want {
 			t.Errorf("%q is internal: %t", typ, !want)
@@ -31,9 +31,9 @@ func TestInternalTypes(t *testing.T) {
 	}
 }
 
-// TestDeliveryIDs: they are the same for the same delivery, other for any other,
-// and sort by the time of what they tell.
-func TestDeliveryIDs(t *testing.T) {
+// The id of a delivery depends on the delivery only, differs between deliveries, and sorts
+// by the time of the event.
+func TestDeliveryIDIsStableAndSortsByTime(t *testing.T) {
 	id := func(change func(*Delivery)) ID {
 		d := Delivery{URL: "https://example.org/", Event: EventJobFailed, Time: sampleTime, JobID: new(sampleID(1))}
 		change(&d)
@@ -43,7 +43,7 @@ func TestDeliveryIDs(t *testing.T) {
 	if again := id(func(*Delivery) {}); again != plain {
 		t.Errorf("the same delivery is %s and %s", plain, again)
 	}
-	if err := checkMinted("id", plain); err != nil {
+	if err := checkNewID("id", plain); err != nil {
 		t.Error(err)
 	}
 	if !plain.Time().Equal(sampleTime.Truncate(time.Millisecond)) {
@@ -79,12 +79,12 @@ func TestDeliveryIDs(t *testing.T) {
 		last = next
 	}
 	early := id(func(d *Delivery) { d.Time = time.Date(1969, 1, 1, 0, 0, 0, 999, time.UTC) })
-	if err := checkMinted("id", early); err != nil {
+	if err := checkNewID("id", early); err != nil {
 		t.Errorf("before the epoch: %v", err)
 	}
 }
 
-func TestDeliveriesAreReadBack(t *testing.T) {
+func TestParseDeliveryReadsEncodedParams(t *testing.T) {
 	d := Delivery{
 		URL: "https://example.org/?a=1&b=<2>", Template: "mail", Event: EventScheduleFired, Time: sampleTime, JobID: new(sampleID(1)),
 		Schedule: "nightly", PlanTime: sampleTime, GroupID: new(sampleID(2)), ReservationID: new(sampleID(3)), Detail: "2 jobs",

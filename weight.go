@@ -2,22 +2,22 @@ package rota
 
 import "fmt"
 
-// entryBytes is reckoned for an entry besides what it carries.
+// entryBytes is the estimated size of an entry without its contents.
 const entryBytes = 256
 
-// Weigh counts the jobs, items and artifacts of a command, and reckons the
-// bytes it carries.
+// Weigh returns the number of jobs, items and artifacts of a command, and its estimated
+// size in bytes.
 func Weigh(c Command) (entries, bytes int) { return c.weigh() }
 
-// checkWeight holds a command to what can be encoded, sent, and applied at
-// once: it is atomic, so no store could cut it up.
+// checkWeight bounds the size of a command. A command is atomic, so a store cannot split
+// it.
 func checkWeight(c Command) *Error {
 	entries, bytes := c.weigh()
 	switch {
 	case entries > CommandEntriesMax:
-		return Invalidf("command", "carries %d jobs, items and artifacts; at most %d are allowed: send it as several", entries, CommandEntriesMax)
+		return Invalidf("command", "has %d jobs, items and artifacts; at most %d are allowed: split it", entries, CommandEntriesMax)
 	case bytes > CommandBytesMax:
-		return Invalidf("command", "carries about %s; at most %s are allowed: send it as several", mebibytes(bytes), mebibytes(CommandBytesMax))
+		return Invalidf("command", "has about %s; at most %s are allowed: split it", mebibytes(bytes), mebibytes(CommandBytesMax))
 	}
 	return nil
 }
@@ -114,7 +114,7 @@ func (c *Remember) weigh() (entries, bytes int) {
 func (c *All) weigh() (entries, bytes int) {
 	for _, m := range c.Members {
 		if IsNil(m) {
-			continue // Validate names it
+			continue // Validate reports it
 		}
 		e, b := m.weigh()
 		entries, bytes = entries+e, bytes+b
@@ -122,7 +122,7 @@ func (c *All) weigh() (entries, bytes int) {
 	return entries, bytes
 }
 
-// What carries nothing else weighs what its head weighs.
+// weigh is for commands without other contents.
 func (m *Meta) weigh() (entries, bytes int) { return 1, entryBytes }
 
 func lengths(texts []string) (total int) {

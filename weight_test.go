@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestWhatIsTooHeavyIsRefused(t *testing.T) {
+func TestCheckCommandRefusesTooLarge(t *testing.T) {
 	million := []byte(`{"x":"` + strings.Repeat("p", ParamsMax-8) + `"}`)
 	heavy := &Enqueue{Meta: sampleMeta(1)}
 	for range 40 {
@@ -30,7 +30,7 @@ func TestWhatIsTooHeavyIsRefused(t *testing.T) {
 	}
 	for name, c := range map[string]Command{"bytes": heavy, "entries": many, "members": members} {
 		err := CheckCommand(c)
-		if CodeOf(err) != Invalid || !strings.Contains(err.Error(), "send it as several") {
+		if CodeOf(err) != Invalid || !strings.Contains(err.Error(), "split it") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -43,7 +43,7 @@ func TestWhatIsTooHeavyIsRefused(t *testing.T) {
 	}
 }
 
-func TestACommandThatIsNilInsideIsRefused(t *testing.T) {
+func TestCheckCommandRefusesNilMember(t *testing.T) {
 	for _, c := range []Command{nil, (*Enqueue)(nil), (*All)(nil), &All{Meta: sampleMeta(1), Members: []Command{(*Cancel)(nil)}}} {
 		if err := CheckCommand(c); CodeOf(err) != Invalid {
 			t.Errorf("%#v: %v", c, err)
@@ -51,7 +51,7 @@ func TestACommandThatIsNilInsideIsRefused(t *testing.T) {
 	}
 }
 
-func TestMembersOfAllHaveIDsOfTheirOwn(t *testing.T) {
+func TestAllRefusesRepeatedCommandIDs(t *testing.T) {
 	one := &Cancel{Meta: sampleMeta(1), JobID: sampleID(2)}
 	err := CheckCommand(&All{Meta: sampleMeta(1), Members: []Command{one}})
 	if e, ok := err.(*Error); !ok || e.Field != "members[0].id" {
@@ -63,9 +63,9 @@ func TestMembersOfAllHaveIDsOfTheirOwn(t *testing.T) {
 	}
 }
 
-// TestWhatIsValidCanBeEncoded fills a command to the brim: with jobs that have
-// long names and keys, and with params in what room is left.
-func TestWhatIsValidCanBeEncoded(t *testing.T) {
+// The commands have the maximum size: jobs with long names and keys, and params that use
+// the rest.
+func TestLargestValidCommandsCanBeEncoded(t *testing.T) {
 	name, key := strings.Repeat("n", NameMax), strings.Repeat("k", KeyMax)
 	small := NewJob{Type: name, Name: name, Template: name, ScopeKind: name, ScopeID: "7", ConcurrencyKey: &key}
 	large := NewJob{Type: "mail", Params: []byte(`{"x":"` + strings.Repeat("p", ParamsMax-8) + `"}`)}

@@ -63,7 +63,7 @@ func (d *deliverer) secret(ctx context.Context, delivery *rota.Delivery) (string
 	switch {
 	case at < 0:
 		return "", failedForGood(codeGone, "the webhook was taken away before it could be told of %s", delivery.Event)
-	case !hooks[at].Tells(delivery.Event):
+	case !hooks[at].Subscribes(delivery.Event):
 		return "", failedForGood(codeGone, "the webhook is not told of %s any more", delivery.Event)
 	}
 	return hooks[at].Secret, nil

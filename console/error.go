@@ -149,7 +149,7 @@ var clauses = map[string]string{
 	"depends_on": "DEPENDS ON", "max_retries": "MAX_RETRIES", "backoff": "RETRY_BACKOFF", "timeout": "TIMEOUT", "class": "CLASS",
 	"on_completion": "ON COMPLETION", "catch_up": "CATCH_UP", "overlap": "OVERLAP", "priority": "PRIORITY", "params": "WITH PARAMS",
 	"description": "DESCRIPTION", "name": "the name", "state": "STATE", "template": "the template",
-	"job_id": "", "schedule": "", "sole": "", // the reason says which
+	"job_id": "", "schedule": "", "only_schedule": "", // the reason says which
 	"partition.strategy": "PARTITION BY", "partition.shards": "PARTITION BY", "partition.expression": "PARTITION BY",
 }
 

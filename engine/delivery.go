@@ -17,7 +17,7 @@ func (n *notifier) deliver(ctx context.Context, event *rota.Event) error {
 	}
 	var commands []rota.Command
 	for i := range hooks.Spec {
-		if !hooks.Spec[i].Tells(event.Kind) {
+		if !hooks.Spec[i].Subscribes(event.Kind) {
 			continue
 		}
 		if len(commands) == 0 {

@@ -88,7 +88,7 @@ func capacityOf(u *UnitOfWork, wanted []string, most int) (types []string, capac
 			free = min(free, limit.Concurrency-u.open.get(Open{Type: t}))
 		}
 		if limit.Rate.Count > 0 {
-			free = min(free, bucketOf(u, t, limit.Rate).Room(limit.Rate))
+			free = min(free, bucketOf(u, t, limit.Rate).Available(limit.Rate))
 		}
 		if free > 0 {
 			types, capacity = append(types, t), append(capacity, free)
@@ -201,10 +201,10 @@ func nextCapacityAt(u *UnitOfWork, types []string) (next time.Time) {
 			continue
 		}
 		b := bucketOf(u, t, rate)
-		if b.Room(rate) > 0 {
+		if b.Available(rate) > 0 {
 			continue
 		}
-		if at := b.RoomAt(rate); next.IsZero() || at.Before(next) {
+		if at := b.AvailableAt(rate); next.IsZero() || at.Before(next) {
 			next = at
 		}
 	}

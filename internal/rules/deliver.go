@@ -65,11 +65,11 @@ func mayDeliver(tx Tx, u *UnitOfWork, c rota.Command, savepoint int) (*rota.Erro
 		}
 		n += each[template]
 	}
-	if n <= rota.TellMax {
+	if n <= rota.DeliveriesMax {
 		return nil, nil
 	}
 	return &rota.Error{
-		Code: rota.Invalid, Field: "command", Reason: fmt.Sprintf("would create %d deliveries to webhooks; at most %d are allowed", n, rota.TellMax),
+		Code: rota.Invalid, Field: "command", Reason: fmt.Sprintf("would create %d deliveries to webhooks; at most %d are allowed", n, rota.DeliveriesMax),
 		Hint: "send fewer jobs at once, or narrow the webhooks' events",
 	}, nil
 }
@@ -78,7 +78,7 @@ func mayDeliver(tx Tx, u *UnitOfWork, c rota.Command, savepoint int) (*rota.Erro
 // created job.
 func countEnqueuedSubscribers(hooks []rota.Webhook) (n int) {
 	for i := range hooks {
-		if hooks[i].Tells(rota.EventJobEnqueued) {
+		if hooks[i].Subscribes(rota.EventJobEnqueued) {
 			n++
 		}
 	}
@@ -169,7 +169,7 @@ func (p *deliveryBuilder) other(e rota.Event) {
 // add adds a delivery to each webhook that subscribes to the event.
 func (p *deliveryBuilder) add(hooks []rota.Webhook, d rota.Delivery) {
 	for i := range hooks {
-		if hooks[i].Tells(d.Event) {
+		if hooks[i].Subscribes(d.Event) {
 			d.URL, d.Time = hooks[i].URL, p.changes.Now
 			p.jobs = append(p.jobs, delivery(&d))
 		}

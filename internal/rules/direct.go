@@ -88,7 +88,7 @@ func mayStartNow(u *UnitOfWork, j *rota.Job) *rota.Error {
 	if most, limited := limits.Key(j.ConcurrencyKey); limited && u.open.get(Open{Key: j.ConcurrencyKey}) >= most {
 		return busy("as many jobs of the key " + j.ConcurrencyKey + " run as may run at once")
 	}
-	if limit.Rate.Count > 0 && bucketOf(u, j.Type, limit.Rate).Room(limit.Rate) == 0 {
+	if limit.Rate.Count > 0 && bucketOf(u, j.Type, limit.Rate).Available(limit.Rate) == 0 {
 		return busy("type " + j.Type + " has started as often as it may")
 	}
 	return nil

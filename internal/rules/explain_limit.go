@@ -59,10 +59,10 @@ func (a *explainer) rate() {
 	if a.Bucket != nil {
 		bucket = *a.Bucket
 	}
-	if bucket = bucket.At(rate, a.Now); bucket.Room(rate) > 0 {
+	if bucket = bucket.At(rate, a.Now); bucket.Available(rate) > 0 {
 		return
 	}
-	again := bucket.RoomAt(rate)
+	again := bucket.AvailableAt(rate)
 	a.addReason(rota.ReasonRate,
 		fmt.Sprintf("Jobs of type %s have started as often as the rate allows: %d in %s.", a.Job.Type, rate.Count, shortDuration(rate.Per)),
 		fmt.Sprintf("The next may start at %s; to let more start, raise the rate of the type: %s.", stamp(again), raiseLimit),

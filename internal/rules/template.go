@@ -56,7 +56,7 @@ func decidePutTemplate(u *UnitOfWork, c *rota.PutTemplate) (rota.Reply, *rota.Er
 // schedule uses it too.
 func templateShared(template, other string) *rota.Error {
 	return &rota.Error{
-		Code: rota.Conflict, Field: "sole", Reason: "template " + template + " is used by schedule " + other + " too",
+		Code: rota.Conflict, Field: "only_schedule", Reason: "template " + template + " is used by schedule " + other + " too",
 		Hint: "alter the template itself, which changes all of them, or give this job a template of its own",
 	}
 }

@@ -199,7 +199,7 @@ func TestTooManyDeliveriesAreRefused(t *testing.T) {
 	quiet.Events = []rota.EventKind{rota.EventJobDead}
 	apply(t, s, at(0, putHooks(hookTo("a"), quiet)))
 	template(t, s, rota.TemplateSpec{Type: "mail", Webhooks: hooks})
-	many := make([]rota.NewJob, rota.TellMax/(rota.WebhooksMax+1)+1)
+	many := make([]rota.NewJob, rota.DeliveriesMax/(rota.WebhooksMax+1)+1)
 	for i := range many {
 		many[i].Template = "digest"
 	}

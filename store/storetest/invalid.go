@@ -105,8 +105,8 @@ func invalidHeads() []invalidCase {
 		head("actor", func(m *rota.Meta) { m.Actor = strings.Repeat("x", rota.NameMax+1) }),
 		head("actor", func(m *rota.Meta) { m.Actor = "a\xff" }),
 		head("actor", func(m *rota.Meta) { m.Actor = "a\x00" }),
-		head("law", func(m *rota.Meta) { m.RulesVersion = rota.RulesVersion + 1 }),
-		head("law", func(m *rota.Meta) { m.RulesVersion = -1 }),
+		head("rules_version", func(m *rota.Meta) { m.RulesVersion = rota.RulesVersion + 1 }),
+		head("rules_version", func(m *rota.Meta) { m.RulesVersion = -1 }),
 	}
 }
 
@@ -253,5 +253,5 @@ func invalidSweeps() []invalidCase {
 			return &rota.Normalise{Meta: fx.ids.meta(), Priority: rota.PriorityMax + 1}
 		}},
 		invalidCase{"runner", func(fx *fixture) rota.Command { return &rota.Recover{Meta: fx.ids.meta(), Incarnation: incarnationTwo} }},
-		invalidCase{"life", func(fx *fixture) rota.Command { return &rota.Recover{Meta: fx.ids.meta(), Runner: "w1"} }})
+		invalidCase{"incarnation", func(fx *fixture) rota.Command { return &rota.Recover{Meta: fx.ids.meta(), Runner: "w1"} }})
 }

@@ -111,7 +111,7 @@ func onlyScheduleShared(y *story) {
 	y.declare("nightly", rota.ScheduleSpec{})
 	y.declare("weekly", rota.ScheduleSpec{})
 	y.switchTo("weekly", rota.ScheduleDisabled)
-	err := y.wantField(rota.Conflict, "sole", y.onlyScheduleCommand("report", "nightly", "new"))
+	err := y.wantField(rota.Conflict, "only_schedule", y.onlyScheduleCommand("report", "nightly", "new"))
 	if !strings.Contains(err.Error(), "weekly") {
 		y.Errorf("the refusal does not name who uses it: %v", err)
 	}
@@ -127,7 +127,7 @@ func onlyScheduleEqual(y *story) {
 
 func onlyScheduleInAll(y *story) {
 	y.declare("nightly", rota.ScheduleSpec{})
-	y.wantField(rota.Conflict, "members[1].sole", y.allOf(
+	y.wantField(rota.Conflict, "members[1].only_schedule", y.allOf(
 		y.declareCommand("weekly", rota.ScheduleSpec{}), y.onlyScheduleCommand("report", "nightly", "new")))
 	y.declare("weekly", rota.ScheduleSpec{})
 	do[*rota.AllDone](y, y.allOf(

@@ -20,7 +20,7 @@ func testReservations(t *testing.T, h Harness) {
 		{"a reservation of an earlier life is given up at recovery", reserveRecovered},
 		{"a direct run starts at once and leaves the order alone", directStarts},
 		{"a direct run takes a template's word", directTemplate},
-		{"a direct run is tried once", directOnce},
+		{"a direct run has no retries", directOnce},
 		{"its end ends the reservation", directEnds},
 		{"its heartbeat extends the reservation", directExtends},
 		{"a crash of a direct run frees the node", directReaped},

@@ -25,7 +25,7 @@ func (s *step) putTemplate(c *rota.PutTemplate) (rota.Reply, *rota.Error) {
 	case c.OnlySchedule != "":
 		for _, d := range s.schedulesOf(t.Name) {
 			if d.Name != c.OnlySchedule {
-				return nil, s.refuse(rota.Conflict, "sole", "schedule %s uses template %s too", d.Name, t.Name)
+				return nil, s.refuse(rota.Conflict, "only_schedule", "schedule %s uses template %s too", d.Name, t.Name)
 			}
 		}
 	}

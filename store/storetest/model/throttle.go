@@ -64,7 +64,7 @@ func (s *step) typeCapacity(typ string) int {
 		capacity = max(0, limit.Concurrency-s.open(func(j *rota.Job) bool { return j.Type == typ }))
 	}
 	if limit.Rate.Count > 0 {
-		capacity = min(capacity, s.bucket(typ, limit.Rate).Room(limit.Rate))
+		capacity = min(capacity, s.bucket(typ, limit.Rate).Available(limit.Rate))
 	}
 	return capacity
 }
@@ -97,10 +97,10 @@ func (s *step) countStart(typ string) {
 func (s *step) nextCapacityAt(types []string) (next time.Time) {
 	for _, typ := range types {
 		rate := s.throttle.Spec.Type(typ).Rate
-		if rate.Count == 0 || s.bucket(typ, rate).Room(rate) > 0 {
+		if rate.Count == 0 || s.bucket(typ, rate).Available(rate) > 0 {
 			continue
 		}
-		if at := s.bucket(typ, rate).RoomAt(rate); next.IsZero() || at.Before(next) {
+		if at := s.bucket(typ, rate).AvailableAt(rate); next.IsZero() || at.Before(next) {
 			next = at
 		}
 	}

@@ -60,7 +60,7 @@ func createDeliveries(before, after *state, now time.Time) {
 
 func (s *state) addDeliveries(hooks []rota.Webhook, d rota.Delivery) {
 	for _, h := range hooks {
-		if !h.Tells(d.Event) {
+		if !h.Subscribes(d.Event) {
 			continue
 		}
 		d.URL = h.URL

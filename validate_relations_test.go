@@ -48,26 +48,26 @@ func companyRefusals() map[Verb][]refusal {
 			breaks("no key", func(c *Remember) { c.Key = "" }, "key", "is empty"),
 			breaks("a long key", func(c *Remember) { c.Key = strings.Repeat("x", KeyMax+1) }, "key", "has 513 bytes; at most 512 are allowed"),
 			breaks("a key of bytes", func(c *Remember) { c.Key = "\xff" }, "key", "is not UTF-8 text"),
-			breaks("a NUL in the key", func(c *Remember) { c.Key = "a\x00b" }, "key", "has a NUL byte in it"),
+			breaks("a NUL in the key", func(c *Remember) { c.Key = "a\x00b" }, "key", "contains a NUL byte"),
 			breaks("no hash", func(c *Remember) { c.Hash = "" }, "hash", "has 0 bytes; a hash is 64 hexadecimal digits"),
 			breaks("a long hash", func(c *Remember) { c.Hash += "0" }, "hash", "has 65 bytes"),
-			breaks("a hash in capitals", func(c *Remember) { c.Hash = strings.ToUpper(c.Hash) }, "hash", "the digits 0 to 9 and a to f"),
-			breaks("a hash of letters", func(c *Remember) { c.Hash = strings.Repeat("g", 64) }, "hash", "the digits 0 to 9 and a to f"),
+			breaks("a hash in capitals", func(c *Remember) { c.Hash = strings.ToUpper(c.Hash) }, "hash", "other than 0 to 9 and a to f"),
+			breaks("a hash of letters", func(c *Remember) { c.Hash = strings.Repeat("g", 64) }, "hash", "other than 0 to 9 and a to f"),
 			breaks("no command", func(c *Remember) { c.Command = ID{} }, "command", "is empty"),
 			breaks("a command that is no UUIDv7", func(c *Remember) { c.Command = ID{1} }, "command", "is not a UUIDv7"),
 		},
 	}
 }
 
-// timeRefusals break the times of a Fire or a Backfill.
+// timeRefusals are wrong times of a Fire or a Backfill.
 func timeRefusals(times func(Command) []FireTime) []refusal {
 	wrong := func(name string, change func([]FireTime), field, reason string) refusal {
 		return refusal{name, func(c Command) { change(times(c)) }, field, reason}
 	}
 	return []refusal{
 		wrong("an empty time", func(ft []FireTime) { ft[0].At = time.Time{} }, "times[0].at", "is empty"),
-		wrong("a time twice", func(ft []FireTime) { ft[1].At = ft[0].At }, "times[1].at", "give each time once, oldest first"),
-		wrong("times out of order", func(ft []FireTime) { ft[1].At = ft[0].At.Add(-1) }, "times[1].at", "does not lie after the one before"),
+		wrong("a time twice", func(ft []FireTime) { ft[1].At = ft[0].At }, "times[1].at", "list each time once, oldest first"),
+		wrong("times out of order", func(ft []FireTime) { ft[1].At = ft[0].At.Add(-1) }, "times[1].at", "is not after the previous time"),
 		wrong("a time before 1970", func(ft []FireTime) { ft[0].At = time.Unix(-1, 0) }, "times[0].at", "the year 1969"),
 		wrong("from before 1970", func(ft []FireTime) { ft[0].From = time.Unix(-1, 0) }, "times[0].from", "the year 1969"),
 		wrong("until far off", func(ft []FireTime) { ft[1].Until = time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC) }, "times[1].until", "the year 10000"),
@@ -78,12 +78,12 @@ func fireRefusals() []refusal {
 	return append(timeRefusals(func(c Command) []FireTime { return c.(*Fire).Times }),
 		breaks("no schedule", func(c *Fire) { c.Schedule = "" }, "schedule", "is empty"),
 		breaks("no version", func(c *Fire) { c.Version = ID{} }, "version", "is empty"),
-		breaks("nothing expected", func(c *Fire) { c.Expect = time.Time{} }, "expect", "is empty; a schedule that owes nothing is not fired"),
+		breaks("nothing expected", func(c *Fire) { c.Expect = time.Time{} }, "expect", "is empty; only a schedule with a next fire can be fired"),
 		breaks("expect before 1970", func(c *Fire) { c.Expect = time.Unix(-1, 0) }, "expect", "the year 1969"),
 		breaks("next before 1970", func(c *Fire) { c.Next = time.Unix(-1, 0) }, "next", "the year 1969"),
 		breaks("missed before 1970", func(c *Fire) { c.Missed = time.Unix(-1, 0) }, "missed", "the year 1969"),
 		breaks("many times", func(c *Fire) { c.Times = make([]FireTime, FireJobsMax+1) }, "times", "has 51 entries; allowed are 0 to 50"),
-		breaks("next among the times", func(c *Fire) { c.Next = c.Times[1].At }, "next", "does not lie after the last of the times"),
+		breaks("next among the times", func(c *Fire) { c.Next = c.Times[1].At }, "next", "is not after the last of the times"),
 	)
 }
 
@@ -103,8 +103,8 @@ func groupRefusals() []refusal {
 		breaks("no members", func(c *EnqueueGroup) { c.Jobs = nil }, "jobs", "is empty; a group has at least one member"),
 		breaks("many members", func(c *EnqueueGroup) { c.Jobs = make([]NewJob, JobsMax+1) }, "jobs", "has 10001 entries"),
 		breaks("a wrong member", func(c *EnqueueGroup) { c.Jobs[1].Template = "" }, "jobs[1].type", "is empty"),
-		breaks("an id twice", func(c *EnqueueGroup) { c.Jobs[1].ID = c.Jobs[0].ID }, "jobs[1].id", "is the id of jobs[0] too"),
-		breaks("a planned member", func(c *EnqueueGroup) { c.Jobs[1].PlanTime = sampleTime }, "jobs[1].plan_time", "a member of a group is not planned"),
+		breaks("an id twice", func(c *EnqueueGroup) { c.Jobs[1].ID = c.Jobs[0].ID }, "jobs[1].id", "is also the id of jobs[0]"),
+		breaks("a planned member", func(c *EnqueueGroup) { c.Jobs[1].PlanTime = sampleTime }, "jobs[1].plan_time", "a member of a group cannot have one"),
 	}
 }
 
@@ -115,19 +115,18 @@ func directRefusals() []refusal {
 	return []refusal{
 		breaks("no reservation", func(c *Direct) { c.ReservationID = ID{} }, "reservation_id", "is empty"),
 		breaks("no lease", func(c *Direct) { c.Lease = 0 }, "lease", "is 0s; allowed are 1s to 1h"),
-		breaks("no seed", func(c *Direct) { c.Seed = Token{} }, "seed", "must be random"),
+		breaks("no seed", func(c *Direct) { c.Seed = Token{} }, "seed", "a random token"),
 		wrong("no type", func(n *NewJob) { n.Type, n.Template = "", "" }, "type", "is empty"),
-		wrong("a delay", func(n *NewJob) { n.Delay = time.Second }, "run_at", "starts now; leave run_at and delay out"),
-		wrong("a run_at", func(n *NewJob) { n.RunAt = sampleTime }, "run_at", "starts now; leave run_at and delay out"),
-		wrong("a unique key", func(n *NewJob) { n.UniqueKey = "k" }, "unique_key", "has no unique key"),
-		wrong("a plan", func(n *NewJob) { n.PlanTime = sampleTime }, "plan_time", "is not planned"),
-		wrong("retries", func(n *NewJob) { n.MaxRetries = new(1) }, "max_retries", "is tried once"),
+		wrong("a delay", func(n *NewJob) { n.Delay = time.Second }, "run_at", "starts now; omit run_at and delay"),
+		wrong("a run_at", func(n *NewJob) { n.RunAt = sampleTime }, "run_at", "starts now; omit run_at and delay"),
+		wrong("a unique key", func(n *NewJob) { n.UniqueKey = "k" }, "unique_key", "cannot have a unique key"),
+		wrong("a plan", func(n *NewJob) { n.PlanTime = sampleTime }, "plan_time", "cannot have a plan time"),
+		wrong("retries", func(n *NewJob) { n.MaxRetries = new(1) }, "max_retries", "has no retries"),
 	}
 }
 
-// TestAllTakesWhatFindsItsRowsByName goes through every verb, so that a new one
-// is decided about.
-func TestAllTakesWhatFindsItsRowsByName(t *testing.T) {
+// The table has every verb, so that each new verb is listed.
+func TestAllAcceptsVerbsThatFindRowsByName(t *testing.T) {
 	alone := map[Verb]bool{
 		VerbReady: true, VerbClaim: true, VerbExtend: true, VerbMove: true, VerbNormalise: true, VerbReap: true, VerbRecover: true,
 		VerbAll: true, VerbFire: true, VerbBackfill: true, VerbReserve: true, VerbDirect: true, VerbRelease: true,
@@ -141,8 +140,8 @@ func TestAllTakesWhatFindsItsRowsByName(t *testing.T) {
 	}
 }
 
-// TestAFireMayOnlyMoveTheCalendar needs neither times nor a next one.
-func TestAFireMayOnlyMoveTheCalendar(t *testing.T) {
+// A Fire needs neither times nor a next fire.
+func TestFireWithoutTimesIsValid(t *testing.T) {
 	c := &Fire{Meta: sampleMeta(1), Schedule: "s", Version: sampleID(2), Expect: sampleTime}
 	if err := CheckCommand(c); err != nil {
 		t.Error(err)
@@ -159,13 +158,13 @@ func TestQueriesRefuse(t *testing.T) {
 		{"high limit of names", &NameQuery{Limit: PageMax + 1}, "limit", "is 1001"},
 		{"high limit of schedules", &ScheduleQuery{Limit: PageMax + 1}, "limit", "is 1001"},
 		{"unknown state", &ScheduleQuery{State: "on"}, "state", `is "on"; allowed are ENABLED, DISABLED, PAUSED`},
-		{"template of schedules", &ScheduleQuery{Template: "a b"}, "template", `"a b" has ' ' in it`},
-		{"idle by next", &ScheduleQuery{ByNext: true, Idle: true}, "idle", "ask for one of the two"},
+		{"template of schedules", &ScheduleQuery{Template: "a b"}, "template", `"a b" contains ' '`},
+		{"idle by next", &ScheduleQuery{ByNext: true, Idle: true}, "idle", "use one of the two"},
 		{"ahead by next", &ScheduleQuery{ByNext: true, Ahead: sampleTime}, "ahead", "list by name"},
-		{"behind a name alone by next", &ScheduleQuery{ByNext: true, After: "a"}, "next_after", "is needed beside after"},
-		{"behind a next fire by name", &ScheduleQuery{NextAfter: sampleTime}, "next_after", "goes together with by_next alone"},
-		{"next fires from, by name", &ScheduleQuery{NextFrom: sampleTime}, "next_from", "goes together with by_next alone"},
-		{"next fires until, of idle ones", &ScheduleQuery{Idle: true, NextUntil: sampleTime}, "next_until", "goes together with by_next alone"},
+		{"behind a name alone by next", &ScheduleQuery{ByNext: true, After: "a"}, "next_after", "is required with after"},
+		{"behind a next fire by name", &ScheduleQuery{NextAfter: sampleTime}, "next_after", "requires by_next"},
+		{"next fires from, by name", &ScheduleQuery{NextFrom: sampleTime}, "next_from", "requires by_next"},
+		{"next fires until, of idle ones", &ScheduleQuery{Idle: true, NextUntil: sampleTime}, "next_until", "requires by_next"},
 		{"high limit of jobs", &JobQuery{Limit: PageMax + 1}, "limit", "is 1001"},
 		{"unknown status", &JobQuery{Status: "DONE"}, "status", `is "DONE"; allowed are QUEUED, RUNNING, CANCELLED`},
 		{"unknown state of jobs", &JobQuery{State: "done"}, "state", `is "done"; allowed are scheduled, blocked, queued, running`},

@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// tails are last attempts of executions, in every way that they can stand.
+// tails are last attempts of executions in every state.
 var tails = []struct {
 	name  string
 	job   Job
 	count GroupTally
-	keep  Keep // of keeps; zero: it has not ended
+	keep  Keep // expected bound; zero: the execution has not ended
 }{
 	{"queued", Job{Status: StatusQueued, Attempt: 1}, GroupTally{Queued: 1}, Keep{}},
 	{"held", Job{Status: StatusQueued, Attempt: 1, Hold: HoldGroup | HoldKey}, GroupTally{Queued: 1}, Keep{}},
@@ -32,7 +32,7 @@ func endedJob(o Outcome, s Sequel) Job {
 
 var keeps = Retention{Completed: Keep{Count: 1}, Skipped: Keep{Count: 2}, Cancelled: Keep{Count: 3}, Dead: Keep{Count: 4}}
 
-func TestGroupTallyCounts(t *testing.T) {
+func TestGroupTallyCountsEveryState(t *testing.T) {
 	all, sum := GroupTally{}, GroupTally{}
 	for _, test := range tails {
 		got := GroupTally{}
@@ -48,7 +48,7 @@ func TestGroupTallyCounts(t *testing.T) {
 	}
 }
 
-func TestRetentionFor(t *testing.T) {
+func TestRetentionForOutcome(t *testing.T) {
 	for _, test := range tails {
 		if test.keep == (Keep{}) {
 			continue
@@ -59,7 +59,7 @@ func TestRetentionFor(t *testing.T) {
 	}
 }
 
-func TestRetentionCounts(t *testing.T) {
+func TestRetentionCountsReportsCountBounds(t *testing.T) {
 	if r := DefaultRetention; r.Counts() || r.Dead.Age != 90*24*time.Hour || r.Completed.Age != 30*24*time.Hour {
 		t.Errorf("the default is %+v", r)
 	}
@@ -70,7 +70,7 @@ func TestRetentionCounts(t *testing.T) {
 	}
 }
 
-func TestGroupStatus(t *testing.T) {
+func TestGroupStatusIsDerived(t *testing.T) {
 	for _, test := range []struct {
 		tally GroupTally
 		want  GroupStatus
@@ -98,9 +98,9 @@ func TestGroupStatus(t *testing.T) {
 	}
 }
 
-// TestReasonCodesAreComplete lets a face prove its table complete by ReasonCodes,
-// and holds them to the order in which they are declared.
-func TestReasonCodesAreComplete(t *testing.T) {
+// ReasonCodes must list every code in the order of declaration, because other packages
+// check their tables against it.
+func TestReasonCodesListsEveryCodeInOrder(t *testing.T) {
 	var listed []string
 	for _, code := range ReasonCodes {
 		listed = append(listed, string(code))
