@@ -100,7 +100,7 @@ func TestParamsAreShownAsTheyWereTyped(t *testing.T) {
 		}
 	}
 	out, errs, code := s.run("job create noop --delay 1000000000h")
-	if code != exitUsage || !strings.Contains(errs, "--delay: \"1000000000h\" is longer than can be counted") {
+	if code != exitUsage || !strings.Contains(errs, "--delay: \"1000000000h\" is too long") {
 		t.Errorf("exits with %d: %s%s", code, out, errs)
 	}
 }
