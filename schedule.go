@@ -37,8 +37,8 @@ type Overlap string
 
 // The policies.
 const (
-	OverlapAllow  Overlap = "allow" // run both; default
-	OverlapSkip   Overlap = "skip"  // record a SKIPPED execution
+	OverlapAllow  Overlap = "allow"  // run both; default
+	OverlapSkip   Overlap = "skip"   // record a SKIPPED execution
 	OverlapCancel Overlap = "cancel" // ask the previous one to stop, then run
 )
 
