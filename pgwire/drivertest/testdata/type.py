@@ -1,6 +1,7 @@
 # Runs a program on a terminal, types a text when it asks for one, and prints what it
-# showed. \t is a tab and \n the end of a line, behind each of which it is waited until
-# the program has nothing more to say.
+# showed. \t is a tab, after which it waits until the program has shown nothing for a
+# while. \n is the end of a line, after which it waits for the next prompt, which ends
+# with "# ".
 import os, pty, re, select, sys
 
 program, text = sys.argv[1], sys.argv[2]
@@ -12,11 +13,12 @@ if pid == 0:
 shown = b""
 
 
-def hear(least, most=10.0):
-    """Reads until nothing has come for a while, and something has."""
+def hear(least, most, end=None):
+    """Reads until nothing has come for a while, and something has, or up to an end."""
     global shown
-    came = False
-    while True:
+    start = len(shown)
+    while end is None or not shown[start:].endswith(end):
+        came = len(shown) > start and end is None
         ready, _, _ = select.select([terminal], [], [], least if came else most)
         if not ready:
             return
@@ -27,15 +29,17 @@ def hear(least, most=10.0):
         if not more:
             return
         shown += more
-        came = True
 
 
-hear(0.2)
+hear(0.2, 10.0, b"# ")
 for part in re.split(r"(\\t|\\n)", text):
     typed = {r"\t": b"\t", r"\n": b"\n"}.get(part, part.replace("\\\\", "\\").encode())
     if typed:
         os.write(terminal, typed)
-        hear(0.2, 0.8)
+        if typed == b"\n":
+            hear(0.2, 10.0, b"# ")
+        else:
+            hear(0.2, 0.8)
 os.close(terminal)
 os.waitpid(pid, 0)
 sys.stdout.write(re.sub(rb"\x1b\[[0-9;?]*[a-zA-Z]|\x07|\r", b"", shown).decode())
