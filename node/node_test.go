@@ -276,10 +276,10 @@ func TestAStoreThatCannotBeOpenedIsExplained(t *testing.T) {
 		code rota.Code
 		text string
 	}{
-		newer:                       {rota.Conflict, "newer Rota"},
+		newer:                       {rota.Conflict, "newer version of Rota"},
 		garbage:                     {rota.Internal, "not an SQLite database"},
 		t.TempDir():                 {rota.Unavailable, "directory"},
-		"/proc/no/such/dir/rota.db": {rota.Unavailable, "lock cannot be made"},
+		"/proc/no/such/dir/rota.db": {rota.Unavailable, "cannot be created"},
 	} {
 		data := t.TempDir()
 		_, err := Open(t.Context(), Config{Data: data, Store: "sqlite:" + path, HTTP: "127.0.0.1:0", Logger: quiet})

@@ -6,11 +6,11 @@ import (
 	"modernc.org/libc"
 )
 
-// retainAllocatorPages keeps some memory of each size for good: a few pages with one piece in
-// use and room for many. The allocator beneath SQLite gives a page back to the
-// system when its last piece is freed, and asks for another with the next: a
-// statement that opens a few cursors could do both each time it runs. Half of the
-// processor time of an update was seen to go that way.
+// retainAllocatorPages allocates a few pages of each size class for good, each with one allocation
+// in use. The allocator of modernc.org/libc, on which SQLite runs, returns a page to the system
+// when its last allocation is freed and requests a new one with the next. A statement that opens a
+// few cursors can do both each time it runs: half of the processor time of an update was spent on
+// that.
 var retainAllocatorPages = sync.OnceFunc(func() {
 	tls := libc.NewTLS()
 	for size := libc.Tsize_t(16); size <= allocatorSizeMax; size *= 2 {
@@ -30,7 +30,7 @@ var retainAllocatorPages = sync.OnceFunc(func() {
 })
 
 const (
-	allocatorPage    = 64 << 10 // the allocator's
-	retainedPages    = 4        // of each size; 3 MB in all
-	allocatorSizeMax = 16 << 10 // larger pieces have pages of their own
+	allocatorPage    = 64 << 10 // page size of the allocator
+	retainedPages    = 4        // per size class; 3 MB in all
+	allocatorSizeMax = 16 << 10 // larger allocations have pages of their own
 )

@@ -9,13 +9,12 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// TestRecoverSettlesRowsNoCommandLeaves takes rows that no command leaves, but
-// that the constraints let stand: each must be settled, and none may keep its
-// neighbours from it.
+// TestRecoverSettlesRowsNoCommandLeaves damages a row in ways that the constraints allow. Recover
+// settles it and the rows beside it.
 func TestRecoverSettlesRowsNoCommandLeaves(t *testing.T) {
 	for name, harm := range map[string]string{
-		"a run that is gone although the job names it": withoutRun(":job"),
-		"an outcome without the time of its end":       `UPDATE rota_jobs SET outcome = 'FAILED' WHERE id = :job`,
+		"a job with a run id and without a run": withoutRun(":job"),
+		"an outcome without an end time":        `UPDATE rota_jobs SET outcome = 'FAILED' WHERE id = :job`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := openTest(t, Config{})
@@ -31,8 +30,7 @@ func TestRecoverSettlesRowsNoCommandLeaves(t *testing.T) {
 	}
 }
 
-// TestPanicRollsBackTransaction lets a statement panic, as a defect of
-// ours would, and sees the store go on.
+// TestPanicRollsBackTransaction lets a statement panic. The store continues to work.
 func TestPanicRollsBackTransaction(t *testing.T) {
 	armed := false
 	s := openTest(t, Config{injectFault: func(int) error {
@@ -46,14 +44,14 @@ func TestPanicRollsBackTransaction(t *testing.T) {
 	func() {
 		defer func() { _ = recover() }()
 		_, _ = s.Apply(context.Background(), batch)
-		t.Error("it did not panic")
+		t.Error("Apply did not panic")
 	}()
 	armed = false
 	apply(t, s, batch)
 	verifyClean(t, s)
 }
 
-// TestLongParamsSurviveEditClaimAndRetry moves long params through the life of a job.
+// TestLongParamsSurviveEditClaimAndRetry uses params that are too long for the row of their job.
 func TestLongParamsSurviveEditClaimAndRetry(t *testing.T) {
 	s := openTest(t, Config{})
 	long := func(letter string) []byte { return []byte(`{"x":"` + strings.Repeat(letter, 3*paramsInline) + `"}`) }
@@ -78,8 +76,7 @@ func TestLongParamsSurviveEditClaimAndRetry(t *testing.T) {
 	verifyClean(t, s)
 }
 
-// TestClaimStopsAtByteLimit sees a claim stop before its answer grows too
-// large, but never before the first job.
+// TestClaimStopsAtByteLimit claims jobs with large params: the claim stops at ClaimBytesMax.
 func TestClaimStopsAtByteLimit(t *testing.T) {
 	s := openTest(t, Config{})
 	big := []byte(`{"x":"` + strings.Repeat("p", rota.ParamsMax-8) + `"}`)

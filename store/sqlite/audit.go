@@ -25,8 +25,7 @@ ORDER BY seq
 LIMIT +?`
 )
 
-// writeAudit writes a line once: a command that is sent again may find the same
-// thing to do again.
+// writeAudit writes each entry once: a repeated command may produce the same entry again.
 func (w *writer) writeAudit(e rota.AuditEntry) error {
 	s, err := w.stmt(sqlInsertAudit)
 	if err != nil {
@@ -54,7 +53,7 @@ func (w *writer) loadAudit(id rota.ID, u *rules.UnitOfWork) error {
 	})
 }
 
-// Audit lists the audit, in the order of writing.
+// Audit lists audit entries in the order of their numbers.
 func (s *reader) Audit(ctx context.Context, after int64, limit int) (entries []rota.AuditEntry, err error) {
 	most, err := pageLimit(limit)
 	if err != nil {

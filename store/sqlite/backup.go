@@ -13,16 +13,15 @@ import (
 	"zombiezen.com/go/sqlite/sqlitex"
 )
 
-// backupPages is how much is copied at a time, 4 MiB of usual pages: small
-// enough to stop soon, and large enough that asking costs nothing.
+// backupPages is the number of pages that one step copies, 4 MiB with the default page size: few
+// enough to stop soon, and enough that the checks between steps cost nothing.
 const backupPages = 1024
 
-// Backup writes a copy of the store, as it is at one moment, to a file that is
-// not there yet; what else stands in the store's file is copied with it. Others
-// read and write meanwhile. The copy is a store of its own: whole, synced,
-// marked as closed. It has its name when it is complete, and not before; what
-// is cut short leaves nothing. Progress, if it is not nil, is told how many
-// bytes of how many are done.
+// Backup writes a snapshot of the store to a file that does not exist yet. It copies the whole
+// file, including tables of its user, while other connections read and write. The copy is a
+// complete store: synced, and marked as closed cleanly. It has a temporary name until it is
+// complete, and a backup that fails leaves nothing. Backup calls progress, if it is not nil, with
+// the copied and the total number of bytes.
 func (s *Store) Backup(ctx context.Context, path string, progress func(done, total int64)) error {
 	if err := checkPath(path); err != nil {
 		return err
@@ -45,18 +44,17 @@ func (s *Store) Backup(ctx context.Context, path string, progress func(done, tot
 	return moveIntoPlace(part, path)
 }
 
-// copyTo copies the file page by page in one snapshot. SQLite's own backup is
-// used and not VACUUM INTO: that makes every index anew, at several times the
-// cost, says nothing on the way, and holds the snapshot, behind which the log
-// cannot be written back, as much longer. Left to itself a backup begins again
-// whenever another connection writes; here its reader is inside a transaction,
-// which sees no writes, so it goes on to its end.
+// copyTo copies the file page by page in one snapshot. It uses SQLite's backup interface and not
+// VACUUM INTO, which builds every index again: that costs several times as much, reports no
+// progress, and holds the snapshot longer, during which SQLite cannot write the log back. A backup
+// starts again whenever another connection writes, unless its source connection is in a
+// transaction, as here.
 func (s *Store) copyTo(ctx context.Context, from *sqlite.Conn, part string, progress func(done, total int64)) error {
 	size := int64(0)
 	if err := query(from, "PRAGMA page_size", nil, func(s *sqlite.Stmt) { size = s.ColumnInt64(0) }); err != nil {
 		return err
 	}
-	if _, err := getMeta(from, metaVersion); err != nil { // the first read of a table takes the snapshot
+	if _, err := getMeta(from, metaVersion); err != nil { // the first read takes the snapshot
 		return err
 	}
 	to, err := openCopy(part)
@@ -89,8 +87,8 @@ func (s *Store) copyTo(ctx context.Context, from *sqlite.Conn, part string, prog
 	}
 }
 
-// openCopy opens the file to be written. Nothing of it need survive a crash, so
-// it keeps no journal.
+// openCopy opens the file of the copy without a journal, because a copy that is not complete is
+// discarded.
 func openCopy(part string) (*sqlite.Conn, error) {
 	conn, err := sqlite.OpenConn(part, sqlite.OpenReadWrite)
 	if err != nil {
@@ -103,8 +101,7 @@ func openCopy(part string) (*sqlite.Conn, error) {
 	return conn, nil
 }
 
-// finishCopy makes the copy one file without a log, as a store that was closed, and
-// sees that it is on disk.
+// finishCopy makes the copy a single file without a log, marks it as closed cleanly, and syncs it.
 func (s *Store) finishCopy(part string) error {
 	conn, err := sqlite.OpenConn(part, sqlite.OpenReadWrite)
 	if err != nil {
@@ -134,8 +131,7 @@ func checkAbsent(path string) error {
 	}
 }
 
-// createPartFile makes the file that is written, beside where it is to stand, under
-// a name that says that it is not complete.
+// createPartFile creates the temporary file of the copy in the directory of its final path.
 func createPartFile(path string) (string, error) {
 	file, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.part")
 	if err != nil {
@@ -144,9 +140,8 @@ func createPartFile(path string) (string, error) {
 	return file.Name(), file.Close()
 }
 
-// moveIntoPlace gives a copy that is complete its name. A link is refused if somebody
-// has taken the name meanwhile; where there are no links, the last moment is
-// looked at.
+// moveIntoPlace gives a complete copy its final name. A hard link fails if the name exists by now.
+// On a file system without hard links it checks the name just before the rename.
 func moveIntoPlace(part, path string) error {
 	err := os.Link(part, path)
 	switch {
@@ -163,15 +158,15 @@ func moveIntoPlace(part, path string) error {
 	return syncDir(filepath.Dir(path))
 }
 
-// removePart removes a copy that was not completed, with what SQLite may have
-// left beside it.
+// removePart removes a copy that was not completed, with the files that SQLite may have left beside
+// it.
 func removePart(part string) {
 	for _, suffix := range []string{"", "-journal", "-wal", "-shm"} {
 		_ = os.Remove(part + suffix)
 	}
 }
 
-// syncDir sees that a name is on disk. Windows has no way to ask for that.
+// syncDir syncs a directory, so that a new name survives a crash. Windows cannot do that.
 func syncDir(path string) error {
 	if runtime.GOOS == "windows" {
 		return nil
@@ -193,14 +188,14 @@ func syncPath(path string, flag int) error {
 
 func fileExists(path string) *rota.Error {
 	return &rota.Error{
-		Code: rota.Conflict, Act: "sqlite: backup", Reason: path + " is there already",
-		Hint: "name a file that does not exist; a backup never replaces one",
+		Code: rota.Conflict, Act: "sqlite: backup", Reason: path + " already exists",
+		Hint: "give the path of a file that does not exist; a backup never replaces a file",
 	}
 }
 
 func notWritable(path string, err error) *rota.Error {
 	return &rota.Error{
 		Code: rota.Unavailable, Act: "sqlite: backup", Reason: path + " cannot be written", Err: err,
-		Hint: "see that its directory exists, that this process may write there, and that there is space",
+		Hint: "check that its directory exists, that this process can write to it, and that the disk has free space",
 	}
 }

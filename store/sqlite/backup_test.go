@@ -13,7 +13,7 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// enqueueBulk fills a store with some MiB.
+// enqueueBulk fills a store with batches of 100 jobs of 3 KB.
 func enqueueBulk(t testing.TB, s *Store, batches int) {
 	t.Helper()
 	params := []byte(`{"x":"` + strings.Repeat("x", 3000) + `"}`)
@@ -42,38 +42,37 @@ func TestBackupIsCompleteStore(t *testing.T) {
 	info, err := os.Stat(path)
 	must(t, err)
 	if done != total || total != info.Size() {
-		t.Errorf("%d of %d bytes were told, the file has %d", done, total, info.Size())
+		t.Errorf("the last progress report is %d of %d bytes, the file has %d", done, total, info.Size())
 	}
 	checkOnlyFile(t, path)
 	readOnly, err := OpenWith(path, Config{ReadOnly: true, Logger: quiet})
 	must(t, err)
 	if got := dump(t, readOnly); got != before {
-		t.Error("the copy holds something else")
+		t.Error("the copy has another content")
 	}
 	must(t, readOnly.Close())
 	if conn := rawConn(t, path); column(t, conn, `SELECT value FROM rota_meta WHERE key = 'clean'`)[0] != "1" {
-		t.Error("the copy is marked as open")
+		t.Error("the copy is not marked as closed cleanly")
 	}
 	if got := reopenAndDump(t, path); got != before {
-		t.Error("the copy holds something else when it is opened to be used")
+		t.Error("the copy has another content after it was opened for writing")
 	}
 }
 
-// checkOnlyFile wants nothing else to lie beside a file.
+// checkOnlyFile checks that a directory holds only one file.
 func checkOnlyFile(t testing.TB, path string) {
 	t.Helper()
 	entries, err := os.ReadDir(filepath.Dir(path))
 	must(t, err)
 	for _, e := range entries {
 		if e.Name() != filepath.Base(path) {
-			t.Errorf("%s lies beside it", e.Name())
+			t.Errorf("%s is beside the file", e.Name())
 		}
 	}
 }
 
-// TestBackupDuringWritesIsOneSnapshot copies while others write: the copy verifies, holds
-// all that was answered before it began, and whole batches of what came since;
-// and the writers go on meanwhile.
+// TestBackupDuringWritesIsOneSnapshot writes a batch between any two steps of a backup. The copy
+// holds exactly the jobs from before the backup, and the writer is not blocked.
 func TestBackupDuringWritesIsOneSnapshot(t *testing.T) {
 	s := openTest(t, Config{})
 	enqueueBulk(t, s, 15)
@@ -88,7 +87,7 @@ func TestBackupDuringWritesIsOneSnapshot(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "copy.db")
 	during := 0
 	must(t, s.Backup(t.Context(), path, func(done, total int64) {
-		step <- struct{}{} // a batch is written and answered between two steps of the copy
+		step <- struct{}{} // writes and answers a batch between two steps of the copy
 		<-wrote
 		during++
 	}))
@@ -116,17 +115,17 @@ func TestBackupRefusesExistingOrUnwritablePath(t *testing.T) {
 	dir := t.TempDir()
 	existing := filepath.Join(dir, "there.db")
 	must(t, os.WriteFile(existing, []byte("mine"), 0o600))
-	checkError(t, s.Backup(t.Context(), existing, nil), rota.Conflict, "is there already", "never replaces")
-	checkError(t, s.Backup(t.Context(), s.path, nil), rota.Conflict, "is there already", "never replaces")
+	checkError(t, s.Backup(t.Context(), existing, nil), rota.Conflict, "already exists", "never replaces")
+	checkError(t, s.Backup(t.Context(), s.path, nil), rota.Conflict, "already exists", "never replaces")
 	checkError(t, s.Backup(t.Context(), filepath.Join(dir, "none", "copy.db"), nil), rota.Unavailable, "cannot be written", "directory exists")
 	checkError(t, s.Backup(t.Context(), "", nil), rota.Invalid, "is empty", "")
 	taken := filepath.Join(dir, "taken.db")
 	err := s.Backup(t.Context(), taken, func(done, total int64) {
-		if done == total { // somebody takes the name at the last moment
+		if done == total { // another process creates the file at the last moment
 			must(t, os.WriteFile(taken, []byte("mine"), 0o600))
 		}
 	})
-	checkError(t, err, rota.Conflict, "is there already", "never replaces")
+	checkError(t, err, rota.Conflict, "already exists", "never replaces")
 	for _, path := range []string{existing, taken} {
 		if content, err := os.ReadFile(path); err != nil || string(content) != "mine" {
 			t.Errorf("%s holds %q, %v", path, content, err)
@@ -139,8 +138,7 @@ func TestBackupRefusesExistingOrUnwritablePath(t *testing.T) {
 	checkOnlyFile(t, existing)
 }
 
-// TestInterruptedBackupLeavesNothing cancels in the middle, and closes the store in the
-// middle: nothing is left of the copy.
+// TestInterruptedBackupLeavesNothing cancels a backup, and closes the store during another.
 func TestInterruptedBackupLeavesNothing(t *testing.T) {
 	s := openTest(t, Config{})
 	enqueueBulk(t, s, 15)
@@ -148,7 +146,7 @@ func TestInterruptedBackupLeavesNothing(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	err := s.Backup(ctx, path, func(done, total int64) {
 		if done == total {
-			t.Error("it was copied to the end")
+			t.Error("the backup was completed")
 		}
 		cancel()
 	})

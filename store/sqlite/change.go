@@ -8,8 +8,8 @@ import (
 	"zombiezen.com/go/sqlite"
 )
 
-// jobFields says which columns a field of a job or of its run is, and how they
-// are bound. The columns of a field change together.
+// jobFields maps each field of a job or its run to its columns and binds their values. The columns
+// of a field always change together.
 var jobFields = []struct {
 	field   rules.JobField
 	columns []string
@@ -38,7 +38,7 @@ var jobFields = []struct {
 	{rules.RunResult, []string{"result"}, func(s *sqlite.Stmt, p int, j *rota.Job) { bindJSON(s, p, j.Run.Result) }},
 }
 
-// bindRun binds an id of the run that is kept if the job has one.
+// bindRun binds the columns of a new run. The update keeps a run_id that the job already has.
 func bindRun(s *sqlite.Stmt, p int, j *rota.Job) {
 	bindID(s, p, j.Run.ID)
 	s.BindBytes(p+1, j.Run.Token[:])
@@ -79,10 +79,9 @@ func bindRows(s *sqlite.Stmt, p int, j *rota.Job) {
 	}
 }
 
-// updateJobs writes the fields of jobs and their runs that differ, and no others:
-// a trigger is looked at only for the columns a statement names. Many that
-// change alike are written some at a time, since a statement opens each index of
-// the table once, however many rows it changes.
+// updateJobs writes only the changed fields of jobs and their runs: SQLite runs a trigger only for
+// the columns that a statement names. Jobs with the same changed fields share a statement, because
+// a statement opens each index of the table once, however many rows it changes.
 func (w *writer) updateJobs(changes []rules.JobChange) error {
 	for len(changes) > 0 {
 		n := 1
@@ -97,8 +96,7 @@ func (w *writer) updateJobs(changes []rules.JobChange) error {
 	return nil
 }
 
-// sameFields reports whether the first n changes are of the same fields, in the rows
-// of their jobs alone.
+// sameFields reports whether the first n changes have the same fields, all in the rows of jobs.
 func sameFields(changes []rules.JobChange, n int) bool {
 	if len(changes) < n || changes[0].Fields&rules.JobParams != 0 {
 		return false
@@ -111,7 +109,7 @@ func sameFields(changes []rules.JobChange, n int) bool {
 	return true
 }
 
-// updateSameFields writes changes that are alike, or one.
+// updateSameFields writes one change, or several with the same fields.
 func (w *writer) updateSameFields(changes []rules.JobChange) error {
 	fields := changes[0].Fields
 	if fields&rules.JobParams != 0 {
@@ -142,7 +140,7 @@ func (w *writer) updateSameFields(changes []rules.JobChange) error {
 	return w.write(s)
 }
 
-// jobUpdate is a statement that changes fields in a number of rows.
+// jobUpdate identifies a statement by the fields and the number of rows that it changes.
 type jobUpdate struct {
 	fields rules.JobField
 	rows   int

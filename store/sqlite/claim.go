@@ -22,8 +22,8 @@ FROM rota_jobs INDEXED BY rota_jobs_run
 WHERE run_id BETWEEN ? AND ? AND run_id IS NOT NULL`
 )
 
-// loadHeads merges the heads of the lanes in dispatch order. A lane is left when
-// its room is used up.
+// loadHeads merges the type queues in dispatch order. It reads no more of a type queue than the
+// capacity of the type.
 func (w *writer) loadHeads(h *rules.Heads, u *rules.UnitOfWork) error {
 	var queues []*cursor
 	defer func() { resetAll(queues) }()
@@ -69,8 +69,8 @@ func (w *writer) headStmt(i int) (*sqlite.Stmt, error) {
 	return s, nil
 }
 
-// loadClaimedBefore finds what a claim took when it was sent before: the ids of its
-// runs begin with its time bits.
+// loadClaimedBefore reads the jobs that a repeated claim has taken before and that still run. The
+// ids of its runs begin with the time bits of the claim's id.
 func (w *writer) loadClaimedBefore(t *rules.ClaimedBefore, u *rules.UnitOfWork) error {
 	low, high := t.Command, t.Command
 	for i := 6; i < len(low); i++ {

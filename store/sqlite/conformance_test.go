@@ -36,9 +36,9 @@ func openTest(t testing.TB, config Config) *Store {
 	return s
 }
 
-// memoryDir is a directory of the test in memory, if the machine has a file system
-// there with room, because to wait for the disk takes longer than most tests. Tests
-// about what outlives a process or the machine use t.TempDir instead.
+// memoryDir returns a temporary directory on a file system in memory, if the machine has one with
+// enough free space, because most tests take less time than the disk. Tests about durability use
+// t.TempDir instead.
 func memoryDir(t testing.TB) string {
 	t.Helper()
 	const shm, minFree = "/dev/shm", 1 << 30
@@ -51,8 +51,8 @@ func memoryDir(t testing.TB) string {
 	return dir
 }
 
-// breakages are what a crash of a lesser store would have left; :job is the
-// job's id.
+// breakages are states that a crash could leave in a store without transactions. :job is the id of
+// the job.
 var breakages = map[storetest.Breakage][]string{
 	storetest.BreakRun: {
 		withoutRun(":job"),
@@ -74,7 +74,7 @@ var breakages = map[storetest.Breakage][]string{
 	},
 }
 
-// withoutRun takes away the run of a job.
+// withoutRun returns the statement that removes the run of a job.
 func withoutRun(job string) string {
 	return `UPDATE rota_jobs SET token = NULL, runner = NULL, life = NULL, heartbeat_at = NULL, stale_after = NULL,
 	outcome = NULL, ended_at = NULL, exit_code = NULL, error_code = NULL, error = NULL, rows_affected = NULL,
@@ -82,7 +82,7 @@ func withoutRun(job string) string {
 	result = NULL WHERE id = ` + job
 }
 
-// damage runs statements that the triggers forbid, with the triggers away.
+// damage drops the triggers, executes statements that they forbid, and creates them again.
 func damage(t testing.TB, path string, statements []string, job rota.ID) {
 	t.Helper()
 	conn, err := sqlite.OpenConn(path, sqlite.OpenReadWrite)

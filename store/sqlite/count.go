@@ -7,8 +7,8 @@ import (
 	"zombiezen.com/go/sqlite"
 )
 
-// Jobs are counted part by part, each by an index that holds that part alone. What
-// has ended is most of a store: count_ended.go says how.
+// Jobs are counted in parts, each by a partial index that holds only that part. Most jobs of a
+// store have ended; see count_ended.go.
 const (
 	selectCount = `
 SELECT count(*)
@@ -54,7 +54,7 @@ func (s *reader) CountJobs(ctx context.Context, q rota.JobQuery) (n int64, err e
 	return n, err
 }
 
-// countStatements are the statements whose counts add up to what is asked for.
+// countStatements returns the statements whose counts add up to the result.
 func countStatements(q *rota.JobQuery) []string {
 	bounded := !q.Before.IsZero() || !q.After.IsZero()
 	switch {
@@ -76,7 +76,7 @@ func countStatements(q *rota.JobQuery) []string {
 	return countParts(q)
 }
 
-// countLive counts those of one state that lives.
+// countLive returns the statement that counts the jobs of one state that has not ended.
 func countLive(q *rota.JobQuery) string {
 	sql := sqlCountOpen
 	switch q.State {
@@ -91,8 +91,9 @@ func countLive(q *rota.JobQuery) string {
 	return sql
 }
 
-// countParts counts what has ended, and of what lives those that can be meant: a
-// run that ended and was not settled has its outcome already.
+// countParts returns the statements that count ended jobs and the live jobs that the query can
+// match. A run that has an outcome and is not settled counts as live, and its state is that of its
+// outcome.
 func countParts(q *rota.JobQuery) (all []string) {
 	if q.Status != rota.StatusQueued {
 		all = append(countEnded(q), withEndedFilters(sqlCountHidden, q))

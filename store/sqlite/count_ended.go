@@ -2,11 +2,10 @@ package sqlite
 
 import "github.com/rotajobs/rota"
 
-// What has ended is counted by an index that has all that is asked for in it,
-// outcome first. SQLite counts the entries of a whole index without looking at
-// them, and those of one outcome without looking into them: so nothing is asked of
-// a row that can be known from where it stands, and what is not meant is counted by
-// itself and taken off. Without an outcome a job was cancelled before it ran.
+// Ended jobs are counted by a covering index whose first column is the outcome. SQLite counts the
+// entries of a whole index without reading them, and the entries of one outcome without comparing
+// other columns. So the counts of other conditions are separate statements whose results are
+// subtracted. A job without an outcome was cancelled before it ran.
 const (
 	sqlCountEnded = selectCountIndexed + fromEnded
 	subtractEnded = `
@@ -17,10 +16,11 @@ WHERE j.sequel IS NOT NULL`
 
 	andRetried    = ` AND j.sequel = 'retry'`
 	andNotRetried = ` AND j.sequel <> 'retry'`
-	andInternal   = ` AND j.schedule IS NULL AND j.type >= 'rota.' AND j.type < 'rota/'` // no schedule makes any
+	andInternal   = ` AND j.schedule IS NULL AND j.type >= 'rota.' AND j.type < 'rota/'` // internal jobs have no schedule
 )
 
-// outcomeFilter is a way to end. Only what failed or was called off is retried.
+// outcomeFilter selects the ended jobs of one outcome. Only failed and cancelled runs can have a
+// retry.
 type outcomeFilter struct {
 	state     rota.State
 	condition string
@@ -35,7 +35,7 @@ var outcomeFilters = []outcomeFilter{
 	{rota.StateCancelled, ` AND j.outcome IS NULL`, false},
 }
 
-// countEnded counts what has ended, hidden or not.
+// countEnded returns the statements that count ended jobs, including hidden ones.
 func countEnded(q *rota.JobQuery) (all []string) {
 	matching := outcomeFiltersOf(q)
 	whole := len(matching) == len(outcomeFilters) && q.Type == "" && q.Schedule == ""
@@ -60,7 +60,7 @@ func countEnded(q *rota.JobQuery) (all []string) {
 	return all
 }
 
-// outcomeFiltersOf are the ways to end that a query can mean.
+// outcomeFiltersOf returns the outcomes that a query can match.
 func outcomeFiltersOf(q *rota.JobQuery) (matching []outcomeFilter) {
 	for _, e := range outcomeFilters {
 		ran := e != outcomeFilters[len(outcomeFilters)-1]
@@ -72,7 +72,7 @@ func outcomeFiltersOf(q *rota.JobQuery) (matching []outcomeFilter) {
 	return matching
 }
 
-// andEndedFilters picks a schedule and a type.
+// andEndedFilters returns the conditions for the schedule and the type of a query.
 func andEndedFilters(q *rota.JobQuery) (sql string) {
 	if q.Schedule != "" {
 		sql += ` AND j.schedule = ?6`
@@ -83,7 +83,7 @@ func andEndedFilters(q *rota.JobQuery) (sql string) {
 	return sql
 }
 
-// withEndedFilters picks of what has ended what is asked for, row by row.
+// withEndedFilters adds all conditions of a query on ended jobs.
 func withEndedFilters(sql string, q *rota.JobQuery) string {
 	if q.Schedule != "" {
 		sql += ` AND j.schedule = ?6`

@@ -14,9 +14,9 @@ import (
 	"github.com/rotajobs/rota/store/storetest"
 )
 
-// TestCrashBetweenStatementsLeavesWholeCommands takes a picture of the files before each
-// statement that a command writes, as a power cut there would leave them. Each
-// picture must open, verify, and hold the state from before the command.
+// TestCrashBetweenStatementsLeavesWholeCommands copies the files before each statement that a
+// command writes, as a power cut would leave them. Each copy must open, verify, and have the state
+// from before the command.
 func TestCrashBetweenStatementsLeavesWholeCommands(t *testing.T) {
 	if testing.Short() {
 		t.Skip("make test runs it")
@@ -40,11 +40,11 @@ func TestCrashBetweenStatementsLeavesWholeCommands(t *testing.T) {
 			armed = false
 			after := dump(t, s)
 			if before == after || len(copies) == 0 {
-				t.Fatalf("the scene changes nothing; %d statements", len(copies))
+				t.Fatalf("the scenario changes nothing; %d statements", len(copies))
 			}
 			for i, dir := range copies {
 				if got := reopenAndDump(t, dir); got != before {
-					t.Errorf("crash before statement %d of %d left half a command; before:\n%s\nafter the crash:\n%s", i+1, len(copies), before, got)
+					t.Errorf("a crash before statement %d of %d left part of the command; before:\n%s\nafter the crash:\n%s", i+1, len(copies), before, got)
 				}
 			}
 			if got := reopenAndDump(t, copyFiles(t, path)); got != after {
@@ -54,8 +54,8 @@ func TestCrashBetweenStatementsLeavesWholeCommands(t *testing.T) {
 	}
 }
 
-// TestFailedStatementChangesNothing lets each statement of a command fail in
-// turn: nothing of it may stand, and sending it again must do it all.
+// TestFailedStatementChangesNothing lets each statement of a command fail in turn. The state stays
+// the same, and the repeated command succeeds.
 func TestFailedStatementChangesNothing(t *testing.T) {
 	for _, sc := range scenarios {
 		t.Run(sc.name, func(t *testing.T) {
@@ -80,18 +80,18 @@ func TestFailedStatementChangesNothing(t *testing.T) {
 					t.Fatal(err)
 				}
 				if got := dump(t, s); got != before {
-					t.Fatalf("failing statement %d left half a command; before:\n%s\nafter:\n%s", failAt, before, got)
+					t.Fatalf("a failure of statement %d left part of the command; before:\n%s\nafter:\n%s", failAt, before, got)
 				}
 			}
 			if failAt == 1 || dump(t, s) == before {
-				t.Fatal("the scene writes nothing")
+				t.Fatal("the scenario writes nothing")
 			}
 			verifyClean(t, s)
 		})
 	}
 }
 
-// copyFiles copies the files of a store as they lie on disk.
+// copyFiles copies the files of a store as they are on disk.
 func copyFiles(t testing.TB, path string) string {
 	t.Helper()
 	dir := memoryDir(t)
@@ -109,7 +109,7 @@ func copyFiles(t testing.TB, path string) string {
 	return filepath.Join(dir, filepath.Base(path))
 }
 
-// reopenAndDump opens what a crash left, verifies it, and dumps it.
+// reopenAndDump opens the files of a crash, verifies the store, and dumps it.
 func reopenAndDump(t testing.TB, path string) string {
 	t.Helper()
 	s, err := OpenWith(path, Config{Logger: quiet})
@@ -127,7 +127,7 @@ func dump(t testing.TB, s rota.Store) string {
 	t.Helper()
 	text, err := storetest.Dump(context.Background(), s)
 	must(t, err)
-	if store, is := s.(*Store); is { // the contract does not show them
+	if store, is := s.(*Store); is { // rota.Store has no method that lists idempotency keys
 		conn := rawConn(t, store.path)
 		defer conn.Close()
 		text += strings.Join(column(t, conn, `SELECT actor || ' ' || key || ' ' || at || ' ' || hex(command_id) FROM rota_requests`), "\n")

@@ -7,10 +7,10 @@ import (
 	"zombiezen.com/go/sqlite"
 )
 
-// cursor walks jobs in dispatch order, one step at a time.
+// cursor reads jobs in dispatch order, one at a time.
 type cursor struct {
 	stmt *sqlite.Stmt
-	head *rota.Job // nil: it has no more
+	head *rota.Job // nil at the end
 }
 
 func (c *cursor) next() error {
@@ -32,8 +32,8 @@ func resetAll(cursors []*cursor) {
 	}
 }
 
-// mergeInOrder takes the first jobs of all cursors in dispatch order, until
-// take wants no more. Each is walked only as far as it is taken from.
+// mergeInOrder calls take with the jobs of all cursors in dispatch order, until take returns false.
+// It reads one job ahead of each cursor.
 func mergeInOrder(all []*cursor, limit int, take func(*rota.Job) bool) error {
 	open := slices.Clone(all)
 	for _, c := range open {

@@ -7,8 +7,8 @@ import (
 	"zombiezen.com/go/sqlite"
 )
 
-// A definition goes by an id in SQL, and history outlives it: so the names that
-// there ever were are kept, each written with the first schedule that has it.
+// SQL clients use definition ids, and the history of a schedule outlives it. So the names of all
+// definitions are kept. A name is written with the first schedule that has it.
 const (
 	sqlDefinition = `
 SELECT name
@@ -27,7 +27,7 @@ func (w *writer) writeDefinition(name string) error {
 	})
 }
 
-// Definition returns the name that an id stands for.
+// Definition returns the name of a definition id.
 func (s *reader) Definition(ctx context.Context, id rota.ID) (name string, err error) {
 	err = s.withSnapshot(ctx, "definition", func(conn *sqlite.Conn) error {
 		return query(conn, sqlDefinition, func(stmt *sqlite.Stmt) { stmt.BindBytes(1, id[:]) },

@@ -8,8 +8,8 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// TestMigrationAddsDefinitionsOfOlderSchedules: those that stood in a file before there were any
-// are found by them, and one that was there keeps its name when it is declared.
+// TestMigrationAddsDefinitionsOfOlderSchedules migrates a file with schedules from before
+// definition ids existed.
 func TestMigrationAddsDefinitionsOfOlderSchedules(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "rota.db")
 	conn := rawConn(t, path)

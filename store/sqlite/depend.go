@@ -32,7 +32,7 @@ SELECT e.schedule, e.depends_on
 FROM reach CROSS JOIN rota_edges e ON e.schedule = reach.name`
 )
 
-// writeEdges makes and removes the edges that differ.
+// writeEdges inserts and deletes the edges that differ.
 func (w *writer) writeEdges(schedule string, was, is []string) error {
 	edit := func(sql string, all, but []string) func() error {
 		return each(all, func(name string) error {

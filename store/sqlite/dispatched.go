@@ -6,21 +6,20 @@ import (
 	"zombiezen.com/go/sqlite"
 )
 
-// dispatchedCache are jobs as this writer dispatched them, so that an end need not read
-// what was written a moment ago. One is forgotten as soon as anything about it
-// changes, and all of them when a transaction is taken back or somebody else has
-// written to the file.
+// dispatchedCache holds the jobs that this writer has dispatched, so that a finish need not read
+// them again. A job is dropped when it changes. All jobs are dropped after a rollback, and after
+// another connection has written to the file.
 type dispatchedCache struct {
 	jobs    map[rota.ID]*rota.Job
-	version int64 // of the file, as SQLite counts what others write
+	version int64 // data_version of the file, which changes when another connection writes
 }
 
-// dispatchedMax bounds them; those beyond are read.
+// dispatchedMax is the maximal number of jobs in the cache; others are read.
 const dispatchedMax = 4096
 
 const sqlDataVersion = `PRAGMA data_version`
 
-// dropStaleCaches forgets all, and the webhooks, if somebody else has written.
+// dropStaleCaches drops the cached jobs and webhooks if another connection has written to the file.
 func (w *writer) dropStaleCaches() error {
 	return w.query(sqlDataVersion, nil, func(s *sqlite.Stmt) error {
 		if version := s.ColumnInt64(0); version != w.dispatched.version {
@@ -30,9 +29,8 @@ func (w *writer) dropStaleCaches() error {
 	})
 }
 
-// update remembers a job that a change dispatches, without its params: they are
-// not needed to end it. It is a copy, since the answer to a claim is the
-// claimer's to change.
+// update caches a job that a change dispatches, and drops a job that another change concerns. It
+// caches a copy without params, because the caller of a claim may change its answer.
 func (f *dispatchedCache) update(c rules.JobChange) {
 	if c.Fields&rules.JobRun == 0 || !c.Job.Run.Open() || len(f.jobs) >= dispatchedMax {
 		delete(f.jobs, c.Job.ID)

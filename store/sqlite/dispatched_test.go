@@ -8,8 +8,8 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// TestFinishSeesChangesOfOtherConnection: what the writer remembers of a job it
-// dispatched is worth nothing once another connection has changed the file.
+// TestFinishSeesChangesOfOtherConnection removes a run through another connection: Finish must not
+// use the cached job.
 func TestFinishSeesChangesOfOtherConnection(t *testing.T) {
 	s := openTest(t, Config{})
 	jobs := running(t, s, 2)
@@ -23,8 +23,7 @@ func TestFinishSeesChangesOfOtherConnection(t *testing.T) {
 	}
 }
 
-// TestRolledBackClaimIsNotCached: a claim that was not committed leaves nothing
-// to end.
+// TestRolledBackClaimIsNotCached lets a claim fail: its jobs must not stay in the cache.
 func TestRolledBackClaimIsNotCached(t *testing.T) {
 	broken := false
 	s := openTest(t, Config{injectFault: func(int) error {
@@ -44,7 +43,7 @@ func TestRolledBackClaimIsNotCached(t *testing.T) {
 	known := len(w.dispatched.jobs)
 	s.writer <- w
 	if known != 0 {
-		t.Errorf("%d jobs are remembered", known)
+		t.Errorf("%d jobs are cached", known)
 	}
 	item := rota.FinishItem{LeaseRef: lease(job), Outcome: rota.OutcomeCompleted}
 	answers := apply(t, s, at(0, &rota.Finish{Meta: rota.NewMeta(""), Items: []rota.FinishItem{item}}))[0].Reply.(*rota.Finished).Items
@@ -54,7 +53,7 @@ func TestRolledBackClaimIsNotCached(t *testing.T) {
 	verifyClean(t, s)
 }
 
-// TestChangingClaimReplyDoesNotChangeCache: who changes it changes nothing in the store.
+// TestChangingClaimReplyDoesNotChangeCache changes the reply of a claim before the finish.
 func TestChangingClaimReplyDoesNotChangeCache(t *testing.T) {
 	s := openTest(t, Config{})
 	job := running(t, s, 1)[0]

@@ -1,39 +1,35 @@
-// Package sqlite is the embedded store: one file, one writer, readers beside
-// it, every commit synced to disk.
+// Package sqlite is the embedded store: one file with one writer and concurrent readers. Every
+// commit is synced to disk.
 //
-// The file may hold its user's own tables too: those of Rota carry the prefix
-// rota_. Beside app.db there are, while it is open,
+// The file may also hold tables of its user. The tables of Rota have the prefix rota_. While the
+// store is open there are these files beside app.db:
 //
-//	app.db-wal    what was committed and not yet written back: a part of the store
-//	app.db-shm    the index of that log, which SQLite can make again
-//	app.db.lock   the lock of the process that holds the store, with its number
+//	app.db-wal    write-ahead log: commits that are not yet in app.db. It is part of the store.
+//	app.db-shm    index of the log, which SQLite can rebuild
+//	app.db.lock   lock of the process that has the store open, with its process id
 //
-// The first two go when the last connection is closed; what a crash left of
-// them is read by the next opening. The lock file stays, and holds nobody back
-// once its process has ended. A copy of app.db alone is no backup while it is
-// open: use [Store.Backup].
+// SQLite removes the first two when the last connection is closed. After a crash the next Open
+// reads what is left of them. The lock file stays, and locks nothing after its process has ended. A
+// copy of app.db alone is not a backup while the store is open: use [Store.Backup].
 //
-// One process holds a store, and opens it once. A second [Open] is refused as
-// Busy, by this name or a symbolic link to it; hard links and network file
-// systems are not supported. Other connections may read the file, and write to
-// tables of their own. [Store.Apply] waits 10 seconds for one that is writing,
-// or as long as its context allows, and is then Unavailable.
+// One process opens a store, and opens it once. A second [Open] by the same path or by a symbolic
+// link to it returns Busy. Hard links and network file systems are not supported. Other connections
+// may read the file and write to tables of their own. While another connection writes,
+// [Store.Apply] waits 10 seconds, or until its context ends, and then returns Unavailable.
 //
-// The log is on and synchronous is FULL: what Apply has answered survives the
+// The write-ahead log is on and synchronous is FULL: a result that Apply has returned survives the
 // end of the process and the loss of power.
 package sqlite
 
-// The files follow the verbs: enqueue.go writes new jobs, claim.go reads the
-// heads of the order, finish.go writes what became of jobs and runs, order.go
-// reads the queue, upkeep.go what is due, stale or left behind, query.go,
-// list.go and count.go the typed reads. reader.go has how these come by a
-// connection, and view.go the one that keeps its own.
+// The files are named by the commands and rows that they implement. enqueue.go inserts jobs,
+// claim.go reads the candidates of a claim, change.go updates jobs and runs, order.go reads the
+// order of the queue, maintenance.go reads jobs that are due, stale or unsettled. query.go, list.go
+// and count.go are the reads. reader.go gives them a connection, view.go one that keeps its
+// snapshot.
 //
-// What jobs have to do with others stands by what it is about: types.go,
-// template.go, schedule.go and throttle.go hold what is declared, and spec.go
-// what these have in common; fire.go and depend.go the jobs of schedules and
-// whom they wait for, group.go and member.go groups, lane.go concurrency keys,
-// reservation.go direct runs, intent.go what a Sweep is to do, prune.go what
-// leaves, due.go when which upkeep is due. request.go holds the keys of requests,
-// stats.go counts what lives, watch.go tells what happened, backup.go copies it
-// all.
+// Rows related to jobs: types.go, template.go, schedule.go and throttle.go hold the definitions,
+// named_rows.go what these have in common, fire.go and depend.go the jobs of schedules and their
+// dependencies, group.go and group_member.go groups, key_queue.go concurrency keys, reservation.go
+// direct runs, intent.go what Sweep has to do, prune.go what is deleted, next_due.go the times of
+// the next maintenance. request.go holds idempotency keys, stats.go counts, watch.go publishes
+// events, backup.go copies the store.

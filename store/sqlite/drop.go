@@ -22,7 +22,7 @@ WHERE schedule = ?1`
 DELETE FROM rota_dropped
 WHERE schedule = ?`
 
-	// The ids are sorted without what else is in their rows.
+	// The subquery sorts only ids, not whole rows.
 	selectDropped = `
 SELECT ` + fullColumns + `
 FROM (
@@ -48,7 +48,7 @@ JOIN rota_jobs j ON j.id = one.id`
 	sqlDroppedEnded  = selectDropped + `rota_jobs_schedule` + droppedWhere + `j.sequel IS NOT NULL AND j.sequel <> 'retry'` + droppedFirst
 )
 
-// droppedSQL are the statements for the parts of what was dropped.
+// droppedSQL holds the statements for the kinds of dropped jobs.
 var droppedSQL = map[rules.DroppedKind]string{
 	rules.DroppedRunning: sqlDroppedRunning, rules.DroppedQueued: sqlDroppedQueued, rules.DroppedLive: sqlDroppedLive, rules.DroppedEnded: sqlDroppedEnded,
 }
@@ -87,8 +87,8 @@ func (w *writer) writeDropped(c rules.Change[string, rules.Dropped]) error {
 	})
 }
 
-// sameOrigin says that a schedule was not declared anew: who made it, and when,
-// never changes in a row.
+// sameOrigin reports whether a schedule was not recreated: the creator and the time of creation of
+// a row never change.
 func sameOrigin(was, is *rota.Schedule) bool {
 	return was == nil || is == nil || was.CreatedBy == is.CreatedBy && was.CreatedAt.Equal(is.CreatedAt)
 }

@@ -10,9 +10,9 @@ import (
 	"zombiezen.com/go/sqlite"
 )
 
-// emptyImage is the file of an empty store. All steps together take a hundred times as
-// long as it takes to write it, so whoever opens many stores, as tests do, goes
-// through them once.
+// emptyImage is the content of the file of an empty store. To write it takes a hundredth of the
+// time of all migrations, so that a process that creates many stores, such as a test, migrates
+// once.
 var emptyImage = sync.OnceValues(func() ([]byte, error) {
 	conn, err := sqlite.OpenConn(":memory:", sqlite.OpenReadWrite|sqlite.OpenCreate)
 	if err != nil {
@@ -25,9 +25,9 @@ var emptyImage = sync.OnceValues(func() ([]byte, error) {
 	return conn.Serialize("main")
 })
 
-// createFile makes the file of a store that is not there, for this user alone. If the
-// image cannot be had or written the file stays empty, or away, and SQLite goes
-// through the steps itself and meets what is wrong.
+// createFile creates the file of a new store for this user alone. If the image cannot be created or
+// written, the file stays empty or missing; SQLite then runs the migrations itself and reports what
+// is wrong.
 func createFile(path string) {
 	if isAbsent(path) && isAbsent(path+"-wal") && isAbsent(path+"-journal") && writeImage(path) == nil {
 		return
@@ -37,16 +37,15 @@ func createFile(path string) {
 	}
 }
 
-// isAbsent says that a name is free: not even a link leads elsewhere from it. What
-// SQLite left beside a file that was removed belongs to that file, and would be
-// written into another.
+// isAbsent reports whether a name is free, also of a symbolic link. A log beside a removed file
+// belongs to that file, and SQLite would apply it to a new one.
 func isAbsent(path string) bool {
 	_, err := os.Lstat(path)
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// writeImage puts the image at its place when all of it is on the disk. Until then it
-// is in a file of its own, which nobody can have put there before.
+// writeImage writes the image to a temporary file, syncs it, and renames it to path. The temporary
+// name is random, so that no other user can have created it as a link.
 func writeImage(path string) error {
 	content, err := emptyImage()
 	if err != nil {

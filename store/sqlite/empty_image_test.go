@@ -9,8 +9,8 @@ import (
 	"zombiezen.com/go/sqlite/sqlitex"
 )
 
-// TestNewFileEqualsMigratedFile opens a store in a file that is not there, and one
-// in a file that is empty: the second goes through the steps.
+// TestNewFileEqualsMigratedFile opens a store in a missing file, which is written from the image,
+// and one in an empty file, which is migrated.
 func TestNewFileEqualsMigratedFile(t *testing.T) {
 	dir := t.TempDir()
 	written, stepped := filepath.Join(dir, "written.db"), filepath.Join(dir, "stepped.db")
@@ -34,7 +34,7 @@ func TestNewFileEqualsMigratedFile(t *testing.T) {
 	}
 }
 
-// contents are the schema of a file and the rows of all its tables, as text.
+// contents returns the schema of a file and the rows of all its tables, as text.
 func contents(t *testing.T, path string) (rows []string) {
 	t.Helper()
 	conn, err := sqlite.OpenConn(path, sqlite.OpenReadOnly)
@@ -60,8 +60,7 @@ func contents(t *testing.T, path string) (rows []string) {
 	return rows
 }
 
-// TestLeftoverLogIsNotAppliedToNewFile opens a store whose file was
-// removed while its log stayed.
+// TestLeftoverLogIsNotAppliedToNewFile opens a store whose file was removed while its log stayed.
 func TestLeftoverLogIsNotAppliedToNewFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "rota.db")
 	conn, err := sqlite.OpenConn(path, sqlite.OpenReadWrite|sqlite.OpenCreate)
@@ -78,13 +77,13 @@ func TestLeftoverLogIsNotAppliedToNewFile(t *testing.T) {
 	must(t, s.Close())
 	for _, row := range contents(t, path) {
 		if row == "table|other|other|CREATE TABLE other (a)|" {
-			t.Error("the table of another file is in it")
+			t.Error("the new file has a table of the removed file")
 		}
 	}
 }
 
-// TestOpenDoesNotWriteThroughLinkBesideFile: neither a file that others may read nor a link is
-// made into the store.
+// TestOpenDoesNotWriteThroughLinkBesideFile opens a store beside a link with a name like that of a
+// temporary file.
 func TestOpenDoesNotWriteThroughLinkBesideFile(t *testing.T) {
 	dir := t.TempDir()
 	path, victim := filepath.Join(dir, "rota.db"), filepath.Join(dir, "victim")
@@ -100,12 +99,12 @@ func TestOpenDoesNotWriteThroughLinkBesideFile(t *testing.T) {
 		t.Errorf("%v, %v", info.Mode(), err)
 	}
 	if left, _ := filepath.Glob(path + ".new-*"); len(left) > 0 {
-		t.Errorf("%v are left", left)
+		t.Errorf("temporary files are left: %v", left)
 	}
 }
 
-// TestOpenCreatesFileBehindLink keeps a link that leads to a store which is not
-// there yet.
+// TestOpenCreatesFileBehindLink opens a link to a missing file: the file is created, and the link
+// stays.
 func TestOpenCreatesFileBehindLink(t *testing.T) {
 	dir := t.TempDir()
 	link, path := filepath.Join(dir, "link.db"), filepath.Join(dir, "rota.db")
@@ -117,6 +116,6 @@ func TestOpenCreatesFileBehindLink(t *testing.T) {
 		t.Errorf("the link is gone: %v, %v", info.Mode(), err)
 	}
 	if len(contents(t, path)) < 50 {
-		t.Error("nothing is behind the link")
+		t.Error("the file behind the link holds no store")
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"zombiezen.com/go/sqlite"
 )
 
-// Jobs are inserted some at a time: a statement opens each index of the table
-// once, however many rows it brings.
+// Several jobs share an insert, because a statement opens each index of the table once, however
+// many rows it inserts.
 const (
 	sqlInsertJob = `
 INSERT OR ROLLBACK INTO rota_jobs (
@@ -30,9 +30,8 @@ var (
 	jobParamCount = strings.Count(jobValues, "?")
 )
 
-// paramsInline is how long params may be to stand in the row of their job.
-// Longer ones would push the row into overflow pages, which are rewritten each
-// time the job changes.
+// paramsInline is the maximal length of params in the row of their job. Longer ones would need
+// overflow pages, which SQLite rewrites each time the job changes.
 const paramsInline = 512
 
 const (
@@ -49,7 +48,7 @@ SET params = ?
 WHERE id = ? AND params IS NOT NULL`
 )
 
-// updateParams replaces params where they stand.
+// updateParams replaces params in the table that holds them.
 func (w *writer) updateParams(j *rota.Job) error {
 	if err := w.writeParams(sqlUpdateInline, j); err != nil || w.conn.Changes() > 0 {
 		return err
@@ -102,7 +101,7 @@ func (w *writer) insertRows(sql string, jobs []*rota.Job) error {
 	return nil
 }
 
-// bindJob binds a job to the parameters after a place.
+// bindJob binds a job to the parameters after at.
 func bindJob(s *sqlite.Stmt, at int, j *rota.Job) {
 	bindID(s, at+1, j.ID)
 	if !j.RetryOf.IsZero() {

@@ -12,9 +12,9 @@ import (
 	"github.com/rotajobs/rota/store/sqlite"
 )
 
-// tend does the upkeep that is due, and says when there is more to do; zero:
-// when Wake says so. What an error left undone is due still.
-func tend(ctx context.Context, store rota.Store, now time.Time) (next time.Time, err error) {
+// runMaintenance runs the maintenance that is due and returns when the next is due. Zero means when
+// Wake receives. What an error left undone stays due.
+func runMaintenance(ctx context.Context, store rota.Store, now time.Time) (next time.Time, err error) {
 	due, err := store.NextDue(ctx)
 	if err != nil {
 		return next, err
@@ -25,7 +25,7 @@ func tend(ctx context.Context, store rota.Store, now time.Time) (next time.Time,
 		upkeep = append(upkeep, &rota.Ready{Meta: rota.NewMeta("")})
 	}
 	if passed(due.Fire) {
-		if upkeep, err = fires(ctx, store, upkeep); err != nil {
+		if upkeep, err = addFires(ctx, store, upkeep); err != nil {
 			return next, err
 		}
 	}
@@ -52,17 +52,17 @@ func tend(ctx context.Context, store rota.Store, now time.Time) (next time.Time,
 	return earliest(due, now), nil
 }
 
-// fires adds a Fire for each schedule that owes one. A Fire that finds its
-// schedule changed meanwhile makes nothing, and the next round reads it anew.
-func fires(ctx context.Context, store rota.Store, upkeep []rota.Command) ([]rota.Command, error) {
+// addFires adds a Fire for each schedule that is due. A Fire whose schedule has changed creates no
+// jobs, and the next call reads the schedule again.
+func addFires(ctx context.Context, store rota.Store, upkeep []rota.Command) ([]rota.Command, error) {
 	page, err := store.DueSchedules(ctx, rota.PageMax)
 	if err != nil {
 		return upkeep, err
 	}
 	for _, schedule := range page.Schedules {
-		fire, err := rota.PlanFire(rota.NewMeta(""), schedule, page.Now) // by the store's clock, not by ours
+		fire, err := rota.PlanFire(rota.NewMeta(""), schedule, page.Now) // by the store's clock
 		if err != nil {
-			log.Println(schedule.Name, err) // such as a zone that this machine does not know
+			log.Println(schedule.Name, err) // such as a time zone that this machine does not know
 		} else if fire != nil {
 			upkeep = append(upkeep, fire)
 		}
@@ -82,7 +82,7 @@ func earliest(due rota.Due, now time.Time) (next time.Time) {
 	return next
 }
 
-// prune removes what need no longer be kept, a page at a time.
+// prune deletes executions that no longer need to be kept, one page at a time.
 func prune(ctx context.Context, store rota.Store, now time.Time) (removed int, err error) {
 	for query := (rota.PruneQuery{Retention: rota.DefaultRetention, Now: now}); ; {
 		page, err := store.Prunable(ctx, query)
@@ -123,8 +123,8 @@ func redrive(ctx context.Context, store rota.Store, typ string) (count int, err 
 	}
 }
 
-// direct runs a job now, past the queue, on a node that it holds back meanwhile.
-// Busy says that another direct run is under way, or that a limit is reached.
+// direct runs a job at once, without the queue, on a node that it reserves for the run. The error
+// code Busy means that another direct run is active or that a limit is reached.
 func direct(ctx context.Context, store rota.Store, node string, job rota.NewJob, work func(*rota.Job) rota.FinishItem) error {
 	reserved, err := rota.Do[*rota.Reserved](ctx, store, &rota.Reserve{Meta: rota.NewMeta("ada"), Node: node})
 	if err != nil {
@@ -137,12 +137,12 @@ func direct(ctx context.Context, store rota.Store, node string, job rota.NewJob,
 		_, _ = rota.Do[*rota.Released](ctx, store, &rota.Release{Meta: rota.NewMeta("ada"), ReservationID: reserved.Reservation.ID})
 		return err
 	}
-	item := work(started.Job) // extend its lease meanwhile, as of any run
+	item := work(started.Job) // extend its lease meanwhile, as for any run
 	_, err = rota.Do[*rota.Finished](ctx, store, &rota.Finish{Meta: rota.NewMeta(""), Items: []rota.FinishItem{item}})
 	return err
 }
 
-// A job fails for good, is tried anew, and is forgotten in time.
+// A job fails for good, is redriven, and is pruned.
 func Example_maintenance() {
 	dir, err := os.MkdirTemp("", "rota")
 	must(err)
@@ -156,7 +156,7 @@ func Example_maintenance() {
 	fails := func(job *rota.Job) rota.FinishItem {
 		return rota.FinishItem{LeaseRef: job.Lease(), Outcome: rota.OutcomeFailed, Error: "the printer is on fire"}
 	}
-	must(direct(ctx, store, "worker-1", rota.NewJob{Type: "build"}, fails)) // tried once, so it is a dead letter
+	must(direct(ctx, store, "worker-1", rota.NewJob{Type: "build"}, fails)) // has no retry, so it becomes a dead letter
 	count, err := redrive(ctx, store, "build")
 	must(err)
 	fmt.Println("redriven", count)

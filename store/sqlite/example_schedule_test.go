@@ -13,8 +13,8 @@ import (
 	"github.com/rotajobs/rota/store/sqlite"
 )
 
-// declare declares a type, a template, a limit and a schedule. A program calls it
-// at each start: a declaration without a change has no effect.
+// declare declares a type, a template, a limit and a schedule. A program calls it at each start: a
+// declaration without a change has no effect.
 func declare(ctx context.Context, store rota.Store, now time.Time) error {
 	daily, err := rota.Declare(rota.NewMeta("ada"), "daily", rota.ScheduleSpec{
 		Template: "report", Cron: "0 7 * * *", Zone: "Europe/Berlin", Overlap: rota.OverlapSkip,
@@ -37,8 +37,8 @@ func declare(ctx context.Context, store rota.Store, now time.Time) error {
 	return err
 }
 
-// A schedule fires, a request and a group join it, a limit holds them back, and
-// each job says why it waits.
+// A schedule fires, a request and a group add jobs, a limit holds them back, and Explain returns
+// why each job waits.
 func Example_schedule() {
 	dir, err := os.MkdirTemp("", "rota")
 	must(err)
@@ -50,8 +50,8 @@ func Example_schedule() {
 	ctx := context.Background()
 	must(declare(ctx, store, now))
 
-	now = now.Add(time.Hour) // it is seven in Berlin
-	next, err := tend(ctx, store, now)
+	now = now.Add(time.Hour) // 7:00 in Berlin
+	next, err := runMaintenance(ctx, store, now)
 	must(err)
 	fmt.Println("fires again", next.Format(time.DateTime))
 

@@ -13,8 +13,8 @@ import (
 	"github.com/rotajobs/rota/store/wrap"
 )
 
-// A job goes through its life: enqueued, claimed, finished. A program that
-// runs jobs for long also keeps its leases and its clock: see the worker.
+// The life of a job: enqueue, claim, finish. A program that runs jobs for long also extends its
+// leases: see the worker example.
 func Example() {
 	dir, err := os.MkdirTemp("", "rota")
 	if err != nil {
@@ -26,16 +26,16 @@ func Example() {
 		log.Fatal(err)
 	}
 	defer file.Close()
-	store := wrap.Coalesce(file) // callers that come together share a commit
+	store := wrap.Coalesce(file) // concurrent callers share a commit
 
 	ctx := context.Background()
 	enqueued, err := rota.Do[*rota.Enqueued](ctx, store, &rota.Enqueue{Meta: rota.NewMeta("ada"), Jobs: []rota.NewJob{
 		{Type: "mail", Params: json.RawMessage(`{"to": "bo"}`), UniqueKey: "welcome:bo"},
-		{Type: "mail", Params: json.RawMessage(`{"to": "bo"}`), UniqueKey: "welcome:bo"}, // answered with the first
+		{Type: "mail", Params: json.RawMessage(`{"to": "bo"}`), UniqueKey: "welcome:bo"}, // a duplicate of the first
 		{Type: "mail", Params: json.RawMessage(`{"to": "cy"}`), Priority: new(5)},
 	}})
 	if err != nil {
-		log.Fatal(err) // sent again after an error, it is not done twice
+		log.Fatal(err) // a command that is sent again is applied once
 	}
 	fmt.Println("a duplicate:", enqueued.Jobs[1].Duplicate)
 

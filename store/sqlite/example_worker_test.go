@@ -15,21 +15,21 @@ import (
 	"github.com/rotajobs/rota/store/wrap"
 )
 
-// worker runs jobs in this process, each in a goroutine of its own. Only the
-// goroutine of run touches its map.
+// worker runs jobs in this process, each in its own goroutine. Only the goroutine of run uses the
+// map.
 type worker struct {
 	store    rota.Store
-	name     string // the same at every start: by it Recover knows what an earlier life left
+	name     string // the same at every start, so that Recover finds the runs of an earlier incarnation
 	handlers map[string]func(context.Context, *rota.Job) error
-	types    []string      // those that have a handler
-	slots    int           // jobs at once
-	lease    time.Duration // how long a job waits for us once we are dead
+	types    []string      // types with a handler
+	slots    int           // concurrent jobs
+	lease    time.Duration // how long a job stays leased after this process has died
 	grace    time.Duration // how long a handler may take to stop
 
 	incarnation rota.ID                // this start of this process
 	running     map[rota.ID]runningJob // by the id of the run
-	ended       chan rota.FinishItem   // from the handlers; has room for all of them
-	base        context.Context        // of the handlers
+	ended       chan rota.FinishItem   // from the handlers, with a buffer for all of them
+	base        context.Context        // parent of the contexts of handlers
 }
 
 type runningJob struct {
@@ -39,14 +39,14 @@ type runningJob struct {
 
 // Why a handler's context ended.
 var (
-	errTimeout  = errors.New("it ran out of time")
-	errAsked    = errors.New("somebody asked it to stop")
-	errLost     = errors.New("its lease is lost")
-	errShutdown = errors.New("the process stops")
+	errTimeout   = errors.New("the timeout of the job is over")
+	errCancelled = errors.New("the job was cancelled")
+	errLost      = errors.New("the lease is lost")
+	errShutdown  = errors.New("the process is shutting down")
 )
 
-// run works until ctx ends, then lets the handlers finish, or cuts them off
-// when the grace is over. An error is like a crash: the next run recovers.
+// run works until ctx ends, then lets the handlers finish, and cancels them when the grace period
+// is over. After an error the next run recovers, as after a crash.
 func (w *worker) run(ctx context.Context) error {
 	w.incarnation, w.running, w.ended = rota.NewID(), map[rota.ID]runningJob{}, make(chan rota.FinishItem, w.slots)
 	base, cut := context.WithCancelCause(context.Background())
@@ -68,7 +68,7 @@ func (w *worker) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		select { // whatever happens, take looks again
+		select { // after every event, take runs again
 		case <-wake:
 		case <-due:
 		case <-beat.C:
@@ -86,16 +86,16 @@ func (w *worker) run(ctx context.Context) error {
 	return nil
 }
 
-// take readies what is due, claims as much as there is room for, and says
-// when the next job will be due.
+// take makes due jobs ready, claims as many jobs as there are free slots, and returns when the next
+// job is due.
 func (w *worker) take(ctx context.Context) (due <-chan time.Time, err error) {
 	if _, err := send[*rota.Readied](w, &rota.Ready{Meta: rota.NewMeta("")}); err != nil {
 		return nil, err
 	}
-	if room := w.slots - len(w.running); room > 0 && ctx.Err() == nil {
+	if free := w.slots - len(w.running); free > 0 && ctx.Err() == nil {
 		claimed, err := send[*rota.Claimed](w, &rota.Claim{
 			Meta: rota.NewMeta(""), Worker: w.name, Incarnation: w.incarnation, Seed: rota.NewToken(),
-			Types: w.types, Limit: room, Lease: w.lease,
+			Types: w.types, Limit: free, Lease: w.lease,
 		})
 		if err != nil {
 			return nil, err
@@ -111,7 +111,7 @@ func (w *worker) take(ctx context.Context) (due <-chan time.Time, err error) {
 	return time.After(time.Until(next.Ready)), nil
 }
 
-// start runs the handler. The store does not watch the job's timeout: we do.
+// start runs the handler. The worker enforces the timeout of the job, not the store.
 func (w *worker) start(job *rota.Job) {
 	ctx, stop := context.WithCancelCause(w.base)
 	w.running[job.Run.ID] = runningJob{job.Lease(), stop}
@@ -131,25 +131,25 @@ func (w *worker) start(job *rota.Job) {
 		select {
 		case err := <-returned:
 			ended <- outcome(ctx, job, err)
-		case <-time.After(w.grace): // it hangs: nobody else would ever end its run
+		case <-time.After(w.grace): // the handler hangs; only this process can end its run
 			ended <- outcome(ctx, job, context.Cause(ctx))
 		}
 	}()
 }
 
-// outcome is what a handler's error means. One that completed although it was
-// to stop has completed.
+// outcome translates the error of a handler. A handler that completed although it was cancelled has
+// completed.
 func outcome(ctx context.Context, job *rota.Job, err error) rota.FinishItem {
 	item := rota.FinishItem{LeaseRef: job.Lease(), Outcome: rota.OutcomeCompleted}
 	if err == nil {
 		return item
 	}
 	item.Outcome = rota.OutcomeFailed
-	item.Error = strings.ReplaceAll(strings.ToValidUTF8(err.Error(), "?"), "\x00", "?") // anything else is refused
+	item.Error = strings.ReplaceAll(strings.ToValidUTF8(err.Error(), "?"), "\x00", "?") // the store refuses other text
 	switch context.Cause(ctx) {
 	case errTimeout: // retried like a failure
 		item.Outcome, item.ErrorCode = rota.OutcomeCancelled, rota.CodeTimeout
-	case errAsked: // never retried
+	case errCancelled: // never retried
 		item.Outcome = rota.OutcomeCancelled
 	case errShutdown: // retried at once
 		item.ErrorCode = rota.CodeShutdown
@@ -157,8 +157,8 @@ func outcome(ctx context.Context, job *rota.Job, err error) rota.FinishItem {
 	return item
 }
 
-// beat extends all leases in one command and hears who is to stop; then it
-// fails the runs of those who beat no more, which are never our own.
+// beat extends all leases in one command and cancels the handlers of lost or cancelled runs. Then
+// it reaps stale runs, which are never its own.
 func (w *worker) beat() error {
 	extend := &rota.Extend{Meta: rota.NewMeta(""), Lease: w.lease}
 	for _, job := range w.running {
@@ -174,7 +174,7 @@ func (w *worker) beat() error {
 			case answer.Code == rota.LeaseLost:
 				w.running[answer.RunID].stop(errLost)
 			case answer.Cancel:
-				w.running[answer.RunID].stop(errAsked)
+				w.running[answer.RunID].stop(errCancelled)
 			}
 		}
 	}
@@ -182,7 +182,7 @@ func (w *worker) beat() error {
 	return err
 }
 
-// finish reports all that have ended by now in one command.
+// finish reports all ended runs in one command.
 func (w *worker) finish(first rota.FinishItem) error {
 	finish := &rota.Finish{Meta: rota.NewMeta(""), Items: []rota.FinishItem{first}}
 	for len(w.ended) > 0 {
@@ -192,14 +192,14 @@ func (w *worker) finish(first rota.FinishItem) error {
 	if err != nil {
 		return err
 	}
-	for _, answer := range finished.Items { // of a lost lease nothing was written: another attempt stands for it
+	for _, answer := range finished.Items { // a lost lease was not finished; another attempt replaces it
 		delete(w.running, answer.RunID)
 	}
 	return nil
 }
 
-// send sends a command until the store answers: sent again, it is not done
-// twice. No context of a caller cuts it short, or a claim could be lost.
+// send sends a command until the store answers: a command that is sent again is applied once. It
+// ignores the contexts of callers, because a claim without an answer would be lost.
 func send[R rota.Reply](w *worker, command rota.Command) (R, error) {
 	ctx, done := context.WithTimeout(context.Background(), time.Minute)
 	defer done()
@@ -212,7 +212,7 @@ func send[R rota.Reply](w *worker, command rota.Command) (R, error) {
 	}
 }
 
-// A whole worker: it recovers, claims, beats, keeps time and stops cleanly.
+// A complete worker: it recovers, claims, extends leases, enforces timeouts and stops cleanly.
 func Example_worker() {
 	dir, err := os.MkdirTemp("", "rota")
 	if err != nil {
@@ -227,7 +227,7 @@ func Example_worker() {
 	store := wrap.Coalesce(file)
 
 	seen := make(chan string)
-	patient := func(ctx context.Context, job *rota.Job) error {
+	waitForCancel := func(ctx context.Context, job *rota.Job) error {
 		seen <- job.Name
 		<-ctx.Done()
 		return context.Cause(ctx)
@@ -236,7 +236,7 @@ func Example_worker() {
 		store: store, name: "mailer", types: []string{"mail", "report"}, slots: 4, lease: time.Second, grace: 10 * time.Second,
 		handlers: map[string]func(context.Context, *rota.Job) error{
 			"mail":   func(_ context.Context, job *rota.Job) error { seen <- job.Name; return nil },
-			"report": patient,
+			"report": waitForCancel,
 		},
 	}
 	ctx, stop := context.WithCancel(context.Background())
@@ -261,7 +261,7 @@ func Example_worker() {
 			}
 		}
 	}
-	stop() // the worker claims no more, and waits for what it runs
+	stop() // the worker claims no more and waits for its handlers
 	if err := <-stopped; err != nil {
 		log.Fatal(err)
 	}

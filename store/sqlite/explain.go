@@ -19,7 +19,7 @@ FROM rota_jobs j INDEXED BY rota_jobs_member
 WHERE j.group_id = ? AND j.sequel IS NULL AND j.group_position < ?
 ORDER BY j.group_position, j.id
 LIMIT +?`
-	// Those that wait have their turn by id, when no other is under way.
+	// Jobs that wait for an overlap start in the order of their ids, when no other job is active.
 	sqlAhead = `
 SELECT ` + leanColumns + `
 FROM rota_jobs j INDEXED BY rota_jobs_live
@@ -28,8 +28,8 @@ WHERE j.schedule = ?1 AND j.scope_kind IS ?2 AND j.scope_id IS ?3 AND j.sequel I
 ORDER BY j.hold & 8, j.id
 LIMIT +?5`
 
-	// Those of a type that come before a place in the order: all of a higher
-	// priority, and the first of its own.
+	// The jobs of a type before a position of the order: all jobs of a higher priority, and the
+	// first jobs of its own priority.
 	sqlTypeQueueAbove = `
 SELECT count(*)
 FROM (
@@ -47,7 +47,7 @@ FROM (
   LIMIT +?2)`
 )
 
-// Explain says why a job does not run.
+// Explain returns the reasons why a job does not run.
 func (s *reader) Explain(ctx context.Context, id rota.ID) (reasons []rota.Reason, err error) {
 	err = s.withSnapshot(ctx, "explain", func(conn *sqlite.Conn) error {
 		e := &explanation{conn: conn, Facts: rules.Facts{Now: s.now()}}
@@ -86,7 +86,8 @@ func (e *explanation) read(id rota.ID) (err error) {
 	return nil
 }
 
-// tail is the last attempt of an execution, given any; nil if there is none.
+// tail returns the last attempt of an execution, given any attempt, or nil if it does not exist or
+// is hidden.
 func (e *explanation) tail(id rota.ID) (*rota.Job, error) {
 	err := query(e.conn, sqlChain, func(stmt *sqlite.Stmt) { stmt.BindBytes(1, id[:]) },
 		func(stmt *sqlite.Stmt) { id = scanID(stmt, 0) })
@@ -117,7 +118,7 @@ func (e *explanation) readRedrive() error {
 	return err
 }
 
-// readHolds reads whom the job waits for.
+// readHolds reads the jobs that the job waits for.
 func (e *explanation) readHolds() (err error) {
 	j := e.Job
 	if !j.RetryOf.IsZero() {
@@ -170,8 +171,7 @@ func (e *explanation) schedule(name string) (*rota.Schedule, error) {
 	return readRow(e.conn, sqlSchedule, func(stmt *sqlite.Stmt) { stmt.BindText(1, name) }, scanSchedule)
 }
 
-// latest reads how a dependency stands, up to the first scope for which it has
-// not completed.
+// latest reads the state of a dependency, up to the first scope for which it has not completed.
 func (e *explanation) latest(d *rota.Schedule) (all []rules.LatestTail, err error) {
 	for _, q := range e.Windows(d) {
 		var id rota.ID
@@ -200,7 +200,7 @@ func bindLatest(stmt *sqlite.Stmt, q rules.Latest) {
 	stmt.BindInt64(5, q.Until)
 }
 
-// readLimits reads what bounds the starts of the job's type and key.
+// readLimits reads what limits the starts of the job's type and key.
 func (e *explanation) readLimits() (err error) {
 	named := func(name string) func(*sqlite.Stmt) { return func(stmt *sqlite.Stmt) { stmt.BindText(1, name) } }
 	typ, key := named(e.Job.Type), named(e.Job.ConcurrencyKey)
@@ -231,7 +231,7 @@ func (e *explanation) readLimits() (err error) {
 	)
 }
 
-// readOrder counts those that come before the job, lane by lane.
+// readOrder counts the jobs before the job, type by type.
 func (e *explanation) readOrder() (err error) {
 	if !e.Job.Ready() {
 		return nil
@@ -256,7 +256,7 @@ func (e *explanation) readOrder() (err error) {
 	return nil
 }
 
-// countBefore counts those of one type, up to one more than is told.
+// countBefore counts the jobs of one type before the job, up to one more than Explain reports.
 func (e *explanation) countBefore(typ string) (int, error) {
 	var above, before int
 	bind := func(stmt *sqlite.Stmt) {
@@ -282,7 +282,7 @@ func (e *explanation) count(into *int, sql string, bind func(*sqlite.Stmt)) erro
 	return query(e.conn, sql, bind, func(stmt *sqlite.Stmt) { *into = int(stmt.ColumnInt64(0)) })
 }
 
-// readRow reads the only row that there can be; nil if there is none.
+// readRow reads a single row, or returns nil if there is none.
 func readRow[T any](conn *sqlite.Conn, sql string, bind func(*sqlite.Stmt), scan func(*sqlite.Stmt) (*T, error)) (*T, error) {
 	all, err := queryAll(conn, sql, bind, scan)
 	if err != nil || len(all) == 0 {

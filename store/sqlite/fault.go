@@ -7,8 +7,8 @@ import (
 	"zombiezen.com/go/sqlite"
 )
 
-// fault translates an error of SQLite, by its result code, into one that
-// names the reason and the remedy.
+// fault translates an error of SQLite, by its result code, into a rota.Error with a reason and a
+// remedy.
 func fault(act string, err error) error {
 	var known *rota.Error
 	if err == nil || errors.As(err, &known) {
@@ -26,32 +26,32 @@ func fault(act string, err error) error {
 	return e
 }
 
-// faultInfo is what a result code is to whoever reads it.
+// faultInfo is what a rota.Error reports about a result code.
 type faultInfo struct {
 	code         rota.Code
 	reason, hint string
 }
 
-// diskFull is for each way in which SQLite says so.
-var diskFull = faultInfo{rota.Unavailable, "the disk is full", "free some space and try again; what was answered is safe"}
+// diskFull is shared by the result codes that mean a full disk.
+var diskFull = faultInfo{rota.Unavailable, "the disk is full", "free disk space and send the batch again; every answered batch is stored"}
 
 var faults = map[sqlite.ResultCode]faultInfo{
-	sqlite.ResultBusy:      {rota.Unavailable, "another connection holds the file", "end its transaction, or wait and send again"},
-	sqlite.ResultLocked:    {rota.Unavailable, "another connection holds the file", "end its transaction, or wait and send again"},
-	sqlite.ResultReadOnly:  {rota.Unavailable, "the file cannot be written", "give this process the right to write the file and its directory"},
-	sqlite.ResultPerm:      {rota.Unavailable, "the file may not be opened", "give this process the right to read and write the file"},
-	sqlite.ResultCantOpen:  {rota.Unavailable, "the file cannot be opened", "see that its directory exists and may be written"},
+	sqlite.ResultBusy:      {rota.Unavailable, "another connection holds the file", "end the transaction of that connection, or send the batch again later"},
+	sqlite.ResultLocked:    {rota.Unavailable, "another connection holds the file", "end the transaction of that connection, or send the batch again later"},
+	sqlite.ResultReadOnly:  {rota.Unavailable, "the file cannot be written", "give this process write permission on the file and its directory"},
+	sqlite.ResultPerm:      {rota.Unavailable, "the permissions of the file do not allow opening it", "give this process read and write permission on the file"},
+	sqlite.ResultCantOpen:  {rota.Unavailable, "the file cannot be opened", "check that its directory exists and that this process can write to it"},
 	sqlite.ResultFull:      diskFull,
-	sqlite.ResultIOErr:     {rota.Unavailable, "the disk failed", "see the system's log; send the batch again when it works"},
-	sqlite.ResultInterrupt: {rota.Unavailable, "it was interrupted", "send it again"},
-	sqlite.ResultNoMem:     {rota.Unavailable, "there is not enough memory", ""},
-	sqlite.ResultCorrupt:   {rota.Internal, "the file is damaged", "stop, keep a copy of it, and restore a backup"},
-	sqlite.ResultNotADB:    {rota.Internal, "the file is not an SQLite database", "name another file, or restore a backup"},
+	sqlite.ResultIOErr:     {rota.Unavailable, "the disk failed", "check the system log, and send the batch again when the disk works"},
+	sqlite.ResultInterrupt: {rota.Unavailable, "SQLite interrupted the statement", "send the request again"},
+	sqlite.ResultNoMem:     {rota.Unavailable, "there is not enough memory", "give this process more memory"},
+	sqlite.ResultCorrupt:   {rota.Internal, "the file is damaged", "stop this process, keep a copy of the file, and restore a backup"},
+	sqlite.ResultNotADB:    {rota.Internal, "the file is not an SQLite database", "open another file, or restore a backup"},
 
-	sqlite.ResultIOErrSHMSize: diskFull, // the index of the log, which is made at each start, found no room
+	sqlite.ResultIOErrSHMSize: diskFull, // no space for the -shm file, which SQLite creates at each start
 }
 
-// isConstraint reports whether the database itself refused a write.
+// isConstraint reports whether a constraint or a trigger of the database refused a write.
 func isConstraint(err error) bool {
 	var known *rota.Error
 	return errors.As(err, &known) && known.Err != nil &&

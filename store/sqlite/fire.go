@@ -33,9 +33,9 @@ func (w *writer) loadJobsOf(q rules.JobsOf, u *rules.UnitOfWork) error {
 	})
 }
 
-// loadPlanned sorts what lives of all scopes: a schedule that fires once has one
-// execution for each. Mostly it finds the very one that ends; to see that it has
-// not takes no more of a job than to end it.
+// loadPlanned reads the live planned jobs of all scopes of a schedule and sorts them: a schedule
+// that fires once has one execution for each scope. Mostly it finds only the job that is being
+// finished, so it reads only the lease columns.
 func (w *writer) loadPlanned(q rules.Planned, u *rules.UnitOfWork) error {
 	var ids []rota.ID
 	err := w.query(sqlPlanned, func(s *sqlite.Stmt) {

@@ -31,7 +31,7 @@ DELETE FROM rota_groups
 WHERE id = ?`
 )
 
-// tally is how a GroupTally is stored.
+// tally is the stored form of a GroupTally.
 type tally struct {
 	Queued    int `json:"queued,omitempty"`
 	Running   int `json:"running,omitempty"`
@@ -60,7 +60,7 @@ func (w *writer) loadGroup(id rota.ID, u *rules.UnitOfWork) error {
 	return w.query(sqlGroup, func(s *sqlite.Stmt) { s.BindBytes(1, id[:]) }, scanInto(scanGroup, u.PutGroup))
 }
 
-// writeGroup writes a group that enters, or what may change of one.
+// writeGroup inserts a new group, and updates the columns of a group that may change.
 func (w *writer) writeGroup(c rules.Change[rota.ID, rota.Group]) error {
 	switch {
 	case c.Is == nil:
@@ -94,7 +94,7 @@ func (w *writer) insertGroup(g *rota.Group) error {
 	})
 }
 
-// deleteGroup removes a group that goes, when its members have gone.
+// deleteGroup deletes a group after its members.
 func (w *writer) deleteGroup(c rules.Change[rota.ID, rota.Group]) error {
 	if c.Is != nil {
 		return nil

@@ -55,7 +55,8 @@ func countMembers(conn *sqlite.Conn, g *rota.Group) error {
 		func(stmt *sqlite.Stmt) { g.Tally.Count(scanAttemptState(stmt)) })
 }
 
-// attemptStateColumns are what tells how an attempt stands, and scanEnd reads them.
+// attemptStateColumns are the columns that show the state of an attempt. scanAttemptState reads
+// them.
 const attemptStateColumns = `j.id, j.status, j.attempt, j.sequel, j.finished_at, j.outcome, j.type`
 
 func scanAttemptState(s *sqlite.Stmt) *rota.Job {

@@ -11,7 +11,7 @@ SELECT kind, name
 FROM rota_intents
 ORDER BY kind, name
 LIMIT +?`
-	// What is decided twice is still to be carried out once.
+	// A second decision adds no second intent.
 	sqlPutIntent = `
 INSERT OR ROLLBACK INTO rota_intents (kind, name)
 VALUES (?, ?)

@@ -39,7 +39,7 @@ LIMIT +?`
 SELECT count(*)
 FROM rota_jobs INDEXED BY rota_jobs_open
 WHERE status = 'RUNNING' AND sequel IS NULL`
-	// Rota's own are few, and stand side by side in the index.
+	// The few internal jobs are adjacent in the index.
 	sqlOpenAll = `
 SELECT (` + openJobs + `) - (` + openJobs + ` AND ` + internalType + `)`
 	internalType = `type >= 'rota.' AND type < 'rota/'`
@@ -65,9 +65,8 @@ func (w *writer) loadKeyQueue(q rules.KeyQueue, u *rules.UnitOfWork) error {
 	return err
 }
 
-// keyQueueTypes are the types of which somebody is held back by the key alone or, if
-// that matters, stands in the order. They are found one after the other, so the
-// many jobs of each cost nothing.
+// keyQueueTypes returns the types with jobs that only the key holds back, and the types with ready
+// jobs if the key has a limit. Each type is one lookup, however many jobs it has.
 func (w *writer) keyQueueTypes(q rules.KeyQueue) (types []string, err error) {
 	holds := []rota.Hold{rota.HoldKey, 0}
 	if q.Unlimited {

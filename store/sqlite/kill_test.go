@@ -15,8 +15,7 @@ import (
 	"github.com/rotajobs/rota/internal/depth"
 )
 
-// A child process applies one batch and is killed at a chosen statement; these
-// tell it which.
+// A child process applies one batch and kills itself at a statement. These variables configure it.
 const (
 	envKillStore = "ROTA_TEST_KILL_STORE"
 	envKillBatch = "ROTA_TEST_KILL_BATCH"
@@ -34,8 +33,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestKilledProcessLeavesWholeCommands kills a real process with SIGKILL in the middle of each
-// verb, and once after its commit, and looks at what it left.
+// TestKilledProcessLeavesWholeCommands kills a process with SIGKILL during each verb, and once
+// after its commit, and checks the file.
 func TestKilledProcessLeavesWholeCommands(t *testing.T) {
 	if testing.Short() {
 		t.Skip("make test runs it")
@@ -46,10 +45,10 @@ func TestKilledProcessLeavesWholeCommands(t *testing.T) {
 			batch, before := prepareFile(t, sc, path)
 			for _, kill := range []int{1, 2} {
 				if !killAt(t, path, batch, kill) {
-					break // the command has fewer statements, and was applied
+					break // the command has fewer statements and was applied
 				}
 				if got := reopenAndDump(t, path); got != before {
-					t.Fatalf("killed before statement %d it left half a command; before:\n%s\nafter:\n%s", kill, before, got)
+					t.Fatalf("a kill before statement %d left part of the command; before:\n%s\nafter:\n%s", kill, before, got)
 				}
 			}
 			path = filepath.Join(t.TempDir(), "rota.db")
@@ -57,20 +56,20 @@ func TestKilledProcessLeavesWholeCommands(t *testing.T) {
 			killAt(t, path, batch, 0)
 			after := reopenAndDump(t, path)
 			if after == before {
-				t.Fatal("killed after its commit, the command was lost")
+				t.Fatal("the command was lost by a kill after its commit")
 			}
 			s, err := OpenWith(path, Config{Logger: quiet})
 			must(t, err)
 			defer s.Close()
-			apply(t, s, batch) // sent again, since its answer was lost
+			apply(t, s, batch) // a caller sends it again, because its answer was lost
 			if got := dump(t, s); got != after {
-				t.Errorf("sent again it changed something; before:\n%s\nafter:\n%s", after, got)
+				t.Errorf("the repeated command changed the store; before:\n%s\nafter:\n%s", after, got)
 			}
 		})
 	}
 }
 
-// prepareFile plays a scene into a file and closes it.
+// prepareFile prepares a scenario in a file and closes the store.
 func prepareFile(t *testing.T, sc scenario, path string) (rota.Batch, string) {
 	t.Helper()
 	s, err := Open(path)
@@ -79,8 +78,8 @@ func prepareFile(t *testing.T, sc scenario, path string) (rota.Batch, string) {
 	return sc.prepare(t, s), dump(t, s)
 }
 
-// killAt runs a child that dies before its n-th statement, or after its
-// commit. It reports false if the command ended before that.
+// killAt runs a child that kills itself before its n-th statement, or after its commit. It returns
+// false if the command has fewer statements.
 func killAt(t *testing.T, path string, batch rota.Batch, n int) bool {
 	t.Helper()
 	encoded, err := rota.AppendBatch(nil, batch)
@@ -100,8 +99,7 @@ func killAt(t *testing.T, path string, batch rota.Batch, n int) bool {
 	return true
 }
 
-// applyAndKillSelf is the child. It ends well if the batch has fewer statements
-// than it was to die at.
+// applyAndKillSelf is the child process. It exits normally if the batch has fewer statements.
 func applyAndKillSelf(path string) {
 	killSelf := func() { _ = syscall.Kill(os.Getpid(), syscall.SIGKILL) }
 	at, _ := strconv.Atoi(os.Getenv(envKillAt))

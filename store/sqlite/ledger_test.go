@@ -22,19 +22,19 @@ import (
 
 const (
 	envLedger    = "ROTA_TEST_LEDGER_STORE"
-	envCrashTime = "ROTA_CRASH_TIME" // how long TestCrashLedger goes on; by default a few kills
+	envCrashTime = "ROTA_CRASH_TIME" // duration of TestCrashKeepsAnsweredCommands; by default a few kills
 )
 
-// ledger is what a child said it had been told: each line was written after
-// the store had answered.
+// ledger holds the answers that the child processes report. A child writes each line after the
+// store has answered.
 type ledger struct {
 	enqueued map[string]bool
 	started  map[string]int
 	finished map[string]string
 }
 
-// TestCrashKeepsAnsweredCommands kills a busy process again and again at random moments, and
-// holds what it left against what it had been told.
+// TestCrashKeepsAnsweredCommands kills a process under load at random times, and compares the store
+// with the ledger.
 func TestCrashKeepsAnsweredCommands(t *testing.T) {
 	if testing.Short() {
 		t.Skip("make test runs it")
@@ -56,7 +56,7 @@ func TestCrashKeepsAnsweredCommands(t *testing.T) {
 	answered.audit(t, path)
 	t.Logf("%d enqueued, %d started, %d finished", len(answered.enqueued), len(answered.started), len(answered.finished))
 	if len(answered.finished) == 0 {
-		t.Error("no life lasted long enough to finish anything; nothing was shown")
+		t.Error("no child process lived long enough to finish a job")
 	}
 }
 
@@ -92,11 +92,11 @@ func (l *ledger) add(t *testing.T, line string) {
 		id, outcome, _ := strings.Cut(rest, " ")
 		l.finished[id] = outcome
 	default:
-		t.Errorf("the child said %q", line)
+		t.Errorf("unexpected line of the child process: %q", line)
 	}
 }
 
-// audit holds the store against the ledger.
+// audit compares the store with the ledger.
 func (l *ledger) audit(t *testing.T, path string) {
 	t.Helper()
 	s, err := OpenWith(path, Config{Logger: quiet})
@@ -105,14 +105,14 @@ func (l *ledger) audit(t *testing.T, path string) {
 	verifyClean(t, s)
 	for id := range l.enqueued {
 		if _, err := s.Job(context.Background(), mustID(t, id)); err != nil {
-			t.Errorf("a job whose enqueue was answered is gone: %v", err)
+			t.Errorf("a job whose enqueue was answered is missing: %v", err)
 		}
 	}
 	for id, outcome := range l.finished {
 		j, err := s.Job(context.Background(), mustID(t, id))
 		must(t, err)
 		if j.Run == nil || string(j.Run.Outcome)+" "+string(j.Sequel) != outcome {
-			t.Errorf("job %s was answered %s and is %+v", id, outcome, j)
+			t.Errorf("job %s: the finish was answered %s, the job is %+v", id, outcome, j)
 		}
 	}
 }
@@ -124,8 +124,8 @@ func mustID(t *testing.T, text string) rota.ID {
 	return id
 }
 
-// workUntilKilled is the child: it recovers what its last life left, then
-// enqueues and works, and says what it was told.
+// workUntilKilled is the child process: it recovers the runs of its last incarnation, then enqueues
+// and works, and prints what the store answers.
 func workUntilKilled(path string) {
 	file, err := OpenWith(path, Config{Logger: quiet})
 	exitOnError(err)

@@ -9,10 +9,9 @@ import (
 	"zombiezen.com/go/sqlite"
 )
 
-// Jobs are listed by id. Most filters are looked at on the way; a group, dead
-// letters and a schedule have indexes, of which the one that leaves least is
-// walked. The members of a group are few enough to be sorted, without what else
-// is in their rows. Internal types are passed over unless one is asked for.
+// Jobs are listed by id. Most filters are checked row by row. For a group, dead letters and a
+// schedule there are indexes, of which the most selective is read. The members of a group are few
+// enough to be sorted, by id only. Internal types are excluded unless the query names one.
 const (
 	selectFull = `
 SELECT ` + fullColumns
@@ -24,8 +23,7 @@ WHERE j.id < ?1 AND j.id > ?10 AND (?3 IS NULL OR j.status = ?3) AND CASE WHEN ?
     WHEN 'CANCELLED' THEN 'cancelled'
     ELSE coalesce(lower(j.outcome), 'running') END)` + notDropped
 	notInternal = `(j.type < 'rota.' OR j.type >= 'rota/')`
-	// A dead letter is seen to while something tries it anew that was not called
-	// off.
+	// A dead letter is hidden while a redrive of it exists that was not cancelled.
 	andDead = ` AND` + isDead
 	isDead  = ` j.sequel = 'dead' AND NOT EXISTS (
     WITH RECURSIVE chain (id) AS (
@@ -57,8 +55,8 @@ FROM (
 ) one
 JOIN rota_jobs j ON j.id = one.id
 ORDER BY j.id DESC`
-	// What lives is found by the indexes that hold nothing else, however much has
-	// ended, and sorted; only a schedule leaves less.
+	// Live jobs are read by partial indexes that hold nothing else, however many jobs have ended,
+	// and then sorted. Only a schedule is more selective.
 	selectLive = selectFull + `
 FROM (
   SELECT j.id
@@ -105,7 +103,7 @@ func (s *reader) Jobs(ctx context.Context, q rota.JobQuery) ([]*rota.Job, error)
 	return s.list(ctx, listStatement(&q), func(stmt *sqlite.Stmt) { bindJobs(stmt, &q, limit) })
 }
 
-// bindJobs binds what is asked for to the parameters that a statement has.
+// bindJobs binds the filters of a query to the parameters that a statement has.
 func bindJobs(stmt *sqlite.Stmt, q *rota.JobQuery, limit int64) {
 	known := stmt.BindParamCount()
 	text := func(param int, text string) {
@@ -127,17 +125,16 @@ func bindJobs(stmt *sqlite.Stmt, q *rota.JobQuery, limit int64) {
 		bindID(stmt, 7, q.GroupID)
 	}
 	text(8, string(q.State))
-	if known >= 9 && q.Tails { // what lives has not been retried
+	if known >= 9 && q.Tails { // live jobs have no retry, so it does not affect them
 		stmt.BindInt64(9, 1)
 	}
 	if known >= 10 {
-		stmt.BindBytes(10, q.After[:]) // zero is before all
+		stmt.BindBytes(10, q.After[:]) // the zero id is before all
 	}
 }
 
-// listStatement is the statement for a query: that of its filters, turned round for
-// oldest first, and without the documents where those are left out. The indexes
-// are walked in either direction.
+// listStatement returns the statement for a query: by its filters, in reverse order for oldest
+// first, and without the documents for a lean list. SQLite reads an index in either direction.
 func listStatement(q *rota.JobQuery) string { return withListOptions(listSQL(q), q) }
 
 func withListOptions(sql string, q *rota.JobQuery) string {
@@ -166,7 +163,7 @@ func listSQL(q *rota.JobQuery) string {
 	return sqlList
 }
 
-// liveStatusOf is the status of each state that lives.
+// liveStatusOf is the status of each state of jobs that have not ended.
 var liveStatusOf = map[rota.State]rota.Status{
 	rota.StateQueued: rota.StatusQueued, rota.StateScheduled: rota.StatusQueued, rota.StateBlocked: rota.StatusQueued,
 	rota.StateRunning: rota.StatusRunning,
@@ -188,7 +185,7 @@ func listLiveSQL(q *rota.JobQuery) string {
 	return sqlListHeld
 }
 
-// bindBefore binds the id that others are to come before; zero is beyond all.
+// bindBefore binds the upper bound of a page; a zero id means no bound.
 func bindBefore(s *sqlite.Stmt, param int, before rota.ID) {
 	if before.IsZero() {
 		before = rota.ID(slices.Repeat([]byte{0xff}, len(before)))

@@ -8,19 +8,18 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// fileLock keeps other processes away from the file. Where there is no flock
-// the lock file is held open without sharing, which the system enforces on
-// its removal.
+// fileLock excludes other processes from the file. Systems without flock do not remove a file that
+// is open, so an open lock file is a held lock.
 type fileLock struct{ file *os.File }
 
 func acquireLock(path string) (*fileLock, error) {
 	name := path + ".lock"
-	_ = os.Remove(name) // fails while another process holds it
+	_ = os.Remove(name) // fails while another process has it open
 	file, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return nil, &rota.Error{
 			Code: rota.Busy, Act: "sqlite: open", Reason: path + " is held by another process", Err: err,
-			Hint: "stop that process, or talk to it instead of opening its file",
+			Hint: "stop that process, or send requests to it instead of opening its file",
 		}
 	}
 	return &fileLock{file: file}, nil

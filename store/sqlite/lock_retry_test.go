@@ -10,8 +10,8 @@ import (
 	"github.com/rotajobs/rota/internal/rules"
 )
 
-// conflictingTx is the writer as a store with many of them would find it: between
-// deciding and locking, somebody else moves a row.
+// conflictingTx is the writer with a Lock that reports changed rows, as in a store with several
+// writers.
 type conflictingTx struct {
 	*writer
 	conflicts  int
@@ -31,7 +31,7 @@ func (o *conflictingTx) Lock(w *rules.UnitOfWork) (bool, error) {
 	return true, nil
 }
 
-// inTransaction runs a test inside the writer's transaction.
+// inTransaction calls a function inside a transaction of the writer.
 func inTransaction(t *testing.T, s *Store, use func(w *writer)) {
 	t.Helper()
 	w, err := s.acquire(context.Background())
@@ -48,17 +48,17 @@ func TestStepIsRetriedWhenRowsChangeBeforeLock(t *testing.T) {
 	cancel := at(2*time.Second, &rota.Cancel{Meta: rota.NewMeta("ada"), JobID: job.ID})
 	inTransaction(t, s, func(w *writer) {
 		tx := &conflictingTx{writer: w, conflicts: 1}
-		tx.beforeLock = func() { // somebody claims the job that is about to be cancelled
+		tx.beforeLock = func() { // another process claims the job that is being cancelled
 			_, err := rules.Apply(w, at(time.Second, claim(1)))
 			must(t, err)
 		}
 		results, err := rules.Apply(tx, cancel)
 		must(t, err)
 		if reply, ok := results[0].Reply.(*rota.CancelledJob); !ok || !reply.Stopping {
-			t.Errorf("decided on rows of before: %+v", results[0])
+			t.Errorf("the step was not decided again: %+v", results[0])
 		}
 		if !slices.Contains(tx.locks.Jobs, job.ID) || len(tx.locks.Keys) != 1 {
-			t.Errorf("not all that was looked at is locked: %+v", tx.locks)
+			t.Errorf("not all rows that were read are locked: %+v", tx.locks)
 		}
 	})
 	verifyClean(t, s)
@@ -73,7 +73,7 @@ func TestStepIsBusyAfterTooManyRetries(t *testing.T) {
 		}
 	})
 	if got := dump(t, s); got != dump(t, openTest(t, Config{})) {
-		t.Errorf("something was written:\n%s", got)
+		t.Errorf("the store has changed:\n%s", got)
 	}
 }
 

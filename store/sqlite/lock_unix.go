@@ -13,8 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// fileLock keeps other processes away from the file. The kernel lets go of it
-// when the process ends, however it ends.
+// fileLock excludes other processes from the file. The kernel releases it when the process ends.
 type fileLock struct{ file *os.File }
 
 func acquireLock(path string) (*fileLock, error) {
@@ -22,8 +21,8 @@ func acquireLock(path string) (*fileLock, error) {
 	file, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, &rota.Error{
-			Code: rota.Unavailable, Act: "sqlite: open", Reason: "its lock cannot be made", Err: err,
-			Hint: "see that the directory exists and that this process may write there",
+			Code: rota.Unavailable, Act: "sqlite: open", Reason: "the lock file " + name + " cannot be created", Err: err,
+			Hint: "check that the directory exists and that this process can write to it",
 		}
 	}
 	if err := unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
@@ -31,7 +30,10 @@ func acquireLock(path string) (*fileLock, error) {
 		if errors.Is(err, unix.EWOULDBLOCK) {
 			return nil, heldBy(path, file)
 		}
-		return nil, &rota.Error{Code: rota.Unavailable, Act: "sqlite: open", Reason: "its lock cannot be taken", Err: err}
+		return nil, &rota.Error{
+			Code: rota.Unavailable, Act: "sqlite: open", Reason: "the lock file " + name + " cannot be locked", Err: err,
+			Hint: "use a local file system that supports flock",
+		}
 	}
 	if err := file.Truncate(0); err == nil {
 		_, err = fmt.Fprintf(file, "%d\n", os.Getpid())
@@ -39,7 +41,7 @@ func acquireLock(path string) (*fileLock, error) {
 			return &fileLock{file: file}, nil
 		}
 	}
-	// The pid is for people only; a full disk must not keep the store shut.
+	// The process id is only information for people. A full disk must not prevent Open.
 	return &fileLock{file: file}, nil
 }
 
@@ -50,13 +52,12 @@ func heldBy(path string, file *os.File) *rota.Error {
 	}
 	return &rota.Error{
 		Code: rota.Busy, Act: "sqlite: open", Reason: fmt.Sprintf("%s is held by %s", path, holder),
-		Hint: "stop that process, or talk to it instead of opening its file",
+		Hint: "stop that process, or send requests to it instead of opening its file",
 	}
 }
 
-// release lets go of the lock itself before the file: a child that another
-// goroutine starts at this moment has a copy of the descriptor until it is another
-// program, and would hold the lock for so long.
+// release unlocks before it closes the file. A child process that another goroutine starts at this
+// moment has a copy of the descriptor until exec, and would hold the lock until then.
 func (l *fileLock) release() error {
 	return errors.Join(unix.Flock(int(l.file.Fd()), unix.LOCK_UN), l.file.Close())
 }

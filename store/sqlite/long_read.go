@@ -10,16 +10,15 @@ import (
 	"zombiezen.com/go/sqlite"
 )
 
-// longReads are what reads for long: a verification or a backup. Each has a
-// connection of its own, since a few of them would else keep everybody who only
-// asks for a job from the readers.
+// longReads counts reads that take long: verifications, backups, and views while they open. Each
+// uses a connection of its own, so that they do not block short reads that wait for the pool.
 type longReads struct {
 	mu     sync.Mutex
 	closed bool
-	active sync.WaitGroup // way
+	active sync.WaitGroup
 }
 
-// begin is false once the store is closed.
+// begin returns false if the store is closed.
 func (a *longReads) begin() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -29,8 +28,8 @@ func (a *longReads) begin() bool {
 	return !a.closed
 }
 
-// close lets nobody in any more, and waits for those who are. They end soon:
-// the store is closed, which they see.
+// close refuses new long reads and waits for those that run. They end soon, because Store.closed
+// interrupts them.
 func (a *longReads) close() error {
 	a.mu.Lock()
 	a.closed = true
@@ -39,8 +38,8 @@ func (a *longReads) close() error {
 	return nil
 }
 
-// withOwnConn reads on a connection of its own, which is gone afterwards. The end of
-// ctx and that of the store interrupt it.
+// withOwnConn calls use with a snapshot on a new connection, and closes it afterwards. The end of
+// ctx and Close interrupt it.
 func (s *Store) withOwnConn(ctx context.Context, act string, use func(*sqlite.Conn) error) error {
 	if !s.longReads.begin() {
 		return errClosed()
@@ -54,7 +53,7 @@ func (s *Store) withOwnConn(ctx context.Context, act string, use func(*sqlite.Co
 	return s.readFault(ctx, act, s.readOnOwnConn(storeCtx, use))
 }
 
-// untilClosed ends with ctx, and with the store.
+// untilClosed returns a context that ends with ctx or with the store.
 func (s *Store) untilClosed(ctx context.Context) (storeCtx context.Context, end func()) {
 	storeCtx, end = context.WithCancel(ctx)
 	go func() {
@@ -76,7 +75,7 @@ func (s *Store) readOnOwnConn(storeCtx context.Context, use func(*sqlite.Conn) e
 	return inSnapshot(conn, use)
 }
 
-// openReader opens a connection that only reads, and belongs to whoever asked.
+// openReader opens a read-only connection that the caller closes.
 func (s *Store) openReader(storeCtx context.Context) (*sqlite.Conn, error) {
 	if err := s.file.checkInPlace(); err != nil {
 		return nil, err
@@ -93,8 +92,8 @@ func (s *Store) openReader(storeCtx context.Context) (*sqlite.Conn, error) {
 	return conn, nil
 }
 
-// openedFile is where the file was when it was opened, whatever directory the
-// process works in since.
+// openedFile identifies the file that was opened. Its path is absolute, so that it stays valid
+// after a change of the working directory.
 type openedFile struct {
 	path string
 	info os.FileInfo
@@ -107,15 +106,15 @@ func identifyFile(path string) (p openedFile, err error) {
 	return p, err
 }
 
-// checkInPlace refuses a file that was moved away, or has another in its place:
-// those who have it open would go on with it, and who opens it anew would not.
+// checkInPlace returns an error if the file was moved or replaced: open connections still use the
+// old file, and a new connection would open another.
 func (p openedFile) checkInPlace() error {
 	info, err := os.Stat(p.path)
 	if err == nil && os.SameFile(info, p.info) {
 		return nil
 	}
 	return &rota.Error{
-		Code: rota.Unavailable, Act: "sqlite", Reason: p.path + " is not the file that was opened; it was moved or replaced", Err: err,
-		Hint: "stop this process before anything else is done to its files",
+		Code: rota.Unavailable, Act: "sqlite", Reason: p.path + " was moved or replaced after the store was opened", Err: err,
+		Hint: "stop this process before you move or replace its files, then start it again",
 	}
 }

@@ -11,17 +11,17 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// checkReadAnswered wants an ordinary read to be answered now.
-func checkReadAnswered(t *testing.T, s *Store, beside string) {
+// checkReadAnswered checks that a short read is answered.
+func checkReadAnswered(t *testing.T, s *Store, during string) {
 	t.Helper()
 	ctx, done := context.WithTimeout(t.Context(), 5*time.Second)
 	defer done()
 	if _, err := s.NextDue(ctx); err != nil {
-		t.Errorf("beside %s nobody can read: %v", beside, err)
+		t.Errorf("a short read during %s fails: %v", during, err)
 	}
 }
 
-// verifyWith verifies, and does something in the middle.
+// verifyWith runs Verify and calls a function at its first progress report.
 func verifyWith(ctx context.Context, s *Store, onProgress func()) (err error) {
 	called := false
 	for _, e := range s.VerifyProgress(ctx, func(rota.Checked) {
@@ -35,8 +35,7 @@ func verifyWith(ctx context.Context, s *Store, onProgress func()) (err error) {
 	return err
 }
 
-// TestLongReadsDoNotBlockShortReads has more of them under way than there
-// are readers.
+// TestLongReadsDoNotBlockShortReads runs more long reads than the pool has connections.
 func TestLongReadsDoNotBlockShortReads(t *testing.T) {
 	s := openTest(t, Config{Readers: 1})
 	fillJobs(t, s)
@@ -45,16 +44,16 @@ func TestLongReadsDoNotBlockShortReads(t *testing.T) {
 	defer done()
 	must(t, verifyWith(ctx, s, func() {
 		checkReadAnswered(t, s, "a verification")
-		two := verifyWith(ctx, s, func() { checkReadAnswered(t, s, "two of them") })
-		backup := s.Backup(ctx, copied, func(int64, int64) { checkReadAnswered(t, s, "a backup, too") })
+		two := verifyWith(ctx, s, func() { checkReadAnswered(t, s, "two verifications") })
+		backup := s.Backup(ctx, copied, func(int64, int64) { checkReadAnswered(t, s, "two verifications and a backup") })
 		if err := errors.Join(two, backup); err != nil {
 			t.Error(err)
 		}
 	}))
 }
 
-// TestCloseInterruptsVerify as it ends a backup: it is told that the store is
-// closed, and the file is let go of after it, not before.
+// TestCloseInterruptsVerify closes the store during Verify. Verify returns that the store is
+// closed, and the file is released only after Verify has ended.
 func TestCloseInterruptsVerify(t *testing.T) {
 	s := openTest(t, Config{})
 	enqueueBulk(t, s, 3)
@@ -63,7 +62,7 @@ func TestCloseInterruptsVerify(t *testing.T) {
 		go func() { closed <- s.Close() }()
 		<-s.closed
 		if _, err := Open(s.path); rota.CodeOf(err) != rota.Busy {
-			t.Errorf("the file is free while somebody reads it: %v", err)
+			t.Errorf("Open succeeds while Verify reads the file: %v", err)
 		}
 	})
 	checkError(t, err, rota.Unavailable, "the store is closed", "")
@@ -85,14 +84,15 @@ func TestVerifyEndsWithContext(t *testing.T) {
 	enqueueBulk(t, s, 3)
 	ctx, cancel := context.WithCancel(t.Context())
 	if err := verifyWith(ctx, s, cancel); !errors.Is(err, context.Canceled) {
-		t.Errorf("in the middle: %v", err)
+		t.Errorf("cancelled during Verify: %v", err)
 	}
 	if err := verifyWith(ctx, s, func() {}); !errors.Is(err, context.Canceled) {
-		t.Errorf("before it began: %v", err)
+		t.Errorf("cancelled before Verify: %v", err)
 	}
 }
 
-// TestBackupRefusesMovedOrReplacedFile and of no other that came to stand there.
+// TestBackupRefusesMovedOrReplacedFile backs up from another working directory, and then with the
+// file moved away and replaced.
 func TestBackupRefusesMovedOrReplacedFile(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)

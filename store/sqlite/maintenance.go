@@ -41,15 +41,15 @@ func (w *writer) loadDue(d *rules.Due, u *rules.UnitOfWork) error {
 	})
 }
 
-// loadStale looks at every open run: there are never more of them than
-// workers, and an index on stale_after would be rewritten by each heartbeat.
+// loadStale reads every open run. There are never more of them than slots, and an index on
+// stale_after would have to be updated by each heartbeat.
 func (w *writer) loadStale(q *rules.Stale, u *rules.UnitOfWork) error {
 	s, err := w.stmt(sqlStale)
 	if err != nil {
 		return err
 	}
 	s.BindInt64(1, q.Before.UnixMicro())
-	// Without a life to except, a value no life can be stands for it.
+	// Without an incarnation to except, bind a value that no incarnation has.
 	s.BindBytes(2, []byte{0})
 	if !q.Except.IsZero() {
 		s.BindBytes(2, q.Except[:])

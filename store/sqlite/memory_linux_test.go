@@ -2,7 +2,7 @@ package sqlite
 
 import "golang.org/x/sys/unix"
 
-// freeBytes is the room of a file system, 0 if there is none.
+// freeBytes returns the free space of a file system, or 0 if there is none.
 func freeBytes(path string) uint64 {
 	var fs unix.Statfs_t
 	if unix.Statfs(path, &fs) != nil {

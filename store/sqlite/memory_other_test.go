@@ -2,5 +2,5 @@
 
 package sqlite
 
-// freeBytes is unknown here, so that tests use the disk.
+// freeBytes returns 0, so that tests use the disk.
 func freeBytes(string) uint64 { return 0 }

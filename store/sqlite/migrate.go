@@ -17,7 +17,7 @@ var migrations embed.FS
 
 // Keys of rota_meta.
 const (
-	metaVersion = "version" // of the schema
+	metaVersion = "version" // version of the schema
 	metaClean   = "clean"   // 1 after Close, 0 while in use
 )
 
@@ -31,7 +31,7 @@ CREATE TABLE IF NOT EXISTS rota_meta (
 	sqlMetaSet = `INSERT INTO rota_meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value`
 )
 
-// migrate brings the schema up to date, one transaction a step, forward only.
+// migrate applies the missing migrations, one transaction each.
 func migrate(conn *sqlite.Conn) error {
 	steps, err := fs.Glob(migrations, "migrations/*.sql")
 	if err != nil {
@@ -58,7 +58,7 @@ func migrate(conn *sqlite.Conn) error {
 	return nil
 }
 
-// registerFunctions gives the steps what they compute and SQLite cannot.
+// registerFunctions registers the SQL functions that migrations call.
 func registerFunctions(conn *sqlite.Conn) error {
 	return conn.CreateFunction("rota_definition_id", &sqlite.FunctionImpl{
 		NArgs: 1, Deterministic: true,
@@ -72,7 +72,7 @@ func registerFunctions(conn *sqlite.Conn) error {
 func tooNew(version, known int) *rota.Error {
 	return &rota.Error{
 		Code: rota.Conflict, Act: "sqlite: open",
-		Reason: fmt.Sprintf("the file was written by a newer Rota (schema %d, this one knows %d)", version, known),
+		Reason: fmt.Sprintf("the file was written by a newer version of Rota (schema version %d, this program knows %d)", version, known),
 		Hint:   "upgrade this program, or restore a backup from before the upgrade",
 	}
 }
@@ -85,8 +85,8 @@ func schemaVersion(conn *sqlite.Conn) (int, error) {
 	version, err := strconv.Atoi(text)
 	if err != nil {
 		return 0, &rota.Error{
-			Code: rota.Internal, Act: "sqlite: open", Reason: fmt.Sprintf("rota_meta holds %q as its version", text),
-			Hint: "the file is damaged or not Rota's; restore a backup",
+			Code: rota.Internal, Act: "sqlite: open", Reason: fmt.Sprintf("rota_meta has the schema version %q, which is not a number", text),
+			Hint: "the file is damaged or another program has written to it; restore a backup",
 		}
 	}
 	return version, nil

@@ -13,8 +13,7 @@ import (
 	"zombiezen.com/go/sqlite/sqlitex"
 )
 
-// createVersionOne makes a file as the first version left it: its schema, and a job in
-// each part of its life.
+// createVersionOne creates a file with the first schema version and a job in each state.
 func createVersionOne(t *testing.T) (path string, jobs map[string]rota.ID) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "rota.db")
@@ -67,15 +66,15 @@ func createVersionOne(t *testing.T) (path string, jobs map[string]rota.ID) {
 	return path, jobs
 }
 
-// TestOpenMigratesOlderFile: nothing that stood in it is lost, and what
-// is new works with what is old.
+// TestOpenMigratesOlderFile migrates a file of schema version 1. No row is lost, and new commands
+// work on the old rows.
 func TestOpenMigratesOlderFile(t *testing.T) {
 	path, jobs := createVersionOne(t)
 	conn := rawConn(t, path)
 	before := strings.Split(strings.TrimSpace(tables(t, conn)), "\n")
 	must(t, conn.Close())
 	_, err := OpenWith(path, Config{ReadOnly: true})
-	checkError(t, err, rota.Conflict, "older Rota", "up to date")
+	checkError(t, err, rota.Conflict, "older version of Rota", "migrates it")
 
 	s, err := OpenWith(path, Config{Logger: quiet})
 	must(t, err)
@@ -91,7 +90,7 @@ func TestOpenMigratesOlderFile(t *testing.T) {
 		j, err := s.Job(t.Context(), id)
 		must(t, err)
 		if j.Template+j.Schedule+j.ConcurrencyKey != "" || !j.GroupID.IsZero() || !j.RedriveOf.IsZero() || !j.CountsAt.IsZero() {
-			t.Errorf("%s has company: %+v", name, j)
+			t.Errorf("%s has relations: %+v", name, j)
 		}
 	}
 	for name, want := range map[string]string{"running": "node  - -", "failed": "node FAILED no 9", "dead": "node FAILED no 9"} {
@@ -125,15 +124,15 @@ func TestOpenMigratesOlderFile(t *testing.T) {
 	must(t, s.Close())
 }
 
-// TestFailedMigrationChangesNothing: one that fails leaves the file as it was.
+// TestFailedMigrationChangesNothing lets the second migration fail near its end.
 func TestFailedMigrationChangesNothing(t *testing.T) {
 	path, _ := createVersionOne(t)
 	conn := rawConn(t, path)
-	execute(t, conn, `CREATE TABLE rota_intents (mine TEXT)`) // near the end of the second step
+	execute(t, conn, `CREATE TABLE rota_intents (mine TEXT)`) // makes the second migration fail near its end
 	before := tables(t, conn)
 	if s, err := Open(path); err == nil {
 		_ = s.Close()
-		t.Fatal("it was opened")
+		t.Fatal("Open succeeded")
 	}
 	if after := tables(t, conn); after != before {
 		t.Errorf("before:\n%s\nafter:\n%s", before, after)

@@ -8,16 +8,15 @@ import (
 	"zombiezen.com/go/sqlite"
 )
 
-// What types, templates, schedules, groups, limits and reservations have in
-// common: rows with a name, most of them with a spec.
+// Helpers for types, templates, schedules, groups, limits and reservations: rows with a name, most
+// of them with a spec.
 
-// scanSpec reads a specification. One that cannot be read was not written by
-// this program.
+// scanSpec reads a spec. One that cannot be decoded was not written by this program.
 func scanSpec(s *sqlite.Stmt, col int, into any, what string) error {
 	if err := json.Unmarshal(scanJSON(s, col), into); err != nil {
 		return &rota.Error{
-			Code: rota.Internal, Act: "sqlite: read", Reason: "what is stored of " + what + " is not what Rota writes", Err: err,
-			Hint: "look with rota verify, and restore a backup",
+			Code: rota.Internal, Act: "sqlite: read", Reason: "the stored spec of " + what + " cannot be decoded", Err: err,
+			Hint: "run rota verify, and restore a backup",
 		}
 	}
 	return nil
@@ -25,7 +24,7 @@ func scanSpec(s *sqlite.Stmt, col int, into any, what string) error {
 
 func bindSpec(s *sqlite.Stmt, param int, spec any) { s.BindText(param, string(rota.EncodeSpec(spec))) }
 
-// scanInto brings a row into a world.
+// scanInto returns a callback that scans a row and passes it on.
 func scanInto[T any](scan func(*sqlite.Stmt) (*T, error), into func(*T)) func(*sqlite.Stmt) error {
 	return func(s *sqlite.Stmt) error {
 		row, err := scan(s)
@@ -36,7 +35,7 @@ func scanInto[T any](scan func(*sqlite.Stmt) (*T, error), into func(*T)) func(*s
 	}
 }
 
-// changeSQL picks the statement for a row that is new, that goes, or that changes.
+// changeSQL returns the statement for a row that is inserted, deleted or updated.
 func changeSQL(created, removed bool, insert, update, remove string) string {
 	switch {
 	case removed:
@@ -47,7 +46,7 @@ func changeSQL(created, removed bool, insert, update, remove string) string {
 	return update
 }
 
-// readAll reads rows as anybody may see them.
+// readAll reads rows outside a transaction of the rules.
 func readAll[T any](
 	ctx context.Context, s *reader, act, sql string, bind func(*sqlite.Stmt), scan func(*sqlite.Stmt) (*T, error),
 ) (all []*T, err error) {
@@ -71,7 +70,7 @@ func queryAll[T any](
 	return all, rows(stmt, scanInto(scan, func(row *T) { all = append(all, row) }))
 }
 
-// readOne reads the row of a name, or says that there is none.
+// readOne reads the row of a name, or returns a NotFound error.
 func readOne[T any](
 	ctx context.Context, s *reader, what, name, sql string, bind func(*sqlite.Stmt), scan func(*sqlite.Stmt) (*T, error),
 ) (*T, error) {
@@ -92,7 +91,7 @@ func notFound(what, name string) *rota.Error {
 	}
 }
 
-// readNames reads a page of what has a name.
+// readNames reads a page of named rows.
 func readNames[T any](
 	ctx context.Context, s *reader, act, sql string, q rota.NameQuery, scan func(*sqlite.Stmt) (*T, error),
 ) ([]*T, error) {

@@ -15,7 +15,7 @@ SELECT
   (SELECT expires_at FROM rota_reservations INDEXED BY rota_reservations_active WHERE status = 'ACTIVE'),
   EXISTS (SELECT 1 FROM rota_intents)`
 
-// NextDue says when which upkeep is to be done next.
+// NextDue returns the times of the next maintenance of each kind.
 func (s *Store) NextDue(ctx context.Context) (due rota.Due, err error) {
 	err = s.withSnapshot(ctx, "next due", func(conn *sqlite.Conn) error {
 		return query(conn, sqlNextDue, nil, func(stmt *sqlite.Stmt) {

@@ -17,26 +17,26 @@ import (
 	"zombiezen.com/go/sqlite/sqlitex"
 )
 
-// busyTimeout is how long a statement waits for another connection. A
-// heartbeat that gave up at once would cost its lease.
+// busyTimeout is how long a statement waits for another connection. A heartbeat that failed at once
+// would lose its lease.
 const busyTimeout = 10 * time.Second
 
-// Cache sizes, in KiB as SQLite wants them: negative. The writer's holds the
-// pages that a batch of 1,000 touches; more only fills memory.
+// Cache sizes in KiB, which SQLite expects as negative numbers. The cache of the writer holds the
+// pages that a batch of 1,000 jobs changes. A larger one only uses more memory.
 const (
 	writerCache = "-16384"
 	readerCache = "-2048"
 )
 
-// checkpointPages is how long the log grows before it is written back. Larger
-// than SQLite's default, since every batch touches many pages once.
+// checkpointPages is the size of the log at which SQLite writes it back. It is larger than SQLite's
+// default, because every batch changes many pages once.
 const checkpointPages = 4000
 
-// Open opens the store in the file at path, and makes it if it is not there.
+// Open opens the store in the file at path, and creates the file if it does not exist.
 func Open(path string) (*Store, error) { return OpenWith(path, Config{}) }
 
-// OpenWith opens a store with a Config. After an unclean stop it checks the
-// rows that were open and logs what it finds; Recover mends it.
+// OpenWith opens a store with a Config. After an unclean stop it checks the open jobs and logs the
+// violations that it finds. Recover fixes them.
 func OpenWith(path string, config Config) (*Store, error) {
 	config = config.withDefaults()
 	if err := checkPath(path); err != nil {
@@ -77,25 +77,24 @@ func OpenWith(path string, config Config) (*Store, error) {
 	if !config.ReadOnly {
 		w.walPadding.open(s.file.path)
 	}
-	w.conn.SetBusyTimeout(0) // from here on begin decides how long
+	w.conn.SetBusyTimeout(0) // from here on, writer.begin decides how long to wait
 	s.writer <- w
 	return s, nil
 }
 
-// checkPath refuses what SQLite would open without a file: what is answered
-// must be on disk.
+// checkPath refuses names for which SQLite would keep the data in memory: a result that Apply has
+// returned must be on disk.
 func checkPath(path string) error {
 	switch {
 	case path == "":
-		return rota.Invalidf("path", "is empty; name the file that holds the store")
+		return rota.Invalidf("path", "is empty; give the path of the store's file")
 	case path == ":memory:" || strings.HasPrefix(path, "file:"):
-		return rota.Invalidf("path", "%q is not the name of a file; a store is always on disk", path)
+		return rota.Invalidf("path", "%q is not the path of a file; a store is always a file on disk", path)
 	}
 	return nil
 }
 
-// realPath is the file behind links, so that two names of one file are one
-// lock.
+// realPath returns the file behind symbolic links, so that two names of a file share one lock.
 func realPath(path string) string {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		return real
@@ -135,17 +134,17 @@ func openWriter(path string, config Config) (*writer, error) {
 	if err := w.prepare(); err != nil {
 		_ = w.close()
 		return nil, &rota.Error{
-			Code: rota.Internal, Act: "sqlite: " + act, Reason: "its tables or indexes are not as Rota made them", Err: err,
-			Hint: "look with rota verify, and restore a backup",
+			Code: rota.Internal, Act: "sqlite: " + act, Reason: "a table or an index of Rota is missing or was changed", Err: err,
+			Hint: "run rota verify to see which, and restore a backup",
 		}
 	}
 	return w, nil
 }
 
-// ensurePrivateFile makes a file that is not there before SQLite does, for this user
-// alone: secrets of webhooks stand in it, and what SQLite keeps beside it has the
-// same mode. That everybody can read one that is there is somebody's choice, of
-// which they are told. What goes wrong here, SQLite meets too.
+// ensurePrivateFile creates a missing file for this user alone, before SQLite creates it: the file
+// holds secrets of webhooks, and SQLite gives the files beside it the same mode. If all users can
+// read an existing file, that may be intended, so it only logs a warning. It ignores errors,
+// because SQLite reports them when it opens the file.
 func ensurePrivateFile(path string, log *slog.Logger) {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -156,13 +155,13 @@ func ensurePrivateFile(path string, log *slog.Logger) {
 		return
 	}
 	if dir, err := os.Stat(filepath.Dir(realPath(path))); err == nil && dir.Mode()&0o001 != 0 {
-		log.Warn("everybody on this machine can read the store, and the secrets in it; chmod it to 0600, and what is beside it", "file", path, "mode", info.Mode().String())
+		log.Warn("every user of this machine can read the store and the secrets in it; run chmod 600 on the file and on its -wal and -shm files", "file", path, "mode", info.Mode().String())
 	}
 }
 
 func isDirectory(path string) *rota.Error {
 	return &rota.Error{
-		Code: rota.Unavailable, Act: "sqlite: open " + path, Reason: "it is a directory", Hint: "name a file",
+		Code: rota.Unavailable, Act: "sqlite: open " + path, Reason: "the path is a directory", Hint: "give the path of a file",
 	}
 }
 
@@ -174,8 +173,8 @@ func openReaders(path string, n int) (*sqlitex.Pool, error) {
 	})
 }
 
-// readerFlags let a reader make what SQLite keeps beside the file; query_only
-// keeps it from writing the file.
+// readerFlags allow a reader to create the files that SQLite keeps beside the database. PRAGMA
+// query_only prevents writes to the database.
 const readerFlags = sqlite.OpenReadWrite
 
 func prepareReader(conn *sqlite.Conn) error {
@@ -186,8 +185,8 @@ func prepareReader(conn *sqlite.Conn) error {
 	return sqlitex.ExecuteTransient(conn, "PRAGMA query_only = 1", nil)
 }
 
-// markInUse notes that the store is in use, so that the next Open can tell whether
-// this one ended cleanly, and looks at what an unclean end left open.
+// markInUse marks the store as not closed, so that the next Open detects an unclean stop. If the
+// last stop was unclean, it checks the open jobs.
 func (s *Store) markInUse(w *writer) error {
 	if s.config.ReadOnly {
 		return nil
@@ -202,15 +201,15 @@ func (s *Store) markInUse(w *writer) error {
 	if clean != "0" {
 		return nil
 	}
-	s.config.Logger.Warn("the store was not closed cleanly; checking what was open", "file", s.path)
+	s.config.Logger.Warn("the store was not closed cleanly; checking the open jobs", "file", s.path)
 	found := 0
 	for v, err := range s.verifyOpen(context.Background()) {
 		if err != nil {
 			return err
 		}
 		found++
-		s.config.Logger.Error("after an unclean stop", "check", v.Check, "rows", v.Rows, "detail", v.Detail)
+		s.config.Logger.Error("found a violation after an unclean stop", "check", v.Check, "rows", v.Rows, "detail", v.Detail)
 	}
-	s.config.Logger.Info("checked what was open", "violations", found)
+	s.config.Logger.Info("checked the open jobs", "violations", found)
 	return nil
 }

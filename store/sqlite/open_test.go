@@ -14,7 +14,7 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// checkError asserts what an error says: its code, the reason and the way out.
+// checkError checks the code of an error and that its text contains some words.
 func checkError(t *testing.T, err error, code rota.Code, words ...string) {
 	t.Helper()
 	if rota.CodeOf(err) != code {
@@ -22,7 +22,7 @@ func checkError(t *testing.T, err error, code rota.Code, words ...string) {
 	}
 	for _, word := range words {
 		if !strings.Contains(err.Error(), word) {
-			t.Errorf("%q does not say %q", err, word)
+			t.Errorf("%q does not contain %q", err, word)
 		}
 	}
 }
@@ -33,7 +33,7 @@ func TestOpenRefusesNewerSchema(t *testing.T) {
 	execute(t, rawConn(t, s.path), `UPDATE rota_meta SET value = '99' WHERE key = 'version'`)
 	for _, config := range []Config{{}, {ReadOnly: true}} {
 		_, err := OpenWith(s.path, config)
-		checkError(t, err, rota.Conflict, "newer Rota", "schema 99", "upgrade this program")
+		checkError(t, err, rota.Conflict, "newer version of Rota", "schema version 99", "upgrade this program")
 	}
 }
 
@@ -50,7 +50,7 @@ func TestOpenReadOnlyRefusesOlderSchema(t *testing.T) {
 	must(t, s.Close())
 	execute(t, rawConn(t, s.path), `UPDATE rota_meta SET value = '0' WHERE key = 'version'`)
 	_, err := OpenWith(s.path, Config{ReadOnly: true})
-	checkError(t, err, rota.Conflict, "older Rota", "up to date")
+	checkError(t, err, rota.Conflict, "older version of Rota", "migrates it")
 }
 
 func TestOpenRefusesDirectoryAndTextFile(t *testing.T) {
@@ -62,9 +62,9 @@ func TestOpenRefusesDirectoryAndTextFile(t *testing.T) {
 		code       rota.Code
 		words      []string
 	}{
-		{"a directory", dir, rota.Unavailable, []string{"directory", "name a file"}},
-		{"a directory that is not there", filepath.Join(dir, "none", "rota.db"), rota.Unavailable, []string{"directory exists"}},
-		{"a text file", text, rota.Internal, []string{"not an SQLite database", "name another file"}},
+		{"a directory", dir, rota.Unavailable, []string{"directory", "path of a file"}},
+		{"a missing directory", filepath.Join(dir, "none", "rota.db"), rota.Unavailable, []string{"directory exists"}},
+		{"a text file", text, rota.Internal, []string{"not an SQLite database", "open another file"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			_, err := Open(test.path)
@@ -76,8 +76,8 @@ func TestOpenRefusesDirectoryAndTextFile(t *testing.T) {
 	}
 }
 
-// TestDamagedFileIsReported: the words "damaged" or "not an SQLite database" reach the
-// person who has to act, from whatever notices first.
+// TestDamagedFileIsReported damages the file in several places: the error names the damage and the
+// remedy, whichever call detects it.
 func TestDamagedFileIsReported(t *testing.T) {
 	s := openTest(t, Config{})
 	for range 20 {
@@ -101,7 +101,7 @@ func TestDamagedFileIsReported(t *testing.T) {
 	t.Run("in the middle", func(t *testing.T) {
 		path := damaged(t, func(b []byte) {
 			for page := len(b) / 2 / 4096; page < len(b)/4096; page++ {
-				copy(b[page*4096:], bytes.Repeat([]byte{0xa5}, 64)) // over its head
+				copy(b[page*4096:], bytes.Repeat([]byte{0xa5}, 64)) // overwrites its header
 			}
 		})
 		found := violationsOf(t, path)
@@ -115,7 +115,7 @@ func TestDamagedFileIsReported(t *testing.T) {
 		}
 		checkError(t, err, rota.Internal, "the file is damaged", "restore a backup")
 	})
-	t.Run("cut off", func(t *testing.T) {
+	t.Run("truncated", func(t *testing.T) {
 		content := healthy[:len(healthy)/2/4096*4096]
 		path := filepath.Join(t.TempDir(), "rota.db")
 		must(t, os.WriteFile(path, content, 0o600))
@@ -150,11 +150,11 @@ func TestUncleanStopIsLoggedOnce(t *testing.T) {
 	first := open()
 	for _, words := range []string{"not closed cleanly", "running_without_run", jobs["running"].String(), "violations=1"} {
 		if strings.Count(first, words) != 1 {
-			t.Errorf("%q is not said once:\n%s", words, first)
+			t.Errorf("%q is not logged once:\n%s", words, first)
 		}
 	}
 	if second := open(); second != "" {
-		t.Errorf("after a clean stop it says:\n%s", second)
+		t.Errorf("the store logs after a clean stop:\n%s", second)
 	}
 }
 
@@ -196,7 +196,7 @@ func TestClosedStoreRefusesEveryCall(t *testing.T) {
 
 func TestApplyEndsWithContext(t *testing.T) {
 	s := openTest(t, Config{})
-	t.Run("ended before", func(t *testing.T) {
+	t.Run("ended before Apply", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		if _, err := s.Apply(ctx, at(0, claim(1))); !errors.Is(err, context.Canceled) {
@@ -218,7 +218,7 @@ func TestApplyEndsWithContext(t *testing.T) {
 		}
 		s.release(w)
 		if jobs, err := s.Jobs(t.Context(), rota.JobQuery{}); err != nil || len(jobs) != 0 {
-			t.Errorf("it was applied all the same: %v, %v", jobs, err)
+			t.Errorf("the batch was applied: %v, %v", jobs, err)
 		}
 	})
 	t.Run("the store is closed while it waits for the writer", func(t *testing.T) {
@@ -232,13 +232,13 @@ func TestApplyEndsWithContext(t *testing.T) {
 		}()
 		s.release(w)
 		must(t, <-closed)
-		if err := <-answer; err != nil { // it came after the Close; before it is right too
+		if err := <-answer; err != nil { // Apply came after Close; before it is also correct
 			checkError(t, err, rota.Unavailable, "closed")
 		}
 	})
 }
 
-// TestOpenThroughLinkOfOpenStoreIsBusy opens a store a second time by a link.
+// TestOpenThroughLinkOfOpenStoreIsBusy opens an open store a second time through a symbolic link.
 func TestOpenThroughLinkOfOpenStoreIsBusy(t *testing.T) {
 	s := openTest(t, Config{})
 	link := filepath.Join(t.TempDir(), "link.db")
@@ -247,15 +247,15 @@ func TestOpenThroughLinkOfOpenStoreIsBusy(t *testing.T) {
 	}
 	second, err := Open(link)
 	if rota.CodeOf(err) != rota.Busy {
-		t.Errorf("the second opening by another name: %v", err)
+		t.Errorf("the second Open returned %v", err)
 	}
 	if err == nil {
 		_ = second.Close()
 	}
 }
 
-// TestOpenRefusesPathsWithoutFile refuses names for which SQLite would keep the
-// rows in memory or in a file of its own.
+// TestOpenRefusesPathsWithoutFile opens paths for which SQLite would keep the data in memory or in
+// a file of another name.
 func TestOpenRefusesPathsWithoutFile(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, path := range []string{"", ":memory:", "file:x.db", "file::memory:?cache=shared"} {
@@ -268,12 +268,12 @@ func TestOpenRefusesPathsWithoutFile(t *testing.T) {
 		}
 	}
 	if left := fileDigests(t, "."); left != "" {
-		t.Errorf("left behind:\n%s", left)
+		t.Errorf("files are left:\n%s", left)
 	}
 }
 
-// TestOpenDetectsMissingIndex, not when the first verb that needs it
-// comes along.
+// TestOpenDetectsMissingIndex drops each index: Open must fail, not the first command that needs
+// the index.
 func TestOpenDetectsMissingIndex(t *testing.T) {
 	for _, index := range []string{
 		"rota_jobs_claim", "rota_jobs_order", "rota_jobs_due", "rota_jobs_open", "rota_jobs_run", "rota_jobs_schedule",

@@ -19,11 +19,11 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// envOpen is the file that a child process opens; it says how that went and
-// waits for its end.
+// envOpen is the path of the store that a child process opens. The child prints the result and
+// waits until it is killed.
 const envOpen = "ROTA_TEST_HOLD"
 
-// init runs the child before any test does.
+// init runs the child process instead of the tests.
 func init() {
 	path := os.Getenv(envOpen)
 	if path == "" {
@@ -38,7 +38,7 @@ func init() {
 	select {}
 }
 
-// openInChild starts a child that opens the store, and returns what it says.
+// openInChild starts a child process that opens the store, and returns the line that it prints.
 func openInChild(t *testing.T, path string, as *syscall.SysProcAttr) (child *exec.Cmd, output string) {
 	t.Helper()
 	child = exec.Command(os.Args[0], "-test.run=^$")
@@ -47,7 +47,7 @@ func openInChild(t *testing.T, path string, as *syscall.SysProcAttr) (child *exe
 	out, err := child.StdoutPipe()
 	must(t, err)
 	if err := child.Start(); err != nil {
-		t.Skipf("a child cannot be started so: %v", err)
+		t.Skipf("a child process cannot be started as this user: %v", err)
 	}
 	t.Cleanup(func() {
 		_ = child.Process.Kill()
@@ -68,7 +68,7 @@ func TestSecondProcessIsRefusedWithPIDOfHolder(t *testing.T) {
 		_, err := OpenWith(path, config)
 		checkError(t, err, rota.Busy, "held by process "+strconv.Itoa(child.Process.Pid), "stop that process")
 	}
-	t.Run("until that is killed", func(t *testing.T) {
+	t.Run("Open succeeds after the holder is killed", func(t *testing.T) {
 		must(t, child.Process.Kill())
 		_ = child.Wait()
 		s, err := OpenWith(path, Config{Logger: quiet})
@@ -84,8 +84,8 @@ func TestSecondOpenInOneProcessIsRefused(t *testing.T) {
 	apply(t, s, at(0, enqueue(rota.NewJob{Type: "mail"})))
 }
 
-// TestOpenWithoutWritePermissionIsRefused runs as a user who has none: for root, as
-// which tests may run, permission bits do not bind.
+// TestOpenWithoutWritePermissionIsRefused opens the store as another user if it runs as root,
+// because root ignores file permissions.
 func TestOpenWithoutWritePermissionIsRefused(t *testing.T) {
 	var as *syscall.SysProcAttr
 	if os.Getuid() == 0 {
@@ -103,7 +103,7 @@ func TestOpenWithoutWritePermissionIsRefused(t *testing.T) {
 		must(t, os.Chmod(path, 0o444))
 		must(t, os.Chmod(path+".lock", 0o666))
 		_, output := openInChild(t, path, as)
-		if !strings.HasPrefix(output, "unavailable ") || !strings.Contains(output, "give this process the right to write") {
+		if !strings.HasPrefix(output, "unavailable ") || !strings.Contains(output, "give this process write permission") {
 			t.Error(output)
 		}
 	})
@@ -112,14 +112,14 @@ func TestOpenWithoutWritePermissionIsRefused(t *testing.T) {
 		must(t, os.Chmod(dir, 0o555))
 		defer os.Chmod(dir, 0o755)
 		_, output := openInChild(t, path, as)
-		if !strings.HasPrefix(output, "unavailable ") || !strings.Contains(output, "this process may write there") {
+		if !strings.HasPrefix(output, "unavailable ") || !strings.Contains(output, "this process can write to it") {
 			t.Error(output)
 		}
 	})
 }
 
-// makeReachable lets another user pass through to a directory. It opens only what
-// tests have made below the directory for such things.
+// makeReachable gives other users access to a directory. It changes only temporary directories of
+// tests.
 func makeReachable(t *testing.T, dir string) {
 	t.Helper()
 	for ; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
@@ -135,12 +135,12 @@ func makeReachable(t *testing.T, dir string) {
 	}
 }
 
-// TestFullDiskRefusesBatchAndLosesNothing fills a small disk to the last page. The refusal says so,
-// nothing half is left, and with space freed the store works on.
+// TestFullDiskRefusesBatchAndLosesNothing fills a small disk. Apply returns an error, no part of
+// the batch is stored, and the store continues after space is freed.
 func TestFullDiskRefusesBatchAndLosesNothing(t *testing.T) {
 	dir := t.TempDir()
 	if err := mountSmall(dir); err != nil {
-		t.Skipf("no small disk can be mounted here: %v", err)
+		t.Skipf("no small file system can be mounted here: %v", err)
 	}
 	t.Cleanup(func() { _ = unmount(dir) })
 	s, err := OpenWith(filepath.Join(dir, "rota.db"), Config{Logger: quiet})
@@ -157,10 +157,10 @@ func TestFullDiskRefusesBatchAndLosesNothing(t *testing.T) {
 			accepted += 50
 		}
 		if n > 1000 {
-			t.Fatal("the disk is never full")
+			t.Fatal("the disk does not get full")
 		}
 	}
-	checkError(t, full, rota.Unavailable, "the disk is full", "free some space")
+	checkError(t, full, rota.Unavailable, "the disk is full", "free disk space")
 	if got := countJobs(t, s); got != accepted {
 		t.Errorf("%d jobs are there, %d were accepted", got, accepted)
 	}
@@ -172,16 +172,16 @@ func TestFullDiskRefusesBatchAndLosesNothing(t *testing.T) {
 	verifyClean(t, s)
 	must(t, s.Close())
 	if got := reopenAndDump(t, s.path); !strings.Contains(got, "mail") {
-		t.Error("nothing is there after it was opened again")
+		t.Error("the reopened store has no jobs")
 	}
 }
 
-// TestOpenOnFullDiskIsRefused: what SQLite needs beside the file finds no room, which it
-// reports as if the disk had failed.
+// TestOpenOnFullDiskIsRefused opens a store on a full disk: SQLite cannot create the -shm file and
+// reports that as an I/O error.
 func TestOpenOnFullDiskIsRefused(t *testing.T) {
 	dir := t.TempDir()
 	if err := mountSmall(dir); err != nil {
-		t.Skipf("no small disk can be mounted here: %v", err)
+		t.Skipf("no small file system can be mounted here: %v", err)
 	}
 	t.Cleanup(func() { _ = unmount(dir) })
 	path := filepath.Join(dir, "rota.db")
@@ -190,24 +190,24 @@ func TestOpenOnFullDiskIsRefused(t *testing.T) {
 	if err := os.WriteFile(filler, bytes.Repeat([]byte{1}, 4<<20), 0o600); !errors.Is(err, syscall.ENOSPC) {
 		t.Fatalf("the disk is not full: %v", err)
 	}
-	checkError(t, reopen(path), rota.Unavailable, "the disk is full", "free some space")
+	checkError(t, reopen(path), rota.Unavailable, "the disk is full", "free disk space")
 	must(t, os.Remove(filler))
 	must(t, reopen(path))
 }
 
-// TestBackupToFullDiskLeavesNothing leaves the disk as it was, and says why.
+// TestBackupToFullDiskLeavesNothing backs up to a disk that is too small.
 func TestBackupToFullDiskLeavesNothing(t *testing.T) {
 	dir := t.TempDir()
 	if err := mountSmall(dir); err != nil {
-		t.Skipf("no small disk can be mounted here: %v", err)
+		t.Skipf("no small file system can be mounted here: %v", err)
 	}
 	t.Cleanup(func() { _ = unmount(dir) })
 	s := openTest(t, Config{})
 	enqueueBulk(t, s, 15)
 	path := filepath.Join(dir, "copy.db")
-	checkError(t, s.Backup(t.Context(), path, nil), rota.Unavailable, "the disk is full", "free some space")
+	checkError(t, s.Backup(t.Context(), path, nil), rota.Unavailable, "the disk is full", "free disk space")
 	if entries, err := os.ReadDir(dir); err != nil || len(entries) > 0 {
-		t.Errorf("left behind: %v, %v", entries, err)
+		t.Errorf("files are left: %v, %v", entries, err)
 	}
 	enqueueBulk(t, s, 1)
 	verifyClean(t, s)
@@ -223,9 +223,9 @@ func countJobs(t *testing.T, s *Store) int {
 	return last.Jobs
 }
 
-// TestNewFileIsPrivateAndReadableFileIsWarnedOf, whatever the mask allows, and so is what SQLite
-// keeps beside it. One that everybody can read is warned of, where they can reach
-// it, and left as it is.
+// TestNewFileIsPrivateAndReadableFileIsWarnedOf creates a store with umask 0: the file and the
+// files beside it are readable only for this user. If all users can read an existing file, Open
+// logs a warning, unless its directory prevents access, and does not change the mode.
 func TestNewFileIsPrivateAndReadableFileIsWarnedOf(t *testing.T) {
 	defer syscall.Umask(syscall.Umask(0))
 	dir := t.TempDir()
@@ -243,7 +243,7 @@ func TestNewFileIsPrivateAndReadableFileIsWarnedOf(t *testing.T) {
 		t.Helper()
 		for _, name := range []string{"real.db", "real.db-wal", "real.db-shm"} {
 			if info, err := os.Stat(filepath.Join(dir, name)); err == nil && info.Mode().Perm() != want {
-				t.Errorf("%s has the mode %s", name, info.Mode())
+				t.Errorf("%s has mode %s", name, info.Mode())
 			}
 		}
 	}
@@ -257,8 +257,8 @@ func TestNewFileIsPrivateAndReadableFileIsWarnedOf(t *testing.T) {
 		warns bool
 	}{{0o755, true}, {0o700, false}} {
 		must(t, os.Chmod(dir, test.dir))
-		if log := open(); strings.Contains(log, "everybody on this machine can read the store") != test.warns {
-			t.Errorf("in a directory of the mode %s it says %q", test.dir, log)
+		if log := open(); strings.Contains(log, "every user of this machine can read the store") != test.warns {
+			t.Errorf("in a directory with mode %s it logs %q", test.dir, log)
 		}
 		modes(0o644)
 	}

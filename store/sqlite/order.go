@@ -30,7 +30,7 @@ FROM rota_jobs
 WHERE id = ?`
 )
 
-// loadTail offers the last jobs of a priority until one is taken.
+// loadTail offers the last jobs of a priority until the unit of work accepts one.
 func (w *writer) loadTail(priority int, u *rules.UnitOfWork) error {
 	s, err := w.stmt(sqlTail)
 	if err != nil {
@@ -72,13 +72,13 @@ func (w *writer) loadOrder(p rules.OrderPage, u *rules.UnitOfWork) error {
 	})
 }
 
-// Beyond any place there is.
+// Positions before and after all jobs.
 const (
 	positionFirst = -1 << 63
 	positionLast  = 1<<63 - 1
 )
 
-// startPosition is where a page begins: at a job, or at the end it walks away from.
+// startPosition returns where a page begins: at a job, or at one end of the order.
 func (w *writer) startPosition(p rules.OrderPage) (position, created int64, err error) {
 	if p.From == (rota.ID{}) {
 		if p.Back {

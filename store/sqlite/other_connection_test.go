@@ -10,9 +10,8 @@ import (
 	"github.com/rotajobs/rota/store/wrap"
 )
 
-// TestHeartbeatWaitsForOtherConnection: the file may be its user's own, so
-// another connection may hold it just when a lease is to be extended. That must
-// cost neither the lease nor the caller's patience.
+// TestHeartbeatWaitsForOtherConnection extends a lease while another connection of the user holds
+// the write lock. Apply waits until the lock is released or its context ends.
 func TestHeartbeatWaitsForOtherConnection(t *testing.T) {
 	for name, wrapStore := range map[string]func(rota.Store) rota.Store{
 		"alone": func(s rota.Store) rota.Store { return s }, "coalesced": wrap.Coalesce,
@@ -28,7 +27,7 @@ func TestHeartbeatWaitsForOtherConnection(t *testing.T) {
 			short, end := context.WithTimeout(t.Context(), 50*time.Millisecond)
 			defer end()
 			if _, err := rota.Do[*rota.Extended](short, s, extend); !errors.Is(err, context.DeadlineExceeded) {
-				t.Errorf("a caller in a hurry got %v", err)
+				t.Errorf("a caller with a short deadline got %v", err)
 			}
 			freed := make(chan error, 1)
 			time.AfterFunc(50*time.Millisecond, func() {
@@ -41,7 +40,7 @@ func TestHeartbeatWaitsForOtherConnection(t *testing.T) {
 			})
 			reply, err := rota.Do[*rota.Extended](t.Context(), s, extend)
 			if err != nil || reply.Items[0].Code != "" {
-				t.Errorf("a caller with time got %+v, %v", reply, err)
+				t.Errorf("a caller without a deadline got %+v, %v", reply, err)
 			}
 			must(t, <-freed)
 			verifyClean(t, file)
@@ -49,15 +48,15 @@ func TestHeartbeatWaitsForOtherConnection(t *testing.T) {
 	}
 }
 
-// TestApplyReportsOtherConnectionAfterTimeout: it may hold the file for ever. Who
-// writes is told so after a while, by a store that can be read meanwhile and goes on
-// when the file is free: river #1251 stood still without a word.
+// TestApplyReportsOtherConnectionAfterTimeout holds the write lock for longer than Apply waits.
+// Apply returns an error, reads are answered meanwhile, and the store continues when the lock is
+// released. See river issue #1251, where a worker stopped without an error.
 func TestApplyReportsOtherConnectionAfterTimeout(t *testing.T) {
 	s := openTest(t, Config{})
 	w, err := s.acquire(t.Context())
 	must(t, err)
 	if w.maxWait != busyTimeout {
-		t.Errorf("it waits for %s", w.maxWait)
+		t.Errorf("the writer waits for %s", w.maxWait)
 	}
 	w.maxWait = 50 * time.Millisecond
 	s.release(w)
@@ -66,7 +65,7 @@ func TestApplyReportsOtherConnectionAfterTimeout(t *testing.T) {
 	execute(t, conn, "BEGIN IMMEDIATE")
 	for range 2 {
 		_, err = s.Apply(t.Context(), batch)
-		checkError(t, err, rota.Unavailable, "another connection holds the file", "end its transaction")
+		checkError(t, err, rota.Unavailable, "another connection holds the file", "end the transaction")
 		_, err = s.NextDue(t.Context())
 		must(t, err)
 	}

@@ -15,12 +15,12 @@ import (
 	"zombiezen.com/go/sqlite"
 )
 
-// plan is how SQLite goes about a statement: by which indexes, or by the primary
-// key alone. What walks a whole table, or sorts, says so.
+// plan is the expected query plan of a statement: the indexes that it uses. Statements that scan a
+// table or sort are marked.
 type plan struct {
 	sql     string
-	indexes []string // indexes; none: primary keys
-	scans   []string // tables that are walked from end to end
+	indexes []string // empty for primary keys only
+	scans   []string // tables that are scanned completely
 	sorts   bool
 }
 
@@ -55,7 +55,7 @@ var plans = map[string]plan{
 	"sqlBucket":    {sql: sqlBucket},
 
 	"sqlWebhooks":         {sql: sqlWebhooks, scans: []string{"rota_webhooks"}},                                                        // its one row
-	"sqlTemplateWebhooks": {sql: sqlTemplateWebhooks, indexes: []string{"rota_templates_webhooks"}, scans: []string{"rota_templates"}}, // those that have some
+	"sqlTemplateWebhooks": {sql: sqlTemplateWebhooks, indexes: []string{"rota_templates_webhooks"}, scans: []string{"rota_templates"}}, // only templates with webhooks are in the index
 
 	"sqlSchedule":       {sql: sqlSchedule},
 	"sqlSchedules":      {sql: sqlSchedules},
@@ -92,7 +92,7 @@ var plans = map[string]plan{
 	"sqlReservations":        {sql: sqlReservations},
 	"sqlActive":              {sql: sqlActive, indexes: []string{"rota_reservations_active"}},
 	"sqlExpiredReservations": {sql: sqlExpiredReservations, scans: []string{"rota_reservations"}}, // they are few, and pruned
-	"sqlIntents":             {sql: sqlIntents, scans: []string{"rota_intents"}},                  // in the order they are wanted in
+	"sqlIntents":             {sql: sqlIntents, scans: []string{"rota_intents"}},                  // in the order of the index
 	"sqlDropped":             {sql: sqlDropped},
 	"sqlDroppedRunning":      {sql: sqlDroppedRunning, indexes: []string{"rota_jobs_live"}, sorts: true},
 	"sqlDroppedQueued":       {sql: sqlDroppedQueued, indexes: []string{"rota_jobs_live"}, sorts: true},
@@ -158,7 +158,7 @@ var plans = map[string]plan{
 	"sqlTypeQueueAbove":  {sql: sqlTypeQueueAbove, indexes: []string{"rota_jobs_claim"}},
 	"sqlTypeQueueBefore": {sql: sqlTypeQueueBefore, indexes: []string{"rota_jobs_claim"}},
 
-	// What the triggers look up.
+	// Lookups of triggers.
 	"members of a group": {
 		sql:     `SELECT EXISTS (SELECT 1 FROM rota_jobs WHERE group_id = ? AND group_position = ? AND attempt = ?)`,
 		indexes: []string{"rota_jobs_group"},
@@ -168,8 +168,7 @@ var plans = map[string]plan{
 	},
 }
 
-// unplanned are statements that look nothing up, and those that verify, which
-// looks at everything.
+// unplanned matches statements that look nothing up, and those of Verify, which reads everything.
 var unplanned = regexp.MustCompile(`^sql(DataVersion|Insert|Put|KeyPut|Update|Fire|Delete|KeyDelete|Verify|Meta|HasMeta|Schema|Integrity|Begin|Commit|Rollback)`)
 
 var (
@@ -183,7 +182,7 @@ func TestStatementsUseExpectedIndexes(t *testing.T) {
 	wantPlans(t, conn, plans)
 }
 
-// TestOldestFirstListsUseSameIndexes as newest first, and so has a lean list.
+// TestOldestFirstListsUseSameIndexes checks lists in the order oldest first and without documents.
 func TestOldestFirstListsUseSameIndexes(t *testing.T) {
 	s := openTest(t, Config{})
 	conn := rawConn(t, s.path)
@@ -195,14 +194,14 @@ func TestOldestFirstListsUseSameIndexes(t *testing.T) {
 		newest := list.sql
 		list.sql = withListOptions(newest, &rota.JobQuery{Oldest: true, Lean: true})
 		if strings.Contains(list.sql, "DESC") || strings.Contains(list.sql, "j.params") || list.sql == newest {
-			t.Errorf("%s is not turned round, or not lean:%s", name, list.sql)
+			t.Errorf("%s is not reversed or not lean:%s", name, list.sql)
 		}
 		adapted[name] = list
 	}
 	wantPlans(t, conn, adapted)
 }
 
-// TestEndedCountsUseOnlyTheirIndex, whatever is asked for.
+// TestEndedCountsUseOnlyTheirIndex checks the counts of ended jobs for all combinations of filters.
 func TestEndedCountsUseOnlyTheirIndex(t *testing.T) {
 	s := openTest(t, Config{})
 	conn := rawConn(t, s.path)
@@ -247,7 +246,7 @@ func wantPlans(t *testing.T, conn *sqlite.Conn, plans map[string]plan) {
 			for _, step := range steps {
 				m := planScan.FindStringSubmatch(step)
 				if m != nil && !slices.Contains(append(want.scans, "CONSTANT", "chain", "reach", "one"), m[1]) {
-					t.Errorf("walks all of %s:\n%s", m[1], used)
+					t.Errorf("scans all of %s:\n%s", m[1], used)
 				}
 			}
 		})
@@ -266,8 +265,7 @@ func queryPlan(t *testing.T, conn *sqlite.Conn, sql string) (steps []string) {
 	return steps
 }
 
-// TestEveryStatementHasExpectedPlan: a statement that is not in the table is one that
-// nobody looked at.
+// TestEveryStatementHasExpectedPlan finds statements that are not in the table of plans.
 func TestEveryStatementHasExpectedPlan(t *testing.T) {
 	files, err := filepath.Glob("*.go")
 	must(t, err)

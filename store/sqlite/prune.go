@@ -48,7 +48,7 @@ LIMIT +?`
 WHERE j.id = (SELECT id FROM chain ORDER BY n DESC LIMIT 1)`
 )
 
-// deleteJob removes a job; its run and its params leave with it.
+// deleteJob deletes a job. A trigger deletes its params.
 func (w *writer) deleteJob(j *rota.Job) error {
 	return w.change(sqlDeleteJob, func(s *sqlite.Stmt) { s.BindBytes(1, j.ID[:]) })
 }
@@ -67,9 +67,8 @@ func (w *writer) loadRedriven(q rules.Redriven, u *rules.UnitOfWork) error {
 	})
 }
 
-// Prunable finds executions that need no longer be kept: oldest first as far as
-// one can be old enough, or, if newer ones have to be counted, newest first
-// through them all.
+// Prunable finds executions that no longer need to be kept. It goes oldest first as far as one can
+// be old enough, or newest first through all of them if the retention counts executions.
 func (s *Store) Prunable(ctx context.Context, q rota.PruneQuery) (page rota.PrunePage, err error) {
 	if q.Now.IsZero() {
 		q.Now = s.config.Clock()
@@ -97,7 +96,8 @@ func (s *Store) Prunable(ctx context.Context, q rota.PruneQuery) (page rota.Prun
 	return page, err
 }
 
-// firstAttempts are the executions to look at next, and one more if there is.
+// firstAttempts returns the first attempts of the next executions to check, and one more if there
+// is one.
 func firstAttempts(conn *sqlite.Conn, q *rota.PruneQuery) ([]*rota.Job, error) {
 	sql, bind := sqlPrunableNewest, func(stmt *sqlite.Stmt) {
 		bindBefore(stmt, 1, q.From.Last)
@@ -117,9 +117,8 @@ func firstAttempts(conn *sqlite.Conn, q *rota.PruneQuery) ([]*rota.Job, error) {
 	return queryAll(conn, sql, bind, func(s *sqlite.Stmt) (*rota.Job, error) { return scanAttemptState(s), nil })
 }
 
-// youngestPrunable is the last id of an execution that can have ended as long ago as the
-// smallest age asks for: ids begin with the millisecond they were made in. It is
-// false if no age is asked for.
+// youngestPrunable returns the highest id of an execution that can be older than the smallest age:
+// ids begin with the millisecond of their creation. It returns false if the retention has no age.
 func youngestPrunable(r *rota.Retention, now time.Time) (last rota.ID, bounded bool) {
 	var least time.Duration
 	for _, keep := range []rota.Keep{r.Completed, r.Skipped, r.Cancelled, r.Dead} {
@@ -140,7 +139,7 @@ func youngestPrunable(r *rota.Retention, now time.Time) (last rota.ID, bounded b
 	return last, true
 }
 
-// checkPrunable looks at one execution.
+// checkPrunable checks one execution by the state of its last attempt.
 func checkPrunable(conn *sqlite.Conn, q *rota.PruneQuery, page *rota.PrunePage, first *rota.Job) error {
 	page.Next.Last = first.ID
 	tail := first
@@ -165,7 +164,7 @@ func checkPrunable(conn *sqlite.Conn, q *rota.PruneQuery, page *rota.PrunePage, 
 	return nil
 }
 
-// lastCount is the count of the outcome that was seen last.
+// lastCount returns the count of the outcome that was counted last.
 func lastCount(before, seen rota.GroupTally) int {
 	switch {
 	case seen.Completed > before.Completed:

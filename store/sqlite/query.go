@@ -60,8 +60,7 @@ func (s *reader) list(ctx context.Context, sql string, bind func(*sqlite.Stmt)) 
 	return jobs, err
 }
 
-// queryJobs reads jobs as anybody may see them: without the proofs of their
-// leases.
+// queryJobs reads jobs without their lease tokens.
 func queryJobs(conn *sqlite.Conn, sql string, bind func(*sqlite.Stmt)) (jobs []*rota.Job, err error) {
 	err = query(conn, sql, bind, func(stmt *sqlite.Stmt) {
 		j := scanJob(stmt)

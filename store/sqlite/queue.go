@@ -29,8 +29,8 @@ ORDER BY j.priority DESC, j.position, j.created_at, j.id
 LIMIT +?2`
 )
 
-// Queue lists what is ready in dispatch order. Like a claim it merges the
-// lanes, so jobs that are held back cost it nothing.
+// Queue lists the ready jobs in dispatch order. Like a claim it merges the type queues, so that
+// jobs on hold cost nothing.
 func (s *reader) Queue(ctx context.Context, after rota.ID, limit int) ([]*rota.Job, error) {
 	pageSize, err := pageLimit(limit)
 	if err != nil {
@@ -44,7 +44,7 @@ func (s *reader) Queue(ctx context.Context, after rota.ID, limit int) ([]*rota.J
 		if !from.Ready() {
 			return nil, &rota.Error{
 				Code: rota.NotFound, Act: "queue", Field: "after", Reason: "job " + after.String() + " has left the queue",
-				Hint: "begin again at the head",
+				Hint: "list the queue again from its head",
 			}
 		}
 	}
@@ -63,8 +63,8 @@ func (s *reader) Queue(ctx context.Context, after rota.ID, limit int) ([]*rota.J
 	return jobs, err
 }
 
-// openQueue opens a cursor for each lane; behind a job two, since what
-// follows is the rest of its priority and all that is lower.
+// openQueue opens a cursor for each type queue. After a job it opens two: for the rest of the job's
+// priority and for all lower priorities.
 func openQueue(conn *sqlite.Conn, from *rota.Job, limit int64) (cursors []*cursor, err error) {
 	statements := []string{sqlHeads}
 	if from != nil {

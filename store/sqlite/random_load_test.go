@@ -10,8 +10,7 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// randomLoad uses a store as a crowd would: at random, with every verb, on a clock
-// that is set back now and then.
+// randomLoad sends random commands of every verb, on a clock that now and then goes back.
 type randomLoad struct {
 	t          testing.TB
 	s          rota.Store
@@ -37,7 +36,7 @@ func (b *randomLoad) run(steps int) {
 	}
 }
 
-// send applies a command. Refusals are part of the life of a store.
+// send applies a command. Refusals are expected, except Internal.
 func (b *randomLoad) send(c rota.Command) rota.Reply {
 	b.t.Helper()
 	results, err := b.s.Apply(b.t.Context(), rota.Batch{Now: b.now, Commands: []rota.Command{c}})

@@ -8,9 +8,8 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// TestVerifyIsCleanAfterRandomCommandsOnRelatedRows: whatever a crowd does to schedules,
-// groups, limits and reservations, and whatever a Sweep still owes, no promise
-// is broken.
+// TestVerifyIsCleanAfterRandomCommandsOnRelatedRows sends random commands on schedules, groups,
+// limits and reservations. Verify finds nothing, also while intents wait for Sweep.
 func TestVerifyIsCleanAfterRandomCommandsOnRelatedRows(t *testing.T) {
 	for seed := range uint64(4) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -26,7 +25,7 @@ func TestVerifyIsCleanAfterRandomCommandsOnRelatedRows(t *testing.T) {
 	}
 }
 
-// relatedLoad is a busy store whose jobs have company.
+// relatedLoad is a randomLoad with related rows.
 type relatedLoad struct {
 	*randomLoad
 	groups       []rota.ID
@@ -78,7 +77,7 @@ func (c *relatedLoad) enqueue() {
 	}
 }
 
-// fire fires what is due, and every now and then only some of it.
+// fire fires the due schedules, and now and then only some of them.
 func (c *relatedLoad) fire() {
 	all, err := c.s.Schedules(c.t.Context(), rota.ScheduleQuery{State: rota.ScheduleEnabled})
 	must(c.t, err)
@@ -169,7 +168,7 @@ func (c *relatedLoad) sweep() {
 	c.send(&rota.Sweep{Meta: rota.NewMeta(""), Limit: 1 + c.random.IntN(60)})
 }
 
-// group now and then makes more members than one command can end.
+// group now and then creates more members than one command can end.
 func (c *relatedLoad) group() {
 	g := &rota.EnqueueGroup{
 		Meta: rota.NewMeta("ada"), Mode: rota.GroupMode(c.pick("parallel", "sequential")),
@@ -265,7 +264,7 @@ func (c *relatedLoad) direct() {
 	}
 }
 
-// all does several things in one step, each seeing what those before it did.
+// all sends several commands in one step. Each sees the changes of those before it.
 func (c *relatedLoad) all() {
 	all := &rota.All{Meta: rota.NewMeta("ada")}
 	for range 2 {

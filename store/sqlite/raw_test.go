@@ -16,7 +16,7 @@ import (
 
 var placeholder = regexp.MustCompile(`:[a-z]+\b`)
 
-// namedIn binds the jobs that a statement names as :name.
+// namedIn returns the parameters of a statement that names jobs as :name.
 func namedIn(sql string, jobs map[string]rota.ID) map[string]any {
 	named := map[string]any{}
 	for _, name := range placeholder.FindAllString(sql, -1) {
@@ -27,7 +27,7 @@ func namedIn(sql string, jobs map[string]rota.ID) map[string]any {
 	return named
 }
 
-// rawConn is a connection as any program opens one: no pragma is set.
+// rawConn opens a connection without pragmas, as any other program does.
 func rawConn(t testing.TB, path string) *sqlite.Conn {
 	t.Helper()
 	conn, err := sqlite.OpenConn(path, sqlite.OpenReadWrite|sqlite.OpenCreate)
@@ -53,7 +53,7 @@ func column(t testing.TB, conn *sqlite.Conn, sql string) (all []string) {
 	return all
 }
 
-// fileDigests lists the files of a directory with a digest of each.
+// fileDigests lists the files of a directory with their digests.
 func fileDigests(t testing.TB, dir string) string {
 	t.Helper()
 	var list strings.Builder

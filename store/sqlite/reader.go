@@ -8,17 +8,17 @@ import (
 	"zombiezen.com/go/sqlite/sqlitex"
 )
 
-// reader is what can be read of the file, however it comes by a connection: the
-// store lends one of a few for each read, a view has one of its own.
+// reader implements the reads of the store on any connection: the store takes a connection of its
+// pool for each read, a view keeps one.
 type reader struct {
-	// withSnapshot lends a connection that only reads, and on which all statements see one
-	// state of the file.
+	// withSnapshot calls use with a read-only connection on which all statements read one snapshot.
 	withSnapshot func(ctx context.Context, act string, use func(*sqlite.Conn) error) error
-	// now is the time that goes with what is read.
+	// now returns the time that belongs to the snapshot.
 	now func() time.Time
 }
 
-// withPoolSnapshot lends one of the store's readers, to be given back soon: there are few.
+// withPoolSnapshot calls use with a connection of the pool. The pool is small, so use must be
+// short.
 func (s *Store) withPoolSnapshot(ctx context.Context, act string, use func(*sqlite.Conn) error) error {
 	if s.isClosed() {
 		return errClosed()
@@ -31,7 +31,8 @@ func (s *Store) withPoolSnapshot(ctx context.Context, act string, use func(*sqli
 	return s.readFault(ctx, act, err)
 }
 
-// readFault says why a read failed: what ended it comes before what it met.
+// readFault reports why a read failed: the end of the context or of the store takes precedence over
+// the error that it caused.
 func (s *Store) readFault(ctx context.Context, act string, err error) error {
 	switch {
 	case err == nil:
@@ -53,13 +54,13 @@ func (s *Store) isClosed() bool {
 	}
 }
 
-// inSnapshot lets several statements see one state of the file.
+// inSnapshot lets several statements read one snapshot.
 func inSnapshot(conn *sqlite.Conn, use func(*sqlite.Conn) error) error {
 	if err := sqlitex.Execute(conn, "BEGIN", nil); err != nil {
 		return err
 	}
 	defer func() {
-		conn.SetInterrupt(nil) // whoever cancelled it, the transaction must end
+		conn.SetInterrupt(nil) // end the transaction also after an interrupt
 		_ = sqlitex.Execute(conn, "ROLLBACK", nil)
 	}()
 	return use(conn)

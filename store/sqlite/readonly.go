@@ -14,17 +14,20 @@ import (
 
 const sqlHasMeta = `SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'rota_meta'`
 
-// checkHoldsStore refuses a path that a ReadOnly store cannot look at, before
-// anything is made beside it.
+// checkHoldsStore returns an error if a path holds no store, before the lock file is created beside
+// it.
 func checkHoldsStore(path string) error {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return &rota.Error{
-			Code: rota.NotFound, Act: "sqlite: open", Reason: "there is no file " + path, Hint: "see that the path is right",
+			Code: rota.NotFound, Act: "sqlite: open", Reason: path + " does not exist", Hint: "check the path",
 		}
 	case err != nil:
-		return &rota.Error{Code: rota.Unavailable, Act: "sqlite: open", Reason: path + " cannot be looked at", Err: err}
+		return &rota.Error{
+			Code: rota.Unavailable, Act: "sqlite: open", Reason: path + " cannot be read", Err: err,
+			Hint: "give this process read permission on the file and its directory",
+		}
 	case info.IsDir():
 		return isDirectory(path)
 	}
@@ -35,8 +38,8 @@ func checkHoldsStore(path string) error {
 	return w.close()
 }
 
-// openReadOnly opens a connection that changes nothing in the file. It stands
-// where the writer would, and is refused by SQLite itself if it writes.
+// openReadOnly opens a connection that takes the place of the writer. SQLite itself refuses its
+// writes.
 func openReadOnly(path string) (*writer, error) {
 	act := "open " + filepath.Base(path)
 	conn, err := sqlite.OpenConn(path, sqlite.OpenReadWrite)
@@ -55,7 +58,7 @@ func openReadOnly(path string) (*writer, error) {
 	return &writer{conn: conn, stmts: statements{byText: map[string]*sqlite.Stmt{}}}, nil
 }
 
-// checkSchemaVersion refuses a file of somebody else, and one of another version.
+// checkSchemaVersion returns an error if the file holds no store, or one of another schema version.
 func checkSchemaVersion(conn *sqlite.Conn, path string) error {
 	tables := int64(0)
 	if err := query(conn, sqlHasMeta, nil, func(s *sqlite.Stmt) { tables = s.ColumnInt64(0) }); err != nil {
@@ -63,7 +66,7 @@ func checkSchemaVersion(conn *sqlite.Conn, path string) error {
 	}
 	if tables == 0 {
 		return &rota.Error{
-			Code: rota.NotFound, Act: "sqlite: open", Reason: path + " holds no Rota store", Hint: "see that the path is right",
+			Code: rota.NotFound, Act: "sqlite: open", Reason: path + " holds no Rota store", Hint: "check the path",
 		}
 	}
 	version, err := schemaVersion(conn)
@@ -79,8 +82,8 @@ func checkSchemaVersion(conn *sqlite.Conn, path string) error {
 	case version < len(steps):
 		return &rota.Error{
 			Code: rota.Conflict, Act: "sqlite: open",
-			Reason: fmt.Sprintf("the file was written by an older Rota (schema %d, this one has %d)", version, len(steps)),
-			Hint:   "open it once with this version, which brings it up to date",
+			Reason: fmt.Sprintf("the file was written by an older version of Rota (schema version %d, this program needs %d)", version, len(steps)),
+			Hint:   "open it once for writing with this version, which migrates it",
 		}
 	}
 	return nil

@@ -7,7 +7,7 @@ import (
 	"zombiezen.com/go/sqlite/sqlitex"
 )
 
-// What the database says when it refuses what has to do with company.
+// Texts of the refusals of related rows.
 const (
 	saysMember        = "a place in a group that exists"
 	saysPlaceTaken    = "this place in the group is taken"
@@ -38,9 +38,9 @@ const (
 	saysDropped       = "what was dropped stays so"
 )
 
-// relatedRows are one of each, as plain statements: what they guard needs no
-// law. The group has two members; another was stopped; two reservations have
-// ended and one has not.
+// relatedRows inserts one row of each kind with plain SQL, without the rules. The group has two
+// members, another group was stopped, one was cancelled. One reservation has ended and one is
+// active.
 var relatedRows = []string{
 	`INSERT INTO rota_types VALUES ('mail', 0, randomblob(16), 'ada', 7, 7, '{"policy":{}}')`,
 	`INSERT INTO rota_templates VALUES ('digest', 'mail', 'ACTIVE', randomblob(16), 'ada', 7, 7, '{"type":"mail","policy":{}}', 0)`,
@@ -88,7 +88,7 @@ func groupSQL(verb, id, mode, failure, size, ending string) string {
 VALUES (` + id + `, ` + mode + `, ` + failure + `, ` + size + `, 7, ` + ending + `)`
 }
 
-// insertRelatedRows adds the rows above, and names them.
+// insertRelatedRows inserts relatedRows and adds their ids to jobs.
 func insertRelatedRows(t testing.TB, path string, jobs map[string]rota.ID) {
 	t.Helper()
 	for _, name := range []string{"group", "stopped", "called", "member", "second", "released", "reserved"} {
@@ -103,7 +103,7 @@ func insertRelatedRows(t testing.TB, path string, jobs map[string]rota.ID) {
 	}
 }
 
-// Other values for columns of what has a name, and of what has an id.
+// Other values for columns of definitions, groups and reservations.
 var (
 	otherOrigin = map[string]string{"name": "'other'", "created_by": "'eve'", "created_at": "8"}
 	otherGroup  = map[string]string{
@@ -115,7 +115,7 @@ var (
 	}
 )
 
-// forbiddenRelated is what the database refuses of all this by itself.
+// forbiddenRelated are the statements on related rows that the database refuses.
 func forbiddenRelated() (all []attempt) {
 	add := func(name, says, sql string) { all = append(all, attempt{name, sql, says}) }
 	each := func(table, where, says string, columns map[string]string) {
@@ -151,7 +151,7 @@ func forbiddenRelated() (all []attempt) {
 	return append(all, forbiddenReservations()...)
 }
 
-// forbiddenJobs are jobs whose company does not fit together.
+// forbiddenJobs are jobs with inconsistent relations.
 func forbiddenJobs() (all []attempt) {
 	job := func(name, says string, values map[string]string) {
 		all = append(all, attempt{name, insertJobSQL("INSERT", values), says})
@@ -166,7 +166,7 @@ func forbiddenJobs() (all []attempt) {
 	job("a wait without an end", saysCheck, map[string]string{"schedule": "'nightly'", "counts_at": "7", "wait_from": "7"})
 	job("a wait without a beginning", saysCheck, map[string]string{"schedule": "'nightly'", "counts_at": "7", "wait_until": "7"})
 	job("a wait without a schedule", saysCheck, map[string]string{"wait_from": "7", "wait_until": "7"})
-	job("a retry that tries anew", saysCheck, map[string]string{
+	job("a retry that is also a redrive", saysCheck, map[string]string{
 		"retry_of": ":dead", "execution_id": ":dead", "attempt": "2", "redrive_of": ":completed",
 	})
 	job("a turn in no group", saysCheck, map[string]string{"hold": "2"})
@@ -180,7 +180,7 @@ func forbiddenJobs() (all []attempt) {
 		})
 	}
 	return append(all,
-		attempt{"a held job let go for another reason", `UPDATE rota_jobs SET hold = 16 WHERE id = :second`, saysCheck},
+		attempt{"a hold replaced by another", `UPDATE rota_jobs SET hold = 16 WHERE id = :second`, saysCheck},
 		attempt{"a member removed", `DELETE FROM rota_jobs WHERE id = :member`, saysLeave},
 	)
 }
@@ -208,9 +208,9 @@ func forbiddenDefinitions() (all []attempt) {
 	add("a fire at no time", saysType, `UPDATE rota_schedules SET last_fire = 'soon'`)
 	add("a calendar moved at no time", saysType, `UPDATE rota_schedules SET moved_at = 'soon'`)
 	add("a schedule that depends on itself", saysCheck, `INSERT INTO rota_edges VALUES ('nightly', 'nightly')`)
-	add("nobody who depends", saysEdgeOf, `INSERT INTO rota_edges VALUES ('nobody', 'nightly')`)
-	add("another who depends", saysEdgeKept, `UPDATE rota_edges SET schedule = 'once'`)
-	add("another dependency", saysEdgeKept, `UPDATE rota_edges SET depends_on = 'once'`)
+	add("an edge of a missing schedule", saysEdgeOf, `INSERT INTO rota_edges VALUES ('nobody', 'nightly')`)
+	add("an edge moved to another schedule", saysEdgeKept, `UPDATE rota_edges SET schedule = 'once'`)
+	add("an edge to another schedule", saysEdgeKept, `UPDATE rota_edges SET depends_on = 'once'`)
 	add("two sets of limits", saysCheck, `INSERT INTO rota_throttle VALUES (2, randomblob(16), 'eve', 7, '{}')`)
 	add("limits that are not the ones", saysCheck, `UPDATE rota_throttle SET id = 2`)
 	add("two lists of webhooks", saysCheck, `INSERT INTO rota_webhooks VALUES (2, randomblob(16), 'eve', 7, '[]')`)
@@ -238,16 +238,16 @@ func forbiddenGroups() (all []attempt) {
 	add("a group that enters ended", saysGroupEnters, groupSQL("INSERT", "randomblob(16)", "'parallel'", "'stop'", "3", "'stop'"))
 	add("a group that enters pruned", saysGroupEnters, `INSERT INTO rota_groups (id, mode, on_failure, size, created_at, pruned)
 	 VALUES (randomblob(16), 'parallel', 'stop', 3, 7, '{}')`)
-	add("a mode nobody knows", saysCheck, groupSQL("INSERT", "randomblob(16)", "'odd'", "'stop'", "3", "NULL"))
-	add("a policy nobody knows", saysCheck, groupSQL("INSERT", "randomblob(16)", "'parallel'", "'odd'", "3", "NULL"))
-	add("a group of nobody", saysCheck, groupSQL("INSERT", "randomblob(16)", "'parallel'", "'stop'", "0", "NULL"))
-	add("an ending nobody knows", saysCheck, `UPDATE rota_groups SET ending = 'odd' WHERE id = :group`)
+	add("an unknown mode", saysCheck, groupSQL("INSERT", "randomblob(16)", "'odd'", "'stop'", "3", "NULL"))
+	add("an unknown policy", saysCheck, groupSQL("INSERT", "randomblob(16)", "'parallel'", "'odd'", "3", "NULL"))
+	add("a group without members", saysCheck, groupSQL("INSERT", "randomblob(16)", "'parallel'", "'stop'", "0", "NULL"))
+	add("an unknown ending", saysCheck, `UPDATE rota_groups SET ending = 'odd' WHERE id = :group`)
 	add("a reason to end without an end", saysCheck, `UPDATE rota_groups SET ending_reason = 'so' WHERE id = :group`)
-	add("somebody who ended nothing", saysCheck, `UPDATE rota_groups SET ending_by = 'eve' WHERE id = :group`)
+	add("an actor of an end without an end", saysCheck, `UPDATE rota_groups SET ending_by = 'eve' WHERE id = :group`)
 	add("an ending taken back", saysGroupEnded, `UPDATE rota_groups SET ending = NULL, ending_reason = NULL, ending_by = NULL WHERE id = :stopped`)
 	add("another ending", saysGroupEnded, `UPDATE rota_groups SET ending = 'skip' WHERE id = :stopped`)
 	add("another reason of the end", saysGroupEnded, `UPDATE rota_groups SET ending_reason = 'so' WHERE id = :stopped`)
-	add("another who ended it", saysGroupEnded, `UPDATE rota_groups SET ending_by = 'eve' WHERE id = :stopped`)
+	add("another actor of the end", saysGroupEnded, `UPDATE rota_groups SET ending_by = 'eve' WHERE id = :stopped`)
 	add("a cancelled group stopped", saysGroupEnded, `UPDATE rota_groups SET ending = 'stop' WHERE id = :called`)
 	add("another reason to cancel", saysGroupEnded, `UPDATE rota_groups SET ending_reason = 'so' WHERE id = :called`)
 	add("pruned members that are no text", saysType, `UPDATE rota_groups SET pruned = x'00' WHERE id = :group`)
@@ -267,7 +267,7 @@ func forbiddenRequests() (all []attempt) {
 		add("a key without "+column, saysRequestKept, `UPDATE rota_requests SET `+column+` = NULL`)
 	}
 	add("a key of nothing", saysCheck, requestSQL("INSERT", "'ada'", "''", "randomblob(16)", hash64))
-	add("a key of nobody", saysNull, requestSQL("INSERT", "NULL", "'k'", "randomblob(16)", hash64))
+	add("a key without an actor", saysNull, requestSQL("INSERT", "NULL", "'k'", "randomblob(16)", hash64))
 	add("a key tied to no command", saysCheck, requestSQL("INSERT", "'ada'", "'k'", "randomblob(15)", hash64))
 	add("a key tied to no request", saysCheck, requestSQL("INSERT", "'ada'", "'k'", "randomblob(16)", "'0123'"))
 	return all
@@ -295,7 +295,7 @@ func forbiddenReservations() (all []attempt) {
 	return all
 }
 
-// allowedRelated are the neighbours of what is forbidden.
+// allowedRelated are statements that are similar to forbidden ones and pass.
 var allowedRelated = []attempt{
 	{name: "a type paused", sql: `UPDATE rota_types SET paused = 1, version = randomblob(16), updated_at = 8, spec = '{}'`},
 	{name: "a template archived", sql: `UPDATE rota_templates SET state = 'ARCHIVED', type = 'web', spec = '{}'`},
@@ -316,7 +316,7 @@ var allowedRelated = []attempt{
 		"schedule": "'nightly'", "counts_at": "7", "wait_from": "6", "wait_until": "9", "hold": "12", "queued_at": "NULL",
 	})},
 	{name: "a job that its key holds back", sql: insertJobSQL("INSERT", map[string]string{"concurrency_key": "'k'", "hold": "16"})},
-	{name: "an execution tried anew", sql: insertJobSQL("INSERT", map[string]string{"redrive_of": ":dead"})},
+	{name: "a redrive", sql: insertJobSQL("INSERT", map[string]string{"redrive_of": ":dead"})},
 	{name: "a member whose turn it is", sql: `UPDATE rota_jobs SET hold = 0, queued_at = 7 WHERE id = :second`},
 	{name: "a reservation extended", sql: `UPDATE rota_reservations SET expires_at = 99 WHERE id = :reserved`},
 	{name: "a reservation expired", sql: `UPDATE rota_reservations SET status = 'EXPIRED', ended_at = 9 WHERE id = :reserved`},

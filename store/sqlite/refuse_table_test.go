@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// attempt is a statement from a plain connection, on the jobs that cast makes.
+// attempt is a statement from a connection without the rules, on the rows of insertGuardedRows.
 type attempt struct {
 	name string
 	sql  string
-	says string // what the refusal says; empty: there is none
+	says string // text of the refusal; empty if the statement passes
 }
 
-// What the database says when it refuses.
+// Texts of the refusals.
 const (
 	saysIdentity    = "what a job is never changes"
 	saysStatus      = "keeps its status"
@@ -69,7 +69,7 @@ var closedRun = map[string]string{
 	"cancel_at": "7", "cancel_by": "'eve'", "cancel_reason": "'so'", "progress": "'7'", "log_path": "'other'", "result": "'7'",
 }
 
-// forbidden is every statement that the database refuses by itself.
+// forbidden returns all statements that the database itself refuses.
 func forbidden() (all []attempt) {
 	add := func(name, says, sql string) { all = append(all, attempt{name, sql, says}) }
 	each := func(table, where, says string, columns map[string]string) {
@@ -88,7 +88,7 @@ func forbidden() (all []attempt) {
 	for _, c := range slices.Sorted(maps.Keys(onceJob)) {
 		says := saysOnce
 		if c == "started_at" || c == "finished_at" {
-			says = saysCheck // which is looked at first
+			says = saysCheck // which SQLite checks first
 		}
 		add("a "+c+" taken back", says, "UPDATE rota_jobs SET "+c+" = NULL WHERE id = :completed")
 	}
@@ -106,9 +106,9 @@ var forbiddenStates = []attempt{
 	{"CANCELLED back to QUEUED", `UPDATE rota_jobs SET status = 'QUEUED' WHERE id = :cancelled`, saysCheck},
 	{"CANCELLED sideways to RUNNING", `UPDATE rota_jobs SET status = 'RUNNING' WHERE id = :cancelled`, saysCheck},
 	{"CANCELLED sideways to RUNNING, started now", `UPDATE rota_jobs SET status = 'RUNNING', started_at = 7 WHERE id = :cancelled`, saysStatus},
-	{"a status nobody knows", `UPDATE rota_jobs SET status = 'SLEEPING' WHERE id = :queued`, saysCheck},
+	{"an unknown status", `UPDATE rota_jobs SET status = 'SLEEPING' WHERE id = :queued`, saysCheck},
 	{"a status in small letters", `UPDATE rota_jobs SET status = 'queued' WHERE id = :queued`, saysCheck},
-	{"a sequel nobody knows", `UPDATE rota_jobs SET finished_at = 7, sequel = 'later' WHERE id = :longrun`, saysCheck},
+	{"an unknown sequel", `UPDATE rota_jobs SET finished_at = 7, sequel = 'later' WHERE id = :longrun`, saysCheck},
 	{"RUNNING without a start", `UPDATE rota_jobs SET status = 'RUNNING' WHERE id = :queued`, saysCheck},
 	{"QUEUED with a run", `UPDATE rota_jobs SET run_id = randomblob(16) WHERE id = :queued`, saysCheck},
 	{"QUEUED and ended", `UPDATE rota_jobs SET finished_at = 7 WHERE id = :queued`, saysCheck},
@@ -120,7 +120,7 @@ var forbiddenStates = []attempt{
 	{"CANCELLED with a sequel but no end", `UPDATE rota_jobs SET status = 'CANCELLED', sequel = 'none' WHERE id = :queued`, saysCheck},
 	{"CANCELLED and dead", `UPDATE rota_jobs SET status = 'CANCELLED', finished_at = 7, sequel = 'dead' WHERE id = :queued`, saysCheck},
 	{"a sequel before the end", `UPDATE rota_jobs SET sequel = 'none' WHERE id = :running`, saysCheck},
-	{"an outcome nobody knows", `UPDATE rota_jobs SET outcome = 'MAYBE' WHERE id = :running`, saysCheck},
+	{"an unknown outcome", `UPDATE rota_jobs SET outcome = 'MAYBE' WHERE id = :running`, saysCheck},
 	{"an end without an outcome", `UPDATE rota_jobs SET ended_at = 7 WHERE id = :running`, saysCheck},
 	{"an outcome taken back", `UPDATE rota_jobs SET outcome = NULL, ended_at = NULL WHERE id = :completed`, saysOutcome},
 	{"a second end", `UPDATE rota_jobs SET ended_at = ended_at + 1 WHERE id = :completed`, saysRunOnce},
@@ -128,9 +128,9 @@ var forbiddenStates = []attempt{
 	{"a second exit code", `UPDATE rota_jobs SET exit_code = 1 WHERE id = :kept`, saysRunOnce},
 	{"a second error", `UPDATE rota_jobs SET error = 'other' WHERE id = :kept`, saysRunOnce},
 	{"a second log while open", `UPDATE rota_jobs SET log_path = 'other' WHERE id = :asked`, saysRunOnce},
-	{"a second asking to stop while open", `UPDATE rota_jobs SET cancel_at = cancel_at + 1 WHERE id = :asked`, saysRunOnce},
-	{"an asking to stop taken back", `UPDATE rota_jobs SET cancel_at = NULL WHERE id = :asked`, saysRunOnce},
-	{"another who asked", `UPDATE rota_jobs SET cancel_by = 'eve' WHERE id = :asked`, saysRunOnce},
+	{"a second cancel request while open", `UPDATE rota_jobs SET cancel_at = cancel_at + 1 WHERE id = :asked`, saysRunOnce},
+	{"a cancel request taken back", `UPDATE rota_jobs SET cancel_at = NULL WHERE id = :asked`, saysRunOnce},
+	{"another actor of the cancel request", `UPDATE rota_jobs SET cancel_by = 'eve' WHERE id = :asked`, saysRunOnce},
 	{"another reason to stop", `UPDATE rota_jobs SET cancel_reason = 'so' WHERE id = :asked`, saysRunOnce},
 	{"artifacts rewritten", `UPDATE rota_jobs SET artifacts = '"z.txt"' || char(10) WHERE id = :kept`, saysArtifacts},
 	{"artifacts shortened", `UPDATE rota_jobs SET artifacts = substr(artifacts, 1, length(artifacts) - 1) WHERE id = :kept`, saysArtifacts},
@@ -160,7 +160,7 @@ var forbiddenStates = []attempt{
 	{"a job that ends before its run", `UPDATE rota_jobs SET finished_at = 7, sequel = 'none' WHERE id = :running`, saysClose},
 }
 
-// forbiddenDeletes are removals that would leave a hole.
+// forbiddenDeletes are deletions that would break references.
 var forbiddenDeletes = []attempt{
 	{"a queued job removed", `DELETE FROM rota_jobs WHERE id = :queued`, saysLeave},
 	{"a delayed job removed", `DELETE FROM rota_jobs WHERE id = :delayed`, saysLeave},
@@ -174,7 +174,7 @@ var forbiddenDeletes = []attempt{
 	{"an audit entry removed", `DELETE FROM rota_audit`, saysAudit},
 }
 
-// forbiddenInserts enter what may not, or replace what is there.
+// forbiddenInserts are rows that are invalid, or that replace existing rows.
 func forbiddenInserts() (all []attempt) {
 	add := func(name, says, sql string) { all = append(all, attempt{name, sql, says}) }
 	job := func(name, says string, values map[string]string) { add(name, says, insertJobSQL("INSERT", values)) }
@@ -229,7 +229,7 @@ func planned() map[string]string {
 	return map[string]string{"name": "'nightly'", "plan_time": "(SELECT plan_time FROM rota_jobs WHERE id = :planned)"}
 }
 
-// insertJobSQL inserts a job that is as it should be, but for some values.
+// insertJobSQL returns an insert of a valid job with some values changed.
 func insertJobSQL(verb string, values map[string]string) string {
 	row := map[string]string{
 		"id": "randomblob(16)", "type": "'web'", "priority": "0", "position": "900", "max_attempts": "4", "backoff": "0",
@@ -244,7 +244,7 @@ func insertJobSQL(verb string, values map[string]string) string {
 	return fmt.Sprintf("%s INTO rota_jobs (%s) VALUES (%s)", verb, strings.Join(columns, ", "), strings.Join(list, ", "))
 }
 
-// allowed are the neighbours of what is forbidden: the law itself writes so.
+// allowed are statements that are similar to forbidden ones and pass, because the rules write them.
 var allowed = []attempt{
 	{name: "params, priority and position of a queued job", sql: `UPDATE rota_jobs SET params = '{"n":2}', priority = 7, position = 7, version = randomblob(16) WHERE id = :queued`},
 	{name: "a delayed job made ready", sql: `UPDATE rota_jobs SET hold = 0, queued_at = 7 WHERE id = :delayed`},
@@ -254,7 +254,7 @@ var allowed = []attempt{
 	{name: "long params of a queued job", sql: `UPDATE rota_params SET params = '{}' WHERE job_id = :long`},
 	{name: "an outcome", sql: `UPDATE rota_jobs SET outcome = 'COMPLETED', ended_at = 7, exit_code = 0, error = 'e', result = '1' WHERE id = :running`},
 	{name: "a heartbeat", sql: `UPDATE rota_jobs SET heartbeat_at = 7, stale_after = 7, progress = '1' WHERE id = :running`},
-	{name: "an asking to stop", sql: `UPDATE rota_jobs SET cancel_at = 7, cancel_by = 'ada', cancel_reason = 'so' WHERE id = :running`},
+	{name: "a cancel request", sql: `UPDATE rota_jobs SET cancel_at = 7, cancel_by = 'ada', cancel_reason = 'so' WHERE id = :running`},
 	{name: "a first exit code after the end", sql: `UPDATE rota_jobs SET exit_code = 1 WHERE id = :completed`},
 	{name: "a first error after the end", sql: `UPDATE rota_jobs SET error = 'e' WHERE id = :completed`},
 	{name: "a first log", sql: `UPDATE rota_jobs SET log_path = 'log' WHERE id = :running`},

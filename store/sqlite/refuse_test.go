@@ -16,8 +16,8 @@ import (
 	"zombiezen.com/go/sqlite/sqlitex"
 )
 
-// TestForbiddenStatementsAreRefused sends every forbidden statement from a connection that knows
-// nothing of Rota, beside an open store and after it was closed.
+// TestForbiddenStatementsAreRefused executes every forbidden statement on a connection without the
+// rules, while the store is open and after it is closed.
 func TestForbiddenStatementsAreRefused(t *testing.T) {
 	s := openTest(t, Config{})
 	jobs := insertGuardedRows(t, s)
@@ -42,7 +42,7 @@ func TestForbiddenStatementsAreRefused(t *testing.T) {
 	}
 }
 
-// TestAllowedStatementsPass sends the neighbours of the forbidden statements, which pass.
+// TestAllowedStatementsPass executes statements that are similar to forbidden ones.
 func TestAllowedStatementsPass(t *testing.T) {
 	s := openTest(t, Config{})
 	jobs := insertGuardedRows(t, s)
@@ -59,13 +59,13 @@ func TestAllowedStatementsPass(t *testing.T) {
 		defer execute(t, conn, "ROLLBACK")
 		execute(t, conn, `DELETE FROM rota_schedules WHERE name = 'weekly'`)
 		if left := column(t, conn, `SELECT schedule FROM rota_edges`); len(left) != 0 {
-			t.Errorf("%v depend on something", left)
+			t.Errorf("these edges are left: %v", left)
 		}
 	})
 }
 
-// TestRefusalRollsBackTransaction: what was written before a forbidden statement
-// goes with it.
+// TestRefusalRollsBackTransaction checks that a forbidden statement also undoes the statements
+// before it.
 func TestRefusalRollsBackTransaction(t *testing.T) {
 	s := openTest(t, Config{})
 	insertGuardedRows(t, s)
@@ -75,12 +75,12 @@ func TestRefusalRollsBackTransaction(t *testing.T) {
 	execute(t, conn, `DELETE FROM rota_keys`)
 	err := sqlitex.ExecuteTransient(conn, `DELETE FROM rota_audit`, nil)
 	if err == nil || !conn.AutocommitEnabled() || tables(t, conn) != before {
-		t.Errorf("answered with %v, and half of the transaction stands", err)
+		t.Errorf("answered with %v, and part of the transaction was kept", err)
 	}
 }
 
-// TestEveryColumnHasForbiddenUpdate: a column that no forbidden update names is one
-// that somebody added and nobody thought about.
+// TestEveryColumnHasForbiddenUpdate finds columns, such as new ones, that no forbidden update
+// names.
 func TestEveryColumnHasForbiddenUpdate(t *testing.T) {
 	s := openTest(t, Config{})
 	conn := rawConn(t, s.path)
@@ -101,8 +101,8 @@ func TestEveryColumnHasForbiddenUpdate(t *testing.T) {
 	}
 }
 
-// TestEveryGuardIsNeeded takes away each trigger, each thing a trigger of
-// jobs refuses and each term of each CHECK in turn: some forbidden statement must then pass.
+// TestEveryGuardIsNeeded removes in turn each trigger, each refusal of a trigger of jobs and each
+// term of each CHECK. Some forbidden statement must then pass.
 func TestEveryGuardIsNeeded(t *testing.T) {
 	if testing.Short() {
 		t.Skip("make test runs it")
@@ -120,17 +120,17 @@ func TestEveryGuardIsNeeded(t *testing.T) {
 				return
 			}
 		}
-		t.Error("without it nothing more is allowed: no case needs it")
+		t.Error("without this guard no further statement passes: no case tests it")
 	}
 	conn := rawConn(t, s.path)
 	for _, name := range column(t, conn, `SELECT name FROM sqlite_schema WHERE type = 'trigger'`) {
 		if name == "rota_jobs_left" || name == "rota_schedules_left" {
-			continue // they refuse nothing; TestAllowed needs them
+			continue // they refuse nothing; TestAllowedStatementsPass tests them
 		}
 		table := column(t, conn, `SELECT tbl_name FROM sqlite_schema WHERE name = '`+name+`'`)[0]
 		t.Run(name, func(t *testing.T) { without(t, table, `DELETE FROM sqlite_schema WHERE name = ?`, name) })
 		if table != "rota_jobs" {
-			continue // where one refusal may stand behind another
+			continue // another guard may refuse the same statement
 		}
 		for _, refusal := range refusals.FindAllString(column(t, conn, `SELECT sql FROM sqlite_schema WHERE name = '`+name+`'`)[0], -1) {
 			t.Run(name+" "+refusal, func(t *testing.T) {
@@ -153,8 +153,7 @@ func TestEveryGuardIsNeeded(t *testing.T) {
 	}
 }
 
-// checks are the CHECK clauses of all migrations, but for those of a table that
-// is no more.
+// checks returns the CHECK clauses of all migrations, except those of tables that no longer exist.
 func checks(t *testing.T, conn *sqlite.Conn) (all []string) {
 	t.Helper()
 	schema := strings.Join(column(t, conn, `SELECT sql FROM sqlite_schema WHERE type = 'table'`), "\n")
@@ -179,7 +178,7 @@ var (
 		`length\(\w+\) = \d+|\w+ (?:[<>=]+|IN) (?:\([^)]*\)|\w+|'\w*')|ELSE 0`)
 )
 
-// tryStatement runs a statement, looks whether it changed anything, and undoes it.
+// tryStatement executes a statement, reports whether it changed rows, and rolls it back.
 func tryStatement(t *testing.T, conn *sqlite.Conn, a attempt, jobs map[string]rota.ID) (changed bool, err error) {
 	t.Helper()
 	changes := func() string { return column(t, conn, `SELECT total_changes()`)[0] }
@@ -193,8 +192,8 @@ func tryStatement(t *testing.T, conn *sqlite.Conn, a attempt, jobs map[string]ro
 	return changed, err
 }
 
-// insertGuardedRows is cast with some more to protect: a run that has all there is to
-// a run, and one that was asked to stop.
+// insertGuardedRows is fillJobs with further rows: a run with all columns set, and one with a
+// cancel request.
 func insertGuardedRows(t testing.TB, s *Store) map[string]rota.ID {
 	t.Helper()
 	asked := running(t, s, 1)[0]
@@ -212,7 +211,7 @@ func insertGuardedRows(t testing.TB, s *Store) map[string]rota.ID {
 	return jobs
 }
 
-// tables writes down every row of every table.
+// tables returns all rows of all tables as text.
 func tables(t testing.TB, conn *sqlite.Conn) string {
 	t.Helper()
 	var b strings.Builder
@@ -225,7 +224,7 @@ func tables(t testing.TB, conn *sqlite.Conn) string {
 	return b.String()
 }
 
-// copyOfFile is the file of a store with everything in it.
+// copyOfFile returns the file of a store, including the content of its log.
 func copyOfFile(t *testing.T, s *Store) []byte {
 	t.Helper()
 	conn := rawConn(t, s.path)
@@ -237,10 +236,10 @@ func copyOfFile(t *testing.T, s *Store) []byte {
 	return image
 }
 
-// openWeakened opens a file in memory whose schema was changed behind its back.
+// openWeakened opens a copy of the file in memory and changes its schema.
 func openWeakened(t *testing.T, image []byte, mutate string, args ...any) *sqlite.Conn {
 	t.Helper()
-	for range 2 { // opened twice, since the schema is read when a file is opened
+	for range 2 { // twice, because SQLite reads the schema when it opens a file
 		conn := rawConn(t, ":memory:")
 		must(t, conn.Deserialize("main", image))
 		if mutate == "" {

@@ -11,25 +11,26 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// TestFireUpdatesOnlyTimesOfSchedule: a spec may hold a thousand scopes.
+// TestFireUpdatesOnlyTimesOfSchedule fires with a trigger that forbids updates of other columns. A
+// spec may hold a thousand scopes, so a fire must not rewrite it.
 func TestFireUpdatesOnlyTimesOfSchedule(t *testing.T) {
 	s := openTest(t, Config{})
 	template(t, s, rota.TemplateSpec{Type: "mail"})
 	declare(t, s, "hourly", rota.ScheduleSpec{Every: time.Hour})
 	execute(t, rawConn(t, s.path), `CREATE TRIGGER mine BEFORE UPDATE OF
 		name, template, state, reason, anchor, version, created_by, created_at, updated_at, spec
-		ON rota_schedules BEGIN SELECT RAISE(ROLLBACK, 'it was rewritten'); END`)
+		ON rota_schedules BEGIN SELECT RAISE(ROLLBACK, 'another column was updated'); END`)
 	fire := dueFire(t, s, "hourly", time.Hour)
 	apply(t, s, at(time.Hour, fire))
 	row, err := s.Schedule(t.Context(), "hourly")
 	must(t, err)
 	if !row.NextFire.Equal(noon.Add(2*time.Hour)) || !row.LastFire.Equal(noon.Add(time.Hour)) || row.Spec.Every != time.Hour {
-		t.Errorf("it stands as %+v", row)
+		t.Errorf("the schedule is %+v", row)
 	}
 }
 
-// TestEdgesFollowScheduleSpec: what depends on what is looked up by edges, and
-// declared by specs.
+// TestEdgesFollowScheduleSpec changes the dependencies in specs and compares the rows of
+// rota_edges.
 func TestEdgesFollowScheduleSpec(t *testing.T) {
 	s := openTest(t, Config{})
 	template(t, s, rota.TemplateSpec{Type: "mail"})
@@ -53,8 +54,8 @@ func TestEdgesFollowScheduleSpec(t *testing.T) {
 	verifyClean(t, s)
 }
 
-// TestChangingReplyDoesNotChangeCachedLimits: what somebody does to an answer is no
-// change of the limits, and a change is seen at once.
+// TestChangingReplyDoesNotChangeCachedLimits changes the reply of PutThrottle, which must not
+// change the cached limits. A second PutThrottle takes effect at once.
 func TestChangingReplyDoesNotChangeCachedLimits(t *testing.T) {
 	s := openTest(t, Config{})
 	queued(t, s, 9)
@@ -63,19 +64,19 @@ func TestChangingReplyDoesNotChangeCachedLimits(t *testing.T) {
 	}
 	put := putLimits(0, one(2))
 	claimed := func() int { return len(apply(t, s, at(time.Second, claim(9)))[0].Reply.(*rota.Claimed).Jobs) }
-	for range 2 { // sent again it is answered from the row
+	for range 2 { // the repeated command is answered from the row
 		apply(t, s, put)[0].Reply.(*rota.ThrottlePut).Throttle.Spec.Types[0].Concurrency = 7
 	}
 	if got := claimed(); got != 2 {
-		t.Errorf("%d jobs run at once; 2 may", got)
+		t.Errorf("%d jobs were claimed, want 2", got)
 	}
 	apply(t, s, putLimits(time.Second, one(5)))
 	if got := claimed(); got != 3 {
-		t.Errorf("%d more jobs run; 3 may", got)
+		t.Errorf("%d more jobs were claimed, want 3", got)
 	}
 }
 
-// TestUnreadableSpecIsNamedInError: whoever reads it learns which row is wrong.
+// TestUnreadableSpecIsNamedInError damages a spec. The error names the row.
 func TestUnreadableSpecIsNamedInError(t *testing.T) {
 	s := openTest(t, Config{})
 	template(t, s, rota.TemplateSpec{Type: "mail"})
@@ -86,8 +87,8 @@ func TestUnreadableSpecIsNamedInError(t *testing.T) {
 	checkError(t, err, rota.Internal, "template digest", "rota verify")
 }
 
-// TestJobsReturnsMatchesOfEveryFilterCombination compares each combination of filters, page
-// by page, with a look at all jobs.
+// TestJobsReturnsMatchesOfEveryFilterCombination compares the pages of each combination of filters
+// with a filter over all jobs.
 func TestJobsReturnsMatchesOfEveryFilterCombination(t *testing.T) {
 	s := openTest(t, Config{})
 	group := fillHistory(t, s)
@@ -127,13 +128,13 @@ func TestJobsReturnsMatchesOfEveryFilterCombination(t *testing.T) {
 			q.Before = page[len(page)-1].ID
 		}
 		if !slices.Equal(got, want) {
-			t.Errorf("%+v finds %d jobs, want %d", q, len(got), len(want))
+			t.Errorf("%+v returns %d jobs, want %d", q, len(got), len(want))
 		}
 		found[listSQL(&q)] += len(want)
 	}
 	for sql, n := range found {
 		if n == 0 {
-			t.Errorf("nothing was to be found by %s", sql)
+			t.Errorf("no query of this test has a match for the statement %s", sql)
 		}
 	}
 }
@@ -145,8 +146,8 @@ func listJobs(t *testing.T, s rota.Store, q rota.JobQuery) []*rota.Job {
 	return jobs
 }
 
-// fillHistory makes jobs of all kinds and lets some of them end; it answers with a
-// group that has some of each.
+// fillHistory creates jobs of all kinds and ends some of them. It returns a group with members in
+// every state.
 func fillHistory(t *testing.T, s rota.Store) rota.ID {
 	t.Helper()
 	random := rand.New(rand.NewPCG(1, 2))
@@ -178,7 +179,7 @@ func fillHistory(t *testing.T, s rota.Store) rota.ID {
 	return c.GroupID()
 }
 
-// TestGroupTallyMatchesMembers compares its tally with a look at them all.
+// TestGroupTallyMatchesMembers compares the tally with a count over the members.
 func TestGroupTallyMatchesMembers(t *testing.T) {
 	s := openTest(t, Config{})
 	id := fillHistory(t, s)
@@ -200,11 +201,11 @@ func TestGroupTallyMatchesMembers(t *testing.T) {
 	}
 }
 
-// TestPrunableFindsSameExecutionsForAnyPageSize, whatever the size of its pages.
+// TestPrunableFindsSameExecutionsForAnyPageSize compares the results with page sizes 1, 3 and 1000.
 func TestPrunableFindsSameExecutionsForAnyPageSize(t *testing.T) {
 	s := openTest(t, Config{})
 	fillHistory(t, s)
-	later := time.Now().Add(100 * 24 * time.Hour) // ids are made by the clock
+	later := time.Now().Add(100 * 24 * time.Hour) // ids contain the time of the real clock
 	for name, keep := range map[string]rota.Retention{
 		"by age":   rota.DefaultRetention,
 		"by count": {Completed: rota.Keep{Count: 1}, Dead: rota.Keep{Count: 2}, Cancelled: rota.Keep{Count: 1}},
@@ -227,7 +228,7 @@ func TestPrunableFindsSameExecutionsForAnyPageSize(t *testing.T) {
 					first = text
 				}
 				if text != first || len(found) == 0 {
-					t.Errorf("in pages of %d it finds %s\nwant %s", limit, text, first)
+					t.Errorf("with page size %d Prunable finds %s\nwant %s", limit, text, first)
 				}
 			}
 		})

@@ -41,8 +41,8 @@ func (w *writer) loadExpiredRequests(q rules.ExpiredRequests, u *rules.UnitOfWor
 	}, scanInto(scanRequest, func(r *rules.Request) { u.PutExpiredRequest(q, r) }))
 }
 
-// writeRequest writes a key that was tied or set free. One that is tied anew
-// makes way for itself, since none is ever changed.
+// writeRequest inserts or deletes an idempotency key. Rows are never updated: a key that is used
+// again is deleted and inserted.
 func (w *writer) writeRequest(c rules.Change[rules.RequestKey, rules.Request]) error {
 	if c.Was != nil {
 		if err := w.change(sqlDeleteRequest, func(s *sqlite.Stmt) { bindRequestKey(s, c.Key) }); err != nil {
@@ -60,7 +60,7 @@ func (w *writer) writeRequest(c rules.Change[rules.RequestKey, rules.Request]) e
 	})
 }
 
-// bindRequestKey binds the actor even if there is none: it is part of the key.
+// bindRequestKey binds an empty actor as text and not as NULL, because it is part of the key.
 func bindRequestKey(s *sqlite.Stmt, key rules.RequestKey) {
 	s.BindText(1, key.Actor)
 	s.BindText(2, key.Key)

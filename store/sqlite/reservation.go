@@ -59,7 +59,7 @@ func (w *writer) loadExpiredReservations(q rules.ExpiredReservations, u *rules.U
 	}, scanInto(scanReservation, func(r *rota.Reservation) { u.PutExpiredReservation(q, r) }))
 }
 
-// endReservation writes what became of a reservation that was there.
+// endReservation updates or deletes an existing reservation.
 func (w *writer) endReservation(c rules.Change[rota.ID, rota.Reservation]) error {
 	switch {
 	case c.Was == nil:
@@ -70,7 +70,7 @@ func (w *writer) endReservation(c rules.Change[rota.ID, rota.Reservation]) error
 	return w.change(sqlUpdateReservation, func(s *sqlite.Stmt) { bindReservation(s, c.Is) })
 }
 
-// insertReservation writes one that was not.
+// insertReservation inserts a new reservation.
 func (w *writer) insertReservation(c rules.Change[rota.ID, rota.Reservation]) error {
 	if c.Was != nil || c.Is == nil {
 		return nil

@@ -9,9 +9,8 @@ import (
 	"zombiezen.com/go/sqlite"
 )
 
-// Columns as scanJob reads them: of a job, its params or nothing in their
-// place, and of its run unless it has none. What a lease is about is less, and
-// scanLease reads it.
+// The columns that scanJob reads: of a job, its params or NULL, and of its run unless the statement
+// reads none. scanLease reads leaseColumns, which are fewer.
 const (
 	jobColumns = `
   j.id, j.execution_id, j.retry_of, j.run_id, j.type, j.status, j.hold, j.priority, j.position,
@@ -34,14 +33,14 @@ const (
 
 	leanColumns             = jobColumns + `, NULL` + runColumns
 	fullColumns             = jobColumns + params + runColumns
-	queuedColumns           = jobColumns + params                                               // what is QUEUED has no run
-	columnsWithoutDocuments = jobColumns + `, NULL` + runHead + ` NULL, j.log_path, NULL, NULL` // no documents
+	queuedColumns           = jobColumns + params // queued jobs have no run
+	columnsWithoutDocuments = jobColumns + `, NULL` + runHead + ` NULL, j.log_path, NULL, NULL`
 
 	params = `,
   coalesce(j.params, (SELECT p.params FROM rota_params p WHERE p.job_id = j.id))`
 )
 
-// The places of the columns.
+// Indexes of the columns.
 const (
 	colID = iota
 	colExecutionID
@@ -131,8 +130,8 @@ func scanJob(s *sqlite.Stmt) *rota.Job {
 	return j
 }
 
-// scanRelations reads what a job has to do with others. Most have nothing, so it
-// asks for each before it reads it.
+// scanRelations reads the relations of a job to schedules, groups and other rows. Most jobs have
+// none, so it checks for NULL before it reads a value.
 func scanRelations(s *sqlite.Stmt, j *rota.Job) {
 	j.Template = scanText(s, colTemplate)
 	if !s.ColumnIsNull(colSchedule) {
@@ -173,8 +172,7 @@ func scanRun(s *sqlite.Stmt) *rota.Run {
 	return r
 }
 
-// scanLease reads what it takes to beat for a job or to end it, and to tell of
-// that.
+// scanLease reads what a heartbeat, a finish and their events need.
 func scanLease(s *sqlite.Stmt) *rota.Job {
 	j := &rota.Job{
 		ID: scanID(s, 0), ExecutionID: scanID(s, 1), Type: s.ColumnText(3), Status: rota.Status(s.ColumnText(4)),
@@ -235,7 +233,7 @@ func scanJSON(s *sqlite.Stmt, col int) json.RawMessage {
 	return doc
 }
 
-// scanLines reads artifacts: one JSON string a line.
+// scanLines reads artifacts, which are stored as one JSON string per line.
 func scanLines(s *sqlite.Stmt, col int) []string {
 	text := s.ColumnText(col)
 	if text == "" {
@@ -261,8 +259,8 @@ func formatLines(lines []string) string {
 	return b.String()
 }
 
-// The binders leave a zero value NULL: a statement's bindings are cleared
-// before it is bound anew.
+// The bind functions leave the parameter of a zero value NULL: writer.stmt clears the parameters of
+// a statement before each use.
 
 func bindID(s *sqlite.Stmt, param int, id rota.ID) {
 	if !id.IsZero() {

@@ -8,7 +8,7 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// relatedScenarios are the same for what jobs have to do with others.
+// relatedScenarios are the scenarios on related rows.
 var relatedScenarios = []scenario{
 	{"put type", func(t testing.TB, s rota.Store) rota.Batch {
 		return at(0, &rota.PutType{Meta: rota.NewMeta("ada"), Name: "mail", Spec: rota.TypeSpec{Description: "letters"}})
@@ -54,7 +54,7 @@ var relatedScenarios = []scenario{
 			Every: time.Hour, Overlap: rota.OverlapSkip, Scopes: []rota.Scope{{Kind: "shard", ID: "1"}, {Kind: "shard", ID: "2"}},
 		})
 		apply(t, s, at(0, &rota.Trigger{Meta: rota.NewMeta("ada"), Schedule: "hourly"}))
-		return at(time.Hour, dueFire(t, s, "hourly", time.Hour)) // records SKIPPED executions
+		return at(time.Hour, dueFire(t, s, "hourly", time.Hour)) // creates SKIPPED executions
 	}},
 	{"fire once", func(t testing.TB, s rota.Store) rota.Batch {
 		template(t, s, rota.TemplateSpec{Type: "mail"})
@@ -151,7 +151,7 @@ var relatedScenarios = []scenario{
 		for _, key := range []string{"a", "b", "c"} {
 			apply(t, s, at(0, rememberCommand(key)))
 		}
-		return at(rota.RequestKeep, rememberCommand("c")) // takes two others with it that are free again
+		return at(rota.RequestKeep, rememberCommand("c")) // also deletes two expired keys
 	}},
 }
 
@@ -177,7 +177,7 @@ func putSchedule(t testing.TB, name string, spec rota.ScheduleSpec) *rota.PutSch
 	return c
 }
 
-// dueFire is the Fire that a schedule owes some time after noon.
+// dueFire returns the Fire that is due for a schedule some time after noon.
 func dueFire(t testing.TB, s rota.Store, name string, after time.Duration) *rota.Fire {
 	t.Helper()
 	row, err := s.Schedule(t.Context(), name)
@@ -185,7 +185,7 @@ func dueFire(t testing.TB, s rota.Store, name string, after time.Duration) *rota
 	c, err := rota.PlanFire(rota.NewMeta(""), row, noon.Add(after))
 	must(t, err)
 	if c == nil {
-		t.Fatalf("%s owes nothing", name)
+		t.Fatalf("%s is not due", name)
 	}
 	return c
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// scenario is a store in some state and a batch that changes several rows of it:
-// one for each verb, so that each is cut at every point at which it could be.
+// scenario prepares a store and returns a batch that changes several rows. There is one for each
+// verb, so that tests can interrupt each verb at every statement.
 type scenario struct {
 	name    string
 	prepare func(t testing.TB, s rota.Store) rota.Batch
@@ -78,7 +78,7 @@ var queueScenarios = []scenario{
 		move := func(id, before rota.ID) rota.Batch {
 			return at(time.Second, &rota.Move{Meta: rota.NewMeta("ada"), JobID: id, Place: rota.PlaceBefore, Anchor: before})
 		}
-		for range 4 { // each halves the gap before the second job until none is left
+		for range 4 { // each halves the gap before the second job, until there is none
 			apply(t, s, move(jobs[4].ID, jobs[1].ID))
 			apply(t, s, move(jobs[3].ID, jobs[1].ID))
 		}

@@ -76,8 +76,8 @@ func (w *writer) loadUsing(q rules.Using, u *rules.UnitOfWork) error {
 	})
 }
 
-// writeSchedule writes a schedule, and what it depends on if that differs. Its
-// edges leave with it.
+// writeSchedule writes a schedule, and its edges if they differ. A trigger deletes the edges of a
+// deleted schedule.
 func (w *writer) writeSchedule(c rules.Change[string, rota.Schedule]) error {
 	if !sameOrigin(c.Was, c.Is) {
 		if err := w.writeScheduleRow(rules.Change[string, rota.Schedule]{Key: c.Key, Was: c.Was}); err != nil {
@@ -128,8 +128,8 @@ func (w *writer) writeScheduleRow(c rules.Change[string, rota.Schedule]) error {
 	})
 }
 
-// onlyFired says that nothing of a schedule differs but its times. Whoever
-// changes its spec also gives it another version.
+// onlyFired reports whether only the times of a schedule differ. Every change of its spec also
+// changes its version.
 func onlyFired(was, is *rota.Schedule) bool {
 	return was != nil && is != nil && was.Version == is.Version && was.State == is.State && was.Reason == is.Reason
 }
@@ -167,7 +167,7 @@ func (s *reader) Schedules(ctx context.Context, q rota.ScheduleQuery) ([]*rota.S
 	}, scanSchedule)
 }
 
-// DueSchedules lists the schedules that owe a fire by the store's clock.
+// DueSchedules lists the schedules that are due to fire by the store's clock.
 func (s *Store) DueSchedules(ctx context.Context, limit int) (rota.DuePage, error) {
 	most, err := pageLimit(limit)
 	if err != nil {

@@ -8,9 +8,9 @@ import (
 	"zombiezen.com/go/sqlite"
 )
 
-// Schedules by their next fire. Those that are ENABLED and those that are PAUSED
-// each have an index in this order, which are merged as far as a page reaches; what
-// is DISABLED has no next fire. A template has few schedules, which are sorted.
+// Schedules by their next fire. ENABLED and PAUSED schedules each have an index in this order, and
+// SQLite merges the two as far as the page needs. DISABLED schedules have no next fire. The
+// schedules of a template are few and are sorted.
 const (
 	selectNextEnabled = scheduleColumns + ` INDEXED BY rota_schedules_due
 WHERE state = 'ENABLED' AND next_fire IS NOT NULL` + andNextBetween
@@ -52,9 +52,8 @@ func (s *reader) schedulesByNext(ctx context.Context, q *rota.ScheduleQuery, lim
 	}, scanSchedule)
 }
 
-// bindNext binds where to begin, which is behind the page before or with the
-// first that is asked for, and where to end. Names are not empty, so behind an
-// empty one stand all of that time.
+// bindNext binds the beginning and the end of a page. It begins after the previous page or at
+// NextFrom. Names are not empty, so all schedules of that time come after an empty name.
 func bindNext(stmt *sqlite.Stmt, q *rota.ScheduleQuery) {
 	from, after, until := int64(math.MinInt64), "", int64(math.MaxInt64)
 	if !q.NextFrom.IsZero() {

@@ -7,17 +7,16 @@ import (
 	"zombiezen.com/go/sqlite"
 )
 
-// statements are prepared once and kept. Those that change rows say OR
-// ROLLBACK, which spares SQLite the statement journal that a trigger beside a
-// constraint would otherwise make it keep.
+// statements holds the prepared statements. Those that change rows use OR ROLLBACK, so that SQLite
+// needs no statement journal for a table with a trigger and a constraint.
 type statements struct {
 	byText    map[string]*sqlite.Stmt
 	jobUpdate map[jobUpdate]*sqlite.Stmt
-	heads     []*sqlite.Stmt // one for each lane that a claim walks at once
+	heads     []*sqlite.Stmt // one for each type queue that a claim reads at the same time
 }
 
-// prepare also finds out, before anything is accepted, whether the tables and
-// indexes that every verb needs are there.
+// prepare prepares the statements that every command needs, so that Open detects a missing table or
+// index.
 func (w *writer) prepare() error {
 	w.stmts = statements{
 		byText:    map[string]*sqlite.Stmt{},
@@ -43,11 +42,11 @@ func (s *statements) finalize() {
 	all := slices.Collect(maps.Values(s.byText))
 	all = slices.AppendSeq(all, maps.Values(s.jobUpdate))
 	for _, stmt := range append(all, s.heads...) {
-		_ = stmt.Finalize() // repeats the error of its last step, if any
+		_ = stmt.Finalize() // repeats the error of its last step
 	}
 }
 
-// stmt returns the statement for a constant of SQL, ready to be bound.
+// stmt returns the prepared statement of an SQL text, with its parameters cleared.
 func (w *writer) stmt(sql string) (*sqlite.Stmt, error) {
 	if s := w.stmts.byText[sql]; s != nil {
 		return s, s.ClearBindings()
@@ -60,7 +59,7 @@ func (w *writer) stmt(sql string) (*sqlite.Stmt, error) {
 	return s, nil
 }
 
-// exec runs a statement that neither takes nor gives anything.
+// exec executes a statement without parameters and rows.
 func (w *writer) exec(sql string) error {
 	s, err := w.stmt(sql)
 	if err != nil {
@@ -69,7 +68,7 @@ func (w *writer) exec(sql string) error {
 	return w.step(s)
 }
 
-// step runs a bound statement that gives nothing.
+// step executes a bound statement without rows.
 func (w *writer) step(s *sqlite.Stmt) error {
 	_, err := s.Step()
 	if resetErr := s.Reset(); err == nil {
@@ -78,7 +77,7 @@ func (w *writer) step(s *sqlite.Stmt) error {
 	return err
 }
 
-// write runs a bound statement that changes rows.
+// write executes a bound statement that changes rows.
 func (w *writer) write(s *sqlite.Stmt) error {
 	if w.injectFault != nil {
 		w.writes++
@@ -89,7 +88,7 @@ func (w *writer) write(s *sqlite.Stmt) error {
 	return w.step(s)
 }
 
-// query runs a query of the law.
+// query executes a query of the rules.
 func (w *writer) query(sql string, bind func(*sqlite.Stmt), each func(*sqlite.Stmt) error) error {
 	s, err := w.stmt(sql)
 	if err != nil {
@@ -101,7 +100,7 @@ func (w *writer) query(sql string, bind func(*sqlite.Stmt), each func(*sqlite.St
 	return rows(s, each)
 }
 
-// change runs a statement that changes rows.
+// change binds and executes a statement that changes rows.
 func (w *writer) change(sql string, bind func(*sqlite.Stmt)) error {
 	s, err := w.stmt(sql)
 	if err != nil {
@@ -111,7 +110,7 @@ func (w *writer) change(sql string, bind func(*sqlite.Stmt)) error {
 	return w.write(s)
 }
 
-// rows runs a bound query.
+// rows executes a bound query.
 func rows(s *sqlite.Stmt, each func(*sqlite.Stmt) error) error {
 	for {
 		more, err := s.Step()

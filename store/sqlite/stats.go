@@ -10,7 +10,7 @@ import (
 	"zombiezen.com/go/sqlite"
 )
 
-// Each is counted by an index that holds nothing which has ended.
+// Each count uses a partial index without ended jobs.
 const (
 	sqlStatsReady = `
 SELECT type, count(*), min(queued_at)
@@ -37,7 +37,7 @@ FROM rota_schedules INDEXED BY rota_schedules_enabled
 WHERE state = 'ENABLED'`
 )
 
-// Stats counts what lives in the store, at one moment.
+// Stats counts the live jobs, dead letters and schedules in one snapshot.
 func (s *reader) Stats(ctx context.Context) (*rota.Stats, error) {
 	c := statsBuilder{types: map[string]*rota.TypeStats{}}
 	err := s.withSnapshot(ctx, "stats", func(conn *sqlite.Conn) error {
@@ -57,7 +57,7 @@ func (s *reader) Stats(ctx context.Context) (*rota.Stats, error) {
 	return c.result(), nil
 }
 
-// statsBuilder is a count under way.
+// statsBuilder adds up the rows of the statements.
 type statsBuilder struct {
 	stats rota.Stats
 	types map[string]*rota.TypeStats

@@ -11,20 +11,19 @@ import (
 	"zombiezen.com/go/sqlite/sqlitex"
 )
 
-// Config of a store. The zero value works.
+// Config configures a store. The zero value works.
 type Config struct {
-	// Clock stamps batches that come without a Now. Default time.Now.
+	// Clock stamps batches that have no Now. Default time.Now.
 	Clock func() time.Time
-	// Readers is how many reads may run at once, beside verifications, backups
-	// and views. Default 4.
+	// Readers is the number of concurrent reads, besides verifications, backups and views. Default
+	// 4.
 	Readers int
-	// ReadOnly opens a store that is there, to look at it: no row is made,
-	// migrated or changed, and Apply is refused. A file that holds no store is
-	// NotFound. A log that a crash left is read back into the file, as by any
-	// opening.
+	// ReadOnly opens an existing store for reading. Open creates, migrates and changes no row, and
+	// Apply returns an error. If the file does not exist or holds no store, Open returns NotFound.
+	// SQLite still writes a log that a crash has left back into the file.
 	ReadOnly bool
-	// Logger hears of what was found after an unclean stop, and of a file that
-	// everybody can read. Default slog.Default.
+	// Logger receives what was found after an unclean stop, and a warning if all users can read the
+	// file. Default slog.Default.
 	Logger *slog.Logger
 
 	injectFault func(statement int) error // for tests: called before each statement that writes
@@ -47,10 +46,10 @@ func (c Config) withDefaults() Config {
 type Store struct {
 	reader
 	config    Config
-	path      string // as it was named
+	path      string // path as given to Open
 	file      openedFile
 	lock      *fileLock
-	writer    chan *writer // holds the one writer while nobody writes
+	writer    chan *writer // holds the writer while no batch uses it
 	readers   *sqlitex.Pool
 	longReads longReads
 	views     views
@@ -58,20 +57,22 @@ type Store struct {
 	watch     fanout.Watchers
 	closing   sync.Once
 	closed    chan struct{}
-	err       error // of Close
+	err       error // result of Close
 }
 
 var _ rota.Store = (*Store)(nil)
 
-// Apply applies a batch in one transaction. If a constraint that no rule
-// foresaw refuses it, its halves are applied one after the other, and so on, so
-// that the command that broke it is refused alone.
+// Apply applies a batch in one transaction. If a constraint refuses what the rules allow, Apply
+// splits the batch in halves, so that only the command that violates the constraint is refused.
 func (s *Store) Apply(ctx context.Context, b rota.Batch) ([]rota.Result, error) {
 	if len(b.Commands) > rota.BatchMax {
 		return nil, rota.Invalidf("commands", "has %d entries; at most %d are allowed", len(b.Commands), rota.BatchMax)
 	}
 	if s.config.ReadOnly {
-		return nil, &rota.Error{Code: rota.Conflict, Act: "sqlite: apply", Reason: "the store was opened only to be looked at"}
+		return nil, &rota.Error{
+			Code: rota.Conflict, Act: "sqlite: apply", Reason: "the store is open read-only",
+			Hint: "open it without ReadOnly to change it",
+		}
 	}
 	w, err := s.acquire(ctx)
 	if err != nil {
@@ -105,19 +106,19 @@ func (s *Store) acquire(ctx context.Context) (*writer, error) {
 
 func (s *Store) release(w *writer) { s.writer <- w }
 
-// Limits states the largest atomic command.
+// Limits returns the largest atomic command.
 func (s *Store) Limits() rota.Limits {
 	return rota.Limits{Jobs: rota.JobsMax, Claim: rota.ClaimMax, Items: rota.ItemsMax}
 }
 
-// clock is the time by the store's clock, with the precision that is kept.
+// clock returns the time of the store's clock in the stored precision.
 func (s *Store) clock() time.Time { return s.config.Clock().UTC().Truncate(time.Microsecond) }
 
 // Wake returns a channel that receives when jobs may have become ready.
 func (s *Store) Wake() (<-chan struct{}, func()) { return s.wake.Add() }
 
-// Close waits for the batch under way, interrupts those who read, notes that
-// the stop was clean, and lets go of the file.
+// Close waits for the current batch, interrupts reads, marks the store as closed cleanly, and
+// releases the file.
 func (s *Store) Close() error {
 	s.closing.Do(func() {
 		w := <-s.writer

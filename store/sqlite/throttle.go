@@ -44,8 +44,8 @@ func scanThrottleHead(s *sqlite.Stmt) *rota.Throttle {
 	return &rota.Throttle{Version: scanID(s, 0), UpdatedBy: s.ColumnText(1), UpdatedAt: scanTime(s, 2)}
 }
 
-// limitsCache are the limits in force as they were read last. Every claim looks at
-// them, and reading up to ThrottleMax entries anew would cost more than it does.
+// limitsCache holds the limits as last read. Every claim needs them, and decoding up to ThrottleMax
+// entries would cost more than the claim.
 type limitsCache struct{ last *rota.Throttle }
 
 func (w *writer) loadThrottle(u *rules.UnitOfWork) error {

@@ -39,7 +39,7 @@ ORDER BY n DESC
 LIMIT 1`
 )
 
-// Load reads what the law needs.
+// Load reads the rows that the rules need.
 func (w *writer) Load(n *rules.Need, u *rules.UnitOfWork) error {
 	if err := w.loadLeases(n.Leases, u.PutJob); err != nil {
 		return err
@@ -68,7 +68,7 @@ func (w *writer) Load(n *rules.Need, u *rules.UnitOfWork) error {
 	return w.loadOrders(n, u)
 }
 
-// loadRelated reads what jobs have to do with others.
+// loadRelated reads definitions and the rows related to jobs.
 func (w *writer) loadRelated(n *rules.Need, u *rules.UnitOfWork) error {
 	return firstError(
 		each(n.Types, func(name string) error { return w.loadType(name, u) }),
@@ -150,7 +150,7 @@ func firstError(steps ...func() error) error {
 	return nil
 }
 
-// loadJobs reads jobs by id, with their params.
+// loadJobs reads jobs with their params, by id.
 func (w *writer) loadJobs(ids []rota.ID, u *rules.UnitOfWork) error {
 	for _, id := range ids {
 		s, err := w.stmt(sqlFullJob)
@@ -169,7 +169,7 @@ func (w *writer) loadJobs(ids []rota.ID, u *rules.UnitOfWork) error {
 	return nil
 }
 
-// loadLeases reads what it takes to beat for jobs or to end them.
+// loadLeases reads the columns that a heartbeat or a finish needs.
 func (w *writer) loadLeases(ids []rota.ID, put func(*rota.Job)) error {
 	for _, id := range ids {
 		if job := w.dispatched.jobs[id]; job != nil {
@@ -187,9 +187,8 @@ func (w *writer) loadLeases(ids []rota.ID, put func(*rota.Job)) error {
 	return nil
 }
 
-// loadFullJobs reads jobs with their params. Ids sort by the time they were
-// minted, so those of jobs about to be enqueued lie beyond the newest there
-// is, and need not be looked for one by one.
+// loadFullJobs reads jobs with their params. Ids are sorted by time, so the ids of new jobs are
+// behind the newest existing job and need no lookup.
 func (w *writer) loadFullJobs(ids []rota.ID, u *rules.UnitOfWork) error {
 	if len(ids) < 2 {
 		return w.loadJobs(ids, u)
@@ -242,11 +241,11 @@ func (w *writer) loadChain(id rota.ID, u *rules.UnitOfWork) error {
 	})
 }
 
-// Write stores what the law decided.
+// Write executes the changes that the rules decided.
 func (w *writer) Write(c *rules.Changes) error {
 	w.wake = w.wake || c.Wake
 	if w.watched {
-		w.events = append(w.events, rules.Events(c)) // when it is committed
+		w.events = append(w.events, rules.Events(c)) // published after the commit
 	}
 	return firstError(
 		each(c.Groups, w.writeGroup),
@@ -254,7 +253,7 @@ func (w *writer) Write(c *rules.Changes) error {
 		func() error { return w.insertJobs(c.NewJobs) },
 		func() error { return w.updateJobs(c.NewJobChanges) },
 		each(c.RemovedJobs, w.deleteJob),
-		each(c.Groups, w.deleteGroup), // its members have gone
+		each(c.Groups, w.deleteGroup), // after their members
 		each(c.Keys, w.writeKey),
 		each(c.Types, w.writeType),
 		each(c.Templates, w.writeTemplate),
@@ -262,7 +261,7 @@ func (w *writer) Write(c *rules.Changes) error {
 		each(c.Throttle, w.writeThrottle),
 		each(c.Webhooks, w.writeWebhooks),
 		each(c.Reservations, w.endReservation),
-		each(c.Reservations, w.insertReservation), // the one before it has ended
+		each(c.Reservations, w.insertReservation), // after the previous reservation has ended
 		each(c.Requests, w.writeRequest),
 		each(c.Buckets, w.writeBucket),
 		each(c.Intents, w.writeIntent),

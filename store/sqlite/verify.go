@@ -10,38 +10,38 @@ import (
 	"zombiezen.com/go/sqlite"
 )
 
-// checkedEvery is after how many jobs a count is told.
+// checkedEvery is the number of jobs between two progress reports.
 const checkedEvery = 10_000
 
-// Verify checks every invariant of rota.Checks on one state of the file, while
-// others write the next ones.
+// Verify checks every invariant of rota.Checks on one snapshot of the file, while other
+// transactions continue to write.
 func (s *Store) Verify(ctx context.Context) iter.Seq2[rota.Violation, error] {
 	return s.VerifyProgress(ctx, func(rota.Checked) {})
 }
 
-// VerifyProgress is Verify for somebody who waits: it tells how many rows it has
-// looked at, every now and then and at the end.
+// VerifyProgress is Verify with progress reports: it reports how many rows it has checked, at
+// intervals and at the end.
 func (s *Store) VerifyProgress(ctx context.Context, progress func(rota.Checked)) iter.Seq2[rota.Violation, error] {
 	return s.inspect(ctx, progress, (*inspection).checkAll)
 }
 
-// verifyOpen checks only what runs, and what ended without being settled: all
-// that an unclean stop can have torn.
+// verifyOpen checks only jobs that run, and jobs that ended and are not settled: an unclean stop
+// can leave only these incomplete.
 func (s *Store) verifyOpen(ctx context.Context) iter.Seq2[rota.Violation, error] {
 	return s.inspect(ctx, func(rota.Checked) {}, func(in *inspection) error { return in.jobs(sqlVerifyOpen) })
 }
 
-// inspection is one verification on one connection.
+// inspection is one run of Verify on one connection.
 type inspection struct {
 	*rules.Verifier
 	conn     *sqlite.Conn
 	progress func(rota.Checked)
 	checked  rota.Checked
 	report   func(rota.Violation)
-	stopped  bool // nobody listens any more
+	stopped  bool // the caller's loop has ended
 }
 
-// errStopped ends an inspection that nobody listens to.
+// errStopped ends an inspection after the caller's loop has ended.
 var errStopped = errors.New("stopped")
 
 func (s *Store) inspect(
@@ -65,12 +65,12 @@ func (s *Store) inspect(
 	}
 }
 
-// damage makes a violation of an error that says the file is damaged: it is
-// what was looked for, not a failure to look.
+// damage turns an error about a damaged file into a violation, because that is what Verify looks
+// for.
 func (in *inspection) damage(err error) error {
 	switch sqlite.ErrCode(err).ToPrimary() {
 	case sqlite.ResultCorrupt, sqlite.ResultNotADB:
-		in.reportFile("it cannot be read to the end: " + err.Error())
+		in.reportFile("it cannot be read completely: " + err.Error())
 		return nil
 	}
 	return err
@@ -103,8 +103,7 @@ func (in *inspection) references() error {
 	return nil
 }
 
-// each runs a query and leaves its statement ready for the next, also if the
-// listener never comes back.
+// each executes a query and resets its statement, also if the caller's loop ends by a panic.
 func (in *inspection) each(sql string, bind func(*sqlite.Stmt), check func(*sqlite.Stmt) error) error {
 	stmt, err := in.conn.Prepare(sql)
 	if err != nil {

@@ -15,9 +15,9 @@ import (
 	"zombiezen.com/go/sqlite/sqlitex"
 )
 
-// corruption is what a hand with all rights can do to a healthy store, and
-// which checks must see it: the one it is named after, and those it implies.
-// SQLite's own check also looks at CHECK constraints and unique indexes.
+// corruption changes a healthy store by statements that the schema normally refuses. Verify must
+// report the check it is named after and those it implies. SQLite's integrity check also covers
+// CHECK constraints and unique indexes.
 type corruption struct {
 	check   string
 	name    string
@@ -112,7 +112,7 @@ var corruptions = []corruption{
 	{rota.CheckChainKept, "other params", []string{`UPDATE rota_jobs SET params = '{"n":1}' WHERE id = :retry`}, nil},
 	{rota.CheckChainKept, "another priority", []string{`UPDATE rota_jobs SET priority = 9 WHERE id = :retry`}, nil},
 
-	// The index of the order is made over other rows, then put in place.
+	// The index is built over other rows and then put in place of the original.
 	{rota.CheckOrderTotal, "a job that is not in it", swapIndex("rota_jobs_order", "priority DESC, position, created_at, id",
 		"status = 'QUEUED' AND priority < 5"), []string{rota.CheckFile}},
 	{rota.CheckOrderTotal, "claims that pass over a job", swapIndex("rota_jobs_claim", "type, priority DESC, position, created_at, id, queued_at",
@@ -135,8 +135,8 @@ var corruptions = []corruption{
 	{rota.CheckUniqueKeyLive, "completed, never marked", []string{`UPDATE rota_keys SET ended = 0 WHERE key = 'hour'`}, nil},
 }
 
-// swapIndex makes an index hold what another expression or condition selects,
-// while the schema says that it is as ever.
+// swapIndex replaces the content of an index by that of another expression or condition, without a
+// change of the schema.
 func swapIndex(name, columns, where string) []string {
 	return []string{
 		`CREATE INDEX swapped ON rota_jobs (` + columns + `) WHERE ` + where,
@@ -176,7 +176,7 @@ func checkCorruptions(t *testing.T, fill func(testing.TB, rota.Store) map[string
 	}
 }
 
-// TestEveryCheckIsTested holds the tables of corruptions to the list of checks.
+// TestEveryCheckIsTested compares the tables of corruptions with the list of checks.
 func TestEveryCheckIsTested(t *testing.T) {
 	tested := map[string]bool{}
 	for _, c := range slices.Concat(corruptions, relatedCorruptions) {
@@ -184,7 +184,7 @@ func TestEveryCheckIsTested(t *testing.T) {
 	}
 	for _, check := range rota.Checks {
 		if !tested[check.Name] {
-			t.Errorf("nothing corrupts a store so that %s is found", check.Name)
+			t.Errorf("no corruption tests %s", check.Name)
 		}
 		delete(tested, check.Name)
 	}
@@ -193,7 +193,7 @@ func TestEveryCheckIsTested(t *testing.T) {
 	}
 }
 
-// violationsOf opens a file and returns what Verify finds, by check.
+// violationsOf returns what Verify finds in a file, by check.
 func violationsOf(t *testing.T, path string) map[string][]string {
 	t.Helper()
 	s, err := OpenWith(path, Config{ReadOnly: true})
@@ -203,15 +203,15 @@ func violationsOf(t *testing.T, path string) map[string][]string {
 	for v, err := range s.Verify(context.Background()) {
 		must(t, err)
 		if len(v.Rows) == 0 || v.Rows[0] == "" || v.Detail == "" {
-			t.Errorf("%+v does not say which row, or what is wrong", v)
+			t.Errorf("%+v names no row or no problem", v)
 		}
 		found[v.Check] = append(found[v.Check], v.Rows[0]+": "+v.Detail)
 	}
 	return found
 }
 
-// corrupt runs statements with the triggers away and the checks off. The
-// statements may change the table kept, from which the triggers come back.
+// corrupt drops the triggers, turns the CHECK constraints off, executes statements, and creates the
+// triggers again from the table kept, which the statements may change.
 func corrupt(t testing.TB, path string, jobs map[string]rota.ID, statements []string) {
 	t.Helper()
 	conn, err := sqlite.OpenConn(path, sqlite.OpenReadWrite)
@@ -236,7 +236,7 @@ func corrupt(t testing.TB, path string, jobs map[string]rota.ID, statements []st
 	}
 }
 
-// fillJobs makes a healthy store with one job in each part.
+// fillJobs creates a healthy store with one job in each state. Jobs of type idle are never claimed.
 func fillJobs(t testing.TB, s rota.Store) map[string]rota.ID {
 	t.Helper()
 	once := func(c *rota.NewJob) *rota.NewJob { c.MaxRetries = new(0); return c }
@@ -287,5 +287,5 @@ func fillJobs(t testing.TB, s rota.Store) map[string]rota.ID {
 	return jobs
 }
 
-// longParams are too long to stand in the row of their job.
+// longParams are too long for the row of their job.
 var longParams = []byte(`{"x":"` + strings.Repeat("p", 2*paramsInline) + `"}`)

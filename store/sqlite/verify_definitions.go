@@ -17,8 +17,7 @@ FROM rota_buckets
 ORDER BY type`
 	sqlVerifyTypes = typeColumns + `
 ORDER BY name`
-	// What stands beside a spec comes last, after the columns that are scanned as
-	// ever.
+	// The columns beside the spec come last, after those that the scan functions read.
 	sqlVerifyTemplates = `
 SELECT name, state, version, created_by, created_at, updated_at, spec, type, webhooks
 FROM rota_templates
@@ -39,8 +38,8 @@ WHERE NOT EXISTS (SELECT 1 FROM rota_schedules WHERE name = e.schedule)
 ORDER BY e.schedule, e.depends_on`
 )
 
-// definitions streams what was declared, and what a Sweep is to see to. A spec
-// that cannot be scanned is judged as it stands, so its error is passed over.
+// definitions checks definitions, limits, webhooks and intents. The check of a spec also reports
+// one that cannot be decoded, so the error of the scan is ignored.
 func (in *inspection) definitions() error {
 	return firstError(
 		in.intents,
@@ -65,7 +64,7 @@ func (in *inspection) intents() error {
 	})
 }
 
-// exists says whether what an intent names exists.
+// exists reports whether the row that an intent names exists.
 func (in *inspection) exists(i rules.Intent) (found bool, err error) {
 	markFound := func(*sqlite.Stmt) error {
 		found = true

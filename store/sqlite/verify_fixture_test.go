@@ -7,8 +7,8 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// fillRelated makes a healthy store with company in each part: what cast is for jobs
-// that stand alone. Jobs of type idle are never claimed.
+// fillRelated creates a healthy store with related rows of each kind, as fillJobs does for single
+// jobs. Jobs of type idle are never claimed.
 func fillRelated(t testing.TB, s rota.Store) map[string]rota.ID {
 	t.Helper()
 	p := &fixture{t: t, s: s, ids: map[string]rota.ID{}}
@@ -23,7 +23,7 @@ func fillRelated(t testing.TB, s rota.Store) map[string]rota.ID {
 	return p.ids
 }
 
-// fixture are a store on its way to a troupe, and the ids of whom it has.
+// fixture fills a store and collects the ids of its rows by name.
 type fixture struct {
 	t   testing.TB
 	s   rota.Store
@@ -35,7 +35,7 @@ func (p *fixture) apply(c rota.Command) rota.Reply {
 	return apply(p.t, p.s, at(2*time.Minute, c))[0].Reply
 }
 
-// claim starts the one job of type web that is ready, and remembers it.
+// claim claims the only ready job of type web and records its id.
 func (p *fixture) claim(name string) *rota.Job {
 	p.t.Helper()
 	j := p.apply(claim(1)).(*rota.Claimed).Jobs[0]
@@ -81,8 +81,8 @@ func (p *fixture) put(name string, spec rota.ScheduleSpec, state rota.ScheduleSt
 	p.apply(c)
 }
 
-// fire leaves an execution that is under way, one behind it, one that waits for
-// it, and the only one of a schedule.
+// fire creates a job that is ready, one that waits for its turn behind it, one that depends on it,
+// and the only job of a schedule that fires once.
 func (p *fixture) fire() {
 	times := []rota.FireTime{{At: noon.Add(2 * time.Minute), From: noon}}
 	for name, job := range map[string]string{"base": "based", "once": "onced"} {
@@ -104,8 +104,8 @@ func (p *fixture) fireOne(name string, times []rota.FireTime) rota.ID {
 	return p.apply(c).(*rota.Fired).Jobs[0].ID
 }
 
-// group leaves a row of three, one member by itself, one that is tried again, a
-// group that died and was skipped, and one that was cancelled while it ran.
+// group creates a sequential group of three, a group of one, a group with a retry, a group that was
+// skipped after a failure, and one that was cancelled while it ran.
 func (p *fixture) group() {
 	web, idle := rota.NewJob{Type: "web"}, rota.NewJob{Type: "idle"}
 	p.enqueueGroup("row", rota.GroupSequential, "", idle, idle, idle)
@@ -121,7 +121,7 @@ func (p *fixture) group() {
 	p.apply(&rota.CancelGroup{Meta: rota.NewMeta("ada"), GroupID: p.ids["ended"]})
 }
 
-// enqueueGroup remembers the group by its name, and its members as namea, nameb …
+// enqueueGroup records the group by its name, and its members as namea, nameb and so on.
 func (p *fixture) enqueueGroup(name string, mode rota.GroupMode, fail rota.OnFailure, jobs ...rota.NewJob) {
 	p.t.Helper()
 	c := &rota.EnqueueGroup{Meta: rota.NewMeta("ada"), Name: name, Mode: mode, OnFailure: fail, Jobs: jobs}
@@ -131,7 +131,7 @@ func (p *fixture) enqueueGroup(name string, mode rota.GroupMode, fail rota.OnFai
 	p.ids[name] = c.GroupID()
 }
 
-// throttle leaves a key that holds a job back, and a type that has started.
+// throttle creates a key that holds a job back, and a type with recent starts.
 func (p *fixture) throttle() {
 	p.apply(&rota.PutThrottle{Meta: rota.NewMeta("ada"), Spec: rota.ThrottleSpec{
 		Types: []rota.TypeLimit{{Type: "web", Rate: rota.Rate{Count: 9, Per: time.Minute}}},
@@ -163,7 +163,7 @@ func (p *fixture) reserve() {
 	}).(*rota.Directed).Job.ID
 }
 
-// deliver leaves a job that goes on from a trace, and the deliveries that tell of it.
+// deliver creates a job with a trace, and the deliveries of its event.
 func (p *fixture) deliver() {
 	p.t.Helper()
 	hooks := []rota.Webhook{{URL: "https://a.example/", Secret: "s", Events: []rota.EventKind{rota.EventJobEnqueued}}}

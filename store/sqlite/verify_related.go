@@ -42,7 +42,7 @@ ORDER BY j.group_id`
 ORDER BY id`
 )
 
-// relations streams what has to do with each other, side by side.
+// relations checks rows that relate to each other.
 func (in *inspection) relations() error {
 	return firstError(
 		in.overlapTurns,
@@ -99,8 +99,8 @@ func (in *inspection) redrives() error {
 	})
 }
 
-// chain is a job and the last of those that retry it, nil if there is none. A
-// chain that bites its own tail is longer than any.
+// chain returns a job and the last attempt of its chain of retries, or nil if the job does not
+// exist. It stops after MaxRetriesMax attempts, in case the chain is a cycle.
 func (in *inspection) chain(id rota.ID) (first, last *rota.Job, err error) {
 	first, err = in.job(id)
 	last = first

@@ -2,7 +2,7 @@ package sqlite
 
 import "github.com/rotajobs/rota"
 
-// relatedCorruptions are what a hand with all rights can do to a troupe.
+// relatedCorruptions are corruptions of the rows of fillRelated.
 var relatedCorruptions = []corruption{
 	{rota.CheckIDShape, "a template's version", []string{`UPDATE rota_templates SET version = x'01' WHERE name = 'report'`}, nil},
 	{rota.CheckIDShape, "a schedule's version", []string{`UPDATE rota_schedules SET version = x'01' WHERE name = 'base'`}, nil},
@@ -55,15 +55,15 @@ var relatedCorruptions = []corruption{
 	{rota.CheckMemberShape, "a place in no group", []string{`UPDATE rota_jobs SET group_position = 1 WHERE id = :plain`}, []string{rota.CheckFile}},
 	{rota.CheckMemberShape, "no place", []string{`UPDATE rota_jobs SET group_position = NULL WHERE id = :rowa`}, []string{rota.CheckFile}},
 	{rota.CheckMemberShape, "planned", []string{`UPDATE rota_jobs SET plan_time = 1 WHERE id = :rowa`}, nil},
-	{rota.CheckDeliveryShape, "something else told", []string{`UPDATE rota_jobs SET params = replace(params, 'a.example', 'b.example') WHERE id = :delivery`}, nil},
-	{rota.CheckDeliveryShape, "something told that cannot be", []string{`UPDATE rota_jobs SET params = replace(params, 'job.enqueued', 'job.born') WHERE id = :delivery`}, nil},
-	{rota.CheckDeliveryShape, "told at no time", []string{`UPDATE rota_jobs SET params = '{"time":7}' WHERE id = :delivery`}, nil},
+	{rota.CheckDeliveryShape, "another event", []string{`UPDATE rota_jobs SET params = replace(params, 'a.example', 'b.example') WHERE id = :delivery`}, nil},
+	{rota.CheckDeliveryShape, "an unknown event", []string{`UPDATE rota_jobs SET params = replace(params, 'job.enqueued', 'job.born') WHERE id = :delivery`}, nil},
+	{rota.CheckDeliveryShape, "no time of the event", []string{`UPDATE rota_jobs SET params = '{"time":7}' WHERE id = :delivery`}, nil},
 	{rota.CheckDeliveryShape, "a place of its own", []string{`UPDATE rota_jobs SET position = 100 WHERE id = :delivery`}, nil},
 	{rota.CheckDeliveryShape, "before others", []string{`UPDATE rota_jobs SET priority = 0 WHERE id = :delivery`}, nil},
 	{rota.CheckDeliveryShape, "a concurrency key", []string{`UPDATE rota_jobs SET concurrency_key = 'some' WHERE id = :delivery`}, nil},
 	{rota.CheckSkippedShape, "no code", []string{`UPDATE rota_jobs SET error_code = NULL WHERE id = :haltedb`}, nil},
 	{rota.CheckSkippedShape, "a code that it cannot have", []string{`UPDATE rota_jobs SET error_code = 'dependency' WHERE id = :haltedb`}, nil},
-	{rota.CheckSkippedShape, "completed by nobody", []string{`UPDATE rota_jobs SET outcome = 'COMPLETED' WHERE id = :haltedb`}, nil},
+	{rota.CheckSkippedShape, "completed without a run", []string{`UPDATE rota_jobs SET outcome = 'COMPLETED' WHERE id = :haltedb`}, nil},
 	{rota.CheckSkippedShape, "a token", []string{`UPDATE rota_jobs SET token = randomblob(16) WHERE id = :haltedb`}, nil},
 	{rota.CheckChainKept, "another template", []string{`UPDATE rota_jobs SET template = 'report' WHERE id = :retry`}, nil},
 	{rota.CheckChainKept, "another trace", []string{`UPDATE rota_jobs SET trace = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01' WHERE id = :retry`}, nil},
@@ -78,8 +78,8 @@ var relatedCorruptions = []corruption{
 	{rota.CheckOverlapTurn, "all wait", []string{`UPDATE rota_jobs SET hold = 8, queued_at = NULL WHERE id = :based`}, nil},
 	{rota.CheckGroupTurn, "the first waits", []string{`UPDATE rota_jobs SET hold = 2, queued_at = NULL WHERE id = :rowa`}, nil},
 	{rota.CheckGroupTurn, "two go", []string{`UPDATE rota_jobs SET hold = 0, queued_at = created_at WHERE id = :rowb`}, nil},
-	{rota.CheckGroupTurn, "one waits for nobody", []string{`UPDATE rota_jobs SET hold = 2, queued_at = NULL WHERE id = :lonea`}, nil},
-	{rota.CheckKeyTurn, "nobody may start", []string{`UPDATE rota_jobs SET hold = 16 WHERE id = :printing`}, nil},
+	{rota.CheckGroupTurn, "the only member waits", []string{`UPDATE rota_jobs SET hold = 2, queued_at = NULL WHERE id = :lonea`}, nil},
+	{rota.CheckKeyTurn, "no job may start", []string{`UPDATE rota_jobs SET hold = 16 WHERE id = :printing`}, nil},
 	{rota.CheckKeyTurn, "too many may start", []string{`UPDATE rota_jobs SET hold = 0, queued_at = created_at WHERE id = :pending`}, nil},
 	{rota.CheckKeyTurn, "the wrong one may start", []string{
 		`UPDATE rota_jobs SET hold = 16 WHERE id = :printing`, `UPDATE rota_jobs SET hold = 0, queued_at = created_at WHERE id = :pending`,
@@ -89,24 +89,24 @@ var relatedCorruptions = []corruption{
 	{rota.CheckGroupShape, "ended against its policy", []string{`UPDATE rota_groups SET ending = 'stop' WHERE id = :halted`}, nil},
 	{rota.CheckGroupShape, "a reason for nothing", []string{`UPDATE rota_groups SET ending_reason = 'rain' WHERE id = :row`}, []string{rota.CheckFile}},
 	{rota.CheckGroupShape, "pruned while queued", []string{`UPDATE rota_groups SET pruned = '{"queued":1}' WHERE id = :row`}, nil},
-	{rota.CheckGroupShape, "nobody left", []string{`UPDATE rota_groups SET pruned = '{"completed":3}' WHERE id = :row`}, []string{rota.CheckGroupPlaces}},
+	{rota.CheckGroupShape, "no members left", []string{`UPDATE rota_groups SET pruned = '{"completed":3}' WHERE id = :row`}, []string{rota.CheckGroupPlaces}},
 	{rota.CheckGroupMissing, "the group is gone", []string{`DELETE FROM rota_groups WHERE id = :row`}, nil},
 	{rota.CheckGroupPlaces, "a member is gone", []string{`DELETE FROM rota_jobs WHERE id = :rowc`}, nil},
 	{rota.CheckGroupPlaces, "two in one place", []string{`UPDATE rota_jobs SET group_position = 2 WHERE id = :rowc`}, nil},
 	{rota.CheckGroupPlaces, "a place too many", []string{`UPDATE rota_jobs SET group_position = 9 WHERE id = :rowc`}, nil},
 	{rota.CheckGroupEnded, "members that wait", []string{`UPDATE rota_groups SET ending = 'cancel' WHERE id = :row`}, nil},
-	{rota.CheckGroupEnded, "a run that was not asked", []string{`UPDATE rota_jobs SET cancel_at = NULL WHERE id = :stopping`}, nil},
+	{rota.CheckGroupEnded, "a run without a cancel request", []string{`UPDATE rota_jobs SET cancel_at = NULL WHERE id = :stopping`}, nil},
 
 	{rota.CheckTemplateMissing, "of jobs and schedules", []string{`DELETE FROM rota_templates WHERE name = 'report'`}, nil},
 	{rota.CheckTemplateMissing, "of a schedule that is off", []string{`DELETE FROM rota_templates WHERE name = 'old'`}, nil},
 	{rota.CheckScheduleShape, "off, but fires", []string{`UPDATE rota_schedules SET next_fire = 1 WHERE name = 'off'`}, []string{rota.CheckFile}},
 	{rota.CheckScheduleShape, "on, but with a reason", []string{`UPDATE rota_schedules SET reason = 'rain' WHERE name = 'base'`}, []string{rota.CheckFile}},
-	{rota.CheckScheduleShape, "owes a fire since never", []string{`UPDATE rota_schedules SET moved_at = NULL WHERE name = 'base'`}, nil},
+	{rota.CheckScheduleShape, "due without a time since when", []string{`UPDATE rota_schedules SET moved_at = NULL WHERE name = 'base'`}, nil},
 	{rota.CheckScheduleArchived, "on", []string{`UPDATE rota_templates SET state = 'ARCHIVED' WHERE name = 'report'`}, nil},
 	{rota.CheckScheduleSpent, "on", []string{`UPDATE rota_jobs SET plan_time = NULL WHERE id = :onced`}, nil},
 	{rota.CheckScheduleEdges, "one too many", []string{`INSERT INTO rota_edges VALUES ('off', 'base')`}, nil},
 	{rota.CheckScheduleEdges, "one too few", []string{`DELETE FROM rota_edges`}, nil},
-	{rota.CheckScheduleEdges, "of no schedule", []string{`INSERT INTO rota_edges VALUES ('nobody', 'base')`}, nil},
+	{rota.CheckScheduleEdges, "of no schedule", []string{`INSERT INTO rota_edges VALUES ('missing', 'base')`}, nil},
 	{rota.CheckDependencyMissing, "the schedule is gone", []string{`DELETE FROM rota_schedules WHERE name = 'base'`}, nil},
 	{rota.CheckDependencyCycle, "each on the other", []string{
 		`UPDATE rota_schedules SET spec = rtrim(spec, '}') || ',"depends_on":["above"]}' WHERE name = 'base'`,
@@ -125,6 +125,6 @@ var relatedCorruptions = []corruption{
 	{rota.CheckReservationRun, "it has ended", []string{`UPDATE rota_reservations SET job_id = :done WHERE id = :active`}, nil},
 	{rota.CheckReservationRun, "it is gone", []string{`UPDATE rota_reservations SET job_id = randomblob(16) WHERE id = :active`}, nil},
 	{rota.CheckReservationRun, "it is elsewhere", []string{`UPDATE rota_reservations SET node = 'n2' WHERE id = :active`}, nil},
-	{rota.CheckIntentMissing, "a group", []string{`INSERT INTO rota_intents VALUES ('group', 'everybody')`}, nil},
-	{rota.CheckIntentMissing, "a template", []string{`INSERT INTO rota_intents VALUES ('template', 'everything')`}, nil},
+	{rota.CheckIntentMissing, "a group", []string{`INSERT INTO rota_intents VALUES ('group', 'missing')`}, nil},
+	{rota.CheckIntentMissing, "a template", []string{`INSERT INTO rota_intents VALUES ('template', 'missing')`}, nil},
 }

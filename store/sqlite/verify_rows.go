@@ -43,8 +43,8 @@ WHERE status = 'QUEUED' AND hold = 0
 ORDER BY type, priority DESC, position, created_at, id`
 )
 
-// idColumns are the columns of a job with its run that hold ids, and the
-// token, which is as wide.
+// idColumns are the columns of a job and its run that hold ids, and the token, which has the same
+// length.
 var idColumns = []struct {
 	col  int
 	name string
@@ -60,7 +60,7 @@ var idColumns = []struct {
 	{colLife, "life"},
 }
 
-// jobs streams jobs with their runs, and looks up what they refer to.
+// jobs checks jobs with their runs and with the rows that they refer to.
 func (in *inspection) jobs(sql string) error {
 	return in.each(sql, nil, func(s *sqlite.Stmt) (err error) {
 		row := rules.Row{Job: scanRaw(s), RunID: scanID(s, colRunID)}
@@ -86,7 +86,7 @@ func (in *inspection) jobs(sql string) error {
 	})
 }
 
-// hasRunColumns says that something stands where only a run has anything.
+// hasRunColumns reports whether a column has a value that only a run has.
 func hasRunColumns(s *sqlite.Stmt) bool {
 	for col := colToken; col <= colResult; col++ {
 		if !s.ColumnIsNull(col) {
@@ -96,8 +96,8 @@ func hasRunColumns(s *sqlite.Stmt) bool {
 	return false
 }
 
-// scanRaw reads a job with whatever stands in its row, also where nothing
-// should: to everybody else half a company is none.
+// scanRaw reads a job with all values of its row, also where it should have none. scanJob ignores
+// incomplete relations.
 func scanRaw(s *sqlite.Stmt) *rota.Job {
 	j := scanJob(s)
 	j.GroupPosition, j.CountsAt = int(s.ColumnInt64(colGroupPosition)), scanTime(s, colCountsAt)
@@ -105,7 +105,7 @@ func scanRaw(s *sqlite.Stmt) *rota.Job {
 	return j
 }
 
-// recheck streams the jobs once more, if the first time left doubts.
+// recheck reads the jobs a second time, if the first pass left doubts.
 func (in *inspection) recheck() error {
 	if !in.NeedsSecondPass() {
 		return nil
@@ -126,8 +126,7 @@ func (in *inspection) countJob(j *rota.Job) {
 	}
 }
 
-// checkWidth tells of an id that is not as wide as ids are: what was scanned of it
-// is not what stands there.
+// checkWidth reports an id that does not have 16 bytes: scanID reads such an id wrongly.
 func (in *inspection) checkWidth(s *sqlite.Stmt, col int, row, name string) {
 	if n := s.ColumnLen(col); n != len(rota.ID{}) && !s.ColumnIsNull(col) {
 		in.report(rota.Violation{
@@ -189,7 +188,7 @@ func (in *inspection) audit() error {
 	})
 }
 
-// order walks an index of the queue. If the index is gone, schema has told.
+// order checks an index of the queue. If the index is missing, schema has reported it.
 func (in *inspection) order(sql string, order *rules.OrderWalk) error {
 	if _, err := in.conn.Prepare(sql); err != nil {
 		return nil

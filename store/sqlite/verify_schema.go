@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	// SQLite's own check covers every table of the file, its user's too: a
-	// damaged page does not ask whose it is.
+	// SQLite's own check covers all tables of the file, including those of its user, because a
+	// damaged page can belong to any table.
 	sqlIntegrity = `PRAGMA integrity_check(100)`
 	sqlSchema    = `
 SELECT type || ' ' || name, sql
@@ -21,7 +21,7 @@ WHERE name GLOB 'rota_*'
 ORDER BY name`
 )
 
-// integrity asks SQLite itself.
+// integrity runs SQLite's own check.
 func (in *inspection) integrity() error {
 	return in.each(sqlIntegrity, nil, func(s *sqlite.Stmt) error {
 		if text := s.ColumnText(0); text != "ok" {
@@ -35,7 +35,7 @@ func (in *inspection) reportFile(detail string) {
 	in.report(rota.Violation{Check: rota.CheckFile, Rows: []string{"file"}, Detail: detail})
 }
 
-// schema compares what guards the rows with what a new file would have.
+// schema compares the tables, indexes and triggers with those of a new file.
 func (in *inspection) schema() error {
 	want, err := newSchema()
 	if err != nil {
@@ -51,13 +51,13 @@ func (in *inspection) schema() error {
 		case !exists:
 			in.report(rota.Violation{Check: rota.CheckSchema, Rows: []string{name}, Detail: "it is missing"})
 		case sql != want[name]:
-			in.report(rota.Violation{Check: rota.CheckSchema, Rows: []string{name}, Detail: "it is not as this version makes it"})
+			in.report(rota.Violation{Check: rota.CheckSchema, Rows: []string{name}, Detail: "its definition differs from that of this version"})
 		}
 	}
 	return nil
 }
 
-// newSchema is what a new file would have.
+// newSchema is the schema of a new file.
 var newSchema = sync.OnceValues(func() (map[string]string, error) {
 	conn, err := sqlite.OpenConn(":memory:", sqlite.OpenReadWrite|sqlite.OpenCreate)
 	if err != nil {

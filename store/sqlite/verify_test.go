@@ -23,7 +23,7 @@ func TestVerifyIsCleanAfterRandomCommands(t *testing.T) {
 			verifyClean(t, s)
 		}
 		if len(b.jobs) < 100 || len(b.leases) < 50 {
-			t.Fatalf("%d jobs and %d leases are no busy store", len(b.jobs), len(b.leases))
+			t.Fatalf("%d jobs and %d leases are too few for this test", len(b.jobs), len(b.leases))
 		}
 	}
 }
@@ -46,7 +46,7 @@ func TestVerifyReadsOneSnapshotDuringWrites(t *testing.T) {
 	}
 	stop()
 	if n := <-wrote; n == 0 {
-		t.Error("nothing was written meanwhile")
+		t.Error("nothing was written during Verify")
 	}
 }
 
@@ -65,7 +65,7 @@ func TestVerifyStopsAndReleasesConnection(t *testing.T) {
 	s := openTest(t, Config{Logger: quiet, Readers: 1})
 	jobs := fillJobs(t, s)
 	corrupt(t, s.path, jobs, []string{`UPDATE rota_jobs SET jitter = 1.5`})
-	t.Run("when nobody listens any more, and gives its connection back", func(t *testing.T) {
+	t.Run("when the loop ends, and releases the connection", func(t *testing.T) {
 		for range 2 {
 			for _, err := range s.Verify(t.Context()) {
 				must(t, err)
@@ -101,8 +101,8 @@ func TestVerifyStopsAndReleasesConnection(t *testing.T) {
 	})
 }
 
-// TestVerifyOpenChecksOnlyOpenRows: an unclean stop tears nothing else, and a
-// start must not wait for a walk through history.
+// TestVerifyOpenChecksOnlyOpenRows damages open and ended jobs. An unclean stop affects only open
+// jobs, and Open must not read the whole history.
 func TestVerifyOpenChecksOnlyOpenRows(t *testing.T) {
 	s := openTest(t, Config{Logger: quiet})
 	jobs := fillJobs(t, s)
@@ -120,7 +120,7 @@ func TestVerifyOpenChecksOnlyOpenRows(t *testing.T) {
 		"finished_without_sequel of job " + jobs["kept"].String(),
 		"running_without_run of job " + jobs["running"].String(),
 	}
-	slices.Sort(found) // jobs of one millisecond have ids in any order
+	slices.Sort(found) // ids of one millisecond are in random order
 	if !slices.Equal(found, want) {
 		t.Errorf("found %v, want %v", found, want)
 	}
@@ -129,13 +129,13 @@ func TestVerifyOpenChecksOnlyOpenRows(t *testing.T) {
 func TestReadOnlyChangesNothing(t *testing.T) {
 	s := openTest(t, Config{Logger: quiet})
 	fillJobs(t, s)
-	crashed := copyFiles(t, s.path) // as a crash leaves it: not closed, with a log
+	crashed := copyFiles(t, s.path) // as after a crash: not closed, with a log
 	for range 2 {
 		readOnly, err := OpenWith(crashed, Config{ReadOnly: true, Logger: quiet})
 		must(t, err)
 		verifyClean(t, readOnly)
 		if _, err := readOnly.Apply(t.Context(), at(time.Hour, enqueue(rota.NewJob{Type: "mail"}))); rota.CodeOf(err) != rota.Conflict {
-			t.Errorf("a store that is only looked at answers Apply with %v", err)
+			t.Errorf("a read-only store answers Apply with %v", err)
 		}
 		must(t, readOnly.Close())
 	}
@@ -144,10 +144,10 @@ func TestReadOnlyChangesNothing(t *testing.T) {
 	must(t, err)
 	defer again.Close()
 	if dump(t, again) != dump(t, s) {
-		t.Error("looking at it changed it")
+		t.Error("opening it read-only changed the store")
 	}
 	if !strings.Contains(logged.String(), "not closed cleanly") {
-		t.Error("looking at it hid that it was not closed cleanly")
+		t.Error("opening it read-only removed the mark of the unclean stop")
 	}
 }
 

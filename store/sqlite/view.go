@@ -11,20 +11,19 @@ import (
 	"zombiezen.com/go/sqlite/sqlitex"
 )
 
-// view is the file as it stood at one moment: a connection of its own, in a
-// transaction that ends with the view. While it lasts the log cannot be written
-// back beyond that moment.
+// view is a snapshot of the store: a connection of its own in a transaction that ends with the
+// view. While it is open, SQLite cannot write the log back beyond the snapshot.
 type view struct {
 	reader
 	store       *Store
 	at          time.Time
-	stopContext func() bool // stops minding the context that the view was taken with
+	stopContext func() bool // stops watching the context of View
 
-	mu   sync.Mutex // held by the read under way
+	mu   sync.Mutex // held by a read
 	conn *sqlite.Conn
 }
 
-// View is the store as it stands now, until it is closed, ctx ends or the store is
+// View returns a snapshot of the store. It lasts until it is closed, ctx ends or the store is
 // closed.
 func (s *Store) View(ctx context.Context) (rota.View, error) {
 	if !s.longReads.begin() {
@@ -53,7 +52,7 @@ func (s *Store) View(ctx context.Context) (rota.View, error) {
 	return v, nil
 }
 
-// begin takes the moment: SQLite does at the first look into the file.
+// begin takes the snapshot, which SQLite does at the first read.
 func (v *view) begin() error {
 	err := sqlitex.Execute(v.conn, "BEGIN", nil)
 	if err == nil {
@@ -64,10 +63,10 @@ func (v *view) begin() error {
 	return err
 }
 
-// Now is the time by the store's clock when the view was taken.
+// Now returns the time of the store's clock when the view was taken.
 func (v *view) Now() time.Time { return v.at }
 
-// Close gives the connection back.
+// Close ends the view and releases its connection.
 func (v *view) Close() error {
 	v.stopContext()
 	return v.end()
@@ -88,8 +87,8 @@ func (v *view) end() error {
 	return fault("view", conn.Close()) // which ends the transaction
 }
 
-// useSnapshot lends the view's connection for one read. The end of ctx and that of the
-// store interrupt it, and leave the transaction as it is.
+// useSnapshot calls use with the connection of the view. The end of ctx and Close of the store
+// interrupt the read, but not the transaction.
 func (v *view) useSnapshot(ctx context.Context, act string, use func(*sqlite.Conn) error) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -109,23 +108,23 @@ func (v *view) useSnapshot(ctx context.Context, act string, use func(*sqlite.Con
 }
 
 func errViewClosed() *rota.Error {
-	return &rota.Error{Code: rota.Unavailable, Act: "sqlite: view", Reason: "the view is closed", Hint: "take another"}
+	return &rota.Error{Code: rota.Unavailable, Act: "sqlite: view", Reason: "the view is closed", Hint: "take another view"}
 }
 
-// views are those that are open. A store that closes ends them, since it cannot
-// know whether anybody else will.
+// views holds the open views. A store that closes ends them, because their connections keep the
+// file open.
 type views struct {
 	mu     sync.Mutex
 	closed bool
 	open   map[*view]struct{}
-	idle   []*sqlite.Conn // of views that were closed, for the next
+	idle   []*sqlite.Conn // connections of closed views, for the next views
 }
 
-// idleConnsMax is how many connections are kept: to open one takes longer than most
+// idleConnsMax is the maximal number of kept connections. To open one takes longer than most
 // queries.
 const idleConnsMax = 4
 
-// takeConn is a connection that only reads: one that was kept, or another.
+// takeConn returns a read-only connection: a kept one, or a new one.
 func (o *views) takeConn(s *Store, storeCtx context.Context) (*sqlite.Conn, error) {
 	o.mu.Lock()
 	n := len(o.idle)
@@ -144,7 +143,7 @@ func (o *views) takeConn(s *Store, storeCtx context.Context) (*sqlite.Conn, erro
 	return conn, nil
 }
 
-// keepConn keeps a connection for the next view, if there is room.
+// keepConn keeps a connection for the next view, unless enough are kept.
 func (o *views) keepConn(conn *sqlite.Conn) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -155,7 +154,7 @@ func (o *views) keepConn(conn *sqlite.Conn) bool {
 	return true
 }
 
-// add is false once the store is closed.
+// add returns false if the store is closed.
 func (o *views) add(v *view) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -175,7 +174,7 @@ func (o *views) remove(v *view) {
 	delete(o.open, v)
 }
 
-// close ends all of them, each when its read under way has been interrupted.
+// close ends all views, each after its current read was interrupted.
 func (o *views) close() (err error) {
 	o.mu.Lock()
 	o.closed = true

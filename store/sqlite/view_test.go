@@ -9,7 +9,7 @@ import (
 	"zombiezen.com/go/sqlite"
 )
 
-// TestOpenViewsDoNotBlockReads has more of them open than there are readers.
+// TestOpenViewsDoNotBlockReads opens more views than the pool has connections.
 func TestOpenViewsDoNotBlockReads(t *testing.T) {
 	s := openTest(t, Config{Readers: 1})
 	fillJobs(t, s)
@@ -21,8 +21,8 @@ func TestOpenViewsDoNotBlockReads(t *testing.T) {
 	checkReadAnswered(t, s, "three views")
 }
 
-// TestCloseInterruptsReadOfView in the middle of a read, and lets go of the file after
-// it, not before.
+// TestCloseInterruptsReadOfView closes the store during a read. The file is released only after the
+// read has ended.
 func TestCloseInterruptsReadOfView(t *testing.T) {
 	s := openTest(t, Config{})
 	v, err := s.View(t.Context())
@@ -32,7 +32,7 @@ func TestCloseInterruptsReadOfView(t *testing.T) {
 		go func() { closed <- s.Close() }()
 		<-s.closed
 		if _, err := Open(s.path); rota.CodeOf(err) != rota.Busy {
-			t.Errorf("the file is free while somebody reads it: %v", err)
+			t.Errorf("Open succeeds while the view reads the file: %v", err)
 		}
 		return query(conn, `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n`, nil, func(*sqlite.Stmt) {})
 	})
@@ -41,7 +41,7 @@ func TestCloseInterruptsReadOfView(t *testing.T) {
 	must(t, reopen(s.path))
 }
 
-// TestReadOfViewEndsWithContext, and the view goes on.
+// TestReadOfViewEndsWithContext cancels a read. The view stays usable.
 func TestReadOfViewEndsWithContext(t *testing.T) {
 	s := openTest(t, Config{})
 	v, err := s.View(t.Context())

@@ -5,28 +5,28 @@ import (
 	"time"
 )
 
-// walPadding keeps room in the log that SQLite writes, the file's neighbour called
-// -wal: a sync of bytes that overwrite others costs half of one that also has to
-// record that the file has grown. The room is zeros, which no reader takes for
-// part of the log. It is made piece by piece until the log is as long as it gets
-// before a checkpoint lets it begin anew, and only while there is little to do:
-// bytes that are written twice are no gain where many are.
+// walPadding pads the write-ahead log, the file with the suffix -wal, with zeros. A sync after an
+// overwrite costs half of a sync after an append, which also has to record the new size of the
+// file. SQLite does not read zeros as part of the log. The padding is written in pieces until the
+// log has the size at which a checkpoint makes SQLite start again at its beginning. It is written
+// only when there is time between transactions, because under load the additional writes cost more
+// than they save.
 type walPadding struct {
-	file     *os.File // nil: it is long enough, or the disk is full
-	size     int64    // as it was left
+	file     *os.File // nil if the log is long enough or the disk is full
+	size     int64    // size after the last padding
 	lastCall time.Time
 }
 
 const (
 	walPaddingBytes = 256 << 10
-	walIdleGap      = time.Millisecond // between two transactions
+	walIdleGap      = time.Millisecond // minimal time since the last transaction for padding to be written
 	walPaddingMax   = checkpointPages * (4096 + 24)
 )
 
 var zeros [walPaddingBytes]byte
 
-// extend makes room if SQLite has used up what there was. It is called within a
-// transaction, when nobody else writes to the log.
+// extend adds padding if SQLite has used up the last. The caller holds a write transaction, so that
+// no other connection writes to the log.
 func (r *walPadding) extend() {
 	if r.file == nil {
 		return
@@ -53,8 +53,8 @@ func (r *walPadding) extend() {
 	r.size = size + walPaddingBytes
 }
 
-// open opens the log of the file at a path that stays the same wherever the
-// process goes. It is there: the store has just been marked as in use.
+// open opens the log of the file. The path is absolute, so that it stays valid after a change of
+// the working directory. The log exists, because markInUse has just written to it.
 func (r *walPadding) open(path string) {
 	if file, err := os.OpenFile(path+"-wal", os.O_WRONLY, 0); err == nil {
 		r.file = file
@@ -63,7 +63,7 @@ func (r *walPadding) open(path string) {
 
 func (r *walPadding) close() {
 	if r.file != nil {
-		_ = r.file.Close() // it holds no locks: SQLite locks its other files
+		_ = r.file.Close() // closing it releases no lock: SQLite has none on this file
 		r.file = nil
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// TestPaddedLogIsOverwrittenAndReadAfterCrash: SQLite writes over zeros, never beyond the end of the file,
-// and a process that dies leaves a log that is read as far as it was written.
+// TestPaddedLogIsOverwrittenAndReadAfterCrash checks that SQLite overwrites the padding without
+// growing the file, and that a store opens after a crash with a padded log.
 func TestPaddedLogIsOverwrittenAndReadAfterCrash(t *testing.T) {
 	s := openTest(t, Config{})
 	for range 3 {
@@ -30,7 +30,7 @@ func TestPaddedLogIsOverwrittenAndReadAfterCrash(t *testing.T) {
 		apply(t, s, at(0, enqueue(rota.NewJob{Type: "mail"})))
 	}
 	if after := size(); after != before {
-		t.Errorf("it has grown from %d to %d bytes", before, after)
+		t.Errorf("the log has grown from %d to %d bytes", before, after)
 	}
 	crashed := copyFiles(t, s.path)
 	again, err := OpenWith(crashed, Config{Logger: quiet})
@@ -40,11 +40,11 @@ func TestPaddedLogIsOverwrittenAndReadAfterCrash(t *testing.T) {
 	jobs, err := again.Jobs(t.Context(), rota.JobQuery{Limit: 100})
 	must(t, err)
 	if len(jobs) != 13 {
-		t.Errorf("%d of 13 jobs are there", len(jobs))
+		t.Errorf("%d of 13 jobs were read", len(jobs))
 	}
 }
 
-// TestLogIsNotPaddedBeyondCheckpointSize: beyond its length at a checkpoint no room is made.
+// TestLogIsNotPaddedBeyondCheckpointSize pads a log that has the size of a checkpoint.
 func TestLogIsNotPaddedBeyondCheckpointSize(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "rota.db")
 	file, err := os.Create(path + "-wal")
@@ -57,12 +57,12 @@ func TestLogIsNotPaddedBeyondCheckpointSize(t *testing.T) {
 	info, err := os.Stat(path + "-wal")
 	must(t, err)
 	if info.Size() != walPaddingMax || r.file != nil {
-		t.Errorf("it has %d bytes, and is watched: %t", info.Size(), r.file != nil)
+		t.Errorf("the log has %d bytes, and padding is on: %t", info.Size(), r.file != nil)
 	}
 }
 
-// TestPaddingStaysInOwnLogAfterChdir, wherever the process goes after it was opened,
-// and whatever name it was opened by.
+// TestPaddingStaysInOwnLogAfterChdir opens a store through a link and changes the working directory
+// to one with a file of the same name.
 func TestPaddingStaysInOwnLogAfterChdir(t *testing.T) {
 	mine, elsewhere := t.TempDir(), t.TempDir()
 	foreign := filepath.Join(elsewhere, "rota.db-wal")
@@ -82,6 +82,6 @@ func TestPaddingStaysInOwnLogAfterChdir(t *testing.T) {
 	info, err := os.Stat(filepath.Join(mine, "rota.db-wal"))
 	must(t, err)
 	if string(text) != "not yours" || info.Size() < walPaddingBytes {
-		t.Errorf("the foreign log has %d bytes, its own %d", len(text), info.Size())
+		t.Errorf("the other file has %d bytes, the log of the store %d", len(text), info.Size())
 	}
 }

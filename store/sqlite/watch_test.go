@@ -10,8 +10,8 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// TestFailedCommandPublishesNothing lets each statement of a command fail in turn:
-// what was rolled back is not told of, and what is done at last is, once.
+// TestFailedCommandPublishesNothing lets each statement of a command fail in turn: a rolled back
+// transaction publishes no events, and the one that succeeds publishes them once.
 func TestFailedCommandPublishesNothing(t *testing.T) {
 	published := 0
 	for _, sc := range scenarios {
@@ -34,19 +34,19 @@ func TestFailedCommandPublishesNothing(t *testing.T) {
 					break
 				}
 				if len(events) > 0 {
-					t.Fatalf("statement %d failed, and %v was told", failAt, events)
+					t.Fatalf("statement %d failed, and %v was published", failAt, events)
 				}
 			}
 			published += len(events)
 		})
 	}
 	if published < len(scenarios) {
-		t.Errorf("all scenes together told of %d things", published)
+		t.Errorf("all scenarios together published %d events", published)
 	}
 }
 
-// TestSplitBatchPublishesEachEventOnce: of a batch that the database refuses, its parts
-// are applied one by one; what is told is what was done, in its order.
+// TestSplitBatchPublishesEachEventOnce applies a batch that the database refuses and that is split:
+// the events are those of the applied commands, in their order.
 func TestSplitBatchPublishesEachEventOnce(t *testing.T) {
 	s := openTest(t, Config{})
 	execute(t, rawConn(t, s.path), `CREATE TRIGGER poison BEFORE INSERT ON rota_jobs WHEN NEW.type = 'poison' BEGIN
@@ -71,12 +71,12 @@ func TestSplitBatchPublishesEachEventOnce(t *testing.T) {
 		t.Fatalf("the answers are %v", results)
 	}
 	if !slices.Equal(got, want) {
-		t.Errorf("told of %v, want %v", got, want)
+		t.Errorf("published events of %v, want %v", got, want)
 	}
 }
 
-// TestWatcherIsCalledBetweenCommits: what is told lies behind, and nobody
-// else writes meanwhile.
+// TestWatcherIsCalledBetweenCommits checks that a watcher is called after the commit, and that no
+// other batch is applied meanwhile.
 func TestWatcherIsCalledBetweenCommits(t *testing.T) {
 	s := openTest(t, Config{})
 	reader := rawConn(t, s.path)
@@ -84,22 +84,22 @@ func TestWatcherIsCalledBetweenCommits(t *testing.T) {
 	defer s.Watch(func(events []rota.Event) {
 		published += len(events)
 		if column(t, reader, `SELECT count(*) FROM rota_jobs`)[0] != "1" {
-			t.Error("it was told before it was committed")
+			t.Error("the watcher was called before the commit")
 		}
 		select {
 		case <-s.writer:
-			t.Error("the writer is free while watchers are told")
+			t.Error("the writer is free during the call of the watcher")
 		default:
 		}
 	})()
 	apply(t, s, at(0, enqueue(rota.NewJob{Type: "mail"})))
 	apply(t, s, at(time.Second, claim(1)))
 	if published != 2 {
-		t.Errorf("told of %d things", published)
+		t.Errorf("%d events were published", published)
 	}
 }
 
-// TestNoEventsAreBuiltWithoutWatcher: events cost those nothing who do not watch.
+// TestNoEventsAreBuiltWithoutWatcher checks that events cost nothing if there are no watchers.
 func TestNoEventsAreBuiltWithoutWatcher(t *testing.T) {
 	s := openTest(t, Config{})
 	stop := s.Watch(func([]rota.Event) {})
@@ -108,6 +108,6 @@ func TestNoEventsAreBuiltWithoutWatcher(t *testing.T) {
 	w := <-s.writer
 	defer s.release(w)
 	if w.events != nil {
-		t.Errorf("%v was made for nobody", w.events)
+		t.Errorf("events were built without a watcher: %v", w.events)
 	}
 }

@@ -52,7 +52,7 @@ func (w *writer) writeWebhooks(c rules.Change[struct{}, rota.Webhooks]) error {
 	})
 }
 
-// Webhooks returns those that are told of everything.
+// Webhooks returns the webhooks that receive all events.
 func (s *reader) Webhooks(ctx context.Context) (*rota.Webhooks, error) {
 	all, err := readAll(ctx, s, "webhooks", sqlWebhooks, nil, scanWebhooks)
 	if err != nil || len(all) == 0 {
@@ -61,15 +61,15 @@ func (s *reader) Webhooks(ctx context.Context) (*rota.Webhooks, error) {
 	return all[0], nil
 }
 
-// hooksCache are the webhooks in force as they were read last. Every step looks at
-// them, and there are seldom any. They are forgotten when some change, when a
-// transaction is taken back, and when somebody else has written to the file.
+// hooksCache holds the webhooks in force as last read. Every step needs them, and mostly there are
+// none. They are dropped when a transaction changes them, after a rollback, and after another
+// connection has written to the file.
 type hooksCache struct {
 	known   bool
-	inForce *rules.Hooks // nil: there are none
+	inForce *rules.Hooks // nil if there are none
 }
 
-// Hooks are the webhooks in force.
+// Hooks returns the webhooks in force.
 func (w *writer) Hooks() (*rules.Hooks, error) {
 	if w.hooks.known {
 		return w.hooks.inForce, nil

@@ -11,23 +11,23 @@ import (
 	"github.com/rotajobs/rota/internal/rules"
 )
 
-// webhookScenarios are commands that somebody is told of: what they do and the
-// telling stand or fall together.
+// webhookScenarios are commands with webhooks: the changes and the deliveries are committed
+// together.
 var webhookScenarios = []scenario{
 	{"put webhooks", func(t testing.TB, s rota.Store) rota.Batch {
 		putWebhooksAndTemplate(t, s, 0)
 		return at(time.Second, putHooks(hookTo("b")))
 	}},
-	{"enqueue, told of", func(t testing.TB, s rota.Store) rota.Batch {
+	{"enqueue with webhooks", func(t testing.TB, s rota.Store) rota.Batch {
 		putWebhooksAndTemplate(t, s, 0)
 		return at(time.Second, enqueue(rota.NewJob{Type: "mail"}, rota.NewJob{Template: "digest"}))
 	}},
-	{"claim, told of", func(t testing.TB, s rota.Store) rota.Batch {
+	{"claim with webhooks", func(t testing.TB, s rota.Store) rota.Batch {
 		queued(t, s, 3)
 		putWebhooksAndTemplate(t, s, 0)
 		return at(time.Second, claim(3))
 	}},
-	{"finish, told of", func(t testing.TB, s rota.Store) rota.Batch {
+	{"finish with webhooks", func(t testing.TB, s rota.Store) rota.Batch {
 		jobs := running(t, s, 3)
 		putWebhooksAndTemplate(t, s, 2*time.Second)
 		return at(5*time.Second, &rota.Finish{Meta: rota.NewMeta(""), Items: []rota.FinishItem{
@@ -36,17 +36,17 @@ var webhookScenarios = []scenario{
 			{LeaseRef: lease(jobs[2]), Outcome: rota.OutcomeFailed, Permanent: true},
 		}})
 	}},
-	{"fire, told of", func(t testing.TB, s rota.Store) rota.Batch {
+	{"fire with webhooks", func(t testing.TB, s rota.Store) rota.Batch {
 		putWebhooksAndTemplate(t, s, 0)
 		declare(t, s, "hourly", rota.ScheduleSpec{Every: time.Hour})
 		return at(time.Hour, dueFire(t, s, "hourly", time.Hour))
 	}},
-	{"reap, told of", func(t testing.TB, s rota.Store) rota.Batch {
+	{"reap with webhooks", func(t testing.TB, s rota.Store) rota.Batch {
 		running(t, s, 2)
 		putWebhooksAndTemplate(t, s, 2*time.Second)
 		return at(time.Hour, &rota.Reap{Meta: rota.NewMeta("")})
 	}},
-	{"all, told of by what it puts", func(t testing.TB, s rota.Store) rota.Batch {
+	{"all with the webhooks that it puts", func(t testing.TB, s rota.Store) rota.Batch {
 		return at(0, &rota.All{Meta: rota.NewMeta("ada"), Members: []rota.Command{
 			enqueue(rota.NewJob{Type: "mail"}), putHooks(hookTo("a")),
 		}})
@@ -67,7 +67,7 @@ var webhookScenarios = []scenario{
 	}},
 }
 
-// putWebhooksAndTemplate puts one webhook that is told of everything, and one of a template.
+// putWebhooksAndTemplate puts a webhook that receives all events, and a template with a webhook.
 func putWebhooksAndTemplate(t testing.TB, s rota.Store, after time.Duration) {
 	t.Helper()
 	apply(t, s, at(after, putHooks(hookTo("a"))))
@@ -95,24 +95,24 @@ func deliveries(t testing.TB, s rota.Store) []*rota.Job {
 	return jobs
 }
 
-// TestWebhooksAreCachedBetweenSteps: a step looks at what was read last, and reads nothing,
-// whether or not there are any.
+// TestWebhooksAreCachedBetweenSteps changes the cache: the next step uses it, and does not read the
+// rows.
 func TestWebhooksAreCachedBetweenSteps(t *testing.T) {
 	s := openTest(t, Config{})
 	queued(t, s, 1)
 	w := <-s.writer
 	if !w.hooks.known || w.hooks.inForce != nil {
-		t.Errorf("of none it remembers %+v", w.hooks)
+		t.Errorf("without webhooks the cache holds %+v", w.hooks)
 	}
 	w.hooks.inForce = &rules.Hooks{All: []rota.Webhook{hookTo("made-up")}}
 	s.writer <- w
 	apply(t, s, at(0, enqueue(rota.NewJob{Type: "mail"})))
 	if got := deliveries(t, s); len(got) != 1 || !strings.Contains(string(got[0].Params), "made-up") {
-		t.Errorf("it was read again: %v", got)
+		t.Errorf("the webhooks were read again: %v", got)
 	}
 }
 
-// TestWebhooksChangedByOtherConnectionAreReadAgain: another process may change what is in force.
+// TestWebhooksChangedByOtherConnectionAreReadAgain changes the webhooks through another connection.
 func TestWebhooksChangedByOtherConnectionAreReadAgain(t *testing.T) {
 	s := openTest(t, Config{})
 	putWebhooksAndTemplate(t, s, 0)
@@ -122,17 +122,17 @@ func TestWebhooksChangedByOtherConnectionAreReadAgain(t *testing.T) {
 	execute(t, conn, `UPDATE rota_webhooks SET spec = '[]'`)
 	apply(t, s, at(time.Second, enqueue(rota.NewJob{Template: "digest"})))
 	if got := len(deliveries(t, s)) - before; got != 1 {
-		t.Errorf("%d deliveries, want that of the template", got)
+		t.Errorf("%d deliveries, want 1 of the template", got)
 	}
 	execute(t, conn, `UPDATE rota_templates SET webhooks = 0`)
 	apply(t, s, at(2*time.Second, enqueue(rota.NewJob{Template: "digest"})))
 	if got := len(deliveries(t, s)) - before; got != 1 {
-		t.Errorf("%d deliveries, want none more", got)
+		t.Errorf("%d deliveries, want no further one", got)
 	}
 }
 
-// TestRolledBackWebhooksAreNotUsed: what a transaction put that was not
-// committed tells nobody of anything.
+// TestRolledBackWebhooksAreNotUsed rolls back a batch that puts webhooks: later events have no
+// deliveries.
 func TestRolledBackWebhooksAreNotUsed(t *testing.T) {
 	broken, count := false, 0
 	s := openTest(t, Config{injectFault: func(int) error {
@@ -155,8 +155,8 @@ func TestRolledBackWebhooksAreNotUsed(t *testing.T) {
 	verifyClean(t, s)
 }
 
-// TestRepeatedEventAtSameTimeIsDeliveredOnce: what was pruned, and happens once more at the
-// very same time, is told of once, and is not refused.
+// TestRepeatedEventAtSameTimeIsDeliveredOnce creates the same job twice at the same time, with a
+// prune in between: each event has one delivery, and nothing is refused.
 func TestRepeatedEventAtSameTimeIsDeliveredOnce(t *testing.T) {
 	s := openTest(t, Config{})
 	putWebhooksAndTemplate(t, s, 0)
@@ -167,12 +167,12 @@ func TestRepeatedEventAtSameTimeIsDeliveredOnce(t *testing.T) {
 		apply(t, s, at(0, &rota.Prune{Meta: rota.NewMeta(""), Executions: []rota.ID{id}}))
 	}
 	if got := deliveries(t, s); len(got) != 2 {
-		t.Errorf("%d deliveries, want one of each event", len(got))
+		t.Errorf("%d deliveries, want one for each event", len(got))
 	}
 	verifyClean(t, s)
 }
 
-// TestDeliveryKeepsLongURL: an address that is too long to stand beside its job.
+// TestDeliveryKeepsLongURL uses a URL that is too long for the row of the delivery.
 func TestDeliveryKeepsLongURL(t *testing.T) {
 	s := openTest(t, Config{})
 	hook := hookTo("a")
@@ -181,14 +181,14 @@ func TestDeliveryKeepsLongURL(t *testing.T) {
 	queued(t, s, 20)
 	for _, j := range deliveries(t, s) {
 		if d, err := rota.ParseDelivery(j.Params); err != nil || d.URL != hook.URL {
-			t.Errorf("it is to tell %q: %v", d.URL, err)
+			t.Errorf("the delivery has the URL %q: %v", d.URL, err)
 		}
 	}
 	verifyClean(t, s)
 }
 
-// TestTooManyDeliveriesAreRefused, and nothing of the command is
-// done; its neighbours in the batch are.
+// TestTooManyDeliveriesAreRefused sends commands with more deliveries than one step may write. They
+// change nothing, and the other command of the batch is applied.
 func TestTooManyDeliveriesAreRefused(t *testing.T) {
 	s := openTest(t, Config{})
 	var hooks []rota.Webhook

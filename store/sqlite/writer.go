@@ -10,29 +10,30 @@ import (
 	"zombiezen.com/go/sqlite"
 )
 
-// writer is the one connection that writes. Whoever holds it is alone.
+// writer is the only connection that writes. The goroutine that has taken it from Store.writer uses
+// it alone.
 type writer struct {
 	conn        *sqlite.Conn
 	stmts       statements
-	maxWait     time.Duration // for other connections, before it gives up
+	maxWait     time.Duration // maximal wait for other connections
 	injectFault func(statement int) error
-	writes      int  // statements that wrote, for fault injection
-	wake        bool // something became ready since the last wake-up
+	writes      int  // statements that have written, for injectFault
+	wake        bool // jobs became ready since the last wake-up
 
 	watch   *fanout.Watchers
-	watched bool           // somebody watches the transaction under way
-	events  [][]rota.Event // what it does, step by step
+	watched bool           // there are watchers of the current transaction
+	events  [][]rota.Event // events of the current transaction, by step
 
-	limits     limitsCache     // as they were read last
-	hooks      hooksCache      // the webhooks in force, as they were read last
-	dispatched dispatchedCache // what it dispatched last
+	limits     limitsCache
+	hooks      hooksCache
+	dispatched dispatchedCache
 	walPadding walPadding
 
-	beforeWrite func([]rota.Command) // for tests: called when a step is decided and not yet written
-	commands    []rota.Command       // under way
+	beforeWrite func([]rota.Command) // for tests: called after a step is decided and before it is written
+	commands    []rota.Command       // of the current batch
 }
 
-// applySplitting applies a batch, or its halves if the database refuses it.
+// applySplitting applies a batch, or its halves if a constraint of the database refuses it.
 func (w *writer) applySplitting(ctx context.Context, b rota.Batch) ([]rota.Result, error) {
 	results, err := w.apply(ctx, b)
 	switch {
@@ -53,8 +54,8 @@ func (w *writer) applySplitting(ctx context.Context, b rota.Batch) ([]rota.Resul
 	return append(left, right...), nil
 }
 
-// apply applies a batch in one transaction. Whatever happens in between, a
-// panic too, none is left open.
+// apply applies a batch in one transaction. However it ends, also by a panic, no transaction stays
+// open.
 func (w *writer) apply(ctx context.Context, b rota.Batch) ([]rota.Result, error) {
 	if err := w.begin(ctx); err != nil {
 		return nil, err
@@ -84,8 +85,8 @@ func (w *writer) apply(ctx context.Context, b rota.Batch) ([]rota.Result, error)
 	return results, nil
 }
 
-// begin waits for other connections as long as the caller does, but not for
-// ever. Once the transaction has begun it is seen through.
+// begin waits for other connections until ctx ends, but at most maxWait. After the transaction has
+// begun, the end of ctx no longer interrupts it.
 func (w *writer) begin(ctx context.Context) error {
 	err := w.exec(sqlBegin)
 	if isBusy(err) {
@@ -114,8 +115,8 @@ func (w *writer) beginWaiting(ctx context.Context) error {
 	return fault("begin", err)
 }
 
-// rollback ends a transaction that was not committed, unless SQLite has ended
-// it already. What was remembered of it never was.
+// rollback ends a transaction that was not committed, unless SQLite has ended it already, and drops
+// what was cached during it.
 func (w *writer) rollback() {
 	w.dispatched.clear()
 	w.hooks = hooksCache{}
@@ -130,7 +131,7 @@ const (
 	sqlRollback = `ROLLBACK`
 )
 
-// Lock has nothing to do: there is one writer.
+// Lock does nothing, because there is only one writer.
 func (w *writer) Lock(*rules.UnitOfWork) (bool, error) {
 	if w.beforeWrite != nil {
 		w.beforeWrite(w.commands)
