@@ -9,8 +9,8 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// CheckDSN refuses what is not the DSN of a project. It holds a key, so the error
-// does not repeat it.
+// CheckDSN checks the DSN of a project. The error does not repeat the DSN, because it
+// contains a key.
 func CheckDSN(dsn string) error {
 	reason := faultOf(dsn)
 	if reason == "" {

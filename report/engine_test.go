@@ -11,9 +11,8 @@ import (
 	"github.com/rotajobs/rota/store/sqlite"
 )
 
-// TestAnEngineReports runs a job that panics twice, and looks at what reaches
-// Sentry.
-func TestAnEngineReports(t *testing.T) {
+// A job panics twice. The test checks the events at Sentry.
+func TestEngineReportsFailedAttempts(t *testing.T) {
 	store, err := sqlite.Open(filepath.Join(t.TempDir(), "rota.db"))
 	if err != nil {
 		t.Fatal(err)

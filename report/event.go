@@ -16,18 +16,17 @@ import (
 	"github.com/rotajobs/rota/internal/scrub"
 )
 
-// What is sent of a failure at most. Sentry cuts what is longer, and not at the
-// best place.
+// Bounds of an event. Sentry truncates longer values at worse positions.
 const (
 	textMax   = 8 << 10
 	paramsMax = 16 << 10
 	tagMax    = 200
 )
 
-// failure is the event of an attempt that failed.
+// failure returns the event of a failed attempt.
 func failure(r engine.Report) *sentry.Event {
 	job, run := r.Job, r.Job.Run
-	if run == nil { // such a job has not failed; what is reported of it is reported all the same
+	if run == nil { // a job without a run has not failed; report it all the same
 		run = &rota.Run{ID: job.ID}
 	}
 	text, stack := splitPanic(orWords(run))
@@ -55,11 +54,10 @@ func failure(r engine.Report) *sentry.Event {
 	return event
 }
 
-// eventID is the name of an event, which is that of what it is about: whoever has
-// one of them has the other.
+// eventID returns the id of an event, which is the id of its subject without dashes.
 func eventID(id rota.ID) sentry.EventID { return sentry.EventID(hex.EncodeToString(id[:])) }
 
-// orWords is the error of a run, or what its code says if it has none.
+// orWords returns the error text of a run, or a text for its code.
 func orWords(run *rota.Run) string {
 	switch {
 	case run.Error != "":
@@ -72,8 +70,8 @@ func orWords(run *rota.Run) string {
 	return cmp.Or(run.ErrorCode, "it failed, and said nothing")
 }
 
-// headline is the line of an error that says what happened. Python's tracebacks
-// have it last.
+// headline returns the line of an error that states the problem. In Python tracebacks it is
+// the last line.
 func headline(text string) string {
 	text = strings.TrimSpace(text)
 	if strings.HasPrefix(text, "Traceback (most recent call last)") {
@@ -83,7 +81,7 @@ func headline(text string) string {
 	return strings.TrimSpace(first)
 }
 
-// told is the error with its headline first, since that is what lists show.
+// told returns the error with its headline first, because lists show the first line.
 func told(line, text string) string {
 	if strings.HasPrefix(strings.TrimSpace(text), line) {
 		return text
@@ -91,8 +89,7 @@ func told(line, text string) string {
 	return line + "\n\n" + text
 }
 
-// shorten keeps the begin and the end of a long text: what happened stands in
-// one of them.
+// shorten keeps the start and the end of a long text. One of them states the problem.
 func shorten(text string) string {
 	if len(text) <= textMax {
 		return text
@@ -127,7 +124,7 @@ func tags(r engine.Report, run *rota.Run) map[string]string {
 	return tags
 }
 
-// about is what is told of a job, in the words of the API.
+// about returns the facts of a job under the names of the HTTP API.
 func about(job *rota.Job, run *rota.Run) sentry.Context {
 	facts := sentry.Context{
 		"id": job.ID.String(), "execution_id": job.ExecutionID.String(), "run_id": run.ID.String(),
@@ -153,7 +150,7 @@ func about(job *rota.Job, run *rota.Run) sentry.Context {
 	return facts
 }
 
-// ranFor is how long a job ran, 0 if it never did or has not ended.
+// ranFor returns how long a job ran, or 0 if it has not started or not ended.
 func ranFor(job *rota.Job) time.Duration {
 	if job.StartedAt.IsZero() || job.FinishedAt.IsZero() {
 		return 0
@@ -161,7 +158,7 @@ func ranFor(job *rota.Job) time.Duration {
 	return max(0, job.FinishedAt.Sub(job.StartedAt))
 }
 
-// traceContext says to which trace a job belongs, nothing if to none.
+// traceContext returns the trace of a job, or nil.
 func traceContext(traceparent string) sentry.Context {
 	parts := strings.Split(traceparent, "-")
 	if len(parts) != 4 || len(parts[1]) != 32 || len(parts[2]) != 16 {

@@ -24,7 +24,7 @@ func (page Pager) Report(_ context.Context, r engine.Report) {
 	}
 }
 
-// A reporter of one's own. NewSentry makes one that tells Sentry.
+// A custom reporter. NewSentry returns one for Sentry.
 func Example() {
 	dir, err := os.MkdirTemp("", "rota")
 	if err != nil {

@@ -17,8 +17,8 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// receiver is a Sentry of our own: it reads envelopes as they are specified, and
-// fails the test if one is not.
+// receiver is a server that parses Sentry envelopes by their specification and fails the
+// test for an invalid one.
 type receiver struct {
 	*httptest.Server
 	t *testing.T
@@ -43,7 +43,7 @@ func newReceiver(t *testing.T) *receiver {
 	return r
 }
 
-// dsn names project 7, with a key.
+// dsn returns the DSN of project 7.
 func (r *receiver) dsn() string {
 	return strings.Replace(r.URL, "://", "://0123456789abcdef@", 1) + "/7"
 }
@@ -66,8 +66,7 @@ func (r *receiver) receive(w http.ResponseWriter, request *http.Request) {
 	}
 }
 
-// parseEnvelope reads a header line, and then for each item a header line and as
-// many bytes as that says.
+// parseEnvelope parses a header line, and for each item a header line and its body.
 func parseEnvelope(body []byte) (items []item, err error) {
 	head, rest, _ := bytes.Cut(body, []byte("\n"))
 	var header struct {
@@ -96,7 +95,7 @@ func parseEnvelope(body []byte) (items []item, err error) {
 	return items, nil
 }
 
-// all are the items of a kind that have come.
+// all returns the received items of a kind.
 func (r *receiver) all(kind string) (found []item) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -108,7 +107,7 @@ func (r *receiver) all(kind string) (found []item) {
 	return found
 }
 
-// get is a field deep in an item, such as exception.0.value.
+// get returns a nested field of an item, such as exception.0.value.
 func (i item) get(path string) any {
 	var at any = i.body
 	for step := range strings.SplitSeq(path, ".") {
@@ -148,7 +147,7 @@ func reporter(t *testing.T, r *receiver, config Config) *Sentry {
 	return s
 }
 
-// flush waits until what was reported has come.
+// flush waits until all reports have arrived.
 func flush(t *testing.T, s *Sentry) {
 	t.Helper()
 	if !s.client.FlushWithContext(soon(t)) {
@@ -164,7 +163,7 @@ func soon(t *testing.T) context.Context {
 
 var noon = time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC)
 
-// failed is a job whose second attempt of three has failed.
+// failed returns a job whose second attempt of three has failed.
 func failed(err, code string) *rota.Job {
 	job := &rota.Job{
 		ID: rota.NewID(), ExecutionID: rota.NewID(), Type: "mail", Name: "newsletter", Template: "letters", Schedule: "daily",
@@ -181,7 +180,7 @@ func failed(err, code string) *rota.Job {
 	return job
 }
 
-// panicked is the error text of a run whose handler panics in here.
+// panicked returns the error text of a run whose handler panics in this file.
 func panicked(value any) (text string) {
 	defer func() { text = fmt.Sprintf("panic: %v\n\n%s", recover(), debug.Stack()) }()
 	new(shop).order(value)

@@ -15,19 +15,18 @@ import (
 	"github.com/rotajobs/rota/internal/scrub"
 )
 
-// Bounds of Sentry's monitors.
+// Limits of Sentry's monitors.
 const (
 	slugMax      = 50
 	runtimeMax   = 28 * 24 * time.Hour
-	lateMinutes  = 5 // how late an execution may begin before its monitor calls it missed: it may wait for a worker
+	lateMinutes  = 5 // grace for the start of an execution, which may wait for a worker
 	slugHashSize = 6
 )
 
-// monitored reports whether a schedule has a monitor: one that fires once has
-// nothing to be late for.
+// monitored reports whether a schedule has a monitor. A schedule that fires once has none.
 func monitored(s *rota.Schedule) bool { return s != nil && s.Spec.At.IsZero() }
 
-// checkIn is how an execution stands. All its attempts are one check-in.
+// checkIn returns the check-in of an execution. All its attempts share one check-in.
 func checkIn(c engine.CheckIn) *sentry.CheckIn {
 	in := &sentry.CheckIn{ID: eventID(c.Job.ExecutionID), MonitorSlug: slug(c.Schedule.Name)}
 	switch c.Status {
@@ -41,8 +40,8 @@ func checkIn(c engine.CheckIn) *sentry.CheckIn {
 	return in
 }
 
-// monitor is what Sentry is to expect of a schedule. It goes along with each
-// check-in, so that a monitor is made at the first and follows every change.
+// monitor returns the monitor configuration of a schedule. Each check-in includes it, so
+// Sentry creates the monitor at the first check-in and updates it later.
 func monitor(c engine.CheckIn) *sentry.MonitorConfig {
 	expects := whenDue(c.Schedule)
 	if expects == nil {
@@ -58,11 +57,11 @@ func monitor(c engine.CheckIn) *sentry.MonitorConfig {
 	}
 }
 
-// whenDue is a timetable as Sentry reads one: to the minute, and H worked out.
+// whenDue returns the timetable in the form that Sentry accepts: in minutes, without H.
 func whenDue(s *rota.Schedule) sentry.MonitorSchedule {
 	if s.Spec.Cron != "" {
 		table, err := cron.Parse(s.Spec.Cron, cron.Config{Zone: s.Spec.Zone, Name: s.Name})
-		if err != nil { // a store has only such as can be read
+		if err != nil { // a stored schedule is always valid
 			return nil
 		}
 		return sentry.CrontabSchedule(table.Plain())
@@ -77,11 +76,10 @@ func whenDue(s *rota.Schedule) sentry.MonitorSchedule {
 	}
 }
 
-// minutes rounds up: an interval that is taken for longer than it is never makes
-// an execution late.
+// minutes rounds up, so that Sentry never reports an execution as late too early.
 func minutes(d time.Duration) int64 { return max(1, int64((d+time.Minute-1)/time.Minute)) }
 
-// longest is how long an execution may take, its retries included.
+// longest returns how long an execution may take with its retries.
 func longest(p rota.Policy) time.Duration {
 	if p.Timeout == 0 {
 		return runtimeMax
@@ -100,8 +98,8 @@ func longest(p rota.Policy) time.Duration {
 	return min(total+lateMinutes*time.Minute, runtimeMax)
 }
 
-// slug is the name of a schedule as a monitor may be called. Names that become
-// alike are told apart by a hash.
+// slug converts the name of a schedule to a valid monitor name. A hash distinguishes names
+// that would become equal.
 func slug(name string) string {
 	plain := strings.Map(func(r rune) rune {
 		switch {
@@ -118,8 +116,8 @@ func slug(name string) string {
 	return cmp.Or(plain, "schedule") + "-" + hex.EncodeToString(sum[:slugHashSize/2])
 }
 
-// missed is the event of times that a schedule gave up. Sentry takes no check-in
-// for what did not begin: it finds out by itself, and this says why.
+// missed returns the event of times that catch-up gave up. Sentry detects a missed check-in
+// by itself; the event states the reason.
 func missed(c engine.CheckIn) *sentry.Event {
 	s := c.Schedule
 	event := sentry.NewEvent()

@@ -17,7 +17,7 @@ func daily() *rota.Schedule {
 	}
 }
 
-func TestCheckInsTellHowAScheduleFares(t *testing.T) {
+func TestCheckInsReportExecutions(t *testing.T) {
 	r := newReceiver(t)
 	s := reporter(t, r, Config{Environment: "staging", Release: "rota@1"})
 	job := failed("", "")
@@ -27,7 +27,7 @@ func TestCheckInsTellHowAScheduleFares(t *testing.T) {
 	once := daily()
 	once.Spec = rota.ScheduleSpec{Template: "letters", At: noon}
 	s.CheckIn(t.Context(), engine.CheckIn{Schedule: once, Job: job, Status: engine.CheckInStarted})
-	s.CheckIn(t.Context(), engine.CheckIn{Schedule: nil, Job: job, Status: engine.CheckInStarted}) // it was deleted meanwhile
+	s.CheckIn(t.Context(), engine.CheckIn{Schedule: nil, Job: job, Status: engine.CheckInStarted}) // the schedule was deleted
 	s.CheckIn(t.Context(), engine.CheckIn{Schedule: daily(), Status: engine.CheckInStarted})
 	flush(t, s)
 	told := r.all("check_in")
@@ -44,13 +44,13 @@ func TestCheckInsTellHowAScheduleFares(t *testing.T) {
 			"check_in_id": strings.ReplaceAll(job.ExecutionID.String(), "-", ""), "monitor_slug": "daily", "environment": "staging", "release": "rota@1",
 			"monitor_config.schedule.type": "crontab", "monitor_config.schedule.value": "0 12 * * 1,2,3,4,5",
 			"monitor_config.timezone": "Europe/Berlin", "monitor_config.checkin_margin": 5,
-			"monitor_config.max_runtime":             3 + 1 + 2 + 5, // three attempts, two waits, and the margin
+			"monitor_config.max_runtime":             3 + 1 + 2 + 5, // three attempts, two delays and the margin
 			"monitor_config.failure_issue_threshold": 1,
 		})
 	}
 }
 
-func TestMissedTimesAreAnEvent(t *testing.T) {
+func TestMissedTimesAreReportedAsEvent(t *testing.T) {
 	r := newReceiver(t)
 	s := reporter(t, r, Config{})
 	for range 2 {
@@ -74,7 +74,7 @@ func TestMissedTimesAreAnEvent(t *testing.T) {
 	}
 }
 
-func TestTimetablesAsSentryReadsThem(t *testing.T) {
+func TestMonitorTimetableFormats(t *testing.T) {
 	for _, test := range []struct {
 		spec  rota.ScheduleSpec
 		value any
@@ -99,7 +99,7 @@ func TestTimetablesAsSentryReadsThem(t *testing.T) {
 	}
 }
 
-func TestHowLongAnExecutionMayTake(t *testing.T) {
+func TestMonitorMaxRuntime(t *testing.T) {
 	for _, test := range []struct {
 		policy rota.Policy
 		want   time.Duration
@@ -118,7 +118,7 @@ func TestHowLongAnExecutionMayTake(t *testing.T) {
 	}
 }
 
-func TestSlugs(t *testing.T) {
+func TestSlugIsValidAndUnique(t *testing.T) {
 	allowed := regexp.MustCompile(`^[a-z0-9_-]{1,50}$`).MatchString
 	seen := map[string]string{}
 	for _, name := range []string{

@@ -8,8 +8,7 @@ import (
 // normalMax bounds the part of a fingerprint that comes from a text.
 const normalMax = 200
 
-// changing are parts of errors that differ from one failure to the next of the
-// same kind.
+// changing matches parts of an error text that differ between failures of the same kind.
 var changing = []struct {
 	what *regexp.Regexp
 	as   string
@@ -26,8 +25,8 @@ var (
 	number      = regexp.MustCompile(`\d+(?:\.\d+)?`)
 )
 
-// normalise is an error without what changes from one failure to the next, so
-// that those of one kind make one issue.
+// normalise replaces the changing parts of an error text, so that failures of one kind are
+// one issue.
 func normalise(line string) string {
 	for _, part := range changing {
 		line = part.what.ReplaceAllString(line, part.as)
@@ -36,7 +35,7 @@ func normalise(line string) string {
 		if strings.ContainsAny(digits, "0123456789") && strings.ContainsAny(digits, "abcdefABCDEF") {
 			return "<hash>"
 		}
-		return digits // a number, or a word such as defaced
+		return digits // a number, or a word such as "defaced"
 	})
 	return cut(number.ReplaceAllString(line, "<n>"), normalMax)
 }

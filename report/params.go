@@ -10,12 +10,12 @@ import (
 	"github.com/rotajobs/rota/internal/scrub"
 )
 
-// typeHTTP is the type of package action that sends a request. Any part of that
-// may be a key, and only who wrote it knows which.
+// typeHTTP is the type of package action that sends a request. Any part of the request may
+// be a secret.
 const typeHTTP = "http"
 
-// params are a job's, without secrets. Those that are long are left out, since
-// half of them is not JSON.
+// params returns the params of a job without secrets. Long params are omitted, because
+// truncated JSON is not JSON.
 func params(job *rota.Job) any {
 	switch {
 	case len(job.Params) > paramsMax:
@@ -28,7 +28,7 @@ func params(job *rota.Job) any {
 	return scrub.JSON(job.Params)
 }
 
-// request is what anybody may know of a request.
+// request returns the parts of a request that are not secret.
 func request(params json.RawMessage) any {
 	var p struct {
 		Method  string            `json:"method"`
@@ -47,8 +47,8 @@ func request(params json.RawMessage) any {
 	return map[string]any{"method": p.Method, "host": hostOf(p.URL), "headers": headers}
 }
 
-// delivery is what a webhook was to be told. Its address is as good as a key where
-// whoever knows it may write.
+// delivery returns the params of a webhook delivery without the address, which can be a
+// secret itself.
 func delivery(params json.RawMessage) any {
 	d, err := rota.ParseDelivery(params)
 	if err != nil {

@@ -13,20 +13,20 @@ import (
 	"github.com/rotajobs/rota/engine"
 )
 
-// Config of a Sentry. The zero value works.
+// Config configures a Sentry. The zero value works.
 type Config struct {
-	Environment string       // what the server is for; default production
-	Release     string       // which version failed, such as shop@1.2.3; default rota
-	ServerName  string       // default: the name of the machine
-	HTTP        *http.Client // what reports are sent with; default: one that waits 30 s
-	Logger      *slog.Logger // hears when reports cannot be sent; default: nobody does
+	Environment string       // deployment environment; default production
+	Release     string       // version of the program, such as shop@1.2.3; default rota
+	ServerName  string       // default: the host name
+	HTTP        *http.Client // client for requests; default: with a time-out of 30 s
+	Logger      *slog.Logger // receives warnings about lost reports; default: none
 }
 
 func (c Config) withDefaults() Config {
 	if c.Environment == "" {
 		c.Environment = "production"
 	}
-	if c.Release == "" { // or the client would ask git for one
+	if c.Release == "" { // otherwise the client runs git
 		c.Release = "rota"
 	}
 	if c.HTTP == nil {
@@ -38,13 +38,12 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// waitingMax bounds the reports that wait to be sent. What comes while so many
-// wait is dropped, and Sentry is told how many were.
+// waitingMax bounds the queue of reports. Further reports are dropped, and Sentry gets
+// their number.
 const waitingMax = 256
 
-// Sentry reports to a project of Sentry, or of anything that speaks its protocol.
-// Nothing waits for the network but Close. If Sentry asks for patience, what comes
-// meanwhile is dropped.
+// Sentry reports to a project of Sentry or of a compatible server. Only Close waits for the
+// network. While Sentry limits the rate, reports are dropped.
 type Sentry struct {
 	client *sentry.Client
 	closed atomic.Bool
@@ -52,37 +51,37 @@ type Sentry struct {
 
 var _ engine.Monitor = (*Sentry)(nil)
 
-// NewSentry makes a reporter for the project of a DSN. One that is none is
-// Invalid.
+// NewSentry returns a reporter for the project of a DSN. An invalid DSN gives an Invalid
+// error.
 func NewSentry(dsn string, config Config) (*Sentry, error) {
 	if err := CheckDSN(dsn); err != nil {
 		return nil, err
 	}
 	config = config.withDefaults()
-	transport := sentry.NewHTTPTransport() // one request after the other, so that a check-in's end comes behind its begin
+	transport := sentry.NewHTTPTransport() // sequential, so that the end of a check-in arrives after its start
 	transport.BufferSize = waitingMax
 	client, err := sentry.NewClient(sentry.ClientOptions{
 		Dsn: dsn, Environment: config.Environment, Release: config.Release, ServerName: config.ServerName,
 		Transport: transport, HTTPClient: watched(config.HTTP, config.Logger), DisableMetrics: true,
-		// They add what is true of this process, and a run may have been another's. One
-		// reads the source files that a stack names, which may be any text at all.
+		// The integrations add data of this process, but the run may belong to another
+		// one. One of them reads the source files that a stack names.
 		Integrations: func([]sentry.Integration) []sentry.Integration { return nil },
 	})
-	if err != nil { // what CheckDSN let pass
+	if err != nil { // CheckDSN accepted it, the library does not
 		return nil, rota.Invalidf("sentry_dsn", "is not the DSN of a project")
 	}
 	return &Sentry{client: client}, nil
 }
 
-// Report sends one attempt that failed. The event goes by the id of the run: sent
-// again, it is the same.
+// Report sends a failed attempt. The id of the event is that of the run, so Sentry ignores
+// a repeated report.
 func (s *Sentry) Report(_ context.Context, r engine.Report) {
 	if r.Job != nil {
 		s.send(failure(r))
 	}
 }
 
-// CheckIn tells the monitor of a schedule how an execution stands.
+// CheckIn sends the state of an execution to the monitor of its schedule.
 func (s *Sentry) CheckIn(_ context.Context, c engine.CheckIn) {
 	switch {
 	case c.Status == engine.CheckInMissed && c.Schedule != nil:
@@ -98,8 +97,7 @@ func (s *Sentry) send(event *sentry.Event) {
 	}
 }
 
-// Close sends what waits, as long as ctx allows. What is reported afterwards is
-// dropped.
+// Close sends the queued reports until ctx ends. Later reports are dropped.
 func (s *Sentry) Close(ctx context.Context) error {
 	if s.closed.Swap(true) {
 		return nil

@@ -17,7 +17,7 @@ import (
 	"github.com/rotajobs/rota/engine"
 )
 
-func TestAFailureIsReported(t *testing.T) {
+func TestReportSendsFailedAttempt(t *testing.T) {
 	r := newReceiver(t)
 	s := reporter(t, r, Config{Environment: "staging", Release: "rota@1.2.3", ServerName: "node-1"})
 	job := failed("dial postgres://app:hunter2@db:5432: connection refused", "")
@@ -54,7 +54,7 @@ func TestAFailureIsReported(t *testing.T) {
 	}
 }
 
-func TestAPanicIsReportedWithItsStack(t *testing.T) {
+func TestReportSendsPanicWithStack(t *testing.T) {
 	r := newReceiver(t)
 	s := reporter(t, r, Config{})
 	s.Report(t.Context(), engine.Report{Job: failed(panicked("seven"), "panic"), Dead: true})
@@ -85,7 +85,7 @@ func TestAPanicIsReportedWithItsStack(t *testing.T) {
 	}
 }
 
-func TestEventsOfOddJobs(t *testing.T) {
+func TestReportOfUnusualJobs(t *testing.T) {
 	r := newReceiver(t)
 	s := reporter(t, r, Config{})
 	long := failed(strings.Repeat("é", 20_000)+" the end", "")
@@ -115,9 +115,9 @@ func TestEventsOfOddJobs(t *testing.T) {
 	events[4].wants(t, map[string]any{"exception.0.value": "its process was not heard of again"})
 }
 
-// TestRequestsAreNotReported, but for what anybody may know of them: what is secret
-// in one does not look like it.
-func TestRequestsAreNotReported(t *testing.T) {
+// Only the harmless parts of a request are reported, because secrets in it cannot be
+// recognized.
+func TestReportOmitsRequestSecrets(t *testing.T) {
 	r := newReceiver(t)
 	s := reporter(t, r, Config{})
 	call, told, odd := failed("no", ""), failed("no", ""), failed("no", "")
@@ -145,7 +145,7 @@ func TestRequestsAreNotReported(t *testing.T) {
 	}
 }
 
-func TestABadDSNIsRefused(t *testing.T) {
+func TestNewSentryRefusesInvalidDSN(t *testing.T) {
 	for dsn, want := range map[string]string{
 		"":                        "does not begin with https://",
 		"hunter2":                 "does not begin with https://",
@@ -173,7 +173,7 @@ func TestABadDSNIsRefused(t *testing.T) {
 	}
 }
 
-func TestRateLimitsAreHonoured(t *testing.T) {
+func TestSentryHonoursRateLimits(t *testing.T) {
 	for name, test := range map[string]struct {
 		header   string
 		value    string
@@ -206,8 +206,8 @@ func TestRateLimitsAreHonoured(t *testing.T) {
 	}
 }
 
-// TestReportingWaitsForNobody reports to a server that does not answer.
-func TestReportingWaitsForNobody(t *testing.T) {
+// The server does not answer.
+func TestReportDoesNotWaitForServer(t *testing.T) {
 	r := newReceiver(t)
 	letGo := make(chan struct{})
 	r.answer = func(http.ResponseWriter) { <-letGo }
@@ -233,7 +233,7 @@ func TestReportingWaitsForNobody(t *testing.T) {
 	}
 }
 
-func TestCloseSendsWhatWaits(t *testing.T) {
+func TestCloseSendsQueuedReports(t *testing.T) {
 	r := newReceiver(t)
 	s := reporter(t, r, Config{})
 	for range 100 {
@@ -251,7 +251,7 @@ func TestCloseSendsWhatWaits(t *testing.T) {
 	}
 }
 
-// lines is a log that is looked at.
+// lines collects log lines.
 type lines struct {
 	mu   sync.Mutex
 	text strings.Builder
@@ -269,7 +269,7 @@ func (l *lines) count(part string) int {
 	return strings.Count(l.text.String(), part)
 }
 
-func TestALogSaysOnceThatReportsAreLost(t *testing.T) {
+func TestLostReportsAreLoggedOnce(t *testing.T) {
 	r := newReceiver(t)
 	status := http.StatusForbidden
 	r.answer = func(w http.ResponseWriter) { w.WriteHeader(status) }
@@ -293,7 +293,7 @@ func TestALogSaysOnceThatReportsAreLost(t *testing.T) {
 		t.Errorf("the log is\n%s", log.text.String())
 	}
 
-	r.Close() // nobody listens
+	r.Close() // connection refused
 	gone := reporter(t, r, Config{Logger: slog.New(slog.NewTextHandler(log, nil))})
 	for range 20 {
 		gone.Report(t.Context(), engine.Report{Job: failed("a", "")})

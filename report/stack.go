@@ -10,15 +10,15 @@ import (
 	"github.com/getsentry/sentry-go"
 )
 
-// framesMax bounds the frames that are sent: a stack that overflowed has many.
+// framesMax bounds the frames of an event; an overflowed stack has many.
 const framesMax = 100
 
-// stackBegin is where the stack begins in "panic: …\n\n<stack>". What a handler
-// panicked with may contain such text itself, so the last one counts.
+// stackBegin matches the start of the stack in "panic: …\n\n<stack>". The panic value may
+// contain such text too, so the last match counts.
 var stackBegin = regexp.MustCompile(`\n\ngoroutine \d+ \[[^\]\n]*\]:\n`)
 
-// splitPanic splits the error of a run that panicked into what it panicked with
-// and its stack. Any other error has no stack.
+// splitPanic splits the error of a panic into its value and its stack. Other errors have no
+// stack.
 func splitPanic(text string) (message string, stack *sentry.Stacktrace) {
 	begins := stackBegin.FindAllStringIndex(text, -1)
 	if !strings.HasPrefix(text, "panic: ") || len(begins) == 0 {
@@ -32,8 +32,8 @@ func splitPanic(text string) (message string, stack *sentry.Stacktrace) {
 	return text[:begin[0]], &sentry.Stacktrace{Frames: frames}
 }
 
-// parseStack reads what runtime/debug.Stack writes: for each call a line with the
-// function and one with its place. The text may be cut anywhere. Sentry wants the
+// parseStack parses the output of runtime/debug.Stack: for each call a line with the
+// function and a line with its position. The text may be truncated. Sentry expects the
 // outermost call first.
 func parseStack(text string) []sentry.Frame {
 	var frames []sentry.Frame
@@ -48,7 +48,7 @@ func parseStack(text string) []sentry.Frame {
 		if !isFrame {
 			continue
 		}
-		if frame.Module == "" && frame.Function == "panic" { // those above recover and print
+		if frame.Module == "" && frame.Function == "panic" { // the frames above are recover and print
 			frames = frames[:0]
 			continue
 		}
@@ -93,15 +93,15 @@ func splitFunction(call string) (module, function string) {
 	return strings.ReplaceAll(call[:slash]+module, "%2e", "."), function
 }
 
-// foreign reports whether code is not the user's: Go's own, a library's, or ours.
+// foreign reports whether a function belongs to Go, to a library or to Rota.
 func foreign(module, file string) bool {
 	first, _, _ := strings.Cut(module, "/")
 	return slices.Contains(standard, first) || strings.Contains(file, "@v") || strings.Contains(file, "/vendor/") ||
 		module == "github.com/rotajobs/rota" || strings.HasPrefix(module, "github.com/rotajobs/rota/")
 }
 
-// standard are the first parts of the packages of Go's own library. A program's
-// own may have no dot in their names either.
+// standard lists the first path elements of the packages of the standard library. A missing
+// dot is not enough: packages of a program may have none either.
 var standard = strings.Fields(`archive bufio bytes cmp compress container context crypto database debug embed encoding errors expvar
 	flag fmt go hash html image index internal io iter log maps math mime net os path plugin reflect regexp runtime slices
 	sort strconv strings structs sync syscall testing text time unicode unique unsafe vendor weak`)

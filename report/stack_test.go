@@ -26,7 +26,7 @@ created by main.main in goroutine 1
 	/app/main.go:10 +0x18
 `
 
-func TestStackIsParsed(t *testing.T) {
+func TestParseStackReadsFrames(t *testing.T) {
 	text, stack := splitPanic("panic: boom\n\n" + sampleStack)
 	if text != "panic: boom" || stack == nil {
 		t.Fatalf("%q, %v", text, stack)
@@ -47,7 +47,7 @@ func TestStackIsParsed(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoStackStaysText(t *testing.T) {
+func TestTextWithoutStackStaysText(t *testing.T) {
 	for _, text := range []string{
 		"", "boom", "panic: boom", "panic: boom\n\n", "panic: boom\n\ngoroutine 1 [running]:\n", "panic: a\n\nb\n\nc",
 		"boom\n\n" + sampleStack, "panic: boom\n\ngoroutine x [running]:\nmain.main()\n\t/a.go:1\n",
@@ -58,8 +58,8 @@ func TestWhatIsNoStackStaysText(t *testing.T) {
 	}
 }
 
-// TestAStackMayBeCutAnywhere, as long errors are.
-func TestAStackMayBeCutAnywhere(t *testing.T) {
+// Long errors are truncated at any position.
+func TestTruncatedStackIsParsed(t *testing.T) {
 	whole := "panic: " + "boom\n\n" + sampleStack
 	for end := range whole {
 		text, stack := splitPanic(whole[:end])
@@ -77,8 +77,8 @@ func TestAStackMayBeCutAnywhere(t *testing.T) {
 	}
 }
 
-// TestAPanicWithAStackInside is one that was recovered and panicked with again.
-func TestAPanicWithAStackInside(t *testing.T) {
+// The panic was recovered, and its value was used in a second panic.
+func TestPanicValueWithStackInside(t *testing.T) {
 	text, stack := splitPanic(panicked(errors.New("inner\n\n" + sampleStack)))
 	if !strings.HasPrefix(text, "panic: inner\n\ngoroutine 34") || stack == nil {
 		t.Fatalf("%q", text)
@@ -88,7 +88,7 @@ func TestAPanicWithAStackInside(t *testing.T) {
 	}
 }
 
-func TestAlikeFailuresHaveOneFingerprint(t *testing.T) {
+func TestSimilarFailuresShareFingerprint(t *testing.T) {
 	for _, alike := range [][]string{
 		{"user 7 not found", "user 1234 not found"},
 		{"job 01926a5e-7c3b-7f3a-8d2e-1b2c3d4e5f60 is gone", "job 01926A5E-7C3B-7F3A-8D2E-1B2C3D4E5F61 is gone"},

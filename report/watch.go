@@ -10,11 +10,10 @@ import (
 	"github.com/rotajobs/rota/internal/scrub"
 )
 
-// complainEvery is how often it is said at most that reports cannot be sent.
+// complainEvery is the minimum time between two warnings about lost reports.
 const complainEvery = time.Minute
 
-// watch is a way to Sentry that says when it is blocked: the client itself drops
-// what cannot be sent without a word.
+// watch is an HTTP transport that logs failures. The Sentry client drops reports silently.
 type watch struct {
 	next   http.RoundTripper
 	logger *slog.Logger
@@ -34,7 +33,7 @@ func watched(client *http.Client, logger *slog.Logger) *http.Client {
 	return &mine
 }
 
-// RoundTrip sends one request and looks at how that went.
+// RoundTrip sends a request and checks the result.
 func (w *watch) RoundTrip(r *http.Request) (*http.Response, error) {
 	response, err := w.next.RoundTrip(r)
 	switch {

@@ -17,9 +17,9 @@ import (
 	"github.com/rotajobs/rota/worker"
 )
 
-// TestOneTraceFromTheCallerToTheLastRun submits a job over HTTP, which a worker
-// in another process runs twice, and looks at what the collector of both has.
-func TestOneTraceFromTheCallerToTheLastRun(t *testing.T) {
+// The test submits a job over HTTP. A worker in another process runs it twice. The test
+// checks the spans of both at the collector.
+func TestTraceSpansCallerServerAndWorker(t *testing.T) {
 	const (
 		token    = "0123456789abcdef"
 		caller   = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
@@ -112,14 +112,14 @@ func TestOneTraceFromTheCallerToTheLastRun(t *testing.T) {
 	if runs[0].Status.Message != "the card is refused" || runs[1].Status.Message != "" {
 		t.Errorf("the runs say %q and %q", runs[0].Status.Message, runs[1].Status.Message)
 	}
-	for _, span := range r.All() { // nothing of what the worker asks all day, nor of strangers
+	for _, span := range r.All() { // no spans of long polls or of unauthorized requests
 		if span.Trace() != caller[3:35] {
 			t.Errorf("there is a span %s", span.Name)
 		}
 	}
 }
 
-// runAll runs some things until stop is called, which waits for them.
+// runAll runs functions until stop is called; stop waits for them.
 func runAll(t *testing.T, all ...func(context.Context) error) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())

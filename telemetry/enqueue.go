@@ -11,10 +11,10 @@ import (
 	"github.com/rotajobs/rota/internal/scrub"
 )
 
-// Enqueuing begins the span of enqueuing some jobs. It goes on from the span of
-// the context, else from a traceparent, which may be empty. What it returns is the
-// traceparent of the jobs, and what is to be called when they were accepted or
-// refused. It fits httpapi.Config.Enqueuing.
+// Enqueuing starts the span of an enqueue. The span continues the span of the context, or
+// else a traceparent, which may be empty. Enqueuing returns the traceparent for the jobs
+// and a function to call when the store has accepted or refused them. It fits
+// httpapi.Config.Enqueuing.
 func (p *Provider) Enqueuing(ctx context.Context, parent string, jobs int) (traceparent string, done func(error)) {
 	if !trace.SpanContextFromContext(ctx).IsValid() {
 		ctx = goingOn(ctx, parent)
@@ -33,7 +33,7 @@ func (p *Provider) Enqueuing(ctx context.Context, parent string, jobs int) (trac
 	}
 }
 
-// refused writes down why something was not done.
+// refused records the reason of a refusal.
 func refused(span trace.Span, err error) {
 	span.SetAttributes(attribute.String("error.type", string(rota.CodeOf(err))))
 	span.SetStatus(codes.Error, cut(scrub.Text(err.Error()), textMax))

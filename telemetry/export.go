@@ -11,18 +11,18 @@ import (
 	"github.com/rotajobs/rota/internal/scrub"
 )
 
-// complainEvery is how often it is said at most that traces cannot be sent.
+// complainEvery is the minimum time between two warnings about lost traces.
 const complainEvery = time.Minute
 
-// exporter sends spans and keeps what goes wrong to itself and our log: the
-// library would print every failure to standard error.
+// exporter sends spans and logs failures. The library alone would print every failure to
+// standard error.
 type exporter struct {
 	next   sdk.SpanExporter
 	logger *slog.Logger
 
 	mu         sync.Mutex
-	lost       int // spans since the last one that was sent
-	unsaid     int // of them, since it was last said
+	lost       int // spans lost since the last successful export
+	unsaid     int // spans lost since the last warning
 	complained time.Time
 }
 
@@ -36,7 +36,7 @@ func (e *exporter) ExportSpans(ctx context.Context, spans []sdk.ReadOnlySpan) er
 	return nil
 }
 
-// Shutdown ends what sends.
+// Shutdown closes the exporter.
 func (e *exporter) Shutdown(ctx context.Context) error { return e.next.Shutdown(ctx) }
 
 func (e *exporter) complain(spans int, err error) {

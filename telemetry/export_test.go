@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// What the tests outside of the package use of the harness.
+// Parts of the harness for tests outside of the package.
 
-// NewReceiver takes OTLP over HTTP.
+// NewReceiver returns a receiver of OTLP over HTTP.
 func NewReceiver(t *testing.T) *receiver { return newReceiver(t) }
 
 // OpenFor opens a provider for a service.
@@ -16,25 +16,25 @@ func OpenFor(t *testing.T, r *receiver, service string) *Provider {
 	return open(t, r, func(c *Config) { c.Service = service })
 }
 
-// Soon is a context that ends when a test has waited long enough.
+// Soon returns a context with the time-out of a test.
 func Soon(t *testing.T) context.Context { return soon(t) }
 
-// All are the spans that have come.
+// All returns the received spans.
 func (r *receiver) All() []*received { return r.all() }
 
-// Named are the spans of a name.
+// Named returns the spans with a name.
 func (r *receiver) Named(name string) []*received { return r.named(name) }
 
-// ID is the span's.
+// ID returns the id of the span.
 func (s *received) ID() string { return hex.EncodeToString(s.SpanId) }
 
-// Parent is the id of the span it is under.
+// Parent returns the id of the parent span.
 func (s *received) Parent() string { return hex.EncodeToString(s.ParentSpanId) }
 
-// Trace is the id of its trace.
+// Trace returns the id of the trace.
 func (s *received) Trace() string { return hex.EncodeToString(s.TraceId) }
 
-// Service is whose it is.
+// Service returns the name of the service.
 func (s *received) Service() string { return s.resource["service.name"] }
 
 // Wants checks attributes.

@@ -17,7 +17,7 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// receiver takes OTLP over HTTP.
+// receiver receives OTLP over HTTP.
 type receiver struct {
 	*httptest.Server
 	t *testing.T
@@ -29,7 +29,7 @@ type receiver struct {
 	answer   func(w http.ResponseWriter) // nil: 200
 }
 
-// received is one span with what was said of its process.
+// received is a span with the resource of its process.
 type received struct {
 	*spans.Span
 	resource map[string]string
@@ -90,14 +90,14 @@ func texts(attributes []*common.KeyValue) map[string]string {
 	return all
 }
 
-// all are the spans that have come, in the order of their starts.
+// all returns the received spans, ordered by start.
 func (r *receiver) all() []*received {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return append([]*received(nil), r.spans...)
 }
 
-// named are the spans of a name.
+// named returns the spans with a name.
 func (r *receiver) named(name string) (found []*received) {
 	for _, span := range r.all() {
 		if span.Name == name {

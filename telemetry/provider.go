@@ -17,16 +17,16 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// Config of a Provider. Endpoint is needed; the rest has defaults.
+// Config configures a Provider. Endpoint is required; the other fields have defaults.
 type Config struct {
-	Endpoint    string            // where OTLP is taken over HTTP, such as http://127.0.0.1:4318; /v1/traces is added
-	Headers     map[string]string // what goes along with each request, such as a key
-	Service     string            // what the process is called; default rota
-	Version     string            // of the service
-	Instance    string            // which of several processes it is
-	Environment string            // what it is for, such as production
-	Sample      float64           // of the traces that begin here, the fraction that is sent; 0: all of them
-	Logger      *slog.Logger      // hears when traces cannot be sent; default: nobody does
+	Endpoint    string            // address of an OTLP receiver over HTTP, such as http://127.0.0.1:4318; /v1/traces is appended
+	Headers     map[string]string // headers of each request, such as an API key
+	Service     string            // name of the service; default rota
+	Version     string            // version of the service
+	Instance    string            // id of this process among several
+	Environment string            // deployment environment, such as production
+	Sample      float64           // fraction of traces started here that is sent; 0: all
+	Logger      *slog.Logger      // receives warnings about lost traces; default: none
 }
 
 func (c Config) withDefaults() Config {
@@ -46,7 +46,7 @@ func (c *Config) validate() error {
 	return err
 }
 
-// endpoint is the address of the traces at a service that may take more.
+// endpoint returns the address for traces of an OTLP service.
 func endpoint(text string) (string, error) {
 	u, err := url.Parse(text)
 	reason := ""
@@ -72,31 +72,31 @@ func endpoint(text string) (string, error) {
 
 const tracesPath = "/v1/traces"
 
-// Provider makes spans.
+// Provider creates spans.
 type Provider struct {
 	tracer trace.Tracer
 	close  func(context.Context) error
 }
 
-// scope is what made a span, among all that make some in a process.
+// scope is the instrumentation scope of the spans.
 const scope = "github.com/rotajobs/rota/telemetry"
 
-// New makes spans with a tracer provider that somebody else has set up, and will
-// shut down.
+// New returns a Provider that uses the given tracer provider. The caller shuts that down.
 func New(provider trace.TracerProvider) *Provider {
 	return &Provider{tracer: provider.Tracer(scope), close: func(context.Context) error { return nil }}
 }
 
-// The bounds of what waits to be sent. Whoever makes a span never waits: what is
-// too much is dropped.
+// The bounds of the queue of spans. A caller never waits: spans over the bound are
+// dropped.
 const (
 	waitingMax = 4_096
 	sendEvery  = 2 * time.Second
-	sendFor    = 20 * time.Second // a batch, tried again meanwhile
+	sendFor    = 20 * time.Second // time-out of a batch, including its retries
 )
 
-// Open makes spans and sends them to an endpoint, in batches. It connects when
-// there is something to send; a receiver that is away costs spans and nothing else.
+// Open returns a Provider that sends spans to an endpoint in batches. It connects when
+// there are spans to send. If the receiver is unavailable, spans are lost and jobs are not
+// affected.
 func Open(ctx context.Context, config Config) (*Provider, error) {
 	config = config.withDefaults()
 	if err := config.validate(); err != nil {
@@ -126,8 +126,8 @@ func Open(ctx context.Context, config Config) (*Provider, error) {
 	return p, nil
 }
 
-// resource is what all spans say of their process. What the environment says, as
-// OpenTelemetry has it, comes before what we do.
+// resource returns the attributes of the process. The OpenTelemetry environment variables
+// override the configuration.
 func (c *Config) resource(ctx context.Context) (*resource.Resource, error) {
 	facts := []attribute.KeyValue{attribute.String("service.name", c.Service)}
 	for key, value := range map[string]string{
@@ -140,8 +140,7 @@ func (c *Config) resource(ctx context.Context) (*resource.Resource, error) {
 	return resource.New(ctx, resource.WithHost(), resource.WithAttributes(facts...), resource.WithTelemetrySDK(), resource.WithFromEnv())
 }
 
-// Close sends what waits, as long as ctx allows. Spans that end afterwards are
-// dropped.
+// Close sends the queued spans until ctx ends. Spans that end later are dropped.
 func (p *Provider) Close(ctx context.Context) error {
 	if err := p.close(ctx); err != nil {
 		return &rota.Error{Code: rota.Unavailable, Act: "telemetry", Reason: "some traces could not be sent in time, and are lost", Err: err}

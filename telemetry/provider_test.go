@@ -20,7 +20,7 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-func TestSpansAreSent(t *testing.T) {
+func TestProviderSendsSpans(t *testing.T) {
 	r := newReceiver(t)
 	p := open(t, r, func(c *Config) {
 		c.Headers = map[string]string{"api-key": "k1"}
@@ -51,9 +51,9 @@ func TestSpansAreSent(t *testing.T) {
 	}
 }
 
-// TestOnlyWhatIsSampledIsSent: traces that begin here by their fraction, those of
-// callers as they decide.
-func TestOnlyWhatIsSampledIsSent(t *testing.T) {
+// The fraction applies to traces that start here. Traces of callers follow the decision of
+// the caller.
+func TestProviderSendsSampledTracesOnly(t *testing.T) {
 	for _, test := range []struct {
 		sample float64
 		trace  string
@@ -73,7 +73,7 @@ func TestOnlyWhatIsSampledIsSent(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeOpened(t *testing.T) {
+func TestOpenRefusesInvalidConfig(t *testing.T) {
 	for _, test := range []struct {
 		config Config
 		field  string
@@ -101,7 +101,7 @@ func TestWhatCannotBeOpened(t *testing.T) {
 	}
 }
 
-func TestEndpoints(t *testing.T) {
+func TestEndpointAddsPath(t *testing.T) {
 	for given, want := range map[string]string{
 		"http://127.0.0.1:4318":           "http://127.0.0.1:4318/v1/traces",
 		"http://127.0.0.1:4318/":          "http://127.0.0.1:4318/v1/traces",
@@ -115,7 +115,7 @@ func TestEndpoints(t *testing.T) {
 	}
 }
 
-// lines is a log that is looked at.
+// lines collects log lines.
 type lines struct {
 	mu   sync.Mutex
 	text strings.Builder
@@ -133,9 +133,8 @@ func (l *lines) count(part string) int {
 	return strings.Count(l.text.String(), part)
 }
 
-// TestAReceiverThatRefusesCostsOneLine sends many batches to one, and wants the
-// log to say so once, and standard error not at all.
-func TestAReceiverThatRefusesCostsOneLine(t *testing.T) {
+// The receiver refuses many batches. The log must have one line, and standard error none.
+func TestRefusingReceiverIsLoggedOnce(t *testing.T) {
 	printed := printing(t)
 	r := newReceiver(t)
 	r.answer = func(w http.ResponseWriter) { http.Error(w, "no such tenant, token=hunter2", http.StatusUnauthorized) }
@@ -158,8 +157,8 @@ func TestAReceiverThatRefusesCostsOneLine(t *testing.T) {
 	}
 }
 
-// TestAReceiverThatTakesHalf says so in its answer, which the library would print.
-func TestAReceiverThatTakesHalf(t *testing.T) {
+// The receiver reports a partial success in its answer, which the library would print.
+func TestPartialSuccessIsLoggedNotPrinted(t *testing.T) {
 	printed := printing(t)
 	r := newReceiver(t)
 	r.answer = func(w http.ResponseWriter) {
@@ -180,7 +179,7 @@ func TestAReceiverThatTakesHalf(t *testing.T) {
 	}
 }
 
-func TestALogSaysWhenTracesAreSentAgain(t *testing.T) {
+func TestLogReportsRecoveryOfReceiver(t *testing.T) {
 	log := &lines{}
 	broken := &breaking{fail: true}
 	e := &exporter{next: broken, logger: slog.New(slog.NewTextHandler(log, nil))}
@@ -199,9 +198,9 @@ func TestALogSaysWhenTracesAreSentAgain(t *testing.T) {
 	}
 }
 
-// TestARunDoesNotWaitForTraces runs jobs while the receiver hangs, more than can
-// wait, and closes with little patience.
-func TestARunDoesNotWaitForTraces(t *testing.T) {
+// The receiver hangs, more spans are created than the queue holds, and Close has a short
+// time-out.
+func TestRunDoesNotWaitForHangingReceiver(t *testing.T) {
 	r := newReceiver(t)
 	letGo := make(chan struct{})
 	r.answer = func(http.ResponseWriter) { <-letGo }
@@ -227,7 +226,7 @@ func TestARunDoesNotWaitForTraces(t *testing.T) {
 	}
 }
 
-// printing catches what the library would print to standard error.
+// printing captures what the library prints to standard error.
 func printing(t *testing.T) *lines {
 	t.Helper()
 	caught := &lines{}

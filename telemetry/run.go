@@ -17,9 +17,9 @@ import (
 	"github.com/rotajobs/rota/internal/scrub"
 )
 
-// Middleware makes a span of each run. It goes on from the span that enqueued the
-// job, whichever attempt it is; handlers find it in their context, so that what
-// they do becomes part of the trace.
+// Middleware creates a span for each run. The span continues the span that enqueued the
+// job, for every attempt. Handlers find it in their context, so their own spans become part
+// of the trace.
 func (p *Provider) Middleware() engine.Middleware {
 	return func(next engine.Handler) engine.Handler {
 		return func(ctx context.Context, job *rota.Job) error {
@@ -28,8 +28,8 @@ func (p *Provider) Middleware() engine.Middleware {
 			defer span.End()
 			err := errors.New("the handler did not return")
 			defer func() {
-				// One that panics, although the engine catches what a handler panics with,
-				// was wrapped by somebody else: it goes on to who catches that.
+				// The engine recovers panics of handlers. A panic here comes from another
+				// middleware; pass it on.
 				if p := recover(); p != nil {
 					note(span, fmt.Errorf("panic: %v", p), "panic")
 					panic(p)
@@ -42,7 +42,7 @@ func (p *Provider) Middleware() engine.Middleware {
 	}
 }
 
-// facts are what is known of a run before it begins.
+// facts returns the attributes that are known before the run starts.
 func facts(job *rota.Job) []attribute.KeyValue {
 	facts := []attribute.KeyValue{
 		attribute.String("messaging.system", "rota"),
@@ -75,8 +75,8 @@ func facts(job *rota.Job) []attribute.KeyValue {
 	return facts
 }
 
-// note writes down how it ended. Errors are scrubbed as in reports, and a panic's
-// stack stands apart from its text.
+// note records the end of a run. It scrubs errors as reports do, and separates the stack of
+// a panic from its text.
 func note(span trace.Span, err error, code string) {
 	if err == nil {
 		span.SetAttributes(attribute.String("rota.outcome", "completed"))
@@ -100,10 +100,10 @@ func note(span trace.Span, err error, code string) {
 	span.SetStatus(codes.Error, line)
 }
 
-// textMax bounds what a span says of an error.
+// textMax bounds the error text of a span.
 const textMax = 4 << 10
 
-// describe reads an error, whose method is the handler's own and may panic.
+// describe returns the text of an error. The Error method is user code and may panic.
 func describe(err error) (text, stack string) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -117,8 +117,8 @@ func describe(err error) (text, stack string) {
 	return cut(scrub.Text(text), textMax), cut(scrub.Text(stack), 2*textMax)
 }
 
-// cut keeps the begin of a text. What is secret is hidden before: half of it is not
-// recognised.
+// cut truncates a text. Secrets must be hidden before, because a truncated secret is not
+// recognized.
 func cut(text string, most int) string { return strings.ToValidUTF8(text[:min(len(text), most)], "?") }
 
 func codeOf(err error) (code string) {

@@ -22,13 +22,13 @@ import (
 
 const parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 
-// recorded makes a provider whose spans are kept.
+// recorded returns a provider that keeps its spans.
 func recorded(sampler sdk.Sampler) (*Provider, *tracetest.SpanRecorder) {
 	kept := tracetest.NewSpanRecorder()
 	return New(sdk.NewTracerProvider(sdk.WithSpanProcessor(kept), sdk.WithSampler(sampler))), kept
 }
 
-// only is the one span that was made.
+// only returns the only span.
 func only(t *testing.T, kept *tracetest.SpanRecorder) sdk.ReadOnlySpan {
 	t.Helper()
 	ended := kept.Ended()
@@ -55,7 +55,7 @@ func mail() *rota.Job {
 	}
 }
 
-func TestARunIsASpan(t *testing.T) {
+func TestMiddlewareCreatesSpanPerRun(t *testing.T) {
 	p, kept := recorded(sdk.AlwaysSample())
 	job := mail()
 	var inside string
@@ -94,10 +94,10 @@ func TestARunIsASpan(t *testing.T) {
 	}
 }
 
-func TestAJobWithoutATraceBeginsOne(t *testing.T) {
+func TestMiddlewareWithoutTraceStartsTrace(t *testing.T) {
 	for _, given := range []string{"", "nonsense", "00-00000000000000000000000000000000-0000000000000000-01"} {
 		p, kept := recorded(sdk.AlwaysSample())
-		// The engine's own context may be in a span; a job does not belong to that.
+		// The context of the engine may have a span; jobs are not part of it.
 		ctx, other := sdk.NewTracerProvider().Tracer("").Start(t.Context(), "serve")
 		job := &rota.Job{Type: "bare", Trace: given}
 		if err := p.Middleware()(func(context.Context, *rota.Job) error { return nil })(ctx, job); err != nil {
@@ -116,8 +116,8 @@ type coded struct{ text, code string }
 func (e *coded) Error() string { return e.text }
 func (e *coded) Code() string  { return e.code }
 
-func TestAFailureIsToldOfASpan(t *testing.T) {
-	const url = " postgres://u:" // whose password stands where the text is cut
+func TestMiddlewareRecordsFailure(t *testing.T) {
+	const url = " postgres://u:" // the password is at the position of the cut
 	atTheCut := strings.Repeat("x", textMax-len(url+"[hidden]@db")) + url
 	for _, test := range []struct {
 		err     error
@@ -161,8 +161,8 @@ func TestAFailureIsToldOfASpan(t *testing.T) {
 	}
 }
 
-// TestAPanicPasses: somebody further out turns it into an end of the run.
-func TestAPanicPasses(t *testing.T) {
+// The engine converts the panic to the end of the run.
+func TestMiddlewarePassesPanicOn(t *testing.T) {
 	p, kept := recorded(sdk.AlwaysSample())
 	run := p.Middleware()(func(context.Context, *rota.Job) error { panic(fmt.Errorf("boom %s", "token=hunter2")) })
 	func() {
@@ -190,7 +190,7 @@ func TestAPanicPasses(t *testing.T) {
 	}
 }
 
-func TestSamplingIsTheParents(t *testing.T) {
+func TestSamplingFollowsParent(t *testing.T) {
 	quiet := parent[:53] + "00"
 	for _, test := range []struct {
 		sample float64
@@ -206,13 +206,13 @@ func TestSamplingIsTheParents(t *testing.T) {
 		if n := len(kept.Ended()); n != test.want {
 			t.Errorf("%g of %q: %d spans, want %d", test.sample, test.trace, n, test.want)
 		}
-		if sampled := strings.HasSuffix(inside, "-01"); sampled != (test.want == 1) { // what comes of it is decided alike
+		if sampled := strings.HasSuffix(inside, "-01"); sampled != (test.want == 1) { // child spans have the same decision
 			t.Errorf("%g of %q: inside it is %q", test.sample, test.trace, inside)
 		}
 	}
 }
 
-func TestEnqueuingIsASpanOfItsOwn(t *testing.T) {
+func TestEnqueuingCreatesSpan(t *testing.T) {
 	p, kept := recorded(sdk.AlwaysSample())
 	trace1, done := p.Enqueuing(t.Context(), parent, 3)
 	done(nil)
@@ -242,8 +242,8 @@ func TestEnqueuingIsASpanOfItsOwn(t *testing.T) {
 	}
 }
 
-// TestMiddlewareIsOne: it fits a registry.
-func TestMiddlewareIsOne(t *testing.T) {
+// The middleware fits a registry.
+func TestMiddlewareFitsRegistry(t *testing.T) {
 	p, _ := recorded(sdk.AlwaysSample())
 	reg := engine.NewRegistry()
 	reg.Use(p.Middleware())
