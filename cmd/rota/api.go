@@ -48,31 +48,31 @@ func (s *server) flags(root *cobra.Command) {
 
 // dataDir is the directory of the server on this machine: where one that is started here would put it.
 func (a *app) dataDir() string {
-	return firstText(a.server.data, a.getenv("ROTA_DATA"), a.configuredData(), defaultData)
+	return firstNonEmpty(a.server.data, a.getenv("ROTA_DATA"), a.configuredData(), defaultData)
 }
 
 // configuredData is what the configuration file in the working directory says. One that is wrong is for the server to
 // refuse.
 func (a *app) configuredData() string {
-	if a.configured == nil {
+	if a.configDataDir == nil {
 		config, err := node.Load("", func(string) string { return "" })
 		if err != nil || config.Data == node.DefaultData {
 			config.Data = ""
 		}
-		a.configured = &config.Data
+		a.configDataDir = &config.Data
 	}
-	return *a.configured
+	return *a.configDataDir
 }
 
 // address is the server's, without a slash at its end. A server on this machine wrote down where it listens. One that
 // was met there and has stopped since is not taken for whoever listens at the default.
 func (a *app) address() (string, error) {
-	text := firstText(a.server.url, a.getenv("ROTA_URL"))
+	text := firstNonEmpty(a.server.url, a.getenv("ROTA_URL"))
 	if text == "" {
-		if written := addressIn(a.dataDir()); written != "" {
-			a.met = written
+		if written := readAddressFile(a.dataDir()); written != "" {
+			a.lastAddress = written
 		}
-		text = firstText(a.met, defaultURL)
+		text = firstNonEmpty(a.lastAddress, defaultURL)
 	}
 	if !strings.Contains(text, "://") {
 		text = "http://" + text
@@ -81,11 +81,11 @@ func (a *app) address() (string, error) {
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 		return "", usagef("write it like "+defaultURL, "--url %s is not the address of a server", shortened(text))
 	}
-	return strings.TrimRight(u.Scheme+"://"+reachable(u.Host)+u.Path, "/"), nil
+	return strings.TrimRight(u.Scheme+"://"+dialableHost(u.Host)+u.Path, "/"), nil
 }
 
-// addressIn reads rota.addr; one that is not there or makes no sense says nothing.
-func addressIn(dir string) string {
+// readAddressFile reads rota.addr; one that is not there or makes no sense says nothing.
+func readAddressFile(dir string) string {
 	text, err := os.ReadFile(filepath.Join(dir, "rota.addr"))
 	if err != nil {
 		return ""
@@ -99,8 +99,8 @@ func addressIn(dir string) string {
 	return addresses.HTTP
 }
 
-// reachable turns the address of a server that listens everywhere into one that can be called.
-func reachable(host string) string {
+// dialableHost turns the address of a server that listens everywhere into one that can be called.
+func dialableHost(host string) string {
 	name, port, err := net.SplitHostPort(host)
 	if ip := net.ParseIP(name); err == nil && ip != nil && ip.IsUnspecified() {
 		return net.JoinHostPort("127.0.0.1", port)
@@ -108,7 +108,7 @@ func reachable(host string) string {
 	return host
 }
 
-func firstText(texts ...string) string {
+func firstNonEmpty(texts ...string) string {
 	for _, text := range texts {
 		if text != "" {
 			return text
@@ -146,14 +146,14 @@ func (a *app) call(ctx context.Context, r request) (json.RawMessage, error) {
 	defer response.Body.Close()
 	answer, err := io.ReadAll(io.LimitReader(response.Body, answerMax))
 	if err != nil {
-		return nil, a.lost(err, r.method != http.MethodGet)
+		return nil, a.connectionError(err, r.method != http.MethodGet)
 	}
 	if len(bytes.TrimSpace(answer)) == 0 {
 		return json.RawMessage("null"), nil
 	}
 	if !json.Valid(answer) {
 		address, _ := a.address()
-		return nil, notRota(address, "its answer is not JSON")
+		return nil, notRotaError(address, "its answer is not JSON")
 	}
 	return answer, nil
 }
@@ -172,12 +172,12 @@ func (a *app) open(ctx context.Context, r request) (*http.Response, error) {
 		}
 	}
 	key := rota.NewID().String()
-	response, err := a.try(ctx, address, r, body, key)
-	if err != nil && ctx.Err() == nil && wasLost(err) {
-		response, err = a.try(ctx, address, r, body, key)
+	response, err := a.sendOnce(ctx, address, r, body, key)
+	if err != nil && ctx.Err() == nil && maySendAgain(err) {
+		response, err = a.sendOnce(ctx, address, r, body, key)
 	}
 	if err != nil {
-		return nil, a.lost(err, r.method != http.MethodGet)
+		return nil, a.connectionError(err, r.method != http.MethodGet)
 	}
 	if response.StatusCode >= 300 {
 		defer response.Body.Close()
@@ -186,7 +186,7 @@ func (a *app) open(ctx context.Context, r request) (*http.Response, error) {
 	return response, nil
 }
 
-func (a *app) try(ctx context.Context, address string, r request, body []byte, key string) (*http.Response, error) {
+func (a *app) sendOnce(ctx context.Context, address string, r request, body []byte, key string) (*http.Response, error) {
 	target := address + apiBase + r.path
 	if len(r.query) > 0 {
 		target += "?" + r.query.Encode()
@@ -201,12 +201,12 @@ func (a *app) try(ctx context.Context, address string, r request, body []byte, k
 	if r.body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
-	req.Header.Set("Accept", firstText(r.accept, "application/json"))
+	req.Header.Set("Accept", firstNonEmpty(r.accept, "application/json"))
 	req.Header.Set("User-Agent", "rota/"+buildVersion())
 	if r.lastID != "" {
 		req.Header.Set("Last-Event-ID", r.lastID)
 	}
-	if token, _ := a.secret(); token != "" {
+	if token, _ := a.authToken(); token != "" {
 		req.Header.Set("Authorization", "Bearer "+token)
 	}
 	return a.client().Do(req)
@@ -238,5 +238,5 @@ func decode[T any](answer json.RawMessage) (value T, err error) {
 	return value, nil
 }
 
-// segment is one part of a path, whatever it holds.
-func segment(name string) string { return "/" + url.PathEscape(name) }
+// pathSegment is one part of a path, whatever it holds.
+func pathSegment(name string) string { return "/" + url.PathEscape(name) }

@@ -18,7 +18,7 @@ func (a *app) create(ctx context.Context, path string, body map[string]any) (jso
 		return answer, err
 	}
 	for _, field := range refused.fields {
-		for _, path := range namedAt(body, field) {
+		for _, path := range referencedPaths(body, field) {
 			if _, missing := a.get(ctx, path, nil); exitCode(missing) == exitNotFound {
 				refused.code = exitNotFound
 			}
@@ -27,8 +27,8 @@ func (a *app) create(ctx context.Context, path string, body map[string]any) (jso
 	return answer, err
 }
 
-// namedAt is where to look for what a field of a body names, which may be the field of a job in it.
-func namedAt(body map[string]any, field string) (paths []string) {
+// referencedPaths is where to look for what a field of a body names, which may be the field of a job in it.
+func referencedPaths(body map[string]any, field string) (paths []string) {
 	if member, inside := strings.CutPrefix(field, "jobs["); inside {
 		number, rest, _ := strings.Cut(member, "].")
 		members, _ := body["jobs"].([]any)
@@ -42,19 +42,19 @@ func namedAt(body map[string]any, field string) (paths []string) {
 	switch field {
 	case "type", "template":
 		if name, is := body[field].(string); is {
-			paths = append(paths, "/"+field+"s"+segment(name))
+			paths = append(paths, "/"+field+"s"+pathSegment(name))
 		}
 	case "depends_on":
 		names, _ := body[field].([]string)
 		for _, name := range names {
-			paths = append(paths, "/schedules"+segment(name))
+			paths = append(paths, "/schedules"+pathSegment(name))
 		}
 	}
 	return paths
 }
 
-// refuses reports whether a server refused a field.
-func refuses(err error, field string) bool {
+// isUsageErrorOf reports whether a server refused a field.
+func isUsageErrorOf(err error, field string) bool {
 	var refused *exitError
 	return errors.As(err, &refused) && refused.code == exitUsage && slices.Contains(refused.fields, field)
 }

@@ -29,7 +29,7 @@ func (a *app) refusal(address string, response *http.Response) error {
 	text, _ := io.ReadAll(io.LimitReader(response.Body, 1<<20))
 	var p httpapi.Problem
 	if json.Unmarshal(text, &p) != nil || p.Title == "" && p.Detail == "" {
-		return notRota(address, "it answered "+response.Status)
+		return notRotaError(address, "it answered "+response.Status)
 	}
 	code, known := exitCodes[rota.Code(p.Code)]
 	if !known {
@@ -41,7 +41,7 @@ func (a *app) refusal(address string, response *http.Response) error {
 	if response.StatusCode == http.StatusUnauthorized {
 		p.Hint = a.tokenHint()
 	}
-	refused := &exitError{code: code, hint: asCommands(plainText(p.Hint)), err: errors.New(problemText(p))}
+	refused := &exitError{code: code, hint: requestsToCommands(sanitize(p.Hint)), err: errors.New(problemText(p))}
 	if p.SQLState != "" {
 		refused.statement = &p
 	}
@@ -53,18 +53,18 @@ func (a *app) refusal(address string, response *http.Response) error {
 
 // problemText names each field that is wrong once.
 func problemText(p httpapi.Problem) string {
-	text := plainText(firstText(p.Detail, p.Title))
+	text := sanitize(firstNonEmpty(p.Detail, p.Title))
 	if len(p.Errors) == 1 && strings.Contains(text, p.Errors[0].Reason) {
 		return text
 	}
 	for _, e := range p.Errors {
-		text += "\n  " + plainText(e.Field+": "+e.Reason)
+		text += "\n  " + sanitize(e.Field+": "+e.Reason)
 	}
 	return text
 }
 
-// requests is what a server advises to send, as the commands that send it.
-var requests = []struct {
+// adviceCommands is what a server advises to send, as the commands that send it.
+var adviceCommands = []struct {
 	shape   *regexp.Regexp
 	command string
 }{
@@ -74,24 +74,24 @@ var requests = []struct {
 	{regexp.MustCompile(`GET (?:/api/v1)?/jobs/([^ /]+)/explain`), "rota job explain $1"},
 }
 
-// asCommands puts commands in place of requests, for somebody who types them.
-func asCommands(text string) string {
-	for _, r := range requests {
+// requestsToCommands puts commands in place of requests, for somebody who types them.
+func requestsToCommands(text string) string {
+	for _, r := range adviceCommands {
 		text = r.shape.ReplaceAllString(text, r.command)
 	}
 	return text
 }
 
-func notRota(address, why string) error {
+func notRotaError(address, why string) error {
 	return &exitError{
 		code: exitUnavailable, err: fmt.Errorf("what listens at %s is not a Rota server: %s", address, why),
 		hint: "see that --url, ROTA_URL or the data directory name the right one",
 	}
 }
 
-// wasLost reports whether a request may have arrived although no answer did. A connection that was refused carried
+// maySendAgain reports whether a request may have arrived although no answer did. A connection that was refused carried
 // nothing, and one that timed out would only do so again.
-func wasLost(err error) bool {
+func maySendAgain(err error) bool {
 	var timeout net.Error
 	switch {
 	case errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
@@ -103,14 +103,14 @@ func wasLost(err error) bool {
 	return !errors.As(err, &dns)
 }
 
-// neverSent reports whether no connection was made, so that nothing can have arrived.
-func neverSent(err error) bool {
+// notConnected reports whether no connection was made, so that nothing can have arrived.
+func notConnected(err error) bool {
 	var operation *net.OpError
 	return errors.As(err, &operation) && operation.Op == "dial"
 }
 
-// lost explains that no answer came, to a request that was to change something or to one that was not.
-func (a *app) lost(err error, wrote bool) error {
+// connectionError explains that no answer came, to a request that was to change something or to one that was not.
+func (a *app) connectionError(err error, wrote bool) error {
 	address, _ := a.address()
 	if errors.Is(err, context.Canceled) {
 		return &exitError{code: exitFailed, err: errors.New("interrupted")}
@@ -127,7 +127,7 @@ func (a *app) lost(err error, wrote bool) error {
 	switch {
 	case errors.Is(err, syscall.ECONNREFUSED):
 		hint = "start one with rota serve, or name another with --url"
-	case wrote && !neverSent(err):
+	case wrote && !notConnected(err):
 		hint = "see that it is up and reachable; what was sent may have been done, and is safe to send again if it has a unique key"
 	}
 	return &exitError{code: exitUnavailable, err: fmt.Errorf("no server answers at %s: %w", address, cause), hint: hint}

@@ -17,8 +17,8 @@ import (
 // page is a list as the server answers it, its items as they came.
 type page = httpapi.List[json.RawMessage]
 
-// listing is the flags that every list has.
-type listing struct {
+// listFlags is the flags that every list has.
+type listFlags struct {
 	limit  int
 	cursor string
 }
@@ -28,14 +28,14 @@ const (
 	listMax     = 1_000_000 // more than anybody reads
 )
 
-func (l *listing) flags(cmd *cobra.Command) {
-	number(cmd, &l.limit, "limit", listDefault, 0, listMax, "list at most `N`; 0 for all")
+func (l *listFlags) flags(cmd *cobra.Command) {
+	addNumberFlag(cmd, &l.limit, "limit", listDefault, 0, listMax, "list at most `N`; 0 for all")
 	cmd.Flags().StringVar(&l.cursor, "cursor", "", "go on where a list ended, at its next_cursor: `CURSOR`")
 	completeFrom(cmd, "cursor", nil)
 }
 
 // list reads as many pages as the limit takes, and puts them together as one.
-func (a *app) list(ctx context.Context, path string, query url.Values, l listing) (page, error) {
+func (a *app) list(ctx context.Context, path string, query url.Values, l listFlags) (page, error) {
 	all := page{Items: []json.RawMessage{}, NextCursor: httpapi.Text(l.cursor)}
 	for {
 		size := rota.PageMax

@@ -19,8 +19,8 @@ import (
 	"github.com/rotajobs/rota/httpapi"
 )
 
-// TestServerIsFound: a flag beats the environment, which beats what the server on this machine wrote down.
-func TestServerIsFound(t *testing.T) {
+// TestServerAddressPrecedence: a flag beats the environment, which beats what the server on this machine wrote down.
+func TestServerAddressPrecedence(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
@@ -32,7 +32,7 @@ func TestServerIsFound(t *testing.T) {
 	expect := func(what, address, token, source string) {
 		t.Helper()
 		gotAddress, err := a.address()
-		gotToken, gotSource := a.secret()
+		gotToken, gotSource := a.authToken()
 		if err != nil || gotAddress != address || gotToken != token || gotSource != source {
 			t.Errorf("%s: got %s %s from %s, %v; want %s %s from %s", what, gotAddress, gotToken, gotSource, err, address, token, source)
 		}
@@ -56,8 +56,8 @@ func TestServerIsFound(t *testing.T) {
 	}
 }
 
-// TestServerIsFoundByItsConfiguration: what the file here says of the data, unless something stronger does.
-func TestServerIsFoundByItsConfiguration(t *testing.T) {
+// TestDataDirFromConfigurationFile: what the file here says of the data, unless something stronger does.
+func TestDataDirFromConfigurationFile(t *testing.T) {
 	t.Chdir(t.TempDir())
 	env := map[string]string{}
 	expect := func(file, want string) {
@@ -77,25 +77,25 @@ func TestServerIsFoundByItsConfiguration(t *testing.T) {
 	expect("data: elsewhere\n", "said")
 }
 
-// TestNoServer: whoever gets no answer is told how to start a server, or that something else listens.
-func TestNoServer(t *testing.T) {
+// TestUnreachableOrForeignServerExitsUnavailable: whoever gets no answer is told how to start a server, or that something else listens.
+func TestUnreachableOrForeignServerExitsUnavailable(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	nobody := listener.Addr().String()
+	closedAddress := listener.Addr().String()
 	listener.Close()
-	stranger := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "<html>hello") }))
-	defer stranger.Close()
+	notRota := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "<html>hello") }))
+	defer notRota.Close()
 	missing := httptest.NewServer(http.NotFoundHandler())
 	defer missing.Close()
 	moved := httptest.NewServer(http.RedirectHandler("http://elsewhere.example.com", http.StatusFound))
 	defer moved.Close()
 	for address, want := range map[string]string{
-		"http://" + nobody: "hint: start one with rota serve",
-		stranger.URL:       "its answer is not JSON",
-		missing.URL:        "it answered 404 Not Found",
-		moved.URL:          "it answered 302 Found",
+		"http://" + closedAddress: "hint: start one with rota serve",
+		notRota.URL:               "its answer is not JSON",
+		missing.URL:               "it answered 404 Not Found",
+		moved.URL:                 "it answered 302 Found",
 	} {
 		_, errs, code := runLine("stats --url " + address)
 		if code != exitUnavailable || !strings.Contains(errs, want) {
@@ -104,8 +104,8 @@ func TestNoServer(t *testing.T) {
 	}
 }
 
-// TestNoAnswer: what a person is told depends on whether anything can have been done.
-func TestNoAnswer(t *testing.T) {
+// TestLostAnswerHintDependsOnWhetherRequestWasSent: what a person is told depends on whether anything can have been done.
+func TestLostAnswerHintDependsOnWhetherRequestWasSent(t *testing.T) {
 	a := &app{environment: environment{getenv: func(string) string { return "" }}, server: server{url: "http://nobody.example"}}
 	unknown := &url.Error{Op: "Post", URL: "http://nobody.example", Err: &net.OpError{Op: "dial", Err: &net.DNSError{Err: "no such host", Server: "10.0.0.1"}}}
 	broken := &url.Error{Op: "Post", URL: "http://nobody.example", Err: &net.OpError{Op: "read", Err: syscall.ECONNRESET}}
@@ -115,15 +115,15 @@ func TestNoAnswer(t *testing.T) {
 		doubt bool
 	}{{unknown, true, false}, {unknown, false, false}, {broken, true, true}, {broken, false, false}} {
 		var b strings.Builder
-		report(&b, a.lost(row.err, row.wrote))
+		report(&b, a.connectionError(row.err, row.wrote))
 		if doubt := strings.Contains(b.String(), "may have been done"); doubt != row.doubt || strings.Contains(b.String(), "10.0.0.1") {
 			t.Errorf("%v, wrote %v: %s", row.err, row.wrote, b.String())
 		}
 	}
 }
 
-// TestRefusalsExitByTheirKind goes through the codes and statuses that a server answers with.
-func TestRefusalsExitByTheirKind(t *testing.T) {
+// TestProblemCodesMapToExitCodes goes through the codes and statuses that a server answers with.
+func TestProblemCodesMapToExitCodes(t *testing.T) {
 	for _, row := range []struct {
 		status int
 		code   string
@@ -158,8 +158,8 @@ func TestRefusalsExitByTheirKind(t *testing.T) {
 	}
 }
 
-// TestProblemsNameEachFieldOnce and keep what others wrote from the terminal.
-func TestProblemsNameEachFieldOnce(t *testing.T) {
+// TestProblemTextNamesEachFieldOnce and keep what others wrote from the terminal.
+func TestProblemTextNamesEachFieldOnce(t *testing.T) {
 	for _, row := range []struct {
 		problem httpapi.Problem
 		want    string
@@ -174,10 +174,10 @@ func TestProblemsNameEachFieldOnce(t *testing.T) {
 	}
 }
 
-// TestAWriteSurvivesALostConnection: the job is made although the first answer is lost, and only once.
-func TestAWriteSurvivesALostConnection(t *testing.T) {
+// TestWriteWithLostAnswerIsAppliedOnce: the job is made although the first answer is lost, and only once.
+func TestWriteWithLostAnswerIsAppliedOnce(t *testing.T) {
 	s := startServer(t)
-	address := addressIn(s.data)
+	address := readAddressFile(s.data)
 	target, err := url.Parse("http://" + address)
 	if err != nil {
 		t.Fatal(err)
@@ -205,8 +205,8 @@ func TestAWriteSurvivesALostConnection(t *testing.T) {
 	}
 }
 
-// TestPagesAreFollowed: a list longer than a page comes whole if it is asked for.
-func TestPagesAreFollowed(t *testing.T) {
+// TestListReadsAllPages: a list longer than a page comes whole if it is asked for.
+func TestListReadsAllPages(t *testing.T) {
 	s := startServer(t)
 	s.must("type pause noop")
 	var jobs strings.Builder

@@ -9,9 +9,9 @@ import (
 )
 
 func newAuditCommand(a *app) *cobra.Command {
-	var l listing
+	var l listFlags
 	list := &cobra.Command{
-		Use: "list", Short: "Lists the audit, newest first", Args: nothing(), Example: "  rota audit list --limit 20",
+		Use: "list", Short: "Lists the audit, newest first", Args: noArgs(), Example: "  rota audit list --limit 20",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			found, err := a.list(cmd.Context(), "/audit", nil, l)
 			if err != nil {
@@ -19,11 +19,11 @@ func newAuditCommand(a *app) *cobra.Command {
 			}
 			t := newTable("SEQ", "WHEN", "WHO", "ACT", "~SUBJECT", "~DETAIL")
 			return printPage(a, found, "the audit is empty", t, func(e httpapi.AuditEntry) []string {
-				subject := firstText(string(e.Subject), e.JobID.String())
-				return []string{fmt.Sprint(e.Seq), a.ago(e.At.Time), firstText(string(e.Actor), "rota"), e.Act, subject, string(e.Detail)}
+				subject := firstNonEmpty(string(e.Subject), e.JobID.String())
+				return []string{fmt.Sprint(e.Seq), a.ago(e.At.Time), firstNonEmpty(string(e.Actor), "rota"), e.Act, subject, string(e.Detail)}
 			})
 		},
 	}
 	l.flags(list)
-	return newNoun("audit", "The audit: who changed what", list)
+	return newParentCommand("audit", "The audit: who changed what", list)
 }

@@ -35,7 +35,7 @@ func newBackupCommand(a *app) *cobra.Command {
 on disk, under its name in one step: a backup that was interrupted leaves nothing behind. Run logs are
 not in it. rota restore puts it back.`,
 		Example: backupExample,
-		Args:    wants("FILE"),
+		Args:    requireArgs("FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM) // so that no half file stays
 			defer stop()
@@ -56,7 +56,7 @@ func completeFiles(_ *cobra.Command, args []string, _ string) ([]string, cobra.S
 }
 
 func (a *app) backup(ctx context.Context, path string, force bool) error {
-	if err := mayWrite(path, force); err != nil {
+	if err := checkTarget(path, force); err != nil {
 		return err
 	}
 	response, err := a.open(ctx, request{method: http.MethodGet, path: "/backup", accept: "application/vnd.sqlite3"})
@@ -64,7 +64,7 @@ func (a *app) backup(ctx context.Context, path string, force bool) error {
 		return err
 	}
 	defer response.Body.Close()
-	size, err := writeWhole(path, force, func(file *os.File) error { return a.receive(file, response) })
+	size, err := writeAtomically(path, force, func(file *os.File) error { return a.download(file, response) })
 	if err != nil {
 		return err
 	}
@@ -74,14 +74,14 @@ func (a *app) backup(ctx context.Context, path string, force bool) error {
 	})
 }
 
-// mayWrite refuses before anything is read what would be refused after.
-func mayWrite(path string, force bool) error {
+// checkTarget refuses before anything is read what would be refused after.
+func checkTarget(path string, force bool) error {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		return hasDir(path)
+		return checkParentDir(path)
 	case err != nil:
-		return usagef("see that the path is right", "%s", openingError(err))
+		return usagef("see that the path is right", "%s", openError(err))
 	case info.IsDir():
 		return usagef("name a file in it", "%s is a directory", path)
 	case !force:
@@ -90,8 +90,8 @@ func mayWrite(path string, force bool) error {
 	return nil
 }
 
-// hasDir refuses the name of a file in a directory that is not there.
-func hasDir(path string) error {
+// checkParentDir refuses the name of a file in a directory that is not there.
+func checkParentDir(path string) error {
 	dir := filepath.Dir(path)
 	if _, err := os.Stat(dir); errors.Is(err, os.ErrNotExist) {
 		return usagef("make it first, or name a file elsewhere", "there is no directory %s", dir)
@@ -99,11 +99,11 @@ func hasDir(path string) error {
 	return nil
 }
 
-// writeWhole writes a file that is there under its name only when it is whole and on disk.
-func writeWhole(path string, force bool, write func(*os.File) error) (size int64, err error) {
+// writeAtomically writes a file that is there under its name only when it is whole and on disk.
+func writeAtomically(path string, force bool, write func(*os.File) error) (size int64, err error) {
 	file, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*.part")
 	if err != nil {
-		return 0, usagef("see that the directory exists and may be written", "%s", openingError(err))
+		return 0, usagef("see that the directory exists and may be written", "%s", openError(err))
 	}
 	defer os.Remove(file.Name()) // gone already if all went well
 	err = write(file)
@@ -119,11 +119,11 @@ func writeWhole(path string, force bool, write func(*os.File) error) (size int64
 	if err != nil {
 		return 0, err
 	}
-	return size, settle(file.Name(), path, force)
+	return size, publishFile(file.Name(), path, force)
 }
 
-// settle gives a file its name. Without force a file that came meanwhile wins, since a link never replaces one.
-func settle(from, path string, force bool) error {
+// publishFile gives a file its name. Without force a file that came meanwhile wins, since a link never replaces one.
+func publishFile(from, path string, force bool) error {
 	if force {
 		if err := os.Rename(from, path); err != nil {
 			return err
@@ -133,9 +133,9 @@ func settle(from, path string, force bool) error {
 	err := os.Link(from, path)
 	switch {
 	case errors.Is(err, os.ErrExist):
-		return mayWrite(path, force)
+		return checkTarget(path, force)
 	case err != nil: // a file system without links: the look before has to do
-		if err := mayWrite(path, force); err != nil {
+		if err := checkTarget(path, force); err != nil {
 			return err
 		}
 		err = os.Rename(from, path)
@@ -154,8 +154,8 @@ func syncDir(path string) error {
 	return nil
 }
 
-// receive copies the answer and looks whether it is a whole database: a stream that broke off must not pass for one.
-func (a *app) receive(file *os.File, response *http.Response) error {
+// download copies the answer and looks whether it is a whole database: a stream that broke off must not pass for one.
+func (a *app) download(file *os.File, response *http.Response) error {
 	bar := a.newProgress()
 	defer bar.clear()
 	count := counter{total: response.ContentLength, bar: bar}
@@ -165,7 +165,7 @@ func (a *app) receive(file *os.File, response *http.Response) error {
 		}
 		return &exitError{code: exitUnavailable, err: fmt.Errorf("the backup broke off after %s: %w", byteSize(count.done), err), hint: "try again"}
 	}
-	return wholeDatabase(file, count.done)
+	return checkComplete(file, count.done)
 }
 
 // counter shows how far a copy is.
@@ -185,10 +185,10 @@ func (c *counter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// wholeDatabase compares the size of a file with what its head says of it.
-func wholeDatabase(file io.ReaderAt, size int64) error {
+// checkComplete compares the size of a file with what its head says of it.
+func checkComplete(file io.ReaderAt, size int64) error {
 	head := make([]byte, 100)
-	if _, err := file.ReadAt(head, 0); err != nil || !bytes.HasPrefix(head, databaseMark) {
+	if _, err := file.ReadAt(head, 0); err != nil || !bytes.HasPrefix(head, sqliteMagic) {
 		return &exitError{code: exitFailed, err: errors.New("what came is not a database")}
 	}
 	pageSize := int64(binary.BigEndian.Uint16(head[16:]))

@@ -58,8 +58,8 @@ func TestBackupAndRestore(t *testing.T) {
 	s.must("verify")
 }
 
-// TestRestoreIntoNothing makes the directory, and refuses what is no store without a trace.
-func TestRestoreIntoNothing(t *testing.T) {
+// TestRestoreIntoEmptyDirectory makes the directory, and refuses what is no store without a trace.
+func TestRestoreIntoEmptyDirectory(t *testing.T) {
 	verifyFixture(t)
 	for _, row := range []struct {
 		file string
@@ -86,8 +86,8 @@ func TestRestoreIntoNothing(t *testing.T) {
 	}
 }
 
-// TestRestoreOfWhatACrashLeft: a file that was copied with its log is restored with what stands in the log.
-func TestRestoreOfWhatACrashLeft(t *testing.T) {
+// TestRestoreFromFileWithWAL: a file that was copied with its log is restored with what stands in the log.
+func TestRestoreFromFileWithWAL(t *testing.T) {
 	t.Chdir(t.TempDir())
 	store, err := sqlite.Open("live.db")
 	if err != nil {
@@ -120,8 +120,8 @@ func TestRestoreOfWhatACrashLeft(t *testing.T) {
 	}
 }
 
-// TestABackupThatBreaksOffIsNone: whatever way the stream ends early, no file appears.
-func TestABackupThatBreaksOffIsNone(t *testing.T) {
+// TestIncompleteBackupLeavesNoFile: whatever way the stream ends early, no file appears.
+func TestIncompleteBackupLeavesNoFile(t *testing.T) {
 	verifyFixture(t)
 	whole, err := os.ReadFile("healthy.db")
 	if err != nil {

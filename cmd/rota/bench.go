@@ -61,13 +61,13 @@ func newBenchCommand(a *app) *cobra.Command {
 how late schedules fire. It makes a store of its own, in the temporary directory or where --store says,
 removes it at the end, and touches no other: a file that is there is refused.`,
 		Example: benchExample,
-		Args:    nothing(),
+		Args:    noArgs(),
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&opts.store, "store", "", "make the store at this `URL`, such as sqlite:/mnt/data/bench.db (default a temporary file)")
-	number(cmd, &opts.jobs, "jobs", benchJobsDefault, 1, benchJobsMax, "run `N` jobs")
-	number(cmd, &opts.workers, "workers", engine.DefaultWorkers, 1, engine.WorkersMax, "run `N` at once")
-	flags.Var(spanFlag{&opts.fire}, "fire", "watch schedules fire for this `DURATION`; 0s leaves that out")
+	addNumberFlag(cmd, &opts.jobs, "jobs", benchJobsDefault, 1, benchJobsMax, "run `N` jobs")
+	addNumberFlag(cmd, &opts.workers, "workers", engine.DefaultWorkers, 1, engine.WorkersMax, "run `N` at once")
+	flags.Var(durationFlag{&opts.fire}, "fire", "watch schedules fire for this `DURATION`; 0s leaves that out")
 	completeFrom(cmd, "fire", nil)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM) // so that no file stays

@@ -44,7 +44,7 @@ type benchmark struct {
 
 // measure makes a store and takes the figures, one case after the other.
 func measure(ctx context.Context, path string, opts benchOptions, bar *progress) ([]benchRow, error) {
-	file, err := sqlite.OpenWith(path, sqlite.Config{Logger: quiet()})
+	file, err := sqlite.OpenWith(path, sqlite.Config{Logger: discardLogger()})
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +60,7 @@ func measure(ctx context.Context, path string, opts benchOptions, bar *progress)
 	return b.rows, b.withEngine(ctx)
 }
 
-func quiet() *slog.Logger { return slog.New(slog.NewTextHandler(io.Discard, nil)) }
+func discardLogger() *slog.Logger { return slog.New(slog.NewTextHandler(io.Discard, nil)) }
 
 func (b *benchmark) add(name, metric string, value float64, unit string) {
 	b.rows = append(b.rows, benchRow{name, metric, value, unit})
@@ -152,7 +152,7 @@ func (b *benchmark) send(ctx context.Context, n int) error {
 func (b *benchmark) withEngine(ctx context.Context) error {
 	reg := engine.NewRegistry()
 	reg.Func(benchType, rota.TypeSpec{}, b.handle)
-	e := engine.New(rota.New(b.store), reg, engine.Config{Workers: b.opts.workers, Name: "bench", Logger: quiet()})
+	e := engine.New(rota.New(b.store), reg, engine.Config{Workers: b.opts.workers, Name: "bench", Logger: discardLogger()})
 	ctx, stop := context.WithCancel(ctx)
 	ended := make(chan error, 1)
 	begin := time.Now()

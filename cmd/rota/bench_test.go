@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestBench measures a little, and leaves nothing behind.
-func TestBench(t *testing.T) {
+// TestBenchMeasuresEachCaseAndRemovesItsStore measures a little, and leaves nothing behind.
+func TestBenchMeasuresEachCaseAndRemovesItsStore(t *testing.T) {
 	dir := t.TempDir()
 	out, errs, code := runLine("bench --jobs 200 --fire 1500ms -o json --store sqlite:" + dir + "/bench.db")
 	var view benchView
@@ -33,8 +33,8 @@ func TestBench(t *testing.T) {
 	}
 }
 
-// TestBenchTouchesNothing: a store that is there is somebody's.
-func TestBenchTouchesNothing(t *testing.T) {
+// TestBenchRefusesExistingStore: a store that is there is somebody's.
+func TestBenchRefusesExistingStore(t *testing.T) {
 	verifyFixture(t)
 	before, err := os.ReadFile("healthy.db")
 	if err != nil {

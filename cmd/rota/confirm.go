@@ -12,7 +12,7 @@ func (a *app) confirm(yes bool, question func() string) error {
 	switch {
 	case yes:
 		return nil
-	case !a.screen.in || !a.screen.err:
+	case !a.terminal.in || !a.terminal.err:
 		return usagef("give --yes", "this is done to many at once, and there is no terminal to ask at: nothing was done")
 	}
 	fmt.Fprintf(a.err, "%s [y/N] ", question())

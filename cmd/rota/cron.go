@@ -152,14 +152,14 @@ func (a *app) cronFrom(opts cronOptions, loc *time.Location) (time.Time, error) 
 func newCronView(expression cron.Cron, fires []cron.Fire) cronView {
 	view := cronView{Describe: expression.Describe(), Times: []cronTime{}}
 	for _, fire := range fires {
-		view.Times = append(view.Times, cronTime{At: exactTime(fire.At), Note: fire.Note})
+		view.Times = append(view.Times, cronTime{At: formatExact(fire.At), Note: fire.Note})
 	}
 	return view
 }
 
-// exactTime writes RFC 3339, whose offsets are whole minutes. Where the clock was off by seconds, as in Monrovia before
+// formatExact writes RFC 3339, whose offsets are whole minutes. Where the clock was off by seconds, as in Monrovia before
 // 1972, only UTC names the instant.
-func exactTime(at time.Time) string {
+func formatExact(at time.Time) string {
 	if offsetHasSeconds(at) {
 		at = at.UTC()
 	}
@@ -175,7 +175,7 @@ func (a *app) writeCron(w io.Writer, expression cron.Cron, from time.Time, fires
 	if _, err := fmt.Fprintf(w, "%s\n\n", expression.Describe()); err != nil {
 		return err
 	}
-	times := newTable("DAY", "LOCAL TIME", "UTC", "IN", "~NOTE").spare("UTC", "DAY")
+	times := newTable("DAY", "LOCAL TIME", "UTC", "IN", "~NOTE").mayDrop("UTC", "DAY")
 	for _, fire := range fires {
 		times.add(cronRow(fire, from)...)
 	}

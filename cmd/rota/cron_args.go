@@ -11,10 +11,10 @@ import (
 // dashedField matches a field that begins with a dash and cannot be a flag.
 var dashedField = regexp.MustCompile(`^-[0-9*/,-]*$`)
 
-// shieldExpression keeps an expression that begins with a dash, such as '-1 * * * *', from being read as a flag, so that
+// protectDashedArgs keeps an expression that begins with a dash, such as '-1 * * * *', from being read as a flag, so that
 // the parser can say what is wrong with it, and a negative priority, with which nothing is wrong. It moves the words that are no flags behind a "--"; other command lines it
 // leaves as they are.
-func shieldExpression(root *cobra.Command, args []string) []string {
+func protectDashedArgs(root *cobra.Command, args []string) []string {
 	cmd, rest, err := root.Find(args)
 	if err != nil || cmd.Name() != "cron" && cmd.Name() != "priority" {
 		return args
@@ -30,7 +30,7 @@ func shieldExpression(root *cobra.Command, args []string) []string {
 			words, dashed = append(words, arg), true
 		case strings.HasPrefix(arg, "-"):
 			flags = append(flags, arg)
-			if takesNext(cmd, arg) && i+1 < len(rest) {
+			if takesValue(cmd, arg) && i+1 < len(rest) {
 				i++
 				flags = append(flags, rest[i])
 			}
@@ -52,8 +52,8 @@ func isDashedExpression(arg string) bool {
 	return len(strings.Fields(arg)) > 1 || arg != "--" && dashedField.MatchString(arg)
 }
 
-// takesNext reports whether a flag's value is the argument after it.
-func takesNext(cmd *cobra.Command, arg string) bool {
+// takesValue reports whether a flag's value is the argument after it.
+func takesValue(cmd *cobra.Command, arg string) bool {
 	var flag *pflag.Flag
 	if name, long := strings.CutPrefix(arg, "--"); long && !strings.Contains(name, "=") {
 		flag = cmd.Flag(name)

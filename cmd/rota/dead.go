@@ -9,14 +9,14 @@ import (
 )
 
 func newDeadCommand(a *app) *cobra.Command {
-	return newNoun("dead", "Dead letters: what failed for good", newDeadListCommand(a), newDeadRetryCommand(a))
+	return newParentCommand("dead", "Dead letters: what failed for good", newDeadListCommand(a), newDeadRetryCommand(a))
 }
 
 func newDeadListCommand(a *app) *cobra.Command {
-	var l listing
+	var l listFlags
 	f := filters{}
 	cmd := &cobra.Command{
-		Use: "list", Short: "Lists dead letters, newest first", Args: nothing(), Example: "  rota dead list --type mail.send",
+		Use: "list", Short: "Lists dead letters, newest first", Args: noArgs(), Example: "  rota dead list --type mail.send",
 	}
 	deadFilters(cmd, f)
 	l.flags(cmd)
@@ -25,7 +25,7 @@ func newDeadListCommand(a *app) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		t := newTable("ID", "^NAME", "ATTEMPTS", "DIED", "CODE", "~ERROR").spare("ATTEMPTS", "CODE", "DIED", "ERROR")
+		t := newTable("ID", "^NAME", "ATTEMPTS", "DIED", "CODE", "~ERROR").mayDrop("ATTEMPTS", "CODE", "DIED", "ERROR")
 		return printPage(a, found, "no dead letters", t, func(j httpapi.Job) []string {
 			return []string{j.ExecutionID.String(), j.Name, fmt.Sprint(j.Attempt), a.ago(j.FinishedAt.Time), runCode(j), runError(j)}
 		})
@@ -41,7 +41,7 @@ func deadFilters(cmd *cobra.Command, f filters) {
 }
 
 func newDeadRetryCommand(a *app) *cobra.Command {
-	m := many{filters: filters{}}
+	m := bulk{filters: filters{}}
 	cmd := &cobra.Command{
 		Use: "retry [ID]...", Short: "Tries dead letters again",
 		Example: `  rota dead retry 01926a5e-7c3b-7f3a-8d2e-1b2c3d4e5f60

@@ -14,7 +14,7 @@ import (
 func newDirectCommand(a *app) *cobra.Command {
 	var params paramFlags
 	cmd := &cobra.Command{
-		Use: "direct TYPE", Short: "Runs a job now, past the queue, and prints its result", Args: wants("a TYPE"),
+		Use: "direct TYPE", Short: "Runs a job now, past the queue, and prints its result", Args: requireArgs("a TYPE"),
 		Long: `Reserves a slot, runs a job in it at once, waits for its end and prints its result. If no slot comes free within
 --wait it exits with 6 and nothing has run.`,
 		Example: `  rota direct noop
@@ -22,7 +22,7 @@ func newDirectCommand(a *app) *cobra.Command {
 		ValidArgsFunction: a.completeNames("/types", "name"),
 	}
 	params.flags(cmd)
-	s := newSettings(cmd)
+	s := newBodyFlags(cmd)
 	s.add("wait", "wait", "wait up to `DURATION` for a slot", asDuration)
 	s.add("timeout", "timeout", "stop the run after `DURATION`", asDuration)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -47,10 +47,10 @@ func (a *app) printDirect(answer json.RawMessage) error {
 	}
 	if err := a.print(answer, func(w io.Writer) error {
 		if j.Run == nil || nonNull(j.Run.Result) == "" {
-			_, err := fmt.Fprintln(w, plainText(j.ID.String()+" "+a.outcome(j)))
+			_, err := fmt.Fprintln(w, sanitize(j.ID.String()+" "+a.outcome(j)))
 			return err
 		}
-		_, err := fmt.Fprintln(w, plainText(string(j.Run.Result)))
+		_, err := fmt.Fprintln(w, sanitize(string(j.Run.Result)))
 		return err
 	}); err != nil {
 		return err
@@ -59,7 +59,7 @@ func (a *app) printDirect(answer json.RawMessage) error {
 		return nil
 	}
 	return &exitError{
-		code: exitFailed, err: fmt.Errorf("the run was not completed: %s", firstText(headText(runError(j)), "it is "+j.State)),
+		code: exitFailed, err: fmt.Errorf("the run was not completed: %s", firstNonEmpty(firstLineShort(runError(j)), "it is "+j.State)),
 		hint: "rota job logs " + j.ID.String() + " shows what it wrote",
 	}
 }

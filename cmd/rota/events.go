@@ -26,7 +26,7 @@ type eventOptions struct {
 func newEventsCommand(a *app) *cobra.Command {
 	opts := eventOptions{count: eventsDefault}
 	cmd := &cobra.Command{
-		Use: "events", Short: "Prints what happened lately, or what happens", Args: nothing(),
+		Use: "events", Short: "Prints what happened lately, or what happens", Args: noArgs(),
 		Long: `Prints the newest of the events that the server remembers, which are those since it was started, as far as they
 fit. With -f it prints what happens from now on, until it is interrupted, and goes on after a restart of the
 server. JSON output has one object a line.`,
@@ -43,7 +43,7 @@ server. JSON output has one object a line.`,
 	flags.BoolVarP(&opts.follow, "follow", "f", false, "print what happens from now on")
 	flags.StringSliceVar(&opts.kinds, "kind", nil, "only events of this `KIND`, such as job.failed or job.* (repeatable)")
 	flags.StringVar(&opts.kind, "type", "", "only events of jobs of this `TYPE`")
-	flags.VarP(numberFlag{&opts.count, 1, remembered}, "count", "n", fmt.Sprintf("print the newest `N`, 1-%d", remembered))
+	flags.VarP(numberFlag{&opts.count, 1, recentMax}, "count", "n", fmt.Sprintf("print the newest `N`, 1-%d", recentMax))
 	completeFrom(cmd, "count", nil)
 	completeFrom(cmd, "kind", words)
 	a.completeFlagNames(cmd, "type", "/types", "name")
@@ -54,7 +54,7 @@ server. JSON output has one object a line.`,
 		if opts.follow {
 			return a.follow(cmd.Context(), opts.query())
 		}
-		return a.recall(cmd.Context(), opts)
+		return a.printRecent(cmd.Context(), opts)
 	}
 	return cmd
 }
@@ -83,16 +83,16 @@ func (o *eventOptions) match(e httpapi.Event) bool {
 
 // follow prints what happens until it is interrupted. A stream that breaks off is opened again where it stood.
 func (a *app) follow(ctx context.Context, query url.Values) error {
-	back, lastID := comeback{a: a}, ""
+	connection, lastID := reconnector{a: a}, ""
 	for {
 		events, err := a.stream(ctx, query, lastID)
 		if err == nil {
-			back.here()
+			connection.connected()
 			err = a.printEvents(events)
 			events.body.Close()
 			lastID = events.lastID
 		}
-		if err := back.wait(ctx, err); err != nil {
+		if err := connection.wait(ctx, err); err != nil {
 			return err
 		}
 	}
@@ -103,7 +103,7 @@ func (a *app) printEvents(events *eventStream) error {
 	for {
 		e, err := events.next()
 		if err != nil {
-			return a.lost(err, false)
+			return a.connectionError(err, false)
 		}
 		if err := a.printEvent(e); err != nil {
 			return err
@@ -112,15 +112,15 @@ func (a *app) printEvents(events *eventStream) error {
 }
 
 const (
-	// remembered is how far back is asked for: a little less than a server keeps, since it goes on meanwhile.
-	remembered = 16_000
+	// recentMax is how far back is asked for: a little less than a server keeps, since it goes on meanwhile.
+	recentMax = 16_000
 
 	eventsDefault = 50
 )
 
-// recall prints the newest of what the server remembers.
-func (a *app) recall(ctx context.Context, opts eventOptions) error {
-	found, err := a.remembered(ctx, opts)
+// printRecent prints the newest of what the server remembers.
+func (a *app) printRecent(ctx context.Context, opts eventOptions) error {
+	found, err := a.recentEvents(ctx, opts)
 	if err != nil {
 		return err
 	}
@@ -132,9 +132,9 @@ func (a *app) recall(ctx context.Context, opts eventOptions) error {
 	return nil
 }
 
-// remembered reads what the server remembers. The stream begins by saying where it stands; a second one from before that
+// recentEvents reads what the server remembers. The stream begins by saying where it stands; a second one from before that
 // is read until it has come there. It is read whole and filtered here, or its end could not be seen.
-func (a *app) remembered(ctx context.Context, opts eventOptions) (found []event, err error) {
+func (a *app) recentEvents(ctx context.Context, opts eventOptions) (found []event, err error) {
 	last, err := a.lastEvent(ctx, opts.query()) // with the filter, so that the server refuses what is wrong with it
 	if err != nil {
 		return nil, err
@@ -144,7 +144,7 @@ func (a *app) remembered(ctx context.Context, opts eventOptions) (found []event,
 	if err != nil || newest == 0 {
 		return nil, err
 	}
-	events, err := a.stream(ctx, nil, fmt.Sprintf("%s-%d", incarnation, newest-min(newest, remembered)))
+	events, err := a.stream(ctx, nil, fmt.Sprintf("%s-%d", incarnation, newest-min(newest, recentMax)))
 	if err != nil {
 		return nil, err
 	}
@@ -152,7 +152,7 @@ func (a *app) remembered(ctx context.Context, opts eventOptions) (found []event,
 	for {
 		e, err := events.next()
 		if err != nil {
-			return nil, a.lost(err, false)
+			return nil, a.connectionError(err, false)
 		}
 		v, err := decode[httpapi.Event](json.RawMessage(e.data))
 		switch {
@@ -178,7 +178,7 @@ func (a *app) lastEvent(ctx context.Context, query url.Values) (string, error) {
 	defer events.body.Close()
 	for events.lastID == "" {
 		if _, err := events.message(); err != nil {
-			return "", a.lost(err, false)
+			return "", a.connectionError(err, false)
 		}
 	}
 	return events.lastID, nil
@@ -211,7 +211,7 @@ func (a *app) printEvent(e event) error {
 // eventLine is one event for people: when, what, about what.
 func eventLine(e httpapi.Event) string {
 	parts := []string{e.At.UTC().Format("2006-01-02 15:04:05.000"), fmt.Sprintf("%-20s", e.Kind)}
-	for _, part := range []string{firstText(e.Name, e.Type, e.Schedule), firstText(e.JobID.String(), e.GroupID.String(), e.ReservationID.String())} {
+	for _, part := range []string{firstNonEmpty(e.Name, e.Type, e.Schedule), firstNonEmpty(e.JobID.String(), e.GroupID.String(), e.ReservationID.String())} {
 		if part != "" {
 			parts = append(parts, part)
 		}
@@ -219,8 +219,8 @@ func eventLine(e httpapi.Event) string {
 	if e.Attempt > 1 {
 		parts = append(parts, fmt.Sprintf("attempt %d", e.Attempt))
 	}
-	if why := firstText(e.Error, e.Detail); why != "" {
-		parts = append(parts, headText(why))
+	if why := firstNonEmpty(e.Error, e.Detail); why != "" {
+		parts = append(parts, firstLineShort(why))
 	}
-	return plainText(strings.Join(parts, "  "))
+	return sanitize(strings.Join(parts, "  "))
 }

@@ -20,13 +20,13 @@ var executionStates = []string{
 }
 
 func newExecutionCommand(a *app) *cobra.Command {
-	return newNoun("execution", "Executions: jobs together with their retries", newExecutionListCommand(a), newExecutionShowCommand(a))
+	return newParentCommand("execution", "Executions: jobs together with their retries", newExecutionListCommand(a), newExecutionShowCommand(a))
 }
 
 func newExecutionListCommand(a *app) *cobra.Command {
-	var l listing
+	var l listFlags
 	cmd := &cobra.Command{
-		Use: "list", Short: "Lists executions, newest first", Args: nothing(),
+		Use: "list", Short: "Lists executions, newest first", Args: noArgs(),
 		Example: `  rota execution list --state dead
   rota execution list --schedule nightly --limit 7`,
 	}
@@ -36,21 +36,21 @@ func newExecutionListCommand(a *app) *cobra.Command {
 	return cmd
 }
 
-func (a *app) listExecutions(ctx context.Context, query url.Values, l listing) error {
+func (a *app) listExecutions(ctx context.Context, query url.Values, l listFlags) error {
 	found, err := a.list(ctx, "/executions", query, l)
 	if err != nil {
 		return err
 	}
 	t := newTable("ID", "^NAME", "!STATE", "ATTEMPTS", "PLANNED", "STARTED", "TOOK", "~ERROR").
-		spare("PLANNED", "TOOK", "ATTEMPTS", "STARTED", "ERROR")
+		mayDrop("PLANNED", "TOOK", "ATTEMPTS", "STARTED", "ERROR")
 	return printPage(a, found, "no executions", t, func(e httpapi.Execution) []string {
 		took := ""
 		if !e.FinishedAt.IsZero() || e.State == httpapi.ExecutionRunning {
-			took = a.took(e.StartedAt.Time, e.FinishedAt.Time)
+			took = a.elapsed(e.StartedAt.Time, e.FinishedAt.Time)
 		}
 		return []string{
 			e.ID.String(), e.Name, e.State, fmt.Sprintf("%d/%d", e.Attempts, e.MaxAttempts), planText(e.PlanTime.Time),
-			a.ago(e.StartedAt.Time), took, headLine(string(e.Error)),
+			a.ago(e.StartedAt.Time), took, firstLine(string(e.Error)),
 		}
 	})
 }
@@ -64,10 +64,10 @@ func planText(t time.Time) string {
 
 func newExecutionShowCommand(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use: "show ID", Short: "Shows an execution with its attempts; ID may be any attempt's", Args: wantsID("an ID"),
+		Use: "show ID", Short: "Shows an execution with its attempts; ID may be any attempt's", Args: requireID("an ID"),
 		Example: "  rota execution show 01926a5e-7c3b-7f3a-8d2e-1b2c3d4e5f60",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			answer, err := a.get(cmd.Context(), "/executions"+segment(args[0]), nil)
+			answer, err := a.get(cmd.Context(), "/executions"+pathSegment(args[0]), nil)
 			if err != nil {
 				return err
 			}
@@ -82,7 +82,7 @@ func newExecutionShowCommand(a *app) *cobra.Command {
 }
 
 func (a *app) writeExecution(w io.Writer, e httpapi.ExecutionDetail) error {
-	s := &sheet{}
+	s := &keyValues{}
 	s.add("id", e.ID.String())
 	s.add("name", e.Name)
 	s.add("type", e.Type)
@@ -91,21 +91,21 @@ func (a *app) writeExecution(w io.Writer, e httpapi.ExecutionDetail) error {
 	s.add("schedule", string(e.Schedule))
 	s.add("group", e.GroupID.String())
 	s.add("tries anew", e.RedriveOf.String())
-	s.add("planned for", a.stamp(e.PlanTime.Time))
+	s.add("planned for", a.timestamp(e.PlanTime.Time))
 	if e.ScopeKind != rota.GlobalScopeKind {
 		s.add("scope", e.ScopeKind+" "+e.ScopeID)
 	}
-	s.add("created", a.stamp(e.CreatedAt.Time))
-	s.add("started", a.stamp(e.StartedAt.Time))
-	s.add("finished", a.stamp(e.FinishedAt.Time))
-	s.add("next retry", a.stamp(e.NextRetryAt.Time))
-	if err := a.printSheet(w, s); err != nil {
+	s.add("created", a.timestamp(e.CreatedAt.Time))
+	s.add("started", a.timestamp(e.StartedAt.Time))
+	s.add("finished", a.timestamp(e.FinishedAt.Time))
+	s.add("next retry", a.timestamp(e.NextRetryAt.Time))
+	if err := a.printKeyValues(w, s); err != nil {
 		return err
 	}
 	fmt.Fprintln(w)
-	t := newTable("ATTEMPT", "JOB", "!STATE", "STARTED", "TOOK", "CODE", "~ERROR").spare("TOOK", "STARTED", "CODE", "ERROR")
+	t := newTable("ATTEMPT", "JOB", "!STATE", "STARTED", "TOOK", "CODE", "~ERROR").mayDrop("TOOK", "STARTED", "CODE", "ERROR")
 	for _, j := range e.Attempts {
-		t.add(fmt.Sprint(j.Attempt), j.ID.String(), j.State, a.ago(j.StartedAt.Time), a.took(j.StartedAt.Time, j.FinishedAt.Time),
+		t.add(fmt.Sprint(j.Attempt), j.ID.String(), j.State, a.ago(j.StartedAt.Time), a.elapsed(j.StartedAt.Time, j.FinishedAt.Time),
 			runCode(j), runError(j))
 	}
 	if err := a.printTable(w, t); err != nil {
@@ -120,19 +120,19 @@ func writeLastError(w io.Writer, e httpapi.ExecutionDetail) error {
 		return nil
 	}
 	last := e.Attempts[len(e.Attempts)-1]
-	if last.Run == nil || plainLines(string(last.Run.Error)) == runError(last) {
+	if last.Run == nil || sanitizeLines(string(last.Run.Error)) == runError(last) {
 		return nil
 	}
-	indented := strings.ReplaceAll(plainLines(string(last.Run.Error)), "\n", "\n  ")
+	indented := strings.ReplaceAll(sanitizeLines(string(last.Run.Error)), "\n", "\n  ")
 	_, err := fmt.Fprintf(w, "\nThe error of attempt %d:\n%s", last.Attempt, trimLines("  "+indented))
 	return err
 }
 
 // newJobRunsCommand is the history of one name.
 func newJobRunsCommand(a *app) *cobra.Command {
-	var l listing
+	var l listFlags
 	cmd := &cobra.Command{
-		Use: "runs [NAME]", Short: "Lists executions, of one name or of all", Args: mayHave("a NAME"),
+		Use: "runs [NAME]", Short: "Lists executions, of one name or of all", Args: optionalArg("a NAME"),
 		Long: `Lists executions, newest first. NAME is a template, a schedule or a type, looked for in this order: of a
 schedule that was made together with its template these are all its runs, planned or not.`,
 		Example: `  rota job runs
@@ -160,7 +160,7 @@ schedule that was made together with its template these are all its runs, planne
 func (a *app) kindOf(ctx context.Context, name string) (string, error) {
 	var err error
 	for _, kind := range []string{"template", "schedule", "type"} {
-		if _, err = a.get(ctx, "/"+kind+"s"+segment(name), nil); exitCode(err) != exitNotFound {
+		if _, err = a.get(ctx, "/"+kind+"s"+pathSegment(name), nil); exitCode(err) != exitNotFound {
 			return kind, err
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/rotajobs/rota/cron"
 )
 
-func TestExitCodes(t *testing.T) {
+func TestErrorsMapToExitCodes(t *testing.T) {
 	_, expression := cron.Parse("61 * * * *", cron.Config{})
 	for _, row := range []struct {
 		err  error
@@ -30,8 +30,8 @@ func TestExitCodes(t *testing.T) {
 	}
 }
 
-// TestEveryCodeHasAnExit: a code without one would exit with 0, as if all were well.
-func TestEveryCodeHasAnExit(t *testing.T) {
+// TestEveryErrorCodeHasExitCode: a code without one would exit with 0, as if all were well.
+func TestEveryErrorCodeHasExitCode(t *testing.T) {
 	for _, code := range rota.Codes {
 		if got := exitCode(fmt.Errorf("apply: %w", &rota.Error{Code: code})); got == exitDone {
 			t.Errorf("%s exits with 0", code)
@@ -42,8 +42,8 @@ func TestEveryCodeHasAnExit(t *testing.T) {
 	}
 }
 
-// TestBareProgramAndCompletion are what a user tries first.
-func TestBareProgramAndCompletion(t *testing.T) {
+// TestHelpVersionAndCompletionScripts are what a user tries first.
+func TestHelpVersionAndCompletionScripts(t *testing.T) {
 	for _, row := range []struct{ line, want string }{
 		{"", "Definitions:\n"},
 		{"--help", "Definitions:\n"},
@@ -68,8 +68,8 @@ func TestBareProgramAndCompletion(t *testing.T) {
 	}
 }
 
-// TestCompletionOfNames: what a server names, a shell completes; without a server it completes nothing, and is quick.
-func TestCompletionOfNames(t *testing.T) {
+// TestCompletionReadsNamesFromServer: what a server names, a shell completes; without a server it completes nothing, and is quick.
+func TestCompletionReadsNamesFromServer(t *testing.T) {
 	s := startServer(t)
 	s.must("template create nightly --type noop")
 	for line, want := range map[string]string{
@@ -87,8 +87,8 @@ func TestCompletionOfNames(t *testing.T) {
 	}
 }
 
-// TestFlagsGoByTheNamesOfTheAPI, too.
-func TestFlagsGoByTheNamesOfTheAPI(t *testing.T) {
+// TestFlagsAcceptAPIFieldNames, too.
+func TestFlagsAcceptAPIFieldNames(t *testing.T) {
 	s := startServer(t)
 	s.must("type pause noop")
 	out := s.must("job create --type noop --max-retries 7 --unique_key k --run_at 2099-01-01T00:00:00Z --concurrency-key c -o json")
@@ -99,8 +99,8 @@ func TestFlagsGoByTheNamesOfTheAPI(t *testing.T) {
 	}
 }
 
-// TestControlsDoNotReachTheTerminal: neither those of ASCII nor the others, of which U+009B begins what moves the cursor.
-func TestControlsDoNotReachTheTerminal(t *testing.T) {
+// TestControlCharactersAreEscaped: neither those of ASCII nor the others, of which U+009B begins what moves the cursor.
+func TestControlCharactersAreEscaped(t *testing.T) {
 	if got := shortened("a\x1b[31m\u009b31mé\x7f\u0085"); got != "a?[31m?31mé??" {
 		t.Errorf("%q", got)
 	}

@@ -13,10 +13,10 @@ import (
 // newExplainCommand is found under job and, since it is what a person in a hurry wants, at the top.
 func newExplainCommand(a *app, use string) *cobra.Command {
 	return &cobra.Command{
-		Use: use, Short: "Says why a job does not run, and what would change that", Args: wantsID("the ID of a job"),
+		Use: use, Short: "Says why a job does not run, and what would change that", Args: requireID("the ID of a job"),
 		Example: "  rota explain 01926a5e-7c3b-7f3a-8d2e-1b2c3d4e5f60",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			answer, err := a.get(cmd.Context(), "/jobs"+segment(args[0])+"/explain", nil)
+			answer, err := a.get(cmd.Context(), "/jobs"+pathSegment(args[0])+"/explain", nil)
 			if err != nil {
 				return err
 			}
@@ -37,9 +37,9 @@ func (a *app) writeExplanation(w io.Writer, e httpapi.Explanation) error {
 		if i > 0 {
 			b.WriteString("\n")
 		}
-		b.WriteString(plainText(r.Text) + "\n")
+		b.WriteString(sanitize(r.Text) + "\n")
 		if !r.Until.IsZero() {
-			fmt.Fprintf(&b, "  until:  %s\n", a.stamp(r.Until.Time))
+			fmt.Fprintf(&b, "  until:  %s\n", a.timestamp(r.Until.Time))
 		}
 		if len(r.Jobs) > 0 {
 			ids := make([]string, len(r.Jobs))
@@ -49,7 +49,7 @@ func (a *app) writeExplanation(w io.Writer, e httpapi.Explanation) error {
 			fmt.Fprintf(&b, "  waits for:  %s\n", strings.Join(ids, ", "))
 		}
 		if r.Remedy != "" {
-			fmt.Fprintf(&b, "  do:  %s\n", asCommands(plainText(r.Remedy)))
+			fmt.Fprintf(&b, "  do:  %s\n", requestsToCommands(sanitize(r.Remedy)))
 		}
 	}
 	_, err := io.WriteString(w, b.String())

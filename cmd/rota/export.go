@@ -30,7 +30,7 @@ be kept under version control. rota import reads it: into an empty server it mak
 same, to the byte. Types that are built in are there only while they are paused. Jobs, runs and the audit are not in
 it: rota backup copies those too.`,
 		Example: exportExample,
-		Args:    mayHave("FILE"),
+		Args:    optionalArg("FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			path := ""
 			if len(args) > 0 {
@@ -47,7 +47,7 @@ it: rota backup copies those too.`,
 
 func (a *app) export(ctx context.Context, path string, secrets, force bool) error {
 	if path != "" {
-		if err := mayWrite(path, force); err != nil {
+		if err := checkTarget(path, force); err != nil {
 			return err
 		}
 	}
@@ -59,18 +59,18 @@ func (a *app) export(ctx context.Context, path string, secrets, force bool) erro
 	if err != nil {
 		return err
 	}
-	text, err := a.exported(answer, secrets)
+	text, err := a.encodeExport(answer, secrets)
 	if err != nil {
 		return err
 	}
 	if !secrets {
-		a.tellOfSecrets(answer)
+		a.warnSecretsOmitted(answer)
 	}
 	if path == "" {
 		_, err = a.out.Write(text)
 		return err
 	}
-	size, err := writeWhole(path, force, func(file *os.File) error { _, err := file.Write(text); return err })
+	size, err := writeAtomically(path, force, func(file *os.File) error { _, err := file.Write(text); return err })
 	if err != nil {
 		return err
 	}
@@ -86,15 +86,15 @@ const exportHead = `# What a Rota server was told to run and when: rota export w
 const exportSecrets = `# It holds the secrets of webhooks: keep it as you keep those.
 `
 
-// exported is the document as it is written to people: YAML, or JSON for who asks for it.
-func (a *app) exported(answer json.RawMessage, secrets bool) ([]byte, error) {
+// encodeExport is the document as it is written to people: YAML, or JSON for who asks for it.
+func (a *app) encodeExport(answer json.RawMessage, secrets bool) ([]byte, error) {
 	if a.output == formatJSON {
 		var b bytes.Buffer
 		err := json.Indent(&b, bytes.TrimSpace(answer), "", "  ")
 		b.WriteByte('\n')
 		return b.Bytes(), err
 	}
-	text, err := yamlOf(answer)
+	text, err := toYAML(answer)
 	head := exportHead
 	if secrets {
 		head += exportSecrets
@@ -102,8 +102,8 @@ func (a *app) exported(answer json.RawMessage, secrets bool) ([]byte, error) {
 	return append([]byte(head+"\n"), text...), err
 }
 
-// tellOfSecrets says that secrets are left out, if there are any.
-func (a *app) tellOfSecrets(answer json.RawMessage) {
+// warnSecretsOmitted says that secrets are left out, if there are any.
+func (a *app) warnSecretsOmitted(answer json.RawMessage) {
 	definitions, err := decode[httpapi.Definitions](answer)
 	if err != nil {
 		return

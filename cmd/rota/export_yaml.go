@@ -10,9 +10,9 @@ import (
 	"unicode/utf8"
 )
 
-// yamlOf is a JSON text as YAML that people like to read and edit, its fields in their order. Every number is written as
+// toYAML is a JSON text as YAML that people like to read and edit, its fields in their order. Every number is written as
 // it stands, and every text so that it cannot be taken for anything else: jsonOf reads back exactly what was written.
-func yamlOf(text []byte) ([]byte, error) {
+func toYAML(text []byte) ([]byte, error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
 	value, err := readNode(d)

@@ -37,17 +37,17 @@ func (n numberFlag) Set(text string) error {
 	return nil
 }
 
-// number adds a flag that takes a whole number within bounds.
-func number(cmd *cobra.Command, value *int, name string, otherwise, low, high int, usage string) {
-	*value = otherwise
+// addNumberFlag adds a flag that takes a whole number within bounds.
+func addNumberFlag(cmd *cobra.Command, value *int, name string, initial, low, high int, usage string) {
+	*value = initial
 	cmd.Flags().Var(numberFlag{value, low, high}, name, usage)
 	completeFrom(cmd, name, nil)
 }
 
-// spanFlag is a duration as people write one.
-type spanFlag struct{ value *time.Duration }
+// durationFlag is a duration as people write one.
+type durationFlag struct{ value *time.Duration }
 
-func (s spanFlag) String() string {
+func (s durationFlag) String() string {
 	if s.value == nil { // as help asks, to see whether a default is worth telling
 		return "0s"
 	}
@@ -55,10 +55,10 @@ func (s spanFlag) String() string {
 }
 
 // Type is what the value is called where its usage does not say.
-func (s spanFlag) Type() string { return "DURATION" }
+func (s durationFlag) Type() string { return "DURATION" }
 
 // Set reads the flag.
-func (s spanFlag) Set(text string) error {
+func (s durationFlag) Set(text string) error {
 	value, err := rota.ParseDuration(text)
 	var refusal *rota.Error
 	switch {

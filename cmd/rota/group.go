@@ -13,22 +13,22 @@ import (
 )
 
 func newGroupCommand(a *app) *cobra.Command {
-	return newNoun("group", "Groups: jobs that belong together",
+	return newParentCommand("group", "Groups: jobs that belong together",
 		newGroupListCommand(a), newGroupShowCommand(a), newGroupCreateCommand(a), newGroupCancelCommand(a))
 }
 
 func newGroupListCommand(a *app) *cobra.Command {
-	var l listing
+	var l listFlags
 	cmd := &cobra.Command{
-		Use: "list", Short: "Lists groups, newest first", Args: nothing(), Example: "  rota group list --limit 10",
+		Use: "list", Short: "Lists groups, newest first", Args: noArgs(), Example: "  rota group list --limit 10",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			found, err := a.list(cmd.Context(), "/groups", nil, l)
 			if err != nil {
 				return err
 			}
-			t := newTable("ID", "^NAME", "!STATUS", "MODE", "CREATED", "~MEMBERS").spare("MODE", "CREATED", "MEMBERS")
+			t := newTable("ID", "^NAME", "!STATUS", "MODE", "CREATED", "~MEMBERS").mayDrop("MODE", "CREATED", "MEMBERS")
 			return printPage(a, found, "no groups", t, func(g httpapi.Group) []string {
-				return []string{g.ID.String(), string(g.Name), g.Status, g.Mode, a.ago(g.CreatedAt.Time), tallyText(g)}
+				return []string{g.ID.String(), string(g.Name), g.Status, g.Mode, a.ago(g.CreatedAt.Time), countsText(g)}
 			})
 		},
 	}
@@ -36,8 +36,8 @@ func newGroupListCommand(a *app) *cobra.Command {
 	return cmd
 }
 
-// tallyText counts the members that there are.
-func tallyText(g httpapi.Group) string {
+// countsText counts the members that there are.
+func countsText(g httpapi.Group) string {
 	var parts []string
 	for _, count := range []struct {
 		n    int
@@ -59,10 +59,10 @@ func tallyText(g httpapi.Group) string {
 
 func newGroupShowCommand(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use: "show ID", Short: "Shows a group and its members", Args: wantsID("an ID"),
+		Use: "show ID", Short: "Shows a group and its members", Args: requireID("an ID"),
 		Example: "  rota group show 01926a5e-7c3b-7f3a-8d2e-1b2c3d4e5f60",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			answer, err := a.get(cmd.Context(), "/groups"+segment(args[0]), nil)
+			answer, err := a.get(cmd.Context(), "/groups"+pathSegment(args[0]), nil)
 			if err != nil {
 				return err
 			}
@@ -78,19 +78,19 @@ func (a *app) printGroup(answer json.RawMessage) error {
 		return err
 	}
 	return a.print(answer, func(w io.Writer) error {
-		s := &sheet{}
+		s := &keyValues{}
 		s.add("id", g.ID.String())
 		s.add("name", string(g.Name))
 		s.add("status", g.Status)
 		s.add("mode", g.Mode)
 		s.add("on failure", g.OnFailure)
-		s.add("members", fmt.Sprintf("%d: %s", g.Size, tallyText(g.Group)))
+		s.add("members", fmt.Sprintf("%d: %s", g.Size, countsText(g.Group)))
 		if g.Ending != "" {
-			s.add("ended", string(g.Ending)+by(g.EndingBy))
+			s.add("ended", string(g.Ending)+byActor(g.EndingBy))
 			s.add("because", string(g.EndingReason))
 		}
-		s.add("created", a.stamp(g.CreatedAt.Time)+by(g.CreatedBy))
-		if err := a.printSheet(w, s); err != nil || len(g.Jobs) == 0 {
+		s.add("created", a.timestamp(g.CreatedAt.Time)+byActor(g.CreatedBy))
+		if err := a.printKeyValues(w, s); err != nil || len(g.Jobs) == 0 {
 			return err
 		}
 		fmt.Fprintln(w)
@@ -113,7 +113,7 @@ func newGroupCreateCommand(a *app) *cobra.Command {
 	var file string
 	var jobs []string
 	cmd := &cobra.Command{
-		Use: "create", Short: "Puts a group of jobs into the queue", Args: nothing(), Example: groupCreateExample,
+		Use: "create", Short: "Puts a group of jobs into the queue", Args: noArgs(), Example: groupCreateExample,
 		Long: `Puts a group of jobs into the queue, all or none: those of a file, and those of --job. A flag wins over what the
 file says.`,
 	}
@@ -121,7 +121,7 @@ file says.`,
 	flags.StringVar(&file, "file", "", "YAML or JSON `FILE` with the group, or - for standard input")
 	flags.StringArrayVar(&jobs, "job", nil, "one member as `TYPE[=PARAMS]`, PARAMS being a JSON object (repeatable)")
 	completeFrom(cmd, "job", nil)
-	s := newSettings(cmd)
+	s := newBodyFlags(cmd)
 	s.add("name", "name", "`NAME` for people", asText)
 	s.add("mode", "mode", "how the members follow each other, a `WORD`: parallel or sequential", asText, "parallel", "sequential")
 	s.add("on-failure", "on_failure", "what the death of one means for those not started, a `WORD`: continue, stop or skip", asText, "continue", "stop", "skip")
@@ -147,7 +147,7 @@ file says.`,
 		if err != nil {
 			return err
 		}
-		return a.say(answer, "%s has %s", g.ID, plural(g.Size, "member", "members"))
+		return a.printMessage(answer, "%s has %s", g.ID, plural(g.Size, "member", "members"))
 	}
 	return cmd
 }
@@ -194,7 +194,7 @@ func addMembers(body map[string]any, jobs []string) error {
 func newGroupCancelCommand(a *app) *cobra.Command {
 	reason := ""
 	cmd := &cobra.Command{
-		Use: "cancel ID", Short: "Cancels a group; members that run are asked to stop", Args: wantsID("an ID"),
+		Use: "cancel ID", Short: "Cancels a group; members that run are asked to stop", Args: requireID("an ID"),
 		Example:           "  rota group cancel 01926a5e-7c3b-7f3a-8d2e-1b2c3d4e5f60 --reason 'wrong file'",
 		ValidArgsFunction: a.completeNames("/groups", "id"),
 	}
@@ -205,7 +205,7 @@ func newGroupCancelCommand(a *app) *cobra.Command {
 		if reason != "" {
 			body["reason"] = reason
 		}
-		answer, err := a.post(cmd.Context(), "/groups"+segment(args[0])+"/cancel", body)
+		answer, err := a.post(cmd.Context(), "/groups"+pathSegment(args[0])+"/cancel", body)
 		if err != nil {
 			return err
 		}
@@ -217,7 +217,7 @@ func newGroupCancelCommand(a *app) *cobra.Command {
 		if g.More {
 			text += "; the others follow in a moment, and none of them starts"
 		}
-		return a.say(answer, "%s", text)
+		return a.printMessage(answer, "%s", text)
 	}
 	return cmd
 }

@@ -31,7 +31,7 @@ document does not name stays. Of what it names, what it leaves out goes back to 
 state, which stays. It is done whole or not at all, up to 500 changes. A schedule whose only time has passed
 is left out, and so said. rota import crontab reads crontabs.`,
 		Example: importExample,
-		Args:    wants("a FILE"),
+		Args:    requireArgs("a FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.importFile(cmd.Context(), args[0], dry)
 		},
@@ -55,7 +55,7 @@ func (a *app) importFile(ctx context.Context, name string, dry bool) error {
 	}
 	answer, err := a.putDefinitions(ctx, d.json, dry)
 	if err != nil {
-		return d.explain(err)
+		return d.withLines(err)
 	}
 	put, err := decode[httpapi.DefinitionsPut](answer)
 	if err != nil {
@@ -88,15 +88,15 @@ func (a *app) putDefinitions(ctx context.Context, body any, dry bool) (json.RawM
 	return a.call(ctx, request{method: http.MethodPut, path: "/definitions", query: query, body: body})
 }
 
-// explain names the lines of what a server refuses.
-func (d *document) explain(err error) error {
+// withLines names the lines of what a server refuses.
+func (d *document) withLines(err error) error {
 	var refused *exitError
 	if !errors.As(err, &refused) || len(refused.fields) == 0 || len(d.lines) == 0 {
 		return err
 	}
 	var lines []string
 	for i, field := range refused.fields {
-		lines = append(lines, d.at(field)+plainText(field+": "+refused.reasons[i]))
+		lines = append(lines, d.position(field)+sanitize(field+": "+refused.reasons[i]))
 	}
 	placed := *refused
 	placed.err = errors.New(strings.Join(lines, "\n  "))
@@ -119,7 +119,7 @@ func (a *app) writeImport(w io.Writer, put httpapi.DefinitionsPut) error {
 	}
 	for _, item := range put.Items {
 		for _, note := range item.Notes {
-			fmt.Fprintf(w, "%s\n", plainText(strings.TrimSpace(item.Kind+" "+item.Name)+": "+note))
+			fmt.Fprintf(w, "%s\n", sanitize(strings.TrimSpace(item.Kind+" "+item.Name)+": "+note))
 		}
 	}
 	_, err := fmt.Fprintln(w, importSummary(put))

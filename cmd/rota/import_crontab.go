@@ -30,15 +30,15 @@ const importCrontabExample = `  crontab -l | rota import crontab -
 
 // crontabOptions are the flags of one call.
 type crontabOptions struct {
-	system, user         bool
-	zone, prefix, kind   string
-	apply, enable, skips bool
+	system, user               bool
+	zone, prefix, kind         string
+	apply, enable, skipRefused bool
 }
 
 func newImportCrontabCommand(a *app) *cobra.Command {
 	var o crontabOptions
 	cmd := &cobra.Command{
-		Use: "crontab FILE", Short: "Makes schedules of the lines of a crontab", Args: wants("a FILE"),
+		Use: "crontab FILE", Short: "Makes schedules of the lines of a crontab", Args: requireArgs("a FILE"),
 		Long: importCrontabLong, Example: importCrontabExample, ValidArgsFunction: completeFiles,
 		RunE: func(cmd *cobra.Command, args []string) error { return a.importCrontab(cmd.Context(), args[0], o) },
 	}
@@ -53,7 +53,7 @@ func newImportCrontabCommand(a *app) *cobra.Command {
 	flags.StringVar(&o.kind, "type", typeExec, "the `TYPE` that runs the commands")
 	a.completeFlagNames(cmd, "type", "/types", "name")
 	flags.BoolVar(&o.enable, "enable", false, "let schedules fire although no server here runs their type")
-	flags.BoolVar(&o.skips, "skip-refused", false, "go on without the lines that are refused")
+	flags.BoolVar(&o.skipRefused, "skip-refused", false, "go on without the lines that are refused")
 	return cmd
 }
 
@@ -82,12 +82,12 @@ func (a *app) importCrontab(ctx context.Context, file string, o crontabOptions) 
 	if err != nil {
 		return err
 	}
-	m := &crontabMove{a: a, crontabOptions: o, file: fileName(file), read: crontab.Parse(text, crontab.Config{Name: file, Form: o.form()}), zone: zone}
-	m.judge()
-	if err := m.look(ctx); err != nil {
+	m := &crontabImport{a: a, crontabOptions: o, file: fileName(file), read: crontab.Parse(text, crontab.Config{Name: file, Form: o.form()}), zone: zone}
+	m.checkEntries()
+	if err := m.compare(ctx); err != nil {
 		return err
 	}
-	refused := len(m.refused) > 0 && !o.skips
+	refused := len(m.refused) > 0 && !o.skipRefused
 	if o.apply && !refused && len(m.lines) > 0 {
 		if err := m.write(ctx); err != nil {
 			return err
@@ -103,8 +103,8 @@ func (a *app) importCrontab(ctx context.Context, file string, o crontabOptions) 
 	return nil
 }
 
-// look compares what would be made with what the server has. To say what would be made takes none.
-func (m *crontabMove) look(ctx context.Context) error {
+// compare compares what would be made with what the server has. To say what would be made takes none.
+func (m *crontabImport) compare(ctx context.Context) error {
 	answer, err := m.a.get(ctx, "/definitions", nil)
 	if exitCode(err) == exitUnavailable && !m.apply {
 		m.offline = err
@@ -131,8 +131,8 @@ func (m *crontabMove) look(ctx context.Context) error {
 
 // handled asks whether the server runs the type of the commands. One that nobody declared is said once, and only a dry
 // run goes on with it.
-func (m *crontabMove) handled(ctx context.Context) (bool, error) {
-	answer, err := m.a.get(ctx, "/types"+segment(m.kind), nil)
+func (m *crontabImport) handled(ctx context.Context) (bool, error) {
+	answer, err := m.a.get(ctx, "/types"+pathSegment(m.kind), nil)
 	var refused *exitError
 	if errors.As(err, &refused) && refused.code == exitNotFound {
 		m.missing = true
@@ -149,7 +149,7 @@ func (m *crontabMove) handled(ctx context.Context) (bool, error) {
 	return kind.Handled && m.kind != typeExec, err
 }
 
-func (m *crontabMove) write(ctx context.Context) error {
+func (m *crontabImport) write(ctx context.Context) error {
 	if err := m.put(ctx, false); err != nil {
 		return err
 	}
@@ -158,10 +158,10 @@ func (m *crontabMove) write(ctx context.Context) error {
 }
 
 // put sends what was made of the lines, and notes what becomes of each.
-func (m *crontabMove) put(ctx context.Context, dry bool) error {
+func (m *crontabImport) put(ctx context.Context, dry bool) error {
 	answer, err := m.a.putDefinitions(ctx, m.definitions, dry)
 	if err != nil {
-		return m.placed(err)
+		return m.withLines(err)
 	}
 	put, err := decode[httpapi.DefinitionsPut](answer)
 	if err != nil {
@@ -173,13 +173,13 @@ func (m *crontabMove) put(ctx context.Context, dry bool) error {
 	}
 	for i := range m.lines {
 		l := &m.lines[i]
-		l.Change, l.Fields = summary(changes[l.Name], l.Fields)
+		l.Change, l.Fields = mergeChanges(changes[l.Name], l.Fields)
 	}
 	return nil
 }
 
-// summary is what becomes of a template and its schedule together. Which fields change only a dry run tells.
-func summary(changes []httpapi.DefinitionChange, known []string) (change string, fields []string) {
+// mergeChanges is what becomes of a template and its schedule together. Which fields change only a dry run tells.
+func mergeChanges(changes []httpapi.DefinitionChange, known []string) (change string, fields []string) {
 	change, fields = "unchanged", known
 	for _, c := range changes {
 		fields = append(fields, c.Fields...)
@@ -190,20 +190,20 @@ func summary(changes []httpapi.DefinitionChange, known []string) (change string,
 	return change, fields
 }
 
-// placed names the lines of what a server refuses.
-func (m *crontabMove) placed(err error) error {
+// withLines names the lines of what a server refuses.
+func (m *crontabImport) withLines(err error) error {
 	d := document{name: m.file, lines: map[string]int{}}
 	for _, l := range m.lines {
 		d.lines["templates."+l.Name], d.lines["schedules."+l.Name] = l.Line, l.Line
 	}
-	return d.explain(err)
+	return d.withLines(err)
 }
 
 // paramsOf is what a job of the type is given to run an entry.
 func paramsOf(kind string, e *crontab.Entry) httpapi.Document {
 	params := map[string]any{}
 	if kind == typeExec {
-		params["command"], params["args"] = firstText(e.Shell, "/bin/sh"), []string{"-c", e.Command}
+		params["command"], params["args"] = firstNonEmpty(e.Shell, "/bin/sh"), []string{"-c", e.Command}
 	} else {
 		params["command"] = e.Command
 		if e.User != "" {

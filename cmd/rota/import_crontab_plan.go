@@ -14,8 +14,8 @@ import (
 	"github.com/rotajobs/rota/internal/scrub"
 )
 
-// crontabMove is a crontab on its way.
-type crontabMove struct {
+// crontabImport is a crontab on its way.
+type crontabImport struct {
 	crontabOptions
 	a    *app
 	file string
@@ -60,8 +60,8 @@ type crontabNote struct {
 	Note string `json:"note"`
 }
 
-// judge holds each entry to what Rota can do with it.
-func (m *crontabMove) judge() {
+// checkEntries holds each entry to what Rota can do with it.
+func (m *crontabImport) checkEntries() {
 	for _, r := range m.read.Refused {
 		m.refused = append(m.refused, crontabRefusal(r))
 	}
@@ -75,18 +75,18 @@ func (m *crontabMove) judge() {
 		}
 	}
 	slices.SortStableFunc(m.refused, func(a, b crontabRefusal) int { return a.Line - b.Line })
-	m.tellOfMail()
-	m.tellOfUsers()
-	m.tellOfSecrets()
+	m.noteMail()
+	m.noteUsers()
+	m.noteSecrets()
 	slices.SortStableFunc(m.notes, func(a, b crontabNote) int { return a.Line - b.Line })
 }
 
-func (m *crontabMove) note(line int, format string, args ...any) {
+func (m *crontabImport) note(line int, format string, args ...any) {
 	m.notes = append(m.notes, crontabNote{line, fmt.Sprintf(format, args...)})
 }
 
-func (m *crontabMove) line(e *crontab.Entry, name string) (line crontabLine, fine bool) {
-	zone := firstText(e.Zone, m.zone.name)
+func (m *crontabImport) line(e *crontab.Entry, name string) (line crontabLine, fine bool) {
+	zone := firstNonEmpty(e.Zone, m.zone.name)
 	expression, err := cron.Parse(e.Times, cron.Config{Zone: zone, Name: name})
 	if err == nil {
 		err = (&rota.PutTemplate{Name: name, Spec: rota.TemplateSpec{Type: m.kind}}).Validate()
@@ -95,14 +95,14 @@ func (m *crontabMove) line(e *crontab.Entry, name string) (line crontabLine, fin
 		m.refused = append(m.refused, refusalOf(e.Line, err))
 		return line, false
 	}
-	if note := springNote(expression, m.a.now()); note != "" {
+	if note := clockChangeNote(expression, m.a.now()); note != "" {
 		m.note(e.Line, "%s; cron would run it right after the change", note)
 	}
 	line = crontabLine{
 		Line: e.Line, Name: name, Cron: e.Times, Timezone: zone, Describe: expression.Describe(), User: e.User, Command: e.Command, Type: m.kind, Change: "unknown",
 	}
 	if next := cron.Upcoming(expression, m.a.now(), 1); len(next) > 0 {
-		line.Next = exactTime(next[0].At)
+		line.Next = formatExact(next[0].At)
 	}
 	return line, true
 }
@@ -121,13 +121,13 @@ func refusalOf(line int, err error) crontabRefusal {
 		}
 		return crontabRefusal{Line: line, Reason: bare.Error(), Remedy: remedy}
 	case errors.As(err, &other):
-		return crontabRefusal{Line: line, Reason: "its name: " + other.Reason, Remedy: firstText(other.Hint, "choose another --prefix or --type")}
+		return crontabRefusal{Line: line, Reason: "its name: " + other.Reason, Remedy: firstNonEmpty(other.Hint, "choose another --prefix or --type")}
 	}
 	return crontabRefusal{Line: line, Reason: err.Error()}
 }
 
-// springNote says which time of the next year does not exist, where clocks go forward.
-func springNote(expression cron.Cron, now time.Time) string {
+// clockChangeNote says which time of the next year does not exist, where clocks go forward.
+func clockChangeNote(expression cron.Cron, now time.Time) string {
 	loc := expression.Location()
 	for day := range 366 {
 		from := now.Add(time.Duration(day) * 24 * time.Hour)
@@ -148,8 +148,8 @@ func springNote(expression cron.Cron, now time.Time) string {
 	return ""
 }
 
-// tellOfMail says once for each address what becomes of it.
-func (m *crontabMove) tellOfMail() {
+// noteMail says once for each address what becomes of it.
+func (m *crontabImport) noteMail() {
 	seen := map[string]bool{}
 	for _, e := range m.entries {
 		if e.MailTo != "" && !seen[e.MailTo] {
@@ -159,8 +159,8 @@ func (m *crontabMove) tellOfMail() {
 	}
 }
 
-// tellOfUsers says once for each user that Rota does not become them.
-func (m *crontabMove) tellOfUsers() {
+// noteUsers says once for each user that Rota does not become them.
+func (m *crontabImport) noteUsers() {
 	seen := map[string]bool{}
 	for _, e := range m.entries {
 		if e.User == "" || seen[e.User] {
@@ -175,8 +175,8 @@ func (m *crontabMove) tellOfUsers() {
 	}
 }
 
-// tellOfSecrets says once for each variable, and for each command, that what looks like a secret would stand in the open.
-func (m *crontabMove) tellOfSecrets() {
+// noteSecrets says once for each variable, and for each command, that what looks like a secret would stand in the open.
+func (m *crontabImport) noteSecrets() {
 	const open = "looks like a secret, and params are shown to whoever may read them (rota template list)"
 	seen := map[string]bool{}
 	for _, e := range m.entries {
@@ -202,7 +202,7 @@ func looksSecret(s crontab.Setting) bool {
 
 // declare makes the definitions. Of what is stored only what a crontab says is changed, so that what people have set
 // since the crontab was read first stays.
-func (m *crontabMove) declare(stored httpapi.Definitions, handled bool) {
+func (m *crontabImport) declare(stored httpapi.Definitions, handled bool) {
 	m.definitions = httpapi.Definitions{Templates: map[string]httpapi.TemplateDefinition{}, Schedules: map[string]httpapi.ScheduleDefinition{}}
 	held := 0
 	for i := range m.lines {
@@ -228,7 +228,7 @@ func (m *crontabMove) declare(stored httpapi.Definitions, handled bool) {
 		l.State = schedule.State
 		m.definitions.Templates[l.Name], m.definitions.Schedules[l.Name] = template, schedule
 	}
-	m.tellOfType(held)
+	m.noteType(held)
 }
 
 // newCrontabTemplate does as cron does: it runs a command once, for as long as it takes.
@@ -241,8 +241,8 @@ func newCrontabTemplate(e *crontab.Entry) httpapi.TemplateDefinition {
 	return template
 }
 
-// tellOfType says why schedules do not fire yet.
-func (m *crontabMove) tellOfType(held int) {
+// noteType says why schedules do not fire yet.
+func (m *crontabImport) noteType(held int) {
 	switch {
 	case m.missing:
 		m.note(0, "nobody declared the type %s: declare it before --apply, with rota type put %s", m.kind, m.kind)

@@ -21,7 +21,7 @@ type crontabView struct {
 	Notes    []crontabNote    `json:"notes"`
 }
 
-func (m *crontabMove) view() crontabView {
+func (m *crontabImport) view() crontabView {
 	v := crontabView{
 		File: m.file, Form: string(m.read.Form), Guessed: m.read.Why, Timezone: m.zone.name, Applied: m.applied,
 		Lines: m.lines, Refused: m.refused, Notes: m.notes,
@@ -38,7 +38,7 @@ func (m *crontabMove) view() crontabView {
 	return v
 }
 
-func (m *crontabMove) print(w io.Writer) error {
+func (m *crontabImport) print(w io.Writer) error {
 	guessed := ""
 	if m.read.Why != "" {
 		guessed = ", because " + m.read.Why + "; --user and --system say otherwise"
@@ -46,9 +46,9 @@ func (m *crontabMove) print(w io.Writer) error {
 	fmt.Fprintf(w, "%s is read as a %s crontab%s.\n", m.file, map[string]string{"user": "user's", "system": "system's"}[string(m.read.Form)], guessed)
 	fmt.Fprintf(w, "Times are read in %s, %s.\n\n", m.zone.name, m.zone.from)
 	if len(m.lines) > 0 {
-		t := newTable("LINE", "NAME", "~WHEN", "NEXT", "^ZONE", "BECOMES").spare("ZONE", "NEXT")
+		t := newTable("LINE", "NAME", "~WHEN", "NEXT", "^ZONE", "BECOMES").mayDrop("ZONE", "NEXT")
 		for _, l := range m.lines {
-			t.add(fmt.Sprint(l.Line), l.Name, l.Describe, nextText(l.Next), l.Timezone, m.becomes(&l))
+			t.add(fmt.Sprint(l.Line), l.Name, l.Describe, nextText(l.Next), l.Timezone, m.changeText(&l))
 		}
 		if err := m.a.printTable(w, t); err != nil {
 			return err
@@ -56,26 +56,26 @@ func (m *crontabMove) print(w io.Writer) error {
 		fmt.Fprintln(w)
 	}
 	for _, r := range m.refused {
-		fmt.Fprintf(w, "%s\n", plainText(lineText(r.Line)+"refused: "+strings.TrimSpace(r.Found+" "+r.Reason)+sentence(r.Remedy)))
+		fmt.Fprintf(w, "%s\n", sanitize(linePrefix(r.Line)+"refused: "+strings.TrimSpace(r.Found+" "+r.Reason)+remedySuffix(r.Remedy)))
 	}
 	for _, n := range m.notes {
-		fmt.Fprintf(w, "%s\n", plainText(lineText(n.Line)+n.Note))
+		fmt.Fprintf(w, "%s\n", sanitize(linePrefix(n.Line)+n.Note))
 	}
 	if len(m.refused)+len(m.notes) > 0 {
 		fmt.Fprintln(w)
 	}
-	_, err := fmt.Fprintln(w, m.end())
+	_, err := fmt.Fprintln(w, m.summaryText())
 	return err
 }
 
-func lineText(line int) string {
+func linePrefix(line int) string {
 	if line == 0 {
 		return "all: "
 	}
 	return fmt.Sprintf("line %d: ", line)
 }
 
-func sentence(remedy string) string {
+func remedySuffix(remedy string) string {
 	if remedy == "" {
 		return ""
 	}
@@ -91,8 +91,8 @@ func nextText(next string) string {
 	return at.Format("2006-01-02 15:04 -07:00")
 }
 
-// becomes says in a few words what a line will be, or is now.
-func (m *crontabMove) becomes(l *crontabLine) string {
+// changeText says in a few words what a line will be, or is now.
+func (m *crontabImport) changeText(l *crontabLine) string {
 	held := ""
 	if l.State == "PAUSED" || l.State == "DISABLED" {
 		held = ", " + strings.ToLower(l.State)
@@ -108,8 +108,8 @@ func (m *crontabMove) becomes(l *crontabLine) string {
 	return l.Type + held
 }
 
-// end is the last sentence.
-func (m *crontabMove) end() string {
+// summaryText is the last sentence.
+func (m *crontabImport) summaryText() string {
 	all := plural(len(m.lines)+len(m.refused), "line", "lines")
 	if m.offline != nil {
 		return fmt.Sprintf("%s, %d refused. This was a dry run, and what is there already was not looked at: %s.", all, len(m.refused), m.offline)

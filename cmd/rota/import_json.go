@@ -6,8 +6,8 @@ import (
 	"strconv"
 )
 
-// linesOf says on which line each part of a JSON text stands, by its path. The text is valid.
-func linesOf(text []byte) map[string]int {
+// jsonLines says on which line each part of a JSON text stands, by its path. The text is valid.
+func jsonLines(text []byte) map[string]int {
 	r := &jsonReader{text: text, decoder: json.NewDecoder(bytes.NewReader(text)), line: 1, lines: map[string]int{}}
 	r.decoder.UseNumber() // a number of any size is one
 	r.value("")
@@ -32,7 +32,7 @@ func (r *jsonReader) value(path string) {
 		return
 	}
 	begin, _ := r.decoder.Token()
-	r.place(path)
+	r.recordLine(path)
 	switch begin {
 	case json.Delim('{'):
 		for r.decoder.More() {
@@ -41,7 +41,7 @@ func (r *jsonReader) value(path string) {
 			if path != "" {
 				at = path + "." + at
 			}
-			r.place(at)
+			r.recordLine(at)
 			r.value(at)
 		}
 	case json.Delim('['):
@@ -54,8 +54,8 @@ func (r *jsonReader) value(path string) {
 	_, _ = r.decoder.Token() // what closes it
 }
 
-// place remembers the line of what was just read, unless its name was there before.
-func (r *jsonReader) place(path string) {
+// recordLine remembers the line of what was just read, unless its name was there before.
+func (r *jsonReader) recordLine(path string) {
 	end := int(r.decoder.InputOffset())
 	r.line += bytes.Count(r.text[r.offset:end], []byte("\n"))
 	r.offset = end

@@ -12,8 +12,8 @@ import (
 	"github.com/rotajobs/rota/cron"
 )
 
-// TestAServerIsMoved exports one server and imports it into another, which then exports the same bytes.
-func TestAServerIsMoved(t *testing.T) {
+// TestExportAndImportToAnotherServer exports one server and imports it into another, which then exports the same bytes.
+func TestExportAndImportToAnotherServer(t *testing.T) {
 	here, there := startServer(t), startServer(t)
 	for _, line := range []string{
 		`type put mail.send --retries 5 --schema '{"type": "object", "properties": {"n": {"maximum": 12345678901234567890}}}'`,
@@ -47,7 +47,7 @@ func TestAServerIsMoved(t *testing.T) {
 	if after := here.must("schedule list -o json") + here.must("template list -o json") + here.must("type list -o json") + here.must("audit -o json"); after != before {
 		t.Error("imported over itself it changed")
 	}
-	_, errs, code := there.runIn("import -", screen{}, map[string]string{"STDIN": here.must("export")})
+	_, errs, code := there.runWith("import -", terminal{}, map[string]string{"STDIN": here.must("export")})
 	if code != exitUsage || !strings.Contains(errs, "webhooks[0].secret: is missing") || !strings.Contains(errs, "standard input:") {
 		t.Errorf("without secrets exits with %d: %s", code, errs)
 	}
@@ -60,14 +60,14 @@ func TestAServerIsMoved(t *testing.T) {
 	if copied := there.must("export --secrets -o json"); copied != here.must("export --secrets -o json") {
 		t.Errorf("as JSON got\n%s", copied)
 	}
-	_, errs, code = there.runIn("import -", screen{}, map[string]string{"STDIN": here.must("export --secrets -o json")})
+	_, errs, code = there.runWith("import -", terminal{}, map[string]string{"STDIN": here.must("export --secrets -o json")})
 	if code != exitDone {
 		t.Error(errs)
 	}
 }
 
-// TestZonesOfMachines: where systems keep the name of their zone, and what is done where it has none.
-func TestZonesOfMachines(t *testing.T) {
+// TestLocalZoneSources: where systems keep the name of their zone, and what is done where it has none.
+func TestLocalZoneSources(t *testing.T) {
 	none := errors.New("it is not there")
 	for _, row := range []struct{ tz, timezone, localtime, want string }{
 		{"", "Europe/Berlin\n", "", "Europe/Berlin, as /etc/timezone says"},
@@ -103,8 +103,8 @@ func TestZonesOfMachines(t *testing.T) {
 	}
 }
 
-// TestSpringIsTold: a time that will not exist within a year is, and no other.
-func TestSpringIsTold(t *testing.T) {
+// TestClockChangeNoteNamesSkippedTime: a time that will not exist within a year is, and no other.
+func TestClockChangeNoteNamesSkippedTime(t *testing.T) {
 	now := time.Date(2026, 11, 15, 3, 0, 0, 0, time.UTC)
 	for _, row := range []struct{ times, zone, want string }{
 		{"30 2 * * *", "Europe/Berlin", "skipped 2027-03-28 02:30"},
@@ -122,14 +122,14 @@ func TestSpringIsTold(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := springNote(expression, now); !strings.HasPrefix(got, row.want) || (got == "") != (row.want == "") {
+		if got := clockChangeNote(expression, now); !strings.HasPrefix(got, row.want) || (got == "") != (row.want == "") {
 			t.Errorf("%s in %s: %q, want %q", row.times, row.zone, got, row.want)
 		}
 	}
 }
 
-// TestACrontabOfThousandsIsImported in one go.
-func TestACrontabOfThousandsIsImported(t *testing.T) {
+// TestImportOf1200CrontabLines in one go.
+func TestImportOf1200CrontabLines(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it makes 1,200 schedules")
 	}
@@ -138,18 +138,18 @@ func TestACrontabOfThousandsIsImported(t *testing.T) {
 	for i := range 1_200 {
 		fmt.Fprintf(&b, "%d %d * * * job %d\n", i%60, i/60%24, i)
 	}
-	out, errs, code := s.runIn("import crontab - --tz UTC --apply", screen{}, map[string]string{"STDIN": b.String()})
+	out, errs, code := s.runWith("import crontab - --tz UTC --apply", terminal{}, map[string]string{"STDIN": b.String()})
 	if code != exitDone || !strings.Contains(out, "1200 lines: 1200 new, 0 changed, 0 as they are, 0 refused. They are declared.") {
 		t.Errorf("exit %d: %s%s", code, out[max(0, len(out)-300):], errs)
 	}
-	out, _, _ = s.runIn("import crontab - --tz UTC --apply", screen{}, map[string]string{"STDIN": b.String()})
+	out, _, _ = s.runWith("import crontab - --tz UTC --apply", terminal{}, map[string]string{"STDIN": b.String()})
 	if !strings.Contains(out, "0 new, 0 changed, 1200 as they are, 0 refused. There was nothing to do.") {
 		t.Error(out[max(0, len(out)-300):])
 	}
 }
 
-// TestThePageShowsWhatIsMade holds the example of the page on migrating to what the program makes of it.
-func TestThePageShowsWhatIsMade(t *testing.T) {
+// TestMigratingPageMatchesImport holds the example of the page on migrating to what the program makes of it.
+func TestMigratingPageMatchesImport(t *testing.T) {
 	page, err := os.ReadFile("../../docs/migrating.md")
 	if err != nil {
 		t.Fatal(err)
@@ -159,7 +159,7 @@ func TestThePageShowsWhatIsMade(t *testing.T) {
 	_, rest, _ = strings.Cut(rest, "```yaml\n")
 	want, _, _ := strings.Cut(rest, "```\n")
 	s := startServer(t)
-	if _, errs, code := s.runIn("import crontab - --tz Europe/Berlin --apply", screen{}, map[string]string{"STDIN": "SHELL=/bin/bash\n" + line + "\n"}); code != exitDone {
+	if _, errs, code := s.runWith("import crontab - --tz Europe/Berlin --apply", terminal{}, map[string]string{"STDIN": "SHELL=/bin/bash\n" + line + "\n"}); code != exitDone {
 		t.Fatal(errs)
 	}
 	_, got, _ := strings.Cut(s.must("export"), "version: 1\n\n")

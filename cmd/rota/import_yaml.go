@@ -29,7 +29,7 @@ type document struct {
 // the line.
 func readDocument(name string, text []byte) (*document, error) {
 	if trimmed := bytes.TrimSpace(text); len(trimmed) > 0 && trimmed[0] == '{' && json.Valid(trimmed) {
-		return &document{name: name, json: trimmed, lines: linesOf(text)}, nil
+		return &document{name: name, json: trimmed, lines: jsonLines(text)}, nil
 	}
 	r := &yamlReader{document: document{name: name, lines: map[string]int{}}}
 	if err := r.read(text); err != nil {
@@ -38,9 +38,9 @@ func readDocument(name string, text []byte) (*document, error) {
 	return &r.document, nil
 }
 
-// at is where the part of a document stands that a server names, or the nearest one around it.
-func (d *document) at(path string) string {
-	for at := path; at != ""; at = outer(at) {
+// position is where the part of a document stands that a server names, or the nearest one around it.
+func (d *document) position(path string) string {
+	for at := path; at != ""; at = parentPath(at) {
 		if line := d.lines[at]; line > 0 {
 			return fmt.Sprintf("%s:%d: ", d.name, line)
 		}
@@ -48,8 +48,8 @@ func (d *document) at(path string) string {
 	return ""
 }
 
-// outer is the path of what a part stands in.
-func outer(path string) string {
+// parentPath is the path of what a part stands in.
+func parentPath(path string) string {
 	return path[:max(0, strings.LastIndexAny(path, ".["))]
 }
 
@@ -61,33 +61,33 @@ type yamlReader struct {
 func (r *yamlReader) read(text []byte) (err error) {
 	defer func() {
 		if p := recover(); p != nil { // a defect of the parser must not look like one of ours
-			err = r.refuse(nil, fmt.Sprintf("it cannot be read as YAML: %v", p), "see that it is a file that rota export wrote")
+			err = r.errorAt(nil, fmt.Sprintf("it cannot be read as YAML: %v", p), "see that it is a file that rota export wrote")
 		}
 	}()
 	tokens := lexer.Tokenize(string(text))
-	if err := r.shallow(tokens); err != nil {
+	if err := r.checkDepth(tokens); err != nil {
 		return err
 	}
 	tree, err := parser.Parse(tokens, 0, parser.AllowDuplicateMapKey()) // mapping sees them itself
 	if err != nil {
-		return r.malformed(err)
+		return r.syntaxError(err)
 	}
 	body := ast.Node(nil)
 	for _, doc := range tree.Docs {
 		switch {
 		case doc.Body == nil || doc.Body.Type() == ast.CommentType:
 		case body != nil:
-			return r.refuse(doc.Body, "a second document begins here", "put everything into one")
+			return r.errorAt(doc.Body, "a second document begins here", "put everything into one")
 		default:
 			body = doc.Body
 		}
 	}
 	switch body.(type) {
 	case nil:
-		return r.refuse(nil, "it is empty", "see rota export for what a document looks like")
+		return r.errorAt(nil, "it is empty", "see rota export for what a document looks like")
 	case *ast.MappingNode, *ast.MappingValueNode:
 	default:
-		return r.refuse(body, "it is not a document of definitions", "see rota export for what one looks like; rota import crontab reads crontabs")
+		return r.errorAt(body, "it is not a document of definitions", "see rota export for what one looks like; rota import crontab reads crontabs")
 	}
 	if err := r.node(body, ""); err != nil {
 		return err
@@ -96,13 +96,13 @@ func (r *yamlReader) read(text []byte) (err error) {
 	return nil
 }
 
-// nestMax is how many lists and objects of a document may stand inside each other: as many as what it declares may
+// depthMax is how many lists and objects of a document may stand inside each other: as many as what it declares may
 // have, and those around it.
-const nestMax = rota.DepthMax + 10
+const depthMax = rota.DepthMax + 10
 
-// shallow refuses what nests too deeply before it is parsed, since that takes memory by the square of the depth. What is
+// checkDepth refuses what nests too deeply before it is parsed, since that takes memory by the square of the depth. What is
 // not in brackets goes deeper with each column, or two of them.
-func (r *yamlReader) shallow(tokens token.Tokens) error {
+func (r *yamlReader) checkDepth(tokens token.Tokens) error {
 	depth := 0
 	for _, t := range tokens {
 		switch t.Type {
@@ -111,14 +111,14 @@ func (r *yamlReader) shallow(tokens token.Tokens) error {
 		case token.SequenceEndType, token.MappingEndType:
 			depth--
 		}
-		if depth > nestMax || t.Type == token.SequenceEntryType && t.Position.Column > 2*nestMax {
-			return usagef("see that it is a file that rota export wrote", "%s:%d: it nests more than %d deep", r.name, t.Position.Line, nestMax)
+		if depth > depthMax || t.Type == token.SequenceEntryType && t.Position.Column > 2*depthMax {
+			return usagef("see that it is a file that rota export wrote", "%s:%d: it nests more than %d deep", r.name, t.Position.Line, depthMax)
 		}
 	}
 	return nil
 }
 
-func (r *yamlReader) refuse(node ast.Node, reason, hint string) error {
+func (r *yamlReader) errorAt(node ast.Node, reason, hint string) error {
 	where := r.name
 	if node != nil && node.GetToken() != nil && node.GetToken().Position != nil {
 		where = fmt.Sprintf("%s:%d", r.name, node.GetToken().Position.Line)
@@ -126,7 +126,7 @@ func (r *yamlReader) refuse(node ast.Node, reason, hint string) error {
 	return usagef(hint, "%s: %s", where, reason)
 }
 
-func (r *yamlReader) malformed(err error) error {
+func (r *yamlReader) syntaxError(err error) error {
 	var syntax *yaml.SyntaxError
 	if errors.As(err, &syntax) && syntax.Token != nil && syntax.Token.Position != nil {
 		if strings.Contains(syntax.Message, "\t") || strings.Contains(syntax.Message, "tab character") {
@@ -149,9 +149,9 @@ func (r *yamlReader) node(node ast.Node, path string) error {
 	case *ast.LiteralNode:
 		return r.text(n.Value.Value)
 	case *ast.AnchorNode, *ast.AliasNode, *ast.MergeKeyNode:
-		return r.refuse(node, "anchors and aliases are not read", "write it out")
+		return r.errorAt(node, "anchors and aliases are not read", "write it out")
 	case *ast.TagNode:
-		return r.refuse(node, "tags such as "+shortened(n.GetToken().Value)+" are not read", "leave it out")
+		return r.errorAt(node, "tags such as "+shortened(n.GetToken().Value)+" are not read", "leave it out")
 	case nil:
 		r.out.WriteString("null")
 		return nil
@@ -166,19 +166,19 @@ func (r *yamlReader) mapping(values []*ast.MappingValueNode, path string) error 
 		if i > 0 {
 			r.out.WriteByte(',')
 		}
-		name, fine := keyOf(v.Key)
+		name, fine := keyName(v.Key)
 		switch {
 		case !fine:
-			return r.refuse(v.Key, "this is not a name", "write a word before the colon, in quotes if need be")
+			return r.errorAt(v.Key, "this is not a name", "write a word before the colon, in quotes if need be")
 		case seen[name]:
-			return r.refuse(v.Key, shortened(strconv.Quote(name))+" is given twice", "leave one of them out")
+			return r.errorAt(v.Key, shortened(strconv.Quote(name))+" is given twice", "leave one of them out")
 		}
 		seen[name] = true
 		at := name
 		if path != "" {
-			at = deeper(path, "."+name)
+			at = joinPath(path, "."+name)
 		}
-		r.place(at, v.Key)
+		r.recordLine(at, v.Key)
 		if err := r.text(name); err != nil {
 			return err
 		}
@@ -197,8 +197,8 @@ func (r *yamlReader) sequence(values []ast.Node, path string) error {
 		if i > 0 {
 			r.out.WriteByte(',')
 		}
-		at := deeper(path, "["+strconv.Itoa(i)+"]")
-		r.place(at, v)
+		at := joinPath(path, "["+strconv.Itoa(i)+"]")
+		r.recordLine(at, v)
 		if err := r.node(v, at); err != nil {
 			return err
 		}
@@ -207,25 +207,25 @@ func (r *yamlReader) sequence(values []ast.Node, path string) error {
 	return nil
 }
 
-// deeper is the path of a part of something, up to where parts are told apart: paths that grow with each level would
+// joinPath is the path of a part of something, up to where parts are told apart: paths that grow with each level would
 // fill the memory.
-func deeper(path, step string) string {
+func joinPath(path, step string) string {
 	if len(path) > pathMax {
 		return path
 	}
 	return path + step
 }
 
-// place remembers the line of a part.
-func (r *yamlReader) place(path string, node ast.Node) {
+// recordLine remembers the line of a part.
+func (r *yamlReader) recordLine(path string, node ast.Node) {
 	if _, known := r.lines[path]; known || node == nil || node.GetToken() == nil || node.GetToken().Position == nil {
 		return
 	}
 	r.lines[path] = node.GetToken().Position.Line
 }
 
-// keyOf is the name before a colon, as it is written.
-func keyOf(key ast.MapKeyNode) (name string, fine bool) {
+// keyName is the name before a colon, as it is written.
+func keyName(key ast.MapKeyNode) (name string, fine bool) {
 	switch n := key.(type) {
 	case *ast.StringNode:
 		return n.Value, true
@@ -256,7 +256,7 @@ func (r *yamlReader) scalar(node ast.Node) error {
 		r.out.WriteString("null")
 		return nil
 	}
-	if number, is := numberOf(word); is {
+	if number, is := jsonNumber(word); is {
 		r.out.WriteString(number)
 		return nil
 	}
@@ -264,13 +264,13 @@ func (r *yamlReader) scalar(node ast.Node) error {
 	case *ast.StringNode:
 		return r.text(n.Value)
 	case *ast.IntegerNode, *ast.FloatNode, *ast.InfinityNode, *ast.NanNode:
-		return r.refuse(node, shortened(word)+" is not a number that JSON can have", "write it in digits, or in quotes for a text")
+		return r.errorAt(node, shortened(word)+" is not a number that JSON can have", "write it in digits, or in quotes for a text")
 	}
-	return r.refuse(node, "this cannot be read", "write a text, a number, a list or an object")
+	return r.errorAt(node, "this cannot be read", "write a text, a number, a list or an object")
 }
 
-// numberOf is a number as JSON writes it.
-func numberOf(word string) (number string, is bool) {
+// jsonNumber is a number as JSON writes it.
+func jsonNumber(word string) (number string, is bool) {
 	if strings.ContainsAny(word[:1], "-0123456789") && json.Valid([]byte(word)) {
 		return word, true
 	}

@@ -12,12 +12,12 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// TestAnyJSONComesBackFromYAML writes anything as YAML and reads it: the same text comes back, to the last digit.
-func TestAnyJSONComesBackFromYAML(t *testing.T) {
+// TestYAMLRoundTripOfRandomJSON writes anything as YAML and reads it: the same text comes back, to the last digit.
+func TestYAMLRoundTripOfRandomJSON(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		value := map[string]any{"top": drawValue(t, 4), drawText(t): drawValue(t, 4)}
 		want := rota.EncodeSpec(value)
-		text, err := yamlOf(want)
+		text, err := toYAML(want)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -63,14 +63,14 @@ func drawValue(t *rapid.T, depth int) any {
 func drawText(t *rapid.T) string {
 	switch rapid.IntRange(0, 3).Draw(t, "text") {
 	case 0:
-		return rapid.SampledFrom(oddTexts).Draw(t, "odd")
+		return rapid.SampledFrom(trickyTexts).Draw(t, "odd")
 	case 1:
-		return strings.Join(rapid.SliceOfN(rapid.SampledFrom(oddParts), 0, 8).Draw(t, "parts"), "")
+		return strings.Join(rapid.SliceOfN(rapid.SampledFrom(trickyParts), 0, 8).Draw(t, "parts"), "")
 	}
 	return rapid.String().Draw(t, "any")
 }
 
-var oddTexts = []string{
+var trickyTexts = []string{
 	"", " ", "true", "True", "null", "~", "yes", "No", "1", "-1", "1.5", "1e3", "0x1F", "0o17", "017", "+1", ".5", "5.", ".inf", "-.INF", ".nan", "1_000",
 	"2026-01-01", "2026-01-01T00:00:00Z", "12:30:45", "1m30s", "100/1m", "- a", "-", "?", "? a", "a: b", "a:b", "a:", ":", ":a", "# x", "a #b", "a#b", "[", "]", "{", "}", "[a]", "{a: b}",
 	",", "a, b", "&a", "*a", "*/5 * * * *", "0 3 * * *", "!a", "!!str", "|", "|-", ">", "> a", "%a", "@daily", "`a`", "'", "''", "'a'", "\"", "\"a\"", "\\", "\\n", "<<", "=",
@@ -79,26 +79,26 @@ var oddTexts = []string{
 	"y", "n", "on", "OFF", "merge: <<", "cd / && run-parts --report /etc/cron.hourly", "echo \"$HOME = $(date)\" > /dev/null 2>&1", "it's", "a 'b' c", "a \"b\" c", "a: 'b'", "x=1", "a | b", "a & b", "a -b", "a ? b",
 }
 
-var oddParts = []string{"a", "b", " ", "\n", ":", "#", "-", "'", "\"", "\\", "\t", ",", "[", "}", "&", "*", "|", "!", "%", "@", "1", ".", "e", "ü", "\r", "?", "="}
+var trickyParts = []string{"a", "b", " ", "\n", ":", "#", "-", "'", "\"", "\\", "\t", ",", "[", "}", "&", "*", "|", "!", "%", "@", "1", ".", "e", "ü", "\r", "?", "="}
 
-// TestOddTextsComeBackFromYAML is the same for each of them, as a value, in a list, and as a name.
-func TestOddTextsComeBackFromYAML(t *testing.T) {
-	for _, odd := range oddTexts {
-		want := rota.EncodeSpec(map[string]any{"a": odd, "b": []string{odd, odd}, "c": map[string]any{odd: []any{map[string]string{odd: odd, "z": odd}}}, "d": "end"})
-		text, err := yamlOf(want)
+// TestYAMLRoundTripOfTrickyTexts is the same for each of them, as a value, in a list, and as a name.
+func TestYAMLRoundTripOfTrickyTexts(t *testing.T) {
+	for _, text := range trickyTexts {
+		want := rota.EncodeSpec(map[string]any{"a": text, "b": []string{text, text}, "c": map[string]any{text: []any{map[string]string{text: text, "z": text}}}, "d": "end"})
+		encoded, err := toYAML(want)
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := readDocument("f", text)
+		got, err := readDocument("f", encoded)
 		if err != nil || string(got.json) != string(want) {
-			t.Errorf("%q: %v\n%s\ngot %s", odd, err, text, got.json)
+			t.Errorf("%q: %v\n%s\ngot %s", text, err, encoded, got.json)
 		}
 	}
 }
 
-// TestYAMLIsWrittenForPeople shows how it looks.
-func TestYAMLIsWrittenForPeople(t *testing.T) {
-	got, err := yamlOf([]byte(`{"version":1,"types":{"mail.send":{"paused":false,"backoff":"1m30s","schema":{"type":"object","required":["to","n"],
+// TestYAMLLayout shows how it looks.
+func TestYAMLLayout(t *testing.T) {
+	got, err := toYAML([]byte(`{"version":1,"types":{"mail.send":{"paused":false,"backoff":"1m30s","schema":{"type":"object","required":["to","n"],
 		"properties":{"n":{"maximum":12345678901234567890}}}}},"schedules":{"7":{"cron":"*/5 * * * *","at":"2026-11-15T07:00:00Z","depends_on":[],"scopes":[{"kind":"user","ids":["7","x"]},{"kind":"a"}],
 		"param_overrides":{"text":"two\nlines\n","command":"cd / && run","n":1.0,"empty":{},"none":null,"note":"a: b"}}}}`))
 	want := `version: 1
@@ -138,8 +138,8 @@ schedules:
 	}
 }
 
-// TestWhatPeopleWriteIsRead: YAML by hand, and what is refused of it, with the line.
-func TestWhatPeopleWriteIsRead(t *testing.T) {
+// TestHandwrittenYAML: YAML by hand, and what is refused of it, with the line.
+func TestHandwrittenYAML(t *testing.T) {
 	for _, row := range []struct{ text, want string }{
 		{"a: 1 # one\nb: [x, 'y', \"z\"]\nc:\n- d: ~\n", `{"a":1,"b":["x","y","z"],"c":[{"d":null}]}`},
 		{"---\na: {b: c, d: 1.50}\n", `{"a":{"b":"c","d":1.50}}`},
@@ -183,8 +183,8 @@ func TestWhatPeopleWriteIsRead(t *testing.T) {
 	}
 }
 
-// TestLinesAreFound: a path that a server names leads to its line, or to that of what it stands in.
-func TestLinesAreFound(t *testing.T) {
+// TestYAMLPathToLine: a path that a server names leads to its line, or to that of what it stands in.
+func TestYAMLPathToLine(t *testing.T) {
 	d, err := readDocument("f.yaml", []byte("# head\nschedules:\n  a.b:\n    cron: x\n    scopes:\n    - kind: user\n      id: 7\n    - {kind: k, id: j}\n"))
 	if err != nil {
 		t.Fatal(err)
@@ -193,14 +193,14 @@ func TestLinesAreFound(t *testing.T) {
 		"schedules.a.b.cron": "f.yaml:4: ", "schedules.a.b.scopes[0].id": "f.yaml:7: ", "schedules.a.b.scopes[1]": "f.yaml:8: ",
 		"schedules.a.b.template": "f.yaml:3: ", "schedules": "f.yaml:2: ", "limits": "", "": "",
 	} {
-		if got := d.at(path); got != want {
+		if got := d.position(path); got != want {
 			t.Errorf("%s is at %q, want %q", path, got, want)
 		}
 	}
 }
 
-// TestLinesOfJSONAreFound, tabs or not.
-func TestLinesOfJSONAreFound(t *testing.T) {
+// TestJSONPathToLine, tabs or not.
+func TestJSONPathToLine(t *testing.T) {
 	d, err := readDocument("f.json", []byte("\n{\n\t\"schedules\": {\n\t\t\"a.b\": {\"cron\":\n\"x\", \"n\": 1e999,\n\"scopes\": [{\"id\": 7},\n{\n\"id\": 8}]}\n}, \"limits\": {}, \"limits\":\n{}}"))
 	if err != nil {
 		t.Fatal(err)
@@ -209,7 +209,7 @@ func TestLinesOfJSONAreFound(t *testing.T) {
 		"schedules": "f.json:3: ", "schedules.a.b.cron": "f.json:4: ", "schedules.a.b.n": "f.json:5: ", "schedules.a.b.scopes[0].id": "f.json:6: ",
 		"schedules.a.b.scopes[1]": "f.json:7: ", "schedules.a.b.scopes[1].id": "f.json:8: ", "schedules.a.b.template": "f.json:4: ", "limits": "f.json:9: ", "": "",
 	} {
-		if got := d.at(path); got != want {
+		if got := d.position(path); got != want {
 			t.Errorf("%s is at %q, want %q", path, got, want)
 		}
 	}
@@ -218,8 +218,8 @@ func TestLinesOfJSONAreFound(t *testing.T) {
 	}
 }
 
-// TestLargeDocumentsAreReadInTime: what a server of ten thousand schedules exports, and what nests deeply.
-func TestLargeDocumentsAreReadInTime(t *testing.T) {
+// TestYAMLRoundTripOfLargeDocuments: what a server of ten thousand schedules exports, and what nests deeply.
+func TestYAMLRoundTripOfLargeDocuments(t *testing.T) {
 	var b strings.Builder
 	b.WriteString(`{"schedules":{`)
 	for i := range 10_000 {
@@ -231,7 +231,7 @@ func TestLargeDocumentsAreReadInTime(t *testing.T) {
 		"long": `{"a":"` + strings.Repeat("x \\\" ", 1<<18) + `"}`,
 	} {
 		began := time.Now()
-		text, err := yamlOf([]byte(want))
+		text, err := toYAML([]byte(want))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -29,19 +29,19 @@ func localZone(tz string, readFile func(string) ([]byte, error), readlink func(s
 		return machineZone{name, "as TZ says"}, nil
 	}
 	if text, err := readFile("/etc/timezone"); err == nil {
-		if name := strings.TrimSpace(string(text)); named(name) {
+		if name := strings.TrimSpace(string(text)); isZone(name) {
 			return machineZone{name, "as /etc/timezone says"}, nil
 		}
 	}
 	if link, err := readlink("/etc/localtime"); err == nil {
-		if _, name, found := strings.Cut(link, "zoneinfo/"); found && named(name) {
+		if _, name, found := strings.Cut(link, "zoneinfo/"); found && isZone(name) {
 			return machineZone{name, "as /etc/localtime says"}, nil
 		}
 	}
 	return machineZone{"UTC", "since this machine names no zone; --tz names another"}, nil
 }
 
-func named(zone string) bool {
+func isZone(zone string) bool {
 	_, err := cron.LoadZone(zone)
 	return err == nil && zone != ""
 }

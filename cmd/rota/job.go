@@ -13,7 +13,7 @@ import (
 )
 
 func newJobCommand(a *app) *cobra.Command {
-	return newNoun("job", "Jobs: the attempts in the queue and out of it",
+	return newParentCommand("job", "Jobs: the attempts in the queue and out of it",
 		newJobListCommand(a), newJobShowCommand(a), newJobCreateCommand(a), newJobRunsCommand(a), newJobCancelCommand(a),
 		newJobMoveCommand(a), newJobPriorityCommand(a), newJobRetryCommand(a), newExplainCommand(a, "explain ID"), newJobLogsCommand(a),
 	)
@@ -36,9 +36,9 @@ func jobFilters(a *app, cmd *cobra.Command, states []string) filters {
 }
 
 func newJobListCommand(a *app) *cobra.Command {
-	var l listing
+	var l listFlags
 	cmd := &cobra.Command{
-		Use: "list", Short: "Lists jobs, newest first", Args: nothing(),
+		Use: "list", Short: "Lists jobs, newest first", Args: noArgs(),
 		Example: `  rota job list --state failed --type report.build
   rota job list --schedule nightly --limit 5 --output json`,
 	}
@@ -56,7 +56,7 @@ func newJobListCommand(a *app) *cobra.Command {
 }
 
 func newJobTable() *table {
-	return newTable("ID", "^NAME", "!STATE", "PRIORITY", "ATTEMPT", "SINCE", "~NOTE").spare("PRIORITY", "ATTEMPT", "SINCE", "NOTE")
+	return newTable("ID", "^NAME", "!STATE", "PRIORITY", "ATTEMPT", "SINCE", "~NOTE").mayDrop("PRIORITY", "ATTEMPT", "SINCE", "NOTE")
 }
 
 func (a *app) jobRow(j httpapi.Job) []string {
@@ -80,7 +80,7 @@ func (a *app) jobSince(j httpapi.Job) string {
 func (a *app) jobNote(j httpapi.Job) string {
 	switch {
 	case j.Run != nil && j.Run.Error != "":
-		return headLine(string(j.Run.Error))
+		return firstLine(string(j.Run.Error))
 	case j.Run != nil && !j.Run.CancelAt.IsZero() && j.FinishedAt.IsZero():
 		return "asked to stop"
 	case j.State == string(rota.StateScheduled):
@@ -93,10 +93,10 @@ func (a *app) jobNote(j httpapi.Job) string {
 
 func newJobShowCommand(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use: "show ID", Short: "Shows everything about one job", Args: wantsID("an ID"),
+		Use: "show ID", Short: "Shows everything about one job", Args: requireID("an ID"),
 		Example: "  rota job show 01926a5e-7c3b-7f3a-8d2e-1b2c3d4e5f60",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			answer, err := a.get(cmd.Context(), "/jobs"+segment(args[0]), nil)
+			answer, err := a.get(cmd.Context(), "/jobs"+pathSegment(args[0]), nil)
 			if err != nil {
 				return err
 			}
@@ -112,11 +112,11 @@ func (a *app) printJob(answer json.RawMessage) error {
 	if err != nil {
 		return err
 	}
-	return a.print(answer, func(w io.Writer) error { return a.printSheet(w, a.jobSheet(j)) })
+	return a.print(answer, func(w io.Writer) error { return a.printKeyValues(w, a.jobKeyValues(j)) })
 }
 
-func (a *app) jobSheet(j httpapi.Job) *sheet {
-	s := &sheet{}
+func (a *app) jobKeyValues(j httpapi.Job) *keyValues {
+	s := &keyValues{}
 	s.add("id", j.ID.String())
 	if j.ExecutionID != j.ID {
 		s.add("execution", j.ExecutionID.String())
@@ -131,32 +131,32 @@ func (a *app) jobSheet(j httpapi.Job) *sheet {
 	s.add("tries anew", j.RedriveOf.String())
 	s.add("priority", fmt.Sprint(j.Priority))
 	s.add("position", fmt.Sprint(j.Position))
-	a.jobOrigin(s, j)
+	a.addOrigin(s, j)
 	s.add("params", string(j.Params))
-	s.add("created", a.stamp(j.CreatedAt.Time)+by(j.CreatedBy))
-	s.add("runs at", a.stamp(j.RunAt.Time))
-	s.add("queued", a.stamp(j.QueuedAt.Time))
-	s.add("started", a.stamp(j.StartedAt.Time))
-	s.add("finished", a.stamp(j.FinishedAt.Time))
+	s.add("created", a.timestamp(j.CreatedAt.Time)+byActor(j.CreatedBy))
+	s.add("runs at", a.timestamp(j.RunAt.Time))
+	s.add("queued", a.timestamp(j.QueuedAt.Time))
+	s.add("started", a.timestamp(j.StartedAt.Time))
+	s.add("finished", a.timestamp(j.FinishedAt.Time))
 	s.add("policy", policyText(j))
 	if j.Run != nil {
-		a.runFacts(s, j)
+		a.addRun(s, j)
 	}
 	return s
 }
 
-func by(actor httpapi.Text) string {
+func byActor(actor httpapi.Text) string {
 	if actor == "" {
 		return ""
 	}
 	return " by " + string(actor)
 }
 
-// jobOrigin is where a job comes from and what it is for.
-func (a *app) jobOrigin(s *sheet, j httpapi.Job) {
+// addOrigin is where a job comes from and what it is for.
+func (a *app) addOrigin(s *keyValues, j httpapi.Job) {
 	s.add("template", string(j.Template))
 	s.add("schedule", string(j.Schedule))
-	s.add("planned for", a.stamp(j.PlanTime.Time))
+	s.add("planned for", a.timestamp(j.PlanTime.Time))
 	if !j.GroupID.IsZero() {
 		s.add("group", fmt.Sprintf("%s, member %d", j.GroupID, *cmp.Or(j.GroupPosition, new(int))))
 	}
@@ -168,26 +168,26 @@ func (a *app) jobOrigin(s *sheet, j httpapi.Job) {
 }
 
 func policyText(j httpapi.Job) string {
-	text := plural(j.MaxAttempts-1, "retry", "retries") + ", backoff " + spanText(&j.Backoff)
+	text := plural(j.MaxAttempts-1, "retry", "retries") + ", backoff " + durationText(&j.Backoff)
 	if j.BackoffMax != nil {
-		text += " up to " + spanText(j.BackoffMax)
+		text += " up to " + durationText(j.BackoffMax)
 	}
 	if j.Jitter > 0 {
 		text += fmt.Sprintf(", jitter %g", j.Jitter)
 	}
 	if j.Timeout != nil {
-		text += ", time-out " + spanText(j.Timeout)
+		text += ", time-out " + durationText(j.Timeout)
 	}
 	return text
 }
 
-func (a *app) runFacts(s *sheet, j httpapi.Job) {
+func (a *app) addRun(s *keyValues, j httpapi.Job) {
 	r := j.Run
-	s.add("took", a.took(r.StartedAt.Time, r.FinishedAt.Time))
+	s.add("took", a.elapsed(r.StartedAt.Time, r.FinishedAt.Time))
 	s.add("worker", string(r.Runner))
 	s.add("progress", nonNull(r.Progress))
 	if !r.CancelAt.IsZero() {
-		s.add("asked to stop", a.stamp(r.CancelAt.Time)+by(r.CancelBy))
+		s.add("asked to stop", a.timestamp(r.CancelAt.Time)+byActor(r.CancelBy))
 		s.add("because", string(r.CancelReason))
 	}
 	s.block("error", string(r.Error))

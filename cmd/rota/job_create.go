@@ -30,7 +30,7 @@ type jobCreate struct {
 func newJobCreateCommand(a *app) *cobra.Command {
 	var c jobCreate
 	cmd := &cobra.Command{
-		Use: "create [TYPE]", Short: "Puts a job into the queue", Example: jobCreateExample, Args: mayHave("a TYPE"),
+		Use: "create [TYPE]", Short: "Puts a job into the queue", Example: jobCreateExample, Args: optionalArg("a TYPE"),
 		Long: `Puts a job of a type, or made from a template, into the queue. With a unique key that is taken it answers with
 the job that holds it. With --wait it exits with 0 if the job, or one of its retries, completed, and with 1
 if it did not.`,
@@ -42,7 +42,7 @@ if it did not.`,
 	flags.StringVar(&c.template, "template", "", "make it from the template `NAME` instead of a TYPE")
 	a.completeFlagNames(cmd, "template", "/templates", "name")
 	c.params.flags(cmd)
-	s := newSettings(cmd)
+	s := newBodyFlags(cmd)
 	s.policy()
 	s.add("delay", "delay", "start it not before `DURATION` from now", asDuration)
 	s.add("at", "run_at", "start it not before `TIME`: RFC 3339, or YYYY-MM-DD HH:MM on this machine's clock or that of --tz", asTime)
@@ -64,18 +64,18 @@ if it did not.`,
 		if err != nil {
 			return err
 		}
-		a.noteUnhandled(cmd.Context(), answer)
+		a.warnUnhandled(cmd.Context(), answer)
 		if c.wait {
 			return a.awaitJob(cmd.Context(), answer, c.follow)
 		}
-		return a.sayEnqueued(answer)
+		return a.printEnqueued(answer)
 	}
 	return cmd
 }
 
 // body is the request.
-func (c *jobCreate) body(a *app, args []string, s *settings) (map[string]any, error) {
-	kind := firstText(append(args, c.kind)...)
+func (c *jobCreate) body(a *app, args []string, s *bodyFlags) (map[string]any, error) {
+	kind := firstNonEmpty(append(args, c.kind)...)
 	switch {
 	case kind == "" && c.template == "":
 		return nil, usagef("write rota job create TYPE, or --template NAME", "job create needs a type or a template")
@@ -105,17 +105,17 @@ func (c *jobCreate) body(a *app, args []string, s *settings) (map[string]any, er
 	return body, s.fill(body)
 }
 
-// noteUnhandled tells a person that nobody is there to run what was put into the queue.
-func (a *app) noteUnhandled(ctx context.Context, answer json.RawMessage) {
+// warnUnhandled tells a person that nobody is there to run what was put into the queue.
+func (a *app) warnUnhandled(ctx context.Context, answer json.RawMessage) {
 	j, err := decode[httpapi.Job](answer)
 	if err != nil || a.output != formatTable {
 		return
 	}
-	if answer, err = a.get(ctx, "/types"+segment(j.Type), nil); err != nil {
+	if answer, err = a.get(ctx, "/types"+pathSegment(j.Type), nil); err != nil {
 		return // the job is there all the same
 	}
 	if t, err := decode[httpapi.Type](answer); err == nil && !t.Handled && t.Workers == 0 {
-		fmt.Fprintf(a.err, "rota: neither this server nor a worker elsewhere handles type %s; it waits until one does\n", plainText(j.Type))
+		fmt.Fprintf(a.err, "rota: neither this server nor a worker elsewhere handles type %s; it waits until one does\n", sanitize(j.Type))
 	}
 }
 
@@ -139,20 +139,20 @@ func readScope(text string) (httpapi.Scope, error) {
 	return httpapi.Scope{Kind: kind, ID: id}, nil
 }
 
-// sayEnqueued tells what came of a new job, its id first, since that is what the next command wants.
-func (a *app) sayEnqueued(answer json.RawMessage) error {
+// printEnqueued tells what came of a new job, its id first, since that is what the next command wants.
+func (a *app) printEnqueued(answer json.RawMessage) error {
 	j, err := decode[httpapi.Job](answer)
 	if err != nil {
 		return err
 	}
 	return a.print(answer, func(w io.Writer) error {
-		_, err := fmt.Fprintln(w, plainText(j.ID.String()+" "+a.standing(j)))
+		_, err := fmt.Fprintln(w, sanitize(j.ID.String()+" "+a.stateText(j)))
 		return err
 	})
 }
 
-// standing is how a job stands, in a few words.
-func (a *app) standing(j httpapi.Job) string {
+// stateText is how a job stands, in a few words.
+func (a *app) stateText(j httpapi.Job) string {
 	text := j.State
 	if j.State == string(rota.StateScheduled) {
 		text += ", starts " + a.ago(j.RunAt.Time)

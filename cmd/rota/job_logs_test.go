@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// TestALogThatIsCutIsNotComplete: who follows a run must not take a connection that broke for its end.
-func TestALogThatIsCutIsNotComplete(t *testing.T) {
+// TestCutLogExitsUnavailable: who follows a run must not take a connection that broke for its end.
+func TestCutLogExitsUnavailable(t *testing.T) {
 	for _, row := range []struct {
 		line string
 		cut  bool
@@ -33,7 +33,7 @@ func TestALogThatIsCutIsNotComplete(t *testing.T) {
 		}))
 		var out, errs bytes.Buffer
 		code := run(words(row.line+" "+sampleID+" --url "+server.URL), environment{
-			in: strings.NewReader(""), out: &out, err: &errs, now: time.Now, comeback: time.Nanosecond, getenv: func(string) string { return "" },
+			in: strings.NewReader(""), out: &out, err: &errs, now: time.Now, reconnectTimeout: time.Nanosecond, getenv: func(string) string { return "" },
 		})
 		server.Close()
 		if code != row.want || out.String() != "first line\n" {

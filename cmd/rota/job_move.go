@@ -12,7 +12,7 @@ func newJobMoveCommand(a *app) *cobra.Command {
 	var before, after string
 	var top, bottom bool
 	cmd := &cobra.Command{
-		Use: "move ID", Short: "Moves a job in the queue", Args: wantsID("an ID"),
+		Use: "move ID", Short: "Moves a job in the queue", Args: requireID("an ID"),
 		Long: `Moves a job in the queue: before or after another, or to the top or the bottom of its priority. Next to a job
 of another priority it takes that priority.`,
 		Example: `  rota job move ID --top
@@ -39,14 +39,14 @@ of another priority it takes that priority.`,
 		if len(places) != 1 {
 			return usagef("see rota job move --help", "job move needs one of --before, --after, --top and --bottom")
 		}
-		return a.sayPlace(a.call(cmd.Context(), request{method: http.MethodPost, path: "/jobs" + segment(args[0]) + "/move", body: places[0]}))
+		return a.printPosition(a.call(cmd.Context(), request{method: http.MethodPost, path: "/jobs" + pathSegment(args[0]) + "/move", body: places[0]}))
 	}
 	return cmd
 }
 
 func newJobPriorityCommand(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use: "priority ID N", Short: "Changes the priority of a queued job", Args: wantsID("an ID", "a priority N"),
+		Use: "priority ID N", Short: "Changes the priority of a queued job", Args: requireID("an ID", "a priority N"),
 		Example:           "  rota job priority ID 10",
 		ValidArgsFunction: a.completeNames("/queue", "id"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -55,13 +55,13 @@ func newJobPriorityCommand(a *app) *cobra.Command {
 				return err
 			}
 			body := map[string]any{"priority": n}
-			return a.sayPlace(a.call(cmd.Context(), request{method: http.MethodPatch, path: "/jobs" + segment(args[0]), body: body}))
+			return a.printPosition(a.call(cmd.Context(), request{method: http.MethodPatch, path: "/jobs" + pathSegment(args[0]), body: body}))
 		},
 	}
 }
 
-// sayPlace tells where a job stands now.
-func (a *app) sayPlace(answer []byte, err error) error {
+// printPosition tells where a job stands now.
+func (a *app) printPosition(answer []byte, err error) error {
 	if err != nil {
 		return err
 	}
@@ -69,5 +69,5 @@ func (a *app) sayPlace(answer []byte, err error) error {
 	if err != nil {
 		return err
 	}
-	return a.say(answer, "%s has priority %d, position %d", j.ID, j.Priority, j.Position)
+	return a.printMessage(answer, "%s has priority %d, position %d", j.ID, j.Priority, j.Position)
 }

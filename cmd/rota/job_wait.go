@@ -13,8 +13,8 @@ import (
 
 // Between two looks at a job that is waited for: at first often, for those that end at once, then with patience.
 const (
-	lookFirst = 20 * time.Millisecond
-	lookLast  = time.Second
+	pollFirst = 20 * time.Millisecond
+	pollMax   = time.Second
 )
 
 // awaitJob waits until an execution has ended, attempts and all, prints the last of them, and fails if it did not
@@ -24,43 +24,43 @@ func (a *app) awaitJob(ctx context.Context, answer json.RawMessage, follow bool)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(a.err, plainText(first.ID.String()+" "+a.standing(first)))
+	fmt.Fprintln(a.err, sanitize(first.ID.String()+" "+a.stateText(first)))
 	shown := 0 // attempts whose log was printed
-	bar, back := a.newProgress(), comeback{a: a}
+	bar, connection := a.newProgress(), reconnector{a: a}
 	defer bar.clear()
-	for pause := lookFirst; ; pause = min(lookLast, pause*3/2) {
+	for pause := pollFirst; ; pause = min(pollMax, pause*3/2) {
 		e, raw, err := a.execution(ctx, first.ExecutionID.String())
 		if err != nil {
 			bar.clear()
-			if err := back.wait(ctx, err); err != nil {
-				return brokenOff(first, err)
+			if err := connection.wait(ctx, err); err != nil {
+				return waitInterrupted(first, err)
 			}
 			continue
 		}
-		back.here()
+		connection.connected()
 		if follow && shown < len(e.Attempts) && !e.Attempts[shown].StartedAt.IsZero() {
 			bar.clear()
-			if err := a.copyLog(ctx, e.Attempts[shown].ID.String(), true, a.logOut()); err != nil && exitCode(err) != exitNotFound {
-				return brokenOff(first, err)
+			if err := a.copyLog(ctx, e.Attempts[shown].ID.String(), true, a.logWriter()); err != nil && exitCode(err) != exitNotFound {
+				return waitInterrupted(first, err)
 			}
 			shown++
-			pause = lookFirst
+			pause = pollFirst
 			continue
 		}
 		if ended(e.State) {
 			bar.clear()
-			return a.endOfWait(first, e, raw)
+			return a.finishWait(first, e, raw)
 		}
 		tail := e.Attempts[len(e.Attempts)-1]
 		bar.show("%s %s, attempt %d of %d", first.ID, tail.State, tail.Attempt, tail.MaxAttempts)
-		if err := rest(ctx, pause); err != nil {
+		if err := sleep(ctx, pause); err != nil {
 			return err
 		}
 	}
 }
 
-// brokenOff says what a wait that ended early leaves: a job that does not need anybody to wait for it.
-func brokenOff(j httpapi.Job, err error) error {
+// waitInterrupted says what a wait that ended early leaves: a job that does not need anybody to wait for it.
+func waitInterrupted(j httpapi.Job, err error) error {
 	if exitCode(err) != exitUnavailable {
 		return err
 	}
@@ -70,8 +70,8 @@ func brokenOff(j httpapi.Job, err error) error {
 	}
 }
 
-// logOut is where a log goes beside an answer: it must not mix with JSON.
-func (a *app) logOut() io.Writer {
+// logWriter is where a log goes beside an answer: it must not mix with JSON.
+func (a *app) logWriter() io.Writer {
 	if a.output == formatTable {
 		return a.out
 	}
@@ -79,7 +79,7 @@ func (a *app) logOut() io.Writer {
 }
 
 func (a *app) execution(ctx context.Context, id string) (e httpapi.ExecutionDetail, tail json.RawMessage, err error) {
-	answer, err := a.get(ctx, "/executions"+segment(id), nil)
+	answer, err := a.get(ctx, "/executions"+pathSegment(id), nil)
 	if err != nil {
 		return e, nil, err
 	}
@@ -106,7 +106,7 @@ func ended(state string) bool {
 	return true
 }
 
-func rest(ctx context.Context, pause time.Duration) error {
+func sleep(ctx context.Context, pause time.Duration) error {
 	timer := time.NewTimer(pause)
 	defer timer.Stop()
 	select {
@@ -117,11 +117,11 @@ func rest(ctx context.Context, pause time.Duration) error {
 	}
 }
 
-// endOfWait prints the last attempt, under the id that the job was accepted by, and turns its end into the exit code.
-func (a *app) endOfWait(first httpapi.Job, e httpapi.ExecutionDetail, raw json.RawMessage) error {
+// finishWait prints the last attempt, under the id that the job was accepted by, and turns its end into the exit code.
+func (a *app) finishWait(first httpapi.Job, e httpapi.ExecutionDetail, raw json.RawMessage) error {
 	last := e.Attempts[len(e.Attempts)-1]
 	if err := a.print(raw, func(w io.Writer) error {
-		_, err := fmt.Fprintln(w, plainText(first.ID.String()+" "+a.outcome(last)))
+		_, err := fmt.Fprintln(w, sanitize(first.ID.String()+" "+a.outcome(last)))
 		return err
 	}); err != nil {
 		return err
@@ -134,14 +134,14 @@ func (a *app) endOfWait(first httpapi.Job, e httpapi.ExecutionDetail, raw json.R
 		hint = "rota execution show " + first.ID.String() + " shows its attempts, rota job logs what each wrote"
 	}
 	return &exitError{
-		code: exitFailed, err: fmt.Errorf("job %s was not completed: %s", first.ID, firstText(headText(runError(last)), "it is "+e.State)), hint: hint,
+		code: exitFailed, err: fmt.Errorf("job %s was not completed: %s", first.ID, firstNonEmpty(firstLineShort(runError(last)), "it is "+e.State)), hint: hint,
 	}
 }
 
 // outcome is the end of a job in a few words, with its result.
 func (a *app) outcome(j httpapi.Job) string {
 	text := j.State
-	if took := a.took(j.StartedAt.Time, j.FinishedAt.Time); took != "" {
+	if took := a.elapsed(j.StartedAt.Time, j.FinishedAt.Time); took != "" {
 		text += " in " + took
 	}
 	if j.Run != nil && nonNull(j.Run.Result) != "" {
@@ -155,7 +155,7 @@ func runError(j httpapi.Job) string {
 	if j.Run == nil {
 		return ""
 	}
-	return headLine(string(j.Run.Error))
+	return firstLine(string(j.Run.Error))
 }
 
 func runCode(j httpapi.Job) string {

@@ -17,12 +17,12 @@ import (
 )
 
 func newLimitsCommand(a *app) *cobra.Command {
-	return newNoun("limits", "Limits: how much runs at once and how fast it starts", newLimitsShowCommand(a), newLimitsSetCommand(a))
+	return newParentCommand("limits", "Limits: how much runs at once and how fast it starts", newLimitsShowCommand(a), newLimitsSetCommand(a))
 }
 
 func newLimitsShowCommand(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use: "show", Short: "Shows the limits in force", Args: nothing(), Example: "  rota limits show",
+		Use: "show", Short: "Shows the limits in force", Args: noArgs(), Example: "  rota limits show",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			answer, err := a.get(cmd.Context(), "/limits", nil)
 			if err != nil {
@@ -74,14 +74,14 @@ type limitsSet struct {
 func newLimitsSetCommand(a *app) *cobra.Command {
 	var set limitsSet
 	cmd := &cobra.Command{
-		Use: "set", Short: "Changes limits: only those that are named", Args: nothing(),
+		Use: "set", Short: "Changes limits: only those that are named", Args: noArgs(),
 		Long: `Changes the limits that the flags name and leaves the others. 0 takes one away.`,
 		Example: `  rota limits set --global 50
   rota limits set --type mail.send=5 --rate mail.send=100/1m --key tenant-7=2
   rota limits set --type mail.send=0 --rate mail.send=0    # no limits any more`,
 	}
 	flags := cmd.Flags()
-	number(cmd, &set.global, "global", 0, 0, rota.LimitMax, "at most `N` runs at once, of all types")
+	addNumberFlag(cmd, &set.global, "global", 0, 0, rota.LimitMax, "at most `N` runs at once, of all types")
 	flags.StringArrayVar(&set.types, "type", nil, "at most N runs at once of a type, as `TYPE=N` (repeatable)")
 	flags.StringArrayVar(&set.rates, "rate", nil, "at most N starts of a type in a time, as `TYPE=N/DURATION` (repeatable)")
 	flags.StringArrayVar(&set.keys, "key", nil, "at most N runs at once of a concurrency key, as `KEY=N` (repeatable)")
@@ -124,13 +124,13 @@ func (set *limitsSet) apply(limits *httpapi.Throttle, global bool) error {
 		limits.Keys = map[string]int{}
 	}
 	for _, text := range set.types {
-		name, n, err := countOf("--type", text)
+		name, n, err := parseLimit("--type", text)
 		if err != nil {
 			return err
 		}
 		limit := limits.Types[name]
 		limit.Concurrency = n
-		keepLimit(limits, name, limit)
+		setLimit(limits, name, limit)
 	}
 	for _, text := range set.rates {
 		name, rate, found := cutLast(text)
@@ -141,10 +141,10 @@ func (set *limitsSet) apply(limits *httpapi.Throttle, global bool) error {
 		if limit.Rate = httpapi.Text(rate); rate == "0" {
 			limit.Rate = ""
 		}
-		keepLimit(limits, name, limit)
+		setLimit(limits, name, limit)
 	}
 	for _, text := range set.keys {
-		name, n, err := countOf("--key", text)
+		name, n, err := parseLimit("--key", text)
 		if err != nil {
 			return err
 		}
@@ -155,8 +155,8 @@ func (set *limitsSet) apply(limits *httpapi.Throttle, global bool) error {
 	return nil
 }
 
-// keepLimit keeps a limit that says something.
-func keepLimit(limits *httpapi.Throttle, name string, limit httpapi.TypeLimit) {
+// setLimit keeps a limit that says something.
+func setLimit(limits *httpapi.Throttle, name string, limit httpapi.TypeLimit) {
 	if limits.Types[name] = limit; limit == (httpapi.TypeLimit{}) {
 		delete(limits.Types, name)
 	}
@@ -171,7 +171,7 @@ func cutLast(text string) (name, value string, found bool) {
 	return text[:at], text[at+1:], true
 }
 
-func countOf(flag, text string) (string, int, error) {
+func parseLimit(flag, text string) (string, int, error) {
 	name, value, found := cutLast(text)
 	n, err := strconv.Atoi(value)
 	if !found || err != nil || n < 0 {

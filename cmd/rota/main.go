@@ -11,27 +11,27 @@ import (
 
 func main() {
 	os.Exit(run(os.Args[1:], environment{
-		in: os.Stdin, out: os.Stdout, err: os.Stderr, now: time.Now, getenv: os.Getenv, screen: screenOf(os.Stdin, os.Stdout, os.Stderr),
+		in: os.Stdin, out: os.Stdout, err: os.Stderr, now: time.Now, getenv: os.Getenv, terminal: detectTerminal(os.Stdin, os.Stdout, os.Stderr),
 	}))
 }
 
 // environment is what the program takes from its surroundings. Tests give it others.
 type environment struct {
-	in     io.Reader
-	out    io.Writer
-	err    io.Writer
-	now    func() time.Time
-	getenv func(string) string
-	screen screen
+	in       io.Reader
+	out      io.Writer
+	err      io.Writer
+	now      func() time.Time
+	getenv   func(string) string
+	terminal terminal
 
-	comeback time.Duration // how long a server that went away is waited for; 0: as long as is sensible
+	reconnectTimeout time.Duration // how long a server that went away is waited for; 0: as long as is sensible
 }
 
 // run is the program without the process: it returns the exit code.
 func run(args []string, env environment) int {
 	a := &app{environment: env, output: formatTable}
 	root := newRootCommand(a)
-	args = shieldExpression(root, args)
+	args = protectDashedArgs(root, args)
 	root.SetArgs(append([]string{}, args...)) // cobra takes nil for the arguments of the process
 	err := root.Execute()
 	if err != nil && !a.started {

@@ -96,10 +96,10 @@ func asYAML(text []byte) ([]byte, error) {
 	}))
 }
 
-// say tells a person what was done, in one sentence; scripts get the server's answer.
-func (a *app) say(answer json.RawMessage, format string, args ...any) error {
+// printMessage tells a person what was done, in one sentence; scripts get the server's answer.
+func (a *app) printMessage(answer json.RawMessage, format string, args ...any) error {
 	return a.print(answer, func(w io.Writer) error {
-		_, err := fmt.Fprintf(w, "%s\n", plainText(fmt.Sprintf(format, args...)))
+		_, err := fmt.Fprintf(w, "%s\n", sanitize(fmt.Sprintf(format, args...)))
 		return err
 	})
 }

@@ -96,7 +96,7 @@ func (a *app) content(text string) ([]byte, error) {
 	}
 	file, err := os.Open(name)
 	if err != nil {
-		return nil, usagef("see that the path is right", "%s", openingError(err))
+		return nil, usagef("see that the path is right", "%s", openError(err))
 	}
 	defer file.Close()
 	return readAtMost(file, name)
@@ -113,8 +113,8 @@ func readAtMost(r io.Reader, name string) ([]byte, error) {
 	return source, nil
 }
 
-// openingError says why a file cannot be opened, without the name of the system call.
-func openingError(err error) string {
+// openError says why a file cannot be opened, without the name of the system call.
+func openError(err error) string {
 	var path *os.PathError
 	if errors.As(err, &path) {
 		return path.Path + ": " + path.Err.Error()

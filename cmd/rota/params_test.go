@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestParams(t *testing.T) {
+func TestParamsFromFlagsFileAndStdin(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "params.json")
 	if err := os.WriteFile(file, []byte(` {"a": 1}`), 0o600); err != nil {
 		t.Fatal(err)

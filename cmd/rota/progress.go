@@ -22,7 +22,7 @@ type progress struct {
 const progressEvery = 50 * time.Millisecond
 
 func (a *app) newProgress() *progress {
-	if !a.screen.err {
+	if !a.terminal.err {
 		return &progress{}
 	}
 	return &progress{w: a.err}

@@ -9,21 +9,21 @@ import (
 )
 
 func newQueueCommand(a *app) *cobra.Command {
-	var l listing
+	var l listFlags
 	list := &cobra.Command{
-		Use: "list", Short: "Lists the jobs that are ready, in the order in which they start", Args: nothing(),
+		Use: "list", Short: "Lists the jobs that are ready, in the order in which they start", Args: noArgs(),
 		Example: "  rota queue list --limit 10",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			found, err := a.list(cmd.Context(), "/queue", nil, l)
 			if err != nil {
 				return err
 			}
-			t := newTable("ID", "^NAME", "PRIORITY", "POSITION", "QUEUED", "~PARAMS").spare("POSITION", "PARAMS", "QUEUED", "PRIORITY")
+			t := newTable("ID", "^NAME", "PRIORITY", "POSITION", "QUEUED", "~PARAMS").mayDrop("POSITION", "PARAMS", "QUEUED", "PRIORITY")
 			return printPage(a, found, "the queue is empty", t, func(j httpapi.Job) []string {
 				return []string{j.ID.String(), j.Name, fmt.Sprint(j.Priority), fmt.Sprint(j.Position), a.ago(j.QueuedAt.Time), string(j.Params)}
 			})
 		},
 	}
 	l.flags(list)
-	return newNoun("queue", "The queue: what is ready to start, in its order", list)
+	return newParentCommand("queue", "The queue: what is ready to start, in its order", list)
 }

@@ -10,65 +10,65 @@ import (
 )
 
 const (
-	comebackPatience = 30 * time.Second // as long as a server needs to be started again, and then some
-	comebackPause    = 200 * time.Millisecond
+	reconnectTimeoutDefault = 30 * time.Second // as long as a server needs to be started again, and then some
+	reconnectPause          = 200 * time.Millisecond
 )
 
-// comeback is the patience with a server that went away while something of it was waited for.
-type comeback struct {
-	a    *app
-	gone time.Time // since when; zero: it is there
+// reconnector is the patience with a server that went away while something of it was waited for.
+type reconnector struct {
+	a      *app
+	lostAt time.Time // since when; zero: it is there
 }
 
 // wait takes what came in place of an answer. It returns after a pause if it is worth asking again, and else the error.
-func (c *comeback) wait(ctx context.Context, err error) error {
+func (c *reconnector) wait(ctx context.Context, err error) error {
 	if exitCode(err) != exitUnavailable {
 		return err
 	}
 	now := time.Now()
-	if c.gone.IsZero() {
-		c.gone = now
+	if c.lostAt.IsZero() {
+		c.lostAt = now
 		fmt.Fprintln(c.a.err, "rota: the server is gone; waiting for it to come back")
 	}
-	patience := c.a.comeback
-	if patience == 0 {
-		patience = comebackPatience
+	timeout := c.a.reconnectTimeout
+	if timeout == 0 {
+		timeout = reconnectTimeoutDefault
 	}
-	if now.Sub(c.gone) >= patience {
+	if now.Sub(c.lostAt) >= timeout {
 		return err
 	}
-	return rest(ctx, comebackPause)
+	return sleep(ctx, reconnectPause)
 }
 
-// here notes that it answers.
-func (c *comeback) here() { c.gone = time.Time{} }
+// connected notes that it answers.
+func (c *reconnector) connected() { c.lostAt = time.Time{} }
 
 // copyLog writes the log of a run, if asked to until the run has ended, over a restart of the server if need be.
 func (a *app) copyLog(ctx context.Context, id string, follow bool, w io.Writer) error {
-	out, back := &tally{w: w}, comeback{a: a}
+	out, connection := &countingWriter{w: w}, reconnector{a: a}
 	for {
-		err := a.copyLogFrom(ctx, id, follow, out, &back)
+		err := a.copyLogFrom(ctx, id, follow, out, &connection)
 		if err == nil || !follow || out.err != nil {
 			return err
 		}
-		if err := back.wait(ctx, err); err != nil {
+		if err := connection.wait(ctx, err); err != nil {
 			return err
 		}
 	}
 }
 
 // copyLogFrom writes what of a log was not written yet: what was is read once more and dropped.
-func (a *app) copyLogFrom(ctx context.Context, id string, follow bool, out *tally, back *comeback) error {
+func (a *app) copyLogFrom(ctx context.Context, id string, follow bool, out *countingWriter, connection *reconnector) error {
 	query := url.Values{}
 	if follow {
 		query.Set("follow", "true")
 	}
-	response, err := a.open(ctx, request{method: http.MethodGet, path: "/jobs" + segment(id) + "/log", query: query, accept: "text/plain"})
+	response, err := a.open(ctx, request{method: http.MethodGet, path: "/jobs" + pathSegment(id) + "/log", query: query, accept: "text/plain"})
 	if err != nil {
 		return err
 	}
 	defer response.Body.Close()
-	back.here()
+	connection.connected()
 	_, err = io.CopyN(io.Discard, response.Body, out.n)
 	if err == nil {
 		_, err = io.Copy(out, response.Body)
@@ -79,20 +79,20 @@ func (a *app) copyLogFrom(ctx context.Context, id string, follow bool, out *tall
 	case err == io.EOF: // less than there was: nothing is left to show
 		return nil
 	case err != nil:
-		return a.lost(err, false)
+		return a.connectionError(err, false)
 	}
 	return nil
 }
 
-// tally is a writer that knows how much went through it, and whether it was it that failed.
-type tally struct {
+// countingWriter is a writer that knows how much went through it, and whether it was it that failed.
+type countingWriter struct {
 	w   io.Writer
 	n   int64
 	err error
 }
 
 // Write counts what is taken.
-func (t *tally) Write(p []byte) (int, error) {
+func (t *countingWriter) Write(p []byte) (int, error) {
 	n, err := t.w.Write(p)
 	t.n += int64(n)
 	if err != nil {

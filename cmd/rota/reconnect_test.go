@@ -10,18 +10,18 @@ import (
 	"github.com/rotajobs/rota/httpapi"
 )
 
-// background is a command that goes on while a test does something else.
-type background struct {
+// runningCommand is a command that goes on while a test does something else.
+type runningCommand struct {
 	out, errs lockedBuffer
 	code      chan int
 }
 
-// launch begins a command line against a server.
-func (s *testServer) launch(commandLine string, comeback time.Duration) *background {
-	b := &background{code: make(chan int, 1)}
+// startCommand begins a command line against a server.
+func (s *testServer) startCommand(commandLine string, reconnectTimeout time.Duration) *runningCommand {
+	b := &runningCommand{code: make(chan int, 1)}
 	go func() {
 		b.code <- run(words(commandLine), environment{
-			in: strings.NewReader(""), out: &b.out, err: &b.errs, now: time.Now, comeback: comeback,
+			in: strings.NewReader(""), out: &b.out, err: &b.errs, now: time.Now, reconnectTimeout: reconnectTimeout,
 			getenv: func(name string) string { return map[string]string{"ROTA_DATA": s.data}[name] },
 		})
 	}()
@@ -29,7 +29,7 @@ func (s *testServer) launch(commandLine string, comeback time.Duration) *backgro
 }
 
 // await waits until a command has written something.
-func (b *background) await(t *testing.T, where *lockedBuffer, word string) {
+func (b *runningCommand) await(t *testing.T, where *lockedBuffer, word string) {
 	t.Helper()
 	select {
 	case <-where.waitFor(word):
@@ -40,11 +40,11 @@ func (b *background) await(t *testing.T, where *lockedBuffer, word string) {
 	}
 }
 
-// TestAWaitSurvivesARestart: the id is told first, and the end of the job although another process brings it about.
-func TestAWaitSurvivesARestart(t *testing.T) {
+// TestWaitContinuesAfterServerRestart: the id is told first, and the end of the job although another process brings it about.
+func TestWaitContinuesAfterServerRestart(t *testing.T) {
 	s := startServer(t)
 	s.must("type pause noop")
-	wait := s.launch("job create noop --wait", time.Minute)
+	wait := s.startCommand("job create noop --wait", time.Minute)
 	wait.await(t, &wait.errs, "queued")
 	id := idShape.FindString(wait.errs.String())
 	s.stop()
@@ -56,11 +56,11 @@ func TestAWaitSurvivesARestart(t *testing.T) {
 	}
 }
 
-// TestAWaitThatIsBrokenOff says what has become of the job: nothing bad.
-func TestAWaitThatIsBrokenOff(t *testing.T) {
+// TestWaitTimeoutHintNamesAcceptedJob says what has become of the job: nothing bad.
+func TestWaitTimeoutHintNamesAcceptedJob(t *testing.T) {
 	s := startServer(t)
 	s.must("type pause noop")
-	wait := s.launch("job create noop --wait", time.Nanosecond)
+	wait := s.startCommand("job create noop --wait", time.Nanosecond)
 	wait.await(t, &wait.errs, "queued")
 	id := idShape.FindString(wait.errs.String())
 	s.stop()
@@ -70,11 +70,11 @@ func TestAWaitThatIsBrokenOff(t *testing.T) {
 	}
 }
 
-// TestAFollowedLogSurvivesARestart: it ends when the run has, each line of it shown once.
-func TestAFollowedLogSurvivesARestart(t *testing.T) {
+// TestFollowedLogContinuesAfterServerRestart: it ends when the run has, each line of it shown once.
+func TestFollowedLogContinuesAfterServerRestart(t *testing.T) {
 	s := startServer(t)
 	id := idShape.FindString(s.must("job create sleep -p for=1h --retries 0"))
-	logs := s.launch("job logs -f "+id, time.Minute)
+	logs := s.startCommand("job logs -f "+id, time.Minute)
 	logs.await(t, &logs.out, "msg=sleep")
 	if err := s.process.Process.Kill(); err != nil {
 		t.Fatal(err)
@@ -90,11 +90,11 @@ func TestAFollowedLogSurvivesARestart(t *testing.T) {
 	}
 }
 
-// TestFollowedEventsSurviveARestart: those of the next life follow, and what may be missing is told.
-func TestFollowedEventsSurviveARestart(t *testing.T) {
+// TestFollowedEventsContinueAfterServerRestart: those of the next life follow, and what may be missing is told.
+func TestFollowedEventsContinueAfterServerRestart(t *testing.T) {
 	s := startServer(t)
-	events := s.launch("events -f --kind job.* -o json", time.Minute)
-	s.until(events.out.waitFor("job.enqueued"))
+	events := s.startCommand("events -f --kind job.* -o json", time.Minute)
+	s.createJobsUntil(events.out.waitFor("job.enqueued"))
 	s.stop()
 	events.await(t, &events.errs, "the server is gone")
 	first, _, _ := strings.Cut(events.out.String(), "\n")
@@ -112,19 +112,19 @@ func TestFollowedEventsSurviveARestart(t *testing.T) {
 	}
 }
 
-// TestEventsGiveUp on a server that does not come back.
-func TestEventsGiveUp(t *testing.T) {
+// TestFollowedEventsExitAfterReconnectTimeout on a server that does not come back.
+func TestFollowedEventsExitAfterReconnectTimeout(t *testing.T) {
 	s := startServer(t)
-	events := s.launch("events -f", time.Nanosecond)
-	s.until(events.out.waitFor("job.enqueued"))
+	events := s.startCommand("events -f", time.Nanosecond)
+	s.createJobsUntil(events.out.waitFor("job.enqueued"))
 	s.stop()
 	if code := <-events.code; code != exitUnavailable || !strings.Contains(events.errs.String(), "no server answers") {
 		t.Errorf("exit %d: %s", code, events.errs.String())
 	}
 }
 
-// until makes jobs until something has seen one: that a stream is open only its events show.
-func (s *testServer) until(seen <-chan struct{}) {
+// createJobsUntil makes jobs until something has seen one: that a stream is open only its events show.
+func (s *testServer) createJobsUntil(seen <-chan struct{}) {
 	for {
 		s.must("job create noop --wait")
 		select {

@@ -43,8 +43,8 @@ const cliExits = `
 - **Durations** are ` + "`90s`" + `, ` + "`1h30m`" + `, ` + "`2d`" + `, ` + "`'5 MINUTES'`" + ` or ` + "`'2 DAYS'`" + `.
 `
 
-// TestCommandReference holds the page to the commands there are.
-func TestCommandReference(t *testing.T) {
+// TestCommandReferencePage holds the page to the commands there are.
+func TestCommandReferencePage(t *testing.T) {
 	var b bytes.Buffer
 	root := newRootCommand(&app{environment: environment{getenv: func(string) string { return "" }}, output: formatTable})
 	b.WriteString(cliHead + flagTable(root.PersistentFlags()) + cliExits)
@@ -68,7 +68,7 @@ func TestCommandReference(t *testing.T) {
 		t.Fatal(err)
 	}
 	if string(want) != b.String() {
-		t.Errorf("%s is stale (run with -update and read the diff); first at %s", cliPage, parting(string(want), b.String()))
+		t.Errorf("%s is stale (run with -update and read the diff); first at %s", cliPage, firstDifference(string(want), b.String()))
 	}
 }
 
@@ -137,8 +137,8 @@ func flagTable(flags *pflag.FlagSet) string {
 	return "| flag | |\n|---|---|\n" + b.String()
 }
 
-// TestEveryCommandExplainsItself: a person who asks for help gets a sentence and an example.
-func TestEveryCommandExplainsItself(t *testing.T) {
+// TestEveryCommandHasShortTextAndExample: a person who asks for help gets a sentence and an example.
+func TestEveryCommandHasShortTextAndExample(t *testing.T) {
 	root := newRootCommand(&app{environment: environment{getenv: func(string) string { return "" }}, output: formatTable})
 	var walk func(*cobra.Command)
 	walk = func(cmd *cobra.Command) {

@@ -7,15 +7,15 @@ import (
 )
 
 func newReservationCommand(a *app) *cobra.Command {
-	var l listing
+	var l listFlags
 	list := &cobra.Command{
-		Use: "list", Short: "Lists reservations, newest first", Args: nothing(), Example: "  rota reservation list",
+		Use: "list", Short: "Lists reservations, newest first", Args: noArgs(), Example: "  rota reservation list",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			found, err := a.list(cmd.Context(), "/reservations", nil, l)
 			if err != nil {
 				return err
 			}
-			t := newTable("ID", "!STATUS", "NODE", "BY", "RESERVED", "ENDED", "JOB").spare("BY", "NODE", "ENDED", "RESERVED", "JOB")
+			t := newTable("ID", "!STATUS", "NODE", "BY", "RESERVED", "ENDED", "JOB").mayDrop("BY", "NODE", "ENDED", "RESERVED", "JOB")
 			return printPage(a, found, "no reservations", t, func(r httpapi.Reservation) []string {
 				return []string{
 					r.ID.String(), r.Status, r.Node, string(r.ReservedBy), a.ago(r.ReservedAt.Time), a.ago(r.EndedAt.Time), r.JobID.String(),
@@ -24,5 +24,5 @@ func newReservationCommand(a *app) *cobra.Command {
 		},
 	}
 	l.flags(list)
-	return newNoun("reservation", "Reservations: slots kept for direct runs", list)
+	return newParentCommand("reservation", "Reservations: slots kept for direct runs", list)
 }

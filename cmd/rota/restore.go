@@ -36,7 +36,7 @@ func newRestoreCommand(a *app) *cobra.Command {
 clean. A store that is there is replaced with --force only, and kept beside the new one. What ran when
 the backup was made is found stale by the next server, and tried again as its policy says.`,
 		Example: restoreExample,
-		Args:    wants("FILE"),
+		Args:    requireArgs("FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM) // so that no half copy stays
 			defer stop()
@@ -49,20 +49,20 @@ the backup was made is found stale by the next server, and tried again as its po
 }
 
 func (a *app) restore(ctx context.Context, file string, force bool) error {
-	if err := isStore(file); err != nil {
+	if err := checkStoreFile(file); err != nil {
 		return err
 	}
 	dir := a.dataDir()
 	target := filepath.Join(dir, "rota.db")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return usagef("name another directory with --data", "%s", openingError(err))
+		return usagef("name another directory with --data", "%s", openError(err))
 	}
-	release, err := holdData(dir, target)
+	release, err := lockDataDir(dir, target)
 	if err != nil {
 		return err
 	}
 	defer release()
-	if err := mayReplace(target, force); err != nil {
+	if err := checkReplace(target, force); err != nil {
 		return err
 	}
 	scratch, err := os.MkdirTemp(dir, ".restore-*")
@@ -92,7 +92,7 @@ func writeRestore(w io.Writer, file string, view restoreView) error {
 	return err
 }
 
-func mayReplace(target string, force bool) error {
+func checkReplace(target string, force bool) error {
 	_, err := os.Lstat(target)
 	switch {
 	case errors.Is(err, os.ErrNotExist):

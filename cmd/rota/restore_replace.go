@@ -12,16 +12,16 @@ import (
 	"github.com/rotajobs/rota/store/sqlite"
 )
 
-// holdData keeps servers and other programs from a store that is to be replaced. A log that a crash left beside it is
+// lockDataDir keeps servers and other programs from a store that is to be replaced. A log that a crash left beside it is
 // read back into its file between the two locks: by then no server is there, and whoever opens the store wants the second
 // lock.
-func holdData(dir, target string) (release func(), err error) {
-	releaseDir, err := holdAll(dir, filepath.Join(dir, "rota.lock"))
+func lockDataDir(dir, target string) (release func(), err error) {
+	releaseDir, err := lockFiles(dir, filepath.Join(dir, "rota.lock"))
 	if err != nil {
 		return nil, err
 	}
-	foldLog(target)
-	releaseStore, err := holdAll(dir, target+".lock")
+	checkpointWAL(target)
+	releaseStore, err := lockFiles(dir, target+".lock")
 	if err != nil {
 		releaseDir()
 		return nil, err
@@ -29,10 +29,10 @@ func holdData(dir, target string) (release func(), err error) {
 	return func() { releaseStore(); releaseDir() }, nil
 }
 
-// foldLog reads a log back, if there is one, as the next server would have. What is no database keeps its log, for
+// checkpointWAL reads a log back, if there is one, as the next server would have. What is no database keeps its log, for
 // whoever wants to look into it.
-func foldLog(target string) {
-	if !hasLog(target) || isStore(target) != nil {
+func checkpointWAL(target string) {
+	if !hasWAL(target) || checkStoreFile(target) != nil {
 		return
 	}
 	store, err := sqlite.OpenWith(target, sqlite.Config{ReadOnly: true, Logger: slog.New(slog.DiscardHandler)})
@@ -41,13 +41,13 @@ func foldLog(target string) {
 	}
 }
 
-func hasLog(path string) bool {
+func hasWAL(path string) bool {
 	info, err := os.Stat(path + "-wal")
 	return err == nil && info.Size() > 0
 }
 
-// holdAll takes the locks that a server would, and gives them back together.
-func holdAll(dir string, paths ...string) (release func(), err error) {
+// lockFiles takes the locks that a server would, and gives them back together.
+func lockFiles(dir string, paths ...string) (release func(), err error) {
 	var held []*os.File
 	release = func() {
 		for _, file := range held {
@@ -55,12 +55,12 @@ func holdAll(dir string, paths ...string) (release func(), err error) {
 		}
 	}
 	for _, path := range paths {
-		file, err := hold(path)
+		file, err := tryLock(path)
 		if err == nil && file == nil {
 			holder, _ := os.ReadFile(path)
 			err = &exitError{
 				code: exitUnavailable, hint: "stop it first, or name another directory with --data",
-				err: fmt.Errorf("%s is held by a server (process %s)", dir, firstText(strings.TrimSpace(string(holder)), "unknown")),
+				err: fmt.Errorf("%s is held by a server (process %s)", dir, firstNonEmpty(strings.TrimSpace(string(holder)), "unknown")),
 			}
 		}
 		if err != nil {
@@ -75,7 +75,7 @@ func holdAll(dir string, paths ...string) (release func(), err error) {
 // replace puts the copy in the place of the store, in one step: whatever happens, a store is there, the old one or the
 // new. What was there is kept aside under a name that says when.
 func (a *app) replace(ctx context.Context, copied, target string) (aside string, err error) {
-	if hasLog(copied) {
+	if hasWAL(copied) {
 		return "", &exitError{code: exitFailed, err: errors.New("the copy is not whole without its log"), hint: "make another backup with rota backup"}
 	}
 	stamp := ".before-" + a.now().UTC().Format("20060102T150405.000Z")
@@ -86,7 +86,7 @@ func (a *app) replace(ctx context.Context, copied, target string) (aside string,
 	}
 	if _, err := os.Lstat(target); err == nil {
 		aside = target + stamp
-		if err := a.keepAside(ctx, target, aside); err != nil {
+		if err := a.keepPrevious(ctx, target, aside); err != nil {
 			return "", err
 		}
 	}
@@ -99,8 +99,8 @@ func (a *app) replace(ctx context.Context, copied, target string) (aside string,
 	return aside, syncDir(filepath.Dir(target))
 }
 
-// keepAside gives a store a second name, or makes a copy where a file can have but one.
-func (a *app) keepAside(ctx context.Context, target, aside string) error {
+// keepPrevious gives a store a second name, or makes a copy where a file can have but one.
+func (a *app) keepPrevious(ctx context.Context, target, aside string) error {
 	err := os.Link(target, aside)
 	if err != nil && !errors.Is(err, os.ErrExist) {
 		bar := a.newProgress()

@@ -12,8 +12,8 @@ import (
 	"github.com/rotajobs/rota/store/sqlite"
 )
 
-// TestAStoreIsAlwaysThere lets the last step of a restore fail: what was there still is, under its name alone.
-func TestAStoreIsAlwaysThere(t *testing.T) {
+// TestFailedReplaceKeepsOldStore lets the last step of a restore fail: what was there still is, under its name alone.
+func TestFailedReplaceKeepsOldStore(t *testing.T) {
 	verifyFixture(t)
 	a := &app{environment: environment{now: time.Now}}
 	if _, err := a.replace(t.Context(), "no such copy.db", "healthy.db"); err == nil {
@@ -27,8 +27,8 @@ func TestAStoreIsAlwaysThere(t *testing.T) {
 	}
 }
 
-// crashed makes a store as a crash leaves it: some jobs stand in its log alone.
-func crashed(t *testing.T, path string, jobs int) {
+// makeCrashedStore makes a store as a crash leaves it: some jobs stand in its log alone.
+func makeCrashedStore(t *testing.T, path string, jobs int) {
 	t.Helper()
 	live := filepath.Join(t.TempDir(), "live.db")
 	store, err := sqlite.Open(live)
@@ -56,10 +56,10 @@ func crashed(t *testing.T, path string, jobs int) {
 	}
 }
 
-// TestRestoreOverWhatACrashLeft keeps all of the old store aside, its log included, and lets none of it into the new.
-func TestRestoreOverWhatACrashLeft(t *testing.T) {
+// TestRestoreOverStoreWithWAL keeps all of the old store aside, its log included, and lets none of it into the new.
+func TestRestoreOverStoreWithWAL(t *testing.T) {
 	verifyFixture(t)
-	crashed(t, "data/rota.db", 5)
+	makeCrashedStore(t, "data/rota.db", 5)
 	out, errs, code := runLine("restore healthy.db --data data --force -o json")
 	var view restoreView
 	if err := json.Unmarshal([]byte(out), &view); err != nil || code != exitDone {
@@ -75,10 +75,10 @@ func TestRestoreOverWhatACrashLeft(t *testing.T) {
 	}
 }
 
-// TestRestoreOverARuin takes it and its log out of the way as they are.
-func TestRestoreOverARuin(t *testing.T) {
+// TestRestoreOverCorruptStore takes it and its log out of the way as they are.
+func TestRestoreOverCorruptStore(t *testing.T) {
 	verifyFixture(t)
-	crashed(t, "data/rota.db", 1)
+	makeCrashedStore(t, "data/rota.db", 1)
 	if err := os.WriteFile("data/rota.db", []byte(strings.Repeat("ruined ", 1000)), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -13,12 +13,12 @@ import (
 // app is what the commands share: the surroundings and the global flags.
 type app struct {
 	environment
-	output     format
-	server     server
-	http       *http.Client
-	met        string  // the address of the server on this machine, once it was seen
-	configured *string // the data directory of a configuration file here, once it was read
-	started    bool    // a command's own code has begun, so an error is no longer a matter of the command line
+	output        format
+	server        server
+	http          *http.Client
+	lastAddress   string  // the address of the server on this machine, once it was seen
+	configDataDir *string // the data directory of a configuration file here, once it was read
+	started       bool    // a command's own code has begun, so an error is no longer a matter of the command line
 }
 
 // newRootCommand puts the program together. A subcommand is one file with one constructor, named here.
@@ -39,14 +39,14 @@ func newRootCommand(a *app) *cobra.Command {
 	completeFrom(root, "output", formatNames)
 	a.server.flags(root)
 	addGroups(root, a)
-	completeNothing(root)
+	disableFileCompletion(root)
 	// A command that only leads to others is not run by itself, so its usage does not say so.
 	root.SetUsageTemplate(strings.Replace(root.UsageTemplate(), "{{if .Runnable}}", "{{if and .Runnable (not .HasAvailableSubCommands)}}", 1))
 	root.SetVersionTemplate("rota {{.Version}}\n")
 	root.SetHelpCommand(newHelpCommand(root))
 	root.SetGlobalNormalizationFunc(flagName)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usage(err, flagHint(cmd, err)) })
-	refuseOtherShells(root)
+	refuseUnknownShells(root)
 	return root
 }
 
@@ -66,12 +66,12 @@ func flagName(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 	return pflag.NormalizedName(name)
 }
 
-// refuseOtherShells keeps the completion for a shell that there is none for from being a page of help.
-func refuseOtherShells(root *cobra.Command) {
+// refuseUnknownShells keeps the completion for a shell that there is none for from being a page of help.
+func refuseUnknownShells(root *cobra.Command) {
 	root.InitDefaultCompletionCmd()
 	for _, cmd := range root.Commands() {
 		if cmd.Name() == "completion" {
-			cmd.Args, cmd.RunE = cobra.ArbitraryArgs, unknownVerb
+			cmd.Args, cmd.RunE = cobra.ArbitraryArgs, unknownSubcommand
 			cmd.SuggestionsMinimumDistance = 2
 		}
 	}
@@ -82,7 +82,7 @@ func flagHint(cmd *cobra.Command, err error) string {
 	hint := "see " + cmd.CommandPath() + " --help"
 	var unknown *pflag.NotExistError
 	if errors.As(err, &unknown) {
-		if near := nearFlag(cmd, unknown.GetSpecifiedName()); near != "" {
+		if near := suggestFlag(cmd, unknown.GetSpecifiedName()); near != "" {
 			return "did you mean --" + near + "? " + hint
 		}
 	}
@@ -94,9 +94,9 @@ func flagHint(cmd *cobra.Command, err error) string {
 	return hint
 }
 
-// nearFlag is the flag whose name is like one that does not exist. Commands know how to look for what was meant, so the
+// suggestFlag is the flag whose name is like one that does not exist. Commands know how to look for what was meant, so the
 // flags are put to it as commands.
-func nearFlag(cmd *cobra.Command, name string) string {
+func suggestFlag(cmd *cobra.Command, name string) string {
 	flags := &cobra.Command{SuggestionsMinimumDistance: 2}
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		if !f.Hidden {
@@ -139,13 +139,13 @@ func addGroups(root *cobra.Command, a *app) {
 	root.AddCommand(newVersionCommand(a))
 }
 
-// completeNothing keeps the shell from offering files as arguments that are none.
-func completeNothing(cmd *cobra.Command) {
+// disableFileCompletion keeps the shell from offering files as arguments that are none.
+func disableFileCompletion(cmd *cobra.Command) {
 	for _, verb := range cmd.Commands() {
 		if verb.ValidArgsFunction == nil {
 			verb.ValidArgsFunction = cobra.NoFileCompletions
 		}
-		completeNothing(verb)
+		disableFileCompletion(verb)
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 )
 
 func newScheduleCommand(a *app) *cobra.Command {
-	return newNoun("schedule", "Schedules: when templates are run",
+	return newParentCommand("schedule", "Schedules: when templates are run",
 		newScheduleListCommand(a), newScheduleShowCommand(a), newScheduleCreateCommand(a), newScheduleEditCommand(a),
 		newScheduleDeleteCommand(a), newSchedulePauseCommand(a), newScheduleResumeCommand(a), newScheduleTriggerCommand(a),
 		newScheduleUpcomingCommand(a), newScheduleBackfillCommand(a))
@@ -21,10 +21,10 @@ func newScheduleCommand(a *app) *cobra.Command {
 var scheduleStates = []string{string(rota.ScheduleEnabled), string(rota.ScheduleDisabled), string(rota.SchedulePaused)}
 
 func newScheduleListCommand(a *app) *cobra.Command {
-	var l listing
+	var l listFlags
 	f := filters{}
 	cmd := &cobra.Command{
-		Use: "list", Short: "Lists schedules by name", Args: nothing(),
+		Use: "list", Short: "Lists schedules by name", Args: noArgs(),
 		Example: "  rota schedule list\n  rota schedule list --state DISABLED",
 	}
 	f.add(cmd, "state", "only those in this `STATE`", scheduleStates...)
@@ -39,7 +39,7 @@ func newScheduleListCommand(a *app) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		t := newTable("NAME", "!STATE", "NEXT", "LAST", "^TEMPLATE", "~WHEN").spare("LAST", "TEMPLATE", "WHEN")
+		t := newTable("NAME", "!STATE", "NEXT", "LAST", "^TEMPLATE", "~WHEN").mayDrop("LAST", "TEMPLATE", "WHEN")
 		return printPage(a, found, "no schedules; make one with rota schedule create", t, func(s httpapi.Schedule) []string {
 			return []string{s.Name, s.State, a.nextFire(s), a.ago(s.LastFireAt.Time), s.Template, s.Describe}
 		})
@@ -57,9 +57,9 @@ func (a *app) nextFire(s httpapi.Schedule) string {
 
 func newScheduleShowCommand(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use: "show NAME", Short: "Shows one schedule", Args: wants("a NAME"), Example: "  rota schedule show nightly",
+		Use: "show NAME", Short: "Shows one schedule", Args: requireArgs("a NAME"), Example: "  rota schedule show nightly",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			answer, err := a.get(cmd.Context(), "/schedules"+segment(args[0]), nil)
+			answer, err := a.get(cmd.Context(), "/schedules"+pathSegment(args[0]), nil)
 			if err != nil {
 				return err
 			}
@@ -75,7 +75,7 @@ func (a *app) printSchedule(answer json.RawMessage) error {
 		return err
 	}
 	return a.print(answer, func(w io.Writer) error {
-		s := &sheet{}
+		s := &keyValues{}
 		s.add("name", v.Name)
 		s.add("description", string(v.Description))
 		s.add("state", v.State)
@@ -86,25 +86,25 @@ func (a *app) printSchedule(answer json.RawMessage) error {
 		if v.Cron != "" {
 			s.add("time zone", v.Timezone)
 		}
-		s.add("every", spanText(v.Every))
-		s.add("at", a.stamp(v.At.Time))
-		s.add("starts", a.stamp(v.StartsAt.Time))
-		s.add("ends", a.stamp(v.EndsAt.Time))
-		next := a.stamp(v.NextFireAt.Time)
+		s.add("every", durationText(v.Every))
+		s.add("at", a.timestamp(v.At.Time))
+		s.add("starts", a.timestamp(v.StartsAt.Time))
+		s.add("ends", a.timestamp(v.EndsAt.Time))
+		next := a.timestamp(v.NextFireAt.Time)
 		if next != "" && v.State != string(rota.ScheduleEnabled) {
 			next = "- (it is " + strings.ToLower(v.State) + "; it would be " + next + ")"
 		}
 		s.add("next", next)
-		s.add("last", a.stamp(v.LastFireAt.Time))
-		a.scheduleTerms(s, v)
-		s.add("created", a.stamp(v.CreatedAt.Time)+by(v.CreatedBy))
-		s.add("changed", a.stamp(v.UpdatedAt.Time))
-		return a.printSheet(w, s)
+		s.add("last", a.timestamp(v.LastFireAt.Time))
+		a.addTerms(s, v)
+		s.add("created", a.timestamp(v.CreatedAt.Time)+byActor(v.CreatedBy))
+		s.add("changed", a.timestamp(v.UpdatedAt.Time))
+		return a.printKeyValues(w, s)
 	})
 }
 
-// scheduleTerms is how its executions are made.
-func (a *app) scheduleTerms(s *sheet, v httpapi.Schedule) {
+// addTerms is how its executions are made.
+func (a *app) addTerms(s *keyValues, v httpapi.Schedule) {
 	scopes := make([]string, len(v.Scopes))
 	for i, scope := range v.Scopes {
 		scopes[i] = scope.Kind + "=" + scope.ID

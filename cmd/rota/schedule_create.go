@@ -23,15 +23,15 @@ type scheduleFlags struct {
 	scopes         []string
 	dependsOn      []string
 	params         paramFlags
-	settings       *settings
+	fields         *bodyFlags
 }
 
 func (f *scheduleFlags) flags(a *app, cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.template, "template", "", "the template `NAME` that it runs")
 	a.completeFlagNames(cmd, "template", "/templates", "name")
-	s := newSettings(cmd)
-	f.settings = s
+	s := newBodyFlags(cmd)
+	f.fields = s
 	s.add("cron", "cron", "fire at the times of this `EXPRESSION`; rota cron shows them", asText, cronNames...)
 	s.add("every", "every", "fire once in every `DURATION`", asDuration)
 	s.add("at", "at", "fire once, at `TIME`", asTime)
@@ -56,7 +56,7 @@ func (f *scheduleFlags) flags(a *app, cmd *cobra.Command) {
 // body puts the flags into a request, except for the params, which go to the template if there is none yet.
 func (f *scheduleFlags) body() (map[string]any, error) {
 	body := map[string]any{}
-	f.settings.zone = f.zone
+	f.fields.zone = f.zone
 	if f.zone != "" {
 		body["timezone"] = f.zone
 	}
@@ -76,7 +76,7 @@ func (f *scheduleFlags) body() (map[string]any, error) {
 	if len(f.dependsOn) > 0 {
 		body["depends_on"] = f.dependsOn
 	}
-	if err := f.settings.fill(body); err != nil {
+	if err := f.fields.fill(body); err != nil {
 		return nil, err
 	}
 	if body["cron"] == nil && (body["at"] != nil || body["every"] != nil) {
@@ -89,7 +89,7 @@ func newScheduleCreateCommand(a *app) *cobra.Command {
 	var f scheduleFlags
 	disabled := false
 	cmd := &cobra.Command{
-		Use: "create NAME", Short: "Makes a schedule", Args: wants("a NAME"), Example: scheduleCreateExample,
+		Use: "create NAME", Short: "Makes a schedule", Args: requireArgs("a NAME"), Example: scheduleCreateExample,
 		Long: `Makes a schedule that runs a template by --cron, --every or --at. With --type in place of --template it makes a
 template of the same name first, and the params become that template's. A template of that name that no schedule
 runs is changed to the type and the params.`,
@@ -139,7 +139,7 @@ func (f *scheduleFlags) check(body map[string]any) error {
 }
 
 func (a *app) createSchedule(ctx context.Context, name, kind string, params json.RawMessage, body map[string]any) error {
-	answer, note, err := a.scheduleOf(ctx, name, kind, params, body)
+	answer, note, err := a.postSchedule(ctx, name, kind, params, body)
 	if err != nil {
 		return err
 	}
@@ -151,15 +151,15 @@ func (a *app) createSchedule(ctx context.Context, name, kind string, params json
 	if v.State == string(rota.ScheduleEnabled) && !v.NextFireAt.IsZero() {
 		next = "fires " + a.ago(v.NextFireAt.Time)
 	}
-	return a.say(answer, "made schedule %s: %s; %s%s", v.Name, v.Describe, next, note)
+	return a.printMessage(answer, "made schedule %s: %s; %s%s", v.Name, v.Describe, next, note)
 }
 
-// scheduleOf makes a schedule of a type or of the template that its body names.
-func (a *app) scheduleOf(
+// postSchedule makes a schedule of a type or of the template that its body names.
+func (a *app) postSchedule(
 	ctx context.Context, name, kind string, params json.RawMessage, body map[string]any,
 ) (answer json.RawMessage, note string, err error) {
 	if kind != "" {
-		return a.scheduleOfType(ctx, name, kind, params, body)
+		return a.postScheduleOfType(ctx, name, kind, params, body)
 	}
 	if params != nil {
 		body["param_overrides"] = params
@@ -172,7 +172,7 @@ func newScheduleEditCommand(a *app) *cobra.Command {
 	var f scheduleFlags
 	var reset []string
 	cmd := &cobra.Command{
-		Use: "edit NAME", Short: "Changes a schedule: only what is named", Args: wants("a NAME"),
+		Use: "edit NAME", Short: "Changes a schedule: only what is named", Args: requireArgs("a NAME"),
 		Long: `Changes what the flags name and leaves the rest as it is. --cron, --every and --at replace each other. --params
 replaces the schedule's own params whole. --reset FIELD puts a field back to its default, by the name that
 JSON output has for it.`,
@@ -194,7 +194,7 @@ JSON output has for it.`,
 		if params != nil {
 			body["param_overrides"] = params
 		}
-		return a.patch(cmd, "/schedules"+segment(args[0]), body, reset, "changed schedule "+args[0])
+		return a.patch(cmd, "/schedules"+pathSegment(args[0]), body, reset, "changed schedule "+args[0])
 	}
 	return cmd
 }

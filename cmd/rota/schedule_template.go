@@ -14,22 +14,22 @@ import (
 	"github.com/rotajobs/rota/payload"
 )
 
-// scheduleOfType makes a schedule and the template that it runs, which goes by its name. A template cannot be deleted, so
+// postScheduleOfType makes a schedule and the template that it runs, which goes by its name. A template cannot be deleted, so
 // it is made when little is left that could be wrong, and one that is there is taken over if no schedule runs it: a
 // command that was refused can always be given again, corrected. The note tells what became of such a template.
-func (a *app) scheduleOfType(
+func (a *app) postScheduleOfType(
 	ctx context.Context, name, kind string, params json.RawMessage, body map[string]any,
 ) (answer json.RawMessage, note string, err error) {
 	if params == nil {
 		params = json.RawMessage("{}")
 	}
 	body["template"] = name
-	if err := a.mayMake(ctx, name, kind, params); err != nil {
+	if err := a.checkNewSchedule(ctx, name, kind, params); err != nil {
 		return nil, "", err
 	}
-	there, err := a.get(ctx, "/templates"+segment(name), nil)
+	there, err := a.get(ctx, "/templates"+pathSegment(name), nil)
 	if exitCode(err) == exitNotFound {
-		answer, err = a.withNewTemplate(ctx, name, kind, params, body)
+		answer, err = a.postWithTemplate(ctx, name, kind, params, body)
 		return answer, "", err
 	}
 	if err != nil {
@@ -39,7 +39,7 @@ func (a *app) scheduleOfType(
 	if err != nil {
 		return nil, "", err
 	}
-	note, undo, err := a.takeOver(ctx, t, kind, params)
+	note, undo, err := a.reuseTemplate(ctx, t, kind, params)
 	if err != nil {
 		return nil, "", err
 	}
@@ -50,9 +50,9 @@ func (a *app) scheduleOfType(
 	return answer, note, err
 }
 
-// mayMake refuses a name that is taken, a type that is not there and params that it does not take.
-func (a *app) mayMake(ctx context.Context, name, kind string, params json.RawMessage) error {
-	_, err := a.get(ctx, "/schedules"+segment(name), nil)
+// checkNewSchedule refuses a name that is taken, a type that is not there and params that it does not take.
+func (a *app) checkNewSchedule(ctx context.Context, name, kind string, params json.RawMessage) error {
+	_, err := a.get(ctx, "/schedules"+pathSegment(name), nil)
 	switch {
 	case err == nil:
 		return &exitError{
@@ -62,7 +62,7 @@ func (a *app) mayMake(ctx context.Context, name, kind string, params json.RawMes
 	case exitCode(err) != exitNotFound:
 		return err
 	}
-	answer, err := a.get(ctx, "/types"+segment(kind), nil)
+	answer, err := a.get(ctx, "/types"+pathSegment(kind), nil)
 	if err != nil {
 		return err
 	}
@@ -81,17 +81,17 @@ func paramsError(kind string, err error) error {
 	}
 	lines := make([]string, len(wrong))
 	for i, one := range wrong {
-		lines[i] = plainText(one.Field + ": " + one.Reason)
+		lines[i] = sanitize(one.Field + ": " + one.Reason)
 	}
 	return usagef("rota type show "+kind+" shows the schema", "%s", strings.Join(lines, "\n  "))
 }
 
-// withNewTemplate makes both. The schedule is sent first, to a server that has no template for it: that this is all it
+// postWithTemplate makes both. The schedule is sent first, to a server that has no template for it: that this is all it
 // finds wrong with it is what has to be known before the template is made.
-func (a *app) withNewTemplate(
+func (a *app) postWithTemplate(
 	ctx context.Context, name, kind string, params json.RawMessage, body map[string]any,
 ) (json.RawMessage, error) {
-	if answer, err := a.post(ctx, "/schedules", body); !refuses(err, "template") {
+	if answer, err := a.post(ctx, "/schedules", body); !isUsageErrorOf(err, "template") {
 		return answer, err
 	}
 	if _, err := a.create(ctx, "/templates", map[string]any{"name": name, "type": kind, "default_params": params}); err != nil {
@@ -100,12 +100,12 @@ func (a *app) withNewTemplate(
 	return a.create(ctx, "/schedules", body)
 }
 
-// takeOver makes a template that is there what a schedule of its name needs. Undo puts it back.
-func (a *app) takeOver(ctx context.Context, t httpapi.Template, kind string, params json.RawMessage) (note string, undo func(), err error) {
-	path, archived := "/templates"+segment(t.Name), t.State == string(rota.TemplateArchived)
+// reuseTemplate makes a template that is there what a schedule of its name needs. Undo puts it back.
+func (a *app) reuseTemplate(ctx context.Context, t httpapi.Template, kind string, params json.RawMessage) (note string, undo func(), err error) {
+	path, archived := "/templates"+pathSegment(t.Name), t.State == string(rota.TemplateArchived)
 	same := t.Type == kind && sameJSON(t.DefaultParams, params)
 	if !same {
-		if err := a.unused(ctx, t.Name); err != nil {
+		if err := a.checkUnused(ctx, t.Name); err != nil {
 			return "", nil, err
 		}
 	}
@@ -130,8 +130,8 @@ func (a *app) takeOver(ctx context.Context, t httpapi.Template, kind string, par
 	return note, undo, change(kind, params, "unarchive")
 }
 
-// unused refuses a template that a schedule runs: it would run something else from now on.
-func (a *app) unused(ctx context.Context, name string) error {
+// checkUnused refuses a template that a schedule runs: it would run something else from now on.
+func (a *app) checkUnused(ctx context.Context, name string) error {
 	users, err := a.page(ctx, "/schedules", url.Values{"template": {name}}, "", 1)
 	if err != nil || len(users.Items) == 0 {
 		return err

@@ -15,7 +15,7 @@ func newScheduleUpcomingCommand(a *app) *cobra.Command {
 	count := cronCount(cronCountDefault)
 	var from, zone string
 	cmd := &cobra.Command{
-		Use: "upcoming NAME", Short: "Lists when a schedule fires next, and what clock changes do to it", Args: wants("a NAME"),
+		Use: "upcoming NAME", Short: "Lists when a schedule fires next, and what clock changes do to it", Args: requireArgs("a NAME"),
 		Example:           "  rota schedule upcoming nightly -n 5\n  rota schedule upcoming nightly --from 2027-03-27",
 		ValidArgsFunction: a.completeNames("/schedules", "name"),
 	}
@@ -27,13 +27,13 @@ func newScheduleUpcomingCommand(a *app) *cobra.Command {
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		query := url.Values{"n": {count.String()}}
 		if from != "" {
-			start, err := moment("--from", from, zone)
+			start, err := parseTimeFlag("--from", from, zone)
 			if err != nil {
 				return err
 			}
 			query.Set("from", start.UTC().Format(time.RFC3339Nano))
 		}
-		answer, err := a.get(cmd.Context(), "/schedules"+segment(args[0])+"/upcoming", query)
+		answer, err := a.get(cmd.Context(), "/schedules"+pathSegment(args[0])+"/upcoming", query)
 		if err != nil {
 			return err
 		}
@@ -49,10 +49,10 @@ func newScheduleUpcomingCommand(a *app) *cobra.Command {
 // writeUpcoming is the table of rota cron, with the times that the server worked out and how far they are from now,
 // wherever the list begins.
 func (a *app) writeUpcoming(w io.Writer, u httpapi.Upcoming) error {
-	if _, err := fmt.Fprintf(w, "%s\n\n", plainText(u.Describe)); err != nil {
+	if _, err := fmt.Fprintf(w, "%s\n\n", sanitize(u.Describe)); err != nil {
 		return err
 	}
-	t := newTable("DAY", "LOCAL TIME", "UTC", "IN", "~NOTE").spare("UTC", "DAY")
+	t := newTable("DAY", "LOCAL TIME", "UTC", "IN", "~NOTE").mayDrop("UTC", "DAY")
 	for _, item := range u.Items {
 		local, err := time.Parse(time.RFC3339Nano, item.At)
 		if err != nil {

@@ -50,12 +50,12 @@ within the grace, a second one cuts them off and records it, a third ends the pr
 from flags, else from variables (ROTA_WORKERS for --workers), else from the file, else from the defaults; the
 file knows more of them, such as retention.`,
 		Example: serveExample,
-		Args:    nothing(),
+		Args:    noArgs(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := refuseClientFlags(cmd); err != nil {
 				return err
 			}
-			collectLater()
+			setGCPercent()
 			return a.serve(cmd.Context(), flags.given(cmd), flags)
 		},
 	}
@@ -63,10 +63,10 @@ file knows more of them, such as retention.`,
 	return cmd
 }
 
-// collectLater lets garbage grow to four times of what is in use before it is
+// setGCPercent lets garbage grow to four times of what is in use before it is
 // collected, unless GOGC says otherwise: a server's jobs are mostly short-lived
 // and what it keeps is small, so an eighth of its speed is had for some megabytes.
-func collectLater() {
+func setGCPercent() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(400)
 	}
@@ -129,7 +129,7 @@ func (a *app) serve(ctx context.Context, given []node.Given, flags serveFlags) e
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	var running atomic.Pointer[node.Node]
-	defer obeySignals(config.Logger, stop, &running)()
+	defer handleSignals(config.Logger, stop, &running)()
 	n, err := node.Open(ctx, config)
 	if err != nil {
 		if ctx.Err() != nil {
@@ -141,15 +141,15 @@ func (a *app) serve(ctx context.Context, given []node.Given, flags serveFlags) e
 	go func() {
 		select {
 		case <-n.Ready():
-			_ = a.welcome(n, config) // nobody reads it: that is no reason to stop
+			_ = a.printReady(n, config) // nobody reads it: that is no reason to stop
 		case <-ctx.Done():
 		}
 	}()
 	return n.Run(ctx)
 }
 
-// obeySignals stops the server at the first signal, without patience at the second, and at the third as it stands.
-func obeySignals(logger *slog.Logger, stop func(), running *atomic.Pointer[node.Node]) (ignore func()) {
+// handleSignals stops the server at the first signal, without patience at the second, and at the third as it stands.
+func handleSignals(logger *slog.Logger, stop func(), running *atomic.Pointer[node.Node]) (ignore func()) {
 	signals := make(chan os.Signal, 3)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	if !signal.Ignored(syscall.SIGHUP) { // it is under nohup
@@ -168,10 +168,10 @@ func obeySignals(logger *slog.Logger, stop func(), running *atomic.Pointer[node.
 	return func() { signal.Stop(signals) }
 }
 
-// welcome says where everything is. The token itself is never printed: what is printed is kept in too many places.
-func (a *app) welcome(n *node.Node, config node.Config) error {
+// printReady says where everything is. The token itself is never printed: what is printed is kept in too many places.
+func (a *app) printReady(n *node.Node, config node.Config) error {
 	view := serveView{
-		Version: buildVersion(), HTTP: "http://" + asked(config.HTTP, n.Addresses()["http"]),
+		Version: buildVersion(), HTTP: "http://" + displayAddress(config.HTTP, n.Addresses()["http"]),
 		SQL:  sqlURL(config.SQL, n.Addresses()["sql"]),
 		Data: absolute(config.Data), TokenFile: absolute(n.TokenFile()),
 	}
@@ -205,11 +205,11 @@ func sqlURL(wanted, listening string) string {
 	if listening == "" {
 		return ""
 	}
-	return "postgres://admin@" + asked(wanted, listening) + "/rota"
+	return "postgres://admin@" + displayAddress(wanted, listening) + "/rota"
 }
 
-// asked is the address where the server listens, as it was asked for: a system may call everywhere by another name.
-func asked(wanted, listening string) string {
+// displayAddress is the address where the server listens, as it was asked for: a system may call everywhere by another name.
+func displayAddress(wanted, listening string) string {
 	host, _, err := net.SplitHostPort(wanted)
 	_, port, listeningErr := net.SplitHostPort(listening)
 	if ip := net.ParseIP(host); err != nil || listeningErr != nil || ip == nil {

@@ -22,8 +22,8 @@ import (
 	"github.com/rotajobs/rota/store/sqlite"
 )
 
-// create puts a job into the queue of a server and waits until it runs.
-func (s *testServer) create(line string) rota.ID {
+// startJob puts a job into the queue of a server and waits until it runs.
+func (s *testServer) startJob(line string) rota.ID {
 	s.t.Helper()
 	var job struct {
 		ID    rota.ID
@@ -87,9 +87,9 @@ func (s *testServer) attempts(id rota.ID) []*rota.Job {
 	return attempts
 }
 
-func TestServeLetsRunningJobsEnd(t *testing.T) {
+func TestServeFirstSignalLetsJobsFinish(t *testing.T) {
 	s := startServer(t)
-	id := s.create("sleep -p for=500ms")
+	id := s.startJob("sleep -p for=500ms")
 	s.signal(syscall.SIGTERM)
 	if code := s.exit(); code != exitDone {
 		t.Errorf("it exits with %d:\n%s", code, s.errs)
@@ -102,9 +102,9 @@ func TestServeLetsRunningJobsEnd(t *testing.T) {
 	}
 }
 
-func TestServeCutsJobsOffAtTheSecondSignal(t *testing.T) {
+func TestServeSecondSignalCancelsJobs(t *testing.T) {
 	s := startServer(t)
-	id := s.create("sleep -p for=1h")
+	id := s.startJob("sleep -p for=1h")
 	s.signal(syscall.SIGTERM, syscall.SIGINT)
 	if code := s.exit(); code != exitDone {
 		t.Errorf("it exits with %d:\n%s", code, s.errs)
@@ -115,13 +115,13 @@ func TestServeCutsJobsOffAtTheSecondSignal(t *testing.T) {
 	}
 }
 
-// TestServeEndsAtTheThirdSignal keeps the end of a run from being written down, so that only the third signal can help.
-func TestServeEndsAtTheThirdSignal(t *testing.T) {
+// TestServeThirdSignalExitsAtOnce keeps the end of a run from being written down, so that only the third signal can help.
+func TestServeThirdSignalExitsAtOnce(t *testing.T) {
 	if signal.Ignored(syscall.SIGHUP) {
 		t.Skip("under nohup a server does not hear the third signal of this test")
 	}
 	s := startServer(t)
-	id := s.create("sleep -p for=1h")
+	id := s.startJob("sleep -p for=1h")
 	conn, err := zombie.OpenConn(filepath.Join(s.data, "rota.db"), zombie.OpenReadWrite)
 	if err != nil {
 		t.Fatal(err)
@@ -143,9 +143,9 @@ func TestServeEndsAtTheThirdSignal(t *testing.T) {
 	}
 }
 
-func TestServeRecoversWhatAKillLeft(t *testing.T) {
+func TestServeRecoversAfterKill(t *testing.T) {
 	s := startServer(t)
-	id := s.create("sleep -p for=1h --backoff 1h")
+	id := s.startJob("sleep -p for=1h --backoff 1h")
 	waits := s.must("job create noop --delay 1h")
 	token, err := os.ReadFile(filepath.Join(s.data, "admin.token"))
 	if err != nil {
@@ -176,8 +176,8 @@ func TestServeRecoversWhatAKillLeft(t *testing.T) {
 	}
 }
 
-// printed starts a server and reads what it prints up to a line, then stops it.
-func printed(t *testing.T, last string, args ...string) (out, errs string) {
+// serveOutput starts a server and reads what it prints up to a line, then stops it.
+func serveOutput(t *testing.T, last string, args ...string) (out, errs string) {
 	t.Helper()
 	process := exec.Command(os.Args[0], append([]string{"serve", "--http", "127.0.0.1:0"}, args...)...)
 	process.Env, process.Dir = []string{"ROTA_TEST_PROGRAM=1"}, t.TempDir()
@@ -205,9 +205,9 @@ func printed(t *testing.T, last string, args ...string) (out, errs string) {
 	return out, log.String()
 }
 
-func TestServeSaysWhereToLook(t *testing.T) {
+func TestServePrintsAddressesButNotToken(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")
-	out, errs := printed(t, "Stop", "--data", data)
+	out, errs := serveOutput(t, "Stop", "--data", data)
 	token, err := os.ReadFile(filepath.Join(data, "admin.token"))
 	if err != nil {
 		t.Fatal(err)
@@ -225,9 +225,9 @@ func TestServeSaysWhereToLook(t *testing.T) {
 	}
 }
 
-func TestServeSpeaksJSON(t *testing.T) {
+func TestServeJSONOutput(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")
-	out, errs := printed(t, "}", "--data", data, "-o", "json", "--log-format", "json")
+	out, errs := serveOutput(t, "}", "--data", data, "-o", "json", "--log-format", "json")
 	var view serveView
 	if err := json.Unmarshal([]byte(out), &view); err != nil || view.Data != data || !strings.HasPrefix(view.HTTP, "http://127.0.0.1:") {
 		t.Errorf("%v\n%s", err, out)
@@ -239,8 +239,8 @@ func TestServeSpeaksJSON(t *testing.T) {
 	}
 }
 
-// TestServeRefuses wants of each thing that keeps a server down its exit code and the words that help.
-func TestServeRefuses(t *testing.T) {
+// TestServeStartErrors wants of each thing that keeps a server down its exit code and the words that help.
+func TestServeStartErrors(t *testing.T) {
 	t.Chdir(t.TempDir())
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

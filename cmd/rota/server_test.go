@@ -81,14 +81,14 @@ func (s *testServer) stop() {
 
 // run runs one command line against the server.
 func (s *testServer) run(commandLine string) (out, errs string, code int) {
-	return s.runIn(commandLine, screen{}, nil)
+	return s.runWith(commandLine, terminal{}, nil)
 }
 
-// runIn is run in other surroundings.
-func (s *testServer) runIn(commandLine string, sc screen, env map[string]string) (out, errs string, code int) {
+// runWith is run in other surroundings.
+func (s *testServer) runWith(commandLine string, sc terminal, env map[string]string) (out, errs string, code int) {
 	var stdout, stderr bytes.Buffer
 	code = run(words(commandLine), environment{
-		in: strings.NewReader(env["STDIN"]), out: &stdout, err: &stderr, now: time.Now, screen: sc,
+		in: strings.NewReader(env["STDIN"]), out: &stdout, err: &stderr, now: time.Now, terminal: sc,
 		getenv: func(name string) string {
 			if name == "ROTA_DATA" {
 				return s.data
@@ -116,20 +116,20 @@ type session struct {
 	ids    []string
 }
 
-func (s *session) transcript(text string) string {
+func (s *session) regenerate(text string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {
 		switch {
 		case strings.HasPrefix(line, "# "):
 			b.WriteString(line)
 		case strings.HasPrefix(line, "$ rota"):
-			b.WriteString(line + s.perform(strings.TrimPrefix(line, "$ rota")) + "\n")
+			b.WriteString(line + s.runAndFormat(strings.TrimPrefix(line, "$ rota")) + "\n")
 		}
 	}
 	return b.String()
 }
 
-func (s *session) perform(commandLine string) string {
+func (s *session) runAndFormat(commandLine string) string {
 	commandLine = regexp.MustCompile(`\bID\d+\b`).ReplaceAllStringFunc(commandLine, func(name string) string {
 		n, _ := strconv.Atoi(name[2:])
 		if n > len(s.ids) {
@@ -145,7 +145,7 @@ func (s *session) perform(commandLine string) string {
 	if code != exitDone {
 		text += fmt.Sprintf("exit %d\n", code)
 	}
-	return s.normal(text)
+	return s.normalize(text)
 }
 
 var volatile = []struct {
@@ -171,7 +171,7 @@ const sampleID = "01926a5e-7c3b-7f3a-8d2e-1b2c3d4e5f60"
 
 var idShape = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}`)
 
-func (s *session) normal(text string) string {
+func (s *session) normalize(text string) string {
 	text = strings.ReplaceAll(text, s.server.data, "DATA")
 	text = strings.ReplaceAll(text, sampleID, "SAMPLE")
 	text = idShape.ReplaceAllStringFunc(text, func(id string) string {
@@ -189,8 +189,8 @@ func (s *session) normal(text string) string {
 	return text
 }
 
-// TestSessions replays what users do, each session against a server of its own.
-func TestSessions(t *testing.T) {
+// TestServerTranscripts replays what users do, each session against a server of its own.
+func TestServerTranscripts(t *testing.T) {
 	files, err := filepath.Glob("testdata/server/*.transcript")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no transcripts: %v", err)
@@ -198,7 +198,7 @@ func TestSessions(t *testing.T) {
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".transcript"), func(t *testing.T) {
 			s := &session{server: startServer(t)}
-			replay(t, file, s.transcript)
+			replay(t, file, s.regenerate)
 		})
 	}
 }

@@ -27,7 +27,7 @@ func newSQLCommand(a *app) *cobra.Command {
 With -f, or from a pipe, each statement of a file is done by itself, those between BEGIN and COMMIT
 together. Without any of it, at a terminal, it is a console.`,
 		Example: sqlExample,
-		Args:    mayHave("a STATEMENT"),
+		Args:    optionalArg("a STATEMENT"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if expanded {
 				s.expanded = expandedOn
@@ -36,11 +36,11 @@ together. Without any of it, at a terminal, it is a console.`,
 			case len(args) > 0 && file != "":
 				return usagef("give one of them", "a STATEMENT and a file are given")
 			case len(args) > 0:
-				return s.run(cmd.Context(), piece{text: args[0]})
+				return s.run(cmd.Context(), sqlRequest{text: args[0]})
 			case file != "":
 				return s.runFile(cmd.Context(), file, keepGoing)
-			case a.screen.in && a.screen.out:
-				return newSQLConsole(s).converse(cmd.Context())
+			case a.terminal.in && a.terminal.out:
+				return newSQLConsole(s).interact(cmd.Context())
 			}
 			return s.runFile(cmd.Context(), "-", keepGoing)
 		},
@@ -53,15 +53,15 @@ together. Without any of it, at a terminal, it is a console.`,
 	return cmd
 }
 
-// piece is what is sent in one request, and where it comes from.
-type piece struct {
+// sqlRequest is what is sent in one request, and where it comes from.
+type sqlRequest struct {
 	text  string
 	file  string // empty: somebody typed it
 	lines int    // of the file before it
 }
 
 // run runs a piece and prints what it gave.
-func (s *sqlPrinter) run(ctx context.Context, p piece) error {
+func (s *sqlPrinter) run(ctx context.Context, p sqlRequest) error {
 	answer, took, err := s.send(ctx, p)
 	if err != nil {
 		return err
@@ -80,11 +80,11 @@ func (s *sqlPrinter) run(ctx context.Context, p piece) error {
 }
 
 // send sends a piece. A refusal knows what it is about.
-func (s *sqlPrinter) send(ctx context.Context, p piece) (answer json.RawMessage, took time.Duration, err error) {
+func (s *sqlPrinter) send(ctx context.Context, p sqlRequest) (answer json.RawMessage, took time.Duration, err error) {
 	began := time.Now()
 	answer, err = s.post(ctx, "/sql", map[string]string{"statement": p.text})
 	if err != nil {
-		return nil, 0, s.blame(p, err)
+		return nil, 0, s.asStatementError(p, err)
 	}
 	return answer, time.Since(began), nil
 }

@@ -37,15 +37,15 @@ func (c *sqlConsole) command(ctx context.Context, line string) {
 	var err error
 	switch name {
 	case `\q`:
-		c.left = true
+		c.quit = true
 	case `\?`, `\h`:
 		_, err = io.WriteString(c.out, sqlHelp)
 	case `\r`:
-		c.typed = ""
+		c.pending = ""
 	case `\d`, `\dt`:
 		err = c.describe(argument)
 	case `\j`, `\l`:
-		c.statement(ctx, piece{text: "SHOW JOBS"})
+		c.statement(ctx, sqlRequest{text: "SHOW JOBS"})
 	case `\i`:
 		c.include(ctx, argument)
 	case `\x`:
@@ -56,7 +56,7 @@ func (c *sqlConsole) command(ctx context.Context, line string) {
 		err = usagef(`\? lists the commands`, "there is no command %s", shortened(name))
 	}
 	if err != nil {
-		c.fail(err)
+		c.printError(err)
 	}
 }
 
@@ -83,7 +83,7 @@ func (c *sqlConsole) describe(name string) error {
 
 // show writes a table of our own, with room behind it.
 func (c *sqlConsole) show(v httpapi.SQLResult) error {
-	c.tabled = false
+	c.lastWasTable = false
 	if err := c.write(v); err != nil {
 		return err
 	}
@@ -99,20 +99,20 @@ func textValue(text string) httpapi.SQLValue {
 // include runs a file as if it were typed, until a statement is refused.
 func (c *sqlConsole) include(ctx context.Context, name string) {
 	if name == "" || name == "-" {
-		c.fail(usagef(`write \i FILE`, `\i needs the name of a file`))
+		c.printError(usagef(`write \i FILE`, `\i needs the name of a file`))
 		return
 	}
 	content, err := c.fileText(name)
 	if err != nil {
-		c.fail(err)
+		c.printError(err)
 		return
 	}
-	pieces, err := cutStatements(name, string(content))
+	requests, err := splitStatements(name, string(content))
 	if err != nil {
-		c.fail(err)
+		c.printError(err)
 		return
 	}
-	for _, p := range pieces {
+	for _, p := range requests {
 		if !c.statement(ctx, p) {
 			return
 		}

@@ -23,13 +23,13 @@ ROLLBACK RUN SCHEDULE SECONDS SELECT SET SHOW SKIP SQL STARTS STATE TARGET THEN 
 
 // sqlCompleter finishes words at the tab key.
 type sqlCompleter struct {
-	console *sqlConsole
-	list    io.Writer // where a choice of words is shown
-	again   bool      // the last key was a tab that found several
-	asked   map[string]askedNames
+	console    *sqlConsole
+	list       io.Writer // where a choice of words is shown
+	lastWasTab bool      // the last key was a tab that found several
+	cache      map[string]cachedNames
 }
 
-type askedNames struct {
+type cachedNames struct {
 	at    time.Time
 	names []string
 }
@@ -37,12 +37,12 @@ type askedNames struct {
 // key is called for each key. Others than the tab are none of its business.
 func (k *sqlCompleter) key(line string, pos int, key rune) (string, int, bool) {
 	if key != '\t' {
-		k.again = false
+		k.lastWasTab = false
 		return "", 0, false
 	}
 	start := strings.LastIndexAny(line[:pos], " \t(),;=<>") + 1
 	word := line[start:pos]
-	found := k.candidates(k.console.typed+line[:start], word)
+	found := k.candidates(k.console.pending+line[:start], word)
 	switch {
 	case len(found) == 0 && strings.TrimSpace(line[:pos]) == "": // of a text that is pasted with its margins
 		return line[:pos] + " " + line[pos:], pos + 1, true
@@ -54,10 +54,10 @@ func (k *sqlCompleter) key(line string, pos int, key rune) (string, int, bool) {
 	if common := commonStart(found); len(common) > len(word) {
 		return line[:start] + common + line[pos:], start + len(common), true
 	}
-	if k.again {
+	if k.lastWasTab {
 		fmt.Fprintln(k.list, strings.Join(found[:min(len(found), completionsMax)], "  "))
 	}
-	k.again = true
+	k.lastWasTab = true
 	return line, pos, true
 }
 
@@ -124,19 +124,19 @@ func columnsIn(text string) (names []string) {
 	return names
 }
 
-// namesKept is how long names that the server gave are good for.
-const namesKept = 5 * time.Second
+// namesCacheTTL is how long names that the server gave are good for.
+const namesCacheTTL = 5 * time.Second
 
-const sqlNames = `SELECT job_name FROM sys.jobs WHERE job_name >= $1 AND job_name < $2 ORDER BY job_name LIMIT 60`
+const sqlJobNames = `SELECT job_name FROM sys.jobs WHERE job_name >= $1 AND job_name < $2 ORDER BY job_name LIMIT 60`
 
 // names asks the server for jobs. One that does not answer soon completes nothing.
 func (k *sqlCompleter) names(prefix string) []string {
-	if known, is := k.asked[prefix]; is && time.Since(known.at) < namesKept {
+	if known, is := k.cache[prefix]; is && time.Since(known.at) < namesCacheTTL {
 		return known.names
 	}
-	ctx, stop := context.WithTimeout(context.Background(), patience)
+	ctx, stop := context.WithTimeout(context.Background(), completionTimeout)
 	defer stop()
-	answer, err := k.console.post(ctx, "/sql", map[string]any{"statement": sqlNames, "args": []string{prefix, prefix + "\U0010ffff"}})
+	answer, err := k.console.post(ctx, "/sql", map[string]any{"statement": sqlJobNames, "args": []string{prefix, prefix + "\U0010ffff"}})
 	if err != nil {
 		return nil
 	}
@@ -144,14 +144,14 @@ func (k *sqlCompleter) names(prefix string) []string {
 	if err != nil {
 		return nil
 	}
-	known := askedNames{at: time.Now()}
+	known := cachedNames{at: time.Now()}
 	for _, row := range v.Rows {
-		known.names = append(known.names, plainText(cellText(row[0])))
+		known.names = append(known.names, sanitize(cellText(row[0])))
 	}
-	if k.asked == nil || len(k.asked) > 100 {
-		k.asked = map[string]askedNames{}
+	if k.cache == nil || len(k.cache) > 100 {
+		k.cache = map[string]cachedNames{}
 	}
-	k.asked[prefix] = known
+	k.cache[prefix] = known
 	return known.names
 }
 

@@ -13,22 +13,22 @@ import (
 
 var escapes = regexp.MustCompile(`\x1b\[[0-9;]*[A-Za-z]`)
 
-// typeIn types keys at a console over the server, and returns what both of its outputs show, without colours.
-func (s *testServer) typeIn(keys string, env map[string]string) (shown string) {
+// typeKeys types keys at a console over the server, and returns what both of its outputs show, without colours.
+func (s *testServer) typeKeys(keys string, env map[string]string) (shown string) {
 	s.t.Helper()
 	all := map[string]string{"STDIN": keys, "NO_COLOR": "1"}
 	for name, value := range env {
 		all[name] = value
 	}
-	out, errs, code := s.runIn("sql", screen{in: true, out: true, err: true, width: 100}, all)
+	out, errs, code := s.runWith("sql", terminal{in: true, out: true, err: true, width: 100}, all)
 	if code != exitDone {
 		s.t.Errorf("the console exits with %d: %s", code, errs)
 	}
 	return strings.ReplaceAll(escapes.ReplaceAllString(out, ""), "\r\n", "\n") + errs
 }
 
-// holds wants texts in another, in their order.
-func holds(t *testing.T, shown string, want ...string) {
+// containsInOrder wants texts in another, in their order.
+func containsInOrder(t *testing.T, shown string, want ...string) {
 	t.Helper()
 	rest := shown
 	for _, text := range want {
@@ -41,21 +41,21 @@ func holds(t *testing.T, shown string, want ...string) {
 	}
 }
 
-func TestConsoleReadsStatements(t *testing.T) {
+func TestConsoleRunsStatements(t *testing.T) {
 	s := startServer(t)
-	shown := s.typeIn("SELECT 1 AS one,\r  2 AS two; SELECT\r'a;\rb' AS three;\rexit\rSELECT 4;\r", nil)
-	holds(t, shown, "Rota", promptReady+"SELECT 1", promptMore+"  2 AS", " one | two\n-----+-----\n   1 |   2\n(1 row)\n\n", promptMore+"b' AS three;", " three\n", " a;\n b\n", promptReady)
+	shown := s.typeKeys("SELECT 1 AS one,\r  2 AS two; SELECT\r'a;\rb' AS three;\rexit\rSELECT 4;\r", nil)
+	containsInOrder(t, shown, "Rota", promptReady+"SELECT 1", promptMore+"  2 AS", " one | two\n-----+-----\n   1 |   2\n(1 row)\n\n", promptMore+"b' AS three;", " three\n", " a;\n b\n", promptReady)
 	if strings.Contains(shown, "SELECT 4") {
 		t.Errorf("it goes on after exit:\n%s", shown)
 	}
-	shown = s.typeIn("DROP JOB\r nobody;\rSELECT nothing\r FROM sys.jobs;\r\x04", nil)
-	holds(t, shown, "ERROR:  42704: there is no job nobody\n", "HINT:  ", "ERROR:  42")
+	shown = s.typeKeys("DROP JOB\r nobody;\rSELECT nothing\r FROM sys.jobs;\r\x04", nil)
+	containsInOrder(t, shown, "ERROR:  42704: there is no job nobody\n", "HINT:  ", "ERROR:  42")
 }
 
-func TestConsoleDropsWhatIsTyped(t *testing.T) {
+func TestConsoleCtrlCDiscardsInput(t *testing.T) {
 	s := startServer(t)
-	shown := s.typeIn("SELECT 1 AS one,\rmistake\x03SELECT 2 AS two;\r\x1b\x03SELECT 3 AS three;\r\x04", nil)
-	holds(t, shown, promptMore, promptReady+"SELECT 2", " two\n", promptReady, " three\n")
+	shown := s.typeKeys("SELECT 1 AS one,\rmistake\x03SELECT 2 AS two;\r\x1b\x03SELECT 3 AS three;\r\x04", nil)
+	containsInOrder(t, shown, promptMore, promptReady+"SELECT 2", " two\n", promptReady, " three\n")
 	if strings.Contains(shown, " one\n") || strings.Contains(shown, "ERROR") {
 		t.Errorf("what was dropped is run:\n%s", shown)
 	}
@@ -68,11 +68,11 @@ func TestConsoleCommands(t *testing.T) {
 	if err := os.WriteFile(file, []byte("EXECUTE JOB tidy;\nDROP JOB nobody;\nDROP JOB tidy;"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	shown := s.typeIn(`\?`+"\r"+`\d`+"\r"+`\d sys.nodes`+"\r"+`\d nobody`+"\r"+`\j`+"\r"+`\timing`+"\r"+`\x on`+"\r"+
+	shown := s.typeKeys(`\?`+"\r"+`\d`+"\r"+`\d sys.nodes`+"\r"+`\d nobody`+"\r"+`\j`+"\r"+`\timing`+"\r"+`\x on`+"\r"+
 		"SELECT 1 AS one;\r"+`\x perhaps`+"\r"+`\i `+file+"\r"+`\i`+"\r"+`\nosuch`+"\rSELECT 'a\r"+`\q';`+"\rSELECT\r"+`\r`+"\r"+`\q`+"\r", nil)
-	holds(t, shown, "Ctrl-D leaves", " sys.jobs ", " is_leader     | boolean\n", " tidy ", "Timing is on.", "Expanded display is on.",
+	containsInOrder(t, shown, "Ctrl-D leaves", " sys.jobs ", " is_leader     | boolean\n", " tidy ", "Timing is on.", "Expanded display is on.",
 		"-[ RECORD 1 ]\none | 1\n", "Time: ", "job_run_uuid | ", `| \q`+"\n")
-	holds(t, shown, "there is no table nobody", `\x perhaps is none of them`, file+":2: ERROR:  42704", `\i needs the name of a file`, `there is no command \nosuch`)
+	containsInOrder(t, shown, "there is no table nobody", `\x perhaps is none of them`, file+":2: ERROR:  42704", `\i needs the name of a file`, `there is no command \nosuch`)
 	if left := s.must("schedule list"); !strings.Contains(left, "tidy") {
 		t.Errorf("a file goes on after what was refused: %s", left)
 	}
@@ -85,20 +85,20 @@ func TestConsoleTransactions(t *testing.T) {
 	both := " jobs\n------\n    2\n(1 row)\n"
 	create := "CREATE JOB %s SCHEDULE EVERY 1 HOUR AS CALL noop()"
 	a, b := fmt.Sprintf(create, "a"), fmt.Sprintf(create, "b")
-	shown := s.typeIn("BEGIN;\r"+a+";\r"+b+" DEPENDS ON a;\rSELECT count(*) AS n FROM sys.jobs;\rEXECUTE JOB b;\rCOMMIT;\r\x04", nil)
-	holds(t, shown, promptReady+"BEGIN;\nBEGIN\n", promptWork, "CREATE JOB\n", promptWork, "CREATE JOB\n", " 0\n", "EXECUTE JOB\n"+promptWork+"COMMIT;\n", "job_run_uuid", "COMMIT\n"+promptReady)
+	shown := s.typeKeys("BEGIN;\r"+a+";\r"+b+" DEPENDS ON a;\rSELECT count(*) AS n FROM sys.jobs;\rEXECUTE JOB b;\rCOMMIT;\r\x04", nil)
+	containsInOrder(t, shown, promptReady+"BEGIN;\nBEGIN\n", promptTransaction, "CREATE JOB\n", promptTransaction, "CREATE JOB\n", " 0\n", "EXECUTE JOB\n"+promptTransaction+"COMMIT;\n", "job_run_uuid", "COMMIT\n"+promptReady)
 	if jobs() != both || !strings.Contains(s.must("job runs b"), "b") {
 		t.Errorf("it was not done:\n%s", shown)
 	}
-	shown = s.typeIn("BEGIN; DROP JOB b;\rCREATE JOB c\r SHEDULE;\rDROP JOB a;\rCOMMIT;\rBEGIN;\rDROP JOB b;\rROLLBACK;\r\x04", nil)
-	holds(t, shown, promptWork, promptFailed, promptFailed, "ROLLBACK\n"+promptReady+"BEGIN", "ROLLBACK\n"+promptReady)
-	holds(t, shown, "ERROR:  42601: ", "LINE 2:  SHEDULE\n         ^\n", "ERROR:  25P02: ", "NOTICE:  the transaction had failed")
+	shown = s.typeKeys("BEGIN; DROP JOB b;\rCREATE JOB c\r SHEDULE;\rDROP JOB a;\rCOMMIT;\rBEGIN;\rDROP JOB b;\rROLLBACK;\r\x04", nil)
+	containsInOrder(t, shown, promptTransaction, promptFailed, promptFailed, "ROLLBACK\n"+promptReady+"BEGIN", "ROLLBACK\n"+promptReady)
+	containsInOrder(t, shown, "ERROR:  42601: ", "LINE 2:  SHEDULE\n         ^\n", "ERROR:  25P02: ", "NOTICE:  the transaction had failed")
 	if jobs() != both {
 		t.Errorf("half of it was done:\n%s", shown)
 	}
 }
 
-func TestConsoleCompletes(t *testing.T) {
+func TestConsoleCompletion(t *testing.T) {
 	s := startServer(t)
 	for _, name := range []string{"tidy", "tidings", `"Big-One"`} {
 		s.must("sql 'CREATE JOB " + name + " SCHEDULE EVERY 1 HOUR AS CALL noop()'")
@@ -131,17 +131,17 @@ func TestConsoleCompletes(t *testing.T) {
 	if listed.String() != "tidings  tidy\n" {
 		t.Errorf("the choice is %q", listed.String())
 	}
-	if known := k.asked["tid"]; len(known.names) != 2 || time.Since(known.at) > namesKept {
-		t.Errorf("the names are not kept: %+v", k.asked)
+	if known := k.cache["tid"]; len(known.names) != 2 || time.Since(known.at) > namesCacheTTL {
+		t.Errorf("the names are not kept: %+v", k.cache)
 	}
 }
 
-// TestHistoryIsKept: for the next time, for nobody else, not for ever, and without secrets.
-func TestHistoryIsKept(t *testing.T) {
+// TestHistoryIsPrivateBoundedAndWithoutSecrets: for the next time, for nobody else, not for ever, and without secrets.
+func TestHistoryIsPrivateBoundedAndWithoutSecrets(t *testing.T) {
 	s := startServer(t)
 	home := t.TempDir()
 	env := map[string]string{"HOME": home}
-	s.typeIn("SELECT 1 AS first;\rALTER JOB x SET\r SECRET 'k' =\r 'hunter2';\rCREATE USER u Password 'hunter3';\r\x1b[A\x15"+`\d sys.nodes`+"\r\x04", env)
+	s.typeKeys("SELECT 1 AS first;\rALTER JOB x SET\r SECRET 'k' =\r 'hunter2';\rCREATE USER u Password 'hunter3';\r\x1b[A\x15"+`\d sys.nodes`+"\r\x04", env)
 	path := filepath.Join(home, ".local/state/rota/sql_history")
 	content, err := os.ReadFile(path)
 	if err != nil || string(content) != "SELECT 1 AS first;\n\\d sys.nodes\n" {
@@ -150,7 +150,7 @@ func TestHistoryIsKept(t *testing.T) {
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v %v", info, err)
 	}
-	holds(t, s.typeIn("\x1b[A\x1b[A\r\x04", env), " first\n-------\n     1\n")
+	containsInOrder(t, s.typeKeys("\x1b[A\x1b[A\r\x04", env), " first\n-------\n     1\n")
 	var many []string
 	for i := range historyMax + 500 {
 		many = append(many, fmt.Sprint("line ", i))
@@ -175,7 +175,7 @@ func TestHistoryIsKept(t *testing.T) {
 	}
 }
 
-func TestHistoryFile(t *testing.T) {
+func TestHistoryFilePath(t *testing.T) {
 	for want, env := range map[string]map[string]string{
 		"/h/.local/state/rota/sql_history": {"HOME": "/h"},
 		"/s/rota/sql_history":              {"HOME": "/h", "XDG_STATE_HOME": "/s"},

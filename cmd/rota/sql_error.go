@@ -20,7 +20,7 @@ var sqlExits = map[string]int{
 // statementError is the refusal of a statement, which is told as psql does: with the line that it is about.
 type statementError struct {
 	httpapi.Problem
-	piece
+	sqlRequest
 	colour bool
 }
 
@@ -34,26 +34,26 @@ func (e *statementError) exit() int {
 	return exitFailed
 }
 
-// blame makes the refusal of a statement of an error, if it is one, in the colours of the terminal.
-func (s *sqlPrinter) blame(p piece, err error) error {
-	err = p.blame(err)
+// asStatementError makes the refusal of a statement of an error, if it is one, in the colours of the terminal.
+func (s *sqlPrinter) asStatementError(p sqlRequest, err error) error {
+	err = p.asStatementError(err)
 	var refusal *statementError
 	if errors.As(err, &refusal) {
-		refusal.colour = s.screen.err && s.colourful()
+		refusal.colour = s.terminal.err && s.useColour()
 	}
 	return err
 }
 
-// blame makes the refusal of a statement of an error, if it is one.
-func (p piece) blame(err error) error {
+// asStatementError makes the refusal of a statement of an error, if it is one.
+func (p sqlRequest) asStatementError(err error) error {
 	var refused *exitError
 	var syntax *ddl.Error
 	switch {
 	case errors.As(err, &refused) && refused.statement != nil:
-		return &statementError{Problem: *refused.statement, piece: p}
+		return &statementError{Problem: *refused.statement, sqlRequest: p}
 	case errors.As(err, &syntax): // of a file that cannot even be cut into statements
 		problem := httpapi.Problem{Detail: syntax.Reason, Hint: syntax.Hint, SQLState: syntax.State, Line: syntax.Line, Column: syntax.Column}
-		return &statementError{Problem: problem, piece: p}
+		return &statementError{Problem: problem, sqlRequest: p}
 	}
 	return err
 }
@@ -62,18 +62,18 @@ func (p piece) blame(err error) error {
 func (e *statementError) write(w io.Writer) {
 	line := max(1, e.Line)
 	if e.file != "" {
-		fmt.Fprintf(w, "%s:%d: ", plainText(e.file), e.lines+line)
+		fmt.Fprintf(w, "%s:%d: ", sanitize(e.file), e.lines+line)
 	}
 	word := "ERROR:"
 	if e.colour {
 		word = colourBad + word + colourOff
 	}
-	fmt.Fprintf(w, "%s  %s: %s\n", word, plainText(e.SQLState), plainText(e.Detail))
+	fmt.Fprintf(w, "%s  %s: %s\n", word, sanitize(e.SQLState), sanitize(e.Detail))
 	if e.Line > 0 {
 		e.writeLine(w, fmt.Sprintf("LINE %d: ", e.lines+line))
 	}
 	if e.Hint != "" {
-		fmt.Fprintf(w, "HINT:  %s\n", asCommands(plainText(e.Hint)))
+		fmt.Fprintf(w, "HINT:  %s\n", requestsToCommands(sanitize(e.Hint)))
 	}
 }
 
@@ -86,7 +86,7 @@ func (e *statementError) writeLine(w io.Writer, head string) {
 	if e.Line > len(lines) {
 		return
 	}
-	text := []rune(plainText(strings.TrimRight(lines[e.Line-1], "\r")))
+	text := []rune(sanitize(strings.TrimRight(lines[e.Line-1], "\r")))
 	at := min(max(0, e.Column-1), len(text))
 	if from := at - excerptMax; from > 0 {
 		text = append([]rune("..."), text[from:]...)

@@ -17,12 +17,12 @@ func (s *sqlPrinter) runFile(ctx context.Context, name string, keepGoing bool) e
 		return err
 	}
 	text := string(bytes.TrimPrefix(content, []byte("\ufeff")))
-	pieces, err := cutFile(fileName(name), text)
+	requests, err := splitFile(fileName(name), text)
 	if err != nil {
 		return err
 	}
 	refused := 0
-	for _, p := range pieces {
+	for _, p := range requests {
 		err := s.run(ctx, p)
 		var refusal *statementError
 		switch {
@@ -35,7 +35,7 @@ func (s *sqlPrinter) runFile(ctx context.Context, name string, keepGoing bool) e
 		refused++
 	}
 	if refused > 0 {
-		return &exitError{code: exitFailed, err: errors.New(plural(refused, "request was", "requests were") + " refused, of " + plural(len(pieces), "request", "requests"))}
+		return &exitError{code: exitFailed, err: errors.New(plural(refused, "request was", "requests were") + " refused, of " + plural(len(requests), "request", "requests"))}
 	}
 	return nil
 }
@@ -49,44 +49,44 @@ func inFile(err error) error {
 	return err
 }
 
-// cutFile cuts the text of a file into what is sent together: a statement, or all from BEGIN to what ends it.
-func cutFile(name, text string) (pieces []piece, err error) {
+// splitFile cuts the text of a file into what is sent together: a statement, or all from BEGIN to what ends it.
+func splitFile(name, text string) (requests []sqlRequest, err error) {
 	sources, err := ddl.Split(text)
 	if err != nil {
-		return nil, piece{text: text, file: name}.blame(err)
+		return nil, sqlRequest{text: text, file: name}.asStatementError(err)
 	}
 	for i := 0; i < len(sources); i++ {
 		first, last := sources[i], i
-		if _, begins := parsed(first).(*ddl.Begin); begins {
-			last = endOfWork(sources, i)
+		if _, begins := parseStatement(first).(*ddl.Begin); begins {
+			last = endOfTransaction(sources, i)
 		}
-		pieces = append(pieces, pieceOf(name, text, first, sources[last]))
+		requests = append(requests, requestOf(name, text, first, sources[last]))
 		i = last
 	}
-	return pieces, nil
+	return requests, nil
 }
 
-// cutStatements cuts the text of a file into statements.
-func cutStatements(name, text string) (pieces []piece, err error) {
+// splitStatements cuts the text of a file into statements.
+func splitStatements(name, text string) (requests []sqlRequest, err error) {
 	sources, err := ddl.Split(text)
 	if err != nil {
-		return nil, piece{text: text, file: name}.blame(err)
+		return nil, sqlRequest{text: text, file: name}.asStatementError(err)
 	}
 	for _, one := range sources {
-		pieces = append(pieces, pieceOf(name, text, one, one))
+		requests = append(requests, requestOf(name, text, one, one))
 	}
-	return pieces, nil
+	return requests, nil
 }
 
-// pieceOf is the text from one statement to the end of another.
-func pieceOf(name, text string, first, last ddl.Source) piece {
-	return piece{text: text[first.Offset : last.Offset+len(last.Text)], file: name, lines: strings.Count(text[:first.Offset], "\n")}
+// requestOf is the text from one statement to the end of another.
+func requestOf(name, text string, first, last ddl.Source) sqlRequest {
+	return sqlRequest{text: text[first.Offset : last.Offset+len(last.Text)], file: name, lines: strings.Count(text[:first.Offset], "\n")}
 }
 
-// endOfWork is the statement that ends the transaction which begins at one, or the last if none does.
-func endOfWork(sources []ddl.Source, begin int) int {
+// endOfTransaction is the statement that ends the transaction which begins at one, or the last if none does.
+func endOfTransaction(sources []ddl.Source, begin int) int {
 	for i := begin + 1; i < len(sources); i++ {
-		switch parsed(sources[i]).(type) {
+		switch parseStatement(sources[i]).(type) {
 		case *ddl.Commit, *ddl.Rollback:
 			return i
 		}
@@ -94,8 +94,8 @@ func endOfWork(sources []ddl.Source, begin int) int {
 	return len(sources) - 1
 }
 
-// parsed is a statement, nil if it is none: the server says why.
-func parsed(source ddl.Source) ddl.Statement {
+// parseStatement is a statement, nil if it is none: the server says why.
+func parseStatement(source ddl.Source) ddl.Statement {
 	statement, err := ddl.Parse(source.Text)
 	if err != nil {
 		return nil

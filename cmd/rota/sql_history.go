@@ -14,9 +14,9 @@ const historyMax = 1000
 // sqlHistory is the lines that were typed, those of earlier conversations too. What cannot be kept in its file is
 // forgotten at the end: that is no reason not to go on.
 type sqlHistory struct {
-	path  string   // empty: nothing is kept
-	lines []string // the oldest first
-	fresh []string // of the statement that is being typed
+	path    string   // empty: nothing is kept
+	lines   []string // the oldest first
+	unsaved []string // of the statement that is being typed
 }
 
 // historyFile is where the lines of this user are kept.
@@ -66,7 +66,7 @@ func (h *sqlHistory) Add(line string) {
 	if strings.TrimSpace(line) == "" {
 		return
 	}
-	h.fresh = append(h.fresh, line)
+	h.unsaved = append(h.unsaved, line)
 	if n := len(h.lines); n > 0 && h.lines[n-1] == line {
 		return
 	}
@@ -82,14 +82,14 @@ func (h *sqlHistory) Len() int { return len(h.lines) }
 // At is one of them, counted from the newest.
 func (h *sqlHistory) At(i int) string { return h.lines[len(h.lines)-1-i] }
 
-// telling is what stands beside what nobody else should read.
-var telling = regexp.MustCompile(`(?i)password|secret`)
+// secretWord is what stands beside what nobody else should read.
+var secretWord = regexp.MustCompile(`(?i)password|secret`)
 
-// settle keeps the lines of a statement that has its end, unless it may hold a secret: that may stand on any of them.
-func (h *sqlHistory) settle(statement string) {
-	fresh := h.fresh
-	h.fresh = nil
-	if h.path == "" || len(fresh) == 0 || telling.MatchString(statement) || telling.MatchString(strings.Join(fresh, "\n")) {
+// save keeps the lines of a statement that has its end, unless it may hold a secret: that may stand on any of them.
+func (h *sqlHistory) save(statement string) {
+	unsaved := h.unsaved
+	h.unsaved = nil
+	if h.path == "" || len(unsaved) == 0 || secretWord.MatchString(statement) || secretWord.MatchString(strings.Join(unsaved, "\n")) {
 		return
 	}
 	if os.MkdirAll(filepath.Dir(h.path), 0o700) != nil {
@@ -99,6 +99,6 @@ func (h *sqlHistory) settle(statement string) {
 	if err != nil {
 		return
 	}
-	_, _ = file.WriteString(strings.Join(fresh, "\n") + "\n")
+	_, _ = file.WriteString(strings.Join(unsaved, "\n") + "\n")
 	_ = file.Close()
 }

@@ -37,9 +37,9 @@ func openTerminal(t *testing.T) (user, program *os.File) {
 	return user, program
 }
 
-// TestConsoleAtATerminal drives the program at a real one: what runs is cancelled by Ctrl-C, and the terminal is left as
+// TestConsoleOnPseudoTerminal drives the program at a real one: what runs is cancelled by Ctrl-C, and the terminal is left as
 // it was.
-func TestConsoleAtATerminal(t *testing.T) {
+func TestConsoleOnPseudoTerminal(t *testing.T) {
 	s := startServer(t)
 	user, program := openTerminal(t)
 	before, err := unix.IoctlGetTermios(int(program.Fd()), unix.TCGETS)

@@ -22,9 +22,9 @@ const (
 // sqlPrinter runs statements and prints what they give.
 type sqlPrinter struct {
 	*app
-	timing   bool
-	expanded expandedMode
-	tabled   bool // the last thing that was written is a table
+	timing       bool
+	expanded     expandedMode
+	lastWasTable bool // the last thing that was written is a table
 }
 
 // writeAll writes what each statement of a request gave.
@@ -44,18 +44,18 @@ func (s *sqlPrinter) writeAll(v httpapi.SQLAnswer) error {
 // write writes what one statement gave: its rows, or what was done.
 func (s *sqlPrinter) write(v httpapi.SQLResult) error {
 	for _, notice := range v.Notices {
-		fmt.Fprintf(s.err, "NOTICE:  %s\n", plainText(notice))
+		fmt.Fprintf(s.err, "NOTICE:  %s\n", sanitize(notice))
 	}
 	var b strings.Builder
-	if s.tabled {
+	if s.lastWasTable {
 		b.WriteString("\n")
 	}
-	s.tabled = len(v.Columns) > 0
+	s.lastWasTable = len(v.Columns) > 0
 	switch {
-	case s.tabled:
+	case s.lastWasTable:
 		s.writeRows(&b, newGrid(v))
 	case v.Tag != "":
-		b.WriteString(plainText(v.Tag) + "\n")
+		b.WriteString(sanitize(v.Tag) + "\n")
 	}
 	_, err := io.WriteString(s.out, b.String())
 	return err
@@ -63,7 +63,7 @@ func (s *sqlPrinter) write(v httpapi.SQLResult) error {
 
 // writeRows writes rows one way or the other, and how many they are.
 func (s *sqlPrinter) writeRows(b *strings.Builder, g *grid) {
-	g.colour = s.colourful()
+	g.colour = s.useColour()
 	width := s.width()
 	if s.expanded == expandedOn || s.expanded == expandedAuto && width > 0 && g.width() > width && len(g.rows) > 0 {
 		g.writeExpanded(b)
@@ -86,7 +86,7 @@ type grid struct {
 func newGrid(v httpapi.SQLResult) *grid {
 	g := &grid{}
 	for _, c := range v.Columns {
-		head := plainText(c.Name)
+		head := sanitize(c.Name)
 		g.heads = append(g.heads, head)
 		g.right = append(g.right, numeric[c.Type])
 		g.states = append(g.states, c.Name == "state")
@@ -117,7 +117,7 @@ func cellText(v httpapi.SQLValue) string {
 	}
 	var text string
 	_ = json.Unmarshal(v, &text) // the whole answer was read
-	return plainLines(text)
+	return sanitizeLines(text)
 }
 
 // width is how wide the table is.

@@ -11,9 +11,9 @@ import (
 	"github.com/rotajobs/rota/httpapi"
 )
 
-// TestSQLFilesAreCut: statement by statement, and a transaction in one piece.
-func TestSQLFilesAreCut(t *testing.T) {
-	for text, want := range map[string][]piece{
+// TestSplitFile: statement by statement, and a transaction in one piece.
+func TestSplitFile(t *testing.T) {
+	for text, want := range map[string][]sqlRequest{
 		"":                               nil,
 		"-- nothing\n;;":                 nil,
 		"SELECT 1;\n\nSELECT ';';":       {{text: "SELECT 1", lines: 0}, {text: "SELECT ';'", lines: 2}},
@@ -22,19 +22,19 @@ func TestSQLFilesAreCut(t *testing.T) {
 		"BEGIN; a; b":                    {{text: "BEGIN; a; b"}},
 		"COMMIT; a":                      {{text: "COMMIT"}, {text: "a"}},
 	} {
-		got, err := cutFile("", text)
+		got, err := splitFile("", text)
 		if err != nil || !slices.Equal(got, want) {
 			t.Errorf("%q becomes %+v, want %+v: %v", text, got, want, err)
 		}
 	}
-	_, err := cutFile("a.sql", "SELECT 1;\n  'x")
+	_, err := splitFile("a.sql", "SELECT 1;\n  'x")
 	var refusal *statementError
 	if !errors.As(err, &refusal) || refusal.Line != 2 || refusal.Column != 3 || exitCode(err) != exitFailed {
 		t.Errorf("%+v", err)
 	}
 }
 
-func TestTypedStatementsEndWithASemicolon(t *testing.T) {
+func TestSplitTyped(t *testing.T) {
 	for text, want := range map[string]struct {
 		whole []string
 		rest  string
@@ -52,7 +52,7 @@ func TestTypedStatementsEndWithASemicolon(t *testing.T) {
 		"-- a remark\n":                {nil, ""},
 		"CREATE JOB \"a;b\" AS 'x';\n": {[]string{"CREATE JOB \"a;b\" AS 'x'"}, ""},
 	} {
-		sources, rest, err := cutTyped(text)
+		sources, rest, err := splitTyped(text)
 		var whole []string
 		for _, s := range sources {
 			whole = append(whole, s.Text)
@@ -61,13 +61,13 @@ func TestTypedStatementsEndWithASemicolon(t *testing.T) {
 			t.Errorf("%q: %q and %q, %v", text, whole, rest, err)
 		}
 	}
-	if _, _, err := cutTyped("SELECT \x00;\n"); err == nil {
+	if _, _, err := splitTyped("SELECT \x00;\n"); err == nil {
 		t.Error("what is no text is waited for")
 	}
 }
 
-// TestSQLFromFiles: it stops at the first statement that is refused, and says where that stands.
-func TestSQLFromFiles(t *testing.T) {
+// TestSQLFileStopsAtFirstError: it stops at the first statement that is refused, and says where that stands.
+func TestSQLFileStopsAtFirstError(t *testing.T) {
 	s := startServer(t)
 	file := filepath.Join(t.TempDir(), "jobs.sql")
 	text := "\ufeffCREATE JOB a SCHEDULE EVERY 1 HOUR AS CALL noop();\n\nBEGIN;\n  CREATE JOB b SCHEDULE EVERY 1 HOUR AS CALL noop();\n  DROP JOB nobody;\nCOMMIT;\n" +
@@ -83,7 +83,7 @@ func TestSQLFromFiles(t *testing.T) {
 	if got := names(); !strings.Contains(got, "\n a\n") {
 		t.Errorf("there is not a alone: %s", got)
 	}
-	out, errs, code := s.runIn("sql --keep-going", screen{}, map[string]string{"STDIN": strings.Replace(text, "JOB a S", "JOB IF NOT EXISTS a S", 1)})
+	out, errs, code := s.runWith("sql --keep-going", terminal{}, map[string]string{"STDIN": strings.Replace(text, "JOB a S", "JOB IF NOT EXISTS a S", 1)})
 	if code != exitFailed || out != "CREATE JOB\nCREATE JOB\n" {
 		t.Errorf("exit %d: %s%s", code, out, errs)
 	}
@@ -98,25 +98,25 @@ func TestSQLFromFiles(t *testing.T) {
 	if got := names(); !strings.Contains(got, "\n a,c\n") {
 		t.Errorf("there are not a and c: %s", got)
 	}
-	if out, _, code := s.runIn("sql -f - -o json", screen{}, map[string]string{"STDIN": "SELECT 1 AS x; SELECT 2 AS x"}); code != exitDone || strings.Count(out, `"columns"`) != 2 {
+	if out, _, code := s.runWith("sql -f - -o json", terminal{}, map[string]string{"STDIN": "SELECT 1 AS x; SELECT 2 AS x"}); code != exitDone || strings.Count(out, `"columns"`) != 2 {
 		t.Errorf("exit %d: %s", code, out)
 	}
 }
 
 func TestSQLExitCodes(t *testing.T) {
 	for state, want := range map[string]int{"42601": exitFailed, "42704": exitNotFound, "42501": exitDenied, "57P03": exitUnavailable, "40001": exitFailed} {
-		err := piece{}.blame(&exitError{code: exitUsage, err: errors.New("no"), statement: &httpapi.Problem{SQLState: state}})
+		err := sqlRequest{}.asStatementError(&exitError{code: exitUsage, err: errors.New("no"), statement: &httpapi.Problem{SQLState: state}})
 		if got := exitCode(err); got != want {
 			t.Errorf("%s exits with %d, not %d", state, got, want)
 		}
 	}
 }
 
-// TestLongLinesAreCutAroundTheError: the caret stands under what is wrong.
-func TestLongLinesAreCutAroundTheError(t *testing.T) {
+// TestErrorExcerptOfLongLine: the caret stands under what is wrong.
+func TestErrorExcerptOfLongLine(t *testing.T) {
 	text := "SELECT\n" + strings.Repeat("x, ", 50) + "WRONG" + strings.Repeat(", y", 50)
 	var b strings.Builder
-	(&statementError{piece: piece{text: text}, Problem: httpapi.Problem{SQLState: "42703", Detail: "no\x1b such column", Line: 2, Column: 151}}).write(&b)
+	(&statementError{sqlRequest: sqlRequest{text: text}, Problem: httpapi.Problem{SQLState: "42703", Detail: "no\x1b such column", Line: 2, Column: 151}}).write(&b)
 	lines := strings.Split(b.String(), "\n")
 	if lines[0] != "ERROR:  42703: no? such column" || len(lines[1]) > 150 || !strings.HasPrefix(lines[1], "LINE 2: ...") || !strings.HasSuffix(lines[1], "...") {
 		t.Errorf("%q", lines)
@@ -126,32 +126,32 @@ func TestLongLinesAreCutAroundTheError(t *testing.T) {
 	}
 }
 
-func TestRowsFitTheTerminal(t *testing.T) {
+func TestSQLRowsExpandWhenTooWide(t *testing.T) {
 	s := startServer(t)
 	const wide = "SELECT 1 AS one, 'a long story of some length' AS story"
 	for _, row := range []struct {
 		flags    string
-		screen   screen
+		screen   terminal
 		expanded bool
 	}{
-		{"", screen{}, false},
-		{"", screen{out: true, width: 80}, false},
-		{"", screen{out: true, width: 20}, true},
-		{" -x", screen{out: true, width: 80}, true},
+		{"", terminal{}, false},
+		{"", terminal{out: true, width: 80}, false},
+		{"", terminal{out: true, width: 20}, true},
+		{" -x", terminal{out: true, width: 80}, true},
 	} {
-		out, errs, code := s.runIn("sql -f -"+row.flags, row.screen, map[string]string{"STDIN": wide})
+		out, errs, code := s.runWith("sql -f -"+row.flags, row.screen, map[string]string{"STDIN": wide})
 		if code != exitDone || strings.Contains(out, "-[ RECORD 1 ]") != row.expanded || !strings.HasSuffix(out, "(1 row)\n") {
 			t.Errorf("%+v: exit %d: %s%s", row, code, out, errs)
 		}
 	}
 	const states = "SELECT 'ENABLED' AS state"
-	if out, _, _ := s.runIn("sql -f -", screen{out: true, width: 80}, map[string]string{"STDIN": states}); !strings.Contains(out, colourGood+"ENABLED"+colourOff) {
+	if out, _, _ := s.runWith("sql -f -", terminal{out: true, width: 80}, map[string]string{"STDIN": states}); !strings.Contains(out, colourGood+"ENABLED"+colourOff) {
 		t.Errorf("a state has no colour: %q", out)
 	}
-	if out, _, _ := s.runIn("sql -f -", screen{out: true, width: 80}, map[string]string{"STDIN": states, "NO_COLOR": "1"}); strings.Contains(out, "\x1b") {
+	if out, _, _ := s.runWith("sql -f -", terminal{out: true, width: 80}, map[string]string{"STDIN": states, "NO_COLOR": "1"}); strings.Contains(out, "\x1b") {
 		t.Errorf("NO_COLOR is not honoured: %q", out)
 	}
-	lines, _, _ := s.runIn("sql", screen{}, map[string]string{"STDIN": "SELECT 'a\x1bbb' AS t UNION ALL SELECT 'c\nd'"})
+	lines, _, _ := s.runWith("sql", terminal{}, map[string]string{"STDIN": "SELECT 'a\x1bbb' AS t UNION ALL SELECT 'c\nd'"})
 	if strings.Contains(lines, "\x1b") || !strings.Contains(lines, " a?bb\n c   +\n d\n(2 rows)\n") {
 		t.Errorf("%q", lines)
 	}

@@ -11,7 +11,7 @@ import (
 
 func newStatsCommand(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use: "stats", Short: "Counts what waits, runs and is dead", Args: nothing(),
+		Use: "stats", Short: "Counts what waits, runs and is dead", Args: noArgs(),
 		Example: "  rota stats\n  watch -n 1 rota stats",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			answer, err := a.get(cmd.Context(), "/stats", nil)
@@ -28,7 +28,7 @@ func newStatsCommand(a *app) *cobra.Command {
 }
 
 func (a *app) writeStats(w io.Writer, v httpapi.Stats) error {
-	s := &sheet{}
+	s := &keyValues{}
 	oldest := ""
 	if !v.Oldest.IsZero() {
 		oldest = ", the oldest came " + a.ago(v.Oldest.Time)
@@ -42,7 +42,7 @@ func (a *app) writeStats(w io.Writer, v httpapi.Stats) error {
 	}
 	s.add("dead letters", fmt.Sprint(v.Dead))
 	s.add("schedules", fmt.Sprintf("%d enabled", v.Schedules))
-	if err := a.printSheet(w, s); err != nil || len(v.Types) == 0 {
+	if err := a.printKeyValues(w, s); err != nil || len(v.Types) == 0 {
 		return err
 	}
 	fmt.Fprintln(w)

@@ -9,10 +9,10 @@ import (
 
 // column is one column of a table.
 type column struct {
-	head  string
-	wide  bool // may be cut where the terminal is narrow; what is typed into the next command never is
-	last  bool // may be cut, too, if nothing else helps
-	state bool // coloured on a terminal
+	head        string
+	shrinks     bool // may be cut where the terminal is narrow; what is typed into the next command never is
+	shrinksLast bool // may be cut, too, if nothing else helps
+	state       bool // coloured on a terminal
 }
 
 // columnMin is what a column that is cut still shows.
@@ -20,9 +20,9 @@ const columnMin = 8
 
 // table is rows for people. Scripts take JSON.
 type table struct {
-	columns []column
-	rows    [][]string
-	spared  []string // heads of what is left out where it does not fit, the least important first
+	columns   []column
+	rows      [][]string
+	dropOrder []string // heads of what is left out where it does not fit, the least important first
 }
 
 // newTable names the columns. A head with a "~" before it may be cut, one with a "^" only if nothing else helps, one with
@@ -31,24 +31,24 @@ func newTable(heads ...string) *table {
 	t := &table{}
 	for _, head := range heads {
 		c := column{head: head}
-		c.head, c.wide = strings.CutPrefix(c.head, "~")
-		c.head, c.last = strings.CutPrefix(c.head, "^")
+		c.head, c.shrinks = strings.CutPrefix(c.head, "~")
+		c.head, c.shrinksLast = strings.CutPrefix(c.head, "^")
 		c.head, c.state = strings.CutPrefix(c.head, "!")
 		t.columns = append(t.columns, c)
 	}
 	return t
 }
 
-// spare names the columns that a narrow terminal does without, the least important first.
-func (t *table) spare(heads ...string) *table {
-	t.spared = heads
+// mayDrop names the columns that a narrow terminal does without, the least important first.
+func (t *table) mayDrop(heads ...string) *table {
+	t.dropOrder = heads
 	return t
 }
 
 // add adds a row. What comes from a server is shown as text, whatever it holds.
 func (t *table) add(cells ...string) {
 	for i, cell := range cells {
-		cells[i] = plainText(cell)
+		cells[i] = sanitize(cell)
 	}
 	t.rows = append(t.rows, cells)
 }
@@ -63,7 +63,7 @@ func (a *app) printTable(w io.Writer, t *table) error {
 	}
 	for _, row := range t.rows {
 		for i, cell := range row {
-			t.pad(&b, i, widths, cutText(cell, widths[i]), a.colourful() && t.columns[i].state)
+			t.pad(&b, i, widths, cutText(cell, widths[i]), a.useColour() && t.columns[i].state)
 		}
 	}
 	_, err := io.WriteString(w, trimLines(b.String()))
@@ -91,15 +91,15 @@ func (t *table) fit(width int) (*table, []int) {
 	if width == 0 {
 		return t, widths
 	}
-	for _, head := range t.spared {
-		if t.narrow(widths, width, func(c column) bool { return c.wide }) {
+	for _, head := range t.dropOrder {
+		if t.shrink(widths, width, func(c column) bool { return c.shrinks }) {
 			return t, widths
 		}
 		t = t.without(head)
 		widths = t.widths()
 	}
-	if !t.narrow(widths, width, func(c column) bool { return c.wide }) {
-		t.narrow(widths, width, func(c column) bool { return c.last })
+	if !t.shrink(widths, width, func(c column) bool { return c.shrinks }) {
+		t.shrink(widths, width, func(c column) bool { return c.shrinksLast })
 	}
 	return t, widths
 }
@@ -116,8 +116,8 @@ func (t *table) widths() []int {
 	return widths
 }
 
-// narrow takes from the columns that may be cut, and reports whether that was enough.
-func (t *table) narrow(widths []int, width int, may func(column) bool) bool {
+// shrink takes from the columns that may be cut, and reports whether that was enough.
+func (t *table) shrink(widths []int, width int, may func(column) bool) bool {
 	over := 2*(len(widths)-1) - width
 	for _, w := range widths {
 		over += w
@@ -157,24 +157,24 @@ func trimLines(text string) string {
 	return b.String()
 }
 
-// sheet is the facts of one thing, a line each, or a block of lines under the first. Facts that are empty are left out.
-type sheet struct{ labels, values []string }
+// keyValues is the facts of one thing, a line each, or a block of lines under the first. Facts that are empty are left out.
+type keyValues struct{ labels, values []string }
 
-func (s *sheet) add(label, value string) {
+func (s *keyValues) add(label, value string) {
 	if value != "" {
-		s.labels, s.values = append(s.labels, label), append(s.values, plainText(value))
+		s.labels, s.values = append(s.labels, label), append(s.values, sanitize(value))
 	}
 }
 
 // block adds a fact that may take more than one line.
-func (s *sheet) block(label, value string) {
-	if value = plainLines(value); value != "" {
+func (s *keyValues) block(label, value string) {
+	if value = sanitizeLines(value); value != "" {
 		s.labels, s.values = append(s.labels, label), append(s.values, value)
 	}
 }
 
-// printSheet aligns the facts behind their labels. It cuts nothing: whoever asks for one thing wants all of it.
-func (a *app) printSheet(w io.Writer, s *sheet) error {
+// printKeyValues aligns the facts behind their labels. It cuts nothing: whoever asks for one thing wants all of it.
+func (a *app) printKeyValues(w io.Writer, s *keyValues) error {
 	width := 0
 	for _, label := range s.labels {
 		width = max(width, utf8.RuneCountInString(label))
@@ -182,7 +182,7 @@ func (a *app) printSheet(w io.Writer, s *sheet) error {
 	var b strings.Builder
 	for i, label := range s.labels {
 		value := s.values[i]
-		if (label == "state" || label == "status") && a.colourful() {
+		if (label == "state" || label == "status") && a.useColour() {
 			value = paintState(value)
 		}
 		value = strings.ReplaceAll(value, "\n", "\n"+strings.Repeat(" ", width+2))

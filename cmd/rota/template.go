@@ -12,21 +12,21 @@ import (
 )
 
 func newTemplateCommand(a *app) *cobra.Command {
-	return newNoun("template", "Templates: what to run, with which params and policy",
+	return newParentCommand("template", "Templates: what to run, with which params and policy",
 		newTemplateListCommand(a), newTemplateShowCommand(a), newTemplateCreateCommand(a), newTemplateEditCommand(a),
 		newTemplateArchiveCommand(a), newTemplateUnarchiveCommand(a))
 }
 
 func newTemplateListCommand(a *app) *cobra.Command {
-	var l listing
+	var l listFlags
 	cmd := &cobra.Command{
-		Use: "list", Short: "Lists templates by name", Args: nothing(), Example: "  rota template list",
+		Use: "list", Short: "Lists templates by name", Args: noArgs(), Example: "  rota template list",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			found, err := a.list(cmd.Context(), "/templates", nil, l)
 			if err != nil {
 				return err
 			}
-			t := newTable("NAME", "^TYPE", "!STATE", "CHANGED", "~DEFAULT PARAMS").spare("CHANGED", "DEFAULT PARAMS")
+			t := newTable("NAME", "^TYPE", "!STATE", "CHANGED", "~DEFAULT PARAMS").mayDrop("CHANGED", "DEFAULT PARAMS")
 			return printPage(a, found, "no templates; make one with rota template create", t, func(t httpapi.Template) []string {
 				return []string{t.Name, t.Type, t.State, a.ago(t.UpdatedAt.Time), string(t.DefaultParams)}
 			})
@@ -38,9 +38,9 @@ func newTemplateListCommand(a *app) *cobra.Command {
 
 func newTemplateShowCommand(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use: "show NAME", Short: "Shows one template", Args: wants("a NAME"), Example: "  rota template show nightly",
+		Use: "show NAME", Short: "Shows one template", Args: requireArgs("a NAME"), Example: "  rota template show nightly",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			answer, err := a.get(cmd.Context(), "/templates"+segment(args[0]), nil)
+			answer, err := a.get(cmd.Context(), "/templates"+pathSegment(args[0]), nil)
 			if err != nil {
 				return err
 			}
@@ -56,7 +56,7 @@ func (a *app) printTemplate(answer json.RawMessage) error {
 		return err
 	}
 	return a.print(answer, func(w io.Writer) error {
-		s := &sheet{}
+		s := &keyValues{}
 		s.add("name", t.Name)
 		s.add("type", t.Type)
 		s.add("description", string(t.Description))
@@ -65,25 +65,25 @@ func (a *app) printTemplate(answer json.RawMessage) error {
 		s.add("priority", numberText(t.Priority))
 		s.add("concurrency key", string(t.ConcurrencyKey))
 		addPolicy(s, t.Policy)
-		s.add("unique for", spanText(t.UniqueFor))
+		s.add("unique for", durationText(t.UniqueFor))
 		for _, hook := range t.Webhooks {
 			s.add("webhook", hook.URL+" ("+eventsText(hook.Events)+")")
 		}
-		s.add("created", a.stamp(t.CreatedAt.Time)+by(t.CreatedBy))
-		s.add("changed", a.stamp(t.UpdatedAt.Time))
-		return a.printSheet(w, s)
+		s.add("created", a.timestamp(t.CreatedAt.Time)+byActor(t.CreatedBy))
+		s.add("changed", a.timestamp(t.UpdatedAt.Time))
+		return a.printKeyValues(w, s)
 	})
 }
 
 // addPolicy adds what a definition says about failure and time, and leaves out what it leaves to others.
-func addPolicy(s *sheet, p httpapi.Policy) {
+func addPolicy(s *keyValues, p httpapi.Policy) {
 	s.add("retries", numberText(p.MaxRetries))
-	s.add("backoff", spanText(p.Backoff))
-	s.add("backoff max", spanText(p.BackoffMax))
+	s.add("backoff", durationText(p.Backoff))
+	s.add("backoff max", durationText(p.BackoffMax))
 	if p.Jitter != nil {
 		s.add("jitter", fmt.Sprintf("%g", *p.Jitter))
 	}
-	s.add("time-out", spanText(p.Timeout))
+	s.add("time-out", durationText(p.Timeout))
 }
 
 func numberText(n *int) string {
@@ -93,10 +93,10 @@ func numberText(n *int) string {
 	return fmt.Sprint(*n)
 }
 
-// templateSettings are the flags of create and edit.
-func templateSettings(cmd *cobra.Command, params *paramFlags) *settings {
+// templateFlags are the flags of create and edit.
+func templateFlags(cmd *cobra.Command, params *paramFlags) *bodyFlags {
 	params.flags(cmd)
-	s := newSettings(cmd)
+	s := newBodyFlags(cmd)
 	s.add("description", "description", "`TEXT` for people", asText)
 	s.policy()
 	s.add("unique-for", "unique_for", "how long the unique key of a job is held, if it does not say: a `DURATION`", asDuration)
@@ -108,12 +108,12 @@ func newTemplateCreateCommand(a *app) *cobra.Command {
 	var params paramFlags
 	kind := ""
 	cmd := &cobra.Command{
-		Use: "create NAME --type TYPE", Short: "Makes a template", Args: wants("a NAME"), DisableFlagsInUseLine: true,
+		Use: "create NAME --type TYPE", Short: "Makes a template", Args: requireArgs("a NAME"), DisableFlagsInUseLine: true,
 		Example: `  rota template create report --type report.build -p format=pdf --retries 5 --timeout 10m`,
 	}
 	cmd.Flags().StringVar(&kind, "type", "", "the `TYPE` of its jobs")
 	a.completeFlagNames(cmd, "type", "/types", "name")
-	s := templateSettings(cmd, &params)
+	s := templateFlags(cmd, &params)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if kind == "" {
 			return usagef("name one, such as --type noop; rota type list shows them", "template create needs --type")
@@ -126,13 +126,13 @@ func newTemplateCreateCommand(a *app) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return a.say(answer, "made template %s", args[0])
+		return a.printMessage(answer, "made template %s", args[0])
 	}
 	return cmd
 }
 
 // fillParams puts the params and all other flags into a body.
-func fillParams(a *app, body map[string]any, field string, params *paramFlags, s *settings) error {
+func fillParams(a *app, body map[string]any, field string, params *paramFlags, s *bodyFlags) error {
 	document, err := params.read(a)
 	if err != nil {
 		return err
@@ -148,7 +148,7 @@ func newTemplateEditCommand(a *app) *cobra.Command {
 	var reset []string
 	kind := ""
 	cmd := &cobra.Command{
-		Use: "edit NAME", Short: "Changes a template: only what is named", Args: wants("a NAME"),
+		Use: "edit NAME", Short: "Changes a template: only what is named", Args: requireArgs("a NAME"),
 		Long: `Changes what the flags name and leaves the rest as it is. --params replaces the default params whole. --reset
 FIELD leaves a field to the type again, by the name that JSON output has for it.`,
 		Example: `  rota template edit report --retries 8
@@ -157,7 +157,7 @@ FIELD leaves a field to the type again, by the name that JSON output has for it.
 	}
 	cmd.Flags().StringVar(&kind, "type", "", "the `TYPE` of its jobs")
 	a.completeFlagNames(cmd, "type", "/types", "name")
-	s := templateSettings(cmd, &params)
+	s := templateFlags(cmd, &params)
 	resetFlag(cmd, &reset)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		body := map[string]any{}
@@ -167,7 +167,7 @@ FIELD leaves a field to the type again, by the name that JSON output has for it.
 		if err := fillParams(a, body, "default_params", &params, s); err != nil {
 			return err
 		}
-		return a.patch(cmd, "/templates"+segment(args[0]), body, reset, "changed template "+args[0])
+		return a.patch(cmd, "/templates"+pathSegment(args[0]), body, reset, "changed template "+args[0])
 	}
 	return cmd
 }
@@ -192,15 +192,15 @@ func (a *app) patch(cmd *cobra.Command, path string, body map[string]any, reset 
 	if err != nil {
 		return err
 	}
-	return a.say(answer, "%s", done)
+	return a.printMessage(answer, "%s", done)
 }
 
 func newTemplateArchiveCommand(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use: "archive NAME", Short: "Archives a template: it makes no more jobs, and its schedules are disabled", Args: wants("a NAME"),
+		Use: "archive NAME", Short: "Archives a template: it makes no more jobs, and its schedules are disabled", Args: requireArgs("a NAME"),
 		Example: "  rota template archive report",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			answer, err := a.post(cmd.Context(), "/templates"+segment(args[0])+"/archive", nil)
+			answer, err := a.post(cmd.Context(), "/templates"+pathSegment(args[0])+"/archive", nil)
 			if err != nil {
 				return err
 			}
@@ -208,7 +208,7 @@ func newTemplateArchiveCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.say(answer, "archived template %s; %s disabled", t.Name, plural(t.SchedulesDisabled, "schedule was", "schedules were"))
+			return a.printMessage(answer, "archived template %s; %s disabled", t.Name, plural(t.SchedulesDisabled, "schedule was", "schedules were"))
 		},
 		ValidArgsFunction: a.completeNames("/templates", "name"),
 	}
@@ -216,14 +216,14 @@ func newTemplateArchiveCommand(a *app) *cobra.Command {
 
 func newTemplateUnarchiveCommand(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use: "unarchive NAME", Short: "Puts an archived template back to use; its schedules stay disabled", Args: wants("a NAME"),
+		Use: "unarchive NAME", Short: "Puts an archived template back to use; its schedules stay disabled", Args: requireArgs("a NAME"),
 		Example: "  rota template unarchive report",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			answer, err := a.post(cmd.Context(), "/templates"+segment(args[0])+"/unarchive", nil)
+			answer, err := a.post(cmd.Context(), "/templates"+pathSegment(args[0])+"/unarchive", nil)
 			if err != nil {
 				return err
 			}
-			return a.say(answer, "template %s is active again", args[0])
+			return a.printMessage(answer, "template %s is active again", args[0])
 		},
 		ValidArgsFunction: a.completeNames("/templates", "name"),
 	}

@@ -26,21 +26,21 @@ func TestTranscripts(t *testing.T) {
 		t.Fatalf("no transcripts: %v", err)
 	}
 	for _, file := range files {
-		t.Run(filepath.Base(file), func(t *testing.T) { replay(t, file, transcript) })
+		t.Run(filepath.Base(file), func(t *testing.T) { replay(t, file, regenerateTranscript) })
 	}
 }
 
-// TestReference replays the console blocks of the reference, so that it shows what the program prints.
-func TestReference(t *testing.T) { replay(t, "../../docs/reference/cron.md", reference) }
+// TestCronReferencePage replays the console blocks of the reference, so that it shows what the program prints.
+func TestCronReferencePage(t *testing.T) { replay(t, "../../docs/reference/cron.md", regeneratePage) }
 
 // replay checks or, with -update, rewrites a file that a function makes anew from its own text.
-func replay(t *testing.T, file string, anew func(string) string) {
+func replay(t *testing.T, file string, regenerate func(string) string) {
 	t.Helper()
 	want, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := anew(string(want))
+	got := regenerate(string(want))
 	if *update {
 		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
 			t.Fatal(err)
@@ -48,12 +48,12 @@ func replay(t *testing.T, file string, anew func(string) string) {
 		return
 	}
 	if got != string(want) {
-		t.Errorf("%s is not what the program prints (run with -update and read the diff); first at %s", file, parting(string(want), got))
+		t.Errorf("%s is not what the program prints (run with -update and read the diff); first at %s", file, firstDifference(string(want), got))
 	}
 }
 
-// parting shows the first line in which two texts differ.
-func parting(want, got string) string {
+// firstDifference shows the first line in which two texts differ.
+func firstDifference(want, got string) string {
 	wants, gots := strings.Split(want, "\n"), strings.Split(got, "\n")
 	for i := range wants {
 		if i >= len(gots) || wants[i] != gots[i] {
@@ -63,22 +63,22 @@ func parting(want, got string) string {
 	return fmt.Sprintf("line %d\n+ %s", len(wants)+1, gots[len(wants)])
 }
 
-// transcript keeps the comments and commands of a session and prints anew what comes of them.
-func transcript(session string) string {
+// regenerateTranscript keeps the comments and commands of a session and prints anew what comes of them.
+func regenerateTranscript(session string) string {
 	var b strings.Builder
 	for line := range strings.Lines(session) {
 		switch {
 		case strings.HasPrefix(line, "# "):
 			b.WriteString(line)
 		case strings.HasPrefix(line, "$ rota"):
-			b.WriteString(line + perform(strings.TrimPrefix(line, "$ rota")) + "\n")
+			b.WriteString(line + runAndFormat(strings.TrimPrefix(line, "$ rota")) + "\n")
 		}
 	}
 	return b.String()
 }
 
-// perform runs one command line and returns what a transcript says of it.
-func perform(commandLine string) string {
+// runAndFormat runs one command line and returns what a transcript says of it.
+func runAndFormat(commandLine string) string {
 	out, errs, code := runLine(commandLine)
 	text := out
 	for line := range strings.Lines(errs) {
@@ -90,8 +90,8 @@ func perform(commandLine string) string {
 	return text
 }
 
-// reference keeps the prose of a page and prints anew what the commands in its console blocks print.
-func reference(page string) string {
+// regeneratePage keeps the prose of a page and prints anew what the commands in its console blocks print.
+func regeneratePage(page string) string {
 	var b strings.Builder
 	console := false
 	for line := range strings.Lines(page) {
@@ -130,8 +130,8 @@ func words(commandLine string) []string {
 	return all
 }
 
-// TestBinary builds the program as a user does and runs it where there is no zone database.
-func TestBinary(t *testing.T) {
+// TestBinaryWithoutZoneDatabase builds the program as a user does and runs it where there is no zone database.
+func TestBinaryWithoutZoneDatabase(t *testing.T) {
 	binary := filepath.Join(t.TempDir(), "rota")
 	if out, err := exec.Command("go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)

@@ -12,22 +12,22 @@ import (
 )
 
 func newTypeCommand(a *app) *cobra.Command {
-	return newNoun("type", "Types: names with a schema of their params and a handler",
+	return newParentCommand("type", "Types: names with a schema of their params and a handler",
 		newTypeListCommand(a), newTypeShowCommand(a), newTypePutCommand(a),
 		a.typeSwitch("pause", "Pauses a type: its jobs are kept and not started", "paused"),
 		a.typeSwitch("resume", "Lets the jobs of a paused type start again", "resumed"))
 }
 
 func newTypeListCommand(a *app) *cobra.Command {
-	var l listing
+	var l listFlags
 	cmd := &cobra.Command{
-		Use: "list", Short: "Lists types by name", Args: nothing(), Example: "  rota type list",
+		Use: "list", Short: "Lists types by name", Args: noArgs(), Example: "  rota type list",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			found, err := a.list(cmd.Context(), "/types", nil, l)
 			if err != nil {
 				return err
 			}
-			t := newTable("NAME", "!STATE", "HANDLED", "WORKERS", "SCHEMA", "~DESCRIPTION").spare("SCHEMA", "DESCRIPTION", "WORKERS", "HANDLED")
+			t := newTable("NAME", "!STATE", "HANDLED", "WORKERS", "SCHEMA", "~DESCRIPTION").mayDrop("SCHEMA", "DESCRIPTION", "WORKERS", "HANDLED")
 			return printPage(a, found, "no types", t, func(t httpapi.Type) []string {
 				schema := "any"
 				if nonNull(t.Schema) != "" {
@@ -58,9 +58,9 @@ func typeState(t httpapi.Type) string {
 
 func newTypeShowCommand(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use: "show NAME", Short: "Shows one type", Args: wants("a NAME"), Example: "  rota type show sleep",
+		Use: "show NAME", Short: "Shows one type", Args: requireArgs("a NAME"), Example: "  rota type show sleep",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			answer, err := a.get(cmd.Context(), "/types"+segment(args[0]), nil)
+			answer, err := a.get(cmd.Context(), "/types"+pathSegment(args[0]), nil)
 			if err != nil {
 				return err
 			}
@@ -76,24 +76,24 @@ func (a *app) printType(answer json.RawMessage) error {
 		return err
 	}
 	return a.print(answer, func(w io.Writer) error {
-		s := &sheet{}
+		s := &keyValues{}
 		s.add("name", t.Name)
 		s.add("description", string(t.Description))
 		s.add("state", typeState(t))
 		s.add("handled", handledText(t))
 		s.add("workers", strconv.Itoa(t.Workers))
 		addPolicy(s, t.Policy)
-		s.add("created", a.stamp(t.CreatedAt.Time)+by(t.CreatedBy))
-		s.add("changed", a.stamp(t.UpdatedAt.Time))
+		s.add("created", a.timestamp(t.CreatedAt.Time)+byActor(t.CreatedBy))
+		s.add("changed", a.timestamp(t.UpdatedAt.Time))
 		s.add("schema", nonNull(t.Schema))
-		return a.printSheet(w, s)
+		return a.printKeyValues(w, s)
 	})
 }
 
 func newTypePutCommand(a *app) *cobra.Command {
 	schema := ""
 	cmd := &cobra.Command{
-		Use: "put NAME", Short: "Declares a type, or declares it anew", Args: wants("a NAME"),
+		Use: "put NAME", Short: "Declares a type, or declares it anew", Args: requireArgs("a NAME"),
 		Long: `Declares a type that workers elsewhere handle. It replaces what was declared before: what no flag names is left
 to the defaults.`,
 		Example: `  rota type put mail.send --schema @mail.schema.json --retries 5 --timeout 30s
@@ -101,7 +101,7 @@ to the defaults.`,
 		ValidArgsFunction: a.completeNames("/types", "name"),
 	}
 	cmd.Flags().StringVar(&schema, "schema", "", "JSON Schema of its params: `JSON`, @FILE, or - for standard input")
-	s := newSettings(cmd)
+	s := newBodyFlags(cmd)
 	s.add("description", "description", "`TEXT` for people", asText)
 	s.failure()
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -116,24 +116,24 @@ to the defaults.`,
 		if err := s.fill(body); err != nil {
 			return err
 		}
-		answer, err := a.call(cmd.Context(), request{method: http.MethodPut, path: "/types" + segment(args[0]), body: body})
+		answer, err := a.call(cmd.Context(), request{method: http.MethodPut, path: "/types" + pathSegment(args[0]), body: body})
 		if err != nil {
 			return err
 		}
-		return a.say(answer, "declared type %s", args[0])
+		return a.printMessage(answer, "declared type %s", args[0])
 	}
 	return cmd
 }
 
 func (a *app) typeSwitch(verb, short, done string) *cobra.Command {
 	return &cobra.Command{
-		Use: verb + " NAME", Short: short, Args: wants("a NAME"), Example: "  rota type " + verb + " mail.send",
+		Use: verb + " NAME", Short: short, Args: requireArgs("a NAME"), Example: "  rota type " + verb + " mail.send",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			answer, err := a.post(cmd.Context(), "/types"+segment(args[0])+"/"+verb, nil)
+			answer, err := a.post(cmd.Context(), "/types"+pathSegment(args[0])+"/"+verb, nil)
 			if err != nil {
 				return err
 			}
-			return a.say(answer, "%s type %s", done, args[0])
+			return a.printMessage(answer, "%s type %s", done, args[0])
 		},
 		ValidArgsFunction: a.completeNames("/types", "name"),
 	}

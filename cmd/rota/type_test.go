@@ -15,7 +15,7 @@ func (s *testServer) claim(body string) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	r, err := http.NewRequestWithContext(s.t.Context(), http.MethodPost, "http://"+addressIn(s.data)+"/api/v1/claim", strings.NewReader(body))
+	r, err := http.NewRequestWithContext(s.t.Context(), http.MethodPost, "http://"+readAddressFile(s.data)+"/api/v1/claim", strings.NewReader(body))
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -30,9 +30,9 @@ func (s *testServer) claim(body string) {
 	}
 }
 
-// TestAWorkerElsewhereIsSeen: nobody is warned of a job that it takes, and a job that it has no hand free for is said
+// TestRemoteWorkerIsCounted: nobody is warned of a job that it takes, and a job that it has no hand free for is said
 // to wait for it.
-func TestAWorkerElsewhereIsSeen(t *testing.T) {
+func TestRemoteWorkerIsCounted(t *testing.T) {
 	s := startServer(t)
 	s.must("type put nap")
 	if _, errs, _ := s.run("job create nap"); !strings.Contains(errs, "neither this server nor a worker elsewhere handles type nap") {

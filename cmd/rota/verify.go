@@ -80,7 +80,7 @@ func (a *app) verify(ctx context.Context, opts verifyOptions) error {
 	if opts.store == "" {
 		return a.verifyServer(ctx)
 	}
-	store, path, err := openToLook(opts.store)
+	store, path, err := openReadOnly(opts.store)
 	if err != nil {
 		return err
 	}
@@ -95,14 +95,14 @@ func (a *app) verify(ctx context.Context, opts verifyOptions) error {
 	return notClean(path, view)
 }
 
-// verifiable is a store that tells how far it has been looked at.
-type verifiable interface {
-	VerifyProgress(ctx context.Context, heard func(rota.Checked)) iter.Seq2[rota.Violation, error]
+// verifier is a store that tells how far it has been looked at.
+type verifier interface {
+	VerifyProgress(ctx context.Context, report func(rota.Checked)) iter.Seq2[rota.Violation, error]
 	Close() error
 }
 
-// openToLook opens a store that is only looked at, and says what to call it.
-func openToLook(url string) (verifiable, string, error) {
+// openReadOnly opens a store that is only looked at, and says what to call it.
+func openReadOnly(url string) (verifier, string, error) {
 	if strings.HasPrefix(url, "postgres://") || strings.HasPrefix(url, "postgresql://") {
 		store, err := postgres.OpenWith(url, postgres.Config{ReadOnly: true, Poll: true})
 		return store, "the store", err // its URL may hold a password
@@ -111,7 +111,7 @@ func openToLook(url string) (verifiable, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	if err := isStore(path); err != nil {
+	if err := checkStoreFile(path); err != nil {
 		return nil, "", err
 	}
 	store, err := sqlite.OpenWith(path, sqlite.Config{ReadOnly: true})
@@ -122,7 +122,7 @@ func openToLook(url string) (verifiable, string, error) {
 }
 
 // check looks at every row of a store and tells how far it is.
-func (a *app) check(ctx context.Context, store verifiable) (verifyView, error) {
+func (a *app) check(ctx context.Context, store verifier) (verifyView, error) {
 	view := verifyView{Violations: []violationView{}}
 	progress := a.newProgress()
 	defer progress.clear()

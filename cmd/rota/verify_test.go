@@ -24,22 +24,22 @@ func TestVerifyTranscript(t *testing.T) {
 		t.Fatal(err)
 	}
 	verifyFixture(t)
-	before := list(t)
-	replay(t, file, transcript)
-	if after := list(t); after != before {
+	before := fileNames(t)
+	replay(t, file, regenerateTranscript)
+	if after := fileNames(t); after != before {
 		t.Errorf("verify made files; before: %s, after: %s", before, after)
 	}
 }
 
-// TestVerifyReference replays the page about it, and holds its list to the checks there are.
-func TestVerifyReference(t *testing.T) {
+// TestVerifyReferencePage replays the page about it, and holds its list to the checks there are.
+func TestVerifyReferencePage(t *testing.T) {
 	file, err := filepath.Abs("../../docs/reference/verify.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	verifyFixture(t)
 	replay(t, file, func(page string) string {
-		prose, _, _ := strings.Cut(reference(page), "| check | promise |")
+		prose, _, _ := strings.Cut(regeneratePage(page), "| check | promise |")
 		prose += "| check | promise |\n|---|---|\n"
 		for _, c := range rota.Checks {
 			prose += "| `" + c.Name + "` | " + c.Promise + " |\n"
@@ -48,8 +48,8 @@ func TestVerifyReference(t *testing.T) {
 	})
 }
 
-// TestVerifyProcess runs the program as scripts do, on a store that is broken and on one that is held.
-func TestVerifyProcess(t *testing.T) {
+// TestVerifyExitCodesOfProcess runs the program as scripts do, on a store that is broken and on one that is held.
+func TestVerifyExitCodesOfProcess(t *testing.T) {
 	verifyFixture(t)
 	out, errs, code := runProcess(t, "verify", "--store", "sqlite:broken.db", "-o", "json")
 	var view verifyView
@@ -157,8 +157,8 @@ func readSQL(t *testing.T, path, sql string) (value string) {
 	return value
 }
 
-// list names the files that are here.
-func list(t *testing.T) (names string) {
+// fileNames names the files that are here.
+func fileNames(t *testing.T) (names string) {
 	t.Helper()
 	entries, err := os.ReadDir(".")
 	if err != nil {

@@ -22,7 +22,7 @@ func newVersionCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Says which rota this is",
-		Args:  nothing(),
+		Args:  noArgs(),
 		RunE: func(*cobra.Command, []string) error {
 			view := versionView{buildVersion(), runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH}
 			return a.print(view, func(w io.Writer) error {

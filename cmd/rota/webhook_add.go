@@ -14,14 +14,14 @@ import (
 )
 
 func newWebhookAddCommand(a *app) *cobra.Command {
-	var h hooks
+	var h webhookList
 	var events []string
 	secret := ""
 	cmd := &cobra.Command{
-		Use: "add URL", Short: "Adds a webhook, or changes what it is told of", Args: wants("a URL"),
+		Use: "add URL", Short: "Adds a webhook, or changes what it is told of", Args: requireArgs("a URL"),
 		Long: `Adds a webhook that is told of everything, or with --template of the jobs of a template. Its deliveries are signed: without
 --secret one is made and shown this once. Of an address that is there already only what is named is changed: without
---event it keeps its events, without --secret its secret.` + templatesWhole,
+--event it keeps its events, without --secret its secret.` + templateWarning,
 		Example: `  rota webhook add https://example.com/hooks/rota --event job.dead --event schedule.missed
   rota webhook add https://example.com/hooks/rota --secret @new.txt     # its events stay
   rota webhook add https://example.com/hooks/rota --event all
@@ -38,7 +38,7 @@ func newWebhookAddCommand(a *app) *cobra.Command {
 		}
 		kept := !cmd.Flags().Changed("event")
 		if !kept {
-			if events, err = namedEvents(events); err != nil {
+			if events, err = parseEvents(events); err != nil {
 				return err
 			}
 		}
@@ -58,13 +58,13 @@ func newWebhookAddCommand(a *app) *cobra.Command {
 		if _, err := h.write(cmd.Context(), a, h.with(hook)); err != nil {
 			return err
 		}
-		return a.sayAdded(&h, hook, made)
+		return a.printAdded(&h, hook, made)
 	}
 	return cmd
 }
 
 // with is all webhooks with one more, or with this one in place of the one that has its address.
-func (h *hooks) with(hook httpapi.WebhookRequest) []httpapi.WebhookRequest {
+func (h *webhookList) with(hook httpapi.WebhookRequest) []httpapi.WebhookRequest {
 	all := h.requests()
 	if at := h.find(hook.URL); at >= 0 {
 		all[at] = hook
@@ -73,13 +73,13 @@ func (h *hooks) with(hook httpapi.WebhookRequest) []httpapi.WebhookRequest {
 	return append(all, hook)
 }
 
-// templatesWhole warns of what no version guards.
-const templatesWhole = `
+// templateWarning warns of what no version guards.
+const templateWarning = `
 
 The webhooks of a template are set whole: of two changes at once the later one stands. Look at them afterwards.`
 
-// namedEvents are the events that flags name: none if they are all of them, as the server has it.
-func namedEvents(events []string) ([]string, error) {
+// parseEvents are the events that flags name: none if they are all of them, as the server has it.
+func parseEvents(events []string) ([]string, error) {
 	switch {
 	case len(events) == 0:
 		return nil, usagef("name one, or "+eventsAll, "--event is empty")
@@ -91,8 +91,8 @@ func namedEvents(events []string) ([]string, error) {
 	return nil, nil
 }
 
-// sayAdded tells what was added, and the secret if it was made here: nobody can ask for it later.
-func (a *app) sayAdded(h *hooks, hook httpapi.WebhookRequest, made string) error {
+// printAdded tells what was added, and the secret if it was made here: nobody can ask for it later.
+func (a *app) printAdded(h *webhookList, hook httpapi.WebhookRequest, made string) error {
 	answer := map[string]any{"url": hook.URL, "events": append([]string{}, hook.Events...)}
 	if made != "" {
 		answer["secret"] = made
@@ -102,7 +102,7 @@ func (a *app) sayAdded(h *hooks, hook httpapi.WebhookRequest, made string) error
 		if len(hook.Events) > 0 {
 			told = strings.Join(hook.Events, ", ")
 		}
-		text := fmt.Sprintf("%s is told of %s\n", plainText(hook.URL), plainText(told+h.within()))
+		text := fmt.Sprintf("%s is told of %s\n", sanitize(hook.URL), sanitize(told+h.scopeText()))
 		if made != "" {
 			text += "its secret is " + made + ", which is not shown again: give it to the receiver\n"
 		}

@@ -10,10 +10,10 @@ import (
 )
 
 func newWebhookDeliveriesCommand(a *app) *cobra.Command {
-	var l listing
+	var l listFlags
 	f := filters{}
 	cmd := &cobra.Command{
-		Use: "deliveries", Short: "Lists deliveries to webhooks, newest first", Args: nothing(),
+		Use: "deliveries", Short: "Lists deliveries to webhooks, newest first", Args: noArgs(),
 		Long: `Lists each attempt to deliver: the event, the job or schedule it is about, and of one that waits when it is tried.
 Deliveries are jobs of type ` + rota.TypeWebhook + `, which other lists leave out: rota job show, retry and explain take their
 ids, and rota dead list --type ` + rota.TypeWebhook + ` shows those that were given up.`,
@@ -31,29 +31,29 @@ ids, and rota dead list --type ` + rota.TypeWebhook + ` shows those that were gi
 			return err
 		}
 		t := newTable("ID", "EVENT", "ABOUT", "!STATE", "ATTEMPT", "NEXT TRY", "SINCE", "~URL", "~ERROR").
-			spare("SINCE", "ERROR", "ATTEMPT", "NEXT TRY", "ABOUT")
+			mayDrop("SINCE", "ERROR", "ATTEMPT", "NEXT TRY", "ABOUT")
 		return printPage(a, found, "no deliveries", t, func(j httpapi.Job) []string {
 			d, _ := rota.ParseDelivery(j.Params) // what is none has neither event nor address
 			return []string{
-				j.ID.String(), string(d.Event), about(&d), j.State, fmt.Sprintf("%d/%d", j.Attempt, j.MaxAttempts), a.nextTry(j), a.jobSince(j), d.URL, runError(j),
+				j.ID.String(), string(d.Event), subjectOf(&d), j.State, fmt.Sprintf("%d/%d", j.Attempt, j.MaxAttempts), a.nextAttempt(j), a.jobSince(j), d.URL, runError(j),
 			}
 		})
 	}
 	return cmd
 }
 
-// about is what the event of a delivery happened to, by the id or name that other commands take.
-func about(d *rota.Delivery) string {
+// subjectOf is what the event of a delivery happened to, by the id or name that other commands take.
+func subjectOf(d *rota.Delivery) string {
 	for _, id := range []*rota.ID{d.JobID, d.GroupID, d.ReservationID} {
 		if id != nil {
 			return id.String()
 		}
 	}
-	return firstText(d.Schedule, "-")
+	return firstNonEmpty(d.Schedule, "-")
 }
 
-// nextTry is when an attempt that waits begins. One that ended is followed by another, which has a line of its own.
-func (a *app) nextTry(j httpapi.Job) string {
+// nextAttempt is when an attempt that waits begins. One that ended is followed by another, which has a line of its own.
+func (a *app) nextAttempt(j httpapi.Job) string {
 	switch rota.State(j.State) {
 	case rota.StateScheduled:
 		return a.ago(j.RunAt.Time)

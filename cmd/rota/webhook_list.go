@@ -17,9 +17,9 @@ type listedHook struct {
 }
 
 func newWebhookListCommand(a *app) *cobra.Command {
-	var h hooks
+	var h webhookList
 	cmd := &cobra.Command{
-		Use: "list", Short: "Lists webhooks and what they are told of", Args: nothing(),
+		Use: "list", Short: "Lists webhooks and what they are told of", Args: noArgs(),
 		Long: `Lists the webhooks that are told of everything, then those of templates; with --template those of one alone. Secrets
 are not shown.`,
 		Example: `  rota webhook list
@@ -36,7 +36,7 @@ are not shown.`,
 				}
 				t := newTable("URL", "^TEMPLATE", "~EVENTS")
 				for _, hook := range found {
-					t.add(hook.URL, firstText(string(hook.Template), "-"), eventsText(hook.Events))
+					t.add(hook.URL, firstNonEmpty(string(hook.Template), "-"), eventsText(hook.Events))
 				}
 				return a.printTable(w, t)
 			})
@@ -47,15 +47,15 @@ are not shown.`,
 }
 
 // listed are those of the template that was named, or all.
-func (h *hooks) listed(ctx context.Context, a *app) ([]listedHook, error) {
+func (h *webhookList) listed(ctx context.Context, a *app) ([]listedHook, error) {
 	if err := h.read(ctx, a); err != nil {
 		return nil, err
 	}
-	found := labelled([]listedHook{}, h.list, h.template)
+	found := appendHooks([]listedHook{}, h.list, h.template)
 	if h.template != "" {
 		return found, nil
 	}
-	templates, err := a.list(ctx, "/templates", nil, listing{})
+	templates, err := a.list(ctx, "/templates", nil, listFlags{})
 	if err != nil {
 		return nil, err
 	}
@@ -64,12 +64,12 @@ func (h *hooks) listed(ctx context.Context, a *app) ([]listedHook, error) {
 		if err != nil {
 			return nil, err
 		}
-		found = labelled(found, t.Webhooks, t.Name)
+		found = appendHooks(found, t.Webhooks, t.Name)
 	}
 	return found, nil
 }
 
-func labelled(found []listedHook, list []httpapi.Webhook, template string) []listedHook {
+func appendHooks(found []listedHook, list []httpapi.Webhook, template string) []listedHook {
 	for _, hook := range list {
 		found = append(found, listedHook{hook, httpapi.Text(template)})
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/rotajobs/rota/action"
 )
 
-// TestWebhooksFromTheCommandLine has a receiver that knows only the secret that the command printed.
-func TestWebhooksFromTheCommandLine(t *testing.T) {
+// TestWebhookAddTestAndDeliveries has a receiver that knows only the secret that the command printed.
+func TestWebhookAddTestAndDeliveries(t *testing.T) {
 	server := startServer(t, "--http-allow", "loopback")
 	type delivery struct {
 		header http.Header
@@ -71,8 +71,8 @@ func TestWebhooksFromTheCommandLine(t *testing.T) {
 	}
 	receiver.Close()
 	// A connection that was kept may be gone just as it is used again.
-	gone := regexp.MustCompile(`refused|EOF|reset`)
-	if out, errs, code := server.run("webhook test " + receiver.URL); code != exitFailed || !strings.Contains(out, "it was not taken") || !gone.MatchString(errs) {
+	connectionLost := regexp.MustCompile(`refused|EOF|reset`)
+	if out, errs, code := server.run("webhook test " + receiver.URL); code != exitFailed || !strings.Contains(out, "it was not taken") || !connectionLost.MatchString(errs) {
 		t.Errorf("%d %s%s", code, out, errs)
 	}
 	if out, errs, code := server.run("webhook test http://10.0.0.1/ --secret s"); code != exitFailed || !strings.Contains(errs, "http_allow") {
@@ -93,8 +93,8 @@ func TestWebhooksFromTheCommandLine(t *testing.T) {
 	}
 }
 
-// TestADeliveryThatWaitsSaysWhen: of one that failed the list shows the attempt to come, and when.
-func TestADeliveryThatWaitsSaysWhen(t *testing.T) {
+// TestWaitingDeliveryShowsNextAttempt: of one that failed the list shows the attempt to come, and when.
+func TestWaitingDeliveryShowsNextAttempt(t *testing.T) {
 	server := startServer(t, "--http-allow", "loopback")
 	receiver := httptest.NewServer(http.NotFoundHandler())
 	defer receiver.Close()

@@ -11,10 +11,10 @@ import (
 )
 
 func newWebhookTestCommand(a *app) *cobra.Command {
-	var h hooks
+	var h webhookList
 	secret := ""
 	cmd := &cobra.Command{
-		Use: "test URL", Short: "Sends a test to a webhook and says what came of it", Args: wants("a URL"),
+		Use: "test URL", Short: "Sends a test to a webhook and says what came of it", Args: requireArgs("a URL"),
 		Long: `Has the server send one signed request with the event webhook.test, and shows how the receiver's answer begins if it
 is no success. The address need not be a webhook yet: give --secret then.`,
 		Example: `  rota webhook test https://example.com/hooks/rota
@@ -30,7 +30,7 @@ is no success. The address need not be a webhook yet: give --secret then.`,
 		}
 		answer, err := a.post(cmd.Context(), "/webhooks/test", httpapi.WebhookTestRequest{URL: args[0], Secret: text, Template: h.template})
 		if text == "" && refusedField(err, "secret") {
-			return h.missing(args[0], hintTemplates+"; to test an address that is none yet, give --secret SECRET")
+			return h.notFound(args[0], hintTemplates+"; to test an address that is none yet, give --secret SECRET")
 		}
 		if err != nil {
 			return err
@@ -40,12 +40,12 @@ is no success. The address need not be a webhook yet: give --secret then.`,
 			return err
 		}
 		if tested.Delivered {
-			return a.say(answer, "it was taken, with %d, in %d ms", *tested.Status, tested.DurationMS)
+			return a.printMessage(answer, "it was taken, with %d, in %d ms", *tested.Status, tested.DurationMS)
 		}
-		if err := a.say(answer, "it was not taken%s", answeredText(tested.Body)); err != nil {
+		if err := a.printMessage(answer, "it was not taken%s", responseText(tested.Body)); err != nil {
 			return err
 		}
-		return &exitError{code: exitFailed, err: errors.New(plainText(string(tested.Error)))}
+		return &exitError{code: exitFailed, err: errors.New(sanitize(string(tested.Error)))}
 	}
 	return cmd
 }
@@ -56,8 +56,8 @@ func refusedField(err error, field string) bool {
 	return errors.As(err, &refused) && slices.Contains(refused.fields, field)
 }
 
-// answeredText is what a receiver said, which often is why.
-func answeredText(body httpapi.Text) string {
+// responseText is what a receiver said, which often is why.
+func responseText(body httpapi.Text) string {
 	if body == "" {
 		return ""
 	}

@@ -8,15 +8,15 @@ import (
 	"strings"
 )
 
-// secret is the token to show, and where it is from, or was looked for last. The one in the data directory is for the
+// authToken is the token to show, and where it is from, or was looked for last. The one in the data directory is for the
 // server of that directory: it is shown to nobody on another machine, where the source is empty.
-func (a *app) secret() (token, source string) {
+func (a *app) authToken() (token, source string) {
 	switch {
 	case a.server.token != "":
 		return a.server.token, "--token"
 	case a.getenv("ROTA_TOKEN") != "":
 		return strings.TrimSpace(a.getenv("ROTA_TOKEN")), "ROTA_TOKEN"
-	case !a.isHere():
+	case !a.isLocal():
 		return "", ""
 	}
 	path := a.tokenFile()
@@ -26,10 +26,10 @@ func (a *app) secret() (token, source string) {
 
 func (a *app) tokenFile() string { return filepath.Join(a.dataDir(), "admin.token") }
 
-// isHere reports whether the server is on this machine: its address was found in the data directory, or is the same, or
+// isLocal reports whether the server is on this machine: its address was found in the data directory, or is the same, or
 // leads nowhere else.
-func (a *app) isHere() bool {
-	if firstText(a.server.url, a.getenv("ROTA_URL")) == "" {
+func (a *app) isLocal() bool {
+	if firstNonEmpty(a.server.url, a.getenv("ROTA_URL")) == "" {
 		return true
 	}
 	address, err := a.address()
@@ -40,7 +40,7 @@ func (a *app) isHere() bool {
 	if err != nil {
 		return false
 	}
-	if strings.EqualFold(u.Hostname(), "localhost") || u.Host == reachable(addressIn(a.dataDir())) {
+	if strings.EqualFold(u.Hostname(), "localhost") || u.Host == dialableHost(readAddressFile(a.dataDir())) {
 		return true
 	}
 	ip := net.ParseIP(u.Hostname())
@@ -49,7 +49,7 @@ func (a *app) isHere() bool {
 
 // tokenHint says which token was shown, which is what a person who is denied wants to know.
 func (a *app) tokenHint() string {
-	switch token, source := a.secret(); {
+	switch token, source := a.authToken(); {
 	case source == "":
 		return "give the token of that server with --token or ROTA_TOKEN; the one in " + a.tokenFile() + " is not shown to other machines"
 	case token == "":

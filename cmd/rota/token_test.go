@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// TestTheTokenStaysOnThisMachine: that of the data directory is for the server of the directory, and for whoever
+// TestTokenFileIsSentToLocalServerOnly: that of the data directory is for the server of the directory, and for whoever
 // listens on this machine; others are shown what was given for them, or nothing.
-func TestTheTokenStaysOnThisMachine(t *testing.T) {
+func TestTokenFileIsSentToLocalServerOnly(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{"rota.addr": `{"http": "10.1.2.3:7420"}`, "admin.token": "secret\n"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
@@ -40,19 +40,19 @@ func TestTheTokenStaysOnThisMachine(t *testing.T) {
 			} else {
 				env[name] = address
 			}
-			if token, _ := a.secret(); (token == "secret") != shown {
+			if token, _ := a.authToken(); (token == "secret") != shown {
 				t.Errorf("%s %s is shown %q", name, address, token)
 			}
 			a.server.token = "given"
-			if token, _ := a.secret(); token != "given" {
+			if token, _ := a.authToken(); token != "given" {
 				t.Errorf("%s %s is shown %q, not what was given", name, address, token)
 			}
 		}
 	}
 }
 
-// TestTheHintOfADenial says which token that was, if any.
-func TestTheHintOfADenial(t *testing.T) {
+// TestDeniedHintNamesTokenSource says which token that was, if any.
+func TestDeniedHintNamesTokenSource(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "admin.token")
 	env := map[string]string{"ROTA_DATA": dir}

@@ -20,14 +20,14 @@ func failedJob(text string) httpapi.Job {
 	}
 }
 
-func plainApp(out *strings.Builder) *app {
+func tableApp(out *strings.Builder) *app {
 	return &app{output: formatTable, environment: environment{out: out, now: time.Now, getenv: func(string) string { return "" }}}
 }
 
-func TestAnErrorOfManyLinesIsShownInItsLines(t *testing.T) {
+func TestMultiLineErrorKeepsItsLines(t *testing.T) {
 	var b strings.Builder
-	a := plainApp(&b)
-	if err := a.printSheet(&b, a.jobSheet(failedJob(stack))); err != nil {
+	a := tableApp(&b)
+	if err := a.printKeyValues(&b, a.jobKeyValues(failedJob(stack))); err != nil {
 		t.Fatal(err)
 	}
 	want := `
@@ -59,11 +59,11 @@ The error of attempt 1:
 	}
 }
 
-func TestMessagesHaveTheFirstLineOfAnError(t *testing.T) {
+func TestMessagesShowFirstLineOfError(t *testing.T) {
 	var b strings.Builder
-	a := plainApp(&b)
+	a := tableApp(&b)
 	job := failedJob(stack)
-	err := a.endOfWait(job, httpapi.ExecutionDetail{Attempts: []httpapi.Job{job}}, nil)
+	err := a.finishWait(job, httpapi.ExecutionDetail{Attempts: []httpapi.Job{job}}, nil)
 	if err == nil || !strings.HasSuffix(err.Error(), "was not completed: KeyError('month') …") {
 		t.Errorf("the wait ends with %v", err)
 	}
@@ -81,14 +81,14 @@ func TestMessagesHaveTheFirstLineOfAnError(t *testing.T) {
 		"\x1b[2J\nmore":          "?[2J …",
 		strings.Repeat("ü", 201): strings.Repeat("ü", 199) + "…",
 	} {
-		if got := headText(text); got != want {
+		if got := firstLineShort(text); got != want {
 			t.Errorf("the head of %q is %q, want %q", text, got, want)
 		}
 	}
 }
 
-// TestParamsAreShownAsTheyWereTyped: what is sent and shown is no web page.
-func TestParamsAreShownAsTheyWereTyped(t *testing.T) {
+// TestParamsAreNotHTMLEscaped: what is sent and shown is no web page.
+func TestParamsAreNotHTMLEscaped(t *testing.T) {
 	s := startServer(t)
 	id, rest, _ := strings.Cut(s.must("job create noop '-p' 'if=a > b && c' --delay 1d12h"), " ")
 	if !strings.HasPrefix(rest, "scheduled, starts in 1d 1") {

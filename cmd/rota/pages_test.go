@@ -12,8 +12,8 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// TestAdviceNamesWhatThereIs holds the pages and the runbooks of alerts to the commands and flags that there are.
-func TestAdviceNamesWhatThereIs(t *testing.T) {
+// TestDocumentedCommandsAndFlagsExist holds the pages and the runbooks of alerts to the commands and flags that there are.
+func TestDocumentedCommandsAndFlagsExist(t *testing.T) {
 	files, err := filepath.Glob("../../docs/*.md")
 	if err != nil {
 		t.Fatal(err)
@@ -57,8 +57,8 @@ func checkAdvice(t *testing.T, file, line string) {
 	}
 }
 
-// TestPagesKnowHowLongDeliveriesAreTried.
-func TestPagesKnowHowLongDeliveriesAreTried(t *testing.T) {
+// TestPagesStateDeliveryAttemptsAndHours.
+func TestPagesStateDeliveryAttemptsAndHours(t *testing.T) {
 	policy, all := rota.DeliveryPolicy, time.Duration(0)
 	for n := range policy.MaxAttempts - 1 {
 		all += min(policy.Backoff<<n, policy.BackoffMax)

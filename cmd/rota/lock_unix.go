@@ -9,9 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// hold takes a lock file as a server does, so that none starts meanwhile. A nil file says that somebody else has it. The
+// tryLock takes a lock file as a server does, so that none starts meanwhile. A nil file says that somebody else has it. The
 // kernel lets go of it when the process ends.
-func hold(path string) (*os.File, error) {
+func tryLock(path string) (*os.File, error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, err

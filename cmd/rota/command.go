@@ -11,22 +11,22 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// newNoun is a command that only leads to others. Alone it shows them, and a word that is none of them is a mistake of
+// newParentCommand is a command that only leads to others. Alone it shows them, and a word that is none of them is a mistake of
 // the command line rather than a page of help.
-func newNoun(name, short string, verbs ...*cobra.Command) *cobra.Command {
+func newParentCommand(name, short string, verbs ...*cobra.Command) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:                        name,
 		Short:                      short,
 		Args:                       cobra.ArbitraryArgs,
 		DisableFlagsInUseLine:      true,
 		SuggestionsMinimumDistance: 2,
-		RunE:                       unknownVerb,
+		RunE:                       unknownSubcommand,
 	}
 	cmd.AddCommand(verbs...)
 	return cmd
 }
 
-func unknownVerb(cmd *cobra.Command, args []string) error {
+func unknownSubcommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return cmd.Help()
 	}
@@ -37,34 +37,34 @@ func unknownVerb(cmd *cobra.Command, args []string) error {
 	return usagef(hint, "unknown command %s for %q", shortened(strconv.Quote(args[0])), cmd.CommandPath())
 }
 
-// wants is the arguments of a command by their names, for a refusal that says which is missing.
-func wants(names ...string) cobra.PositionalArgs {
+// requireArgs is the arguments of a command by their names, for a refusal that says which is missing.
+func requireArgs(names ...string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		hint := "write " + cmd.UseLine() + "; see " + cmd.CommandPath() + " --help"
 		switch {
 		case len(args) < len(names):
-			return usagef(hint, "%s needs %s", pathOf(cmd), names[len(args)])
+			return usagef(hint, "%s needs %s", commandName(cmd), names[len(args)])
 		case len(args) > len(names):
-			return usagef(hint, "%s got %s too many: %s", pathOf(cmd),
+			return usagef(hint, "%s got %s too many: %s", commandName(cmd),
 				plural(len(args)-len(names), "argument", "arguments"), shortened(strconv.Quote(args[len(names)])))
 		}
 		return nil
 	}
 }
 
-// wantsID is wants for a command whose first argument is an id. One that cannot be an id is named here: no server need be
+// requireID is wants for a command whose first argument is an id. One that cannot be an id is named here: no server need be
 // asked.
-func wantsID(names ...string) cobra.PositionalArgs {
+func requireID(names ...string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
-		if err := wants(names...)(cmd, args); err != nil {
+		if err := requireArgs(names...)(cmd, args); err != nil {
 			return err
 		}
-		return areIDs(args[:1])
+		return checkIDs(args[:1])
 	}
 }
 
-// areIDs refuses what has not the shape of an id.
-func areIDs(texts []string) error {
+// checkIDs refuses what has not the shape of an id.
+func checkIDs(texts []string) error {
 	for _, text := range texts {
 		if _, err := rota.ParseID(text); err != nil {
 			return usagef("an id looks like 01926a5e-7c3b-7f3a-8d2e-1b2c3d4e5f60; the lists show them", "%s is not an id", shortened(strconv.Quote(text)))
@@ -73,24 +73,24 @@ func areIDs(texts []string) error {
 	return nil
 }
 
-// mayHave is wants for one argument that can be left out.
-func mayHave(name string) cobra.PositionalArgs {
+// optionalArg is wants for one argument that can be left out.
+func optionalArg(name string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {
 			return nil
 		}
-		return wants(name)(cmd, args)
+		return requireArgs(name)(cmd, args)
 	}
 }
 
-// pathOf names a command as messages do, which begin with rota already.
-func pathOf(cmd *cobra.Command) string { return strings.TrimPrefix(cmd.CommandPath(), "rota ") }
+// commandName names a command as messages do, which begin with rota already.
+func commandName(cmd *cobra.Command) string { return strings.TrimPrefix(cmd.CommandPath(), "rota ") }
 
-// nothing refuses arguments.
-func nothing() cobra.PositionalArgs { return wants() }
+// noArgs refuses arguments.
+func noArgs() cobra.PositionalArgs { return requireArgs() }
 
-// patience is how long a shell waits for names: a person who pressed a key waits no longer.
-const patience = time.Second
+// completionTimeout is how long a shell waits for names: a person who pressed a key waits no longer.
+const completionTimeout = time.Second
 
 // completeNames lets the shell complete the first argument with what a list of the server names. A server that does not
 // answer completes nothing.
@@ -114,9 +114,9 @@ func (a *app) completeFlagNames(cmd *cobra.Command, flag, path, field string) {
 }
 
 func (a *app) names(path, field string) (names []string) {
-	ctx, stop := context.WithTimeout(context.Background(), patience)
+	ctx, stop := context.WithTimeout(context.Background(), completionTimeout)
 	defer stop()
-	found, err := a.list(ctx, path, nil, listing{limit: listDefault})
+	found, err := a.list(ctx, path, nil, listFlags{limit: listDefault})
 	if err != nil {
 		return nil
 	}

@@ -12,9 +12,9 @@ import (
 // countMax is how far is counted by listing, which costs what it lists.
 const countMax = 100
 
-// crowd is how many are meant, for a question: exactly where a server keeps count, else as far as is cheap to know, and
+// countText is how many are meant, for a question: exactly where a server keeps count, else as far as is cheap to know, and
 // nothing if no answer comes.
-func (m *many) crowd(ctx context.Context, a *app, path string) string {
+func (m *bulk) countText(ctx context.Context, a *app, path string) string {
 	if n, known := m.countByStats(ctx, a, path); known {
 		return " (" + plural(n, "job", "jobs") + ")"
 	}
@@ -32,7 +32,7 @@ func (m *many) crowd(ctx context.Context, a *app, path string) string {
 }
 
 // countByStats takes the number from the counts that a server keeps, which know types and states.
-func (m *many) countByStats(ctx context.Context, a *app, path string) (n int, known bool) {
+func (m *bulk) countByStats(ctx context.Context, a *app, path string) (n int, known bool) {
 	query := m.filters.query()
 	kind, state := query.Get("type"), query.Get("state")
 	query.Del("type")
@@ -68,7 +68,7 @@ type listQuery struct {
 }
 
 // lists is where those that are meant are found.
-func (m *many) lists(path string) (lists []listQuery) {
+func (m *bulk) lists(path string) (lists []listQuery) {
 	query := m.filters.query()
 	state := query.Get("state")
 	dead := path != cancelPath && (state == "" || state == "failed" || state == "dead")

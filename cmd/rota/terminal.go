@@ -8,15 +8,15 @@ import (
 	"golang.org/x/term"
 )
 
-// screen is what the program knows of the terminal it runs on. The zero value is a pipe, which gets plain text of any
+// terminal is what the program knows of the terminal it runs on. The zero value is a pipe, which gets plain text of any
 // width.
-type screen struct {
+type terminal struct {
 	in, out, err bool // whether each of them is a terminal
 	width        int  // columns; 0 if it is none
 }
 
-func screenOf(in, out, errs *os.File) screen {
-	s := screen{in: term.IsTerminal(int(in.Fd())), out: term.IsTerminal(int(out.Fd())), err: term.IsTerminal(int(errs.Fd()))}
+func detectTerminal(in, out, errs *os.File) terminal {
+	s := terminal{in: term.IsTerminal(int(in.Fd())), out: term.IsTerminal(int(out.Fd())), err: term.IsTerminal(int(errs.Fd()))}
 	if s.out {
 		s.width, _, _ = term.GetSize(int(out.Fd())) // a terminal that does not know is as wide as it takes
 	}
@@ -29,12 +29,12 @@ func (a *app) width() int {
 	if n, err := strconv.Atoi(a.getenv("COLUMNS")); err == nil && n > 0 {
 		return n
 	}
-	return a.screen.width
+	return a.terminal.width
 }
 
-// colourful reports whether the reader is a person at a terminal who wants colours.
-func (a *app) colourful() bool {
-	return a.screen.out && a.getenv("NO_COLOR") == "" && a.getenv("TERM") != "dumb"
+// useColour reports whether the reader is a person at a terminal who wants colours.
+func (a *app) useColour() bool {
+	return a.terminal.out && a.getenv("NO_COLOR") == "" && a.getenv("TERM") != "dumb"
 }
 
 // The colours of states, as a terminal's own palette has them: what is well is green, what wants a look is red.

@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// TestDeepDocumentsAreRefused by the line, before they take time and memory by the square of their depth; what a server
+// TestDocumentsBeyondDepthLimitAreRefused by the line, before they take time and memory by the square of their depth; what a server
 // may hold is read.
-func TestDeepDocumentsAreRefused(t *testing.T) {
+func TestDocumentsBeyondDepthLimitAreRefused(t *testing.T) {
 	list := func(depth int) string { return strings.Repeat("[", depth) + strings.Repeat("]", depth) }
 	began := time.Now()
 	for name, text := range map[string]string{
-		"lists":      "version: 1\na: " + list(nestMax+1),
+		"lists":      "version: 1\na: " + list(depthMax+1),
 		"objects":    "version: 1\na: " + strings.Repeat("{a: ", 200_000) + strings.Repeat("}", 200_000),
 		"dashes":     "version: 1\na:\n" + strings.Repeat("- ", 200_000) + "x",
 		"never shut": "version: 1\na: " + strings.Repeat("[", 500_000),
@@ -26,13 +26,13 @@ func TestDeepDocumentsAreRefused(t *testing.T) {
 	if took := time.Since(began); took > 20*time.Second {
 		t.Errorf("it took %s", took)
 	}
-	if _, err := readDocument("f.yaml", []byte("a: "+list(nestMax))); err != nil {
+	if _, err := readDocument("f.yaml", []byte("a: "+list(depthMax))); err != nil {
 		t.Error(err)
 	}
 }
 
-// TestPathsDoNotGrowWithoutEnd: each part of what nests deeply would have one as long as all above it.
-func TestPathsDoNotGrowWithoutEnd(t *testing.T) {
+// TestPathsOfNestedDocumentAreBounded: each part of what nests deeply would have one as long as all above it.
+func TestPathsOfNestedDocumentAreBounded(t *testing.T) {
 	name := strings.Repeat("n", 500)
 	text := "a: " + strings.Repeat("{"+name+": ", 400) + "1" + strings.Repeat("}", 400)
 	d, err := readDocument("f.yaml", []byte(text))

@@ -14,13 +14,13 @@ import (
 
 func newScheduleDeleteCommand(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use: "delete NAME", Short: "Deletes a schedule; what it made is kept", Args: wants("a NAME"),
+		Use: "delete NAME", Short: "Deletes a schedule; what it made is kept", Args: requireArgs("a NAME"),
 		Example: "  rota schedule delete nightly",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if _, err := a.call(cmd.Context(), request{method: http.MethodDelete, path: "/schedules" + segment(args[0])}); err != nil {
+			if _, err := a.call(cmd.Context(), request{method: http.MethodDelete, path: "/schedules" + pathSegment(args[0])}); err != nil {
 				return err
 			}
-			return a.say(rota.EncodeSpec(map[string]string{"deleted": args[0]}), "deleted schedule %s", args[0])
+			return a.printMessage(rota.EncodeSpec(map[string]string{"deleted": args[0]}), "deleted schedule %s", args[0])
 		},
 		ValidArgsFunction: a.completeNames("/schedules", "name"),
 	}
@@ -36,9 +36,9 @@ func newScheduleResumeCommand(a *app) *cobra.Command {
 
 func (a *app) scheduleSwitch(verb, short, done string) *cobra.Command {
 	return &cobra.Command{
-		Use: verb + " NAME", Short: short, Args: wants("a NAME"), Example: "  rota schedule " + verb + " nightly",
+		Use: verb + " NAME", Short: short, Args: requireArgs("a NAME"), Example: "  rota schedule " + verb + " nightly",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			answer, err := a.post(cmd.Context(), "/schedules"+segment(args[0])+"/"+verb, nil)
+			answer, err := a.post(cmd.Context(), "/schedules"+pathSegment(args[0])+"/"+verb, nil)
 			if err != nil {
 				return err
 			}
@@ -50,7 +50,7 @@ func (a *app) scheduleSwitch(verb, short, done string) *cobra.Command {
 			if v.State == string(rota.ScheduleEnabled) && !v.NextFireAt.IsZero() {
 				next = ", fires " + a.ago(v.NextFireAt.Time)
 			}
-			return a.say(answer, "%s schedule %s%s", done, v.Name, next)
+			return a.printMessage(answer, "%s schedule %s%s", done, v.Name, next)
 		},
 		ValidArgsFunction: a.completeNames("/schedules", "name"),
 	}
@@ -59,19 +59,19 @@ func (a *app) scheduleSwitch(verb, short, done string) *cobra.Command {
 func newScheduleTriggerCommand(a *app) *cobra.Command {
 	var params paramFlags
 	cmd := &cobra.Command{
-		Use: "trigger NAME", Short: "Fires a schedule now, beside its times", Args: wants("a NAME"),
+		Use: "trigger NAME", Short: "Fires a schedule now, beside its times", Args: requireArgs("a NAME"),
 		Example:           "  rota schedule trigger nightly\n  rota schedule trigger nightly -p full=true --priority 10",
 		ValidArgsFunction: a.completeNames("/schedules", "name"),
 	}
 	params.flags(cmd)
-	s := newSettings(cmd)
+	s := newBodyFlags(cmd)
 	s.add("priority", "priority", "`N`: higher ones go first", asInt)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		body := map[string]any{}
 		if err := fillParams(a, body, "params", &params, s); err != nil {
 			return err
 		}
-		answer, err := a.post(cmd.Context(), "/schedules"+segment(args[0])+"/trigger", body)
+		answer, err := a.post(cmd.Context(), "/schedules"+pathSegment(args[0])+"/trigger", body)
 		if err != nil {
 			return err
 		}
@@ -100,7 +100,7 @@ func (a *app) writeJobs(w io.Writer, jobs []httpapi.Job) error {
 func newScheduleBackfillCommand(a *app) *cobra.Command {
 	var from, to, zone string
 	cmd := &cobra.Command{
-		Use: "backfill NAME --from TIME --to TIME", Short: "Makes the executions of times that passed", Args: wants("a NAME"),
+		Use: "backfill NAME --from TIME --to TIME", Short: "Makes the executions of times that passed", Args: requireArgs("a NAME"),
 		DisableFlagsInUseLine: true,
 		Long: `Makes an execution for every time of the schedule from --from to --to, both included, that has none yet. Sent
 again it makes no second ones.`,
@@ -116,24 +116,24 @@ again it makes no second ones.`,
 		if from == "" || to == "" {
 			return usagef("give both", "schedule backfill needs --from and --to")
 		}
-		first, err := moment("--from", from, zone)
+		first, err := parseTimeFlag("--from", from, zone)
 		if err != nil {
 			return err
 		}
-		last, err := moment("--to", to, zone)
+		last, err := parseTimeFlag("--to", to, zone)
 		if err != nil {
 			return err
 		}
-		answer, err := a.post(cmd.Context(), "/schedules"+segment(args[0])+"/backfill", map[string]any{"from": first.UTC(), "to": last.UTC()})
+		answer, err := a.post(cmd.Context(), "/schedules"+pathSegment(args[0])+"/backfill", map[string]any{"from": first.UTC(), "to": last.UTC()})
 		if err != nil {
 			return err
 		}
-		return a.sayBackfilled(answer)
+		return a.printBackfilled(answer)
 	}
 	return cmd
 }
 
-func (a *app) sayBackfilled(answer json.RawMessage) error {
+func (a *app) printBackfilled(answer json.RawMessage) error {
 	made, err := decode[httpapi.Backfilled](answer)
 	if err != nil {
 		return err

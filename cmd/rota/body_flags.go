@@ -13,32 +13,32 @@ import (
 	"github.com/rotajobs/rota/httpapi"
 )
 
-// settings is flags that become fields of a request's body, only if they were given: what is not said stays as it is,
+// bodyFlags is flags that become fields of a request's body, only if they were given: what is not said stays as it is,
 // or as the server has it.
-type settings struct {
+type bodyFlags struct {
 	cmd    *cobra.Command
-	fields []setting
+	fields []bodyFlag
 	zone   string // of times without an offset
 }
 
-// setting is one flag: the field it becomes and how its text is read.
-type setting struct {
+// bodyFlag is one flag: the field it becomes and how its text is read.
+type bodyFlag struct {
 	flag, field string
 	text        *string
-	read        func(s *settings, flag, text string) (any, error)
+	read        func(s *bodyFlags, flag, text string) (any, error)
 }
 
-func newSettings(cmd *cobra.Command) *settings { return &settings{cmd: cmd} }
+func newBodyFlags(cmd *cobra.Command) *bodyFlags { return &bodyFlags{cmd: cmd} }
 
-func (s *settings) add(flag, field, usage string, read func(s *settings, flag, text string) (any, error), words ...string) {
+func (s *bodyFlags) add(flag, field, usage string, read func(s *bodyFlags, flag, text string) (any, error), words ...string) {
 	text := ""
 	s.cmd.Flags().StringVar(&text, flag, "", usage)
 	completeFrom(s.cmd, flag, words)
-	s.fields = append(s.fields, setting{flag, field, &text, read})
+	s.fields = append(s.fields, bodyFlag{flag, field, &text, read})
 }
 
 // fill puts what was given into a body.
-func (s *settings) fill(body map[string]any) error {
+func (s *bodyFlags) fill(body map[string]any) error {
 	for _, f := range s.fields {
 		if !s.cmd.Flags().Changed(f.flag) {
 			continue
@@ -54,9 +54,9 @@ func (s *settings) fill(body map[string]any) error {
 
 // The ways to read a flag.
 
-func asText(_ *settings, _, text string) (any, error) { return text, nil }
+func asText(_ *bodyFlags, _, text string) (any, error) { return text, nil }
 
-func asDuration(_ *settings, flag, text string) (any, error) {
+func asDuration(_ *bodyFlags, flag, text string) (any, error) {
 	d, err := rota.ParseDuration(text)
 	var refusal *rota.Error
 	if errors.As(err, &refusal) {
@@ -68,7 +68,7 @@ func asDuration(_ *settings, flag, text string) (any, error) {
 	return rota.FormatDuration(d), nil
 }
 
-func asInt(_ *settings, flag, text string) (any, error) {
+func asInt(_ *bodyFlags, flag, text string) (any, error) {
 	n, err := strconv.Atoi(text)
 	if err != nil {
 		return nil, usagef("write digits", "%s %s is not a whole number", flag, shortened(strconv.Quote(text)))
@@ -76,7 +76,7 @@ func asInt(_ *settings, flag, text string) (any, error) {
 	return n, nil
 }
 
-func asFraction(_ *settings, flag, text string) (any, error) {
+func asFraction(_ *bodyFlags, flag, text string) (any, error) {
 	f, err := strconv.ParseFloat(text, 64)
 	if err != nil || math.IsNaN(f) || math.IsInf(f, 0) {
 		return nil, usagef("write a fraction between 0 and 1", "%s %s is not a number", flag, shortened(strconv.Quote(text)))
@@ -84,8 +84,8 @@ func asFraction(_ *settings, flag, text string) (any, error) {
 	return f, nil
 }
 
-func asTime(s *settings, flag, text string) (any, error) {
-	at, err := moment(flag, text, s.zone)
+func asTime(s *bodyFlags, flag, text string) (any, error) {
+	at, err := parseTimeFlag(flag, text, s.zone)
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +93,7 @@ func asTime(s *settings, flag, text string) (any, error) {
 }
 
 // zoneFlag adds the zone of times without an offset.
-func (s *settings) zoneFlag() { zoneFlag(s.cmd, &s.zone) }
+func (s *bodyFlags) zoneFlag() { zoneFlag(s.cmd, &s.zone) }
 
 func zoneFlag(cmd *cobra.Command, zone *string) {
 	cmd.Flags().StringVar(zone, "tz", "", "IANA `ZONE` of times without an offset (default this machine's)")
@@ -110,8 +110,8 @@ func completeZones(cmd *cobra.Command) {
 	}
 }
 
-// spanText writes a duration of the server's, nothing for none.
-func spanText(d *httpapi.Duration) string {
+// durationText writes a duration of the server's, nothing for none.
+func durationText(d *httpapi.Duration) string {
 	if d == nil {
 		return ""
 	}
@@ -119,13 +119,13 @@ func spanText(d *httpapi.Duration) string {
 }
 
 // policy adds the flags that say how failure and time are treated.
-func (s *settings) policy() {
+func (s *bodyFlags) policy() {
 	s.add("priority", "priority", "`N`: higher ones go first", asInt)
 	s.failure()
 }
 
 // failure is policy without the priority, which a type does not have.
-func (s *settings) failure() {
+func (s *bodyFlags) failure() {
 	s.add("retries", "max_retries", "try again `N` times after a failure", asInt)
 	s.add("backoff", "backoff", "wait `DURATION` before the first retry; it doubles with each", asDuration)
 	s.add("backoff-max", "backoff_max", "wait no longer than `DURATION`", asDuration)

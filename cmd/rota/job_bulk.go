@@ -13,28 +13,28 @@ import (
 	"github.com/rotajobs/rota/httpapi"
 )
 
-// many is the flags of an act on one job or on all that a filter picks.
-type many struct {
+// bulk is the flags of an act on one job or on all that a filter picks.
+type bulk struct {
 	filters  filters
 	all, yes bool
 }
 
-func (m *many) flags(a *app, cmd *cobra.Command, what string, states []string) {
+func (m *bulk) flags(a *app, cmd *cobra.Command, what string, states []string) {
 	m.filters = jobFilters(a, cmd, states)
 	cmd.Flags().BoolVar(&m.all, "all", false, what)
 	cmd.Flags().BoolVar(&m.yes, "yes", false, "do not ask; needed where there is no terminal to ask at")
 }
 
 // check wants either jobs by their ids or a filter, and --all for everything.
-func (m *many) check(cmd *cobra.Command, ids []string) error {
+func (m *bulk) check(cmd *cobra.Command, ids []string) error {
 	picked := len(m.filters.query()) > 0
 	switch {
 	case len(ids) > 0 && (picked || m.all):
-		return usagef("leave the ids or the filter out", "%s takes ids or a filter, not both", pathOf(cmd))
+		return usagef("leave the ids or the filter out", "%s takes ids or a filter, not both", commandName(cmd))
 	case len(ids) == 0 && !picked && !m.all:
-		return usagef("name an ID, give a filter such as --type, or --all", "%s needs to know which", pathOf(cmd))
+		return usagef("name an ID, give a filter such as --type, or --all", "%s needs to know which", commandName(cmd))
 	}
-	return areIDs(ids)
+	return checkIDs(ids)
 }
 
 // Where acts on many are asked for.
@@ -47,12 +47,12 @@ const (
 // openStates is how a job stands that has not ended.
 var openStates = []string{"scheduled", "blocked", "queued", "running"}
 
-// words says what was picked, for the question.
-func (m *many) words() string {
+// filterText says what was picked, for the question.
+func (m *bulk) filterText() string {
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(m.filters)) {
 		if value := *m.filters[name]; value != "" {
-			parts = append(parts, name+" "+plainText(value))
+			parts = append(parts, name+" "+sanitize(value))
 		}
 	}
 	if len(parts) == 0 {
@@ -61,8 +61,8 @@ func (m *many) words() string {
 	return " with " + strings.Join(parts, ", ")
 }
 
-// act sends a request for many until all are done: the server stops at a page.
-func (m *many) act(ctx context.Context, a *app, path string, extra map[string]any) (total httpapi.Many, err error) {
+// apply sends a request for many until all are done: the server stops at a page.
+func (m *bulk) apply(ctx context.Context, a *app, path string, extra map[string]any) (total httpapi.Many, err error) {
 	body := m.filters.body()
 	maps.Copy(body, extra)
 	if len(m.filters.query()) == 0 {
@@ -79,7 +79,7 @@ func (m *many) act(ctx context.Context, a *app, path string, extra map[string]an
 		if err != nil {
 			return total, err
 		}
-		addMany(&total, part)
+		addBulk(&total, part)
 		if !part.More || part.Changed == 0 { // nothing changes any more: the rest is refused
 			total.More = part.More
 			return total, nil
@@ -88,7 +88,7 @@ func (m *many) act(ctx context.Context, a *app, path string, extra map[string]an
 	}
 }
 
-func addMany(total *httpapi.Many, part httpapi.Many) {
+func addBulk(total *httpapi.Many, part httpapi.Many) {
 	total.Matched += part.Matched
 	total.Changed += part.Changed
 	total.Cancelled += part.Cancelled
@@ -98,7 +98,7 @@ func addMany(total *httpapi.Many, part httpapi.Many) {
 }
 
 func newJobCancelCommand(a *app) *cobra.Command {
-	var m many
+	var m bulk
 	reason := ""
 	cmd := &cobra.Command{
 		Use: "cancel [ID]...", Short: "Cancels jobs; one that runs is asked to stop",
@@ -119,24 +119,24 @@ func newJobCancelCommand(a *app) *cobra.Command {
 			body["reason"] = reason
 		}
 		if len(ids) > 0 {
-			return eachOf(ids, func(id string) error { return a.cancelJob(cmd.Context(), id, body) })
+			return forEachID(ids, func(id string) error { return a.cancelJob(cmd.Context(), id, body) })
 		}
 		if err := a.confirm(m.yes, func() string {
-			return "Cancel every job" + m.words() + " that has not ended" + m.crowd(cmd.Context(), a, cancelPath) + "?"
+			return "Cancel every job" + m.filterText() + " that has not ended" + m.countText(cmd.Context(), a, cancelPath) + "?"
 		}); err != nil {
 			return err
 		}
-		done, err := m.act(cmd.Context(), a, cancelPath, body)
+		done, err := m.apply(cmd.Context(), a, cancelPath, body)
 		if err != nil {
 			return err
 		}
-		return a.printMany(done, fmt.Sprintf("cancelled %s, asked %d that run to stop", plural(done.Cancelled, "job", "jobs"), done.Stopping))
+		return a.printBulk(done, fmt.Sprintf("cancelled %s, asked %d that run to stop", plural(done.Cancelled, "job", "jobs"), done.Stopping))
 	}
 	return cmd
 }
 
 func (a *app) cancelJob(ctx context.Context, id string, body map[string]any) error {
-	answer, err := a.post(ctx, "/jobs"+segment(id)+"/cancel", body)
+	answer, err := a.post(ctx, "/jobs"+pathSegment(id)+"/cancel", body)
 	if err != nil {
 		return err
 	}
@@ -145,13 +145,13 @@ func (a *app) cancelJob(ctx context.Context, id string, body map[string]any) err
 		return err
 	}
 	if j.Stopping {
-		return a.say(answer, "%s runs and was asked to stop", j.ID)
+		return a.printMessage(answer, "%s runs and was asked to stop", j.ID)
 	}
-	return a.say(answer, "%s %s", j.ID, j.State)
+	return a.printMessage(answer, "%s %s", j.ID, j.State)
 }
 
 func newJobRetryCommand(a *app) *cobra.Command {
-	var m many
+	var m bulk
 	cmd := &cobra.Command{
 		Use: "retry [ID]...", Short: "Tries again what failed for good or was cancelled",
 		Long: `Tries an execution anew that has ended without completing: a new one is made with the same params and policy,
@@ -171,24 +171,24 @@ which names the old one.`,
 }
 
 // retry tries jobs again, by their ids or by the filter.
-func (a *app) retry(ctx context.Context, m *many, ids []string, path string) error {
+func (a *app) retry(ctx context.Context, m *bulk, ids []string, path string) error {
 	if len(ids) > 0 {
-		return eachOf(ids, func(id string) error { return a.retryJob(ctx, id) })
+		return forEachID(ids, func(id string) error { return a.retryJob(ctx, id) })
 	}
 	if err := a.confirm(m.yes, func() string {
-		return "Try every job" + m.words() + " again that ended without completing" + m.crowd(ctx, a, path) + "?"
+		return "Try every job" + m.filterText() + " again that ended without completing" + m.countText(ctx, a, path) + "?"
 	}); err != nil {
 		return err
 	}
-	done, err := m.act(ctx, a, path, nil)
+	done, err := m.apply(ctx, a, path, nil)
 	if err != nil {
 		return err
 	}
-	return a.printMany(done, plural(done.Retried, "job is tried again", "jobs are tried again"))
+	return a.printBulk(done, plural(done.Retried, "job is tried again", "jobs are tried again"))
 }
 
 func (a *app) retryJob(ctx context.Context, id string) error {
-	answer, err := a.post(ctx, "/jobs"+segment(id)+"/retry", nil)
+	answer, err := a.post(ctx, "/jobs"+pathSegment(id)+"/retry", nil)
 	if err != nil {
 		return err
 	}
@@ -196,11 +196,11 @@ func (a *app) retryJob(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	return a.say(answer, "%s tries %s again, %s", j.ID, id, a.standing(j))
+	return a.printMessage(answer, "%s tries %s again, %s", j.ID, id, a.stateText(j))
 }
 
-// eachOf does something to one after the other, and stops at the first that is refused.
-func eachOf(ids []string, act func(id string) error) error {
+// forEachID does something to one after the other, and stops at the first that is refused.
+func forEachID(ids []string, act func(id string) error) error {
 	for _, id := range ids {
 		if err := act(id); err != nil {
 			return err
@@ -209,8 +209,8 @@ func eachOf(ids []string, act func(id string) error) error {
 	return nil
 }
 
-// printMany tells how many were changed.
-func (a *app) printMany(done httpapi.Many, text string) error {
+// printBulk tells how many were changed.
+func (a *app) printBulk(done httpapi.Many, text string) error {
 	if done.Refused > 0 {
 		text += fmt.Sprintf("; %d had changed meanwhile and were left", done.Refused)
 	}

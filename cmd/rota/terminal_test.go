@@ -24,11 +24,11 @@ func (b *lockedBuffer) waitFor(word string) <-chan struct{} {
 	defer b.mu.Unlock()
 	seen := make(chan struct{})
 	b.word, b.seen = word, seen
-	b.look()
+	b.notify()
 	return seen
 }
 
-func (b *lockedBuffer) look() {
+func (b *lockedBuffer) notify() {
 	if b.seen != nil && strings.Contains(b.text.String(), b.word) {
 		close(b.seen)
 		b.seen = nil
@@ -42,7 +42,7 @@ func (b *lockedBuffer) Write(p []byte) (int, error) {
 		return 0, io.ErrClosedPipe
 	}
 	b.text.Write(p)
-	b.look()
+	b.notify()
 	return len(p), nil
 }
 
@@ -59,30 +59,30 @@ func (b *lockedBuffer) String() string {
 	return b.text.String()
 }
 
-// TestTerminals: colours for a person at a terminal only, and tables that fit it without cutting ids.
-func TestTerminals(t *testing.T) {
+// TestTablesFollowTerminalWidthAndColour: colours for a person at a terminal only, and tables that fit it without cutting ids.
+func TestTablesFollowTerminalWidthAndColour(t *testing.T) {
 	s := startServer(t)
 	s.run("job create fail -p permanent=true --wait -p 'message=" + strings.Repeat("a long story ", 20) + "'")
 	id := idShape.FindString(s.must("job list"))
 	for _, row := range []struct {
 		name    string
-		screen  screen
+		screen  terminal
 		env     map[string]string
 		colours bool
 		width   int
 	}{
-		{"a pipe", screen{}, nil, false, 0},
-		{"a wide terminal", screen{out: true, width: 120}, nil, true, 120},
-		{"one that is narrow", screen{out: true, width: 100}, nil, true, 100},
-		{"NO_COLOR", screen{out: true, width: 120}, map[string]string{"NO_COLOR": "1"}, false, 120},
-		{"a dumb one", screen{out: true, width: 120}, map[string]string{"TERM": "dumb"}, false, 120},
-		{"COLUMNS", screen{out: true, width: 200}, map[string]string{"COLUMNS": "110"}, true, 110},
-		{"COLUMNS of a pipe", screen{}, map[string]string{"COLUMNS": "110"}, false, 110},
-		{"a very narrow one", screen{out: true, width: 60}, nil, true, 60},
-		{"COLUMNS of 50", screen{}, map[string]string{"COLUMNS": "50"}, false, 50},
-		{"too narrow for what must stay", screen{out: true, width: 20}, nil, true, 0},
+		{"a pipe", terminal{}, nil, false, 0},
+		{"a wide terminal", terminal{out: true, width: 120}, nil, true, 120},
+		{"one that is narrow", terminal{out: true, width: 100}, nil, true, 100},
+		{"NO_COLOR", terminal{out: true, width: 120}, map[string]string{"NO_COLOR": "1"}, false, 120},
+		{"a dumb one", terminal{out: true, width: 120}, map[string]string{"TERM": "dumb"}, false, 120},
+		{"COLUMNS", terminal{out: true, width: 200}, map[string]string{"COLUMNS": "110"}, true, 110},
+		{"COLUMNS of a pipe", terminal{}, map[string]string{"COLUMNS": "110"}, false, 110},
+		{"a very narrow one", terminal{out: true, width: 60}, nil, true, 60},
+		{"COLUMNS of 50", terminal{}, map[string]string{"COLUMNS": "50"}, false, 50},
+		{"too narrow for what must stay", terminal{out: true, width: 20}, nil, true, 0},
 	} {
-		out, errs, code := s.runIn("job list", row.screen, row.env)
+		out, errs, code := s.runWith("job list", row.screen, row.env)
 		if code != exitDone || strings.Contains(out, "\x1b[31mfailed\x1b[0m") != row.colours || strings.Contains(out, "\x1b") != row.colours {
 			t.Errorf("%s: exit %d, want colours %v: %s%s", row.name, code, row.colours, out, errs)
 		}
@@ -100,13 +100,13 @@ func TestTerminals(t *testing.T) {
 	}
 }
 
-// TestBulkActsAreConfirmed: a person at a terminal is asked, and told how many it will be; no answer is no.
-func TestBulkActsAreConfirmed(t *testing.T) {
+// TestBulkCommandsAskForConfirmation: a person at a terminal is asked, and told how many it will be; no answer is no.
+func TestBulkCommandsAskForConfirmation(t *testing.T) {
 	s := startServer(t)
 	s.must("type pause noop")
 	s.must("job create noop")
 	s.must("job create noop --delay 1h")
-	terminal := screen{in: true, out: true, err: true, width: 120}
+	terminal := terminal{in: true, out: true, err: true, width: 120}
 	for _, row := range []struct {
 		line, answer string
 		want         int
@@ -124,7 +124,7 @@ func TestBulkActsAreConfirmed(t *testing.T) {
 		{"job cancel --all --yes", "", exitDone, ""},
 		{"dead retry --all --yes", "", exitDone, ""},
 	} {
-		out, errs, code := s.runIn(row.line, terminal, map[string]string{"STDIN": row.answer})
+		out, errs, code := s.runWith(row.line, terminal, map[string]string{"STDIN": row.answer})
 		asked, refused := strings.Contains(errs, "[y/N]"), strings.Contains(errs, "nothing was done")
 		if code != row.want || asked != (row.question != "") || !strings.HasPrefix(errs, row.question) || refused != (row.want != exitDone) {
 			t.Errorf("%s with %q exits with %d: %s%s", row.line, row.answer, code, out, errs)
@@ -132,14 +132,14 @@ func TestBulkActsAreConfirmed(t *testing.T) {
 	}
 }
 
-// TestBulkActsWantATerminalOrYes: without either nothing is done, whatever standard input holds.
-func TestBulkActsWantATerminalOrYes(t *testing.T) {
+// TestBulkCommandsWithoutTerminalNeedYes: without either nothing is done, whatever standard input holds.
+func TestBulkCommandsWithoutTerminalNeedYes(t *testing.T) {
 	s := startServer(t)
 	s.must("type pause noop")
 	s.must("job create noop")
 	for _, line := range []string{"job cancel --all", "job cancel --type noop", "job retry --state cancelled", "dead retry --all", "dead retry --type noop"} {
-		for _, sc := range []screen{{}, {in: true}, {out: true, err: true, width: 80}} {
-			_, errs, code := s.runIn(line, sc, map[string]string{"STDIN": "y\n"})
+		for _, sc := range []terminal{{}, {in: true}, {out: true, err: true, width: 80}} {
+			_, errs, code := s.runWith(line, sc, map[string]string{"STDIN": "y\n"})
 			if code != exitUsage || !strings.Contains(errs, "hint: give --yes") {
 				t.Errorf("%s at %+v exits with %d: %s", line, sc, code, errs)
 			}
@@ -153,7 +153,7 @@ func TestBulkActsWantATerminalOrYes(t *testing.T) {
 	}
 }
 
-func TestTablesGiveWay(t *testing.T) {
+func TestTableColumnsShrinkFromTheRight(t *testing.T) {
 	table := newTable("ID", "~FIRST", "~LAST")
 	table.add("0123456789", strings.Repeat("f", 30), strings.Repeat("l", 30))
 	for _, row := range []struct {
@@ -176,8 +176,8 @@ func TestTablesGiveWay(t *testing.T) {
 	}
 }
 
-// TestTablesSpareColumns: what does not fit is left out, the least important first, before a name is cut.
-func TestTablesSpareColumns(t *testing.T) {
+// TestTableDropsColumnsBeforeCuttingNames: what does not fit is left out, the least important first, before a name is cut.
+func TestTableDropsColumnsBeforeCuttingNames(t *testing.T) {
 	for _, row := range []struct {
 		width int
 		want  string
@@ -190,17 +190,17 @@ func TestTablesSpareColumns(t *testing.T) {
 		{28, "ID          NAME       STATE\n0123456789  a.name.t…  ready\n"},
 		{10, "ID          NAME      STATE\n0123456789  a.name.…  ready\n"},
 	} {
-		table := newTable("ID", "^NAME", "!STATE", "COUNT", "~NOTE").spare("COUNT", "NOTE")
+		table := newTable("ID", "^NAME", "!STATE", "COUNT", "~NOTE").mayDrop("COUNT", "NOTE")
 		table.add("0123456789", "a.name.that.goes", "ready", "12345", "it says much")
 		var b strings.Builder
-		a := &app{environment: environment{screen: screen{width: row.width}, getenv: func(string) string { return "" }}}
+		a := &app{environment: environment{terminal: terminal{width: row.width}, getenv: func(string) string { return "" }}}
 		if err := a.printTable(&b, table); err != nil || b.String() != row.want {
 			t.Errorf("in %d columns: %v\n%swant\n%s", row.width, err, b.String(), row.want)
 		}
 	}
 }
 
-func TestTextOfOthersIsPlain(t *testing.T) {
+func TestSanitize(t *testing.T) {
 	for text, want := range map[string]string{
 		"two\nlines\tand a tab": "two lines and a tab",
 		"\x1b[2Jgone":           "?[2Jgone",
@@ -208,13 +208,13 @@ func TestTextOfOthersIsPlain(t *testing.T) {
 		"\u009b31m":             "?31m",
 		"Grüße, 世界":             "Grüße, 世界",
 	} {
-		if got := plainText(text); got != want {
+		if got := sanitize(text); got != want {
 			t.Errorf("%q is shown as %q, want %q", text, got, want)
 		}
 	}
 }
 
-func TestDistancesFromNow(t *testing.T) {
+func TestAgo(t *testing.T) {
 	a := &app{environment: environment{now: func() time.Time { return testNow }}}
 	for offset, want := range map[time.Duration]string{
 		0: "now", 400 * time.Millisecond: "in 0s", -time.Second: "1s ago", -90 * time.Second: "1m 30s ago", time.Minute: "in 1m",
@@ -232,8 +232,8 @@ func TestDistancesFromNow(t *testing.T) {
 	}
 }
 
-// TestYAMLKeepsControlsEscaped: a YAML of raw controls could not be read back, and would reach the terminal.
-func TestYAMLKeepsControlsEscaped(t *testing.T) {
+// TestYAMLEscapesControlCharacters: a YAML of raw controls could not be read back, and would reach the terminal.
+func TestYAMLEscapesControlCharacters(t *testing.T) {
 	got, err := asYAML([]byte(`{"b": "\u001b[31m", "a": ["x\ny", "\t", {"deep": "\u0007"}], "n": 12345678901234567890, "t": "2026-01-01"}`))
 	want := "b: \"\\x1b[31m\"\na:\n- |-\n  x\n  y\n- \"\\t\"\n- deep: \"\\a\"\n\"n\": 12345678901234567890\nt: \"2026-01-01\"\n"
 	if err != nil || string(got) != want {
@@ -241,14 +241,14 @@ func TestYAMLKeepsControlsEscaped(t *testing.T) {
 	}
 }
 
-// TestProgressIsForPeople: it appears on a terminal, and is gone before anything else is said.
-func TestProgressIsForPeople(t *testing.T) {
+// TestProgressIsShownOnTerminalOnly: it appears on a terminal, and is gone before anything else is said.
+func TestProgressIsShownOnTerminalOnly(t *testing.T) {
 	s := startServer(t)
 	file := t.TempDir() + "/copy.db"
 	if _, errs, _ := s.run("backup " + file); errs != "" {
 		t.Errorf("a pipe gets %q", errs)
 	}
-	_, errs, code := s.runIn("backup "+file+" --force", screen{err: true}, nil)
+	_, errs, code := s.runWith("backup "+file+" --force", terminal{err: true}, nil)
 	if code != exitDone || !strings.Contains(errs, "] ") || !strings.HasSuffix(errs, "\r\x1b[K") {
 		t.Errorf("exit %d, a terminal gets %q", code, errs)
 	}

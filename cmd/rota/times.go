@@ -17,9 +17,9 @@ func (a *app) ago(t time.Time) string {
 	case gap > -1 && gap < 1:
 		return "now"
 	case gap > 0:
-		return coarse(gap) + " ago"
+		return coarseDistance(gap) + " ago"
 	}
-	return "in " + coarse(-gap)
+	return "in " + coarseDistance(-gap)
 }
 
 // until is how far ahead a time is, in a column that says so already.
@@ -33,8 +33,8 @@ func (a *app) until(t time.Time) string {
 	return "now"
 }
 
-// coarse is a distance with as much of it as matters: seconds within an hour's reach, days beyond.
-func coarse(seconds int64) string {
+// coarseDistance is a distance with as much of it as matters: seconds within an hour's reach, days beyond.
+func coarseDistance(seconds int64) string {
 	switch {
 	case seconds >= 3*24*3600:
 		seconds -= seconds % (24 * 3600)
@@ -46,16 +46,16 @@ func coarse(seconds int64) string {
 	return distance(seconds)
 }
 
-// stamp is a time with its distance, for a reader who wants both.
-func (a *app) stamp(t time.Time) string {
+// timestamp is a time with its distance, for a reader who wants both.
+func (a *app) timestamp(t time.Time) string {
 	if t.IsZero() {
 		return ""
 	}
 	return t.UTC().Format("2006-01-02 15:04:05 UTC") + " (" + a.ago(t) + ")"
 }
 
-// took is how long something ran, or has run until now.
-func (a *app) took(from, to time.Time) string {
+// elapsed is how long something ran, or has run until now.
+func (a *app) elapsed(from, to time.Time) string {
 	if from.IsZero() {
 		return ""
 	}
@@ -69,8 +69,8 @@ func (a *app) took(from, to time.Time) string {
 	return distance(int64(d.Seconds()))
 }
 
-// moment reads a time of the command line: RFC 3339, or a local one of the zone that was named, else of this machine.
-func moment(flag, text, zone string) (time.Time, error) {
+// parseTimeFlag reads a time of the command line: RFC 3339, or a local one of the zone that was named, else of this machine.
+func parseTimeFlag(flag, text, zone string) (time.Time, error) {
 	loc := time.Local
 	if zone != "" {
 		var err error
